@@ -1,0 +1,102 @@
+// Package fabric is what a user declares: hosts, their netplan, what netplan
+// cannot say, and the paths between them. It reads and checks the YAML file
+// and turns a declared host into the same netstate that observing one gives.
+// It must never look at a real host.
+package fabric
+
+import (
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
+)
+
+// Version is the value of the file's first key, "linerate".
+const Version = "v1"
+
+// Fabric is a checked fabric file.
+type Fabric struct {
+	// File and Text are where it came from and what it said.
+	File    string
+	Text    string
+	Hosts   []Host // in file order
+	Paths   []Path // declared, or every pair with a common subnet
+	Measure Measure
+}
+
+// Host is one declared host.
+type Host struct {
+	Name string
+	// Reach says how to get there: "ssh://user@host", "local:", "netns:NAME",
+	// "nats:NAME"; "" is predict and render only.
+	Reach    string
+	Network  Network
+	Hardware Hardware
+	Kernel   string // release, "" unknown
+	Sysctl   map[string]string
+	Rate     unit.BitRate // cap on the host in all, each direction; zero none
+	Cloud    *Cloud
+	Names    map[string]string // names on AIX and FreeBSD by netplan name
+}
+
+// Hardware is what netplan cannot say of a host's devices.
+type Hardware struct {
+	Links map[string]HardwareLink
+	Cards map[string]netstate.Card
+	CPU   netstate.CPU
+}
+
+// HardwareLink is one port's declared speed, how it is counted, and its card.
+type HardwareLink struct {
+	Speed   unit.BitRate
+	Framing netstate.Framing
+	Card    string
+}
+
+// Cloud is where a host runs, for the caps that follow from it.
+type Cloud struct {
+	Provider  string
+	VCPUs     int
+	Instance  string
+	Placement string
+}
+
+// Path is what lies between two hosts. Rates are per direction and shared by
+// all flows of the pair.
+type Path struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Directed paths say nothing about the way back.
+	Directed bool          `json:"directed,omitempty"`
+	RTT      time.Duration `json:"rtt_ns,omitempty"` // zero unknown
+	Rate     unit.BitRate  `json:"rate_bps,omitempty"`
+	Loss     float64       `json:"loss_ratio,omitempty"`
+	// SwitchHash is the far side's transmit hash policy: a kernel policy word,
+	// or "unknown" (also when left out).
+	SwitchHash string `json:"switch_hash,omitempty"`
+	Family     string `json:"family,omitempty"` // "ipv4", "ipv6", "" prefers IPv4
+	// Declared is false for a path made up from a common subnet.
+	Declared bool `json:"declared"`
+}
+
+// Measure is what the file asks to measure.
+type Measure struct {
+	Streams    []int
+	Directions []flow.Direction
+	Duration   time.Duration // the longest a trial may take; zero the default
+	Ports      string        // "chosen" or "kernel"; "" chosen
+	// SocketBuffer is what each socket asks for; zero leaves autotuning on.
+	SocketBuffer unit.Bytes
+	Protocol     string // "tcp", "udp", "mptcp"; "" tcp
+}
+
+// Host returns the named host.
+func (f Fabric) Host(name string) (Host, bool) {
+	for _, h := range f.Hosts {
+		if h.Name == name {
+			return h, true
+		}
+	}
+	return Host{}, false
+}

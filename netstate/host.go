@@ -1,0 +1,307 @@
+// Package netstate is one host's network as plain data. The same structs
+// describe what a host is (observed), what a fabric file declares and what a
+// plan wants (desired). It must never learn how to read or change a host.
+package netstate
+
+import (
+	"net/netip"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/unit"
+)
+
+// Host is one host. A zero field is unknown unless its comment says otherwise.
+type Host struct {
+	Name   string  `json:"name"`
+	Kernel Kernel  `json:"kernel"`
+	CPU    CPU     `json:"cpu"`
+	Links  []Link  `json:"links"`
+	Cards  []Card  `json:"cards,omitempty"`
+	Routes []Route `json:"routes,omitempty"`
+	Rules  []Rule  `json:"rules,omitempty"`
+	// Sysctls are the tunables by dotted key, with the value the kernel
+	// prints, blanks folded to one space.
+	Sysctls map[string]Sysctl `json:"sysctls,omitempty"`
+	// Rate caps the whole host in each direction, payload and headers from
+	// the Ethernet header on (a shaper's count); zero is no cap.
+	Rate unit.BitRate `json:"rate_bps,omitempty"`
+	// Owners are the programs that manage the network here.
+	Owners []string `json:"owners,omitempty"`
+	// Missing says what could not be read and why.
+	Missing []string `json:"missing,omitempty"`
+}
+
+// Kernel is what uname says.
+type Kernel struct {
+	OS        string `json:"os"`      // "linux", "freebsd", "aix"
+	Release   string `json:"release"` // "6.1.0-32-amd64"; "" unknown
+	Arch      string `json:"arch,omitempty"`
+	BigEndian bool   `json:"big_endian,omitempty"`
+}
+
+// AtLeast reports whether the release is major.minor or newer; known is false
+// when the release cannot be read as numbers.
+func (k Kernel) AtLeast(major, minor int) (newer, known bool) {
+	parts := strings.FieldsFunc(k.Release, func(r rune) bool { return r < '0' || r > '9' })
+	if len(parts) < 2 || k.Release[0] < '0' || k.Release[0] > '9' {
+		return false, false
+	}
+	a, err1 := strconv.Atoi(parts[0])
+	b, err2 := strconv.Atoi(parts[1])
+	if err1 != nil || err2 != nil {
+		return false, false
+	}
+	return a > major || a == major && b >= minor, true
+}
+
+// CPU is the host's processor as far as moving bytes needs it.
+type CPU struct {
+	Cores int    `json:"cores_count"`
+	Model string `json:"model,omitempty"`
+	// StreamRate is what one core can send or receive on one stream, payload;
+	// zero is not calibrated.
+	StreamRate unit.BitRate `json:"stream_rate_bps,omitempty"`
+}
+
+// Framing says which bytes of a frame a link's speed counts.
+type Framing string
+
+const (
+	// FramingL1 is Ethernet's own line rate: preamble, FCS and gap count.
+	FramingL1 Framing = ""
+	// FramingL2 is a shaper's count: from the Ethernet header, without FCS.
+	FramingL2 Framing = "l2"
+)
+
+// Link is one network interface. Its identity is the permanent MAC or the PCI
+// address, never the ifindex.
+type Link struct {
+	Name  string `json:"name"`
+	Index int    `json:"ifindex,omitempty"`
+	// Kind is the kernel's link kind ("bond", "vlan", "veth", "bridge", ...);
+	// "" is a physical device.
+	Kind         string   `json:"kind,omitempty"`
+	MAC          flow.MAC `json:"mac"`
+	PermanentMAC flow.MAC `json:"permanent_mac,omitzero"`
+	PCI          string   `json:"pci,omitempty"`
+	Driver       string   `json:"driver,omitempty"`
+	Card         string   `json:"card,omitempty"`
+	MTU          int      `json:"mtu_bytes"`
+	// MaxMTU is the driver's limit (IFLA_MAX_MTU); zero unknown.
+	MaxMTU  int  `json:"max_mtu_bytes,omitempty"`
+	Up      bool `json:"up"`      // administratively up (IFF_UP)
+	Carrier bool `json:"carrier"` // lower layer up (IFF_LOWER_UP)
+	// Speed is line rate in each direction as Framing counts it.
+	Speed   unit.BitRate `json:"speed_bps,omitempty"`
+	Framing Framing      `json:"framing,omitempty"`
+	Duplex  string       `json:"duplex,omitempty"`
+	// Master is the bond or bridge this link is a port of.
+	Master    string            `json:"master,omitempty"`
+	Addresses []netip.Prefix    `json:"addresses,omitempty"`
+	Bond      *Bond             `json:"bond,omitempty"`
+	Port      *BondPort         `json:"bond_port,omitempty"`
+	VLAN      *VLAN             `json:"vlan,omitempty"`
+	Qdiscs    []Qdisc           `json:"qdiscs,omitempty"`
+	Counters  Counters          `json:"counters"`
+	Offloads  map[string]bool   `json:"offloads,omitempty"`
+	Extra     map[string]string `json:"extra,omitempty"` // attributes nobody here reads, kept
+}
+
+// VLAN is an 802.1Q link's tag and the link it rides on.
+type VLAN struct {
+	ID     int    `json:"id"`
+	Parent string `json:"parent"`
+}
+
+// Qdisc is a queueing discipline on a link.
+type Qdisc struct {
+	Kind   string `json:"kind"`
+	Handle string `json:"handle"` // "1:"
+	Parent string `json:"parent"` // "root" or "1:1"
+	// Rate is what a shaper (tbf, netem rate, htb) lets through; zero none.
+	Rate       unit.BitRate  `json:"rate_bps,omitempty"`
+	Burst      unit.Bytes    `json:"burst_bytes,omitempty"`
+	Limit      unit.Bytes    `json:"limit_bytes,omitempty"`
+	Delay      time.Duration `json:"delay_ns,omitempty"` // netem
+	Drops      uint64        `json:"drops_count,omitempty"`
+	Overlimits uint64        `json:"overlimits_count,omitempty"`
+	Requeues   uint64        `json:"requeues_count,omitempty"`
+	Backlog    unit.Bytes    `json:"backlog_bytes,omitempty"`
+}
+
+// Counters are struct rtnl_link_stats64 as far as linerate reads it. On
+// virtual links a packet may be a 64 KB GSO unit with one header.
+type Counters struct {
+	RxBytes   uint64 `json:"rx_bytes"`
+	TxBytes   uint64 `json:"tx_bytes"`
+	RxPackets uint64 `json:"rx_packets"`
+	TxPackets uint64 `json:"tx_packets"`
+	RxDropped uint64 `json:"rx_dropped,omitempty"`
+	TxDropped uint64 `json:"tx_dropped,omitempty"`
+	RxErrors  uint64 `json:"rx_errors,omitempty"`
+	TxErrors  uint64 `json:"tx_errors,omitempty"`
+}
+
+// Card is one PCI device with one or more ports that share its slot.
+type Card struct {
+	Name       string `json:"name"`
+	Generation int    `json:"pcie_generation,omitempty"`
+	Lanes      int    `json:"pcie_lanes,omitempty"`
+	MaxPayload int    `json:"pcie_max_payload_bytes,omitempty"`
+	// MaxGeneration and MaxLanes are what the card could do in a better slot.
+	MaxGeneration int     `json:"pcie_max_generation,omitempty"`
+	MaxLanes      int     `json:"pcie_max_lanes,omitempty"`
+	Price         float64 `json:"price,omitempty"`
+}
+
+// Route is one entry of a routing table.
+type Route struct {
+	Dst     netip.Prefix `json:"dst"` // 0.0.0.0/0 for the default route
+	Gateway netip.Addr   `json:"gateway,omitzero"`
+	Link    string       `json:"link,omitempty"`
+	Source  netip.Addr   `json:"source,omitzero"`
+	Table   int          `json:"table"`
+	Metric  int          `json:"metric,omitempty"`
+	Hops    []NextHop    `json:"next_hops,omitempty"` // ECMP
+}
+
+// NextHop is one leg of a multipath route.
+type NextHop struct {
+	Gateway netip.Addr `json:"gateway,omitzero"`
+	Link    string     `json:"link"`
+	Weight  int        `json:"weight"`
+}
+
+// Rule is a policy routing rule.
+type Rule struct {
+	Priority int          `json:"priority"`
+	From     netip.Prefix `json:"from,omitzero"`
+	To       netip.Prefix `json:"to,omitzero"`
+	Table    int          `json:"table"`
+}
+
+// Scope says whom a sysctl belongs to.
+type Scope string
+
+// Sysctl scopes. A global one must not be written from inside a namespace.
+const (
+	ScopeNamespace Scope = "namespace"
+	ScopeGlobal    Scope = "global"
+)
+
+// Sysctl is one kernel tunable.
+type Sysctl struct {
+	Value string `json:"value"`
+	Scope Scope  `json:"scope"`
+}
+
+// Link returns the named link.
+func (h Host) Link(name string) (Link, bool) {
+	for _, l := range h.Links {
+		if l.Name == name {
+			return l, true
+		}
+	}
+	return Link{}, false
+}
+
+// LinkWith returns the link that holds the address.
+func (h Host) LinkWith(addr netip.Addr) (Link, bool) {
+	for _, l := range h.Links {
+		for _, p := range l.Addresses {
+			if p.Addr() == addr {
+				return l, true
+			}
+		}
+	}
+	return Link{}, false
+}
+
+// Below returns the links that carry the named link's frames: itself when it
+// rides on nothing, a bond's usable ports, a VLAN's parent's; with the number
+// of VLAN tags added on the way and the bond passed, if any.
+func (h Host) Below(name string) (ports []Link, tags int, bond *Link) {
+	l, ok := h.Link(name)
+	if !ok {
+		return nil, 0, nil
+	}
+	for depth := 0; l.VLAN != nil && depth < 8; depth++ {
+		tags++
+		parent, ok := h.Link(l.VLAN.Parent)
+		if !ok {
+			return nil, tags, nil
+		}
+		l = parent
+	}
+	if l.Bond == nil {
+		return []Link{l}, tags, nil
+	}
+	for _, port := range h.UsablePorts(l.Name) {
+		p, _ := h.Link(port)
+		ports = append(ports, p)
+	}
+	return ports, tags, &l
+}
+
+// Clone is a deep enough copy: slices and maps of links and sysctls are the
+// copy's own, so that a desired state can be made from an observed one.
+func (h Host) Clone() Host {
+	c := h
+	c.Links = append([]Link(nil), h.Links...)
+	for i := range c.Links {
+		if b := c.Links[i].Bond; b != nil {
+			copied := *b
+			copied.Ports = append([]string(nil), b.Ports...)
+			c.Links[i].Bond = &copied
+		}
+		c.Links[i].Addresses = append([]netip.Prefix(nil), c.Links[i].Addresses...)
+	}
+	c.Sysctls = make(map[string]Sysctl, len(h.Sysctls))
+	for k, v := range h.Sysctls {
+		c.Sysctls[k] = v
+	}
+	return c
+}
+
+// SetLink replaces the link of the same name, or adds it.
+func (h *Host) SetLink(l Link) {
+	for i := range h.Links {
+		if h.Links[i].Name == l.Name {
+			h.Links[i] = l
+			return
+		}
+	}
+	h.Links = append(h.Links, l)
+}
+
+// SysctlInts returns the numbers of a sysctl such as "4096 131072 6291456";
+// nil when it is unknown or holds something else.
+func (h Host) SysctlInts(key string) []int64 {
+	s, ok := h.Sysctls[key]
+	if !ok {
+		return nil
+	}
+	var out []int64
+	for _, f := range strings.Fields(s.Value) {
+		v, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			return nil
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// SysctlKeys lists the known sysctls in order.
+func (h Host) SysctlKeys() []string {
+	keys := make([]string, 0, len(h.Sysctls))
+	for k := range h.Sysctls {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

@@ -1,0 +1,216 @@
+// Package record is the versioned schema of a measurement: what was asked,
+// where it ran, what came out. Plain data with its own consistency rules; it
+// must never measure or judge.
+package record
+
+import (
+	"time"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
+)
+
+// Schema names the version of this format.
+const Schema = "linerate.record/v1"
+
+// Record is one run of measure, demo or tune.
+type Record struct {
+	Schema      string      `json:"schema"`
+	ID          string      `json:"id"`
+	Started     time.Time   `json:"started"`
+	Linerate    string      `json:"linerate"` // version of the program
+	Fabric      Fabric      `json:"fabric"`
+	Environment Environment `json:"environment"`
+	Latency     []Latency   `json:"latency"`
+	Trials      []Trial     `json:"trials"`
+	// Steps is what tune or demo did between the trials of phase "before" and
+	// those of phase "after"; empty in a plain measurement.
+	Steps []Step `json:"steps,omitempty"`
+	// Failures are the pairs that could not be measured.
+	Failures []Failure `json:"failures,omitempty"`
+}
+
+// Fabric is the declared fabric's text and the paths measured.
+type Fabric struct {
+	File  string        `json:"file,omitempty"`
+	Text  string        `json:"text,omitempty"`
+	Paths []fabric.Path `json:"paths,omitempty"`
+}
+
+// Environment is where the run happened.
+type Environment struct {
+	Kernel  string `json:"kernel"`
+	BackEnd string `json:"back_end,omitempty"` // lab back end, "" on real hosts
+	Why     string `json:"back_end_reason,omitempty"`
+	// Hosts is what was observed before the first trial; After holds the
+	// state at the end where a run changed hosts.
+	Hosts []netstate.Host `json:"hosts"`
+	After []netstate.Host `json:"hosts_after,omitempty"`
+}
+
+// Latency is one round-trip series. Times are in milliseconds.
+type Latency struct {
+	From      string  `json:"from"`
+	To        string  `json:"to"`
+	MinMS     float64 `json:"min_ms"`
+	AvgMS     float64 `json:"avg_ms"`
+	MaxMS     float64 `json:"max_ms"`
+	P99MS     float64 `json:"p99_ms"`
+	LossRatio float64 `json:"loss_ratio"`
+	Sent      int     `json:"sent_count"`
+	// PathMTU is the largest packet that probes with don't-fragment got
+	// through, IP header included; zero when not probed.
+	PathMTU int `json:"path_mtu_bytes,omitempty"`
+}
+
+// Phase tells the trials of one record apart.
+type Phase string
+
+// Phases of a tuning run; a plain measurement has none.
+const (
+	PhaseBefore Phase = "before"
+	PhaseStep   Phase = "step"
+	PhaseAfter  Phase = "after"
+)
+
+// Trial is one throughput measurement over one common window.
+type Trial struct {
+	Phase     Phase          `json:"phase,omitempty"`
+	Step      string         `json:"step,omitempty"`
+	From      string         `json:"from"`
+	To        string         `json:"to"`
+	Direction flow.Direction `json:"direction"`
+	Streams   int            `json:"streams"` // in each direction
+	Protocol  string         `json:"protocol"`
+	Tool      string         `json:"tool"`
+	Ports     string         `json:"ports"` // "chosen" or "kernel"
+	MTU       int            `json:"mtu_bytes,omitempty"`
+	Congest   string         `json:"congestion_control,omitempty"`
+	Started   time.Time      `json:"started"`
+	// Goodput is payload received over the common window, all lanes summed;
+	// for direction both the sum of the two ways.
+	Goodput     unit.BitRate `json:"goodput_bps"`
+	GoodputLow  unit.BitRate `json:"goodput_low_bps"`
+	GoodputHigh unit.BitRate `json:"goodput_high_bps"`
+	Forward     unit.BitRate `json:"forward_bps,omitempty"` // direction both only
+	Reverse     unit.BitRate `json:"reverse_bps,omitempty"`
+	// Wire is payload plus the headers of every segment, from the Ethernet
+	// header on.
+	Wire       unit.BitRate `json:"wire_bps"`
+	Ceiling    unit.BitRate `json:"ceiling_bps"`
+	CeilingMTU int          `json:"ceiling_mtu_bytes,omitempty"`
+	Predicted  unit.BitRate `json:"predicted_bps,omitempty"`
+	Limit      Cause        `json:"predicted_limit,omitempty"`
+	// Window is the length of the common window, WarmUp what came before it.
+	Window float64 `json:"window_s"`
+	WarmUp float64 `json:"warm_up_s"`
+	// Stop says what ended the window: "duration", "interval" (confidence
+	// reached) or "maximum".
+	Stop    string    `json:"stop,omitempty"`
+	Lanes   []Lane    `json:"lanes"`
+	Links   []LinkUse `json:"links"`
+	CPU     []CPUUse  `json:"cpu"`
+	Notes   []string  `json:"notes"`
+	Finding *Finding  `json:"finding,omitempty"`
+}
+
+// Lane is one stream: where it went and what TCP said of it.
+type Lane struct {
+	flow.Lane
+	Way         flow.Direction `json:"way"` // forward or reverse
+	Sport       uint16         `json:"sport"`
+	Dport       uint16         `json:"dport"`
+	Goodput     unit.BitRate   `json:"goodput_bps"`
+	Retransmits uint64         `json:"retransmits_count"`
+	// EgressLink is where steer places the stream on the sender ("" unknown);
+	// IngressLink where it arrives, where a known hash tells.
+	EgressLink  string `json:"egress_link"`
+	IngressLink string `json:"ingress_link"`
+	TCP         TCP    `json:"tcp"`
+	// Buffers: what was asked for and what the kernel granted.
+	RcvBuf unit.Bytes `json:"rcvbuf_bytes,omitempty"`
+	SndBuf unit.Bytes `json:"sndbuf_bytes,omitempty"`
+}
+
+// TCP is TCP_INFO over the window (include/uapi/linux/tcp.h): shares of the
+// window's time, last values of the rest, sender's side unless said.
+type TCP struct {
+	BusyRatio       float64      `json:"busy_ratio"`
+	RwndLimited     float64      `json:"rwnd_limited_ratio"`
+	SndbufLimited   float64      `json:"sndbuf_limited_ratio"`
+	RTTMS           float64      `json:"rtt_ms"`
+	MinRTTMS        float64      `json:"min_rtt_ms"`
+	SndMSS          int          `json:"snd_mss_bytes"`
+	SndCwnd         int          `json:"snd_cwnd_packets,omitempty"`
+	SndWnd          unit.Bytes   `json:"snd_wnd_bytes,omitempty"`
+	Delivery        unit.BitRate `json:"delivery_bps"`
+	Reordering      int          `json:"reordering_count"`
+	SegmentsOut     uint64       `json:"data_segments_out_count,omitempty"`
+	SegmentsIn      uint64       `json:"data_segments_in_count,omitempty"` // receiver's side
+	BytesRetrans    uint64       `json:"bytes_retrans_bytes,omitempty"`
+	NotSent         unit.Bytes   `json:"notsent_bytes,omitempty"`
+	AppLimited      bool         `json:"app_limited,omitempty"`
+	PathMTU         int          `json:"pmtu_bytes,omitempty"`
+	RcvSpace        unit.Bytes   `json:"rcv_space_bytes,omitempty"` // receiver's side
+	RcvOutOfOrder   uint64       `json:"rcv_ooopack_count,omitempty"`
+	CongestionState string       `json:"ca_state,omitempty"`
+}
+
+// LinkUse is one physical link's counters over the window.
+type LinkUse struct {
+	Host string       `json:"host"`
+	Link string       `json:"link"`
+	Tx   unit.BitRate `json:"tx_bps"` // as the link's byte counter counts
+	Rx   unit.BitRate `json:"rx_bps"`
+	// TxPayload and RxPayload are the counters less one set of headers a
+	// counted packet: what the link's bytes say about TCP payload.
+	TxPayload unit.BitRate `json:"tx_payload_bps"`
+	RxPayload unit.BitRate `json:"rx_payload_bps"`
+	Ceiling   unit.BitRate `json:"ceiling_bps"` // payload, one direction
+	Drops     uint64       `json:"drops_count"`
+	TxPackets uint64       `json:"tx_packets_count,omitempty"`
+	RxPackets uint64       `json:"rx_packets_count,omitempty"`
+	// Qdisc counters over the window, where the link's queue keeps them.
+	QdiscDrops      uint64     `json:"qdisc_drops_count,omitempty"`
+	QdiscOverlimits uint64     `json:"qdisc_overlimits_count,omitempty"`
+	QdiscBacklog    unit.Bytes `json:"qdisc_backlog_bytes,omitempty"`
+}
+
+// CPUUse is one host's processors over the window, in cores.
+type CPUUse struct {
+	Host    string  `json:"host"`
+	Cores   int     `json:"cores_count"`
+	Busy    float64 `json:"busy_cores"`
+	Softirq float64 `json:"softirq_cores"`
+	Busiest float64 `json:"busiest_core_ratio"`
+	// BusiestThread is the share of one core the busiest stream thread took.
+	BusiestThread float64 `json:"busiest_thread_ratio,omitempty"`
+	// Shared marks a machine whose processors the other host runs on too
+	// (a lab): sender and receiver cannot be told apart by it.
+	Shared bool `json:"shared,omitempty"`
+}
+
+// Step is one thing tune tried.
+type Step struct {
+	Change string `json:"change"`
+	Why    string `json:"why"`
+	// Before and After are A and B of the proof, at the same traffic.
+	Before unit.BitRate `json:"before_bps"`
+	After  unit.BitRate `json:"after_bps"`
+	Kept   bool         `json:"kept"`
+	// Verdict says why it was kept or reverted.
+	Verdict string `json:"verdict,omitempty"`
+	// Commands are what a person would type for the same change.
+	Commands []string `json:"commands,omitempty"`
+}
+
+// Failure is a pair that was not measured.
+type Failure struct {
+	From      string         `json:"from"`
+	To        string         `json:"to"`
+	Direction flow.Direction `json:"direction,omitempty"`
+	Streams   int            `json:"streams,omitempty"`
+	Error     string         `json:"error"`
+}
