@@ -1,0 +1,180 @@
+package steer
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/flow"
+)
+
+// column is one column of a flow file: its name and how a cell of it enters a
+// frame. An empty cell leaves the frame as it is.
+type column struct {
+	name string
+	set  func(f *flow.Frame, cell string) error
+}
+
+// columns is the one table of what a flow file may hold.
+var columns = [...]column{
+	{"proto", func(f *flow.Frame, s string) error { return f.Proto.UnmarshalText([]byte(strings.ToLower(s))) }},
+	{"src", func(f *flow.Frame, s string) error { return setAddr(&f.Src, s) }},
+	{"dst", func(f *flow.Frame, s string) error { return setAddr(&f.Dst, s) }},
+	{"sport", func(f *flow.Frame, s string) error { return setUint16(&f.Sport, "port", s) }},
+	{"dport", func(f *flow.Frame, s string) error { return setUint16(&f.Dport, "port", s) }},
+	{"smac", func(f *flow.Frame, s string) error { return f.SrcMAC.UnmarshalText([]byte(s)) }},
+	{"dmac", func(f *flow.Frame, s string) error { return f.DstMAC.UnmarshalText([]byte(s)) }},
+	{"vlan", func(f *flow.Frame, s string) error { return setUint16(&f.VLAN, "VLAN tag", s) }},
+}
+
+// ParseFlows reads a CSV file of flows whose header names its columns, of
+// proto,src,dst,sport,dport,smac,dmac,vlan in any order; those left out and
+// empty cells are tcp for proto and unknown, or zero, for the rest. Lines that
+// begin with # are comments. Errors name line and column (the byte in the
+// line) as "line 3, column 12: ...".
+func ParseFlows(data []byte) ([]flow.Frame, error) {
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
+	r.Comment = '#'
+	r.TrimLeadingSpace = true
+	r.ReuseRecord = true
+	header, err := r.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("line 1, column 1: no header: want some of " + columnNames())
+	}
+	if err != nil {
+		return nil, located(err)
+	}
+	order, err := readHeader(r, header)
+	if err != nil {
+		return nil, err
+	}
+	var frames []flow.Frame
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return frames, nil
+		}
+		if err != nil {
+			return nil, located(err)
+		}
+		f := flow.Frame{Tuple: flow.Tuple{Proto: flow.TCP}}
+		for i, cell := range row {
+			cell = strings.TrimSpace(cell)
+			if cell == "" {
+				continue
+			}
+			if err := order[i].set(&f, cell); err != nil {
+				return nil, at(r, i, fmt.Errorf("%s: %w", order[i].name, err))
+			}
+		}
+		frames = append(frames, f)
+	}
+}
+
+// readHeader matches the header's cells with the columns.
+func readHeader(r *csv.Reader, header []string) ([]column, error) {
+	order := make([]column, len(header))
+	for i, cell := range header {
+		name := strings.ToLower(strings.TrimSpace(cell))
+		c, ok := columnNamed(name)
+		if !ok {
+			return nil, at(r, i, fmt.Errorf("unknown column %q: nearest is %q, known are %s", name, nearest(name), columnNames()))
+		}
+		for _, before := range order[:i] {
+			if before.name == name {
+				return nil, at(r, i, fmt.Errorf("column %q is there twice", name))
+			}
+		}
+		order[i] = c
+	}
+	return order, nil
+}
+
+func columnNamed(name string) (column, bool) {
+	for _, c := range columns {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return column{}, false
+}
+
+func columnNames() string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return strings.Join(names, ",")
+}
+
+func at(r *csv.Reader, field int, err error) error {
+	line, col := r.FieldPos(field)
+	return fmt.Errorf("line %d, column %d: %w", line, col, err)
+}
+
+// located puts an encoding/csv error into the same words as the others.
+func located(err error) error {
+	var p *csv.ParseError
+	if !errors.As(err, &p) {
+		return fmt.Errorf("read flows: %w", err)
+	}
+	return fmt.Errorf("line %d, column %d: %w", p.Line, p.Column, p.Err)
+}
+
+func setAddr(a *netip.Addr, s string) error {
+	v, err := netip.ParseAddr(s)
+	if err != nil {
+		return fmt.Errorf("parse address %q: want an IPv4 or IPv6 address", s)
+	}
+	*a = v
+	return nil
+}
+
+func setUint16(n *uint16, what, s string) error {
+	v, err := strconv.ParseUint(s, 10, 16)
+	if err != nil {
+		return fmt.Errorf("parse %s %q: want 0 to 65535", what, s)
+	}
+	*n = uint16(v)
+	return nil
+}
+
+// nearest is the column whose name needs fewest edits to become name.
+func nearest(name string) string {
+	best, least := "", -1
+	for _, c := range columns {
+		if d := edits(name, c.name); least < 0 || d < least {
+			best, least = c.name, d
+		}
+	}
+	return best
+}
+
+// edits counts insertions, deletions, substitutions and swaps of neighbours
+// that turn a into b (optimal string alignment), over bytes.
+func edits(a, b string) int {
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before, above, row = above, row, before
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(above[j]+cost, above[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
