@@ -1,0 +1,181 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/unit"
+)
+
+// attachment is where traffic enters or leaves a host: a bond or a plain
+// link, with the ports that carry it.
+type attachment struct {
+	host  netstate.Host
+	base  netstate.Link
+	ports []netstate.Link
+	caps  []capacity // by port, in this way's sense
+	// bundle is set for bonds; computed is false where the host's hash is not
+	// Linux's and ports cannot be chosen for it.
+	bundle   *steer.Bundle
+	computed bool
+}
+
+// stack is what lies under an interface: the base, the VLAN tags added on the
+// way down, and the devices passed (a shaper may sit on any of them).
+type stack struct {
+	base   netstate.Link
+	tags   int
+	passed []netstate.Link
+}
+
+// maxStack bounds how deep devices may lie on each other, against loops.
+const maxStack = 16
+
+// below walks from an interface through VLANs and bridges to the bond or
+// plain link that carries its frames. A bridge is passed when exactly one of
+// its ports leads out of the host.
+func below(h netstate.Host, l netstate.Link) (stack, bool) {
+	s := stack{}
+	for range maxStack {
+		next, ok := under(h, l)
+		if !ok {
+			s.base = l
+			return s, true
+		}
+		if l.VLAN != nil {
+			s.tags++
+		}
+		s.passed = append(s.passed, l)
+		if l, ok = h.Link(next); !ok {
+			return s, false
+		}
+	}
+	return s, false
+}
+
+func under(h netstate.Host, l netstate.Link) (string, bool) {
+	if l.VLAN != nil {
+		return l.VLAN.Parent, true
+	}
+	if l.Kind != "bridge" {
+		return "", false
+	}
+	var out []string
+	for _, p := range h.Links {
+		if p.Master == l.Name && (p.Kind == "" || p.Kind == "bond" || p.Kind == "vlan") {
+			out = append(out, p.Name)
+		}
+	}
+	if len(out) != 1 {
+		return "", false
+	}
+	return out[0], true
+}
+
+// attach reads the attachment out of the host. Error: ErrNoLink.
+func attach(h netstate.Host, base netstate.Link, transmit bool) (attachment, error) {
+	a := attachment{host: h, base: base, ports: []netstate.Link{base}}
+	if base.Bond != nil {
+		a.ports = nil
+		for _, name := range h.UsablePorts(base.Name) {
+			p, _ := h.Link(name)
+			a.ports = append(a.ports, p)
+		}
+		a.bundle, a.computed = bundleOf(h, base)
+	}
+	if len(a.ports) == 0 {
+		return a, fmt.Errorf("%s on %s: no port is up and active: %w", base.Name, h.Name, ErrNoLink)
+	}
+	if !base.Up || base.Bond == nil && !base.Carrier {
+		return a, fmt.Errorf("%s on %s is down or has no carrier: %w", base.Name, h.Name, ErrNoLink)
+	}
+	for _, p := range a.ports {
+		a.caps = append(a.caps, capacityOf(p, transmit))
+	}
+	return a, nil
+}
+
+func bundleOf(h netstate.Host, base netstate.Link) (*steer.Bundle, bool) {
+	b, err := steer.BundleOf(h, base.Name)
+	if err == nil {
+		return &b, true
+	}
+	return &steer.Bundle{
+		Mode: base.Bond.Mode, Policy: base.Bond.HashPolicy, Ports: h.UsablePorts(base.Name),
+		Active: base.Bond.Active, TLBStatic: !base.Bond.TLBDynamic,
+	}, false
+}
+
+// fixedPort is the port of an attachment that puts every flow on one: its
+// active port, the one the hash gives where that is known, or the first.
+func (a attachment) fixedPort(f flow.Frame, transmit bool) int {
+	if a.bundle == nil {
+		return 0
+	}
+	if i := slices.Index(a.bundle.Ports, a.bundle.Active); i >= 0 {
+		return i
+	}
+	if p := a.bundle.Place(f); transmit && a.computed && p.Known && p.Index >= 0 {
+		return p.Index
+	}
+	return 0
+}
+
+// outside counts ports that are up but not in the active aggregator: they
+// would carry traffic if LACP let them (bond_update_slave_arr skips them).
+func (a attachment) outside() int {
+	b := a.base.Bond
+	if b == nil || b.Mode != netstate.LACP || b.AD == nil {
+		return 0
+	}
+	n := 0
+	for _, name := range b.Ports {
+		p, ok := a.host.Link(name)
+		if ok && p.Up && p.Port != nil && p.Port.MIIUp && p.Port.AggregatorID != b.AD.ID {
+			n++
+		}
+	}
+	return n
+}
+
+// unknown is the first port whose speed is unknown; "" when all are known.
+func (a attachment) unknown() string {
+	for i, c := range a.caps {
+		if c.rate == 0 {
+			return a.ports[i].Name
+		}
+	}
+	return ""
+}
+
+// payload is what port i carries of the given segments.
+func (a attachment) payload(i int, s segment, tags int) unit.BitRate {
+	return unit.BitRate(float64(a.caps[i].rate) * a.caps[i].share(s, tags))
+}
+
+// slowest is the port with the least capacity, the first of equals.
+func (a attachment) slowest() int {
+	best := 0
+	for i := range a.caps {
+		if a.caps[i].rate < a.caps[best].rate {
+			best = i
+		}
+	}
+	return best
+}
+
+// name is "bond0 (a0, a1)" or "ens3".
+func (a attachment) name() string {
+	if a.base.Bond == nil {
+		return a.base.Name
+	}
+	var ports []string
+	for _, p := range a.ports {
+		ports = append(ports, p.Name)
+	}
+	return a.base.Name + " (" + strings.Join(ports, ", ") + ")"
+}

@@ -1,0 +1,131 @@
+package predict
+
+import (
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
+)
+
+// Bytes a frame costs beside its payload. IEEE 802.3: header 14, FCS 4,
+// preamble and SFD 8, gap 12; 802.1Q: tag 4. RFC 791, 8200, 9293, 768; RFC
+// 7323: timestamps are 10 bytes and Linux pads them with two NOPs; RFC 8684:
+// a DSS option with 64-bit sequence and acknowledgement is 20 bytes or more.
+const (
+	ethernetHeader = 14
+	ethernetLine   = 38
+	tagBytes       = 4
+	ipv4Header     = 20
+	ipv6Header     = 40
+	tcpHeader      = 20
+	tcpTimestamps  = 12
+	udpHeader      = 8
+	mptcpDSS       = 20
+)
+
+// protocols is the one table of protocols: bytes of header above IP, and
+// whether TCP's options, windows and buffers apply.
+var protocols = map[string]struct {
+	header int
+	tcp    bool
+}{
+	"tcp":   {header: tcpHeader, tcp: true},
+	"mptcp": {header: tcpHeader + mptcpDSS, tcp: true},
+	"udp":   {header: udpHeader},
+}
+
+// DefaultMTU is Ethernet's, taken where a link's MTU is unknown.
+const DefaultMTU = 1500
+
+// Efficiency is the share of a link's speed that is TCP payload when full
+// segments are sent: MSS / (MTU + 38) on Ethernet, MSS / (MTU + 14) as a
+// shaper counts, with 4 more for each VLAN tag that is counted. Zero when the
+// MTU leaves no room for payload.
+func Efficiency(mtu, tags int, framing netstate.Framing, ipv6, timestamps bool) float64 {
+	return segment{mtu: mtu, headers: headerBytes("tcp", ipv6, timestamps)}.share(framing, tags)
+}
+
+// LinkPayload is the TCP payload (with timestamps) that one link sends at
+// most in one direction, frames of the given MTU with that many VLAN tags. A
+// root qdisc's rate below the link's speed, or in place of an unknown speed,
+// counts as a shaper. Zero when neither is known.
+//
+// A link that counts as a shaper does not count tags: the kernel carries them
+// beside the packet (__vlan_hwaccel_put_tag), so qdisc_pkt_len_init sees MTU +
+// 14 bytes (tbf, netem on 6.1).
+func LinkPayload(l netstate.Link, mtu, tags int, ipv6 bool) unit.BitRate {
+	c := capacityOf(l, true)
+	return unit.BitRate(float64(c.rate) * c.share(segment{mtu: mtu, headers: headerBytes("tcp", ipv6, true)}, tags))
+}
+
+func headerBytes(protocol string, ipv6, timestamps bool) int {
+	p := protocols[protocol]
+	n := p.header + ipv4Header
+	if ipv6 {
+		n = p.header + ipv6Header
+	}
+	if p.tcp && timestamps {
+		n += tcpTimestamps
+	}
+	return n
+}
+
+// segment is one full packet: its MTU and the header bytes from IP up.
+type segment struct{ mtu, headers int }
+
+func (s segment) payload() int { return max(0, s.mtu-s.headers) }
+
+// frame is the bytes that a link or shaper counts for the segment.
+func (s segment) frame(framing netstate.Framing, tags int) int {
+	if framing == netstate.FramingL2 {
+		return s.mtu + ethernetHeader + tagBytes*tags
+	}
+	return s.mtu + ethernetLine + tagBytes*tags
+}
+
+func (s segment) share(framing netstate.Framing, tags int) float64 {
+	frame := s.frame(framing, tags)
+	if frame <= 0 {
+		return 0
+	}
+	return float64(s.payload()) / float64(frame)
+}
+
+// capacity is what one link lets through in one direction.
+type capacity struct {
+	rate    unit.BitRate // zero unknown
+	framing netstate.Framing
+	// shaped: a root qdisc is slower than the link's speed, or all that is
+	// known of it.
+	shaped bool
+}
+
+// capacityOf is the link's capacity to send, or to receive. A qdisc shapes
+// what leaves; for what arrives it counts only where nothing else is known.
+func capacityOf(l netstate.Link, transmit bool) capacity {
+	c := capacity{rate: l.Speed, framing: l.Framing}
+	shaper := rootRate(l)
+	if shaper > 0 && (c.rate == 0 || transmit && shaper < c.rate) {
+		return capacity{rate: shaper, framing: netstate.FramingL2, shaped: true}
+	}
+	return c
+}
+
+// countedTags is how many of a frame's VLAN tags the capacity counts.
+func (c capacity) countedTags(tags int) int {
+	if c.framing == netstate.FramingL2 {
+		return 0
+	}
+	return tags
+}
+
+func (c capacity) share(s segment, tags int) float64 { return s.share(c.framing, c.countedTags(tags)) }
+
+// rootRate is the lowest rate of the link's root qdiscs; zero when none shapes.
+func rootRate(l netstate.Link) unit.BitRate {
+	var rate unit.BitRate
+	for _, q := range l.Qdiscs {
+		if q.Parent == "root" && q.Rate > 0 && (rate == 0 || q.Rate < rate) {
+			rate = q.Rate
+		}
+	}
+	return rate
+}

@@ -1,0 +1,106 @@
+package predict
+
+import (
+	"math"
+
+	"github.com/linerate/linerate/unit"
+)
+
+// differs is the share by which two rates must differ to be worth saying.
+const differs = 0.005
+
+// predict computes one way, all but the ceiling. Error: ErrUnknownSpeed.
+func (w *way) predict() (Prediction, error) {
+	t := w.traffic
+	net, bounds := w.network(), w.streamBounds()
+	kernel := t.Ports == PortsKernel
+	p := w.plan(assumption{kernel: kernel})
+	r := p.run(net, bounds.flowCap)
+	if math.IsInf(r.rate, 1) {
+		return Prediction{}, w.unknownSpeed()
+	}
+	out := Prediction{
+		From: t.From, To: t.To, Direction: w.dir, Streams: t.Streams, Protocol: t.protocol(),
+	}
+	if low := w.plan(assumption{kernel: kernel, low: true}); !low.same(p) {
+		if rate := low.run(net, bounds.flowCap).rate; rate < r.rate*(1-differs) {
+			out.RateLow = unit.BitRate(rate)
+		}
+	}
+	out.Limits = w.limits(p, bounds, out.RateLow)
+	out.Limit = out.Limits[0].Cause
+	r.lowerTo(tightest(out.Limits))
+	out.Rate, out.Links = unit.BitRate(r.rate), w.shares(p, r)
+	if out.RateLow > 0 {
+		out.RateHigh = out.Rate
+	}
+	w.kernelChoice(&out, net, bounds, p, r)
+	return out, nil
+}
+
+// tightest is the lowest known limit; +Inf when none is known.
+func tightest(limits []Limit) float64 {
+	best := math.Inf(1)
+	for _, l := range limits {
+		if l.Rate > 0 {
+			best = min(best, float64(l.Rate))
+		}
+	}
+	return best
+}
+
+// lowerTo takes off what drawing chance by sample may leave above a limit.
+func (r *result) lowerTo(limit float64) {
+	if r.rate <= limit {
+		return
+	}
+	for i := range r.loads {
+		r.loads[i] *= limit / r.rate
+	}
+	r.rate = limit
+}
+
+// kernelChoice adds what the kernel's own ports give, where luck decides then
+// and the result differs or the traffic p is left to luck.
+func (w *way) kernelChoice(out *Prediction, net *network, bounds bounds, p plan, r result) {
+	kernel := w.plan(assumption{kernel: true})
+	if !kernel.chance() {
+		return
+	}
+	mean := r.rate
+	if !kernel.same(p) {
+		mean = min(kernel.run(net, bounds.flowCap).rate, tightest(w.limits(kernel, bounds, 0)))
+	}
+	worst := w.plan(assumption{kernel: true, worst: true}).run(net, bounds.flowCap).rate
+	if math.Abs(mean-r.rate) > r.rate*differs || p.chance() && worst < r.rate*(1-differs) {
+		out.KernelPorts, out.KernelWorst = unit.BitRate(mean), unit.BitRate(min(worst, mean))
+	}
+}
+
+// shares is the mean load of every port on both sides.
+func (w *way) shares(p plan, r result) []LinkShare {
+	var all []LinkShare
+	list := func(s side, transmit bool, place func(leg, planned) (at, port int)) {
+		for i, a := range s.at {
+			for n, port := range a.ports {
+				share := LinkShare{Host: a.host.Name, Link: port.Name, Way: w.dir, Transmit: transmit}
+				for c, cell := range p.cells {
+					at, on := place(w.legs[cell.leg], cell)
+					switch {
+					case at != i || on != n && on != everyPort:
+					case on == everyPort:
+						share.Streams += r.streams[c]
+						share.Load += unit.BitRate(r.loads[c] / float64(len(a.ports)))
+					default:
+						share.Streams += r.streams[c]
+						share.Load += unit.BitRate(r.loads[c])
+					}
+				}
+				all = append(all, share)
+			}
+		}
+	}
+	list(w.out, true, func(l leg, c planned) (int, int) { return l.out, c.out })
+	list(w.in, false, func(l leg, c planned) (int, int) { return l.in, c.in })
+	return all
+}

@@ -1,0 +1,111 @@
+package predict
+
+import "math"
+
+// load is a cell's claim on a resource: weight resource bits per payload bit.
+type load struct {
+	resource int
+	weight   float64
+}
+
+// cell is a number of streams that pass the same resources.
+type cell struct {
+	streams float64
+	cap     float64 // per stream; +Inf none
+	loads   []load
+	rate    float64 // per stream, set by fill
+}
+
+// filler shares resources of fixed capacity; its slices are reused from one
+// call to the next.
+type filler struct {
+	capacity     []float64
+	left, demand []float64
+}
+
+// fill shares the resources among the cells' streams max-min fairly, as equal
+// TCP flows do in the long run: all streams grow alike, and each stops at its
+// own cap or when a resource it passes is full. It returns the sum, +Inf when
+// a stream has no bound.
+func (f *filler) fill(cells []cell) float64 {
+	f.left = append(f.left[:0], f.capacity...)
+	f.demand = append(f.demand[:0], f.capacity...)
+	clear(f.demand)
+	active := 0
+	for i := range cells {
+		c := &cells[i]
+		c.rate = 0
+		if c.streams > 0 {
+			c.rate = growing
+			active++
+			f.ask(c, 1)
+		}
+	}
+	level, total := 0.0, 0.0
+	for active > 0 {
+		step := f.nextStop(cells, level)
+		if math.IsInf(step, 1) {
+			return step
+		}
+		level += step
+		for r := range f.left {
+			f.left[r] -= f.demand[r] * step
+		}
+		for i := range cells {
+			c := &cells[i]
+			if c.rate != growing || !f.stopped(c, level) {
+				continue
+			}
+			c.rate = level
+			total += level * c.streams
+			active--
+			f.ask(c, -1)
+		}
+	}
+	return total
+}
+
+// growing marks a cell whose streams have not stopped.
+const growing = -1
+
+// ask adds a cell's demand for each unit of growth, or with -1 takes it off.
+func (f *filler) ask(c *cell, sign float64) {
+	for _, l := range c.loads {
+		f.demand[l.resource] += sign * l.weight * c.streams
+	}
+}
+
+// nextStop is how far the running streams can grow until the first resource
+// is full or the first cap is reached.
+func (f *filler) nextStop(cells []cell, level float64) float64 {
+	step := math.Inf(1)
+	for i := range cells {
+		if c := &cells[i]; c.rate == growing {
+			step = min(step, c.cap-level)
+		}
+	}
+	for r, d := range f.demand {
+		if d > residue {
+			step = min(step, f.left[r]/d)
+		}
+	}
+	return max(step, 0)
+}
+
+// residue is what rounding may leave of a demand that was taken off again;
+// a real one is at least a stripe's share of a stream.
+const residue = 1e-9
+
+// stopped reports that a cell cannot grow: rounding leaves a full resource
+// with a billionth of its capacity.
+func (f *filler) stopped(c *cell, level float64) bool {
+	if level >= c.cap*(1-1e-12) {
+		return true
+	}
+	for _, l := range c.loads {
+		if f.left[l.resource] <= f.capacity[l.resource]*1e-9 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,277 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// usage is how a plan uses one side's ports.
+type usage struct {
+	side     *side
+	transmit bool
+	host     string
+	ports    []portUse
+	streams  int // the most flows that share one attachment
+	lanes    int
+	chance   bool // luck decides which ports carry traffic
+	striped  bool
+}
+
+// portUse is one port: the chance that it carries a flow and its payload.
+type portUse struct {
+	at, port    int
+	probability float64
+	payload     unit.BitRate
+}
+
+func (w *way) usage(p plan, transmit bool) usage {
+	s, end := &w.in, legIn
+	host := w.receiver.Name
+	if transmit {
+		s, end, host = &w.out, legOut, w.sender.Name
+	}
+	u := usage{side: s, transmit: transmit, host: host, lanes: len(w.legs)}
+	for i, a := range s.at {
+		used := p.used(len(a.ports), func(c planned) (int, bool) {
+			at, _ := end(w.legs[c.leg])
+			if transmit {
+				return c.out, at == i
+			}
+			return c.in, at == i
+		})
+		for n, probability := range used {
+			u.ports = append(u.ports, portUse{i, n, probability, w.portPayload(a, i, n, end)})
+			u.chance = u.chance || probability > 1e-9 && probability < 1-1e-9
+		}
+		u.striped = u.striped || len(a.ports) > 1 && s.uses[i].spread == byPacket
+	}
+	flows := make([]int, len(s.at))
+	for i := range w.flows() {
+		at, _ := end(w.legs[i%len(w.legs)])
+		flows[at]++
+		u.streams = max(u.streams, flows[at])
+	}
+	return u
+}
+
+// sum is the mean payload of the ports in use, their mean number, and what
+// all usable ports carry. A striped flow goes no faster than its slowest
+// port allows.
+func (u usage) sum() (rate unit.BitRate, count float64, all unit.BitRate) {
+	for _, p := range u.ports {
+		payload := p.payload
+		if u.side.uses[p.at].spread == byPacket {
+			for _, q := range u.ports {
+				if q.at == p.at {
+					payload = min(payload, q.payload)
+				}
+			}
+		}
+		rate += payload * unit.BitRate(p.probability)
+		count += p.probability
+		all += p.payload
+	}
+	return rate, count, all
+}
+
+// linkLimit is what the ports that one side uses carry together. Low is set
+// where the rate hangs on a switch that nobody described.
+func (w *way) linkLimit(p plan, transmit bool, low unit.BitRate) Limit {
+	u := w.usage(p, transmit)
+	l := Limit{Where: u.where()}
+	if name := u.unknownPort(); name != "" {
+		l.Cause, l.Why = record.Unknown, fmt.Sprintf("the speed of %s is unknown: set hardware.links.%s.speed", name, name)
+		return l
+	}
+	rate, count, all := u.sum()
+	l.Rate = rate
+	l.Cause = w.linkCause(u, rate, count, all)
+	l.Why = w.linkWhy(u, l.Cause, rate, count)
+	if low > 0 && slices.ContainsFunc(u.side.uses, func(u use) bool { return u.spread == notKnown }) {
+		l.Why += fmt.Sprintf("; taken to spread as evenly as it can: %s in all if every flow lands on one", low)
+	}
+	return l
+}
+
+func (u usage) unknownPort() string {
+	for _, p := range u.ports {
+		a := u.side.at[p.at]
+		if p.probability > 0 && a.caps[p.port].rate == 0 {
+			return a.ports[p.port].Name
+		}
+	}
+	return ""
+}
+
+// imbalance is the share of all links' rate below which chance is named as
+// the cause.
+const imbalance = 0.97
+
+func (w *way) linkCause(u usage, rate unit.BitRate, count float64, all unit.BitRate) record.Cause {
+	if u.chance && u.streams > 1 {
+		if rate < all*imbalance {
+			return record.HashImbalance
+		}
+		return w.atSpeed(u)
+	}
+	if count > float64(len(u.ports))-1e-9 {
+		return w.atSpeed(u)
+	}
+	if u.lanes > 1 && w.traffic.Streams > 1 && u.collided() {
+		return record.HashImbalance
+	}
+	return record.SingleLink
+}
+
+// collided reports lanes that could use several ports of an attachment, but
+// hash to fewer than they are.
+func (u usage) collided() bool {
+	for i, s := range u.side.uses {
+		if s.spread != byAddress {
+			continue
+		}
+		ports := 0
+		for _, p := range u.ports {
+			if p.at == i && p.probability > 0 {
+				ports++
+			}
+		}
+		if len(u.side.legs[i]) > ports && ports < len(u.side.at[i].ports) {
+			return true
+		}
+	}
+	return false
+}
+
+// atSpeed is the cause where every usable port runs at its rate: what keeps
+// more from being usable, a shaper on the ports, or nothing.
+func (w *way) atSpeed(u usage) record.Cause {
+	switch {
+	case len(u.side.idle) > 0:
+		return record.AsymmetricRoute
+	case w.wantsOutside(u):
+		return record.LACPDown
+	case u.shaped():
+		return record.Shaper
+	}
+	return record.LineRate
+}
+
+// shaped: every port in use is held below its speed by its own root qdisc.
+func (u usage) shaped() bool {
+	for _, p := range u.ports {
+		if p.probability > 0 && !u.side.at[p.at].caps[p.port].shaped {
+			return false
+		}
+	}
+	return true
+}
+
+// wantsOutside reports ports outside the active aggregator that this traffic
+// would use if they were in it.
+func (w *way) wantsOutside(u usage) bool {
+	for i, a := range u.side.at {
+		outside := a.outside()
+		if outside == 0 {
+			continue
+		}
+		usable := len(a.ports)
+		whole := a.whole(outside)
+		spread := whole.receiveUse(w.path)
+		if u.transmit {
+			spread = whole.transmitUse()
+		}
+		switch spread.spread {
+		case onePort:
+		case byPacket:
+			return true
+		case byAddress:
+			if len(u.side.legs[i]) > usable {
+				return true
+			}
+		default:
+			if u.streams > usable {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// whole is the attachment as it were with that many more ports.
+func (a attachment) whole(more int) attachment {
+	b := *a.bundle
+	b.Ports = append([]string(nil), a.base.Bond.Ports...)
+	w := a
+	w.bundle = &b
+	w.ports = append(append([]netstate.Link(nil), a.ports...), make([]netstate.Link, more)...)
+	return w
+}
+
+func (u usage) where() string {
+	var names []string
+	for _, a := range u.side.at {
+		names = append(names, a.name())
+	}
+	return u.host + ": " + strings.Join(names, ", ")
+}
+
+func (w *way) linkWhy(u usage, cause record.Cause, rate unit.BitRate, count float64) string {
+	var parts []string
+	for _, s := range u.side.uses {
+		if s.why != "" && !slices.Contains(parts, s.why) {
+			parts = append(parts, s.why)
+		}
+	}
+	if n := len(u.side.at); n > 1 && cause == record.SingleLink {
+		parts = append(parts, fmt.Sprintf("%d %s in all over %d lanes of %d interfaces: each takes one",
+			w.traffic.Streams, plural(w.traffic.Streams, "stream"), u.lanes, n))
+	}
+	switch cause {
+	case record.LACPDown:
+		for _, a := range u.side.at {
+			if n := a.outside(); n > 0 {
+				parts = append(parts, fmt.Sprintf("%d of %d ports of %s are outside the active aggregator and carry nothing", n, len(a.base.Bond.Ports), a.base.Name))
+			}
+		}
+	case record.AsymmetricRoute:
+		for _, a := range u.side.idle {
+			parts = append(parts, "traffic from "+a.name()+"'s addresses leaves by another link: routes lead it there")
+		}
+	case record.HashImbalance:
+		if u.chance {
+			parts = append(parts, "flows land by chance, and some share a link while others idle")
+		}
+	}
+	return strings.Join(append(parts, w.arithmetic(u, rate, count)), "; ")
+}
+
+// arithmetic is "2 of 2 links x 500 Mbit/s x 1448/1514 = 956 Mbit/s".
+func (w *way) arithmetic(u usage, rate unit.BitRate, count float64) string {
+	links := fmt.Sprintf("%.0f of %d", count, len(u.ports))
+	if u.chance {
+		links = fmt.Sprintf("on average %.2f of %d", count, len(u.ports))
+	}
+	first := u.ports[0]
+	c := u.side.at[first.at].caps[first.port]
+	for _, p := range u.ports {
+		if u.side.at[p.at].caps[p.port] != c || p.payload != first.payload {
+			return fmt.Sprintf("%s links of different rates, payload %s in all", links, rate)
+		}
+	}
+	s, tags := w.segment(w.legs[0]), w.legs[0].inTags
+	if u.transmit {
+		tags = w.legs[0].outTags
+	}
+	held := ""
+	if c.shaped {
+		held = " (a root qdisc)"
+	}
+	return fmt.Sprintf("%s %s x %s%s x %d/%d (payload of a full frame) = %s",
+		links, plural(len(u.ports), "link"), c.rate, held, s.payload(), s.frame(c.framing, c.countedTags(tags)), rate)
+}

@@ -1,0 +1,90 @@
+package predict
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+const (
+	// maxOutcomes is how many ways of chance are computed one by one.
+	maxOutcomes = 4096
+	// samples is how many are drawn where there are more: the mean is then
+	// within about one percent.
+	samples = 2048
+)
+
+// group is a number of like streams that each land on one of some cells,
+// equally likely.
+type group struct {
+	streams int
+	cells   []int // indices into the way's cell list
+}
+
+// outcomes calls visit with every way that chance can deal the groups'
+// streams to cells, and its probability: counts[i] is the streams in cell i.
+// Where there are too many it draws a fixed number of ways with a fixed seed,
+// so that the same input always gives the same answer.
+func outcomes(groups []group, cells int, visit func(counts []float64, probability float64)) {
+	counts := make([]float64, cells)
+	total := 1.0
+	for _, g := range groups {
+		total *= compositions(g.streams, len(g.cells))
+	}
+	if total <= maxOutcomes {
+		deal(groups, counts, 1, visit)
+		return
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range samples {
+		clear(counts)
+		for _, g := range groups {
+			for range g.streams {
+				counts[g.cells[random.IntN(len(g.cells))]]++
+			}
+		}
+		visit(counts, 1.0/samples)
+	}
+}
+
+// deal enumerates group by group.
+func deal(groups []group, counts []float64, p float64, visit func([]float64, float64)) {
+	if len(groups) == 0 {
+		visit(counts, p)
+		return
+	}
+	g := groups[0]
+	dealGroup(g.cells, g.streams, counts, p, func(p float64) { deal(groups[1:], counts, p, visit) })
+}
+
+// dealGroup gives each cell in turn some of the streams left: a binomial
+// share of them, one in as many as cells are left.
+func dealGroup(cells []int, streams int, counts []float64, p float64, next func(float64)) {
+	if len(cells) == 1 {
+		counts[cells[0]] += float64(streams)
+		next(p)
+		counts[cells[0]] -= float64(streams)
+		return
+	}
+	share := 1 / float64(len(cells))
+	for k := 0; k <= streams; k++ {
+		counts[cells[0]] += float64(k)
+		dealGroup(cells[1:], streams-k, counts, p*binomial(streams, k, share), next)
+		counts[cells[0]] -= float64(k)
+	}
+}
+
+// binomial is the probability of k successes of n, each of probability p.
+func binomial(n, k int, p float64) float64 {
+	return math.Exp(logChoose(n, k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+}
+
+func logChoose(n, k int) float64 {
+	a, _ := math.Lgamma(float64(n + 1))
+	b, _ := math.Lgamma(float64(k + 1))
+	c, _ := math.Lgamma(float64(n - k + 1))
+	return a - b - c
+}
+
+// compositions is how many ways there are to write n as an ordered sum of m
+// numbers from zero on.
+func compositions(n, m int) float64 { return math.Round(math.Exp(logChoose(n+m-1, m-1))) }

@@ -1,0 +1,150 @@
+package predict
+
+import (
+	"errors"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/steer"
+)
+
+// spread is what decides which of an attachment's ports a flow uses.
+type spread uint8
+
+const (
+	// onePort: every flow of the pair shares one port.
+	onePort spread = iota
+	// byAddress: flows of one pair of addresses share one port.
+	byAddress
+	// byPort: source ports decide, and can be chosen.
+	byPort
+	// byChance: each flow lands somewhere, and nobody can choose.
+	byChance
+	// byLoad: the driver balances flows by load.
+	byLoad
+	// byPacket: one flow alone uses every port.
+	byPacket
+	// notKnown: a switch decides and nobody said how.
+	notKnown
+)
+
+// use is how flows spread over an attachment, and why in plain words.
+type use struct {
+	spread spread
+	why    string
+	// hash places frames where the spread is byAddress; nil otherwise.
+	hash *steer.Bundle
+	// policy is the transmit policy behind byPort.
+	policy netstate.HashPolicy
+}
+
+// transmitUse is how the host's own bond spreads what it sends.
+func (a attachment) transmitUse() use {
+	if a.bundle == nil || len(a.ports) == 1 {
+		return use{spread: onePort}
+	}
+	r := a.bundle.Reach()
+	u := use{why: a.base.Name + ": " + r.Why, policy: a.bundle.Policy}
+	switch {
+	case r.Striped:
+		u.spread = byPacket
+	case r.Ports && r.Chosen && a.computed:
+		u.spread = byPort
+	case r.Ports && adaptive(*a.bundle):
+		u.spread = byLoad
+	case r.Ports:
+		u.spread = byChance
+	case r.Addresses:
+		u.spread = byAddress
+		if r.Chosen && a.computed {
+			u.hash = a.bundle
+		}
+	}
+	return u
+}
+
+// adaptive modes move flows between links by load.
+func adaptive(b steer.Bundle) bool {
+	return (b.Mode == netstate.BalanceTLB || b.Mode == netstate.BalanceALB) && !b.TLBStatic
+}
+
+// receiveUse is how what arrives is spread over the host's ports. Bonding
+// decides it only in modes tlb (the active port) and alb (each peer address
+// learns one port's MAC from ARP); else the switch does, or the sender on a
+// direct cable, and the path says how.
+func (a attachment) receiveUse(path fabric.Path) use {
+	if a.bundle == nil || len(a.ports) == 1 {
+		return use{spread: onePort}
+	}
+	switch a.bundle.Mode {
+	case netstate.ActiveBackup:
+		return use{why: a.base.Name + ": active-backup receives on one link at a time"}
+	case netstate.Broadcast:
+		return use{why: a.base.Name + ": broadcast brings every link a copy: the rate of one link"}
+	case netstate.BalanceTLB:
+		return use{why: a.base.Name + ": balance-tlb receives on its active link only"}
+	case netstate.BalanceALB:
+		return use{spread: byAddress, why: a.base.Name + ": balance-alb receives from each peer address on one link"}
+	}
+	return switchUse(path, len(a.ports))
+}
+
+func switchUse(path fabric.Path, links int) use {
+	var policy netstate.HashPolicy
+	if path.SwitchHash == "" || policy.UnmarshalText([]byte(path.SwitchHash)) != nil {
+		return use{spread: notKnown, why: "how the far side spreads flows over these links is unknown (switch_hash)"}
+	}
+	b := steer.Declared(policy, links)
+	r := b.Reach()
+	u := use{why: "the switch: " + r.Why, policy: policy}
+	switch {
+	case r.Ports && r.Chosen:
+		u.spread = byPort
+	case r.Ports:
+		u.spread = byChance
+	case r.Addresses:
+		u.spread, u.hash = byAddress, &b
+	}
+	return u
+}
+
+// errHash says that which lanes share a port depends on what is unknown.
+var errHash = errors.New("placement unknown")
+
+// lanePorts places lanes on n ports where addresses decide: by the exact hash
+// where it is known, by which lanes share a port where only that is, and
+// evenly (with errHash) where neither is. Modes that balance addresses by load
+// have no hash: each new address takes the next port.
+func (u use) lanePorts(frames []flow.Frame, peers []int, n int) ([]int, error) {
+	ports := make([]int, len(frames))
+	if u.hash == nil {
+		for i := range frames {
+			ports[i] = peers[i] % n
+		}
+		return ports, nil
+	}
+	if groups, known, _ := u.hash.Groups(frames); known {
+		copy(ports, groups)
+		for i, f := range frames {
+			if p := u.hash.Place(f); p.Known && p.Index >= 0 {
+				ports[i] = p.Index
+			} else {
+				return groups, nil
+			}
+		}
+		return ports, nil
+	}
+	for i := range ports {
+		ports[i] = i % n
+	}
+	return ports, errHash
+}
+
+// samePartition reports whether two sides that hash ports put every flow on
+// the same index: layer3+4 on both, with one power of two of ports (the low
+// bits then hold no MAC address and are the same in both directions).
+func samePartition(a, b use, na, nb int) bool {
+	return a.spread == byPort && b.spread == byPort && na == nb && na&(na-1) == 0 &&
+		a.policy == netstate.Layer34 && b.policy == netstate.Layer34
+}

@@ -1,0 +1,292 @@
+package predict
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
+)
+
+// way is one single direction of traffic, seen from its sender.
+type way struct {
+	fabric   Fabric
+	traffic  Traffic
+	dir      flow.Direction
+	path     fabric.Path
+	sender   netstate.Host
+	receiver netstate.Host
+	out, in  side
+	legs     []leg
+}
+
+// side is one host's attachments that the way's lanes use.
+type side struct {
+	at   []attachment
+	uses []use
+	// ports is the port of each leg where addresses decide; loose marks an
+	// attachment whose lanes were placed without knowing the hash.
+	ports []int
+	loose []bool
+	legs  [][]int // leg numbers by attachment
+	// idle are attachments that hold lanes' source addresses while routes
+	// lead their traffic out elsewhere.
+	idle []attachment
+}
+
+// leg is one lane with everything that it passes.
+type leg struct {
+	lane    flow.Lane // sender's address first
+	mtu     int
+	outTags int
+	inTags  int
+	out, in int // attachment numbers
+	shapers []shaper
+}
+
+// shaper is a root qdisc on a device above the ports (a VLAN, a bond).
+type shaper struct {
+	link string
+	rate unit.BitRate
+}
+
+// newWay resolves lanes, routes and links. Errors: ErrNoLane, ErrNoLink.
+func newWay(f Fabric, t Traffic, d flow.Direction) (*way, error) {
+	lanes := t.Lanes
+	if lanes == nil {
+		var err error
+		if lanes, err = Lanes(f, t.From, t.To, f.family(t.From, t.To)); err != nil {
+			return nil, err
+		}
+	}
+	w := &way{fabric: f, traffic: t, dir: d, sender: f.Hosts[t.From], receiver: f.Hosts[t.To]}
+	from, to := t.From, t.To
+	if d == flow.Reverse {
+		w.sender, w.receiver = w.receiver, w.sender
+		from, to = to, from
+	}
+	w.path = f.pathBetween(from, to)
+	for _, lane := range lanes {
+		if d == flow.Reverse {
+			lane = lane.Reverse()
+		}
+		if err := w.addLeg(lane); err != nil {
+			return nil, fmt.Errorf("predict %s to %s: %w", from, to, err)
+		}
+	}
+	if len(w.legs) == 0 {
+		return nil, fmt.Errorf("predict %s to %s: %w", from, to, ErrNoLane)
+	}
+	w.resolve()
+	return w, nil
+}
+
+// family is the address family that the pair's path asks for.
+func (f Fabric) family(from, to string) string {
+	if p := f.pathBetween(from, to); p.Family != "" {
+		return p.Family
+	}
+	return f.pathBetween(to, from).Family
+}
+
+// pair is the same way over every lane of the two hosts, for the ceiling.
+func (w *way) pair() *way {
+	if w.traffic.Lanes == nil {
+		return w
+	}
+	lanes, err := Lanes(w.fabric, w.traffic.From, w.traffic.To, w.fabric.family(w.traffic.From, w.traffic.To))
+	if err != nil {
+		return w
+	}
+	all := w.traffic
+	all.Lanes = append([]flow.Lane(nil), w.traffic.Lanes...)
+	for _, l := range lanes {
+		if !slices.Contains(all.Lanes, l) {
+			all.Lanes = append(all.Lanes, l)
+		}
+	}
+	if wide, err := newWay(w.fabric, all, w.dir); err == nil {
+		return wide
+	}
+	return w
+}
+
+func (w *way) addLeg(lane flow.Lane) error {
+	holder, ok := w.sender.LinkWith(lane.Src)
+	if !ok {
+		return fmt.Errorf("address %s is not on %s: %w", lane.Src, w.sender.Name, ErrNoLane)
+	}
+	arrival, ok := w.receiver.LinkWith(lane.Dst)
+	if !ok {
+		return fmt.Errorf("address %s is not on %s: %w", lane.Dst, w.receiver.Name, ErrNoLane)
+	}
+	departure := holder
+	if l, _, ok := egress(w.sender, lane.Src, lane.Dst); ok {
+		departure = l
+	}
+	down, okOut := below(w.sender, departure)
+	up, okIn := below(w.receiver, arrival)
+	if !okOut || !okIn {
+		return fmt.Errorf("lane %s rides on a link that is missing: %w", lane, ErrNoLink)
+	}
+	l := leg{lane: lane, mtu: mtuOf(departure, arrival), outTags: down.tags, inTags: up.tags, shapers: shapersOn(down)}
+	var err error
+	if l.out, err = w.out.add(w.sender, down.base, true); err != nil {
+		return err
+	}
+	if l.in, err = w.in.add(w.receiver, up.base, false); err != nil {
+		return err
+	}
+	if own, ok := below(w.sender, holder); ok && own.base.Name != down.base.Name {
+		w.out.addIdle(w.sender, own.base)
+	}
+	w.legs = append(w.legs, l)
+	return nil
+}
+
+// mtuOf is the smaller known MTU of the two ends, which TCP's MSS option
+// settles on (RFC 9293 section 3.7.1); Ethernet's default when neither is known.
+func mtuOf(a, b netstate.Link) int {
+	switch {
+	case a.MTU > 0 && b.MTU > 0:
+		return min(a.MTU, b.MTU)
+	case a.MTU > 0 || b.MTU > 0:
+		return max(a.MTU, b.MTU)
+	}
+	return DefaultMTU
+}
+
+func shapersOn(s stack) []shaper {
+	var found []shaper
+	devices := s.passed
+	if s.base.Bond != nil {
+		devices = append(slices.Clone(devices), s.base)
+	}
+	for _, l := range devices {
+		if rate := rootRate(l); rate > 0 {
+			found = append(found, shaper{link: l.Name, rate: rate})
+		}
+	}
+	return found
+}
+
+// add returns the number of the base's attachment, new or known.
+func (s *side) add(h netstate.Host, base netstate.Link, transmit bool) (int, error) {
+	for i, a := range s.at {
+		if a.base.Name == base.Name {
+			return i, nil
+		}
+	}
+	a, err := attach(h, base, transmit)
+	if err != nil {
+		return 0, err
+	}
+	s.at = append(s.at, a)
+	return len(s.at) - 1, nil
+}
+
+// addIdle notes an attachment that routes leave unused. One without a usable
+// link is no loss.
+func (s *side) addIdle(h netstate.Host, base netstate.Link) {
+	if slices.ContainsFunc(s.idle, func(a attachment) bool { return a.base.Name == base.Name }) {
+		return
+	}
+	if a, err := attach(h, base, true); err == nil {
+		s.idle = append(s.idle, a)
+	}
+}
+
+// resolve settles how each attachment spreads flows and where lanes go.
+func (w *way) resolve() {
+	for _, a := range w.out.at {
+		w.out.uses = append(w.out.uses, a.transmitUse())
+	}
+	for _, a := range w.in.at {
+		w.in.uses = append(w.in.uses, a.receiveUse(w.path))
+	}
+	w.out.place(w, true, func(l leg) (int, netip.Addr) { return l.out, l.lane.Dst })
+	w.in.place(w, false, func(l leg) (int, netip.Addr) { return l.in, l.lane.Src })
+	w.out.idle = slices.DeleteFunc(w.out.idle, func(a attachment) bool {
+		return slices.ContainsFunc(w.out.at, func(b attachment) bool { return a.base.Name == b.base.Name })
+	})
+}
+
+// place gives each leg its port on attachments where addresses decide, or
+// nothing does. End
+// says which attachment a leg uses and the peer address that counts.
+func (s *side) place(w *way, transmit bool, end func(leg) (int, netip.Addr)) {
+	s.ports = make([]int, len(w.legs))
+	s.loose = make([]bool, len(s.at))
+	s.legs = make([][]int, len(s.at))
+	for n := range s.at {
+		var frames []flow.Frame
+		var members, peers []int
+		var known []netip.Addr
+		for i, l := range w.legs {
+			at, peer := end(l)
+			if at != n {
+				continue
+			}
+			if !slices.Contains(known, peer) {
+				known = append(known, peer)
+			}
+			members, peers = append(members, i), append(peers, slices.Index(known, peer))
+			frames = append(frames, w.frame(l))
+		}
+		s.legs[n] = members
+		if s.uses[n].spread == onePort {
+			for k, leg := range members {
+				s.ports[leg] = s.at[n].fixedPort(frames[k], transmit)
+			}
+		}
+		if s.uses[n].spread != byAddress {
+			continue
+		}
+		ports, err := s.uses[n].lanePorts(frames, peers, len(s.at[n].ports))
+		s.loose[n] = err != nil
+		for k, leg := range members {
+			s.ports[leg] = ports[k]
+		}
+	}
+}
+
+// frame is the lane's frame as far as addresses go. The next hop is the
+// receiver itself on one subnet, and unknown behind a router.
+func (w *way) frame(l leg) flow.Frame {
+	f := flow.Frame{Tuple: flow.Tuple{Proto: flow.TCP, Src: l.lane.Src, Dst: l.lane.Dst}}
+	f.SrcMAC = w.out.at[l.out].base.MAC
+	if holder, ok := w.sender.LinkWith(l.lane.Src); ok {
+		for _, p := range holder.Addresses {
+			if p.Contains(l.lane.Dst) {
+				f.DstMAC = w.in.at[l.in].base.MAC
+			}
+		}
+	}
+	return f
+}
+
+// segment is the full segment that a leg sends.
+func (w *way) segment(l leg) segment {
+	ipv6 := !l.lane.Dst.Unmap().Is4()
+	return segment{mtu: l.mtu, headers: headerBytes(w.traffic.protocol(), ipv6, w.timestamps())}
+}
+
+func (t Traffic) protocol() string {
+	if t.Protocol == "" {
+		return "tcp"
+	}
+	return t.Protocol
+}
+
+// timestamps are used unless one end is known to refuse them (RFC 7323).
+func (w *way) timestamps() bool {
+	for _, h := range []netstate.Host{w.sender, w.receiver} {
+		if v := h.SysctlInts("net.ipv4.tcp_timestamps"); len(v) == 1 && v[0] == 0 {
+			return false
+		}
+	}
+	return true
+}
