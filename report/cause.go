@@ -1,0 +1,34 @@
+package report
+
+import "github.com/linerate/linerate/record"
+
+// causeWords is the one table of what each cause means in plain words, the
+// end of a sentence such as "limited because ...".
+var causeWords = map[record.Cause]string{
+	record.LineRate:        "the links in use are full: nothing left to gain",
+	record.HashImbalance:   "flows share links while other links idle",
+	record.SingleLink:      "the bond's mode or policy cannot use more than one link for this traffic",
+	record.ReceiveWindow:   "the receiver's window is too small for this distance",
+	record.SendBuffer:      "the sender's buffer is too small for this distance",
+	record.Congestion:      "packets are lost on the path",
+	record.Reordering:      "packets arrive out of order",
+	record.SenderCPU:       "the sender's processor is busy",
+	record.ReceiverCPU:     "the receiver's processor is busy",
+	record.CardSlot:        "the card or its PCIe slot is the limit",
+	record.Shaper:          "a shaper or cap below the links' speed",
+	record.MTU:             "headers of small packets take a share of the links",
+	record.LACPDown:        "ports are outside the active aggregator",
+	record.AsymmetricRoute: "traffic leaves by the wrong link",
+	record.Pacing:          "the sender paces itself",
+	record.Application:     "the program does not offer more",
+	record.Unknown:         "no cause was proven",
+}
+
+// meaning is the plain words of a cause; the cause itself when it is none of
+// the contract's.
+func meaning(c record.Cause) string {
+	if w, ok := causeWords[c]; ok {
+		return w
+	}
+	return string(c)
+}

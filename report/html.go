@@ -1,0 +1,66 @@
+package report
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+
+	"github.com/linerate/linerate/record"
+)
+
+//go:embed templates/*.tmpl
+var templates embed.FS
+
+// HTML is the record as one page that needs nothing else: no script, no font,
+// no picture from elsewhere. It is light or dark as the reader's system is,
+// and prints on A4. Every text of the record is escaped. The error is only
+// ever the template's own.
+func HTML(r record.Record, opts Options) ([]byte, error) {
+	t, err := template.New("report").Funcs(words()).ParseFS(templates, "templates/*.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("parse report template: %w", err)
+	}
+	var b bytes.Buffer
+	if err := t.ExecuteTemplate(&b, "page.tmpl", pageOf(r, opts)); err != nil {
+		return nil, fmt.Errorf("fill report template: %w", err)
+	}
+	return visible(b.Bytes()), nil
+}
+
+// words are what the templates need besides the page: column heads, and values
+// that go to a template of their own.
+func words() template.FuncMap {
+	return template.FuncMap{
+		"laneHeads": laneHeads, "linkHeads": linkHeads, "cpuHeads": cpuHeads, "latencyHeads": latencyHeads,
+		"table": func(label string, heads []string, rows [][]string) tableView { return tableView{label, heads, rows} },
+		"meter": meterOf,
+		"place": func(class string, s side, compared bool) placeView {
+			return placeView{s, meterOf(class, s.Width, compared)}
+		},
+	}
+}
+
+type tableView struct {
+	Label string
+	Heads []string
+	Rows  [][]string
+}
+
+type meterView struct {
+	Class string
+	Width float64
+}
+
+type placeView struct {
+	Side  side
+	Meter meterView
+}
+
+// meterOf is a bar in a phase's colour; without phases there is one colour.
+func meterOf(class string, width float64, compared bool) meterView {
+	if !compared {
+		class = "single"
+	}
+	return meterView{class, width}
+}

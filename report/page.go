@@ -1,0 +1,320 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// page is everything the template prints: finished words and coordinates.
+type page struct {
+	Title, Kind, Headline string
+	Started, ID, Version  string
+	Compared              bool
+	Figures               []figure
+	Context               string
+	Results               []resultRow
+	ResultNote            string
+	Failures              []record.Failure
+	Series                []seriesView
+	Findings              []findingView
+	Steps                 []stepView
+	Latency               [][]string
+	Trials                []trialView
+	Facts                 []fact
+	Bonds                 []bondSetting
+	FabricText            string
+	Repeat                []string
+	Ceiling               string
+	Protocols             string
+}
+
+// figure is one of the large numbers at the top.
+type figure struct{ Label, Value, Unit, Note, Class string }
+
+type fact struct{ Name, Value string }
+
+// resultRow is one line of the summary.
+type resultRow struct {
+	Pair, Way, Direction string
+	Streams              string
+	Before, After        side
+	Ceiling, MTU, Gain   string
+}
+
+// side is one phase of one place: the number, what it is made of, its share of
+// the ceiling as words and as the width of a bar from 0 to 100.
+type side struct {
+	Goodput, Interval, Ways string
+	Share                   string
+	Width                   float64
+	Predicted               string
+	Cause, Meaning          string
+	Measured                bool
+}
+
+type seriesView struct {
+	ID, Name string
+	Open     bool
+	Compared bool
+	Maps     []mapRowView
+	Panels   []panel
+	Matrix   []matrixGroup
+	Repeats  string
+}
+
+// mapRowView is the drawings of one direction, side by side.
+type mapRowView struct {
+	Name, Way, Streams string
+	Maps               []topology
+	Ceiling            string
+	Table              [][]string
+}
+
+type matrixGroup struct {
+	Direction, Way string
+	Rows           []matrixRow
+}
+
+type matrixRow struct {
+	Streams       string
+	Before, After side
+	Ceiling       string
+}
+
+// shownOpen is how many pairs are shown unfolded.
+const shownOpen = 3
+
+func pageOf(r record.Record, o Options) page {
+	all := seriesOf(r)
+	p := page{Title: title(r, o), Kind: kind(r), Headline: unbroken(Headline(r)), Started: instant(r.Started), ID: orUnknown(r.ID), Version: orUnknown(r.Linerate),
+		Compared: phased(r), Failures: r.Failures, FabricText: r.Fabric.Text, Repeat: repeatCommands(r, o)}
+	p.Figures = figuresOf(all, p.Compared)
+	p.Context = contextOf(r, all)
+	for _, s := range all {
+		for _, d := range s.directions {
+			if n, ok := s.summary[d]; ok {
+				p.Results = append(p.Results, resultOf(s, d, n, len(all) > 1))
+			}
+		}
+	}
+	p.ResultNote = ceilingNote(all)
+	for i, s := range all {
+		p.Series = append(p.Series, seriesViewOf(fmt.Sprintf("pair-%d", i+1), s, r, i < shownOpen))
+	}
+	for _, g := range findingGroups(r) {
+		p.Findings = append(p.Findings, findingViewOf(g))
+	}
+	for i, s := range r.Steps {
+		p.Steps = append(p.Steps, stepViewOf(i+1, s))
+	}
+	for _, l := range r.Latency {
+		p.Latency = append(p.Latency, latencyRow(l, orUnknown))
+	}
+	for i, t := range ordered(r) {
+		p.Trials = append(p.Trials, trialViewOf(i+1, t))
+	}
+	p.Facts = factsOf(r)
+	p.Bonds = bondSettings(r)
+	return p
+}
+
+// unbroken keeps numbers and their units on one line.
+func unbroken(s string) string {
+	return strings.NewReplacer(" Tbit/s", "\u00a0Tbit/s", " Gbit/s", "\u00a0Gbit/s", " Mbit/s", "\u00a0Mbit/s", " kbit/s", "\u00a0kbit/s", " bit/s", "\u00a0bit/s", " %", "\u00a0%").Replace(s)
+}
+
+// figuresOf are the leading place's numbers.
+func figuresOf(all []series, compared bool) []figure {
+	s, c, ok := lead(all)
+	if !ok {
+		return nil
+	}
+	t := c.last()
+	ceiling, size := c.ceiling()
+	note := s.way(t.Direction) + ", " + plural(t.Streams, "stream")
+	one := func(label, value, note, class string) figure {
+		n, u, _ := strings.Cut(value, " ")
+		return figure{label, n, u, note, class}
+	}
+	var out []figure
+	if compared {
+		out = append(out, one("Before", goodput(c.before), shareWords(c.before, ceiling), "before"),
+			one("After", goodput(c.after), shareWords(c.after, ceiling), "after"))
+		if c.before != nil && c.after != nil {
+			if times, ok := fraction(c.after.Goodput, c.before.Goodput); ok {
+				out = append(out, figure{"Gain", "× " + number(times), "", note, "gain"})
+			}
+		}
+	} else {
+		out = append(out, one("Measured", goodput(c.before), note, "single"), one("Of the ceiling", ofCeiling(c.before, ceiling), string(cause(c.before)), ""))
+	}
+	words := "payload, MTU unknown"
+	if size > 0 {
+		words = fmt.Sprintf("payload at MTU %d", size)
+	}
+	return append(out, one("Ceiling", rate(ceiling), words, ""))
+}
+
+func shareWords(t *record.Trial, ceiling unit.BitRate) string {
+	if p := ofCeiling(t, ceiling); p != unknown {
+		return p + " of the ceiling"
+	}
+	return "share of the ceiling unknown"
+}
+
+// contextOf is the line under the headline.
+func contextOf(r record.Record, all []series) string {
+	var parts []string
+	switch {
+	case r.Environment.BackEnd != "":
+		parts = append(parts, "Measured in the "+r.Environment.BackEnd+" lab on a real Linux kernel "+orUnknown(r.Environment.Kernel))
+	case r.Environment.Kernel != "":
+		parts = append(parts, "Measured on kernel "+r.Environment.Kernel)
+	}
+	if len(r.Trials) > 0 {
+		parts = append(parts, plural(len(r.Trials), "trial")+" of "+plural(len(all), "pair"))
+	}
+	if n := len(r.Steps); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s tried, %d kept", plural(n, "change"), kept(r)))
+	}
+	if n := len(r.Failures); n > 0 {
+		parts = append(parts, plural(n, "pair")+" not measured")
+	}
+	return strings.Join(parts, " · ")
+}
+
+func sideOf(c cell, t *record.Trial) side {
+	if t == nil {
+		return side{Goodput: "not measured", Share: unknown, Predicted: unknown}
+	}
+	ceiling, _ := c.ceiling()
+	v := side{Goodput: goodput(t), Interval: interval(t), Share: ofCeiling(t, ceiling), Predicted: rate(t.Predicted),
+		Cause: string(cause(t)), Meaning: meaning(cause(t)), Measured: true}
+	if f, ok := fraction(t.Goodput, ceiling); ok {
+		v.Width = tenth(100 * min(f, 1))
+	}
+	if t.Direction == flow.Both && positive(float64(t.Forward)) && positive(float64(t.Reverse)) {
+		v.Ways = t.Forward.String() + " forward, " + t.Reverse.String() + " reverse"
+	}
+	return v
+}
+
+func resultOf(s series, d flow.Direction, n int, named bool) resultRow {
+	c := s.cells[at{d, n}]
+	ceiling, size := c.ceiling()
+	row := resultRow{Way: s.way(d), Direction: string(d), Streams: fmt.Sprint(n), Before: sideOf(c, c.before), After: sideOf(c, c.after), Ceiling: rate(ceiling), MTU: mtu(size)}
+	if named {
+		row.Pair = s.name()
+	}
+	row.Gain = unknown
+	if c.before != nil && c.after != nil {
+		row.Gain = change(c.before.Goodput, c.after.Goodput)
+	}
+	return row
+}
+
+// ceilingNote says at which MTU the ceilings are.
+func ceilingNote(all []series) string {
+	sizes := map[int]bool{}
+	last := 0
+	for _, s := range all {
+		for _, c := range s.cells {
+			if limit, size := c.ceiling(); limit > 0 {
+				sizes[size], last = true, size
+			}
+		}
+	}
+	switch {
+	case len(sizes) == 0:
+		return "The ceiling is unknown: the speed of the links was neither declared nor readable."
+	case len(sizes) > 1:
+		return "Ceilings are at different MTUs: see the single trials."
+	case last <= 0:
+		return "The ceiling is the payload the links can carry at most; its MTU is unknown."
+	}
+	return fmt.Sprintf("The ceiling is the payload the links can carry at most, at an MTU of %d bytes: declared speed less the headers of every packet.", last)
+}
+
+func seriesViewOf(id string, s series, r record.Record, open bool) seriesView {
+	compared := phased(r)
+	v := seriesView{ID: id, Name: s.name(), Open: open, Compared: compared, Panels: panelsOf(id, s, compared)}
+	for i, d := range s.directions {
+		g := matrixGroup{Direction: string(d), Way: s.way(d)}
+		for _, n := range s.streams {
+			if c, ok := s.cells[at{d, n}]; ok {
+				ceiling, _ := c.ceiling()
+				g.Rows = append(g.Rows, matrixRow{Streams: fmt.Sprint(n), Before: sideOf(c, c.before), After: sideOf(c, c.after), Ceiling: rate(ceiling)})
+			}
+		}
+		v.Matrix = append(v.Matrix, g)
+		// The way back looks like the way there, mirrored: shown only when
+		// nothing else is.
+		if n, ok := s.summary[d]; ok && (d != flow.Reverse || len(s.directions) == 1) {
+			if row, ok := mapRowOf(fmt.Sprintf("%s-links-%d", id, i), s, d, n, r); ok {
+				v.Maps = append(v.Maps, row)
+			}
+		}
+	}
+	return v
+}
+
+func mapRowOf(id string, s series, d flow.Direction, n int, r record.Record) (mapRowView, bool) {
+	c := s.cells[at{d, n}]
+	compared := phased(r)
+	end := r.Environment.After
+	if len(end) == 0 {
+		end = r.Environment.Hosts
+	}
+	v := mapRowView{Name: string(d), Way: s.way(d), Streams: plural(n, "stream"), Table: linkRows(c, compared)}
+	class := "single"
+	if compared {
+		class = "before"
+	}
+	if m, ok := topologyOf(id+"-before", class, c.before, r.Environment.Hosts, roundTrip(r, s)); ok {
+		v.Maps = append(v.Maps, m)
+	}
+	if m, ok := topologyOf(id+"-after", "after", c.after, end, roundTrip(r, s)); ok {
+		v.Maps = append(v.Maps, m)
+	}
+	return v, len(v.Maps) > 0
+}
+
+// roundTrip is a pair's average round trip in words.
+func roundTrip(r record.Record, s series) string {
+	for _, l := range r.Latency {
+		if l.From == s.from && l.To == s.to {
+			return milliseconds(l.AvgMS)
+		}
+	}
+	return unknown
+}
+
+func factsOf(r record.Record) []fact {
+	e := r.Environment
+	out := []fact{{"Kernel", orUnknown(e.Kernel)}}
+	if e.BackEnd != "" {
+		out = append(out, fact{"Lab back end", e.BackEnd + ": " + orUnknown(e.Why)})
+	}
+	for _, h := range e.Hosts {
+		words := []string{"kernel " + orUnknown(h.Kernel.Release)}
+		if h.CPU.Cores > 0 {
+			words = append(words, plural(h.CPU.Cores, "core"))
+		}
+		if h.CPU.Model != "" {
+			words = append(words, h.CPU.Model)
+		}
+		words = append(words, plural(len(h.Links), "link"))
+		if len(h.Owners) > 0 {
+			words = append(words, "network managed by "+strings.Join(h.Owners, ", "))
+		}
+		out = append(out, fact{"Host " + orUnknown(h.Name), strings.Join(words, " · ")})
+	}
+	if r.Fabric.File != "" {
+		out = append(out, fact{"Fabric", r.Fabric.File})
+	}
+	return append(out, fact{"Record", orUnknown(r.ID)}, fact{"Started", instant(r.Started)}, fact{"linerate", orUnknown(r.Linerate)})
+}

@@ -1,0 +1,250 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/record"
+)
+
+// narrowest is the width below which no table makes sense.
+const narrowest = 40
+
+// Text is what a terminal shows after a run: the headline, one line a
+// direction, the load of each link, what was found and what was changed. No
+// line is longer than width characters; width 0 is 80. It holds no escape
+// sequences, whatever names the record has.
+func Text(r record.Record, width int) string {
+	if width <= 0 {
+		width = 80
+	}
+	width = max(width, narrowest)
+	lines := wrap("", "", Headline(r), width)
+	all := seriesOf(r)
+	compared := phased(r)
+	for _, s := range all {
+		lines = append(lines, "", fit(printable(s.name()), width))
+		lines = append(lines, textTable(s, compared, width)...)
+	}
+	if _, c, ok := lead(all); ok {
+		lines = append(lines, textLinks(c, compared, width)...)
+	}
+	lines = append(lines, textFindings(r, width)...)
+	lines = append(lines, textSteps(r, width)...)
+	lines = append(lines, textFailures(r, width)...)
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(fit(l, width), " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// TrialLine is one trial in one line of at most width characters, for the
+// progress of a run: "a → b forward, 4 streams: 478 Mbit/s, 48.2 % of 993
+// Mbit/s, hash-imbalance". Width 0 is 80.
+func TrialLine(t record.Trial, width int) string {
+	if width <= 0 {
+		width = 80
+	}
+	line := fmt.Sprintf("%s → %s %s, %s: %s", fit(orUnknown(printable(t.From)), 16), fit(orUnknown(printable(t.To)), 16), printable(string(t.Direction)), plural(t.Streams, "stream"), goodput(&t))
+	if p := ofCeiling(&t, t.Ceiling); p != unknown {
+		line += ", " + p + " of " + rate(t.Ceiling)
+	}
+	if c := cause(&t); c != record.Unknown {
+		line += ", " + printable(string(c))
+	}
+	return fit(line, width)
+}
+
+// textTable is one series' summary lines under a header.
+func textTable(s series, compared bool, width int) []string {
+	header := []string{"direction", "streams", "before", "after", "ceiling", "%", "cause"}
+	if !compared {
+		header = []string{"direction", "streams", "measured", "ceiling", "%", "cause"}
+	}
+	rows := [][]string{header}
+	add := func(d flow.Direction, n int) {
+		c := s.cells[at{d, n}]
+		ceiling, _ := c.ceiling()
+		row := []string{printable(string(d)), fmt.Sprint(n), goodput(c.before)}
+		if compared {
+			row = append(row, goodput(c.after))
+		}
+		rows = append(rows, append(row, rate(ceiling), ofCeiling(c.last(), ceiling), printable(string(cause(c.last())))))
+	}
+	for _, d := range s.directions {
+		if n, ok := s.summary[d]; ok && compared {
+			add(d, n)
+			continue
+		}
+		for _, n := range s.streams {
+			if _, ok := s.cells[at{d, n}]; ok && !compared {
+				add(d, n)
+			}
+		}
+	}
+	return columns(rows, width)
+}
+
+// columns sets rows in columns: the first and last to the left, numbers to the
+// right. Where they do not fit, gaps shrink before words do.
+func columns(rows [][]string, width int) []string {
+	size := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			size[i] = max(size[i], utf8.RuneCountInString(cell))
+		}
+	}
+	total := 0
+	for _, n := range size {
+		total += n
+	}
+	gap := 2
+	if total+gap*(len(size)-1) > width {
+		gap = 1
+	}
+	var out []string
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			switch i {
+			case 0:
+				b.WriteString(padRight(cell, size[i]))
+			case len(row) - 1:
+				b.WriteString(strings.Repeat(" ", gap) + cell)
+			default:
+				b.WriteString(strings.Repeat(" ", gap) + padLeft(cell, size[i]))
+			}
+		}
+		out = append(out, fit(b.String(), width))
+	}
+	return out
+}
+
+// textLinksMost is how many links a terminal shows.
+const textLinksMost = 8
+
+// textLinks draws the load of each sending link in the leading trial.
+func textLinks(c cell, compared bool, width int) []string {
+	last := c.last()
+	d := last.Direction
+	var out []string
+	shown := 0
+	for _, u := range last.Links {
+		if d != flow.Both && !sending(*last, u.Host) {
+			continue
+		}
+		shown++
+		if shown > textLinksMost {
+			continue
+		}
+		name := padRight(fit(printable(u.Host+" "+u.Link), 16), 16)
+		if !compared {
+			out = append(out, fmt.Sprintf("  %s %s", name, textLoad(txLoad(u))))
+			continue
+		}
+		before := padRight("not measured", 30)
+		if b, ok := linkOf(c.before, u.Host, u.Link); ok {
+			before = textLoad(txLoad(b))
+		}
+		after := "not measured"
+		if c.after != nil {
+			after = textLoad(txLoad(u))
+		}
+		out = append(out, fmt.Sprintf("  %s %s  %s", name, padRight(before, 29), after))
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	if shown > textLinksMost {
+		out = append(out, fmt.Sprintf("  and %s", plural(shown-textLinksMost, "more link")))
+	}
+	head := fmt.Sprintf("links sending, %s, %s", printable(string(d)), plural(last.Streams, "stream"))
+	if compared {
+		head = padRight("  links sending", 19) + padRight("before", 31) + "after"
+	}
+	return append([]string{"", fit(head, width)}, out...)
+}
+
+func linkOf(t *record.Trial, host, link string) (record.LinkUse, bool) {
+	if t == nil {
+		return record.LinkUse{}, false
+	}
+	for _, u := range t.Links {
+		if u.Host == host && u.Link == link {
+			return u, true
+		}
+	}
+	return record.LinkUse{}, false
+}
+
+// textLoad is a bar of ten places and the rate.
+func textLoad(l load) string {
+	words := counted(l.carried)
+	if l.known && l.ratio <= still {
+		words = l.words()
+	}
+	if !l.known {
+		return words
+	}
+	full := int(min(max(l.ratio, 0), 1)*10 + 0.5)
+	return "[" + strings.Repeat("#", full) + strings.Repeat(".", 10-full) + "] " + words
+}
+
+// textFindings says what was wrong, and last what is; what held before and
+// after is said once.
+func textFindings(r record.Record, width int) []string {
+	var out []string
+	groups := findingGroups(r)
+	still := map[[3]string]bool{}
+	for _, g := range groups {
+		if g.Phase == record.PhaseAfter {
+			still[[3]string{g.From, g.To, string(g.Cause)}] = true
+		}
+	}
+	for _, g := range groups {
+		if g.Cause == record.LineRate || g.Phase == record.PhaseBefore && still[[3]string{g.From, g.To, string(g.Cause)}] {
+			continue
+		}
+		label := string(g.Cause)
+		if g.Phase != "" {
+			label = string(g.Phase) + ": " + label
+		}
+		out = append(out, "")
+		summary := g.Lead.Summary
+		if summary == "" {
+			summary = meaning(g.Cause)
+		}
+		out = append(out, wrap(printable(label)+": ", "  ", summary, width)...)
+		out = append(out, wrap("  remedy: ", "    ", g.Lead.Remedy, width)...)
+	}
+	return out
+}
+
+func textSteps(r record.Record, width int) []string {
+	if len(r.Steps) == 0 {
+		return nil
+	}
+	out := []string{"", "changes"}
+	for _, s := range r.Steps {
+		mark := "reverted"
+		if s.Kept {
+			mark = "kept"
+		}
+		line := fmt.Sprintf("%s (%s to %s)", s.Change, rate(s.Before), rate(s.After))
+		out = append(out, wrap("  "+padRight(mark, 9), strings.Repeat(" ", 11), line, width)...)
+	}
+	return out
+}
+
+func textFailures(r record.Record, width int) []string {
+	if len(r.Failures) == 0 {
+		return nil
+	}
+	out := []string{"", "not measured"}
+	for _, f := range r.Failures {
+		out = append(out, wrap("  ", "    ", fmt.Sprintf("%s → %s %s: %s", fit(f.From, 24), fit(f.To, 24), f.Direction, f.Error), width)...)
+	}
+	return out
+}
