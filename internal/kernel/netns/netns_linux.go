@@ -1,0 +1,141 @@
+package netns
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+
+	"github.com/linerate/linerate/internal/kernel/sys"
+)
+
+// runDir is where iproute2 keeps named namespaces.
+const runDir = "/run/netns"
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+func (n Namespace) path() string { return filepath.Join(runDir, n.Name) }
+
+// Do runs fn inside the namespace, on a locked thread of its own, and returns
+// its error. For the process's own namespace fn runs on the calling
+// goroutine. Goroutines that fn starts are not inside. A namespace that does
+// not exist is fs.ErrNotExist; without CAP_SYS_ADMIN it is fs.ErrPermission.
+func (n Namespace) Do(fn func() error) error {
+	if n.Name == "" {
+		return fn()
+	}
+	return n.onThread(fn, false)
+}
+
+// DoWithSysfs is Do with a private /sys that shows this namespace's links.
+func (n Namespace) DoWithSysfs(fn func() error) error {
+	if n.Name == "" {
+		return fn()
+	}
+	return n.onThread(fn, true)
+}
+
+// Enter moves the calling thread into the namespace for good: the goroutine
+// must have locked its thread and must end without unlocking it.
+func (n Namespace) Enter() error {
+	if n.Name == "" {
+		return nil
+	}
+	if !validName.MatchString(n.Name) {
+		return fmt.Errorf("enter namespace %q: %w", n.Name, fs.ErrInvalid)
+	}
+	f, err := os.Open(n.path())
+	if err != nil {
+		return fmt.Errorf("open namespace: %w", err)
+	}
+	defer f.Close()
+	return sys.EnterNetNS(f)
+}
+
+func (n Namespace) onThread(fn func() error, sysfs bool) error {
+	result := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the runtime ends the thread
+		if err := n.Enter(); err != nil {
+			result <- err
+			return
+		}
+		if sysfs {
+			if err := sys.PrivateSysfs(); err != nil {
+				result <- err
+				return
+			}
+		}
+		result <- fn()
+	}()
+	return <-result
+}
+
+// Create makes a named namespace, as `ip netns add` does. One that exists is
+// fs.ErrExist. Needs CAP_SYS_ADMIN.
+func Create(name string) (Namespace, error) {
+	n := Named(name)
+	if !validName.MatchString(name) {
+		return n, fmt.Errorf("create namespace %q: %w", name, fs.ErrInvalid)
+	}
+	if err := os.MkdirAll(runDir, 0o755); err != nil {
+		return n, fmt.Errorf("create %s: %w", runDir, err)
+	}
+	f, err := os.OpenFile(n.path(), os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return n, fmt.Errorf("create namespace: %w", err)
+	}
+	f.Close()
+	result := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		if err := sys.NewNetNS(); err != nil {
+			result <- err
+			return
+		}
+		result <- sys.BindMount(fmt.Sprintf("/proc/self/task/%d/ns/net", sys.Gettid()), n.path())
+	}()
+	if err := <-result; err != nil {
+		return n, errors.Join(err, os.Remove(n.path()))
+	}
+	return n, nil
+}
+
+// Delete removes a named namespace; links in it go with it once nothing uses
+// it. One that does not exist is no error.
+func Delete(name string) error {
+	n := Named(name)
+	if !validName.MatchString(name) {
+		return fmt.Errorf("delete namespace %q: %w", name, fs.ErrInvalid)
+	}
+	if _, err := os.Lstat(n.path()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	// A file that is no mount point is a creation cut short: removing it is
+	// all there is to do.
+	unmountErr := sys.Unmount(n.path())
+	if err := os.Remove(n.path()); err != nil {
+		return fmt.Errorf("delete namespace %s: %w", name, errors.Join(unmountErr, err))
+	}
+	return nil
+}
+
+// List names the namespaces under /run/netns; none when there is no such
+// directory.
+func List() ([]string, error) {
+	entries, err := os.ReadDir(runDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list namespaces: %w", err)
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, nil
+}

@@ -1,0 +1,49 @@
+package sys
+
+import (
+	"fmt"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// TCPInfo returns struct tcp_info of a TCP socket as the kernel wrote it: as
+// many bytes as this kernel knows, at most len(buf).
+func TCPInfo(fd int, buf []byte) ([]byte, error) {
+	n := uint32(len(buf))
+	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.IPPROTO_TCP, unix.TCP_INFO,
+		uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uintptr(unsafe.Pointer(&n)), 0)
+	if errno != 0 {
+		return nil, fmt.Errorf("read TCP_INFO: %w", errno)
+	}
+	return buf[:min(int(n), len(buf))], nil
+}
+
+// SetCongestion chooses a socket's congestion control by name.
+func SetCongestion(fd int, name string) error {
+	if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err != nil {
+		return fmt.Errorf("set congestion control %s: %w", name, err)
+	}
+	return nil
+}
+
+// Congestion is the name of a socket's congestion control.
+func Congestion(fd int) (string, error) {
+	name, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
+	if err != nil {
+		return "", fmt.Errorf("read congestion control: %w", err)
+	}
+	return name, nil
+}
+
+// ThreadCPU is the processor time that a thread of this process has used
+// (the thread's clock of clock_gettime(2)).
+func ThreadCPU(tid int) (time.Duration, error) {
+	const perThread, scheduled = 4, 2 // CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED
+	var ts unix.Timespec
+	if err := unix.ClockGettime(int32(^tid<<3|perThread|scheduled), &ts); err != nil {
+		return 0, fmt.Errorf("read processor time of thread %d: %w", tid, err)
+	}
+	return time.Duration(ts.Nano()), nil
+}
