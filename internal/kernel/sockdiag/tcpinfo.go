@@ -1,0 +1,111 @@
+// Package sockdiag reads what the kernel knows of a TCP connection. The
+// parser trusts nothing: a field that this kernel did not write is absent,
+// never zero taken for a value.
+package sockdiag
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/linerate/linerate/unit"
+)
+
+// Info is struct tcp_info (include/uapi/linux/tcp.h). Fields beyond Length
+// are absent and hold zero; Has tells.
+type Info struct {
+	Length         int // bytes the kernel wrote
+	State, CAState uint8
+	SndWscale      uint8
+	RcvWscale      uint8
+	AppLimited     bool
+	SndMSS, RcvMSS uint32
+	Unacked, Lost  uint32
+	PathMTU        uint32
+	RTT, MinRTT    time.Duration
+	SndSsthresh    uint32
+	SndCwnd        uint32 // packets
+	Reordering     uint32
+	RcvSpace       uint32 // bytes
+	TotalRetrans   uint32 // segments
+	PacingRate     unit.BitRate
+	// MaxPacing is zero when the application set no limit.
+	MaxPacing                        unit.BitRate
+	BytesAcked, BytesReceived        uint64
+	SegsOut, SegsIn                  uint32
+	NotSent                          uint32
+	DataSegsIn, DataSegsOut          uint32
+	DeliveryRate                     unit.BitRate
+	Busy, RwndLimited, SndbufLimited time.Duration
+	BytesSent, BytesRetrans          uint64
+	DSACKDups, ReordSeen             uint32
+	RcvOutOfOrder                    uint32
+	SndWnd                           uint32 // the peer's window, bytes after scaling
+	RcvWnd                           uint32
+}
+
+// Field names a group of fields by the offset behind its last byte: present
+// when the kernel wrote that far. The numbers are the struct's layout, which
+// only ever grows.
+type Field int
+
+// The groups that came with later kernels.
+const (
+	FieldRetrans  Field = 104 // total_retrans
+	FieldBytes    Field = 136 // bytes_received, Linux 4.1
+	FieldDelivery Field = 168 // delivery_rate, 4.9
+	FieldBusy     Field = 192 // busy_time, rwnd_limited, sndbuf_limited, 4.10
+	FieldSent     Field = 216 // bytes_sent, bytes_retrans, 4.19
+	FieldSndWnd   Field = 232 // rcv_ooopack, snd_wnd, 5.4
+	FieldRcvWnd   Field = 236 // rcv_wnd, 6.2
+)
+
+// Has reports whether this kernel wrote the group.
+func (i Info) Has(f Field) bool { return i.Length >= int(f) }
+
+// ErrShort is a struct that ends before the fields every kernel has.
+var ErrShort = errors.New("tcp_info too short")
+
+// MaxInfo is more than any kernel's struct tcp_info.
+const MaxInfo = 512
+
+// ParseInfo reads struct tcp_info as getsockopt returned it, in the machine's
+// byte order. Less than the part every kernel has is ErrShort.
+func ParseInfo(b []byte) (Info, error) {
+	if len(b) < int(FieldRetrans) {
+		return Info{}, ErrShort
+	}
+	full := make([]byte, MaxInfo)
+	copy(full, b)
+	u32 := func(off int) uint32 { return binary.NativeEndian.Uint32(full[off:]) }
+	u64 := func(off int) uint64 { return binary.NativeEndian.Uint64(full[off:]) }
+	us32 := func(off int) time.Duration { return time.Duration(u32(off)) * time.Microsecond }
+	us64 := func(off int) time.Duration { return time.Duration(min(u64(off), 1<<50)) * time.Microsecond }
+	rate := func(off int) unit.BitRate { return unit.BitRate(u64(off)) * 8 }
+	i := Info{
+		Length: len(b), State: b[0], CAState: b[1], SndWscale: b[6] & 0xf, RcvWscale: b[6] >> 4, AppLimited: b[7]&1 != 0,
+		SndMSS: u32(16), RcvMSS: u32(20), Unacked: u32(24), Lost: u32(32), PathMTU: u32(60),
+		RTT: us32(68), SndSsthresh: u32(76), SndCwnd: u32(80), Reordering: u32(88),
+		RcvSpace: u32(96), TotalRetrans: u32(100), PacingRate: rate(104), MaxPacing: rate(112),
+		BytesAcked: u64(120), BytesReceived: u64(128), SegsOut: u32(136), SegsIn: u32(140), NotSent: u32(144),
+		MinRTT: us32(148), DataSegsIn: u32(152), DataSegsOut: u32(156), DeliveryRate: rate(160),
+		Busy: us64(168), RwndLimited: us64(176), SndbufLimited: us64(184),
+		BytesSent: u64(200), BytesRetrans: u64(208), DSACKDups: u32(216), ReordSeen: u32(220),
+		RcvOutOfOrder: u32(224), SndWnd: u32(228), RcvWnd: u32(232),
+	}
+	if u64(112) == ^uint64(0) {
+		i.MaxPacing = 0
+	}
+	return i, nil
+}
+
+// caStates is the one table of congestion states (enum tcp_ca_state).
+var caStates = [...]string{"open", "disorder", "cwr", "recovery", "loss"}
+
+// CAStateName is the congestion state's word, "" for a number not in the table.
+func (i Info) CAStateName() string {
+	if int(i.CAState) < len(caStates) {
+		return caStates[i.CAState]
+	}
+	return ""
+}
