@@ -1,0 +1,104 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/linerate/linerate/internal/kernel/feature"
+	"github.com/linerate/linerate/internal/lab/guest"
+)
+
+// BackEnd is where a lab's kernel comes from.
+type BackEnd string
+
+// The back ends.
+const (
+	Auto  BackEnd = "auto"
+	Local BackEnd = "host" // the running kernel, in network namespaces
+	UML   BackEnd = "uml"  // User-Mode Linux, a kernel as a process
+)
+
+// ParseBackEnd reads a back end's name.
+func ParseBackEnd(s string) (BackEnd, error) {
+	switch b := BackEnd(s); b {
+	case Auto, Local, UML:
+		return b, nil
+	}
+	return "", fmt.Errorf("unknown lab back end %q: want auto, host or uml", s)
+}
+
+// Choice is a back end and the reason for it.
+type Choice struct {
+	BackEnd BackEnd
+	Why     string
+}
+
+// Errors of Choose and Up.
+var (
+	ErrNoBackEnd = errors.New("no lab back end can run here")
+	ErrBusy      = errors.New("another lab is up")
+)
+
+// envWhy carries the reason for the choice into the guest.
+const envWhy = "LINERATE_LAB_WHY"
+
+// Choose says which back end a lab runs on: the running kernel where it has
+// what the lab needs, else a lab kernel. It looks, and changes nothing but a
+// throw-away namespace of its own.
+func Choose(ctx context.Context, want BackEnd) (Choice, error) {
+	if os.Getenv(guest.EnvGuest) != "" {
+		return Choice{UML, os.Getenv(envWhy)}, nil
+	}
+	hostErr := hostCan(ctx)
+	umlErr := guest.Installed()
+	switch {
+	case want == Local && hostErr != nil:
+		return Choice{}, fmt.Errorf("use back end host: %w: %w", ErrNoBackEnd, hostErr)
+	case want == UML && umlErr != nil:
+		return Choice{}, fmt.Errorf("use back end uml: %w", umlErr)
+	case want == Local:
+		return Choice{Local, "asked for"}, nil
+	case want == UML:
+		return Choice{UML, "asked for"}, nil
+	case hostErr == nil:
+		return Choice{Local, "the running kernel has bonding and shaping"}, nil
+	case umlErr == nil:
+		return Choice{UML, hostErr.Error()}, nil
+	}
+	return Choice{}, fmt.Errorf("start lab: %w: on this kernel %w; %w", ErrNoBackEnd, hostErr, umlErr)
+}
+
+// hostCan is nil when the running kernel can be a lab, else the reason why
+// not.
+func hostCan(ctx context.Context) error {
+	for _, need := range []struct {
+		name  string
+		probe func(context.Context) feature.Answer
+	}{
+		{"network namespaces", feature.NetworkNamespaces},
+		{"bonding", feature.Bonding},
+		{"netem", feature.Netem},
+		{"tbf", feature.TBF},
+		{"veth", feature.Veth},
+	} {
+		if a := need.probe(ctx); a.State != feature.Yes {
+			return fmt.Errorf("no %s (%s)", need.name, a.Why)
+		}
+	}
+	return nil
+}
+
+// Enter runs this program again with the arguments in a lab kernel, when the
+// choice asks for one; entered is false when the caller is already where the
+// lab can be built.
+func Enter(ctx context.Context, c Choice, cmd guest.Command) (exit guest.Exit, entered bool, err error) {
+	if c.BackEnd != UML || os.Getenv(guest.EnvGuest) != "" {
+		return guest.Exit{}, false, nil
+	}
+	cmd.Modules = append(cmd.Modules, "bonding", "veth", "bridge", "8021q", "sch_tbf", "sch_netem")
+	cmd.Env = append(cmd.Env, envWhy+"="+c.Why, "GOMAXPROCS=8")
+	exit, err = guest.Run(ctx, cmd)
+	return exit, true, err
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package lab
+
+import (
+	"context"
+	"fmt"
+)
+
+// Up is ErrNoBackEnd: a lab needs Linux.
+func Up(context.Context, Topology) (func() error, error) {
+	return nil, fmt.Errorf("start lab: %w: it needs Linux", ErrNoBackEnd)
+}
