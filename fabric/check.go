@@ -1,0 +1,130 @@
+package fabric
+
+import (
+	"fmt"
+	"net/netip"
+	"sort"
+)
+
+// check judges what single keys cannot: names that must exist, addresses that
+// must differ.
+func check(ps *problems, root *Node, f Fabric) {
+	hosts := root.Get("hosts")
+	names := make([]string, len(f.Hosts))
+	for i, h := range f.Hosts {
+		names[i] = h.Name
+		n := hosts.find(h.Name)
+		at := place("hosts").key(h.Name)
+		if n.Get("network") == nil && n.Get("reach") == nil {
+			ps.at(n, string(at)+" has neither network nor reach", "paste the host's netplan under network, or say how to reach it")
+		}
+		checkNetwork(ps, at.key("network"), n.find("network"), h)
+		checkHardware(ps, at.key("hardware"), n.find("hardware"), h)
+	}
+	checkAddresses(ps, hosts, f)
+	checkPaths(ps, root.Get("paths"), f.Paths, names)
+}
+
+func checkHardware(ps *problems, at place, n *Node, h Host) {
+	var cards []string
+	for name := range h.Hardware.Cards {
+		cards = append(cards, name)
+	}
+	sort.Strings(cards)
+	for _, name := range sortedNames(h.Hardware.Links) {
+		link := h.Hardware.Links[name]
+		if _, ok := h.Hardware.Cards[link.Card]; link.Card != "" && !ok {
+			ps.at(n.find("links", name, "card"), fmt.Sprintf("%s: card %q is not under cards%s", at.key("links").key(name), link.Card, suggestion(link.Card, cards)), choices(cards))
+		}
+		if known, near := h.knowsLink(name); !known {
+			ps.at(n.find("links", name), fmt.Sprintf("%s: no ethernet of the network is %s%s", at.key("links").key(name), name, suggestion(name, near)), "name the interface as the network does, or add it there")
+		}
+	}
+}
+
+// knowsLink reports whether a name under hardware.links can be a device of the
+// network; near are the names it might have meant. Anything can while the
+// network is not declared or matches by what a name does not tell.
+func (h Host) knowsLink(name string) (known bool, near []string) {
+	if len(h.Network.Ethernets) == 0 || isGlob(name) {
+		return true, nil
+	}
+	for _, e := range h.Network.Ethernets {
+		m := e.Match
+		if e.ID == name || e.SetName == name || m != nil && (m.Name == "" || globMatches(m.Name, name)) {
+			return true, nil
+		}
+		if m == nil {
+			near = append(near, e.ID)
+		}
+	}
+	for _, o := range h.Network.Others {
+		if o.ID == name {
+			return true, nil
+		}
+	}
+	return false, near
+}
+
+func sortedNames[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	sort.Slice(names, func(i, j int) bool { return naturally(names[i], names[j]) })
+	return names
+}
+
+// checkAddresses finds addresses that two devices have.
+func checkAddresses(ps *problems, hosts *Node, f Fabric) {
+	owners := map[netip.Addr]string{}
+	for _, h := range f.Hosts {
+		net := unwrapped(hosts.find(h.Name, "network"))
+		h.Network.each(func(section string, d Device) {
+			for i, p := range d.Addresses {
+				owner := fmt.Sprintf("%s of %s", d.ID, h.Name)
+				if first, taken := owners[p.Addr()]; taken && connects(p) {
+					ps.at(net.find(section, d.ID, "addresses", i), fmt.Sprintf("address %s of %s is %s's already", p.Addr(), owner, first), "every address belongs to one device of one host")
+					continue
+				}
+				owners[p.Addr()] = owner
+			}
+		})
+	}
+}
+
+func checkPaths(ps *problems, n *Node, paths []Path, hosts []string) {
+	type way struct{ from, to, family string }
+	first := map[way]int{}
+	for i, p := range paths {
+		between := n.find(i, "between")
+		at := place("paths").item(i)
+		for j, name := range []string{p.From, p.To} {
+			if name != "" && !contains(hosts, name) {
+				ps.at(between.find(j), fmt.Sprintf("%s: host %q is not under hosts%s", at, name, suggestion(name, hosts)), choices(hosts))
+			}
+		}
+		if p.From == "" {
+			continue
+		}
+		if p.From == p.To {
+			ps.at(between, fmt.Sprintf("%s: both ends are %s", at, p.From), "")
+			continue
+		}
+		ways := []way{{p.From, p.To, p.Family}}
+		if !p.Directed {
+			ways = append(ways, way{p.To, p.From, p.Family})
+		}
+		for _, w := range ways {
+			if line, twice := first[w]; twice {
+				ps.at(between, fmt.Sprintf("%s: the path from %s to %s is on line %d already", at, w.from, w.to, line), "directed: true makes a path one way only")
+				break
+			}
+		}
+		for _, w := range ways {
+			if _, twice := first[w]; !twice {
+				first[w] = between.Line
+			}
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package fabric
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// checkNetwork judges what netplan's keys say together.
+func checkNetwork(ps *problems, at place, n *Node, h Host) {
+	c := netChecker{problems: ps, at: at, net: unwrapped(n), host: h, sections: map[string]string{}}
+	h.Network.each(func(section string, d Device) {
+		if other, twice := c.sections[d.ID]; twice {
+			c.say(fmt.Sprintf("%s is defined under %s already", d.ID, other), "netplan's names must differ", section, d.ID)
+			return
+		}
+		c.sections[d.ID] = section
+		c.ids = append(c.ids, d.ID)
+	})
+	for _, e := range h.Network.Ethernets {
+		c.ethernet(e)
+	}
+	owner := map[string]string{}
+	for _, b := range h.Network.Bonds {
+		c.bond(b, owner)
+	}
+	for _, b := range h.Network.Bridges {
+		c.ports("bridges", b.ID, b.Interfaces, map[string]string{})
+	}
+	for _, v := range h.Network.VLANs {
+		c.vlan(v)
+	}
+}
+
+type netChecker struct {
+	*problems
+	at       place
+	net      *Node
+	host     Host
+	sections map[string]string // of each ID
+	ids      []string
+}
+
+func (c netChecker) say(what, hint string, path ...any) {
+	at := c.at
+	for _, step := range path {
+		if s, ok := step.(string); ok {
+			at = at.key(s)
+		}
+	}
+	c.problems.at(c.net.find(path...), string(at)+": "+what, hint)
+}
+
+func (c netChecker) ethernet(e Ethernet) {
+	if e.SetName != "" && e.Match == nil {
+		c.say("set-name needs a match", "netplan renames only devices that match selects", "ethernets", e.ID, "set-name")
+	}
+	if e.Match == nil {
+		return
+	}
+	if _, err := path.Match(strings.ReplaceAll(e.Match.Name, "[!", "[^"), ""); err != nil {
+		c.say(fmt.Sprintf("%q is no glob", e.Match.Name), "", "ethernets", e.ID, "match", "name")
+	}
+}
+
+// ports checks a bond's or bridge's interfaces and returns the interface
+// names; false when the file alone does not tell them all.
+func (c netChecker) ports(section, id string, interfaces []string, owner map[string]string) (names []string, all bool) {
+	all = true
+	for i, port := range interfaces {
+		if c.sections[port] == "" {
+			c.say(fmt.Sprintf("interface %q is not defined%s", port, suggestion(port, c.ids)), "every port is defined under ethernets, if only as "+port+": {}", section, id, "interfaces", i)
+			all = false
+			continue
+		}
+		devices, known := c.host.interfaces(port)
+		all = all && known
+		if !known {
+			devices = []string{port}
+		}
+		for _, device := range devices {
+			if other := owner[device]; other != "" {
+				c.say(fmt.Sprintf("%s is a port of %s already", device, other), "a port belongs to one bond and is named once", section, id, "interfaces", i)
+				all = false
+				continue
+			}
+			owner[device] = id
+			names = append(names, device)
+		}
+	}
+	return names, all
+}
+
+func (c netChecker) bond(b Bond, owner map[string]string) {
+	names, all := c.ports("bonds", b.ID, b.Interfaces, owner)
+	switch {
+	case len(b.Interfaces) == 0:
+		c.say(fmt.Sprintf("%s has no port", b.ID), "name its ports: interfaces: [ens2f0, ens2f1]", "bonds", b.ID)
+	case all && len(names) == 1:
+		c.say(fmt.Sprintf("%s has one port (%s): a bond spreads traffic over two or more", b.ID, names[0]), c.onePortHint(b), "bonds", b.ID, "interfaces")
+	}
+	if primary := b.Options.Options["primary"]; primary != "" && all && !contains(names, primary) && !contains(b.Interfaces, primary) {
+		c.say(fmt.Sprintf("primary %s is no port of %s%s", primary, b.ID, suggestion(primary, names)), "", "bonds", b.ID, "parameters", "primary")
+	}
+}
+
+// onePortHint says where the other ports go: into the interfaces, or where a
+// match stands for several, into hardware.links.
+func (c netChecker) onePortHint(b Bond) string {
+	e, ok := c.host.Network.Ethernet(b.Interfaces[0])
+	if ok && e.SetName == "" && e.Match != nil && isGlob(e.Match.Name) {
+		return fmt.Sprintf("name every link that match %s covers in hosts.%s.hardware.links", e.Match, c.host.Name)
+	}
+	return fmt.Sprintf("add the other ports to %s's interfaces and to ethernets", b.ID)
+}
+
+func (c netChecker) vlan(v VLAN) {
+	switch {
+	case v.Link == "":
+	case c.sections[v.Link] == "":
+		c.say(fmt.Sprintf("link %q is not defined%s", v.Link, suggestion(v.Link, c.ids)), choices(c.ids), "vlans", v.ID, "link")
+	case c.loops(v.ID):
+		c.say(fmt.Sprintf("%s rides on itself", v.ID), "", "vlans", v.ID, "link")
+	default:
+		if names, known := c.host.interfaces(v.Link); known && len(names) > 1 {
+			c.say(fmt.Sprintf("link %s stands for %d devices (%s), a VLAN rides on one", v.Link, len(names), strings.Join(names, ", ")), "", "vlans", v.ID, "link")
+		}
+	}
+}
+
+func (c netChecker) loops(id string) bool {
+	seen := map[string]bool{}
+	var visit func(string) bool
+	visit = func(lower string) bool {
+		if lower == id && len(seen) > 0 {
+			return true
+		}
+		if seen[lower] {
+			return false
+		}
+		seen[lower] = true
+		for _, next := range c.host.Network.below(lower) {
+			if visit(next) {
+				return true
+			}
+		}
+		return false
+	}
+	return visit(id)
+}

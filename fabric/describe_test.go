@@ -1,0 +1,125 @@
+package fabric
+
+import (
+	"net/netip"
+	"os"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+)
+
+// TestDescribeRoundTrip writes states as a file and reads them back.
+func TestDescribeRoundTrip(t *testing.T) {
+	for _, file := range []string{"testdata/good/contract.yaml", "testdata/good/many.yaml"} {
+		t.Run(file, func(t *testing.T) {
+			f := parse(t, file)
+			var hosts []netstate.Host
+			reach := map[string]string{}
+			for _, h := range f.Hosts {
+				hosts = append(hosts, state(t, f, h.Name))
+				reach[h.Name] = h.Reach
+			}
+			text := Describe(hosts, f.Paths, reach, f.Measure)
+			again, err := Parse("described.yaml", text)
+			if err != nil {
+				t.Fatalf("Parse: %v\n%s", err, text)
+			}
+			for i, h := range hosts {
+				if diff := cmp.Diff(settled(h), settled(state(t, again, h.Name)), compare); diff != "" {
+					t.Errorf("state of %s (-was +read back):\n%s\n%s", h.Name, diff, text)
+				}
+				if got := again.Hosts[i].Reach; got != reach[h.Name] {
+					t.Errorf("reach of %s = %q", h.Name, got)
+				}
+			}
+			for i := range again.Paths {
+				again.Paths[i].Declared = f.Paths[i].Declared
+			}
+			if diff := cmp.Diff(f.Paths, again.Paths); diff != "" {
+				t.Errorf("paths (-was +read back):\n%s", diff)
+			}
+			if diff := cmp.Diff(f.Measure, again.Measure); diff != "" {
+				t.Errorf("measure (-was +read back):\n%s", diff)
+			}
+		})
+	}
+}
+
+// settled is a state in an order that the sections' order does not change.
+func settled(h netstate.Host) netstate.Host {
+	h = h.Clone()
+	sort.Slice(h.Links, func(i, j int) bool { return h.Links[i].Name < h.Links[j].Name })
+	h.Routes = append([]netstate.Route(nil), h.Routes...)
+	sort.Slice(h.Routes, func(i, j int) bool {
+		return h.Routes[i].Dst.String()+h.Routes[i].Link < h.Routes[j].Dst.String()+h.Routes[j].Link
+	})
+	for i := range h.Links {
+		h.Links[i].MAC, h.Links[i].PermanentMAC = flow.MAC{}, flow.MAC{}
+	}
+	return h
+}
+
+// TestDescribeObserved writes what real hosts have beside the links that
+// matter, and must leave out what is theirs alone.
+func TestDescribeObserved(t *testing.T) {
+	prefix := netip.MustParsePrefix
+	host := func(name, address string) netstate.Host {
+		return netstate.Host{
+			Name:   name,
+			Kernel: netstate.Kernel{OS: "linux", Release: "6.1.0-32-amd64"},
+			CPU:    netstate.CPU{Cores: 2},
+			Links: []netstate.Link{
+				{Name: "lo", Up: true, Carrier: true, MTU: 65536, Addresses: []netip.Prefix{prefix("127.0.0.1/8"), prefix("::1/128")}},
+				{Name: "eth0", Up: true, Carrier: true, MTU: 1500, Master: "bond0", Port: &netstate.BondPort{Bond: "bond0", Active: true, MIIUp: true},
+					Speed: 10e9, Qdiscs: []netstate.Qdisc{{Kind: "tbf", Parent: "root", Rate: 500e6}}},
+				{Name: "eth1", Up: true, MTU: 1500, Master: "bond0", Port: &netstate.BondPort{Bond: "bond0"}},
+				{Name: "bond0", Kind: "bond", Up: true, Carrier: true, MTU: 1500, Bond: &netstate.Bond{Mode: netstate.LACP, PacketsPerSlave: 1, TLBDynamic: true, Ports: []string{"eth0", "eth1"},
+					Options: map[string]string{"ad_select": "bandwidth 1", "primary_reselect": "always 0", "lacp_active": "on 1"}}, Addresses: []netip.Prefix{prefix(address), prefix("fe80::1/64")}},
+				{Name: "eth2", Up: true, Carrier: true, MTU: 9000, Master: "bond1", Port: &netstate.BondPort{Bond: "bond1", Active: true, MIIUp: true}},
+				{Name: "bond1", Kind: "bond", Up: true, Carrier: true, MTU: 9000, Bond: &netstate.Bond{Ports: []string{"eth2"}}},
+				{Name: "bond1.5", Kind: "vlan", Up: true, Carrier: true, MTU: 9000, VLAN: &netstate.VLAN{ID: 5, Parent: "bond1"}, Addresses: []netip.Prefix{prefix(strings.Replace(address, "10.0.0", "10.5.0", 1))}},
+				{Name: "docker0", Kind: "bridge", Up: true, MTU: 1500, Addresses: []netip.Prefix{prefix("172.17.0.1/16")}},
+				{Name: "wg0", Kind: "wireguard", Up: true, MTU: 1420, Addresses: []netip.Prefix{prefix(strings.Replace(address, "10.0.0", "10.8.0", 1))}},
+				{Name: "eth9", Up: true, Carrier: true, MTU: 1500},
+			},
+			Routes: []netstate.Route{
+				{Dst: prefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("10.0.0.254"), Link: "bond0", Table: 254},
+				{Dst: prefix("10.0.0.0/24"), Link: "bond0", Table: 254},
+				{Dst: prefix("10.0.0.1/32"), Link: "bond0", Table: 255},
+				{Dst: prefix("10.77.0.0/16"), Gateway: netip.MustParseAddr("10.5.0.9"), Link: "bond1.5", Table: 100},
+			},
+			Rules:   []netstate.Rule{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254}, {Priority: 50, Table: 100, From: prefix("10.5.0.0/24")}, {Priority: 60, Table: 200}},
+			Sysctls: map[string]netstate.Sysctl{"net.ipv4.tcp_rmem": {Value: "4096\t131072\t6291456"}},
+			Missing: []string{"LLDP: operation not permitted"},
+		}
+	}
+	paths := []Path{{From: "a", To: "b", RTT: 210 * time.Microsecond}, {From: "b", To: "a", Directed: true, Family: "ipv6"}}
+	text := string(Describe([]netstate.Host{host("a", "10.0.0.1/24"), host("b", "10.0.0.2/24")}, paths, map[string]string{"a": "ssh://root@a", "b": "netns:b"}, Measure{Streams: []int{1, 8}}))
+	golden := "testdata/described.yaml"
+	if *update {
+		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(string(read(t, golden)), text); diff != "" {
+		t.Errorf("described (-want +got):\n%s", diff)
+	}
+	f := parseText(t, text)
+	s := state(t, f, "a")
+	if l, _ := s.Link("eth0"); l.Speed != 500e6 || l.Framing != netstate.FramingL2 {
+		t.Errorf("a shaped link was read back as %+v", l)
+	}
+	for _, absent := range []string{"lo", "docker0", "wg0", "eth9", "bond1"} {
+		if _, ok := s.Link(absent); ok {
+			t.Errorf("%s was written", absent)
+		}
+	}
+	if l, _ := s.Link("bond1.5"); l.VLAN == nil || l.VLAN.Parent != "eth2" || l.MTU != 9000 {
+		t.Errorf("VLAN on a bond of one port = %+v", l)
+	}
+}

@@ -1,0 +1,185 @@
+package fabric
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// WithBondParameter returns the network with one bond parameter set, under its
+// netplan or its kernel name and to a value as either writes it. Order and
+// comments stay where the text can be changed in place. An error names a bond
+// or parameter that there is not, or is Problems for a value that does not fit.
+func (n Network) WithBondParameter(bond, parameter, value string) (Network, error) {
+	if _, ok := n.Bond(bond); !ok {
+		return Network{}, fmt.Errorf("set %s of %s: the network has no such bond", parameter, bond)
+	}
+	row, ok := bondRowOf(parameter)
+	if !ok {
+		return Network{}, fmt.Errorf("set %s of %s: netplan has no such parameter", parameter, bond)
+	}
+	name := row.key.name
+	if t := parseTree(&problems{}, []byte(n.Source)); t != nil {
+		for _, alias := range row.aliases {
+			if t.root.Get("bonds").Get(bond).Get("parameters").Get(alias) != nil {
+				name = alias
+			}
+		}
+	}
+	return n.with(row.netplanValue(value), "bonds", bond, "parameters", name)
+}
+
+// WithMTU returns the network with the MTU of the definition set, in bytes.
+func (n Network) WithMTU(id string, mtu int) (Network, error) {
+	found := ""
+	n.each(func(section string, d Device) {
+		if d.ID == id && found == "" {
+			found = section
+		}
+	})
+	if found == "" {
+		return Network{}, fmt.Errorf("set MTU of %s: the network defines no such device", id)
+	}
+	return n.with(&Node{Kind: ScalarNode, Text: strconv.Itoa(mtu)}, found, id, "mtu")
+}
+
+func bondRowOf(name string) (bondRow, bool) {
+	for _, r := range bondRows {
+		if r.key.name == name || r.kernel == name || contains(r.aliases, name) {
+			return r, true
+		}
+	}
+	return bondRow{}, false
+}
+
+// netplanValue is the kernel's value as netplan writes it.
+func (r bondRow) netplanValue(value string) *Node {
+	switch {
+	case r.kernel == "arp_ip_target":
+		list := &Node{Kind: SequenceNode, Flow: true}
+		for _, a := range strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ' ' }) {
+			list.Items = append(list.Items, &Node{Kind: ScalarNode, Text: a})
+		}
+		return list
+	case r.kernel == "all_slaves_active" && value == "1":
+		value = "true"
+	case r.kernel == "all_slaves_active" && value == "0":
+		value = "false"
+	}
+	return &Node{Kind: ScalarNode, Text: value}
+}
+
+// with sets what path leads to, in the text if that gives what setting it in
+// the tree gives, else by writing the tree anew.
+func (n Network) with(value *Node, path ...string) (Network, error) {
+	ps := &problems{file: "network"}
+	t := parseTree(ps, []byte(n.Source))
+	if t == nil || len(ps.all) > 0 {
+		return Network{}, fmt.Errorf("edit network: %w", ps.all.err())
+	}
+	wanted := t.root.clone()
+	setNode(wanted, value, path)
+	text, ok := setText(n.Source, t.root, value, path)
+	if !ok || t.takesAlias(t.root) || !sameText(text, wanted) {
+		text = Write(wanted)
+	}
+	edited, err := ParseNetwork("network", []byte(text))
+	if err != nil {
+		return Network{}, fmt.Errorf("set %s to %s: %w", strings.Join(path, "."), oneLine(value), err)
+	}
+	return edited, nil
+}
+
+// setNode sets a path of the tree, making what is missing: first in a {...}
+// mapping and last in a block, which is where text is put with ease.
+func setNode(n *Node, value *Node, path []string) {
+	n.Kind = MappingNode
+	for i := range n.Pairs {
+		if n.Pairs[i].Key != path[0] {
+			continue
+		}
+		if len(path) == 1 {
+			n.Pairs[i].Value = value
+			return
+		}
+		setNode(n.Pairs[i].Value, value, path[1:])
+		return
+	}
+	added := Pair{Key: path[0], Value: nested(value, path[1:])}
+	if n.Flow {
+		n.Pairs = append([]Pair{added}, n.Pairs...)
+		return
+	}
+	n.Pairs = append(n.Pairs, added)
+}
+
+// nested is {a: {b: value}} for the path a, b.
+func nested(value *Node, path []string) *Node {
+	for i := len(path) - 1; i >= 0; i-- {
+		value = &Node{Kind: MappingNode, Flow: true, Pairs: []Pair{{Key: path[i], Value: value}}}
+	}
+	return value
+}
+
+// setText is setNode on the text; false where the text has a form that this
+// does not know.
+func setText(text string, n *Node, value *Node, path []string) (string, bool) {
+	for len(path) > 0 && n.Get(path[0]) != nil {
+		n, path = n.Get(path[0]), path[1:]
+	}
+	lines := strings.Split(text, "\n")
+	if n.Line < 1 || n.Line > len(lines) {
+		return "", false
+	}
+	if len(path) == 0 {
+		return replaceScalar(lines, n, oneLine(value))
+	}
+	added := quotedKey(path[0]) + ": " + oneLine(nested(value, path[1:]))
+	switch {
+	case n.Kind != MappingNode:
+		return "", false
+	case len(n.Pairs) == 0:
+		return replaceAt(lines, n.Line, n.Column, "{}", "{"+added+"}")
+	case n.Flow:
+		p := n.Pairs[0]
+		return replaceAt(lines, p.Line, p.Column, "", added+", ")
+	}
+	last := lastLine(n)
+	if last > len(lines) {
+		return "", false
+	}
+	line := strings.Repeat(" ", n.Pairs[0].Column-1) + added
+	lines = append(lines[:last:last], append([]string{line}, lines[last:]...)...)
+	return strings.Join(lines, "\n"), true
+}
+
+func replaceScalar(lines []string, n *Node, value string) (string, bool) {
+	if n.Kind != ScalarNode {
+		return "", false
+	}
+	if !n.Quoted {
+		return replaceAt(lines, n.Line, n.Column, n.Text, value)
+	}
+	for _, q := range []string{`"`, `'`} {
+		if text, ok := replaceAt(lines, n.Line, n.Column, q+n.Text+q, value); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// replaceAt replaces old, which must stand at the place.
+func replaceAt(lines []string, line, column int, old, replacement string) (string, bool) {
+	runes := []rune(lines[line-1])
+	if column < 1 || column > len(runes)+1 {
+		return "", false
+	}
+	before, after := string(runes[:column-1]), string(runes[column-1:])
+	after, ok := strings.CutPrefix(after, old)
+	if !ok {
+		return "", false
+	}
+	changed := append([]string(nil), lines...)
+	changed[line-1] = before + replacement + after
+	return strings.Join(changed, "\n"), true
+}

@@ -1,0 +1,267 @@
+package fabric
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
+)
+
+// fileKeys is the whole file.
+var fileKeys = object[Fabric]{
+	name: "fabric", doc: "Hosts, the paths between them, and what to measure.",
+	keys: []key[Fabric]{
+		{"linerate", Version + ", this format's version", one(version, func(*Fabric) *string { return new(string) })},
+		{"hosts", "hosts by name", named("host", hostKeys, func(f *Fabric, name string) *Host {
+			f.Hosts = append(f.Hosts, Host{Name: name})
+			return &f.Hosts[len(f.Hosts)-1]
+		})},
+		{"paths", "paths between hosts; left out: every pair with a common subnet", list(pathKeys, func(f *Fabric) *[]Path { return &f.Paths })},
+		{"measure", "what to measure", sub(measureKeys, func(f *Fabric) *Measure { return &f.Measure })},
+	},
+	required: []string{"linerate", "hosts"},
+	alias:    map[string]string{"version": "linerate", "nodes": "hosts", "links": "paths"},
+}
+
+var version = scalar[string]{
+	schema: map[string]any{"const": Version},
+	parse: func(s string) (string, error) {
+		if s != Version {
+			return "", fmt.Errorf("%q is not a version that is read here", s)
+		}
+		return s, nil
+	},
+	hint: "write linerate: " + Version,
+}
+
+var hostKeys = object[Host]{
+	name: "host", doc: "One host. What is left out is unknown, never guessed.",
+	keys: []key[Host]{
+		{"reach", "how to get there: ssh://user@host, local:, netns:NAME, nats:NAME; left out: predict and render only", one(reach, func(h *Host) *string { return &h.Reach })},
+		{"network", networkKeys.doc, reader[Host]{schema: networkSchema, read: readNetwork}},
+		{"hardware", "what netplan cannot say of the devices", sub(hardwareKeys, func(h *Host) *Hardware { return &h.Hardware })},
+		{"kernel", "kernel release, as uname -r prints it", one(free, func(h *Host) *string { return &h.Kernel })},
+		{"sysctl", "kernel tunables by dotted name", reader[Host]{schema: sysctlSchema, read: readSysctl}},
+		{"rate", "a cap on the host in all, each direction", one(rate, func(h *Host) *unit.BitRate { return &h.Rate })},
+		{"cloud", "where the host runs", reader[Host]{schema: sub(cloudKeys, func(h *Host) *Cloud { return nil }).schema, read: readCloud}},
+		{"names", "device names on AIX and FreeBSD by netplan name", texts(free, func(h *Host) *map[string]string { return &h.Names })},
+	},
+	alias: map[string]string{"ssh": "reach", "netplan": "network", "sysctls": "sysctl", "ethernets": "network", "bonds": "network", "vlans": "network"},
+}
+
+// networkSchema is netplan's mapping, or a whole file of it pasted.
+func networkSchema(w *schemaWriter) map[string]any {
+	network := define(w, networkKeys)
+	return either(network, map[string]any{
+		"type": "object", "properties": map[string]any{"network": network},
+		"required": []string{"network"}, "additionalProperties": false,
+	})
+}
+
+// readNetwork takes netplan's text with or without its own "network" key.
+func readNetwork(d *decoder, at place, n *Node, into *Host) {
+	networkKeys.decode(d, at, unwrapped(n), &into.Network)
+}
+
+// unwrapped is the mapping under a pasted file's own top level key.
+func unwrapped(n *Node) *Node {
+	if len(n.Pairs) == 1 && n.Pairs[0].Key == "network" && n.Pairs[0].Value.Kind == MappingNode {
+		return n.Pairs[0].Value
+	}
+	return n
+}
+
+func readCloud(d *decoder, at place, n *Node, into *Host) {
+	into.Cloud = &Cloud{}
+	cloudKeys.decode(d, at, n, into.Cloud)
+}
+
+var cloudKeys = object[Cloud]{
+	name: "cloud", doc: "A cloud instance, for the caps that its provider documents.",
+	keys: []key[Cloud]{
+		{"provider", "cloud provider: ibm-vpc, aws", one(free, func(c *Cloud) *string { return &c.Provider })},
+		{"vcpus", "virtual processors", one(integer(1, 65536), func(c *Cloud) *int { return &c.VCPUs })},
+		{"instance", "instance type", one(free, func(c *Cloud) *string { return &c.Instance })},
+		{"placement", "placement group kind: cluster", one(free, func(c *Cloud) *string { return &c.Placement })},
+	},
+	required: []string{"provider"},
+}
+
+var hardwareKeys = object[Hardware]{
+	name: "hardware", doc: "What netplan cannot say of the host's devices.",
+	keys: []key[Hardware]{
+		{"links", "ports by interface name", byName("link", linkKeys, func(h *Hardware) *map[string]HardwareLink { return &h.Links })},
+		{"cards", "network cards by a name of your own", byName("card", cardKeys, func(h *Hardware) *map[string]netstate.Card { return &h.Cards })},
+		{"cpu", "processors", sub(cpuKeys, func(h *Hardware) *netstate.CPU { return &h.CPU })},
+	},
+	alias: map[string]string{"ports": "links", "nics": "links"},
+}
+
+// byName is named into a map.
+func byName[T, V any](what string, o object[V], at func(*T) *map[string]V) reader[T] {
+	base := named(what, o, func(*T, string) *V { return new(V) })
+	return reader[T]{schema: base.schema, read: func(d *decoder, p place, n *Node, into *T) {
+		values := map[string]*V{}
+		named(what, o, func(_ *T, name string) *V {
+			values[name] = new(V)
+			return values[name]
+		}).read(d, p, n, into)
+		if len(values) == 0 {
+			return
+		}
+		m := make(map[string]V, len(values))
+		for name, v := range values {
+			m[name] = *v
+		}
+		*at(into) = m
+	}}
+}
+
+var linkKeys = object[HardwareLink]{
+	name: "hardware_link", doc: "One port.",
+	keys: []key[HardwareLink]{
+		{"speed", "line rate each direction", one(rate, func(l *HardwareLink) *unit.BitRate { return &l.Speed })},
+		{"framing", "which bytes the speed counts: l1 is Ethernet line rate, l2 a shaper's count from the Ethernet header on", one(framing, func(l *HardwareLink) *netstate.Framing { return &l.Framing })},
+		{"card", "the card it is a port of, by its name under cards", one(free, func(l *HardwareLink) *string { return &l.Card })},
+	},
+}
+
+var framing = scalar[netstate.Framing]{
+	schema: map[string]any{"enum": []string{"l1", "l2"}},
+	parse: func(s string) (netstate.Framing, error) {
+		switch s {
+		case "l1":
+			return netstate.FramingL1, nil
+		case "l2":
+			return netstate.FramingL2, nil
+		}
+		return "", fmt.Errorf("%q is neither l1 nor l2", s)
+	},
+}
+
+var cardKeys = object[netstate.Card]{
+	name: "card", doc: "One PCI device with one or more ports.",
+	keys: []key[netstate.Card]{
+		{"pcie", "its slot", sub(pcieKeys, func(c *netstate.Card) *netstate.Card { return c })},
+		{"price", "what it costs, for comparing remedies", one(price, func(c *netstate.Card) *float64 { return &c.Price })},
+	},
+}
+
+var pcieKeys = object[netstate.Card]{
+	name: "pcie", doc: "A PCI Express slot as the card runs in it.",
+	keys: []key[netstate.Card]{
+		{"generation", "PCIe generation", one(integer(1, 7), func(c *netstate.Card) *int { return &c.Generation })},
+		{"lanes", "lanes in use", one(integer(1, 32), func(c *netstate.Card) *int { return &c.Lanes })},
+		{"max_payload", "largest payload of a transaction in bytes", one(integer(128, 4096), func(c *netstate.Card) *int { return &c.MaxPayload })},
+		{"max_generation", "generation the card could do", one(integer(1, 7), func(c *netstate.Card) *int { return &c.MaxGeneration })},
+		{"max_lanes", "lanes the card could use", one(integer(1, 32), func(c *netstate.Card) *int { return &c.MaxLanes })},
+	},
+}
+
+var cpuKeys = object[netstate.CPU]{
+	name: "cpu", doc: "The host's processors.",
+	keys: []key[netstate.CPU]{
+		{"cores", "cores", one(integer(1, 1<<16), func(c *netstate.CPU) *int { return &c.Cores })},
+		{"stream_rate", "what one core can send or receive on one stream, payload", one(rate, func(c *netstate.CPU) *unit.BitRate { return &c.StreamRate })},
+		{"model", "model name", one(free, func(c *netstate.CPU) *string { return &c.Model })},
+	},
+}
+
+var measureKeys = object[Measure]{
+	name: "measure", doc: "What to measure on every path.",
+	keys: []key[Measure]{
+		{"streams", "stream counts, in all and in each direction", many(integer(1, 1024), func(m *Measure) *[]int { return &m.Streams })},
+		{"directions", "forward, reverse, both", many(direction, func(m *Measure) *[]flow.Direction { return &m.Directions })},
+		{"duration", "the longest a trial may take", one(duration, func(m *Measure) *time.Duration { return &m.Duration })},
+		{"ports", "source ports: chosen spreads flows over the links, kernel leaves it to the kernel", one(word("chosen", "kernel"), func(m *Measure) *string { return &m.Ports })},
+		{"socket_buffer", "default leaves autotuning on, or a size such as 8Mi", one(buffer, func(m *Measure) *unit.Bytes { return &m.SocketBuffer })},
+		{"protocol", "tcp, udp or mptcp", one(word("tcp", "udp", "mptcp"), func(m *Measure) *string { return &m.Protocol })},
+	},
+}
+
+var direction = scalar[flow.Direction]{
+	schema: map[string]any{"enum": flow.Directions()},
+	parse: func(s string) (d flow.Direction, err error) {
+		err = d.UnmarshalText([]byte(s))
+		return d, err
+	},
+}
+
+var pathKeys = object[Path]{
+	name: "path", doc: "What lies between two hosts. Rates are per direction, shared by all flows of the pair.",
+	keys: []key[Path]{
+		{"between", "the two hosts", reader[Path]{
+			schema: func(*schemaWriter) map[string]any {
+				return map[string]any{"type": "array", "minItems": 2, "maxItems": 2, "items": map[string]any{"type": "string"}}
+			}, read: readBetween}},
+		{"directed", "says nothing about the way back", one(truth, func(p *Path) *bool { return &p.Directed })},
+		{"rtt", "round-trip time", one(duration, func(p *Path) *time.Duration { return &p.RTT })},
+		{"rate", "a shaper's rate, each direction", one(rate, func(p *Path) *unit.BitRate { return &p.Rate })},
+		{"loss", "share of packets lost", one(ratio, func(p *Path) *float64 { return &p.Loss })},
+		{"switch_hash", "how the far side spreads flows over its links: a transmit hash policy, or unknown", one(switchHash, func(p *Path) *string { return &p.SwitchHash })},
+		{"family", "address family to use; left out: IPv4 where both ends have it", one(word("ipv4", "ipv6"), func(p *Path) *string { return &p.Family })},
+	},
+	required: []string{"between"},
+	alias:    map[string]string{"from": "between", "to": "between", "hosts": "between", "latency": "rtt", "bandwidth": "rate", "speed": "rate"},
+	finish:   func(_ *decoder, _ place, _ *Node, p *Path) { p.Declared = true },
+}
+
+var switchHash = word(append(hashPolicy.schema["enum"].([]string), "unknown")...)
+
+func readBetween(d *decoder, at place, n *Node, into *Path) {
+	var ends []string
+	many(free, func(*Path) *[]string { return &ends }).read(d, at, n, into)
+	if n.Kind == SequenceNode && len(n.Items) != 2 || n.Kind == NullNode {
+		d.wrong(at, n, fmt.Sprintf("names %d hosts, must name two", len(n.Items)), "write between: [one, other]")
+	}
+	if len(ends) == 2 {
+		into.From, into.To = ends[0], ends[1]
+	}
+}
+
+// reachSchemes are the ways to a host.
+var reachSchemes = []string{"ssh:", "local:", "netns:", "nats:"}
+
+var reach = scalar[string]{
+	schema: pattern(`^(ssh://.+|local:|netns:.+|nats:.+)$`),
+	parse:  parseReach,
+	hint:   "write ssh://user@host, local:, netns:NAME or nats:NAME",
+}
+
+func parseReach(s string) (string, error) {
+	switch {
+	case s == "local:":
+		return s, nil
+	case strings.HasPrefix(s, "ssh://"):
+		u, err := url.Parse(s)
+		if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+			return "", fmt.Errorf("%q names no host", s)
+		}
+		// A name that starts with a dash would be an option to ssh(1).
+		if strings.HasPrefix(u.Hostname(), "-") || strings.HasPrefix(u.User.Username(), "-") {
+			return "", fmt.Errorf("%q: a name must not begin with a dash", s)
+		}
+		return s, nil
+	}
+	for _, scheme := range []string{"netns:", "nats:"} {
+		if name, ok := strings.CutPrefix(s, scheme); ok {
+			if why := badName(name); why != "" {
+				return "", fmt.Errorf("%q: the name %s", s, why)
+			}
+			return s, nil
+		}
+	}
+	return "", fmt.Errorf("%q has no known scheme%s", s, suggestion(schemeOf(s), reachSchemes))
+}
+
+func schemeOf(s string) string {
+	scheme, _, found := strings.Cut(s, ":")
+	if !found {
+		return ""
+	}
+	return scheme + ":"
+}

@@ -1,0 +1,86 @@
+package fabric
+
+import (
+	"net/netip"
+
+	"github.com/linerate/linerate/netstate"
+)
+
+// addresses are all that the network declares, in device order.
+func (n Network) addresses() []netip.Prefix {
+	var all []netip.Prefix
+	for _, d := range n.Devices() {
+		all = append(all, d.Addresses...)
+	}
+	return all
+}
+
+// EffectivePaths returns the declared paths, or without any one for every pair
+// of hosts with a common subnet, IPv4 where there is one and IPv6 otherwise,
+// in file order and with Declared false.
+func (f Fabric) EffectivePaths() []Path {
+	if len(f.Paths) > 0 {
+		return f.Paths
+	}
+	ends := make([]end, len(f.Hosts))
+	for i, h := range f.Hosts {
+		ends[i] = end{h.Name, h.Network.addresses()}
+	}
+	return pairs(ends)
+}
+
+// PathsBetween is EffectivePaths for observed hosts.
+func PathsBetween(hosts []netstate.Host) []Path {
+	ends := make([]end, len(hosts))
+	for i, h := range hosts {
+		ends[i].name = h.Name
+		for _, l := range h.Links {
+			ends[i].addresses = append(ends[i].addresses, l.Addresses...)
+		}
+	}
+	return pairs(ends)
+}
+
+type end struct {
+	name      string
+	addresses []netip.Prefix
+}
+
+func pairs(ends []end) []Path {
+	var paths []Path
+	for i, a := range ends {
+		for _, b := range ends[i+1:] {
+			switch {
+			case len(commonSubnets(a.addresses, b.addresses, "ipv4")) > 0:
+				paths = append(paths, Path{From: a.name, To: b.name})
+			case len(commonSubnets(a.addresses, b.addresses, "ipv6")) > 0:
+				paths = append(paths, Path{From: a.name, To: b.name, Family: "ipv6"})
+			}
+		}
+	}
+	return paths
+}
+
+// commonSubnets are a's networks in which both have an address of their own;
+// family "" is both families. Loopback and link-local networks are everyone's
+// and connect nobody.
+func commonSubnets(a, b []netip.Prefix, family string) []netip.Prefix {
+	var common []netip.Prefix
+	for _, x := range a {
+		if !connects(x) || family == "ipv4" && !x.Addr().Is4() || family == "ipv6" && x.Addr().Is4() {
+			continue
+		}
+		for _, y := range b {
+			if connects(y) && x.Contains(y.Addr()) && y.Contains(x.Addr()) && x.Addr() != y.Addr() {
+				common = append(common, x.Masked())
+				break
+			}
+		}
+	}
+	return common
+}
+
+func connects(p netip.Prefix) bool {
+	a := p.Addr()
+	return !a.IsLoopback() && !a.IsLinkLocalUnicast() && !a.IsMulticast() && !a.IsUnspecified()
+}

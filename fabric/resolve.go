@@ -1,0 +1,290 @@
+package fabric
+
+import (
+	"fmt"
+	"net/netip"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+)
+
+// globMatches is fnmatch(3) as far as interface names need it.
+func globMatches(glob, name string) bool {
+	ok, err := path.Match(strings.ReplaceAll(glob, "[!", "[^"), name)
+	return err == nil && ok
+}
+
+func isGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
+
+// names are the interfaces that the definition stands for as far as the file
+// alone tells: itself, its new name, the one name or MAC it matches, or the
+// names in hardware.links that its glob covers. False when the file does not
+// tell.
+func (e Ethernet) names(hw Hardware) ([]string, bool) {
+	switch m := e.Match; {
+	case e.SetName != "":
+		return []string{e.SetName}, true
+	case m == nil:
+		return []string{e.ID}, true
+	case m.Name != "" && !isGlob(m.Name):
+		return []string{m.Name}, true
+	case m.Name != "":
+		var covered []string
+		for name := range hw.Links {
+			if globMatches(m.Name, name) {
+				covered = append(covered, name)
+			}
+		}
+		sort.Slice(covered, func(i, j int) bool { return naturally(covered[i], covered[j]) })
+		return covered, len(covered) > 0
+	case !m.MAC.IsZero():
+		// One device has the address; the file does not say its name.
+		return []string{e.ID}, true
+	}
+	if _, ok := hw.Links[e.ID]; ok {
+		return []string{e.ID}, true
+	}
+	return nil, false
+}
+
+// naturally orders names with numbers in them as people do: ens2f2 before
+// ens2f10.
+func naturally(a, b string) bool {
+	for a != "" && b != "" {
+		na, nb := digits(a), digits(b)
+		if na == 0 || nb == 0 {
+			if a[0] != b[0] {
+				return a[0] < b[0]
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
+		if len(x) != len(y) {
+			return len(x) < len(y)
+		}
+		if x != y {
+			return x < y
+		}
+		a, b = a[na:], b[nb:]
+	}
+	return len(a) < len(b)
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// String says what is matched: "name ens2f*".
+func (m Match) String() string {
+	var parts []string
+	if m.Name != "" {
+		parts = append(parts, "name "+m.Name)
+	}
+	if !m.MAC.IsZero() {
+		parts = append(parts, "macaddress "+m.MAC.String())
+	}
+	if len(m.Drivers) > 0 {
+		parts = append(parts, "driver "+strings.Join(m.Drivers, "|"))
+	}
+	if parts == nil {
+		return "of everything"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Covers reports whether a device of a host is one that the definition stands
+// for. Virtual devices are never matched, only named.
+func (e Ethernet) Covers(l netstate.Link) bool {
+	if e.Match == nil {
+		return e.ID == l.Name
+	}
+	if e.SetName != "" && e.SetName == l.Name {
+		return true
+	}
+	m := *e.Match
+	if m.Name != "" && !globMatches(m.Name, l.Name) {
+		return false
+	}
+	if !m.MAC.IsZero() && m.MAC != hardwareMAC(l) {
+		return false
+	}
+	if len(m.Drivers) > 0 && !anyGlob(m.Drivers, l.Driver) {
+		return false
+	}
+	return m.Name != "" || l.Kind == ""
+}
+
+func anyGlob(globs []string, name string) bool {
+	for _, g := range globs {
+		if globMatches(g, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func hardwareMAC(l netstate.Link) flow.MAC {
+	if !l.PermanentMAC.IsZero() {
+		return l.PermanentMAC
+	}
+	return l.MAC
+}
+
+// HardwareOf returns what the file declares of a host's device: under its own
+// name, its name on AIX or FreeBSD, the netplan definition that covers it, or
+// a glob.
+func (h Host) HardwareOf(l netstate.Link) (HardwareLink, bool) {
+	if hw, ok := h.Hardware.Links[l.Name]; ok {
+		return hw, true
+	}
+	keys := make([]string, 0, len(h.Hardware.Links))
+	for k := range h.Hardware.Links {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, j int) bool { return naturally(keys[i], keys[j]) })
+	for _, k := range keys {
+		if h.Names[k] == l.Name && l.Name != "" {
+			return h.Hardware.Links[k], true
+		}
+	}
+	for _, e := range h.Network.Ethernets {
+		if !e.Covers(l) {
+			continue
+		}
+		for _, k := range keys {
+			renamed := e.SetName == l.Name && e.Match != nil && e.Match.Name != "" && globMatches(e.Match.Name, k)
+			if k == e.ID || renamed {
+				return h.Hardware.Links[k], true
+			}
+		}
+	}
+	for _, k := range keys {
+		if isGlob(k) && globMatches(k, l.Name) {
+			return h.Hardware.Links[k], true
+		}
+	}
+	return HardwareLink{}, false
+}
+
+// interfaces are the interface names of a definition of any kind; false when
+// the file alone does not tell.
+func (h Host) interfaces(id string) ([]string, bool) {
+	if e, ok := h.Network.Ethernet(id); ok {
+		return e.names(h.Hardware)
+	}
+	if _, ok := h.Network.Device(id); ok {
+		return []string{id}, true
+	}
+	return nil, false
+}
+
+// below are the definitions that a definition rides on.
+func (n Network) below(id string) []string {
+	for _, v := range n.VLANs {
+		if v.ID == id {
+			return []string{v.Link}
+		}
+	}
+	for _, b := range n.Bonds {
+		if b.ID == id {
+			return b.Interfaces
+		}
+	}
+	for _, b := range n.Bridges {
+		if b.ID == id {
+			return b.Interfaces
+		}
+	}
+	return nil
+}
+
+// unresolved are the ethernet definitions under id whose devices the file does
+// not tell.
+func (h Host) unresolved(id string) []Ethernet {
+	var out []Ethernet
+	seen := map[string]bool{}
+	var visit func(id string)
+	visit = func(id string) {
+		if seen[id] {
+			return
+		}
+		seen[id] = true
+		if e, ok := h.Network.Ethernet(id); ok {
+			if _, known := e.names(h.Hardware); !known {
+				out = append(out, e)
+			}
+			return
+		}
+		for _, lower := range h.Network.below(id) {
+			visit(lower)
+		}
+	}
+	visit(id)
+	return out
+}
+
+func (h Host) unresolvedText(e Ethernet) string {
+	return fmt.Sprintf("match %s covers no known link: name them in hosts.%s.hardware.links", e.Match, h.Name)
+}
+
+// ResolveAlone says, as Problems, why the file alone cannot answer for its
+// paths: a match under an address that a path uses covers no device named in
+// hardware.links, or a path's host has no network. Nil when it can. A fabric
+// that will be measured needs no such answer: its devices are observed.
+func (f Fabric) ResolveAlone() error {
+	ps := &problems{file: f.File}
+	root := &Node{}
+	if t := parseTree(&problems{}, []byte(f.Text)); t != nil {
+		root = t.root
+	}
+	for _, p := range f.Paths {
+		a, _ := f.Host(p.From)
+		b, _ := f.Host(p.To)
+		common := commonSubnets(a.Network.addresses(), b.Network.addresses(), p.Family)
+		for _, h := range []Host{a, b} {
+			f.resolveEnd(ps, root, h, common)
+		}
+	}
+	return ps.all.err()
+}
+
+func (f Fabric) resolveEnd(ps *problems, root *Node, h Host, common []netip.Prefix) {
+	at := root.find("hosts", h.Name)
+	if h.Network.IsZero() {
+		ps.at(at, fmt.Sprintf("hosts.%s has no network: its links are unknown until it is observed", h.Name), "paste the host's netplan under network, or give reach and measure")
+		return
+	}
+	net := unwrapped(at.find("network"))
+	for _, d := range h.Network.Devices() {
+		if !inCommon(d.Addresses, common) {
+			continue
+		}
+		for _, e := range h.unresolved(d.ID) {
+			ps.at(net.find("ethernets", e.ID, "match"), h.unresolvedText(e), fmt.Sprintf("write hardware: {links: {NAME: {speed: 25G}, ...}} with the names that match %s has", e.Match))
+		}
+	}
+}
+
+// inCommon reports an address in one of the subnets; without a common subnet
+// the path is routed and any address may be its end.
+func inCommon(addresses, common []netip.Prefix) bool {
+	for _, a := range addresses {
+		if len(common) == 0 {
+			return true
+		}
+		for _, c := range common {
+			if c.Contains(a.Addr()) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,119 @@
+package fabric
+
+import (
+	"strings"
+
+	"github.com/linerate/linerate/netstate"
+)
+
+// A sysctl's value may be text, a number, or a list of numbers, since the file
+// is YAML and the kernel is not.
+
+func sysctlSchema(*schemaWriter) map[string]any {
+	return map[string]any{
+		"type":          []string{"object", "null"},
+		"propertyNames": map[string]any{"pattern": `^[A-Za-z0-9_./-]+$`},
+		"additionalProperties": either(
+			map[string]any{"type": []string{"string", "number", "boolean"}},
+			map[string]any{"type": "array", "items": map[string]any{"type": []string{"string", "number"}}}),
+	}
+}
+
+func readSysctl(d *decoder, at place, n *Node, into *Host) {
+	if !d.want(at, n, MappingNode) {
+		return
+	}
+	for _, p := range n.Pairs {
+		name := strings.ReplaceAll(p.Key, "/", ".")
+		if !sysctlName(name) {
+			d.add(p.Line, p.Column, at.of("sysctl "+quote(p.Key))+" is no dotted name", "write it as sysctl(8) does: net.ipv4.tcp_rmem")
+			continue
+		}
+		if value, ok := sysctlValue(d, at.key(p.Key), p.Value); ok {
+			if into.Sysctl == nil {
+				into.Sysctl = map[string]string{}
+			}
+			into.Sysctl[name] = value
+		}
+	}
+}
+
+func sysctlName(name string) bool {
+	parts := strings.Split(name, ".")
+	for _, part := range parts {
+		if part == "" || strings.ContainsFunc(part, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
+		}) {
+			return false
+		}
+	}
+	return len(parts) > 1
+}
+
+func sysctlValue(d *decoder, at place, n *Node) (string, bool) {
+	if n.Kind != SequenceNode {
+		v, ok := free.decode(d, at, n)
+		return foldBlanks(v), ok
+	}
+	var fields []string
+	for i, item := range n.Items {
+		v, ok := free.decode(d, at.item(i), item)
+		if !ok {
+			return "", false
+		}
+		fields = append(fields, v)
+	}
+	return foldBlanks(strings.Join(fields, " ")), len(fields) > 0
+}
+
+// foldBlanks makes one space of every run of blanks: the kernel prints tabs.
+func foldBlanks(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// globalSysctls are the network tunables that network namespaces share
+// although their neighbours are per namespace: ipv4_table in
+// net/ipv4/sysctl_net_ipv4.c, and net_core_table in net/core/sysctl_net_core.c
+// with the exceptions in namespacedCore.
+var globalSysctls = []string{
+	"net.ipv4.tcp_mem", "net.ipv4.udp_mem", "net.ipv4.tcp_max_orphans", "net.ipv4.tcp_low_latency",
+	"net.ipv4.tcp_available_ulp", "net.ipv4.tcp_available_congestion_control", "net.ipv4.inet_peer_threshold",
+	"net.ipv4.inet_peer_minttl", "net.ipv4.inet_peer_maxttl", "net.ipv4.fib_sync_mem",
+}
+
+var namespacedCore = []string{"net.core.somaxconn", "net.core.txrehash", "net.core.optmem_max"}
+
+// scopeOf says whether a tunable belongs to a network namespace.
+func scopeOf(name string) netstate.Scope {
+	switch {
+	case contains(globalSysctls, name):
+		return netstate.ScopeGlobal
+	case contains(namespacedCore, name):
+		return netstate.ScopeNamespace
+	case strings.HasPrefix(name, "net.core."):
+		return netstate.ScopeGlobal
+	case strings.HasPrefix(name, "net."):
+		return netstate.ScopeNamespace
+	}
+	return netstate.ScopeGlobal
+}
+
+// kernelDefaults are TCP's buffer limits as a kernel of the release sets them
+// on a machine with memory to spare (tcp_init and tcp_sk_init, net/ipv4/tcp.c,
+// net/ipv4/tcp_ipv4.c): the initial receive buffer since 4.20, the receive
+// maximum since 6.16. Nil for an unknown release.
+func kernelDefaults(k netstate.Kernel) map[string]string {
+	since, known := k.AtLeast(4, 20)
+	if !known || k.OS != "linux" {
+		return nil
+	}
+	initial, most := "87380", "6291456"
+	if since {
+		initial = "131072"
+	}
+	if wide, _ := k.AtLeast(6, 16); wide {
+		most = "33554432"
+	}
+	return map[string]string{
+		"net.ipv4.tcp_rmem": "4096 " + initial + " " + most,
+		"net.ipv4.tcp_wmem": "4096 16384 4194304",
+	}
+}

@@ -1,0 +1,203 @@
+package fabric
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
+)
+
+// scalar is a kind of single value: how it is read and what a schema says.
+type scalar[V any] struct {
+	schema map[string]any
+	parse  func(string) (V, error)
+	hint   string
+	// empty is true for a kind that "" is a value of.
+	empty bool
+}
+
+func (s scalar[V]) decode(d *decoder, at place, n *Node) (v V, ok bool) {
+	if n.Kind == NullNode {
+		d.wrong(at, n, "has no value", s.hint)
+		return v, false
+	}
+	if !d.want(at, n, ScalarNode) {
+		return v, false
+	}
+	if n.Text == "" && !s.empty {
+		d.wrong(at, n, "is empty", s.hint)
+		return v, false
+	}
+	v, err := s.parse(n.Text)
+	if err != nil {
+		d.wrong(at, n, strings.TrimPrefix(err.Error(), "parse "), s.hint)
+		return v, false
+	}
+	return v, true
+}
+
+const (
+	ratePattern = `^\+?[0-9]*\.?[0-9]+([eE][0-9]+)?[KMGTkmgt]$`
+	sizePattern = `^[0-9]*\.?[0-9]+(Ki|Mi|Gi|K|M|G)?$`
+	timePattern = `^([0-9]*\.?[0-9]+(ns|us|µs|ms|s|m|h))+$`
+)
+
+func pattern(p string) map[string]any { return map[string]any{"type": "string", "pattern": p} }
+
+func either(schemas ...map[string]any) map[string]any { return map[string]any{"anyOf": schemas} }
+
+var (
+	rate = scalar[unit.BitRate]{
+		schema: either(pattern(ratePattern), map[string]any{"const": 0}),
+		parse:  unit.ParseBitRate,
+		hint:   "rates take K M G T, bits per second: 25G, 500M",
+	}
+	duration = scalar[time.Duration]{
+		schema: either(pattern(timePattern), map[string]any{"const": 0}),
+		parse:  unit.ParseDuration,
+		hint:   "times take us ms s: 8.9ms, 30s",
+	}
+	buffer = scalar[unit.Bytes]{
+		schema: either(pattern(sizePattern), map[string]any{"const": "default"}, map[string]any{"type": "integer", "minimum": 0}),
+		parse: func(s string) (unit.Bytes, error) {
+			if s == "default" {
+				return 0, nil
+			}
+			return unit.ParseBytes(s)
+		},
+		hint: "write default, or a size such as 8Mi (sizes take K M G, or Ki Mi Gi)",
+	}
+	free = scalar[string]{
+		schema: map[string]any{"type": []string{"string", "number", "boolean"}},
+		parse:  func(s string) (string, error) { return s, nil },
+	}
+	truth = scalar[bool]{
+		schema: map[string]any{"type": "boolean"},
+		parse:  parseBool,
+		hint:   "write true or false",
+	}
+	ratio = scalar[float64]{
+		schema: either(map[string]any{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, pattern(`^[0-9]*\.?[0-9]+%$`)),
+		parse:  parseRatio,
+		hint:   "write a ratio below 1 such as 0.001, or a percentage such as 0.1%",
+	}
+	price = scalar[float64]{
+		schema: map[string]any{"type": "number", "minimum": 0},
+		parse: func(s string) (float64, error) {
+			v, err := strconv.ParseFloat(s, 64)
+			if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+				return 0, fmt.Errorf("%q is not a number of 0 or more", s)
+			}
+			return v, nil
+		},
+	}
+	mac = scalar[flow.MAC]{
+		schema: pattern(`^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$`),
+		parse:  flow.ParseMAC,
+	}
+	address = scalar[netip.Addr]{
+		schema: map[string]any{"type": "string"},
+		parse: func(s string) (netip.Addr, error) {
+			a, err := netip.ParseAddr(s)
+			if err != nil {
+				return a, fmt.Errorf("%q is no IP address", s)
+			}
+			return a.Unmap(), nil
+		},
+	}
+	// milliseconds is netplan's time: a plain number of milliseconds, or one
+	// with its unit (netplan passes suffixes on to networkd).
+	milliseconds = scalar[time.Duration]{
+		schema: either(map[string]any{"type": "integer", "minimum": 0}, pattern(`^[0-9]+$`), pattern(timePattern)),
+		parse: func(s string) (time.Duration, error) {
+			if v, err := strconv.ParseUint(s, 10, 31); err == nil {
+				return time.Duration(v) * time.Millisecond, nil
+			}
+			return unit.ParseDuration(s)
+		},
+		hint: "a plain number is milliseconds; ms and s may be written",
+	}
+	bondMode   = words(netstate.BondModes())
+	hashPolicy = words(netstate.HashPolicies())
+	lacpRate   = words(netstate.LACPRates())
+)
+
+// words is a scalar of one of the kernel's words.
+func words[V fmt.Stringer](all []V) scalar[V] {
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = v.String()
+	}
+	return scalar[V]{
+		schema: map[string]any{"enum": names},
+		parse: func(s string) (v V, err error) {
+			for i, name := range names {
+				if name == s {
+					return all[i], nil
+				}
+			}
+			return v, fmt.Errorf("%q is not known%s", s, suggestion(s, names))
+		},
+		hint: choices(names),
+	}
+}
+
+// word is one of a list of words.
+func word(names ...string) scalar[string] {
+	return scalar[string]{
+		schema: map[string]any{"enum": names},
+		parse: func(s string) (string, error) {
+			if contains(names, s) {
+				return s, nil
+			}
+			return "", fmt.Errorf("%q is not known%s", s, suggestion(s, names))
+		},
+		hint: choices(names),
+	}
+}
+
+// integer is a whole number from low to high.
+func integer(low, high int) scalar[int] {
+	return scalar[int]{
+		schema: map[string]any{"type": "integer", "minimum": low, "maximum": high},
+		parse: func(s string) (int, error) {
+			v, err := strconv.ParseInt(s, 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("%q is not a whole number", s)
+			}
+			if v < int64(low) || v > int64(high) {
+				return 0, fmt.Errorf("%d is not from %d to %d", v, low, high)
+			}
+			return int(v), nil
+		},
+	}
+}
+
+// parseBool reads YAML 1.1's words too, since netplan's own reader does.
+func parseBool(s string) (bool, error) {
+	switch strings.ToLower(s) {
+	case "true", "yes", "on", "y":
+		return true, nil
+	case "false", "no", "off", "n":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither true nor false", s)
+}
+
+func parseRatio(s string) (float64, error) {
+	number, percent := strings.CutSuffix(s, "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v >= 0 && v < 1) {
+		return 0, fmt.Errorf("%q is not a ratio from 0 to below 1", s)
+	}
+	return v, nil
+}

@@ -1,0 +1,64 @@
+package record
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/unit"
+)
+
+// Tolerances of Check. A receiving socket may hold some data that the links
+// took in before the window opened, so goodput may stand a little above what
+// came in during it.
+const (
+	laneTolerance    = 0.001
+	leastOfIngress   = 0.90
+	mostOfIngress    = 1.005
+	ceilingTolerance = 0.01
+)
+
+// Check returns what is impossible or doubtful about a trial's own numbers,
+// in plain words; nil when they agree: the lanes sum to the goodput, the
+// receiver's links took that much in, and no more than the ceiling was
+// carried.
+func (t Trial) Check() []string {
+	var wrong []string
+	var lanes unit.BitRate
+	for _, l := range t.Lanes {
+		lanes += l.Goodput
+	}
+	if math.Abs(float64(lanes-t.Goodput)) > laneTolerance*float64(t.Goodput) {
+		wrong = append(wrong, fmt.Sprintf("inconsistent: lanes sum to %v, goodput is %v", lanes, t.Goodput))
+	}
+	if t.Ceiling > 0 && float64(t.Goodput) > float64(t.Ceiling)*(1+ceilingTolerance) {
+		wrong = append(wrong, fmt.Sprintf("impossible: %v is above the physical ceiling of %v", t.Goodput, t.Ceiling))
+	}
+	if share, ok := t.ShareOfIngress(); ok && (share < leastOfIngress || share > mostOfIngress) {
+		wrong = append(wrong, fmt.Sprintf("inconsistent: goodput is %.3f of what the receivers' links took in", share))
+	}
+	return wrong
+}
+
+// ShareOfIngress is goodput over the payload that the receivers' links took
+// in, headers accounted for; ok is false when no link was counted.
+func (t Trial) ShareOfIngress() (share float64, ok bool) {
+	receivers := make(map[string]bool)
+	for _, way := range t.Direction.Ways() {
+		if way == flow.Forward {
+			receivers[t.To] = true
+		} else {
+			receivers[t.From] = true
+		}
+	}
+	var in unit.BitRate
+	for _, l := range t.Links {
+		if receivers[l.Host] {
+			in += l.RxPayload
+		}
+	}
+	if in == 0 {
+		return 0, false
+	}
+	return float64(t.Goodput / in), true
+}
