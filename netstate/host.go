@@ -83,7 +83,7 @@ type Link struct {
 	Name  string `json:"name"`
 	Index int    `json:"ifindex,omitempty"`
 	// Kind is the kernel's link kind ("bond", "vlan", "veth", "bridge", ...);
-	// "" is a physical device.
+	// "" is a physical device, "loopback" is lo, which has no kind of its own.
 	Kind         string   `json:"kind,omitempty"`
 	MAC          flow.MAC `json:"mac"`
 	PermanentMAC flow.MAC `json:"permanent_mac,omitzero"`
@@ -123,9 +123,16 @@ type Qdisc struct {
 	Handle string `json:"handle"` // "1:"
 	Parent string `json:"parent"` // "root" or "1:1"
 	// Rate is what a shaper (tbf, netem rate, htb) lets through; zero none.
-	Rate       unit.BitRate  `json:"rate_bps,omitempty"`
-	Burst      unit.Bytes    `json:"burst_bytes,omitempty"`
-	Limit      unit.Bytes    `json:"limit_bytes,omitempty"`
+	Rate  unit.BitRate `json:"rate_bps,omitempty"`
+	Burst unit.Bytes   `json:"burst_bytes,omitempty"`
+	Limit unit.Bytes   `json:"limit_bytes,omitempty"`
+	// LimitPackets is the queue's length where the kernel counts it in
+	// packets (netem, pfifo, fq, fq_codel); zero unknown.
+	LimitPackets int `json:"limit_packets_count,omitempty"`
+	// FlowRate caps each single flow (fq maxrate); zero is no cap.
+	FlowRate unit.BitRate `json:"flow_rate_bps,omitempty"`
+	// Loss is netem's random loss, 0 to 1.
+	Loss       float64       `json:"loss_ratio,omitempty"`
 	Delay      time.Duration `json:"delay_ns,omitempty"` // netem
 	Drops      uint64        `json:"drops_count,omitempty"`
 	Overlimits uint64        `json:"overlimits_count,omitempty"`
@@ -167,6 +174,18 @@ type Route struct {
 	Table   int          `json:"table"`
 	Metric  int          `json:"metric,omitempty"`
 	Hops    []NextHop    `json:"next_hops,omitempty"` // ECMP
+	// Type is the kernel's word for a route that delivers nothing
+	// ("blackhole", "unreachable", "prohibit", "throw"); "" is unicast.
+	Type string `json:"type,omitempty"`
+	// Protocol says who made the route ("kernel", "boot", "static", "dhcp",
+	// "ra", or a number); "" unknown.
+	Protocol string `json:"protocol,omitempty"`
+	// OnLink: the gateway is reachable on the link whatever the addresses say.
+	OnLink bool `json:"on_link,omitempty"`
+	// MTU is the route's own limit; zero is the link's.
+	MTU int `json:"mtu_bytes,omitempty"`
+	// Metrics are its other metrics by ip-route(8)'s names ("advmss", "window").
+	Metrics map[string]string `json:"metrics,omitempty"`
 }
 
 // NextHop is one leg of a multipath route.
@@ -182,6 +201,15 @@ type Rule struct {
 	From     netip.Prefix `json:"from,omitzero"`
 	To       netip.Prefix `json:"to,omitzero"`
 	Table    int          `json:"table"`
+	// Family is "ipv4" or "ipv6"; "" where From or To says it.
+	Family string `json:"family,omitempty"`
+	// Action is what the rule does when it is not a table's lookup
+	// ("blackhole", "unreachable", "prohibit", "goto", "nop").
+	Action string `json:"action,omitempty"`
+	// Selectors are its further conditions in ip-rule(8)'s words
+	// ("fwmark 0x1 iif eth0"); "" none. A rule with any does not apply to
+	// all traffic.
+	Selectors string `json:"selectors,omitempty"`
 }
 
 // Scope says whom a sysctl belongs to.

@@ -1,0 +1,24 @@
+// Package act carries out one step of a plan in the network namespace of the
+// calling thread, and reads back what it changed. It must never decide
+// whether a step is a good one, nor do anything a step does not say.
+package act
+
+import (
+	"fmt"
+
+	"github.com/linerate/linerate/plan"
+)
+
+// Kernel is the running kernel. It keeps nothing: every call opens its own
+// sockets, in the namespace of the thread that calls.
+type Kernel struct{}
+
+// PreconditionError is a step that the kernel refuses in its present state.
+type PreconditionError struct {
+	Step plan.Step
+	Why  string
+}
+
+func (e *PreconditionError) Error() string {
+	return fmt.Sprintf("set %s to %s: %s", e.Step.Target(), e.Step.New, e.Why)
+}

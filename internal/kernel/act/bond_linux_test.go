@@ -1,0 +1,289 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vishvananda/netlink"
+
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/plan"
+)
+
+// TestBondAttrsCoverTheTable: what a plan may ask for can be carried out.
+func TestBondAttrsCoverTheTable(t *testing.T) {
+	var have, want []string
+	for _, a := range bondAttrs {
+		have = append(have, a.option)
+	}
+	for _, r := range plan.BondOptions() {
+		want = append(want, r.Name)
+	}
+	slices.Sort(have)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("options (-plan +act):\n%s", diff)
+	}
+}
+
+// TestKernelBondTable tries every option in every mode on a bond that is up
+// and has a slave, and holds the kernel's answer against plan.BondOptions.
+func TestKernelBondTable(t *testing.T) {
+	if inGuest(t) {
+		return
+	}
+	for _, mode := range netstate.BondModes() {
+		for _, r := range plan.BondOptions() {
+			t.Run(fmt.Sprintf("%s/%s", mode, r.Name), func(t *testing.T) { inNewNamespace(t, func() { tryOption(t, mode, r) }) })
+		}
+	}
+}
+
+func tryOption(t *testing.T, mode netstate.BondMode, r plan.BondRule) {
+	makeBond(t, mode)
+	step, ok := otherValue(t, r)
+	if !ok {
+		t.Logf("this kernel does not report %s", r.Name)
+		return
+	}
+	before := allOptions(t)
+	err := Kernel{}.Do(context.Background(), step)
+	var refused *PreconditionError
+	switch wantsRefusal := !r.Allows(mode) || r.NeedsDown || r.NoSlaves; {
+	case wantsRefusal && !errors.As(err, &refused):
+		t.Fatalf("set while up with a slave: %v, want a refusal", err)
+	case !wantsRefusal && err != nil:
+		t.Fatalf("set while up with a slave: %v", err)
+	}
+	if !r.Allows(mode) {
+		if err := takeApart(t); err != nil {
+			t.Fatal(err)
+		}
+		if err := (Kernel{}).Do(context.Background(), step); !errors.As(err, &refused) {
+			t.Errorf("set in a mode outside the table, bond down and empty: %v, want a refusal", err)
+		}
+		return
+	}
+	if err != nil {
+		if r.NoSlaves {
+			must(t, do(plan.Step{Kind: plan.PortMaster, Link: "p0", Old: "b", New: plan.NoMaster}))
+		}
+		if r.NeedsDown {
+			must(t, do(plan.Step{Kind: plan.LinkState, Link: "b", Old: plan.Up, New: plan.Down}))
+		}
+		if err := (Kernel{}).Do(context.Background(), step); err != nil {
+			t.Fatalf("set with the preconditions met: %v", err)
+		}
+	}
+	after := allOptions(t)
+	if after[r.Name] != step.New {
+		t.Errorf("reads %q after setting %q", after[r.Name], step.New)
+	}
+	checkUntouched(t, r.Name, before, after)
+}
+
+// checkUntouched: no option but the one set changes, save those the driver
+// itself ties to it.
+func checkUntouched(t *testing.T, set string, before, after map[string]string) {
+	t.Helper()
+	tied := map[string][]string{
+		"mode":         {"miimon", "arp_interval", "tlb_dynamic_lb", "ad_actor_sys_prio", "ad_user_port_key"}, // the last two are told in 802.3ad only
+		"arp_interval": {"miimon"},
+		"miimon":       {"arp_interval"},
+	}
+	for name, was := range before {
+		if name != set && after[name] != was && !slices.Contains(tied[set], name) {
+			t.Errorf("setting %s changed %s from %s to %s", set, name, was, after[name])
+		}
+	}
+}
+
+func otherValue(t *testing.T, r plan.BondRule) (plan.Step, bool) {
+	t.Helper()
+	s := plan.Step{Kind: plan.BondOption, Link: "b", Key: r.Name}
+	was, err := Kernel{}.Read(context.Background(), s)
+	if err != nil {
+		return s, false
+	}
+	s.Old = was
+	n, err := r.Number(was)
+	must(t, err)
+	switch {
+	case r.Words != nil:
+		s.New = r.Words[(n+1)%int64(len(r.Words))]
+	case r.Max == 1:
+		s.New = strconv.FormatInt(1-n, 10)
+	case r.Name == "miimon":
+		s.New = "50"
+	case r.Max > 300_000-1:
+		s.New = "200" // a multiple of miimon
+	default:
+		s.New = strconv.FormatInt((n+r.Max-1)%r.Max, 10)
+	}
+	return s, true
+}
+
+func allOptions(t *testing.T) map[string]string {
+	t.Helper()
+	out := make(map[string]string)
+	l, err := findLink("b")
+	must(t, err)
+	for _, r := range plan.BondOptions() {
+		if v, err := readBondOption(l, r.Name); err == nil {
+			out[r.Name] = v
+		}
+	}
+	return out
+}
+
+// makeBond makes bond b, up, with the veths p0 (and more) as slaves.
+func makeBond(t *testing.T, mode netstate.BondMode, ports ...string) {
+	t.Helper()
+	bond := netlink.NewLinkBond(netlink.LinkAttrs{Name: "b"})
+	bond.Mode, bond.Miimon = netlink.BondMode(mode), 100
+	must(t, netlink.LinkAdd(bond))
+	if len(ports) == 0 {
+		ports = []string{"p0"}
+	}
+	for _, p := range ports {
+		must(t, netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: p}, PeerName: p + "x"}))
+		must(t, do(plan.Step{Kind: plan.LinkState, Link: p + "x", New: plan.Up}))
+		must(t, do(plan.Step{Kind: plan.PortMaster, Link: p, Old: plan.NoMaster, New: "b"}))
+	}
+	must(t, do(plan.Step{Kind: plan.LinkState, Link: "b", Old: plan.Down, New: plan.Up}))
+}
+
+func takeApart(t *testing.T) error {
+	t.Helper()
+	return errors.Join(do(plan.Step{Kind: plan.PortMaster, Link: "p0", Old: "b", New: plan.NoMaster}),
+		do(plan.Step{Kind: plan.LinkState, Link: "b", Old: plan.Up, New: plan.Down}))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKernelPlanAndUndo carries out whole plans on a bond with a VLAN and
+// routes, step by step, and takes them back.
+func TestKernelPlanAndUndo(t *testing.T) {
+	if inGuest(t) {
+		return
+	}
+	for name, wish := range map[string]func(b *netstate.Bond){
+		"online":     func(b *netstate.Bond) { b.HashPolicy = netstate.Layer34 },
+		"delays":     func(b *netstate.Bond) { b.Miimon, b.UpDelay = 50*time.Millisecond, 150*time.Millisecond },
+		"bond down":  func(b *netstate.Bond) { b.LACPRate = netstate.LACPFast },
+		"other mode": func(b *netstate.Bond) { b.Mode, b.Miimon = netstate.BalanceRR, 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inNewNamespace(t, func() {
+				host := hostWithBond(t)
+				want := host.Clone()
+				bond, _ := want.Link("b")
+				wish(bond.Bond)
+				bond.MTU = 9000
+				want.SetLink(bond)
+				p, err := plan.Between(host, want)
+				must(t, err)
+				before := snapshot(t)
+				if before["slaves"] != "p1\np0\n" {
+					t.Fatalf("slaves %q", before["slaves"])
+				}
+				carryOut(t, p)
+				if cmp.Equal(before, snapshot(t)) {
+					t.Fatal("the plan changed nothing")
+				}
+				carryOut(t, p.Undo())
+				if diff := cmp.Diff(before, snapshot(t)); diff != "" {
+					t.Errorf("after undo (-before +after):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func hostWithBond(t *testing.T) netstate.Host {
+	t.Helper()
+	makeBond(t, netstate.LACP, "p1", "p0")
+	b, err := findLink("b")
+	must(t, err)
+	must(t, netlink.LinkAdd(&netlink.Vlan{LinkAttrs: netlink.LinkAttrs{Name: "v", ParentIndex: b.index}, VlanId: 7, VlanProtocol: netlink.VLAN_PROTOCOL_8021Q}))
+	v, err := netlink.LinkByName("v")
+	must(t, err)
+	must(t, netlink.AddrAdd(v, &netlink.Addr{IPNet: ipNet(netip.MustParsePrefix("10.7.0.1/24"))}))
+	must(t, do(plan.Step{Kind: plan.LinkState, Link: "v", New: plan.Up}))
+	h := netstate.Host{Name: "h", Links: []netstate.Link{
+		{Name: "p1", Kind: "veth", MTU: 1500, Up: true, Master: "b"},
+		{Name: "p0", Kind: "veth", MTU: 1500, Up: true, Master: "b"},
+		{Name: "b", Kind: "bond", MTU: 1500, Up: true, Bond: &netstate.Bond{Mode: netstate.LACP, Miimon: 100 * time.Millisecond,
+			PacketsPerSlave: 1, TLBDynamic: true, Ports: []string{"p1", "p0"}}},
+		{Name: "v", Kind: "vlan", MTU: 1500, Up: true, VLAN: &netstate.VLAN{ID: 7, Parent: "b"},
+			Addresses: []netip.Prefix{netip.MustParsePrefix("10.7.0.1/24")}},
+	}, Routes: []netstate.Route{
+		{Dst: netip.MustParsePrefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("10.7.0.254"), Link: "v", Table: 254},
+		{Dst: netip.MustParsePrefix("10.8.0.0/16"), Gateway: netip.MustParseAddr("192.0.2.1"), Link: "v", Table: 254, Metric: 5},
+		{Dst: netip.MustParsePrefix("10.9.0.0/16"), Link: "b", Table: 100},
+		{Dst: netip.MustParsePrefix("2001:db8:9::/48"), Gateway: netip.MustParseAddr("fe80::1"), Link: "v", Table: 254, Metric: 1024},
+	}}
+	for i := range h.Routes {
+		must(t, setRoute(&h.Routes[i], plan.Present))
+	}
+	return h
+}
+
+func carryOut(t *testing.T, p plan.Plan) {
+	t.Helper()
+	ctx := context.Background()
+	for _, s := range p.Steps {
+		if now, err := (Kernel{}).Read(ctx, s); err != nil || now != s.Old {
+			t.Fatalf("before %s: reads %q, %v\n%s", s.Change(), now, err, p.Text())
+		}
+		if err := (Kernel{}).Do(ctx, s); err != nil {
+			t.Fatalf("%s: %v\n%s", s.Change(), err, p.Text())
+		}
+		if now, err := (Kernel{}).Read(ctx, s); err != nil || now != s.New {
+			t.Fatalf("after %s: reads %q, %v", s.Change(), now, err)
+		}
+	}
+}
+
+// snapshot is everything a plan may have touched, as the kernel tells it.
+func snapshot(t *testing.T) map[string]string {
+	t.Helper()
+	out := allOptions(t)
+	for _, name := range []string{"b", "p0", "p1", "v"} {
+		l, err := findLink(name)
+		must(t, err)
+		out[name] = fmt.Sprintf("up %v mtu %d master %d", l.up, l.mtu, l.master)
+	}
+	// The order of the slaves is the order the transmit hash counts them in.
+	status, err := os.ReadFile("/proc/thread-self/net/bonding/b")
+	must(t, err)
+	for line := range strings.Lines(string(status)) {
+		if slave, ok := strings.CutPrefix(line, "Slave Interface: "); ok {
+			out["slaves"] += slave
+		}
+	}
+	all, err := netlink.RouteListFiltered(netlink.FAMILY_ALL, &netlink.Route{}, netlink.RT_FILTER_TABLE)
+	must(t, err)
+	for _, r := range all {
+		// Links with carrier make link-local and multicast routes at their own pace.
+		if r.Dst != nil && (r.Dst.IP.IsLinkLocalUnicast() || r.Dst.IP.IsMulticast()) || r.Type != 1 {
+			continue
+		}
+		out[fmt.Sprintf("route %v table %d metric %d", r.Dst, r.Table, r.Priority)] = fmt.Sprint(r.Gw, r.LinkIndex, r.Scope)
+	}
+	return out
+}

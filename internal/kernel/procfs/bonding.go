@@ -1,0 +1,270 @@
+package procfs
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
+)
+
+// Bonding is /proc/net/bonding/BOND (drivers/net/bonding/bond_procfs.c
+// bond_info_show). What only a reader with CAP_NET_ADMIN gets to see is zero
+// for others: Bond.AD, each port's actor and partner.
+type Bonding struct {
+	// Bond is what the file says of the bond; Ports are in enslave order.
+	Bond  netstate.Bond
+	MIIUp bool
+	Ports []BondingPort
+}
+
+// BondingPort is one slave's paragraph.
+type BondingPort struct {
+	Name         string
+	Port         netstate.BondPort // without Bond, the file's own name
+	Speed        unit.BitRate      // zero unknown
+	Duplex       string
+	PermanentMAC flow.MAC
+	// MIIStatus is the monitor's word: up, going down, down, going back.
+	MIIStatus string
+	// Churn states are the words of the 802.3ad churn machines; "" outside.
+	ActorChurn, PartnerChurn string
+	PartnerMAC               flow.MAC
+	PartnerKey               int
+}
+
+// modeTitles are the file's words for the modes (bond_main.c bond_mode_name),
+// by kernel number.
+var modeTitles = [...]string{
+	"load balancing (round-robin)",
+	"fault-tolerance (active-backup)",
+	"load balancing (xor)",
+	"fault-tolerance (broadcast)",
+	"IEEE 802.3ad Dynamic link aggregation",
+	"transmit load balancing",
+	"adaptive load balancing",
+}
+
+// bondingSection is the part of the file a line is in.
+type bondingSection int
+
+const (
+	sectionBond bondingSection = iota
+	sectionAggregator
+	sectionPort
+	sectionActor
+	sectionPartner
+)
+
+type bondingParser struct {
+	b       Bonding
+	section bondingSection
+	mode    bool // a mode was seen
+	err     error
+}
+
+// ParseBonding reads the text of /proc/net/bonding/BOND. A text without a
+// known bonding mode is an error; unknown lines are passed over.
+func ParseBonding(text []byte) (Bonding, error) {
+	var p bondingParser
+	err := lines(text, func(line []byte) error {
+		k, v, _ := bytes.Cut(line, []byte(":"))
+		p.line(string(bytes.TrimSpace(k)), string(bytes.TrimSpace(v)))
+		return p.err
+	})
+	if err != nil {
+		return Bonding{}, fmt.Errorf("parse bonding: %w", err)
+	}
+	if !p.mode {
+		return Bonding{}, fmt.Errorf("parse bonding: no bonding mode")
+	}
+	for _, port := range p.b.Ports {
+		p.b.Bond.Ports = append(p.b.Bond.Ports, port.Name)
+	}
+	p.markActive()
+	return p.b, nil
+}
+
+func (p *bondingParser) line(key, value string) {
+	switch key {
+	case "Slave Interface":
+		p.section = sectionPort
+		p.b.Ports = append(p.b.Ports, BondingPort{Name: value})
+		return
+	case "Active Aggregator Info":
+		p.section = sectionAggregator
+		p.b.Bond.AD = &netstate.Aggregator{}
+		return
+	case "details actor lacp pdu":
+		p.section = sectionActor
+		return
+	case "details partner lacp pdu":
+		p.section = sectionPartner
+		return
+	}
+	switch {
+	case p.section == sectionBond:
+		p.bond(key, value)
+	case p.section == sectionAggregator:
+		p.aggregator(key, value)
+	case len(p.b.Ports) > 0:
+		p.port(&p.b.Ports[len(p.b.Ports)-1], key, value)
+	}
+}
+
+func (p *bondingParser) bond(key, value string) {
+	b := &p.b.Bond
+	switch key {
+	case "Bonding Mode":
+		p.setMode(value)
+	case "Transmit Hash Policy":
+		// The file adds the number: "layer3+4 (1)".
+		word, _, _ := strings.Cut(value, " ")
+		if err := b.HashPolicy.UnmarshalText([]byte(word)); err != nil {
+			p.err = err
+		}
+	case "MII Status":
+		p.b.MIIUp = value == "up"
+	case "MII Polling Interval (ms)":
+		b.Miimon = milliseconds(value)
+	case "Up Delay (ms)":
+		b.UpDelay = milliseconds(value)
+	case "Down Delay (ms)":
+		b.DownDelay = milliseconds(value)
+	case "Currently Active Slave":
+		if value != "None" {
+			b.Active = value
+		}
+	case "Primary Slave":
+		name, _, _ := strings.Cut(value, " (primary_reselect")
+		if name != "None" {
+			p.option("primary", name)
+		}
+	case "LACP rate":
+		// A word this table lacks leaves the kernel's default.
+		_ = b.LACPRate.UnmarshalText([]byte(value))
+	case "Min links":
+		b.MinLinks = integer(value)
+	case "LACP active":
+		p.option("lacp_active", value)
+	case "Aggregator selection policy (ad_select)":
+		p.option("ad_select", value)
+	case "Peer Notification Delay (ms)":
+		p.option("peer_notif_delay", value)
+	case "ARP Polling Interval (ms)":
+		p.option("arp_interval", value)
+	case "System priority":
+		p.option("ad_actor_sys_prio", value)
+	}
+}
+
+func (p *bondingParser) option(key, value string) {
+	if p.b.Bond.Options == nil {
+		p.b.Bond.Options = make(map[string]string)
+	}
+	p.b.Bond.Options[key] = value
+}
+
+func (p *bondingParser) setMode(title string) {
+	for i, t := range modeTitles {
+		// active-backup has its fail_over_mac behind the title.
+		if rest, ok := strings.CutPrefix(title, t); ok && (rest == "" || rest[0] == ' ') {
+			p.b.Bond.Mode, p.mode = netstate.BondMode(i), true
+			if word, ok := strings.CutPrefix(rest, " (fail_over_mac "); ok {
+				p.option("fail_over_mac", strings.TrimSuffix(word, ")"))
+			}
+			return
+		}
+	}
+	p.err = fmt.Errorf("unknown bonding mode %.60q", title)
+}
+
+func (p *bondingParser) aggregator(key, value string) {
+	ad := p.b.Bond.AD
+	switch key {
+	case "Aggregator ID":
+		ad.ID = integer(value)
+	case "Number of ports":
+		ad.Ports = integer(value)
+	case "Actor Key":
+		ad.ActorKey = integer(value)
+	case "Partner Key":
+		ad.PartnerKey = integer(value)
+	case "Partner Mac Address":
+		ad.PartnerMAC, _ = flow.ParseMAC(value)
+	}
+}
+
+func (p *bondingParser) port(port *BondingPort, key, value string) {
+	switch key {
+	case "MII Status":
+		port.MIIStatus, port.Port.MIIUp = value, value == "up"
+	case "Speed":
+		if mbps, ok := strings.CutSuffix(value, " Mbps"); ok {
+			port.Speed = unit.BitRate(integer(mbps)) * unit.Mbps
+		}
+	case "Duplex":
+		if value != "Unknown" {
+			port.Duplex = value
+		}
+	case "Link Failure Count":
+		port.Port.FailureCount = integer(value)
+	case "Permanent HW addr":
+		port.PermanentMAC, _ = flow.ParseMAC(value)
+	case "Slave queue ID":
+		port.Port.QueueID = integer(value)
+	case "Aggregator ID":
+		port.Port.AggregatorID = integer(value) // "N/A" is none
+	case "Actor Churn State":
+		port.ActorChurn = value
+	case "Partner Churn State":
+		port.PartnerChurn = value
+	case "port state":
+		if p.section == sectionActor {
+			port.Port.ActorState = uint8(integer(value))
+		} else if p.section == sectionPartner {
+			port.Port.PartnerState = uint8(integer(value))
+		}
+	case "system mac address":
+		if p.section == sectionPartner {
+			port.PartnerMAC, _ = flow.ParseMAC(value)
+		}
+	case "oper key":
+		port.PartnerKey = integer(value)
+	}
+}
+
+// markActive says which ports may send. The file does not: outside 802.3ad it
+// is the active slave's mode or every port; inside, a port of another than the
+// active aggregator is in the backup state (ad_disable_collecting_distributing).
+func (p *bondingParser) markActive() {
+	b := p.b.Bond
+	for i := range p.b.Ports {
+		port := &p.b.Ports[i]
+		switch {
+		case b.Mode == netstate.ActiveBackup:
+			port.Port.Active = port.Name == b.Active
+		case b.Mode == netstate.LACP && b.AD != nil:
+			port.Port.Active = port.Port.AggregatorID == b.AD.ID
+		default:
+			port.Port.Active = true
+		}
+	}
+}
+
+// integer reads a small count; zero for anything else.
+func integer(value string) int {
+	v, err := strconv.ParseInt(value, 10, 32)
+	if err != nil || v < 0 {
+		return 0
+	}
+	return int(v)
+}
+
+func milliseconds(value string) time.Duration {
+	return time.Duration(integer(value)) * time.Millisecond
+}

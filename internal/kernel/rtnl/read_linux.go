@@ -1,0 +1,266 @@
+package rtnl
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"github.com/vishvananda/netlink/nl"
+
+	"github.com/linerate/linerate/netstate"
+)
+
+// extMaskSkipStats tells a link dump to leave out counters (RTEXT_FILTER_SKIP_STATS).
+const extMaskSkipStats = 1 << 3
+
+// Links reads every link, in order of index. It is Read without the account
+// of what is missing.
+func (h *Handle) Links() ([]netstate.Link, error) {
+	r, err := h.Read()
+	return r.Links, err
+}
+
+// Read reads every link with its bond, VLAN, addresses, queueing disciplines
+// and counters. Only a namespace without readable links is an error; what else
+// cannot be read is in Reading.Missing. Slaves are in enslave order.
+func (h *Handle) Read() (Reading, error) {
+	var r Reading
+	raw, err := h.rawLinks(linkRequest(0))
+	if err != nil && len(raw) == 0 {
+		return r, fmt.Errorf("list links: %w", err)
+	}
+	r.note("links", err)
+	r.Links = assemble(raw)
+	r.note("addresses", h.addAddresses(r.Links))
+	r.note("queueing disciplines", h.addQdiscs(r.Links))
+	for i := range r.Links {
+		if r.Links[i].Bond != nil {
+			r.Missing = append(r.Missing, orderSlaves(r.Links, &r.Links[i])...)
+		}
+	}
+	return r, nil
+}
+
+func (r *Reading) note(what string, err error) {
+	if errors.Is(err, nl.ErrDumpInterrupted) {
+		r.Missing = append(r.Missing, fmt.Sprintf("%s: they changed during each of %d readings; some may be missing", what, dumpAttempts))
+	} else if err != nil {
+		r.Missing = append(r.Missing, fmt.Sprintf("%s: %v", what, err))
+	}
+}
+
+// linkRequest is a struct ifinfomsg and the filter of what to answer.
+func linkRequest(filter uint32) []byte {
+	request := make([]byte, linkHead)
+	return append(request, attribute(iflaExtMask, nl.Uint32Attr(filter))...)
+}
+
+func (h *Handle) rawLinks(request []byte) ([]rawLink, error) {
+	messages, err := h.dump(syscall.RTM_GETLINK, syscall.RTM_NEWLINK, request)
+	raw := make([]rawLink, 0, len(messages))
+	for _, m := range messages {
+		l, malformed := decodeLink(m)
+		if malformed != nil {
+			err = errors.Join(err, malformed)
+			continue
+		}
+		raw = append(raw, l)
+	}
+	slices.SortStableFunc(raw, func(a, b rawLink) int { return cmp.Compare(a.link.Index, b.link.Index) })
+	// An interrupted dump may show a link twice.
+	raw = slices.CompactFunc(raw, func(a, b rawLink) bool { return a.link.Index == b.link.Index })
+	return raw, err
+}
+
+// namesOf is a function from index to name; "" for an unknown index.
+func namesOf(raw []rawLink) func(int) string {
+	names := make(map[int]string, len(raw))
+	for _, r := range raw {
+		names[r.link.Index] = r.link.Name
+	}
+	return func(index int) string { return names[index] }
+}
+
+// assemble turns indexes into names. Slaves come out in order of index.
+func assemble(raw []rawLink) []netstate.Link {
+	name := namesOf(raw)
+	links := make([]netstate.Link, 0, len(raw))
+	for i := range raw {
+		r := &raw[i]
+		l := &r.link
+		l.Master = name(r.master)
+		if r.isVLAN {
+			l.VLAN = &netstate.VLAN{ID: r.vlan}
+		}
+		switch {
+		case r.parent == 0:
+		case r.afar:
+			r.keep("link", strconv.Itoa(r.parent)+" in another namespace")
+		case r.parent == l.Index:
+		case l.VLAN != nil:
+			l.VLAN.Parent = name(r.parent)
+		default:
+			r.keep("link", name(r.parent))
+		}
+		if r.bond != nil {
+			b := r.bond.bond
+			b.Active = name(r.bond.active)
+			if p := name(r.bond.primary); p != "" {
+				b.Options["primary"] = p
+			}
+			for _, s := range raw {
+				if s.master == l.Index && s.port != nil {
+					b.Ports = append(b.Ports, s.link.Name)
+				}
+			}
+			l.Bond = &b
+		}
+		if r.port != nil {
+			r.port.Bond = l.Master
+			l.Port = r.port
+		}
+		links = append(links, *l)
+	}
+	return links
+}
+
+func (h *Handle) addAddresses(links []netstate.Link) error {
+	messages, err := h.dump(syscall.RTM_GETADDR, syscall.RTM_NEWADDR, make([]byte, addressHead))
+	for _, m := range messages {
+		index, p, ok := decodeAddress(m)
+		if !ok {
+			continue
+		}
+		if l := byIndex(links, index); l != nil && !slices.Contains(l.Addresses, p) {
+			l.Addresses = append(l.Addresses, p)
+		}
+	}
+	return err
+}
+
+// byIndex finds a link; they are sorted.
+func byIndex(links []netstate.Link, index int) *netstate.Link {
+	i, found := slices.BinarySearchFunc(links, index, func(l netstate.Link, index int) int { return cmp.Compare(l.Index, index) })
+	if !found {
+		return nil
+	}
+	return &links[i]
+}
+
+func (h *Handle) rawQdiscs(kind, answer uint16, index int) ([]rawQdisc, error) {
+	request := make([]byte, tcHead)
+	copy(request[4:], nl.Uint32Attr(uint32(index)))
+	messages, err := h.dump(kind, answer, request)
+	raw := make([]rawQdisc, 0, len(messages))
+	for _, m := range messages {
+		q, malformed := decodeQdisc(m)
+		if malformed != nil {
+			err = errors.Join(err, malformed)
+			continue
+		}
+		raw = append(raw, q)
+	}
+	return raw, err
+}
+
+func (h *Handle) addQdiscs(links []netstate.Link) error {
+	raw, err := h.rawQdiscs(syscall.RTM_GETQDISC, syscall.RTM_NEWQDISC, 0)
+	for _, q := range raw {
+		l := byIndex(links, q.index)
+		if l == nil {
+			continue
+		}
+		if q.qdisc.Kind == "htb" {
+			// Classes can only be asked for link by link.
+			classes, e := h.rawQdiscs(syscall.RTM_GETTCLASS, syscall.RTM_NEWTCLASS, q.index)
+			err = errors.Join(err, e)
+			if open := decodeHTB(&q, classes); open {
+				keep(l, "htb "+q.qdisc.Handle, "no default class: what no class takes is not limited")
+			}
+		}
+		l.Qdiscs = append(l.Qdiscs, q.qdisc)
+	}
+	return err
+}
+
+func keep(l *netstate.Link, key, value string) {
+	if l.Extra == nil {
+		l.Extra = make(map[string]string)
+	}
+	l.Extra[key] = value
+}
+
+// names gives the links' names by index without their counters.
+func (h *Handle) names() (func(int) string, error) {
+	raw, err := h.rawLinks(linkRequest(extMaskSkipStats))
+	if err != nil && len(raw) == 0 {
+		return nil, fmt.Errorf("list links: %w", err)
+	}
+	return namesOf(raw), nil
+}
+
+// Routes reads the IPv4 and IPv6 routes of every table. What the kernel makes
+// from addresses in the local table is left out. With an error that is
+// nl.ErrDumpInterrupted the routes are there and may be incomplete.
+func (h *Handle) Routes() ([]netstate.Route, error) {
+	name, err := h.names()
+	if err != nil {
+		return nil, err
+	}
+	var routes []netstate.Route
+	err = h.perFamily(syscall.RTM_GETROUTE, syscall.RTM_NEWROUTE, func(m []byte) {
+		if r, ok := decodeRoute(m, name); ok {
+			routes = append(routes, r)
+		}
+	})
+	if err != nil {
+		err = fmt.Errorf("list routes: %w", err)
+	}
+	return routes, err
+}
+
+// Rules reads the IPv4 and IPv6 policy rules in order of priority. Errors are
+// as for Routes; a kernel without policy routing has none.
+func (h *Handle) Rules() ([]netstate.Rule, error) {
+	var rules []netstate.Rule
+	err := h.perFamily(rtmGetRule, rtmNewRule, func(m []byte) {
+		if r, ok := decodeRule(m); ok {
+			rules = append(rules, r)
+		}
+	})
+	if errors.Is(err, syscall.EOPNOTSUPP) {
+		err = nil
+	}
+	if err != nil {
+		err = fmt.Errorf("list rules: %w", err)
+	}
+	slices.SortStableFunc(rules, func(a, b netstate.Rule) int { return cmp.Compare(a.Priority, b.Priority) })
+	return rules, err
+}
+
+// Message kinds that package syscall lacks.
+const (
+	rtmNewRule = 32
+	rtmGetRule = 34
+)
+
+func (h *Handle) perFamily(kind, answer uint16, each func(message []byte)) error {
+	var problems []error
+	for _, family := range []byte{syscall.AF_INET, syscall.AF_INET6} {
+		// struct rtmsg and struct fib_rule_hdr are of one size.
+		request := make([]byte, routeHead)
+		request[0] = family
+		messages, err := h.dump(kind, answer, request)
+		for _, m := range messages {
+			// A family that the kernel lacks is answered with another's.
+			if len(m) > 0 && m[0] == family {
+				each(m)
+			}
+		}
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
