@@ -1,0 +1,294 @@
+// Package apply changes one host so that it can always be changed back: the
+// journal is on disk before the first step, every step is checked by reading
+// it back, and what does not hold, or nobody confirms, is undone. It must
+// never decide what to change: that is the plan's.
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/linerate/linerate/plan"
+)
+
+// Kernel is what a plan is carried out on. Both run in the network namespace
+// of the calling thread; the applier calls them on the goroutine that called
+// it.
+type Kernel interface {
+	// Do carries one step out, without waiting for its effect.
+	Do(context.Context, plan.Step) error
+	// Read is what the step's target is now, in the words of Old and New.
+	Read(context.Context, plan.Step) (string, error)
+}
+
+// DefaultDir is where the journal is. It must be on a disk that outlives the
+// process: not on a tmpfs that a service manager clears.
+const DefaultDir = "/var/lib/linerate/journal"
+
+// DefaultDeadline is how long a change stands unconfirmed. Slow LACP needs 90 s
+// to declare a partner lost (3 x 30 s, IEEE 802.1AX), so that a shorter one
+// would fire before the damage shows.
+const DefaultDeadline = 2 * time.Minute
+
+// Config is where and on what an Applier works.
+type Config struct {
+	Kernel Kernel // required
+	// Dir is the journal's directory; "" is DefaultDir. Made with mode 0700.
+	Dir string
+	// Namespace names the network namespace that the calling thread is in; ""
+	// is the process's own. Only entries of the same name are touched.
+	Namespace string
+	// Settle is how long a step may take to show when it does not say so
+	// itself; zero is 3 s. Poll is the pause between two looks; zero is 20 ms.
+	Settle time.Duration
+	Poll   time.Duration
+	// StartGuard arms the dead man before the first step: nil is none. The
+	// package's StartGuard is the one to use.
+	StartGuard func(ctx context.Context, c Config, id string) error
+	// Log is told of state changes; nil is silence.
+	Log *slog.Logger
+}
+
+// Options are what to do differently for one plan.
+type Options struct {
+	// Deadline is how long the change may stand unconfirmed; zero is
+	// DefaultDeadline. It counts from the first step.
+	Deadline time.Duration
+	// Wait waits for the lock, while the context lasts, where Apply would
+	// otherwise answer ErrLocked.
+	Wait bool
+}
+
+// Result is what became of a plan.
+type Result struct {
+	// ID names the journal entry, for Confirm and Rollback; "" when nothing
+	// was written because there was nothing to do or a precondition failed.
+	ID    string
+	State State
+	// Applied is how many steps were done, Undone how many were taken back.
+	Applied int
+	Undone  int
+	// Left are changes not taken back because somebody else has changed the
+	// same thing since, in words.
+	Left []string
+}
+
+// The errors that callers act on.
+var (
+	// ErrChanged: a thing is no longer what the plan saw; nothing was touched.
+	ErrChanged = errors.New("the host has changed since the plan was made")
+	// ErrPending: an earlier change waits to be confirmed or rolled back.
+	ErrPending = errors.New("an earlier change is neither confirmed nor rolled back")
+	// ErrState: the journal entry is not in a state that allows the request.
+	ErrState = errors.New("not possible in this state")
+	// ErrNotVerified: what is read back is not what was written.
+	ErrNotVerified = errors.New("the change does not show")
+)
+
+// StepError is a step that did not go through.
+type StepError struct {
+	Step plan.Step
+	// Undone reports that everything done before was taken back.
+	Undone bool
+	Err    error
+}
+
+func (e *StepError) Error() string {
+	if !e.Undone {
+		return fmt.Sprintf("%s: %v (NOT everything could be taken back)", e.Step.Change(), e.Err)
+	}
+	return fmt.Sprintf("%s: %v (what was done before is taken back)", e.Step.Change(), e.Err)
+}
+
+// Unwrap is the step's own error.
+func (e *StepError) Unwrap() error { return e.Err }
+
+// Applier carries plans out on one host and namespace. It holds no lock and no
+// file between calls and starts no goroutine.
+type Applier struct {
+	cfg     Config
+	journal *Journal
+	self    Owner
+}
+
+// New returns an applier; it touches nothing.
+func New(c Config) (*Applier, error) {
+	if c.Kernel == nil {
+		return nil, errors.New("new applier: no kernel given")
+	}
+	if c.Dir == "" {
+		c.Dir = DefaultDir
+	}
+	if c.Settle == 0 {
+		c.Settle = 3 * time.Second
+	}
+	if c.Poll == 0 {
+		c.Poll = 20 * time.Millisecond
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Applier{cfg: c, journal: OpenJournal(c.Dir), self: CurrentOwner()}, nil
+}
+
+// Apply carries a plan out: the lock, the preconditions, the journal, the
+// guard, then the steps, each read back. On any error, or when ctx ends,
+// what was done is undone in reverse before Apply returns, ctx or not. The
+// result is in state applied and waits for Confirm; or rolled-back, or failed
+// when not all could be undone, with a *StepError. ErrLocked, ErrPending and
+// ErrChanged mean that nothing was touched.
+func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, error) {
+	if o.Deadline == 0 {
+		o.Deadline = DefaultDeadline
+	}
+	lock := a.lock
+	if o.Wait {
+		lock = a.waitLock
+	}
+	unlock, err := lock(ctx, "apply")
+	if err != nil {
+		return Result{}, err
+	}
+	defer unlock()
+	if err := a.nothingPending(); err != nil {
+		return Result{}, err
+	}
+	observed, err := a.preconditions(ctx, p)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(p.Steps) == 0 {
+		return Result{State: Confirmed}, nil
+	}
+	e := a.newEntry(p, observed, o.Deadline)
+	if err := a.journal.write(&e); err != nil {
+		return Result{}, fmt.Errorf("write journal: %w", err)
+	}
+	if a.cfg.StartGuard != nil {
+		if err := a.cfg.StartGuard(ctx, a.cfg, e.ID); err != nil {
+			return a.abandon(&e, fmt.Errorf("start guard: %w", err))
+		}
+	}
+	limited, cancel := context.WithDeadline(ctx, e.Deadline)
+	defer cancel()
+	return a.run(limited, &e)
+}
+
+// abandon ends an entry none of whose steps was begun.
+func (a *Applier) abandon(e *Entry, cause error) (Result, error) {
+	e.State, e.Reason = RolledBack, cause.Error()
+	return e.result(), errors.Join(cause, a.journal.write(e))
+}
+
+// run does the steps one at a time. The journal says which one before it is
+// begun and after it has been seen to hold.
+func (a *Applier) run(ctx context.Context, e *Entry) (Result, error) {
+	for i := range e.Steps {
+		err := ctx.Err()
+		if err == nil {
+			err = a.step(ctx, e, i)
+		}
+		if err != nil {
+			return a.takeBack(ctx, e, e.Plan.Steps[i], err)
+		}
+	}
+	e.State = Applied
+	last := e.Plan.Steps[len(e.Plan.Steps)-1]
+	err := ctx.Err()
+	if err == nil {
+		err = a.journal.write(e)
+	}
+	if err != nil {
+		return a.takeBack(ctx, e, last, err)
+	}
+	a.cfg.Log.Info("change applied", "journal", e.ID, "steps", len(e.Steps), "deadline", e.Deadline)
+	return e.result(), nil
+}
+
+func (a *Applier) step(ctx context.Context, e *Entry, i int) error {
+	s := e.Plan.Steps[i]
+	e.Steps[i].Progress = Begun
+	if err := a.journal.write(e); err != nil {
+		return fmt.Errorf("write journal: %w", err)
+	}
+	if err := a.cfg.Kernel.Do(ctx, s); err != nil {
+		return err
+	}
+	if err := a.verify(ctx, s); err != nil {
+		return err
+	}
+	e.Steps[i].Progress = Done
+	if err := a.journal.write(e); err != nil {
+		return fmt.Errorf("write journal: %w", err)
+	}
+	a.cfg.Log.Info("step done", "journal", e.ID, "step", s.Change())
+	return nil
+}
+
+// takeBack undoes what was done because of cause. The context that ended must
+// not end the way back too.
+func (a *Applier) takeBack(ctx context.Context, e *Entry, s plan.Step, cause error) (Result, error) {
+	e.Reason = cause.Error()
+	err := a.undo(context.WithoutCancel(ctx), e)
+	return e.result(), errors.Join(&StepError{Step: s, Undone: e.State == RolledBack, Err: cause}, err)
+}
+
+// verify waits, with patience, until the step is seen to hold.
+func (a *Applier) verify(ctx context.Context, s plan.Step) error {
+	patience := max(s.Settle, a.cfg.Settle)
+	var now string
+	var err error
+	for start := time.Now(); ; {
+		if now, err = a.cfg.Kernel.Read(ctx, s); err == nil && now == s.New {
+			return nil
+		}
+		if time.Since(start) >= patience {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(a.cfg.Poll):
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("read back %s: %w", s.Target(), err)
+	}
+	return fmt.Errorf("%w: %s is %s after %v, wanted %s", ErrNotVerified, s.Target(), now, patience, s.New)
+}
+
+// preconditions reads what every step starts from.
+func (a *Applier) preconditions(ctx context.Context, p plan.Plan) (map[string]string, error) {
+	observed := make(map[string]string)
+	var changed []error
+	for _, s := range p.Preconditions() {
+		now, err := a.cfg.Kernel.Read(ctx, s)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", s.Target(), err)
+		}
+		observed[s.Target()] = now
+		if now != s.Old {
+			changed = append(changed, fmt.Errorf("%w: %s is %s, not %s", ErrChanged, s.Target(), now, s.Old))
+		}
+	}
+	return observed, errors.Join(changed...)
+}
+
+func (a *Applier) nothingPending() error {
+	entries, problems, err := a.List()
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		a.cfg.Log.Warn("journal entry cannot be read", "file", p.File, "err", p.Err)
+	}
+	for _, e := range entries {
+		if e.State.pending() && e.Boot == a.self.Boot {
+			return fmt.Errorf("%w: %s, applied %s", ErrPending, e.ID, e.Started.Format(time.RFC3339))
+		}
+	}
+	return nil
+}

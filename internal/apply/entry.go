@@ -1,0 +1,151 @@
+package apply
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/linerate/linerate/plan"
+)
+
+// State is how far a journal entry has come.
+type State string
+
+// The states. Open and applied entries are pending: something still has to
+// happen to them.
+const (
+	Open       State = "open"        // steps are being done
+	Applied    State = "applied"     // all steps hold; waits to be confirmed
+	Confirmed  State = "confirmed"   // kept
+	RolledBack State = "rolled-back" // taken back, or gone with a reboot
+	Failed     State = "failed"      // could not all be taken back
+)
+
+func (s State) pending() bool { return s == Open || s == Applied }
+
+func (s State) known() bool {
+	switch s {
+	case Open, Applied, Confirmed, RolledBack, Failed:
+		return true
+	}
+	return false
+}
+
+// Progress is how far one step of an entry has come.
+type Progress string
+
+// The progress of a step. A begun step may or may not have happened: only
+// looking tells.
+const (
+	Pending Progress = "pending"
+	Begun   Progress = "begun"
+	Done    Progress = "done"
+	Undone  Progress = "undone"
+	Left    Progress = "left" // somebody else changed it since
+)
+
+func (p Progress) known() bool {
+	switch p {
+	case Pending, Begun, Done, Undone, Left:
+		return true
+	}
+	return false
+}
+
+// StepState is the progress of the plan's step of the same index.
+type StepState struct {
+	Progress Progress `json:"progress"`
+	// Note says why a step was left, or could not be undone.
+	Note string `json:"note,omitempty"`
+}
+
+// entryVersion is the journal format's. An entry of another version is
+// reported and left alone.
+const entryVersion = 1
+
+// Entry is one journal file: everything needed to take a change back without
+// the process that made it.
+type Entry struct {
+	Version   int       `json:"version"`
+	ID        string    `json:"id"`
+	State     State     `json:"state"`
+	Reason    string    `json:"reason,omitempty"` // why it was taken back
+	Namespace string    `json:"namespace,omitempty"`
+	Started   time.Time `json:"started"`
+	Deadline  time.Time `json:"deadline"`
+	// Owner is the process that applies, or applied, the plan.
+	Owner
+	Plan plan.Plan `json:"plan"`
+	// Observed is what was read just before the first step, by target.
+	Observed map[string]string `json:"observed"`
+	Steps    []StepState       `json:"steps"`
+}
+
+func (a *Applier) newEntry(p plan.Plan, observed map[string]string, deadline time.Duration) Entry {
+	now := time.Now().UTC()
+	e := Entry{
+		Version: entryVersion, ID: newID(now), State: Open, Namespace: a.cfg.Namespace, Started: now,
+		Deadline: now.Add(deadline), Owner: a.self, Plan: p, Observed: observed,
+		Steps: make([]StepState, len(p.Steps)),
+	}
+	for i := range e.Steps {
+		e.Steps[i].Progress = Pending
+	}
+	return e
+}
+
+// newID sorts by time; the random end keeps two namespaces' entries apart.
+func newID(now time.Time) string {
+	var b [3]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	return now.Format("20060102T150405.000000Z") + "-" + hex.EncodeToString(b[:])
+}
+
+// validID keeps a name that came from outside within the directory.
+func validID(id string) bool {
+	if id == "" || len(id) > 64 || id[0] == '.' {
+		return false
+	}
+	for _, c := range id {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '.' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// check says what an entry read from disk lacks.
+func (e *Entry) check(id string) error {
+	switch {
+	case e.Version != entryVersion:
+		return fmt.Errorf("version %d, this program knows %d", e.Version, entryVersion)
+	case e.ID != id:
+		return fmt.Errorf("entry calls itself %.80q", e.ID)
+	case !e.State.known():
+		return fmt.Errorf("unknown state %.40q", e.State)
+	case len(e.Steps) != len(e.Plan.Steps):
+		return fmt.Errorf("progress of %d steps, plan of %d", len(e.Steps), len(e.Plan.Steps))
+	}
+	for i, s := range e.Steps {
+		if !s.Progress.known() {
+			return fmt.Errorf("step %d: unknown progress %.40q", i+1, s.Progress)
+		}
+	}
+	return nil
+}
+
+func (e *Entry) result() Result {
+	r := Result{ID: e.ID, State: e.State}
+	for _, s := range e.Steps {
+		switch s.Progress {
+		case Done:
+			r.Applied++
+		case Undone:
+			r.Undone++
+		case Left:
+			r.Left = append(r.Left, s.Note)
+		}
+	}
+	return r
+}

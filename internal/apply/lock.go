@@ -1,0 +1,99 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ErrLocked: another process is changing this host and namespace.
+var ErrLocked = errors.New("another change is under way")
+
+// LockedError says who holds the lock and since when.
+type LockedError struct {
+	Holder LockHolder
+}
+
+// LockHolder is what the lock file says.
+type LockHolder struct {
+	Owner
+	What  string    `json:"what"`
+	Since time.Time `json:"since"`
+}
+
+func (e *LockedError) Error() string {
+	if e.Holder.PID == 0 {
+		return ErrLocked.Error()
+	}
+	return fmt.Sprintf("%v: %s by process %d, for %v", ErrLocked, e.Holder.What, e.Holder.PID,
+		time.Since(e.Holder.Since).Round(time.Second))
+}
+
+// Is makes a LockedError an ErrLocked.
+func (e *LockedError) Is(target error) bool { return target == ErrLocked }
+
+// lock takes the host's and namespace's lock, without waiting. The system
+// frees it when the process ends, however it ends; the file stays, for its
+// words.
+func (a *Applier) lock(ctx context.Context, what string) (unlock func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := a.journal.makeDir(); err != nil {
+		return nil, err
+	}
+	name := "lock"
+	if a.cfg.Namespace != "" {
+		name += "." + strings.ReplaceAll(a.cfg.Namespace, string(filepath.Separator), "_")
+	}
+	f, err := os.OpenFile(filepath.Join(a.cfg.Dir, name), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	held, err := tryLock(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	if !held {
+		defer f.Close()
+		locked := &LockedError{}
+		// The holder may be writing these words just now: then they are unknown.
+		_ = json.NewDecoder(f).Decode(&locked.Holder)
+		return nil, locked
+	}
+	b, _ := json.Marshal(LockHolder{Owner: a.self, What: what, Since: time.Now().UTC()})
+	if err := errors.Join(f.Truncate(0), writeAt(f, append(b, '\n'))); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("write lock: %w", err)
+	}
+	return func() { f.Close() }, nil
+}
+
+func writeAt(f *os.File, b []byte) error {
+	_, err := f.WriteAt(b, 0)
+	return err
+}
+
+// waitLock is lock with patience, for those who have to come through.
+func (a *Applier) waitLock(ctx context.Context, what string) (unlock func(), err error) {
+	for {
+		unlock, err = a.lock(ctx, what)
+		if !errors.Is(err, ErrLocked) {
+			return unlock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), err)
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// lockPause is between two tries for the lock.
+const lockPause = 100 * time.Millisecond

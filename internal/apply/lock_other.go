@@ -1,0 +1,12 @@
+//go:build !linux && !darwin && !freebsd
+
+package apply
+
+import (
+	"errors"
+	"os"
+)
+
+// tryLock is errors.ErrUnsupported here, where no plan can be carried out
+// either.
+func tryLock(*os.File) (bool, error) { return false, errors.ErrUnsupported }

@@ -1,0 +1,57 @@
+package apply
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Owner tells one process of one boot from every other: process ids come
+// round again, also after a reboot.
+type Owner struct {
+	PID int `json:"pid"`
+	// Start is the process's start in clock ticks since boot (field 22 of
+	// /proc/PID/stat); zero where there is no /proc.
+	Start uint64 `json:"start_ticks"`
+	// Boot is /proc/sys/kernel/random/boot_id; "" where there is none.
+	Boot string `json:"boot"`
+}
+
+// CurrentOwner is the calling process.
+func CurrentOwner() Owner {
+	o := Owner{PID: os.Getpid(), Boot: bootID()}
+	o.Start, _ = startTicks(o.PID)
+	return o
+}
+
+// Alive reports whether the process still runs, in this boot.
+func (o Owner) Alive() bool {
+	if o.Boot != bootID() {
+		return false
+	}
+	start, ok := startTicks(o.PID)
+	return ok && start == o.Start
+}
+
+func bootID() string {
+	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(b))
+}
+
+// startTicks reads /proc/PID/stat (proc(5)); a zombie counts as ended. The
+// command in it, between brackets, may hold blanks and brackets itself.
+func startTicks(pid int) (ticks uint64, ok bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, false
+	}
+	_, rest, found := bytes.Cut(b[max(bytes.LastIndexByte(b, ')'), 0):], []byte(") "))
+	fields := bytes.Fields(rest)
+	const state, start = 0, 22 - 3 // the first field after the command is number 3
+	if !found || len(fields) <= start || string(fields[state]) == "Z" || string(fields[state]) == "X" {
+		return 0, false
+	}
+	ticks, err = strconv.ParseUint(string(fields[start]), 10, 64)
+	return ticks, err == nil
+}
