@@ -1,0 +1,166 @@
+// Package agent is one host as a service: it answers the requests of
+// agentapi with what the layers below can do. It keeps no policy of its own.
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/engine"
+	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/observe"
+	"github.com/linerate/linerate/internal/ping"
+)
+
+// Config says which host to be.
+type Config struct {
+	// Name is what this host is called in the fabric; "" is its hostname.
+	Name      string
+	Namespace netns.Namespace
+	Version   string       // of the program
+	Logger    *slog.Logger // nil is silence
+	// JournalDir is where changes are journalled; "" is the default.
+	JournalDir string
+	// StartGuard arms the dead man before a change; nil is none.
+	StartGuard func(ctx context.Context, c apply.Config, id string) error
+}
+
+// Agent answers requests for one host. It is safe for many goroutines. Close
+// ends its traffic.
+type Agent struct {
+	cfg      Config
+	engine   *engine.Engine
+	counters *counters
+	handlers map[agentapi.Method]handler
+}
+
+type handler func(context.Context, json.RawMessage) (any, error)
+
+// New returns an agent with nothing running.
+func New(cfg Config) *Agent {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	a := &Agent{cfg: cfg, counters: &counters{ns: cfg.Namespace}}
+	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: processors, Logger: cfg.Logger})
+	a.handlers = map[agentapi.Method]handler{
+		agentapi.MethodHello:    typed(a.hello),
+		agentapi.MethodObserve:  typed(a.observe),
+		agentapi.MethodPing:     typed(a.ping),
+		agentapi.MethodSink:     typed(a.engine.OpenSink),
+		agentapi.MethodSource:   typed(a.engine.OpenSource),
+		agentapi.MethodStart:    typed(a.engine.Start),
+		agentapi.MethodSample:   typed(a.engine.Sample),
+		agentapi.MethodFinish:   typed(a.engine.Finish),
+		agentapi.MethodApply:    typed(a.apply),
+		agentapi.MethodRollback: typed(a.rollback),
+		agentapi.MethodConfirm:  typed(a.confirm),
+	}
+	return a
+}
+
+// Close ends every session of the agent.
+func (a *Agent) Close() {
+	a.engine.Close()
+	a.counters.close()
+}
+
+// typed decodes a request strictly and hands it to f: a field that this
+// version does not know is refused rather than ignored.
+func typed[Req, Rep any](f func(context.Context, Req) (Rep, error)) handler {
+	return func(ctx context.Context, params json.RawMessage) (any, error) {
+		var req Req
+		if len(params) > 0 {
+			d := json.NewDecoder(bytes.NewReader(params))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&req); err != nil {
+				return nil, fmt.Errorf("read request: %w", err)
+			}
+		}
+		return f(ctx, req)
+	}
+}
+
+// Dispatch answers one request. An error is always an *agentapi.Error.
+func (a *Agent) Dispatch(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error) {
+	h, ok := a.handlers[method]
+	if !ok {
+		return nil, agentapi.WireError(fmt.Errorf("method %q: %w", method, errors.ErrUnsupported))
+	}
+	reply, err := h(ctx, params)
+	if err != nil {
+		return nil, agentapi.WireError(err)
+	}
+	b, err := json.Marshal(reply)
+	if err != nil {
+		return nil, agentapi.WireError(fmt.Errorf("encode reply: %w", err))
+	}
+	return b, nil
+}
+
+func (a *Agent) name() string {
+	if a.cfg.Name != "" {
+		return a.cfg.Name
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return name
+}
+
+func (a *Agent) hello(_ context.Context, req agentapi.HelloRequest) (agentapi.HelloReply, error) {
+	if err := agentapi.CheckVersion(req.Version); err != nil {
+		return agentapi.HelloReply{}, err
+	}
+	return agentapi.HelloReply{
+		Version: agentapi.Version, Linerate: a.cfg.Version, Hostname: a.name(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Kernel: kernelRelease(), Engine: engine.Kind, Machine: machineID(),
+	}, nil
+}
+
+// kernelRelease is uname's release; "" where there is no such file.
+func kernelRelease() string {
+	b, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// machineID tells machines apart while they run; "" where it cannot.
+func machineID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func (a *Agent) observe(ctx context.Context, _ agentapi.ObserveRequest) (agentapi.ObserveReply, error) {
+	var reply agentapi.ObserveReply
+	err := a.cfg.Namespace.DoWithSysfs(func() (err error) {
+		reply.Host, err = observe.Observe(ctx, observe.Config{Logger: a.cfg.Logger})
+		return err
+	})
+	reply.Host.Name = a.name()
+	return reply, err
+}
+
+func (a *Agent) ping(ctx context.Context, req agentapi.PingRequest) (agentapi.PingReply, error) {
+	var reply agentapi.PingReply
+	err := a.cfg.Namespace.Do(func() (err error) {
+		reply, err = ping.Run(ctx, req)
+		return err
+	})
+	return reply, err
+}

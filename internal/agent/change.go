@@ -1,0 +1,64 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/kernel/act"
+)
+
+// applier works in the agent's namespace: its kernel enters it for each step.
+func (a *Agent) applier() (*apply.Applier, error) {
+	return apply.New(apply.Config{
+		Kernel: act.Kernel{}, Dir: a.cfg.JournalDir, Namespace: a.cfg.Namespace.Name, StartGuard: a.cfg.StartGuard, Log: a.cfg.Logger,
+	})
+}
+
+// inside runs f with an applier on a thread in the agent's namespace.
+func (a *Agent) inside(f func(*apply.Applier) error) error {
+	err := a.cfg.Namespace.Do(func() error {
+		ap, err := a.applier()
+		if err != nil {
+			return err
+		}
+		return f(ap)
+	})
+	if errors.Is(err, apply.ErrLocked) || errors.Is(err, apply.ErrPending) {
+		return errors.Join(err, agentapi.ErrBusy)
+	}
+	return err
+}
+
+// apply puts back what dead runs left before it changes anything itself.
+func (a *Agent) apply(ctx context.Context, req agentapi.ApplyRequest) (agentapi.ApplyReply, error) {
+	var reply agentapi.ApplyReply
+	err := a.inside(func(ap *apply.Applier) error {
+		if _, err := ap.Recover(ctx); err != nil {
+			return err
+		}
+		r, err := ap.Apply(ctx, req.Plan, apply.Options{Deadline: req.Deadline})
+		reply = agentapi.ApplyReply{Journal: r.ID, Applied: r.Applied}
+		if step := (*apply.StepError)(nil); errors.As(err, &step) && step.Undone {
+			reply.RolledBack = err.Error()
+			return nil
+		}
+		return err
+	})
+	return reply, err
+}
+
+func (a *Agent) rollback(ctx context.Context, req agentapi.RollbackRequest) (agentapi.RollbackReply, error) {
+	var reply agentapi.RollbackReply
+	err := a.inside(func(ap *apply.Applier) error {
+		r, err := ap.Rollback(ctx, req.Journal)
+		reply = agentapi.RollbackReply{Journal: r.ID, Undone: r.Undone, Left: r.Left}
+		return err
+	})
+	return reply, err
+}
+
+func (a *Agent) confirm(ctx context.Context, req agentapi.ConfirmRequest) (agentapi.ConfirmReply, error) {
+	return agentapi.ConfirmReply{}, a.inside(func(ap *apply.Applier) error { return ap.Confirm(ctx, req.Journal) })
+}

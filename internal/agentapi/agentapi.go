@@ -1,0 +1,255 @@
+// Package agentapi is what a controller may ask of one host: typed requests
+// and replies, versioned, data only. There is no request that carries a shell
+// string, and none that makes a host send to an address the controller did
+// not name over this channel.
+package agentapi
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/plan"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// Version is exchanged in Hello; a controller refuses a host of another one.
+const Version = 1
+
+// Method names a request.
+type Method string
+
+// The methods. Each takes the request type of the same name and answers with
+// the reply type.
+const (
+	MethodHello    Method = "hello"
+	MethodObserve  Method = "observe"
+	MethodPing     Method = "ping"
+	MethodSink     Method = "sink"
+	MethodSource   Method = "source"
+	MethodStart    Method = "start"
+	MethodSample   Method = "sample"
+	MethodFinish   Method = "finish"
+	MethodApply    Method = "apply"
+	MethodRollback Method = "rollback"
+	MethodConfirm  Method = "confirm"
+)
+
+// HelloRequest opens a conversation.
+type HelloRequest struct {
+	Version int `json:"version"`
+}
+
+// HelloReply says who answers and what it can do here.
+type HelloReply struct {
+	Version      int      `json:"version"`
+	Linerate     string   `json:"linerate"`
+	Hostname     string   `json:"hostname"`
+	OS           string   `json:"os"`
+	Arch         string   `json:"arch"`
+	Kernel       string   `json:"kernel"`
+	Engine       string   `json:"engine"` // "raw" system calls or "portable" package net
+	Capabilities []string `json:"capabilities"`
+	// Machine tells machines apart: hosts of one machine share processors.
+	Machine string `json:"machine"`
+}
+
+// ObserveRequest asks for the host's network as it is.
+type ObserveRequest struct{}
+
+// ObserveReply is the observed state.
+type ObserveReply struct {
+	Host netstate.Host `json:"host"`
+}
+
+// PingRequest asks for a series of ICMP echoes.
+type PingRequest struct {
+	Dst      netip.Addr    `json:"dst"`
+	Src      netip.Addr    `json:"src,omitzero"`
+	Count    int           `json:"count"`
+	Interval time.Duration `json:"interval_ns"`
+	Timeout  time.Duration `json:"timeout_ns"` // for the last reply
+	// Packet is the whole IP packet's size; zero is the 84 bytes of ping(8).
+	// With DontFragment it probes whether a path lets that size through.
+	Packet       int  `json:"packet_bytes,omitempty"`
+	DontFragment bool `json:"dont_fragment,omitempty"`
+}
+
+// PingReply holds the round trips that came back.
+type PingReply struct {
+	Sent int             `json:"sent_count"`
+	RTTs []time.Duration `json:"rtts_ns"`
+	// TooBig is the path MTU a router named, or the local link's, when the
+	// packet did not fit; zero otherwise.
+	TooBig int `json:"too_big_bytes,omitempty"`
+}
+
+// Key authorises the streams of one session: each stream opens with it, and a
+// data port closes on anybody who does not know it.
+type Key [16]byte
+
+// SinkRequest opens a receiving end.
+type SinkRequest struct {
+	Session string       `json:"session"`
+	Key     Key          `json:"key"`
+	Bind    []netip.Addr `json:"bind"`
+	// Port is the port wanted; zero lets the kernel choose one. When it is in
+	// use the reply names another.
+	Port int `json:"port,omitempty"`
+	// Peers are the only addresses served.
+	Peers        []netip.Addr  `json:"peers"`
+	Streams      int           `json:"streams"`
+	SocketBuffer unit.Bytes    `json:"socket_buffer_bytes,omitempty"`
+	Congestion   string        `json:"congestion_control,omitempty"`
+	Links        []string      `json:"links"` // counters to sample
+	Lifetime     time.Duration `json:"lifetime_ns"`
+}
+
+// SinkReply says where it listens.
+type SinkReply struct {
+	Port int `json:"port"`
+}
+
+// SourceRequest opens a sending end and connects every stream; nothing is
+// sent but each stream's opening until Start.
+type SourceRequest struct {
+	Session      string        `json:"session"`
+	Key          Key           `json:"key"`
+	Streams      []Stream      `json:"streams"`
+	SocketBuffer unit.Bytes    `json:"socket_buffer_bytes,omitempty"`
+	Congestion   string        `json:"congestion_control,omitempty"`
+	Links        []string      `json:"links"`
+	Lifetime     time.Duration `json:"lifetime_ns"`
+}
+
+// Stream is one connection to make.
+type Stream struct {
+	flow.Lane
+	Sport uint16 `json:"sport"` // zero: the kernel chooses
+	Dport uint16 `json:"dport"`
+}
+
+// SourceReply names the streams as connected, in the order asked for.
+type SourceReply struct {
+	Streams []Stream `json:"streams"`
+}
+
+// StartRequest lets a source's streams send.
+type StartRequest struct {
+	Session string `json:"session"`
+}
+
+// StartReply is empty.
+type StartReply struct{}
+
+// SampleRequest reads a session's counters from index Since on.
+type SampleRequest struct {
+	Session string `json:"session"`
+	Since   int    `json:"since"`
+}
+
+// SampleReply is the samples since the one asked for.
+type SampleReply struct {
+	Samples []Sample `json:"samples"`
+	// Errors are streams that broke, by index and reason.
+	Errors []string `json:"errors,omitempty"`
+}
+
+// Sample is everything counted at one moment on one host's own clock.
+type Sample struct {
+	// At is the monotonic time since the session opened.
+	At    time.Duration `json:"at_ns"`
+	Bytes []uint64      `json:"bytes"` // payload so far, per stream
+	Links []LinkCount   `json:"links"`
+	CPU   CPUCount      `json:"cpu"`
+	// TCP is TCP_INFO per stream, where it was read.
+	TCP []TCPCount `json:"tcp,omitempty"`
+}
+
+// LinkCount is a link's counters at one moment.
+type LinkCount struct {
+	Link string            `json:"link"`
+	At   time.Duration     `json:"at_ns"`
+	C    netstate.Counters `json:"counters"`
+	// Qdisc counters summed over the link's queues.
+	QdiscDrops      uint64     `json:"qdisc_drops,omitempty"`
+	QdiscOverlimits uint64     `json:"qdisc_overlimits,omitempty"`
+	QdiscBacklog    unit.Bytes `json:"qdisc_backlog,omitempty"`
+}
+
+// CPUCount is processor time so far, in seconds, per core.
+type CPUCount struct {
+	Busy    []float64 `json:"busy_s"`
+	Softirq []float64 `json:"softirq_s"`
+	// Threads is each stream thread's processor time in seconds.
+	Threads []float64 `json:"threads_s,omitempty"`
+}
+
+// TCPCount is TCP_INFO at one moment: cumulative counters and last values.
+// Present is false where the kernel or system has none.
+type TCPCount struct {
+	Present       bool          `json:"present"`
+	Busy          time.Duration `json:"busy_ns"`
+	RwndLimited   time.Duration `json:"rwnd_limited_ns"`
+	SndbufLimited time.Duration `json:"sndbuf_limited_ns"`
+	Retransmits   uint64        `json:"total_retrans"`
+	BytesRetrans  uint64        `json:"bytes_retrans"`
+	SegmentsOut   uint64        `json:"data_segs_out"`
+	SegmentsIn    uint64        `json:"data_segs_in"`
+	Last          record.TCP    `json:"last"`
+	RcvBuf        unit.Bytes    `json:"rcvbuf_bytes"`
+	SndBuf        unit.Bytes    `json:"sndbuf_bytes"`
+}
+
+// FinishRequest ends a session: streams stop, sockets close, ports are freed.
+type FinishRequest struct {
+	Session string `json:"session"`
+}
+
+// FinishReply is the last of the samples.
+type FinishReply struct {
+	Samples []Sample `json:"samples"`
+}
+
+// ApplyRequest carries out a plan: journal first, then each step, then a
+// check that what was asked is what is. On any failure everything done is
+// undone before the reply.
+type ApplyRequest struct {
+	Plan plan.Plan `json:"plan"`
+	// Deadline is how long the change may stand unconfirmed: then the host
+	// puts itself back. Zero is two minutes.
+	Deadline time.Duration `json:"deadline_ns,omitempty"`
+}
+
+// ApplyReply names the journal entry, for Confirm and Rollback.
+type ApplyReply struct {
+	Journal string `json:"journal"`
+	// Applied is how many steps changed something.
+	Applied int `json:"applied_count"`
+	// RolledBack is set, with the reason, when the change did not hold.
+	RolledBack string `json:"rolled_back,omitempty"`
+}
+
+// RollbackRequest puts back what a journal entry changed; "" is the newest
+// open one.
+type RollbackRequest struct {
+	Journal string `json:"journal"`
+}
+
+// RollbackReply says what was put back and what was left because somebody
+// else had changed it since.
+type RollbackReply struct {
+	Journal string   `json:"journal"`
+	Undone  int      `json:"undone_count"`
+	Left    []string `json:"left,omitempty"`
+}
+
+// ConfirmRequest keeps a change.
+type ConfirmRequest struct {
+	Journal string `json:"journal"`
+}
+
+// ConfirmReply is empty.
+type ConfirmReply struct{}

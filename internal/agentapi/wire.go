@@ -1,0 +1,97 @@
+package agentapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// Code classes an error so that the controller's side can act on it.
+type Code string
+
+// The codes there are. CodeFailed is any other error.
+const (
+	CodePermission  Code = "permission"
+	CodeNotExist    Code = "not-exist"
+	CodeUnsupported Code = "unsupported"
+	CodeCancelled   Code = "cancelled"
+	CodeBusy        Code = "busy"
+	CodeFailed      Code = "failed"
+)
+
+// ErrBusy is a host that another run holds.
+var ErrBusy = errors.New("host is busy")
+
+// codes is the one table of codes and the sentinels they stand for.
+var codes = [...]struct {
+	code     Code
+	sentinel error
+}{
+	{CodePermission, fs.ErrPermission},
+	{CodeNotExist, fs.ErrNotExist},
+	{CodeUnsupported, errors.ErrUnsupported},
+	{CodeCancelled, context.Canceled},
+	{CodeBusy, ErrBusy},
+}
+
+// Error is a host's error as the wire carries it. errors.Is finds the
+// sentinel its code stands for.
+type Error struct {
+	Code Code   `json:"code"`
+	Text string `json:"text"`
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Is reports whether the code stands for target.
+func (e *Error) Is(target error) bool {
+	for _, c := range codes {
+		if c.code == e.Code && c.sentinel == target {
+			return true
+		}
+	}
+	return false
+}
+
+// WireError is err as the wire carries it; nil stays nil.
+func WireError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return &Error{Code: e.Code, Text: err.Error()}
+	}
+	for _, c := range codes {
+		if errors.Is(err, c.sentinel) {
+			return &Error{Code: c.code, Text: err.Error()}
+		}
+	}
+	return &Error{Code: CodeFailed, Text: err.Error()}
+}
+
+// Request is one call on a stream connection: one JSON document a line.
+type Request struct {
+	ID     uint64          `json:"id"`
+	Method Method          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+// Reply answers the request of the same ID.
+type Reply struct {
+	ID     uint64          `json:"id"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  *Error          `json:"error,omitempty"`
+}
+
+// ErrVersion is a host that speaks another version of this protocol.
+var ErrVersion = errors.New("other protocol version")
+
+// CheckVersion is ErrVersion unless the other side speaks ours.
+func CheckVersion(theirs int) error {
+	if theirs != Version {
+		return fmt.Errorf("%w: ours is %d, theirs %d (install the same linerate on both)", ErrVersion, Version, theirs)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+// Package fleet is the hosts as a controller sees them: typed calls over a
+// transport that carries them to an agent. All transports behave alike.
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/linerate/linerate/internal/agent"
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/kernel/netns"
+)
+
+// Transport carries calls to one agent.
+type Transport interface {
+	Call(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error)
+	// Close ends the agent's traffic and frees the transport.
+	Close() error
+}
+
+// Errors of Dial.
+var (
+	ErrUnreachable = errors.New("host is unreachable")
+	ErrReach       = errors.New("bad reach")
+)
+
+// Config is how hosts are reached.
+type Config struct {
+	Version    string
+	JournalDir string
+	// Unguarded starts no dead man for changes to local hosts: for a process
+	// that cannot be started again by its own name, such as a test.
+	Unguarded bool
+	Logger    *slog.Logger // nil is silence
+}
+
+// Host is one reached host. It is safe for many goroutines.
+type Host struct {
+	Name  string
+	Hello agentapi.HelloReply
+	via   Transport
+}
+
+// Dial reaches a host the way its fabric entry says: "local:", "netns:NAME"
+// or "ssh://user@host". Errors: ErrReach for anything else, ErrUnreachable.
+func Dial(ctx context.Context, name, reach string, cfg Config) (*Host, error) {
+	via, err := transport(ctx, name, reach, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("reach %s: %w", name, err)
+	}
+	h := &Host{Name: name, via: via}
+	h.Hello, err = call[agentapi.HelloReply](ctx, h, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})
+	if err == nil {
+		err = agentapi.CheckVersion(h.Hello.Version)
+	}
+	if err != nil {
+		via.Close()
+		return nil, fmt.Errorf("reach %s: %w", name, err)
+	}
+	return h, nil
+}
+
+func transport(ctx context.Context, name, reach string, cfg Config) (Transport, error) {
+	scheme, rest, _ := strings.Cut(reach, ":")
+	switch {
+	case reach == "":
+		return nil, fmt.Errorf("%w: the fabric does not say how (hosts.%s.reach)", ErrUnreachable, name)
+	case scheme == "local":
+		return newLocal(name, netns.Namespace{}, cfg), nil
+	case scheme == "netns" && rest != "":
+		ns := netns.Named(rest)
+		if err := ns.Do(func() error { return nil }); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+		}
+		return newLocal(name, ns, cfg), nil
+	case scheme == "ssh":
+		return newSSH(ctx, reach, cfg)
+	}
+	return nil, fmt.Errorf("%w %q: want local:, netns:NAME or ssh://user@host", ErrReach, reach)
+}
+
+// Close ends the host's traffic and lets go of it.
+func (h *Host) Close() error { return h.via.Close() }
+
+// local answers in this process.
+type local struct{ agent *agent.Agent }
+
+func newLocal(name string, ns netns.Namespace, cfg Config) *local {
+	guard := apply.StartGuard
+	if cfg.Unguarded {
+		guard = nil
+	}
+	return &local{agent.New(agent.Config{
+		Name: name, Namespace: ns, Version: cfg.Version, Logger: cfg.Logger, JournalDir: cfg.JournalDir, StartGuard: guard,
+	})}
+}
+
+func (l *local) Call(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error) {
+	return l.agent.Dispatch(ctx, method, params)
+}
+
+func (l *local) Close() error {
+	l.agent.Close()
+	return nil
+}
+
+// call makes one typed call.
+func call[Rep, Req any](ctx context.Context, h *Host, method agentapi.Method, req Req) (Rep, error) {
+	var rep Rep
+	params, err := json.Marshal(req)
+	if err != nil {
+		return rep, fmt.Errorf("encode request: %w", err)
+	}
+	result, err := h.via.Call(ctx, method, params)
+	if err != nil {
+		return rep, fmt.Errorf("%s: %w", h.Name, err)
+	}
+	if err := json.Unmarshal(result, &rep); err != nil {
+		return rep, fmt.Errorf("%s: read reply to %s: %w", h.Name, method, err)
+	}
+	return rep, nil
+}
+
+// Observe reads the host's network as it is.
+func (h *Host) Observe(ctx context.Context) (agentapi.ObserveReply, error) {
+	return call[agentapi.ObserveReply](ctx, h, agentapi.MethodObserve, agentapi.ObserveRequest{})
+}
+
+// Ping sends ICMP echoes.
+func (h *Host) Ping(ctx context.Context, r agentapi.PingRequest) (agentapi.PingReply, error) {
+	return call[agentapi.PingReply](ctx, h, agentapi.MethodPing, r)
+}
+
+// OpenSink opens a receiving end.
+func (h *Host) OpenSink(ctx context.Context, r agentapi.SinkRequest) (agentapi.SinkReply, error) {
+	return call[agentapi.SinkReply](ctx, h, agentapi.MethodSink, r)
+}
+
+// OpenSource opens a sending end and connects it.
+func (h *Host) OpenSource(ctx context.Context, r agentapi.SourceRequest) (agentapi.SourceReply, error) {
+	return call[agentapi.SourceReply](ctx, h, agentapi.MethodSource, r)
+}
+
+// Start lets a source send.
+func (h *Host) Start(ctx context.Context, r agentapi.StartRequest) (agentapi.StartReply, error) {
+	return call[agentapi.StartReply](ctx, h, agentapi.MethodStart, r)
+}
+
+// Sample counts a session now.
+func (h *Host) Sample(ctx context.Context, r agentapi.SampleRequest) (agentapi.SampleReply, error) {
+	return call[agentapi.SampleReply](ctx, h, agentapi.MethodSample, r)
+}
+
+// Finish ends a session.
+func (h *Host) Finish(ctx context.Context, r agentapi.FinishRequest) (agentapi.FinishReply, error) {
+	return call[agentapi.FinishReply](ctx, h, agentapi.MethodFinish, r)
+}
+
+// Apply carries out a plan.
+func (h *Host) Apply(ctx context.Context, r agentapi.ApplyRequest) (agentapi.ApplyReply, error) {
+	return call[agentapi.ApplyReply](ctx, h, agentapi.MethodApply, r)
+}
+
+// Rollback puts back what a journal entry changed.
+func (h *Host) Rollback(ctx context.Context, r agentapi.RollbackRequest) (agentapi.RollbackReply, error) {
+	return call[agentapi.RollbackReply](ctx, h, agentapi.MethodRollback, r)
+}
+
+// Confirm keeps a change.
+func (h *Host) Confirm(ctx context.Context, r agentapi.ConfirmRequest) (agentapi.ConfirmReply, error) {
+	return call[agentapi.ConfirmReply](ctx, h, agentapi.MethodConfirm, r)
+}
