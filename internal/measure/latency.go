@@ -1,0 +1,131 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+const (
+	pingCount    = 20
+	pingInterval = 25 * time.Millisecond
+	probeTimeout = 700 * time.Millisecond
+	probeTries   = 3
+)
+
+// Latency measures the round trip from one host to another on their first
+// lane, and the largest packet that gets through unfragmented, up to the
+// sender's own MTU.
+func Latency(ctx context.Context, n Network, from, to string) (record.Latency, error) {
+	lane, mtu, err := firstLane(n, from, to)
+	if err != nil {
+		return record.Latency{}, err
+	}
+	reply, err := n.Endpoints[from].Ping(ctx, agentapi.PingRequest{Dst: lane.Dst, Src: lane.Src, Count: pingCount, Interval: pingInterval, Timeout: time.Second})
+	if err != nil {
+		return record.Latency{}, fmt.Errorf("ping %s from %s: %w", to, from, err)
+	}
+	out := summary(reply)
+	out.From, out.To = from, to
+	if mtu > 0 && len(reply.RTTs) > 0 {
+		if out.PathMTU, err = pathMTU(ctx, n.Endpoints[from], lane, mtu); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func firstLane(n Network, from, to string) (flow.Lane, int, error) {
+	lanes, err := predict.Lanes(n.Fabric, from, to, "")
+	if err != nil {
+		return flow.Lane{}, 0, err
+	}
+	if len(lanes) == 0 {
+		return flow.Lane{}, 0, fmt.Errorf("find lanes from %s to %s: no addresses in one subnet and no route", from, to)
+	}
+	link, _ := egress(n.Host(from), lanes[0])
+	return lanes[0], link.MTU, nil
+}
+
+func summary(reply agentapi.PingReply) record.Latency {
+	out := record.Latency{Sent: reply.Sent, LossRatio: 1}
+	if reply.Sent > 0 {
+		out.LossRatio = 1 - float64(len(reply.RTTs))/float64(reply.Sent)
+	}
+	if len(reply.RTTs) == 0 {
+		return out
+	}
+	rtts := slices.Sorted(slices.Values(reply.RTTs))
+	var sum time.Duration
+	for _, r := range rtts {
+		sum += r
+	}
+	at := func(share float64) float64 {
+		return unit.Milliseconds(rtts[min(int(math.Ceil(share*float64(len(rtts)))), len(rtts))-1])
+	}
+	out.MinMS, out.MaxMS, out.P99MS = unit.Milliseconds(rtts[0]), unit.Milliseconds(rtts[len(rtts)-1]), at(0.99)
+	out.AvgMS = unit.Milliseconds(sum) / float64(len(rtts))
+	return out
+}
+
+// ProbeMTU reports whether packets of the size get through unfragmented, each
+// way: a jumbo frame lost in the middle shows in one direction only.
+func ProbeMTU(ctx context.Context, n Network, from, to string, size int) (bool, error) {
+	for _, way := range [][2]string{{from, to}, {to, from}} {
+		lane, _, err := firstLane(n, way[0], way[1])
+		if err != nil {
+			return false, err
+		}
+		if ok, err := passes(ctx, n.Endpoints[way[0]], lane, size); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func passes(ctx context.Context, at Endpoint, lane flow.Lane, size int) (bool, error) {
+	for range probeTries {
+		reply, err := at.Ping(ctx, agentapi.PingRequest{Dst: lane.Dst, Src: lane.Src, Count: 1, Timeout: probeTimeout, Packet: size, DontFragment: true})
+		if err != nil {
+			return false, fmt.Errorf("probe path with %d bytes: %w", size, err)
+		}
+		if len(reply.RTTs) > 0 {
+			return true, nil
+		}
+		if reply.TooBig > 0 {
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// pathMTU finds the largest packet that passes: the sender's MTU nearly
+// always, else by halving.
+func pathMTU(ctx context.Context, at Endpoint, lane flow.Lane, mtu int) (int, error) {
+	ok, err := passes(ctx, at, lane, mtu)
+	if ok || err != nil {
+		return mtu, err
+	}
+	low, high := 576, mtu // RFC 791: every path takes 576
+	for high-low > 1 {
+		middle := (low + high) / 2
+		ok, err := passes(ctx, at, lane, middle)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low, nil
+}

@@ -1,0 +1,307 @@
+package measure
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// Spec is one trial to run.
+type Spec struct {
+	From, To     string
+	Direction    flow.Direction
+	Streams      int // in each direction
+	Ports        string
+	SocketBuffer unit.Bytes
+	Congestion   string
+	// Duration is the exact length of the window; zero lets the stop rule end
+	// it, at the latest after Longest.
+	Duration time.Duration
+	Longest  time.Duration // zero is 10 s
+	Phase    record.Phase
+	Step     string
+	// CeilingMTU computes the ceiling at this MTU; zero at the configured one.
+	CeilingMTU int
+}
+
+// Config is how trials are run.
+type Config struct {
+	Network Network
+	Logger  *slog.Logger // nil is silence
+	// Progress is told what a running trial carries now; nil is nobody.
+	Progress func(Progress)
+}
+
+// Progress is a running trial's state.
+type Progress struct {
+	Spec    Spec
+	Stage   string // "connecting", "warming up", "measuring"
+	Rate    unit.BitRate
+	Elapsed time.Duration
+}
+
+const (
+	pollEvery   = 200 * time.Millisecond
+	longestWarm = 6 * time.Second
+	defaultLong = 10 * time.Second
+	// slack is what a session may outlive the time its trial can take.
+	slack = 30 * time.Second
+)
+
+// end is one host's session in a trial.
+type end struct {
+	host    string
+	at      Endpoint
+	session string
+	way     way
+	sending bool
+	links   []string
+	samples []agentapi.Sample
+	opened  int // index of the sample that opens the window
+}
+
+// trial is one running measurement.
+type trial struct {
+	cfg     Config
+	spec    Spec
+	ends    []*end
+	streams map[flow.Direction][]agentapi.Stream
+	notes   []string
+	started time.Time
+	warmUp  time.Duration
+}
+
+// repeats is how often a trial is measured again that was disturbed.
+const repeats = 2
+
+// Run carries out one trial and returns its result, findings not included. A
+// trial whose rate broke down for a moment is measured again, twice at most,
+// and the steadiest is returned with a note. Everything it opened is closed
+// when it returns, whatever happened.
+func Run(ctx context.Context, cfg Config, spec Spec) (record.Trial, error) {
+	best, dip, err := once(ctx, cfg, spec)
+	if err != nil {
+		return best, err
+	}
+	for tries := 0; dip > tolerableDip && !busy(best) && tries < repeats; tries++ {
+		again, againDip, err := once(ctx, cfg, spec)
+		if err != nil {
+			return best, err
+		}
+		if againDip < dip {
+			again.Notes = append(again.Notes, fmt.Sprintf("measured again: an earlier trial, at %v, fell by %.0f %% for a moment", best.Goodput, 100*dip))
+			best, dip = again, againDip
+		}
+	}
+	if dip > tolerableDip {
+		best.Notes = append(best.Notes, fmt.Sprintf("unsteady: the rate fell by %.0f %% for a moment, in every repetition", 100*dip))
+	}
+	return best, nil
+}
+
+// busy reports whether a processor was full: then the unsteadiness is the
+// result's own, and repeating it tells nothing new.
+func busy(t record.Trial) bool {
+	for _, c := range t.CPU {
+		if c.Busiest >= 0.9 {
+			return true
+		}
+	}
+	return false
+}
+
+// once is one trial and the deepest dip of its rate.
+func once(ctx context.Context, cfg Config, spec Spec) (record.Trial, float64, error) {
+	t := &trial{cfg: cfg, spec: spec, streams: make(map[flow.Direction][]agentapi.Stream), started: time.Now()}
+	defer t.finish()
+	if err := t.open(ctx); err != nil {
+		return record.Trial{}, 0, err
+	}
+	t.report("warming up", 0)
+	for _, e := range t.ends {
+		if e.sending {
+			if _, err := e.at.Start(ctx, agentapi.StartRequest{Session: e.session}); err != nil {
+				return record.Trial{}, 0, fmt.Errorf("start streams of %s: %w", e.host, err)
+			}
+		}
+	}
+	if err := t.warm(ctx); err != nil {
+		return record.Trial{}, 0, err
+	}
+	stop, err := t.window(ctx)
+	if err != nil {
+		return record.Trial{}, 0, err
+	}
+	result, err := t.result(stop)
+	return result, t.dip(), err
+}
+
+func (t *trial) report(stage string, rate unit.BitRate) {
+	if t.cfg.Progress != nil {
+		t.cfg.Progress(Progress{Spec: t.spec, Stage: stage, Rate: rate, Elapsed: time.Since(t.started)})
+	}
+}
+
+// open makes every session: sinks first, since a source connects at once.
+func (t *trial) open(ctx context.Context) error {
+	t.report("connecting", 0)
+	all, err := ways(t.cfg.Network, t.spec)
+	if err != nil {
+		return err
+	}
+	id, key := newSession()
+	sampled := make(map[string]bool) // a host's links are counted in one session
+	var used []flow.Tuple
+	for _, w := range all {
+		if used, err = t.openWay(ctx, w, id, key, sampled, used); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newSession() (string, agentapi.Key) {
+	var key agentapi.Key
+	var id [8]byte
+	_, _ = rand.Read(key[:]) // never fails, by its documentation
+	_, _ = rand.Read(id[:])
+	return hex.EncodeToString(id[:]), key
+}
+
+func (t *trial) openWay(ctx context.Context, w way, id string, key agentapi.Key, sampled map[string]bool, used []flow.Tuple) ([]flow.Tuple, error) {
+	lifetime := longestWarm + t.longest() + slack
+	sink, err := t.openSink(ctx, w, id, key, sampled, lifetime)
+	if err != nil {
+		return nil, err
+	}
+	ports := make([]uint16, w.streams)
+	if t.spec.Ports != "kernel" {
+		var note string
+		if ports, note, err = choosePorts(t.cfg.Network, w, sink.Port, used); err != nil {
+			return nil, err
+		}
+		if note != "" {
+			t.notes = append(t.notes, "ports: "+note)
+		}
+	}
+	req := agentapi.SourceRequest{Session: id + "-" + string(w.name) + "-out", Key: key, SocketBuffer: t.spec.SocketBuffer, Congestion: t.spec.Congestion, Lifetime: lifetime}
+	for i := range w.streams {
+		req.Streams = append(req.Streams, agentapi.Stream{Lane: w.lane(i), Sport: ports[i], Dport: uint16(sink.Port)})
+	}
+	e := t.newEnd(w, w.from, req.Session, true, sampled)
+	req.Links = e.links
+	reply, err := e.at.OpenSource(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("connect %s to %s: %w", w.from, w.to, err)
+	}
+	t.ends = append(t.ends, e)
+	t.streams[w.name] = reply.Streams
+	for _, s := range reply.Streams {
+		used = append(used, flow.Tuple{Proto: flow.TCP, Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: s.Dport})
+	}
+	return used, nil
+}
+
+func (t *trial) openSink(ctx context.Context, w way, id string, key agentapi.Key, sampled map[string]bool, lifetime time.Duration) (agentapi.SinkReply, error) {
+	var bind, peers []netip.Addr
+	for _, l := range w.lanes {
+		bind, peers = appendAddr(bind, l.Dst), appendAddr(peers, l.Src)
+	}
+	e := t.newEnd(w, w.to, id+"-"+string(w.name)+"-in", false, sampled)
+	reply, err := e.at.OpenSink(ctx, agentapi.SinkRequest{
+		Session: e.session, Key: key, Bind: bind, Peers: peers, Streams: w.streams,
+		SocketBuffer: t.spec.SocketBuffer, Congestion: t.spec.Congestion, Links: e.links, Lifetime: lifetime,
+	})
+	if err != nil {
+		return reply, fmt.Errorf("listen on %s: %w", w.to, err)
+	}
+	t.ends = append(t.ends, e)
+	return reply, nil
+}
+
+func (t *trial) newEnd(w way, host, session string, sending bool, sampled map[string]bool) *end {
+	e := &end{host: host, at: t.cfg.Network.Endpoints[host], session: session, way: w, sending: sending}
+	if !sampled[host] {
+		sampled[host] = true
+		e.links = physical(t.cfg.Network.Host(host), w.lanes, sending)
+	}
+	return e
+}
+
+func appendAddr(list []netip.Addr, a netip.Addr) []netip.Addr {
+	for _, have := range list {
+		if have == a {
+			return list
+		}
+	}
+	return append(list, a)
+}
+
+// finish ends every session, also after an interrupt.
+func (t *trial) finish() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	for i := len(t.ends) - 1; i >= 0; i-- { // sources before sinks
+		_, _ = t.ends[i].at.Finish(ctx, agentapi.FinishRequest{Session: t.ends[i].session})
+	}
+}
+
+// take samples every end at once.
+func (t *trial) take(ctx context.Context) error {
+	errs := make(chan error, len(t.ends))
+	for _, e := range t.ends {
+		go func() {
+			reply, err := e.at.Sample(ctx, agentapi.SampleRequest{Session: e.session, Since: len(e.samples)})
+			if err == nil && len(reply.Errors) > 0 {
+				err = fmt.Errorf("%s: %s", e.host, reply.Errors[0])
+			}
+			if err == nil {
+				e.samples = append(e.samples, reply.Samples...)
+			}
+			errs <- err
+		}()
+	}
+	var all []error
+	for range t.ends {
+		all = append(all, <-errs)
+	}
+	return errors.Join(all...)
+}
+
+// longest is the most the window may take.
+func (t *trial) longest() time.Duration {
+	switch {
+	case t.spec.Duration > 0:
+		return t.spec.Duration
+	case t.spec.Longest > 0:
+		return t.spec.Longest
+	}
+	return defaultLong
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// ceiling is what this trial's result must not exceed.
+func (t *trial) ceiling() (unit.BitRate, int, error) {
+	return predict.Ceiling(t.cfg.Network.Fabric, t.spec.From, t.spec.To, t.spec.Direction, t.spec.CeilingMTU)
+}

@@ -1,0 +1,198 @@
+package measure
+
+import (
+	"fmt"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/steer"
+)
+
+// way is one single direction of a trial.
+type way struct {
+	name     flow.Direction // Forward or Reverse
+	from, to string
+	lanes    []flow.Lane // as seen from the sender
+	streams  int
+}
+
+// ways splits a trial's direction into what each host sends.
+func ways(n Network, spec Spec) ([]way, error) {
+	var out []way
+	for _, d := range spec.Direction.Ways() {
+		w := way{name: d, from: spec.From, to: spec.To, streams: spec.Streams}
+		if d == flow.Reverse {
+			w.from, w.to = spec.To, spec.From
+		}
+		lanes, err := predict.Lanes(n.Fabric, w.from, w.to, "")
+		if err != nil {
+			return nil, err
+		}
+		if len(lanes) == 0 {
+			return nil, fmt.Errorf("find lanes from %s to %s: no addresses in one subnet and no route", w.from, w.to)
+		}
+		w.lanes = lanes
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// lane is the addresses of stream i: streams take turns on the lanes.
+func (w way) lane(i int) flow.Lane { return w.lanes[i%len(w.lanes)] }
+
+// egress is the link by which a host sends from an address.
+func egress(h netstate.Host, l flow.Lane) (netstate.Link, bool) { return h.LinkWith(l.Src) }
+
+// frame is a stream with what the hash of the sender's bond reads besides the
+// five-tuple. The peer's MAC is the next hop's only on a common subnet; else
+// it stays unknown.
+func frame(n Network, w way, t flow.Tuple) flow.Frame {
+	f := flow.Frame{Tuple: t}
+	if l, ok := n.Host(w.from).LinkWith(t.Src); ok {
+		f.SrcMAC = l.MAC
+		if l.VLAN != nil {
+			f.VLAN = uint16(l.VLAN.ID)
+		}
+		if far, ok := n.Host(w.to).LinkWith(t.Dst); ok && sameSubnet(l, t) {
+			f.DstMAC = far.MAC
+		}
+	}
+	return f
+}
+
+func sameSubnet(l netstate.Link, t flow.Tuple) bool {
+	for _, p := range l.Addresses {
+		if p.Addr() == t.Src && p.Masked().Contains(t.Dst) {
+			return true
+		}
+	}
+	return false
+}
+
+// choosePorts picks source ports that spread the streams over the sender's
+// links, and over the receiver's where its switch's hash is declared. Zeros,
+// the kernel's choice, where there is nothing to choose.
+func choosePorts(n Network, w way, dport int, used []flow.Tuple) (ports []uint16, note string, err error) {
+	ports = make([]uint16, w.streams)
+	// Streams of one lane share a bond; each lane's are chosen on their own.
+	for k, lane := range w.lanes {
+		var mine []int
+		for i := k; i < w.streams; i += len(w.lanes) {
+			mine = append(mine, i)
+		}
+		link, ok := egress(n.Host(w.from), lane)
+		if !ok || len(mine) == 0 {
+			continue
+		}
+		bundle, err := steer.BundleOf(n.Host(w.from), link.Name)
+		if err != nil || len(bundle.Ports) < 2 {
+			continue // no bond: nothing to choose
+		}
+		f := frame(n, w, flow.Tuple{Proto: flow.TCP, Src: lane.Src, Dst: lane.Dst, Dport: uint16(dport)})
+		picked, err := steer.Pick(steer.PickRequest{
+			Bundle: bundle, Far: farSide(n, w, lane), Lanes: []flow.Lane{lane}, Streams: len(mine), Proto: flow.TCP, Dport: uint16(dport),
+			Used: used, SrcMAC: f.SrcMAC, DstMAC: f.DstMAC, VLAN: f.VLAN,
+		})
+		if err != nil {
+			return nil, "", fmt.Errorf("choose ports from %s to %s: %w", w.from, w.to, err)
+		}
+		for j, i := range mine {
+			ports[i] = picked.Streams[j].Sport
+		}
+		note = picked.Why
+	}
+	return ports, note, nil
+}
+
+// farSide is the switch's declared hash over the receiver's links; nil when
+// nothing is declared or there is one link only.
+func farSide(n Network, w way, lane flow.Lane) *steer.Bundle {
+	far, ok := n.Host(w.to).LinkWith(lane.Dst)
+	if !ok {
+		return nil
+	}
+	ports, _, _ := n.Host(w.to).Below(far.Name)
+	var policy netstate.HashPolicy
+	declared := false
+	for _, p := range n.Fabric.Paths {
+		if p.From == w.from && p.To == w.to || p.From == w.to && p.To == w.from {
+			declared = policy.UnmarshalText([]byte(p.SwitchHash)) == nil
+		}
+	}
+	if !declared || len(ports) < 2 {
+		return nil
+	}
+	b := steer.Declared(policy, len(ports))
+	return &b
+}
+
+// place is the link on which steer puts a connected stream; "" unknown.
+func place(n Network, w way, t flow.Tuple) string {
+	link, ok := n.Host(w.from).LinkWith(t.Src)
+	if !ok {
+		return ""
+	}
+	below, _, bond := n.Host(w.from).Below(link.Name)
+	if bond == nil {
+		if len(below) == 1 {
+			return below[0].Name
+		}
+		return ""
+	}
+	bundle, err := steer.BundleOf(n.Host(w.from), link.Name)
+	if err != nil {
+		return ""
+	}
+	if p := bundle.Place(frame(n, w, t)); p.Known {
+		return p.Link
+	}
+	return ""
+}
+
+// physical is the links that carry a host's part of a trial, without repeats.
+func physical(h netstate.Host, lanes []flow.Lane, sending bool) []string {
+	var names []string
+	seen := make(map[string]bool)
+	for _, lane := range lanes {
+		at := lane.Dst
+		if sending {
+			at = lane.Src
+		}
+		link, ok := h.LinkWith(at)
+		if !ok {
+			continue
+		}
+		if link.Bond == nil && link.VLAN == nil {
+			names = appendNew(names, seen, link.Name)
+			continue
+		}
+		for _, name := range allBelow(h, link) {
+			names = appendNew(names, seen, name)
+		}
+	}
+	return names
+}
+
+// allBelow is every port, usable or not: a port that carries nothing is
+// evidence too.
+func allBelow(h netstate.Host, link netstate.Link) []string {
+	_, _, bond := h.Below(link.Name)
+	if bond != nil {
+		return bond.Bond.Ports
+	}
+	below, _, _ := h.Below(link.Name)
+	var names []string
+	for _, l := range below {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+func appendNew(names []string, seen map[string]bool, name string) []string {
+	if seen[name] {
+		return names
+	}
+	seen[name] = true
+	return append(names, name)
+}
