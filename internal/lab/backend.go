@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/linerate/linerate/internal/kernel/feature"
 	"github.com/linerate/linerate/internal/lab/guest"
@@ -47,11 +48,11 @@ const envWhy = "LINERATE_LAB_WHY"
 // Choose says which back end a lab runs on: the running kernel where it has
 // what the lab needs, else a lab kernel. It looks, and changes nothing but a
 // throw-away namespace of its own.
-func Choose(ctx context.Context, want BackEnd) (Choice, error) {
+func Choose(want BackEnd) (Choice, error) {
 	if os.Getenv(guest.EnvGuest) != "" {
 		return Choice{UML, os.Getenv(envWhy)}, nil
 	}
-	hostErr := hostCan(ctx)
+	hostErr := hostCan()
 	umlErr := guest.Installed()
 	switch {
 	case want == Local && hostErr != nil:
@@ -65,29 +66,21 @@ func Choose(ctx context.Context, want BackEnd) (Choice, error) {
 	case hostErr == nil:
 		return Choice{Local, "the running kernel has bonding and shaping"}, nil
 	case umlErr == nil:
-		return Choice{UML, hostErr.Error()}, nil
+		return Choice{UML, firstLine(hostErr)}, nil
 	}
-	return Choice{}, fmt.Errorf("start lab: %w: on this kernel %w; %w", ErrNoBackEnd, hostErr, umlErr)
+	return Choice{}, fmt.Errorf("start lab: %w: on this kernel %s; %w", ErrNoBackEnd, firstLine(hostErr), umlErr)
 }
 
-// hostCan is nil when the running kernel can be a lab, else the reason why
+// hostCan is nil when the running kernel can be a lab, else the reasons why
 // not.
-func hostCan(ctx context.Context) error {
-	for _, need := range []struct {
-		name  string
-		probe func(context.Context) feature.Answer
-	}{
-		{"network namespaces", feature.NetworkNamespaces},
-		{"bonding", feature.Bonding},
-		{"netem", feature.Netem},
-		{"tbf", feature.TBF},
-		{"veth", feature.Veth},
-	} {
-		if a := need.probe(ctx); a.State != feature.Yes {
-			return fmt.Errorf("no %s (%s)", need.name, a.Why)
-		}
-	}
-	return nil
+func hostCan() error {
+	return feature.Need(feature.NetNS, feature.Bonding, feature.Netem, feature.TBF, feature.Veth, feature.Bridge)
+}
+
+// firstLine is the first of several joined reasons: one is enough to decide.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 // Enter runs this program again with the arguments in a lab kernel, when the
