@@ -1,0 +1,94 @@
+# make         the program, ./linerate: one static file
+# make demo    the main job in a built-in lab; needs nothing but this machine
+# make test    everything that must hold before a change is handed in
+# make fuzz    every fuzz target for FUZZTIME
+
+# Debian packages beyond Go, make and git: a kernel for the lab, and a C
+# compiler for the race detector (the program itself is built without one).
+DEPS := user-mode-linux gcc libc6-dev
+
+VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo dev)
+FUZZTIME ?= 5s
+LOG      := .test.log
+
+# What runs under the race detector: what has goroutines, and the pure packages.
+RACE := ./unit ./flow ./netstate ./fabric ./record ./steer ./predict ./diagnose ./tune ./plan ./render ./report \
+	./internal/agentapi ./internal/apply ./internal/engine
+
+# Other systems that must build: pure packages run there, kernel access has stubs.
+CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
+
+export CGO_ENABLED := 0
+
+.PHONY: build deps demo test check cross unit race labtest fuzz clean
+.DEFAULT_GOAL := build
+
+build:
+	@go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o linerate ./cmd/linerate
+
+# Quiet when all is there. Where it cannot install, it says what to install and
+# lets the caller carry on: what needs a package says so itself.
+deps:
+	@missing=; \
+	for p in $(DEPS); do \
+		[ "$$(dpkg-query -W -f '$${db:Status-Status}' $$p 2>/dev/null)" = installed ] || missing="$$missing $$p"; \
+	done; \
+	[ -n "$$missing" ] || exit 0; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+		echo "packages to install (Debian's names):$$missing"; exit 0; \
+	fi; \
+	echo "installing:$$missing"; \
+	if ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing; } >$(LOG) 2>&1; then \
+		tail -n 3 $(LOG); echo "could not install:$$missing"; \
+	fi
+
+demo: deps build
+	@./linerate demo
+
+test: deps build check cross unit race labtest
+	@echo "all tests passed"
+
+check:
+	@echo "== format, vet, staticcheck"
+	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not gofmt'd: $$bad"; exit 1; }
+	@go vet ./...
+	@go tool staticcheck ./...
+
+cross:
+	@for target in $(CROSS); do \
+		echo "== build and vet for $$target"; \
+		export GOOS=$${target%/*} GOARCH=$${target#*/}; \
+		go build ./... && go vet ./... || exit 1; \
+	done
+
+# Passing tests are one line a package; a skipped one is named with its reason.
+unit:
+	@echo "== unit tests"
+	@if go test -v $$(go list ./... | grep -v /internal/labtest) >$(LOG) 2>&1; then \
+		grep -E '^ok' $(LOG); grep -A1 -E '^ *--- SKIP' $(LOG) | grep -v '^--$$' || true; \
+	else \
+		grep -vE '^ *(=== |--- PASS|PASS$$)' $(LOG); exit 1; \
+	fi
+
+race:
+	@if printf 'int main(void){return 0;}' | $${CC:-gcc} -xc -o /dev/null - 2>/dev/null; then \
+		echo "== race detector"; CGO_ENABLED=1 go test -race $(RACE); \
+	else \
+		echo "== race detector: left out, no C compiler works here"; \
+	fi
+
+# One at a time, with nothing beside it: these measure.
+labtest: deps build
+	@echo "== lab tests"
+	@go test -p 1 -parallel 1 -count=1 -timeout 30m ./internal/labtest/...
+
+fuzz:
+	@for pkg in $$(go list ./...); do \
+		for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "== $$f in $$pkg"; \
+			go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+		done; \
+	done
+
+clean:
+	@rm -f linerate $(LOG)

@@ -1,0 +1,119 @@
+package archtest
+
+import (
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestArchitecture(t *testing.T) {
+	problems, err := check(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}
+
+const testDoc = `
+| layer | packages | may import |
+|---|---|---|
+| 0 words | ` + "`unit`" + ` | nothing |
+| 1 vocabulary | ` + "`flow`" + ` | |
+| 1 vocabulary | ` + "`state`" + ` | ` + "`flow`" + ` |
+| 2 effects | ` + "`run`" + ` | |
+| 3 surface | ` + "`cmd/x`" + ` | |
+
+Layers 0 to 1 are pure.
+
+| import | only in |
+|---|---|
+| ` + "`os/exec`" + ` | ` + "`run/start.go`" + ` |
+| ` + "`golang.org/x/sys`" + ` | nowhere |
+| ` + "`net`" + ` | nowhere |
+`
+
+func good() fstest.MapFS {
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	return fstest.MapFS{
+		"ARCHITECTURE.md": file(testDoc),
+		"go.mod":          file("module example.org/x\n\ngo 1.25\n"),
+		"unit/unit.go":    file("package unit\n"),
+		"flow/flow.go":    file("package flow\n\nimport (\n_ \"example.org/x/unit\"\n\"time\"\n)\n\nconst T = time.Second\n"),
+		"flow/words.go":   file("package flow\n\nimport (\n\"context\"\n_ \"net/netip\"\n)\n\nvar E = context.Canceled\n"),
+		"flow/f_test.go":  file("package flow\n\nimport _ \"os\"\n"),
+		"state/state.go":  file("package state\n\nimport _ \"example.org/x/flow\"\n"),
+		"run/run.go":      file("package run\n\nimport _ \"example.org/x/state\"\n"),
+		"run/start.go":    file("package run\n\nimport _ \"os/exec\"\n"),
+		"cmd/x/main.go":   file("package main\n\nimport \"os\"\n\nfunc main() { os.Exit(1) }\n"),
+	}
+}
+
+// TestSeesViolations: a rule that is never seen to fail may not work.
+func TestSeesViolations(t *testing.T) {
+	if problems, err := check(good()); err != nil || len(problems) > 0 {
+		t.Fatalf("a good tree: %v, %v", problems, err)
+	}
+	long := strings.Repeat("\n", 500)
+	for name, tt := range map[string]struct{ file, content, want string }{
+		"upwards":             {"flow/a.go", "package flow\nimport _ \"example.org/x/run\"\n", "layer 1) imports run"},
+		"sideways":            {"flow/a.go", "package flow\nimport _ \"example.org/x/state\"\n", "imports state"},
+		"upwards in a test":   {"flow/a_test.go", "package flow_test\nimport _ \"example.org/x/run\"\n", "imports run"},
+		"under a build tag":   {"flow/a.go", "//go:build plan9\n\npackage flow\nimport _ \"example.org/x/run\"\n", "imports run"},
+		"not in the table":    {"new/a.go", "package new\n", "not in ARCHITECTURE.md"},
+		"file in pure":        {"flow/a.go", "package flow\nimport _ \"os\"\n", "is pure and imports os"},
+		"socket in pure":      {"flow/a.go", "package flow\nimport _ \"net\"\n", "imports net"},
+		"context in pure":     {"flow/a.go", "package flow\nimport \"context\"\nfunc f(context.Context) {}\n", "takes a context"},
+		"clock in pure":       {"flow/a.go", "package flow\nimport \"time\"\nvar _ = time.Now\n", "time.Now"},
+		"renamed clock":       {"flow/a.go", "package flow\nimport clock \"time\"\nfunc f() { clock.Sleep(1) }\n", "time.Sleep"},
+		"exec elsewhere":      {"run/other.go", "package run\nimport _ \"os/exec\"\n", "only in run/start.go"},
+		"x/sys anywhere":      {"run/other.go", "package run\nimport _ \"golang.org/x/sys/unix\"\n", "x/sys/unix may be imported only in"},
+		"net outside":         {"run/other.go", "package run\nimport _ \"net\"\n", "net may be imported only in"},
+		"room":                {"unit/a.go", "package helpers\n", "name it by what it knows"},
+		"init":                {"run/a.go", "package run\nfunc init() {}\n", "init function"},
+		"exit in a library":   {"run/a.go", "package run\nimport \"os\"\nfunc f() { os.Exit(1) }\n", "os.Exit"},
+		"fatal in a library":  {"run/a.go", "package run\nimport \"log\"\nfunc f() { log.Fatalf(\"\") }\n", "log.Fatalf"},
+		"long":                {"run/a.go", "package run\n" + long, "more than 400"},
+		"very long, with why": {"run/a.go", "// Package run has 900 lines because it must.\npackage run\n" + long + long, "more than 800"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := maps.Clone(good())
+			tree[tt.file] = &fstest.MapFile{Data: []byte(tt.content)}
+			problems, err := check(tree)
+			if err != nil || !strings.Contains(strings.Join(problems, "\n"), tt.want) {
+				t.Errorf("problems %q, %v; want %q among them", problems, err, tt.want)
+			}
+		})
+	}
+	t.Run("package gone", func(t *testing.T) {
+		tree := good()
+		delete(tree, "unit/unit.go")
+		if problems, err := check(tree); err != nil || len(problems) != 1 || !strings.Contains(problems[0], "no such package") {
+			t.Errorf("%v, %v", problems, err)
+		}
+	})
+	t.Run("long with why", func(t *testing.T) {
+		tree := good()
+		tree["run/a.go"] = &fstest.MapFile{Data: []byte("package run\n\n// These are 500 lines because a table is one subject.\n" + long)}
+		if problems, err := check(tree); err != nil || len(problems) > 0 {
+			t.Errorf("%v, %v", problems, err)
+		}
+	})
+	for name, doc := range map[string]string{
+		"no tables":     "# nothing\n",
+		"no number":     strings.Replace(testDoc, "| 0 words", "| words", 1),
+		"double":        strings.Replace(testDoc, "| 2 effects | `run`", "| 2 effects | `unit`", 1),
+		"no pure layer": strings.Replace(testDoc, "are pure", "are nice", 1),
+	} {
+		t.Run("document: "+name, func(t *testing.T) {
+			tree := good()
+			tree["ARCHITECTURE.md"] = &fstest.MapFile{Data: []byte(doc)}
+			if problems, err := check(tree); err == nil {
+				t.Errorf("accepted, with %v", problems)
+			}
+		})
+	}
+}
