@@ -1,0 +1,20 @@
+// Command linerate finds out why several links between hosts do not add up,
+// and mends it.
+package main
+
+import (
+	"os"
+
+	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/lab/guest"
+)
+
+// version is set by the build.
+var version = "dev"
+
+func main() {
+	if guest.IsInit() {
+		guest.Init()
+	}
+	os.Exit(cli.Main(cli.System(version), os.Args[1:]))
+}

@@ -1,0 +1,148 @@
+// Package cli is the commands: each parses its flags, calls one workflow and
+// prints. One file a command, each a constructor; nothing registers itself.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// App is what every command may use of the world around it.
+type App struct {
+	Version string
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	// Terminal says whether Stderr is a person's terminal: progress is then
+	// redrawn in place, and questions may be asked.
+	Terminal bool
+	Width    int // of the terminal in columns; zero is 80
+	Getenv   func(string) string
+
+	json, quiet, verbose bool
+}
+
+// Main runs one command line and returns its exit status. It prints the
+// error, if any, itself.
+func Main(app *App, args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	root := Root(app)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && ctx.Err() != nil && !errors.Is(err, context.Canceled) {
+		err = errors.Join(context.Canceled, err)
+	}
+	return app.fail(err)
+}
+
+// Root is the command tree.
+func Root(app *App) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "linerate",
+		Short: "make several links add up: predict, measure, explain, tune, prove",
+		Long: `linerate finds out why several links between hosts do not add up, and mends it.
+
+It models hosts and links, predicts what they can carry and what binds,
+measures what they do carry, explains the gap with evidence from the kernel,
+changes what helps, proves it, and puts back what does not.
+
+Start with:  linerate demo`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return nil
+		},
+		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:      true,
+		SilenceUsage:       true,
+		DisableSuggestions: true,
+		Version:            app.Version,
+	}
+	root.SetIn(app.Stdin)
+	root.SetOut(app.Stdout)
+	root.SetErr(app.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(err.Error(), "`"+cmd.CommandPath()+" --help` lists the flags")
+	})
+	flags := root.PersistentFlags()
+	flags.BoolVar(&app.json, "json", false, "print one JSON document on standard output")
+	flags.BoolVarP(&app.quiet, "quiet", "q", false, "no progress")
+	flags.BoolVarP(&app.verbose, "verbose", "v", false, "log what is done, on standard error")
+	root.AddCommand(commands(app)...)
+	return root
+}
+
+// commands lists every command, in the order of `linerate help`.
+func commands(app *App) []*cobra.Command {
+	return []*cobra.Command{
+		newDemo(app), newDiscover(app), newInspect(app), newPredict(app), newSteer(app), newMeasure(app), newExplain(app),
+		newTune(app), newRollback(app), newJournal(app), newLab(app), newReport(app), newSchema(app), newVersion(app), newGuard(app), newAgent(app),
+	}
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	hint := "`" + cmd.CommandPath() + " --help` lists the commands"
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usage("unknown command "+name+" for "+cmd.CommandPath(), hint)
+}
+
+// logger is where what is done is logged: nowhere, unless asked.
+func (a *App) logger() *slog.Logger {
+	if !a.verbose {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+func (a *App) width() int {
+	if a.Width > 0 {
+		return a.Width
+	}
+	return 80
+}
+
+// group is a command that only holds others.
+func group(use, short string, subs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, DisableSuggestions: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	c.AddCommand(subs...)
+	return c
+}
+
+// exactly demands n arguments and names them when they are missing.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usage(cmd.CommandPath()+": want "+what, "`"+cmd.CommandPath()+" --help` shows how")
+		}
+		return nil
+	}
+}
+
+// none demands no arguments.
+func none(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage(cmd.CommandPath()+": unexpected argument "+args[0], "`"+cmd.CommandPath()+" --help` shows how")
+	}
+	return nil
+}

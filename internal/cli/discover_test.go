@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate/linerate/fabric"
+)
+
+func TestDiscoverThisHost(t *testing.T) {
+	o := run(t, "", "discover", "local:", "--quiet")
+	if o.status != exitDone || o.stderr != "" {
+		t.Fatalf("exit %d: %s", o.status, o.stderr)
+	}
+	f, err := fabric.Parse("discovered.yaml", []byte(o.stdout))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, o.stdout)
+	}
+	if len(f.Hosts) != 1 || f.Hosts[0].Name != thisHost() || f.Hosts[0].Reach != "local:" {
+		t.Errorf("hosts %+v", f.Hosts)
+	}
+	doc := document(t, run(t, "", "discover", "local:", "--json"))
+	wantKeys(t, "document", doc, "file fabric")
+}
+
+func TestDiscoverKeepsAFile(t *testing.T) {
+	name := file(t, "fabric.yaml", "mine\n")
+	refused(t, "", exitUsage, "discover: "+name+" exists", "--force", "discover", "local:", "-o", name)
+	if text, err := os.ReadFile(name); err != nil || string(text) != "mine\n" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	o := run(t, "", "discover", "local:", "-o", name, "--force")
+	if o.status != exitDone || o.stdout != "" || !strings.Contains(o.stderr, name+" is written") {
+		t.Errorf("exit %d, stdout %q, stderr %q", o.status, o.stdout, o.stderr)
+	}
+	if text, _ := os.ReadFile(name); !strings.HasPrefix(string(text), "linerate: v1\n") {
+		t.Errorf("the file holds %q", text)
+	}
+	fresh := filepath.Join(t.TempDir(), "new", "fabric.yaml")
+	if o := run(t, "", "discover", "local:", "-o", fresh); o.status != exitDone {
+		t.Errorf("exit %d: %s", o.status, o.stderr)
+	}
+}
+
+func TestDiscoverRefuses(t *testing.T) {
+	for _, c := range []struct {
+		args       []string
+		status     int
+		line, hint string
+	}{
+		{[]string{"discover"}, exitUsage, "linerate discover: want one HOST or more", "ssh://user@host"},
+		{[]string{"discover", "local:", "beta"}, exitUsage, "host beta: not said how", "ssh://root@beta"},
+		{[]string{"discover", "local:", "local:"}, exitUsage, "host local: is named twice", ""},
+		{[]string{"discover", "netns:linerate-no-such"}, exitUnreachable, "reach linerate-no-such: ", "ip netns list"},
+	} {
+		refused(t, "", c.status, c.line, c.hint, c.args...)
+	}
+}
+
+func TestParseTargets(t *testing.T) {
+	got, err := parseTargets([]string{"ssh://root@192.0.2.11", "ssh://192.0.2.11:2222", "netns:a", "ssh://[2001:db8::1]"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, target := range got {
+		names = append(names, target.name)
+	}
+	if want := "192.0.2.11 192.0.2.11-2 a 2001:db8::1"; strings.Join(names, " ") != want {
+		t.Errorf("names %q, want %q", names, want)
+	}
+}
+
+// ip runs iproute2, or skips the test where it is not there or may not.
+func ip(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+		t.Skipf("ip %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+}
+
+// TestKernelDiscover discovers two namespaces joined by a veth, with the
+// round trip between them.
+func TestKernelDiscover(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("making network namespaces needs root")
+	}
+	hosts := []string{"linerate-cli-a", "linerate-cli-b"}
+	for _, h := range hosts {
+		ip(t, "netns", "add", h)
+		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", h).Run() })
+	}
+	ip(t, "-n", hosts[0], "link", "add", "eth0", "type", "veth", "peer", "name", "eth0", "netns", hosts[1])
+	for i, h := range hosts {
+		ip(t, "-n", h, "addr", "add", []string{"10.77.0.1/24", "10.77.0.2/24"}[i], "dev", "eth0")
+		ip(t, "-n", h, "link", "set", "eth0", "up")
+	}
+	name := filepath.Join(t.TempDir(), "fabric.yaml")
+	o := run(t, "", "discover", "netns:"+hosts[0], "netns:"+hosts[1], "-o", name)
+	if o.status != exitDone {
+		t.Fatalf("exit %d: %s", o.status, o.stderr)
+	}
+	f, err := readFabric(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Paths) != 1 || f.Paths[0].From != hosts[0] || f.Paths[0].RTT <= 0 || f.Paths[0].RTT > time.Second {
+		t.Errorf("paths %+v, want one with the round trip", f.Paths)
+	}
+	if got := f.Hosts[1].Reach; got != "netns:"+hosts[1] {
+		t.Errorf("reach %q", got)
+	}
+}

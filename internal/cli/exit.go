@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/guest"
+)
+
+// Exit status, as the contract fixes it.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUnreachable = 3
+	exitRolledBack  = 4
+	exitInterrupted = 130
+)
+
+// exitHelp is the last paragraph of every command's help.
+const exitHelp = `Exit status: 0 done, 1 the job failed, 2 bad usage or input, 3 unreachable or
+not permitted, 4 a change was rolled back, 130 interrupted.`
+
+// hinted is an error with a hint for the person who sees it.
+type hinted struct {
+	err  error
+	hint string
+}
+
+func (h *hinted) Error() string { return h.err.Error() }
+func (h *hinted) Unwrap() error { return h.err }
+
+func withHint(err error, hint string) error {
+	if err == nil || hint == "" {
+		return err
+	}
+	return &hinted{err, hint}
+}
+
+// errUsage marks bad usage or bad input.
+var errUsage = errors.New("bad usage")
+
+type usageError struct{ what string }
+
+func (u *usageError) Error() string        { return u.what }
+func (u *usageError) Is(target error) bool { return target == errUsage }
+
+func usage(what, hint string) error { return withHint(&usageError{what}, hint) }
+
+// statusError carries an exit status that has been explained already, such as
+// a lab guest's.
+type statusError int
+
+func (s statusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// status is the one place that turns errors into exit status.
+func status(err error) int {
+	var guestStatus statusError
+	var problems fabric.Problems
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &guestStatus):
+		return int(guestStatus)
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, errUsage), errors.As(err, &problems), errors.Is(err, fleet.ErrReach):
+		return exitUsage
+	case errors.Is(err, campaign.ErrRolledBack):
+		return exitRolledBack
+	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, agentapi.ErrBusy),
+		errors.Is(err, guest.ErrNoKernel), errors.Is(err, lab.ErrNoBackEnd), errors.Is(err, apply.ErrLocked), errors.Is(err, lab.ErrBusy):
+		return exitUnreachable
+	}
+	return exitFailed
+}
+
+// fail prints an error the way the contract says and returns its status.
+func (a *App) fail(err error) int {
+	code := status(err)
+	var silent statusError
+	if err == nil || errors.As(err, &silent) {
+		return code
+	}
+	if code == exitInterrupted {
+		fmt.Fprintln(a.Stderr, "linerate: interrupted")
+		return code
+	}
+	var problems fabric.Problems
+	if errors.As(err, &problems) {
+		a.printProblems(problems)
+		return code
+	}
+	fmt.Fprintln(a.Stderr, "linerate: "+oneLine(err.Error()))
+	if hint := hintFor(err); hint != "" {
+		fmt.Fprintln(a.Stderr, "hint: "+hint)
+	}
+	return code
+}
+
+// mostProblems is how many problems of one file are printed: the first ones
+// are usually the cause of the rest.
+const mostProblems = 10
+
+func (a *App) printProblems(problems fabric.Problems) {
+	for i, p := range problems {
+		if i == mostProblems {
+			fmt.Fprintf(a.Stderr, "linerate: %d more problems\n", len(problems)-i)
+			return
+		}
+		fmt.Fprintln(a.Stderr, "linerate: "+oneLine(p.Error()))
+		if p.Hint != "" {
+			fmt.Fprintln(a.Stderr, "hint: "+oneLine(p.Hint))
+		}
+	}
+}
+
+// oneLine folds an error of several (errors.Join) into one line.
+func oneLine(s string) string {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.Join(parts, "; ")
+}
+
+func hintFor(err error) string {
+	var h *hinted
+	switch {
+	case errors.As(err, &h):
+		return h.hint
+	case errors.Is(err, guest.ErrNoKernel), errors.Is(err, lab.ErrNoBackEnd):
+		return "install the lab kernel: apt-get install user-mode-linux"
+	case errors.Is(err, fs.ErrPermission):
+		return "run it as root, or with CAP_NET_ADMIN and CAP_SYS_ADMIN"
+	case errors.Is(err, fleet.ErrUnreachable):
+		return "check hosts.NAME.reach in the fabric, and that the host answers"
+	}
+	return ""
+}
+
+// print writes the JSON document of a command.
+func (a *App) printJSON(v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode JSON: %w", err)
+	}
+	_, err = fmt.Fprintf(a.Stdout, "%s\n", b)
+	return err
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/record"
+)
+
+// readFabric reads and checks a fabric file.
+func readFabric(path string) (fabric.Fabric, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fabric.Fabric{}, badFile("read fabric", err)
+	}
+	return fabric.Parse(path, text)
+}
+
+// badFile turns a file that is not there into bad input.
+func badFile(verb string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			return usage(verb+" "+path.Path+": no such file", "")
+		}
+	}
+	return fmt.Errorf("%s: %w", verb, err)
+}
+
+// readRecord reads a record and refuses what is none.
+func readRecord(path string) (record.Record, error) {
+	var r record.Record
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return r, badFile("read record", err)
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, usage(fmt.Sprintf("read record %s%s", path, where(text, err)), "a record is the record.json that `linerate measure`, `tune` or `demo` wrote")
+	}
+	if r.Schema != record.Schema {
+		return r, usage(fmt.Sprintf("read record %s: schema is %q, want %q", path, r.Schema, record.Schema), "")
+	}
+	return r, nil
+}
+
+// where names line and column of a JSON error, with what is wrong there.
+func where(text []byte, err error) string {
+	offset := int64(len(text))
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	what := err.Error()
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+		what = fmt.Sprintf("%s is a %s, want a %s", kind.Field, kind.Value, kind.Type)
+	}
+	line, column := 1, 1
+	for _, b := range text[:min(int(offset), len(text))] {
+		if b == '\n' {
+			line, column = line+1, 0
+		}
+		column++
+	}
+	return fmt.Sprintf(":%d:%d: %s", line, column, what)
+}
+
+// writeFile writes a result whole or not at all.
+func writeFile(path string, content []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	temp, err := os.CreateTemp(dir, ".linerate-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(content)
+	err = errors.Join(err, temp.Chmod(0o644), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	return writeFile(path, append(b, '\n'))
+}

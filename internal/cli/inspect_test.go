@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"bytes"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+)
+
+func TestInspectThisHost(t *testing.T) {
+	doc := document(t, run(t, "", "inspect", "--json"))
+	wantKeys(t, "document", doc, "host findings")
+	host := doc["host"].(map[string]any)
+	if host["name"] != thisHost() || len(host["links"].([]any)) == 0 {
+		t.Errorf("host %v with links %v", host["name"], host["links"])
+	}
+	if _, ok := doc["findings"].([]any); !ok {
+		t.Errorf("findings are %v, want a list", doc["findings"])
+	}
+	o := run(t, "", "inspect", "local:")
+	if o.status != exitDone || !strings.HasPrefix(o.stdout, thisHost()+": ") || !strings.Contains(o.stdout, "LINK") {
+		t.Errorf("exit %d:\n%s", o.status, o.stdout)
+	}
+}
+
+// sick is a host about which there is much to say.
+func sick() netstate.Host {
+	return netstate.Host{
+		Name: "alpha", Kernel: netstate.Kernel{OS: "linux", Release: "6.1.0-32-amd64", Arch: "x86_64"},
+		CPU: netstate.CPU{Cores: 48, Model: "AMD EPYC"}, Owners: []string{"netplan", "systemd-networkd"},
+		Links: []netstate.Link{
+			{Name: "eth0", Up: true, Carrier: true, Speed: 25e9, MTU: 9000, Driver: "ice", Master: "bond0", Port: &netstate.BondPort{Bond: "bond0", Active: true, MIIUp: true, AggregatorID: 1, FailureCount: 3},
+				Qdiscs: []netstate.Qdisc{{Kind: "tbf", Rate: 500e6, Burst: 65536}, {Kind: "netem", Delay: 4 * time.Millisecond, Loss: 0.01}, {Kind: "fq", FlowRate: 1e9}, {Kind: "noqueue"}}},
+			{Name: "eth1", Up: true, MTU: 9000, Master: "bond0", Port: &netstate.BondPort{Bond: "bond0", AggregatorID: 2}},
+			{Name: "bond0", Kind: "bond", Up: true, Carrier: true, MTU: 9000, Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/24"), netip.MustParsePrefix("2001:db8::1/64")},
+				Bond: &netstate.Bond{Mode: netstate.LACP, Miimon: 100 * time.Millisecond, Ports: []string{"eth0", "eth1", "gone"}, AD: &netstate.Aggregator{ID: 1, Ports: 1, PartnerMAC: flow.MAC{2, 0, 0, 0, 0, 1}}}},
+			{Name: "lan", Kind: "vlan", MTU: 9000, VLAN: &netstate.VLAN{ID: 1904, Parent: "bond0"}},
+		},
+		Sysctls: map[string]netstate.Sysctl{"net.ipv4.tcp_rmem": {Value: "4096 131072 6291456"}},
+		Missing: []string{"eth1: speed: the driver does not say"},
+	}
+}
+
+func TestInspectText(t *testing.T) {
+	var out bytes.Buffer
+	app := &App{Stdout: &out, Stderr: &out}
+	h := sick()
+	if err := app.printInspected(inspected{h, diagnose.Host(h)}); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	fits(t, text)
+	for _, want := range []string{
+		"alpha: linux 6.1.0-32-amd64 x86_64, 48 cores (AMD EPYC)\n",
+		"managed by netplan, systemd-networkd\n",
+		"eth0   ice                 up          25.0 Gbit/s  9000  bond0   -\n",
+		"eth1   -                   no carrier  -            9000  bond0   -\n",
+		"lan    vlan 1904 on bond0  down",
+		"10.0.0.1/24\n", "2001:db8::1/64\n",
+		"bond bond0: 802.3ad, layer2, LACP rate slow, min_links 0, miimon 100 ms\n",
+		"  active aggregator 1: 1 ports, partner 02:00:00:00:00:01\n",
+		"  0 eth0: up, in the active aggregator, failed 3 times\n",
+		"  1 eth1: no carrier, in aggregator 2, not the active one\n",
+		"  2 gone: unknown\n",
+		"shaper on eth0: tbf 500 Mbit/s, burst 64 KiB\n",
+		"shaper on eth0: netem delay 4ms, loss 1 %\n",
+		"shaper on eth0: fq 1.00 Gbit/s a flow\n",
+		"net.ipv4.tcp_rmem = 4096 131072 6291456\n",
+		"not read: eth1: speed: the driver does not say\n",
+		"fault: bond0 runs on 1 of 2 ports: eth1 is down\n",
+		"IFLA_BOND_XMIT_HASH_POLICY", "  To do: ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "noqueue") || strings.Contains(text, "nothing found wrong") {
+		t.Errorf("too much is said:\n%s", text)
+	}
+}
+
+func TestInspectRefuses(t *testing.T) {
+	for _, c := range []struct {
+		args       []string
+		status     int
+		line, hint string
+	}{
+		{[]string{"inspect", "alpha"}, exitUsage, "host alpha: not said how to reach it", "ssh://root@alpha"},
+		{[]string{"inspect", "telnet:alpha"}, exitUsage, "host telnet:alpha: unknown way to reach it", "ssh://user@host"},
+		{[]string{"inspect", "netns:"}, exitUsage, "host netns:: unknown way", "netns:NAME"},
+		{[]string{"inspect", "local:x"}, exitUsage, "host local:x: unknown way", "local:"},
+		{[]string{"inspect", "ssh://"}, exitUsage, "host ssh://: no host name in it", "ssh://user@host"},
+		{[]string{"inspect", ""}, exitUsage, "host: the name is empty", "local:"},
+		{[]string{"inspect", "local:", "local:"}, exitUsage, "linerate inspect: want one HOST at most", "discover"},
+		{[]string{"inspect", "netns:linerate-no-such"}, exitUnreachable, "reach linerate-no-such: ", "ip netns list"},
+	} {
+		refused(t, "", c.status, c.line, c.hint, c.args...)
+	}
+}

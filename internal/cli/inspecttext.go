@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/linerate/linerate/netstate"
+)
+
+// shownSysctls are the tunables a person looks at first.
+var shownSysctls = []string{
+	"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_congestion_control",
+	"net.core.default_qdisc", "net.ipv4.tcp_mtu_probing", "net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.all.rp_filter",
+}
+
+func (a *App) printInspected(doc inspected) error {
+	h := doc.Host
+	fmt.Fprint(a.Stdout, wrapped("", heading(h), a.width()))
+	if len(h.Owners) > 0 {
+		fmt.Fprint(a.Stdout, wrapped("managed by ", strings.Join(h.Owners, ", "), a.width()))
+	}
+	if err := printLinks(a.Stdout, h); err != nil {
+		return fmt.Errorf("print links: %w", err)
+	}
+	for _, l := range h.Links {
+		if l.Bond != nil {
+			a.printBond(h, l)
+		}
+	}
+	a.printShapers(h)
+	for i, name := range shownSysctls {
+		if v, ok := h.Sysctls[name]; ok {
+			if i == 0 {
+				fmt.Fprintln(a.Stdout)
+			}
+			fmt.Fprintf(a.Stdout, "%s = %s\n", name, v.Value)
+		}
+	}
+	for i, m := range h.Missing {
+		if i == 0 {
+			fmt.Fprintln(a.Stdout)
+		}
+		fmt.Fprint(a.Stdout, wrapped("not read: ", m, a.width()))
+	}
+	a.printHostFindings(doc)
+	return nil
+}
+
+func heading(h netstate.Host) string {
+	parts := []string{strings.TrimSpace(h.Kernel.OS + " " + h.Kernel.Release + " " + h.Kernel.Arch)}
+	if h.CPU.Cores > 0 {
+		cores := fmt.Sprintf("%d cores", h.CPU.Cores)
+		if h.CPU.Cores == 1 {
+			cores = "1 core"
+		}
+		if h.CPU.Model != "" {
+			cores += " (" + h.CPU.Model + ")"
+		}
+		parts = append(parts, cores)
+	}
+	return h.Name + ": " + strings.Join(parts, ", ")
+}
+
+func printLinks(out io.Writer, h netstate.Host) error {
+	fmt.Fprintln(out)
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "LINK\tKIND\tSTATE\tSPEED\tMTU\tMASTER\tADDRESSES")
+	for _, l := range h.Links {
+		first, others := "-", []string(nil)
+		for i, p := range l.Addresses {
+			if i == 0 {
+				first = p.String()
+			} else {
+				others = append(others, p.String())
+			}
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", l.Name, kindText(l), stateText(l), speedText(l), l.MTU, orNone(l.Master != "", l.Master), first)
+		for _, other := range others {
+			fmt.Fprintf(w, "\t\t\t\t\t\t%s\n", other)
+		}
+	}
+	return w.Flush()
+}
+
+func kindText(l netstate.Link) string {
+	switch {
+	case l.VLAN != nil:
+		return fmt.Sprintf("vlan %d on %s", l.VLAN.ID, l.VLAN.Parent)
+	case l.Kind == "":
+		return orNone(l.Driver != "", l.Driver)
+	}
+	return l.Kind
+}
+
+func stateText(l netstate.Link) string {
+	switch {
+	case !l.Up:
+		return "down"
+	case !l.Carrier:
+		return "no carrier"
+	}
+	return "up"
+}
+
+func speedText(l netstate.Link) string {
+	if l.Speed == 0 {
+		return "-"
+	}
+	return l.Speed.String()
+}
+
+func (a *App) printBond(h netstate.Host, l netstate.Link) {
+	b := l.Bond
+	parts := []string{b.Mode.String(), b.HashPolicy.String()}
+	if b.Mode == netstate.LACP {
+		parts = append(parts, "LACP rate "+b.LACPRate.String(), fmt.Sprintf("min_links %d", b.MinLinks))
+	}
+	parts = append(parts, "miimon "+milliseconds(b.Miimon))
+	fmt.Fprintln(a.Stdout)
+	fmt.Fprint(a.Stdout, wrapped("bond "+l.Name+": ", strings.Join(parts, ", "), a.width()))
+	if b.AD != nil {
+		partner := b.AD.PartnerMAC.String()
+		if b.AD.PartnerMAC.IsZero() {
+			partner = "none"
+		}
+		fmt.Fprintf(a.Stdout, "  active aggregator %d: %d ports, partner %s\n", b.AD.ID, b.AD.Ports, partner)
+	}
+	for i, name := range b.Ports {
+		p, _ := h.Link(name)
+		fmt.Fprintf(a.Stdout, "  %d %s: %s\n", i, name, portText(*b, p))
+	}
+}
+
+func milliseconds(d time.Duration) string {
+	if d == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d ms", d.Milliseconds())
+}
+
+// portText is what the bond thinks of a port.
+func portText(b netstate.Bond, p netstate.Link) string {
+	if p.Port == nil {
+		return "unknown"
+	}
+	parts := []string{stateText(p)}
+	if p.Up && p.Carrier && !p.Port.MIIUp {
+		parts = append(parts, "the bond believes it is down")
+	}
+	switch {
+	case b.AD != nil && p.Port.AggregatorID == b.AD.ID:
+		parts = append(parts, "in the active aggregator")
+	case b.AD != nil && p.Port.AggregatorID != 0:
+		parts = append(parts, fmt.Sprintf("in aggregator %d, not the active one", p.Port.AggregatorID))
+	case !p.Port.Active:
+		parts = append(parts, "backup")
+	}
+	if p.Port.FailureCount > 0 {
+		parts = append(parts, fmt.Sprintf("failed %d times", p.Port.FailureCount))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printShapers prints what limits, delays or loses on purpose.
+func (a *App) printShapers(h netstate.Host) {
+	for _, l := range h.Links {
+		for _, q := range l.Qdiscs {
+			var parts []string
+			if q.Rate > 0 {
+				parts = append(parts, q.Rate.String())
+			}
+			if q.FlowRate > 0 {
+				parts = append(parts, q.FlowRate.String()+" a flow")
+			}
+			if q.Burst > 0 {
+				parts = append(parts, "burst "+q.Burst.String())
+			}
+			if q.Delay > 0 {
+				parts = append(parts, fmt.Sprintf("delay %v", q.Delay))
+			}
+			if q.Loss > 0 {
+				parts = append(parts, fmt.Sprintf("loss %.3g %%", 100*q.Loss))
+			}
+			if len(parts) > 0 {
+				fmt.Fprintf(a.Stdout, "shaper on %s: %s %s\n", l.Name, q.Kind, strings.Join(parts, ", "))
+			}
+		}
+	}
+}
+
+func (a *App) printHostFindings(doc inspected) {
+	fmt.Fprintln(a.Stdout)
+	if len(doc.Findings) == 0 {
+		fmt.Fprintln(a.Stdout, "nothing found wrong")
+	}
+	for _, f := range doc.Findings {
+		fmt.Fprint(a.Stdout, wrapped(string(f.Severity)+": ", f.What, a.width()))
+		for _, e := range f.Evidence {
+			fmt.Fprint(a.Stdout, wrapped("    - ", fmt.Sprintf("%s: %s (%s)", e.What, e.Value, e.Source), a.width()))
+		}
+		fmt.Fprint(a.Stdout, wrapped("  To do: ", f.Remedy, a.width()))
+	}
+}

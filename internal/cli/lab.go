@@ -1,0 +1,280 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/report"
+	"github.com/linerate/linerate/unit"
+)
+
+// labJournal is where changes to lab hosts are journalled: it goes when the
+// machine goes, as they do.
+const labJournal = "/run/linerate-lab-journal"
+
+func newLab(app *App) *cobra.Command {
+	return group("lab", "scenarios on real kernels", newLabList(app), newLabRun(app), newLabExec(app))
+}
+
+func newLabList(app *App) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "the scenarios there are", Args: none, Long: "Lists the lab's scenarios.\n\n" + exitHelp,
+		RunE: func(*cobra.Command, []string) error {
+			type row struct {
+				Name  string `json:"name"`
+				Title string `json:"title"`
+			}
+			rows := []row{}
+			for _, s := range lab.Scenarios() {
+				rows = append(rows, row{s.Name, s.Title})
+			}
+			if app.json {
+				return app.printJSON(map[string]any{"scenarios": rows})
+			}
+			for _, r := range rows {
+				fmt.Fprintf(app.Stdout, "%-16s %s\n", r.Name, r.Title)
+			}
+			return nil
+		},
+	}
+}
+
+// scenario finds the one named or says which there are.
+func scenario(name string) (lab.Scenario, error) {
+	s, ok := lab.Named(name)
+	if ok {
+		return s, nil
+	}
+	var names []string
+	for _, s := range lab.Scenarios() {
+		names = append(names, s.Name)
+	}
+	return s, usage("unknown scenario "+name, "the scenarios are "+strings.Join(names, ", "))
+}
+
+// inLab runs f where a lab can be built: here, or, in a lab kernel, this
+// program again with the same arguments.
+func (a *App) inLab(ctx context.Context, backEnd string, args []string, f func(lab.Choice) error) error {
+	want, err := lab.ParseBackEnd(backEnd)
+	if err != nil {
+		return usage(err.Error(), "")
+	}
+	choice, err := lab.Choose(want)
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find working directory: %w", err)
+	}
+	env := []string{fmt.Sprintf("COLUMNS=%d", a.width())}
+	if a.Terminal {
+		env = append(env, envTerminal+"=1")
+	}
+	cmd := guest.Command{Args: args, Env: env, Dir: dir, Stdout: a.Stdout, Stderr: a.Stderr, Logger: a.logger()}
+	exit, entered, err := lab.Enter(ctx, choice, cmd)
+	if !entered {
+		return f(choice)
+	}
+	if err != nil {
+		return err
+	}
+	if exit.Status != 0 {
+		return statusError(exit.Status)
+	}
+	return nil
+}
+
+// withLab builds the scenario, runs f and takes everything down again, also
+// after an interrupt.
+func withLab(ctx context.Context, t lab.Topology, f func() error) (err error) {
+	down, err := lab.Up(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, down(), removeJournal()) }()
+	return f()
+}
+
+func removeJournal() error { return os.RemoveAll(labJournal) }
+
+func newLabRun(app *App) *cobra.Command {
+	var backEnd, out, duration string
+	c := &cobra.Command{
+		Use: "run SCENARIO", Short: "build a scenario, measure it, say what limits it", Args: exactly(1, "one SCENARIO (`linerate lab list` names them)"),
+		Long:    "Builds a scenario on a real kernel, measures its matrix, compares each result\nwith the prediction, and takes everything down again.\n\n" + exitHelp,
+		Example: "  linerate lab run two-links\n  linerate lab run two-links-tuned --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := scenario(args[0])
+			if err != nil {
+				return err
+			}
+			window, err := parseWindow(duration)
+			if err != nil {
+				return err
+			}
+			again := append([]string{"lab", "run", s.Name, "--duration", window.String()}, app.flagsAgain()...)
+			if out != "" {
+				again = append(again, "-o", out)
+			}
+			return app.inLab(cmd.Context(), backEnd, again, func(choice lab.Choice) error {
+				return withLab(cmd.Context(), s.Net, func() error { return app.labRun(cmd.Context(), s, choice, window.Duration, out) })
+			})
+		},
+	}
+	c.Flags().StringVar(&backEnd, "back-end", "auto", "auto, host (network namespaces) or uml (a kernel of its own)")
+	c.Flags().StringVarP(&out, "output", "o", "", "also write the record to this file")
+	c.Flags().StringVar(&duration, "duration", "3s", "length of each measurement")
+	return c
+}
+
+// flagsAgain are the global flags for a second run of this program.
+func (a *App) flagsAgain() []string {
+	var out []string
+	for flag, set := range map[string]bool{"--json": a.json, "--quiet": a.quiet, "--verbose": a.verbose} {
+		if set {
+			out = append(out, flag)
+		}
+	}
+	return out
+}
+
+// labRow is one row of `lab run --json`.
+type labRow struct {
+	Step          string         `json:"step"`
+	From          string         `json:"from"`
+	To            string         `json:"to"`
+	Streams       int            `json:"streams"`
+	Direction     flow.Direction `json:"direction"`
+	Measured      unit.BitRate   `json:"measured_bps"`
+	Predicted     unit.BitRate   `json:"predicted_bps"`
+	Published     *unit.BitRate  `json:"published_bps"` // null: nobody published this
+	PublishedOver *float64       `json:"published_ratio"`
+	MeasuredOver  *float64       `json:"measured_ratio"`
+	Ceiling       unit.BitRate   `json:"ceiling_bps"`
+	Tool          string         `json:"tool"`
+	Kind          string         `json:"kind"`
+	CPUBound      bool           `json:"cpu_bound"`
+}
+
+func (a *App) labRun(ctx context.Context, s lab.Scenario, choice lab.Choice, window windowFlag, out string) error {
+	p := newProgress(a)
+	p.stage("lab is up (%s: %s)", choice.BackEnd, choice.Why)
+	f, err := fabric.Parse(s.Name+".yaml", []byte(s.Net.Fabric(s.Streams, s.Ports)))
+	if err != nil {
+		return err
+	}
+	c, err := campaign.Open(ctx, campaign.Config{Fabric: f, Version: a.Version, BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, JournalDir: labJournal, Logger: a.logger(), Tell: p.tell})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.Latency(ctx); err != nil {
+		return err
+	}
+	if err := c.Run(ctx, campaign.Matrix{Streams: f.Measure.Streams, Directions: f.Measure.Directions, Ports: f.Measure.Ports, Duration: window}); err != nil {
+		return err
+	}
+	r := c.Record()
+	if out != "" {
+		if err := writeJSON(out, r); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(labDocument(s, choice, r, c.Findings()))
+	}
+	fmt.Fprint(a.Stdout, report.Text(r, a.width()))
+	return failures(r)
+}
+
+func labDocument(s lab.Scenario, choice lab.Choice, r record.Record, findings []record.Finding) map[string]any {
+	rows := []labRow{}
+	for _, t := range r.Trials {
+		rows = append(rows, labRow{
+			Step: s.Name, From: t.From, To: t.To, Streams: t.Streams, Direction: t.Direction, Measured: t.Goodput, Predicted: t.Predicted,
+			Ceiling: t.Ceiling, Tool: t.Tool, Kind: "rate", CPUBound: cpuBound(t),
+		})
+	}
+	if findings == nil {
+		findings = []record.Finding{}
+	}
+	return map[string]any{"scenario": s.Name, "back_end": choice.BackEnd, "kernel": r.Environment.Kernel, "scale": 1, "rows": rows, "findings": findings}
+}
+
+// cpuBound marks a row whose processors were full: its rate is the lab's, not
+// the network's.
+func cpuBound(t record.Trial) bool {
+	for _, c := range t.CPU {
+		if max(c.Busiest, c.BusiestThread) >= 0.9 {
+			return true
+		}
+	}
+	return false
+}
+
+// failures is an error when some pairs were not measured.
+func failures(r record.Record) error {
+	if len(r.Failures) == 0 {
+		return nil
+	}
+	f := r.Failures[0]
+	return fmt.Errorf("measure %s to %s: %s (%d of %d trials failed)", f.From, f.To, f.Error, len(r.Failures), len(r.Failures)+len(r.Trials))
+}
+
+func newLabExec(app *App) *cobra.Command {
+	var backEnd string
+	c := &cobra.Command{
+		Use: "exec SCENARIO -- COMMAND [ARG...]", Short: "run a command in a scenario's machine",
+		Long: `Builds a scenario and runs a command where it stands: the hosts are the network
+namespaces linerate-alpha, linerate-beta and linerate-switch. Ends with the
+command, which sees the host's files read-only in a lab kernel.
+
+` + exitHelp,
+		Example: "  linerate lab exec two-links -- ip netns exec linerate-alpha cat /proc/net/bonding/bond0",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usage("lab exec: want SCENARIO and a COMMAND after --", "linerate lab exec two-links -- ip netns exec linerate-alpha ip address")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := scenario(args[0])
+			if err != nil {
+				return err
+			}
+			again := append(append([]string{"lab", "exec"}, app.flagsAgain()...), append([]string{"--"}, args...)...)
+			return app.inLab(cmd.Context(), backEnd, again, func(lab.Choice) error {
+				return withLab(cmd.Context(), s.Net, func() error { return app.execute(cmd.Context(), args[1:]) })
+			})
+		},
+	}
+	c.Flags().StringVar(&backEnd, "back-end", "auto", "auto, host or uml")
+	return c
+}
+
+func (a *App) execute(ctx context.Context, args []string) error {
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = a.Stdin, a.Stdout, a.Stderr
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	err := c.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 {
+		return statusError(exit.ExitCode())
+	}
+	if err != nil {
+		return fmt.Errorf("run %s: %w", args[0], err)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/record"
+)
+
+// progress shows what happens: on a terminal the running trial is redrawn in
+// place, elsewhere each finished thing is one line.
+type progress struct {
+	app   *App
+	begin time.Time
+
+	mu    sync.Mutex
+	drawn bool // a line stands that will be redrawn
+}
+
+func newProgress(app *App) *progress { return &progress{app: app, begin: time.Now()} }
+
+// say prints one finished line.
+func (p *progress) say(format string, args ...any) {
+	if p.app.quiet {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	fmt.Fprintf(p.app.Stderr, format+"\n", args...)
+}
+
+func (p *progress) clear() {
+	if p.drawn {
+		fmt.Fprint(p.app.Stderr, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+// draw shows a line that the next one replaces; only on a terminal.
+func (p *progress) draw(line string) {
+	if p.app.quiet || !p.app.Terminal {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if limit := p.app.width() - 1; len([]rune(line)) > limit {
+		line = string([]rune(line)[:limit])
+	}
+	fmt.Fprint(p.app.Stderr, "\r\x1b[K"+line)
+	p.drawn = true
+}
+
+// stage says what begins now.
+func (p *progress) stage(format string, args ...any) {
+	p.say("%5.1fs  %s", time.Since(p.begin).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// tell shows a campaign's event.
+func (p *progress) tell(e campaign.Event) {
+	switch e.Kind {
+	case campaign.Pinged:
+		mtu := ""
+		if e.Latency.PathMTU > 0 {
+			mtu = fmt.Sprintf(", packets of %d bytes pass", e.Latency.PathMTU)
+		}
+		p.say("        %s to %s: %.2f ms (%.2f to %.2f)%s", e.Latency.From, e.Latency.To, e.Latency.AvgMS, e.Latency.MinMS, e.Latency.MaxMS, mtu)
+	case campaign.Running:
+		p.draw(running(*e.Progress))
+	case campaign.Measured:
+		of := ""
+		if e.Total > 0 {
+			of = fmt.Sprintf("%2d/%d ", e.Done, e.Total)
+		}
+		p.say("  %6s%s", of, trialLine(*e.Trial))
+	case campaign.Failed:
+		p.say("  %2d/%d   %s to %s %s, %d streams: %s", e.Done, e.Total, e.Failure.From, e.Failure.To, e.Failure.Direction, e.Failure.Streams, e.Failure.Error)
+	case campaign.Trying:
+		p.stage("try: %s", e.Step.Change)
+		p.say("        why: %s", e.Step.Why)
+		for _, c := range e.Step.Commands {
+			p.say("        %s", c)
+		}
+	case campaign.Proven:
+		word := "put back"
+		if e.Step.Kept {
+			word = "kept"
+		}
+		p.say("        %s: %v, then %v. %s", word, e.Step.Before, e.Step.After, e.Step.Verdict)
+	}
+}
+
+// trialLine is a finished trial in one line of at most 80 columns with the
+// margin; the pair is named where it is not plain from the context.
+func trialLine(t record.Trial) string {
+	noun := "streams"
+	if t.Streams == 1 {
+		noun = "stream "
+	}
+	share, cause := "", ""
+	if t.Ceiling > 0 {
+		share = fmt.Sprintf("%5.1f %% of %v", 100*float64(t.Goodput/t.Ceiling), t.Ceiling)
+	}
+	if t.Finding != nil {
+		cause = string(t.Finding.Cause)
+	}
+	return fmt.Sprintf("%-7s %3d %s  %-13v %s  %s", t.Direction, t.Streams, noun, t.Goodput, share, cause)
+}
+
+func running(r measure.Progress) string {
+	rate := ""
+	if r.Rate > 0 {
+		rate = " " + r.Rate.String()
+	}
+	return fmt.Sprintf("        %s to %s %s, %d streams, %s%s (%.0f s)", r.Spec.From, r.Spec.To, r.Spec.Direction, r.Spec.Streams,
+		r.Stage, strings.TrimRight(rate, " "), r.Elapsed.Seconds())
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/linerate/linerate/internal/fleet"
+)
+
+// target is a host named on the command line: how to reach it and what to
+// call it.
+type target struct{ name, reach string }
+
+// parseTarget reads "local:", "netns:NAME" or "ssh://[user@]host[:port]". A
+// bare word is refused: it could be any of them.
+func parseTarget(arg string) (target, error) {
+	scheme, rest, found := strings.Cut(arg, ":")
+	switch {
+	case arg == "":
+		return target{}, usage("host: the name is empty", "write local:, netns:NAME or ssh://user@host")
+	case !found:
+		return target{}, usage("host "+arg+": not said how to reach it",
+			"write ssh://root@"+arg+", netns:"+arg+" for a network namespace, or local: for this host")
+	case scheme == "local" && rest == "":
+		return target{thisHost(), arg}, nil
+	case scheme == "netns" && rest != "":
+		return target{rest, arg}, nil
+	case scheme == "ssh":
+		u, err := url.Parse(arg)
+		if err != nil || u.Hostname() == "" {
+			return target{}, usage("host "+arg+": no host name in it", "write ssh://user@host or ssh://user@host:port")
+		}
+		return target{u.Hostname(), arg}, nil
+	}
+	return target{}, usage("host "+arg+": unknown way to reach it", "write local:, netns:NAME or ssh://user@host")
+}
+
+func thisHost() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return "localhost"
+	}
+	return name
+}
+
+// dial reaches a host named on the command line.
+func (a *App) dial(ctx context.Context, t target) (*fleet.Host, error) {
+	h, err := fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: a.Version, Logger: a.logger()})
+	if err == nil || !errors.Is(err, fleet.ErrUnreachable) || errors.Is(err, fs.ErrPermission) {
+		return h, err
+	}
+	if strings.HasPrefix(t.reach, "netns:") {
+		return nil, withHint(err, "`ip netns list` names the network namespaces here")
+	}
+	return nil, withHint(err, "try `ssh "+strings.TrimPrefix(t.reach, "ssh://")+" linerate version`: it must work without a question")
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/report"
+)
+
+// reportFormat turns records, read from the files named, into one file.
+type reportFormat struct {
+	extension string
+	write     func(records []record.Record, files []string) ([]byte, error)
+}
+
+// reportFormats is the one table of formats, by the file's extension.
+var reportFormats = [...]reportFormat{
+	{".html", reportHTML}, {".md", reportMarkdown}, {".csv", reportCSV},
+}
+
+func newReport(app *App) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use: "report RECORD...", Short: "a record as a page, Markdown, CSV or text",
+		Long: `Turns records into a report for people: FILE's extension says which, .html (one
+page that needs nothing else), .md or .csv; without -o text on the terminal.
+Several records become one Markdown or CSV file, one after the other.
+
+` + exitHelp,
+		Example: "  linerate report record.json -o report.html\n  linerate report before.json after.json -o both.csv",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(cmd.CommandPath()+": want one RECORD file or more", "a record is the record.json that `linerate measure`, `tune` or `demo` wrote")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return app.report(args, out) },
+	}
+	c.Flags().StringVarP(&out, "output", "o", "", "file to write: FILE.html, FILE.md or FILE.csv")
+	return c
+}
+
+func (a *App) report(files []string, out string) error {
+	format, err := formatOf(out)
+	if err != nil {
+		return err
+	}
+	if format == nil && a.json {
+		return usage("report: the record is its own JSON", "name a file with -o, or read the record itself")
+	}
+	var records []record.Record
+	for _, file := range files {
+		r, err := readRecord(file)
+		if err != nil {
+			return err
+		}
+		records = append(records, r)
+	}
+	if format == nil {
+		for i, r := range records {
+			if i > 0 {
+				fmt.Fprintln(a.Stdout)
+			}
+			fmt.Fprint(a.Stdout, report.Text(r, a.width()))
+		}
+		return nil
+	}
+	content, err := format.write(records, files)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(out, content); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"report": out, "records": files})
+	}
+	if !a.quiet {
+		fmt.Fprintln(a.Stderr, out+" is written")
+	}
+	return nil
+}
+
+// formatOf is the format that a file's name asks for; nil without a file.
+func formatOf(out string) (*reportFormat, error) {
+	if out == "" {
+		return nil, nil
+	}
+	var known []string
+	for i, f := range reportFormats {
+		if strings.EqualFold(filepath.Ext(out), f.extension) {
+			return &reportFormats[i], nil
+		}
+		known = append(known, f.extension)
+	}
+	return nil, usage(fmt.Sprintf("report: cannot write %s: its extension is not one of %s", out, strings.Join(known, ", ")),
+		"name the file report.html, report.md or report.csv")
+}
+
+func reportHTML(records []record.Record, files []string) ([]byte, error) {
+	if len(records) > 1 {
+		return nil, usage(fmt.Sprintf("report: a page shows one record, and %d are named", len(records)), "write one page each, or .md or .csv for several")
+	}
+	return report.HTML(records[0], report.Options{RecordFile: files[0]})
+}
+
+func reportMarkdown(records []record.Record, _ []string) ([]byte, error) {
+	var pages [][]byte
+	for _, r := range records {
+		pages = append(pages, report.Markdown(r))
+	}
+	return bytes.Join(pages, []byte("\n")), nil
+}
+
+// reportCSV has one header: the column id tells the records apart.
+func reportCSV(records []record.Record, _ []string) ([]byte, error) {
+	var all []byte
+	for i, r := range records {
+		rows := report.CSV(r)
+		if i > 0 {
+			_, rows, _ = bytes.Cut(rows, []byte("\n"))
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/record"
+)
+
+// schemas is the one table of published schemas.
+var schemas = [...]struct {
+	name string
+	text func() ([]byte, error)
+}{
+	{"fabric", func() ([]byte, error) { return fabric.Schema(), nil }},
+	{"record", record.JSONSchema},
+}
+
+func newSchema(app *App) *cobra.Command {
+	return &cobra.Command{
+		Use: "schema [fabric|record]", Short: "JSON schemas of the fabric file and of the record",
+		Long: `Prints the JSON schema (draft 2020-12) of the fabric file, or of the record.
+An editor that knows it completes and checks a fabric while it is written: put
+"# yaml-language-server: $schema=fabric.schema.json" into its first line.
+
+` + exitHelp,
+		Example: "  linerate schema > fabric.schema.json\n  linerate schema record > record.schema.json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage(cmd.CommandPath()+": want one of fabric and record", "")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := schemas[0].name
+			if len(args) > 0 {
+				name = args[0]
+			}
+			for _, s := range schemas {
+				if s.name != name {
+					continue
+				}
+				text, err := s.text()
+				if err != nil {
+					return err
+				}
+				_, err = app.Stdout.Write(text)
+				return err
+			}
+			return usage("schema: unknown schema "+name, "the schemas are fabric and record")
+		},
+	}
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/linerate/linerate/internal/lab"
+)
+
+// TestMain makes `linerate` a command of the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"linerate": func() { os.Exit(Main(System("test"), os.Args[1:])) },
+	})
+}
+
+// TestScript runs the command lines of testdata/script as users meet them, in
+// processes of their own.
+func TestScript(t *testing.T) {
+	program, err := exec.LookPath("linerate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("BIN", filepath.Dir(program))
+			return nil
+		},
+		Condition: condition,
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+// condition knows, beside testscript's own, [root] and [hostlab]: the running
+// kernel can be the lab.
+func condition(name string) (bool, error) {
+	switch name {
+	case "root":
+		return os.Getuid() == 0, nil
+	case "hostlab":
+		_, err := lab.Choose(lab.Local)
+		return err == nil, nil
+	}
+	return false, errors.New("unknown condition " + name)
+}
+
+// exits runs a command that must end with the status: exits 2 linerate demo.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND [ARG...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("run %s: %v", args[1], err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%q ended with status %d, want %d", args[1:], got, want)
+	}
+}

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/steer"
+)
+
+func newSteer(app *App) *cobra.Command {
+	c := group("steer", "which link each flow takes, and which ports spread flows evenly", newSteerShow(app), newSteerPick(app))
+	c.Long = `Computes the link that a bond sends each flow on, as the kernel's transmit hash
+does, and source ports or addresses that spread flows evenly.
+
+` + exitHelp
+	c.Example = "  linerate steer show --src 10.0.0.1 --dst 10.0.0.2 --sport 40000-40007\n  linerate steer pick --src 10.0.0.1 --dst 10.0.0.2 --streams 4"
+	c.SuggestionsMinimumDistance = 2
+	return c
+}
+
+func newSteerShow(app *App) *cobra.Command {
+	var bundle bundleFlags
+	var flows flowFlags
+	c := &cobra.Command{
+		Use: "show", Short: "which link each flow takes", Args: none,
+		Long: `Says which link of a bond each flow takes, and how many take each. Links count
+from 0 in enslave order. Where no program can know (a secret key, a mode that
+goes by load, an address that was not given) the link is unknown, with the
+reason.
+
+` + flowHelp + bundleHelp + exitHelp,
+		Example: `  linerate steer show --src 10.0.0.1 --dst 10.0.0.2 --sport 40000-40015
+  linerate steer show --policy layer2 --links 2 --flows flows.csv`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			frames, err := flows.frames(app.Stdin)
+			if err != nil {
+				return err
+			}
+			b, host, err := bundle.resolve(cmd.Context(), app)
+			if err != nil {
+				return err
+			}
+			if err := flows.complete(frames, b, host); err != nil {
+				return err
+			}
+			shown := steer.Show(b, frames)
+			if app.json {
+				return app.printJSON(shown)
+			}
+			return app.printShown(b, shown)
+		},
+	}
+	flows.add(c)
+	c.Flags().StringVar(&flows.sport, "sport", "", "source ports: 40000, 40000-40015, or a list of both")
+	c.Flags().StringVar(&flows.file, "flows", "", "CSV file of flows with the header proto,src,dst,sport,dport,smac,dmac,vlan\n(columns may be missing); - is standard input")
+	bundle.add(c)
+	return c
+}
+
+const bundleHelp = `The bond is the running host's (--bond where there are several) unless --policy
+and --links say another; the kernel and the byte order are its own unless
+--kernel and --byte-order do.
+
+`
+
+// bundleFlags say whose hash to compute.
+type bundleFlags struct {
+	host, bond, policy, kernel, byteOrder string
+	links                                 int
+}
+
+func (b *bundleFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&b.bond, "bond", "", "bond of the host to take policy and links from (default: the only one)")
+	c.Flags().StringVar(&b.host, "host", "local:", "host that has the bond: local:, netns:NAME or ssh://user@host")
+	c.Flags().StringVar(&b.policy, "policy", "", "transmit hash policy (default: the bond's): layer2, layer2+3, layer3+4,\nencap2+3, encap3+4 or vlan+srcmac")
+	c.Flags().IntVar(&b.links, "links", 0, "number of links (default: the bond's usable ones)")
+	c.Flags().StringVar(&b.kernel, "kernel", "", "release of the sending kernel, such as 6.1 (default: the host's)")
+	c.Flags().StringVar(&b.byteOrder, "byte-order", "", "little or big (default: the host's)")
+}
+
+const mostLinks = 1024
+
+// resolve is the bundle that the flags describe, with the host it was read
+// from: nil when the flags alone describe it.
+func (b *bundleFlags) resolve(ctx context.Context, app *App) (steer.Bundle, *netstate.Host, error) {
+	if b.links < 0 || b.links > mostLinks {
+		return steer.Bundle{}, nil, usage(fmt.Sprintf("--links: want 1 to %d, not %d", mostLinks, b.links), "")
+	}
+	policy, err := parsePolicy("--policy", b.policy)
+	if err != nil {
+		return steer.Bundle{}, nil, err
+	}
+	bigEndian, err := parseByteOrder(b.byteOrder)
+	if err != nil {
+		return steer.Bundle{}, nil, err
+	}
+	eras := steer.ErasOf(b.kernel)
+	if b.kernel != "" && eras == nil {
+		return steer.Bundle{}, nil, usage("--kernel: want a release such as 6.1 or 5.15.0-105-generic, not "+b.kernel, "")
+	}
+	var bundle steer.Bundle
+	var host *netstate.Host
+	if policy != nil && b.links > 0 && b.bond == "" {
+		bundle = steer.Declared(*policy, b.links)
+		bundle.BigEndian = nativeBigEndian()
+		if eras == nil {
+			if eras, err = b.runningEras(ctx, app); err != nil {
+				return steer.Bundle{}, nil, err
+			}
+		}
+	} else if bundle, host, err = b.observed(ctx, app); err != nil {
+		return steer.Bundle{}, nil, err
+	}
+	if policy != nil {
+		bundle.Policy = *policy
+	}
+	if b.links > 0 {
+		bundle.Ports = steer.Declared(bundle.Policy, b.links).Ports
+	}
+	if bigEndian != nil {
+		bundle.BigEndian = *bigEndian
+	}
+	if eras != nil {
+		bundle.Era, bundle.Doubt = eras[0], eras[1:]
+	}
+	return bundle, host, nil
+}
+
+// runningEras are those of the host's kernel; nil, the current one, for a host
+// that does not run Linux.
+func (b *bundleFlags) runningEras(ctx context.Context, app *App) ([]steer.Era, error) {
+	t, err := parseTarget(b.host)
+	if err != nil {
+		return nil, err
+	}
+	h, err := app.dial(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	if h.Hello.OS != "linux" {
+		return nil, nil
+	}
+	return steer.ErasOf(h.Hello.Kernel), nil
+}
+
+// observed reads the bond named, or the only one, from the host.
+func (b *bundleFlags) observed(ctx context.Context, app *App) (steer.Bundle, *netstate.Host, error) {
+	host, err := app.observe(ctx, b.host)
+	if err != nil {
+		return steer.Bundle{}, nil, err
+	}
+	name := b.bond
+	if name == "" {
+		if name, err = onlyBond(host); err != nil {
+			return steer.Bundle{}, nil, err
+		}
+	}
+	bundle, err := steer.BundleOf(host, name)
+	if err != nil {
+		return steer.Bundle{}, nil, usage("steer: "+err.Error(), bondsHint(host))
+	}
+	return bundle, &host, nil
+}
+
+func bondsOf(h netstate.Host) []string {
+	var names []string
+	for _, l := range h.Links {
+		if l.Bond != nil {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+func bondsHint(h netstate.Host) string {
+	names := bondsOf(h)
+	if len(names) == 0 {
+		return "say --policy layer3+4 --links 2, or --host of one that has a bond"
+	}
+	return "the bonds of " + h.Name + ": " + strings.Join(names, ", ")
+}
+
+func onlyBond(h netstate.Host) (string, error) {
+	names := bondsOf(h)
+	switch len(names) {
+	case 0:
+		return "", usage("steer: no bond on "+h.Name, bondsHint(h))
+	case 1:
+		return names[0], nil
+	}
+	return "", usage(fmt.Sprintf("steer: %d bonds on %s", len(names), h.Name), "name one with --bond: "+strings.Join(names, ", "))
+}
+
+// parsePolicy reads a transmit hash policy; nil for none.
+func parsePolicy(flag, word string) (*netstate.HashPolicy, error) {
+	if word == "" {
+		return nil, nil
+	}
+	var words []string
+	for _, p := range netstate.HashPolicies() {
+		if p.String() == word {
+			return &p, nil
+		}
+		words = append(words, p.String())
+	}
+	slices.Sort(words)
+	return nil, usage(flag+": unknown policy "+word, "the policies are "+strings.Join(words, ", "))
+}
+
+// parseByteOrder reports whether it is big; nil for none given.
+func parseByteOrder(word string) (*bool, error) {
+	big := word == "big"
+	switch word {
+	case "":
+		return nil, nil
+	case "big", "little":
+		return &big, nil
+	}
+	return nil, usage("--byte-order: want little or big, not "+word, "")
+}
+
+// kernelText says for which kernels the answer holds.
+func kernelText(b steer.Bundle) string {
+	order := "little-endian"
+	if b.BigEndian {
+		order = "big-endian"
+	}
+	eras := []string{b.Era.String()}
+	for _, e := range b.Doubt {
+		eras = append(eras, e.String())
+	}
+	return "kernels " + strings.Join(eras, " or ") + ", " + order
+}

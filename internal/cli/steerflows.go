@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/steer"
+)
+
+const flowHelp = `Lists of --src and --dst as long as each other are paired in order; one address
+on a side goes with each of the other's.
+
+`
+
+// mostFlows bounds what flags may multiply to.
+const mostFlows = 1 << 20
+
+// flowFlags name flows by their parts.
+type flowFlags struct {
+	src, dst          []string
+	sport, file       string
+	dport, vlan       uint16
+	smac, dmac, proto string
+}
+
+func (f *flowFlags) add(c *cobra.Command) {
+	c.Flags().StringSliceVar(&f.src, "src", nil, "source address, or a list")
+	c.Flags().StringSliceVar(&f.dst, "dst", nil, "destination address, or a list")
+	c.Flags().Uint16Var(&f.dport, "dport", steer.DefaultDport, "destination port")
+	c.Flags().StringVar(&f.smac, "smac", "", "sender's MAC address (default: the host's own for --src)")
+	c.Flags().StringVar(&f.dmac, "dmac", "", "next hop's MAC address")
+	c.Flags().Uint16Var(&f.vlan, "vlan", 0, "VLAN tag (default: the one --src is on)")
+	c.Flags().StringVar(&f.proto, "proto", "tcp", "tcp, udp, icmp, icmpv6 or a protocol number")
+}
+
+// template is the frame that all flows of the flags have in common.
+func (f *flowFlags) template() (flow.Frame, error) {
+	frame := flow.Frame{VLAN: f.vlan}
+	frame.Dport = f.dport
+	for _, part := range []struct {
+		flag string
+		err  error
+	}{
+		{"--proto", frame.Proto.UnmarshalText([]byte(f.proto))},
+		{"--smac", frame.SrcMAC.UnmarshalText([]byte(f.smac))},
+		{"--dmac", frame.DstMAC.UnmarshalText([]byte(f.dmac))},
+	} {
+		if part.err != nil {
+			return frame, usage(part.flag+": "+part.err.Error(), "")
+		}
+	}
+	return frame, nil
+}
+
+// frames are the flows that the flags or the file name, in order.
+func (f *flowFlags) frames(stdin io.Reader) ([]flow.Frame, error) {
+	if f.file != "" {
+		if len(f.src) > 0 || len(f.dst) > 0 || f.sport != "" {
+			return nil, usage("steer show: --flows and --src, --dst, --sport exclude each other", "put the flows into the file, or leave the file out")
+		}
+		return readFlows(f.file, stdin)
+	}
+	if len(f.src) == 0 && len(f.dst) == 0 && f.sport == "" {
+		return nil, usage("steer show: no flows named", "say --src 10.0.0.1 --dst 10.0.0.2 --sport 40000-40015, or --flows FILE.csv")
+	}
+	base, err := f.template()
+	if err != nil {
+		return nil, err
+	}
+	lanes, err := f.lanes()
+	if err != nil {
+		return nil, err
+	}
+	ports, err := parsePorts(f.sport)
+	if err != nil {
+		return nil, err
+	}
+	if len(lanes)*len(ports) > mostFlows {
+		return nil, usage(fmt.Sprintf("steer show: %d flows: want at most %d", len(lanes)*len(ports), mostFlows), "")
+	}
+	frames := make([]flow.Frame, 0, len(lanes)*len(ports))
+	for _, lane := range lanes {
+		for _, port := range ports {
+			frame := base
+			frame.Src, frame.Dst, frame.Sport = lane.Src, lane.Dst, port
+			frames = append(frames, frame)
+		}
+	}
+	return frames, nil
+}
+
+// complete gives frames the MAC address and the VLAN tag that their source
+// address has on the host, and refuses flows that lack a port which decides.
+func (f *flowFlags) complete(frames []flow.Frame, b steer.Bundle, host *netstate.Host) error {
+	if f.file == "" && f.sport == "" && b.Reach().Ports && len(b.Ports) > 1 {
+		return usage("steer show: no source port, and "+b.Policy.String()+" goes by it", "say --sport 40000, or a range such as 40000-40015")
+	}
+	if host == nil {
+		return nil
+	}
+	for i := range frames {
+		l, ok := host.LinkWith(frames[i].Src)
+		if !ok {
+			continue
+		}
+		if frames[i].SrcMAC.IsZero() {
+			frames[i].SrcMAC = l.MAC
+		}
+		if l.VLAN != nil && frames[i].VLAN == 0 {
+			frames[i].VLAN = uint16(l.VLAN.ID)
+		}
+	}
+	return nil
+}
+
+// lanes pair --src with --dst; an address that is not given is not valid.
+func (f *flowFlags) lanes() ([]flow.Lane, error) {
+	src, err := parseAddresses("--src", f.src)
+	if err != nil {
+		return nil, err
+	}
+	dst, err := parseAddresses("--dst", f.dst)
+	if err != nil {
+		return nil, err
+	}
+	n := max(len(src), len(dst))
+	if len(src) != n && len(src) != 1 || len(dst) != n && len(dst) != 1 {
+		return nil, usage(fmt.Sprintf("--src and --dst: %d and %d addresses cannot be paired", len(src), len(dst)), "give as many of each, or one of one")
+	}
+	lanes := make([]flow.Lane, n)
+	for i := range lanes {
+		lanes[i] = flow.Lane{Src: src[i%len(src)], Dst: dst[i%len(dst)]}
+	}
+	return lanes, nil
+}
+
+// parseAddresses reads addresses; without any it is one that is not given.
+func parseAddresses(flag string, words []string) ([]netip.Addr, error) {
+	if len(words) == 0 {
+		return []netip.Addr{{}}, nil
+	}
+	var out []netip.Addr
+	for _, word := range words {
+		a, err := netip.ParseAddr(strings.TrimSpace(word))
+		if err != nil {
+			return nil, usage(flag+": "+word+" is no IPv4 or IPv6 address", "")
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// parsePorts reads "40000", "40000-40015" and lists of both; "" is port zero,
+// which is none.
+func parsePorts(s string) ([]uint16, error) {
+	if s == "" {
+		return []uint16{0}, nil
+	}
+	var ports []uint16
+	for part := range strings.SplitSeq(s, ",") {
+		first, last, err := parsePortRange(part)
+		if err != nil {
+			return nil, err
+		}
+		for p := int(first); p <= int(last); p++ {
+			ports = append(ports, uint16(p))
+		}
+		if len(ports) > mostFlows {
+			return nil, usage(fmt.Sprintf("--sport: more than %d ports", mostFlows), "")
+		}
+	}
+	return ports, nil
+}
+
+// parsePortRange reads "40000-40015", or one port as a range of one.
+func parsePortRange(s string) (first, last uint16, err error) {
+	low, high, ranged := strings.Cut(strings.TrimSpace(s), "-")
+	if !ranged {
+		high = low
+	}
+	a, errA := strconv.ParseUint(low, 10, 16)
+	z, errZ := strconv.ParseUint(high, 10, 16)
+	switch {
+	case errA != nil || errZ != nil:
+		return 0, 0, usage("--sport: "+s+" is no port or range of ports from 0 to 65535", "write 40000, 40000-40015, or a list of both")
+	case a > z:
+		return 0, 0, usage("--sport: the range "+s+" ends before it begins", fmt.Sprintf("write %d-%d", z, a))
+	}
+	return uint16(a), uint16(z), nil
+}
+
+// readFlows reads a CSV file of flows; "-" is standard input.
+func readFlows(path string, stdin io.Reader) ([]flow.Frame, error) {
+	var text []byte
+	var err error
+	name := path
+	if path == "-" {
+		name = "standard input"
+		text, err = io.ReadAll(stdin)
+	} else {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, badFile("read flows", err)
+	}
+	frames, err := steer.ParseFlows(text)
+	if err != nil {
+		return nil, usage("read flows "+located(name, err.Error()), "")
+	}
+	return frames, nil
+}
+
+// located turns "line 3, column 12: what" into "name:3:12: what".
+func located(name, what string) string {
+	var line, column int
+	place, rest, found := strings.Cut(what, ": ")
+	if _, err := fmt.Sscanf(place, "line %d, column %d", &line, &column); err != nil || !found {
+		return name + ": " + what
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", name, line, column, rest)
+}
+
+// nativeBigEndian reports this machine's byte order.
+func nativeBigEndian() bool { return binary.NativeEndian.Uint16([]byte{0, 1}) == 1 }

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/engine"
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/guest"
+)
+
+// versionDocument is what `version --json` prints.
+type versionDocument struct {
+	Linerate string       `json:"linerate"`
+	Go       string       `json:"go"`
+	OS       string       `json:"os"`
+	Arch     string       `json:"arch"`
+	Engine   string       `json:"engine"`
+	Kernel   string       `json:"kernel"`
+	Protocol int          `json:"protocol"` // of the agents, agentapi.Version
+	Lab      []labBackEnd `json:"lab_back_ends"`
+}
+
+// labBackEnd is where a lab could run, and why it can or cannot.
+type labBackEnd struct {
+	Name   lab.BackEnd `json:"name"`
+	Usable bool        `json:"usable"`
+	Why    string      `json:"why"`
+}
+
+func newVersion(app *App) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "what this binary is and what it can do here", Args: none,
+		Long: `Says which version this is, how it sends traffic here, and on which kernels the
+lab and the demo can run here and why.
+
+` + exitHelp,
+		Example: "  linerate version\n  linerate version --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			doc, err := app.version(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if app.json {
+				return app.printJSON(doc)
+			}
+			app.printVersion(doc)
+			return nil
+		},
+	}
+}
+
+func (a *App) version(ctx context.Context) (versionDocument, error) {
+	h, err := a.dial(ctx, target{thisHost(), "local:"})
+	if err != nil {
+		return versionDocument{}, err
+	}
+	defer h.Close()
+	return versionDocument{
+		Linerate: a.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Engine: engine.Kind, Kernel: h.Hello.Kernel, Protocol: agentapi.Version, Lab: labBackEnds(),
+	}, nil
+}
+
+// labBackEnds asks each back end whether it could run here.
+func labBackEnds() []labBackEnd {
+	host := labBackEnd{Name: lab.Local, Usable: true, Why: "the running kernel has namespaces, bonding and shaping"}
+	if _, err := lab.Choose(lab.Local); err != nil {
+		host.Usable, host.Why = false, oneLine(err.Error())
+		if _, why, found := strings.Cut(err.Error(), lab.ErrNoBackEnd.Error()+": "); found {
+			host.Why = oneLine(why)
+		}
+	}
+	uml := labBackEnd{Name: lab.UML, Usable: true, Why: "a lab kernel is installed, and needs no privilege"}
+	if err := guest.Installed(); err != nil {
+		uml.Usable, uml.Why = false, err.Error()
+	}
+	return []labBackEnd{host, uml}
+}
+
+func (a *App) printVersion(doc versionDocument) {
+	fmt.Fprintf(a.Stdout, "linerate %s (%s, %s/%s)\n", doc.Linerate, doc.Go, doc.OS, doc.Arch)
+	kernel := doc.Kernel
+	if kernel == "" {
+		kernel = "unknown"
+	}
+	fmt.Fprintf(a.Stdout, "kernel %s, engine %s, agent protocol %d\n", kernel, doc.Engine, doc.Protocol)
+	for _, b := range doc.Lab {
+		word := "no"
+		if b.Usable {
+			word = "yes"
+		}
+		fmt.Fprint(a.Stdout, wrapped(fmt.Sprintf("lab back end %s: ", b.Name), word+", "+b.Why, a.width()))
+	}
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/record"
+)
+
+func TestVersion(t *testing.T) {
+	doc := document(t, run(t, "", "version", "--json"))
+	wantKeys(t, "document", doc, "linerate go os arch engine kernel protocol lab_back_ends")
+	if doc["linerate"] != "test" || doc["os"] != runtime.GOOS || doc["go"] != runtime.Version() {
+		t.Errorf("document %v", doc)
+	}
+	var names []string
+	for _, b := range doc["lab_back_ends"].([]any) {
+		wantKeys(t, "back end", b, "name usable why")
+		m := b.(map[string]any)
+		names = append(names, m["name"].(string))
+		if m["why"] == "" {
+			t.Errorf("back end %v has no reason", m)
+		}
+	}
+	if strings.Join(names, " ") != "host uml" {
+		t.Errorf("back ends %v", names)
+	}
+	o := run(t, "", "version")
+	if o.status != exitDone || !strings.HasPrefix(o.stdout, "linerate test (go") || !strings.Contains(o.stdout, "lab back end uml: ") {
+		t.Errorf("exit %d:\n%s", o.status, o.stdout)
+	}
+	fits(t, o.stdout)
+}
+
+// Without a lab kernel on the path that back end is said to be missing.
+func TestVersionWithoutALabKernel(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for _, b := range document(t, run(t, "", "version", "--json"))["lab_back_ends"].([]any) {
+		if m := b.(map[string]any); m["name"] == "uml" && (m["usable"] != false || !strings.Contains(m["why"].(string), "linux.uml")) {
+			t.Errorf("back end %v, want unusable for want of linux.uml", m)
+		}
+	}
+}
+
+func TestSchema(t *testing.T) {
+	recordSchema, err := record.JSONSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string][]byte{"schema": fabric.Schema(), "schema fabric": fabric.Schema(), "schema record": recordSchema, "schema record --json": recordSchema} {
+		o := run(t, "", strings.Fields(args)...)
+		if o.status != exitDone || o.stdout != string(want) || !json.Valid([]byte(o.stdout)) {
+			t.Errorf("%s: exit %d, %d bytes, want %d", args, o.status, len(o.stdout), len(want))
+		}
+	}
+	refused(t, "", exitUsage, "schema: unknown schema plan", "fabric and record", "schema", "plan")
+	refused(t, "", exitUsage, "linerate schema: want one of fabric and record", "", "schema", "fabric", "record")
+}
+
+// Every command's help says what its exit status means and shows how to use
+// it.
+func TestHelp(t *testing.T) {
+	for _, args := range []string{"predict", "steer", "steer show", "steer pick", "inspect", "discover", "report", "schema", "version"} {
+		o := run(t, "", append(strings.Fields(args), "--help")...)
+		if o.status != exitDone || !strings.Contains(o.stdout, exitHelp+"\n\nUsage:") || !strings.Contains(o.stdout, "Examples:\n  linerate ") {
+			t.Errorf("%s --help: exit %d, no exit status at the end or no example:\n%s", args, o.status, o.stdout)
+		}
+		fits(t, strings.Split(o.stdout, "Usage:")[0])
+	}
+}
