@@ -2,6 +2,8 @@
 # make demo    the main job in a built-in lab; needs nothing but this machine
 # make test    everything that must hold before a change is handed in
 # make fuzz    every fuzz target for FUZZTIME
+# make prove-NAME  a proof that takes longer than a test may, its result in
+#              docs/proofs/NAME.txt: demo (five runs in a row), spread (twenty)
 
 # Debian packages beyond Go, make and git: a kernel for the lab, and a C
 # compiler for the race detector (the program itself is built without one).
@@ -20,7 +22,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps demo test check cross unit race labtest fuzz clean
+.PHONY: build deps demo test check cross unit race labtest fuzz prove-demo prove-spread clean
 .DEFAULT_GOAL := build
 
 build:
@@ -89,6 +91,12 @@ fuzz:
 			go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 		done; \
 	done
+
+prove-demo: deps
+	@docs/proofs/prove demo 5 ./cmd/linerate TestDemo
+
+prove-spread: deps
+	@docs/proofs/prove spread 20 ./internal/labtest TestChosenPortsSplitEvenly
 
 clean:
 	@rm -f linerate $(LOG)

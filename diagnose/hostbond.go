@@ -125,7 +125,7 @@ func (b bondView) outside() (HostFinding, bool) {
 
 // unwatched: without link monitoring a dead port keeps its share of the
 // flows. 802.3ad, balance-tlb and balance-alb force it on
-// (bond_option_miimon_set and bond_check_params force 100 ms).
+// (bond_option_mode_set, drivers/net/bonding/bond_options.c, sets 100 ms).
 func (b bondView) unwatched() (HostFinding, bool) {
 	arp := b.link.Bond.Options["arp_interval"]
 	if len(b.ports) == 0 || b.link.Bond.Miimon != 0 || arp != "" && arp != "0" {

@@ -65,7 +65,7 @@ Start with:  linerate demo`,
 		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors:      true,
 		SilenceUsage:       true,
-		DisableSuggestions: true,
+		DisableSuggestions: true, // cobra's are several lines; ours are the hint
 		Version:            app.Version,
 	}
 	root.SetIn(app.Stdin)
@@ -92,6 +92,7 @@ func commands(app *App) []*cobra.Command {
 
 func unknownCommand(cmd *cobra.Command, name string) error {
 	hint := "`" + cmd.CommandPath() + " --help` lists the commands"
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
@@ -133,16 +134,22 @@ func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usage(cmd.CommandPath()+": want "+what, "`"+cmd.CommandPath()+" --help` shows how")
+			return usage(commandName(cmd)+": want "+what, "`"+cmd.CommandPath()+" --help` shows how")
 		}
 		return nil
 	}
 }
 
+// commandName is the command without the program's own name, which starts
+// every error line anyway.
+func commandName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+}
+
 // none demands no arguments.
 func none(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage(cmd.CommandPath()+": unexpected argument "+args[0], "`"+cmd.CommandPath()+" --help` shows how")
+		return usage(commandName(cmd)+": unexpected argument "+args[0], "`"+cmd.CommandPath()+" --help` shows how")
 	}
 	return nil
 }

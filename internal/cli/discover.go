@@ -32,7 +32,7 @@ HOST is local: (this host), netns:NAME or ssh://user@host.
 		Example: "  linerate discover ssh://root@192.0.2.11 ssh://root@192.0.2.12 -o fabric.yaml\n  linerate discover local:",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(cmd.CommandPath()+": want one HOST or more", "write local:, netns:NAME or ssh://user@host")
+				return usage(commandName(cmd)+": want one HOST or more", "write local:, netns:NAME or ssh://user@host")
 			}
 			return nil
 		},

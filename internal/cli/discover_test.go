@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/kernel/netns"
 )
 
 func TestDiscoverThisHost(t *testing.T) {
@@ -52,7 +53,7 @@ func TestDiscoverRefuses(t *testing.T) {
 		status     int
 		line, hint string
 	}{
-		{[]string{"discover"}, exitUsage, "linerate discover: want one HOST or more", "ssh://user@host"},
+		{[]string{"discover"}, exitUsage, "discover: want one HOST or more", "ssh://user@host"},
 		{[]string{"discover", "local:", "beta"}, exitUsage, "host beta: not said how", "ssh://root@beta"},
 		{[]string{"discover", "local:", "local:"}, exitUsage, "host local: is named twice", ""},
 		{[]string{"discover", "netns:linerate-no-such"}, exitUnreachable, "reach linerate-no-such: ", "ip netns list"},
@@ -91,8 +92,10 @@ func TestKernelDiscover(t *testing.T) {
 	}
 	hosts := []string{"linerate-cli-a", "linerate-cli-b"}
 	for _, h := range hosts {
-		ip(t, "netns", "add", h)
-		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", h).Run() })
+		if _, err := netns.Create(h); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = netns.Delete(h) })
 	}
 	ip(t, "-n", hosts[0], "link", "add", "eth0", "type", "veth", "peer", "name", "eth0", "netns", hosts[1])
 	for i, h := range hosts {

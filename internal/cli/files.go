@@ -29,6 +29,9 @@ func badFile(verb string, err error) error {
 			return usage(verb+" "+path.Path+": no such file", "")
 		}
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return withHint(fmt.Errorf("%s: %w", verb, err), "check who may read the file")
+	}
 	return fmt.Errorf("%s: %w", verb, err)
 }
 

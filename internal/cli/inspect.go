@@ -28,7 +28,7 @@ HOST is local: (this host, the default), netns:NAME or ssh://user@host.
 		Example: "  linerate inspect\n  linerate inspect ssh://root@192.0.2.11 --json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage(cmd.CommandPath()+": want one HOST at most", "`linerate discover` looks at several")
+				return usage(commandName(cmd)+": want one HOST at most", "`linerate discover` looks at several")
 			}
 			return nil
 		},

@@ -96,7 +96,7 @@ func TestInspectRefuses(t *testing.T) {
 		{[]string{"inspect", "local:x"}, exitUsage, "host local:x: unknown way", "local:"},
 		{[]string{"inspect", "ssh://"}, exitUsage, "host ssh://: no host name in it", "ssh://user@host"},
 		{[]string{"inspect", ""}, exitUsage, "host: the name is empty", "local:"},
-		{[]string{"inspect", "local:", "local:"}, exitUsage, "linerate inspect: want one HOST at most", "discover"},
+		{[]string{"inspect", "local:", "local:"}, exitUsage, "inspect: want one HOST at most", "discover"},
 		{[]string{"inspect", "netns:linerate-no-such"}, exitUnreachable, "reach linerate-no-such: ", "ip netns list"},
 	} {
 		refused(t, "", c.status, c.line, c.hint, c.args...)

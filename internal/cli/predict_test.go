@@ -170,7 +170,7 @@ hosts:
 		args       []string
 		line, hint string
 	}{
-		{[]string{"predict"}, "linerate predict: want one FABRIC file", "--help"},
+		{[]string{"predict"}, "predict: want one FABRIC file", "--help"},
 		{[]string{"predict", missing}, "read fabric " + missing + ": no such file", ""},
 		{[]string{"predict", good, "--streams", "0"}, "--streams: want counts from 1", ""},
 		{[]string{"predict", good, "--directions", "up"}, "--directions: parse direction \"up\"", ""},

@@ -35,7 +35,7 @@ Several records become one Markdown or CSV file, one after the other.
 		Example: "  linerate report record.json -o report.html\n  linerate report before.json after.json -o both.csv",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(cmd.CommandPath()+": want one RECORD file or more", "a record is the record.json that `linerate measure`, `tune` or `demo` wrote")
+				return usage(commandName(cmd)+": want one RECORD file or more", "a record is the record.json that `linerate measure`, `tune` or `demo` wrote")
 			}
 			return nil
 		},

@@ -89,7 +89,7 @@ func TestReportRefuses(t *testing.T) {
 		args       []string
 		line, hint string
 	}{
-		{[]string{"report"}, "linerate report: want one RECORD file or more", "record.json"},
+		{[]string{"report"}, "report: want one RECORD file or more", "record.json"},
 		{[]string{"report", one, "-o", filepath.Join(dir, "r.pdf")}, "report: cannot write " + filepath.Join(dir, "r.pdf") + ": its extension is not one of .html, .md, .csv", "report.html"},
 		{[]string{"report", one, "-o", filepath.Join(dir, "r")}, "report: cannot write ", "report.html"},
 		{[]string{"report", one, one, "-o", filepath.Join(dir, "r.html")}, "report: a page shows one record, and 2 are named", ".csv"},

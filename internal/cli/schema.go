@@ -27,7 +27,7 @@ An editor that knows it completes and checks a fabric while it is written: put
 		Example: "  linerate schema > fabric.schema.json\n  linerate schema record > record.schema.json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage(cmd.CommandPath()+": want one of fabric and record", "")
+				return usage(commandName(cmd)+": want one of fabric and record", "")
 			}
 			return nil
 		},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/lab"
 )
 
@@ -34,7 +35,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Condition: condition,
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "namespace": namespace},
 	})
 }
 
@@ -49,6 +50,16 @@ func condition(name string) (bool, error) {
 		return err == nil, nil
 	}
 	return false, errors.New("unknown condition " + name)
+}
+
+// namespace makes a network namespace that goes with the script.
+func namespace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: namespace NAME")
+	}
+	ts.Defer(func() { _ = netns.Delete(args[0]) })
+	_, err := netns.Create(args[0])
+	ts.Check(err)
 }
 
 // exits runs a command that must end with the status: exits 2 linerate demo.

@@ -124,7 +124,7 @@ func TestSteerRefuses(t *testing.T) {
 		line, hint string
 	}{
 		{"", []string{"steer", "shwo"}, "unknown command shwo for linerate steer", "did you mean show?"},
-		{"", []string{"steer", "show", "extra"}, "linerate steer show: unexpected argument extra", "--help"},
+		{"", []string{"steer", "show", "extra"}, "steer show: unexpected argument extra", "--help"},
 		{"", []string{"steer", "show", "--policy", "layer5", "--links", "2", "--src", "10.0.0.1"}, "--policy: unknown policy layer5", "layer3+4"},
 		{"", []string{"steer", "show", "--policy", "unknown-9", "--links", "2", "--src", "10.0.0.1"}, "--policy: unknown policy unknown-9", "layer3+4"},
 		{"", []string{"steer", "show", "--links", "-1", "--src", "10.0.0.1"}, "--links: want 1 to", ""},

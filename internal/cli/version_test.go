@@ -57,7 +57,7 @@ func TestSchema(t *testing.T) {
 		}
 	}
 	refused(t, "", exitUsage, "schema: unknown schema plan", "fabric and record", "schema", "plan")
-	refused(t, "", exitUsage, "linerate schema: want one of fabric and record", "", "schema", "fabric", "record")
+	refused(t, "", exitUsage, "schema: want one of fabric and record", "", "schema", "fabric", "record")
 }
 
 // Every command's help says what its exit status means and shows how to use

@@ -121,16 +121,30 @@ func dial(want agentapi.Stream, opts socketOptions) (conn, error) {
 	if err := timeout(fd, syscall.SO_SNDTIMEO, connectTime); err != nil {
 		return fail("prepare", err)
 	}
-	if err := syscall.Connect(fd, sockaddr(far)); err != nil {
-		if errors.Is(err, syscall.EINPROGRESS) {
-			err = syscall.ETIMEDOUT // what connect(2) says when SO_SNDTIMEO runs out
-		}
+	if err := connect(fd, far); err != nil {
 		return fail("connect to", err)
 	}
 	if err := timeout(fd, syscall.SO_SNDTIMEO, 0); err != nil {
 		return fail("prepare", err)
 	}
 	return wrapSocket(fd)
+}
+
+// connect waits until the connection stands. A signal to the thread (the
+// runtime sends them) ends a timed connect early; asking again goes on
+// waiting for the same connection.
+func connect(fd int, far netip.AddrPort) error {
+	for {
+		switch err := syscall.Connect(fd, sockaddr(far)); {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EISCONN):
+			return nil
+		case errors.Is(err, syscall.EINPROGRESS), errors.Is(err, syscall.EALREADY):
+			return syscall.ETIMEDOUT // SO_SNDTIMEO ran out
+		default:
+			return err
+		}
+	}
 }
 
 func wrapSocket(fd int) (conn, error) {

@@ -54,7 +54,7 @@ func Dial(ctx context.Context, name, reach string, cfg Config) (*Host, error) {
 		return nil, fmt.Errorf("reach %s: %w", name, err)
 	}
 	h := &Host{Name: name, via: via}
-	h.Hello, err = call[agentapi.HelloReply](ctx, h, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})
+	h.Hello, err = roundTrip[agentapi.HelloReply](ctx, via, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})
 	if err == nil {
 		err = agentapi.CheckVersion(h.Hello.Version)
 	}
@@ -109,19 +109,27 @@ func (l *local) Close() error {
 	return nil
 }
 
-// call makes one typed call.
+// call makes one typed call; its errors name the host.
 func call[Rep, Req any](ctx context.Context, h *Host, method agentapi.Method, req Req) (Rep, error) {
+	rep, err := roundTrip[Rep](ctx, h.via, method, req)
+	if err != nil {
+		return rep, fmt.Errorf("%s: %w", h.Name, err)
+	}
+	return rep, nil
+}
+
+func roundTrip[Rep, Req any](ctx context.Context, via Transport, method agentapi.Method, req Req) (Rep, error) {
 	var rep Rep
 	params, err := json.Marshal(req)
 	if err != nil {
 		return rep, fmt.Errorf("encode request: %w", err)
 	}
-	result, err := h.via.Call(ctx, method, params)
+	result, err := via.Call(ctx, method, params)
 	if err != nil {
-		return rep, fmt.Errorf("%s: %w", h.Name, err)
+		return rep, err
 	}
 	if err := json.Unmarshal(result, &rep); err != nil {
-		return rep, fmt.Errorf("%s: read reply to %s: %w", h.Name, method, err)
+		return rep, fmt.Errorf("read reply to %s: %w", method, err)
 	}
 	return rep, nil
 }
