@@ -66,7 +66,7 @@ cross:
 # Passing tests are one line a package; a skipped one is named with its reason.
 unit:
 	@echo "== unit tests"
-	@if go test -v $$(go list ./... | grep -v /internal/labtest) >$(LOG) 2>&1; then \
+	@if go test -v $$(go list ./... | grep -vE '/internal/labtest|/cmd/linerate') >$(LOG) 2>&1; then \
 		grep -E '^ok' $(LOG); grep -A1 -E '^ *--- SKIP' $(LOG) | grep -v '^--$$' || true; \
 	else \
 		grep -vE '^ *(=== |--- PASS|PASS$$)' $(LOG); exit 1; \
@@ -81,8 +81,8 @@ race:
 
 # One at a time, with nothing beside it: these measure.
 labtest: deps build
-	@echo "== lab tests"
-	@go test -p 1 -parallel 1 -count=1 -timeout 30m ./internal/labtest/...
+	@echo "== lab tests, and the program as a user runs it"
+	@go test -p 1 -parallel 1 -count=1 -timeout 30m ./internal/labtest/... ./cmd/linerate
 
 fuzz:
 	@for pkg in $$(go list ./...); do \
