@@ -67,7 +67,7 @@ cross:
 unit:
 	@echo "== unit tests"
 	@if go test -v $$(go list ./... | grep -vE '/internal/labtest|/cmd/linerate') >$(LOG) 2>&1; then \
-		grep -E '^ok' $(LOG); grep -A1 -E '^ *--- SKIP' $(LOG) | grep -v '^--$$' || true; \
+		grep -E '^ok' $(LOG); grep -B1 -E '^ *--- SKIP' $(LOG) | grep -v '^--$$' || true; \
 	else \
 		grep -vE '^ *(=== |--- PASS|PASS$$)' $(LOG); exit 1; \
 	fi

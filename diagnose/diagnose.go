@@ -6,6 +6,8 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/predict"
@@ -19,7 +21,9 @@ import (
 const (
 	fullLink     = 0.93
 	idleLink     = 0.20
+	slackLink    = 0.85 // a link above it is used about as much as a full one
 	atCeiling    = 0.95
+	nearTie      = 0.01 // two limits this close cannot be told apart
 	limitedShare = 0.30 // of the window's time
 	busyCore     = 0.90
 	lossShare    = 1e-3
@@ -39,9 +43,7 @@ func Trial(f predict.Fabric, t record.Trial) record.Finding {
 	finding.From, finding.To, finding.Direction, finding.Streams = t.From, t.To, t.Direction, t.Streams
 	finding.Rate, finding.Ceiling = t.Goodput, t.Ceiling
 	finding.Phase, finding.Step = t.Phase, t.Step
-	if finding.Cause != record.LineRate && finding.Expected == 0 {
-		finding.Expected = expected(f, t)
-	}
+	finding.Expected = worst.expected(finding.Cause)
 	return finding
 }
 
@@ -64,8 +66,11 @@ type wayView struct {
 	from, to string
 	goodput  unit.BitRate
 	lanes    []record.Lane
-	egress   []linkLoad // the sender's, as its counters say
-	ingress  []linkLoad // the receiver's
+	// egress are the sender's links, as its counters say, and ingress the
+	// receiver's. Ports that their bond does not use are apart: they idle by
+	// its state, not for want of flows.
+	egress, ingress []linkLoad
+	outside         []linkLoad
 }
 
 // linkLoad is how full a link was in the direction that matters.
@@ -76,10 +81,16 @@ type linkLoad struct {
 }
 
 func (l linkLoad) share() float64 {
-	if l.ceiling == 0 {
+	return fraction(l.payload, l.ceiling)
+}
+
+// fraction is a part of a whole; zero where either is unknown or no number.
+func fraction(part, whole unit.BitRate) float64 {
+	share := float64(part / whole)
+	if whole <= 0 || math.IsNaN(share) || math.IsInf(share, 0) {
 		return 0
 	}
-	return float64(l.payload / l.ceiling)
+	return share
 }
 
 func view(f predict.Fabric, t record.Trial, d flow.Direction) *wayView {
@@ -96,64 +107,59 @@ func view(f predict.Fabric, t record.Trial, d flow.Direction) *wayView {
 	for _, l := range t.Links {
 		switch l.Host {
 		case v.from:
-			v.egress = append(v.egress, linkLoad{l.Host, l.Link, l.TxPayload, l.Ceiling})
+			v.add(&v.egress, linkLoad{l.Host, l.Link, l.TxPayload, l.Ceiling})
 		case v.to:
-			v.ingress = append(v.ingress, linkLoad{l.Host, l.Link, l.RxPayload, l.Ceiling})
+			v.add(&v.ingress, linkLoad{l.Host, l.Link, l.RxPayload, l.Ceiling})
 		}
 	}
 	return v
 }
 
-// ceiling is the sum of the weaker side's links; zero when unknown.
-func (v *wayView) ceiling() unit.BitRate {
-	least := unit.BitRate(0)
-	for _, side := range [][]linkLoad{v.egress, v.ingress} {
-		var sum unit.BitRate
-		for _, l := range side {
-			if l.ceiling == 0 {
-				sum = 0
-				break
-			}
-			sum += l.ceiling
-		}
-		if sum > 0 && (least == 0 || sum < least) {
-			least = sum
-		}
+func (v *wayView) add(side *[]linkLoad, l linkLoad) {
+	if l.share() <= idleLink && v.unused(l) {
+		v.outside = append(v.outside, l)
+		return
 	}
-	return least
+	*side = append(*side, l)
 }
 
-func (v *wayView) share() float64 {
-	if c := v.ceiling(); c > 0 {
-		return float64(v.goodput / c)
+// unused reports a port that its bond leaves aside while it uses others: a
+// standby, down, or outside the active aggregator.
+func (v *wayView) unused(l linkLoad) bool {
+	h := v.fabric.Hosts[l.host]
+	link, ok := h.Link(l.link)
+	if !ok || link.Port == nil {
+		return false
 	}
-	return 0
+	usable := h.UsablePorts(link.Port.Bond)
+	return len(usable) > 0 && !slices.Contains(usable, l.link)
 }
+
+// ceiling is the sum of the weaker side's links; zero when unknown.
+func (v *wayView) ceiling() unit.BitRate {
+	out, in := total(v.egress), total(v.ingress)
+	if out == 0 || in == 0 {
+		return max(out, in)
+	}
+	return min(out, in)
+}
+
+func (v *wayView) share() float64 { return fraction(v.goodput, v.ceiling()) }
 
 // judge goes from what is certain to what is inferred: links that are full
 // first, then caps, then what TCP itself says it waited for, then processors.
 func (v *wayView) judge() record.Finding {
+	if v.goodput <= 0 {
+		return v.unknown()
+	}
 	for _, rule := range []func() (record.Finding, bool){
-		v.lineRate, v.lacpDown, v.fullLink, v.shaper, v.processor, v.windows, v.loss,
+		v.lacpDown, v.lineRate, v.fullLink, v.shaper, v.processor, v.windows, v.loss,
 	} {
 		if f, ok := rule(); ok {
 			return f
 		}
 	}
 	return v.unknown()
-}
-
-// expected is what this trial would carry with every link in use: the
-// prediction with a policy that reaches ports and ports chosen, at the MTU
-// that is set.
-func expected(f predict.Fabric, t record.Trial) unit.BitRate {
-	best := withPolicy(f, t.From, t.To)
-	streams := max(t.Streams, linkCount(best, t.From, t.To))
-	p, err := predict.Predict(best, predict.Traffic{From: t.From, To: t.To, Direction: t.Direction, Streams: streams, Protocol: t.Protocol, Ports: "chosen"})
-	if err != nil {
-		return 0
-	}
-	return p.Rate
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

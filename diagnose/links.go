@@ -2,34 +2,78 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/unit"
 )
 
 const (
 	fromCounters = "RTM_GETLINK IFLA_STATS64, over the common window"
 	fromBond     = "IFLA_BOND_XMIT_HASH_POLICY"
+	fromPorts    = "IFLA_BOND_SLAVE_STATE, IFLA_BOND_SLAVE_MII_STATUS and IFLA_BOND_SLAVE_AD_AGGREGATOR_ID"
 	fromTCP      = "TCP_INFO of every stream, over the common window"
 	fromSteer    = "transmit hash of each stream's addresses and ports"
 )
 
 // lineRate: the links carry what they can.
 func (v *wayView) lineRate() (record.Finding, bool) {
-	if v.share() < atCeiling {
+	if v.share() < atCeiling && !(v.share() >= slackLink && (allFull(v.egress) || allFull(v.ingress))) {
 		return record.Finding{}, false
 	}
-	n := len(v.egress)
-	what := fmt.Sprintf("All %d links run at their line rate.", n)
-	if n == 1 {
-		what = "The one link runs at its line rate."
+	if c, ok := v.cap(); ok && c.payload < v.ceiling()*(1-nearTie) {
+		return record.Finding{}, false // the cap is what binds
+	}
+	side := v.weaker()
+	if f, ok := v.held(side); ok {
+		return f, true
+	}
+	what := fmt.Sprintf("All %d links run at their line rate.", len(side))
+	if len(side) == 1 {
+		what = "The one link in use runs at its line rate."
 	}
 	return record.Finding{
 		Cause: record.LineRate, Confidence: 0.95, Summary: what + " Nothing is left to gain but larger frames or faster links.",
 		Evidence: v.loads(), Remedy: "none needed: only more or faster links carry more",
+	}, true
+}
+
+func allFull(side []linkLoad) bool {
+	return len(side) > 0 && !slices.ContainsFunc(side, func(l linkLoad) bool { return l.share() < fullLink })
+}
+
+// weaker is the side whose links carry less in all, the sender's at a tie.
+func (v *wayView) weaker() []linkLoad {
+	out, in := total(v.egress), total(v.ingress)
+	if out == 0 || in > 0 && in < out*(1-nearTie) {
+		return v.ingress
+	}
+	return v.egress
+}
+
+// held: every link the sender uses is kept below its speed by a queueing
+// discipline of its own.
+func (v *wayView) held(side []linkLoad) (record.Finding, bool) {
+	var evidence []record.Evidence
+	for _, l := range side {
+		link, _ := v.fabric.Hosts[l.host].Link(l.link)
+		for _, q := range link.Qdiscs {
+			if l.host == v.from && q.Parent == "root" && q.Rate > 0 && (q.Rate < link.Speed || link.Speed == 0) {
+				evidence = append(evidence, record.Evidence{What: "rate of the root qdisc " + q.Kind + " on " + l.link + " of " + l.host, Value: q.Rate.String(), Source: "RTM_GETQDISC"})
+				break
+			}
+		}
+	}
+	if len(side) == 0 || len(evidence) < len(side) {
+		return record.Finding{}, false
+	}
+	return record.Finding{
+		Cause: record.Shaper, Confidence: 0.95,
+		Summary:  fmt.Sprintf("A root qdisc holds %s of %s below its speed, and the result is its rate.", names(side), v.from),
+		Evidence: append(evidence, v.loads()...),
+		Remedy:   fmt.Sprintf("raise or remove the shaper on %s (`tc qdisc show`)", v.from),
 	}, true
 }
 
@@ -38,8 +82,11 @@ func (v *wayView) lineRate() (record.Finding, bool) {
 func (v *wayView) fullLink() (record.Finding, bool) {
 	for _, side := range [][]linkLoad{v.egress, v.ingress} {
 		full, idle := split(side)
-		if len(side) < 2 || len(full) == 0 || len(full) == len(side) {
+		if len(full) == 0 || len(idle) == 0 {
 			continue
+		}
+		if c, ok := v.cap(); ok && c.payload <= total(full)*(1+nearTie) {
+			continue // more links would not pass the cap
 		}
 		f := v.imbalance(side, full, idle)
 		f.Evidence = append(v.loads(), f.Evidence...)
@@ -48,82 +95,64 @@ func (v *wayView) fullLink() (record.Finding, bool) {
 	return record.Finding{}, false
 }
 
+// split is the links of a side that are full and those with room left; none
+// is idle when even the least used is nearly full.
 func split(side []linkLoad) (full, idle []linkLoad) {
+	least := 1.0
 	for _, l := range side {
-		switch {
-		case l.share() >= fullLink:
+		least = min(least, l.share())
+		if l.share() >= fullLink {
 			full = append(full, l)
-		case l.share() <= idleLink:
+		} else {
 			idle = append(idle, l)
 		}
+	}
+	if least >= slackLink {
+		return full, nil
 	}
 	return full, idle
 }
 
 func (v *wayView) imbalance(side, full, idle []linkLoad) record.Finding {
 	host := side[0].host
-	sending := host == v.from
-	reach, policy, bond := v.reach(sending)
+	d := v.dealt(host == v.from)
 	f := record.Finding{Cause: record.HashImbalance, Confidence: 0.9}
-	if policy != "" {
-		source := fromBond
-		if !sending {
-			source = "switch_hash of the path, as declared"
-		}
-		f.Evidence = append(f.Evidence, record.Evidence{What: "transmit hash policy of " + bond, Value: policy, Source: source})
-	}
-	f.Evidence = append(f.Evidence, v.placements()...)
-	who := fmt.Sprintf("%s to %s", v.from, v.to)
+	f.Evidence = append(d.evidence, v.placements()...)
 	where := fmt.Sprintf("%s of %s", names(full), host)
+	unused := fmt.Sprintf("%s carried %s of what it could", names(idle), percent(mean(idle)))
+	flows := fmt.Sprintf("The %d streams", len(v.lanes))
+	if len(v.lanes) == 1 {
+		flows = "One stream"
+	}
+	flows += fmt.Sprintf(" from %s to %s", v.from, v.to)
 	switch {
-	case len(v.lanes) == 1:
+	case host == v.from && v.misrouted(idle):
+		f.Cause = record.AsymmetricRoute
+		f.Summary = fmt.Sprintf("%s leave by %s, and %s, though it holds the address that some of them send from: a route leads them out by the wrong link.", flows, where, unused)
+		f.Remedy = fmt.Sprintf("give each source address of %s a route by its own link (`ip route get` with from shows where traffic leaves)", v.from)
+	case len(v.lanes) <= len(full):
 		f.Cause, f.Confidence = record.SingleLink, 0.97
-		f.Summary = fmt.Sprintf("One stream from %s uses one link (%s): a hash never splits a flow.", who, where)
+		f.Summary = fmt.Sprintf("%s use %d of %d links (%s): a hash never splits a flow.", flows, len(full), len(side), where)
+		if len(v.lanes) == 1 {
+			f.Summary = fmt.Sprintf("%s uses one link (%s): a hash never splits a flow.", flows, where)
+		}
 		f.Remedy = fmt.Sprintf("use at least %d streams with ports chosen for different links (`linerate steer pick`)", len(side))
-	case policy != "" && !reach.Ports && len(full) == 1:
+		if d.mend != "" && !d.reach.Ports {
+			f.Remedy = fmt.Sprintf("%s; then use at least %d streams", d.mend, len(side))
+		}
+	case d.mend != "" && !d.reach.Ports && !(d.reach.Addresses && v.pairs() > len(full)):
 		f.Cause, f.Confidence = record.SingleLink, 0.97
-		f.Summary = fmt.Sprintf("All %d streams from %s use %s, because %s; %s carried %s of what it could.",
-			len(v.lanes), who, where, strings.TrimSuffix(reach.Why, "."), names(idle), percent(mean(idle)))
-		f.Remedy = fmt.Sprintf("set the transmit hash policy of %s to layer3+4 and choose source ports (`linerate tune`)", bond)
+		f.Summary = fmt.Sprintf("%s use %s, because %s; %s.", flows, where, strings.TrimSuffix(d.reach.Why, "."), unused)
+		f.Remedy = d.mend
 	default:
-		f.Summary = fmt.Sprintf("The %d streams from %s share %s while %s carried %s of what it could: the ports fell that way.",
-			len(v.lanes), who, where, names(rest(side, full)), percent(mean(rest(side, full))))
+		f.Summary = fmt.Sprintf("%s share %s while %s: the ports fell that way.", flows, where, unused)
 		f.Remedy = "choose source ports for different links (`linerate steer pick`), or use more streams"
+		if !d.reach.Ports && d.reach.Addresses {
+			f.Summary = fmt.Sprintf("%s share %s while %s: the addresses hash that way.", flows, where, unused)
+			f.Remedy = "choose other addresses (`linerate steer pick`), or " + d.mend
+		}
 	}
 	return f
-}
-
-// reach is what the policy of the side could have used.
-func (v *wayView) reach(sending bool) (steer.Reach, string, string) {
-	if !sending {
-		for _, p := range v.fabric.Paths {
-			if p.From != v.from && p.To != v.from || p.From != v.to && p.To != v.to {
-				continue
-			}
-			var policy netstate.HashPolicy
-			if policy.UnmarshalText([]byte(p.SwitchHash)) == nil {
-				return steer.Declared(policy, len(v.ingress)).Reach(), policy.String(), "the switch"
-			}
-		}
-		return steer.Reach{Ports: true}, "", "the switch"
-	}
-	h := v.fabric.Hosts[v.from]
-	if len(v.lanes) == 0 {
-		return steer.Reach{}, "", ""
-	}
-	link, ok := h.LinkWith(v.lanes[0].Src)
-	if !ok {
-		return steer.Reach{}, "", ""
-	}
-	_, _, bond := h.Below(link.Name)
-	if bond == nil {
-		return steer.Reach{}, "", ""
-	}
-	b, err := steer.BundleOf(h, bond.Name)
-	if err != nil {
-		return steer.Reach{}, "", ""
-	}
-	return b.Reach(), bond.Bond.HashPolicy.String(), bond.Name + " on " + v.from
 }
 
 // placements says where steer puts the streams.
@@ -164,44 +193,59 @@ func (v *wayView) loads() []record.Evidence {
 			out = append(out, record.Evidence{What: fmt.Sprintf("%s on %s %s", l.link, l.host, side.verb), Value: value, Source: fromCounters})
 		}
 	}
+	for _, l := range v.outside {
+		out = append(out, record.Evidence{What: fmt.Sprintf("%s on %s", l.link, l.host), Value: "not used by its bond now", Source: fromPorts})
+	}
 	return out
 }
 
-// lacpDown: ports outside the active aggregator carry nothing although they
-// are there.
+// lacpDown: the ports in the active aggregator are full, and others that
+// could help are outside.
 func (v *wayView) lacpDown() (record.Finding, bool) {
-	for _, host := range []string{v.from, v.to} {
-		h := v.fabric.Hosts[host]
+	for _, side := range [][]linkLoad{v.egress, v.ingress} {
+		if !allFull(side) {
+			continue
+		}
+		h := v.fabric.Hosts[side[0].host]
 		for _, l := range h.Links {
-			if l.Bond == nil || l.Bond.Mode != netstate.LACP || !v.uses(l) {
+			if l.Bond == nil || l.Bond.Mode != netstate.LACP || !carries(l, side) {
 				continue
 			}
-			if usable := h.UsablePorts(l.Name); len(usable) < len(l.Bond.Ports) {
-				return record.Finding{
-					Cause: record.LACPDown, Confidence: 0.95,
-					Summary: fmt.Sprintf("%s of %s has %d of its %d ports in the active aggregator.", l.Name, host, len(usable), len(l.Bond.Ports)),
-					Evidence: append([]record.Evidence{{What: "ports in use of " + l.Name + " on " + host, Value: strings.Join(usable, ", "),
-						Source: "IFLA_BOND_SLAVE_AD_AGGREGATOR_ID against IFLA_BOND_AD_INFO_AGGREGATOR"}}, v.loads()...),
-					Remedy: "check the switch's LACP on the other ports: same channel group, same speed, LACP on",
-				}, true
+			// A stream for each usable port and no more has no use for others.
+			usable := h.UsablePorts(l.Name)
+			if len(usable) >= len(l.Bond.Ports) || len(v.lanes) <= len(usable) {
+				continue
 			}
+			return v.aggregator(h, l, usable), true
 		}
 	}
 	return record.Finding{}, false
 }
 
-// uses reports whether the bond's ports are among the links of this way.
-func (v *wayView) uses(bond netstate.Link) bool {
-	for _, side := range [][]linkLoad{v.egress, v.ingress} {
-		for _, l := range side {
-			for _, p := range bond.Bond.Ports {
-				if l.link == p && len(bond.Bond.Ports) > 1 {
-					return true
-				}
-			}
+func (v *wayView) aggregator(h netstate.Host, bond netstate.Link, usable []string) record.Finding {
+	in := strings.Join(usable, ", ")
+	if in == "" {
+		in = "none"
+	}
+	f := record.Finding{
+		Cause: record.LACPDown, Confidence: 0.95,
+		Summary: fmt.Sprintf("%s of %s has %d of its %d ports in the active aggregator, and they are full.", bond.Name, h.Name, len(usable), len(bond.Bond.Ports)),
+		Evidence: append([]record.Evidence{{What: "ports in use of " + bond.Name + " on " + h.Name, Value: in,
+			Source: "IFLA_BOND_SLAVE_AD_AGGREGATOR_ID against IFLA_BOND_AD_INFO_AGGREGATOR"}}, v.loads()...),
+		Remedy: "check the switch's LACP on the other ports: same channel group, same speed, LACP on",
+	}
+	for _, name := range bond.Bond.Ports {
+		if p, ok := h.Link(name); ok && p.Port != nil && (!p.Up || !p.Port.MIIUp) {
+			f.Remedy = fmt.Sprintf("bring %s of %s up: it has no link (cable, optic, switch port)", name, h.Name)
+			break
 		}
 	}
-	return false
+	return f
+}
+
+// carries reports whether a port of the bond is among the links.
+func carries(bond netstate.Link, side []linkLoad) bool {
+	return slices.ContainsFunc(side, func(l linkLoad) bool { return slices.Contains(bond.Bond.Ports, l.link) })
 }
 
 func names(links []linkLoad) string {
@@ -212,18 +256,15 @@ func names(links []linkLoad) string {
 	return strings.Join(s, " and ")
 }
 
-func rest(side, without []linkLoad) []linkLoad {
-	var out []linkLoad
-	for _, l := range side {
-		keep := true
-		for _, w := range without {
-			keep = keep && w != l
+// total is what the links carry in all; zero when one is unknown.
+func total(links []linkLoad) (sum unit.BitRate) {
+	for _, l := range links {
+		if l.ceiling <= 0 {
+			return 0
 		}
-		if keep {
-			out = append(out, l)
-		}
+		sum += l.ceiling
 	}
-	return out
+	return sum
 }
 
 func mean(links []linkLoad) float64 {
@@ -235,35 +276,4 @@ func mean(links []linkLoad) float64 {
 		sum += l.share()
 	}
 	return sum / float64(len(links))
-}
-
-// withPolicy is the fabric with every hashing bond of the pair at layer3+4.
-func withPolicy(f predict.Fabric, hosts ...string) predict.Fabric {
-	out := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths}
-	for name, h := range f.Hosts {
-		out.Hosts[name] = h
-	}
-	for _, name := range hosts {
-		h := out.Hosts[name].Clone()
-		for i := range h.Links {
-			if b := h.Links[i].Bond; b != nil && b.Mode.Hashes() {
-				b.HashPolicy = netstate.Layer34
-			}
-		}
-		out.Hosts[name] = h
-	}
-	return out
-}
-
-// linkCount is the most links any bond of the pair spreads over.
-func linkCount(f predict.Fabric, hosts ...string) int {
-	most := 1
-	for _, name := range hosts {
-		for _, l := range f.Hosts[name].Links {
-			if l.Bond != nil {
-				most = max(most, len(f.Hosts[name].UsablePorts(l.Name)))
-			}
-		}
-	}
-	return most
 }

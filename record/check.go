@@ -8,9 +8,8 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// Tolerances of Check. A receiving socket may hold some data that the links
-// took in before the window opened, so goodput may stand a little above what
-// came in during it.
+// Tolerances of Check. Streams and links are counted some milliseconds apart,
+// so that goodput may stand a little above what came in.
 const (
 	laneTolerance    = 0.001
 	leastOfIngress   = 0.90
@@ -40,8 +39,9 @@ func (t Trial) Check() []string {
 	return wrong
 }
 
-// ShareOfIngress is goodput over the payload that the receivers' links took
-// in, headers accounted for; ok is false when no link was counted.
+// ShareOfIngress is goodput, with what still waits to be read, over the
+// payload that the receivers' links took in, headers accounted for; ok is
+// false when no link was counted.
 func (t Trial) ShareOfIngress() (share float64, ok bool) {
 	receivers := make(map[string]bool)
 	for _, way := range t.Direction.Ways() {
@@ -60,5 +60,5 @@ func (t Trial) ShareOfIngress() (share float64, ok bool) {
 	if in == 0 {
 		return 0, false
 	}
-	return float64(t.Goodput / in), true
+	return float64((t.Goodput + t.Unread) / in), true
 }

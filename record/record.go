@@ -98,7 +98,11 @@ type Trial struct {
 	Reverse     unit.BitRate `json:"reverse_bps,omitempty"`
 	// Wire is payload plus the headers of every segment, from the Ethernet
 	// header on.
-	Wire       unit.BitRate `json:"wire_bps"`
+	Wire unit.BitRate `json:"wire_bps"`
+	// Unread is how much more waited in the receivers' buffers at the end of
+	// the window than at its start (negative: less): what the links delivered
+	// and goodput does not count, as a rate over the window.
+	Unread     unit.BitRate `json:"unread_bps,omitempty"`
 	Ceiling    unit.BitRate `json:"ceiling_bps"`
 	CeilingMTU int          `json:"ceiling_mtu_bytes,omitempty"`
 	Predicted  unit.BitRate `json:"predicted_bps,omitempty"`

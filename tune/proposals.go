@@ -3,7 +3,6 @@ package tune
 import (
 	"fmt"
 	"math/bits"
-	"sort"
 	"strings"
 	"time"
 
@@ -20,21 +19,21 @@ import (
 func hashPolicy(s State) (Proposal, bool) {
 	hosts := make(map[string]netstate.Host)
 	var changed, why []string
-	for host, links := range pairLinks(s) {
-		h := s.Fabric.Hosts[host]
-		for _, l := range links {
-			_, _, bond := h.Below(l.Name)
-			if bond == nil || !bond.Bond.Mode.Hashes() || len(h.UsablePorts(bond.Name)) < 2 {
+	all := pairLinks(s)
+	for _, host := range hostsOf(all) {
+		desired := s.Fabric.Hosts[host].Clone()
+		for _, l := range all[host] {
+			_, _, bond := desired.Below(l.Name)
+			if bond == nil || !bond.Bond.Mode.Hashes() || len(desired.UsablePorts(bond.Name)) < 2 {
 				continue
 			}
-			b, err := steer.BundleOf(h, bond.Name)
+			// A second interface on the same bond finds it changed.
+			b, err := steer.BundleOf(desired, bond.Name)
 			if err != nil || b.Reach().Ports && b.Reach().Chosen {
 				continue
 			}
-			desired := h.Clone()
-			d, _ := desired.Link(bond.Name)
-			d.Bond.HashPolicy = netstate.Layer34
-			desired.SetLink(d)
+			bond.Bond.HashPolicy = netstate.Layer34
+			desired.SetLink(*bond)
 			hosts[host] = desired
 			changed = append(changed, bond.Name+" of "+host)
 			why = append(why, b.Reach().Why)
@@ -43,7 +42,6 @@ func hashPolicy(s State) (Proposal, bool) {
 	if len(hosts) == 0 {
 		return Proposal{}, false
 	}
-	sort.Strings(changed)
 	p := Proposal{
 		Change:  "transmit hash policy layer3+4 on " + strings.Join(changed, " and "),
 		Why:     strings.TrimSuffix(why[0], ".") + "; layer3+4 tells flows apart by their ports",
@@ -78,10 +76,23 @@ func streams(s State) (Proposal, bool) {
 	if best.Gain < leastGain {
 		return Proposal{}, false
 	}
-	before := plural(s.Traffic.Streams, "stream")
-	best.Change = fmt.Sprintf("%s on chosen source ports instead of %s", plural(best.Traffic.Streams, "stream"), before)
+	before, after := plural(s.Traffic.Streams, "stream"), plural(best.Traffic.Streams, "stream")
+	best.Change = fmt.Sprintf("%s on chosen source ports instead of %s", after, before)
 	best.Why = fmt.Sprintf("%s can use %s at most; ports chosen by the bond's own hash give each of the %d links its share", before, plural(min(s.Traffic.Streams, n), "link"), n)
+	if n == 1 { // no ports to choose between: the streams themselves are the limit
+		best.Change = fmt.Sprintf("%s instead of %s", after, before)
+		best.Why = streamLimit(s, before)
+	}
 	return best, true
+}
+
+// streamLimit is what keeps the present streams below what one link carries.
+func streamLimit(s State, streams string) string {
+	p, err := predict.Predict(s.Fabric, s.Traffic)
+	if err != nil || len(p.Limits) == 0 {
+		return streams + " cannot fill the link"
+	}
+	return fmt.Sprintf("%s cannot fill the link: %s", streams, p.Limits[0].Why)
 }
 
 func plural(n int, noun string) string {
@@ -100,21 +111,23 @@ func mtu(s State) (Proposal, bool) {
 	size := LargestMTU(s.Fabric, s.Traffic.From, s.Traffic.To)
 	hosts := make(map[string]netstate.Host)
 	var changed []string
-	from := 0
-	for host, links := range pairLinks(s) {
+	from := size
+	all := pairLinks(s)
+	for _, host := range hostsOf(all) {
 		desired := s.Fabric.Hosts[host].Clone()
-		for _, l := range links {
+		for _, l := range all[host] {
+			raised := false
 			for _, name := range stack(desired, l) {
 				d, ok := desired.Link(name)
 				if !ok || d.MTU >= size {
 					continue
 				}
-				from = d.MTU
+				from, raised = min(from, d.MTU), true
 				d.MTU = size
 				desired.SetLink(d)
-				hosts[host] = desired
 			}
-			if _, touched := hosts[host]; touched {
+			if raised {
+				hosts[host] = desired
 				changed = append(changed, l.Name+" of "+host)
 			}
 		}
@@ -122,7 +135,6 @@ func mtu(s State) (Proposal, bool) {
 	if len(hosts) == 0 {
 		return Proposal{}, false
 	}
-	sort.Strings(changed)
 	p := Proposal{
 		Change:  fmt.Sprintf("MTU %d on %s", size, strings.Join(changed, " and ")),
 		Why:     fmt.Sprintf("frames of %d bytes spend more of the line on headers than frames of %d", from, size),
@@ -151,26 +163,37 @@ func stack(h netstate.Host, l netstate.Link) []string {
 }
 
 // LargestMTU is the largest MTU that every link of the pair says it takes, at
-// most 9000; the smallest one set where a driver names no limit.
+// most 9000; the smallest one set where a driver names no limit. Zero when the
+// pair has no links.
 func LargestMTU(f predict.Fabric, from, to string) int {
 	size := jumbo
-	s := State{Fabric: f, Traffic: predict.Traffic{From: from, To: to}}
-	for host, links := range pairLinks(s) {
+	all := pairLinks(State{Fabric: f, Traffic: predict.Traffic{From: from, To: to}})
+	if len(all) == 0 {
+		return 0
+	}
+	for host, links := range all {
 		for _, l := range links {
 			for _, name := range stack(f.Hosts[host], l) {
 				d, ok := f.Hosts[host].Link(name)
 				if !ok {
 					continue
 				}
-				most := d.MaxMTU
-				if most == 0 {
-					most = d.MTU
-				}
-				size = min(size, most)
+				size = min(size, mostOf(d))
 			}
 		}
 	}
 	return size
+}
+
+// mostOf is the largest MTU that a link is known to take.
+func mostOf(l netstate.Link) int {
+	switch {
+	case l.MaxMTU > 0:
+		return l.MaxMTU
+	case l.MTU > 0:
+		return l.MTU
+	}
+	return predict.DefaultMTU
 }
 
 const (

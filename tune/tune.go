@@ -6,6 +6,8 @@ package tune
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/linerate/linerate/flow"
@@ -159,16 +161,25 @@ func pairLinks(s State) map[string][]netstate.Link {
 	return out
 }
 
-// width is how many links the pair can use at most.
+// hostsOf are the hosts of pairLinks in order, so that the same state always
+// gives the same proposals.
+func hostsOf(links map[string][]netstate.Link) []string {
+	return slices.Sorted(maps.Keys(links))
+}
+
+// width is how many links the pair can use at most. Two interfaces on one
+// bond share its ports.
 func width(s State) int {
 	most := 1
 	for host, links := range pairLinks(s) {
-		n := 0
+		ports := make(map[string]bool)
 		for _, l := range links {
 			below, _, _ := s.Fabric.Hosts[host].Below(l.Name)
-			n += len(below)
+			for _, port := range below {
+				ports[port.Name] = true
+			}
 		}
-		most = max(most, n)
+		most = max(most, len(ports))
 	}
 	return most
 }

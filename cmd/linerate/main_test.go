@@ -201,7 +201,7 @@ func checkReport(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<svg", "alpha", "beta", "layer3+4", "single-link"} {
+	for _, want := range []string{"<svg", "alpha", "beta", "layer3&#43;4", "single-link"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the report lacks %q", want)
 		}

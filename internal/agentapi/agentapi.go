@@ -201,6 +201,11 @@ type TCPCount struct {
 	Last          record.TCP    `json:"last"`
 	RcvBuf        unit.Bytes    `json:"rcvbuf_bytes"`
 	SndBuf        unit.Bytes    `json:"sndbuf_bytes"`
+	// Received is the payload that arrived in order so far; zero where the
+	// kernel does not count it (Linux before 4.1).
+	Received uint64 `json:"bytes_received,omitempty"`
+	// Unread is what the links delivered and the receiver has not taken yet.
+	Unread unit.Bytes `json:"unread_bytes,omitempty"`
 }
 
 // FinishRequest ends a session: streams stop, sockets close, ports are freed.

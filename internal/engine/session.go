@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,6 +102,7 @@ func (s *session) attach(index int, c conn) error {
 // may lose it between the two; such a reading is taken again.
 const (
 	sureWithin  = 2 * time.Millisecond
+	perStream   = 20 * time.Microsecond // what asking the kernel takes
 	readingsMax = 4
 )
 
@@ -120,7 +122,7 @@ func (s *session) timed(read func() error, keep func()) (time.Duration, error) {
 			best, at = span, begin+span/2
 			keep()
 		}
-		if span <= sureWithin {
+		if span <= sureWithin+time.Duration(len(s.streams))*perStream {
 			break
 		}
 	}
@@ -130,14 +132,15 @@ func (s *session) timed(read func() error, keep func()) (time.Duration, error) {
 // sample counts everything once. Streams first: they move fastest.
 func (s *session) sample() error {
 	var now agentapi.Sample
-	counted := make([]uint64, len(s.streams))
-	var err error
+	counted, infos := make([]uint64, len(s.streams)), make([]agentapi.TCPCount, len(s.streams))
 	now.At, _ = s.timed(func() error {
 		for i, st := range s.streams {
-			counted[i] = st.bytes.Load()
+			infos[i] = st.info()
+			counted[i] = max(st.bytes.Load(), taken(infos[i]))
 		}
 		return nil
-	}, func() { now.Bytes = append([]uint64(nil), counted...) })
+	}, func() { now.Bytes, now.TCP = slices.Clone(counted), slices.Clone(infos) })
+	var err error
 	if s.cfg.Links != nil && len(s.links) > 0 {
 		var links []agentapi.LinkCount
 		at, err := s.timed(func() (err error) {
@@ -156,15 +159,25 @@ func (s *session) sample() error {
 			return fmt.Errorf("sample processors: %w", err)
 		}
 	}
-	now.TCP = make([]agentapi.TCPCount, len(s.streams))
-	for i, st := range s.streams {
-		now.TCP[i] = st.info()
+	for _, st := range s.streams {
 		now.CPU.Threads = append(now.CPU.Threads, threadSeconds(int(st.thread.Load())))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.samples = append(s.samples, now)
 	return nil
+}
+
+// taken is what the application has been given of a connection, to the byte:
+// what TCP received in order, less what still waits. The stream's own counter
+// stands still while a call fills its buffer. Zero where TCP does not say, and
+// at a sending end.
+func taken(c agentapi.TCPCount) uint64 {
+	const opened = uint64(openingLength)
+	if got := c.Received; c.Present && got > opened+uint64(c.Unread) {
+		return got - opened - uint64(c.Unread)
+	}
+	return 0
 }
 
 // since returns the samples from index on; a negative index is the last one.
@@ -233,19 +246,23 @@ func (st *stream) end(c conn, err error) {
 	c.close()
 }
 
-// bufferLength is how much one call moves. Larger calls cost less per byte;
+// receiveLength is how much one call takes in: the grain of the counters, so
+// no more than a few milliseconds' worth of a slow link.
+const receiveLength = 256 << 10
+
+// sendLength is how much one call hands over. Larger calls cost less per byte;
 // with very many streams memory counts more.
-func bufferLength(streams int) int {
+func sendLength(streams int) int {
 	if streams > 64 {
 		return 256 << 10
 	}
-	return 1 << 20
+	return 4 << 20
 }
 
 // receive takes in bytes on a thread of its own until the connection ends.
 func (st *stream) receive(c conn) {
 	defer lockThread(&st.thread)()
-	buf := make([]byte, bufferLength(len(st.session.streams)))
+	buf := make([]byte, receiveLength)
 	var total uint64
 	for {
 		n, err := c.receive(buf)
@@ -279,7 +296,7 @@ func (st *stream) send(ns netns.Namespace, req agentapi.SourceRequest, index int
 			st.end(c, nil)
 			return
 		}
-		buf := make([]byte, bufferLength(len(req.Streams)))
+		buf := make([]byte, sendLength(len(req.Streams)))
 		fillPattern(buf)
 		var total uint64
 		for {

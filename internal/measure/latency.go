@@ -58,7 +58,7 @@ func firstLane(n Network, from, to string) (flow.Lane, int, error) {
 func summary(reply agentapi.PingReply) record.Latency {
 	out := record.Latency{Sent: reply.Sent, LossRatio: 1}
 	if reply.Sent > 0 {
-		out.LossRatio = 1 - float64(len(reply.RTTs))/float64(reply.Sent)
+		out.LossRatio = max(1-float64(len(reply.RTTs))/float64(reply.Sent), 0) // a network may duplicate
 	}
 	if len(reply.RTTs) == 0 {
 		return out

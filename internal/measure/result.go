@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -79,27 +80,28 @@ func (t *trial) addLanes(out *record.Trial, sink *end) {
 	swindow := (sshut.At - sopen.At).Seconds()
 	for i, s := range t.streams[sink.way.name] {
 		lane := record.Lane{Lane: s.Lane, Way: sink.way.name, Sport: s.Sport, Dport: s.Dport}
-		lane.Goodput = unit.FromBytes(float64(shut.Bytes[i]-open.Bytes[i]), window)
+		lane.Goodput = unit.FromBytes(float64(grown(open.Bytes[i], shut.Bytes[i])), window)
 		lane.EgressLink = place(t.cfg.Network, sink.way, flow.Tuple{Proto: flow.TCP, Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: s.Dport})
 		if below := physical(t.cfg.Network.Host(sink.host), sink.way.lanes, false); len(below) == 1 {
 			lane.IngressLink = below[0]
 		}
 		segments := uint64(0)
-		if a, b := sopen.TCP[i], sshut.TCP[i]; b.Present {
+		if a, b := tcpOf(sopen, i), tcpOf(sshut, i); b.Present {
 			lane.TCP = b.Last
 			lane.TCP.BusyRatio = ratio((b.Busy - a.Busy).Seconds(), swindow)
 			lane.TCP.RwndLimited = ratio((b.RwndLimited - a.RwndLimited).Seconds(), swindow)
 			lane.TCP.SndbufLimited = ratio((b.SndbufLimited - a.SndbufLimited).Seconds(), swindow)
-			lane.Retransmits = b.Retransmits - a.Retransmits
-			lane.TCP.BytesRetrans = b.BytesRetrans - a.BytesRetrans
-			lane.TCP.SegmentsOut = b.SegmentsOut - a.SegmentsOut
+			lane.Retransmits = grown(a.Retransmits, b.Retransmits)
+			lane.TCP.BytesRetrans = grown(a.BytesRetrans, b.BytesRetrans)
+			lane.TCP.SegmentsOut = grown(a.SegmentsOut, b.SegmentsOut)
 			lane.SndBuf = b.SndBuf
 			segments = lane.TCP.SegmentsOut
 		}
-		if a, b := open.TCP[i], shut.TCP[i]; b.Present {
-			lane.TCP.SegmentsIn = b.SegmentsIn - a.SegmentsIn
+		if a, b := tcpOf(open, i), tcpOf(shut, i); b.Present {
+			lane.TCP.SegmentsIn = grown(a.SegmentsIn, b.SegmentsIn)
+			out.Unread += unit.FromBytes(float64(b.Unread-a.Unread), window)
 			lane.TCP.RcvSpace, lane.RcvBuf = b.Last.RcvSpace, b.RcvBuf
-			lane.TCP.RcvOutOfOrder = b.Last.RcvOutOfOrder - min(a.Last.RcvOutOfOrder, b.Last.RcvOutOfOrder)
+			lane.TCP.RcvOutOfOrder = grown(a.Last.RcvOutOfOrder, b.Last.RcvOutOfOrder)
 			segments = lane.TCP.SegmentsIn
 		}
 		tags := 0
@@ -110,6 +112,17 @@ func (t *trial) addLanes(out *record.Trial, sink *end) {
 		out.Wire += lane.Goodput + unit.FromBytes(float64(segments)*headerBytes(s.Src.Is6(), tags), window)
 		out.Lanes = append(out.Lanes, lane)
 	}
+}
+
+// grown is how much a counter grew; zero when it was set back in between.
+func grown(from, to uint64) uint64 { return to - min(from, to) }
+
+// tcpOf is what a sample says of a stream; absent where TCP_INFO was not read.
+func tcpOf(s agentapi.Sample, stream int) agentapi.TCPCount {
+	if stream < len(s.TCP) {
+		return s.TCP[stream]
+	}
+	return agentapi.TCPCount{}
 }
 
 // other is the sending end of a receiving one.
@@ -145,13 +158,13 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 		v6 := e.address().Is6()
 		use := record.LinkUse{
 			Host: e.host, Link: b.Link,
-			Tx:      unit.FromBytes(float64(b.C.TxBytes-a.C.TxBytes), seconds),
-			Rx:      unit.FromBytes(float64(b.C.RxBytes-a.C.RxBytes), seconds),
+			Tx:      unit.FromBytes(float64(grown(a.C.TxBytes, b.C.TxBytes)), seconds),
+			Rx:      unit.FromBytes(float64(grown(a.C.RxBytes, b.C.RxBytes)), seconds),
 			Ceiling: predict.LinkPayload(physical, link.MTU, tags, v6),
-			Drops:   dropped(b.C) - min(dropped(a.C), dropped(b.C)),
+			Drops:   grown(dropped(a.C), dropped(b.C)),
 
-			TxPackets: b.C.TxPackets - a.C.TxPackets, RxPackets: b.C.RxPackets - a.C.RxPackets,
-			QdiscDrops: b.QdiscDrops - min(a.QdiscDrops, b.QdiscDrops), QdiscOverlimits: b.QdiscOverlimits - min(a.QdiscOverlimits, b.QdiscOverlimits),
+			TxPackets: grown(a.C.TxPackets, b.C.TxPackets), RxPackets: grown(a.C.RxPackets, b.C.RxPackets),
+			QdiscDrops: grown(a.QdiscDrops, b.QdiscDrops), QdiscOverlimits: grown(a.QdiscOverlimits, b.QdiscOverlimits),
 			QdiscBacklog: b.QdiscBacklog,
 		}
 		header := headerBytes(v6, tags)

@@ -206,6 +206,9 @@ func (t *trial) openWay(ctx context.Context, w way, id string, key agentapi.Key,
 		return nil, fmt.Errorf("connect %s to %s: %w", w.from, w.to, err)
 	}
 	t.ends = append(t.ends, e)
+	if len(reply.Streams) != w.streams {
+		return nil, fmt.Errorf("connect %s to %s: %d streams, asked for %d", w.from, w.to, len(reply.Streams), w.streams)
+	}
 	t.streams[w.name] = reply.Streams
 	for _, s := range reply.Streams {
 		used = append(used, flow.Tuple{Proto: flow.TCP, Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: s.Dport})
@@ -267,7 +270,7 @@ func (t *trial) take(ctx context.Context) error {
 				err = fmt.Errorf("%s: %s", e.host, reply.Errors[0])
 			}
 			if err == nil {
-				e.samples = append(e.samples, reply.Samples...)
+				err = e.add(reply.Samples)
 			}
 			errs <- err
 		}()
@@ -277,6 +280,25 @@ func (t *trial) take(ctx context.Context) error {
 		all = append(all, <-errs)
 	}
 	return errors.Join(all...)
+}
+
+// add keeps samples that hold what the rest relies on: every stream, and the
+// clock running forward.
+func (e *end) add(samples []agentapi.Sample) error {
+	for _, s := range samples {
+		n := len(e.samples)
+		switch {
+		case len(s.Bytes) != e.way.streams:
+			return fmt.Errorf("sample %s: %d streams, want %d", e.host, len(s.Bytes), e.way.streams)
+		case n > 0 && s.At < e.samples[n-1].At:
+			return fmt.Errorf("sample %s: its clock runs backward", e.host)
+		}
+		e.samples = append(e.samples, s)
+	}
+	if len(e.samples) == 0 {
+		return fmt.Errorf("sample %s: no sample", e.host)
+	}
+	return nil
 }
 
 // longest is the most the window may take.

@@ -70,63 +70,6 @@ func sameSubnet(l netstate.Link, t flow.Tuple) bool {
 	return false
 }
 
-// choosePorts picks source ports that spread the streams over the sender's
-// links, and over the receiver's where its switch's hash is declared. Zeros,
-// the kernel's choice, where there is nothing to choose.
-func choosePorts(n Network, w way, dport int, used []flow.Tuple) (ports []uint16, note string, err error) {
-	ports = make([]uint16, w.streams)
-	// Streams of one lane share a bond; each lane's are chosen on their own.
-	for k, lane := range w.lanes {
-		var mine []int
-		for i := k; i < w.streams; i += len(w.lanes) {
-			mine = append(mine, i)
-		}
-		link, ok := egress(n.Host(w.from), lane)
-		if !ok || len(mine) == 0 {
-			continue
-		}
-		bundle, err := steer.BundleOf(n.Host(w.from), link.Name)
-		if err != nil || len(bundle.Ports) < 2 {
-			continue // no bond: nothing to choose
-		}
-		f := frame(n, w, flow.Tuple{Proto: flow.TCP, Src: lane.Src, Dst: lane.Dst, Dport: uint16(dport)})
-		picked, err := steer.Pick(steer.PickRequest{
-			Bundle: bundle, Far: farSide(n, w, lane), Lanes: []flow.Lane{lane}, Streams: len(mine), Proto: flow.TCP, Dport: uint16(dport),
-			Used: used, SrcMAC: f.SrcMAC, DstMAC: f.DstMAC, VLAN: f.VLAN,
-		})
-		if err != nil {
-			return nil, "", fmt.Errorf("choose ports from %s to %s: %w", w.from, w.to, err)
-		}
-		for j, i := range mine {
-			ports[i] = picked.Streams[j].Sport
-		}
-		note = picked.Why
-	}
-	return ports, note, nil
-}
-
-// farSide is the switch's declared hash over the receiver's links; nil when
-// nothing is declared or there is one link only.
-func farSide(n Network, w way, lane flow.Lane) *steer.Bundle {
-	far, ok := n.Host(w.to).LinkWith(lane.Dst)
-	if !ok {
-		return nil
-	}
-	ports, _, _ := n.Host(w.to).Below(far.Name)
-	var policy netstate.HashPolicy
-	declared := false
-	for _, p := range n.Fabric.Paths {
-		if p.From == w.from && p.To == w.to || p.From == w.to && p.To == w.from {
-			declared = policy.UnmarshalText([]byte(p.SwitchHash)) == nil
-		}
-	}
-	if !declared || len(ports) < 2 {
-		return nil
-	}
-	b := steer.Declared(policy, len(ports))
-	return &b
-}
-
 // place is the link on which steer puts a connected stream; "" unknown.
 func place(n Network, w way, t flow.Tuple) string {
 	link, ok := n.Host(w.from).LinkWith(t.Src)

@@ -22,7 +22,7 @@ func (t *trial) received(from, to func(*end) int) unit.BitRate {
 		}
 		a, b := e.samples[from(e)], e.samples[to(e)]
 		for i := range b.Bytes {
-			sum += unit.FromBytes(float64(b.Bytes[i]-a.Bytes[i]), (b.At - a.At).Seconds())
+			sum += unit.FromBytes(float64(grown(a.Bytes[i], b.Bytes[i])), (b.At - a.At).Seconds())
 		}
 	}
 	return sum

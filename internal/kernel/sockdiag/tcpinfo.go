@@ -6,6 +6,7 @@ package sockdiag
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/linerate/linerate/unit"
@@ -28,7 +29,8 @@ type Info struct {
 	Reordering     uint32
 	RcvSpace       uint32 // bytes
 	TotalRetrans   uint32 // segments
-	PacingRate     unit.BitRate
+	// PacingRate is zero before the first round trip.
+	PacingRate unit.BitRate
 	// MaxPacing is zero when the application set no limit.
 	MaxPacing                        unit.BitRate
 	BytesAcked, BytesReceived        uint64
@@ -75,14 +77,28 @@ func ParseInfo(b []byte) (Info, error) {
 	if len(b) < int(FieldRetrans) {
 		return Info{}, ErrShort
 	}
-	full := make([]byte, MaxInfo)
-	copy(full, b)
-	u32 := func(off int) uint32 { return binary.NativeEndian.Uint32(full[off:]) }
-	u64 := func(off int) uint64 { return binary.NativeEndian.Uint64(full[off:]) }
+	// A field that is not there whole is not there.
+	u32 := func(off int) uint32 {
+		if len(b) < off+4 {
+			return 0
+		}
+		return binary.NativeEndian.Uint32(b[off:])
+	}
+	u64 := func(off int) uint64 {
+		if len(b) < off+8 {
+			return 0
+		}
+		return binary.NativeEndian.Uint64(b[off:])
+	}
 	us32 := func(off int) time.Duration { return time.Duration(u32(off)) * time.Microsecond }
 	us64 := func(off int) time.Duration { return time.Duration(min(u64(off), 1<<50)) * time.Microsecond }
-	rate := func(off int) unit.BitRate { return unit.BitRate(u64(off)) * 8 }
-	i := Info{
+	rate := func(off int) unit.BitRate {
+		if u64(off) == math.MaxUint64 { // ~0 is the kernel's word for no limit
+			return 0
+		}
+		return unit.BitRate(u64(off)) * 8
+	}
+	return Info{
 		Length: len(b), State: b[0], CAState: b[1], SndWscale: b[6] & 0xf, RcvWscale: b[6] >> 4, AppLimited: b[7]&1 != 0,
 		SndMSS: u32(16), RcvMSS: u32(20), Unacked: u32(24), Lost: u32(32), PathMTU: u32(60),
 		RTT: us32(68), SndSsthresh: u32(76), SndCwnd: u32(80), Reordering: u32(88),
@@ -92,11 +108,7 @@ func ParseInfo(b []byte) (Info, error) {
 		Busy: us64(168), RwndLimited: us64(176), SndbufLimited: us64(184),
 		BytesSent: u64(200), BytesRetrans: u64(208), DSACKDups: u32(216), ReordSeen: u32(220),
 		RcvOutOfOrder: u32(224), SndWnd: u32(228), RcvWnd: u32(232),
-	}
-	if u64(112) == ^uint64(0) {
-		i.MaxPacing = 0
-	}
-	return i, nil
+	}, nil
 }
 
 // caStates is the one table of congestion states (enum tcp_ca_state).

@@ -47,3 +47,13 @@ func ThreadCPU(tid int) (time.Duration, error) {
 	}
 	return time.Duration(ts.Nano()), nil
 }
+
+// Unread is how many bytes wait in a socket's receive buffer (SIOCINQ); zero
+// when the kernel does not say.
+func Unread(fd int) int {
+	n, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+	if err != nil {
+		return 0
+	}
+	return n
+}

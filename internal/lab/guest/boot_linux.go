@@ -108,9 +108,10 @@ func start(dir string, c Command) (*machine, error) {
 	m.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + roomyDir(uint64(memory)<<20)}
 	m.cmd.ExtraFiles = []*os.File{theirs}
 	m.cmd.Stdout, m.cmd.Stderr = m.console, m.console
-	// A group of its own: the kernel's helper processes die with it, and a
-	// Ctrl-C at the terminal reaches us, not the kernel.
-	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	// A group of its own: a Ctrl-C at the terminal reaches us, not the kernel.
+	// No signal for our own death: a killed kernel leaves its helper processes
+	// behind, while the guest, when the line goes dead, ends all in order.
+	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	m.cmd.WaitDelay = 2 * time.Second
 	if err := m.cmd.Start(); err != nil {
 		ours.Close()
@@ -169,9 +170,11 @@ func (m *machine) converse(ctx context.Context, c Command) (Exit, error) {
 	boot := time.NewTimer(bootTime)
 	defer boot.Stop()
 	interrupted := ctx.Done()
+	up := false
 	for {
 		select {
 		case release := <-ready:
+			up = true
 			boot.Stop()
 			m.log.Debug("lab kernel is up", "release", release)
 		case r := <-finished:
@@ -185,6 +188,11 @@ func (m *machine) converse(ctx context.Context, c Command) (Exit, error) {
 		case <-boot.C:
 			return Exit{}, m.explainDeath(fmt.Errorf("start lab kernel: no word within %v", bootTime))
 		case <-interrupted:
+			if !up {
+				// Nobody listens yet, and nothing runs that wants to clean up.
+				m.kill()
+				return Exit{}, ctx.Err()
+			}
 			interrupted = nil
 			boot.Reset(graceTime)
 			_ = writeFrame(m.line, frameSignal, []byte{byte(syscall.SIGINT)})
@@ -234,7 +242,11 @@ func (m *machine) stop() {
 	case <-m.done:
 	case <-time.After(3 * time.Second):
 	}
-	// Also after a clean end: a helper process may have outlived its parent.
+	m.kill() // also after a clean end: a helper process may have outlived its parent
+}
+
+// kill ends the kernel and its helper processes at once.
+func (m *machine) kill() {
 	_ = syscall.Kill(-m.cmd.Process.Pid, syscall.SIGKILL)
 	<-m.done
 }
@@ -242,8 +254,7 @@ func (m *machine) stop() {
 // explainDeath adds the kernel's last words to an error, which is nearly
 // always the reason.
 func (m *machine) explainDeath(err error) error {
-	_ = syscall.Kill(-m.cmd.Process.Pid, syscall.SIGKILL)
-	<-m.done
+	m.kill()
 	var words []string
 	for _, line := range strings.Split(m.console.String(), "\n") {
 		if l := strings.TrimSpace(line); l != "" {

@@ -1,0 +1,126 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// mostStreams bounds what is predicted for: a record may hold any number.
+const mostStreams = 1024
+
+// expected is what the trial would carry once the cause is mended: the
+// prediction with every link in use, a policy that reaches ports and ports
+// chosen, at the MTU that is set. Zero where nothing is to mend, or where
+// nobody can say.
+func (v *wayView) expected(cause record.Cause) unit.BitRate {
+	t := v.trial
+	best := withPolicy(v.fabric, t.From, t.To)
+	switch cause {
+	case record.LineRate, record.Unknown, record.AsymmetricRoute:
+		return 0
+	case record.LACPDown:
+		joinPorts(best, t.From, t.To)
+	case record.Shaper:
+		unshape(best, v.from)
+	case record.ReceiveWindow:
+		raise(best, v.to, "net.ipv4.tcp_rmem")
+	case record.SendBuffer:
+		raise(best, v.from, "net.ipv4.tcp_wmem")
+	}
+	streams := min(max(t.Streams, linkCount(best, t.From, t.To)), mostStreams)
+	p, err := predict.Predict(best, predict.Traffic{From: t.From, To: t.To, Direction: t.Direction, Streams: streams, Protocol: t.Protocol, Ports: predict.PortsChosen})
+	if err != nil {
+		return 0
+	}
+	return p.Rate
+}
+
+// withPolicy is the fabric with every hashing bond of the pair at layer3+4.
+func withPolicy(f predict.Fabric, hosts ...string) predict.Fabric {
+	out := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths}
+	for name, h := range f.Hosts {
+		out.Hosts[name] = h
+	}
+	for _, name := range hosts {
+		h, ok := out.Hosts[name]
+		if !ok {
+			continue
+		}
+		h = h.Clone()
+		for i := range h.Links {
+			if b := h.Links[i].Bond; b != nil && b.Mode.Hashes() {
+				b.HashPolicy = netstate.Layer34
+			}
+		}
+		out.Hosts[name] = h
+	}
+	return out
+}
+
+// linkCount is the most links any bond of the pair spreads over.
+func linkCount(f predict.Fabric, hosts ...string) int {
+	most := 1
+	for _, name := range hosts {
+		for _, l := range f.Hosts[name].Links {
+			if l.Bond != nil {
+				most = max(most, len(f.Hosts[name].UsablePorts(l.Name)))
+			}
+		}
+	}
+	return most
+}
+
+// joinPorts puts every port of the hosts' LACP bonds into the active
+// aggregator. The hosts are the fabric's own copies.
+func joinPorts(f predict.Fabric, hosts ...string) {
+	for _, name := range hosts {
+		h := f.Hosts[name]
+		for i := range h.Links {
+			port := h.Links[i].Port
+			if port == nil {
+				continue
+			}
+			bond, ok := h.Link(port.Bond)
+			if !ok || bond.Bond == nil || bond.Bond.Mode != netstate.LACP {
+				continue
+			}
+			joined := *port
+			joined.Active, joined.MIIUp = true, true
+			if bond.Bond.AD != nil {
+				joined.AggregatorID = bond.Bond.AD.ID
+			}
+			h.Links[i].Port, h.Links[i].Up, h.Links[i].Carrier = &joined, true, true
+		}
+	}
+}
+
+// ampleBuffer binds no stream at any round trip between continents.
+const ampleBuffer = 1 << 30
+
+// raise is a host's largest buffer out of the way. The host is the fabric's
+// own copy.
+func raise(f predict.Fabric, host, key string) {
+	h, ok := f.Hosts[host]
+	if !ok || h.Sysctls == nil {
+		return
+	}
+	s := h.Sysctls[key]
+	s.Value = fmt.Sprintf("4096 131072 %d", ampleBuffer)
+	h.Sysctls[key] = s
+}
+
+// unshape takes the host's own shapers off links whose speed is known. The
+// host is the fabric's own copy.
+func unshape(f predict.Fabric, host string) {
+	h := f.Hosts[host]
+	for i, l := range h.Links {
+		h.Links[i].Qdiscs = slices.DeleteFunc(slices.Clone(l.Qdiscs), func(q netstate.Qdisc) bool {
+			return q.Parent == "root" && q.Rate > 0 && q.Rate < l.Speed
+		})
+	}
+}
