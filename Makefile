@@ -17,6 +17,9 @@ LOG      := .test.log
 RACE := ./unit ./flow ./netstate ./fabric ./record ./steer ./predict ./diagnose ./tune ./plan ./render ./report \
 	./internal/agentapi ./internal/apply ./internal/engine
 
+# Tests of the kernel that want one with bonding: run again inside the lab.
+INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/observe
+
 # Other systems that must build: pure packages run there, kernel access has stubs.
 CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
@@ -80,8 +83,14 @@ race:
 	fi
 
 # One at a time, with nothing beside it: these measure.
+labtest: SHELL := /bin/bash
+labtest: .SHELLFLAGS := -o pipefail -c
 labtest: deps build
 	@echo "== lab tests, and the program as a user runs it"
+	@for p in $(INLAB); do \
+		go test -c -o .lab.test ./$$p && \
+		./linerate lab exec one-link -- sh -c "cd $$p && exec $(CURDIR)/.lab.test -test.run ^TestKernel -test.count 1" | sed "s|^PASS$$|ok      $$p in the lab|" || exit 1; \
+	done; rm -f .lab.test
 	@go test -p 1 -parallel 1 -count=1 -timeout 30m ./internal/labtest/... ./cmd/linerate
 
 fuzz:

@@ -90,7 +90,7 @@ func Enter(ctx context.Context, c Choice, cmd guest.Command) (exit guest.Exit, e
 	if c.BackEnd != UML || os.Getenv(guest.EnvGuest) != "" {
 		return guest.Exit{}, false, nil
 	}
-	cmd.Modules = append(cmd.Modules, "bonding", "veth", "bridge", "8021q", "sch_tbf", "sch_netem")
+	cmd.Modules = append(cmd.Modules, "bonding", "veth", "bridge", "8021q", "sch_tbf", "sch_htb", "sch_netem", "sch_fq")
 	cmd.Env = append(cmd.Env, envWhy+"="+c.Why, "GOMAXPROCS=8")
 	exit, err = guest.Run(ctx, cmd)
 	return exit, true, err

@@ -207,13 +207,19 @@ func sendRaw(t *testing.T, h *Handle, before []LinkCounters) error {
 			return err
 		}
 	}
-	time.Sleep(100 * time.Millisecond)
-	after, err := h.Counters([]string{"lr1", "lr0"})
-	if err != nil {
-		return err
+	var after []LinkCounters
+	var sent, got uint64
+	for range 30 { // the shaper lets them through in its own time
+		time.Sleep(100 * time.Millisecond)
+		if after, err = h.Counters([]string{"lr1", "lr0"}); err != nil {
+			return err
+		}
+		sent = after[1].Counters.TxBytes - before[1].Counters.TxBytes
+		got = after[0].Counters.RxBytes - before[0].Counters.RxBytes
+		if sent > 0 && sent == got {
+			break
+		}
 	}
-	sent := after[1].Counters.TxBytes - before[1].Counters.TxBytes
-	got := after[0].Counters.RxBytes - before[0].Counters.RxBytes
 	if after[0].Link != "lr1" || sent == 0 || sent != got {
 		t.Errorf("lr0 sent %d bytes, lr1 received %d", sent, got)
 	}
