@@ -46,6 +46,8 @@ func TestCheck(t *testing.T) {
 		{"above the ceiling", func(t *Trial) { t.Ceiling = 2.9e9 }, []string{"impossible: 3.00 Gbit/s is above the physical ceiling of 2.90 Gbit/s"}},
 		{"more than the links took in", func(t *Trial) { t.Links[1].RxPayload = 1.4e9 }, []string{"inconsistent: goodput is 1.034 of"}},
 		{"a little more, from socket buffers", func(t *Trial) { t.Links[1].RxPayload = 1.49e9 }, nil},
+		{"less was read, and the rest waits", func(t *Trial) { t.Links[2].RxPayload, t.Unread = 0.9e9, 0.3e9 }, nil},
+		{"more waits than came", func(t *Trial) { t.Unread = 0.1e9 }, []string{"inconsistent: goodput is 1.033 of"}},
 		{"less than the links took in", func(t *Trial) { t.Links[2].RxPayload = 0.9e9 }, []string{"inconsistent: goodput is 0.882 of"}},
 		{"all of it", func(t *Trial) {
 			t.Lanes, t.Ceiling, t.Links[1].RxPayload = nil, 1e9, 0.1e9

@@ -29,7 +29,7 @@ func TestHeaderBytes(t *testing.T) {
 		}
 		const mtu = 1500
 		frame := float64(mtu + 14 + 4*c.tags)
-		if share := predict.Efficiency(mtu, c.tags, netstate.FramingL2, c.v6, true); !close(share, (frame-got)/frame, 1e-9) {
+		if share := predict.Efficiency(mtu, c.tags, netstate.FramingL2, c.v6, true); !near(share, (frame-got)/frame, 1e-9) {
 			t.Errorf("IPv6 %v, %d tags: predict counts %v of a frame as payload, here it is %v", c.v6, c.tags, share, (frame-got)/frame)
 		}
 	}
@@ -100,18 +100,18 @@ func TestResult(t *testing.T) {
 	for _, l := range got.Links {
 		tx := map[bool]unit.BitRate{true: stream, false: 0}
 		here := l.Host == "alpha"
-		if !close(float64(l.TxPayload), float64(tx[here]), 1e-9) || !close(float64(l.RxPayload), float64(tx[!here]), 1e-9) || l.Ceiling != want.Ceiling/2 {
+		if !near(float64(l.TxPayload), float64(tx[here]), 1e-9) || !near(float64(l.RxPayload), float64(tx[!here]), 1e-9) || l.Ceiling != want.Ceiling/2 {
 			t.Errorf("link %+v", l)
 		}
 	}
 	if len(got.Links) != 4 || len(got.CPU) != 2 {
 		t.Fatalf("%d links, %d processors", len(got.Links), len(got.CPU))
 	}
-	if c := got.CPU[0]; c.Host != "beta" || c.Cores != 2 || !close(c.Busy, 1.25, 1e-9) || c.Busiest != 1 || c.Softirq != 0.5 || c.BusiestThread != 0.5 || c.Shared {
+	if c := got.CPU[0]; c.Host != "beta" || c.Cores != 2 || !near(c.Busy, 1.25, 1e-9) || c.Busiest != 1 || c.Softirq != 0.5 || c.BusiestThread != 0.5 || c.Shared {
 		t.Errorf("processor %+v", c)
 	}
 	got.Lanes, got.Links, got.CPU, got.Notes = nil, nil, nil, nil
-	approx := cmp.Comparer(func(a, b unit.BitRate) bool { return close(float64(a), float64(b), 1e-9) })
+	approx := cmp.Comparer(func(a, b unit.BitRate) bool { return near(float64(a), float64(b), 1e-9) })
 	if diff := cmp.Diff(want, got, approx); diff != "" {
 		t.Errorf("trial (-want +got)\n%s", diff)
 	}
@@ -147,6 +147,16 @@ func TestResultOfLittle(t *testing.T) {
 			tr.ends[1].samples[10].TCP[0] = agentapi.TCPCount{Present: true}
 			tr.ends[1].samples[0].TCP[0].Retransmits, tr.ends[1].samples[0].TCP[0].BytesRetrans = 9, 9
 		}, func(r record.Trial) bool { return r.Lanes[0].Retransmits == 0 && r.Lanes[0].TCP.BytesRetrans == 0 }},
+		{"bytes that wait to be read", func(tr *trial) {
+			for i := range tr.ends[0].samples {
+				tr.ends[0].samples[i].TCP[0].Unread = unit.Bytes(100 * i)
+			}
+		}, func(r record.Trial) bool { return near(float64(r.Unread), 1000*8/2, 1e-9) }},
+		{"fewer wait than did", func(tr *trial) {
+			for i := range tr.ends[0].samples {
+				tr.ends[0].samples[i].TCP[0].Unread = unit.Bytes(1000 - 100*i)
+			}
+		}, func(r record.Trial) bool { return near(float64(r.Unread), -1000*8/2, 1e-9) }},
 		{"one machine", func(tr *trial) { tr.cfg.Network.Machines["beta"] = "m1" }, func(r record.Trial) bool { return r.CPU[0].Shared && r.CPU[1].Shared }},
 		{"above the ceiling", func(tr *trial) {
 			for _, name := range []string{"alpha", "beta"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-func close(a, b, share float64) bool {
+func near(a, b, share float64) bool {
 	return a == b || math.Abs(a-b) <= share*math.Max(math.Abs(a), math.Abs(b))
 }
 
@@ -32,7 +32,7 @@ func TestInterval(t *testing.T) {
 		{nil, 0, math.Inf(1)},
 	} {
 		mean, half := interval(c.values)
-		if !close(mean, c.mean, 1e-6) || !close(half, c.half, 1e-6) {
+		if !near(mean, c.mean, 1e-6) || !near(half, c.half, 1e-6) {
 			t.Errorf("%v: %v ± %v, want %v ± %v", c.values, mean, half, c.mean, c.half)
 		}
 	}
@@ -50,7 +50,7 @@ func TestIntervalScales(t *testing.T) {
 		}
 		mean, half := interval(values)
 		otherMean, otherHalf := interval(other)
-		if !close(otherMean, scale*(mean+add), 1e-9) || math.Abs(otherHalf-scale*half) > 1e-6*scale*(1+half) || half < 0 {
+		if !near(otherMean, scale*(mean+add), 1e-9) || math.Abs(otherHalf-scale*half) > 1e-6*scale*(1+half) || half < 0 {
 			t.Fatalf("%v ± %v became %v ± %v with x %v", mean, half, otherMean, otherHalf, scale)
 		}
 	})
@@ -74,7 +74,7 @@ func TestBlocks(t *testing.T) {
 		{"no block yet", []*end{receiving(100e6)}, nil},
 	} {
 		got := (&trial{ends: c.ends}).blocks()
-		if diff := cmp.Diff(c.want, got, cmp.Comparer(func(a, b float64) bool { return close(a, b, 1e-6) })); diff != "" {
+		if diff := cmp.Diff(c.want, got, cmp.Comparer(func(a, b float64) bool { return near(a, b, 1e-6) })); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
 		}
 	}
@@ -125,7 +125,7 @@ func TestReceived(t *testing.T) {
 	if got := tr.received(last(1), last(0)); got != 0 {
 		t.Errorf("%v after a counter was set back", got)
 	}
-	if got := tr.received(last(9), last(1)); !close(float64(got), 100e6, 1e-6) {
+	if got := tr.received(last(9), last(1)); !near(float64(got), 100e6, 1e-6) {
 		t.Errorf("%v from the first sample, want 100 Mbit/s", got)
 	}
 	if got := tr.opened(); got != 2*step {
