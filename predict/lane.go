@@ -13,13 +13,16 @@ import (
 // use: those that routes to single addresses name, then the addresses of
 // common subnets paired in order (k aliases: k lanes, even when the other
 // side has fewer), and where the hosts share no subnet the addresses that
-// routes lead to. Family is "ipv4", "ipv6", or "" for IPv4 where both ends
-// have it and else IPv6. Errors: ErrUnknownHost, ErrNoLane.
+// routes lead to. Family is "ipv4", "ipv6", or "" for what the path names, else
+// IPv4 where both ends have it and else IPv6. Errors: ErrUnknownHost, ErrNoLane.
 func Lanes(f Fabric, from, to, family string) ([]flow.Lane, error) {
 	a, ok := f.Hosts[from]
 	b, okB := f.Hosts[to]
 	if !ok || !okB {
 		return nil, fmt.Errorf("lanes from %s to %s: %w", from, to, ErrUnknownHost)
+	}
+	if family == "" {
+		family = f.family(from, to)
 	}
 	families := []bool{false, true}
 	switch family {
