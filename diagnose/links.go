@@ -175,7 +175,11 @@ func (v *wayView) placements() []record.Evidence {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []record.Evidence{{What: fmt.Sprintf("where the %d streams of %s hash to", len(v.lanes), v.from), Value: strings.Join(parts, ", "), Source: fromSteer}}
+	what := fmt.Sprintf("where the %d streams of %s hash to", len(v.lanes), v.from)
+	if len(v.lanes) == 1 {
+		what = "where the stream of " + v.from + " hashes to"
+	}
+	return []record.Evidence{{What: what, Value: strings.Join(parts, ", "), Source: fromSteer}}
 }
 
 // loads is every link's share as evidence.

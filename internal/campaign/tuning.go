@@ -34,9 +34,13 @@ type Tuning struct {
 	CeilingMTU int
 }
 
-// unconfirmed bounds how long a change may stand while it is being proven:
-// then the host puts itself back.
-const unconfirmed = 3 * time.Minute
+// unconfirmed is how long a change may stand while it is being proven; then
+// the host puts itself back. A proof is a warm-up and a window, repeated twice
+// at the most when something disturbs it.
+func (t Tuning) unconfirmed() time.Duration {
+	const least, warmUp, margin, most = 3 * time.Minute, 10 * time.Second, time.Minute, 3
+	return max(least, most*(warmUp+max(t.Duration, t.Longest))+margin)
+}
 
 // Tune tries one change after the other, each proven by a measurement before
 // and after it under the same traffic; what does not help is put back. It
@@ -114,7 +118,7 @@ const mostRounds = 3
 func (c *Campaign) rounds(ctx context.Context, t Tuning, p tune.Proposal, plans []plan.Plan, step *record.Step, a record.Trial) ([]change, record.Trial, error) {
 	as, bs := []record.Trial{a}, []record.Trial{}
 	for {
-		changes, err := c.apply(ctx, plans)
+		changes, err := c.apply(ctx, plans, t.unconfirmed())
 		if err != nil {
 			return nil, a, err
 		}
@@ -225,10 +229,10 @@ type change struct{ host, journal string }
 
 // apply carries the plans out, host by host; when one fails the others are
 // put back.
-func (c *Campaign) apply(ctx context.Context, plans []plan.Plan) ([]change, error) {
+func (c *Campaign) apply(ctx context.Context, plans []plan.Plan, deadline time.Duration) ([]change, error) {
 	var done []change
 	for _, pl := range plans {
-		reply, err := c.hosts[pl.Host].Apply(ctx, agentapi.ApplyRequest{Plan: pl, Deadline: unconfirmed})
+		reply, err := c.hosts[pl.Host].Apply(ctx, agentapi.ApplyRequest{Plan: pl, Deadline: deadline})
 		if err == nil && reply.RolledBack != "" {
 			err = fmt.Errorf("%s: change was rolled back: %s", pl.Host, reply.RolledBack)
 		}

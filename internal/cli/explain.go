@@ -59,7 +59,11 @@ func (a *App) printFinding(f record.Finding) {
 	if f.Phase != "" {
 		phase = string(f.Phase) + ": "
 	}
-	fmt.Fprintf(a.Stdout, "%s%s to %s, %s, %d streams: %v of %v\n", phase, f.From, f.To, f.Direction, f.Streams, f.Rate, f.Ceiling)
+	noun := "streams"
+	if f.Streams == 1 {
+		noun = "stream"
+	}
+	fmt.Fprintf(a.Stdout, "%s%s to %s, %s, %d %s: %v of %v\n", phase, f.From, f.To, f.Direction, f.Streams, noun, f.Rate, f.Ceiling)
 	fmt.Fprint(a.Stdout, wrapped("  ", fmt.Sprintf("%s (%s, confidence %.0f %%)", f.Summary, f.Cause, 100*f.Confidence), a.width()))
 	for _, e := range f.Evidence {
 		fmt.Fprint(a.Stdout, wrapped("    - ", fmt.Sprintf("%s: %s", e.What, e.Value), a.width()))

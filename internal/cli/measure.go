@@ -44,7 +44,7 @@ func parseWindow(s string) (window, error) {
 
 // matrixFlags are what measure takes over what the file says.
 type matrixFlags struct {
-	streams, directions, duration, ports, buffer string
+	streams, directions, duration, ports, buffer, tool, protocol string
 }
 
 func (m *matrixFlags) add(c *cobra.Command) {
@@ -52,6 +52,8 @@ func (m *matrixFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&m.directions, "directions", "", "of forward,reverse,both (default: the file's, else all)")
 	c.Flags().StringVar(&m.duration, "duration", "", "exact length of each measurement (default: until the result is sure)")
 	c.Flags().StringVar(&m.ports, "ports", "", "chosen (spread over the links) or kernel (default: the file's, else chosen)")
+	c.Flags().StringVar(&m.tool, "tool", "linerate", "what makes the traffic: linerate")
+	c.Flags().StringVar(&m.protocol, "protocol", "", "tcp (default: the file's, else tcp)")
 	c.Flags().StringVar(&m.buffer, "socket-buffer", "", "what each socket asks for, such as 8Mi (default: autotuning)")
 }
 
@@ -90,6 +92,16 @@ func (m *matrixFlags) over(f fabric.Measure) (campaign.Matrix, error) {
 			return out, usage("--socket-buffer: "+err.Error(), "")
 		}
 		out.Buffer = b
+	}
+	if m.tool != "linerate" && m.tool != "" {
+		return out, usage("--tool: this version measures with linerate's own engine only, not "+m.tool, "leave --tool out")
+	}
+	protocol := f.Protocol
+	if m.protocol != "" {
+		protocol = m.protocol
+	}
+	if protocol != "" && protocol != "tcp" {
+		return out, usage("measure: this version measures tcp only, not "+protocol, "add --protocol tcp")
 	}
 	w, err := parseWindow(m.duration)
 	out.Duration = w.Duration
