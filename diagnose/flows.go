@@ -156,13 +156,31 @@ func (v *wayView) longestRTT() (ms float64) {
 	return ms
 }
 
-// processor: a core or a stream's own thread was full. On one shared machine
-// the two ends cannot be told apart by its cores; the sender is named then,
-// with less confidence. A thread is always its own end's.
-func (v *wayView) processor() (record.Finding, bool) {
+// processor: a stream's own thread or the whole machine was full.
+func (v *wayView) processor() (record.Finding, bool) { return v.busyHost(streamsOwn) }
+
+// oneCore: some core was full, though no stream's thread was: its softirq, or
+// a program that has nothing to do with this. Believed only when TCP itself
+// waited for nothing.
+func (v *wayView) oneCore() (record.Finding, bool) {
+	f, ok := v.busyHost(func(record.CPUUse) bool { return true })
+	f.Confidence = min(f.Confidence, 0.5)
+	return f, ok
+}
+
+// streamsOwn reports load that is the streams' own beyond doubt: their
+// threads', a whole machine's, or a lab's, where nothing else runs.
+func streamsOwn(c record.CPUUse) bool {
+	return c.BusiestThread >= busyCore || c.Shared || c.Cores > 0 && c.Busy >= busyCore*float64(c.Cores)
+}
+
+// busyHost names the end whose processor was full. On one shared machine the
+// two ends cannot be told apart by its cores; the sender is named then, with
+// less confidence. A thread is always its own end's.
+func (v *wayView) busyHost(counts func(record.CPUUse) bool) (record.Finding, bool) {
 	var best *record.CPUUse
 	for i, c := range v.trial.CPU {
-		if c.Host != v.from && c.Host != v.to {
+		if c.Host != v.from && c.Host != v.to || !counts(c) {
 			continue
 		}
 		if busiest(c) >= busyCore && (best == nil || busiest(c) > busiest(*best)) {

@@ -41,14 +41,17 @@ func TestFlowRules(t *testing.T) {
 	others := own(sent(2, rates(one, one), rates(one, one)), one)
 	a, b := record.CPUUse{Host: "a", Cores: 8, Busiest: 0.97}, record.CPUUse{Host: "b", Cores: 8, Busiest: 0.2}
 	flip := func(u record.CPUUse, host string) record.CPUUse { u.Host = host; return u }
+	busy := func(u record.CPUUse) record.CPUUse { u.BusiestThread = 0.95; return u }
 	shared := func(u record.CPUUse) record.CPUUse { u.Shared = true; return u }
 	for _, r := range []rule{
 		{name: "receive window", fabric: f, trial: receive, cause: record.ReceiveWindow, summary: "a window of 3 MiB over 9.2 ms", remedy: "tcp_rmem on b", source: "TCP_INFO", leastSure: 0.8, expected: boundBySend},
 		{name: "receive window, size not told", fabric: f, trial: old, cause: record.ReceiveWindow, not: "a window of", remedy: "tcp_rmem on b", expected: boundBySend},
 		{name: "receive window, a stream without counters", fabric: near, trial: partly, cause: record.ReceiveWindow, leastSure: 0.85, expected: 2 * one},
 		{name: "send buffer", fabric: near, trial: send, cause: record.SendBuffer, remedy: "tcp_wmem on a", source: "TCP_INFO", leastSure: 0.6, mostSure: 0.9, expected: 2 * one},
-		{name: "sender's core", fabric: near, trial: cpu(slow, a, b), cause: record.SenderCPU, summary: "core of a was busy 97.0 %", remedy: "more streams", source: "/proc/stat", leastSure: 0.8, expected: 2 * one},
-		{name: "receiver's core", fabric: near, trial: cpu(slow, flip(b, "a"), flip(a, "b")), cause: record.ReceiverCPU, summary: "core of b", leastSure: 0.8, expected: 2 * one},
+		{name: "another program's core", fabric: near, trial: cpu(receive, a, b), cause: record.ReceiveWindow, expected: 2 * one},
+		{name: "a full core, no stream's thread", fabric: near, trial: cpu(slow, a, b), cause: record.SenderCPU, leastSure: 0.4, mostSure: 0.6, expected: 2 * one},
+		{name: "sender's core", fabric: near, trial: cpu(slow, busy(a), b), cause: record.SenderCPU, summary: "core of a was busy 97.0 %", remedy: "more streams", source: "/proc/stat", leastSure: 0.8, expected: 2 * one},
+		{name: "receiver's core", fabric: near, trial: cpu(slow, flip(b, "a"), busy(flip(a, "b"))), cause: record.ReceiverCPU, summary: "core of b", leastSure: 0.8, expected: 2 * one},
 		{name: "as many streams as cores", fabric: near, trial: cpu(slow, record.CPUUse{Host: "a", Cores: 2, Busiest: 1}), cause: record.SenderCPU, remedy: "as many streams as cores", expected: 2 * one},
 		{name: "receiver's thread", fabric: near, trial: cpu(slow, flip(b, "a"), record.CPUUse{Host: "b", Cores: 8, Busiest: 0.6, BusiestThread: 0.95}), cause: record.ReceiverCPU, summary: "95.0 %", source: "thread", expected: 2 * one},
 		{name: "shared machine", fabric: near, trial: cpu(slow, shared(a), shared(flip(a, "b"))), cause: record.SenderCPU, summary: "both ends share", leastSure: 0.4, mostSure: 0.6, expected: 2 * one},

@@ -137,7 +137,7 @@ func mtu(s State) (Proposal, bool) {
 	}
 	p := Proposal{
 		Change:  fmt.Sprintf("MTU %d on %s", size, strings.Join(changed, " and ")),
-		Why:     fmt.Sprintf("frames of %d bytes spend more of the line on headers than frames of %d", from, size),
+		Why:     fmt.Sprintf("frames of %d bytes spend more of the line on headers than frames of %d; hosts on the same subnet that keep the smaller ones will lose large UDP and ICMP packets", from, size),
 		Hosts:   hosts,
 		Traffic: s.Traffic, ProofA: s.Traffic, ProofB: s.Traffic,
 		ProbeMTU: size,

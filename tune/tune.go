@@ -102,10 +102,26 @@ func Judge(a, b record.Trial) (keep bool, verdict string) {
 		return false, fmt.Sprintf("no gain (%+.1f %%)", 100*gain)
 	case gain < 0:
 		return false, fmt.Sprintf("slower (%+.1f %%)", 100*gain)
-	case b.GoodputLow <= a.GoodputHigh:
+	case low(b) <= high(a):
 		return false, fmt.Sprintf("not proven: %+.1f %%, but the intervals overlap", 100*gain)
 	}
 	return true, fmt.Sprintf("proven: %+.1f %%", 100*gain)
+}
+
+// low and high are the ends of a trial's interval; a trial too short to have
+// one is taken to be sure within 1 %.
+func low(t record.Trial) unit.BitRate {
+	if t.GoodputLow < t.Goodput {
+		return t.GoodputLow
+	}
+	return t.Goodput * (1 - leastGain)
+}
+
+func high(t record.Trial) unit.BitRate {
+	if t.GoodputHigh > t.Goodput {
+		return t.GoodputHigh
+	}
+	return t.Goodput * (1 + leastGain)
 }
 
 // gain predicts a proposal's worth; false when the prediction cannot be made.

@@ -38,11 +38,13 @@ type Config struct {
 
 // Campaign is the hosts of a fabric, reached, and what has been learned.
 type Campaign struct {
-	cfg    Config
-	hosts  map[string]*fleet.Host
-	state  predict.Fabric // merged: what holds now
-	paths  []fabric.Path  // with what was measured of them
-	record record.Record
+	cfg   Config
+	hosts map[string]*fleet.Host
+	// unreached are the hosts that could not be reached, and why.
+	unreached map[string]error
+	state     predict.Fabric // merged: what holds now
+	paths     []fabric.Path  // with what was measured of them
+	record    record.Record
 
 	differences []fabric.Difference
 }
@@ -56,7 +58,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 	if cfg.Tell == nil {
 		cfg.Tell = func(Event) {}
 	}
-	c := &Campaign{cfg: cfg, hosts: make(map[string]*fleet.Host), paths: append([]fabric.Path(nil), cfg.Fabric.Paths...)}
+	c := &Campaign{cfg: cfg, hosts: make(map[string]*fleet.Host), unreached: make(map[string]error), paths: append([]fabric.Path(nil), cfg.Fabric.Paths...)}
 	started := cfg.Now().UTC()
 	c.record = record.Record{
 		Schema: record.Schema, ID: started.Format("20060102T150405.000Z"), Started: started, Linerate: cfg.Version,
@@ -69,11 +71,18 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 			continue
 		}
 		host, err := fleet.Dial(ctx, h.Name, h.Reach, fleet.Config{Version: cfg.Version, JournalDir: cfg.JournalDir, Unguarded: cfg.Unguarded, Logger: cfg.Logger})
-		if err != nil {
+		if ctx.Err() != nil || errors.Is(err, fleet.ErrReach) {
 			return nil, errors.Join(err, c.Close())
+		}
+		if err != nil { // its pairs fail, the others need not
+			c.unreached[h.Name] = err
+			continue
 		}
 		c.hosts[h.Name] = host
 		c.record.Environment.Kernel = host.Hello.Kernel
+	}
+	if len(c.hosts) < 2 && len(c.unreached) > 0 {
+		return nil, errors.Join(c.firstUnreached(), c.Close())
 	}
 	if err := c.Observe(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -82,6 +91,17 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 		c.record.Environment.Hosts = append(c.record.Environment.Hosts, c.state.Hosts[h.Name])
 	}
 	return c, nil
+}
+
+// firstUnreached is the error of the first host, in file order, that could
+// not be reached.
+func (c *Campaign) firstUnreached() error {
+	for _, h := range c.cfg.Fabric.Hosts {
+		if err := c.unreached[h.Name]; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close lets go of every host; traffic that still ran ends.
@@ -157,6 +177,9 @@ func (c *Campaign) network() measure.Network {
 // reached reports whether both ends of a path can be measured.
 func (c *Campaign) reached(p fabric.Path) error {
 	for _, name := range []string{p.From, p.To} {
+		if err := c.unreached[name]; err != nil {
+			return err
+		}
 		if c.hosts[name] == nil {
 			return fmt.Errorf("measure %s to %s: %w: hosts.%s.reach is not set", p.From, p.To, fleet.ErrUnreachable, name)
 		}
@@ -168,13 +191,19 @@ func (c *Campaign) reached(p fabric.Path) error {
 // paths' RTT where the file does not declare one.
 func (c *Campaign) Latency(ctx context.Context) error {
 	for i, p := range c.state.Paths {
-		if err := c.reached(p); err != nil {
-			return err
+		if c.reached(p) != nil {
+			continue // its trials say why
 		}
 		for _, way := range [][2]string{{p.From, p.To}, {p.To, p.From}} {
 			l, err := measure.Latency(ctx, c.network(), way[0], way[1])
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if err != nil {
-				return err
+				f := record.Failure{From: way[0], To: way[1], Error: err.Error()}
+				c.record.Failures = append(c.record.Failures, f)
+				c.cfg.Tell(Event{Kind: Failed, Failure: &f})
+				continue
 			}
 			c.record.Latency = append(c.record.Latency, l)
 			c.cfg.Tell(Event{Kind: Pinged, Latency: &l})

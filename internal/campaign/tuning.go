@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sort"
 	"time"
@@ -35,12 +36,12 @@ type Tuning struct {
 }
 
 // unconfirmed is how long a change may stand while it is being proven; then
-// the host puts itself back. A proof is a warm-up and a window, repeated twice
-// at the most when something disturbs it.
-func (t Tuning) unconfirmed() time.Duration {
-	const least, warmUp, margin, most = 3 * time.Minute, 10 * time.Second, time.Minute, 3
-	return max(least, most*(warmUp+max(t.Duration, t.Longest))+margin)
-}
+// the host puts itself back. It is longer than a proof of the longest window
+// with all its repetitions.
+const unconfirmed = 3 * time.Minute
+
+// LongestProof is the longest window of a proof.
+const LongestProof = 30 * time.Second
 
 // Tune tries one change after the other, each proven by a measurement before
 // and after it under the same traffic; what does not help is put back. It
@@ -105,7 +106,7 @@ func (c *Campaign) prove(ctx context.Context, t Tuning, s tune.State, p tune.Pro
 	if err != nil || !step.Kept {
 		return step, b, errors.Join(err, c.revert(changes))
 	}
-	return step, b, c.confirm(ctx, changes)
+	return step, b, c.confirm(step, changes)
 }
 
 // mostRounds is how often A and B are measured when they contradict the
@@ -118,7 +119,11 @@ const mostRounds = 3
 func (c *Campaign) rounds(ctx context.Context, t Tuning, p tune.Proposal, plans []plan.Plan, step *record.Step, a record.Trial) ([]change, record.Trial, error) {
 	as, bs := []record.Trial{a}, []record.Trial{}
 	for {
-		changes, err := c.apply(ctx, plans, t.unconfirmed())
+		changes, err := c.apply(ctx, plans)
+		if errors.Is(err, ErrRolledBack) && ctx.Err() == nil {
+			step.Verdict = "could not be applied: " + err.Error()
+			return nil, a, nil
+		}
 		if err != nil {
 			return nil, a, err
 		}
@@ -228,18 +233,23 @@ func (c *Campaign) Plans(p tune.Proposal) ([]plan.Plan, error) {
 type change struct{ host, journal string }
 
 // apply carries the plans out, host by host; when one fails the others are
-// put back.
-func (c *Campaign) apply(ctx context.Context, plans []plan.Plan, deadline time.Duration) ([]change, error) {
+// put back, and the one too, should its answer have been lost on the way.
+func (c *Campaign) apply(ctx context.Context, plans []plan.Plan) ([]change, error) {
 	var done []change
 	for _, pl := range plans {
-		reply, err := c.hosts[pl.Host].Apply(ctx, agentapi.ApplyRequest{Plan: pl, Deadline: deadline})
-		if err == nil && reply.RolledBack != "" {
-			err = fmt.Errorf("%s: change was rolled back: %s", pl.Host, reply.RolledBack)
+		reply, err := c.hosts[pl.Host].Apply(ctx, agentapi.ApplyRequest{Plan: pl, Deadline: unconfirmed})
+		if err == nil && reply.RolledBack == "" {
+			done = append(done, change{pl.Host, reply.Journal})
+			continue
 		}
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%w: %w", ErrRolledBack, err), c.revert(done))
+		var answered *agentapi.Error
+		switch {
+		case err == nil:
+			err = fmt.Errorf("%s: %w: %s", pl.Host, ErrRolledBack, reply.RolledBack)
+		case !errors.As(err, &answered):
+			done = append(done, change{pl.Host, ""}) // nobody knows: the newest pending one, if any
 		}
-		done = append(done, change{pl.Host, reply.Journal})
+		return nil, errors.Join(err, c.revert(done))
 	}
 	return done, nil
 }
@@ -249,27 +259,41 @@ var ErrRolledBack = errors.New("change rolled back")
 
 // revert puts changes back, newest first, also when the run was interrupted.
 func (c *Campaign) revert(changes []change) error {
+	if len(changes) == 0 {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var errs []error
 	for i := len(changes) - 1; i >= 0; i-- {
-		reply, err := c.hosts[changes[i].host].Rollback(ctx, agentapi.RollbackRequest{Journal: changes[i].journal})
-		if err == nil && len(reply.Left) > 0 {
-			err = fmt.Errorf("%s: left as somebody else set it: %v", changes[i].host, reply.Left)
+		ch := changes[i]
+		reply, err := c.hosts[ch.host].Rollback(ctx, agentapi.RollbackRequest{Journal: ch.journal})
+		if ch.journal == "" && errors.Is(err, fs.ErrNotExist) {
+			err = nil // it had not come to a change
 		}
-		errs = append(errs, err)
+		if err == nil && len(reply.Left) > 0 {
+			err = fmt.Errorf("%s: left as somebody else set it: %v", ch.host, reply.Left)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("put back: %w (the host does it by itself within %v)", err, unconfirmed))
+		}
 	}
-	if len(changes) > 0 {
+	if len(errs) == 0 {
 		errs = append(errs, c.Observe(ctx))
 	}
 	return errors.Join(errs...)
 }
 
-func (c *Campaign) confirm(ctx context.Context, changes []change) error {
-	var errs []error
+// confirm keeps changes, on all hosts or on none: when one cannot be reached
+// any more, all are put back. An interrupt does not come in between.
+func (c *Campaign) confirm(step *record.Step, changes []change) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
 	for _, ch := range changes {
-		_, err := c.hosts[ch.host].Confirm(ctx, agentapi.ConfirmRequest{Journal: ch.journal})
-		errs = append(errs, err)
+		if _, err := c.hosts[ch.host].Confirm(ctx, agentapi.ConfirmRequest{Journal: ch.journal}); err != nil {
+			step.Kept, step.Verdict = false, "could not be confirmed"
+			return errors.Join(fmt.Errorf("confirm change: %w: %w", ErrRolledBack, err), c.revert(changes))
+		}
 	}
-	return errors.Join(errs...)
+	return nil
 }

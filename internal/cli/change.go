@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +18,12 @@ func newRollback(app *App) *cobra.Command {
 		Use: "rollback [ID]", Short: "put back what a change changed",
 		Long:    "Puts back what the journal entry changed: the newest unconfirmed one, or ID\n(`linerate journal` lists them). What somebody else has changed since is left\nand named.\n\n" + exitHelp,
 		Example: "  linerate rollback\n  linerate rollback --host ssh://root@192.0.2.11",
-		Args:    cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("rollback: want one ID at most", "`linerate journal` lists them")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := fleet.Dial(cmd.Context(), "host", host, fleet.Config{Version: app.Version, JournalDir: dir, Logger: app.logger()})
 			if err != nil {
@@ -28,6 +35,12 @@ func newRollback(app *App) *cobra.Command {
 				req.Journal = args[0]
 			}
 			reply, err := h.Rollback(cmd.Context(), req)
+			if errors.Is(err, fs.ErrNotExist) && req.Journal == "" {
+				return usage("rollback: no unconfirmed change is journalled here", "name a confirmed one: `linerate journal` lists them")
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return usage("rollback: no journal entry "+req.Journal, "`linerate journal` lists them")
+			}
 			if err != nil {
 				return err
 			}

@@ -24,7 +24,8 @@ type App struct {
 	// Terminal says whether Stderr is a person's terminal: progress is then
 	// redrawn in place, and questions may be asked.
 	Terminal bool
-	Width    int // of the terminal in columns; zero is 80
+	CanAsk   bool // a person can be asked: input and error are terminals
+	Width    int  // of the terminal in columns; zero is 80
 	Getenv   func(string) string
 
 	json, quiet, verbose bool

@@ -47,7 +47,11 @@ OUT/report.html. Nothing outside the lab is touched.
 		Example: "  linerate demo\n  linerate demo --json --quiet",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			again := append([]string{"demo", "--out", out}, app.flagsAgain()...)
-			return app.inLab(cmd.Context(), backEnd, again, func(choice lab.Choice) error { return app.demo(cmd.Context(), choice, out) })
+			writable, err := outside(out)
+			if err != nil {
+				return err
+			}
+			return app.inLab(cmd.Context(), backEnd, again, writable, func(choice lab.Choice) error { return app.demo(cmd.Context(), choice, out) })
 		},
 	}
 	c.Flags().StringVar(&backEnd, "back-end", "auto", "auto, host (network namespaces) or uml (a kernel of its own)")

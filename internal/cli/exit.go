@@ -94,6 +94,10 @@ func (a *App) fail(err error) int {
 	}
 	if code == exitInterrupted {
 		fmt.Fprintln(a.Stderr, "linerate: interrupted")
+		if what := besidesInterrupt(err); what != "" {
+			fmt.Fprintln(a.Stderr, "linerate: "+what)
+			fmt.Fprintln(a.Stderr, "hint: `linerate journal` on the host lists its changes, `linerate rollback` takes one back")
+		}
 		return code
 	}
 	var problems fabric.Problems
@@ -106,6 +110,26 @@ func (a *App) fail(err error) int {
 		fmt.Fprintln(a.Stderr, "hint: "+hint)
 	}
 	return code
+}
+
+// besidesInterrupt is what went wrong in an interrupted run besides the
+// interrupt: a host that could not be put back must be named.
+func besidesInterrupt(err error) string {
+	var parts []string
+	var walk func(error)
+	walk = func(err error) {
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
+			for _, e := range several.Unwrap() {
+				walk(e)
+			}
+			return
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			parts = append(parts, oneLine(err.Error()))
+		}
+	}
+	walk(err)
+	return strings.Join(parts, "; ")
 }
 
 // mostProblems is how many problems of one file are printed: the first ones

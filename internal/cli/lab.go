@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,7 +67,8 @@ func scenario(name string) (lab.Scenario, error) {
 
 // inLab runs f where a lab can be built: here, or, in a lab kernel, this
 // program again with the same arguments.
-func (a *App) inLab(ctx context.Context, backEnd string, args []string, f func(lab.Choice) error) error {
+// Writable are directories outside the working directory that it writes to.
+func (a *App) inLab(ctx context.Context, backEnd string, args, writable []string, f func(lab.Choice) error) error {
 	want, err := lab.ParseBackEnd(backEnd)
 	if err != nil {
 		return usage(err.Error(), "")
@@ -83,7 +85,7 @@ func (a *App) inLab(ctx context.Context, backEnd string, args []string, f func(l
 	if a.Terminal {
 		env = append(env, envTerminal+"=1")
 	}
-	cmd := guest.Command{Args: args, Env: env, Dir: dir, Stdout: a.Stdout, Stderr: a.Stderr, Logger: a.logger()}
+	cmd := guest.Command{Args: args, Env: env, Dir: dir, Writable: writable, Stdout: a.Stdout, Stderr: a.Stderr, Logger: a.logger()}
 	exit, entered, err := lab.Enter(ctx, choice, cmd)
 	if !entered {
 		return f(choice)
@@ -97,6 +99,22 @@ func (a *App) inLab(ctx context.Context, backEnd string, args []string, f func(l
 	return nil
 }
 
+// outside makes a directory for results and names it when it is not in the
+// working directory, which a lab kernel can write to anyway.
+func outside(dir string) ([]string, error) {
+	if filepath.IsLocal(dir) {
+		return nil, nil
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", dir, err)
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, fmt.Errorf("make directory: %w", err)
+	}
+	return []string{path}, nil
+}
+
 // withLab builds the scenario, runs f and takes everything down again, also
 // after an interrupt.
 func withLab(ctx context.Context, t lab.Topology, f func() error) (err error) {
@@ -105,6 +123,9 @@ func withLab(ctx context.Context, t lab.Topology, f func() error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, down(), removeJournal()) }()
+	if err := removeJournal(); err != nil { // a killed run's
+		return err
+	}
 	return f()
 }
 
@@ -129,7 +150,11 @@ func newLabRun(app *App) *cobra.Command {
 			if out != "" {
 				again = append(again, "-o", out)
 			}
-			return app.inLab(cmd.Context(), backEnd, again, func(choice lab.Choice) error {
+			writable, err := outside(filepath.Dir(out))
+			if err != nil {
+				return err
+			}
+			return app.inLab(cmd.Context(), backEnd, again, writable, func(choice lab.Choice) error {
 				return withLab(cmd.Context(), s.Net, func() error { return app.labRun(cmd.Context(), s, choice, window.Duration, out) })
 			})
 		},
@@ -193,10 +218,11 @@ func (a *App) labRun(ctx context.Context, s lab.Scenario, choice lab.Choice, win
 			return err
 		}
 	}
-	if a.json {
-		return a.printJSON(labDocument(s, choice, r, c.Findings()))
+	if !a.json {
+		fmt.Fprint(a.Stdout, report.Text(r, a.width()))
+	} else if err := a.printJSON(labDocument(s, choice, r, c.Findings())); err != nil {
+		return err
 	}
-	fmt.Fprint(a.Stdout, report.Text(r, a.width()))
 	return failures(r)
 }
 
@@ -256,7 +282,7 @@ command, which sees the host's files read-only in a lab kernel.
 				return err
 			}
 			again := append(append([]string{"lab", "exec"}, app.flagsAgain()...), append([]string{"--"}, args...)...)
-			return app.inLab(cmd.Context(), backEnd, again, func(lab.Choice) error {
+			return app.inLab(cmd.Context(), backEnd, again, nil, func(lab.Choice) error {
 				return withLab(cmd.Context(), s.Net, func() error { return app.execute(cmd.Context(), args[1:]) })
 			})
 		},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -93,16 +94,6 @@ func (m *matrixFlags) over(f fabric.Measure) (campaign.Matrix, error) {
 		}
 		out.Buffer = b
 	}
-	if m.tool != "linerate" && m.tool != "" {
-		return out, usage("--tool: this version measures with linerate's own engine only, not "+m.tool, "leave --tool out")
-	}
-	protocol := f.Protocol
-	if m.protocol != "" {
-		protocol = m.protocol
-	}
-	if protocol != "" && protocol != "tcp" {
-		return out, usage("measure: this version measures tcp only, not "+protocol, "add --protocol tcp")
-	}
 	w, err := parseWindow(m.duration)
 	out.Duration = w.Duration
 	if len(out.Streams) == 0 {
@@ -115,6 +106,21 @@ func (m *matrixFlags) over(f fabric.Measure) (campaign.Matrix, error) {
 		out.Ports = "chosen"
 	}
 	return out, err
+}
+
+// measurable refuses traffic that this version cannot make.
+func (m *matrixFlags) measurable(f fabric.Measure) error {
+	if m.tool != "linerate" && m.tool != "" {
+		return usage("--tool: this version measures with linerate's own engine only, not "+m.tool, "leave --tool out")
+	}
+	return measurableProtocol(cmp.Or(m.protocol, f.Protocol), "add --protocol tcp")
+}
+
+func measurableProtocol(protocol, hint string) error {
+	if protocol != "" && protocol != "tcp" {
+		return usage("measure: this version measures tcp only, not "+protocol, hint)
+	}
+	return nil
 }
 
 func newMeasure(app *App) *cobra.Command {
@@ -146,6 +152,9 @@ Hosts reached by ssh need linerate on their path.
 				return err
 			}
 			matrix, err := flags.over(f.Measure)
+			if err == nil {
+				err = flags.measurable(f.Measure)
+			}
 			if err != nil {
 				return err
 			}

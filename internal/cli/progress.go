@@ -78,7 +78,7 @@ func (p *progress) tell(e campaign.Event) {
 		}
 		p.say("  %6s%s", of, trialLine(*e.Trial))
 	case campaign.Failed:
-		p.say("  %2d/%d   %s to %s %s, %d streams: %s", e.Done, e.Total, e.Failure.From, e.Failure.To, e.Failure.Direction, e.Failure.Streams, e.Failure.Error)
+		p.say("  failed: %s to %s %s, %d streams: %s", e.Failure.From, e.Failure.To, e.Failure.Direction, e.Failure.Streams, e.Failure.Error)
 	case campaign.Trying:
 		p.stage("try: %s", e.Step.Change)
 		p.say("        why: %s", e.Step.Why)

@@ -42,7 +42,7 @@ died) is put back by the host itself after three minutes.
 ` + exitHelp,
 		Example: "  linerate tune fabric.yaml --dry-run\n  linerate tune fabric.yaml --yes --require 0.97",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !flags.yes && !flags.dryRun && !app.Terminal {
+			if !flags.yes && !flags.dryRun && !app.CanAsk {
 				return usage("tune: nobody is here to ask", "add --yes to change the hosts, or --dry-run to see what would be done")
 			}
 			f, err := readFabric(args[0])
@@ -53,7 +53,7 @@ died) is put back by the host itself after three minutes.
 		},
 	}
 	c.Flags().BoolVar(&flags.yes, "yes", false, "make the changes without asking")
-	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "show the first plan that would be tried, change nothing")
+	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "show what would be tried and the plans for it, change nothing")
 	c.Flags().BoolVar(&flags.thorough, "thorough", false, "also try what the load of the links already rules out")
 	c.Flags().Float64Var(&flags.require, "require", 0, "exit 1 unless this share of the ceiling is reached, such as 0.97")
 	c.Flags().StringVar(&flags.direction, "direction", "both", "of the proofs: forward, reverse or both")
@@ -99,6 +99,12 @@ func (a *App) tune(ctx context.Context, f fabric.Fabric, flags tuneFlags) error 
 	if err != nil {
 		return err
 	}
+	if w.Duration > campaign.LongestProof {
+		return usage(fmt.Sprintf("--duration: want at most %v", campaign.LongestProof), "a host puts an unconfirmed change back after three minutes: a proof must be shorter")
+	}
+	if err := measurableProtocol(f.Measure.Protocol, "set measure.protocol to tcp"); err != nil {
+		return err
+	}
 	if len(f.Paths) == 0 {
 		return usage(f.File+": no path to tune", "name one in paths:, or give two hosts addresses in one subnet")
 	}
@@ -123,7 +129,10 @@ func (a *App) tune(ctx context.Context, f fabric.Fabric, flags tuneFlags) error 
 		if err := c.Run(ctx, one); err != nil {
 			return err
 		}
-		traffic, err := c.Tune(ctx, campaign.Tuning{Path: path, Direction: direction, Duration: w.Duration, Thorough: flags.thorough, CeilingMTU: mtu, Approve: a.approver(flags.yes)})
+		if err := failures(c.Record()); err != nil {
+			return err
+		}
+		traffic, err := c.Tune(ctx, campaign.Tuning{Path: path, Direction: direction, Duration: w.Duration, Thorough: flags.thorough, CeilingMTU: mtu, Approve: a.approver(ctx, flags.yes)})
 		if err != nil {
 			return err
 		}
@@ -159,7 +168,10 @@ func (a *App) showTuned(r record.Record, flags tuneFlags, elapsed time.Duration)
 	} else {
 		a.printTuned(doc)
 	}
-	if doc.Ceiling > 0 && float64(doc.After/doc.Ceiling) < flags.require {
+	if err := failures(r); err != nil {
+		return err
+	}
+	if flags.require > 0 && float64(doc.After) < flags.require*float64(doc.Ceiling) {
 		return fmt.Errorf("tune: %.1f %% of the ceiling is below the %.1f %% required", 100*float64(doc.After/doc.Ceiling), 100*flags.require)
 	}
 	return nil
@@ -215,23 +227,32 @@ func (a *App) tuneDryRun(c *campaign.Campaign, path fabric.Path, d flow.Directio
 	return nil
 }
 
-// approver asks before each step, or approves all.
-func (a *App) approver(yes bool) func(record.Step, []plan.Plan) (bool, error) {
+// approver asks before each step, or approves all. An interrupt ends the
+// question.
+func (a *App) approver(ctx context.Context, yes bool) func(record.Step, []plan.Plan) (bool, error) {
 	if yes {
 		return nil
 	}
-	in := bufio.NewReader(a.Stdin)
+	answers := make(chan string)
+	go func() { // ends with the program: nothing can end a read of a terminal
+		in := bufio.NewScanner(a.Stdin)
+		for in.Scan() {
+			answers <- in.Text()
+		}
+		close(answers)
+	}()
 	return func(s record.Step, plans []plan.Plan) (bool, error) {
 		fmt.Fprintf(a.Stderr, "\n%s\n", s.Change)
 		for _, p := range plans {
 			fmt.Fprintln(a.Stderr, p.Text())
 		}
 		fmt.Fprint(a.Stderr, "make this change? [y/N] ")
-		answer, err := in.ReadString('\n')
-		if err != nil {
-			return false, fmt.Errorf("read answer: %w", err)
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case answer := <-answers:
+			answer = strings.ToLower(strings.TrimSpace(answer))
+			return answer == "y" || answer == "yes", nil
 		}
-		answer = strings.ToLower(strings.TrimSpace(answer))
-		return answer == "y" || answer == "yes", nil
 	}
 }

@@ -331,7 +331,8 @@ func (l *rawListener) acceptOn(fd int) {
 			continue
 		}
 		if err != nil {
-			return // shut down by close
+			<-l.closed // shut down by close, or this host is out of sockets
+			return
 		}
 		c, err := wrapSocket(accepted)
 		if err != nil {
@@ -357,9 +358,11 @@ func (l *rawListener) accept() (conn, error) {
 
 func (l *rawListener) port() int { return l.at }
 
+// close wakes the accepting threads first and tells them why after: each
+// closes its own socket, whose number must not be used any more then.
 func (l *rawListener) close() {
-	close(l.closed)
 	for _, fd := range l.fds {
-		_ = syscall.Shutdown(fd, syscall.SHUT_RDWR) // wakes accept, which closes
+		_ = syscall.Shutdown(fd, syscall.SHUT_RDWR)
 	}
+	close(l.closed)
 }

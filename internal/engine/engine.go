@@ -96,15 +96,16 @@ func (e *Engine) session(id string) (*session, error) {
 const maxLifetime = 2 * time.Hour
 
 // expire ends the session when its lifetime is over.
-func (e *Engine) expire(id string, lifetime time.Duration) *time.Timer {
+func (e *Engine) expire(s *session, id string, lifetime time.Duration) {
 	if lifetime <= 0 || lifetime > maxLifetime {
 		lifetime = maxLifetime
 	}
-	return time.AfterFunc(lifetime, func() {
+	timer := time.AfterFunc(lifetime, func() {
 		if _, err := e.Finish(context.Background(), agentapi.FinishRequest{Session: id}); err == nil {
 			e.log.Warn("session outlived its time and was ended", "session", id, "lifetime", lifetime)
 		}
 	})
+	s.onStop(func() { timer.Stop() })
 }
 
 // OpenSink starts to listen for a session's streams. Only the peers named are
@@ -125,7 +126,7 @@ func (e *Engine) OpenSink(ctx context.Context, req agentapi.SinkRequest) (agenta
 		return agentapi.SinkReply{}, err
 	}
 	s.onStop(l.close)
-	s.timer = e.expire(req.Session, req.Lifetime)
+	e.expire(s, req.Session, req.Lifetime)
 	go e.serve(s, l, req)
 	return agentapi.SinkReply{Port: l.port()}, nil
 }
@@ -222,7 +223,7 @@ func (e *Engine) OpenSource(ctx context.Context, req agentapi.SourceRequest) (ag
 	if err := e.add(req.Session, s); err != nil {
 		return agentapi.SourceReply{}, err
 	}
-	s.timer = e.expire(req.Session, req.Lifetime)
+	e.expire(s, req.Session, req.Lifetime)
 	connected := make([]agentapi.Stream, len(req.Streams))
 	errs := make(chan error, len(req.Streams))
 	for i, want := range req.Streams {

@@ -17,7 +17,6 @@ type session struct {
 	links   []string
 	opened  time.Time
 	streams []*stream
-	timer   *time.Timer
 	started chan struct{} // closed by start
 	ended   chan struct{} // closed by stop
 
@@ -51,9 +50,14 @@ func (e *Engine) newSession(streams int, links []string) *session {
 	return s
 }
 
+// onStop has f called when the session ends, at once if it has ended.
 func (s *session) onStop(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.stopped() {
+		f()
+		return
+	}
 	s.stops = append(s.stops, f)
 }
 
@@ -62,11 +66,8 @@ func (s *session) start() { s.startOnce.Do(func() { close(s.started) }) }
 // stop closes every socket, which ends the threads that block on them.
 func (s *session) stop() {
 	s.stopOnce.Do(func() {
-		if s.timer != nil {
-			s.timer.Stop()
-		}
-		close(s.ended)
 		s.mu.Lock()
+		close(s.ended)
 		stops := s.stops
 		s.mu.Unlock()
 		for _, f := range stops {
@@ -91,9 +92,6 @@ func (s *session) stopped() bool {
 func (s *session) attach(index int, c conn) error {
 	if index < 0 || index >= len(s.streams) {
 		return fmt.Errorf("%w: no stream %d", errOpening, index)
-	}
-	if s.stopped() {
-		return fmt.Errorf("%w: session ended", errOpening)
 	}
 	return s.streams[index].hold(c)
 }
@@ -210,6 +208,9 @@ func (st *stream) hold(c conn) error {
 	defer st.mu.Unlock()
 	if st.conn != nil {
 		return fmt.Errorf("%w: stream is connected already", errOpening)
+	}
+	if st.session.stopped() { // stop shuts what is held, under the same lock
+		return fmt.Errorf("%w: session ended", errOpening)
 	}
 	st.conn = c
 	return nil

@@ -49,6 +49,9 @@ func newSSH(_ context.Context, reach string, _ Config) (Transport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start ssh: %w", err)
 	}
+	// A group of its own: a Ctrl-C at the terminal must reach us and not the
+	// connection that the way back needs.
+	cmd.SysProcAttr = ownGroup()
 	words := &tail{}
 	cmd.Stderr = words
 	cmd.WaitDelay = 2 * time.Second

@@ -40,7 +40,7 @@ func (s *stream) read(r io.Reader) {
 	for lines.Scan() {
 		var reply agentapi.Reply
 		if err := json.Unmarshal(lines.Bytes(), &reply); err != nil {
-			s.die(fmt.Errorf("read reply: %w", err))
+			s.die(fmt.Errorf("%w: it printed %.60q where the agent should answer", ErrUnreachable, lines.Text()))
 			return
 		}
 		s.mu.Lock()

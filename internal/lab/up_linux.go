@@ -16,11 +16,18 @@ import (
 // ownerFile names the process that a lab on this machine belongs to.
 const ownerFile = "/run/linerate-lab.json"
 
+// owner is what the owner file says: who has a lab up, and which namespaces
+// are its.
+type owner struct {
+	apply.Owner
+	Namespaces []string `json:"namespaces"`
+}
+
 // Up builds a topology in this kernel and returns how to take it down again,
 // which the caller must do. What a dead run left is removed first; a living
 // one is ErrBusy. Needs root, else fs.ErrPermission.
 func Up(ctx context.Context, t Topology) (down func() error, err error) {
-	if err := claim(); err != nil {
+	if err := claim(t); err != nil {
 		return nil, err
 	}
 	n, err := build(ctx, t)
@@ -30,38 +37,52 @@ func Up(ctx context.Context, t Topology) (down func() error, err error) {
 	return func() error { return errors.Join(n.remove(), release()) }, nil
 }
 
-// claim takes the lab for this process.
-func claim() error {
-	var holder apply.Owner
-	text, err := os.ReadFile(ownerFile)
-	if err == nil && json.Unmarshal(text, &holder) == nil && holder.Alive() {
-		return fmt.Errorf("start lab: %w (process %d)", ErrBusy, holder.PID)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("start lab: %w", err)
-	}
+// claim takes the lab for this process. The file appears whole and only once:
+// of two that come together one fails.
+func claim(t Topology) error {
 	if err := sweep(); err != nil {
 		return err
 	}
-	text, err = json.Marshal(apply.CurrentOwner())
+	mine := owner{Owner: apply.CurrentOwner(), Namespaces: []string{Namespace(switchName)}}
+	for _, h := range t.Hosts {
+		mine.Namespaces = append(mine.Namespaces, Namespace(h.Name))
+	}
+	text, err := json.Marshal(mine)
 	if err != nil {
 		return fmt.Errorf("start lab: %w", err)
 	}
-	if err := os.WriteFile(ownerFile, text, 0o600); err != nil {
+	draft := fmt.Sprintf("%s.%d", ownerFile, mine.PID)
+	if err := os.WriteFile(draft, text, 0o600); err != nil {
+		return fmt.Errorf("start lab: %w", err)
+	}
+	defer os.Remove(draft)
+	if err := os.Link(draft, ownerFile); errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("start lab: %w", ErrBusy)
+	} else if err != nil {
 		return fmt.Errorf("start lab: %w", err)
 	}
 	return nil
 }
 
-// sweep removes the namespaces of a lab whose process is gone. The prefix
-// marks them as ours.
+// sweep removes the namespaces that a dead lab named as its own, and its
+// claim. A living lab is ErrBusy.
 func sweep() error {
-	names, err := netns.List()
-	if err != nil {
-		return err
+	text, err := os.ReadFile(ownerFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	var errs []error
-	for _, name := range names {
+	if err != nil {
+		return fmt.Errorf("start lab: %w", err)
+	}
+	var holder owner
+	if err := json.Unmarshal(text, &holder); err != nil {
+		return fmt.Errorf("start lab: read %s: %w", ownerFile, err)
+	}
+	if holder.Alive() {
+		return fmt.Errorf("start lab: %w (process %d)", ErrBusy, holder.PID)
+	}
+	errs := []error{release()}
+	for _, name := range holder.Namespaces {
 		if strings.HasPrefix(name, prefix) {
 			errs = append(errs, netns.Delete(name))
 		}

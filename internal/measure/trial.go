@@ -96,8 +96,12 @@ func Run(ctx context.Context, cfg Config, spec Spec) (record.Trial, error) {
 	}
 	for tries := 0; dip > tolerableDip && !busy(best) && tries < repeats; tries++ {
 		again, againDip, err := once(ctx, cfg, spec)
-		if err != nil {
+		if ctx.Err() != nil {
 			return best, err
+		}
+		if err != nil {
+			best.Notes = append(best.Notes, "a repetition failed: "+err.Error())
+			return best, nil
 		}
 		if againDip < dip {
 			again.Notes = append(again.Notes, fmt.Sprintf("measured again: an earlier trial, at %v, fell by %.0f %% for a moment", best.Goodput, 100*dip))
@@ -114,7 +118,7 @@ func Run(ctx context.Context, cfg Config, spec Spec) (record.Trial, error) {
 // result's own, and repeating it tells nothing new.
 func busy(t record.Trial) bool {
 	for _, c := range t.CPU {
-		if c.Busiest >= 0.9 {
+		if c.BusiestThread >= 0.9 || c.Busiest >= 0.9 && c.Shared {
 			return true
 		}
 	}
