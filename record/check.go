@@ -8,14 +8,26 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// Tolerances of Check. Streams and links are counted some milliseconds apart,
-// so that goodput may stand a little above what came in.
+// Tolerances of Check.
 const (
 	laneTolerance    = 0.001
 	leastOfIngress   = 0.90
-	mostOfIngress    = 1.005
 	ceilingTolerance = 0.01
+	// Streams and links are counted one after the other: on an idle processor
+	// within a millisecond, on a full one up to 10 ms apart, during which the
+	// links go on.
+	ingressTolerance = 0.002
+	countedApart     = 0.010 // seconds
 )
+
+// mostOfIngress is how far goodput may stand above what came in during a
+// window of that many seconds.
+func mostOfIngress(window float64) float64 {
+	if window <= 0 {
+		return 1 + ingressTolerance
+	}
+	return 1 + ingressTolerance + countedApart/window
+}
 
 // Check returns what is impossible or doubtful about a trial's own numbers,
 // in plain words; nil when they agree: the lanes sum to the goodput, the
@@ -33,7 +45,7 @@ func (t Trial) Check() []string {
 	if t.Ceiling > 0 && float64(t.Goodput) > float64(t.Ceiling)*(1+ceilingTolerance) {
 		wrong = append(wrong, fmt.Sprintf("impossible: %v is above the physical ceiling of %v", t.Goodput, t.Ceiling))
 	}
-	if share, ok := t.ShareOfIngress(); ok && (share < leastOfIngress || share > mostOfIngress) {
+	if share, ok := t.ShareOfIngress(); ok && (share < leastOfIngress || share > mostOfIngress(t.Window)) {
 		wrong = append(wrong, fmt.Sprintf("inconsistent: goodput is %.3f of what the receivers' links took in", share))
 	}
 	return wrong

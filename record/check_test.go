@@ -16,7 +16,7 @@ import (
 // b and 1 Gbit/s back.
 func agreed() Trial {
 	return Trial{
-		From: "a", To: "b", Direction: flow.Both, Goodput: 3e9, Ceiling: 4e9,
+		From: "a", To: "b", Direction: flow.Both, Goodput: 3e9, Ceiling: 4e9, Window: 3,
 		Lanes: []Lane{{Way: flow.Forward, Goodput: 2e9}, {Way: flow.Reverse, Goodput: 1e9}},
 		Links: []LinkUse{
 			{Host: "a", Link: "eth0", TxPayload: 2e9, RxPayload: 1e9},
@@ -46,6 +46,7 @@ func TestCheck(t *testing.T) {
 		{"above the ceiling", func(t *Trial) { t.Ceiling = 2.9e9 }, []string{"impossible: 3.00 Gbit/s is above the physical ceiling of 2.90 Gbit/s"}},
 		{"more than the links took in", func(t *Trial) { t.Links[1].RxPayload = 1.4e9 }, []string{"inconsistent: goodput is 1.034 of"}},
 		{"a little more, from socket buffers", func(t *Trial) { t.Links[1].RxPayload = 1.49e9 }, nil},
+		{"the same in a long window", func(t *Trial) { t.Links[1].RxPayload, t.Window = 1.49e9, 30 }, []string{"inconsistent: goodput is 1.003 of"}},
 		{"less was read, and the rest waits", func(t *Trial) { t.Links[2].RxPayload, t.Unread = 0.9e9, 0.3e9 }, nil},
 		{"more waits than came", func(t *Trial) { t.Unread = 0.1e9 }, []string{"inconsistent: goodput is 1.033 of"}},
 		{"less than the links took in", func(t *Trial) { t.Links[2].RxPayload = 0.9e9 }, []string{"inconsistent: goodput is 0.882 of"}},
