@@ -112,7 +112,7 @@ prove-demo: deps
 	@docs/proofs/prove demo 5 ./cmd/linerate TestDemo
 
 prove-spread: deps
-	@docs/proofs/prove spread 20 ./internal/labtest TestChosenPortsSplitEvenly
+	@docs/proofs/prove spread 1 ./internal/labtest TestChosenPortsSplitEvenly 20
 
 clean:
 	@rm -f linerate $(LOG)

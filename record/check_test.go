@@ -47,6 +47,8 @@ func TestCheck(t *testing.T) {
 		{"more than the links took in", func(t *Trial) { t.Links[1].RxPayload = 1.4e9 }, []string{"inconsistent: goodput is 1.034 of"}},
 		{"a little more, from socket buffers", func(t *Trial) { t.Links[1].RxPayload = 1.49e9 }, nil},
 		{"the same in a long window", func(t *Trial) { t.Links[1].RxPayload, t.Window = 1.49e9, 30 }, []string{"inconsistent: goodput is 1.003 of"}},
+		{"more on an idle processor", func(t *Trial) { t.Links[1].RxPayload = 1.46e9 }, []string{"inconsistent: goodput is 1.014 of"}},
+		{"more on a full processor", func(t *Trial) { t.Links[1].RxPayload, t.CPU = 1.46e9, []CPUUse{{Host: "a", Busiest: 0.97}} }, nil},
 		{"less was read, and the rest waits", func(t *Trial) { t.Links[2].RxPayload, t.Unread = 0.9e9, 0.3e9 }, nil},
 		{"more waits than came", func(t *Trial) { t.Unread = 0.1e9 }, []string{"inconsistent: goodput is 1.033 of"}},
 		{"less than the links took in", func(t *Trial) { t.Links[2].RxPayload = 0.9e9 }, []string{"inconsistent: goodput is 0.882 of"}},

@@ -239,7 +239,9 @@ func (t *trial) openSink(ctx context.Context, w way, id string, key agentapi.Key
 
 func (t *trial) newEnd(w way, host, session string, sending bool, sampled map[string]bool) *end {
 	e := &end{host: host, at: t.cfg.Network.Endpoints[host], session: session, way: w, sending: sending}
-	if !sampled[host] {
+	// A host that receives counts its links where it counts what arrived, so
+	// that both have one clock and one moment.
+	if !sampled[host] && (!sending || t.spec.Direction != flow.Both) {
 		sampled[host] = true
 		e.links = physical(t.cfg.Network.Host(host), w.lanes, sending)
 	}
