@@ -81,3 +81,14 @@ func (t Trial) ShareOfIngress() (share float64, ok bool) {
 	}
 	return float64((t.Goodput + t.Unread) / in), true
 }
+
+// CPUBound reports a trial during which some processor, or a stream's own
+// thread, was full: its rate may be the machine's, not the network's.
+func (t Trial) CPUBound() bool {
+	for _, c := range t.CPU {
+		if max(c.Busiest, c.BusiestThread) >= fullProcessor {
+			return true
+		}
+	}
+	return false
+}

@@ -144,3 +144,14 @@ func TestFindingRoundTrip(t *testing.T) {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
+
+func TestCPUBound(t *testing.T) {
+	for _, c := range []struct {
+		cpu  []CPUUse
+		want bool
+	}{{nil, false}, {[]CPUUse{{Busiest: 0.89, BusiestThread: 0.89}}, false}, {[]CPUUse{{}, {Busiest: 0.9}}, true}, {[]CPUUse{{BusiestThread: 0.95}}, true}} {
+		if got := (Trial{CPU: c.cpu}).CPUBound(); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.cpu, got, c.want)
+		}
+	}
+}

@@ -169,7 +169,7 @@ func checkDemoRecord(t *testing.T, path string) {
 		for _, wrong := range trial.Check() {
 			t.Errorf("%s: %s", what, wrong)
 		}
-		if trial.Phase == record.PhaseStep || cpuBound(trial) {
+		if trial.Phase == record.PhaseStep || trial.CPUBound() {
 			continue
 		}
 		compared++
@@ -184,15 +184,6 @@ func checkDemoRecord(t *testing.T, path string) {
 	if compared < 18 {
 		t.Errorf("only %d rows could be compared with their prediction", compared)
 	}
-}
-
-func cpuBound(trial record.Trial) bool {
-	for _, c := range trial.CPU {
-		if max(c.Busiest, c.BusiestThread) >= 0.9 {
-			return true
-		}
-	}
-	return false
 }
 
 func checkReport(t *testing.T, path string) {

@@ -170,7 +170,7 @@ func hintFor(err error) string {
 	return ""
 }
 
-// print writes the JSON document of a command.
+// printJSON writes the JSON document of a command.
 func (a *App) printJSON(v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

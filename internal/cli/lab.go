@@ -231,24 +231,13 @@ func labDocument(s lab.Scenario, choice lab.Choice, r record.Record, findings []
 	for _, t := range r.Trials {
 		rows = append(rows, labRow{
 			Step: s.Name, From: t.From, To: t.To, Streams: t.Streams, Direction: t.Direction, Measured: t.Goodput, Predicted: t.Predicted,
-			Ceiling: t.Ceiling, Tool: t.Tool, Kind: "rate", CPUBound: cpuBound(t),
+			Ceiling: t.Ceiling, Tool: t.Tool, Kind: "rate", CPUBound: t.CPUBound(),
 		})
 	}
 	if findings == nil {
 		findings = []record.Finding{}
 	}
 	return map[string]any{"scenario": s.Name, "back_end": choice.BackEnd, "kernel": r.Environment.Kernel, "scale": 1, "rows": rows, "findings": findings}
-}
-
-// cpuBound marks a row whose processors were full: its rate is the lab's, not
-// the network's.
-func cpuBound(t record.Trial) bool {
-	for _, c := range t.CPU {
-		if max(c.Busiest, c.BusiestThread) >= 0.9 {
-			return true
-		}
-	}
-	return false
 }
 
 // failures is an error when some pairs were not measured.

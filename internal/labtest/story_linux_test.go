@@ -116,7 +116,7 @@ func checkRecord(t *testing.T, trial record.Trial) {
 func checkPredictions(t *testing.T, r record.Record) {
 	t.Helper()
 	for _, trial := range r.Trials {
-		if cpuBound(trial) {
+		if trial.CPUBound() {
 			t.Logf("%s %s %d streams: limited by the processor, not compared", trial.Phase, trial.Direction, trial.Streams)
 			continue
 		}
@@ -128,15 +128,6 @@ func checkPredictions(t *testing.T, r record.Record) {
 			t.Errorf("%s %s %d streams: diagnosed %s, predicted %s (%s)", trial.Phase, trial.Direction, trial.Streams, trial.Finding.Cause, trial.Limit, trial.Finding.Summary)
 		}
 	}
-}
-
-func cpuBound(trial record.Trial) bool {
-	for _, c := range trial.CPU {
-		if max(c.Busiest, c.BusiestThread) >= 0.9 {
-			return true
-		}
-	}
-	return false
 }
 
 // TestJumboLostInTheMiddle: the hosts' links take 9000 bytes, the switch does
