@@ -139,6 +139,30 @@ type Frame struct {
 	// Fragment marks a packet with the more-fragments bit or an offset: the
 	// kernel reads no ports in it.
 	Fragment bool `json:"fragment,omitempty"`
+	// Extended marks IPv6 extension headers before the transport: hashes that
+	// do not walk them read no ports. Proto is the transport's own.
+	Extended bool `json:"extended,omitempty"`
+	// EtherType is the frame's own where it is not that of its addresses
+	// (ARP 0x0806, an inline VLAN tag 0x8100); zero follows from them.
+	EtherType uint16 `json:"ethertype,omitempty"`
+	// ICMP is the message's header; nil not given.
+	ICMP *ICMPHeader `json:"icmp,omitempty"`
+	// SPI is the security parameter index of ESP and AH; zero not given.
+	SPI uint32 `json:"spi,omitempty"`
+	// Inner is the packet inside: what a tunnel carries, or what an ICMP error
+	// quotes. Nil for none, or not given.
+	Inner *Frame `json:"inner,omitempty"`
+	// Forwarded marks a frame that no socket of the sending host made (routed,
+	// bridged, or a virtual machine's): it has no random socket hash.
+	Forwarded bool `json:"forwarded,omitempty"`
+}
+
+// ICMPHeader is what identifies an ICMP or ICMPv6 message (RFC 792, RFC 4443).
+type ICMPHeader struct {
+	Type uint8 `json:"type"`
+	Code uint8 `json:"code"`
+	// ID is the identifier of an echo, timestamp or extended echo message.
+	ID uint16 `json:"id"`
 }
 
 // Direction is which way payload goes between the two hosts of a path, in the

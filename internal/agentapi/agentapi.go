@@ -103,7 +103,8 @@ type SinkRequest struct {
 	Streams      int           `json:"streams"`
 	SocketBuffer unit.Bytes    `json:"socket_buffer_bytes,omitempty"`
 	Congestion   string        `json:"congestion_control,omitempty"`
-	Links        []string      `json:"links"` // counters to sample
+	MPTCP        bool          `json:"mptcp,omitempty"` // serve MPTCP and TCP
+	Links        []string      `json:"links"`           // counters to sample
 	Lifetime     time.Duration `json:"lifetime_ns"`
 }
 
@@ -115,13 +116,16 @@ type SinkReply struct {
 // SourceRequest opens a sending end and connects every stream; nothing is
 // sent but each stream's opening until Start.
 type SourceRequest struct {
-	Session      string        `json:"session"`
-	Key          Key           `json:"key"`
-	Streams      []Stream      `json:"streams"`
-	SocketBuffer unit.Bytes    `json:"socket_buffer_bytes,omitempty"`
-	Congestion   string        `json:"congestion_control,omitempty"`
-	Links        []string      `json:"links"`
-	Lifetime     time.Duration `json:"lifetime_ns"`
+	Session      string     `json:"session"`
+	Key          Key        `json:"key"`
+	Streams      []Stream   `json:"streams"`
+	SocketBuffer unit.Bytes `json:"socket_buffer_bytes,omitempty"`
+	Congestion   string     `json:"congestion_control,omitempty"`
+	// MPTCP opens each stream as an MPTCP connection; one that falls back to
+	// TCP is an error of that stream.
+	MPTCP    bool          `json:"mptcp,omitempty"`
+	Links    []string      `json:"links"`
+	Lifetime time.Duration `json:"lifetime_ns"`
 }
 
 // Stream is one connection to make.
@@ -139,6 +143,9 @@ type SourceReply struct {
 // StartRequest lets a source's streams send.
 type StartRequest struct {
 	Session string `json:"session"`
+	// Limit is what each stream sends before it stops and waits; zero is no
+	// limit.
+	Limit unit.Bytes `json:"limit_bytes,omitempty"`
 }
 
 // StartReply is empty.

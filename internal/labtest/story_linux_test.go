@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/campaign"
 	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/labtest/stage"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/tune"
@@ -19,20 +20,20 @@ import (
 func open(t *testing.T, net lab.Topology, ports string) *campaign.Campaign {
 	t.Helper()
 	down, err := lab.Up(t.Context(), net)
-	must(t, err)
+	stage.Must(t, err)
 	t.Cleanup(func() {
 		if err := down(); err != nil {
 			t.Error(err)
 		}
 	})
 	f, err := fabric.Parse("lab.yaml", []byte(net.Fabric([]int{1, 2}, ports)))
-	must(t, err)
+	stage.Must(t, err)
 	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Version: "test", BackEnd: "test", JournalDir: t.TempDir(), Tell: func(e campaign.Event) {
 		if e.Kind == campaign.Proven {
 			t.Logf("%s: %v, then %v: %s", e.Step.Change, e.Step.Before, e.Step.After, e.Step.Verdict)
 		}
 	}})
-	must(t, err)
+	stage.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -62,7 +63,7 @@ func runs(t *testing.T, sample int) int {
 func TestChosenPortsSplitEvenly(t *testing.T) {
 	c := open(t, topology(t, "two-links-tuned"), "chosen")
 	for i := range runs(t, 2) {
-		must(t, c.Run(t.Context(), campaign.Matrix{Streams: []int{2}, Directions: []flow.Direction{flow.Forward}, Ports: "chosen", Duration: 3 * time.Second}))
+		stage.Must(t, c.Run(t.Context(), campaign.Matrix{Streams: []int{2}, Directions: []flow.Direction{flow.Forward}, Ports: "chosen", Duration: 3 * time.Second}))
 		trial := c.Record().Trials[i]
 		shares := linkShares(trial, "alpha")
 		t.Logf("run %d: %v over %.2f s, links carry %.3f", i+1, trial.Goodput, trial.Window, shares)
@@ -137,7 +138,7 @@ func TestJumboLostInTheMiddle(t *testing.T) {
 	net.Switch.MTU = 1500
 	c := open(t, net, "kernel")
 	_, err := c.Tune(t.Context(), campaign.Tuning{Path: c.State().Paths[0], Direction: flow.Forward, Duration: time.Second})
-	must(t, err)
+	stage.Must(t, err)
 	tried := false
 	for _, s := range c.Record().Steps {
 		if s.Change == "MTU 9000 on bond0 of alpha and bond0 of beta" {
@@ -170,11 +171,11 @@ func TestTuneFromOneStream(t *testing.T) {
 	}
 	rmem := c.State().Hosts["alpha"].Sysctls["net.ipv4.tcp_rmem"]
 	traffic, err := c.Tune(t.Context(), campaign.Tuning{Path: path, Direction: flow.Forward, Duration: 1500 * time.Millisecond, Thorough: true, CeilingMTU: mtu})
-	must(t, err)
+	stage.Must(t, err)
 	if traffic.Streams != 2 || traffic.Ports != "chosen" {
 		t.Errorf("tuned to %d streams, ports %s; want 2 chosen", traffic.Streams, traffic.Ports)
 	}
-	must(t, c.Run(t.Context(), campaign.Matrix{Phase: record.PhaseAfter, Streams: []int{2}, Directions: []flow.Direction{flow.Forward}, Ports: "chosen", Duration: 3 * time.Second, CeilingMTU: mtu}))
+	stage.Must(t, c.Run(t.Context(), campaign.Matrix{Phase: record.PhaseAfter, Streams: []int{2}, Directions: []flow.Direction{flow.Forward}, Ports: "chosen", Duration: 3 * time.Second, CeilingMTU: mtu}))
 	trials := c.Record().Trials
 	last := trials[len(trials)-1]
 	if share := float64(last.Goodput / last.Ceiling); share < 0.97 || last.Finding.Cause != record.LineRate {

@@ -1,4 +1,4 @@
-package labtest
+package steering
 
 import (
 	"encoding/binary"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
+	"github.com/linerate/linerate/internal/labtest/stage"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 )
@@ -59,16 +60,16 @@ type testBond struct {
 
 func newTestBond(t *testing.T, policy netstate.HashPolicy, links int) *testBond {
 	t.Helper()
-	near, far := space(t, "steer-near"), space(t, "steer-far")
+	near, far := stage.NewSpace(t, "steer-near"), stage.NewSpace(t, "steer-far")
 	b := &testBond{}
 	for i := range links {
 		port, end := fmt.Sprintf("p%d", i), fmt.Sprintf("q%d", i)
-		must(t, near.builder.Veth(port, far.builder, end))
-		must(t, far.builder.Up(end))
+		stage.Must(t, near.Builder.Veth(port, far.Builder, end))
+		stage.Must(t, far.Builder.Up(end))
 		b.ports = append(b.ports, port)
 	}
-	must(t, near.builder.Bond("bond0", rtnl.BondSpec{Mode: netstate.BalanceXOR, HashPolicy: &policy, Miimon: 100e6}, b.ports))
-	must(t, near.ns.Do(func() (err error) {
+	stage.Must(t, near.Builder.Bond("bond0", rtnl.BondSpec{Mode: netstate.BalanceXOR, HashPolicy: &policy, Miimon: 100e6}, b.ports))
+	stage.Must(t, near.NS.Do(func() (err error) {
 		if b.handle, err = rtnl.Open(); err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func (b *testBond) awaitPorts(links int) error {
 			b.bundle, err = steer.BundleOf(h, "bond0")
 			return err
 		}
-		pause()
+		stage.Pause()
 	}
 	return fmt.Errorf("the bond's %d links did not come up", links)
 }

@@ -1,0 +1,28 @@
+package steer
+
+import "github.com/linerate/linerate/flow"
+
+// Spreader is anything that sends each flow on one of several links by a rule
+// of its own: a bond, an ECMP route, another system's link aggregation, or a
+// table of what was seen.
+type Spreader interface {
+	// Links are the names of the links in the order Placement.Index counts.
+	Links() []string
+	// Place says which link sends f, or why that cannot be told.
+	Place(f flow.Frame) Placement
+	// Reach says what makes flows use more than one link.
+	Reach() Reach
+}
+
+var _ Spreader = Bundle{}
+
+// Links are the usable ports.
+func (b Bundle) Links() []string { return b.Ports }
+
+// Sighting is one frame and the link it was seen to take.
+type Sighting struct {
+	Frame flow.Frame
+	// Link counts from 0 in the order that the links were given in, which
+	// need not be the order in which the spreader counts them.
+	Link int
+}
