@@ -10,19 +10,30 @@ import (
 // Proto is an IP protocol number (IANA "Protocol Numbers").
 type Proto uint8
 
-// The protocols linerate names.
+// The protocols linerate names: transports, IPsec and tunnels.
 const (
-	ICMP   Proto = 1
-	TCP    Proto = 6
-	UDP    Proto = 17
-	ICMPv6 Proto = 58
+	ICMP    Proto = 1
+	IPIP    Proto = 4
+	TCP     Proto = 6
+	UDP     Proto = 17
+	DCCP    Proto = 33
+	IPv6    Proto = 41
+	GRE     Proto = 47
+	ESP     Proto = 50
+	AH      Proto = 51
+	ICMPv6  Proto = 58
+	SCTP    Proto = 132
+	UDPLite Proto = 136
 )
 
 // protoNames is the one table of protocol words.
 var protoNames = [...]struct {
 	p    Proto
 	name string
-}{{TCP, "tcp"}, {UDP, "udp"}, {ICMP, "icmp"}, {ICMPv6, "icmpv6"}}
+}{
+	{TCP, "tcp"}, {UDP, "udp"}, {ICMP, "icmp"}, {ICMPv6, "icmpv6"}, {SCTP, "sctp"}, {DCCP, "dccp"},
+	{UDPLite, "udplite"}, {ESP, "esp"}, {AH, "ah"}, {GRE, "gre"}, {IPIP, "ipip"}, {IPv6, "ipv6"},
+}
 
 // String is the lower-case name, or the number of a protocol without one.
 func (p Proto) String() string {
@@ -47,10 +58,19 @@ func (p *Proto) UnmarshalText(b []byte) error {
 	}
 	var v uint8
 	if _, err := fmt.Sscanf(string(b), "%d", &v); err != nil || fmt.Sprint(v) != string(b) {
-		return fmt.Errorf("parse protocol %q: want tcp, udp, icmp, icmpv6 or a number", b)
+		return fmt.Errorf("parse protocol %q: want tcp, udp, icmp, icmpv6, sctp, esp, gre or a number", b)
 	}
 	*p = Proto(v)
 	return nil
+}
+
+// HasPorts reports a transport whose header begins with two ports.
+func (p Proto) HasPorts() bool {
+	switch p {
+	case TCP, UDP, DCCP, SCTP, UDPLite:
+		return true
+	}
+	return false
 }
 
 // Tuple is a flow as IP sees it. Ports are zero for protocols without ports.
@@ -143,7 +163,8 @@ type Frame struct {
 	// do not walk them read no ports. Proto is the transport's own.
 	Extended bool `json:"extended,omitempty"`
 	// EtherType is the frame's own where it is not that of its addresses
-	// (ARP 0x0806, an inline VLAN tag 0x8100); zero follows from them.
+	// (ARP 0x0806, an inline VLAN tag 0x8100, IPv6 with IPv4-mapped
+	// addresses); zero follows from them.
 	EtherType uint16 `json:"ethertype,omitempty"`
 	// ICMP is the message's header; nil not given.
 	ICMP *ICMPHeader `json:"icmp,omitempty"`
@@ -155,14 +176,9 @@ type Frame struct {
 	// Forwarded marks a frame that no socket of the sending host made (routed,
 	// bridged, or a virtual machine's): it has no random socket hash.
 	Forwarded bool `json:"forwarded,omitempty"`
-}
-
-// ICMPHeader is what identifies an ICMP or ICMPv6 message (RFC 792, RFC 4443).
-type ICMPHeader struct {
-	Type uint8 `json:"type"`
-	Code uint8 `json:"code"`
-	// ID is the identifier of an echo, timestamp or extended echo message.
-	ID uint16 `json:"id"`
+	// FlowLabel is the IPv6 header's flow label of 20 bits; zero for none, or
+	// not given.
+	FlowLabel uint32 `json:"flow_label,omitempty"`
 }
 
 // Direction is which way payload goes between the two hosts of a path, in the

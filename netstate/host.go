@@ -23,6 +23,8 @@ type Host struct {
 	Cards  []Card  `json:"cards,omitempty"`
 	Routes []Route `json:"routes,omitempty"`
 	Rules  []Rule  `json:"rules,omitempty"`
+	// MPTCP is nil where the kernel has none, or it could not be read.
+	MPTCP *MPTCP `json:"mptcp,omitempty"`
 	// Sysctls are the tunables by dotted key, with the value the kernel
 	// prints, blanks folded to one space.
 	Sysctls map[string]Sysctl `json:"sysctls,omitempty"`
@@ -174,6 +176,9 @@ type Route struct {
 	Table   int          `json:"table"`
 	Metric  int          `json:"metric,omitempty"`
 	Hops    []NextHop    `json:"next_hops,omitempty"` // ECMP
+	// Object is the number of the nexthop object (ip-nexthop(8)) that the route
+	// names; zero is none: the route holds its next hops itself.
+	Object int `json:"nexthop_object,omitempty"`
 	// Type is the kernel's word for a route that delivers nothing
 	// ("blackhole", "unreachable", "prohibit", "throw"); "" is unicast.
 	Type string `json:"type,omitempty"`
@@ -193,6 +198,9 @@ type NextHop struct {
 	Gateway netip.Addr `json:"gateway,omitzero"`
 	Link    string     `json:"link"`
 	Weight  int        `json:"weight"`
+	// Dead: the kernel leaves this leg out for now (RTNH_F_DEAD): its link is
+	// down, or has no carrier and the host ignores such routes.
+	Dead bool `json:"dead,omitempty"`
 }
 
 // Rule is a policy routing rule.

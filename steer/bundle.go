@@ -3,7 +3,6 @@ package steer
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/linerate/linerate/flow"
@@ -34,6 +33,14 @@ type Bundle struct {
 	// TLBStatic is tlb_dynamic_lb=0 of modes balance-tlb and balance-alb,
 	// which then hash as balance-xor does. False is the kernel's default.
 	TLBStatic bool
+	// PacketsPerSlave is balance-rr's; 0 is random, 1 the kernel's default.
+	PacketsPerSlave int
+	// Queued are the ports with a queue_id: frames that a tc action gave that
+	// queue go there whatever the hash (bond_slave_override).
+	Queued []string
+	// BroadcastNeighbor is broadcast_neighbor=on of mode 802.3ad (6.17 and
+	// newer), which sends ARP and neighbour discovery on every port.
+	BroadcastNeighbor bool
 }
 
 // Placement is where a bundle sends a frame.
@@ -53,7 +60,7 @@ type Placement struct {
 // switch's declared hash or a question on the command line: mode balance-xor
 // on a current little-endian kernel, ports named by their number.
 func Declared(policy netstate.HashPolicy, links int) Bundle {
-	b := Bundle{Mode: netstate.BalanceXOR, Policy: policy}
+	b := Bundle{Mode: netstate.BalanceXOR, Policy: policy, PacketsPerSlave: 1}
 	for i := range links {
 		b.Ports = append(b.Ports, strconv.Itoa(i))
 	}
@@ -78,14 +85,29 @@ func BundleOf(h netstate.Host, bond string) (Bundle, error) {
 	}
 	eras := ErasOf(h.Kernel.Release)
 	if eras == nil {
-		eras = []Era{EraCurrent, EraHostProto, EraShifted}
+		eras = []Era{EraCurrent, EraHostProto, EraShifted, EraRawID, EraNoICMP}
 	}
 	return Bundle{
 		Mode: l.Bond.Mode, Policy: l.Bond.HashPolicy,
 		Ports: h.UsablePorts(l.Name), Active: l.Bond.Active,
 		Era: eras[0], Doubt: eras[1:], BigEndian: h.Kernel.BigEndian,
-		TLBStatic: l.Index != 0 && !l.Bond.TLBDynamic,
+		TLBStatic:       l.Index != 0 && !l.Bond.TLBDynamic,
+		PacketsPerSlave: l.Bond.PacketsPerSlave,
+		Queued:          queued(h, l.Bond.Ports),
+
+		BroadcastNeighbor: l.Bond.Options["broadcast_neighbor"] == "on",
 	}, nil
+}
+
+// queued are the ports that have a queue_id.
+func queued(h netstate.Host, ports []string) []string {
+	var with []string
+	for _, name := range ports {
+		if l, ok := h.Link(name); ok && l.Port != nil && l.Port.QueueID != 0 {
+			with = append(with, name)
+		}
+	}
+	return with
 }
 
 // hashes reports whether the mode takes the transmit hash modulo the ports.
@@ -105,37 +127,38 @@ func (b Bundle) hasher(e Era) Hasher {
 func (b Bundle) eras() []Era { return append([]Era{b.Era}, b.Doubt...) }
 
 // Place says which port sends f. With a single usable port it is that one
-// whatever the hash. Broadcast is known and has no one port.
+// whatever the hash. Broadcast is known and has no one port. Why may hold a
+// condition on a known placement. An unknown one costs no more than its text.
 func (b Bundle) Place(f flow.Frame) Placement {
 	p := Placement{Index: -1}
-	hash, hashKnown, why := b.hash(f)
-	if hashKnown && (b.hashes() || b.Mode == netstate.BalanceTLB) {
-		p.Hash = &hash
+	var r reading
+	if b.hashes() || b.Mode == netstate.BalanceTLB || len(b.Ports) == 0 {
+		r = b.read(&f)
+		if r.sameHash && (b.hashes() || b.Mode == netstate.BalanceTLB) {
+			hash := r.hash
+			p.Hash = &hash
+		}
 	}
 	switch n := len(b.Ports); {
 	case n == 0:
 		p.Why = "no usable link"
 	case n == 1:
 		return b.on(p, 0, "")
-	case b.hashes():
-		i, known, why := b.hashIndex(f)
-		if !known {
-			p.Why = why
-			return p
-		}
-		return b.on(p, i, why)
 	case b.Mode == netstate.ActiveBackup:
-		if i := slices.Index(b.Ports, b.Active); i >= 0 {
-			return b.on(p, i, "")
-		}
-		p.Why = "active-backup sends on its active link, which is not given"
+		return b.onActive(p, "active-backup sends on its active link")
+	case b.adaptive() && b.unbalanced(&f):
+		p.Hash = nil
+		return b.onActive(p, b.Mode.String()+" sends such frames on its active link")
+	case b.Mode == netstate.BalanceALB && !isIP(&f):
+		p.Hash, p.Why = nil, "balance-alb sends ARP on the link that it gave the peer to receive on"
+	case b.Mode == netstate.LACP && b.BroadcastNeighbor && (f.EtherType == etherARP || isDiscovery(&f)):
+		p.Hash, p.Known, p.Why = nil, true, "broadcast_neighbor sends ARP and neighbour discovery on every link"
+	case b.hashes():
+		return b.onHashed(p, &f, r)
 	case b.Mode == netstate.Broadcast:
 		p.Known, p.Why = true, "broadcast sends a copy on every link"
 	default:
 		p.Why = b.noPlace()
-	}
-	if p.Why == "" {
-		p.Why = why
 	}
 	return p
 }
@@ -145,52 +168,54 @@ func (b Bundle) on(p Placement, i int, why string) Placement {
 	return p
 }
 
-// hash is the transmit hash on which every era in question agrees.
-func (b Bundle) hash(f flow.Frame) (hash uint32, known bool, why string) {
-	for i, e := range b.eras() {
-		v, known, why := b.hasher(e).Hash(f)
-		if !known {
-			return 0, false, why
-		}
-		if i > 0 && v != hash {
-			return 0, false, b.doubtful()
-		}
-		hash = v
+// onHashed is the port that the hash chose, unless a queue may overrule it.
+func (b Bundle) onHashed(p Placement, f *flow.Frame, r reading) Placement {
+	switch {
+	case r.index < 0:
+		p.Why = r.why
+	case len(b.Queued) > 0 && f.Forwarded:
+		p.Why = fmt.Sprintf("%s has a queue_id, which forwarded frames of that receive queue follow", b.Queued[0])
+	case len(b.Queued) > 0 && r.why == "":
+		return b.on(p, r.index, fmt.Sprintf("unless a tc action gives it the queue_id of %s", b.Queued[0]))
+	default:
+		return b.on(p, r.index, r.why)
 	}
-	return hash, true, ""
+	return p
 }
 
-// hashIndex is the port number on which every era in question agrees; their
-// hashes may differ. Why may hold a remark on a known one.
-func (b Bundle) hashIndex(f flow.Frame) (index int, known bool, why string) {
-	index = -1
-	for _, e := range b.eras() {
-		v, known, remark := b.hasher(e).Hash(f)
-		if !known {
-			return -1, false, remark
-		}
-		i := int(v % uint32(len(b.Ports)))
-		if index >= 0 && i != index {
-			return -1, false, b.doubtful()
-		}
-		index, why = i, remark
+// reading is what the eras in question make of one frame.
+type reading struct {
+	hash     uint32
+	sameHash bool
+	// index is the port's number on which all eras agree, though their hashes
+	// may differ; -1 for none.
+	index int
+	why   string
+}
+
+// read hashes f once for each era in question.
+func (b *Bundle) read(f *flow.Frame) reading {
+	n := uint32(max(1, len(b.Ports)))
+	h := b.hasher(b.Era)
+	hash, known, why := h.hash(f)
+	if !known {
+		return reading{index: -1, why: why}
 	}
-	return index, true, why
+	r := reading{hash: hash, sameHash: true, index: int(hash % n), why: why}
+	for _, h.Era = range b.Doubt {
+		hash, known, why := h.hash(f)
+		switch {
+		case !known:
+			return reading{index: -1, why: why}
+		case int(hash%n) != r.index:
+			return reading{index: -1, why: b.doubtful()}
+		case hash != r.hash:
+			r.sameHash = false
+		}
+	}
+	return r
 }
 
 func (b Bundle) doubtful() string {
 	return fmt.Sprintf("the kernel's release does not tell how it computes %s: as %s or as %s", b.Policy, b.Era, b.Doubt[0])
-}
-
-// noPlace says why a mode gives flows no port of their own.
-func (b Bundle) noPlace() string {
-	switch b.Mode {
-	case netstate.BalanceRR:
-		return "balance-rr rotates packets over all links: a flow has no link of its own"
-	case netstate.BalanceTLB:
-		return "balance-tlb moves flows between links by load every 10 s"
-	case netstate.BalanceALB:
-		return "balance-alb assigns each destination address a link by load; ports do not matter"
-	}
-	return fmt.Sprintf("mode %s is newer than this program", b.Mode)
 }

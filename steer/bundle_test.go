@@ -50,8 +50,8 @@ func TestBundleOf(t *testing.T) {
 		t.Errorf("declared balance-tlb: static %t, %v; want the kernel's dynamic default", b.TLBStatic, err)
 	}
 	unread, err := BundleOf(host("", lacp), "bond1")
-	if err != nil || len(unread.Doubt) != 2 {
-		t.Errorf("unread release: doubt %v, %v; want two other eras", unread.Doubt, err)
+	if err != nil || len(unread.Doubt) != 4 {
+		t.Errorf("unread release: doubt %v, %v; want four other eras", unread.Doubt, err)
 	}
 	if _, err := BundleOf(host("6.1.0", lacp), "bond7"); !errors.Is(err, ErrNoSuchLink) {
 		t.Errorf("bond7: %v, want ErrNoSuchLink", err)

@@ -18,10 +18,21 @@ const (
 	EraCurrent Era = iota
 	// EraHostProto is 5.15.0-5.15.37, 5.16 and 5.17.0-5.17.5: the ethertype
 	// entered the hash in host byte order; every layer 3 policy drops a bit.
+	// Before 5.15.18 and 5.16.4 (commit 429e3d123d9a) layer3+4 and the encap
+	// policies read headers at a wrong offset: there no placement by them
+	// holds, and Hash says so.
 	EraHostProto
-	// EraShifted is 4.15-5.14 and the stable kernels of late 2017: every
-	// layer 3 policy drops the lowest hash bit; ethertype in network order.
+	// EraShifted is 5.12-5.14, 5.11.11+ and 5.10.27+: every layer 3 policy
+	// drops the lowest hash bit; ethertype in network order; the ICMP
+	// identifier in host order (commit a25f82228542).
 	EraShifted
+	// EraRawID is 5.5-5.11.10: as EraShifted, the ICMP identifier in network
+	// order. ICMP echoes and errors have hashes of their own since 5.5 (commit
+	// 58deb77cc52d).
+	EraRawID
+	// EraNoICMP is 4.15-5.4 and the stable kernels of late 2017: as EraRawID,
+	// and of ICMP only the addresses count.
+	EraNoICMP
 	// EraRawProto is 3.17-4.14.0: ethertype in network order, no bit dropped.
 	EraRawProto
 	// EraNoProto is 3.13-3.16: one hash for all policies, without ethertype.
@@ -33,7 +44,7 @@ const (
 
 // eraWords is the one table of era names, indexed by era.
 var eraWords = [...]string{
-	"5.18 and newer", "5.15 to 5.17 early", "4.15 to 5.14", "3.17 to 4.14", "3.13 to 3.16", "3.12 and older",
+	"5.18 and newer", "5.15 to 5.17 early", "5.10 to 5.14", "5.5 to 5.11 early", "4.15 to 5.4", "3.17 to 4.14", "3.13 to 3.16", "3.12 and older",
 }
 
 // Eras lists every era, newest first.
@@ -86,8 +97,12 @@ func ErasOf(release string) []Era {
 	switch series := [2]int{major, minor}; {
 	case hidden && (series == [2]int{5, 15} || series == [2]int{5, 17}):
 		return []Era{EraCurrent, EraHostProto}
+	case hidden && major == 5 && minor >= 5 && minor <= 9:
+		return []Era{EraRawID, EraShifted}
+	case hidden && series == [2]int{5, 11}:
+		return []Era{EraShifted, EraRawID}
 	case hidden && series == [2]int{4, 14}:
-		return []Era{EraShifted, EraRawProto}
+		return []Era{EraNoICMP, EraRawProto}
 	case series == [2]int{4, 9}:
 		return longTerm(patch, 60, 100, hidden)
 	case series == [2]int{4, 4}:
@@ -104,8 +119,12 @@ func mainline(major, minor, patch int) Era {
 		return EraCurrent
 	case version >= 5015:
 		return EraHostProto
+	case version >= 5012, version == 5011 && patch >= 11, version == 5010 && (patch == 0 || patch >= 27):
+		return EraShifted // 5.10 alone names a series that lives at its end
+	case version >= 5005:
+		return EraRawID
 	case version >= 4015, version == 4014 && patch >= 1:
-		return EraShifted
+		return EraNoICMP
 	case version >= 3017:
 		return EraRawProto
 	case version >= 3013:
@@ -120,9 +139,9 @@ func mainline(major, minor, patch int) Era {
 func longTerm(patch, last, first int, hidden bool) []Era {
 	switch {
 	case hidden || patch >= last && patch < first:
-		return []Era{EraShifted, EraRawProto}
+		return []Era{EraNoICMP, EraRawProto}
 	case patch >= first:
-		return []Era{EraShifted}
+		return []Era{EraNoICMP}
 	}
 	return []Era{EraRawProto}
 }

@@ -30,12 +30,19 @@ var columns = [...]column{
 	{"smac", func(f *flow.Frame, s string) error { return f.SrcMAC.UnmarshalText([]byte(s)) }},
 	{"dmac", func(f *flow.Frame, s string) error { return f.DstMAC.UnmarshalText([]byte(s)) }},
 	{"vlan", func(f *flow.Frame, s string) error { return setUint16(&f.VLAN, "VLAN tag", s) }},
+	{"icmp_type", func(f *flow.Frame, s string) error { return setUint8(&icmpOf(f).Type, "ICMP type", s) }},
+	{"icmp_code", func(f *flow.Frame, s string) error { return setUint8(&icmpOf(f).Code, "ICMP code", s) }},
+	{"icmp_id", func(f *flow.Frame, s string) error { return setUint16(&icmpOf(f).ID, "ICMP identifier", s) }},
+	{"spi", func(f *flow.Frame, s string) error { return setUint32(&f.SPI, "security parameter index", s) }},
+	{"fragment", func(f *flow.Frame, s string) error { return setBool(&f.Fragment, s) }},
+	{"forwarded", func(f *flow.Frame, s string) error { return setBool(&f.Forwarded, s) }},
 }
 
 // ParseFlows reads a CSV file of flows whose header names its columns, of
 // proto,src,dst,sport,dport,smac,dmac,vlan in any order; those left out and
-// empty cells are tcp for proto and unknown, or zero, for the rest. Lines that
-// begin with # are comments. Errors name line and column (the byte in the
+// empty cells are tcp for proto and unknown, or zero, for the rest. Further
+// columns are icmp_type,icmp_code,icmp_id, spi of IPsec (0x for hexadecimal),
+// and fragment and forwarded (yes or no). Lines that begin with # are comments. Errors name line and column (the byte in the
 // line) as "line 3, column 12: ...".
 func ParseFlows(data []byte) ([]flow.Frame, error) {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
@@ -135,6 +142,15 @@ func setAddr(a *netip.Addr, s string) error {
 	return nil
 }
 
+func setUint8(n *uint8, what, s string) error {
+	v, err := strconv.ParseUint(s, 10, 8)
+	if err != nil {
+		return fmt.Errorf("parse %s %q: want 0 to 255", what, s)
+	}
+	*n = uint8(v)
+	return nil
+}
+
 func setUint16(n *uint16, what, s string) error {
 	v, err := strconv.ParseUint(s, 10, 16)
 	if err != nil {
@@ -142,6 +158,35 @@ func setUint16(n *uint16, what, s string) error {
 	}
 	*n = uint16(v)
 	return nil
+}
+
+func setUint32(n *uint32, what, s string) error {
+	v, err := strconv.ParseUint(s, 0, 32)
+	if err != nil {
+		return fmt.Errorf("parse %s %q: want 0 to 4294967295", what, s)
+	}
+	*n = uint32(v)
+	return nil
+}
+
+func setBool(b *bool, s string) error {
+	switch strings.ToLower(s) {
+	case "yes", "true", "1":
+		*b = true
+	case "no", "false", "0":
+		*b = false
+	default:
+		return fmt.Errorf("parse %q: want yes or no", s)
+	}
+	return nil
+}
+
+// icmpOf is the frame's ICMP header, which a cell of it makes known.
+func icmpOf(f *flow.Frame) *flow.ICMPHeader {
+	if f.ICMP == nil {
+		f.ICMP = &flow.ICMPHeader{}
+	}
+	return f.ICMP
 }
 
 // nearest is the column whose name needs fewest edits to become name.

@@ -4,14 +4,18 @@ import (
 	"net/netip"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/netstate"
 )
 
 // Shown is the document of `linerate steer show --json`.
 type Shown struct {
-	Policy netstate.HashPolicy `json:"policy"`
-	Links  int                 `json:"links"`
-	Flows  []ShownFlow         `json:"flows"`
+	// Policy is the bond's transmit hash policy, or the words of another
+	// spreader, such as "ecmp l4".
+	Policy string `json:"policy"`
+	Links  int    `json:"links"`
+	// Names are the links in the order they count, where no flag and no bond
+	// says which they are.
+	Names []string    `json:"names,omitempty"`
+	Flows []ShownFlow `json:"flows"`
 	// PerLink counts flows on each link: known ones only, and each flow once
 	// on every link under broadcast.
 	PerLink []int `json:"per_link"`
@@ -33,14 +37,18 @@ type ShownFlow struct {
 	Why string `json:"-"`
 }
 
-// Show places frames, in their order.
-func Show(b Bundle, frames []flow.Frame) Shown {
+// Show places frames on a bond, in their order.
+func Show(b Bundle, frames []flow.Frame) Shown { return ShowOn(b, b.Policy.String(), frames) }
+
+// ShowOn places frames on any spreader, whose policy is called so.
+func ShowOn(on Spreader, policy string, frames []flow.Frame) Shown {
+	links := len(on.Links())
 	s := Shown{
-		Policy: b.Policy, Links: len(b.Ports),
-		Flows: make([]ShownFlow, 0, len(frames)), PerLink: make([]int, len(b.Ports)),
+		Policy: policy, Links: links,
+		Flows: make([]ShownFlow, 0, len(frames)), PerLink: make([]int, links),
 	}
 	for _, f := range frames {
-		p := b.Place(f)
+		p := on.Place(f)
 		row := ShownFlow{
 			Proto: f.Proto, Src: f.Src, Dst: f.Dst, Sport: f.Sport, Dport: f.Dport,
 			Hash: p.Hash, Known: p.Known, Why: p.Why,
@@ -55,28 +63,6 @@ func Show(b Bundle, frames []flow.Frame) Shown {
 			}
 		}
 		s.Flows = append(s.Flows, row)
-	}
-	return s
-}
-
-// ShownPick is the document of `linerate steer pick --json`: ports and
-// addresses of the streams in order.
-type ShownPick struct {
-	Streams   int         `json:"streams"`
-	Ports     []uint16    `json:"ports"`
-	Addresses []flow.Lane `json:"addresses"`
-	PerLink   []int       `json:"per_link"`
-}
-
-// Shown is the picked streams as a document.
-func (p Picked) Shown() ShownPick {
-	s := ShownPick{
-		Streams: len(p.Streams), PerLink: p.PerLink,
-		Ports: make([]uint16, 0, len(p.Streams)), Addresses: make([]flow.Lane, 0, len(p.Streams)),
-	}
-	for _, st := range p.Streams {
-		s.Ports = append(s.Ports, st.Sport)
-		s.Addresses = append(s.Addresses, st.Lane)
 	}
 	return s
 }

@@ -86,6 +86,12 @@ type BondSpec struct {
 	HashPolicy *netstate.HashPolicy
 	LACPRate   *netstate.LACPRate
 	Miimon     time.Duration // zero: the driver's default for the mode
+	// TLBDynamic is tlb_dynamic_lb, PacketsPerSlave packets_per_slave.
+	TLBDynamic      *bool
+	PacketsPerSlave *int
+	// WidestAggregator is ad_select=bandwidth: the aggregator of most
+	// bandwidth sends, not the first that came up.
+	WidestAggregator bool
 }
 
 // Bond makes a bond with the ports given, in that order, and sets it up.
@@ -102,6 +108,18 @@ func (b *Builder) Bond(name string, spec BondSpec, ports []string) error {
 	}
 	if spec.Miimon > 0 {
 		bond.Miimon = int(spec.Miimon / time.Millisecond)
+	}
+	if spec.TLBDynamic != nil {
+		bond.TlbDynamicLb = 0
+		if *spec.TLBDynamic {
+			bond.TlbDynamicLb = 1
+		}
+	}
+	if spec.PacketsPerSlave != nil {
+		bond.PacketsPerSlave = *spec.PacketsPerSlave
+	}
+	if spec.WidestAggregator {
+		bond.AdSelect = netlink.BOND_AD_SELECT_BANDWIDTH
 	}
 	if err := b.h.LinkAdd(bond); err != nil {
 		return b.wrap("make bond", name, err)
@@ -151,13 +169,23 @@ func (b *Builder) Bridge(name string, ports []string) error {
 
 // VLAN makes an 802.1Q link on a parent and sets it up.
 func (b *Builder) VLAN(name, parent string, id int) error {
+	return b.PriorityVLAN(name, parent, id, 0)
+}
+
+// PriorityVLAN is VLAN with the priority bits that frames of priority 0 leave
+// with; zero for none.
+func (b *Builder) PriorityVLAN(name, parent string, id int, priority uint8) error {
 	p, err := b.find(parent)
 	if err != nil {
 		return err
 	}
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.ParentIndex = name, p.Attrs().Index
-	if err := b.h.LinkAdd(&netlink.Vlan{LinkAttrs: attrs, VlanId: id}); err != nil {
+	vlan := &netlink.Vlan{LinkAttrs: attrs, VlanId: id}
+	if priority != 0 {
+		vlan.EgressQosMap = map[uint32]uint32{0: uint32(priority)}
+	}
+	if err := b.h.LinkAdd(vlan); err != nil {
 		return b.wrap("make vlan", name, err)
 	}
 	return b.Up(name)
@@ -170,6 +198,15 @@ func (b *Builder) Up(name string) error {
 		return err
 	}
 	return b.wrap("set up", name, b.h.LinkSetUp(l))
+}
+
+// Down sets a link down.
+func (b *Builder) Down(name string) error {
+	l, err := b.find(name)
+	if err != nil {
+		return err
+	}
+	return b.wrap("set down", name, b.h.LinkSetDown(l))
 }
 
 // Delete removes a link.

@@ -18,6 +18,7 @@ const (
 	rtaMultipath = 9
 	rtaTable     = 15
 	rtaVia       = 18
+	rtaObject    = 30 // RTA_NH_ID
 
 	metricMTU        = 2
 	metricCongestion = 16
@@ -26,6 +27,7 @@ const (
 	hopHead   = 8  // struct rtnexthop: len, flags, hops, index
 
 	routeCloned = 0x200 // RTM_F_CLONED
+	hopDead     = 1     // RTNH_F_DEAD
 	hopOnLink   = 4     // RTNH_F_ONLINK
 )
 
@@ -82,6 +84,8 @@ func decodeRoute(message []byte, name func(index int) string) (route netstate.Ro
 			decodeMetrics(&route, v)
 		case rtaMultipath:
 			route.Hops = decodeHops(v, name)
+		case rtaObject:
+			route.Object = int(u32(v))
 		}
 	})
 	route.Dst = prefix(dst, int(message[1]), ipv6)
@@ -133,7 +137,7 @@ func decodeHops(b []byte, name func(index int) string) (hops []netstate.NextHop)
 		if size < hopHead || size > len(b) {
 			break
 		}
-		hop := netstate.NextHop{Link: name(int(u32(b[4:]))), Weight: int(b[3]) + 1}
+		hop := netstate.NextHop{Link: name(int(u32(b[4:]))), Weight: int(b[3]) + 1, Dead: b[2]&hopDead != 0}
 		_ = attributes(b[hopHead:size], func(kind uint16, v []byte) {
 			switch kind {
 			case rtaGateway:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -34,3 +35,15 @@ func (h *Handle) Rules() ([]netstate.Rule, error) { return nil, errUnsupported }
 
 // Counters is errors.ErrUnsupported.
 func (h *Handle) Counters([]string) ([]LinkCounters, error) { return nil, errUnsupported }
+
+// RouteFor is errors.ErrUnsupported.
+func (h *Handle) RouteFor(flow.Tuple) (RouteTo, error) { return RouteTo{}, errUnsupported }
+
+// RoutesFor is errors.ErrUnsupported.
+func (h *Handle) RoutesFor([]flow.Tuple) ([]RouteTo, error) { return nil, errUnsupported }
+
+// Spread is errors.ErrUnsupported.
+func (h *Handle) Spread(flow.Tuple) (bool, error) { return false, errUnsupported }
+
+// Neighbours is errors.ErrUnsupported.
+func (h *Handle) Neighbours() ([]Neighbour, error) { return nil, errUnsupported }
