@@ -3,8 +3,6 @@ package steer
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/linerate/linerate/flow"
 )
@@ -18,50 +16,69 @@ const (
 // DefaultDport is iperf3's and linerate's listening port.
 const DefaultDport uint16 = 5201
 
-// ErrTooFewPorts is Pick's error for a port range smaller than the streams.
+// ErrTooFewPorts is Pick's error for fewer ports than streams.
 var ErrTooFewPorts = errors.New("too few source ports")
 
-// PickRequest asks for streams that use a bundle's links evenly.
+// PickRequest asks for streams that use links evenly: those of the sender,
+// and those of whoever else spreads the same connections, as far as that is
+// known. Where not all can be even, the one named first below comes first.
 type PickRequest struct {
-	Bundle Bundle
-	// Far is how the far side's switch spreads what arrives over the links to
-	// the receiver, where that is declared; nil unknown. Both sides are then
-	// spread evenly, the sender's first where both cannot be.
-	Far *Bundle
+	// Near is how the sender spreads what it sends. It must be given.
+	Near Spreader
+	// Far is how the switch spreads what arrives over the links to the
+	// receiver; nil unknown.
+	Far Spreader
+	// Back is how the receiver spreads what it sends back over the same
+	// connections, BackFar how the switch spreads that over the links to the
+	// sender; nil unknown.
+	Back, BackFar Spreader
 	// Lanes are the pairs of addresses that may be used, at least one.
 	Lanes   []flow.Lane
 	Streams int
 	Proto   flow.Proto // zero is TCP
 	Dport   uint16     // zero is DefaultDport
+	// Dports are the ports to use where the server listens on several, instead
+	// of Dport; streams take turns on them.
+	Dports []uint16
 	// FirstPort and LastPort bound the source ports, both included; both zero
 	// is DefaultFirstPort to DefaultLastPort.
 	FirstPort, LastPort uint16
-	// Avoid are source ports never to use, Used whole flows that exist.
-	Avoid []uint16
-	Used  []flow.Tuple
-	// SrcMAC and DstMAC (the next hop's) may stay zero, VLAN too.
-	SrcMAC, DstMAC flow.MAC
-	VLAN           uint16
+	// Avoid and AvoidRanges are source ports never to use, Used whole flows
+	// that exist.
+	Avoid       []uint16
+	AvoidRanges []flow.PortRange
+	Used        []flow.Tuple
+	// SrcMAC and DstMAC (the next hop's) may stay zero, VLAN too. BackSrcMAC
+	// and BackDstMAC are those of the frames that come back.
+	SrcMAC, DstMAC         flow.MAC
+	BackSrcMAC, BackDstMAC flow.MAC
+	VLAN                   uint16
 }
 
 // Stream is one chosen flow.
 type Stream struct {
 	flow.Lane
-	Sport uint16
-	// Link and FarLink are port numbers of the two bundles; -1 unknown.
-	Link, FarLink int
+	Sport, Dport uint16
+	// Link, FarLink, BackLink and BackFarLink are numbers of links of the
+	// request's spreaders; -1 unknown.
+	Link, FarLink, BackLink, BackFarLink int
+}
+
+// Tuple is the stream as a flow of the protocol.
+func (s Stream) Tuple(p flow.Proto) flow.Tuple {
+	return flow.Tuple{Proto: p, Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: s.Dport}
 }
 
 // Picked is what Pick chose. The same request always gives the same answer.
 type Picked struct {
 	// Streams are in the order to start them: stream i goes to link i modulo
-	// the links, so that any first k of them are even too. Where a far side's
-	// link follows from the near one, the order within a round differs.
+	// the links, so that any first k of them are even too. Where another
+	// side's link follows from the near one, the order within a round differs.
 	Streams []Stream
-	// PerLink and FarPerLink count streams on each link; streams whose link
-	// is unknown are not counted. FarPerLink is nil without Far.
-	PerLink, FarPerLink []int
-	// Even: on either side no link carries two streams more than another.
+	// PerLink and its like count streams on each link; streams whose link is
+	// unknown are not counted. Nil for a side that is not in the request.
+	PerLink, FarPerLink, BackPerLink, BackFarPerLink []int
+	// Even: on no side does a link carry two streams more than another.
 	Even bool
 	// Relative: links are told apart, but their numbers are not known, for
 	// want of a MAC address or of the kernel's exact release.
@@ -69,35 +86,33 @@ type Picked struct {
 	// Why says what stands in the way of even use or of knowing the links; ""
 	// when nothing does.
 	Why string
+	// Remedy is what would make the even use possible; "" when it is even.
+	Remedy string
 }
 
-// Pick chooses source ports, and lanes where ports alone do not help, so that
-// the streams use the links evenly. All source ports differ. Where the policy
-// or the lanes make even use impossible it comes as close as they allow and
-// says why. Errors: a request that makes no sense, ErrTooFewPorts.
+// Pick chooses source ports, and lanes and destination ports where those do
+// not help, so that the streams use the links evenly. All source ports
+// differ, but where there are several destination ports and too few source
+// ports: then no two streams share both. Where a policy or the lanes make
+// even use impossible it comes as close as they allow and says why. Errors: a
+// request that makes no sense, ErrTooFewPorts.
 func Pick(req PickRequest) (Picked, error) {
 	req, err := req.complete()
 	if err != nil {
 		return Picked{}, fmt.Errorf("pick ports: %w", err)
 	}
-	near, far := req.classes()
-	useful := req.portsHelp()
-	for depth := max(1024, 16*req.Streams); ; depth *= 8 {
-		c, all := req.gather(near, far, depth)
-		if useful && !all && !c.ample(req.Streams) {
-			continue // later ports may reach a link that these leave out
-		}
-		streams, err := req.choose(c, near, far)
-		if err != nil {
-			if all {
-				return Picked{}, fmt.Errorf("pick ports: %w", err)
-			}
-			continue
-		}
-		if p := req.judge(streams); p.Even || all || !useful {
-			return p, nil
+	s := newSearch(req, false)
+	p, err := s.run()
+	if len(req.Dports) > 1 && (err != nil || !p.Even && s.useful) {
+		again, againErr := newSearch(req, true).run()
+		if againErr == nil && (err != nil || again.Even) {
+			p, err = again, nil
 		}
 	}
+	if err != nil {
+		return Picked{}, fmt.Errorf("pick ports: %w", err)
+	}
+	return p, nil
 }
 
 // complete fills in the defaults and refuses what makes no sense.
@@ -105,8 +120,11 @@ func (req PickRequest) complete() (PickRequest, error) {
 	if req.Proto == 0 {
 		req.Proto = flow.TCP
 	}
-	if req.Dport == 0 {
-		req.Dport = DefaultDport
+	if len(req.Dports) == 0 {
+		if req.Dport == 0 {
+			req.Dport = DefaultDport
+		}
+		req.Dports = []uint16{req.Dport}
 	}
 	if req.FirstPort == 0 && req.LastPort == 0 {
 		req.FirstPort, req.LastPort = DefaultFirstPort, DefaultLastPort
@@ -118,56 +136,20 @@ func (req PickRequest) complete() (PickRequest, error) {
 		return req, errors.New("no pair of addresses given")
 	case req.FirstPort == 0 || req.FirstPort > req.LastPort:
 		return req, fmt.Errorf("source ports %d to %d: want a first that is at least 1 and at most the last", req.FirstPort, req.LastPort)
-	case len(req.Bundle.Ports) == 0:
-		return req, errors.New("no usable link")
-	case req.Far != nil && len(req.Far.Ports) == 0:
-		return req, errors.New("no usable link on the far side")
+	case req.Near == nil:
+		return req, errors.New("how the sender spreads its flows is not given")
 	}
-	if ports := int(req.LastPort) - int(req.FirstPort) + 1; req.Streams > ports {
-		return req, fmt.Errorf("%d streams, ports %d to %d: %w", req.Streams, req.FirstPort, req.LastPort, ErrTooFewPorts)
+	for _, s := range req.sides() {
+		if len(s.spreader.Links()) == 0 {
+			return req, errors.New(s.attribute("no usable link"))
+		}
+	}
+	if ports := int(req.LastPort) - int(req.FirstPort) + 1; req.Streams > ports*len(req.Dports) {
+		return req, req.tooFew()
 	}
 	return req, nil
 }
 
-// portsHelp reports whether other source ports could change a placement.
-func (req PickRequest) portsHelp() bool {
-	if r := req.Bundle.Reach(); r.Ports && r.Chosen {
-		return true
-	}
-	if req.Far == nil {
-		return false
-	}
-	r := req.Far.Reach()
-	return r.Ports && r.Chosen
-}
-
-// frame is the stream's frame as either side's hash sees it.
-func (req PickRequest) frame(lane flow.Lane, sport uint16) flow.Frame {
-	return flow.Frame{
-		Tuple:  flow.Tuple{Proto: req.Proto, Src: lane.Src, Dst: lane.Dst, Sport: sport, Dport: req.Dport},
-		SrcMAC: req.SrcMAC, DstMAC: req.DstMAC, VLAN: req.VLAN,
-	}
-}
-
-// judge counts the streams on the links of both sides.
-func (req PickRequest) judge(streams []Stream) Picked {
-	p := Picked{Streams: streams}
-	frames := make([]flow.Frame, len(streams))
-	near, far := make([]int, len(streams)), make([]int, len(streams))
-	for i, s := range streams {
-		frames[i] = req.frame(s.Lane, s.Sport)
-		near[i], far[i] = s.Link, s.FarLink
-	}
-	v := req.Bundle.verdict(frames, near)
-	p.PerLink, p.Even, p.Relative = v.perLink, v.even, v.relative
-	reasons := v.reasons
-	if req.Far != nil {
-		v := req.Far.verdict(frames, far)
-		p.FarPerLink, p.Even, p.Relative = v.perLink, p.Even && v.even, p.Relative || v.relative
-		for _, r := range v.reasons {
-			reasons = append(reasons, "far side: "+r)
-		}
-	}
-	p.Why = strings.Join(slices.Compact(reasons), "; ")
-	return p
+func (req PickRequest) tooFew() error {
+	return fmt.Errorf("%d streams, ports %d to %d: %w", req.Streams, req.FirstPort, req.LastPort, ErrTooFewPorts)
 }

@@ -22,8 +22,8 @@ func lane(src, dst string) flow.Lane {
 	return flow.Lane{Src: netip.MustParseAddr(src), Dst: netip.MustParseAddr(dst)}
 }
 
-// aliases are k lanes between one host and k addresses of another.
-func aliases(k int) []flow.Lane {
+// aliasLanes are k lanes between one host and k addresses of another.
+func aliasLanes(k int) []flow.Lane {
 	var lanes []flow.Lane
 	for i := range k {
 		lanes = append(lanes, flow.Lane{Src: netipFrom4([4]byte{10, 0, 0, 1}), Dst: netipFrom4([4]byte{10, 0, 0, byte(2 + i)})})
@@ -48,7 +48,7 @@ func TestPickFirstPorts(t *testing.T) {
 		4: {40002, 40000, 40006, 40004},
 	} {
 		p := mustPick(t, PickRequest{
-			Bundle: Declared(netstate.Layer34, links), Lanes: []flow.Lane{lane("192.168.10.1", "192.168.10.2")}, Streams: links,
+			Near: Declared(netstate.Layer34, links), Lanes: []flow.Lane{lane("192.168.10.1", "192.168.10.2")}, Streams: links,
 		})
 		if d := cmp.Diff(want, p.Shown().Ports); d != "" || !p.Even || p.Relative || p.Why != "" {
 			t.Errorf("%d links: even %t relative %t %q (-want +got):\n%s", links, p.Even, p.Relative, p.Why, d)
@@ -77,12 +77,12 @@ func drawLanes(t *rapid.T) []flow.Lane {
 func TestPickProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req := PickRequest{
-			Bundle: drawSide(t, "near"), Lanes: drawLanes(t), Streams: rapid.IntRange(1, 64).Draw(t, "streams"),
+			Near: drawSide(t, "near"), Lanes: drawLanes(t), Streams: rapid.IntRange(1, 64).Draw(t, "streams"),
 			Avoid: rapid.SliceOfN(rapid.Uint16Range(40000, 40100), 0, 20).Draw(t, "avoid"),
 		}
 		if rapid.Bool().Draw(t, "far side known") {
 			far := drawSide(t, "far")
-			req.Far = &far
+			req.Far = far
 		}
 		p, err := Pick(req)
 		if err != nil {
@@ -95,20 +95,20 @@ func TestPickProperties(t *testing.T) {
 			t.Fatalf("near %v far %v", p.PerLink, p.FarPerLink)
 		}
 		seen := map[uint16]bool{}
-		prefix := make([]int, len(req.Bundle.Ports))
+		prefix := make([]int, len(req.Near.Links()))
 		for i, s := range p.Streams {
 			if seen[s.Sport] || slices.Contains(req.Avoid, s.Sport) {
 				t.Fatalf("port %d is used twice or to be avoided", s.Sport)
 			}
 			seen[s.Sport] = true
-			if req.Far == nil && s.Link != i%len(req.Bundle.Ports) {
-				t.Fatalf("stream %d goes to link %d of %d", i, s.Link, len(req.Bundle.Ports))
+			if req.Far == nil && s.Link != i%len(req.Near.Links()) {
+				t.Fatalf("stream %d goes to link %d of %d", i, s.Link, len(req.Near.Links()))
 			}
 			if prefix[s.Link]++; !even(prefix) {
 				t.Fatalf("the first %d streams use links %v", i+1, prefix)
 			}
 			f := flow.Frame{Tuple: flow.Tuple{Proto: flow.TCP, Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: DefaultDport}}
-			if got := req.Bundle.Place(f); got.Index != s.Link {
+			if got := req.Near.Place(f); got.Index != s.Link {
 				t.Fatalf("stream %d: Place says %d, Pick %d", i, got.Index, s.Link)
 			}
 			if req.Far != nil && req.Far.Place(f).Index != s.FarLink {
@@ -129,7 +129,7 @@ func TestPickTightRange(t *testing.T) {
 		count := rapid.IntRange(1, 20).Draw(t, "ports")
 		far := drawSide(t, "far")
 		req := PickRequest{
-			Bundle: drawSide(t, "near"), Far: &far, Lanes: drawLanes(t), Streams: count,
+			Near: drawSide(t, "near"), Far: far, Lanes: drawLanes(t), Streams: count,
 			FirstPort: first, LastPort: first + uint16(count) - 1,
 		}
 		p, err := Pick(req)
@@ -160,21 +160,21 @@ func TestPickLimits(t *testing.T) {
 		perLink        []int
 		why            string
 	}{
-		{"layer2", macs(PickRequest{Bundle: Declared(netstate.Layer2, 2), Lanes: aliases(1), Streams: 4}), false, false, []int{0, 4}, "only MAC addresses"},
-		{"layer2, MACs unknown", PickRequest{Bundle: Declared(netstate.Layer2, 2), Lanes: aliases(1), Streams: 4}, false, true, []int{4, 0}, "not given"},
-		{"layer2+3, one lane", macs(PickRequest{Bundle: Declared(netstate.Layer23, 2), Lanes: aliases(1), Streams: 4}), false, false, nil, "reach 1 of 2 links"},
-		{"layer2+3, two lanes", macs(PickRequest{Bundle: Declared(netstate.Layer23, 2), Lanes: aliases(2), Streams: 4}), true, false, []int{2, 2}, ""},
-		{"layer2+3, two lanes, MACs unknown", PickRequest{Bundle: Declared(netstate.Layer23, 2), Lanes: aliases(2), Streams: 4}, true, true, []int{2, 2}, "not given"},
-		{"layer2+3, four lanes, 3 links, MACs unknown", PickRequest{Bundle: Declared(netstate.Layer23, 3), Lanes: aliases(4), Streams: 6}, false, true, []int{2, 2, 2}, "not given"},
-		{"layer2+3, era in doubt", macs(PickRequest{Bundle: doubtful, Lanes: aliases(2), Streams: 4}), false, true, []int{2, 2}, "release does not tell"},
-		{"encap3+4", PickRequest{Bundle: Declared(netstate.Encap34, 2), Lanes: aliases(1), Streams: 4}, false, false, []int{0, 0}, "random number"},
-		{"encap3+4, one link", PickRequest{Bundle: Declared(netstate.Encap34, 1), Lanes: aliases(1), Streams: 4}, true, false, []int{4}, ""},
-		{"active-backup", PickRequest{Bundle: mode(netstate.ActiveBackup), Lanes: aliases(1), Streams: 4}, false, false, []int{0, 4}, "one link at a time"},
-		{"rr", PickRequest{Bundle: mode(netstate.BalanceRR), Lanes: aliases(1), Streams: 4}, true, false, []int{0, 0}, "rotates"},
-		{"tlb", PickRequest{Bundle: mode(netstate.BalanceTLB), Lanes: aliases(1), Streams: 4}, false, false, []int{0, 0}, "by load"},
-		{"ping", PickRequest{Bundle: Declared(netstate.Layer34, 2), Lanes: aliases(1), Streams: 4, Proto: flow.ICMP}, false, false, []int{0, 0}, "ICMP identifier"},
-		{"near layer2, far layer3+4", macs(PickRequest{Bundle: Declared(netstate.Layer2, 2), Far: &farLayer34, Lanes: aliases(1), Streams: 4}), false, false, []int{0, 4}, "only MAC addresses"},
-		{"one stream", macs(PickRequest{Bundle: Declared(netstate.Layer2, 2), Lanes: aliases(1), Streams: 1}), true, false, []int{0, 1}, ""},
+		{"layer2", macs(PickRequest{Near: Declared(netstate.Layer2, 2), Lanes: aliasLanes(1), Streams: 4}), false, false, []int{0, 4}, "only MAC addresses"},
+		{"layer2, MACs unknown", PickRequest{Near: Declared(netstate.Layer2, 2), Lanes: aliasLanes(1), Streams: 4}, false, true, []int{4, 0}, "not given"},
+		{"layer2+3, one lane", macs(PickRequest{Near: Declared(netstate.Layer23, 2), Lanes: aliasLanes(1), Streams: 4}), false, false, nil, "reach 1 of 2 links"},
+		{"layer2+3, two lanes", macs(PickRequest{Near: Declared(netstate.Layer23, 2), Lanes: aliasLanes(2), Streams: 4}), true, false, []int{2, 2}, ""},
+		{"layer2+3, two lanes, MACs unknown", PickRequest{Near: Declared(netstate.Layer23, 2), Lanes: aliasLanes(2), Streams: 4}, true, true, []int{2, 2}, "not given"},
+		{"layer2+3, four lanes, 3 links, MACs unknown", PickRequest{Near: Declared(netstate.Layer23, 3), Lanes: aliasLanes(4), Streams: 6}, false, true, []int{2, 2, 2}, "not given"},
+		{"layer2+3, era in doubt", macs(PickRequest{Near: doubtful, Lanes: aliasLanes(2), Streams: 4}), false, true, []int{2, 2}, "release does not tell"},
+		{"encap3+4", PickRequest{Near: Declared(netstate.Encap34, 2), Lanes: aliasLanes(1), Streams: 4}, false, false, []int{0, 0}, "random number"},
+		{"encap3+4, one link", PickRequest{Near: Declared(netstate.Encap34, 1), Lanes: aliasLanes(1), Streams: 4}, true, false, []int{4}, ""},
+		{"active-backup", PickRequest{Near: mode(netstate.ActiveBackup), Lanes: aliasLanes(1), Streams: 4}, false, false, []int{0, 4}, "one link at a time"},
+		{"rr", PickRequest{Near: mode(netstate.BalanceRR), Lanes: aliasLanes(1), Streams: 4}, true, false, []int{0, 0}, "rotates"},
+		{"tlb", PickRequest{Near: mode(netstate.BalanceTLB), Lanes: aliasLanes(1), Streams: 4}, false, false, []int{0, 0}, "by load"},
+		{"ping", PickRequest{Near: Declared(netstate.Layer34, 2), Lanes: aliasLanes(1), Streams: 4, Proto: flow.ICMP}, false, false, []int{0, 0}, "ICMP identifier"},
+		{"near layer2, far layer3+4", macs(PickRequest{Near: Declared(netstate.Layer2, 2), Far: farLayer34, Lanes: aliasLanes(1), Streams: 4}), false, false, []int{0, 4}, "only MAC addresses"},
+		{"one stream", macs(PickRequest{Near: Declared(netstate.Layer2, 2), Lanes: aliasLanes(1), Streams: 1}), true, false, []int{0, 1}, ""},
 	} {
 		p := mustPick(t, tt.req)
 		if p.Even != tt.even || p.Relative != tt.relative || !strings.Contains(p.Why, tt.why) || tt.why == "" && p.Why != "" {
@@ -190,7 +190,7 @@ func TestPickLimits(t *testing.T) {
 }
 
 func TestPickSpreadsLanes(t *testing.T) {
-	p := mustPick(t, PickRequest{Bundle: Declared(netstate.Layer34, 2), Lanes: aliases(4), Streams: 8})
+	p := mustPick(t, PickRequest{Near: Declared(netstate.Layer34, 2), Lanes: aliasLanes(4), Streams: 8})
 	use := map[flow.Lane]int{}
 	for _, s := range p.Streams {
 		use[s.Lane]++
@@ -203,7 +203,7 @@ func TestPickSpreadsLanes(t *testing.T) {
 }
 
 func TestPickSkipsUsed(t *testing.T) {
-	req := PickRequest{Bundle: Declared(netstate.Layer34, 2), Lanes: aliases(1), Streams: 2}
+	req := PickRequest{Near: Declared(netstate.Layer34, 2), Lanes: aliasLanes(1), Streams: 2}
 	first := mustPick(t, req)
 	for _, s := range first.Streams {
 		req.Used = append(req.Used, flow.Tuple{Proto: flow.TCP, Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: DefaultDport})
@@ -225,18 +225,18 @@ func TestPickErrors(t *testing.T) {
 		req  PickRequest
 		want string
 	}{
-		{"no streams", PickRequest{Bundle: b, Lanes: aliases(1)}, "at least one"},
-		{"no lanes", PickRequest{Bundle: b, Streams: 1}, "no pair of addresses"},
-		{"reversed range", PickRequest{Bundle: b, Lanes: aliases(1), Streams: 1, FirstPort: 9, LastPort: 8}, "9 to 8"},
-		{"port 0", PickRequest{Bundle: b, Lanes: aliases(1), Streams: 1, LastPort: 8}, "0 to 8"},
-		{"no links", PickRequest{Bundle: none, Lanes: aliases(1), Streams: 1}, "no usable link"},
-		{"no far links", PickRequest{Bundle: b, Far: &none, Lanes: aliases(1), Streams: 1}, "far side"},
+		{"no streams", PickRequest{Near: b, Lanes: aliasLanes(1)}, "at least one"},
+		{"no lanes", PickRequest{Near: b, Streams: 1}, "no pair of addresses"},
+		{"reversed range", PickRequest{Near: b, Lanes: aliasLanes(1), Streams: 1, FirstPort: 9, LastPort: 8}, "9 to 8"},
+		{"port 0", PickRequest{Near: b, Lanes: aliasLanes(1), Streams: 1, LastPort: 8}, "0 to 8"},
+		{"no links", PickRequest{Near: none, Lanes: aliasLanes(1), Streams: 1}, "no usable link"},
+		{"no far links", PickRequest{Near: b, Far: none, Lanes: aliasLanes(1), Streams: 1}, "far side"},
 	} {
 		if _, err := Pick(tt.req); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
-	small := PickRequest{Bundle: b, Lanes: aliases(1), Streams: 3, FirstPort: 1, LastPort: 3, Avoid: []uint16{2}}
+	small := PickRequest{Near: b, Lanes: aliasLanes(1), Streams: 3, FirstPort: 1, LastPort: 3, Avoid: []uint16{2}}
 	if _, err := Pick(small); !errors.Is(err, ErrTooFewPorts) {
 		t.Errorf("2 ports for 3 streams: %v, want ErrTooFewPorts", err)
 	}
@@ -246,84 +246,14 @@ func TestPickErrors(t *testing.T) {
 	}
 }
 
-// settle must find the most even far side that the near side's counts allow:
-// compared with trying everything.
-func TestSettleIsBest(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := &candidates{near: rapid.IntRange(1, 3).Draw(t, "near"), far: rapid.IntRange(1, 3).Draw(t, "far"), lanes: 1}
-		c.ports = make([][]uint16, c.near*c.far)
-		total := 0
-		for i := range c.ports {
-			c.ports[i] = make([]uint16, rapid.IntRange(0, 3).Draw(t, "supply"))
-			total += len(c.ports[i])
-		}
-		streams := rapid.IntRange(1, 7).Draw(t, "streams")
-		s := c.settle(streams)
-		if len(s.order) != min(streams, total) {
-			t.Fatalf("%d streams of %d from %d ports", len(s.order), streams, total)
-		}
-		got := make([]int, c.far)
-		for a := range c.near {
-			for z := range c.far {
-				got[z] += s.cells[a][z]
-				if n := s.cells[a][z]; n < 0 || n > c.supply(a, z) {
-					t.Fatalf("cell %d,%d gets %d of %d", a, z, n, c.supply(a, z))
-				}
-			}
-		}
-		if best := leastSquares(c, s.order, make(map[[2]int]int), make([]int, c.far)); squares(got) != best {
-			t.Fatalf("far side %v has squares %d, best is %d", got, squares(got), best)
-		}
-	})
-}
-
-// leastSquares tries every far link for every stream.
-func leastSquares(c *candidates, order []int, used map[[2]int]int, far []int) int {
-	if len(order) == 0 {
-		return squares(far)
-	}
-	best := -1
-	for z := range c.far {
-		cell := [2]int{order[0], z}
-		if used[cell] == c.supply(order[0], z) {
-			continue
-		}
-		used[cell]++
-		far[z]++
-		if v := leastSquares(c, order[1:], used, far); v >= 0 && (best < 0 || v < best) {
-			best = v
-		}
-		used[cell]--
-		far[z]--
-	}
-	return best
-}
-
-func squares(counts []int) (total int) {
-	for _, n := range counts {
-		total += n * n
-	}
-	return total
-}
-
 func TestPickJSON(t *testing.T) {
-	p := mustPick(t, PickRequest{Bundle: Declared(netstate.Layer34, 2), Lanes: []flow.Lane{lane("192.168.10.1", "192.168.10.2")}, Streams: 2})
+	p := mustPick(t, PickRequest{Near: Declared(netstate.Layer34, 2), Lanes: []flow.Lane{lane("192.168.10.1", "192.168.10.2")}, Streams: 2})
 	got, err := json.Marshal(p.Shown())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"streams":2,"ports":[40002,40000],"addresses":[{"src":"192.168.10.1","dst":"192.168.10.2"},{"src":"192.168.10.1","dst":"192.168.10.2"}],"per_link":[1,1]}`
+	want := `{"streams":2,"ports":[40002,40000],"addresses":[{"src":"192.168.10.1","dst":"192.168.10.2"},{"src":"192.168.10.1","dst":"192.168.10.2"}],"per_link":[1,1],"even":true}`
 	if d := cmp.Diff(want, string(got)); d != "" {
 		t.Errorf("document (-want +got):\n%s", d)
-	}
-}
-
-func BenchmarkPick(b *testing.B) {
-	far := Declared(netstate.Layer34, 4)
-	req := PickRequest{Bundle: Declared(netstate.Layer34, 3), Far: &far, Lanes: aliases(2), Streams: 16}
-	for b.Loop() {
-		if _, err := Pick(req); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

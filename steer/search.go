@@ -1,228 +1,297 @@
 package steer
 
 import (
-	"fmt"
-
 	"github.com/linerate/linerate/flow"
 )
 
-// candidates are the source ports that may be chosen, by the links they lead
-// to on both sides and by lane, ascending. A side whose placement cannot be
-// computed has one class for all.
-type candidates struct {
-	near, far, lanes int
-	ports            [][]uint16 // by cell
-	taken            [1 << 16]bool
+// mostSides is how many sides a request can have.
+const mostSides = 4
+
+// links is a class on each side.
+type links [mostSides]int32
+
+// cell is the candidates that lead to the same links on all sides: source
+// ports ascending, by variant.
+type cell struct {
+	links links
+	ports [][]uint16
 }
 
-func (c *candidates) cell(near, far, lane int) int { return (near*c.far+far)*c.lanes + lane }
-
-// next returns the lowest free port of a cell; zero when it has none left.
-func (c *candidates) next(near, far, lane int) uint16 {
-	i := c.cell(near, far, lane)
-	for len(c.ports[i]) > 0 && c.taken[c.ports[i][0]] {
-		c.ports[i] = c.ports[i][1:]
-	}
-	if len(c.ports[i]) == 0 {
-		return 0
-	}
-	return c.ports[i][0]
+// variant is what a stream has besides its source port.
+type variant struct {
+	lane  flow.Lane
+	dport uint16
+	group int // of the ports taken: streams of one group share no source port
 }
 
-// offers reports whether any lane still has a port for the two links.
-func (c *candidates) offers(near, far int) bool {
-	for lane := range c.lanes {
-		if c.next(near, far, lane) != 0 {
-			return true
-		}
-	}
-	return false
+// search looks for the streams of one request.
+type search struct {
+	req      PickRequest
+	sides    []side
+	variants []variant
+	useful   bool // other ports could change a placement
+	barred   portSet
+	used     map[flow.Tuple]bool
 }
 
-// supply is how many ports a pair of links has left, over all lanes.
-func (c *candidates) supply(near, far int) int {
-	n := 0
-	for lane := range c.lanes {
-		n += len(c.ports[c.cell(near, far, lane)])
-	}
-	return n
-}
-
-// ample reports whether every near link has, on one lane at least, a port for
-// each stream, so that no choice made for other links can leave it short.
-func (c *candidates) ample(streams int) bool {
-	for near := range c.near {
-		most := 0
-		for lane := range c.lanes {
-			n := 0
-			for far := range c.far {
-				n += len(c.ports[c.cell(near, far, lane)])
+// newSearch prepares a search. With repeats a source port may serve one
+// stream for each destination port.
+func newSearch(req PickRequest, repeats bool) *search {
+	s := &search{req: req, sides: req.sides(), used: make(map[flow.Tuple]bool, len(req.Used))}
+	for i, dport := range req.Dports {
+		for _, lane := range req.Lanes {
+			v := variant{lane: lane, dport: dport}
+			if repeats {
+				v.group = i
 			}
-			most = max(most, n)
+			s.variants = append(s.variants, v)
 		}
-		if most < streams {
+	}
+	for _, side := range s.sides {
+		s.useful = s.useful || side.portsHelp()
+	}
+	for _, p := range req.Avoid {
+		s.barred.add(p)
+	}
+	for _, r := range req.AvoidRanges {
+		for p := int(r.First); p <= int(r.Last); p++ {
+			s.barred.add(uint16(p))
+		}
+	}
+	for _, t := range req.Used {
+		s.used[t] = true
+	}
+	return s
+}
+
+// run looks through ever more source ports until the streams are even or
+// there are no more.
+func (s *search) run() (Picked, error) {
+	for depth := s.firstDepth(); ; depth *= 8 {
+		c, all := s.gather(depth)
+		if s.useful && !all && !c.ample(s.req.Streams) {
+			continue // later ports may reach a link that these leave out
+		}
+		streams := s.choose(c)
+		if len(streams) < s.req.Streams {
+			if all {
+				return Picked{}, s.req.tooFew()
+			}
+			continue
+		}
+		if p := s.judge(streams); p.Even || all || !s.useful {
+			return p, nil
+		}
+	}
+}
+
+// firstDepth is how many source ports to begin with: several for each stream
+// and for each combination of links.
+func (s *search) firstDepth() int {
+	cells := 1
+	for _, side := range s.sides {
+		cells = min(cells*side.classes(), 1<<16)
+	}
+	return max(1024, 4*s.req.Streams, 4*cells)
+}
+
+// portSet is a set of ports.
+type portSet [1 << 16 / 64]uint64
+
+func (s *portSet) add(p uint16)      { s[p/64] |= 1 << (p % 64) }
+func (s *portSet) has(p uint16) bool { return s[p/64]>>(p%64)&1 != 0 }
+
+// candidates are the source ports that may be chosen, by the links they lead
+// to.
+type candidates struct {
+	classes  []int // of each side
+	variants []variant
+	cells    []cell
+	near     [][]int // cells by near link, in the order found
+	taken    []portSet
+}
+
+func (s *search) newCandidates() *candidates {
+	c := &candidates{variants: s.variants}
+	for _, side := range s.sides {
+		c.classes = append(c.classes, side.classes())
+	}
+	c.near = make([][]int, c.classes[0])
+	c.taken = make([]portSet, s.variants[len(s.variants)-1].group+1)
+	return c
+}
+
+// gather sorts the first depth source ports into cells; all tells that the
+// range has no more.
+func (s *search) gather(depth int) (c *candidates, all bool) {
+	c = s.newCandidates()
+	at := make(map[links]int)
+	last := min(int(s.req.LastPort), int(s.req.FirstPort)+depth-1)
+	for port := int(s.req.FirstPort); port <= last; port++ {
+		if s.barred.has(uint16(port)) {
+			continue
+		}
+		for i := range s.variants {
+			l, ok := s.linksOf(&s.variants[i], uint16(port))
+			if !ok {
+				continue
+			}
+			n, seen := at[l]
+			if !seen {
+				n = len(c.cells)
+				at[l] = n
+				c.cells = append(c.cells, cell{links: l, ports: make([][]uint16, len(s.variants))})
+				c.near[l[0]] = append(c.near[l[0]], n)
+			}
+			c.cells[n].ports[i] = append(c.cells[n].ports[i], uint16(port))
+		}
+	}
+	return c, last == int(s.req.LastPort)
+}
+
+// linksOf is where a flow goes on each side; not ok when it exists already or
+// a side that computes others cannot tell.
+func (s *search) linksOf(v *variant, sport uint16) (l links, ok bool) {
+	for i := range s.sides {
+		side := &s.sides[i]
+		f := s.req.frame(*side, v.lane, sport, v.dport)
+		if i == 0 && len(s.used) > 0 && s.used[f.Tuple] {
+			return l, false
+		}
+		class := side.class(f)
+		if class < 0 {
+			return l, false
+		}
+		l[i] = int32(class)
+	}
+	return l, true
+}
+
+// ample reports whether no choice made for other links can leave a near link
+// short of ports. Variants take each other's: then one of them alone must
+// have a port for each stream.
+func (c *candidates) ample(streams int) bool {
+	need := streams/len(c.near) + 1
+	if len(c.variants) > 1 {
+		need = streams
+	}
+	count := make([]int, len(c.variants))
+	for _, cells := range c.near {
+		clear(count)
+		most := 0
+		for _, n := range cells {
+			for v, ports := range c.cells[n].ports {
+				count[v] += len(ports)
+				most = max(most, count[v])
+			}
+		}
+		if most < need {
 			return false
 		}
 	}
 	return true
 }
 
-// class is a side's class of frames: the link in the likeliest world, or 0
-// where the side cannot be computed.
-type class struct {
-	b        Bundle
-	computed bool
+// supply is how many ports a cell has left, over all variants.
+func (c *candidates) supply(n int) int {
+	total := 0
+	for _, ports := range c.cells[n].ports {
+		total += len(ports)
+	}
+	return total
 }
 
-func (req PickRequest) classes() (near, far class) {
-	lone := req.frame(req.Lanes[0], req.FirstPort)
-	near = newClass(req.Bundle, req.Lanes, lone)
-	if req.Far != nil {
-		far = newClass(*req.Far, req.Lanes, lone)
+// next returns the lowest free port of a cell's variant; zero when it has
+// none left.
+func (c *candidates) next(n, v int) uint16 {
+	taken, ports := &c.taken[c.variants[v].group], &c.cells[n].ports[v]
+	for len(*ports) > 0 && taken.has((*ports)[0]) {
+		*ports = (*ports)[1:]
 	}
-	return near, far
+	if len(*ports) == 0 {
+		return 0
+	}
+	return (*ports)[0]
 }
 
-func newClass(b Bundle, lanes []flow.Lane, f flow.Frame) class {
-	if !b.hashes() {
-		return class{b: b}
-	}
-	for _, l := range lanes {
-		f.Src, f.Dst = l.Src, l.Dst
-		if b.hasher(b.Era).unknowable(f) != "" {
-			return class{b: b}
+// offers reports whether any variant still has a port for the cell.
+func (c *candidates) offers(n int) bool {
+	for v := range c.variants {
+		if c.next(n, v) != 0 {
+			return true
 		}
 	}
-	return class{b: b, computed: true}
+	return false
 }
 
-func (c class) count() int {
-	if c.computed {
-		return len(c.b.Ports)
-	}
-	return 1
-}
-
-func (c class) of(f flow.Frame) int {
-	if c.computed {
-		return int(c.b.sumIn(f, world{era: c.b.Era}) % uint32(len(c.b.Ports)))
-	}
-	return 0
-}
-
-// link is what a stream of the class reports: the link, -1 when unknown.
-func (c class) link(f flow.Frame, number int) int {
-	switch {
-	case c.computed:
-		return number
-	case len(c.b.Ports) > 0:
-		return c.b.Place(f).Index
-	}
-	return -1
-}
-
-// gather sorts the first depth source ports into candidates; all tells that
-// the range has no more.
-func (req PickRequest) gather(near, far class, depth int) (c *candidates, all bool) {
-	c = &candidates{near: near.count(), far: far.count(), lanes: len(req.Lanes)}
-	c.ports = make([][]uint16, c.near*c.far*c.lanes)
-	for _, p := range req.Avoid {
-		c.taken[p] = true
-	}
-	used := make(map[flow.Tuple]bool, len(req.Used))
-	for _, t := range req.Used {
-		used[t] = true
-	}
-	last := min(int(req.LastPort), int(req.FirstPort)+depth-1)
-	for port := int(req.FirstPort); port <= last; port++ {
-		if c.taken[port] {
-			continue
-		}
-		for i, lane := range req.Lanes {
-			f := req.frame(lane, uint16(port))
-			if used[f.Tuple] {
-				continue
-			}
-			cell := c.cell(near.of(f), far.of(f), i)
-			c.ports[cell] = append(c.ports[cell], uint16(port))
-		}
-	}
-	return c, last == int(req.LastPort)
-}
-
-// choose takes the streams' ports. It settles how many streams each pair of
-// links gets, then emits them in an order whose every prefix is even.
-func (req PickRequest) choose(c *candidates, near, far class) ([]Stream, error) {
-	var streams []Stream
-	plan := c.settle(req.Streams)
-	nearUse, farUse, laneUse := make([]int, c.near), make([]int, c.far), make([]int, c.lanes)
+// choose takes the streams' ports: it settles how many streams each cell gets
+// and emits them in an order whose every prefix is even. Fewer streams than
+// asked for: the ports ran out.
+func (s *search) choose(c *candidates) []Stream {
+	streams := make([]Stream, 0, s.req.Streams)
+	plan := c.settle(s.req.Streams)
+	use, turns := newUsage(c.classes), make([]int, len(c.variants))
 	for _, a := range plan.order {
-		if a = c.withPorts(a, nearUse); a < 0 {
+		n := c.pick(a, plan.counts, use)
+		if n < 0 {
 			break
 		}
-		z, lane, port := c.take(a, plan.cells[a], farUse, laneUse)
-		plan.cells[a][z]--
-		nearUse[a]++
-		farUse[z]++
-		laneUse[lane]++
-		f := req.frame(req.Lanes[lane], port)
-		s := Stream{Lane: req.Lanes[lane], Sport: port, Link: near.link(f, a), FarLink: -1}
-		if req.Far != nil {
-			s.FarLink = far.link(f, z)
-		}
-		streams = append(streams, s)
+		plan.counts[n]--
+		use.add(c.cells[n].links, 1)
+		v, port := c.take(n, turns)
+		turns[v]++
+		streams = append(streams, s.stream(c.variants[v], port, c.cells[n].links))
 	}
-	if len(streams) < req.Streams {
-		return nil, fmt.Errorf("%d streams, ports %d to %d: %w", req.Streams, req.FirstPort, req.LastPort, ErrTooFewPorts)
-	}
-	return streams, nil
+	return streams
 }
 
-// withPorts is near link a while it has ports left, else the least used one
-// that has: in a tight range lanes take each other's ports. -1 when all are
+// pick is the cell of the next stream: one of near link a, that the plan still
+// wants, and whose links carry least. In a tight range variants take each
+// other's ports: then the least used near link that has some. -1 when all are
 // taken.
-func (c *candidates) withPorts(a int, use []int) int {
-	has := func(a int) bool {
-		for z := range c.far {
-			if c.offers(a, z) {
-				return true
-			}
-		}
-		return false
-	}
-	if has(a) {
-		return a
-	}
+func (c *candidates) pick(a int, wanted []int, use usage) int {
 	best := -1
-	for other := range c.near {
-		if has(other) && (best < 0 || use[other] < use[best]) {
-			best = other
+	for _, n := range c.near[a] {
+		if c.offers(n) && (best < 0 || better(wanted[n] > 0, wanted[best] > 0, use.rest(c.cells[n].links), use.rest(c.cells[best].links))) {
+			best = n
+		}
+	}
+	if best >= 0 {
+		return best
+	}
+	for n := range c.cells {
+		if c.offers(n) && (best < 0 || use.on(0, c.cells[n].links) < use.on(0, c.cells[best].links)) {
+			best = n
 		}
 	}
 	return best
 }
 
-// take claims a port that leads to near link a, which has one: on the far link
-// that the plan still wants and that carries least, on the lane that carries
-// least.
-func (c *candidates) take(a int, wanted, farUse, laneUse []int) (far, lane int, port uint16) {
-	far = -1
-	for z := range c.far {
-		if !c.offers(a, z) {
-			continue
-		}
-		better := far < 0 || (wanted[z] > 0) != (wanted[far] > 0) && wanted[z] > 0 ||
-			(wanted[z] > 0) == (wanted[far] > 0) && farUse[z] < farUse[far]
-		if better {
-			far = z
+// better prefers what is wanted, then the smaller load.
+func better(wanted, bestWanted bool, load, bestLoad int) bool {
+	if wanted != bestWanted {
+		return wanted
+	}
+	return load < bestLoad
+}
+
+// take claims the lowest port of a cell on the variant that carries least.
+func (c *candidates) take(n int, turns []int) (v int, port uint16) {
+	v = -1
+	for i := range c.variants {
+		if p := c.next(n, i); p != 0 && (v < 0 || turns[i] < turns[v]) {
+			v, port = i, p
 		}
 	}
-	lane = -1
-	for i := range c.lanes {
-		if p := c.next(a, far, i); p != 0 && (lane < 0 || laneUse[i] < laneUse[lane]) {
-			lane, port = i, p
-		}
+	c.taken[c.variants[v].group].add(port)
+	return v, port
+}
+
+func (s *search) stream(v variant, sport uint16, l links) Stream {
+	st := Stream{Lane: v.lane, Sport: sport, Dport: v.dport, FarLink: -1, BackLink: -1, BackFarLink: -1}
+	for i, side := range s.sides {
+		f := s.req.frame(side, v.lane, sport, v.dport)
+		*st.linkOn(side) = side.link(f, int(l[i]))
 	}
-	c.taken[port] = true
-	return far, lane, port
+	return st
 }

@@ -2,56 +2,102 @@ package steer
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/netstate"
 )
 
-// verdict is how chosen streams use one bundle.
+// judge counts the streams on the links of all sides.
+func (s *search) judge(streams []Stream) Picked {
+	p := Picked{Streams: streams, Even: true}
+	frames, on := make([]flow.Frame, len(streams)), make([]int, len(streams))
+	var reasons, remedies []string
+	for _, side := range s.sides {
+		for i := range streams {
+			frames[i] = s.req.frame(side, streams[i].Lane, streams[i].Sport, streams[i].Dport)
+			on[i] = *streams[i].linkOn(side)
+		}
+		v := side.verdict(frames, on)
+		*p.countsOn(side) = v.perLink
+		p.Even, p.Relative = p.Even && v.even, p.Relative || v.relative
+		for _, r := range v.reasons {
+			reasons = append(reasons, side.attribute(r))
+		}
+		if !v.even {
+			remedies = append(remedies, side.attribute(side.portRemedy(len(s.req.Lanes), v)))
+		}
+	}
+	p.Why, p.Remedy = strings.Join(slices.Compact(reasons), "; "), strings.Join(slices.Compact(remedies), "; ")
+	return p
+}
+
+// verdict is how chosen streams use one side's links.
 type verdict struct {
 	perLink        []int
 	even, relative bool
 	reasons        []string
+	// short: other ports or addresses would do, but those allowed do not.
+	short bool
 }
 
-// verdict judges frames placed on links; a link of -1 is unknown. Even must
-// hold in every world that the frames and the kernel's release leave open.
-func (b Bundle) verdict(frames []flow.Frame, links []int) verdict {
-	v := verdict{perLink: make([]int, len(b.Ports))}
-	for _, l := range links {
+// verdict judges frames placed on links; a link of -1 is unknown.
+func (s side) verdict(frames []flow.Frame, on []int) verdict {
+	v := verdict{perLink: make([]int, len(s.spreader.Links()))}
+	unknown := 0
+	for _, l := range on {
 		if l >= 0 {
 			v.perLink[l]++
+		} else {
+			unknown++
 		}
 	}
-	if len(b.Ports) == 1 {
+	reach := s.spreader.Reach()
+	switch {
+	case len(v.perLink) == 1:
 		v.even = true
 		return v
-	}
-	reach := b.Reach()
-	if reach.Striped {
+	case reach.Striped:
 		v.even, v.reasons = true, []string{reach.Why}
 		return v
+	case s.bundle != nil:
+		s.bundle.judge(&v, frames, on)
+		return v
+	case unknown > 0:
+		v.even, v.reasons = len(frames) == 1, []string{reach.Why}
+		if p := s.spreader.Place(frames[slices.Index(on, -1)]); p.Why != "" {
+			v.reasons = []string{p.Why}
+		}
+		return v
 	}
+	if v.even = even(v.perLink); !v.even {
+		v.shortfall(reach)
+	}
+	return v
+}
+
+// judge is the verdict on a bond: even must hold in every world that the
+// frames and the kernel's release leave open.
+func (b Bundle) judge(v *verdict, frames []flow.Frame, on []int) {
+	reach := b.Reach()
 	open, why := b.openHash(frames)
 	switch {
 	case !b.hashes() || why != "" && !reach.Chosen:
 		v.even, v.reasons = len(frames) == 1, []string{reach.Why}
-		return v
+		return
 	case why != "":
 		v.even, v.reasons = len(frames) == 1, []string{why}
-		return v
+		return
 	}
-	v.even = even(v.perLink)
-	if !v.even {
-		v.reasons = []string{b.shortfall(v.perLink)}
+	if v.even = even(v.perLink); !v.even {
+		v.shortfall(reach)
 	}
-	agree, evenInAll := b.everywhere(frames, links, open)
+	agree, evenInAll := b.everywhere(frames, on, open)
 	if !agree {
 		v.relative = true
 		v.reasons = append(v.reasons, b.openReason(frames, open))
 	}
 	v.even = v.even && evenInAll
-	return v
 }
 
 // openHash is open for bundles whose mode hashes; others leave nothing to open.
@@ -64,14 +110,14 @@ func (b Bundle) openHash(frames []flow.Frame) (open bool, why string) {
 
 // everywhere replays the frames in every world: whether all place them on the
 // same links, and whether all are even.
-func (b Bundle) everywhere(frames []flow.Frame, links []int, open bool) (agree, evenInAll bool) {
+func (b Bundle) everywhere(frames []flow.Frame, on []int, open bool) (agree, evenInAll bool) {
 	agree, evenInAll = true, true
 	counts := make([]int, len(b.Ports))
 	for _, w := range b.worlds(open) {
 		clear(counts)
 		for i, f := range frames {
 			l := int(b.sumIn(f, w) % uint32(len(b.Ports)))
-			agree = agree && l == links[i]
+			agree = agree && l == on[i]
 			counts[l]++
 		}
 		evenInAll = evenInAll && even(counts)
@@ -80,20 +126,22 @@ func (b Bundle) everywhere(frames []flow.Frame, links []int, open bool) (agree, 
 }
 
 // shortfall says why streams could not be spread evenly.
-func (b Bundle) shortfall(perLink []int) string {
-	if r := b.Reach(); !r.Ports && !r.Addresses {
-		return r.Why
-	}
+func (v *verdict) shortfall(reach Reach) {
 	used := 0
-	for _, n := range perLink {
+	for _, n := range v.perLink {
 		if n > 0 {
 			used++
 		}
 	}
-	if b.Reach().Ports && b.Policy == netstate.Layer34 {
-		return fmt.Sprintf("the source ports and addresses allowed reach %d of %d links: %v streams on each", used, len(perLink), perLink)
+	switch {
+	case !reach.Ports && !reach.Addresses:
+		v.reasons = []string{reach.Why}
+	case reach.Ports:
+		v.short = true
+		v.reasons = []string{fmt.Sprintf("the ports and addresses allowed reach %d of %d links: %v streams on each", used, len(v.perLink), v.perLink)}
+	default:
+		v.reasons = []string{fmt.Sprintf("%s: the pairs of addresses given reach %d of %d links", reach.Why, used, len(v.perLink))}
 	}
-	return fmt.Sprintf("%s: the pairs of addresses given reach %d of %d links", b.Reach().Why, used, len(perLink))
 }
 
 // even reports counts that differ by one at most.

@@ -53,17 +53,21 @@ func New(cfg Config) *Agent {
 	a := &Agent{cfg: cfg, counters: &counters{ns: cfg.Namespace}}
 	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: processors, Logger: cfg.Logger})
 	a.handlers = map[agentapi.Method]handler{
-		agentapi.MethodHello:    typed(a.hello),
-		agentapi.MethodObserve:  typed(a.observe),
-		agentapi.MethodPing:     typed(a.ping),
-		agentapi.MethodSink:     typed(a.engine.OpenSink),
-		agentapi.MethodSource:   typed(a.engine.OpenSource),
-		agentapi.MethodStart:    typed(a.engine.Start),
-		agentapi.MethodSample:   typed(a.engine.Sample),
-		agentapi.MethodFinish:   typed(a.engine.Finish),
-		agentapi.MethodApply:    typed(a.apply),
-		agentapi.MethodRollback: typed(a.rollback),
-		agentapi.MethodConfirm:  typed(a.confirm),
+		agentapi.MethodHello:     typed(a.hello),
+		agentapi.MethodObserve:   typed(a.observe),
+		agentapi.MethodPing:      typed(a.ping),
+		agentapi.MethodSink:      typed(a.engine.OpenSink),
+		agentapi.MethodSource:    typed(a.engine.OpenSource),
+		agentapi.MethodStart:     typed(a.engine.Start),
+		agentapi.MethodSample:    typed(a.engine.Sample),
+		agentapi.MethodFinish:    typed(a.engine.Finish),
+		agentapi.MethodApply:     typed(a.apply),
+		agentapi.MethodRollback:  typed(a.rollback),
+		agentapi.MethodConfirm:   typed(a.confirm),
+		agentapi.MethodLLDP:      typed(a.lldp),
+		agentapi.MethodCalibrate: typed(a.calibrate),
+		agentapi.MethodSockets:   typed(a.sockets),
+		agentapi.MethodRoutes:    typed(a.routes),
 	}
 	return a
 }

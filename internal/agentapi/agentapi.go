@@ -195,7 +195,8 @@ type CPUCount struct {
 }
 
 // TCPCount is TCP_INFO at one moment: cumulative counters and last values.
-// Present is false where the kernel or system has none.
+// Present is false where the kernel or system has none, and for MPTCP, where
+// each subflow has its own.
 type TCPCount struct {
 	Present       bool          `json:"present"`
 	Busy          time.Duration `json:"busy_ns"`
@@ -205,14 +206,25 @@ type TCPCount struct {
 	BytesRetrans  uint64        `json:"bytes_retrans"`
 	SegmentsOut   uint64        `json:"data_segs_out"`
 	SegmentsIn    uint64        `json:"data_segs_in"`
-	Last          record.TCP    `json:"last"`
-	RcvBuf        unit.Bytes    `json:"rcvbuf_bytes"`
-	SndBuf        unit.Bytes    `json:"sndbuf_bytes"`
+	// AllSegmentsOut counts acknowledgements too; zero where the kernel does
+	// not count them (Linux before 4.2).
+	AllSegmentsOut uint64     `json:"segs_out,omitempty"`
+	Last           record.TCP `json:"last"`
+	RcvBuf         unit.Bytes `json:"rcvbuf_bytes"`
+	SndBuf         unit.Bytes `json:"sndbuf_bytes"`
 	// Received is the payload that arrived in order so far; zero where the
 	// kernel does not count it (Linux before 4.1).
 	Received uint64 `json:"bytes_received,omitempty"`
 	// Unread is what the links delivered and the receiver has not taken yet.
 	Unread unit.Bytes `json:"unread_bytes,omitempty"`
+	// MPTCP is nil for a connection that is plain TCP.
+	MPTCP *MPTCPCount `json:"mptcp,omitempty"`
+}
+
+// MPTCPCount is an MPTCP connection at one moment.
+type MPTCPCount struct {
+	// Subflows are the TCP flows that carry it, this host's address first.
+	Subflows []flow.Tuple `json:"subflows"`
 }
 
 // FinishRequest ends a session: streams stop, sockets close, ports are freed.

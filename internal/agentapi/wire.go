@@ -18,6 +18,7 @@ const (
 	CodeUnsupported Code = "unsupported"
 	CodeCancelled   Code = "cancelled"
 	CodeBusy        Code = "busy"
+	CodePortTaken   Code = "port-taken"
 	CodeFailed      Code = "failed"
 )
 
@@ -34,6 +35,7 @@ var codes = [...]struct {
 	{CodeUnsupported, errors.ErrUnsupported},
 	{CodeCancelled, context.Canceled},
 	{CodeBusy, ErrBusy},
+	{CodePortTaken, ErrPortTaken},
 }
 
 // Error is a host's error as the wire carries it. errors.Is finds the

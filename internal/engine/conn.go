@@ -18,6 +18,11 @@ type conn interface {
 	readFull(buf []byte, limit time.Duration) error
 	writeFull(buf []byte) error
 	info() agentapi.TCPCount
+	// opened tells a receiving end that the stream's opening has been read
+	// and nothing behind it has been sent.
+	opened()
+	// multipath reports whether the connection is MPTCP now.
+	multipath() bool
 	local() netip.AddrPort
 	remote() netip.AddrPort
 	shut()
@@ -36,6 +41,7 @@ type listener interface {
 type socketOptions struct {
 	Buffer     unit.Bytes // SO_RCVBUF and SO_SNDBUF; zero leaves autotuning on
 	Congestion string     // "" is the system's default
+	MPTCP      bool
 }
 
 // connectTime is the longest a connection may take to be made.

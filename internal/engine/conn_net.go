@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,9 @@ func refuseOptions(ns netns.Namespace, opts socketOptions) error {
 	if ns.Name != "" || opts.Congestion != "" {
 		return fmt.Errorf("choose namespace or congestion control: %w", errors.ErrUnsupported)
 	}
+	if opts.MPTCP {
+		return fmt.Errorf("make MPTCP connection: the portable engine has none: %w", errors.ErrUnsupported)
+	}
 	return nil
 }
 
@@ -57,9 +61,19 @@ func dial(want agentapi.Stream, opts socketOptions) (conn, error) {
 	d.SetMultipathTCP(false)
 	c, err := d.DialContext(context.Background(), "tcp", netip.AddrPortFrom(want.Dst, want.Dport).String())
 	if err != nil {
-		return nil, err
+		return nil, dialTaken(err)
 	}
 	return wrapNet(c.(*net.TCPConn), opts)
+}
+
+// dialTaken marks an error that another port would cure; package net names the
+// call that failed.
+func dialTaken(err error) error {
+	var call *os.SyscallError
+	if errors.As(err, &call) && call.Syscall == "connect" {
+		return connectTaken(err)
+	}
+	return bindTaken(err)
 }
 
 func addrPortOf(a net.Addr) netip.AddrPort {
@@ -75,6 +89,8 @@ func (c netConn) local() netip.AddrPort        { return addrPortOf(c.LocalAddr()
 func (c netConn) remote() netip.AddrPort       { return addrPortOf(c.RemoteAddr()) }
 func (c netConn) send(buf []byte) (int, error) { return c.Write(buf) }
 func (c netConn) info() agentapi.TCPCount      { return agentapi.TCPCount{} }
+func (c netConn) opened()                      {}
+func (c netConn) multipath() bool              { return false }
 
 func (c netConn) receive(buf []byte) (int, error) {
 	n, err := c.Read(buf)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sockdiag"
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/record"
@@ -74,13 +73,24 @@ func addrPort(sa syscall.Sockaddr) netip.AddrPort {
 }
 
 func newSocket(a netip.Addr, opts socketOptions) (int, error) {
-	fd, err := syscall.Socket(family(a), syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	fd, err := openSocket(family(a), opts.MPTCP)
 	if err != nil {
-		return -1, fmt.Errorf("make socket: %w", err)
+		return -1, err
 	}
 	if err := configure(fd, opts); err != nil {
 		syscall.Close(fd)
 		return -1, err
+	}
+	return fd, nil
+}
+
+func openSocket(domain int, multipath bool) (int, error) {
+	if multipath {
+		return mptcpSocket(domain)
+	}
+	fd, err := syscall.Socket(domain, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("make socket: %w", err)
 	}
 	return fd, nil
 }
@@ -115,19 +125,19 @@ func dial(want agentapi.Stream, opts socketOptions) (conn, error) {
 	}
 	if want.Src.IsValid() {
 		if err := syscall.Bind(fd, sockaddr(netip.AddrPortFrom(want.Src, want.Sport))); err != nil {
-			return fail(fmt.Sprintf("bind %s for", netip.AddrPortFrom(want.Src, want.Sport)), err)
+			return fail(fmt.Sprintf("bind %s for", netip.AddrPortFrom(want.Src, want.Sport)), bindTaken(err))
 		}
 	}
 	if err := timeout(fd, syscall.SO_SNDTIMEO, connectTime); err != nil {
 		return fail("prepare", err)
 	}
 	if err := connect(fd, far); err != nil {
-		return fail("connect to", err)
+		return fail("connect to", connectTaken(err))
 	}
 	if err := timeout(fd, syscall.SO_SNDTIMEO, 0); err != nil {
 		return fail("prepare", err)
 	}
-	return wrapSocket(fd)
+	return wrapSocket(fd, opts)
 }
 
 // connect waits until the connection stands. A signal to the thread (the
@@ -147,7 +157,7 @@ func connect(fd int, far netip.AddrPort) error {
 	}
 }
 
-func wrapSocket(fd int) (conn, error) {
+func wrapSocket(fd int, opts socketOptions) (conn, error) {
 	here, err := syscall.Getsockname(fd)
 	if err != nil {
 		syscall.Close(fd)
@@ -158,7 +168,11 @@ func wrapSocket(fd int) (conn, error) {
 		syscall.Close(fd)
 		return nil, fmt.Errorf("read peer's address: %w", err)
 	}
-	return &rawConn{fd: fd, here: addrPort(here), far: addrPort(far)}, nil
+	c := &rawConn{fd: fd, here: addrPort(here), far: addrPort(far)}
+	if opts.MPTCP {
+		return asMultipath(c), nil
+	}
+	return c, nil
 }
 
 func timeout(fd, option int, d time.Duration) error {
@@ -168,6 +182,8 @@ func timeout(fd, option int, d time.Duration) error {
 
 func (c *rawConn) local() netip.AddrPort  { return c.here }
 func (c *rawConn) remote() netip.AddrPort { return c.far }
+func (c *rawConn) multipath() bool        { return false }
+func (c *rawConn) opened()                {}
 
 func (c *rawConn) send(buf []byte) (int, error) {
 	for {
@@ -235,15 +251,14 @@ func (c *rawConn) info() agentapi.TCPCount {
 	if err != nil {
 		return agentapi.TCPCount{}
 	}
-	rcv, _ := syscall.GetsockoptInt(c.fd, syscall.SOL_SOCKET, syscall.SO_RCVBUF)
-	snd, _ := syscall.GetsockoptInt(c.fd, syscall.SOL_SOCKET, syscall.SO_SNDBUF)
+	rcv, snd := c.buffers()
 	return agentapi.TCPCount{
 		Present:  true,
-		Received: i.BytesReceived,
+		Received: payloadReceived(i),
 		Busy:     i.Busy, RwndLimited: i.RwndLimited, SndbufLimited: i.SndbufLimited,
 		Retransmits: uint64(i.TotalRetrans), BytesRetrans: i.BytesRetrans,
-		SegmentsOut: uint64(i.DataSegsOut), SegmentsIn: uint64(i.DataSegsIn),
-		RcvBuf: unit.Bytes(rcv), SndBuf: unit.Bytes(snd), Unread: unit.Bytes(sys.Unread(c.fd)),
+		SegmentsOut: uint64(i.DataSegsOut), SegmentsIn: uint64(i.DataSegsIn), AllSegmentsOut: uint64(i.SegsOut),
+		RcvBuf: rcv, SndBuf: snd, Unread: unit.Bytes(sys.Unread(c.fd)),
 		Last: record.TCP{
 			RTTMS: unit.Milliseconds(i.RTT), MinRTTMS: unit.Milliseconds(i.MinRTT), SndMSS: int(i.SndMSS), SndCwnd: int(i.SndCwnd),
 			SndWnd: unit.Bytes(i.SndWnd), Delivery: i.DeliveryRate, Reordering: int(i.Reordering), NotSent: unit.Bytes(i.NotSent),
@@ -253,116 +268,19 @@ func (c *rawConn) info() agentapi.TCPCount {
 	}
 }
 
-// rawListener is one listening socket per address, all on one port.
-type rawListener struct {
-	fds    []int
-	at     int
-	conns  chan conn
-	closed chan struct{}
+func (c *rawConn) buffers() (rcv, snd unit.Bytes) {
+	r, _ := syscall.GetsockoptInt(c.fd, syscall.SOL_SOCKET, syscall.SO_RCVBUF)
+	s, _ := syscall.GetsockoptInt(c.fd, syscall.SOL_SOCKET, syscall.SO_SNDBUF)
+	return unit.Bytes(r), unit.Bytes(s)
 }
 
-// listen opens the port on every address, in the namespace. Port zero lets
-// the kernel choose; a port in use is replaced by one it chooses.
-func listen(ns netns.Namespace, bind []netip.Addr, port, backlog int, opts socketOptions) (listener, error) {
-	if len(bind) == 0 {
-		return nil, errors.New("listen: no address to bind")
+// payloadReceived is bytes_received without the peer's FIN, which the kernel
+// counts as a byte (tcp_rcv_nxt_update).
+func payloadReceived(i sockdiag.Info) uint64 {
+	const timeWait, closeWait, lastACK, closing = 6, 8, 9, 11 // include/net/tcp_states.h
+	switch i.State {
+	case timeWait, closeWait, lastACK, closing:
+		return max(i.BytesReceived, 1) - 1
 	}
-	l := &rawListener{at: port, conns: make(chan conn), closed: make(chan struct{})}
-	err := ns.Do(func() error {
-		err := l.bindAll(bind, backlog, opts)
-		if err != nil && port != 0 && errors.Is(err, syscall.EADDRINUSE) {
-			l.at = 0
-			err = l.bindAll(bind, backlog, opts)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, fd := range l.fds {
-		go l.acceptOn(fd)
-	}
-	return l, nil
-}
-
-func (l *rawListener) bindAll(bind []netip.Addr, backlog int, opts socketOptions) error {
-	l.fds = l.fds[:0]
-	for _, a := range bind {
-		fd, err := l.bindOne(a, backlog, opts)
-		if err != nil {
-			for _, open := range l.fds {
-				syscall.Close(open)
-			}
-			return err
-		}
-		l.fds = append(l.fds, fd)
-	}
-	return nil
-}
-
-func (l *rawListener) bindOne(a netip.Addr, backlog int, opts socketOptions) (int, error) {
-	fd, err := newSocket(a, opts)
-	if err != nil {
-		return -1, err
-	}
-	at := netip.AddrPortFrom(a, uint16(l.at))
-	if err := syscall.Bind(fd, sockaddr(at)); err != nil {
-		syscall.Close(fd)
-		return -1, fmt.Errorf("bind %s: %w", at, err)
-	}
-	if err := syscall.Listen(fd, backlog); err != nil {
-		syscall.Close(fd)
-		return -1, fmt.Errorf("listen on %s: %w", at, err)
-	}
-	name, err := syscall.Getsockname(fd)
-	if err != nil {
-		syscall.Close(fd)
-		return -1, fmt.Errorf("read own address: %w", err)
-	}
-	l.at = int(addrPort(name).Port())
-	return fd, nil
-}
-
-func (l *rawListener) acceptOn(fd int) {
-	defer syscall.Close(fd)
-	for {
-		accepted, _, err := syscall.Accept4(fd, syscall.SOCK_CLOEXEC)
-		if err == syscall.EINTR || err == syscall.ECONNABORTED {
-			continue
-		}
-		if err != nil {
-			<-l.closed // shut down by close, or this host is out of sockets
-			return
-		}
-		c, err := wrapSocket(accepted)
-		if err != nil {
-			continue // gone already
-		}
-		select {
-		case l.conns <- c:
-		case <-l.closed:
-			c.close()
-			return
-		}
-	}
-}
-
-func (l *rawListener) accept() (conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.closed:
-		return nil, io.ErrClosedPipe
-	}
-}
-
-func (l *rawListener) port() int { return l.at }
-
-// close wakes the accepting threads first and tells them why after: each
-// closes its own socket, whose number must not be used any more then.
-func (l *rawListener) close() {
-	for _, fd := range l.fds {
-		_ = syscall.Shutdown(fd, syscall.SHUT_RDWR)
-	}
-	close(l.closed)
+	return i.BytesReceived
 }

@@ -35,6 +35,8 @@ type Config struct {
 var (
 	ErrSession = errors.New("no such session")
 	ErrTooMany = errors.New("too many streams")
+	// ErrFellBack: the peer, or something on the way, does not speak MPTCP.
+	ErrFellBack = errors.New("asked for MPTCP, and the connection fell back to TCP")
 )
 
 // Engine is the traffic ends of one host. It is safe for use by many
@@ -119,7 +121,7 @@ func (e *Engine) OpenSink(ctx context.Context, req agentapi.SinkRequest) (agenta
 	if err := e.add(req.Session, s); err != nil {
 		return agentapi.SinkReply{}, err
 	}
-	opts := socketOptions{Buffer: req.SocketBuffer, Congestion: req.Congestion}
+	opts := socketOptions{Buffer: req.SocketBuffer, Congestion: req.Congestion, MPTCP: req.MPTCP}
 	l, err := listen(e.cfg.Namespace, req.Bind, req.Port, req.Streams, opts)
 	if err != nil {
 		e.forget(req.Session)
@@ -158,6 +160,7 @@ func (e *Engine) serve(s *session, l listener, req agentapi.SinkRequest) {
 func (e *Engine) admit(s *session, c conn, req agentapi.SinkRequest) {
 	index, err := readOpening(c, req.Key)
 	if err == nil {
+		c.opened()
 		err = s.attach(index, c)
 	}
 	if err != nil {
@@ -242,13 +245,18 @@ func (e *Engine) OpenSource(ctx context.Context, req agentapi.SourceRequest) (ag
 	return agentapi.SourceReply{Streams: connected}, nil
 }
 
-// Start lets a source's streams send until Finish.
+// Start lets a source's streams send until Finish, or until each has sent the
+// limit; then they wait, connected, for Finish. A second Start changes
+// nothing.
 func (e *Engine) Start(_ context.Context, req agentapi.StartRequest) (agentapi.StartReply, error) {
+	if req.Limit < 0 {
+		return agentapi.StartReply{}, fmt.Errorf("start session %q: limit of %d bytes is negative", req.Session, req.Limit)
+	}
 	s, err := e.session(req.Session)
 	if err != nil {
 		return agentapi.StartReply{}, err
 	}
-	s.start()
+	s.start(req.Limit)
 	return agentapi.StartReply{}, nil
 }
 

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/unit"
 )
 
 // session is the streams of one trial at one end.
@@ -18,6 +17,7 @@ type session struct {
 	opened  time.Time
 	streams []*stream
 	started chan struct{} // closed by start
+	limit   uint64        // bytes a stream sends; zero is no limit; set before started closes
 	ended   chan struct{} // closed by stop
 
 	startOnce, stopOnce sync.Once
@@ -25,21 +25,6 @@ type session struct {
 	mu      sync.Mutex
 	stops   []func()
 	samples []agentapi.Sample
-}
-
-// stream is one connection's place in a session. Its counter is written by
-// the stream's thread alone; the padding keeps the next one's off its cache
-// line.
-type stream struct {
-	session *session
-	bytes   atomic.Uint64
-	thread  atomic.Int64 // kernel's thread id, zero unknown
-	_       [48]byte
-
-	mu    sync.Mutex
-	conn  conn
-	last  agentapi.TCPCount // kept when the connection is gone
-	fault error
 }
 
 func (e *Engine) newSession(streams int, links []string) *session {
@@ -61,7 +46,12 @@ func (s *session) onStop(f func()) {
 	s.stops = append(s.stops, f)
 }
 
-func (s *session) start() { s.startOnce.Do(func() { close(s.started) }) }
+func (s *session) start(limit unit.Bytes) {
+	s.startOnce.Do(func() {
+		s.limit = uint64(max(limit, 0))
+		close(s.started)
+	})
+}
 
 // stop closes every socket, which ends the threads that block on them.
 func (s *session) stop() {
@@ -133,8 +123,7 @@ func (s *session) sample() error {
 	counted, infos := make([]uint64, len(s.streams)), make([]agentapi.TCPCount, len(s.streams))
 	now.At, _ = s.timed(func() error {
 		for i, st := range s.streams {
-			infos[i] = st.info()
-			counted[i] = max(st.bytes.Load(), taken(infos[i]))
+			infos[i], counted[i] = st.count()
 		}
 		return nil
 	}, func() { now.Bytes, now.TCP = slices.Clone(counted), slices.Clone(infos) })
@@ -166,18 +155,6 @@ func (s *session) sample() error {
 	return nil
 }
 
-// taken is what the application has been given of a connection, to the byte:
-// what TCP received in order, less what still waits. The stream's own counter
-// stands still while a call fills its buffer. Zero where TCP does not say, and
-// at a sending end.
-func taken(c agentapi.TCPCount) uint64 {
-	const opened = uint64(openingLength)
-	if got := c.Received; c.Present && got > opened+uint64(c.Unread) {
-		return got - opened - uint64(c.Unread)
-	}
-	return 0
-}
-
 // since returns the samples from index on; a negative index is the last one.
 func (s *session) since(index int) []agentapi.Sample {
 	s.mu.Lock()
@@ -201,149 +178,4 @@ func (s *session) errors() []string {
 		st.mu.Unlock()
 	}
 	return faults
-}
-
-func (st *stream) hold(c conn) error {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.conn != nil {
-		return fmt.Errorf("%w: stream is connected already", errOpening)
-	}
-	if st.session.stopped() { // stop shuts what is held, under the same lock
-		return fmt.Errorf("%w: session ended", errOpening)
-	}
-	st.conn = c
-	return nil
-}
-
-func (st *stream) shut() {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.conn != nil {
-		st.last = st.conn.info()
-		st.conn.shut()
-	}
-}
-
-func (st *stream) info() agentapi.TCPCount {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.conn == nil || st.session.stopped() {
-		return st.last
-	}
-	return st.conn.info()
-}
-
-// end closes the connection after its thread is done with it, and keeps the
-// reason if it was not asked to stop.
-func (st *stream) end(c conn, err error) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if !st.session.stopped() {
-		st.last = c.info()
-		st.fault = err
-	}
-	st.conn = nil
-	c.close()
-}
-
-// receiveLength is how much one call takes in: the grain of the counters, so
-// no more than a few milliseconds' worth of a slow link.
-const receiveLength = 256 << 10
-
-// sendLength is how much one call hands over. Larger calls cost less per byte;
-// with very many streams memory counts more.
-func sendLength(streams int) int {
-	if streams > 64 {
-		return 256 << 10
-	}
-	return 4 << 20
-}
-
-// receive takes in bytes on a thread of its own until the connection ends.
-func (st *stream) receive(c conn) {
-	defer lockThread(&st.thread)()
-	buf := make([]byte, receiveLength)
-	var total uint64
-	for {
-		n, err := c.receive(buf)
-		if n > 0 {
-			total += uint64(n)
-			st.bytes.Store(total)
-		}
-		if err != nil || n == 0 {
-			st.end(c, err)
-			return
-		}
-	}
-}
-
-// send connects on a thread of its own, reports how that went, waits for the
-// start and then sends until the connection ends. It returns once connected;
-// the thread goes on.
-func (st *stream) send(ns netns.Namespace, req agentapi.SourceRequest, index int, want agentapi.Stream, got *agentapi.Stream) error {
-	connected := make(chan error, 1)
-	go func() {
-		// Never unlocked when the thread has entered a namespace.
-		defer lockThread(&st.thread)()
-		c, err := st.connect(ns, req, index, want, got)
-		connected <- err
-		if err != nil {
-			return
-		}
-		select {
-		case <-st.session.started:
-		case <-st.session.ended:
-			st.end(c, nil)
-			return
-		}
-		buf := make([]byte, sendLength(len(req.Streams)))
-		fillPattern(buf)
-		var total uint64
-		for {
-			n, err := c.send(buf)
-			if n > 0 {
-				total += uint64(n)
-				st.bytes.Store(total)
-			}
-			if err != nil {
-				st.end(c, err)
-				return
-			}
-		}
-	}()
-	return <-connected
-}
-
-func (st *stream) connect(ns netns.Namespace, req agentapi.SourceRequest, index int, want agentapi.Stream, got *agentapi.Stream) (conn, error) {
-	if err := ns.Enter(); err != nil {
-		return nil, err
-	}
-	c, err := dial(want, socketOptions{Buffer: req.SocketBuffer, Congestion: req.Congestion})
-	if err != nil {
-		return nil, err
-	}
-	if err := open(c, req.Key, index); err != nil {
-		c.close()
-		return nil, fmt.Errorf("stream %s: %w", want.Lane, err)
-	}
-	if err := st.hold(c); err != nil {
-		c.close()
-		return nil, err
-	}
-	local, remote := c.local(), c.remote()
-	*got = agentapi.Stream{Lane: want.Lane, Sport: local.Port(), Dport: remote.Port()}
-	got.Src = local.Addr()
-	return c, nil
-}
-
-// fillPattern writes bytes that no link compresses away (xorshift).
-func fillPattern(buf []byte) {
-	x := uint64(0x9e3779b97f4a7c15)
-	for i := range buf {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-		buf[i] = byte(x)
-	}
 }

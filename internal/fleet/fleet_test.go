@@ -49,6 +49,8 @@ func TestConformance(t *testing.T) {
 			t.Run("hello", func(t *testing.T) { testHello(t, h) })
 			t.Run("errors", func(t *testing.T) { testErrors(t, h) })
 			t.Run("traffic", func(t *testing.T) { testTraffic(t, h) })
+			t.Run("sockets", func(t *testing.T) { testSockets(t, h) })
+			t.Run("routes", func(t *testing.T) { testRoutes(t, h) })
 			t.Run("cancel", func(t *testing.T) { testCancel(t, h) })
 			if err := h.Close(); err != nil {
 				t.Errorf("close: %v", err)

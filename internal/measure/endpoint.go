@@ -19,6 +19,7 @@ type Endpoint interface {
 	Start(context.Context, agentapi.StartRequest) (agentapi.StartReply, error)
 	Sample(context.Context, agentapi.SampleRequest) (agentapi.SampleReply, error)
 	Finish(context.Context, agentapi.FinishRequest) (agentapi.FinishReply, error)
+	Sockets(context.Context, agentapi.SocketsRequest) (agentapi.SocketsReply, error)
 }
 
 // Network is the hosts to measure between and what is known of them.

@@ -1,10 +1,13 @@
 package measure
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 )
@@ -12,20 +15,42 @@ import (
 // mostCandidates bounds how many streams a lane's are chosen from.
 const mostCandidates = 2048
 
+// occupied is what the sender's new streams must keep clear of.
+type occupied struct {
+	flows  []flow.Tuple     // streams of this trial
+	ports  []uint16         // that sockets of the host hold
+	ranges []flow.PortRange // that the host keeps for services
+}
+
+// occupiedOn reads which ports the sending host uses and reserves; note says
+// why it cannot, for hosts that could tell.
+func occupiedOn(ctx context.Context, host string, at Endpoint, flows []flow.Tuple) (o occupied, note string) {
+	o.flows = flows
+	reply, err := at.Sockets(ctx, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return o, ""
+	case err != nil:
+		return o, fmt.Sprintf("ports in use on %s are not known: %v", host, err)
+	}
+	o.ports, o.ranges = reply.Ports(), reply.Reserved
+	return o, ""
+}
+
 // choosePorts picks source ports that spread the streams over the sender's
 // links, and over the receiver's where its switch's hash is declared. Zeros,
 // the kernel's choice, where there is nothing to choose.
-func choosePorts(n Network, w way, dport int, used []flow.Tuple) (ports []uint16, note string, err error) {
+func choosePorts(n Network, w way, dport int, o occupied) (ports []uint16, note string, err error) {
 	ports = make([]uint16, w.streams)
 	d := dealer{near: make(map[string]int), far: make(map[string]int)}
-	var avoid []uint16
+	avoid := slices.Clone(o.ports)
 	for k, lane := range w.lanes {
 		var mine []int // streams take turns on the lanes
 		for i := k; i < w.streams; i += len(w.lanes) {
 			mine = append(mine, i)
 		}
 		s := sidesOf(n, w, lane)
-		if len(mine) == 0 || len(s.near.Ports) < 2 && s.far == nil {
+		if len(mine) == 0 || len(s.near.Links()) < 2 && s.far == nil {
 			continue // one way only: nothing to choose
 		}
 		f := frame(n, w, flow.Tuple{Proto: flow.TCP, Src: lane.Src, Dst: lane.Dst, Dport: uint16(dport)})
@@ -36,8 +61,8 @@ func choosePorts(n Network, w way, dport int, used []flow.Tuple) (ports []uint16
 			candidates = max(candidates, min(candidates*s.ways(), mostCandidates))
 		}
 		picked, err := steer.Pick(steer.PickRequest{
-			Bundle: s.near, Far: s.far, Lanes: []flow.Lane{lane}, Streams: candidates, Proto: flow.TCP, Dport: uint16(dport),
-			Used: used, Avoid: avoid, SrcMAC: f.SrcMAC, DstMAC: f.DstMAC, VLAN: f.VLAN,
+			Near: s.near, Far: s.far, Lanes: []flow.Lane{lane}, Streams: candidates, Proto: flow.TCP, Dport: uint16(dport),
+			Used: o.flows, Avoid: avoid, AvoidRanges: o.ranges, SrcMAC: f.SrcMAC, DstMAC: f.DstMAC, VLAN: f.VLAN,
 		})
 		if err != nil {
 			return nil, "", fmt.Errorf("choose ports from %s to %s: %w", w.from, w.to, err)
@@ -55,16 +80,15 @@ func choosePorts(n Network, w way, dport int, used []flow.Tuple) (ports []uint16
 
 // sides is what deals a lane's streams out at both ends.
 type sides struct {
-	near              steer.Bundle
-	far               *steer.Bundle
-	nearName, farName string // of the devices whose links are shared
+	near, far         steer.Spreader // far is nil where nothing is declared
+	nearName, farName string         // of the devices whose links are shared
 }
 
 // ways is how many pairs of links a stream may take.
 func (s sides) ways() int {
-	ways := max(len(s.near.Ports), 1)
+	ways := max(len(s.near.Links()), 1)
 	if s.far != nil {
-		ways *= len(s.far.Ports)
+		ways *= len(s.far.Links())
 	}
 	return ways
 }
@@ -144,7 +168,7 @@ func (s sides) keys(c steer.Stream) (near, far string) {
 
 // farSide is the switch's declared hash over the receiver's links; nil when
 // nothing is declared or there is one link only.
-func farSide(n Network, w way, lane flow.Lane) *steer.Bundle {
+func farSide(n Network, w way, lane flow.Lane) steer.Spreader {
 	far, ok := n.Host(w.to).LinkWith(lane.Dst)
 	if !ok {
 		return nil
@@ -154,8 +178,7 @@ func farSide(n Network, w way, lane flow.Lane) *steer.Bundle {
 	if !declared || len(ports) < 2 {
 		return nil
 	}
-	b := steer.Declared(policy, len(ports))
-	return &b
+	return steer.Declared(policy, len(ports))
 }
 
 // switchHash is what the path declares of the way; a path that names the way

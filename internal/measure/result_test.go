@@ -41,7 +41,7 @@ func measured(t *testing.T) *trial {
 	n := networkOf(bonded("alpha", 2, 1, 1), bonded("beta", 2, 1, 101), "layer3+4")
 	spec := Spec{From: "alpha", To: "beta", Direction: flow.Forward, Streams: 2}
 	w := wayOf(t, n, flow.Forward, 2)
-	ports, _, err := choosePorts(n, w, 5201, nil)
+	ports, _, err := choosePorts(n, w, 5201, occupied{})
 	if err != nil {
 		t.Fatal(err)
 	}

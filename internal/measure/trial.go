@@ -183,43 +183,6 @@ func newSession() (string, agentapi.Key) {
 	return hex.EncodeToString(id[:]), key
 }
 
-func (t *trial) openWay(ctx context.Context, w way, id string, key agentapi.Key, sampled map[string]bool, used []flow.Tuple) ([]flow.Tuple, error) {
-	lifetime := longestWarm + t.longest() + slack
-	sink, err := t.openSink(ctx, w, id, key, sampled, lifetime)
-	if err != nil {
-		return nil, err
-	}
-	ports := make([]uint16, w.streams)
-	if t.spec.Ports != "kernel" {
-		var note string
-		if ports, note, err = choosePorts(t.cfg.Network, w, sink.Port, used); err != nil {
-			return nil, err
-		}
-		if note != "" {
-			t.notes = append(t.notes, "ports: "+note)
-		}
-	}
-	req := agentapi.SourceRequest{Session: id + "-" + string(w.name) + "-out", Key: key, SocketBuffer: t.spec.SocketBuffer, Congestion: t.spec.Congestion, Lifetime: lifetime}
-	for i := range w.streams {
-		req.Streams = append(req.Streams, agentapi.Stream{Lane: w.lane(i), Sport: ports[i], Dport: uint16(sink.Port)})
-	}
-	e := t.newEnd(w, w.from, req.Session, true, sampled)
-	req.Links = e.links
-	reply, err := e.at.OpenSource(ctx, req)
-	if err != nil {
-		return nil, fmt.Errorf("connect %s to %s: %w", w.from, w.to, err)
-	}
-	t.ends = append(t.ends, e)
-	if len(reply.Streams) != w.streams {
-		return nil, fmt.Errorf("connect %s to %s: %d streams, asked for %d", w.from, w.to, len(reply.Streams), w.streams)
-	}
-	t.streams[w.name] = reply.Streams
-	for _, s := range reply.Streams {
-		used = append(used, flow.Tuple{Proto: flow.TCP, Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: s.Dport})
-	}
-	return used, nil
-}
-
 func (t *trial) openSink(ctx context.Context, w way, id string, key agentapi.Key, sampled map[string]bool, lifetime time.Duration) (agentapi.SinkReply, error) {
 	var bind, peers []netip.Addr
 	for _, l := range w.lanes {

@@ -67,7 +67,7 @@ func TestChoosePorts(t *testing.T) {
 		for _, d := range []flow.Direction{flow.Forward, flow.Reverse} {
 			for _, streams := range []int{1, 2, 3, 4, 8, 16} {
 				w := wayOf(t, n, d, streams)
-				ports, note, err := choosePorts(n, w, 5201, nil)
+				ports, note, err := choosePorts(n, w, 5201, occupied{})
 				if err != nil || note != "" || slices.Contains(ports, 0) {
 					t.Fatalf("%d links, %s, %d streams: %v, %q, %v", links, d, streams, ports, note, err)
 				}
@@ -86,7 +86,7 @@ func TestPlaceAgrees(t *testing.T) {
 	for _, links := range []int{2, 3, 4} {
 		n := networkOf(bonded("alpha", links, 1, 1), bonded("beta", links, 1, 101), "unknown")
 		w := wayOf(t, n, flow.Forward, 3*links)
-		ports, _, err := choosePorts(n, w, 5201, nil)
+		ports, _, err := choosePorts(n, w, 5201, occupied{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestPlaceAgrees(t *testing.T) {
 func TestChooseForReceiver(t *testing.T) {
 	n := networkOf(bonded("alpha", 1, 1, 1), bonded("beta", 2, 1, 101), "layer3+4")
 	w := wayOf(t, n, flow.Forward, 4)
-	ports, _, err := choosePorts(n, w, 5201, nil)
+	ports, _, err := choosePorts(n, w, 5201, occupied{})
 	if err != nil || slices.Contains(ports, 0) {
 		t.Fatalf("%v, %v", ports, err)
 	}
@@ -121,7 +121,7 @@ func TestKernelsChoice(t *testing.T) {
 		{"no bonds", networkOf(bonded("alpha", 1, 1, 1), bonded("beta", 1, 1, 101), "layer3+4")},
 		{"a bond behind an unknown switch", networkOf(bonded("alpha", 1, 1, 1), bonded("beta", 2, 1, 101), "unknown")},
 	} {
-		ports, note, err := choosePorts(c.n, wayOf(t, c.n, flow.Forward, 3), 5201, nil)
+		ports, note, err := choosePorts(c.n, wayOf(t, c.n, flow.Forward, 3), 5201, occupied{})
 		if diff := cmp.Diff([]uint16{0, 0, 0}, ports); err != nil || note != "" || diff != "" {
 			t.Errorf("%s: %q, %v (-want +got)\n%s", c.name, note, err, diff)
 		}
@@ -134,7 +134,7 @@ func TestPolicyInTheWay(t *testing.T) {
 	a.Links[2].Bond.HashPolicy = netstate.Layer2
 	n := networkOf(a, bonded("beta", 2, 1, 101), "unknown")
 	w := wayOf(t, n, flow.Forward, 4)
-	ports, note, err := choosePorts(n, w, 5201, nil)
+	ports, note, err := choosePorts(n, w, 5201, occupied{})
 	if err != nil || note == "" {
 		t.Fatalf("note %q, %v", note, err)
 	}
@@ -147,7 +147,7 @@ func TestPolicyInTheWay(t *testing.T) {
 func TestUsedPorts(t *testing.T) {
 	n := networkOf(bonded("alpha", 2, 1, 1), bonded("beta", 2, 1, 101), "unknown")
 	w := wayOf(t, n, flow.Forward, 4)
-	first, _, err := choosePorts(n, w, 5201, nil)
+	first, _, err := choosePorts(n, w, 5201, occupied{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestUsedPorts(t *testing.T) {
 	for i, sport := range first {
 		used = append(used, flow.Tuple{Proto: flow.TCP, Src: w.lane(i).Src, Dst: w.lane(i).Dst, Sport: sport, Dport: 5201})
 	}
-	second, _, err := choosePorts(n, w, 5201, used)
+	second, _, err := choosePorts(n, w, 5201, occupied{flows: used})
 	if err != nil || slices.ContainsFunc(second, func(p uint16) bool { return slices.Contains(first, p) }) {
 		t.Errorf("first %v, then %v, %v", first, second, err)
 	}
@@ -172,7 +172,7 @@ func TestAnyShape(t *testing.T) {
 		hash := rapid.SampledFrom([]string{"unknown", "layer3+4"}).Draw(t, "switch")
 		n := networkOf(bonded("alpha", links, aliases, 1), bonded("beta", links, rapid.IntRange(1, aliases).Draw(t, "far aliases"), 101), hash)
 		w := wayOf(t, n, rapid.SampledFrom(flow.Both.Ways()).Draw(t, "way"), streams)
-		ports, _, err := choosePorts(n, w, 5201, nil)
+		ports, _, err := choosePorts(n, w, 5201, occupied{})
 		if err != nil {
 			t.Fatalf("%v", err)
 		}

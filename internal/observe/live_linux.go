@@ -43,6 +43,7 @@ func observeLive(ctx context.Context, log *slog.Logger) (netstate.Host, error) {
 	tree := os.DirFS("/")
 	o.host.Cards = addCards(tree, o.host.Links)
 	o.sysctls()
+	o.mptcp()
 	if inFirst, err := inFirstNamespace(); err == nil && !inFirst {
 		// Whoever manages the host's network leaves other namespaces alone.
 		return o.host, ctx.Err()

@@ -1,6 +1,6 @@
-// Package sockdiag reads what the kernel knows of a TCP connection. The
-// parser trusts nothing: a field that this kernel did not write is absent,
-// never zero taken for a value.
+// Package sockdiag reads what the kernel knows of sockets: struct tcp_info of
+// a TCP connection, and the list of all sockets. The parsers trust nothing: a
+// field that this kernel did not write is absent, never zero taken for a value.
 package sockdiag
 
 import (

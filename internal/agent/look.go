@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/calibrate"
+	"github.com/linerate/linerate/internal/kernel/lldp"
+	"github.com/linerate/linerate/internal/kernel/rtnl"
+	"github.com/linerate/linerate/netstate"
+)
+
+// longestListen is more than two of the usual intervals.
+const longestListen = 2 * time.Minute
+
+func (a *Agent) lldp(ctx context.Context, req agentapi.LLDPRequest) (agentapi.LLDPReply, error) {
+	reply := agentapi.LLDPReply{Neighbors: []netstate.Neighbor{}}
+	err := a.cfg.Namespace.Do(func() error {
+		ports, err := portsNamed(req.Links)
+		if err != nil {
+			return err
+		}
+		heard, err := lldp.Listen(ctx, ports, min(max(req.Wait, 0), longestListen))
+		reply.Neighbors = append(reply.Neighbors, heard...)
+		return err
+	})
+	return reply, err
+}
+
+func portsNamed(names []string) ([]lldp.Port, error) {
+	h, err := rtnl.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	links, err := h.Links()
+	if err != nil {
+		return nil, err
+	}
+	host := netstate.Host{Links: links}
+	var ports []lldp.Port
+	for _, name := range names {
+		l, ok := host.Link(name)
+		if !ok {
+			return nil, fmt.Errorf("listen on %s: %w", name, fs.ErrNotExist)
+		}
+		ports = append(ports, lldp.Port{Name: name, Index: l.Index})
+	}
+	return ports, nil
+}
+
+func (a *Agent) calibrate(ctx context.Context, req agentapi.CalibrateRequest) (agentapi.CalibrateReply, error) {
+	var reply agentapi.CalibrateReply
+	err := a.cfg.Namespace.Do(func() (err error) {
+		reply, err = calibrate.Run(ctx, req)
+		return err
+	})
+	return reply, err
+}
