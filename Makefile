@@ -3,11 +3,25 @@
 # make test    everything that must hold before a change is handed in
 # make fuzz    every fuzz target for FUZZTIME
 # make prove-NAME  a proof that takes longer than a test may, its result in
-#              docs/proofs/NAME.txt: demo (five runs in a row), spread (twenty)
+#              docs/proofs/NAME.txt: demo (five runs in a row), spread (twenty),
+#              eras (the bonding driver's hash on kernels before and after its changes),
+#              mptcp (one connection over a whole bond, five runs),
+#              pick (chosen ports beside the kernel's, fifty runs),
+#              probe (even sets through a switch that is not told of)
 
 # Debian packages beyond Go, make and git: a kernel for the lab, and a C
 # compiler for the race detector (the program itself is built without one).
 DEPS := user-mode-linux gcc libc6-dev
+
+# The tools with which a test serves and mounts NFS inside the lab's kernel. Not
+# among the others: on a machine of one's own the package starts a server.
+DEPS_NFS := nfs-kernel-server nfs-common
+
+# An emulator, and what unpacks distribution kernels for it.
+DEPS_QEMU := qemu-system-x86 kmod xz-utils cpio
+
+# Kernels that steering is proven on: User-Mode Linux (6.1), one older, one newer.
+ERAS := uml 5.10 6.12
 
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 5s
@@ -25,7 +39,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps demo test check cross unit race labtest inlab fuzz prove-demo prove-spread clean
+.PHONY: build deps deps-nfs deps-qemu demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe clean
 .DEFAULT_GOAL := build
 
 build:
@@ -33,9 +47,9 @@ build:
 
 # Quiet when all is there. Where it cannot install, it says what to install and
 # lets the caller carry on: what needs a package says so itself.
-deps:
+define install
 	@missing=; \
-	for p in $(DEPS); do \
+	for p in $(1); do \
 		[ "$$(dpkg-query -W -f '$${db:Status-Status}' $$p 2>/dev/null)" = installed ] || missing="$$missing $$p"; \
 	done; \
 	[ -n "$$missing" ] || exit 0; \
@@ -46,11 +60,24 @@ deps:
 	if ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing; } >$(LOG) 2>&1; then \
 		tail -n 3 $(LOG); echo "could not install:$$missing"; \
 	fi
+endef
+
+deps:
+	$(call install,$(DEPS))
+
+# Tests in CI want it all; elsewhere `make deps-nfs` is the user's word.
+deps-nfs:
+	$(call install,$(DEPS_NFS))
+
+# Kernels go to .lab-kernels, or where LINERATE_LAB_KERNELS says; once.
+deps-qemu:
+	$(call install,$(DEPS_QEMU))
+	@internal/lab/guest/fetch-kernels || { echo "== kernels of other releases: NOT FETCHED"; [ -z "$$CI" ]; }
 
 demo: deps build
 	@./linerate demo
 
-test: deps build check cross unit race labtest
+test: deps deps-qemu build check cross unit race labtest qemu-sample
 	@echo "passed: every test that can run here (what was left out is named above)"
 
 check:
@@ -85,8 +112,8 @@ race:
 	fi
 
 # One at a time, with nothing beside it: these measure.
-labtest: deps build
-	@./linerate version --json | grep -q '"usable": true' || { \
+labtest: deps $(if $(CI),deps-nfs) build
+	@./linerate version --json | tr -d ' \n' | grep -qE '"name":"(host|uml)","usable":true' || { \
 		echo "== lab tests: NOT RUN, no kernel here can be a lab: install $(firstword $(DEPS))"; \
 		[ -z "$$CI" ]; exit; \
 	}; \
@@ -100,7 +127,27 @@ inlab:
 		go test -c -o .lab.test ./$$p && \
 		./linerate lab exec one-link -- sh -c "cd $$p && exec $(CURDIR)/.lab.test -test.run ^TestKernel -test.count 1" | sed "s|^PASS$$|ok      $$p in the lab|" || exit 1; \
 	done; rm -f .lab.test
-	@go test -p 1 -parallel 1 -count=1 -timeout 30m ./internal/labtest/... ./cmd/linerate
+	@leave=/subflows$$; \
+	PATH=$$PATH:/usr/sbin; command -v exportfs mount.nfs4 >/dev/null || { \
+		echo "== NFS over two links: NOT RUN, no NFS tools here: make deps-nfs installs $(DEPS_NFS)"; \
+		leave='/(subflows|nfs)$$'; \
+	}; \
+	go test -p 1 -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -vE "$$leave") ./cmd/linerate
+
+# What needs an emulated kernel, and a sample of what prove-eras proves, with a
+# seed of the day.
+qemu-sample: deps-qemu build
+	@./linerate version --json | tr -d ' \n' | grep -q '"name":"qemu","usable":true' || { \
+		echo "== lab tests on other kernels: NOT RUN, no kernel can be emulated here: install $(firstword $(DEPS_QEMU)) and run make deps-qemu"; \
+		[ -z "$$CI" ]; exit; \
+	}; \
+	seed=$$(date +%Y%m%d); \
+	for k in $(filter-out uml,$(ERAS)); do \
+		echo "== steering on an emulated kernel $$k, seed $$seed"; \
+		PROVE_KERNEL=$$k PROVE_FLOWS=100 PROVE_SEED=$$seed go test -count=1 -timeout 10m ./internal/labtest/steering || exit 1; \
+	done; \
+	echo "== one MPTCP connection over a bond, on an emulated kernel"; \
+	go test -count=1 -timeout 10m ./internal/labtest/subflows
 
 fuzz:
 	@for pkg in $$(go list ./...); do \
@@ -115,6 +162,19 @@ prove-demo: deps
 
 prove-spread: deps
 	@docs/proofs/prove spread 1 ./internal/labtest TestChosenPortsSplitEvenly 20
+
+# Fifty runs in five labs, on 2 and on 4 links.
+prove-pick: deps
+	@docs/proofs/prove pick 5 ./internal/labtest TestPickedPorts 10
+
+prove-eras: deps deps-qemu
+	@PROVE_FLOWS=$${PROVE_FLOWS:-2000} docs/proofs/prove eras 1 ./internal/labtest/steering 'Test.*' 1 $(ERAS)
+
+prove-mptcp: deps-qemu
+	@docs/proofs/prove mptcp 5 ./internal/labtest/subflows TestOneConnectionUsesEveryLink 1 6.1
+
+prove-probe: deps
+	@docs/proofs/prove probe 5 ./internal/labtest/probing TestFindsEvenSets 10
 
 clean:
 	@rm -f linerate $(LOG)

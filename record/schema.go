@@ -31,6 +31,8 @@ var schemaOf = map[reflect.Type]map[string]any{
 	reflect.TypeFor[netstate.BondMode]():   kernelWords(netstate.BondModes()),
 	reflect.TypeFor[netstate.HashPolicy](): kernelWords(netstate.HashPolicies()),
 	reflect.TypeFor[netstate.LACPRate]():   kernelWords(netstate.LACPRates()),
+	// Words separated by a blank, numbers for those newer than this program.
+	reflect.TypeFor[netstate.MPTCPFlags](): {"type": "string", "pattern": "^([a-z]+|0x[0-9a-f]+)?( ([a-z]+|0x[0-9a-f]+))*$"},
 }
 
 // unitOf is what the end of a key says of its number.

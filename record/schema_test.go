@@ -56,7 +56,7 @@ func fill(v reflect.Value) {
 		v.SetFloat(1.5)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(1)
-	case reflect.Uint8, reflect.Uint16, reflect.Uint64:
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		v.SetUint(1)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))

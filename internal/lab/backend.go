@@ -19,21 +19,23 @@ const (
 	Auto  BackEnd = "auto"
 	Local BackEnd = "host" // the running kernel, in network namespaces
 	UML   BackEnd = "uml"  // User-Mode Linux, a kernel as a process
+	QEMU  BackEnd = "qemu" // a distribution's kernel on an emulated machine
 )
 
 // ParseBackEnd reads a back end's name.
 func ParseBackEnd(s string) (BackEnd, error) {
 	switch b := BackEnd(s); b {
-	case Auto, Local, UML:
+	case Auto, Local, UML, QEMU:
 		return b, nil
 	}
-	return "", fmt.Errorf("unknown lab back end %q: want auto, host or uml", s)
+	return "", fmt.Errorf("unknown lab back end %q: want auto, host, uml or qemu", s)
 }
 
 // Choice is a back end and the reason for it.
 type Choice struct {
 	BackEnd BackEnd
 	Why     string
+	Kernel  string // directory of the unpacked kernel, for QEMU
 }
 
 // Errors of Choose and Up.
@@ -42,15 +44,21 @@ var (
 	ErrBusy      = errors.New("another lab is up")
 )
 
-// envWhy carries the reason for the choice into the guest.
-const envWhy = "LINERATE_LAB_WHY"
+// These carry the choice into the guest.
+const (
+	envWhy     = "LINERATE_LAB_WHY"
+	envBackEnd = "LINERATE_LAB_BACK_END"
+)
 
 // Choose says which back end a lab runs on: the running kernel where it has
 // what the lab needs, else a lab kernel. It looks, and changes nothing but a
 // throw-away namespace of its own.
 func Choose(want BackEnd) (Choice, error) {
 	if os.Getenv(guest.EnvGuest) != "" {
-		return Choice{UML, os.Getenv(envWhy)}, nil
+		return Choice{BackEnd: BackEnd(os.Getenv(envBackEnd)), Why: os.Getenv(envWhy)}, nil
+	}
+	if want == QEMU {
+		return ChooseKernel("")
 	}
 	hostErr := hostCan()
 	umlErr := guest.Installed()
@@ -60,13 +68,13 @@ func Choose(want BackEnd) (Choice, error) {
 	case want == UML && umlErr != nil:
 		return Choice{}, fmt.Errorf("use back end uml: %w", umlErr)
 	case want == Local:
-		return Choice{Local, "asked for"}, nil
+		return Choice{BackEnd: Local, Why: "asked for"}, nil
 	case want == UML:
-		return Choice{UML, "asked for"}, nil
+		return Choice{BackEnd: UML, Why: "asked for"}, nil
 	case hostErr == nil:
-		return Choice{Local, "the running kernel has bonding and shaping"}, nil
+		return Choice{BackEnd: Local, Why: "the running kernel has bonding and shaping"}, nil
 	case umlErr == nil:
-		return Choice{UML, firstLine(hostErr)}, nil
+		return Choice{BackEnd: UML, Why: firstLine(hostErr)}, nil
 	}
 	return Choice{}, fmt.Errorf("start lab: %w: on this kernel %s; %w", ErrNoBackEnd, firstLine(hostErr), umlErr)
 }
@@ -87,11 +95,16 @@ func firstLine(err error) string {
 // choice asks for one; entered is false when the caller is already where the
 // lab can be built.
 func Enter(ctx context.Context, c Choice, cmd guest.Command) (exit guest.Exit, entered bool, err error) {
-	if c.BackEnd != UML || os.Getenv(guest.EnvGuest) != "" {
+	if c.BackEnd != UML && c.BackEnd != QEMU || os.Getenv(guest.EnvGuest) != "" {
 		return guest.Exit{}, false, nil
 	}
-	cmd.Modules = append(cmd.Modules, "bonding", "veth", "bridge", "8021q", "sch_tbf", "sch_htb", "sch_netem", "sch_fq")
-	cmd.Env = append(cmd.Env, envWhy+"="+c.Why, "GOMAXPROCS=8")
+	if c.BackEnd == QEMU {
+		cmd.Kernel = c.Kernel
+		cmd.Files = append(cmd.Files, toolbox()...)
+	}
+	cmd.Modules = append(cmd.Modules, "bonding", "veth", "bridge", "8021q", "sch_tbf", "sch_htb", "sch_netem", "sch_fq", "sch_ingress",
+		"dummy", "inet_diag", "tcp_diag", "udp_diag", "mptcp_diag")
+	cmd.Env = append(cmd.Env, envWhy+"="+c.Why, envBackEnd+"="+string(c.BackEnd), "GOMAXPROCS=8")
 	exit, err = guest.Run(ctx, cmd)
 	return exit, true, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/recipe"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -34,13 +35,13 @@ func TestKernelPrintedLines(t *testing.T) {
 	for i := range announced.Server.Endpoints {
 		announced.Server.Endpoints[i].Flags = netstate.MPTCPSignal
 	}
-	lo := steer.SubflowHost{Device: "lo"}
+	lo := recipe.SubflowHost{Device: "lo"}
 	for name, c := range map[string]struct {
-		lines steer.SubflowCommands
+		lines recipe.SubflowCommands
 		want  netstate.MPTCP
 	}{
-		"client": {plan.ClientCommands(lo, 24), plan.Client},
-		"server": {announced.ServerCommands(lo, 24), announced.Server},
+		"client": {recipe.SubflowClient(plan, lo, 24), plan.Client},
+		"server": {recipe.SubflowServer(announced, lo, 24), announced.Server},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inNamespace(t, func(h *Handle) {

@@ -3,7 +3,6 @@ package guest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,45 +11,24 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/linerate/linerate/internal/kernel/sys"
 )
-
-// kernelProgram is Debian's User-Mode Linux: a kernel that runs as an
-// ordinary process and needs no privilege.
-const kernelProgram = "linux.uml"
-
-// Installed reports whether a lab kernel can be started here; otherwise the
-// error wraps ErrNoKernel.
-func Installed() error {
-	if _, err := exec.LookPath(kernelProgram); err != nil {
-		return fmt.Errorf("%w: %s is not on the path", ErrNoKernel, kernelProgram)
-	}
-	return nil
-}
 
 // Run boots a kernel, runs the command in it and returns how it ended. When
 // ctx ends the command is interrupted, given some seconds to clean up, and
 // then the kernel is stopped. Nothing is left behind: no process, no mount
-// (all mounts are the guest's own), no file. Should this program be killed,
-// the guest notices that the line is dead and powers itself off.
+// (all mounts are the guest's own), no file but those of the command. Should
+// this program be killed, the kernel ends too. Errors wrap ErrNoKernel or
+// ErrNoEmulator where there is none to boot.
 func Run(ctx context.Context, c Command) (Exit, error) {
-	if err := Installed(); err != nil {
-		return Exit{}, err
+	boot := bootUML
+	if c.Kernel != "" {
+		boot = bootEmulated
 	}
-	dir, err := os.MkdirTemp("", "linerate-lab-")
-	if err != nil {
-		return Exit{}, fmt.Errorf("make lab directory: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	if err := writeOrders(dir, c); err != nil {
-		return Exit{}, err
-	}
-	machine, err := start(dir, c)
+	machine, err := boot(c)
 	if err != nil {
 		return Exit{}, err
 	}
@@ -58,71 +36,59 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	return machine.converse(ctx, c)
 }
 
-func writeOrders(dir string, c Command) error {
-	orders, err := json.Marshal(config{Args: c.Args, Env: c.Env, Dir: c.Dir, Writable: c.Writable, Modules: c.Modules})
-	if err != nil {
-		return fmt.Errorf("encode lab orders: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), orders, 0o644); err != nil {
-		return fmt.Errorf("write lab orders: %w", err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find own program: %w", err)
-	}
-	// A link, because the kernel's command line cannot say a path with blanks.
-	if err := os.Symlink(self, filepath.Join(dir, "init")); err != nil {
-		return fmt.Errorf("link own program: %w", err)
-	}
-	return nil
-}
-
 // machine is one running lab kernel.
 type machine struct {
-	cmd     *exec.Cmd
-	line    *os.File // our end of the serial line
-	console *bytes.Buffer
-	done    chan struct{}
-	waitErr error
-	log     *slog.Logger
+	cmd      *exec.Cmd
+	line     *os.File // our end of the serial line
+	console  *bytes.Buffer
+	done     chan struct{}
+	waitErr  error
+	log      *slog.Logger
+	bootTime time.Duration // the longest from start to the guest's first word
+	cleanUp  func()        // after its end; may be nil
 }
 
-func start(dir string, c Command) (*machine, error) {
+// newMachine prepares the process of a kernel: its serial line is the file
+// descriptor 3.
+func newMachine(c Command, program string, args ...string) (*machine, *os.File, error) {
 	ours, theirs, err := linePair()
 	if err != nil {
-		return nil, err
-	}
-	defer theirs.Close()
-	memory := c.MemoryMiB
-	if memory == 0 {
-		memory = 1024
+		return nil, nil, err
 	}
 	m := &machine{line: ours, console: &bytes.Buffer{}, done: make(chan struct{}), log: c.Logger}
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
 	}
-	m.cmd = exec.Command(kernelProgram,
-		fmt.Sprintf("mem=%dM", memory), "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet",
-		"init="+filepath.Join(dir, "init"), "con=null", "con0=null,fd:1", "ssl0=fd:3,fd:3", "ssl=null",
-		"uml_dir="+dir, "umid=guest", envConfig+"="+dir)
-	m.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + roomyDir(uint64(memory)<<20)}
+	m.cmd = exec.Command(program, args...)
 	m.cmd.ExtraFiles = []*os.File{theirs}
 	m.cmd.Stdout, m.cmd.Stderr = m.console, m.console
 	// A group of its own: a Ctrl-C at the terminal reaches us, not the kernel.
-	// No signal for our own death: a killed kernel leaves its helper processes
-	// behind, while the guest, when the line goes dead, ends all in order.
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	m.cmd.WaitDelay = 2 * time.Second
-	if err := m.cmd.Start(); err != nil {
-		ours.Close()
-		return nil, fmt.Errorf("start %s: %w", kernelProgram, err)
-	}
+	return m, theirs, nil
+}
+
+// start starts the process and watches it. It watches from the thread that
+// started it, because a parent-death signal follows the thread.
+func (m *machine) start() error {
+	started := make(chan error)
 	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := m.cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
 		m.waitErr = m.cmd.Wait()
 		m.line.Close() // ends the reader when the kernel died
 		close(m.done)
 	}()
-	return m, nil
+	if err := <-started; err != nil {
+		m.line.Close()
+		return fmt.Errorf("start %s: %w", m.cmd.Path, err)
+	}
+	return nil
 }
 
 // linePair makes the serial line: a stream socket pair.
@@ -136,22 +102,6 @@ func linePair() (ours, theirs *os.File, err error) {
 	}
 	return os.NewFile(uintptr(fds[0]), "serial line"), os.NewFile(uintptr(fds[1]), "serial line of guest"), nil
 }
-
-// roomyDir is where the kernel's memory file goes: memory-backed where there
-// is room (a container's /dev/shm often has 64 MB, and the kernel would die
-// of it).
-func roomyDir(need uint64) string {
-	for _, dir := range []string{"/dev/shm", os.TempDir(), "/var/tmp"} {
-		if free, err := sys.FreeBytes(dir); err == nil && free > need+need/8 {
-			return dir
-		}
-	}
-	return os.TempDir()
-}
-
-// bootTime is the longest from start to the guest's first word: 2 s usually,
-// more on a busy machine.
-const bootTime = 60 * time.Second
 
 // graceTime is how long an interrupted command may take to clean up.
 const graceTime = 20 * time.Second
@@ -167,7 +117,7 @@ func (m *machine) converse(ctx context.Context, c Command) (Exit, error) {
 		exit, err := m.read(c, ready)
 		finished <- result{exit, err}
 	}()
-	boot := time.NewTimer(bootTime)
+	boot := time.NewTimer(m.bootTime)
 	defer boot.Stop()
 	interrupted := ctx.Done()
 	up := false
@@ -186,7 +136,7 @@ func (m *machine) converse(ctx context.Context, c Command) (Exit, error) {
 			}
 			return r.exit, nil
 		case <-boot.C:
-			return Exit{}, m.explainDeath(fmt.Errorf("start lab kernel: no word within %v", bootTime))
+			return Exit{}, m.explainDeath(fmt.Errorf("start lab kernel: no word within %v", m.bootTime))
 		case <-interrupted:
 			if !up {
 				// Nobody listens yet, and nothing runs that wants to clean up.
@@ -203,6 +153,7 @@ func (m *machine) converse(ctx context.Context, c Command) (Exit, error) {
 // read passes the guest's output on until the command's exit status comes.
 func (m *machine) read(c Command, ready chan<- string) (Exit, error) {
 	var exit Exit
+	var parcel bytes.Buffer
 	for {
 		kind, payload, err := readFrame(m.line)
 		if err != nil {
@@ -216,11 +167,16 @@ func (m *machine) read(c Command, ready chan<- string) (Exit, error) {
 			err = pass(c.Stdout, payload)
 		case frameStderr:
 			err = pass(c.Stderr, payload)
+		case frameParcel:
+			if parcel.Len()+len(payload) > maxParcel {
+				return exit, fmt.Errorf("receive files: more than %d MiB", maxParcel>>20)
+			}
+			parcel.Write(payload)
 		case frameExit:
 			if len(payload) == 1 {
 				exit.Status = int(payload[0])
 			}
-			return exit, writeFrame(m.line, frameBye, nil)
+			return exit, errors.Join(unpackParcel(&parcel, c.shared()), writeFrame(m.line, frameBye, nil))
 		}
 		if err != nil {
 			return exit, fmt.Errorf("pass output on: %w", err)
@@ -243,6 +199,9 @@ func (m *machine) stop() {
 	case <-time.After(3 * time.Second):
 	}
 	m.kill() // also after a clean end: a helper process may have outlived its parent
+	if m.cleanUp != nil {
+		m.cleanUp()
+	}
 }
 
 // kill ends the kernel and its helper processes at once.

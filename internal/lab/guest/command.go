@@ -6,25 +6,61 @@ import (
 	"log/slog"
 )
 
-// ErrNoKernel means that no lab kernel is installed here.
-var ErrNoKernel = errors.New("no lab kernel installed")
+// Errors of Installed, Emulator and OpenKernel.
+var (
+	// ErrNoKernel means that User-Mode Linux is not installed here.
+	ErrNoKernel = errors.New("no lab kernel installed")
+	// ErrNoEmulator means that no distribution kernel can be emulated here: the
+	// emulator or the kernel is missing.
+	ErrNoEmulator = errors.New("no kernel can be emulated here")
+)
 
 // Command is what to run inside a lab kernel: this very program with other
-// arguments. The guest sees the host's file system read-only, and the
-// directories of Writable as they are.
+// arguments.
+//
+// Under User-Mode Linux the guest sees the host's file system read-only, and
+// Dir and Writable as they are. An emulated kernel shares no file system: the
+// guest has a file system in memory with this program, Files, and Dir and
+// Writable, empty but for what Files puts there. What the command makes or
+// changes in Dir and Writable is written to the host's when it has ended.
 type Command struct {
-	Args     []string
-	Env      []string // added to a clean environment
-	Dir      string   // working directory; writable in the guest
+	Args []string
+	Env  []string // added to a clean environment
+	Dir  string   // working directory, absolute; writable in the guest
+	// Writable are more directories that are writable in the guest, absolute.
 	Writable []string
+	// Kernel is the directory of an unpacked distribution kernel, see
+	// OpenKernel, to run under the emulator; empty is User-Mode Linux.
+	Kernel string
+	// Files are files and directories of the host, absolute, that an emulated
+	// kernel's guest finds where they are here; of a program also the libraries
+	// it needs. User-Mode Linux shows them without being told.
+	Files []string
 	// Modules are kernel modules to load before the command starts; those they
-	// need come with them.
+	// need come with them. A name that the kernel has no module for is taken
+	// for built in.
 	Modules []string
 	// MemoryMiB is the guest's memory; zero is 1024.
 	MemoryMiB int
 	Stdout    io.Writer
 	Stderr    io.Writer
 	Logger    *slog.Logger // nil is silence
+}
+
+// memory is the guest's memory in MiB.
+func (c Command) memory() int {
+	if c.MemoryMiB == 0 {
+		return 1024
+	}
+	return c.MemoryMiB
+}
+
+// shared are the directories whose content the host gets.
+func (c Command) shared() []string {
+	if c.Dir == "" {
+		return c.Writable
+	}
+	return append([]string{c.Dir}, c.Writable...)
 }
 
 // Exit is how the command in the guest ended.
@@ -48,4 +84,18 @@ type config struct {
 	Dir      string   `json:"dir"`
 	Writable []string `json:"writable"`
 	Modules  []string `json:"modules"`
+	// Line is the serial line to the host.
+	Line string `json:"line"`
+	// ModuleDirs is the directory of directories of modules, by release.
+	ModuleDirs string `json:"module_dirs"`
+	// SendHome says that the host sees no file of ours unless we send it.
+	SendHome bool `json:"send_home"`
+}
+
+func (c Command) orders() config {
+	return config{Args: c.Args, Env: c.Env, Dir: c.Dir, Writable: c.Writable, Modules: c.Modules}
+}
+
+func (c config) shared() []string {
+	return Command{Dir: c.Dir, Writable: c.Writable}.shared()
 }

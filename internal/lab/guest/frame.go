@@ -21,6 +21,7 @@ const (
 	frameSignal frameKind = 4 // host to guest: one byte, the signal's number
 	frameReady  frameKind = 5 // guest to host: the kernel's release
 	frameBye    frameKind = 6 // host to guest: everything arrived, power off
+	frameParcel frameKind = 7 // guest to host: a piece of the archive of files
 )
 
 // maxFrame bounds a frame's payload: the reader allocates no more than this.

@@ -9,16 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/linerate/linerate/internal/kernel/sys"
 )
-
-// serialLine is the guest's end of the line.
-const serialLine = "/dev/ttyS0"
 
 // IsInit reports whether this process is the first one of a lab kernel: then
 // main must call Init and nothing else.
@@ -28,15 +25,15 @@ func IsInit() bool { return os.Getpid() == 1 && os.Getenv(envConfig) != "" }
 // the command of the orders, send its output and exit status up the line, and
 // power off. It does not return.
 func Init() {
-	line, err := prepare(os.Getenv(envConfig))
+	orders, line, err := prepare(os.Getenv(envConfig))
 	if err != nil {
 		// Standard error is the console: the host reads it when we die.
 		fmt.Fprintf(os.Stderr, "linerate: prepare lab guest: %v\n", err)
 		powerOff()
 	}
 	up := &uplink{line: line}
-	status := 1
-	if err := up.serve(os.Getenv(envConfig), &status); err != nil {
+	status, err := up.serve(orders)
+	if err != nil {
 		up.send(frameStderr, []byte("linerate: run lab guest: "+err.Error()+"\n"))
 	}
 	up.send(frameExit, []byte{byte(status)})
@@ -49,25 +46,45 @@ func powerOff() {
 	select {} // the kernel is going down; process 1 must not exit before
 }
 
-// prepare mounts what a Linux program expects and opens the serial line.
-func prepare(dir string) (*os.File, error) {
-	for _, m := range [...]struct{ fstype, target string }{
-		{"proc", "/proc"}, {"sysfs", "/sys"}, {"tmpfs", "/run"},
-	} {
-		if err := sys.Mount(m.fstype, m.target, m.fstype, ""); err != nil {
-			return nil, err
-		}
-	}
-	if _, err := os.Stat(serialLine); err != nil {
-		if err := sys.Mount("devtmpfs", "/dev", "devtmpfs", ""); err != nil {
-			return nil, err
-		}
-	}
-	line, err := os.OpenFile(serialLine, os.O_RDWR|syscall.O_NOCTTY, 0)
+// prepare reads the orders, mounts what a Linux program expects and opens the
+// serial line.
+func prepare(dir string) (config, *os.File, error) {
+	orders, err := readOrders(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open serial line: %w", err)
+		return orders, nil, err
 	}
-	return line, sys.Raw(line)
+	mounts := []string{"proc", "/proc", "sysfs", "/sys"}
+	if orders.SendHome {
+		mounts = append(mounts, "devtmpfs", "/dev") // all else is in memory already
+	} else {
+		mounts = append(mounts, "tmpfs", "/run")
+	}
+	for m := range slices.Chunk(mounts, 2) {
+		if err := sys.Mount(m[0], m[1], m[0], ""); err != nil {
+			return orders, nil, err
+		}
+	}
+	if _, err := os.Stat(orders.Line); err != nil {
+		if err := sys.Mount("devtmpfs", "/dev", "devtmpfs", ""); err != nil {
+			return orders, nil, err
+		}
+	}
+	line, err := os.OpenFile(orders.Line, os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return orders, nil, fmt.Errorf("open serial line: %w", err)
+	}
+	return orders, line, sys.Raw(line)
+}
+
+func readOrders(dir string) (orders config, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, "config.json"))
+	if err != nil {
+		return orders, fmt.Errorf("read orders: %w", err)
+	}
+	if err := json.Unmarshal(text, &orders); err != nil {
+		return orders, fmt.Errorf("read orders: %w", err)
+	}
+	return orders, nil
 }
 
 // uplink is the guest's side of the conversation. Frames are written whole,
@@ -105,47 +122,66 @@ func (u *uplink) awaitBye() {
 	}
 }
 
-func (u *uplink) serve(dir string, status *int) error {
-	text, err := os.ReadFile(filepath.Join(dir, "config.json"))
-	if err != nil {
-		return fmt.Errorf("read orders: %w", err)
-	}
-	var orders config
-	if err := json.Unmarshal(text, &orders); err != nil {
-		return fmt.Errorf("read orders: %w", err)
-	}
+// serve runs the command and returns its exit status; 1 with an error.
+func (u *uplink) serve(orders config) (status int, err error) {
 	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {
-		return fmt.Errorf("read kernel release: %w", err)
+		return 1, fmt.Errorf("read kernel release: %w", err)
 	}
 	kernel := string(bytes.TrimSpace(release))
 	u.send(frameReady, []byte(kernel))
-	if err := loadModules(filepath.Join("/usr/lib/uml/modules", kernel), orders.Modules); err != nil {
-		return err
+	if err := loadModules(filepath.Join(orders.ModuleDirs, kernel), orders.Modules); err != nil {
+		return 1, err
 	}
-	workDir, err := mountWritable(orders)
+	if err := makeWritable(orders); err != nil {
+		return 1, err
+	}
+	before, err := fileStates(u.toSend(orders))
 	if err != nil {
-		return err
+		return 1, err
 	}
+	if status, err = u.run(orders, kernel); err != nil {
+		return status, err
+	}
+	if dirs := u.toSend(orders); len(dirs) > 0 {
+		if err := packParcel(stream{u, frameParcel}, dirs, before); err != nil {
+			return 1, err
+		}
+	}
+	return status, nil
+}
+
+// toSend are the directories whose files must be sent for the host to see.
+func (u *uplink) toSend(orders config) []string {
+	if !orders.SendHome {
+		return nil
+	}
+	return orders.shared()
+}
+
+func (u *uplink) run(orders config, kernel string) (status int, err error) {
 	cmd := exec.Command("/proc/self/exe", orders.Args...)
-	cmd.Dir = workDir
+	cmd.Dir = orders.Dir
+	if cmd.Dir == "" {
+		cmd.Dir = "/"
+	}
 	cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/run", "TMPDIR=/run/tmp", EnvGuest + "=" + kernel}, orders.Env...)
 	cmd.Stdout, cmd.Stderr = stream{u, frameStdout}, stream{u, frameStderr}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start command: %w", err)
+		return 1, fmt.Errorf("start command: %w", err)
 	}
 	u.bye = make(chan struct{})
 	go u.listen(cmd.Process.Pid)
 	err = cmd.Wait()
-	*status = cmd.ProcessState.ExitCode()
-	if *status < 0 {
-		*status = 1
+	status = cmd.ProcessState.ExitCode()
+	if status < 0 {
+		status = 1
 	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		return fmt.Errorf("wait for command: %w", err)
+		return 1, fmt.Errorf("wait for command: %w", err)
 	}
-	return nil
+	return status, nil
 }
 
 // listen passes signals on. When the line dies the host is gone: power off.
@@ -164,56 +200,37 @@ func (u *uplink) listen(pid int) {
 	}
 }
 
-// mountWritable shows the writable directories of the host where they are on
-// the host, by a second, writable hostfs mount over the read-only one, and
-// returns the working directory.
-func mountWritable(orders config) (string, error) {
+// makeWritable makes the directory for temporary files, and shows the
+// writable directories of the host where they are on the host, by a second,
+// writable hostfs mount over the read-only one. A guest without the host's
+// file system has them already.
+func makeWritable(orders config) error {
 	if err := os.MkdirAll("/run/tmp", 0o777); err != nil {
-		return "", fmt.Errorf("make temporary directory: %w", err)
+		return fmt.Errorf("make temporary directory: %w", err)
 	}
-	for _, dir := range append([]string{orders.Dir}, orders.Writable...) {
-		if dir == "" {
-			continue
-		}
+	if orders.SendHome {
+		return nil
+	}
+	for _, dir := range orders.shared() {
 		if err := sys.Mount("none", dir, "hostfs", dir); err != nil {
-			return "", err
-		}
-	}
-	if orders.Dir == "" {
-		return "/", nil
-	}
-	return orders.Dir, nil
-}
-
-// loadModules loads each module after those it needs, as modules.dep lists
-// them (last dependency first). A name that is not in the list is taken for
-// built in.
-func loadModules(dir string, names []string) error {
-	text, err := os.ReadFile(filepath.Join(dir, "modules.dep"))
-	if err != nil {
-		return fmt.Errorf("read module list: %w", err)
-	}
-	needs := make(map[string][]string)
-	for line := range strings.Lines(string(text)) {
-		module, deps, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if ok {
-			needs[moduleName(module)] = append([]string{module}, strings.Fields(deps)...)
-		}
-	}
-	for _, name := range names {
-		chain := needs[moduleName(name)]
-		for i := len(chain) - 1; i >= 0; i-- {
-			if err := sys.LoadModule(filepath.Join(dir, chain[i])); err != nil {
-				return err
-			}
+			return err
 		}
 	}
 	return nil
 }
 
-func moduleName(path string) string {
-	name, _, _ := strings.Cut(filepath.Base(path), ".")
-	return strings.ReplaceAll(name, "-", "_")
+// loadModules loads the modules and what they need.
+func loadModules(dir string, names []string) error {
+	files, err := moduleFiles(dir, names)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := sys.LoadModule(filepath.Join(dir, f)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var _ io.Writer = stream{}

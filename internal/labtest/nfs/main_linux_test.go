@@ -8,4 +8,5 @@ import (
 	"github.com/linerate/linerate/internal/labtest/stage"
 )
 
-func TestMain(m *testing.M) { os.Exit(stage.Main(m, lab.Auto)) }
+// A lab kernel always, never the running one: the test starts an NFS server.
+func TestMain(m *testing.M) { os.Exit(stage.Main(m, lab.UML)) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -28,8 +29,23 @@ func Main(m *testing.M, want lab.BackEnd) int {
 	return run(m, want)
 }
 
+// EnvKernel chooses the kernel that the tests run on: a series such as 5.10,
+// emulated, or uml. Without it the lab's back end is chosen as always.
+const EnvKernel = "PROVE_KERNEL"
+
+func choose(want lab.BackEnd) (lab.Choice, error) {
+	switch series := os.Getenv(EnvKernel); series {
+	case "":
+		return lab.Choose(want)
+	case string(lab.UML):
+		return lab.Choose(lab.UML)
+	default:
+		return lab.ChooseKernel(series)
+	}
+}
+
 func run(m *testing.M, want lab.BackEnd) int {
-	choice, err := lab.Choose(want)
+	choice, err := choose(want)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "labtest:", err)
 		return 1
@@ -39,9 +55,11 @@ func run(m *testing.M, want lab.BackEnd) int {
 		fmt.Fprintln(os.Stderr, "labtest:", err)
 		return 1
 	}
-	exit, entered, err := lab.Enter(context.Background(), choice, guest.Command{
-		Args: forGuest(os.Args[1:]), Dir: dir, Stdout: os.Stdout, Stderr: os.Stderr, Env: proofEnv(),
-	})
+	cmd := guest.Command{Args: forGuest(os.Args[1:]), Dir: dir, Stdout: os.Stdout, Stderr: os.Stderr, Env: proofEnv()}
+	if data := filepath.Join(dir, "testdata"); choice.BackEnd == lab.QEMU && isDir(data) {
+		cmd.Files = []string{data}
+	}
+	exit, entered, err := lab.Enter(context.Background(), choice, cmd)
 	switch {
 	case !entered:
 		return m.Run()
@@ -49,8 +67,13 @@ func run(m *testing.M, want lab.BackEnd) int {
 		fmt.Fprintln(os.Stderr, "labtest:", err)
 		return 1
 	}
-	fmt.Fprintf(os.Stderr, "lab kernel %s (%s)\n", exit.Kernel, choice.Why)
+	fmt.Fprintf(os.Stderr, "lab kernel %s (back end %s: %s)\n", exit.Kernel, choice.BackEnd, choice.Why)
 	return exit.Status
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // forGuest leaves out the flags that name files outside the guest's reach.
