@@ -174,7 +174,9 @@ type Frame struct {
 	// quotes. Nil for none, or not given.
 	Inner *Frame `json:"inner,omitempty"`
 	// Forwarded marks a frame that no socket of the sending host made (routed,
-	// bridged, or a virtual machine's): it has no random socket hash.
+	// bridged, or a virtual machine's) and that came without a receive hash
+	// (ethtool -k: receive-hashing, and RPS, off): the kernel has neither a
+	// socket's random hash nor the card's, and computes its own.
 	Forwarded bool `json:"forwarded,omitempty"`
 	// FlowLabel is the IPv6 header's flow label of 20 bits; zero for none, or
 	// not given.
@@ -221,6 +223,13 @@ type Lane struct {
 
 // Reverse is the lane seen from the other end.
 func (l Lane) Reverse() Lane { return Lane{Src: l.Dst, Dst: l.Src} }
+
+// OneFamily reports two addresses that one packet can have: both IPv4, an
+// IPv4-mapped one among them, or both IPv6. An address that is not given goes
+// with any.
+func (l Lane) OneFamily() bool {
+	return !l.Src.IsValid() || !l.Dst.IsValid() || l.Src.Unmap().Is4() == l.Dst.Unmap().Is4()
+}
 
 // String prints "10.0.0.1 > 10.0.0.2".
 func (l Lane) String() string { return l.Src.String() + " > " + l.Dst.String() }

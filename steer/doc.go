@@ -1,15 +1,20 @@
-// Package steer says which link a flow takes under Linux bonding, and which
-// source ports or addresses spread flows evenly over the links. Pure: no
-// files, sockets or clock.
+// Package steer says which link a flow takes, and chooses ports and addresses
+// that spread flows evenly. Its answer is a link only where that is certain:
+// where the inputs of a hash are secret, random, go by load or were not given,
+// it says so with the reason. Pure: no files, sockets or clock.
 //
-// Its answer is a link only where the link is certain. Where the kernel's
-// inputs are secret, random or depend on load, or where an input was not
-// given, it says so with the reason instead of guessing.
+// Where to look, by the beginning of a file's name (spreader.go has the noun
+// that all share):
 //
-// A Hasher turns one frame into the kernel's hash. A Bundle adds the mode and
-// the usable ports and places frames; Groups and Reach answer what stays true
-// even when MAC addresses are unknown. Pick chooses ports and lanes.
+//	hash*, bundle*              Linux bonding: the hash by era, modes, groups
+//	ecmp*, lagg, etherchannel   routes, FreeBSD and AIX: the other Spreaders
+//	table                       a Spreader of what was seen, flow by flow
+//	reach, show*, parseflows    what can help; documents; CSV files of flows
+//	pick*, chance               source ports, evenly on up to four sides
+//	address*                    pairs of addresses, evenly
+//	subflow*                    the subflows of one MPTCP connection
+//	recognise*                  which rule explains what was seen
 //
-// The package must never learn how packets are sent or counted: checking a
-// placement against counters is the caller's work.
+// The package must never learn how packets are sent or counted, and never what
+// people type: commands are package recipe's.
 package steer

@@ -85,6 +85,31 @@ func TestMultipathIsSymmetric(t *testing.T) {
 	}
 }
 
+// A port that is not given is none that a route's hash can take.
+func TestMultipathNeedsPorts(t *testing.T) {
+	forwarded := routedTCP("10.0.0.1", "10.1.0.1", 0, 443)
+	forwarded.Forwarded = true
+	for _, tt := range []struct {
+		name  string
+		m     Multipath
+		frame flow.Frame
+		why   string // "" is known
+	}{
+		{"l4", Multipath{Policy: MultipathL4}, routedTCP("10.0.0.1", "10.1.0.1", 0, 443), "takes the source port, which is not given"},
+		{"l4 both", Multipath{Policy: MultipathL4}, routedTCP("fd00::1", "fd01::1", 0, 0), "source and destination ports"},
+		{"l3", Multipath{Policy: MultipathL3}, routedTCP("10.0.0.1", "10.1.0.1", 0, 0), ""},
+		{"the field", Multipath{Policy: MultipathFields, Fields: FieldSport}, routedTCP("10.0.0.1", "10.1.0.1", 0, 443), "source port"},
+		{"another field", Multipath{Policy: MultipathFields, Fields: FieldDport}, routedTCP("10.0.0.1", "10.1.0.1", 0, 443), ""},
+		{"forwarded", Multipath{Policy: MultipathFields, Fields: FieldSrc | FieldSport}, forwarded, "source port"},
+	} {
+		tt.m.Seed, tt.m.Hops = 7, legs(1, 1)
+		p := tt.m.Place(tt.frame)
+		if p.Known != (tt.why == "") || !strings.Contains(p.Why, tt.why) {
+			t.Errorf("%s: %+v, want %q", tt.name, p, tt.why)
+		}
+	}
+}
+
 // The eras differ where only one of addresses and ports is out of order.
 func TestMultipathErasDisagree(t *testing.T) {
 	each := Multipath{Policy: MultipathL4, Seed: 9, Hops: legs(1, 1, 1, 1), Era: MultipathHashed}

@@ -121,7 +121,10 @@ func ownHeaders(f flow.Frame, fields HashFields) (k flowKeys, why string) {
 	switch {
 	case f.Fragment:
 		k.sport, k.dport = 0, 0
-	case f.Proto == flow.TCP, f.Proto == flow.UDP, f.Proto == protoDCCP, f.Proto == protoSCTP, f.Proto == protoUDPLite:
+	case f.Proto.HasPorts():
+		if why := withoutPorts(&f, fields&FieldSport != 0, fields&FieldDport != 0, "the route's hash takes"); why != "" {
+			return k, why
+		}
 	case f.Proto == protoESP, f.Proto == protoAH:
 		if fields&(FieldSport|FieldDport) != 0 && f.SPI == 0 {
 			return k, "the route's hash takes the IPsec security parameter index, which is not given"

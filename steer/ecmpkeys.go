@@ -146,7 +146,7 @@ func (m Multipath) socketKeys(f flow.Frame) (keys *flowKeys, why string) {
 	case MultipathL3, MultipathInner:
 		k = k.layer3()
 	case MultipathL4:
-		if why := k.socketPorts(f); why != "" {
+		if why := k.socketPorts(f, FieldSport|FieldDport); why != "" {
 			return nil, why
 		}
 		k = k.only(FieldSrc | FieldDst | FieldProto | FieldSport | FieldDport)
@@ -156,7 +156,7 @@ func (m Multipath) socketKeys(f flow.Frame) (keys *flowKeys, why string) {
 			return nil, ""
 		}
 		if fields&(FieldSport|FieldDport) != 0 {
-			if why := k.socketPorts(f); why != "" {
+			if why := k.socketPorts(f, fields); why != "" {
 				return nil, why
 			}
 		}
@@ -167,11 +167,12 @@ func (m Multipath) socketKeys(f flow.Frame) (keys *flowKeys, why string) {
 	return &k, ""
 }
 
-// socketPorts puts into k what union flowi_uli holds for the protocol.
-func (k *flowKeys) socketPorts(f flow.Frame) (why string) {
+// socketPorts puts into k what union flowi_uli holds for the protocol; why
+// names what of the fields f lacks.
+func (k *flowKeys) socketPorts(f flow.Frame, fields HashFields) (why string) {
 	switch f.Proto {
 	case flow.TCP, flow.UDP, protoDCCP, protoSCTP, protoUDPLite:
-		return ""
+		return withoutPorts(&f, fields&FieldSport != 0, fields&FieldDport != 0, "the route's hash takes")
 	case flow.ICMP, flow.ICMPv6:
 		if f.ICMP == nil {
 			return "the route's hash takes the ICMP type and code, which are not given"

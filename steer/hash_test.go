@@ -60,11 +60,11 @@ type vector struct {
 // vectorEras says which eras a vector's kernel words cover.
 var vectorEras = map[string][]Era{
 	">=5.15":                      {EraCurrent, EraHostProto},
-	"<5.15 (LE host)":             {EraShifted, EraRawProto},
+	"<5.15 (LE host)":             {EraShifted, EraRawID, EraNoICMP, EraRawProto},
 	">=5.18, 5.17.6+, 5.15.38+":   {EraCurrent},
-	"4.15..5.14 (LE)":             {EraShifted},
-	">=4.15 (LE)":                 {EraCurrent, EraHostProto, EraShifted},
-	">=4.15 (BE host e.g. s390x)": {EraCurrent, EraHostProto, EraShifted},
+	"4.15..5.14 (LE)":             {EraShifted, EraRawID, EraNoICMP},
+	">=4.15 (LE)":                 {EraCurrent, EraHostProto, EraShifted, EraRawID, EraNoICMP},
+	">=4.15 (BE host e.g. s390x)": {EraCurrent, EraHostProto, EraShifted, EraRawID, EraNoICMP},
 	">=5.12":                      {EraCurrent, EraHostProto, EraShifted},
 }
 
@@ -77,9 +77,14 @@ func (v vector) frame(t *testing.T) flow.Frame {
 	if v.Input.EtherType == "ipv6" {
 		f.Src, f.Dst = netip.MustParseAddr("::1"), netip.MustParseAddr("::2")
 	}
+	if v.Input.EtherType == "arp" {
+		f.EtherType = etherARP
+	}
 	if v.Input.VID != nil {
 		f.VLAN = *v.Input.VID
 	}
+	// Ports of zero stand for a packet in which none are read.
+	f.Fragment = v.Policy == netstate.Layer34 && v.Input.Sport == 0 && v.Input.Dport == 0
 	return f
 }
 
@@ -94,9 +99,6 @@ func TestHashVectors(t *testing.T) {
 	}
 	checked := 0
 	for i, v := range vectors {
-		if v.Input.EtherType == "arp" { // flow.Frame is IP only
-			continue
-		}
 		eras := vectorEras[v.Kernel]
 		if len(eras) == 0 {
 			t.Fatalf("vector %d: no eras for kernel %q", i, v.Kernel)
@@ -121,8 +123,8 @@ func TestHashVectors(t *testing.T) {
 		}
 		checked++
 	}
-	if checked < 55 {
-		t.Errorf("checked %d vectors of %d, want at least 55", checked, len(vectors))
+	if checked < 61 {
+		t.Errorf("checked %d vectors of %d, want at least 61", checked, len(vectors))
 	}
 }
 
@@ -200,6 +202,19 @@ func TestHashUnknown(t *testing.T) {
 		{"two families", Hasher{Policy: netstate.Layer34}, with(func(f *flow.Frame) { f.Dst = netip.MustParseAddr("::1") }), "different families"},
 		{"ping", Hasher{Policy: netstate.Layer34}, with(func(f *flow.Frame) { f.Proto = flow.ICMP }), "ICMP identifier"},
 		{"IPsec", Hasher{Policy: netstate.Layer34}, with(func(f *flow.Frame) { f.Proto = 50 }), "security parameter index"},
+		{"no source port", Hasher{Policy: netstate.Layer34}, with(func(f *flow.Frame) { f.Sport = 0 }), "layer3+4 hashes the source port, which is not given"},
+		{"no destination port", Hasher{Policy: netstate.Layer34, Era: EraNoICMP}, with(func(f *flow.Frame) { f.Dport = 0 }), "the destination port, which"},
+		{"no ports of SCTP", Hasher{Policy: netstate.Layer34}, with(func(f *flow.Frame) { f.Proto, f.Sport, f.Dport = protoSCTP, 0, 0 }), "source and destination ports"},
+		{"no ports on 3.10", Hasher{Policy: netstate.Layer34, Era: EraSeparate}, with(func(f *flow.Frame) { f.Sport, f.Dport = 0, 0 }), "source and destination ports"},
+		{"no ports of a forwarded frame", Hasher{Policy: netstate.Encap34}, with(func(f *flow.Frame) { f.Forwarded, f.Sport = true, 0 }), "encap3+4 hashes the source port"},
+		{"no ports in a tunnel", Hasher{Policy: netstate.Encap34}, with(func(f *flow.Frame) {
+			inner := frame("10.0.0.3", "10.0.0.4", 0, 5201)
+			f.Proto, f.Forwarded, f.Inner = flow.GRE, true, &inner
+		}), "source port"},
+		{"no ports of what an error quotes", Hasher{Policy: netstate.Layer34}, with(func(f *flow.Frame) {
+			quoted := frame("10.0.0.2", "10.0.0.1", 0, 5201)
+			f.Proto, f.ICMP, f.Inner = flow.ICMP, &flow.ICMPHeader{Type: 3}, &quoted
+		}), "source port"},
 		{"vlan+srcmac 4.4", Hasher{Policy: netstate.VLANSrcMAC, Era: EraRawProto}, with(func(*flow.Frame) {}), "newer (5.12)"},
 		{"encap2+3 3.10", Hasher{Policy: netstate.Encap23, Era: EraSeparate}, with(func(*flow.Frame) {}), "newer (3.13)"},
 		{"IPv6 3.10", Hasher{Policy: netstate.Layer34, Era: EraSeparate}, frame("::1", "::2", 1, 2), "IPv6"},
@@ -209,13 +224,42 @@ func TestHashUnknown(t *testing.T) {
 			t.Errorf("%s: hash %#x known %t why %q, want unknown with %q", tt.name, hash, known, why, tt.why)
 		}
 	}
-	old := Hasher{Policy: netstate.Layer34, Era: EraRawProto}
-	if _, known, why := old.Hash(with(func(f *flow.Frame) { f.Proto = flow.ICMP })); !known {
-		t.Errorf("ping on 4.4 hashes addresses only, got unknown: %s", why)
+	for _, e := range []Era{EraNoICMP, EraRawProto} {
+		old := Hasher{Policy: netstate.Layer34, Era: e}
+		if _, known, why := old.Hash(with(func(f *flow.Frame) { f.Proto = flow.ICMP })); !known {
+			t.Errorf("ping on %s hashes addresses only, got unknown: %s", e, why)
+		}
 	}
 	bare := flow.Frame{SrcMAC: mac(t, "02:00:00:00:01:11"), DstMAC: mac(t, "02:00:00:00:02:22")}
 	if v, known, why := (Hasher{}).Hash(bare); v != 0x833 || !known || !strings.Contains(why, "IPv4") {
 		t.Errorf("layer2 without addresses: %#x %t %q, want 0x833, known, a remark on IPv4", v, known, why)
+	}
+}
+
+// TestHashNeedsNoPorts is where a frame without ports hashes all the same.
+func TestHashNeedsNoPorts(t *testing.T) {
+	with := func(change func(*flow.Frame)) flow.Frame {
+		f := between(t, frame("10.0.0.1", "10.0.0.2", 0, 0))
+		change(&f)
+		return f
+	}
+	for _, tt := range []struct {
+		name string
+		h    Hasher
+		f    flow.Frame
+	}{
+		{"layer2", Hasher{}, with(func(*flow.Frame) {})},
+		{"layer2+3", Hasher{Policy: netstate.Layer23}, with(func(*flow.Frame) {})},
+		{"encap2+3", Hasher{Policy: netstate.Encap23}, with(func(*flow.Frame) {})},
+		{"fragments", Hasher{Policy: netstate.Layer34}, with(func(f *flow.Frame) { f.Fragment = true })},
+		{"extension headers", Hasher{Policy: netstate.Layer34}, with(func(f *flow.Frame) { f.Extended = true })},
+		{"OSPF", Hasher{Policy: netstate.Layer34}, with(func(f *flow.Frame) { f.Proto = 89 })},
+		{"SCTP on 3.10", Hasher{Policy: netstate.Layer34, Era: EraSeparate}, with(func(f *flow.Frame) { f.Proto = protoSCTP })},
+		{"ARP", Hasher{Policy: netstate.Layer34}, with(func(f *flow.Frame) { f.EtherType = etherARP })},
+	} {
+		if _, known, why := tt.h.Hash(tt.f); !known {
+			t.Errorf("%s: unknown: %s", tt.name, why)
+		}
 	}
 }
 
@@ -230,7 +274,7 @@ func drawFrame(t *rapid.T) flow.Frame {
 		t.Skip("an IPv4-mapped address is another family")
 	}
 	f.Proto = rapid.SampledFrom([]flow.Proto{flow.TCP, flow.UDP}).Draw(t, "proto")
-	f.Sport, f.Dport = rapid.Uint16().Draw(t, "sport"), rapid.Uint16().Draw(t, "dport")
+	f.Sport, f.Dport = rapid.Uint16Min(1).Draw(t, "sport"), rapid.Uint16Min(1).Draw(t, "dport")
 	m := rapid.SliceOfN(rapid.Byte(), 5, 5)
 	f.SrcMAC[0], f.DstMAC[0] = 2, 2
 	copy(f.SrcMAC[1:], m.Draw(t, "smac"))
@@ -238,8 +282,8 @@ func drawFrame(t *rapid.T) flow.Frame {
 	return f
 }
 
-// byteXOR is the XOR of all address bytes.
-func byteXOR(f flow.Frame) (x byte) {
+// xorOfBytes is the XOR of all address bytes.
+func xorOfBytes(f flow.Frame) (x byte) {
 	for _, b := range append(f.Src.AsSlice(), f.Dst.AsSlice()...) {
 		x ^= b
 	}
@@ -253,7 +297,7 @@ func TestHashClosedForm(t *testing.T) {
 		mask := uint32(1)<<rapid.IntRange(0, 7).Draw(t, "k") - 1
 		big := rapid.Bool().Draw(t, "big-endian")
 		macs := f.SrcMAC[5] ^ f.DstMAC[5]
-		l3 := byteXOR(f)
+		l3 := xorOfBytes(f)
 		l4 := l3 ^ byte(f.Sport>>8) ^ byte(f.Sport) ^ byte(f.Dport>>8) ^ byte(f.Dport)
 		e, e2 := byte(0x08), byte(0x00)
 		if is6(f.Src) {
@@ -265,7 +309,7 @@ func TestHashClosedForm(t *testing.T) {
 				t.Fatalf("%s %s: %#x, want low bits %#x of mask %#x", policy, era, got, want, mask)
 			}
 		}
-		for _, era := range []Era{EraCurrent, EraHostProto, EraShifted} {
+		for _, era := range []Era{EraCurrent, EraHostProto, EraShifted, EraRawID, EraNoICMP} {
 			check(netstate.Layer34, era, l4>>1)
 		}
 		check(netstate.Layer34, EraRawProto, l4)
@@ -293,6 +337,21 @@ func TestHashSymmetry(t *testing.T) {
 			t.Fatalf("%v: %#x there, %#x back", h, there, again)
 		}
 	})
+}
+
+// BenchmarkPlace is a bond whose release leaves no doubt, as most are.
+func BenchmarkPlace(b *testing.B) {
+	f := between(b, frame("192.168.10.1", "192.168.10.2", 40000, 5201))
+	for _, mode := range []netstate.BondMode{netstate.LACP, netstate.ActiveBackup} {
+		b.Run(mode.String(), func(b *testing.B) {
+			on := Declared(netstate.Layer34, 4)
+			on.Mode, on.Active = mode, "1"
+			b.ReportAllocs()
+			for b.Loop() {
+				on.Place(f)
+			}
+		})
+	}
 }
 
 func BenchmarkHash(b *testing.B) {

@@ -3,6 +3,7 @@ package steer
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/flow"
 )
@@ -60,7 +61,9 @@ type Stream struct {
 	flow.Lane
 	Sport, Dport uint16
 	// Link, FarLink, BackLink and BackFarLink are numbers of links of the
-	// request's spreaders; -1 unknown.
+	// request's spreaders; -1 unknown. Under Picked.Relative they tell which
+	// streams share a link, numbered as the likeliest reading of what is not
+	// known has it: the links may count otherwise.
 	Link, FarLink, BackLink, BackFarLink int
 }
 
@@ -75,13 +78,14 @@ type Picked struct {
 	// the links, so that any first k of them are even too. Where another
 	// side's link follows from the near one, the order within a round differs.
 	Streams []Stream
-	// PerLink and its like count streams on each link; streams whose link is
-	// unknown are not counted. Nil for a side that is not in the request.
+	// PerLink and its like count streams on each link, under Relative in the
+	// likeliest reading; streams whose link is unknown are not counted. Nil for
+	// a side that is not in the request.
 	PerLink, FarPerLink, BackPerLink, BackFarPerLink []int
 	// Even: on no side does a link carry two streams more than another.
 	Even bool
 	// Relative: links are told apart, but their numbers are not known, for
-	// want of a MAC address or of the kernel's exact release.
+	// want of a MAC address, of the kernel's exact release or of a lagg's key.
 	Relative bool
 	// Why says what stands in the way of even use or of knowing the links; ""
 	// when nothing does.
@@ -97,7 +101,7 @@ type Picked struct {
 // even use impossible it comes as close as they allow and says why. Errors: a
 // request that makes no sense, ErrTooFewPorts.
 func Pick(req PickRequest) (Picked, error) {
-	req, err := req.complete()
+	req, err := req.Complete()
 	if err != nil {
 		return Picked{}, fmt.Errorf("pick ports: %w", err)
 	}
@@ -112,11 +116,34 @@ func Pick(req PickRequest) (Picked, error) {
 	if err != nil {
 		return Picked{}, fmt.Errorf("pick ports: %w", err)
 	}
+	if !p.Even && s.keyed() {
+		p = s.onOneLane(p)
+	}
 	return p, nil
 }
 
-// complete fills in the defaults and refuses what makes no sense.
-func (req PickRequest) complete() (PickRequest, error) {
+// onOneLane is a pick of one lane and destination port, where that is even:
+// ports in a row then take a lagg's ports in turn whatever its key, while
+// lanes do so with some keys only.
+func (s *search) onOneLane(p Picked) Picked {
+	for _, lane := range s.req.Lanes {
+		one := s.req
+		one.Lanes, one.Dports = []flow.Lane{lane}, one.Dports[:1]
+		if q, err := newSearch(one, false).run(); err == nil && q.Even {
+			return q
+		}
+	}
+	return p
+}
+
+// keyed reports a side whose key is secret.
+func (s *search) keyed() bool {
+	return slices.ContainsFunc(s.sides, func(side side) bool { return side.lagg != nil })
+}
+
+// Complete fills in the defaults and refuses what makes no sense. Errors: a
+// plain one, ErrTooFewPorts.
+func (req PickRequest) Complete() (PickRequest, error) {
 	if req.Proto == 0 {
 		req.Proto = flow.TCP
 	}
@@ -138,6 +165,11 @@ func (req PickRequest) complete() (PickRequest, error) {
 		return req, fmt.Errorf("source ports %d to %d: want a first that is at least 1 and at most the last", req.FirstPort, req.LastPort)
 	case req.Near == nil:
 		return req, errors.New("how the sender spreads its flows is not given")
+	}
+	for _, l := range req.Lanes {
+		if !l.OneFamily() {
+			return req, fmt.Errorf("%s and %s are of different families", l.Src, l.Dst)
+		}
 	}
 	for _, s := range req.sides() {
 		if len(s.spreader.Links()) == 0 {

@@ -173,6 +173,8 @@ func TestPickLimits(t *testing.T) {
 		{"rr", PickRequest{Near: mode(netstate.BalanceRR), Lanes: aliasLanes(1), Streams: 4}, true, false, []int{0, 0}, "rotates"},
 		{"tlb", PickRequest{Near: mode(netstate.BalanceTLB), Lanes: aliasLanes(1), Streams: 4}, false, false, []int{0, 0}, "by load"},
 		{"ping", PickRequest{Near: Declared(netstate.Layer34, 2), Lanes: aliasLanes(1), Streams: 4, Proto: flow.ICMP}, false, false, []int{0, 0}, "ICMP identifier"},
+		{"GRE", PickRequest{Near: Declared(netstate.Layer34, 2), Lanes: aliasLanes(1), Streams: 4, Proto: flow.GRE}, false, false, nil, "gre has no ports"},
+		{"OSPF", PickRequest{Near: Declared(netstate.Layer34, 2), Lanes: aliasLanes(1), Streams: 4, Proto: 89}, false, false, nil, "protocol 89 has no ports to choose"},
 		{"near layer2, far layer3+4", macs(PickRequest{Near: Declared(netstate.Layer2, 2), Far: farLayer34, Lanes: aliasLanes(1), Streams: 4}), false, false, []int{0, 4}, "only MAC addresses"},
 		{"one stream", macs(PickRequest{Near: Declared(netstate.Layer2, 2), Lanes: aliasLanes(1), Streams: 1}), true, false, []int{0, 1}, ""},
 	} {
@@ -227,6 +229,7 @@ func TestPickErrors(t *testing.T) {
 	}{
 		{"no streams", PickRequest{Near: b, Lanes: aliasLanes(1)}, "at least one"},
 		{"no lanes", PickRequest{Near: b, Streams: 1}, "no pair of addresses"},
+		{"two families", PickRequest{Near: b, Lanes: append(aliasLanes(1), lane("10.0.0.1", "fd00::2")), Streams: 1}, "10.0.0.1 and fd00::2 are of different families"},
 		{"reversed range", PickRequest{Near: b, Lanes: aliasLanes(1), Streams: 1, FirstPort: 9, LastPort: 8}, "9 to 8"},
 		{"port 0", PickRequest{Near: b, Lanes: aliasLanes(1), Streams: 1, LastPort: 8}, "0 to 8"},
 		{"no links", PickRequest{Near: none, Lanes: aliasLanes(1), Streams: 1}, "no usable link"},
@@ -255,5 +258,10 @@ func TestPickJSON(t *testing.T) {
 	want := `{"streams":2,"ports":[40002,40000],"addresses":[{"src":"192.168.10.1","dst":"192.168.10.2"},{"src":"192.168.10.1","dst":"192.168.10.2"}],"per_link":[1,1],"even":true}`
 	if d := cmp.Diff(want, string(got)); d != "" {
 		t.Errorf("document (-want +got):\n%s", d)
+	}
+	relative := mustPick(t, PickRequest{Near: Declared(netstate.Layer23, 2), Lanes: aliasLanes(2), Streams: 2})
+	got, err = json.Marshal(relative.Shown())
+	if err != nil || !strings.Contains(string(got), `"even":true,"relative":true,"why":`) {
+		t.Errorf("links told apart only: %s, %v", got, err)
 	}
 }

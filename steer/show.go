@@ -33,8 +33,9 @@ type ShownFlow struct {
 	// Link counts from 0 in enslave order; null when there is no one link.
 	Link  *int `json:"link"`
 	Known bool `json:"known"`
-	// Why is the reason of an unknown link, for people.
-	Why string `json:"-"`
+	// Why is the reason of an unknown link, or under what condition a known one
+	// holds; "" for neither.
+	Why string `json:"why,omitempty"`
 }
 
 // Show places frames on a bond, in their order.

@@ -6,8 +6,9 @@ import (
 	"github.com/linerate/linerate/flow"
 )
 
-// ShownPick is the document of `linerate steer pick --json`: ports and
-// addresses of the streams in order.
+// ShownPick is a pick as a document, the better part of what
+// `linerate steer pick --json` prints: ports and addresses of the streams in
+// order.
 type ShownPick struct {
 	Streams int `json:"streams"`
 	// Ports are the source ports, Dports the destination ports: left out where
@@ -16,17 +17,17 @@ type ShownPick struct {
 	Dports    []uint16    `json:"dports,omitempty"`
 	Addresses []flow.Lane `json:"addresses"`
 	// PerLink counts streams on the sender's links, its like those of the
-	// other sides that are known.
+	// other sides that are known. Where Relative, link numbers may differ.
 	PerLink        []int `json:"per_link"`
 	FarPerLink     []int `json:"far_per_link,omitempty"`
 	BackPerLink    []int `json:"back_per_link,omitempty"`
 	BackFarPerLink []int `json:"back_far_per_link,omitempty"`
 	// Even: on no side does a link carry two streams more than another.
-	Even   bool   `json:"even"`
-	Why    string `json:"why,omitempty"`
-	Remedy string `json:"remedy,omitempty"`
-	// Recipe runs the streams with the program asked for.
-	Recipe *Recipe `json:"recipe,omitempty"`
+	Even bool `json:"even"`
+	// Relative: links are told apart, but their numbers are not known.
+	Relative bool   `json:"relative,omitempty"`
+	Why      string `json:"why,omitempty"`
+	Remedy   string `json:"remedy,omitempty"`
 }
 
 // Shown is the picked streams as a document.
@@ -34,7 +35,7 @@ func (p Picked) Shown() ShownPick {
 	s := ShownPick{
 		Streams: len(p.Streams), PerLink: p.PerLink,
 		FarPerLink: p.FarPerLink, BackPerLink: p.BackPerLink, BackFarPerLink: p.BackFarPerLink,
-		Even: p.Even, Why: p.Why, Remedy: p.Remedy,
+		Even: p.Even, Relative: p.Relative, Why: p.Why, Remedy: p.Remedy,
 		Ports: make([]uint16, 0, len(p.Streams)), Addresses: make([]flow.Lane, 0, len(p.Streams)),
 	}
 	for _, st := range p.Streams {

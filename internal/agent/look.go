@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/calibrate"
@@ -13,17 +12,18 @@ import (
 	"github.com/linerate/linerate/netstate"
 )
 
-// longestListen is more than two of the usual intervals.
-const longestListen = 2 * time.Minute
-
 func (a *Agent) lldp(ctx context.Context, req agentapi.LLDPRequest) (agentapi.LLDPReply, error) {
 	reply := agentapi.LLDPReply{Neighbors: []netstate.Neighbor{}}
-	err := a.cfg.Namespace.Do(func() error {
+	req, err := req.Check()
+	if err != nil {
+		return reply, err
+	}
+	err = a.cfg.Namespace.Do(func() error {
 		ports, err := portsNamed(req.Links)
 		if err != nil {
 			return err
 		}
-		heard, err := lldp.Listen(ctx, ports, min(max(req.Wait, 0), longestListen))
+		heard, err := lldp.Listen(ctx, ports, req.Wait)
 		reply.Neighbors = append(reply.Neighbors, heard...)
 		return err
 	})

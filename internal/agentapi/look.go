@@ -1,6 +1,8 @@
 package agentapi
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/linerate/linerate/flow"
@@ -19,6 +21,29 @@ type LLDPRequest struct {
 	Links []string `json:"links"`
 	// Wait is the longest it may take; neighbours usually speak every 30 s.
 	Wait time.Duration `json:"wait_ns"`
+}
+
+// Bounds of one LLDPRequest. The wait is more than two of the usual intervals;
+// a longer one is cut.
+const (
+	MostLLDPLinks = 64
+	LongestLLDP   = 2 * time.Minute
+)
+
+// Check returns the request as it is served: every link once, the wait within
+// its bounds. More links than MostLLDPLinks are an error.
+func (r LLDPRequest) Check() (LLDPRequest, error) {
+	var links []string
+	for _, name := range r.Links {
+		if !slices.Contains(links, name) {
+			links = append(links, name)
+		}
+		if len(links) > MostLLDPLinks {
+			return r, fmt.Errorf("listen on %d links: want at most %d in one request", len(r.Links), MostLLDPLinks)
+		}
+	}
+	r.Links, r.Wait = links, min(max(r.Wait, 0), LongestLLDP)
+	return r, nil
 }
 
 // LLDPReply is who was heard, in the order of the links asked for.

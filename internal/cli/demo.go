@@ -13,6 +13,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/campaign"
 	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/guest"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
@@ -34,7 +35,8 @@ const (
 )
 
 func newDemo(app *App) *cobra.Command {
-	var backEnd, out string
+	var place labPlace
+	var out string
 	c := &cobra.Command{
 		Use: "demo", Short: "the main job in a built-in lab: find out why two links do not add up, mend it, prove it", Args: none,
 		Long: `Builds two hosts, each with a two-port LACP bond through a switch, on a real
@@ -51,10 +53,10 @@ OUT/report.html. Nothing outside the lab is touched.
 			if err != nil {
 				return err
 			}
-			return app.inLab(cmd.Context(), backEnd, again, writable, func(choice lab.Choice) error { return app.demo(cmd.Context(), choice, out) })
+			return app.inLab(cmd.Context(), place, guest.Command{Args: again, Writable: writable}, func(choice lab.Choice) error { return app.demo(cmd.Context(), choice, out) })
 		},
 	}
-	c.Flags().StringVar(&backEnd, "back-end", "auto", "auto, host (network namespaces) or uml (a kernel of its own)")
+	place.addFlags(c)
 	c.Flags().StringVar(&out, "out", "linerate-demo", "directory for record.json and report.html")
 	return c
 }

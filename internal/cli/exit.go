@@ -79,7 +79,7 @@ func status(err error) int {
 	case errors.Is(err, campaign.ErrRolledBack):
 		return exitRolledBack
 	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, agentapi.ErrBusy),
-		errors.Is(err, guest.ErrNoKernel), errors.Is(err, lab.ErrNoBackEnd), errors.Is(err, apply.ErrLocked), errors.Is(err, lab.ErrBusy):
+		errors.Is(err, guest.ErrNoKernel), errors.Is(err, guest.ErrNoEmulator), errors.Is(err, lab.ErrNoBackEnd), errors.Is(err, apply.ErrLocked), errors.Is(err, lab.ErrBusy):
 		return exitUnreachable
 	}
 	return exitFailed
@@ -162,6 +162,8 @@ func hintFor(err error) string {
 		return h.hint
 	case errors.Is(err, guest.ErrNoKernel), errors.Is(err, lab.ErrNoBackEnd):
 		return "install the lab kernel: apt-get install user-mode-linux"
+	case errors.Is(err, guest.ErrNoEmulator):
+		return "`make deps-qemu` in a checkout brings the emulator and kernels"
 	case errors.Is(err, fs.ErrPermission):
 		return "run it as root, or with CAP_NET_ADMIN and CAP_SYS_ADMIN"
 	case errors.Is(err, fleet.ErrUnreachable):

@@ -65,56 +65,6 @@ func scenario(name string) (lab.Scenario, error) {
 	return s, usage("unknown scenario "+name, "the scenarios are "+strings.Join(names, ", "))
 }
 
-// inLab runs f where a lab can be built: here, or, in a lab kernel, this
-// program again with the same arguments.
-// Writable are directories outside the working directory that it writes to.
-func (a *App) inLab(ctx context.Context, backEnd string, args, writable []string, f func(lab.Choice) error) error {
-	want, err := lab.ParseBackEnd(backEnd)
-	if err != nil {
-		return usage(err.Error(), "")
-	}
-	choice, err := lab.Choose(want)
-	if err != nil {
-		return err
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("find working directory: %w", err)
-	}
-	env := []string{fmt.Sprintf("COLUMNS=%d", a.width())}
-	if a.Terminal {
-		env = append(env, envTerminal+"=1")
-	}
-	cmd := guest.Command{Args: args, Env: env, Dir: dir, Writable: writable, Stdout: a.Stdout, Stderr: a.Stderr, Logger: a.logger()}
-	exit, entered, err := lab.Enter(ctx, choice, cmd)
-	if !entered {
-		return f(choice)
-	}
-	if err != nil {
-		return err
-	}
-	if exit.Status != 0 {
-		return statusError(exit.Status)
-	}
-	return nil
-}
-
-// outside makes a directory for results and names it when it is not in the
-// working directory, which a lab kernel can write to anyway.
-func outside(dir string) ([]string, error) {
-	if filepath.IsLocal(dir) {
-		return nil, nil
-	}
-	path, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, fmt.Errorf("find %s: %w", dir, err)
-	}
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return nil, fmt.Errorf("make directory: %w", err)
-	}
-	return []string{path}, nil
-}
-
 // withLab builds the scenario, runs f and takes everything down again, also
 // after an interrupt.
 func withLab(ctx context.Context, t lab.Topology, f func() error) (err error) {
@@ -132,7 +82,8 @@ func withLab(ctx context.Context, t lab.Topology, f func() error) (err error) {
 func removeJournal() error { return os.RemoveAll(labJournal) }
 
 func newLabRun(app *App) *cobra.Command {
-	var backEnd, out, duration string
+	var place labPlace
+	var out, duration string
 	c := &cobra.Command{
 		Use: "run SCENARIO", Short: "build a scenario, measure it, say what limits it", Args: exactly(1, "one SCENARIO (`linerate lab list` names them)"),
 		Long:    "Builds a scenario on a real kernel, measures its matrix, compares each result\nwith the prediction, and takes everything down again.\n\n" + exitHelp,
@@ -154,12 +105,12 @@ func newLabRun(app *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return app.inLab(cmd.Context(), backEnd, again, writable, func(choice lab.Choice) error {
+			return app.inLab(cmd.Context(), place, guest.Command{Args: again, Writable: writable}, func(choice lab.Choice) error {
 				return withLab(cmd.Context(), s.Net, func() error { return app.labRun(cmd.Context(), s, choice, window.Duration, out) })
 			})
 		},
 	}
-	c.Flags().StringVar(&backEnd, "back-end", "auto", "auto, host (network namespaces) or uml (a kernel of its own)")
+	place.addFlags(c)
 	c.Flags().StringVarP(&out, "output", "o", "", "also write the record to this file")
 	c.Flags().StringVar(&duration, "duration", "3s", "length of each measurement")
 	return c
@@ -250,15 +201,18 @@ func failures(r record.Record) error {
 }
 
 func newLabExec(app *App) *cobra.Command {
-	var backEnd string
+	var place labPlace
 	c := &cobra.Command{
 		Use: "exec SCENARIO -- COMMAND [ARG...]", Short: "run a command in a scenario's machine",
 		Long: `Builds a scenario and runs a command where it stands: the hosts are the network
 namespaces linerate-alpha, linerate-beta and linerate-switch. Ends with the
-command, which sees the host's files read-only in a lab kernel.
+command, which sees the host's files read-only in User-Mode Linux, and in an
+emulated kernel the usual tools (ip, tc, ss, sh ...), the command itself and the
+files that it is given. What it writes in the working directory stays.
 
 ` + exitHelp,
-		Example: "  linerate lab exec two-links -- ip netns exec linerate-alpha cat /proc/net/bonding/bond0",
+		Example: `  linerate lab exec two-links -- ip netns exec linerate-alpha cat /proc/net/bonding/bond0
+  linerate lab exec two-links --kernel 5.10 -- uname -r`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return usage("lab exec: want SCENARIO and a COMMAND after --", "linerate lab exec two-links -- ip netns exec linerate-alpha ip address")
@@ -271,12 +225,12 @@ command, which sees the host's files read-only in a lab kernel.
 				return err
 			}
 			again := append(append([]string{"lab", "exec"}, app.flagsAgain()...), append([]string{"--"}, args...)...)
-			return app.inLab(cmd.Context(), backEnd, again, nil, func(lab.Choice) error {
+			return app.inLab(cmd.Context(), place, guest.Command{Args: again, Files: filesOf(args[1:])}, func(lab.Choice) error {
 				return withLab(cmd.Context(), s.Net, func() error { return app.execute(cmd.Context(), args[1:]) })
 			})
 		},
 	}
-	c.Flags().StringVar(&backEnd, "back-end", "auto", "auto, host or uml")
+	place.addFlags(c)
 	return c
 }
 

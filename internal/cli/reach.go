@@ -56,5 +56,21 @@ func (a *App) dial(ctx context.Context, t target) (*fleet.Host, error) {
 	if strings.HasPrefix(t.reach, "netns:") {
 		return nil, withHint(err, "`ip netns list` names the network namespaces here")
 	}
-	return nil, withHint(err, "try `ssh "+strings.TrimPrefix(t.reach, "ssh://")+" linerate version`: it must work without a question")
+	return nil, withHint(err, "try `ssh "+sshWords(t.reach)+" linerate version`: it must work without a question")
+}
+
+// sshWords is a reach as the arguments that ssh takes.
+func sshWords(reach string) string {
+	u, err := url.Parse(reach)
+	if err != nil {
+		return strings.TrimPrefix(reach, "ssh://")
+	}
+	words := u.Hostname()
+	if name := u.User.Username(); name != "" {
+		words = name + "@" + words
+	}
+	if u.Port() != "" {
+		words = "-p " + u.Port() + " " + words
+	}
+	return words
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func newSteer(app *App) *cobra.Command {
-	c := group("steer", "which link each flow takes, and which ports spread flows evenly", newSteerShow(app), newSteerPick(app))
+	c := group("steer", "which link each flow takes, and which ports spread flows evenly", newSteerShow(app), newSteerPick(app), newSteerAddresses(app), newSteerMPTCP(app), newSteerProbe(app))
 	c.Long = `Computes the link that a bond sends each flow on, as the kernel's transmit hash
 does, and source ports or addresses that spread flows evenly.
 
@@ -26,6 +26,9 @@ does, and source ports or addresses that spread flows evenly.
 func newSteerShow(app *App) *cobra.Command {
 	var bundle bundleFlags
 	var flows flowFlags
+	var packet packetFlags
+	var ecmp ecmpFlags
+	var system systemFlags
 	c := &cobra.Command{
 		Use: "show", Short: "which link each flow takes", Args: none,
 		Long: `Says which link of a bond each flow takes, and how many take each. Links count
@@ -33,13 +36,31 @@ from 0 in enslave order. Where no program can know (a secret key, a mode that
 goes by load, an address that was not given) the link is unknown, with the
 reason.
 
-` + flowHelp + bundleHelp + exitHelp,
+` + flowHelp + bundleHelp + ecmpHelp + exitHelp,
 		Example: `  linerate steer show --src 10.0.0.1 --dst 10.0.0.2 --sport 40000-40015
-  linerate steer show --policy layer2 --links 2 --flows flows.csv`,
+  linerate steer show --policy layer2 --links 2 --flows flows.csv
+  linerate steer show --route --src 10.0.0.1 --dst 10.1.0.2 --sport 40000-40015
+  linerate steer show --ecmp 1:2:3 --ecmp-policy l4 --seed 7 --flows flows.csv`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := refuseZero(cmd); err != nil {
+				return err
+			}
 			frames, err := flows.frames(app.Stdin)
 			if err != nil {
 				return err
+			}
+			if err := packet.apply(frames); err != nil {
+				return err
+			}
+			if asked, err := ecmp.asked("steer show", &bundle, &system); err != nil {
+				return err
+			} else if asked {
+				return ecmp.show(cmd.Context(), app, &bundle, &flows, frames)
+			}
+			if foreign, err := system.foreign(); err != nil {
+				return err
+			} else if foreign {
+				return system.show(app, &bundle, &flows, frames)
 			}
 			b, host, err := bundle.resolve(cmd.Context(), app)
 			if err != nil {
@@ -48,17 +69,31 @@ reason.
 			if err := flows.complete(frames, b, host); err != nil {
 				return err
 			}
+			note, err := flows.nextHops(cmd.Context(), app, bundle.host, frames, b, host)
+			if err != nil {
+				return err
+			}
 			shown := steer.Show(b, frames)
 			if app.json {
+				app.note(note)
 				return app.printJSON(shown)
 			}
-			return app.printShown(b, shown)
+			if err := app.printShown(b, shown); err != nil {
+				return err
+			}
+			if note != "" {
+				fmt.Fprint(app.Stdout, wrapped("note: ", note, app.width()))
+			}
+			return nil
 		},
 	}
 	flows.add(c)
 	c.Flags().StringVar(&flows.sport, "sport", "", "source ports: 40000, 40000-40015, or a list of both")
-	c.Flags().StringVar(&flows.file, "flows", "", "CSV file of flows with the header proto,src,dst,sport,dport,smac,dmac,vlan\n(columns may be missing); - is standard input")
+	c.Flags().StringVar(&flows.file, "flows", "", "CSV file of flows with the header proto,src,dst,sport,dport,smac,dmac,vlan\n(columns may be missing, and icmp_type, icmp_code, icmp_id, spi, fragment and\nforwarded may be there); - is standard input")
+	packet.add(c)
 	bundle.add(c)
+	ecmp.add(c)
+	system.add(c)
 	return c
 }
 
@@ -72,6 +107,7 @@ and --links say another; the kernel and the byte order are its own unless
 type bundleFlags struct {
 	host, bond, policy, kernel, byteOrder string
 	links                                 int
+	calibrate                             bool
 }
 
 func (b *bundleFlags) add(c *cobra.Command) {
@@ -81,9 +117,23 @@ func (b *bundleFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&b.links, "links", 0, "number of links (default: the bond's usable ones)")
 	c.Flags().StringVar(&b.kernel, "kernel", "", "release of the sending kernel, such as 6.1 (default: the host's)")
 	c.Flags().StringVar(&b.byteOrder, "byte-order", "", "little or big (default: the host's)")
+	c.Flags().BoolVar(&b.calibrate, "calibrate", false, "find out by which era's rule the host's kernel hashes: sends at most 64 small\nframes from the bond to itself, which no switch delivers")
 }
 
 const mostLinks = 1024
+
+// counts are flags that are left out for their default: zero is none to ask for.
+var counts = [...]string{"links", "streams", "lanes", "subflows", "far-links", "back-links", "back-far-links"}
+
+// refuseZero refuses a count of zero that a user gave.
+func refuseZero(c *cobra.Command) error {
+	for _, name := range counts {
+		if f := c.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "0" {
+			return usage("--"+name+": want at least 1, not 0", "leave it out for the default")
+		}
+	}
+	return nil
+}
 
 // resolve is the bundle that the flags describe, with the host it was read
 // from: nil when the flags alone describe it.
@@ -109,9 +159,11 @@ func (b *bundleFlags) resolve(ctx context.Context, app *App) (steer.Bundle, *net
 		bundle = steer.Declared(*policy, b.links)
 		bundle.BigEndian = nativeBigEndian()
 		if eras == nil {
-			if eras, err = b.runningEras(ctx, app); err != nil {
+			release, err := app.linuxRelease(ctx, b.host)
+			if err != nil {
 				return steer.Bundle{}, nil, err
 			}
+			eras = steer.ErasOf(release)
 		}
 	} else if bundle, host, err = b.observed(ctx, app); err != nil {
 		return steer.Bundle{}, nil, err
@@ -128,25 +180,28 @@ func (b *bundleFlags) resolve(ctx context.Context, app *App) (steer.Bundle, *net
 	if eras != nil {
 		bundle.Era, bundle.Doubt = eras[0], eras[1:]
 	}
-	return bundle, host, nil
+	if b.calibrate {
+		bundle, err = b.calibrated(ctx, app, bundle, host)
+	}
+	return bundle, host, err
 }
 
-// runningEras are those of the host's kernel; nil, the current one, for a host
-// that does not run Linux.
-func (b *bundleFlags) runningEras(ctx context.Context, app *App) ([]steer.Era, error) {
-	t, err := parseTarget(b.host)
+// linuxRelease is that of the host's kernel; "", which has the eras of a current
+// one, for a host that does not run Linux.
+func (a *App) linuxRelease(ctx context.Context, reach string) (string, error) {
+	t, err := parseTarget(reach)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	h, err := app.dial(ctx, t)
+	h, err := a.dial(ctx, t)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer h.Close()
 	if h.Hello.OS != "linux" {
-		return nil, nil
+		return "", nil
 	}
-	return steer.ErasOf(h.Hello.Kernel), nil
+	return h.Hello.Kernel, nil
 }
 
 // observed reads the bond named, or the only one, from the host.

@@ -69,7 +69,7 @@ func TestSteerShowUnknown(t *testing.T) {
 
 func TestSteerPick(t *testing.T) {
 	doc := document(t, run(t, "", steerArgs("pick", "--json", "--src", "10.0.0.1", "--dst", "10.0.0.2", "--streams", "4", "--sport", "50000-50100")...))
-	wantKeys(t, "document", doc, "streams ports addresses per_link")
+	wantKeys(t, "document", doc, "streams ports addresses per_link even")
 	if doc["streams"] != 4.0 || len(doc["ports"].([]any)) != 4 || len(doc["addresses"].([]any)) != 4 {
 		t.Errorf("document %v, want 4 streams", doc)
 	}
@@ -130,9 +130,9 @@ func TestSteerRefuses(t *testing.T) {
 		{"", []string{"steer", "show", "--links", "-1", "--src", "10.0.0.1"}, "--links: want 1 to", ""},
 		{"", steerArgs("show"), "steer show: no flows named", "--src"},
 		{"", steerArgs("show", addresses...), "steer show: no source port, and layer3+4 goes by it", "--sport"},
-		{"", steerArgs("show", append(addresses, "--sport", "40015-40000")...), "--sport: the range 40015-40000 ends before it begins", "40000-40015"},
-		{"", steerArgs("show", append(addresses, "--sport", "70000")...), "--sport: 70000 is no port", "40000-40015"},
-		{"", steerArgs("show", append(addresses, "--sport", "40000-")...), "--sport: 40000- is no port", "40000-40015"},
+		{"", steerArgs("show", append(addresses, "--sport", "40015-40000")...), "--sport: parse ports 40015-40000: the range ends before it begins", "40000-40015"},
+		{"", steerArgs("show", append(addresses, "--sport", "70000")...), "--sport: parse ports \"70000\": want a port", "40000-40015"},
+		{"", steerArgs("show", append(addresses, "--sport", "40000-")...), "--sport: parse ports \"40000-\": want a port", "40000-40015"},
 		{"", steerArgs("show", append(addresses, "--sport", long)...), "--sport: more than", ""},
 		{"", steerArgs("show", "--src", "10.0.0.300"), "--src: 10.0.0.300 is no IPv4", ""},
 		{"", steerArgs("show", "--src", "10.0.0.1,10.0.0.2,10.0.0.3", "--dst", "10.0.0.4,10.0.0.5", "--sport", "1"), "--src and --dst: 3 and 2 addresses cannot be paired", "as many"},
@@ -149,7 +149,7 @@ func TestSteerRefuses(t *testing.T) {
 		{"", steerArgs("pick", append(addresses, "--lane", "10.0.0.1,10.0.0.2")...), "steer pick: --lane and --src", ""},
 		{"", steerArgs("pick", append(addresses, "--streams", "-1")...), "--streams: want 1 to", ""},
 		{"", steerArgs("pick", append(addresses, "--streams", "9", "--sport", "1-4")...), "pick ports: 9 streams, ports 1 to 4: too few", "longer range"},
-		{"", steerArgs("pick", append(addresses, "--sport", "1,2")...), "--sport: 1,2 is no port or range", "40000"},
+		{"", steerArgs("pick", append(addresses, "--sport", "1,2")...), "--sport: parse ports \"1,2\": want a port or a range", "40000"},
 		{"", steerArgs("pick", append(addresses, "--far-policy", "layer2")...), "--far-policy and --far-links go together", "both"},
 		{"", []string{"steer", "show", "--host", "somewhere", "--sport", "1"}, "host somewhere: not said how to reach it", "ssh://root@somewhere"},
 	} {

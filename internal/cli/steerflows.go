@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/netip"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,13 +32,18 @@ type flowFlags struct {
 }
 
 func (f *flowFlags) add(c *cobra.Command) {
+	f.addParts(c)
+	c.Flags().Uint16Var(&f.dport, "dport", steer.DefaultDport, "destination port")
+}
+
+// addParts is add without the destination port, of which pick takes several.
+func (f *flowFlags) addParts(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.src, "src", nil, "source address, or a list")
 	c.Flags().StringSliceVar(&f.dst, "dst", nil, "destination address, or a list")
-	c.Flags().Uint16Var(&f.dport, "dport", steer.DefaultDport, "destination port")
 	c.Flags().StringVar(&f.smac, "smac", "", "sender's MAC address (default: the host's own for --src)")
 	c.Flags().StringVar(&f.dmac, "dmac", "", "next hop's MAC address")
 	c.Flags().Uint16Var(&f.vlan, "vlan", 0, "VLAN tag (default: the one --src is on)")
-	c.Flags().StringVar(&f.proto, "proto", "tcp", "tcp, udp, icmp, icmpv6 or a protocol number")
+	c.Flags().StringVar(&f.proto, "proto", "tcp", "tcp, udp, icmp, icmpv6, sctp, esp, gre or a protocol number")
 }
 
 // template is the frame that all flows of the flags have in common.
@@ -101,7 +105,7 @@ func (f *flowFlags) frames(stdin io.Reader) ([]flow.Frame, error) {
 // complete gives frames the MAC address and the VLAN tag that their source
 // address has on the host, and refuses flows that lack a port which decides.
 func (f *flowFlags) complete(frames []flow.Frame, b steer.Bundle, host *netstate.Host) error {
-	if f.file == "" && f.sport == "" && b.Reach().Ports && len(b.Ports) > 1 {
+	if f.file == "" && f.sport == "" && frames[0].Proto.HasPorts() && b.Reach().Ports && len(b.Ports) > 1 {
 		return usage("steer show: no source port, and "+b.Policy.String()+" goes by it", "say --sport 40000, or a range such as 40000-40015")
 	}
 	if host == nil {
@@ -139,8 +143,19 @@ func (f *flowFlags) lanes() ([]flow.Lane, error) {
 	lanes := make([]flow.Lane, n)
 	for i := range lanes {
 		lanes[i] = flow.Lane{Src: src[i%len(src)], Dst: dst[i%len(dst)]}
+		if err := oneFamily("--src and --dst", lanes[i]); err != nil {
+			return nil, err
+		}
 	}
 	return lanes, nil
+}
+
+// oneFamily refuses a pair of addresses that no packet can have.
+func oneFamily(flag string, l flow.Lane) error {
+	if l.OneFamily() {
+		return nil
+	}
+	return usage(fmt.Sprintf("%s: %s and %s are of different families", flag, l.Src, l.Dst), "pair IPv4 with IPv4, and IPv6 with IPv6")
 }
 
 // parseAddresses reads addresses; without any it is one that is not given.
@@ -181,21 +196,13 @@ func parsePorts(s string) ([]uint16, error) {
 	return ports, nil
 }
 
-// parsePortRange reads "40000-40015", or one port as a range of one.
+// parsePortRange reads "40000-40015" of --sport, or one port as a range of one.
 func parsePortRange(s string) (first, last uint16, err error) {
-	low, high, ranged := strings.Cut(strings.TrimSpace(s), "-")
-	if !ranged {
-		high = low
+	r, err := flow.ParsePortRange(s)
+	if err != nil {
+		return 0, 0, usage("--sport: "+err.Error(), "write 40000, 40000-40015, or a list of both")
 	}
-	a, errA := strconv.ParseUint(low, 10, 16)
-	z, errZ := strconv.ParseUint(high, 10, 16)
-	switch {
-	case errA != nil || errZ != nil:
-		return 0, 0, usage("--sport: "+s+" is no port or range of ports from 0 to 65535", "write 40000, 40000-40015, or a list of both")
-	case a > z:
-		return 0, 0, usage("--sport: the range "+s+" ends before it begins", fmt.Sprintf("write %d-%d", z, a))
-	}
-	return uint16(a), uint16(z), nil
+	return r.First, r.Last, nil
 }
 
 // readFlows reads a CSV file of flows; "-" is standard input.

@@ -4,23 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/recipe"
 	"github.com/linerate/linerate/steer"
 )
 
 // pickFlags are what pick takes beside the bond and the parts of a flow.
 type pickFlags struct {
-	streams   int
-	lanes     []string
-	farPolicy string
-	farLinks  int
+	systemFlags
+	ecmp    ecmpFlags
+	streams int
+	lanes   []string
+	dports  string
+	program string
+	avoid   avoidFlags
+	// The other sides: the switch towards the receiver, the receiver itself,
+	// and the switch towards the sender.
+	farPolicy              string
+	farLinks               int
+	backSystem, backPolicy string
+	backLinks              int
+	backFarPolicy          string
+	backFarLinks           int
 }
 
 func newSteerPick(app *App) *cobra.Command {
@@ -29,84 +40,258 @@ func newSteerPick(app *App) *cobra.Command {
 	var pick pickFlags
 	c := &cobra.Command{
 		Use: "pick", Short: "ports or addresses that spread streams evenly", Args: none,
-		Long: `Chooses source ports, and pairs of addresses where ports alone do not help, so
-that streams use the links of a bond evenly. Start them in the order given: any
-first ones of them are even too. With --far-policy and --far-links the links of
-the switch towards the receiver are spread as well.
+		Long: `Chooses source ports, and pairs of addresses or destination ports where those do
+not help, so that streams use the links of a bond evenly. Start them in the
+order given: any first ones of them are even too.
 
-` + flowHelp + bundleHelp + exitHelp,
+Every other place that spreads the same connections is made even as well, as far
+as it is said: --far-... is the switch towards the receiver, --back-... how the
+receiver sends back, --back-far-... the switch towards the sender. Where not all
+can be even, they are in that order.
+
+Ports that sockets of the host hold, and those it reserves
+(net.ipv4.ip_local_reserved_ports), are left out where the bond is read from a
+host or --host names one. --for prints the commands that run the streams with
+another program.
+
+` + flowHelp + bundleHelp + ecmpHelp + exitHelp,
 		Example: `  linerate steer pick --src 10.0.0.1 --dst 10.0.0.2 --streams 4
-  linerate steer pick --lane 10.0.0.1,10.0.0.2 --lane 10.0.0.3,10.0.0.4`,
+  linerate steer pick --lane 10.0.0.1,10.0.0.2 --lane 10.0.0.3,10.0.0.4
+  linerate steer pick --src 10.0.0.1 --dst 10.0.0.2 --streams 4 --for iperf3
+  linerate steer pick --src 10.0.0.1 --dst 10.0.0.2 --streams 6 \
+      --far-policy layer3+4 --far-links 3
+  linerate steer pick --route --src 10.0.0.1 --dst 10.1.0.2 --streams 4`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			req, err := pick.request(cmd.Context(), app, &bundle, &flows)
-			if err != nil {
+			if err := refuseZero(cmd); err != nil {
 				return err
 			}
-			picked, err := steer.Pick(req)
-			switch {
-			case errors.Is(err, steer.ErrTooFewPorts):
-				return usage(err.Error(), "give --sport a longer range")
-			case err != nil:
-				return usage(err.Error(), "")
-			}
-			return app.printPicked(req, picked)
+			pick.avoid.hostNamed = cmd.Flags().Changed("host")
+			return pick.run(cmd.Context(), app, &bundle, &flows)
 		},
 	}
-	flows.add(c)
-	c.Flags().StringVar(&flows.sport, "sport", "", fmt.Sprintf("range of source ports to choose from (default: %d-%d)", steer.DefaultFirstPort, steer.DefaultLastPort))
-	c.Flags().IntVar(&pick.streams, "streams", 0, "number of streams (default: one a link)")
-	c.Flags().StringArrayVar(&pick.lanes, "lane", nil, "SRC,DST: a pair of addresses that may be used; again for each")
-	c.Flags().StringVar(&pick.farPolicy, "far-policy", "", "the far side's transmit hash policy")
-	c.Flags().IntVar(&pick.farLinks, "far-links", 0, "number of links on the far side")
+	flows.addParts(c)
+	pick.add(c, &flows)
 	bundle.add(c)
 	return c
+}
+
+func (p *pickFlags) add(c *cobra.Command, flows *flowFlags) {
+	p.systemFlags.add(c)
+	p.ecmp.add(c)
+	c.Flags().StringVar(&p.dports, "dport", fmt.Sprint(steer.DefaultDport), "destination port, or a list such as 5201-5204 where the server listens on several")
+	c.Flags().StringVar(&flows.sport, "sport", "", fmt.Sprintf("range of source ports to choose from (default: %d-%d)", steer.DefaultFirstPort, steer.DefaultLastPort))
+	c.Flags().IntVar(&p.streams, "streams", 0, "number of streams (default: one a link)")
+	c.Flags().StringArrayVar(&p.lanes, "lane", nil, "SRC,DST: a pair of addresses that may be used; again for each")
+	c.Flags().StringVar(&p.program, "for", "", "print commands for a program: iperf3, iperf2, nfs, rclone, wdt, or ports\nfor any that binds its ports")
+	p.avoid.add(c)
+	c.Flags().StringVar(&p.farPolicy, "far-policy", "", "transmit hash policy of the switch towards the receiver's links")
+	c.Flags().IntVar(&p.farLinks, "far-links", 0, "number of links to the receiver")
+	c.Flags().StringVar(&p.backSystem, "back-system", systemLinux, "system of the receiver: linux, aix or freebsd")
+	c.Flags().StringVar(&p.backPolicy, "back-policy", "", "policy by which the receiver sends back")
+	c.Flags().IntVar(&p.backLinks, "back-links", 0, "number of links that the receiver sends back on")
+	c.Flags().StringVar(&p.backFarPolicy, "back-far-policy", "", "transmit hash policy of the switch towards the sender's links")
+	c.Flags().IntVar(&p.backFarLinks, "back-far-links", 0, "number of links back to the sender")
+}
+
+// run picks and prints.
+func (p *pickFlags) run(ctx context.Context, app *App, bundle *bundleFlags, flows *flowFlags) error {
+	req, side, notes, err := p.request(ctx, app, bundle, flows)
+	if err != nil {
+		return err
+	}
+	var picked steer.Picked
+	var how *recipe.Recipe
+	if side != nil {
+		defer side.Close()
+		picked, how, err = side.settle(ctx, &req, p.choose)
+	} else {
+		picked, how, err = p.choose(req)
+	}
+	if err != nil {
+		return err
+	}
+	return app.printPicked(req, picked, how, notes)
+}
+
+// choose picks, for a program where one is named.
+func (p *pickFlags) choose(req steer.PickRequest) (picked steer.Picked, how *recipe.Recipe, err error) {
+	if p.program == "" {
+		picked, err = steer.Pick(req)
+	} else {
+		var program recipe.Program
+		if err := program.UnmarshalText([]byte(p.program)); err != nil {
+			return picked, nil, usage("--for: unknown program "+p.program, "the programs are "+strings.Join(recipe.Programs(), ", "))
+		}
+		how = new(recipe.Recipe)
+		picked, *how, err = recipe.For(program, req)
+	}
+	switch {
+	case errors.Is(err, steer.ErrTooFewPorts):
+		return picked, nil, usage(err.Error(), "give --sport a longer range, or avoid fewer ports")
+	case err != nil:
+		return picked, nil, usage(err.Error(), "")
+	}
+	return picked, how, nil
 }
 
 // mostStreams bounds what is chosen for at once.
 const mostStreams = 4096
 
-func (p *pickFlags) request(ctx context.Context, app *App, bundle *bundleFlags, flows *flowFlags) (steer.PickRequest, error) {
-	var req steer.PickRequest
-	base, err := flows.template()
+// request is what the flags ask for. The side is not nil where a kernel is to
+// be asked: the caller closes it.
+func (p *pickFlags) request(ctx context.Context, app *App, bundle *bundleFlags, flows *flowFlags) (req steer.PickRequest, side *routeSide, notes []string, err error) {
+	base, err := p.parts(&req, flows)
 	if err != nil {
-		return req, err
+		return req, nil, nil, err
+	}
+	if err := p.otherSides(&req); err != nil {
+		return req, nil, nil, err
+	}
+	routed, err := p.ecmp.asked("steer pick", bundle, &p.systemFlags)
+	switch {
+	case err != nil:
+		return req, nil, nil, err
+	case routed:
+		side, notes, err = p.onRoute(ctx, app, &req, bundle, base)
+	default:
+		notes, err = p.onBond(ctx, app, &req, bundle, flows, base)
+	}
+	return req, side, notes, err
+}
+
+// streamsOn is as many streams as were asked for, else one a link.
+func (p *pickFlags) streamsOn(req *steer.PickRequest) {
+	if req.Streams = p.streams; req.Streams == 0 {
+		req.Streams = len(req.Near.Links())
+	}
+}
+
+// onBond completes a request whose sender spreads over a bond, or what another
+// system calls one.
+func (p *pickFlags) onBond(ctx context.Context, app *App, req *steer.PickRequest, bundle *bundleFlags, flows *flowFlags, base flow.Frame) (notes []string, err error) {
+	bond, host, err := p.nearSide(ctx, app, req, bundle)
+	if err != nil {
+		return nil, err
+	}
+	if len(req.Near.Links()) == 0 {
+		return nil, errors.New("pick ports: the bond has no usable link")
+	}
+	p.streamsOn(req)
+	frames := []flow.Frame{base}
+	frames[0].Src, frames[0].Dst = req.Lanes[0].Src, req.Lanes[0].Dst
+	chosen := *flows
+	chosen.sport = "chosen"
+	if err := chosen.complete(frames, bond, host); err != nil {
+		return nil, err
+	}
+	note, err := flows.nextHops(ctx, app, bundle.host, frames, bond, host)
+	if err != nil {
+		return nil, err
+	}
+	if note != "" {
+		notes = append(notes, note)
+	}
+	req.Proto, req.SrcMAC, req.DstMAC, req.VLAN = base.Proto, frames[0].SrcMAC, frames[0].DstMAC, frames[0].VLAN
+	// On one subnet the frames that come back have the same addresses, swapped.
+	req.BackSrcMAC, req.BackDstMAC = req.DstMAC, req.SrcMAC
+	avoided, err := p.avoid.apply(ctx, app, req, bundle, host != nil)
+	return append(notes, avoided...), err
+}
+
+// parts are what the flags alone say: addresses, ports, the number of streams.
+func (p *pickFlags) parts(req *steer.PickRequest, flows *flowFlags) (base flow.Frame, err error) {
+	if base, err = flows.template(); err != nil {
+		return base, err
 	}
 	if req.Lanes, err = p.lanesOf(flows); err != nil {
-		return req, err
-	}
-	if req.Far, err = p.far(); err != nil {
-		return req, err
+		return base, err
 	}
 	if flows.sport != "" {
 		if req.FirstPort, req.LastPort, err = parsePortRange(flows.sport); err != nil {
-			return req, err
+			return base, err
 		}
 		if req.FirstPort == 0 {
-			return req, usage("--sport: port 0 is none to choose", "")
+			return base, usage("--sport: port 0 is none to choose", "")
 		}
 	}
+	if req.Dports, err = parseDports(p.dports); err != nil {
+		return base, err
+	}
+	base.Dport = req.Dports[0]
+	if p.program == recipe.WDT.String() && p.dports == fmt.Sprint(steer.DefaultDport) {
+		req.Dports = nil // wdt has a default of its own
+	}
 	if p.streams < 0 || p.streams > mostStreams {
-		return req, usage(fmt.Sprintf("--streams: want 1 to %d, not %d", mostStreams, p.streams), "")
+		return base, usage(fmt.Sprintf("--streams: want 1 to %d, not %d", mostStreams, p.streams), "")
 	}
-	var host *netstate.Host
-	if req.Bundle, host, err = bundle.resolve(ctx, app); err != nil {
-		return req, err
+	return base, nil
+}
+
+// parseDports reads destination ports, each once.
+func parseDports(s string) ([]uint16, error) {
+	ranges, err := flow.ParsePortRanges(s)
+	if err != nil {
+		return nil, usage("--dport: "+s+" is no list of ports", "write 5201, 5201-5204, or a list of both")
 	}
-	if len(req.Bundle.Ports) == 0 {
-		return req, fmt.Errorf("pick ports: the bond has no usable link")
+	var ports []uint16
+	for _, r := range ranges {
+		for port := int(r.First); port <= int(r.Last); port++ {
+			ports = append(ports, uint16(port))
+		}
 	}
-	if req.Streams = p.streams; req.Streams == 0 {
-		req.Streams = len(req.Bundle.Ports)
+	slices.Sort(ports)
+	ports = slices.Compact(ports)
+	if len(ports) == 0 || len(ports) > mostStreams || ports[0] == 0 {
+		return nil, usage(fmt.Sprintf("--dport: want 1 to %d ports above 0", mostStreams), "")
 	}
-	frames := []flow.Frame{base}
-	frames[0].Src = req.Lanes[0].Src
-	flows.sport = "chosen"
-	if err := flows.complete(frames, req.Bundle, host); err != nil {
-		return req, err
+	return ports, nil
+}
+
+// nearSide is how the sender spreads, with the bond and the host it was read
+// from, where it is one.
+func (p *pickFlags) nearSide(ctx context.Context, app *App, req *steer.PickRequest, bundle *bundleFlags) (bond steer.Bundle, host *netstate.Host, err error) {
+	foreign, err := p.foreign()
+	if err != nil {
+		return bond, nil, err
 	}
-	req.Proto, req.Dport = base.Proto, base.Dport
-	req.SrcMAC, req.DstMAC, req.VLAN = frames[0].SrcMAC, frames[0].DstMAC, frames[0].VLAN
-	return req, nil
+	if foreign {
+		req.Near, err = aggregation("--", p.system, bundle.policy, bundle.links)
+		return bond, nil, err
+	}
+	if bond, host, err = bundle.resolve(ctx, app); err != nil {
+		return bond, nil, err
+	}
+	req.Near = bond
+	return bond, host, nil
+}
+
+// otherSides are the spreaders beyond the sender, where they are declared.
+func (p *pickFlags) otherSides(req *steer.PickRequest) error {
+	if err := knownSystem("--back-system", p.backSystem); err != nil {
+		return err
+	}
+	for _, side := range []struct {
+		flag, system, policy string
+		links                int
+		to                   *steer.Spreader
+	}{
+		{"--far-", systemLinux, p.farPolicy, p.farLinks, &req.Far},
+		{"--back-", p.backSystem, p.backPolicy, p.backLinks, &req.Back},
+		{"--back-far-", systemLinux, p.backFarPolicy, p.backFarLinks, &req.BackFar},
+	} {
+		if side.policy == "" && side.links == 0 {
+			continue
+		}
+		if side.system == systemLinux && side.policy == "" || side.links == 0 {
+			return usage(fmt.Sprintf("%[1]spolicy and %[1]slinks go together", side.flag), fmt.Sprintf("say both, such as %[1]spolicy layer3+4 %[1]slinks 2", side.flag))
+		}
+		spreader, err := aggregation(side.flag, side.system, side.policy, side.links)
+		if err != nil {
+			return err
+		}
+		*side.to = spreader
+	}
+	return nil
 }
 
 // lanesOf are the pairs of --lane, or those of --src and --dst.
@@ -130,128 +315,11 @@ func (p *pickFlags) lanesOf(flows *flowFlags) ([]flow.Lane, error) {
 		if err != nil {
 			return nil, err
 		}
-		lanes = append(lanes, flow.Lane{Src: pair[0], Dst: pair[1]})
+		lane := flow.Lane{Src: pair[0], Dst: pair[1]}
+		if err := oneFamily("--lane", lane); err != nil {
+			return nil, err
+		}
+		lanes = append(lanes, lane)
 	}
 	return lanes, nil
-}
-
-// far is the far side's bundle; nil when nothing is said of it.
-func (p *pickFlags) far() (*steer.Bundle, error) {
-	if p.farPolicy == "" && p.farLinks == 0 {
-		return nil, nil
-	}
-	policy, err := parsePolicy("--far-policy", p.farPolicy)
-	if err != nil {
-		return nil, err
-	}
-	if policy == nil || p.farLinks < 1 || p.farLinks > mostLinks {
-		return nil, usage("--far-policy and --far-links go together", fmt.Sprintf("say both, such as --far-policy layer3+4 --far-links 2 (at most %d)", mostLinks))
-	}
-	b := steer.Declared(*policy, p.farLinks)
-	return &b, nil
-}
-
-func linkText(b steer.Bundle, i int) string {
-	if i < 0 || i >= len(b.Ports) {
-		return "unknown"
-	}
-	if b.Ports[i] == strconv.Itoa(i) {
-		return b.Ports[i]
-	}
-	return fmt.Sprintf("%d %s", i, b.Ports[i])
-}
-
-// perLink is how many flows each link gets.
-func perLink(b steer.Bundle, counts []int) string {
-	parts := make([]string, len(counts))
-	for i, n := range counts {
-		parts[i] = fmt.Sprintf("%s: %d", linkText(b, i), n)
-	}
-	return strings.Join(parts, ", ")
-}
-
-func (a *App) printShown(b steer.Bundle, s steer.Shown) error {
-	fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%s, %s over %d links, %s", b.Mode, b.Policy, len(b.Ports), kernelText(b)), a.width()))
-	w := tabwriter.NewWriter(a.Stdout, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "PROTO\tSRC\tDST\tSPORT\tDPORT\tHASH\tLINK")
-	var reasons []string
-	told := map[string]bool{}
-	for _, f := range s.Flows {
-		hash, link := "-", "unknown"
-		if f.Hash != nil {
-			hash = fmt.Sprintf("%#08x", *f.Hash)
-		}
-		switch {
-		case f.Link != nil:
-			link = linkText(b, *f.Link)
-		case f.Known:
-			link = "all"
-		}
-		if f.Why != "" && !told[f.Why] {
-			told[f.Why] = true
-			reasons = append(reasons, f.Why)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", f.Proto, orNone(f.Src.IsValid(), f.Src.String()), orNone(f.Dst.IsValid(), f.Dst.String()), f.Sport, f.Dport, hash, link)
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print flows: %w", err)
-	}
-	fmt.Fprint(a.Stdout, wrapped("on each link: ", perLink(b, s.PerLink), a.width()))
-	for _, why := range reasons {
-		fmt.Fprint(a.Stdout, wrapped("note: ", why, a.width()))
-	}
-	return nil
-}
-
-func orNone(given bool, s string) string {
-	if !given {
-		return "-"
-	}
-	return s
-}
-
-func (a *App) printPicked(req steer.PickRequest, p steer.Picked) error {
-	if a.json {
-		if p.Why != "" && !a.quiet {
-			fmt.Fprintln(a.Stderr, "note: "+oneLine(p.Why))
-		}
-		return a.printJSON(p.Shown())
-	}
-	b := req.Bundle
-	fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%d streams, %s, %s over %d links, %s", len(p.Streams), b.Mode, b.Policy, len(b.Ports), kernelText(b)), a.width()))
-	w := tabwriter.NewWriter(a.Stdout, 0, 8, 2, ' ', 0)
-	header := "STREAM\tSPORT\tSRC\tDST\tDPORT\tLINK"
-	if req.Far != nil {
-		header += "\tFAR LINK"
-	}
-	fmt.Fprintln(w, header)
-	ports := make([]string, len(p.Streams))
-	for i, s := range p.Streams {
-		ports[i] = strconv.Itoa(int(s.Sport))
-		row := fmt.Sprintf("%d\t%d\t%s\t%s\t%d\t%s", i, s.Sport, s.Src, s.Dst, req.Dport, linkText(b, s.Link))
-		if req.Far != nil {
-			row += "\t" + linkText(*req.Far, s.FarLink)
-		}
-		fmt.Fprintln(w, row)
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print streams: %w", err)
-	}
-	fmt.Fprint(a.Stdout, wrapped("on each link: ", perLink(b, p.PerLink), a.width()))
-	if req.Far != nil {
-		fmt.Fprint(a.Stdout, wrapped("on each far link: ", perLink(*req.Far, p.FarPerLink), a.width()))
-	}
-	even := "no"
-	if p.Even {
-		even = "yes"
-	}
-	if p.Relative {
-		even += "; the links are told apart, but their numbers are not known"
-	}
-	fmt.Fprint(a.Stdout, wrapped("even: ", even, a.width()))
-	if p.Why != "" {
-		fmt.Fprint(a.Stdout, wrapped("note: ", p.Why, a.width()))
-	}
-	fmt.Fprintln(a.Stdout, "ports: "+strings.Join(ports, ","))
-	return nil
 }

@@ -80,7 +80,16 @@ func labBackEnds() []labBackEnd {
 	if err := guest.Installed(); err != nil {
 		uml.Usable, uml.Why = false, err.Error()
 	}
-	return []labBackEnd{host, uml}
+	return []labBackEnd{host, uml, emulated()}
+}
+
+func emulated() labBackEnd {
+	dir, series := lab.Kernels()
+	b := labBackEnd{Name: lab.QEMU, Usable: true, Why: fmt.Sprintf("emulates the kernels in %s: %s", dir, strings.Join(series, ", "))}
+	if _, err := lab.ChooseKernel(""); err != nil {
+		b.Usable, b.Why = false, strings.TrimPrefix(err.Error(), "use back end qemu: ")
+	}
+	return b
 }
 
 func (a *App) printVersion(doc versionDocument) {

@@ -25,7 +25,7 @@ func TestVersion(t *testing.T) {
 			t.Errorf("back end %v has no reason", m)
 		}
 	}
-	if strings.Join(names, " ") != "host uml" {
+	if strings.Join(names, " ") != "host uml qemu" {
 		t.Errorf("back ends %v", names)
 	}
 	o := run(t, "", "version")
@@ -35,12 +35,14 @@ func TestVersion(t *testing.T) {
 	fits(t, o.stdout)
 }
 
-// Without a lab kernel on the path that back end is said to be missing.
+// Without the program that runs it, a back end is said to be missing.
 func TestVersionWithoutALabKernel(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
+	missing := map[string]string{"uml": "linux.uml", "qemu": "qemu-system-x86_64"}
 	for _, b := range document(t, run(t, "", "version", "--json"))["lab_back_ends"].([]any) {
-		if m := b.(map[string]any); m["name"] == "uml" && (m["usable"] != false || !strings.Contains(m["why"].(string), "linux.uml")) {
-			t.Errorf("back end %v, want unusable for want of linux.uml", m)
+		m := b.(map[string]any)
+		if program := missing[m["name"].(string)]; program != "" && (m["usable"] != false || !strings.Contains(m["why"].(string), program)) {
+			t.Errorf("back end %v, want unusable for want of %s", m, program)
 		}
 	}
 }

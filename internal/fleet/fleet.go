@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 
@@ -74,7 +75,9 @@ func transport(ctx context.Context, name, reach string, cfg Config) (Transport, 
 		return newLocal(name, netns.Namespace{}, cfg), nil
 	case scheme == "netns" && rest != "":
 		ns := netns.Named(rest)
-		if err := ns.Do(func() error { return nil }); err != nil {
+		if err := ns.Do(func() error { return nil }); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: no namespace %s", ErrUnreachable, rest)
+		} else if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 		}
 		return newLocal(name, ns, cfg), nil

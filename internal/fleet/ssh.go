@@ -58,17 +58,51 @@ func newSSH(_ context.Context, reach string, _ Config) (Transport, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%w: start ssh: %w", ErrUnreachable, err)
 	}
-	return newStream(out, in, func() error { return endSSH(cmd) }, words.String), nil
+	p := &sshProcess{cmd: cmd, words: words, ended: make(chan struct{})}
+	return newStream(out, in, p.end, p.lastWords), nil
 }
 
-func endSSH(cmd *exec.Cmd) error {
-	timer := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
+// sshProcess is a running ssh. It is waited for once.
+type sshProcess struct {
+	cmd    *exec.Cmd
+	words  *tail
+	reaped sync.Once
+	ended  chan struct{} // closed once err holds
+	err    error
+}
+
+// wait begins to wait for ssh; the channel closes when it has ended and all
+// that it printed has been copied.
+func (p *sshProcess) wait() <-chan struct{} {
+	p.reaped.Do(func() {
+		go func() {
+			defer close(p.ended)
+			p.err = p.cmd.Wait()
+		}()
+	})
+	return p.ended
+}
+
+// lastWords are what ssh said before its output ended: it may still be
+// saying it then.
+func (p *sshProcess) lastWords() string {
+	select {
+	case <-p.wait():
+	case <-time.After(2 * time.Second):
+	}
+	return p.words.String()
+}
+
+// end waits for ssh, whose input is closed, and kills it where it stays.
+func (p *sshProcess) end() error {
+	timer := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
 	defer timer.Stop()
-	if err := cmd.Wait(); err != nil {
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+	<-p.wait()
+	if p.err != nil {
+		if exit := (*exec.ExitError)(nil); errors.As(p.err, &exit) {
 			return nil // what it had to say, its calls have said
 		}
-		return fmt.Errorf("end ssh: %w", err)
+		return fmt.Errorf("end ssh: %w", p.err)
 	}
 	return nil
 }

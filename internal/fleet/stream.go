@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
 )
@@ -20,7 +21,8 @@ const maxReply = 64 << 20
 type stream struct {
 	w       io.WriteCloser
 	closing func() error  // waits for the far end; nil for none
-	explain func() string // the far end's last words; nil for none
+	explain func() string // the far end's last words, waited for; nil for none
+	over    chan struct{} // closed when nothing more is read
 
 	mu      sync.Mutex
 	next    uint64
@@ -29,7 +31,7 @@ type stream struct {
 }
 
 func newStream(r io.Reader, w io.WriteCloser, closing func() error, explain func() string) *stream {
-	s := &stream{w: w, closing: closing, explain: explain, waiting: make(map[uint64]chan agentapi.Reply)}
+	s := &stream{w: w, closing: closing, explain: explain, over: make(chan struct{}), waiting: make(map[uint64]chan agentapi.Reply)}
 	go s.read(r)
 	return s
 }
@@ -52,14 +54,17 @@ func (s *stream) read(r io.Reader) {
 		}
 	}
 	err := ErrUnreachable
-	if s.explain != nil && s.explain() != "" {
-		err = fmt.Errorf("%w: %s", ErrUnreachable, s.explain())
+	if s.explain != nil {
+		if why := s.explain(); why != "" {
+			err = fmt.Errorf("%w: %s", ErrUnreachable, why)
+		}
 	}
 	s.die(errors.Join(err, lines.Err()))
 }
 
 // die fails every call that waits and all to come.
 func (s *stream) die(err error) {
+	defer close(s.over)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dead = err
@@ -73,7 +78,7 @@ func (s *stream) die(err error) {
 func (s *stream) Call(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error) {
 	id, ch, err := s.send(method, params)
 	if err != nil {
-		return nil, err
+		return nil, s.reason(ctx, err)
 	}
 	select {
 	case <-ctx.Done():
@@ -92,6 +97,24 @@ func (s *stream) Call(ctx context.Context, method agentapi.Method, params json.R
 		}
 		return reply.Result, nil
 	}
+}
+
+// reason is why a request could not be sent: that a pipe broke says less than
+// the last words of what was at its other end.
+func (s *stream) reason(ctx context.Context, err error) error {
+	if s.explain == nil || !errors.Is(err, ErrUnreachable) {
+		return err
+	}
+	select {
+	case <-s.over:
+	case <-ctx.Done():
+		return err
+	case <-time.After(3 * time.Second):
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dead
 }
 
 func (s *stream) send(method agentapi.Method, params json.RawMessage) (uint64, chan agentapi.Reply, error) {

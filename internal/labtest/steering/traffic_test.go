@@ -77,7 +77,7 @@ func (g generator) any() flow.Frame {
 }
 
 func (g generator) ports(f flow.Frame, p flow.Proto) flow.Frame {
-	f.Proto, f.Sport, f.Dport = p, uint16(g.r.Uint32()), uint16(g.r.Uint32())
+	f.Proto, f.Sport, f.Dport = p, uint16(1+g.r.IntN(1<<16-1)), uint16(1+g.r.IntN(1<<16-1))
 	return f
 }
 

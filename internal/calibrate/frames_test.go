@@ -1,0 +1,47 @@
+package calibrate
+
+import (
+	"testing"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/steer"
+)
+
+var bondMAC = flow.MAC{2, 0, 0, 0, 0, 7}
+
+// Whatever the number of ports, the frames that are sent can be enough: with
+// room for one in two that other traffic hides, each seen twice.
+func TestEnoughCanBeSeen(t *testing.T) {
+	for ports := 2; ports <= 256; ports++ {
+		all, need := len(flows(bondMAC, ports)), enough(ports)
+		if need < 4 || need > all || 2*need > mostFrames {
+			t.Errorf("%d ports: %d of %d frames are to be placed with %d sent", ports, need, all, mostFrames)
+		}
+	}
+}
+
+// The frames tell eras apart on every number of ports, and a bond of which
+// nothing can be told is known before they are sent.
+func TestFramesTellEras(t *testing.T) {
+	for ports := 2; ports <= 32; ports++ {
+		for _, policy := range netstate.HashPolicies() {
+			b := steer.Declared(policy, ports)
+			can, why := b.TellsEras(flows(bondMAC, ports))
+			if want := policy != netstate.Encap34 && policy != netstate.VLANSrcMAC; can != want {
+				t.Errorf("%s over %d ports: %t, %s", policy, ports, can, why)
+			}
+		}
+	}
+}
+
+// What is on the wire reads as the frame that it was made from.
+func TestEncodesFrames(t *testing.T) {
+	for _, f := range flows(bondMAC, 8) {
+		wire, etherType := encode(f)
+		got, err := flow.ParseFrame(wire)
+		if err != nil || got.Tuple != f.Tuple || got.SrcMAC != f.SrcMAC || got.DstMAC != f.DstMAC || got.EtherType != f.EtherType {
+			t.Errorf("%+v reads as %+v, %v (EtherType %#x)", f, got, err, etherType)
+		}
+	}
+}

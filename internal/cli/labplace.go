@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/guest"
+)
+
+// labPlace is the user's word on where a lab stands.
+type labPlace struct{ backEnd, kernel string }
+
+func (p *labPlace) addFlags(c *cobra.Command) {
+	c.Flags().StringVar(&p.backEnd, "back-end", "auto", "auto, host (namespaces), uml (a kernel of its own)\nor qemu (emulated)")
+	c.Flags().StringVar(&p.kernel, "kernel", "", "series of the emulated kernel, such as 5.10\n(without: the newest there is)")
+}
+
+func (p labPlace) choose() (lab.Choice, error) {
+	want, err := lab.ParseBackEnd(p.backEnd)
+	switch {
+	case err != nil:
+		return lab.Choice{}, usage(err.Error(), "")
+	case p.kernel == "":
+		return lab.Choose(want)
+	case want != lab.Auto && want != lab.QEMU:
+		return lab.Choice{}, usage(fmt.Sprintf("--kernel %s: back end %s has one kernel only", p.kernel, want), "leave --back-end out, or say --back-end qemu")
+	}
+	return lab.ChooseKernel(p.kernel)
+}
+
+// inLab runs f where a lab can be built: here, or, in a lab kernel, this
+// program again with the arguments of cmd. Writable are directories outside
+// the working directory that it writes to.
+func (a *App) inLab(ctx context.Context, place labPlace, cmd guest.Command, f func(lab.Choice) error) error {
+	choice, err := place.choose()
+	if err != nil {
+		return err
+	}
+	if cmd.Dir, err = os.Getwd(); err != nil {
+		return fmt.Errorf("find working directory: %w", err)
+	}
+	cmd.Env = []string{fmt.Sprintf("COLUMNS=%d", a.width())}
+	if a.Terminal {
+		cmd.Env = append(cmd.Env, envTerminal+"=1")
+	}
+	cmd.Stdout, cmd.Stderr, cmd.Logger = a.Stdout, a.Stderr, a.logger()
+	exit, entered, err := lab.Enter(ctx, choice, cmd)
+	if !entered {
+		return f(choice)
+	}
+	if err != nil {
+		return err
+	}
+	if exit.Status != 0 {
+		return statusError(exit.Status)
+	}
+	return nil
+}
+
+// filesOf are the files that a command line names: its program, and arguments
+// that are regular files. A kernel that does not see the host's files is
+// given them.
+func filesOf(args []string) (files []string) {
+	for i, arg := range args {
+		path := arg
+		if found, err := exec.LookPath(arg); i == 0 && err == nil {
+			path = found
+		}
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if path, err = filepath.Abs(path); err == nil {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// outside makes a directory for results and names it when it is not in the
+// working directory, which a lab kernel can write to anyway.
+func outside(dir string) ([]string, error) {
+	if filepath.IsLocal(dir) {
+		return nil, nil
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", dir, err)
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, fmt.Errorf("make directory: %w", err)
+	}
+	return []string{path}, nil
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/linerate/linerate/recipe"
+	"github.com/linerate/linerate/steer"
+)
+
+func linkText(b steer.Bundle, i int) string {
+	if i < 0 || i >= len(b.Ports) {
+		return "unknown"
+	}
+	if b.Ports[i] == strconv.Itoa(i) {
+		return b.Ports[i]
+	}
+	return fmt.Sprintf("%d %s", i, b.Ports[i])
+}
+
+// perLink is how many flows each link gets.
+func perLink(b steer.Bundle, counts []int) string {
+	parts := make([]string, len(counts))
+	for i, n := range counts {
+		parts[i] = fmt.Sprintf("%s: %d", linkText(b, i), n)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (a *App) printShown(b steer.Bundle, s steer.Shown) error {
+	return a.printFlows(fmt.Sprintf("%s, %s over %d links, %s", b.Mode, b.Policy, len(b.Ports), kernelText(b)), b.Ports, s)
+}
+
+func orNone(given bool, s string) string {
+	if !given {
+		return "-"
+	}
+	return s
+}
+
+// pickedSide is one side's column of the table.
+type pickedSide struct {
+	title, counts string
+	spreader      steer.Spreader
+	link          func(steer.Stream) int
+	perLink       []int
+}
+
+// named lets the link texts of bonds serve any spreader.
+func (s pickedSide) named() steer.Bundle { return steer.Bundle{Ports: s.spreader.Links()} }
+
+func pickedSides(req steer.PickRequest, p steer.Picked) []pickedSide {
+	var sides []pickedSide
+	for _, s := range []pickedSide{
+		{"LINK", "on each link: ", req.Near, func(s steer.Stream) int { return s.Link }, p.PerLink},
+		{"FAR LINK", "on each far link: ", req.Far, func(s steer.Stream) int { return s.FarLink }, p.FarPerLink},
+		{"BACK", "on each link back: ", req.Back, func(s steer.Stream) int { return s.BackLink }, p.BackPerLink},
+		{"BACK FAR", "on each far link back: ", req.BackFar, func(s steer.Stream) int { return s.BackFarLink }, p.BackFarPerLink},
+	} {
+		if s.spreader != nil {
+			sides = append(sides, s)
+		}
+	}
+	return sides
+}
+
+func (a *App) printPicked(req steer.PickRequest, p steer.Picked, how *recipe.Recipe, notes []string) error {
+	if p.Why != "" {
+		notes = append(notes, p.Why)
+	}
+	if a.json {
+		for _, n := range notes {
+			a.note(n)
+		}
+		return a.printJSON(recipe.ShownPick{ShownPick: p.Shown(), Recipe: how})
+	}
+	sides := pickedSides(req, p)
+	fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%d streams, %s", len(p.Streams), aggregationText(req.Near)), a.width()))
+	if err := a.printStreams(p, sides); err != nil {
+		return err
+	}
+	for _, s := range sides {
+		fmt.Fprint(a.Stdout, wrapped(s.counts, perLink(s.named(), s.perLink), a.width()))
+	}
+	even := "no"
+	if p.Even {
+		even = "yes"
+	}
+	if p.Even && how != nil && !how.Exact {
+		even += ", for a program that binds these ports, which " + how.Program.String() + " does not"
+	}
+	if p.Relative {
+		even += "; the links are told apart, but their numbers are not known"
+	}
+	fmt.Fprint(a.Stdout, wrapped("even: ", even, a.width()))
+	for _, n := range notes {
+		fmt.Fprint(a.Stdout, wrapped("note: ", n, a.width()))
+	}
+	if p.Remedy != "" {
+		fmt.Fprint(a.Stdout, wrapped("remedy: ", p.Remedy, a.width()))
+	}
+	ports := make([]string, len(p.Streams))
+	for i, s := range p.Streams {
+		ports[i] = strconv.Itoa(int(s.Sport))
+	}
+	fmt.Fprintln(a.Stdout, "ports: "+strings.Join(ports, ","))
+	if how != nil {
+		a.printRecipe(*how)
+	}
+	return nil
+}
+
+func (a *App) printStreams(p steer.Picked, sides []pickedSide) error {
+	w := tabwriter.NewWriter(a.Stdout, 0, 8, 2, ' ', 0)
+	fmt.Fprint(w, "STREAM\tSPORT\tSRC\tDST\tDPORT")
+	for _, s := range sides {
+		fmt.Fprint(w, "\t"+s.title)
+	}
+	fmt.Fprintln(w)
+	for i, st := range p.Streams {
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%d", i, st.Sport, st.Src, st.Dst, st.Dport)
+		for _, s := range sides {
+			fmt.Fprint(w, "\t"+linkText(s.named(), s.link(st)))
+		}
+		fmt.Fprintln(w)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print streams: %w", err)
+	}
+	return nil
+}
+
+// printRecipe prints commands as they can be pasted, long ones continued.
+func (a *App) printRecipe(r recipe.Recipe) {
+	for _, part := range []struct {
+		title    string
+		commands []string
+	}{{"on the receiver:", r.Receiver}, {"on the sender:", r.Sender}} {
+		if len(part.commands) == 0 {
+			continue
+		}
+		fmt.Fprintln(a.Stdout, "\n"+part.title)
+		for _, c := range part.commands {
+			fmt.Fprint(a.Stdout, continued(c, a.width()))
+		}
+	}
+	if len(r.Notes) > 0 {
+		fmt.Fprintln(a.Stdout)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprint(a.Stdout, wrapped("note: ", n, a.width()))
+	}
+}
+
+// continued breaks a command over lines as a shell takes it.
+func continued(command string, width int) string {
+	lines := strings.Split(strings.TrimSuffix(wrapped("  ", command, width-2), "\n"), "\n")
+	return strings.Join(lines, " \\\n    ") + "\n"
+}

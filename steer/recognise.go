@@ -1,0 +1,204 @@
+package steer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/flow"
+)
+
+// Guess is one explanation of how a device spreads flows.
+type Guess struct {
+	// Policy is a word: one of bonding's policies, a switch's documented hash
+	// ("src-dst-ip"), "one-link", or "unpublished:" and the inputs of a hash
+	// that nobody can compute but that reads them.
+	Policy string `json:"policy"`
+	// Kernels are the eras that explain it equally well; nil where the policy
+	// is not the bonding driver's.
+	Kernels []Era `json:"-"`
+	// Reads is what decides about a flow's link.
+	Reads Reads `json:"reads"`
+	// Confidence is the probability that it is this, from 0 to 1, if it is one
+	// of all that this program knows, an unpublished hash among them.
+	Confidence float64 `json:"confidence_ratio"`
+	// Consistent and Contradicted count sightings, under the numbering of the
+	// links that suits it best. Those that it says nothing about are neither.
+	Consistent   int `json:"consistent_count"`
+	Contradicted int `json:"contradicted_count"`
+}
+
+// Published reports whether the rule is known, so that flows that were not
+// seen can be placed by it.
+func (g Guess) Published() bool { return !strings.HasPrefix(g.Policy, wordUnpublished) }
+
+// Words says in plain words what the device seems to do.
+func (g Guess) Words() string {
+	if inputs, hidden := strings.CutPrefix(g.Policy, wordUnpublished); hidden {
+		return "an unpublished hash of " + inputWords(inputs)
+	}
+	switch g.Policy {
+	case wordOneLink:
+		return "one link for everything"
+	case "layer2", "src-dst-mac", "vlan+srcmac":
+		return g.Policy + " (MAC addresses only)"
+	case "layer2+3":
+		return g.Policy + " (MAC and IP addresses)"
+	case "layer3+4":
+		return g.Policy + " (IP addresses and ports)"
+	}
+	return g.Policy + " (" + inputWords(g.Policy) + ")"
+}
+
+func inputWords(policy string) string {
+	switch policy {
+	case "src-ip":
+		return "source addresses"
+	case "dst-ip":
+		return "destination addresses"
+	case "src-dst-ip":
+		return "both IP addresses"
+	case "src-port":
+		return "source ports"
+	case "dst-port":
+		return "destination ports"
+	case "src-dst-port":
+		return "both ports"
+	case "src-dst-ip-port":
+		return "IP addresses and ports"
+	}
+	return policy
+}
+
+// Recognise says which known policies explain what was seen, likeliest first;
+// those with no more than one chance in a thousand are left out. The links of
+// the sightings may be numbered otherwise than the device counts them. With
+// few sightings many policies explain them, and each is then little more
+// likely than it was before; under one link there is nothing to tell.
+func Recognise(sightings []Sighting, links int) []Guess {
+	if links < 1 {
+		return nil
+	}
+	return Believe(sightings, links, nil).Guesses()
+}
+
+// Guesses are the belief's explanations, likeliest first.
+func (b Belief) Guesses() []Guess {
+	var guesses []Guess
+	at := make(map[string]int)
+	best := make(map[string]float64)
+	for _, l := range b.leads {
+		if l.placed != nil {
+			continue
+		}
+		i, known := at[l.policy]
+		if !known {
+			i = len(guesses)
+			at[l.policy] = i
+			guesses = append(guesses, Guess{Policy: l.policy, Reads: l.reads})
+		}
+		g := &guesses[i]
+		g.Confidence += l.weight
+		if l.weight > best[l.policy] {
+			best[l.policy], g.Consistent, g.Contradicted = l.weight, l.agree, l.differ
+		}
+		if l.linux && l.differ <= b.slips() && !slices.Contains(g.Kernels, l.era) && l.mute == 0 {
+			g.Kernels = append(g.Kernels, l.era)
+		}
+	}
+	slices.SortStableFunc(guesses, func(x, y Guess) int {
+		switch {
+		case x.Confidence > y.Confidence:
+			return -1
+		case x.Confidence < y.Confidence:
+			return 1
+		}
+		return 0
+	})
+	return slices.DeleteFunc(guesses, func(g Guess) bool { return g.Confidence < 0.001 })
+}
+
+// slips is how many misread sightings an explanation survives.
+func (b Belief) slips() int { return b.counted / 50 }
+
+// Fit returns the eras, of those that the bundle may be of, under which every
+// sighting is where the kernel sent it, likeliest first. The sightings' links
+// are indexes into the bundle's ports. One sighting in twenty may be wrong;
+// those that an era cannot place do not count. Nil when none fits: another
+// driver, or other ports than those given, or nothing that can be placed.
+func Fit(b Bundle, sightings []Sighting) []Era {
+	var fitting []Era
+	for _, era := range b.eras() {
+		one := b
+		one.Era, one.Doubt = era, nil
+		placed, wrong := 0, 0
+		for _, s := range sightings {
+			if p := one.Place(s.Frame); p.Known && p.Index >= 0 {
+				placed++
+				if p.Index != s.Link {
+					wrong++
+				}
+			}
+		}
+		if placed > 0 && wrong <= placed/20 {
+			fitting = append(fitting, era)
+		}
+	}
+	return fitting
+}
+
+// TellsEras reports whether the links that the frames take can tell the eras
+// apart, of all there are; why says what stands in the way, "" for nothing.
+func (b Bundle) TellsEras(frames []flow.Frame) (can bool, why string) {
+	if !b.hashes() || len(b.Ports) < 2 {
+		return false, b.Reach().Why
+	}
+	placed := make([]map[int]bool, len(frames)) // links of each frame
+	some := false
+	for _, era := range Eras() {
+		b.Era, b.Doubt = era, nil
+		for i, f := range frames {
+			p := b.Place(f)
+			if !p.Known || p.Index < 0 {
+				if era == EraCurrent {
+					why = p.Why
+				}
+				continue
+			}
+			some = some || era == EraCurrent
+			if placed[i] == nil {
+				placed[i] = make(map[int]bool)
+			}
+			if placed[i][p.Index] = true; len(placed[i]) > 1 {
+				return true, ""
+			}
+		}
+	}
+	if !some {
+		return false, why
+	}
+	return false, fmt.Sprintf("every kernel that has %s sends these frames alike: there is nothing to find out", b.Policy)
+}
+
+// AfterFit is the bundle with the eras that fit; as it was when none does.
+func (b Bundle) AfterFit(fitting []Era) Bundle {
+	if len(fitting) > 0 {
+		b.Era, b.Doubt = fitting[0], fitting[1:]
+	}
+	return b
+}
+
+// Sureness puts a probability into words.
+func Sureness(confidence float64) string {
+	switch {
+	case confidence >= 0.99:
+		return "practically sure"
+	case confidence >= 0.9:
+		return "very likely"
+	case confidence >= 0.6:
+		return "likely"
+	case confidence >= 0.3:
+		return "possible"
+	}
+	return fmt.Sprintf("a chance in %d", max(2, int(1/max(confidence, 0.001))))
+}

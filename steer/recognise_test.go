@@ -1,0 +1,303 @@
+package steer
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+)
+
+// lookAt draws flows between two hosts with so many addresses each.
+func lookAt(r *rand.Rand, flows, addresses int) []flow.Frame {
+	f := flow.Frame{SrcMAC: flow.MAC{2, 0, 0, 0, 0, byte(r.Uint32())}, DstMAC: flow.MAC{2, 0, 0, 0, 1, byte(r.Uint32())}}
+	out := make([]flow.Frame, flows)
+	for i := range out {
+		f.Tuple = flow.Tuple{
+			Proto: flow.TCP, Sport: uint16(40000 + r.IntN(20000)), Dport: 5201,
+			Src: netip.AddrFrom4([4]byte{10, 0, 0, byte(1 + r.IntN(addresses))}), Dst: netip.AddrFrom4([4]byte{10, 0, 0, byte(100 + r.IntN(addresses))}),
+		}
+		out[i] = f
+	}
+	return out
+}
+
+// sightingsOf sends the flows through a rule with renumbered links.
+func sightingsOf(r *rand.Rand, frames []flow.Frame, links int, rule func(flow.Frame) uint64) []Sighting {
+	order := r.Perm(links)
+	out := make([]Sighting, len(frames))
+	for i, f := range frames {
+		out[i] = Sighting{Frame: f, Link: order[rule(f)%uint64(links)]}
+	}
+	return out
+}
+
+// TestRecognisesItsOwn: whatever known policy made the sightings, under
+// whatever numbering, explains them, and none explains them much better.
+func TestRecognisesItsOwn(t *testing.T) {
+	rules := suspects()
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		links := rapid.IntRange(2, 8).Draw(t, "links")
+		rule := rapid.SampledFrom(rules).Filter(func(s suspect) bool { return s.ruled }).Draw(t, "rule")
+		frames := lookAt(r, rapid.IntRange(1, 40).Draw(t, "flows"), rapid.IntRange(1, 8).Draw(t, "addresses"))
+		seen := sightingsOf(r, frames, links, func(f flow.Frame) uint64 {
+			class, ok := rule.class(f, links)
+			if !ok {
+				t.Skip("the rule says nothing about these")
+			}
+			return class
+		})
+		guesses := Recognise(seen, links)
+		at := slices.IndexFunc(guesses, func(g Guess) bool { return g.Policy == rule.policy })
+		if at < 0 {
+			t.Fatalf("%s is not among %+v", rule.policy, guesses)
+		}
+		own := guesses[at]
+		if own.Contradicted != 0 || own.Consistent != len(seen) {
+			t.Fatalf("%s: %d consistent, %d contradicted of %d", rule.policy, own.Consistent, own.Contradicted, len(seen))
+		}
+		// Those before it must explain everything too, or nearly.
+		for _, g := range guesses[:at] {
+			if g.Contradicted > 0 {
+				t.Fatalf("%s with %d contradicted (%.3f) before %s (%.3f)", g.Policy, g.Contradicted, g.Confidence, own.Policy, own.Confidence)
+			}
+		}
+		sum := 0.0
+		for _, g := range guesses {
+			sum += g.Confidence
+		}
+		if sum > 1.0001 || sum < 0.9 {
+			t.Fatalf("confidences add up to %.4f", sum)
+		}
+	})
+}
+
+// TestRecognisesPolicies: with thirty flows the policy is plain.
+func TestRecognisesPolicies(t *testing.T) {
+	for _, policy := range []netstate.HashPolicy{netstate.Layer23, netstate.Layer34} {
+		for links := 2; links <= 8; links++ {
+			r := rand.New(rand.NewPCG(uint64(links), uint64(policy)))
+			seen := sightingsOf(r, lookAt(r, 30, 6), links, func(f flow.Frame) uint64 {
+				v, _, _ := Hasher{Policy: policy}.Hash(f)
+				return uint64(v)
+			})
+			g := Recognise(seen, links)[0]
+			// On a power of two layer2+3 and an XOR of addresses differ by a renumbering.
+			same := policy == netstate.Layer23 && links&(links-1) == 0 && g.Policy == "src-dst-ip"
+			if g.Policy != policy.String() && !same {
+				t.Errorf("%s over %d links looks like %+v", policy, links, g)
+			}
+			if !same && g.Policy == policy.String() && links != 2 && links != 4 && links != 8 && g.Confidence < 0.6 {
+				t.Errorf("%s over %d links: only %.3f sure", policy, links, g.Confidence)
+			}
+			if !slices.Contains(g.Kernels, EraCurrent) && !same {
+				t.Errorf("%s over %d links: kernels %v", policy, links, g.Kernels)
+			}
+		}
+	}
+}
+
+// TestRandomHashIsNoPolicy: a hash that nobody published is called so.
+func TestRandomHashIsNoPolicy(t *testing.T) {
+	for links := 2; links <= 8; links++ {
+		for _, inputs := range []string{wordAddrAndPorts, wordAddr} {
+			sure := 0
+			const runs = 40
+			for seed := range runs {
+				r := rand.New(rand.NewPCG(uint64(seed), uint64(links)))
+				drawn := make(map[uint64]int)
+				var seen []Sighting
+				for _, f := range lookAt(r, 40, 6) {
+					key := digest(f.Tuple)
+					if inputs == wordAddr {
+						key = digest(flow.Tuple{Src: f.Src, Dst: f.Dst})
+					}
+					if _, ok := drawn[key]; !ok {
+						drawn[key] = r.IntN(links)
+					}
+					seen = append(seen, Sighting{Frame: f, Link: drawn[key]})
+				}
+				guesses := Recognise(seen, links)
+				for _, g := range guesses {
+					if g.Published() && g.Confidence > 0.2 {
+						t.Errorf("%d links, seed %d: a random hash is taken for %+v", links, seed, g)
+					}
+				}
+				if guesses[0].Policy == inputs && guesses[0].Confidence > 0.9 {
+					sure++
+				}
+			}
+			if sure < runs*9/10 {
+				t.Errorf("%d links: %s recognised in %d of %d", links, inputs, sure, runs)
+			}
+		}
+	}
+}
+
+// TestFewSightingsSayLittle: honesty with nothing, and with little.
+func TestFewSightingsSayLittle(t *testing.T) {
+	if g := Recognise(nil, 4); len(g) == 0 || g[0].Confidence > 0.4 {
+		t.Errorf("from nothing: %+v", g)
+	}
+	if g := Recognise(nil, 0); g != nil {
+		t.Errorf("no links: %+v", g)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	seen := sightingsOf(r, lookAt(r, 2, 2), 4, func(f flow.Frame) uint64 {
+		v, _, _ := Hasher{Policy: netstate.Layer34}.Hash(f)
+		return uint64(v)
+	})
+	if g := Recognise(seen, 4); g[0].Confidence > 0.6 {
+		t.Errorf("from two flows: %+v", g[0])
+	}
+	// A link that is none, as from a table of another host, is left out.
+	if g := Recognise([]Sighting{{Frame: seen[0].Frame, Link: 9}}, 4); len(g) == 0 {
+		t.Error("no guesses")
+	}
+}
+
+// TestOneMisreadDoesNotDecide: a wrong sighting among many lowers the
+// confidence, and the policy stays first.
+func TestOneMisreadDoesNotDecide(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	seen := sightingsOf(r, lookAt(r, 40, 6), 3, func(f flow.Frame) uint64 {
+		v, _, _ := Hasher{Policy: netstate.Layer34}.Hash(f)
+		return uint64(v)
+	})
+	seen[7].Link = (seen[7].Link + 1) % 3
+	if g := Recognise(seen, 3)[0]; g.Policy != "layer3+4" || g.Contradicted != 1 || g.Consistent != 39 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestChancesAddUp: every belief gives each flow one link in all.
+func TestChancesAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		links := rapid.IntRange(1, 8).Draw(t, "links")
+		var own Spreader
+		if rapid.Bool().Draw(t, "own") {
+			own = Declared(netstate.Layer34, links)
+		}
+		frames := lookAt(r, 20, 3)
+		seen := sightingsOf(r, frames[:rapid.IntRange(0, 19).Draw(t, "seen")], links, func(flow.Frame) uint64 { return r.Uint64() })
+		b := Believe(seen, links, own)
+		sum := 0.0
+		for _, p := range b.Chances(frames[19]) {
+			if p < 0 {
+				t.Fatalf("chance %v", p)
+			}
+			sum += p
+		}
+		if sum < 0.97 || sum > 1.001 {
+			t.Fatalf("chances add up to %.4f", sum)
+		}
+		if bits := b.Information(frames[19]); bits < 0 || bits > 3.01 {
+			t.Fatalf("%v bits", bits)
+		}
+	})
+}
+
+// TestOwnRuleIsDropped: a host's own rule is believed until it is wrong.
+func TestOwnRuleIsDropped(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	frames := lookAt(r, 30, 1)
+	own := Declared(netstate.Layer34, 4)
+	place := func(b Belief) float64 { return b.Chances(frames[29])[own.Place(frames[29]).Index] }
+	if p := place(Believe(nil, 4, own)); p < 0.95 {
+		t.Errorf("before anything was seen: %.3f", p)
+	}
+	seen := sightingsOf(r, frames[:20], 4, func(flow.Frame) uint64 { return r.Uint64() })
+	if p := place(Believe(seen, 4, own)); p > 0.6 {
+		t.Errorf("after 20 contradictions: %.3f", p)
+	}
+}
+
+func TestTellsEras(t *testing.T) {
+	frames := lookAt(rand.New(rand.NewPCG(9, 9)), 24, 20)
+	mode := func(m netstate.BondMode, p netstate.HashPolicy) Bundle {
+		return Bundle{Mode: m, Policy: p, Ports: []string{"a", "b", "c"}}
+	}
+	static := mode(netstate.BalanceTLB, netstate.Layer23)
+	static.TLBStatic = true
+	for _, tt := range []struct {
+		name string
+		b    Bundle
+		why  string // "" is that they can
+	}{
+		{"layer2", mode(netstate.BalanceXOR, netstate.Layer2), ""},
+		{"layer2+3", mode(netstate.LACP, netstate.Layer23), ""},
+		{"layer3+4", mode(netstate.LACP, netstate.Layer34), ""},
+		{"encap2+3", mode(netstate.BalanceXOR, netstate.Encap23), ""},
+		{"tlb static", static, ""},
+		{"tlb", mode(netstate.BalanceTLB, netstate.Layer23), "by load"},
+		{"encap3+4", mode(netstate.LACP, netstate.Encap34), "random number"},
+		{"vlan+srcmac", mode(netstate.LACP, netstate.VLANSrcMAC), "every kernel"},
+		{"active-backup", mode(netstate.ActiveBackup, netstate.Layer23), "one link at a time"},
+		{"rr", mode(netstate.BalanceRR, netstate.Layer23), "rotates"},
+		{"broadcast", mode(netstate.Broadcast, netstate.Layer23), "on every link"},
+		{"one link", Declared(netstate.Layer23, 1), "one link"},
+	} {
+		can, why := tt.b.TellsEras(frames)
+		if can != (tt.why == "") || !strings.Contains(why, tt.why) || can && why != "" {
+			t.Errorf("%s: %t %q, want %q", tt.name, can, why, tt.why)
+		}
+	}
+}
+
+func TestFit(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	all := Declared(netstate.Layer23, 3)
+	all.Era, all.Doubt = EraSeparate, Eras()[:EraSeparate]
+	for _, truth := range []Era{EraCurrent, EraHostProto, EraShifted, EraRawProto} {
+		one := all
+		one.Era, one.Doubt = truth, nil
+		var seen []Sighting
+		for _, f := range lookAt(r, 24, 20) {
+			seen = append(seen, Sighting{Frame: f, Link: one.Place(f).Index})
+		}
+		got := Fit(all, seen)
+		if !slices.Contains(got, truth) {
+			t.Errorf("%v: fits %v", truth, got)
+		}
+		if b := all.AfterFit(got); !slices.Contains(append(b.Doubt, b.Era), truth) {
+			t.Errorf("%v: after the fit %v, %v", truth, b.Era, b.Doubt)
+		}
+		if truth == EraCurrent && slices.Contains(got, EraRawProto) {
+			t.Errorf("%v: fits %v", truth, got)
+		}
+		seen[3].Link = (seen[3].Link + 1) % 3
+		if got := Fit(all, seen); !slices.Contains(got, truth) {
+			t.Errorf("%v: one wrong sighting excluded it: %v", truth, got)
+		}
+	}
+	var noise []Sighting
+	for i, f := range lookAt(r, 24, 20) {
+		noise = append(noise, Sighting{Frame: f, Link: i % 3})
+	}
+	if got := Fit(all, noise); got != nil {
+		t.Errorf("noise fits %v", got)
+	}
+	// Of frames that no era places there is nothing to fit.
+	var bare []Sighting
+	for i := range 24 {
+		bare = append(bare, Sighting{Frame: frame("10.0.0.1", "10.0.0.2", 0, 0), Link: i % 3})
+	}
+	for _, b := range []Bundle{Declared(netstate.Layer34, 3), Declared(netstate.Encap34, 3), {Mode: netstate.BalanceRR, Ports: []string{"a", "b", "c"}}} {
+		if got := Fit(b, bare); got != nil {
+			t.Errorf("%s, %s: frames without a link fit %v", b.Mode, b.Policy, got)
+		}
+	}
+	if got := Fit(all, nil); got != nil {
+		t.Errorf("no sighting fits %v", got)
+	}
+	if b := all.AfterFit(nil); b.Era != all.Era || len(b.Doubt) != len(all.Doubt) {
+		t.Error("no fit changed the bundle")
+	}
+}
