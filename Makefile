@@ -174,7 +174,7 @@ prove-mptcp: deps-qemu
 	@docs/proofs/prove mptcp 5 ./internal/labtest/subflows TestOneConnectionUsesEveryLink 1 6.1
 
 prove-probe: deps
-	@docs/proofs/prove probe 5 ./internal/labtest/probing TestFindsEvenSets 10
+	@docs/proofs/prove probe 5 ./internal/labtest/probing TestFindsEvenSets 2
 
 clean:
 	@rm -f linerate $(LOG)

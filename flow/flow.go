@@ -156,6 +156,10 @@ type Frame struct {
 	DstMAC MAC `json:"dmac"`
 	// VLAN is the accelerated tag, priority bits included; zero for none.
 	VLAN uint16 `json:"vlan"`
+	// NoSport and NoDport mark a port that is not given, or that the kernel is
+	// yet to choose: it is zero, and a hash that reads it unknown.
+	NoSport bool `json:"no_sport,omitempty"`
+	NoDport bool `json:"no_dport,omitempty"`
 	// Fragment marks a packet with the more-fragments bit or an offset: the
 	// kernel reads no ports in it.
 	Fragment bool `json:"fragment,omitempty"`

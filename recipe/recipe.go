@@ -55,9 +55,16 @@ type Recipe struct {
 	Notes    []string `json:"notes,omitempty"`
 }
 
-// For picks streams that a program can be told to use, and says how. Errors:
-// those of steer.Pick.
+// For picks streams that a program can be told to use, and says how. They are
+// not even where the program cannot be held to them. Errors: those of
+// steer.Pick, and more streams than a program can have.
 func For(program Program, req steer.PickRequest) (steer.Picked, Recipe, error) {
+	p, r, err := pickFor(program, req)
+	p.Even = p.Even && r.Exact
+	return p, r, err
+}
+
+func pickFor(program Program, req steer.PickRequest) (steer.Picked, Recipe, error) {
 	switch program {
 	case IPerf3:
 		return iperf3(req)

@@ -23,6 +23,12 @@ const (
 // it takes the next larger number of connections that gives every link the
 // same, or else one that is even.
 func nfs(req steer.PickRequest) (steer.Picked, Recipe, error) {
+	switch {
+	case req.Proto != 0 && req.Proto != flow.TCP:
+		return steer.Picked{}, Recipe{}, fmt.Errorf("nfs over several connections is TCP, not %s", req.Proto)
+	case req.Streams > mostNFSConnections:
+		return steer.Picked{}, Recipe{}, fmt.Errorf("%d streams for nfs: a mount has at most %d connections (nconnect)", req.Streams, mostNFSConnections)
+	}
 	req.Proto, req.Dport, req.Dports = flow.TCP, nfsPort, nil
 	asked := req.Streams
 	best, err := nfsWindow(req)
@@ -57,7 +63,7 @@ func nfsWindow(req steer.PickRequest) (p steer.Picked, err error) {
 // mountOverWindow mounts over the connections that take a window of ports.
 func mountOverWindow(p steer.Picked, asked int) Recipe {
 	n, s := len(p.Streams), p.Streams[0]
-	r := Recipe{Program: NFS, Exact: n <= mostNFSConnections}
+	r := Recipe{Program: NFS, Exact: true}
 	r.Sender = []string{
 		"modprobe sunrpc",
 		fmt.Sprintf("sysctl -w sunrpc.min_resvport=%d sunrpc.max_resvport=%d", s.Sport, int(s.Sport)+n-1),
@@ -65,9 +71,6 @@ func mountOverWindow(p steer.Picked, asked int) Recipe {
 	}
 	if n != asked {
 		r.Notes = append(r.Notes, fmt.Sprintf("no run of %d ports is even over the links: %d connections instead", asked, n))
-	}
-	if n > mostNFSConnections {
-		r.Notes = append(r.Notes, fmt.Sprintf("nconnect is at most %d", mostNFSConnections))
 	}
 	if p.Streams[n-1].Sport > lastReserved {
 		r.Notes = append(r.Notes, "source ports above 1023 need the option insecure in the server's exports")
@@ -169,6 +172,10 @@ func chance(program string, req steer.PickRequest, streams int) string {
 	if !req.Near.Reach().Ports || n < 2 {
 		return program + " chooses no source ports, and the addresses given do not spread over the links: linerate steer addresses chooses some that do"
 	}
-	return fmt.Sprintf("%s chooses no source ports: the links are left to chance. %d connections use all %d links %.0f %% of the time; with %d that is 99 %%, though not evenly. With layer2+3 and chosen addresses it would be exact (linerate steer addresses)",
-		program, streams, n, 100*steer.Coverage(streams, n), max(streams, steer.FlowsToCover(n, 0.99)))
+	more := ""
+	if enough := steer.FlowsToCover(n, 0.99); enough > streams {
+		more = fmt.Sprintf("; with %d that is 99 %%", enough)
+	}
+	return fmt.Sprintf("%s chooses no source ports: the links are left to chance. %d connections use all %d links %s of the time%s, though not evenly. With layer2+3 and chosen addresses it would be exact (linerate steer addresses)",
+		program, streams, n, steer.Percent(steer.Coverage(streams, n)), more)
 }

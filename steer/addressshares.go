@@ -37,8 +37,10 @@ func sharesOf(s Spreader, frames []flow.Frame, sport bool) shares {
 		out.why = reach.Why
 	case isBundle && b.adaptive() && !b.TLBStatic:
 		return b.buckets(frames, out, sport)
+	case reach.Ports && !sport && !reach.Chosen:
+		out.why = reach.Why // no port that could be given would help
 	case reach.Ports && !sport:
-		out.why = reach.Why + "; the source port, which is not given, decides too"
+		out.why = reach.Why + "; no source port is given"
 	case isBundle:
 		out.readings, out.why = b.readings(frames)
 		out.known = out.why == ""

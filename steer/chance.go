@@ -1,5 +1,12 @@
 package steer
 
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // Coverage returns the probability, from 0 to 1, that so many flows, each on a
 // link at random, use every one of n links.
 func Coverage(flows, n int) float64 {
@@ -45,3 +52,35 @@ func (t throws) add() {
 
 // all is the probability that every link is in use.
 func (t throws) all() float64 { return min(t[len(t)-1], 1) }
+
+// Percent is a share for people: whole per cents, one decimal where those would
+// say all or nothing of what is not.
+func Percent(share float64) string {
+	whole := fmt.Sprintf("%.0f", 100*share)
+	switch {
+	case share > 0.9995 && share < 1:
+		return "more than 99.9 %"
+	case share > 0 && share < 0.0005:
+		return "less than 0.1 %"
+	case share > 0 && share < 1 && (whole == "100" || whole == "0"):
+		return fmt.Sprintf("%.1f %%", 100*share)
+	}
+	return whole + " %"
+}
+
+// listed is counts as people write them: "2, 2, 0 and 0"; of very many, the
+// least and the greatest.
+func listed(counts []int) string {
+	if len(counts) > 16 {
+		return fmt.Sprintf("%d to %d", slices.Min(counts), slices.Max(counts))
+	}
+	words := make([]string, len(counts))
+	for i, n := range counts {
+		words[i] = strconv.Itoa(n)
+	}
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

@@ -26,3 +26,22 @@ func TestFlowsToCover(t *testing.T) {
 		}
 	}
 }
+
+func TestPercent(t *testing.T) {
+	for _, c := range []struct {
+		share float64
+		want  string
+	}{{0, "0 %"}, {0.0001, "less than 0.1 %"}, {0.004, "0.4 %"}, {0.094, "9 %"}, {0.5, "50 %"}, {0.996, "99.6 %"}, {0.99999, "more than 99.9 %"}, {1, "100 %"}} {
+		if got := Percent(c.share); got != c.want {
+			t.Errorf("%v: %q, want %q", c.share, got, c.want)
+		}
+	}
+}
+
+func TestListed(t *testing.T) {
+	for want, counts := range map[string][]int{"": nil, "3": {3}, "2, 2, 0 and 0": {2, 2, 0, 0}, "0 to 2": {0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}} {
+		if got := listed(counts); got != want {
+			t.Errorf("%v: %q, want %q", counts, got, want)
+		}
+	}
+}

@@ -103,7 +103,7 @@ func TestMultipathNeedsPorts(t *testing.T) {
 		{"forwarded", Multipath{Policy: MultipathFields, Fields: FieldSrc | FieldSport}, forwarded, "source port"},
 	} {
 		tt.m.Seed, tt.m.Hops = 7, legs(1, 1)
-		p := tt.m.Place(tt.frame)
+		p := tt.m.Place(unported(tt.frame))
 		if p.Known != (tt.why == "") || !strings.Contains(p.Why, tt.why) {
 			t.Errorf("%s: %+v, want %q", tt.name, p, tt.why)
 		}

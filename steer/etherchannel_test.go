@@ -70,7 +70,7 @@ func TestEtherChannelSaysWhatItCannot(t *testing.T) {
 		{"no ports", channelOf(ChannelHashSrcDstPort, 2), tcpFrame("10.0.0.1", "10.0.0.7", 0, 0), "source and destination ports"},
 		{"round_robin", rotating, fragment, "rotates"},
 	} {
-		if p := c.channel.Place(c.frame); p.Known || !strings.Contains(p.Why, c.want) {
+		if p := c.channel.Place(unported(c.frame)); p.Known || !strings.Contains(p.Why, c.want) {
 			t.Errorf("%s: known %v, why %q, want unknown with %q", c.name, p.Known, p.Why, c.want)
 		}
 	}

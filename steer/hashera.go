@@ -44,7 +44,7 @@ const (
 
 // eraWords is the one table of era names, indexed by era.
 var eraWords = [...]string{
-	"5.18 and newer", "5.15 to 5.17 early", "5.10 to 5.14", "5.5 to 5.11 early", "4.15 to 5.4", "3.17 to 4.14", "3.13 to 3.16", "3.12 and older",
+	"5.18 and newer", "5.15.0 to 5.17.5", "5.10 to 5.14", "5.5 to 5.11.10", "4.15 to 5.4", "3.17 to 4.14", "3.13 to 3.16", "3.12 and older",
 }
 
 // Eras lists every era, newest first.

@@ -174,11 +174,10 @@ func (h Hasher) withoutTransport(f *flow.Frame) string {
 }
 
 // withoutPorts says which port f lacks of those that the reader takes in,
-// "layer3+4 hashes"; "" for none and for protocols without ports. Zero is no
-// port that a socket sends from or to: it stands for one that is not given,
-// such as one that the kernel is to choose.
+// "layer3+4 hashes"; "" for none and for protocols without ports. Port zero is
+// one like any other: hashes do not mind it.
 func withoutPorts(f *flow.Frame, sport, dport bool, reader string) string {
-	sport, dport = sport && f.Sport == 0, dport && f.Dport == 0
+	sport, dport = sport && f.NoSport, dport && f.NoDport
 	switch {
 	case !f.Proto.HasPorts():
 		return ""

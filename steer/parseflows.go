@@ -25,11 +25,11 @@ var columns = [...]column{
 	{"proto", func(f *flow.Frame, s string) error { return f.Proto.UnmarshalText([]byte(strings.ToLower(s))) }},
 	{"src", func(f *flow.Frame, s string) error { return setAddr(&f.Src, s) }},
 	{"dst", func(f *flow.Frame, s string) error { return setAddr(&f.Dst, s) }},
-	{"sport", func(f *flow.Frame, s string) error { return setUint16(&f.Sport, "port", s) }},
-	{"dport", func(f *flow.Frame, s string) error { return setUint16(&f.Dport, "port", s) }},
+	{"sport", func(f *flow.Frame, s string) error { f.NoSport = false; return setUint16(&f.Sport, "port", s) }},
+	{"dport", func(f *flow.Frame, s string) error { f.NoDport = false; return setUint16(&f.Dport, "port", s) }},
 	{"smac", func(f *flow.Frame, s string) error { return f.SrcMAC.UnmarshalText([]byte(s)) }},
 	{"dmac", func(f *flow.Frame, s string) error { return f.DstMAC.UnmarshalText([]byte(s)) }},
-	{"vlan", func(f *flow.Frame, s string) error { return setUint16(&f.VLAN, "VLAN tag", s) }},
+	{"vlan", func(f *flow.Frame, s string) error { return setVLAN(&f.VLAN, s) }},
 	{"icmp_type", func(f *flow.Frame, s string) error { return setUint8(&icmpOf(f).Type, "ICMP type", s) }},
 	{"icmp_code", func(f *flow.Frame, s string) error { return setUint8(&icmpOf(f).Code, "ICMP code", s) }},
 	{"icmp_id", func(f *flow.Frame, s string) error { return setUint16(&icmpOf(f).ID, "ICMP identifier", s) }},
@@ -40,7 +40,7 @@ var columns = [...]column{
 
 // ParseFlows reads a CSV file of flows whose header names its columns, of
 // proto,src,dst,sport,dport,smac,dmac,vlan in any order; those left out and
-// empty cells are tcp for proto and unknown, or zero, for the rest. Further
+// empty cells are tcp for proto and not given for the rest. Further
 // columns are icmp_type,icmp_code,icmp_id, spi of IPsec (0x for hexadecimal),
 // and fragment and forwarded (yes or no). Lines that begin with # are comments. Errors name line and column (the byte in the
 // line) as "line 3, column 12: ...".
@@ -69,7 +69,7 @@ func ParseFlows(data []byte) ([]flow.Frame, error) {
 		if err != nil {
 			return nil, located(err)
 		}
-		f := flow.Frame{Tuple: flow.Tuple{Proto: flow.TCP}}
+		f := flow.Frame{Tuple: flow.Tuple{Proto: flow.TCP}, NoSport: true, NoDport: true}
 		for i, cell := range row {
 			cell = strings.TrimSpace(cell)
 			if cell == "" {
@@ -78,6 +78,9 @@ func ParseFlows(data []byte) ([]flow.Frame, error) {
 			if err := order[i].set(&f, cell); err != nil {
 				return nil, at(r, i, fmt.Errorf("%s: %w", order[i].name, err))
 			}
+		}
+		if !f.Proto.HasPorts() {
+			f.NoSport, f.NoDport = false, false
 		}
 		frames = append(frames, f)
 	}
@@ -157,6 +160,18 @@ func setUint16(n *uint16, what, s string) error {
 		return fmt.Errorf("parse %s %q: want 0 to 65535", what, s)
 	}
 	*n = uint16(v)
+	return nil
+}
+
+// mostVLAN is the last tag that may be used (IEEE 802.1Q).
+const mostVLAN = 4094
+
+func setVLAN(tag *uint16, s string) error {
+	v, err := strconv.ParseUint(s, 10, 16)
+	if err != nil || v > mostVLAN {
+		return fmt.Errorf("parse VLAN tag %q: want 0 to %d", s, mostVLAN)
+	}
+	*tag = uint16(v)
 	return nil
 }
 

@@ -176,7 +176,7 @@ func (v *verdict) shortfall(reach Reach, p flow.Proto) {
 		v.reasons = []string{protocolText(p) + " has no ports to choose: " + reach.Why}
 	case reach.Ports:
 		v.short = true
-		v.reasons = []string{fmt.Sprintf("the ports and addresses allowed reach %d of %d links: %v streams on each", used, len(v.perLink), v.perLink)}
+		v.reasons = []string{fmt.Sprintf("the ports and addresses allowed reach %d of %d links: %s streams on them", used, len(v.perLink), listed(v.perLink))}
 	default:
 		v.reasons = []string{fmt.Sprintf("%s: the pairs of addresses given reach %d of %d links", reach.Why, used, len(v.perLink))}
 	}

@@ -67,7 +67,7 @@ func policyReach(p netstate.HashPolicy) Reach {
 			Why: "layer3+4 hashes IP addresses and ports: each flow takes one link, and its source port decides which"}
 	case netstate.Encap34:
 		return Reach{Ports: true, Addresses: true,
-			Why: "encap3+4 hashes a random number of each socket: flows use several links by chance, which no port can decide"}
+			Why: "encap3+4 hashes a random number of each socket: flows use several links by chance, which neither ports nor addresses decide"}
 	case netstate.VLANSrcMAC:
 		return Reach{Why: "vlan+srcmac hashes the VLAN tag and the sender's MAC address: all flows of one host in one VLAN share one link"}
 	}

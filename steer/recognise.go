@@ -154,18 +154,16 @@ func (b Bundle) TellsEras(frames []flow.Frame) (can bool, why string) {
 		return false, b.Reach().Why
 	}
 	placed := make([]map[int]bool, len(frames)) // links of each frame
-	some := false
 	for _, era := range Eras() {
 		b.Era, b.Doubt = era, nil
 		for i, f := range frames {
 			p := b.Place(f)
 			if !p.Known || p.Index < 0 {
-				if era == EraCurrent {
+				if era == EraCurrent && why == "" {
 					why = p.Why
 				}
 				continue
 			}
-			some = some || era == EraCurrent
 			if placed[i] == nil {
 				placed[i] = make(map[int]bool)
 			}
@@ -174,7 +172,7 @@ func (b Bundle) TellsEras(frames []flow.Frame) (can bool, why string) {
 			}
 		}
 	}
-	if !some {
+	if why != "" {
 		return false, why
 	}
 	return false, fmt.Sprintf("every kernel that has %s sends these frames alike: there is nothing to find out", b.Policy)

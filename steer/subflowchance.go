@@ -37,8 +37,8 @@ func (s *Subflows) weigh(req SubflowRequest) (why string) {
 		c.Where = strings.TrimSuffix(v.label, ": ")
 		s.Chances = append(s.Chances, c)
 		s.Even = false
-		reasons = append(reasons, fmt.Sprintf("%s%s; the kernel draws the source ports of subflows: %d of them use %.1f of %d links on average, and all of them in %.0f %% of connections",
-			v.label, v.s.Reach().Why, len(s.Flows), c.Expected, c.Links, 100*c.All))
+		reasons = append(reasons, fmt.Sprintf("%s%s; the kernel draws the source ports of subflows: %d of them use %.1f of %d links on average, and all of them in %s of connections",
+			v.label, v.s.Reach().Why, len(s.Flows), c.Expected, c.Links, Percent(c.All)))
 	}
 	return strings.Join(reasons, "; ")
 }
@@ -71,6 +71,12 @@ func (req SubflowRequest) remedy(s Subflows) string {
 		}
 		return text
 	}
+	if side, ok := req.oneLinked(); ok {
+		return side.mend()
+	}
+	if n := len(req.Near.Links()); n > MostSubflows && len(s.Flows) == MostSubflows {
+		return fmt.Sprintf("none for one connection: %d subflows are the most that Linux's path manager makes. Use several connections (linerate steer pick), or a bond of at most %d links", MostSubflows, MostSubflows)
+	}
 	if len(req.Near.Links()) > len(s.Flows) && len(s.Flows) < MostSubflows {
 		return fmt.Sprintf("ask for one subflow a link: --subflows %d", min(len(req.Near.Links()), MostSubflows))
 	}
@@ -81,4 +87,23 @@ func (req SubflowRequest) remedy(s Subflows) string {
 		return fmt.Sprintf("more subflows even out the shares (--subflows %d); or give a larger --subnet", MostSubflows)
 	}
 	return "give a larger --subnet"
+}
+
+// oneLinked is the first of the other sides on which neither ports nor
+// addresses move a flow to another link.
+func (req SubflowRequest) oneLinked() (subflowSide, bool) {
+	for _, v := range req.sides() {
+		if r := v.s.Reach(); v.at != atNear && len(v.s.Links()) > 1 && !r.Striped && !r.Ports && !r.Addresses {
+			return v, true
+		}
+	}
+	return subflowSide{}, false
+}
+
+// mend says what would let addresses decide on one of the other sides.
+func (v subflowSide) mend() string {
+	if v.at == atBack {
+		return "on the server: " + remedyFor(v.s)
+	}
+	return v.label + "have the switch hash MAC and IP addresses (layer2+3)"
 }

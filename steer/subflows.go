@@ -349,7 +349,7 @@ func (s *Subflows) placeBackFar(req SubflowRequest) (why string) {
 	s.BackFarPerLink = counts
 	if !even(counts) {
 		s.Even = false
-		return fmt.Sprintf("far side of the way back: subflows on each link: %v", counts)
+		return fmt.Sprintf("far side of the way back: %s subflows on the links", listed(counts))
 	}
 	return ""
 }

@@ -72,9 +72,8 @@ Start with:  linerate demo`,
 	root.SetIn(app.Stdin)
 	root.SetOut(app.Stdout)
 	root.SetErr(app.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(err.Error(), "`"+cmd.CommandPath()+" --help` lists the flags")
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(app.usageText)
 	flags := root.PersistentFlags()
 	flags.BoolVar(&app.json, "json", false, "print one JSON document on standard output")
 	flags.BoolVarP(&app.quiet, "quiet", "q", false, "no progress")

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/record"
@@ -27,6 +28,12 @@ func badFile(verb string, err error) error {
 		var path *fs.PathError
 		if errors.As(err, &path) {
 			return usage(verb+" "+path.Path+": no such file", "")
+		}
+	}
+	if errors.Is(err, syscall.EISDIR) {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			return usage(verb+" "+path.Path+": it is a directory, not a file", "")
 		}
 	}
 	if errors.Is(err, fs.ErrPermission) {

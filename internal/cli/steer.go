@@ -45,6 +45,7 @@ reason.
 			if err := refuseZero(cmd); err != nil {
 				return err
 			}
+			packet.protocol(&flows)
 			frames, err := flows.frames(app.Stdin)
 			if err != nil {
 				return err
@@ -57,7 +58,7 @@ reason.
 			} else if asked {
 				return ecmp.show(cmd.Context(), app, &bundle, &flows, frames)
 			}
-			if foreign, err := system.foreign(); err != nil {
+			if foreign, err := system.foreign(&bundle); err != nil {
 				return err
 			} else if foreign {
 				return system.show(app, &bundle, &flows, frames)
@@ -98,25 +99,29 @@ reason.
 }
 
 const bundleHelp = `The bond is the running host's (--bond where there are several) unless --policy
-and --links say another; the kernel and the byte order are its own unless
---kernel and --byte-order do.
+and --links say another, of mode balance-xor unless --mode does. Kernel and byte
+order are those of --host (this one), where its addresses are looked up as well
+when it is named, unless --kernel and --byte-order say others.
 
 `
 
 // bundleFlags say whose hash to compute.
 type bundleFlags struct {
-	host, bond, policy, kernel, byteOrder string
-	links                                 int
-	calibrate                             bool
+	host, bond, mode, policy, kernel, byteOrder string
+	links                                       int
+	calibrate                                   bool
+	flags                                       interface{ Changed(name string) bool }
 }
 
 func (b *bundleFlags) add(c *cobra.Command) {
+	b.flags = c.Flags()
 	c.Flags().StringVar(&b.bond, "bond", "", "bond of the host to take policy and links from (default: the only one)")
 	c.Flags().StringVar(&b.host, "host", "local:", "host that has the bond: local:, netns:NAME or ssh://user@host")
-	c.Flags().StringVar(&b.policy, "policy", "", "transmit hash policy (default: the bond's): layer2, layer2+3, layer3+4,\nencap2+3, encap3+4 or vlan+srcmac")
+	wordVar(c, &b.mode, "mode", "", "bond mode (default: the bond's, or balance-xor where flags describe it): balance-rr, active-backup, balance-xor, broadcast, 802.3ad, balance-tlb or balance-alb")
+	wordVar(c, &b.policy, "policy", "", "transmit hash policy (default: the bond's): layer2, layer2+3, layer3+4,\nencap2+3, encap3+4 or vlan+srcmac")
 	c.Flags().IntVar(&b.links, "links", 0, "number of links (default: the bond's usable ones)")
 	c.Flags().StringVar(&b.kernel, "kernel", "", "release of the sending kernel, such as 6.1 (default: the host's)")
-	c.Flags().StringVar(&b.byteOrder, "byte-order", "", "little or big (default: the host's)")
+	wordVar(c, &b.byteOrder, "byte-order", "", "little or big (default: the host's)")
 	c.Flags().BoolVar(&b.calibrate, "calibrate", false, "find out by which era's rule the host's kernel hashes: sends at most 64 small\nframes from the bond to itself, which no switch delivers")
 }
 
@@ -145,6 +150,10 @@ func (b *bundleFlags) resolve(ctx context.Context, app *App) (steer.Bundle, *net
 	if err != nil {
 		return steer.Bundle{}, nil, err
 	}
+	mode, err := parseMode(b.mode)
+	if err != nil {
+		return steer.Bundle{}, nil, err
+	}
 	bigEndian, err := parseByteOrder(b.byteOrder)
 	if err != nil {
 		return steer.Bundle{}, nil, err
@@ -155,18 +164,16 @@ func (b *bundleFlags) resolve(ctx context.Context, app *App) (steer.Bundle, *net
 	}
 	var bundle steer.Bundle
 	var host *netstate.Host
-	if policy != nil && b.links > 0 && b.bond == "" {
-		bundle = steer.Declared(*policy, b.links)
-		bundle.BigEndian = nativeBigEndian()
-		if eras == nil {
-			release, err := app.linuxRelease(ctx, b.host)
-			if err != nil {
-				return steer.Bundle{}, nil, err
-			}
-			eras = steer.ErasOf(release)
-		}
-	} else if bundle, host, err = b.observed(ctx, app); err != nil {
+	if b.declared(policy, mode) {
+		bundle, host, err = b.onHost(ctx, app, steer.Declared(netstate.Layer2, b.links))
+	} else {
+		bundle, host, err = b.observed(ctx, app)
+	}
+	if err != nil {
 		return steer.Bundle{}, nil, err
+	}
+	if mode != nil {
+		bundle.Mode = *mode
 	}
 	if policy != nil {
 		bundle.Policy = *policy
@@ -212,6 +219,9 @@ func (b *bundleFlags) observed(ctx context.Context, app *App) (steer.Bundle, *ne
 	}
 	name := b.bond
 	if name == "" {
+		if missing, hint := b.half(); missing != "" && len(bondsOf(host)) == 0 {
+			return steer.Bundle{}, nil, usage("steer: "+missing+", and "+host.Name+" has no bond to take it from", hint)
+		}
 		if name, err = onlyBond(host); err != nil {
 			return steer.Bundle{}, nil, err
 		}
@@ -265,7 +275,8 @@ func parsePolicy(flag, word string) (*netstate.HashPolicy, error) {
 		words = append(words, p.String())
 	}
 	slices.Sort(words)
-	return nil, usage(flag+": unknown policy "+word, "the policies are "+strings.Join(words, ", "))
+	all := "the policies are " + strings.Join(words, ", ")
+	return nil, usage(flag+": unknown policy "+word, orMeant(word, words, "", all))
 }
 
 // parseByteOrder reports whether it is big; nil for none given.

@@ -38,11 +38,12 @@ func newSteerAddresses(app *App) *cobra.Command {
 	var flags addressFlags
 	c := &cobra.Command{
 		Use: "addresses", Short: "IP aliases that put lanes on different links", Args: none,
-		Long: `Chooses the smallest addresses of a subnet that spread lanes (pairs of addresses)
-evenly over the links, for policies that go by addresses: layer2+3, balance-alb,
-AIX's default hash mode, FreeBSD's lagghash l3. Prints the lines that add them,
-and with --nfs the mounts that use them: one for each server address, each with
-a directory of its own, so that two mounts never write one file.
+		Long: `Chooses the smallest addresses of a subnet that spread lanes (pairs of
+addresses) evenly over the links, for policies that go by addresses: layer2+3,
+balance-alb, AIX's default hash mode, FreeBSD's lagghash l3. Prints the lines
+that add them, and with --nfs the mounts that use them: one for each server
+address, each with a directory of its own, so that two mounts never write one
+file.
 
 --back-policy and --back-links say how the far host sends its answers;
 --far-policy and --far-links how the switch sends what arrives there. All that
@@ -88,7 +89,7 @@ func (a *addressFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&a.src, "src", "", "address that the near host has")
 	c.Flags().StringVar(&a.dst, "dst", "", "address that the far host has")
 	c.Flags().StringVar(&a.subnet, "subnet", "", "subnet to take addresses from (default: that of --src on the host)")
-	c.Flags().StringVar(&a.side, "side", steer.SideFar.String(), "whose addresses to choose: near, far or both")
+	wordVar(c, &a.side, "side", steer.SideFar.String(), "whose addresses to choose: near, far or both")
 	c.Flags().IntVar(&a.lanes, "lanes", 0, "number of lanes, the pair of --src and --dst included (default: one a link)")
 	c.Flags().StringSliceVar(&a.avoid, "avoid", nil, "addresses that others have, or a list")
 	c.Flags().Uint16Var(&a.sport, "sport", 0, "source port, where the program binds one")
@@ -96,11 +97,11 @@ func (a *addressFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&a.smac, "smac", "", "near host's MAC address (default: the host's own for --src)")
 	c.Flags().StringVar(&a.dmac, "dmac", "", "next hop's MAC address")
 	c.Flags().Uint16Var(&a.vlan, "vlan", 0, "VLAN tag (default: the one --src is on)")
-	c.Flags().StringVar(&a.proto, "proto", flow.TCP.String(), "tcp, udp or a protocol number")
-	c.Flags().StringVar(&a.farPolicy, "far-policy", "", "transmit hash policy towards the far host's links")
+	wordVar(c, &a.proto, "proto", flow.TCP.String(), "tcp, udp or a protocol number")
+	wordVar(c, &a.farPolicy, "far-policy", "", "transmit hash policy towards the far host's links")
 	c.Flags().IntVar(&a.farLinks, "far-links", 0, "number of links to the far host")
-	c.Flags().StringVar(&a.backSystem, "back-system", systemLinux, "system of the far host: linux, aix or freebsd")
-	c.Flags().StringVar(&a.backPolicy, "back-policy", "", "policy by which the far host sends its answers")
+	wordVar(c, &a.backSystem, "back-system", systemLinux, "system of the far host: linux, aix or freebsd")
+	wordVar(c, &a.backPolicy, "back-policy", "", "policy by which the far host sends its answers")
 	c.Flags().IntVar(&a.backLinks, "back-links", 0, "number of links that the far host sends its answers on")
 	c.Flags().StringSliceVar(&a.check, "check", nil, "count the established connections to these server addresses (to --dport)")
 	c.Flags().StringVar(&a.ecmp.hops, "ecmp", "", "weights of a route's next hops in place of a bond, such as 1:1; or auto:\nthe host's own route to --dst")
@@ -127,6 +128,9 @@ func (a *addressFlags) request(ctx context.Context, app *App, bundle *bundleFlag
 	}
 	if err := oneFamily("--src and --dst", flow.Lane{Src: req.Src, Dst: req.Dst}); err != nil {
 		return req, nil, err
+	}
+	if req.Src.IsValid() && req.Src == req.Dst {
+		return req, nil, usage("steer addresses: --src and --dst are both "+a.src, "--src is the near host's address, --dst the far host's")
 	}
 	if len(a.avoid) > 0 {
 		if req.Avoid, err = parseAddresses("--avoid", a.avoid); err != nil {
@@ -163,7 +167,7 @@ func (a *addressFlags) nearSide(ctx context.Context, app *App, bundle *bundleFla
 	if err != nil {
 		return nil, err
 	}
-	foreign, err := a.foreign()
+	foreign, err := a.foreign(bundle)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +220,7 @@ func (a *addressFlags) template() (flow.Frame, error) {
 			return f, usage(part.flag+": "+part.err.Error(), "")
 		}
 	}
-	return f, nil
+	return f, checkVLAN(a.vlan)
 }
 
 // otherSides are the spreaders of the far host, where they are declared.

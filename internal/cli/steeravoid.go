@@ -33,9 +33,11 @@ func (a *avoidFlags) add(c *cobra.Command) {
 // host's own sockets count where the bond was observed on it or --host names
 // it.
 func (a *avoidFlags) apply(ctx context.Context, app *App, req *steer.PickRequest, bundle *bundleFlags, observed bool) (notes []string, err error) {
-	if req.AvoidRanges, err = flow.ParsePortRanges(a.ports); err != nil {
+	ranges, err := flow.ParsePortRanges(a.ports)
+	if err != nil {
 		return nil, usage("--avoid: "+a.ports+" is no list of ports", "write 40000, 41000-41010, or a list of both")
 	}
+	req.AvoidRanges = append(req.AvoidRanges, ranges...)
 	if !observed && !a.hostNamed && !a.ephemeral || req.Proto != flow.TCP && req.Proto != flow.UDP {
 		return nil, nil
 	}

@@ -60,7 +60,9 @@ func (a *App) checkConnections(ctx context.Context, reach string, flags *address
 		return fmt.Errorf("print connections: %w", err)
 	}
 	for _, s := range doc.Servers {
-		if s.Connections == 0 {
+		if s.Connections == 0 && len(doc.Servers) == 1 {
+			fmt.Fprint(a.Stdout, wrapped("note: ", fmt.Sprintf("no connection to %s: nothing has it mounted, or it has not been used yet", s.Dst), a.width()))
+		} else if s.Connections == 0 {
 			fmt.Fprint(a.Stdout, wrapped("note: ", fmt.Sprintf("no connection to %s: its link carries nothing of this; NFS 4.1 and later put a second mount on the first one's connection unless both have max_connect=%d", s.Dst, len(doc.Servers)), a.width()))
 			break
 		}

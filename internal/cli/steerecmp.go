@@ -48,8 +48,8 @@ func (e *ecmpFlags) asked(command string, bundle *bundleFlags, system *systemFla
 		return false, usage(command+": --route and --ecmp exclude each other", "--route asks the kernel, --ecmp computes")
 	case system.system != systemLinux:
 		return false, usage(command+": --system and --route or --ecmp exclude each other", "routes are of Linux: leave one of them out")
-	case bundle.policy != "" || bundle.links != 0 || bundle.bond != "" || bundle.calibrate:
-		return false, usage(command+": --policy, --links, --bond and --calibrate are of a bond, not of a route", "leave them out, or leave out --route and --ecmp")
+	case bundle.mode != "" || bundle.policy != "" || bundle.links != 0 || bundle.bond != "" || bundle.calibrate:
+		return false, usage(command+": --mode, --policy, --links, --bond and --calibrate are of a bond, not of a route", "leave them out, or leave out --route and --ecmp")
 	case e.route && (bundle.kernel != "" || bundle.byteOrder != ""):
 		return false, usage(command+": --kernel and --byte-order say nothing to --route", "the kernel that runs answers")
 	}
@@ -72,21 +72,13 @@ func (e *ecmpFlags) show(ctx context.Context, app *App, bundle *bundleFlags, flo
 	if own {
 		shown.Names = m.Links()
 	}
-	note := ""
-	if !own && prefersSource(m, frames) {
-		note = unownedSource
+	if !own && assumeUnowned(m, shown.Flows, frames) && app.json {
+		app.note(unownedSource)
 	}
 	if app.json {
-		app.note(note)
 		return app.printJSON(shown)
 	}
-	if err := app.printFlows(ecmpText(m), m.Links(), shown); err != nil {
-		return err
-	}
-	if note != "" {
-		fmt.Fprint(app.Stdout, wrapped("note: ", note, app.width()))
-	}
-	return nil
+	return app.printFlows(ecmpText(m), m.Links(), shown)
 }
 
 // resolve is the route that the flags describe; own tells that it was read
@@ -165,8 +157,10 @@ func (e *ecmpFlags) hostRoute(ctx context.Context, app *App, reach string, frame
 	for _, f := range frames {
 		r := routeTo(host, f.Dst)
 		switch {
+		case r == nil && f.Dst.IsValid():
+			return steer.Multipath{}, usage(fmt.Sprintf("--ecmp auto: %s has no route to %s in its main table", host.Name, f.Dst), "ask the kernel with --route, which knows the other tables too")
 		case r == nil:
-			return steer.Multipath{}, usage(fmt.Sprintf("--ecmp auto: %s has no route to %s in its main table", host.Name, orNone(f.Dst.IsValid(), f.Dst.String())), "say --dst, or ask the kernel with --route")
+			return steer.Multipath{}, usage("--ecmp auto: a flow has no destination", "say --dst")
 		case route == nil:
 			route = r
 		case route.Dst != r.Dst || route.Metric != r.Metric:
@@ -220,4 +214,15 @@ const unownedSource = "this is for flows from an address of none of the next hop
 // prefersSource reports that the kernel may go by the source address first.
 func prefersSource(m steer.Multipath, frames []flow.Frame) bool {
 	return m.Era <= steer.MultipathSourceFirst && slices.ContainsFunc(frames, func(f flow.Frame) bool { return f.Src.Unmap().Is4() })
+}
+
+// assumeUnowned says so of the flows whose link rests on it. It reports whether
+// there are any.
+func assumeUnowned(m steer.Multipath, flows []steer.ShownFlow, frames []flow.Frame) (any bool) {
+	for i := range flows {
+		if f := &flows[i]; f.Known && f.Why == "" && !frames[i].Forwarded && prefersSource(m, frames[i:i+1]) {
+			f.Why, any = unownedSource, true
+		}
+	}
+	return any
 }

@@ -26,7 +26,7 @@ func TestSteerShowECMP(t *testing.T) {
 	}
 	var got []any
 	for _, f := range doc["flows"].([]any) {
-		wantKeys(t, "flow", f, "proto src dst sport dport hash link known")
+		wantKeys(t, "flow", f, "proto src dst sport dport hash link known why")
 		got = append(got, f.(map[string]any)["link"])
 	}
 	if diff := cmp.Diff([]any{0., 1., 0., 1., 1., 0., 1., 1., 0., 1., 0., 0., 0., 0., 1., 0.}, got); diff != "" {

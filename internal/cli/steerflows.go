@@ -28,22 +28,25 @@ type flowFlags struct {
 	src, dst          []string
 	sport, file       string
 	dport, vlan       uint16
+	dports            string // show's list; pick has its own
 	smac, dmac, proto string
+	flags             interface{ Changed(name string) bool }
 }
 
 func (f *flowFlags) add(c *cobra.Command) {
 	f.addParts(c)
-	c.Flags().Uint16Var(&f.dport, "dport", steer.DefaultDport, "destination port")
+	c.Flags().StringVar(&f.dports, "dport", fmt.Sprint(steer.DefaultDport), "destination ports: 5201, 5201-5204, or a list of both")
 }
 
 // addParts is add without the destination port, of which pick takes several.
 func (f *flowFlags) addParts(c *cobra.Command) {
+	f.flags = c.Flags()
 	c.Flags().StringSliceVar(&f.src, "src", nil, "source address, or a list")
 	c.Flags().StringSliceVar(&f.dst, "dst", nil, "destination address, or a list")
 	c.Flags().StringVar(&f.smac, "smac", "", "sender's MAC address (default: the host's own for --src)")
 	c.Flags().StringVar(&f.dmac, "dmac", "", "next hop's MAC address")
 	c.Flags().Uint16Var(&f.vlan, "vlan", 0, "VLAN tag (default: the one --src is on)")
-	c.Flags().StringVar(&f.proto, "proto", "tcp", "tcp, udp, icmp, icmpv6, sctp, esp, gre or a protocol number")
+	wordVar(c, &f.proto, "proto", "tcp", "tcp, udp, icmp, icmpv6, sctp, esp, gre or a protocol number")
 }
 
 // template is the frame that all flows of the flags have in common.
@@ -62,7 +65,7 @@ func (f *flowFlags) template() (flow.Frame, error) {
 			return frame, usage(part.flag+": "+part.err.Error(), "")
 		}
 	}
-	return frame, nil
+	return frame, checkVLAN(f.vlan)
 }
 
 // frames are the flows that the flags or the file name, in order.
@@ -88,15 +91,23 @@ func (f *flowFlags) frames(stdin io.Reader) ([]flow.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(lanes)*len(ports) > mostFlows {
-		return nil, usage(fmt.Sprintf("steer show: %d flows: want at most %d", len(lanes)*len(ports), mostFlows), "")
+	dports, err := f.destinations(base.Proto)
+	if err != nil {
+		return nil, err
 	}
-	frames := make([]flow.Frame, 0, len(lanes)*len(ports))
+	count := len(lanes) * len(ports) * len(dports)
+	if count > mostFlows {
+		return nil, usage(fmt.Sprintf("steer show: %d flows: want at most %d", count, mostFlows), "")
+	}
+	frames := make([]flow.Frame, 0, count)
 	for _, lane := range lanes {
 		for _, port := range ports {
-			frame := base
-			frame.Src, frame.Dst, frame.Sport = lane.Src, lane.Dst, port
-			frames = append(frames, frame)
+			for _, dport := range dports {
+				frame := base
+				frame.Src, frame.Dst, frame.Sport, frame.Dport = lane.Src, lane.Dst, port, dport
+				frame.NoSport = f.sport == "" && frame.Proto.HasPorts()
+				frames = append(frames, frame)
+			}
 		}
 	}
 	return frames, nil
@@ -174,6 +185,28 @@ func parseAddresses(flag string, words []string) ([]netip.Addr, error) {
 	return out, nil
 }
 
+// destinations are the ports of --dport, the default one for protocols that
+// have ports.
+func (f *flowFlags) destinations(proto flow.Proto) ([]uint16, error) {
+	if !proto.HasPorts() && !f.flags.Changed("dport") {
+		return []uint16{0}, nil
+	}
+	ranges, err := flow.ParsePortRanges(f.dports)
+	if err != nil || len(ranges) == 0 {
+		return nil, usage("--dport: "+f.dports+" is no list of ports from 0 to 65535", "write 5201, 5201-5204, or a list of both")
+	}
+	var ports []uint16
+	for _, r := range ranges {
+		for port := int(r.First); port <= int(r.Last); port++ {
+			ports = append(ports, uint16(port))
+		}
+		if len(ports) > mostFlows {
+			return nil, usage(fmt.Sprintf("--dport: more than %d ports", mostFlows), "")
+		}
+	}
+	return ports, nil
+}
+
 // parsePorts reads "40000", "40000-40015" and lists of both; "" is port zero,
 // which is none.
 func parsePorts(s string) ([]uint16, error) {
@@ -222,6 +255,9 @@ func readFlows(path string, stdin io.Reader) ([]flow.Frame, error) {
 	frames, err := steer.ParseFlows(text)
 	if err != nil {
 		return nil, usage("read flows "+located(name, err.Error()), "")
+	}
+	if len(frames) == 0 {
+		return nil, usage("read flows "+name+": a header and no flows", "write a line for each flow below it")
 	}
 	return frames, nil
 }

@@ -33,10 +33,10 @@ func newSteerMPTCP(app *App) *cobra.Command {
 	var flags mptcpFlags
 	c := &cobra.Command{
 		Use: "mptcp", Short: "one connection over a whole bond, by MPTCP subflows", Args: none,
-		Long: `Chooses IP aliases and MPTCP endpoints under which the subflows of one connection
-fall on all links of a bond, and prints the lines that set both hosts up, that
-have a program use MPTCP without a change to it, that show the subflows, and
-that take it all back. It prints only: no host is changed.
+		Long: `Chooses IP aliases and MPTCP endpoints under which the subflows of one
+connection fall on all links of a bond, and prints the lines that set both hosts
+up, that have a program use MPTCP without a change to it, that show the
+subflows, and that take it all back. It prints only: no host is changed.
 
 The client, the host that connects, opens a subflow from each alias; where its
 addresses do not decide, the server announces aliases of its own. A policy that
@@ -85,11 +85,11 @@ func (m *mptcpFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&m.smac, "smac", "", "the client's MAC address (default: the host's own for --src)")
 	c.Flags().StringVar(&m.dmac, "dmac", "", "next hop's MAC address (default: as the host's neighbours say)")
 	c.Flags().Uint16Var(&m.vlan, "vlan", 0, "VLAN tag (default: the one --src is on)")
-	c.Flags().StringVar(&m.farPolicy, "far-policy", "", "transmit hash policy of the switch towards the server's links")
+	wordVar(c, &m.farPolicy, "far-policy", "", "transmit hash policy of the switch towards the server's links")
 	c.Flags().IntVar(&m.farLinks, "far-links", 0, "number of links to the server")
-	c.Flags().StringVar(&m.backPolicy, "back-policy", "", "transmit hash policy of the server's bond")
+	wordVar(c, &m.backPolicy, "back-policy", "", "transmit hash policy of the server's bond")
 	c.Flags().IntVar(&m.backLinks, "back-links", 0, "number of links that the server sends on")
-	c.Flags().StringVar(&m.backFarPolicy, "back-far-policy", "", "transmit hash policy of the switch towards the client's links")
+	wordVar(c, &m.backFarPolicy, "back-far-policy", "", "transmit hash policy of the switch towards the client's links")
 	c.Flags().IntVar(&m.backFarLinks, "back-far-links", 0, "number of links back to the client")
 	c.Flags().StringVar(&m.dev, "dev", "", "the client's interface (default: the host's with --src, else DEV)")
 	c.Flags().StringVar(&m.farDev, "far-dev", "", "the server's interface (default: --dev)")
@@ -145,10 +145,16 @@ func (m *mptcpFlags) addresses(req *steer.SubflowRequest) (err error) {
 	if err := oneFamily("--src and --dst", flow.Lane{Src: req.Client, Dst: req.Server}); err != nil {
 		return err
 	}
+	if req.Client == req.Server {
+		return usage("steer mptcp: --src and --dst are both "+m.src, "--src is the client's address, --dst the server's")
+	}
 	if len(m.avoid) > 0 {
 		if req.Avoid, err = parseAddresses("--avoid", m.avoid); err != nil {
 			return err
 		}
+	}
+	if err := checkVLAN(m.vlan); err != nil {
+		return err
 	}
 	req.Frame.Dport, req.Frame.VLAN = m.dport, m.vlan
 	if err := req.Frame.SrcMAC.UnmarshalText([]byte(m.smac)); err != nil {

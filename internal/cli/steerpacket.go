@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,10 +17,25 @@ type packetFlags struct {
 }
 
 func (p *packetFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&p.icmp, "icmp", "", "ICMP message as TYPE, TYPE/CODE or TYPE/CODE/ID, such as 8/0/4711")
-	c.Flags().StringVar(&p.spi, "spi", "", "security parameter index of ESP or AH, 0x for hexadecimal")
+	c.Flags().StringVar(&p.icmp, "icmp", "", "ICMP message as TYPE, TYPE/CODE or TYPE/CODE/ID, such as 8/0/4711 (--proto icmp)")
+	c.Flags().StringVar(&p.spi, "spi", "", "security parameter index of ESP or AH, 0x for hexadecimal (--proto esp)")
 	c.Flags().BoolVar(&p.fragment, "fragment", false, "fragments, in which no ports are read")
 	c.Flags().BoolVar(&p.forwarded, "forwarded", false, "frames that no socket of the host sends and that came without a receive hash\n(ethtool -k: receive-hashing, and RPS, off)")
+}
+
+// protocol is the flows' where none is named and a packet's part implies it.
+func (p *packetFlags) protocol(f *flowFlags) {
+	if f.flags.Changed("proto") {
+		return
+	}
+	switch {
+	case p.icmp != "" && slices.ContainsFunc(slices.Concat(f.src, f.dst), func(a string) bool { return strings.Contains(a, ":") }):
+		f.proto = flow.ICMPv6.String()
+	case p.icmp != "":
+		f.proto = flow.ICMP.String()
+	case p.spi != "":
+		f.proto = flow.ESP.String()
+	}
 }
 
 // apply adds what the flags say to every frame; what a file says it keeps.

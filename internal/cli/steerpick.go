@@ -23,6 +23,7 @@ type pickFlags struct {
 	lanes   []string
 	dports  string
 	program string
+	require bool
 	avoid   avoidFlags
 	// The other sides: the switch towards the receiver, the receiver itself,
 	// and the switch towards the sender.
@@ -79,17 +80,18 @@ func (p *pickFlags) add(c *cobra.Command, flows *flowFlags) {
 	p.systemFlags.add(c)
 	p.ecmp.add(c)
 	c.Flags().StringVar(&p.dports, "dport", fmt.Sprint(steer.DefaultDport), "destination port, or a list such as 5201-5204 where the server listens on several")
-	c.Flags().StringVar(&flows.sport, "sport", "", fmt.Sprintf("range of source ports to choose from (default: %d-%d)", steer.DefaultFirstPort, steer.DefaultLastPort))
+	c.Flags().StringVar(&flows.sport, "sport", "", fmt.Sprintf("source ports to choose from, a range or a list of such (default: %d-%d)", steer.DefaultFirstPort, steer.DefaultLastPort))
 	c.Flags().IntVar(&p.streams, "streams", 0, "number of streams (default: one a link)")
 	c.Flags().StringArrayVar(&p.lanes, "lane", nil, "SRC,DST: a pair of addresses that may be used; again for each")
-	c.Flags().StringVar(&p.program, "for", "", "print commands for a program: iperf3, iperf2, nfs, rclone, wdt, or ports\nfor any that binds its ports")
+	wordVar(c, &p.program, "for", "", "print commands for a program: iperf3, iperf2, nfs, rclone, wdt, or ports\nfor any that binds its ports")
+	c.Flags().BoolVar(&p.require, "require", false, "exit 1 unless the streams are even, for certain, with --for also as the program runs them")
 	p.avoid.add(c)
-	c.Flags().StringVar(&p.farPolicy, "far-policy", "", "transmit hash policy of the switch towards the receiver's links")
+	wordVar(c, &p.farPolicy, "far-policy", "", "transmit hash policy of the switch towards the receiver's links")
 	c.Flags().IntVar(&p.farLinks, "far-links", 0, "number of links to the receiver")
-	c.Flags().StringVar(&p.backSystem, "back-system", systemLinux, "system of the receiver: linux, aix or freebsd")
-	c.Flags().StringVar(&p.backPolicy, "back-policy", "", "policy by which the receiver sends back")
+	wordVar(c, &p.backSystem, "back-system", systemLinux, "system of the receiver: linux, aix or freebsd")
+	wordVar(c, &p.backPolicy, "back-policy", "", "policy by which the receiver sends back")
 	c.Flags().IntVar(&p.backLinks, "back-links", 0, "number of links that the receiver sends back on")
-	c.Flags().StringVar(&p.backFarPolicy, "back-far-policy", "", "transmit hash policy of the switch towards the sender's links")
+	wordVar(c, &p.backFarPolicy, "back-far-policy", "", "transmit hash policy of the switch towards the sender's links")
 	c.Flags().IntVar(&p.backFarLinks, "back-far-links", 0, "number of links back to the sender")
 }
 
@@ -110,7 +112,13 @@ func (p *pickFlags) run(ctx context.Context, app *App, bundle *bundleFlags, flow
 	if err != nil {
 		return err
 	}
-	return app.printPicked(req, picked, how, notes)
+	if err := app.printPicked(req, picked, how, notes); err != nil {
+		return err
+	}
+	if p.require && !picked.Even {
+		return errors.New("pick ports: the streams are not even, and --require wants it")
+	}
+	return nil
 }
 
 // choose picks, for a program where one is named.
@@ -120,7 +128,7 @@ func (p *pickFlags) choose(req steer.PickRequest) (picked steer.Picked, how *rec
 	} else {
 		var program recipe.Program
 		if err := program.UnmarshalText([]byte(p.program)); err != nil {
-			return picked, nil, usage("--for: unknown program "+p.program, "the programs are "+strings.Join(recipe.Programs(), ", "))
+			return picked, nil, usage("--for: unknown program "+p.program, orMeant(p.program, recipe.Programs(), "", "the programs are "+strings.Join(recipe.Programs(), ", ")))
 		}
 		how = new(recipe.Recipe)
 		picked, *how, err = recipe.For(program, req)
@@ -207,11 +215,8 @@ func (p *pickFlags) parts(req *steer.PickRequest, flows *flowFlags) (base flow.F
 		return base, err
 	}
 	if flows.sport != "" {
-		if req.FirstPort, req.LastPort, err = parsePortRange(flows.sport); err != nil {
+		if err := sourcesOf(req, flows.sport); err != nil {
 			return base, err
-		}
-		if req.FirstPort == 0 {
-			return base, usage("--sport: port 0 is none to choose", "")
 		}
 	}
 	if req.Dports, err = parseDports(p.dports); err != nil {
@@ -225,6 +230,27 @@ func (p *pickFlags) parts(req *steer.PickRequest, flows *flowFlags) (base flow.F
 		return base, usage(fmt.Sprintf("--streams: want 1 to %d, not %d", mostStreams, p.streams), "")
 	}
 	return base, nil
+}
+
+// sourcesOf puts a list of source ports into the request: from the lowest to
+// the highest, without what lies between its parts.
+func sourcesOf(req *steer.PickRequest, list string) error {
+	ranges, err := flow.ParsePortRanges(list)
+	if err != nil || len(ranges) == 0 {
+		return usage("--sport: "+list+" is no list of ports from 1 to 65535", "write 40000-40999, or a list of such")
+	}
+	slices.SortFunc(ranges, func(a, b flow.PortRange) int { return int(a.First) - int(b.First) })
+	if ranges[0].First == 0 {
+		return usage("--sport: port 0 is none to choose", "")
+	}
+	req.FirstPort, req.LastPort = ranges[0].First, ranges[0].Last
+	for _, r := range ranges[1:] {
+		if int(r.First) > int(req.LastPort)+1 {
+			req.AvoidRanges = append(req.AvoidRanges, flow.PortRange{First: req.LastPort + 1, Last: r.First - 1})
+		}
+		req.LastPort = max(req.LastPort, r.Last)
+	}
+	return nil
 }
 
 // parseDports reads destination ports, each once.
@@ -250,7 +276,7 @@ func parseDports(s string) ([]uint16, error) {
 // nearSide is how the sender spreads, with the bond and the host it was read
 // from, where it is one.
 func (p *pickFlags) nearSide(ctx context.Context, app *App, req *steer.PickRequest, bundle *bundleFlags) (bond steer.Bundle, host *netstate.Host, err error) {
-	foreign, err := p.foreign()
+	foreign, err := p.foreign(bundle)
 	if err != nil {
 		return bond, nil, err
 	}

@@ -20,11 +20,20 @@ func linkText(b steer.Bundle, i int) string {
 	return fmt.Sprintf("%d %s", i, b.Ports[i])
 }
 
-// perLink is how many flows each link gets.
+// mostListed is how many links are listed whatever they carry.
+const mostListed = 16
+
+// perLink is how many flows each link gets; of very many links, those that get
+// some.
 func perLink(b steer.Bundle, counts []int) string {
-	parts := make([]string, len(counts))
+	var parts []string
 	for i, n := range counts {
-		parts[i] = fmt.Sprintf("%s: %d", linkText(b, i), n)
+		if n > 0 || len(counts) <= mostListed {
+			parts = append(parts, fmt.Sprintf("%s: %d", linkText(b, i), n))
+		}
+	}
+	if rest := len(counts) - len(parts); rest > 0 {
+		parts = append(parts, fmt.Sprintf("none on %d others", rest))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -88,8 +97,8 @@ func (a *App) printPicked(req steer.PickRequest, p steer.Picked, how *recipe.Rec
 	if p.Even {
 		even = "yes"
 	}
-	if p.Even && how != nil && !how.Exact {
-		even += ", for a program that binds these ports, which " + how.Program.String() + " does not"
+	if how != nil && !how.Exact {
+		even += ": " + how.Program.String() + " cannot be held to these streams; how it fares is said below its commands"
 	}
 	if p.Relative {
 		even += "; the links are told apart, but their numbers are not known"

@@ -20,6 +20,8 @@ type routed struct {
 	names []string
 	// why is the reason of each flow that the table does not hold, in order.
 	why []string
+	// refused: the kernel has no way for any flow.
+	refused bool
 }
 
 // notAsked is why a flow is not in the table at all.
@@ -37,6 +39,7 @@ func (a *App) askRoutes(ctx context.Context, reach string, frames []flow.Frame) 
 		return routed{}, err
 	}
 	r := routed{why: make([]string, len(frames))}
+	r.refused = !slices.ContainsFunc(routes, func(route agentapi.Route) bool { return route.Link != "" })
 	links := make(map[string]string)
 	for i, route := range routes {
 		if r.why[i] = unsure(route); r.why[i] == "" {
@@ -125,6 +128,9 @@ func (a *App) showRoutes(ctx context.Context, reach string, flows *flowFlags, fr
 	r, err := a.askRoutes(ctx, reach, frames)
 	if err != nil {
 		return err
+	}
+	if r.refused {
+		return fmt.Errorf("show routes: the kernel sends none of these flows: %s", r.why[0])
 	}
 	shown := r.shown(frames)
 	if a.json {

@@ -30,7 +30,9 @@ func (a *App) printFlows(header string, names []string, s steer.Shown) error {
 			told[f.Why] = true
 			reasons = append(reasons, f.Why)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%s\n", f.Proto, orNone(f.Src.IsValid(), f.Src.String()), orNone(f.Dst.IsValid(), f.Dst.String()), f.Sport, f.Dport, hash, link)
+		ports := f.Proto.HasPorts()
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Proto, orNone(f.Src.IsValid(), f.Src.String()), orNone(f.Dst.IsValid(), f.Dst.String()),
+			orNone(ports, fmt.Sprint(f.Sport)), orNone(ports, fmt.Sprint(f.Dport)), hash, link)
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("print flows: %w", err)

@@ -25,23 +25,27 @@ var systems = [...]string{systemLinux, systemAIX, systemFreeBSD}
 type systemFlags struct{ system string }
 
 func (s *systemFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&s.system, "system", systemLinux, "system that sends: linux, aix or freebsd; --policy then takes its words:\n"+
+	wordVar(c, &s.system, "system", systemLinux, "system that sends: linux, aix or freebsd; --policy then takes its words:\n"+
 		"aix default, src_port, dst_port, src_dst_port, round_robin, netif_backup;\n"+
 		"freebsd lacp, loadbalance, failover, roundrobin, broadcast, use_flowid,\nor the layers of lagghash such as l3,l4")
 }
 
 // foreign reports a system other than Linux, whose links and policy come from
 // flags alone.
-func (s *systemFlags) foreign() (bool, error) {
+func (s *systemFlags) foreign(bundle *bundleFlags) (bool, error) {
 	if err := knownSystem("--system", s.system); err != nil {
 		return false, err
 	}
-	return s.system != systemLinux, nil
+	if s.system == systemLinux {
+		return false, nil
+	}
+	return true, bundle.alone(s.system)
 }
 
 func knownSystem(flag, word string) error {
 	if !slices.Contains(systems[:], word) {
-		return usage(flag+": unknown system "+word, "the systems are "+strings.Join(systems[:], ", "))
+		all := "the systems are " + strings.Join(systems[:], ", ")
+		return usage(flag+": unknown system "+word, orMeant(word, systems[:], "", all))
 	}
 	return nil
 }

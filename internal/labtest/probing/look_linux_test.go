@@ -29,7 +29,7 @@ import (
 
 // TestCalibrates has a bond whose kernel could be of any era find out which.
 func TestCalibrates(t *testing.T) {
-	for policy, counts := range map[netstate.HashPolicy][]int{netstate.Layer2: {2}, netstate.Layer23: {2, 3, 4, 5}, netstate.Layer34: {3}} {
+	for policy, counts := range map[netstate.HashPolicy][]int{netstate.Layer2: {2}, netstate.Layer23: {2, 3, 4, 5}, netstate.Layer34: {3, 18}} {
 		for _, links := range counts {
 			t.Run(fmt.Sprintf("%s/%d links", policy, links), func(t *testing.T) {
 				host := newBond(t, policy, links)
@@ -58,6 +58,19 @@ func TestCalibrates(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestCalibrationRefuses what leaves nothing to find out, for its true reason.
+func TestCalibrationRefuses(t *testing.T) {
+	for policy, why := range map[netstate.HashPolicy]string{netstate.Encap34: "random number", netstate.VLANSrcMAC: "nothing to find out"} {
+		t.Run(policy.String(), func(t *testing.T) {
+			host := newBond(t, policy, 2)
+			placed, err := host.Calibrate(t.Context(), agentapi.CalibrateRequest{Bond: "bond0"})
+			if err == nil || !strings.Contains(err.Error(), why) || len(placed.Frames) > 0 {
+				t.Errorf("%v, %v; want no frames and %q", placed, err, why)
+			}
+		})
 	}
 }
 
