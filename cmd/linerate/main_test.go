@@ -67,73 +67,107 @@ type demoJSON struct {
 }
 
 // TestDemo runs the demo as a user does, once here and PROVE_RUNS times in
-// `make prove-demo`, and holds it to everything promised.
+// `make prove-demo`, and holds it to everything promised. Its network needs
+// most of a processor: here, on a machine that others may use, a demo that
+// falls short is tried once more and the first one's shortfall is said; a proof
+// has no second try.
 func TestDemo(t *testing.T) {
 	needLab(t)
 	program := build(t)
-	runs, err := strconv.Atoi(os.Getenv("PROVE_RUNS"))
-	if err != nil {
-		runs = 1
+	runs, tries := 1, 2
+	if n, err := strconv.Atoi(os.Getenv("PROVE_RUNS")); err == nil {
+		runs, tries = n, 1
 	}
 	for run := range runs {
 		t.Run(fmt.Sprint("run ", run+1), func(t *testing.T) {
-			dir := t.TempDir()
-			begin := time.Now()
-			var stdout, stderr bytes.Buffer
-			cmd := exec.Command(program, "demo", "--json")
-			cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
-			if err := cmd.Run(); err != nil {
-				t.Fatalf("demo: %v\n%s", err, stderr.String())
+			var a attempt
+			for try := range tries {
+				a = attempt{}
+				a.demo(t, program)
+				for _, line := range a.said {
+					t.Log(line)
+				}
+				if len(a.wrong) == 0 {
+					return
+				}
+				if try+1 < tries {
+					t.Logf("TRIED AGAIN, the first demo fell short: %s", strings.Join(a.wrong, "; "))
+				}
 			}
-			elapsed := time.Since(begin)
-			if elapsed > 3*time.Minute {
-				t.Errorf("the demo took %v, want less than 3 minutes", elapsed)
+			for _, wrong := range a.wrong {
+				t.Error(wrong)
 			}
-			var doc demoJSON
-			decoder := json.NewDecoder(&stdout)
-			if err := decoder.Decode(&doc); err != nil {
-				t.Fatal(err)
-			}
-			if decoder.More() {
-				t.Error("more than one document on standard output")
-			}
-			t.Logf("back end %s, kernel %s, %.0f s", doc.BackEnd, doc.Kernel, elapsed.Seconds())
-			checkDirections(t, doc)
-			checkSteps(t, doc)
-			checkDemoRecord(t, filepath.Join(dir, doc.Record))
-			checkReport(t, filepath.Join(dir, doc.Report))
-			nothingLeft(t)
 		})
 	}
 }
 
-func checkDirections(t *testing.T, doc demoJSON) {
+// attempt is one demo: what it said and what speaks against it.
+type attempt struct{ wrong, said []string }
+
+func (a *attempt) Errorf(format string, args ...any) {
+	a.wrong = append(a.wrong, fmt.Sprintf(format, args...))
+}
+
+func (a *attempt) Logf(format string, args ...any) {
+	a.said = append(a.said, fmt.Sprintf(format, args...))
+}
+
+// demo runs it. What it leaves behind fails the test at once.
+func (a *attempt) demo(t *testing.T, program string) {
 	t.Helper()
+	dir := t.TempDir()
+	begin := time.Now()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(program, "demo", "--json")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("demo: %v\n%s", err, stderr.String())
+	}
+	elapsed := time.Since(begin)
+	if elapsed > 3*time.Minute {
+		a.Errorf("the demo took %v, want less than 3 minutes", elapsed)
+	}
+	var doc demoJSON
+	decoder := json.NewDecoder(&stdout)
+	if err := decoder.Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	if decoder.More() {
+		t.Error("more than one document on standard output")
+	}
+	a.Logf("back end %s, kernel %s, %.0f s", doc.BackEnd, doc.Kernel, elapsed.Seconds())
+	a.directions(doc)
+	a.steps(doc)
+	a.record(t, filepath.Join(dir, doc.Record))
+	checkReport(t, filepath.Join(dir, doc.Report))
+	nothingLeft(t)
+}
+
+func (a *attempt) directions(doc demoJSON) {
 	want := map[string]bool{"forward": true, "reverse": true, "both": true}
 	for _, d := range doc.Directions {
 		delete(want, d.Direction)
-		t.Logf("%s, %d streams: %.1f Mbit/s, then %.1f of %.1f (%.4f)", d.Direction, d.Streams, d.Before/1e6, d.After/1e6, d.Ceiling/1e6, d.After/d.Ceiling)
+		a.Logf("%s, %d streams: %.1f Mbit/s, then %.1f of %.1f (%.4f)", d.Direction, d.Streams, d.Before/1e6, d.After/1e6, d.Ceiling/1e6, d.After/d.Ceiling)
 		if d.After < 0.97*d.Ceiling {
-			t.Errorf("%s: after is %.4f of the ceiling, want 0.97", d.Direction, d.After/d.Ceiling)
+			a.Errorf("%s: after is %.4f of the ceiling, want 0.97", d.Direction, d.After/d.Ceiling)
 		}
 		if d.Before > 0.55*d.Ceiling || d.Before <= 0 {
-			t.Errorf("%s: before is %.4f of the ceiling, want at most 0.55", d.Direction, d.Before/d.Ceiling)
+			a.Errorf("%s: before is %.4f of the ceiling, want at most 0.55", d.Direction, d.Before/d.Ceiling)
 		}
 		if d.CauseBefore != "single-link" || d.CauseAfter != "line-rate" {
-			t.Errorf("%s: causes %s and %s, want single-link and line-rate", d.Direction, d.CauseBefore, d.CauseAfter)
+			a.Errorf("%s: causes %s and %s, want single-link and line-rate", d.Direction, d.CauseBefore, d.CauseAfter)
 		}
 	}
 	if len(want) > 0 || len(doc.Directions) != 3 {
-		t.Errorf("directions are %v, want each of the three once", doc.Directions)
+		a.Errorf("directions are %v, want each of the three once", doc.Directions)
 	}
 }
 
-func checkSteps(t *testing.T, doc demoJSON) {
-	t.Helper()
+func (a *attempt) steps(doc demoJSON) {
 	kept := make(map[string]bool)
 	for _, s := range doc.Steps {
 		if s.Why == "" || s.Before <= 0 {
-			t.Errorf("step without reason or proof: %+v", s)
+			a.Errorf("step without reason or proof: %+v", s)
 		}
 		for _, word := range []string{"hash policy", "source ports", "MTU", "buffers"} {
 			if strings.Contains(s.Change, word) {
@@ -143,14 +177,13 @@ func checkSteps(t *testing.T, doc demoJSON) {
 	}
 	for word, want := range map[string]bool{"hash policy": true, "source ports": true, "MTU": true, "buffers": false} {
 		if got, tried := kept[word]; !tried || got != want {
-			t.Errorf("step %q: tried %v, kept %v; want kept %v", word, tried, got, want)
+			a.Errorf("step %q: tried %v, kept %v; want kept %v", word, tried, got, want)
 		}
 	}
 }
 
-// checkDemoRecord holds every trial to the record's own rules and to its
-// prediction.
-func checkDemoRecord(t *testing.T, path string) {
+// record holds every trial to the record's own rules and to its prediction.
+func (a *attempt) record(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -161,28 +194,28 @@ func checkDemoRecord(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	if r.Schema != record.Schema || len(r.Latency) != 2 || len(r.Environment.Hosts) != 2 {
-		t.Errorf("record: schema %s, %d latencies, %d hosts", r.Schema, len(r.Latency), len(r.Environment.Hosts))
+		a.Errorf("record: schema %s, %d latencies, %d hosts", r.Schema, len(r.Latency), len(r.Environment.Hosts))
 	}
 	compared := 0
 	for _, trial := range r.Trials {
 		what := fmt.Sprintf("%s %s %s, %d streams", trial.Phase, trial.Step, trial.Direction, trial.Streams)
 		for _, wrong := range trial.Check() {
-			t.Errorf("%s: %s", what, wrong)
+			a.Errorf("%s: %s", what, wrong)
 		}
 		if trial.Phase == record.PhaseStep || trial.CPUBound() {
 			continue
 		}
 		compared++
 		if ratio := float64(trial.Goodput / trial.Predicted); ratio < 0.9 || ratio > 1.1 {
-			t.Errorf("%s: measured %v, predicted %v (%.3f)", what, trial.Goodput, trial.Predicted, ratio)
+			a.Errorf("%s: measured %v, predicted %v (%.3f)", what, trial.Goodput, trial.Predicted, ratio)
 		}
 		if trial.Finding.Cause != trial.Limit {
-			t.Errorf("%s: diagnosed %s, predicted %s", what, trial.Finding.Cause, trial.Limit)
+			a.Errorf("%s: diagnosed %s, predicted %s", what, trial.Finding.Cause, trial.Limit)
 		}
 	}
-	t.Logf("%d of %d trials compared with their prediction; the others were proofs or limited by the processor", compared, len(r.Trials))
+	a.Logf("%d of %d trials compared with their prediction; the others were proofs or limited by the processor", compared, len(r.Trials))
 	if compared < 18 {
-		t.Errorf("only %d rows could be compared with their prediction", compared)
+		a.Errorf("only %d rows could be compared with their prediction", compared)
 	}
 }
 
