@@ -75,18 +75,7 @@ func pickedTrial(t *testing.T, c *campaign.Campaign, streams int, ports string) 
 
 // ingressShares is what part of a host's received bytes came in on each link.
 func ingressShares(trial record.Trial, host string) []float64 {
-	var loads []float64
-	sum := 0.0
-	for _, l := range trial.Links {
-		if l.Host == host {
-			loads = append(loads, float64(l.RxPayload))
-			sum += float64(l.RxPayload)
-		}
-	}
-	for i := range loads {
-		loads[i] /= sum
-	}
-	return loads
+	return shares(trial, host, func(l record.LinkUse) float64 { return float64(l.RxPayload) })
 }
 
 // unevenness is how far the link that is furthest from its even share is, as

@@ -85,12 +85,17 @@ func TestChosenPortsSplitEvenly(t *testing.T) {
 
 // linkShares is what part of a host's sent bytes each of its links carried.
 func linkShares(trial record.Trial, host string) []float64 {
+	return shares(trial, host, func(l record.LinkUse) float64 { return float64(l.TxPayload) })
+}
+
+// shares is what part of a host's load each of its links has.
+func shares(trial record.Trial, host string, load func(record.LinkUse) float64) []float64 {
 	var loads []float64
 	sum := 0.0
 	for _, l := range trial.Links {
 		if l.Host == host {
-			loads = append(loads, float64(l.TxPayload))
-			sum += float64(l.TxPayload)
+			loads = append(loads, load(l))
+			sum += load(l)
 		}
 	}
 	for i := range loads {

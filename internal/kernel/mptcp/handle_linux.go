@@ -7,6 +7,7 @@ import (
 
 	"github.com/vishvananda/netlink/nl"
 
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -45,7 +46,7 @@ func Open() (*Handle, error) {
 func (h *Handle) Close() { h.socket.Close() }
 
 func (h *Handle) findFamily() error {
-	request := append(head(ctrlGetFamily, ctrlVersion), attribute(ctrlName, append([]byte(familyName), 0))...)
+	request := append(head(ctrlGetFamily, ctrlVersion), nlattr.Encode(ctrlName, append([]byte(familyName), 0))...)
 	answers, err := h.ask(controller, 0, request)
 	switch {
 	case errors.Is(err, syscall.ENOENT):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -53,39 +54,13 @@ const (
 	ctrlName      = 2
 )
 
-const (
-	attributeHead = 4
-	nested        = 0x8000 // NLA_F_NESTED
-	kindMask      = 0x3fff // NLA_TYPE_MASK
-)
+const nested = 0x8000 // NLA_F_NESTED
 
-var errMalformed = errors.New("malformed netlink attribute")
-
-// attributes calls each with every attribute of b.
-func attributes(b []byte, each func(kind uint16, value []byte)) error {
-	for len(b) >= attributeHead {
-		size := int(binary.NativeEndian.Uint16(b))
-		if size < attributeHead || size > len(b) {
-			return errMalformed
-		}
-		each(binary.NativeEndian.Uint16(b[2:])&kindMask, b[attributeHead:size])
-		b = b[min((size+3)&^3, len(b)):]
-	}
-	return nil
-}
-
-// attribute encodes one attribute, padded.
-func attribute(kind uint16, value []byte) []byte {
-	size := attributeHead + len(value)
-	b := make([]byte, (size+3)&^3)
-	binary.NativeEndian.PutUint16(b, uint16(size))
-	binary.NativeEndian.PutUint16(b[2:], kind)
-	copy(b[attributeHead:], value)
-	return b
-}
+// errMalformed is a message whose lengths do not fit its size.
+var errMalformed = nlattr.ErrMalformed
 
 func attribute32(kind uint16, v uint32) []byte {
-	return attribute(kind, binary.NativeEndian.AppendUint32(nil, v))
+	return nlattr.Encode(kind, binary.NativeEndian.AppendUint32(nil, v))
 }
 
 // head is struct genlmsghdr.
@@ -96,7 +71,7 @@ func parseFamily(b []byte) (id uint16, err error) {
 	if len(b) < genericHead {
 		return 0, errMalformed
 	}
-	err = attributes(b[genericHead:], func(kind uint16, v []byte) {
+	err = nlattr.Each(b[genericHead:], func(kind uint16, v []byte) {
 		if kind == ctrlFamilyID && len(v) >= 2 {
 			id = binary.NativeEndian.Uint16(v)
 		}
@@ -113,7 +88,7 @@ func parseLimits(b []byte) (accepted, subflows int, err error) {
 		return 0, 0, errMalformed
 	}
 	seen := 0
-	err = attributes(b[genericHead:], func(kind uint16, v []byte) {
+	err = nlattr.Each(b[genericHead:], func(kind uint16, v []byte) {
 		if len(v) < 4 {
 			return
 		}
@@ -139,7 +114,7 @@ func parseEndpoint(b []byte) (netstate.MPTCPEndpoint, error) {
 	}
 	var e netstate.MPTCPEndpoint
 	var inner error
-	err := attributes(b[genericHead:], func(kind uint16, v []byte) {
+	err := nlattr.Each(b[genericHead:], func(kind uint16, v []byte) {
 		if kind == attrAddr {
 			e, inner = parseAddr(v)
 		}
@@ -153,7 +128,7 @@ func parseEndpoint(b []byte) (netstate.MPTCPEndpoint, error) {
 // parseAddr reads an address nest (mptcp_nl_fill_addr, net/mptcp/pm_netlink.c).
 func parseAddr(b []byte) (netstate.MPTCPEndpoint, error) {
 	var e netstate.MPTCPEndpoint
-	err := attributes(b, func(kind uint16, v []byte) {
+	err := nlattr.Each(b, func(kind uint16, v []byte) {
 		switch {
 		case kind == addrID && len(v) >= 1:
 			e.ID = int(v[0])
@@ -179,17 +154,17 @@ func encodeAddr(e netstate.MPTCPEndpoint) []byte {
 	if e.Addr.Is4() {
 		family, kind = familyIPv4, addrV4
 	}
-	nest := attribute(addrFamily, binary.NativeEndian.AppendUint16(nil, family))
-	nest = append(nest, attribute(kind, e.Addr.AsSlice())...)
+	nest := nlattr.Encode(addrFamily, binary.NativeEndian.AppendUint16(nil, family))
+	nest = append(nest, nlattr.Encode(kind, e.Addr.AsSlice())...)
 	if e.ID != 0 {
-		nest = append(nest, attribute(addrID, []byte{byte(e.ID)})...)
+		nest = append(nest, nlattr.Encode(addrID, []byte{byte(e.ID)})...)
 	}
 	if e.Port != 0 {
-		nest = append(nest, attribute(addrPort, binary.NativeEndian.AppendUint16(nil, e.Port))...)
+		nest = append(nest, nlattr.Encode(addrPort, binary.NativeEndian.AppendUint16(nil, e.Port))...)
 	}
 	nest = append(nest, attribute32(addrFlags, uint32(e.Flags))...)
 	if e.Index != 0 {
 		nest = append(nest, attribute32(addrIfIdx, uint32(e.Index))...)
 	}
-	return attribute(attrAddr|nested, nest)
+	return nlattr.Encode(attrAddr|nested, nest)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -30,7 +31,7 @@ func TestMalformedMessages(t *testing.T) {
 	long := append([]byte(nil), whole...)
 	binary.NativeEndian.PutUint16(long[genericHead:], 200)
 	inner := append([]byte(nil), whole...)
-	binary.NativeEndian.PutUint16(inner[genericHead+attributeHead:], 3)
+	binary.NativeEndian.PutUint16(inner[genericHead+nlattr.Head:], 3)
 	for name, b := range map[string][]byte{"nothing": nil, "no attributes": whole[:4], "longer than it is": long, "nest too short": inner, "cut": whole[:len(whole)-2]} {
 		if e, err := parseEndpoint(b); err == nil {
 			t.Errorf("endpoint, %s: read as %+v", name, e)
@@ -39,7 +40,7 @@ func TestMalformedMessages(t *testing.T) {
 			t.Errorf("limits, %s: read as %d, %d", name, a, s)
 		}
 	}
-	for _, b := range [][]byte{nil, whole[:4], long, append(head(1, 2), attribute(ctrlFamilyID, []byte{1})...)} {
+	for _, b := range [][]byte{nil, whole[:4], long, append(head(1, 2), nlattr.Encode(ctrlFamilyID, []byte{1})...)} {
 		if id, err := parseFamily(b); err == nil {
 			t.Errorf("family of % x: read as %d", b, id)
 		}

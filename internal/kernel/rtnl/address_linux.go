@@ -1,6 +1,10 @@
 package rtnl
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"github.com/linerate/linerate/internal/kernel/nlattr"
+)
 
 // Attributes of an address, include/uapi/linux/if_addr.h.
 const (
@@ -18,7 +22,7 @@ func decodeAddress(message []byte) (index int, p netip.Prefix, ok bool) {
 		return 0, p, false
 	}
 	var address, local netip.Addr
-	err := attributes(message[addressHead:], func(kind uint16, v []byte) {
+	err := nlattr.Each(message[addressHead:], func(kind uint16, v []byte) {
 		switch kind {
 		case ifaAddress:
 			address = addr(v)

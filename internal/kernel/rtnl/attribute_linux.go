@@ -3,47 +3,20 @@ package rtnl
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"net/netip"
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 )
 
 // errMalformed is a message whose lengths do not fit its size.
-var errMalformed = errors.New("malformed netlink message")
+var errMalformed = nlattr.ErrMalformed
 
 const (
-	attributeHead = 4
-	// attributeKind leaves out NLA_F_NESTED and NLA_F_NET_BYTEORDER.
-	attributeKind = 0x3fff
 	// keptBytes is how much of an unknown attribute is kept.
 	keptBytes = 32
 )
-
-// attributes calls each with every attribute in b (struct nlattr). Up to
-// three bytes of padding may follow the last.
-func attributes(b []byte, each func(kind uint16, value []byte)) error {
-	for len(b) >= attributeHead {
-		size := int(binary.NativeEndian.Uint16(b))
-		if size < attributeHead || size > len(b) {
-			return errMalformed
-		}
-		each(binary.NativeEndian.Uint16(b[2:])&attributeKind, b[attributeHead:size])
-		b = b[min((size+3)&^3, len(b)):]
-	}
-	return nil
-}
-
-// attribute encodes one attribute for a request.
-func attribute(kind uint16, value []byte) []byte {
-	size := attributeHead + len(value)
-	b := make([]byte, (size+3)&^3)
-	binary.NativeEndian.PutUint16(b, uint16(size))
-	binary.NativeEndian.PutUint16(b[2:], kind)
-	copy(b[attributeHead:], value)
-	return b
-}
 
 // u8 to u64 read a value in the host's byte order; zero when it is too short.
 func u8(v []byte) uint8 {

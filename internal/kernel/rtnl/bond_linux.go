@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -91,7 +92,7 @@ type rawBond struct {
 func decodeBond(data []byte) rawBond {
 	r := rawBond{bond: netstate.Bond{Ports: []string{}, Options: make(map[string]string)}}
 	b := &r.bond
-	err := attributes(data, func(kind uint16, v []byte) {
+	err := nlattr.Each(data, func(kind uint16, v []byte) {
 		switch kind {
 		case bondMode:
 			b.Mode = netstate.BondMode(u8(v))
@@ -139,7 +140,7 @@ func bondOption(kind uint16, v []byte) (name, value string) {
 
 func decodeAggregator(v []byte) *netstate.Aggregator {
 	var ad netstate.Aggregator
-	if err := attributes(v, func(kind uint16, v []byte) {
+	if err := nlattr.Each(v, func(kind uint16, v []byte) {
 		switch kind {
 		case adAggregator:
 			ad.ID = int(u16(v))
@@ -161,7 +162,7 @@ func decodeAggregator(v []byte) *netstate.Aggregator {
 // slave reads IFLA_INFO_SLAVE_DATA of a bond's slave.
 func (r *rawLink) slave(data []byte) {
 	p := &netstate.BondPort{}
-	err := attributes(data, func(kind uint16, v []byte) {
+	err := nlattr.Each(data, func(kind uint16, v []byte) {
 		switch kind {
 		case slaveState:
 			p.Active = u8(v) == stateActive
@@ -235,7 +236,7 @@ func word(table ...string) func([]byte) string {
 // addressList reads nested addresses; the order is the bond's.
 func addressList(v []byte) string {
 	var list []string
-	_ = attributes(v, func(_ uint16, v []byte) {
+	_ = nlattr.Each(v, func(_ uint16, v []byte) {
 		if a := addr(v); a != (netip.Addr{}) {
 			list = append(list, a.String())
 		}

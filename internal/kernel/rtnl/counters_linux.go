@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"github.com/vishvananda/netlink/nl"
+
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 )
 
 // Counters reads the named links' counters and queues, in the order of the
@@ -61,7 +63,7 @@ func (c *LinkCounters) addQueues(index int, qdiscs []rawQdisc) {
 }
 
 func (h *Handle) linkByName(name string) (rawLink, error) {
-	request := append(make([]byte, linkHead), attribute(iflaName, nl.ZeroTerminated(name))...)
+	request := append(make([]byte, linkHead), nlattr.Encode(iflaName, nl.ZeroTerminated(name))...)
 	messages, err := h.ask(syscall.RTM_GETLINK, syscall.RTM_NEWLINK, 0, request)
 	if errors.Is(err, syscall.ENODEV) || err == nil && len(messages) == 0 {
 		return rawLink{}, fmt.Errorf("read link %s: %w", name, fs.ErrNotExist)

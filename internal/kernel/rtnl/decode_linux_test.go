@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -29,40 +30,40 @@ func linkMessage(index, flags uint32, attributes ...[]byte) []byte {
 
 func slaveMessage(index, master uint32, name string, attributes ...[]byte) []byte {
 	return linkMessage(index, flagUp|flagLowerUp,
-		attribute(iflaName, []byte(name+"\x00")), attribute(iflaMaster, n32(master)),
-		attribute(iflaAddress, []byte{2, 0, 0, 0, 0, 9}),
-		attribute(iflaLinkInfo, slices.Concat(attribute(infoKind, []byte("veth\x00")),
-			attribute(infoSlaveKind, []byte("bond\x00")), attribute(infoSlaveData, slices.Concat(attributes...)))))
+		nlattr.Encode(iflaName, []byte(name+"\x00")), nlattr.Encode(iflaMaster, n32(master)),
+		nlattr.Encode(iflaAddress, []byte{2, 0, 0, 0, 0, 9}),
+		nlattr.Encode(iflaLinkInfo, slices.Concat(nlattr.Encode(infoKind, []byte("veth\x00")),
+			nlattr.Encode(infoSlaveKind, []byte("bond\x00")), nlattr.Encode(infoSlaveData, slices.Concat(attributes...)))))
 }
 
 func testLinks(t *testing.T) []rawLink {
 	t.Helper()
 	var raw []rawLink
 	for _, m := range [][]byte{
-		linkMessage(1, flagUp|flagLoopback|flagLowerUp, attribute(iflaName, []byte("lo\x00")), attribute(iflaMTU, n32(65536)),
-			attribute(iflaAddress, make([]byte, 6))),
-		slaveMessage(2, 5, "eth0", attribute(slaveState, n8(0)), attribute(slaveMIIStatus, n8(0)),
-			attribute(slaveFailureCount, n32(3)), attribute(slavePermanentMAC, []byte{2, 0, 0, 0, 0, 1}),
-			attribute(slaveQueueID, n16(7)), attribute(slaveAggregatorID, n16(1)),
-			attribute(slaveActorState, n8(63)), attribute(slavePartnerState, n16(61)), attribute(99, []byte{1, 2})),
-		slaveMessage(3, 5, "eth1", attribute(slaveState, n8(1)), attribute(slaveMIIStatus, n8(1)), attribute(slaveAggregatorID, n16(2))),
-		linkMessage(5, flagUp, attribute(iflaName, []byte("bond1\x00")), attribute(iflaMTU, n32(9000)), attribute(iflaMaxMTU, n32(65535)),
-			attribute(iflaAddress, []byte{2, 0, 0, 0, 0, 9}), attribute(120, make([]byte, 40)), attribute(iflaTxQueueLen, n32(1000)),
-			attribute(iflaOperState, n8(6)),
-			attribute(iflaStats64, slices.Concat(n64(1), n64(2), n64(3), n64(4), n64(5), n64(6), n64(7), n64(8), n64(9))),
-			attribute(iflaLinkInfo, slices.Concat(attribute(infoKind, []byte("bond\x00")), attribute(infoData, slices.Concat(
-				attribute(bondMode, n8(4)), attribute(bondMiimon, n32(100)), attribute(bondUpDelay, n32(200)), attribute(bondDownDelay, n32(300)),
-				attribute(bondHashPolicy, n8(1)), attribute(bondMinLinks, n32(1)), attribute(bondLACPRate, n8(1)), attribute(bondPrimary, n32(3)),
-				attribute(bondPacketsPerSlave, n32(1)), attribute(bondTLBDynamic, n8(1)), attribute(8, attribute(0, []byte{10, 0, 0, 1})),
-				attribute(9, n32(3)), attribute(22, n8(2)), attribute(24, n16(65535)), attribute(26, make([]byte, 6)), attribute(200, []byte{9}),
-				attribute(bondADInfo, slices.Concat(attribute(adAggregator, n16(1)), attribute(adPorts, n16(1)), attribute(adActorKey, n16(15)),
-					attribute(adPartnerKey, n16(16)), attribute(adPartnerMAC, []byte{2, 0, 0, 0, 9, 9}))),
+		linkMessage(1, flagUp|flagLoopback|flagLowerUp, nlattr.Encode(iflaName, []byte("lo\x00")), nlattr.Encode(iflaMTU, n32(65536)),
+			nlattr.Encode(iflaAddress, make([]byte, 6))),
+		slaveMessage(2, 5, "eth0", nlattr.Encode(slaveState, n8(0)), nlattr.Encode(slaveMIIStatus, n8(0)),
+			nlattr.Encode(slaveFailureCount, n32(3)), nlattr.Encode(slavePermanentMAC, []byte{2, 0, 0, 0, 0, 1}),
+			nlattr.Encode(slaveQueueID, n16(7)), nlattr.Encode(slaveAggregatorID, n16(1)),
+			nlattr.Encode(slaveActorState, n8(63)), nlattr.Encode(slavePartnerState, n16(61)), nlattr.Encode(99, []byte{1, 2})),
+		slaveMessage(3, 5, "eth1", nlattr.Encode(slaveState, n8(1)), nlattr.Encode(slaveMIIStatus, n8(1)), nlattr.Encode(slaveAggregatorID, n16(2))),
+		linkMessage(5, flagUp, nlattr.Encode(iflaName, []byte("bond1\x00")), nlattr.Encode(iflaMTU, n32(9000)), nlattr.Encode(iflaMaxMTU, n32(65535)),
+			nlattr.Encode(iflaAddress, []byte{2, 0, 0, 0, 0, 9}), nlattr.Encode(120, make([]byte, 40)), nlattr.Encode(iflaTxQueueLen, n32(1000)),
+			nlattr.Encode(iflaOperState, n8(6)),
+			nlattr.Encode(iflaStats64, slices.Concat(n64(1), n64(2), n64(3), n64(4), n64(5), n64(6), n64(7), n64(8), n64(9))),
+			nlattr.Encode(iflaLinkInfo, slices.Concat(nlattr.Encode(infoKind, []byte("bond\x00")), nlattr.Encode(infoData, slices.Concat(
+				nlattr.Encode(bondMode, n8(4)), nlattr.Encode(bondMiimon, n32(100)), nlattr.Encode(bondUpDelay, n32(200)), nlattr.Encode(bondDownDelay, n32(300)),
+				nlattr.Encode(bondHashPolicy, n8(1)), nlattr.Encode(bondMinLinks, n32(1)), nlattr.Encode(bondLACPRate, n8(1)), nlattr.Encode(bondPrimary, n32(3)),
+				nlattr.Encode(bondPacketsPerSlave, n32(1)), nlattr.Encode(bondTLBDynamic, n8(1)), nlattr.Encode(8, nlattr.Encode(0, []byte{10, 0, 0, 1})),
+				nlattr.Encode(9, n32(3)), nlattr.Encode(22, n8(2)), nlattr.Encode(24, n16(65535)), nlattr.Encode(26, make([]byte, 6)), nlattr.Encode(200, []byte{9}),
+				nlattr.Encode(bondADInfo, slices.Concat(nlattr.Encode(adAggregator, n16(1)), nlattr.Encode(adPorts, n16(1)), nlattr.Encode(adActorKey, n16(15)),
+					nlattr.Encode(adPartnerKey, n16(16)), nlattr.Encode(adPartnerMAC, []byte{2, 0, 0, 0, 9, 9}))),
 			))))),
-		linkMessage(6, flagUp, attribute(iflaName, []byte("lan\x00")), attribute(iflaLink, n32(5)),
-			attribute(iflaLinkInfo, slices.Concat(attribute(infoKind, []byte("vlan\x00")), attribute(infoData, attribute(vlanID, n16(1904)))))),
-		linkMessage(7, 0, attribute(iflaName, []byte("ens1\x00")), attribute(iflaParentName, []byte("0000:01:00.0\x00")),
-			attribute(iflaParentBus, []byte("pci\x00")), attribute(iflaPermanentAddress, []byte{2, 0, 0, 0, 0, 7}),
-			attribute(iflaPropList, slices.Concat(attribute(iflaAltName, []byte("enp1s0\x00")), attribute(iflaAltName, []byte("enx02\x00"))))),
+		linkMessage(6, flagUp, nlattr.Encode(iflaName, []byte("lan\x00")), nlattr.Encode(iflaLink, n32(5)),
+			nlattr.Encode(iflaLinkInfo, slices.Concat(nlattr.Encode(infoKind, []byte("vlan\x00")), nlattr.Encode(infoData, nlattr.Encode(vlanID, n16(1904)))))),
+		linkMessage(7, 0, nlattr.Encode(iflaName, []byte("ens1\x00")), nlattr.Encode(iflaParentName, []byte("0000:01:00.0\x00")),
+			nlattr.Encode(iflaParentBus, []byte("pci\x00")), nlattr.Encode(iflaPermanentAddress, []byte{2, 0, 0, 0, 0, 7}),
+			nlattr.Encode(iflaPropList, slices.Concat(nlattr.Encode(iflaAltName, []byte("enp1s0\x00")), nlattr.Encode(iflaAltName, []byte("enx02\x00"))))),
 	} {
 		r, err := decodeLink(m)
 		if err != nil {
@@ -127,11 +128,11 @@ func TestDecodeAddress(t *testing.T) {
 		message []byte
 		want    netip.Prefix
 	}{
-		{"plain", message(2, 24, attribute(ifaAddress, []byte{10, 0, 0, 1}), attribute(ifaLocal, []byte{10, 0, 0, 1})), netip.MustParsePrefix("10.0.0.1/24")},
-		{"peer", message(2, 32, attribute(ifaAddress, []byte{10, 0, 0, 2}), attribute(ifaLocal, []byte{10, 0, 0, 1})), netip.MustParsePrefix("10.0.0.1/32")},
-		{"ipv6", message(10, 64, attribute(ifaAddress, v6.AsSlice())), netip.MustParsePrefix("fd00::1/64")},
-		{"length too long", message(2, 33, attribute(ifaLocal, []byte{10, 0, 0, 1})), netip.Prefix{}},
-		{"family and size differ", message(10, 24, attribute(ifaLocal, []byte{10, 0, 0, 1})), netip.Prefix{}},
+		{"plain", message(2, 24, nlattr.Encode(ifaAddress, []byte{10, 0, 0, 1}), nlattr.Encode(ifaLocal, []byte{10, 0, 0, 1})), netip.MustParsePrefix("10.0.0.1/24")},
+		{"peer", message(2, 32, nlattr.Encode(ifaAddress, []byte{10, 0, 0, 2}), nlattr.Encode(ifaLocal, []byte{10, 0, 0, 1})), netip.MustParsePrefix("10.0.0.1/32")},
+		{"ipv6", message(10, 64, nlattr.Encode(ifaAddress, v6.AsSlice())), netip.MustParsePrefix("fd00::1/64")},
+		{"length too long", message(2, 33, nlattr.Encode(ifaLocal, []byte{10, 0, 0, 1})), netip.Prefix{}},
+		{"family and size differ", message(10, 24, nlattr.Encode(ifaLocal, []byte{10, 0, 0, 1})), netip.Prefix{}},
 		{"no address", message(2, 24), netip.Prefix{}},
 		{"cut short", []byte{2, 24}, netip.Prefix{}},
 	} {
@@ -147,16 +148,16 @@ func qdiscMessage(kind string, handle, parent uint32, options []byte, more ...[]
 	copy(m[4:], n32(3))
 	copy(m[8:], n32(handle))
 	copy(m[12:], n32(parent))
-	return slices.Concat(m, attribute(tcaKind, []byte(kind+"\x00")), attribute(tcaOptions, options), slices.Concat(more...))
+	return slices.Concat(m, nlattr.Encode(tcaKind, []byte(kind+"\x00")), nlattr.Encode(tcaOptions, options), slices.Concat(more...))
 }
 
 func rateBytes(bytesPerSecond uint32) []byte { return append(make([]byte, 8), n32(bytesPerSecond)...) }
 
 func TestDecodeQdiscs(t *testing.T) {
 	const second = 15625000 // ticks
-	tbf := attribute(tbfParms, slices.Concat(rateBytes(12_500_000), make([]byte, 12), n32(1<<20), n32(second/100), n32(0)))
-	stats := attribute(tcaStats2, attribute(statsQueue, slices.Concat(n32(1), n32(1500), n32(4), n32(5), n32(6))))
-	old := attribute(tcaStats, slices.Concat(n64(0), n32(0), n32(7), n32(8), n32(0), n32(0), n32(1), n32(900)))
+	tbf := nlattr.Encode(tbfParms, slices.Concat(rateBytes(12_500_000), make([]byte, 12), n32(1<<20), n32(second/100), n32(0)))
+	stats := nlattr.Encode(tcaStats2, nlattr.Encode(statsQueue, slices.Concat(n32(1), n32(1500), n32(4), n32(5), n32(6))))
+	old := nlattr.Encode(tcaStats, slices.Concat(n64(0), n32(0), n32(7), n32(8), n32(0), n32(0), n32(1), n32(900)))
 	for _, tc := range []struct {
 		name    string
 		message []byte
@@ -164,18 +165,18 @@ func TestDecodeQdiscs(t *testing.T) {
 	}{
 		{"tbf", qdiscMessage("tbf", 1<<16, parentRoot, tbf, stats), netstate.Qdisc{Kind: "tbf", Handle: "1:", Parent: "root",
 			Rate: 100 * unit.Mbps, Burst: 125000, Limit: 1 << 20, Drops: 4, Requeues: 5, Overlimits: 6, Backlog: 1500}},
-		{"tbf above 34 Gbit/s", qdiscMessage("tbf", 1<<16, parentRoot, slices.Concat(tbf, attribute(tbfRate64, n64(12_500_000_000)))),
+		{"tbf above 34 Gbit/s", qdiscMessage("tbf", 1<<16, parentRoot, slices.Concat(tbf, nlattr.Encode(tbfRate64, n64(12_500_000_000)))),
 			netstate.Qdisc{Kind: "tbf", Handle: "1:", Parent: "root", Rate: 100 * unit.Gbps, Burst: 125000000, Limit: 1 << 20}},
 		{"netem", qdiscMessage("netem", 0x10<<16, 1<<16|1, slices.Concat(n32(second/1000), n32(10000), n32(0x80000000), make([]byte, 12),
-			attribute(netemRate, slices.Concat(n32(1_250_000), make([]byte, 12))), attribute(netemLatency64, n64(4_450_000)))),
+			nlattr.Encode(netemRate, slices.Concat(n32(1_250_000), make([]byte, 12))), nlattr.Encode(netemLatency64, n64(4_450_000)))),
 			netstate.Qdisc{Kind: "netem", Handle: "10:", Parent: "1:1", Rate: 10 * unit.Mbps, Delay: 4450 * time.Microsecond, LimitPackets: 10000, Loss: 0.5}},
 		{"netem of an old kernel", qdiscMessage("netem", 0, parentRoot, slices.Concat(n32(second/1000), n32(7), make([]byte, 16))),
 			netstate.Qdisc{Kind: "netem", Handle: "0:", Parent: "root", Delay: time.Millisecond, LimitPackets: 7}},
-		{"fq with a cap per flow", qdiscMessage("fq", 2<<16, 5, slices.Concat(attribute(fqLimit, n32(10000)), attribute(fqMaxRate, n32(125_000_000)))),
+		{"fq with a cap per flow", qdiscMessage("fq", 2<<16, 5, slices.Concat(nlattr.Encode(fqLimit, n32(10000)), nlattr.Encode(fqMaxRate, n32(125_000_000)))),
 			netstate.Qdisc{Kind: "fq", Handle: "2:", Parent: ":5", LimitPackets: 10000, FlowRate: unit.Gbps}},
-		{"fq without", qdiscMessage("fq", 2<<16, parentRoot, attribute(fqMaxRate, n32(0xffffffff))), netstate.Qdisc{Kind: "fq", Handle: "2:", Parent: "root"}},
-		{"cake", qdiscMessage("cake", 2<<16, parentRoot, attribute(cakeBaseRate, n64(125_000))), netstate.Qdisc{Kind: "cake", Handle: "2:", Parent: "root", Rate: unit.Mbps}},
-		{"fq_codel", qdiscMessage("fq_codel", 0, parentRoot, attribute(fqCodelLimit, n32(10240))), netstate.Qdisc{Kind: "fq_codel", Handle: "0:", Parent: "root", LimitPackets: 10240}},
+		{"fq without", qdiscMessage("fq", 2<<16, parentRoot, nlattr.Encode(fqMaxRate, n32(0xffffffff))), netstate.Qdisc{Kind: "fq", Handle: "2:", Parent: "root"}},
+		{"cake", qdiscMessage("cake", 2<<16, parentRoot, nlattr.Encode(cakeBaseRate, n64(125_000))), netstate.Qdisc{Kind: "cake", Handle: "2:", Parent: "root", Rate: unit.Mbps}},
+		{"fq_codel", qdiscMessage("fq_codel", 0, parentRoot, nlattr.Encode(fqCodelLimit, n32(10240))), netstate.Qdisc{Kind: "fq_codel", Handle: "0:", Parent: "root", LimitPackets: 10240}},
 		{"pfifo", qdiscMessage("pfifo", 0, parentRoot, n32(1000)), netstate.Qdisc{Kind: "pfifo", Handle: "0:", Parent: "root", LimitPackets: 1000}},
 		{"bfifo", qdiscMessage("bfifo", 0, parentRoot, n32(1000)), netstate.Qdisc{Kind: "bfifo", Handle: "0:", Parent: "root", Limit: 1000}},
 		{"old statistics", qdiscMessage("pfifo_fast", 0, parentIngress, nil, old), netstate.Qdisc{Kind: "pfifo_fast", Handle: "0:", Parent: "ingress", Drops: 7, Overlimits: 8, Backlog: 900}},
@@ -194,14 +195,14 @@ func TestDecodeQdiscs(t *testing.T) {
 func TestDecodeHTB(t *testing.T) {
 	class := func(handle, parent, ceil uint32) rawQdisc {
 		parms := slices.Concat(rateBytes(1), rateBytes(ceil), n32(1), n32(15625), make([]byte, 12))
-		c, err := decodeQdisc(qdiscMessage("htb", handle, parent, attribute(htbParms, parms)))
+		c, err := decodeQdisc(qdiscMessage("htb", handle, parent, nlattr.Encode(htbParms, parms)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
 	root := func(fallback uint32) rawQdisc {
-		q, err := decodeQdisc(qdiscMessage("htb", 5<<16, parentRoot, attribute(htbInit, slices.Concat(n32(3), n32(10), n32(fallback), n32(0), n32(0)))))
+		q, err := decodeQdisc(qdiscMessage("htb", 5<<16, parentRoot, nlattr.Encode(htbInit, slices.Concat(n32(3), n32(10), n32(fallback), n32(0), n32(0)))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +230,7 @@ func routeMessage(family, dstBits, srcBits, table, protocol, kind byte, flags ui
 
 func TestDecodeRoutes(t *testing.T) {
 	hop := func(index uint32, weight byte, gateway ...byte) []byte {
-		a := attribute(rtaGateway, gateway)
+		a := nlattr.Encode(rtaGateway, gateway)
 		return slices.Concat(n16(uint16(hopHead+len(a))), []byte{0, weight - 1}, n32(index), a)
 	}
 	for _, tc := range []struct {
@@ -238,24 +239,24 @@ func TestDecodeRoutes(t *testing.T) {
 		want    netstate.Route
 		none    bool
 	}{
-		{name: "default", message: routeMessage(2, 0, 0, 254, 16, 1, 0, attribute(rtaGateway, []byte{10, 0, 0, 254}), attribute(rtaOif, n32(2)), attribute(rtaPriority, n32(100))),
+		{name: "default", message: routeMessage(2, 0, 0, 254, 16, 1, 0, nlattr.Encode(rtaGateway, []byte{10, 0, 0, 254}), nlattr.Encode(rtaOif, n32(2)), nlattr.Encode(rtaPriority, n32(100))),
 			want: netstate.Route{Dst: netip.MustParsePrefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("10.0.0.254"), Link: "eth0", Table: 254, Metric: 100, Protocol: "dhcp"}},
-		{name: "on-link with metrics in a high table", message: routeMessage(2, 16, 0, 252, 4, 1, hopOnLink, attribute(rtaDst, []byte{10, 2, 0, 0}), attribute(rtaTable, n32(1001)),
-			attribute(rtaPrefSrc, []byte{10, 0, 0, 1}), attribute(rtaMetrics, slices.Concat(attribute(2, n32(1400)), attribute(8, n32(1360)), attribute(16, []byte("bbr\x00"))))),
+		{name: "on-link with metrics in a high table", message: routeMessage(2, 16, 0, 252, 4, 1, hopOnLink, nlattr.Encode(rtaDst, []byte{10, 2, 0, 0}), nlattr.Encode(rtaTable, n32(1001)),
+			nlattr.Encode(rtaPrefSrc, []byte{10, 0, 0, 1}), nlattr.Encode(rtaMetrics, slices.Concat(nlattr.Encode(2, n32(1400)), nlattr.Encode(8, n32(1360)), nlattr.Encode(16, []byte("bbr\x00"))))),
 			want: netstate.Route{Dst: netip.MustParsePrefix("10.2.0.0/16"), Source: netip.MustParseAddr("10.0.0.1"), Table: 1001, Protocol: "static", OnLink: true,
 				MTU: 1400, Metrics: map[string]string{"advmss": "1360", "congctl": "bbr"}}},
-		{name: "two hops", message: routeMessage(2, 24, 0, 254, 3, 1, 0, attribute(rtaDst, []byte{10, 3, 0, 0}),
-			attribute(rtaMultipath, slices.Concat(hop(2, 1, 10, 0, 0, 1), hop(3, 2, 10, 0, 1, 1)))),
+		{name: "two hops", message: routeMessage(2, 24, 0, 254, 3, 1, 0, nlattr.Encode(rtaDst, []byte{10, 3, 0, 0}),
+			nlattr.Encode(rtaMultipath, slices.Concat(hop(2, 1, 10, 0, 0, 1), hop(3, 2, 10, 0, 1, 1)))),
 			want: netstate.Route{Dst: netip.MustParsePrefix("10.3.0.0/24"), Table: 254, Protocol: "boot", Hops: []netstate.NextHop{
 				{Gateway: netip.MustParseAddr("10.0.0.1"), Link: "eth0", Weight: 1}, {Gateway: netip.MustParseAddr("10.0.1.1"), Link: "eth1", Weight: 2}}}},
-		{name: "ipv6 gateway of an ipv4 route", message: routeMessage(2, 32, 0, 254, 77, 1, 0, attribute(rtaDst, []byte{10, 3, 0, 1}),
-			attribute(rtaVia, slices.Concat(n16(familyIPv6), netip.MustParseAddr("fe80::1").AsSlice()))),
+		{name: "ipv6 gateway of an ipv4 route", message: routeMessage(2, 32, 0, 254, 77, 1, 0, nlattr.Encode(rtaDst, []byte{10, 3, 0, 1}),
+			nlattr.Encode(rtaVia, slices.Concat(n16(familyIPv6), netip.MustParseAddr("fe80::1").AsSlice()))),
 			want: netstate.Route{Dst: netip.MustParsePrefix("10.3.0.1/32"), Gateway: netip.MustParseAddr("fe80::1"), Table: 254, Protocol: "77"}},
-		{name: "blackhole", message: routeMessage(10, 8, 0, 254, 2, 6, 0, attribute(rtaDst, netip.MustParseAddr("fd00::").AsSlice())),
+		{name: "blackhole", message: routeMessage(10, 8, 0, 254, 2, 6, 0, nlattr.Encode(rtaDst, netip.MustParseAddr("fd00::").AsSlice())),
 			want: netstate.Route{Dst: netip.MustParsePrefix("fd00::/8"), Table: 254, Type: "blackhole", Protocol: "kernel"}},
-		{name: "local", message: routeMessage(2, 32, 0, 255, 2, 2, 0, attribute(rtaDst, []byte{10, 0, 0, 1})), none: true},
+		{name: "local", message: routeMessage(2, 32, 0, 255, 2, 2, 0, nlattr.Encode(rtaDst, []byte{10, 0, 0, 1})), none: true},
 		{name: "cached", message: routeMessage(10, 128, 0, 254, 2, 1, routeCloned), none: true},
-		{name: "length too long", message: routeMessage(2, 64, 0, 254, 2, 1, 0, attribute(rtaDst, []byte{10, 0, 0, 1})), none: true},
+		{name: "length too long", message: routeMessage(2, 64, 0, 254, 2, 1, 0, nlattr.Encode(rtaDst, []byte{10, 0, 0, 1})), none: true},
 		{name: "cut short", message: []byte{2, 0, 0}, none: true},
 	} {
 		got, ok := decodeRoute(tc.message, testName)
@@ -275,14 +276,14 @@ func TestDecodeRules(t *testing.T) {
 		message []byte
 		want    netstate.Rule
 	}{
-		{"local", routeMessage(2, 0, 0, 255, 0, 1, 0, attribute(fraTable, n32(255))), netstate.Rule{Table: 255, Family: "ipv4"}},
-		{"from", routeMessage(2, 0, 32, 0, 0, 1, 0, attribute(fraSrc, []byte{10, 0, 0, 2}), attribute(fraPriority, n32(101)), attribute(fraTable, n32(1001)),
-			attribute(fraSuppress, n32(0xffffffff)), attribute(fraProtocol, n8(4))),
+		{"local", routeMessage(2, 0, 0, 255, 0, 1, 0, nlattr.Encode(fraTable, n32(255))), netstate.Rule{Table: 255, Family: "ipv4"}},
+		{"from", routeMessage(2, 0, 32, 0, 0, 1, 0, nlattr.Encode(fraSrc, []byte{10, 0, 0, 2}), nlattr.Encode(fraPriority, n32(101)), nlattr.Encode(fraTable, n32(1001)),
+			nlattr.Encode(fraSuppress, n32(0xffffffff)), nlattr.Encode(fraProtocol, n8(4))),
 			netstate.Rule{Priority: 101, From: netip.MustParsePrefix("10.0.0.2/32"), Table: 1001, Family: "ipv4"}},
-		{"marked", routeMessage(2, 0, 0, 100, 0, 1, 0, attribute(fraFwmark, n32(0x51820)), attribute(fraFwmask, n32(0xffffffff))), netstate.Rule{Table: 100, Family: "ipv4", Selectors: "fwmark 0x51820"}},
-		{"everything", routeMessage(10, 64, 0, 0, 0, 7, ruleInvert, attribute(fraDst, netip.MustParseAddr("fd00::").AsSlice()), attribute(fraIif, []byte("eth0\x00")),
-			attribute(fraOif, []byte("lo\x00")), attribute(fraFwmark, n32(1)), attribute(fraFwmask, n32(3)), attribute(fraSuppress, n32(0)), attribute(fraIPProto, n8(6)),
-			attribute(fraDport, slices.Concat(n16(80), n16(90))), attribute(fraUIDRange, slices.Concat(n32(0), n32(99))), attribute(77, n8(1))),
+		{"marked", routeMessage(2, 0, 0, 100, 0, 1, 0, nlattr.Encode(fraFwmark, n32(0x51820)), nlattr.Encode(fraFwmask, n32(0xffffffff))), netstate.Rule{Table: 100, Family: "ipv4", Selectors: "fwmark 0x51820"}},
+		{"everything", routeMessage(10, 64, 0, 0, 0, 7, ruleInvert, nlattr.Encode(fraDst, netip.MustParseAddr("fd00::").AsSlice()), nlattr.Encode(fraIif, []byte("eth0\x00")),
+			nlattr.Encode(fraOif, []byte("lo\x00")), nlattr.Encode(fraFwmark, n32(1)), nlattr.Encode(fraFwmask, n32(3)), nlattr.Encode(fraSuppress, n32(0)), nlattr.Encode(fraIPProto, n8(6)),
+			nlattr.Encode(fraDport, slices.Concat(n16(80), n16(90))), nlattr.Encode(fraUIDRange, slices.Concat(n32(0), n32(99))), nlattr.Encode(77, n8(1))),
 			netstate.Rule{To: netip.MustParsePrefix("fd00::/64"), Family: "ipv6", Action: "unreachable",
 				Selectors: "not iif eth0 oif lo suppress_prefixlength 0 ipproto 6 dport 80-90 uidrange 0-99 fra-77 01 fwmark 0x1/0x3"}},
 	} {
@@ -294,11 +295,11 @@ func TestDecodeRules(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(linkMessage(1, 1, attribute(iflaName, []byte("bond0\x00")), attribute(iflaLinkInfo, slices.Concat(attribute(infoKind, []byte("bond\x00")), attribute(infoData, attribute(bondMode, n8(4)))))))
-	f.Add(slaveMessage(2, 5, "eth0", attribute(slaveState, n8(0))))
-	f.Add(qdiscMessage("tbf", 1, parentRoot, attribute(tbfParms, make([]byte, tbfParmSize))))
+	f.Add(linkMessage(1, 1, nlattr.Encode(iflaName, []byte("bond0\x00")), nlattr.Encode(iflaLinkInfo, slices.Concat(nlattr.Encode(infoKind, []byte("bond\x00")), nlattr.Encode(infoData, nlattr.Encode(bondMode, n8(4)))))))
+	f.Add(slaveMessage(2, 5, "eth0", nlattr.Encode(slaveState, n8(0))))
+	f.Add(qdiscMessage("tbf", 1, parentRoot, nlattr.Encode(tbfParms, make([]byte, tbfParmSize))))
 	f.Add(qdiscMessage("netem", 1, parentRoot, make([]byte, netemHead)))
-	f.Add(routeMessage(2, 24, 0, 254, 3, 1, 0, attribute(rtaMultipath, make([]byte, 16))))
+	f.Add(routeMessage(2, 24, 0, 254, 3, 1, 0, nlattr.Encode(rtaMultipath, make([]byte, 16))))
 	f.Fuzz(func(t *testing.T, m []byte) {
 		if r, err := decodeLink(m); err == nil {
 			if r.link.Name == "" || r.link.Index <= 0 {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -94,7 +95,7 @@ func decodeLink(message []byte) (rawLink, error) {
 		r.link.Kind = "loopback"
 	}
 	var bus, parent string
-	err := attributes(message[linkHead:], func(kind uint16, v []byte) {
+	err := nlattr.Each(message[linkHead:], func(kind uint16, v []byte) {
 		switch kind {
 		case iflaParentName:
 			parent = text(v)
@@ -145,7 +146,7 @@ func (r *rawLink) attribute(kind uint16, v []byte) {
 	case iflaAlias:
 		r.keep("alias", text(v))
 	case iflaPropList:
-		_ = attributes(v, func(kind uint16, v []byte) {
+		_ = nlattr.Each(v, func(kind uint16, v []byte) {
 			if kind == iflaAltName {
 				r.keep("altnames", strings.TrimSpace(l.Extra["altnames"]+" "+text(v)))
 			}
@@ -171,7 +172,7 @@ func (r *rawLink) keep(key, value string) {
 func (r *rawLink) info(v []byte) {
 	var data, slaveData []byte
 	var slaveKind string
-	err := attributes(v, func(kind uint16, v []byte) {
+	err := nlattr.Each(v, func(kind uint16, v []byte) {
 		switch kind {
 		case infoKind:
 			r.link.Kind = text(v)
@@ -191,7 +192,7 @@ func (r *rawLink) info(v []byte) {
 		b := decodeBond(data)
 		r.bond = &b
 	case "vlan":
-		_ = attributes(data, func(kind uint16, v []byte) {
+		_ = nlattr.Each(data, func(kind uint16, v []byte) {
 			if kind == vlanID {
 				r.vlan, r.isVLAN = int(u16(v)), true
 			}

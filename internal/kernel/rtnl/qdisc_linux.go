@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -55,7 +56,7 @@ func decodeQdisc(message []byte) (rawQdisc, error) {
 	q := &r.qdisc
 	q.Handle, q.Parent = handleText(r.handle), parentText(r.parent)
 	var stats, stats2 []byte
-	err := attributes(message[tcHead:], func(kind uint16, v []byte) {
+	err := nlattr.Each(message[tcHead:], func(kind uint16, v []byte) {
 		switch kind {
 		case tcaKind:
 			q.Kind = text(v)
@@ -130,7 +131,7 @@ func (r *rawQdisc) queue(stats, stats2 []byte) {
 		q.Drops, q.Overlimits = uint64(u32(stats[12:])), uint64(u32(stats[16:]))
 		q.Backlog = unit.Bytes(u32(stats[32:]))
 	}
-	_ = attributes(stats2, func(kind uint16, v []byte) {
+	_ = nlattr.Each(stats2, func(kind uint16, v []byte) {
 		if kind == statsQueue && len(v) >= statsQueueSize {
 			q.Backlog = unit.Bytes(u32(v[4:]))
 			q.Drops = uint64(u32(v[8:]))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vishvananda/netlink/nl"
 
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -55,7 +56,7 @@ func (r *Reading) note(what string, err error) {
 // linkRequest is a struct ifinfomsg and the filter of what to answer.
 func linkRequest(filter uint32) []byte {
 	request := make([]byte, linkHead)
-	return append(request, attribute(iflaExtMask, nl.Uint32Attr(filter))...)
+	return append(request, nlattr.Encode(iflaExtMask, nl.Uint32Attr(filter))...)
 }
 
 func (h *Handle) rawLinks(request []byte) ([]rawLink, error) {

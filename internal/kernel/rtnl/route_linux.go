@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -64,7 +65,7 @@ func decodeRoute(message []byte, name func(index int) string) (route netstate.Ro
 	route.OnLink = flags&hopOnLink != 0
 	route.Protocol = protocolWord(message[5])
 	var dst netip.Addr
-	err := attributes(message[routeHead:], func(kind uint16, v []byte) {
+	err := nlattr.Each(message[routeHead:], func(kind uint16, v []byte) {
 		switch kind {
 		case rtaDst:
 			dst = addr(v)
@@ -112,7 +113,7 @@ func viaAddr(v []byte) netip.Addr {
 }
 
 func decodeMetrics(route *netstate.Route, v []byte) {
-	_ = attributes(v, func(kind uint16, v []byte) {
+	_ = nlattr.Each(v, func(kind uint16, v []byte) {
 		if kind == metricMTU {
 			route.MTU = int(u32(v))
 			return
@@ -138,7 +139,7 @@ func decodeHops(b []byte, name func(index int) string) (hops []netstate.NextHop)
 			break
 		}
 		hop := netstate.NextHop{Link: name(int(u32(b[4:]))), Weight: int(b[3]) + 1, Dead: b[2]&hopDead != 0}
-		_ = attributes(b[hopHead:size], func(kind uint16, v []byte) {
+		_ = nlattr.Each(b[hopHead:size], func(kind uint16, v []byte) {
 			switch kind {
 			case rtaGateway:
 				hop.Gateway = addr(v)

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 )
 
 // Attributes of a route request, include/uapi/linux/rtnetlink.h.
@@ -116,19 +117,19 @@ func routeRequest(t flow.Tuple) ([]byte, error) {
 	}
 	request[1] = byte(dst.BitLen())
 	binary.NativeEndian.PutUint32(request[8:], routeLookupTable)
-	request = append(request, attribute(rtaDst, dst.AsSlice())...)
+	request = append(request, nlattr.Encode(rtaDst, dst.AsSlice())...)
 	if src.IsValid() {
 		request[2] = byte(src.BitLen())
-		request = append(request, attribute(rtaSrc, src.AsSlice())...)
+		request = append(request, nlattr.Encode(rtaSrc, src.AsSlice())...)
 	}
 	if t.Proto != 0 {
-		request = append(request, attribute(rtaProto, []byte{byte(t.Proto)})...)
+		request = append(request, nlattr.Encode(rtaProto, []byte{byte(t.Proto)})...)
 	}
 	if t.Sport != 0 {
-		request = append(request, attribute(rtaSport, binary.BigEndian.AppendUint16(nil, t.Sport))...)
+		request = append(request, nlattr.Encode(rtaSport, binary.BigEndian.AppendUint16(nil, t.Sport))...)
 	}
 	if t.Dport != 0 {
-		request = append(request, attribute(rtaDport, binary.BigEndian.AppendUint16(nil, t.Dport))...)
+		request = append(request, nlattr.Encode(rtaDport, binary.BigEndian.AppendUint16(nil, t.Dport))...)
 	}
 	return request, nil
 }
@@ -140,7 +141,7 @@ func decodeRouteTo(message []byte, name func(index int) string) (r RouteTo, ok b
 	}
 	r.Table = int(message[4])
 	r.Local = message[7] == routeLocal
-	err := attributes(message[routeHead:], func(kind uint16, v []byte) {
+	err := nlattr.Each(message[routeHead:], func(kind uint16, v []byte) {
 		switch kind {
 		case rtaOif:
 			r.Link = name(int(u32(v)))
@@ -153,7 +154,7 @@ func decodeRouteTo(message []byte, name func(index int) string) (r RouteTo, ok b
 		case rtaTable:
 			r.Table = int(u32(v))
 		case rtaMetrics:
-			_ = attributes(v, func(kind uint16, v []byte) {
+			_ = nlattr.Each(v, func(kind uint16, v []byte) {
 				if kind == metricMTU {
 					r.MTU = int(u32(v))
 				}
@@ -199,7 +200,7 @@ func decodeNeighbour(message []byte, name func(index int) string) (n Neighbour, 
 	}
 	n.Link = name(int(u32(message[4:])))
 	n.State = NeighbourState(u16(message[8:]))
-	err := attributes(message[neighbourHead:], func(kind uint16, v []byte) {
+	err := nlattr.Each(message[neighbourHead:], func(kind uint16, v []byte) {
 		switch kind {
 		case ndaDst:
 			n.Addr = addr(v)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -60,7 +61,7 @@ func decodeRule(message []byte) (rule netstate.Rule, ok bool) {
 	if tos := message[3]; tos != 0 {
 		s.add("tos %#x", tos)
 	}
-	err := attributes(message[routeHead:], func(kind uint16, v []byte) {
+	err := nlattr.Each(message[routeHead:], func(kind uint16, v []byte) {
 		switch kind {
 		case fraDst:
 			rule.To = prefix(addr(v), int(message[1]), ipv6)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -51,7 +52,7 @@ func (r *rawQdisc) decodeOptions() {
 
 func decodeTBF(q *netstate.Qdisc, options []byte) {
 	var parms, wide []byte
-	_ = attributes(options, func(kind uint16, v []byte) {
+	_ = nlattr.Each(options, func(kind uint16, v []byte) {
 		switch kind {
 		case tbfParms:
 			parms = v
@@ -75,7 +76,7 @@ func decodeNetem(q *netstate.Qdisc, options []byte) {
 	q.LimitPackets = int(u32(options[4:]))
 	q.Loss = float64(u32(options[8:])) / math.MaxUint32
 	var rate, wide []byte
-	_ = attributes(options[netemHead:], func(kind uint16, v []byte) {
+	_ = nlattr.Each(options[netemHead:], func(kind uint16, v []byte) {
 		switch kind {
 		case netemRate:
 			rate = v
@@ -95,7 +96,7 @@ func decodeNetem(q *netstate.Qdisc, options []byte) {
 }
 
 func decodeFQ(q *netstate.Qdisc, options []byte) {
-	_ = attributes(options, func(kind uint16, v []byte) {
+	_ = nlattr.Each(options, func(kind uint16, v []byte) {
 		switch kind {
 		case fqLimit:
 			q.LimitPackets = int(u32(v))
@@ -106,7 +107,7 @@ func decodeFQ(q *netstate.Qdisc, options []byte) {
 }
 
 func decodeFQCodel(q *netstate.Qdisc, options []byte) {
-	_ = attributes(options, func(kind uint16, v []byte) {
+	_ = nlattr.Each(options, func(kind uint16, v []byte) {
 		if kind == fqCodelLimit {
 			q.LimitPackets = int(u32(v))
 		}
@@ -114,7 +115,7 @@ func decodeFQCodel(q *netstate.Qdisc, options []byte) {
 }
 
 func decodeCAKE(q *netstate.Qdisc, options []byte) {
-	_ = attributes(options, func(kind uint16, v []byte) {
+	_ = nlattr.Each(options, func(kind uint16, v []byte) {
 		if kind == cakeBaseRate {
 			q.Rate = rateOf(u64(v))
 		}
@@ -131,7 +132,7 @@ func decodeByteFIFO(q *netstate.Qdisc, options []byte) { q.Limit = unit.Bytes(u3
 // open is true.
 func decodeHTB(q *rawQdisc, classes []rawQdisc) (open bool) {
 	var init []byte
-	_ = attributes(q.options, func(kind uint16, v []byte) {
+	_ = nlattr.Each(q.options, func(kind uint16, v []byte) {
 		if kind == htbInit && len(v) >= htbInitSize {
 			init = v
 		}
@@ -162,7 +163,7 @@ func decodeHTB(q *rawQdisc, classes []rawQdisc) (open bool) {
 
 func decodeHTBClass(options []byte) (ceil unit.BitRate, burst unit.Bytes) {
 	var parms, wide []byte
-	_ = attributes(options, func(kind uint16, v []byte) {
+	_ = nlattr.Each(options, func(kind uint16, v []byte) {
 		switch kind {
 		case htbParms:
 			parms = v
