@@ -57,9 +57,17 @@ type Latency struct {
 	MinMS     float64 `json:"min_ms"`
 	AvgMS     float64 `json:"avg_ms"`
 	MaxMS     float64 `json:"max_ms"`
+	P50MS     float64 `json:"p50_ms,omitempty"`
 	P99MS     float64 `json:"p99_ms"`
+	MdevMS    float64 `json:"mdev_ms,omitempty"` // standard deviation, as ping(8) has it
 	LossRatio float64 `json:"loss_ratio"`
 	Sent      int     `json:"sent_count"`
+	// Protocol is "icmp" or "tcp"; "" is icmp.
+	Protocol string `json:"protocol,omitempty"`
+	// Load is what ran meanwhile; nil is an idle path.
+	Load *Load `json:"load,omitempty"`
+	// Notes say what is odd about the series.
+	Notes []string `json:"notes,omitempty"`
 	// PathMTU is the largest packet that probes with don't-fragment got
 	// through, IP header included; zero when not probed.
 	PathMTU int `json:"path_mtu_bytes,omitempty"`
@@ -112,7 +120,25 @@ type Trial struct {
 	WarmUp float64 `json:"warm_up_s"`
 	// Stop says what ended the window: "duration", "interval" (confidence
 	// reached) or "maximum".
-	Stop    string    `json:"stop,omitempty"`
+	Stop string `json:"stop,omitempty"`
+	// Group is shared by trials that ran at the same time, in one window.
+	Group string `json:"group,omitempty"`
+	// Variant tells the trials of a sweep apart, such as "mss=1448".
+	Variant string `json:"variant,omitempty"`
+	Method  Method `json:"method,omitzero"`
+	// Blocks are the means of consecutive blocks of the window: what the
+	// interval is computed from, and what compare compares.
+	Blocks      []unit.BitRate `json:"blocks_bps,omitempty"`
+	BlockLength float64        `json:"block_s,omitempty"`
+	// Series is the rate between consecutive samples from the first byte on,
+	// warm-up included, and the time of each sample's end since the start.
+	Series   []unit.BitRate `json:"series_bps,omitempty"`
+	SeriesAt []float64      `json:"series_at_s,omitempty"`
+	// Shaper is the token bucket that the series shows; nil where it shows none.
+	Shaper *TokenBucket `json:"shaper,omitempty"`
+	// Outages are what streams felt when a link failed or returned.
+	Outages []Outage  `json:"outages,omitempty"`
+	UDP     *UDP      `json:"udp,omitempty"`
 	Lanes   []Lane    `json:"lanes"`
 	Links   []LinkUse `json:"links"`
 	CPU     []CPUUse  `json:"cpu"`
@@ -133,9 +159,14 @@ type Lane struct {
 	EgressLink  string `json:"egress_link"`
 	IngressLink string `json:"ingress_link"`
 	TCP         TCP    `json:"tcp"`
-	// Buffers: what was asked for and what the kernel granted.
+	// Buffers as the kernel counts them at the end.
 	RcvBuf unit.Bytes `json:"rcvbuf_bytes,omitempty"`
 	SndBuf unit.Bytes `json:"sndbuf_bytes,omitempty"`
+	// Asked and Granted are the sender's socket as it was wanted and as the
+	// kernel made it; nil where nothing was asked for.
+	Asked   *Socket `json:"asked,omitempty"`
+	Granted *Socket `json:"granted,omitempty"`
+	UDP     *UDP    `json:"udp,omitempty"`
 }
 
 // TCP is TCP_INFO over the window (include/uapi/linux/tcp.h): shares of the
@@ -191,6 +222,13 @@ type CPUUse struct {
 	Busiest float64 `json:"busiest_core_ratio"`
 	// BusiestThread is the share of one core the busiest stream thread took.
 	BusiestThread float64 `json:"busiest_thread_ratio,omitempty"`
+	// PerCore is each core over the window; empty where it was not read.
+	PerCore []CoreUse `json:"per_core,omitempty"`
+	// Threads is each stream thread of the host, in the order of the lanes.
+	Threads []ThreadUse `json:"threads,omitempty"`
+	// SoftnetDrops and TimeSqueezes are /proc/net/softnet_stat's over the window.
+	SoftnetDrops uint64 `json:"softnet_drops_count,omitempty"`
+	TimeSqueezes uint64 `json:"time_squeezes_count,omitempty"`
 	// Shared marks a machine whose processors the other host runs on too
 	// (a lab): sender and receiver cannot be told apart by it.
 	Shared bool `json:"shared,omitempty"`

@@ -75,6 +75,9 @@ type PingRequest struct {
 	// With DontFragment it probes whether a path lets that size through.
 	Packet       int  `json:"packet_bytes,omitempty"`
 	DontFragment bool `json:"dont_fragment,omitempty"`
+	// TCP, where not zero, times a connection to this port instead of an ICMP
+	// echo: a refusal is an answer too.
+	TCP int `json:"tcp_port,omitempty"`
 }
 
 // PingReply holds the round trips that came back.
@@ -98,19 +101,26 @@ type SinkRequest struct {
 	// Port is the port wanted; zero lets the kernel choose one. When it is in
 	// use the reply names another.
 	Port int `json:"port,omitempty"`
+	// Within, where set, are the only ports that may be served: a firewall
+	// lets no other through. All in use is ErrPortTaken.
+	Within *flow.PortRange `json:"within,omitempty"`
 	// Peers are the only addresses served.
 	Peers        []netip.Addr  `json:"peers"`
 	Streams      int           `json:"streams"`
 	SocketBuffer unit.Bytes    `json:"socket_buffer_bytes,omitempty"`
 	Congestion   string        `json:"congestion_control,omitempty"`
 	MPTCP        bool          `json:"mptcp,omitempty"` // serve MPTCP and TCP
-	Links        []string      `json:"links"`           // counters to sample
+	UDP          *Datagrams    `json:"udp,omitempty"`   // serve UDP instead
+	Mode         Mode          `json:"mode,omitempty"`
+	Links        []string      `json:"links"` // counters to sample
 	Lifetime     time.Duration `json:"lifetime_ns"`
 }
 
 // SinkReply says where it listens.
 type SinkReply struct {
 	Port int `json:"port"`
+	// Method is how this end moves bytes, its Receive filled.
+	Method record.Method `json:"method,omitzero"`
 }
 
 // SourceRequest opens a sending end and connects every stream; nothing is
@@ -123,7 +133,11 @@ type SourceRequest struct {
 	Congestion   string     `json:"congestion_control,omitempty"`
 	// MPTCP opens each stream as an MPTCP connection; one that falls back to
 	// TCP is an error of that stream.
-	MPTCP    bool          `json:"mptcp,omitempty"`
+	MPTCP bool       `json:"mptcp,omitempty"`
+	UDP   *Datagrams `json:"udp,omitempty"`
+	Mode  Mode       `json:"mode,omitempty"`
+	// Rate is what each stream offers at the most, payload; zero is no limit.
+	Rate     unit.BitRate  `json:"rate_bps,omitempty"`
 	Links    []string      `json:"links"`
 	Lifetime time.Duration `json:"lifetime_ns"`
 }
@@ -133,11 +147,34 @@ type Stream struct {
 	flow.Lane
 	Sport uint16 `json:"sport"` // zero: the kernel chooses
 	Dport uint16 `json:"dport"`
+	// Socket is what this stream's socket is asked for over what the request
+	// says for all; in a reply what the kernel granted.
+	Socket record.Socket `json:"socket,omitzero"`
+}
+
+// Mode is how a stream's bytes are moved.
+type Mode string
+
+// The modes. A zero-copy sender takes what works best here and says which; a
+// zero-copy receiver has the kernel drop the bytes uncopied.
+const (
+	ModeCopy     Mode = "" // as an application does: every byte is written and read
+	ModeZeroCopy Mode = "zerocopy"
+)
+
+// Datagrams asks for UDP.
+type Datagrams struct {
+	// Payload is what each datagram carries; zero is what fits the MTU.
+	Payload int `json:"payload_bytes,omitempty"`
+	// Single sends each datagram by itself: no segmentation offload.
+	Single bool `json:"single,omitempty"`
 }
 
 // SourceReply names the streams as connected, in the order asked for.
 type SourceReply struct {
 	Streams []Stream `json:"streams"`
+	// Method is how this end moves bytes, its Send filled.
+	Method record.Method `json:"method,omitzero"`
 }
 
 // StartRequest lets a source's streams send.
@@ -173,6 +210,23 @@ type Sample struct {
 	CPU   CPUCount      `json:"cpu"`
 	// TCP is TCP_INFO per stream, where it was read.
 	TCP []TCPCount `json:"tcp,omitempty"`
+	// UDP is datagrams per stream, of a session that asked for them.
+	UDP []UDPCount `json:"udp,omitempty"`
+	// Copied is set when the kernel copied though asked not to.
+	Copied bool `json:"copied,omitempty"`
+}
+
+// UDPCount is a stream's datagrams so far.
+type UDPCount struct {
+	Datagrams uint64 `json:"datagrams_count"` // sent, or received
+	// What a receiver knows by the sequence numbers. Highest is the highest
+	// seen plus one: Lost at a moment is Highest less Datagrams less those
+	// that came twice.
+	Highest   uint64        `json:"highest_count,omitempty"`
+	Reordered uint64        `json:"reordered_count,omitempty"`
+	Twice     uint64        `json:"duplicate_count,omitempty"`
+	Jitter    time.Duration `json:"jitter_ns,omitempty"`
+	Calls     uint64        `json:"calls_count,omitempty"` // system calls made
 }
 
 // LinkCount is a link's counters at one moment.
@@ -192,6 +246,20 @@ type CPUCount struct {
 	Softirq []float64 `json:"softirq_s"`
 	// Threads is each stream thread's processor time in seconds.
 	Threads []float64 `json:"threads_s,omitempty"`
+	// Switches is each stream thread's context switches, Pinned the core it is
+	// kept on, negative for none. Empty where they are not read.
+	Switches []Switches `json:"switches,omitempty"`
+	Pinned   []int      `json:"pinned,omitempty"`
+	// SoftnetDropped and SoftnetSqueezed are sums over the cores
+	// (/proc/net/softnet_stat).
+	SoftnetDropped  uint64 `json:"softnet_dropped_count,omitempty"`
+	SoftnetSqueezed uint64 `json:"softnet_squeezed_count,omitempty"`
+}
+
+// Switches is a thread's context switches so far.
+type Switches struct {
+	Voluntary   uint64 `json:"voluntary_count"`
+	Involuntary uint64 `json:"involuntary_count"`
 }
 
 // TCPCount is TCP_INFO at one moment: cumulative counters and last values.

@@ -51,7 +51,7 @@ func (t *trial) openWay(ctx context.Context, w way, id string, key agentapi.Key,
 // connectWay opens a sink and a source that connects to it. Asked are the
 // source ports that were chosen; nil where the kernel chooses.
 func (t *trial) connectWay(ctx context.Context, w way, id string, key agentapi.Key, sampled map[string]bool, o occupied) (streams []agentapi.Stream, asked []uint16, err error) {
-	lifetime := longestWarm + t.longest() + slack
+	lifetime := longestWarm + t.spec.longest() + slack
 	sink, err := t.openSink(ctx, w, id, key, sampled, lifetime)
 	if err != nil {
 		return nil, nil, err

@@ -64,7 +64,7 @@ func (t *trial) result(stop string) (record.Trial, error) {
 
 func (t *trial) addInterval(out *record.Trial) {
 	out.GoodputLow, out.GoodputHigh = out.Goodput, out.Goodput
-	if _, half := interval(t.blocks()); !math.IsInf(half, 0) {
+	if _, half := interval(t.ends.blocks()); !math.IsInf(half, 0) {
 		out.GoodputLow = out.Goodput - unit.BitRate(half)
 		out.GoodputHigh = out.Goodput + unit.BitRate(half)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -21,10 +20,23 @@ import (
 type Spec struct {
 	From, To     string
 	Direction    flow.Direction
-	Streams      int // in each direction
+	Streams      int    // in each direction
+	Protocol     string // "tcp" or "", "udp", "mptcp"
 	Ports        string
 	SocketBuffer unit.Bytes
 	Congestion   string
+	// Socket is asked for of every stream over the two above.
+	Socket record.Socket
+	Mode   agentapi.Mode
+	// Datagrams are UDP's; nil is the default ones.
+	Datagrams *agentapi.Datagrams
+	// Rate is what all streams of a direction offer together, payload; zero is
+	// no limit.
+	Rate unit.BitRate
+	// MaxBytes ends the window, in all; zero is no limit.
+	MaxBytes unit.Bytes
+	// Within are the only ports that a receiver may listen on; nil is any.
+	Within *flow.PortRange
 	// Duration is the exact length of the window; zero lets the stop rule end
 	// it, at the latest after Longest.
 	Duration time.Duration
@@ -71,11 +83,11 @@ type end struct {
 	opened  int // index of the sample that opens the window
 }
 
-// trial is one running measurement.
+// trial is one measurement of a running round.
 type trial struct {
 	cfg     Config
 	spec    Spec
-	ends    []*end
+	ends    ends
 	streams map[flow.Direction][]agentapi.Stream
 	notes   []string
 	started time.Time
@@ -152,39 +164,15 @@ func busy(t record.Trial) bool {
 
 // once is one trial and the deepest dip of its rate.
 func once(ctx context.Context, cfg Config, spec Spec) (record.Trial, float64, error) {
-	t := &trial{cfg: cfg, spec: spec, streams: make(map[flow.Direction][]agentapi.Stream), started: time.Now()}
-	defer t.finish()
-	if err := t.open(ctx); err != nil {
-		return record.Trial{}, 0, err
-	}
-	t.report("warming up", 0)
-	for _, e := range t.ends {
-		if e.sending {
-			if _, err := e.at.Start(ctx, agentapi.StartRequest{Session: e.session}); err != nil {
-				return record.Trial{}, 0, fmt.Errorf("start streams of %s: %w", e.host, err)
-			}
-		}
-	}
-	if err := t.warm(ctx); err != nil {
-		return record.Trial{}, 0, err
-	}
-	stop, err := t.window(ctx)
+	results, dip, err := runRound(ctx, cfg, []Spec{spec})
 	if err != nil {
 		return record.Trial{}, 0, err
 	}
-	result, err := t.result(stop)
-	return result, t.dip(), err
-}
-
-func (t *trial) report(stage string, rate unit.BitRate) {
-	if t.cfg.Progress != nil {
-		t.cfg.Progress(Progress{Spec: t.spec, Stage: stage, Rate: rate, Elapsed: time.Since(t.started)})
-	}
+	return results[0], dip, nil
 }
 
 // open makes every session: sinks first, since a source connects at once.
 func (t *trial) open(ctx context.Context) error {
-	t.report("connecting", 0)
 	all, err := ways(t.cfg.Network, t.spec)
 	if err != nil {
 		return err
@@ -254,28 +242,6 @@ func (t *trial) finish() {
 	}
 }
 
-// take samples every end at once.
-func (t *trial) take(ctx context.Context) error {
-	errs := make(chan error, len(t.ends))
-	for _, e := range t.ends {
-		go func() {
-			reply, err := e.at.Sample(ctx, agentapi.SampleRequest{Session: e.session, Since: len(e.samples)})
-			if err == nil && len(reply.Errors) > 0 {
-				err = fmt.Errorf("%s: %s", e.host, reply.Errors[0])
-			}
-			if err == nil {
-				err = e.add(reply.Samples)
-			}
-			errs <- err
-		}()
-	}
-	var all []error
-	for range t.ends {
-		all = append(all, <-errs)
-	}
-	return errors.Join(all...)
-}
-
 // add keeps samples that hold what the rest relies on: every stream, and the
 // clock running forward.
 func (e *end) add(samples []agentapi.Sample) error {
@@ -296,12 +262,12 @@ func (e *end) add(samples []agentapi.Sample) error {
 }
 
 // longest is the most the window may take.
-func (t *trial) longest() time.Duration {
+func (s Spec) longest() time.Duration {
 	switch {
-	case t.spec.Duration > 0:
-		return t.spec.Duration
-	case t.spec.Longest > 0:
-		return t.spec.Longest
+	case s.Duration > 0:
+		return s.Duration
+	case s.Longest > 0:
+		return s.Longest
 	}
 	return defaultLong
 }

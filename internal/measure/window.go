@@ -14,9 +14,9 @@ import (
 )
 
 // received is the payload rate of all receiving ends between two samples.
-func (t *trial) received(from, to func(*end) int) unit.BitRate {
+func (es ends) received(from, to func(*end) int) unit.BitRate {
 	var sum unit.BitRate
-	for _, e := range t.ends {
+	for _, e := range es {
 		if e.sending {
 			continue
 		}
@@ -41,29 +41,29 @@ const (
 )
 
 // warm lets the streams run until their sum is steady, at most longestWarm.
-func (t *trial) warm(ctx context.Context) error {
+func (r *round) warm(ctx context.Context) error {
 	begin := time.Now()
-	if err := t.take(ctx); err != nil {
+	if err := r.ends.take(ctx); err != nil {
 		return err
 	}
 	for samples := 1; ; samples++ {
 		if err := sleep(ctx, pollEvery); err != nil {
 			return err
 		}
-		if err := t.take(ctx); err != nil {
+		if err := r.ends.take(ctx); err != nil {
 			return err
 		}
-		t.report("warming up", t.received(last(1), last(0)))
-		t.warmUp = time.Since(begin)
-		if t.warmUp >= longestWarm {
-			t.notes = append(t.notes, "not steady after the longest warm-up")
+		r.report("warming up", r.ends.received(last(1), last(0)))
+		r.warmUp = time.Since(begin)
+		if r.warmUp >= longestWarm {
+			r.notes = append(r.notes, "not steady after the longest warm-up")
 			return nil
 		}
-		if t.warmUp < leastWarmUp || samples < 2*warmBlocks {
+		if r.warmUp < leastWarmUp || samples < 2*warmBlocks {
 			continue
 		}
-		newer := float64(t.received(last(warmBlocks), last(0)))
-		older := float64(t.received(last(2*warmBlocks), last(warmBlocks)))
+		newer := float64(r.ends.received(last(warmBlocks), last(0)))
+		older := float64(r.ends.received(last(2*warmBlocks), last(warmBlocks)))
 		if newer > 0 && math.Abs(newer-older) <= warmShare*newer {
 			return nil
 		}
@@ -87,30 +87,30 @@ const (
 
 // window opens the common window on all ends and keeps it open until the
 // duration or the stop rule ends it.
-func (t *trial) window(ctx context.Context) (string, error) {
-	if err := t.take(ctx); err != nil {
+func (r *round) window(ctx context.Context) (string, error) {
+	if err := r.ends.take(ctx); err != nil {
 		return "", err
 	}
-	for _, e := range t.ends {
+	for _, e := range r.ends {
 		e.opened = len(e.samples) - 1
 	}
-	length := max(t.longest(), minimumWindow)
+	length := max(r.trials[0].spec.longest(), minimumWindow)
 	for {
-		left := length - t.opened()
+		left := length - r.ends.opened()
 		if err := sleep(ctx, max(min(left, pollEvery), shortestPoll)); err != nil {
 			return "", err
 		}
-		if err := t.take(ctx); err != nil {
+		if err := r.ends.take(ctx); err != nil {
 			return "", err
 		}
-		t.report("measuring", t.received(func(e *end) int { return e.opened }, last(0)))
-		switch over := t.opened() >= length-windowLeeway; {
-		case over && t.spec.Duration > 0:
+		r.report("measuring", r.ends.received(func(e *end) int { return e.opened }, last(0)))
+		switch over := r.ends.opened() >= length-windowLeeway; {
+		case over && r.trials[0].spec.Duration > 0:
 			return stopDuration, nil
 		case over:
 			return stopMaximum, nil
-		case t.spec.Duration == 0:
-			if mean, half := interval(t.blocks()); mean > 0 && half <= stopShare*mean {
+		case r.trials[0].spec.Duration == 0:
+			if mean, half := interval(r.ends.blocks()); mean > 0 && half <= stopShare*mean {
 				return stopInterval, nil
 			}
 		}
@@ -119,9 +119,9 @@ func (t *trial) window(ctx context.Context) (string, error) {
 
 // opened is how long the window has been open, by the samples of the end that
 // has seen least of it: on a full processor they come late.
-func (t *trial) opened() time.Duration {
+func (es ends) opened() time.Duration {
 	least := time.Duration(math.MaxInt64)
-	for _, e := range t.ends {
+	for _, e := range es {
 		open, shut := e.edges()
 		least = min(least, shut.At-open.At)
 	}
@@ -130,18 +130,18 @@ func (t *trial) opened() time.Duration {
 
 // blocks are the sums of all receiving ends over consecutive blocks of
 // the window.
-func (t *trial) blocks() []float64 {
+func (es ends) blocks() []float64 {
 	var out []float64
 	for k := 0; ; k++ {
 		complete := true
-		for _, e := range t.ends {
+		for _, e := range es {
 			complete = complete && e.opened+(k+1)*blockSamples < len(e.samples)
 		}
 		if !complete {
 			return out
 		}
 		at := func(n int) func(*end) int { return func(e *end) int { return e.opened + n*blockSamples } }
-		out = append(out, float64(t.received(at(k), at(k+1))))
+		out = append(out, float64(es.received(at(k), at(k+1))))
 	}
 }
 
@@ -152,18 +152,18 @@ const tolerableDip = 0.15
 
 // dip is the deepest fall of the rate between two samples of the window, as a
 // share of the median.
-func (t *trial) dip() float64 {
+func (es ends) dip() float64 {
 	var rates []float64
 	for k := 0; ; k++ {
 		complete := true
-		for _, e := range t.ends {
+		for _, e := range es {
 			complete = complete && e.opened+k+1 < len(e.samples)
 		}
 		if !complete {
 			break
 		}
 		at := func(n int) func(*end) int { return func(e *end) int { return e.opened + n } }
-		rates = append(rates, float64(t.received(at(k), at(k+1))))
+		rates = append(rates, float64(es.received(at(k), at(k+1))))
 	}
 	if len(rates) < 3 {
 		return 0

@@ -73,7 +73,7 @@ func TestBlocks(t *testing.T) {
 		{"the warm-up does not count", []*end{warmed}, []float64{150e6, 400e6}},
 		{"no block yet", []*end{receiving(100e6)}, nil},
 	} {
-		got := (&trial{ends: c.ends}).blocks()
+		got := ends(c.ends).blocks()
 		if diff := cmp.Diff(c.want, got, cmp.Comparer(func(a, b float64) bool { return near(a, b, 1e-6) })); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
 		}
@@ -97,7 +97,7 @@ func TestDip(t *testing.T) {
 		{"nothing carried", []*end{receiving(0, 0, 0)}, 0},
 		{"too few to say", []*end{receiving(100e6, 0)}, 0},
 	} {
-		if got := (&trial{ends: c.ends}).dip(); math.Abs(got-c.want) > 1e-6 {
+		if got := ends(c.ends).dip(); math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestDipShare(t *testing.T) {
 		for _, r := range rates {
 			all = append(all, unit.BitRate(r))
 		}
-		if d := (&trial{ends: []*end{receiving(all...)}}).dip(); d < 0 || d > 1 || math.IsNaN(d) {
+		if d := (ends{receiving(all...)}).dip(); d < 0 || d > 1 || math.IsNaN(d) {
 			t.Fatalf("dip %v", d)
 		}
 	})
@@ -121,7 +121,7 @@ func TestDipShare(t *testing.T) {
 func TestReceived(t *testing.T) {
 	e := receiving(100e6, 100e6)
 	e.samples[2].Bytes[0] = 5
-	tr := trial{ends: []*end{e}}
+	tr := ends{e}
 	if got := tr.received(last(1), last(0)); got != 0 {
 		t.Errorf("%v after a counter was set back", got)
 	}

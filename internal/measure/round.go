@@ -1,0 +1,114 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// round is trials that start together and share one window.
+type round struct {
+	cfg     Config
+	trials  []*trial
+	ends    ends // of all trials
+	started time.Time
+	warmUp  time.Duration
+	notes   []string
+}
+
+// runRound carries out trials at the same time and returns their results, in
+// the order of the specs, and the deepest dip of their sum. Everything it
+// opened is closed when it returns.
+func runRound(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, float64, error) {
+	r := &round{cfg: cfg, started: time.Now()}
+	defer func() {
+		for _, t := range r.trials {
+			t.finish()
+		}
+	}()
+	r.report("connecting", 0)
+	for _, spec := range specs {
+		t := &trial{cfg: cfg, spec: spec, streams: make(map[flow.Direction][]agentapi.Stream), started: r.started}
+		r.trials = append(r.trials, t)
+		if err := t.open(ctx); err != nil {
+			return nil, 0, err
+		}
+		r.ends = append(r.ends, t.ends...)
+	}
+	r.report("warming up", 0)
+	if err := r.start(ctx); err != nil {
+		return nil, 0, err
+	}
+	if err := r.warm(ctx); err != nil {
+		return nil, 0, err
+	}
+	stop, err := r.window(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	var results []record.Trial
+	for _, t := range r.trials {
+		t.warmUp, t.notes = r.warmUp, append(t.notes, r.notes...)
+		result, err := t.result(stop)
+		if err != nil {
+			return nil, 0, err
+		}
+		results = append(results, result)
+	}
+	return results, r.ends.dip(), nil
+}
+
+// start lets every sending end send.
+func (r *round) start(ctx context.Context) error {
+	for _, e := range r.ends {
+		if !e.sending {
+			continue
+		}
+		if _, err := e.at.Start(ctx, agentapi.StartRequest{Session: e.session}); err != nil {
+			return fmt.Errorf("start streams of %s: %w", e.host, err)
+		}
+	}
+	return nil
+}
+
+func (r *round) report(stage string, rate unit.BitRate) {
+	if r.cfg.Progress == nil {
+		return
+	}
+	p := Progress{Stage: stage, Rate: rate, Elapsed: time.Since(r.started)}
+	if len(r.trials) > 0 {
+		p.Spec = r.trials[0].spec
+	}
+	r.cfg.Progress(p)
+}
+
+// ends are sessions that are sampled together.
+type ends []*end
+
+// take samples every end at once.
+func (es ends) take(ctx context.Context) error {
+	errs := make(chan error, len(es))
+	for _, e := range es {
+		go func() {
+			reply, err := e.at.Sample(ctx, agentapi.SampleRequest{Session: e.session, Since: len(e.samples)})
+			if err == nil && len(reply.Errors) > 0 {
+				err = fmt.Errorf("%s: %s", e.host, reply.Errors[0])
+			}
+			if err == nil {
+				err = e.add(reply.Samples)
+			}
+			errs <- err
+		}()
+	}
+	var all []error
+	for range es {
+		all = append(all, <-errs)
+	}
+	return errors.Join(all...)
+}
