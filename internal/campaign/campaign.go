@@ -217,6 +217,9 @@ func (c *Campaign) Latency(ctx context.Context) error {
 
 // Matrix is a set of trials to run.
 type Matrix struct {
+	// Base is what every trial of the set has in common, besides what the
+	// other fields say.
+	Base       measure.Spec
 	Phase      record.Phase
 	Streams    []int
 	Directions []flow.Direction
@@ -238,10 +241,10 @@ func (c *Campaign) Run(ctx context.Context, m Matrix) error {
 	for _, p := range c.state.Paths {
 		for _, streams := range m.Streams {
 			for _, d := range m.Directions {
-				spec := measure.Spec{
-					From: p.From, To: p.To, Direction: d, Streams: streams, Ports: m.Ports, SocketBuffer: m.Buffer,
-					Duration: m.Duration, Longest: m.Longest, Phase: m.Phase, CeilingMTU: m.CeilingMTU,
-				}
+				spec := m.Base
+				spec.From, spec.To, spec.Direction, spec.Streams, spec.Ports = p.From, p.To, d, streams, m.Ports
+				spec.SocketBuffer, spec.Duration, spec.Longest = m.Buffer, m.Duration, m.Longest
+				spec.Phase, spec.CeilingMTU = m.Phase, m.CeilingMTU
 				if d, ok := m.DurationAt[streams]; ok {
 					spec.Duration = d
 				}
