@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/iperf3"
+	"github.com/linerate/linerate/internal/listen"
+)
+
+// listenFlags are the flags of `listen`.
+type listenFlags struct {
+	port       uint16
+	bind       []string
+	allow      []string
+	tokenFile  string
+	maxClients int
+	idle       time.Duration
+	oneOff     bool
+}
+
+func newListen(app *App) *cobra.Command {
+	var flags listenFlags
+	c := &cobra.Command{
+		Use: "listen", Short: "a traffic server that iperf3 clients can use, many at a time", Args: none,
+		Long: `Serves iperf3 clients (3.7 and later) and linerate's own, TCP and UDP, many at
+a time on one port, until it is interrupted. Nothing is changed, and nothing is
+sent to anybody who did not ask over a TCP connection.
+
+Without --allow and --token-file it serves this host and the networks that its
+interfaces are on; others are refused, which iperf3 reports as a busy server.
+With --token-file only clients that know the token are served, which iperf3
+cannot: linerate measure --token-file can.
+
+Each test is a line on standard error. With --json the tests are one document
+on standard output when it ends.
+
+` + exitHelp,
+		Example: `  linerate listen
+  linerate listen --port 5202 --allow 10.0.0.0/8,192.0.2.7
+  iperf3 -c HOST -P 4 -t 10          # on another host`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := flags.config()
+			if err != nil {
+				return err
+			}
+			return app.listen(cmd.Context(), cfg)
+		},
+	}
+	f := c.Flags()
+	f.Uint16Var(&flags.port, "port", iperf3.DefaultPort, "port to listen on, TCP and UDP")
+	f.StringSliceVar(&flags.bind, "bind", nil, "addresses to listen on (default all)")
+	f.StringSliceVar(&flags.allow, "allow", nil, "networks or addresses to serve, instead of this host's own")
+	f.StringVar(&flags.tokenFile, "token-file", "", "serve only who knows the token in this file")
+	f.IntVar(&flags.maxClients, "max-clients", listen.DefaultClients, "tests at a time; one address gets three quarters of them at most")
+	f.DurationVar(&flags.idle, "idle-timeout", listen.DefaultIdle, "end a test in which nothing moves for as long")
+	f.BoolVar(&flags.oneOff, "one-off", false, "serve one test, then end")
+	return c
+}
+
+// config reads the flags.
+func (f *listenFlags) config() (listen.Config, error) {
+	cfg := listen.Config{Port: int(f.port), MaxClients: f.maxClients, Idle: f.idle, OneOff: f.oneOff}
+	if f.port == 0 {
+		return cfg, usage("--port: port 0 is none to listen on", "")
+	}
+	if f.maxClients < 1 || f.maxClients > listen.MaxClients {
+		return cfg, usage(fmt.Sprintf("--max-clients: want a number from 1 to %d, not %d", listen.MaxClients, f.maxClients), "")
+	}
+	if f.idle < time.Second {
+		return cfg, usage(fmt.Sprintf("--idle-timeout: want at least 1s, not %s", f.idle), "")
+	}
+	for _, text := range f.bind {
+		a, err := netip.ParseAddr(text)
+		if err != nil {
+			return cfg, usage("--bind: "+text+" is not an address", "give an address of this host, such as 192.0.2.1 or ::1")
+		}
+		cfg.Bind = append(cfg.Bind, a)
+	}
+	for _, text := range f.allow {
+		p, err := parseNetwork(text)
+		if err != nil {
+			return cfg, usage("--allow: "+text+" is neither a network nor an address", "give networks such as 10.0.0.0/8, with commas between them")
+		}
+		cfg.Allow = append(cfg.Allow, p)
+	}
+	var err error
+	cfg.Token, err = readToken(f.tokenFile)
+	return cfg, err
+}
+
+// parseNetwork reads a network, or an address as the network of it alone.
+func parseNetwork(text string) (netip.Prefix, error) {
+	if !strings.Contains(text, "/") {
+		a, err := netip.ParseAddr(text)
+		if err != nil {
+			return netip.Prefix{}, err
+		}
+		return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	return p.Masked(), err
+}
+
+// tokenMost is the longest token that makes sense in a file.
+const tokenMost = 4096
+
+// readToken reads a token: the file without the blanks around it. No name is
+// no token.
+func readToken(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, badFile("read token", err)
+	}
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || len(text) > tokenMost {
+		return nil, usage(fmt.Sprintf("read token %s: want 1 to %d characters, it has %d", path, tokenMost, len(text)),
+			"`head -c 24 /dev/urandom | base64 >FILE` makes one")
+	}
+	return text, nil
+}
+
+// listened is the document of `listen --json`.
+type listened struct {
+	Addresses []string       `json:"addresses"`
+	Started   time.Time      `json:"started"`
+	Ended     time.Time      `json:"ended"`
+	Tests     []listenedTest `json:"tests"`
+	// TestsCount counts those that are not in Tests, too.
+	TestsCount   int `json:"tests_count"`
+	RefusedCount int `json:"refused_count"`
+}
+
+// testsKept bounds the document: of a server that runs for weeks the latest
+// tests are kept.
+const testsKept = 10000
+
+// listen serves until the context ends, which is how a server is meant to end.
+func (a *App) listen(ctx context.Context, cfg listen.Config) error {
+	var mu sync.Mutex
+	doc := listened{Started: time.Now().UTC(), Tests: []listenedTest{}}
+	cfg.Log = a.logger()
+	cfg.Done = func(t listen.Test) {
+		mu.Lock()
+		defer mu.Unlock()
+		doc.TestsCount++
+		if len(doc.Tests) == testsKept {
+			doc.Tests = doc.Tests[1:]
+		}
+		if a.json {
+			doc.Tests = append(doc.Tests, documented(t))
+		}
+		a.listenLine(t.Started.Add(t.Window), testWords(t))
+	}
+	cfg.Refused = func(r listen.Refusal) {
+		mu.Lock()
+		defer mu.Unlock()
+		doc.RefusedCount += 1 + r.More
+		a.listenLine(time.Now(), refusalWords(r))
+	}
+	l, err := listen.Listen(cfg)
+	if err != nil {
+		return listenError(cfg, err)
+	}
+	for _, at := range l.Addrs() {
+		doc.Addresses = append(doc.Addresses, at.String())
+	}
+	if !a.quiet {
+		fmt.Fprint(a.Stderr, wrapped("", "listening on "+strings.Join(doc.Addresses, ", ")+", TCP and UDP; serving "+servedWords(cfg), a.width()))
+	}
+	if err := l.Serve(ctx); err != nil {
+		return err
+	}
+	doc.Ended = time.Now().UTC()
+	if a.json {
+		return a.printJSON(doc)
+	}
+	return nil
+}
+
+func listenError(cfg listen.Config, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return withHint(fmt.Errorf("listen on port %d: another program has it", cfg.Port), "`ss -lntup` shows which; --port takes another")
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return usage("--bind: this host does not have the address", "`ip address` lists those it has")
+	case errors.Is(err, syscall.EACCES):
+		return withHint(fmt.Errorf("listen on port %d: %w", cfg.Port, err), "ports below 1024 are root's; --port takes another")
+	}
+	return err
+}
+
+func (a *App) listenLine(at time.Time, text string) {
+	if !a.quiet {
+		fmt.Fprint(a.Stderr, wrapped(at.Format("15:04:05 "), text, a.width()))
+	}
+}

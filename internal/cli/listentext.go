@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/internal/listen"
+	"github.com/linerate/linerate/unit"
+)
+
+// listenedTest is one test in the document of `listen --json`.
+type listenedTest struct {
+	Client      string           `json:"client"`
+	Program     string           `json:"program,omitempty"`
+	Title       string           `json:"title,omitempty"`
+	Protocol    string           `json:"protocol"`
+	Direction   listen.Direction `json:"direction"`
+	Streams     int              `json:"streams"`
+	Started     time.Time        `json:"started"`
+	Window      float64          `json:"window_s"`
+	Received    int64            `json:"received_bytes"`
+	ReceivedBPS float64          `json:"received_bps"`
+	Sent        int64            `json:"sent_bytes"`
+	SentBPS     float64          `json:"sent_bps"`
+	Retransmits uint64           `json:"retransmits_count"`
+	Datagrams   uint64           `json:"datagrams_count"`
+	Lost        uint64           `json:"lost_count"`
+	Jitter      float64          `json:"jitter_ms"`
+	Congestion  string           `json:"congestion,omitempty"`
+	BusyCores   float64          `json:"busy_cores"`
+	Error       string           `json:"error,omitempty"`
+}
+
+func documented(t listen.Test) listenedTest {
+	d := listenedTest{
+		Client: t.Client.String(), Program: t.Program, Title: t.Title, Protocol: protocolName(t), Direction: t.Direction, Streams: t.Streams,
+		Started: t.Started.UTC(), Window: t.Window.Seconds(), Received: int64(t.Received), ReceivedBPS: float64(t.ReceivedRate()),
+		Sent: int64(t.Sent), SentBPS: float64(t.SentRate()), Retransmits: t.Retransmits, Datagrams: t.Datagrams, Lost: t.Lost,
+		Jitter: unit.Milliseconds(t.Jitter), Congestion: t.Congestion, BusyCores: t.CPU,
+	}
+	if t.Err != nil {
+		d.Error = oneLine(t.Err.Error())
+	}
+	return d
+}
+
+func protocolName(t listen.Test) string {
+	if t.UDP {
+		return "udp"
+	}
+	return "tcp"
+}
+
+// testWords is a test in one line: who, what, result.
+func testWords(t listen.Test) string {
+	streams := "1 stream"
+	if t.Streams != 1 {
+		streams = fmt.Sprintf("%d streams", t.Streams)
+	}
+	parts := []string{fmt.Sprintf("%s %s %s", t.Client, protocolName(t), streams)}
+	if t.Direction != listen.Reverse {
+		parts = append(parts, fmt.Sprintf("in %s", t.ReceivedRate()))
+	}
+	if t.Direction != listen.Forward {
+		parts = append(parts, fmt.Sprintf("out %s", t.SentRate()))
+	}
+	parts = append(parts, fmt.Sprintf("%.1f s", t.Window.Seconds()))
+	if t.Retransmits > 0 {
+		parts = append(parts, fmt.Sprintf("%d retransmits", t.Retransmits))
+	}
+	if t.UDP && t.Datagrams > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d lost", t.Lost, t.Datagrams))
+	}
+	if t.Err != nil {
+		parts = append(parts, "ended early: "+oneLine(t.Err.Error()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func refusalWords(r listen.Refusal) string {
+	s := fmt.Sprintf("refused %s: %s", r.Client, oneLine(r.Reason.Error()))
+	if r.More > 0 {
+		s += fmt.Sprintf(" (and %d more)", r.More)
+	}
+	return s
+}
+
+// servedWords says who is served.
+func servedWords(cfg listen.Config) string {
+	var who []string
+	for _, p := range cfg.Allow {
+		who = append(who, networkName(p))
+	}
+	switch {
+	case len(who) > 0 && len(cfg.Token) > 0:
+		return strings.Join(who, ", ") + " with the token"
+	case len(who) > 0:
+		return strings.Join(who, ", ")
+	case len(cfg.Token) > 0:
+		return "who knows the token"
+	}
+	return "this host and the networks of its interfaces (--allow widens)"
+}
+
+func networkName(p netip.Prefix) string {
+	if p.IsSingleIP() {
+		return p.Addr().String()
+	}
+	return p.String()
+}
