@@ -1,0 +1,48 @@
+package foreign
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/linerate/linerate/record"
+)
+
+// Stream is one connection of iperf2 as its CSV rows have it.
+type Stream struct {
+	Client, Server netip.AddrPort
+	Rows           []Span // of its intervals
+	Total          Span   // of all its time
+	UDP            *record.UDP
+}
+
+// Span is bytes in a time. The times are zero where the file does not say.
+type Span struct {
+	From, Until time.Time
+	Bytes       uint64
+}
+
+func (r row) span() Span {
+	s := Span{Until: r.at, Bytes: count(r.bytes)}
+	if !r.at.IsZero() {
+		s.From = r.at.Add(-seconds(r.end - r.begin))
+	}
+	return s
+}
+
+// ParseIPerf2 reads what iperf -y C printed, stream by stream, in the order in
+// which they first appear. Lines that are no rows are left out.
+func ParseIPerf2(text []byte) ([]Stream, error) {
+	streams, _, err := parseStreams(text)
+	if err != nil {
+		return nil, err
+	}
+	orient(streams)
+	out := make([]Stream, len(streams))
+	for i, s := range streams {
+		out[i] = Stream{Client: s.client, Server: s.server, Total: s.whole().span(), UDP: laneFrom(s).UDP}
+		for _, r := range s.rows {
+			out[i].Rows = append(out[i].Rows, r.span())
+		}
+	}
+	return out, nil
+}
