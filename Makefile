@@ -7,7 +7,11 @@
 #              eras (the bonding driver's hash on kernels before and after its changes),
 #              mptcp (one connection over a whole bond, five runs),
 #              pick (chosen ports beside the kernel's, fifty runs),
-#              probe (even sets through a switch that is not told of)
+#              probe (even sets through a switch that is not told of),
+#              stop (the stop rule's intervals against long runs, half an hour),
+#              care (latency, links that fail, a network in use: all of the sample's cases),
+#              accuracy (goodput against shapers and counters),
+#              interop (every option of every iperf3 against `linerate listen`)
 
 # Debian packages beyond Go, make and git: a kernel for the lab, and a C
 # compiler for the race detector (the program itself is built without one).
@@ -20,6 +24,9 @@ DEPS_NFS := nfs-kernel-server nfs-common
 # An emulator, and what unpacks distribution kernels for it.
 DEPS_QEMU := qemu-system-x86 kmod xz-utils cpio
 
+# The programs that linerate speaks with, for tests of both together.
+DEPS_PEERS := iperf3 iperf nuttcp
+
 # Kernels that steering is proven on: User-Mode Linux (6.1), one older, one newer.
 ERAS := uml 5.10 6.12
 
@@ -29,7 +36,7 @@ LOG      := .test.log
 
 # What runs under the race detector: what has goroutines, and the pure packages.
 RACE := ./unit ./flow ./netstate ./fabric ./record ./steer ./predict ./diagnose ./tune ./plan ./render ./report \
-	./internal/agentapi ./internal/apply ./internal/engine
+	./internal/agentapi ./internal/iperf3 ./internal/apply ./internal/engine
 
 # Tests of the kernel that want one with bonding: run again inside the lab.
 INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/observe
@@ -39,7 +46,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps deps-nfs deps-qemu demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe clean
+.PHONY: build deps deps-nfs deps-qemu deps-peers demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop clean
 .DEFAULT_GOAL := build
 
 build:
@@ -74,10 +81,15 @@ deps-qemu:
 	$(call install,$(DEPS_QEMU))
 	@internal/lab/guest/fetch-kernels || { echo "== kernels of other releases: NOT FETCHED"; [ -z "$$CI" ]; }
 
+# Peers of other releases go to .lab-peers, or where LINERATE_LAB_PEERS says; once.
+deps-peers:
+	$(call install,$(DEPS_PEERS))
+	@internal/listen/fetch-peers || echo "== iperf3 of other releases: NOT ALL FETCHED, tests use those that are here"
+
 demo: deps build
 	@./linerate demo
 
-test: deps deps-qemu build check cross unit race labtest qemu-sample
+test: deps deps-qemu deps-peers build check cross unit race labtest qemu-sample
 	@echo "passed: every test that can run here (what was left out is named above)"
 
 check:
@@ -175,6 +187,25 @@ prove-mptcp: deps-qemu
 
 prove-probe: deps
 	@docs/proofs/prove probe 5 ./internal/labtest/probing TestFindsEvenSets 2
+
+prove-care: deps
+	@docs/proofs/prove care 3 ./internal/labtest/care 'Test.*'
+
+# Sixteen parts of two minutes: four seeds, of each a long run before and after
+# fifty short ones. The verdict is over all of them.
+prove-stop: deps
+	@docs/proofs/prove stop 16 ./internal/labtest/stopping TestStopRule 1 uml
+	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/stopping >$(LOG) 2>&1; status=$$?; \
+	grep -v '^verdict' docs/proofs/stop.txt >$(LOG).proof; \
+	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a $(LOG).proof; \
+	mv $(LOG).proof docs/proofs/stop.txt; [ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }
+
+prove-accuracy: deps
+	@docs/proofs/prove accuracy 3 ./internal/labtest/accuracy TestAccuracy 1 host uml
+
+# Every option of every iperf3 that is here, 32 clients at once, floods.
+prove-interop: deps-peers
+	@docs/proofs/prove interop 3 ./internal/listen 'Test(Iperf3|ManyIperf3|Flood)' 1
 
 clean:
 	@rm -f linerate $(LOG)

@@ -259,6 +259,12 @@ func (v *wayView) unknown() record.Finding {
 	case allFull(v.egress) || allFull(v.ingress):
 		f.Summary = fmt.Sprintf("The links were full, but only %s of what they can carry was this trial's: something else uses them too.", percent(v.share()))
 		f.Remedy = "measure again when the other traffic is gone"
+	case v.trial.UDP != nil:
+		f.Summary = fmt.Sprintf("The links of %s and %s had room, no core was busy, and hardly a datagram was lost: no more was sent.", v.from, v.to)
+		f.Remedy = "offer more (`--rate-limit`), in more streams or larger datagrams"
+	case v.trial.Protocol == "mptcp":
+		f.Summary = "An MPTCP connection has no TCP counters of its own, so what it waited for is not known."
+		f.Remedy = "compare with `--protocol tcp`, whose streams say what they wait for, or look at the subflows while they run (`ss -tinM`)"
 	case !present:
 		f.Summary = "The sender's TCP counters are missing, so what it waited for is not known."
 		f.Remedy = "measure again with the sender on Linux"

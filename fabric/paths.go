@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -29,7 +30,9 @@ func (f Fabric) EffectivePaths() []Path {
 	return pairs(ends)
 }
 
-// PathsBetween is EffectivePaths for observed hosts.
+// PathsBetween is EffectivePaths for observed hosts, and every pair besides of
+// which each has a route to a single address of the other: interfaces with
+// addresses of their own and a route for each peer share no subnet.
 func PathsBetween(hosts []netstate.Host) []Path {
 	ends := make([]end, len(hosts))
 	for i, h := range hosts {
@@ -38,7 +41,25 @@ func PathsBetween(hosts []netstate.Host) []Path {
 			ends[i].addresses = append(ends[i].addresses, l.Addresses...)
 		}
 	}
-	return pairs(ends)
+	paths := pairs(ends)
+	for i, a := range hosts {
+		for j, b := range hosts[i+1:] {
+			near, far := ends[i], ends[i+1+j]
+			known := slices.ContainsFunc(paths, func(p Path) bool { return p.From == a.Name && p.To == b.Name })
+			if !known && routesTo(a, far.addresses) && routesTo(b, near.addresses) {
+				paths = append(paths, Path{From: a.Name, To: b.Name})
+			}
+		}
+	}
+	return paths
+}
+
+// routesTo reports a route to one of the addresses alone.
+func routesTo(h netstate.Host, addresses []netip.Prefix) bool {
+	return slices.ContainsFunc(h.Routes, func(r netstate.Route) bool {
+		return r.Type == "" && r.Dst.IsValid() && r.Dst.IsSingleIP() &&
+			slices.ContainsFunc(addresses, func(p netip.Prefix) bool { return p.Addr() == r.Dst.Addr() && !p.Addr().IsLoopback() })
+	})
 }
 
 type end struct {

@@ -23,6 +23,8 @@ func (s Step) Target() string {
 		return s.Link + " master"
 	case Route:
 		return "route " + routeWords(s.Route, false)
+	case Address:
+		return s.Link + " address " + s.Address.String()
 	}
 	return fmt.Sprintf("%s %s %s", s.Kind, s.Link, s.Key)
 }
@@ -63,6 +65,12 @@ func (s Step) Command() string {
 			verb = "del"
 		}
 		return "ip route " + verb + " " + routeWords(s.Route, true)
+	case Address:
+		verb := "add"
+		if s.New == Absent {
+			verb = "del"
+		}
+		return fmt.Sprintf("ip address %s %s dev %s", verb, s.Address, quote(s.Link))
 	}
 	return "# unknown kind of step " + quote(string(s.Kind))
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"time"
@@ -69,6 +70,11 @@ func Current(h netstate.Host, s Step) (string, error) {
 			return Present, nil
 		}
 		return Absent, nil
+	case Address:
+		if slices.Contains(l.Addresses, s.Address) {
+			return Present, nil
+		}
+		return Absent, nil
 	case BondOption:
 		if l.Bond == nil {
 			return "", &StateError{s, "no bond"}
@@ -108,6 +114,8 @@ func set(h *netstate.Host, s Step) error {
 		return setMaster(h, l, s)
 	case Route:
 		return setRoute(h, l, s)
+	case Address:
+		return setAddress(h, l, s)
 	}
 	return setOption(h, l, s)
 }
@@ -175,6 +183,19 @@ func setRoute(h *netstate.Host, l netstate.Link, s Step) error {
 		return &StateError{s, "the link is down (ENETDOWN)"}
 	}
 	h.Routes = append(h.Routes, *s.Route)
+	return nil
+}
+
+func setAddress(h *netstate.Host, l netstate.Link, s Step) error {
+	if !s.Address.IsValid() {
+		return &StateError{s, "no address"}
+	}
+	if s.New == Absent {
+		l.Addresses = slices.DeleteFunc(slices.Clone(l.Addresses), func(p netip.Prefix) bool { return p == s.Address })
+	} else {
+		l.Addresses = append(slices.Clone(l.Addresses), s.Address)
+	}
+	h.SetLink(l)
 	return nil
 }
 

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/linerate/linerate/netstate"
@@ -25,6 +26,8 @@ const (
 	// Route is "present" or "absent": a link that goes down loses its routes
 	// and does not get those with a gateway back by itself.
 	Route Kind = "route"
+	// Address is "present" or "absent": an address of a link.
+	Address Kind = "address"
 )
 
 // The words of steps that have two sides.
@@ -59,6 +62,8 @@ type Step struct {
 	Scope netstate.Scope `json:"scope,omitempty"`
 	// Route is what a step of kind Route adds or removes.
 	Route *netstate.Route `json:"route,omitempty"`
+	// Address is what a step of kind Address adds to Link or removes from it.
+	Address netip.Prefix `json:"address,omitzero"`
 	// Old is what was observed when the plan was made, New what to set: the
 	// kernel's words or numbers.
 	Old        string     `json:"old"`

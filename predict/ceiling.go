@@ -17,13 +17,17 @@ import (
 // ErrNoLane, ErrNoLink, ErrUnknownSpeed when neither side's links nor a rate
 // are known.
 func Ceiling(f Fabric, from, to string, d flow.Direction, mtu int) (unit.BitRate, int, error) {
-	t := Traffic{From: from, To: to, Direction: d, Streams: 1}
+	return CeilingOf(f, Traffic{From: from, To: to, Direction: d, Streams: 1}, mtu)
+}
+
+// CeilingOf is Ceiling of other traffic than TCP: its protocol's payload.
+func CeilingOf(f Fabric, t Traffic, mtu int) (unit.BitRate, int, error) {
 	if err := t.check(f); err != nil {
 		return 0, 0, err
 	}
 	var sum unit.BitRate
 	used := 0
-	for _, one := range d.Ways() {
+	for _, one := range t.Direction.Ways() {
 		w, err := newWay(f, t, one)
 		if err != nil {
 			return 0, 0, err

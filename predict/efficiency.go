@@ -52,8 +52,20 @@ func Efficiency(mtu, tags int, framing netstate.Framing, ipv6, timestamps bool) 
 // beside the packet (__vlan_hwaccel_put_tag), so qdisc_pkt_len_init sees MTU +
 // 14 bytes (tbf, netem on 6.1).
 func LinkPayload(l netstate.Link, mtu, tags int, ipv6 bool) unit.BitRate {
+	return LinkPayloadOf("tcp", l, mtu, tags, ipv6)
+}
+
+// LinkPayloadOf is LinkPayload of a protocol: "tcp", "udp" or "mptcp"; "" is
+// tcp.
+func LinkPayloadOf(protocol string, l netstate.Link, mtu, tags int, ipv6 bool) unit.BitRate {
 	c := capacityOf(l, true)
-	return unit.BitRate(float64(c.rate) * c.share(segment{mtu: mtu, headers: headerBytes("tcp", ipv6, true)}, tags))
+	return unit.BitRate(float64(c.rate) * c.share(segment{mtu: mtu, headers: HeaderBytes(protocol, ipv6)}, tags))
+}
+
+// HeaderBytes is what IP and the protocol put before the payload of a full
+// segment, TCP's timestamps included.
+func HeaderBytes(protocol string, ipv6 bool) int {
+	return headerBytes(Traffic{Protocol: protocol}.protocol(), ipv6, true)
 }
 
 func headerBytes(protocol string, ipv6, timestamps bool) int {

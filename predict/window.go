@@ -99,6 +99,10 @@ func grantedBuffer(h netstate.Host, asked unit.Bytes, key string) (unit.Bytes, s
 	return 2 * asked, fmt.Sprintf("the socket asks for %s (%s unknown: it may grant less)", asked, key)
 }
 
+// Usable returns how much of a receive buffer that the kernel granted, as
+// SO_RCVBUF reads back, may be window, and the reason.
+func Usable(h netstate.Host, granted unit.Bytes) (unit.Bytes, string) { return usable(h, granted) }
+
 // usable is the part of a receive buffer that becomes window, and the reason.
 func usable(h netstate.Host, buffer unit.Bytes) (unit.Bytes, string) {
 	if newer, known := h.Kernel.AtLeast(6, 6); known && newer {

@@ -19,14 +19,15 @@ const (
 	ingressTolerance = 0.002
 	countedApart     = 0.010
 	countedApartFull = 0.050
-	fullProcessor    = 0.9
+	// FullProcessor is the share from which a core or a thread counts as full.
+	FullProcessor = 0.9
 )
 
 // mostOfIngress is how far goodput may stand above what came in.
 func (t Trial) mostOfIngress() float64 {
 	apart := countedApart
 	for _, c := range t.CPU {
-		if c.Busiest >= fullProcessor {
+		if c.Busiest >= FullProcessor {
 			apart = countedApartFull
 		}
 	}
@@ -52,41 +53,76 @@ func (t Trial) Check() []string {
 	if t.Ceiling > 0 && float64(t.Goodput) > float64(t.Ceiling)*(1+ceilingTolerance) {
 		wrong = append(wrong, fmt.Sprintf("impossible: %v is above the physical ceiling of %v", t.Goodput, t.Ceiling))
 	}
-	if share, ok := t.ShareOfIngress(); ok && (share < leastOfIngress || share > t.mostOfIngress()) {
+	// Trials of a group may share links: CheckGroup counts them together.
+	if share, ok := t.ShareOfIngress(); t.Group == "" && ok && (share < t.leastOfIngress() || share > t.mostOfIngress()) {
 		wrong = append(wrong, fmt.Sprintf("inconsistent: goodput is %.3f of what the receivers' links took in", share))
+	}
+	return append(wrong, t.checkDatagrams()...)
+}
+
+// leastOfIngress is how far goodput may stand below what came in. Of UDP
+// nothing is repeated: what the receiver could not take in is lost.
+func (t Trial) leastOfIngress() float64 {
+	if t.UDP != nil {
+		return 0
+	}
+	return leastOfIngress
+}
+
+// datagramTolerance is how far goodput and the datagrams received, which are
+// counted together, may differ: the last datagram of a stream may be shorter.
+const datagramTolerance = 0.01
+
+// checkDatagrams returns what is impossible about the datagrams counted.
+func (t Trial) checkDatagrams() []string {
+	if t.UDP == nil {
+		return nil
+	}
+	u, wrong := *t.UDP, []string(nil)
+	if u.Received > u.Sent || u.Lost != u.Sent-u.Received {
+		wrong = append(wrong, fmt.Sprintf("inconsistent: %d datagrams sent, %d received and %d lost", u.Sent, u.Received, u.Lost))
+	}
+	if t.Window > 0 && u.Payload > 0 {
+		carried := unit.FromBytes(float64(u.Received)*float64(u.Payload), t.Window)
+		if math.Abs(float64(carried-t.Goodput)) > datagramTolerance*float64(max(carried, t.Goodput)) {
+			wrong = append(wrong, fmt.Sprintf("inconsistent: %d datagrams of %d bytes are %v, goodput is %v", u.Received, u.Payload, carried, t.Goodput))
+		}
 	}
 	return wrong
 }
 
 // ShareOfIngress is goodput, with what still waits to be read, over the
-// payload that the receivers' links took in, headers accounted for; ok is
-// false when no link was counted.
+// payload that the receivers' links took in, headers accounted for. Of both
+// directions a receiver whose links were not counted, as one that only speaks
+// iperf3's protocol, is left out; ok is false when no link was.
 func (t Trial) ShareOfIngress() (share float64, ok bool) {
-	receivers := make(map[string]bool)
-	for _, way := range t.Direction.Ways() {
-		if way == flow.Forward {
-			receivers[t.To] = true
-		} else {
-			receivers[t.From] = true
-		}
-	}
-	var in unit.BitRate
+	in := make(map[string]unit.BitRate)
 	for _, l := range t.Links {
-		if receivers[l.Host] {
-			in += l.RxPayload
+		in[l.Host] += l.RxPayload
+	}
+	var arrived unit.BitRate
+	carried := t.Goodput
+	for _, way := range t.Direction.Ways() {
+		receiver, goodput := t.To, t.Forward
+		if way == flow.Reverse {
+			receiver, goodput = t.From, t.Reverse
+		}
+		arrived += in[receiver]
+		if in[receiver] == 0 && t.Direction == flow.Both {
+			carried -= goodput
 		}
 	}
-	if in == 0 {
+	if arrived == 0 {
 		return 0, false
 	}
-	return float64((t.Goodput + t.Unread) / in), true
+	return float64((carried + t.Unread) / arrived), true
 }
 
 // CPUBound reports a trial during which some processor, or a stream's own
 // thread, was full: its rate may be the machine's, not the network's.
 func (t Trial) CPUBound() bool {
 	for _, c := range t.CPU {
-		if max(c.Busiest, c.BusiestThread) >= fullProcessor {
+		if max(c.Busiest, c.BusiestThread) >= FullProcessor {
 			return true
 		}
 	}

@@ -52,6 +52,11 @@ func TestCheck(t *testing.T) {
 		{"less was read, and the rest waits", func(t *Trial) { t.Links[2].RxPayload, t.Unread = 0.9e9, 0.3e9 }, nil},
 		{"more waits than came", func(t *Trial) { t.Unread = 0.1e9 }, []string{"inconsistent: goodput is 1.033 of"}},
 		{"less than the links took in", func(t *Trial) { t.Links[2].RxPayload = 0.9e9 }, []string{"inconsistent: goodput is 0.882 of"}},
+		{"datagrams that the receiver lost", func(t *Trial) {
+			t.Links[2].RxPayload, t.UDP = 0.9e9, &UDP{Payload: 1000, Sent: 1300000, Received: 1125000, Lost: 175000}
+		}, nil},
+		{"more datagrams than were sent", func(t *Trial) { t.UDP = &UDP{Sent: 5, Received: 7} }, []string{"inconsistent: 5 datagrams sent, 7 received and 0 lost"}},
+		{"datagrams that are not the goodput", func(t *Trial) { t.UDP = &UDP{Payload: 1000, Sent: 1125000, Received: 1000000, Lost: 125000} }, []string{"1000000 datagrams of 1000 bytes are 2.67 Gbit/s"}},
 		{"all of it", func(t *Trial) {
 			t.Lanes, t.Ceiling, t.Links[1].RxPayload = nil, 1e9, 0.1e9
 		}, []string{"lanes sum to 0 bit/s", "impossible", "inconsistent: goodput is 1.875"}},

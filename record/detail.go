@@ -42,8 +42,21 @@ type UDP struct {
 	Lost      uint64  `json:"lost_count"`
 	Reordered uint64  `json:"reordered_count"`
 	LossRatio float64 `json:"loss_ratio"`
+	Twice     uint64  `json:"duplicate_count,omitempty"`
+	// SocketDrops are packets that the receiver's own socket dropped for want
+	// of room, at least: among the lost, and not the path's.
+	SocketDrops uint64 `json:"socket_drops_count,omitempty"`
 	// JitterMS is RFC 3550's interarrival jitter, section 6.4.1.
 	JitterMS float64 `json:"jitter_ms"`
+}
+
+// Subflow is one TCP flow of an MPTCP connection, the sender's address first,
+// and the sender's link on which steer places it ("" unknown).
+type Subflow struct {
+	flow.Lane
+	Sport      uint16 `json:"sport"`
+	Dport      uint16 `json:"dport"`
+	EgressLink string `json:"egress_link"`
 }
 
 // Load is the traffic under which a latency was measured.
@@ -79,6 +92,10 @@ type Outage struct {
 	Retransmits uint64  `json:"retransmits_count,omitempty"`
 	// Moved are the lanes, by index, that went on over another link.
 	Moved []int `json:"moved_lanes,omitempty"`
+	// Resolution is the time between two samples around it: how exact the
+	// times are. Asked is set where the run itself made it happen.
+	Resolution float64 `json:"resolution_s,omitempty"`
+	Asked      bool    `json:"asked,omitempty"`
 }
 
 // CoreUse is one processor core over the window, as shares of it.
@@ -90,7 +107,9 @@ type CoreUse struct {
 
 // ThreadUse is one stream's thread over the window.
 type ThreadUse struct {
-	Busy float64 `json:"busy_ratio"` // of one core
+	Way     flow.Direction `json:"way,omitempty"` // of its stream
+	Sending bool           `json:"sending,omitempty"`
+	Busy    float64        `json:"busy_ratio"` // of one core
 	// Voluntary and Involuntary are its context switches (getrusage(2)).
 	Voluntary   uint64 `json:"voluntary_switches_count"`
 	Involuntary uint64 `json:"involuntary_switches_count"`

@@ -30,6 +30,49 @@ type Record struct {
 	Steps []Step `json:"steps,omitempty"`
 	// Failures are the pairs that could not be measured.
 	Failures []Failure `json:"failures,omitempty"`
+	// Groups are the sums of trials that ran at the same time; Sweeps what
+	// came of trials that differ in one setting.
+	Groups []Group `json:"groups,omitempty"`
+	Sweeps []Sweep `json:"sweeps,omitempty"`
+	// Ended says why the run ended before all was measured, where a cap or a
+	// watched host ended it.
+	Ended string `json:"ended,omitempty"`
+	// Asked is what the run was to measure; nil where that is not known.
+	Asked *Asked `json:"asked,omitempty"`
+	// Resumed is when an interrupted run was gone on with.
+	Resumed []time.Time `json:"resumed,omitempty"`
+}
+
+// Asked is the matrix that a run measures: a record with fewer trials is
+// unfinished.
+type Asked struct {
+	Trials     int              `json:"trials_count"`
+	Streams    []int            `json:"streams"`
+	Directions []flow.Direction `json:"directions"`
+	// Digest stands for everything else that the trials were asked for; "" is
+	// a run that cannot be gone on with, such as a sweep.
+	Digest string `json:"digest,omitempty"`
+}
+
+// Unfinished is how many trials are missing of what was asked for; zero also
+// where that is not known.
+func (r Record) Unfinished() int {
+	if r.Asked == nil {
+		return 0
+	}
+	return max(r.Asked.Trials-len(r.Trials), 0)
+}
+
+// Interrupted reports a record that lacks trials which were not tried: the run
+// did not come to its end, and nothing that it was told ended it.
+func (r Record) Interrupted() bool {
+	missing := r.Unfinished()
+	for _, f := range r.Failures {
+		if f.Streams > 0 {
+			missing--
+		}
+	}
+	return missing > 0 && r.Ended == ""
 }
 
 // Fabric is the declared fabric's text and the paths measured.
@@ -110,16 +153,24 @@ type Trial struct {
 	// Unread is how much more waited in the receivers' buffers at the end of
 	// the window than at its start (negative: less): what the links delivered
 	// and goodput does not count, as a rate over the window.
-	Unread     unit.BitRate `json:"unread_bps,omitempty"`
+	Unread unit.BitRate `json:"unread_bps,omitempty"`
+	// Claimed is what clients that know nothing of each other would report in
+	// sum: for each stream the bytes handed to its socket, whether they arrived
+	// or not, over its own time from start to end. It is no goodput.
+	Claimed    unit.BitRate `json:"claimed_bps,omitempty"`
 	Ceiling    unit.BitRate `json:"ceiling_bps"`
 	CeilingMTU int          `json:"ceiling_mtu_bytes,omitempty"`
-	Predicted  unit.BitRate `json:"predicted_bps,omitempty"`
-	Limit      Cause        `json:"predicted_limit,omitempty"`
+	// RateLimit is what the run let the streams of each direction offer in
+	// sum, payload; zero is no limit.
+	RateLimit unit.BitRate `json:"rate_limit_bps,omitempty"`
+	Predicted unit.BitRate `json:"predicted_bps,omitempty"`
+	Limit     Cause        `json:"predicted_limit,omitempty"`
 	// Window is the length of the common window, WarmUp what came before it.
 	Window float64 `json:"window_s"`
 	WarmUp float64 `json:"warm_up_s"`
 	// Stop says what ended the window: "duration", "interval" (confidence
-	// reached) or "maximum".
+	// reached) or "maximum"; "bytes" and "seconds" are caps, "watch" is the
+	// latency of a watched host.
 	Stop string `json:"stop,omitempty"`
 	// Group is shared by trials that ran at the same time, in one window.
 	Group string `json:"group,omitempty"`
@@ -167,6 +218,8 @@ type Lane struct {
 	Asked   *Socket `json:"asked,omitempty"`
 	Granted *Socket `json:"granted,omitempty"`
 	UDP     *UDP    `json:"udp,omitempty"`
+	// Subflows are an MPTCP connection's at the end of the window.
+	Subflows []Subflow `json:"subflows,omitempty"`
 }
 
 // TCP is TCP_INFO over the window (include/uapi/linux/tcp.h): shares of the
@@ -255,4 +308,7 @@ type Failure struct {
 	Direction flow.Direction `json:"direction,omitempty"`
 	Streams   int            `json:"streams,omitempty"`
 	Error     string         `json:"error"`
+	// Reason classes the error where a program can act on it: "refused",
+	// "silent", "blocked", "port-taken".
+	Reason string `json:"reason,omitempty"`
 }

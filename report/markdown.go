@@ -26,6 +26,7 @@ func Markdown(r record.Record) []byte {
 	markdownFindings(&b, r)
 	markdownSteps(&b, r)
 	markdownLatency(&b, r)
+	markdownOutages(&b, r)
 	markdownBonds(&b, r)
 	if len(r.Failures) > 0 {
 		b.WriteString("\n## Not measured\n\n")
@@ -270,23 +271,10 @@ func markdownLatency(b *strings.Builder, r record.Record) {
 	for _, l := range r.Latency {
 		rows = append(rows, latencyRow(l, mark))
 	}
-	tableTo(b, "llrrrrrrr", rows...)
-}
-
-// latencyHeads name what latencyRow gives.
-func latencyHeads() []string {
-	return []string{"from", "to", "min", "avg", "p99", "max", "loss", "probes", "path MTU"}
-}
-
-// latencyRow is one series' cells; text escapes the names.
-func latencyRow(l record.Latency, text func(string) string) []string {
-	lost, sent := share(l.LossRatio), unknown
-	if l.Sent > 0 {
-		sent = plural(l.Sent, "probe")
-	} else if !positive(l.AvgMS) {
-		lost = unknown
+	tableTo(b, "lllrrrrrrrrr", rows...)
+	for _, n := range latencyNotes(r.Latency) {
+		fmt.Fprintf(b, "\n%s\n", mark(n))
 	}
-	return []string{text(l.From), text(l.To), milliseconds(l.MinMS), milliseconds(l.AvgMS), milliseconds(l.P99MS), milliseconds(l.MaxMS), lost, sent, mtu(l.PathMTU)}
 }
 
 func markdownBonds(b *strings.Builder, r record.Record) {

@@ -286,7 +286,7 @@ func mapRowOf(id string, s series, d flow.Direction, n int, r record.Record) (ma
 // roundTrip is a pair's average round trip in words.
 func roundTrip(r record.Record, s series) string {
 	for _, l := range r.Latency {
-		if l.From == s.from && l.To == s.to {
+		if l.From == s.from && l.To == s.to && l.Load == nil {
 			return milliseconds(l.AvgMS)
 		}
 	}
@@ -296,6 +296,9 @@ func roundTrip(r record.Record, s series) string {
 func factsOf(r record.Record) []fact {
 	e := r.Environment
 	out := []fact{{"Kernel", orUnknown(e.Kernel)}}
+	if r.Ended != "" {
+		out = append(out, fact{"Ended early", r.Ended})
+	}
 	if e.BackEnd != "" {
 		out = append(out, fact{"Lab back end", e.BackEnd + ": " + orUnknown(e.Why)})
 	}

@@ -136,8 +136,10 @@ func sampleRecord() record.Record {
 		Fabric: record.Fabric{File: "demo.yaml", Text: "linerate: v1\nhosts:\n  a: {network: {version: 2}}\n  b: {network: {version: 2}}\n"},
 		Environment: record.Environment{Kernel: "6.1.176", BackEnd: "uml", Why: "no network namespaces here: user-mode Linux runs a kernel of its own",
 			Hosts: []netstate.Host{sampleHost("a", false), sampleHost("b", false)}, After: []netstate.Host{sampleHost("a", true), sampleHost("b", true)}},
-		Latency: []record.Latency{{From: "a", To: "b", MinMS: 9.0, AvgMS: 9.1, MaxMS: 9.4, P99MS: 9.38, Sent: 50, PathMTU: 9000},
-			{From: "b", To: "a", MinMS: 9.0, AvgMS: 9.1, MaxMS: 9.4, P99MS: 9.36, Sent: 50}},
+		Latency: []record.Latency{{From: "a", To: "b", MinMS: 9.0, AvgMS: 9.1, P50MS: 9.08, MaxMS: 9.4, P99MS: 9.4, MdevMS: 0.06, Sent: 50, PathMTU: 9000, Notes: []string{"p99 of 50 answers is their largest"}},
+			{From: "b", To: "a", MinMS: 9.0, AvgMS: 9.1, MaxMS: 9.4, P99MS: 9.36, Sent: 50},
+			{From: "a", To: "b", MinMS: 12.1, AvgMS: 31.4, P50MS: 33.2, MaxMS: 51.9, P99MS: 50.2, MdevMS: 7.71, LossRatio: 0.01, Sent: 150, Protocol: "icmp",
+				Load: &record.Load{Direction: flow.Forward, Streams: 8, Goodput: 478e6}, Notes: []string{"the slowest answer took 4.3 times as long as the fastest"}}},
 		Steps: []record.Step{
 			{Change: "transmit-hash-policy layer2 → layer3+4 on bond0 of a and b", Why: "flows share one link while the other idles: layer2 sees one pair of MAC addresses",
 				Before: 478e6, After: 955.8e6, Kept: true, Verdict: "+100.0 %, significant (p < 0.001)",

@@ -57,6 +57,7 @@ func Results(r record.Record) []Result {
 type series struct {
 	from, to   string
 	qualifier  string // protocol or tool, where a phase holds several
+	swept      bool   // the trials of one value of a sweep
 	directions []flow.Direction
 	streams    []int
 	cells      map[at]cell
@@ -111,11 +112,14 @@ func seriesOf(r record.Record) []series {
 		if by.tool {
 			k.qualifier = joinWith(", ", k.qualifier, t.Tool)
 		}
+		if t.Variant != "" { // a sweep's trials are of one place and no rivals
+			k.qualifier = joinWith(", ", k.qualifier, t.Variant)
+		}
 		i, ok := index[k]
 		if !ok {
 			i = len(out)
 			index[k] = i
-			out = append(out, series{from: t.From, to: t.To, qualifier: k.qualifier, cells: map[at]cell{}})
+			out = append(out, series{from: t.From, to: t.To, qualifier: k.qualifier, swept: t.Variant != "", cells: map[at]cell{}})
 		}
 		out[i].add(t, compared)
 	}

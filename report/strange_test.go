@@ -48,6 +48,8 @@ func poisoned() record.Record {
 	r.Steps[0] = record.Step{Change: evil, Why: evil, Verdict: evil, Commands: []string{evil, "```"}, Kept: true}
 	r.Failures = []record.Failure{{From: evil, To: evil, Direction: flow.Direction(evil), Error: evil}}
 	r.Latency[0].From, r.Latency[0].To = evil, evil
+	r.Latency[0].Notes, r.Latency[0].Protocol, r.Latency[0].Load, r.Ended = []string{evil}, evil, &record.Load{Direction: flow.Direction(evil)}, evil
+	r.Trials[0].Outages = []record.Outage{{Host: evil, Link: evil, Event: evil, Stalled: []float64{1}, Moved: []int{0}}}
 	return r
 }
 

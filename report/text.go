@@ -25,15 +25,25 @@ func Text(r record.Record, width int) string {
 	all := seriesOf(r)
 	compared := phased(r)
 	for _, s := range all {
+		if s.swept && len(r.Sweeps) > 0 {
+			continue // its table has them side by side
+		}
 		lines = append(lines, "", fit(printable(s.name()), width))
 		lines = append(lines, textTable(s, compared, width)...)
 	}
 	if _, c, ok := lead(all); ok {
 		lines = append(lines, textLinks(c, compared, width)...)
 	}
+	lines = append(lines, textDatagrams(r, width)...)
+	lines = append(lines, textGroups(r, width)...)
+	lines = append(lines, textSweeps(r, width)...)
+	lines = append(lines, textLatency(r, width)...)
+	lines = append(lines, textOutages(r, width)...)
 	lines = append(lines, textFindings(r, width)...)
+	lines = append(lines, textNotes(r, width)...)
 	lines = append(lines, textSteps(r, width)...)
 	lines = append(lines, textFailures(r, width)...)
+	lines = append(lines, textEnded(r, width)...)
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(fit(l, width), " ")
 	}

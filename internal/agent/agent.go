@@ -16,6 +16,8 @@ import (
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/engine"
+	"github.com/linerate/linerate/internal/foreigntool"
+	"github.com/linerate/linerate/internal/iperf3client"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/observe"
 	"github.com/linerate/linerate/internal/ping"
@@ -30,6 +32,8 @@ type Config struct {
 	Logger    *slog.Logger // nil is silence
 	// JournalDir is where changes are journalled; "" is the default.
 	JournalDir string
+	// HoldDir is where runs keep each other off the host; "" is the default.
+	HoldDir string
 	// StartGuard arms the dead man before a change; nil is none.
 	StartGuard func(ctx context.Context, c apply.Config, id string) error
 }
@@ -40,6 +44,9 @@ type Agent struct {
 	cfg      Config
 	engine   *engine.Engine
 	counters *counters
+	held     held
+	iperf3   *iperf3client.Client
+	tools    *foreigntool.Runner
 	handlers map[agentapi.Method]handler
 }
 
@@ -51,7 +58,9 @@ func New(cfg Config) *Agent {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	a := &Agent{cfg: cfg, counters: &counters{ns: cfg.Namespace}}
-	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: processors, Logger: cfg.Logger})
+	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: processors, Place: a.place, Logger: cfg.Logger})
+	a.iperf3 = iperf3client.New(iperf3client.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: processors, Logger: cfg.Logger})
+	a.tools = foreigntool.New(foreigntool.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: processors})
 	a.handlers = map[agentapi.Method]handler{
 		agentapi.MethodHello:     typed(a.hello),
 		agentapi.MethodObserve:   typed(a.observe),
@@ -68,14 +77,26 @@ func New(cfg Config) *Agent {
 		agentapi.MethodCalibrate: typed(a.calibrate),
 		agentapi.MethodSockets:   typed(a.sockets),
 		agentapi.MethodRoutes:    typed(a.routes),
+		agentapi.MethodHold:      typed(a.hold),
+		agentapi.MethodRelease:   typed(a.release),
+
+		agentapi.MethodIPerf3Open:   typed(a.iperf3.Open),
+		agentapi.MethodIPerf3Start:  typed(a.iperf3.Start),
+		agentapi.MethodIPerf3Sample: typed(a.iperf3.Sample),
+		agentapi.MethodIPerf3End:    typed(a.iperf3.End),
+		agentapi.MethodToolStart:    typed(a.tools.Start),
+		agentapi.MethodToolEnd:      typed(a.tools.End),
 	}
 	return a
 }
 
-// Close ends every session of the agent.
+// Close ends every session of the agent, and lets go of the host.
 func (a *Agent) Close() {
 	a.engine.Close()
+	a.iperf3.Close()
+	a.tools.Close()
 	a.counters.close()
+	a.held.release()
 }
 
 // typed decodes a request strictly and hands it to f: a field that this

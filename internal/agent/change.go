@@ -38,7 +38,7 @@ func (a *Agent) apply(ctx context.Context, req agentapi.ApplyRequest) (agentapi.
 		if _, err := ap.Recover(ctx); err != nil {
 			return err
 		}
-		r, err := ap.Apply(ctx, req.Plan, apply.Options{Deadline: req.Deadline})
+		r, err := ap.Apply(ctx, req.Plan, apply.Options{Deadline: req.Deadline, Temporary: req.Temporary, Pause: req.Pause})
 		reply = agentapi.ApplyReply{Journal: r.ID, Applied: r.Applied}
 		if step := (*apply.StepError)(nil); errors.As(err, &step) && step.Undone {
 			reply.RolledBack = err.Error()

@@ -42,6 +42,10 @@ func (c *counters) links(names []string) ([]agentapi.LinkCount, error) {
 	out := make([]agentapi.LinkCount, len(all))
 	for i, l := range all {
 		out[i] = agentapi.LinkCount{Link: l.Link, C: l.Counters, QdiscDrops: l.QdiscDrops, QdiscOverlimits: l.QdiscOverlimits, QdiscBacklog: l.QdiscBacklog}
+		out[i].State = &agentapi.LinkState{Carrier: l.Carrier, Changes: l.CarrierChanges}
+		if l.Port != nil {
+			out[i].State.Port = &agentapi.PortState{Up: l.Port.MIIUp, Active: l.Port.Active}
+		}
 	}
 	return out, nil
 }
@@ -63,8 +67,16 @@ func processors() (agentapi.CPUCount, error) {
 	}
 	var out agentapi.CPUCount
 	for _, c := range all {
+		out.Cores = append(out.Cores, c.CPU)
 		out.Busy = append(out.Busy, c.Busy)
 		out.Softirq = append(out.Softirq, c.Softirq)
+	}
+	// What a kernel or a container does not show is not counted.
+	if rows, err := procfs.ReadSoftnet(); err == nil {
+		for _, row := range rows {
+			out.SoftnetDropped += row.Dropped
+			out.SoftnetSqueezed += row.TimeSqueeze
+		}
 	}
 	return out, nil
 }

@@ -64,7 +64,8 @@ type ObserveReply struct {
 	Host netstate.Host `json:"host"`
 }
 
-// PingRequest asks for a series of ICMP echoes.
+// PingRequest asks for a series of ICMP echoes, or of connections to the one
+// address and port that it names.
 type PingRequest struct {
 	Dst      netip.Addr    `json:"dst"`
 	Src      netip.Addr    `json:"src,omitzero"`
@@ -84,6 +85,8 @@ type PingRequest struct {
 type PingReply struct {
 	Sent int             `json:"sent_count"`
 	RTTs []time.Duration `json:"rtts_ns"`
+	// Refused is how many of them were refusals, of connections.
+	Refused int `json:"refused_count,omitempty"`
 	// TooBig is the path MTU a router named, or the local link's, when the
 	// packet did not fit; zero otherwise.
 	TooBig int `json:"too_big_bytes,omitempty"`
@@ -105,20 +108,26 @@ type SinkRequest struct {
 	// lets no other through. All in use is ErrPortTaken.
 	Within *flow.PortRange `json:"within,omitempty"`
 	// Peers are the only addresses served.
-	Peers        []netip.Addr  `json:"peers"`
-	Streams      int           `json:"streams"`
-	SocketBuffer unit.Bytes    `json:"socket_buffer_bytes,omitempty"`
-	Congestion   string        `json:"congestion_control,omitempty"`
-	MPTCP        bool          `json:"mptcp,omitempty"` // serve MPTCP and TCP
-	UDP          *Datagrams    `json:"udp,omitempty"`   // serve UDP instead
-	Mode         Mode          `json:"mode,omitempty"`
-	Links        []string      `json:"links"` // counters to sample
-	Lifetime     time.Duration `json:"lifetime_ns"`
+	Peers        []netip.Addr `json:"peers"`
+	Streams      int          `json:"streams"`
+	SocketBuffer unit.Bytes   `json:"socket_buffer_bytes,omitempty"`
+	Congestion   string       `json:"congestion_control,omitempty"`
+	// Socket is what the sockets are asked for over the two above.
+	Socket record.Socket `json:"socket,omitzero"`
+	MPTCP  bool          `json:"mptcp,omitempty"` // serve MPTCP and TCP
+	UDP    *Datagrams    `json:"udp,omitempty"`   // serve UDP instead
+	Mode   Mode          `json:"mode,omitempty"`
+	// Unpinned leaves the streams' threads to the scheduler.
+	Unpinned bool          `json:"unpinned,omitempty"`
+	Links    []string      `json:"links"` // counters to sample
+	Lifetime time.Duration `json:"lifetime_ns"`
 }
 
 // SinkReply says where it listens.
 type SinkReply struct {
 	Port int `json:"port"`
+	// Socket is what the kernel granted.
+	Socket record.Socket `json:"socket,omitzero"`
 	// Method is how this end moves bytes, its Receive filled.
 	Method record.Method `json:"method,omitzero"`
 }
@@ -136,8 +145,10 @@ type SourceRequest struct {
 	MPTCP bool       `json:"mptcp,omitempty"`
 	UDP   *Datagrams `json:"udp,omitempty"`
 	Mode  Mode       `json:"mode,omitempty"`
-	// Rate is what each stream offers at the most, payload; zero is no limit.
+	// Rate is what each stream offers at the most, payload, kept by small
+	// writes; zero is no limit.
 	Rate     unit.BitRate  `json:"rate_bps,omitempty"`
+	Unpinned bool          `json:"unpinned,omitempty"`
 	Links    []string      `json:"links"`
 	Lifetime time.Duration `json:"lifetime_ns"`
 }
@@ -160,6 +171,9 @@ type Mode string
 const (
 	ModeCopy     Mode = "" // as an application does: every byte is written and read
 	ModeZeroCopy Mode = "zerocopy"
+	// These name the sender's way of zero copy.
+	ModeSendfile    Mode = "sendfile"
+	ModeMsgZeroCopy Mode = "msg_zerocopy"
 )
 
 // Datagrams asks for UDP.
@@ -220,13 +234,15 @@ type Sample struct {
 type UDPCount struct {
 	Datagrams uint64 `json:"datagrams_count"` // sent, or received
 	// What a receiver knows by the sequence numbers. Highest is the highest
-	// seen plus one: Lost at a moment is Highest less Datagrams less those
-	// that came twice.
+	// seen plus one; lost at a moment is Highest - (Datagrams - Twice).
 	Highest   uint64        `json:"highest_count,omitempty"`
 	Reordered uint64        `json:"reordered_count,omitempty"`
 	Twice     uint64        `json:"duplicate_count,omitempty"`
 	Jitter    time.Duration `json:"jitter_ns,omitempty"`
 	Calls     uint64        `json:"calls_count,omitempty"` // system calls made
+	// Dropped is how many packets the receiver's own socket dropped, for want
+	// of room, at least: they are among the lost.
+	Dropped uint64 `json:"socket_dropped_count,omitempty"`
 }
 
 // LinkCount is a link's counters at one moment.
@@ -238,10 +254,31 @@ type LinkCount struct {
 	QdiscDrops      uint64     `json:"qdisc_drops,omitempty"`
 	QdiscOverlimits uint64     `json:"qdisc_overlimits,omitempty"`
 	QdiscBacklog    unit.Bytes `json:"qdisc_backlog,omitempty"`
+	// State is nil where it was not read.
+	State *LinkState `json:"state,omitempty"`
+}
+
+// LinkState is whether a link can carry anything at one moment.
+type LinkState struct {
+	Carrier bool `json:"carrier"` // administratively up, and the lower layer is
+	// Changes counts the times that the carrier went or came
+	// (IFLA_CARRIER_CHANGES, Linux 3.15); zero before.
+	Changes uint64 `json:"carrier_changes_count,omitempty"`
+	// Port is set for a port of a bond: what the driver holds of it.
+	Port *PortState `json:"port,omitempty"`
+}
+
+// PortState is a bond's port (IFLA_BOND_SLAVE_*).
+type PortState struct {
+	Up     bool `json:"mii_up"` // what the bond's monitor believes
+	Active bool `json:"active"` // not in the backup state
 }
 
 // CPUCount is processor time so far, in seconds, per core.
 type CPUCount struct {
+	// Cores are the kernel's numbers of the cores below; empty where they are
+	// the indexes.
+	Cores   []int     `json:"cores,omitempty"`
 	Busy    []float64 `json:"busy_s"`
 	Softirq []float64 `json:"softirq_s"`
 	// Threads is each stream thread's processor time in seconds.
@@ -272,8 +309,11 @@ type TCPCount struct {
 	SndbufLimited time.Duration `json:"sndbuf_limited_ns"`
 	Retransmits   uint64        `json:"total_retrans"`
 	BytesRetrans  uint64        `json:"bytes_retrans"`
-	SegmentsOut   uint64        `json:"data_segs_out"`
-	SegmentsIn    uint64        `json:"data_segs_in"`
+	// BytesSent is payload sent, repetitions included; zero where the kernel
+	// does not count it (Linux before 4.19).
+	BytesSent   uint64 `json:"bytes_sent,omitempty"`
+	SegmentsOut uint64 `json:"data_segs_out"`
+	SegmentsIn  uint64 `json:"data_segs_in"`
 	// AllSegmentsOut counts acknowledgements too; zero where the kernel does
 	// not count them (Linux before 4.2).
 	AllSegmentsOut uint64     `json:"segs_out,omitempty"`
@@ -313,6 +353,11 @@ type ApplyRequest struct {
 	// Deadline is how long the change may stand unconfirmed: then the host
 	// puts itself back. Zero is two minutes.
 	Deadline time.Duration `json:"deadline_ns,omitempty"`
+	// Temporary ends the change with the agent's process: the host puts itself
+	// back at once when that dies, or its controller is gone.
+	Temporary bool `json:"temporary,omitempty"`
+	// Pause is the time between arming the dead man and the first step.
+	Pause time.Duration `json:"pause_ns,omitempty"`
 }
 
 // ApplyReply names the journal entry, for Confirm and Rollback.

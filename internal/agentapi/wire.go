@@ -19,6 +19,9 @@ const (
 	CodeCancelled   Code = "cancelled"
 	CodeBusy        Code = "busy"
 	CodePortTaken   Code = "port-taken"
+	CodeRefused     Code = "refused"
+	CodeSilent      Code = "silent"
+	CodeBlocked     Code = "blocked"
 	CodeFailed      Code = "failed"
 )
 
@@ -36,6 +39,9 @@ var codes = [...]struct {
 	{CodeCancelled, context.Canceled},
 	{CodeBusy, ErrBusy},
 	{CodePortTaken, ErrPortTaken},
+	{CodeRefused, ErrRefused},
+	{CodeSilent, ErrSilent},
+	{CodeBlocked, ErrBlocked},
 }
 
 // Error is a host's error as the wire carries it. errors.Is finds the

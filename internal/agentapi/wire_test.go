@@ -26,7 +26,7 @@ func roundTrip(t *testing.T, err error) *Error {
 }
 
 func TestWireError(t *testing.T) {
-	sentinels := []error{fs.ErrPermission, fs.ErrNotExist, errors.ErrUnsupported, context.Canceled, ErrBusy, ErrPortTaken}
+	sentinels := []error{fs.ErrPermission, fs.ErrNotExist, errors.ErrUnsupported, context.Canceled, ErrBusy, ErrPortTaken, ErrRefused, ErrSilent, ErrBlocked}
 	if len(sentinels) != len(codes) {
 		t.Fatalf("%d sentinels tested, the table has %d", len(sentinels), len(codes))
 	}
@@ -42,6 +42,9 @@ func TestWireError(t *testing.T) {
 		{fmt.Errorf("wait: %w", context.Canceled), CodeCancelled, context.Canceled},
 		{fmt.Errorf("lock: %w (process 7)", ErrBusy), CodeBusy, ErrBusy},
 		{fmt.Errorf("bind: %w", ErrPortTaken), CodePortTaken, ErrPortTaken},
+		{fmt.Errorf("connect: %w", ErrRefused), CodeRefused, ErrRefused},
+		{fmt.Errorf("connect: %w", ErrSilent), CodeSilent, ErrSilent},
+		{fmt.Errorf("connect: %w (%v)", ErrBlocked, syscall.EACCES), CodeBlocked, ErrBlocked},
 		{errors.Join(errors.New("first"), fs.ErrNotExist), CodeNotExist, fs.ErrNotExist},
 		{context.DeadlineExceeded, CodeFailed, nil},
 		{errors.New("no route to host"), CodeFailed, nil},

@@ -57,6 +57,12 @@ type Options struct {
 	// Deadline is how long the change may stand unconfirmed; zero is
 	// DefaultDeadline. It counts from the first step.
 	Deadline time.Duration
+	// Temporary ends the change with the process that made it, also while it
+	// stands applied: the guard takes it back at once when that process dies.
+	Temporary bool
+	// Pause is how long to wait between arming the guard and the first step:
+	// starting a process disturbs what is to be watched.
+	Pause time.Duration
 	// Wait waits for the lock, while the context lasts, where Apply would
 	// otherwise answer ErrLocked.
 	Wait bool
@@ -164,6 +170,7 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 		return Result{State: Confirmed}, nil
 	}
 	e := a.newEntry(p, observed, o.Deadline)
+	e.Temporary = o.Temporary
 	if err := a.journal.write(&e); err != nil {
 		return Result{}, fmt.Errorf("write journal: %w", err)
 	}
@@ -174,7 +181,22 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 	}
 	limited, cancel := context.WithDeadline(ctx, e.Deadline)
 	defer cancel()
+	if err := pause(limited, o.Pause); err != nil {
+		return a.abandon(&e, err)
+	}
 	return a.run(limited, &e)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // abandon ends an entry none of whose steps was begun.

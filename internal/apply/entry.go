@@ -74,6 +74,8 @@ type Entry struct {
 	Namespace string    `json:"namespace,omitempty"`
 	Started   time.Time `json:"started"`
 	Deadline  time.Time `json:"deadline"`
+	// Temporary: the change is to end with its owner.
+	Temporary bool `json:"temporary,omitempty"`
 	// Owner is the process that applies, or applied, the plan.
 	Owner
 	Plan plan.Plan `json:"plan"`

@@ -15,7 +15,8 @@ const guardPause = 200 * time.Millisecond
 
 // Guard is the dead man: it waits until the entry is confirmed or taken back,
 // and takes it back itself when its deadline passes, when the process that
-// applies it dies before it is through, or when ctx ends. It tells the one
+// applies it dies before it is through (of a temporary change, whenever it
+// dies), or when ctx ends. It tells the one
 // that started it that it is armed, before anything else. It runs in a
 // process of its own that outlives a closed terminal, in the entry's network
 // namespace, and ends by the entry's deadline and the time the way back takes.
@@ -45,7 +46,7 @@ func Guard(ctx context.Context, c Config, id string) error {
 		switch {
 		case !e.State.pending():
 			return nil
-		case e.State == Open && !e.Owner.Alive():
+		case (e.State == Open || e.Temporary) && !e.Owner.Alive():
 			return a.guardRollback(ctx, e, "its process died")
 		}
 		select {

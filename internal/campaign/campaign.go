@@ -9,17 +9,17 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/internal/pathcheck"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/unit"
 )
 
 // Config is a campaign to run.
@@ -33,7 +33,18 @@ type Config struct {
 	Logger              *slog.Logger // nil is silence
 	// Tell is told what happens, as it happens; nil is nobody.
 	Tell func(Event)
-	Now  func() time.Time // nil is time.Now
+	// Keep is given the record each time that something was measured; its
+	// error ends the run. Nil keeps it in memory alone.
+	Keep func(record.Record) error
+	// Resume is an interrupted run's record to go on with; nil begins anew.
+	Resume *record.Record
+	// Holding keeps other runs off the hosts; nil does not.
+	Holding *fleet.Holding
+	// Pings is how idle latency is measured.
+	Pings measure.Pings
+	Now   func() time.Time // nil is time.Now
+	// Listeners are the hosts of the fabric that an iperf3 server speaks for.
+	Listeners map[string]measure.Listener
 }
 
 // Campaign is the hosts of a fabric, reached, and what has been learned.
@@ -44,9 +55,16 @@ type Campaign struct {
 	unreached map[string]error
 	state     predict.Fabric // merged: what holds now
 	paths     []fabric.Path  // with what was measured of them
+	mu        sync.Mutex     // guards record while trials run at the same time
 	record    record.Record
+	// kept and pinged are what a resumed record has, not yet asked for.
+	kept   map[key]int
+	pinged map[[2]string]record.Latency
 
+	care        *care // of the matrix that runs; nil is none
 	differences []fabric.Difference
+	// routes is what was wrong with each pair's routes when they were checked.
+	routes map[pair][]pathcheck.Problem
 }
 
 // Open reaches every host that the fabric says how to reach, and observes it.
@@ -55,9 +73,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Tell == nil {
-		cfg.Tell = func(Event) {}
-	}
+	cfg.Tell = oneByOne(cfg.Tell)
 	c := &Campaign{cfg: cfg, hosts: make(map[string]*fleet.Host), unreached: make(map[string]error), paths: append([]fabric.Path(nil), cfg.Fabric.Paths...)}
 	started := cfg.Now().UTC()
 	c.record = record.Record{
@@ -84,13 +100,45 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 	if len(c.hosts) < 2 && len(c.unreached) > 0 {
 		return nil, errors.Join(c.firstUnreached(), c.Close())
 	}
+	if err := c.hold(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
 	if err := c.Observe(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
+	}
+	if cfg.Resume != nil {
+		c.resume(*cfg.Resume)
+		return c, nil
 	}
 	for _, h := range cfg.Fabric.Hosts {
 		c.record.Environment.Hosts = append(c.record.Environment.Hosts, c.state.Hosts[h.Name])
 	}
 	return c, nil
+}
+
+// oneByOne tells one event after the other: trials run at the same time.
+func oneByOne(tell func(Event)) func(Event) {
+	var mu sync.Mutex
+	return func(e Event) {
+		if tell == nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		tell(e)
+	}
+}
+
+// hold keeps other runs off the hosts that were reached.
+func (c *Campaign) hold(ctx context.Context) error {
+	if c.cfg.Holding == nil {
+		return nil
+	}
+	hosts := make([]*fleet.Host, 0, len(c.hosts))
+	for _, h := range c.hosts {
+		hosts = append(hosts, h)
+	}
+	return fleet.HoldAll(ctx, hosts, *c.cfg.Holding)
 }
 
 // firstUnreached is the error of the first host, in file order, that could
@@ -167,7 +215,9 @@ func (c *Campaign) commonSubnets(state predict.Fabric) []fabric.Path {
 
 // network is the campaign's hosts as measure wants them.
 func (c *Campaign) network() measure.Network {
-	n := measure.Network{Endpoints: make(map[string]measure.Endpoint), Fabric: c.state, Machines: make(map[string]string)}
+	n := measure.Network{
+		Endpoints: make(map[string]measure.Endpoint), Fabric: c.state, Machines: make(map[string]string), Listeners: c.cfg.Listeners,
+	}
 	for name, h := range c.hosts {
 		n.Endpoints[name], n.Machines[name] = h, h.Hello.Machine
 	}
@@ -179,6 +229,9 @@ func (c *Campaign) reached(p fabric.Path) error {
 	for _, name := range []string{p.From, p.To} {
 		if err := c.unreached[name]; err != nil {
 			return err
+		}
+		if _, listens := c.cfg.Listeners[name]; listens && name == p.To {
+			continue
 		}
 		if c.hosts[name] == nil {
 			return fmt.Errorf("measure %s to %s: %w: hosts.%s.reach is not set", p.From, p.To, fleet.ErrUnreachable, name)
@@ -195,7 +248,14 @@ func (c *Campaign) Latency(ctx context.Context) error {
 			continue // its trials say why
 		}
 		for _, way := range [][2]string{{p.From, p.To}, {p.To, p.From}} {
-			l, err := measure.Latency(ctx, c.network(), way[0], way[1])
+			if _, listens := c.cfg.Listeners[way[0]]; listens {
+				continue // it cannot be asked
+			}
+			if l, there := c.pinged[way]; there { // an interrupted run has it
+				c.learnRTT(i, p, l)
+				continue
+			}
+			l, err := measure.Latency(ctx, c.network(), way[0], way[1], c.cfg.Pings)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -205,89 +265,82 @@ func (c *Campaign) Latency(ctx context.Context) error {
 				c.cfg.Tell(Event{Kind: Failed, Failure: &f})
 				continue
 			}
-			c.record.Latency = append(c.record.Latency, l)
+			if err := c.keep(func(r *record.Record) { r.Latency = append(r.Latency, l) }); err != nil {
+				return err
+			}
 			c.cfg.Tell(Event{Kind: Pinged, Latency: &l})
-			if p.RTT == 0 && l.AvgMS > 0 {
-				c.state.Paths[i].RTT = time.Duration(l.AvgMS * float64(time.Millisecond))
-			}
+			c.learnRTT(i, p, l)
 		}
 	}
 	return nil
 }
 
-// Matrix is a set of trials to run.
-type Matrix struct {
-	// Base is what every trial of the set has in common, besides what the
-	// other fields say.
-	Base       measure.Spec
-	Phase      record.Phase
-	Streams    []int
-	Directions []flow.Direction
-	Ports      string // "chosen" or "kernel"
-	Duration   time.Duration
-	// DurationAt is the window of some stream counts that want another one.
-	DurationAt map[int]time.Duration
-	Longest    time.Duration
-	Buffer     unit.Bytes
-	CeilingMTU int
-}
-
-// Run measures every path in every direction at every stream count, predicts
-// each trial before and diagnoses it after. A pair that fails is recorded and
-// the others go on; only the end of ctx stops the run.
-func (c *Campaign) Run(ctx context.Context, m Matrix) error {
-	total := len(c.state.Paths) * len(m.Streams) * len(m.Directions)
-	done := 0
-	for _, p := range c.state.Paths {
-		for _, streams := range m.Streams {
-			for _, d := range m.Directions {
-				spec := m.Base
-				spec.From, spec.To, spec.Direction, spec.Streams, spec.Ports = p.From, p.To, d, streams, m.Ports
-				spec.SocketBuffer, spec.Duration, spec.Longest = m.Buffer, m.Duration, m.Longest
-				spec.Phase, spec.CeilingMTU = m.Phase, m.CeilingMTU
-				if d, ok := m.DurationAt[streams]; ok {
-					spec.Duration = d
-				}
-				t, err := c.trial(ctx, spec)
-				done++
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				if err != nil {
-					f := record.Failure{From: p.From, To: p.To, Direction: d, Streams: streams, Error: err.Error()}
-					c.record.Failures = append(c.record.Failures, f)
-					c.cfg.Tell(Event{Kind: Failed, Failure: &f, Done: done, Total: total})
-					continue
-				}
-				c.cfg.Tell(Event{Kind: Measured, Trial: &t, Done: done, Total: total})
-			}
+// pingedLoaded keeps latencies under load.
+func (c *Campaign) pingedLoaded(all []record.Latency) error {
+	for _, l := range all {
+		if err := c.keep(func(r *record.Record) { r.Latency = append(r.Latency, l) }); err != nil {
+			return err
 		}
+		c.cfg.Tell(Event{Kind: Pinged, Latency: &l})
 	}
 	return nil
+}
+
+// learnRTT sets the round trip of a path that does not declare one.
+func (c *Campaign) learnRTT(path int, declared fabric.Path, l record.Latency) {
+	if declared.RTT == 0 && l.AvgMS > 0 {
+		c.state.Paths[path].RTT = time.Duration(l.AvgMS * float64(time.Millisecond))
+	}
 }
 
 // trial runs one trial, with its prediction and its finding, and keeps it.
 func (c *Campaign) trial(ctx context.Context, spec measure.Spec) (record.Trial, error) {
-	if err := c.reached(fabric.Path{From: spec.From, To: spec.To}); err != nil {
+	t, err := c.judged(ctx, spec, func(p measure.Progress) { c.cfg.Tell(Event{Kind: Running, Progress: &p}) })
+	if err == nil {
+		err = c.keep(func(r *record.Record) { r.Trials = append(r.Trials, t) })
+	}
+	return t, err
+}
+
+// judged runs one trial, with its prediction and its finding.
+func (c *Campaign) judged(ctx context.Context, spec measure.Spec, tell func(measure.Progress)) (record.Trial, error) {
+	if err := errors.Join(c.reached(fabric.Path{From: spec.From, To: spec.To}), c.passable(spec)); err != nil {
 		return record.Trial{}, err
 	}
-	cfg := measure.Config{Network: c.network(), Logger: c.cfg.Logger, Progress: func(p measure.Progress) {
-		c.cfg.Tell(Event{Kind: Running, Progress: &p})
-	}}
+	var loaded []record.Latency
+	cfg := c.measuring(tell)
+	cfg.Pinged = func(l []record.Latency) { loaded = l }
 	t, err := measure.Run(ctx, cfg, spec)
 	if err != nil {
+		return t, c.blamed(spec, err)
+	}
+	if err := c.pingedLoaded(loaded); err != nil {
 		return t, err
 	}
+	c.judge(&t, spec)
+	return t, nil
+}
+
+// measuring is how this campaign's trials are run.
+func (c *Campaign) measuring(tell func(measure.Progress)) measure.Config {
+	cfg := measure.Config{Network: c.network(), Logger: c.cfg.Logger, Progress: tell}
+	if c.care != nil {
+		cfg.Care = c.care
+	}
+	return cfg
+}
+
+// judge adds the prediction and the finding to a trial.
+func (c *Campaign) judge(t *record.Trial, spec measure.Spec) {
 	prediction, err := predict.Predict(c.state, predict.Traffic{
-		From: spec.From, To: spec.To, Direction: spec.Direction, Streams: spec.Streams, Protocol: "tcp", Ports: spec.Ports, SocketBuffer: spec.SocketBuffer,
+		From: spec.From, To: spec.To, Direction: spec.Direction, Streams: spec.Streams, Protocol: spec.Protocol, Ports: spec.Ports, SocketBuffer: spec.SocketBuffer,
 	})
 	if err == nil {
 		t.Predicted, t.Limit = prediction.Rate, prediction.Limit
 	}
-	finding := diagnose.Trial(c.state, t)
+	finding := diagnose.Trial(c.state, *t)
 	t.Finding = &finding
-	c.record.Trials = append(c.record.Trials, t)
-	return t, nil
+	c.routed(t)
 }
 
 // Findings are the findings of all trials so far.

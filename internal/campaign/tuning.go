@@ -230,16 +230,33 @@ func (c *Campaign) Plans(p tune.Proposal) ([]plan.Plan, error) {
 }
 
 // change is a plan that was carried out and is not yet confirmed.
-type change struct{ host, journal string }
+type change struct {
+	host, journal string
+	temporary     bool
+}
+
+// byItself is when the host takes the change back without being asked.
+func (ch change) byItself() string {
+	if ch.temporary {
+		return "when this program ends"
+	}
+	return fmt.Sprintf("within %v", unconfirmed)
+}
 
 // apply carries the plans out, host by host; when one fails the others are
 // put back, and the one too, should its answer have been lost on the way.
 func (c *Campaign) apply(ctx context.Context, plans []plan.Plan) ([]change, error) {
+	return c.carryOut(ctx, plans, agentapi.ApplyRequest{Deadline: unconfirmed})
+}
+
+// carryOut is apply as the request says, its plan left out.
+func (c *Campaign) carryOut(ctx context.Context, plans []plan.Plan, how agentapi.ApplyRequest) ([]change, error) {
 	var done []change
 	for _, pl := range plans {
-		reply, err := c.hosts[pl.Host].Apply(ctx, agentapi.ApplyRequest{Plan: pl, Deadline: unconfirmed})
+		how.Plan = pl
+		reply, err := c.hosts[pl.Host].Apply(ctx, how)
 		if err == nil && reply.RolledBack == "" {
-			done = append(done, change{pl.Host, reply.Journal})
+			done = append(done, change{pl.Host, reply.Journal, how.Temporary})
 			continue
 		}
 		var answered *agentapi.Error
@@ -247,7 +264,7 @@ func (c *Campaign) apply(ctx context.Context, plans []plan.Plan) ([]change, erro
 		case err == nil:
 			err = fmt.Errorf("%s: %w: %s", pl.Host, ErrRolledBack, reply.RolledBack)
 		case !errors.As(err, &answered):
-			done = append(done, change{pl.Host, ""}) // nobody knows: the newest pending one, if any
+			done = append(done, change{pl.Host, "", how.Temporary}) // nobody knows: the newest pending one, if any
 		}
 		return nil, errors.Join(err, c.revert(done))
 	}
@@ -275,7 +292,7 @@ func (c *Campaign) revert(changes []change) error {
 			err = fmt.Errorf("%s: left as somebody else set it: %v", ch.host, reply.Left)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("put back: %w (the host does it by itself within %v)", err, unconfirmed))
+			errs = append(errs, fmt.Errorf("put back: %w (the host does it by itself %s)", err, ch.byItself()))
 		}
 	}
 	if len(errs) == 0 {

@@ -142,7 +142,7 @@ func (a *App) roundTrips(ctx context.Context, p *progress, hosts []netstate.Host
 	}
 	for i, path := range paths {
 		p.stage("measure latency %s to %s", path.From, path.To)
-		l, err := measure.Latency(ctx, n, path.From, path.To)
+		l, err := measure.Latency(ctx, n, path.From, path.To, measure.Pings{})
 		if ctx.Err() != nil {
 			return errors.Join(ctx.Err(), err)
 		}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/foreign"
 	"github.com/linerate/linerate/record"
 )
 
@@ -42,15 +43,22 @@ func badFile(verb string, err error) error {
 	return fmt.Errorf("%s: %w", verb, err)
 }
 
-// readRecord reads a record and refuses what is none.
+// readRecord reads a record, or what iperf3 or iperf2 wrote, and refuses what
+// is neither.
 func readRecord(path string) (record.Record, error) {
 	var r record.Record
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return r, badFile("read record", err)
 	}
+	if _, ok := foreign.Detect(text); ok {
+		if r, err = foreign.Read(text); err != nil {
+			return r, usage(path+": "+err.Error(), "")
+		}
+		return r, nil
+	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return r, usage(fmt.Sprintf("read record %s%s", path, where(text, err)), "a record is the record.json that `linerate measure`, `tune` or `demo` wrote")
+		return r, usage(fmt.Sprintf("read record %s%s", path, where(text, err)), "a record is the record.json that `linerate measure`, `tune` or `demo` wrote, or what iperf3 -J or iperf -y C did")
 	}
 	if r.Schema != record.Schema {
 		return r, usage(fmt.Sprintf("read record %s: schema is %q, want %q", path, r.Schema, record.Schema), "")

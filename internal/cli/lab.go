@@ -152,7 +152,7 @@ func (a *App) labRun(ctx context.Context, s lab.Scenario, choice lab.Choice, win
 	if err != nil {
 		return err
 	}
-	c, err := campaign.Open(ctx, campaign.Config{Fabric: f, Version: a.Version, BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, JournalDir: labJournal, Logger: a.logger(), Tell: p.tell})
+	c, err := campaign.Open(ctx, campaign.Config{Fabric: f, Version: a.Version, BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, JournalDir: labJournal, Logger: a.logger(), Tell: p.tell, Holding: a.holding(p, waitFlag{}, "lab run", s.Name)})
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func failures(r record.Record) error {
 		return nil
 	}
 	f := r.Failures[0]
-	return fmt.Errorf("measure %s to %s: %s (%d of %d trials failed)", f.From, f.To, f.Error, len(r.Failures), len(r.Failures)+len(r.Trials))
+	return withHint(fmt.Errorf("measure %s to %s: %s (%d of %d trials failed)", f.From, f.To, f.Error, len(r.Failures), len(r.Failures)+len(r.Trials)), barredHint(f.Reason))
 }
 
 func newLabExec(app *App) *cobra.Command {

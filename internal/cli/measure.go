@@ -45,16 +45,15 @@ func parseWindow(s string) (window, error) {
 
 // matrixFlags are what measure takes over what the file says.
 type matrixFlags struct {
-	streams, directions, duration, ports, buffer, tool, protocol string
+	streams, directions, duration, ports, buffer, tool string
 }
 
 func (m *matrixFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&m.streams, "streams", "", "stream counts, such as 1,2,8 (default: the file's, else 1,2,4,8)")
 	c.Flags().StringVar(&m.directions, "directions", "", "of forward,reverse,both (default: the file's, else all)")
 	c.Flags().StringVar(&m.duration, "duration", "", "exact length of each measurement (default: until the result is sure)")
-	c.Flags().StringVar(&m.ports, "ports", "", "chosen (spread over the links) or kernel (default: the file's, else chosen)")
-	c.Flags().StringVar(&m.tool, "tool", "linerate", "what makes the traffic: linerate")
-	c.Flags().StringVar(&m.protocol, "protocol", "", "tcp (default: the file's, else tcp)")
+	c.Flags().StringVar(&m.ports, "ports", "", "chosen (spread over the links) or kernel, and where receivers listen,\nsuch as 5201-5216 (default: the file's, else chosen)")
+	c.Flags().StringVar(&m.tool, "tool", "linerate", "what makes the traffic: linerate, iperf2 (where the hosts have it), or\niperf3 (of a HOST:PORT that listens)")
 	c.Flags().StringVar(&m.buffer, "socket-buffer", "", "what each socket asks for, such as 8Mi (default: autotuning)")
 }
 
@@ -82,10 +81,11 @@ func (m *matrixFlags) over(f fabric.Measure) (campaign.Matrix, error) {
 		}
 	}
 	if m.ports != "" {
-		if m.ports != "chosen" && m.ports != "kernel" {
-			return out, usage("--ports: want chosen or kernel, not "+m.ports, "")
+		word, within, err := parseTrialPorts(m.ports)
+		if err != nil {
+			return out, err
 		}
-		out.Ports = m.ports
+		out.Ports, out.Base.Within = cmp.Or(word, out.Ports), within
 	}
 	if m.buffer != "" {
 		b, err := unit.ParseBytes(m.buffer)
@@ -108,66 +108,95 @@ func (m *matrixFlags) over(f fabric.Measure) (campaign.Matrix, error) {
 	return out, err
 }
 
-// measurable refuses traffic that this version cannot make.
-func (m *matrixFlags) measurable(f fabric.Measure) error {
-	if m.tool != "linerate" && m.tool != "" {
-		return usage("--tool: this version measures with linerate's own engine only, not "+m.tool, "leave --tool out")
-	}
-	return measurableProtocol(cmp.Or(m.protocol, f.Protocol), "add --protocol tcp")
-}
-
-func measurableProtocol(protocol, hint string) error {
-	if protocol != "" && protocol != "tcp" {
-		return usage("measure: this version measures tcp only, not "+protocol, hint)
-	}
-	return nil
-}
-
 func newMeasure(app *App) *cobra.Command {
 	var flags matrixFlags
-	var out string
+	var latency latencyFlags
+	var window windowFlags
+	var care careFlags
+	var run runFlags
+	var protocol protocolFlags
+	var socket socketFlags
 	c := &cobra.Command{
-		Use: "measure FABRIC | measure HOST HOST...", Short: "latency and throughput between hosts",
+		Use: "measure FABRIC | measure HOST HOST... | measure [HOST] LISTENER[:PORT]...", Short: "latency and throughput between hosts",
 		Long: `Measures latency and throughput between the hosts of a fabric file, or between
 two or more hosts named directly (local:, netns:NAME, ssh://user@host): all
-pairs. All streams of a trial share one window; goodput is counted at the
+pairs. HOST[:PORT] is an iperf3 server or a linerate listener, measured from
+this host, or from one host named before it; several are measured at once. All streams of a trial share one window; goodput is counted at the
 receiver and checked against the counters of every link.
 
 Hosts reached by ssh need linerate on their path.
 
 ` + exitHelp,
-		Example: "  linerate measure fabric.yaml\n  linerate measure ssh://root@192.0.2.11 ssh://root@192.0.2.12 --streams 1,4 -o record.json",
+		Example: "  linerate measure fabric.yaml\n  linerate measure ssh://root@192.0.2.11 ssh://root@192.0.2.12 --streams 1,4 -o record.json\n  linerate measure 192.0.2.9:5201 --streams 2",
 		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0:
-				return usage("measure: want a FABRIC file, or two hosts", "linerate discover HOST HOST -o fabric.yaml writes one")
-			case len(args) == 1 && !isFabric(args[0]):
-				return usage("measure "+args[0]+": one host alone cannot be measured", "name a second host, or a fabric file whose name ends in .yaml")
+			if err := checkTargets(args); err != nil {
+				return err
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := app.fabricOf(cmd.Context(), args)
+			if err := run.early(app, flags.ports, cmd.Flags().Changed); err != nil {
+				return err
+			}
+			f, err := app.measured(cmd.Context(), args, &run)
 			if err != nil {
 				return err
 			}
 			matrix, err := flags.over(f.Measure)
 			if err == nil {
-				err = flags.measurable(f.Measure)
+				err = latency.over(&matrix)
+			}
+			if err == nil {
+				err = window.over(&matrix)
+			}
+			if err == nil {
+				err = care.over(&matrix, f)
+			}
+			if err == nil {
+				err = protocol.over(&matrix, f.Measure)
+			}
+			if err == nil {
+				err = socket.over(&matrix)
+			}
+			if err == nil {
+				err = chooseTool(&matrix, flags.tool, run.listeners)
+			}
+			if err == nil {
+				err = run.sweeps.over(app, &matrix, cmd.Flags().Changed)
+			}
+			if err == nil {
+				err = run.paths.check(&run, matrix)
 			}
 			if err != nil {
 				return err
 			}
-			return app.measure(cmd.Context(), f, matrix, out)
+			run.args = args
+			return app.measure(cmd.Context(), f, matrix, &run)
 		},
 	}
 	flags.add(c)
-	c.Flags().StringVarP(&out, "output", "o", "", "write the record to this file (JSON)")
+	latency.add(c)
+	window.add(c)
+	care.add(c)
+	protocol.add(c)
+	socket.add(c)
+	run.add(c)
 	return c
 }
 
 func isFabric(arg string) bool {
 	return strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml")
+}
+
+// measured is the fabric that the arguments mean.
+func (a *App) measured(ctx context.Context, args []string, run *runFlags) (fabric.Fabric, error) {
+	names, _ := splitTargets(args)
+	if len(names) == 0 {
+		return a.fabricOf(ctx, args)
+	}
+	f, listeners, err := a.listening(ctx, args, &run.listener)
+	run.listeners, run.paths.together = listeners, run.paths.together || len(listeners) > 1
+	return f, err
 }
 
 // fabricOf reads a fabric file, or makes a fabric from hosts named directly.
@@ -179,44 +208,38 @@ func (a *App) fabricOf(ctx context.Context, args []string) (fabric.Fabric, error
 	if err != nil {
 		return fabric.Fabric{}, err
 	}
-	f, err := fabric.Parse("discovered", text)
+	f, err := fabric.Parse(campaign.Discovered, text)
 	if err == nil && len(f.Paths) == 0 {
 		err = withHint(fmt.Errorf("find a path: %w: the hosts have no subnet in common", fleet.ErrUnreachable), "write a fabric file and name the path")
 	}
 	return f, err
 }
 
-func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, out string) error {
-	p := newProgress(a)
-	p.stage("reach %s", hostNames(f))
-	c, err := campaign.Open(ctx, campaign.Config{Fabric: f, Version: a.Version, Logger: a.logger(), Tell: p.tell})
+func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, run *runFlags) error {
+	old, err := run.previous(f, m)
 	if err != nil {
 		return err
+	}
+	p := newProgress(a)
+	p.stage("reach %s", hostNames(f))
+	c, err := campaign.Open(ctx, campaign.Config{
+		Fabric: f, Version: a.Version, Logger: a.logger(), Tell: p.tell, Pings: m.Pings, JournalDir: cmp.Or(run.sweeps.journal, journalFor(m)),
+		Keep: run.keep(), Resume: old, Listeners: run.listeners,
+		Holding: a.holding(p, run.wait, append([]string{"measure"}, run.args...)...),
+	})
+	if err != nil {
+		return withHint(err, heldHint(err))
 	}
 	defer c.Close()
 	for _, d := range c.Differences() {
 		p.say("        %s %s: the file says %s, the host %s; used: %s", d.Host, d.What, d.File, d.Observed, d.Used)
 	}
-	p.stage("measure latency")
-	err = c.Latency(ctx)
-	if err == nil {
-		p.stage("measure %d stream counts, %d directions", len(m.Streams), len(m.Directions))
-		err = c.Run(ctx, m)
+	if old != nil {
+		sayResumed(p, *old, c)
 	}
-	// What was measured is kept, also after an interrupt.
-	r := c.Record()
-	if out != "" && len(r.Trials) > 0 {
-		if werr := writeJSON(out, r); werr != nil {
-			return werr
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if err := failures(r); err != nil && len(r.Trials) == 0 {
-		return err
-	}
-	return a.show(r)
+	err = a.trials(ctx, c, p, m, run)
+	// What was measured is kept and shown, also after an interrupt.
+	return run.listenerHint(c.Record(), a.conclude(c.Record(), run, err))
 }
 
 // show prints a record the way the caller asked for.

@@ -19,6 +19,11 @@ type progress struct {
 
 	mu    sync.Mutex
 	drawn bool // a line stands that will be redrawn
+
+	// Of events, which come one by one: whether there are several pairs, and
+	// what runs now, by pair.
+	several bool
+	now     map[string]measure.Progress
 }
 
 func newProgress(app *App) *progress { return &progress{app: app, begin: time.Now()} }
@@ -63,22 +68,35 @@ func (p *progress) stage(format string, args ...any) {
 // tell shows a campaign's event.
 func (p *progress) tell(e campaign.Event) {
 	switch e.Kind {
+	case campaign.Planned:
+		p.planned(e)
 	case campaign.Pinged:
 		mtu := ""
 		if e.Latency.PathMTU > 0 {
 			mtu = fmt.Sprintf(", packets of %d bytes pass", e.Latency.PathMTU)
 		}
-		p.say("        %s to %s: %.2f ms (%.2f to %.2f)%s", e.Latency.From, e.Latency.To, e.Latency.AvgMS, e.Latency.MinMS, e.Latency.MaxMS, mtu)
-	case campaign.Running:
-		p.draw(running(*e.Progress))
-	case campaign.Measured:
-		of := ""
-		if e.Total > 0 {
-			of = fmt.Sprintf("%2d/%d ", e.Done, e.Total)
+		load := ""
+		if l := e.Latency.Load; l != nil {
+			load = fmt.Sprintf(" under load: %s, %d", l.Direction, l.Streams)
 		}
-		p.say("  %6s%s", of, trialLine(*e.Trial))
+		if e.Latency.LossRatio == 1 {
+			p.say("        %s to %s%s: no answer", e.Latency.From, e.Latency.To, load)
+			return
+		}
+		p.say("        %s to %s%s: %.2f ms (%.2f to %.2f)%s", e.Latency.From, e.Latency.To, load, e.Latency.AvgMS, e.Latency.MinMS, e.Latency.MaxMS, mtu)
+	case campaign.Noted:
+		p.say("        %s", e.Note)
+	case campaign.Running:
+		p.draw(p.running(e))
+	case campaign.Measured:
+		p.say("  %6s%s", ofTotal(e), p.measured(*e.Trial))
 	case campaign.Failed:
+		p.over(e.Failure.From, e.Failure.To)
 		p.say("  failed: %s to %s %s, %d streams: %s", e.Failure.From, e.Failure.To, e.Failure.Direction, e.Failure.Streams, e.Failure.Error)
+	case campaign.Routed:
+		p.routed(*e.Problem)
+	case campaign.Summed:
+		p.summed(*e.Group)
 	case campaign.Trying:
 		p.stage("try: %s", e.Step.Change)
 		p.say("        why: %s", e.Step.Why)

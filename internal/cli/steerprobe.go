@@ -25,6 +25,7 @@ type probeFlags struct {
 	budget, streams                   int
 	dport                             uint16
 	quick                             bool
+	wait                              waitFlag
 }
 
 func newSteerProbe(app *App) *cobra.Command {
@@ -65,6 +66,7 @@ A and B are local:, netns:NAME or ssh://user@host, or names in --fabric FILE.
 	c.Flags().StringVar(&flags.sport, "sport", "", fmt.Sprintf("range of source ports to choose from (default: %d-%d)", steer.DefaultFirstPort, steer.DefaultLastPort))
 	c.Flags().BoolVar(&flags.quick, "quick", false, "stop when the set is found, without asking further which policy it is")
 	c.Flags().StringVar(&flags.lldp, "lldp", "", "listen that long for the names of the switch's ports; they speak every 30 s,\nso 35s hears most")
+	flags.wait.add(c)
 	return c
 }
 
@@ -165,12 +167,20 @@ func (a *App) steerProbe(ctx context.Context, flags probeFlags, cfg probe.Config
 	p := newProgress(a)
 	p.stage("reach %s and %s", targets[0].name, targets[1].name)
 	var ends [2]probe.End
-	for i, t := range targets {
+	var hosts []*fleet.Host
+	for _, t := range targets {
 		h, err := a.dial(ctx, t)
 		if err != nil {
 			return err
 		}
 		defer h.Close()
+		hosts = append(hosts, h)
+	}
+	if err := fleet.HoldAll(ctx, hosts, *a.holding(p, flags.wait, "steer probe", from, to)); err != nil {
+		return withHint(err, heldHint(err))
+	}
+	for i, t := range targets {
+		h := hosts[i]
 		reply, err := h.Observe(ctx)
 		if err != nil {
 			return fmt.Errorf("observe %s: %w", t.name, err)

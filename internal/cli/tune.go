@@ -26,6 +26,7 @@ type tuneFlags struct {
 	require               float64
 	direction, duration   string
 	out                   string
+	wait                  waitFlag
 }
 
 func newTune(app *App) *cobra.Command {
@@ -59,6 +60,7 @@ died) is put back by the host itself after three minutes.
 	c.Flags().StringVar(&flags.direction, "direction", "both", "of the proofs: forward, reverse or both")
 	c.Flags().StringVar(&flags.duration, "duration", "", "exact length of each measurement (default: until the result is sure)")
 	c.Flags().StringVarP(&flags.out, "output", "o", "", "write the record to this file (JSON)")
+	flags.wait.add(c)
 	return c
 }
 
@@ -102,7 +104,7 @@ func (a *App) tune(ctx context.Context, f fabric.Fabric, flags tuneFlags) error 
 	if w.Duration > campaign.LongestProof {
 		return usage(fmt.Sprintf("--duration: want at most %v", campaign.LongestProof), "a host puts an unconfirmed change back after three minutes: a proof must be shorter")
 	}
-	if err := measurableProtocol(f.Measure.Protocol, "set measure.protocol to tcp"); err != nil {
+	if err := tunable(f.Measure.Protocol); err != nil {
 		return err
 	}
 	if len(f.Paths) == 0 {
@@ -110,9 +112,13 @@ func (a *App) tune(ctx context.Context, f fabric.Fabric, flags tuneFlags) error 
 	}
 	p := newProgress(a)
 	p.stage("reach %s", hostNames(f))
-	c, err := campaign.Open(ctx, campaign.Config{Fabric: f, Version: a.Version, Logger: a.logger(), Tell: p.tell})
+	cfg := campaign.Config{Fabric: f, Version: a.Version, Logger: a.logger(), Tell: p.tell}
+	if !flags.dryRun {
+		cfg.Holding = a.holding(p, flags.wait, "tune", f.File)
+	}
+	c, err := campaign.Open(ctx, cfg)
 	if err != nil {
-		return err
+		return withHint(err, heldHint(err))
 	}
 	defer c.Close()
 	path := f.Paths[0]

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/unit"
+	"github.com/linerate/linerate/record"
 )
 
 // conn is one TCP connection, on raw system calls or on package net. send and
@@ -25,23 +25,48 @@ type conn interface {
 	multipath() bool
 	local() netip.AddrPort
 	remote() netip.AddrPort
+	// outlet is how the stream's payload is sent, out of the source, and inlet
+	// how it is taken in, after the opening. Either is used by one thread.
+	outlet(agentapi.Mode, *source) (outlet, error)
+	inlet(mode agentapi.Mode, length int) (inlet, error)
+	// granted is the socket as the kernel made it.
+	granted() record.Socket
+	// eager lets the reader sleep until so many bytes wait: the sampler's word,
+	// who alone knows the rate.
+	eager(bytes int)
 	shut()
 	close()
+}
+
+// outlet hands payload over to the kernel, many bytes a call.
+type outlet interface {
+	// send hands over at most so many bytes.
+	send(most uint64) (int, error)
+	// copied reports whether the kernel copied though it was asked not to.
+	copied() bool
+	method() string // as record.Method has it
+}
+
+// inlet takes payload from the kernel; zero, nil is the end of the stream.
+type inlet interface {
+	receive() (int, error)
 }
 
 // listener accepts a session's connections until it is closed.
 type listener interface {
 	accept() (conn, error)
 	port() int
+	// granted is the listening socket as the kernel made it: what it accepts
+	// begins with the same.
+	granted() record.Socket
 	close()
 }
 
 // socketOptions are asked for before a connection is made, since the window
 // scale is fixed by its first segment.
 type socketOptions struct {
-	Buffer     unit.Bytes // SO_RCVBUF and SO_SNDBUF; zero leaves autotuning on
-	Congestion string     // "" is the system's default
-	MPTCP      bool
+	record.Socket // zero fields leave what the system does
+	MPTCP         bool
 }
 
 // connectTime is the longest a connection may take to be made.

@@ -48,6 +48,7 @@ func asMultipath(c *rawConn) conn {
 	if !m.multipath() {
 		return c
 	}
+	c.copies = true
 	return m
 }
 
@@ -61,6 +62,9 @@ func (c *multipathConn) ask() (i mptcp.Info, ok bool) {
 	i, err = mptcp.ParseInfo(raw)
 	return i, err == nil && !i.Fallback
 }
+
+// eager does nothing: what wakes a reader is the subflows' business.
+func (c *multipathConn) eager(int) {}
 
 func (c *multipathConn) multipath() bool {
 	_, ok := c.ask()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/record"
 )
 
 // Kind names this build's way of moving bytes.
@@ -26,15 +27,24 @@ func lockThread(*atomic.Int64) func() { return func() {} }
 
 func threadSeconds(int) float64 { return 0 }
 
+func pin(int) error { return errors.ErrUnsupported }
+
 // netConn is a connection of package net.
 type netConn struct{ *net.TCPConn }
 
 func wrapNet(c *net.TCPConn, opts socketOptions) (conn, error) {
-	if opts.Buffer > 0 {
-		if err := errors.Join(c.SetReadBuffer(int(opts.Buffer)), c.SetWriteBuffer(int(opts.Buffer))); err != nil {
-			c.Close()
-			return nil, fmt.Errorf("set socket buffer: %w", err)
-		}
+	var errs []error
+	if opts.RcvBuf > 0 {
+		errs = append(errs, c.SetReadBuffer(int(opts.RcvBuf)))
+	}
+	if opts.SndBuf > 0 {
+		errs = append(errs, c.SetWriteBuffer(int(opts.SndBuf)))
+	}
+	// Package net has Nagle's algorithm off unless told otherwise.
+	errs = append(errs, c.SetNoDelay(opts.NoDelay))
+	if err := errors.Join(errs...); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("set socket options: %w", err)
 	}
 	return netConn{c}, nil
 }
@@ -42,6 +52,9 @@ func wrapNet(c *net.TCPConn, opts socketOptions) (conn, error) {
 func refuseOptions(ns netns.Namespace, opts socketOptions) error {
 	if ns.Name != "" || opts.Congestion != "" {
 		return fmt.Errorf("choose namespace or congestion control: %w", errors.ErrUnsupported)
+	}
+	if opts.MSS != 0 || opts.Pacing != 0 || opts.DSCP != 0 || opts.Device != "" {
+		return fmt.Errorf("choose MSS, pacing, DSCP or device: the portable engine cannot: %w", errors.ErrUnsupported)
 	}
 	if opts.MPTCP {
 		return fmt.Errorf("make MPTCP connection: the portable engine has none: %w", errors.ErrUnsupported)
@@ -73,7 +86,7 @@ func dialTaken(err error) error {
 	if errors.As(err, &call) && call.Syscall == "connect" {
 		return connectTaken(err)
 	}
-	return bindTaken(err)
+	return silent(bindTaken(err))
 }
 
 func addrPortOf(a net.Addr) netip.AddrPort {
@@ -114,6 +127,47 @@ func (c netConn) readFull(buf []byte, limit time.Duration) error {
 	}
 	return c.SetReadDeadline(time.Time{})
 }
+
+// netMover is calls of package net with one buffer.
+type netMover struct {
+	c   netConn
+	buf []byte
+	at  int
+}
+
+func receiveMethod(agentapi.Mode) string { return "read" }
+
+func (c netConn) inlet(mode agentapi.Mode, length int) (inlet, error) {
+	return &netMover{c: c, buf: make([]byte, length)}, refuseMode(mode)
+}
+
+func (c netConn) outlet(mode agentapi.Mode, from *source) (outlet, error) {
+	return &netMover{c: c, buf: from.bytes}, refuseMode(mode)
+}
+
+func refuseMode(mode agentapi.Mode) error {
+	if mode != agentapi.ModeCopy {
+		return fmt.Errorf("move bytes uncopied: the portable engine cannot: %w", errors.ErrUnsupported)
+	}
+	return nil
+}
+
+func (m *netMover) receive() (int, error) { return m.c.receive(m.buf) }
+
+func (m *netMover) send(most uint64) (int, error) {
+	n, err := m.c.send(m.buf[m.at:][:min(most, uint64(len(m.buf)-m.at))])
+	m.at = (m.at + max(n, 0)) % len(m.buf)
+	return n, err
+}
+
+func (m *netMover) copied() bool   { return false }
+func (m *netMover) method() string { return "write" }
+
+func (s *source) release() {}
+
+// granted: package net does not tell.
+func (c netConn) granted() record.Socket { return record.Socket{} }
+func (c netConn) eager(int)              {}
 
 func (c netConn) shut() {
 	_ = c.SetLinger(0)
@@ -186,6 +240,8 @@ func (l *netListener) accept() (conn, error) {
 		return nil, io.ErrClosedPipe
 	}
 }
+
+func (l *netListener) granted() record.Socket { return record.Socket{} }
 
 func (l *netListener) port() int { return int(addrPortOf(l.listeners[0].Addr()).Port()) }
 

@@ -30,6 +30,8 @@ func lockThread(id *atomic.Int64) func() {
 	return func() { id.Store(0) }
 }
 
+func pin(core int) error { return sys.Pin(core) }
+
 func threadSeconds(id int) float64 {
 	if id == 0 {
 		return 0
@@ -46,6 +48,8 @@ type rawConn struct {
 	fd   int
 	here netip.AddrPort
 	far  netip.AddrPort
+	// copies is set where the kernel copies whatever it is given to send.
+	copies bool
 }
 
 func family(a netip.Addr) int {
@@ -77,7 +81,7 @@ func newSocket(a netip.Addr, opts socketOptions) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	if err := configure(fd, opts); err != nil {
+	if err := configure(fd, a, opts); err != nil {
 		syscall.Close(fd)
 		return -1, err
 	}
@@ -93,23 +97,6 @@ func openSocket(domain int, multipath bool) (int, error) {
 		return -1, fmt.Errorf("make socket: %w", err)
 	}
 	return fd, nil
-}
-
-func configure(fd int, opts socketOptions) error {
-	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
-		return fmt.Errorf("set SO_REUSEADDR: %w", err)
-	}
-	if opts.Buffer > 0 {
-		for _, option := range [...]int{syscall.SO_RCVBUF, syscall.SO_SNDBUF} {
-			if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, option, int(opts.Buffer)); err != nil {
-				return fmt.Errorf("set socket buffer: %w", err)
-			}
-		}
-	}
-	if opts.Congestion != "" {
-		return sys.SetCongestion(fd, opts.Congestion)
-	}
-	return nil
 }
 
 // dial connects in the network namespace of the calling thread.
@@ -256,7 +243,7 @@ func (c *rawConn) info() agentapi.TCPCount {
 		Present:  true,
 		Received: payloadReceived(i),
 		Busy:     i.Busy, RwndLimited: i.RwndLimited, SndbufLimited: i.SndbufLimited,
-		Retransmits: uint64(i.TotalRetrans), BytesRetrans: i.BytesRetrans,
+		Retransmits: uint64(i.TotalRetrans), BytesRetrans: i.BytesRetrans, BytesSent: i.BytesSent,
 		SegmentsOut: uint64(i.DataSegsOut), SegmentsIn: uint64(i.DataSegsIn), AllSegmentsOut: uint64(i.SegsOut),
 		RcvBuf: rcv, SndBuf: snd, Unread: unit.Bytes(sys.Unread(c.fd)),
 		Last: record.TCP{

@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/record"
 )
 
 // Config says where an engine works and how it reads what only the host
@@ -26,6 +27,9 @@ type Config struct {
 	Links func(names []string) ([]agentapi.LinkCount, error)
 	// CPU reads processor time; nil samples none.
 	CPU func() (agentapi.CPUCount, error)
+	// Place chooses a core for each stream's thread near the links, other than
+	// those taken; nil, or no cores, leaves them to the scheduler.
+	Place func(links []string, streams int, taken []int) []int
 	// MaxStreams bounds one session; zero is 1024.
 	MaxStreams int
 	Logger     *slog.Logger // nil is silence
@@ -117,12 +121,25 @@ func (e *Engine) OpenSink(ctx context.Context, req agentapi.SinkRequest) (agenta
 	if req.Streams <= 0 || req.Streams > e.cfg.MaxStreams {
 		return agentapi.SinkReply{}, fmt.Errorf("open sink for %d streams: %w (1 to %d)", req.Streams, ErrTooMany, e.cfg.MaxStreams)
 	}
+	if req.UDP != nil {
+		return e.openDatagramSink(req)
+	}
+	if err := errors.Join(checkMode(req.Mode), checkSocket(req.Socket)); err != nil {
+		return agentapi.SinkReply{}, fmt.Errorf("open sink: %w", err)
+	}
 	s := e.newSession(req.Streams, req.Links)
+	e.place(s, req.Unpinned)
 	if err := e.add(req.Session, s); err != nil {
 		return agentapi.SinkReply{}, err
 	}
-	opts := socketOptions{Buffer: req.SocketBuffer, Congestion: req.Congestion, MPTCP: req.MPTCP}
-	l, err := listen(e.cfg.Namespace, req.Bind, req.Port, req.Streams, opts)
+	opts := sinkOptions(req)
+	var l listener
+	var err error
+	if req.Within != nil {
+		l, err = listenWithin(e.cfg.Namespace, req.Bind, req.Port, *req.Within, req.Streams, opts)
+	} else {
+		l, err = listen(e.cfg.Namespace, req.Bind, req.Port, req.Streams, opts)
+	}
 	if err != nil {
 		e.forget(req.Session)
 		return agentapi.SinkReply{}, err
@@ -130,7 +147,7 @@ func (e *Engine) OpenSink(ctx context.Context, req agentapi.SinkRequest) (agenta
 	s.onStop(l.close)
 	e.expire(s, req.Session, req.Lifetime)
 	go e.serve(s, l, req)
-	return agentapi.SinkReply{Port: l.port()}, nil
+	return agentapi.SinkReply{Port: l.port(), Socket: l.granted(), Method: record.Method{Receive: receiveMethod(req.Mode)}}, nil
 }
 
 func (e *Engine) forget(id string) {
@@ -172,7 +189,7 @@ func (e *Engine) admit(s *session, c conn, req agentapi.SinkRequest) {
 		s.streams[index].end(c, err)
 		return
 	}
-	s.streams[index].receive(c)
+	s.streams[index].receive(c, req.Mode)
 }
 
 // opening is what a stream says first: the session's key and its index.
@@ -222,10 +239,19 @@ func (e *Engine) OpenSource(ctx context.Context, req agentapi.SourceRequest) (ag
 	if n := len(req.Streams); n == 0 || n > e.cfg.MaxStreams {
 		return agentapi.SourceReply{}, fmt.Errorf("open source of %d streams: %w (1 to %d)", n, ErrTooMany, e.cfg.MaxStreams)
 	}
+	if req.UDP != nil {
+		return e.openDatagramSource(ctx, req)
+	}
+	if err := checkSource(req); err != nil {
+		return agentapi.SourceReply{}, fmt.Errorf("open source: %w", err)
+	}
 	s := e.newSession(len(req.Streams), req.Links)
+	s.source = newSource()
+	e.place(s, req.Unpinned)
 	if err := e.add(req.Session, s); err != nil {
 		return agentapi.SourceReply{}, err
 	}
+	s.onStop(func() { go s.releaseSource() })
 	e.expire(s, req.Session, req.Lifetime)
 	connected := make([]agentapi.Stream, len(req.Streams))
 	errs := make(chan error, len(req.Streams))
@@ -242,7 +268,7 @@ func (e *Engine) OpenSource(ctx context.Context, req agentapi.SourceRequest) (ag
 		_, _ = e.Finish(ctx, agentapi.FinishRequest{Session: req.Session})
 		return agentapi.SourceReply{}, fmt.Errorf("connect %d of %d streams: %w", len(failed), len(req.Streams), failed[0])
 	}
-	return agentapi.SourceReply{Streams: connected}, nil
+	return agentapi.SourceReply{Streams: connected, Method: record.Method{Send: s.streams[0].method}}, nil
 }
 
 // Start lets a source's streams send until Finish, or until each has sent the

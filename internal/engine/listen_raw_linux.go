@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/record"
 )
 
 // rawListener is one listening socket per address, all on one port.
@@ -17,6 +18,7 @@ type rawListener struct {
 	opts   socketOptions
 	fds    []int
 	at     int
+	made   record.Socket
 	conns  chan conn
 	closed chan struct{}
 }
@@ -80,6 +82,8 @@ func (l *rawListener) bindOne(a netip.Addr, backlog int, opts socketOptions) (in
 		return -1, fmt.Errorf("read own address: %w", err)
 	}
 	l.at = int(addrPort(name).Port())
+	l.made = grantedOf(fd, a.Is6())
+	l.made.MSS = opts.MSS // of a listening socket it says nothing yet
 	return fd, nil
 }
 
@@ -117,6 +121,8 @@ func (l *rawListener) accept() (conn, error) {
 }
 
 func (l *rawListener) port() int { return l.at }
+
+func (l *rawListener) granted() record.Socket { return l.made }
 
 // close wakes the accepting threads first and tells them why after: each
 // closes its own socket, whose number must not be used any more then.

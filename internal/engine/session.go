@@ -16,9 +16,12 @@ type session struct {
 	links   []string
 	opened  time.Time
 	streams []*stream
-	started chan struct{} // closed by start
-	limit   uint64        // bytes a stream sends; zero is no limit; set before started closes
-	ended   chan struct{} // closed by stop
+	udp     []*datagrams   // one a stream, in a session of UDP
+	started chan struct{}  // closed by start
+	limit   uint64         // bytes a stream sends; zero is no limit; set before started closes
+	ended   chan struct{}  // closed by stop
+	source  *source        // of a sending TCP session
+	sending sync.WaitGroup // threads that may use it
 
 	startOnce, stopOnce sync.Once
 
@@ -30,7 +33,7 @@ type session struct {
 func (e *Engine) newSession(streams int, links []string) *session {
 	s := &session{cfg: e.cfg, links: links, opened: time.Now(), started: make(chan struct{}), ended: make(chan struct{})}
 	for range streams {
-		s.streams = append(s.streams, &stream{session: s})
+		s.streams = append(s.streams, &stream{session: s, core: -1})
 	}
 	return s
 }
@@ -76,6 +79,13 @@ func (s *session) stopped() bool {
 	default:
 		return false
 	}
+}
+
+// releaseSource frees what the sending threads have in common, after the last
+// of them.
+func (s *session) releaseSource() {
+	s.sending.Wait()
+	s.source.release()
 }
 
 // attach gives an accepted connection its place.
@@ -127,6 +137,10 @@ func (s *session) sample() error {
 		}
 		return nil
 	}, func() { now.Bytes, now.TCP = slices.Clone(counted), slices.Clone(infos) })
+	if s.udp != nil {
+		now.At, _ = s.timed(func() error { return nil }, func() { now.UDP, now.Bytes = s.readDatagrams() })
+	}
+	now.Copied = slices.ContainsFunc(s.streams, func(st *stream) bool { return st.copied.Load() })
 	var err error
 	if s.cfg.Links != nil && len(s.links) > 0 {
 		var links []agentapi.LinkCount
@@ -146,12 +160,15 @@ func (s *session) sample() error {
 			return fmt.Errorf("sample processors: %w", err)
 		}
 	}
-	for _, st := range s.streams {
-		now.CPU.Threads = append(now.CPU.Threads, threadSeconds(int(st.thread.Load())))
-	}
+	s.sampleThreads(&now.CPU)
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	before := agentapi.Sample{}
+	if len(s.samples) > 0 {
+		before = s.samples[len(s.samples)-1]
+	}
 	s.samples = append(s.samples, now)
+	s.mu.Unlock()
+	s.wake(before, now)
 	return nil
 }
 

@@ -16,13 +16,18 @@ type stream struct {
 	session *session
 	bytes   atomic.Uint64
 	thread  atomic.Int64 // kernel's thread id, zero unknown
-	_       [48]byte
+	core    int          // to keep the thread on; negative for none
+	pinned  atomic.Bool  // it is kept there
+	copied  atomic.Bool  // by the kernel, though asked not to
+	_       [32]byte
+	method  string // of sending; set before the stream is connected
 
 	mu    sync.Mutex
 	conn  conn
 	last  agentapi.TCPCount // kept when the connection is gone
 	ended bool              // by itself, not by stop
 	mptcp bool              // asked for: plain TCP is a fault
+	low   int               // what its reader waits for, see wake; zero is any
 	fault error
 }
 
@@ -81,46 +86,18 @@ func (st *stream) end(c conn, err error) {
 	c.close()
 }
 
-// receiveLength is how much one call takes in: the grain of the counters, so
-// no more than a few milliseconds' worth of a slow link.
-const receiveLength = 256 << 10
-
-// sendLength is how much one call hands over. Larger calls cost less per byte;
-// with very many streams memory counts more.
-func sendLength(streams int) int {
-	if streams > 64 {
-		return 256 << 10
-	}
-	return 4 << 20
-}
-
-// receive takes in bytes on a thread of its own until the connection ends.
-func (st *stream) receive(c conn) {
-	defer lockThread(&st.thread)()
-	buf := make([]byte, receiveLength)
-	var total uint64
-	for {
-		n, err := c.receive(buf)
-		if n > 0 {
-			total += uint64(n)
-			st.bytes.Store(total)
-		}
-		if err != nil || n == 0 {
-			st.end(c, err)
-			return
-		}
-	}
-}
-
 // send connects on a thread of its own, reports how that went, waits for the
 // start and then sends until the connection ends. It returns once connected;
 // the thread goes on.
 func (st *stream) send(ns netns.Namespace, req agentapi.SourceRequest, index int, want agentapi.Stream, got *agentapi.Stream) error {
 	connected := make(chan error, 1)
+	st.session.sending.Add(1)
 	go func() {
 		// Never unlocked when the thread has entered a namespace.
 		defer lockThread(&st.thread)()
-		c, err := st.connect(ns, req, index, want, got)
+		st.settle()
+		defer st.session.sending.Done()
+		c, out, err := st.connect(ns, req, index, want, got)
 		connected <- err
 		if err != nil {
 			return
@@ -131,9 +108,11 @@ func (st *stream) send(ns netns.Namespace, req agentapi.SourceRequest, index int
 			st.end(c, nil)
 			return
 		}
-		buf := make([]byte, sendLength(len(req.Streams)))
-		fillPattern(buf)
-		err = st.pour(c, buf, st.session.limit)
+		if req.Rate > 0 {
+			err = st.drip(out, st.session.limit, req.Rate)
+		} else {
+			err = st.pour(out, st.session.limit)
+		}
 		if err == nil {
 			// The limit is reached: the connection stays up, so that nothing
 			// of it is lost and its counters can be read.
@@ -144,65 +123,46 @@ func (st *stream) send(ns netns.Namespace, req agentapi.SourceRequest, index int
 	return <-connected
 }
 
-// pour sends buf again and again until the connection ends, or until limit
-// bytes are through; zero is no limit.
-func (st *stream) pour(c conn, buf []byte, limit uint64) error {
-	var total uint64
-	for limit == 0 || total < limit {
-		next := buf
-		if limit > 0 {
-			next = buf[:min(uint64(len(buf)), limit-total)]
-		}
-		n, err := c.send(next)
-		if n > 0 {
-			total += uint64(n)
-			st.bytes.Store(total)
-		}
-		if err != nil {
-			return err
-		}
+// connect makes the stream's connection in the namespace and readies it to
+// send.
+func (st *stream) connect(ns netns.Namespace, req agentapi.SourceRequest, index int, want agentapi.Stream, got *agentapi.Stream) (conn, outlet, error) {
+	if err := ns.Enter(); err != nil {
+		return nil, nil, err
 	}
-	return nil
+	c, err := dial(want, sourceOptions(req, want))
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := st.openOn(c, req, index, want)
+	if err != nil {
+		c.close()
+		return nil, nil, err
+	}
+	local, remote := c.local(), c.remote()
+	*got = agentapi.Stream{Lane: want.Lane, Sport: local.Port(), Dport: remote.Port(), Socket: c.granted()}
+	got.Src = local.Addr()
+	return c, out, nil
 }
 
-func (st *stream) connect(ns netns.Namespace, req agentapi.SourceRequest, index int, want agentapi.Stream, got *agentapi.Stream) (conn, error) {
-	if err := ns.Enter(); err != nil {
-		return nil, err
-	}
-	c, err := dial(want, socketOptions{Buffer: req.SocketBuffer, Congestion: req.Congestion, MPTCP: req.MPTCP})
-	if err != nil {
-		return nil, err
-	}
+func (st *stream) openOn(c conn, req agentapi.SourceRequest, index int, want agentapi.Stream) (outlet, error) {
 	if err := open(c, req.Key, index); err != nil {
-		c.close()
 		return nil, fmt.Errorf("stream %s: %w", want.Lane, err)
 	}
 	// Only now both ends have spoken: a middlebox may have let the first
 	// packets through and taken the option off the next.
 	if req.MPTCP && !c.multipath() {
-		c.close()
 		return nil, fmt.Errorf("stream %s: %w", want.Lane, ErrFellBack)
 	}
 	st.mptcp = req.MPTCP
+	out, err := c.outlet(req.Mode, st.session.source)
+	if err != nil {
+		return nil, fmt.Errorf("stream %s: %w", want.Lane, err)
+	}
+	st.method = out.method()
 	if err := st.hold(c); err != nil {
-		c.close()
 		return nil, err
 	}
-	local, remote := c.local(), c.remote()
-	*got = agentapi.Stream{Lane: want.Lane, Sport: local.Port(), Dport: remote.Port()}
-	got.Src = local.Addr()
-	return c, nil
-}
-
-// fillPattern writes bytes that no link compresses away (xorshift).
-func fillPattern(buf []byte) {
-	x := uint64(0x9e3779b97f4a7c15)
-	for i := range buf {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-		buf[i] = byte(x)
-	}
+	return out, nil
 }
 
 // handedOver is what the application has been given of a connection, to the byte:

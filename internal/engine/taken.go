@@ -24,5 +24,8 @@ func connectTaken(err error) error {
 	if errors.Is(err, syscall.EADDRNOTAVAIL) {
 		return fmt.Errorf("%w (%w)", err, agentapi.ErrPortTaken)
 	}
-	return bindTaken(err)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return bindTaken(err)
+	}
+	return connectBarred(err)
 }

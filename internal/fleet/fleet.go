@@ -34,6 +34,8 @@ var (
 type Config struct {
 	Version    string
 	JournalDir string
+	// HoldDir is where local hosts' holds are; "" is apply.HoldDir.
+	HoldDir string
 	// Unguarded starts no dead man for changes to local hosts: for a process
 	// that cannot be started again by its own name, such as a test.
 	Unguarded bool
@@ -99,7 +101,7 @@ func newLocal(name string, ns netns.Namespace, cfg Config) *local {
 		guard = nil
 	}
 	return &local{agent.New(agent.Config{
-		Name: name, Namespace: ns, Version: cfg.Version, Logger: cfg.Logger, JournalDir: cfg.JournalDir, StartGuard: guard,
+		Name: name, Namespace: ns, Version: cfg.Version, Logger: cfg.Logger, JournalDir: cfg.JournalDir, HoldDir: cfg.HoldDir, StartGuard: guard,
 	})}
 }
 

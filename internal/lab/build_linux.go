@@ -100,7 +100,7 @@ func (n *network) host(t Topology, h Host) (uplinks []string, err error) {
 	link := Port(0)
 	if h.Bond != nil {
 		link = bondName
-		if err := us.Bond(link, rtnl.BondSpec{Mode: h.Bond.Mode, HashPolicy: h.Bond.HashPolicy}, ports); err != nil {
+		if err := us.Bond(link, rtnl.BondSpec{Mode: h.Bond.Mode, HashPolicy: h.Bond.HashPolicy, Miimon: h.Bond.Miimon}, ports); err != nil {
 			return nil, err
 		}
 		if uplinks, err = n.uplinkBond(t, h, uplinks); err != nil {
@@ -125,7 +125,7 @@ func (n *network) host(t Topology, h Host) (uplinks []string, err error) {
 // uplinkBond is the switch's half of a host's bond.
 func (n *network) uplinkBond(t Topology, h Host, ports []string) ([]string, error) {
 	sw, name := n.builders[switchName], "to-"+h.Name
-	spec := rtnl.BondSpec{Mode: h.Bond.Mode, HashPolicy: &t.Switch.Hash}
+	spec := rtnl.BondSpec{Mode: h.Bond.Mode, HashPolicy: &t.Switch.Hash, Miimon: h.Bond.Miimon}
 	if h.Bond.Mode == netstate.LACP {
 		fast := netstate.LACPFast
 		spec.LACPRate = &fast
@@ -170,10 +170,14 @@ func (n *network) settle(ctx context.Context, t Topology) error {
 		if h.Bond == nil {
 			continue
 		}
-		if err := awaitPorts(ctx, h.Name, bondName, h.Links); err != nil {
+		links := h.Links
+		if h.Bond.Mode == netstate.ActiveBackup {
+			links = 1
+		}
+		if err := awaitPorts(ctx, h.Name, bondName, links); err != nil {
 			return err
 		}
-		if err := awaitPorts(ctx, switchName, "to-"+h.Name, h.Links); err != nil {
+		if err := awaitPorts(ctx, switchName, "to-"+h.Name, links); err != nil {
 			return err
 		}
 	}

@@ -48,6 +48,9 @@ type Host struct {
 type Bond struct {
 	Mode       netstate.BondMode
 	HashPolicy *netstate.HashPolicy
+	// Miimon is how often links are looked at; zero: the driver's default,
+	// which is never in some modes.
+	Miimon time.Duration
 }
 
 // Switch is the box between the hosts.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/internal/apply"
@@ -95,4 +96,15 @@ func release() error {
 		return fmt.Errorf("end lab: %w", err)
 	}
 	return nil
+}
+
+// Owns reports whether a namespace belongs to a lab that is up on this machine:
+// nobody's traffic is in it.
+func Owns(namespace string) bool {
+	text, err := os.ReadFile(ownerFile)
+	if err != nil {
+		return false
+	}
+	var holder owner
+	return json.Unmarshal(text, &holder) == nil && holder.Alive() && strings.HasPrefix(namespace, prefix) && slices.Contains(holder.Namespaces, namespace)
 }

@@ -11,3 +11,6 @@ import (
 func Up(context.Context, Topology) (func() error, error) {
 	return nil, fmt.Errorf("start lab: %w: it needs Linux", ErrNoBackEnd)
 }
+
+// Owns is false: there is no lab.
+func Owns(string) bool { return false }

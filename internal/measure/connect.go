@@ -22,7 +22,7 @@ func (t *trial) openWay(ctx context.Context, w way, id string, key agentapi.Key,
 	o := occupied{flows: used}
 	if t.spec.Ports != "kernel" {
 		var note string
-		o, note = occupiedOn(ctx, w.from, t.cfg.Network.Endpoints[w.from], used)
+		o, note = occupiedOn(ctx, w.from, t.cfg.Network.Endpoints[w.from], w.transport(), used)
 		t.note(note)
 	}
 	for try := 1; ; try++ {
@@ -42,7 +42,7 @@ func (t *trial) openWay(ctx context.Context, w way, id string, key agentapi.Key,
 		}
 		t.streams[w.name] = streams
 		for _, s := range streams {
-			used = append(used, flow.Tuple{Proto: flow.TCP, Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: s.Dport})
+			used = append(used, flow.Tuple{Proto: w.transport(), Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: s.Dport})
 		}
 		return used, nil
 	}
@@ -51,7 +51,7 @@ func (t *trial) openWay(ctx context.Context, w way, id string, key agentapi.Key,
 // connectWay opens a sink and a source that connects to it. Asked are the
 // source ports that were chosen; nil where the kernel chooses.
 func (t *trial) connectWay(ctx context.Context, w way, id string, key agentapi.Key, sampled map[string]bool, o occupied) (streams []agentapi.Stream, asked []uint16, err error) {
-	lifetime := longestWarm + t.spec.longest() + slack
+	lifetime := longestWarm + 2*t.spec.longest() + slack // a burst may begin the window again
 	sink, err := t.openSink(ctx, w, id, key, sampled, lifetime)
 	if err != nil {
 		return nil, nil, err
@@ -63,18 +63,25 @@ func (t *trial) connectWay(ctx context.Context, w way, id string, key agentapi.K
 		}
 		asked = ports
 	}
+	offer, err := t.offer(w)
+	if err != nil {
+		return nil, asked, err
+	}
 	e := t.newEnd(w, w.from, id+"-"+string(w.name)+"-out", true, sampled)
 	reply, err := e.at.OpenSource(ctx, agentapi.SourceRequest{
-		Session: e.session, Key: key, Streams: w.connections(ports, sink.Port),
-		SocketBuffer: t.spec.SocketBuffer, Congestion: t.spec.Congestion, Links: e.links, Lifetime: lifetime,
+		Session: e.session, Key: key, Streams: t.spec.ask(w.connections(ports, sink.Port)), Mode: t.spec.Mode,
+		SocketBuffer: t.spec.SocketBuffer, Congestion: t.settle(w), Links: e.links, Lifetime: lifetime,
+		MPTCP: t.spec.protocol() == protocolMPTCP, UDP: t.spec.datagrams(), Rate: offer, Unpinned: t.spec.Unpinned,
 	})
 	if err != nil {
 		return nil, asked, fmt.Errorf("connect %s to %s: %w", w.from, w.to, err)
 	}
 	t.ends = append(t.ends, e)
+	t.method.Receive, t.method.Send = sink.Method.Receive, reply.Method.Send
 	if len(reply.Streams) != w.streams {
 		return nil, asked, fmt.Errorf("connect %s to %s: %d streams, asked for %d", w.from, w.to, len(reply.Streams), w.streams)
 	}
+	t.granted(w, reply.Streams, sink.Socket)
 	if note != "" {
 		t.note("ports: " + note)
 	}

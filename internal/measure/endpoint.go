@@ -30,6 +30,9 @@ type Network struct {
 	// Machines says which machine each host runs on: hosts of one machine
 	// share its processors.
 	Machines map[string]string
+	// Listeners are the hosts that an iperf3 server speaks for; they are no
+	// Endpoints.
+	Listeners map[string]Listener
 }
 
 // Host is the merged state of a host.

@@ -3,39 +3,37 @@ package measure
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/unit"
 )
 
 const (
-	pingCount    = 20
-	pingInterval = 25 * time.Millisecond
 	probeTimeout = 700 * time.Millisecond
 	probeTries   = 3
 )
 
 // Latency measures the round trip from one host to another on their first
 // lane, and the largest packet that gets through unfragmented, up to the
-// sender's own MTU.
-func Latency(ctx context.Context, n Network, from, to string) (record.Latency, error) {
+// sender's own MTU. Where the host may not send echoes it times connections,
+// and the result says so.
+func Latency(ctx context.Context, n Network, from, to string, p Pings) (record.Latency, error) {
 	lane, mtu, err := firstLane(n, from, to)
 	if err != nil {
 		return record.Latency{}, err
 	}
-	reply, err := n.Endpoints[from].Ping(ctx, agentapi.PingRequest{Dst: lane.Dst, Src: lane.Src, Count: pingCount, Interval: pingInterval, Timeout: time.Second})
+	p = p.usual()
+	at := newPinger(n.Endpoints[from], from, lane, p)
+	reply, err := at.send(ctx, p.Count)
 	if err != nil {
 		return record.Latency{}, fmt.Errorf("ping %s from %s: %w", to, from, err)
 	}
-	out := summary(reply)
+	out := at.summary(reply)
 	out.From, out.To = from, to
-	if mtu > 0 && len(reply.RTTs) > 0 {
+	if mtu > 0 && len(reply.RTTs) > 0 && out.Protocol == pingICMP {
 		if out.PathMTU, err = pathMTU(ctx, n.Endpoints[from], lane, mtu); err != nil {
 			return out, err
 		}
@@ -44,6 +42,10 @@ func Latency(ctx context.Context, n Network, from, to string) (record.Latency, e
 }
 
 func firstLane(n Network, from, to string) (flow.Lane, int, error) {
+	if l, ok := n.Listeners[to]; ok {
+		link, _ := egress(n.Host(from), l.lane())
+		return l.lane(), min(link.MTU, 65535), nil // loopback has one byte more than IP
+	}
 	lanes, err := predict.Lanes(n.Fabric, from, to, "")
 	if err != nil {
 		return flow.Lane{}, 0, err
@@ -53,27 +55,6 @@ func firstLane(n Network, from, to string) (flow.Lane, int, error) {
 	}
 	link, _ := egress(n.Host(from), lanes[0])
 	return lanes[0], link.MTU, nil
-}
-
-func summary(reply agentapi.PingReply) record.Latency {
-	out := record.Latency{Sent: reply.Sent, LossRatio: 1}
-	if reply.Sent > 0 {
-		out.LossRatio = max(1-float64(len(reply.RTTs))/float64(reply.Sent), 0) // a network may duplicate
-	}
-	if len(reply.RTTs) == 0 {
-		return out
-	}
-	rtts := slices.Sorted(slices.Values(reply.RTTs))
-	var sum time.Duration
-	for _, r := range rtts {
-		sum += r
-	}
-	at := func(share float64) float64 {
-		return unit.Milliseconds(rtts[min(int(math.Ceil(share*float64(len(rtts)))), len(rtts))-1])
-	}
-	out.MinMS, out.MaxMS, out.P99MS = unit.Milliseconds(rtts[0]), unit.Milliseconds(rtts[len(rtts)-1]), at(0.99)
-	out.AvgMS = unit.Milliseconds(sum) / float64(len(rtts))
-	return out
 }
 
 // ProbeMTU reports whether packets of the size get through unfragmented, each

@@ -3,10 +3,12 @@ package measure
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/record"
@@ -25,12 +27,21 @@ func TestSummary(t *testing.T) {
 	}{
 		{"none sent", agentapi.PingReply{}, record.Latency{LossRatio: 1}},
 		{"none came back", agentapi.PingReply{Sent: 5}, record.Latency{Sent: 5, LossRatio: 1}},
-		{"one", agentapi.PingReply{Sent: 1, RTTs: []time.Duration{9 * ms}}, record.Latency{Sent: 1, MinMS: 9, AvgMS: 9, MaxMS: 9, P99MS: 9}},
-		{"one lost", agentapi.PingReply{Sent: 4, RTTs: []time.Duration{3 * ms, 1 * ms, 2 * ms}}, record.Latency{Sent: 4, MinMS: 1, AvgMS: 2, MaxMS: 3, P99MS: 3, LossRatio: 0.25}},
-		{"two hundred", agentapi.PingReply{Sent: 200, RTTs: many}, record.Latency{Sent: 200, MinMS: 1, AvgMS: 100.5, MaxMS: 200, P99MS: 198}},
-		{"one came twice", agentapi.PingReply{Sent: 1, RTTs: []time.Duration{ms, ms}}, record.Latency{Sent: 1, MinMS: 1, AvgMS: 1, MaxMS: 1, P99MS: 1}},
+		{"one", agentapi.PingReply{Sent: 1, RTTs: []time.Duration{9 * ms}},
+			record.Latency{Sent: 1, MinMS: 9, AvgMS: 9, MaxMS: 9, P50MS: 9, P99MS: 9, Notes: []string{"p99 of 1 answer is its largest"}}},
+		// ping(8) gives rtt min/avg/max/mdev = 1.000/2.000/3.000/0.816 ms.
+		{"one lost", agentapi.PingReply{Sent: 4, RTTs: []time.Duration{3 * ms, 1 * ms, 2 * ms}},
+			record.Latency{Sent: 4, MinMS: 1, AvgMS: 2, MaxMS: 3, P50MS: 2, P99MS: 3, MdevMS: math.Sqrt(2.0 / 3), LossRatio: 0.25,
+				Notes: []string{"p99 of 3 answers is their largest", "the slowest answer took 3.0 times as long as the fastest"}}},
+		{"two hundred", agentapi.PingReply{Sent: 200, RTTs: many},
+			record.Latency{Sent: 200, MinMS: 1, AvgMS: 100.5, MaxMS: 200, P50MS: 100, P99MS: 198, MdevMS: math.Sqrt((200*200 - 1) / 12.0),
+				Notes: []string{"the slowest answer took 200.0 times as long as the fastest"}}},
+		{"one came twice", agentapi.PingReply{Sent: 1, RTTs: []time.Duration{ms, ms}},
+			record.Latency{Sent: 1, MinMS: 1, AvgMS: 1, MaxMS: 1, P50MS: 1, P99MS: 1, Notes: []string{"p99 of 2 answers is their largest"}}},
+		{"exactly twice", agentapi.PingReply{Sent: 2, RTTs: []time.Duration{ms, 2 * ms}},
+			record.Latency{Sent: 2, MinMS: 1, AvgMS: 1.5, MaxMS: 2, P50MS: 1, P99MS: 2, MdevMS: 0.5, Notes: []string{"p99 of 2 answers is their largest"}}},
 	} {
-		if diff := cmp.Diff(c.want, summary(c.in)); diff != "" {
+		if diff := cmp.Diff(c.want, summary(c.in), cmpopts.EquateApprox(1e-9, 0)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
 		}
 	}
@@ -86,7 +97,7 @@ func TestPathMTU(t *testing.T) {
 		{"a lossy path", &link{most: 9000, loses: 2}, 9000, 4},
 	} {
 		n.Endpoints = map[string]Endpoint{"alpha": c.link}
-		got, err := Latency(t.Context(), n, "alpha", "beta")
+		got, err := Latency(t.Context(), n, "alpha", "beta", Pings{})
 		if err != nil || got.PathMTU != c.want || got.From != "alpha" || got.To != "beta" || c.link.sent > c.most {
 			t.Errorf("%s: %d after %d pings, %v; want %d after at most %d", c.name, got.PathMTU, c.link.sent, err, c.want, c.most)
 		}

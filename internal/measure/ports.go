@@ -24,9 +24,9 @@ type occupied struct {
 
 // occupiedOn reads which ports the sending host uses and reserves; note says
 // why it cannot, for hosts that could tell.
-func occupiedOn(ctx context.Context, host string, at Endpoint, flows []flow.Tuple) (o occupied, note string) {
+func occupiedOn(ctx context.Context, host string, at Endpoint, proto flow.Proto, flows []flow.Tuple) (o occupied, note string) {
 	o.flows = flows
-	reply, err := at.Sockets(ctx, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
+	reply, err := at.Sockets(ctx, agentapi.SocketsRequest{Proto: proto, Listening: true})
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		return o, ""
@@ -53,7 +53,7 @@ func choosePorts(n Network, w way, dport int, o occupied) (ports []uint16, note 
 		if len(mine) == 0 || len(s.near.Links()) < 2 && s.far == nil {
 			continue // one way only: nothing to choose
 		}
-		f := frame(n, w, flow.Tuple{Proto: flow.TCP, Src: lane.Src, Dst: lane.Dst, Dport: uint16(dport)})
+		f := frame(n, w, flow.Tuple{Proto: w.transport(), Src: lane.Src, Dst: lane.Dst, Dport: uint16(dport)})
 		// Lanes on one bond share its links, so that each lane chooses among
 		// more than it needs by what the others have taken.
 		candidates := len(mine)
@@ -61,7 +61,7 @@ func choosePorts(n Network, w way, dport int, o occupied) (ports []uint16, note 
 			candidates = max(candidates, min(candidates*s.ways(), mostCandidates))
 		}
 		picked, err := steer.Pick(steer.PickRequest{
-			Near: s.near, Far: s.far, Lanes: []flow.Lane{lane}, Streams: candidates, Proto: flow.TCP, Dport: uint16(dport),
+			Near: s.near, Far: s.far, Lanes: []flow.Lane{lane}, Streams: candidates, Proto: w.transport(), Dport: uint16(dport),
 			Used: o.flows, Avoid: avoid, AvoidRanges: o.ranges, SrcMAC: f.SrcMAC, DstMAC: f.DstMAC, VLAN: f.VLAN,
 		})
 		if err != nil {

@@ -12,26 +12,24 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// headerBytes is what a full-sized segment carries besides payload, from the
-// Ethernet header on: Ethernet 14, IP 20 or 40, TCP 20, timestamps 12.
-func headerBytes(v6 bool, tags int) float64 {
-	ip := 20
-	if v6 {
-		ip = 40
-	}
-	return float64(14 + ip + 20 + 12 + 4*tags)
+// headerBytes is what a full-sized packet carries besides payload, from the
+// Ethernet header on: Ethernet 14, IP 20 or 40, for TCP 20 and timestamps 12.
+func headerBytes(protocol string, v6 bool, tags int) float64 {
+	return float64(14 + predict.HeaderBytes(protocol, v6) + 4*tags)
 }
 
 // result turns the samples of the window into a record.
 func (t *trial) result(stop string) (record.Trial, error) {
 	ceiling, mtu, err := t.ceiling()
-	if err != nil {
+	if err != nil && t.feed == nil { // what is behind a listener need not be known
 		return record.Trial{}, err
 	}
+	method := t.methods()
 	out := record.Trial{
 		Phase: t.spec.Phase, Step: t.spec.Step, From: t.spec.From, To: t.spec.To, Direction: t.spec.Direction,
-		Streams: t.spec.Streams, Protocol: "tcp", Tool: "linerate", Ports: t.spec.Ports, Started: t.started,
+		Streams: t.spec.Streams, Protocol: t.spec.protocol(), Tool: "linerate", Ports: t.spec.Ports, Started: t.started,
 		Ceiling: ceiling, CeilingMTU: mtu, WarmUp: t.warmUp.Seconds(), Stop: stop, Notes: t.notes,
+		Group: t.spec.Group, Variant: t.spec.Variant, RateLimit: max(t.spec.Rate, t.offered), Method: method, Congest: t.congestion,
 	}
 	if out.Ports == "" {
 		out.Ports = "chosen"
@@ -43,6 +41,9 @@ func (t *trial) result(stop string) (record.Trial, error) {
 		t.addLinks(&out, e)
 		t.addCPU(&out, e)
 	}
+	t.addDatagrams(&out)
+	t.addServer(&out)
+	t.addOutages(&out)
 	for _, l := range out.Lanes {
 		if l.Way == flow.Forward {
 			out.Forward += l.Goodput
@@ -54,20 +55,16 @@ func (t *trial) result(stop string) (record.Trial, error) {
 	if t.spec.Direction != flow.Both {
 		out.Forward, out.Reverse = 0, 0
 	}
-	t.addInterval(&out)
+	t.addSeries(&out)
+	if t.spec.Claim {
+		out.Claimed = t.claimed()
+	}
 	if out.Notes == nil {
 		out.Notes = []string{}
 	}
+	out.Notes = append(out.Notes, processorNotes(out)...)
 	out.Notes = append(out.Notes, out.Check()...)
 	return out, nil
-}
-
-func (t *trial) addInterval(out *record.Trial) {
-	out.GoodputLow, out.GoodputHigh = out.Goodput, out.Goodput
-	if _, half := interval(t.ends.blocks()); !math.IsInf(half, 0) {
-		out.GoodputLow = out.Goodput - unit.BitRate(half)
-		out.GoodputHigh = out.Goodput + unit.BitRate(half)
-	}
 }
 
 // addLanes adds a receiving end's streams, with what TCP said at both ends.
@@ -80,8 +77,9 @@ func (t *trial) addLanes(out *record.Trial, sink *end) {
 	swindow := (sshut.At - sopen.At).Seconds()
 	for i, s := range t.streams[sink.way.name] {
 		lane := record.Lane{Lane: s.Lane, Way: sink.way.name, Sport: s.Sport, Dport: s.Dport}
+		lane.Asked, lane.Granted = t.spec.asked(s.Socket)
 		lane.Goodput = unit.FromBytes(float64(grown(open.Bytes[i], shut.Bytes[i])), window)
-		lane.EgressLink = place(t.cfg.Network, sink.way, flow.Tuple{Proto: flow.TCP, Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: s.Dport})
+		lane.EgressLink = place(t.cfg.Network, sink.way, flow.Tuple{Proto: sink.way.transport(), Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: s.Dport})
 		if below := physical(t.cfg.Network.Host(sink.host), sink.way.lanes, false); len(below) == 1 {
 			lane.IngressLink = below[0]
 		}
@@ -104,12 +102,24 @@ func (t *trial) addLanes(out *record.Trial, sink *end) {
 			lane.TCP.RcvOutOfOrder = grown(a.Last.RcvOutOfOrder, b.Last.RcvOutOfOrder)
 			segments = lane.TCP.SegmentsIn
 		}
+		if c := udpOf(shut, i); c != nil {
+			lane.UDP = datagramsOf(udpAt(open, i), *c, grown(udpAt(sopen, i).Datagrams, udpAt(sshut, i).Datagrams), grown(open.Bytes[i], shut.Bytes[i]))
+			segments = lane.UDP.Received
+		}
 		tags := 0
 		if link, ok := egress(t.cfg.Network.Host(sink.way.from), s.Lane); ok {
 			_, tags, _ = t.cfg.Network.Host(sink.way.from).Below(link.Name)
 			out.MTU = link.MTU
 		}
-		out.Wire += lane.Goodput + unit.FromBytes(float64(segments)*headerBytes(s.Src.Is6(), tags), window)
+		if c := tcpOf(shut, i).MPTCP; c != nil {
+			lane.Subflows = t.subflows(sink.way, tcpOf(sshut, i))
+			out.Unread += unit.FromBytes(float64(tcpOf(shut, i).Unread-tcpOf(open, i).Unread), window)
+			// The kernel counts segments of each subflow only: full ones are taken.
+			if full := out.MTU - predict.HeaderBytes(protocolMPTCP, s.Src.Is6()); full > 0 {
+				segments = grown(open.Bytes[i], shut.Bytes[i]) / uint64(full)
+			}
+		}
+		out.Wire += lane.Goodput + unit.FromBytes(float64(segments)*headerBytes(t.spec.protocol(), s.Src.Is6(), tags), window)
 		out.Lanes = append(out.Lanes, lane)
 	}
 }
@@ -160,14 +170,14 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 			Host: e.host, Link: b.Link,
 			Tx:      unit.FromBytes(float64(grown(a.C.TxBytes, b.C.TxBytes)), seconds),
 			Rx:      unit.FromBytes(float64(grown(a.C.RxBytes, b.C.RxBytes)), seconds),
-			Ceiling: predict.LinkPayload(physical, link.MTU, tags, v6),
+			Ceiling: predict.LinkPayloadOf(t.spec.protocol(), physical, link.MTU, tags, v6),
 			Drops:   grown(dropped(a.C), dropped(b.C)),
 
 			TxPackets: grown(a.C.TxPackets, b.C.TxPackets), RxPackets: grown(a.C.RxPackets, b.C.RxPackets),
 			QdiscDrops: grown(a.QdiscDrops, b.QdiscDrops), QdiscOverlimits: grown(a.QdiscOverlimits, b.QdiscOverlimits),
 			QdiscBacklog: b.QdiscBacklog,
 		}
-		header := headerBytes(v6, tags)
+		header := headerBytes(t.spec.protocol(), v6, tags)
 		use.TxPayload = less(use.Tx, unit.FromBytes(float64(use.TxPackets)*header, seconds))
 		use.RxPayload = less(use.Rx, unit.FromBytes(float64(use.RxPackets)*header, seconds))
 		out.Links = append(out.Links, use)
@@ -178,43 +188,6 @@ func less(a, b unit.BitRate) unit.BitRate { return max(a-b, 0) }
 
 func dropped(c netstate.Counters) uint64 {
 	return c.RxDropped + c.TxDropped + c.RxErrors + c.TxErrors
-}
-
-// addCPU adds an end's processors, once a host.
-func (t *trial) addCPU(out *record.Trial, e *end) {
-	open, shut := e.edges()
-	window := (shut.At - open.At).Seconds()
-	threads := 0.0
-	for i := range min(len(open.CPU.Threads), len(shut.CPU.Threads)) {
-		threads = max(threads, ratio(shut.CPU.Threads[i]-open.CPU.Threads[i], window))
-	}
-	for i := range out.CPU {
-		if out.CPU[i].Host == e.host {
-			out.CPU[i].BusiestThread = max(out.CPU[i].BusiestThread, threads)
-			return
-		}
-	}
-	use := record.CPUUse{Host: e.host, Cores: len(shut.CPU.Busy), BusiestThread: threads, Shared: t.shared(e.host)}
-	for i := range min(len(open.CPU.Busy), len(shut.CPU.Busy)) {
-		busy := ratio(shut.CPU.Busy[i]-open.CPU.Busy[i], window)
-		use.Busy += busy
-		use.Busiest = max(use.Busiest, busy)
-		if i < len(shut.CPU.Softirq) && i < len(open.CPU.Softirq) {
-			use.Softirq += ratio(shut.CPU.Softirq[i]-open.CPU.Softirq[i], window)
-		}
-	}
-	out.CPU = append(out.CPU, use)
-}
-
-// shared reports whether another host of the trial runs on the same machine.
-func (t *trial) shared(host string) bool {
-	m := t.cfg.Network.Machines
-	for _, other := range []string{t.spec.From, t.spec.To} {
-		if other != host && m[other] != "" && m[other] == m[host] {
-			return true
-		}
-	}
-	return false
 }
 
 // address is an address of the end's own host in the trial.

@@ -23,7 +23,7 @@ func TestHeaderBytes(t *testing.T) {
 		tags int
 		want float64
 	}{{false, 0, 66}, {true, 0, 86}, {false, 1, 70}, {true, 2, 94}} {
-		got := headerBytes(c.v6, c.tags)
+		got := headerBytes("tcp", c.v6, c.tags)
 		if got != c.want {
 			t.Errorf("IPv6 %v, %d tags: %v, want %v", c.v6, c.tags, got, c.want)
 		}
@@ -110,7 +110,12 @@ func TestResult(t *testing.T) {
 	if c := got.CPU[0]; c.Host != "beta" || c.Cores != 2 || !near(c.Busy, 1.25, 1e-9) || c.Busiest != 1 || c.Softirq != 0.5 || c.BusiestThread != 0.5 || c.Shared {
 		t.Errorf("processor %+v", c)
 	}
+	if len(got.Blocks) != 10 || got.BlockLength != 0.2 || len(got.Series) != 10 || len(got.SeriesAt) != 10 || got.SeriesAt[9] != 2 || got.Shaper != nil ||
+		!near(float64(got.Blocks[3]), 2*stream, 1e-9) || !near(float64(got.Series[3]), 2*stream, 1e-6) {
+		t.Errorf("blocks %v of %v s, series %v at %v", got.Blocks, got.BlockLength, got.Series, got.SeriesAt)
+	}
 	got.Lanes, got.Links, got.CPU, got.Notes = nil, nil, nil, nil
+	got.Blocks, got.BlockLength, got.Series, got.SeriesAt = nil, 0, nil, nil
 	approx := cmp.Comparer(func(a, b unit.BitRate) bool { return near(float64(a), float64(b), 1e-9) })
 	if diff := cmp.Diff(want, got, approx); diff != "" {
 		t.Errorf("trial (-want +got)\n%s", diff)

@@ -20,12 +20,20 @@ type round struct {
 	started time.Time
 	warmUp  time.Duration
 	notes   []string
+	settled bool // the window's beginning moves no more
+	loaded  []*loadedSeries
+	counted unit.Bytes // that cfg.Care was told of
+	failing bool       // a link is made to fail: sample often
+	late    lateness   // of that
 }
 
 // runRound carries out trials at the same time and returns their results, in
 // the order of the specs, and the deepest dip of their sum. Everything it
 // opened is closed when it returns.
 func runRound(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, float64, error) {
+	if len(specs) > 0 && specs[0].Tool != "" {
+		return runTools(ctx, cfg, specs)
+	}
 	r := &round{cfg: cfg, started: time.Now()}
 	defer func() {
 		for _, t := range r.trials {
@@ -48,8 +56,13 @@ func runRound(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 	if err := r.warm(ctx); err != nil {
 		return nil, 0, err
 	}
+	stopPings, stopFailing := r.pingLoaded(ctx), r.failLinks(ctx)
 	stop, err := r.window(ctx)
-	if err != nil {
+	stopPings()
+	if err = errors.Join(err, stopFailing()); err != nil {
+		return nil, 0, err
+	}
+	if err := r.conclude(ctx); err != nil {
 		return nil, 0, err
 	}
 	var results []record.Trial
@@ -61,7 +74,10 @@ func runRound(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 		}
 		results = append(results, result)
 	}
-	return results, r.ends.dip(), nil
+	if r.cfg.Pinged != nil {
+		r.cfg.Pinged(r.latencies(results))
+	}
+	return results, r.ends.counted().Dip(), nil
 }
 
 // start lets every sending end send.

@@ -18,10 +18,12 @@ import (
 
 // Spec is one trial to run.
 type Spec struct {
-	From, To     string
-	Direction    flow.Direction
-	Streams      int    // in each direction
-	Protocol     string // "tcp" or "", "udp", "mptcp"
+	From, To  string
+	Direction flow.Direction
+	Streams   int    // in each direction
+	Protocol  string // "tcp" or "", "udp", "mptcp"
+	// Tool is a program that the hosts have installed, "iperf2"; "" is this one.
+	Tool         string
 	Ports        string
 	SocketBuffer unit.Bytes
 	Congestion   string
@@ -33,8 +35,30 @@ type Spec struct {
 	// Rate is what all streams of a direction offer together, payload; zero is
 	// no limit.
 	Rate unit.BitRate
+	// Flood lets UDP without a rate go as fast as it can, over what the path
+	// may carry; else it keeps to the predicted ceiling.
+	Flood bool
+	// Unpinned leaves the streams' threads to the scheduler, see package
+	// placement.
+	Unpinned bool
+	// Precision is half the 95 % interval's width, as a share of the mean, at
+	// which the stop rule ends the window; zero is series.DefaultPrecision.
+	Precision float64
 	// MaxBytes ends the window, in all; zero is no limit.
 	MaxBytes unit.Bytes
+	// Lanes are the only pairs of addresses to use, From's first; nil is every
+	// lane of the pair.
+	Lanes []flow.Lane
+	// Claim also counts what the senders would report by themselves, see
+	// record.Trial.Claimed.
+	Claim bool
+	// Group and Variant are noted in the result, see record.Trial.
+	Group, Variant string
+	// Loaded is the latency series to take while the window is open; nil is
+	// none. Config.Pinged is told.
+	Loaded *Pings
+	// Fail is a link to take down and up again in the window; nil is none.
+	Fail *Failing
 	// Within are the only ports that a receiver may listen on; nil is any.
 	Within *flow.PortRange
 	// Duration is the exact length of the window; zero lets the stop rule end
@@ -53,6 +77,11 @@ type Config struct {
 	Logger  *slog.Logger // nil is silence
 	// Progress is told what a running trial carries now; nil is nobody.
 	Progress func(Progress)
+	// Pinged is told of the latency under load of a round, once it is over; of
+	// a round that is repeated, again. Nil is nobody.
+	Pinged func([]record.Latency)
+	// Care may end trials early; nil lets them be.
+	Care Care
 }
 
 // Progress is a running trial's state.
@@ -64,8 +93,9 @@ type Progress struct {
 }
 
 const (
-	pollEvery   = 200 * time.Millisecond
-	longestWarm = 6 * time.Second
+	// longestWarm is more than the 8 s for which HyStart may leave a stream at
+	// a third of its share.
+	longestWarm = 10 * time.Second
 	defaultLong = 10 * time.Second
 	// slack is what a session may outlive the time its trial can take.
 	slack = 30 * time.Second
@@ -81,6 +111,7 @@ type end struct {
 	links   []string
 	samples []agentapi.Sample
 	opened  int // index of the sample that opens the window
+	closed  int // of the one that closes it; zero is the last so far
 }
 
 // trial is one measurement of a running round.
@@ -90,8 +121,13 @@ type trial struct {
 	ends    ends
 	streams map[flow.Direction][]agentapi.Stream
 	notes   []string
-	started time.Time
-	warmUp  time.Duration
+	method  record.Method
+	// congestion is what the senders' sockets read back.
+	congestion string
+	offered    unit.BitRate // UDP's rate in one direction, where none was asked for
+	started    time.Time
+	warmUp     time.Duration
+	feed       *feed // of a trial against a listener; nil otherwise
 }
 
 // repeats is how often a trial is measured again that was disturbed.
@@ -125,7 +161,7 @@ func Run(ctx context.Context, cfg Config, spec Spec) (record.Trial, error) {
 			best, dip = again, againDip
 		}
 	}
-	if dip > tolerableDip {
+	if dip > tolerableDip && len(best.Outages) == 0 {
 		best.Notes = append(best.Notes, fmt.Sprintf("unsteady: the rate fell by %.0f %% for a moment, in every repetition", 100*dip))
 	}
 	return best, nil
@@ -134,6 +170,9 @@ func Run(ctx context.Context, cfg Config, spec Spec) (record.Trial, error) {
 // disturbed says what speaks against a trial; "" for nothing. A full processor
 // explains a rate that falls: repeating it would tell nothing new.
 func disturbed(t record.Trial, dip float64) string {
+	if halted(t.Stop) || len(t.Outages) > 0 {
+		return "" // it is meant to be over, or its reason is known
+	}
 	if wrong := t.Check(); len(wrong) > 0 {
 		return "contradicted itself (" + wrong[0] + ")"
 	}
@@ -173,6 +212,9 @@ func once(ctx context.Context, cfg Config, spec Spec) (record.Trial, float64, er
 
 // open makes every session: sinks first, since a source connects at once.
 func (t *trial) open(ctx context.Context) error {
+	if l, ok := t.cfg.Network.Listeners[t.spec.To]; ok {
+		return t.openListener(ctx, l)
+	}
 	all, err := ways(t.cfg.Network, t.spec)
 	if err != nil {
 		return err
@@ -203,8 +245,9 @@ func (t *trial) openSink(ctx context.Context, w way, id string, key agentapi.Key
 	}
 	e := t.newEnd(w, w.to, id+"-"+string(w.name)+"-in", false, sampled)
 	reply, err := e.at.OpenSink(ctx, agentapi.SinkRequest{
-		Session: e.session, Key: key, Bind: bind, Peers: peers, Streams: w.streams,
+		Session: e.session, Key: key, Bind: bind, Peers: peers, Streams: w.streams, Within: t.spec.Within, Socket: t.spec.receiving(), Mode: t.spec.Mode,
 		SocketBuffer: t.spec.SocketBuffer, Congestion: t.spec.Congestion, Links: e.links, Lifetime: lifetime,
+		MPTCP: t.spec.protocol() == protocolMPTCP, UDP: t.spec.datagrams(), Unpinned: t.spec.Unpinned,
 	})
 	if err != nil {
 		return reply, fmt.Errorf("listen on %s: %w", w.to, err)
@@ -285,5 +328,5 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // ceiling is what this trial's result must not exceed.
 func (t *trial) ceiling() (unit.BitRate, int, error) {
-	return predict.Ceiling(t.cfg.Network.Fabric, t.spec.From, t.spec.To, t.spec.Direction, t.spec.CeilingMTU)
+	return predict.CeilingOf(t.cfg.Network.Fabric, t.traffic(t.spec.Direction), t.spec.CeilingMTU)
 }

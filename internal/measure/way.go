@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -15,17 +16,18 @@ type way struct {
 	from, to string
 	lanes    []flow.Lane // as seen from the sender
 	streams  int
+	proto    flow.Proto // what the hashes of links see
 }
 
 // ways splits a trial's direction into what each host sends.
 func ways(n Network, spec Spec) ([]way, error) {
 	var out []way
 	for _, d := range spec.Direction.Ways() {
-		w := way{name: d, from: spec.From, to: spec.To, streams: spec.Streams}
+		w := way{name: d, from: spec.From, to: spec.To, streams: spec.Streams, proto: spec.proto()}
 		if d == flow.Reverse {
 			w.from, w.to = spec.To, spec.From
 		}
-		lanes, err := predict.Lanes(n.Fabric, w.from, w.to, "")
+		lanes, err := lanesOf(n, spec, d)
 		if err != nil {
 			return nil, err
 		}
@@ -36,6 +38,23 @@ func ways(n Network, spec Spec) ([]way, error) {
 		out = append(out, w)
 	}
 	return out, nil
+}
+
+// lanesOf is the lanes of one way of a trial, the sender's address first.
+func lanesOf(n Network, spec Spec, d flow.Direction) ([]flow.Lane, error) {
+	if len(spec.Lanes) == 0 {
+		if d == flow.Reverse {
+			return predict.Lanes(n.Fabric, spec.To, spec.From, "")
+		}
+		return predict.Lanes(n.Fabric, spec.From, spec.To, "")
+	}
+	lanes := slices.Clone(spec.Lanes)
+	if d == flow.Reverse {
+		for i := range lanes {
+			lanes[i] = lanes[i].Reverse()
+		}
+	}
+	return lanes, nil
 }
 
 // lane is the addresses of stream i: streams take turns on the lanes.

@@ -3,15 +3,175 @@ package measure
 import (
 	"context"
 	"math"
-	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/series"
 	"github.com/linerate/linerate/unit"
 )
+
+// The words of record.Trial.Stop for a window that ended as it should.
+const (
+	stopInterval = "interval"
+	stopMaximum  = "maximum"
+	stopDuration = "duration"
+)
+
+const (
+	shortestPoll  = 20 * time.Millisecond
+	windowLeeway  = 5 * time.Millisecond
+	minimumWindow = 100 * time.Millisecond
+	// leastRoundTrips is how many round trips the stop rule wants to have seen:
+	// a congestion window takes tens of them to go up and down.
+	leastRoundTrips = 20
+)
+
+// warm lets the streams run until their sum is steady, at most longestWarm,
+// and opens the window where it became so: everything was counted since the
+// first byte, so that what showed that it was steady is part of it.
+func (r *round) warm(ctx context.Context) error {
+	if err := r.ends.take(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := sleep(ctx, r.poll()); err != nil {
+			return err
+		}
+		if err := r.ends.take(ctx); err != nil {
+			return err
+		}
+		if err := r.haltWarm(); err != nil {
+			return err
+		}
+		r.report("warming up", r.ends.received(last(1), last(0)))
+		s := r.ends.series()
+		if w := s.Window(); w.Over {
+			r.open(s, w.First)
+			return nil
+		}
+		if s.Length() >= longestWarm {
+			r.notes = append(r.notes, "not steady after the longest warm-up")
+			r.open(s, len(s))
+			r.settled = true
+			return nil
+		}
+	}
+}
+
+// open opens the window with a point of the series of all ends.
+func (r *round) open(s series.Series, first int) {
+	for _, e := range r.ends {
+		e.opened, e.closed = min(first, len(e.samples)-1), 0
+	}
+	r.warmUp = 0
+	if first > 0 {
+		r.warmUp = s[first-1].To
+	}
+}
+
+// window keeps the common window open on all ends until the duration or the
+// stop rule ends it.
+func (r *round) window(ctx context.Context) (string, error) {
+	spec := r.trials[0].spec
+	length := max(spec.longest(), minimumWindow)
+	rule := series.Rule{Precision: spec.Precision, Least: max(leastRoundTrips*r.ends.roundTrip(), series.LeastWindow)}
+	for {
+		if r.ends.opened() >= length+r.late.now()-windowLeeway {
+			if stop := stopWord(spec); !r.inFall() {
+				return stop, nil
+			}
+		}
+		if err := sleep(ctx, r.nextPoll(length)); err != nil {
+			return "", err
+		}
+		if err := r.ends.take(ctx); err != nil {
+			return "", err
+		}
+		if word := r.halt(); word != "" {
+			return word, nil
+		}
+		r.report("measuring", r.ends.received(func(e *end) int { return e.opened }, last(0)))
+		s := r.ends.series()
+		if !r.follow(s, length) || spec.Duration > 0 {
+			continue
+		}
+		if e, enough := rule.Enough(s, r.first()); enough && r.possible(e.Mean) {
+			return stopInterval, nil
+		}
+	}
+}
+
+// nextPoll is the time until the next sample: the usual one, or the rest of
+// the window and the moment that makes it full, so that no point is a fraction
+// of the others.
+func (r *round) nextPoll(length time.Duration) time.Duration {
+	poll := r.poll()
+	if left := length - r.ends.opened(); left > windowLeeway && left < poll+poll/2 {
+		return left + time.Millisecond
+	}
+	return poll
+}
+
+// stopWord is why a window ended that has its full length.
+func stopWord(s Spec) string {
+	if s.Duration > 0 {
+		return stopDuration
+	}
+	return stopMaximum
+}
+
+// inFall reports a window that is long enough and ends where the rate has just
+// fallen, as behind a token bucket: a moment more tells. The window is closed
+// meanwhile; a burst that shows opens it again, see follow.
+func (r *round) inFall() bool {
+	s := r.ends.series()
+	if r.settled || r.trials[0].spec.Fail != nil || s.Length() >= longestWarm+r.trials[0].spec.longest() || !s.MayBeBucket() {
+		return false
+	}
+	for _, e := range r.ends {
+		if e.closed == 0 {
+			e.closed = len(e.samples) - 1
+		}
+	}
+	return true
+}
+
+// follow moves the window's beginning where more samples show that the
+// warm-up lasted longer, or that a token bucket's burst did, and reports
+// whether the rate is steady now. A window of exact length moves for a burst
+// only, so that it ends; and none does while a link is made to fail.
+func (r *round) follow(s series.Series, length time.Duration) bool {
+	spec := r.trials[0].spec
+	if r.settled || spec.Fail != nil {
+		return true
+	}
+	w := s.Window()
+	late := s.Length() >= longestWarm+length
+	switch {
+	case w.Bucket != nil && w.After > r.first() && !late:
+		r.open(s, w.First)
+	case spec.Duration == 0 && w.Over && !late:
+		r.open(s, w.First)
+	}
+	return w.Over || late
+}
+
+// first is the index of the first point of the window.
+func (r *round) first() int { return r.ends[0].opened }
+
+// possible reports whether the ends' mean is no more than their ceiling. What
+// is above it cannot last, so the stop rule must not be content with it.
+func (r *round) possible(mean unit.BitRate) bool {
+	ceiling := unit.BitRate(0)
+	for _, t := range r.trials {
+		c, _, err := t.ceiling()
+		if err != nil || c <= 0 {
+			return true
+		}
+		ceiling += c
+	}
+	return mean <= ceiling*1.01
+}
 
 // received is the payload rate of all receiving ends between two samples.
 func (es ends) received(from, to func(*end) int) unit.BitRate {
@@ -32,89 +192,39 @@ func last(back int) func(*end) int {
 	return func(e *end) int { return max(len(e.samples)-1-back, 0) }
 }
 
-// Warm-up ends when the rate has stopped rising: the mean of the newest three
-// blocks is within 3 % of the three before, and slow start has had its second.
-const (
-	warmBlocks  = 3
-	warmShare   = 0.03
-	leastWarmUp = time.Second
-)
-
-// warm lets the streams run until their sum is steady, at most longestWarm.
-func (r *round) warm(ctx context.Context) error {
-	begin := time.Now()
-	if err := r.ends.take(ctx); err != nil {
-		return err
-	}
-	for samples := 1; ; samples++ {
-		if err := sleep(ctx, pollEvery); err != nil {
-			return err
-		}
-		if err := r.ends.take(ctx); err != nil {
-			return err
-		}
-		r.report("warming up", r.ends.received(last(1), last(0)))
-		r.warmUp = time.Since(begin)
-		if r.warmUp >= longestWarm {
-			r.notes = append(r.notes, "not steady after the longest warm-up")
-			return nil
-		}
-		if r.warmUp < leastWarmUp || samples < 2*warmBlocks {
-			continue
-		}
-		newer := float64(r.ends.received(last(warmBlocks), last(0)))
-		older := float64(r.ends.received(last(2*warmBlocks), last(warmBlocks)))
-		if newer > 0 && math.Abs(newer-older) <= warmShare*newer {
-			return nil
+// series is the sum of all receiving ends between consecutive samples, from
+// the first on; times are the first such end's.
+func (es ends) series() series.Series {
+	var clock *end
+	points := math.MaxInt
+	for _, e := range es {
+		points = min(points, len(e.samples)-1)
+		if clock == nil && !e.sending {
+			clock = e
 		}
 	}
+	if clock == nil || points < 1 {
+		return nil
+	}
+	out := make(series.Series, points)
+	for k := range out {
+		at := func(n int) func(*end) int { return func(*end) int { return n } }
+		out[k] = series.Point{
+			From: clock.samples[k].At - clock.samples[0].At, To: clock.samples[k+1].At - clock.samples[0].At,
+			Rate: es.received(at(k), at(k+1)),
+		}
+	}
+	return out
 }
 
-// Stop rule: the 95 % interval of the mean of the block means is within 2 %.
-// Blocks of 0.4 s, because shorter ones are correlated.
-const (
-	blockSamples  = 2
-	stopShare     = 0.02
-	leastBlocks   = 4
-	confidence    = 0.95
-	stopInterval  = "interval"
-	stopMaximum   = "maximum"
-	stopDuration  = "duration"
-	shortestPoll  = 20 * time.Millisecond
-	windowLeeway  = 5 * time.Millisecond
-	minimumWindow = 100 * time.Millisecond
-)
-
-// window opens the common window on all ends and keeps it open until the
-// duration or the stop rule ends it.
-func (r *round) window(ctx context.Context) (string, error) {
-	if err := r.ends.take(ctx); err != nil {
-		return "", err
+// counted is the part of the series that is in the window.
+func (es ends) counted() series.Series {
+	s := es.series()
+	if len(s) == 0 {
+		return nil
 	}
-	for _, e := range r.ends {
-		e.opened = len(e.samples) - 1
-	}
-	length := max(r.trials[0].spec.longest(), minimumWindow)
-	for {
-		left := length - r.ends.opened()
-		if err := sleep(ctx, max(min(left, pollEvery), shortestPoll)); err != nil {
-			return "", err
-		}
-		if err := r.ends.take(ctx); err != nil {
-			return "", err
-		}
-		r.report("measuring", r.ends.received(func(e *end) int { return e.opened }, last(0)))
-		switch over := r.ends.opened() >= length-windowLeeway; {
-		case over && r.trials[0].spec.Duration > 0:
-			return stopDuration, nil
-		case over:
-			return stopMaximum, nil
-		case r.trials[0].spec.Duration == 0:
-			if mean, half := interval(r.ends.blocks()); mean > 0 && half <= stopShare*mean {
-				return stopInterval, nil
-			}
-		}
-	}
+	opened := min(es[0].opened, len(s))
+	return s[opened:max(min(es[0].last(), len(s)), opened)]
 }
 
 // opened is how long the window has been open, by the samples of the end that
@@ -128,70 +238,30 @@ func (es ends) opened() time.Duration {
 	return least
 }
 
-// blocks are the sums of all receiving ends over consecutive blocks of
-// the window.
-func (es ends) blocks() []float64 {
-	var out []float64
-	for k := 0; ; k++ {
-		complete := true
-		for _, e := range es {
-			complete = complete && e.opened+(k+1)*blockSamples < len(e.samples)
+// roundTrip is the longest that a sender's TCP has measured lately; zero where
+// none was read.
+func (es ends) roundTrip() time.Duration {
+	longest := 0.0
+	for _, e := range es {
+		if !e.sending || len(e.samples) == 0 {
+			continue
 		}
-		if !complete {
-			return out
+		for _, tcp := range e.samples[len(e.samples)-1].TCP {
+			longest = max(longest, tcp.Last.RTTMS)
 		}
-		at := func(n int) func(*end) int { return func(e *end) int { return e.opened + n*blockSamples } }
-		out = append(out, float64(es.received(at(k), at(k+1))))
 	}
-}
-
-// tolerableDip is how far the rate between two samples may fall below the
-// median of the window before the trial counts as disturbed: a saturated link
-// keeps within 3 %, a machine that lost its processor does not.
-const tolerableDip = 0.15
-
-// dip is the deepest fall of the rate between two samples of the window, as a
-// share of the median.
-func (es ends) dip() float64 {
-	var rates []float64
-	for k := 0; ; k++ {
-		complete := true
-		for _, e := range es {
-			complete = complete && e.opened+k+1 < len(e.samples)
-		}
-		if !complete {
-			break
-		}
-		at := func(n int) func(*end) int { return func(e *end) int { return e.opened + n } }
-		rates = append(rates, float64(es.received(at(k), at(k+1))))
-	}
-	if len(rates) < 3 {
-		return 0
-	}
-	slices.Sort(rates)
-	median := rates[len(rates)/2]
-	if median <= 0 {
-		return 0
-	}
-	return 1 - rates[0]/median
-}
-
-// interval is the mean and half the width of its 95 % interval (Student's t);
-// half is infinite with too few values to say.
-func interval(values []float64) (mean, half float64) {
-	if len(values) < leastBlocks {
-		if len(values) > 0 {
-			mean = stat.Mean(values, nil)
-		}
-		return mean, math.Inf(1)
-	}
-	mean, deviation := stat.MeanStdDev(values, nil)
-	n := float64(len(values))
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(1 - (1-confidence)/2)
-	return mean, t * deviation / math.Sqrt(n)
+	return time.Duration(longest * float64(time.Millisecond))
 }
 
 // edges are the samples that open and close an end's window.
 func (e *end) edges() (open, shut agentapi.Sample) {
-	return e.samples[e.opened], e.samples[len(e.samples)-1]
+	return e.samples[e.opened], e.samples[e.last()]
+}
+
+// last is the index of the sample that closes the window, or would now.
+func (e *end) last() int {
+	if e.closed > 0 {
+		return e.closed
+	}
+	return len(e.samples) - 1
 }

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/unit"
 )
@@ -16,105 +14,129 @@ func near(a, b, share float64) bool {
 	return a == b || math.Abs(a-b) <= share*math.Max(math.Abs(a), math.Abs(b))
 }
 
-// TestInterval: Student's t for 95 % is 3.182446, 2.776445 and 2.262157 with
-// 3, 4 and 9 degrees of freedom.
-func TestInterval(t *testing.T) {
-	for _, c := range []struct {
-		values     []float64
-		mean, half float64
-	}{
-		{[]float64{1, 2, 3, 4}, 2.5, 3.182446 * 1.2909944 / 2},
-		{[]float64{10, 12, 11, 13, 14}, 12, 2.776445 * 1.5811388 / 2.2360680},
-		{[]float64{0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, 0.5, 2.262157 * 0.5270463 / 3.1622777},
-		{[]float64{7, 7, 7, 7}, 7, 0},
-		{[]float64{1, 2, 3}, 2, math.Inf(1)},
-		{[]float64{5}, 5, math.Inf(1)},
-		{nil, 0, math.Inf(1)},
-	} {
-		mean, half := interval(c.values)
-		if !near(mean, c.mean, 1e-6) || !near(half, c.half, 1e-6) {
-			t.Errorf("%v: %v ± %v, want %v ± %v", c.values, mean, half, c.mean, c.half)
-		}
-	}
-}
-
-// TestIntervalScales: in other units, and beside a constant, it is the same
-// interval.
-func TestIntervalScales(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(rapid.Float64Range(1, 1000), leastBlocks, 50).Draw(t, "values")
-		scale, add := rapid.Float64Range(1, 1e6).Draw(t, "scale"), rapid.Float64Range(0, 1000).Draw(t, "add")
-		other := make([]float64, len(values))
-		for i, v := range values {
-			other[i] = scale * (v + add)
-		}
-		mean, half := interval(values)
-		otherMean, otherHalf := interval(other)
-		if !near(otherMean, scale*(mean+add), 1e-9) || math.Abs(otherHalf-scale*half) > 1e-6*scale*(1+half) || half < 0 {
-			t.Fatalf("%v ± %v became %v ± %v with x %v", mean, half, otherMean, otherHalf, scale)
-		}
-	})
-}
-
-func TestBlocks(t *testing.T) {
-	sender := receiving(9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9)
+// TestSeries: the sum of the receiving ends, from the first sample on, and the
+// part of it that is in the window.
+func TestSeries(t *testing.T) {
+	sender := receiving(9e9, 9e9, 9e9)
 	sender.sending = true
-	warmed := receiving(1e6, 1e6, 100e6, 200e6, 300e6, 500e6)
+	warmed := receiving(1e6, 1e6, 100e6, 200e6)
 	warmed.opened = 2
 	for _, c := range []struct {
-		name string
-		ends []*end
-		want []float64
+		name      string
+		ends      []*end
+		all, some []float64
 	}{
-		{"two samples a block, the odd one left out", []*end{receiving(100e6, 200e6, 300e6, 500e6, 900e6)}, []float64{150e6, 400e6}},
-		{"senders do not count", []*end{sender, receiving(100e6, 200e6, 300e6, 500e6)}, []float64{150e6, 400e6}},
-		{"both ways sum", []*end{receiving(100e6, 200e6), receiving(10e6, 20e6)}, []float64{165e6}},
-		{"the end that has seen least", []*end{receiving(100e6, 200e6, 300e6, 500e6), receiving(10e6, 20e6, 1e6)}, []float64{165e6}},
-		{"the warm-up does not count", []*end{warmed}, []float64{150e6, 400e6}},
-		{"no block yet", []*end{receiving(100e6)}, nil},
+		{"one end", []*end{receiving(100e6, 200e6)}, []float64{100e6, 200e6}, []float64{100e6, 200e6}},
+		{"senders do not count", []*end{sender, receiving(100e6, 200e6, 300e6)}, []float64{100e6, 200e6, 300e6}, []float64{100e6, 200e6, 300e6}},
+		{"both ways sum", []*end{receiving(100e6, 200e6), receiving(10e6, 20e6)}, []float64{110e6, 220e6}, []float64{110e6, 220e6}},
+		{"the end that has seen least", []*end{receiving(100e6, 200e6), receiving(10e6)}, []float64{110e6}, []float64{110e6}},
+		{"the warm-up does not count", []*end{warmed}, []float64{1e6, 1e6, 100e6, 200e6}, []float64{100e6, 200e6}},
+		{"one sample", []*end{receiving()}, nil, nil},
+		{"nobody receives", []*end{sender}, nil, nil},
 	} {
-		got := ends(c.ends).blocks()
-		if diff := cmp.Diff(c.want, got, cmp.Comparer(func(a, b float64) bool { return near(a, b, 1e-6) })); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", c.name, diff)
+		for which, want := range map[string][]float64{"all": c.all, "counted": c.some} {
+			got := ends(c.ends).series()
+			if which == "counted" {
+				got = ends(c.ends).counted()
+			}
+			var rates []float64
+			for i, p := range got {
+				if p.To-p.From != step || i > 0 && p.From != got[i-1].To {
+					t.Errorf("%s: point %d from %v to %v", c.name, i, p.From, p.To)
+				}
+				rates = append(rates, float64(p.Rate))
+			}
+			if diff := cmp.Diff(want, rates, cmp.Comparer(func(a, b float64) bool { return near(a, b, 1e-6) })); diff != "" {
+				t.Errorf("%s, %s (-want +got)\n%s", c.name, which, diff)
+			}
 		}
 	}
 }
 
-func TestDip(t *testing.T) {
-	warmed := receiving(0, 0, 100e6, 100e6, 100e6)
-	warmed.opened = 2
+// steady is that many points of a rate with a ripple of one per mille.
+func steady(rate unit.BitRate, points int) []unit.BitRate {
+	out := make([]unit.BitRate, points)
+	for i := range out {
+		out[i] = rate * unit.BitRate(1+0.001*float64(i*7%5-2))
+	}
+	return out
+}
+
+// TestFollow: the window begins after a burst that shows later, and later than
+// the warm-up first seemed to end where the stop rule decides; it stays where
+// it is while a link is made to fail.
+func TestFollow(t *testing.T) {
+	burst := append(steady(2e9, 30), steady(1e9, 20)...)
+	late := append(steady(330e6, 12), steady(1e9, 30)...)
 	for _, c := range []struct {
-		name string
-		ends []*end
-		want float64
+		name  string
+		rates []unit.BitRate
+		spec  Spec
+		want  int
 	}{
-		{"steady", []*end{receiving(100e6, 100e6, 100e6, 100e6)}, 0},
-		{"one moment at half", []*end{receiving(100e6, 100e6, 50e6, 100e6, 100e6)}, 0.5},
-		{"a stall", []*end{receiving(100e6, 0, 100e6)}, 1},
-		{"rising is no dip of the median", []*end{receiving(90e6, 100e6, 300e6)}, 0.1},
-		{"one way's dip is half of both", []*end{receiving(100e6, 0, 100e6), receiving(100e6, 100e6, 100e6)}, 0.5},
-		{"before the window", []*end{warmed}, 0},
-		{"nothing carried", []*end{receiving(0, 0, 0)}, 0},
-		{"too few to say", []*end{receiving(100e6, 0)}, 0},
+		{"burst, stop rule", burst, Spec{}, 31},
+		{"burst, exact length", burst, Spec{Duration: 10 * time.Second}, 31},
+		{"late, stop rule", late, Spec{}, 12},
+		{"late, exact length", late, Spec{Duration: 10 * time.Second}, 1},
+		{"while a link fails", burst, Spec{Duration: 10 * time.Second, Fail: &Failing{}}, 1},
 	} {
-		if got := ends(c.ends).dip(); math.Abs(got-c.want) > 1e-6 {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		e := receiving(c.rates...)
+		e.opened = 1
+		r := &round{trials: []*trial{{spec: c.spec, ends: ends{e}}}, ends: ends{e}}
+		if steady := r.follow(r.ends.series(), c.spec.longest()); !steady || r.first() < c.want || r.first() > c.want+1 {
+			t.Errorf("%s: steady %v from point %d on, want %d or the next", c.name, steady, r.first(), c.want)
 		}
 	}
 }
 
-// TestDipShare: for any rates it is a share, and zero for a constant rate.
-func TestDipShare(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rates := rapid.SliceOfN(rapid.Float64Range(0, 1e11), 0, 40).Draw(t, "rates")
-		var all []unit.BitRate
-		for _, r := range rates {
-			all = append(all, unit.BitRate(r))
+// TestInFall: a window that ends just after a fall is closed, and looked at a
+// little longer: a bucket opens it again, anything else leaves it as it was.
+func TestInFall(t *testing.T) {
+	fell := append(steady(2e9, 30), steady(1e9, 5)...)
+	e := receiving(fell...)
+	e.opened = 1
+	r := &round{trials: []*trial{{spec: Spec{Duration: 7 * time.Second}, ends: ends{e}}}, ends: ends{e}}
+	if !r.inFall() || e.closed != 35 {
+		t.Fatalf("closed at %d", e.closed)
+	}
+	for name, c := range map[string]struct {
+		later          []unit.BitRate
+		wants          bool
+		opened, closed int
+	}{
+		"it stays low":       {steady(1e9, 12), false, 31, 0},
+		"it was for a while": {steady(2e9, 3), false, 1, 35},
+		"not known yet":      {steady(1e9, 3), true, 1, 35},
+	} {
+		later := receiving(append(append([]unit.BitRate(nil), fell...), c.later...)...)
+		later.opened, later.closed = 1, 35
+		r.ends, r.trials[0].ends = ends{later}, ends{later}
+		r.follow(r.ends.series(), 7*time.Second)
+		if later.opened < c.opened || later.opened > c.opened+1 || later.closed != c.closed {
+			t.Errorf("%s: window from %d to %d, want %d to %d", name, later.opened, later.closed, c.opened, c.closed)
 		}
-		if d := (ends{receiving(all...)}).dip(); d < 0 || d > 1 || math.IsNaN(d) {
-			t.Fatalf("dip %v", d)
+		if got := r.inFall(); got != c.wants {
+			t.Errorf("%s: wants to know more: %v", name, got)
 		}
-	})
+	}
+}
+
+// TestUsualPoll: a short window has enough samples, a long one not too many.
+func TestUsualPoll(t *testing.T) {
+	for _, c := range []struct {
+		streams  int
+		duration time.Duration
+		want     time.Duration
+	}{
+		{1, 0, pollEvery}, {1024, 0, pollManyEvery}, {1, time.Second, time.Second / 16}, {1, 100 * time.Millisecond, shortestPoll},
+		{1, time.Hour, 1800 * time.Millisecond}, {8, 10 * time.Second, pollEvery},
+	} {
+		e := &end{way: way{streams: c.streams}}
+		r := &round{trials: []*trial{{spec: Spec{Duration: c.duration}}}, ends: ends{e}}
+		if got := r.usualPoll(); got != c.want {
+			t.Errorf("%d streams, %v: every %v, want %v", c.streams, c.duration, got, c.want)
+		}
+	}
 }
 
 // TestReceived: a counter that was set back carries nothing, not 2^64 bytes.

@@ -1,5 +1,6 @@
-// Package ping measures round trips with ICMP echo (RFC 792, RFC 4443), and
-// whether a path lets a packet of a given size through unfragmented.
+// Package ping measures round trips, with ICMP echo (RFC 792, RFC 4443) or the
+// time that a TCP connection takes, and whether a path lets a packet of a
+// given size through unfragmented.
 package ping
 
 import (
@@ -18,6 +19,12 @@ const (
 	maxCount    = 10_000
 	minInterval = time.Millisecond
 	maxPacket   = 65_535
+	// A connection costs the peer more than an echo.
+	minConnectInterval = 5 * time.Millisecond
+	// The kernel sends a SYN again after 1 s (TCP_TIMEOUT_INIT): an answer
+	// after that says nothing of the round trip, so the first one is lost.
+	maxConnectTimeout = 950 * time.Millisecond
+	maxPort           = 65_535
 )
 
 // usualPacket is what ping(8) sends: 56 bytes behind the headers.
@@ -34,8 +41,13 @@ func fill(r agentapi.PingRequest) (agentapi.PingRequest, error) {
 	if r.Timeout == 0 {
 		r.Timeout = time.Second
 	}
+	if r.TCP != 0 {
+		r.Timeout = min(r.Timeout, maxConnectTimeout)
+	}
 	switch {
 	case !r.Dst.IsValid(), r.Count < 1, r.Count > maxCount:
+		return r, ErrRequest
+	case r.TCP < 0, r.TCP > maxPort, r.TCP != 0 && (r.Interval < minConnectInterval || r.DontFragment || r.Dst.IsMulticast() || r.Dst.IsUnspecified()):
 		return r, ErrRequest
 	case r.Interval < minInterval, r.Timeout < 0, r.Timeout > time.Minute:
 		return r, ErrRequest

@@ -21,13 +21,16 @@ type socket struct {
 }
 
 // Run sends the series and returns the round trips that came back in time. It
-// works in the calling thread's namespace. Without CAP_NET_RAW it needs the
-// group to be in net.ipv4.ping_group_range, else fs.ErrPermission. Lost
-// replies are no error.
+// works in the calling thread's namespace. Echoes need CAP_NET_RAW, or the
+// group in net.ipv4.ping_group_range (for IPv6 too), else fs.ErrPermission;
+// TCP needs nothing. Lost replies are no error.
 func Run(ctx context.Context, r agentapi.PingRequest) (agentapi.PingReply, error) {
 	r, err := fill(r)
 	if err != nil {
 		return agentapi.PingReply{}, err
+	}
+	if r.TCP != 0 {
+		return connects(ctx, r)
 	}
 	s, err := openSocket(r)
 	if err != nil {
@@ -48,6 +51,9 @@ func openSocket(r agentapi.PingRequest) (*socket, error) {
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
 		s.raw = false
 		s.fd, err = syscall.Socket(domain, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, protocol)
+	}
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+		return nil, fmt.Errorf("open ICMP socket: %w (it takes CAP_NET_RAW, or a group in net.ipv4.ping_group_range)", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open ICMP socket: %w", err)
@@ -70,6 +76,10 @@ const (
 )
 
 func (s *socket) prepare(r agentapi.PingRequest) error {
+	// The kernel's own time of arrival: this thread may be woken late.
+	if err := syscall.SetsockoptInt(s.fd, syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, 1); err != nil {
+		return fmt.Errorf("ask for time stamps: %w", err)
+	}
 	if r.Src.IsValid() {
 		if err := syscall.Bind(s.fd, address(r.Src)); err != nil {
 			return fmt.Errorf("bind %s: %w", r.Src, err)
@@ -141,6 +151,7 @@ func transient(err error) bool {
 // as soon as every one is answered.
 func (s *socket) collect(ctx context.Context, until time.Time, sent []time.Time, reply *agentapi.PingReply) error {
 	buf := make([]byte, maxPacket)
+	var stamp [128]byte
 	last := reply.Sent == len(sent)
 	for {
 		left := time.Until(until)
@@ -152,7 +163,7 @@ func (s *socket) collect(ctx context.Context, until time.Time, sent []time.Time,
 		if err := syscall.SetsockoptTimeval(s.fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &tv); err != nil {
 			return fmt.Errorf("set receive timeout: %w", err)
 		}
-		n, err := syscall.Read(s.fd, buf)
+		n, control, _, _, err := syscall.Recvmsg(s.fd, buf, stamp[:], 0)
 		if err != nil {
 			if transient(err) || errors.Is(err, syscall.EMSGSIZE) {
 				continue
@@ -164,7 +175,7 @@ func (s *socket) collect(ctx context.Context, until time.Time, sent []time.Time,
 		if !ok || (s.raw && id != s.id) || int(seq) >= len(sent) || sent[seq].IsZero() {
 			continue
 		}
-		reply.RTTs = append(reply.RTTs, now.Sub(sent[seq]))
+		reply.RTTs = append(reply.RTTs, roundTrip(sent[seq], now, arrival(stamp[:control])))
 		sent[seq] = time.Time{} // a duplicate counts once
 	}
 }

@@ -37,6 +37,10 @@ func TestRequestsAreBounded(t *testing.T) {
 	for what, r := range map[string]agentapi.PingRequest{
 		"no destination": {Count: 1}, "no count": {Dst: lo}, "flood": {Dst: lo, Count: 1, Interval: time.Microsecond},
 		"endless": {Dst: lo, Count: 1 << 20}, "too small": {Dst: lo, Count: 1, Packet: 20}, "too big": {Dst: lo, Count: 1, Packet: 1 << 17},
+		"no such port": {Dst: lo, Count: 1, TCP: 65536}, "negative port": {Dst: lo, Count: 1, TCP: -1},
+		"flood of connections":  {Dst: lo, Count: 1, TCP: 80, Interval: time.Millisecond},
+		"connection to a group": {Dst: netip.MustParseAddr("224.0.0.1"), Count: 1, TCP: 80},
+		"connection to nobody":  {Dst: netip.MustParseAddr("0.0.0.0"), Count: 1, TCP: 80},
 	} {
 		if _, err := Run(t.Context(), r); !errors.Is(err, ErrRequest) {
 			t.Errorf("%s: %v, want ErrRequest", what, err)

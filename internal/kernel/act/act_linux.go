@@ -54,6 +54,8 @@ func do(s plan.Step) error {
 		return sysctl.Write(s.Key, s.New, inside)
 	case plan.Route:
 		return setRoute(s.Route, s.New)
+	case plan.Address:
+		return setAddress(s.Link, s.Address, s.New)
 	case plan.BondOption, plan.LinkMTU, plan.LinkState, plan.PortMaster:
 	default:
 		return fmt.Errorf("step of kind %q: %w", s.Kind, errors.ErrUnsupported)
@@ -99,6 +101,8 @@ func read(s plan.Step) (string, error) {
 		return readSysctl(s.Key)
 	case plan.Route:
 		return readRoute(s.Route)
+	case plan.Address:
+		return readAddress(s.Link, s.Address)
 	case plan.BondOption, plan.LinkMTU, plan.LinkState, plan.PortMaster:
 	default:
 		return "", fmt.Errorf("step of kind %q: %w", s.Kind, errors.ErrUnsupported)

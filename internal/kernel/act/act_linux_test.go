@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/netip"
 	"os"
 	"runtime"
 	"syscall"
@@ -44,6 +45,8 @@ func TestKernelLinkAndSysctl(t *testing.T) {
 		p := plan.Plan{Steps: []plan.Step{
 			{Kind: plan.LinkMTU, Link: "v0", Old: "1500", New: "9000"},
 			{Kind: plan.LinkState, Link: "v0", Old: plan.Down, New: plan.Up},
+			{Kind: plan.Address, Link: "v0", Address: netip.MustParsePrefix("10.77.0.1/32"), Old: plan.Absent, New: plan.Present},
+			{Kind: plan.Address, Link: "v0", Address: netip.MustParsePrefix("10.78.0.1/24"), Old: plan.Absent, New: plan.Present},
 			{Kind: plan.Sysctl, Key: "net.ipv4.tcp_rmem", Old: rmem["net.ipv4.tcp_rmem"].Value, New: "4096 65536 1048576"},
 		}}
 		carryOut(t, p)
@@ -64,6 +67,9 @@ func TestKernelErrors(t *testing.T) {
 			"global sysctl":  {plan.Step{Kind: plan.Sysctl, Key: "kernel.panic", New: "0"}, sysctl.ErrGlobal},
 			"no bond":        {plan.Step{Kind: plan.BondOption, Link: "v0", Key: "miimon", New: "100"}, errors.ErrUnsupported},
 			"unknown kind":   {plan.Step{Kind: "reboot", Link: "v0"}, errors.ErrUnsupported},
+			"no address":     {plan.Step{Kind: plan.Address, Link: "v0", New: plan.Present}, fs.ErrInvalid},
+			"no link for it": {plan.Step{Kind: plan.Address, Link: "nope", Address: netip.MustParsePrefix("10.77.0.1/32"), New: plan.Present}, fs.ErrNotExist},
+			"not there":      {plan.Step{Kind: plan.Address, Link: "v0", Address: netip.MustParsePrefix("10.77.0.9/32"), New: plan.Absent}, syscall.EADDRNOTAVAIL},
 			"no route":       {plan.Step{Kind: plan.Route, New: plan.Present}, fs.ErrInvalid},
 			"mtu too large":  {plan.Step{Kind: plan.LinkMTU, Link: "v0", New: "70000"}, syscall.EINVAL},
 			"mtu not number": {plan.Step{Kind: plan.LinkMTU, Link: "v0", New: "9k"}, nil},

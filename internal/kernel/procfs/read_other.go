@@ -24,5 +24,8 @@ func SNMP() (map[string]map[string]int64, error) { return nil, unsupported("/pro
 // ReadCPUInfo is errors.ErrUnsupported.
 func ReadCPUInfo() (CPUInfo, error) { return CPUInfo{}, unsupported("/proc/cpuinfo") }
 
+// ThreadSwitches is errors.ErrUnsupported.
+func ThreadSwitches(int) (Switches, error) { return Switches{}, unsupported("/proc/self/task") }
+
 // Loadavg is errors.ErrUnsupported.
 func Loadavg() ([3]float64, error) { return [3]float64{}, unsupported("/proc/loadavg") }

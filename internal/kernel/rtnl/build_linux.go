@@ -279,6 +279,12 @@ func (b *Builder) Shape(name string, rate unit.BitRate, burst unit.Bytes, wait t
 // Delay puts a delay (netem) on a link, below its token bucket where it has
 // one. Limit is in packets and must hold rate x delay, or netem drops.
 func (b *Builder) Delay(name string, delay time.Duration, limit int, underShaper bool) error {
+	return b.Jitter(name, delay, 0, limit, underShaper)
+}
+
+// Jitter is Delay that differs from packet to packet, evenly by up to so much
+// either way: packets overtake each other.
+func (b *Builder) Jitter(name string, delay, jitter time.Duration, limit int, underShaper bool) error {
 	l, err := b.find(name)
 	if err != nil {
 		return err
@@ -289,6 +295,6 @@ func (b *Builder) Delay(name string, delay time.Duration, limit int, underShaper
 	}
 	attrs := netlink.QdiscAttrs{LinkIndex: l.Attrs().Index, Handle: netlink.MakeHandle(2, 0), Parent: parent}
 	return b.wrap("delay", name, b.h.QdiscReplace(netlink.NewNetem(attrs, netlink.NetemQdiscAttrs{
-		Latency: uint32(delay / time.Microsecond), Limit: uint32(limit),
+		Latency: uint32(delay / time.Microsecond), Jitter: uint32(jitter / time.Microsecond), Limit: uint32(limit),
 	})))
 }

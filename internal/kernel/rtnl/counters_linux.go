@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"syscall"
 
 	"github.com/vishvananda/netlink/nl"
@@ -27,6 +28,9 @@ func (h *Handle) Counters(names []string) ([]LinkCounters, error) {
 			continue
 		}
 		counters[i].Counters = raw.link.Counters
+		counters[i].Carrier, counters[i].Port = raw.link.Up && raw.link.Carrier, raw.port
+		// No number before Linux 3.15, and then zero.
+		counters[i].CarrierChanges, _ = strconv.ParseUint(raw.link.Extra[keptNumbers[iflaCarrierChanges]], 10, 32)
 		places[raw.link.Index] = append(places[raw.link.Index], i)
 	}
 	qdiscs, err := h.rawQdiscs(syscall.RTM_GETQDISC, syscall.RTM_NEWQDISC, 0)

@@ -28,4 +28,9 @@ type LinkCounters struct {
 	QdiscOverlimits uint64
 	QdiscRequeues   uint64
 	QdiscBacklog    unit.Bytes
+	// Carrier is set while the link is up and its lower layer is; it came and
+	// went CarrierChanges times. Port is set for a port of a bond.
+	Carrier        bool
+	CarrierChanges uint64
+	Port           *netstate.BondPort
 }

@@ -1,129 +1,41 @@
 package stage
 
 import (
-	"context"
-	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/linerate/linerate/internal/cli"
-	"github.com/linerate/linerate/internal/kernel/netns"
-	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/labtest/floor"
 )
 
-// Main is the body of a TestMain: it runs the tests on the lab's back end and
-// returns the exit status. A machine that can run no lab fails them: a test
-// that was not run has not passed.
+// Main is floor.Main for tests that change hosts: it can be the dead man of a
+// change too.
 func Main(m *testing.M, want lab.BackEnd) int {
-	if guest.IsInit() {
-		guest.Init()
-	}
-	if len(os.Args) > 1 && os.Args[1] == "guard" { // the dead man of a change
+	if !guest.IsInit() && len(os.Args) > 1 && os.Args[1] == "guard" {
 		return cli.Main(cli.System("test"), os.Args[1:])
 	}
-	return run(m, want)
+	return floor.Main(m, want)
 }
 
-// EnvKernel chooses the kernel that the tests run on: a series such as 5.10,
-// emulated, or uml. Without it the lab's back end is chosen as always.
-const EnvKernel = "PROVE_KERNEL"
-
-func choose(want lab.BackEnd) (lab.Choice, error) {
-	switch series := os.Getenv(EnvKernel); series {
-	case "":
-		return lab.Choose(want)
-	case string(lab.UML):
-		return lab.Choose(lab.UML)
-	default:
-		return lab.ChooseKernel(series)
-	}
-}
-
-func run(m *testing.M, want lab.BackEnd) int {
-	choice, err := choose(want)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "labtest:", err)
-		return 1
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "labtest:", err)
-		return 1
-	}
-	cmd := guest.Command{Args: forGuest(os.Args[1:]), Dir: dir, Stdout: os.Stdout, Stderr: os.Stderr, Env: proofEnv()}
-	if data := filepath.Join(dir, "testdata"); choice.BackEnd == lab.QEMU && isDir(data) {
-		cmd.Files = []string{data}
-	}
-	exit, entered, err := lab.Enter(context.Background(), choice, cmd)
-	switch {
-	case !entered:
-		return m.Run()
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "labtest:", err)
-		return 1
-	}
-	fmt.Fprintf(os.Stderr, "lab kernel %s (back end %s: %s)\n", exit.Kernel, choice.BackEnd, choice.Why)
-	return exit.Status
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// forGuest leaves out the flags that name files outside the guest's reach.
-func forGuest(args []string) []string {
-	var out []string
-	for _, a := range args {
-		if !strings.HasPrefix(a, "-test.testlogfile=") && !strings.HasPrefix(a, "-test.coverprofile=") && !strings.HasPrefix(a, "-test.gocoverdir=") {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// proofEnv hands the settings of a proof (`make prove-...`) on.
-func proofEnv() []string {
-	var out []string
-	for _, kv := range os.Environ() {
-		if strings.HasPrefix(kv, "PROVE_") {
-			out = append(out, kv)
-		}
-	}
-	return out
-}
+// EnvKernel chooses the kernel that the tests run on, see floor.EnvKernel.
+const EnvKernel = floor.EnvKernel
 
 // Space is a namespace that goes when the test does.
-type Space struct {
-	NS      netns.Namespace
-	Builder *rtnl.Builder
-}
+type Space = floor.Space
 
 // NewSpace makes a namespace for a test; it fails the test where it cannot.
 func NewSpace(t testing.TB, name string) Space {
 	t.Helper()
-	name = "linerate-test-" + name
-	ns, err := netns.Create(name)
-	Must(t, err)
-	t.Cleanup(func() { _ = netns.Delete(name) })
-	b, err := rtnl.OpenBuilder(ns)
-	Must(t, err)
-	t.Cleanup(b.Close)
-	return Space{ns, b}
+	return floor.NewSpace(t, name)
 }
 
 // Must fails the test on an error.
 func Must(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	floor.Must(t, err)
 }
 
 // Pause is the time between two looks at something that comes about by itself.
-func Pause() { time.Sleep(20 * time.Millisecond) }
+func Pause() { floor.Pause() }

@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/iperf3"
+	"github.com/linerate/linerate/internal/iperf3client"
+	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/record"
+)
+
+// listenerFlags are for targets that an iperf3 server speaks for.
+type listenerFlags struct {
+	tokenFile string
+	busyFor   string
+	token     string
+	busy      time.Duration
+}
+
+func (f *listenerFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the token that a linerate listener was started with")
+	c.Flags().StringVar(&f.busyFor, "busy-wait", "30s", "how long to wait for an iperf3 server that serves somebody else")
+}
+
+// read checks the flags and reads the token.
+func (f *listenerFlags) read() error {
+	var err error
+	if f.busy, err = parseWait("--busy-wait", f.busyFor); err != nil {
+		return err
+	}
+	if f.tokenFile == "" {
+		return nil
+	}
+	text, err := os.ReadFile(f.tokenFile)
+	if err != nil {
+		return badFile("read --token-file", err)
+	}
+	if f.token = string(bytes.TrimSpace(text)); f.token == "" || len(f.token) > 4096 {
+		return usage("--token-file "+f.tokenFile+": want one token of at most 4096 bytes in it", "")
+	}
+	return nil
+}
+
+// parseWait reads a time that may be zero.
+func parseWait(flag, s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if s == "0" {
+		d, err = 0, nil
+	}
+	if err != nil || d < 0 || d > time.Hour {
+		return 0, usage(flag+": want a time from 0 to 1h, such as 30s, not "+s, "")
+	}
+	return d, nil
+}
+
+// listenerTarget is "HOST[:PORT]": a host that an iperf3 server speaks for.
+type listenerTarget struct {
+	arg, host string
+	port      uint16
+}
+
+// isListener tells a bare host from a fabric file and from a host that the
+// argument says how to reach.
+func isListener(arg string) bool {
+	if arg == "" || isFabric(arg) || strings.Contains(arg, "/") {
+		return false
+	}
+	switch scheme, _, _ := strings.Cut(arg, ":"); scheme {
+	case "local", "netns", "ssh", "nats":
+		return !strings.Contains(arg, ":")
+	}
+	return true
+}
+
+// parseListener reads HOST, HOST:PORT, an IPv6 address or [IPv6]:PORT.
+func parseListener(arg string) (listenerTarget, error) {
+	const hint = "write HOST or HOST:PORT, and an IPv6 address in brackets before a port: [2001:db8::1]:5201"
+	t := listenerTarget{arg: arg, host: arg, port: iperf3.DefaultPort}
+	whole, bracketed := strings.CutPrefix(arg, "[")
+	if bracketed {
+		whole, bracketed = strings.CutSuffix(whole, "]")
+	}
+	if a, err := netip.ParseAddr(whole); err == nil && bracketed == strings.HasPrefix(arg, "[") {
+		t.host = a.String()
+		return t, nil
+	}
+	at := strings.LastIndexByte(arg, ':')
+	if at >= 0 && !strings.HasSuffix(arg, "]") && strings.Count(arg, "[") == strings.Count(arg, "]") {
+		port, err := strconv.ParseUint(arg[at+1:], 10, 16)
+		if err != nil || port == 0 {
+			return t, usage("target "+arg+": want a port from 1 to 65535 after the colon, not "+strconv.Quote(arg[at+1:]), hint)
+		}
+		t.host, t.port = arg[:at], uint16(port)
+	}
+	if inner, ok := strings.CutPrefix(t.host, "["); ok && strings.HasSuffix(inner, "]") {
+		t.host = strings.TrimSuffix(inner, "]")
+	}
+	if t.host == "" || strings.ContainsAny(t.host, "[]:, ") && !isIPv6(t.host) {
+		return t, usage("target "+arg+": no host in it", hint)
+	}
+	return t, nil
+}
+
+func isIPv6(s string) bool {
+	a, err := netip.ParseAddr(s)
+	return err == nil && a.Is6()
+}
+
+// name is what the record calls the target.
+func (t listenerTarget) name() string {
+	if t.port == iperf3.DefaultPort {
+		return t.host
+	}
+	if isIPv6(t.host) {
+		return fmt.Sprintf("[%s]:%d", t.host, t.port)
+	}
+	return fmt.Sprintf("%s:%d", t.host, t.port)
+}
+
+// splitTargets tells listeners from hosts.
+func splitTargets(args []string) (listeners, hosts []string) {
+	for _, arg := range args {
+		if isListener(arg) {
+			listeners = append(listeners, arg)
+		} else {
+			hosts = append(hosts, arg)
+		}
+	}
+	return listeners, hosts
+}
+
+// checkTargets refuses arguments of measure that do not go together.
+func checkTargets(args []string) error {
+	listeners, hosts := splitTargets(args)
+	switch {
+	case len(args) == 0:
+		return usage("measure: want a FABRIC file, a HOST[:PORT] that listens, or two hosts", "linerate discover HOST HOST -o fabric.yaml writes one")
+	case len(listeners) > 0 && len(hosts) > 1:
+		return usage("measure: more than one host to measure from: "+strings.Join(hosts, ", "), "name one, or none for this host, before "+listeners[0])
+	case len(listeners) > 0 && len(hosts) == 1 && isFabric(hosts[0]):
+		return usage("measure: a fabric file and a target, "+listeners[0]+", at once", "give the one or the other")
+	case len(hosts) == 1 && !isFabric(hosts[0]):
+		if len(listeners) == 0 {
+			return usage("measure "+hosts[0]+": one host alone cannot be measured", "name a second host, a HOST:PORT that listens, or a fabric file whose name ends in .yaml")
+		}
+	}
+	return nil
+}
+
+// listening makes a fabric of one host to measure from, this one unless named,
+// and the targets that listen.
+func (a *App) listening(ctx context.Context, args []string, flags *listenerFlags) (fabric.Fabric, map[string]measure.Listener, error) {
+	if err := flags.read(); err != nil {
+		return fabric.Fabric{}, nil, err
+	}
+	names, hosts := splitTargets(args)
+	from := "local:"
+	if len(hosts) > 0 {
+		from = hosts[0]
+	}
+	t, err := parseTarget(from)
+	if err != nil {
+		return fabric.Fabric{}, nil, err
+	}
+	targets, err := flags.resolve(ctx, names, t.name)
+	if err != nil {
+		return fabric.Fabric{}, nil, err
+	}
+	h, err := a.dial(ctx, t)
+	if err != nil {
+		return fabric.Fabric{}, nil, err
+	}
+	defer h.Close()
+	f, listeners, err := campaign.Listening(ctx, h, t.reach, targets)
+	if errors.Is(err, fleet.ErrUnreachable) {
+		err = withHint(err, "`ip route get` with the target's address shows what the kernel would do")
+	}
+	return f, listeners, err
+}
+
+// resolve finds the targets' addresses. No two may be the same.
+func (f *listenerFlags) resolve(ctx context.Context, args []string, from string) ([]campaign.Target, error) {
+	var targets []campaign.Target
+	for _, arg := range args {
+		t, err := parseListener(arg)
+		if err != nil {
+			return nil, err
+		}
+		found, err := iperf3client.Resolve(ctx, t.host)
+		if errors.Is(err, iperf3client.ErrName) {
+			return nil, usage("target "+arg+": no host of that name is known", "a fabric file's name ends in .yaml; a host to log in to is ssh://"+t.host)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(targets, func(o campaign.Target) bool { return o.Name == t.name() }) {
+			return nil, usage("target "+arg+" is named twice", "")
+		}
+		name := t.name()
+		if name == from { // a host that measures itself
+			name = fmt.Sprintf("%s:%d", t.host, t.port)
+		}
+		targets = append(targets, campaign.Target{Name: name, Listener: measure.Listener{
+			At: netip.AddrPortFrom(found[0], t.port), Token: f.token, BusyFor: f.busy,
+		}})
+	}
+	return targets, nil
+}
+
+// listenerHint says what to look at where a target that listens could not be
+// measured; for other hosts err stays as it is.
+func (r *runFlags) listenerHint(rec record.Record, err error) error {
+	if err == nil || len(r.listeners) == 0 || len(rec.Failures) == 0 {
+		return err
+	}
+	f := rec.Failures[0]
+	hint := ""
+	switch agentapi.Code(f.Reason) {
+	case agentapi.CodeRefused:
+		hint = "start `iperf3 -s` or `linerate listen` there, or name its port: HOST:PORT; a firewall may also reject in its name"
+	case agentapi.CodeSilent:
+		hint = "is the host up? a firewall that drops looks like this too: open the port there, TCP, and UDP for --protocol udp"
+	case agentapi.CodeBlocked:
+		hint = "a router or firewall says no (ICMP), or nobody has the address: `ip route get` and `ip neighbour` on this host"
+	case agentapi.CodeBusy:
+		hint = "iperf3 serves one client at a time: wait longer with --busy-wait 5m, or run `linerate listen` there, which serves many; with a listener's --allow, add this host"
+	case agentapi.CodePermission:
+		hint = "give the listener's token with --token-file FILE"
+	}
+	return withHint(err, hint)
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/pathcheck"
+	"github.com/linerate/linerate/record"
+)
+
+// pathFlags say which paths are measured at a time, and what is looked at
+// first.
+type pathFlags struct {
+	together, unchecked bool
+}
+
+func (f *pathFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.together, "together", false, "measure all pairs at the same time, in one window, and their sum")
+	c.Flags().BoolVar(&f.unchecked, "no-route-check", false, "do not ask the hosts first where their packets would go")
+}
+
+const portsHint = "write chosen, kernel, ports for the receiver such as 5201-5216, or both: kernel,5201-5216"
+
+// parseTrialPorts reads --ports: how source ports are found, "" where it does not
+// say, and the only ports that receivers may listen on; nil is any.
+func parseTrialPorts(s string) (word string, within *flow.PortRange, err error) {
+	for _, part := range strings.Split(s, ",") {
+		part = strings.TrimSpace(part)
+		switch {
+		case part == "chosen" || part == "kernel":
+			if word != "" {
+				return "", nil, usage("--ports: want chosen or kernel, once, not "+s, portsHint)
+			}
+			word = part
+		case part == "" || part[0] < '0' || part[0] > '9':
+			return "", nil, usage("--ports: want chosen, kernel or ports, not "+s, portsHint)
+		default:
+			r, err := flow.ParsePortRange(part)
+			if err != nil || r.First == 0 {
+				return "", nil, usage("--ports: want ports from 1 to 65535, such as 5201-5216, not "+part, portsHint)
+			}
+			if within != nil {
+				return "", nil, usage("--ports: want one range of ports, not "+s, portsHint)
+			}
+			within = &r
+		}
+	}
+	return word, within, nil
+}
+
+// routed says what is wrong with a route, and the lines that mend it.
+func (p *progress) routed(problem pathcheck.Problem) {
+	width := p.app.width()
+	say := func(text string) { p.say("%s", strings.TrimRight(text, "\n")) }
+	say(wrapped("  route: ", problem.Host+": "+problem.Summary, width))
+	if len(problem.Remedy) > 0 {
+		say("         remedy, on " + problem.Host + ":")
+	}
+	for _, line := range problem.Remedy {
+		say("           " + line)
+	}
+}
+
+// summed is the sum of a group in one line.
+func (p *progress) summed(g record.Group) {
+	share := ""
+	if g.Ceiling > 0 {
+		share = fmt.Sprintf("%5.1f %% of %v", 100*float64(g.Goodput/g.Ceiling), g.Ceiling)
+	}
+	p.say("   sum  %-7s %d trials    %-13v %s", g.Direction, g.Trials, g.Goodput, share)
+}
+
+// barredHint is what to look at when a connection was not made.
+func barredHint(reason string) string {
+	switch agentapi.Code(reason) {
+	case agentapi.CodeRefused:
+		return "the receiver's host answered with a reset: it, or a firewall in its name, rejects the port; --ports 5201-5216 uses ports that are open"
+	case agentapi.CodeSilent:
+		return "a firewall that drops looks like this: open ports to the receiver and name them with --ports 5201-5216"
+	case agentapi.CodeBlocked:
+		return "a router or firewall rejects it (ICMP), a route is missing or prohibited, or nobody has the address: `ip route get` on the sender, `ip neighbour`"
+	case agentapi.CodePortTaken:
+		return "other programs hold the ports: `ss -ltn` on the receiver names them; give a longer range to --ports"
+	}
+	return ""
+}
+
+// checkRoutes asks the hosts where packets would go, unless told not to.
+func (f *pathFlags) checkRoutes(check func() error, p *progress) error {
+	if f.unchecked {
+		return nil
+	}
+	p.stage("check routes")
+	return check()
+}
+
+// early refuses flags that no host makes right, before one is reached.
+func (r *runFlags) early(app *App, ports string, given func(string) bool) error {
+	m := campaign.Matrix{}
+	if given("directions") {
+		m.Directions = []flow.Direction{flow.Forward} // they are read with the file
+	}
+	err := r.sweeps.over(app, &m, given)
+	if err == nil && ports != "" {
+		_, _, err = parseTrialPorts(ports)
+	}
+	if err == nil {
+		err = r.paths.check(r, m)
+	}
+	return err
+}
+
+// check refuses what does not go with --together.
+func (f *pathFlags) check(run *runFlags, m campaign.Matrix) error {
+	switch {
+	case f.together && run.resume != "":
+		return usage("--together: what runs at the same time cannot be resumed in parts", "leave --resume out")
+	case f.together && run.sweeps.any():
+		return usage("--together: does not go with --sweep or --aliases", "sweep one pair at a time")
+	case f.together && m.Base.Fail != nil:
+		return usage("--together: does not go with --fail-link", "")
+	}
+	return nil
+}

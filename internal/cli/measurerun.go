@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/compare"
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/report"
+)
+
+// runFlags say how a run goes: where its record is kept, whether it goes on
+// with another, and whether it waits for hosts that are in use.
+type runFlags struct {
+	out, resume string
+	wait        waitFlag
+	args        []string // of the command, for whoever meets our lock
+	unkept      bool     // the record could not be written
+	// What is measured at a time, and what is compared.
+	paths  pathFlags
+	sweeps sweepFlags
+	// Targets that an iperf3 server speaks for.
+	listener  listenerFlags
+	listeners map[string]measure.Listener
+}
+
+func (r *runFlags) add(c *cobra.Command) {
+	c.Flags().StringVarP(&r.out, "output", "o", "", "write the record to this file (JSON), after every trial")
+	c.Flags().StringVar(&r.resume, "resume", "", "go on with the interrupted run in this record; without -o it is kept there")
+	r.wait.add(c)
+	r.paths.add(c)
+	r.sweeps.add(c)
+	r.listener.add(c)
+}
+
+// keptIn is the file that the record is written to; "" is none.
+func (r *runFlags) keptIn() string {
+	if r.out == "" {
+		return r.resume
+	}
+	return r.out
+}
+
+// previous is the record to go on with; nil begins anew. A file that holds an
+// interrupted run of the same matrix is not overwritten unasked.
+func (r *runFlags) previous(f fabric.Fabric, m campaign.Matrix) (*record.Record, error) {
+	if r.resume == "" {
+		return nil, r.spare(f, m)
+	}
+	old, err := readRecord(r.resume)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Resumable(old, f); err != nil {
+		return nil, usage("--resume "+r.resume+": "+err.Error(), "give the same fabric and flags as then, or measure anew with -o FILE")
+	}
+	return &old, nil
+}
+
+// spare refuses to overwrite an interrupted run of the same matrix.
+func (r *runFlags) spare(f fabric.Fabric, m campaign.Matrix) error {
+	if r.out == "" {
+		return nil
+	}
+	if _, err := os.Stat(r.out); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	old, err := readRecord(r.out)
+	if err != nil || !old.Interrupted() || m.Resumable(old, f) != nil {
+		return nil // whatever it is, it is not what this run could go on with
+	}
+	return usage(fmt.Sprintf("measure: %s holds an interrupted run of this matrix, %d of %d trials", r.out, len(old.Trials), old.Asked.Trials),
+		"--resume "+r.out+" goes on with it; remove the file to measure anew")
+}
+
+// keep writes the record as it grows; nil where it is kept in memory alone.
+func (r *runFlags) keep() func(record.Record) error {
+	file := r.keptIn()
+	if file == "" {
+		return nil
+	}
+	return func(rec record.Record) error {
+		err := writeJSON(file, rec)
+		r.unkept = err != nil
+		return err
+	}
+}
+
+// sayResumed says what is there already, and what is not as it was.
+func sayResumed(p *progress, old record.Record, c *campaign.Campaign) {
+	p.say("        %d of %d trials are there already", len(old.Trials), old.Asked.Trials)
+	var now record.Environment
+	now.BackEnd = old.Environment.BackEnd
+	for _, h := range c.State().Hosts {
+		now.Hosts = append(now.Hosts, h)
+	}
+	for _, d := range compare.Environments(old.Environment, now) {
+		p.say("        %s %s: %s when the run was interrupted, %s now", d.Host, d.What, d.Before, d.After)
+	}
+}
+
+// conclude keeps and shows what was measured, whether the run came to its end
+// or err ended it.
+func (a *App) conclude(r record.Record, run *runFlags, err error) error {
+	file := run.keptIn()
+	if err == nil && file != "" && len(r.Trials) > 0 {
+		err = run.keep()(r)
+	}
+	if run.unkept {
+		file = "" // then it is shown
+	}
+	if err == nil {
+		if err := failures(r); err != nil && len(r.Trials) == 0 {
+			return err
+		}
+		return a.show(r)
+	}
+	if len(r.Trials) == 0 && len(r.Latency) == 0 {
+		return err
+	}
+	if r.Interrupted() && len(r.Trials) > 0 {
+		// Also where progress is silenced: it is what the user has to know.
+		line := fmt.Sprintf("%d of %d trials were measured", len(r.Trials), r.Asked.Trials)
+		if file != "" {
+			line += " and are in " + file
+		}
+		if file != "" && r.Asked.Digest != "" {
+			line += "; the same command with --resume " + file + " goes on"
+		}
+		fmt.Fprint(a.Stderr, wrapped("", line, a.width()))
+	}
+	switch {
+	case !a.json:
+		fmt.Fprint(a.Stdout, report.Text(r, a.width()))
+	case file == "":
+		err = errors.Join(a.printJSON(r), err)
+	}
+	return err
+}
+
+// roughly is a duration as people say it: "8 s", "1 min 40 s", "2 h 10 min".
+func roughly(d time.Duration) string {
+	switch {
+	case d < 20*time.Second:
+		return fmt.Sprintf("%.0f s", max(d, time.Second).Seconds())
+	case d < 5*time.Minute:
+		d = d.Round(5 * time.Second)
+	case d < time.Hour:
+		d = d.Round(time.Minute)
+	default:
+		d = d.Round(10 * time.Minute)
+	}
+	var words []string
+	for _, u := range []struct {
+		of   time.Duration
+		word string
+	}{{time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
+		if n := d / u.of; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, u.word))
+			d -= n * u.of
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// plannedLine is what a matrix comes to before it starts.
+func plannedLine(e campaign.Event) string {
+	line := fmt.Sprintf("measure %s in %s", counted(e.Total, "trial"), counted(e.Rounds, "round"))
+	if e.Done > 0 {
+		line = fmt.Sprintf("measure the other %s of %d", counted(e.Total-e.Done, "trial"), e.Total)
+	}
+	if e.Left > 0 {
+		line += ", about " + roughly(e.Left)
+	}
+	return line
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// trials checks the routes, measures the latency and then the matrix of an
+// open campaign.
+func (a *App) trials(ctx context.Context, c *campaign.Campaign, p *progress, m campaign.Matrix, run *runFlags) error {
+	if err := run.paths.checkRoutes(func() error { return c.CheckRoutes(ctx) }, p); err != nil {
+		return err
+	}
+	if run.sweeps.dryRun {
+		return run.sweeps.run(ctx, a, c, m)
+	}
+	p.stage("measure latency")
+	if err := c.Latency(ctx); err != nil {
+		return err
+	}
+	switch {
+	case run.sweeps.any():
+		return run.sweeps.run(ctx, a, c, m)
+	case run.paths.together:
+		return c.Together(ctx, m)
+	}
+	return c.Run(ctx, m)
+}

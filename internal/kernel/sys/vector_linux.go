@@ -1,0 +1,169 @@
+package sys
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Vector is one buffer many times over: a call on it moves far more than the
+// buffer holds, and the buffer stays in the processor's cache. It goes on in
+// the buffer where the last call ended.
+type Vector struct {
+	mem []byte
+	iov []unix.Iovec
+	at  int
+	msg unix.Msghdr
+}
+
+// NewVector lays a buffer so often over that a call moves up to length bytes,
+// and begins at the place at in it.
+func NewVector(mem []byte, length, at int) *Vector {
+	const most = 1024 // UIO_MAXIOV
+	return &Vector{mem: mem, at: at % len(mem), iov: make([]unix.Iovec, min(max(length/len(mem), 1), most))}
+}
+
+// lay makes the call's pieces, no more than most bytes, and returns how many.
+func (v *Vector) lay(most uint64) int {
+	n, at := 0, v.at
+	for ; n < len(v.iov) && most > 0; n++ {
+		piece := min(uint64(len(v.mem)-at), most)
+		v.iov[n].Base = &v.mem[at]
+		v.iov[n].SetLen(int(piece))
+		most -= piece
+		at = 0
+	}
+	return n
+}
+
+func (v *Vector) moved(n uintptr) int {
+	v.at = (v.at + int(n)) % len(v.mem)
+	return int(n)
+}
+
+// Write is writev(2) of at most most bytes; it is taken up again after a
+// signal.
+func (v *Vector) Write(fd int, most uint64) (int, error) {
+	pieces := v.lay(most)
+	for {
+		n, _, errno := unix.Syscall(unix.SYS_WRITEV, uintptr(fd), uintptr(unsafe.Pointer(&v.iov[0])), uintptr(pieces))
+		if errno == 0 {
+			return v.moved(n), nil
+		}
+		if errno != unix.EINTR {
+			return 0, errno
+		}
+	}
+}
+
+// What Receive and Send take as flags.
+const (
+	WaitAll  = unix.MSG_WAITALL
+	Truncate = unix.MSG_TRUNC // TCP: the bytes are taken off and not copied (tcp(7))
+	ZeroCopy = unix.MSG_ZEROCOPY
+)
+
+// Receive is recvmsg(2) into the whole vector; zero is the end of the stream.
+func (v *Vector) Receive(fd, flags int) (int, error) {
+	pieces := v.lay(^uint64(0))
+	v.message(pieces)
+	for {
+		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&v.msg)), uintptr(flags))
+		if errno == 0 {
+			return v.moved(n), nil
+		}
+		if errno != unix.EINTR {
+			return 0, errno
+		}
+	}
+}
+
+// Send is sendmsg(2) of at most most bytes.
+func (v *Vector) Send(fd int, most uint64, flags int) (int, error) {
+	v.message(v.lay(most))
+	for {
+		n, _, errno := unix.Syscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&v.msg)), uintptr(flags))
+		if errno == 0 {
+			return v.moved(n), nil
+		}
+		if errno != unix.EINTR {
+			return 0, errno
+		}
+	}
+}
+
+func (v *Vector) message(pieces int) {
+	v.msg = unix.Msghdr{Iov: &v.iov[0]}
+	v.msg.SetIovlen(pieces)
+}
+
+// MemoryFile is a file in memory that holds content (memfd_create(2), Linux
+// 3.17). Close its descriptor after use.
+func MemoryFile(name string, content []byte) (int, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("make file in memory: %w", err)
+	}
+	for at := 0; at < len(content); {
+		n, err := unix.Pwrite(fd, content[at:], int64(at))
+		if err != nil {
+			unix.Close(fd)
+			return -1, fmt.Errorf("fill file in memory: %w", err)
+		}
+		at += n
+	}
+	return fd, nil
+}
+
+// SendFile is sendfile(2) of length bytes of a file from the place at on.
+func SendFile(to, from int, at int64, length int) (int, error) {
+	for {
+		n, err := unix.Sendfile(to, from, &at, length)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
+// SetZeroCopy has a socket take MSG_ZEROCOPY (Linux 4.14 for TCP).
+func SetZeroCopy(fd int) error {
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ZEROCOPY, 1); err != nil {
+		return fmt.Errorf("set SO_ZEROCOPY: %w", err)
+	}
+	return nil
+}
+
+// Completions takes what the kernel says of sends with MSG_ZEROCOPY off a
+// socket's error queue: whether there was anything, and whether it copied one
+// of them after all (SO_EE_CODE_ZEROCOPY_COPIED). It does not wait.
+func Completions(fd int) (some, copied bool) {
+	const sockExtendedErr = 16 // struct sock_extended_err
+	control := make([]byte, 128)
+	for {
+		_, n, _, _, err := unix.Recvmsg(fd, nil, control, unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT)
+		if err != nil {
+			return some, copied
+		}
+		messages, err := unix.ParseSocketControlMessage(control[:n])
+		if err != nil {
+			return some, copied
+		}
+		for _, m := range messages {
+			if len(m.Data) < sockExtendedErr {
+				continue
+			}
+			e := (*unix.SockExtendedErr)(unsafe.Pointer(&m.Data[0]))
+			if e.Origin == unix.SO_EE_ORIGIN_ZEROCOPY {
+				some = true
+				copied = copied || e.Code&unix.SO_EE_CODE_ZEROCOPY_COPIED != 0
+			}
+		}
+	}
+}
+
+// AwaitError waits until a socket has something on its error queue, or was
+// shut, at most the milliseconds given.
+func AwaitError(fd, milliseconds int) {
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd)}}, milliseconds)
+}

@@ -1,0 +1,141 @@
+package measure
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// addCPU adds an end's processors, once a host, and its streams' threads.
+func (t *trial) addCPU(out *record.Trial, e *end) {
+	open, shut := e.edges()
+	window := (shut.At - open.At).Seconds()
+	at := slices.IndexFunc(out.CPU, func(c record.CPUUse) bool { return c.Host == e.host })
+	if at < 0 {
+		at = len(out.CPU)
+		out.CPU = append(out.CPU, t.processors(e.host, open.CPU, shut.CPU, window))
+	}
+	use := &out.CPU[at]
+	for _, u := range threadsOf(open.CPU, shut.CPU, window) {
+		u.Way, u.Sending = e.way.name, e.sending
+		use.BusiestThread = max(use.BusiestThread, u.Busy)
+		use.Threads = append(use.Threads, u)
+	}
+}
+
+// processors is a host's cores over the window.
+func (t *trial) processors(host string, open, shut agentapi.CPUCount, window float64) record.CPUUse {
+	use := record.CPUUse{
+		Host: host, Cores: len(shut.Busy), Shared: t.shared(host),
+		SoftnetDrops: grown(open.SoftnetDropped, shut.SoftnetDropped), TimeSqueezes: grown(open.SoftnetSqueezed, shut.SoftnetSqueezed),
+	}
+	for i := range min(len(open.Busy), len(shut.Busy)) {
+		core := record.CoreUse{Core: coreNumber(shut, i), Busy: ratio(shut.Busy[i]-open.Busy[i], window)}
+		if i < len(shut.Softirq) && i < len(open.Softirq) {
+			core.Softirq = ratio(shut.Softirq[i]-open.Softirq[i], window)
+		}
+		use.Busy += core.Busy
+		use.Softirq += core.Softirq
+		use.Busiest = max(use.Busiest, core.Busy)
+		use.PerCore = append(use.PerCore, core)
+	}
+	return use
+}
+
+// coreNumber is the kernel's number of the i-th core of a sample: offline ones
+// leave gaps.
+func coreNumber(c agentapi.CPUCount, i int) int {
+	if i < len(c.Cores) {
+		return c.Cores[i]
+	}
+	return i
+}
+
+// threadsOf is each stream's thread over the window.
+func threadsOf(open, shut agentapi.CPUCount, window float64) []record.ThreadUse {
+	var out []record.ThreadUse
+	for i := range min(len(open.Threads), len(shut.Threads)) {
+		u := record.ThreadUse{Busy: ratio(shut.Threads[i]-open.Threads[i], window)}
+		if i < len(open.Switches) && i < len(shut.Switches) {
+			u.Voluntary = grown(open.Switches[i].Voluntary, shut.Switches[i].Voluntary)
+			u.Involuntary = grown(open.Switches[i].Involuntary, shut.Switches[i].Involuntary)
+		}
+		if i < len(shut.Pinned) && shut.Pinned[i] >= 0 {
+			core := shut.Pinned[i]
+			u.Pinned = &core
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+// processorShare is how near a trial must come to what it was to reach before
+// a full processor is no reason for anything.
+const processorShare = 0.97
+
+// processorNotes says of a trial that stayed below what its links, or its own
+// limit, allow while a processor was full, that its figure is the machine's.
+func processorNotes(t record.Trial) []string {
+	goal := t.Ceiling
+	if limit := t.RateLimit * unit.BitRate(len(t.Direction.Ways())); limit > 0 {
+		goal = min(goal, limit)
+	}
+	if !t.CPUBound() || t.Goodput >= goal*processorShare {
+		return nil
+	}
+	for _, c := range t.CPU {
+		if what := fullest(c); what != "" {
+			return []string{fmt.Sprintf("limited by the measuring host's own processor: %s; not a link's figure", what)}
+		}
+	}
+	return nil
+}
+
+// fullest names what the streams themselves filled on a host; "" for nothing.
+// A core that is full with something else may have nothing to do with them.
+func fullest(c record.CPUUse) string {
+	for _, u := range c.Threads {
+		if u.Busy >= c.BusiestThread && u.Busy >= record.FullProcessor {
+			verb := "receiving"
+			if u.Sending {
+				verb = "sending"
+			}
+			return fmt.Sprintf("the thread %s stream %d used %.0f %% of a core on %s", verb, streamOf(c, u), 100*u.Busy, c.Host)
+		}
+	}
+	for _, core := range c.PerCore {
+		own := c.Shared || core.Softirq >= record.FullProcessor || c.Busy >= record.FullProcessor*float64(c.Cores)
+		if own && core.Busy >= c.Busiest && core.Busy >= record.FullProcessor {
+			return fmt.Sprintf("core %d of %s was %.0f %% busy, %.0f %% with the network's interrupts", core.Core, c.Host, 100*core.Busy, 100*core.Softirq)
+		}
+	}
+	return ""
+}
+
+// streamOf is the number, from 1, of a thread's stream in its way.
+func streamOf(c record.CPUUse, u record.ThreadUse) int {
+	n := 0
+	for _, other := range c.Threads {
+		if other.Way == u.Way && other.Sending == u.Sending {
+			n++
+		}
+		if other == u {
+			break
+		}
+	}
+	return n
+}
+
+// shared reports whether another host of the trial runs on the same machine.
+func (t *trial) shared(host string) bool {
+	m := t.cfg.Network.Machines
+	for _, other := range []string{t.spec.From, t.spec.To} {
+		if other != host && m[other] != "" && m[other] == m[host] {
+			return true
+		}
+	}
+	return false
+}

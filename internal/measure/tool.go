@@ -1,0 +1,218 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/record"
+)
+
+// How a tool's trial is cut: what comes before the window at the least, and
+// the rows that it is counted by.
+const (
+	toolWarmUp   = 2 * time.Second
+	toolInterval = 500 * time.Millisecond
+	// toolPort is where iperf2 listens unless told otherwise; where that is
+	// taken others above it are tried.
+	toolPort  = 5001
+	toolTries = 8
+)
+
+// toolHost is an endpoint that can run another traffic tool.
+type toolHost interface {
+	StartTool(context.Context, agentapi.ToolRequest) (agentapi.ToolReply, error)
+	EndTool(context.Context, agentapi.ToolEndRequest) (agentapi.ToolEndReply, error)
+}
+
+// pairing is a tool's two programs on one lane of a way.
+type pairing struct {
+	trial            *trial
+	way              way
+	lane             flow.Lane
+	streams          int
+	port             uint16
+	sender, receiver toolHost
+	in, out          string // sessions
+	listens, sends   bool
+	version          string
+	server, client   agentapi.ToolEndReply
+}
+
+// runTools carries out trials at the same time with a tool that the hosts have
+// installed, and returns their results and the deepest dip of their sum. What
+// counts is the receiving programs' rows in the time that all streams ran in.
+// Every program has ended when it returns.
+func runTools(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, float64, error) {
+	r := &round{cfg: cfg, started: time.Now()}
+	r.report("connecting", 0)
+	var all []*pairing
+	defer func() { abandon(all) }()
+	for _, spec := range specs {
+		spec.Ports = "kernel"
+		t := &trial{cfg: cfg, spec: spec, streams: make(map[flow.Direction][]agentapi.Stream), started: r.started}
+		r.trials = append(r.trials, t)
+		pairs, err := t.pairings()
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, pairs...)
+	}
+	for i, p := range all {
+		if err := p.listen(ctx, i); err != nil {
+			return nil, 0, err
+		}
+	}
+	if err := each(all, func(p *pairing) error { return p.send(ctx) }); err != nil {
+		return nil, 0, err
+	}
+	r.report("measuring", 0)
+	if err := each(all, func(p *pairing) error { return p.collect(ctx) }); err != nil {
+		return nil, 0, err
+	}
+	return r.toolResults(all)
+}
+
+// each runs f for all pairings at the same time.
+func each(all []*pairing, f func(*pairing) error) error {
+	errs := make(chan error, len(all))
+	for _, p := range all {
+		go func() { errs <- f(p) }()
+	}
+	var joined []error
+	for range all {
+		joined = append(joined, <-errs)
+	}
+	return errors.Join(joined...)
+}
+
+// pairings are a trial's programs: two for each lane of each way.
+func (t *trial) pairings() ([]*pairing, error) {
+	if p := t.spec.protocol(); p != protocolTCP && p != protocolUDP {
+		return nil, fmt.Errorf("measure %s with %s: %w", p, t.spec.Tool, errors.ErrUnsupported)
+	}
+	all, err := ways(t.cfg.Network, t.spec)
+	if err != nil {
+		return nil, err
+	}
+	id, _ := newSession()
+	var out []*pairing
+	for _, w := range all {
+		sender, ok1 := t.cfg.Network.Endpoints[w.from].(toolHost)
+		receiver, ok2 := t.cfg.Network.Endpoints[w.to].(toolHost)
+		if !ok1 || !ok2 {
+			return nil, fmt.Errorf("run %s between %s and %s: %w", t.spec.Tool, w.from, w.to, errors.ErrUnsupported)
+		}
+		for k, lane := range w.lanes {
+			n := 0
+			for i := k; i < w.streams; i += len(w.lanes) {
+				n++
+			}
+			if n == 0 {
+				continue
+			}
+			name := fmt.Sprintf("%s-%s-%d", id, w.name, k)
+			out = append(out, &pairing{
+				trial: t, way: w, lane: lane, streams: n, sender: sender, receiver: receiver, in: name + "-in", out: name + "-out",
+			})
+		}
+	}
+	return out, nil
+}
+
+// request is what both programs have in common.
+func (p *pairing) request(session string, role agentapi.ToolRole) agentapi.ToolRequest {
+	spec := p.trial.spec
+	length := toolWarmUp + spec.longest()
+	req := agentapi.ToolRequest{
+		Session: session, Tool: agentapi.ToolIPerf2, Role: role, Streams: p.streams, UDP: spec.protocol() == protocolUDP,
+		Length: length, Interval: toolInterval, Window: max(spec.SocketBuffer, spec.Socket.SndBuf, spec.Socket.RcvBuf),
+		MSS: spec.Socket.MSS, NoDelay: spec.Socket.NoDelay, Congestion: spec.Congestion, Lifetime: length + slack,
+	}
+	if spec.Socket.Congestion != "" {
+		req.Congestion = spec.Socket.Congestion
+	}
+	if spec.Datagrams != nil {
+		req.Block = spec.Datagrams.Payload
+	}
+	return req
+}
+
+// listen starts the receiving program, on the first port that is free.
+func (p *pairing) listen(ctx context.Context, index int) error {
+	first, last := toolPort+index, 65535
+	if within := p.trial.spec.Within; within != nil {
+		first, last = int(within.First)+index%(int(within.Last)-int(within.First)+1), int(within.Last)
+	}
+	req := p.request(p.in, agentapi.ToolServer)
+	req.Own = p.lane.Dst
+	req.Links = physical(p.trial.cfg.Network.Host(p.way.to), p.way.lanes, false)
+	for try := 0; ; try++ {
+		req.Port = uint16(min(first+try*16, last))
+		if p.trial.spec.Within != nil {
+			req.Port = uint16(min(first+try, last))
+		}
+		reply, err := p.receiver.StartTool(ctx, req)
+		if errors.Is(err, agentapi.ErrPortTaken) && try < toolTries {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.to, err)
+		}
+		p.port, p.listens, p.version = req.Port, true, reply.Version
+		return nil
+	}
+}
+
+// send starts the sending program.
+func (p *pairing) send(ctx context.Context) error {
+	rate, err := p.trial.offer(p.way)
+	if err != nil {
+		return err
+	}
+	req := p.request(p.out, agentapi.ToolClient)
+	req.Own, req.Rate = p.lane.Src, rate
+	req.Peer = netip.AddrPortFrom(p.lane.Dst, p.port)
+	req.Links = physical(p.trial.cfg.Network.Host(p.way.from), p.way.lanes, true)
+	if _, err := p.sender.StartTool(ctx, req); err != nil {
+		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
+	}
+	p.sends = true
+	return nil
+}
+
+// collect waits for the sending program's end and stops the other.
+func (p *pairing) collect(ctx context.Context) error {
+	var err error
+	if p.client, err = p.sender.EndTool(ctx, agentapi.ToolEndRequest{Session: p.out}); err != nil {
+		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
+	}
+	p.sends = false
+	if p.server, err = p.receiver.EndTool(ctx, agentapi.ToolEndRequest{Session: p.in}); err != nil {
+		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.to, err)
+	}
+	p.listens = false
+	if len(p.server.Streams) < p.streams {
+		return fmt.Errorf("run %s on %s: it reported %d streams of %d", p.trial.spec.Tool, p.way.to, len(p.server.Streams), p.streams)
+	}
+	return nil
+}
+
+// abandon stops programs that still run; their reports are of no use.
+func abandon(all []*pairing) {
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	_ = each(all, func(p *pairing) error {
+		if p.sends {
+			_, _ = p.sender.EndTool(ctx, agentapi.ToolEndRequest{Session: p.out})
+		}
+		if p.listens {
+			_, _ = p.receiver.EndTool(ctx, agentapi.ToolEndRequest{Session: p.in})
+		}
+		return nil
+	})
+}
