@@ -134,6 +134,6 @@ func running(r measure.Progress) string {
 	if r.Rate > 0 {
 		rate = " " + r.Rate.String()
 	}
-	return fmt.Sprintf("        %s to %s %s, %d streams, %s%s (%.0f s)", r.Spec.From, r.Spec.To, r.Spec.Direction, r.Spec.Streams,
+	return fmt.Sprintf("        %s to %s %s, %s, %s%s (%.0f s)", r.Spec.From, r.Spec.To, r.Spec.Direction, counted(r.Spec.Streams, "stream"),
 		r.Stage, strings.TrimRight(rate, " "), r.Elapsed.Seconds())
 }
