@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/linerate/linerate/internal/listen"
 	"github.com/linerate/linerate/unit"
@@ -41,7 +42,7 @@ func documented(t listen.Test) listenedTest {
 		Jitter: unit.Milliseconds(t.Jitter), Congestion: t.Congestion, BusyCores: t.CPU,
 	}
 	if t.Err != nil {
-		d.Error = oneLine(t.Err.Error())
+		d.Error = peerWords(t.Err)
 	}
 	return d
 }
@@ -74,17 +75,35 @@ func testWords(t listen.Test) string {
 		parts = append(parts, fmt.Sprintf("%d of %d lost", t.Lost, t.Datagrams))
 	}
 	if t.Err != nil {
-		parts = append(parts, "ended early: "+oneLine(t.Err.Error()))
+		parts = append(parts, "ended early: "+peerWords(t.Err))
 	}
 	return strings.Join(parts, ", ")
 }
 
 func refusalWords(r listen.Refusal) string {
-	s := fmt.Sprintf("refused %s: %s", r.Client, oneLine(r.Reason.Error()))
+	s := fmt.Sprintf("refused %s: %s", r.Client, peerWords(r.Reason))
 	if r.More > 0 {
 		s += fmt.Sprintf(" (and %d more)", r.More)
 	}
 	return s
+}
+
+// longestReason bounds what a client's bytes can put into a line.
+const longestReason = 200
+
+// peerWords is an error in one short line. A stranger's bytes may be quoted in
+// it: none of them reaches a terminal as a command.
+func peerWords(err error) string {
+	text := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, oneLine(err.Error()))
+	if runes := []rune(text); len(runes) > longestReason {
+		return string(runes[:longestReason]) + "..."
+	}
+	return text
 }
 
 // servedWords says who is served.

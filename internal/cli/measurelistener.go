@@ -1,12 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,17 +42,9 @@ func (f *listenerFlags) read() error {
 	if f.busy, err = parseWait("--busy-wait", f.busyFor); err != nil {
 		return err
 	}
-	if f.tokenFile == "" {
-		return nil
-	}
-	text, err := os.ReadFile(f.tokenFile)
-	if err != nil {
-		return badFile("read --token-file", err)
-	}
-	if f.token = string(bytes.TrimSpace(text)); f.token == "" || len(f.token) > 4096 {
-		return usage("--token-file "+f.tokenFile+": want one token of at most 4096 bytes in it", "")
-	}
-	return nil
+	token, err := readToken(f.tokenFile)
+	f.token = string(token)
+	return err
 }
 
 // parseWait reads a time that may be zero.
@@ -208,12 +199,12 @@ func (f *listenerFlags) resolve(ctx context.Context, args []string, from string)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(targets, func(o campaign.Target) bool { return o.Name == t.name() }) {
-			return nil, usage("target "+arg+" is named twice", "")
-		}
 		name := t.name()
 		if name == from { // a host that measures itself
-			name = fmt.Sprintf("%s:%d", t.host, t.port)
+			name = net.JoinHostPort(t.host, strconv.Itoa(int(t.port)))
+		}
+		if slices.ContainsFunc(targets, func(o campaign.Target) bool { return o.Name == name }) {
+			return nil, usage("target "+arg+" is named twice", "")
 		}
 		targets = append(targets, campaign.Target{Name: name, Listener: measure.Listener{
 			At: netip.AddrPortFrom(found[0], t.port), Token: f.token, BusyFor: f.busy,

@@ -174,7 +174,7 @@ hosts:
 		{[]string{"predict", missing}, "read fabric " + missing + ": no such file", ""},
 		{[]string{"predict", good, "--streams", "0"}, "--streams: want counts from 1", ""},
 		{[]string{"predict", good, "--directions", "up"}, "--directions: parse direction \"up\"", ""},
-		{[]string{"predict", good, "--ports", "any"}, "--ports: want chosen, kernel", ""},
+		{[]string{"predict", good, "--ports", "any"}, "--ports: want chosen, kernel", "write chosen, kernel"},
 		{[]string{"predict", good, "--stream", "1"}, "unknown flag: --stream", "did you mean --streams?"},
 		{[]string{"predict", matched}, matched + ":6:", "hardware: {links:"},
 		{[]string{"predict", file(t, "apart.yaml", apart)}, "", "an address in one subnet"},

@@ -58,6 +58,11 @@ func (e *Engine) openDatagramSink(req agentapi.SinkRequest) (agentapi.SinkReply,
 	if err := checkDatagrams(*req.UDP); err != nil {
 		return agentapi.SinkReply{}, fmt.Errorf("open sink: %w", err)
 	}
+	if req.Within != nil {
+		if err := checkWithin(*req.Within); err != nil {
+			return agentapi.SinkReply{}, err
+		}
+	}
 	s := e.newSession(req.Streams, req.Links)
 	e.place(s, req.Unpinned)
 	s.countDatagrams()

@@ -77,6 +77,9 @@ func (l *datagramListener) bindAll() error {
 		// Only now others may share the port: a socket that holds it already
 		// must have been noticed.
 		if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
+			for _, open := range l.fds {
+				syscall.Close(open)
+			}
 			return fmt.Errorf("set SO_REUSEADDR: %w", err)
 		}
 	}

@@ -20,8 +20,8 @@ func listenWithin(ns netns.Namespace, bind []netip.Addr, want int, within flow.P
 // shut again.
 func openWithin[L any](want int, within flow.PortRange, open func(int) (L, error), port func(L) int, shut func(L)) (L, error) {
 	var none L
-	if within.First == 0 {
-		return none, fmt.Errorf("listen within ports %v: port 0 is none", within)
+	if err := checkWithin(within); err != nil {
+		return none, err
 	}
 	for _, p := range candidates(want, within) {
 		l, err := open(p)
@@ -39,6 +39,16 @@ func openWithin[L any](want int, within flow.PortRange, open func(int) (L, error
 	return none, fmt.Errorf("listen: all %d ports of %v are in use (%w)", within.Count(), within, agentapi.ErrPortTaken)
 }
 
+// checkWithin refuses a range that holds no port, or the one that is the
+// kernel's choice.
+func checkWithin(r flow.PortRange) error {
+	if r.First == 0 || r.First > r.Last {
+		return fmt.Errorf("listen within ports %v: want ports from 1 to 65535, the lowest first", r)
+	}
+	return nil
+}
+
+// candidates are the ports of a range in the order to try them.
 func candidates(want int, within flow.PortRange) []int {
 	ports := make([]int, 0, within.Count())
 	if want > 0 && want <= int(within.Last) && within.Contains(uint16(want)) {

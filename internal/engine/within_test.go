@@ -85,3 +85,14 @@ func TestConnectBarred(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckWithin(t *testing.T) {
+	for _, bad := range []flow.PortRange{{}, {First: 0, Last: 9}, {First: 9, Last: 5}} {
+		if checkWithin(bad) == nil {
+			t.Errorf("%v is accepted", bad)
+		}
+	}
+	if err := checkWithin(flow.PortRange{First: 5201, Last: 5201}); err != nil {
+		t.Error(err)
+	}
+}

@@ -60,7 +60,8 @@ func arguments(r agentapi.ToolRequest) []string {
 	out := []string{"-e", "-y", "C"}
 	add := func(words ...string) { out = append(out, words...) }
 	if r.Role == agentapi.ToolServer {
-		add("-s", "-p", strconv.Itoa(int(r.Port)), "-B", plain(r.Own))
+		// Its lifetime ends it also where nobody is left to do so.
+		add("-s", "-p", strconv.Itoa(int(r.Port)), "-B", plain(r.Own), "-t", tenths(r.Lifetime))
 	} else {
 		add("-c", plain(r.Peer.Addr()), "-p", strconv.Itoa(int(r.Peer.Port())), "-B", plain(r.Own), "-P", strconv.Itoa(r.Streams), "-t", tenths(r.Length))
 	}

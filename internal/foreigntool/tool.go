@@ -43,7 +43,7 @@ type Runner struct {
 	cfg Config
 
 	mu     sync.Mutex
-	runs   map[string]*run
+	runs   map[string]*run // nil inside while one is being started
 	closed bool
 }
 
@@ -60,7 +60,9 @@ func (r *Runner) Close() {
 	r.runs, r.closed = make(map[string]*run), true
 	r.mu.Unlock()
 	for _, one := range runs {
-		one.kill()
+		if one != nil {
+			one.kill()
+		}
 	}
 }
 
@@ -95,7 +97,7 @@ func (r *Runner) Start(ctx context.Context, req agentapi.ToolRequest) (agentapi.
 	one.command.Stdout, one.command.Stderr = &one.out, &one.errors
 	one.command.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=" + os.Getenv("PATH")}
 	ownGroup(one.command)
-	if err := r.keep(req, one); err != nil {
+	if err := r.reserve(req); err != nil {
 		return agentapi.ToolReply{}, err
 	}
 	// A program is in the namespace of the thread that starts it.
@@ -108,8 +110,11 @@ func (r *Runner) Start(ctx context.Context, req agentapi.ToolRequest) (agentapi.
 		_ = one.command.Wait() // what it reports tells how it went
 		close(one.exited)
 	}()
-	r.expire(req, one)
-	if err := one.settled(ctx); err != nil {
+	err = r.keep(req, one)
+	if err == nil {
+		err = one.settled(ctx)
+	}
+	if err != nil {
 		r.forget(req.Session)
 		one.kill()
 		return agentapi.ToolReply{}, err
@@ -117,15 +122,20 @@ func (r *Runner) Start(ctx context.Context, req agentapi.ToolRequest) (agentapi.
 	return agentapi.ToolReply{Version: version}, nil
 }
 
-// expire kills a program when its lifetime is over. The lock keeps that from
-// coming before the timer is known.
-func (r *Runner) expire(req agentapi.ToolRequest, one *run) {
+// keep takes a program in that runs, and kills it when its lifetime is over.
+// The lock keeps that from coming before the timer is known.
+func (r *Runner) keep(req agentapi.ToolRequest, one *run) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.closed { // meanwhile
+		return fmt.Errorf("start iperf: %w", context.Canceled)
+	}
+	r.runs[req.Session] = one
 	one.expiry = time.AfterFunc(req.Lifetime, func() {
 		r.forget(req.Session)
 		one.kill()
 	})
+	return nil
 }
 
 // settled is an error where the program ends at once.
@@ -161,18 +171,20 @@ func (o *run) said() string {
 	return words
 }
 
-func (r *Runner) keep(req agentapi.ToolRequest, one *run) error {
+// reserve keeps a session's name for a program that is about to start.
+func (r *Runner) reserve(req agentapi.ToolRequest) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	_, taken := r.runs[req.Session]
 	switch {
 	case r.closed:
 		return fmt.Errorf("start iperf: %w", context.Canceled)
-	case r.runs[req.Session] != nil:
+	case taken:
 		return fmt.Errorf("%w: session %q exists", ErrRequest, req.Session)
 	case len(r.runs) >= mostRuns:
 		return fmt.Errorf("start iperf: %d run already: %w", mostRuns, agentapi.ErrBusy)
 	}
-	r.runs[req.Session] = one
+	r.runs[req.Session] = nil
 	return nil
 }
 

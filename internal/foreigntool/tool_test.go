@@ -36,8 +36,8 @@ func TestArguments(t *testing.T) {
 	six := server()
 	six.Own, six.UDP = netip.MustParseAddr("2001:db8::1"), true
 	for want, req := range map[string]agentapi.ToolRequest{
-		"-e -y C -s -p 25901 -B 127.0.0.1 -i 0.5":         server(),
-		"-e -y C -s -p 25901 -B 2001:db8::1 -V -u -i 0.5": six,
+		"-e -y C -s -p 25901 -B 127.0.0.1 -t 60.0 -i 0.5":                                                                  server(),
+		"-e -y C -s -p 25901 -B 2001:db8::1 -t 60.0 -V -u -i 0.5":                                                          six,
 		"-e -y C -c 127.0.0.1 -p 5001 -B 127.0.0.1 -P 2 -t 1.0 -i 0.5 -w 1048576 -l 131072 -M 1400 -N -Z reno -b 50000000": full,
 	} {
 		if err := check(req); err != nil {

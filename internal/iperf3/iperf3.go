@@ -26,6 +26,7 @@ const (
 	MaxOmit     = 600       // of -O, seconds
 	MaxMSS      = 9216      // of -M, bytes
 	MaxBurst    = 1000      // of -b RATE/BURST, blocks
+	MaxName     = 15        // of -C, characters: TCP_CA_NAME_MAX less its zero
 )
 
 // Lengths of the two JSON documents that this package reads; nobody needs

@@ -199,6 +199,7 @@ func TestParametersCheck(t *testing.T) {
 		"bytes":             {func(p *Parameters) { p.Bytes = -1 }, ReasonEndConditions},
 		"burst":             {func(p *Parameters) { p.Burst = 1001 }, ReasonBurst},
 		"tos":               {func(p *Parameters) { p.TOS = 256 }, ReasonTOS},
+		"algorithm":         {func(p *Parameters) { p.Congestion = "\x1b]0;x" }, ReasonCongestion},
 		"mss":               {func(p *Parameters) { p.MSS = 9217 }, ReasonMSS},
 		"rate":              {func(p *Parameters) { p.Rate = -1 }, ReasonTotalRate},
 		"sctp":              {func(p *Parameters) { p.SCTP = true }, ReasonNoSCTP},
@@ -228,7 +229,7 @@ func TestResults(t *testing.T) {
 	if got, err := ParseResults(text); err != nil || cmp.Diff(want, got) != "" {
 		t.Errorf("read back %+v, %v", got, err)
 	}
-	for _, text := range []string{"", "null", `{"streams":1}`, `{"streams":[{"id":"x"}]}`} {
+	for _, text := range []string{"", "null", `{"streams":1}`, `{"streams":[{"id":"x"}]}`, `{"streams":[{}` + strings.Repeat(",{}", mostResults) + "]}"} {
 		if _, err := ParseResults([]byte(text)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v, want ErrMalformed", text, err)
 		}

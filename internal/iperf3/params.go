@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/linerate/linerate/unit"
 )
@@ -134,10 +135,18 @@ func (p Parameters) Check(maxStreams int) error {
 		return refuse(ReasonBurst)
 	case p.TOS < 0 || p.TOS > 255:
 		return refuse(ReasonTOS)
+	case !algorithm(p.Congestion):
+		return refuse(ReasonCongestion)
 	case p.Rate < 0 || p.FQRate < 0 || p.Pacing < 0:
 		return refuse(ReasonTotalRate)
 	}
 	return nil
+}
+
+// algorithm reports what may name a congestion control, or nothing: printable
+// and short, so that it can be shown.
+func algorithm(name string) bool {
+	return len(name) <= MaxName && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // Whole is a count as cJSON writes it: a number that may come with a fraction

@@ -1,6 +1,7 @@
 package iperf3
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -17,7 +18,34 @@ type Results struct {
 	Congestion     string          `json:"congestion_used,omitempty"`
 	OutputText     string          `json:"server_output_text,omitempty"`
 	OutputJSON     json.RawMessage `json:"server_output_json,omitempty"`
-	Streams        []StreamResult  `json:"streams"`
+	Streams        StreamResults   `json:"streams"`
+}
+
+// StreamResults is what one end says of the streams, at most mostResults of
+// them: a short text may name very many.
+type StreamResults []StreamResult
+
+// mostResults is twice what a test of this program's own limit has, both ways.
+const mostResults = 4096
+
+// UnmarshalJSON reads the array one stream at a time.
+func (s *StreamResults) UnmarshalJSON(b []byte) error {
+	*s = nil
+	d := json.NewDecoder(bytes.NewReader(b))
+	if open, err := d.Token(); err != nil || open != json.Delim('[') {
+		return fmt.Errorf("streams: no array")
+	}
+	for d.More() {
+		var one StreamResult
+		if err := d.Decode(&one); err != nil {
+			return err
+		}
+		if len(*s) == mostResults {
+			return fmt.Errorf("streams: more than %d", mostResults)
+		}
+		*s = append(*s, one)
+	}
+	return nil
 }
 
 // NotSender is HasRetransmits of a receiver, and Retransmits of a stream that

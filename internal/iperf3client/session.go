@@ -301,7 +301,12 @@ func (s *session) exchange(ctx context.Context, own iperf3.Results) (iperf3.Resu
 // next.
 func (s *session) answered(ctx context.Context) error {
 	defer s.control.within(ctx, answerTime)()
-	r := <-s.control.states
+	var r stateRead
+	select {
+	case r = <-s.control.states:
+	case <-time.After(answerTime + time.Second): // a sample has taken it just before
+		return ErrStalled
+	}
 	switch {
 	case r.err != nil:
 		return explain(ctx, r.err)

@@ -254,3 +254,19 @@ func TestRefuses(t *testing.T) {
 		}
 	})
 }
+
+// TestEndsInTime: clients that say nothing, or stop in the middle, do not keep
+// a listener that is interrupted.
+func TestEndsInTime(t *testing.T) {
+	r := serve(t, Config{}) // with the long waits of the real one
+	silent, mute := newPeer(t, r), newPeer(t, r)
+	silent.write([]byte("half"))
+	mute.write(mute.cookie[:])
+	mute.want(iperf3.ParamExchange)
+	r.stop()
+	select {
+	case <-r.ended:
+	case <-time.After(farewellTime + 2*time.Second):
+		t.Error("it waits for clients that say nothing")
+	}
+}

@@ -15,6 +15,7 @@ type gate struct {
 	mu      sync.Mutex
 	waiting []*stranger // the oldest first
 	by      map[netip.Addr]int
+	closed  bool
 }
 
 // stranger is a connection that has not said what it is.
@@ -32,6 +33,10 @@ func (g *gate) enter(from netip.Addr, cut func()) *stranger {
 	s := &stranger{from, cut}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.closed {
+		cut()
+		return s
+	}
 	switch {
 	case g.by[from] >= g.ofOne:
 		g.push(slices.IndexFunc(g.waiting, func(o *stranger) bool { return o.from == from }))
@@ -53,6 +58,16 @@ func (g *gate) remove(i int) {
 	g.waiting = slices.Delete(g.waiting, i, i+1)
 	if g.by[from]--; g.by[from] == 0 {
 		delete(g.by, from)
+	}
+}
+
+// shut cuts all who wait, and whoever comes from now on.
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	for len(g.waiting) > 0 {
+		g.push(len(g.waiting) - 1)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/unit"
@@ -104,6 +105,16 @@ type Test struct {
 
 	// Err is why the test did not end as it should; nil when it did.
 	Err error
+}
+
+// longestName bounds what is kept of a client's words about itself.
+const longestName = 120
+
+func clipped(s string) string {
+	if len(s) <= longestName {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longestName], "") + "..."
 }
 
 // ReceivedRate and SentRate are payload over the window; zero without one.

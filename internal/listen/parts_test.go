@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -198,5 +199,14 @@ func TestTestRates(t *testing.T) {
 	test := Test{Received: 1250000, Sent: 125000, Window: time.Second}
 	if test.ReceivedRate() != 10*unit.Mbps || test.SentRate() != unit.Mbps || (Test{Received: 1}).ReceivedRate() != 0 {
 		t.Errorf("rates %v and %v", test.ReceivedRate(), test.SentRate())
+	}
+}
+
+func TestClipped(t *testing.T) {
+	if got := clipped("iperf 3.16"); got != "iperf 3.16" {
+		t.Error(got)
+	}
+	if got := clipped(strings.Repeat("é", longestName)); len(got) > longestName+len("...") || !utf8.ValidString(got) {
+		t.Errorf("%d bytes: %q", len(got), got)
 	}
 }

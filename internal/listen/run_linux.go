@@ -167,10 +167,14 @@ func (s *session) drain(theirs iperf3.Results) {
 	if s.params.Bytes == 0 && s.params.Blocks == 0 || s.params.Omit > 0 || bool(s.params.Reverse) || bool(s.params.Both) {
 		return
 	}
+	said := make(map[int]iperf3.StreamResult, len(theirs.Streams))
+	for _, r := range theirs.Streams {
+		said[r.ID] = r
+	}
 	began, moved, changed := time.Now(), uint64(0), time.Now()
 	for now := began; now.Sub(began) < drainMost && now.Sub(changed) < drainStill; now = time.Now() {
 		all := s.meter.take()
-		if s.complete(all, theirs) {
+		if s.complete(all, said) {
 			break
 		}
 		if m := all.moved(); m != moved {
@@ -182,16 +186,15 @@ func (s *session) drain(theirs iperf3.Results) {
 	s.meter.arrived()
 }
 
-// complete says whether all that the client sent is here.
-func (s *session) complete(now mark, theirs iperf3.Results) bool {
-	for _, r := range theirs.Streams {
-		for i, st := range s.streams {
-			if iperf3.StreamID(i) != r.ID || st.sends {
-				continue
-			}
-			if c := now.counts[i]; st.udp && c.arrived.Highest < uint64(max(r.Packets, 0)) || !st.udp && c.bytes < uint64(max(r.Bytes, 0)) {
-				return false
-			}
+// complete says whether all that the client says it sent, by stream, is here.
+func (s *session) complete(now mark, said map[int]iperf3.StreamResult) bool {
+	for i, st := range s.streams {
+		r, known := said[iperf3.StreamID(i)]
+		if st.sends || !known {
+			continue
+		}
+		if c := now.counts[i]; st.udp && c.arrived.Highest < uint64(max(r.Packets, 0)) || !st.udp && c.bytes < uint64(max(r.Bytes, 0)) {
+			return false
 		}
 	}
 	return true
@@ -199,7 +202,7 @@ func (s *session) complete(now mark, theirs iperf3.Results) bool {
 
 // report is the test as the listener's owner hears of it.
 func (s *session) report() Test {
-	t := Test{Client: s.from, Program: s.params.Version, Title: s.params.Title, UDP: bool(s.params.UDP), Direction: Forward,
+	t := Test{Client: s.from, Program: clipped(s.params.Version), Title: clipped(s.params.Title), UDP: bool(s.params.UDP), Direction: Forward,
 		Streams: int(s.params.Parallel), Err: s.failed}
 	switch {
 	case bool(s.params.Both):
@@ -212,6 +215,7 @@ func (s *session) report() Test {
 	}
 	m := s.meter
 	if m == nil {
+		t.Started = time.Now()
 		return t
 	}
 	t.Started, t.Window, t.Congestion, t.CPU = m.began, m.window(), m.congestion, m.cpu/100

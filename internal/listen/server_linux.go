@@ -70,6 +70,7 @@ func Listen(cfg Config) (*Listener, error) {
 	}
 	if err := l.open(); err != nil {
 		l.close()
+		l.payload.close()
 		return nil, err
 	}
 	return l, nil
@@ -170,7 +171,8 @@ func (l *Listener) close() {
 
 // Serve takes clients until the context ends, or with OneOff until one was
 // served; then it tells the others that it goes away, and returns when all
-// tests have ended, which takes them moments. It returns nil in both cases.
+// tests have ended, which takes them farewellTime at most where a client does
+// not answer. It returns nil in both cases.
 func (l *Listener) Serve(ctx context.Context) error {
 	for _, t := range l.tcp {
 		l.working.Go(func() { l.accept(t) })
@@ -191,10 +193,21 @@ func (l *Listener) Serve(ctx context.Context) error {
 	for _, s := range sessions {
 		s.end(errServerEnds)
 	}
+	l.gate.shut()
+	late := time.AfterFunc(farewellTime, func() {
+		for _, s := range sessions {
+			_ = s.conn.Close()
+		}
+	})
+	defer late.Stop()
 	l.working.Wait()
 	l.payload.close()
 	return nil
 }
+
+// farewellTime is how long a client may take to hear that the server goes, or
+// to end a test that is over.
+const farewellTime = 2 * time.Second
 
 // accept numbers connections in the order in which they came: iperf3 tells a
 // test's streams apart by it. Out of files it waits for some.

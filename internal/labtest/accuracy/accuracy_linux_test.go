@@ -10,11 +10,14 @@ import (
 
 	"github.com/linerate/linerate/internal/lab/guest"
 	"github.com/linerate/linerate/internal/labtest/floor"
+	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
-// within is what accuracy is promised.
-const within = 0.01
+const (
+	within    = 0.01  // what accuracy is promised
+	leastFull = 0.995 // of a shaper's rate, by its own counter
+)
 
 // link is a link to measure, and how.
 type link struct {
@@ -73,17 +76,30 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
+// tries is how often a link is measured that was not full: the machine has
+// other things to do, and what is compared is the same only at a steady rate.
+const tries = 3
+
 func measureLink(t *testing.T, l link) {
 	n := shaped(t, l.rate, l.mtu, l.v6)
-	stop := n.counts(t)
-	r := n.run(t, l.streams, 2*time.Second)
-	all := stop()
+	var r record.Trial
+	var wire unit.BitRate
+	var packets float64
+	for try := range tries {
+		stop := n.counts(t)
+		r = n.run(t, l.streams, 2*time.Second)
+		all := stop()
+		// Samples and queue are read by different clocks: a moment at both ends of
+		// the window is left out, the rate is the same in it.
+		opened := r.Started.Add(time.Duration((r.WarmUp + 0.3) * float64(time.Second)))
+		wire, packets = passed(all, opened, opened.Add(time.Duration((r.Window-0.4)*float64(time.Second))))
+		if float64(wire/l.rate) >= leastFull {
+			break
+		}
+		t.Logf("%s: try %d filled %.3f of the link", l, try+1, float64(wire/l.rate))
+	}
 	headers := float64(l.headers())
 	shaper := float64(l.rate) * (float64(l.mtu) + 14 - headers) / (float64(l.mtu) + 14)
-	// Samples and queue are read by different clocks: a moment at both ends of
-	// the window is left out, the rate is the same in it.
-	opened := r.Started.Add(time.Duration((r.WarmUp + 0.3) * float64(time.Second)))
-	wire, packets := passed(all, opened, opened.Add(time.Duration((r.Window-0.4)*float64(time.Second))))
 	counted := float64(wire) - 8*headers*packets
 	t.Logf("%s: %.2f Mbit/s, %.4f of the shaper's %.2f, %.4f of the queue's %.2f; wire %.4f of the queue's; interval +- %.2f %%", l,
 		float64(r.Goodput)/1e6, float64(r.Goodput)/shaper, shaper/1e6, float64(r.Goodput)/counted, counted/1e6, float64(r.Wire/wire),
@@ -92,7 +108,7 @@ func measureLink(t *testing.T, l link) {
 		"goodput, of the queue's payload": float64(r.Goodput) / counted,
 		"wire, of the queue's bytes":      float64(r.Wire / wire),
 	}
-	if full := float64(wire / l.rate); full < 0.995 && emulated() {
+	if full := float64(wire / l.rate); full < leastFull && emulated() {
 		t.Logf("%s: the processor filled %.3f of the link: goodput is held to the counters only", l, full)
 	} else {
 		ratios["goodput, of the shaper's payload rate"] = float64(r.Goodput) / shaper
