@@ -1,6 +1,8 @@
 # make         the program, ./linerate: one static file
 # make demo    the main job in a built-in lab; needs nothing but this machine
 # make test    everything that must hold before a change is handed in
+# make bench   the engine beside iperf3, iperf2 and nuttcp, the table in
+#              docs/benchmarks.md; make deps-bench installs them
 # make fuzz    every fuzz target for FUZZTIME
 # make prove-NAME  a proof that takes longer than a test may, its result in
 #              docs/proofs/NAME.txt: demo (five runs in a row), spread (twenty),
@@ -20,6 +22,9 @@ DEPS := user-mode-linux gcc libc6-dev
 # The tools with which a test serves and mounts NFS inside the lab's kernel. Not
 # among the others: on a machine of one's own the package starts a server.
 DEPS_NFS := nfs-kernel-server nfs-common
+
+# What the engine is compared with.
+DEPS_BENCH := iperf3 iperf nuttcp
 
 # An emulator, and what unpacks distribution kernels for it.
 DEPS_QEMU := qemu-system-x86 kmod xz-utils cpio
@@ -46,7 +51,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps deps-nfs deps-qemu deps-peers demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop clean
+.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop clean
 .DEFAULT_GOAL := build
 
 build:
@@ -75,6 +80,16 @@ deps:
 # Tests in CI want it all; elsewhere `make deps-nfs` is the user's word.
 deps-nfs:
 	$(call install,$(DEPS_NFS))
+
+deps-bench:
+	$(call install,$(DEPS_BENCH))
+
+# Half an hour, and nothing else should run. BENCH_DATA=FILE keeps what was
+# measured, and goes on with it.
+bench:
+	@BENCH_ROUNDS=$${BENCH_ROUNDS:-9} BENCH_FILE=$(CURDIR)/docs/benchmarks.md \
+		go test -count=1 -timeout 60m -v -run '^TestBench$$' ./internal/labtest/bench >$(LOG) 2>&1; \
+	status=$$?; grep -E '^ +[a-z_]+_test\.go|^(---|ok|FAIL)' $(LOG); exit $$status
 
 # Kernels go to .lab-kernels, or where LINERATE_LAB_KERNELS says; once.
 deps-qemu:

@@ -27,6 +27,49 @@ func (v *wayView) offered() (record.Finding, bool) {
 	}, true
 }
 
+// How near a result comes to what its sockets are paced at, and how far past.
+const (
+	wholePace = 0.95
+	pastPace  = 1.05
+)
+
+// paced: the sockets themselves were asked to keep to a rate, and did. A
+// queueing discipline that paces (fq) counts headers, TCP itself does not
+// (tcp_update_skb_after_send): what arrives lies between.
+func (v *wayView) paced() (record.Finding, bool) {
+	var limit unit.BitRate
+	for _, l := range v.lanes {
+		own, payload := unit.BitRate(0), 1.0
+		if l.Asked != nil {
+			own = l.Asked.Pacing
+		}
+		if l.Granted != nil && l.Granted.Pacing > 0 && own > 0 {
+			own = l.Granted.Pacing
+		}
+		if own <= 0 {
+			return record.Finding{}, false
+		}
+		if mss := float64(l.TCP.SndMSS); mss > 0 {
+			payload = mss / (mss + float64(frameHeaders(v.trial.Protocol, l.Dst.Is6())))
+		}
+		if l.Goodput < own*unit.BitRate(wholePace*payload) || l.Goodput > own*pastPace {
+			return record.Finding{}, false
+		}
+		limit += own
+	}
+	if limit <= 0 || v.ceiling() > 0 && limit >= v.ceiling()*atCeiling {
+		return record.Finding{}, false
+	}
+	each := v.lanes[0].Asked.Pacing
+	return record.Finding{
+		Cause: record.Pacing, Confidence: 0.95,
+		Summary: fmt.Sprintf("The sockets of %s were paced at %v each, %v in all, and %v arrived: the run's own limit, not the path's.", v.from, each, limit, v.goodput),
+		Evidence: append([]record.Evidence{{What: "pace of the streams from " + v.from + " in all", Value: limit.String(), Source: "SO_MAX_PACING_RATE"}},
+			append(v.tcpEvidence(), v.loads()...)...),
+		Remedy: "raise `--pacing`, or leave it out, to see what the path carries",
+	}, true
+}
+
 // lostDatagrams: what was sent did not arrive. The receiver's own sockets, the
 // sender's own queues and the path are told apart where they count.
 func (v *wayView) lostDatagrams() (record.Finding, bool) {

@@ -146,14 +146,17 @@ func (v *wayView) ceiling() unit.BitRate {
 
 func (v *wayView) share() float64 { return fraction(v.goodput, v.ceiling()) }
 
-// judge goes from what is certain to what is inferred: links that are full
-// first, then caps, then what TCP itself says it waited for, then processors.
+// judge goes from what is certain to what is inferred: links that failed or
+// are full first, then caps, then what TCP itself says it waited for, then processors.
 func (v *wayView) judge() record.Finding {
+	if f, ok := v.outage(); ok {
+		return f
+	}
 	if v.goodput <= 0 {
 		return v.unknown()
 	}
 	for _, rule := range []func() (record.Finding, bool){
-		v.offered, v.lacpDown, v.lineRate, v.fullLink, v.shaper, v.processor, v.windows, v.lostDatagrams, v.loss, v.oneCore,
+		v.offered, v.paced, v.lacpDown, v.lineRate, v.fullLink, v.shaper, v.processor, v.windows, v.lostDatagrams, v.loss, v.oneCore,
 	} {
 		if f, ok := rule(); ok {
 			return f

@@ -2,8 +2,10 @@ package diagnose
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -32,12 +34,41 @@ func (v *wayView) expected(cause record.Cause) unit.BitRate {
 	case record.SendBuffer:
 		raise(best, v.from, "net.ipv4.tcp_wmem")
 	}
-	streams := min(max(t.Streams, linkCount(best, t.From, t.To)), mostStreams)
-	p, err := predict.Predict(best, predict.Traffic{From: t.From, To: t.To, Direction: t.Direction, Streams: streams, Protocol: t.Protocol, Ports: predict.PortsChosen})
+	streams := min(max(t.Streams, linkCount(best, t.From, t.To), len(v.egress), len(v.ingress)), mostStreams)
+	p, err := predict.Predict(best, predict.Traffic{
+		From: t.From, To: t.To, Direction: t.Direction, Streams: streams, Protocol: t.Protocol, Ports: predict.PortsChosen, Lanes: v.counted(),
+	})
 	if err != nil {
 		return 0
 	}
 	return p.Rate
+}
+
+// counted is the pair's lanes, From's address first, over the links that the
+// trial counted: it may have been one of some lanes only. Nil is every lane.
+func (v *wayView) counted() []flow.Lane {
+	t := v.trial
+	all, err := predict.Lanes(v.fabric, t.From, t.To, "")
+	if err != nil {
+		return nil
+	}
+	held := func(host string, at netip.Addr) bool {
+		link, ok := v.fabric.Hosts[host].LinkWith(at)
+		below, _, _ := v.fabric.Hosts[host].Below(link.Name)
+		return !ok || slices.ContainsFunc(below, func(l netstate.Link) bool {
+			return slices.ContainsFunc(t.Links, func(u record.LinkUse) bool { return u.Host == host && u.Link == l.Name })
+		})
+	}
+	own := slices.DeleteFunc(slices.Clone(all), func(l flow.Lane) bool { return !held(t.From, l.Src) })
+	if len(own) == 0 || len(own) == len(all) {
+		return nil
+	}
+	// A ceiling above what those links carry was the whole pair's.
+	most, _, err := predict.CeilingOf(v.fabric, predict.Traffic{From: t.From, To: t.To, Direction: t.Direction, Streams: 1, Protocol: t.Protocol, Lanes: own}, t.CeilingMTU)
+	if err != nil || t.Ceiling > most*(1+nearTie) {
+		return nil
+	}
+	return own
 }
 
 // withPolicy is the fabric with every hashing bond of the pair at layer3+4.

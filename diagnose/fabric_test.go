@@ -90,6 +90,19 @@ func (p pair) fabric() predict.Fabric {
 	}
 }
 
+// subnets is two hosts with two plain links, each with a subnet of its own.
+func subnets() predict.Fabric {
+	f := pair{end: end{links: 1}}.fabric()
+	for name, last := range map[string]string{"a": "1", "b": "2"} {
+		h := f.Hosts[name].Clone()
+		second := h.Links[0]
+		second.Name, second.Addresses = "eth1", []netip.Prefix{netip.MustParsePrefix("10.0.1." + last + "/24")}
+		h.Links = append(h.Links, second)
+		f.Hosts[name] = h
+	}
+	return f
+}
+
 const (
 	one     = 500e6 * 1448 / 1514 // payload of a 500 Mbit/s link
 	wireOf  = 1514.0 / 1448

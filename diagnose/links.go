@@ -27,8 +27,18 @@ func (v *wayView) lineRate() (record.Finding, bool) {
 		return record.Finding{}, false // the cap is what binds
 	}
 	side := v.weaker()
+	small, isSmall := v.smallPackets(side)
 	if f, ok := v.held(side); ok {
+		if isSmall {
+			f.Summary += " " + small.Summary
+		}
 		return f, true
+	}
+	if isSmall {
+		return small, true
+	}
+	if fraction(v.trial.Goodput, v.trial.Ceiling) < pairShare && v.trial.Ceiling > 0 {
+		return v.partOfPair(side), true
 	}
 	what := fmt.Sprintf("All %d links run at their line rate.", len(side))
 	if len(side) == 1 {
@@ -137,6 +147,10 @@ func (v *wayView) imbalance(side, full, idle []linkLoad) record.Finding {
 			f.Summary = fmt.Sprintf("%s uses one link (%s): a hash never splits a flow.", flows, where)
 		}
 		f.Remedy = fmt.Sprintf("use at least %d streams with ports chosen for different links (`linerate steer pick`)", len(side))
+		if v.plain() {
+			f.Summary = strings.Replace(f.Summary, "a hash never splits a flow", "a stream has one pair of addresses", 1)
+			f.Remedy = fmt.Sprintf("use at least %d streams: they take turns on the pairs of addresses", len(side))
+		}
 		if d.mend != "" && !d.reach.Ports {
 			f.Remedy = fmt.Sprintf("%s; then use at least %d streams", d.mend, len(side))
 		}

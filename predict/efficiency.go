@@ -62,6 +62,16 @@ func LinkPayloadOf(protocol string, l netstate.Link, mtu, tags int, ipv6 bool) u
 	return unit.BitRate(float64(c.rate) * c.share(segment{mtu: mtu, headers: HeaderBytes(protocol, ipv6)}, tags))
 }
 
+// PacketPayload is LinkPayloadOf where a packet carries that much payload
+// instead of filling the MTU; zero, and what does not fit, fill it.
+func PacketPayload(protocol string, l netstate.Link, mtu, payload, tags int, ipv6 bool) unit.BitRate {
+	headers := HeaderBytes(protocol, ipv6)
+	if payload > 0 && payload+headers < mtu {
+		mtu = payload + headers
+	}
+	return LinkPayloadOf(protocol, l, mtu, tags, ipv6)
+}
+
 // HeaderBytes is what IP and the protocol put before the payload of a full
 // segment, TCP's timestamps included.
 func HeaderBytes(protocol string, ipv6 bool) int {

@@ -60,3 +60,23 @@ func TestLinkPayload(t *testing.T) {
 		}
 	}
 }
+
+func TestPacketPayload(t *testing.T) {
+	link := netstate.Link{Name: "eth0", Speed: 500e6, Framing: netstate.FramingL2}
+	for _, c := range []struct {
+		protocol string
+		payload  int
+		want     float64 // share of the link's speed
+	}{
+		{"tcp", 0, 1448.0 / 1514},
+		{"tcp", 1448, 1448.0 / 1514},
+		{"tcp", 9000, 1448.0 / 1514},
+		{"tcp", 524, 524.0 / 590},
+		{"udp", 100, 100.0 / 142},
+	} {
+		got := float64(PacketPayload(c.protocol, link, 1500, c.payload, 0, false) / 500e6)
+		if math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s of %d bytes: %.4f, want %.4f", c.protocol, c.payload, got, c.want)
+		}
+	}
+}

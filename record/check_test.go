@@ -40,6 +40,8 @@ func TestCheck(t *testing.T) {
 		{"ceiling unknown", func(t *Trial) { t.Ceiling = 0 }, nil},
 		{"links not counted", func(t *Trial) { t.Links = nil }, nil},
 		{"a hair above the ceiling", func(t *Trial) { t.Ceiling = 3e9 / 1.009 }, nil},
+		{"above the ceiling by what had waited to be read", func(t *Trial) { t.Ceiling, t.Unread = 2.9e9, -0.08e9 }, nil},
+		{"further above it than what had waited", func(t *Trial) { t.Ceiling, t.Unread = 2.9e9, -0.03e9 }, []string{"impossible: 2.97 Gbit/s is above"}},
 		{"a lane missing", func(t *Trial) { t.Lanes = t.Lanes[:1] }, []string{"inconsistent: lanes sum to 2.00 Gbit/s, goodput is 3.00 Gbit/s"}},
 		{"a lane too much", func(t *Trial) { t.Lanes = append(t.Lanes, Lane{Goodput: 4e6}) }, []string{"inconsistent: lanes sum"}},
 		{"lanes of nothing", func(t *Trial) { t.Goodput, t.Links = 0, nil }, []string{"inconsistent: lanes sum"}},

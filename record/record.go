@@ -214,7 +214,8 @@ type Lane struct {
 	RcvBuf unit.Bytes `json:"rcvbuf_bytes,omitempty"`
 	SndBuf unit.Bytes `json:"sndbuf_bytes,omitempty"`
 	// Asked and Granted are the sender's socket as it was wanted and as the
-	// kernel made it; nil where nothing was asked for.
+	// kernel made it, the receive buffer and its window the receiver's; nil
+	// where nothing was asked for.
 	Asked   *Socket `json:"asked,omitempty"`
 	Granted *Socket `json:"granted,omitempty"`
 	UDP     *UDP    `json:"udp,omitempty"`

@@ -7,7 +7,7 @@ import "github.com/linerate/linerate/record"
 var causeWords = map[record.Cause]string{
 	record.LineRate:        "the links in use are full: nothing left to gain",
 	record.HashImbalance:   "flows share links while other links idle",
-	record.SingleLink:      "the bond's mode or policy cannot use more than one link for this traffic",
+	record.SingleLink:      "all of this traffic takes part of the links, and the others idle",
 	record.ReceiveWindow:   "the receiver's window is too small for this distance",
 	record.SendBuffer:      "the sender's buffer is too small for this distance",
 	record.Congestion:      "packets are lost on the path",

@@ -14,7 +14,7 @@ func textDatagrams(r record.Record, width int) []string {
 			continue
 		}
 		u := *t.UDP
-		name := fit(orUnknown(printable(t.From)), 10) + " → " + fit(orUnknown(printable(t.To)), 10) + " " + fit(printable(string(t.Direction)), 8)
+		name := fromTo(t.From, t.To, 23) + " " + fit(printable(string(t.Direction)), 8)
 		rows = append(rows, []string{
 			joinWith(" ", name, fit(printable(t.Variant), 16)), fmt.Sprint(t.Streams), fmt.Sprint(u.Payload), fmt.Sprint(u.Sent), lossWords(u), fmt.Sprint(u.Reordered), short(u.JitterMS),
 		})
@@ -53,7 +53,7 @@ func textNotes(r record.Record, width int) []string {
 			if of[n] == nil {
 				notes = append(notes, n)
 			}
-			of[n] = append(of[n], fmt.Sprintf("%s → %s %s, %s", fit(t.From, 16), fit(t.To, 16), t.Direction, plural(t.Streams, "stream")))
+			of[n] = append(of[n], fmt.Sprintf("%s %s, %s", fromTo(t.From, t.To, 35), t.Direction, plural(t.Streams, "stream")))
 		}
 	}
 	if len(notes) == 0 {

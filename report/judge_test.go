@@ -39,6 +39,25 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
+// TestInterruptedHeadline: a run that ended before the way back had two
+// streams is told by the best that the way there reached.
+func TestInterruptedHeadline(t *testing.T) {
+	trial := func(d flow.Direction, n int, goodput unit.BitRate, c record.Cause) record.Trial {
+		return record.Trial{From: "a", To: "b", Direction: d, Streams: n, Goodput: goodput, Ceiling: 956e6, Window: 4, Finding: &record.Finding{Cause: c}}
+	}
+	r := record.Record{Trials: []record.Trial{
+		trial(flow.Forward, 1, 477e6, record.SingleLink), trial(flow.Forward, 2, 953e6, record.LineRate), trial(flow.Reverse, 1, 477e6, record.SingleLink),
+	}}
+	want := "a → b carries 953 Mbit/s, 99.7 % of the ceiling: the links in use are full: nothing left to gain."
+	if got := Headline(r); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Trials = r.Trials[:1]
+	if got := Headline(r); strings.Contains(got, "bond") {
+		t.Errorf("a bond where nobody knows of one: %q", got)
+	}
+}
+
 func TestResults(t *testing.T) {
 	got := Results(sampleRecord())
 	round := func(v unit.BitRate) float64 { return float64(int(v / 1e6)) }
@@ -177,7 +196,7 @@ func TestTrialLine(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	trial.Ceiling, trial.Finding, trial.From = 0, nil, strings.Repeat("long-", 20)
-	if got, want := TrialLine(trial, 80), "long-long-long-… → b forward, 4 streams: 477 Mbit/s"; got != want {
+	if got, want := TrialLine(trial, 80), "long-long-long-…long-long-long- → b forward, 4 streams: 477 Mbit/s"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

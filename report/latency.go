@@ -50,7 +50,7 @@ func latencyNotes(all []record.Latency) []string {
 				few = true
 				continue
 			}
-			out = append(out, fmt.Sprintf("%s → %s, %s: %s", fit(l.From, 24), fit(l.To, 24), whileWords(l), n))
+			out = append(out, fmt.Sprintf("%s, %s: %s", fromTo(l.From, l.To, 51), whileWords(l), n))
 		}
 	}
 	if few {
@@ -76,7 +76,7 @@ func textLatency(r record.Record, width int) []string {
 		of[p] = append(of[p], l)
 	}
 	for _, p := range pairs {
-		name := fit(orUnknown(printable(p[0])), 10) + " → " + fit(orUnknown(printable(p[1])), 10)
+		name := fromTo(p[0], p[1], 23)
 		for _, l := range of[p] {
 			load := "idle"
 			if l.Load != nil {
@@ -151,7 +151,7 @@ func outageWords(t record.Trial, o record.Outage) string {
 	case o.Recovered > 0:
 		back = "the sum was back at 90 % of what the links allow after " + seconds(o.Recovered)
 	}
-	words := fmt.Sprintf("%s %s %s (%s, %s): %s; %s", fit(o.Host, 24), fit(o.Link, 16), event, t.Direction, plural(t.Streams, "stream"), felt, back)
+	words := fmt.Sprintf("%s %s (%s, %s): %s; %s", hostLink(o.Host, o.Link, 41), event, t.Direction, plural(t.Streams, "stream"), felt, back)
 	if o.Retransmits > 0 {
 		words += "; " + plural64(o.Retransmits, "segment") + " sent again"
 	}

@@ -29,7 +29,8 @@ type Result struct {
 // Results are the record's headline numbers: every pair and direction at one
 // stream count for all directions of a pair. That count is the smallest from
 // two up that comes within one percent of the best the pair reached in its
-// last phase; one where nothing else does.
+// last phase; one where nothing else does. Of a run that did not measure every
+// direction at every count, each direction has its own.
 func Results(r record.Record) []Result {
 	var out []Result
 	for _, s := range seriesOf(r) {
@@ -199,7 +200,7 @@ func (s *series) arrange() {
 		return a < b
 	})
 	s.summary = map[flow.Direction]int{}
-	if n, ok := s.pick(s.directions); ok {
+	if n, ok := s.pick(s.directions); ok && s.whole() {
 		for _, d := range s.directions {
 			s.summary[d] = n
 		}
@@ -211,6 +212,11 @@ func (s *series) arrange() {
 		}
 	}
 }
+
+// whole reports whether every direction was measured at every stream count. A
+// run that ended early has no count that is fair to all directions: each then
+// stands by its own best.
+func (s *series) whole() bool { return len(s.cells) == len(s.directions)*len(s.streams) }
 
 // pick is the smallest stream count within one percent of the best that all
 // the given directions reached, two or more where there is such a one, since a

@@ -57,7 +57,7 @@ func TrialLine(t record.Trial, width int) string {
 	if width <= 0 {
 		width = 80
 	}
-	line := fmt.Sprintf("%s → %s %s, %s: %s", fit(orUnknown(printable(t.From)), 16), fit(orUnknown(printable(t.To)), 16), printable(string(t.Direction)), plural(t.Streams, "stream"), goodput(&t))
+	line := fmt.Sprintf("%s %s, %s: %s", fromTo(t.From, t.To, 35), printable(string(t.Direction)), plural(t.Streams, "stream"), goodput(&t))
 	if p := ofCeiling(&t, t.Ceiling); p != unknown {
 		line += ", " + p + " of " + rate(t.Ceiling)
 	}
@@ -139,6 +139,12 @@ const textLinksMost = 8
 func textLinks(c cell, compared bool, width int) []string {
 	last := c.last()
 	d := last.Direction
+	names := 16 // characters; beside one column there is room for more
+	if !compared {
+		for _, u := range last.Links {
+			names = min(max(names, utf8.RuneCountInString(u.Host+" "+u.Link)), 36, max(width-40, 16))
+		}
+	}
 	var out []string
 	shown := 0
 	for _, u := range last.Links {
@@ -149,7 +155,7 @@ func textLinks(c cell, compared bool, width int) []string {
 		if shown > textLinksMost {
 			continue
 		}
-		name := padRight(fit(printable(u.Host+" "+u.Link), 16), 16)
+		name := padRight(hostLink(u.Host, u.Link, names), names)
 		if !compared {
 			out = append(out, fmt.Sprintf("  %s %s", name, textLoad(txLoad(u))))
 			continue
@@ -253,8 +259,22 @@ func textFailures(r record.Record, width int) []string {
 		return nil
 	}
 	out := []string{"", "not measured"}
+	type reason struct{ from, to, text string }
+	var order []reason
+	alike := make(map[reason][]record.Failure)
 	for _, f := range r.Failures {
-		out = append(out, wrap("  ", "    ", fmt.Sprintf("%s → %s %s: %s", fit(f.From, 24), fit(f.To, 24), f.Direction, f.Error), width)...)
+		k := reason{f.From, f.To, f.Error}
+		if alike[k] == nil {
+			order = append(order, k)
+		}
+		alike[k] = append(alike[k], f)
+	}
+	for _, k := range order {
+		what := string(alike[k][0].Direction)
+		if n := len(alike[k]); n > 1 {
+			what = fmt.Sprintf("(%d trials)", n)
+		}
+		out = append(out, wrap("  ", "    ", fmt.Sprintf("%s %s: %s", fromTo(k.from, k.to, 51), what, k.text), width)...)
 	}
 	return out
 }

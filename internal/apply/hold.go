@@ -34,12 +34,14 @@ type Hold struct {
 	Note string
 }
 
-// Release lets go. The file goes too: namespaces come and go.
+// Release lets go. The file goes with the last hold: namespaces come and go.
 func (h *Hold) Release() {
 	if h == nil || h.file == nil {
 		return
 	}
-	_ = os.Remove(h.file.Name())
+	if alone, _ := tryLock(h.file); alone && stillNamed(h.file, h.file.Name()) {
+		_ = os.Remove(h.file.Name())
+	}
 	h.file.Close()
 	h.file = nil
 }
@@ -110,9 +112,11 @@ func ownDir() (string, bool) {
 // saying who he is.
 const mostTries = 20
 
-// holdFile locks the file at path and writes the holder into it. Whoever lets
-// go removes the file, so one that was locked may not be the one of that name
-// any more: then the next is tried.
+// holdFile locks the file at path, writes the holder into it and then shares
+// the lock, so that each hold of a run keeps others off for itself. Another may
+// come in between (flock(2): a lock is not exchanged in one step), and whoever
+// lets go last removes the file: so it is looked at again, and where it is not
+// this run's, or not of that name, the next is tried.
 func holdFile(path string, holder agentapi.Holder) (*Hold, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -129,13 +133,13 @@ func holdFile(path string, holder agentapi.Holder) (*Hold, error) {
 		}
 		if !held {
 			other := holderOf(f)
+			if other.Run != "" && other.Run == holder.Run && shared(f, path, holder) {
+				return &Hold{file: f}, nil
+			}
 			f.Close()
-			switch {
-			case other.Run == "" && tries < mostTries: // it is just writing who it is
+			if (other.Run == "" || other.Run == holder.Run) && tries < mostTries { // it is just writing who it is, or goes
 				time.Sleep(10 * time.Millisecond)
 				continue
-			case other.Run != "" && other.Run == holder.Run:
-				return &Hold{}, nil
 			}
 			return nil, &HeldError{other}
 		}
@@ -151,8 +155,18 @@ func holdFile(path string, holder agentapi.Holder) (*Hold, error) {
 			f.Close()
 			return nil, fmt.Errorf("write %s: %w", path, err)
 		}
-		return &Hold{file: f}, nil
+		if shared(f, path, holder) {
+			return &Hold{file: f}, nil
+		}
+		f.Close()
 	}
+}
+
+// shared takes the lock as one of a run's holds: false where it is another's,
+// or the file is gone.
+func shared(f *os.File, path string, holder agentapi.Holder) bool {
+	held, err := tryShare(f)
+	return err == nil && held && holderOf(f).Run == holder.Run && stillNamed(f, path)
 }
 
 // stillNamed reports whether the open file is the one at path.

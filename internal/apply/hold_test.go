@@ -37,8 +37,17 @@ func TestHold(t *testing.T) {
 	if _, err = TakeHold(dir, holder("two")); !errors.Is(err, ErrHeld) {
 		t.Errorf("a second run after the same run let go of its other name: %v", err)
 	}
+	// And a hold that was taken second stands by itself.
+	last, err := TakeHold(dir, holder("one"))
+	if err != nil {
+		t.Fatalf("the same run: %v", err)
+	}
 	first.Release()
 	first.Release()
+	if _, err = TakeHold(dir, holder("two")); !errors.As(err, &held) || held.Holder.Run != "one" {
+		t.Errorf("a second run while the first holds on by its other name: %v", err)
+	}
+	last.Release()
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) > 0 {
 		t.Errorf("let go, and left %q", files)
 	}

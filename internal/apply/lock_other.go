@@ -10,3 +10,6 @@ import (
 // tryLock is errors.ErrUnsupported here, where no plan can be carried out
 // either.
 func tryLock(*os.File) (bool, error) { return false, errors.ErrUnsupported }
+
+// tryShare likewise.
+func tryShare(*os.File) (bool, error) { return false, errors.ErrUnsupported }

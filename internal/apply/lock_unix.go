@@ -9,8 +9,15 @@ import (
 )
 
 // tryLock takes the file's lock (flock(2)); false when somebody has it.
-func tryLock(f *os.File) (bool, error) {
-	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+func tryLock(f *os.File) (bool, error) { return flock(f, syscall.LOCK_EX) }
+
+// tryShare takes the file's lock together with others that share it, in place
+// of the one held before; false when somebody has it alone, and then none is
+// held.
+func tryShare(f *os.File) (bool, error) { return flock(f, syscall.LOCK_SH) }
+
+func flock(f *os.File, how int) (bool, error) {
+	err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return false, nil
 	}

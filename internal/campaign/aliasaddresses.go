@@ -29,6 +29,9 @@ func (s *aliasSweep) free(ctx context.Context, want int) error {
 	candidates := candidateAddresses(s.subnet, s.known(), mostProbes)
 	for len(s.addresses) < want && len(candidates) > 0 {
 		n := min(want-len(s.addresses), len(candidates))
+		if err := s.onLink(ctx, candidates[:n]); err != nil {
+			return err
+		}
 		used, err := s.used(ctx, candidates[:n])
 		if err != nil {
 			return err
@@ -87,6 +90,38 @@ func candidateAddresses(subnet netip.Prefix, taken map[netip.Addr]bool, most int
 	return out
 }
 
+// onLink refuses addresses to which the sender has a route by a gateway:
+// asking for them would send echoes to strangers, and one that is filtered
+// would count as free. An address without any route nobody here uses.
+func (s *aliasSweep) onLink(ctx context.Context, all []netip.Addr) error {
+	routes, err := s.routesTo(ctx, all)
+	if err != nil {
+		return err
+	}
+	for i, r := range routes {
+		if r.Gateway.IsValid() {
+			return fmt.Errorf("take addresses of %s: %w: %s sends to %s by %s on %s", s.subnet, ErrRouted, s.sender, all[i], r.Gateway, r.Link)
+		}
+	}
+	return nil
+}
+
+// routesTo are the sender's routes to addresses, in their order.
+func (s *aliasSweep) routesTo(ctx context.Context, all []netip.Addr) ([]agentapi.Route, error) {
+	var req agentapi.RoutesRequest
+	for _, a := range all {
+		req.Flows = append(req.Flows, flow.Tuple{Src: s.lane.Src, Dst: a})
+	}
+	reply, err := s.c.hosts[s.sender].Routes(ctx, req)
+	if err == nil && len(reply.Routes) != len(all) {
+		err = fmt.Errorf("%d answers to %d questions", len(reply.Routes), len(all))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask routes of %s: %w", s.sender, err)
+	}
+	return reply.Routes, nil
+}
+
 // used reports which addresses answer: to an echo, or to ARP alone.
 func (s *aliasSweep) used(ctx context.Context, all []netip.Addr) ([]bool, error) {
 	used := make([]bool, len(all))
@@ -123,15 +158,11 @@ func (s *aliasSweep) used(ctx context.Context, all []netip.Addr) ([]bool, error)
 // answeredARP adds those of which the sender has learned an Ethernet address
 // on their own link.
 func (s *aliasSweep) answeredARP(ctx context.Context, all []netip.Addr, used []bool) error {
-	var req agentapi.RoutesRequest
-	for _, a := range all {
-		req.Flows = append(req.Flows, flow.Tuple{Src: s.lane.Src, Dst: a})
-	}
-	reply, err := s.c.hosts[s.sender].Routes(ctx, req)
+	routes, err := s.routesTo(ctx, all)
 	if err != nil {
-		return fmt.Errorf("read neighbours of %s: %w", s.sender, err)
+		return err
 	}
-	for i, r := range reply.Routes {
+	for i, r := range routes {
 		direct := !r.Gateway.IsValid()
 		used[i] = used[i] || direct && (r.MAC != flow.MAC{} || r.Link == "lo")
 	}

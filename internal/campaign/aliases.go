@@ -42,6 +42,11 @@ const AliasSetting = "aliases"
 // ErrNoAddresses is a subnet without as many free addresses as were asked for.
 var ErrNoAddresses = errors.New("too few free addresses")
 
+// ErrRouted is a subnet that the sender reaches by a gateway: whether somebody
+// uses its addresses cannot be told from there, and their answers would go
+// elsewhere.
+var ErrRouted = errors.New("the subnet is not on the link")
+
 // aliasWindow is a trial's window where none was asked for: the usual run of
 // iperf.
 const aliasWindow = 10 * time.Second
@@ -64,8 +69,8 @@ type aliasSweep struct {
 // AliasSweep measures the campaign's one path with each number of aliases and
 // keeps, side by side, what the senders claim and what arrived in the window
 // that all share. The addresses are gone when it returns, whatever happens:
-// also when this process is killed. Errors: ErrNoAddresses, ErrDeclined,
-// ErrRolledBack.
+// also when this process is killed. Errors: ErrNoAddresses, ErrRouted,
+// ErrDeclined, ErrRolledBack.
 func (c *Campaign) AliasSweep(ctx context.Context, m Matrix, a Aliases) (err error) {
 	s, plans, err := c.aliasPlans(ctx, a)
 	if err != nil {
@@ -226,25 +231,41 @@ func (s *aliasSweep) addressPlan() plan.Plan {
 	return p
 }
 
-// wayBack is the route by which the receiver answers the aliases, where it has
-// none: to the sender's own address.
+// wayBack are the routes by which the receiver answers the aliases, to the
+// sender's own address, where it has none: one for each alias, as the others
+// of their subnet may be in use.
 func (s *aliasSweep) wayBack(ctx context.Context) ([]plan.Plan, error) {
-	ask := agentapi.RoutesRequest{Flows: []flow.Tuple{
-		{Proto: flow.TCP, Src: s.lane.Dst, Dst: s.lane.Src}, {Proto: flow.TCP, Src: s.lane.Dst, Dst: s.addresses[0]},
-	}}
+	ask := agentapi.RoutesRequest{Flows: []flow.Tuple{{Proto: flow.TCP, Src: s.lane.Dst, Dst: s.lane.Src}}}
+	for _, a := range s.addresses {
+		ask.Flows = append(ask.Flows, flow.Tuple{Proto: flow.TCP, Src: s.lane.Dst, Dst: a})
+	}
 	reply, err := s.c.hosts[s.receiver].Routes(ctx, ask)
 	if err != nil {
 		return nil, fmt.Errorf("ask routes of %s: %w", s.receiver, err)
 	}
-	own, alias := reply.Routes[0], reply.Routes[1]
-	if own.Gateway.IsValid() || alias.Link == own.Link && (!alias.Gateway.IsValid() || alias.Gateway == s.lane.Src) {
+	if len(reply.Routes) != len(ask.Flows) {
+		return nil, fmt.Errorf("ask routes of %s: %d answers to %d questions", s.receiver, len(reply.Routes), len(ask.Flows))
+	}
+	own := reply.Routes[0]
+	if own.Gateway.IsValid() {
 		return nil, nil // routed: whoever routes to the subnet must know it
 	}
-	return []plan.Plan{{Host: s.receiver, Steps: []plan.Step{{
-		Kind: plan.Route, Link: own.Link, Old: plan.Absent, New: plan.Present, Disruption: plan.Online,
-		Route: &netstate.Route{Dst: s.subnet.Masked(), Gateway: s.lane.Src, Link: own.Link, Table: mainTable},
-		Why:   "its answers to the aliases find no way to the sender",
-	}}}}, nil
+	p := plan.Plan{Host: s.receiver}
+	for i, a := range s.addresses {
+		there := reply.Routes[1+i]
+		if there.Link == own.Link && (!there.Gateway.IsValid() || there.Gateway == s.lane.Src) {
+			continue
+		}
+		p.Steps = append(p.Steps, plan.Step{
+			Kind: plan.Route, Link: own.Link, Old: plan.Absent, New: plan.Present, Disruption: plan.Online,
+			Route: &netstate.Route{Dst: netip.PrefixFrom(a, a.BitLen()), Gateway: s.lane.Src, Link: own.Link, Table: mainTable},
+			Why:   "its answers to the alias find no way to the sender",
+		})
+	}
+	if len(p.Steps) == 0 {
+		return nil, nil
+	}
+	return []plan.Plan{p}, nil
 }
 
 // mainTable is RT_TABLE_MAIN (include/uapi/linux/rtnetlink.h).

@@ -164,6 +164,9 @@ func (c *Campaign) Close() error {
 // State is the merged state of file and hosts.
 func (c *Campaign) State() predict.Fabric { return c.state }
 
+// Reached reports whether a host of the fabric answers.
+func (c *Campaign) Reached(name string) bool { return c.hosts[name] != nil }
+
 // Differences are where file and hosts disagreed.
 func (c *Campaign) Differences() []fabric.Difference { return c.differences }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -65,9 +66,27 @@ func (c *care) Halt(next unit.Bytes) string {
 	case c.MaxTime > 0 && c.now().Sub(c.began) >= c.MaxTime:
 		c.end(measure.StopSeconds, fmt.Sprintf("the cap of %v was reached", c.MaxTime))
 	case c.MaxBytes > 0 && c.moved+next >= c.MaxBytes:
-		c.end(measure.StopBytes, fmt.Sprintf("the cap of %v was reached", c.MaxBytes))
+		c.end(measure.StopBytes, fmt.Sprintf("the cap of %s was reached", asGiven(c.MaxBytes)))
 	}
 	return c.word
+}
+
+// asGiven is a size in the units it was probably given in: decimal where it is
+// whole in those, as rates are, else binary.
+func asGiven(b unit.Bytes) string {
+	for _, u := range [...]struct {
+		size unit.Bytes
+		name string
+	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
+		if b < u.size {
+			continue
+		}
+		if part := max(u.size/100, 1); b%part == 0 {
+			return strconv.FormatFloat(float64(b)/float64(u.size), 'f', -1, 64) + " " + u.name
+		}
+		break
+	}
+	return b.String()
 }
 
 func (c *care) end(word, why string) {

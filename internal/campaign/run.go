@@ -102,6 +102,9 @@ func widest(batches []batch) int {
 }
 
 func thought(s measure.Spec) time.Duration {
+	if s.Tool != "" {
+		return s.ToolTakes()
+	}
 	window := usualWindow
 	switch {
 	case s.Duration > 0:
@@ -143,6 +146,7 @@ type run struct {
 
 	mu          sync.Mutex // guards what follows, and the order of events
 	done, total int
+	denied      map[string]record.Failure // by target that listens
 }
 
 // Run measures every path in every direction at every stream count, predicts
@@ -217,6 +221,11 @@ func (r *run) tell(e Event) {
 // batch runs the first batch that is left, and takes it off.
 func (r *run) batch(ctx context.Context) error {
 	b := r.left[0]
+	var err error
+	if b.specs, err = r.untried(b.specs); err != nil || len(b.specs) == 0 {
+		r.left = r.left[1:]
+		return err
+	}
 	r.begun = r.c.cfg.Now()
 	first := r.c.trials()
 	errs := make(chan error, len(b.specs))
@@ -243,7 +252,7 @@ func (r *run) trial(ctx context.Context, spec measure.Spec, together int) error 
 	t, err := r.c.judged(ctx, spec, func(p measure.Progress) {
 		r.tell(Event{Kind: Running, Progress: &p, Together: together})
 	})
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if errors.Is(err, measure.ErrHalted) {
@@ -264,6 +273,7 @@ func (r *run) failed(f record.Failure) error {
 	if err := r.c.keep(func(rec *record.Record) { rec.Failures = append(rec.Failures, f) }); err != nil {
 		return err
 	}
+	r.deny(f)
 	r.count()
 	r.tell(Event{Kind: Failed, Failure: &f})
 	return nil

@@ -70,10 +70,13 @@ func (r *run) group(ctx context.Context, m Matrix, paths []fabric.Path, streams 
 		spec.Group = fmt.Sprintf("%s %d", d, streams)
 		specs = append(specs, spec)
 	}
+	if left, err := r.untried(specs); err != nil || len(left) == 0 {
+		return err
+	}
 	trials, err := c.together(ctx, specs, func(p measure.Progress) {
 		r.tell(Event{Kind: Running, Progress: &p, Together: len(specs)})
 	})
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if errors.Is(err, measure.ErrHalted) {

@@ -33,7 +33,7 @@ const level = 0.05
 func newCompare(app *App) *cobra.Command {
 	var flags compareFlags
 	c := &cobra.Command{
-		Use: "compare BEFORE AFTER | compare B1 B2 -- A1 A2 | compare RECORD", Short: "before and after, with significance",
+		Use: "compare BEFORE AFTER | B1 B2 -- A1 A2 | RECORD", Short: "before and after, with significance",
 		Long: `Compares what two records have measured, or the phases before and after of one
 that tune or demo wrote. Results of the same hosts, direction, stream count,
 protocol and setting are set side by side, and a test says whether chance
@@ -130,8 +130,11 @@ func (a *App) compare(before, after []string, least float64, fail bool) error {
 		doc.Result = compare.Records(b, as, options)
 	}
 	if len(doc.Rows) == 0 {
-		return usage(fmt.Sprintf("compare: nothing was measured on both sides (%d results only before, %d only after)", onSide(doc.Unmatched, "before"), onSide(doc.Unmatched, "after")),
-			"results are of the same hosts, direction, stream count, protocol and setting")
+		hint := "results are of the same hosts, direction, stream count, protocol and setting"
+		if apart := compare.Apart(doc.Unmatched); len(apart) > 0 {
+			hint = strings.Join(apart, "; ")
+		}
+		return usage(fmt.Sprintf("compare: nothing was measured on both sides (%d results only before, %d only after)", onSide(doc.Unmatched, "before"), onSide(doc.Unmatched, "after")), hint)
 	}
 	for _, v := range compare.Verdicts() {
 		doc.Counts[v] = doc.Count(v)

@@ -40,7 +40,8 @@ sent to anybody who did not ask over a TCP connection.
 Without --allow and --token-file it serves this host and the networks that its
 interfaces are on; others are refused, which iperf3 reports as a busy server.
 With --token-file only clients that know the token are served, which iperf3
-cannot: linerate measure --token-file can.
+cannot: linerate measure --token-file can. The clocks of the two hosts must
+agree to within ten minutes.
 
 Each test is a line on standard error. With --json the tests are one document
 on standard output when it ends.

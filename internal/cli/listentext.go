@@ -54,18 +54,26 @@ func protocolName(t listen.Test) string {
 	return "tcp"
 }
 
+// streamsWord is a count of streams: "1 stream", "2 streams".
+func streamsWord(n int) string {
+	if n == 1 {
+		return "1 stream"
+	}
+	return fmt.Sprintf("%d streams", n)
+}
+
 // testWords is a test in one line: who, what, result.
 func testWords(t listen.Test) string {
-	streams := "1 stream"
-	if t.Streams != 1 {
-		streams = fmt.Sprintf("%d streams", t.Streams)
-	}
-	parts := []string{fmt.Sprintf("%s %s %s", t.Client, protocolName(t), streams)}
+	parts := []string{fmt.Sprintf("%s %s %s", t.Client, protocolName(t), streamsWord(t.Streams))}
 	if t.Direction != listen.Reverse {
 		parts = append(parts, fmt.Sprintf("in %s", t.ReceivedRate()))
 	}
 	if t.Direction != listen.Forward {
-		parts = append(parts, fmt.Sprintf("out %s", t.SentRate()))
+		words := fmt.Sprintf("out %s", t.SentRate())
+		if t.UDP { // nobody acknowledges it
+			words += " handed to the sockets"
+		}
+		parts = append(parts, words)
 	}
 	parts = append(parts, fmt.Sprintf("%.1f s", t.Window.Seconds()))
 	if t.Retransmits > 0 {

@@ -117,17 +117,18 @@ func newMeasure(app *App) *cobra.Command {
 	var protocol protocolFlags
 	var socket socketFlags
 	c := &cobra.Command{
-		Use: "measure FABRIC | measure HOST HOST... | measure [HOST] LISTENER[:PORT]...", Short: "latency and throughput between hosts",
+		Use: "measure FABRIC | HOST HOST... | [HOST] LISTENER[:PORT]...", Short: "latency and throughput between hosts",
 		Long: `Measures latency and throughput between the hosts of a fabric file, or between
 two or more hosts named directly (local:, netns:NAME, ssh://user@host): all
 pairs. HOST[:PORT] is an iperf3 server or a linerate listener, measured from
-this host, or from one host named before it; several are measured at once. All streams of a trial share one window; goodput is counted at the
-receiver and checked against the counters of every link.
+this host, or from one host named before it; several are measured at once. All
+streams of a trial share one window; goodput is counted at the receiver and
+checked against the counters of every link.
 
 Hosts reached by ssh need linerate on their path.
 
 ` + exitHelp,
-		Example: "  linerate measure fabric.yaml\n  linerate measure ssh://root@192.0.2.11 ssh://root@192.0.2.12 --streams 1,4 -o record.json\n  linerate measure 192.0.2.9:5201 --streams 2",
+		Example: "  linerate measure fabric.yaml\n  linerate measure ssh://root@192.0.2.11 local: --streams 1,4 -o record.json\n  linerate measure 192.0.2.9:5201 --streams 2",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := checkTargets(args); err != nil {
 				return err
@@ -135,37 +136,41 @@ Hosts reached by ssh need linerate on their path.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := run.early(app, flags.ports, cmd.Flags().Changed); err != nil {
+			listeners, _ := splitTargets(args)
+			matrixOver := func(f fabric.Measure) (campaign.Matrix, error) {
+				matrix, err := flags.over(f)
+				for _, over := range []func() error{
+					func() error { return latency.over(&matrix, cmd.Flags().Changed) },
+					func() error { return window.over(&matrix) },
+					func() error { return care.over(&matrix) },
+					func() error { return protocol.over(&matrix, f) },
+					func() error { return socket.over(&matrix) },
+					func() error { return chooseTool(&matrix, flags.tool, len(listeners) > 0) },
+					func() error { return run.sweeps.over(app, &matrix, cmd.Flags().Changed) },
+					func() error { return run.paths.check(&run, matrix) },
+				} {
+					if err == nil {
+						err = over()
+					}
+				}
+				return matrix, err
+			}
+			// What no host makes right is refused before one is reached.
+			if err := run.early(args, cmd.Flags().Changed); err != nil {
 				return err
+			}
+			if !isFabric(args[0]) {
+				if _, err := matrixOver(fabric.Measure{}); err != nil {
+					return err
+				}
 			}
 			f, err := app.measured(cmd.Context(), args, &run)
 			if err != nil {
 				return err
 			}
-			matrix, err := flags.over(f.Measure)
+			matrix, err := matrixOver(f.Measure)
 			if err == nil {
-				err = latency.over(&matrix)
-			}
-			if err == nil {
-				err = window.over(&matrix)
-			}
-			if err == nil {
-				err = care.over(&matrix, f)
-			}
-			if err == nil {
-				err = protocol.over(&matrix, f.Measure)
-			}
-			if err == nil {
-				err = socket.over(&matrix)
-			}
-			if err == nil {
-				err = chooseTool(&matrix, flags.tool, run.listeners)
-			}
-			if err == nil {
-				err = run.sweeps.over(app, &matrix, cmd.Flags().Changed)
-			}
-			if err == nil {
-				err = run.paths.check(&run, matrix)
+				err = care.hosts(&matrix, f)
 			}
 			if err != nil {
 				return err
@@ -233,6 +238,9 @@ func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, r
 	defer c.Close()
 	for _, d := range c.Differences() {
 		p.say("        %s %s: the file says %s, the host %s; used: %s", d.Host, d.What, d.File, d.Observed, d.Used)
+	}
+	if err := run.ofHosts(c, m); err != nil {
+		return err
 	}
 	if old != nil {
 		sayResumed(p, *old, c)

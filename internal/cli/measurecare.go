@@ -26,7 +26,7 @@ type careFlags struct {
 }
 
 func (k *careFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&k.rate, "rate-limit", "", "the most that all streams of a direction send together,\nsuch as 2G; none lets UDP flood the path")
+	c.Flags().StringVar(&k.rate, "rate-limit", "", "the most that all streams of a direction send together,\nsuch as 2G; none lets UDP flood the path, TCP has no limit anyway")
 	c.Flags().StringVar(&k.bytes, "max-bytes", "", "end the run before it has moved more payload than this,\nsuch as 20G (to within what flows in 0.2 s)")
 	c.Flags().StringVar(&k.seconds, "max-seconds", "", "end the run after so many seconds of measuring")
 	c.Flags().StringArrayVar(&k.watch, "watch", nil, "an address, or a host of the fabric, that the measured hosts\nping meanwhile: the run ends when its latency rises (repeatable)")
@@ -34,8 +34,8 @@ func (k *careFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&k.fail, "fail-link", "", "HOST/LINK[@AT[,FOR]]: take a lab host's link down AT into each\nmeasurement, FOR so long (default @2s,3s)")
 }
 
-// over lays the flags over a matrix.
-func (k *careFlags) over(m *campaign.Matrix, f fabric.Fabric) error {
+// over lays the flags over a matrix, as far as that needs no host.
+func (k *careFlags) over(m *campaign.Matrix) error {
 	if k.rate == "none" {
 		m.Base.Flood = true
 	} else if k.rate != "" {
@@ -59,10 +59,20 @@ func (k *careFlags) over(m *campaign.Matrix, f fabric.Fabric) error {
 		}
 		m.Care.MaxTime = d
 	}
-	if err := k.watchOver(m, f); err != nil {
+	if !(k.factor > 1) || k.factor > 1000 {
+		return usage(fmt.Sprintf("--watch-factor: want more than 1, such as 3, not %v", k.factor), "")
+	}
+	m.Care.Watch = k.watch
+	return k.failOver(m)
+}
+
+// hosts checks the flags that name hosts of the fabric, and lays them over a
+// matrix.
+func (k *careFlags) hosts(m *campaign.Matrix, f fabric.Fabric) error {
+	if err := k.watchOver(m, f); err != nil || m.Base.Fail == nil {
 		return err
 	}
-	return k.failOver(m, f)
+	return k.failing(f, m.Base.Fail.Host)
 }
 
 // parseSeconds reads a number of seconds, or a time with its unit.
@@ -74,9 +84,6 @@ func parseSeconds(s string) (time.Duration, error) {
 }
 
 func (k *careFlags) watchOver(m *campaign.Matrix, f fabric.Fabric) error {
-	if !(k.factor > 1) || k.factor > 1000 {
-		return usage(fmt.Sprintf("--watch-factor: want more than 1, such as 3, not %v", k.factor), "")
-	}
 	for _, w := range k.watch {
 		if a, err := netip.ParseAddr(w); err == nil {
 			if a.IsUnspecified() || a.IsMulticast() {
@@ -112,25 +119,30 @@ const (
 
 const failHint = "linerate lab exec two-links-tuned -- linerate measure netns:linerate-alpha netns:linerate-beta --fail-link linerate-alpha/eth0"
 
-func (k *careFlags) failOver(m *campaign.Matrix, f fabric.Fabric) error {
+// failing refuses to take down a link of anything but a lab's host.
+func (k *careFlags) failing(f fabric.Fabric, host string) error {
+	reach := ""
+	for _, h := range f.Hosts {
+		if h.Name == host {
+			reach = h.Reach
+		}
+	}
+	if !isHost(f, host) {
+		return usage("--fail-link: no host "+host, "write HOST/LINK with a host's name as the fabric has it")
+	}
+	if name, ok := strings.CutPrefix(reach, "netns:"); !ok || !lab.Owns(name) {
+		return usage("--fail-link: "+host+" is no lab host: links are taken down in a lab only", failHint)
+	}
+	return nil
+}
+
+func (k *careFlags) failOver(m *campaign.Matrix) error {
 	if k.fail == "" {
 		return nil
 	}
 	fail, err := parseFail(k.fail)
 	if err != nil {
 		return err
-	}
-	reach := ""
-	for _, h := range f.Hosts {
-		if h.Name == fail.Host {
-			reach = h.Reach
-		}
-	}
-	if !isHost(f, fail.Host) {
-		return usage("--fail-link: no host "+fail.Host, "write HOST/LINK with a host's name as the fabric has it")
-	}
-	if name, ok := strings.CutPrefix(reach, "netns:"); !ok || !lab.Owns(name) {
-		return usage("--fail-link: "+fail.Host+" is no lab host: links are taken down in a lab only", failHint)
 	}
 	if m.Duration == 0 {
 		m.Duration = max(failWindow, fail.At+fail.For+5*time.Second)

@@ -33,10 +33,10 @@ const (
 )
 
 // over lays the flags over a matrix.
-func (l *latencyFlags) over(m *campaign.Matrix) error {
+func (l *latencyFlags) over(m *campaign.Matrix, given func(flag string) bool) error {
 	p := measure.Pings{Count: l.count, TCP: l.port}
-	if l.count < 0 || l.count > mostPings {
-		return usage(fmt.Sprintf("--ping-count: want 1 to %d, not %d", mostPings, l.count), "")
+	if l.count < 0 || l.count > mostPings || given("ping-count") && l.count == 0 {
+		return usage(fmt.Sprintf("--ping-count: want 1 to %d, not %d", mostPings, l.count), "leave it out for 50; --no-loaded-latency leaves out those under load")
 	}
 	if l.port < 0 || l.port > 65535 {
 		return usage(fmt.Sprintf("--ping-tcp: want a port from 1 to 65535, not %d", l.port), "")

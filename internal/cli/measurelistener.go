@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -117,6 +116,11 @@ func (t listenerTarget) name() string {
 	if t.port == iperf3.DefaultPort {
 		return t.host
 	}
+	return t.full()
+}
+
+// full is host and port, whatever the port.
+func (t listenerTarget) full() string {
 	if isIPv6(t.host) {
 		return fmt.Sprintf("[%s]:%d", t.host, t.port)
 	}
@@ -201,7 +205,7 @@ func (f *listenerFlags) resolve(ctx context.Context, args []string, from string)
 		}
 		name := t.name()
 		if name == from { // a host that measures itself
-			name = net.JoinHostPort(t.host, strconv.Itoa(int(t.port)))
+			name = t.full()
 		}
 		if slices.ContainsFunc(targets, func(o campaign.Target) bool { return o.Name == name }) {
 			return nil, usage("target "+arg+" is named twice", "")
@@ -213,6 +217,14 @@ func (f *listenerFlags) resolve(ctx context.Context, args []string, from string)
 	return targets, nil
 }
 
+// deniedError is a run of which every target was unreachable or did not permit
+// it.
+type deniedError struct{ err error }
+
+func (d *deniedError) Error() string        { return d.err.Error() }
+func (d *deniedError) Unwrap() error        { return d.err }
+func (d *deniedError) Is(target error) bool { return target == fleet.ErrUnreachable }
+
 // listenerHint says what to look at where a target that listens could not be
 // measured; for other hosts err stays as it is.
 func (r *runFlags) listenerHint(rec record.Record, err error) error {
@@ -220,6 +232,9 @@ func (r *runFlags) listenerHint(rec record.Record, err error) error {
 		return err
 	}
 	f := rec.Failures[0]
+	if len(rec.Trials) == 0 && !slices.ContainsFunc(rec.Failures, func(f record.Failure) bool { return !campaign.Denied(f) }) {
+		err = &deniedError{err}
+	}
 	hint := ""
 	switch agentapi.Code(f.Reason) {
 	case agentapi.CodeRefused:

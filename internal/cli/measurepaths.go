@@ -99,22 +99,6 @@ func (f *pathFlags) checkRoutes(check func() error, p *progress) error {
 	return check()
 }
 
-// early refuses flags that no host makes right, before one is reached.
-func (r *runFlags) early(app *App, ports string, given func(string) bool) error {
-	m := campaign.Matrix{}
-	if given("directions") {
-		m.Directions = []flow.Direction{flow.Forward} // they are read with the file
-	}
-	err := r.sweeps.over(app, &m, given)
-	if err == nil && ports != "" {
-		_, _, err = parseTrialPorts(ports)
-	}
-	if err == nil {
-		err = r.paths.check(r, m)
-	}
-	return err
-}
-
 // check refuses what does not go with --together.
 func (f *pathFlags) check(run *runFlags, m campaign.Matrix) error {
 	switch {

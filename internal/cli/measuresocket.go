@@ -64,9 +64,19 @@ const (
 // over lays the flags over a matrix whose protocol is chosen.
 func (s *socketFlags) over(m *campaign.Matrix) error {
 	if m.Base.Protocol == "udp" {
-		for name, given := range map[string]bool{"mss": s.mss != 0, "no-delay": s.noDelay, "congestion": s.congestion != "", "zerocopy": s.zeroCopied != ""} {
-			if given {
-				return usage("--"+name+": is for TCP, not udp", "leave --protocol udp out")
+		for _, f := range [...]struct {
+			name  string
+			given bool
+			hint  string
+		}{
+			{"pacing", s.pacing != "", "--rate-limit 2G bounds what all UDP streams of a direction send"},
+			{"mss", s.mss != 0, "leave --protocol udp out; --datagram sets the payload of a datagram"},
+			{"no-delay", s.noDelay, "leave --protocol udp out"},
+			{"congestion", s.congestion != "", "leave --protocol udp out"},
+			{"zerocopy", s.zeroCopied != "", "leave --protocol udp out"},
+		} {
+			if f.given {
+				return usage("--"+f.name+": is for TCP, not udp", f.hint)
 			}
 		}
 	}

@@ -119,7 +119,7 @@ func (f *sweepFlags) run(ctx context.Context, app *App, c *campaign.Campaign, m 
 		err = c.AliasSweep(ctx, m, campaign.Aliases{Counts: f.counts, Subnet: f.within, Direction: m.Directions[0], Approve: f.approve(ctx, app, "add addresses for the time of this run")})
 	} else {
 		ask := f.approve(ctx, app, "change MTUs for the time of this run, by turns")
-		f.sweep.Approve = func(plans []plan.Plan) (bool, error) { return ask(plans, nil) }
+		f.sweep.Approve = func(plans []plan.Plan) (bool, error) { return ask(plans, mtuNotes(plans)) }
 		err = c.Sweep(ctx, m, f.sweep)
 	}
 	switch {
@@ -127,8 +127,18 @@ func (f *sweepFlags) run(ctx context.Context, app *App, c *campaign.Campaign, m 
 		return nil
 	case errors.Is(err, campaign.ErrNoAddresses):
 		return withHint(&usageError{"--aliases: " + err.Error()}, "--alias-subnet 10.9.0.0/23 names a subnet with room, that nobody else uses")
+	case errors.Is(err, campaign.ErrRouted):
+		return withHint(&usageError{"--aliases: " + err.Error()}, "--alias-subnet must name a subnet on the link of the sender, or one to which it has no route")
 	}
 	return err
+}
+
+// mtuNotes say what becomes of a sweep's changes.
+func mtuNotes(plans []plan.Plan) []string {
+	if len(plans) == 0 {
+		return nil
+	}
+	return []string{"Each MTU stands while it is measured. At the end, and when the run fails or is interrupted, the hosts are put back to the MTUs they have now."}
 }
 
 // errShown ends a dry run: the plan was shown.

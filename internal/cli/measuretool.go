@@ -1,9 +1,6 @@
 package cli
 
-import (
-	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/internal/measure"
-)
+import "github.com/linerate/linerate/internal/campaign"
 
 // The words of --tool.
 const (
@@ -13,8 +10,7 @@ const (
 )
 
 // chooseTool lays --tool over a matrix, and refuses what the targets cannot do.
-func chooseTool(m *campaign.Matrix, tool string, listeners map[string]measure.Listener) error {
-	listens := len(listeners) > 0
+func chooseTool(m *campaign.Matrix, tool string, listens bool) error {
 	switch {
 	case tool == "", tool == toolLinerate, tool == toolIPerf3 && listens:
 		return nil

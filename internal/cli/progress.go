@@ -92,7 +92,7 @@ func (p *progress) tell(e campaign.Event) {
 		p.say("  %6s%s", ofTotal(e), p.measured(*e.Trial))
 	case campaign.Failed:
 		p.over(e.Failure.From, e.Failure.To)
-		p.say("  failed: %s to %s %s, %d streams: %s", e.Failure.From, e.Failure.To, e.Failure.Direction, e.Failure.Streams, e.Failure.Error)
+		p.failed(*e.Failure)
 	case campaign.Routed:
 		p.routed(*e.Problem)
 	case campaign.Summed:

@@ -37,6 +37,15 @@ func (p *progress) measured(t record.Trial) string {
 	return trialLine(t)
 }
 
+// failed is a trial that came to nothing, within the width.
+func (p *progress) failed(f record.Failure) {
+	what := fmt.Sprintf("%s to %s", f.From, f.To)
+	if f.Streams > 0 {
+		what += fmt.Sprintf(" %s, %s", f.Direction, streamsWord(f.Streams))
+	}
+	p.say("%s", strings.TrimRight(wrapped("  failed: ", what+": "+oneLine(f.Error), p.app.width()), "\n"))
+}
+
 // over takes a pair off those that run.
 func (p *progress) over(from, to string) { delete(p.now, from+" "+to) }
 

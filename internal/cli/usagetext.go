@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,7 @@ func (a *App) usageText(c *cobra.Command) error {
 		}
 	}
 	if c.HasAvailableLocalFlags() {
-		fmt.Fprint(w, "\n\nFlags:\n"+flagText(c.LocalFlags().FlagUsages(), a.width()))
+		fmt.Fprint(w, "\n\n"+groupedFlags(c.LocalFlags().FlagUsages(), headings(c), a.width()))
 	}
 	if c.HasAvailableInheritedFlags() {
 		fmt.Fprint(w, "\n\nGlobal Flags:\n"+flagText(c.InheritedFlags().FlagUsages(), a.width()))
@@ -46,24 +47,64 @@ func (a *App) usageText(c *cobra.Command) error {
 // flagLine is a flag in a list of them: its names, blanks, its description.
 var flagLine = regexp.MustCompile(`^( +(?:-., )?--\S+(?: \S+)? {2,})(.*)$`)
 
-// flagText breaks the descriptions of a list of flags anew.
-func flagText(list string, width int) string {
-	var out strings.Builder
-	lead, text := "", ""
-	flush := func() {
-		if lead != "" {
-			out.WriteString(wrapped(lead, text, width))
-		}
-	}
+// flagEntry is a flag in a list of them.
+type flagEntry struct{ name, lead, text string }
+
+// flagEntries reads a list of flags as pflag prints it.
+func flagEntries(list string) []flagEntry {
+	var out []flagEntry
 	for line := range strings.Lines(list) {
 		line = strings.TrimRight(line, "\n")
 		if m := flagLine.FindStringSubmatch(line); m != nil {
-			flush()
-			lead, text = m[1], m[2]
-			continue
+			_, name, _ := strings.Cut(m[1], "--")
+			name = strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '[' })[0]
+			out = append(out, flagEntry{name, m[1], m[2]})
+		} else if n := len(out); n > 0 {
+			out[n-1].text += " " + strings.TrimSpace(line)
 		}
-		text += " " + strings.TrimSpace(line)
 	}
-	flush()
+	return out
+}
+
+// flagText breaks the descriptions of a list of flags anew.
+func flagText(list string, width int) string {
+	var out strings.Builder
+	for _, e := range flagEntries(list) {
+		out.WriteString(wrapped(e.lead, e.text, width))
+	}
 	return strings.TrimRight(out.String(), "\n")
+}
+
+// groupedFlags is a list of flags under headings, each flag in the order of its
+// heading's; those that stand under none come last, under "Flags" where there
+// are no others and "Other flags" where there are.
+func groupedFlags(list string, under []flagHeading, width int) string {
+	entries := flagEntries(list)
+	var parts []string
+	add := func(title, text string) {
+		if text != "" {
+			parts = append(parts, title+":\n"+strings.TrimRight(text, "\n"))
+		}
+	}
+	for _, h := range under {
+		text := ""
+		for _, name := range strings.Fields(h.flags) {
+			i := slices.IndexFunc(entries, func(e flagEntry) bool { return e.name == name })
+			if i >= 0 {
+				text += wrapped(entries[i].lead, entries[i].text, width)
+				entries = slices.Delete(entries, i, i+1)
+			}
+		}
+		add(h.title, text)
+	}
+	text := ""
+	for _, e := range entries {
+		text += wrapped(e.lead, e.text, width)
+	}
+	if len(parts) > 0 {
+		add("Other flags", text)
+	} else {
+		add("Flags", text)
+	}
+	return strings.Join(parts, "\n\n")
 }

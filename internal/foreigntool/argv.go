@@ -100,4 +100,7 @@ func arguments(r agentapi.ToolRequest) []string {
 
 func plain(a netip.Addr) string { return a.Unmap().String() }
 
-func tenths(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) }
+// tenths is a time in seconds, at least a tenth: iperf takes zero for none.
+func tenths(d time.Duration) string {
+	return strconv.FormatFloat(max(d.Seconds(), 0.1), 'f', 1, 64)
+}

@@ -35,7 +35,10 @@ func TestArguments(t *testing.T) {
 	full.Window, full.Block, full.MSS, full.NoDelay, full.Congestion = 1<<20, 131072, 1400, true, "reno"
 	six := server()
 	six.Own, six.UDP = netip.MustParseAddr("2001:db8::1"), true
+	hasty := server()
+	hasty.Interval = 20 * time.Millisecond
 	for want, req := range map[string]agentapi.ToolRequest{
+		"-e -y C -s -p 25901 -B 127.0.0.1 -t 60.0 -i 0.1":                                                                  hasty,
 		"-e -y C -s -p 25901 -B 127.0.0.1 -t 60.0 -i 0.5":                                                                  server(),
 		"-e -y C -s -p 25901 -B 2001:db8::1 -t 60.0 -V -u -i 0.5":                                                          six,
 		"-e -y C -c 127.0.0.1 -p 5001 -B 127.0.0.1 -P 2 -t 1.0 -i 0.5 -w 1048576 -l 131072 -M 1400 -N -Z reno -b 50000000": full,

@@ -63,16 +63,6 @@ func ParseState(b byte) (State, error) {
 	return 0, fmt.Errorf("%w: state %d", ErrMalformed, int8(b))
 }
 
-// ParseStateName is the state of that name.
-func ParseStateName(name string) (State, error) {
-	for _, e := range stateNames {
-		if e.name == name {
-			return e.state, nil
-		}
-	}
-	return 0, fmt.Errorf("no iperf3 state is called %q", name)
-}
-
 // Byte is the state on the wire.
 func (s State) Byte() byte { return byte(s) }
 

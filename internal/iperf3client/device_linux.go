@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"strconv"
 	"syscall"
-	"time"
 )
 
 // onDevice has a dialled socket leave by one link only; "" is any.
@@ -37,7 +36,3 @@ func zoneOf(a netip.Addr) uint32 {
 	}
 	return uint32(link.Index)
 }
-
-// knockWithin bounds the wait for the answer to a hello, which one receive
-// takes whole.
-func (s *socket) knockWithin(d time.Duration) error { return s.timeouts(d) }

@@ -19,7 +19,7 @@ var (
 	// ErrBlocked is a filter or a router that says that it lets nothing through.
 	ErrBlocked = agentapi.ErrBlocked
 	// ErrDenied is a server that wants a token or other credentials.
-	ErrDenied = fmt.Errorf("%w: the server did not accept the token, or wants credentials", fs.ErrPermission)
+	ErrDenied = fmt.Errorf("%w: the server did not accept the token (its clock and this host's may be ten minutes apart), or wants credentials", fs.ErrPermission)
 	// ErrProtocol is a server that does not keep to the protocol.
 	ErrProtocol = errors.New("not an iperf3 server, or a broken one")
 	// ErrRequest is a request that asks for nothing sensible.

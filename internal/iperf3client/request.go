@@ -77,7 +77,7 @@ func parameters(r agentapi.IPerf3OpenRequest, cookie iperf3.Cookie) iperf3.Param
 		p.Block = tcpBlock
 	}
 	if r.Token != "" {
-		p.Proof = iperf3.Prove([]byte(r.Token), cookie)
+		p.Proof = iperf3.Prove([]byte(r.Token), cookie, time.Now())
 	}
 	return p
 }

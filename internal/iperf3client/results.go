@@ -3,6 +3,7 @@ package iperf3client
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
@@ -42,6 +43,17 @@ func (s *session) results(seconds float64) iperf3.Results {
 }
 
 func whole(n uint64) iperf3.Whole { return iperf3.Whole(min(n, math.MaxInt64)) }
+
+// mostName bounds what is kept of a server's name for something.
+const mostName = 32
+
+// shownName is a name that can be shown: printable and short, else "".
+func shownName(s string) string {
+	if len(s) > mostName || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return s
+}
 
 // fill takes what the server says of each stream. It is a stranger's word: what
 // cannot be is an error, and the rest stays.

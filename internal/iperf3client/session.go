@@ -73,7 +73,7 @@ func (s *session) prepare(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := st.conn.connect(answerTime); err != nil {
+		if err := st.conn.connect(ctx, answerTime); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func (s *session) openStreams() error {
 		}
 		st := &stream{conn: sock, sending: sending, rate: s.req.Rate, done: make(chan struct{})}
 		cookie := s.control.cookie
-		sock.hello = func(sock *socket) error { return sayCookie(sock, cookie) }
+		sock.hello = func(_ context.Context, sock *socket) error { return sayCookie(sock, cookie) }
 		if s.req.UDP {
 			st.conn, st.udp = &udpSocket{socket: sock}, &datagrams{length: s.req.Block}
 			sock.hello = knock
@@ -126,35 +126,44 @@ func sayCookie(sock *socket, cookie iperf3.Cookie) error {
 
 // knock says hello until the server answers: what is lost here would leave it
 // waiting for the stream.
-func knock(sock *socket) error {
+func knock(ctx context.Context, sock *socket) error {
 	const tries = 5
 	hello := iperf3.NewHello()
-	answer := make([]byte, 64)
 	for range tries {
-		if err := sock.knockWithin(time.Second); err != nil {
-			return err
-		}
 		if _, err := sock.send(hello[:]); err != nil {
 			return dialError(err)
 		}
-		n, err := sock.receive(answer)
-		if err != nil {
-			return dialError(err)
-		}
-		if iperf3.Answers(answer[:n]) {
-			return nil
-		}
-		if n > 0 {
-			return fmt.Errorf("%w: a strange answer to the hello of a UDP stream", ErrProtocol)
+		answered, err := sock.awaitHello(ctx, time.Now().Add(time.Second))
+		if answered || err != nil {
+			return err
 		}
 	}
 	return fmt.Errorf("%w to the hello of a UDP stream: a firewall may let TCP through only", ErrSilent)
 }
 
+// awaitHello waits for the answer to a hello, patience at a time.
+func (s *socket) awaitHello(ctx context.Context, until time.Time) (answered bool, err error) {
+	answer := make([]byte, 64)
+	for time.Now().Before(until) {
+		n, err := s.receive(answer)
+		switch {
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case err != nil:
+			return false, dialError(err)
+		case iperf3.Answers(answer[:n]):
+			return true, nil
+		case n > 0:
+			return false, fmt.Errorf("%w: a strange answer to the hello of a UDP stream", ErrProtocol)
+		}
+	}
+	return false, nil
+}
+
 // start connects the last stream. The server starts once it has all.
 func (s *session) start(ctx context.Context) error {
 	last := s.streams[len(s.streams)-1]
-	if err := last.conn.connect(answerTime); err != nil {
+	if err := last.conn.connect(ctx, answerTime); err != nil {
 		return err
 	}
 	for _, due := range [...]iperf3.State{iperf3.TestStart, iperf3.TestRunning} {
@@ -255,7 +264,7 @@ func (s *session) end(ctx context.Context) agentapi.IPerf3EndReply {
 		out.Why = err.Error()
 		return out
 	}
-	out.CPU, out.Congestion = min(max(theirs.CPUTotal, 0)/100, 1e6), theirs.Congestion
+	out.CPU, out.Congestion = min(max(theirs.CPUTotal, 0)/100, 1e6), shownName(theirs.Congestion)
 	if err := fill(out.Streams, theirs); err != nil {
 		out.Why = err.Error()
 	}

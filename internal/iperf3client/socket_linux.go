@@ -1,6 +1,7 @@
 package iperf3client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ func threadSeconds(id int64) float64 {
 type socket struct {
 	fd        int
 	near, far netip.AddrPort
-	hello     func(*socket) error // said once connected
+	hello     func(context.Context, *socket) error // said once connected
 	udp       bool
 	asked     record.Socket
 }
@@ -153,36 +154,40 @@ func (s *socket) readName() error {
 	return nil
 }
 
-func (s *socket) connect(timeout time.Duration) error {
-	if err := s.timeouts(timeout); err != nil {
+func (s *socket) connect(ctx context.Context, timeout time.Duration) error {
+	if err := s.timeouts(patience); err != nil {
 		return err
 	}
-	if err := s.join(); err != nil {
+	if err := s.join(ctx, time.Now().Add(timeout)); err != nil {
 		return fmt.Errorf("connect to %s: %w", s.far, dialError(err))
 	}
 	if err := s.readName(); err != nil {
 		return err
 	}
-	if err := s.hello(s); err != nil {
+	if err := s.hello(ctx, s); err != nil {
 		return fmt.Errorf("open stream to %s: %w", s.far, err)
 	}
-	return s.timeouts(patience)
+	return nil
 }
 
-// join waits until the connection stands. A signal to the thread ends a timed
-// connect early; asking again goes on waiting for the same one.
-func (s *socket) join() error {
+// join waits until the connection stands, patience at a time (SO_SNDTIMEO): a
+// connect that has ended early, also by a signal to the thread, goes on waiting
+// for the same connection when it is asked again (__inet_stream_connect,
+// net/ipv4/af_inet.c).
+func (s *socket) join(ctx context.Context, until time.Time) error {
 	for {
-		switch err := syscall.Connect(s.fd, sockaddr(s.far)); {
-		case errors.Is(err, syscall.EINTR):
-		case errors.Is(err, syscall.EISCONN):
+		err := syscall.Connect(s.fd, sockaddr(s.far))
+		switch {
+		case err == nil, errors.Is(err, syscall.EISCONN):
 			return nil
-		case errors.Is(err, syscall.EINPROGRESS), errors.Is(err, syscall.EALREADY):
-			return syscall.ETIMEDOUT // SO_SNDTIMEO ran out
 		case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EADDRINUSE):
 			return fmt.Errorf("%w (%w)", agentapi.ErrPortTaken, err)
-		default:
+		case !errors.Is(err, syscall.EINTR) && !errors.Is(err, syscall.EINPROGRESS) && !errors.Is(err, syscall.EALREADY):
 			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Now().After(until):
+			return syscall.ETIMEDOUT
 		}
 	}
 }

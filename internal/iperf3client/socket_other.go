@@ -32,7 +32,7 @@ func threadSeconds(int64) float64 { return 0 }
 type socket struct {
 	conn      net.Conn
 	near, far netip.AddrPort
-	hello     func(*socket) error
+	hello     func(context.Context, *socket) error
 	udp       bool
 	asked     record.Socket
 }
@@ -44,7 +44,7 @@ func openSocket(ns netns.Namespace, near, far netip.AddrPort, udp bool, want rec
 	return &socket{near: near, far: far, udp: udp, asked: want}, nil
 }
 
-func (s *socket) connect(timeout time.Duration) error {
+func (s *socket) connect(ctx context.Context, timeout time.Duration) error {
 	d := net.Dialer{Timeout: timeout}
 	network := "tcp"
 	if s.udp {
@@ -57,7 +57,7 @@ func (s *socket) connect(timeout time.Duration) error {
 		}
 	}
 	d.SetMultipathTCP(false)
-	c, err := d.DialContext(context.Background(), network, s.far.String())
+	c, err := d.DialContext(ctx, network, s.far.String())
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", s.far, dialError(err))
 	}
@@ -76,7 +76,7 @@ func (s *socket) connect(timeout time.Duration) error {
 	}
 	err = errors.Join(err, c.SetDeadline(time.Now().Add(timeout)))
 	if err == nil {
-		err = s.hello(s)
+		err = s.hello(ctx, s)
 	}
 	if err != nil {
 		c.Close()
@@ -162,6 +162,3 @@ func (s *udpSocket) receiveMany(each func([]byte)) (calls int, err error) {
 
 // onDevice chooses no link here: openSocket refuses it.
 func onDevice(string) func(context.Context, string, string, syscall.RawConn) error { return nil }
-
-// knockWithin needs nothing: receive waits no longer than patience.
-func (s *socket) knockWithin(time.Duration) error { return nil }

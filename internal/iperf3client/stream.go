@@ -1,6 +1,7 @@
 package iperf3client
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync"
@@ -13,8 +14,9 @@ import (
 
 // dataConn is one stream's socket: made and bound at once, connected later.
 type dataConn interface {
-	// connect reaches the server and says the test's cookie, or UDP's hello.
-	connect(timeout time.Duration) error
+	// connect reaches the server and says the test's cookie, or UDP's hello; it
+	// ends soon after ctx does.
+	connect(ctx context.Context, timeout time.Duration) error
 	// send and receive move bytes; they return after patience at the latest,
 	// then with what went so far, zero and no error for nothing. The end of
 	// the stream is io.EOF.

@@ -215,7 +215,7 @@ func TestRefuses(t *testing.T) {
 
 		known := newPeer(t, r)
 		params := small("token")
-		params.Proof = iperf3.Prove([]byte("open sesame"), known.cookie)
+		params.Proof = iperf3.Prove([]byte("open sesame"), known.cookie, time.Now())
 		known.ask(params)
 		c := known.open(1)[0]
 		if _, err := c.Write(make([]byte, params.Bytes)); err != nil {
@@ -230,6 +230,13 @@ func TestRefuses(t *testing.T) {
 		again.cookie = known.cookie
 		again.ask(params)
 		again.fault(iperf3.ReasonAuth)
+
+		// And after a restart it is too old in a while.
+		old := newPeer(t, serve(t, Config{Token: []byte("open sesame")}))
+		old.cookie = known.cookie
+		params.Proof = iperf3.Prove([]byte("open sesame"), old.cookie, time.Now().Add(-iperf3.ProofAge-time.Minute))
+		old.ask(params)
+		old.fault(iperf3.ReasonAuth)
 	})
 	t.Run("when it ends", func(t *testing.T) {
 		r := serve(t, Config{})

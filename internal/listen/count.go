@@ -44,6 +44,7 @@ func (m mark) quiet(streams []bool) time.Duration {
 // since is what one stream carried from one count to a later one.
 func (c count) since(before count) count {
 	c.bytes -= min(before.bytes, c.bytes)
+	c.moved -= min(before.moved, c.moved)
 	c.retransmits -= min(before.retransmits, c.retransmits)
 	c.arrived.Highest -= min(before.arrived.Highest, c.arrived.Highest)
 	// A late datagram may have taken back a loss of before.

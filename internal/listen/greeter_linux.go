@@ -158,7 +158,9 @@ func (g *greeter) read(c *net.UDPConn) {
 }
 
 // arrivedAt is the local address of IP_PKTINFO or IPV6_PKTINFO: on a host with
-// several, the answer must come from where the client sent to.
+// several, the answer must come from where the client sent to. Of a broadcast
+// it is the link's own (ipi_spec_dst, ip(7)); of an IPv6 multicast none, which
+// leaves the source to the kernel.
 func arrivedAt(control []byte) netip.Addr {
 	messages, err := syscall.ParseSocketControlMessage(control)
 	if err != nil {
@@ -167,9 +169,11 @@ func arrivedAt(control []byte) netip.Addr {
 	for _, m := range messages {
 		switch {
 		case m.Header.Level == syscall.IPPROTO_IP && m.Header.Type == syscall.IP_PKTINFO && len(m.Data) >= int(unsafe.Sizeof(syscall.Inet4Pktinfo{})):
-			return netip.AddrFrom4([4]byte(m.Data[8:12]))
+			return netip.AddrFrom4([4]byte(m.Data[4:8]))
 		case m.Header.Level == syscall.IPPROTO_IPV6 && m.Header.Type == syscall.IPV6_PKTINFO && len(m.Data) >= 16:
-			return netip.AddrFrom16([16]byte(m.Data[:16])).Unmap()
+			if a := netip.AddrFrom16([16]byte(m.Data[:16])).Unmap(); !a.IsMulticast() {
+				return a
+			}
 		}
 	}
 	return netip.Addr{}

@@ -95,13 +95,16 @@ type Test struct {
 	Started   time.Time
 	Window    time.Duration // that the counts are of, without the omitted seconds
 
-	Received, Sent unit.Bytes
-	Retransmits    uint64        // of what was sent, TCP
-	Datagrams      uint64        // that were sent to here
-	Lost           uint64        // of these
-	Jitter         time.Duration // mean of the streams
-	Congestion     string        // TCP
-	CPU            float64       // processors busy with this test's streams
+	Received unit.Bytes
+	// Sent is what the client's TCP has acknowledged (tcpi_bytes_acked); of UDP
+	// what the sockets took, which need not have arrived.
+	Sent        unit.Bytes
+	Retransmits uint64        // of what was sent, TCP
+	Datagrams   uint64        // that were sent to here
+	Lost        uint64        // of these
+	Jitter      time.Duration // mean of the streams
+	Congestion  string        // TCP
+	CPU         float64       // processors busy with this test's streams
 
 	// Err is why the test did not end as it should; nil when it did.
 	Err error
@@ -120,7 +123,7 @@ func clipped(s string) string {
 // ReceivedRate and SentRate are payload over the window; zero without one.
 func (t Test) ReceivedRate() unit.BitRate { return rate(t.Received, t.Window) }
 
-// SentRate is what the sockets took, which the client need not have received.
+// SentRate is what was sent over the window, see Sent.
 func (t Test) SentRate() unit.BitRate { return rate(t.Sent, t.Window) }
 
 func rate(n unit.Bytes, window time.Duration) unit.BitRate {
@@ -141,6 +144,7 @@ type Refusal struct {
 var (
 	ErrNotAllowed = errors.New("its address is not among those served")
 	ErrNoToken    = errors.New("it does not know the token")
+	ErrClock      = errors.New("it knows the token, but its clock and this host's are more than ten minutes apart")
 	ErrFull       = errors.New("as many tests as may run are running")
 	ErrMalformed  = errors.New("it does not speak the iperf3 protocol")
 )

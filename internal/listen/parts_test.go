@@ -88,15 +88,34 @@ func TestPlaces(t *testing.T) {
 	if before, ok := p.reserve(4); !ok || before != 6 {
 		t.Errorf("streams: %d, %v", before, ok)
 	}
-	for i := range spentMost + 10 {
-		var c iperf3.Cookie
-		c[0], c[1] = byte(i), byte(i>>8)+1
-		if !p.spend(c) || p.spend(c) {
-			t.Fatalf("cookie %d is not good once", i)
+}
+
+// TestSpend: a cookie is good once, also under the pressure of others; what
+// cannot be remembered is refused, until the first could not be said again.
+func TestSpend(t *testing.T) {
+	p, now := newPlaces(4, 10), time.Unix(1700000000, 0)
+	cookie := func(i int) (c iperf3.Cookie) {
+		c[0], c[1], c[2] = byte(i), byte(i>>8), byte(i>>16)+1
+		return c
+	}
+	for i := range spentMost {
+		if err := p.spend(cookie(i), now.Add(time.Duration(i)*time.Millisecond), now); err != nil {
+			t.Fatalf("cookie %d: %v", i, err)
 		}
 	}
-	if len(p.spent) != spentMost || len(p.order) != spentMost {
-		t.Errorf("%d cookies kept, want %d", len(p.spent), spentMost)
+	for i, want := range map[int]error{0: ErrNoToken, spentMost - 1: ErrNoToken, spentMost: ErrFull} {
+		if err := p.spend(cookie(i), now.Add(time.Hour), now); err != want {
+			t.Errorf("cookie %d: %v, want %v", i, err, want)
+		}
+	}
+	later := now.Add(time.Second + time.Microsecond) // the first 1001 are over
+	for i, want := range map[int]error{spentMost: nil, 1001: ErrNoToken} {
+		if err := p.spend(cookie(i), now.Add(time.Hour), later); err != want {
+			t.Errorf("cookie %d later: %v, want %v", i, err, want)
+		}
+	}
+	if n := len(p.spent); n != spentMost-1001+1 {
+		t.Errorf("%d cookies kept", n)
 	}
 }
 
@@ -110,7 +129,12 @@ func TestTeller(t *testing.T) {
 	if n := len(told); n < RefusalsTold || n > 2*RefusalsTold {
 		t.Errorf("%d told", n)
 	}
-	more := one.silent
+	one.finish()
+	one.finish() // nothing is left
+	if last := told[len(told)-1]; last.Client != netip.IPv6Loopback() || last.Reason != ErrFull {
+		t.Errorf("the last is %+v", last)
+	}
+	more := 0
 	for _, r := range told {
 		more += r.More
 	}
@@ -118,6 +142,7 @@ func TestTeller(t *testing.T) {
 		t.Errorf("%d told and %d counted, want 100 in all", len(told), more)
 	}
 	(&teller{}).refused(netip.IPv6Loopback(), ErrFull)
+	(&teller{}).finish()
 }
 
 func TestPace(t *testing.T) {

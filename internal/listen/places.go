@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -10,7 +11,9 @@ import (
 
 // places are what tests may take: so many at a time, a quarter of which no
 // single address gets, and so many streams in all. It also knows which cookies
-// were used with a token, for a proof is good once.
+// were used with a token and until when each could be used again, for a proof
+// is good once. A listener that is started anew knows of none of them: until
+// then a proof that was overheard just before is good once more.
 type places struct {
 	tests, streams int
 
@@ -18,12 +21,11 @@ type places struct {
 	taken   int
 	by      map[netip.Addr]int
 	flowing int
-	spent   map[iperf3.Cookie]bool
-	order   []iperf3.Cookie
+	spent   map[iperf3.Cookie]time.Time
 }
 
 func newPlaces(tests, streams int) *places {
-	return &places{tests: tests, streams: streams, by: make(map[netip.Addr]int), spent: make(map[iperf3.Cookie]bool)}
+	return &places{tests: tests, streams: streams, by: make(map[netip.Addr]int), spent: make(map[iperf3.Cookie]time.Time)}
 }
 
 // take gives a test its place, or says that there is none.
@@ -65,23 +67,27 @@ func (p *places) release(n int) {
 	p.flowing -= n
 }
 
-// spentMost is how many used cookies are remembered.
-const spentMost = 4096
+// spentMost is how many used cookies are remembered, some 6 MiB of them. Only
+// who knows the token makes one, and they last iperf3.ProofAge or twice that:
+// fifty tests a second.
+const spentMost = 1 << 16
 
-// spend says whether a cookie is used for the first time.
-func (p *places) spend(c iperf3.Cookie) bool {
+// spend takes a cookie that could be used until then. Errors: ErrNoToken where
+// it is used already, ErrFull where no more can be remembered.
+func (p *places) spend(c iperf3.Cookie, until, now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.spent[c] {
-		return false
+	if _, used := p.spent[c]; used {
+		return ErrNoToken
 	}
-	if len(p.order) == spentMost {
-		delete(p.spent, p.order[0])
-		p.order = p.order[1:]
+	if len(p.spent) >= spentMost {
+		maps.DeleteFunc(p.spent, func(_ iperf3.Cookie, until time.Time) bool { return now.After(until) })
 	}
-	p.spent[c] = true
-	p.order = append(p.order, c)
-	return true
+	if len(p.spent) >= spentMost {
+		return ErrFull
+	}
+	p.spent[c] = until
+	return nil
 }
 
 // teller passes on no more than RefusalsTold refusals a second and counts the
@@ -93,6 +99,7 @@ type teller struct {
 	second int64
 	told   int
 	silent int
+	last   Refusal // of the silent ones
 }
 
 func (t *teller) refused(from netip.Addr, reason error) {
@@ -105,6 +112,7 @@ func (t *teller) refused(from netip.Addr, reason error) {
 	}
 	if t.told >= RefusalsTold {
 		t.silent++
+		t.last = Refusal{Client: from, Reason: reason}
 		t.mu.Unlock()
 		return
 	}
@@ -113,4 +121,16 @@ func (t *teller) refused(from netip.Addr, reason error) {
 	t.silent = 0
 	t.mu.Unlock()
 	t.tell(r)
+}
+
+// finish tells of those that nothing was said of yet, as one.
+func (t *teller) finish() {
+	t.mu.Lock()
+	r := t.last
+	r.More = t.silent - 1
+	t.silent = 0
+	t.mu.Unlock()
+	if t.tell != nil && r.More >= 0 {
+		t.tell(r)
+	}
 }

@@ -224,7 +224,7 @@ func (s *session) report() Test {
 	for i, st := range s.streams {
 		c := m.stream(i)
 		if st.sends {
-			t.Sent += unit.Bytes(c.bytes)
+			t.Sent += unit.Bytes(c.moved)
 			t.Retransmits += c.retransmits
 			continue
 		}

@@ -201,6 +201,7 @@ func (l *Listener) Serve(ctx context.Context) error {
 	})
 	defer late.Stop()
 	l.working.Wait()
+	l.teller.finish()
 	l.payload.close()
 	return nil
 }

@@ -105,13 +105,30 @@ func (s *session) agree() error {
 	if err := s.params.Check(MaxStreams); err != nil {
 		return err
 	}
-	if token := s.listener.cfg.Token; len(token) > 0 && !(iperf3.Proven(token, s.cookie, s.params.Proof) && s.listener.places.spend(s.cookie)) {
-		return faulty(iperf3.ReasonAuth, ErrNoToken)
+	if err := s.prove(time.Now()); err != nil {
+		return faulty(iperf3.ReasonAuth, err)
 	}
 	s.params.Extra, s.params.Unknown = "", nil
 	_ = s.conn.SetReadDeadline(time.Time{})
 	s.listener.working.Go(s.hear)
 	return s.gather()
+}
+
+// prove judges the client's proof that it knows the token, where one is asked
+// for.
+func (s *session) prove(now time.Time) error {
+	token := s.listener.cfg.Token
+	if len(token) == 0 {
+		return nil
+	}
+	until, err := iperf3.Proven(token, s.cookie, s.params.Proof, now)
+	switch {
+	case errors.Is(err, iperf3.ErrProofTime):
+		return ErrClock
+	case err != nil:
+		return ErrNoToken
+	}
+	return s.listener.places.spend(s.cookie, until, now)
 }
 
 // hear reads the client's states until the one after which it waits for us.

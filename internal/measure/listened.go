@@ -55,6 +55,9 @@ func (t *trial) addServer(out *record.Trial) {
 		out.Notes = append(out.Notes, "without the server's own figures ("+why+"): "+t.own())
 		return
 	}
+	if out.Congest == "" {
+		out.Congest = e.Congestion
+	}
 	if e.CPU > 0 {
 		out.CPU = append(out.CPU, record.CPUUse{Host: t.spec.To, Busy: e.CPU})
 	}

@@ -30,6 +30,7 @@ func (t *trial) addOutages(out *record.Trial) {
 		events = append(events, e.events(t.cfg.Network.Host(e.host))...)
 	}
 	slices.SortStableFunc(events, func(a, b linkEvent) int { return cmp.Compare(a.at, b.at) })
+	events = t.joined(events)
 	line := timelineOf(t.ends)
 	down := make(map[linkName]unit.BitRate) // links that are gone, and what ran before
 	for i, ev := range events {
@@ -38,12 +39,16 @@ func (t *trial) addOutages(out *record.Trial) {
 		allowed := run
 		if ev.up {
 			delete(gone, ev.linkName)
+			delete(gone, ev.peer)
 			allowed = line.rate(line.end-before, line.end)
 			if was := down[ev.linkName]; was > 0 {
 				allowed = was
 			}
 		} else {
 			gone[ev.linkName] = run
+			if ev.peer != (linkName{}) {
+				gone[ev.peer] = run
+			}
 		}
 		if most := left(*out, ev.host, gone); most > 0 {
 			allowed = min(allowed, most)
@@ -222,8 +227,12 @@ func outageNote(o record.Outage, ev linkEvent) string {
 	if o.Recovered < 0 {
 		back = "the sum did not come back to what the links allow while it was watched"
 	}
-	note := fmt.Sprintf("%s of %s %s %.2f s into the window: a stream stood still for up to %.2f s, %s, %d segments sent again",
-		o.Link, o.Host, verb, ev.at.Seconds(), longest, back, o.Retransmits)
+	where := fmt.Sprintf("%s of %s", o.Link, o.Host)
+	if ev.peer != (linkName{}) {
+		where += fmt.Sprintf(" (and with it %s of %s)", ev.peer.link, ev.peer.host)
+	}
+	note := fmt.Sprintf("%s %s %.2f s into the window: a stream stood still for up to %.2f s, %s, %d segments sent again",
+		where, verb, ev.at.Seconds(), longest, back, o.Retransmits)
 	if o.Resolution > coarse.Seconds() {
 		note += fmt.Sprintf(" (samples are %.2f s apart: shorter is not seen)", o.Resolution)
 	}

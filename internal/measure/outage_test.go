@@ -3,6 +3,8 @@ package measure
 import (
 	"math"
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,6 +118,56 @@ func cut(mode netstate.BondMode, gone, still, back, late, samples int) *trial {
 	return &trial{
 		cfg: Config{Network: n}, spec: Spec{From: "alpha", To: "beta", Direction: flow.Forward, Streams: 2, Fail: &Failing{Host: "alpha", Link: "eth0"}},
 		ends: ends{sink, source}, streams: map[flow.Direction][]agentapi.Stream{flow.Forward: streams},
+	}
+}
+
+// TestJoinedEvents: what the two ends of one wire saw is one event, and what
+// happened to others, or later, is not.
+func TestJoinedEvents(t *testing.T) {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	event := func(host, link string, up bool, after, at int) linkEvent {
+		return linkEvent{linkName: linkName{host, link}, up: up, after: ms(after), at: ms(at)}
+	}
+	with := func(ev linkEvent, host, link string) linkEvent { ev.peer = linkName{host, link}; return ev }
+	down, up := event("a", "ut0", false, 1000, 1020), event("a", "ut0", true, 1500, 1520)
+	farDown, farUp := event("b", "ut0", false, 1010, 1030), event("b", "ut0", true, 1490, 1510)
+	for _, c := range []struct {
+		name string
+		fail *Failing
+		in   []linkEvent
+		want []linkEvent
+	}{
+		{"one end alone", nil, []linkEvent{down, up}, []linkEvent{down, up}},
+		{"both ends", nil, []linkEvent{down, farDown, up}, []linkEvent{with(down, "b", "ut0"), up}},
+		{"both ends, back the other way round", nil, []linkEvent{down, farDown, farUp, up}, []linkEvent{
+			with(down, "b", "ut0"), with(event("a", "ut0", true, 1490, 1510), "b", "ut0")}},
+		{"the end that the run took down", &Failing{Host: "b", Link: "ut0"}, []linkEvent{down, farDown}, []linkEvent{with(event("b", "ut0", false, 1000, 1020), "a", "ut0")}},
+		{"another moment", nil, []linkEvent{down, event("b", "ut0", false, 1200, 1220)}, []linkEvent{down, event("b", "ut0", false, 1200, 1220)}},
+		{"two links of one host", nil, []linkEvent{down, event("a", "ut1", false, 1000, 1020)}, []linkEvent{down, event("a", "ut1", false, 1000, 1020)}},
+	} {
+		tr := &trial{spec: Spec{Fail: c.fail}}
+		if got := tr.joined(c.in); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestOutageOfBothEnds: the far end's carrier loss neither counts twice nor
+// says otherwise than the near end's.
+func TestOutageOfBothEnds(t *testing.T) {
+	tr := cut(netstate.LACP, 60, 6, 160, 50, 300)
+	sink, source := tr.ends[0], tr.ends[1]
+	sink.links = source.links
+	for k := range sink.samples {
+		sink.samples[k].Links = source.samples[k].Links
+	}
+	out := record.Trial{Direction: flow.Forward}
+	tr.addOutages(&out)
+	if len(out.Outages) != 2 || len(out.Notes) != 2 || out.Outages[0].Host != "alpha" || out.Outages[0].Event != "down" || out.Outages[1].Event != "up" {
+		t.Fatalf("%d outages, %q; want one down and one up", len(out.Outages), out.Notes)
+	}
+	if !strings.Contains(out.Notes[0], "eth0 of alpha (and with it eth0 of beta) went down") {
+		t.Errorf("%q does not say both ends", out.Notes[0])
 	}
 }
 

@@ -122,11 +122,15 @@ func summary(reply agentapi.PingReply) record.Latency {
 	if len(ms) < certainP99 {
 		out.Notes = append(out.Notes, "p99 of "+answers(len(ms))+" largest")
 	}
-	if out.MaxMS > 2*out.MinMS {
+	if out.MaxMS > 2*out.MinMS && out.MaxMS-out.MinMS > leastSpreadMS {
 		out.Notes = append(out.Notes, fmt.Sprintf("the slowest answer took %.1f times as long as the fastest", out.MaxMS/out.MinMS))
 	}
 	return out
 }
+
+// leastSpreadMS is the spread of answers below which it is the hosts', not the
+// network's, and of no consequence.
+const leastSpreadMS = 1
 
 func answers(n int) string {
 	if n == 1 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -83,7 +84,7 @@ func processorNotes(t record.Trial) []string {
 	if limit := t.RateLimit * unit.BitRate(len(t.Direction.Ways())); limit > 0 {
 		goal = min(goal, limit)
 	}
-	if !t.CPUBound() || t.Goodput >= goal*processorShare {
+	if !t.CPUBound() || t.Goodput >= goal*processorShare || linksFull(t) {
 		return nil
 	}
 	for _, c := range t.CPU {
@@ -92,6 +93,41 @@ func processorNotes(t record.Trial) []string {
 		}
 	}
 	return nil
+}
+
+// linkInUse is the share of a link from which a trial counts as using it.
+const linkInUse = 0.2
+
+// linksFull reports a trial in which each direction filled the links that it
+// used, at one end at least: such a figure is the links', whatever a processor
+// did.
+func linksFull(t record.Trial) bool {
+	for _, way := range t.Direction.Ways() {
+		from, to := t.From, t.To
+		if way == flow.Reverse {
+			from, to = to, from
+		}
+		sent := fullSide(t.Links, from, func(l record.LinkUse) unit.BitRate { return l.TxPayload })
+		if !sent && !fullSide(t.Links, to, func(l record.LinkUse) unit.BitRate { return l.RxPayload }) {
+			return false
+		}
+	}
+	return true
+}
+
+// fullSide reports whether a host's links in use are all full.
+func fullSide(links []record.LinkUse, host string, carried func(record.LinkUse) unit.BitRate) bool {
+	used := false
+	for _, l := range links {
+		if l.Host != host || l.Ceiling > 0 && carried(l) <= l.Ceiling*linkInUse {
+			continue
+		}
+		if carried(l) < l.Ceiling*processorShare || l.Ceiling <= 0 {
+			return false
+		}
+		used = true
+	}
+	return used
 }
 
 // fullest names what the streams themselves filled on a host; "" for nothing.

@@ -44,7 +44,7 @@ func (s Spec) datagrams() *agentapi.Datagrams {
 
 // traffic is the trial as predict wants it.
 func (t *trial) traffic(d flow.Direction) predict.Traffic {
-	return predict.Traffic{From: t.spec.From, To: t.spec.To, Direction: d, Streams: 1, Protocol: t.spec.protocol()}
+	return predict.Traffic{From: t.spec.From, To: t.spec.To, Direction: d, Streams: 1, Protocol: t.spec.protocol(), Lanes: t.spec.Lanes}
 }
 
 // offer is the rate that each stream of a way keeps to; zero is none. UDP has
@@ -55,7 +55,7 @@ func (t *trial) offer(w way) (unit.BitRate, error) {
 	if t.spec.Rate > 0 || t.spec.protocol() != protocolUDP || t.spec.Flood {
 		return t.spec.ratePerStream(w.streams), nil
 	}
-	ceiling, mtu, err := predict.CeilingOf(t.cfg.Network.Fabric, t.traffic(w.name), t.spec.CeilingMTU)
+	ceiling, mtu, err := t.ceilingOf(w.name)
 	if err != nil {
 		return 0, fmt.Errorf("choose a rate for UDP from %s to %s: %w: give --rate-limit", w.from, w.to, err)
 	}
@@ -151,9 +151,35 @@ func (t *trial) addDatagrams(out *record.Trial) {
 	}
 	sum.LossRatio = lossRatio(sum)
 	out.UDP = &sum
+	if n := fragments(t.spec, *out); n > 1 {
+		out.Notes = append(out.Notes, fmt.Sprintf("datagrams of %d bytes do not fit the MTU of %d: each is sent in %d fragments, and one that is lost loses them all", t.spec.Datagrams.Payload, out.MTU, n))
+	}
 	if sum.SocketDrops > 0 && float64(sum.SocketDrops) >= socketDropsTold*float64(sum.Lost) {
 		out.Notes = append(out.Notes, fmt.Sprintf("of %d lost datagrams the receiver's own sockets dropped %d packets, with all the datagrams in them: it did not keep up, and that part is not the path's loss", sum.Lost, sum.SocketDrops))
 	}
+}
+
+// fragments is how many packets a datagram of the asked payload takes, by its
+// lane's MTU (RFC 791 section 3.2, RFC 8200 section 4.5); zero where that is not
+// known, or none was asked for.
+func fragments(s Spec, out record.Trial) int {
+	if s.Datagrams == nil || s.Datagrams.Payload == 0 || out.MTU == 0 || len(out.Lanes) == 0 {
+		return 0
+	}
+	const udp = 8
+	header, fragment := 20, 20
+	if out.Lanes[0].Src.Is6() {
+		header, fragment = 40, 48
+	}
+	whole := s.Datagrams.Payload + udp
+	if whole+header <= out.MTU {
+		return 1
+	}
+	room := (out.MTU - fragment) &^ 7 // all but the last are of whole eights
+	if room <= 0 {
+		return 0
+	}
+	return (whole + room - 1) / room
 }
 
 // subflows are an MPTCP connection's, the sender's address first, with the

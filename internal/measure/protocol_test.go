@@ -163,6 +163,22 @@ func TestProcessorNotes(t *testing.T) {
 	}{
 		{"a stream's thread", change(func(*record.Trial) {}), "processor: the thread sending stream 2 used 98 % of a core on alpha; not a link's figure"},
 		{"at the ceiling all the same", change(func(r *record.Trial) { r.Goodput = 98 }), ""},
+		{"the one link in use was full", change(func(r *record.Trial) {
+			r.From, r.To = "alpha", "beta"
+			r.Links = []record.LinkUse{{Host: "alpha", Link: "eth0", TxPayload: 49.5, Ceiling: 50}, {Host: "alpha", Link: "eth1", TxPayload: 0.1, Ceiling: 50}}
+		}), ""},
+		{"its receiver's link was full", change(func(r *record.Trial) {
+			r.From, r.To = "alpha", "beta"
+			r.Links = []record.LinkUse{{Host: "alpha", Link: "eth0", TxPayload: 50, Ceiling: 100}, {Host: "beta", Link: "eth0", RxPayload: 50, Ceiling: 50}}
+		}), ""},
+		{"a link had room", change(func(r *record.Trial) {
+			r.From, r.To = "alpha", "beta"
+			r.Links = []record.LinkUse{{Host: "alpha", Link: "eth0", TxPayload: 48, Ceiling: 50}}
+		}), "not a link's figure"},
+		{"one way of two was full", change(func(r *record.Trial) {
+			r.From, r.To, r.Direction = "alpha", "beta", flow.Both
+			r.Links = []record.LinkUse{{Host: "alpha", Link: "eth0", TxPayload: 50, RxPayload: 20, Ceiling: 50}}
+		}), "not a link's figure"},
 		{"at its own limit", change(func(r *record.Trial) { r.RateLimit = 50 }), ""},
 		{"nothing was full", change(func(r *record.Trial) { r.CPU = r.CPU[:1] }), ""},
 		{"a core full of interrupts", change(func(r *record.Trial) {

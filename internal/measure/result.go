@@ -62,6 +62,7 @@ func (t *trial) result(stop string) (record.Trial, error) {
 	if out.Notes == nil {
 		out.Notes = []string{}
 	}
+	out.Notes = append(out.Notes, backlogNotes(out)...)
 	out.Notes = append(out.Notes, processorNotes(out)...)
 	out.Notes = append(out.Notes, out.Check()...)
 	return out, nil
@@ -170,7 +171,7 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 			Host: e.host, Link: b.Link,
 			Tx:      unit.FromBytes(float64(grown(a.C.TxBytes, b.C.TxBytes)), seconds),
 			Rx:      unit.FromBytes(float64(grown(a.C.RxBytes, b.C.RxBytes)), seconds),
-			Ceiling: predict.LinkPayloadOf(t.spec.protocol(), physical, link.MTU, tags, v6),
+			Ceiling: predict.PacketPayload(t.spec.protocol(), physical, link.MTU, t.packet(e.way), tags, v6),
 			Drops:   grown(dropped(a.C), dropped(b.C)),
 
 			TxPackets: grown(a.C.TxPackets, b.C.TxPackets), RxPackets: grown(a.C.RxPackets, b.C.RxPackets),

@@ -107,6 +107,9 @@ func (t *trial) methods() record.Method {
 	if m.Copied {
 		t.note("asked for zero-copy: the kernel copied what was sent (SO_EE_CODE_ZEROCOPY_COPIED, or a protocol that takes no pages)")
 	}
+	if t.spec.Mode != agentapi.ModeCopy && m.Send != "" {
+		t.note(fmt.Sprintf("zero-copy: sent by %s, received by %s", m.Send, cmp.Or(m.Receive, "the usual calls")))
+	}
 	return m
 }
 
@@ -120,12 +123,12 @@ func shortfalls(asked, granted record.Socket) []string {
 	if asked.RcvBuf > 0 && granted.RcvBuf > 0 && granted.RcvBuf < 2*asked.RcvBuf {
 		window := ""
 		if granted.Window > 0 {
-			window = fmt.Sprintf(", usable as window %d B", int64(granted.Window))
+			window = fmt.Sprintf(", usable as window %v", granted.Window)
 		}
-		out = append(out, fmt.Sprintf("asked for a receive buffer of %v, granted %d B%s: net.core.rmem_max", asked.RcvBuf, int64(granted.RcvBuf), window))
+		out = append(out, fmt.Sprintf("asked for a receive buffer of %v, granted %v%s: net.core.rmem_max", asked.RcvBuf, granted.RcvBuf, window))
 	}
 	if asked.SndBuf > 0 && granted.SndBuf > 0 && granted.SndBuf < 2*asked.SndBuf {
-		out = append(out, fmt.Sprintf("asked for a send buffer of %v, granted %d B: net.core.wmem_max", asked.SndBuf, int64(granted.SndBuf)))
+		out = append(out, fmt.Sprintf("asked for a send buffer of %v, granted %v: net.core.wmem_max", asked.SndBuf, granted.SndBuf))
 	}
 	if asked.MSS > 0 && granted.MSS > 0 && granted.MSS+segmentOptions < asked.MSS {
 		out = append(out, fmt.Sprintf("asked for segments of %d B, granted %d B: the MTU, or the peer, allows no more", asked.MSS, granted.MSS))

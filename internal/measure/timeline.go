@@ -20,6 +20,9 @@ type linkEvent struct {
 	brief bool // it went and came between two samples
 	// after is the last sample that does not show it, at the first that does.
 	after, at time.Duration
+	// peer is the link at the other end that did the same at that moment: one
+	// wire's two ends. The zero linkName is none.
+	peer linkName
 }
 
 func (ev linkEvent) word() string {
@@ -47,6 +50,32 @@ func (e *end) events(h netstate.Host) []linkEvent {
 				ev.after = e.since(e.samples[max(k-1, e.opened)])
 				out = append(out, ev)
 			}
+		}
+	}
+	return out
+}
+
+// joined makes one event of two that the ends of one wire saw: what a carrier
+// does at one end it does at the other, within what the samples resolve. The
+// link that the run itself took down stays, else the first to be seen down.
+func (t *trial) joined(events []linkEvent) []linkEvent {
+	var out []linkEvent
+	for _, ev := range events {
+		i := slices.IndexFunc(out, func(o linkEvent) bool {
+			return o.host != ev.host && o.up == ev.up && o.peer == (linkName{}) &&
+				o.after <= ev.at+(ev.at-ev.after) && ev.after <= o.at+(o.at-o.after)
+		})
+		if i < 0 {
+			out = append(out, ev)
+			continue
+		}
+		first := &out[i]
+		first.peer, first.brief = ev.linkName, ev.brief && first.brief
+		f := t.spec.Fail
+		asked := f != nil && ev.linkName == (linkName{f.Host, f.Link})
+		fell := slices.ContainsFunc(out, func(o linkEvent) bool { return o.up != ev.up && o.linkName == ev.linkName && o.peer == first.linkName })
+		if asked || fell {
+			first.linkName, first.peer = first.peer, first.linkName
 		}
 	}
 	return out

@@ -11,7 +11,12 @@ import (
 // their results in the order of the specs. As Run it measures again what was
 // disturbed, twice at most, and returns the soundest. All of them or none.
 func Together(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, error) {
-	best, dip, err := runRound(ctx, cfg, specs)
+	return soundestTogether(ctx, func() ([]record.Trial, float64, error) { return runRound(ctx, cfg, specs) })
+}
+
+// soundestTogether is soundest of a whole round.
+func soundestTogether(ctx context.Context, once func() ([]record.Trial, float64, error)) ([]record.Trial, error) {
+	best, dip, err := once()
 	if err != nil {
 		return nil, err
 	}
@@ -20,12 +25,9 @@ func Together(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, er
 		if why == "" {
 			break
 		}
-		again, againDip, err := runRound(ctx, cfg, specs)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			best[0].Notes = append(best[0].Notes, "a repetition failed: "+err.Error())
+		again, againDip, err := once()
+		if err != nil { // the first result is there, also after an interrupt
+			best[0].Notes = append(best[0].Notes, unrepeated(ctx, err))
 			return best, nil
 		}
 		if n, m := contradictions(again), contradictions(best); n < m || n == m && againDip < dip {

@@ -17,6 +17,11 @@ import (
 const (
 	toolWarmUp   = 2 * time.Second
 	toolInterval = 500 * time.Millisecond
+	// toolMargin is what a tool runs beyond its window, so that the rows at its
+	// end can be left out.
+	toolMargin = 2 * toolInterval
+	// toolBeside is what starting and ending the programs takes.
+	toolBeside = time.Second
 	// toolPort is where iperf2 listens unless told otherwise; where that is
 	// taken others above it are tried.
 	toolPort  = 5001
@@ -70,11 +75,38 @@ func runTools(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 	if err := each(all, func(p *pairing) error { return p.send(ctx) }); err != nil {
 		return nil, 0, err
 	}
-	r.report("measuring", 0)
-	if err := each(all, func(p *pairing) error { return p.collect(ctx) }); err != nil {
+	stop := r.reporting()
+	err := each(all, func(p *pairing) error { return p.collect(ctx) })
+	stop()
+	if err != nil {
 		return nil, 0, err
 	}
 	return r.toolResults(all)
+}
+
+// reporting says that the programs still run, until it is stopped: what they
+// carry is known at their end.
+func (r *round) reporting() (stop func()) {
+	done, over := make(chan struct{}), make(chan struct{})
+	began := time.Now()
+	go func() {
+		defer close(over)
+		tick := time.NewTicker(toolInterval)
+		defer tick.Stop()
+		for {
+			stage := "warming up"
+			if time.Since(began) >= toolWarmUp {
+				stage = "measuring"
+			}
+			r.report(stage, 0)
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() { close(done); <-over }
 }
 
 // each runs f for all pairings at the same time.
@@ -124,10 +156,16 @@ func (t *trial) pairings() ([]*pairing, error) {
 	return out, nil
 }
 
+// toolLength is how long a tool is told to run.
+func (s Spec) toolLength() time.Duration { return toolWarmUp + s.longest() + toolMargin }
+
+// ToolTakes is how long a trial takes with a tool: no rule ends it earlier.
+func (s Spec) ToolTakes() time.Duration { return s.toolLength() + toolBeside }
+
 // request is what both programs have in common.
 func (p *pairing) request(session string, role agentapi.ToolRole) agentapi.ToolRequest {
 	spec := p.trial.spec
-	length := toolWarmUp + spec.longest()
+	length := spec.toolLength()
 	req := agentapi.ToolRequest{
 		Session: session, Tool: agentapi.ToolIPerf2, Role: role, Streams: p.streams, UDP: spec.protocol() == protocolUDP,
 		Length: length, Interval: toolInterval, Window: max(spec.SocketBuffer, spec.Socket.SndBuf, spec.Socket.RcvBuf),

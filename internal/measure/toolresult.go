@@ -3,7 +3,6 @@ package measure
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/linerate/linerate/flow"
@@ -91,13 +90,16 @@ func (t *trial) addToolEnds(mine []*pairing) error {
 	return nil
 }
 
-// commonTime is the time that all streams ran in, by their host's clock.
+// commonTime is the time that all streams ran in, by their host's clock. A
+// stream's rows begin with its connection and end with its last byte, so its
+// first and last row are left out: they hold time in which others did not run,
+// or in which buffers drained.
 func commonTime(streams []agentapi.ToolStream) (begin, end time.Time, ok bool) {
 	for i, s := range streams {
-		if len(s.Rows) < 2 || s.Rows[0].From.IsZero() {
+		if len(s.Rows) < 4 || s.Rows[0].From.IsZero() {
 			return begin, end, false
 		}
-		from, until := s.Rows[0].From, s.Rows[len(s.Rows)-1].Until
+		from, until := s.Rows[1].From, s.Rows[len(s.Rows)-2].Until
 		if i == 0 || from.After(begin) {
 			begin = from
 		}
@@ -123,21 +125,6 @@ func carriedBy(s agentapi.ToolStream, at time.Time) uint64 {
 	return uint64(math.Round(sum))
 }
 
-// beside adds what the host counted nearest to a moment of its clock.
-func beside(s agentapi.Sample, counted []agentapi.ToolSample, at, begin time.Time) agentapi.Sample {
-	if len(counted) == 0 {
-		return s
-	}
-	away := func(c agentapi.ToolSample) time.Duration { return c.At.Sub(at).Abs() }
-	nearest := slices.MinFunc(counted, func(a, b agentapi.ToolSample) int { return int(away(a) - away(b)) })
-	s.CPU = nearest.CPU
-	s.Links = slices.Clone(nearest.Links)
-	for i := range s.Links {
-		s.Links[i].At = nearest.At.Sub(begin)
-	}
-	return s
-}
-
 // clockShift is what the sender's clock is ahead of the receiver's, as near as
 // the beginning of the traffic tells: the sender samples from the moment its
 // program started, and its first byte arrives at once.
@@ -148,8 +135,8 @@ func clockShift(client, server agentapi.ToolEndReply) time.Duration {
 	return client.Samples[0].At.Sub(server.Streams[0].Rows[0].From)
 }
 
-// cut opens the window behind the warm-up, and ends it where it is as long as
-// was asked for.
+// cut opens the window behind the warm-up, of which the first row was left out
+// already, and ends it where it is as long as was asked for.
 func (r *round) cut() {
 	s := r.ends.series()
 	least := int(toolWarmUp/toolInterval) - 1

@@ -11,7 +11,6 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -139,7 +138,12 @@ const repeats = 2
 // with a note. Everything it opened is closed when it returns, whatever
 // happened.
 func Run(ctx context.Context, cfg Config, spec Spec) (record.Trial, error) {
-	best, dip, err := once(ctx, cfg, spec)
+	return soundest(ctx, func() (record.Trial, float64, error) { return once(ctx, cfg, spec) })
+}
+
+// soundest measures once, and again while what came of it is disturbed.
+func soundest(ctx context.Context, once func() (record.Trial, float64, error)) (record.Trial, error) {
+	best, dip, err := once()
 	if err != nil {
 		return best, err
 	}
@@ -148,12 +152,9 @@ func Run(ctx context.Context, cfg Config, spec Spec) (record.Trial, error) {
 		if why == "" {
 			break
 		}
-		again, againDip, err := once(ctx, cfg, spec)
-		if ctx.Err() != nil {
-			return best, err
-		}
-		if err != nil {
-			best.Notes = append(best.Notes, "a repetition failed: "+err.Error())
+		again, againDip, err := once()
+		if err != nil { // the first result is there, also after an interrupt
+			best.Notes = append(best.Notes, unrepeated(ctx, err))
 			return best, nil
 		}
 		if sounder(again, againDip, best, dip) {
@@ -165,6 +166,14 @@ func Run(ctx context.Context, cfg Config, spec Spec) (record.Trial, error) {
 		best.Notes = append(best.Notes, fmt.Sprintf("unsteady: the rate fell by %.0f %% for a moment, in every repetition", 100*dip))
 	}
 	return best, nil
+}
+
+// unrepeated says why a trial was not measured again.
+func unrepeated(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return "a repetition was interrupted"
+	}
+	return "a repetition failed: " + err.Error()
 }
 
 // disturbed says what speaks against a trial; "" for nothing. A full processor
@@ -326,7 +335,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ceiling is what this trial's result must not exceed.
+// ceiling is what this trial's result must not exceed: the links that its
+// lanes use, every lane of the pair where it names none.
 func (t *trial) ceiling() (unit.BitRate, int, error) {
-	return predict.CeilingOf(t.cfg.Network.Fabric, t.traffic(t.spec.Direction), t.spec.CeilingMTU)
+	return t.ceilingOf(t.spec.Direction)
 }

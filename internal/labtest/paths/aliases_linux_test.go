@@ -43,7 +43,7 @@ func (s *stand) held(host, subnet string) (addresses, routes int) {
 		}
 	}
 	for _, r := range reply.Host.Routes {
-		if r.Dst == within {
+		if within.Overlaps(r.Dst) && r.Dst.Bits() >= within.Bits() {
 			routes++
 		}
 	}
@@ -62,8 +62,13 @@ func TestAliases(t *testing.T) {
 		Counts: []int{1, 254}, Subnet: netip.MustParsePrefix("10.77.0.0/23"), Direction: flow.Forward,
 		Approve: func(p []plan.Plan, _ []string) (bool, error) { plans = p; return true, nil },
 	}))
-	if len(plans) != 2 || plans[0].Host != "a" || len(plans[0].Steps) != 254 || plans[1].Host != "b" {
-		t.Errorf("plans %v", plans)
+	if len(plans) != 2 || plans[0].Host != "a" || len(plans[0].Steps) != 254 || plans[1].Host != "b" || len(plans[1].Steps) != 254 {
+		t.Fatalf("plans %v", plans)
+	}
+	for i, step := range plans[1].Steps { // the others of the subnet keep their way
+		if step.Route.Dst != plans[0].Steps[i].Address || !step.Route.Dst.IsSingleIP() {
+			t.Errorf("b: a route to %s for %s", step.Route.Dst, plans[0].Steps[i].Address)
+		}
 	}
 	r := c.Record()
 	if len(r.Trials) != 2 || len(r.Sweeps) != 1 || len(r.Sweeps[0].Values) != 2 {
@@ -139,6 +144,22 @@ func TestAliasesInUse(t *testing.T) {
 	}
 }
 
+// TestAliasesRouted: a subnet behind a gateway is refused before anything is
+// sent there.
+func TestAliasesRouted(t *testing.T) {
+	s := newStand(t, "a", "b")
+	s.cable("a", "eth0", "10.7.0.1/29", "b", "eth0", "10.7.0.2/29", 0)
+	s.must("a", "ip route add 10.78.0.0/24 via 10.7.0.2")
+	run := s.campaign(s.fabric("a", "b"), nil)
+	err := run.AliasSweep(t.Context(), campaign.Matrix{}, campaign.Aliases{
+		Counts: []int{2}, Subnet: netip.MustParsePrefix("10.78.0.0/24"), Direction: flow.Forward,
+		Approve: func([]plan.Plan, []string) (bool, error) { return false, nil },
+	})
+	if !errors.Is(err, campaign.ErrRouted) || !strings.Contains(err.Error(), "a sends to 10.78.0.1 by 10.7.0.2 on eth0") {
+		t.Errorf("a subnet by a gateway: %v", err)
+	}
+}
+
 // TestAliasesKilled kills the whole program with SIGKILL while it measures:
 // the addresses and the route go within seconds, long before any deadline.
 func TestAliasesKilled(t *testing.T) {
@@ -162,7 +183,7 @@ func TestAliasesKilled(t *testing.T) {
 	there := wait("the addresses and the route", func() bool {
 		n, _ := s.held("a", "10.77.0.0/24")
 		_, routes := s.held("b", "10.77.0.0/24")
-		return n == 3 && routes == 1
+		return n == 3 && routes == 3
 	})
 	floor.Must(t, run.Process.Kill())
 	_ = run.Wait()

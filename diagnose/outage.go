@@ -1,0 +1,93 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+)
+
+const fromCarrier = "IFLA_CARRIER and IFLA_CARRIER_CHANGES, over the common window"
+
+// outage: a link failed or returned while the trial ran, so its figure is of
+// two states and of neither. One that cost nothing is no cause.
+func (v *wayView) outage() (record.Finding, bool) {
+	all := v.trial.Outages
+	if !slices.ContainsFunc(all, cost) || fraction(v.trial.Goodput, v.trial.Ceiling) >= atCeiling {
+		return record.Finding{}, false
+	}
+	f := record.Finding{Cause: record.Unknown, Remedy: "measure again while every link stays up"}
+	var said []string
+	for i, o := range all {
+		if words := v.failed(i); words != "" {
+			said = append(said, words)
+		}
+		f.Evidence = append(f.Evidence, record.Evidence{What: fmt.Sprintf("%s of %s", o.Link, o.Host), Value: felt(o), Source: fromCarrier})
+		if v.leftLACP(o) && !slices.ContainsFunc(all[i+1:], func(later record.Outage) bool {
+			return later.Host == o.Host && later.Link == o.Link && later.Event == "up"
+		}) {
+			f.Cause, f.Confidence = record.LACPDown, 0.9
+			f.Remedy = fmt.Sprintf("bring %s of %s up again (cable, optic, switch port), and measure again", o.Link, o.Host)
+		}
+	}
+	f.Evidence = append(f.Evidence, v.loads()...)
+	f.Summary = strings.Join(said, "; ") + ": the figure is not that of a steady path."
+	if slices.ContainsFunc(all, func(o record.Outage) bool { return o.Asked }) {
+		f.Summary = strings.Join(said, "; ") + ", as the run was told to: the figure is not that of a steady path."
+		if f.Cause == record.Unknown {
+			f.Remedy = "measure without `--fail-link` for the steady rate"
+		}
+	}
+	return f, true
+}
+
+// cost reports an outage that the streams felt. Within two samples nothing is
+// told apart.
+func cost(o record.Outage) bool {
+	least := 2 * o.Resolution
+	return len(o.Stalled) == 0 || slices.Max(o.Stalled) > least || o.Recovered < 0 || o.Recovered > least || len(o.Moved) > 0
+}
+
+// failed is an outage in words, "" for a return that is part of an earlier one.
+func (v *wayView) failed(i int) string {
+	all := v.trial.Outages
+	o := all[i]
+	same := func(other record.Outage) bool { return other.Host == o.Host && other.Link == o.Link }
+	if o.Event == "up" {
+		if slices.ContainsFunc(all[:i], func(e record.Outage) bool { return same(e) && e.Event == "down" }) {
+			return ""
+		}
+		return fmt.Sprintf("%s of %s was down and came back in this window", o.Link, o.Host)
+	}
+	for _, later := range all[i+1:] {
+		if same(later) && later.Event == "up" {
+			if away := later.At - o.At; away > o.Resolution {
+				return fmt.Sprintf("%s of %s failed for %.1f s in this window", o.Link, o.Host, away)
+			}
+			return fmt.Sprintf("%s of %s failed for a moment in this window", o.Link, o.Host)
+		}
+	}
+	return fmt.Sprintf("%s of %s failed in this window and did not come back", o.Link, o.Host)
+}
+
+// felt is what the streams felt of an outage.
+func felt(o record.Outage) string {
+	longest := 0.0
+	for _, s := range o.Stalled {
+		longest = max(longest, s)
+	}
+	return fmt.Sprintf("%s %.2f s after the start, a stream stood still for up to %.2f s", o.Event, o.At, longest)
+}
+
+// leftLACP reports a failure that took a port out of its LACP bond.
+func (v *wayView) leftLACP(o record.Outage) bool {
+	h := v.fabric.Hosts[o.Host]
+	l, ok := h.Link(o.Link)
+	if !ok || l.Port == nil || o.Event != "down" {
+		return false
+	}
+	bond, ok := h.Link(l.Port.Bond)
+	return ok && bond.Bond != nil && bond.Bond.Mode == netstate.LACP
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestGroupedFlags(t *testing.T) {
+	list := "      --alpha string   the first\n  -b, --beta           the second,\n                       in two lines\n      --mode[=fast]    the third\n  -h, --help           help\n"
+	want := "One:\n      --mode[=fast]    the third\n      --alpha string   the first\n\nTwo:\n  -b, --beta           the second, in two lines\n\nOther flags:\n  -h, --help           help"
+	if diff := cmp.Diff(want, groupedFlags(list, []flagHeading{{"One", "mode alpha"}, {"None", "gone"}, {"Two", "beta"}}, 80)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := groupedFlags(list, nil, 80); got != "Flags:\n"+flagText(list, 80) {
+		t.Errorf("without headings:\n%s", got)
+	}
+}
+
+// TestMeasureHeadings: each flag of measure stands under one heading, and each
+// that a heading names is there.
+func TestMeasureHeadings(t *testing.T) {
+	c := newMeasure(&App{})
+	var named, want []string
+	for _, h := range measureHeadings {
+		named = append(named, strings.Fields(h.flags)...)
+	}
+	for _, e := range flagEntries(c.LocalFlags().FlagUsages()) {
+		want = append(want, e.name)
+	}
+	slices.Sort(named)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, named); diff != "" {
+		t.Errorf("(-flags +under headings):\n%s", diff)
+	}
+	fits(t, run(t, "", "measure", "--help").stdout)
+}

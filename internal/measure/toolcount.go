@@ -1,0 +1,48 @@
+package measure
+
+import (
+	"slices"
+	"time"
+
+	"github.com/linerate/linerate/internal/agentapi"
+)
+
+// beside adds what the host counted at a moment of its clock: its links' bytes
+// and packets between two samples in proportion, the rest as the nearest one
+// has it.
+func beside(s agentapi.Sample, counted []agentapi.ToolSample, at, begin time.Time) agentapi.Sample {
+	if len(counted) == 0 {
+		return s
+	}
+	away := func(c agentapi.ToolSample) time.Duration { return c.At.Sub(at).Abs() }
+	nearest := slices.MinFunc(counted, func(a, b agentapi.ToolSample) int { return int(away(a) - away(b)) })
+	s.CPU = nearest.CPU
+	s.Links = slices.Clone(nearest.Links)
+	for i := range s.Links {
+		s.Links[i].At = nearest.At.Sub(begin)
+	}
+	next := slices.IndexFunc(counted, func(c agentapi.ToolSample) bool { return !c.At.Before(at) })
+	if next < 1 || len(counted[next-1].Links) != len(s.Links) || len(counted[next].Links) != len(s.Links) {
+		return s
+	}
+	low, high := counted[next-1], counted[next]
+	length := high.At.Sub(low.At).Seconds()
+	if length <= 0 {
+		return s
+	}
+	share := at.Sub(low.At).Seconds() / length
+	for i := range s.Links {
+		a, b, c := low.Links[i].C, high.Links[i].C, &s.Links[i].C
+		for _, n := range [...]struct {
+			to       *uint64
+			from, by uint64
+		}{
+			{&c.RxBytes, a.RxBytes, grown(a.RxBytes, b.RxBytes)}, {&c.TxBytes, a.TxBytes, grown(a.TxBytes, b.TxBytes)},
+			{&c.RxPackets, a.RxPackets, grown(a.RxPackets, b.RxPackets)}, {&c.TxPackets, a.TxPackets, grown(a.TxPackets, b.TxPackets)},
+		} {
+			*n.to = n.from + uint64(share*float64(n.by))
+		}
+		s.Links[i].At = at.Sub(begin)
+	}
+	return s
+}

@@ -1,0 +1,61 @@
+package measure
+
+import (
+	"testing"
+	"time"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/netstate"
+)
+
+// TestBeside: counters between two samples are in proportion, outside of them
+// the nearest stands.
+func TestBeside(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	sample := func(at time.Duration, bytes uint64) agentapi.ToolSample {
+		return agentapi.ToolSample{At: begin.Add(at), Links: []agentapi.LinkCount{{Link: "eth0", C: netstate.Counters{RxBytes: bytes, TxPackets: bytes / 10}}}}
+	}
+	counted := []agentapi.ToolSample{sample(0, 1000), sample(200*time.Millisecond, 3000), sample(400*time.Millisecond, 3000)}
+	for _, c := range []struct {
+		at, want time.Duration
+		bytes    uint64
+	}{
+		{50 * time.Millisecond, 50 * time.Millisecond, 1500},
+		{200 * time.Millisecond, 200 * time.Millisecond, 3000},
+		{300 * time.Millisecond, 300 * time.Millisecond, 3000},
+		{-time.Second, 0, 1000},
+		{time.Second, 400 * time.Millisecond, 3000},
+	} {
+		got := beside(agentapi.Sample{}, counted, begin.Add(c.at), begin).Links[0]
+		if got.At != c.want || got.C.RxBytes != c.bytes || got.C.TxPackets != c.bytes/10 {
+			t.Errorf("at %v: %v, %d bytes, %d packets, want %v and %d", c.at, got.At, got.C.RxBytes, got.C.TxPackets, c.want, c.bytes)
+		}
+	}
+}
+
+// TestCommonTime: of every stream the first and the last row are left out, so
+// that all have run in each moment of what is left.
+func TestCommonTime(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	stream := func(from time.Duration, rows int) agentapi.ToolStream {
+		var s agentapi.ToolStream
+		for i := range rows {
+			at := begin.Add(from + time.Duration(i)*toolInterval)
+			s.Rows = append(s.Rows, agentapi.ToolRow{From: at, Until: at.Add(toolInterval), Bytes: 100})
+		}
+		return s
+	}
+	from, until, ok := commonTime([]agentapi.ToolStream{stream(0, 6), stream(120*time.Millisecond, 6)})
+	if want := begin.Add(620 * time.Millisecond); !from.Equal(want) {
+		t.Errorf("begins at %v, want %v", from, want)
+	}
+	if want := begin.Add(2500 * time.Millisecond); !until.Equal(want) || !ok {
+		t.Errorf("ends at %v (%v), want %v", until, ok, want)
+	}
+	if _, _, ok := commonTime([]agentapi.ToolStream{stream(0, 3)}); ok {
+		t.Error("one row between the first and the last is a window")
+	}
+	if _, _, ok := commonTime([]agentapi.ToolStream{stream(0, 6), {}}); ok {
+		t.Error("a stream without rows has a time")
+	}
+}
