@@ -34,6 +34,9 @@ type conn interface {
 	// eager lets the reader sleep until so many bytes wait: the sampler's word,
 	// who alone knows the rate.
 	eager(bytes int)
+	// incoming is the core that last processed what came in; beside reports
+	// that no card handed it over: the peer is on this machine.
+	incoming() (core int, beside bool)
 	shut()
 	close()
 }

@@ -27,7 +27,10 @@ func lockThread(*atomic.Int64) func() { return func() {} }
 
 func threadSeconds(int) float64 { return 0 }
 
-func pin(int) error { return errors.ErrUnsupported }
+func pin(int) error                     { return errors.ErrUnsupported }
+func affinity(int) ([]int, error)       { return nil, errors.ErrUnsupported }
+func setAffinity(int, ...int) error     { return errors.ErrUnsupported }
+func (c netConn) incoming() (int, bool) { return 0, false }
 
 // netConn is a connection of package net.
 type netConn struct{ *net.TCPConn }

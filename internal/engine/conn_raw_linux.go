@@ -32,6 +32,14 @@ func lockThread(id *atomic.Int64) func() {
 
 func pin(core int) error { return sys.Pin(core) }
 
+// affinity and setAffinity are a thread's cores.
+func affinity(thread int) ([]int, error)         { return sys.ThreadAffinity(thread) }
+func setAffinity(thread int, cores ...int) error { return sys.SetThreadAffinity(thread, cores) }
+func (c *rawConn) incoming() (core int, beside bool) {
+	core, card, ok := sys.Incoming(c.fd)
+	return core, ok && !card
+}
+
 func threadSeconds(id int) float64 {
 	if id == 0 {
 		return 0

@@ -128,6 +128,7 @@ func (e *Engine) OpenSink(ctx context.Context, req agentapi.SinkRequest) (agenta
 		return agentapi.SinkReply{}, fmt.Errorf("open sink: %w", err)
 	}
 	s := e.newSession(req.Streams, req.Links)
+	s.mode = req.Mode
 	e.place(s, req.Unpinned)
 	if err := e.add(req.Session, s); err != nil {
 		return agentapi.SinkReply{}, err
@@ -246,7 +247,7 @@ func (e *Engine) OpenSource(ctx context.Context, req agentapi.SourceRequest) (ag
 		return agentapi.SourceReply{}, fmt.Errorf("open source: %w", err)
 	}
 	s := e.newSession(len(req.Streams), req.Links)
-	s.source = newSource()
+	s.source, s.mode = newSource(), req.Mode
 	e.place(s, req.Unpinned)
 	if err := e.add(req.Session, s); err != nil {
 		return agentapi.SourceReply{}, err

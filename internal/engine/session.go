@@ -22,6 +22,10 @@ type session struct {
 	ended   chan struct{}  // closed by stop
 	source  *source        // of a sending TCP session
 	sending sync.WaitGroup // threads that may use it
+	// Unpinned leaves threads to the scheduler.
+	unpinned bool
+	mode     agentapi.Mode
+	beside   beside
 
 	startOnce, stopOnce sync.Once
 
@@ -169,6 +173,7 @@ func (s *session) sample() error {
 	s.samples = append(s.samples, now)
 	s.mu.Unlock()
 	s.wake(before, now)
+	s.tryBeside(now)
 	return nil
 }
 

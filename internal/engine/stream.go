@@ -19,7 +19,8 @@ type stream struct {
 	core    int          // to keep the thread on; negative for none
 	pinned  atomic.Bool  // it is kept there
 	copied  atomic.Bool  // by the kernel, though asked not to
-	_       [32]byte
+	kept    atomic.Int32 // the core that beside keeps the thread on, plus one
+	_       [28]byte
 	method  string // of sending; set before the stream is connected
 
 	mu    sync.Mutex

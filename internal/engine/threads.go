@@ -8,6 +8,7 @@ import (
 // place chooses the cores of a session's threads, other than those of sessions
 // that are open.
 func (e *Engine) place(s *session, unpinned bool) {
+	s.unpinned = unpinned
 	if e.cfg.Place == nil || unpinned || len(s.links) == 0 {
 		return
 	}
@@ -55,7 +56,7 @@ func (s *session) sampleThreads(c *agentapi.CPUCount) {
 				c.Switches = append(c.Switches, agentapi.Switches{Voluntary: n.Voluntary, Involuntary: n.Involuntary})
 			}
 		}
-		pinned = pinned || st.pinned.Load()
+		pinned = pinned || st.pinned.Load() || st.kept.Load() > 0
 	}
 	if !pinned {
 		return
@@ -64,6 +65,9 @@ func (s *session) sampleThreads(c *agentapi.CPUCount) {
 		core := -1
 		if st.pinned.Load() {
 			core = st.core
+		}
+		if kept := st.kept.Load(); kept > 0 {
+			core = int(kept) - 1
 		}
 		c.Pinned = append(c.Pinned, core)
 	}

@@ -11,7 +11,8 @@ import (
 // A reader that is woken for every packet costs both ends: the sender's core
 // wakes it, and it contends for the socket. A reader of a fast stream sleeps
 // until as much waits as arrives in wakeAfter: so little that neither the
-// window nor a counter notices, and on a slow stream nothing at all.
+// window nor a counter notices, and on a slow stream nothing at all. A reader
+// that drops what it gets is always done at once and gains nothing by it.
 const (
 	wakeAfter = 64 * time.Microsecond
 	wakeLeast = 16 << 10
@@ -36,7 +37,7 @@ func lowWater(bytesPerSecond float64, buffer unit.Bytes) int {
 // between two samples asks for.
 func (s *session) wake(before, now agentapi.Sample) {
 	span := now.At - before.At
-	if s.source != nil || s.udp != nil || span < shortestSpan {
+	if s.source != nil || s.udp != nil || s.mode != agentapi.ModeCopy || span < shortestSpan {
 		return
 	}
 	for i, st := range s.streams {

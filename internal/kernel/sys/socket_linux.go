@@ -57,3 +57,16 @@ func Unread(fd int) int {
 	}
 	return n
 }
+
+// Incoming says which core last processed a socket's packets
+// (SO_INCOMING_CPU), and whether a card handed them over (SO_INCOMING_NAPI_ID,
+// Linux 4.12): if not, the sender's own thread did, as over loopback and veth.
+// Ok is false where the kernel does not say.
+func Incoming(fd int) (core int, card, ok bool) {
+	napi, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_INCOMING_NAPI_ID)
+	if err != nil {
+		return 0, false, false
+	}
+	core, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_INCOMING_CPU)
+	return core, napi != 0, err == nil && core >= 0
+}

@@ -60,7 +60,6 @@ func (v *Vector) Write(fd int, most uint64) (int, error) {
 // What Receive and Send take as flags.
 const (
 	WaitAll  = unix.MSG_WAITALL
-	Truncate = unix.MSG_TRUNC // TCP: the bytes are taken off and not copied (tcp(7))
 	ZeroCopy = unix.MSG_ZEROCOPY
 )
 
@@ -72,6 +71,33 @@ func (v *Vector) Receive(fd, flags int) (int, error) {
 		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&v.msg)), uintptr(flags))
 		if errno == 0 {
 			return v.moved(n), nil
+		}
+		if errno != unix.EINTR {
+			return 0, errno
+		}
+	}
+}
+
+// Drop takes up to length bytes off a TCP socket and has the kernel drop them
+// uncopied (MSG_TRUNC, tcp(7)); zero is the end of the stream. It asks so many
+// times without waiting before it sleeps.
+func Drop(fd, length, tries int) (int, error) {
+	var unused byte // nothing is written to it
+	at := uintptr(unsafe.Pointer(&unused))
+	for range tries {
+		// It returns at once: the runtime need not know.
+		n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), at, uintptr(length), unix.MSG_TRUNC|unix.MSG_DONTWAIT, 0, 0)
+		if errno == 0 {
+			return int(n), nil
+		}
+		if errno != unix.EAGAIN && errno != unix.EINTR {
+			return 0, errno
+		}
+	}
+	for {
+		n, _, errno := unix.Syscall6(unix.SYS_RECVFROM, uintptr(fd), at, uintptr(length), unix.MSG_TRUNC, 0, 0)
+		if errno == 0 {
+			return int(n), nil
 		}
 		if errno != unix.EINTR {
 			return 0, errno

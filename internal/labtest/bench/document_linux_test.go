@@ -18,8 +18,9 @@ To repeat it:
 
     make deps-bench bench
 
-- A run takes 2 s and counts from its first byte on; what the receiving
-  application took counts. Of iperf2 that is its server's report.
+- What the receiving application took in 2 s counts, after 1 s of warm-up. Of
+  iperf2 and nuttcp, which have no warm-up, it is the whole 2 s; of iperf2 its
+  server's report.
 - Processor time is user and system time of both processes from start to end,
   and that of ksoftirqd meanwhile, over the bytes of the whole run.
 - The ratio is of one round's figures; the peer is the one with the best median.

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 
@@ -167,6 +168,10 @@ func ours(mode agentapi.Mode, udp *agentapi.Datagrams) func(pair, int) (outcome,
 	}
 }
 
+// warmUp is what is left out of a measurement where a tool can: linerate and
+// iperf3.
+const warmUp = time.Second
+
 // pollEvery is how often a measurement samples its ends.
 const pollEvery = 200 * time.Millisecond
 
@@ -193,19 +198,30 @@ func transfer(sender, receiver *process, on pair, streams int, mode agentapi.Mod
 	if _, err := sender.ask(request{Start: &agentapi.StartRequest{Session: "out"}}); err != nil {
 		return out, err
 	}
-	first, err := receiver.ask(request{Sample: &agentapi.SampleRequest{Session: "in", Since: -1}})
-	if err != nil {
-		return out, err
-	}
-	var last answer
-	for begin := time.Now(); time.Since(begin) < on.length; {
-		time.Sleep(min(pollEvery, max(on.length-time.Since(begin), time.Millisecond)))
+	// Both ends are sampled as measure does it, and what comes before the window
+	// is not counted.
+	var first, last answer
+	for begin, opened := time.Now(), false; time.Since(begin) < warmUp+on.length; {
+		left := warmUp - time.Since(begin)
+		if opened {
+			left += on.length
+		}
+		time.Sleep(min(pollEvery, max(left, time.Millisecond)))
 		if last, err = receiver.ask(request{Sample: &agentapi.SampleRequest{Session: "in", Since: -1}}); err != nil {
 			return out, err
+		}
+		if _, err = sender.ask(request{Sample: &agentapi.SampleRequest{Session: "out", Since: -1}}); err != nil {
+			return out, err
+		}
+		if !opened && time.Since(begin) >= warmUp {
+			first, opened = last, true
 		}
 	}
 	a, b := first.Samples[len(first.Samples)-1], last.Samples[len(last.Samples)-1]
 	out.Seconds = (b.At - a.At).Seconds()
+	if slices.ContainsFunc(b.CPU.Pinned, func(core int) bool { return core >= 0 }) {
+		out.Method += ", on the sender's core"
+	}
 	for i := range b.Bytes {
 		out.Bytes += b.Bytes[i] - a.Bytes[i]
 	}

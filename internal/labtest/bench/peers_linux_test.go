@@ -97,7 +97,7 @@ func awaitListener(on pair, port int) error {
 // iperf3 runs iperf3 with further client options.
 func iperf3(options ...string) func(pair, int) (outcome, error) {
 	return func(on pair, streams int) (outcome, error) {
-		client := append([]string{"iperf3", "-c", on.toAddr.String(), "-p", fmt.Sprint(iperf3Port), "-t", seconds(on), "-P", fmt.Sprint(streams), "-J"}, options...)
+		client := append([]string{"iperf3", "-c", on.toAddr.String(), "-p", fmt.Sprint(iperf3Port), "-t", seconds(on), "-O", fmt.Sprint(int(warmUp.Seconds())), "-P", fmt.Sprint(streams), "-J"}, options...)
 		said, _, cpu, err := serverAndClient(on, iperf3Port, []string{"iperf3", "-s", "-1", "-p", fmt.Sprint(iperf3Port), "-J"}, client, true)
 		if err != nil {
 			return outcome{}, err
@@ -109,8 +109,14 @@ func iperf3(options ...string) func(pair, int) (outcome, error) {
 			Lost    uint64  `json:"lost_packets"`
 		}
 		var report struct {
-			Error string `json:"error"`
-			End   struct {
+			Error     string `json:"error"`
+			Intervals []struct {
+				Sum struct {
+					Bytes   uint64 `json:"bytes"`
+					Omitted bool   `json:"omitted"`
+				} `json:"sum"`
+			} `json:"intervals"`
+			End struct {
 				Received sum `json:"sum_received"`
 				Sum      sum `json:"sum"` // of UDP: what was sent, less what was lost
 			} `json:"end"`
@@ -119,16 +125,25 @@ func iperf3(options ...string) func(pair, int) (outcome, error) {
 			return outcome{}, fmt.Errorf("read iperf3's report: %w %s", err, report.Error)
 		}
 		r := report.End.Received
-		out := outcome{Bytes: r.Bytes, Total: r.Bytes, Seconds: r.Seconds, CPU: cpu}
+		out := outcome{Bytes: r.Bytes, Seconds: r.Seconds, CPU: cpu}
 		if s := report.End.Sum; s.Packets > 0 {
 			out.Datagrams = s.Packets - min(s.Lost, s.Packets)
 			out.Seconds = s.Seconds
 			out.Bytes = out.Datagrams * datagramPayload
-			out.Total = out.Bytes
 		}
-		if out.Seconds == 0 || out.Bytes == 0 {
+		var omitted, counted uint64
+		for _, i := range report.Intervals {
+			if i.Sum.Omitted {
+				omitted += i.Sum.Bytes
+			} else {
+				counted += i.Sum.Bytes
+			}
+		}
+		if out.Seconds == 0 || out.Bytes == 0 || counted == 0 {
 			return out, errors.New("iperf3 carried nothing")
 		}
+		// What it sent in the time left out arrived in the same proportion.
+		out.Total = uint64(float64(out.Bytes) * (1 + float64(omitted)/float64(counted)))
 		return out, nil
 	}
 }
