@@ -108,6 +108,13 @@ func trialFacts(t record.Trial) []fact {
 	if positive(float64(t.Forward)) || positive(float64(t.Reverse)) {
 		out = append(out, fact{"Each way", rate(t.Forward) + " forward, " + rate(t.Reverse) + " reverse"})
 	}
+	if m := t.Method; m != (record.Method{}) {
+		words := orUnknown(m.Send) + " to " + orUnknown(m.Receive)
+		if m.Copied {
+			words += ", copied by the kernel after all"
+		}
+		out = append(out, fact{"Moved by", words})
+	}
 	return out
 }
 

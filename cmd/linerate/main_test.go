@@ -74,6 +74,7 @@ type demoJSON struct {
 func TestDemo(t *testing.T) {
 	needLab(t)
 	program := build(t)
+	ownTemp(t)
 	runs, tries := 1, 2
 	if n, err := strconv.Atoi(os.Getenv("PROVE_RUNS")); err == nil {
 		runs, tries = n, 1
@@ -235,6 +236,18 @@ func checkReport(t *testing.T, path string) {
 	}
 }
 
+// ownTemp gives the test, and what it starts, a temporary directory that nobody
+// else leaves anything in. Its name is short: sockets are made below it.
+func ownTemp(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "lr-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Setenv("TMPDIR", dir)
+}
+
 // nothingLeft fails when a process, namespace or mount of a lab is there.
 func nothingLeft(t *testing.T) {
 	t.Helper()
@@ -284,6 +297,7 @@ func labProcesses(t *testing.T) []string {
 func TestInterruptLeavesNothing(t *testing.T) {
 	needLab(t)
 	program := build(t)
+	ownTemp(t)
 	for _, c := range []struct {
 		after  time.Duration
 		signal syscall.Signal

@@ -36,7 +36,10 @@ type vectorInlet struct {
 func (in *vectorInlet) receive() (int, error) { return in.to.Receive(in.fd, sys.WaitAll) }
 
 // dropInlet has the kernel drop what came in.
-type dropInlet struct{ fd int }
+type dropInlet struct {
+	fd   int
+	room []byte
+}
 
 const (
 	// dropLength is what one call drops.
@@ -46,11 +49,11 @@ const (
 	dropTries = 20
 )
 
-func (in dropInlet) receive() (int, error) { return sys.Drop(in.fd, dropLength, dropTries) }
+func (in dropInlet) receive() (int, error) { return sys.Drop(in.fd, in.room, dropTries) }
 
 func (c *rawConn) inlet(mode agentapi.Mode, length int) (inlet, error) {
 	if mode != agentapi.ModeCopy {
-		return dropInlet{c.fd}, nil
+		return dropInlet{c.fd, make([]byte, dropLength)}, nil
 	}
 	return &vectorInlet{fd: c.fd, to: sys.NewVector(make([]byte, length), length*receiveTimes, openingLength)}, nil
 }

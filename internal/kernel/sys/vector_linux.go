@@ -78,15 +78,15 @@ func (v *Vector) Receive(fd, flags int) (int, error) {
 	}
 }
 
-// Drop takes up to length bytes off a TCP socket and has the kernel drop them
-// uncopied (MSG_TRUNC, tcp(7)); zero is the end of the stream. It asks so many
-// times without waiting before it sleeps.
-func Drop(fd, length, tries int) (int, error) {
-	var unused byte // nothing is written to it
-	at := uintptr(unsafe.Pointer(&unused))
+// Drop takes up to len(room) bytes off a TCP socket and has the kernel drop
+// them uncopied (MSG_TRUNC, tcp(7)); zero is the end of the stream. A protocol
+// that knows no such thing copies them into the room. It asks so many times
+// without waiting before it sleeps.
+func Drop(fd int, room []byte, tries int) (int, error) {
 	for range tries {
 		// It returns at once: the runtime need not know.
-		n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), at, uintptr(length), unix.MSG_TRUNC|unix.MSG_DONTWAIT, 0, 0)
+		n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(room))), uintptr(len(room)),
+			unix.MSG_TRUNC|unix.MSG_DONTWAIT, 0, 0)
 		if errno == 0 {
 			return int(n), nil
 		}
@@ -95,7 +95,8 @@ func Drop(fd, length, tries int) (int, error) {
 		}
 	}
 	for {
-		n, _, errno := unix.Syscall6(unix.SYS_RECVFROM, uintptr(fd), at, uintptr(length), unix.MSG_TRUNC, 0, 0)
+		n, _, errno := unix.Syscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(room))), uintptr(len(room)),
+			unix.MSG_TRUNC, 0, 0)
 		if errno == 0 {
 			return int(n), nil
 		}
