@@ -126,6 +126,21 @@ func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool) *No
 	}
 	n.set("sysctl", filled(sysctl))
 	n.set("rate", rateText(h.Rate))
+	if c := h.Cloud; c != nil {
+		n.set("cloud", describeCloud(*c))
+	}
+	return n
+}
+
+func describeCloud(c netstate.Cloud) *Node {
+	n := &Node{Kind: MappingNode, Flow: true}
+	n.set("provider", str(c.Provider))
+	n.set("vcpus", count(c.VCPUs))
+	for _, word := range []struct{ key, value string }{{"instance", c.Instance}, {"placement", c.Placement}} {
+		if word.value != "" {
+			n.set(word.key, str(word.value))
+		}
+	}
 	return n
 }
 
@@ -168,6 +183,9 @@ func describeHardware(h netstate.Host, ports []netstate.Link) *Node {
 	cpu := &Node{Kind: MappingNode, Flow: true}
 	cpu.set("cores", count(h.CPU.Cores))
 	cpu.set("stream_rate", rateText(h.CPU.StreamRate))
+	if r := h.CPU.PacketRate; r > 0 {
+		cpu.set("packet_rate", text(strconv.FormatFloat(r, 'f', 0, 64)))
+	}
 	if h.CPU.Model != "" {
 		cpu.set("model", str(h.CPU.Model))
 	}
@@ -241,6 +259,9 @@ func describePaths(paths []Path) *Node {
 		}
 		item.set("rtt", timeText(p.RTT))
 		item.set("rate", rateText(p.Rate))
+		if p.Bucket > 0 {
+			item.set("bucket", text(p.Bucket.String()))
+		}
 		if p.Loss > 0 && p.Loss < 1 {
 			item.set("loss", text(strconv.FormatFloat(p.Loss, 'f', -1, 64)))
 		}

@@ -36,7 +36,7 @@ type Host struct {
 	Kernel   string // release, "" unknown
 	Sysctl   map[string]string
 	Rate     unit.BitRate // cap on the host in all, each direction; zero none
-	Cloud    *Cloud
+	Cloud    *netstate.Cloud
 	Names    map[string]string // names on AIX and FreeBSD by netplan name
 }
 
@@ -54,14 +54,6 @@ type HardwareLink struct {
 	Card    string
 }
 
-// Cloud is where a host runs, for the caps that follow from it.
-type Cloud struct {
-	Provider  string
-	VCPUs     int
-	Instance  string
-	Placement string
-}
-
 // Path is what lies between two hosts. Rates are per direction and shared by
 // all flows of the pair.
 type Path struct {
@@ -71,7 +63,10 @@ type Path struct {
 	Directed bool          `json:"directed,omitempty"`
 	RTT      time.Duration `json:"rtt_ns,omitempty"` // zero unknown
 	Rate     unit.BitRate  `json:"rate_bps,omitempty"`
-	Loss     float64       `json:"loss_ratio,omitempty"`
+	// Bucket is how much the shaper behind Rate lets through at once after a
+	// pause; zero unknown.
+	Bucket unit.Bytes `json:"bucket_bytes,omitempty"`
+	Loss   float64    `json:"loss_ratio,omitempty"`
 	// SwitchHash is the far side's transmit hash policy: a kernel policy word,
 	// or "unknown" (also when left out).
 	SwitchHash string `json:"switch_hash,omitempty"`

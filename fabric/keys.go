@@ -47,7 +47,7 @@ var hostKeys = object[Host]{
 		{"kernel", "kernel release, as uname -r prints it", one(free, func(h *Host) *string { return &h.Kernel })},
 		{"sysctl", "kernel tunables by dotted name", reader[Host]{schema: sysctlSchema, read: readSysctl}},
 		{"rate", "a cap on the host in all, each direction", one(rate, func(h *Host) *unit.BitRate { return &h.Rate })},
-		{"cloud", "where the host runs", reader[Host]{schema: sub(cloudKeys, func(h *Host) *Cloud { return nil }).schema, read: readCloud}},
+		{"cloud", "where the host runs", reader[Host]{schema: sub(cloudKeys, func(h *Host) *netstate.Cloud { return nil }).schema, read: readCloud}},
 		{"names", "device names on AIX and FreeBSD by netplan name", texts(free, func(h *Host) *map[string]string { return &h.Names })},
 	},
 	alias: map[string]string{"ssh": "reach", "netplan": "network", "sysctls": "sysctl", "ethernets": "network", "bonds": "network", "vlans": "network"},
@@ -76,17 +76,17 @@ func unwrapped(n *Node) *Node {
 }
 
 func readCloud(d *decoder, at place, n *Node, into *Host) {
-	into.Cloud = &Cloud{}
+	into.Cloud = &netstate.Cloud{}
 	cloudKeys.decode(d, at, n, into.Cloud)
 }
 
-var cloudKeys = object[Cloud]{
+var cloudKeys = object[netstate.Cloud]{
 	name: "cloud", doc: "A cloud instance, for the caps that its provider documents.",
-	keys: []key[Cloud]{
-		{"provider", "cloud provider: ibm-vpc, aws", one(free, func(c *Cloud) *string { return &c.Provider })},
-		{"vcpus", "virtual processors", one(integer(1, 65536), func(c *Cloud) *int { return &c.VCPUs })},
-		{"instance", "instance type", one(free, func(c *Cloud) *string { return &c.Instance })},
-		{"placement", "placement group kind: cluster", one(free, func(c *Cloud) *string { return &c.Placement })},
+	keys: []key[netstate.Cloud]{
+		{"provider", "cloud provider: ibm-vpc, aws", one(free, func(c *netstate.Cloud) *string { return &c.Provider })},
+		{"vcpus", "virtual processors", one(integer(1, 65536), func(c *netstate.Cloud) *int { return &c.VCPUs })},
+		{"instance", "instance type", one(free, func(c *netstate.Cloud) *string { return &c.Instance })},
+		{"placement", "placement group kind: cluster", one(free, func(c *netstate.Cloud) *string { return &c.Placement })},
 	},
 	required: []string{"provider"},
 }
@@ -147,7 +147,7 @@ var cardKeys = object[netstate.Card]{
 	name: "card", doc: "One PCI device with one or more ports.",
 	keys: []key[netstate.Card]{
 		{"pcie", "its slot", sub(pcieKeys, func(c *netstate.Card) *netstate.Card { return c })},
-		{"price", "what it costs, for comparing remedies", one(price, func(c *netstate.Card) *float64 { return &c.Price })},
+		{"price", "what it costs, for comparing remedies", one(amount, func(c *netstate.Card) *float64 { return &c.Price })},
 	},
 }
 
@@ -167,6 +167,7 @@ var cpuKeys = object[netstate.CPU]{
 	keys: []key[netstate.CPU]{
 		{"cores", "cores", one(integer(1, 1<<16), func(c *netstate.CPU) *int { return &c.Cores })},
 		{"stream_rate", "what one core can send or receive on one stream, payload", one(rate, func(c *netstate.CPU) *unit.BitRate { return &c.StreamRate })},
+		{"packet_rate", "packets a second that one core takes in singly", one(amount, func(c *netstate.CPU) *float64 { return &c.PacketRate })},
 		{"model", "model name", one(free, func(c *netstate.CPU) *string { return &c.Model })},
 	},
 }
@@ -201,6 +202,7 @@ var pathKeys = object[Path]{
 		{"directed", "says nothing about the way back", one(truth, func(p *Path) *bool { return &p.Directed })},
 		{"rtt", "round-trip time", one(duration, func(p *Path) *time.Duration { return &p.RTT })},
 		{"rate", "a shaper's rate, each direction", one(rate, func(p *Path) *unit.BitRate { return &p.Rate })},
+		{"bucket", "what that shaper lets through at once after a pause", one(size, func(p *Path) *unit.Bytes { return &p.Bucket })},
 		{"loss", "share of packets lost", one(ratio, func(p *Path) *float64 { return &p.Loss })},
 		{"switch_hash", "how the far side spreads flows over its links: a transmit hash policy, or unknown", one(switchHash, func(p *Path) *string { return &p.SwitchHash })},
 		{"family", "address family to use; left out: IPv4 where both ends have it", one(word("ipv4", "ipv6"), func(p *Path) *string { return &p.Family })},

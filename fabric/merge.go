@@ -132,6 +132,12 @@ func (m *merger) host() {
 	if m.declared.Rate != 0 {
 		m.out.Rate = m.declared.Rate
 	}
+	if m.declared.Cloud != nil {
+		m.out.Cloud = m.declared.Cloud
+	}
+	if r := m.declared.CPU.PacketRate; r != 0 {
+		m.out.CPU.PacketRate = r
+	}
 	if cores := m.declared.CPU.Cores; cores != 0 {
 		m.differ("CPU cores", number(cores), number(m.observed.CPU.Cores), true)
 		m.out.CPU.Cores = cores

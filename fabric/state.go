@@ -36,6 +36,7 @@ func (h Host) state() netstate.Host {
 		Kernel:  netstate.Kernel{OS: "linux", Release: h.Kernel},
 		CPU:     h.Hardware.CPU,
 		Rate:    h.Rate,
+		Cloud:   h.Cloud,
 		Sysctls: map[string]netstate.Sysctl{},
 	}
 	for name, value := range kernelDefaults(s.Kernel) {

@@ -50,7 +50,7 @@ func TestStateContract(t *testing.T) {
 			"net.ipv4.tcp_rmem": {Value: "4096 131072 6291456", Scope: netstate.ScopeNamespace},
 			"net.ipv4.tcp_wmem": {Value: "4096 16384 4194304", Scope: netstate.ScopeNamespace},
 		},
-		Rate: 25e9,
+		Rate: 25e9, Cloud: &netstate.Cloud{Provider: "ibm-vpc", VCPUs: 48},
 	}
 	if diff := cmp.Diff(want, s, compare); diff != "" {
 		t.Errorf("State (-want +got):\n%s", diff)

@@ -73,6 +73,11 @@ var (
 		},
 		hint: "write default, or a size such as 8Mi (sizes take K M G, or Ki Mi Gi)",
 	}
+	size = scalar[unit.Bytes]{
+		schema: either(pattern(sizePattern), map[string]any{"type": "integer", "minimum": 0}),
+		parse:  unit.ParseBytes,
+		hint:   "sizes take K M G, or Ki Mi Gi: 64M, 8Mi",
+	}
 	free = scalar[string]{
 		schema: map[string]any{"type": []string{"string", "number", "boolean"}},
 		parse:  func(s string) (string, error) { return s, nil },
@@ -87,7 +92,8 @@ var (
 		parse:  parseRatio,
 		hint:   "write a ratio below 1 such as 0.001, or a percentage such as 0.1%",
 	}
-	price = scalar[float64]{
+	// amount is a number without a unit: a price, packets a second.
+	amount = scalar[float64]{
 		schema: map[string]any{"type": "number", "minimum": 0},
 		parse: func(s string) (float64, error) {
 			v, err := strconv.ParseFloat(s, 64)

@@ -31,6 +31,8 @@ type Host struct {
 	// Rate caps the whole host in each direction, payload and headers from
 	// the Ethernet header on (a shaper's count); zero is no cap.
 	Rate unit.BitRate `json:"rate_bps,omitempty"`
+	// Cloud is nil where the host is no cloud instance, or nobody said so.
+	Cloud *Cloud `json:"cloud,omitempty"`
 	// Owners are the programs that manage the network here.
 	Owners []string `json:"owners,omitempty"`
 	// Missing says what could not be read and why.
@@ -67,6 +69,17 @@ type CPU struct {
 	// StreamRate is what one core can send or receive on one stream, payload;
 	// zero is not calibrated.
 	StreamRate unit.BitRate `json:"stream_rate_bps,omitempty"`
+	// PacketRate is how many packets a second one core takes in singly, where
+	// nothing joins them (GRO); zero is not calibrated.
+	PacketRate float64 `json:"packet_rate_pps,omitempty"`
+}
+
+// Cloud is where a host runs, for the caps that follow from it.
+type Cloud struct {
+	Provider  string `json:"provider"` // "ibm-vpc", "aws", "gcp", "azure"
+	VCPUs     int    `json:"vcpus_count,omitempty"`
+	Instance  string `json:"instance,omitempty"`
+	Placement string `json:"placement,omitempty"` // "cluster"; "" none
 }
 
 // Framing says which bytes of a frame a link's speed counts.

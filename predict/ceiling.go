@@ -52,16 +52,9 @@ func CeilingOf(f Fabric, t Traffic, mtu int) (unit.BitRate, int, error) {
 // ceiling is the way's ceiling, zero unknown, and the MTU behind it.
 func (w *way) ceiling() (unit.BitRate, int) {
 	best := math.Min(w.out.most(w, legOut), w.in.most(w, legIn))
-	for _, shaped := range []unit.BitRate{w.path.Rate, w.sender.Rate, w.receiver.Rate} {
-		if shaped > 0 {
-			best = math.Min(best, float64(shaped)*w.shaperShare())
-		}
-	}
-	for _, l := range w.legs {
-		for _, s := range l.shapers {
-			if len(w.out.at) == 1 {
-				best = math.Min(best, float64(s.rate)*w.shaperShare())
-			}
+	for _, l := range w.together(w.ceilings(), w.everyLeg()) {
+		if r := max(l.Rate, l.High); r > 0 {
+			best = math.Min(best, float64(r))
 		}
 	}
 	mtu := 0
@@ -72,6 +65,19 @@ func (w *way) ceiling() (unit.BitRate, int) {
 		return 0, mtu
 	}
 	return unit.BitRate(best), mtu
+}
+
+// ceilings are the shared limits that no setting of the hosts can mend.
+func (w *way) ceilings() []sharedLimit {
+	return w.shapers()
+}
+
+func (w *way) everyLeg() []int {
+	legs := make([]int, len(w.legs))
+	for n := range legs {
+		legs[n] = n
+	}
+	return legs
 }
 
 // shaperShare is the best leg's share of payload in what a shaper counts.

@@ -12,30 +12,57 @@ const differs = 0.005
 // predict computes one way, all but the ceiling. Error: ErrUnknownSpeed.
 func (w *way) predict() (Prediction, error) {
 	t := w.traffic
-	net, bounds := w.network(), w.streamBounds()
+	b := w.bounds()
+	net := w.network(b, middle)
 	kernel := t.Ports == PortsKernel
 	p := w.plan(assumption{kernel: kernel})
-	r := p.run(net, bounds.flowCap)
+	r := p.run(net, b.flowCap(middle))
 	if math.IsInf(r.rate, 1) {
 		return Prediction{}, w.unknownSpeed()
 	}
 	out := Prediction{
 		From: t.From, To: t.To, Direction: w.dir, Streams: t.Streams, Protocol: t.protocol(),
 	}
-	if low := w.plan(assumption{kernel: kernel, low: true}); !low.same(p) {
-		if rate := low.run(net, bounds.flowCap).rate; rate < r.rate*(1-differs) {
+	worst := w.plan(assumption{kernel: kernel, low: true})
+	if !worst.same(p) {
+		if rate := worst.run(net, b.flowCap(middle)).rate; rate < r.rate*(1-differs) {
 			out.RateLow = unit.BitRate(rate)
+			out.RangeWhy = "how the far side spreads flows over its links is unknown"
 		}
 	}
-	out.Limits = w.limits(p, bounds, out.RateLow)
+	out.Limits = w.limits(p, b, out.RateLow)
 	out.Limit = out.Limits[0].Cause
 	r.lowerTo(tightest(out.Limits))
 	out.Rate, out.Links = unit.BitRate(r.rate), w.shares(p, r)
-	if out.RateLow > 0 {
+	w.uncertain(&out, b, p, worst)
+	w.kernelChoice(&out, net, b, p, r)
+	return out, nil
+}
+
+// uncertain adds how far the limits' own ranges may move the rate.
+func (w *way) uncertain(out *Prediction, b bounds, p, worst plan) {
+	low := worst.run(w.network(b, lowest), b.flowCap(lowest)).rate
+	high := p.run(w.network(b, highest), b.flowCap(highest)).rate
+	if unit.BitRate(low) < out.Rate*(1-differs) {
+		out.RateLow = unit.BitRate(low)
+	}
+	if unit.BitRate(high) > out.Rate*(1+differs) {
+		out.RateHigh = unit.BitRate(high)
+	}
+	if out.RateLow == 0 && out.RateHigh == 0 {
+		return
+	}
+	if out.RateLow == 0 {
+		out.RateLow = out.Rate
+	}
+	if out.RateHigh == 0 {
 		out.RateHigh = out.Rate
 	}
-	w.kernelChoice(&out, net, bounds, p, r)
-	return out, nil
+	if why := b.open(w.traffic.Streams, out.RateHigh); why != "" && out.RangeWhy != "" {
+		out.RangeWhy += "; " + why
+	} else if why != "" {
+		out.RangeWhy = why
+	}
 }
 
 // tightest is the lowest known limit; +Inf when none is known.
@@ -62,16 +89,16 @@ func (r *result) lowerTo(limit float64) {
 
 // kernelChoice adds what the kernel's own ports give, where luck decides then
 // and the result differs or the traffic p is left to luck.
-func (w *way) kernelChoice(out *Prediction, net *network, bounds bounds, p plan, r result) {
+func (w *way) kernelChoice(out *Prediction, net *network, b bounds, p plan, r result) {
 	kernel := w.plan(assumption{kernel: true})
 	if !kernel.chance() {
 		return
 	}
 	mean := r.rate
 	if !kernel.same(p) {
-		mean = min(kernel.run(net, bounds.flowCap).rate, tightest(w.limits(kernel, bounds, 0)))
+		mean = min(kernel.run(net, b.flowCap(middle)).rate, tightest(w.limits(kernel, b, 0)))
 	}
-	worst := w.plan(assumption{kernel: true, worst: true}).run(net, bounds.flowCap).rate
+	worst := w.plan(assumption{kernel: true, worst: true}).run(net, b.flowCap(middle)).rate
 	if math.Abs(mean-r.rate) > r.rate*differs || p.chance() && worst < r.rate*(1-differs) {
 		out.KernelPorts, out.KernelWorst = unit.BitRate(mean), unit.BitRate(min(worst, mean))
 	}

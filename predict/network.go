@@ -12,35 +12,23 @@ type network struct {
 	out, in  [][]int // port resources by attachment and port
 	outCard  map[string]int
 	inCard   map[string]int
-	shapers  map[string]int
-	path     int
-	sender   int
-	receiver int
-	sendCPU  int
-	recvCPU  int
+	shared   []int // by the bounds' shared limits
+	bounds   bounds
 }
 
 const none = -1
 
-func (w *way) network() *network {
-	n := &network{outCard: map[string]int{}, inCard: map[string]int{}, shapers: map[string]int{}}
+// network numbers the way's resources, those that are uncertain at one level.
+func (w *way) network(b bounds, at level) *network {
+	n := &network{outCard: map[string]int{}, inCard: map[string]int{}, bounds: b}
 	n.out, n.in = n.ports(w.out.at), n.ports(w.in.at)
 	n.cards(n.outCard, w.out.at)
 	n.cards(n.inCard, w.in.at)
-	for _, l := range w.legs {
-		for _, s := range l.shapers {
-			if _, ok := n.shapers[s.link]; !ok {
-				n.shapers[s.link] = n.add(s.rate)
-			}
-		}
+	for _, s := range b.shared {
+		n.shared = append(n.shared, n.add(s.total.at(at)))
 	}
-	n.path, n.sender, n.receiver = n.add(w.path.Rate), n.add(w.sender.Rate), n.add(w.receiver.Rate)
-	n.sendCPU, n.recvCPU = n.add(coresRate(w.sender.CPU)), n.add(coresRate(w.receiver.CPU))
 	return n
 }
-
-// coresRate is what all cores move together; zero when not calibrated.
-func coresRate(c netstate.CPU) unit.BitRate { return c.StreamRate * unit.BitRate(max(c.Cores, 0)) }
 
 func (n *network) add(rate unit.BitRate) int {
 	if rate <= 0 {
@@ -78,8 +66,9 @@ const everyPort = -1
 
 // loads lists what a stream of the leg claims when it leaves by one port and
 // arrives by another.
-func (n *network) loads(w *way, l leg, out, in int) []load {
+func (n *network) loads(w *way, number, out, in int) []load {
 	var all []load
+	l := w.legs[number]
 	add := func(resource int, weight float64) {
 		if resource != none {
 			all = append(all, load{resource, weight})
@@ -101,13 +90,14 @@ func (n *network) loads(w *way, l leg, out, in int) []load {
 	}
 	onPorts(w.out.at[l.out], n.out[l.out], n.outCard, out, l.outTags)
 	onPorts(w.in.at[l.in], n.in[l.in], n.inCard, in, l.inTags)
-	for _, sh := range l.shapers {
-		add(n.shapers[sh.link], frame)
+	for i, s := range n.bounds.shared {
+		switch {
+		case !s.covers(number):
+		case s.payload:
+			add(n.shared[i], 1)
+		default:
+			add(n.shared[i], frame)
+		}
 	}
-	for _, shaped := range []int{n.path, n.sender, n.receiver} {
-		add(shaped, frame)
-	}
-	add(n.sendCPU, 1)
-	add(n.recvCPU, 1)
 	return all
 }

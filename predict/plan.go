@@ -255,7 +255,7 @@ type result struct {
 func (p plan) run(n *network, streamCap float64) result {
 	cells := make([]cell, len(p.cells))
 	for i, c := range p.cells {
-		cells[i] = cell{cap: streamCap, loads: n.loads(p.way, p.way.legs[c.leg], c.out, c.in)}
+		cells[i] = cell{cap: streamCap, loads: n.loads(p.way, c.leg, c.out, c.in)}
 	}
 	f := filler{capacity: n.capacity}
 	r := result{streams: make([]float64, len(cells)), loads: make([]float64, len(cells))}

@@ -63,6 +63,13 @@ type Traffic struct {
 	// LoadedRTT is the round trip measured under load; zero unknown, then the
 	// path's RTT and an allowance for the hosts count.
 	LoadedRTT time.Duration
+	// Congestion is the sender's congestion control; "" is its host's
+	// net.ipv4.tcp_congestion_control, and cubic where that is unknown too.
+	Congestion string
+	// Pace is what each stream is held to at the sender; zero is none.
+	Pace unit.BitRate
+	// Window is how long a test reads the rate; zero is steady state.
+	Window time.Duration
 }
 
 // Limit is one bound on the traffic.
@@ -70,7 +77,10 @@ type Limit struct {
 	Cause record.Cause `json:"cause"`
 	// Rate is what this limit alone would let through; zero when Cause is
 	// unknown and nobody can say.
-	Rate  unit.BitRate `json:"rate_bps"`
+	Rate unit.BitRate `json:"rate_bps"`
+	// Low and High bound Rate where an input is uncertain; zero: it is certain.
+	Low   unit.BitRate `json:"rate_low_bps,omitempty"`
+	High  unit.BitRate `json:"rate_high_bps,omitempty"`
 	Where string       `json:"where"`
 	Why   string       `json:"why"`
 }
@@ -109,10 +119,11 @@ type Prediction struct {
 	// difference.
 	KernelPorts unit.BitRate `json:"kernel_ports_bps,omitempty"`
 	KernelWorst unit.BitRate `json:"kernel_ports_worst_bps,omitempty"`
-	// RateLow and RateHigh bound Rate where an input is unknown; zero where
-	// nothing is open.
+	// RateLow and RateHigh bound Rate where an input is unknown or uncertain,
+	// and RangeWhy says which; zero where nothing is open.
 	RateLow  unit.BitRate `json:"rate_low_bps,omitempty"`
 	RateHigh unit.BitRate `json:"rate_high_bps,omitempty"`
+	RangeWhy string       `json:"range_why,omitempty"`
 	// Forward and Reverse are the two ways of direction both.
 	Forward unit.BitRate `json:"forward_bps,omitempty"`
 	Reverse unit.BitRate `json:"reverse_bps,omitempty"`
@@ -171,6 +182,9 @@ func predictBoth(f Fabric, t Traffic) (Prediction, error) {
 	}
 	p.KernelPorts, p.KernelWorst = sumEither(fwd, rev, Prediction.kernelPorts), sumEither(fwd, rev, Prediction.kernelWorst)
 	p.RateLow, p.RateHigh = sumEither(fwd, rev, Prediction.low), sumEither(fwd, rev, Prediction.high)
+	if p.RangeWhy == "" {
+		p.RangeWhy = rev.RangeWhy
+	}
 	p.Limits = nil
 	for _, one := range ways {
 		for _, l := range one.Limits {

@@ -114,7 +114,7 @@ func TestSwitchPolicyBindsReceiver(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	p := Prediction{From: "a", To: "b", Direction: flow.Forward, Streams: 1, Protocol: "tcp", Rate: 1e6, Ceiling: 2e6, Limit: record.LineRate,
-		Limits: []Limit{{record.LineRate, 1e6, "a: a0", "w"}}, CeilingMTU: 1500, Links: []LinkShare{{Host: "a"}}}
+		Limits: []Limit{{Cause: record.LineRate, Rate: 1e6, Where: "a: a0", Why: "w"}}, CeilingMTU: 1500, Links: []LinkShare{{Host: "a"}}}
 	got, err := json.Marshal(p)
 	want := `{"from":"a","to":"b","direction":"forward","streams":1,"protocol":"tcp","rate_bps":1000000,"ceiling_bps":2000000,` +
 		`"limit":"line-rate","limits":[{"cause":"line-rate","rate_bps":1000000,"where":"a: a0","why":"w"}]}`

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -169,6 +170,39 @@ func sendBuffer(h netstate.Host, asked unit.Bytes) (unit.Bytes, string) {
 }
 
 func notLinux(h netstate.Host) bool { return h.Kernel.OS != "" && h.Kernel.OS != "linux" }
+
+// windowLimits are what the receive window and the send buffer let one TCP
+// stream carry in a round trip.
+func (w *way) windowLimits() []streamLimit {
+	t := w.traffic
+	if !protocols[t.protocol()].tcp {
+		return nil
+	}
+	window, windowWhy := Window(w.receiver, t.SocketBuffer)
+	buffer, bufferWhy := SendWindow(w.sender, t.SocketBuffer)
+	return []streamLimit{
+		w.windowLimit(record.ReceiveWindow, w.receiver.Name, "receive window", window, windowWhy),
+		w.windowLimit(record.SendBuffer, w.sender.Name, "send buffer", buffer, bufferWhy),
+	}
+}
+
+func (w *way) windowLimit(cause record.Cause, where, word string, window unit.Bytes, why string) streamLimit {
+	rtt := loadedRTT(w.path.RTT, w.traffic.LoadedRTT)
+	switch {
+	case window == 0:
+		return streamLimit{cause: cause, where: where, why: word + ": " + why}
+	case rtt == 0:
+		return streamLimit{cause: cause, where: w.between(),
+			why: fmt.Sprintf("%s: %s; the round trip is unknown, so the rate it allows is too (measure latency)", word, why)}
+	}
+	trip := fmt.Sprintf("%.3f ms", unit.Milliseconds(rtt))
+	if w.traffic.LoadedRTT == 0 {
+		trip += fmt.Sprintf(" (the path's %.3f and the hosts' own delay)", unit.Milliseconds(w.path.RTT))
+	}
+	one := windowRate(window, rtt)
+	return streamLimit{cause: cause, where: where, each: estimate{rate: one},
+		why: fmt.Sprintf("%s; %s / %s = %s", why, window, trip, one)}
+}
 
 // windowRate is a window's rate over a round trip; zero when either is unknown.
 func windowRate(window unit.Bytes, rtt time.Duration) unit.BitRate {

@@ -1,0 +1,143 @@
+package predict
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// level says which end of what is uncertain a computation takes.
+type level uint8
+
+const (
+	middle level = iota
+	lowest
+	highest
+)
+
+// estimate is a rate, and what it may be at least and at most where an input
+// is uncertain. All are zero where nobody can say; low and high are zero where
+// the rate is certain.
+type estimate struct {
+	rate, low, high unit.BitRate
+	// open says in plain words what makes it uncertain.
+	open string
+}
+
+func (e estimate) at(l level) unit.BitRate {
+	switch {
+	case l == lowest && e.low > 0:
+		return e.low
+	case l == highest && e.high > 0:
+		return e.high
+	}
+	return e.rate
+}
+
+func (e estimate) times(n float64) estimate {
+	k := unit.BitRate(n)
+	return estimate{rate: e.rate * k, low: e.low * k, high: e.high * k, open: e.open}
+}
+
+// streamLimit holds each stream back by itself, whatever the links carry.
+type streamLimit struct {
+	cause record.Cause
+	where string
+	// each is what one stream reaches, payload; a zero rate is one that nobody
+	// can say.
+	each estimate
+	// why ends with one stream's arithmetic.
+	why string
+}
+
+// sharedLimit holds traffic back together.
+type sharedLimit struct {
+	cause record.Cause
+	// group: members of one group add up, each holds for its own legs; ""
+	// stands alone.
+	group string
+	where string
+	// in all, as a shaper counts (from the Ethernet header on), or payload.
+	total   estimate
+	payload bool
+	what    string
+	legs    []int // numbers of the way's legs; nil is all
+}
+
+func (s sharedLimit) covers(leg int) bool {
+	if s.legs == nil {
+		return true
+	}
+	for _, n := range s.legs {
+		if n == leg {
+			return true
+		}
+	}
+	return false
+}
+
+// bounds are the limits that do not hang on which link a flow takes.
+type bounds struct {
+	streams []streamLimit
+	shared  []sharedLimit
+	// flows is how many transport flows make one stream: an MPTCP connection's
+	// share its windows and its core.
+	flows float64
+}
+
+func (w *way) bounds() bounds {
+	b := bounds{flows: float64(w.flows()) / float64(w.traffic.Streams)}
+	b.streams = append(b.streams, w.windowLimits()...)
+	b.streams = append(b.streams, w.coreLimits()...)
+	b.shared = append(b.shared, w.shapers()...)
+	b.shared = append(b.shared, w.allCores()...)
+	return b
+}
+
+// flowCap is the tightest limit of one transport flow, +Inf when none is known.
+func (b bounds) flowCap(l level) float64 {
+	best := math.Inf(1)
+	for _, s := range b.streams {
+		if r := s.each.at(l); r > 0 {
+			best = min(best, float64(r)/b.flows)
+		}
+	}
+	return best
+}
+
+// perStream are the limits of n streams that each stream has by itself.
+func (b bounds) perStream(n int) []Limit {
+	var all []Limit
+	for _, s := range b.streams {
+		e := s.each.times(float64(n))
+		l := Limit{Cause: s.cause, Where: s.where, Rate: e.rate, Low: e.low, High: e.high, Why: s.why}
+		if s.each.rate == 0 {
+			l.Cause = record.Unknown
+		} else if n > 1 {
+			l.Why += fmt.Sprintf("; %d streams = %s", n, e.rate)
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// open says what makes a rate between low and high uncertain: the limits whose
+// own range reaches below what the rate may be at most.
+func (b bounds) open(streams int, high unit.BitRate) string {
+	var whys []string
+	add := func(e estimate, n float64) {
+		if e.open != "" && float64(e.at(lowest))*n < float64(high)*(1-differs) {
+			whys = append(whys, e.open)
+		}
+	}
+	for _, s := range b.streams {
+		add(s.each, float64(streams))
+	}
+	for _, s := range b.shared {
+		add(s.total, 1)
+	}
+	return strings.Join(whys, "; ")
+}
