@@ -13,6 +13,8 @@
 #              stop (the stop rule's intervals against long runs, half an hour),
 #              care (latency, links that fail, a network in use: all of the sample's cases),
 #              accuracy (goodput against shapers and counters),
+#              fleet (a million flows shared over 10,000 hosts, and how the time grows),
+#              predict (networks drawn at random, predicted and then measured, half an hour),
 #              interop (every option of every iperf3 against `linerate listen`)
 
 # Debian packages beyond Go, make and git: a kernel for the lab, and a C
@@ -51,7 +53,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop clean
+.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-fleet clean
 .DEFAULT_GOAL := build
 
 build:
@@ -219,6 +221,19 @@ prove-accuracy: deps
 # Every option of every iperf3 that is here, 32 clients at once, floods.
 prove-interop: deps-peers
 	@docs/proofs/prove interop 3 ./internal/listen 'Test(Iperf3|ManyIperf3|Flood)' 1
+
+# From 1,000 to 1,000,000 flows, and against linear programs; a minute.
+prove-fleet:
+	@docs/proofs/prove fleet 3 ./predict 'Test(FleetGrowth|MaxMinLP)'
+
+# Fifteen parts of a minute or two, four networks each; PROVE_SEED draws others. The
+# verdict is over all of them.
+prove-predict: deps
+	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove predict 15 ./internal/labtest/predicting TestPredict 1 uml
+	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/predicting >$(LOG) 2>&1; status=$$?; \
+	grep -v '^verdict' docs/proofs/predict.txt >$(LOG).proof; \
+	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a $(LOG).proof; \
+	mv $(LOG).proof docs/proofs/predict.txt; [ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }
 
 clean:
 	@rm -f linerate $(LOG)

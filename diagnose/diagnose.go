@@ -156,7 +156,7 @@ func (v *wayView) judge() record.Finding {
 		return v.unknown()
 	}
 	for _, rule := range []func() (record.Finding, bool){
-		v.offered, v.paced, v.lacpDown, v.lineRate, v.fullLink, v.shaper, v.processor, v.windows, v.lostDatagrams, v.loss, v.oneCore,
+		v.offered, v.paced, v.lacpDown, v.lineRate, v.fullLink, v.shaper, v.cardSlot, v.processor, v.windows, v.lostDatagrams, v.loss, v.oneCore,
 	} {
 		if f, ok := rule(); ok {
 			return f

@@ -73,7 +73,7 @@ func (v *wayView) counted() []flow.Lane {
 
 // withPolicy is the fabric with every hashing bond of the pair at layer3+4.
 func withPolicy(f predict.Fabric, hosts ...string) predict.Fabric {
-	out := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths}
+	out := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths, Clouds: f.Clouds}
 	for name, h := range f.Hosts {
 		out.Hosts[name] = h
 	}

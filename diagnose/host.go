@@ -51,6 +51,7 @@ func Host(h netstate.Host) []HostFinding {
 		}
 	}
 	found = append(found, sharedSubnets(h)...)
+	found = append(found, narrowSlots(h)...)
 	slices.SortStableFunc(found, func(a, b HostFinding) int {
 		return slices.Index(Severities(), a.Severity) - slices.Index(Severities(), b.Severity)
 	})

@@ -40,6 +40,9 @@ func (v *wayView) lineRate() (record.Finding, bool) {
 	if fraction(v.trial.Goodput, v.trial.Ceiling) < pairShare && v.trial.Ceiling > 0 {
 		return v.partOfPair(side), true
 	}
+	if f, ok := v.idleStandby(side); ok {
+		return f, true
+	}
 	what := fmt.Sprintf("All %d links run at their line rate.", len(side))
 	if len(side) == 1 {
 		what = "The one link in use runs at its line rate."

@@ -121,7 +121,7 @@ func TestLinkRules(t *testing.T) {
 		{name: "balance-tlb receives on one link", fabric: pair{end: end{links: 2, mode: netstate.BalanceTLB, policy: l34}}.fabric(),
 			trial: sent(4, rates(one/2, one/2), rates(one, 0)), cause: record.SingleLink, summary: "balance-tlb receives", remedy: "mode of bond0 on b", source: "IFLA_BOND_MODE", expected: one},
 		{name: "active-backup is its one link", fabric: pair{end: end{links: 2, mode: netstate.ActiveBackup}}.fabric(),
-			trial: sent(4, rates(one, 0), rates(one, 0)), cause: record.LineRate, summary: "The one link", not: "layer3+4", source: fromPorts},
+			trial: sent(4, rates(one, 0), rates(one, 0)), cause: record.SingleLink, summary: "The one link", remedy: "the mode of bond0", not: "layer3+4", source: fromPorts, expected: one},
 		{name: "a port outside the aggregator", fabric: down, trial: sent(4, rates(one, 0), rates(one, 0)), cause: record.LACPDown,
 			summary: "bond0 of a has 1 of its 2 ports", remedy: "LACP", source: "AGGREGATOR", leastSure: 0.9, expected: 2 * one},
 		{name: "a port without link", fabric: cable, trial: sent(4, rates(one, 0), rates(one, 0)), cause: record.LACPDown, remedy: "bring eth1 of a up", expected: 2 * one},

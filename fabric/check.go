@@ -96,11 +96,15 @@ func checkAddresses(ps *problems, hosts *Node, f Fabric) {
 func checkPaths(ps *problems, n *Node, paths []Path, hosts []string) {
 	type way struct{ from, to, family string }
 	first := map[way]int{}
+	known := make(map[string]bool, len(hosts))
+	for _, name := range hosts {
+		known[name] = true
+	}
 	for i, p := range paths {
 		between := n.find(i, "between")
 		at := place("paths").item(i)
 		for j, name := range []string{p.From, p.To} {
-			if name != "" && !contains(hosts, name) {
+			if name != "" && !known[name] {
 				ps.at(between.find(j), fmt.Sprintf("%s: host %q is not under hosts%s", at, name, suggestion(name, hosts)), choices(hosts))
 			}
 		}

@@ -136,11 +136,27 @@ func describeCloud(c netstate.Cloud) *Node {
 	n := &Node{Kind: MappingNode, Flow: true}
 	n.set("provider", str(c.Provider))
 	n.set("vcpus", count(c.VCPUs))
-	for _, word := range []struct{ key, value string }{{"instance", c.Instance}, {"placement", c.Placement}} {
+	for _, word := range []struct{ key, value string }{
+		{"instance", c.Instance}, {"placement", c.Placement}, {"region", c.Region}, {"zone", c.Zone},
+	} {
 		if word.value != "" {
 			n.set(word.key, str(word.value))
 		}
 	}
+	if c.NetworkShare > 0 {
+		n.set("network_share", text(strconv.FormatFloat(c.NetworkShare, 'f', -1, 64)))
+	}
+	for _, on := range []struct {
+		key   string
+		value bool
+	}{{"ena_express", c.ENAExpress}, {"tier1", c.Tier1}} {
+		if on.value {
+			n.set(on.key, text("true"))
+		}
+	}
+	n.set("bandwidth", rateText(c.Bandwidth))
+	n.set("interface_rate", rateText(c.InterfaceRate))
+	n.set("flow_rate", rateText(c.FlowRate))
 	return n
 }
 
@@ -240,6 +256,9 @@ func describeCard(c netstate.Card) *Node {
 	card.set("pcie", filled(pcie))
 	if c.Price > 0 {
 		card.set("price", text(strconv.FormatFloat(c.Price, 'f', -1, 64)))
+	}
+	if c.Keep {
+		card.set("keep", text("true"))
 	}
 	ps := &problems{}
 	cardKeys.decode(&decoder{ps}, "", card, &netstate.Card{})

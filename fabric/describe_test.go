@@ -15,7 +15,7 @@ import (
 
 // TestDescribeRoundTrip writes states as a file and reads them back.
 func TestDescribeRoundTrip(t *testing.T) {
-	for _, file := range []string{"testdata/good/contract.yaml", "testdata/good/many.yaml"} {
+	for _, file := range []string{"testdata/good/contract.yaml", "testdata/good/many.yaml", "testdata/good/clouds.yaml"} {
 		t.Run(file, func(t *testing.T) {
 			f := parse(t, file)
 			var hosts []netstate.Host

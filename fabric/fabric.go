@@ -23,6 +23,11 @@ type Fabric struct {
 	Hosts   []Host // in file order
 	Paths   []Path // declared, or every pair with a common subnet
 	Measure Measure
+	Prices  *Prices     // nil: the file names none
+	Catalog []CardModel // cards that could be bought, in file order
+	// Switches is how many a host's links may be spread over; nil is one, 0
+	// cables hosts to each other.
+	Switches *int
 }
 
 // Host is one declared host.
@@ -45,6 +50,8 @@ type Hardware struct {
 	Links map[string]HardwareLink
 	Cards map[string]netstate.Card
 	CPU   netstate.CPU
+	// FreeSlots is how many cards could be added; zero is not known.
+	FreeSlots int
 }
 
 // HardwareLink is one port's declared speed, how it is counted, and its card.
@@ -88,9 +95,9 @@ type Measure struct {
 
 // Host returns the named host.
 func (f Fabric) Host(name string) (Host, bool) {
-	for _, h := range f.Hosts {
-		if h.Name == name {
-			return h, true
+	for i := range f.Hosts {
+		if f.Hosts[i].Name == name {
+			return f.Hosts[i], true
 		}
 	}
 	return Host{}, false

@@ -22,9 +22,12 @@ var fileKeys = object[Fabric]{
 		})},
 		{"paths", "paths between hosts; left out: every pair with a common subnet", list(pathKeys, func(f *Fabric) *[]Path { return &f.Paths })},
 		{"measure", "what to measure", sub(measureKeys, func(f *Fabric) *Measure { return &f.Measure })},
+		{"prices", "what links cost, for predict --buy", reader[Fabric]{schema: sub(pricesKeys, func(*Fabric) *Prices { return nil }).schema, read: readPrices}},
+		{"catalog", "cards that could be bought, by name, for predict --buy", catalogReader},
+		{"switches", "switches that a host's links may be spread over: 0 cables hosts to each other, 2 needs MLAG; left out: 1", switchesReader},
 	},
 	required: []string{"linerate", "hosts"},
-	alias:    map[string]string{"version": "linerate", "nodes": "hosts", "links": "paths"},
+	alias:    map[string]string{"version": "linerate", "nodes": "hosts", "links": "paths", "price": "prices", "models": "catalog", "cards": "catalog"},
 }
 
 var version = scalar[string]{
@@ -83,10 +86,18 @@ func readCloud(d *decoder, at place, n *Node, into *Host) {
 var cloudKeys = object[netstate.Cloud]{
 	name: "cloud", doc: "A cloud instance, for the caps that its provider documents.",
 	keys: []key[netstate.Cloud]{
-		{"provider", "cloud provider: ibm-vpc, aws", one(free, func(c *netstate.Cloud) *string { return &c.Provider })},
+		{"provider", "cloud provider: ibm-vpc, aws, gcp, azure", one(free, func(c *netstate.Cloud) *string { return &c.Provider })},
 		{"vcpus", "virtual processors", one(integer(1, 65536), func(c *netstate.Cloud) *int { return &c.VCPUs })},
 		{"instance", "instance type", one(free, func(c *netstate.Cloud) *string { return &c.Instance })},
 		{"placement", "placement group kind: cluster", one(free, func(c *netstate.Cloud) *string { return &c.Placement })},
+		{"region", "its region, where the peer's counts", one(free, func(c *netstate.Cloud) *string { return &c.Region })},
+		{"zone", "its availability zone, where the peer's counts", one(free, func(c *netstate.Cloud) *string { return &c.Zone })},
+		{"network_share", "part of the instance's bandwidth that is the network's, the rest being its volumes': 0.75 or 75% (IBM VPC)", one(ratio, func(c *netstate.Cloud) *float64 { return &c.NetworkShare })},
+		{"ena_express", "ENA Express is on for its interfaces (AWS)", one(truth, func(c *netstate.Cloud) *bool { return &c.ENAExpress })},
+		{"tier1", "per VM Tier_1 networking is on (GCP)", one(truth, func(c *netstate.Cloud) *bool { return &c.Tier1 })},
+		{"bandwidth", "your own word on what the network of the host gets, each direction", one(rate, func(c *netstate.Cloud) *unit.BitRate { return &c.Bandwidth })},
+		{"interface_rate", "your own word on what each interface gets, each direction", one(rate, func(c *netstate.Cloud) *unit.BitRate { return &c.InterfaceRate })},
+		{"flow_rate", "your own word on what one flow gets", one(rate, func(c *netstate.Cloud) *unit.BitRate { return &c.FlowRate })},
 	},
 	required: []string{"provider"},
 }
@@ -97,6 +108,7 @@ var hardwareKeys = object[Hardware]{
 		{"links", "ports by interface name", byName("link", linkKeys, func(h *Hardware) *map[string]HardwareLink { return &h.Links })},
 		{"cards", "network cards by a name of your own", byName("card", cardKeys, func(h *Hardware) *map[string]netstate.Card { return &h.Cards })},
 		{"cpu", "processors", sub(cpuKeys, func(h *Hardware) *netstate.CPU { return &h.CPU })},
+		{"free_slots", "slots in which a card could be put; left out: not known to be few", one(integer(1, 64), func(h *Hardware) *int { return &h.FreeSlots })},
 	},
 	alias: map[string]string{"ports": "links", "nics": "links"},
 }
@@ -148,6 +160,7 @@ var cardKeys = object[netstate.Card]{
 	keys: []key[netstate.Card]{
 		{"pcie", "its slot", sub(pcieKeys, func(c *netstate.Card) *netstate.Card { return c })},
 		{"price", "what it costs, for comparing remedies", one(amount, func(c *netstate.Card) *float64 { return &c.Price })},
+		{"keep", "it is there and stays: predict --buy uses it at no cost", one(truth, func(c *netstate.Card) *bool { return &c.Keep })},
 	},
 }
 

@@ -245,19 +245,31 @@ func (f Fabric) ResolveAlone() error {
 	if t := parseTree(&problems{}, []byte(f.Text)); t != nil {
 		root = t.root
 	}
+	hosts := make(map[string]*Host, len(f.Hosts))
+	for i := range f.Hosts {
+		hosts[f.Hosts[i].Name] = &f.Hosts[i]
+	}
+	places := root.Get("hosts").children()
 	for _, p := range f.Paths {
-		a, _ := f.Host(p.From)
-		b, _ := f.Host(p.To)
-		common := commonSubnets(a.Network.addresses(), b.Network.addresses(), p.Family)
-		for _, h := range []Host{a, b} {
-			f.resolveEnd(ps, root, h, common)
+		var ends [2]Host
+		for i, name := range []string{p.From, p.To} {
+			if h, ok := hosts[name]; ok {
+				ends[i] = *h
+			}
+		}
+		common := commonSubnets(ends[0].Network.addresses(), ends[1].Network.addresses(), p.Family)
+		for _, h := range ends {
+			at := places[h.Name]
+			if at == nil {
+				at = root.find("hosts")
+			}
+			f.resolveEnd(ps, at, h, common)
 		}
 	}
 	return ps.all.err()
 }
 
-func (f Fabric) resolveEnd(ps *problems, root *Node, h Host, common []netip.Prefix) {
-	at := root.find("hosts", h.Name)
+func (f Fabric) resolveEnd(ps *problems, at *Node, h Host, common []netip.Prefix) {
 	if h.Network.IsZero() {
 		ps.at(at, fmt.Sprintf("hosts.%s has no network: its links are unknown until it is observed", h.Name), "paste the host's netplan under network, or give reach and measure")
 		return

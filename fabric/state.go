@@ -108,7 +108,11 @@ var otherKinds = map[string]string{"dummy-devices": "dummy", "virtual-ethernets"
 
 func (b stateBuilder) others() {
 	for _, o := range b.declared.Network.Others {
-		b.add(withHardware(netstate.Link{Name: o.ID, Kind: otherKinds[o.Section], MTU: o.MTU, MAC: o.MAC}, b.declared))
+		l := netstate.Link{Name: o.ID, Kind: otherKinds[o.Section], MTU: o.MTU, MAC: o.MAC}
+		if v, ok := o.vxlan(b.declared); ok {
+			l.Kind, l.VXLAN = "vxlan", &v
+		}
+		b.add(withHardware(l, b.declared))
 	}
 }
 
@@ -214,7 +218,7 @@ func (b stateBuilder) vlans() {
 func (b stateBuilder) settleMTUs() {
 	for i := range b.state.Links {
 		l := &b.state.Links[i]
-		if l.MTU == 0 && l.VLAN == nil && l.Kind != "bridge" {
+		if l.MTU == 0 && l.VLAN == nil && l.VXLAN == nil && l.Kind != "bridge" {
 			l.MTU = defaultMTU
 		}
 	}
@@ -246,6 +250,9 @@ func (b stateBuilder) inherited(l netstate.Link) int {
 			return defaultMTU
 		}
 		return parent.MTU
+	}
+	if l.VXLAN != nil {
+		return b.tunnelMTU(*l.VXLAN)
 	}
 	smallest := 0
 	for _, port := range b.state.Links {

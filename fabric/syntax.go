@@ -17,7 +17,7 @@ import (
 
 // Limits on what is handed to the YAML parser, which recurses on nesting.
 const (
-	maxText    = 4 << 20
+	maxText    = 16 << 20
 	maxDepth   = 64
 	maxAnchors = 10_000
 )

@@ -71,6 +71,20 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
+// children are the values of a mapping by key; of equal keys the first.
+func (n *Node) children() map[string]*Node {
+	if n == nil {
+		return nil
+	}
+	all := make(map[string]*Node, len(n.Pairs))
+	for i := range n.Pairs {
+		if _, known := all[n.Pairs[i].Key]; !known {
+			all[n.Pairs[i].Key] = n.Pairs[i].Value
+		}
+	}
+	return all
+}
+
 // find follows keys and, for sequences, indices as far as they lead, and
 // returns the last node reached: where to point for a problem below.
 func (n *Node) find(path ...any) *Node {
@@ -109,9 +123,9 @@ func (n *Node) clone() *Node {
 	return &c
 }
 
-// maxNodes bounds what aliases may expand to: an honest file of a thousand
-// hosts has some 50000 nodes.
-const maxNodes = 500_000
+// maxNodes bounds what aliases may expand to: an honest file of ten thousand
+// hosts and as many paths as it has reason to name has a million nodes.
+const maxNodes = 1_200_000
 
 // tree is a document and which of its containers took something from an
 // alias, so that their text alone does not say what they hold.

@@ -80,6 +80,20 @@ type Cloud struct {
 	VCPUs     int    `json:"vcpus_count,omitempty"`
 	Instance  string `json:"instance,omitempty"`
 	Placement string `json:"placement,omitempty"` // "cluster"; "" none
+	Region    string `json:"region,omitempty"`
+	Zone      string `json:"zone,omitempty"`
+	// NetworkShare is the part of an instance's bandwidth that is set aside
+	// for its network, the rest being its volumes'; zero is the provider's
+	// default.
+	NetworkShare float64 `json:"network_share_ratio,omitempty"`
+	ENAExpress   bool    `json:"ena_express,omitempty"`
+	Tier1        bool    `json:"tier1,omitempty"`
+	// Bandwidth, InterfaceRate and FlowRate are the user's own word on what
+	// the host, each interface and each flow get in each direction; zero
+	// leaves it to the provider's rules.
+	Bandwidth     unit.BitRate `json:"bandwidth_bps,omitempty"`
+	InterfaceRate unit.BitRate `json:"interface_rate_bps,omitempty"`
+	FlowRate      unit.BitRate `json:"flow_rate_bps,omitempty"`
 }
 
 // Framing says which bytes of a frame a link's speed counts.
@@ -120,6 +134,7 @@ type Link struct {
 	Bond      *Bond             `json:"bond,omitempty"`
 	Port      *BondPort         `json:"bond_port,omitempty"`
 	VLAN      *VLAN             `json:"vlan,omitempty"`
+	VXLAN     *VXLAN            `json:"vxlan,omitempty"`
 	Qdiscs    []Qdisc           `json:"qdiscs,omitempty"`
 	Counters  Counters          `json:"counters"`
 	Offloads  map[string]bool   `json:"offloads,omitempty"`
@@ -130,6 +145,29 @@ type Link struct {
 type VLAN struct {
 	ID     int    `json:"id"`
 	Parent string `json:"parent"`
+}
+
+// VXLAN is a VXLAN device (RFC 7348): the network's number, the link that
+// carries its packets, "" where the route to the peer decides, and the two
+// outer addresses, zero where unknown. Remote may be a multicast group.
+type VXLAN struct {
+	ID     int        `json:"id"`
+	Lower  string     `json:"lower,omitempty"`
+	Local  netip.Addr `json:"local,omitzero"`
+	Remote netip.Addr `json:"remote,omitzero"`
+}
+
+// Headroom is what one frame costs more inside the tunnel: the outer IP, UDP
+// and VXLAN headers and the inner Ethernet header, 50 bytes or over IPv6 70
+// (VXLAN_HEADROOM and VXLAN6_HEADROOM of include/net/vxlan.h). IPv4 where
+// neither address is known.
+func (v VXLAN) Headroom() int {
+	for _, a := range []netip.Addr{v.Remote, v.Local} {
+		if a.IsValid() && !a.Unmap().Is4() {
+			return 70
+		}
+	}
+	return 50
 }
 
 // Qdisc is a queueing discipline on a link.
@@ -178,6 +216,8 @@ type Card struct {
 	MaxGeneration int     `json:"pcie_max_generation,omitempty"`
 	MaxLanes      int     `json:"pcie_max_lanes,omitempty"`
 	Price         float64 `json:"price,omitempty"`
+	// Keep: the card is there and stays, so using it costs nothing.
+	Keep bool `json:"keep,omitempty"`
 }
 
 // Route is one entry of a routing table.

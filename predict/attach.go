@@ -21,21 +21,24 @@ type attachment struct {
 	// bundle is set for bonds; computed is false where the host's hash is not
 	// Linux's and ports cannot be chosen for it.
 	bundle   *steer.Bundle
+	hops     *steer.Multipath // of an attachment that is a route's next hops
 	computed bool
 }
 
 // stack is what lies under an interface: the base, the VLAN tags added on the
-// way down, and the devices passed (a shaper may sit on any of them).
+// way down, what tunnels add to a frame (the tags inside them too), and the
+// devices passed (a shaper may sit on any of them).
 type stack struct {
 	base   netstate.Link
 	tags   int
+	outer  int
 	passed []netstate.Link
 }
 
 // maxStack bounds how deep devices may lie on each other, against loops.
 const maxStack = 16
 
-// below walks from an interface through VLANs and bridges to the bond or
+// below walks from an interface through VLANs, bridges and VXLAN to the bond or
 // plain link that carries its frames. A bridge is passed when exactly one of
 // its ports leads out of the host.
 func below(h netstate.Host, l netstate.Link) (stack, bool) {
@@ -49,6 +52,10 @@ func below(h netstate.Host, l netstate.Link) (stack, bool) {
 		if l.VLAN != nil {
 			s.tags++
 		}
+		if l.VXLAN != nil {
+			s.outer += l.VXLAN.Headroom() + tagBytes*s.tags
+			s.tags = 0
+		}
 		s.passed = append(s.passed, l)
 		if l, ok = h.Link(next); !ok {
 			return s, false
@@ -60,6 +67,9 @@ func below(h netstate.Host, l netstate.Link) (stack, bool) {
 func under(h netstate.Host, l netstate.Link) (string, bool) {
 	if l.VLAN != nil {
 		return l.VLAN.Parent, true
+	}
+	if l.VXLAN != nil {
+		return carrier(h, *l.VXLAN)
 	}
 	if l.Kind != "bridge" {
 		return "", false
@@ -76,8 +86,24 @@ func under(h netstate.Host, l netstate.Link) (string, bool) {
 	return out[0], true
 }
 
+// carrier is the link that a VXLAN device's packets leave by: its own word,
+// the route to its peer, or the link with its own outer address.
+func carrier(h netstate.Host, v netstate.VXLAN) (string, bool) {
+	if v.Lower != "" {
+		return v.Lower, true
+	}
+	if v.Remote.IsValid() && !v.Remote.IsMulticast() {
+		if l, _, ok := egress(h, v.Local, v.Remote); ok {
+			return l.Name, true
+		}
+	}
+	l, ok := h.LinkWith(v.Local)
+	return l.Name, ok
+}
+
 // attach reads the attachment out of the host. Error: ErrNoLink.
 func attach(h netstate.Host, base netstate.Link, transmit bool) (attachment, error) {
+	h, base = aggregated(h, base)
 	a := attachment{host: h, base: base, ports: []netstate.Link{base}}
 	if base.Bond != nil {
 		a.ports = nil

@@ -3,6 +3,7 @@ package predict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/record"
@@ -65,6 +66,8 @@ type sharedLimit struct {
 	payload bool
 	what    string
 	legs    []int // numbers of the way's legs; nil is all
+	// roles: what the host sends and what it receives share it, as its cores.
+	roles bool
 }
 
 func (s sharedLimit) covers(leg int) bool {
@@ -86,14 +89,22 @@ type bounds struct {
 	// flows is how many transport flows make one stream: an MPTCP connection's
 	// share its windows and its core.
 	flows float64
+	// counted is the payload's share of what a shaper counts.
+	counted float64
 }
 
 func (w *way) bounds() bounds {
-	b := bounds{flows: float64(w.flows()) / float64(w.traffic.Streams)}
+	b := bounds{flows: float64(w.flows()) / float64(w.traffic.Streams), counted: w.shaperShare()}
 	b.streams = append(b.streams, w.windowLimits()...)
 	b.streams = append(b.streams, w.coreLimits()...)
-	b.shared = append(b.shared, w.shapers()...)
+	b.streams = append(b.streams, w.pacingLimits()...)
+	b.streams = append(b.streams, w.singlyLimits()...)
+	b.streams = met(append(b.streams, w.lossLimits()...))
+	b.streams = append(b.streams, w.cloudFlows()...)
+	b.shared = append(b.shared, w.readings()...)
 	b.shared = append(b.shared, w.allCores()...)
+	b.shared = append(b.shared, w.stripedLimits()...)
+	b.shared = append(b.shared, w.cloudTotals()...)
 	return b
 }
 
@@ -129,15 +140,24 @@ func (b bounds) perStream(n int) []Limit {
 func (b bounds) open(streams int, high unit.BitRate) string {
 	var whys []string
 	add := func(e estimate, n float64) {
-		if e.open != "" && float64(e.at(lowest))*n < float64(high)*(1-differs) {
-			whys = append(whys, e.open)
+		if e.open == "" || float64(e.at(lowest))*n >= float64(high)*(1-differs) {
+			return
+		}
+		for why := range strings.SplitSeq(e.open, "; ") {
+			if !slices.Contains(whys, why) {
+				whys = append(whys, why)
+			}
 		}
 	}
 	for _, s := range b.streams {
 		add(s.each, float64(streams))
 	}
 	for _, s := range b.shared {
-		add(s.total, 1)
+		if s.payload {
+			add(s.total, 1)
+		} else {
+			add(s.total, b.counted)
+		}
 	}
 	return strings.Join(whys, "; ")
 }

@@ -69,7 +69,7 @@ func (w *way) ceiling() (unit.BitRate, int) {
 
 // ceilings are the shared limits that no setting of the hosts can mend.
 func (w *way) ceilings() []sharedLimit {
-	return w.shapers()
+	return append(w.shapers(), w.cloudTotals()...)
 }
 
 func (w *way) everyLeg() []int {

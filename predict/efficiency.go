@@ -90,17 +90,18 @@ func headerBytes(protocol string, ipv6, timestamps bool) int {
 	return n
 }
 
-// segment is one full packet: its MTU and the header bytes from IP up.
-type segment struct{ mtu, headers int }
+// segment is one full packet: its MTU, the header bytes from IP up, and what
+// tunnels put around its frame.
+type segment struct{ mtu, headers, outer int }
 
 func (s segment) payload() int { return max(0, s.mtu-s.headers) }
 
 // frame is the bytes that a link or shaper counts for the segment.
 func (s segment) frame(framing netstate.Framing, tags int) int {
 	if framing == netstate.FramingL2 {
-		return s.mtu + ethernetHeader + tagBytes*tags
+		return s.mtu + s.outer + ethernetHeader + tagBytes*tags
 	}
-	return s.mtu + ethernetLine + tagBytes*tags
+	return s.mtu + s.outer + ethernetLine + tagBytes*tags
 }
 
 func (s segment) share(framing netstate.Framing, tags int) float64 {

@@ -17,6 +17,8 @@ func (w *way) predict() (Prediction, error) {
 	kernel := t.Ports == PortsKernel
 	p := w.plan(assumption{kernel: kernel})
 	r := p.run(net, b.flowCap(middle))
+	free := r.rate
+	r.lowerTo(w.lossy(b, p, middle))
 	if math.IsInf(r.rate, 1) {
 		return Prediction{}, w.unknownSpeed()
 	}
@@ -25,24 +27,27 @@ func (w *way) predict() (Prediction, error) {
 	}
 	worst := w.plan(assumption{kernel: kernel, low: true})
 	if !worst.same(p) {
-		if rate := worst.run(net, b.flowCap(middle)).rate; rate < r.rate*(1-differs) {
+		if rate := min(worst.run(net, b.flowCap(middle)).rate, w.lossy(b, worst, middle)); rate < r.rate*(1-differs) {
 			out.RateLow = unit.BitRate(rate)
 			out.RangeWhy = "how the far side spreads flows over its links is unknown"
 		}
 	}
 	out.Limits = w.limits(p, b, out.RateLow)
 	out.Limit = out.Limits[0].Cause
+	explainLossy(out.Limits, free, r.rate)
 	r.lowerTo(tightest(out.Limits))
 	out.Rate, out.Links = unit.BitRate(r.rate), w.shares(p, r)
 	w.uncertain(&out, b, p, worst)
-	w.kernelChoice(&out, net, b, p, r)
+	if !t.ChosenOnly {
+		w.kernelChoice(&out, net, b, p, r)
+	}
 	return out, nil
 }
 
 // uncertain adds how far the limits' own ranges may move the rate.
 func (w *way) uncertain(out *Prediction, b bounds, p, worst plan) {
-	low := worst.run(w.network(b, lowest), b.flowCap(lowest)).rate
-	high := p.run(w.network(b, highest), b.flowCap(highest)).rate
+	low := min(worst.run(w.network(b, lowest), b.flowCap(lowest)).rate, w.lossy(b, worst, lowest))
+	high := min(p.run(w.network(b, highest), b.flowCap(highest)).rate, w.lossy(b, p, highest))
 	if unit.BitRate(low) < out.Rate*(1-differs) {
 		out.RateLow = unit.BitRate(low)
 	}
@@ -57,6 +62,9 @@ func (w *way) uncertain(out *Prediction, b bounds, p, worst plan) {
 	}
 	if out.RateHigh == 0 {
 		out.RateHigh = out.Rate
+	}
+	if why := w.slotsOpen(out.Limits, out.RateHigh); why != "" {
+		out.RangeWhy = joined(out.RangeWhy, why)
 	}
 	if why := b.open(w.traffic.Streams, out.RateHigh); why != "" && out.RangeWhy != "" {
 		out.RangeWhy += "; " + why
@@ -96,11 +104,12 @@ func (w *way) kernelChoice(out *Prediction, net *network, b bounds, p plan, r re
 	}
 	mean := r.rate
 	if !kernel.same(p) {
-		mean = min(kernel.run(net, b.flowCap(middle)).rate, tightest(w.limits(kernel, b, 0)))
+		mean = min(kernel.run(net, b.flowCap(middle)).rate, tightest(w.limits(kernel, b, 0)), w.lossy(b, kernel, middle))
 	}
 	worst := w.plan(assumption{kernel: true, worst: true}).run(net, b.flowCap(middle)).rate
 	if math.Abs(mean-r.rate) > r.rate*differs || p.chance() && worst < r.rate*(1-differs) {
 		out.KernelPorts, out.KernelWorst = unit.BitRate(mean), unit.BitRate(min(worst, mean))
+		out.KernelChances = w.chances(kernel, net, b.flowCap(middle), w.lossy(b, kernel, middle))
 	}
 }
 

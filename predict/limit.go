@@ -20,6 +20,7 @@ func (w *way) limits(p plan, b bounds, low unit.BitRate) []Limit {
 			all = append(all, l)
 		}
 	}
+	all = append(all, w.coreUnknown()...)
 	orderLimits(all)
 	return all
 }
@@ -38,8 +39,14 @@ var placement = map[record.Cause]bool{
 // this.
 const nearTie = 0.01
 
+// openTie is the same for a limit that is itself uncertain by as much or more
+// and may lie above the hard one: which of the two binds is open, and mending
+// it would gain no more than this.
+const openTie = 0.03
+
 // orderLimits sorts tightest first. Unknown ones, rate zero, come last; a hard
-// limit within one percent of the tightest placement limit goes before it.
+// limit within one percent of the tightest placement limit, or within reach of
+// a tightest one that is uncertain, goes before it.
 func orderLimits(all []Limit) {
 	sort.SliceStable(all, func(i, j int) bool {
 		a, b := all[i], all[j]
@@ -51,10 +58,10 @@ func orderLimits(all []Limit) {
 		}
 		return rank(a.Cause) < rank(b.Cause)
 	})
-	if len(all) == 0 || !placement[all[0].Cause] {
+	if len(all) == 0 {
 		return
 	}
-	for i := 1; i < len(all) && all[i].Rate > 0 && all[i].Rate <= all[0].Rate*(1+nearTie); i++ {
+	for i := 1; i < len(all) && all[i].Rate > 0 && all[i].Rate <= all[0].tied(); i++ {
 		if hard[all[i].Cause] != 0 {
 			first := all[i]
 			copy(all[1:i+1], all[:i])
@@ -62,6 +69,18 @@ func orderLimits(all []Limit) {
 			return
 		}
 	}
+}
+
+// tied is up to where a hard limit is named before this one.
+func (l Limit) tied() unit.BitRate {
+	top := unit.BitRate(0)
+	if placement[l.Cause] {
+		top = l.Rate * (1 + nearTie)
+	}
+	if hard[l.Cause] == 0 {
+		top = max(top, min(l.High, l.Rate*(1+openTie)))
+	}
+	return top
 }
 
 func rank(c record.Cause) int {

@@ -45,7 +45,11 @@ func (w *way) usage(p plan, transmit bool) usage {
 			return c.in, at == i
 		})
 		for n, probability := range used {
-			u.ports = append(u.ports, portUse{i, n, probability, w.portPayload(a, i, n, end)})
+			payload := w.portPayload(a, i, n, end)
+			if transmit {
+				payload *= unit.BitRate(w.arriving())
+			}
+			u.ports = append(u.ports, portUse{i, n, probability, payload})
 			u.chance = u.chance || probability > 1e-9 && probability < 1-1e-9
 		}
 		u.striped = u.striped || len(a.ports) > 1 && s.uses[i].spread == byPacket
@@ -156,10 +160,21 @@ func (w *way) atSpeed(u usage) record.Cause {
 		return record.AsymmetricRoute
 	case w.wantsOutside(u):
 		return record.LACPDown
+	case u.standby() > 0:
+		return record.SingleLink
 	case u.shaped():
 		return record.Shaper
 	}
 	return record.LineRate
+}
+
+// standby counts the ports that an active-backup bond keeps idle.
+func (u usage) standby() int {
+	n := 0
+	for _, a := range u.side.at {
+		n += a.standby()
+	}
+	return n
 }
 
 // shaped: every port in use is held below its speed by its own root qdisc.
@@ -182,7 +197,7 @@ func (w *way) wantsOutside(u usage) bool {
 		}
 		usable := len(a.ports)
 		whole := a.whole(outside)
-		spread := whole.receiveUse(w.path)
+		spread := whole.receiveUse(w.path, w.ipv6())
 		if u.transmit {
 			spread = whole.transmitUse()
 		}
@@ -233,6 +248,12 @@ func (w *way) linkWhy(u usage, cause record.Cause, rate unit.BitRate, count floa
 			w.traffic.Streams, plural(w.traffic.Streams, "stream"), u.lanes, n))
 	}
 	switch cause {
+	case record.SingleLink:
+		for _, a := range u.side.at {
+			if n := a.standby(); n > 0 {
+				parts = append(parts, fmt.Sprintf("%s: active-backup uses one link at a time, %d more %s by", a.base.Name, n, map[bool]string{true: "stands", false: "stand"}[n == 1]))
+			}
+		}
 	case record.LACPDown:
 		for _, a := range u.side.at {
 			if n := a.outside(); n > 0 {
@@ -272,6 +293,10 @@ func (w *way) arithmetic(u usage, rate unit.BitRate, count float64) string {
 	if c.shaped {
 		held = " (a root qdisc)"
 	}
-	return fmt.Sprintf("%s %s x %s%s x %d/%d (payload of a full frame) = %s",
-		links, plural(len(u.ports), "link"), c.rate, held, s.payload(), s.frame(c.framing, c.countedTags(tags)), rate)
+	arrives := ""
+	if a := w.arriving(); u.transmit && a < 1 {
+		arrives = fmt.Sprintf(" x %.4g (arrives)", a)
+	}
+	return fmt.Sprintf("%s %s x %s%s x %d/%d (payload of a full frame)%s = %s",
+		links, plural(len(u.ports), "link"), c.rate, held, s.payload(), s.frame(c.framing, c.countedTags(tags)), arrives, rate)
 }

@@ -24,13 +24,12 @@ func Matrix(f Fabric, m fabric.Measure) ([]Prediction, error) {
 	}
 	var all []Prediction
 	var errs []error
-	seen := map[[2]string]bool{}
-	for _, path := range f.Paths {
-		if seen[[2]string{path.From, path.To}] || seen[[2]string{path.To, path.From}] {
-			continue
-		}
-		seen[[2]string{path.From, path.To}] = true
-		ps, err := pairMatrix(f, path, m, streams, directions)
+	paths := f.pathsByPair()
+	for _, path := range f.pairs() {
+		// The pair's own paths alone: Predict looks for them again and again.
+		one := f
+		one.Paths = paths[pairOf(path.From, path.To)]
+		ps, err := pairMatrix(one, path, m, streams, directions)
 		all = append(all, ps...)
 		if err != nil {
 			errs = append(errs, err)
@@ -44,10 +43,7 @@ func pairMatrix(f Fabric, path fabric.Path, m fabric.Measure, streams []int, dir
 	var all []Prediction
 	for _, d := range directions {
 		for _, n := range streams {
-			p, err := Predict(f, Traffic{
-				From: path.From, To: path.To, Direction: d, Streams: n,
-				Protocol: m.Protocol, Ports: m.Ports, SocketBuffer: m.SocketBuffer,
-			})
+			p, err := Predict(f, trafficOf(path, m, d, n))
 			if err != nil {
 				return all, err
 			}
@@ -55,6 +51,37 @@ func pairMatrix(f Fabric, path fabric.Path, m fabric.Measure, streams []int, dir
 		}
 	}
 	return all, nil
+}
+
+func trafficOf(path fabric.Path, m fabric.Measure, d flow.Direction, streams int) Traffic {
+	return Traffic{
+		From: path.From, To: path.To, Direction: d, Streams: streams,
+		Protocol: m.Protocol, Ports: m.Ports, SocketBuffer: m.SocketBuffer,
+		Window: m.Duration,
+	}
+}
+
+// EveryPair is one direction and stream count of what m asks for, for every
+// pair that the fabric's paths join, in their order: what Together takes.
+func EveryPair(f Fabric, m fabric.Measure, d flow.Direction, streams int) []Traffic {
+	var all []Traffic
+	for _, path := range f.pairs() {
+		all = append(all, trafficOf(path, m, d, streams))
+	}
+	return all
+}
+
+// pairs is the first path of every pair.
+func (f Fabric) pairs() []fabric.Path {
+	var first []fabric.Path
+	seen := map[[2]string]bool{}
+	for _, path := range f.Paths {
+		if key := pairOf(path.From, path.To); !seen[key] {
+			seen[key] = true
+			first = append(first, path)
+		}
+	}
+	return first
 }
 
 // pathBetween returns what is declared of the way from one host to another:

@@ -10,17 +10,24 @@ import (
 type network struct {
 	capacity []float64
 	out, in  [][]int // port resources by attachment and port
-	outCard  map[string]int
-	inCard   map[string]int
+	outCard  map[string]slotResource
+	inCard   map[string]slotResource
 	shared   []int // by the bounds' shared limits
 	bounds   bounds
+	at       level
+}
+
+// slotResource is a card's slot in one direction; none where it is unknown.
+type slotResource struct {
+	number int
+	card   netstate.Card
 }
 
 const none = -1
 
 // network numbers the way's resources, those that are uncertain at one level.
 func (w *way) network(b bounds, at level) *network {
-	n := &network{outCard: map[string]int{}, inCard: map[string]int{}, bounds: b}
+	n := &network{outCard: map[string]slotResource{}, inCard: map[string]slotResource{}, bounds: b, at: at}
 	n.out, n.in = n.ports(w.out.at), n.ports(w.in.at)
 	n.cards(n.outCard, w.out.at)
 	n.cards(n.inCard, w.in.at)
@@ -48,14 +55,15 @@ func (n *network) ports(at []attachment) [][]int {
 	return ids
 }
 
-func (n *network) cards(ids map[string]int, at []attachment) {
+func (n *network) cards(ids map[string]slotResource, at []attachment) {
 	for _, a := range at {
 		for _, p := range a.ports {
 			if _, ok := ids[p.Card]; ok {
 				continue
 			}
 			if c, ok := cardOf(a.host, p.Card); ok {
-				ids[p.Card] = n.add(CardRate(c))
+				s, _ := slotAt(c, n.at)
+				ids[p.Card] = slotResource{n.add(s.rate), c}
 			}
 		}
 	}
@@ -76,20 +84,24 @@ func (n *network) loads(w *way, number, out, in int) []load {
 	}
 	s := w.segment(l)
 	frame := 1 / s.share(netstate.FramingL2, 0)
-	onPorts := func(a attachment, ids []int, cards map[string]int, port, tags int) {
+	onPorts := func(a attachment, ids []int, cards map[string]slotResource, port, tags int, transmit bool) {
 		first, count := port, 1
 		if port == everyPort {
 			first, count = 0, len(a.ports)
 		}
 		for p := first; p < first+count; p++ {
-			add(ids[p], 1/a.caps[p].share(s, tags)/float64(count))
+			weight := 1 / a.caps[p].share(s, tags) / float64(count)
+			if transmit {
+				weight /= w.arriving()
+			}
+			add(ids[p], weight)
 			if card, ok := cards[a.ports[p].Card]; ok {
-				add(card, frame/float64(count))
+				add(card.number, w.slotWeight(card.card, l, transmit, n.at)/float64(count))
 			}
 		}
 	}
-	onPorts(w.out.at[l.out], n.out[l.out], n.outCard, out, l.outTags)
-	onPorts(w.in.at[l.in], n.in[l.in], n.inCard, in, l.inTags)
+	onPorts(w.out.at[l.out], n.out[l.out], n.outCard, out, l.outTags, true)
+	onPorts(w.in.at[l.in], n.in[l.in], n.inCard, in, l.inTags, false)
 	for i, s := range n.bounds.shared {
 		switch {
 		case !s.covers(number):

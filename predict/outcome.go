@@ -14,10 +14,29 @@ const (
 )
 
 // group is a number of like streams that each land on one of some cells,
-// equally likely.
+// equally likely: those of one of its classes, which is the same for all of
+// them.
 type group struct {
 	streams int
-	cells   []int // indices into the way's cell list
+	classes []cellClass
+}
+
+// cellClass is indices into the way's cell list, and how likely it is.
+type cellClass struct {
+	cells  []int
+	weight float64
+}
+
+// all is every cell of the group, some of them more than once.
+func (g group) all() []int {
+	if len(g.classes) == 1 {
+		return g.classes[0].cells
+	}
+	var all []int
+	for _, c := range g.classes {
+		all = append(all, c.cells...)
+	}
+	return all
 }
 
 // outcomes calls visit with every way that chance can deal the groups'
@@ -28,7 +47,11 @@ func outcomes(groups []group, cells int, visit func(counts []float64, probabilit
 	counts := make([]float64, cells)
 	total := 1.0
 	for _, g := range groups {
-		total *= compositions(g.streams, len(g.cells))
+		ways := 0.0
+		for _, c := range g.classes {
+			ways += compositions(g.streams, len(c.cells))
+		}
+		total *= ways
 	}
 	if total <= maxOutcomes {
 		deal(groups, counts, 1, visit)
@@ -38,12 +61,26 @@ func outcomes(groups []group, cells int, visit func(counts []float64, probabilit
 	for range samples {
 		clear(counts)
 		for _, g := range groups {
+			cells := g.drawn(random)
 			for range g.streams {
-				counts[g.cells[random.IntN(len(g.cells))]]++
+				counts[cells[random.IntN(len(cells))]]++
 			}
 		}
 		visit(counts, 1.0/samples)
 	}
+}
+
+// drawn is the cells of one class by chance.
+func (g group) drawn(random *rand.Rand) []int {
+	if len(g.classes) > 1 {
+		left := random.Float64()
+		for _, c := range g.classes {
+			if left -= c.weight; left < 0 {
+				return c.cells
+			}
+		}
+	}
+	return g.classes[0].cells
 }
 
 // deal enumerates group by group.
@@ -53,7 +90,9 @@ func deal(groups []group, counts []float64, p float64, visit func([]float64, flo
 		return
 	}
 	g := groups[0]
-	dealGroup(g.cells, g.streams, counts, p, func(p float64) { deal(groups[1:], counts, p, visit) })
+	for _, c := range g.classes {
+		dealGroup(c.cells, g.streams, counts, p*c.weight, func(p float64) { deal(groups[1:], counts, p, visit) })
+	}
 }
 
 // dealGroup gives each cell in turn some of the streams left: a binomial

@@ -28,6 +28,8 @@ type choice struct {
 	free bool
 	// follow: the port that matches the sender's.
 	follow bool
+	// classes are the ports that the flows reach together; nil is all of them.
+	classes []class
 }
 
 // plan deals the flows out: round robin over lanes, then over each
@@ -44,7 +46,7 @@ func (w *way) plan(a assumption) plan {
 		if !ok {
 			g = len(p.groups)
 			kinds[key] = g
-			p.groups = append(p.groups, group{cells: p.cellsOf(n, outs[i], ins[i])})
+			p.groups = append(p.groups, group{classes: p.classesOf(n, outs[i], ins[i])})
 		}
 		p.groups[g].streams++
 	}
@@ -54,10 +56,17 @@ func (w *way) plan(a assumption) plan {
 // choices is where each flow may go, each side by itself.
 func (w *way) choices(a assumption) (outs, ins []choice) {
 	outSeen, inSeen := make([]int, len(w.out.at)), make([]int, len(w.in.at))
+	classes := map[int][]class{}
 	for i := range w.flows() {
 		n := i % len(w.legs)
 		l := w.legs[n]
 		out, in := w.out.choice(l.out, n, outSeen[l.out], a), w.in.choice(l.in, n, inSeen[l.in], a)
+		if a.kernel && !a.worst && len(out.ports) > 1 {
+			if _, known := classes[n]; !known {
+				classes[n] = w.kernelClasses(l, (w.flows()+len(w.legs)-1-n)/len(w.legs))
+			}
+			out.classes = classes[n]
+		}
 		outSeen[l.out]++
 		inSeen[l.in]++
 		switch {
@@ -209,6 +218,19 @@ func anyOf(n int) choice {
 	return c
 }
 
+// classesOf lists the cells of a flow with these choices, by class.
+func (p *plan) classesOf(n int, out, in choice) []cellClass {
+	if len(out.classes) == 0 {
+		return []cellClass{{cells: p.cellsOf(n, out, in), weight: 1}}
+	}
+	var all []cellClass
+	for _, c := range out.classes {
+		out.ports = c.ports
+		all = append(all, cellClass{cells: p.cellsOf(n, out, in), weight: c.weight})
+	}
+	return all
+}
+
 // cellsOf lists the equally likely cells of a flow with these choices.
 func (p *plan) cellsOf(n int, out, in choice) []int {
 	var ids []int
@@ -235,13 +257,13 @@ func (p *plan) cell(c planned) int {
 // same reports two plans that put the same flows on the same ports.
 func (p plan) same(q plan) bool {
 	return slices.Equal(p.cells, q.cells) && slices.EqualFunc(p.groups, q.groups, func(a, b group) bool {
-		return a.streams == b.streams && slices.Equal(a.cells, b.cells)
+		return a.streams == b.streams && slices.EqualFunc(a.classes, b.classes, func(x, y cellClass) bool { return slices.Equal(x.cells, y.cells) })
 	})
 }
 
 // chance reports whether luck decides where some flow goes.
 func (p plan) chance() bool {
-	return slices.ContainsFunc(p.groups, func(g group) bool { return len(g.cells) > 1 })
+	return slices.ContainsFunc(p.groups, func(g group) bool { return len(g.classes) > 1 || len(g.classes[0].cells) > 1 })
 }
 
 // result is a plan's outcome, the mean over chance.
@@ -253,11 +275,7 @@ type result struct {
 
 // run computes the plan's mean outcome; streamCap bounds each flow.
 func (p plan) run(n *network, streamCap float64) result {
-	cells := make([]cell, len(p.cells))
-	for i, c := range p.cells {
-		cells[i] = cell{cap: streamCap, loads: n.loads(p.way, c.leg, c.out, c.in)}
-	}
-	f := filler{capacity: n.capacity}
+	cells, f := p.prepared(n, streamCap)
 	r := result{streams: make([]float64, len(cells)), loads: make([]float64, len(cells))}
 	outcomes(p.groups, len(cells), func(counts []float64, probability float64) {
 		for i := range cells {
@@ -272,6 +290,16 @@ func (p plan) run(n *network, streamCap float64) result {
 	return r
 }
 
+// prepared is the plan's cells without streams, and what shares the network
+// among them.
+func (p plan) prepared(n *network, streamCap float64) ([]cell, *filler) {
+	cells := make([]cell, len(p.cells))
+	for i, c := range p.cells {
+		cells[i] = cell{cap: streamCap, loads: n.loads(p.way, c.leg, c.out, c.in)}
+	}
+	return cells, &filler{capacity: n.capacity}
+}
+
 // used is the probability that each port of an attachment carries a flow.
 // Port tells the cell's port on the attachment, false when it has none there.
 func (p plan) used(ports int, port func(planned) (int, bool)) []float64 {
@@ -280,27 +308,39 @@ func (p plan) used(ports int, port func(planned) (int, bool)) []float64 {
 		idle[i] = 1
 	}
 	for _, g := range p.groups {
-		hits := make([]float64, ports)
-		for _, c := range g.cells {
-			n, ok := port(p.cells[c])
-			switch {
-			case !ok:
-			case n == everyPort:
-				for i := range hits {
-					hits[i] = float64(len(g.cells))
-				}
-			default:
-				hits[n]++
+		missed := make([]float64, ports)
+		for _, class := range g.classes {
+			hits := p.hits(class.cells, ports, port)
+			for i := range missed {
+				missed[i] += class.weight * power(1-hits[i]/float64(len(class.cells)), g.streams)
 			}
 		}
 		for i := range idle {
-			idle[i] *= power(1-hits[i]/float64(len(g.cells)), g.streams)
+			idle[i] *= missed[i]
 		}
 	}
 	for i := range idle {
 		idle[i] = 1 - idle[i]
 	}
 	return idle
+}
+
+// hits is how many of the cells lie on each port.
+func (p plan) hits(cells []int, ports int, port func(planned) (int, bool)) []float64 {
+	hits := make([]float64, ports)
+	for _, c := range cells {
+		n, ok := port(p.cells[c])
+		switch {
+		case !ok:
+		case n == everyPort:
+			for i := range hits {
+				hits[i] = float64(len(cells))
+			}
+		default:
+			hits[n]++
+		}
+	}
+	return hits
 }
 
 func power(x float64, n int) float64 {

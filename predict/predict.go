@@ -10,8 +10,10 @@ package predict
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/linerate/linerate/cloud"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -40,6 +42,9 @@ var (
 type Fabric struct {
 	Hosts map[string]netstate.Host
 	Paths []fabric.Path
+	// Clouds are the rules for hosts in clouds; the zero value is the built-in
+	// ones.
+	Clouds cloud.Table
 }
 
 // The two ways to get source ports.
@@ -70,6 +75,13 @@ type Traffic struct {
 	Pace unit.BitRate
 	// Window is how long a test reads the rate; zero is steady state.
 	Window time.Duration
+	// ChosenOnly leaves out KernelPorts and KernelWorst, which take most of the
+	// time where luck has many ways.
+	ChosenOnly bool
+	// duplex: as much goes the other way at the same time.
+	duplex bool
+	// opposite is what the hosts' cores carry the other way meanwhile.
+	opposite unit.BitRate
 }
 
 // Limit is one bound on the traffic.
@@ -119,6 +131,10 @@ type Prediction struct {
 	// difference.
 	KernelPorts unit.BitRate `json:"kernel_ports_bps,omitempty"`
 	KernelWorst unit.BitRate `json:"kernel_ports_worst_bps,omitempty"`
+	// KernelChances is how likely each number of links is with ports that the
+	// kernel chooses, the most links first; nil where KernelPorts is zero, and
+	// for direction both, whose ways have theirs each.
+	KernelChances []Chance `json:"kernel_ports_chances,omitempty"`
 	// RateLow and RateHigh bound Rate where an input is unknown or uncertain,
 	// and RangeWhy says which; zero where nothing is open.
 	RateLow  unit.BitRate `json:"rate_low_bps,omitempty"`
@@ -163,18 +179,29 @@ func Predict(f Fabric, t Traffic) (Prediction, error) {
 func predictBoth(f Fabric, t Traffic) (Prediction, error) {
 	var ways [2]Prediction
 	for i, d := range flow.Both.Ways() {
-		one := t
-		one.Direction = d
-		p, err := Predict(f, one)
+		p, err := Predict(f, t.bothWays(d))
 		if err != nil {
 			return Prediction{}, err
 		}
 		ways[i] = p
 	}
-	fwd, rev := ways[0], ways[1]
+	fwd, rev, err := besideOpposite(f, t, ways[0], ways[1])
+	if err != nil {
+		return Prediction{}, err
+	}
+	p := bothOf(fwd, rev)
+	if fwd.Rate != ways[0].Rate || rev.Rate != ways[1].Rate || p.RateHigh > 0 {
+		err = rangeOfBoth(f, t, ways[0], ways[1], &p)
+	}
+	return p, err
+}
+
+// bothOf sums two ways that run at the same time.
+func bothOf(fwd, rev Prediction) Prediction {
 	p := fwd
 	p.Direction = flow.Both
 	p.Forward, p.Reverse = fwd.Rate, rev.Rate
+	p.KernelChances = nil
 	p.Rate = fwd.Rate + rev.Rate
 	p.Ceiling, p.CeilingMTU = 0, min(fwd.CeilingMTU, rev.CeilingMTU)
 	if fwd.Ceiling > 0 && rev.Ceiling > 0 {
@@ -186,16 +213,21 @@ func predictBoth(f Fabric, t Traffic) (Prediction, error) {
 		p.RangeWhy = rev.RangeWhy
 	}
 	p.Limits = nil
-	for _, one := range ways {
+	for _, one := range []Prediction{fwd, rev} {
 		for _, l := range one.Limits {
-			l.Why = string(one.Direction) + ": " + l.Why
+			if l.Rate == 0 && one.Direction == fwd.Direction && slices.Contains(rev.Limits, l) {
+				continue // unknown to both ways: once will do
+			}
+			if l.Cause != record.Unknown || l.Rate > 0 {
+				l.Why = string(one.Direction) + ": " + l.Why
+			}
 			p.Limits = append(p.Limits, l)
 		}
 	}
 	orderLimits(p.Limits)
 	p.Limit = p.Limits[0].Cause
 	p.Links = append(append([]LinkShare(nil), fwd.Links...), rev.Links...)
-	return p, nil
+	return p
 }
 
 func (p Prediction) kernelPorts() unit.BitRate { return p.KernelPorts }

@@ -90,7 +90,7 @@ func TestPredictionHolds(t *testing.T) {
 			if bad(l.Rate) || l.Where == "" || l.Why == "" {
 				t.Fatalf("limit %+v", l)
 			}
-			if next := i + 1; next < len(p.Limits) && p.Limits[next].Rate > 0 && l.Rate > p.Limits[next].Rate*(1+nearTie)*slack {
+			if next := i + 1; next < len(p.Limits) && p.Limits[next].Rate > 0 && l.Rate > p.Limits[next].Rate*(1+openTie)*slack {
 				t.Fatalf("limits out of order: %+v", p.Limits)
 			}
 		}
@@ -149,7 +149,7 @@ func TestMeanOfChance(t *testing.T) {
 			cells[i] = i
 		}
 		used, sum := 0.0, 0.0
-		outcomes([]group{{streams: c.streams, cells: cells}}, c.links, func(counts []float64, p float64) {
+		outcomes([]group{{streams: c.streams, classes: []cellClass{{cells: cells, weight: 1}}}}, c.links, func(counts []float64, p float64) {
 			sum += p
 			for _, n := range counts {
 				if n > 0 {

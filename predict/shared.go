@@ -9,21 +9,6 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// shapers are the rates that hold for flows together: the path's, the hosts'
-// and those of root qdiscs above the ports.
-func (w *way) shapers() []sharedLimit {
-	var all []sharedLimit
-	add := func(rate unit.BitRate, where, what string) {
-		if rate > 0 {
-			all = append(all, sharedLimit{cause: record.Shaper, where: where, what: what, total: estimate{rate: rate}})
-		}
-	}
-	add(w.path.Rate, w.between(), "the path's rate, shared by all flows of the pair")
-	add(w.sender.Rate, w.sender.Name, "the host's rate in all")
-	add(w.receiver.Rate, w.receiver.Name, "the host's rate in all")
-	return append(all, w.qdiscs()...)
-}
-
 // qdiscs are the shapers on devices above the sender's ports, each for the
 // legs that pass it.
 func (w *way) qdiscs() []sharedLimit {
@@ -105,7 +90,11 @@ func (w *way) sumOf(members []sharedLimit, legs []int) (Limit, bool) {
 			l.Where, l.Why = l.Where+", ", l.Why+"; "
 		}
 		l.Where += m.where
-		l.Why += fmt.Sprintf("%s: %s%s", m.what, m.total.rate, w.counted(m, e.rate))
+		what := m.what
+		if i > 0 && what == members[0].what {
+			what = "the same"
+		}
+		l.Why += fmt.Sprintf("%s: %s%s", what, m.total.rate, w.counted(m, e.rate))
 	}
 	if len(members) > 1 {
 		l.Why += fmt.Sprintf("; %s in all", l.Rate)

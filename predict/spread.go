@@ -37,10 +37,15 @@ type use struct {
 	hash *steer.Bundle
 	// policy is the transmit policy behind byPort.
 	policy netstate.HashPolicy
+	// outer: the ports are a tunnel's, which decide and cannot be chosen.
+	outer bool
 }
 
 // transmitUse is how the host's own bond spreads what it sends.
 func (a attachment) transmitUse() use {
+	if a.hops != nil {
+		return a.hopUse()
+	}
 	if a.bundle == nil || len(a.ports) == 1 {
 		return use{spread: onePort}
 	}
@@ -71,9 +76,10 @@ func adaptive(b steer.Bundle) bool {
 
 // receiveUse is how what arrives is spread over the host's ports. Bonding
 // decides it only in modes tlb (the active port) and alb (each peer address
-// learns one port's MAC from ARP); else the switch does, or the sender on a
+// learns one port's MAC from ARP, so that IPv6 has the active port alone); else the
+// switch does, or the sender on a
 // direct cable, and the path says how.
-func (a attachment) receiveUse(path fabric.Path) use {
+func (a attachment) receiveUse(path fabric.Path, ipv6 bool) use {
 	if a.bundle == nil || len(a.ports) == 1 {
 		return use{spread: onePort}
 	}
@@ -85,6 +91,9 @@ func (a attachment) receiveUse(path fabric.Path) use {
 	case netstate.BalanceTLB:
 		return use{why: a.base.Name + ": balance-tlb receives on its active link only"}
 	case netstate.BalanceALB:
+		if ipv6 { // rlb_arp_xmit answers ARP alone (drivers/net/bonding/bond_alb.c)
+			return use{why: a.base.Name + ": balance-alb receives IPv6 on its active link only"}
+		}
 		return use{spread: byAddress, why: a.base.Name + ": balance-alb receives from each peer address on one link"}
 	}
 	return switchUse(path, len(a.ports))
@@ -145,6 +154,7 @@ func (u use) lanePorts(frames []flow.Frame, peers []int, n int) ([]int, error) {
 // the same index: layer3+4 on both, with one power of two of ports (the low
 // bits then hold no MAC address and are the same in both directions).
 func samePartition(a, b use, na, nb int) bool {
-	return a.spread == byPort && b.spread == byPort && na == nb && na&(na-1) == 0 &&
+	decided := a.spread == byPort && b.spread == byPort || a.outer && b.outer
+	return decided && na == nb && na&(na-1) == 0 &&
 		a.policy == netstate.Layer34 && b.policy == netstate.Layer34
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
@@ -21,6 +22,7 @@ type way struct {
 	receiver netstate.Host
 	out, in  side
 	legs     []leg
+	arrives  float64 // share of packets
 }
 
 // side is one host's attachments that the way's lanes use.
@@ -45,6 +47,7 @@ type leg struct {
 	inTags  int
 	out, in int // attachment numbers
 	shapers []shaper
+	outer   int // what tunnels add to a frame, the larger of the two ends
 }
 
 // shaper is a root qdisc on a device above the ports (a VLAN, a bond).
@@ -132,15 +135,17 @@ func (w *way) addLeg(lane flow.Lane) error {
 	if !okOut || !okIn {
 		return fmt.Errorf("lane %s rides on a link that is missing: %w", lane, ErrNoLink)
 	}
-	l := leg{lane: lane, mtu: mtuOf(departure, arrival), outTags: down.tags, inTags: up.tags, shapers: shapersOn(down)}
+	l := leg{lane: lane, mtu: mtuOf(departure, arrival), outTags: down.tags, inTags: up.tags, shapers: shapersOn(down), outer: max(down.outer, up.outer)}
 	var err error
-	if l.out, err = w.out.add(w.sender, down.base, true); err != nil {
+	if m, links, several := multipath(w.sender, lane.Src, lane.Dst); several {
+		l.out = w.out.addHops(hops(w.sender, m, links))
+	} else if l.out, err = w.out.add(w.sender, down.base, true); err != nil {
 		return err
 	}
 	if l.in, err = w.in.add(w.receiver, up.base, false); err != nil {
 		return err
 	}
-	if own, ok := below(w.sender, holder); ok && own.base.Name != down.base.Name {
+	if own, ok := below(w.sender, holder); ok && own.base.Name != down.base.Name && !inner[own.base.Kind] {
 		w.out.addIdle(w.sender, own.base)
 	}
 	w.legs = append(w.legs, l)
@@ -188,6 +193,20 @@ func (s *side) add(h netstate.Host, base netstate.Link, transmit bool) (int, err
 	return len(s.at) - 1, nil
 }
 
+// inner are kinds of links that hold addresses and lead nowhere.
+var inner = map[string]bool{"dummy": true, "loopback": true}
+
+// addHops is add of a route's next hops.
+func (s *side) addHops(a attachment) int {
+	for i, known := range s.at {
+		if known.base.Name == a.base.Name {
+			return i
+		}
+	}
+	s.at = append(s.at, a)
+	return len(s.at) - 1
+}
+
 // addIdle notes an attachment that routes leave unused. One without a usable
 // link is no loss.
 func (s *side) addIdle(h netstate.Host, base netstate.Link) {
@@ -205,13 +224,20 @@ func (w *way) resolve() {
 		w.out.uses = append(w.out.uses, a.transmitUse())
 	}
 	for _, a := range w.in.at {
-		w.in.uses = append(w.in.uses, a.receiveUse(w.path))
+		w.in.uses = append(w.in.uses, a.receiveUse(w.path, w.ipv6()))
 	}
+	w.tunnelUses()
 	w.out.place(w, true, func(l leg) (int, netip.Addr) { return l.out, l.lane.Dst })
 	w.in.place(w, false, func(l leg) (int, netip.Addr) { return l.in, l.lane.Src })
+	w.arrives = w.losses().arriving()
 	w.out.idle = slices.DeleteFunc(w.out.idle, func(a attachment) bool {
 		return slices.ContainsFunc(w.out.at, func(b attachment) bool { return a.base.Name == b.base.Name })
 	})
+}
+
+// ipv6 reports lanes of that family.
+func (w *way) ipv6() bool {
+	return slices.ContainsFunc(w.legs, func(l leg) bool { return !l.lane.Dst.Unmap().Is4() })
 }
 
 // place gives each leg its port on attachments where addresses decide, or
@@ -271,7 +297,7 @@ func (w *way) frame(l leg) flow.Frame {
 // segment is the full segment that a leg sends.
 func (w *way) segment(l leg) segment {
 	ipv6 := !l.lane.Dst.Unmap().Is4()
-	return segment{mtu: l.mtu, headers: headerBytes(w.traffic.protocol(), ipv6, w.timestamps())}
+	return segment{mtu: l.mtu, headers: headerBytes(w.traffic.protocol(), ipv6, w.timestamps()), outer: l.outer}
 }
 
 func (t Traffic) protocol() string {
@@ -283,10 +309,8 @@ func (t Traffic) protocol() string {
 
 // timestamps are used unless one end is known to refuse them (RFC 7323).
 func (w *way) timestamps() bool {
-	for _, h := range []netstate.Host{w.sender, w.receiver} {
-		if v := h.SysctlInts("net.ipv4.tcp_timestamps"); len(v) == 1 && v[0] == 0 {
-			return false
-		}
+	refuses := func(known map[string]netstate.Sysctl) bool {
+		return strings.TrimSpace(known["net.ipv4.tcp_timestamps"].Value) == "0"
 	}
-	return true
+	return !refuses(w.sender.Sysctls) && !refuses(w.receiver.Sysctls)
 }

@@ -2,7 +2,7 @@ package predict
 
 import (
 	"fmt"
-	"math/bits"
+	"math"
 	"time"
 
 	"github.com/linerate/linerate/netstate"
@@ -10,163 +10,96 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-const (
-	// hostDelay is what two hosts add to a path's round trip under load
-	// (interrupts, GRO, the readers' wake-up) and the ping did not see: 0.15
-	// ms lies between the 0.305 ms that fit six published cross-region points
-	// (Linux 5.15, RTT 3.8 to 10.6 ms) and the 0.09 to 0.13 ms of a lab at
-	// RTT 9 ms (Linux 6.1). It leaves both within 5 %.
-	hostDelay = 150 * time.Microsecond
-	// hostDelayShare bounds it on short paths, whose measured round trip is
-	// mostly the hosts' own delay already.
-	hostDelayShare = 20
-	// sendShare is the part of a full send buffer that is in flight: sk_buff
-	// overhead and the wait until the writer refills take the rest (measured
-	// on 6.1, RTT 9 ms, wmem 512 KiB to 2 MiB: 0.95 to 0.98).
-	sendShare = 0.96
-	// defaultWmem is tcp_wmem's maximum since 2.6.17 (tcp_init).
-	defaultWmem = 4 * unit.MiB
-	// maxWindowScale is RFC 7323's.
-	maxWindowScale = 14
-)
+// flightSize is how many bytes a socket lets be in flight, and what it may be at
+// least and at most where an input is uncertain. Zero bytes: nobody can say.
+type flightSize struct {
+	bytes, low, high unit.Bytes
+	// open says in plain words what makes it uncertain, why where it comes from.
+	open, why string
+}
 
-// loadedRTT is the round trip to divide windows by; zero unknown.
-func loadedRTT(rtt, loaded time.Duration) time.Duration {
-	if loaded > 0 {
-		return loaded
-	}
-	if rtt <= 0 {
-		return 0
-	}
-	return rtt + min(hostDelay, rtt/hostDelayShare)
+// scaled is a part of the bytes.
+func (s flightSize) scaled(share float64) flightSize {
+	part := func(b unit.Bytes) unit.Bytes { return unit.Bytes(share * float64(b)) }
+	s.bytes, s.low, s.high = part(s.bytes), part(s.low), part(s.high)
+	return s
+}
+
+// most bounds the size from above.
+func (s flightSize) most(top unit.Bytes) flightSize {
+	s.bytes, s.low, s.high = min(s.bytes, top), min(s.low, top), min(s.high, top)
+	return s
 }
 
 // Window returns how many bytes the host lets one peer have in flight towards
 // one of its TCP sockets, and why in plain words. SocketBuffer is what the
 // socket asks for with SO_RCVBUF; zero is autotuning. Zero bytes means
-// unknown: a host that is not Linux, or neither sysctl nor kernel release
+// unknown: a system that is not modelled, or neither sysctl nor kernel release
 // known.
 //
 // Half of the buffer is usable: tcp_win_from_space takes off buffer /
 // 2^tcp_adv_win_scale (1 by default) up to 6.5, and from 6.6 multiplies by
-// scaling_ratio, which is near one half for full segments.
+// scaling_ratio, which is near one half for full segments from a network card.
 func Window(h netstate.Host, socketBuffer unit.Bytes) (unit.Bytes, string) {
-	if notLinux(h) {
-		return 0, fmt.Sprintf("the receive window of %s is not modelled", h.Kernel.OS)
-	}
-	buffer, source := receiveBuffer(h, socketBuffer)
-	if buffer == 0 {
-		return 0, source
-	}
-	window, ratio := usable(h, buffer)
-	why := fmt.Sprintf("%s, of which %s is usable window (%s)", source, window, ratio)
-	if top := scaledMaximum(h, buffer, socketBuffer > 0); window > top {
-		return top, fmt.Sprintf("%s, but the window field holds no more than %s", why, top)
-	}
-	return window, why
+	s := receiveWindow(h, socketBuffer, true)
+	return s.bytes, s.why
 }
 
-// receiveBuffer is the socket's receive buffer at its largest; zero unknown.
-// SO_RCVBUF is clamped to rmem_max, then doubled (sk_setsockopt,
-// net/core/sock.c); autotuning stops at tcp_rmem's maximum and ignores
-// rmem_max (tcp_rcv_space_adjust).
-func receiveBuffer(h netstate.Host, asked unit.Bytes) (unit.Bytes, string) {
-	if asked > 0 {
-		return grantedBuffer(h, asked, "net.core.rmem_max")
+// receiveWindow is Window with its range; carded says that a network card, and
+// not a link that the kernel emulates, brings the packets.
+func receiveWindow(h netstate.Host, asked unit.Bytes, carded bool) flightSize {
+	switch {
+	case isFreeBSD(h):
+		return freebsdBuffer(h, asked, "recv")
+	case notLinux(h):
+		return flightSize{why: fmt.Sprintf("the receive window of %s is not modelled", h.Kernel.OS)}
 	}
-	if v := h.SysctlInts("net.ipv4.tcp_rmem"); len(v) == 3 && v[2] > 0 {
-		return unit.Bytes(v[2]), fmt.Sprintf("tcp_rmem allows %s", unit.Bytes(v[2]))
+	buffer := receiveBuffer(h, asked)
+	if buffer.bytes == 0 {
+		return buffer
 	}
-	// tcp_init: 6 MiB since 3.4, 32 MiB since 6.16 (commit 572be9bf9d0d).
-	newer, known := h.Kernel.AtLeast(6, 16)
-	switch old, _ := h.Kernel.AtLeast(3, 4); {
-	case !known || !old:
-		return 0, "tcp_rmem and the kernel release are unknown"
-	case newer:
-		return 32 * unit.MiB, fmt.Sprintf("Linux %s's default tcp_rmem allows %s", h.Kernel.Release, 32*unit.MiB)
+	s := usableOf(h, buffer, asked > 0, carded)
+	s.why = fmt.Sprintf("%s, of which %s is usable window (%s)", buffer.why, s.bytes, s.why)
+	if top := scaledMaximum(h, buffer.bytes, asked > 0); s.bytes > top {
+		s.why += fmt.Sprintf(", but the window field holds no more than %s", top)
+		return s.most(top)
+	} else if s.high > top {
+		return s.most(top)
 	}
-	return 6 * unit.MiB, fmt.Sprintf("Linux %s's default tcp_rmem allows %s", h.Kernel.Release, 6*unit.MiB)
+	return s
 }
 
-// grantedBuffer is twice what the socket asked for, within the sysctl that
-// bounds it. An unread sysctl bounds nothing, and the text says so.
-func grantedBuffer(h netstate.Host, asked unit.Bytes, key string) (unit.Bytes, string) {
-	if v := h.SysctlInts(key); len(v) == 1 && v[0] > 0 {
-		if most := unit.Bytes(v[0]); asked > most {
-			return 2 * most, fmt.Sprintf("the socket asks for %s, %s grants %s", asked, key, most)
-		}
-		return 2 * asked, fmt.Sprintf("the socket asks for and gets %s", asked)
-	}
-	return 2 * asked, fmt.Sprintf("the socket asks for %s (%s unknown: it may grant less)", asked, key)
-}
-
-// Usable returns how much of a receive buffer that the kernel granted, as
-// SO_RCVBUF reads back, may be window, and the reason.
-func Usable(h netstate.Host, granted unit.Bytes) (unit.Bytes, string) { return usable(h, granted) }
-
-// usable is the part of a receive buffer that becomes window, and the reason.
-func usable(h netstate.Host, buffer unit.Bytes) (unit.Bytes, string) {
-	if newer, known := h.Kernel.AtLeast(6, 6); known && newer {
-		if settled, _ := h.Kernel.AtLeast(6, 11); !settled {
-			return buffer / 2, "about half from 6.6 on; these kernels start at a quarter"
-		}
-		return buffer / 2, "about half from 6.6 on"
-	}
-	v := h.SysctlInts("net.ipv4.tcp_adv_win_scale")
-	if len(v) != 1 || v[0] == 1 || v[0] < -31 || v[0] > 31 {
-		return buffer / 2, "half: tcp_adv_win_scale 1"
-	}
-	reason := fmt.Sprintf("tcp_adv_win_scale %d", v[0])
-	if v[0] <= 0 {
-		return buffer >> uint(-v[0]), reason
-	}
-	return buffer - buffer>>uint(v[0]), reason
-}
-
-// scaledMaximum is the largest window that the 16-bit field can say with the
-// scale the kernel picks at SYN (tcp_select_initial_window): from the larger
-// of tcp_rmem's maximum and rmem_max, or from a fixed buffer's size.
-func scaledMaximum(h netstate.Host, buffer unit.Bytes, fixed bool) unit.Bytes {
-	if v := h.SysctlInts("net.ipv4.tcp_window_scaling"); len(v) == 1 && v[0] == 0 {
-		return 65535
-	}
-	space := buffer
-	if v := h.SysctlInts("net.core.rmem_max"); !fixed && len(v) == 1 {
-		space = max(space, unit.Bytes(v[0]))
-	}
-	scale := min(max(bits.Len64(uint64(space))-1-15, 0), maxWindowScale)
-	return 65535 << scale
-}
+// sendShare is the part of a full send buffer that is in flight: sk_buff
+// overhead and the wait until the writer refills take the rest (measured
+// on 6.1, RTT 9 ms, wmem 512 KiB to 2 MiB: 0.95 to 0.98).
+const sendShare = 0.96
 
 // SendWindow returns how many bytes one TCP socket of the host keeps in
 // flight at most because of its send buffer, and why. SocketBuffer is what
 // the socket asks for with SO_SNDBUF; zero is autotuning up to tcp_wmem's
-// maximum (tcp_sndbuf_expand). Zero bytes means unknown. It holds for senders
+// maximum (tcp_sndbuf_expand; where it starts, tcp_wmem's middle number, does
+// not matter in steady state). Zero bytes means unknown. It holds for senders
 // that write 64 KiB or more at once; small writes fill the buffer with
 // overhead.
 func SendWindow(h netstate.Host, socketBuffer unit.Bytes) (unit.Bytes, string) {
-	if notLinux(h) {
-		return 0, fmt.Sprintf("the send buffer of %s is not modelled", h.Kernel.OS)
-	}
-	buffer, source := sendBuffer(h, socketBuffer)
-	window := unit.Bytes(sendShare * float64(buffer))
-	if buffer == 0 {
-		return 0, source
-	}
-	return window, fmt.Sprintf("%s, of which about %s is in flight (0.96)", source, window)
+	s := sendWindowOf(h, socketBuffer)
+	return s.bytes, s.why
 }
 
-func sendBuffer(h netstate.Host, asked unit.Bytes) (unit.Bytes, string) {
-	if asked > 0 {
-		return grantedBuffer(h, asked, "net.core.wmem_max")
+func sendWindowOf(h netstate.Host, asked unit.Bytes) flightSize {
+	switch {
+	case isFreeBSD(h):
+		return freebsdBuffer(h, asked, "send")
+	case notLinux(h):
+		return flightSize{why: fmt.Sprintf("the send buffer of %s is not modelled", h.Kernel.OS)}
 	}
-	if v := h.SysctlInts("net.ipv4.tcp_wmem"); len(v) == 3 && v[2] > 0 {
-		return unit.Bytes(v[2]), fmt.Sprintf("tcp_wmem allows %s", unit.Bytes(v[2]))
+	buffer := sendBuffer(h, asked)
+	if buffer.bytes == 0 {
+		return buffer
 	}
-	if recent, known := h.Kernel.AtLeast(2, 7); !known || !recent {
-		return 0, "tcp_wmem and the kernel release are unknown"
-	}
-	return defaultWmem, fmt.Sprintf("Linux %s's default tcp_wmem allows %s", h.Kernel.Release, defaultWmem)
+	s := buffer.scaled(sendShare)
+	s.why = fmt.Sprintf("%s, of which about %s is in flight (%.2f)", buffer.why, s.bytes, sendShare)
+	return s
 }
 
 func notLinux(h netstate.Host) bool { return h.Kernel.OS != "" && h.Kernel.OS != "linux" }
@@ -178,30 +111,91 @@ func (w *way) windowLimits() []streamLimit {
 	if !protocols[t.protocol()].tcp {
 		return nil
 	}
-	window, windowWhy := Window(w.receiver, t.SocketBuffer)
-	buffer, bufferWhy := SendWindow(w.sender, t.SocketBuffer)
+	window := receiveWindow(w.receiver, t.SocketBuffer, w.in.carded())
+	if noScaling(w.sender) && window.bytes > maxUnscaled {
+		window = window.most(maxUnscaled)
+		window.why += fmt.Sprintf(", but %s has tcp_window_scaling 0: the window field holds no more than %s", w.sender.Name, maxUnscaled)
+	}
 	return []streamLimit{
-		w.windowLimit(record.ReceiveWindow, w.receiver.Name, "receive window", window, windowWhy),
-		w.windowLimit(record.SendBuffer, w.sender.Name, "send buffer", buffer, bufferWhy),
+		w.windowLimit(record.ReceiveWindow, w.receiver.Name, "receive window", window),
+		w.windowLimit(record.SendBuffer, w.sender.Name, "send buffer", sendWindowOf(w.sender, t.SocketBuffer)),
 	}
 }
 
-func (w *way) windowLimit(cause record.Cause, where, word string, window unit.Bytes, why string) streamLimit {
-	rtt := loadedRTT(w.path.RTT, w.traffic.LoadedRTT)
+func (w *way) windowLimit(cause record.Cause, where, word string, s flightSize) streamLimit {
+	trip := w.trip()
 	switch {
-	case window == 0:
-		return streamLimit{cause: cause, where: where, why: word + ": " + why}
-	case rtt == 0:
+	case s.bytes == 0:
+		return streamLimit{cause: cause, where: where, why: word + ": " + s.why}
+	case trip.rtt == 0:
 		return streamLimit{cause: cause, where: w.between(),
-			why: fmt.Sprintf("%s: %s; the round trip is unknown, so the rate it allows is too (measure latency)", word, why)}
+			why: fmt.Sprintf("%s: %s; the round trip is unknown, so the rate it allows is too (measure latency)", word, s.why)}
 	}
-	trip := fmt.Sprintf("%.3f ms", unit.Milliseconds(rtt))
+	text := fmt.Sprintf("%.3f ms", unit.Milliseconds(trip.rtt))
 	if w.traffic.LoadedRTT == 0 {
-		trip += fmt.Sprintf(" (the path's %.3f and the hosts' own delay)", unit.Milliseconds(w.path.RTT))
+		text += fmt.Sprintf(" (the path's %.3f and the hosts' own delay)", unit.Milliseconds(w.path.RTT))
 	}
-	one := windowRate(window, rtt)
-	return streamLimit{cause: cause, where: where, each: estimate{rate: one},
-		why: fmt.Sprintf("%s; %s / %s = %s", why, window, trip, one)}
+	each := windowEstimate(s, trip)
+	if lost := rampOf(s.bytes, w.segment(w.legs[0]).payload(), trip.rtt); w.traffic.Window > 0 && lost > 0 {
+		each = each.ramped(lost, w.traffic.Window)
+	}
+	return streamLimit{cause: cause, where: where, each: each,
+		why: fmt.Sprintf("%s; %s / %s = %s", s.why, s.bytes, text, each.rate)}
+}
+
+// windowEstimate is a window over a round trip with the range of both.
+func windowEstimate(s flightSize, t trip) estimate {
+	e := estimate{rate: windowRate(s.bytes, t.rtt), open: s.open}
+	few, many, long, short := s.bytes, s.bytes, t.rtt, t.rtt
+	if s.low > 0 {
+		few = min(few, s.low)
+	}
+	many = max(many, s.high)
+	if t.longest > 0 {
+		long, short = max(long, t.longest), min(short, t.shortest)
+		if e.open != "" {
+			e.open += "; "
+		}
+		e.open += "how long the cards hold back interrupts under load is unknown"
+	}
+	if e.open != "" {
+		e.low, e.high = windowRate(few, long), windowRate(many, short)
+	}
+	return e
+}
+
+// initialWindow is how many segments a sender starts with (RFC 6928,
+// TCP_INIT_CWND of include/net/tcp.h).
+const initialWindow = 10
+
+// rampOf is how much of a test that counts its first byte is lost until a
+// window is full: it doubles every round trip from ten segments, and carries
+// one window's worth of bytes in the time.
+func rampOf(window unit.Bytes, mss int, rtt time.Duration) time.Duration {
+	if mss <= 0 || window <= 0 {
+		return 0
+	}
+	doublings := math.Log2(float64(window) / float64(initialWindow*mss))
+	return time.Duration(max(0, doublings-1) * float64(rtt))
+}
+
+// ramped is a rate of which a test of that length may lose the time at its
+// beginning: whether it does hangs on the tool (iperf3 counts from the start
+// unless told to omit seconds).
+func (e estimate) ramped(lost, window time.Duration) estimate {
+	kept := window.Seconds() / (window + lost).Seconds()
+	if kept > 1-differs {
+		return e
+	}
+	if e.low == 0 {
+		e.low = e.rate
+	}
+	e.low *= unit.BitRate(kept)
+	if e.open != "" {
+		e.open += "; "
+	}
+	e.open += fmt.Sprintf("a test of %s that counts its first round trips reads less", window)
+	return e
 }
 
 // windowRate is a window's rate over a round trip; zero when either is unknown.

@@ -1,11 +1,13 @@
 package predict
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -42,6 +44,13 @@ func TestWindow(t *testing.T) {
 		{"asked and clamped", tuned("5.15", rmax, "212992"), 8 * unit.MiB, 212992, "grants 208 KiB"},
 		{"asked, maximum unread", tuned("5.15"), 8 * unit.MiB, 8 * unit.MiB, "unknown"},
 		{"no window scaling", tuned("5.15", rmem, "4096 131072 6291456", "net.ipv4.tcp_window_scaling", "0"), 0, 65535, "window field"},
+		{"no autotuning", tuned("5.15", rmem, "4096 131072 6291456", "net.ipv4.tcp_moderate_rcvbuf", "0"), 0, 64 * unit.KiB, "tcp_moderate_rcvbuf 0"},
+		{"no autotuning, sysctl unread", tuned("4.18", "net.ipv4.tcp_moderate_rcvbuf", "0"), 0, 43690, "85.3 KiB"},
+		{"FreeBSD read", freebsd("net.inet.tcp.recvbuf_max", "4194304"), 0, 4 * unit.MiB, "recvbuf_max allows 4 MiB"},
+		{"FreeBSD default", freebsd(), 0, 2 * unit.MiB, "FreeBSD's default"},
+		{"FreeBSD asked", freebsd(), unit.MiB, unit.MiB, "asks for 1 MiB"},
+		{"FreeBSD without autotuning", freebsd("net.inet.tcp.recvbuf_auto", "0", "net.inet.tcp.recvspace", "65536"), 0, 64 * unit.KiB, "recvbuf_auto 0"},
+		{"FreeBSD without autotuning, size unread", freebsd("net.inet.tcp.recvbuf_auto", "0"), 0, 0, "unknown"},
 		{"garbled sysctl", tuned("5.15", rmem, "lots"), 0, 3 * unit.MiB, "default"},
 	} {
 		got, why := Window(c.host, c.asked)
@@ -73,7 +82,7 @@ func TestSendWindow(t *testing.T) {
 // TestMeasuredWindows holds the model to what a 6.1 kernel did over netem at a
 // pinged 9.14 ms: one stream against a small buffer at one end.
 func TestMeasuredWindows(t *testing.T) {
-	rtt := loadedRTT(9143*time.Microsecond, 0)
+	rtt := tripOf(9143*time.Microsecond, 0, 0).rtt
 	for _, c := range []struct {
 		window   unit.Bytes
 		measured float64
@@ -92,3 +101,117 @@ func TestMeasuredWindows(t *testing.T) {
 
 func window(h netstate.Host) unit.Bytes     { w, _ := Window(h, 0); return w }
 func sendWindow(h netstate.Host) unit.Bytes { w, _ := SendWindow(h, 0); return w }
+
+func freebsd(sysctls ...string) netstate.Host {
+	h := tuned("14.1-RELEASE", sysctls...)
+	h.Kernel.OS = "freebsd"
+	return h
+}
+
+// TestUncertainWindows: what an unknown leaves open is a range with a reason.
+func TestUncertainWindows(t *testing.T) {
+	const rmem, rmax = "net.ipv4.tcp_rmem", "net.core.rmem_max"
+	mib := func(n float64) unit.Bytes { return unit.Bytes(n * float64(unit.MiB)) }
+	for _, c := range []struct {
+		name             string
+		host             netstate.Host
+		asked            unit.Bytes
+		carded           bool
+		middle, low, top unit.Bytes
+		open             string
+	}{
+		{"5.15 is certain", tuned("5.15"), 0, true, mib(3), 0, 0, ""},
+		{"6.12, a card", tuned("6.12", rmem, "4096 131072 8388608"), 0, true, mib(4), mib(8 * .31), mib(8 * .81), "scaling_ratio"},
+		{"6.12, virtual", tuned("6.12", rmem, "4096 131072 8388608"), 0, false, mib(8 * .9), mib(8 * .77), mib(8 * .98), "scaling_ratio"},
+		{"6.6, fixed", tuned("6.6.9", rmax, "8388608"), 4 * unit.MiB, true, mib(4), mib(8 * 65. / 256), mib(4), "point release"},
+		{"6.10, fixed", tuned("6.10", rmax, "8388608"), 4 * unit.MiB, true, mib(4), 0, 0, ""},
+		{"6.11, fixed", tuned("6.11", rmax, "8388608"), 4 * unit.MiB, false, mib(8 * .9), mib(8 * .77), mib(8 * .98), "scaling_ratio"},
+		{"rmem_max unread", tuned("5.15"), 4 * unit.MiB, true, mib(4), 208 * unit.KiB, 0, "rmem_max is unknown"},
+		{"rmem_max unread, 6.18", tuned("6.18"), 8 * unit.MiB, true, mib(8), mib(8 * .31), mib(16 * .81), "rmem_max is unknown"},
+		{"rmem_max unread, but little asked", tuned("5.15"), 64 * unit.KiB, true, 64 * unit.KiB, 0, 0, ""},
+		{"FreeBSD", freebsd(), 0, true, mib(2), mib(2), mib(8), "FreeBSD 14"},
+	} {
+		s := receiveWindow(c.host, c.asked, c.carded)
+		if s.bytes != c.middle || s.low != c.low || s.high != c.top || (c.open == "") != (s.open == "") || !strings.Contains(s.open, c.open) {
+			t.Errorf("%s: %v, %v to %v, %q; want %v, %v to %v, %q", c.name, s.bytes, s.low, s.high, s.open, c.middle, c.low, c.top, c.open)
+		}
+	}
+}
+
+// TestTrip: cards add their moderation to the round trip, a measured one is
+// taken as it is, and an unknown one stays unknown.
+func TestTrip(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name        string
+		rtt, loaded time.Duration
+		cards       int
+		want        trip
+	}{
+		{"unknown", 0, 0, 2, trip{}},
+		{"measured under load", 9 * ms, 9500 * time.Microsecond, 2, trip{rtt: 9500 * time.Microsecond}},
+		{"emulated", 9 * ms, 0, 0, trip{rtt: 9110 * time.Microsecond}},
+		{"cards", 9 * ms, 0, 2, trip{9302 * time.Microsecond, 9092 * time.Microsecond, 9642 * time.Microsecond}},
+		{"one card", 9 * ms, 0, 1, trip{9206 * time.Microsecond, 9091 * time.Microsecond, 9386 * time.Microsecond}},
+		{"short", ms / 5, 0, 2, trip{220 * time.Microsecond, 220 * time.Microsecond, 842 * time.Microsecond}},
+	} {
+		if got := tripOf(c.rtt, c.loaded, c.cards); got != c.want {
+			t.Errorf("%s: %+v; want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestWallsOfKernels: which end holds one stream back at 10 ms, by kernel.
+func TestWallsOfKernels(t *testing.T) {
+	for _, c := range []struct {
+		kernel string
+		asked  unit.Bytes
+		limit  record.Cause
+		rate   float64
+	}{
+		{"5.15", 0, record.ReceiveWindow, 3 * 1048576 * 8 / 10.302e-3},
+		{"6.12", 0, record.ReceiveWindow, 3 * 1048576 * 8 / 10.302e-3},
+		{"6.18", 0, record.SendBuffer, .96 * 4194304 * 8 / 10.302e-3},
+		{"5.15", 512 * unit.KiB, record.ReceiveWindow, 524288 * 8 / 10.302e-3},
+	} {
+		a, b := plain("a", 100e9, 9000, "10.0.0.1/24"), plain("b", 100e9, 9000, "10.0.0.2/24")
+		a.Kernel.Release, b.Kernel.Release = c.kernel, c.kernel
+		f := between(a, b, 10*time.Millisecond, "")
+		for h := range f.Hosts {
+			f = f.set(h, "net.core.rmem_max", "8388608").set(h, "net.core.wmem_max", "8388608")
+		}
+		p := mustPredict(t, f, Traffic{Streams: 1, SocketBuffer: c.asked})
+		if p.Limit != c.limit || !near(p.Rate, c.rate, 1e-3) || p.RateLow >= p.Rate || p.RateHigh <= p.Rate || p.RangeWhy == "" {
+			t.Errorf("%s: %v (%v to %v, %q), %s; want %v, %s", c.kernel, p.Rate, p.RateLow, p.RateHigh, p.RangeWhy, p.Limit, unit.BitRate(c.rate), c.limit)
+		}
+	}
+	f := between(plain("a", 100e9, 9000, "10.0.0.1/24"), plain("b", 100e9, 9000, "10.0.0.2/24"), 10*time.Millisecond, "")
+	p := mustPredict(t, f.set("a", "net.ipv4.tcp_window_scaling", "0"), Traffic{Streams: 1})
+	if !near(p.Rate, 65535*8/10.302e-3, 1e-3) || !strings.Contains(p.Limits[0].Why, "a has tcp_window_scaling 0") {
+		t.Errorf("a sender without window scaling: %v, %+v", p.Rate, p.Limits[0])
+	}
+}
+
+// TestRamp: a test that counts slow start may read less than the window allows,
+// by the doublings it takes.
+func TestRamp(t *testing.T) {
+	f := between(plain("a", 10e9, 1500, "10.0.0.1/24"), plain("b", 10e9, 1500, "10.0.0.2/24"), 100*time.Millisecond, "")
+	for name, h := range f.Hosts {
+		h.Links[0].Kind = "veth"
+		f.Hosts[name] = h
+	}
+	const rtt = .10011
+	rate := 3 * 1048576 * 8 / rtt
+	lost := (math.Log2(3*1048576/14480.) - 1) * rtt
+	for _, c := range []struct {
+		window time.Duration
+		low    float64
+	}{
+		{0, 0}, {10 * time.Second, rate * 10 / (10 + lost)}, {5 * time.Minute, 0},
+	} {
+		p := mustPredict(t, f, Traffic{Streams: 1, Window: c.window})
+		if !near(p.Rate, rate, 1e-3) || !near(p.RateLow, c.low, 1e-3) || strings.Contains(p.RangeWhy, "first round trips") != (c.low > 0) {
+			t.Errorf("%v: %v, from %v, %q; want %v from %v", c.window, p.Rate, p.RateLow, p.RangeWhy, unit.BitRate(rate), unit.BitRate(c.low))
+		}
+	}
+}

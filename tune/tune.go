@@ -140,7 +140,7 @@ func (p *Proposal) gain(before, after predict.Fabric) bool {
 
 // with is the fabric with some hosts replaced.
 func with(f predict.Fabric, hosts map[string]netstate.Host) predict.Fabric {
-	out := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths}
+	out := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths, Clouds: f.Clouds}
 	for name, h := range f.Hosts {
 		out.Hosts[name] = h
 	}

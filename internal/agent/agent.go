@@ -75,6 +75,7 @@ func New(cfg Config) *Agent {
 		agentapi.MethodConfirm:   typed(a.confirm),
 		agentapi.MethodLLDP:      typed(a.lldp),
 		agentapi.MethodCalibrate: typed(a.calibrate),
+		agentapi.MethodCoreRate:  typed(a.coreRate),
 		agentapi.MethodSockets:   typed(a.sockets),
 		agentapi.MethodRoutes:    typed(a.routes),
 		agentapi.MethodHold:      typed(a.hold),

@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
 )
 
 func TestInspectThisHost(t *testing.T) {
@@ -50,7 +53,7 @@ func TestInspectText(t *testing.T) {
 	var out bytes.Buffer
 	app := &App{Stdout: &out, Stderr: &out}
 	h := sick()
-	if err := app.printInspected(inspected{h, diagnose.Host(h)}); err != nil {
+	if err := app.printInspected(inspected{Host: h, Findings: diagnose.Host(h)}); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
@@ -100,5 +103,39 @@ func TestInspectRefuses(t *testing.T) {
 		{[]string{"inspect", "netns:linerate-no-such"}, exitUnreachable, "reach linerate-no-such: ", "ip netns list"},
 	} {
 		refused(t, "", c.status, c.line, c.hint, c.args...)
+	}
+}
+
+// TestCalibrationText: what was measured, its bound, and the line to paste, in
+// 80 columns.
+func TestCalibrationText(t *testing.T) {
+	c := calibration{CoreRateReply: agentapi.CoreRateReply{
+		Over: agentapi.OverLoopback, Why: "make a namespace: unshare network namespace: operation not permitted", Sender: 3, Receiver: 2,
+		StreamRate: 31.24e9, StreamMost: 48.6e9, PacketRate: 1123456, PacketBytes: 64, Elapsed: 3.21,
+		Stream: agentapi.CoreWork{Send: 0.166, Softirq: 0.153, Receive: 0.109}, Packet: agentapi.CoreWork{Send: 1.85e-6, Receive: 9e-7},
+		Notes: []string{"other work took 17 % of the busy time of core 0: caches were shared with it"},
+	}}
+	state := netstate.CPU{Cores: 48, StreamRate: significant(c.StreamRate), PacketRate: float64(significant(unit.BitRate(c.PacketRate)))}
+	c.Fabric = coreLine(state)
+	var out bytes.Buffer
+	(&App{Stdout: &out, Stderr: &out}).printCalibration("alpha", c)
+	fits(t, out.String())
+	for _, want := range []string{
+		"measured for 3.2 s over loopback, sender on core", "  one stream      31.2 Gbit/s with its busier core full\n",
+		"  single packets  1120000 a second, 64 bytes each\n", "    a gigabyte    166 ms       153 ms       109 ms\n",
+		"    a packet      1.85 us      -            900 ns\n", "operation not permitted", "other work took 17 %", "48.6 Gbit/s", "bounds from above",
+		"for the fabric file, below hosts.alpha.hardware:\n  cpu: {cores: 48, stream_rate: 31.2G, packet_rate: 1120000}\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	text := "linerate: v1\nhosts:\n  alpha:\n    reach: 'local:'\n    hardware:\n      " + c.Fabric + "\n"
+	f, err := fabric.Parse("pasted.yaml", []byte(text))
+	if err != nil {
+		t.Fatalf("%s does not parse: %v", c.Fabric, err)
+	}
+	if got := f.Hosts[0].Hardware.CPU; got != state {
+		t.Errorf("pasted it is %+v, measured %+v", got, state)
 	}
 }

@@ -30,6 +30,7 @@ func (a *App) printInspected(doc inspected) error {
 			a.printBond(h, l)
 		}
 	}
+	a.printCards(h)
 	a.printShapers(h)
 	for i, name := range shownSysctls {
 		if v, ok := h.Sysctls[name]; ok {
@@ -46,6 +47,9 @@ func (a *App) printInspected(doc inspected) error {
 		fmt.Fprint(a.Stdout, wrapped("not read: ", m, a.width()))
 	}
 	a.printHostFindings(doc)
+	if doc.Calibration != nil {
+		a.printCalibration(h.Name, *doc.Calibration)
+	}
 	return nil
 }
 

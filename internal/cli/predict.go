@@ -1,55 +1,131 @@
 package cli
 
 import (
+	"context"
 	"errors"
-	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/unit"
 )
 
 func newPredict(app *App) *cobra.Command {
 	var flags matrixFlags
+	var live liveFlag
+	var calibrate calibrateFlag
+	var whatIf whatIfFlag
+	var validate validateFlags
+	var ladder ladderFlag
+	var together togetherFlags
+	var clouds cloudsFlag
+	var buy buyFlags
 	c := &cobra.Command{
-		Use: "predict FABRIC", Short: "what every pair of hosts can carry, and what binds", Args: exactly(1, "one FABRIC file"),
+		Use: "predict FABRIC | HOST HOST...", Short: "what every pair of hosts can carry, and what binds",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if validate.on || validate.format {
+				return validate.args(cmd, args)
+			}
+			if clouds.show {
+				return clouds.args(args)
+			}
+			return predictArgs(cmd, args, calibrate.file != "")
+		},
 		Long: `Predicts the rate of every pair, direction and stream count from the file alone;
-no host is looked at. Expected is what the traffic should carry with the ports
-asked for, the ceiling what no measurement may exceed, both TCP payload.
+no host is looked at, unless --live asks for it or hosts are named (local:,
+netns:NAME, ssh://user@host). Expected is what the traffic should carry with
+the ports asked for, the ceiling what no measurement may exceed in steady
+state, both TCP payload. Beside them stand the limits from the lowest up: what
+binds, and what would bind next if that were mended.
+
+--calibrate takes one measured row a pair and direction from a record, settles
+with it what is unknown, and predicts the rest. --what-if compares changes on
+paper. --validate judges the model by published tables, or by a file of yours.
 
 ` + exitHelp,
-		Example: "  linerate predict fabric.yaml\n  linerate predict fabric.yaml --streams 1,8 --directions both --json",
-		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := readFabric(args[0])
+		Example: `  linerate predict fabric.yaml
+  linerate predict fabric.yaml --streams 1,8 --directions both --json
+  linerate predict fabric.yaml --what-if mtu=9000 --what-if links=4,rmem=64Mi
+  linerate predict fabric.yaml --calibrate record.json
+  linerate predict --validate`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if validate.on {
+				return app.validate(args, validate)
+			}
+			if clouds.show {
+				return app.printClouds()
+			}
+			if buy.asked() {
+				return app.buy(cmd, args, buy)
+			}
+			changes, err := whatIf.read()
 			if err != nil {
 				return err
 			}
-			m, err := flags.overPrediction(f.Measure)
+			if err := together.check(calibrate.file != "", len(changes)); err != nil {
+				return err
+			}
+			rules, err := clouds.table()
 			if err != nil {
 				return err
 			}
-			predictions, err := predictAlone(f, m)
+			f, err := app.foresee(cmd.Context(), args, live, calibrate)
+			if err != nil {
+				return err
+			}
+			f.state.Clouds = rules
+			m, err := flags.overPrediction(f.measure)
+			if err != nil {
+				return err
+			}
+			if err := calibrate.learn(f, m); err != nil {
+				return err
+			}
+			if len(changes) > 0 {
+				return app.compareWhatIf(f, m, changes)
+			}
+			if together.on {
+				return app.predictTogether(f, m, flags.streams != "")
+			}
+			predictions, err := f.predictions(m)
 			if err != nil {
 				return err
 			}
 			if app.json {
-				return app.printJSON(map[string]any{"predictions": predictions})
+				return app.printJSON(f.document(predictions))
 			}
-			return app.printPredictions(predictions)
+			return app.printForesight(f, predictions, ladder)
 		},
 	}
 	c.Flags().StringVar(&flags.streams, "streams", "", "stream counts, such as 1,2,8 (default: the file's, else 1,2,4,8,16)")
 	c.Flags().StringVar(&flags.directions, "directions", "", "of forward,reverse,both (default: the file's, else all)")
 	c.Flags().StringVar(&flags.ports, "ports", "", "chosen (spread over the links) or kernel (default: the file's, else chosen)")
+	c.Flags().StringVar(&flags.buffer, "socket-buffer", "", "what each socket asks for, such as 8Mi (default: the file's, else autotuning)")
+	ladder.add(c)
+	buy.add(c)
+	live.add(c)
+	whatIf.add(c)
+	calibrate.add(c)
+	validate.add(c)
+	together.add(c)
+	clouds.add(c)
 	return c
+}
+
+// predictArgs demands one fabric file, or several hosts; nothing where a
+// record brings its own hosts.
+func predictArgs(cmd *cobra.Command, args []string, recorded bool) error {
+	switch {
+	case len(args) == 0 && recorded:
+		return nil
+	case len(args) == 0:
+		return usage(commandName(cmd)+": want one FABRIC file, or hosts", "`"+cmd.CommandPath()+" --help` shows how")
+	case len(args) > 1 && (isFabric(args[0]) || isFabric(args[1])):
+		return usage(commandName(cmd)+": want one FABRIC file, or hosts", "name one file, or hosts such as ssh://root@192.0.2.11")
+	}
+	return nil
 }
 
 // overPrediction is over for a prediction, which has no window.
@@ -64,43 +140,110 @@ func (m *matrixFlags) overPrediction(f fabric.Measure) (fabric.Measure, error) {
 	if m.streams != "" {
 		f.Streams = matrix.Streams
 	}
-	f.Directions, f.Ports = matrix.Directions, matrix.Ports
+	f.Directions, f.Ports, f.SocketBuffer = matrix.Directions, matrix.Ports, matrix.Buffer
 	if f.Protocol == "" {
 		f.Protocol = "tcp"
 	}
 	return f, nil
 }
 
-// predictAlone predicts every pair from the file. A pair about which the file
-// says too little is there with its limit unknown and the reason.
-func predictAlone(f fabric.Fabric, m fabric.Measure) ([]predict.Prediction, error) {
+// foresight is what predictions are made from.
+type foresight struct {
+	name        string // of the file, for errors
+	state       predict.Fabric
+	measure     fabric.Measure
+	differences []fabric.Difference
+	learned     []learned
+}
+
+// foresee gathers what predictions are made from: the file, or a record's
+// hosts; and live hosts where that is asked for.
+func (a *App) foresee(ctx context.Context, args []string, live liveFlag, c calibrateFlag) (*foresight, error) {
+	if len(args) == 0 {
+		return c.recorded()
+	}
+	f, err := a.fabricOf(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	if live.on {
+		return a.observed(ctx, f)
+	}
+	return alone(f)
+}
+
+// alone is what the file says by itself.
+func alone(f fabric.Fabric) (*foresight, error) {
 	if err := f.ResolveAlone(); err != nil {
 		return nil, err
 	}
 	if len(f.Paths) == 0 {
 		return nil, usage(f.File+": no path to predict", "name one in paths:, or give two hosts addresses in one subnet")
 	}
-	hosts := make(map[string]netstate.Host)
+	s := &foresight{name: f.File, measure: f.Measure, state: predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: f.Paths}}
 	for _, h := range f.Hosts {
 		state, err := f.State(h.Name)
 		if err != nil {
 			return nil, err
 		}
-		hosts[h.Name] = state
+		s.state.Hosts[h.Name] = state
 	}
+	return s, nil
+}
+
+// predictions are those of every pair. A pair about which too little is known
+// is there with its limit unknown and the reason.
+func (s *foresight) predictions(m fabric.Measure) ([]predict.Prediction, error) {
+	pairs := pairsOf(s.state.Paths)
+	some, errs := make([][]predict.Prediction, len(pairs)), make([]error, len(pairs))
+	onEveryCore(len(pairs), func(i int) { some[i], errs[i] = s.pair(pairs[i], m) })
 	all := []predict.Prediction{}
-	for _, pair := range pairsOf(f.Paths) {
-		some, err := predict.Matrix(predict.Fabric{Hosts: hosts, Paths: pair}, m)
+	for i, pair := range pairs {
+		err := errs[i]
 		switch {
 		case err == nil:
-			all = append(all, some...)
+			all = append(all, some[i]...)
 		case errors.Is(err, predict.ErrUnknownSpeed):
 			all = append(all, unknownPair(pair[0], m, err)...)
 		default:
-			return nil, withHint(usage(f.File+": "+err.Error(), ""), "give both hosts an address in one subnet, or a route to the other's")
+			return nil, withHint(usage(s.name+": "+err.Error(), ""), "give both hosts an address in one subnet, or a route to the other's")
 		}
 	}
 	return all, nil
+}
+
+// pair predicts one pair, with what was learned of it.
+func (s *foresight) pair(paths []fabric.Path, m fabric.Measure) ([]predict.Prediction, error) {
+	f := s.state
+	f.Paths = paths
+	if len(s.learned) == 0 {
+		return predict.Matrix(f, m)
+	}
+	var all []predict.Prediction
+	for _, d := range m.Directions {
+		c := s.calibration(paths[0].From, paths[0].To, d)
+		for _, n := range m.Streams {
+			p, err := c.Predict(f, predict.Traffic{From: paths[0].From, To: paths[0].To, Direction: d, Streams: n,
+				Protocol: m.Protocol, Ports: m.Ports, SocketBuffer: m.SocketBuffer})
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// document is the JSON document of the predictions.
+func (s *foresight) document(all []predict.Prediction) map[string]any {
+	doc := map[string]any{"predictions": all}
+	if len(s.differences) > 0 {
+		doc["differences"] = s.differences
+	}
+	if len(s.learned) > 0 {
+		doc["calibrations"] = s.calibrations()
+	}
+	return doc
 }
 
 // pairsOf groups paths by the pair they join: two directed ones are one pair.
@@ -131,101 +274,4 @@ func unknownPair(p fabric.Path, m fabric.Measure, why error) []predict.Predictio
 		}
 	}
 	return out
-}
-
-// printPredictions prints a table a pair, then why each limit binds.
-func (a *App) printPredictions(all []predict.Prediction) error {
-	for i := 0; i < len(all); {
-		end := i
-		for end < len(all) && all[end].From == all[i].From && all[end].To == all[i].To {
-			end++
-		}
-		if i > 0 {
-			fmt.Fprintln(a.Stdout)
-		}
-		if err := a.printPair(all[i:end]); err != nil {
-			return err
-		}
-		i = end
-	}
-	return nil
-}
-
-func (a *App) printPair(pair []predict.Prediction) error {
-	fmt.Fprintf(a.Stdout, "%s -> %s, %s\n", pair[0].From, pair[0].To, pair[0].Protocol)
-	kernel := false
-	for _, p := range pair {
-		kernel = kernel || p.KernelPorts > 0
-	}
-	w := tabwriter.NewWriter(a.Stdout, 0, 8, 2, ' ', 0)
-	header := "  DIRECTION\tSTREAMS\tEXPECTED\tCEILING\tLIMIT"
-	if kernel {
-		header += "\tKERNEL'S PORTS"
-	}
-	fmt.Fprintln(w, header)
-	for _, p := range pair {
-		row := fmt.Sprintf("  %s\t%d\t%s\t%s\t%s", p.Direction, p.Streams, orUnknown(p.Rate), orUnknown(p.Ceiling), p.Limit)
-		if kernel {
-			row += "\t" + kernelPorts(p)
-		}
-		fmt.Fprintln(w, row)
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("print predictions: %w", err)
-	}
-	printLimits(a.Stdout, pair, a.width())
-	printRanges(a.Stdout, pair, a.width())
-	return nil
-}
-
-func orUnknown(r unit.BitRate) string {
-	if r == 0 {
-		return "unknown"
-	}
-	return r.String()
-}
-
-func kernelPorts(p predict.Prediction) string {
-	if p.KernelPorts == 0 {
-		return "the same"
-	}
-	return p.KernelPorts.String()
-}
-
-// printLimits says why each limit that binds somewhere does, once, and what is
-// unknown that might bind before it.
-func printLimits(w io.Writer, pair []predict.Prediction, width int) {
-	told := map[string]bool{}
-	tell := func(key string, l predict.Limit) {
-		if !told[key] {
-			told[key] = true
-			fmt.Fprint(w, wrapped("  ", fmt.Sprintf("%s, %s: %s", l.Cause, l.Where, l.Why), width))
-		}
-	}
-	for _, p := range pair {
-		tell(string(p.Limit), p.Limits[0])
-	}
-	for _, p := range pair {
-		if p.Direction == flow.Both {
-			continue // its ways have said it
-		}
-		for _, l := range p.Limits[1:] {
-			if l.Cause == record.Unknown {
-				tell(l.Where, l)
-			}
-		}
-	}
-}
-
-// printRanges says how far what is unknown could move the expected rates.
-func printRanges(w io.Writer, pair []predict.Prediction, width int) {
-	var ranges []string
-	for _, p := range pair {
-		if p.RateLow > 0 && p.RateHigh > p.RateLow {
-			ranges = append(ranges, fmt.Sprintf("%s of %d streams %v to %v", p.Direction, p.Streams, p.RateLow, p.RateHigh))
-		}
-	}
-	if len(ranges) > 0 {
-		fmt.Fprint(w, wrapped("  ", "with what the file leaves open: "+strings.Join(ranges, "; "), width))
-	}
 }

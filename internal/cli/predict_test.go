@@ -50,7 +50,7 @@ func TestPredictJSON(t *testing.T) {
 	}
 	for _, p := range all {
 		wantKeys(t, "prediction", p, "from to direction streams protocol rate_bps ceiling_bps limit limits",
-			"kernel_ports_bps", "kernel_ports_worst_bps", "rate_low_bps", "rate_high_bps", "forward_bps", "reverse_bps")
+			"kernel_ports_bps", "kernel_ports_worst_bps", "kernel_ports_chances", "kernel_ports_chances", "rate_low_bps", "rate_high_bps", "range_why", "forward_bps", "reverse_bps")
 		limits := p.(map[string]any)["limits"].([]any)
 		wantKeys(t, "limit", limits[0], "cause rate_bps where why")
 		if p.(map[string]any)["limit"] != limits[0].(map[string]any)["cause"] {
@@ -112,7 +112,7 @@ func TestPredictText(t *testing.T) {
 		t.Fatalf("exit %d, %s", o.status, o.stderr)
 	}
 	fits(t, o.stdout)
-	for _, want := range []string{"alpha -> beta, tcp\n", "DIRECTION", "both ", "single-link", "  single-link, alpha"} {
+	for _, want := range []string{"alpha -> beta, tcp, payload in Gbit/s\n", "LIMITS FROM THE LOWEST UP", "both\n", "single-link", "  single-link, alpha"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in\n%s", want, o.stdout)
 		}
@@ -170,7 +170,7 @@ hosts:
 		args       []string
 		line, hint string
 	}{
-		{[]string{"predict"}, "predict: want one FABRIC file", "--help"},
+		{[]string{"predict"}, "predict: want one FABRIC file, or hosts", "--help"},
 		{[]string{"predict", missing}, "read fabric " + missing + ": no such file", ""},
 		{[]string{"predict", good, "--streams", "0"}, "--streams: want counts from 1", ""},
 		{[]string{"predict", good, "--directions", "up"}, "--directions: parse direction \"up\"", ""},

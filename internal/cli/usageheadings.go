@@ -7,10 +7,20 @@ type flagHeading struct{ title, flags string }
 
 // headings are those of a command that has very many flags; others have none.
 func headings(c *cobra.Command) []flagHeading {
-	if commandName(c) == "measure" {
+	switch commandName(c) {
+	case "measure":
 		return measureHeadings
+	case "predict":
+		return predictHeadings
 	}
 	return nil
+}
+
+var predictHeadings = []flagHeading{
+	{"What to predict", "streams directions ports socket-buffer together limits"},
+	{"From what", "live calibrate calibrate-streams clouds show-clouds"},
+	{"What to compare", "what-if buy from to"},
+	{"The model itself", "validate format"},
 }
 
 var measureHeadings = []flagHeading{

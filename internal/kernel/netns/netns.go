@@ -8,15 +8,23 @@ package netns
 type Namespace struct {
 	// Name is the name under /run/netns; "" is the process's own.
 	Name string
+	// file names a namespace that has no name; "" otherwise.
+	file string
 }
+
+// own reports whether it is the one that the process runs in.
+func (n Namespace) own() bool { return n.Name == "" && n.file == "" }
 
 // Named is the namespace that `ip netns` calls name.
 func Named(name string) Namespace { return Namespace{Name: name} }
 
-// String is the name, or "this host".
+// String is the name, "this host", or "a namespace without a name".
 func (n Namespace) String() string {
-	if n.Name == "" {
+	switch {
+	case n.own():
 		return "this host"
+	case n.Name == "":
+		return "a namespace without a name"
 	}
 	return n.Name
 }

@@ -17,14 +17,19 @@ const runDir = "/run/netns"
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-func (n Namespace) path() string { return filepath.Join(runDir, n.Name) }
+func (n Namespace) path() string {
+	if n.file != "" {
+		return n.file
+	}
+	return filepath.Join(runDir, n.Name)
+}
 
 // Do runs fn inside the namespace, on a locked thread of its own, and returns
 // its error. For the process's own namespace fn runs on the calling
 // goroutine. Goroutines that fn starts are not inside. A namespace that does
 // not exist is fs.ErrNotExist; without CAP_SYS_ADMIN it is fs.ErrPermission.
 func (n Namespace) Do(fn func() error) error {
-	if n.Name == "" {
+	if n.own() {
 		return fn()
 	}
 	return n.onThread(fn, false)
@@ -32,7 +37,7 @@ func (n Namespace) Do(fn func() error) error {
 
 // DoWithSysfs is Do with a private /sys that shows this namespace's links.
 func (n Namespace) DoWithSysfs(fn func() error) error {
-	if n.Name == "" {
+	if n.own() {
 		return fn()
 	}
 	return n.onThread(fn, true)
@@ -41,10 +46,10 @@ func (n Namespace) DoWithSysfs(fn func() error) error {
 // Enter moves the calling thread into the namespace for good: the goroutine
 // must have locked its thread and must end without unlocking it.
 func (n Namespace) Enter() error {
-	if n.Name == "" {
+	if n.own() {
 		return nil
 	}
-	if !validName.MatchString(n.Name) {
+	if n.file == "" && !validName.MatchString(n.Name) {
 		return fmt.Errorf("enter namespace %q: %w", n.Name, fs.ErrInvalid)
 	}
 	f, err := os.Open(n.path())

@@ -63,3 +63,43 @@ func TestKernelNamespaceLife(t *testing.T) {
 		t.Errorf("a name with a path: %v, want fs.ErrInvalid", err)
 	}
 }
+
+// TestKernelUnnamed: a namespace without a name is another one, is the same at
+// each visit, and is no more once it is let go of.
+func TestKernelUnnamed(t *testing.T) {
+	needRoot(t)
+	before, err := List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, letGo, err := Unnamed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	for range 2 {
+		err := n.Do(func() error {
+			at, err := os.Readlink("/proc/thread-self/ns/net")
+			seen = append(seen, at)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	outside, err := os.Readlink("/proc/thread-self/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen[0] != seen[1] || seen[0] == outside {
+		t.Errorf("visits were in %v, the process is in %s", seen, outside)
+	}
+	after, err := List()
+	if err != nil || !slices.Equal(before, after) {
+		t.Errorf("named namespaces: %v before, %v now, %v", before, after, err)
+	}
+	letGo()
+	if err := n.Do(func() error { return nil }); err == nil {
+		t.Error("it can be entered after it was let go of")
+	}
+}

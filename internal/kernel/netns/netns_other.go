@@ -14,7 +14,7 @@ func (n Namespace) refuse() error {
 // Do runs fn in the process's own namespace; a named one is
 // errors.ErrUnsupported here.
 func (n Namespace) Do(fn func() error) error {
-	if n.Name == "" {
+	if n.own() {
 		return fn()
 	}
 	return n.refuse()
@@ -25,7 +25,7 @@ func (n Namespace) DoWithSysfs(fn func() error) error { return n.Do(fn) }
 
 // Enter is errors.ErrUnsupported for a named namespace.
 func (n Namespace) Enter() error {
-	if n.Name == "" {
+	if n.own() {
 		return nil
 	}
 	return n.refuse()
@@ -39,3 +39,8 @@ func Delete(name string) error { return Named(name).refuse() }
 
 // List is empty.
 func List() ([]string, error) { return nil, nil }
+
+// Unnamed is errors.ErrUnsupported.
+func Unnamed() (Namespace, func(), error) {
+	return Namespace{}, nil, fmt.Errorf("make a namespace: %w", errors.ErrUnsupported)
+}

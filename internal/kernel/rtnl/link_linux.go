@@ -76,6 +76,7 @@ type rawLink struct {
 	afar   bool // parent is in another namespace
 	vlan   int
 	isVLAN bool
+	vxlan  *rawVXLAN
 	bond   *rawBond
 	port   *netstate.BondPort
 }
@@ -197,6 +198,9 @@ func (r *rawLink) info(v []byte) {
 				r.vlan, r.isVLAN = int(u16(v)), true
 			}
 		})
+	case "vxlan":
+		v := decodeVXLAN(data)
+		r.vxlan = &v
 	}
 	if slaveKind == "bond" {
 		r.slave(slaveData)

@@ -96,6 +96,11 @@ func assemble(raw []rawLink) []netstate.Link {
 		if r.isVLAN {
 			l.VLAN = &netstate.VLAN{ID: r.vlan}
 		}
+		if r.vxlan != nil {
+			v := r.vxlan.vxlan
+			v.Lower = name(r.vxlan.lower)
+			l.VXLAN = &v
+		}
 		switch {
 		case r.parent == 0:
 		case r.afar:

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/cloud"
+)
+
+// cloudsFlag is a file of cloud providers' rules over the built-in ones.
+type cloudsFlag struct {
+	file string
+	show bool
+}
+
+func (f *cloudsFlag) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.file, "clouds", "", "file with rules of cloud providers, laid over the built-in ones")
+	c.Flags().BoolVar(&f.show, "show-clouds", false, "print the built-in rules of cloud providers, each with where and when it was read, and stop")
+}
+
+// args refuses what --show-clouds would ignore.
+func (f *cloudsFlag) args(args []string) error {
+	if len(args) > 0 || f.file != "" {
+		return usage("predict: --show-clouds prints the built-in rules alone", "leave the file away")
+	}
+	return nil
+}
+
+// table is the built-in table, with the file's rules over it.
+func (f *cloudsFlag) table() (cloud.Table, error) {
+	if f.file == "" {
+		return cloud.Table{}, nil
+	}
+	text, err := os.ReadFile(f.file)
+	if err != nil {
+		return cloud.Table{}, badFile("read cloud rules", err)
+	}
+	t, err := cloud.Table{}.Extend(f.file, text)
+	if err != nil {
+		return cloud.Table{}, usage(err.Error(), "`linerate predict --show-clouds` prints the form; every rule names a source with title, url and the day it was read")
+	}
+	return t, nil
+}
+
+func (a *App) printClouds() error {
+	if _, err := a.Stdout.Write(cloud.BuiltinText()); err != nil {
+		return fmt.Errorf("print cloud rules: %w", err)
+	}
+	return nil
+}

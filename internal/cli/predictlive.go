@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+)
+
+// liveFlag asks to look at the fabric's hosts before predicting.
+type liveFlag struct{ on bool }
+
+func (l *liveFlag) add(c *cobra.Command) {
+	c.Flags().BoolVar(&l.on, "live", false, "observe the hosts that the file says how to reach, and go by what they are; nothing is sent but echoes where a round trip is not in the file")
+}
+
+// observed is the file with its hosts as they are, by the contract's rule of
+// whose word counts. Hosts without reach stay as declared.
+func (a *App) observed(ctx context.Context, f fabric.Fabric) (*foresight, error) {
+	s := &foresight{name: f.File, measure: f.Measure, state: predict.Fabric{Hosts: make(map[string]netstate.Host)}}
+	reached := make(map[string]*fleet.Host)
+	defer func() {
+		for _, h := range reached {
+			h.Close()
+		}
+	}()
+	p := newProgress(a)
+	var hosts []netstate.Host
+	for _, h := range f.Hosts {
+		declared, err := f.State(h.Name)
+		if err != nil {
+			return nil, err
+		}
+		s.state.Hosts[h.Name] = declared
+		if h.Reach == "" {
+			continue
+		}
+		p.stage("observe %s", h.Name)
+		host, err := a.dial(ctx, target{h.Name, h.Reach})
+		if err != nil {
+			return nil, err
+		}
+		reached[h.Name] = host
+		reply, err := host.Observe(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("observe %s: %w", h.Name, err)
+		}
+		merged, differences := fabric.Merge(declared, h, reply.Host)
+		s.state.Hosts[h.Name], s.differences = merged, append(s.differences, differences...)
+		hosts = append(hosts, merged)
+	}
+	if len(reached) == 0 {
+		return nil, usage(f.File+": --live: no host has reach:", "write reach: ssh://root@HOST at each host, or leave --live out")
+	}
+	if s.state.Paths = f.EffectivePaths(); len(s.state.Paths) == 0 {
+		for _, h := range f.Hosts {
+			if reached[h.Name] == nil {
+				hosts = append(hosts, s.state.Hosts[h.Name])
+			}
+		}
+		s.state.Paths = fabric.PathsBetween(hosts)
+	}
+	if len(s.state.Paths) == 0 {
+		return nil, usage(f.File+": no path to predict", "name one in paths:, or give two hosts addresses in one subnet")
+	}
+	return s, a.missingTrips(ctx, p, s, reached)
+}
+
+// missingTrips measures the round trips that the file leaves out, between
+// hosts that were reached.
+func (a *App) missingTrips(ctx context.Context, p *progress, s *foresight, reached map[string]*fleet.Host) error {
+	var hosts []netstate.Host
+	for name := range reached {
+		hosts = append(hosts, s.state.Hosts[name])
+	}
+	for i, path := range s.state.Paths {
+		if path.RTT > 0 || reached[path.From] == nil || reached[path.To] == nil {
+			continue
+		}
+		one := []fabric.Path{path}
+		if err := a.roundTrips(ctx, p, hosts, one, reached); err != nil {
+			return err
+		}
+		s.state.Paths[i].RTT = one[0].RTT
+	}
+	return nil
+}

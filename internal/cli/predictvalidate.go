@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/published"
+)
+
+// validateFlags ask for the model to be judged by published tables.
+type validateFlags struct{ on, format bool }
+
+func (v *validateFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&v.on, "validate", false, "judge the model by published results: the program's own, or those of FILE")
+	c.Flags().BoolVar(&v.format, "format", false, "with --validate: print the program's own tables, as an example of the format")
+}
+
+// args refuses what does not go with --validate.
+func (v validateFlags) args(cmd *cobra.Command, args []string) error {
+	if !v.on {
+		return usage("--format: goes with --validate", "`linerate predict --validate --format` prints the program's tables")
+	}
+	if len(args) > 1 {
+		return usage("predict --validate: want no argument, or one FILE of tables", "`linerate predict --validate --format` shows one")
+	}
+	for _, name := range flagNames(cmd) {
+		if name != "validate" && name != "format" && cmd.Flags().Changed(name) && cmd.InheritedFlags().Lookup(name) == nil {
+			return usage("--"+name+": does not go with --validate", "a table's rows say what was run: `linerate predict --validate --format` shows how")
+		}
+	}
+	return nil
+}
+
+// validate judges the model and prints every row and what they come to.
+func (a *App) validate(args []string, v validateFlags) error {
+	if v.format {
+		_, err := a.Stdout.Write(published.Source())
+		return err
+	}
+	tables, err := tablesOf(args)
+	if err != nil {
+		return err
+	}
+	rows, err := published.Judge(tables)
+	if err != nil {
+		return fileProblem(args, err)
+	}
+	profiles := published.JudgeProfiles(tables)
+	sums := published.Summaries(rows)
+	if a.json {
+		return a.printJSON(map[string]any{"rows": rows, "profiles": profiles, "summary": sums})
+	}
+	for i, t := range tables {
+		if i > 0 {
+			fmt.Fprintln(a.Stdout)
+		}
+		a.printJudged(t, ofTable(rows, t.Name))
+		a.printProfiles(t, profiles)
+	}
+	fmt.Fprintln(a.Stdout)
+	for _, s := range sums {
+		fmt.Fprint(a.Stdout, wrapped("", s.String(), a.width()))
+	}
+	for _, line := range published.ProfileSummaries(profiles) {
+		fmt.Fprint(a.Stdout, wrapped("", line, a.width()))
+	}
+	return nil
+}
+
+func tablesOf(args []string) ([]published.Table, error) {
+	if len(args) == 0 {
+		return published.Builtin()
+	}
+	text, err := os.ReadFile(args[0])
+	if err != nil {
+		return nil, badFile("read tables", err)
+	}
+	return published.Read(args[0], text)
+}
+
+// fileProblem is what is wrong with a table's fabric or changes, as bad input.
+func fileProblem(args []string, err error) error {
+	name := "published/data.yaml"
+	if len(args) > 0 {
+		name = args[0]
+	}
+	return usage(name+": "+oneLine(err.Error()), "")
+}
+
+func ofTable(all []published.Judged, name string) []published.Judged {
+	var own []published.Judged
+	for _, j := range all {
+		if j.Table == name {
+			own = append(own, j)
+		}
+	}
+	return own
+}
+
+// labelWidth is how wide a row's label may be; a longer one has its own line.
+const labelWidth = 20
+
+func (a *App) printJudged(t published.Table, rows []published.Judged) {
+	fmt.Fprint(a.Stdout, wrapped("", t.Name+": "+t.Title, a.width()))
+	u := scaleOfRows(rows)
+	if len(rows) > 0 {
+		fmt.Fprintf(a.Stdout, "  %-*s %3s  %9s  %9s  %7s  %s\n", labelWidth, "ROW, IN "+u.name, "N", "PUBLISHED", "PREDICTED", "ERROR", "LIMIT")
+	}
+	for _, j := range rows {
+		label := labelOf(j, rows)
+		if len([]rune(label)) > labelWidth {
+			fmt.Fprint(a.Stdout, wrapped("  ", label, a.width()))
+			label = ""
+		}
+		lead := fmt.Sprintf("  %-*s %3d  %9s  %9s  %+6.1f%%  ", labelWidth, label, j.Streams, publishedText(j, u), predictedText(j, u), 100*j.Error)
+		fmt.Fprint(a.Stdout, wrapped(lead, verdictText(j), a.width()))
+		if j.Learned != "" {
+			fmt.Fprint(a.Stdout, wrapped("    ", j.Learned, a.width()))
+		}
+	}
+}
+
+// printProfiles prints a cloud's worked examples.
+func (a *App) printProfiles(t published.Table, all []published.JudgedProfile) {
+	for _, p := range all {
+		if p.Table != t.Name {
+			continue
+		}
+		verdict := "exact"
+		if !p.Exact {
+			verdict = fmt.Sprintf("OFF: predicted %v, each %v; %s", p.PredictedNetwork, p.PredictedInterface, p.Why)
+		}
+		fmt.Fprint(a.Stdout, wrapped("  ", fmt.Sprintf("%s, %d vCPUs, %s: network %v, each interface %v: %s",
+			p.Provider, p.VCPUs, counted(p.Interfaces, "interface"), p.Network, p.PerInterface, verdict), a.width()))
+	}
+}
+
+// labelOf is what tells a row from the others of its table.
+func labelOf(j published.Judged, rows []published.Judged) string {
+	label, pair, direction := j.Step, false, false
+	for _, o := range rows {
+		if o.Step == j.Step {
+			pair = pair || o.From != j.From || o.To != j.To
+			direction = direction || o.Direction != j.Direction
+		}
+	}
+	if pair {
+		label += " " + j.From + "-" + j.To
+	}
+	if direction && j.Direction != flow.Forward {
+		label += ", " + string(j.Direction)
+	}
+	return strings.TrimSpace(label)
+}
+
+// scaleOfRows is the unit that a table's published rates are one or more of.
+func scaleOfRows(rows []published.Judged) scale {
+	for _, j := range rows {
+		if j.Published >= 1e9 {
+			return scale{1e9, "Gbit/s"}
+		}
+	}
+	return scale{1e6, "Mbit/s"}
+}
+
+func publishedText(j published.Judged, u scale) string {
+	if j.Kind == published.KindRatio {
+		return "x " + strconv.FormatFloat(j.Ratio, 'g', 3, 64)
+	}
+	return u.text(j.Published)
+}
+
+func predictedText(j published.Judged, u scale) string {
+	switch {
+	case j.Verdict == published.Unknown:
+		return "unknown"
+	case j.Kind == published.KindRatio:
+		return "x " + strconv.FormatFloat(j.PredictedRatio, 'g', 3, 64)
+	case j.Kind == published.KindRange && j.Low > 0 && j.High > 0:
+		return u.text(j.Low) + "-" + u.text(j.High)
+	}
+	return u.text(j.Predicted)
+}
+
+// verdictText is the limit, and what is wrong with the row where something is.
+func verdictText(j published.Judged) string {
+	switch j.Verdict {
+	case published.Unknown:
+		return "unknown: " + j.Why
+	case published.Impossible:
+		return "impossible"
+	case published.OtherLimit:
+		return fmt.Sprintf("%s, published as %s", j.Bound, j.Limit)
+	case published.Within:
+		return string(j.Bound)
+	}
+	return string(j.Bound) + ", " + string(j.Verdict)
+}

@@ -1,0 +1,156 @@
+package predict
+
+import (
+	"slices"
+	"time"
+
+	"github.com/linerate/linerate/cloud"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// burstTime is how long an instance that rested reaches its burst bandwidth at
+// least: "typically from 5 to 60 minutes, depending on the instance size"
+// (Amazon EC2 instance network bandwidth).
+const burstTime = 5 * time.Minute
+
+// cloudEnd is one end of a way that is a cloud's instance.
+type cloudEnd struct {
+	host netstate.Host
+	caps cloud.Caps
+	err  error
+	// totals are the host's in the way's sense.
+	totals []cloud.Cap
+	// at are the side's attachments, end tells a leg's.
+	at  []attachment
+	end legEnd
+}
+
+// cloudEnds are the ends of the way that are declared as instances.
+func (w *way) cloudEnds() []cloudEnd {
+	var all []cloudEnd
+	for _, e := range []struct {
+		host, peer netstate.Host
+		at         []attachment
+		end        legEnd
+		transmit   bool
+	}{{w.sender, w.receiver, w.out.at, legOut, true}, {w.receiver, w.sender, w.in.at, legIn, false}} {
+		if e.host.Cloud == nil {
+			continue
+		}
+		one := cloudEnd{host: e.host, at: e.at, end: e.end}
+		one.caps, one.err = w.fabric.Clouds.Caps(cloud.Query{
+			Cloud: *e.host.Cloud, Peer: e.peer.Cloud, Interfaces: vNICs(e.host), UDP: w.traffic.protocol() == "udp",
+		})
+		one.totals = []cloud.Cap{one.caps.Ingress, one.caps.OutsideIngress}
+		if e.transmit {
+			one.totals = []cloud.Cap{one.caps.Egress, one.caps.OutsideEgress}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// onPath are kinds of links that carry a host's traffic out; the others
+// (bridges, tunnels, lo) ride on them or stay inside.
+var onPath = []string{"", "bond", "veth", "macvlan", "ipvlan"}
+
+// vNICs counts the interfaces that a provider deals bandwidth out to: those
+// that are up and hold addresses, or carry a VLAN or bridge that does. A
+// bond's usable ports count, not the bond.
+func vNICs(h netstate.Host) int {
+	var seen []string
+	n := 0
+	for _, l := range h.Links {
+		if !l.Up || len(l.Addresses) == 0 {
+			continue
+		}
+		s, ok := below(h, l)
+		if !ok || !slices.Contains(onPath, s.base.Kind) || slices.Contains(seen, s.base.Name) {
+			continue
+		}
+		seen = append(seen, s.base.Name)
+		n += nicsOf(h, s.base)
+	}
+	return n
+}
+
+// nicsOf is how many of the provider's interfaces make up a link.
+func nicsOf(h netstate.Host, l netstate.Link) int {
+	if l.Bond == nil {
+		return 1
+	}
+	return len(h.UsablePorts(l.Name))
+}
+
+// cloudTotals are what the providers let the hosts and their interfaces carry.
+// They count frames from the Ethernet header on, as a shaper in the host's
+// path does; no provider says which bytes count.
+func (w *way) cloudTotals() []sharedLimit {
+	var all []sharedLimit
+	for _, e := range w.cloudEnds() {
+		for _, c := range e.totals {
+			if c.Rate > 0 {
+				all = append(all, sharedLimit{cause: record.Shaper, where: e.host.Name, what: c.Why, total: w.capped(c)})
+			}
+		}
+		all = append(all, w.interfaceCaps(e)...)
+	}
+	return all
+}
+
+// interfaceCaps are one member for each interface that the way uses.
+func (w *way) interfaceCaps(e cloudEnd) []sharedLimit {
+	if e.caps.Interface.Rate == 0 {
+		return nil
+	}
+	var all []sharedLimit
+	for i, a := range e.at {
+		s := sharedLimit{cause: record.Shaper, group: "interfaces of " + e.host.Name, where: e.host.Name + ": " + a.base.Name,
+			what: e.caps.Interface.Why, total: w.capped(e.caps.Interface).times(float64(max(nicsOf(e.host, a.base), 1)))}
+		for n, l := range w.legs {
+			if at, _ := e.end(l); at == i {
+				s.legs = append(s.legs, n)
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// capped is a provider's cap as an estimate. A short test of an instance that
+// rested reads its burst. Counted without the Ethernet header, as some
+// providers may, a little more fits.
+func (w *way) capped(c cloud.Cap) estimate {
+	e := estimate{rate: c.Rate, low: c.Low, high: max(c.High, c.Rate), open: c.Open}
+	if t := w.traffic.Window; c.Burst > e.rate && t > 0 && t <= burstTime {
+		e.rate, e.low = c.Burst, max(c.Low, c.Rate)
+	}
+	s := w.segment(w.legs[0])
+	e.high *= unit.BitRate(float64(s.frame(netstate.FramingL2, 0)) / float64(s.mtu))
+	if e.open != "" {
+		e.open += "; "
+	}
+	e.open += "whether the provider counts the Ethernet header is not documented"
+	return e
+}
+
+// cloudFlows are the providers' caps on one flow, and a word for a host whose
+// caps nobody knows.
+func (w *way) cloudFlows() []streamLimit {
+	var all []streamLimit
+	for _, e := range w.cloudEnds() {
+		if e.err != nil {
+			all = append(all, streamLimit{cause: record.Unknown, where: e.host.Name + ": " + e.host.Cloud.Provider,
+				why: "the cloud's caps: " + e.err.Error() + "; write cloud.bandwidth, or the type in a file of your own (--clouds)"})
+		}
+		if e.caps.Flow.Rate == 0 || slices.ContainsFunc(all, func(s streamLimit) bool { return s.why == e.caps.Flow.Why }) {
+			continue
+		}
+		flows := float64(w.flows()) / float64(w.traffic.Streams)
+		all = append(all, streamLimit{cause: record.Shaper, where: w.between(), why: e.caps.Flow.Why,
+			each: w.capped(e.caps.Flow).times(w.shaperShare() * flows)})
+	}
+	return all
+}

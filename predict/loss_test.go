@@ -1,0 +1,173 @@
+package predict
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+	"pgregory.net/rapid"
+)
+
+// TestResponse: the formulas at their own worked figures.
+func TestResponse(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		what            string
+		got, want, near float64
+	}{
+		// Mathis: K = sqrt(3/2) and 0.87 with delayed acknowledgements.
+		{"mathis", mathis(1e-4, 1), 122.47, 1e-3}, {"mathis, delayed", mathis(1e-4, 2), 86.6, 1e-3},
+		// RFC 9438, table 1 (window of CUBIC with 0.1 s): 12, 59, 333, 1874, and
+		// AIMD where that is larger; random losses leave up to 14 % more.
+		{"cubic 1e-2", cubic(1e-2, 100*ms), 12, 0.15}, {"cubic 1e-3", cubic(1e-3, 100*ms), 41, 0.15},
+		{"cubic 1e-5", cubic(1e-5, 100*ms), 1054 * 1.14, 0.01}, {"cubic 1e-6", cubic(1e-6, 100*ms), 5926 * 1.14, 0.01},
+		// The simulation: 41.1, 406, 429 and 719 segments.
+		{"cubic 1 ms", cubic(1e-3, ms), 39.4, 0.02}, {"cubic 5 ms", cubic(1e-5, 5*ms), 402, 0.02},
+		{"cubic 20 ms", cubic(1e-5, 20*ms), 429, 0.03}, {"cubic 50 ms", cubic(1e-5, 50*ms), 719, 0.03},
+		// PFTK: half a second of timeout counts for much at 5 %.
+		{"pftk", pftk(0.01, 2, 1e9, 100*ms, 500*ms), 77.5, 0.01}, {"pftk, window", pftk(1e-6, 2, 20, 100*ms, 500*ms), 200, 1e-9},
+		{"bbr", bbr(0.25), 4, 0},
+	} {
+		if math.Abs(c.got-c.want) > c.near*c.want {
+			t.Errorf("%s: %.4g; want %.4g", c.what, c.got, c.want)
+		}
+	}
+	if !math.IsInf(bbr(0.1), 1) {
+		t.Error("bbr yields to 10 % of loss")
+	}
+}
+
+func lossy(rtt time.Duration, loss float64) Fabric {
+	f := between(plain("a", 10e9, 1500, "10.0.0.1/24"), plain("b", 10e9, 1500, "10.0.0.2/24"), rtt, "")
+	f.Paths[0].Loss = loss
+	return f
+}
+
+func TestLoss(t *testing.T) {
+	const rtt = 10 * time.Millisecond
+	f := lossy(rtt, 1e-3)
+	netem := lossy(rtt, 0)
+	h := netem.Hosts["a"].Clone()
+	h.Links[0].Qdiscs = []netstate.Qdisc{{Kind: "netem", Parent: "root", Loss: 1e-3}}
+	netem.Hosts["a"] = h
+	line := 10e9 * 1448 / 1538.0
+	for _, c := range []struct {
+		name  string
+		f     Fabric
+		t     Traffic
+		want  float64
+		limit record.Cause
+	}{
+		// 10.3 ms with what the hosts add.
+		{"cubic", f, Traffic{Streams: 1}, 39.4 * 1448 * 8 / 0.0103, record.Congestion},
+		{"reno", f, Traffic{Streams: 1, Congestion: "reno"}, 1.07 * 38.7 * 1448 * 8 / 0.0103, record.Congestion},
+		{"eight", f, Traffic{Streams: 8}, 8 * 39.4 * 1448 * 8 / 0.0103, record.Congestion},
+		{"bbr", f, Traffic{Streams: 2, Congestion: "bbr"}, 2 * 3 << 20 * 8 / 0.0103, record.ReceiveWindow},
+		{"the sender's sysctl", lossy(rtt, 1e-3).set("a", "net.ipv4.tcp_congestion_control", "bbr"), Traffic{Streams: 2}, 2 * 3 << 20 * 8 / 0.0103, record.ReceiveWindow},
+		{"udp", f, Traffic{Streams: 1, Protocol: "udp"}, 10e9 * 1472 / 1538 * 0.999, record.LineRate},
+		{"netem drops large pieces", netem, Traffic{Streams: 1}, 400e6, record.Congestion},
+		{"none", lossy(rtt, 0), Traffic{Streams: 16}, line, record.LineRate},
+		{"round trip unknown", lossy(0, 1e-3), Traffic{Streams: 1}, line * 0.999, record.LineRate},
+		{"the window is nearer", f, Traffic{Streams: 1, SocketBuffer: 16 << 10}, 16 << 10 * 8 / 0.0103, record.ReceiveWindow},
+	} {
+		p := mustPredict(t, c.f, c.t)
+		tolerance := 0.03
+		if c.name == "netem drops large pieces" {
+			tolerance = 0.5
+		}
+		if !near(p.Rate, c.want, tolerance) || p.Limit != c.limit {
+			t.Errorf("%s: %v, %s; want %v, %s\n%+v", c.name, p.Rate, p.Limit, unit.BitRate(c.want), c.limit, p.Limits[0])
+		}
+		if p.Limit == record.Congestion && (p.RateLow >= p.Rate || p.RateHigh <= p.Rate || p.RangeWhy == "") {
+			t.Errorf("%s: %v (%v to %v: %s); want a range", c.name, p.Rate, p.RateLow, p.RateHigh, p.RangeWhy)
+		}
+	}
+}
+
+// TestLossMeets: where loss and a window or a link lie close, less than
+// either is left, and a lab's streams had that: Linux 6.1, CUBIC, RTT 10 ms,
+// 0.03 % of single packets: 81.8 Mbit/s on a link of 95.6, and 74.4 with a
+// receive buffer of 256 KiB.
+func TestLossMeets(t *testing.T) {
+	f := lossy(10*time.Millisecond, 3e-4)
+	for name, h := range f.Hosts {
+		h.Links[0].Framing = netstate.FramingL2
+		f.Hosts[name] = h
+	}
+	p := mustPredict(t, f, Traffic{Streams: 1, SocketBuffer: 128 << 10})
+	if !near(p.Rate, 74.4e6, 0.06) {
+		t.Errorf("beside a window: %v; measured 74.4 Mbit/s\n%+v", p.Rate, p.Limits)
+	}
+	for name, h := range f.Hosts {
+		h.Links[0].Speed = 100e6
+		f.Hosts[name] = h
+	}
+	p = mustPredict(t, f, Traffic{Streams: 1})
+	if !near(p.Rate, 81.8e6, 0.05) || p.Limit != record.Congestion {
+		t.Errorf("beside a link: %v, %s; measured 81.8 Mbit/s\n%+v", p.Rate, p.Limit, p.Limits[0])
+	}
+	f.Paths[0].Loss = 1e-3
+	if p = mustPredict(t, f, Traffic{Streams: 4}); !near(p.Rate, 95.5e6, 0.02) || p.Limit != record.LineRate {
+		t.Errorf("four streams: %v, %s; measured 95.5 Mbit/s", p.Rate, p.Limit)
+	}
+}
+
+func TestPacing(t *testing.T) {
+	f := lossy(time.Millisecond, 0)
+	p := mustPredict(t, f, Traffic{Streams: 2, Pace: 1e9})
+	if p.Rate != 2e9 || p.Limit != record.Pacing {
+		t.Errorf("paced: %v, %s", p.Rate, p.Limit)
+	}
+	h := f.Hosts["a"].Clone()
+	h.Links[0].Qdiscs = []netstate.Qdisc{{Kind: "fq", Parent: "root", FlowRate: 100e6}}
+	f.Hosts["a"] = h
+	p = mustPredict(t, f, Traffic{Streams: 3})
+	if !near(p.Rate, 3*100e6*1448/1514, 1e-6) || p.Limit != record.Pacing || p.RateLow != 0 {
+		t.Errorf("fq: %v, %s", p.Rate, p.Limit)
+	}
+	if p = mustPredict(t, f, Traffic{Streams: 3, Direction: flow.Reverse}); p.Limit == record.Pacing {
+		t.Errorf("fq of the receiver: %v, %s", p.Rate, p.Limit)
+	}
+}
+
+// TestLossOrder: more loss, or a longer way, never gives more, and one more
+// stream never less.
+func TestLossOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := drawFabric(t)
+		if noPortChoice(f) {
+			t.Skip("ports cannot be chosen")
+		}
+		tr := Traffic{From: "a", To: "b", Direction: flow.Forward, Streams: rapid.IntRange(1, 8).Draw(t, "streams"),
+			Congestion: rapid.SampledFrom([]string{"", "reno", "bbr", "other"}).Draw(t, "congestion")}
+		loss := math.Pow(10, -rapid.Float64Range(1, 6).Draw(t, "loss"))
+		rtt := time.Duration(math.Pow(10, rapid.Float64Range(5, 8).Draw(t, "rtt")))
+		rate := func(loss float64, rtt time.Duration, streams int) unit.BitRate {
+			g := f
+			g.Paths = append(g.Paths[:0:0], f.Paths...)
+			g.Paths[0].Loss, g.Paths[0].RTT = loss, rtt
+			tr.Streams = streams
+			p, err := Predict(g, tr)
+			if err != nil {
+				t.Skip("nothing bounds it")
+			}
+			return p.Rate
+		}
+		const slack = 1 - 1e-6
+		base := rate(loss, rtt, tr.Streams)
+		more := rapid.Float64Range(1, 4).Draw(t, "more")
+		for what, other := range map[string][2]unit.BitRate{
+			"loss":    {base, rate(min(loss*more, 0.5), rtt, tr.Streams)},
+			"rtt":     {base, rate(loss, time.Duration(float64(rtt)*more), tr.Streams)},
+			"streams": {rate(loss, rtt, tr.Streams+1), base},
+		} {
+			if other[0] < other[1]*slack {
+				t.Fatalf("%s: loss %g, %v, %d streams: %.9g; more of it: %.9g bit/s", what, loss, rtt, tr.Streams, float64(other[0]), float64(other[1]))
+			}
+		}
+	})
+}

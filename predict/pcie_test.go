@@ -1,0 +1,195 @@
+package predict
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+	"pgregory.net/rapid"
+)
+
+// TestPublishedSlots: what others measured through a slot that was the limit.
+func TestPublishedSlots(t *testing.T) {
+	const jumbo, payload = 9014, 9014.0 / 8948
+	for _, c := range []struct {
+		name         string
+		card         netstate.Card
+		transmit     bool
+		want, within float64
+	}{
+		{"X520, two ports, 5 GT/s x4: never exceeds 13.90", netstate.Card{Generation: 2, Lanes: 4, MaxPayload: 256}, false, 13.90e9, .02},
+		{"as many lanes of generation 1", netstate.Card{Generation: 1, Lanes: 8, MaxPayload: 256}, false, 13.90e9, .02},
+		{"X540, two ports, MTU 9000: 13.9 of payload", netstate.Card{Generation: 2, Lanes: 4, MaxPayload: 256}, false, 13.9e9 * payload, .03},
+		{"10 Gb/s cards in a single-board computer's x1: about 3.2 of payload", netstate.Card{Generation: 2, Lanes: 1, MaxPayload: 128}, true, 3.2e9 * payload, .03},
+		{"NVIDIA's rule, raw - 1 Gb/s, is an upper bound", netstate.Card{Generation: 3, Lanes: 8, MaxPayload: 512}, true, 62e9, .15},
+	} {
+		rate, low, high := CardRate(c.card, jumbo, c.transmit)
+		if math.Abs(float64(rate)/c.want-1) > c.within || low >= rate || high <= rate {
+			t.Errorf("%s: %v (%v to %v); want %v", c.name, rate, low, high, unit.BitRate(c.want))
+		}
+	}
+}
+
+// TestSlotArithmetic counts one frame by hand: 9014 bytes in 36 writes of 256
+// with 24 each, a descriptor written back (16 + 24), an eighth of a request
+// (24), an interrupt in 32 frames (28).
+func TestSlotArithmetic(t *testing.T) {
+	s, ok := slotAt(netstate.Card{Generation: 2, Lanes: 4, MaxPayload: 256}, middle)
+	const want = 9014 + 36*24 + 16 + 24 + 24.0/8 + 28.0/32
+	if got := s.perFrame(slotTraffic{frame: 9014}); !ok || math.Abs(got-want) > 1e-9 || s.rate != 16e9*.95 {
+		t.Errorf("a frame takes %v of %v; want %v of 15.2 Gbit/s", got, s.rate, want)
+	}
+	// From memory: 36 completions with 20, 40 descriptors in three more for 40
+	// frames, a doorbell.
+	const sent = 9014 + 36*20 + (640+3*20)/40.0 + 28
+	if got := s.perFrame(slotTraffic{frame: 9014, transmit: true}); math.Abs(got-sent) > 1e-9 {
+		t.Errorf("a frame that leaves takes %v; want %v", got, sent)
+	}
+	// Both ways: the reads of the other way are requests in this one.
+	both := s.perFrame(slotTraffic{frame: 9014, duplex: true})
+	if extra := both - want; math.Abs(extra-(18*24+2*24/40.0+(128+24)/8.0+28.0/32)) > 1e-9 {
+		t.Errorf("the other way adds %v", extra)
+	}
+}
+
+func TestUnknownSlot(t *testing.T) {
+	for _, c := range []netstate.Card{{}, {Lanes: 16}, {Generation: 3}, {Generation: 8, Lanes: 4}, {Generation: -1, Lanes: 4}} {
+		if rate, low, high := CardRate(c, 1514, true); rate != 0 || low != 0 || high != 0 {
+			t.Errorf("%+v: %v", c, rate)
+		}
+	}
+}
+
+// TestSlotHolds: smaller frames, smaller packets and fewer lanes never move
+// more, and traffic the other way never helps.
+func TestSlotHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := netstate.Card{
+			Generation: rapid.IntRange(1, 7).Draw(t, "generation"), Lanes: rapid.IntRange(1, 32).Draw(t, "lanes"),
+			MaxPayload: rapid.SampledFrom([]int{0, 128, 256, 512, 1024, 4096}).Draw(t, "max payload"),
+		}
+		at := rapid.SampledFrom([]level{middle, lowest, highest}).Draw(t, "level")
+		s, ok := slotAt(c, at)
+		if !ok {
+			t.Fatalf("%+v has no slot", c)
+		}
+		x := slotTraffic{
+			frame: rapid.IntRange(60, 16000).Draw(t, "frame"), transmit: rapid.Bool().Draw(t, "transmit"),
+			tcp: rapid.Bool().Draw(t, "tcp"),
+		}
+		rate := s.rateOf(x)
+		if bad(rate) || rate <= 0 || rate >= s.rate {
+			t.Fatalf("%v of %v", rate, s.rate)
+		}
+		y := x
+		y.duplex = true
+		if s.rateOf(y) > rate {
+			t.Fatalf("%v with the other way, %v without", s.rateOf(y), rate)
+		}
+		larger := s
+		larger.maxPayload *= 2
+		if larger.rateOf(x) < rate {
+			t.Fatalf("larger packets: %v, %v", larger.rateOf(x), rate)
+		}
+		y = x
+		y.frame += larger.maxPayload * readRequest // a multiple of both: no packet less full
+		if y.frame < 1<<22 && !x.tcp && s.rateOf(y) < rate {
+			t.Fatalf("larger frames: %v, %v", s.rateOf(y), rate)
+		}
+		mid, low, high := CardRate(c, x.frame, x.transmit)
+		if low > mid || mid > high {
+			t.Fatalf("%v not within %v to %v", mid, low, high)
+		}
+	})
+}
+
+// TestSmallFrames: descriptors and headers weigh more on smaller frames, and
+// both ways at once load each other.
+func TestSmallFrames(t *testing.T) {
+	card := netstate.Card{Name: "c0", Generation: 2, Lanes: 4, MaxPayload: 256, MaxLanes: 8}
+	rate := func(mtu int, d flow.Direction) Prediction {
+		f := between(plain("a", 40e9, mtu, "10.0.0.1/24"), plain("b", 40e9, mtu, "10.0.0.2/24"), 0, "")
+		for name, h := range f.Hosts {
+			h.Cards = []netstate.Card{card}
+			h.Links[0].Card = "c0"
+			f.Hosts[name] = h
+		}
+		p := mustPredict(t, f, Traffic{Streams: 4, Direction: d})
+		if p.Limit != record.CardSlot || p.RateLow >= p.Rate || p.RateHigh <= p.Rate || !strings.Contains(p.RangeWhy, "link layer") {
+			t.Errorf("MTU %d %s: %v (%v to %v: %s), %s", mtu, d, p.Rate, p.RateLow, p.RateHigh, p.RangeWhy, p.Limit)
+		}
+		if !strings.Contains(p.Limits[0].Why, "could run x8 in a better slot") {
+			t.Errorf("no remedy in %q", p.Limits[0].Why)
+		}
+		return p
+	}
+	jumbo, usual, small := rate(9000, flow.Forward), rate(1500, flow.Forward), rate(576, flow.Forward)
+	if !(jumbo.Rate > usual.Rate*1.05 && usual.Rate > small.Rate*1.1) {
+		t.Errorf("MTU 9000 %v, 1500 %v, 576 %v", jumbo.Rate, usual.Rate, small.Rate)
+	}
+	if both := rate(9000, flow.Both); !near(both.Rate, 2*.956*float64(jumbo.Rate), .01) {
+		t.Errorf("both ways: %v, one %v", both.Rate, jumbo.Rate)
+	}
+}
+
+// TestStripedSlots: what is striped goes no faster than the card that has two
+// of its three ports.
+func TestStripedSlots(t *testing.T) {
+	b := bonded{ports: 3, speed: 10e9, mode: netstate.BalanceRR, mtu: 9000, kernel: "3.10", card: "c0"}
+	a, z := b, b
+	a.name, a.addrs = "a", []string{"10.0.0.1/24"}
+	z.name, z.addrs = "b", []string{"10.0.0.2/24"}
+	f := between(a.host(), z.host(), 0, "")
+	for name, h := range f.Hosts {
+		h.Cards = []netstate.Card{{Name: "c0", Generation: 2, Lanes: 4, MaxPayload: 256}, {Name: "c1", Generation: 2, Lanes: 4, MaxPayload: 256}}
+		for i := range h.Links {
+			if h.Links[i].Name == name+"2" {
+				h.Links[i].Card = "c1"
+			}
+		}
+		f.Hosts[name] = h
+	}
+	p := mustPredict(t, f, Traffic{Streams: 1})
+	if p.Rate > 1.5*13.9e9 || p.RateHigh > 1.5*14.3e9 || p.Rate > p.Limits[0].Rate*(1+1e-9) {
+		t.Errorf("striped over two cards: %v of %+v", p.Rate, p.Limits[0])
+	}
+}
+
+func TestCardVerdict(t *testing.T) {
+	const line = 10e9 * 8948.0 / 9038
+	article := []CardRow{
+		{Ports: []int{2}, Rate: 13.9e9, Line: line}, {Ports: []int{1, 1}, Rate: 20e9, Line: line},
+		{Ports: []int{1, 1, 1}, Rate: 30e9, Line: line}, {Ports: []int{2, 2}, Rate: 28e9, Line: line},
+	}
+	ports := []CardRow{{Ports: []int{1}, Rate: 7e9, Line: line}, {Ports: []int{2}, Rate: 14e9, Line: line}, {Ports: []int{1, 1}, Rate: 14.1e9, Line: line}}
+	lines := []CardRow{{Ports: []int{1}, Rate: 9.9e9, Line: line}, {Ports: []int{2}, Rate: 19.6e9, Line: line}}
+	for _, c := range []struct {
+		name  string
+		rows  []CardRow
+		cause string
+		limit float64
+	}{
+		{"the article", article, CardSlotShared, 13.95e9},
+		{"the article without its author's estimate", article[:3], CardSlotShared, 13.9e9},
+		{"one row", article[:1], CardUndecided, 0},
+		{"ports that are slow alone", ports, CardPortLimit, 7e9},
+		{"ports at their lines", lines, CardNoLimit, 0},
+		{"nothing", nil, CardUndecided, 0},
+		{"rows without numbers", []CardRow{{}, {Ports: []int{-1}, Rate: 1, Line: 1}}, CardUndecided, 0},
+		{"noise", []CardRow{{Ports: []int{1}, Rate: 3e9, Line: line}, {Ports: []int{1}, Rate: 9e9, Line: line}, {Ports: []int{2}, Rate: 4e9, Line: line}}, CardUndecided, 0},
+	} {
+		v := CardVerdict(c.rows)
+		if v.Cause != c.cause || v.Why == "" || (v.Next == "") != (v.Cause != CardUndecided) {
+			t.Errorf("%s: %s (%s; %s); want %s\n%v", c.name, v.Cause, v.Why, v.Next, c.cause, v.Hypotheses)
+		}
+		for _, h := range v.Hypotheses {
+			if h.Cause == c.cause && c.limit > 0 && !near(h.Limit, c.limit, .01) {
+				t.Errorf("%s: a limit of %v; want %v", c.name, h.Limit, unit.BitRate(c.limit))
+			}
+		}
+	}
+}
