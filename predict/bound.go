@@ -89,6 +89,8 @@ type bounds struct {
 	// flows is how many transport flows make one stream: an MPTCP connection's
 	// share its windows and its core.
 	flows float64
+	// lost is what loss alone leaves one stream; zero without loss.
+	lost estimate
 	// counted is the payload's share of what a shaper counts.
 	counted float64
 }
@@ -99,7 +101,11 @@ func (w *way) bounds() bounds {
 	b.streams = append(b.streams, w.coreLimits()...)
 	b.streams = append(b.streams, w.pacingLimits()...)
 	b.streams = append(b.streams, w.singlyLimits()...)
-	b.streams = met(append(b.streams, w.lossLimits()...))
+	b.streams = append(b.streams, w.lossLimits()...)
+	if i := tightestOf(b.streams, record.Congestion); i >= 0 {
+		b.lost = b.streams[i].each
+	}
+	b.streams = met(b.streams)
 	b.streams = append(b.streams, w.cloudFlows()...)
 	b.shared = append(b.shared, w.readings()...)
 	b.shared = append(b.shared, w.allCores()...)

@@ -165,15 +165,13 @@ func (s slotUse) tight() bool { return s.slot.rate < s.ports }
 
 // cardLimit is what one side's cards let through of the plan: where a slot is
 // slower than the ports in use on it the slot counts, else all slots do, and
-// ports on no known card come on top. What is striped over all ports goes no
-// faster than the tightest slot's share allows. False when no slot is known.
+// ports on no known card come on top, so that one of unknown speed among them
+// leaves no limit. What is striped over all ports goes no faster than the
+// tightest slot's share allows. False when no slot is known.
 func (w *way) cardLimit(p plan, transmit bool) (Limit, bool) {
 	u := w.usage(p, transmit)
-	if u.unknownPort() != "" {
-		return Limit{}, false
-	}
 	slots, elsewhere := w.slots(u)
-	if len(slots) == 0 {
+	if len(slots) == 0 || math.IsInf(float64(elsewhere), 1) {
 		return Limit{}, false
 	}
 	l := Limit{Cause: record.CardSlot, Where: u.host + ": ", Rate: elsewhere, Low: elsewhere, High: elsewhere}
@@ -235,6 +233,9 @@ func (w *way) slots(u usage) (slots []slotUse, elsewhere unit.BitRate) {
 	for _, p := range u.ports {
 		a := u.side.at[p.at]
 		payload := p.payload * unit.BitRate(p.probability)
+		if a.caps[p.port].rate == 0 && p.probability > 0 {
+			payload = unit.BitRate(math.Inf(1)) // its speed is unknown
+		}
 		card, ok := cardOf(a.host, a.ports[p.port].Card)
 		slot := w.slotPayload(card, u.transmit)
 		if !ok || slot.rate == 0 {

@@ -58,12 +58,11 @@ func tightestOf(all []streamLimit, causes ...record.Cause) int {
 // swing below the links' rate, +Inf without loss: more of them fill the links
 // better.
 func (w *way) lossy(b bounds, p plan, l level) float64 {
-	i := tightestOf(b.streams, record.Congestion)
-	if i < 0 {
+	if b.lost.rate <= 0 {
 		return math.Inf(1)
 	}
 	flows := float64(w.flows())
-	each := float64(b.streams[i].each.at(l)) / b.flows
+	each := float64(b.lost.at(l)) / b.flows
 	links := p.run(w.network(b.without(), l), math.Inf(1))
 	used := 0.0
 	for _, n := range links.streams {

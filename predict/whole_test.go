@@ -129,8 +129,12 @@ func TestWorsePathNeverHelps(t *testing.T) {
 			f.Paths[0].Loss = math.Min(1, f.Paths[0].Loss*rapid.Float64Range(1, 20).Draw(t, "more")+1e-7)
 		}
 		is, err := Predict(f, tr)
-		if err != nil || is.Rate > was.Rate*(1+1e-6) || is.Ceiling > was.Ceiling*(1+1e-9) {
-			t.Fatalf("%s: %v of %v, then %v of %v (%v)", worse, was.Rate, was.Ceiling, is.Rate, is.Ceiling, err)
+		slack := 1e-6
+		if tr.Direction == flow.Both {
+			slack = 0.02 // of shared cores one way takes what the other gives up, and uses it better
+		}
+		if err != nil || is.Rate > was.Rate*unit.BitRate(1+slack) || is.Ceiling > was.Ceiling*(1+1e-9) {
+			t.Fatalf("%v %v; %v %v; %s: %.9g of %.9g, then %.9g of %.9g (%v)", was.Forward, was.Reverse, is.Forward, is.Reverse, worse, float64(was.Rate), float64(was.Ceiling), float64(is.Rate), float64(is.Ceiling), err)
 		}
 	})
 }

@@ -122,7 +122,7 @@ func (d dice) setup() setup {
 	}
 	d.links(&s)
 	if d.chance(0.75) {
-		s.rtt = time.Duration(d.between(0.5e6, 50e6))
+		s.rtt = time.Duration(d.between(1e6, 50e6))
 	}
 	d.buffers(&s)
 	d.caps(&s)
@@ -158,12 +158,12 @@ func (d dice) buffers(s *setup) {
 	}
 	switch d.IntN(6) {
 	case 0, 1:
-		s.rmem = size(128<<10, 4<<20)
+		s.rmem = size(48<<10, 1.5*(1<<20))
 	case 2:
-		s.wmem = size(128<<10, 4<<20)
+		s.wmem = size(48<<10, 1.5*(1<<20))
 	case 3:
 		if d.chance(0.5) {
-			s.buffer = size(96<<10, 2<<20)
+			s.buffer = size(32<<10, 1<<20)
 		}
 	}
 }
@@ -220,6 +220,7 @@ func (s setup) fits() bool {
 const (
 	leastLosses = 200.0
 	longWindow  = 20 * time.Second
+	lossyWindow = 8 * time.Second
 	window      = 3 * time.Second
 	glance      = 2 * time.Second // enough to see a rate rise
 )
@@ -234,10 +235,10 @@ func (s setup) losses() float64 { return s.lossRate() / 8 / float64(s.mtu) * s.l
 
 // window is how long the setup must be watched.
 func (s setup) window() time.Duration {
-	if s.loss == 0 || s.lossRate() > 1.5*float64(s.sum()) {
+	if s.loss == 0 {
 		return window
 	}
-	return min(longWindow, max(window, time.Duration(2*leastLosses/s.losses()*float64(time.Second))))
+	return min(longWindow, max(lossyWindow, time.Duration(2*leastLosses/s.losses()*float64(time.Second))))
 }
 
 // balances reports a bond that moves flows from link to link by their load.

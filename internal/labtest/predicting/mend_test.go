@@ -73,12 +73,8 @@ func placed(cause record.Cause, s setup, r record.Trial) bool {
 					full++
 				}
 			}
-			usable := len(s.rates)
-			if s.bond && s.mode == netstate.ActiveBackup {
-				usable = 1
-			}
-			allFull = allFull || full >= usable
-			someFull = someFull || full > 0 && full < usable
+			allFull = allFull || full == len(s.rates) || full == 1 && s.standby()
+			someFull = someFull || full > 0 && full < len(s.rates)
 		}
 	}
 	if cause == record.LineRate {
@@ -86,6 +82,9 @@ func placed(cause record.Cause, s setup, r record.Trial) bool {
 	}
 	return someFull
 }
+
+// standby: one link at a time carries anything.
+func (s setup) standby() bool { return s.bond && s.mode == netstate.ActiveBackup }
 
 // striped reports a setup that is held to the predicted range alone: packets
 // of one flow overtake each other, and how much of it TCP takes for loss is
