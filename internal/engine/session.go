@@ -28,6 +28,7 @@ type session struct {
 	beside   beside
 
 	startOnce, stopOnce sync.Once
+	sampling            sync.Mutex
 
 	mu      sync.Mutex
 	stops   []func()
@@ -133,6 +134,9 @@ func (s *session) timed(read func() error, keep func()) (time.Duration, error) {
 
 // sample counts everything once. Streams first: they move fastest.
 func (s *session) sample() error {
+	// One at a time: of two that overlap the later may end first.
+	s.sampling.Lock()
+	defer s.sampling.Unlock()
 	var now agentapi.Sample
 	counted, infos := make([]uint64, len(s.streams)), make([]agentapi.TCPCount, len(s.streams))
 	now.At, _ = s.timed(func() error {
