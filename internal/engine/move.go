@@ -14,7 +14,7 @@ import (
 // few, so that they stay in the processor's cache.
 type source struct {
 	bytes []byte
-	file  memoryFile // the same bytes, for sendfile
+	file  pageFile // the same bytes, for sendfile
 }
 
 // sourceLength is shared by all streams: larger than what a level-1 cache
@@ -38,8 +38,8 @@ func fillPattern(buf []byte) {
 	}
 }
 
-// memoryFile is a file in memory, made when it is first asked for.
-type memoryFile struct {
+// pageFile is a file without a name, made when it is first asked for.
+type pageFile struct {
 	once sync.Once
 	fd   int
 	err  error

@@ -5,6 +5,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 
 	"github.com/linerate/linerate/internal/agentapi"
@@ -80,8 +81,8 @@ func (o *writeOutlet) send(most uint64) (int, error) { return o.from.Write(o.fd,
 func (o *writeOutlet) copied() bool                  { return false }
 func (o *writeOutlet) method() string                { return "write" }
 
-// fileOutlet is sendfile from a file in memory: the kernel sends the file's
-// own pages.
+// fileOutlet is sendfile from a file without a name: the kernel sends the pages
+// of its cache.
 type fileOutlet struct {
 	fd, file int
 	at       int64
@@ -99,7 +100,7 @@ func (c *rawConn) fileOutlet(from *source) (outlet, error) {
 		for range fileTimes {
 			content = append(content, from.bytes...)
 		}
-		f.fd, f.err = sys.MemoryFile("linerate-source", content)
+		f.fd, f.err = sys.PageFile("linerate-source", content, "/var/tmp", os.TempDir())
 	})
 	if f.err != nil {
 		return nil, f.err

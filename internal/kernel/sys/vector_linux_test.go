@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net"
+	"os"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -150,5 +151,26 @@ func TestPacing(t *testing.T) {
 		if got := Pacing(a); got != rate {
 			t.Errorf("paced at %d, reads back %d", rate, got)
 		}
+	}
+}
+
+// A page file is whole, on a disk and in memory, and leaves nothing.
+func TestPageFile(t *testing.T) {
+	content := bytes.Repeat([]byte("linerate"), 1000)
+	dir := t.TempDir()
+	for _, dirs := range [][]string{{dir}, {dir + "/none", "/proc"}, nil} {
+		fd, err := PageFile("source", content, dirs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, len(content)+1)
+		n, err := unix.Pread(fd, got, 0)
+		if err != nil || !bytes.Equal(got[:n], content) {
+			t.Errorf("in %v: %d bytes of %d, %v", dirs, n, len(content), err)
+		}
+		unix.Close(fd)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
 	}
 }
