@@ -279,7 +279,7 @@ func describePaths(paths []Path) *Node {
 		item.set("rtt", timeText(p.RTT))
 		item.set("rate", rateText(p.Rate))
 		if p.Bucket > 0 {
-			item.set("bucket", text(p.Bucket.String()))
+			item.set("bucket", count(int(p.Bucket)))
 		}
 		if p.Loss > 0 && p.Loss < 1 {
 			item.set("loss", text(strconv.FormatFloat(p.Loss, 'f', -1, 64)))

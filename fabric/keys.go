@@ -3,6 +3,8 @@ package fabric
 import (
 	"fmt"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,7 +49,7 @@ var hostKeys = object[Host]{
 		{"reach", "how to get there: ssh://user@host, local:, netns:NAME, nats:NAME; left out: predict and render only", one(reach, func(h *Host) *string { return &h.Reach })},
 		{"network", networkKeys.doc, reader[Host]{schema: networkSchema, read: readNetwork}},
 		{"hardware", "what netplan cannot say of the devices", sub(hardwareKeys, func(h *Host) *Hardware { return &h.Hardware })},
-		{"kernel", "kernel release, as uname -r prints it", one(free, func(h *Host) *string { return &h.Kernel })},
+		{"kernel", "kernel release, as uname -r prints it", one(release, func(h *Host) *string { return &h.Kernel })},
 		{"sysctl", "kernel tunables by dotted name", reader[Host]{schema: sysctlSchema, read: readSysctl}},
 		{"rate", "a cap on the host in all, each direction", one(rate, func(h *Host) *unit.BitRate { return &h.Rate })},
 		{"cloud", "where the host runs", reader[Host]{schema: sub(cloudKeys, func(h *Host) *netstate.Cloud { return nil }).schema, read: readCloud}},
@@ -89,7 +91,7 @@ var cloudKeys = object[netstate.Cloud]{
 		{"provider", "cloud provider: ibm-vpc, aws, gcp, azure", one(free, func(c *netstate.Cloud) *string { return &c.Provider })},
 		{"vcpus", "virtual processors", one(integer(1, 65536), func(c *netstate.Cloud) *int { return &c.VCPUs })},
 		{"instance", "instance type", one(free, func(c *netstate.Cloud) *string { return &c.Instance })},
-		{"placement", "placement group kind: cluster", one(free, func(c *netstate.Cloud) *string { return &c.Placement })},
+		{"placement", "placement group kind", one(word("cluster", "partition", "spread"), func(c *netstate.Cloud) *string { return &c.Placement })},
 		{"region", "its region, where the peer's counts", one(free, func(c *netstate.Cloud) *string { return &c.Region })},
 		{"zone", "its availability zone, where the peer's counts", one(free, func(c *netstate.Cloud) *string { return &c.Zone })},
 		{"network_share", "part of the instance's bandwidth that is the network's, the rest being its volumes': 0.75 or 75% (IBM VPC)", one(ratio, func(c *netstate.Cloud) *float64 { return &c.NetworkShare })},
@@ -168,11 +170,41 @@ var pcieKeys = object[netstate.Card]{
 	name: "pcie", doc: "A PCI Express slot as the card runs in it.",
 	keys: []key[netstate.Card]{
 		{"generation", "PCIe generation", one(integer(1, 7), func(c *netstate.Card) *int { return &c.Generation })},
-		{"lanes", "lanes in use", one(integer(1, 32), func(c *netstate.Card) *int { return &c.Lanes })},
+		{"lanes", "lanes in use", one(lanes, func(c *netstate.Card) *int { return &c.Lanes })},
 		{"max_payload", "largest payload of a transaction in bytes", one(integer(128, 4096), func(c *netstate.Card) *int { return &c.MaxPayload })},
 		{"max_generation", "generation the card could do", one(integer(1, 7), func(c *netstate.Card) *int { return &c.MaxGeneration })},
-		{"max_lanes", "lanes the card could use", one(integer(1, 32), func(c *netstate.Card) *int { return &c.MaxLanes })},
+		{"max_lanes", "lanes the card could use", one(lanes, func(c *netstate.Card) *int { return &c.MaxLanes })},
 	},
+}
+
+// lanes are the widths of PCI Express links (PCI Express Base Specification 5.0,
+// section 4.2.4).
+var lanes = scalar[int]{
+	schema: map[string]any{"type": "integer", "minimum": 1, "maximum": 32},
+	parse: func(s string) (int, error) {
+		switch n, err := strconv.Atoi(s); {
+		case err == nil && slices.Contains([]int{1, 2, 4, 8, 12, 16, 32}, n):
+			return n, nil
+		}
+		return 0, fmt.Errorf("%q is no width of a slot", s)
+	},
+	hint: "write 1, 2, 4, 8, 12, 16 or 32",
+}
+
+// release is a kernel's: two numbers, and whatever its maker adds; or unknown.
+var release = scalar[string]{
+	schema: either(pattern(`^[0-9]+\.[0-9]+`), map[string]any{"type": "number"}, map[string]any{"const": "unknown"}),
+	parse: func(s string) (string, error) {
+		if s == "unknown" {
+			return s, nil
+		}
+		major, rest, _ := strings.Cut(s, ".")
+		if _, err := strconv.Atoi(major); err != nil || rest == "" || rest[0] < '0' || rest[0] > '9' {
+			return "", fmt.Errorf("%q is no kernel release", s)
+		}
+		return s, nil
+	},
+	hint: `write it as uname -r does: "6.1", "5.15.0-91-generic"`,
 }
 
 var cpuKeys = object[netstate.CPU]{

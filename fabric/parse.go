@@ -68,3 +68,13 @@ func ParseNetwork(name string, text []byte) (Network, error) {
 	h.Network.Source = t.source(t.root)
 	return h.Network, nil
 }
+
+// CheckYAML refuses text that is not YAML of the depth, the size and the number
+// of references that a fabric file may have: parsers recurse on these. For
+// other files of the program's, before they are handed to a parser. The error
+// is Problems.
+func CheckYAML(name string, text []byte) error {
+	ps := &problems{file: name}
+	parseTree(ps, normalised(text))
+	return ps.all.err()
+}

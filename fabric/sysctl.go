@@ -1,6 +1,8 @@
 package fabric
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
@@ -30,12 +32,41 @@ func readSysctl(d *decoder, at place, n *Node, into *Host) {
 			continue
 		}
 		if value, ok := sysctlValue(d, at.key(p.Key), p.Value); ok {
+			if n := sysctlNumbers[name]; n > 0 && !wholeNumbers(value, n) {
+				d.wrong(at.key(p.Key), p.Value, fmt.Sprintf("%q is not %s", value, counted(n)), "write it as sysctl(8) prints it")
+				continue
+			}
 			if into.Sysctl == nil {
 				into.Sysctl = map[string]string{}
 			}
 			into.Sysctl[name] = value
 		}
 	}
+}
+
+// sysctlNumbers is how many whole numbers the tunables hold that predictions
+// rest on.
+var sysctlNumbers = map[string]int{
+	"net.ipv4.tcp_rmem": 3, "net.ipv4.tcp_wmem": 3, "net.core.rmem_max": 1, "net.core.wmem_max": 1,
+	"net.ipv4.tcp_adv_win_scale": 1, "net.ipv4.tcp_moderate_rcvbuf": 1, "net.ipv4.tcp_window_scaling": 1,
+	"net.ipv4.tcp_sack": 1, "net.ipv4.tcp_timestamps": 1, "net.ipv4.fib_multipath_hash_policy": 1,
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "a whole number"
+	}
+	return fmt.Sprintf("%d whole numbers", n)
+}
+
+func wholeNumbers(s string, n int) bool {
+	fields := strings.Fields(s)
+	for _, f := range fields {
+		if _, err := strconv.ParseInt(f, 10, 64); err != nil {
+			return false
+		}
+	}
+	return len(fields) == n
 }
 
 func sysctlName(name string) bool {

@@ -49,5 +49,5 @@ func (b stateBuilder) tunnelMTU(v netstate.VXLAN) int {
 	case lower.MTU == 0:
 		return 0
 	}
-	return lower.MTU - v.Headroom()
+	return max(lower.MTU-v.Headroom(), 1) // no room is not unknown
 }

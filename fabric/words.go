@@ -52,6 +52,10 @@ func pattern(p string) map[string]any { return map[string]any{"type": "string", 
 
 func either(schemas ...map[string]any) map[string]any { return map[string]any{"anyOf": schemas} }
 
+// maxAmount is more than anything here costs or counts, and little enough that
+// sums of it stay numbers.
+const maxAmount = 1e12
+
 var (
 	rate = scalar[unit.BitRate]{
 		schema: either(pattern(ratePattern), map[string]any{"const": 0}),
@@ -94,11 +98,11 @@ var (
 	}
 	// amount is a number without a unit: a price, packets a second.
 	amount = scalar[float64]{
-		schema: map[string]any{"type": "number", "minimum": 0},
+		schema: map[string]any{"type": "number", "minimum": 0, "maximum": maxAmount},
 		parse: func(s string) (float64, error) {
 			v, err := strconv.ParseFloat(s, 64)
-			if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-				return 0, fmt.Errorf("%q is not a number of 0 or more", s)
+			if err != nil || v < 0 || v > maxAmount || math.IsNaN(v) {
+				return 0, fmt.Errorf("%q is not a number from 0 to %.0f", s, maxAmount)
 			}
 			return v, nil
 		},

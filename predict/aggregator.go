@@ -11,8 +11,8 @@ import (
 // an aggregator (ad_port_selection_logic, drivers/net/bonding/bond_3ad.c). One
 // aggregator carries traffic, the one that ad_select picks
 // (ad_agg_selection_test): the most bandwidth, also by default (stable), or
-// the most ports and then the most bandwidth (count). Ports of unknown speed
-// are taken for the fastest's.
+// the most ports and then the most bandwidth (count). Where a port's speed is
+// unknown all of them are left together.
 func aggregated(h netstate.Host, base netstate.Link) (netstate.Host, netstate.Link) {
 	if base.Bond == nil || base.Bond.Mode != netstate.LACP || base.Bond.AD != nil {
 		return h, base

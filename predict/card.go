@@ -186,18 +186,22 @@ func (w *way) cardLimit(p plan, transmit bool) (Limit, bool) {
 		}
 		return l.settled(), true
 	}
-	tight := slices.ContainsFunc(slots, slotUse.tight)
+	tight, others := slices.ContainsFunc(slots, slotUse.tight), elsewhere
 	var names, whys []string
 	for _, s := range slots {
 		if tight && !s.tight() {
 			l.Rate, l.Low, l.High = l.Rate+s.ports, l.Low+s.ports, l.High+s.ports
+			others += s.ports
 			continue
 		}
 		l.Rate, l.Low, l.High = l.Rate+s.slot.rate, l.Low+s.slot.low, l.High+s.slot.high
 		names = append(names, s.card.Name)
 		whys = append(whys, s.card.Name+": "+w.slotWhy(s.card, transmit, s.slot.rate))
 	}
-	if len(slots) > 1 {
+	if others > 0 {
+		whys = append(whys, fmt.Sprintf("with %s by ports on other cards", others))
+	}
+	if len(whys) > 1 {
 		whys = append(whys, fmt.Sprintf("%s in all", l.Rate))
 	}
 	l.Where += strings.Join(names, ", ")

@@ -81,10 +81,15 @@ func (w *way) everyLeg() []int {
 }
 
 // shaperShare is the best leg's share of payload in what a shaper counts.
-func (w *way) shaperShare() float64 {
-	best := 0.0
+func (w *way) shaperShare() float64 { return w.fullest().share(netstate.FramingL2, 0) }
+
+// fullest is the segment with the largest share of payload of all legs'.
+func (w *way) fullest() segment {
+	var best segment
 	for _, l := range w.legs {
-		best = max(best, w.segment(l).share(netstate.FramingL2, 0))
+		if s := w.segment(l); s.share(netstate.FramingL2, 0) > best.share(netstate.FramingL2, 0) {
+			best = s
+		}
 	}
 	return best
 }

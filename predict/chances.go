@@ -23,16 +23,19 @@ type Chance struct {
 
 // chances is how likely each number of links is with the kernel's ports, the
 // most links first. It is exact where there are few ways and drawn where there
-// are very many (as outcomes does).
-func (w *way) chances(p plan, n *network, streamCap, most float64) []Chance {
+// are very many (as outcomes does). What loss or drawing takes off the mean is
+// taken off each alike.
+func (w *way) chances(p plan, n *network, streamCap, mean float64) []Chance {
 	cells, f := p.prepared(n, streamCap)
 	transmit := p.varies(func(c planned) int { return c.out })
 	var all []Chance
+	sum := 0.0
 	outcomes(p.groups, len(cells), func(counts []float64, probability float64) {
 		for i := range cells {
 			cells[i].streams = counts[i]
 		}
-		rate := min(f.fill(cells), most)
+		rate := f.fill(cells)
+		sum += rate * probability
 		split := w.split(p, counts, transmit)
 		links := 0
 		for _, flows := range split {
@@ -51,8 +54,12 @@ func (w *way) chances(p plan, n *network, streamCap, most float64) []Chance {
 			all[i].Even += probability
 		}
 	})
+	kept := 1.0
+	if mean < sum {
+		kept = mean / sum
+	}
 	for i := range all {
-		all[i].Rate /= unit.BitRate(all[i].Probability)
+		all[i].Rate *= unit.BitRate(kept / all[i].Probability)
 		all[i].Probability, all[i].Even = tidy(all[i].Probability), tidy(all[i].Even)
 	}
 	slices.SortFunc(all, func(a, b Chance) int { return b.Links - a.Links })

@@ -1,7 +1,9 @@
 package predict
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/cloud"
@@ -145,12 +147,16 @@ func (w *way) cloudFlows() []streamLimit {
 			all = append(all, streamLimit{cause: record.Unknown, where: e.host.Name + ": " + e.host.Cloud.Provider,
 				why: "the cloud's caps: " + e.err.Error() + "; write cloud.bandwidth, or the type in a file of your own (--clouds)"})
 		}
-		if e.caps.Flow.Rate == 0 || slices.ContainsFunc(all, func(s streamLimit) bool { return s.why == e.caps.Flow.Why }) {
+		if e.caps.Flow.Rate == 0 || slices.ContainsFunc(all, func(s streamLimit) bool { return strings.HasPrefix(s.why, e.caps.Flow.Why+": ") }) {
 			continue
 		}
 		flows := float64(w.flows()) / float64(w.traffic.Streams)
-		all = append(all, streamLimit{cause: record.Shaper, where: w.between(), why: e.caps.Flow.Why,
-			each: w.capped(e.caps.Flow).times(w.shaperShare() * flows)})
+		one := w.capped(e.caps.Flow).times(w.shaperShare())
+		why := fmt.Sprintf("%s: %s%s", e.caps.Flow.Why, e.caps.Flow.Rate, w.counted(sharedLimit{}, one.rate))
+		if flows > 1 {
+			why += fmt.Sprintf("; %.0f flows a stream = %s", flows, one.times(flows).rate)
+		}
+		all = append(all, streamLimit{cause: record.Shaper, where: w.between(), why: why, each: one.times(flows)})
 	}
 	return all
 }

@@ -66,10 +66,11 @@ func (w *way) uncertain(out *Prediction, b bounds, p, worst plan) {
 	if why := w.slotsOpen(out.Limits, out.RateHigh); why != "" {
 		out.RangeWhy = joined(out.RangeWhy, why)
 	}
-	if why := b.open(w.traffic.Streams, out.RateHigh); why != "" && out.RangeWhy != "" {
-		out.RangeWhy += "; " + why
-	} else if why != "" {
-		out.RangeWhy = why
+	if why := b.open(w.traffic.Streams, out.RateHigh, out.RangeWhy != ""); why != "" {
+		out.RangeWhy = joined(out.RangeWhy, why)
+	}
+	if out.RangeWhy == "" { // a slot that binds where luck puts flows on its ports
+		out.RangeWhy = w.slotsOpen(out.Limits, unit.BitRate(math.Inf(1)))
 	}
 }
 
@@ -109,7 +110,7 @@ func (w *way) kernelChoice(out *Prediction, net *network, b bounds, p plan, r re
 	worst := w.plan(assumption{kernel: true, worst: true}).run(net, b.flowCap(middle)).rate
 	if math.Abs(mean-r.rate) > r.rate*differs || p.chance() && worst < r.rate*(1-differs) {
 		out.KernelPorts, out.KernelWorst = unit.BitRate(mean), unit.BitRate(min(worst, mean))
-		out.KernelChances = w.chances(kernel, net, b.flowCap(middle), w.lossy(b, kernel, middle))
+		out.KernelChances = w.chances(kernel, net, b.flowCap(middle), mean)
 	}
 }
 

@@ -27,6 +27,9 @@ type portUse struct {
 	at, port    int
 	probability float64
 	payload     unit.BitRate
+	// atMost: its speed is unknown, and it carries no more than that because
+	// what is striped goes no faster than another port.
+	atMost bool
 }
 
 func (w *way) usage(p plan, transmit bool) usage {
@@ -49,10 +52,13 @@ func (w *way) usage(p plan, transmit bool) usage {
 			if transmit {
 				payload *= unit.BitRate(w.arriving())
 			}
-			u.ports = append(u.ports, portUse{i, n, probability, payload})
+			u.ports = append(u.ports, portUse{at: i, port: n, probability: probability, payload: payload})
 			u.chance = u.chance || probability > 1e-9 && probability < 1-1e-9
 		}
-		u.striped = u.striped || len(a.ports) > 1 && s.uses[i].spread == byPacket
+		if len(a.ports) > 1 && s.uses[i].spread == byPacket {
+			u.striped = true
+			u.stripe(i)
+		}
 	}
 	flows := make([]int, len(s.at))
 	for i := range w.flows() {
@@ -61,6 +67,21 @@ func (w *way) usage(p plan, transmit bool) usage {
 		u.streams = max(u.streams, flows[at])
 	}
 	return u
+}
+
+// stripe gives ports of unknown speed the least of those that are known.
+func (u usage) stripe(at int) {
+	var least unit.BitRate
+	for _, p := range u.ports {
+		if p.at == at && p.payload > 0 && (least == 0 || p.payload < least) {
+			least = p.payload
+		}
+	}
+	for i, p := range u.ports {
+		if p.at == at && p.payload == 0 && least > 0 {
+			u.ports[i].payload, u.ports[i].atMost = least, true
+		}
+	}
 }
 
 // sum is the mean payload of the ports in use, their mean number, and what
@@ -105,7 +126,7 @@ func (w *way) linkLimit(p plan, transmit bool, low unit.BitRate) Limit {
 func (u usage) unknownPort() string {
 	for _, p := range u.ports {
 		a := u.side.at[p.at]
-		if p.probability > 0 && a.caps[p.port].rate == 0 {
+		if p.probability > 0 && a.caps[p.port].rate == 0 && !p.atMost {
 			return a.ports[p.port].Name
 		}
 	}
@@ -272,6 +293,22 @@ func (w *way) linkWhy(u usage, cause record.Cause, rate unit.BitRate, count floa
 	return strings.Join(append(parts, w.arithmetic(u, rate, count)), "; ")
 }
 
+// fullest is the segment behind a port's payload, and its tags.
+func (u usage) fullest(w *way, p portUse) (best segment, tags int) {
+	most := 0.0
+	for _, n := range u.side.legs[p.at] {
+		l := w.legs[n]
+		_, t := legIn(l)
+		if u.transmit {
+			_, t = legOut(l)
+		}
+		if s := w.segment(l); u.side.at[p.at].caps[p.port].share(s, t) > most {
+			most, best, tags = u.side.at[p.at].caps[p.port].share(s, t), s, t
+		}
+	}
+	return best, tags
+}
+
 // arithmetic is "2 of 2 links x 500 Mbit/s x 1448/1514 = 956 Mbit/s".
 func (w *way) arithmetic(u usage, rate unit.BitRate, count float64) string {
 	links := fmt.Sprintf("%.0f of %d", count, len(u.ports))
@@ -281,14 +318,16 @@ func (w *way) arithmetic(u usage, rate unit.BitRate, count float64) string {
 	first := u.ports[0]
 	c := u.side.at[first.at].caps[first.port]
 	for _, p := range u.ports {
+		if p.atMost {
+			return fmt.Sprintf("%s links, each at most as fast as the slowest that is known (the speed of %s is unknown) = %s", links, u.side.at[p.at].ports[p.port].Name, rate)
+		}
+	}
+	for _, p := range u.ports {
 		if u.side.at[p.at].caps[p.port] != c || p.payload != first.payload {
 			return fmt.Sprintf("%s links of different rates, payload %s in all", links, rate)
 		}
 	}
-	s, tags := w.segment(w.legs[0]), w.legs[0].inTags
-	if u.transmit {
-		tags = w.legs[0].outTags
-	}
+	s, tags := u.fullest(w, first)
 	held := ""
 	if c.shaped {
 		held = " (a root qdisc)"

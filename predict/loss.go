@@ -130,6 +130,9 @@ func (w *way) lossLimits() []streamLimit {
 	}
 	flows := float64(w.flows()) / float64(w.traffic.Streams)
 	s.each = f.estimate(name, w.traffic.Window).times(flows)
+	if math.IsInf(float64(s.each.high), 1) { // BBR, where losses in bursts would not hold it
+		s.each.high = max(s.each.rate, unit.BitRate(min(w.out.most(w, legOut), mostSensible)))
+	}
 	s.why = fmt.Sprintf("%s; %s (%s) then keeps %.0f segments of %d bytes in flight on average; over %.3f ms = %s",
 		l, name, source, window, f.bytes, unit.Milliseconds(f.rtt), s.each.rate)
 	return []streamLimit{s}

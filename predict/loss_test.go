@@ -171,3 +171,95 @@ func TestLossOrder(t *testing.T) {
 		}
 	})
 }
+
+// A rate that loss makes uncertain says so, also where what loss leaves by
+// itself lies well above it.
+func TestLossFarAboveSaysWhy(t *testing.T) {
+	b := plain("b", 10e9, 1500, "10.0.0.2/24")
+	b.CPU = netstate.CPU{Cores: 1, StreamRate: 5e9}
+	ranges := 0
+	for loss := 0.0001; loss < 0.3; loss *= 1.1 {
+		b.Links[0].Qdiscs = []netstate.Qdisc{{Kind: "netem", Parent: "root", Loss: loss}}
+		f := between(b, plain("a", 10e9, 1500, "10.0.0.1/24"), 50*time.Microsecond, "")
+		p := mustPredict(t, f, Traffic{From: "b", To: "a", Streams: 3})
+		if p.RateHigh == 0 {
+			continue
+		}
+		ranges++
+		if p.RangeWhy == "" {
+			t.Errorf("loss %.5f: %v in %v to %v, and no reason", loss, p.Rate, p.RateLow, p.RateHigh)
+		}
+	}
+	if ranges == 0 {
+		t.Error("nothing is uncertain")
+	}
+}
+
+// Where one of the ports that a flow is striped over has no fq, the most is
+// all ports' rate, and never below the middle.
+func TestFlowRateOfStripes(t *testing.T) {
+	a := bonded{name: "a", ports: 2, speed: 100e6, mode: netstate.BalanceRR, mtu: 1500, kernel: "6.1", addrs: []string{"10.0.0.1/24"}}.host()
+	a.Links[0].Qdiscs = []netstate.Qdisc{{Kind: "fq", Parent: "root", FlowRate: 300e6}}
+	p := mustPredict(t, between(a, plain("b", 1e9, 1500, "10.0.0.2/24"), time.Millisecond, ""), Traffic{Streams: 1})
+	for _, l := range p.Limits {
+		if l.Cause == record.Pacing && l.High < l.Rate {
+			t.Errorf("pacing %v, at most %v", l.Rate, l.High)
+		}
+	}
+	if p.Rate < 150e6 {
+		t.Errorf("%v, want both ports", p.Rate)
+	}
+}
+
+// Where BBR gives up at single losses and would not at bursts, the most is a
+// number still.
+func TestBBRBurstsAreBounded(t *testing.T) {
+	f := between(plain("a", 1e9, 1500, "10.0.0.1/24"), plain("b", 1e9, 1500, "10.0.0.2/24"), time.Millisecond, "")
+	f.Paths[0].Loss = 0.3
+	p := mustPredict(t, f.set("a", "net.ipv4.tcp_congestion_control", "bbr"), Traffic{Streams: 1})
+	found := false
+	for _, l := range p.Limits {
+		if l.Cause == record.Congestion {
+			found = true
+			if bad(l.High) || l.High <= l.Rate || l.High > 1e9 {
+				t.Errorf("at most %v", l.High)
+			}
+		}
+	}
+	if !found {
+		t.Errorf("no limit by loss: %+v", p.Limits)
+	}
+}
+
+// TestDoubtsOfLoss: timeouts widen the range where losses are many, delayed
+// acknowledgements where the kernel may count them.
+func TestDoubtsOfLoss(t *testing.T) {
+	for _, c := range []struct {
+		what      string
+		loss      float64
+		older     bool
+		low, high float64 // of the middle, the least
+	}{
+		{"few losses", 1e-5, false, 0.90, 0.93},
+		{"many losses cost timeouts", 0.05, false, 0.70, 0.80},
+		{"acknowledgements may count", 1e-5, true, 0.70, 0.72},
+	} {
+		f := lossyFlow{losses: losses{packets: c.loss}, rtt: 10 * time.Millisecond, bytes: 1448, answer: asReno, older: c.older, sack: true}
+		e := f.estimate("reno", 0)
+		if share := float64(e.low / e.rate); share < c.low || share > c.high {
+			t.Errorf("%s: at least %.3f of the middle; want %.2f to %.2f", c.what, share, c.low, c.high)
+		}
+	}
+}
+
+// A flow that is striped over ports has what fq leaves it on each.
+func TestFlowRateAddsOverStripes(t *testing.T) {
+	a := bonded{name: "a", ports: 2, speed: 1e9, mode: netstate.BalanceRR, mtu: 1500, kernel: "6.1", addrs: []string{"10.0.0.1/24"}}.host()
+	for i := range 2 {
+		a.Links[i].Qdiscs = []netstate.Qdisc{{Kind: "fq", Parent: "root", FlowRate: 300e6}}
+	}
+	p := mustPredict(t, between(a, plain("b", 10e9, 1500, "10.0.0.2/24"), time.Millisecond, ""), Traffic{Streams: 1})
+	if want := 600e6 * 1448 / 1514.0; !near(p.Rate, want, 1e-6) || p.Limit != record.Pacing {
+		t.Errorf("%v, %s; want both ports' %v", p.Rate, p.Limit, unit.BitRate(want))
+	}
+}

@@ -2,6 +2,7 @@ package predict
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ func TestModes(t *testing.T) {
 	const one = 1e9 * 1448 / 1538
 	ports, packet := "layer3+4", ""
 	const rr = 2 * (1 - stripeCost*stripeUnit/1448) // out of order
+	rr1 := 1 + math.Pow(2, stripeOlder)/2           // one stream, between cards
 	for _, c := range []struct {
 		mode    netstate.BondMode
 		policy  netstate.HashPolicy
@@ -39,7 +41,7 @@ func TestModes(t *testing.T) {
 		{netstate.BalanceXOR, netstate.Layer34, true, ports, [4]float64{1, 2, 2, 2}, record.LineRate},
 		{netstate.ActiveBackup, netstate.Layer34, true, ports, [4]float64{1, 1, 1, 1}, record.SingleLink},
 		{netstate.Broadcast, netstate.Layer34, true, ports, [4]float64{1, 1, 1, 1}, record.SingleLink},
-		{netstate.BalanceRR, netstate.Layer2, true, packet, [4]float64{rr, rr, rr, rr}, record.Reordering},
+		{netstate.BalanceRR, netstate.Layer2, true, packet, [4]float64{rr1, rr, rr, rr}, record.Reordering},
 		{netstate.BalanceRR, netstate.Layer2, true, "layer2", [4]float64{1, 1, 1, 1}, record.SingleLink},
 		{netstate.BalanceTLB, netstate.Layer34, true, ports, [4]float64{1, 1, 1, 1}, record.SingleLink}, // receives on one
 		{netstate.BalanceALB, netstate.Layer34, true, packet, [4]float64{1, 1, 1, 2}, record.SingleLink},

@@ -9,9 +9,18 @@ const (
 	// maxOutcomes is how many ways of chance are computed one by one.
 	maxOutcomes = 4096
 	// samples is how many are drawn where there are more: the mean is then
-	// within about one percent.
-	samples = 2048
+	// within about one percent. Of very many streams each way is near the mean
+	// by itself, so that drawn streams suffice in all, but no fewer ways than
+	// fewestSamples.
+	samples       = 2048
+	fewestSamples = 128
+	drawn         = 1 << 18
 )
+
+// samplesOf is how many ways are drawn of so many streams.
+func samplesOf(streams int) int {
+	return min(max(drawn/max(streams, 1), fewestSamples), samples)
+}
 
 // group is a number of like streams that each land on one of some cells,
 // equally likely: those of one of its classes, which is the same for all of
@@ -45,8 +54,9 @@ func (g group) all() []int {
 // so that the same input always gives the same answer.
 func outcomes(groups []group, cells int, visit func(counts []float64, probability float64)) {
 	counts := make([]float64, cells)
-	total := 1.0
+	total, streams := 1.0, 0
 	for _, g := range groups {
+		streams += g.streams
 		ways := 0.0
 		for _, c := range g.classes {
 			ways += compositions(g.streams, len(c.cells))
@@ -58,7 +68,8 @@ func outcomes(groups []group, cells int, visit func(counts []float64, probabilit
 		return
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for range samples {
+	ways := samplesOf(streams)
+	for range ways {
 		clear(counts)
 		for _, g := range groups {
 			cells := g.drawn(random)
@@ -66,7 +77,7 @@ func outcomes(groups []group, cells int, visit func(counts []float64, probabilit
 				counts[cells[random.IntN(len(cells))]]++
 			}
 		}
-		visit(counts, 1.0/samples)
+		visit(counts, 1/float64(ways))
 	}
 }
 

@@ -60,7 +60,7 @@ func (w *way) flowRates() []streamLimit {
 		if !math.IsInf(high, 1) {
 			s.each.high = unit.BitRate(high * payload)
 		} else {
-			s.each.high = w.swiftest()
+			s.each.high = max(s.each.rate, w.swiftest())
 		}
 	}
 	return []streamLimit{s}
@@ -77,12 +77,18 @@ func flowRate(l netstate.Link) float64 {
 	return best
 }
 
-// swiftest is the payload of the sender's fastest port; zero unknown.
+// swiftest is the payload of the sender's fastest port, or of the ports that a
+// flow is striped over; zero unknown.
 func (w *way) swiftest() unit.BitRate {
 	var best unit.BitRate
 	for i, a := range w.out.at {
+		var sum unit.BitRate
 		for p := range a.ports {
-			best = max(best, w.portPayload(a, i, p, legOut))
+			payload := w.portPayload(a, i, p, legOut)
+			best, sum = max(best, payload), sum+payload
+		}
+		if w.out.uses[i].spread == byPacket {
+			best = max(best, sum)
 		}
 	}
 	return best

@@ -34,6 +34,9 @@ var (
 	// ErrUnknownSpeed means that nothing bounds the rate, because a link's
 	// speed is unknown; the error's text names the link.
 	ErrUnknownSpeed = errors.New("link speed unknown")
+	// ErrMTU is an MTU that the headers fill; the error's text names the
+	// addresses.
+	ErrMTU = errors.New("no room for payload")
 	// ErrTraffic is traffic that cannot be predicted as asked.
 	ErrTraffic = errors.New("bad traffic")
 )
@@ -152,8 +155,8 @@ type Prediction struct {
 // Predict returns the expected rate and every limit of one kind of traffic.
 // Both ways of direction both are computed on their own (links are full
 // duplex) and summed; its limits are those of the two ways, one way's rate
-// each. Errors: ErrUnknownHost, ErrNoLane, ErrTraffic, ErrUnknownSpeed when
-// nothing bounds the rate.
+// each. Errors: ErrUnknownHost, ErrNoLane, ErrNoLink, ErrMTU, ErrTraffic,
+// ErrUnknownSpeed when nothing bounds the rate.
 func Predict(f Fabric, t Traffic) (Prediction, error) {
 	if err := t.check(f); err != nil {
 		return Prediction{}, err

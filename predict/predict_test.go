@@ -156,6 +156,8 @@ func TestErrors(t *testing.T) {
 		{"no subnet", apart, func(*Traffic) {}, ErrNoLane, ""},
 		{"speed", unknown, func(*Traffic) {}, ErrUnknownSpeed, "ens3 on a"},
 		{"both", unknown, func(t *Traffic) { t.Direction = flow.Both }, ErrUnknownSpeed, "ens3 on a"},
+		{"MTU", demo(0, 52), func(*Traffic) {}, ErrMTU, "52 bytes of headers"},
+		{"MTU of MPTCP", demo(0, 72), func(t *Traffic) { t.Protocol = "mptcp" }, ErrMTU, "72 bytes of headers"},
 		{"ports down", down, func(*Traffic) {}, ErrNoLink, "bond0 on a"},
 	} {
 		tr := good
@@ -198,5 +200,29 @@ func TestLoadedRTT(t *testing.T) {
 	p := mustPredict(t, f, Traffic{Streams: 1, LoadedRTT: 10 * time.Millisecond})
 	if !near(p.Rate, 262144*8/0.010, 1e-9) || p.Limit != record.ReceiveWindow {
 		t.Errorf("got %v, %s", p.Rate, p.Limit)
+	}
+}
+
+// The chances' mean is what the kernel's ports give, also where links differ
+// and packets are lost.
+func TestChancesAddUp(t *testing.T) {
+	a := bonded{name: "a", ports: 2, speed: 1e9, mode: netstate.LACP, policy: netstate.Layer34, mtu: 1500, kernel: "6.1", addrs: []string{"10.0.0.1/24"}}
+	b := a
+	b.name, b.addrs = "b", []string{"10.0.0.2/24"}
+	f := between(a.host(), b.host(), time.Millisecond, "layer3+4")
+	f.Hosts["b"].Links[1].Speed = 600e6
+	for _, loss := range []float64{0, 1e-6, 1e-3} {
+		f.Paths[0].Loss = loss
+		for _, n := range []int{1, 2, 5} {
+			p := mustPredict(t, f, Traffic{Streams: n})
+			sum, mean := 0.0, unit.BitRate(0)
+			for _, c := range p.KernelChances {
+				sum += c.Probability
+				mean += c.Rate * unit.BitRate(c.Probability)
+			}
+			if p.KernelPorts > 0 && (!near(mean, float64(p.KernelPorts), 1e-6) || math.Abs(sum-1) > 1e-6) {
+				t.Errorf("loss %v, %d streams: chances of %.6f with a mean of %v; want %v", loss, n, sum, mean, p.KernelPorts)
+			}
+		}
 	}
 }

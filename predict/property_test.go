@@ -143,7 +143,7 @@ func TestMoreStreamsNeverLower(t *testing.T) {
 // TestMeanOfChance: the enumeration agrees with the closed form, and drawing
 // agrees with the enumeration.
 func TestMeanOfChance(t *testing.T) {
-	for _, c := range []struct{ links, streams int }{{2, 2}, {2, 16}, {3, 5}, {4, 8}, {8, 8}, {8, 40}} {
+	for _, c := range []struct{ links, streams int }{{2, 2}, {2, 16}, {3, 5}, {4, 8}, {8, 8}, {8, 40}, {4, 300}, {8, 1000}, {8, 100}, {2, 5000}} {
 		cells := make([]int, c.links)
 		for i := range cells {
 			cells[i] = i

@@ -1,11 +1,14 @@
 package predict
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -61,6 +64,45 @@ func TestReadings(t *testing.T) {
 		}
 		if !near(p.Ceiling, c.rate, 1e-6) {
 			t.Errorf("%s: ceiling %v; want the steady state's %v", c.name, p.Ceiling, unit.BitRate(c.rate))
+		}
+	}
+}
+
+// Members of a group that are certain count in the sum's range.
+func TestGroupOfCertainAndUncertain(t *testing.T) {
+	w := &way{legs: []leg{{mtu: 1500}, {mtu: 1500}}, traffic: Traffic{Streams: 2}}
+	l, ok := w.sumOf([]sharedLimit{
+		{group: "g", payload: true, legs: []int{0}, total: estimate{rate: 10e9}},
+		{group: "g", payload: true, legs: []int{1}, total: estimate{rate: 10e9, low: 5e9, open: "why"}},
+	}, []int{0, 1})
+	if !ok || l.Rate != 20e9 || l.Low != 15e9 || l.High != 20e9 {
+		t.Errorf("%v from %v to %v; want 20 from 15 to 20", l.Rate, l.Low, l.High)
+	}
+}
+
+// Where lanes differ in MTU a limit's text has the frame that its number has.
+func TestTextOfSeveralMTUs(t *testing.T) {
+	host := func(name, one, two string) netstate.Host {
+		h := bonded{name: name, ports: 1, speed: 25e9, mode: netstate.LACP, policy: netstate.Layer34, mtu: 9000, kernel: "6.1", vlan: 7, addrs: []string{one}}.host()
+		h.Links = append(h.Links, netstate.Link{Name: "old", Kind: "vlan", MTU: 1500, Up: true, Carrier: true, VLAN: &netstate.VLAN{ID: 8, Parent: "bond0"},
+			Addresses: []netip.Prefix{netip.MustParsePrefix(two)}})
+		return h
+	}
+	f := between(host("a", "10.0.1.1/24", "10.0.0.1/24"), host("b", "10.0.1.2/24", "10.0.0.2/24"), 0, "")
+	f.Paths[0].Rate = 30e9
+	for _, lanes := range [][2]int{{0, 1}, {1, 0}} {
+		all, err := Lanes(f, "a", "b", "")
+		if err != nil || len(all) != 2 {
+			t.Fatalf("%v %v", all, err)
+		}
+		p := mustPredict(t, f, Traffic{Streams: 4, Lanes: []flow.Lane{all[lanes[0]], all[lanes[1]]}})
+		for _, l := range p.Limits {
+			switch {
+			case l.Cause == record.LineRate && !strings.Contains(l.Why, "x 8948/9042 "):
+				t.Errorf("%v: %s", l.Rate, l.Why)
+			case l.Cause == record.Shaper && !strings.Contains(l.Why, "x 8948/9014 "):
+				t.Errorf("%v: %s", l.Rate, l.Why)
+			}
 		}
 	}
 }

@@ -84,8 +84,7 @@ func (w *way) sumOf(members []sharedLimit, legs []int) (Limit, bool) {
 	for i, m := range members {
 		e := m.total.times(w.shareOf(m))
 		l.Rate += e.rate
-		l.Low += max(e.low, 0)
-		l.High += max(e.high, 0)
+		l.Low, l.High = l.Low+e.at(lowest), l.High+e.at(highest)
 		if i > 0 {
 			l.Where, l.Why = l.Where+", ", l.Why+"; "
 		}
@@ -99,7 +98,7 @@ func (w *way) sumOf(members []sharedLimit, legs []int) (Limit, bool) {
 	if len(members) > 1 {
 		l.Why += fmt.Sprintf("; %s in all", l.Rate)
 	}
-	return l, true
+	return l.settled(), true
 }
 
 // shareOf is the part of what a shared limit counts that is payload.
@@ -114,7 +113,7 @@ func (w *way) counted(s sharedLimit, rate unit.BitRate) string {
 	if s.payload {
 		return ""
 	}
-	seg := w.segment(w.legs[0])
+	seg := w.fullest()
 	return fmt.Sprintf(" x %d/%d (payload of a full frame, counted from the Ethernet header) = %s",
 		seg.payload(), seg.frame(netstate.FramingL2, 0), rate)
 }

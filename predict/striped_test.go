@@ -30,6 +30,20 @@ func striping(ports, mtu int, speed unit.BitRate, kernel string, card bool) Fabr
 	return f
 }
 
+// emulated is the fabric with ports that no card brings packets to, as the lab's.
+func emulated(f Fabric) Fabric {
+	for name, h := range f.Hosts {
+		h = h.Clone()
+		for i := range h.Links {
+			if h.Links[i].Master != "" {
+				h.Links[i].Kind = "veth"
+			}
+		}
+		f.Hosts[name] = h
+	}
+	return f
+}
+
 // TestStriped: the published streams over round-robin bonds, and the lab's.
 func TestStriped(t *testing.T) {
 	for _, c := range []struct {
@@ -44,10 +58,16 @@ func TestStriped(t *testing.T) {
 		{"one card, MTU 9000", striping(2, 9000, 10e9, "3.10", true), 1, 13.9e9, 0.05, record.CardSlot, false, false},
 		{"two cards, MTU 9000", striping(2, 9000, 10e9, "3.10", false), 1, 20e9, 0.05, record.LineRate, true, false},
 		{"three cards, MTU 9000", striping(3, 9000, 10e9, "3.10", false), 1, 30e9, 0.05, record.LineRate, true, false},
-		{"lab, RTT 0", striping(2, 1500, 101.58e6, "6.1", false), 1, 176e6, 0.05, record.Reordering, true, true},
-		{"lab, four links", striping(4, 1500, 101.58e6, "6.1", false), 1, 352e6, 0.05, record.Reordering, true, true},
-		{"lab, four links and streams", striping(4, 1500, 101.58e6, "6.1", false), 4, 375e6, 0.05, record.Reordering, true, true},
-		{"lab, the worst", striping(2, 1500, 527.7e6, "6.1", false), 1, 742e6, 0.3, record.Reordering, true, true},
+		{"lab, RTT 0", emulated(striping(2, 1500, 101.58e6, "6.1", false)), 1, 176e6, 0.05, record.Reordering, true, true},
+		{"lab, four links", emulated(striping(4, 1500, 101.58e6, "6.1", false)), 1, 352e6, 0.05, record.Reordering, true, true},
+		{"lab, four links and streams", emulated(striping(4, 1500, 101.58e6, "6.1", false)), 4, 375e6, 0.05, record.Reordering, true, true},
+		{"lab, the worst", emulated(striping(2, 1500, 527.7e6, "6.1", false)), 1, 742e6, 0.3, record.Reordering, true, true},
+		{"I210, 0.3 ms", striping(2, 1500, 1e9, "6.8", false), 1, 1.19e9, 0.40, record.Reordering, true, true},
+		{"I210, four streams", striping(2, 1500, 1e9, "6.8", false), 4, 1.80e9, 0.02, record.Reordering, true, true},
+		{"two gigabit ports", striping(2, 1500, 1e9, "5.4", false), 1, 1.881e9, 0.15, record.Reordering, true, true},
+		{"three gigabit ports", striping(3, 1500, 1e9, "5.4", false), 1, 1.856e9, 0.30, record.Reordering, true, true},
+		{"four gigabit ports", striping(4, 1500, 1e9, "5.4", false), 1, 2.227e9, 0.35, record.Reordering, true, true},
+		{"four gigabit ports, the other way", striping(4, 1500, 1e9, "5.4", false), 1, 3.117e9, 0.10, record.Reordering, true, true},
 	} {
 		p := mustPredict(t, c.f, Traffic{Streams: c.streams})
 		if !near(p.Rate, c.measured, c.within) || p.Limit != c.limit {
@@ -138,5 +158,16 @@ func TestEvenPorts(t *testing.T) {
 	p := mustPredict(t, hashed(2, "4.9.50"), Traffic{Streams: 4, Direction: flow.Forward})
 	if !near(p.Rate, 2*one, 1e-6) {
 		t.Errorf("chosen ports: %v", p.Rate)
+	}
+}
+
+// A port of unknown speed leaves a striped bond bound by the ports that are
+// known.
+func TestStripedOverUnknownPort(t *testing.T) {
+	a := bonded{name: "a", ports: 2, speed: 1e9, mode: netstate.BalanceRR, mtu: 1500, kernel: "6.1", addrs: []string{"10.0.0.1/24"}}.host()
+	a.Links[0].Speed = 0
+	p := mustPredict(t, between(a, plain("b", 0, 1500, "10.0.0.2/24"), time.Millisecond, ""), Traffic{Streams: 1, Protocol: "udp"})
+	if want := 2 * 1e9 * 1472 / 1538.0; !near(p.Rate, want, 1e-6) || !near(p.Limits[0].Rate, want, 1e-6) || p.Limit != record.LineRate {
+		t.Errorf("%v, %s: %+v", p.Rate, p.Limit, p.Limits[0])
 	}
 }

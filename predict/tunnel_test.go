@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -160,5 +161,18 @@ func TestVXLANOverBond(t *testing.T) {
 		if !near(p.Rate, c.sum, 1e-6) || p.Limit != c.limit {
 			t.Errorf("%v: %v, %s; want %v, %s", c.policy, p.Rate, p.Limit, unit.BitRate(c.sum), c.limit)
 		}
+	}
+}
+
+// TestOuterHash: what a hash sees of a tunnel's packets.
+func TestOuterHash(t *testing.T) {
+	if u := (use{spread: byAddress, hash: &steer.Bundle{}}).ofOuter(); u.spread != onePort || u.hash != nil {
+		t.Errorf("addresses: %+v; want one port", u)
+	}
+	if u := (use{spread: byPort}).ofOuter(); u.spread != byChance || !u.outer {
+		t.Errorf("ports: %+v; want chance", u)
+	}
+	if u := (use{spread: byPacket}).ofOuter(); u.spread != byPacket {
+		t.Errorf("stripes: %+v; want the same", u)
 	}
 }

@@ -56,7 +56,7 @@ type shaper struct {
 	rate unit.BitRate
 }
 
-// newWay resolves lanes, routes and links. Errors: ErrNoLane, ErrNoLink.
+// newWay resolves lanes, routes and links. Errors: ErrNoLane, ErrNoLink, ErrMTU.
 func newWay(f Fabric, t Traffic, d flow.Direction) (*way, error) {
 	lanes := t.Lanes
 	if lanes == nil {
@@ -78,6 +78,11 @@ func newWay(f Fabric, t Traffic, d flow.Direction) (*way, error) {
 		}
 		if err := w.addLeg(lane); err != nil {
 			return nil, fmt.Errorf("predict %s to %s: %w", from, to, err)
+		}
+	}
+	for _, l := range w.legs {
+		if s := w.segment(l); s.payload() == 0 {
+			return nil, fmt.Errorf("predict %s to %s: an MTU of %d on %s, %d bytes of headers: %w", from, to, s.mtu, l.lane, s.headers, ErrMTU)
 		}
 	}
 	if len(w.legs) == 0 {

@@ -54,7 +54,7 @@ func whatIfKeys() []whatIfKey {
 		{"links", "ports in every bond", counting(64, (*variant).links)},
 		{"mtu", "MTU of every link, 68 to 65535 bytes", readMTU},
 		{"rtt", "round trip of every path, such as 9ms", readRTT},
-		{"loss", "loss of every path, 0 to 1", readLoss},
+		{"loss", "loss of every path, from 0 to below 1", readLoss},
 		{"rate", "rate of every path, such as 25G; 0 is none", rated((*variant).rate)},
 		{"rmem", "tcp_rmem's maximum and rmem_max, such as 64Mi", sized((*variant).rmem)},
 		{"wmem", "tcp_wmem's maximum and wmem_max, such as 64Mi", sized((*variant).wmem)},
@@ -187,7 +187,7 @@ func readRTT(s string) (func(*variant) error, error) {
 
 func readLoss(s string) (func(*variant) error, error) {
 	loss, err := strconv.ParseFloat(s, 64)
-	if err == nil && !(loss >= 0 && loss <= 1) {
+	if err == nil && !(loss >= 0 && loss < 1) {
 		err = ErrWhatIf
 	}
 	return func(v *variant) error { return v.eachPath(func(p *fabric.Path) { p.Loss = loss }) }, err

@@ -99,8 +99,37 @@ func sendWindowOf(h netstate.Host, asked unit.Bytes) flightSize {
 	}
 	s := buffer.scaled(sendShare)
 	s.why = fmt.Sprintf("%s, of which about %s is in flight (%.2f)", buffer.why, s.bytes, sendShare)
+	if buffer.bytes >= pieceMatters {
+		return s
+	}
+	s.low, s.high = s.bytes, pieces(buffer.bytes)*9/8
+	s.bytes = inPieces(buffer.bytes)
+	s.open = joined(s.open, "a small send buffer is filled in pieces of 64 KiB")
+	s.why = fmt.Sprintf("%s, which is filled in pieces of 64 KiB: about %s in flight", buffer.why, s.bytes)
 	return s
 }
+
+// What a send buffer takes in beyond its size: one more piece of up to 64 KB is
+// admitted while less than the buffer is queued (sk_stream_memory_free,
+// tcp_sendmsg_locked). Linux 6.1 over netem, one stream at MTU 1500: buffers of
+// 68, 136 and 200 KiB at 32 to 34 ms kept 143, 157 and 220 KiB in flight (the
+// middle here is 10, 2 and 4 % less), those from 512 KiB on their 0.96.
+const (
+	sendPiece    = 64 * unit.KiB
+	pieceMatters = 8 * sendPiece
+	pieceMean    = 28 * unit.KiB // fitted to the three
+)
+
+// inPieces is what a small send buffer keeps in flight on average: never less
+// than the two pieces, or the one, that it takes in whatever its size.
+func inPieces(buffer unit.Bytes) unit.Bytes {
+	more := float64(pieceMean) * (1 - float64(buffer)/float64(pieceMatters))
+	mean := min(unit.Bytes(sendShare*float64(buffer)+more), pieces(buffer))
+	return max(mean, min(pieces(buffer), 2*sendPiece))
+}
+
+// pieces is the most that a send buffer takes in.
+func pieces(buffer unit.Bytes) unit.Bytes { return (buffer/sendPiece + 1) * sendPiece }
 
 func notLinux(h netstate.Host) bool { return h.Kernel.OS != "" && h.Kernel.OS != "linux" }
 

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -71,11 +72,31 @@ func TestSendWindow(t *testing.T) {
 		{"read", tuned("6.1", "net.ipv4.tcp_wmem", "4096 16384 1048576"), 0, share(unit.MiB)},
 		{"default", tuned("6.18"), 0, share(4 * unit.MiB)},
 		{"unknown", tuned(""), 0, 0},
-		{"asked", tuned("6.1", "net.core.wmem_max", "212992"), 8 * unit.MiB, share(2 * 212992)},
+		{"asked", tuned("6.1", "net.core.wmem_max", "212992"), 8 * unit.MiB, inPieces(2 * 212992)},
 	} {
 		if got, why := SendWindow(c.host, c.asked); got != c.want {
 			t.Errorf("%s: %v, %q; want %v", c.name, got, why, c.want)
 		}
+	}
+}
+
+// TestSmallSendBuffers holds the model to what a 6.1 kernel kept in flight over
+// netem.
+func TestSmallSendBuffers(t *testing.T) {
+	for _, c := range []struct{ buffer, flight unit.Bytes }{{68, 143}, {136, 157}, {200, 220}} {
+		h := tuned("6.1", "net.ipv4.tcp_wmem", fmt.Sprintf("4096 16384 %d", c.buffer*unit.KiB))
+		s := sendWindowOf(h, 0)
+		if off := float64(s.bytes)/float64(c.flight*unit.KiB) - 1; math.Abs(off) > 0.11 || s.low > c.flight*unit.KiB || s.high < c.flight*unit.KiB || s.open == "" {
+			t.Errorf("buffer of %d KiB: %v (%v to %v), measured %d KiB", c.buffer, s.bytes, s.low, s.high, c.flight)
+		}
+	}
+	var last unit.Bytes
+	for b := 4 * unit.KiB; b < unit.MiB; b += 4 * unit.KiB {
+		s := sendWindowOf(tuned("6.1", "net.ipv4.tcp_wmem", fmt.Sprintf("4096 16384 %d", b)), 0)
+		if s.bytes < last || s.high > 0 && (s.bytes < s.low || s.bytes > s.high) {
+			t.Errorf("buffer of %v: %v (%v to %v) after %v", b, s.bytes, s.low, s.high, last)
+		}
+		last = s.bytes
 	}
 }
 

@@ -114,6 +114,9 @@ func Read(name string, text []byte) (tables []Table, err error) {
 			tables, err = nil, problem(name, 1, 1, "this YAML cannot be read", "check brackets, quotes and indentation")
 		}
 	}()
+	if err := fabric.CheckYAML(name, text); err != nil {
+		return nil, err
+	}
 	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
 		return nil, located(name, err)
 	}

@@ -219,6 +219,7 @@ func TestReadRefuses(t *testing.T) {
 		{"ratio", "kind: claim, published: 12G", "kind: ratio, of: none, published_ratio: 2", `step "none"`},
 		{"within", "published: 12G", "published: 12G, within: -1", "within"},
 		{"yaml", "tables:", "tables: [", "mine.yaml:"},
+		{"depth", "tables:", "tables: " + strings.Repeat("[", 5000), "nesting deeper than"},
 		{"no fabric", "    fabric: |", "    title2: |", "mine.yaml:"},
 	} {
 		_, err := Read("mine.yaml", []byte(strings.Replace(small, c.old, c.new, 1)))

@@ -17,6 +17,7 @@ func TestParseBitRate(t *testing.T) {
 		{"25G", 25e9, false}, {"500M", 500e6, false}, {"2.5G", 2.5e9, false}, {"1T", 1e12, false},
 		{"9600K", 9.6e6, false}, {"1g", 1e9, false}, {"0", 0, false},
 		{"100", 0, true}, {"", 0, true}, {"G", 0, true}, {"-1G", 0, true}, {"1Gi", 0, true}, {"NaNG", 0, true}, {"10GB", 0, true},
+		{"1000T", 1e15, false}, {"1001T", 0, true}, {"1e308T", 0, true},
 	} {
 		got, err := ParseBitRate(c.in)
 		if (err != nil) != c.bad || got != c.want {

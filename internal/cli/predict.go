@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -67,6 +70,12 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			if err := together.check(calibrate.file != "", len(changes)); err != nil {
 				return err
 			}
+			if err := ladder.check(together.on, len(changes)); err != nil {
+				return err
+			}
+			if err := calibrate.check(); err != nil {
+				return err
+			}
 			rules, err := clouds.table()
 			if err != nil {
 				return err
@@ -83,6 +92,9 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			if err := calibrate.learn(f, m); err != nil {
 				return err
 			}
+			if n := len(pairsOf(f.state.Paths)); n*len(m.Directions)*len(m.Streams) > manyRows {
+				newProgress(app).stage("predict %s", counted(n, "pair"))
+			}
 			if len(changes) > 0 {
 				return app.compareWhatIf(f, m, changes)
 			}
@@ -96,7 +108,8 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			if app.json {
 				return app.printJSON(f.document(predictions))
 			}
-			return app.printForesight(f, predictions, ladder)
+			app.printForesight(f, predictions, ladder)
+			return nil
 		},
 	}
 	c.Flags().StringVar(&flags.streams, "streams", "", "stream counts, such as 1,2,8 (default: the file's, else 1,2,4,8,16)")
@@ -114,6 +127,9 @@ paper. --validate judges the model by published tables, or by a file of yours.
 	return c
 }
 
+// manyRows take long enough, about a second, for a word about it.
+const manyRows = 10000
+
 // predictArgs demands one fabric file, or several hosts; nothing where a
 // record brings its own hosts.
 func predictArgs(cmd *cobra.Command, args []string, recorded bool) error {
@@ -122,10 +138,17 @@ func predictArgs(cmd *cobra.Command, args []string, recorded bool) error {
 		return nil
 	case len(args) == 0:
 		return usage(commandName(cmd)+": want one FABRIC file, or hosts", "`"+cmd.CommandPath()+" --help` shows how")
+	case len(args) == 1 && namesHost(args[0]):
+		return usage(fmt.Sprintf("%s: one host, %s, has no pair", commandName(cmd), args[0]), "name two hosts or more, or a fabric file")
 	case len(args) > 1 && (isFabric(args[0]) || isFabric(args[1])):
 		return usage(commandName(cmd)+": want one FABRIC file, or hosts", "name one file, or hosts such as ssh://root@192.0.2.11")
 	}
 	return nil
+}
+
+// namesHost: the argument is a host's address, not a file's name.
+func namesHost(arg string) bool {
+	return slices.ContainsFunc([]string{"ssh://", "netns:", "local:"}, func(scheme string) bool { return strings.HasPrefix(arg, scheme) })
 }
 
 // overPrediction is over for a prediction, which has no window.
@@ -178,7 +201,11 @@ func alone(f fabric.Fabric) (*foresight, error) {
 		return nil, err
 	}
 	if len(f.Paths) == 0 {
-		return nil, usage(f.File+": no path to predict", "name one in paths:, or give two hosts addresses in one subnet")
+		hint := "name one in paths:, or give two hosts addresses in one subnet"
+		if slices.ContainsFunc(f.Hosts, func(h fabric.Host) bool { return h.Reach != "" }) {
+			hint += "; --live looks at the hosts"
+		}
+		return nil, usage(f.File+": no path to predict", hint)
 	}
 	s := &foresight{name: f.File, measure: f.Measure, state: predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: f.Paths}}
 	for _, h := range f.Hosts {
@@ -206,10 +233,22 @@ func (s *foresight) predictions(m fabric.Measure) ([]predict.Prediction, error) 
 		case errors.Is(err, predict.ErrUnknownSpeed):
 			all = append(all, unknownPair(pair[0], m, err)...)
 		default:
-			return nil, withHint(usage(s.name+": "+err.Error(), ""), "give both hosts an address in one subnet, or a route to the other's")
+			return nil, s.unpredictable(err)
 		}
 	}
 	return all, nil
+}
+
+// unpredictable says what to mend in the fabric.
+func (s *foresight) unpredictable(err error) error {
+	hint := "give both hosts an address in one subnet, or a route to the other's"
+	switch {
+	case errors.Is(err, predict.ErrMTU):
+		hint = "set mtu at both ends: Ethernet's is 1500"
+	case errors.Is(err, predict.ErrNoLink):
+		hint = "bring the link up, or give the hosts addresses on another"
+	}
+	return usage(s.name+": "+err.Error(), hint)
 }
 
 // pair predicts one pair, with what was learned of it.
@@ -264,7 +303,7 @@ func pairsOf(paths []fabric.Path) [][]fabric.Path {
 
 // unknownPair says of every cell of a pair why nobody can tell.
 func unknownPair(p fabric.Path, m fabric.Measure, why error) []predict.Prediction {
-	limit := predict.Limit{Cause: record.Unknown, Where: p.From + " to " + p.To, Why: why.Error() + "; write it as hosts.NAME.hardware.links"}
+	limit := predict.Limit{Cause: record.Unknown, Where: p.From + " to " + p.To, Why: why.Error() + "; write it as hosts.NAME.hardware.links: {LINK: {speed: 25G}}"}
 	var out []predict.Prediction
 	for _, d := range m.Directions {
 		for _, n := range m.Streams {

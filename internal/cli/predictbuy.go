@@ -24,7 +24,7 @@ func (b *buyFlags) add(c *cobra.Command) {
 func (b buyFlags) asked() bool { return b.rate != "" || b.from != "" || b.to != "" }
 
 // buyAlone are flags that say how to predict, which --buy decides.
-var buyAlone = []string{"streams", "directions", "ports", "socket-buffer", "calibrate", "what-if", "validate", "together", "live", "clouds"}
+var buyAlone = []string{"streams", "directions", "ports", "socket-buffer", "calibrate", "what-if", "validate", "together", "live", "clouds", "limits"}
 
 // read checks the flags against each other.
 func (b buyFlags) read(c *cobra.Command, args []string) (unit.BitRate, error) {

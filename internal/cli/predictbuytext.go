@@ -111,9 +111,17 @@ func designRemark(r purchase.Result, d purchase.Design) string {
 		parts = append(parts, fmt.Sprintf("between %s and %s", d.Low, d.High))
 	}
 	if d.WorseThan > 0 {
-		parts = append(parts, fmt.Sprintf("worse than %d, which is %s", d.WorseThan, strings.Replace(d.Why, "more left", "has more left", 1)))
+		parts = append(parts, fmt.Sprintf("worse than %d, which %s", d.WorseThan, betterIn(d.Why)))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// betterIn is "is cheaper, has more left without a card".
+func betterIn(why string) string {
+	if strings.HasPrefix(why, "more left") {
+		return "has " + why
+	}
+	return "is " + strings.Replace(why, "more left", "has more left", 1)
 }
 
 func bestDesigns(b purchase.Best) string {

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +25,21 @@ type calibrateFlag struct {
 func (c *calibrateFlag) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.file, "calibrate", "", "learn what is unknown from one measured row a pair and direction of this record, and predict the rest; without FABRIC the record's own hosts")
 	cmd.Flags().IntVar(&c.streams, "calibrate-streams", 0, "the row to learn from: of so many streams (default: the fewest)")
+}
+
+// check finds what is wrong with the flags and the record before any host is
+// looked at.
+func (c *calibrateFlag) check() error {
+	switch {
+	case c.file == "" && c.streams != 0:
+		return usage("--calibrate-streams: nothing to calibrate with", "give the record with --calibrate RECORD")
+	case c.streams < 0:
+		return usage(fmt.Sprintf("--calibrate-streams: want a count of streams, not %d", c.streams), "")
+	case c.file == "":
+		return nil
+	}
+	_, err := readRecord(c.file)
+	return err
 }
 
 // learned is what one measured row taught, and how it foretells the others.
@@ -66,9 +84,6 @@ func (c calibrateFlag) recorded() (*foresight, error) {
 // learn calibrates every pair and direction that the record has a row of.
 func (c calibrateFlag) learn(s *foresight, m fabric.Measure) error {
 	if c.file == "" {
-		if c.streams != 0 {
-			return usage("--calibrate-streams: nothing to calibrate with", "give the record with --calibrate RECORD")
-		}
 		return nil
 	}
 	r, err := readRecord(c.file)
@@ -89,9 +104,34 @@ func (c calibrateFlag) learn(s *foresight, m fabric.Measure) error {
 		}
 	}
 	if len(s.learned) == 0 {
+		if counts := c.counts(r, s.state.Paths); len(counts) > 0 {
+			return usage(fmt.Sprintf("%s: no trial of a pair of %s with %s", c.file, s.name, counted(c.streams, "stream")), "there are trials of "+strings.Join(counts, ", "))
+		}
 		return usage(c.file+": no trial of a pair of "+s.name, "the record's hosts are to be named as in the fabric")
 	}
 	return nil
+}
+
+// counts are the stream counts that the record has trials of between hosts of
+// these paths; none where no count was asked for.
+func (c calibrateFlag) counts(r record.Record, paths []fabric.Path) []string {
+	var counts []int
+	if c.streams == 0 {
+		return nil
+	}
+	for _, p := range paths {
+		for _, d := range flow.Directions() {
+			for _, t := range (calibrateFlag{}).rows(r, p.From, p.To, d) {
+				counts = append(counts, t.Streams)
+			}
+		}
+	}
+	slices.Sort(counts)
+	var words []string
+	for _, n := range slices.Compact(counts) {
+		words = append(words, strconv.Itoa(n))
+	}
+	return words
 }
 
 // rows are the record's rows of a pair and direction, the one to learn from

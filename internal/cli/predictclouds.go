@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 
+	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/cloud"
@@ -45,8 +47,21 @@ func (f *cloudsFlag) table() (cloud.Table, error) {
 }
 
 func (a *App) printClouds() error {
-	if _, err := a.Stdout.Write(cloud.BuiltinText()); err != nil {
-		return fmt.Errorf("print cloud rules: %w", err)
+	return a.printSource("cloud rules", cloud.BuiltinText())
+}
+
+// printSource prints a YAML file that the program holds, or the same as a JSON
+// document, without its comments.
+func (a *App) printSource(what string, text []byte) error {
+	if a.json {
+		converted, err := yaml.YAMLToJSON(text)
+		if err != nil {
+			return fmt.Errorf("convert %s: %w", what, err)
+		}
+		return a.printJSON(json.RawMessage(converted))
+	}
+	if _, err := a.Stdout.Write(text); err != nil {
+		return fmt.Errorf("print %s: %w", what, err)
 	}
 	return nil
 }

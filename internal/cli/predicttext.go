@@ -7,23 +7,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
-// ladderFlag asks for every limit with its arithmetic.
-type ladderFlag struct{ all bool }
-
-func (l *ladderFlag) add(c *cobra.Command) {
-	c.Flags().BoolVar(&l.all, "limits", false, "every limit of every row, with its arithmetic")
-}
-
 // printForesight prints predictions and what they were learned from.
-func (a *App) printForesight(s *foresight, all []predict.Prediction, show ladderFlag) error {
+func (a *App) printForesight(s *foresight, all []predict.Prediction, show ladderFlag) {
 	for _, d := range s.differences {
 		fmt.Fprint(a.Stdout, wrapped("", d.String(), a.width()))
 	}
@@ -31,18 +22,26 @@ func (a *App) printForesight(s *foresight, all []predict.Prediction, show ladder
 		fmt.Fprintln(a.Stdout)
 	}
 	a.printLearned(s)
-	for i, pair := range byPair(all) {
+	pairs := byPair(all)
+	for i, pair := range pairs {
+		pairs[i] = inOrder(pair)
+	}
+	if show.all {
+		for i, pair := range pairs {
+			if i > 0 {
+				fmt.Fprintln(a.Stdout)
+			}
+			(&alikePairs{first: pair, body: a.pairBody(pair)}).print(a.Stdout, a.width())
+			a.printLadders(pair)
+		}
+		return
+	}
+	for i, f := range a.foldPairs(pairs) {
 		if i > 0 {
 			fmt.Fprintln(a.Stdout)
 		}
-		if err := a.printPair(pair); err != nil {
-			return err
-		}
-		if show.all {
-			a.printLadders(pair)
-		}
+		f.print(a.Stdout, a.width())
 	}
-	return nil
 }
 
 // byPair cuts a list where another pair begins.
@@ -57,6 +56,20 @@ func byPair(all []predict.Prediction) [][]predict.Prediction {
 		i = end
 	}
 	return pairs
+}
+
+// inOrder are a pair's predictions, directions in the order that tables have,
+// whatever order they were asked for in: what is as forward comes after it.
+func inOrder(pair []predict.Prediction) []predict.Prediction {
+	var sorted []predict.Prediction
+	for _, d := range flow.Directions() {
+		for _, p := range pair {
+			if p.Direction == d {
+				sorted = append(sorted, p)
+			}
+		}
+	}
+	return sorted
 }
 
 // scale is the unit of one table's numbers.
@@ -108,13 +121,16 @@ func (r row) same(o row) bool {
 	return r.expected == o.expected && r.span == o.span && r.unchosen == o.unchosen && r.ceiling == o.ceiling && r.up == o.up
 }
 
-// counts are the row's stream counts: "4", "4,8", "1-16" of more.
-func (r row) counts() string {
-	if n := len(r.streams); n > 2 {
-		return fmt.Sprintf("%d-%d", r.streams[0], r.streams[n-1])
+// carries: the row's rate is this.
+func (r row) carries(rate string) bool { return strings.TrimPrefix(r.expected, atMost) == rate }
+
+// countsOf are stream counts in short: "4", "4,8", "1-16" of more.
+func countsOf(streams []int) string {
+	if n := len(streams); n > 2 {
+		return fmt.Sprintf("%d-%d", slices.Min(streams), slices.Max(streams))
 	}
 	var words []string
-	for _, n := range r.streams {
+	for _, n := range streams {
 		words = append(words, strconv.Itoa(n))
 	}
 	return strings.Join(words, ",")
@@ -147,12 +163,12 @@ func columnsOf(rows []row) columns {
 	return c
 }
 
-func (a *App) printPair(pair []predict.Prediction) error {
-	u := scaleOf(pair)
-	fmt.Fprintf(a.Stdout, "%s -> %s, %s, payload in %s\n", pair[0].From, pair[0].To, pair[0].Protocol, u.name)
-	rows := rowsOf(pair, u)
+// pairBody is a pair's table and what it says of its limits, without a title.
+func (a *App) pairBody(pair []predict.Prediction) string {
+	b := &strings.Builder{}
+	rows := rowsOf(pair, scaleOf(pair))
 	c := columnsOf(rows)
-	fmt.Fprintln(a.Stdout, c.line("STREAMS", "EXPECTED", "RANGE", "UNCHOSEN", "CEILING")+"LIMITS FROM THE LOWEST UP")
+	fmt.Fprintln(b, c.line("STREAMS", "EXPECTED", "RANGE", "UNCHOSEN", "CEILING")+"LIMITS FROM THE LOWEST UP")
 	forward := ofDirection(rows, flow.Forward)
 	for _, d := range flow.Directions() {
 		own := ofDirection(rows, d)
@@ -160,20 +176,27 @@ func (a *App) printPair(pair []predict.Prediction) error {
 		case len(own) == 0:
 			continue
 		case d == flow.Reverse && len(forward) > 0 && slices.EqualFunc(own, forward, alike):
-			fmt.Fprintf(a.Stdout, "%s: as forward\n", d)
+			fmt.Fprintf(b, "%s: as forward\n", d)
 			continue
 		}
-		fmt.Fprintf(a.Stdout, "%s\n", d)
+		head := string(d)
+		if d == flow.Both && slices.ContainsFunc(own, func(r row) bool { return r.up != eachWay }) {
+			head += ", the two ways added up; limits are of one way"
+		}
+		fmt.Fprintln(b, head)
 		for _, r := range own {
-			fmt.Fprint(a.Stdout, wrapped(c.line(r.counts(), r.expected, r.span, r.unchosen, r.ceiling), r.up, a.width()))
+			fmt.Fprint(b, wrapped(c.line(countsOf(r.streams), r.expected, r.span, r.unchosen, r.ceiling), r.up, a.width()))
 		}
 	}
-	printLimits(a.Stdout, pair, a.width())
-	printRanges(a.Stdout, pair, a.width())
-	if c.unchosen > 0 {
-		fmt.Fprint(a.Stdout, wrapped("  ", "unchosen: the mean with source ports that the kernel chooses", a.width()))
+	printLimits(b, pair, a.width())
+	printRanges(b, pair, a.width())
+	if slices.ContainsFunc(pair, open) {
+		fmt.Fprint(b, wrapped("  ", atMostMeans, a.width()))
 	}
-	return nil
+	if c.unchosen > 0 {
+		fmt.Fprint(b, wrapped("  ", "unchosen: the mean with source ports that the kernel chooses", a.width()))
+	}
+	return b.String()
 }
 
 func alike(r, o row) bool { return r.same(o) && slices.Equal(r.streams, o.streams) }
@@ -188,6 +211,9 @@ func ofDirection(rows []row, d flow.Direction) []row {
 	return own
 }
 
+// eachWay stands for the limits of both directions where forward has said them.
+const eachWay = "each way as forward"
+
 // rowsOf are a pair's rows, neighbours that say the same folded into one.
 func rowsOf(pair []predict.Prediction, u scale) []row {
 	forward := map[int]row{}
@@ -197,8 +223,8 @@ func rowsOf(pair []predict.Prediction, u scale) []row {
 		switch f := forward[p.Streams]; {
 		case p.Direction == flow.Forward:
 			forward[p.Streams] = r
-		case p.Direction == flow.Both && f.up == r.up && u.text(p.Forward) == f.expected && u.text(p.Reverse) == f.expected:
-			r.up = "each way as forward"
+		case p.Direction == flow.Both && f.up == r.up && f.carries(u.text(p.Forward)) && f.carries(u.text(p.Reverse)):
+			r.up = eachWay
 		}
 		if n := len(rows); n > 0 && rows[n-1].direction == r.direction && rows[n-1].same(r) {
 			rows[n-1].streams = append(rows[n-1].streams, p.Streams)
@@ -211,7 +237,9 @@ func rowsOf(pair []predict.Prediction, u scale) []row {
 
 func rowOf(p predict.Prediction, u scale) row {
 	r := row{direction: p.Direction, streams: []int{p.Streams}, expected: u.text(p.Rate), ceiling: u.text(p.Ceiling), up: ladderOf(p, u)}
-	if low, high := u.text(p.RateLow), u.text(p.RateHigh); p.RateLow > 0 && p.RateHigh > 0 && low != high {
+	if open(p) {
+		r.expected = atMost + r.expected
+	} else if low, high := u.text(p.RateLow), u.text(p.RateHigh); p.RateLow > 0 && p.RateHigh > 0 && low != high {
 		r.span = low + "-" + high
 	}
 	if text := u.text(p.KernelPorts); p.KernelPorts > 0 && text != r.expected {
@@ -219,6 +247,16 @@ func rowOf(p predict.Prediction, u scale) row {
 	}
 	return r
 }
+
+// atMost stands before a rate that is a bound, not what to expect.
+const (
+	atMost      = "<="
+	atMostMeans = atMost + " no more than this: what is unknown may bind before"
+)
+
+// open: the rate is one bound of several, for the speed of the links and every
+// cap on the way are unknown.
+func open(p predict.Prediction) bool { return p.Rate > 0 && p.Ceiling == 0 }
 
 // ladderOf is "receive-window 2.72, next: shaper 24.8": of each cause the
 // lowest, up to the ceiling, for mending what lies above it gains nothing. Of
@@ -255,64 +293,24 @@ func ladderOf(p predict.Prediction, u scale) string {
 	return text
 }
 
-// printLadders prints every limit of every row with its arithmetic.
-func (a *App) printLadders(pair []predict.Prediction) {
-	for _, p := range pair {
-		fmt.Fprintf(a.Stdout, "\n  %s, %s: %s of %s\n", p.Direction, counted(p.Streams, "stream"), orUnknown(p.Rate), orUnknown(p.Ceiling))
-		for _, l := range p.Limits {
-			text := fmt.Sprintf("%s, %s: %s", orUnknown(l.Rate), l.Where, l.Why)
-			if l.Low > 0 && l.High > 0 {
-				text = fmt.Sprintf("%s (%s to %s), %s: %s", orUnknown(l.Rate), l.Low, l.High, l.Where, l.Why)
-			}
-			fmt.Fprint(a.Stdout, wrapped(fmt.Sprintf("    %-16s ", l.Cause), text, a.width()))
-		}
-	}
-}
-
-func orUnknown(r unit.BitRate) string {
-	if r == 0 {
-		return "unknown"
-	}
-	return r.String()
-}
-
-// printLimits says why each limit that binds somewhere does, once, and what is
-// unknown that might bind before it.
-func printLimits(w io.Writer, pair []predict.Prediction, width int) {
-	told := map[string]bool{}
-	tell := func(key string, l predict.Limit) {
-		if !told[key] {
-			told[key] = true
-			fmt.Fprint(w, wrapped("  ", fmt.Sprintf("%s, %s: %s", l.Cause, l.Where, l.Why), width))
-		}
-	}
-	for _, p := range pair {
-		tell(string(p.Limit), p.Limits[0])
-	}
-	for _, p := range pair {
-		if p.Direction == flow.Both {
-			continue // its ways have said it
-		}
-		for _, l := range p.Limits[1:] {
-			if l.Cause == record.Unknown {
-				tell(l.Where, l)
-			}
-		}
-	}
-}
-
 // printRanges says why rates are uncertain, each reason once.
 func printRanges(w io.Writer, pair []predict.Prediction, width int) {
-	var told []string
+	for _, why := range rangeReasons(pair) {
+		fmt.Fprint(w, wrapped("  uncertain: ", why, width))
+	}
+}
+
+func rangeReasons(pair []predict.Prediction) []string {
+	var reasons []string
 	for _, p := range pair {
 		if p.RateLow == 0 && p.RateHigh == 0 || p.RangeWhy == "" {
 			continue
 		}
 		for _, why := range strings.Split(p.RangeWhy, "; ") {
-			if !slices.Contains(told, why) {
-				told = append(told, why)
-				fmt.Fprint(w, wrapped("  uncertain: ", why, width))
+			if !slices.Contains(reasons, why) {
+				reasons = append(reasons, why)
 			}
 		}
 	}
+	return reasons
 }

@@ -46,7 +46,7 @@ func (a *App) predictTogether(s *foresight, m fabric.Measure, asked bool) error 
 		for _, n := range m.Streams {
 			rows, err := predict.Together(s.state, predict.EveryPair(s.state, m, d, n))
 			if err != nil {
-				return withHint(usage(s.name+": "+err.Error(), ""), "give both hosts an address in one subnet, or a route to the other's")
+				return s.unpredictable(err)
 			}
 			all = append(all, rows...)
 		}

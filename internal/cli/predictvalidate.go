@@ -39,8 +39,7 @@ func (v validateFlags) args(cmd *cobra.Command, args []string) error {
 // validate judges the model and prints every row and what they come to.
 func (a *App) validate(args []string, v validateFlags) error {
 	if v.format {
-		_, err := a.Stdout.Write(published.Source())
-		return err
+		return a.printSource("published tables", published.Source())
 	}
 	tables, err := tablesOf(args)
 	if err != nil {
@@ -117,7 +116,7 @@ func (a *App) printJudged(t published.Table, rows []published.Judged) {
 			fmt.Fprint(a.Stdout, wrapped("  ", label, a.width()))
 			label = ""
 		}
-		lead := fmt.Sprintf("  %-*s %3d  %9s  %9s  %+6.1f%%  ", labelWidth, label, j.Streams, publishedText(j, u), predictedText(j, u), 100*j.Error)
+		lead := fmt.Sprintf("  %-*s %3d  %9s  %9s  %7s  ", labelWidth, label, j.Streams, publishedText(j, u), predictedText(j, u), errorText(j))
 		fmt.Fprint(a.Stdout, wrapped(lead, verdictText(j), a.width()))
 		if j.Learned != "" {
 			fmt.Fprint(a.Stdout, wrapped("    ", j.Learned, a.width()))
@@ -185,6 +184,14 @@ func predictedText(j published.Judged, u scale) string {
 		return u.text(j.Low) + "-" + u.text(j.High)
 	}
 	return u.text(j.Predicted)
+}
+
+// errorText is how far off the prediction is; a dash where there is none.
+func errorText(j published.Judged) string {
+	if j.Verdict == published.Unknown {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1f%%", 100*j.Error)
 }
 
 // verdictText is the limit, and what is wrong with the row where something is.

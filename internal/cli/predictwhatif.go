@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -42,12 +42,37 @@ func (w *whatIfFlag) read() ([]predict.WhatIf, error) {
 // badWhatIf names the key that was probably meant.
 func badWhatIf(text string, err error) error {
 	names, _ := predict.WhatIfKeys()
-	hint := ""
+	why, hint := strings.TrimSuffix(err.Error(), ": "+predict.ErrWhatIf.Error()), ""
 	var unknown *predict.UnknownKeyError
 	if errors.As(err, &unknown) {
 		hint = orMeant(unknown.Key, names, "", "keys are "+strings.Join(names, ", "))
+	} else if change, _, found := strings.Cut(why, ": "); found {
+		key, value, _ := strings.Cut(change, "=")
+		if words := wordsOf(key); len(words) > 0 {
+			hint = orMeant(value, words, key+"=", "write one of: "+strings.Join(words, ", "))
+		}
 	}
-	return usage("--what-if "+text+": "+strings.TrimSuffix(err.Error(), ": "+predict.ErrWhatIf.Error()), hint)
+	return usage("--what-if "+text+": "+strings.TrimPrefix(why, text+": "), hint)
+}
+
+// wordsOf are the words that a key's value is one of; none for a number.
+func wordsOf(key string) []string {
+	var words []string
+	switch key {
+	case "mode":
+		for _, m := range netstate.BondModes() {
+			words = append(words, m.String())
+		}
+	case "policy", "switch_hash":
+		for _, p := range netstate.HashPolicies() {
+			words = append(words, p.String())
+		}
+	case "ports":
+		words = []string{predict.PortsChosen, predict.PortsKernel}
+	case "protocol":
+		words = []string{"tcp", "udp", "mptcp"}
+	}
+	return words
 }
 
 // supposed is one set of changes: every row before and after.
@@ -135,129 +160,4 @@ func (s *foresight) whatIf(w predict.WhatIf, m fabric.Measure, before []predict.
 		c.Rows, c.After = append(c.Rows, row), append(c.After, p)
 	}
 	return c, nil
-}
-
-// rowOf is the row of a prediction.
-func (c supposed) rowOf(p predict.Prediction) supposedRow {
-	for _, r := range c.Rows {
-		if r.From == p.From && r.To == p.To && r.Direction == p.Direction && r.Streams == p.Streams {
-			return r
-		}
-	}
-	return supposedRow{}
-}
-
-// printCompared prints one pair: with one set of changes what binds before and
-// after, with several their rates side by side.
-func (a *App) printCompared(pair []predict.Prediction, all []supposed) {
-	u := scaleOf(append(slices.Concat(pair), allAfter(all)...))
-	fmt.Fprintf(a.Stdout, "%s -> %s, %s, payload in %s\n", pair[0].From, pair[0].To, pair[0].Protocol, u.name)
-	for i, c := range all {
-		fmt.Fprint(a.Stdout, wrapped(fmt.Sprintf("  [%d] ", i+1), c.Change, a.width()))
-	}
-	head := fmt.Sprintf("  %-9s  %7s  %8s", "DIRECTION", "STREAMS", "NOW")
-	for i := range all {
-		head += fmt.Sprintf("  %8s  %8s", "["+strconv.Itoa(i+1)+"]", "GAIN")
-	}
-	if len(all) == 1 {
-		head += "  LIMIT"
-	}
-	fmt.Fprintln(a.Stdout, head)
-	var forward []string
-	for _, d := range flow.Directions() {
-		lines := comparedLines(pair, all, d, u, a.width())
-		if d == flow.Forward {
-			forward = lines
-		}
-		if d == flow.Reverse && len(lines) > 0 && slices.Equal(unnamed(lines), unnamed(forward)) {
-			lines = []string{fmt.Sprintf("  %-9s  as forward\n", d)}
-		}
-		fmt.Fprint(a.Stdout, strings.Join(lines, ""))
-	}
-	for i, c := range all {
-		for _, note := range c.Notes {
-			fmt.Fprint(a.Stdout, wrapped("  ", fmt.Sprintf("[%d] %s", i+1, note), a.width()))
-		}
-	}
-	for i, c := range all {
-		if len(all) > 1 {
-			fmt.Fprint(a.Stdout, wrapped(fmt.Sprintf("  [%d] then binds: ", i+1), c.binds(pair[0]), a.width()))
-		}
-	}
-}
-
-// comparedLines are the lines of one direction.
-func comparedLines(pair []predict.Prediction, all []supposed, d flow.Direction, u scale, width int) []string {
-	var lines []string
-	for _, p := range pair {
-		if p.Direction != d {
-			continue
-		}
-		rows := make([]supposedRow, len(all))
-		for i, c := range all {
-			rows[i] = c.rowOf(p)
-		}
-		lines = append(lines, comparedLine(p, rows, u, width))
-	}
-	return lines
-}
-
-// unnamed are lines without their direction.
-func unnamed(lines []string) []string {
-	var out []string
-	for _, l := range lines {
-		out = append(out, strings.TrimLeft(strings.TrimLeft(l, " "), "abcdefghijklmnopqrstuvwxyz"))
-	}
-	return out
-}
-
-func comparedLine(p predict.Prediction, rows []supposedRow, u scale, width int) string {
-	counts := strconv.Itoa(p.Streams)
-	if len(rows) == 1 && rows[0].StreamsAfter != p.Streams {
-		counts += ">" + strconv.Itoa(rows[0].StreamsAfter)
-	}
-	line := fmt.Sprintf("  %-9s  %7s  %8s", p.Direction, counts, u.text(p.Rate))
-	for _, r := range rows {
-		line += fmt.Sprintf("  %8s  %8s", u.text(r.After), gainText(r))
-	}
-	if len(rows) > 1 {
-		return line + "\n"
-	}
-	limit := string(p.Limit)
-	if then := rows[0].LimitAfter; then != p.Limit {
-		limit += ", then " + string(then)
-	}
-	return wrapped(line+"  ", limit, width)
-}
-
-// gainText is "+12 %", or how many times as much where it is more than double.
-func gainText(r supposedRow) string {
-	switch {
-	case r.Before == 0 || r.After == 0:
-		return "unknown"
-	case r.Gain > -0.0005 && r.Gain < 0.0005:
-		return "same"
-	case r.Gain >= 1:
-		return fmt.Sprintf("x %.3g", 1+r.Gain)
-	}
-	return fmt.Sprintf("%+.1f %%", 100*r.Gain)
-}
-
-// binds are the causes that bind a pair after the changes.
-func (c supposed) binds(of predict.Prediction) string {
-	var causes []string
-	for _, r := range c.Rows {
-		if r.From == of.From && r.To == of.To && !slices.Contains(causes, string(r.LimitAfter)) {
-			causes = append(causes, string(r.LimitAfter))
-		}
-	}
-	return strings.Join(causes, ", ")
-}
-
-func allAfter(all []supposed) []predict.Prediction {
-	var after []predict.Prediction
-	for _, c := range all {
-		after = append(after, c.After...)
-	}
-	return after
 }
