@@ -112,6 +112,26 @@ func (w *way) kernelChoice(out *Prediction, net *network, b bounds, p plan, r re
 		out.KernelPorts, out.KernelWorst = unit.BitRate(mean), unit.BitRate(min(worst, mean))
 		out.KernelChances = w.chances(kernel, net, b.flowCap(middle), mean)
 	}
+	if kernel.same(p) {
+		out.lucky()
+	}
+}
+
+// lucky widens the range of traffic whose ports are left to luck to what luck
+// may make of it.
+func (p *Prediction) lucky() {
+	low, high := p.KernelWorst, p.Rate
+	for _, c := range p.KernelChances {
+		high = max(high, c.Rate)
+	}
+	if low == 0 || low >= p.Rate*(1-differs) && high <= p.Rate*(1+differs) {
+		return
+	}
+	if p.RateLow == 0 {
+		p.RateLow, p.RateHigh = p.Rate, p.Rate
+	}
+	p.RateLow, p.RateHigh = min(p.RateLow, low), max(p.RateHigh, high)
+	p.RangeWhy = joined(p.RangeWhy, "which links the kernel's ports put flows on is luck")
 }
 
 // shares is the mean load of every port on both sides.

@@ -263,7 +263,7 @@ func (s *foresight) pair(paths []fabric.Path, m fabric.Measure) ([]predict.Predi
 		c := s.calibration(paths[0].From, paths[0].To, d)
 		for _, n := range m.Streams {
 			p, err := c.Predict(f, predict.Traffic{From: paths[0].From, To: paths[0].To, Direction: d, Streams: n,
-				Protocol: m.Protocol, Ports: m.Ports, SocketBuffer: m.SocketBuffer})
+				Protocol: m.Protocol, Ports: m.Ports, SocketBuffer: m.SocketBuffer, Window: m.Duration})
 			if err != nil {
 				return nil, err
 			}
