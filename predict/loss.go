@@ -207,8 +207,9 @@ func (f lossyFlow) rate(window float64) float64 {
 }
 
 const (
-	// lossDoubt is how far the mean windows of a fit and of a kernel lie apart.
-	lossDoubt = 0.08
+	// lossDoubt is how far the mean windows of a fit and of a kernel lie apart;
+	// it covers the formulas' own values, for losses at equal distance.
+	lossDoubt = 0.125
 	// bursty: where packets are lost in pairs, half as many losses count.
 	bursty = 0.5
 	// windowSpread is the standard deviation of a mean over one loss, as a
