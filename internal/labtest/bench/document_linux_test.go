@@ -30,7 +30,9 @@ To repeat it:
   application. Zero-copy: linerate sends with sendfile and has the receiver drop
   the bytes uncopied (MSG_TRUNC); iperf3 -Z sends with sendfile and copies at the
   receiver, as this version always does.
-- Both ends share the machine's cores: what one wastes the other lacks.
+- Both ends share the machine's cores: what one wastes the other lacks. With one
+  stream that is copied linerate's reader tries its sender's core while the rate
+  settles, and stays where it does better; the peers leave it to the scheduler.
 
 Versions: %s.
 `
