@@ -63,18 +63,11 @@ func (n *inUse) asPing(t *testing.T) {
 	if err != nil {
 		t.Fatal("no ping(8) to compare with: apt-get install iputils-ping")
 	}
-	text, err := exec.CommandContext(t.Context(), "ip", "netns", "exec", lab.Namespace("alpha"), program, "-q", "-i", "0.01", "-c", "50", "10.0.0.2").Output()
-	if err != nil {
-		t.Fatalf("ping: %v\n%s", err, text)
-	}
-	found := regexp.MustCompile(`= ([0-9.]+)/([0-9.]+)/([0-9.]+)/([0-9.]+) ms`).FindSubmatch(text)
-	if found == nil {
-		t.Fatalf("ping says:\n%s", text)
-	}
-	var theirs [4]float64
-	for i := range theirs {
-		theirs[i], err = strconv.ParseFloat(string(found[i+1]), 64)
-		stage.Must(t, err)
+	theirs := pinged(t, program)
+	for range 2 { // a first question for the neighbour may be lost: a second for all
+		if theirs[2] > 20*theirs[0] {
+			theirs = pinged(t, program)
+		}
 	}
 	stage.Must(t, n.Latency(t.Context()))
 	ours := n.Record().Latency[0]
@@ -86,6 +79,24 @@ func (n *inUse) asPing(t *testing.T) {
 	if ours.LossRatio != 0 || ours.Sent != 50 || len(ours.Notes) == 0 {
 		t.Errorf("%+v: want all of 50, and a note that p99 is their largest", ours)
 	}
+}
+
+// pinged is what ping(8) says of fifty echoes: min, avg, max, mdev in ms.
+func pinged(t *testing.T, program string) (ms [4]float64) {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), "ip", "netns", "exec", lab.Namespace("alpha"), program, "-q", "-i", "0.01", "-c", "50", "10.0.0.2").Output()
+	if err != nil {
+		t.Fatalf("ping: %v\n%s", err, text)
+	}
+	found := regexp.MustCompile(`= ([0-9.]+)/([0-9.]+)/([0-9.]+)/([0-9.]+) ms`).FindSubmatch(text)
+	if found == nil {
+		t.Fatalf("ping says:\n%s", text)
+	}
+	for i := range ms {
+		ms[i], err = strconv.ParseFloat(string(found[i+1]), 64)
+		stage.Must(t, err)
+	}
+	return ms
 }
 
 // underLoad: a full path takes what waits in its queue as well.
