@@ -37,6 +37,11 @@ func receiveBuffer(h netstate.Host, asked unit.Bytes) flightSize {
 		}
 		return flightSize{bytes: initial, why: fmt.Sprintf("tcp_moderate_rcvbuf 0 leaves the buffer at tcp_rmem's %s", initial)}
 	}
+	if len(rmem) == 3 && rmem[1] > rmem[2] && rmem[2] > 0 {
+		// Autotuning only ever grows a buffer. Measured: 48 KiB beneath 128 KiB
+		// kept 61 KB in flight (Linux 6.1).
+		return flightSize{bytes: unit.Bytes(rmem[1]), why: fmt.Sprintf("tcp_rmem starts at %s, above its most", unit.Bytes(rmem[1]))}
+	}
 	if len(rmem) == 3 && rmem[2] > 0 {
 		return flightSize{bytes: unit.Bytes(rmem[2]), why: fmt.Sprintf("tcp_rmem allows %s", unit.Bytes(rmem[2]))}
 	}

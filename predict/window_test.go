@@ -52,6 +52,7 @@ func TestWindow(t *testing.T) {
 		{"FreeBSD asked", freebsd(), unit.MiB, unit.MiB, "asks for 1 MiB"},
 		{"FreeBSD without autotuning", freebsd("net.inet.tcp.recvbuf_auto", "0", "net.inet.tcp.recvspace", "65536"), 0, 64 * unit.KiB, "recvbuf_auto 0"},
 		{"FreeBSD without autotuning, size unread", freebsd("net.inet.tcp.recvbuf_auto", "0"), 0, 0, "unknown"},
+		{"the start above the most", tuned("6.1", rmem, "4096 131072 49152"), 0, 64 * unit.KiB, "starts at 128 KiB"},
 		{"garbled sysctl", tuned("5.15", rmem, "lots"), 0, 3 * unit.MiB, "default"},
 	} {
 		got, why := Window(c.host, c.asked)
