@@ -177,13 +177,14 @@ var pcieKeys = object[netstate.Card]{
 	},
 }
 
-// lanes are the widths of PCI Express links (PCI Express Base Specification 5.0,
-// section 4.2.4).
+// slotWidths are the widths of PCI Express links (PCI Express Base Specification
+// 5.0, section 4.2.4).
+var slotWidths = []int{1, 2, 4, 8, 12, 16, 32}
+
 var lanes = scalar[int]{
 	schema: map[string]any{"type": "integer", "minimum": 1, "maximum": 32},
 	parse: func(s string) (int, error) {
-		switch n, err := strconv.Atoi(s); {
-		case err == nil && slices.Contains([]int{1, 2, 4, 8, 12, 16, 32}, n):
+		if n, err := strconv.Atoi(s); err == nil && slices.Contains(slotWidths, n) {
 			return n, nil
 		}
 		return 0, fmt.Errorf("%q is no width of a slot", s)

@@ -43,7 +43,7 @@ func pairMatrix(f Fabric, path fabric.Path, m fabric.Measure, streams []int, dir
 	var all []Prediction
 	for _, d := range directions {
 		for _, n := range streams {
-			p, err := Predict(f, trafficOf(path, m, d, n))
+			p, err := Predict(f, TrafficOf(path, m, d, n))
 			if err != nil {
 				return all, err
 			}
@@ -53,7 +53,8 @@ func pairMatrix(f Fabric, path fabric.Path, m fabric.Measure, streams []int, dir
 	return all, nil
 }
 
-func trafficOf(path fabric.Path, m fabric.Measure, d flow.Direction, streams int) Traffic {
+// TrafficOf is one direction and stream count of what m asks for, on a path.
+func TrafficOf(path fabric.Path, m fabric.Measure, d flow.Direction, streams int) Traffic {
 	return Traffic{
 		From: path.From, To: path.To, Direction: d, Streams: streams,
 		Protocol: m.Protocol, Ports: m.Ports, SocketBuffer: m.SocketBuffer,
@@ -66,7 +67,7 @@ func trafficOf(path fabric.Path, m fabric.Measure, d flow.Direction, streams int
 func EveryPair(f Fabric, m fabric.Measure, d flow.Direction, streams int) []Traffic {
 	var all []Traffic
 	for _, path := range f.pairs() {
-		all = append(all, trafficOf(path, m, d, streams))
+		all = append(all, TrafficOf(path, m, d, streams))
 	}
 	return all
 }

@@ -262,8 +262,7 @@ func (s *foresight) pair(paths []fabric.Path, m fabric.Measure) ([]predict.Predi
 	for _, d := range m.Directions {
 		c := s.calibration(paths[0].From, paths[0].To, d)
 		for _, n := range m.Streams {
-			p, err := c.Predict(f, predict.Traffic{From: paths[0].From, To: paths[0].To, Direction: d, Streams: n,
-				Protocol: m.Protocol, Ports: m.Ports, SocketBuffer: m.SocketBuffer, Window: m.Duration})
+			p, err := c.Predict(f, predict.TrafficOf(paths[0], m, d, n))
 			if err != nil {
 				return nil, err
 			}

@@ -43,10 +43,14 @@ type row struct {
 
 func (r row) error() float64 { return math.Abs(r.measured/r.predicted - 1) }
 
-// inRange: rounded figures meet, within what a measured rate is itself certain
-// of: a range may be a point.
+// inRange: rounded figures meet. A range that is a point is met within what a
+// measured rate is itself certain of.
 func (r row) inRange() bool {
-	return r.measured >= r.low*(1-measuredWithin)-0.051 && r.measured <= r.high*(1+measuredWithin)+0.051
+	within := 0.0
+	if r.low == r.high {
+		within = measuredWithin
+	}
+	return r.measured >= r.low*(1-within)-0.051 && r.measured <= r.high*(1+within)+0.051
 }
 
 // measuredWithin is half of the 2 % that a rate's own interval may be wide.
