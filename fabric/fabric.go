@@ -43,6 +43,8 @@ type Host struct {
 	Rate     unit.BitRate // cap on the host in all, each direction; zero none
 	Cloud    *netstate.Cloud
 	Names    map[string]string // names on AIX and FreeBSD by netplan name
+	// Settings are what is wanted of the host's network and netplan cannot say.
+	Settings
 }
 
 // Hardware is what netplan cannot say of a host's devices.

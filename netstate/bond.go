@@ -171,6 +171,9 @@ type BondPort struct {
 	// AggregatorID is zero outside 802.3ad.
 	AggregatorID int `json:"aggregator_id,omitempty"`
 	QueueID      int `json:"queue_id,omitempty"`
+	// Priority decides which port becomes active (Linux 5.19); zero is the
+	// kernel's default.
+	Priority int `json:"priority,omitempty"`
 	// Actor and partner port states are the IEEE 802.1AX state bits.
 	ActorState   uint8 `json:"actor_state,omitempty"`
 	PartnerState uint8 `json:"partner_state,omitempty"`

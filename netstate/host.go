@@ -35,6 +35,11 @@ type Host struct {
 	Cloud *Cloud `json:"cloud,omitempty"`
 	// Owners are the programs that manage the network here.
 	Owners []string `json:"owners,omitempty"`
+	// Memory is the machine's; zero unknown.
+	Memory unit.Bytes `json:"memory_bytes,omitempty"`
+	// Absent are links that a wanted host must not have; an observed host
+	// has none.
+	Absent []string `json:"absent,omitempty"`
 	// Missing says what could not be read and why.
 	Missing []string `json:"missing,omitempty"`
 }
@@ -72,6 +77,9 @@ type CPU struct {
 	// PacketRate is how many packets a second one core takes in singly, where
 	// nothing joins them (GRO); zero is not calibrated.
 	PacketRate float64 `json:"packet_rate_pps,omitempty"`
+	// Governor is cpufreq's of the first core ("performance", "powersave",
+	// ...); "" is unknown, or the hardware's own.
+	Governor string `json:"governor,omitempty"`
 }
 
 // Cloud is where a host runs, for the caps that follow from it.
@@ -129,16 +137,24 @@ type Link struct {
 	Framing Framing      `json:"framing,omitempty"`
 	Duplex  string       `json:"duplex,omitempty"`
 	// Master is the bond or bridge this link is a port of.
-	Master    string            `json:"master,omitempty"`
-	Addresses []netip.Prefix    `json:"addresses,omitempty"`
-	Bond      *Bond             `json:"bond,omitempty"`
-	Port      *BondPort         `json:"bond_port,omitempty"`
-	VLAN      *VLAN             `json:"vlan,omitempty"`
-	VXLAN     *VXLAN            `json:"vxlan,omitempty"`
-	Qdiscs    []Qdisc           `json:"qdiscs,omitempty"`
-	Counters  Counters          `json:"counters"`
-	Offloads  map[string]bool   `json:"offloads,omitempty"`
-	Extra     map[string]string `json:"extra,omitempty"` // attributes nobody here reads, kept
+	Master    string         `json:"master,omitempty"`
+	Addresses []netip.Prefix `json:"addresses,omitempty"`
+	// Leases are those of Addresses whose lifetime ends by itself: DHCP's and
+	// router advertisements' (no IFA_F_PERMANENT). Their owner renews them; a
+	// plan neither adds nor removes one.
+	Leases []netip.Prefix `json:"leased_addresses,omitempty"`
+	// Owner is the program that manages this link ("NetworkManager",
+	// "systemd-networkd", ...); "" nobody, or unknown.
+	Owner    string            `json:"owner,omitempty"`
+	Bond     *Bond             `json:"bond,omitempty"`
+	Port     *BondPort         `json:"bond_port,omitempty"`
+	VLAN     *VLAN             `json:"vlan,omitempty"`
+	VXLAN    *VXLAN            `json:"vxlan,omitempty"`
+	Qdiscs   []Qdisc           `json:"qdiscs,omitempty"`
+	Counters Counters          `json:"counters"`
+	Offloads map[string]bool   `json:"offloads,omitempty"`
+	Device   *Device           `json:"device,omitempty"` // what ethtool and sysfs know; nil not read
+	Extra    map[string]string `json:"extra,omitempty"`  // attributes nobody here reads, kept
 }
 
 // VLAN is an 802.1Q link's tag and the link it rides on.
@@ -218,59 +234,6 @@ type Card struct {
 	Price         float64 `json:"price,omitempty"`
 	// Keep: the card is there and stays, so using it costs nothing.
 	Keep bool `json:"keep,omitempty"`
-}
-
-// Route is one entry of a routing table.
-type Route struct {
-	Dst     netip.Prefix `json:"dst"` // 0.0.0.0/0 for the default route
-	Gateway netip.Addr   `json:"gateway,omitzero"`
-	Link    string       `json:"link,omitempty"`
-	Source  netip.Addr   `json:"source,omitzero"`
-	Table   int          `json:"table"`
-	Metric  int          `json:"metric,omitempty"`
-	Hops    []NextHop    `json:"next_hops,omitempty"` // ECMP
-	// Object is the number of the nexthop object (ip-nexthop(8)) that the route
-	// names; zero is none: the route holds its next hops itself.
-	Object int `json:"nexthop_object,omitempty"`
-	// Type is the kernel's word for a route that delivers nothing
-	// ("blackhole", "unreachable", "prohibit", "throw"); "" is unicast.
-	Type string `json:"type,omitempty"`
-	// Protocol says who made the route ("kernel", "boot", "static", "dhcp",
-	// "ra", or a number); "" unknown.
-	Protocol string `json:"protocol,omitempty"`
-	// OnLink: the gateway is reachable on the link whatever the addresses say.
-	OnLink bool `json:"on_link,omitempty"`
-	// MTU is the route's own limit; zero is the link's.
-	MTU int `json:"mtu_bytes,omitempty"`
-	// Metrics are its other metrics by ip-route(8)'s names ("advmss", "window").
-	Metrics map[string]string `json:"metrics,omitempty"`
-}
-
-// NextHop is one leg of a multipath route.
-type NextHop struct {
-	Gateway netip.Addr `json:"gateway,omitzero"`
-	Link    string     `json:"link"`
-	Weight  int        `json:"weight"`
-	// Dead: the kernel leaves this leg out for now (RTNH_F_DEAD): its link is
-	// down, or has no carrier and the host ignores such routes.
-	Dead bool `json:"dead,omitempty"`
-}
-
-// Rule is a policy routing rule.
-type Rule struct {
-	Priority int          `json:"priority"`
-	From     netip.Prefix `json:"from,omitzero"`
-	To       netip.Prefix `json:"to,omitzero"`
-	Table    int          `json:"table"`
-	// Family is "ipv4" or "ipv6"; "" where From or To says it.
-	Family string `json:"family,omitempty"`
-	// Action is what the rule does when it is not a table's lookup
-	// ("blackhole", "unreachable", "prohibit", "goto", "nop").
-	Action string `json:"action,omitempty"`
-	// Selectors are its further conditions in ip-rule(8)'s words
-	// ("fwmark 0x1 iif eth0"); "" none. A rule with any does not apply to
-	// all traffic.
-	Selectors string `json:"selectors,omitempty"`
 }
 
 // Scope says whom a sysctl belongs to.

@@ -25,6 +25,22 @@ func (s Step) Target() string {
 		return "route " + routeWords(s.Route, false)
 	case Address:
 		return s.Link + " address " + s.Address.String()
+	case LinkPresence:
+		return s.Link
+	case LinkMAC:
+		return s.Link + " mac"
+	case PortOption:
+		return s.Link + " port " + s.Key
+	case Rule:
+		return "rule " + ruleWords(s.Rule)
+	case Qdisc:
+		return s.Link + " qdisc"
+	case Offload, Ring, Channel, Coalesce:
+		return fmt.Sprintf("%s %s %s", s.Link, s.Kind, s.Key)
+	case MPTCPLimit:
+		return "mptcp limit " + s.Key
+	case MPTCPEndpoint:
+		return "mptcp endpoint " + endpointWords(s.Endpoint)
 	}
 	return fmt.Sprintf("%s %s %s", s.Kind, s.Link, s.Key)
 }
@@ -109,6 +125,53 @@ func routeWords(r *netstate.Route, shell bool) string {
 		fmt.Fprintf(&b, " dev %s weight %d", name(hop.Link), max(hop.Weight, 1))
 	}
 	return b.String()
+}
+
+// ruleWords spells a rule as ip-rule(8) does.
+func ruleWords(r *netstate.Rule) string {
+	if r == nil {
+		return "?"
+	}
+	var words []string
+	if r.Priority != 0 {
+		words = append(words, fmt.Sprintf("priority %d", r.Priority))
+	}
+	from := "all"
+	if r.From.IsValid() {
+		from = r.From.String()
+	}
+	words = append(words, "from "+from)
+	if r.To.IsValid() {
+		words = append(words, "to "+r.To.String())
+	}
+	if r.Selectors != "" {
+		words = append(words, r.Selectors)
+	}
+	if r.Action != "" {
+		words = append(words, r.Action)
+	} else {
+		words = append(words, fmt.Sprintf("table %d", r.Table))
+	}
+	return strings.Join(words, " ")
+}
+
+// endpointWords spells an MPTCP endpoint as ip-mptcp(8) does, without its
+// number, which the kernel chooses.
+func endpointWords(e *netstate.MPTCPEndpoint) string {
+	if e == nil {
+		return "?"
+	}
+	words := e.Addr.String()
+	if e.Port != 0 {
+		words += fmt.Sprintf(" port %d", e.Port)
+	}
+	if e.Link != "" {
+		words += " dev " + e.Link
+	}
+	if e.Flags != 0 {
+		words += " " + e.Flags.String()
+	}
+	return words
 }
 
 // quote makes s one word of a POSIX shell. A link's name may hold almost any

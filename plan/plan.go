@@ -28,6 +28,32 @@ const (
 	Route Kind = "route"
 	// Address is "present" or "absent": an address of a link.
 	Address Kind = "address"
+	// LinkPresence makes or deletes a link that Make describes: "present" or
+	// "absent". What is made is bare and down: options, ports, addresses and
+	// its state are steps of their own.
+	LinkPresence Kind = "link"
+	// LinkMAC sets a link's hardware address.
+	LinkMAC Kind = "link-mac"
+	// PortOption is a port's own option in its bond: Key "prio" or "queue_id".
+	PortOption Kind = "port-option"
+	// Rule is "present" or "absent": a policy routing rule.
+	Rule Kind = "rule"
+	// Qdisc sets a link's root queueing discipline; its Old and New are the
+	// words of tc(8) ("fq maxrate 10000000000bit"), "default" the kernel's own.
+	Qdisc Kind = "qdisc"
+	// Offload is "on" or "off": Key a feature by ethtool's short name.
+	Offload Kind = "offload"
+	// Ring sets a descriptor ring: Key "rx" or "tx". Channel sets a number of
+	// queues: Key "rx", "tx" or "combined". Coalesce sets interrupt moderation:
+	// Key as `ethtool -C` has it. Most drivers restart the port for the first
+	// two.
+	Ring     Kind = "ring"
+	Channel  Kind = "channel"
+	Coalesce Kind = "coalesce"
+	// MPTCPLimit sets a limit of MPTCP's path manager: Key "subflows" or
+	// "add_addr_accepted". MPTCPEndpoint is "present" or "absent".
+	MPTCPLimit    Kind = "mptcp-limit"
+	MPTCPEndpoint Kind = "mptcp-endpoint"
 )
 
 // The words of steps that have two sides.
@@ -37,6 +63,9 @@ const (
 	NoMaster = "none"
 	Present  = "present"
 	Absent   = "absent"
+	// DefaultQdisc is the queueing discipline that the kernel puts there when
+	// nobody asks for another (net.core.default_qdisc, or none).
+	DefaultQdisc = "default"
 )
 
 // Disruption says what traffic feels of a step.
@@ -64,21 +93,81 @@ type Step struct {
 	Route *netstate.Route `json:"route,omitempty"`
 	// Address is what a step of kind Address adds to Link or removes from it.
 	Address netip.Prefix `json:"address,omitzero"`
+	// Rule is what a step of kind Rule adds or removes, Endpoint what one of
+	// kind MPTCPEndpoint does, Make what one of kind LinkPresence does.
+	Rule     *netstate.Rule          `json:"rule,omitempty"`
+	Endpoint *netstate.MPTCPEndpoint `json:"endpoint,omitempty"`
+	Make     *Made                   `json:"make,omitempty"`
 	// Old is what was observed when the plan was made, New what to set: the
 	// kernel's words or numbers.
 	Old        string     `json:"old"`
 	New        string     `json:"new"`
 	Disruption Disruption `json:"disruption"`
-	// Why is the reason a person is shown.
+	// Why is the reason a person is shown, By who wants it: the file with its
+	// line, or a profile.
 	Why string `json:"why,omitempty"`
+	By  string `json:"by,omitempty"`
+	// Ready are links that the step disturbs and that must carry again before
+	// the next step begins, if they did before: up, with carrier, and as a
+	// bond's port in use by it.
+	Ready []string `json:"ready,omitempty"`
 	// Settle is how long the step's effect may take to show when read back.
 	Settle time.Duration `json:"settle_ns,omitempty"`
+}
+
+// Made is a link that a step makes: kinds "bond", "vlan" and "dummy".
+type Made struct {
+	Kind string `json:"kind"`
+	// Parent and ID are a VLAN's; Protocol its tag's, "" is 802.1Q.
+	Parent   string `json:"parent,omitempty"`
+	ID       int    `json:"id,omitempty"`
+	Protocol string `json:"protocol,omitempty"`
 }
 
 // Plan is an ordered list of steps for one host.
 type Plan struct {
 	Host  string `json:"host"`
 	Steps []Step `json:"steps"`
+	// Files are written when the change is confirmed, and not before.
+	Files []File `json:"files,omitempty"`
+	// Left are differences that the plan leaves as they are, and why.
+	Left []string `json:"left,omitempty"`
+}
+
+// File is a configuration file that makes a confirmed change outlive a reboot.
+type File struct {
+	Path string `json:"path"`
+	// Mode is a new file's; a file that is there keeps its own, and its owner.
+	Mode uint32 `json:"mode"`
+	// Old is the whole text that the plan was made with, nil where there was no
+	// file; New the whole new text, nil to remove it.
+	Old *string `json:"old"`
+	New *string `json:"new"`
+}
+
+// Reason is who wants a value, and why.
+type Reason struct {
+	By  string `json:"by"`
+	Why string `json:"why,omitempty"`
+}
+
+// Explain fills in who wants each step and why, by the step's target; what a
+// step says already stays.
+func (p Plan) Explain(reasons map[string]Reason) Plan {
+	steps := make([]Step, len(p.Steps))
+	for i, s := range p.Steps {
+		if r, ok := reasons[s.Target()]; ok {
+			if s.By == "" {
+				s.By = r.By
+			}
+			if s.Why == "" {
+				s.Why = r.Why
+			}
+		}
+		steps[i] = s
+	}
+	p.Steps = steps
+	return p
 }
 
 // Undo is the step that takes s back; undoing that gives s again.

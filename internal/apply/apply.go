@@ -22,6 +22,8 @@ type Kernel interface {
 	Do(context.Context, plan.Step) error
 	// Read is what the step's target is now, in the words of Old and New.
 	Read(context.Context, plan.Step) (string, error)
+	// Ready is "" when the link carries traffic, else what it waits for.
+	Ready(ctx context.Context, link string) (string, error)
 }
 
 // DefaultDir is where the journal is. It must be on a disk that outlives the

@@ -69,6 +69,13 @@ func (k *fakeKernel) Read(ctx context.Context, s plan.Step) (string, error) {
 	return plan.Current(k.host, s)
 }
 
+func (k *fakeKernel) Ready(ctx context.Context, link string) (string, error) {
+	if l, ok := k.host.Link(link); !ok || !l.Up {
+		return link + " is down", ctx.Err()
+	}
+	return "", ctx.Err()
+}
+
 func testHost() netstate.Host {
 	return netstate.Host{
 		Name: "h",

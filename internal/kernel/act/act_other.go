@@ -19,3 +19,8 @@ func (Kernel) Do(_ context.Context, s plan.Step) error {
 func (Kernel) Read(_ context.Context, s plan.Step) (string, error) {
 	return "", fmt.Errorf("read %s: %w", s.Target(), errors.ErrUnsupported)
 }
+
+// Ready is errors.ErrUnsupported here.
+func (Kernel) Ready(_ context.Context, link string) (string, error) {
+	return "", fmt.Errorf("look at %s: %w", link, errors.ErrUnsupported)
+}

@@ -11,14 +11,18 @@ import (
 
 // link is what a step needs to know of a network interface.
 type link struct {
-	index  int
-	name   string
-	up     bool
-	mtu    int
-	master int // ifindex, zero none
-	kind   string
-	info   map[uint16][]byte // IFLA_INFO_DATA
+	index   int
+	name    string
+	up      bool
+	carrier bool
+	mtu     int
+	master  int // ifindex, zero none
+	kind    string
+	info    map[uint16][]byte // IFLA_INFO_DATA
 }
+
+// lowerUp is IFF_LOWER_UP (include/uapi/linux/if.h), which package syscall lacks.
+const lowerUp = 1 << 16
 
 func findLink(name string) (link, error) {
 	if name == "" || len(name) >= syscall.IFNAMSIZ {
@@ -57,8 +61,9 @@ func parseLink(b []byte) (link, error) {
 		return link{}, fmt.Errorf("parse link: %d bytes", len(b))
 	}
 	l := link{
-		index: int(int32(binary.NativeEndian.Uint32(b[4:]))),
-		up:    binary.NativeEndian.Uint32(b[8:])&syscall.IFF_UP != 0,
+		index:   int(int32(binary.NativeEndian.Uint32(b[4:]))),
+		up:      binary.NativeEndian.Uint32(b[8:])&syscall.IFF_UP != 0,
+		carrier: binary.NativeEndian.Uint32(b[8:])&lowerUp != 0,
 	}
 	attrs, err := attributes(b[syscall.SizeofIfInfomsg:])
 	if err != nil {

@@ -1,0 +1,56 @@
+package netstate
+
+import "net/netip"
+
+// Route is one entry of a routing table.
+type Route struct {
+	Dst     netip.Prefix `json:"dst"` // 0.0.0.0/0 for the default route
+	Gateway netip.Addr   `json:"gateway,omitzero"`
+	Link    string       `json:"link,omitempty"`
+	Source  netip.Addr   `json:"source,omitzero"`
+	Table   int          `json:"table"`
+	Metric  int          `json:"metric,omitempty"`
+	Hops    []NextHop    `json:"next_hops,omitempty"` // ECMP
+	// Object is the number of the nexthop object (ip-nexthop(8)) that the route
+	// names; zero is none: the route holds its next hops itself.
+	Object int `json:"nexthop_object,omitempty"`
+	// Type is the kernel's word for a route that delivers nothing
+	// ("blackhole", "unreachable", "prohibit", "throw"); "" is unicast.
+	Type string `json:"type,omitempty"`
+	// Protocol says who made the route ("kernel", "boot", "static", "dhcp",
+	// "ra", or a number); "" unknown.
+	Protocol string `json:"protocol,omitempty"`
+	// OnLink: the gateway is reachable on the link whatever the addresses say.
+	OnLink bool `json:"on_link,omitempty"`
+	// MTU is the route's own limit; zero is the link's.
+	MTU int `json:"mtu_bytes,omitempty"`
+	// Metrics are its other metrics by ip-route(8)'s names ("advmss", "window").
+	Metrics map[string]string `json:"metrics,omitempty"`
+}
+
+// NextHop is one leg of a multipath route.
+type NextHop struct {
+	Gateway netip.Addr `json:"gateway,omitzero"`
+	Link    string     `json:"link"`
+	Weight  int        `json:"weight"`
+	// Dead: the kernel leaves this leg out for now (RTNH_F_DEAD): its link is
+	// down, or has no carrier and the host ignores such routes.
+	Dead bool `json:"dead,omitempty"`
+}
+
+// Rule is a policy routing rule.
+type Rule struct {
+	Priority int          `json:"priority"`
+	From     netip.Prefix `json:"from,omitzero"`
+	To       netip.Prefix `json:"to,omitzero"`
+	Table    int          `json:"table"`
+	// Family is "ipv4" or "ipv6"; "" where From or To says it.
+	Family string `json:"family,omitempty"`
+	// Action is what the rule does when it is not a table's lookup
+	// ("blackhole", "unreachable", "prohibit", "goto", "nop").
+	Action string `json:"action,omitempty"`
+	// Selectors are its further conditions in ip-rule(8)'s words
+	// ("fwmark 0x1 iif eth0"); "" none. A rule with any does not apply to
+	// all traffic.
+	Selectors string `json:"selectors,omitempty"`
+}
