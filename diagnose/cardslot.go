@@ -82,6 +82,7 @@ func narrowSlots(h netstate.Host) []HostFinding {
 			remedy = better
 		}
 		found = append(found, HostFinding{
+			Kind:     CardSlot,
 			What:     fmt.Sprintf("the slot of card %s moves about %s of the %s of its ports %s", c.Name, rate, ports, strings.Join(names, ", ")),
 			Severity: Warning,
 			Evidence: []record.Evidence{fact(c.Name, fmt.Sprintf("PCIe generation %d x%d", c.Generation, c.Lanes), fromSlot)},

@@ -29,33 +29,41 @@ func Severities() []Severity { return []Severity{Fault, Warning, Info} }
 // HostFinding is one thing about a host's state that costs or risks
 // throughput, whatever is measured.
 type HostFinding struct {
+	// Kind is the finding's own word, the same for all of its sort
+	// ("bond-port-down"); Kinds lists them.
+	Kind string `json:"kind"`
+	// Hosts are the two that it is about; nil: the one that was judged.
+	Hosts    []string          `json:"hosts,omitempty"`
 	What     string            `json:"what"`
 	Severity Severity          `json:"severity"`
 	Evidence []record.Evidence `json:"evidence"`
 	Remedy   string            `json:"remedy"`
 }
 
+// hostRules are what is looked for in a host, in the order it is said.
+var hostRules = [...]func(netstate.Host) []HostFinding{
+	bonds, portsMisused, foreignBondAddress, dividedOwners,
+	slowLinks, brokenCables, offloadsOff, mergedWhileForwarding, droppingRings, pausedLinks, cappedLinks, largeVLANs,
+	sharedSubnets, strictFilters, looseARP, futureOnly,
+	narrowSlots, poorSlots, oneCore, farInterrupts, slowGovernor, backlogs,
+	leftShapers, unpacedQueues, multipaths, mptcpEndpoints, judgeSysctls,
+}
+
 // Host judges one host's state alone, worst findings first; never nil. What
 // is unknown gives no finding.
 func Host(h netstate.Host) []HostFinding {
 	found := []HostFinding{}
-	for _, l := range h.Links {
-		if l.Bond == nil {
-			continue
-		}
-		b := bondView{h, l, portsOf(h, l)}
-		for _, rule := range bondRules {
-			if f, ok := rule(b); ok {
-				found = append(found, f)
-			}
-		}
+	for _, rule := range hostRules {
+		found = append(found, rule(h)...)
 	}
-	found = append(found, sharedSubnets(h)...)
-	found = append(found, narrowSlots(h)...)
+	worstFirst(found)
+	return found
+}
+
+func worstFirst(found []HostFinding) {
 	slices.SortStableFunc(found, func(a, b HostFinding) int {
 		return slices.Index(Severities(), a.Severity) - slices.Index(Severities(), b.Severity)
 	})
-	return found
 }
 
 func fact(what, value, source string) record.Evidence {
@@ -77,6 +85,9 @@ func sharedSubnets(h netstate.Host) []HostFinding {
 	members := map[netip.Prefix][]string{}
 	evidence := map[netip.Prefix][]record.Evidence{}
 	for _, l := range h.Links {
+		if master, _ := h.Link(l.Master); master.Kind == "vrf" {
+			continue // routed apart from the others
+		}
 		for _, a := range l.Addresses {
 			if !l.Up || !spans(a) || steered(h, l, a.Addr()) {
 				continue
@@ -102,6 +113,7 @@ func sharedSubnets(h netstate.Host) []HostFinding {
 			evidence[subnet] = append(evidence[subnet], fact("net.ipv4.conf.all.arp_ignore", s.Value, "/proc/sys/net/ipv4/conf/all/arp_ignore"))
 		}
 		found = append(found, HostFinding{
+			Kind: SharedSubnet,
 			What: fmt.Sprintf("%s are all in %s: traffic to it leaves by one of them, and each answers ARP for the others",
 				strings.Join(links, ", "), subnet),
 			Severity: Warning, Evidence: evidence[subnet],

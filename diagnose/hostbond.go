@@ -31,8 +31,25 @@ func portsOf(h netstate.Host, bond netstate.Link) []netstate.Link {
 
 // bondRules are what is looked for in each bond, in the order it is said.
 var bondRules = [...]func(bondView) (HostFinding, bool){
-	bondView.portDown, bondView.noPartner, bondView.outside, bondView.unwatched, bondView.portMTU,
-	bondView.onePolicyLink, bondView.unequal, bondView.minLinks,
+	bondView.portDown, bondView.noPartner, bondView.twoPartners, bondView.outside, bondView.unwatched, bondView.portMTU,
+	bondView.churned, bondView.flapping, bondView.onePolicyLink, bondView.unequal, bondView.delays, bondView.minLinks,
+}
+
+// bonds judges each bond of a host.
+func bonds(h netstate.Host) []HostFinding {
+	var found []HostFinding
+	for _, l := range h.Links {
+		if l.Bond == nil {
+			continue
+		}
+		b := bondView{h, l, portsOf(h, l)}
+		for _, rule := range bondRules {
+			if f, ok := rule(b); ok {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
 }
 
 func portNames(ports []netstate.Link) string {
@@ -64,6 +81,7 @@ func (b bondView) portDown() (HostFinding, bool) {
 		return HostFinding{}, false
 	}
 	return HostFinding{
+		Kind:     BondPortDown,
 		What:     fmt.Sprintf("%s runs on %d of %d ports: %s is down", b.link.Name, len(b.ports)-len(down), len(b.ports), portNames(down)),
 		Severity: Fault, Evidence: evidence, Remedy: "check the cable, the optic and the switch port, or set the port up",
 	}, true
@@ -87,6 +105,7 @@ func (b bondView) noPartner() (HostFinding, bool) {
 		return HostFinding{}, false
 	}
 	return HostFinding{
+		Kind:     BondNoPartner,
 		What:     fmt.Sprintf("no LACP partner answers %s: only one of its %d ports is used", b.link.Name, len(b.ports)),
 		Severity: Fault,
 		Evidence: []record.Evidence{
@@ -101,7 +120,7 @@ func (b bondView) noPartner() (HostFinding, bool) {
 // one carry nothing.
 func (b bondView) outside() (HostFinding, bool) {
 	ad, ok := b.lacp()
-	if !ok || ad.PartnerMAC.IsZero() {
+	if _, two := b.twoPartners(); !ok || ad.PartnerMAC.IsZero() || two {
 		return HostFinding{}, false
 	}
 	var out []netstate.Link
@@ -117,6 +136,7 @@ func (b bondView) outside() (HostFinding, bool) {
 		return HostFinding{}, false
 	}
 	return HostFinding{
+		Kind:     BondPortOutside,
 		What:     fmt.Sprintf("%s carries nothing: outside the active aggregator of %s", portNames(out), b.link.Name),
 		Severity: Fault, Evidence: evidence,
 		Remedy: "put all switch ports of the bond into one LACP group of one switch (or of one MLAG pair), at one speed",
@@ -132,6 +152,7 @@ func (b bondView) unwatched() (HostFinding, bool) {
 		return HostFinding{}, false
 	}
 	return HostFinding{
+		Kind:     BondUnwatched,
 		What:     fmt.Sprintf("%s does not watch its ports: a dead link keeps its flows", b.link.Name),
 		Severity: Fault,
 		Evidence: []record.Evidence{fact("miimon", "0", "IFLA_BOND_MIIMON"), fact("arp_interval", orUnset(arp), "IFLA_BOND_ARP_INTERVAL")},
@@ -151,7 +172,7 @@ func orUnset(s string) string {
 func (b bondView) portMTU() (HostFinding, bool) {
 	var other []netstate.Link
 	evidence := []record.Evidence{fact("MTU of "+b.link.Name, fmt.Sprint(b.link.MTU), "IFLA_MTU")}
-	f := HostFinding{Severity: Warning}
+	f := HostFinding{Kind: BondPortMTU, Severity: Warning}
 	for _, p := range b.ports {
 		if p.MTU == b.link.MTU || p.MTU == 0 || b.link.MTU == 0 {
 			continue
@@ -179,7 +200,8 @@ func (b bondView) onePolicyLink() (HostFinding, bool) {
 	if reach.Ports || reach.Addresses && aliases(addresses) {
 		return HostFinding{}, false
 	}
-	return HostFinding{
+	f := HostFinding{
+		Kind:     BondOneLink,
 		What:     fmt.Sprintf("%s sends all traffic to one peer on one of its %d links, whatever the number of streams", b.link.Name, len(b.ports)),
 		Severity: Warning,
 		Evidence: []record.Evidence{
@@ -187,7 +209,25 @@ func (b bondView) onePolicyLink() (HostFinding, bool) {
 			fact("addresses on "+b.link.Name, joined(addresses), fromAddresses),
 		},
 		Remedy: fmt.Sprintf("echo layer3+4 > /sys/class/net/%s/bonding/xmit_hash_policy (the bond may stay up), or let `linerate tune` do and prove it; the switch hashes the way back with a policy of its own", b.link.Name),
-	}, true
+	}
+	if gateway, ok := b.gateway(); ok && !reach.Addresses {
+		f.Kind = BondLayer2Gateway
+		f.What = fmt.Sprintf("%s sends all traffic that passes the gateway %s on one of its %d links, and so all to one peer: the policy reads nothing beyond MAC addresses", b.link.Name, gateway, len(b.ports))
+		f.Evidence = append(f.Evidence, fact("route over "+b.link.Name, "via "+gateway.String(), "RTM_GETROUTE"))
+	}
+	return f, true
+}
+
+// gateway is the next hop of a route that leaves by the bond, or by a VLAN or
+// bridge over it.
+func (b bondView) gateway() (netip.Addr, bool) {
+	over := b.over()
+	for _, r := range b.host.Routes {
+		if r.Type == "" && r.Gateway.IsValid() && slices.Contains(over, r.Link) {
+			return r.Gateway, true
+		}
+	}
+	return netip.Addr{}, false
 }
 
 // aliases reports several addresses in one subnet: lanes to the same peer.
@@ -205,18 +245,8 @@ func aliases(addresses []netip.Prefix) bool {
 // addresses are those of the bond, of the VLANs on it and of bridges over it,
 // without link-local ones: the IPv4 ones where there are any.
 func (b bondView) addresses() []netip.Prefix {
-	over := []string{b.link.Name}
-	for i := 0; i < len(over); i++ {
-		self, _ := b.host.Link(over[i])
-		for _, l := range b.host.Links {
-			rides := l.VLAN != nil && l.VLAN.Parent == self.Name || l.Kind == "bridge" && self.Master == l.Name
-			if rides && !slices.Contains(over, l.Name) {
-				over = append(over, l.Name)
-			}
-		}
-	}
 	var v4, v6 []netip.Prefix
-	for _, name := range over {
+	for _, name := range b.over() {
 		l, _ := b.host.Link(name)
 		for _, p := range l.Addresses {
 			switch {
@@ -232,6 +262,21 @@ func (b bondView) addresses() []netip.Prefix {
 		return v4
 	}
 	return v6
+}
+
+// over names the bond, the VLANs on it and bridges over it.
+func (b bondView) over() []string {
+	over := []string{b.link.Name}
+	for i := 0; i < len(over); i++ {
+		self, _ := b.host.Link(over[i])
+		for _, l := range b.host.Links {
+			rides := l.VLAN != nil && l.VLAN.Parent == self.Name || l.Kind == "bridge" && self.Master == l.Name
+			if rides && !slices.Contains(over, l.Name) {
+				over = append(over, l.Name)
+			}
+		}
+	}
+	return over
 }
 
 func joined(prefixes []netip.Prefix) string {
@@ -257,6 +302,7 @@ func (b bondView) unequal() (HostFinding, bool) {
 		return HostFinding{}, false
 	}
 	return HostFinding{
+		Kind:     BondUnequal,
 		What:     fmt.Sprintf("the ports of %s run at different speeds: flows are dealt evenly, the slow port sets the pace", b.link.Name),
 		Severity: Warning, Evidence: evidence, Remedy: "use ports of one speed: check the optics, and autonegotiation on both ends",
 	}, true
@@ -268,6 +314,7 @@ func (b bondView) minLinks() (HostFinding, bool) {
 		return HostFinding{}, false
 	}
 	return HostFinding{
+		Kind:     BondMinLinks,
 		What:     fmt.Sprintf("%s stays up until its last port dies: losing links makes it slow, not down", b.link.Name),
 		Severity: Info, Evidence: []record.Evidence{fact("min_links", "0", "IFLA_BOND_MIN_LINKS")},
 		Remedy: "none needed; set min_links where another path should take over instead",

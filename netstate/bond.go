@@ -177,6 +177,16 @@ type BondPort struct {
 	// Actor and partner port states are the IEEE 802.1AX state bits.
 	ActorState   uint8 `json:"actor_state,omitempty"`
 	PartnerState uint8 `json:"partner_state,omitempty"`
+	// PartnerMAC and PartnerKey are the system and the group that answer LACP
+	// on this port; zero: nobody does, or it was not read (it takes
+	// CAP_NET_ADMIN).
+	PartnerMAC flow.MAC `json:"partner_mac,omitzero"`
+	PartnerKey int      `json:"partner_key,omitempty"`
+	// ActorChurn and PartnerChurn are the churn machines' words (IEEE 802.1AX
+	// 6.4.17): "none", "monitoring", or "churned" where that end does not get
+	// in sync; "" outside 802.3ad.
+	ActorChurn   string `json:"actor_churn,omitempty"`
+	PartnerChurn string `json:"partner_churn,omitempty"`
 }
 
 // UsablePorts returns the slaves of the named bond that carry transmit

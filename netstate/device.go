@@ -26,6 +26,11 @@ type Device struct {
 	// unknown, or the machine has one only.
 	Node *int  `json:"numa_node,omitempty"`
 	IRQs []IRQ `json:"irqs,omitempty"`
+	// RPS and XPS are the queues for which software chooses the core that
+	// takes packets in, and the core that sends on them (rps_cpus, xps_cpus);
+	// queues without a choice are left out.
+	RPS []QueueCores `json:"rps,omitempty"`
+	XPS []QueueCores `json:"xps,omitempty"`
 	// Fixed are the offloads that cannot be changed.
 	Fixed []string `json:"fixed_offloads,omitempty"`
 }
@@ -62,4 +67,10 @@ type IRQ struct {
 	Name   string   `json:"name"`
 	Cores  []int    `json:"cores,omitempty"`
 	Counts []uint64 `json:"counts,omitempty"` // by core
+}
+
+// QueueCores is a device's queue and the cores chosen for it.
+type QueueCores struct {
+	Queue int   `json:"queue"`
+	Cores []int `json:"cores"`
 }

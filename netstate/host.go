@@ -33,6 +33,17 @@ type Host struct {
 	Rate unit.BitRate `json:"rate_bps,omitempty"`
 	// Cloud is nil where the host is no cloud instance, or nobody said so.
 	Cloud *Cloud `json:"cloud,omitempty"`
+	// CoreNodes is each core's memory node, by core; nil unknown, or the
+	// machine has one node only.
+	CoreNodes []int `json:"core_numa_nodes,omitempty"`
+	// Softnet is what each core took from the network since boot.
+	Softnet []Softnet `json:"softnet,omitempty"`
+	// Protocols are counters of the namespace's protocols since it was made,
+	// by the names of /proc/net/netstat and snmp with their group
+	// ("TcpExt.IPReversePathFilter"); those that are zero are left out.
+	Protocols map[string]uint64 `json:"protocol_counters_count,omitempty"`
+	// Machine is nil where the firmware says nothing.
+	Machine *Machine `json:"machine,omitempty"`
 	// Owners are the programs that manage the network here.
 	Owners []string `json:"owners,omitempty"`
 	// Memory is the machine's; zero unknown.
@@ -80,6 +91,17 @@ type CPU struct {
 	// Governor is cpufreq's of the first core ("performance", "powersave",
 	// ...); "" is unknown, or the hardware's own.
 	Governor string `json:"governor,omitempty"`
+}
+
+// Softnet is one core's row of /proc/net/softnet_stat. The counts are those of
+// all network namespaces and wrap at 32 bits.
+type Softnet struct {
+	Core      int    `json:"core"`
+	Processed uint64 `json:"processed_count"`
+	// Dropped packets found the backlog full (net.core.netdev_max_backlog).
+	Dropped uint64 `json:"dropped_count,omitempty"`
+	// Squeezed polls ended with work left (net.core.netdev_budget).
+	Squeezed uint64 `json:"time_squeeze_count,omitempty"`
 }
 
 // Cloud is where a host runs, for the caps that follow from it.
@@ -150,6 +172,7 @@ type Link struct {
 	Port     *BondPort         `json:"bond_port,omitempty"`
 	VLAN     *VLAN             `json:"vlan,omitempty"`
 	VXLAN    *VXLAN            `json:"vxlan,omitempty"`
+	Bridge   *Bridge           `json:"bridge,omitempty"`
 	Qdiscs   []Qdisc           `json:"qdiscs,omitempty"`
 	Counters Counters          `json:"counters"`
 	Offloads map[string]bool   `json:"offloads,omitempty"`
@@ -161,6 +184,8 @@ type Link struct {
 type VLAN struct {
 	ID     int    `json:"id"`
 	Parent string `json:"parent"`
+	// Protocol is the tag's: "802.1ad", or "", which is 802.1Q.
+	Protocol string `json:"protocol,omitempty"`
 }
 
 // VXLAN is a VXLAN device (RFC 7348): the network's number, the link that
@@ -220,6 +245,13 @@ type Counters struct {
 	TxDropped uint64 `json:"tx_dropped,omitempty"`
 	RxErrors  uint64 `json:"rx_errors,omitempty"`
 	TxErrors  uint64 `json:"tx_errors,omitempty"`
+	// RxCRC are frames whose check sum was wrong, RxFrame misaligned ones,
+	// RxMissed those for which the device had no room, Collisions half
+	// duplex's (rx_crc_errors, rx_frame_errors, rx_missed_errors).
+	RxCRC      uint64 `json:"rx_crc_errors,omitempty"`
+	RxFrame    uint64 `json:"rx_frame_errors,omitempty"`
+	RxMissed   uint64 `json:"rx_missed_errors,omitempty"`
+	Collisions uint64 `json:"collisions_count,omitempty"`
 }
 
 // Card is one PCI device with one or more ports that share its slot.
@@ -297,26 +329,6 @@ func (h Host) Below(name string) (ports []Link, tags int, bond *Link) {
 		ports = append(ports, p)
 	}
 	return ports, tags, &l
-}
-
-// Clone is a deep enough copy: slices and maps of links and sysctls are the
-// copy's own, so that a desired state can be made from an observed one.
-func (h Host) Clone() Host {
-	c := h
-	c.Links = append([]Link(nil), h.Links...)
-	for i := range c.Links {
-		if b := c.Links[i].Bond; b != nil {
-			copied := *b
-			copied.Ports = append([]string(nil), b.Ports...)
-			c.Links[i].Bond = &copied
-		}
-		c.Links[i].Addresses = append([]netip.Prefix(nil), c.Links[i].Addresses...)
-	}
-	c.Sysctls = make(map[string]Sysctl, len(h.Sysctls))
-	for k, v := range h.Sysctls {
-		c.Sysctls[k] = v
-	}
-	return c
 }
 
 // SetLink replaces the link of the same name, or adds it.

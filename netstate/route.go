@@ -26,6 +26,9 @@ type Route struct {
 	MTU int `json:"mtu_bytes,omitempty"`
 	// Metrics are its other metrics by ip-route(8)'s names ("advmss", "window").
 	Metrics map[string]string `json:"metrics,omitempty"`
+	// Extra are attributes that no field holds, kept by the kernel's number
+	// ("rta-11"); a plan cannot put a route back that has any.
+	Extra map[string]string `json:"extra,omitempty"`
 }
 
 // NextHop is one leg of a multipath route.
@@ -36,6 +39,8 @@ type NextHop struct {
 	// Dead: the kernel leaves this leg out for now (RTNH_F_DEAD): its link is
 	// down, or has no carrier and the host ignores such routes.
 	Dead bool `json:"dead,omitempty"`
+	// OnLink is as a route's.
+	OnLink bool `json:"on_link,omitempty"`
 }
 
 // Rule is a policy routing rule.
@@ -53,4 +58,6 @@ type Rule struct {
 	// ("fwmark 0x1 iif eth0"); "" none. A rule with any does not apply to
 	// all traffic.
 	Selectors string `json:"selectors,omitempty"`
+	// Protocol says who made the rule, as a route's; "" unknown.
+	Protocol string `json:"protocol,omitempty"`
 }

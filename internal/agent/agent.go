@@ -64,6 +64,7 @@ func New(cfg Config) *Agent {
 	a.handlers = map[agentapi.Method]handler{
 		agentapi.MethodHello:     typed(a.hello),
 		agentapi.MethodObserve:   typed(a.observe),
+		agentapi.MethodCapture:   typed(a.capture),
 		agentapi.MethodPing:      typed(a.ping),
 		agentapi.MethodSink:      typed(a.engine.OpenSink),
 		agentapi.MethodSource:    typed(a.engine.OpenSource),
@@ -78,8 +79,11 @@ func New(cfg Config) *Agent {
 		agentapi.MethodCoreRate:  typed(a.coreRate),
 		agentapi.MethodSockets:   typed(a.sockets),
 		agentapi.MethodRoutes:    typed(a.routes),
+		agentapi.MethodJournal:   typed(a.journal),
 		agentapi.MethodHold:      typed(a.hold),
 		agentapi.MethodRelease:   typed(a.release),
+
+		agentapi.MethodConfigFiles: typed(a.configFiles),
 
 		agentapi.MethodIPerf3Open:   typed(a.iperf3.Open),
 		agentapi.MethodIPerf3Start:  typed(a.iperf3.Start),
@@ -172,10 +176,11 @@ func machineID() string {
 	return strings.TrimSpace(string(b))
 }
 
-func (a *Agent) observe(ctx context.Context, _ agentapi.ObserveRequest) (agentapi.ObserveReply, error) {
+func (a *Agent) observe(ctx context.Context, req agentapi.ObserveRequest) (agentapi.ObserveReply, error) {
 	var reply agentapi.ObserveReply
 	err := a.cfg.Namespace.DoWithSysfs(func() (err error) {
-		reply.Host, err = observe.Observe(ctx, observe.Config{Logger: a.cfg.Logger})
+		reply.InNamespace = netns.Inside()
+		reply.Host, err = observe.Observe(ctx, observe.Config{Logger: a.cfg.Logger, Sysctls: req.Sysctls})
 		return err
 	})
 	reply.Host.Name = a.name()

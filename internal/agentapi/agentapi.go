@@ -57,11 +57,18 @@ type HelloReply struct {
 }
 
 // ObserveRequest asks for the host's network as it is.
-type ObserveRequest struct{}
+type ObserveRequest struct {
+	// Sysctls are keys to read besides those that are always read; one that the
+	// kernel has not is left out of the reply.
+	Sysctls []string `json:"sysctls,omitempty"`
+}
 
 // ObserveReply is the observed state.
 type ObserveReply struct {
 	Host netstate.Host `json:"host"`
+	// InNamespace: the agent is in another network namespace than the machine's
+	// first, so that what belongs to the whole machine is not its to change.
+	InNamespace bool `json:"in_namespace,omitempty"`
 }
 
 // PingRequest asks for a series of ICMP echoes, or of connections to the one

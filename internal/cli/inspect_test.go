@@ -53,7 +53,7 @@ func TestInspectText(t *testing.T) {
 	var out bytes.Buffer
 	app := &App{Stdout: &out, Stderr: &out}
 	h := sick()
-	if err := app.printInspected(inspected{Host: h, Findings: diagnose.Host(h)}); err != nil {
+	if err := app.printInspected(inspected{Host: h, Findings: diagnose.Host(h)}, false); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
@@ -82,7 +82,7 @@ func TestInspectText(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "noqueue") || strings.Contains(text, "nothing found wrong") {
+	if strings.Contains(text, "qdisc noqueue") || strings.Contains(text, "shaper on eth0: noqueue") || strings.Contains(text, "nothing found wrong") {
 		t.Errorf("too much is said:\n%s", text)
 	}
 }
@@ -99,7 +99,7 @@ func TestInspectRefuses(t *testing.T) {
 		{[]string{"inspect", "local:x"}, exitUsage, "host local:x: unknown way", "local:"},
 		{[]string{"inspect", "ssh://"}, exitUsage, "host ssh://: no host name in it", "ssh://user@host"},
 		{[]string{"inspect", ""}, exitUsage, "host: the name is empty", "local:"},
-		{[]string{"inspect", "local:", "local:"}, exitUsage, "inspect: want one HOST at most", "discover"},
+		{[]string{"inspect", "local:", "local:"}, exitUsage, "host local: is named twice", ""},
 		{[]string{"inspect", "netns:linerate-no-such"}, exitUnreachable, "reach linerate-no-such: ", "ip netns list"},
 	} {
 		refused(t, "", c.status, c.line, c.hint, c.args...)

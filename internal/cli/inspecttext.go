@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -10,36 +9,37 @@ import (
 	"github.com/linerate/linerate/netstate"
 )
 
-// shownSysctls are the tunables a person looks at first.
-var shownSysctls = []string{
-	"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_congestion_control",
-	"net.core.default_qdisc", "net.ipv4.tcp_mtu_probing", "net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.all.rp_filter",
-}
-
-func (a *App) printInspected(doc inspected) error {
+// printInspected writes what a person looks at, in 80 columns; all adds
+// everything else that was read.
+func (a *App) printInspected(doc inspected, all bool) error {
 	h := doc.Host
 	fmt.Fprint(a.Stdout, wrapped("", heading(h), a.width()))
+	a.printMachine(h)
 	if len(h.Owners) > 0 {
 		fmt.Fprint(a.Stdout, wrapped("managed by ", strings.Join(h.Owners, ", "), a.width()))
 	}
-	if err := printLinks(a.Stdout, h); err != nil {
+	shown, left := h, ""
+	if !all {
+		shown.Links, left = worthShowing(h)
+	}
+	if err := a.printLinks(shown); err != nil {
 		return fmt.Errorf("print links: %w", err)
 	}
+	if left != "" {
+		fmt.Fprint(a.Stdout, wrapped("", left, a.width()))
+	}
+	a.printDevices(shown, all)
 	for _, l := range h.Links {
 		if l.Bond != nil {
-			a.printBond(h, l)
+			a.printBond(h, l, all)
 		}
 	}
+	a.printBridges(h, all)
 	a.printCards(h)
+	a.printRouting(h, all)
 	a.printShapers(h)
-	for i, name := range shownSysctls {
-		if v, ok := h.Sysctls[name]; ok {
-			if i == 0 {
-				fmt.Fprintln(a.Stdout)
-			}
-			fmt.Fprintf(a.Stdout, "%s = %s\n", name, v.Value)
-		}
-	}
+	a.printQdiscs(shown)
+	a.printSysctls(h, all)
 	for i, m := range h.Missing {
 		if i == 0 {
 			fmt.Fprintln(a.Stdout)
@@ -68,9 +68,9 @@ func heading(h netstate.Host) string {
 	return h.Name + ": " + strings.Join(parts, ", ")
 }
 
-func printLinks(out io.Writer, h netstate.Host) error {
-	fmt.Fprintln(out)
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+func (a *App) printLinks(h netstate.Host) error {
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "LINK\tKIND\tSTATE\tSPEED\tMTU\tMASTER\tADDRESSES")
 	for _, l := range h.Links {
 		first, others := "-", []string(nil)
@@ -86,7 +86,29 @@ func printLinks(out io.Writer, h netstate.Host) error {
 			fmt.Fprintf(w, "\t\t\t\t\t\t%s\n", other)
 		}
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Stdout)
+	for line := range strings.Lines(table.String()) {
+		fmt.Fprint(a.Stdout, narrowed(line, a.width()))
+	}
+	return nil
+}
+
+// narrowed puts the last column of a line that is too long, a long IPv6
+// address as a rule, on a line of its own, at the right.
+func narrowed(line string, width int) string {
+	line = strings.TrimRight(line, "\n")
+	at := strings.LastIndex(line, " ")
+	if len([]rune(line)) <= width || at < 0 {
+		return line + "\n"
+	}
+	last := fmt.Sprintf("%*s\n", width, line[at+1:])
+	if rest := strings.TrimRight(line[:at], " "); rest != "" {
+		return rest + "\n" + last
+	}
+	return last
 }
 
 func kindText(l netstate.Link) string {
@@ -116,7 +138,7 @@ func speedText(l netstate.Link) string {
 	return l.Speed.String()
 }
 
-func (a *App) printBond(h netstate.Host, l netstate.Link) {
+func (a *App) printBond(h netstate.Host, l netstate.Link, all bool) {
 	b := l.Bond
 	parts := []string{b.Mode.String(), b.HashPolicy.String()}
 	if b.Mode == netstate.LACP {
@@ -134,7 +156,10 @@ func (a *App) printBond(h netstate.Host, l netstate.Link) {
 	}
 	for i, name := range b.Ports {
 		p, _ := h.Link(name)
-		fmt.Fprintf(a.Stdout, "  %d %s: %s\n", i, name, portText(*b, p))
+		fmt.Fprint(a.Stdout, wrapped(fmt.Sprintf("  %d %s: ", i, name), portText(*b, p, all), a.width()))
+	}
+	if all {
+		a.printOptions(b.Options)
 	}
 }
 
@@ -146,7 +171,7 @@ func milliseconds(d time.Duration) string {
 }
 
 // portText is what the bond thinks of a port.
-func portText(b netstate.Bond, p netstate.Link) string {
+func portText(b netstate.Bond, p netstate.Link, all bool) string {
 	if p.Port == nil {
 		return "unknown"
 	}
@@ -164,6 +189,9 @@ func portText(b netstate.Bond, p netstate.Link) string {
 	}
 	if p.Port.FailureCount > 0 {
 		parts = append(parts, fmt.Sprintf("failed %d times", p.Port.FailureCount))
+	}
+	if b.Mode == netstate.LACP {
+		parts = append(parts, partnerText(b, *p.Port, all)...)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -39,6 +39,9 @@ type Config struct {
 	// Unguarded starts no dead man for changes to local hosts: for a process
 	// that cannot be started again by its own name, such as a test.
 	Unguarded bool
+	// Fresh makes a connection of its own, not one shared with an earlier one
+	// (OpenSSH's ControlMaster): it shows that the host can be reached now.
+	Fresh     bool
 	Logger    *slog.Logger // nil is silence
 }
 
@@ -139,9 +142,10 @@ func roundTrip[Rep, Req any](ctx context.Context, via Transport, method agentapi
 	return rep, nil
 }
 
-// Observe reads the host's network as it is.
-func (h *Host) Observe(ctx context.Context) (agentapi.ObserveReply, error) {
-	return call[agentapi.ObserveReply](ctx, h, agentapi.MethodObserve, agentapi.ObserveRequest{})
+// Observe reads the host's network as it is, with the sysctls that are always
+// read and those named.
+func (h *Host) Observe(ctx context.Context, sysctls ...string) (agentapi.ObserveReply, error) {
+	return call[agentapi.ObserveReply](ctx, h, agentapi.MethodObserve, agentapi.ObserveRequest{Sysctls: sysctls})
 }
 
 // Ping sends ICMP echoes.

@@ -145,7 +145,7 @@ func TestSSHArguments(t *testing.T) {
 		{"ssh://h:2222", []string{"-p", "2222", "--", "h", "linerate", "agent", "--stdio"}},
 		{"ssh://-oProxyCommand=x", nil}, {"ssh://", nil}, {"ssh://h/rm", nil}, {"http://h", nil},
 	} {
-		got, err := sshArguments(c.reach)
+		got, err := sshArguments(c.reach, false)
 		if (err != nil) != (c.want == nil) {
 			t.Errorf("%s: %v, %v", c.reach, got, err)
 			continue
@@ -153,6 +153,17 @@ func TestSSHArguments(t *testing.T) {
 		if c.want != nil && !slices.Equal(got[len(got)-len(c.want):], c.want) {
 			t.Errorf("%s: %v, want it to end %v", c.reach, got, c.want)
 		}
+	}
+}
+
+// A confirmation over a connection that was there before shows nothing.
+func TestSSHArgumentsOfAFreshConnection(t *testing.T) {
+	got, err := sshArguments("ssh://h", true)
+	if err != nil || !slices.Contains(got, "ControlPath=none") || !slices.Contains(got, "ControlMaster=no") {
+		t.Errorf("%v, %v: it would share a connection", got, err)
+	}
+	if got, _ := sshArguments("ssh://h", false); slices.Contains(got, "ControlPath=none") {
+		t.Errorf("%v: the user's own settings count otherwise", got)
 	}
 }
 

@@ -16,12 +16,15 @@ import (
 // configuration, keys, agent and jump hosts apply. The remote side runs the
 // linerate on its own path. The host comes after "--", so that no name can be
 // taken for an option.
-func sshArguments(reach string) ([]string, error) {
+func sshArguments(reach string, fresh bool) ([]string, error) {
 	u, err := url.Parse(reach)
 	if err != nil || u.Scheme != "ssh" || u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-") || (u.Path != "" && u.Path != "/") || u.RawQuery != "" {
 		return nil, fmt.Errorf("%w %q: want ssh://user@host or ssh://user@host:port", ErrReach, reach)
 	}
 	args := []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-T"}
+	if fresh {
+		args = append(args, "-o", "ControlMaster=no", "-o", "ControlPath=none")
+	}
 	if u.Port() != "" {
 		args = append(args, "-p", u.Port())
 	}
@@ -33,8 +36,8 @@ func sshArguments(reach string) ([]string, error) {
 
 // newSSH starts an agent on the far host by ssh. It needs linerate on that
 // host's path, and root there for changes and raw ICMP.
-func newSSH(_ context.Context, reach string, _ Config) (Transport, error) {
-	args, err := sshArguments(reach)
+func newSSH(_ context.Context, reach string, cfg Config) (Transport, error) {
+	args, err := sshArguments(reach, cfg.Fresh)
 	if err != nil {
 		return nil, err
 	}

@@ -15,31 +15,6 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// capturePatterns are the files that Captured reads, as patterns of
-// path.Match.
-var capturePatterns = []string{
-	"etc/hostname", "etc/netplan/*.yaml", "etc/cloud/cloud.cfg", "etc/cloud/cloud-init.disabled",
-	"etc/cloud/cloud.cfg.d/99-disable-network-config.cfg",
-	"proc/cpuinfo", "proc/modules",
-	"proc/net/bonding/*", "proc/net/dev", "proc/net/fib_trie", "proc/net/if_inet6", "proc/net/netstat", "proc/net/route",
-	"proc/net/ipv6_route", "proc/net/snmp", "proc/net/softnet_stat", "proc/net/vlan/config",
-	"proc/sys/kernel/arch", "proc/sys/kernel/hostname", "proc/sys/kernel/osrelease",
-	"proc/sys/net/core/*", "proc/sys/net/ipv4/*", "proc/sys/net/ipv4/conf/*/*", "proc/sys/net/ipv6/*", "proc/sys/net/ipv6/conf/*/*",
-	"proc/sys/net/mptcp/*", "proc/sys/net/netfilter/*", "proc/sys/kernel/numa_balancing", "proc/sys/vm/min_free_kbytes",
-	"run/NetworkManager/NetworkManager.pid", "run/cloud-init/result.json", "run/cloud-init/enabled", "run/cloud-init/disabled", "run/network/ifstate",
-	"run/systemd/netif/state",
-	"sys/bus/pci/devices/*/config", "sys/bus/pci/devices/*/*_link_speed", "sys/bus/pci/devices/*/*_link_width",
-	"sys/class/net/*/address", "sys/class/net/*/carrier", "sys/class/net/*/device/uevent", "sys/class/net/*/duplex",
-	"sys/class/net/*/flags", "sys/class/net/*/ifindex", "sys/class/net/*/mtu", "sys/class/net/*/operstate",
-	"sys/class/net/*/speed", "sys/class/net/*/statistics/*", "sys/class/net/*/tun_flags", "sys/class/net/*/tx_queue_len",
-	"sys/class/net/*/type", "sys/class/net/*/uevent",
-	"sys/class/net/*/bonding/*", "sys/class/net/*/bonding_slave/*", "sys/class/net/*/bridge/bridge_id", "sys/class/net/*/brport/port_no",
-}
-
-// CapturePatterns lists the files that a captured tree should hold, relative
-// to /, as patterns of path.Match.
-func CapturePatterns() []string { return slices.Clone(capturePatterns) }
-
 // captured reads one tree.
 type captured struct {
 	tree fs.FS
@@ -59,11 +34,16 @@ func Captured(tree fs.FS) (netstate.Host, error) {
 	c.vlans()
 	c.bonds()
 	c.network()
+	c.counts()
 	c.host.Cards = addCards(tree, c.host.Links)
+	placeDevices(tree, c.host.Links, func(netstate.Link) bool { return true })
+	c.bridges()
+	c.host.Machine, c.host.Cloud = readMachine(tree, c.host.CPU.Cores)
 	values, err := sysctl.ReadFrom(tree, sysctlKeys(c.host.Links)...)
 	c.note("sysctls", err)
 	c.host.Sysctls = values
-	c.host.Owners = findOwners(tree)
+	c.host.Owners = findOwners(tree, everAlive)
+	ownLinks(tree, c.host.Links, everAlive)
 	c.host.Missing = append(c.host.Missing, "policy rules, routes outside the main table, queueing disciplines, offloads: not in a captured tree")
 	return c.host, nil
 }
@@ -109,6 +89,8 @@ func (c *captured) machine() {
 		cpu, err = procfs.ParseCPUInfo(text)
 		c.host.CPU = netstate.CPU{Cores: cpu.Threads, Model: cpu.Model}
 	}
+	c.host.CPU.Governor = governor(c.tree)
+	c.host.Memory = memory(c.text("proc/meminfo"))
 	c.note("processors", err)
 }
 

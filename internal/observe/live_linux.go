@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,21 +35,29 @@ func (o *live) note(what string, err error) {
 	o.host.Missing = append(o.host.Missing, fmt.Sprintf("%s: %v", what, err))
 }
 
-func observeLive(ctx context.Context, log *slog.Logger) (netstate.Host, error) {
-	o := &live{log: log}
+func observeLive(ctx context.Context, cfg Config) (netstate.Host, error) {
+	o := &live{log: cfg.logger()}
 	o.machine()
 	if err := o.links(ctx); err != nil {
 		return netstate.Host{}, fmt.Errorf("observe host: %w", err)
 	}
 	tree := os.DirFS("/")
 	o.host.Cards = addCards(tree, o.host.Links)
-	o.sysctls()
+	placeDevices(tree, o.host.Links, ownEntry)
+	o.bondPorts(tree)
+	o.hardware(tree)
+	o.sysctls(cfg.Sysctls)
+	o.counts()
 	o.mptcp()
 	if inFirst, err := inFirstNamespace(); err == nil && !inFirst {
-		// Whoever manages the host's network leaves other namespaces alone.
+		// Whoever manages the host's network leaves other namespaces alone, and
+		// what a provider limits is the first one's.
+		o.host.Cloud = nil
 		return o.host, ctx.Err()
 	}
-	o.host.Owners = findOwners(tree)
+	lives := programs()
+	o.host.Owners = findOwners(tree, lives)
+	ownLinks(tree, o.host.Links, lives)
 	return o.host, ctx.Err()
 }
 
@@ -124,6 +133,9 @@ func (o *live) driver(drivers *ethtool.Handle, l *netstate.Link) {
 	}
 	info := drivers.Read(l.Name, l.Kind)
 	l.Speed, l.Duplex, l.Driver, l.Offloads = info.Speed, info.Duplex, info.Driver, info.Features
+	if !reflect.ValueOf(info.Device).IsZero() {
+		l.Device = &info.Device
+	}
 	if l.PermanentMAC.IsZero() {
 		l.PermanentMAC = info.PermanentMAC
 	}
@@ -172,10 +184,10 @@ func devicePath(l netstate.Link) (string, error) {
 	return filepath.EvalSymlinks(dir + "/device")
 }
 
-// sysctls reads the table. Global keys that this namespace does not show are
+// sysctls reads the table and the keys that were asked for. Global keys that this namespace does not show are
 // read from the process's own.
-func (o *live) sysctls() {
-	keys := sysctlKeys(o.host.Links)
+func (o *live) sysctls(more []string) {
+	keys := append(sysctlKeys(o.host.Links), more...)
 	values, err := sysctl.Read(keys...)
 	o.note("sysctls", err)
 	if values == nil {

@@ -201,7 +201,7 @@ func lacpBond(name, port string) (netlink.Link, error) {
 func compare(t *testing.T, live, copied netstate.Host) {
 	t.Helper()
 	plain := func(l netstate.Link) netstate.Link {
-		l.Counters, l.Qdiscs, l.Extra, l.Offloads, l.MaxMTU, l.Driver = netstate.Counters{}, nil, nil, nil, 0, ""
+		l.Counters, l.Qdiscs, l.Extra, l.Offloads, l.Device, l.MaxMTU, l.Driver = netstate.Counters{}, nil, nil, nil, nil, 0, ""
 		if l.Kind == "veth" {
 			l.Kind = "unknown"
 		}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/netip"
 	"os"
@@ -16,7 +15,7 @@ import (
 )
 
 // observeLive tells what package net knows on every system.
-func observeLive(ctx context.Context, _ *slog.Logger) (netstate.Host, error) {
+func observeLive(ctx context.Context, _ Config) (netstate.Host, error) {
 	host := netstate.Host{
 		Kernel:  netstate.Kernel{OS: runtime.GOOS, Arch: runtime.GOARCH, BigEndian: binary.NativeEndian.Uint16([]byte{1, 0}) != 1},
 		CPU:     netstate.CPU{Cores: runtime.NumCPU()},

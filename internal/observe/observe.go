@@ -5,9 +5,7 @@ package observe
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"os"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -17,27 +15,26 @@ import (
 type Config struct {
 	// Logger hears of what could not be read; nil is silence.
 	Logger *slog.Logger
-	// Root is a directory that holds a captured proc and sys; "" is the live
-	// host.
+	// Root is a directory that holds a captured proc and sys, or the archive
+	// that Capture made; "" is the live host. Of an archive that holds the host
+	// as it was read nothing else is looked at.
 	Root string
+	// Sysctls are keys to read of a live host besides those that are always
+	// read.
+	Sysctls []string
 }
 
 // Observe reads a host. What one part lacks is a line in Host.Missing; only a
 // host whose links cannot be read at all is an error. Reading needs no
 // privilege, but without CAP_NET_ADMIN the LACP partner of a bond's ports is
 // unknown. It works on the calling goroutine's thread and so in its network
-// namespace. Outside Linux a live host has links and addresses only.
+// namespace. Outside Linux a live host has links and addresses only. A captured
+// tree is read on every system; errors: fs.ErrNotExist, ErrArchive.
 func Observe(ctx context.Context, cfg Config) (netstate.Host, error) {
 	if cfg.Root == "" {
-		return observeLive(ctx, cfg.logger())
+		return observeLive(ctx, cfg)
 	}
-	// Nothing outside the directory is read, whatever its links point to.
-	root, err := os.OpenRoot(cfg.Root)
-	if err != nil {
-		return netstate.Host{}, fmt.Errorf("open captured tree: %w", err)
-	}
-	defer root.Close()
-	return Captured(root.FS())
+	return observeRoot(cfg.Root)
 }
 
 func (c Config) logger() *slog.Logger {

@@ -34,7 +34,7 @@ func TestOwners(t *testing.T) {
 		{"rhel", fstest.MapFS{"run/NetworkManager/NetworkManager.pid": file("1")}, []string{"NetworkManager"}},
 		{"debian", fstest.MapFS{"run/network/ifstate": file("lo=lo")}, []string{"ifupdown"}},
 	} {
-		if got := findOwners(tc.tree); !slices.Equal(got, tc.want) {
+		if got := findOwners(tc.tree, everAlive); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
 		}
 	}
@@ -167,7 +167,8 @@ func TestCaptured(t *testing.T) {
 		t.Fatalf("links %v, want %v", names, want)
 	}
 	a0, _ := h.Link("a0")
-	wantPort := &netstate.BondPort{Bond: "bond0", Active: true, MIIUp: true, AggregatorID: 1, ActorState: 63, PartnerState: 63}
+	wantPort := &netstate.BondPort{Bond: "bond0", Active: true, MIIUp: true, AggregatorID: 1, ActorState: 63, PartnerState: 63,
+		PartnerMAC: flow.MAC{0xa2, 0x6a, 0x63, 0x11, 0x63, 0xed}, PartnerKey: 15, ActorChurn: "monitoring", PartnerChurn: "monitoring"}
 	want := netstate.Link{Name: "a0", Index: 2, MAC: mac, PermanentMAC: flow.MAC{0xfe, 0x9c, 0x77, 0x8c, 0xb8, 0xd4}, PCI: "0000:01:00.0", Driver: "mlx5_core", Card: "0000:01:00",
 		MTU: 9000, Up: true, Carrier: true, Speed: 25 * unit.Gbps, Duplex: "full", Master: "bond0", Port: wantPort, Counters: netstate.Counters{RxBytes: 1<<64 - 1}}
 	if diff := cmp.Diff(want, a0, cmpopts.EquateEmpty()); diff != "" {

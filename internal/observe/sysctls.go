@@ -3,6 +3,7 @@ package observe
 import (
 	"github.com/linerate/linerate/internal/kernel/sysctl"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/profile"
 )
 
 // hostKeys are the tunables that decide throughput, or explain it, once a
@@ -34,22 +35,30 @@ var hostKeys = []string{
 	"net.ipv4.ip_local_port_range",
 	"net.ipv4.ip_local_reserved_ports",
 	"net.ipv4.ip_no_pmtu_disc",
+	"net.ipv4.ipfrag_low_thresh",
 	"net.ipv4.tcp_adv_win_scale",
+	"net.ipv4.tcp_allowed_congestion_control",
 	"net.ipv4.tcp_available_congestion_control",
 	"net.ipv4.tcp_base_mss",
 	"net.ipv4.tcp_congestion_control",
 	"net.ipv4.tcp_dsack",
 	"net.ipv4.tcp_ecn",
+	"net.ipv4.tcp_fack",
 	"net.ipv4.tcp_limit_output_bytes",
+	"net.ipv4.tcp_low_latency",
+	"net.ipv4.tcp_max_orphans",
 	"net.ipv4.tcp_max_reordering",
+	"net.ipv4.tcp_max_tw_buckets",
 	"net.ipv4.tcp_mem",
 	"net.ipv4.tcp_min_tso_segs",
 	"net.ipv4.tcp_moderate_rcvbuf",
 	"net.ipv4.tcp_mtu_probing",
 	"net.ipv4.tcp_no_metrics_save",
+	"net.ipv4.tcp_no_ssthresh_metrics_save",
 	"net.ipv4.tcp_notsent_lowat",
 	"net.ipv4.tcp_pacing_ca_ratio",
 	"net.ipv4.tcp_pacing_ss_ratio",
+	"net.ipv4.tcp_rcvbuf_low_rtt",
 	"net.ipv4.tcp_recovery",
 	"net.ipv4.tcp_reordering",
 	"net.ipv4.tcp_rmem",
@@ -59,6 +68,7 @@ var hostKeys = []string{
 	"net.ipv4.tcp_timestamps",
 	"net.ipv4.tcp_tso_rtt_log",
 	"net.ipv4.tcp_tso_win_divisor",
+	"net.ipv4.tcp_tw_recycle",
 	"net.ipv4.tcp_window_scaling",
 	"net.ipv4.tcp_wmem",
 	"net.ipv4.udp_mem",
@@ -97,7 +107,7 @@ func sysctlKeys(links []netstate.Link) []string {
 			}
 		}
 	}
-	return keys
+	return append(keys, profile.Keys(links)...)
 }
 
 // configured are the links with an address, which is where the settings of

@@ -1,5 +1,5 @@
 // Package ethtool asks drivers about their links: speed, duplex, bus,
-// features, permanent address. What a driver does not answer is unknown and
+// features, permanent address, rings, channels, error counters. What a driver does not answer is unknown and
 // said so; it is never a guess and never an error. It changes nothing.
 package ethtool
 
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -26,6 +27,10 @@ type Info struct {
 	// Features are the offloads of the table in features.go, by the short
 	// name that ethtool -K takes.
 	Features map[string]bool
+	// Device holds what the driver says beyond: firmware, modes, rings,
+	// channels, moderation, pause, troubles counted, fixed features. Its
+	// other fields are not the driver's to say.
+	Device netstate.Device
 	// Unknown says what was not answered and why, one line each.
 	Unknown []string
 }
@@ -42,6 +47,7 @@ const (
 	duplexFull       = 1
 	driverInfoSize   = 196 // struct ethtool_drvinfo
 	driverInfoDriver = 4
+	driverInfoFw     = 68
 	driverInfoBus    = 100
 	driverInfoString = 32
 	addressHead      = 8 // struct ethtool_perm_addr: cmd, size, data
@@ -66,11 +72,17 @@ func decodeSettings(answer []byte) (speed unit.BitRate, duplex string) {
 	return speed, duplex
 }
 
-func decodeDriver(answer []byte) (driver, bus string) {
+// decodeDriver reads struct ethtool_drvinfo. Drivers without a firmware write
+// nothing, or "N/A".
+func decodeDriver(answer []byte) (driver, bus, firmware string) {
 	if len(answer) < driverInfoSize {
-		return "", ""
+		return "", "", ""
 	}
-	return text(answer[driverInfoDriver:][:driverInfoString]), text(answer[driverInfoBus:][:driverInfoString])
+	at := func(offset int) string { return text(answer[offset:][:driverInfoString]) }
+	if firmware = at(driverInfoFw); firmware == "N/A" {
+		firmware = ""
+	}
+	return at(driverInfoDriver), at(driverInfoBus), firmware
 }
 
 // decodeAddress reads struct ethtool_perm_addr; zero unless six bytes long.

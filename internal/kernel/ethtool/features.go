@@ -55,33 +55,66 @@ const (
 	setInfoHead      = 16 // struct ethtool_sset_info: cmd, reserved, sset_mask
 	featuresHead     = 8  // struct ethtool_gfeatures: cmd, size
 	featureBlock     = 16 // struct ethtool_get_features_block: available, requested, active, never_changed
-	featureActive    = 8
 	featuresPerBlock = 32
+
+	featureAvailable    = 0
+	featureActive       = 8
+	featureNeverChanged = 12
 	// mostFeatures bounds what a kernel may claim to have; 6.18 has 64.
 	mostFeatures = 1024
 )
 
-// decodeFeatures joins the answers to ETHTOOL_GSTRINGS and ETHTOOL_GFEATURES.
-// A short name none of whose kernel features exists is left out.
-func decodeFeatures(names, blocks []byte) map[string]bool {
-	active := make(map[string]bool)
+// featureState is one of the kernel's features as a device has it.
+type featureState struct{ on, fixed bool }
+
+// featureStates joins the answers to ETHTOOL_GSTRINGS and ETHTOOL_GFEATURES by
+// the kernel's names. Fixed are those that nobody may change, be it that this
+// device cannot or that the kernel decides (ethtool(8) prints both so).
+func featureStates(names, blocks []byte) map[string]featureState {
+	states := make(map[string]featureState)
 	for i := 0; stringsHead+(i+1)*stringSize <= len(names); i++ {
 		block := featuresHead + i/featuresPerBlock*featureBlock
 		if block+featureBlock > len(blocks) {
 			break
 		}
-		bits := binary.NativeEndian.Uint32(blocks[block+featureActive:])
+		set := func(offset int) bool {
+			return binary.NativeEndian.Uint32(blocks[block+offset:])>>(i%featuresPerBlock)&1 == 1
+		}
 		if name := text(names[stringsHead+i*stringSize:][:stringSize]); name != "" {
-			active[name] = bits>>(i%featuresPerBlock)&1 == 1
+			states[name] = featureState{on: set(featureActive), fixed: !set(featureAvailable) || set(featureNeverChanged)}
 		}
 	}
+	return states
+}
+
+// decodeFeatures says which of the table's features are on. A short name none
+// of whose kernel features exists is left out.
+func decodeFeatures(states map[string]featureState) map[string]bool {
 	on := make(map[string]bool)
 	for _, f := range features {
 		for _, k := range f.kernel {
-			if state, known := active[k]; known {
-				on[f.name] = on[f.name] || state
+			if state, known := states[k]; known {
+				on[f.name] = on[f.name] || state.on
 			}
 		}
 	}
 	return on
+}
+
+// decodeFixed lists the table's features all of whose kernel features are
+// fixed, in the table's order.
+func decodeFixed(states map[string]featureState) []string {
+	var fixed []string
+	for _, f := range features {
+		known, loose := false, false
+		for _, k := range f.kernel {
+			state, there := states[k]
+			known = known || there
+			loose = loose || there && !state.fixed
+		}
+		if known && !loose {
+			fixed = append(fixed, f.name)
+		}
+	}
+	return fixed
 }

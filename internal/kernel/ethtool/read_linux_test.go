@@ -1,8 +1,12 @@
 package ethtool
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"runtime"
+	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/vishvananda/netlink"
@@ -42,6 +46,18 @@ func TestKernelVeth(t *testing.T) {
 		}
 		if _, known := info.Features["lro"]; !known {
 			t.Errorf("lro unknown: %+v", info.Features)
+		}
+		if d := info.Device; d.Channels == nil || d.Channels.RxMax < 1 || !slices.Contains(d.Fixed, "lro") || slices.Contains(d.Fixed, "tso") || d.FastestOwn != 0 {
+			t.Errorf("veth's device: %+v, channels %+v", d, d.Channels)
+		}
+		if c, err := h.Channels("lr0"); err != nil || c == nil || *c != *info.Device.Channels {
+			t.Errorf("channels %+v, %v", c, err)
+		}
+		if _, err := h.Rings("absent0"); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENODEV) {
+			t.Errorf("rings of an absent link: %v", err)
+		}
+		if _, err := h.Pause("lr0"); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("pause of a veth: %v", err)
 		}
 		if len(info.Unknown) == 0 {
 			t.Error("no reason for the unknown speed")

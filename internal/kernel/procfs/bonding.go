@@ -31,10 +31,6 @@ type BondingPort struct {
 	PermanentMAC flow.MAC
 	// MIIStatus is the monitor's word: up, going down, down, going back.
 	MIIStatus string
-	// Churn states are the words of the 802.3ad churn machines; "" outside.
-	ActorChurn, PartnerChurn string
-	PartnerMAC               flow.MAC
-	PartnerKey               int
 }
 
 // modeTitles are the file's words for the modes (bond_main.c bond_mode_name),
@@ -220,9 +216,9 @@ func (p *bondingParser) port(port *BondingPort, key, value string) {
 	case "Aggregator ID":
 		port.Port.AggregatorID = integer(value) // "N/A" is none
 	case "Actor Churn State":
-		port.ActorChurn = value
+		port.Port.ActorChurn = value
 	case "Partner Churn State":
-		port.PartnerChurn = value
+		port.Port.PartnerChurn = value
 	case "port state":
 		if p.section == sectionActor {
 			port.Port.ActorState = uint8(integer(value))
@@ -231,10 +227,10 @@ func (p *bondingParser) port(port *BondingPort, key, value string) {
 		}
 	case "system mac address":
 		if p.section == sectionPartner {
-			port.PartnerMAC, _ = flow.ParseMAC(value)
+			port.Port.PartnerMAC, _ = flow.ParseMAC(value)
 		}
 	case "oper key":
-		port.PartnerKey = integer(value)
+		port.Port.PartnerKey = integer(value)
 	}
 }
 

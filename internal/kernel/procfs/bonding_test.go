@@ -28,8 +28,8 @@ func TestParseBondingLACP(t *testing.T) {
 	partner := mac(t, "a2:6a:63:11:63:ed")
 	port := func(name, permanent string) BondingPort {
 		return BondingPort{Name: name, Speed: 10 * unit.Gbps, Duplex: "full", PermanentMAC: mac(t, permanent), MIIStatus: "up",
-			ActorChurn: "monitoring", PartnerChurn: "monitoring", PartnerMAC: partner, PartnerKey: 15,
-			Port: netstate.BondPort{Active: true, MIIUp: true, AggregatorID: 1, ActorState: 63, PartnerState: 63}}
+			Port: netstate.BondPort{ActorChurn: "monitoring", PartnerChurn: "monitoring", PartnerMAC: partner, PartnerKey: 15,
+				Active: true, MIIUp: true, AggregatorID: 1, ActorState: 63, PartnerState: 63}}
 	}
 	want := Bonding{
 		MIIUp: true,
@@ -47,7 +47,7 @@ func TestParseBondingLACP(t *testing.T) {
 	delete(want.Bond.Options, "ad_actor_sys_prio")
 	for i := range want.Ports {
 		p := &want.Ports[i]
-		p.PartnerMAC, p.PartnerKey, p.Port.ActorState, p.Port.PartnerState = flow.MAC{}, 0, 0, 0
+		p.Port.PartnerMAC, p.Port.PartnerKey, p.Port.ActorState, p.Port.PartnerState = flow.MAC{}, 0, 0, 0
 	}
 	if diff := cmp.Diff(want, parseBondingFile(t, "802.3ad.user")); diff != "" {
 		t.Errorf("without capabilities (-want +got)\n%s", diff)

@@ -189,9 +189,7 @@ func (r *rawLink) slave(data []byte) {
 		case slavePartnerState:
 			p.PartnerState = uint8(u16(v))
 		case slavePriority:
-			if prio := int32(u32(v)); prio != 0 {
-				r.keep("bond_prio", strconv.Itoa(int(prio)))
-			}
+			p.Priority = int(int32(u32(v)))
 		case slaveActorPrio:
 			r.keep("bond_actor_port_prio", decimal(v))
 		default:

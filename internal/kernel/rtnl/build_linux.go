@@ -89,6 +89,8 @@ type BondSpec struct {
 	// TLBDynamic is tlb_dynamic_lb, PacketsPerSlave packets_per_slave.
 	TLBDynamic      *bool
 	PacketsPerSlave *int
+	// MinLinks is min_links; zero the driver's default, which is zero.
+	MinLinks int
 	// WidestAggregator is ad_select=bandwidth: the aggregator of most
 	// bandwidth sends, not the first that came up.
 	WidestAggregator bool
@@ -117,6 +119,9 @@ func (b *Builder) Bond(name string, spec BondSpec, ports []string) error {
 	}
 	if spec.PacketsPerSlave != nil {
 		bond.PacketsPerSlave = *spec.PacketsPerSlave
+	}
+	if spec.MinLinks > 0 {
+		bond.MinLinks = spec.MinLinks
 	}
 	if spec.WidestAggregator {
 		bond.AdSelect = netlink.BOND_AD_SELECT_BANDWIDTH

@@ -145,7 +145,7 @@ func TestDecodeAddress(t *testing.T) {
 		{"no address", message(2, 24), netip.Prefix{}},
 		{"cut short", []byte{2, 24}, netip.Prefix{}},
 	} {
-		index, got, ok := decodeAddress(tc.message)
+		index, got, _, ok := decodeAddress(tc.message)
 		if got != tc.want && (ok || tc.want.IsValid()) || ok != tc.want.IsValid() || ok && index != 4 {
 			t.Errorf("%s: %v %v %v, want %v", tc.name, index, got, ok, tc.want)
 		}
@@ -253,7 +253,7 @@ func TestDecodeRoutes(t *testing.T) {
 		{name: "on-link with metrics in a high table", message: routeMessage(2, 16, 0, 252, 4, 1, hopOnLink, nlattr.Encode(rtaDst, []byte{10, 2, 0, 0}), nlattr.Encode(rtaTable, n32(1001)),
 			nlattr.Encode(rtaPrefSrc, []byte{10, 0, 0, 1}), nlattr.Encode(rtaMetrics, slices.Concat(nlattr.Encode(2, n32(1400)), nlattr.Encode(8, n32(1360)), nlattr.Encode(16, []byte("bbr\x00"))))),
 			want: netstate.Route{Dst: netip.MustParsePrefix("10.2.0.0/16"), Source: netip.MustParseAddr("10.0.0.1"), Table: 1001, Protocol: "static", OnLink: true,
-				MTU: 1400, Metrics: map[string]string{"advmss": "1360", "congctl": "bbr"}}},
+				MTU: 1400, Metrics: map[string]string{"advmss": "1360", "congctl": "bbr"}, Extra: map[string]string{"scope": "0"}}}, // link is what ip-route(8) gives it
 		{name: "two hops", message: routeMessage(2, 24, 0, 254, 3, 1, 0, nlattr.Encode(rtaDst, []byte{10, 3, 0, 0}),
 			nlattr.Encode(rtaMultipath, slices.Concat(hop(2, 1, 10, 0, 0, 1), hop(3, 2, 10, 0, 1, 1)))),
 			want: netstate.Route{Dst: netip.MustParsePrefix("10.3.0.0/24"), Table: 254, Protocol: "boot", Hops: []netstate.NextHop{
@@ -288,7 +288,7 @@ func TestDecodeRules(t *testing.T) {
 		{"local", routeMessage(2, 0, 0, 255, 0, 1, 0, nlattr.Encode(fraTable, n32(255))), netstate.Rule{Table: 255, Family: "ipv4"}},
 		{"from", routeMessage(2, 0, 32, 0, 0, 1, 0, nlattr.Encode(fraSrc, []byte{10, 0, 0, 2}), nlattr.Encode(fraPriority, n32(101)), nlattr.Encode(fraTable, n32(1001)),
 			nlattr.Encode(fraSuppress, n32(0xffffffff)), nlattr.Encode(fraProtocol, n8(4))),
-			netstate.Rule{Priority: 101, From: netip.MustParsePrefix("10.0.0.2/32"), Table: 1001, Family: "ipv4"}},
+			netstate.Rule{Priority: 101, From: netip.MustParsePrefix("10.0.0.2/32"), Table: 1001, Family: "ipv4", Protocol: "static"}},
 		{"marked", routeMessage(2, 0, 0, 100, 0, 1, 0, nlattr.Encode(fraFwmark, n32(0x51820)), nlattr.Encode(fraFwmask, n32(0xffffffff))), netstate.Rule{Table: 100, Family: "ipv4", Selectors: "fwmark 0x51820"}},
 		{"everything", routeMessage(10, 64, 0, 0, 0, 7, ruleInvert, nlattr.Encode(fraDst, netip.MustParseAddr("fd00::").AsSlice()), nlattr.Encode(fraIif, []byte("eth0\x00")),
 			nlattr.Encode(fraOif, []byte("lo\x00")), nlattr.Encode(fraFwmark, n32(1)), nlattr.Encode(fraFwmask, n32(3)), nlattr.Encode(fraSuppress, n32(0)), nlattr.Encode(fraIPProto, n8(6)),

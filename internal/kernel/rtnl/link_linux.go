@@ -1,6 +1,7 @@
 package rtnl
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -43,7 +44,9 @@ const (
 	infoSlaveKind = 4
 	infoSlaveData = 5
 
-	vlanID = 1 // IFLA_VLAN_ID
+	vlanID       = 1      // IFLA_VLAN_ID
+	vlanProtocol = 5      // IFLA_VLAN_PROTOCOL, in network byte order
+	protocol1ad  = 0x88a8 // ETH_P_8021AD
 
 	linkHead = 16 // struct ifinfomsg
 
@@ -76,9 +79,12 @@ type rawLink struct {
 	afar   bool // parent is in another namespace
 	vlan   int
 	isVLAN bool
-	vxlan  *rawVXLAN
-	bond   *rawBond
-	port   *netstate.BondPort
+	// vlanProtocol is as netstate.VLAN has it.
+	vlanProtocol string
+	vxlan        *rawVXLAN
+	bond         *rawBond
+	bridge       map[string]string // options; nil for no bridge
+	port         *netstate.BondPort
 }
 
 // decodeLink reads an RTM_NEWLINK message.
@@ -194,10 +200,15 @@ func (r *rawLink) info(v []byte) {
 		r.bond = &b
 	case "vlan":
 		_ = nlattr.Each(data, func(kind uint16, v []byte) {
-			if kind == vlanID {
+			switch {
+			case kind == vlanID:
 				r.vlan, r.isVLAN = int(u16(v)), true
+			case kind == vlanProtocol && len(v) >= 2 && binary.BigEndian.Uint16(v) == protocol1ad:
+				r.vlanProtocol = "802.1ad"
 			}
 		})
+	case "bridge":
+		r.bridge = decodeBridge(data)
 	case "vxlan":
 		v := decodeVXLAN(data)
 		r.vxlan = &v
@@ -221,5 +232,6 @@ func decodeCounters(v []byte) netstate.Counters {
 		RxBytes: at(2), TxBytes: at(3),
 		RxErrors: at(4), TxErrors: at(5),
 		RxDropped: at(6), TxDropped: at(7),
+		Collisions: at(9), RxCRC: at(12), RxFrame: at(13), RxMissed: at(15),
 	}
 }

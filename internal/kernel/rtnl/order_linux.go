@@ -70,7 +70,7 @@ func slavesFromSysfs(bond netstate.Link) ([]string, error) {
 	return strings.Fields(string(text)), nil
 }
 
-// addPartners keeps with each slave what only /proc tells of its LACP
+// addPartners adds to each slave what only /proc tells of its LACP
 // partner, which shows cables to two switches and refused ports.
 func addPartners(links []netstate.Link, bond string, told procfs.Bonding) {
 	for i := range links {
@@ -79,18 +79,10 @@ func addPartners(links []netstate.Link, bond string, told procfs.Bonding) {
 		if l.Master != bond || at < 0 {
 			continue
 		}
-		p := told.Ports[at]
-		for key, value := range map[string]string{
-			"lacp_partner_mac":   p.PartnerMAC.String(),
-			"lacp_actor_churn":   p.ActorChurn,
-			"lacp_partner_churn": p.PartnerChurn,
-		} {
-			if value != "" {
-				keep(l, key, value)
-			}
-		}
-		if p.PartnerKey != 0 {
-			keep(l, "lacp_partner_key", strconv.Itoa(p.PartnerKey))
+		if l.Port != nil {
+			p := told.Ports[at].Port
+			l.Port.PartnerMAC, l.Port.PartnerKey = p.PartnerMAC, p.PartnerKey
+			l.Port.ActorChurn, l.Port.PartnerChurn = p.ActorChurn, p.PartnerChurn
 		}
 	}
 }

@@ -94,7 +94,7 @@ func assemble(raw []rawLink) []netstate.Link {
 		l := &r.link
 		l.Master = name(r.master)
 		if r.isVLAN {
-			l.VLAN = &netstate.VLAN{ID: r.vlan}
+			l.VLAN = &netstate.VLAN{ID: r.vlan, Protocol: r.vlanProtocol}
 		}
 		if r.vxlan != nil {
 			v := r.vxlan.vxlan
@@ -124,6 +124,9 @@ func assemble(raw []rawLink) []netstate.Link {
 			}
 			l.Bond = &b
 		}
+		if r.bridge != nil {
+			l.Bridge = &netstate.Bridge{Ports: portsOf(raw, l.Index), Options: r.bridge}
+		}
 		if r.port != nil {
 			r.port.Bond = l.Master
 			l.Port = r.port
@@ -133,15 +136,31 @@ func assemble(raw []rawLink) []netstate.Link {
 	return links
 }
 
+// portsOf is the links whose master has the index, in order of theirs.
+func portsOf(raw []rawLink, master int) []string {
+	ports := []string{}
+	for _, p := range raw {
+		if p.master == master {
+			ports = append(ports, p.link.Name)
+		}
+	}
+	return ports
+}
+
 func (h *Handle) addAddresses(links []netstate.Link) error {
 	messages, err := h.dump(syscall.RTM_GETADDR, syscall.RTM_NEWADDR, make([]byte, addressHead))
 	for _, m := range messages {
-		index, p, ok := decodeAddress(m)
+		index, p, leased, ok := decodeAddress(m)
 		if !ok {
 			continue
 		}
-		if l := byIndex(links, index); l != nil && !slices.Contains(l.Addresses, p) {
-			l.Addresses = append(l.Addresses, p)
+		l := byIndex(links, index)
+		if l == nil || slices.Contains(l.Addresses, p) {
+			continue
+		}
+		l.Addresses = append(l.Addresses, p)
+		if leased {
+			l.Leases = append(l.Leases, p)
 		}
 	}
 	return err
@@ -190,6 +209,21 @@ func (h *Handle) addQdiscs(links []netstate.Link) error {
 		l.Qdiscs = append(l.Qdiscs, q.qdisc)
 	}
 	return err
+}
+
+// Qdiscs reads the queueing disciplines of the link with that index.
+func (h *Handle) Qdiscs(index int) ([]netstate.Qdisc, error) {
+	raw, err := h.rawQdiscs(syscall.RTM_GETQDISC, syscall.RTM_NEWQDISC, index)
+	if err != nil {
+		return nil, fmt.Errorf("list queueing disciplines: %w", err)
+	}
+	var all []netstate.Qdisc
+	for _, q := range raw {
+		if q.index == index {
+			all = append(all, q.qdisc)
+		}
+	}
+	return all, nil
 }
 
 func keep(l *netstate.Link, key, value string) {

@@ -1,7 +1,9 @@
 package rtnl
 
 import (
+	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 
 	"github.com/linerate/linerate/internal/kernel/nlattr"
@@ -18,8 +20,13 @@ const (
 	rtaMetrics   = 8
 	rtaMultipath = 9
 	rtaTable     = 15
+	rtaCacheInfo = 12
 	rtaVia       = 18
+	rtaPref      = 20
+	rtaPad       = 24
 	rtaObject    = 30 // RTA_NH_ID
+
+	scopeLink = 253 // RT_SCOPE_LINK
 
 	metricMTU        = 2
 	metricCongestion = 16
@@ -84,11 +91,30 @@ func decodeRoute(message []byte, name func(index int) string) (route netstate.Ro
 		case rtaMetrics:
 			decodeMetrics(&route, v)
 		case rtaMultipath:
-			route.Hops = decodeHops(v, name)
+			var unread bool
+			if route.Hops, unread = decodeHops(v, name); unread {
+				keepOfRoute(&route, "rta-9", kept(v))
+			}
 		case rtaObject:
 			route.Object = int(u32(v))
+		case rtaPref:
+			if u8(v) != 0 {
+				keepOfRoute(&route, "pref", decimal(v))
+			}
+		case rtaCacheInfo, rtaPad:
+		default:
+			keepOfRoute(&route, fmt.Sprintf("rta-%d", kind), kept(v))
 		}
 	})
+	if route.Type != "" {
+		route.Link = "" // IPv6 says lo
+	}
+	if tos := message[3]; tos != 0 {
+		keepOfRoute(&route, "tos", strconv.Itoa(int(tos)))
+	}
+	if scope := message[6]; scope != RouteScope(route, ipv6) {
+		keepOfRoute(&route, "scope", strconv.Itoa(int(scope)))
+	}
 	route.Dst = prefix(dst, int(message[1]), ipv6)
 	return route, err == nil && route.Dst.IsValid()
 }
@@ -132,23 +158,75 @@ func decodeMetrics(route *netstate.Route, v []byte) {
 	})
 }
 
-func decodeHops(b []byte, name func(index int) string) (hops []netstate.NextHop) {
+// decodeHops reads a run of struct rtnexthop; unread reports attributes that
+// netstate.NextHop does not hold.
+func decodeHops(b []byte, name func(index int) string) (hops []netstate.NextHop, unread bool) {
 	for len(b) >= hopHead {
 		size := int(u16(b))
 		if size < hopHead || size > len(b) {
 			break
 		}
-		hop := netstate.NextHop{Link: name(int(u32(b[4:]))), Weight: int(b[3]) + 1, Dead: b[2]&hopDead != 0}
+		hop := netstate.NextHop{Link: name(int(u32(b[4:]))), Weight: int(b[3]) + 1, Dead: b[2]&hopDead != 0, OnLink: b[2]&hopOnLink != 0}
 		_ = nlattr.Each(b[hopHead:size], func(kind uint16, v []byte) {
 			switch kind {
 			case rtaGateway:
 				hop.Gateway = addr(v)
 			case rtaVia:
 				hop.Gateway = viaAddr(v)
+			default:
+				unread = true
 			}
 		})
 		hops = append(hops, hop)
 		b = b[min((size+3)&^3, len(b)):]
 	}
-	return hops
+	return hops, unread
+}
+
+// RouteScope is the scope that ip-route(8) gives a route of which none is said
+// (iproute_modify): link without a gateway, else universe; IPv6 has none.
+func RouteScope(r netstate.Route, ipv6 bool) uint8 {
+	if ipv6 || r.Type != "" || r.Gateway.IsValid() || len(r.Hops) > 0 || r.Object != 0 {
+		return 0
+	}
+	return scopeLink
+}
+
+// RouteProtocol is the kernel's number of a route's or rule's Protocol; false
+// for a word that is none. "" is unspecified.
+func RouteProtocol(word string) (uint8, bool) {
+	for n, w := range routeProtocols {
+		if w == word {
+			return n, true
+		}
+	}
+	if word == "" {
+		return 0, true
+	}
+	n, err := strconv.ParseUint(word, 10, 8)
+	return uint8(n), err == nil
+}
+
+// RouteType is the kernel's number of a route's Type; false for another word.
+func RouteType(word string) (uint8, bool) {
+	for n, w := range routeTypes {
+		if w == word {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// RouteMetric is the kernel's number of a route's metric, RTAX_*; false for
+// another word.
+func RouteMetric(word string) (uint16, bool) {
+	n := slices.Index(routeMetrics[:], word)
+	return uint16(n), n > 0
+}
+
+func keepOfRoute(r *netstate.Route, key, value string) {
+	if r.Extra == nil {
+		r.Extra = make(map[string]string)
+	}
+	r.Extra[key] = value
 }

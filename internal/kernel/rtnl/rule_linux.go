@@ -19,7 +19,6 @@ const (
 	fraFwmark        = 10
 	fraSuppress      = 14
 	fraGoto          = 4
-	fraFlow          = 11
 	fraSuppressGroup = 13
 	fraPad           = 18
 	fraL3MDev        = 19
@@ -31,6 +30,9 @@ const (
 	fraIPProto       = 22
 	fraSport         = 23
 	fraDport         = 24
+	fraDSCP          = 25
+	fraSportMask     = 28 // Linux 6.15
+	fraDportMask     = 29
 
 	ruleInvert  = 2 // FIB_RULE_INVERT
 	actionTable = 1
@@ -71,6 +73,8 @@ func decodeRule(message []byte) (rule netstate.Rule, ok bool) {
 			rule.Priority = int(u32(v))
 		case fraTable:
 			rule.Table = int(u32(v))
+		case fraProtocol:
+			rule.Protocol = protocolWord(u8(v))
 		default:
 			s.attribute(kind, v)
 		}
@@ -121,7 +125,14 @@ func (s *selectors) attribute(kind uint16, v []byte) {
 		if n := int32(u32(v)); n >= 0 {
 			s.add("suppress_ifgroup %d", n)
 		}
-	case fraPad, fraProtocol, fraFlow, fraGoto:
+	case fraDSCP:
+		s.add("dscp %d", u8(v))
+	case fraSportMask, fraDportMask:
+		// All ones come with every port that is one.
+		if u16(v) != math.MaxUint16 {
+			s.add("fra-%d %s", kind, kept(v))
+		}
+	case fraPad, fraGoto:
 		// No conditions.
 	default:
 		s.add("fra-%d %s", kind, kept(v))
@@ -139,4 +150,18 @@ func (s *selectors) text() string {
 		}
 	}
 	return strings.Join(s.words, " ")
+}
+
+// RuleAction is the kernel's number of a rule's Action, FR_ACT_*; false for
+// another word.
+func RuleAction(word string) (uint8, bool) {
+	if word == "" {
+		return actionTable, true
+	}
+	for n, w := range ruleActions {
+		if w == word {
+			return n, true
+		}
+	}
+	return 0, false
 }
