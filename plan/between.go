@@ -22,53 +22,143 @@ func rule(what, format string, args ...any) error {
 	return &RuleError{What: what, Rule: fmt.Sprintf(format, args...)}
 }
 
-// Between returns the steps from an observed host to a desired one: sysctls
-// first, then bond options, then MTUs, lower layers first when one grows.
-// What desired does not know (a zero MTU, a nil Bond, an absent sysctl or
-// link) stays as it is. Every problem found is in the joined error, each a
-// *RuleError; the plan is empty then.
+// Between returns the steps from an observed host to a desired one: sysctls;
+// links that are to go, then links that are to be made and bonds' options and
+// ports, lower layers first; MTUs; hardware addresses; up and down; addresses;
+// routes, those that reach a gateway before those over it, and rules; MPTCP;
+// devices' settings, one port after the other.
+//
+// What desired does not say stays as it is: a link or sysctl that is not in
+// it, a zero MTU or hardware address, nil addresses, ports, routes, rules,
+// MPTCP and settings. Links of Absent are deleted. Link-local and leased
+// addresses, and routes and rules that the kernel, a DHCP client, a router or
+// a routing daemon made, are not touched for their own sake. Every problem
+// found is in the joined error, each a *RuleError; the plan is empty then.
 func Between(observed, desired netstate.Host) (Plan, error) {
-	name := observed.Name
-	if name == "" {
-		name = desired.Name
+	b := newBuilder(observed, desired)
+	b.check()
+	if len(b.problems) == 0 {
+		b.build()
 	}
-	steps, problems := sysctlSteps(observed, desired)
-	for _, want := range desired.Links {
-		have, ok := observed.Link(want.Name)
-		switch {
-		case !ok:
-			problems = append(problems, rule(want.Name, "no such link was observed, and a plan creates none"))
-		case want.Bond != nil && have.Bond == nil:
-			problems = append(problems, rule(want.Name, "it is no bond, and a plan creates none"))
-		case want.Bond != nil:
-			more, errs := bondSteps(observed, have, want)
-			steps, problems = append(steps, more...), append(problems, errs...)
-		}
+	if len(b.problems) > 0 {
+		return Plan{Host: b.name()}, errors.Join(b.problems...)
 	}
-	more, errs := mtuSteps(observed, desired)
-	steps, problems = append(steps, more...), append(problems, errs...)
-	if len(problems) > 0 {
-		return Plan{Host: name}, errors.Join(problems...)
-	}
-	return Plan{Host: name, Steps: steps}, nil
+	return Plan{Host: b.name(), Steps: b.steps, Left: b.left}, nil
 }
 
-func sysctlSteps(observed, desired netstate.Host) (steps []Step, problems []error) {
-	for _, key := range desired.SysctlKeys() {
-		want := fold(desired.Sysctls[key].Value)
+// builder collects the steps of a plan. Each is tried on a model of the host
+// as it is by then, so that every Old is what the step will find.
+type builder struct {
+	observed, want, now netstate.Host
+	steps               []Step
+	problems            []error
+	left                []string
+	// lost are the routes that had to go for a link's sake.
+	lost []netstate.Route
+	// moved are the leased addresses that go with their link into a bond.
+	moved map[string]string // port -> bond
+	// whole plans everything that is on a link, whoever made it.
+	whole bool
+}
+
+func newBuilder(observed, desired netstate.Host) *builder {
+	b := &builder{observed: observed, want: desired.Clone(), now: observed.Clone(), moved: make(map[string]string)}
+	kept := b.want.Links[:0]
+	for _, l := range b.want.Links {
+		if !b.absent(l.Name) {
+			kept = append(kept, l)
+		}
+	}
+	b.want.Links = kept
+	return b
+}
+
+func (b *builder) name() string {
+	if b.observed.Name != "" {
+		return b.observed.Name
+	}
+	return b.want.Name
+}
+
+func (b *builder) absent(link string) bool {
+	for _, name := range b.want.Absent {
+		if name == link {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *builder) problem(what, format string, args ...any) {
+	b.problems = append(b.problems, rule(what, format, args...))
+}
+
+// do adds a step that changes something, with Old as it will be found.
+func (b *builder) do(s Step) {
+	old, err := Current(b.now, s)
+	if err == nil && old == s.New {
+		return
+	}
+	s.Old = old
+	switch s.Kind {
+	case Ring, Channel, Offload, LinkMAC, PortOrder:
+		s.ReadyUndone = s.Ready // it disturbs both ways
+	}
+	if err == nil {
+		err = set(&b.now, s)
+	}
+	if err != nil {
+		why := err.Error()
+		var state *StateError
+		if errors.As(err, &state) {
+			why = state.Why
+		}
+		b.problem(s.Target(), "cannot become %s: %s", s.New, why)
+		return
+	}
+	b.steps = append(b.steps, s)
+}
+
+func (b *builder) build() {
+	b.sysctls("")
+	b.deleteLinks()
+	for _, l := range b.layers() {
+		b.link(l)
+	}
+	b.mtus()
+	b.macs()
+	b.states()
+	b.addresses()
+	b.routing()
+	b.mptcp()
+	b.devices()
+}
+
+// sysctls sets the keys of links that are there already, or, where a link is
+// named, those of that link, which was made just now.
+func (b *builder) sysctls(made string) {
+	for _, key := range defaultsLast(b.want.SysctlKeys()) {
+		want := fold(b.want.Sysctls[key].Value)
 		if want == "" {
 			continue
 		}
-		have, ok := observed.Sysctls[key]
-		if !ok {
-			problems = append(problems, rule(key, "it was not observed, so it could not be put back"))
+		if link, ok := linkOfSysctl(key); ok && (made != "" && link != made || made == "" && (b.makes(link) || b.absent(link))) || !ok && made != "" {
 			continue
 		}
-		if old := fold(have.Value); old != want {
-			steps = append(steps, Step{Kind: Sysctl, Key: key, Scope: have.Scope, Old: old, New: want, Disruption: Online})
+		have, ok := b.now.Sysctls[key]
+		if !ok {
+			b.problem(key, "it was not observed, so it could not be put back")
+			continue
 		}
+		b.do(Step{Kind: Sysctl, Key: key, Scope: have.Scope, New: want, Disruption: Online})
 	}
-	return steps, problems
+}
+
+// makes reports a link that the plan makes.
+func (b *builder) makes(link string) bool {
+	_, there := b.observed.Link(link)
+	_, wanted := b.want.Link(link)
+	return wanted && !there
 }
 
 // fold is a sysctl's value as it is compared: one space between the numbers,

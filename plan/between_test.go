@@ -64,7 +64,10 @@ func checkRoundTrip(t failer, observed, desired netstate.Host, p plan.Plan) {
 // "stable 0" for "stable".
 func spelled(h netstate.Host) netstate.Host {
 	h = h.Clone()
-	for _, l := range h.Links {
+	for i, l := range h.Links {
+		if l.Master == "" {
+			h.Links[i].Port = nil
+		}
 		if l.Bond == nil {
 			continue
 		}
@@ -115,7 +118,7 @@ func drawHost(t *rapid.T, name string) netstate.Host {
 	}}
 	b := &netstate.Bond{
 		Mode:   rapid.SampledFrom(netstate.BondModes()).Draw(t, name+" mode"),
-		Miimon: 100 * time.Millisecond, PacketsPerSlave: 1,
+		Miimon: 100 * time.Millisecond, PacketsPerSlave: 1, TLBDynamic: true,
 		Ports: []string{"p0", "p1"}, Options: map[string]string{"ad_select": "stable 0", "fail_over_mac": "none 0"},
 	}
 	b.UpDelay = time.Duration(rapid.IntRange(0, 2).Draw(t, name+" updelay")) * b.Miimon

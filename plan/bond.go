@@ -1,91 +1,80 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/linerate/linerate/netstate"
 )
 
-// bondSteps is the steps that give a bond its wanted options. Options the
-// kernel refuses on a bond that is up, or has slaves, share one bounce.
-func bondSteps(host netstate.Host, have, want netstate.Link) ([]Step, []error) {
-	if want.Bond.Ports != nil && !slices.Equal(want.Bond.Ports, have.Bond.Ports) {
-		return nil, []error{rule(have.Name+" slaves", "a plan adds, removes and reorders no ports")}
-	}
-	c := bondChange{link: have.Name, mode: have.Bond.Mode, newMode: want.Bond.Mode}
-	old := c.values(have.Bond)
-	wanted := c.values(want.Bond)
-	if len(c.problems) > 0 {
-		return nil, c.problems
-	}
-	for _, r := range BondOptions() {
-		if v, ok := wanted[r.Name]; ok && v != old[r.Name] {
-			c.rules = append(c.rules, r)
-		}
-	}
-	if len(c.rules) == 0 {
-		return nil, nil
-	}
-	c.old, c.wanted = old, wanted
-	c.check()
-	c.sequence()
-	if len(c.problems) > 0 {
-		return nil, c.problems
-	}
-	return c.bounce(host, have)
-}
-
-// bondChange collects what has to change on one bond.
+// bondChange orders what has to change on one bond.
 type bondChange struct {
 	link          string
+	kernel        netstate.Kernel
 	mode, newMode netstate.BondMode
 	rules         []BondRule // the options that differ
 	old, wanted   map[string]string
 	steps         []Step
 	problems      []error
+	left          []string
 }
 
-// values is every option of the table that b has, in the steps' words.
-func (c *bondChange) values(b *netstate.Bond) map[string]string {
-	raw := map[string]string{
-		"mode":              b.Mode.String(),
-		"xmit_hash_policy":  b.HashPolicy.String(),
-		"lacp_rate":         b.LACPRate.String(),
-		"miimon":            c.milliseconds("miimon", b.Miimon),
-		"updelay":           c.milliseconds("updelay", b.UpDelay),
-		"downdelay":         c.milliseconds("downdelay", b.DownDelay),
-		"min_links":         strconv.Itoa(b.MinLinks),
-		"packets_per_slave": strconv.Itoa(b.PacketsPerSlave),
-		"tlb_dynamic_lb":    "0",
+// newBondChange compares a bond with the wanted one. A made bond's options
+// that have no meaning in its mode, and no word for "unsaid", are not wanted.
+func newBondChange(k netstate.Kernel, have, want netstate.Link, made bool) *bondChange {
+	c := &bondChange{link: have.Name, kernel: k, mode: have.Bond.Mode, newMode: want.Bond.Mode}
+	wanted, bad := spell(want.Bond)
+	_, worse := spell(have.Bond)
+	for _, err := range append(bad, worse...) {
+		c.problems = append(c.problems, rule(c.link, "%v", err))
 	}
-	if b.TLBDynamic {
-		raw["tlb_dynamic_lb"] = "1"
-	}
-	for name, v := range b.Options {
-		if _, known := BondOptionRule(name); known && raw[name] == "" {
-			raw[name] = v
+	c.old, c.wanted = optionsOf(have.Bond), wanted
+	if made {
+		for _, name := range [...]string{"packets_per_slave", "tlb_dynamic_lb"} {
+			if r, _ := BondOptionRule(name); !r.Allows(c.newMode) && (wanted[name] == "0" || wanted[name] == r.Default) {
+				delete(wanted, name)
+			}
 		}
 	}
-	for name, v := range raw {
-		r, _ := BondOptionRule(name)
-		w, err := r.Word(v)
-		if err != nil {
-			c.problems = append(c.problems, rule(c.link+" "+name, "%v", err))
-			continue
+	for _, r := range bondOptions {
+		v, ok := wanted[r.Name]
+		switch {
+		case !ok:
+		case c.idle(r):
+			if v != r.Default && v != NoValue {
+				c.left = append(c.left, fmt.Sprintf("%s %s: %s has no meaning in mode %s (%s)", c.link, r.Name, v, c.newMode, r.Source))
+			}
+			delete(wanted, r.Name)
+		case c.old[r.Name] == "" && v == r.Default && missing(r, k):
+			delete(wanted, r.Name) // a kernel without it does just that
+		case v != c.old[r.Name] && r.Value != PortValue:
+			c.rules = append(c.rules, r)
 		}
-		raw[name] = w
 	}
-	return raw
+	return c
 }
 
-func (c *bondChange) milliseconds(option string, d time.Duration) string {
-	if d%time.Millisecond != 0 {
-		c.problems = append(c.problems, rule(c.link+" "+option, "%v is no whole number of milliseconds", d))
+// idle reports options that a bond of the new mode neither takes nor tells: it
+// loses them with its ports or its mode, or keeps them hidden.
+func (c *bondChange) idle(r BondRule) bool {
+	return !r.Allows(c.newMode) && (r.Hidden || r.Value == PortValue || r.Name == "arp_validate")
+}
+
+// missing reports an option that the kernel is known not to have.
+func missing(r BondRule, k netstate.Kernel) bool {
+	known, there := r.On(k)
+	return known && !there
+}
+
+// plan fills in the steps.
+func (c *bondChange) plan() {
+	if len(c.rules) == 0 || len(c.problems) > 0 {
+		return
 	}
-	return strconv.FormatInt(d.Milliseconds(), 10)
+	c.check()
+	c.sequence()
 }
 
 // delays are the options that the driver stores as a multiple of miimon, so
@@ -102,19 +91,31 @@ func (c *bondChange) check() {
 			c.problems = append(c.problems, rule(c.link+" "+r.Name,
 				"only in mode %s (%s); %s is %s", strings.Join(words(r.Modes), ", "), r.Source, c.link, c.newMode))
 		}
-		if c.old[r.Name] == "" {
-			c.problems = append(c.problems, rule(c.link+" "+r.Name, "it was not observed, so it could not be put back"))
+		if c.old[r.Name] != "" {
+			continue
 		}
+		if missing(r, c.kernel) {
+			c.problems = append(c.problems, rule(c.link+" "+r.Name,
+				"kernel %s has no such option: it came with Linux %s", c.kernel.Release, r.Since))
+			continue
+		}
+		c.problems = append(c.problems, rule(c.link+" "+r.Name, "it was not observed, so it could not be put back"))
 	}
 	miimon, _ := strconv.ParseInt(c.wanted["miimon"], 10, 64)
-	needs := c.newMode == netstate.LACP || c.newMode == netstate.BalanceTLB || c.newMode == netstate.BalanceALB
-	if needs && miimon == 0 && (changed("mode") || changed("miimon")) {
+	if needsMonitor(c.newMode) && miimon == 0 && (changed("mode") || changed("miimon")) {
 		c.problems = append(c.problems, rule(c.link+" miimon",
 			"mode %s needs link monitoring: the kernel itself sets 100 for 0 (bond_option_mode_set)", c.newMode))
 	}
-	if arp := c.wanted["arp_interval"]; miimon > 0 && arp != "" && arp != "0" && (changed("mode") || changed("miimon") || changed("arp_interval")) {
-		c.problems = append(c.problems, rule(c.link+" miimon",
-			"miimon and arp_interval exclude each other (bond_option_miimon_set)"))
+	arp := c.wanted["arp_interval"]
+	if arp != "" && arp != "0" && (changed("mode") || changed("miimon") || changed("arp_interval")) {
+		switch {
+		case miimon > 0:
+			c.problems = append(c.problems, rule(c.link+" miimon",
+				"miimon and arp_interval exclude each other (bond_option_miimon_set)"))
+		case c.final("arp_ip_target") == NoValue && c.final("ns_ip6_target") == NoValue:
+			c.problems = append(c.problems, rule(c.link+" arp_interval",
+				"no arp_ip_target and no ns_ip6_target to ask: every port would count as down (bond_option_arp_interval_set)"))
+		}
 	}
 	for _, name := range delays {
 		d, _ := strconv.ParseInt(c.wanted[name], 10, 64)
@@ -128,6 +129,14 @@ func (c *bondChange) check() {
 				"%d ms is no multiple of miimon, %d ms: the kernel would round it", d, miimon))
 		}
 	}
+}
+
+// final is what an option is in the end.
+func (c *bondChange) final(name string) string {
+	if v, ok := c.wanted[name]; ok {
+		return v
+	}
+	return c.old[name]
 }
 
 // sequence orders the options so that each is legal when its turn comes, and
@@ -144,6 +153,12 @@ func (c *bondChange) sequence() {
 		r, _ := BondOptionRule(name)
 		c.steps = append(c.steps, Step{Kind: BondOption, Link: c.link, Key: name, Old: now[name], New: value, Disruption: r.Disruption()})
 		now[name] = value
+	}
+	// A new mode, and monitoring by link where it was by ARP, drop arp_validate.
+	validate, _ := BondOptionRule("arp_validate")
+	monitors := c.old["arp_interval"] != "0" && c.final("arp_interval") == "0"
+	if (c.mode != c.newMode || monitors) && validate.Allows(c.mode) {
+		set(validate.Name, "none")
 	}
 	monitoring := func() {
 		if now["miimon"] == c.wanted["miimon"] {
@@ -167,10 +182,24 @@ func (c *bondChange) sequence() {
 			set(r.Name, c.wanted[r.Name])
 		}
 	}
+	if c.newMode == netstate.BalanceALB && c.mode != c.newMode {
+		// The mode turns it on by itself.
+		if dynamic, _ := BondOptionRule("tlb_dynamic_lb"); dynamic.Allows(c.mode) {
+			set(dynamic.Name, "1")
+		}
+		now["tlb_dynamic_lb"] = "1"
+		defer func() { set("tlb_dynamic_lb", c.final("tlb_dynamic_lb")) }()
+	}
 	set("mode", c.wanted["mode"])
 	monitoring()
+	if c.wanted["arp_interval"] == "0" {
+		set("arp_interval", "0")
+	}
 	for _, r := range c.rules {
 		set(r.Name, c.wanted[r.Name])
+	}
+	if validate.Allows(c.newMode) {
+		set(validate.Name, c.final(validate.Name))
 	}
 	for _, name := range delays {
 		if v, ok := c.wanted[name]; ok {

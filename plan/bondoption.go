@@ -3,8 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -22,9 +20,18 @@ type BondRule struct {
 	// Modes are the modes whose bonds take the option (EACCES in others);
 	// nil is every mode.
 	Modes []netstate.BondMode
-	// Words are the values by number; nil is a plain number up to Max.
-	Words []string
-	Max   int64
+	// Value is what a value is; "" is one of Words or a number.
+	Value BondValue
+	// Words are the values by number; nil is a plain number from Min to Max.
+	Words    []string
+	Min, Max int64
+	// Default is what a bond is made with (bond_check_params, v6.1).
+	Default string
+	// Since is the first kernel release that has the option; "" is older than
+	// any that matters.
+	Since string
+	// Hidden is told only of a bond in one of Modes, though every bond keeps it.
+	Hidden bool
 	// Source is the kernel's entry.
 	Source string
 }
@@ -46,79 +53,66 @@ func (r BondRule) Allows(m netstate.BondMode) bool {
 	return r.Modes == nil || slices.Contains(r.Modes, m)
 }
 
-// Word is a value as the steps spell it. It takes the word, the number, or
-// sysfs's "word number".
-func (r BondRule) Word(value string) (string, error) {
-	first, _, _ := strings.Cut(strings.TrimSpace(value), " ")
-	n, err := strconv.ParseInt(first, 10, 64)
-	switch {
-	case r.Words != nil && slices.Contains(r.Words, first):
-		return first, nil
-	case r.Words != nil && err == nil && n >= 0 && n < int64(len(r.Words)):
-		return r.Words[n], nil
-	case r.Words != nil:
-		return "", fmt.Errorf("bond option %s: %q is none of %s", r.Name, value, strings.Join(r.Words, ", "))
-	case err != nil || n < 0 || n > r.Max:
-		return "", fmt.Errorf("bond option %s: %q is no number from 0 to %d", r.Name, value, r.Max)
-	}
-	return strconv.FormatInt(n, 10), nil
-}
-
-// Number is the kernel's number of a value.
-func (r BondRule) Number(value string) (int64, error) {
-	w, err := r.Word(value)
-	if err != nil {
-		return 0, err
-	}
-	if i := slices.Index(r.Words, w); i >= 0 {
-		return int64(i), nil
-	}
-	return strconv.ParseInt(w, 10, 64)
-}
-
 // intMax is the bound of bond_intmax_tbl.
 const intMax = 1<<31 - 1
 
-// BondOptions is the table of options that a plan can change. Options whose
-// value is a link or an address (primary, active_slave, arp_ip_target,
-// ns_ip6_target, ad_actor_system) are not in it.
-func BondOptions() []BondRule {
+// BondOptions is the table of options that a plan can change, in an order in
+// which they can be set.
+func BondOptions() []BondRule { return slices.Clone(bondOptions) }
+
+var bondOptions = makeBondOptions()
+
+func makeBondOptions() []BondRule {
 	lacp := []netstate.BondMode{netstate.LACP}
 	tlb := []netstate.BondMode{netstate.BalanceTLB, netstate.BalanceALB}
+	one := []netstate.BondMode{netstate.ActiveBackup, netstate.BalanceTLB, netstate.BalanceALB} // one active port
 	arp := []netstate.BondMode{netstate.BalanceRR, netstate.ActiveBackup, netstate.BalanceXOR, netstate.Broadcast}
 	onOff := []string{"off", "on"}
 	return []BondRule{
-		{Name: "mode", NoSlaves: true, NeedsDown: true, Words: words(netstate.BondModes()), Source: "BOND_OPT_MODE"},
-		{Name: "miimon", Max: intMax, Source: "BOND_OPT_MIIMON"},
-		{Name: "updelay", Max: intMax, Source: "BOND_OPT_UPDELAY"},
-		{Name: "downdelay", Max: intMax, Source: "BOND_OPT_DOWNDELAY"},
-		{Name: "peer_notif_delay", Max: 300_000, Source: "BOND_OPT_PEER_NOTIF_DELAY"},
-		{Name: "xmit_hash_policy", Words: words(netstate.HashPolicies()), Source: "BOND_OPT_XMIT_HASH"},
-		{Name: "min_links", Max: intMax, Source: "BOND_OPT_MINLINKS"},
-		{Name: "lacp_rate", NeedsDown: true, Modes: lacp, Words: words(netstate.LACPRates()), Source: "BOND_OPT_LACP_RATE"},
-		{Name: "lacp_active", NeedsDown: true, Modes: lacp, Words: onOff, Source: "BOND_OPT_LACP_ACTIVE"},
-		{Name: "ad_select", NeedsDown: true, Words: []string{"stable", "bandwidth", "count"}, Source: "BOND_OPT_AD_SELECT"},
-		{Name: "ad_actor_sys_prio", Modes: lacp, Max: 65535, Source: "BOND_OPT_AD_ACTOR_SYS_PRIO"},
-		{Name: "ad_user_port_key", NeedsDown: true, Modes: lacp, Max: 1023, Source: "BOND_OPT_AD_USER_PORT_KEY"},
-		{Name: "coupled_control", NeedsDown: true, Modes: lacp, Words: onOff, Source: "BOND_OPT_COUPLED_CONTROL"},
-		{Name: "packets_per_slave", Modes: []netstate.BondMode{netstate.BalanceRR}, Max: 65535, Source: "BOND_OPT_PACKETS_PER_SLAVE"},
-		{Name: "tlb_dynamic_lb", NeedsDown: true, Modes: tlb, Max: 1, Source: "BOND_OPT_TLB_DYNAMIC_LB"},
-		{Name: "primary_reselect", Words: []string{"always", "better", "failure"}, Source: "BOND_OPT_PRIMARY_RESELECT"},
-		{Name: "fail_over_mac", NoSlaves: true, Words: []string{"none", "active", "follow"}, Source: "BOND_OPT_FAIL_OVER_MAC"},
-		{Name: "arp_interval", Modes: arp, Max: intMax, Source: "BOND_OPT_ARP_INTERVAL"},
-		{Name: "arp_all_targets", Words: []string{"any", "all"}, Source: "BOND_OPT_ARP_ALL_TARGETS"},
-		{Name: "arp_missed_max", Modes: arp, Max: 255, Source: "BOND_OPT_MISSED_MAX"},
-		{Name: "all_slaves_active", Max: 1, Source: "BOND_OPT_ALL_SLAVES_ACTIVE"},
-		{Name: "resend_igmp", Max: 255, Source: "BOND_OPT_RESEND_IGMP"},
-		{Name: "num_grat_arp", Max: 255, Source: "BOND_OPT_NUM_PEER_NOTIF"},
-		{Name: "lp_interval", Max: intMax, Source: "BOND_OPT_LP_INTERVAL"},
-		{Name: "use_carrier", Max: 1, Source: "BOND_OPT_USE_CARRIER"},
+		{Name: "mode", NoSlaves: true, NeedsDown: true, Words: words(netstate.BondModes()), Default: "balance-rr", Source: "BOND_OPT_MODE"},
+		{Name: "miimon", Max: intMax, Default: "0", Source: "BOND_OPT_MIIMON"},
+		{Name: "updelay", Max: intMax, Default: "0", Source: "BOND_OPT_UPDELAY"},
+		{Name: "downdelay", Max: intMax, Default: "0", Source: "BOND_OPT_DOWNDELAY"},
+		{Name: "peer_notif_delay", Max: 300_000, Default: "0", Since: "5.3", Source: "BOND_OPT_PEER_NOTIF_DELAY"},
+		{Name: "xmit_hash_policy", Words: words(netstate.HashPolicies()), Default: "layer2", Source: "BOND_OPT_XMIT_HASH"},
+		{Name: "min_links", Max: intMax, Default: "0", Source: "BOND_OPT_MINLINKS"},
+		{Name: "lacp_rate", NeedsDown: true, Modes: lacp, Words: words(netstate.LACPRates()), Default: "slow", Source: "BOND_OPT_LACP_RATE"},
+		{Name: "lacp_active", NeedsDown: true, Modes: lacp, Words: onOff, Default: "on", Since: "5.15", Source: "BOND_OPT_LACP_ACTIVE"},
+		{Name: "ad_select", NeedsDown: true, Words: []string{"stable", "bandwidth", "count", "actor_port_prio"}, Default: "stable", Source: "BOND_OPT_AD_SELECT"},
+		{Name: "ad_actor_sys_prio", Modes: lacp, Min: 1, Max: 65535, Default: "65535", Hidden: true, Source: "BOND_OPT_AD_ACTOR_SYS_PRIO"},
+		{Name: "ad_actor_system", Modes: lacp, Value: MACValue, Default: "00:00:00:00:00:00", Hidden: true, Source: "BOND_OPT_AD_ACTOR_SYSTEM"},
+		{Name: "ad_user_port_key", NeedsDown: true, Modes: lacp, Max: 1023, Default: "0", Hidden: true, Source: "BOND_OPT_AD_USER_PORT_KEY"},
+		{Name: "coupled_control", NeedsDown: true, Modes: lacp, Words: onOff, Default: "on", Since: "6.9", Source: "BOND_OPT_COUPLED_CONTROL"},
+		{Name: "broadcast_neighbor", Modes: lacp, Words: onOff, Default: "off", Since: "6.17", Source: "BOND_OPT_BROADCAST_NEIGH"},
+		{Name: "packets_per_slave", Modes: []netstate.BondMode{netstate.BalanceRR}, Max: 65535, Default: "1", Source: "BOND_OPT_PACKETS_PER_SLAVE"},
+		{Name: "tlb_dynamic_lb", NeedsDown: true, Modes: tlb, Max: 1, Default: "1", Source: "BOND_OPT_TLB_DYNAMIC_LB"},
+		{Name: "primary_reselect", Words: []string{"always", "better", "failure"}, Default: "always", Source: "BOND_OPT_PRIMARY_RESELECT"},
+		{Name: "fail_over_mac", NoSlaves: true, Words: []string{"none", "active", "follow"}, Default: "none", Source: "BOND_OPT_FAIL_OVER_MAC"},
+		{Name: "arp_ip_target", Value: IPv4List, Default: NoValue, Source: "BOND_OPT_ARP_TARGETS"},
+		{Name: "ns_ip6_target", Value: IPv6List, Default: NoValue, Since: "5.18", Source: "BOND_OPT_NS_TARGETS"},
+		{Name: "arp_interval", Modes: arp, Max: intMax, Default: "0", Source: "BOND_OPT_ARP_INTERVAL"},
+		{Name: "arp_validate", Modes: arp, Words: []string{"none", "active", "backup", "all", "filter", "filter_active", "filter_backup"}, Default: "none", Source: "BOND_OPT_ARP_VALIDATE"},
+		{Name: "arp_all_targets", Words: []string{"any", "all"}, Default: "any", Source: "BOND_OPT_ARP_ALL_TARGETS"},
+		{Name: "arp_missed_max", Modes: arp, Min: 1, Max: 255, Default: "2", Since: "5.17", Source: "BOND_OPT_MISSED_MAX"},
+		{Name: "all_slaves_active", Max: 1, Default: "0", Source: "BOND_OPT_ALL_SLAVES_ACTIVE"},
+		{Name: "resend_igmp", Max: 255, Default: "1", Source: "BOND_OPT_RESEND_IGMP"},
+		{Name: "num_grat_arp", Max: 255, Default: "1", Source: "BOND_OPT_NUM_PEER_NOTIF"},
+		{Name: "lp_interval", Min: 1, Max: intMax, Default: "1", Source: "BOND_OPT_LP_INTERVAL"},
+		{Name: "use_carrier", Max: 1, Default: "1", Source: "BOND_OPT_USE_CARRIER"},
+		{Name: optionPrimary, Modes: one, Value: PortValue, Default: NoValue, Source: "BOND_OPT_PRIMARY"},
+		{Name: optionActive, Modes: one, Value: PortValue, Default: NoValue, Source: "BOND_OPT_ACTIVE_SLAVE"},
 	}
 }
 
-// BondOptionRule returns the table's line for the named option.
+// The options whose value is a port: set when the port is in.
+const (
+	optionPrimary = "primary"
+	optionActive  = "active_slave"
+)
+
+// BondOptionRule returns the table's line for one option.
 func BondOptionRule(name string) (BondRule, bool) {
-	for _, r := range BondOptions() {
+	for _, r := range bondOptions {
 		if r.Name == name {
 			return r, true
 		}

@@ -43,8 +43,17 @@ func TestBondOptionTable(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, r := range plan.BondOptions() {
-		if seen[r.Name] || !strings.HasPrefix(r.Source, "BOND_OPT_") || (r.Words == nil) == (r.Max == 0) {
-			t.Errorf("line %+v: double, without source, or without exactly one of words and maximum", r)
+		kinds := 0
+		for _, is := range []bool{r.Words != nil, r.Max != 0, r.Value != ""} {
+			if is {
+				kinds++
+			}
+		}
+		if seen[r.Name] || !strings.HasPrefix(r.Source, "BOND_OPT_") || kinds != 1 {
+			t.Errorf("line %+v: double, without source, or without exactly one of words, maximum and value", r)
+		}
+		if w, err := r.Word(r.Default); err != nil || w != r.Default {
+			t.Errorf("%s: the default %q is spelled %q, %v", r.Name, r.Default, w, err)
 		}
 		seen[r.Name] = true
 	}
@@ -62,6 +71,9 @@ func TestBondRuleWord(t *testing.T) {
 			}
 		}
 		for _, bad := range []string{"", "nonsense", "-1", "99999999999999999999"} {
+			if r.Value == plan.PortValue || bad == "" && r.Value != plan.MACValue && r.Value != "" {
+				continue // a name, or no value
+			}
 			if w, err := r.Word(bad); err == nil {
 				t.Errorf("%s takes %q as %q", r.Name, bad, w)
 			}

@@ -12,11 +12,67 @@ import (
 // bounce. More belong to a routing daemon, which restores its own.
 const maxRoutes = 64
 
-// bounce wraps the option steps in what their preconditions ask for: routes
-// away, bond down, ports out; and the same backwards. Nothing is wrapped when
-// every option is changed online.
-func (c *bondChange) bounce(host netstate.Host, bond netstate.Link) ([]Step, []error) {
-	var down, empty string // the option that asks for it
+// changeOptions gives a bond that is there its wanted options, in what their
+// preconditions ask for: routes away, bond down, ports out; and the same
+// backwards. Nothing is wrapped when every option is changed online.
+func (b *builder) changeOptions(have, want netstate.Link) {
+	c := newBondChange(b.now.Kernel, have, want, false)
+	c.plan()
+	b.problems, b.left = append(b.problems, c.problems...), append(b.left, c.left...)
+	if len(c.problems) > 0 {
+		return
+	}
+	down, empty := c.needs(have)
+	d := Online
+	switch {
+	case empty != "":
+		d = Recreate
+	case down != "":
+		d = BondDown
+	}
+	var routes []netstate.Route
+	if down != "" {
+		var problems []error
+		if routes, problems = lostRoutes(b.now, have.Name); len(problems) > 0 {
+			b.problems = append(b.problems, problems...)
+			return
+		}
+		for _, r := range routes {
+			b.do(Step{Kind: Route, Link: r.Link, Route: &r, New: Absent, Disruption: d,
+				Why: fmt.Sprintf("it is lost when %s goes down, and comes back after", have.Name)})
+		}
+		b.do(Step{Kind: LinkState, Link: have.Name, New: Down, Disruption: d, ReadyUndone: []string{have.Name},
+			Why: fmt.Sprintf("%s can change only while %s is down", down, have.Name)})
+	}
+	if empty != "" {
+		b.empty(have, want, d, fmt.Sprintf("%s can change only while %s has no ports", empty, have.Name))
+	}
+	for _, s := range c.steps {
+		// On a bond that is down already nobody feels what a table calls a bounce.
+		if s.Disruption.Worse(d) {
+			s.Disruption = d
+		}
+		b.do(s)
+	}
+	if empty != "" {
+		for _, port := range b.portsToBe(have.Name) {
+			if b.freePort(port, have.Name) {
+				b.do(Step{Kind: PortMaster, Link: port, New: have.Name, Disruption: d})
+			}
+		}
+		b.ownMAC(have, d)
+	}
+	if down != "" {
+		b.do(Step{Kind: LinkState, Link: have.Name, New: Up, Disruption: d, Ready: []string{have.Name}})
+		for _, r := range slices.Backward(routes) {
+			b.do(Step{Kind: Route, Link: r.Link, Route: &r, New: Present, Disruption: d})
+		}
+	}
+}
+
+// needs names the option that asks for the bond to be down, and the one that
+// asks for it to have no ports; "" where none does.
+func (c *bondChange) needs(bond netstate.Link) (down, empty string) {
 	for _, s := range c.steps {
 		r, _ := BondOptionRule(s.Key)
 		if r.NeedsDown && bond.Up && down == "" {
@@ -26,43 +82,37 @@ func (c *bondChange) bounce(host netstate.Host, bond netstate.Link) ([]Step, []e
 			empty = s.Key
 		}
 	}
-	d := Online
-	switch {
-	case empty != "":
-		d = Recreate
-	case down != "":
-		d = BondDown
+	return down, empty
+}
+
+// empty takes all ports out of a bond, the last one first.
+func (b *builder) empty(bond, want netstate.Link, d Disruption, why string) {
+	if first, ok := b.now.Link(bond.Bond.Ports[0]); ok && bond.MAC != first.PermanentMAC && !bond.MAC.IsZero() && !first.PermanentMAC.IsZero() && !ownMACs(bond.Bond) {
+		b.do(Step{Kind: LinkMAC, Link: bond.Name, New: first.PermanentMAC.String(), Disruption: d,
+			Why: "without ports it loses its own address for the first port's; so that undo finds it again"})
 	}
-	for i := range c.steps {
-		// On a bond that is down already nobody feels what a table calls a bounce.
-		if c.steps[i].Disruption.Worse(d) {
-			c.steps[i].Disruption = d
-		}
+	for _, port := range slices.Backward(bond.Bond.Ports) {
+		b.bareport(bond.Name, port, d)
+		b.do(Step{Kind: PortMaster, Link: port, New: NoMaster, Disruption: d, Why: why + b.leaseNote(bond.Name, want)})
 	}
-	var before []Step
-	if down != "" {
-		routes, problems := lostRoutes(host, bond.Name)
-		if len(problems) > 0 {
-			return nil, problems
-		}
-		for _, r := range routes {
-			before = append(before, Step{Kind: Route, Link: r.Link, Route: &r, Old: Present, New: Absent, Disruption: d,
-				Why: fmt.Sprintf("it is lost when %s goes down, and comes back after", bond.Name)})
-		}
-		before = append(before, Step{Kind: LinkState, Link: bond.Name, Old: Up, New: Down, Disruption: d,
-			Why: fmt.Sprintf("%s can change only while %s is down", down, bond.Name)})
+}
+
+// ownMAC gives a bond that was empty its own address back.
+func (b *builder) ownMAC(was netstate.Link, d Disruption) {
+	l, _ := b.now.Link(was.Name)
+	if !was.MAC.IsZero() && l.MAC != was.MAC && !ownMACs(was.Bond) {
+		b.do(Step{Kind: LinkMAC, Link: was.Name, New: was.MAC.String(), Disruption: d})
 	}
-	if empty != "" {
-		for _, port := range slices.Backward(bond.Bond.Ports) {
-			before = append(before, Step{Kind: PortMaster, Link: port, Old: bond.Name, New: NoMaster, Disruption: d,
-				Why: fmt.Sprintf("%s can change only while %s has no ports", empty, bond.Name)})
-		}
+}
+
+// leaseNote warns where a lease may hang on a bond's hardware address, and the
+// first port to come, which gives it, is another.
+func (b *builder) leaseNote(bond string, want netstate.Link) string {
+	l, _ := b.now.Link(bond)
+	if len(l.Leases) == 0 || len(l.Bond.Ports) == 0 || len(want.Bond.Ports) == 0 || l.Bond.Ports[0] == want.Bond.Ports[0] {
+		return ""
 	}
-	after := Plan{Steps: before}.Undo().Steps
-	for i := range after {
-		after[i].Why = ""
-	}
-	return slices.Concat(before, c.steps, after), nil
+	return "; its hardware address may change, and with it the leased " + l.Leases[0].String()
 }
 
 // lostRoutes returns the routes that the kernel drops with the named link and
@@ -117,36 +167,6 @@ func ridingOn(host netstate.Host, name string) []string {
 func keepsAddresses(host netstate.Host, link string) bool {
 	for _, l := range []string{"all", link} {
 		if v := host.SysctlInts("net.ipv6.conf." + strings.ReplaceAll(l, ".", "/") + ".keep_addr_on_down"); len(v) == 1 && v[0] > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-func uses(r netstate.Route, links []string) bool {
-	return slices.Contains(links, r.Link) || slices.ContainsFunc(r.Hops, func(h netstate.NextHop) bool {
-		return slices.Contains(links, h.Link)
-	})
-}
-
-// Routing tables by number (include/uapi/linux/rtnetlink.h).
-const (
-	tableMain  = 254
-	tableLocal = 255
-)
-
-// restored reports routes the kernel makes from addresses when a link comes
-// up: the local table, connected prefixes, link-local and multicast.
-func restored(host netstate.Host, r netstate.Route) bool {
-	if r.Table == tableLocal || r.Dst.Addr().IsMulticast() || r.Dst.Addr().IsLinkLocalUnicast() {
-		return true
-	}
-	if r.Gateway.IsValid() || len(r.Hops) > 0 || r.Table != 0 && r.Table != tableMain {
-		return false
-	}
-	l, _ := host.Link(r.Link)
-	for _, a := range l.Addresses {
-		if a.Masked() == r.Dst.Masked() {
 			return true
 		}
 	}

@@ -3,8 +3,6 @@ package plan
 import (
 	"fmt"
 	"strings"
-
-	"github.com/linerate/linerate/netstate"
 )
 
 // Target names what a step changes: two steps with the same target change the
@@ -21,6 +19,8 @@ func (s Step) Target() string {
 		return s.Link + " state"
 	case PortMaster:
 		return s.Link + " master"
+	case PortOrder:
+		return s.Link + " ports"
 	case Route:
 		return "route " + routeWords(s.Route, false)
 	case Address:
@@ -47,7 +47,11 @@ func (s Step) Target() string {
 
 // Change is the step in one line: "bond0 xmit_hash_policy: layer2 -> layer3+4".
 func (s Step) Change() string {
-	return fmt.Sprintf("%s: %s -> %s", s.Target(), s.Old, s.New)
+	target := s.Target()
+	if s.Kind == LinkPresence {
+		target = fmt.Sprintf("%s (%s)", s.Link, s.Make.words())
+	}
+	return fmt.Sprintf("%s: %s -> %s", target, s.Old, s.New)
 }
 
 // iproute2Words are the options that ip-link(8) names otherwise than sysfs.
@@ -55,160 +59,150 @@ var iproute2Words = [...][2]string{{"peer_notif_delay", "peer_notify_delay"}}
 
 // Command is what a person would type to do the same. It is shown, never run.
 func (s Step) Command() string {
+	link := quote(s.Link)
 	switch s.Kind {
 	case BondOption:
-		key := s.Key
-		for _, w := range iproute2Words {
-			if w[0] == key {
-				key = w[1]
-			}
-		}
-		return fmt.Sprintf("ip link set %s type bond %s %s", quote(s.Link), quote(key), quote(s.New))
+		return s.optionCommand()
 	case LinkMTU:
-		return fmt.Sprintf("ip link set %s mtu %s", quote(s.Link), quote(s.New))
+		return fmt.Sprintf("ip link set %s mtu %s", link, quote(s.New))
 	case Sysctl:
 		return fmt.Sprintf("sysctl -w %s=%s", quote(s.Key), quote(s.New))
 	case LinkState:
-		return fmt.Sprintf("ip link set %s %s", quote(s.Link), quote(s.New))
+		return fmt.Sprintf("ip link set %s %s", link, quote(s.New))
 	case PortMaster:
 		if s.New == NoMaster {
-			return fmt.Sprintf("ip link set %s nomaster", quote(s.Link))
+			return fmt.Sprintf("ip link set %s nomaster", link)
 		}
-		return fmt.Sprintf("ip link set %s master %s", quote(s.Link), quote(s.New))
+		return fmt.Sprintf("ip link set %s master %s", link, quote(s.New))
+	case PortOrder:
+		return s.orderCommand()
 	case Route:
-		verb := "add"
-		if s.New == Absent {
-			verb = "del"
+		line := "ip route " + s.verb("add", "del") + " " + routeWords(s.Route, true)
+		if s.Route != nil && s.Route.Protocol != "" && s.New != Absent {
+			line += " proto " + quote(s.Route.Protocol)
 		}
-		return "ip route " + verb + " " + routeWords(s.Route, true)
+		return line
 	case Address:
-		verb := "add"
-		if s.New == Absent {
-			verb = "del"
+		return fmt.Sprintf("ip address %s %s dev %s", s.verb("add", "del"), s.Address, link)
+	case LinkPresence:
+		return s.makeCommand()
+	case LinkMAC:
+		return fmt.Sprintf("ip link set %s address %s", link, quote(s.New))
+	case PortOption:
+		return fmt.Sprintf("ip link set %s type bond_slave %s %s", link, quote(s.Key), quote(s.New))
+	case Rule:
+		ip := "ip"
+		if s.Rule != nil && ipv6Rule(s.Rule) {
+			ip = "ip -6"
 		}
-		return fmt.Sprintf("ip address %s %s dev %s", verb, s.Address, quote(s.Link))
+		return fmt.Sprintf("%s rule %s %s", ip, s.verb("add", "del"), quoteAll(ruleWords(s.Rule)))
+	}
+	return s.deviceCommand()
+}
+
+func (s Step) verb(present, absent string) string {
+	if s.New == Absent {
+		return absent
+	}
+	return present
+}
+
+func (s Step) optionCommand() string {
+	key := s.Key
+	for _, w := range iproute2Words {
+		if w[0] == key {
+			key = w[1]
+		}
+	}
+	value := s.New
+	if r, ok := BondOptionRule(s.Key); ok && r.Value != "" && value == NoValue {
+		switch s.Key {
+		case optionActive:
+			return fmt.Sprintf("ip link set %s type bond clear_active_slave", quote(s.Link))
+		case optionPrimary:
+			// ip-link(8) has no word for it.
+			return fmt.Sprintf("echo > /sys/class/net/%s/bonding/primary", quote(s.Link))
+		}
+		value = ""
+	}
+	return fmt.Sprintf("ip link set %s type bond %s %s", quote(s.Link), quote(key), quote(value))
+}
+
+func (s Step) orderCommand() string {
+	var lines []string
+	for _, port := range movedPorts(splitPorts(s.Old), splitPorts(s.New)) {
+		p := quote(port)
+		lines = append(lines, fmt.Sprintf("ip link set %s nomaster && ip link set %s down && ip link set %s master %s", p, p, p, quote(s.Link)))
+	}
+	return strings.Join(lines, " && ")
+}
+
+func (s Step) makeCommand() string {
+	if s.New == Absent {
+		return "ip link delete " + quote(s.Link)
+	}
+	m := s.Make
+	if m == nil {
+		return "# a link of no kind"
+	}
+	line := "ip link add"
+	if m.Kind == kindVLAN {
+		line += " link " + quote(m.Parent)
+	}
+	line += " " + quote(s.Link)
+	if !m.MAC.IsZero() {
+		line += " address " + m.MAC.String()
+	}
+	line += " type " + quote(m.Kind)
+	if m.Kind == kindVLAN {
+		if m.Protocol != "" {
+			line += " protocol " + quote(m.Protocol)
+		}
+		line += fmt.Sprintf(" id %d", m.ID)
+	}
+	return line
+}
+
+func (s Step) deviceCommand() string {
+	link := quote(s.Link)
+	switch s.Kind {
+	case Qdisc:
+		if s.New == DefaultQdisc {
+			return fmt.Sprintf("tc qdisc del dev %s root", link)
+		}
+		return fmt.Sprintf("tc qdisc replace dev %s root %s", link, quoteAll(s.New))
+	case Offload:
+		return fmt.Sprintf("ethtool -K %s %s %s", link, quote(s.Key), quote(s.New))
+	case Ring:
+		return fmt.Sprintf("ethtool -G %s %s %s", link, quote(s.Key), quote(s.New))
+	case Channel:
+		return fmt.Sprintf("ethtool -L %s %s %s", link, quote(s.Key), quote(s.New))
+	case Coalesce:
+		value := s.New
+		if isSwitch(s.Key) {
+			value = map[string]string{"0": "off", "1": "on"}[s.New]
+		}
+		return fmt.Sprintf("ethtool -C %s %s %s", link, quote(s.Key), quote(value))
+	case MPTCPLimit:
+		return fmt.Sprintf("ip mptcp limits set %s %s", quote(s.Key), quote(s.New))
+	case MPTCPEndpoint:
+		return s.endpointCommand()
 	}
 	return "# unknown kind of step " + quote(string(s.Kind))
 }
 
-// routeWords spells a route as ip-route(8) does; shell quotes the names in it.
-func routeWords(r *netstate.Route, shell bool) string {
-	if r == nil {
-		return "?"
+func (s Step) endpointCommand() string {
+	e := s.Endpoint
+	switch {
+	case e == nil:
+		return "# no endpoint"
+	case s.New != Absent && e.ID != 0:
+		return fmt.Sprintf("ip mptcp endpoint add %s id %d", quoteAll(endpointWords(e)), e.ID)
+	case s.New != Absent:
+		return "ip mptcp endpoint add " + quoteAll(endpointWords(e))
+	case e.ID != 0:
+		return fmt.Sprintf("ip mptcp endpoint delete id %d", e.ID)
 	}
-	name := func(s string) string { return s }
-	if shell {
-		name = quote
-	}
-	var b strings.Builder
-	b.WriteString(r.Dst.String())
-	if r.Gateway.IsValid() {
-		fmt.Fprintf(&b, " via %s", r.Gateway)
-	}
-	if r.Link != "" {
-		fmt.Fprintf(&b, " dev %s", name(r.Link))
-	}
-	if r.Source.IsValid() {
-		fmt.Fprintf(&b, " src %s", r.Source)
-	}
-	if r.Table != 0 {
-		fmt.Fprintf(&b, " table %d", r.Table)
-	}
-	if r.Metric != 0 {
-		fmt.Fprintf(&b, " metric %d", r.Metric)
-	}
-	for _, hop := range r.Hops {
-		b.WriteString(" nexthop")
-		if hop.Gateway.IsValid() {
-			fmt.Fprintf(&b, " via %s", hop.Gateway)
-		}
-		fmt.Fprintf(&b, " dev %s weight %d", name(hop.Link), max(hop.Weight, 1))
-	}
-	return b.String()
-}
-
-// ruleWords spells a rule as ip-rule(8) does.
-func ruleWords(r *netstate.Rule) string {
-	if r == nil {
-		return "?"
-	}
-	var words []string
-	if r.Priority != 0 {
-		words = append(words, fmt.Sprintf("priority %d", r.Priority))
-	}
-	from := "all"
-	if r.From.IsValid() {
-		from = r.From.String()
-	}
-	words = append(words, "from "+from)
-	if r.To.IsValid() {
-		words = append(words, "to "+r.To.String())
-	}
-	if r.Selectors != "" {
-		words = append(words, r.Selectors)
-	}
-	if r.Action != "" {
-		words = append(words, r.Action)
-	} else {
-		words = append(words, fmt.Sprintf("table %d", r.Table))
-	}
-	return strings.Join(words, " ")
-}
-
-// endpointWords spells an MPTCP endpoint as ip-mptcp(8) does, without its
-// number, which the kernel chooses.
-func endpointWords(e *netstate.MPTCPEndpoint) string {
-	if e == nil {
-		return "?"
-	}
-	words := e.Addr.String()
-	if e.Port != 0 {
-		words += fmt.Sprintf(" port %d", e.Port)
-	}
-	if e.Link != "" {
-		words += " dev " + e.Link
-	}
-	if e.Flags != 0 {
-		words += " " + e.Flags.String()
-	}
-	return words
-}
-
-// quote makes s one word of a POSIX shell. A link's name may hold almost any
-// byte, and these lines are pasted into root shells.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-+:/@%,", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// Text is the plan for a person to read before it is carried out: every step
-// with what traffic feels of it and the command that would do the same.
-func (p Plan) Text() string {
-	var b strings.Builder
-	host := p.Host
-	if host == "" {
-		host = "this host"
-	}
-	if len(p.Steps) == 0 {
-		return host + ": nothing to change\n"
-	}
-	unit := "steps"
-	if len(p.Steps) == 1 {
-		unit = "step"
-	}
-	worst := p.Worst()
-	fmt.Fprintf(&b, "%s: %d %s, at worst %s: %s\n", host, len(p.Steps), unit, worst, worst.Meaning())
-	for i, s := range p.Steps {
-		fmt.Fprintf(&b, "%3d. %-9s  %s\n", i+1, s.Disruption, s.Change())
-		if s.Why != "" {
-			fmt.Fprintf(&b, "%16swhy: %s\n", "", s.Why)
-		}
-		fmt.Fprintf(&b, "%16s%s\n", "", s.Command())
-	}
-	return b.String()
+	// ip-mptcp(8) deletes by number only.
+	return fmt.Sprintf(`ip mptcp endpoint delete id $(ip mptcp endpoint | awk '$1=="%s"{print $3}')`, e.Addr)
 }

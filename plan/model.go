@@ -2,11 +2,8 @@ package plan
 
 import (
 	"fmt"
-	"maps"
-	"net/netip"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -21,10 +18,11 @@ func (e *StateError) Error() string { return fmt.Sprintf("step %s: %s", e.Step.C
 
 // Apply is what a host is after a plan, by the kernel's rules: each step's
 // Old must hold and its preconditions too (the bond option table, a VLAN at
-// most as large as its parent). The host given is not changed.
+// most as large as its parent). What the kernel would take away along with a
+// step, and undoing the step would not bring back, is an error as well. The
+// host given is not changed.
 func Apply(h netstate.Host, p Plan) (netstate.Host, error) {
 	h = h.Clone()
-	h.Routes = slices.Clone(h.Routes)
 	for _, s := range p.Steps {
 		now, err := Current(h, s)
 		if err != nil {
@@ -40,12 +38,16 @@ func Apply(h netstate.Host, p Plan) (netstate.Host, error) {
 	return h, nil
 }
 
+// presence is the word of what is there, or is not.
+func presence(there bool) string {
+	if there {
+		return Present
+	}
+	return Absent
+}
+
 // Current is what the step's target is on h, in the words of Old and New.
 func Current(h netstate.Host, s Step) (string, error) {
-	l, ok := h.Link(s.Link)
-	if s.Kind != Sysctl && s.Kind != Route && !ok {
-		return "", &StateError{s, "no such link"}
-	}
 	switch s.Kind {
 	case Sysctl:
 		v, ok := h.Sysctls[s.Key]
@@ -53,6 +55,21 @@ func Current(h netstate.Host, s Step) (string, error) {
 			return "", &StateError{s, "no such sysctl"}
 		}
 		return fold(v.Value), nil
+	case Route:
+		return presence(s.Route != nil && routeIndex(h.Routes, *s.Route) >= 0), nil
+	case Rule:
+		return presence(s.Rule != nil && ruleIndex(h.Rules, *s.Rule) >= 0), nil
+	case MPTCPLimit, MPTCPEndpoint:
+		return currentMPTCP(h, s)
+	}
+	l, ok := h.Link(s.Link)
+	if s.Kind == LinkPresence {
+		return presence(ok), nil
+	}
+	if !ok {
+		return "", &StateError{s, "no such link"}
+	}
+	switch s.Kind {
 	case LinkMTU:
 		return strconv.Itoa(l.MTU), nil
 	case LinkState:
@@ -60,37 +77,32 @@ func Current(h netstate.Host, s Step) (string, error) {
 			return Up, nil
 		}
 		return Down, nil
+	case LinkMAC:
+		return l.MAC.String(), nil
 	case PortMaster:
 		if l.Master == "" {
 			return NoMaster, nil
 		}
 		return l.Master, nil
-	case Route:
-		if s.Route != nil && routeIndex(h, *s.Route) >= 0 {
-			return Present, nil
+	case PortOrder:
+		if l.Bond == nil {
+			return "", &StateError{s, "no bond"}
 		}
-		return Absent, nil
+		return joinPorts(l.Bond.Ports), nil
+	case PortOption:
+		return currentPortOption(l, s)
 	case Address:
-		if slices.Contains(l.Addresses, s.Address) {
-			return Present, nil
-		}
-		return Absent, nil
+		return presence(slices.Contains(l.Addresses, s.Address)), nil
 	case BondOption:
 		if l.Bond == nil {
 			return "", &StateError{s, "no bond"}
 		}
-		var c bondChange
-		if v, ok := c.values(l.Bond)[s.Key]; ok {
+		if v, ok := optionsOf(l.Bond)[s.Key]; ok {
 			return v, nil
 		}
 		return "", &StateError{s, "no such option"}
 	}
-	return "", &StateError{s, "unknown kind"}
-}
-
-func routeIndex(h netstate.Host, r netstate.Route) int {
-	want := routeWords(&r, false)
-	return slices.IndexFunc(h.Routes, func(have netstate.Route) bool { return routeWords(&have, false) == want })
+	return currentDevice(l, s)
 }
 
 func set(h *netstate.Host, s Step) error {
@@ -101,165 +113,30 @@ func set(h *netstate.Host, s Step) error {
 		v.Value = s.New
 		h.Sysctls[s.Key] = v
 		return nil
+	case LinkPresence:
+		return setPresence(h, l, s)
 	case LinkMTU:
 		return setMTU(h, l, s)
 	case LinkState:
-		if lost, _ := lostRoutes(*h, l.Name); s.New == Down && len(lost) > 0 {
-			return &StateError{s, "the route " + routeWords(&lost[0], false) + " would be lost"}
-		}
-		l.Up = s.New == Up
-		h.SetLink(l)
-		return nil
+		return setState(h, l, s)
+	case LinkMAC:
+		return setMAC(h, l, s)
 	case PortMaster:
 		return setMaster(h, l, s)
+	case PortOrder:
+		return setOrder(h, l, s)
+	case PortOption:
+		return setPortOption(h, l, s)
+	case BondOption:
+		return setOption(h, l, s)
 	case Route:
-		return setRoute(h, l, s)
+		return setRoute(h, s)
+	case Rule:
+		return setRule(h, s)
 	case Address:
 		return setAddress(h, l, s)
+	case MPTCPLimit, MPTCPEndpoint:
+		return setMPTCP(h, s)
 	}
-	return setOption(h, l, s)
-}
-
-func setMTU(h *netstate.Host, l netstate.Link, s Step) error {
-	mtu, err := strconv.Atoi(s.New)
-	if err != nil || mtu < minMTU {
-		return &StateError{s, "no MTU"}
-	}
-	for _, o := range h.Links {
-		if o.VLAN != nil && o.VLAN.Parent == l.Name && o.MTU > mtu {
-			return &StateError{s, "the VLAN " + o.Name + " on it is larger"}
-		}
-		if l.VLAN != nil && l.VLAN.Parent == o.Name && o.MTU < mtu {
-			return &StateError{s, "its parent " + o.Name + " is smaller (ERANGE)"}
-		}
-	}
-	l.MTU = mtu
-	h.SetLink(l)
-	if l.Bond == nil {
-		return nil
-	}
-	for _, name := range l.Bond.Ports {
-		if port, ok := h.Link(name); ok {
-			port.MTU = mtu
-			h.SetLink(port)
-		}
-	}
-	return nil
-}
-
-func setMaster(h *netstate.Host, port netstate.Link, s Step) error {
-	name := s.New
-	if name == NoMaster {
-		name = s.Old
-	}
-	bond, ok := h.Link(name)
-	if !ok || bond.Bond == nil {
-		return &StateError{s, "no bond " + name}
-	}
-	port.Master = ""
-	if s.New == NoMaster {
-		bond.Bond.Ports = slices.DeleteFunc(bond.Bond.Ports, func(p string) bool { return p == port.Name })
-	} else {
-		bond.Bond.Ports = append(bond.Bond.Ports, port.Name)
-		port.Master = s.New
-	}
-	if port.Port != nil {
-		moved := *port.Port
-		moved.Bond = port.Master
-		port.Port = &moved
-	}
-	h.SetLink(bond)
-	h.SetLink(port)
-	return nil
-}
-
-func setRoute(h *netstate.Host, l netstate.Link, s Step) error {
-	if s.New == Absent {
-		i := routeIndex(*h, *s.Route)
-		h.Routes = slices.Delete(h.Routes, i, i+1)
-		return nil
-	}
-	if s.Route.Link != "" && !l.Up {
-		return &StateError{s, "the link is down (ENETDOWN)"}
-	}
-	h.Routes = append(h.Routes, *s.Route)
-	return nil
-}
-
-func setAddress(h *netstate.Host, l netstate.Link, s Step) error {
-	if !s.Address.IsValid() {
-		return &StateError{s, "no address"}
-	}
-	if s.New == Absent {
-		l.Addresses = slices.DeleteFunc(slices.Clone(l.Addresses), func(p netip.Prefix) bool { return p == s.Address })
-	} else {
-		l.Addresses = append(slices.Clone(l.Addresses), s.Address)
-	}
-	h.SetLink(l)
-	return nil
-}
-
-func setOption(h *netstate.Host, l netstate.Link, s Step) error {
-	r, ok := BondOptionRule(s.Key)
-	if !ok {
-		return &StateError{s, "no such option"}
-	}
-	b := *l.Bond
-	value, err := r.Number(s.New)
-	switch {
-	case err != nil:
-		return &StateError{s, err.Error()}
-	case !r.Allows(b.Mode):
-		return &StateError{s, "not in mode " + b.Mode.String() + " (EACCES)"}
-	case r.NoSlaves && len(b.Ports) > 0:
-		return &StateError{s, "it has slaves (ENOTEMPTY)"}
-	case r.NeedsDown && l.Up:
-		return &StateError{s, "it is up (EBUSY)"}
-	}
-	setField(&b, s.Key, s.New, value)
-	l.Bond = &b
-	h.SetLink(l)
-	return nil
-}
-
-// setField writes one option and what the driver changes along with it.
-func setField(b *netstate.Bond, key, word string, value int64) {
-	ms := time.Duration(value) * time.Millisecond
-	switch key {
-	case "mode":
-		b.Mode = netstate.BondMode(value)
-		if b.Miimon == 0 && (b.Mode == netstate.LACP || b.Mode == netstate.BalanceTLB || b.Mode == netstate.BalanceALB) {
-			b.Miimon = 100 * time.Millisecond // BOND_DEFAULT_MIIMON
-		}
-	case "xmit_hash_policy":
-		b.HashPolicy = netstate.HashPolicy(value)
-	case "lacp_rate":
-		b.LACPRate = netstate.LACPRate(value)
-	case "miimon":
-		if b.Miimon > 0 {
-			b.UpDelay = b.UpDelay / b.Miimon * ms
-			b.DownDelay = b.DownDelay / b.Miimon * ms
-		}
-		b.Miimon = ms
-		if value > 0 && b.Options["arp_interval"] != "" {
-			b.Options = maps.Clone(b.Options)
-			b.Options["arp_interval"] = "0"
-		}
-	case "updelay":
-		b.UpDelay = ms
-	case "downdelay":
-		b.DownDelay = ms
-	case "min_links":
-		b.MinLinks = int(value)
-	case "packets_per_slave":
-		b.PacketsPerSlave = int(value)
-	case "tlb_dynamic_lb":
-		b.TLBDynamic = value == 1
-	default:
-		b.Options = maps.Clone(b.Options)
-		b.Options[key] = word
-		if key == "arp_interval" && value > 0 {
-			b.Miimon = 0
-		}
-	}
+	return setDevice(h, l, s)
 }

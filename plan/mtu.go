@@ -14,19 +14,22 @@ const (
 	minIPv6MTU = 1280
 )
 
-// mtuSteps is the steps to the wanted MTUs. What shrinks shrinks first, upper
+// mtus adds the steps to the wanted MTUs. What shrinks shrinks first, upper
 // layers before lower ones; what grows grows after, lower layers first: a
 // VLAN's MTU may at no time exceed its parent's (vlan_dev_change_mtu).
-func mtuSteps(observed, desired netstate.Host) ([]Step, []error) {
-	m := mtuChange{observed: observed, want: make(map[string]int)}
-	for _, l := range desired.Links {
-		if have, ok := observed.Link(l.Name); ok && l.MTU != 0 && l.MTU != have.MTU {
-			m.want[l.Name] = l.MTU
+func (b *builder) mtus() {
+	m := mtuChange{observed: b.now, want: make(map[string]int)}
+	for _, l := range b.want.Links {
+		have, ok := b.now.Link(l.Name)
+		if !ok || l.MTU == 0 || l.MTU == have.MTU {
+			continue
 		}
+		m.want[l.Name] = l.MTU
 	}
+	b.leavePorts(&m)
 	m.leaveToBonds()
 	var down, up []netstate.Link
-	for _, l := range observed.Links {
+	for _, l := range b.now.Links {
 		switch want := m.want[l.Name]; {
 		case want == 0:
 			continue
@@ -39,15 +42,41 @@ func mtuSteps(observed, desired netstate.Host) ([]Step, []error) {
 	}
 	m.checkVLANs()
 	if len(m.problems) > 0 {
-		return nil, m.problems
+		b.problems = append(b.problems, m.problems...)
+		return
 	}
-	byDepth := func(a, b netstate.Link) int { return m.depth(a.Name, 0) - m.depth(b.Name, 0) }
-	slices.SortStableFunc(down, func(a, b netstate.Link) int { return byDepth(b, a) })
+	byDepth := func(x, y netstate.Link) int { return m.depth(x.Name, 0) - m.depth(y.Name, 0) }
+	slices.SortStableFunc(down, func(x, y netstate.Link) int { return byDepth(y, x) })
 	slices.SortStableFunc(up, byDepth)
 	for _, l := range slices.Concat(down, up) {
 		m.steps = append(m.steps, m.step(l, l.MTU, m.want[l.Name]))
 	}
-	return m.steps, nil
+	for _, s := range m.steps {
+		b.do(s)
+	}
+}
+
+// leavePorts drops the wish for a port's own MTU where it is not its bond's,
+// which the bond would set again; what was said on purpose is told.
+func (b *builder) leavePorts(m *mtuChange) {
+	for name, own := range m.want {
+		port, _ := b.now.Link(name)
+		bond, ok := b.now.Link(port.Master)
+		if !ok || bond.Bond == nil {
+			continue
+		}
+		to := bond.MTU
+		if w := m.want[bond.Name]; w != 0 {
+			to = w
+		}
+		if own == to {
+			continue
+		}
+		delete(m.want, name)
+		if was, _ := b.observed.Link(name); own != was.MTU {
+			b.left = append(b.left, fmt.Sprintf("%s mtu: not %d: its bond %s gives its ports its own, %d (bond_change_mtu)", name, own, bond.Name, to))
+		}
+	}
 }
 
 type mtuChange struct {
@@ -70,10 +99,6 @@ func (m *mtuChange) leaveToBonds() {
 			port, ok := m.observed.Link(name)
 			if !ok {
 				continue
-			}
-			if own := m.want[name]; own != 0 && own != to {
-				m.problems = append(m.problems, rule(name+" mtu",
-					"%d, but its bond %s is to have %d, and a bond sets its ports' MTU (bond_change_mtu)", own, bond.Name, to))
 			}
 			delete(m.want, name)
 			if port.MTU != bond.MTU {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -21,8 +22,16 @@ const (
 	// LinkState takes a link "up" or "down": around bond options that the
 	// kernel refuses while the bond is up.
 	LinkState Kind = "link-state"
-	// PortMaster moves a port: its Old and New are a bond's name or "none".
+	// PortMaster moves a port: its Old and New are a bond's name or "none". A
+	// port is taken down before a bond takes it; the bond brings it up
+	// (bond_enslave), and one let go is down (bond_release).
 	PortMaster Kind = "port-master"
+	// PortOrder puts the ports of bond Link in the order of New, which is the
+	// order the transmit hash counts them in: Old and New are the names, joined
+	// by commas. The kernel appends what it takes, so every port from the first
+	// that differs is taken out and back, one at a time, each carrying again
+	// before the next; a port of New that is in no bond is taken in.
+	PortOrder Kind = "port-order"
 	// Route is "present" or "absent": a link that goes down loses its routes
 	// and does not get those with a gateway back by itself.
 	Route Kind = "route"
@@ -32,14 +41,16 @@ const (
 	// "absent". What is made is bare and down: options, ports, addresses and
 	// its state are steps of their own.
 	LinkPresence Kind = "link"
-	// LinkMAC sets a link's hardware address.
+	// LinkMAC sets a link's hardware address: "02:00:00:00:00:01".
 	LinkMAC Kind = "link-mac"
-	// PortOption is a port's own option in its bond: Key "prio" or "queue_id".
+	// PortOption is a port's own option in its bond: Key "prio" (a signed
+	// number; Linux 5.19) or "queue_id".
 	PortOption Kind = "port-option"
 	// Rule is "present" or "absent": a policy routing rule.
 	Rule Kind = "rule"
 	// Qdisc sets a link's root queueing discipline; its Old and New are the
-	// words of tc(8) ("fq maxrate 10000000000bit"), "default" the kernel's own.
+	// words of tc(8) as QdiscWords spells them and ParseQdisc reads them
+	// ("fq maxrate 10000000000bit"), "default" the kernel's own.
 	Qdisc Kind = "qdisc"
 	// Offload is "on" or "off": Key a feature by ethtool's short name.
 	Offload Kind = "offload"
@@ -51,7 +62,9 @@ const (
 	Channel  Kind = "channel"
 	Coalesce Kind = "coalesce"
 	// MPTCPLimit sets a limit of MPTCP's path manager: Key "subflows" or
-	// "add_addr_accepted". MPTCPEndpoint is "present" or "absent".
+	// "add_addr_accepted". MPTCPEndpoint is "present" or "absent": its address,
+	// port, Link and flags say which; its ID, where not zero, which number it
+	// is to have; its Index is zero.
 	MPTCPLimit    Kind = "mptcp-limit"
 	MPTCPEndpoint Kind = "mptcp-endpoint"
 )
@@ -66,6 +79,9 @@ const (
 	// DefaultQdisc is the queueing discipline that the kernel puts there when
 	// nobody asks for another (net.core.default_qdisc, or none).
 	DefaultQdisc = "default"
+	// NoValue is a bond option that names no port ("primary") or holds no
+	// address ("arp_ip_target").
+	NoValue = "none"
 )
 
 // Disruption says what traffic feels of a step.
@@ -75,6 +91,7 @@ type Disruption string
 const (
 	Online   Disruption = "online"    // nothing is lost
 	PortFlap Disruption = "port-flap" // one port leaves its bond for seconds
+	LinkDown Disruption = "link-down" // a link carries nothing for seconds
 	BondDown Disruption = "bond-down" // the bond has to go down
 	Recreate Disruption = "recreate"  // the bond must lose its slaves first
 )
@@ -111,6 +128,8 @@ type Step struct {
 	// the next step begins, if they did before: up, with carrier, and as a
 	// bond's port in use by it.
 	Ready []string `json:"ready,omitempty"`
+	// ReadyUndone is the same for the step's undo.
+	ReadyUndone []string `json:"ready_undone,omitempty"`
 	// Settle is how long the step's effect may take to show when read back.
 	Settle time.Duration `json:"settle_ns,omitempty"`
 }
@@ -122,6 +141,10 @@ type Made struct {
 	Parent   string `json:"parent,omitempty"`
 	ID       int    `json:"id,omitempty"`
 	Protocol string `json:"protocol,omitempty"`
+	// MAC is the hardware address it is made with (IFLA_ADDRESS); zero leaves
+	// it to the kernel: a bond then takes its first port's, a VLAN its
+	// parent's.
+	MAC flow.MAC `json:"mac,omitzero"`
 }
 
 // Plan is an ordered list of steps for one host.
@@ -173,6 +196,7 @@ func (p Plan) Explain(reasons map[string]Reason) Plan {
 // Undo is the step that takes s back; undoing that gives s again.
 func (s Step) Undo() Step {
 	s.Old, s.New = s.New, s.Old
+	s.Ready, s.ReadyUndone = s.ReadyUndone, s.Ready
 	return s
 }
 
@@ -186,7 +210,7 @@ func (p Plan) Undo() Plan {
 }
 
 // order lists the disruptions, mildest first.
-var order = [...]Disruption{Online, PortFlap, BondDown, Recreate}
+var order = [...]Disruption{Online, PortFlap, LinkDown, BondDown, Recreate}
 
 // Worse reports whether d disturbs more than other. A word outside the list
 // is worse than all of it.
@@ -208,6 +232,8 @@ func (d Disruption) Meaning() string {
 		return "nothing is lost"
 	case PortFlap:
 		return "a port may leave for some seconds"
+	case LinkDown:
+		return "a link, or an address on it, carries nothing for some seconds"
 	case BondDown:
 		return "the bond goes down for some seconds"
 	case Recreate:
@@ -225,18 +251,4 @@ func (p Plan) Worst() Disruption {
 		}
 	}
 	return worst
-}
-
-// Preconditions returns the steps whose Old must hold before the first step
-// of p: of the steps that change the same thing, the first.
-func (p Plan) Preconditions() []Step {
-	seen := make(map[string]bool)
-	var first []Step
-	for _, s := range p.Steps {
-		if t := s.Target(); !seen[t] {
-			seen[t] = true
-			first = append(first, s)
-		}
-	}
-	return first
 }

@@ -1,0 +1,255 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/linerate/linerate/netstate"
+)
+
+// portsToBe is the ports that a bond is to have: those it has, where desired
+// does not say. Of a bond whose ports' order means nothing the order it has is
+// kept.
+func (b *builder) portsToBe(bond string) []string {
+	want, _ := b.want.Link(bond)
+	was, _ := b.observed.Link(bond)
+	switch {
+	case want.Bond == nil || want.Bond.Ports == nil:
+		if was.Bond == nil {
+			return nil
+		}
+		return was.Bond.Ports
+	case was.Bond == nil || want.Bond.Mode.Hashes():
+		return want.Bond.Ports
+	}
+	var to []string
+	for _, p := range was.Bond.Ports {
+		if slices.Contains(want.Bond.Ports, p) {
+			to = append(to, p)
+		}
+	}
+	for _, p := range want.Bond.Ports {
+		if !slices.Contains(to, p) {
+			to = append(to, p)
+		}
+	}
+	return to
+}
+
+// ports gives a bond its ports, one at a time: those that come before those
+// that go, so that one always carries. A port that goes is made the last one
+// first, where the order counts, so that undo finds it in its place.
+func (b *builder) ports(want netstate.Link) {
+	bond := want.Name
+	to := b.portsToBe(bond)
+	for _, p := range to {
+		if l, ok := b.now.Link(p); ok && l.Master != bond && b.freePort(p, bond) {
+			b.attach(bond, p)
+		}
+	}
+	have, ok := b.now.Link(bond)
+	if !ok || have.Bond == nil {
+		return
+	}
+	var goes []string
+	for _, p := range have.Bond.Ports {
+		if !slices.Contains(to, p) {
+			goes = append(goes, p)
+		}
+	}
+	if have.Bond.Mode.Hashes() {
+		b.order(bond, slices.Concat(to, goes))
+	}
+	for _, p := range slices.Backward(goes) {
+		b.detach(bond, p)
+	}
+	b.portValues(want)
+}
+
+// order brings a bond's ports into an order, one port a step.
+func (b *builder) order(bond string, to []string) {
+	l, _ := b.now.Link(bond)
+	now := l.Bond.Ports
+	if len(now) != len(to) || len(b.problems) > 0 {
+		return
+	}
+	for _, p := range movedPorts(now, to) {
+		now = append(slices.DeleteFunc(slices.Clone(now), func(o string) bool { return o == p }), p)
+		b.bareport(bond, p, PortFlap)
+		b.do(Step{Kind: PortOrder, Link: bond, New: joinPorts(now), Disruption: PortFlap, Ready: []string{p},
+			Why: fmt.Sprintf("the transmit hash counts ports in the order they came in: %s leaves and comes back last", p)})
+	}
+}
+
+// attach puts a free port into a bond.
+func (b *builder) attach(bond, port string) {
+	l, _ := b.now.Link(bond)
+	s := Step{Kind: PortMaster, Link: port, New: bond, Disruption: PortFlap}
+	if l.Up {
+		s.Ready = []string{port}
+	}
+	if lease := b.leaseOf(port); lease != "" {
+		s.Why = fmt.Sprintf("the leased %s moves to %s; it may change with the hardware address", lease, bond)
+	}
+	b.do(s)
+}
+
+// leaseOf is a leased address that a port had before the plan.
+func (b *builder) leaseOf(port string) string {
+	if was, ok := b.observed.Link(port); ok && len(was.Leases) > 0 {
+		return was.Leases[0].String()
+	}
+	return ""
+}
+
+// detach takes a port out of a bond.
+func (b *builder) detach(bond, port string) {
+	l, _ := b.now.Link(bond)
+	s := Step{Kind: PortMaster, Link: port, New: NoMaster, Disruption: PortFlap}
+	if len(l.Bond.Ports) == 1 && l.Up {
+		s.Disruption = BondDown
+	}
+	if l.Up {
+		s.ReadyUndone = []string{port}
+	}
+	p, _ := b.now.Link(port)
+	if l.MAC == p.PermanentMAC && !l.MAC.IsZero() {
+		s.Why = fmt.Sprintf("%s keeps the hardware address it had from it", bond)
+		if len(l.Leases) > 0 {
+			s.Why = fmt.Sprintf("%s had its hardware address from it: the leased %s may change with the next start", bond, l.Leases[0])
+		}
+	}
+	b.bareport(bond, port, s.Disruption)
+	b.do(s)
+}
+
+// bareport takes from a port what it would lose with its bond, so that undo
+// finds it again.
+func (b *builder) bareport(bond, port string, d Disruption) {
+	why := fmt.Sprintf("it would be lost when %s leaves %s; so that undo finds it again", port, bond)
+	l, _ := b.now.Link(bond)
+	p, ok := b.now.Link(port)
+	if !ok {
+		return
+	}
+	if l.Bond.Options[optionPrimary] == port {
+		b.do(Step{Kind: BondOption, Link: bond, Key: optionPrimary, New: NoValue, Disruption: Online, Why: why})
+	}
+	if p.Port != nil && p.Port.Priority != 0 {
+		b.do(Step{Kind: PortOption, Link: port, Key: "prio", New: "0", Disruption: Online, Why: why})
+	}
+	if p.Port != nil && p.Port.QueueID != 0 {
+		b.do(Step{Kind: PortOption, Link: port, Key: "queue_id", New: "0", Disruption: Online, Why: why})
+	}
+	if p.MTU != l.MTU {
+		b.do(Step{Kind: LinkMTU, Link: port, New: strconv.Itoa(l.MTU), Disruption: d,
+			Why: fmt.Sprintf("it differs from its bond's, which sets it anyway; so that undo finds %d again", p.MTU)})
+	}
+}
+
+// freePort makes a link ready to become a port: out of another bond, without
+// addresses, routes and endpoints, and down. It reports whether it could.
+func (b *builder) freePort(port, bond string) bool {
+	before := len(b.problems)
+	why := fmt.Sprintf("%s becomes a port of %s", port, bond)
+	l, ok := b.now.Link(port)
+	if !ok {
+		b.problem(bond+" ports", "there is no link %s", port)
+		return false
+	}
+	if l.Master != "" {
+		b.detach(l.Master, port)
+	}
+	if b.now.MPTCP != nil {
+		for _, e := range slices.Clone(b.now.MPTCP.Endpoints) {
+			if e.Link == port {
+				b.do(endpointStep(e, Absent, why))
+			}
+		}
+	}
+	if !b.whole {
+		b.leaveAddresses(port, why)
+	}
+	if l, _ = b.now.Link(port); l.Up {
+		b.takeDown(port, why)
+	}
+	return len(b.problems) == before
+}
+
+// leaveAddresses takes every address off a link, the last one first.
+func (b *builder) leaveAddresses(port, why string) {
+	l, _ := b.now.Link(port)
+	for _, a := range slices.Backward(l.Addresses) {
+		if a.Addr().IsLinkLocalUnicast() && a.Addr().Is6() {
+			continue
+		}
+		b.dropAddress(port, a, why)
+	}
+}
+
+// portValues sets what a bond's ports are in it: priorities and queues, then
+// which of them is the primary and the active one.
+func (b *builder) portValues(want netstate.Link) {
+	bond, _ := b.now.Link(want.Name)
+	prio, _ := BondOptionRule(optionPrimary)
+	for _, name := range bond.Bond.Ports {
+		to := b.portWish(name, want.Name)
+		l, _ := b.now.Link(name)
+		if to == nil || l.Port == nil {
+			continue
+		}
+		switch {
+		case to.Priority == l.Port.Priority:
+		case !prio.Allows(bond.Bond.Mode):
+			if to.Priority != 0 {
+				b.left = append(b.left, fmt.Sprintf("%s port prio: %d has no meaning in mode %s (BOND_OPT_PRIO)", name, to.Priority, bond.Bond.Mode))
+			}
+		default:
+			if newer, known := b.now.Kernel.AtLeast(5, 19); known && !newer {
+				b.problem(name+" port prio", "kernel %s has no such option: it came with Linux 5.19", b.now.Kernel.Release)
+				continue
+			}
+			b.do(Step{Kind: PortOption, Link: name, Key: "prio", New: strconv.Itoa(to.Priority), Disruption: Online})
+		}
+		b.do(Step{Kind: PortOption, Link: name, Key: "queue_id", New: strconv.Itoa(to.QueueID), Disruption: Online})
+	}
+	for _, option := range [...]string{optionPrimary, optionActive} {
+		b.portOption(want, option)
+	}
+}
+
+// portWish is what a port is to be in its bond; nil leaves it.
+func (b *builder) portWish(port, bond string) *netstate.BondPort {
+	if l, ok := b.want.Link(port); ok && l.Port != nil {
+		return l.Port
+	}
+	if was, ok := b.observed.Link(port); ok && was.Master == bond {
+		return was.Port
+	}
+	return nil
+}
+
+func (b *builder) portOption(want netstate.Link, option string) {
+	r, _ := BondOptionRule(option)
+	value, said := want.Bond.Options[option]
+	if was, ok := b.observed.Link(want.Name); !said && option == optionPrimary && ok && was.Bond != nil {
+		value, said = was.Bond.Options[option], true
+	}
+	if !said || !r.Allows(want.Bond.Mode) {
+		return
+	}
+	word, err := r.Word(value)
+	if err != nil {
+		b.problem(want.Name+" "+option, "%v", err)
+		return
+	}
+	bond, _ := b.now.Link(want.Name)
+	if word != NoValue && !slices.Contains(bond.Bond.Ports, word) {
+		if wanted := want.Bond.Options[option]; wanted != "" && wanted != NoValue {
+			b.problem(want.Name+" "+option, "%s is no port of it", word)
+		}
+		return
+	}
+	b.do(Step{Kind: BondOption, Link: want.Name, Key: option, New: word, Disruption: Online})
+}

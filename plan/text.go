@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// textWidth is how wide Text is, save for a command's single words.
+const textWidth = 80
+
+// Text is the plan for a person to read before it is carried out: every step
+// with what traffic feels of it, who wants it and why, and the command that
+// would do the same; then how it is undone, what is written and what is left.
+// It is 80 columns wide.
+func (p Plan) Text() string {
+	var b strings.Builder
+	host := p.Host
+	if host == "" {
+		host = "this host"
+	}
+	if len(p.Steps) == 0 {
+		fmt.Fprintf(&b, "%s: nothing to change\n", host)
+	} else {
+		worst := p.Worst()
+		hang(&b, "", "  ", fmt.Sprintf("%s: %s, at worst %s: %s", host, steps(len(p.Steps)), worst, worst.Meaning()), "")
+	}
+	for i, s := range p.Steps {
+		hang(&b, fmt.Sprintf("%3d. %-9s  ", i+1, s.Disruption), strings.Repeat(" ", 18), s.Change(), "")
+		indent := strings.Repeat(" ", 16)
+		switch {
+		case s.By != "" && s.Why != "":
+			hang(&b, indent+"why: ", indent+"     ", s.Why+" ("+s.By+")", "")
+		case s.By+s.Why != "":
+			hang(&b, indent+"why: ", indent+"     ", s.Why+s.By, "")
+		}
+		if len(s.Ready) > 0 {
+			hang(&b, indent+"then waits for: ", indent+"     ", strings.Join(s.Ready, " "), "")
+		}
+		hang(&b, indent, indent+"  ", s.Command(), ` \`)
+	}
+	switch n := len(p.Steps); {
+	case n == 1:
+		b.WriteString("undo: the same step backwards\n")
+	case n > 1:
+		fmt.Fprintf(&b, "undo: the same %d steps backwards, the last one first\n", n)
+	}
+	for _, f := range p.Files {
+		verb := "written"
+		if f.New == nil {
+			verb = "removed"
+		}
+		hang(&b, "", "  ", fmt.Sprintf("%s when confirmed: %s", verb, f.Path), "")
+	}
+	for _, l := range p.Left {
+		hang(&b, "left: ", "  ", l, "")
+	}
+	return b.String()
+}
+
+func steps(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
+}
+
+// hang writes words after a head, and the lines that do not fit under an
+// indent. more ends a line that goes on, as a shell wants it.
+func hang(b *strings.Builder, head, indent, text, more string) {
+	line, empty := head, true
+	width := textWidth - len(more)
+	split := unbroken
+	if more == "" {
+		split = func(s string) []string { return strings.Split(s, " ") }
+	}
+	for _, w := range split(text) {
+		if !empty && len(line)+1+len(w) > width {
+			b.WriteString(line + more + "\n")
+			line, empty = indent, true
+		}
+		if !empty {
+			line += " "
+		}
+		line += w
+		empty = false
+	}
+	b.WriteString(line + "\n")
+}
+
+// unbroken splits a text at its blanks, those between single quotes apart.
+func unbroken(text string) []string {
+	var out []string
+	start, quoted := 0, false
+	for i, c := range text {
+		switch {
+		case c == '\'':
+			quoted = !quoted
+		case c == ' ' && !quoted:
+			out = append(out, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(out, text[start:])
+}
