@@ -8,7 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/linerate/linerate/plan"
@@ -47,6 +49,15 @@ type Config struct {
 	// itself; zero is 3 s. Poll is the pause between two looks; zero is 20 ms.
 	Settle time.Duration
 	Poll   time.Duration
+	// Ready is how long a link that a step disturbs may take to carry again;
+	// zero is 30 s: a switch that runs spanning tree forwards after that time
+	// (forward delay twice, IEEE 802.1D), LACP needs a few seconds.
+	Ready time.Duration
+	// Root is where configuration files are; "" is /. For tests.
+	Root string
+	// Moment, when set, is called between any two things that are done to the
+	// journal's or the files' disk: a test ends the process there.
+	Moment func()
 	// StartGuard arms the dead man before the first step: nil is none. The
 	// package's StartGuard is the one to use.
 	StartGuard func(ctx context.Context, c Config, id string) error
@@ -65,6 +76,12 @@ type Options struct {
 	// Pause is how long to wait between arming the guard and the first step:
 	// starting a process disturbs what is to be watched.
 	Pause time.Duration
+	// Check looks at the whole host after the last step, before the change
+	// counts as applied; an error takes everything back. It is called on
+	// Apply's goroutine, with a context that ends at the deadline, while the
+	// lock is held; should the process die in it, the guard takes all back.
+	// nil is no check.
+	Check func(context.Context) error
 	// Wait waits for the lock, while the context lasts, where Apply would
 	// otherwise answer ErrLocked.
 	Wait bool
@@ -82,6 +99,8 @@ type Result struct {
 	// Left are changes not taken back because somebody else has changed the
 	// same thing since, in words.
 	Left []string
+	// Files are the configuration files written, or about to be.
+	Files []string
 }
 
 // The errors that callers act on.
@@ -96,19 +115,25 @@ var (
 	ErrNotVerified = errors.New("the change does not show")
 )
 
-// StepError is a step that did not go through.
+// StepError is a step that did not go through, or the check after the last.
 type StepError struct {
-	Step plan.Step
+	// Step is zero where Check is set: it was Options.Check that said no.
+	Step  plan.Step
+	Check bool
 	// Undone reports that everything done before was taken back.
 	Undone bool
 	Err    error
 }
 
 func (e *StepError) Error() string {
-	if !e.Undone {
-		return fmt.Sprintf("%s: %v (NOT everything could be taken back)", e.Step.Change(), e.Err)
+	what, word := e.Step.Change(), "what was done before is taken back"
+	if e.Check {
+		what = "check of the host after the change"
 	}
-	return fmt.Sprintf("%s: %v (what was done before is taken back)", e.Step.Change(), e.Err)
+	if !e.Undone {
+		word = "NOT everything could be taken back"
+	}
+	return fmt.Sprintf("%s: %v (%s)", what, e.Err, word)
 }
 
 // Unwrap is the step's own error.
@@ -136,18 +161,26 @@ func New(c Config) (*Applier, error) {
 	if c.Poll == 0 {
 		c.Poll = 20 * time.Millisecond
 	}
+	if c.Ready == 0 {
+		c.Ready = 30 * time.Second
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Applier{cfg: c, journal: OpenJournal(c.Dir), self: CurrentOwner()}, nil
+	journal := OpenJournal(c.Dir)
+	journal.moment = c.Moment
+	return &Applier{cfg: c, journal: journal, self: CurrentOwner()}, nil
 }
 
 // Apply carries a plan out: the lock, the preconditions, the journal, the
-// guard, then the steps, each read back. On any error, or when ctx ends,
-// what was done is undone in reverse before Apply returns, ctx or not. The
-// result is in state applied and waits for Confirm; or rolled-back, or failed
-// when not all could be undone, with a *StepError. ErrLocked, ErrPending and
-// ErrChanged mean that nothing was touched.
+// guard, then the steps, each read back and the links that it disturbs waited
+// for, then Options.Check. On any error, or when ctx ends, what was done is
+// undone in reverse before Apply returns, ctx or not. The result is in state
+// applied and waits for Confirm, which writes the plan's files; or rolled-back,
+// or failed when not all could be undone, with a *StepError. ErrLocked,
+// ErrPending, ErrChanged, a *FileError and an error in writing the journal
+// (syscall.ENOSPC: the disk is full) mean that nothing was touched. A plan
+// without steps and files is confirmed at once.
 func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, error) {
 	if o.Deadline == 0 {
 		o.Deadline = DefaultDeadline
@@ -168,15 +201,19 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	if len(p.Steps) == 0 {
+	if len(p.Steps) == 0 && len(p.Files) == 0 {
 		return Result{State: Confirmed}, nil
 	}
 	e := a.newEntry(p, observed, o.Deadline)
 	e.Temporary = o.Temporary
+	if e.Carried, err = a.carried(ctx, p); err != nil {
+		return Result{}, err
+	}
 	if err := a.journal.write(&e); err != nil {
 		return Result{}, fmt.Errorf("write journal: %w", err)
 	}
 	if a.cfg.StartGuard != nil {
+		a.armBoot(&e)
 		if err := a.cfg.StartGuard(ctx, a.cfg, e.ID); err != nil {
 			return a.abandon(&e, fmt.Errorf("start guard: %w", err))
 		}
@@ -186,7 +223,7 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 	if err := pause(limited, o.Pause); err != nil {
 		return a.abandon(&e, err)
 	}
-	return a.run(limited, &e)
+	return a.run(limited, &e, o.Check)
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -203,30 +240,40 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // abandon ends an entry none of whose steps was begun.
 func (a *Applier) abandon(e *Entry, cause error) (Result, error) {
-	e.State, e.Reason = RolledBack, cause.Error()
-	return e.result(), errors.Join(cause, a.journal.write(e))
+	e.State, e.Reason = RolledBack, note(cause.Error())
+	err := a.journal.write(e)
+	a.ended(e)
+	return e.result(), errors.Join(cause, err)
 }
 
 // run does the steps one at a time. The journal says which one before it is
 // begun and after it has been seen to hold.
-func (a *Applier) run(ctx context.Context, e *Entry) (Result, error) {
+func (a *Applier) run(ctx context.Context, e *Entry, check func(context.Context) error) (Result, error) {
 	for i := range e.Steps {
 		err := ctx.Err()
 		if err == nil {
 			err = a.step(ctx, e, i)
 		}
 		if err != nil {
-			return a.takeBack(ctx, e, e.Plan.Steps[i], err)
+			return a.takeBack(ctx, e, &StepError{Step: e.Plan.Steps[i], Err: err})
+		}
+	}
+	if check != nil {
+		if err := check(ctx); err != nil {
+			return a.takeBack(ctx, e, &StepError{Check: true, Err: err})
 		}
 	}
 	e.State = Applied
-	last := e.Plan.Steps[len(e.Plan.Steps)-1]
 	err := ctx.Err()
 	if err == nil {
 		err = a.journal.write(e)
 	}
 	if err != nil {
-		return a.takeBack(ctx, e, last, err)
+		failed := &StepError{Check: len(e.Steps) == 0, Err: err}
+		if n := len(e.Steps); n > 0 {
+			failed.Step = e.Plan.Steps[n-1]
+		}
+		return a.takeBack(ctx, e, failed)
 	}
 	a.cfg.Log.Info("change applied", "journal", e.ID, "steps", len(e.Steps), "deadline", e.Deadline)
 	return e.result(), nil
@@ -244,6 +291,9 @@ func (a *Applier) step(ctx context.Context, e *Entry, i int) error {
 	if err := a.verify(ctx, s); err != nil {
 		return err
 	}
+	if err := a.waitReady(ctx, e, s, a.cfg.Ready); err != nil {
+		return err
+	}
 	e.Steps[i].Progress = Done
 	if err := a.journal.write(e); err != nil {
 		return fmt.Errorf("write journal: %w", err)
@@ -254,10 +304,11 @@ func (a *Applier) step(ctx context.Context, e *Entry, i int) error {
 
 // takeBack undoes what was done because of cause. The context that ended must
 // not end the way back too.
-func (a *Applier) takeBack(ctx context.Context, e *Entry, s plan.Step, cause error) (Result, error) {
-	e.Reason = cause.Error()
+func (a *Applier) takeBack(ctx context.Context, e *Entry, cause *StepError) (Result, error) {
+	e.Reason = cause.Err.Error()
 	err := a.undo(context.WithoutCancel(ctx), e)
-	return e.result(), errors.Join(&StepError{Step: s, Undone: e.State == RolledBack, Err: cause}, err)
+	cause.Undone = e.State == RolledBack
+	return e.result(), errors.Join(cause, err)
 }
 
 // verify waits, with patience, until the step is seen to hold.
@@ -284,12 +335,22 @@ func (a *Applier) verify(ctx context.Context, s plan.Step) error {
 	return fmt.Errorf("%w: %s is %s after %v, wanted %s", ErrNotVerified, s.Target(), now, patience, s.New)
 }
 
-// preconditions reads what every step starts from.
+// preconditions reads what every step and file starts from. What belongs to a
+// link that the plan itself makes is not there yet.
 func (a *Applier) preconditions(ctx context.Context, p plan.Plan) (map[string]string, error) {
+	if err := checkFiles(p.Files); err != nil {
+		return nil, err
+	}
+	if a.cfg.Namespace != "" && a.cfg.Root == "" && len(p.Files) > 0 {
+		return nil, &FileError{p.Files[0].Path, fmt.Errorf("%w: it is the machine's, not namespace %s's", ErrPath, a.cfg.Namespace)}
+	}
 	observed := make(map[string]string)
 	var changed []error
 	for _, s := range p.Preconditions() {
 		now, err := a.cfg.Kernel.Read(ctx, s)
+		if errors.Is(err, fs.ErrNotExist) && madeBefore(p.Steps[:firstOf(p, s)], s) {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", s.Target(), err)
 		}
@@ -298,9 +359,19 @@ func (a *Applier) preconditions(ctx context.Context, p plan.Plan) (map[string]st
 			changed = append(changed, fmt.Errorf("%w: %s is %s, not %s", ErrChanged, s.Target(), now, s.Old))
 		}
 	}
+	if _, err := filesAsPlanned(a.cfg.Root, p.Files); err != nil {
+		changed = append(changed, err)
+	}
 	return observed, errors.Join(changed...)
 }
 
+// firstOf is the index of the first step with s's target.
+func firstOf(p plan.Plan, s plan.Step) int {
+	return max(slices.IndexFunc(p.Steps, func(t plan.Step) bool { return t.Target() == s.Target() }), 0)
+}
+
+// nothingPending looks for a change that has not ended. One of an earlier boot
+// counts when its files are between old and new.
 func (a *Applier) nothingPending() error {
 	entries, problems, err := a.List()
 	if err != nil {
@@ -310,9 +381,10 @@ func (a *Applier) nothingPending() error {
 		a.cfg.Log.Warn("journal entry cannot be read", "file", p.File, "err", p.Err)
 	}
 	for _, e := range entries {
-		if e.State.pending() && e.Boot == a.self.Boot {
-			return fmt.Errorf("%w: %s, applied %s", ErrPending, e.ID, e.Started.Format(time.RFC3339))
+		if e.State.pending() && (e.Boot == a.self.Boot || len(e.Files) > 0) {
+			return fmt.Errorf("%w: %s, %s since %s", ErrPending, e.ID, e.State, e.Started.Format(time.RFC3339))
 		}
 	}
+	a.sweep(entries)
 	return nil
 }

@@ -199,6 +199,19 @@ func TestManners(t *testing.T) {
 	sameHost(t, "all but the foreign change", want, k.host)
 }
 
+// refusing is a kernel that will not change one thing.
+type refusing struct {
+	*fakeKernel
+	target string
+}
+
+func (k refusing) Do(ctx context.Context, s plan.Step) error {
+	if s.Target() == k.target {
+		return fs.ErrPermission
+	}
+	return k.fakeKernel.Do(ctx, s)
+}
+
 func TestUndoGoesOnAfterAnError(t *testing.T) {
 	ctx := context.Background()
 	p := testPlans(t)["online"]
@@ -208,15 +221,33 @@ func TestUndoGoesOnAfterAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.before = failOnce(k.dos+2, fs.ErrPermission)
+	a.cfg.Kernel = refusing{k, p.Steps[2].Target()}
 	back, err := a.Rollback(ctx, r.ID)
 	if !errors.Is(err, fs.ErrPermission) || back.State != Failed || back.Undone != len(p.Steps)-1 {
 		t.Errorf("%+v, %v", back, err)
 	}
+	a.cfg.Kernel = k
 	if back, err := a.Rollback(ctx, r.ID); err != nil || back.State != RolledBack {
 		t.Errorf("second try: %+v, %v", back, err)
 	}
 	sameHost(t, "after the second try", testHost(), k.host)
+}
+
+// TestUndoTriesAgain: what is refused once goes when the others are undone.
+func TestUndoTriesAgain(t *testing.T) {
+	ctx := context.Background()
+	p := testPlans(t)["online"]
+	k := &fakeKernel{host: testHost()}
+	a := applier(t, tempDir(t), k)
+	r, err := a.Apply(ctx, p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.before = failOnce(k.dos+1, fs.ErrPermission)
+	if back, err := a.Rollback(ctx, r.ID); err != nil || back.State != RolledBack || back.Undone != len(p.Steps) {
+		t.Errorf("%+v, %v", back, err)
+	}
+	sameHost(t, "in the second pass", testHost(), k.host)
 }
 
 func TestLock(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/linerate/linerate/plan"
@@ -12,21 +13,28 @@ import (
 // State is how far a journal entry has come.
 type State string
 
-// The states. Open and applied entries are pending: something still has to
-// happen to them.
+// The states. Open, applied, confirming and reverting entries are pending:
+// something still has to happen to them.
 const (
 	Open       State = "open"        // steps are being done
 	Applied    State = "applied"     // all steps hold; waits to be confirmed
+	Confirming State = "confirming"  // confirmed; its files are being written
 	Confirmed  State = "confirmed"   // kept
+	Reverting  State = "reverting"   // being taken back
 	RolledBack State = "rolled-back" // taken back, or gone with a reboot
 	Failed     State = "failed"      // could not all be taken back
 )
 
-func (s State) pending() bool { return s == Open || s == Applied }
+func (s State) pending() bool {
+	return s == Open || s == Applied || s == Confirming || s == Reverting
+}
+
+// Pending reports whether something still has to happen to the entry.
+func (s State) Pending() bool { return s.pending() }
 
 func (s State) known() bool {
 	switch s {
-	case Open, Applied, Confirmed, RolledBack, Failed:
+	case Open, Applied, Confirming, Confirmed, Reverting, RolledBack, Failed:
 		return true
 	}
 	return false
@@ -60,6 +68,20 @@ type StepState struct {
 	Note string `json:"note,omitempty"`
 }
 
+// FileState is how far the plan's file of the same index has come: pending,
+// done when its new text is written, undone, or left when it holds neither the
+// old nor the new text.
+type FileState struct {
+	Progress Progress `json:"progress"`
+	Note     string   `json:"note,omitempty"`
+	// Real is the file itself where the plan's path is a symbolic link.
+	Real string `json:"real"`
+	// Mode and the owner are those of the file there was; Mode zero: none was.
+	Mode uint32 `json:"mode,omitempty"`
+	UID  int    `json:"uid"`
+	GID  int    `json:"gid"`
+}
+
 // entryVersion is the journal format's. An entry of another version is
 // reported and left alone.
 const entryVersion = 1
@@ -82,6 +104,14 @@ type Entry struct {
 	// Observed is what was read just before the first step, by target.
 	Observed map[string]string `json:"observed"`
 	Steps    []StepState       `json:"steps"`
+	// Carried are the links that carried traffic before the first step, of
+	// those that some step disturbs: only they are waited for.
+	Carried []string `json:"carried,omitempty"`
+	// Root is the directory that the plan's files are in; "" is /.
+	Root string `json:"root,omitempty"`
+	// Files are the states of the plan's files, written with state confirming,
+	// before the first of them is touched; their old texts are the plan's.
+	Files []FileState `json:"files,omitempty"`
 }
 
 func (a *Applier) newEntry(p plan.Plan, observed map[string]string, deadline time.Duration) Entry {
@@ -89,7 +119,7 @@ func (a *Applier) newEntry(p plan.Plan, observed map[string]string, deadline tim
 	e := Entry{
 		Version: entryVersion, ID: newID(now), State: Open, Namespace: a.cfg.Namespace, Started: now,
 		Deadline: now.Add(deadline), Owner: a.self, Plan: p, Observed: observed,
-		Steps: make([]StepState, len(p.Steps)),
+		Steps: make([]StepState, len(p.Steps)), Root: a.cfg.Root,
 	}
 	for i := range e.Steps {
 		e.Steps[i].Progress = Pending
@@ -134,6 +164,24 @@ func (e *Entry) check(id string) error {
 			return fmt.Errorf("step %d: unknown progress %.40q", i+1, s.Progress)
 		}
 	}
+	return e.checkFiles()
+}
+
+func (e *Entry) checkFiles() error {
+	if len(e.Files) != 0 && len(e.Files) != len(e.Plan.Files) || e.State == Confirming && len(e.Files) != len(e.Plan.Files) {
+		return fmt.Errorf("states of %d files, plan of %d", len(e.Files), len(e.Plan.Files))
+	}
+	if err := checkFiles(e.Plan.Files); err != nil {
+		return err
+	}
+	for i, f := range e.Files {
+		if !f.Progress.known() {
+			return fmt.Errorf("file %d: unknown progress %.40q", i+1, f.Progress)
+		}
+		if !filepath.IsAbs(f.Real) || filepath.Clean(f.Real) != f.Real {
+			return fmt.Errorf("file %d: no absolute path %.80q", i+1, f.Real)
+		}
+	}
 	return nil
 }
 
@@ -147,6 +195,14 @@ func (e *Entry) result() Result {
 			r.Undone++
 		case Left:
 			r.Left = append(r.Left, s.Note)
+		}
+	}
+	for i, f := range e.Files {
+		switch f.Progress {
+		case Done:
+			r.Files = append(r.Files, e.Plan.Files[i].Path)
+		case Left:
+			r.Left = append(r.Left, f.Note)
 		}
 	}
 	return r

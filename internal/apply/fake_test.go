@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"os"
 	"testing"
@@ -187,3 +188,16 @@ func crashAt(n int) func() {
 func dead() Owner { return Owner{PID: 1 << 30, Start: 1, Boot: bootID()} }
 
 func caseName(name string, n int) string { return fmt.Sprintf("%s, moment %d", name, n) }
+
+// goneKernel has lost a link.
+type goneKernel struct {
+	*fakeKernel
+	gone string
+}
+
+func (k *goneKernel) Read(ctx context.Context, s plan.Step) (string, error) {
+	if s.Link == k.gone {
+		return "", fmt.Errorf("link %s: %w", s.Link, fs.ErrNotExist)
+	}
+	return k.fakeKernel.Read(ctx, s)
+}

@@ -16,11 +16,13 @@ const guardPause = 200 * time.Millisecond
 // Guard is the dead man: it waits until the entry is confirmed or taken back,
 // and takes it back itself when its deadline passes, when the process that
 // applies it dies before it is through (of a temporary change, whenever it
-// dies), or when ctx ends. It tells the one
-// that started it that it is armed, before anything else. It runs in a
-// process of its own that outlives a closed terminal, in the entry's network
-// namespace, and ends by the entry's deadline and the time the way back takes.
-// A nil error means that the entry is confirmed or all taken back.
+// dies), or when ctx ends. A way back that was cut short it goes on with, and
+// a confirmation that was cut short it finishes. It tells the one that started
+// it that it is armed, before anything else. It runs in a process of its own
+// that outlives a closed terminal, in the entry's network namespace, and ends
+// by the entry's deadline and the time the way back takes. It may be started
+// again when it was killed: it goes by what the journal says. A nil error
+// means that the entry is confirmed or all taken back.
 func Guard(ctx context.Context, c Config, id string) error {
 	a, err := New(c)
 	if err != nil {
@@ -30,52 +32,88 @@ func Guard(ctx context.Context, c Config, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.journal.arm(id, a.self); err != nil {
+	if !e.State.pending() {
+		return nil
+	}
+	// On a full disk nobody is told; before the first step that must not be.
+	if err := a.journal.arm(id, a.self); err != nil && !e.begun() {
 		return fmt.Errorf("arm guard: %w", err)
 	}
 	defer a.journal.disarm(id)
 	// The wait is by the monotonic clock: setting the time of day moves no
 	// deadline.
-	deadline := time.NewTimer(time.Until(e.Deadline))
-	defer deadline.Stop()
+	deadline := time.Now().Add(time.Until(e.Deadline))
 	for {
 		// What cannot be read must not disarm: the last that could be counts.
 		if now, err := a.find(id); err == nil {
 			e = now
 		}
-		switch {
-		case !e.State.pending():
+		if !e.State.pending() {
 			return nil
-		case (e.State == Open || e.Temporary) && !e.Owner.Alive():
-			return a.guardRollback(ctx, e, "its process died")
+		}
+		if due(ctx, e, deadline) != "" {
+			ended, err := a.guardAct(ctx, e, deadline)
+			if ended || err != nil {
+				return err
+			}
 		}
 		select {
-		case <-deadline.C:
-			return a.guardRollback(ctx, e, "nobody confirmed in time")
-		case <-ctx.Done():
-			return a.guardRollback(ctx, e, "its guard was told to end")
-		case <-time.After(guardPause):
+		case <-ctx.Done(): // due at the next look
+		case <-time.After(min(guardPause, max(time.Until(deadline), time.Millisecond))):
 		}
 	}
 }
 
-// guardRollback waits for whoever is at the entry now, and takes back what is
-// then still pending.
-func (a *Applier) guardRollback(ctx context.Context, e Entry, reason string) error {
-	ctx = context.WithoutCancel(ctx)
-	unlock, err := a.waitLock(ctx, "guard")
+// begun reports whether some step may have happened.
+func (e *Entry) begun() bool {
+	for _, s := range e.Steps {
+		if s.Progress != Pending {
+			return true
+		}
+	}
+	return e.State != Open
+}
+
+// due is why a guard has to act on the entry now, "" when it has not.
+func due(ctx context.Context, e Entry, deadline time.Time) string {
+	switch {
+	case e.State == Confirming || e.State == Reverting:
+		return "it was cut short"
+	case (e.State == Open || e.Temporary) && !e.Owner.Alive():
+		return "its process died"
+	case !time.Now().Before(deadline):
+		return "nobody confirmed in time"
+	case ctx.Err() != nil:
+		return "its guard was told to end"
+	}
+	return ""
+}
+
+// guardAct waits for whoever is at the entry now, and does what is then still
+// due. ended is false when it turns out that nothing is.
+func (a *Applier) guardAct(ctx context.Context, e Entry, deadline time.Time) (ended bool, err error) {
+	held := context.WithoutCancel(ctx)
+	unlock, err := a.waitLock(held, "guard")
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer unlock()
 	if now, err := a.find(e.ID); err == nil {
 		e = now
 	}
-	if !e.State.pending() {
-		return nil
+	reason := due(ctx, e, deadline)
+	switch {
+	case !e.State.pending():
+		return true, nil
+	case reason == "":
+		return false, nil
+	case e.State == Confirming:
+		return true, a.finish(&e)
+	case e.State == Reverting && e.Reason != "":
+		reason = e.Reason
 	}
-	_, err = a.takeBackEntry(ctx, e, reason)
-	return err
+	_, err = a.takeBackEntry(held, e, reason)
+	return true, err
 }
 
 func (j *Journal) armedPath(id string) string { return filepath.Join(j.dir, id+armedSuffix) }

@@ -4,16 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Journal is a directory with one JSON file per change. Every write is a
-// whole new file that replaces the old one, on the disk before the writer
-// goes on.
+// whole file that replaces the old one, on the disk before the writer goes on.
 type Journal struct {
 	dir string
 	// moment, when set, is called between any two things that a write does to
@@ -40,13 +41,16 @@ func OpenJournal(dir string) *Journal {
 const (
 	entrySuffix = ".json"
 	armedSuffix = ".armed"
+	spareSuffix = ".spare"
 	tempPrefix  = ".tmp-"
 	// maxEntry bounds what is read: a plan of some hundred steps has some
-	// tens of kilobytes.
-	maxEntry = 16 << 20
+	// tens of kilobytes, and its files are bounded by maxFiles and maxText.
+	maxEntry = 64 << 20
 )
 
 func (j *Journal) path(id string) string { return filepath.Join(j.dir, id+entrySuffix) }
+
+func (j *Journal) sparePath(id string) string { return filepath.Join(j.dir, id+spareSuffix) }
 
 func (j *Journal) makeDir() error {
 	if err := os.MkdirAll(j.dir, 0o700); err != nil {
@@ -55,55 +59,8 @@ func (j *Journal) makeDir() error {
 	return nil
 }
 
-func (j *Journal) write(e *Entry) error {
-	b, err := json.MarshalIndent(e, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode entry: %w", err)
-	}
-	return j.replace(e.ID+entrySuffix, append(b, '\n'))
-}
-
-// replace puts data under name, all or nothing, and on the disk: the file is
-// synced before it takes the name, the directory after.
-func (j *Journal) replace(name string, data []byte) (err error) {
-	moment := j.moment
-	if moment == nil {
-		moment = func() {}
-	}
-	if err := j.makeDir(); err != nil {
-		return err
-	}
-	moment()
-	f, err := os.CreateTemp(j.dir, tempPrefix+"*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(data); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	moment()
-	if err = os.Rename(f.Name(), filepath.Join(j.dir, name)); err != nil {
-		return err
-	}
-	moment()
-	return syncDir(j.dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
+// readTries is how often a file is read that is being replaced meanwhile.
+const readTries = 20
 
 // Read returns one entry. An unknown id is fs.ErrNotExist, a damaged file a
 // Problem.
@@ -111,18 +68,42 @@ func (j *Journal) Read(id string) (Entry, error) {
 	if !validID(id) {
 		return Entry{}, fmt.Errorf("journal entry %.80q: %w", id, fs.ErrNotExist)
 	}
-	info, err := os.Stat(j.path(id))
+	var e Entry
+	var err error
+	for range readTries {
+		b, whole, readErr := readWhole(j.path(id))
+		if readErr != nil {
+			return Entry{}, fmt.Errorf("journal entry %s: %w", id, readErr)
+		}
+		if e, err = parseEntry(id, b); whole {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return e, err
+}
+
+// readWhole reads a file and says whether it stayed as it was meanwhile: the
+// file that an exchange puts aside is written next.
+func readWhole(path string) (b []byte, whole bool, err error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return Entry{}, fmt.Errorf("journal entry %s: %w", id, err)
+		return nil, false, err
 	}
-	if info.Size() > maxEntry {
-		return Entry{}, Problem{info.Name(), fmt.Errorf("%d bytes", info.Size())}
-	}
-	b, err := os.ReadFile(j.path(id))
+	defer f.Close()
+	before, err := f.Stat()
 	if err != nil {
-		return Entry{}, fmt.Errorf("journal entry %s: %w", id, err)
+		return nil, false, err
 	}
-	return parseEntry(id, b)
+	if before.Size() > maxEntry {
+		return nil, false, Problem{filepath.Base(path), fmt.Errorf("%d bytes", before.Size())}
+	}
+	if b, err = io.ReadAll(io.LimitReader(f, maxEntry)); err != nil {
+		return nil, false, err
+	}
+	after, err := os.Stat(path)
+	whole = err == nil && os.SameFile(before, after) && before.ModTime().Equal(after.ModTime())
+	return b, whole, nil
 }
 
 func parseEntry(id string, b []byte) (Entry, error) {

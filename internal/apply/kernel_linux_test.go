@@ -46,8 +46,13 @@ func report(err error) int {
 // namespace, which a child inherits.
 func guardMain(args []string) error {
 	flags := flag.NewFlagSet("guard", flag.ContinueOnError)
-	dir, id := flags.String("dir", "", ""), flags.String("id", "", "")
+	dir, id, detach := flags.String("dir", "", ""), flags.String("id", "", ""), flags.Bool("detach", false, "")
 	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *detach {
+		pid, err := Detach([]string{"guard", "--dir", *dir, "--id", *id})
+		fmt.Println(pid)
 		return err
 	}
 	return Guard(context.Background(), Config{Kernel: act.Kernel{}, Dir: *dir}, *id)

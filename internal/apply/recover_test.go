@@ -189,7 +189,7 @@ func FuzzParseEntry(f *testing.F) {
 			return
 		}
 		a := applier(t, tempDir(t), &fakeKernel{host: testHost()})
-		e.Boot = a.self.Boot
+		e.Boot, e.Root = a.self.Boot, a.cfg.Dir
 		_, _ = a.takeBackEntry(context.Background(), e, "fuzz")
 	})
 }

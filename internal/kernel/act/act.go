@@ -19,6 +19,12 @@ type PreconditionError struct {
 	Why  string
 }
 
+// refusal is a state in which a step is not carried out, found before the
+// kernel was asked: a PreconditionError that does not know its step yet.
+type refusal struct{ why string }
+
+func (e *refusal) Error() string { return e.why }
+
 func (e *PreconditionError) Error() string {
 	return fmt.Sprintf("set %s to %s: %s", e.Step.Target(), e.Step.New, e.Why)
 }

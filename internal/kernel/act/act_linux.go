@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strconv"
 	"syscall"
 
-	"github.com/vishvananda/netlink/nl"
-
-	"github.com/linerate/linerate/internal/kernel/sysctl"
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -24,7 +20,7 @@ func (Kernel) Do(ctx context.Context, s plan.Step) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := do(s); err != nil {
+	if err := do(ctx, s); err != nil {
 		return explain("set", s, err)
 	}
 	return nil
@@ -44,55 +40,57 @@ func (Kernel) Read(ctx context.Context, s plan.Step) (string, error) {
 	return v, nil
 }
 
-func do(s plan.Step) error {
+func do(ctx context.Context, s plan.Step) error {
 	switch s.Kind {
 	case plan.Sysctl:
-		inside, err := inNamespace()
-		if err != nil {
-			return err
-		}
-		return sysctl.Write(s.Key, s.New, inside)
+		return setSysctl(s.Key, s.New)
 	case plan.Route:
 		return setRoute(s.Route, s.New)
+	case plan.Rule:
+		return setRule(s.Rule, s.New)
 	case plan.Address:
 		return setAddress(s.Link, s.Address, s.New)
-	case plan.BondOption, plan.LinkMTU, plan.LinkState, plan.PortMaster:
-	default:
+	case plan.LinkPresence:
+		return setPresence(s.Link, s.Make, s.New)
+	case plan.Offload, plan.Ring, plan.Channel, plan.Coalesce:
+		return setDevice(s)
+	case plan.MPTCPLimit:
+		return setMPTCPLimit(s.Key, s.New)
+	case plan.MPTCPEndpoint:
+		return setMPTCPEndpoint(s.Endpoint, s.New)
+	case plan.PortOrder:
+		return setOrder(ctx, s.Link, s.New)
+	}
+	return doLink(s)
+}
+
+// doLink does what is one message for a link that is there.
+func doLink(s plan.Step) error {
+	set := map[plan.Kind]func(link) error{
+		plan.BondOption: func(l link) error { return setBondOption(l, s.Key, s.New) },
+		plan.LinkMTU:    func(l link) error { return setMTU(l, s.New) },
+		plan.LinkState:  func(l link) error { return l.setUp(s.New == plan.Up) },
+		plan.LinkMAC:    func(l link) error { return setMAC(l, s.New) },
+		plan.PortMaster: func(l link) error { return setMaster(l, s.New) },
+		plan.PortOption: func(l link) error { return setPortOption(l, s.Key, s.New) },
+		plan.Qdisc:      func(l link) error { return setQdisc(l, s.New) },
+	}[s.Kind]
+	if set == nil {
 		return fmt.Errorf("step of kind %q: %w", s.Kind, errors.ErrUnsupported)
 	}
 	l, err := findLink(s.Link)
 	if err != nil {
 		return err
 	}
-	switch s.Kind {
-	case plan.BondOption:
-		return setBondOption(l, s.Key, s.New)
-	case plan.LinkMTU:
-		mtu, err := strconv.ParseUint(s.New, 10, 31)
-		if err != nil {
-			return fmt.Errorf("parse MTU: %w", err)
-		}
-		return l.change(nl.NewRtAttr(syscall.IFLA_MTU, nl.Uint32Attr(uint32(mtu))))
-	case plan.LinkState:
-		return l.setUp(s.New == plan.Up)
-	}
-	return setMaster(l, s.New)
+	return set(l)
 }
 
-// setMaster moves a port. A bond takes only a port that is down, and takes it
-// up itself (bond_enslave).
-func setMaster(l link, name string) error {
-	master := link{}
-	if name != plan.NoMaster {
-		var err error
-		if master, err = findLink(name); err != nil {
-			return err
-		}
-		if err := l.setUp(false); err != nil {
-			return err
-		}
+func setMTU(l link, value string) error {
+	mtu, err := strconv.ParseUint(value, 10, 31)
+	if err != nil {
+		return fmt.Errorf("parse MTU: %w", err)
 	}
-	return l.change(nl.NewRtAttr(syscall.IFLA_MASTER, nl.Uint32Attr(uint32(master.index))))
+	return l.change(nlattr.Encode(syscall.IFLA_MTU, number32(uint32(mtu))))
 }
 
 func read(s plan.Step) (string, error) {
@@ -101,75 +99,95 @@ func read(s plan.Step) (string, error) {
 		return readSysctl(s.Key)
 	case plan.Route:
 		return readRoute(s.Route)
+	case plan.Rule:
+		return readRule(s.Rule)
 	case plan.Address:
-		return readAddress(s.Link, s.Address)
-	case plan.BondOption, plan.LinkMTU, plan.LinkState, plan.PortMaster:
-	default:
+		return readAddress(s.Link, s.Address, s.New)
+	case plan.LinkPresence:
+		return readPresence(s.Link, s.Make)
+	case plan.Offload, plan.Ring, plan.Channel, plan.Coalesce:
+		return readDevice(s)
+	case plan.MPTCPLimit:
+		return readMPTCPLimit(s.Key)
+	case plan.MPTCPEndpoint:
+		return readMPTCPEndpoint(s.Endpoint)
+	}
+	return readLink(s)
+}
+
+// readLink reads what a link's own message says.
+func readLink(s plan.Step) (string, error) {
+	get := map[plan.Kind]func(link) (string, error){
+		plan.BondOption: func(l link) (string, error) { return readBondOption(l, s.Key) },
+		plan.LinkMTU:    func(l link) (string, error) { return strconv.Itoa(l.mtu), nil },
+		plan.LinkState:  readState,
+		plan.LinkMAC:    func(l link) (string, error) { return hardware(l.mac), nil },
+		plan.PortMaster: readMaster,
+		plan.PortOption: func(l link) (string, error) { return readPortOption(l, s.Key) },
+		plan.PortOrder:  readOrder,
+		plan.Qdisc:      readQdisc,
+	}[s.Kind]
+	if get == nil {
 		return "", fmt.Errorf("step of kind %q: %w", s.Kind, errors.ErrUnsupported)
 	}
 	l, err := findLink(s.Link)
 	if err != nil {
 		return "", err
 	}
-	switch s.Kind {
-	case plan.BondOption:
-		return readBondOption(l, s.Key)
-	case plan.LinkMTU:
-		return strconv.Itoa(l.mtu), nil
-	case plan.LinkState:
-		if l.up {
-			return plan.Up, nil
-		}
-		return plan.Down, nil
-	}
-	if l.master == 0 {
-		return plan.NoMaster, nil
-	}
-	return linkName(l.master)
+	return get(l)
 }
 
-func readSysctl(key string) (string, error) {
-	values, err := sysctl.Read(key)
-	if err != nil {
-		return "", err
+func readState(l link) (string, error) {
+	if l.up {
+		return plan.Up, nil
 	}
-	for _, v := range values {
-		return v.Value, nil
-	}
-	return "", fs.ErrNotExist
+	return plan.Down, nil
 }
 
-// inNamespace reports whether the calling thread is in another network
-// namespace than the machine's first process. Who may not look there is taken
-// to be inside: then global keys are refused.
-func inNamespace() (bool, error) {
-	own, err := os.Readlink("/proc/thread-self/ns/net")
-	if err != nil {
-		return true, fmt.Errorf("find own namespace: %w", err)
-	}
-	first, err := os.Readlink("/proc/1/ns/net")
-	return err != nil || own != first, nil
-}
-
-// explain adds the step to an error and turns the errno values that mean a
-// precondition into words (bond_opt_check_deps, bond_options.c).
+// explain adds the step to an error and turns what means a precondition into
+// words: refusals found here, and the errno values of the kernel (of a bond's
+// options, bond_opt_check_deps in bond_options.c).
 func explain(verb string, s plan.Step, err error) error {
+	var own *refusal
+	if errors.As(err, &own) {
+		return &PreconditionError{s, own.why}
+	}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
-		bond := s.Kind == plan.BondOption && verb == "set"
-		switch {
-		case errno == syscall.ENODEV:
-			err = fmt.Errorf("link %s: %w", s.Link, fs.ErrNotExist)
-		case bond && errno == syscall.EACCES:
-			return &PreconditionError{s, "the bond's mode does not take it (EACCES)"}
-		case bond && errno == syscall.EBUSY:
-			return &PreconditionError{s, "the bond is up (EBUSY)"}
-		case bond && errno == syscall.ENOTEMPTY:
-			return &PreconditionError{s, "the bond has slaves (ENOTEMPTY)"}
+		if why := precondition(s, errno); why != "" && verb == "set" {
+			return &PreconditionError{s, why}
+		}
+		if errno == syscall.ENODEV {
+			err = fmt.Errorf("link %s: %w", s.Link, missing(err))
 		}
 	}
 	if verb == "set" {
 		return fmt.Errorf("set %s to %s: %w", s.Target(), s.New, err)
 	}
 	return fmt.Errorf("%s %s: %w", verb, s.Target(), err)
+}
+
+// precondition is what an errno says of the state that a step was tried in; ""
+// is nothing.
+func precondition(s plan.Step, errno syscall.Errno) string {
+	switch s.Kind {
+	case plan.BondOption, plan.PortOption:
+		switch errno {
+		case syscall.EACCES:
+			return "the bond's mode does not take it (EACCES)"
+		case syscall.EBUSY:
+			return "the bond is up (EBUSY)"
+		case syscall.ENOTEMPTY:
+			return "the bond has slaves (ENOTEMPTY)"
+		}
+	case plan.LinkMAC:
+		if errno == syscall.EBUSY {
+			return "the link is up, and its driver changes the address of a link that is down only (EBUSY)"
+		}
+	case plan.PortMaster:
+		if errno == syscall.EBUSY {
+			return "the link cannot be a port now (EBUSY)"
+		}
+	}
+	return ""
 }

@@ -2,12 +2,10 @@ package act
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +17,8 @@ import (
 	"github.com/linerate/linerate/plan"
 )
 
-// TestBondAttrsCoverTheTable: what a plan may ask for can be carried out.
+// TestBondAttrsCoverTheTable: what a plan may ask for can be carried out. That
+// the kernel then does as the table says is tried in internal/labtest/states.
 func TestBondAttrsCoverTheTable(t *testing.T) {
 	var have, want []string
 	for _, a := range bondAttrs {
@@ -33,103 +32,6 @@ func TestBondAttrsCoverTheTable(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("options (-plan +act):\n%s", diff)
 	}
-}
-
-// TestKernelBondTable tries every option in every mode on a bond that is up
-// and has a slave, and holds the kernel's answer against plan.BondOptions.
-func TestKernelBondTable(t *testing.T) {
-	if inGuest(t) {
-		return
-	}
-	for _, mode := range netstate.BondModes() {
-		for _, r := range plan.BondOptions() {
-			t.Run(fmt.Sprintf("%s/%s", mode, r.Name), func(t *testing.T) { inNewNamespace(t, func() { tryOption(t, mode, r) }) })
-		}
-	}
-}
-
-func tryOption(t *testing.T, mode netstate.BondMode, r plan.BondRule) {
-	makeBond(t, mode)
-	step, ok := otherValue(t, r)
-	if !ok {
-		t.Logf("this kernel does not report %s", r.Name)
-		return
-	}
-	before := allOptions(t)
-	err := Kernel{}.Do(context.Background(), step)
-	var refused *PreconditionError
-	switch wantsRefusal := !r.Allows(mode) || r.NeedsDown || r.NoSlaves; {
-	case wantsRefusal && !errors.As(err, &refused):
-		t.Fatalf("set while up with a slave: %v, want a refusal", err)
-	case !wantsRefusal && err != nil:
-		t.Fatalf("set while up with a slave: %v", err)
-	}
-	if !r.Allows(mode) {
-		if err := takeApart(t); err != nil {
-			t.Fatal(err)
-		}
-		if err := (Kernel{}).Do(context.Background(), step); !errors.As(err, &refused) {
-			t.Errorf("set in a mode outside the table, bond down and empty: %v, want a refusal", err)
-		}
-		return
-	}
-	if err != nil {
-		if r.NoSlaves {
-			must(t, do(plan.Step{Kind: plan.PortMaster, Link: "p0", Old: "b", New: plan.NoMaster}))
-		}
-		if r.NeedsDown {
-			must(t, do(plan.Step{Kind: plan.LinkState, Link: "b", Old: plan.Up, New: plan.Down}))
-		}
-		if err := (Kernel{}).Do(context.Background(), step); err != nil {
-			t.Fatalf("set with the preconditions met: %v", err)
-		}
-	}
-	after := allOptions(t)
-	if after[r.Name] != step.New {
-		t.Errorf("reads %q after setting %q", after[r.Name], step.New)
-	}
-	checkUntouched(t, r.Name, before, after)
-}
-
-// checkUntouched: no option but the one set changes, save those the driver
-// itself ties to it.
-func checkUntouched(t *testing.T, set string, before, after map[string]string) {
-	t.Helper()
-	tied := map[string][]string{
-		"mode":         {"miimon", "arp_interval", "tlb_dynamic_lb", "ad_actor_sys_prio", "ad_user_port_key"}, // the last two are told in 802.3ad only
-		"arp_interval": {"miimon"},
-		"miimon":       {"arp_interval"},
-	}
-	for name, was := range before {
-		if name != set && after[name] != was && !slices.Contains(tied[set], name) {
-			t.Errorf("setting %s changed %s from %s to %s", set, name, was, after[name])
-		}
-	}
-}
-
-func otherValue(t *testing.T, r plan.BondRule) (plan.Step, bool) {
-	t.Helper()
-	s := plan.Step{Kind: plan.BondOption, Link: "b", Key: r.Name}
-	was, err := Kernel{}.Read(context.Background(), s)
-	if err != nil {
-		return s, false
-	}
-	s.Old = was
-	n, err := r.Number(was)
-	must(t, err)
-	switch {
-	case r.Words != nil:
-		s.New = r.Words[(n+1)%int64(len(r.Words))]
-	case r.Max == 1:
-		s.New = strconv.FormatInt(1-n, 10)
-	case r.Name == "miimon":
-		s.New = "50"
-	case r.Max > 300_000-1:
-		s.New = "200" // a multiple of miimon
-	default:
-		s.New = strconv.FormatInt((n+r.Max-1)%r.Max, 10)
-	}
-	return s, true
 }
 
 func allOptions(t *testing.T) map[string]string {
@@ -156,16 +58,10 @@ func makeBond(t *testing.T, mode netstate.BondMode, ports ...string) {
 	}
 	for _, p := range ports {
 		must(t, netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: p}, PeerName: p + "x"}))
-		must(t, do(plan.Step{Kind: plan.LinkState, Link: p + "x", New: plan.Up}))
-		must(t, do(plan.Step{Kind: plan.PortMaster, Link: p, Old: plan.NoMaster, New: "b"}))
+		must(t, do(t.Context(), plan.Step{Kind: plan.LinkState, Link: p + "x", New: plan.Up}))
+		must(t, do(t.Context(), plan.Step{Kind: plan.PortMaster, Link: p, Old: plan.NoMaster, New: "b"}))
 	}
-	must(t, do(plan.Step{Kind: plan.LinkState, Link: "b", Old: plan.Down, New: plan.Up}))
-}
-
-func takeApart(t *testing.T) error {
-	t.Helper()
-	return errors.Join(do(plan.Step{Kind: plan.PortMaster, Link: "p0", Old: "b", New: plan.NoMaster}),
-		do(plan.Step{Kind: plan.LinkState, Link: "b", Old: plan.Up, New: plan.Down}))
+	must(t, do(t.Context(), plan.Step{Kind: plan.LinkState, Link: "b", Old: plan.Down, New: plan.Up}))
 }
 
 func must(t *testing.T, err error) {
@@ -220,10 +116,8 @@ func hostWithBond(t *testing.T) netstate.Host {
 	b, err := findLink("b")
 	must(t, err)
 	must(t, netlink.LinkAdd(&netlink.Vlan{LinkAttrs: netlink.LinkAttrs{Name: "v", ParentIndex: b.index}, VlanId: 7, VlanProtocol: netlink.VLAN_PROTOCOL_8021Q}))
-	v, err := netlink.LinkByName("v")
-	must(t, err)
-	must(t, netlink.AddrAdd(v, &netlink.Addr{IPNet: ipNet(netip.MustParsePrefix("10.7.0.1/24"))}))
-	must(t, do(plan.Step{Kind: plan.LinkState, Link: "v", New: plan.Up}))
+	must(t, setAddress("v", netip.MustParsePrefix("10.7.0.1/24"), plan.Present))
+	must(t, do(t.Context(), plan.Step{Kind: plan.LinkState, Link: "v", New: plan.Up}))
 	h := netstate.Host{Name: "h", Links: []netstate.Link{
 		{Name: "p1", Kind: "veth", MTU: 1500, Up: true, Master: "b"},
 		{Name: "p0", Kind: "veth", MTU: 1500, Up: true, Master: "b"},
@@ -233,7 +127,7 @@ func hostWithBond(t *testing.T) netstate.Host {
 			Addresses: []netip.Prefix{netip.MustParsePrefix("10.7.0.1/24")}},
 	}, Routes: []netstate.Route{
 		{Dst: netip.MustParsePrefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("10.7.0.254"), Link: "v", Table: 254},
-		{Dst: netip.MustParsePrefix("10.8.0.0/16"), Gateway: netip.MustParseAddr("192.0.2.1"), Link: "v", Table: 254, Metric: 5},
+		{Dst: netip.MustParsePrefix("10.8.0.0/16"), Gateway: netip.MustParseAddr("192.0.2.1"), Link: "v", Table: 254, Metric: 5, OnLink: true},
 		{Dst: netip.MustParsePrefix("10.9.0.0/16"), Link: "b", Table: 100},
 		{Dst: netip.MustParsePrefix("2001:db8:9::/48"), Gateway: netip.MustParseAddr("fe80::1"), Link: "v", Table: 254, Metric: 1024},
 	}}

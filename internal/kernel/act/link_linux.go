@@ -7,6 +7,9 @@ import (
 	"syscall"
 
 	"github.com/vishvananda/netlink/nl"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/kernel/nlattr"
 )
 
 // link is what a step needs to know of a network interface.
@@ -16,19 +19,30 @@ type link struct {
 	up      bool
 	carrier bool
 	mtu     int
+	mac     flow.MAC
 	master  int // ifindex, zero none
+	parent  int // ifindex of what it rides on, zero none
 	kind    string
 	info    map[uint16][]byte // IFLA_INFO_DATA
+	// slave is IFLA_INFO_SLAVE_DATA: what the link's master says of it.
+	slaveKind string
+	slave     map[uint16][]byte
 }
 
-// lowerUp is IFF_LOWER_UP (include/uapi/linux/if.h), which package syscall lacks.
-const lowerUp = 1 << 16
+// Attributes of a link (include/uapi/linux/if_link.h) that package syscall
+// lacks, and flags of one (include/uapi/linux/if.h).
+const (
+	infoSlaveKind = 4 // IFLA_INFO_SLAVE_KIND
+	infoSlaveData = 5
+	linkNetNSID   = 37      // IFLA_LINK_NETNSID: IFLA_LINK is an index of another namespace
+	lowerUp       = 1 << 16 // IFF_LOWER_UP
+)
 
 func findLink(name string) (link, error) {
 	if name == "" || len(name) >= syscall.IFNAMSIZ {
 		return link{}, fmt.Errorf("link %q: %w", name, fs.ErrNotExist)
 	}
-	return getLink(nl.NewRtAttr(syscall.IFLA_IFNAME, nl.ZeroTerminated(name)), 0)
+	return getLink(nlattr.Encode(syscall.IFLA_IFNAME, nl.ZeroTerminated(name)), 0)
 }
 
 func linkName(index int) (string, error) {
@@ -36,15 +50,17 @@ func linkName(index int) (string, error) {
 	return l.name, err
 }
 
-func getLink(name *nl.RtAttr, index int) (link, error) {
-	req := nl.NewNetlinkRequest(syscall.RTM_GETLINK, 0)
-	msg := nl.NewIfInfomsg(syscall.AF_UNSPEC)
-	msg.Index = int32(index)
-	req.AddData(msg)
-	if name != nil {
-		req.AddData(name)
-	}
-	replies, err := req.Execute(syscall.NETLINK_ROUTE, syscall.RTM_NEWLINK)
+// header is a struct ifinfomsg.
+func header(index int, flags, mask uint32) []byte {
+	b := make([]byte, syscall.SizeofIfInfomsg)
+	binary.NativeEndian.PutUint32(b[4:], uint32(index))
+	binary.NativeEndian.PutUint32(b[8:], flags)
+	binary.NativeEndian.PutUint32(b[12:], mask)
+	return b
+}
+
+func getLink(name []byte, index int) (link, error) {
+	replies, err := ask(syscall.RTM_GETLINK, syscall.RTM_NEWLINK, 0, header(index, 0, 0), name)
 	if err != nil {
 		return link{}, err
 	}
@@ -52,6 +68,23 @@ func getLink(name *nl.RtAttr, index int) (link, error) {
 		return link{}, fmt.Errorf("read link: %d replies", len(replies))
 	}
 	return parseLink(replies[0])
+}
+
+// allLinks reads every link of the namespace.
+func allLinks() ([]link, error) {
+	replies, err := ask(syscall.RTM_GETLINK, syscall.RTM_NEWLINK, syscall.NLM_F_DUMP, header(0, 0, 0))
+	if err != nil {
+		return nil, fmt.Errorf("list links: %w", err)
+	}
+	links := make([]link, 0, len(replies))
+	for _, r := range replies {
+		l, err := parseLink(r)
+		if err != nil {
+			return nil, err
+		}
+		links = append(links, l)
+	}
+	return links, nil
 }
 
 // parseLink reads an RTM_NEWLINK message (struct ifinfomsg and attributes,
@@ -72,27 +105,31 @@ func parseLink(b []byte) (link, error) {
 	l.name = text(attrs[syscall.IFLA_IFNAME])
 	l.mtu = int(number(attrs[syscall.IFLA_MTU]))
 	l.master = int(number(attrs[syscall.IFLA_MASTER]))
+	if _, afar := attrs[linkNetNSID]; !afar {
+		l.parent = int(number(attrs[syscall.IFLA_LINK]))
+	}
+	if a := attrs[syscall.IFLA_ADDRESS]; len(a) == len(l.mac) {
+		l.mac = flow.MAC(a)
+	}
 	info, err := attributes(attrs[syscall.IFLA_LINKINFO])
 	if err != nil {
 		return link{}, err
 	}
 	l.kind = text(info[nl.IFLA_INFO_KIND])
-	l.info, err = attributes(info[nl.IFLA_INFO_DATA])
+	l.slaveKind = text(info[infoSlaveKind])
+	if l.info, err = attributes(info[nl.IFLA_INFO_DATA]); err != nil {
+		return link{}, err
+	}
+	l.slave, err = attributes(info[infoSlaveData])
 	return l, err
 }
 
-// attributes splits a run of struct rtattr. Nested and byte-order flags are
-// dropped from the type.
+// attributes splits a run of struct rtattr; of one that is there twice the last
+// counts.
 func attributes(b []byte) (map[uint16][]byte, error) {
-	const header, flags = 4, 0xc000
 	out := make(map[uint16][]byte)
-	for len(b) >= header {
-		n := int(binary.NativeEndian.Uint16(b))
-		if n < header || n > len(b) {
-			return nil, fmt.Errorf("parse attributes: length %d of %d", n, len(b))
-		}
-		out[binary.NativeEndian.Uint16(b[2:])&^flags] = b[header:n]
-		b = b[min((n+3)&^3, len(b)):]
+	if err := nlattr.Each(b, func(kind uint16, v []byte) { out[kind] = v }); err != nil {
+		return nil, fmt.Errorf("parse attributes: %w", err)
 	}
 	return out, nil
 }
@@ -119,27 +156,27 @@ func number(b []byte) uint32 {
 	return 0
 }
 
+func number32(n uint32) []byte { return binary.NativeEndian.AppendUint32(nil, n) }
+
+// nest is an attribute that holds others.
+func nest(kind uint16, inner ...[]byte) []byte {
+	const nested = 0x8000 // NLA_F_NESTED
+	var all []byte
+	for _, b := range inner {
+		all = append(all, b...)
+	}
+	return nlattr.Encode(kind|nested, all)
+}
+
 // change sends the attributes, and nothing else, for the link.
-func (l link) change(attrs ...nl.NetlinkRequestData) error {
-	return l.send(nl.NewIfInfomsg(syscall.AF_UNSPEC), attrs...)
+func (l link) change(attrs ...[]byte) error {
+	return change(syscall.RTM_NEWLINK, 0, append([][]byte{header(l.index, 0, 0)}, attrs...)...)
 }
 
 func (l link) setUp(up bool) error {
-	msg := nl.NewIfInfomsg(syscall.AF_UNSPEC)
-	msg.Change = syscall.IFF_UP
+	flags := uint32(0)
 	if up {
-		msg.Flags = syscall.IFF_UP
+		flags = syscall.IFF_UP
 	}
-	return l.send(msg)
-}
-
-func (l link) send(msg *nl.IfInfomsg, attrs ...nl.NetlinkRequestData) error {
-	req := nl.NewNetlinkRequest(syscall.RTM_NEWLINK, syscall.NLM_F_ACK)
-	msg.Index = int32(l.index)
-	req.AddData(msg)
-	for _, a := range attrs {
-		req.AddData(a)
-	}
-	_, err := req.Execute(syscall.NETLINK_ROUTE, 0)
-	return err
+	return change(syscall.RTM_NEWLINK, 0, header(l.index, flags, syscall.IFF_UP))
 }

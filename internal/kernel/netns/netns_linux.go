@@ -144,3 +144,15 @@ func List() ([]string, error) {
 	}
 	return names, nil
 }
+
+// Inside reports whether the calling thread is in another network namespace
+// than the machine's first process. Who may not look there (it needs ptrace
+// access, which root has) is taken to be outside, where the process started.
+func Inside() bool {
+	first, err := os.Readlink("/proc/1/ns/net")
+	if err != nil {
+		return false
+	}
+	own, err := os.Readlink("/proc/thread-self/ns/net")
+	return err == nil && own != first
+}

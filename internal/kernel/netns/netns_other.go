@@ -44,3 +44,6 @@ func List() ([]string, error) { return nil, nil }
 func Unnamed() (Namespace, func(), error) {
 	return Namespace{}, nil, fmt.Errorf("make a namespace: %w", errors.ErrUnsupported)
 }
+
+// Inside is false: this system has no network namespaces.
+func Inside() bool { return false }

@@ -137,6 +137,9 @@ func (m *machine) converse(ctx context.Context, c Command) (Exit, error) {
 			return r.exit, nil
 		case <-boot.C:
 			return Exit{}, m.explainDeath(fmt.Errorf("start lab kernel: no word within %v", m.bootTime))
+		case <-c.Cut:
+			m.kill()
+			return Exit{}, ErrCut
 		case <-interrupted:
 			if !up {
 				// Nobody listens yet, and nothing runs that wants to clean up.

@@ -13,6 +13,8 @@ var (
 	// ErrNoEmulator means that no distribution kernel can be emulated here: the
 	// emulator or the kernel is missing.
 	ErrNoEmulator = errors.New("no kernel can be emulated here")
+	// ErrCut is Run's error for a kernel that Command.Cut ended.
+	ErrCut = errors.New("lab kernel cut off")
 )
 
 // Command is what to run inside a lab kernel: this very program with other
@@ -40,6 +42,16 @@ type Command struct {
 	// need come with them. A name that the kernel has no module for is taken
 	// for built in.
 	Modules []string
+	// Disk is an image of an ext4 file system, for User-Mode Linux: what the
+	// guest writes outside Dir and Writable is kept there, over the host's file
+	// system, and systemd is its first process, in a target that has the
+	// system's initialisation and Units; the command runs when they have. The
+	// same image again is the same machine booted again.
+	Disk  string
+	Units []string
+	// Cut ends the kernel at once when it is closed, as a power cut does: what
+	// the guest had not synced is lost. Run returns ErrCut.
+	Cut <-chan struct{}
 	// MemoryMiB is the guest's memory; zero is 1024.
 	MemoryMiB int
 	Stdout    io.Writer
@@ -84,6 +96,9 @@ type config struct {
 	Dir      string   `json:"dir"`
 	Writable []string `json:"writable"`
 	Modules  []string `json:"modules"`
+	// Systemd is to be the first process, with Units beside the orders.
+	Systemd bool     `json:"systemd"`
+	Units   []string `json:"units"`
 	// Line is the serial line to the host.
 	Line string `json:"line"`
 	// ModuleDirs is the directory of directories of modules, by release.
@@ -93,7 +108,8 @@ type config struct {
 }
 
 func (c Command) orders() config {
-	return config{Args: c.Args, Env: c.Env, Dir: c.Dir, Writable: c.Writable, Modules: c.Modules}
+	return config{Args: c.Args, Env: c.Env, Dir: c.Dir, Writable: c.Writable, Modules: c.Modules,
+		Systemd: c.Disk != "", Units: c.Units}
 }
 
 func (c config) shared() []string {

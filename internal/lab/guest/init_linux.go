@@ -17,9 +17,12 @@ import (
 	"github.com/linerate/linerate/internal/kernel/sys"
 )
 
-// IsInit reports whether this process is the first one of a lab kernel: then
-// main must call Init and nothing else.
-func IsInit() bool { return os.Getpid() == 1 && os.Getenv(envConfig) != "" }
+// IsInit reports whether this process is the first one of a lab kernel, or the
+// one in its place where systemd is the first: then main must call Init and
+// nothing else.
+func IsInit() bool {
+	return os.Getenv(envConfig) != "" && (os.Getpid() == 1 || os.Getenv(envService) != "")
+}
 
 // Init is the life of a lab kernel's first process: prepare the machine, run
 // the command of the orders, send its output and exit status up the line, and
@@ -53,8 +56,13 @@ func prepare(dir string) (config, *os.File, error) {
 	if err != nil {
 		return orders, nil, err
 	}
+	if orders.Systemd && os.Getpid() == 1 {
+		return orders, nil, becomeSystemd(orders, dir)
+	}
 	mounts := []string{"proc", "/proc", "sysfs", "/sys"}
-	if orders.SendHome {
+	if orders.Systemd {
+		mounts = nil // systemd has mounted it all
+	} else if orders.SendHome {
 		mounts = append(mounts, "devtmpfs", "/dev") // all else is in memory already
 	} else {
 		mounts = append(mounts, "tmpfs", "/run")

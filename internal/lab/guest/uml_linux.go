@@ -43,10 +43,14 @@ func bootUML(c Command) (_ *machine, err error) {
 	if err := writeOrders(dir, c); err != nil {
 		return nil, err
 	}
-	m, theirs, err := newMachine(c, kernelProgram,
+	var disk []string
+	if c.Disk != "" {
+		disk = []string{"ubd0=" + c.Disk}
+	}
+	m, theirs, err := newMachine(c, kernelProgram, append(disk,
 		fmt.Sprintf("mem=%dM", c.memory()), "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet",
 		"init="+filepath.Join(dir, "init"), "con=null", "con0=null,fd:1", "ssl0=fd:3,fd:3", "ssl=null",
-		"uml_dir="+dir, "umid=guest", envConfig+"="+dir)
+		"uml_dir="+dir, "umid=guest", envConfig+"="+dir)...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,182 @@
+package apply
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// write puts the entry on the disk. While something has to happen to it, it has
+// two files of one length, the entry and a spare, both padded with blanks: the
+// spare is written, then the two exchange their names. So all the room that a
+// change needs is taken before its first step, and a disk that is full later
+// does not matter. The last write of an entry gives the room back.
+func (j *Journal) write(e *Entry) error {
+	b, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode entry: %w", err)
+	}
+	b = append(b, '\n')
+	path, spare := j.path(e.ID), j.sparePath(e.ID)
+	there, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return j.first(path, spare, pad(b, len(b)+e.growth()))
+	case err != nil:
+		return err
+	case e.State.pending():
+		return j.swap(path, spare, pad(b, int(there.Size())))
+	}
+	if err := j.swap(path, spare, b); err != nil {
+		return err
+	}
+	return ignoreGone(os.Remove(spare))
+}
+
+// padTo is the size that a padded entry is a multiple of.
+const padTo = 4096
+
+func pad(b []byte, least int) []byte {
+	size := (max(least, len(b)) + padTo - 1) / padTo * padTo
+	return append(b, bytes.Repeat([]byte{' '}, size-len(b))...)
+}
+
+// growth is by how much an entry may grow from its first state to its last:
+// notes, reasons and the states of files.
+func (e *Entry) growth() int {
+	n := 2 * maxNote
+	for range e.Steps {
+		n += maxNote + 40
+	}
+	for _, f := range e.Plan.Files {
+		n += maxNote + 3*len(f.Path) + len(e.Root) + 400
+	}
+	return n
+}
+
+// maxNote bounds a note in an entry, so that the room set aside for it lasts.
+const maxNote = 400
+
+// note is a text that fits an entry's padding.
+func note(text string) string {
+	if len(text) > maxNote {
+		text = text[:maxNote-3] + "..."
+	}
+	return text
+}
+
+// first makes an entry's two files. An error leaves none.
+func (j *Journal) first(path, spare string, b []byte) error {
+	if err := j.makeDir(); err != nil {
+		return err
+	}
+	j.pass()
+	err := overwrite(spare, b)
+	if err == nil {
+		j.pass()
+		err = os.Rename(spare, path)
+	}
+	if err == nil {
+		j.pass()
+		err = overwrite(spare, bytes.Repeat([]byte{' '}, len(b)))
+	}
+	if err == nil {
+		j.pass()
+		err = syncDir(j.dir)
+	}
+	if err != nil {
+		_ = os.Remove(path)
+		_ = os.Remove(spare)
+	}
+	return err
+}
+
+// swap writes the spare and lets it take the entry's name. Where no two names
+// can be exchanged the old file goes, and the next write wants new room.
+func (j *Journal) swap(path, spare string, b []byte) error {
+	j.pass()
+	if err := overwrite(spare, b); err != nil {
+		return err
+	}
+	j.pass()
+	err := exchange(spare, path)
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = os.Rename(spare, path)
+	}
+	if err != nil {
+		return err
+	}
+	j.pass()
+	return syncDir(j.dir)
+}
+
+// overwrite makes b the whole of a file, in the room that it has already.
+func overwrite(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(b, 0)
+	if err == nil {
+		err = f.Truncate(int64(len(b)))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// replace puts data under name, all or nothing, and on the disk: the file is
+// synced before it takes the name, the directory after.
+func (j *Journal) replace(name string, data []byte) (err error) {
+	if err := j.makeDir(); err != nil {
+		return err
+	}
+	j.pass()
+	f, err := os.CreateTemp(j.dir, tempPrefix+"*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	j.pass()
+	if err = os.Rename(f.Name(), filepath.Join(j.dir, name)); err != nil {
+		return err
+	}
+	j.pass()
+	return syncDir(j.dir)
+}
+
+func (j *Journal) pass() {
+	if j.moment != nil {
+		j.moment()
+	}
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

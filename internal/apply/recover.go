@@ -1,0 +1,168 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// List returns this namespace's entries, oldest first, and the journal files
+// that cannot be read.
+func (a *Applier) List() ([]Entry, []Problem, error) {
+	all, problems, err := a.journal.List()
+	var own []Entry
+	for _, e := range all {
+		if e.Namespace == a.cfg.Namespace {
+			own = append(own, e)
+		}
+	}
+	return own, problems, err
+}
+
+// Recovered is what Recover did.
+type Recovered struct {
+	Results []Result
+	// Problems are journal files that cannot be read: nobody can take those
+	// changes back but a person.
+	Problems []Problem
+}
+
+// Recover ends what dead processes left behind. Entries with steps half done,
+// half taken back, and applied ones whose guard died before anybody confirmed
+// are taken back; of one that was being confirmed the files are finished. What
+// a living process or guard looks after stays. It waits for the lock while ctx
+// lasts. To be called when a program starts, before its first plan.
+func (a *Applier) Recover(ctx context.Context) (Recovered, error) {
+	unlock, err := a.waitLock(ctx, "recover")
+	if err != nil {
+		return Recovered{}, err
+	}
+	defer unlock()
+	entries, problems, err := a.List()
+	if err != nil {
+		return Recovered{}, err
+	}
+	out := Recovered{Problems: problems}
+	var failures []error
+	// The newest first: an older change may be what a newer one started from.
+	for _, e := range slices.Backward(entries) {
+		if !e.State.pending() || e.Boot == a.self.Boot && a.lookedAfter(e) {
+			continue
+		}
+		r, err := a.recoverEntry(ctx, e)
+		out.Results = append(out.Results, r)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("recover %s: %w", e.ID, err))
+		}
+	}
+	a.sweep(entries)
+	return out, errors.Join(failures...)
+}
+
+// recoverEntry ends an entry that nobody is at any more, with the lock held.
+func (a *Applier) recoverEntry(ctx context.Context, e Entry) (Result, error) {
+	if e.State == Confirming {
+		err := a.finish(&e)
+		return e.result(), err
+	}
+	return a.takeBackEntry(ctx, e, "its process died")
+}
+
+// RecoverBoot ends the entries of earlier boots, of every namespace, before the
+// network is configured: it touches files, and no link. What was being
+// confirmed is finished; the files of what was being taken back are restored;
+// all else is gone with the reboot, as nothing was written for it. It is what
+// the boot unit runs.
+func (a *Applier) RecoverBoot(ctx context.Context) (Recovered, error) {
+	unlock, err := a.waitLock(ctx, "recover at boot")
+	if err != nil {
+		return Recovered{}, err
+	}
+	defer unlock()
+	entries, problems, err := a.journal.List()
+	if err != nil {
+		return Recovered{}, err
+	}
+	out := Recovered{Problems: problems}
+	var failures []error
+	for _, e := range slices.Backward(entries) {
+		if !e.State.pending() || e.Boot == a.self.Boot {
+			continue
+		}
+		var r Result
+		switch e.State {
+		case Confirming:
+			err = a.finish(&e)
+			r = e.result()
+		default:
+			if err = a.restoreFiles(&e); err == nil {
+				r, err = a.gone(e)
+			}
+		}
+		out.Results = append(out.Results, r)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("recover %s: %w", e.ID, err))
+		}
+	}
+	a.disarmBoot()
+	return out, errors.Join(failures...)
+}
+
+// lookedAfter reports whether somebody alive will still end the entry: the
+// guard, or the process that applied it. That process does not count for
+// itself when it holds the lock: then it is no longer at it.
+func (a *Applier) lookedAfter(e Entry) bool {
+	if g, err := a.journal.readArmed(e.ID); err == nil && g.Alive() {
+		return true
+	}
+	return e.State == Applied && e.Owner.Alive() && time.Now().Before(e.Deadline)
+}
+
+// What is kept of changes that have ended: the last KeepEntries of a
+// namespace, and none for longer than KeepTime.
+const (
+	KeepEntries = 200
+	KeepTime    = 365 * 24 * time.Hour
+)
+
+// staleTemp is the age from which an unfinished file is nobody's.
+const staleTemp = time.Hour
+
+// sweep removes unfinished files that a crash left, and entries that ended long
+// ago; entries are this namespace's, oldest first.
+func (a *Applier) sweep(entries []Entry) {
+	kept := 0
+	for _, e := range slices.Backward(entries) {
+		if e.State.pending() {
+			continue
+		}
+		_ = os.Remove(a.journal.sparePath(e.ID))
+		if kept++; kept > KeepEntries || time.Since(e.Started) > KeepTime {
+			_ = os.Remove(a.journal.path(e.ID))
+		}
+	}
+	files, err := os.ReadDir(a.cfg.Dir)
+	if err != nil {
+		return
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || time.Since(info.ModTime()) <= staleTemp {
+			continue
+		}
+		id, spare := strings.CutSuffix(f.Name(), spareSuffix)
+		if spare {
+			_, err := os.Stat(a.journal.path(id))
+			spare = errors.Is(err, fs.ErrNotExist)
+		}
+		if spare || strings.HasPrefix(f.Name(), tempPrefix) {
+			_ = os.Remove(filepath.Join(a.cfg.Dir, f.Name()))
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package act
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"syscall"
+
+	"github.com/vishvananda/netlink/nl"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/kernel/nlattr"
+	"github.com/linerate/linerate/plan"
+)
+
+// setMaster moves a port. A bond takes only a port that is down, and takes it
+// up itself (bond_enslave); one that it does not take is up again after.
+func setMaster(l link, name string) error {
+	master := link{}
+	if name != plan.NoMaster {
+		var err error
+		if master, err = findLink(name); err != nil {
+			return fmt.Errorf("bond %q: %w", name, missing(err))
+		}
+	}
+	lowered := false
+	if master.index != 0 && l.up {
+		if err := l.setUp(false); err != nil {
+			return err
+		}
+		lowered = true
+	}
+	err := l.change(nlattr.Encode(syscall.IFLA_MASTER, number32(uint32(master.index))))
+	if err != nil && lowered {
+		err = errors.Join(err, l.setUp(true))
+	}
+	return err
+}
+
+func readMaster(l link) (string, error) {
+	if l.master == 0 {
+		return plan.NoMaster, nil
+	}
+	return linkName(l.master)
+}
+
+// Attributes of a bond's port (IFLA_BOND_SLAVE_*, include/uapi/linux/if_link.h).
+const (
+	slaveState        = 1 // BOND_STATE_ACTIVE 0, BOND_STATE_BACKUP 1
+	slaveMIIStatus    = 2 // BOND_LINK_UP 0
+	slaveQueueID      = 5
+	slaveAggregatorID = 6
+	slaveActorState   = 7
+	slavePriority     = 9 // since Linux 6.0
+)
+
+// portOptions are a port's options: attribute, size in bytes, and range.
+var portOptions = map[string]struct {
+	attr     uint16
+	size     int
+	from, to int64
+}{
+	"queue_id": {slaveQueueID, 2, 0, 65535},
+	"prio":     {slavePriority, 4, -1 << 31, 1<<31 - 1},
+}
+
+func setPortOption(l link, key, value string) error {
+	o, known := portOptions[key]
+	switch {
+	case !known:
+		return fmt.Errorf("port option %q: %w", key, errors.ErrUnsupported)
+	case l.slaveKind != "bond":
+		return &refusal{l.name + " is no port of a bond"}
+	case l.slave[o.attr] == nil:
+		return fmt.Errorf("this kernel does not report port option %s: %w", key, fs.ErrNotExist)
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < o.from || n > o.to {
+		return fmt.Errorf("port option %s: %q is no number from %d to %d: %w", key, value, o.from, o.to, fs.ErrInvalid)
+	}
+	payload := number32(uint32(int32(n)))
+	if o.size == 2 {
+		payload = binary.NativeEndian.AppendUint16(nil, uint16(n))
+	}
+	return l.change(nest(syscall.IFLA_LINKINFO, nlattr.Encode(infoSlaveKind, []byte("bond")), nest(infoSlaveData, nlattr.Encode(o.attr, payload))))
+}
+
+func readPortOption(l link, key string) (string, error) {
+	o, known := portOptions[key]
+	b := l.slave[o.attr]
+	switch {
+	case !known:
+		return "", fmt.Errorf("port option %q: %w", key, errors.ErrUnsupported)
+	case l.slaveKind != "bond":
+		return "", &refusal{l.name + " is no port of a bond"}
+	case len(b) != o.size:
+		return "", fmt.Errorf("this kernel does not report port option %s: %w", key, fs.ErrNotExist)
+	case o.size == 2:
+		return strconv.Itoa(int(number(b))), nil
+	}
+	return strconv.Itoa(int(int32(number(b)))), nil
+}
+
+func setMAC(l link, value string) error {
+	m, err := flow.ParseMAC(value)
+	if err != nil {
+		return err
+	}
+	return l.change(nlattr.Encode(syscall.IFLA_ADDRESS, m[:]))
+}
+
+// bondInfo is one option of a bond as the kernel numbers it.
+func (l link) bondInfo(attr uint16) uint32 { return number(l.info[attr]) }
+
+// bondMode is the mode of a bond.
+func (l link) bondMode() uint32 { return l.bondInfo(nl.IFLA_BOND_MODE) }
