@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -21,6 +22,10 @@ type bondRow struct {
 	initial string
 	// option is the value as the kernel's word or number.
 	option func(netstate.Bond) string
+	// text reads the value into the kernel's word or number, set puts such a
+	// word into a bond; false when it is none.
+	text scalar[string]
+	set  func(*netstate.Bond, string) bool
 }
 
 // bondRows is the one table of bond parameters (netplan 1.1,
@@ -90,7 +95,21 @@ func decimal(low, high int) scalar[string] {
 func bondField[V any](name, kernel, doc string, s scalar[V], at func(*netstate.Bond) *V, aliases ...string) bondRow {
 	r := one(s, func(b *Bond) *V { return at(&b.Options) })
 	option := func(b netstate.Bond) string { return optionText(*at(&b)) }
-	return bondRow{key[Bond]{name, doc, marked(r, kernel)}, aliases, kernel, option(kernelBond()), option}
+	return bondRow{key[Bond]{name, doc, marked(r, kernel)}, aliases, kernel, option(kernelBond()), option, kernelText(s), func(b *netstate.Bond, word string) bool {
+		v, err := s.parse(word)
+		if err == nil {
+			*at(b) = v
+		}
+		return err == nil
+	}}
+}
+
+// kernelText reads a value into the kernel's word or number.
+func kernelText[V any](s scalar[V]) scalar[string] {
+	return scalar[string]{schema: s.schema, hint: s.hint, parse: func(text string) (string, error) {
+		v, err := s.parse(text)
+		return optionText(v), err
+	}}
 }
 
 // optionText is a value as the kernel prints it, times in milliseconds.
@@ -121,7 +140,19 @@ func bondOption(name, kernel, initial, doc string, s scalar[string], aliases ...
 		word, _, _ := strings.Cut(b.Options[kernel], " ")
 		return word
 	}
-	return bondRow{key[Bond]{name, doc, marked(r, kernel)}, aliases, kernel, initial, option}
+	return bondRow{key[Bond]{name, doc, marked(r, kernel)}, aliases, kernel, initial, option, s, func(b *netstate.Bond, word string) bool { return keepOption(b, kernel, word) }}
+}
+
+// keepOption puts an option that has no field into a bond's own copy of its
+// options.
+func keepOption(b *netstate.Bond, kernel, word string) bool {
+	options := maps.Clone(b.Options)
+	if options == nil {
+		options = map[string]string{}
+	}
+	options[kernel] = word
+	b.Options = options
+	return word != ""
 }
 
 func (b *Bond) setOption(kernel, value string) {
@@ -223,5 +254,29 @@ func Option(b netstate.Bond, kernelName string) string {
 			return r.option(b)
 		}
 	}
+	if kernelName == "tlb_dynamic_lb" {
+		if b.TLBDynamic {
+			return "1"
+		}
+		return "0"
+	}
 	return b.Options[kernelName]
+}
+
+// SetOption sets a bond's option by its kernel name to a value as Option
+// returns it; false, and nothing set, for a value that is none of its.
+func SetOption(b *netstate.Bond, kernelName, value string) bool {
+	for _, r := range bondRows {
+		if r.kernel == kernelName {
+			return r.set(b, value)
+		}
+	}
+	if kernelName == "tlb_dynamic_lb" {
+		on, err := parseSwitch(value)
+		if err == nil {
+			b.TLBDynamic = on
+		}
+		return err == nil
+	}
+	return keepOption(b, kernelName, value)
 }

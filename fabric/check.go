@@ -20,6 +20,7 @@ func check(ps *problems, root *Node, f Fabric) {
 		}
 		checkNetwork(ps, at.key("network"), n.find("network"), h)
 		checkHardware(ps, at.key("hardware"), n.find("hardware"), h)
+		checkSettings(ps, at, n, h)
 	}
 	checkAddresses(ps, hosts, f)
 	checkPaths(ps, root.Get("paths"), f.Paths, names)

@@ -45,7 +45,7 @@ var version = scalar[string]{
 
 var hostKeys = object[Host]{
 	name: "host", doc: "One host. What is left out is unknown, never guessed.",
-	keys: []key[Host]{
+	keys: append([]key[Host]{
 		{"reach", "how to get there: ssh://user@host, local:, netns:NAME, nats:NAME; left out: predict and render only", one(reach, func(h *Host) *string { return &h.Reach })},
 		{"network", networkKeys.doc, reader[Host]{schema: networkSchema, read: readNetwork}},
 		{"hardware", "what netplan cannot say of the devices", sub(hardwareKeys, func(h *Host) *Hardware { return &h.Hardware })},
@@ -54,8 +54,12 @@ var hostKeys = object[Host]{
 		{"rate", "a cap on the host in all, each direction", one(rate, func(h *Host) *unit.BitRate { return &h.Rate })},
 		{"cloud", "where the host runs", reader[Host]{schema: sub(cloudKeys, func(h *Host) *netstate.Cloud { return nil }).schema, read: readCloud}},
 		{"names", "device names on AIX and FreeBSD by netplan name", texts(free, func(h *Host) *map[string]string { return &h.Names })},
+	}, lifted(settingKeys, func(h *Host) *Settings { return &h.Settings })...),
+	alias: map[string]string{
+		"ssh": "reach", "netplan": "network", "sysctls": "sysctl", "ethernets": "network", "bonds": "network", "vlans": "network",
+		"bond": "bonding", "ecmp": "multipath", "profile": "profiles", "role": "roles", "link": "links",
+		"source-rules": "source_rules", "source_routes": "source_rules", "remove": "absent", "endpoints": "mptcp",
 	},
-	alias: map[string]string{"ssh": "reach", "netplan": "network", "sysctls": "sysctl", "ethernets": "network", "bonds": "network", "vlans": "network"},
 }
 
 // networkSchema is netplan's mapping, or a whole file of it pasted.

@@ -23,11 +23,27 @@ var addressList = reader[Device]{
 				p := item.Pairs[0]
 				text = &Node{Kind: ScalarNode, Text: p.Key, Line: p.Line, Column: p.Column}
 			}
-			if p, ok := prefix.decode(d, at.item(i), text); ok {
-				into.Addresses = append(into.Addresses, p)
+			p, ok := prefix.decode(d, at.item(i), text)
+			if !ok {
+				continue
+			}
+			into.Addresses = append(into.Addresses, p)
+			if label := item.optionsOf(text).Get("label"); label != nil && label.Kind == ScalarNode && label.Text != "" {
+				if into.Labels == nil {
+					into.Labels = map[netip.Prefix]string{}
+				}
+				into.Labels[p] = label.Text
 			}
 		}
 	},
+}
+
+// optionsOf is the mapping of options behind an address, nil where it has none.
+func (n *Node) optionsOf(address *Node) *Node {
+	if n.Kind != MappingNode {
+		return nil
+	}
+	return n.Get(address.Text)
 }
 
 var prefix = scalar[netip.Prefix]{parse: parsePrefix, hint: "write the address with its prefix length: 10.0.0.1/24"}

@@ -33,8 +33,10 @@ type Device struct {
 	MTU       int      // zero: not said
 	MAC       flow.MAC // zero: not said
 	Addresses []netip.Prefix
-	Routes    []Route
-	Rules     []Rule
+	// Labels are those of Addresses that have one.
+	Labels map[netip.Prefix]string
+	Routes []Route
+	Rules  []Rule
 	// Unread are netplan keys that linerate has no use for (dhcp4, nameservers,
 	// optional, ...), in file order, for the renderers.
 	Unread []Pair

@@ -23,6 +23,7 @@ func Parse(name string, text []byte) (Fabric, error) {
 	for i := range f.Hosts {
 		n := t.root.find("hosts", f.Hosts[i].Name, "network")
 		f.Hosts[i].Network.Source = t.source(n)
+		f.Hosts[i].layBonding()
 	}
 	check(ps, t.root, f)
 	if len(ps.all) > 0 {

@@ -300,3 +300,7 @@ func inCommon(addresses, common []netip.Prefix) bool {
 	}
 	return false
 }
+
+// Interfaces are the interface names that the netplan definition id stands
+// for; false when the file alone does not tell, or has no such definition.
+func (h Host) Interfaces(id string) ([]string, bool) { return h.interfaces(id) }

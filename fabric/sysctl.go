@@ -26,7 +26,7 @@ func readSysctl(d *decoder, at place, n *Node, into *Host) {
 		return
 	}
 	for _, p := range n.Pairs {
-		name := strings.ReplaceAll(p.Key, "/", ".")
+		name := canonicalSysctl(p.Key)
 		if !sysctlName(name) {
 			d.add(p.Line, p.Column, at.of("sysctl "+quote(p.Key))+" is no dotted name", "write it as sysctl(8) does: net.ipv4.tcp_rmem")
 			continue
@@ -69,11 +69,31 @@ func wholeNumbers(s string, n int) bool {
 	return len(fields) == n
 }
 
+// canonicalSysctl is a key in the dotted form, whichever separator comes first;
+// the other is then part of a name: net/ipv4/conf/eth0.10/rp_filter is
+// net.ipv4.conf.eth0/10.rp_filter, as sysctl(8) has it.
+func canonicalSysctl(key string) string {
+	i := strings.IndexAny(key, "./")
+	if i < 0 || key[i] == '.' {
+		return key
+	}
+	return strings.NewReplacer("/", ".", ".", "/").Replace(key)
+}
+
+// LinkSysctl is the key of one link's setting:
+// net.ipv4.conf.eth0/10.rp_filter of the VLAN eth0.10.
+func LinkSysctl(family, link, name string) string {
+	return "net." + family + ".conf." + strings.ReplaceAll(link, ".", "/") + "." + name
+}
+
+// SysctlScope says whether a tunable is a network namespace's or the machine's.
+func SysctlScope(name string) netstate.Scope { return scopeOf(name) }
+
 func sysctlName(name string) bool {
 	parts := strings.Split(name, ".")
 	for _, part := range parts {
 		if part == "" || strings.ContainsFunc(part, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '/' || r == '@' || r == ':')
 		}) {
 			return false
 		}

@@ -1,0 +1,115 @@
+package desired
+
+import (
+	"slices"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/plan"
+)
+
+// section is a netplan section and what it says of every device.
+type section struct {
+	name   string
+	device fabric.Device
+}
+
+// definitions are the file's devices with their sections, in file order.
+func (b *builder) definitions() []section {
+	var all []section
+	n := b.file.Network
+	for _, d := range n.Ethernets {
+		all = append(all, section{"ethernets", d.Device})
+	}
+	for _, d := range n.Bonds {
+		all = append(all, section{"bonds", d.Device})
+	}
+	for _, d := range n.VLANs {
+		all = append(all, section{"vlans", d.Device})
+	}
+	for _, d := range n.Bridges {
+		all = append(all, section{"bridges", d.Device})
+	}
+	for _, d := range n.Others {
+		all = append(all, section{d.Section, d.Device})
+	}
+	return all
+}
+
+// links are the definition's links that are, or will be, there.
+func (b *builder) links(id string) []string {
+	return slices.DeleteFunc(slices.Clone(b.devices[id]), func(name string) bool {
+		_, there := b.want.Link(name)
+		return !there
+	})
+}
+
+// attributes sets the hardware addresses that the file says, and forgets those
+// that follow from other links'.
+func (b *builder) attributes() {
+	followed := b.followers()
+	for _, d := range b.definitions() {
+		if d.device.MAC.IsZero() {
+			continue
+		}
+		path := network(d.name, d.device.ID, "macaddress")
+		names := b.links(d.device.ID)
+		if len(names) > 1 {
+			b.wrong(path, "", "%s stands for several devices, one address cannot be given to all", d.device.ID)
+			continue
+		}
+		for _, name := range names {
+			if l, _ := b.want.Link(name); b.portOfDeclared(name) {
+				b.leave("macaddress of %s: the ports of %s have the bond's", name, l.Master)
+				continue
+			}
+			delete(followed, name)
+			b.setMAC(name, d.device.MAC, b.at.Line(path...), "")
+		}
+	}
+	for name := range followed {
+		b.change(name, func(l *netstate.Link) { l.MAC = flow.MAC{} })
+	}
+}
+
+func (b *builder) setMAC(name string, mac flow.MAC, by, why string) {
+	b.change(name, func(l *netstate.Link) { l.MAC = mac })
+	b.because(plan.Step{Kind: plan.LinkMAC, Link: name}, by, why)
+}
+
+// followers are the links whose address is not theirs to keep: a bond whose
+// ports change takes its first port's unless it is told one, its ports take
+// the bond's (bond_enslave, bond_set_mac_address), and a VLAN follows its
+// parent (vlan_sync_address).
+func (b *builder) followers() map[string]bool {
+	follow := map[string]bool{}
+	for _, d := range b.file.Network.Bonds {
+		l, there := b.want.Link(d.ID)
+		if !there || l.Bond == nil {
+			continue
+		}
+		had, was := b.observed.Link(d.ID)
+		same := was && had.Bond != nil && slices.Equal(had.Bond.Ports, l.Bond.Ports)
+		if same && (d.MAC.IsZero() || d.MAC == had.MAC) {
+			continue
+		}
+		follow[d.ID] = true
+		for _, port := range l.Bond.Ports {
+			follow[port] = true
+		}
+		if was && had.Bond != nil {
+			for _, port := range had.Bond.Ports {
+				follow[port] = true
+			}
+		}
+	}
+	for range b.want.Links { // VLANs on VLANs
+		for _, l := range b.want.Links {
+			if l.VLAN != nil && follow[l.VLAN.Parent] {
+				follow[l.Name] = true
+			}
+		}
+	}
+	return follow
+}
