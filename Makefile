@@ -15,6 +15,7 @@
 #              accuracy (goodput against shapers and counters),
 #              fleet (a million flows shared over 10,000 hosts, and how the time grows),
 #              predict (networks drawn at random, predicted and then measured, half an hour),
+#              crash (what changes a host killed at every step, the power cut: half an hour),
 #              interop (every option of every iperf3 against `linerate listen`)
 
 # Debian packages beyond Go, make and git: a kernel for the lab, and a C
@@ -46,14 +47,14 @@ RACE := ./unit ./flow ./netstate ./fabric ./record ./steer ./predict ./diagnose 
 	./internal/agentapi ./internal/iperf3 ./internal/apply ./internal/engine
 
 # Tests of the kernel that want one with bonding: run again inside the lab.
-INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/observe
+INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/observe render
 
 # Other systems that must build: pure packages run there, kernel access has stubs.
 CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-fleet clean
+.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-fleet prove-crash clean
 .DEFAULT_GOAL := build
 
 build:
@@ -103,10 +104,15 @@ deps-peers:
 	$(call install,$(DEPS_PEERS))
 	@internal/listen/fetch-peers || echo "== iperf3 of other releases: NOT ALL FETCHED, tests use those that are here"
 
+# Netplan's generator and NetworkManager, to read what render writes, go to .lab-config, or where
+# LINERATE_LAB_CONFIG says; once.
+deps-config:
+	@for fetch in render/fetch-*; do $$fetch || echo "== $$fetch: NOT FETCHED, tests name what they leave out"; done
+
 demo: deps build
 	@./linerate demo
 
-test: deps deps-qemu deps-peers build check cross unit race labtest qemu-sample
+test: deps deps-qemu deps-peers deps-config build check cross unit race labtest qemu-sample
 	@echo "passed: every test that can run here (what was left out is named above)"
 
 check:
@@ -234,6 +240,15 @@ prove-predict: deps
 	grep -v '^verdict' docs/proofs/predict.txt >$(LOG).proof; \
 	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a $(LOG).proof; \
 	mv $(LOG).proof docs/proofs/predict.txt; [ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }
+
+# Thirty-two parts of about a minute: thirty plans with their cuts, power cuts,
+# and sessions killed under systemd. The verdict is over all of them.
+prove-crash: deps
+	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove crash 32 ./internal/labtest/crash TestCrash
+	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/crash >$(LOG) 2>&1; status=$$?; \
+	grep -v '^verdict' docs/proofs/crash.txt >$(LOG).proof; \
+	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a $(LOG).proof; \
+	mv $(LOG).proof docs/proofs/crash.txt; [ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }
 
 clean:
 	@rm -f linerate $(LOG)

@@ -1,98 +1,141 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/internal/fleet"
 )
 
 func newRollback(app *App) *cobra.Command {
-	var host, dir string
+	var flags journalFlags
 	c := &cobra.Command{
-		Use: "rollback [ID]", Short: "put back what a change changed",
-		Long:    "Puts back what the journal entry changed: the newest unconfirmed one, or ID\n(`linerate journal` lists them). What somebody else has changed since is left\nand named.\n\n" + exitHelp,
-		Example: "  linerate rollback\n  linerate rollback --host ssh://root@192.0.2.11",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usage("rollback: want one ID at most", "`linerate journal` lists them")
+		Use: "rollback [ID]", Short: "put back what a change changed", Args: atMostOneID,
+		Long: `Puts back what the journal entry changed, its files too: the newest unconfirmed
+one, or ID (` + "`linerate journal`" + ` lists them). What somebody else has changed since
+is left and named.
+
+` + exitHelp,
+		Example: "  linerate rollback\n  linerate rollback --dry-run 20261121T120000.000000Z-abcdef\n  linerate rollback --host ssh://root@192.0.2.11",
+	}
+	dryRun := c.Flags().Bool("dry-run", false, "show what would be put back, change nothing")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		h, err := flags.dial(cmd.Context(), app)
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		var req agentapi.RollbackRequest
+		if len(args) == 1 {
+			req.Journal = args[0]
+		}
+		if *dryRun {
+			journal, err := h.Journal(cmd.Context())
+			if err != nil {
+				return err
 			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, err := fleet.Dial(cmd.Context(), "host", host, fleet.Config{Version: app.Version, JournalDir: dir, Logger: app.logger()})
+			return app.showRollback(journal, req.Journal)
+		}
+		reply, err := h.Rollback(cmd.Context(), req)
+		if err != nil {
+			return noEntry("rollback", req.Journal, err)
+		}
+		if app.json {
+			return app.printJSON(reply)
+		}
+		fmt.Fprintf(app.Stdout, "%s: %d steps put back\n", reply.Journal, reply.Undone)
+		for _, left := range reply.Left {
+			fmt.Fprint(app.Stdout, wrapped("left: ", left, app.width()))
+		}
+		return nil
+	}
+	flags.add(c)
+	return c
+}
+
+// showRollback lists what a rollback of the entry would undo, last step first.
+func (a *App) showRollback(journal agentapi.JournalReply, id string) error {
+	for i := len(journal.Entries) - 1; i >= 0; i-- {
+		e := journal.Entries[i]
+		if id != "" && e.ID != id || id == "" && !e.Pending {
+			continue
+		}
+		undo := []string{}
+		for j := len(e.Steps) - 1; j >= 0; j-- {
+			if s := e.Steps[j]; s.Progress == "done" || s.Progress == "begun" {
+				undo = append(undo, s.Step.Undo().Change())
+			}
+		}
+		if a.json {
+			return a.printJSON(map[string]any{"journal": e.ID, "state": e.State, "undo": undo, "files": orEmpty(e.Files)})
+		}
+		fmt.Fprintf(a.Stdout, "%s would be put back:\n", e.ID)
+		for _, line := range undo {
+			fmt.Fprint(a.Stdout, wrapped("    ", line, a.width()))
+		}
+		return nil
+	}
+	return usage("rollback: no such change is journalled here", "`linerate journal` lists them")
+}
+
+func newJournal(app *App) *cobra.Command {
+	var flags journalFlags
+	c := &cobra.Command{
+		Use: "journal", Short: "changes made on a host, and whether they hold", Args: none,
+		Long:    "Lists the changes journalled on a host, oldest first.\n\n" + exitHelp,
+		Example: "  linerate journal\n  linerate journal --host ssh://root@192.0.2.11 --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := flags.dial(cmd.Context(), app)
 			if err != nil {
 				return err
 			}
 			defer h.Close()
-			var req agentapi.RollbackRequest
-			if len(args) == 1 {
-				req.Journal = args[0]
-			}
-			reply, err := h.Rollback(cmd.Context(), req)
-			if errors.Is(err, fs.ErrNotExist) && req.Journal == "" {
-				return usage("rollback: no unconfirmed change is journalled here", "name a confirmed one: `linerate journal` lists them")
-			}
-			if errors.Is(err, fs.ErrNotExist) {
-				return usage("rollback: no journal entry "+req.Journal, "`linerate journal` lists them")
-			}
+			reply, err := h.Journal(cmd.Context())
 			if err != nil {
 				return err
 			}
+			for _, p := range reply.Problems {
+				fmt.Fprintln(app.Stderr, "linerate: "+oneLine(p))
+			}
 			if app.json {
-				return app.printJSON(reply)
+				return app.printJSON(map[string]any{"entries": orEmpty(reply.Entries)})
 			}
-			fmt.Fprintf(app.Stdout, "%s: %d steps put back\n", reply.Journal, reply.Undone)
-			for _, left := range reply.Left {
-				fmt.Fprintln(app.Stdout, "left: "+left)
-			}
+			app.printJournal(reply)
 			return nil
 		},
 	}
-	c.Flags().StringVar(&host, "host", "local:", "local:, netns:NAME or ssh://user@host")
-	c.Flags().StringVar(&dir, "journal", "", "journal directory (default "+apply.DefaultDir+")")
+	flags.add(c)
 	return c
 }
 
-func newJournal(app *App) *cobra.Command {
-	var dir string
-	c := &cobra.Command{
-		Use: "journal", Short: "changes made on this host, and whether they hold", Args: none,
-		Long: "Lists the changes journalled on this host, oldest first.\n\n" + exitHelp,
-		RunE: func(*cobra.Command, []string) error {
-			if dir == "" {
-				dir = apply.DefaultDir
+func (a *App) printJournal(reply agentapi.JournalReply) {
+	for _, e := range reply.Entries {
+		words := []string{}
+		if e.Reason != "" {
+			words = append(words, e.Reason)
+		}
+		if e.Pending {
+			words = append(words, "is put back at "+e.Deadline.Local().Format(time.DateTime)+" unless confirmed")
+		}
+		fmt.Fprint(a.Stdout, wrapped(fmt.Sprintf("%s  %-11s ", e.ID, e.State), strings.Join(words, "; "), a.width()))
+		for _, s := range e.Steps {
+			mark := ""
+			if s.Progress != "done" {
+				mark = " (" + s.Progress + ")"
 			}
-			entries, problems, err := apply.OpenJournal(dir).List()
-			if err != nil {
-				return err
+			fmt.Fprint(a.Stdout, wrapped("    ", s.Step.Change()+mark, a.width()))
+			if s.Note != "" {
+				fmt.Fprint(a.Stdout, wrapped("      ", s.Note, a.width()))
 			}
-			for _, p := range problems {
-				fmt.Fprintln(app.Stderr, "linerate: "+oneLine(p.Error()))
-			}
-			if app.json {
-				if entries == nil {
-					entries = []apply.Entry{}
-				}
-				return app.printJSON(map[string]any{"entries": entries})
-			}
-			for _, e := range entries {
-				fmt.Fprintf(app.Stdout, "%s  %-11s %s\n", e.ID, e.State, e.Reason)
-				for _, s := range e.Plan.Steps {
-					fmt.Fprintf(app.Stdout, "    %s\n", s.Change())
-				}
-			}
-			if len(entries) == 0 {
-				fmt.Fprintln(app.Stdout, "no changes are journalled here")
-			}
-			return nil
-		},
+		}
+		for _, f := range e.Files {
+			fmt.Fprintln(a.Stdout, "    file "+f)
+		}
 	}
-	c.Flags().StringVar(&dir, "journal", "", "journal directory (default "+apply.DefaultDir+")")
-	return c
+	if len(reply.Entries) == 0 {
+		fmt.Fprintln(a.Stdout, "no changes are journalled here")
+	}
 }

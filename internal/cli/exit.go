@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/change"
 	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
@@ -76,9 +77,9 @@ func status(err error) int {
 		return exitInterrupted
 	case errors.Is(err, errUsage), errors.As(err, &problems), errors.Is(err, fleet.ErrReach):
 		return exitUsage
-	case errors.Is(err, campaign.ErrRolledBack):
+	case errors.Is(err, campaign.ErrRolledBack), errors.Is(err, change.ErrRolledBack):
 		return exitRolledBack
-	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, agentapi.ErrBusy),
+	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, agentapi.ErrBusy), errors.Is(err, change.ErrPending),
 		errors.Is(err, guest.ErrNoKernel), errors.Is(err, guest.ErrNoEmulator), errors.Is(err, lab.ErrNoBackEnd), errors.Is(err, apply.ErrLocked), errors.Is(err, lab.ErrBusy):
 		return exitUnreachable
 	}

@@ -1,0 +1,249 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/plan"
+)
+
+// Options say how a change is carried out.
+type Options struct {
+	// Deadline is how long it may stand unconfirmed before each host puts
+	// itself back; zero is apply.DefaultDeadline.
+	Deadline time.Duration
+	// Unconfirmed leaves the change to be confirmed by somebody else.
+	Unconfirmed bool
+	// Accept are proofs that may fail (ProofPartner, ...).
+	Accept []Proof
+}
+
+// Outcome is what became of a change.
+type Outcome struct {
+	Hosts []HostOutcome
+	// Proofs are what was looked at afterwards.
+	Proofs []Proved
+	// Confirmed: the change is kept. Else, without an error, it stands until
+	// ConfirmBy and is then taken back by the hosts.
+	Confirmed bool
+	ConfirmBy time.Time
+}
+
+// HostOutcome is one host's part.
+type HostOutcome struct {
+	Host    string `json:"host"`
+	Journal string `json:"journal,omitempty"` // "" nothing was to change
+	Applied int    `json:"applied_count"`
+	// State is "confirmed", "applied", "rolled-back", or "unchanged".
+	State string `json:"state"`
+	// Left are changes that were not taken back, since somebody else has made
+	// others to the same things.
+	Left []string `json:"left,omitempty"`
+}
+
+// Sentinels of Apply.
+var (
+	// ErrRolledBack is a change that did not hold, or was not proven, and was
+	// taken back on every host, or will be by the hosts themselves.
+	ErrRolledBack = errors.New("change rolled back")
+	// ErrTooLate is a deadline that left no time to look at what was changed.
+	ErrTooLate = errors.New("the time to confirm has passed")
+	// ErrPending is a host on which an earlier change waits to be confirmed or
+	// taken back: nothing was touched.
+	ErrPending = errors.New("an earlier change is neither confirmed nor rolled back")
+)
+
+// Apply carries the plans out, host by host, looks at what holds then, and
+// confirms over new connections. On any failure, or when ctx ends, everything
+// is taken back, newest first: ErrRolledBack. A change of this host alone is
+// left unconfirmed: nobody on it can tell whether it can still be reached.
+func (c *Change) Apply(ctx context.Context, o Options) (Outcome, error) {
+	if o.Deadline == 0 {
+		o.Deadline = apply.DefaultDeadline
+	}
+	var out Outcome
+	for _, p := range c.parts {
+		if p.Pending != "" {
+			return out, fmt.Errorf("change %s: %w: %s", p.Name, ErrPending, p.Pending)
+		}
+	}
+	if c.Empty() {
+		out.Confirmed = true
+		for _, p := range c.parts {
+			out.Hosts = append(out.Hosts, HostOutcome{Host: p.Name, State: "unchanged"})
+		}
+		return out, nil
+	}
+	before := c.lookAround(ctx, c.before)
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	begun := time.Now()
+	out.ConfirmBy = begun.Add(o.Deadline)
+	err := c.carryOut(ctx, &out, o.Deadline)
+	if err == nil {
+		err = c.prove(ctx, &out, before, o)
+	}
+	if err == nil && (o.Unconfirmed || c.alone()) {
+		return out, nil
+	}
+	if err == nil {
+		err = c.confirm(&out)
+	}
+	if err != nil {
+		return out, errors.Join(err, c.revert(&out))
+	}
+	out.Confirmed = true
+	return out, nil
+}
+
+// alone reports that only this very host is changed and nobody else looks on.
+func (c *Change) alone() bool {
+	for name := range c.hosts {
+		if c.reach[name] != "local:" {
+			return false
+		}
+	}
+	return true
+}
+
+// carryOut applies every part. When one fails those before it are still to be
+// reverted; so is it, should its answer have been lost on the way.
+func (c *Change) carryOut(ctx context.Context, out *Outcome, deadline time.Duration) error {
+	for _, part := range c.parts {
+		if len(part.Plan.Steps)+len(part.Plan.Files) == 0 {
+			out.Hosts = append(out.Hosts, HostOutcome{Host: part.Name, State: "unchanged"})
+			continue
+		}
+		c.cfg.Tell(fmt.Sprintf("change %s: %s", part.Name, counted(len(part.Plan.Steps), "step")))
+		reply, err := c.hosts[part.Name].Apply(ctx, agentapi.ApplyRequest{Plan: part.Plan, Deadline: deadline})
+		host := HostOutcome{Host: part.Name, Journal: reply.Journal, Applied: reply.Applied, State: "applied"}
+		var answered *agentapi.Error
+		switch {
+		case err == nil && reply.RolledBack == "":
+			out.Hosts = append(out.Hosts, host)
+			continue
+		case err == nil:
+			host.State = "rolled-back"
+			out.Hosts = append(out.Hosts, host)
+			return fmt.Errorf("%s: %w: %s", part.Name, ErrRolledBack, reply.RolledBack)
+		case !errors.As(err, &answered):
+			out.Hosts = append(out.Hosts, host) // nobody knows: the newest pending one, if any
+		}
+		return err
+	}
+	return nil
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Keep confirms a change that Apply left unconfirmed.
+func (c *Change) Keep(out *Outcome) error {
+	if err := c.confirm(out); err != nil {
+		return errors.Join(err, c.revert(out))
+	}
+	out.Confirmed = true
+	return nil
+}
+
+// PutBack takes back a change that Apply left unconfirmed; the error is
+// ErrRolledBack also where all went well.
+func (c *Change) PutBack(out *Outcome) error { return c.revert(out) }
+
+// confirm keeps the change on all hosts, each over a connection made now, or
+// fails: an interrupt does not come in between.
+func (c *Change) confirm(out *Outcome) error {
+	ctx, cancel := context.WithDeadline(context.Background(), out.ConfirmBy)
+	defer cancel()
+	c.cfg.Tell("confirm over new connections")
+	fresh := map[string]*fleet.Host{}
+	defer func() {
+		for _, h := range fresh {
+			h.Close()
+		}
+	}()
+	// All are reached before the first is confirmed: a host that cannot be
+	// reached any more is then one of none.
+	for _, h := range out.Hosts {
+		if h.Journal == "" {
+			continue
+		}
+		host, err := fleet.Dial(ctx, h.Host, c.reach[h.Host], c.dialing(true))
+		if err != nil {
+			return fmt.Errorf("confirm: %w: %w", ErrRolledBack, err)
+		}
+		fresh[h.Host] = host
+	}
+	for i := range out.Hosts {
+		h := &out.Hosts[i]
+		if h.Journal == "" {
+			continue
+		}
+		if _, err := fresh[h.Host].Confirm(ctx, agentapi.ConfirmRequest{Journal: h.Journal}); err != nil {
+			return fmt.Errorf("confirm: %w: %w", ErrRolledBack, err)
+		}
+		h.State = "confirmed"
+	}
+	return nil
+}
+
+// longestRevert bounds the way back: hosts that do not answer put themselves
+// back at their deadline.
+const longestRevert = time.Minute
+
+// revert takes back what was changed, newest first, also when the run was
+// interrupted.
+func (c *Change) revert(out *Outcome) error {
+	ctx, cancel := context.WithTimeout(context.Background(), longestRevert)
+	defer cancel()
+	var errs []error
+	for i := len(out.Hosts) - 1; i >= 0; i-- {
+		h := &out.Hosts[i]
+		if h.State != "applied" && h.State != "confirmed" {
+			continue
+		}
+		c.cfg.Tell("put back " + h.Host)
+		reply, err := c.hosts[h.Host].Rollback(ctx, agentapi.RollbackRequest{Journal: h.Journal})
+		if h.Journal == "" && errors.Is(err, fs.ErrNotExist) {
+			err = nil // it had not come to a change
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%w: %s will put itself back by %s: %w", ErrRolledBack, h.Host, out.ConfirmBy.Format(time.TimeOnly), err))
+			continue
+		}
+		h.State, h.Left = "rolled-back", reply.Left
+		errs = append(errs, fmt.Errorf("%s: %w", h.Host, ErrRolledBack))
+	}
+	return errors.Join(errs...)
+}
+
+// touched are the links of a host that the plan changes, and those that stand
+// on them.
+func (c *Change) touched(name string) map[string]bool {
+	links := map[string]bool{}
+	for _, part := range c.parts {
+		if part.Name != name {
+			continue
+		}
+		for _, s := range part.Plan.Steps {
+			if s.Kind != plan.Sysctl && s.Link != "" {
+				links[s.Link] = true
+			}
+			for _, l := range s.Ready {
+				links[l] = true
+			}
+		}
+	}
+	return links
+}

@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/change"
+	"github.com/linerate/linerate/unit"
+)
+
+// applyFlags are the flags of apply.
+type applyFlags struct {
+	changeFlags
+	yes, dryRun, unconfirmed bool
+	deadline                 string
+	accept                   []string
+	wait                     waitFlag
+}
+
+func newApply(app *App) *cobra.Command {
+	var flags applyFlags
+	c := &cobra.Command{
+		Use: "apply FABRIC", Short: "change the hosts as the file wants, prove it, or put all back", Args: exactly(1, "one FABRIC file"),
+		Long: `Shows the plan of every host (as ` + "`linerate plan`" + ` does) and carries it out: the
+journal is on each host's disk and a guard armed there before the first step.
+Then it is proven that every value reads back, LACP partners are in sync, who
+answered before still answers, packets of the wanted size pass both ways, and
+bytes are seen on every link that should carry some. What is proven is
+confirmed over new connections and then written to the hosts' files. What is
+not is put back on all hosts: exit status 4. A host that hears nothing for
+--deadline puts itself back.
+
+A change of this very host alone is not confirmed by itself: nobody on it can
+tell whether others still reach it. Log in anew and run ` + "`linerate confirm`" + `.
+
+` + exitHelp,
+		Example: "  linerate apply fabric.yaml --dry-run\n  linerate apply fabric.yaml --yes --deadline 3m\n  linerate apply fabric.yaml --yes --accept mtu",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !flags.yes && !flags.dryRun && !app.CanAsk {
+				return usage("apply: nobody is here to ask", "add --yes to change the hosts, or --dry-run to see what would be done")
+			}
+			o, err := flags.options()
+			if err != nil {
+				return err
+			}
+			cfg, err := flags.config(app, args[0])
+			if err != nil {
+				return err
+			}
+			return app.apply(cmd.Context(), cfg, flags, o)
+		},
+	}
+	flags.add(c)
+	c.Flags().BoolVar(&flags.yes, "yes", false, "change the hosts without asking")
+	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "show the plans, change nothing")
+	c.Flags().BoolVar(&flags.unconfirmed, "no-confirm", false, "leave it to `linerate confirm`; the hosts put it back at the deadline")
+	c.Flags().StringVar(&flags.deadline, "deadline", "", "how long the hosts wait for the confirmation (default 2m)")
+	c.Flags().StringSliceVar(&flags.accept, "accept", nil, "proofs that may fail: state, partner, reach, mtu, traffic")
+	flags.wait.add(c)
+	return c
+}
+
+// Bounds of --deadline: below, the proofs have no time; above, a host
+// that is cut off stays so for longer than anybody waits.
+const (
+	shortestDeadline = 15 * time.Second
+	longestDeadline  = time.Hour
+)
+
+func (f *applyFlags) options() (change.Options, error) {
+	o := change.Options{Deadline: apply.DefaultDeadline, Unconfirmed: f.unconfirmed}
+	if f.deadline != "" {
+		var err error
+		if o.Deadline, err = unit.ParseDuration(f.deadline); err != nil {
+			return o, usage("--deadline: "+err.Error(), "a time such as 90s or 3m")
+		}
+		if o.Deadline < shortestDeadline || o.Deadline > longestDeadline {
+			return o, usage(fmt.Sprintf("--deadline: want %v to %v", shortestDeadline, longestDeadline), "slow LACP alone takes 90 s to notice a lost partner")
+		}
+	}
+	for _, word := range f.accept {
+		known := false
+		for _, p := range change.Proofs() {
+			known = known || string(p) == word
+		}
+		if !known {
+			return o, usage("--accept: unknown proof "+word, fmt.Sprintf("want some of %v", change.Proofs()))
+		}
+		o.Accept = append(o.Accept, change.Proof(word))
+	}
+	return o, nil
+}
+
+// applied is the document of `apply --json`.
+type applied struct {
+	Plans     []plannedHost        `json:"plans"`
+	Hosts     []change.HostOutcome `json:"hosts"`
+	Proofs    []change.Proved      `json:"proofs"`
+	Confirmed bool                 `json:"confirmed"`
+	// ConfirmBy is there while the change is unconfirmed.
+	ConfirmBy *time.Time `json:"confirm_by,omitempty"`
+}
+
+func (a *App) apply(ctx context.Context, cfg change.Config, flags applyFlags, o change.Options) error {
+	p := newProgress(a)
+	if !flags.dryRun {
+		cfg.Holding = a.holding(p, flags.wait, "apply", cfg.Fabric.File)
+	}
+	cfg.Tell = func(line string) { p.stage("%s", line) }
+	c, err := a.openChange(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	plans := plannedHosts(c)
+	if flags.dryRun && a.json {
+		return a.printJSON(applied{Plans: plans, Hosts: []change.HostOutcome{}, Proofs: []change.Proved{}})
+	}
+	if !a.json {
+		a.printPlans(c)
+	} else {
+		a.printPlansAside(c)
+	}
+	if flags.dryRun {
+		return nil
+	}
+	if !c.Empty() && !flags.yes {
+		yes, err := a.ask(ctx, "make these changes?")
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return errors.New("apply: not agreed to; nothing was changed")
+		}
+	}
+	out, err := c.Apply(ctx, o)
+	if errors.Is(err, change.ErrPending) {
+		return withHint(err, "`linerate confirm` keeps it, `linerate rollback` takes it back (--host says where)")
+	}
+	if err != nil {
+		return withHint(err, rolledBackHint(out))
+	}
+	if !out.Confirmed && a.CanAsk && !flags.unconfirmed && !flags.yes {
+		return a.askToKeep(ctx, c, out)
+	}
+	if a.json {
+		return a.printJSON(appliedDocument(plans, out))
+	}
+	a.printApplied(out)
+	return nil
+}
+
+func appliedDocument(plans []plannedHost, out change.Outcome) applied {
+	doc := applied{Plans: plans, Hosts: orEmpty(out.Hosts), Proofs: orEmpty(out.Proofs), Confirmed: out.Confirmed}
+	if !out.Confirmed {
+		by := out.ConfirmBy.UTC()
+		doc.ConfirmBy = &by
+	}
+	return doc
+}
+
+// printPlansAside shows the plan where standard output is for a document.
+func (a *App) printPlansAside(c *change.Change) {
+	if a.quiet {
+		return
+	}
+	aside := *a
+	aside.Stdout = a.Stderr
+	aside.printPlans(c)
+}
+
+// rolledBackHint names what is left to look at after a change that failed.
+func rolledBackHint(out change.Outcome) string {
+	for _, h := range out.Hosts {
+		if len(h.Left) > 0 {
+			return "on " + h.Host + " left as somebody else set it since: " + strings.Join(h.Left, "; ")
+		}
+	}
+	for _, p := range out.Proofs {
+		if p.Verdict == change.Broken {
+			return fmt.Sprintf("--accept %s keeps a change in spite of this proof", p.Proof)
+		}
+	}
+	return ""
+}
+
+func (a *App) printApplied(out change.Outcome) {
+	steps := 0
+	for _, h := range out.Hosts {
+		steps += h.Applied
+	}
+	switch {
+	case steps == 0 && out.Confirmed:
+		fmt.Fprintln(a.Stdout, "nothing to change: the hosts are as the file wants them")
+	case out.Confirmed:
+		fmt.Fprintf(a.Stdout, "changed and confirmed: %d steps on %d hosts; `linerate rollback` takes it back\n", steps, changedHosts(out))
+	default:
+		left := time.Until(out.ConfirmBy).Round(time.Second)
+		fmt.Fprintf(a.Stdout, "changed, and NOT kept yet: it is put back in %v\n", left)
+		for _, h := range out.Hosts {
+			if h.Journal != "" {
+				fmt.Fprint(a.Stdout, wrapped("to keep it: ", "log in to "+h.Host+" anew and run `linerate confirm "+h.Journal+"`", a.width()))
+			}
+		}
+	}
+}
+
+func changedHosts(out change.Outcome) (n int) {
+	for _, h := range out.Hosts {
+		if h.Journal != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// ask puts a question to the person at the terminal.
+func (a *App) ask(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(a.Stderr, "%s [y/N] ", question)
+	answers := make(chan string, 1)
+	go func() { // ends with the program: nothing can end a read of a terminal
+		line, _ := bufio.NewReader(a.Stdin).ReadString('\n')
+		answers <- line
+	}()
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case answer := <-answers:
+		answer = strings.ToLower(strings.TrimSpace(answer))
+		return answer == "y" || answer == "yes", nil
+	}
+}
+
+// askToKeep lets the person who sees the terminal confirm: if they still see
+// it, they still reach the host.
+func (a *App) askToKeep(ctx context.Context, c *change.Change, out change.Outcome) error {
+	limited, cancel := context.WithDeadline(ctx, out.ConfirmBy)
+	defer cancel()
+	keep, err := a.ask(limited, fmt.Sprintf("do you still reach this host? keep the change? (%v)", time.Until(out.ConfirmBy).Round(time.Second)))
+	if err == nil && keep {
+		err = c.Keep(&out)
+	} else {
+		err = errors.Join(change.ErrRolledBack, err, c.PutBack(&out))
+	}
+	if err != nil {
+		return err
+	}
+	a.printApplied(out)
+	return nil
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/fleet"
+)
+
+// journalFlags name a host and its journal.
+type journalFlags struct{ host, dir string }
+
+func (f *journalFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.host, "host", "local:", "local:, netns:NAME or ssh://user@host")
+	c.Flags().StringVar(&f.dir, "journal", "", "journal directory (default "+apply.DefaultDir+")")
+}
+
+// dial reaches the host over a connection of its own.
+func (f *journalFlags) dial(ctx context.Context, app *App) (*fleet.Host, error) {
+	t, err := parseTarget(f.host)
+	if err != nil {
+		return nil, err
+	}
+	return fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: app.Version, JournalDir: f.dir, Fresh: true, Logger: app.logger()})
+}
+
+// atMostOneID is the argument of confirm and rollback.
+func atMostOneID(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usage(commandName(cmd)+": want one ID at most", "`linerate journal` lists them")
+	}
+	return nil
+}
+
+// noEntry turns a journal entry that is not there into words.
+func noEntry(command, id string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && id == "":
+		return usage(command+": no unconfirmed change is journalled here", "`linerate journal` lists the changes; name one to take it back")
+	case errors.Is(err, fs.ErrNotExist):
+		return usage(command+": no journal entry "+id, "`linerate journal` lists them")
+	}
+	return err
+}
+
+func newConfirm(app *App) *cobra.Command {
+	var flags journalFlags
+	c := &cobra.Command{
+		Use: "confirm [ID]", Short: "keep a change, over a connection made after it", Args: atMostOneID,
+		Long: `Keeps a change that waits to be confirmed: the newest, or ID. Run it over a
+connection made after the change, best from the host's far end: that it gets
+through is the proof that the host can still be reached. Files that make the
+change last are written now. Without it the host puts itself back in time.
+
+` + exitHelp,
+		Example: "  linerate confirm\n  linerate confirm --host ssh://root@192.0.2.11",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := flags.dial(cmd.Context(), app)
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			var req agentapi.ConfirmRequest
+			if len(args) == 1 {
+				req.Journal = args[0]
+			}
+			if _, err := h.Confirm(cmd.Context(), req); err != nil {
+				return noEntry("confirm", req.Journal, err)
+			}
+			if app.json {
+				return app.printJSON(map[string]any{"host": h.Name, "journal": req.Journal, "confirmed": true})
+			}
+			fmt.Fprintf(app.Stdout, "%s: confirmed\n", h.Name)
+			return nil
+		},
+	}
+	flags.add(c)
+	return c
+}

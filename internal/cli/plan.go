@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/change"
+	"github.com/linerate/linerate/plan"
+	"github.com/linerate/linerate/render"
+)
+
+// changeFlags are what plan and apply share.
+type changeFlags struct {
+	hosts        []string
+	exact        bool
+	profiles     string
+	persist      string
+	despiteOwner bool
+	journal      string
+}
+
+func (f *changeFlags) add(c *cobra.Command) {
+	c.Flags().StringSliceVar(&f.hosts, "host", nil, "only these hosts of the file (repeat, or with commas)")
+	c.Flags().BoolVar(&f.exact, "exact", false, "also remove addresses, routes and rules that the file does not name")
+	c.Flags().StringVar(&f.profiles, "profiles", "", "sets of sysctls instead of the file's, with commas, or none")
+	c.Flags().StringVar(&f.persist, "persist", change.PersistAuto, "files that keep it over a reboot: auto, none, netplan, networkd, nmkeyfile or ifcfg")
+	c.Flags().BoolVar(&f.despiteOwner, "despite-owner", false, "also change links that another program manages and would set back")
+	c.Flags().StringVar(&f.journal, "journal", "", "journal directory on hosts of this machine")
+}
+
+// config is the flags as package change wants them.
+func (f *changeFlags) config(app *App, path string) (change.Config, error) {
+	cfg := change.Config{Only: f.hosts, Exact: f.exact, Persist: f.persist, DespiteOwner: f.despiteOwner, Version: app.Version, JournalDir: f.journal, Logger: app.logger()}
+	formats := []string{change.PersistAuto, change.PersistNone, string(render.FormatNetplan), string(render.FormatNetworkd), string(render.FormatKeyfile), string(render.FormatIfcfg)}
+	if !oneOf(formats, f.persist) {
+		return cfg, usage("--persist: unknown word "+f.persist, "want one of "+strings.Join(formats, ", "))
+	}
+	switch f.profiles {
+	case "":
+	case "none":
+		cfg.Profiles = []string{}
+	default:
+		cfg.Profiles = strings.Split(f.profiles, ",")
+	}
+	file, err := readFabric(path)
+	cfg.Fabric = file
+	return cfg, err
+}
+
+func oneOf(words []string, word string) bool {
+	for _, w := range words {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+func newPlan(app *App) *cobra.Command {
+	var flags changeFlags
+	c := &cobra.Command{
+		Use: "plan FABRIC", Short: "what would change on the hosts, step by step; changes nothing", Args: exactly(1, "one FABRIC file"),
+		Long: `Looks at every host that the file says how to reach and shows the steps from
+what it is to what the file wants: what each does, what traffic feels of it,
+who wants it and why, and the command that would do the same. Addresses,
+routes and rules that the file does not name stay, unless --exact; what is
+left as it is, is named. Nothing is changed.
+
+` + exitHelp,
+		Example: "  linerate plan fabric.yaml\n  linerate plan fabric.yaml --host rbx --profiles none --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := flags.config(app, args[0])
+			if err != nil {
+				return err
+			}
+			c, err := app.openChange(cmd.Context(), cfg)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			if app.json {
+				return app.printJSON(map[string]any{"plans": plannedHosts(c)})
+			}
+			app.printPlans(c)
+			return nil
+		},
+	}
+	flags.add(c)
+	return c
+}
+
+// openChange plans, and says in its errors what to do about them.
+func (a *App) openChange(ctx context.Context, cfg change.Config) (*change.Change, error) {
+	c, err := change.Open(ctx, cfg)
+	var owner *change.OwnerError
+	var refused *plan.RuleError
+	switch {
+	case err == nil:
+		return c, nil
+	case errors.Is(err, change.ErrNoHosts):
+		return nil, usage(err.Error(), "add `reach: ssh://root@HOST` (or local:, netns:NAME), or write files: `linerate render`")
+	case errors.As(err, &owner):
+		return nil, usage(err.Error(), "--persist writes its files and hands the change over; `linerate render` writes them for you")
+	case errors.As(err, &refused):
+		return nil, usage(err.Error(), "nothing was changed")
+	}
+	return nil, withHint(err, heldHint(err))
+}
+
+// plannedHost is one host of `plan --json`.
+type plannedHost struct {
+	Host       string      `json:"host"`
+	Disruption string      `json:"disruption"`
+	Steps      []plan.Step `json:"steps"`
+	Files      []plan.File `json:"files"`
+	Left       []string    `json:"left"`
+	Warnings   []string    `json:"warnings"`
+	Persist    string      `json:"persist"`
+}
+
+func plannedHosts(c *change.Change) []plannedHost {
+	out := []plannedHost{}
+	for _, h := range c.Hosts() {
+		out = append(out, plannedHost{
+			Host: h.Name, Disruption: string(h.Plan.Worst()), Steps: orEmpty(h.Plan.Steps), Files: orEmpty(h.Plan.Files),
+			Left: orEmpty(h.Plan.Left), Warnings: orEmpty(h.Warnings), Persist: string(h.Persist),
+		})
+	}
+	return out
+}
+
+// orEmpty is a list that JSON prints as [] where there is none.
+func orEmpty[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+func (a *App) printPlans(c *change.Change) {
+	for i, h := range c.Hosts() {
+		if i > 0 {
+			fmt.Fprintln(a.Stdout)
+		}
+		fmt.Fprint(a.Stdout, h.Plan.Text())
+		for _, f := range h.Plan.Files {
+			fmt.Fprint(a.Stdout, wrapped("on confirmation: ", fileLine(f), a.width()))
+		}
+		if len(h.Plan.Steps) > 0 && len(h.Plan.Files) == 0 && h.PersistWhy != "" {
+			fmt.Fprint(a.Stdout, wrapped("not kept over a reboot: ", h.PersistWhy, a.width()))
+		}
+		if h.Pending != "" {
+			fmt.Fprint(a.Stdout, wrapped("in the way: ", h.Pending+" is neither confirmed nor rolled back yet", a.width()))
+		}
+		for _, w := range h.Warnings {
+			fmt.Fprint(a.Stdout, wrapped("note: ", w, a.width()))
+		}
+		for _, l := range h.Plan.Left {
+			fmt.Fprint(a.Stdout, wrapped("left as it is: ", l, a.width()))
+		}
+	}
+}
+
+func fileLine(f plan.File) string {
+	switch {
+	case f.New == nil:
+		return "remove " + f.Path
+	case f.Old == nil:
+		return "write " + f.Path
+	}
+	return "change " + f.Path
+}

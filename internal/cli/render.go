@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/desired"
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/profile"
+	"github.com/linerate/linerate/render"
+)
+
+// fabricFormat is what --to and --from call a fabric file.
+const fabricFormat = "fabric"
+
+// renderFlags are the command's.
+type renderFlags struct {
+	host, to, out, from, as string
+	force, strict, stdout   bool
+}
+
+func newRender(app *App) *cobra.Command {
+	var f renderFlags
+	c := &cobra.Command{
+		Use: "render FABRIC --to FORMAT", Short: "write a host's network as files of a configuration system",
+		Long: `Writes what a fabric file says of a host as the files of a configuration
+system. What the format cannot say is a warning that names the key. Nothing is
+changed on any host: the files go below a directory, as etc/netplan/...
+
+` + formatList() + `
+With --from, files that are there (netplan, networkd, ifcfg or NetworkManager's)
+are read in place of a fabric; --to fabric writes the fabric file they mean.
+Files that stand below the directory already are changed in place with --force:
+comments and keys that are not known here stay.
+
+` + exitHelp,
+		Example: `  linerate render fabric.yaml --host rbx --to netplan -o out
+  linerate render fabric.yaml --host rbx --to iproute2 > network.sh
+  linerate render --from /etc/NetworkManager/system-connections --to fabric -o f.yaml`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case f.from == "" && len(args) != 1:
+				return usage(commandName(cmd)+": want one fabric file, or --from", "`"+cmd.CommandPath()+" --help` shows how")
+			case f.from != "" && len(args) != 0:
+				return usage(commandName(cmd)+": --from takes the place of the fabric file", "leave out "+args[0])
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			if f.from != "" {
+				return app.renderFrom(f)
+			}
+			file, err := readFabric(args[0])
+			if err != nil {
+				return err
+			}
+			return app.render(file, f, nil)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.host, "host", "", "host of the fabric (may be left out where it has one)")
+	wordVar(c, &f.to, "to", "", "format to write: "+strings.Join(formatWords(), ", ")+", or with --from fabric")
+	flags.StringVarP(&f.out, "output", "o", "", "directory to write below, or with --to fabric the file (default: standard output)")
+	flags.BoolVar(&f.stdout, "stdout", false, "print the files on standard output")
+	flags.BoolVar(&f.force, "force", false, "change files that are there")
+	flags.BoolVar(&f.strict, "strict", false, "write nothing and end with 1 where the format cannot say everything")
+	flags.StringVar(&f.from, "from", "", "configuration file or directory to read instead of a fabric")
+	wordVar(c, &f.as, "from-format", "", "what --from is, where its names do not tell")
+	return c
+}
+
+// formatList is the formats with what each is, for the help text.
+func formatList() string {
+	var b strings.Builder
+	b.WriteString("Formats:\n")
+	for _, f := range render.Formats() {
+		b.WriteString(wrapped(fmt.Sprintf("  %-10s ", f), f.Doc(), 80))
+	}
+	return b.String()
+}
+
+func formatWords() []string {
+	var words []string
+	for _, f := range render.Formats() {
+		words = append(words, string(f))
+	}
+	return words
+}
+
+// check refuses flags that make no sense before anything is read.
+func (f *renderFlags) check() error {
+	known := formatWords()
+	if f.from != "" {
+		known = append(known, fabricFormat)
+	}
+	switch {
+	case f.to == "":
+		return usage("render: want --to FORMAT", "formats are "+strings.Join(known, ", "))
+	case !slices.Contains(known, f.to):
+		return usage("render: unknown format "+f.to, orMeant(f.to, known, "", "formats are "+strings.Join(known, ", ")))
+	case f.stdout && f.out != "":
+		return usage("render: --stdout and -o are two places for the same", "")
+	case f.as != "" && f.from == "":
+		return usage("render: --from-format goes with --from", "")
+	}
+	return nil
+}
+
+// render writes one host of a fabric; unread is what reading it left out.
+func (a *App) render(file fabric.Fabric, f renderFlags, unread []render.Unread) error {
+	host, err := chosenHost(file, f.host)
+	if err != nil {
+		return err
+	}
+	in, err := renderInput(file, host)
+	if err != nil {
+		return err
+	}
+	format := render.Format(f.to)
+	if in.Old, err = oldFiles(f.out, format); err != nil {
+		return err
+	}
+	out, err := renderWhole(format, in)
+	if errors.Is(err, render.ErrEmpty) {
+		return usage(err.Error(), nothingHint(format, host))
+	}
+	if err != nil {
+		return err
+	}
+	if f.strict && len(out.Warnings)+len(unread) > 0 {
+		a.printWarnings(out.Warnings)
+		return fmt.Errorf("render %s: %d things cannot be said as they are meant, and --strict was given: nothing is written", f.to, len(out.Warnings)+len(unread))
+	}
+	if f.out != "" {
+		if err := writeBelow(f.out, out.Files, f.force); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(renderReply{out.Files, orEmpty(out.Warnings), unread})
+	}
+	a.printWarnings(out.Warnings)
+	if f.out == "" {
+		return a.printFiles(out.Files)
+	}
+	for _, file := range out.Files {
+		fmt.Fprintf(a.Stdout, "%s\n", below(f.out, file.Path))
+	}
+	return nil
+}
+
+// withoutSysctls are formats whose systems read sysctl.d beside them: what
+// they cannot say of sysctls is written there.
+var withoutSysctls = []render.Format{
+	render.FormatNetplan, render.FormatNetworkd, render.FormatIfcfg, render.FormatKeyfile, render.FormatNmstate,
+}
+
+// renderWhole renders a format, and for one without sysctls the sysctl.d file
+// that goes with it.
+func renderWhole(format render.Format, in render.Input) (render.Output, error) {
+	out, err := render.Render(format, in)
+	if err != nil || !slices.Contains(withoutSysctls, format) || len(in.Sysctls) == 0 {
+		return out, err
+	}
+	beside, err := render.Render(render.FormatSysctl, in)
+	if err != nil {
+		return out, err
+	}
+	out.Warnings = slices.DeleteFunc(out.Warnings, func(w render.Warning) bool { return strings.HasPrefix(w.Key, "sysctl") })
+	out.Files = append(out.Files, beside.Files...)
+	for _, w := range beside.Warnings {
+		if strings.HasPrefix(w.Key, "sysctl") || w.Key == "" {
+			out.Warnings = append(out.Warnings, w)
+		}
+	}
+	return out, nil
+}
+
+// renderReply is what --json prints.
+type renderReply struct {
+	Files    []render.File    `json:"files"`
+	Warnings []render.Warning `json:"warnings"`
+	Unread   []render.Unread  `json:"unread,omitempty"`
+}
+
+// nothingHint is what to do where a format has nothing to write.
+func nothingHint(format render.Format, host string) string {
+	switch format {
+	case render.FormatFreeBSD, render.FormatAIX, render.FormatTrueNAS:
+		return "say what the devices are called there: hosts." + host + ".names: {ens2f0: NAME}"
+	}
+	return "declare the host's network under hosts." + host + ".network"
+}
+
+// chosenHost is the host to render, which may be left unsaid where there is
+// one only.
+func chosenHost(file fabric.Fabric, name string) (string, error) {
+	var names []string
+	for _, h := range file.Hosts {
+		names = append(names, h.Name)
+	}
+	switch {
+	case name == "" && len(names) == 1:
+		return names[0], nil
+	case name == "":
+		return "", usage("render: want --host", "hosts of "+file.File+" are "+strings.Join(names, ", "))
+	case !slices.Contains(names, name):
+		return "", usage(fmt.Sprintf("render: %s has no host %s", file.File, name), orMeant(name, names, "", "its hosts are "+strings.Join(names, ", ")))
+	}
+	return name, nil
+}
+
+// renderInput is the host as it is wanted, from the file alone: profiles are
+// computed for the host that the file describes.
+func renderInput(file fabric.Fabric, name string) (render.Input, error) {
+	host, _ := file.Host(name)
+	state, err := file.State(name)
+	if err != nil {
+		return render.Input{}, err
+	}
+	in := render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}}
+	bare := render.Bare(host, state, append(profile.Keys(state.Links), desired.Sysctls(host)...))
+	want, err := desired.Of(desired.Request{Fabric: file, Host: name, Observed: bare})
+	if err != nil {
+		return render.Input{}, err
+	}
+	in.State = want.Host
+	for key, value := range host.Sysctl {
+		in.Sysctls[key] = value
+	}
+	for key, s := range want.Host.Sysctls {
+		if reason, wanted := want.Reasons[key]; wanted {
+			in.Sysctls[key] = s.Value
+			in.SysctlReasons[key] = strings.TrimSuffix(reason.By+": "+reason.Why, ": ")
+		}
+	}
+	return in, nil
+}
+
+func (a *App) printWarnings(warnings []render.Warning) {
+	for _, w := range warnings {
+		fmt.Fprint(a.Stderr, wrapped("warning: ", w.String(), a.width()))
+	}
+}
+
+// printFiles prints the text of one file as it is, of several each below its
+// path.
+func (a *App) printFiles(files []render.File) error {
+	for i, f := range files {
+		if len(files) > 1 {
+			if i > 0 {
+				fmt.Fprintln(a.Stdout)
+			}
+			fmt.Fprintf(a.Stdout, "==> %s (mode %04o)\n", f.Path, f.Mode)
+		}
+		if _, err := fmt.Fprint(a.Stdout, f.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+// Package conffile reads the configuration files of a host's network, for a
+// change to be written into them. It must never write one: that is apply's,
+// once a change is confirmed.
+package conffile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+)
+
+// patterns is the one table of where each format's files are, relative to /,
+// as patterns of path.Match (netplan(5), systemd.network(5),
+// nm-settings-keyfile(5), the initscripts' sysconfig.txt, sysctl.d(5)).
+var patterns = map[string][]string{
+	"netplan":  {"etc/netplan/*.yaml", "etc/systemd/network/*.d/90-linerate.conf", "etc/systemd/network/*.link"},
+	"networkd": {"etc/systemd/network/*.network", "etc/systemd/network/*.netdev", "etc/systemd/network/*.link", "etc/systemd/network/*.d/*.conf"},
+	"nmkeyfile": {"etc/NetworkManager/system-connections/*.nmconnection",
+		"etc/NetworkManager/conf.d/*.conf", "etc/NetworkManager/NetworkManager.conf"},
+	"ifcfg": {"etc/sysconfig/network-scripts/ifcfg-*", "etc/sysconfig/network-scripts/route-*", "etc/sysconfig/network-scripts/route6-*",
+		"etc/sysconfig/network-scripts/rule-*", "etc/sysconfig/network-scripts/rule6-*"},
+	"sysctl": {"etc/sysctl.conf", "etc/sysctl.d/*.conf", "usr/lib/sysctl.d/*.conf", "run/sysctl.d/*.conf"},
+}
+
+// Bounds of what is read: a configuration beyond them is somebody's mistake.
+const (
+	mostFiles = 1000
+	mostBytes = 4 << 20 // in all
+)
+
+// ErrTooLarge is the error for files beyond the bounds.
+var ErrTooLarge = errors.New("more configuration than is read")
+
+// Read returns the text of a format's files in a tree whose root is "/", by
+// absolute path. No file is an empty map; a format without files of its own,
+// such as "iproute2", is errors.ErrUnsupported; ones that may not be read are
+// fs.ErrPermission.
+func Read(tree fs.FS, format string) (map[string]string, error) {
+	globs, known := patterns[format]
+	if !known {
+		return nil, fmt.Errorf("read files of %q: %w", format, errors.ErrUnsupported)
+	}
+	files := map[string]string{}
+	left := int64(mostBytes)
+	for _, glob := range globs {
+		names, err := fs.Glob(tree, glob)
+		if err != nil {
+			return nil, fmt.Errorf("find %s: %w", glob, err)
+		}
+		for _, name := range names {
+			text, err := read(tree, name, left)
+			if errors.Is(err, errNoFile) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read /%s: %w", name, err)
+			}
+			left -= int64(len(text))
+			files[path.Join("/", name)] = text
+			if len(files) > mostFiles {
+				return nil, fmt.Errorf("read %s: %w: %d files", glob, ErrTooLarge, len(files))
+			}
+		}
+	}
+	return files, nil
+}
+
+// errNoFile is a name that holds no text: gone since, or a directory.
+var errNoFile = errors.New("no regular file")
+
+func read(tree fs.FS, name string, most int64) (string, error) {
+	f, err := tree.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errNoFile
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errNoFile
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = ErrTooLarge
+	}
+	return string(text), err
+}

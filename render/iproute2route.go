@@ -1,0 +1,52 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/plan"
+)
+
+// saidRoutes tells the ledger which of the file's routes and rules the steps
+// make, and with which of their parts.
+func (w *iproute2Writer) saidRoutes() {
+	for _, d := range w.in.devices() {
+		for i, r := range d.Routes {
+			for _, s := range w.steps {
+				if s.Kind != plan.Route || s.Route.Dst != r.To || table(s.Route.Table) != table(r.Table) || s.Route.Metric != r.Metric || len(s.Route.Hops) > 0 {
+					continue
+				}
+				key := fmt.Sprintf("routes[%d]", i)
+				w.ledger.say(d.ID, key, key+".metric", key+".table", key+".from")
+				text := " " + s.Command() + " "
+				parts := map[string]bool{
+					"on-link": s.Route.OnLink, "mtu": s.Route.MTU != 0, "type": s.Route.Type != "",
+					"scope":             !s.Route.Gateway.IsValid() && r.Scope == "link" || strings.Contains(text, " scope "),
+					"congestion-window": strings.Contains(text, " cwnd "), "advertised-mss": strings.Contains(text, " advmss "),
+					"advertised-receive-window": strings.Contains(text, " initrwnd ") || strings.Contains(text, " window "),
+				}
+				for part, there := range parts {
+					if there {
+						w.ledger.say(d.ID, key+"."+part)
+					}
+				}
+			}
+		}
+		for i, r := range d.Rules {
+			for _, s := range w.steps {
+				if s.Kind != plan.Rule || s.Rule.From != r.From || s.Rule.To != r.To || table(s.Rule.Table) != table(r.Table) || r.Priority != 0 && s.Rule.Priority != r.Priority {
+					continue
+				}
+				key := fmt.Sprintf("routing-policy[%d]", i)
+				w.ledger.say(d.ID, key, key+".priority")
+				text := " " + s.Command() + " "
+				if strings.Contains(text, " fwmark ") {
+					w.ledger.say(d.ID, key+".mark")
+				}
+				if strings.Contains(text, " tos ") || strings.Contains(text, " dsfield ") {
+					w.ledger.say(d.ID, key+".type-of-service")
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,374 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+)
+
+// truenasWriter writes the middleware's calls for one kind of TrueNAS: SCALE,
+// which is Linux, or CORE, which is FreeBSD. Source: api/v27_0_0/interface.py
+// and plugins/network.py of truenas/middleware.
+type truenasWriter struct {
+	in      Input
+	ledger  *ledger
+	scale   bool
+	names   otherNames
+	all     []device
+	calls   []string // lines of the script
+	general map[string]any
+	menu    []string
+}
+
+func writeTrueNAS(in Input) (Output, error) {
+	var out Output
+	for _, scale := range []bool{true, false} {
+		one := Output{}
+		w := &truenasWriter{in: in, ledger: newLedger(in, &one), scale: scale, general: map[string]any{}}
+		w.run()
+		release := map[bool]string{true: "scale", false: "core"}[scale]
+		if len(w.calls) > 0 {
+			out.add("/root/linerate-truenas-"+release+".sh", 0o700, w.script())
+			out.add("/root/linerate-truenas-"+release+"-menu.txt", 0o644, strings.Join(w.menu, "\n")+"\n")
+			w.ledger.finish(w.why)
+		}
+		for _, warning := range one.Warnings {
+			warning.Why = strings.ToUpper(release) + ": " + warning.Why
+			out.Warnings = append(out.Warnings, warning)
+		}
+	}
+	if len(out.Files) == 0 {
+		return Output{}, fmt.Errorf("%w that can be written for TrueNAS: %s", ErrEmpty, reasons(out))
+	}
+	return out, nil
+}
+
+func (w *truenasWriter) why(x wish) string {
+	switch {
+	case strings.HasPrefix(x.key, "sysctl."):
+		return "FreeBSD has no counterpart of this tunable"
+	case strings.HasPrefix(x.key, "parameters.mii-monitor"):
+		return "the middleware sets 100 ms itself"
+	case strings.HasPrefix(x.key, "parameters.") || strings.HasPrefix(x.key, "bonding."):
+		return "the middleware has no such option of an aggregation, and sets its own"
+	case strings.HasPrefix(x.key, "routing-policy") || x.key == "source_rules":
+		return "TrueNAS has no routing by source"
+	case x.key == "absent":
+		return "delete it with interface.delete"
+	}
+	return "the middleware has no word for it"
+}
+
+// ownNames are what TrueNAS takes as the name of each kind.
+var ownNames = map[bool]map[kind]*regexp.Regexp{
+	true:  {kindBond: regexp.MustCompile(`^bond[0-9]+$`), kindVLAN: regexp.MustCompile(`^vlan[0-9]+$`), kindBridge: regexp.MustCompile(`^br[0-9]+$`)},
+	false: {kindBond: regexp.MustCompile(`^lagg[0-9]+$`), kindVLAN: regexp.MustCompile(`^vlan[0-9]+$`), kindBridge: regexp.MustCompile(`^bridge[0-9]+$`)},
+}
+
+// name is what the middleware accepts for a device that it makes.
+func (w *truenasWriter) name(d device, n int) string {
+	pattern := ownNames[w.scale][d.kind]
+	switch {
+	case pattern == nil:
+		return ""
+	case pattern.MatchString(d.name):
+		return d.name
+	case d.kind == kindVLAN:
+		return fmt.Sprintf("vlan%d", d.tag)
+	}
+	prefix := strings.TrimSuffix(strings.TrimPrefix(pattern.String(), "^"), "[0-9]+$")
+	for taken := true; taken; n++ {
+		name := prefix + strconv.Itoa(n)
+		if taken = slices.ContainsFunc(w.in.Host.Network.Devices(), func(o fabric.Device) bool { return o.ID == name }); !taken {
+			return name
+		}
+	}
+	return ""
+}
+
+func (w *truenasWriter) run() {
+	in := w.in
+	if w.scale {
+		// SCALE's devices have the names that Linux gives them.
+		in.Host.Names = map[string]string{}
+		for _, d := range in.devices() {
+			if d.kind == kindEthernet && d.name != "" {
+				in.Host.Names[d.ID], in.Host.Names[d.name] = d.name, d.name
+			}
+		}
+	}
+	w.menu = []string{"Web interface: Network > Interfaces, then Test Changes and Save Changes."}
+	if w.scale {
+		w.menu = append(w.menu, "Console menu: 1) Configure network interfaces; routes and name servers are", "2) Configure network settings and 3) Configure static routes.", "")
+	} else {
+		w.menu = append(w.menu, "Console menu: 1) Configure Network Interfaces, 2) Configure Link Aggregation,", "3) Configure VLAN Interface, 4) Configure Default Route, 5) Configure Static", "Routes, 6) Configure DNS.", "")
+	}
+	w.all, w.names = in.named(w.ledger, w.name)
+	for _, d := range w.all {
+		w.device(d)
+	}
+	if len(w.calls) == 0 {
+		return
+	}
+	for _, d := range w.all {
+		for i, r := range d.Routes {
+			w.route(d, fmt.Sprintf("routes[%d]", i), r)
+		}
+		w.nameservers(d)
+	}
+	if len(w.general) > 0 {
+		w.call("network.configuration.update", w.general)
+	}
+	w.tunables()
+}
+
+func (w *truenasWriter) call(method string, args ...any) {
+	line := "midclt call " + method
+	for _, a := range args {
+		if s, plain := a.(string); plain {
+			line += " " + shellWord(s)
+			continue
+		}
+		text, err := json.Marshal(a)
+		if err != nil {
+			continue // maps of strings and numbers always encode
+		}
+		line += " " + shellWord(string(text))
+	}
+	w.calls = append(w.calls, line)
+}
+
+func (w *truenasWriter) device(d device) {
+	name := w.names[d.ID]
+	args := map[string]any{}
+	fields := []string{}
+	show := func(key string, value any) { fields = append(fields, fmt.Sprintf("%s: %v", key, value)) }
+	w.ledger.say(d.ID, string(d.kind), "match", "set-name")
+	create := true
+	switch d.kind {
+	case kindEthernet:
+		create = false
+	case kindBond:
+		if !w.aggregation(d, args, show) {
+			return
+		}
+	case kindVLAN:
+		args["type"], args["vlan_parent_interface"], args["vlan_tag"] = "VLAN", w.names[d.parent], d.tag
+		show("Parent Interface", w.names[d.parent])
+		show("VLAN Tag", d.tag)
+		w.ledger.say(d.ID, "id", "link")
+	case kindBridge:
+		args["type"], args["bridge_members"] = "BRIDGE", w.names.of(d.ports)
+		show("Bridge Members", strings.Join(w.names.of(d.ports), " "))
+		w.ledger.say(d.ID, "interfaces")
+	default:
+		w.ledger.leaveOut(d.ID, string(d.kind), "only physical devices, aggregations, VLANs and bridges are written")
+		return
+	}
+	w.common(d, args, show)
+	if d.master != "" && d.kind == kindEthernet {
+		return // a port is configured by its aggregation
+	}
+	if !create {
+		if len(args) > 0 {
+			w.call("interface.update", name, args)
+		}
+	} else {
+		args["name"] = name
+		w.call("interface.create", args)
+	}
+	if len(fields) > 0 {
+		w.menu = append(w.menu, name+map[bool]string{true: " (add)", false: " (edit)"}[create])
+		for _, f := range fields {
+			w.menu = append(w.menu, "  "+f)
+		}
+	}
+}
+
+// lagProtocols are the middleware's words for modes; CORE alone has round
+// robin.
+var lagProtocols = map[string]string{"802.3ad": "LACP", "active-backup": "FAILOVER", "balance-xor": "LOADBALANCE", "balance-rr": "ROUNDROBIN"}
+
+func (w *truenasWriter) aggregation(d device, args map[string]any, show func(string, any)) bool {
+	protocol, ok := lagProtocols[d.mode()]
+	if !ok || w.scale && protocol == "ROUNDROBIN" {
+		w.ledger.leaveOut(d.ID, d.options[0].key, "it has no aggregation like mode "+d.mode()+"; left out")
+		return false
+	}
+	w.ledger.say(d.ID, d.options[0].key, "interfaces")
+	ports := w.names.of(w.in.portsInOrder(d, w.ledger))
+	args["type"], args["lag_protocol"], args["lag_ports"] = "LINK_AGGREGATION", protocol, ports
+	show("Link Aggregation Protocol", protocol)
+	show("Link Aggregation Interfaces", strings.Join(ports, " "))
+	if !w.scale {
+		return true
+	}
+	if protocol == "LACP" || protocol == "LOADBALANCE" {
+		hash := "layer2" // the bonding driver's default; the middleware's is layer2+3
+		o, said := d.option("xmit_hash_policy")
+		if said {
+			hash = o.value
+		}
+		if slices.Contains([]string{"layer2", "layer2+3", "layer3+4"}, hash) {
+			args["xmit_hash_policy"] = strings.ToUpper(hash)
+			show("Transmit Hash Policy", strings.ToUpper(hash))
+			w.ledger.say(d.ID, o.key)
+		}
+	}
+	if o, said := d.option("lacp_rate"); said && protocol == "LACP" {
+		args["lacpdu_rate"] = strings.ToUpper(o.value)
+		show("LACPDU Rate", strings.ToUpper(o.value))
+		w.ledger.say(d.ID, o.key)
+	}
+	return true
+}
+
+// common is what devices of every kind have: MTU, addresses, DHCP.
+func (w *truenasWriter) common(d device, args map[string]any, show func(string, any)) {
+	if mtu := mtuOf(d, w.all); mtu != 0 {
+		if mtu < 68 || mtu > 9216 {
+			w.ledger.cannot(d.ID, "mtu", "the middleware takes 68 to 9216 bytes")
+		} else {
+			args["mtu"] = mtu
+			show("MTU", mtu)
+			w.ledger.say(d.ID, "mtu")
+		}
+	}
+	var aliases []map[string]any
+	for _, a := range d.Addresses {
+		typ := "INET6"
+		if a.Addr().Is4() {
+			typ = "INET"
+		}
+		aliases = append(aliases, map[string]any{"type": typ, "address": a.Addr().String(), "netmask": a.Bits()})
+		show("IP Address", a)
+		w.ledger.say(d.ID, "addresses")
+	}
+	if aliases != nil {
+		args["aliases"] = aliases
+	}
+	for _, p := range d.Unread {
+		switch p.Key {
+		case "dhcp4":
+			args["ipv4_dhcp"] = isTrue(p.Value)
+			show("DHCP", isTrue(p.Value))
+		case "accept-ra":
+			args["ipv6_auto"] = isTrue(p.Value)
+			show("Autoconfigure IPv6", isTrue(p.Value))
+		default:
+			continue
+		}
+		w.ledger.say(d.ID, p.Key)
+	}
+}
+
+func (w *truenasWriter) route(d device, key string, r fabric.Route) {
+	via := d.via(r)
+	switch {
+	case table(r.Table) != mainTable:
+		w.ledger.cannot(d.ID, key, fmt.Sprintf("table %d: TrueNAS has the main table only", r.Table))
+		return
+	case !via.IsValid() || r.Type != "" && r.Type != "unicast":
+		w.ledger.cannot(d.ID, key, "static routes there have a gateway, and are unicast")
+		return
+	}
+	w.ledger.say(d.ID, key, key+".table")
+	if r.To.Bits() == 0 {
+		name := map[bool]string{true: "ipv4gateway", false: "ipv6gateway"}[via.Is4()]
+		if w.general[name] != nil {
+			w.ledger.cannot(d.ID, key, "there is one default gateway of a family, and another stands there")
+			return
+		}
+		w.general[name] = via.String()
+		w.menu = append(w.menu, "Default route: "+via.String())
+		return
+	}
+	w.call("staticroute.create", map[string]any{"destination": r.To.String(), "gateway": via.String(), "description": "linerate"})
+	w.menu = append(w.menu, fmt.Sprintf("Static route: %s by %s", r.To, via))
+}
+
+func (w *truenasWriter) nameservers(d device) {
+	for _, p := range d.Unread {
+		if p.Key != "nameservers" || p.Value == nil {
+			continue
+		}
+		for _, text := range words(p.Value.Get("addresses")) {
+			a, err := netip.ParseAddr(text)
+			if err != nil {
+				continue
+			}
+			for n := 1; n <= 4; n++ {
+				key := fmt.Sprintf("nameserver%d", n)
+				if n == 4 {
+					w.ledger.cannot(d.ID, "nameservers.addresses", "there are three name servers, "+a.String()+" is one more")
+				} else if w.general[key] == nil {
+					w.general[key] = a.String()
+					w.ledger.say(d.ID, "nameservers.addresses")
+					break
+				}
+			}
+		}
+		if search := words(p.Value.Get("search")); len(search) > 0 {
+			w.general["domains"] = search
+			w.ledger.say(d.ID, "nameservers.search")
+		}
+	}
+}
+
+// tunables are sysctls, which the middleware keeps with what they were before.
+func (w *truenasWriter) tunables() {
+	all := map[string]string{}
+	if w.scale {
+		for key, value := range w.in.sysctls() {
+			all[key] = value
+			w.ledger.say("", "sysctl."+key)
+		}
+	} else {
+		all = w.in.others(w.ledger, freebsdSysctls)
+	}
+	for _, key := range sortedKeys(all) {
+		comment := "linerate"
+		if why := w.in.SysctlReasons[key]; why != "" {
+			comment += ": " + why
+		}
+		w.call("tunable.create", map[string]any{"type": "SYSCTL", "var": key, "value": all[key], "enabled": true, "comment": comment})
+	}
+}
+
+// checkinSeconds is how long the middleware waits for a word from the new
+// address before it takes the changes back: a slow LACP partner needs 90.
+const checkinSeconds = 120
+
+func (w *truenasWriter) script() string {
+	var interfaces, rest []string
+	for _, c := range w.calls {
+		if strings.HasPrefix(c, "midclt call interface.") {
+			interfaces = append(interfaces, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	release := map[bool]string{true: "SCALE", false: "CORE"}[w.scale]
+	lines := []string{
+		"#!/bin/sh", "# The network of " + oneLine(w.in.Host.Name) + " for TrueNAS " + release + ". Run it as root on the system's own console or shell.",
+		"set -eu", "",
+	}
+	lines = append(lines, interfaces...)
+	lines = append(lines, "", "# The changes hold for good only when somebody confirms them from the new", "# address in time: midclt call interface.checkin (or Save Changes on the web",
+		"# page). Without it they are taken back.",
+		fmt.Sprintf(`midclt call interface.commit '{"rollback": true, "checkin_timeout": %d}'`, checkinSeconds))
+	if len(rest) > 0 {
+		lines = append(lines, "", "# Outside what is taken back by itself.")
+		lines = append(lines, rest...)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// oneLine is text as part of a comment of one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
