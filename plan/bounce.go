@@ -63,7 +63,11 @@ func (b *builder) changeOptions(have, want netstate.Link) {
 		b.ownMAC(have, d)
 	}
 	if down != "" {
-		b.do(Step{Kind: LinkState, Link: have.Name, New: Up, Disruption: d, Ready: []string{have.Name}})
+		up := Step{Kind: LinkState, Link: have.Name, New: Up, Disruption: d}
+		if l, _ := b.now.Link(have.Name); len(l.Bond.Ports) > 0 {
+			up.Ready = []string{have.Name} // without ports it has no carrier
+		}
+		b.do(up)
 		for _, r := range slices.Backward(routes) {
 			b.do(Step{Kind: Route, Link: r.Link, Route: &r, New: Present, Disruption: d})
 		}

@@ -124,7 +124,7 @@ func TestLeaseGoesWithItsPort(t *testing.T) {
 	if !slices.Equal(l.Addresses, b.Addresses) || len(after.Routes) != 1 || after.Routes[0].Link != "b" || after.Routes[0].Protocol != "dhcp" {
 		t.Errorf("%v %v\n%s", l.Addresses, after.Routes, p.Text())
 	}
-	if !strings.Contains(p.Text(), "may change with the hardware address") {
+	if !strings.Contains(p.Text(), "the leased 10.0.0.1/24 moves to b; it may change") {
 		t.Errorf("no warning:\n%s", p.Text())
 	}
 	rest, err := plan.Between(after, desired)
@@ -166,4 +166,24 @@ func TestQdiscWords(t *testing.T) {
 			t.Errorf("%q is %+v", bad, q)
 		}
 	}
+}
+
+// FuzzQdisc: what is read is spelled, and read again the same.
+func FuzzQdisc(f *testing.F) {
+	for _, s := range []string{"fq maxrate 10gbit", "tbf rate 1mbit burst 10kb limit 1mb", "default", "pfifo limit 7p"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		q, err := plan.ParseQdisc(s)
+		if err != nil {
+			return
+		}
+		w, err := plan.QdiscWords(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := plan.ParseQdisc(w); err != nil || again != q {
+			t.Errorf("%q is %q, and that %+v, %v; want %+v", s, w, again, err, q)
+		}
+	})
 }

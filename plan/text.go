@@ -24,14 +24,17 @@ func (p Plan) Text() string {
 		worst := p.Worst()
 		hang(&b, "", "  ", fmt.Sprintf("%s: %s, at worst %s: %s", host, steps(len(p.Steps)), worst, worst.Meaning()), "")
 	}
+	said := map[string]int{} // the step that a reason was first given with
 	for i, s := range p.Steps {
 		hang(&b, fmt.Sprintf("%3d. %-9s  ", i+1, s.Disruption), strings.Repeat(" ", 18), s.Change(), "")
 		indent := strings.Repeat(" ", 16)
-		switch {
-		case s.By != "" && s.Why != "":
-			hang(&b, indent+"why: ", indent+"     ", s.Why+" ("+s.By+")", "")
-		case s.By+s.Why != "":
-			hang(&b, indent+"why: ", indent+"     ", s.Why+s.By, "")
+		if why := reason(s); why != "" {
+			if first := said[why]; first > 0 && len(why) > shortReason {
+				why = fmt.Sprintf("as step %d", first)
+			} else {
+				said[why] = i + 1
+			}
+			hang(&b, indent+"why: ", indent+"     ", why, "")
 		}
 		if len(s.Ready) > 0 {
 			hang(&b, indent+"then waits for: ", indent+"     ", strings.Join(s.Ready, " "), "")
@@ -55,6 +58,17 @@ func (p Plan) Text() string {
 		hang(&b, "left: ", "  ", l, "")
 	}
 	return b.String()
+}
+
+// shortReason is how long a reason may be to be given again and again.
+const shortReason = 60
+
+// reason is why a step is there and who wants it; "" nobody said.
+func reason(s Step) string {
+	if s.By != "" && s.Why != "" {
+		return s.Why + " (" + s.By + ")"
+	}
+	return s.Why + s.By
 }
 
 func steps(n int) string {

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-
 // TestGolden holds the formats whose parser is not to be had here against
 // files that were checked by hand against the documented syntax.
 func TestGolden(t *testing.T) {

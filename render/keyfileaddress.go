@@ -18,15 +18,25 @@ type family struct {
 	count       map[string]int // how many lines of a list are written
 }
 
-// addresses writes [ipv4] and [ipv6]. A port has neither. The lists of
-// addresses, routes and rules are the fabric's whole; lines that go are named.
+// addresses writes [ipv4] and [ipv6]. A port has neither. Lists of addresses, routes and rules that the fabric gives are all there is to be, and
+// lines that go are named; a list that it does not give stays.
 func (c *connection) addresses() {
 	if c.master != "" {
 		c.file.remove(func(group, _ string) bool { return group == "ipv4" || group == "ipv6" })
 		return
 	}
 	listed := func(group, key string) bool {
-		return (group == "ipv4" || group == "ipv6") && listKey.MatchString(key)
+		m := listKey.FindStringSubmatch(key)
+		if group != "ipv4" && group != "ipv6" || m == nil {
+			return false
+		}
+		switch m[1] {
+		case "address", "addresses":
+			return len(c.Addresses) > 0
+		case "routing-rule":
+			return len(c.Rules) > 0
+		}
+		return len(c.Routes) > 0 || len(c.in.Host.Multipath) > 0
 	}
 	var before []keyLine
 	for _, l := range c.file.lines {
@@ -101,6 +111,8 @@ func (c *connection) method(f family) {
 		method = automatic
 	case own:
 		method = "manual"
+	case !said && len(c.Addresses) == 0 && c.file.value(f.group, "method") != "":
+		return
 	case local:
 		method = "link-local"
 	case said || c.file.value(f.group, "method") == "":

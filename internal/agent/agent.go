@@ -179,7 +179,7 @@ func machineID() string {
 func (a *Agent) observe(ctx context.Context, req agentapi.ObserveRequest) (agentapi.ObserveReply, error) {
 	var reply agentapi.ObserveReply
 	err := a.cfg.Namespace.DoWithSysfs(func() (err error) {
-		reply.InNamespace = netns.Inside()
+		reply.InNamespace = a.cfg.Namespace.Name != "" || netns.Inside()
 		reply.Host, err = observe.Observe(ctx, observe.Config{Logger: a.cfg.Logger, Sysctls: req.Sysctls})
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -46,7 +47,7 @@ func (c *Change) carries(name string) bool { return len(c.touched(name)) > 0 }
 func seenOnEach(ctx context.Context, network measure.Network, pair fabric.Path) Proved {
 	p := Proved{Proof: ProofTraffic, What: pair.From + " to " + pair.To, Verdict: Impossible}
 	streams := streamsFor(network, pair)
-	expected, err := predict.Predict(network.Fabric, predict.Traffic{From: pair.From, To: pair.To, Direction: flow.Both, Streams: streams, Protocol: "tcp", Ports: predict.PortsChosen})
+	expected, err := predict.Predict(supposed(network.Fabric), predict.Traffic{From: pair.From, To: pair.To, Direction: flow.Both, Streams: streams, Protocol: "tcp", Ports: predict.PortsChosen})
 	if err != nil && len(expected.Links) == 0 {
 		p.Detail = err.Error()
 		return p
@@ -66,6 +67,22 @@ func seenOnEach(ctx context.Context, network measure.Network, pair fabric.Path) 
 	}
 	p.Verdict, p.Detail = Held, fmt.Sprintf("bytes seen on %s", strings.Join(loud, ", "))
 	return p
+}
+
+// supposed is the hosts with a speed for every link that has none: which link
+// a flow takes does not depend on it.
+func supposed(f predict.Fabric) predict.Fabric {
+	out := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths}
+	for name, h := range f.Hosts {
+		h = h.Clone()
+		for i := range h.Links {
+			if h.Links[i].Speed == 0 {
+				h.Links[i].Speed = unit.Gbps
+			}
+		}
+		out.Hosts[name] = h
+	}
+	return out
 }
 
 // streamsFor is enough streams for every link of either end.

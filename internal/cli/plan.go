@@ -147,9 +147,6 @@ func (a *App) printPlans(c *change.Change) {
 			fmt.Fprintln(a.Stdout)
 		}
 		fmt.Fprint(a.Stdout, h.Plan.Text())
-		for _, f := range h.Plan.Files {
-			fmt.Fprint(a.Stdout, wrapped("on confirmation: ", fileLine(f), a.width()))
-		}
 		if len(h.Plan.Steps) > 0 && len(h.Plan.Files) == 0 && h.PersistWhy != "" {
 			fmt.Fprint(a.Stdout, wrapped("not kept over a reboot: ", h.PersistWhy, a.width()))
 		}
@@ -159,18 +156,5 @@ func (a *App) printPlans(c *change.Change) {
 		for _, w := range h.Warnings {
 			fmt.Fprint(a.Stdout, wrapped("note: ", w, a.width()))
 		}
-		for _, l := range h.Plan.Left {
-			fmt.Fprint(a.Stdout, wrapped("left as it is: ", l, a.width()))
-		}
 	}
-}
-
-func fileLine(f plan.File) string {
-	switch {
-	case f.New == nil:
-		return "remove " + f.Path
-	case f.Old == nil:
-		return "write " + f.Path
-	}
-	return "change " + f.Path
 }

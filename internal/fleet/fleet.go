@@ -41,8 +41,8 @@ type Config struct {
 	Unguarded bool
 	// Fresh makes a connection of its own, not one shared with an earlier one
 	// (OpenSSH's ControlMaster): it shows that the host can be reached now.
-	Fresh     bool
-	Logger    *slog.Logger // nil is silence
+	Fresh  bool
+	Logger *slog.Logger // nil is silence
 }
 
 // Host is one reached host. It is safe for many goroutines.

@@ -110,12 +110,16 @@ func sysctlKeys(links []netstate.Link) []string {
 	return append(keys, profile.Keys(links)...)
 }
 
-// configured are the links with an address, which is where the settings of
-// one link matter.
+// manyLinks is from how many links on only those with an address are looked at:
+// a host of containers has thousands of others.
+const manyLinks = 256
+
+// configured are the links whose own settings are read: with few links all of
+// them, for a link keeps its settings when its addresses go.
 func configured(links []netstate.Link) []string {
 	var names []string
 	for _, l := range links {
-		if len(l.Addresses) > 0 && l.Kind != "loopback" {
+		if (len(l.Addresses) > 0 || len(links) < manyLinks) && l.Kind != "loopback" {
 			names = append(names, l.Name)
 		}
 	}

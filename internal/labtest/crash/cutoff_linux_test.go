@@ -37,7 +37,7 @@ func (c *cutter) agent() {
 	files := c.p.Files
 	c.p.Files = nil // a plan's files belong to the machine
 	defer func() { c.p.Files = files }()
-	for i, k := range c.some(2, len(c.p.Steps)) {
+	for _, k := range c.some(1, len(c.p.Steps)) {
 		var cmd *exec.Cmd
 		must(c.t, c.host.Do(func() error {
 			cmd = exec.Command(self(c.t), "agent", "--stdio", "--journal", c.dir)
@@ -51,7 +51,7 @@ func (c *cutter) agent() {
 		must(c.t, err)
 		must(c.t, json.NewEncoder(in).Encode(agentapi.Request{ID: 1, Method: agentapi.MethodApply, Params: params}))
 		waitTrue(c.t, "the agent's steps", func() bool { return c.stepsDone() >= k || c.last() == apply.Applied })
-		if i == 0 {
+		if c.r.IntN(2) == 0 {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // all of its session
 		} else {
 			_ = in.Close()

@@ -1,12 +1,14 @@
 package crash
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,35 +33,40 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The parts of the proof: parts of cuts, one plan each, then one of power cuts
+// The parts of the proof: parts of cuts, two plans each, then one of power cuts
 // and one of sessions that are killed on a machine with systemd.
 const (
-	cutParts   = 30
-	powerPart  = cutParts + 1
-	unitsPart  = cutParts + 2
-	lastOfDays = 3
+	cutParts  = 15
+	powerPart = cutParts + 1
+	unitsPart = cutParts + 2
 )
 
+// envPlan is the number of the plan that a lab kernel's part is about.
+const envPlan = "LINERATE_CRASH_PLAN"
+
 // TestCrash does one part of the proof: that of PROVE_RUN. In the suite, which
-// has no time for more, it is a sample: of every day's the next kind.
+// has no time for more, it is a sample, of every day's the next kind.
 func TestCrash(t *testing.T) {
-	if scenario := os.Getenv(envScenario); scenario != "" {
+	seed, part, day := number("PROVE_SEED", 1), number("PROVE_RUN", 0), int(time.Now().Unix()/86400)
+	switch scenario := os.Getenv(envScenario); {
+	case scenario != "":
 		inside(t, scenario)
-		return
-	}
-	part := number("PROVE_RUN", 0)
-	day := int(time.Now().Unix()/86400) % lastOfDays
-	switch {
+	case os.Getenv(envPlan) != "":
+		cuts(t, seed, number(envPlan, 0), part == 0)
 	case part == powerPart:
 		powerCuts(t, powerCases)
-	case part == unitsPart || part == 0 && day == 2 && !inGuest():
+	case part == unitsPart || part == 0 && day%3 == 2:
 		unitCuts(t)
-	case part == 0 && day == 1 && !inGuest():
+	case part == 0 && day%3 == 1:
 		powerCuts(t, powerCases[3:4])
+	case part == 0:
+		inLab(t, day%plans)
 	default:
-		inLab(t, func() { cuts(t, number("PROVE_SEED", 1), part) })
+		inLab(t, 2*part-1, 2*part)
 	}
 }
+
+const plans = 2 * cutParts
 
 func number(env string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(env)); err == nil {
@@ -68,34 +75,39 @@ func number(env string, otherwise int) int {
 	return otherwise
 }
 
-func inGuest() bool { return os.Getenv(guest.EnvGuest) != "" }
-
-// inLab runs the calling test in a lab kernel, and there it runs f.
-func inLab(t *testing.T, f func()) {
+// inLab runs the calling test in lab kernels, one a plan, all at the same time.
+func inLab(t *testing.T, plans ...int) {
 	t.Helper()
-	if inGuest() {
-		f()
-		return
+	choice, err := lab.Choose(lab.UML)
+	if err != nil {
+		t.Fatal(err) // a test that was not run has not passed
 	}
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := guest.Command{Args: []string{"-test.run=^" + t.Name() + "$", "-test.v", "-test.timeout=30m"}, Dir: dir, Stdout: os.Stdout, Stderr: os.Stderr}
-	for _, kv := range os.Environ() {
-		if strings.HasPrefix(kv, "PROVE_") {
-			cmd.Env = append(cmd.Env, kv)
+	said := make([]bytes.Buffer, len(plans))
+	exits := make([]guest.Exit, len(plans))
+	errs := make([]error, len(plans))
+	var running sync.WaitGroup
+	for i, n := range plans {
+		cmd := guest.Command{Args: []string{"-test.run=^TestCrash$", "-test.v", "-test.timeout=30m"}, Dir: dir, Stdout: &said[i], Stderr: &said[i],
+			Env: []string{envPlan + "=" + strconv.Itoa(n)}}
+		for _, kv := range os.Environ() {
+			if strings.HasPrefix(kv, "PROVE_") {
+				cmd.Env = append(cmd.Env, kv)
+			}
+		}
+		running.Go(func() { exits[i], _, errs[i] = lab.Enter(context.Background(), choice, cmd) })
+	}
+	running.Wait()
+	for i, n := range plans {
+		fmt.Print(said[i].String())
+		if errs[i] != nil || exits[i].Status != 0 {
+			t.Errorf("plan %d in the lab kernel: status %d, %v", n, exits[i].Status, errs[i])
 		}
 	}
-	choice, err := lab.Choose(lab.UML)
-	if err != nil {
-		t.Fatal(err) // a test that was not run has not passed
-	}
-	exit, _, err := lab.Enter(context.Background(), choice, cmd)
-	if err != nil || exit.Status != 0 {
-		t.Fatalf("in the lab kernel: status %d, %v", exit.Status, err)
-	}
-	fmt.Fprintf(os.Stderr, "lab kernel %s (back end %s: %s)\n", exit.Kernel, choice.BackEnd, choice.Why)
+	fmt.Fprintf(os.Stderr, "lab kernel %s (back end %s: %s)\n", exits[0].Kernel, choice.BackEnd, choice.Why)
 }
 
 // self is the test binary.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/kernel/act"
@@ -42,6 +43,7 @@ type stand struct {
 	groups  map[string]group // on the switch, by the near bond's name
 	applier *apply.Applier
 	dirty   bool
+	last    time.Time
 }
 
 // group is what the switch has for one bond.
@@ -73,7 +75,7 @@ func (s *stand) prepare() {
 	s.t.Helper()
 	floor.Must(s.t, s.near.NS.Do(func() error {
 		err := os.WriteFile("/proc/sys/net/ipv6/conf/all/keep_addr_on_down", []byte("1"), 0)
-		files, _ := filepath.Glob("/proc/sys/net/ipv6/conf/*/dad_transmits")
+		files, _ := filepath.Glob("/proc/sys/net/ipv6/conf/*/accept_dad")
 		for _, f := range files {
 			err = errors.Join(err, os.WriteFile(f, []byte("0"), 0))
 		}
@@ -100,7 +102,11 @@ func (k following) Do(ctx context.Context, s plan.Step) error {
 	if s.Kind == plan.PortMaster || s.Kind == plan.LinkPresence || s.Kind == plan.BondOption && s.Key == "mode" {
 		k.stand.dirty = true
 	}
+	if d := time.Since(k.stand.last); os.Getenv("PROVE_DEBUG") != "" && d > 150*time.Millisecond {
+		fmt.Println("DEBUG SLOW", d, "before", s.Change())
+	}
 	err := act.Kernel{}.Do(ctx, s)
+	k.stand.last = time.Now()
 	if err != nil && os.Getenv("PROVE_DEBUG") != "" {
 		h, _ := observe.Observe(ctx, observe.Config{})
 		for _, r := range h.Routes {
