@@ -14,9 +14,12 @@
 #              care (latency, links that fail, a network in use: all of the sample's cases),
 #              accuracy (goodput against shapers and counters),
 #              fleet (a million flows shared over 10,000 hosts, and how the time grows),
+#              changes (hosts changed as users change them, judged by what they are after),
 #              predict (networks drawn at random, predicted and then measured, half an hour),
-#              crash (what changes a host killed at every step, the power cut: half an hour),
-#              interop (every option of every iperf3 against `linerate listen`)
+#              crash (what changes a host killed at every step, the power cut: a quarter of an hour),
+#              interop (every option of every iperf3 against `linerate listen`),
+#              states (150 drawn states of a host, there and back; the table of bond options
+#              on three kernels)
 
 # Debian packages beyond Go, make and git: a kernel for the lab, and a C
 # compiler for the race detector (the program itself is built without one).
@@ -54,7 +57,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-fleet prove-crash clean
+.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-fleet prove-crash prove-states prove-changes clean
 .DEFAULT_GOAL := build
 
 build:
@@ -241,14 +244,25 @@ prove-predict: deps
 	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a $(LOG).proof; \
 	mv $(LOG).proof docs/proofs/predict.txt; [ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }
 
-# Seventeen parts of a minute or two: thirty plans with their cuts, two at a time,
-# power cuts, and sessions killed under systemd. The verdict is over all of them.
+# Seven parts of two minutes: thirty plans with their cuts, three at a time, power
+# cuts, and sessions killed under systemd. The verdict is over all of them.
 prove-crash: deps
-	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove crash 17 ./internal/labtest/crash TestCrash
+	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove crash 7 ./internal/labtest/crash TestCrash
 	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/crash >$(LOG) 2>&1; status=$$?; \
 	grep -v '^verdict' docs/proofs/crash.txt >$(LOG).proof; \
 	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a $(LOG).proof; \
 	mv $(LOG).proof docs/proofs/crash.txt; [ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }
+
+# Fifteen runs of ten states each in User-Mode Linux, then the option table on each
+# kernel; PROVE_SEED draws other states.
+prove-states: deps deps-qemu
+	@PROVE_SEED=$${PROVE_SEED:-1} PROVE_STATES=10 docs/proofs/prove states 15 ./internal/labtest/states TestStates 1 uml
+	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove options 1 ./internal/labtest/states TestBondOptions 1 $(ERAS)
+
+# Everything that plan, apply, confirm and rollback are tried with, six parts of a
+# minute or two; PROVE_SEED draws the moments of an interrupt.
+prove-changes: deps
+	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove changes 6 ./internal/labtest/changing TestChanges 1 uml
 
 clean:
 	@rm -f linerate $(LOG)

@@ -1,6 +1,7 @@
 package desired
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 
@@ -40,6 +41,10 @@ func (b *builder) addresses() {
 // address puts one address on a link, and takes it from where it was.
 func (b *builder) address(name string, a netip.Prefix, path []any) {
 	by := b.at.Line(path...)
+	if why := b.unusable(name, a); why != "" {
+		b.wrong(path, "", "%s of %s: %s", a, name, why)
+		return
+	}
 	if l, _ := b.want.Link(name); b.portOfDeclared(name) {
 		b.wrong(path, "write it under bonds."+l.Master, "%s is a port of %s, and a port's addresses are not used", name, l.Master)
 		return
@@ -66,6 +71,32 @@ func (b *builder) address(name string, a netip.Prefix, path []any) {
 		}
 	})
 	b.because(plan.Step{Kind: plan.Address, Link: name, Address: a}, by, "")
+}
+
+// unusable says why an address is none for a host's link; "" it is one, or it
+// is there already.
+func (b *builder) unusable(name string, a netip.Prefix) string {
+	l, _ := b.want.Link(name)
+	ip, subnet := a.Addr(), a.Masked()
+	switch {
+	case slices.Contains(l.Addresses, a):
+		return ""
+	case ip.IsMulticast() || ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return "it is the address of no single host"
+	case ip.IsUnspecified():
+		return "it is no address"
+	case a.Bits() == 0:
+		return "its network would be all there is"
+	case ip.IsLoopback() && l.Kind != "loopback" && l.Kind != "dummy":
+		return "it is a loopback address"
+	case ip.Is6() && l.MTU > 0 && l.MTU < leastIPv6MTU:
+		return fmt.Sprintf("%s has an MTU of %d, and IPv6 needs %d (RFC 8200)", name, l.MTU, leastIPv6MTU)
+	case ip.Is4() && a.Bits() < 31 && ip == subnet.Addr():
+		return "it is its network's own (RFC 1122, 3.2.1.3)"
+	case ip.Is4() && a.Bits() < 31 && !subnet.Contains(ip.Next()):
+		return "it is its network's broadcast address (RFC 1122, 3.2.1.3)"
+	}
+	return ""
 }
 
 func (b *builder) drop(name string, a netip.Prefix, by, why string) {
@@ -155,7 +186,10 @@ func (b *builder) inheritRoutes(d fabric.Bond, port string, path []any) {
 			kept = append(kept, r)
 		case r.Protocol == "kernel":
 			// It goes with its address, and comes with it.
-		case static(r.Protocol) && !b.declaresRoute(r):
+		case b.declaresRoute(r):
+		case !static(r.Protocol):
+			b.leave("the route %s of %s goes with %s: who made it may make it again", routeWords(r), r.Protocol, port)
+		default:
 			b.wrong(path, "write it under bonds."+d.ID+".routes", "the route %s would be lost when %s becomes a port of %s", routeWords(r), port, d.ID)
 		}
 	}

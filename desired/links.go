@@ -15,6 +15,8 @@ const (
 	// defaultMiimon is what the driver sets for modes that need monitoring
 	// (BOND_DEFAULT_MIIMON, drivers/net/bonding/bonding_priv.h).
 	defaultMiimon = 100 * time.Millisecond
+	// leastIPv6MTU is RFC 8200, section 5.
+	leastIPv6MTU = 1280
 	// longestName is a link name's most (IFNAMSIZ less the end).
 	longestName = 15
 )
@@ -54,10 +56,19 @@ func (b *builder) made(l netstate.Link, path []any) bool {
 	case there && have.Kind != l.Kind:
 		b.wrong(path, "choose another name, or remove what is there", "%s is there already and is %s", l.Name, kindWords(have))
 		return false
+	case there && (l.Bond != nil && have.Bond == nil || l.VLAN != nil && have.VLAN == nil):
+		b.wrong(path, "look at what inspect says of it", "%s is there already, and its settings could not be read", l.Name)
+		return false
 	case there:
 		return true
 	case len(l.Name) > longestName:
 		b.wrong(path, "", "%s: a link's name has at most %d bytes", l.Name, longestName)
+		return false
+	case l.Name == "all", l.Name == "default", l.Name == plan.NoMaster:
+		b.wrong(path, "choose another name", "%s: no link can be told by that name (net.ipv4.conf.all, ip link set master none)", l.Name)
+		return false
+	case l.VLAN != nil && (l.VLAN.ID < 1 || l.VLAN.ID > 4094):
+		b.wrong(append(slices.Clone(path), "id"), "", "VLAN ID %d of %s is outside 1 to 4094 (IEEE 802.1Q)", l.VLAN.ID, l.Name)
 		return false
 	}
 	l.Up = true
@@ -229,12 +240,8 @@ func (b *builder) vlans() {
 			continue
 		}
 		have, _ := b.want.Link(d.ID)
-		if have.VLAN == nil || have.VLAN.ID != d.Tag || have.VLAN.Parent != parent {
-			is := "unknown"
-			if have.VLAN != nil {
-				is = have.VLAN.Parent
-				b.wrong(path, "remove it first (absent), or give the new one another name", "%s is VLAN %d on %s, and a VLAN's number and parent cannot be changed to %d on %s", d.ID, have.VLAN.ID, is, d.Tag, parent)
-			}
+		if have.VLAN.ID != d.Tag || have.VLAN.Parent != parent {
+			b.wrong(path, "remove it first (absent), or give the new one another name", "%s is VLAN %d on %s, and a VLAN's number and parent cannot be changed to %d on %s", d.ID, have.VLAN.ID, have.VLAN.Parent, d.Tag, parent)
 			continue
 		}
 		if p, _ := b.want.Link(parent); p.Master != "" && b.file.Network.Bonds != nil && b.portOfDeclared(parent) {

@@ -15,6 +15,8 @@ import (
 const (
 	// RT_TABLE_MAIN (include/uapi/linux/rtnetlink.h).
 	tableMain = 254
+	// RT_TABLE_LOCAL.
+	tableLocal = 255
 	// metricIPv6 is what an IPv6 route without a metric gets (IP6_RT_PRIO_USER,
 	// include/net/ip6_route.h).
 	metricIPv6 = 1024
@@ -172,6 +174,10 @@ func (b *builder) has(link string, a netip.Addr) bool {
 // it has; one of the same destination, table and metric that leads elsewhere
 // gives way, unless it is another program's.
 func (b *builder) route(r netstate.Route, path []any) {
+	if r.Table == tableLocal {
+		b.wrong(path, "choose another table", "table %d (local) is the kernel's own", tableLocal)
+		return
+	}
 	for _, other := range b.own {
 		if sameKey(other.route, r) {
 			b.wrong(path, "give one another metric, or write one multipath route", "the file has a route %s already", routeWords(other.route))
@@ -251,14 +257,22 @@ func (b *builder) reachability() {
 			hops = []netstate.NextHop{{Gateway: p.route.Gateway, Link: p.route.Link, OnLink: p.route.OnLink}}
 		}
 		for _, hop := range hops {
-			if hop.Gateway.IsValid() && !hop.OnLink && !p.route.OnLink && !b.neighbour(hop.Gateway, hop.Link) {
+			if hop.Gateway.IsValid() && !hop.OnLink && !p.route.OnLink && !b.toCome(hop.Link, hop.Gateway) && !b.neighbour(hop.Gateway, hop.Link) {
 				b.wrong(p.path, "mend the address, or write on-link: true", "next hop %s is in no network of %s", hop.Gateway, hop.Link)
 			}
 		}
-		if s := p.route.Source; s.IsValid() && !slices.ContainsFunc(b.want.Links, func(l netstate.Link) bool { return b.has(l.Name, s) }) {
+		if s := p.route.Source; s.IsValid() && !b.toCome(p.route.Link, s) && !slices.ContainsFunc(b.want.Links, func(l netstate.Link) bool { return b.has(l.Name, s) }) {
 			b.wrong(p.path, "", "source %s is no address of the host", s)
 		}
 	}
+}
+
+// toCome reports a link whose addresses of the family are a server's to give,
+// and not given yet: what can be reached there nobody knows.
+func (b *builder) toCome(link string, a netip.Addr) bool {
+	d, ok := b.file.Network.Device(b.declared[link])
+	l, _ := b.want.Link(link)
+	return ok && a.Is4() && d.DHCP4() && !slices.ContainsFunc(l.Leases, func(p netip.Prefix) bool { return p.Addr().Is4() })
 }
 
 // neighbour reports that an address can be reached on the link directly.

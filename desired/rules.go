@@ -44,9 +44,13 @@ func sameRule(a, b netstate.Rule) bool {
 func (b *builder) rules() {
 	for _, d := range b.definitions() {
 		for i, r := range d.device.Rules {
-			wanted := fileRule(r)
+			wanted, path := fileRule(r), network(d.name, d.device.ID, "routing-policy", i)
+			if wanted.Priority == priorityMain || wanted.Priority == priorityDefault {
+				b.wrong(path, "choose another", "priority %d is of the kernel's own rule", wanted.Priority)
+				continue
+			}
 			b.wanted = append(b.wanted, wanted)
-			b.rule(wanted, network(d.name, d.device.ID, "routing-policy", i), "")
+			b.rule(wanted, path, "")
 		}
 	}
 }

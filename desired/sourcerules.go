@@ -183,7 +183,8 @@ func (b *builder) quietARP(name string, path []any) {
 		for _, a := range l.Addresses {
 			for _, p := range other.Addresses {
 				if a.Addr().Is4() && p.Addr().Is4() && !a.IsSingleIP() && a.Masked() == p.Masked() {
-					why := fmt.Sprintf("%s and %s are both in %s", name, other.Name, a.Masked())
+					// The same words for both, which a plan then says once.
+					why := fmt.Sprintf("%s and %s are both in %s", min(name, other.Name), max(name, other.Name), a.Masked())
 					b.needLink(name, "arp_ignore", 1, path, why+": each must answer ARP for its own addresses alone")
 					b.needLink(name, "arp_announce", 2, path, why+": each must ask by ARP with its own address")
 					b.needLink(name, "rp_filter", 2, path, why+": 1 would drop what comes in by the other")

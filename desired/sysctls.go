@@ -49,11 +49,36 @@ func (b *builder) sysctls() {
 		b.needSysctl(n, own)
 	}
 	b.profiles(own)
+	b.spread(own)
 	b.followDefaults(own)
 }
 
-// followDefaults sets what links without addresses would take from a new
-// conf.default by themselves (devinet_copy_dflt_conf), so that it is known.
+// spread lets the keys that the kernel sets along with others be as it sets
+// them, where nobody wants them otherwise. Redirects stay refused where they
+// were: a host that stops forwarding would take them again.
+func (b *builder) spread(own map[string]bool) {
+	for _, key := range b.observed.SysctlKeys() {
+		value := b.want.Sysctls[key].Value
+		if value == b.observed.Sysctls[key].Value {
+			continue
+		}
+		for other, becomes := range plan.Spread(b.observed.Sysctls, key, value) {
+			s := b.want.Sysctls[other]
+			switch {
+			case own[other]:
+			case other == "net.ipv4.ip_forward" || other == "net.ipv4.conf.all.forwarding":
+				delete(b.want.Sysctls, other) // the same number by its other name
+			case becomes == value || becomes == "0":
+				s.Value = becomes
+				b.want.Sysctls[other] = s
+			}
+		}
+	}
+}
+
+// followDefaults sees to what links without addresses take from a new
+// conf.default by themselves (devinet_copy_dflt_conf): the file's are set, so
+// that it is known; of others (containers' and the like) nothing is wanted.
 func (b *builder) followDefaults(own map[string]bool) {
 	for _, l := range b.observed.Links {
 		if slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Addr().Is4() }) {
@@ -67,7 +92,11 @@ func (b *builder) followDefaults(own map[string]bool) {
 			}
 			from := fabric.LinkSysctl("ipv4", "default", name)
 			was, now := b.observed.Sysctls[from].Value, b.want.Sysctls[from].Value
-			if was != now && b.want.Sysctls[key].Value == was {
+			switch {
+			case was == now || b.want.Sysctls[key].Value != was:
+			case b.declared[l.Name] == "":
+				delete(b.want.Sysctls, key)
+			default:
 				b.setSysctl(key, now, b.reasons[from].By, "a link without addresses follows "+from)
 			}
 		}
@@ -84,6 +113,7 @@ func (b *builder) setSysctl(key, value, by, why string) {
 func (b *builder) fileSysctl(key, value string) {
 	path := []any{"sysctl", key}
 	have, there := b.observed.Sysctls[key]
+	value = asPrinted(value, have.Value)
 	scope := have.Scope
 	if scope == "" {
 		scope = fabric.SysctlScope(key)
@@ -106,6 +136,25 @@ func (b *builder) fileSysctl(key, value string) {
 		}
 		b.wrong(path, hint, "sysctl %s does not exist on Linux %s%s", key, release, near)
 	}
+}
+
+// asPrinted spells whole numbers as the kernel prints them, where it prints
+// whole numbers now: 010 is 8 and 0x10 is 16 (proc_get_long).
+func asPrinted(value, now string) string {
+	fields := strings.Fields(value)
+	for _, f := range strings.Fields(now) {
+		if _, err := strconv.ParseInt(f, 10, 64); err != nil {
+			return value
+		}
+	}
+	for i, f := range fields {
+		n, err := strconv.ParseInt(f, 0, 64)
+		if err != nil || strings.ContainsAny(f, "_oObB+") && !strings.HasPrefix(strings.TrimPrefix(f, "-"), "0x") {
+			return value
+		}
+		fields[i] = strconv.FormatInt(n, 10)
+	}
+	return strings.Join(fields, " ")
 }
 
 // inherited reports a setting of a link that the plan makes, and gives the
@@ -150,6 +199,23 @@ func (b *builder) needSysctl(n need, own map[string]bool) {
 	}
 }
 
+// begin gives links that are still to be made, and get addresses, the settings
+// that they begin with, so that the profiles see them, and returns these.
+func (b *builder) begin() []string {
+	var begun []string
+	for _, l := range b.want.Links {
+		if _, there := b.observed.Link(l.Name); there || len(l.Addresses) == 0 {
+			continue
+		}
+		for _, key := range profile.Keys([]netstate.Link{l}) {
+			if _, set := b.want.Sysctls[key]; !set && b.inherited(key) {
+				begun = append(begun, key)
+			}
+		}
+	}
+	return begun
+}
+
 // profiles lays the sets of sysctls over what is there.
 func (b *builder) profiles(own map[string]bool) {
 	names := b.file.Profiles
@@ -159,6 +225,14 @@ func (b *builder) profiles(own map[string]bool) {
 	if names == nil {
 		names = fabric.ProfileNames()
 	}
+	begun := b.begin()
+	defer func() {
+		for _, key := range begun {
+			if !own[key] {
+				delete(b.want.Sysctls, key) // it takes the default, whatever that becomes
+			}
+		}
+	}()
 	in := b.profileInput(own)
 	for _, name := range names {
 		set, known := profile.ByName(name)
@@ -193,6 +267,11 @@ func (b *builder) profileInput(own map[string]bool) profile.Input {
 		Host: h, Roles: slices.Clone(b.file.Roles), Own: own, InNamespace: b.request.InNamespace,
 		SocketBuffer: b.request.Fabric.Measure.SocketBuffer,
 	}
+	for _, l := range h.Links {
+		if d, ok := b.file.Network.Device(b.declared[l.Name]); ok && d.DHCP4() {
+			in.Leased = append(in.Leased, l.Name)
+		}
+	}
 	for _, n := range b.request.Fabric.Measure.Streams {
 		in.Streams = max(in.Streams, n)
 	}
@@ -209,7 +288,8 @@ func (b *builder) profileInput(own map[string]bool) profile.Input {
 }
 
 // Sysctls are the keys that Of asks Observed for beyond those that observing
-// reads always: what the file itself sets, and what its source rules rest on.
+// reads always: what the file itself sets, what its source rules rest on, and
+// what the profiles look at of links that the file gives addresses.
 func Sysctls(file fabric.Host) []string {
 	keys := slices.Collect(maps.Keys(file.Sysctl))
 	for _, id := range file.SourceRules {
@@ -221,6 +301,15 @@ func Sysctls(file fabric.Host) []string {
 			for _, name := range []string{"arp_ignore", "arp_announce", "rp_filter"} {
 				keys = append(keys, fabric.LinkSysctl("ipv4", link, name))
 			}
+		}
+	}
+	for _, d := range file.Network.Devices() {
+		names, known := file.Interfaces(d.ID)
+		if !known {
+			names = []string{d.ID}
+		}
+		for _, link := range names {
+			keys = append(keys, profile.Keys([]netstate.Link{{Name: link, Addresses: d.Addresses}})...)
 		}
 	}
 	slices.Sort(keys)

@@ -57,6 +57,18 @@ func TestSilentFile(t *testing.T) {
 	said(t, s.Left, "route to 10.77.0.0/16 via 10.0.0.254 dev eth0 is not in the file and stays")
 }
 
+// TestNextHopOfLease takes a next hop that only the lease to come can tell, as
+// the article's own address is where a cloud gives it by DHCP.
+func TestNextHopOfLease(t *testing.T) {
+	s := must(t, "    network: {ethernets: {eth4: {dhcp4: true, routes: [{to: 172.16.0.104/32, via: 172.16.0.4}]}}}\n", false)
+	for _, r := range s.Host.Routes {
+		if r.Dst.String() == "172.16.0.104/32" && r.Gateway.String() == "172.16.0.4" && r.Link == "eth4" {
+			return
+		}
+	}
+	t.Errorf("no such route is wanted: %v", s.Host.Routes)
+}
+
 // TestExact takes away what the file's devices have too much, and no lease,
 // link-local address or other program's route, and nothing of other devices.
 func TestExact(t *testing.T) {

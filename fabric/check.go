@@ -21,7 +21,9 @@ func check(ps *problems, root *Node, f Fabric) {
 		checkNetwork(ps, at.key("network"), n.find("network"), h)
 		checkHardware(ps, at.key("hardware"), n.find("hardware"), h)
 		checkSettings(ps, at, n, h)
+		checkNames(ps, at, n, h)
 	}
+	checkText(ps, "hosts", hosts)
 	checkAddresses(ps, hosts, f)
 	checkPaths(ps, root.Get("paths"), f.Paths, names)
 }

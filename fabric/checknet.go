@@ -17,6 +17,7 @@ func checkNetwork(ps *problems, at place, n *Node, h Host) {
 		c.sections[d.ID] = section
 		c.ids = append(c.ids, d.ID)
 	})
+	c.names()
 	for _, e := range h.Network.Ethernets {
 		c.ethernet(e)
 	}

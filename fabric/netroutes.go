@@ -67,7 +67,7 @@ var destination = scalar[netip.Prefix]{
 }
 
 // table numbers as the kernel has them; 253 to 255 are default, main, local.
-var tableNumber = integer(0, 1<<32-1)
+var tableNumber = integer(1, 1<<32-1)
 
 var routeKeys = object[Route]{
 	name: "route", doc: "A static route.",

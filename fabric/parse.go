@@ -63,6 +63,7 @@ func ParseNetwork(name string, text []byte) (Network, error) {
 	var h Host
 	readNetwork(&decoder{ps}, "network", t.root, &h)
 	checkNetwork(ps, "network", t.root, h)
+	checkText(ps, "network", t.root)
 	if len(ps.all) > 0 {
 		return Network{}, ps.all.err()
 	}

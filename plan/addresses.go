@@ -110,14 +110,40 @@ func (b *builder) removeAddresses(l netstate.Link, goes []netip.Prefix) {
 	}
 }
 
+// nextPrimary is the IPv4 address that is a link's first when another goes;
+// false where that was not the first (inet_select_addr takes them in order,
+// __inet_insert_ifa puts a new one behind).
+func nextPrimary(l netstate.Link, a netip.Prefix) (netip.Prefix, bool) {
+	var after []netip.Prefix
+	for _, o := range l.Addresses {
+		switch {
+		case !o.Addr().Is4():
+		case len(after) == 0 && o != a:
+			return netip.Prefix{}, false
+		case o == a || o.Masked() != a.Masked():
+			after = append(after, o)
+		}
+	}
+	if !a.Addr().Is4() || len(after) < 2 {
+		return netip.Prefix{}, false
+	}
+	return after[1], true
+}
+
 // dropAddress takes an address off a link, after the routes that go with it.
 func (b *builder) dropAddress(link string, a netip.Prefix, why string) {
 	l, _ := b.now.Link(link)
 	for _, r := range routesOfAddress(b.now, l, a) {
 		b.loseRoute(r, fmt.Sprintf("it goes with %s", a.Addr()))
 	}
+	for _, r := range stranded(b.now, l, a) {
+		b.loseRoute(r, fmt.Sprintf("its gateway is reached by %s alone", a))
+	}
 	if why == "" {
 		why = "what uses it is cut off"
+		if next, ok := nextPrimary(l, a); ok {
+			why += fmt.Sprintf("; undone, it comes back behind %s, which is then the source where no route says one", next)
+		}
 	}
 	b.do(Step{Kind: Address, Link: link, Address: a, New: Absent, Disruption: LinkDown, Why: why})
 }

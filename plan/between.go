@@ -40,10 +40,24 @@ func Between(observed, desired netstate.Host) (Plan, error) {
 	if len(b.problems) == 0 {
 		b.build()
 	}
+	if len(b.problems) == 0 {
+		b.checkUndo()
+	}
 	if len(b.problems) > 0 {
 		return Plan{Host: b.name()}, errors.Join(b.problems...)
 	}
 	return Plan{Host: b.name(), Steps: b.steps, Left: b.left}, nil
+}
+
+// checkUndo refuses a plan that the kernel would not take back: an observed
+// host may hold what nobody could make again, such as a route whose gateway
+// has become out of reach.
+func (b *builder) checkUndo() {
+	_, err := Apply(b.now, Plan{Steps: b.steps}.Undo())
+	var state *StateError
+	if errors.As(err, &state) {
+		b.problem(state.Step.Target(), "it could not be put back when the plan is undone: %s", state.Why)
+	}
 }
 
 // builder collects the steps of a plan. Each is tried on a model of the host
@@ -137,7 +151,7 @@ func (b *builder) build() {
 // sysctls sets the keys of links that are there already, or, where a link is
 // named, those of that link, which was made just now.
 func (b *builder) sysctls(made string) {
-	for _, key := range defaultsLast(b.want.SysctlKeys()) {
+	for _, key := range inOrder(b.want.SysctlKeys()) {
 		want := fold(b.want.Sysctls[key].Value)
 		if want == "" {
 			continue
@@ -149,6 +163,9 @@ func (b *builder) sysctls(made string) {
 		if !ok {
 			b.problem(key, "it was not observed, so it could not be put back")
 			continue
+		}
+		if want != fold(have.Value) {
+			b.level(key)
 		}
 		b.do(Step{Kind: Sysctl, Key: key, Scope: have.Scope, New: want, Disruption: Online})
 	}

@@ -156,7 +156,10 @@ func (c *bondChange) sequence() {
 	}
 	// A new mode, and monitoring by link where it was by ARP, drop arp_validate.
 	validate, _ := BondOptionRule("arp_validate")
-	monitors := c.old["arp_interval"] != "0" && c.final("arp_interval") == "0"
+	// Monitoring by link ends that by ARP, asked for or not; so that undo finds
+	// it again it is a step.
+	arpEnds := c.wanted["arp_interval"] == "0" || c.wanted["arp_interval"] == "" && c.wanted["miimon"] != "0"
+	monitors := c.old["arp_interval"] != "0" && arpEnds
 	if (c.mode != c.newMode || monitors) && validate.Allows(c.mode) {
 		set(validate.Name, "none")
 	}
@@ -167,7 +170,7 @@ func (c *bondChange) sequence() {
 		for _, name := range delays {
 			set(name, "0")
 		}
-		if c.wanted["arp_interval"] == "0" {
+		if arpEnds {
 			set("arp_interval", "0")
 		}
 		set("miimon", c.wanted["miimon"])
@@ -192,7 +195,7 @@ func (c *bondChange) sequence() {
 	}
 	set("mode", c.wanted["mode"])
 	monitoring()
-	if c.wanted["arp_interval"] == "0" {
+	if arpEnds {
 		set("arp_interval", "0")
 	}
 	for _, r := range c.rules {

@@ -41,7 +41,7 @@ func (b *builder) changeOptions(have, want netstate.Link) {
 			b.do(Step{Kind: Route, Link: r.Link, Route: &r, New: Absent, Disruption: d,
 				Why: fmt.Sprintf("it is lost when %s goes down, and comes back after", have.Name)})
 		}
-		b.do(Step{Kind: LinkState, Link: have.Name, New: Down, Disruption: d, ReadyUndone: []string{have.Name},
+		b.do(Step{Kind: LinkState, Link: have.Name, New: Down, Disruption: d, ReadyUndone: carriesAlone(have, want),
 			Why: fmt.Sprintf("%s can change only while %s is down", down, have.Name)})
 	}
 	if empty != "" {
@@ -65,13 +65,24 @@ func (b *builder) changeOptions(have, want netstate.Link) {
 	if down != "" {
 		up := Step{Kind: LinkState, Link: have.Name, New: Up, Disruption: d}
 		if l, _ := b.now.Link(have.Name); len(l.Bond.Ports) > 0 {
-			up.Ready = []string{have.Name} // without ports it has no carrier
+			up.Ready = carriesAlone(want, have) // without ports it has no carrier
 		}
 		b.do(up)
 		for _, r := range slices.Backward(routes) {
 			b.do(Step{Kind: Route, Link: r.Link, Route: &r, New: Present, Disruption: d})
 		}
 	}
+}
+
+// carriesAlone is the bond, where it can be waited for when it comes up in
+// another mode than it had. One that becomes LACP and wants more than one link
+// has no carrier before its partner answers (bond_3ad_set_carrier,
+// drivers/net/bonding/bond_3ad.c), whose own turn may come later.
+func carriesAlone(now, was netstate.Link) []string {
+	if now.Bond.Mode == netstate.LACP && was.Bond.Mode != netstate.LACP && now.Bond.MinLinks > 1 {
+		return nil
+	}
+	return []string{now.Name}
 }
 
 // needs names the option that asks for the bond to be down, and the one that
@@ -129,7 +140,14 @@ func lostRoutes(host netstate.Host, link string) ([]netstate.Route, []error) {
 	for _, name := range affected {
 		l, _ := host.Link(name)
 		for _, a := range l.Addresses {
-			if a.Addr().Is4() || a.Addr().IsLinkLocalUnicast() || keepsAddresses(host, name) {
+			switch {
+			case a.Addr().Is4() || a.Addr().IsLinkLocalUnicast():
+				continue
+			case slices.Contains(l.Leases, a):
+				problems = append(problems, rule(link+" state",
+					"%s holds the leased %s, which the kernel removes when it goes down, keep_addr_on_down or not (addrconf_ifdown): have its owner give it back first", name, a))
+				continue
+			case keepsAddresses(host, name):
 				continue
 			}
 			problems = append(problems, rule(link+" state",

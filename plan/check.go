@@ -27,6 +27,7 @@ func (b *builder) check() {
 		}
 	}
 	b.checkAddresses()
+	b.checkSysctls()
 }
 
 // checkGone refuses to delete what could not be made again as it is.
@@ -88,7 +89,7 @@ func (b *builder) checkMade(want netstate.Link) {
 		b.problem(name, "it is a VLAN on %s, which is to be absent", v.Parent)
 	case !there && !wanted:
 		b.problem(name, "it is a VLAN on %s, and there is no such link", v.Parent)
-	case b.layer(want, 0) >= deepest:
+	case b.levels()[name] >= deepest:
 		b.problem(name, "it is a VLAN on itself")
 	}
 }
@@ -204,6 +205,9 @@ func (b *builder) checkAddresses() {
 		}
 		was, _ := b.observed.Link(l.Name)
 		for _, a := range l.Addresses {
+			if a.Addr().Is6() && l.MTU > 0 && l.MTU < minIPv6MTU && !slices.Contains(was.Addresses, a) {
+				b.problem(l.Name+" address "+a.String(), "an MTU of %d is below IPv6's least, %d (RFC 8200)", l.MTU, minIPv6MTU)
+			}
 			if !ownAddress(a) || a.Addr().IsLoopback() {
 				continue
 			}

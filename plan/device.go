@@ -13,6 +13,10 @@ import (
 // its queues for the others.
 var software = [...]string{"gro", "gso", "tso", "sg", "tx", "rx-gro-list", "rx-udp-gro-forwarding", "tx-nocache-copy"}
 
+// ownOffloads are those that a bond or VLAN has for itself; its others follow the
+// links below it (netdev_increment_features, vlan_dev_fix_features).
+var ownOffloads = [...]string{"gro", "rx-gro-list", "rx-udp-gro-forwarding"}
+
 // below are the offloads that others need: on before them, off after
 // (netdev_fix_features).
 var below = [...]string{"tx", "rx", "sg"}
@@ -54,6 +58,9 @@ func (b *builder) offloads(want netstate.Link) {
 	slices.SortStableFunc(keys, func(x, y string) int { return rank(x) - rank(y) })
 	have, _ := b.now.Link(want.Name)
 	for _, key := range keys {
+		if (want.Bond != nil || want.VLAN != nil) && !slices.Contains(ownOffloads[:], key) {
+			continue
+		}
 		is, known := have.Offloads[key]
 		s := Step{Kind: Offload, Link: want.Name, Key: key, New: onOff(want.Offloads[key]), Disruption: Online}
 		switch {

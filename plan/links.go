@@ -15,30 +15,40 @@ const deepest = 16
 
 // layers is the wanted links, those below before those on them.
 func (b *builder) layers() []netstate.Link {
-	out := slices.Clone(b.want.Links)
-	slices.SortStableFunc(out, func(x, y netstate.Link) int { return b.layer(x, 0) - b.layer(y, 0) })
+	out, level := slices.Clone(b.want.Links), b.levels()
+	slices.SortStableFunc(out, func(x, y netstate.Link) int { return level[x.Name] - level[y.Name] })
 	return out
 }
 
-func (b *builder) layer(l netstate.Link, guard int) int {
-	if guard > deepest {
-		return guard
-	}
-	below := -1
-	visit := func(name string) {
-		if o, ok := b.want.Link(name); ok {
-			below = max(below, b.layer(o, guard+1))
+// levels is how far above the lowest every wanted link is.
+func (b *builder) levels() map[string]int {
+	below := make(map[string][]string)
+	for _, l := range b.want.Links {
+		below[l.Name] = nil
+		if l.VLAN != nil {
+			below[l.Name] = append(below[l.Name], l.VLAN.Parent)
+		}
+		if l.Bond != nil {
+			below[l.Name] = append(below[l.Name], b.portsToBe(l.Name)...)
 		}
 	}
-	if l.VLAN != nil {
-		visit(l.VLAN.Parent)
-	}
-	if l.Bond != nil {
-		for _, p := range b.portsToBe(l.Name) {
-			visit(p)
+	return levels(below)
+}
+
+// levels counts the links below every link, along the longest way; those of a
+// ring are deepest or more. Names that are no link's are not counted.
+func levels(below map[string][]string) map[string]int {
+	level := make(map[string]int)
+	for range deepest + 1 {
+		for name, all := range below {
+			for _, under := range all {
+				if _, there := below[under]; there {
+					level[name] = max(level[name], min(level[under]+1, deepest+1))
+				}
+			}
 		}
 	}
-	return below + 1
+	return level
 }
 
 // link makes a link that is not there, and gives a bond its options and ports.

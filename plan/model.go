@@ -109,9 +109,13 @@ func set(h *netstate.Host, s Step) error {
 	l, _ := h.Link(s.Link)
 	switch s.Kind {
 	case Sysctl:
-		v := h.Sysctls[s.Key]
-		v.Value = s.New
-		h.Sysctls[s.Key] = v
+		spread := Spread(h.Sysctls, s.Key, s.New)
+		spread[s.Key] = s.New
+		for key, value := range spread {
+			v := h.Sysctls[key]
+			v.Value = value
+			h.Sysctls[key] = v
+		}
 		return nil
 	case LinkPresence:
 		return setPresence(h, l, s)

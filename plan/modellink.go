@@ -178,7 +178,7 @@ func giveMAC(h *netstate.Host, l netstate.Link, m flow.MAC) {
 	was := l.MAC
 	l.MAC = m
 	h.SetLink(l)
-	if l.Bond != nil && (l.Bond.Mode != netstate.ActiveBackup || !ownMACs(l.Bond)) {
+	if l.Bond != nil && !ownMACs(l.Bond) {
 		for _, name := range l.Bond.Ports {
 			if port, ok := h.Link(name); ok {
 				port.MAC = m
@@ -195,6 +195,9 @@ func giveMAC(h *netstate.Host, l netstate.Link, m flow.MAC) {
 
 // ownMACs reports a bond whose ports keep their own addresses.
 func ownMACs(b *netstate.Bond) bool {
+	if b.Mode != netstate.ActiveBackup {
+		return false // the option is kept and does nothing (bond_enslave)
+	}
 	v := b.Options["fail_over_mac"]
 	return strings.HasPrefix(v, "active") || strings.HasPrefix(v, "follow")
 }

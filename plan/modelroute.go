@@ -13,8 +13,9 @@ func setRoute(h *netstate.Host, s Step) error {
 		return &StateError{s, "no route"}
 	}
 	if s.New == Absent {
-		i := routeIndex(h.Routes, *s.Route)
-		h.Routes = slices.Delete(slices.Clone(h.Routes), i, i+1)
+		if i := routeIndex(h.Routes, *s.Route); i >= 0 {
+			h.Routes = slices.Delete(slices.Clone(h.Routes), i, i+1)
+		}
 		return nil
 	}
 	links := []string{s.Route.Link}
@@ -32,6 +33,9 @@ func setRoute(h *netstate.Host, s Step) error {
 	if slices.ContainsFunc(h.Routes, func(r netstate.Route) bool { return routePlace(r) == place && !restored(*h, r) }) {
 		return &StateError{s, "there is one to the same place (EEXIST)"}
 	}
+	if gateway, is := unreachable(*h, *s.Route, netip.Prefix{}); is {
+		return &StateError{s, "its gateway " + gateway.String() + " is in no network of its link (ENETUNREACH)"}
+	}
 	if src := s.Route.Source; src.IsValid() {
 		if _, ok := h.LinkWith(src); !ok {
 			return &StateError{s, "its source is no address of the host (EINVAL)"}
@@ -46,8 +50,9 @@ func setRule(h *netstate.Host, s Step) error {
 		return &StateError{s, "no rule"}
 	}
 	if s.New == Absent {
-		i := ruleIndex(h.Rules, *s.Rule)
-		h.Rules = slices.Delete(slices.Clone(h.Rules), i, i+1)
+		if i := ruleIndex(h.Rules, *s.Rule); i >= 0 {
+			h.Rules = slices.Delete(slices.Clone(h.Rules), i, i+1)
+		}
 		return nil
 	}
 	h.Rules = append(slices.Clone(h.Rules), *s.Rule)
@@ -73,6 +78,9 @@ func setAddress(h *netstate.Host, l netstate.Link, s Step) error {
 	}
 	if lost := routesOfAddress(*h, l, s.Address); len(lost) > 0 {
 		return &StateError{s, "the route " + routeWords(&lost[0], false) + " would go with it"}
+	}
+	if stray := stranded(*h, l, s.Address); len(stray) > 0 {
+		return &StateError{s, "the gateway of the route " + routeWords(&stray[0], false) + " is reached by it alone, and undo could not add it again"}
 	}
 	l.Addresses = slices.DeleteFunc(slices.Clone(l.Addresses), func(p netip.Prefix) bool { return p == s.Address })
 	h.SetLink(l)
@@ -152,13 +160,14 @@ func setMPTCP(h *netstate.Host, s Step) error {
 		return nil
 	}
 	e := s.Endpoint
-	if s.New == Absent {
-		i := endpointIndex(m.Endpoints, *e)
-		m.Endpoints = slices.Delete(m.Endpoints, i, i+1)
-		return nil
-	}
 	if e == nil {
 		return &StateError{s, "no endpoint"}
+	}
+	if s.New == Absent {
+		if i := endpointIndex(m.Endpoints, *e); i >= 0 {
+			m.Endpoints = slices.Delete(m.Endpoints, i, i+1)
+		}
+		return nil
 	}
 	for _, o := range m.Endpoints {
 		if o.Addr == e.Addr && o.Port == e.Port {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -45,14 +46,35 @@ func (b *builder) mtus() {
 		b.problems = append(b.problems, m.problems...)
 		return
 	}
-	byDepth := func(x, y netstate.Link) int { return m.depth(x.Name, 0) - m.depth(y.Name, 0) }
+	level := m.levels()
+	byDepth := func(x, y netstate.Link) int { return level[x.Name] - level[y.Name] }
 	slices.SortStableFunc(down, func(x, y netstate.Link) int { return byDepth(y, x) })
 	slices.SortStableFunc(up, byDepth)
 	for _, l := range slices.Concat(down, up) {
 		m.steps = append(m.steps, m.step(l, l.MTU, m.want[l.Name]))
 	}
 	for _, s := range m.steps {
+		b.spareRoutes(s)
 		b.do(s)
+	}
+}
+
+// spareRoutes takes away the IPv6 routes with an MTU of their own that the
+// kernel would change along with their link's, there or back: those that are
+// not below the smaller of the two (rt6_mtu_change_route; tried on 6.1).
+func (b *builder) spareRoutes(s Step) {
+	links := []string{s.Link}
+	if l, _ := b.now.Link(s.Link); l.Bond != nil {
+		links = append(links, l.Bond.Ports...)
+	}
+	for _, r := range slices.Clone(b.now.Routes) {
+		if r.MTU == 0 || !r.Dst.Addr().Is6() || !uses(r, links) || restored(b.now, r) {
+			continue
+		}
+		from, _ := strconv.Atoi(s.Old)
+		if to, _ := strconv.Atoi(s.New); r.MTU >= min(from, to) {
+			b.loseRoute(r, fmt.Sprintf("its mtu %d would change with the MTU of %s", r.MTU, s.Link))
+		}
 	}
 }
 
@@ -144,6 +166,14 @@ func (m *mtuChange) check(l netstate.Link) {
 	case l.MaxMTU > 0 && want > l.MaxMTU:
 		bad("%d is more than the %d its driver allows (IFLA_MAX_MTU)", want, l.MaxMTU)
 	}
+	if want < minIPv6MTU && l.MTU >= minIPv6MTU {
+		for _, key := range m.observed.SysctlKeys() {
+			name, own := strings.CutPrefix(key, "net.ipv6.conf."+strings.ReplaceAll(l.Name, ".", "/")+".")
+			if begin, known := m.observed.Sysctls["net.ipv6.conf.default."+name]; own && known && fold(begin.Value) != fold(m.observed.Sysctls[key].Value) {
+				bad("%d is below IPv6's least, %d (RFC 8200): the kernel would forget %s", want, minIPv6MTU, key)
+			}
+		}
+	}
 	for _, a := range l.Addresses {
 		if a.Addr().Is6() && want < minIPv6MTU {
 			bad("%d is below IPv6's least, %d (RFC 8200): the kernel would remove %s", want, minIPv6MTU, a)
@@ -175,21 +205,19 @@ func (m *mtuChange) checkVLANs() {
 	}
 }
 
-// depth counts the links below: ports, parents. Rings in what was observed
-// end at a depth no host has.
-func (m *mtuChange) depth(name string, guard int) int {
-	if guard > 16 {
-		return guard
-	}
-	deepest := -1
+// levels counts the links below every link: ports, parents.
+func (m *mtuChange) levels() map[string]int {
+	below := make(map[string][]string)
 	for _, l := range m.observed.Links {
-		below := l.Master == name
-		if own, ok := m.observed.Link(name); ok && own.VLAN != nil && own.VLAN.Parent == l.Name {
-			below = true
+		below[l.Name] = nil
+	}
+	for _, l := range m.observed.Links {
+		if l.VLAN != nil {
+			below[l.Name] = append(below[l.Name], l.VLAN.Parent)
 		}
-		if below {
-			deepest = max(deepest, m.depth(l.Name, guard+1))
+		if l.Master != "" {
+			below[l.Master] = append(below[l.Master], l.Name)
 		}
 	}
-	return deepest + 1
+	return levels(below)
 }

@@ -120,6 +120,10 @@ func (b *builder) detach(bond, port string) {
 			s.Why = fmt.Sprintf("%s had its hardware address from it: the leased %s may change with the next start", bond, l.Leases[0])
 		}
 	}
+	if len(l.Bond.Ports) == 1 && l.MAC != p.PermanentMAC && !l.MAC.IsZero() && !p.PermanentMAC.IsZero() && !ownMACs(l.Bond) {
+		b.do(Step{Kind: LinkMAC, Link: bond, New: p.PermanentMAC.String(), Disruption: s.Disruption,
+			Why: "without ports it loses its own address; so that undo finds it again"})
+	}
 	b.bareport(bond, port, s.Disruption)
 	b.do(s)
 }
@@ -159,6 +163,10 @@ func (b *builder) freePort(port, bond string) bool {
 		return false
 	}
 	if l.Master != "" {
+		if !b.isPort(l) {
+			b.problem(bond+" ports", "%s is a port of %s, which is no bond: take it out there first", port, l.Master)
+			return false
+		}
 		b.detach(l.Master, port)
 	}
 	if b.now.MPTCP != nil {

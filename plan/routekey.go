@@ -118,7 +118,25 @@ func ruleKey(r netstate.Rule) string {
 	if r.From.IsValid() && r.From.Bits() == 0 {
 		r.From = r.From.Masked()
 	}
+	r.Selectors = sortedConditions(r.Selectors)
 	return family + ruleWords(&r)
+}
+
+// sortedConditions are a rule's conditions in an order of their own: kernels
+// list them in different ones. Those of one word stand alone.
+func sortedConditions(text string) string {
+	var all []string
+	words := strings.Fields(text)
+	for i := 0; i < len(words); i++ {
+		c := words[i]
+		if c != "not" && c != "l3mdev" && i+1 < len(words) {
+			i++
+			c += " " + words[i]
+		}
+		all = append(all, c)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
 }
 
 func ruleIndex(rules []netstate.Rule, r netstate.Rule) int {

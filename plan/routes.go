@@ -18,7 +18,28 @@ func (b *builder) routing() {
 	b.removeRoutes()
 	b.restoreRoutes()
 	b.addRoutes()
+	b.tellLost()
 	b.rules(Present)
+}
+
+// tellLost names the routes that went with something else and stay away, and
+// refuses to lose a default route that nothing takes the place of.
+func (b *builder) tellLost() {
+	if b.whole {
+		return
+	}
+	for _, r := range b.lost {
+		if b.want.Routes != nil && b.governsRoute(b.observed, r) || slices.ContainsFunc(b.now.Routes, func(have netstate.Route) bool {
+			return have.Dst == r.Dst && canonical(have).Table == canonical(r).Table
+		}) {
+			continue
+		}
+		if r.Dst.Bits() == 0 && canonical(r).Table == tableMain {
+			b.problem("route "+routeWords(&r, false), "it would go and not come back, and no other default route takes its place: say one")
+			continue
+		}
+		b.left = append(b.left, "route "+routeWords(&r, false)+": it goes and does not come back, for what it rests on is gone")
+	}
 }
 
 // governsRoute reports a route that the plan may add or remove for its own
@@ -81,12 +102,25 @@ func (b *builder) restoreRoutes() {
 			}
 			if bond := b.moved[r.Link]; bond != "" && (leasedRoute(r) || b.want.Routes == nil) {
 				r.Link = bond
+			} else if onBond, ok := b.ofMaster(r); ok {
+				r = onBond
 			}
 			if b.fits(r) {
 				b.do(Step{Kind: Route, Link: r.Link, Route: &r, New: Present, Disruption: Online})
 			}
 		}
 	}
+}
+
+// ofMaster is a route of a link that has become a port, on its bond, where
+// desired has it there.
+func (b *builder) ofMaster(r netstate.Route) (netstate.Route, bool) {
+	l, _ := b.now.Link(r.Link)
+	if l.Master == "" {
+		return r, false
+	}
+	r.Link = l.Master
+	return r, routeIndex(b.want.Routes, r) >= 0
 }
 
 // fits reports whether a route can be added as the host is by then.

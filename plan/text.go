@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -11,7 +12,8 @@ const textWidth = 80
 // Text is the plan for a person to read before it is carried out: every step
 // with what traffic feels of it, who wants it and why, and the command that
 // would do the same; then how it is undone, what is written and what is left.
-// It is 80 columns wide.
+// One sysctl of several links is one entry with the numbers of its steps. It is
+// 80 columns wide.
 func (p Plan) Text() string {
 	var b strings.Builder
 	host := p.Host
@@ -25,21 +27,25 @@ func (p Plan) Text() string {
 		hang(&b, "", "  ", fmt.Sprintf("%s: %s, at worst %s: %s", host, steps(len(p.Steps)), worst, worst.Meaning()), "")
 	}
 	said := map[string]int{} // the step that a reason was first given with
-	for i, s := range p.Steps {
-		hang(&b, fmt.Sprintf("%3d. %-9s  ", i+1, s.Disruption), strings.Repeat(" ", 18), s.Change(), "")
+	for _, group := range Together(p.Steps) {
+		s, number := p.Steps[group[0]], group[0]+1
+		hang(&b, fmt.Sprintf("%3d. %-9s  ", number, s.Disruption), strings.Repeat(" ", 18), ChangeTogether(p.Steps, group), "")
 		indent := strings.Repeat(" ", 16)
+		if len(group) > 1 {
+			hang(&b, indent+"also: ", indent+"     ", numbers(group[1:]), "")
+		}
 		if why := reason(s); why != "" {
 			if first := said[why]; first > 0 && len(why) > shortReason {
 				why = fmt.Sprintf("as step %d", first)
 			} else {
-				said[why] = i + 1
+				said[why] = number
 			}
 			hang(&b, indent+"why: ", indent+"     ", why, "")
 		}
 		if len(s.Ready) > 0 {
 			hang(&b, indent+"then waits for: ", indent+"     ", strings.Join(s.Ready, " "), "")
 		}
-		hang(&b, indent, indent+"  ", s.Command(), ` \`)
+		hang(&b, indent, indent+"  ", commandTogether(p.Steps, group), ` \`)
 	}
 	switch n := len(p.Steps); {
 	case n == 1:
@@ -69,6 +75,18 @@ func reason(s Step) string {
 		return s.Why + " (" + s.By + ")"
 	}
 	return s.Why + s.By
+}
+
+// numbers are steps by the numbers that people count them with.
+func numbers(indices []int) string {
+	words := make([]string, len(indices))
+	for i, index := range indices {
+		words[i] = strconv.Itoa(index + 1)
+	}
+	if len(words) == 1 {
+		return "step " + words[0]
+	}
+	return "steps " + strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
 func steps(n int) string {

@@ -36,7 +36,8 @@ func routeWords(r *netstate.Route, shell bool) string {
 	if r.Source.IsValid() {
 		fmt.Fprintf(&b, " src %s", r.Source)
 	}
-	if r.Table != 0 {
+	// Where none is named, ip-route(8) means main, but local for addresses.
+	if r.Table != 0 && (r.Table != tableMain || r.Type != "") {
 		fmt.Fprintf(&b, " table %d", r.Table)
 	}
 	if r.Metric != 0 {

@@ -89,12 +89,20 @@ func (m *maker) cost(each unit.Bytes) string {
 func (m *maker) pressure(key string, each unit.Bytes) {
 	all := each * unit.Bytes(max(m.Streams, 1))
 	if v := m.Host.SysctlInts("net.ipv4.tcp_mem"); len(v) == 3 && v[1] < 1<<40 && all > unit.Bytes(v[1])*page {
-		m.leave("net.ipv4.tcp_mem: %s of all %d streams could be %s, and TCP is pressed from %s on (%d pages): it gives smaller windows then; more is memory that others lack",
-			key, max(m.Streams, 1), all, unit.Bytes(v[1])*page, v[1])
+		m.leave("net.ipv4.tcp_mem: %s of %s could be %s, and TCP is pressed from %s on (%d pages): it gives smaller windows then; more is memory that others lack",
+			key, m.everyStream(), all, unit.Bytes(v[1])*page, v[1])
 	}
 	if m.Host.Memory > 0 && all > m.Host.Memory/2 {
-		m.leave("memory: %s of all %d streams could be %s, more than half of the machine's %s", key, max(m.Streams, 1), all, m.Host.Memory)
+		m.leave("memory: %s of %s could be %s, more than half of the machine's %s", key, m.everyStream(), all, m.Host.Memory)
 	}
+}
+
+// everyStream is the streams in words.
+func (m *maker) everyStream() string {
+	if m.Streams <= 1 {
+		return "one stream"
+	}
+	return fmt.Sprintf("all %d streams", m.Streams)
 }
 
 // shareOf is the part of a growing buffer that can be in flight on the host's

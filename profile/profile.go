@@ -18,6 +18,8 @@ type Input struct {
 	// Host is the host as it is to be, with its present sysctls: a key that is
 	// missing among them is one that this kernel has not.
 	Host netstate.Host
+	// Leased are links that get an address from a server, given yet or not.
+	Leased []string
 	// Paths are those that begin or end at the host.
 	Paths []Path
 	// Streams is how many streams it carries at once; zero unknown.

@@ -5,8 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-
-	"github.com/linerate/linerate/netstate"
 )
 
 // roles are what the host is, each with how that is known: by its owner's
@@ -40,17 +38,18 @@ func roles(in Input) map[string]string {
 			note("kubernetes", "%s runs here", o)
 		}
 	}
-	if links := homes(in.Host); len(links) > 1 {
+	if links := homes(in); len(links) > 1 {
 		note("multihomed", "%s have addresses", strings.Join(links, ", "))
 	}
 	return all
 }
 
-// homes are the links with addresses that others can reach.
-func homes(h netstate.Host) []string {
+// homes are the links with addresses that others can reach, or that get them
+// from a server.
+func homes(in Input) []string {
 	var names []string
-	for _, l := range h.Links {
-		if l.Kind != "loopback" && slices.ContainsFunc(l.Addresses, reachable) {
+	for _, l := range in.Host.Links {
+		if l.Kind != "loopback" && (slices.Contains(in.Leased, l.Name) || slices.ContainsFunc(l.Addresses, reachable)) {
 			names = append(names, l.Name)
 		}
 	}

@@ -39,6 +39,8 @@ func TestSecurity(t *testing.T) {
 	twoHomes := host("6.1", 1e9)
 	twoHomes.Links = append(twoHomes.Links, netstate.Link{Name: "eth1", Addresses: []netip.Prefix{netip.MustParsePrefix("10.1.0.1/24")}})
 	twoHomes.Sysctls["net.ipv4.conf.eth1.rp_filter"] = netstate.Sysctl{Value: "1"}
+	leased := host("6.1", 1e9)
+	leased.Links = append(leased.Links, netstate.Link{Name: "eth1"})
 	none := map[string]string{"net.ipv4.conf.all.rp_filter": "", "net.ipv4.conf.all.log_martians": "", "net.ipv4.conf.default.log_martians": "",
 		"net.ipv4.conf.default.rp_filter": "2", "net.ipv4.conf.eth0.rp_filter": "2"}
 	router := with(none)
@@ -66,6 +68,7 @@ func TestSecurity(t *testing.T) {
 		"namespace":     {Input{Host: host("6.1", 1e9), InNamespace: true}, with(map[string]string{"kernel.panic": ""}), []string{"kernel.panic: it is the whole machine's"}},
 		"own":           {Input{Host: host("6.1", 1e9), Own: map[string]bool{"kernel.panic": true, "net.ipv4.conf.all.rp_filter": true}}, with(map[string]string{"kernel.panic": "", "net.ipv4.conf.all.rp_filter": ""}), nil},
 		"multihomed":    {Input{Host: twoHomes}, with(none), []string{"rp_filter = 1: eth0, eth1 have addresses", "log_martians = 1: eth0, eth1 have addresses"}},
+		"leased":        {Input{Host: leased, Leased: []string{"eth1"}}, with(none), []string{"rp_filter = 1: eth0, eth1 have addresses"}},
 		"said so":       {Input{Host: host("6.1", 1e9), Roles: []string{"multihomed"}}, with(none), []string{"the file says that the host is multihomed"}},
 		"router":        {Input{Host: host("6.1", 1e9), Roles: []string{"router"}}, router, []string{"send_redirects = 0: the file says that the host is a router"}},
 		"forwarding":    {Input{Host: host("6.1", 1e9, "net.ipv4.ip_forward=1")}, router, []string{"net.ipv4.ip_forward = 0: the host forwards already (net.ipv4.ip_forward is 1), and its traffic would stop"}},

@@ -31,7 +31,7 @@ type aixWriter struct {
 func writeAIX(in Input) (Output, error) {
 	var out Output
 	w := &aixWriter{in: in, ledger: newLedger(in, &out), variables: map[string]string{}}
-	w.all, w.names = in.named(w.ledger, func(d device, n int) string {
+	w.all, w.names = in.named(w.ledger, aixAdapter, func(d device, n int) string {
 		if d.kind == kindBond || d.kind == kindVLAN {
 			return fmt.Sprintf("%s%d", d.kind, n+1)
 		}
@@ -90,7 +90,7 @@ func (w *aixWriter) device(d device) {
 	case kindEthernet:
 		w.adapter(d)
 		if d.master == "" {
-			w.variables[d.ID] = w.names[d.ID]
+			w.variables[d.handle()] = w.names.own(d)
 		}
 	case kindBond:
 		if !w.channel(d) {
@@ -112,7 +112,7 @@ func (w *aixWriter) device(d device) {
 // adapter sets what a physical adapter must have before it is a port: it
 // cannot be changed afterwards.
 func (w *aixWriter) adapter(d device) {
-	name := w.names[d.ID]
+	name := w.names.own(d)
 	var attributes []string
 	set := func(key, attribute, value string) {
 		if !slices.ContainsFunc(attributes, func(a string) bool { return strings.HasPrefix(a, attribute+"=") }) {
@@ -205,7 +205,7 @@ func (w *aixWriter) channel(d device) bool {
 		attributes = append(attributes, "use_jumbo_frame=yes")
 	}
 	v := fmt.Sprintf("ec%d", len(w.variables)+1)
-	w.variables[d.ID] = "$" + v
+	w.variables[d.handle()] = "$" + v
 	w.note("smitty etherchannel: %s", oneLine(d.ID))
 	find := v + "=$(channel_of " + strings.Join(ports, ",") + ")"
 	var names []string
@@ -228,7 +228,7 @@ func (w *aixWriter) vlan(d device) bool {
 		return false
 	}
 	v := fmt.Sprintf("vlan%d", len(w.variables)+1)
-	w.variables[d.ID] = "$" + v
+	w.variables[d.handle()] = "$" + v
 	w.ledger.say(d.ID, "id", "link")
 	w.note("smitty vlan: %s", oneLine(d.ID))
 	find := fmt.Sprintf(`%s=$(vlan_of "%s" %d)`, v, base, d.tag)
@@ -242,7 +242,7 @@ func (w *aixWriter) vlan(d device) bool {
 // interfaceOf configures the interface of an adapter: MTU, addresses, and the
 // buffers of its own.
 func (w *aixWriter) interfaceOf(d device) {
-	name := w.variables[d.ID]
+	name := w.variables[d.handle()]
 	en := "en" + strings.TrimPrefix(name, "ent")
 	if v, made := strings.CutPrefix(name, "$"); made {
 		en = `"en${` + v + `#ent}"`
@@ -253,7 +253,9 @@ func (w *aixWriter) interfaceOf(d device) {
 		w.change(en, true, fmt.Sprintf("mtu=%d", mtu))
 		w.ledger.say(d.ID, "mtu")
 	}
-	w.change(en, true, w.in.isno(mtu, w.ledger).attributes()...)
+	if i, asked := w.in.isno(mtu, w.ledger); asked {
+		w.change(en, true, i.attributes()...)
+	}
 	had := map[bool]bool{}
 	for _, a := range d.Addresses {
 		w.ledger.say(d.ID, "addresses")
@@ -276,7 +278,7 @@ func (w *aixWriter) interfaceOf(d device) {
 func (w *aixWriter) route(d device, key string, r fabric.Route) {
 	via := d.via(r)
 	switch {
-	case w.variables[d.ID] == "":
+	case w.variables[d.handle()] == "":
 		return
 	case table(r.Table) != mainTable:
 		w.ledger.cannot(d.ID, key, fmt.Sprintf("table %d: AIX has one routing table", r.Table))
@@ -303,14 +305,18 @@ func (w *aixWriter) route(d device, key string, r fabric.Route) {
 // options are no(1)'s, for the whole system; the old ones stay in a file.
 func (w *aixWriter) options() {
 	all := w.in.others(w.ledger, aixOptions)
-	if send := w.in.isno(9000, w.ledger); max(send.send, send.receive) > 1048576 {
+	if send, asked := w.in.isno(9000, w.ledger); asked && max(send.send, send.receive) > 1048576 {
 		// A socket's buffer is never above sb_max, whatever an interface says.
 		if most := 2 * max(send.send, send.receive); number(all["sb_max"]) < most {
 			all["sb_max"] = fmt.Sprint(most)
 		}
 	}
-	w.note("smitty no: tunables of the whole system")
-	all["use_isno"] = "1"
+	if _, asked := w.in.isno(9000, w.ledger); asked {
+		all["use_isno"] = "1"
+	}
+	if len(all) > 0 {
+		w.note("smitty no: tunables of the whole system")
+	}
 	for _, key := range sortedKeys(all) {
 		w.up = append(w.up, "keepno "+key, "no -p -o "+key+"="+all[key])
 		w.down = append(w.down, "backno "+key)

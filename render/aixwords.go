@@ -28,12 +28,12 @@ var aixOptions = []otherSysctl{
 	{"net.ipv4.tcp_syncookies", "clean_partial_conns", onlyOn},
 }
 
-// isno are an interface's own buffers: what the file asks of TCP, or AIX's
-// advice for the MTU.
+// isno are an interface's own buffers: what the file asks of TCP; of the other
+// way AIX's own for the MTU. Asked is false for a file that asks nothing.
 type isno struct{ send, receive int }
 
-func (in Input) isno(mtu int, l *ledger) isno {
-	i := isno{131072, 65536}
+func (in Input) isno(mtu int, l *ledger) (i isno, asked bool) {
+	i = isno{131072, 65536}
 	if mtu > 1500 {
 		i = isno{262144, 131072}
 	}
@@ -43,12 +43,12 @@ func (in Input) isno(mtu int, l *ledger) isno {
 	}{{"net.ipv4.tcp_wmem", &i.send}, {"net.ipv4.tcp_rmem", &i.receive}} {
 		if value, ok := in.sysctls()[row.key]; ok {
 			if text, ok := largest(value); ok {
-				*row.size = number(text)
+				*row.size, asked = number(text), true
 				l.say("", "sysctl."+row.key)
 			}
 		}
 	}
-	return i
+	return i, asked
 }
 
 // attributes are chdev's words for them; windows above 64 KB need rfc1323.

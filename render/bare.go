@@ -21,6 +21,7 @@ var baseline = map[string]string{
 	"net.ipv4.conf.secure_redirects": "1", "net.ipv4.conf.send_redirects": "1", "net.ipv4.conf.forwarding": "0", "net.ipv4.conf.arp_ignore": "0",
 	"net.ipv4.conf.arp_announce": "0", "net.ipv6.conf.accept_redirects": "1", "net.ipv6.conf.accept_source_route": "0", "net.ipv6.conf.forwarding": "0",
 	"net.ipv4.icmp_echo_ignore_broadcasts": "1", "net.ipv4.icmp_ignore_bogus_error_responses": "1", "net.ipv4.ip_forward": "0", "net.ipv4.tcp_syncookies": "1",
+	"kernel.panic": "0", "kernel.randomize_va_space": "2", "net.ipv6.icmp.echo_ignore_multicast": "0",
 	"net.ipv4.fib_multipath_hash_policy": "0", "net.ipv6.fib_multipath_hash_policy": "0", "net.mptcp.enabled": "1",
 }
 
@@ -32,7 +33,7 @@ var baseline = map[string]string{
 func Bare(h fabric.Host, declared netstate.Host, sysctls []string) netstate.Host {
 	bare := netstate.Host{
 		Name: declared.Name, Kernel: declared.Kernel, CPU: declared.CPU, Cards: declared.Cards, Cloud: declared.Cloud,
-		MPTCP: &netstate.MPTCP{Subflows: -1, AddAddrAccepted: -1}, Sysctls: map[string]netstate.Sysctl{},
+		MPTCP: bareMPTCP(h.MPTCP), Sysctls: map[string]netstate.Sysctl{},
 	}
 	settings := map[string]fabric.LinkSettings{}
 	for id, s := range h.Links {
@@ -73,7 +74,7 @@ func Bare(h fabric.Host, declared netstate.Host, sysctls []string) netstate.Host
 		bare.Links = append(bare.Links, settable(link, settings[l.Name]))
 	}
 	for key, value := range baseline {
-		if parts := strings.Split(key, "."); parts[2] != "conf" {
+		if parts := strings.Split(key, "."); len(parts) < 3 || parts[2] != "conf" {
 			bare.Sysctls[key] = netstate.Sysctl{Value: value, Scope: fabric.SysctlScope(key)}
 		}
 	}
@@ -86,6 +87,15 @@ func Bare(h fabric.Host, declared netstate.Host, sysctls []string) netstate.Host
 		if _, known := bare.Sysctls[key]; !known {
 			bare.Sysctls[key] = s
 		}
+	}
+	return bare
+}
+
+// bareMPTCP are limits below the wanted ones, so that those are to be set.
+func bareMPTCP(want *netstate.MPTCP) *netstate.MPTCP {
+	bare := &netstate.MPTCP{}
+	if want != nil {
+		bare.Subflows, bare.AddAddrAccepted = max(want.Subflows-1, 0), max(want.AddAddrAccepted-1, 0)
 	}
 	return bare
 }

@@ -24,7 +24,7 @@ type freebsdWriter struct {
 func writeFreeBSD(in Input) (Output, error) {
 	var out Output
 	w := &freebsdWriter{in: in, ledger: newLedger(in, &out), routes: map[string][]string{}}
-	w.all, w.names = in.named(w.ledger, freebsdName)
+	w.all, w.names = in.named(w.ledger, deviceName, freebsdName)
 	for _, d := range w.all {
 		w.device(d)
 	}
@@ -65,7 +65,7 @@ func freebsdName(d device, n int) string {
 	case kindBridge:
 		return fmt.Sprintf("bridge%d", n)
 	case kindVLAN:
-		return fmt.Sprintf("vlan%d", d.tag) // its own name is the parent's with the tag
+		return fmt.Sprintf("vlan%d.%d", n, d.tag) // until its parent's name is known, which its own begins with
 	}
 	return ""
 }
@@ -96,7 +96,7 @@ func freebsdWhy(x wish) string {
 func variable(name string) string { return strings.NewReplacer(".", "_", "-", "_").Replace(name) }
 
 func (w *freebsdWriter) device(d device) {
-	name := w.names[d.ID]
+	name := w.names.own(d)
 	var args []string
 	w.ledger.say(d.ID, string(d.kind), "match", "set-name")
 	mtu := mtuOf(d, w.all)
@@ -120,7 +120,7 @@ func (w *freebsdWriter) device(d device) {
 		parent := w.names[d.parent]
 		w.rc.addWord("vlans_"+variable(parent), strconv.Itoa(d.tag))
 		name = fmt.Sprintf("%s.%d", parent, d.tag)
-		w.names[d.ID] = name
+		w.names[d.handle()] = name
 		w.ledger.say(d.ID, "id", "link")
 	case kindBridge:
 		for _, port := range w.names.of(d.ports) {
@@ -241,7 +241,7 @@ func (w *freebsdWriter) addresses(d device, name string, args []string) {
 	}
 	for i, a := range v4 {
 		if i > 0 {
-			alias("inet " + a.String())
+			alias("inet " + aliasPrefix(a, v4[:i]).String())
 		}
 	}
 	for i, a := range v6 {
@@ -255,6 +255,18 @@ func (w *freebsdWriter) addresses(d device, name string, args []string) {
 	if len(v6) == 0 && len(inet6) > 0 {
 		w.rc.add(prefix+"_ipv6", "inet6 accept_rtadv")
 	}
+}
+
+// aliasPrefix is a further address as ifconfig(8) wants it: one in a network
+// that the interface has already with a mask of all ones (Handbook, "Virtual
+// Hosts").
+func aliasPrefix(a netip.Prefix, before []netip.Prefix) netip.Prefix {
+	for _, b := range before {
+		if b.Contains(a.Addr()) {
+			return netip.PrefixFrom(a.Addr(), a.Addr().BitLen())
+		}
+	}
+	return a
 }
 
 func (w *freebsdWriter) route(d device, name, key string, r fabric.Route) {
@@ -282,7 +294,12 @@ func (w *freebsdWriter) route(d device, name, key string, r fabric.Route) {
 	case !via.IsValid():
 		text += " -interface " + name
 	case r.To.Bits() == 0 && r.MTU == 0 && !r.OnLink:
-		w.rc.add(map[bool]string{true: "defaultrouter", false: "ipv6_defaultrouter"}[v4], via.String())
+		router := map[bool]string{true: "defaultrouter", false: "ipv6_defaultrouter"}[v4]
+		if other, set := w.rc.value(router); set && other != via.String() {
+			w.ledger.cannot(d.ID, key, "one default route of a family, and it leads to "+other+": routes have no metrics there")
+			return
+		}
+		w.rc.add(router, via.String())
 		return
 	default:
 		text += " " + via.String()

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,13 +28,21 @@ func (w ifcfgWriter) layer3(d device) []shellPair {
 		o := options[a]
 		for _, q := range pairsOf(o) {
 			if q.Key != "label" {
-				w.out.warn(d.ID, "addresses."+q.Key, "is not written as ifcfg")
+				w.l.cannot(d.ID, "addresses."+q.Key, "is not written as ifcfg")
+			}
+		}
+		_, aliased := alias(d, a, o)
+		if o.Get("label") != nil {
+			if aliased {
+				w.l.say(d.ID, "addresses.label")
+			} else {
+				w.l.cannot(d.ID, "addresses.label", "an alias of an IPv4 address is named "+d.name+":NUMBER; "+a.String()+" is written without")
 			}
 		}
 		switch {
 		case !a.Addr().Is4():
 			six = append(six, a)
-		case o.Get("label") == nil:
+		case !aliased:
 			four = append(four, a)
 		}
 	}
@@ -118,17 +127,27 @@ func (w ifcfgWriter) names(d device, p *pairs) {
 	}
 }
 
+// aliasNumber is what follows the colon of an alias; it becomes part of a
+// file's name.
+var aliasNumber = regexp.MustCompile(`^[A-Za-z0-9_]{1,13}$`)
+
+// alias is the part of an address's label that names its file; false for an
+// address that stands in the device's own.
+func alias(d device, a netip.Prefix, options *fabric.Node) (string, bool) {
+	label := options.Get("label")
+	if label == nil || !a.Addr().Is4() {
+		return "", false
+	}
+	number, ok := strings.CutPrefix(label.Text, d.name+":")
+	return number, ok && aliasNumber.MatchString(number)
+}
+
 // aliases are files of their own for addresses with a label of their own.
 func (w ifcfgWriter) aliases(d device, suffix string) {
 	options := w.in.addressOptions(d.ID)
 	for _, a := range d.Addresses {
-		label := options[a].Get("label")
-		if label == nil || !a.Addr().Is4() {
-			continue
-		}
-		_, number, ok := strings.Cut(label.Text, ":")
+		number, ok := alias(d, a, options[a])
 		if !ok {
-			w.out.warn(d.ID, "addresses.label", "an alias is named "+d.name+":NUMBER")
 			continue
 		}
 		var p pairs

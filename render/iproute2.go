@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -34,6 +35,16 @@ func writeIproute2(in Input) (Output, error) {
 	w := &iproute2Writer{in: in, ledger: newLedger(in, &out), made: map[string]bool{}, sysctls: in.sysctls()}
 	bare, want := Bare(in.Host, in.State, nil), in.State.Clone()
 	bare.Sysctls, want.Sysctls = nil, nil
+	for i := range bare.Links {
+		// The script keeps the one that is there; the plan only wants one.
+		if l := &bare.Links[i]; l.MAC.IsZero() {
+			l.MAC = flow.MAC{0x02, 0, 0, 0, byte(i >> 8), byte(i)}
+			if w, ok := want.Link(l.Name); ok && w.MAC.IsZero() {
+				w.MAC = l.MAC
+				want.SetLink(w)
+			}
+		}
+	}
 	for _, link := range in.Host.Absent {
 		bare.SetLink(netstate.Link{Name: link, Kind: "dummy", MTU: 1500})
 	}

@@ -340,45 +340,6 @@ func (c *connection) overrides(f family) {
 	}
 }
 
-// nameservers writes each server to its family, and the search list to those
-// that have servers or addresses.
-func (c *connection) nameservers() {
-	for _, p := range c.Unread {
-		if p.Key != "nameservers" || p.Value == nil {
-			continue
-		}
-		servers := map[string]string{}
-		for _, item := range words(p.Value.Get("addresses")) {
-			a, err := netip.ParseAddr(item)
-			if err != nil {
-				continue
-			}
-			group := "ipv6"
-			if a.Is4() {
-				group = "ipv4"
-			}
-			servers[group] += a.String() + ";"
-		}
-		c.ledger.say(c.ID, "nameservers.addresses")
-		for _, group := range []string{"ipv4", "ipv6"} {
-			switch {
-			case servers[group] == "":
-			case c.off(group):
-				c.ledger.cannot(c.ID, "nameservers.addresses", "servers of "+group+", which is off here: "+strings.TrimSuffix(servers[group], ";"))
-			default:
-				c.set(group, "dns", servers[group])
-			}
-		}
-		search := strings.Join(words(p.Value.Get("search")), ";")
-		for _, group := range []string{"ipv4", "ipv6"} {
-			if search != "" && !c.off(group) {
-				c.set(group, "dns-search", search+";")
-				c.ledger.say(c.ID, "nameservers.search")
-			}
-		}
-	}
-}
-
 // host is what no connection alone says.
 func (w *keyfileWriter) host() {
 	for i, m := range w.in.Host.Multipath {

@@ -121,6 +121,13 @@ func wishes(in Input) []wish {
 		w.add(b.ID, "interfaces", strings.Join(b.Interfaces, " "))
 		w.node(b.ID, "parameters", b.Parameters)
 	}
+	tree := in.networkTree()
+	for _, d := range n.Devices() {
+		options := addressOptions(tree, d.ID)
+		for _, a := range d.Addresses {
+			w.node(d.ID, "addresses", options[a])
+		}
+	}
 	for _, p := range n.Unread {
 		w.node("", p.Key, p.Value)
 	}

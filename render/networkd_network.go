@@ -156,14 +156,17 @@ func addressSection(d device, p netip.Prefix, options *fabric.Node, l *ledger) u
 	s := unitSection{name: "Address"}
 	s.put("Address", p.String())
 	for _, o := range options.Pairs {
-		switch {
+		switch key := "addresses." + o.Key; {
 		case o.Key == "label":
 			s.put("Label", o.Value.Text)
+			l.say(d.ID, key)
 		case o.Key == "lifetime" && o.Value.Text == "0":
 			s.put("PreferredLifetime", "0")
+			l.say(d.ID, key)
 		case o.Key == "lifetime" && o.Value.Text == "forever":
+			l.say(d.ID, key)
 		default:
-			l.out.warn(d.ID, "addresses."+o.Key, "is not written for systemd-networkd")
+			l.cannot(d.ID, key, "is not written for systemd-networkd")
 		}
 	}
 	return s

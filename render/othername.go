@@ -15,38 +15,42 @@ import (
 // otherNames are the names of a host's devices there, by the names here.
 type otherNames map[string]string
 
-// deviceName is a name that FreeBSD, TrueNAS and AIX may have for a device; it
-// becomes part of shell text.
-var deviceName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.]{0,14}$`)
+// deviceName is a name that FreeBSD and TrueNAS may have for a device; it
+// becomes part of shell text. AIX counts adapters: ent0.
+var (
+	deviceName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.]{0,14}$`)
+	aixAdapter = regexp.MustCompile(`^ent[0-9]{1,4}$`)
+)
 
 // named are the devices that can be written: those whose name is known, and
 // whose ports or parent's are. Of the others the ledger says why not. What a
 // format makes itself gets a name from made.
-func (in Input) named(l *ledger, made func(d device, number int) string) ([]device, otherNames) {
+func (in Input) named(l *ledger, pattern *regexp.Regexp, made func(d device, number int) string) ([]device, otherNames) {
 	names := otherNames{}
 	var all []device
 	numbers := map[kind]int{}
 	for _, d := range in.devices() {
-		name := in.Host.Names[d.ID]
+		// A definition may match several devices, each with a name of its own.
+		name := in.Host.Names[d.handle()]
 		if name == "" {
-			name = in.Host.Names[d.name]
+			name = in.Host.Names[d.ID]
 		}
 		if name == "" && d.kind != kindEthernet {
 			name = made(d, numbers[d.kind])
 		}
 		numbers[d.kind]++
-		if why := unnamed(d, name, names); why != "" {
-			l.leaveOut(d.ID, "names."+d.ID, why)
+		if why := unnamed(d, name, names, pattern); why != "" {
+			l.leaveOut(d.ID, "names."+d.handle(), why)
 			continue
 		}
-		names[d.ID], names[d.name] = name, name
+		names[d.handle()] = name
 		all = append(all, d)
 	}
 	return all, names
 }
 
 // unnamed says what keeps a device from being written; "" nothing.
-func unnamed(d device, name string, names otherNames) string {
+func unnamed(d device, name string, names otherNames, pattern *regexp.Regexp) string {
 	var lower []string
 	for _, port := range d.ports {
 		if names[port] == "" {
@@ -58,15 +62,38 @@ func unnamed(d device, name string, names otherNames) string {
 	}
 	switch {
 	case name == "" && d.kind == kindEthernet:
-		return fmt.Sprintf("its name there is not known: add it to names (names: {%s: NAME}); left out", d.ID)
+		return fmt.Sprintf("its name there is not known: add it to names (names: {%s: NAME}); left out", d.handle())
 	case name == "":
 		return fmt.Sprintf("devices of %s are not written", d.kind)
-	case !deviceName.MatchString(name):
-		return fmt.Sprintf("%q is no device's name; left out", name)
+	case d.kind == kindEthernet && !pattern.MatchString(name), !deviceName.MatchString(name):
+		return fmt.Sprintf("%q is no device's name there; left out", name)
+	case names.taken(name):
+		return name + " is another device's name already: say its own under names; left out"
 	case len(lower) > 0:
 		return "left out, since it rides on " + strings.Join(lower, ", ") + ", whose name there is not known"
 	}
 	return ""
+}
+
+// own is a device's name.
+func (n otherNames) own(d device) string { return n[d.handle()] }
+
+func (n otherNames) taken(name string) bool {
+	for _, other := range n {
+		if other == name {
+			return true
+		}
+	}
+	return false
+}
+
+// handle tells a device from the others: its name, or where nobody knows it, its
+// definition's.
+func (d device) handle() string {
+	if d.name == "" {
+		return d.ID
+	}
+	return d.name
 }
 
 // of are the names of several devices.

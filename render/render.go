@@ -135,6 +135,9 @@ func Render(f Format, in Input) (Output, error) {
 		if err != nil {
 			return Output{}, fmt.Errorf("render %s: %w", f, err)
 		}
+		if err := whole(in, out); err != nil {
+			return Output{}, fmt.Errorf("render %s: %w", f, err)
+		}
 		for i := range out.Warnings {
 			out.Warnings[i].Format = f
 		}
@@ -146,6 +149,31 @@ func Render(f Format, in Input) (Output, error) {
 		names = append(names, string(w))
 	}
 	return Output{}, fmt.Errorf("%w %q: want one of %s", ErrFormat, f, strings.Join(names, ", "))
+}
+
+// ErrText is the error for a value that a format's files cannot hold as it is.
+var ErrText = errors.New("no file can say it")
+
+// whole refuses names of links that would be more than a word in a script or a
+// file's name, and unit files in which a value would swallow the next line
+// (systemd.syntax(7)).
+func whole(in Input, out Output) error {
+	for _, d := range in.devices() {
+		if why := fabric.ValidLinkName(d.name); d.name != "" && why != "" {
+			return fmt.Errorf("%w: the link's name %q %s", ErrText, d.name, why)
+		}
+	}
+	for _, f := range out.Files {
+		if !strings.HasPrefix(f.Path, networkdDir) {
+			continue
+		}
+		for _, line := range strings.Split(f.Text, "\n") {
+			if strings.HasSuffix(line, `\`) && !strings.Contains(in.Old[f.Path], line+"\n") {
+				return fmt.Errorf("%w: %s: a value ends in a backslash: %s", ErrText, f.Path, line)
+			}
+		}
+	}
+	return nil
 }
 
 // warn notes what cannot be said.

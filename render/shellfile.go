@@ -79,7 +79,7 @@ func shellQuoted(s string) string {
 	if bare {
 		return s
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", "\n", " ").Replace(s) + `"`
+	return `"` + strings.NewReplacer("${DEVICE}", "${DEVICE}", `\`, `\\`, `"`, `\"`, "`", "\\`", "$", `\$`, "\n", " ").Replace(s) + `"`
 }
 
 // shellPair is one assignment that is wanted.

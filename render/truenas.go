@@ -99,7 +99,7 @@ func (w *truenasWriter) run() {
 		in.Host.Names = map[string]string{}
 		for _, d := range in.devices() {
 			if d.kind == kindEthernet && d.name != "" {
-				in.Host.Names[d.ID], in.Host.Names[d.name] = d.name, d.name
+				in.Host.Names[d.name] = d.name
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (w *truenasWriter) run() {
 	} else {
 		w.menu = append(w.menu, "Console menu: 1) Configure Network Interfaces, 2) Configure Link Aggregation,", "3) Configure VLAN Interface, 4) Configure Default Route, 5) Configure Static", "Routes, 6) Configure DNS.", "")
 	}
-	w.all, w.names = in.named(w.ledger, w.name)
+	w.all, w.names = in.named(w.ledger, deviceName, w.name)
 	for _, d := range w.all {
 		w.device(d)
 	}
@@ -145,7 +145,7 @@ func (w *truenasWriter) call(method string, args ...any) {
 }
 
 func (w *truenasWriter) device(d device) {
-	name := w.names[d.ID]
+	name := w.names.own(d)
 	args := map[string]any{}
 	fields := []string{}
 	show := func(key string, value any) { fields = append(fields, fmt.Sprintf("%s: %v", key, value)) }
@@ -173,6 +173,9 @@ func (w *truenasWriter) device(d device) {
 	}
 	w.common(d, args, show)
 	if d.master != "" && d.kind == kindEthernet {
+		if d.MTU != 0 && d.MTU != w.masterMTU(d) {
+			w.ledger.cannot(d.ID, "mtu", "a port has its aggregation's")
+		}
 		return // a port is configured by its aggregation
 	}
 	if !create {
@@ -189,6 +192,16 @@ func (w *truenasWriter) device(d device) {
 			w.menu = append(w.menu, "  "+f)
 		}
 	}
+}
+
+// masterMTU is what a port's aggregation or bridge has.
+func (w *truenasWriter) masterMTU(d device) int {
+	for _, other := range w.all {
+		if other.ID == d.master {
+			return other.MTU
+		}
+	}
+	return 0
 }
 
 // lagProtocols are the middleware's words for modes; CORE alone has round

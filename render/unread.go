@@ -54,9 +54,24 @@ func texts(n *fabric.Node) []string {
 // addressOptions are what a definition says of single addresses, by address:
 // netplan's label and lifetime.
 func (in Input) addressOptions(id string) map[netip.Prefix]*fabric.Node {
-	all := map[netip.Prefix]*fabric.Node{}
+	return addressOptions(in.networkTree(), id)
+}
+
+// networkTree is the network as the file has it; nil for none.
+func (in Input) networkTree() *fabric.Node {
+	if !strings.Contains(in.Host.Network.Source, "label") && !strings.Contains(in.Host.Network.Source, "lifetime") {
+		return nil
+	}
 	tree, err := fabric.ParseYAML("network", []byte(in.Host.Network.Source))
 	if err != nil {
+		return nil
+	}
+	return tree
+}
+
+func addressOptions(tree *fabric.Node, id string) map[netip.Prefix]*fabric.Node {
+	all := map[netip.Prefix]*fabric.Node{}
+	if tree == nil {
 		return all
 	}
 	for _, section := range tree.Pairs {

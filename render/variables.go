@@ -20,6 +20,16 @@ func (v *variables) add(name, value string) {
 	v.list = append(v.list, assigned{name, value})
 }
 
+// value is what a variable was given; false for none.
+func (v *variables) value(name string) (string, bool) {
+	for _, a := range v.list {
+		if a.name == name {
+			return a.value, true
+		}
+	}
+	return "", false
+}
+
 // addWord adds a word to a list that a variable holds.
 func (v *variables) addWord(name, word string) {
 	for i := range v.list {

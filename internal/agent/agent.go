@@ -34,6 +34,9 @@ type Config struct {
 	JournalDir string
 	// HoldDir is where runs keep each other off the host; "" is the default.
 	HoldDir string
+	// Root is where the host's configuration files are; "" is /, of which a
+	// network namespace has none of its own.
+	Root string
 	// StartGuard arms the dead man before a change; nil is none.
 	StartGuard func(ctx context.Context, c apply.Config, id string) error
 }

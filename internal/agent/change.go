@@ -3,16 +3,18 @@ package agent
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/kernel/act"
+	"github.com/linerate/linerate/plan"
 )
 
 // applier works in the agent's namespace: its kernel enters it for each step.
 func (a *Agent) applier() (*apply.Applier, error) {
 	return apply.New(apply.Config{
-		Kernel: act.Kernel{}, Dir: a.cfg.JournalDir, Namespace: a.cfg.Namespace.Name, StartGuard: a.cfg.StartGuard, Log: a.cfg.Logger,
+		Kernel: act.Kernel{}, Dir: a.cfg.JournalDir, Namespace: a.cfg.Namespace.Name, Root: a.cfg.Root, StartGuard: a.cfg.StartGuard, Log: a.cfg.Logger,
 	})
 }
 
@@ -28,7 +30,16 @@ func (a *Agent) inside(f func(*apply.Applier) error) error {
 	if errors.Is(err, apply.ErrLocked) || errors.Is(err, apply.ErrPending) {
 		return errors.Join(err, agentapi.ErrBusy)
 	}
+	if errors.Is(err, apply.ErrState) {
+		return &agentapi.Error{Code: agentapi.CodeState, Text: err.Error()}
+	}
 	return err
+}
+
+// refused reports a plan whose first step already is not permitted: nothing was
+// changed that had to be taken back.
+func refused(p plan.Plan, step *apply.StepError) bool {
+	return !step.Check && len(p.Steps) > 0 && step.Step.Target() == p.Steps[0].Target() && errors.Is(step, fs.ErrPermission)
 }
 
 // apply puts back what dead runs left before it changes anything itself.
@@ -40,7 +51,7 @@ func (a *Agent) apply(ctx context.Context, req agentapi.ApplyRequest) (agentapi.
 		}
 		r, err := ap.Apply(ctx, req.Plan, apply.Options{Deadline: req.Deadline, Temporary: req.Temporary, Pause: req.Pause})
 		reply = agentapi.ApplyReply{Journal: r.ID, Applied: r.Applied}
-		if step := (*apply.StepError)(nil); errors.As(err, &step) && step.Undone {
+		if step := (*apply.StepError)(nil); errors.As(err, &step) && step.Undone && !refused(req.Plan, step) {
 			reply.RolledBack = err.Error()
 			return nil
 		}
@@ -60,5 +71,10 @@ func (a *Agent) rollback(ctx context.Context, req agentapi.RollbackRequest) (age
 }
 
 func (a *Agent) confirm(ctx context.Context, req agentapi.ConfirmRequest) (agentapi.ConfirmReply, error) {
-	return agentapi.ConfirmReply{}, a.inside(func(ap *apply.Applier) error { return ap.Confirm(ctx, req.Journal) })
+	return agentapi.ConfirmReply{}, a.inside(func(ap *apply.Applier) error {
+		if req.Check {
+			return ap.Keepable(ctx, req.Journal)
+		}
+		return ap.Confirm(ctx, req.Journal)
+	})
 }

@@ -40,6 +40,10 @@ func journalEntry(e apply.Entry) agentapi.JournalEntry {
 
 // configFiles reads the machine's files: another network namespace has none.
 func (a *Agent) configFiles(_ context.Context, req agentapi.ConfigFilesRequest) (agentapi.ConfigFilesReply, error) {
-	files, err := conffile.Read(os.DirFS("/"), req.Format)
+	root := a.cfg.Root
+	if root == "" {
+		root = "/"
+	}
+	files, err := conffile.Read(os.DirFS(root), req.Format)
 	return agentapi.ConfigFilesReply{Files: files}, err
 }

@@ -389,11 +389,3 @@ type RollbackReply struct {
 	Undone  int      `json:"undone_count"`
 	Left    []string `json:"left,omitempty"`
 }
-
-// ConfirmRequest keeps a change.
-type ConfirmRequest struct {
-	Journal string `json:"journal"`
-}
-
-// ConfirmReply is empty.
-type ConfirmReply struct{}

@@ -27,7 +27,7 @@ type JournalReply struct {
 type JournalEntry struct {
 	ID string `json:"id"`
 	// State is internal/apply's: "open", "applied", "confirming", "confirmed",
-	// "rolled-back" or "failed".
+	// "reverting", "rolled-back" or "failed".
 	State    string    `json:"state"`
 	Reason   string    `json:"reason,omitempty"`
 	Started  time.Time `json:"started"`
@@ -59,3 +59,13 @@ type ConfigFilesRequest struct {
 type ConfigFilesReply struct {
 	Files map[string]string `json:"files"`
 }
+
+// ConfirmRequest keeps a change.
+type ConfirmRequest struct {
+	Journal string `json:"journal"`
+	// Check only asks whether the change could be kept now, and keeps nothing.
+	Check bool `json:"check,omitempty"`
+}
+
+// ConfirmReply is empty.
+type ConfirmReply struct{}

@@ -22,11 +22,16 @@ const (
 	CodeRefused     Code = "refused"
 	CodeSilent      Code = "silent"
 	CodeBlocked     Code = "blocked"
+	CodeState       Code = "state"
 	CodeFailed      Code = "failed"
 )
 
 // ErrBusy is a host that another run holds.
 var ErrBusy = errors.New("host is busy")
+
+// ErrState is a change that is past what is asked of it: taken back already, or
+// confirmed.
+var ErrState = errors.New("not possible in this state")
 
 // codes is the one table of codes and the sentinels they stand for.
 var codes = [...]struct {
@@ -42,6 +47,7 @@ var codes = [...]struct {
 	{CodeRefused, ErrRefused},
 	{CodeSilent, ErrSilent},
 	{CodeBlocked, ErrBlocked},
+	{CodeState, ErrState},
 }
 
 // Error is a host's error as the wire carries it. errors.Is finds the

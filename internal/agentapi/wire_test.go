@@ -26,7 +26,7 @@ func roundTrip(t *testing.T, err error) *Error {
 }
 
 func TestWireError(t *testing.T) {
-	sentinels := []error{fs.ErrPermission, fs.ErrNotExist, errors.ErrUnsupported, context.Canceled, ErrBusy, ErrPortTaken, ErrRefused, ErrSilent, ErrBlocked}
+	sentinels := []error{fs.ErrPermission, fs.ErrNotExist, errors.ErrUnsupported, context.Canceled, ErrBusy, ErrPortTaken, ErrRefused, ErrSilent, ErrBlocked, ErrState}
 	if len(sentinels) != len(codes) {
 		t.Fatalf("%d sentinels tested, the table has %d", len(sentinels), len(codes))
 	}
@@ -45,6 +45,7 @@ func TestWireError(t *testing.T) {
 		{fmt.Errorf("connect: %w", ErrRefused), CodeRefused, ErrRefused},
 		{fmt.Errorf("connect: %w", ErrSilent), CodeSilent, ErrSilent},
 		{fmt.Errorf("connect: %w (%v)", ErrBlocked, syscall.EACCES), CodeBlocked, ErrBlocked},
+		{fmt.Errorf("confirm: %w: it is rolled-back", ErrState), CodeState, ErrState},
 		{errors.Join(errors.New("first"), fs.ErrNotExist), CodeNotExist, fs.ErrNotExist},
 		{context.DeadlineExceeded, CodeFailed, nil},
 		{errors.New("no route to host"), CodeFailed, nil},

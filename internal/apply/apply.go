@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -341,8 +342,8 @@ func (a *Applier) preconditions(ctx context.Context, p plan.Plan) (map[string]st
 	if err := checkFiles(p.Files); err != nil {
 		return nil, err
 	}
-	if a.cfg.Namespace != "" && a.cfg.Root == "" && len(p.Files) > 0 {
-		return nil, &FileError{p.Files[0].Path, fmt.Errorf("%w: it is the machine's, not namespace %s's", ErrPath, a.cfg.Namespace)}
+	if len(p.Files) > 0 && a.cfg.Root == "" && (a.cfg.Namespace != "" || netns.Inside()) {
+		return nil, &FileError{p.Files[0].Path, fmt.Errorf("%w: it is the machine's, not a network namespace's", ErrPath)}
 	}
 	observed := make(map[string]string)
 	var changed []error

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
@@ -45,6 +44,8 @@ type HostOutcome struct {
 	// Left are changes that were not taken back, since somebody else has made
 	// others to the same things.
 	Left []string `json:"left,omitempty"`
+	// by is when an unconfirmed change is taken back at the latest.
+	by time.Time
 }
 
 // Sentinels of Apply.
@@ -97,7 +98,8 @@ func (c *Change) Apply(ctx context.Context, o Options) (Outcome, error) {
 		err = c.confirm(&out)
 	}
 	if err != nil {
-		return out, errors.Join(err, c.revert(&out))
+		// Interrupted, whatever else the interrupt led to.
+		return out, errors.Join(ctx.Err(), err, c.revert(&out))
 	}
 	out.Confirmed = true
 	return out, nil
@@ -123,7 +125,7 @@ func (c *Change) carryOut(ctx context.Context, out *Outcome, deadline time.Durat
 		}
 		c.cfg.Tell(fmt.Sprintf("change %s: %s", part.Name, counted(len(part.Plan.Steps), "step")))
 		reply, err := c.hosts[part.Name].Apply(ctx, agentapi.ApplyRequest{Plan: part.Plan, Deadline: deadline})
-		host := HostOutcome{Host: part.Name, Journal: reply.Journal, Applied: reply.Applied, State: "applied"}
+		host := HostOutcome{Host: part.Name, Journal: reply.Journal, Applied: reply.Applied, State: "applied", by: time.Now().Add(deadline)}
 		var answered *agentapi.Error
 		switch {
 		case err == nil && reply.RolledBack == "":
@@ -162,7 +164,8 @@ func (c *Change) Keep(out *Outcome) error {
 func (c *Change) PutBack(out *Outcome) error { return c.revert(out) }
 
 // confirm keeps the change on all hosts, each over a connection made now, or
-// fails: an interrupt does not come in between.
+// fails: an interrupt does not come in between. Every host has been reached and
+// has said that it could keep its part before the first one keeps it.
 func (c *Change) confirm(out *Outcome) error {
 	ctx, cancel := context.WithDeadline(context.Background(), out.ConfirmBy)
 	defer cancel()
@@ -173,17 +176,18 @@ func (c *Change) confirm(out *Outcome) error {
 			h.Close()
 		}
 	}()
-	// All are reached before the first is confirmed: a host that cannot be
-	// reached any more is then one of none.
 	for _, h := range out.Hosts {
 		if h.Journal == "" {
 			continue
 		}
-		host, err := fleet.Dial(ctx, h.Host, c.reach[h.Host], c.dialing(true))
+		host, err := fleet.Dial(ctx, h.Host, c.reach[h.Host], c.dialing(h.Host, true))
 		if err != nil {
 			return fmt.Errorf("confirm: %w: %w", ErrRolledBack, err)
 		}
 		fresh[h.Host] = host
+		if _, err := host.Confirm(ctx, agentapi.ConfirmRequest{Journal: h.Journal, Check: true}); err != nil {
+			return fmt.Errorf("confirm: %w: %w", ErrRolledBack, err)
+		}
 	}
 	for i := range out.Hosts {
 		h := &out.Hosts[i]
@@ -196,36 +200,6 @@ func (c *Change) confirm(out *Outcome) error {
 		h.State = "confirmed"
 	}
 	return nil
-}
-
-// longestRevert bounds the way back: hosts that do not answer put themselves
-// back at their deadline.
-const longestRevert = time.Minute
-
-// revert takes back what was changed, newest first, also when the run was
-// interrupted.
-func (c *Change) revert(out *Outcome) error {
-	ctx, cancel := context.WithTimeout(context.Background(), longestRevert)
-	defer cancel()
-	var errs []error
-	for i := len(out.Hosts) - 1; i >= 0; i-- {
-		h := &out.Hosts[i]
-		if h.State != "applied" && h.State != "confirmed" {
-			continue
-		}
-		c.cfg.Tell("put back " + h.Host)
-		reply, err := c.hosts[h.Host].Rollback(ctx, agentapi.RollbackRequest{Journal: h.Journal})
-		if h.Journal == "" && errors.Is(err, fs.ErrNotExist) {
-			err = nil // it had not come to a change
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%w: %s will put itself back by %s: %w", ErrRolledBack, h.Host, out.ConfirmBy.Format(time.TimeOnly), err))
-			continue
-		}
-		h.State, h.Left = "rolled-back", reply.Left
-		errs = append(errs, fmt.Errorf("%s: %w", h.Host, ErrRolledBack))
-	}
-	return errors.Join(errs...)
 }
 
 // touched are the links of a host that the plan changes, and those that stand

@@ -39,9 +39,12 @@ type Config struct {
 
 	Version    string
 	JournalDir string
-	Unguarded  bool           // as fleet.Config
-	Holding    *fleet.Holding // nil holds nobody off
-	Logger     *slog.Logger   // nil is silence
+	// Roots is where hosts' configuration files are, by host, in the place of
+	// /: a network namespace has files then. For tests.
+	Roots     map[string]string
+	Unguarded bool           // as fleet.Config
+	Holding   *fleet.Holding // nil holds nobody off
+	Logger    *slog.Logger   // nil is silence
 	// Tell is told what happens, a line each; nil is nobody.
 	Tell func(string)
 }
@@ -62,6 +65,8 @@ type Host struct {
 	// PersistWhy says why that one.
 	Persist    render.Format
 	PersistWhy string
+	// Reach is how the host is reached, as the file says it.
+	Reach string
 	// Pending is the journal entry of an earlier change that is neither
 	// confirmed nor taken back; "" none. Nothing is changed until it is.
 	Pending string
@@ -164,7 +169,7 @@ func (c *Change) dial(ctx context.Context) error {
 		if c.reach[h.Name] == "" {
 			continue
 		}
-		host, err := fleet.Dial(ctx, h.Name, h.Reach, c.dialing(false))
+		host, err := fleet.Dial(ctx, h.Name, h.Reach, c.dialing(h.Name, false))
 		switch {
 		case err == nil:
 			c.hosts[h.Name] = host
@@ -177,8 +182,8 @@ func (c *Change) dial(ctx context.Context) error {
 	return nil
 }
 
-func (c *Change) dialing(fresh bool) fleet.Config {
-	return fleet.Config{Version: c.cfg.Version, JournalDir: c.cfg.JournalDir, Unguarded: c.cfg.Unguarded, Fresh: fresh, Logger: c.cfg.Logger}
+func (c *Change) dialing(name string, fresh bool) fleet.Config {
+	return fleet.Config{Version: c.cfg.Version, JournalDir: c.cfg.JournalDir, Root: c.cfg.Roots[name], Unguarded: c.cfg.Unguarded, Fresh: fresh, Logger: c.cfg.Logger}
 }
 
 func (c *Change) hold(ctx context.Context) error {
@@ -230,7 +235,7 @@ func (c *Change) plan(ctx context.Context, name string) (Host, error) {
 		return Host{}, err
 	}
 	steps.Host = name
-	part := Host{Name: name, Plan: steps.Explain(want.Reasons), Warnings: want.Warnings}
+	part := Host{Name: name, Reach: c.reach[name], Plan: steps.Explain(want.Reasons), Warnings: want.Warnings}
 	part.Plan.Left = slices.Concat(part.Plan.Left, want.Left)
 	if err := c.persist(ctx, &part, want); err != nil {
 		return Host{}, err

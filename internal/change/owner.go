@@ -36,17 +36,35 @@ func (c *Change) owned(part Host) error {
 	var problems []error
 	seen := map[string]bool{}
 	for _, s := range part.Plan.Steps {
-		if s.Kind == plan.Sysctl || s.Kind == plan.MPTCPLimit || seen[s.Link] {
-			continue
+		for _, name := range changes(s) {
+			l, ok := c.before.Hosts[part.Name].Link(name)
+			if !ok || seen[name] || l.Owner == "" || slices.Contains(ownFormats[l.Owner], part.Persist) {
+				continue
+			}
+			seen[name] = true
+			problems = append(problems, &OwnerError{Link: l.Name, Owner: l.Owner})
 		}
-		seen[s.Link] = true
-		l, ok := c.before.Hosts[part.Name].Link(s.Link)
-		if !ok || l.Owner == "" || slices.Contains(ownFormats[l.Owner], part.Persist) {
-			continue
-		}
-		problems = append(problems, &OwnerError{Link: l.Name, Owner: l.Owner})
 	}
 	return errors.Join(problems...)
+}
+
+// changes are the links whose settings, as their owner sees them, a step is
+// about.
+func changes(s plan.Step) []string {
+	switch s.Kind {
+	case plan.Sysctl, plan.MPTCPLimit:
+		return nil
+	case plan.PortMaster:
+		return []string{s.Link, s.Old, s.New}
+	}
+	links := []string{s.Link}
+	if s.Route != nil {
+		links = append(links, s.Route.Link)
+		for _, h := range s.Route.Hops {
+			links = append(links, h.Link)
+		}
+	}
+	return links
 }
 
 // backEnd is the format that keeps a change over a reboot where nobody names

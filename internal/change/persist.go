@@ -10,9 +10,13 @@ import (
 	"github.com/linerate/linerate/render"
 )
 
+// ErrNoFiles is a namespace that is to keep a change in files.
+var ErrNoFiles = errors.New("a network namespace has no files of its own")
+
 // persist adds the files that keep the change over a reboot.
 func (c *Change) persist(ctx context.Context, part *Host, want desired.State) error {
-	part.Persist, part.PersistWhy = backEnd(c.before.Hosts[part.Name], c.inside[part.Name])
+	fileless := c.inside[part.Name] && c.cfg.Roots[part.Name] == ""
+	part.Persist, part.PersistWhy = backEnd(c.before.Hosts[part.Name], fileless)
 	asked := c.cfg.Persist
 	switch asked {
 	case "", PersistAuto:
@@ -22,9 +26,9 @@ func (c *Change) persist(ctx context.Context, part *Host, want desired.State) er
 	default:
 		part.Persist, part.PersistWhy = render.Format(asked), "as asked"
 	}
-	if c.inside[part.Name] {
+	if fileless {
 		if part.Persist != "" {
-			return fmt.Errorf("keep it in %s files: a network namespace has no files of its own", part.Persist)
+			return fmt.Errorf("keep it in %s files: %w", part.Persist, ErrNoFiles)
 		}
 		return nil
 	}

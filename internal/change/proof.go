@@ -75,7 +75,7 @@ func (c *Change) prove(ctx context.Context, out *Outcome, before surroundings, o
 	}
 	limited, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	after, settled, err := c.settle(limited)
+	after, settled, err := c.settle(limited, o.Accept)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRolledBack, err)
 	}
@@ -109,8 +109,9 @@ func firstBroken(all []Proved, accept []Proof) string {
 	return ""
 }
 
-// settle observes until state and partners hold, with patience.
-func (c *Change) settle(ctx context.Context) (after predict.Fabric, proofs []Proved, err error) {
+// settle observes until state and partners hold, with patience; with more of it
+// for partners, but where they may as well stay away.
+func (c *Change) settle(ctx context.Context, accept []Proof) (after predict.Fabric, proofs []Proved, err error) {
 	begun := time.Now()
 	for {
 		if after, err = c.observe(ctx); err != nil {
@@ -119,7 +120,7 @@ func (c *Change) settle(ctx context.Context) (after predict.Fabric, proofs []Pro
 		states, partners := c.states(after), c.partners(after)
 		proofs = slices.Concat(states, partners)
 		waited := time.Since(begun)
-		if !broken(proofs, nil) || broken(states, nil) && waited > patience || waited > lacpPatient {
+		if !broken(proofs, nil) || (broken(states, nil) || !broken(proofs, accept)) && waited > patience || waited > lacpPatient {
 			return after, proofs, nil
 		}
 		select {

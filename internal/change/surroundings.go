@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/measure"
 	"github.com/linerate/linerate/netstate"
@@ -18,13 +20,14 @@ import (
 // it.
 type surroundings struct {
 	answers map[way]bool
-	// passes is the packet size that was proven on each path, zero none.
-	passes map[[2]string]int
+	// passes is the packet size that was proven each way, zero none.
+	passes map[way]int
 }
 
-// way is from a host to an address, which is another host's or a gateway's.
+// way is from an address of a host to one of another host or of a gateway.
 type way struct {
 	from string
+	src  netip.Addr // the zero Addr where the routes choose
 	to   netip.Addr
 	// peer is the other host's name, "" a gateway.
 	peer string
@@ -37,19 +40,18 @@ const (
 
 // lookAround pings between hosts of the file, and every host's gateways.
 func (c *Change) lookAround(ctx context.Context, state predict.Fabric) surroundings {
-	s := surroundings{answers: map[way]bool{}, passes: map[[2]string]int{}}
+	s := surroundings{answers: map[way]bool{}, passes: map[way]int{}}
 	for _, w := range c.ways(state) {
-		s.answers[w] = c.pings(ctx, state, w)
-	}
-	for _, p := range c.pairs(state) {
-		if size := frameSize(state, p); size > 0 && c.proves(ctx, state, p, size) == nil {
-			s.passes[[2]string{p.From, p.To}] = size
+		s.answers[w] = c.pings(ctx, w, 0)
+		if size := frameSize(state, w); s.answers[w] && size > 0 && c.pings(ctx, w, size) {
+			s.passes[w] = size
 		}
 	}
 	return s
 }
 
-// ways lists what is pinged: both ways of every path, and gateways.
+// ways lists what is pinged: every path both ways, in both families, over each
+// pair of links once, and gateways.
 func (c *Change) ways(state predict.Fabric) []way {
 	var all []way
 	add := func(w way) {
@@ -59,20 +61,60 @@ func (c *Change) ways(state predict.Fabric) []way {
 	}
 	for _, p := range c.pairs(state) {
 		for _, ends := range [][2]string{{p.From, p.To}, {p.To, p.From}} {
-			lanes, err := predict.Lanes(state, ends[0], ends[1], p.Family)
-			if err == nil && len(lanes) > 0 {
-				add(way{ends[0], lanes[0].Dst, ends[1]})
+			for _, l := range lanesByLinks(state, ends[0], ends[1]) {
+				add(way{ends[0], l.Src, l.Dst, ends[1]})
 			}
 		}
 	}
 	for _, name := range c.order {
 		for _, r := range state.Hosts[name].Routes {
-			if r.Dst.Bits() == 0 && r.Gateway.IsValid() && r.Type == "" {
-				add(way{name, r.Gateway, ""})
+			if gatewayOf(r) {
+				add(way{from: name, to: r.Gateway})
 			}
 		}
 	}
 	return all
+}
+
+func gatewayOf(r netstate.Route) bool {
+	return r.Dst.Bits() == 0 && r.Gateway.IsValid() && r.Type == ""
+}
+
+// lanesByLinks are lanes between two hosts, the first of each family, pair of
+// links and subnet: aliases beside them take the same way.
+func lanesByLinks(state predict.Fabric, from, to string) []flow.Lane {
+	type over struct {
+		out, in string
+		subnet  netip.Prefix
+	}
+	var lanes []flow.Lane
+	seen := map[over]bool{}
+	for _, family := range []string{"ipv4", "ipv6"} {
+		all, err := predict.Lanes(state, from, to, family)
+		if err != nil {
+			continue // none in this family
+		}
+		for _, l := range all {
+			out, subnet := place(state.Hosts[from], l.Src)
+			in, _ := place(state.Hosts[to], l.Dst)
+			if pair := (over{out, in, subnet}); !seen[pair] {
+				seen[pair] = true
+				lanes = append(lanes, l)
+			}
+		}
+	}
+	return lanes
+}
+
+// place is the link that has an address, and the address's subnet there.
+func place(h netstate.Host, a netip.Addr) (string, netip.Prefix) {
+	l, _ := h.LinkWith(a)
+	for _, p := range l.Addresses {
+		if p.Addr() == a {
+			return l.Name, p.Masked()
+		}
+	}
+	return l.Name, netip.Prefix{}
 }
 
 // pairs are the paths whose both ends are reached and of which one changes.
@@ -86,82 +128,92 @@ func (c *Change) pairs(state predict.Fabric) []fabric.Path {
 	return out
 }
 
-// pings asks at the address that has the way's peer now.
-func (c *Change) pings(ctx context.Context, state predict.Fabric, w way) bool {
+// pings sends a packet of the size, unfragmented, and asks again where nothing
+// comes back; size zero is a small one.
+func (c *Change) pings(ctx context.Context, w way, size int) bool {
 	for range pingTries {
-		reply, err := c.hosts[w.from].Ping(ctx, agentapi.PingRequest{Dst: w.to, Count: 1, Timeout: pingTimeout})
+		reply, err := c.hosts[w.from].Ping(ctx, agentapi.PingRequest{
+			Dst: w.to, Src: w.src, Count: 1, Timeout: pingTimeout, Packet: size, DontFragment: size > 0,
+		})
 		if err == nil && len(reply.RTTs) > 0 {
 			return true
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || reply.TooBig > 0 {
 			return false
 		}
 	}
 	return false
 }
 
-// reached asks again who answered before.
+// reached asks again who answered before, and who is there now.
 func (c *Change) reached(ctx context.Context, before surroundings, after predict.Fabric) []Proved {
 	var proofs []Proved
-	lost := map[way]bool{}
-	for i := 0; i < int(patience/look); i++ {
-		clear(lost)
-		for w, answered := range before.answers {
-			if answered && !c.pings(ctx, after, w) {
-				lost[w] = true
-			}
-		}
-		if len(lost) == 0 || ctx.Err() != nil {
-			break
-		}
-	}
+	var asked []way
 	for w, answered := range before.answers {
-		p := Proved{Proof: ProofReach, What: fmt.Sprintf("%s to %s", w.from, w.name()), Verdict: Held}
+		p := Proved{Proof: ProofReach, What: w.String(), Verdict: Impossible}
 		switch {
+		case !w.stands(after):
+			p.Detail = "the change takes it away"
 		case !answered:
-			p.Verdict, p.Detail = Impossible, "did not answer before either"
-		case lost[w]:
-			p.Verdict, p.Detail = Broken, "answered before and does not now"
-		}
-		proofs = append(proofs, p)
-	}
-	proofs = append(proofs, c.newWays(ctx, before, after)...)
-	slices.SortFunc(proofs, func(a, b Proved) int { return compareText(a.What, b.What) })
-	return proofs
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-func (w way) name() string {
-	if w.peer == "" {
-		return "gateway " + w.to.String()
-	}
-	return fmt.Sprintf("%s (%s)", w.peer, w.to)
-}
-
-// newWays asks over addresses that the change brought: they must answer when
-// both ends are hosts of the file.
-func (c *Change) newWays(ctx context.Context, before surroundings, after predict.Fabric) []Proved {
-	var proofs []Proved
-	for _, w := range c.ways(after) {
-		if _, old := before.answers[w]; old || w.peer == "" {
+			p.Detail = "did not answer before either"
+		default:
+			asked = append(asked, w)
 			continue
 		}
-		p := Proved{Proof: ProofReach, What: fmt.Sprintf("%s to %s", w.from, w.name()), Verdict: Held}
-		if !c.pings(ctx, after, w) {
+		proofs = append(proofs, p)
+	}
+	for _, w := range c.ways(after) {
+		if _, old := before.answers[w]; !old && w.peer != "" {
+			asked = append(asked, w)
+		}
+	}
+	lost := c.unanswered(ctx, asked)
+	for _, w := range asked {
+		p := Proved{Proof: ProofReach, What: w.String(), Verdict: Held}
+		if slices.Contains(lost, w) {
 			p.Verdict, p.Detail = Broken, "no answer at the new address"
+			if before.answers[w] {
+				p.Detail = "answered before and does not now"
+			}
 		}
 		proofs = append(proofs, p)
 	}
+	slices.SortFunc(proofs, func(a, b Proved) int { return strings.Compare(a.What, b.What) })
 	return proofs
+}
+
+// unanswered asks with patience and returns the ways that stay silent.
+func (c *Change) unanswered(ctx context.Context, ways []way) []way {
+	silent := slices.Clone(ways)
+	for begun := time.Now(); ; {
+		silent = slices.DeleteFunc(silent, func(w way) bool { return c.pings(ctx, w, 0) })
+		if len(silent) == 0 || time.Since(begun) > patience {
+			return silent
+		}
+		select {
+		case <-ctx.Done():
+			return silent
+		case <-time.After(look):
+		}
+	}
+}
+
+// stands reports whether both ends still have what the way leads from and to.
+func (w way) stands(state predict.Fabric) bool {
+	if w.peer == "" {
+		return slices.ContainsFunc(state.Hosts[w.from].Routes, func(r netstate.Route) bool { return gatewayOf(r) && r.Gateway == w.to })
+	}
+	_, out := state.Hosts[w.from].LinkWith(w.src)
+	_, in := state.Hosts[w.peer].LinkWith(w.to)
+	return out && in
+}
+
+// String names both ends.
+func (w way) String() string {
+	if w.peer == "" {
+		return fmt.Sprintf("%s to gateway %s", w.from, w.to)
+	}
+	return fmt.Sprintf("%s to %s (%s)", w.from, w.peer, w.to)
 }
 
 // network is the hosts as package measure wants them, with what the file says
@@ -181,43 +233,29 @@ func (c *Change) network(state predict.Fabric) measure.Network {
 	return n
 }
 
-// frameSize is the largest packet that both ends of a path can send; zero
-// where no lane is found.
-func frameSize(state predict.Fabric, p fabric.Path) int {
-	lanes, err := predict.Lanes(state, p.From, p.To, p.Family)
-	if err != nil || len(lanes) == 0 {
-		return 0
-	}
-	from, ok1 := state.Hosts[p.From].LinkWith(lanes[0].Src)
-	to, ok2 := state.Hosts[p.To].LinkWith(lanes[0].Dst)
+// frameSize is the largest packet that both ends of a way can send; zero where
+// an end is not known.
+func frameSize(state predict.Fabric, w way) int {
+	from, ok1 := state.Hosts[w.from].LinkWith(w.src)
+	to, ok2 := state.Hosts[w.peer].LinkWith(w.to)
 	if !ok1 || !ok2 {
 		return 0
 	}
 	return min(from.MTU, to.MTU)
 }
 
-// proves sends packets of the size, unfragmented, both ways.
-func (c *Change) proves(ctx context.Context, state predict.Fabric, p fabric.Path, size int) error {
-	ok, err := measure.ProbeMTU(ctx, c.network(state), p.From, p.To, size)
-	if err == nil && !ok {
-		err = fmt.Errorf("packets of %d bytes do not pass", size)
-	}
-	return err
-}
-
-// mtus proves the MTU of every path that the change touches.
+// mtus proves the MTU of every way that the change leaves or makes.
 func (c *Change) mtus(ctx context.Context, before surroundings, after predict.Fabric) []Proved {
 	var proofs []Proved
-	for _, pair := range c.pairs(after) {
-		size := frameSize(after, pair)
+	for _, w := range c.ways(after) {
+		size := frameSize(after, w)
 		if size == 0 {
 			continue
 		}
-		p := Proved{Proof: ProofMTU, What: pair.From + " to " + pair.To, Verdict: Held, Detail: fmt.Sprintf("packets of %d bytes pass both ways", size)}
-		if err := c.proves(ctx, after, pair, size); err != nil {
-			p.Verdict, p.Detail = Broken, err.Error()
-			was := frameSize(c.before, pair)
-			if was == size && before.passes[[2]string{pair.From, pair.To}] != size {
+		p := Proved{Proof: ProofMTU, What: w.String(), Verdict: Held, Detail: fmt.Sprintf("packets of %d bytes pass", size)}
+		if !c.pings(ctx, w, size) {
+			p.Verdict, p.Detail = Broken, fmt.Sprintf("packets of %d bytes do not pass", size)
+			if _, old := before.answers[w]; old && frameSize(c.before, w) == size && before.passes[w] != size {
 				p.Verdict, p.Detail = Impossible, p.Detail+", as before"
 			}
 		}

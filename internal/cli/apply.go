@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +61,7 @@ tell whether others still reach it. Log in anew and run ` + "`linerate confirm`"
 	flags.add(c)
 	c.Flags().BoolVar(&flags.yes, "yes", false, "change the hosts without asking")
 	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "show the plans, change nothing")
-	c.Flags().BoolVar(&flags.unconfirmed, "no-confirm", false, "leave it to `linerate confirm`; the hosts put it back at the deadline")
+	c.Flags().BoolVar(&flags.unconfirmed, "no-confirm", false, "leave that to the confirm command; the hosts put it back at the deadline")
 	c.Flags().StringVar(&flags.deadline, "deadline", "", "how long the hosts wait for the confirmation (default 2m)")
 	c.Flags().StringSliceVar(&flags.accept, "accept", nil, "proofs that may fail: state, partner, reach, mtu, traffic")
 	flags.wait.add(c)
@@ -82,16 +83,16 @@ func (f *applyFlags) options() (change.Options, error) {
 			return o, usage("--deadline: "+err.Error(), "a time such as 90s or 3m")
 		}
 		if o.Deadline < shortestDeadline || o.Deadline > longestDeadline {
-			return o, usage(fmt.Sprintf("--deadline: want %v to %v", shortestDeadline, longestDeadline), "slow LACP alone takes 90 s to notice a lost partner")
+			return o, usage("--deadline: want "+shortestDeadline.String()+" to 1h", "slow LACP alone takes 90 s to notice a lost partner")
 		}
 	}
 	for _, word := range f.accept {
-		known := false
+		var known []string
 		for _, p := range change.Proofs() {
-			known = known || string(p) == word
+			known = append(known, string(p))
 		}
-		if !known {
-			return o, usage("--accept: unknown proof "+word, fmt.Sprintf("want some of %v", change.Proofs()))
+		if !slices.Contains(known, word) {
+			return o, usage("--accept: unknown proof "+word, orMeant(word, known, "", "proofs are "+strings.Join(known, ", ")))
 		}
 		o.Accept = append(o.Accept, change.Proof(word))
 	}
@@ -113,7 +114,7 @@ func (a *App) apply(ctx context.Context, cfg change.Config, flags applyFlags, o 
 	if !flags.dryRun {
 		cfg.Holding = a.holding(p, flags.wait, "apply", cfg.Fabric.File)
 	}
-	cfg.Tell = func(line string) { p.stage("%s", line) }
+	cfg.Tell = p.told
 	c, err := a.openChange(ctx, cfg)
 	if err != nil {
 		return err
@@ -142,18 +143,18 @@ func (a *App) apply(ctx context.Context, cfg change.Config, flags applyFlags, o 
 	}
 	out, err := c.Apply(ctx, o)
 	if errors.Is(err, change.ErrPending) {
-		return withHint(err, "`linerate confirm` keeps it, `linerate rollback` takes it back (--host says where)")
+		return withHint(err, pendingHint(c, flags.journal))
 	}
 	if err != nil {
 		return withHint(err, rolledBackHint(out))
 	}
 	if !out.Confirmed && a.CanAsk && !flags.unconfirmed && !flags.yes {
-		return a.askToKeep(ctx, c, out)
+		return a.askToKeep(ctx, c, out, flags.journal)
 	}
 	if a.json {
 		return a.printJSON(appliedDocument(plans, out))
 	}
-	a.printApplied(out)
+	a.printApplied(c, out, flags.journal)
 	return nil
 }
 
@@ -191,24 +192,52 @@ func rolledBackHint(out change.Outcome) string {
 	return ""
 }
 
-func (a *App) printApplied(out change.Outcome) {
+// onHost is a command line for an entry of a host's journal.
+func onHost(c *change.Change, command, host, entry, journal string) string {
+	line := "linerate " + command
+	for _, h := range c.Hosts() {
+		if h.Name == host && h.Reach != "local:" {
+			line += " --host " + h.Reach
+		}
+		if h.Name == host && journal != "" && !strings.HasPrefix(h.Reach, "ssh:") {
+			line += " --journal " + journal
+		}
+	}
+	return line + " " + entry
+}
+
+// pendingHint is how to end the change that stands in the way.
+func pendingHint(c *change.Change, journal string) string {
+	for _, h := range c.Hosts() {
+		if h.Pending != "" {
+			return fmt.Sprintf("`%s` keeps it, `linerate rollback` in its place takes it back", onHost(c, "confirm", h.Name, h.Pending, journal))
+		}
+	}
+	return ""
+}
+
+func (a *App) printApplied(c *change.Change, out change.Outcome, journal string) {
 	steps := 0
 	for _, h := range out.Hosts {
 		steps += h.Applied
+	}
+	each := func(why, command string) {
+		for _, h := range out.Hosts {
+			if h.Journal != "" {
+				fmt.Fprintf(a.Stdout, "%s on %s:\n  %s\n", why, h.Host, onHost(c, command, h.Host, h.Journal, journal))
+			}
+		}
 	}
 	switch {
 	case steps == 0 && out.Confirmed:
 		fmt.Fprintln(a.Stdout, "nothing to change: the hosts are as the file wants them")
 	case out.Confirmed:
-		fmt.Fprintf(a.Stdout, "changed and confirmed: %d steps on %d hosts; `linerate rollback` takes it back\n", steps, changedHosts(out))
+		fmt.Fprintf(a.Stdout, "changed and confirmed: %s on %s\n", counted(steps, "step"), counted(changedHosts(out), "host"))
+		each("to take it back", "rollback")
 	default:
 		left := time.Until(out.ConfirmBy).Round(time.Second)
 		fmt.Fprintf(a.Stdout, "changed, and NOT kept yet: it is put back in %v\n", left)
-		for _, h := range out.Hosts {
-			if h.Journal != "" {
-				fmt.Fprint(a.Stdout, wrapped("to keep it: ", "log in to "+h.Host+" anew and run `linerate confirm "+h.Journal+"`", a.width()))
-			}
-		}
+		each("to keep it, over a new connection,", "confirm")
 	}
 }
 
@@ -240,18 +269,21 @@ func (a *App) ask(ctx context.Context, question string) (bool, error) {
 
 // askToKeep lets the person who sees the terminal confirm: if they still see
 // it, they still reach the host.
-func (a *App) askToKeep(ctx context.Context, c *change.Change, out change.Outcome) error {
+func (a *App) askToKeep(ctx context.Context, c *change.Change, out change.Outcome, journal string) error {
 	limited, cancel := context.WithDeadline(ctx, out.ConfirmBy)
 	defer cancel()
 	keep, err := a.ask(limited, fmt.Sprintf("do you still reach this host? keep the change? (%v)", time.Until(out.ConfirmBy).Round(time.Second)))
-	if err == nil && keep {
-		err = c.Keep(&out)
-	} else {
-		err = errors.Join(change.ErrRolledBack, err, c.PutBack(&out))
+	switch {
+	case ctx.Err() != nil:
+		return errors.Join(err, c.PutBack(&out))
+	case err != nil:
+		return fmt.Errorf("apply: nobody answered in time: %w", c.PutBack(&out))
+	case !keep:
+		return fmt.Errorf("apply: not kept: %w", c.PutBack(&out))
 	}
-	if err != nil {
+	if err := c.Keep(&out); err != nil {
 		return err
 	}
-	a.printApplied(out)
+	a.printApplied(c, out, journal)
 	return nil
 }

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/plan"
 )
 
 func newRollback(app *App) *cobra.Command {
@@ -46,7 +48,7 @@ is left and named.
 		if app.json {
 			return app.printJSON(reply)
 		}
-		fmt.Fprintf(app.Stdout, "%s: %d steps put back\n", reply.Journal, reply.Undone)
+		fmt.Fprintf(app.Stdout, "%s: %s put back\n", reply.Journal, counted(reply.Undone, "step"))
 		for _, left := range reply.Left {
 			fmt.Fprint(app.Stdout, wrapped("left: ", left, app.width()))
 		}
@@ -64,17 +66,22 @@ func (a *App) showRollback(journal agentapi.JournalReply, id string) error {
 			continue
 		}
 		undo := []string{}
+		var steps []plan.Step
 		for j := len(e.Steps) - 1; j >= 0; j-- {
 			if s := e.Steps[j]; s.Progress == "done" || s.Progress == "begun" {
+				steps = append(steps, s.Step.Undo())
 				undo = append(undo, s.Step.Undo().Change())
 			}
 		}
 		if a.json {
 			return a.printJSON(map[string]any{"journal": e.ID, "state": e.State, "undo": undo, "files": orEmpty(e.Files)})
 		}
-		fmt.Fprintf(a.Stdout, "%s would be put back:\n", e.ID)
-		for _, line := range undo {
-			fmt.Fprint(a.Stdout, wrapped("    ", line, a.width()))
+		fmt.Fprintf(a.Stdout, "%s (%s) would be put back:\n", e.ID, e.State)
+		for _, group := range plan.Together(steps) {
+			fmt.Fprint(a.Stdout, wrapped("    ", plan.ChangeTogether(steps, group), a.width()))
+		}
+		for _, f := range e.Files {
+			fmt.Fprintln(a.Stdout, "    file "+f)
 		}
 		return nil
 	}
@@ -85,7 +92,13 @@ func newJournal(app *App) *cobra.Command {
 	var flags journalFlags
 	c := &cobra.Command{
 		Use: "journal", Short: "changes made on a host, and whether they hold", Args: none,
-		Long:    "Lists the changes journalled on a host, oldest first.\n\n" + exitHelp,
+		Long: `Lists the changes journalled on a host, oldest first: open (being made), applied
+(made, and put back at its time unless confirmed), confirming (its files are
+being written), confirmed, reverting (being put back), rolled-back, or failed
+(not all could be put back: the steps say why). A step that did not come as far
+as the entry says how far it came in brackets.
+
+` + exitHelp,
 		Example: "  linerate journal\n  linerate journal --host ssh://root@192.0.2.11 --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := flags.dial(cmd.Context(), app)
@@ -113,7 +126,7 @@ func newJournal(app *App) *cobra.Command {
 
 func (a *App) printJournal(reply agentapi.JournalReply) {
 	for _, e := range reply.Entries {
-		words := []string{}
+		words := []string{counted(len(e.Steps), "step")}
 		if e.Reason != "" {
 			words = append(words, e.Reason)
 		}
@@ -121,21 +134,49 @@ func (a *App) printJournal(reply agentapi.JournalReply) {
 			words = append(words, "is put back at "+e.Deadline.Local().Format(time.DateTime)+" unless confirmed")
 		}
 		fmt.Fprint(a.Stdout, wrapped(fmt.Sprintf("%s  %-11s ", e.ID, e.State), strings.Join(words, "; "), a.width()))
-		for _, s := range e.Steps {
-			mark := ""
-			if s.Progress != "done" {
-				mark = " (" + s.Progress + ")"
-			}
-			fmt.Fprint(a.Stdout, wrapped("    ", s.Step.Change()+mark, a.width()))
-			if s.Note != "" {
-				fmt.Fprint(a.Stdout, wrapped("      ", s.Note, a.width()))
-			}
-		}
+		a.printSteps(e)
 		for _, f := range e.Files {
 			fmt.Fprintln(a.Stdout, "    file "+f)
 		}
 	}
 	if len(reply.Entries) == 0 {
 		fmt.Fprintln(a.Stdout, "no changes are journalled here")
+	}
+}
+
+// printSteps lists the steps of an entry, those that a person reads as one on
+// one line, with how far each came where the entry's state does not say it.
+func (a *App) printSteps(e agentapi.JournalEntry) {
+	usual := map[string]string{"rolled-back": "undone"}[e.State]
+	if usual == "" {
+		usual = "done"
+	}
+	steps := make([]plan.Step, len(e.Steps))
+	for i, s := range e.Steps {
+		steps[i] = s.Step
+	}
+	for _, group := range plan.Together(steps) {
+		first := e.Steps[group[0]]
+		if slices.ContainsFunc(group, func(i int) bool { return e.Steps[i].Progress != first.Progress || e.Steps[i].Note != "" }) {
+			for _, i := range group {
+				a.printStep(e.Steps[i].Step.Change(), usual, e.Steps[i])
+			}
+			continue
+		}
+		a.printStep(plan.ChangeTogether(steps, group), usual, first)
+	}
+}
+
+func (a *App) printStep(what, usual string, s agentapi.JournalStep) {
+	switch {
+	case s.Progress == usual:
+	case s.Progress == "pending":
+		what += " (not done)"
+	default:
+		what += " (" + s.Progress + ")"
+	}
+	fmt.Fprint(a.Stdout, wrapped("    ", what, a.width()))
+	if s.Note != "" {
+		fmt.Fprint(a.Stdout, wrapped("      ", s.Note, a.width()))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -41,12 +42,31 @@ func atMostOneID(cmd *cobra.Command, args []string) error {
 // noEntry turns a journal entry that is not there into words.
 func noEntry(command, id string, err error) error {
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && id == "" && command == "rollback":
+		return usage("rollback: no change waits to be confirmed here", "`linerate journal` lists those that were: name one; --host says on which host")
 	case errors.Is(err, fs.ErrNotExist) && id == "":
-		return usage(command+": no unconfirmed change is journalled here", "`linerate journal` lists the changes; name one to take it back")
+		return usage(command+": no change waits to be confirmed here", "`linerate journal` says what became of each; --host says on which host")
 	case errors.Is(err, fs.ErrNotExist):
-		return usage(command+": no journal entry "+id, "`linerate journal` lists them")
+		return usage(command+": no journal entry "+id, "`linerate journal` lists them; --host says on which host")
+	case errors.Is(err, agentapi.ErrState):
+		return withHint(err, "`linerate journal` says what became of it")
 	}
 	return err
+}
+
+// waiting is the newest entry of a host's journal that can be confirmed, or
+// fs.ErrNotExist.
+func waiting(ctx context.Context, h *fleet.Host) (string, error) {
+	reply, err := h.Journal(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range slices.Backward(reply.Entries) {
+		if e.State == string(apply.Applied) || e.State == string(apply.Confirming) {
+			return e.ID, nil
+		}
+	}
+	return "", fmt.Errorf("unconfirmed change: %w", fs.ErrNotExist)
 }
 
 func newConfirm(app *App) *cobra.Command {
@@ -70,13 +90,18 @@ change last are written now. Without it the host puts itself back in time.
 			if len(args) == 1 {
 				req.Journal = args[0]
 			}
+			if req.Journal == "" {
+				if req.Journal, err = waiting(cmd.Context(), h); err != nil {
+					return noEntry("confirm", "", err)
+				}
+			}
 			if _, err := h.Confirm(cmd.Context(), req); err != nil {
 				return noEntry("confirm", req.Journal, err)
 			}
 			if app.json {
 				return app.printJSON(map[string]any{"host": h.Name, "journal": req.Journal, "confirmed": true})
 			}
-			fmt.Fprintf(app.Stdout, "%s: confirmed\n", h.Name)
+			fmt.Fprintf(app.Stdout, "%s: confirmed\n", req.Journal)
 			return nil
 		},
 	}

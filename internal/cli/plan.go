@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/change"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/render"
@@ -36,8 +38,8 @@ func (f *changeFlags) add(c *cobra.Command) {
 func (f *changeFlags) config(app *App, path string) (change.Config, error) {
 	cfg := change.Config{Only: f.hosts, Exact: f.exact, Persist: f.persist, DespiteOwner: f.despiteOwner, Version: app.Version, JournalDir: f.journal, Logger: app.logger()}
 	formats := []string{change.PersistAuto, change.PersistNone, string(render.FormatNetplan), string(render.FormatNetworkd), string(render.FormatKeyfile), string(render.FormatIfcfg)}
-	if !oneOf(formats, f.persist) {
-		return cfg, usage("--persist: unknown word "+f.persist, "want one of "+strings.Join(formats, ", "))
+	if !slices.Contains(formats, f.persist) {
+		return cfg, usage("--persist: unknown word "+f.persist, orMeant(f.persist, formats, "", "want one of "+strings.Join(formats, ", ")))
 	}
 	switch f.profiles {
 	case "":
@@ -45,19 +47,24 @@ func (f *changeFlags) config(app *App, path string) (change.Config, error) {
 		cfg.Profiles = []string{}
 	default:
 		cfg.Profiles = strings.Split(f.profiles, ",")
-	}
-	file, err := readFabric(path)
-	cfg.Fabric = file
-	return cfg, err
-}
-
-func oneOf(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
+		known := fabric.ProfileNames()
+		for _, name := range cfg.Profiles {
+			if !slices.Contains(known, name) {
+				return cfg, usage("--profiles: unknown profile "+name, orMeant(name, known, "", "profiles are "+strings.Join(known, ", ")+", or none"))
+			}
 		}
 	}
-	return false
+	file, err := readFabric(path)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Fabric = file
+	for _, name := range f.hosts {
+		if _, err := chosenHost("--host", file, name); err != nil {
+			return cfg, err
+		}
+	}
+	return cfg, nil
 }
 
 func newPlan(app *App) *cobra.Command {
@@ -103,6 +110,8 @@ func (a *App) openChange(ctx context.Context, cfg change.Config) (*change.Change
 		return c, nil
 	case errors.Is(err, change.ErrNoHosts):
 		return nil, usage(err.Error(), "add `reach: ssh://root@HOST` (or local:, netns:NAME), or write files: `linerate render`")
+	case errors.Is(err, change.ErrNoFiles):
+		return nil, usage(err.Error(), "leave out --persist: what changes there lasts until the namespace goes")
 	case errors.As(err, &owner):
 		return nil, usage(err.Error(), "--persist writes its files and hands the change over; `linerate render` writes them for you")
 	case errors.As(err, &refused):
@@ -148,13 +157,13 @@ func (a *App) printPlans(c *change.Change) {
 		}
 		fmt.Fprint(a.Stdout, h.Plan.Text())
 		if len(h.Plan.Steps) > 0 && len(h.Plan.Files) == 0 && h.PersistWhy != "" {
-			fmt.Fprint(a.Stdout, wrapped("not kept over a reboot: ", h.PersistWhy, a.width()))
+			fmt.Fprint(a.Stdout, outdented("not kept over a reboot: ", h.PersistWhy, a.width()))
 		}
 		if h.Pending != "" {
-			fmt.Fprint(a.Stdout, wrapped("in the way: ", h.Pending+" is neither confirmed nor rolled back yet", a.width()))
+			fmt.Fprint(a.Stdout, outdented("in the way: ", h.Pending+" is neither confirmed nor rolled back yet", a.width()))
 		}
 		for _, w := range h.Warnings {
-			fmt.Fprint(a.Stdout, wrapped("note: ", w, a.width()))
+			fmt.Fprint(a.Stdout, outdented("note: ", w, a.width()))
 		}
 	}
 }

@@ -65,6 +65,19 @@ func (p *progress) stage(format string, args ...any) {
 	p.say("%5.1fs  %s", time.Since(p.begin).Seconds(), fmt.Sprintf(format, args...))
 }
 
+// told is stage for lines that may be longer than the terminal is wide; blanks
+// that a line begins with stay.
+func (p *progress) told(line string) {
+	text := strings.TrimLeft(line, " ")
+	lead := fmt.Sprintf("%5.1fs  %s", time.Since(p.begin).Seconds(), line[:len(line)-len(text)])
+	first, rest, _ := strings.Cut(wrapped("", text, p.app.width()-len(lead)), "\n")
+	p.say("%s%s", lead, first)
+	if rest = strings.TrimSuffix(rest, "\n"); rest != "" {
+		indent := strings.Repeat(" ", len(lead)+2)
+		p.say("%s", strings.TrimSuffix(wrapped(indent, rest, p.app.width()), "\n"))
+	}
+}
+
 // tell shows a campaign's event.
 func (p *progress) tell(e campaign.Event) {
 	switch e.Kind {

@@ -40,7 +40,7 @@ comments and keys that are not known here stay.
 ` + exitHelp,
 		Example: `  linerate render fabric.yaml --host rbx --to netplan -o out
   linerate render fabric.yaml --host rbx --to iproute2 > network.sh
-  linerate render --from /etc/NetworkManager/system-connections --to fabric -o f.yaml`,
+  linerate render --from /etc/netplan --to fabric -o fabric.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case f.from == "" && len(args) != 1:
@@ -115,7 +115,7 @@ func (f *renderFlags) check() error {
 
 // render writes one host of a fabric; unread is what reading it left out.
 func (a *App) render(file fabric.Fabric, f renderFlags, unread []render.Unread) error {
-	host, err := chosenHost(file, f.host)
+	host, err := chosenHost("render", file, f.host)
 	if err != nil {
 		return err
 	}
@@ -199,9 +199,9 @@ func nothingHint(format render.Format, host string) string {
 	return "declare the host's network under hosts." + host + ".network"
 }
 
-// chosenHost is the host to render, which may be left unsaid where there is
-// one only.
-func chosenHost(file fabric.Fabric, name string) (string, error) {
+// chosenHost is the host that a command is for, which may be left unsaid where
+// there is one only.
+func chosenHost(command string, file fabric.Fabric, name string) (string, error) {
 	var names []string
 	for _, h := range file.Hosts {
 		names = append(names, h.Name)
@@ -210,9 +210,9 @@ func chosenHost(file fabric.Fabric, name string) (string, error) {
 	case name == "" && len(names) == 1:
 		return names[0], nil
 	case name == "":
-		return "", usage("render: want --host", "hosts of "+file.File+" are "+strings.Join(names, ", "))
+		return "", usage(command+": want --host", "hosts of "+file.File+" are "+strings.Join(names, ", "))
 	case !slices.Contains(names, name):
-		return "", usage(fmt.Sprintf("render: %s has no host %s", file.File, name), orMeant(name, names, "", "its hosts are "+strings.Join(names, ", ")))
+		return "", usage(fmt.Sprintf("%s: %s has no host %s", command, file.File, name), orMeant(name, names, "", "its hosts are "+strings.Join(names, ", ")))
 	}
 	return name, nil
 }

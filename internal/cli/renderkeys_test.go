@@ -66,7 +66,7 @@ hosts:
       ETHERNET1
     #host
     profiles: []
-    names: {p0: ix0, p1: ix1, e0: ix2, e1: ix3, e2: ix4}
+    names: {p0: ent0, p1: ent1, e0: ent2, e1: ent3, e2: ent4}
 `
 
 func keysText(c keyCase) string {
@@ -134,6 +134,9 @@ func TestRenderSaysEveryKey(t *testing.T) {
 		if c.at == "route" && keysText(c) == keysText(keyCase{base: keysText(c)}) && !strings.Contains(keysText(c), "via: 10.0.0.1\n") {
 			// Compared with a route that needs no next hop either.
 			base.at, base.value = "route", "scope: link"
+		}
+		if c.object == "address" {
+			base.base, base.at, base.value = c.base, c.at, "addresses: [192.0.2.5/24, 192.0.2.6/24]"
 		}
 		if c.value == "scope: link" {
 			base.at, base.value = "", ""
@@ -274,6 +277,10 @@ func keyCases() []keyCase {
 	add("route", "route", "metric: 50", "table: 102", "from: 10.0.0.2", "on-link: true", "mtu: 1300", "type: blackhole", "scope: link", "via: 10.0.0.7",
 		"congestion-window: 20", "advertised-receive-window: 30", "advertised-mss: 1200")
 	all = append(all, keyCase{"route", "to", "to", "- to: 10.7.0.0/16\n  via: 10.0.0.1", strings.Replace(keysBase, "            - to: 10.9.0.0/16\n              #route\n", "            #to\n", 1)})
+	for _, o := range []string{"label: \"e0:1\"", "lifetime: 0"} {
+		all = append(all, keyCase{object: "address", key: strings.Split(o, ":")[0], at: "address", value: "addresses: [192.0.2.5/24, {192.0.2.6/24: {" + o + "}}]",
+			base: strings.Replace(keysBase, "          addresses: [192.0.2.5/24]\n", "          #address\n", 1)})
+	}
 	add("rule", "rule", "to: 10.7.0.0/16", "priority: 77", "mark: 9", "type-of-service: 16")
 	all = append(all, keyCase{"rule", "table", "table", "table: 103", strings.Replace(keysBase, "              table: 101\n", "              #table\n", 1)})
 	beside := func(object, key, value string) {

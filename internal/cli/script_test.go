@@ -14,8 +14,12 @@ import (
 	"github.com/linerate/linerate/internal/lab"
 )
 
-// TestMain makes `linerate` a command of the scripts.
+// TestMain makes `linerate` a command of the scripts, and of the guards that
+// changes of the scripts start.
 func TestMain(m *testing.M) {
+	if os.Getenv("LINERATE_GUARD") != "" {
+		os.Exit(Main(System("test"), os.Args[1:]))
+	}
 	testscript.Main(m, map[string]func(){
 		"linerate": func() { os.Exit(Main(System("test"), os.Args[1:])) },
 	})

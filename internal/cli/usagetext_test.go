@@ -37,3 +37,14 @@ func TestMeasureHeadings(t *testing.T) {
 	}
 	fits(t, run(t, "", "measure", "--help").stdout)
 }
+
+// TestHelpFits: the help of every command that changes or shows hosts is as
+// wide as a terminal, and a flag's words do not take another's line.
+func TestHelpFits(t *testing.T) {
+	for _, c := range []string{"plan", "apply", "confirm", "rollback", "journal", "render", "inspect"} {
+		fits(t, run(t, "", c, "--help").stdout)
+	}
+	if o := run(t, "", "apply", "--help"); !strings.Contains(o.stdout, "\n      --no-confirm  ") {
+		t.Errorf("apply --help: no line of its own for --no-confirm:\n%s", o.stdout)
+	}
+}

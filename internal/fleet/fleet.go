@@ -36,6 +36,8 @@ type Config struct {
 	JournalDir string
 	// HoldDir is where local hosts' holds are; "" is apply.HoldDir.
 	HoldDir string
+	// Root is where the configuration files of local hosts are; "" is /.
+	Root string
 	// Unguarded starts no dead man for changes to local hosts: for a process
 	// that cannot be started again by its own name, such as a test.
 	Unguarded bool
@@ -104,7 +106,7 @@ func newLocal(name string, ns netns.Namespace, cfg Config) *local {
 		guard = nil
 	}
 	return &local{agent.New(agent.Config{
-		Name: name, Namespace: ns, Version: cfg.Version, Logger: cfg.Logger, JournalDir: cfg.JournalDir, HoldDir: cfg.HoldDir, StartGuard: guard,
+		Name: name, Namespace: ns, Version: cfg.Version, Logger: cfg.Logger, JournalDir: cfg.JournalDir, HoldDir: cfg.HoldDir, Root: cfg.Root, StartGuard: guard,
 	})}
 }
 

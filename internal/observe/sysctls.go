@@ -1,6 +1,9 @@
 package observe
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/linerate/linerate/internal/kernel/sysctl"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/profile"
@@ -107,7 +110,21 @@ func sysctlKeys(links []netstate.Link) []string {
 			}
 		}
 	}
-	return append(keys, profile.Keys(links)...)
+	keys = append(keys, profile.Keys(links)...)
+	// What has a default for new links is a setting of each.
+	for _, family := range []string{"ipv4", "ipv6"} {
+		for _, key := range slices.Clone(keys) {
+			name, ok := strings.CutPrefix(key, "net."+family+".conf.default.")
+			if !ok {
+				continue
+			}
+			for _, link := range configured(links) {
+				keys = append(keys, sysctl.LinkKey(family, link, name))
+			}
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // manyLinks is from how many links on only those with an address are looked at:

@@ -35,7 +35,7 @@ func (e *ends) text() string {
 
 // mostSteps is of a plan that is drawn; a sample's has fewer.
 const (
-	mostSteps   = 14
+	mostSteps   = 12
 	sampleSteps = 4
 )
 
@@ -184,11 +184,17 @@ func (c *cutter) all() {
 	c.atMoments()
 	c.guardToo()
 	c.takingBack()
-	c.owners()
-	c.agent()
 	c.fullDisk()
-	c.twoAtOnce()
-	c.management()
+	// What waits for a deadline, by turns.
+	switch turn := c.r.IntN(3); turn {
+	case 0:
+		c.owners()
+		c.twoAtOnce()
+	case 1:
+		c.agent()
+	case 2:
+		c.management()
+	}
 }
 
 func (c *cutter) killed(what string, j job) {
@@ -200,7 +206,11 @@ func (c *cutter) killed(what string, j job) {
 
 // afterEveryStep: kill -9 of the applying process after each step.
 func (c *cutter) afterEveryStep() {
-	for k := range c.p.Steps {
+	steps := len(c.p.Steps)
+	if c.sample {
+		steps = 2
+	}
+	for _, k := range c.r.Perm(len(c.p.Steps))[:steps] {
 		j := c.job("apply")
 		j.DieAfter = k + 1
 		c.killed("after a step", j)
@@ -209,7 +219,7 @@ func (c *cutter) afterEveryStep() {
 	if c.sample {
 		return
 	}
-	for _, k := range c.some(2, len(c.p.Steps)) {
+	for _, k := range c.some(1, len(c.p.Steps)) {
 		j := c.job("apply")
 		j.DieBefore = k
 		c.killed("before a step", j)
@@ -220,7 +230,7 @@ func (c *cutter) afterEveryStep() {
 // atMoments: kill -9 around writes of the journal. Before the guard is armed
 // nobody ends the entry but the next program.
 func (c *cutter) atMoments() {
-	for _, m := range c.some(4, c.moments["apply"]) {
+	for _, m := range c.some(2, c.moments["apply"]) {
 		j := c.job("apply")
 		j.DieMoment = m
 		c.killed("writing the journal", j)
@@ -234,7 +244,7 @@ func (c *cutter) atMoments() {
 // guardToo: the guard is killed with the applying process, and the next program
 // recovers; its recovery is killed too.
 func (c *cutter) guardToo() {
-	for i, k := range c.some(2, len(c.p.Steps)) {
+	for _, k := range c.some(1, len(c.p.Steps)) {
 		j := c.job("apply")
 		j.HoldAfter = k
 		cmd, out := j.start(c.t)
@@ -242,7 +252,7 @@ func (c *cutter) guardToo() {
 		c.killGuards()
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		if i > 0 {
+		if c.r.IntN(2) == 0 {
 			again := c.job("recover")
 			again.DieAfter = 1 + c.r.IntN(k)
 			if _, killed := again.run(c.t); killed {
@@ -258,17 +268,18 @@ func (c *cutter) guardToo() {
 // confirmation: kill -9 while the files are written; the guard, or the next
 // program when that is killed too, goes on.
 func (c *cutter) confirmation() {
-	for i, m := range c.some(4, c.moments["confirm"]) {
+	for _, m := range c.some(2, c.moments["confirm"]) {
 		if out, _ := c.job("apply").run(c.t); out.Err != "" {
 			c.t.Fatalf("apply: %+v", out)
 		}
-		if i%2 == 1 {
+		alone := c.r.IntN(2) == 0
+		if alone {
 			c.killGuards()
 		}
 		j := c.job("confirm")
 		j.DieMoment = m
 		c.killed("confirming", j)
-		if state := c.last(); state == apply.Applied || i%2 == 1 {
+		if state := c.last(); state == apply.Applied || alone {
 			c.killGuards()
 			c.job("recover").run(c.t)
 		}
@@ -287,7 +298,7 @@ func (c *cutter) last() apply.State {
 
 // takingBack: kill -9 while a confirmed change is taken back.
 func (c *cutter) takingBack() {
-	for _, m := range c.some(2, c.moments["rollback"]) {
+	for _, m := range c.some(1, c.moments["rollback"]) {
 		for _, op := range []string{"apply", "confirm"} {
 			if out, _ := c.job(op).run(c.t); out.Err != "" {
 				c.t.Fatalf("%s: %+v", op, out)
@@ -307,7 +318,7 @@ func (c *cutter) owners() {
 	j := c.job("apply")
 	j.Temporary, j.HoldEnd = c.r.IntN(2) == 0, true
 	if !j.Temporary {
-		j.Deadline = c.took*3/2 + 2*time.Second
+		j.Deadline = 2*c.took + 5*time.Second
 	}
 	cmd, out := j.start(c.t)
 	waitTrue(c.t, "the change", func() bool { return out.String() != "" })
@@ -324,7 +335,7 @@ func (c *cutter) fullDisk() {
 	must(c.t, sys.Mount("tmpfs", c.dir, "tmpfs", "size=2m"))
 	full := c.dir
 	defer func() { _ = sys.Unmount(full) }()
-	for _, m := range append([]int{0}, c.some(3, 12)...) {
+	for _, m := range append([]int{0}, c.some(1, 12)...) {
 		j := c.job("apply")
 		j.Fill, j.FillMoment = c.dir, m
 		if m == 0 {

@@ -225,9 +225,7 @@ func killSessions(t *testing.T) {
 		switch what {
 		case "applied and guard killed":
 			_ = exec.Command("kill", "-9", guard).Run()
-			if again := waitUnit(t); again == guard {
-				t.Errorf("the guard was not started again")
-			}
+			waitTrue(t, "the guard to be started again", func() bool { return waitUnit(t) != guard })
 			_ = exec.Command("systemctl", "stop", "linerate-guard-*.service").Run()
 		case "applied and guard told to end":
 			_ = exec.Command("systemctl", "stop", "linerate-guard-*.service").Run()
@@ -241,7 +239,8 @@ func killSessions(t *testing.T) {
 	}
 }
 
-// waitUnit waits for a guard's unit that runs, and returns its process.
+// waitUnit waits for a guard's unit that runs and is armed, and returns its
+// process.
 func waitUnit(t *testing.T) string {
 	t.Helper()
 	var pid string
@@ -250,10 +249,12 @@ func waitUnit(t *testing.T) string {
 		if len(entries) == 0 {
 			return false
 		}
-		unit := "linerate-guard-" + entries[len(entries)-1].ID + ".service"
+		id := entries[len(entries)-1].ID
+		unit := "linerate-guard-" + id + ".service"
 		out, err := exec.Command("systemctl", "show", "--property=MainPID", "--value", unit).Output()
 		pid = strings.TrimSpace(string(out))
-		return err == nil && pid != "" && pid != "0"
+		armed, _ := os.ReadFile(filepath.Join(apply.DefaultDir, id+".armed"))
+		return err == nil && pid != "" && pid != "0" && strings.Contains(string(armed), `"pid":`+pid+",")
 	})
 	return pid
 }

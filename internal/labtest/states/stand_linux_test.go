@@ -43,7 +43,6 @@ type stand struct {
 	groups  map[string]group // on the switch, by the near bond's name
 	applier *apply.Applier
 	dirty   bool
-	last    time.Time
 }
 
 // group is what the switch has for one bond.
@@ -102,21 +101,7 @@ func (k following) Do(ctx context.Context, s plan.Step) error {
 	if s.Kind == plan.PortMaster || s.Kind == plan.LinkPresence || s.Kind == plan.BondOption && s.Key == "mode" {
 		k.stand.dirty = true
 	}
-	if d := time.Since(k.stand.last); os.Getenv("PROVE_DEBUG") != "" && d > 150*time.Millisecond {
-		fmt.Println("DEBUG SLOW", d, "before", s.Change())
-	}
-	err := act.Kernel{}.Do(ctx, s)
-	k.stand.last = time.Now()
-	if err != nil && os.Getenv("PROVE_DEBUG") != "" {
-		h, _ := observe.Observe(ctx, observe.Config{})
-		for _, r := range h.Routes {
-			fmt.Println("DEBUG", r)
-		}
-		for _, l := range h.Links {
-			fmt.Println("DEBUG", l.Name, l.Up, l.Carrier, l.MTU, l.Addresses, l.Port)
-		}
-	}
-	return err
+	return act.Kernel{}.Do(ctx, s)
 }
 
 func (k following) Read(ctx context.Context, s plan.Step) (string, error) {
@@ -263,4 +248,27 @@ func (s *stand) rollback(id string) error {
 
 func (s *stand) confirm(id string) error {
 	return s.near.NS.Do(func() error { return s.applier.Confirm(context.Background(), id) })
+}
+
+// settled waits until the host uses every port of a bond, as LACP takes its
+// time; false where it never does.
+func (s *stand) settled(bond string, ports []string) bool {
+	const most = 20 * time.Second
+	for start := time.Now(); time.Since(start) < most; floor.Pause() {
+		waits := ""
+		floor.Must(s.t, s.near.NS.Do(func() error {
+			for _, name := range append([]string{bond}, ports...) {
+				why, err := act.Kernel{}.Ready(context.Background(), name)
+				if err != nil {
+					return err
+				}
+				waits += why
+			}
+			return nil
+		}))
+		if waits == "" {
+			return true
+		}
+	}
+	return false
 }

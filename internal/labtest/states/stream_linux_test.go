@@ -47,7 +47,7 @@ func (s *stand) startStream(t *testing.T, from, to netip.Addr) (*stream, bool) {
 		sender, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 		return err
 	}))
-	patience := syscall.Timeval{Sec: 20}
+	patience := syscall.Timeval{Sec: 5}
 	_ = syscall.SetsockoptTimeval(sender, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &patience)
 	floor.Must(t, syscall.Bind(sender, &syscall.SockaddrInet4{Addr: from.As4()}))
 	if err := syscall.Connect(sender, &syscall.SockaddrInet4{Port: streamPort, Addr: to.As4()}); err != nil {

@@ -19,6 +19,18 @@ func fields(h netstate.Host) map[string]string {
 	for _, l := range h.Links {
 		linkFields(out, l)
 	}
+	for _, l := range h.Links {
+		if l.Bond == nil || l.Bond.Mode != netstate.ActiveBackup || l.Bond.Options["fail_over_mac"] == "none" {
+			continue
+		}
+		// Its address is its active port's, whichever that is, and each port has
+		// its own.
+		for _, o := range h.Links {
+			if o.Name == l.Name || o.Master == l.Name || o.VLAN != nil && o.VLAN.Parent == l.Name {
+				delete(out, o.Name+" mac")
+			}
+		}
+	}
 	for _, r := range h.Routes {
 		if r.Protocol != "" && r.Protocol != "static" && r.Protocol != "boot" {
 			continue
@@ -29,7 +41,7 @@ func fields(h netstate.Host) map[string]string {
 		if r.Protocol == "kernel" || r.Priority == 0 || r.Priority >= 32766 {
 			continue
 		}
-		out[fmt.Sprintf("rule %s %d from %v to %v table %d %s %s", r.Family, r.Priority, r.From, r.To, r.Table, r.Action, r.Selectors)] = "there"
+		out[fmt.Sprintf("rule %s %d from %v to %v table %d %s %s", r.Family, r.Priority, r.From, r.To, r.Table, r.Action, conditions(r.Selectors))] = "there"
 	}
 	if m := h.MPTCP; m != nil {
 		out["mptcp limits"] = fmt.Sprint(m.Subflows, m.AddAddrAccepted)
@@ -41,6 +53,13 @@ func fields(h netstate.Host) map[string]string {
 		out["sysctl "+key] = strings.Join(strings.Fields(v.Value), " ")
 	}
 	return out
+}
+
+// conditions are a rule's in one order, whatever the kernel's is.
+func conditions(text string) string {
+	words := strings.Fields(text)
+	slices.Sort(words)
+	return strings.Join(words, " ")
 }
 
 func linkFields(out map[string]string, l netstate.Link) {

@@ -5,8 +5,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
-	"strconv"
-	"time"
+	"strings"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -44,9 +43,9 @@ func whole(r *rand.Rand, observed netstate.Host, mode netstate.BondMode) netstat
 	return d.host
 }
 
-// live draws a state that a host comes to with its bond in use: its links, their
+// alive draws a state that a host comes to with its bond in use: its links, their
 // ports and mode stay.
-func live(r *rand.Rand, observed netstate.Host) netstate.Host {
+func alive(r *rand.Rand, observed netstate.Host) netstate.Host {
 	d := &drawing{r, observed.Clone()}
 	d.host.Absent, d.host.Missing = nil, nil
 	for _, name := range bondNames {
@@ -119,6 +118,11 @@ func (d *drawing) remove(name string) {
 		}
 	}
 	d.host.Links = slices.DeleteFunc(d.host.Links, func(l netstate.Link) bool { return l.Name == name })
+	for key := range d.host.Sysctls {
+		if strings.Contains(key, ".conf."+name+".") {
+			delete(d.host.Sysctls, key)
+		}
+	}
 	if !slices.Contains(d.host.Absent, name) {
 		d.host.Absent = append(d.host.Absent, name)
 	}
@@ -144,19 +148,6 @@ func (d *drawing) ports() {
 			}
 		}
 		d.host.SetLink(l)
-	}
-}
-
-func primaryModes(m netstate.BondMode) bool {
-	return m == netstate.ActiveBackup || m == netstate.BalanceTLB || m == netstate.BalanceALB
-}
-
-// hidden takes out what is not told, or not taken, in the bond's new mode.
-func hidden(b *netstate.Bond) {
-	for _, r := range plan.BondOptions() {
-		if !r.Allows(b.Mode) {
-			delete(b.Options, r.Name)
-		}
 	}
 }
 
@@ -367,186 +358,5 @@ func (d *drawing) sysctls(p float64) {
 			have.Value = pick(d, sysctls[key]...)
 			d.host.Sysctls[key] = have
 		}
-	}
-}
-
-// routing draws routes, rules and ECMP over the links that are up and have
-// addresses.
-func (d *drawing) routing() {
-	d.host.Routes = slices.DeleteFunc(slices.Clone(d.host.Routes), func(r netstate.Route) bool { return r.Protocol == "static" || r.Protocol == "boot" })
-	d.host.Rules = slices.DeleteFunc(slices.Clone(d.host.Rules), func(r netstate.Rule) bool { return r.Protocol == "static" })
-	if d.host.Routes == nil {
-		d.host.Routes = []netstate.Route{}
-	}
-	var hops, hops6 []netstate.NextHop
-	for i, name := range d.holders() {
-		l, _ := d.host.Link(name)
-		for _, a := range l.Addresses {
-			if a.Bits() == 24 && a.Addr() != nearAddr(name) && a.Addr().As4()[3] == 1 {
-				d.linkRoutes(i, l, a)
-				hops = append(hops, netstate.NextHop{Gateway: host4(a.Addr(), 254), Link: name, Weight: 1 + d.IntN(4)})
-			}
-			if a.Bits() == 64 && a.Addr().Is6() && !a.Addr().IsLinkLocalUnicast() && !slices.ContainsFunc(hops6, func(h netstate.NextHop) bool { return h.Link == name }) {
-				gateway := a.Addr().As16()
-				gateway[15] = 0xfe
-				hops6 = append(hops6, netstate.NextHop{Gateway: netip.AddrFrom16(gateway), Link: name, Weight: 1 + d.IntN(4)})
-			}
-		}
-	}
-	for i, all := range [...][]netstate.NextHop{hops, hops6} {
-		dst := []netip.Prefix{netip.MustParsePrefix("10.210.0.0/16"), netip.MustParsePrefix("fd21::/32")}[i]
-		switch {
-		case len(all) > 1 && d.chance(0.5):
-			d.route(netstate.Route{Dst: dst, Table: 254, Hops: all[:2+d.IntN(min(len(all)-1, 3))]})
-		case len(all) > 0 && d.chance(0.4):
-			d.route(netstate.Route{Dst: dst, Table: 254, Gateway: all[0].Gateway, Link: all[0].Link, MTU: pick(d, 0, 1300)})
-		case d.chance(0.3):
-			d.route(netstate.Route{Dst: dst, Table: 254, Type: pick(d, "blackhole", "unreachable", "prohibit")})
-		}
-	}
-	if d.chance(0.3) {
-		d.rule(netstate.Rule{Priority: 300, Family: "ipv4", Table: 301, Selectors: pick(d, "fwmark 0x10", "iif p4", "not fwmark 0x1/0xff", "ipproto 6 dport 80-90")})
-	}
-	if d.chance(0.2) {
-		d.rule(netstate.Rule{Priority: 310, Family: "ipv6", To: netip.MustParsePrefix("fd99::/32"), Action: pick(d, "blackhole", "unreachable")})
-	}
-}
-
-func (d *drawing) route(r netstate.Route) {
-	r.Protocol = "static"
-	d.host.Routes = append(d.host.Routes, r)
-}
-
-func (d *drawing) rule(r netstate.Rule) {
-	r.Protocol = "static"
-	d.host.Rules = append(d.host.Rules, r)
-}
-
-// linkRoutes draws the routes of one link's subnet.
-func (d *drawing) linkRoutes(i int, l netstate.Link, a netip.Prefix) {
-	net := byte(10*i) + a.Addr().As4()[2]
-	gateway := host4(a.Addr(), 254)
-	prefix := func(b2 byte, bits int) netip.Prefix {
-		return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 200, net, b2}), bits)
-	}
-	if d.chance(0.5) {
-		r := netstate.Route{Dst: netip.MustParsePrefix("0.0.0.0/0"), Gateway: gateway, Link: l.Name, Table: 1000 + int(net)}
-		if d.chance(0.5) {
-			r.Metrics, r.MTU = map[string]string{"advmss": "1200", "initcwnd": "20"}, 1300
-		}
-		d.route(r)
-		d.rule(netstate.Rule{Priority: 1000 + int(net), From: netip.PrefixFrom(a.Addr(), 32), Table: 1000 + int(net), Family: "ipv4"})
-	}
-	if d.chance(0.4) { // the article's: a route to one host, by an address of one's own choice
-		d.route(netstate.Route{Dst: prefix(5, 32), Gateway: gateway, Link: l.Name, Table: 254, Source: a.Addr()})
-	}
-	if d.chance(0.3) {
-		d.route(netstate.Route{Dst: prefix(64, 26), Gateway: netip.AddrFrom4([4]byte{192, 0, 2, net}), Link: l.Name, Table: 254, OnLink: true, Metric: 10 * d.IntN(3)})
-	}
-	if d.chance(0.3) {
-		d.route(netstate.Route{Dst: prefix(128, 26), Link: l.Name, Table: pick(d, 254, 77), Metric: d.IntN(3)})
-	}
-}
-
-func (d *drawing) mptcp() {
-	if d.host.MPTCP == nil {
-		return
-	}
-	m := netstate.MPTCP{Subflows: d.IntN(9), AddAddrAccepted: d.IntN(9)}
-	for _, name := range d.holders() {
-		l, _ := d.host.Link(name)
-		for _, a := range l.Addresses {
-			if len(m.Endpoints) < 6 && !a.Addr().IsLinkLocalUnicast() && d.chance(0.3) {
-				m.Endpoints = append(m.Endpoints, netstate.MPTCPEndpoint{Addr: a.Addr(), Link: pick(d, "", name), Flags: pick(d, netstate.MPTCPSubflow, netstate.MPTCPSignal, netstate.MPTCPSubflow|netstate.MPTCPBackup)})
-			}
-		}
-	}
-	d.host.MPTCP = &m
-}
-
-// options draws the options of a bond; safe leaves those out with which its far
-// end would lose it, or that it takes only while it is down.
-func (d *drawing) options(l *netstate.Link, safe bool) {
-	b := l.Bond
-	if b.Options == nil {
-		b.Options = make(map[string]string)
-	}
-	d.monitoring(l.Name, b)
-	for _, r := range plan.BondOptions() {
-		_, told := b.Options[r.Name]
-		skip := !r.Allows(b.Mode) || safe && (r.NeedsDown || r.NoSlaves) || !d.chance(0.4)
-		if skip || monitors[r.Name] || !told && !r.Hidden && r.Value == "" && !fieldOption[r.Name] {
-			continue
-		}
-		d.option(b, r)
-	}
-}
-
-// monitors are the options of link monitoring, which are drawn together.
-var monitors = map[string]bool{"mode": true, "miimon": true, "updelay": true, "downdelay": true, "peer_notif_delay": true, "arp_interval": true,
-	"arp_ip_target": true, "ns_ip6_target": true, "arp_validate": true, "active_slave": true}
-
-// fieldOption are the options that netstate.Bond has a field for.
-var fieldOption = map[string]bool{"xmit_hash_policy": true, "lacp_rate": true, "min_links": true, "packets_per_slave": true, "tlb_dynamic_lb": true}
-
-// monitoring draws how a bond finds out that a link is dead: by carrier, or by
-// asking the switch.
-func (d *drawing) monitoring(name string, b *netstate.Bond) {
-	rule, _ := plan.BondOptionRule("arp_interval")
-	b.Miimon = pick(d, 50*time.Millisecond, 100*time.Millisecond, 200*time.Millisecond)
-	b.UpDelay, b.DownDelay = b.Miimon*time.Duration(d.IntN(3)), b.Miimon*time.Duration(d.IntN(3))
-	set := func(key, value string) {
-		if _, told := b.Options[key]; told {
-			b.Options[key] = value
-		}
-	}
-	set("peer_notif_delay", strconv.FormatInt((b.Miimon*time.Duration(d.IntN(3))).Milliseconds(), 10))
-	set("arp_interval", "0")
-	set("arp_validate", "none")
-	b.Options["arp_ip_target"] = pick(d, plan.NoValue, farAddr(name).String(), farAddr(name).String()+",10.9.9.9")
-	if _, newer := b.Options["arp_missed_max"]; newer {
-		b.Options["ns_ip6_target"] = pick(d, plan.NoValue, "fd50::2", "fd50::2,fd50::3")
-	}
-	if !rule.Allows(b.Mode) || !d.chance(0.2) {
-		return
-	}
-	b.Miimon, b.UpDelay, b.DownDelay = 0, 0, 0
-	set("peer_notif_delay", "0")
-	set("arp_interval", pick(d, "200", "500"))
-	b.Options["arp_ip_target"] = farAddr(name).String()
-	b.Options["ns_ip6_target"] = plan.NoValue
-	if _, newer := b.Options["arp_missed_max"]; !newer {
-		delete(b.Options, "ns_ip6_target")
-	}
-	if b.Mode == netstate.ActiveBackup {
-		set("arp_validate", pick(d, "none", "active", "backup", "all", "filter"))
-	}
-}
-
-// option draws one value.
-func (d *drawing) option(b *netstate.Bond, r plan.BondRule) {
-	switch r.Name {
-	case "xmit_hash_policy":
-		b.HashPolicy = pick(d, netstate.HashPolicies()...)
-	case "lacp_rate":
-		b.LACPRate = pick(d, netstate.LACPRates()...)
-	case "min_links":
-		b.MinLinks = d.IntN(len(b.Ports) + 1)
-	case "packets_per_slave":
-		b.PacketsPerSlave = d.IntN(10)
-	case "tlb_dynamic_lb":
-		b.TLBDynamic = d.chance(0.5)
-	case "primary":
-		b.Options[r.Name] = pick(d, append(slices.Clone(b.Ports), plan.NoValue)...)
-	case "ad_actor_system":
-		b.Options[r.Name] = pick(d, "00:00:00:00:00:00", "02:00:00:00:ad:01", "02:00:00:00:ad:02")
-	case "ad_select":
-		b.Options[r.Name] = pick(d, "stable", "bandwidth", "count")
-	default:
-		if r.Words != nil {
-			b.Options[r.Name] = pick(d, r.Words...)
-			return
-		}
-		b.Options[r.Name] = strconv.FormatInt(r.Min+d.Int64N(min(r.Max, 200)-r.Min+1), 10)
 	}
 }

@@ -1,0 +1,74 @@
+package plan
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/linerate/linerate/netstate"
+)
+
+// legs are the next hops of a route, one where it is no multipath route.
+func legs(r netstate.Route) []netstate.NextHop {
+	if len(r.Hops) > 0 {
+		return r.Hops
+	}
+	return []netstate.NextHop{{Gateway: r.Gateway, Link: r.Link, OnLink: r.OnLink}}
+}
+
+// unreachable is the first gateway of a route that its link does not lead to
+// directly: the kernel refuses to add such a route (fib_check_nh,
+// ip6_route_check_nh), though it keeps one whose gateway has become so.
+// without is an address that is taken for gone; the zero value is none.
+func unreachable(h netstate.Host, r netstate.Route, without netip.Prefix) (netip.Addr, bool) {
+	for _, leg := range legs(r) {
+		if leg.Gateway.IsValid() && leg.Link != "" && !leg.OnLink && !r.OnLink && !reaches(h, leg.Link, leg.Gateway, without) {
+			return leg.Gateway, true
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// reaches reports a link that leads to a gateway directly: by the network of
+// one of its addresses, or by a route without a gateway.
+func reaches(h netstate.Host, link string, gateway netip.Addr, without netip.Prefix) bool {
+	if gateway.Is6() && gateway.IsLinkLocalUnicast() {
+		return true
+	}
+	l, _ := h.Link(link)
+	addresses := slices.DeleteFunc(slices.Clone(l.Addresses), func(a netip.Prefix) bool { return a == without })
+	if slices.ContainsFunc(addresses, func(a netip.Prefix) bool { return a.Contains(gateway) }) {
+		return true
+	}
+	return slices.ContainsFunc(h.Routes, func(r netstate.Route) bool {
+		if r.Link != link || far(r) || r.Type != "" || r.Table == tableLocal || !r.Dst.Contains(gateway) {
+			return false
+		}
+		return !madeOf(r, without, l) || slices.ContainsFunc(addresses, func(a netip.Prefix) bool { return a.Masked() == r.Dst.Masked() })
+	})
+}
+
+// madeOf reports a connected route that goes with an address of a link, or
+// came with one that the link has no more.
+func madeOf(r netstate.Route, address netip.Prefix, l netstate.Link) bool {
+	if r.Protocol != "kernel" {
+		return false
+	}
+	gone := r.Source.IsValid() && !slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Addr() == r.Source })
+	return gone || address.IsValid() && (r.Dst.Masked() == address.Masked() || r.Source == address.Addr())
+}
+
+// stranded are the routes whose gateway is reached by an address alone. The
+// kernel keeps them when it goes, but adds none of them again before it is back.
+func stranded(h netstate.Host, l netstate.Link, a netip.Prefix) []netstate.Route {
+	var out []netstate.Route
+	for _, r := range h.Routes {
+		if r.Protocol == "kernel" || r.Table == tableLocal || !uses(r, []string{l.Name}) {
+			continue
+		}
+		_, before := unreachable(h, r, netip.Prefix{})
+		if _, after := unreachable(h, r, a); after && !before {
+			out = append(out, r)
+		}
+	}
+	return out
+}
