@@ -16,7 +16,7 @@ var scenarios = []struct {
 	run  func(*testing.T)
 }{
 	{"both ends change as one", 15, bothEndsChangeAsOne},
-	{"large frames do not pass", 12, jumboThatDoesNotPass},
+	{"large frames do not pass", 28, jumboThatDoesNotPass},
 	{"nobody confirms", 30, nobodyConfirms},
 	{"plain hosts become bonds", 21, plainHostsBecomeBonds},
 	{"no partner", 65, noPartner},
@@ -35,7 +35,7 @@ const (
 	// sampleTime is how long the suite's share may take, partTime each part of
 	// the proof.
 	sampleTime = 25
-	partTime   = 100
+	partTime   = 105
 )
 
 // TestChanges plays scenarios: those of one part of the proof (PROVE_RUN), all
