@@ -175,22 +175,40 @@ func (b *builder) copyRoute(r netstate.Route, path []any) {
 // in takes one (ARP flux). rp_filter 2 takes what comes in by another than the
 // best way. The greater of conf/all and the link's own counts (ip-sysctl.rst).
 func (b *builder) quietARP(name string, path []any) {
+	other, subnet := b.linkBeside(name)
+	if other == "" {
+		return
+	}
+	if subnet.IsValid() {
+		// The same words for both, which a plan then says once.
+		why := fmt.Sprintf("%s and %s are both in %s", min(name, other), max(name, other), subnet)
+		b.needLink(name, "arp_ignore", 1, path, why+": each must answer ARP for its own addresses alone")
+		b.needLink(name, "arp_announce", 2, path, why+": each must ask by ARP with its own address")
+		b.needLink(name, "rp_filter", 2, path, why+": 1 would drop what comes in by the other")
+		return
+	}
+	const why = "several links have addresses, and their networks may share a segment"
+	b.needLink(name, "arp_ignore", 1, path, why+": each must answer ARP for its own addresses alone")
+	b.needLink(name, "arp_announce", 2, path, why+": each must ask by ARP with its own address")
+}
+
+// linkBeside is another link with an IPv4 address that spans a network, one in
+// the same subnet where there is one; "" there is none.
+func (b *builder) linkBeside(name string) (other string, subnet netip.Prefix) {
 	l, _ := b.want.Link(name)
-	for _, other := range b.want.Links {
-		if other.Name == name {
+	for _, o := range b.want.Links {
+		if o.Name == name || o.Kind == "loopback" {
 			continue
 		}
-		for _, a := range l.Addresses {
-			for _, p := range other.Addresses {
-				if a.Addr().Is4() && p.Addr().Is4() && !a.IsSingleIP() && a.Masked() == p.Masked() {
-					// The same words for both, which a plan then says once.
-					why := fmt.Sprintf("%s and %s are both in %s", min(name, other.Name), max(name, other.Name), a.Masked())
-					b.needLink(name, "arp_ignore", 1, path, why+": each must answer ARP for its own addresses alone")
-					b.needLink(name, "arp_announce", 2, path, why+": each must ask by ARP with its own address")
-					b.needLink(name, "rp_filter", 2, path, why+": 1 would drop what comes in by the other")
-					return
-				}
+		for _, p := range o.Addresses {
+			if !p.Addr().Is4() || p.IsSingleIP() {
+				continue
 			}
+			if slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Addr().Is4() && a.Masked() == p.Masked() }) {
+				return o.Name, p.Masked()
+			}
+			other = o.Name
 		}
 	}
+	return other, netip.Prefix{}
 }

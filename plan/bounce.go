@@ -115,7 +115,7 @@ func (b *builder) empty(bond, want netstate.Link, d Disruption, why string) {
 // ownMAC gives a bond that was empty its own address back.
 func (b *builder) ownMAC(was netstate.Link, d Disruption) {
 	l, _ := b.now.Link(was.Name)
-	if !was.MAC.IsZero() && l.MAC != was.MAC && !ownMACs(was.Bond) {
+	if !was.MAC.IsZero() && l.MAC != was.MAC && !ownMACs(l.Bond) {
 		b.do(Step{Kind: LinkMAC, Link: was.Name, New: was.MAC.String(), Disruption: d})
 	}
 }

@@ -241,7 +241,7 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // abandon ends an entry none of whose steps was begun.
 func (a *Applier) abandon(e *Entry, cause error) (Result, error) {
-	e.State, e.Reason = RolledBack, note(cause.Error())
+	e.State, e.Reason = RolledBack, note(reason(cause))
 	err := a.journal.write(e)
 	a.ended(e)
 	return e.result(), errors.Join(cause, err)
@@ -303,10 +303,21 @@ func (a *Applier) step(ctx context.Context, e *Entry, i int) error {
 	return nil
 }
 
+// reason is an error in the words of whoever reads the journal.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "its time was over"
+	}
+	return err.Error()
+}
+
 // takeBack undoes what was done because of cause. The context that ended must
 // not end the way back too.
 func (a *Applier) takeBack(ctx context.Context, e *Entry, cause *StepError) (Result, error) {
-	e.Reason = cause.Err.Error()
+	e.Reason = reason(cause.Err)
 	err := a.undo(context.WithoutCancel(ctx), e)
 	cause.Undone = e.State == RolledBack
 	return e.result(), errors.Join(cause, err)

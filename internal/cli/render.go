@@ -119,7 +119,7 @@ func (a *App) render(file fabric.Fabric, f renderFlags, unread []render.Unread) 
 	if err != nil {
 		return err
 	}
-	in, err := renderInput(file, host)
+	in, left, err := renderInput(file, host)
 	if err != nil {
 		return err
 	}
@@ -144,9 +144,12 @@ func (a *App) render(file fabric.Fabric, f renderFlags, unread []render.Unread) 
 		}
 	}
 	if a.json {
-		return a.printJSON(renderReply{out.Files, orEmpty(out.Warnings), unread})
+		return a.printJSON(renderReply{out.Files, orEmpty(out.Warnings), unread, left})
 	}
 	a.printWarnings(out.Warnings)
+	for _, l := range left {
+		fmt.Fprint(a.Stderr, wrapped("left out: ", l, a.width()))
+	}
 	if f.out == "" {
 		return a.printFiles(out.Files)
 	}
@@ -188,6 +191,8 @@ type renderReply struct {
 	Files    []render.File    `json:"files"`
 	Warnings []render.Warning `json:"warnings"`
 	Unread   []render.Unread  `json:"unread,omitempty"`
+	// Left is what the profiles leave out of the files, and why.
+	Left []string `json:"left,omitempty"`
 }
 
 // nothingHint is what to do where a format has nothing to write.
@@ -218,18 +223,19 @@ func chosenHost(command string, file fabric.Fabric, name string) (string, error)
 }
 
 // renderInput is the host as it is wanted, from the file alone: profiles are
-// computed for the host that the file describes.
-func renderInput(file fabric.Fabric, name string) (render.Input, error) {
+// computed for the host that the file describes. left is what they leave out,
+// and why.
+func renderInput(file fabric.Fabric, name string) (in render.Input, left []string, err error) {
 	host, _ := file.Host(name)
 	state, err := file.State(name)
 	if err != nil {
-		return render.Input{}, err
+		return in, nil, err
 	}
-	in := render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}}
+	in = render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}}
 	bare := render.Bare(host, state, append(profile.Keys(state.Links), desired.Sysctls(host)...))
 	want, err := desired.Of(desired.Request{Fabric: file, Host: name, Observed: bare})
 	if err != nil {
-		return render.Input{}, err
+		return in, nil, err
 	}
 	in.State = want.Host
 	for key, value := range host.Sysctl {
@@ -241,7 +247,7 @@ func renderInput(file fabric.Fabric, name string) (render.Input, error) {
 			in.SysctlReasons[key] = strings.TrimSuffix(reason.By+": "+reason.Why, ": ")
 		}
 	}
-	return in, nil
+	return in, want.Left, nil
 }
 
 func (a *App) printWarnings(warnings []render.Warning) {

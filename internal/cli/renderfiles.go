@@ -169,7 +169,7 @@ func (a *App) writeFabric(f renderFlags, text []byte, unread []render.Unread) er
 	}
 	switch {
 	case a.json:
-		return a.printJSON(renderReply{[]render.File{{Path: f.out, Mode: 0o644, Text: string(text)}}, []render.Warning{}, unread})
+		return a.printJSON(renderReply{[]render.File{{Path: f.out, Mode: 0o644, Text: string(text)}}, []render.Warning{}, unread, nil})
 	case f.out != "":
 		_, err := fmt.Fprintln(a.Stdout, f.out)
 		return err

@@ -123,7 +123,7 @@ func inject(t *testing.T, base *fabric.Node, payload string, places []string) {
 	if err != nil {
 		return
 	}
-	in, err := renderInput(file, file.Hosts[0].Name)
+	in, _, err := renderInput(file, file.Hosts[0].Name)
 	if err != nil {
 		return
 	}
@@ -260,7 +260,7 @@ func TestRenderKeepsSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := renderInput(file, "h")
+	in, _, err := renderInput(file, "h")
 	if err != nil {
 		t.Fatal(err)
 	}

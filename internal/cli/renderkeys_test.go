@@ -109,7 +109,7 @@ func keysRender(t *testing.T, c keyCase) map[render.Format]render.Output {
 	if err != nil {
 		t.Fatalf("%s.%s: %v\n%s", c.object, c.key, err, text)
 	}
-	in, err := renderInput(file, "h")
+	in, _, err := renderInput(file, "h")
 	if err != nil {
 		t.Fatalf("%s.%s: %v\n%s", c.object, c.key, err, text)
 	}

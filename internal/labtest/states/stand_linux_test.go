@@ -43,7 +43,20 @@ type stand struct {
 	groups  map[string]group // on the switch, by the near bond's name
 	applier *apply.Applier
 	dirty   bool
+	// waits is since when a change waits for which link and what for; vain what
+	// it waited for too long: a step asked for what could not be yet.
+	waits waiting
+	vain  string
 }
+
+// waiting is what a change waits for.
+type waiting struct {
+	what  string
+	since time.Time
+}
+
+// vainAfter is longer than any bond and switch here take to agree.
+const vainAfter = 12 * time.Second
 
 // group is what the switch has for one bond.
 type group struct {
@@ -112,7 +125,19 @@ func (k following) Ready(ctx context.Context, link string) (string, error) {
 	if k.stand.dirty {
 		k.stand.follow()
 	}
-	return act.Kernel{}.Ready(ctx, link)
+	waits, err := act.Kernel{}.Ready(ctx, link)
+	k.stand.waitsFor(link, waits)
+	return waits, err
+}
+
+// waitsFor notes what a change waits for.
+func (s *stand) waitsFor(link, what string) {
+	if s.waits.what != link || what == "" {
+		s.waits = waiting{link, time.Now()}
+	}
+	if what != "" && time.Since(s.waits.since) > vainAfter {
+		s.vain = fmt.Sprintf("waits %v for %s: %s", vainAfter, link, what)
+	}
 }
 
 // links are the host's, with their bonds.
@@ -250,25 +275,38 @@ func (s *stand) confirm(id string) error {
 	return s.near.NS.Do(func() error { return s.applier.Confirm(context.Background(), id) })
 }
 
-// settled waits until the host uses every port of a bond, as LACP takes its
-// time; false where it never does.
-func (s *stand) settled(bond string, ports []string) bool {
+// settled waits until both ends use every port of a bond, as LACP takes its
+// time, and says what it waits for in the end; "" is nothing.
+func (s *stand) settled(bond string, ports []string) string {
 	const most = 20 * time.Second
+	farEnd := []string{"g" + bond}
+	for _, p := range ports {
+		farEnd = append(farEnd, far(p))
+	}
+	nearEnd := append([]string{bond}, ports...)
+	waits := ""
 	for start := time.Now(); time.Since(start) < most; floor.Pause() {
-		waits := ""
-		floor.Must(s.t, s.near.NS.Do(func() error {
-			for _, name := range append([]string{bond}, ports...) {
-				why, err := act.Kernel{}.Ready(context.Background(), name)
-				if err != nil {
-					return err
-				}
-				waits += why
-			}
-			return nil
-		}))
-		if waits == "" {
-			return true
+		if waits = s.waitsAt(s.near, nearEnd) + s.waitsAt(s.far, farEnd); waits == "" {
+			return ""
 		}
 	}
-	return false
+	return waits
+}
+
+// waitsAt is what links of one end wait for.
+func (s *stand) waitsAt(end floor.Space, links []string) (waits string) {
+	s.t.Helper()
+	floor.Must(s.t, end.NS.Do(func() error {
+		for _, name := range links {
+			why, err := act.Kernel{}.Ready(context.Background(), name)
+			if err != nil {
+				return err
+			}
+			if why != "" {
+				waits += why + "; "
+			}
+		}
+		return nil
+	}))
+	return waits
 }

@@ -122,20 +122,23 @@ func (s *stand) roundTrip(name string, y *tally, observed, want netstate.Host, l
 		return
 	}
 	before := fields(observed)
-	var flow *stream
-	bond, there := observed.Link("bond0")
-	if live && p.Worst() == plan.Online && there && bond.Up && s.settled("bond0", bond.Bond.Ports) {
-		var ok bool
-		if flow, ok = s.startStream(t, nearAddr("bond0"), farAddr("bond0")); !ok {
-			t.Logf("%s: no connection over the bond as it is", name)
-		}
-	}
 	fail := func(what string, err any) {
 		var steps []string
 		for _, step := range p.Steps {
 			steps = append(steps, step.Change())
 		}
 		t.Errorf("%s: %s: %v\n  of the plan\n  %s", name, what, err, strings.Join(steps, "\n  "))
+	}
+	s.vain = ""
+	var flow *stream
+	bond, there := observed.Link("bond0")
+	if live && p.Worst() == plan.Online && p.Undo().Worst() == plan.Online && there && bond.Up {
+		waits := s.settled("bond0", bond.Bond.Ports)
+		var ok bool
+		if flow, ok = s.startStream(t, nearAddr("bond0"), farAddr("bond0")); !ok {
+			fail("stream", "no connection over the bond as it is: "+waits)
+			return
+		}
 	}
 	id, err := s.apply(p)
 	if err != nil {
@@ -154,6 +157,9 @@ func (s *stand) roundTrip(name string, y *tally, observed, want netstate.Host, l
 		if gap >= mostGap {
 			fail("stream", fmt.Sprintf("%v without bytes, though every step is online", gap))
 		}
+	}
+	if s.vain != "" {
+		fail("apply and roll back", s.vain)
 	}
 	if t.Failed() {
 		return
