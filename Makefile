@@ -18,8 +18,8 @@
 #              predict (networks drawn at random, predicted and then measured, half an hour),
 #              crash (what changes a host killed at every step, the power cut: a quarter of an hour),
 #              interop (every option of every iperf3 against `linerate listen`),
-#              states (150 drawn states of a host, there and back; the table of bond options
-#              on three kernels)
+#              states (150 drawn states of a host, there and back, and 25 with MPTCP; the table
+#              of bond options on three kernels)
 
 # Debian packages beyond Go, make and git: a kernel for the lab, and a C
 # compiler for the race detector (the program itself is built without one).
@@ -45,8 +45,9 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 5s
 LOG      := .test.log
 
-# What runs under the race detector: what has goroutines, and the pure packages.
-RACE := ./unit ./flow ./netstate ./fabric ./record ./steer ./predict ./diagnose ./tune ./plan ./render ./report \
+# What runs under the race detector: what has goroutines, and the pure packages
+# but the slowest two.
+RACE := ./unit ./flow ./netstate ./fabric ./record ./steer ./diagnose ./tune ./plan ./render ./desired ./profile \
 	./internal/agentapi ./internal/iperf3 ./internal/apply ./internal/engine
 
 # Tests of the kernel that want one with bonding: run again inside the lab.
@@ -170,7 +171,12 @@ inlab:
 		echo "== NFS over two links: NOT RUN, no NFS tools here: make deps-nfs installs $(DEPS_NFS)"; \
 		leave='/(subflows|nfs)$$'; \
 	}; \
-	go test -p 1 -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -vE "$$leave") ./cmd/linerate
+	go test -p 1 -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -vE "$$leave") ./cmd/linerate && \
+	if [ "$$(id -u)" = 0 ] && [ -e /proc/sys/net/mptcp/enabled ]; then \
+		PROVE_KERNEL=host go test -count=1 -run '^TestMPTCPStates$$' ./internal/labtest/states; \
+	else \
+		echo "== states with MPTCP: NOT RUN, it takes root and a kernel with MPTCP"; \
+	fi
 
 # What needs an emulated kernel, and a sample of what prove-eras proves: one of
 # its kernels, the day's, with a seed of the day.
@@ -253,10 +259,11 @@ prove-crash: deps
 	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a $(LOG).proof; \
 	mv $(LOG).proof docs/proofs/crash.txt; [ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }
 
-# Fifteen runs of ten states each in User-Mode Linux, then the option table on each
-# kernel; PROVE_SEED draws other states.
+# Fifteen runs of ten states each in User-Mode Linux, states with MPTCP on the machine's
+# own kernel, then the option table on each kernel; PROVE_SEED draws other states.
 prove-states: deps deps-qemu
 	@PROVE_SEED=$${PROVE_SEED:-1} PROVE_STATES=10 docs/proofs/prove states 15 ./internal/labtest/states TestStates 1 uml
+	@PROVE_SEED=$${PROVE_SEED:-1} PROVE_STATES=25 docs/proofs/prove states-mptcp 1 ./internal/labtest/states TestMPTCPStates 1 host
 	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove options 1 ./internal/labtest/states TestBondOptions 1 $(ERAS)
 
 # Everything that plan, apply, confirm and rollback are tried with, six parts of a

@@ -34,7 +34,7 @@ var scenarios = []struct {
 const (
 	// sampleTime is how long the suite's share may take, partTime each part of
 	// the proof.
-	sampleTime = 25
+	sampleTime = 16
 	partTime   = 105
 )
 
