@@ -118,9 +118,11 @@ func (b *builder) do(s Step) {
 	case Ring, Channel, Offload, LinkMAC, PortOrder:
 		s.ReadyUndone = s.Ready // it disturbs both ways
 	}
+	s.ReadyUndone = b.ableToCarry(s.ReadyUndone)
 	if err == nil {
 		err = set(&b.now, s)
 	}
+	s.Ready = b.ableToCarry(s.Ready)
 	if err != nil {
 		why := err.Error()
 		var state *StateError
@@ -131,6 +133,18 @@ func (b *builder) do(s Step) {
 		return
 	}
 	b.steps = append(b.steps, s)
+}
+
+// ableToCarry is those of the links that can have carrier as the host is by
+// then; a change that waited for another would wait in vain.
+func (b *builder) ableToCarry(links []string) []string {
+	var able []string
+	for _, name := range links {
+		if canCarry(b.now, name) {
+			able = append(able, name)
+		}
+	}
+	return able
 }
 
 func (b *builder) build() {

@@ -59,7 +59,7 @@ func newBondChange(k netstate.Kernel, have, want netstate.Link, made bool) *bond
 // idle reports options that a bond of the new mode neither takes nor tells: it
 // loses them with its ports or its mode, or keeps them hidden.
 func (c *bondChange) idle(r BondRule) bool {
-	return !r.Allows(c.newMode) && (r.Hidden || r.Value == PortValue || r.Name == "arp_validate")
+	return !r.Allows(c.newMode) && (r.Hidden || r.Value == PortValue || r.Name == "arp_validate" || r.Name == "tlb_dynamic_lb")
 }
 
 // missing reports an option that the kernel is known not to have.
@@ -131,6 +131,19 @@ func (c *bondChange) check() {
 	}
 }
 
+// asksSooner is what traffic feels when arp_interval changes. When a bond begins
+// to ask, or asks more often, what a port last heard is too old at the first
+// look: every port counts as down until an answer comes, an interval later
+// (bond_loadbalance_arp_mon, bond_ab_arp_inspect).
+func asksSooner(old, value string) Disruption {
+	was, _ := strconv.ParseInt(old, 10, 64)
+	is, _ := strconv.ParseInt(value, 10, 64)
+	if is > 0 && (was == 0 || is < was) {
+		return BondDown
+	}
+	return Online
+}
+
 // final is what an option is in the end.
 func (c *bondChange) final(name string) string {
 	if v, ok := c.wanted[name]; ok {
@@ -151,7 +164,13 @@ func (c *bondChange) sequence() {
 			return
 		}
 		r, _ := BondOptionRule(name)
-		c.steps = append(c.steps, Step{Kind: BondOption, Link: c.link, Key: name, Old: now[name], New: value, Disruption: r.Disruption()})
+		there, back := r.Disruption(), Disruption("")
+		if name == "arp_interval" {
+			if there, back = asksSooner(now[name], value), asksSooner(value, now[name]); there == back {
+				back = ""
+			}
+		}
+		c.steps = append(c.steps, Step{Kind: BondOption, Link: c.link, Key: name, Old: now[name], New: value, Disruption: there, DisruptionUndone: back})
 		now[name] = value
 	}
 	// A new mode, and monitoring by link where it was by ARP, drop arp_validate.
@@ -185,13 +204,18 @@ func (c *bondChange) sequence() {
 			set(r.Name, c.wanted[r.Name])
 		}
 	}
-	if c.newMode == netstate.BalanceALB && c.mode != c.newMode {
-		// The mode turns it on by itself.
-		if dynamic, _ := BondOptionRule("tlb_dynamic_lb"); dynamic.Allows(c.mode) {
+	if c.mode != c.newMode {
+		// balance-alb turns it on by itself when it comes; a bond of neither mode
+		// keeps it as it was and takes no other, so it has the default there.
+		if dynamic, _ := BondOptionRule("tlb_dynamic_lb"); dynamic.Allows(c.mode) && (c.mode == netstate.BalanceALB || c.newMode != netstate.BalanceTLB) {
 			set(dynamic.Name, "1")
 		}
-		now["tlb_dynamic_lb"] = "1"
-		defer func() { set("tlb_dynamic_lb", c.final("tlb_dynamic_lb")) }()
+		if c.newMode == netstate.BalanceALB {
+			now["tlb_dynamic_lb"] = "1"
+		}
+		if dynamic, _ := BondOptionRule("tlb_dynamic_lb"); dynamic.Allows(c.newMode) {
+			defer func() { set(dynamic.Name, c.final(dynamic.Name)) }()
+		}
 	}
 	set("mode", c.wanted["mode"])
 	monitoring()

@@ -47,10 +47,15 @@ func (b *builder) changeOptions(have, want netstate.Link) {
 	if empty != "" {
 		b.empty(have, want, d, fmt.Sprintf("%s can change only while %s has no ports", empty, have.Name))
 	}
+	quiet := d != Online || !have.Up || len(have.Bond.Ports) == 0
 	for _, s := range c.steps {
-		// On a bond that is down already nobody feels what a table calls a bounce.
-		if s.Disruption.Worse(d) {
-			s.Disruption = d
+		// On a bond that carries nothing by then nobody feels what a table calls
+		// a bounce.
+		if quiet {
+			s.DisruptionUndone = ""
+			if s.Disruption.Worse(d) {
+				s.Disruption = d
+			}
 		}
 		b.do(s)
 	}
@@ -63,11 +68,7 @@ func (b *builder) changeOptions(have, want netstate.Link) {
 		b.ownMAC(have, d)
 	}
 	if down != "" {
-		up := Step{Kind: LinkState, Link: have.Name, New: Up, Disruption: d}
-		if l, _ := b.now.Link(have.Name); len(l.Bond.Ports) > 0 {
-			up.Ready = carriesAlone(want, have) // without ports it has no carrier
-		}
-		b.do(up)
+		b.do(Step{Kind: LinkState, Link: have.Name, New: Up, Disruption: d, Ready: carriesAlone(want, have)})
 		for _, r := range slices.Backward(routes) {
 			b.do(Step{Kind: Route, Link: r.Link, Route: &r, New: Present, Disruption: d})
 		}
@@ -83,6 +84,21 @@ func carriesAlone(now, was netstate.Link) []string {
 		return nil
 	}
 	return []string{now.Name}
+}
+
+// canCarry reports whether a link can have carrier: a bond needs ports, one in
+// 802.3ad as many as min_links (bond_3ad_set_carrier), and a VLAN its parent.
+func canCarry(h netstate.Host, name string) bool {
+	l, ok := h.Link(name)
+	switch {
+	case !ok:
+		return false
+	case l.Bond != nil && (len(l.Bond.Ports) == 0 || l.Bond.Mode == netstate.LACP && len(l.Bond.Ports) < l.Bond.MinLinks):
+		return false
+	case l.VLAN != nil && l.VLAN.Parent != name:
+		return canCarry(h, l.VLAN.Parent)
+	}
+	return true
 }
 
 // needs names the option that asks for the bond to be down, and the one that

@@ -83,7 +83,7 @@ func (b *builder) make(want netstate.Link) {
 		return
 	}
 	for _, s := range c.steps {
-		s.Disruption = Online // nobody is on it yet
+		s.Disruption, s.DisruptionUndone = Online, "" // nobody is on it yet
 		b.do(s)
 	}
 	if want.MTU != 0 {
@@ -211,6 +211,10 @@ func (b *builder) macs() {
 		have, ok := b.now.Link(want.Name)
 		was, _ := b.observed.Link(want.Name)
 		if !ok || want.MAC.IsZero() || want.MAC == was.MAC || have.MAC == want.MAC || b.isPort(have) || b.makes(want.Name) {
+			continue
+		}
+		if have.Bond != nil && len(have.Bond.Ports) > 0 && ownMACs(have.Bond) {
+			b.left = append(b.left, fmt.Sprintf("%s mac: with fail_over_mac its address is its active port's (bond_set_mac_address)", want.Name))
 			continue
 		}
 		d, why := Online, ""

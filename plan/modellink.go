@@ -168,6 +168,9 @@ func setMAC(h *netstate.Host, l netstate.Link, s Step) error {
 	if err != nil || m.IsZero() || m[0]&1 != 0 {
 		return &StateError{s, "no address of one device (EADDRNOTAVAIL)"}
 	}
+	if l.Bond != nil && len(l.Bond.Ports) > 0 && ownMACs(l.Bond) {
+		return &StateError{s, "its address is its active port's (fail_over_mac)"}
+	}
 	giveMAC(h, l, m)
 	return nil
 }

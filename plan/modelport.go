@@ -155,6 +155,11 @@ func setPortOption(h *netstate.Host, l netstate.Link, s Step) error {
 		}
 		p.Priority = n
 	} else {
+		for _, o := range h.Links {
+			if n != 0 && o.Name != l.Name && o.Master == l.Master && o.Port != nil && o.Port.QueueID == n {
+				return &StateError{s, o.Name + " has that queue (EPERM)"}
+			}
+		}
 		p.QueueID = n
 	}
 	l.Port = &p

@@ -120,6 +120,9 @@ type Step struct {
 	Old        string     `json:"old"`
 	New        string     `json:"new"`
 	Disruption Disruption `json:"disruption"`
+	// DisruptionUndone is what traffic feels of the step's undo, where that is
+	// not the same.
+	DisruptionUndone Disruption `json:"disruption_undone,omitempty"`
 	// Why is the reason a person is shown, By who wants it: the file with its
 	// line, or a profile.
 	Why string `json:"why,omitempty"`
@@ -197,6 +200,9 @@ func (p Plan) Explain(reasons map[string]Reason) Plan {
 func (s Step) Undo() Step {
 	s.Old, s.New = s.New, s.Old
 	s.Ready, s.ReadyUndone = s.ReadyUndone, s.Ready
+	if s.DisruptionUndone != "" {
+		s.Disruption, s.DisruptionUndone = s.DisruptionUndone, s.Disruption
+	}
 	return s
 }
 

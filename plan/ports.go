@@ -201,6 +201,9 @@ func (b *builder) leaveAddresses(port, why string) {
 func (b *builder) portValues(want netstate.Link) {
 	bond, _ := b.now.Link(want.Name)
 	prio, _ := BondOptionRule(optionPrimary)
+	if b.freeQueues(bond); len(b.problems) > 0 {
+		return
+	}
 	for _, name := range bond.Bond.Ports {
 		to := b.portWish(name, want.Name)
 		l, _ := b.now.Link(name)
@@ -224,6 +227,30 @@ func (b *builder) portValues(want netstate.Link) {
 	}
 	for _, option := range [...]string{optionPrimary, optionActive} {
 		b.portOption(want, option)
+	}
+}
+
+// freeQueues takes from a bond's ports the queues that others of them are to
+// have: the driver lets no two have the same (bond_option_queue_id_set).
+func (b *builder) freeQueues(bond netstate.Link) {
+	owner := make(map[int]string)
+	for _, name := range bond.Bond.Ports {
+		to := b.portWish(name, bond.Name)
+		if to == nil || to.QueueID == 0 {
+			continue
+		}
+		if other, taken := owner[to.QueueID]; taken {
+			b.problem(name+" port queue_id", "%s is to have queue %d too (bond_option_queue_id_set)", other, to.QueueID)
+		}
+		owner[to.QueueID] = name
+	}
+	for _, name := range bond.Bond.Ports {
+		l, _ := b.now.Link(name)
+		if l.Port == nil || l.Port.QueueID == 0 || owner[l.Port.QueueID] == "" || owner[l.Port.QueueID] == name {
+			continue
+		}
+		b.do(Step{Kind: PortOption, Link: name, Key: "queue_id", New: "0", Disruption: Online,
+			Why: fmt.Sprintf("no two ports of a bond may have one queue, and %s is to have this", owner[l.Port.QueueID])})
 	}
 }
 

@@ -65,10 +65,11 @@ func drawWhole(t *rapid.T, label string) netstate.Host {
 		}
 		l.MTU, l.Up = draw("bond mtu", 1500, 9000), true
 		l.Addresses = []netip.Prefix{}
-		for _, name := range b.Ports {
+		queues := rapid.SampledFrom([][]int{{0, 0, 0}, {3, 0, 1}, {1, 3, 0}}).Draw(t, label+" queues") // no two have the same
+		for i, name := range b.Ports {
 			p, _ := h.Link(name)
 			p.Master, p.MTU, p.Addresses = "b", l.MTU, []netip.Prefix{}
-			p.Port = &netstate.BondPort{Bond: "b", Active: true, MIIUp: true, QueueID: draw(name+" queue", 0, 0, 3)}
+			p.Port = &netstate.BondPort{Bond: "b", Active: true, MIIUp: true, QueueID: queues[i]}
 			h.SetLink(p)
 			if name == "p0" {
 				top = "b"

@@ -303,17 +303,6 @@ func (a *Applier) step(ctx context.Context, e *Entry, i int) error {
 	return nil
 }
 
-// reason is an error in the words of whoever reads the journal.
-func reason(err error) string {
-	switch {
-	case errors.Is(err, context.Canceled):
-		return "interrupted"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "its time was over"
-	}
-	return err.Error()
-}
-
 // takeBack undoes what was done because of cause. The context that ended must
 // not end the way back too.
 func (a *Applier) takeBack(ctx context.Context, e *Entry, cause *StepError) (Result, error) {

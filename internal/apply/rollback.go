@@ -187,3 +187,14 @@ func madeBefore(earlier []plan.Step, s plan.Step) bool {
 	}
 	return false
 }
+
+// reason is an error in the words of whoever reads the journal.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "its time was over"
+	}
+	return err.Error()
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/kernel/nlattr"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -50,6 +51,7 @@ func readMaster(l link) (string, error) {
 const (
 	slaveState        = 1 // BOND_STATE_ACTIVE 0, BOND_STATE_BACKUP 1
 	slaveMIIStatus    = 2 // BOND_LINK_UP 0
+	slavePermanentMAC = 4
 	slaveQueueID      = 5
 	slaveAggregatorID = 6
 	slaveActorState   = 7
@@ -108,7 +110,54 @@ func setMAC(l link, value string) error {
 	if err != nil {
 		return err
 	}
-	return l.change(nlattr.Encode(syscall.IFLA_ADDRESS, m[:]))
+	if err := l.change(nlattr.Encode(syscall.IFLA_ADDRESS, m[:])); err != nil {
+		return err
+	}
+	if l.kind == "bond" && netstate.BondMode(l.bondMode()) == netstate.BalanceTLB {
+		return ownAddresses(l, m)
+	}
+	return nil
+}
+
+// ownAddresses gives the ports of a bond in balance-tlb, all but one, their own
+// addresses again. The kernel gives each the bond's (bond_set_mac_address), as
+// if the mode were another: what they send would then move the bond, in a switch
+// that learns, to ports that take nothing in.
+func ownAddresses(bond link, m flow.MAC) error {
+	all, err := allLinks()
+	if err != nil {
+		return err
+	}
+	var ports []link
+	holder := int(number(bond.info[nl.IFLA_BOND_ACTIVE_SLAVE]))
+	for _, l := range all {
+		if l.master != bond.index || len(l.slave[slavePermanentMAC]) != len(m) {
+			continue
+		}
+		ports = append(ports, l)
+	}
+	if len(ports) > 0 && holder == 0 {
+		holder = ports[0].index
+	}
+	var spare []byte
+	for _, l := range ports {
+		if l.index == holder {
+			spare = l.slave[slavePermanentMAC]
+		}
+	}
+	for _, l := range ports {
+		own := l.slave[slavePermanentMAC]
+		if flow.MAC(own) == m {
+			own = spare // the bond has its address: it takes the active port's
+		}
+		if l.index == holder || len(own) != len(m) {
+			continue
+		}
+		if err := l.change(nlattr.Encode(syscall.IFLA_ADDRESS, own)); err != nil {
+			return fmt.Errorf("give %s its own address: %w", l.name, err)
+		}
+	}
+	return nil
 }
 
 // bondInfo is one option of a bond as the kernel numbers it.

@@ -31,6 +31,11 @@ func fields(h netstate.Host) map[string]string {
 			}
 		}
 	}
+	for _, l := range h.Links {
+		if l.Bond != nil && (l.Bond.Mode == netstate.BalanceTLB || l.Bond.Mode == netstate.BalanceALB) {
+			dealt(out, l)
+		}
+	}
 	for _, r := range h.Routes {
 		if r.Protocol != "" && r.Protocol != "static" && r.Protocol != "boot" {
 			continue
@@ -53,6 +58,19 @@ func fields(h netstate.Host) map[string]string {
 		out["sysctl "+key] = strings.Join(strings.Fields(v.Value), " ")
 	}
 	return out
+}
+
+// dealt puts the addresses of a bond's ports together where the kernel deals them
+// out: in these modes the active port has the bond's own, and gives its to the
+// one that had it (alb_swap_mac_addr).
+func dealt(out map[string]string, bond netstate.Link) {
+	var all []string
+	for _, p := range bond.Bond.Ports {
+		all = append(all, out[p+" mac"])
+		delete(out, p+" mac")
+	}
+	slices.Sort(all)
+	out[bond.Name+" macs"] = fmt.Sprint(all)
 }
 
 // conditions are a rule's in one order, whatever the kernel's is.

@@ -130,6 +130,7 @@ func (d *drawing) remove(name string) {
 
 // ports makes every port what its bond wants of it, or a link of its own.
 func (d *drawing) ports() {
+	queues := d.Perm(8) // no two ports of a bond may have one queue
 	for i := range bondPorts {
 		l, _ := d.host.Link(port(i))
 		l.MAC, l.MTU, l.Master, l.Port, l.Up = flow.MAC{}, 0, "", nil, true
@@ -141,7 +142,7 @@ func (d *drawing) ports() {
 			}
 			l.Master, l.Port = name, &netstate.BondPort{Bond: name}
 			if d.chance(0.3) {
-				l.Port.QueueID = d.IntN(8)
+				l.Port.QueueID = queues[i]
 			}
 			if _, tellsPriority := bond.Bond.Options["ns_ip6_target"]; tellsPriority && primaryModes(bond.Bond.Mode) && d.chance(0.3) {
 				l.Port.Priority = d.IntN(20) - 10

@@ -156,13 +156,16 @@ func (s *stand) links() (links []netstate.Link) {
 }
 
 // partner is what a switch has for a bond of that mode: a group that
-// negotiates, one that does not, or a bridge where one port is used.
+// negotiates, one that does not, or a bridge where one port is used. The second
+// sends over all links in turn: with a hash all answers to ARP would come over
+// one, and a bond that asks would count the others as down (bonding.rst,
+// arp_interval).
 func partner(m netstate.BondMode) string {
 	switch m {
 	case netstate.LACP:
 		return "802.3ad"
 	case netstate.BalanceRR, netstate.BalanceXOR, netstate.Broadcast:
-		return "balance-xor"
+		return "balance-rr"
 	}
 	return "bridge"
 }

@@ -212,6 +212,8 @@ func said(want netstate.Host) func(string) bool {
 		switch {
 		case field == "mac":
 			return !l.MAC.IsZero()
+		case field == "macs":
+			return false // each port's own, or the bond's: nobody asked for any
 		case field == "mtu":
 			return l.MTU != 0
 		case strings.HasPrefix(field, "offload "):
