@@ -55,6 +55,7 @@ const (
 	slaveQueueID      = 5
 	slaveAggregatorID = 6
 	slaveActorState   = 7
+	slavePartnerState = 8
 	slavePriority     = 9 // since Linux 6.0
 )
 

@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/vishvananda/netlink/nl"
 
@@ -15,13 +16,20 @@ const (
 	lacpDistributing = 1 << 5
 )
 
-// adAggregator is IFLA_BOND_AD_INFO_AGGREGATOR.
-const adAggregator = 1
+// Of IFLA_BOND_AD_INFO: IFLA_BOND_AD_INFO_AGGREGATOR and _PARTNER_MAC.
+const (
+	adAggregator = 1
+	adPartnerMAC = 5
+)
+
+func allZero(b []byte) bool { return !slices.ContainsFunc(b, func(c byte) bool { return c != 0 }) }
 
 // Ready is "" when the link carries: it is up, has carrier, and its bond, if
 // it has one, uses it; else what it waits for. In 802.3ad used means in the
-// active aggregator, collecting and distributing; in other modes that the
-// bond's monitor believes in the link. Errors are as Read's.
+// active aggregator, collecting and distributing at both ends: the driver
+// sends as soon as its partner is in sync, and a partner that does not collect
+// yet drops it. In other modes it means that the bond's monitor believes in the
+// link. Errors are as Read's.
 func (Kernel) Ready(ctx context.Context, name string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -64,12 +72,15 @@ func (l link) usedBy(bond link) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	state := number(l.slave[slaveActorState])
+	answered := !allZero(ad[adPartnerMAC]) // without a partner the driver uses one port
+	state, partner := number(l.slave[slaveActorState]), number(l.slave[slavePartnerState])
 	switch {
 	case number(ad[adAggregator]) != number(l.slave[slaveAggregatorID]):
 		return l.name + " is not in the active aggregator", nil
 	case state&lacpCollecting == 0 || state&lacpDistributing == 0:
 		return l.name + " waits for LACP", nil
+	case answered && (partner&lacpCollecting == 0 || partner&lacpDistributing == 0):
+		return l.name + " waits for its LACP partner", nil
 	case number(l.slave[slaveState]) != 0:
 		return l.name + " is in backup state", nil
 	}
