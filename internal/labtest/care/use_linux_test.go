@@ -142,6 +142,17 @@ func (n *inUse) last() record.Trial {
 	return all[len(all)-1]
 }
 
+// moved is what a trial's streams carried from the first byte on, warm-up
+// included.
+func moved(t record.Trial) unit.Bytes {
+	sum, from := 0.0, 0.0
+	for i, rate := range t.Series {
+		sum += float64(rate) / 8 * (t.SeriesAt[i] - from)
+		from = t.SeriesAt[i]
+	}
+	return unit.Bytes(sum)
+}
+
 // capped: a run ends at its cap without an error, and keeps what it has.
 func (n *inUse) capped(t *testing.T, care campaign.Care, stop string) {
 	before, begin := len(n.Record().Trials), time.Now()
@@ -157,7 +168,7 @@ func (n *inUse) capped(t *testing.T, care campaign.Care, stop string) {
 		t.Fatalf("%d trials kept, the last ended by %q", len(r.Trials)-before, n.last().Stop)
 	}
 	last := n.last()
-	if moved := unit.Bytes(float64(last.Goodput) / 8 * (last.Window + last.WarmUp)); care.MaxBytes > 0 && (float64(moved) > 1.02*float64(care.MaxBytes) || float64(moved) < 0.6*float64(care.MaxBytes)) {
+	if moved := moved(last); care.MaxBytes > 0 && (float64(moved) > 1.02*float64(care.MaxBytes) || float64(moved) < 0.6*float64(care.MaxBytes)) {
 		t.Errorf("moved %v, the cap is %v", moved, care.MaxBytes)
 	}
 	if care.MaxTime > 0 && time.Since(begin) > care.MaxTime+3*time.Second {
