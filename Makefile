@@ -45,9 +45,9 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 5s
 LOG      := .test.log
 
-# What runs under the race detector: what has goroutines, and the pure packages
-# but the slowest two.
-RACE := ./unit ./flow ./netstate ./fabric ./record ./steer ./diagnose ./tune ./plan ./render ./desired ./profile \
+# What runs under the race detector: what has goroutines, and the quick ones of
+# the pure packages.
+RACE := ./unit ./flow ./netstate ./record ./tune ./plan ./render ./desired ./profile \
 	./internal/agentapi ./internal/iperf3 ./internal/apply ./internal/engine
 
 # Tests of the kernel that want one with bonding: run again inside the lab.
