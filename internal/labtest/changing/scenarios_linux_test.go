@@ -34,7 +34,7 @@ var scenarios = []struct {
 const (
 	// sampleTime is how long the suite's share may take, partTime each part of
 	// the proof.
-	sampleTime = 16
+	sampleTime = 12
 	partTime   = 105
 )
 

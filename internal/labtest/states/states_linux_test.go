@@ -25,7 +25,7 @@ const (
 )
 
 // sampleStates is how many states a test draws that is no proof.
-const sampleStates = 3
+const sampleStates = 2
 
 // mostGap is the longest that a stream may be without bytes while everything is
 // changed live: no second is without any.
