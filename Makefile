@@ -19,7 +19,9 @@
 #              crash (what changes a host killed at every step, the power cut: a quarter of an hour),
 #              interop (every option of every iperf3 against `linerate listen`),
 #              states (150 drawn states of a host, there and back, and 25 with MPTCP; the table
-#              of bond options on three kernels)
+#              of bond options on three kernels),
+#              tune (tune beside every other recipe and a full grid, eleven scenarios, and as
+#              many streams as links: two labs at a time, 40 minutes)
 
 # Debian packages beyond Go, make and git: a kernel for the lab, and a C
 # compiler for the race detector (the program itself is built without one).
@@ -35,8 +37,11 @@ DEPS_BENCH := iperf3 iperf nuttcp
 # An emulator, and what unpacks distribution kernels for it.
 DEPS_QEMU := qemu-system-x86 kmod xz-utils cpio
 
+# systemd's reader of link files: what render writes is read by it.
+DEPS_CONFIG := udev
+
 # The programs that linerate speaks with, for tests of both together.
-DEPS_PEERS := iperf3 iperf nuttcp
+DEPS_PEERS := iperf3 iperf nuttcp iputils-ping
 
 # Kernels that steering is proven on: User-Mode Linux (6.1), one older, one newer.
 ERAS := uml 5.10 6.12
@@ -58,7 +63,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-fleet prove-crash prove-states prove-changes clean
+.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-crash prove-states prove-changes prove-tune clean
 .DEFAULT_GOAL := build
 
 build:
@@ -111,6 +116,7 @@ deps-peers:
 # Netplan's generator and NetworkManager, to read what render writes, go to .lab-config, or where
 # LINERATE_LAB_CONFIG says; once.
 deps-config:
+	$(call install,$(DEPS_CONFIG))
 	@for fetch in render/fetch-*; do $$fetch || echo "== $$fetch: NOT FETCHED, tests name what they leave out"; done
 
 demo: deps build
@@ -166,6 +172,8 @@ inlab:
 		go test -c -o .lab.test ./$$p && \
 		./linerate lab exec one-link -- sh -c "cd $$p && exec $(CURDIR)/.lab.test -test.run ^TestKernel -test.count 1" | sed "s|^PASS$$|ok      $$p in the lab|" || exit 1; \
 	done; rm -f .lab.test
+	@set -- "prove-explain" "prove-tune" "prove-live" "evidence in trials"; shift $$(($${PROVE_DAY:-$$(($$(date +%s) / 86400))} % $$#)); \
+	echo "== long samples take turns: today $$1 (PROVE_DAY chooses)"
 	@leave=/subflows$$; \
 	PATH=$$PATH:/usr/sbin; command -v exportfs mount.nfs4 >/dev/null || { \
 		echo "== NFS over two links: NOT RUN, no NFS tools here: make deps-nfs installs $(DEPS_NFS)"; \
@@ -250,6 +258,16 @@ prove-predict: deps
 	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a $(LOG).proof; \
 	mv $(LOG).proof docs/proofs/predict.txt; [ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }
 
+# 240 networks with faults in lab kernels, two at a time, each run a minute or two, and 60 on the
+# running kernel, which takes root; PROVE_SEED draws others. The verdict is over all of them.
+prove-explain: deps
+	@export PROVE_SEED=$${PROVE_SEED:-$$(date +%s)}; echo "seed $$PROVE_SEED"; \
+	PROVE_HALF=0 docs/proofs/prove explain-0 20 ./internal/labtest/explaining TestExplain 1 uml & first=$$!; \
+	PROVE_HALF=1 docs/proofs/prove explain-1 20 ./internal/labtest/explaining TestExplain 1 uml; second=$$?; \
+	wait $$first && [ $$second = 0 ] && docs/proofs/prove explain-host 10 ./internal/labtest/explaining TestExplain 1 host
+	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/explaining >$(LOG) 2>&1; status=$$?; \
+	sed -nE 's/^ +proof_test.go:[0-9]+: //p' $(LOG) | tee docs/proofs/explain-verdict.txt; exit $$status
+
 # Seven parts of two minutes: thirty plans with their cuts, three at a time, power
 # cuts, and sessions killed under systemd. The verdict is over all of them.
 prove-crash: deps
@@ -266,10 +284,30 @@ prove-states: deps deps-qemu
 	@PROVE_SEED=$${PROVE_SEED:-1} PROVE_STATES=25 docs/proofs/prove states-mptcp 1 ./internal/labtest/states TestMPTCPStates 1 host
 	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove options 1 ./internal/labtest/states TestBondOptions 1 $(ERAS)
 
+# Programs with known limits over a bond, drawn afresh: by which link each leaves
+# and what limits it, watched without a packet.
+prove-live: deps deps-peers
+	@PROVE_SEED=$${PROVE_SEED:-$$(date +%s)} docs/proofs/prove live 5 ./internal/labtest/live TestLive 1 uml
+
 # Everything that plan, apply, confirm and rollback are tried with, six parts of a
 # minute or two; PROVE_SEED draws the moments of an interrupt.
 prove-changes: deps
 	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove changes 6 ./internal/labtest/changing TestChanges 1 uml
+
+# Fourteen parts, a scenario each, then bonds of 2, 3 and 4 links; two halves run at the
+# same time, the odd parts and the even ones, each goes on where it was stopped. The
+# verdict is over all of them.
+prove-tune: deps
+	@PROVE_HALF=1 PROVE_SEED=1 docs/proofs/prove tune-odd 7 ./internal/labtest/tuning TestTuning 1 uml & odd=$$!; \
+	PROVE_HALF=2 PROVE_SEED=1 docs/proofs/prove tune-even 7 ./internal/labtest/tuning TestTuning 1 uml; even=$$?; \
+	wait $$odd && [ $$even = 0 ]; status=$$?; \
+	cat docs/proofs/tune-odd.txt docs/proofs/tune-even.txt >docs/proofs/tune.txt; \
+	[ $$status = 0 ] || exit $$status; \
+	go test -count=1 -v -run '^TestProof$$' ./internal/labtest/tuning >$(LOG) 2>&1; status=$$?; \
+	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a docs/proofs/tune.txt; \
+	PROVE_TABLE=1 go test -count=1 -run '^TestTable$$' ./internal/labtest/tuning >/dev/null; \
+	[ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }; \
+	rm -f docs/proofs/tune-odd.txt docs/proofs/tune-even.txt
 
 clean:
 	@rm -f linerate $(LOG)

@@ -1,8 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
 	"net/netip"
-	"slices"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -16,6 +16,7 @@ type dealt struct {
 	reach    steer.Reach
 	evidence []record.Evidence
 	mend     string // what to change so that ports decide; "" unknown
+	mended   string // the same as the beginning of "...: 2 Gbit/s instead of 1"
 }
 
 func (v *wayView) dealt(sending bool) dealt {
@@ -28,6 +29,11 @@ func (v *wayView) dealt(sending bool) dealt {
 	}
 	h := v.fabric.Hosts[host]
 	bond := bondAt(h, at)
+	if sending && bond == nil {
+		if d, ok := v.multipath(h); ok {
+			return d
+		}
+	}
 	if sending {
 		return sends(h, bond)
 	}
@@ -62,6 +68,7 @@ func sends(h netstate.Host, bond *netstate.Link) dealt {
 		reach:    b.Reach(),
 		evidence: []record.Evidence{{What: "transmit hash policy of " + name, Value: bond.Bond.HashPolicy.String(), Source: fromBond}},
 		mend:     "set the transmit hash policy of " + name + " to layer3+4 and choose source ports (`linerate tune`)",
+		mended:   "With layer3+4",
 	}
 }
 
@@ -82,11 +89,38 @@ func receives(h netstate.Host, bond *netstate.Link) (dealt, bool) {
 	return dealt{}, false
 }
 
+// multipath is the sender's route with several legs (fib_multipath_hash of
+// net/ipv4/route.c: policy 0 takes addresses only, 1 ports too).
+func (v *wayView) multipath(h netstate.Host) (dealt, bool) {
+	to := v.lanes[0].Dst
+	for _, r := range h.Routes {
+		if len(r.Hops) < 2 || !r.Dst.IsValid() || !r.Dst.Contains(to) {
+			continue
+		}
+		key := "net.ipv4.fib_multipath_hash_policy"
+		if to.Is6() {
+			key = "net.ipv6.fib_multipath_hash_policy"
+		}
+		policy := h.SysctlInts(key)
+		d := dealt{
+			reach:  steer.Reach{Addresses: true, Ports: len(policy) == 1 && policy[0] == 1, Why: "the route's hash takes addresses only"},
+			mend:   "let the route's hash take ports: sysctl -w " + key + "=1 on " + h.Name,
+			mended: "With a hash that takes ports",
+		}
+		if len(policy) == 1 {
+			d.evidence = []record.Evidence{{What: "hash policy of the route to " + to.String() + " on " + h.Name, Value: fmt.Sprint(policy[0]), Source: key}}
+		}
+		return d, true
+	}
+	return dealt{}, false
+}
+
 func ofMode(name string, mode netstate.BondMode, reach steer.Reach) dealt {
 	return dealt{
 		reach:    reach,
 		evidence: []record.Evidence{{What: "mode of " + name, Value: mode.String(), Source: "IFLA_BOND_MODE"}},
 		mend:     "change the mode of " + name + " to 802.3ad with layer3+4, and the switch's ports to LACP",
+		mended:   "With 802.3ad and layer3+4",
 	}
 }
 
@@ -98,13 +132,33 @@ func (v *wayView) switched() dealt {
 		if !there && !(back && !p.Directed) || policy.UnmarshalText([]byte(p.SwitchHash)) != nil {
 			continue
 		}
+		reach := steer.Declared(policy, len(v.ingress)).Reach()
+		if reach.Ports && v.spreadBy(policy) {
+			reach = steer.Reach{Addresses: true, Why: fmt.Sprintf("the switch does not hash as declared: %s spreads them over %s's links, and would over %s's", policy, v.from, v.to)}
+		}
 		return dealt{
-			reach:    steer.Declared(policy, len(v.ingress)).Reach(),
+			reach:    reach,
 			evidence: []record.Evidence{{What: "transmit hash policy of the switch", Value: policy.String(), Source: "switch_hash of the path, as declared"}},
 			mend:     "set the switch's hash toward " + v.to + " to layer3+4 (addresses and ports), and choose source ports (`linerate steer pick`)",
+			mended:   "With layer3+4 on the switch",
 		}
 	}
 	return dealt{reach: steer.Reach{Ports: true}}
+}
+
+// spreadBy reports that the sender's bond spreads these very streams over its
+// links by the policy, as many links as the receiver has: a switch with that
+// policy would spread them too, since Linux's hash is the same at both.
+func (v *wayView) spreadBy(policy netstate.HashPolicy) bool {
+	bond := bondAt(v.fabric.Hosts[v.from], v.lanes[0].Src)
+	if bond == nil || bond.Bond == nil || !bond.Bond.Mode.Hashes() || bond.Bond.HashPolicy != policy || len(v.egress) != len(v.ingress) {
+		return false
+	}
+	used := make(map[string]bool)
+	for _, l := range v.lanes {
+		used[l.EgressLink] = true
+	}
+	return len(used) > 1 && !used[""]
 }
 
 // pairs is how many different pairs of addresses the streams have.
@@ -114,20 +168,4 @@ func (v *wayView) pairs() int {
 		seen[l.Lane] = true
 	}
 	return len(seen)
-}
-
-// misrouted reports an idle link of the sender, in no bond, that holds the
-// source address of a stream: what should leave by it leaves by another.
-func (v *wayView) misrouted(idle []linkLoad) bool {
-	h := v.fabric.Hosts[v.from]
-	return slices.ContainsFunc(v.lanes, func(lane record.Lane) bool {
-		link, ok := h.LinkWith(lane.Src)
-		if !ok || lane.Goodput <= 0 {
-			return false
-		}
-		below, _, bond := h.Below(link.Name)
-		return bond == nil && len(below) == 1 && slices.ContainsFunc(idle, func(l linkLoad) bool {
-			return l.link == below[0].Name && l.share() <= idleLink
-		})
-	})
 }

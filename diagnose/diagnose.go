@@ -22,16 +22,26 @@ const (
 	fullLink     = 0.93
 	idleLink     = 0.20
 	slackLink    = 0.85 // a link above it is used about as much as a full one
+	roomLink     = 0.75 // below it there is room that a fault must have left
 	atCeiling    = 0.95
 	nearTie      = 0.01 // two limits this close cannot be told apart
 	limitedShare = 0.30 // of the window's time
 	busyCore     = 0.90
-	lossShare    = 1e-3
 )
 
 // Trial says what limits one trial. The fabric is the state in which it was
 // measured.
 func Trial(f predict.Fabric, t record.Trial) record.Finding {
+	finding := worstWay(f, t)
+	finding.From, finding.To, finding.Direction, finding.Streams = t.From, t.To, t.Direction, t.Streams
+	finding.Rate, finding.Ceiling = t.Goodput, t.Ceiling
+	finding.Phase, finding.Step = t.Phase, t.Step
+	return finding
+}
+
+// worstWay is what limits the way that carries least of what it could; but a
+// port that is out takes its part from both, and is seen where the rest is full.
+func worstWay(f predict.Fabric, t record.Trial) record.Finding {
 	var worst *wayView
 	for _, d := range t.Direction.Ways() {
 		v := view(f, t, d)
@@ -40,10 +50,15 @@ func Trial(f predict.Fabric, t record.Trial) record.Finding {
 		}
 	}
 	finding := worst.judge()
-	finding.From, finding.To, finding.Direction, finding.Streams = t.From, t.To, t.Direction, t.Streams
-	finding.Rate, finding.Ceiling = t.Goodput, t.Ceiling
-	finding.Phase, finding.Step = t.Phase, t.Step
-	finding.Expected = worst.expected(finding.Cause)
+	for _, d := range t.Direction.Ways() {
+		if d == worst.way || finding.Cause == record.LACPDown {
+			continue
+		}
+		v := view(f, t, d)
+		if h, ok := v.lacpDown(); ok && len(worst.outside) > 0 && finding.Confidence < h.sure {
+			return v.judge()
+		}
+	}
 	return finding
 }
 
@@ -71,6 +86,7 @@ type wayView struct {
 	// its state, not for want of flows.
 	egress, ingress []linkLoad
 	outside         []linkLoad
+	waits           waits // of the streams that are held back
 }
 
 // linkLoad is how full a link was in the direction that matters.
@@ -112,6 +128,7 @@ func view(f predict.Fabric, t record.Trial, d flow.Direction) *wayView {
 			v.add(&v.ingress, linkLoad{l.Host, l.Link, l.RxPayload, l.Ceiling})
 		}
 	}
+	v.waits = v.waitsOf(v.heldBack())
 	return v
 }
 
@@ -145,24 +162,5 @@ func (v *wayView) ceiling() unit.BitRate {
 }
 
 func (v *wayView) share() float64 { return fraction(v.goodput, v.ceiling()) }
-
-// judge goes from what is certain to what is inferred: links that failed or
-// are full first, then caps, then what TCP itself says it waited for, then processors.
-func (v *wayView) judge() record.Finding {
-	if f, ok := v.outage(); ok {
-		return f
-	}
-	if v.goodput <= 0 {
-		return v.unknown()
-	}
-	for _, rule := range []func() (record.Finding, bool){
-		v.offered, v.paced, v.lacpDown, v.lineRate, v.fullLink, v.shaper, v.cardSlot, v.processor, v.windows, v.lostDatagrams, v.loss, v.oneCore,
-	} {
-		if f, ok := rule(); ok {
-			return f
-		}
-	}
-	return v.unknown()
-}
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

@@ -15,20 +15,32 @@ import (
 // mostStreams bounds what is predicted for: a record may hold any number.
 const mostStreams = 1024
 
-// expected is what the trial would carry once the cause is mended: the
-// prediction with every link in use, a policy that reaches ports and ports
-// chosen, at the MTU that is set. Zero where nothing is to mend, or where
-// nobody can say.
-func (v *wayView) expected(cause record.Cause) unit.BitRate {
+// after is what the trial would carry once the cause is mended, and what binds
+// then: the prediction with every link in use, a policy that reaches ports and
+// ports chosen, at the MTU that is set. Zero and nil where nothing is to mend,
+// or where nobody can say.
+func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 	t := v.trial
 	best := withPolicy(v.fabric, t.From, t.To)
 	switch cause {
-	case record.LineRate, record.Unknown, record.AsymmetricRoute:
-		return 0
+	case record.LineRate, record.Unknown:
+		return 0, nil
+	case record.AsymmetricRoute:
+		if t.Ceiling <= t.Goodput {
+			return 0, nil
+		}
+		return t.Ceiling, &record.NextLimit{Cause: record.LineRate, Rate: t.Ceiling, Why: "every link carries its own addresses' traffic"}
 	case record.LACPDown:
 		joinPorts(best, t.From, t.To)
+	case record.MTU:
+		widen(best, v.widest(), t.From, t.To)
 	case record.Shaper:
 		unshape(best, v.from)
+		best = uncapped(best, t.From, t.To)
+	case record.Pacing:
+		unpace(best, v.from)
+	case record.CardSlot:
+		unslot(best, t.From, t.To)
 	case record.ReceiveWindow:
 		raise(best, v.to, "net.ipv4.tcp_rmem")
 	case record.SendBuffer:
@@ -36,12 +48,19 @@ func (v *wayView) expected(cause record.Cause) unit.BitRate {
 	}
 	streams := min(max(t.Streams, linkCount(best, t.From, t.To), len(v.egress), len(v.ingress)), mostStreams)
 	p, err := predict.Predict(best, predict.Traffic{
-		From: t.From, To: t.To, Direction: t.Direction, Streams: streams, Protocol: t.Protocol, Ports: predict.PortsChosen, Lanes: v.counted(),
+		From: t.From, To: t.To, Direction: t.Direction, Streams: streams, Protocol: t.Protocol, Ports: predict.PortsChosen, Lanes: v.counted(), ChosenOnly: true,
 	})
 	if err != nil {
-		return 0
+		return 0, nil
 	}
-	return p.Rate
+	next := &record.NextLimit{Cause: p.Limit, Rate: p.Rate, Why: "as predicted"}
+	if len(p.Limits) > 0 && p.Limits[0].Why != "" {
+		next.Why = p.Limits[0].Why
+	}
+	if next.Cause == cause && cause != record.SingleLink {
+		next = nil
+	}
+	return p.Rate, next
 }
 
 // counted is the pair's lanes, From's address first, over the links that the
@@ -106,8 +125,8 @@ func linkCount(f predict.Fabric, hosts ...string) int {
 	return most
 }
 
-// joinPorts puts every port of the hosts' LACP bonds into the active
-// aggregator. The hosts are the fabric's own copies.
+// joinPorts brings every port of the hosts' bonds that use all up, into the
+// active aggregator where there is one. The hosts are the fabric's own copies.
 func joinPorts(f predict.Fabric, hosts ...string) {
 	for _, name := range hosts {
 		h := f.Hosts[name]
@@ -117,7 +136,7 @@ func joinPorts(f predict.Fabric, hosts ...string) {
 				continue
 			}
 			bond, ok := h.Link(port.Bond)
-			if !ok || bond.Bond == nil || bond.Bond.Mode != netstate.LACP {
+			if !ok || bond.Bond == nil || !usesAll(bond.Bond.Mode) {
 				continue
 			}
 			joined := *port
@@ -126,6 +145,19 @@ func joinPorts(f predict.Fabric, hosts ...string) {
 				joined.AggregatorID = bond.Bond.AD.ID
 			}
 			h.Links[i].Port, h.Links[i].Up, h.Links[i].Carrier = &joined, true, true
+		}
+	}
+}
+
+// widen gives links of the hosts at least an MTU. The hosts are the fabric's
+// own copies.
+func widen(f predict.Fabric, mtu int, hosts ...string) {
+	for _, name := range hosts {
+		h := f.Hosts[name]
+		for i := range h.Links {
+			if h.Links[i].MTU > 0 {
+				h.Links[i].MTU = max(h.Links[i].MTU, mtu)
+			}
 		}
 	}
 }
@@ -151,7 +183,46 @@ func unshape(f predict.Fabric, host string) {
 	h := f.Hosts[host]
 	for i, l := range h.Links {
 		h.Links[i].Qdiscs = slices.DeleteFunc(slices.Clone(l.Qdiscs), func(q netstate.Qdisc) bool {
-			return q.Parent == "root" && q.Rate > 0 && q.Rate < l.Speed
+			return q.Parent == "root" && q.Rate > 0 && (q.Rate < l.Speed || l.Speed == 0 && (l.Bond != nil || l.VLAN != nil))
 		})
+	}
+}
+
+// uncapped is the fabric without the declared rates of a pair and its paths.
+func uncapped(f predict.Fabric, hosts ...string) predict.Fabric {
+	f.Paths = slices.Clone(f.Paths)
+	for i, p := range f.Paths {
+		if slices.Contains(hosts, p.From) && slices.Contains(hosts, p.To) {
+			f.Paths[i].Rate = 0
+		}
+	}
+	for _, name := range hosts {
+		h := f.Hosts[name]
+		h.Rate = 0
+		f.Hosts[name] = h
+	}
+	return f
+}
+
+// unpace takes what holds single flows off the sender's devices. The host is
+// the fabric's own copy.
+func unpace(f predict.Fabric, host string) {
+	h := f.Hosts[host]
+	for i := range h.Links {
+		qdiscs := slices.Clone(h.Links[i].Qdiscs)
+		for k := range qdiscs {
+			qdiscs[k].FlowRate = 0
+		}
+		h.Links[i].Qdiscs = qdiscs
+	}
+}
+
+// unslot puts every card into a slot that does not bind. The hosts are the
+// fabric's own copies.
+func unslot(f predict.Fabric, hosts ...string) {
+	for _, name := range hosts {
+		h := f.Hosts[name]
+		h.Cards = nil
+		f.Hosts[name] = h
 	}
 }

@@ -57,10 +57,6 @@ func (b bondView) twoPartners() (HostFinding, bool) {
 	return f, true
 }
 
-// distributing is the state bit of a port that sends (IEEE 802.1AX 6.4.2.3;
-// LACP_STATE_DISTRIBUTING, include/net/bond_3ad.h).
-const distributing = 1 << 5
-
 // churned: a port in the active aggregator that does not send, or of which one
 // end does not get in sync: it is aggregated, and carries nothing yet or no
 // more (IEEE 802.1AX 6.4.17; the driver looks for 60 s,
@@ -77,7 +73,7 @@ func (b bondView) churned() (HostFinding, bool) {
 			continue
 		}
 		own, far := p.Port.ActorChurn == "churned", p.Port.PartnerChurn == "churned"
-		idle := p.Port.ActorState != 0 && p.Port.ActorState&distributing == 0
+		idle := p.Port.ActorState != 0 && p.Port.ActorState&netstate.LACPDistributing == 0
 		if !own && !far && !idle {
 			continue
 		}

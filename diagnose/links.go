@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -18,39 +17,71 @@ const (
 	fromSteer    = "transmit hash of each stream's addresses and ports"
 )
 
-// lineRate: the links carry what they can.
-func (v *wayView) lineRate() (record.Finding, bool) {
+// atLineRate: the links carry what they can.
+func (v *wayView) atLineRate() (hypothesis, bool) {
 	if v.share() < atCeiling && !(v.share() >= slackLink && (allFull(v.egress) || allFull(v.ingress))) {
-		return record.Finding{}, false
+		return hypothesis{}, false
 	}
 	if c, ok := v.cap(); ok && c.payload < v.ceiling()*(1-nearTie) {
-		return record.Finding{}, false // the cap is what binds
+		return hypothesis{}, false // the cap is what binds
 	}
 	side := v.weaker()
-	small, isSmall := v.smallPackets(side)
-	if f, ok := v.held(side); ok {
-		if isSmall {
-			f.Summary += " " + small.Summary
-		}
-		return f, true
+	if _, ok := v.held(side); ok {
+		return hypothesis{}, false
 	}
-	if isSmall {
+	if small, ok := v.smallPackets(side); ok {
 		return small, true
 	}
 	if fraction(v.trial.Goodput, v.trial.Ceiling) < pairShare && v.trial.Ceiling > 0 {
 		return v.partOfPair(side), true
 	}
-	if f, ok := v.idleStandby(side); ok {
-		return f, true
+	if h, ok := v.idleStandby(side); ok {
+		return h, true
 	}
 	what := fmt.Sprintf("All %d links run at their line rate.", len(side))
-	if len(side) == 1 {
+	switch len(side) {
+	case 1:
 		what = "The one link in use runs at its line rate."
+	case 2:
+		what = "Both links run at their line rate."
 	}
-	return record.Finding{
-		Cause: record.LineRate, Confidence: 0.95, Summary: what + " Nothing is left to gain but larger frames or faster links.",
-		Evidence: v.loads(), Remedy: "none needed: only more or faster links carry more",
+	return hypothesis{
+		cause: record.LineRate, seen: true, sure: 0.95, nothingToWin: true,
+		summary:  what + " Nothing is left to gain but larger frames or faster links.",
+		evidence: v.loads(), remedy: "none needed: only more or faster links carry more",
 	}, true
+}
+
+// nearLineRate: a little below what counts as full on every link, and nothing
+// says why: what is left is noise and what congestion control leaves.
+func (v *wayView) nearLineRate() (hypothesis, bool) {
+	share := v.share()
+	side := v.weaker()
+	if share < slackLink-0.03 || len(side) == 0 || slices.ContainsFunc(side, func(l linkLoad) bool { return l.share() < roomLink }) {
+		return hypothesis{}, false
+	}
+	if _, ok := v.held(side); ok {
+		return hypothesis{}, false
+	}
+	if h, ok := v.idleStandby(side); ok && share >= slackLink {
+		return h, true
+	}
+	if share >= slackLink && v.trial.Ceiling > 0 && fraction(v.trial.Goodput, v.trial.Ceiling) < pairShare {
+		return v.partOfPair(side), true
+	}
+	h := hypothesis{
+		cause: record.LineRate, sure: 0.6, nothingToWin: true,
+		summary: fmt.Sprintf("The links run at %s of their line rate, each about as full as the others. What is left is the swing of congestion control and a busy machine, not a limit of its own.", percent(share)),
+		remedy:  "none needed: measure longer (`--duration 30s`) if the last few per cent matter", evidence: v.loads(),
+	}
+	if share >= slackLink {
+		h.sure = 0.8
+	}
+	if v.waits.queued() > 1 {
+		h.sure += 0.05
+		h.evidence = append(h.evidence, v.tcpEvidence()...)
+	}
+	return h, true
 }
 
 func allFull(side []linkLoad) bool {
@@ -64,48 +95,6 @@ func (v *wayView) weaker() []linkLoad {
 		return v.ingress
 	}
 	return v.egress
-}
-
-// held: every link the sender uses is kept below its speed by a queueing
-// discipline of its own.
-func (v *wayView) held(side []linkLoad) (record.Finding, bool) {
-	var evidence []record.Evidence
-	for _, l := range side {
-		link, _ := v.fabric.Hosts[l.host].Link(l.link)
-		for _, q := range link.Qdiscs {
-			if l.host == v.from && q.Parent == "root" && q.Rate > 0 && (q.Rate < link.Speed || link.Speed == 0) {
-				evidence = append(evidence, record.Evidence{What: "rate of the root qdisc " + q.Kind + " on " + l.link + " of " + l.host, Value: q.Rate.String(), Source: "RTM_GETQDISC"})
-				break
-			}
-		}
-	}
-	if len(side) == 0 || len(evidence) < len(side) {
-		return record.Finding{}, false
-	}
-	return record.Finding{
-		Cause: record.Shaper, Confidence: 0.95,
-		Summary:  fmt.Sprintf("A root qdisc holds %s of %s below its speed, and the result is its rate.", names(side), v.from),
-		Evidence: append(evidence, v.loads()...),
-		Remedy:   fmt.Sprintf("raise or remove the shaper on %s (`tc qdisc show`)", v.from),
-	}, true
-}
-
-// fullLink: one side has a full link while others idle. A policy that could
-// not have done better is single-link, chance is hash-imbalance.
-func (v *wayView) fullLink() (record.Finding, bool) {
-	for _, side := range [][]linkLoad{v.egress, v.ingress} {
-		full, idle := split(side)
-		if len(full) == 0 || len(idle) == 0 {
-			continue
-		}
-		if c, ok := v.cap(); ok && c.payload <= total(full)*(1+nearTie) {
-			continue // more links would not pass the cap
-		}
-		f := v.imbalance(side, full, idle)
-		f.Evidence = append(v.loads(), f.Evidence...)
-		return f, true
-	}
-	return record.Finding{}, false
 }
 
 // split is the links of a side that are full and those with room left; none
@@ -124,52 +113,6 @@ func split(side []linkLoad) (full, idle []linkLoad) {
 		return full, nil
 	}
 	return full, idle
-}
-
-func (v *wayView) imbalance(side, full, idle []linkLoad) record.Finding {
-	host := side[0].host
-	d := v.dealt(host == v.from)
-	f := record.Finding{Cause: record.HashImbalance, Confidence: 0.9}
-	f.Evidence = append(d.evidence, v.placements()...)
-	where := fmt.Sprintf("%s of %s", names(full), host)
-	unused := fmt.Sprintf("%s carried %s of what it could", names(idle), percent(mean(idle)))
-	flows := fmt.Sprintf("The %d streams", len(v.lanes))
-	if len(v.lanes) == 1 {
-		flows = "One stream"
-	}
-	flows += fmt.Sprintf(" from %s to %s", v.from, v.to)
-	switch {
-	case host == v.from && v.misrouted(idle):
-		f.Cause = record.AsymmetricRoute
-		f.Summary = fmt.Sprintf("%s leave by %s, and %s, though it holds the address that some of them send from: a route leads them out by the wrong link.", flows, where, unused)
-		f.Remedy = fmt.Sprintf("give each source address of %s a route by its own link (`ip route get` with from shows where traffic leaves)", v.from)
-	case len(v.lanes) <= len(full):
-		f.Cause, f.Confidence = record.SingleLink, 0.97
-		f.Summary = fmt.Sprintf("%s use %d of %d links (%s): a hash never splits a flow.", flows, len(full), len(side), where)
-		if len(v.lanes) == 1 {
-			f.Summary = fmt.Sprintf("%s uses one link (%s): a hash never splits a flow.", flows, where)
-		}
-		f.Remedy = fmt.Sprintf("use at least %d streams with ports chosen for different links (`linerate steer pick`)", len(side))
-		if v.plain() {
-			f.Summary = strings.Replace(f.Summary, "a hash never splits a flow", "a stream has one pair of addresses", 1)
-			f.Remedy = fmt.Sprintf("use at least %d streams: they take turns on the pairs of addresses", len(side))
-		}
-		if d.mend != "" && !d.reach.Ports {
-			f.Remedy = fmt.Sprintf("%s; then use at least %d streams", d.mend, len(side))
-		}
-	case d.mend != "" && !d.reach.Ports && !(d.reach.Addresses && v.pairs() > len(full)):
-		f.Cause, f.Confidence = record.SingleLink, 0.97
-		f.Summary = fmt.Sprintf("%s use %s, because %s; %s.", flows, where, strings.TrimSuffix(d.reach.Why, "."), unused)
-		f.Remedy = d.mend
-	default:
-		f.Summary = fmt.Sprintf("%s share %s while %s: the ports fell that way.", flows, where, unused)
-		f.Remedy = "choose source ports for different links (`linerate steer pick`), or use more streams"
-		if !d.reach.Ports && d.reach.Addresses {
-			f.Summary = fmt.Sprintf("%s share %s while %s: the addresses hash that way.", flows, where, unused)
-			f.Remedy = "choose other addresses (`linerate steer pick`), or " + d.mend
-		}
-	}
-	return f
 }
 
 // placements says where steer puts the streams.
@@ -218,55 +161,6 @@ func (v *wayView) loads() []record.Evidence {
 		out = append(out, record.Evidence{What: fmt.Sprintf("%s on %s", l.link, l.host), Value: "not used by its bond now", Source: fromPorts})
 	}
 	return out
-}
-
-// lacpDown: the ports in the active aggregator are full, and others that
-// could help are outside.
-func (v *wayView) lacpDown() (record.Finding, bool) {
-	for _, side := range [][]linkLoad{v.egress, v.ingress} {
-		if !allFull(side) {
-			continue
-		}
-		h := v.fabric.Hosts[side[0].host]
-		for _, l := range h.Links {
-			if l.Bond == nil || l.Bond.Mode != netstate.LACP || !carries(l, side) {
-				continue
-			}
-			// A stream for each usable port and no more has no use for others.
-			usable := h.UsablePorts(l.Name)
-			if len(usable) >= len(l.Bond.Ports) || len(v.lanes) <= len(usable) {
-				continue
-			}
-			return v.aggregator(h, l, usable), true
-		}
-	}
-	return record.Finding{}, false
-}
-
-func (v *wayView) aggregator(h netstate.Host, bond netstate.Link, usable []string) record.Finding {
-	in := strings.Join(usable, ", ")
-	if in == "" {
-		in = "none"
-	}
-	f := record.Finding{
-		Cause: record.LACPDown, Confidence: 0.95,
-		Summary: fmt.Sprintf("%s of %s has %d of its %d ports in the active aggregator, and they are full.", bond.Name, h.Name, len(usable), len(bond.Bond.Ports)),
-		Evidence: append([]record.Evidence{{What: "ports in use of " + bond.Name + " on " + h.Name, Value: in,
-			Source: "IFLA_BOND_SLAVE_AD_AGGREGATOR_ID against IFLA_BOND_AD_INFO_AGGREGATOR"}}, v.loads()...),
-		Remedy: "check the switch's LACP on the other ports: same channel group, same speed, LACP on",
-	}
-	for _, name := range bond.Bond.Ports {
-		if p, ok := h.Link(name); ok && p.Port != nil && (!p.Up || !p.Port.MIIUp) {
-			f.Remedy = fmt.Sprintf("bring %s of %s up: it has no link (cable, optic, switch port)", name, h.Name)
-			break
-		}
-	}
-	return f
-}
-
-// carries reports whether a port of the bond is among the links.
-func carries(bond netstate.Link, side []linkLoad) bool {
-	return slices.ContainsFunc(side, func(l linkLoad) bool { return slices.Contains(bond.Bond.Ports, l.link) })
 }
 
 func names(links []linkLoad) string {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 )
 
@@ -13,31 +12,31 @@ const fromCarrier = "IFLA_CARRIER and IFLA_CARRIER_CHANGES, over the common wind
 
 // outage: a link failed or returned while the trial ran, so its figure is of
 // two states and of neither. One that cost nothing is no cause.
-func (v *wayView) outage() (record.Finding, bool) {
+func (v *wayView) outage() (hypothesis, bool) {
 	all := v.trial.Outages
 	if !slices.ContainsFunc(all, cost) || fraction(v.trial.Goodput, v.trial.Ceiling) >= atCeiling {
-		return record.Finding{}, false
+		return hypothesis{}, false
 	}
-	f := record.Finding{Cause: record.Unknown, Remedy: "measure again while every link stays up"}
+	f := hypothesis{cause: record.Unknown, seen: true, nothingToWin: true, remedy: "measure again while every link stays up"}
 	var said []string
 	for i, o := range all {
 		if words := v.failed(i); words != "" {
 			said = append(said, words)
 		}
-		f.Evidence = append(f.Evidence, record.Evidence{What: fmt.Sprintf("%s of %s", o.Link, o.Host), Value: felt(o), Source: fromCarrier})
-		if v.leftLACP(o) && !slices.ContainsFunc(all[i+1:], func(later record.Outage) bool {
+		f.evidence = append(f.evidence, record.Evidence{What: fmt.Sprintf("%s of %s", o.Link, o.Host), Value: felt(o), Source: fromCarrier})
+		if v.leftBond(o) && !slices.ContainsFunc(all[i+1:], func(later record.Outage) bool {
 			return later.Host == o.Host && later.Link == o.Link && later.Event == "up"
 		}) {
-			f.Cause, f.Confidence = record.LACPDown, 0.9
-			f.Remedy = fmt.Sprintf("bring %s of %s up again (cable, optic, switch port), and measure again", o.Link, o.Host)
+			f.cause, f.sure, f.nothingToWin = record.LACPDown, 0.9, false
+			f.remedy = fmt.Sprintf("bring %s of %s up again (cable, optic, switch port), and measure again", o.Link, o.Host)
 		}
 	}
-	f.Evidence = append(f.Evidence, v.loads()...)
-	f.Summary = strings.Join(said, "; ") + ": the figure is not that of a steady path."
+	f.evidence = append(f.evidence, v.loads()...)
+	f.summary = strings.Join(said, "; ") + ": the figure is not that of a steady path."
 	if slices.ContainsFunc(all, func(o record.Outage) bool { return o.Asked }) {
-		f.Summary = strings.Join(said, "; ") + ", as the run was told to: the figure is not that of a steady path."
-		if f.Cause == record.Unknown {
-			f.Remedy = "measure without `--fail-link` for the steady rate"
+		f.summary = strings.Join(said, "; ") + ", as the run was told to: the figure is not that of a steady path."
+		if f.cause == record.Unknown {
+			f.remedy = "measure without `--fail-link` for the steady rate"
 		}
 	}
 	return f, true
@@ -81,13 +80,13 @@ func felt(o record.Outage) string {
 	return fmt.Sprintf("%s %.2f s after the start, a stream stood still for up to %.2f s", o.Event, o.At, longest)
 }
 
-// leftLACP reports a failure that took a port out of its LACP bond.
-func (v *wayView) leftLACP(o record.Outage) bool {
+// leftBond reports a failure that took a port out of a bond that uses all its ports.
+func (v *wayView) leftBond(o record.Outage) bool {
 	h := v.fabric.Hosts[o.Host]
 	l, ok := h.Link(o.Link)
 	if !ok || l.Port == nil || o.Event != "down" {
 		return false
 	}
 	bond, ok := h.Link(l.Port.Bond)
-	return ok && bond.Bond != nil && bond.Bond.Mode == netstate.LACP
+	return ok && bond.Bond != nil && usesAll(bond.Bond.Mode)
 }

@@ -22,6 +22,9 @@ func frameHeaders(protocol string, ipv6 bool) int {
 	return ethernet + predict.HeaderBytes(protocol, ipv6)
 }
 
+// headerBytes is what of a packet of the MTU is no payload.
+func headerBytes(protocol string, ipv6 bool) int { return predict.HeaderBytes(protocol, ipv6) }
+
 // packet is the payload of one of the trial's packets where the run asked for
 // small ones; zero where it asked for nothing.
 func (v *wayView) packet() (payload int) {
@@ -39,11 +42,11 @@ func (v *wayView) packet() (payload int) {
 }
 
 // smallPackets: the links are full, of packets that the run made small.
-func (v *wayView) smallPackets(side []linkLoad) (record.Finding, bool) {
+func (v *wayView) smallPackets(side []linkLoad) (hypothesis, bool) {
 	payload := v.packet()
 	full, size := v.fullPackets(side)
 	if payload <= 0 || size <= payload || full < total(side)*(1+worthPackets) {
-		return record.Finding{}, false
+		return hypothesis{}, false
 	}
 	headers := frameHeaders(v.trial.Protocol, v.lanes[0].Dst.Is6())
 	what, flag := "segments", "--mss"
@@ -54,15 +57,15 @@ func (v *wayView) smallPackets(side []linkLoad) (record.Finding, bool) {
 	if len(side) == 1 {
 		links = "link is"
 	}
-	return record.Finding{
-		Cause: record.MTU, Confidence: 0.95,
-		Summary: fmt.Sprintf("The %s full: %s of %d bytes spend %s of it on headers; with %d bytes it is %v.",
+	return hypothesis{
+		cause: record.MTU, seen: true, sure: 0.95,
+		summary: fmt.Sprintf("The %s full: %s of %d bytes spend %s of it on headers; with %d bytes it is %v.",
 			links, what, payload, percent(float64(headers)/float64(payload+headers)), size, full),
-		Evidence: append([]record.Evidence{
+		evidence: append([]record.Evidence{
 			{What: "payload of one packet from " + v.from, Value: fmt.Sprintf("%d bytes", payload), Source: flag},
 			{What: "payload that the links carry in full packets", Value: full.String(), Source: "the links' speed and MTU"},
 		}, v.loads()...),
-		Remedy: fmt.Sprintf("leave %s out: full packets carry more", flag),
+		remedy: fmt.Sprintf("leave %s out: full packets carry more", flag),
 	}, true
 }
 
@@ -97,17 +100,17 @@ func (v *wayView) fullPackets(side []linkLoad) (sum unit.BitRate, payload int) {
 const pairShare = 0.8
 
 // partOfPair: the links in use are full, and the ceiling counts others.
-func (v *wayView) partOfPair(side []linkLoad) record.Finding {
+func (v *wayView) partOfPair(side []linkLoad) hypothesis {
 	what := fmt.Sprintf("The %d links in use are full", len(side))
 	if len(side) == 1 {
 		what = fmt.Sprintf("The one link in use (%s of %s) is full", side[0].link, side[0].host)
 	}
-	return record.Finding{
-		Cause: record.SingleLink, Confidence: 0.9,
-		Summary: fmt.Sprintf("%s, and that is %s of the ceiling: the pair has more links, which this trial's addresses do not use.",
+	return hypothesis{
+		cause: record.SingleLink, seen: true, sure: 0.9, mended: "With every link in use",
+		summary: fmt.Sprintf("%s, and that is %s of the ceiling: the pair has more links, which this trial's addresses do not use.",
 			what, percent(fraction(v.trial.Goodput, v.trial.Ceiling))),
-		Evidence: v.loads(),
-		Remedy:   "use addresses on the other links too",
+		evidence: v.loads(),
+		remedy:   "use addresses on the other links too",
 	}
 }
 

@@ -102,9 +102,9 @@ func TestLinkRules(t *testing.T) {
 	for _, r := range []rule{
 		{name: "one link full", fabric: single, trial: sent(1, rates(one), rates(one)), cause: record.LineRate, summary: "one link in use", source: fromCounters, leastSure: 0.9},
 		{name: "one link as full as one greedy stream makes it", fabric: single, trial: sent(1, rates(0.94*one), rates(0.94*one)), cause: record.LineRate, leastSure: 0.9},
-		{name: "two links full", fabric: two(l34), trial: sent(2, rates(one, one), rates(one, one)), cause: record.LineRate, summary: "All 2 links", leastSure: 0.9},
+		{name: "two links full", fabric: two(l34), trial: sent(2, rates(one, one), rates(one, one)), cause: record.LineRate, summary: "Both links", leastSure: 0.9},
 		{name: "two links nearly full", fabric: two(l34), trial: sent(2, rates(0.94*one, 0.94*one), rates(0.94*one, 0.94*one)), cause: record.LineRate},
-		{name: "the receiver's links alone were counted", fabric: two(l34), trial: own(sent(2, nil, rates(one, one)), 2*one), cause: record.LineRate, summary: "All 2 links"},
+		{name: "the receiver's links alone were counted", fabric: two(l34), trial: own(sent(2, nil, rates(one, one)), 2*one), cause: record.LineRate, summary: "Both links"},
 		{name: "layer2, many streams", fabric: two(l2), trial: sent(8, rates(one, 0), rates(one/2, one/2)), cause: record.SingleLink,
 			summary: "eth1 carried 0.0 %", remedy: "bond0 on a to layer3+4", source: fromBond, leastSure: 0.9, expected: 2 * one},
 		{name: "layer2, other traffic on the second link", fabric: two(l2), trial: own(sent(8, rates(0.96*one, 0.3*one), rates(0.6*one, 0.6*one)), 0.96*one),
@@ -114,7 +114,7 @@ func TestLinkRules(t *testing.T) {
 		{name: "one stream on layer2", fabric: two(l2), trial: sent(1, rates(one, 0), rates(one, 0)), cause: record.SingleLink,
 			summary: "One stream", remedy: "set the transmit hash policy", expected: 2 * one},
 		{name: "two streams on four links", fabric: four, trial: sent(2, rates(one, one, 0, 0), rates(one, one, 0, 0)), cause: record.SingleLink,
-			summary: "use 2 of 4 links", remedy: "at least 4 streams", expected: 4 * one},
+			summary: "2 of 4 links", remedy: "at least 4 streams", expected: 4 * one},
 		{name: "chance", fabric: two(l34), trial: sent(4, rates(one, 0), rates(one, 0)), cause: record.HashImbalance,
 			summary: "the ports fell that way", remedy: "steer pick", source: fromBond, leastSure: 0.8, expected: 2 * one},
 		{name: "chance, half a link left", fabric: two(l34), trial: sent(3, rates(0.95*one, 0.5*one), rates(one, 0.45*one)), cause: record.HashImbalance, expected: 2 * one},
@@ -128,7 +128,7 @@ func TestLinkRules(t *testing.T) {
 		{name: "a port outside is no limit below the other's rate", fabric: down, trial: sent(4, rates(one/2, 0), rates(one/2, 0)), cause: record.Unknown},
 		{name: "root qdiscs", fabric: held, trial: sent(2, rates(one, one), rates(one, one)), cause: record.Shaper, summary: "root qdisc", remedy: "tc qdisc", source: "RTM_GETQDISC", expected: 4 * one},
 		{name: "path rate", fabric: pair{end: end{links: 2, policy: l34}, rate: 300e6}.fabric(), trial: sent(2, rates(0.3*one, 0.3*one), rates(0.3*one, 0.3*one)),
-			cause: record.Shaper, summary: "300 Mbit/s", remedy: "provider", source: "fabric file", leastSure: 0.8, expected: 0.6 * one},
+			cause: record.Shaper, summary: "300 Mbit/s", remedy: "provider", source: "fabric file", leastSure: 0.8, expected: 2 * one},
 		{name: "path rate not in force", fabric: pair{end: end{links: 2, policy: l34}, rate: 300e6}.fabric(), trial: sent(2, rates(one, one), rates(one, one)), cause: record.LineRate},
 	} {
 		t.Run(r.name, r.check)
@@ -145,8 +145,8 @@ func TestSwitch(t *testing.T) {
 	directed := f("")
 	directed.Paths = []fabric.Path{{From: "b", To: "a", Directed: true, SwitchHash: "layer2"}, {From: "a", To: "b", Directed: true, SwitchHash: "layer3+4"}}
 	for _, r := range []rule{
-		{name: "layer2", fabric: f("layer2"), trial: trial, cause: record.SingleLink, summary: "eth0 of b", remedy: "the switch's hash toward b", source: "switch_hash", leastSure: 0.9, expected: one},
-		{name: "layer3+4", fabric: f("layer3+4"), trial: trial, cause: record.HashImbalance, summary: "eth0 of b", remedy: "steer pick", source: "switch_hash", expected: 2 * one},
+		{name: "layer2", fabric: f("layer2"), trial: trial, cause: record.SingleLink, summary: "reach b by eth0", remedy: "the switch's hash toward b", source: "switch_hash", leastSure: 0.9, expected: one},
+		{name: "layer3+4", fabric: f("layer3+4"), trial: trial, cause: record.HashImbalance, summary: "reach b by eth0", remedy: "steer pick", source: "switch_hash", expected: 2 * one},
 		{name: "unknown", fabric: f("unknown"), trial: trial, cause: record.HashImbalance, remedy: "steer pick", expected: 2 * one},
 		{name: "the way back has another", fabric: directed, trial: trial, cause: record.HashImbalance, expected: 2 * one},
 	} {
@@ -190,7 +190,7 @@ func TestBothWays(t *testing.T) {
 			trial.Links[i].TxPayload, trial.Links[i].RxPayload = tx[i], rx[i]
 			trial.Links[2+i].TxPayload, trial.Links[2+i].RxPayload = rx[i], tx[i]
 		}
-		from := map[flow.Direction]string{flow.Forward: "from a to b", flow.Reverse: "from b to a"}[worse]
+		from := map[flow.Direction]string{flow.Forward: "from a leave", flow.Reverse: "from b leave"}[worse]
 		rule{fabric: f, trial: trial, cause: record.HashImbalance, summary: from, expected: 4 * one}.check(t)
 	}
 }

@@ -9,21 +9,21 @@ import (
 
 // idleStandby: the links in use are full and an active-backup bond keeps
 // others idle, where nothing else is as tight as its one link.
-func (v *wayView) idleStandby(side []linkLoad) (record.Finding, bool) {
+func (v *wayView) idleStandby(side []linkLoad) (hypothesis, bool) {
 	bond, idle := v.standby(side)
 	if idle == 0 {
-		return record.Finding{}, false
+		return hypothesis{}, false
 	}
 	for _, other := range [][]linkLoad{v.egress, v.ingress} {
 		if _, n := v.standby(other); n == 0 && len(other) > 0 && total(other) < total(side)*(1+nearTie) {
-			return record.Finding{}, false
+			return hypothesis{}, false
 		}
 	}
 	host := side[0].host
-	return record.Finding{
-		Cause: record.SingleLink, Confidence: 0.95, Evidence: v.loads(),
-		Summary: fmt.Sprintf("The one link in use runs at its line rate: %s of %s is active-backup, and %d more of its links only wait for that one to fail.", bond, host, idle),
-		Remedy:  fmt.Sprintf("change the mode of %s on %s to one that uses every link (802.3ad, with the switch), if spare links are not what it is for", bond, host),
+	return hypothesis{
+		cause: record.SingleLink, seen: true, sure: 0.95, evidence: v.loads(),
+		summary: fmt.Sprintf("The one link in use runs at its line rate: %s of %s is active-backup, and %d more of its links only wait for that one to fail.", bond, host, idle),
+		remedy:  fmt.Sprintf("change the mode of %s on %s to one that uses every link (802.3ad, with the switch), if spare links are not what it is for", bond, host),
 	}, true
 }
 

@@ -43,6 +43,23 @@ func (n Network) WithMTU(id string, mtu int) (Network, error) {
 	return n.with(&Node{Kind: ScalarNode, Text: strconv.Itoa(mtu)}, found, id, "mtu")
 }
 
+// ParameterOf is a bond option, by the kernel's name and word, as netplan
+// says it: the key that parameters have for it already, or else netplan's name,
+// and the value. False for an option that netplan lacks.
+func ParameterOf(parameters *Node, kernel, word string) (name string, value *Node, ok bool) {
+	row, ok := bondRowOf(kernel)
+	if !ok {
+		return "", nil, false
+	}
+	name = row.key.name
+	for _, alias := range row.aliases {
+		if parameters != nil && parameters.Get(alias) != nil {
+			name = alias
+		}
+	}
+	return name, row.netplanValue(word), true
+}
+
 func bondRowOf(name string) (bondRow, bool) {
 	for _, r := range bondRows {
 		if r.key.name == name || r.kernel == name || contains(r.aliases, name) {

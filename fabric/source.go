@@ -141,7 +141,7 @@ func flowText(lines []string, n *Node) (string, bool) {
 	}
 	last := min(len(lines), lastLine(n)+16) // the brace may close below
 	rest := string(start[n.Column-1:]) + "\n" + strings.Join(lines[n.Line:max(last, n.Line)], "\n")
-	end := closing(rest)
+	end := bracketEnd(rest)
 	if end < 0 {
 		return "", false
 	}
@@ -150,33 +150,4 @@ func flowText(lines []string, n *Node) (string, bool) {
 		cut[i] = "  " + strings.TrimSpace(cut[i])
 	}
 	return strings.Join(cut, "\n") + "\n", true
-}
-
-// closing is the index of the brace that closes the one text begins with.
-func closing(text string) int {
-	depth, quoted, comment := 0, byte(0), false
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case comment:
-			comment = c != '\n'
-		case quoted == '"' && c == '\\':
-			i++
-		case quoted != 0:
-			if c == quoted {
-				quoted = 0
-			}
-		case c == '#' && i > 0 && (text[i-1] == ' ' || text[i-1] == '\n'):
-			comment = true
-		case c == '"' || c == '\'':
-			quoted = c
-		case c == '{':
-			depth++
-		case c == '}':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
 }

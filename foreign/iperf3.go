@@ -45,7 +45,7 @@ func addDocument(d document, out *record.Record) error {
 	t := record.Trial{
 		From: from, To: to, Direction: d.direction(), Streams: d.streams(), Protocol: d.protocol(),
 		Tool: "iperf3", Ports: "kernel", Started: d.started(), WarmUp: max(d.Start.Test.Omit, 0), Stop: "duration",
-		Congest: d.End.SenderCongestion,
+		Congest: d.End.SenderCongestion, RateLimit: d.rateLimit(),
 	}
 	for _, l := range lanes {
 		t.Lanes = append(t.Lanes, l.lane)
@@ -177,7 +177,8 @@ func (d document) addCPU(t *record.Trial, near, far string) {
 		percent float64
 	}{{near, d.End.CPU.Host}, {far, d.End.CPU.Remote}} {
 		if h.percent > 0 && h.percent < 1e5 {
-			t.CPU = append(t.CPU, record.CPUUse{Host: h.name, Busy: h.percent / 100})
+			// Of iperf3's process alone, whatever else the host did.
+			t.CPU = append(t.CPU, record.CPUUse{Host: h.name, Busy: h.percent / 100, BusiestThread: d.busiestThread(h.percent / 100)})
 		}
 	}
 }

@@ -24,16 +24,19 @@ type document struct {
 	cutOff bool // the text ended in the middle
 }
 
+// connected is one stream's connection, as its writer has it.
+type connected struct {
+	Socket     float64 `json:"socket"`
+	LocalHost  string  `json:"local_host"`
+	LocalPort  float64 `json:"local_port"`
+	RemoteHost string  `json:"remote_host"`
+	RemotePort float64 `json:"remote_port"`
+}
+
 type start struct {
-	Connected []struct {
-		Socket     float64 `json:"socket"`
-		LocalHost  string  `json:"local_host"`
-		LocalPort  float64 `json:"local_port"`
-		RemoteHost string  `json:"remote_host"`
-		RemotePort float64 `json:"remote_port"`
-	} `json:"connected"`
-	Version    string `json:"version"`
-	SystemInfo string `json:"system_info"`
+	Connected  []connected `json:"connected"`
+	Version    string      `json:"version"`
+	SystemInfo string      `json:"system_info"`
 	Timestamp  struct {
 		Seconds float64 `json:"timesecs"`
 		Millis  float64 `json:"timemillisecs"`
@@ -62,7 +65,8 @@ type start struct {
 		Reverse  float64 `json:"reverse"`
 		Bidir    float64 `json:"bidir"` // only newer versions write it
 		TOS      float64 `json:"tos"`
-		Bitrate  float64 `json:"target_bitrate"`
+		Bitrate  float64 `json:"target_bitrate"` // of a stream
+		FQRate   float64 `json:"fqrate"`         // likewise; newer versions
 	} `json:"test_start"`
 }
 

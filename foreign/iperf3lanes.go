@@ -103,7 +103,8 @@ func (d document) tcpLane(place int, sent, received span) laneOf {
 	if mss > 0 {
 		out.lane.TCP.SndCwnd = int(min(max(sent.MaxCwnd, 0)/mss, 1e9))
 	}
-	out.lane.TCP.PathMTU = d.pathMTU(sent.Socket)
+	out.lane.TCP.PathMTU, out.lane.TCP.MaxPacing = d.pathMTU(sent.Socket), d.pacing()
+	d.addMeans(&out.lane.TCP, sent.Socket, mss)
 	if asked := count(d.Start.AskedBuffer); asked > 0 {
 		out.lane.Asked = &record.Socket{SndBuf: unit.Bytes(asked), RcvBuf: unit.Bytes(asked)}
 		out.lane.Granted = &record.Socket{SndBuf: unit.Bytes(count(d.Start.SndBuf)), RcvBuf: unit.Bytes(count(d.Start.RcvBuf))}
@@ -174,6 +175,7 @@ func (d document) unfinishedLane(place int, row span) laneOf {
 			}
 		}
 	}
+	d.addMeans(&out.lane.TCP, row.Socket, max(d.Start.MSS, d.Start.DefaultMSS, 0))
 	return out
 }
 

@@ -160,6 +160,16 @@ type Aggregator struct {
 	PartnerMAC flow.MAC `json:"partner_mac"` // zero: no LACP partner answered
 }
 
+// Bits of BondPort.ActorState and PartnerState (IEEE 802.1AX 6.4.2.3;
+// LACP_STATE_* of include/net/bond_3ad.h).
+const (
+	LACPSync         = 1 << 3
+	LACPCollecting   = 1 << 4
+	LACPDistributing = 1 << 5
+	LACPDefaulted    = 1 << 6
+	LACPExpired      = 1 << 7
+)
+
 // BondPort is a slave's own state (IFLA_BOND_SLAVE_*).
 type BondPort struct {
 	Bond string `json:"bond"`

@@ -118,13 +118,14 @@ func ruleKey(r netstate.Rule) string {
 	if r.From.IsValid() && r.From.Bits() == 0 {
 		r.From = r.From.Masked()
 	}
-	r.Selectors = sortedConditions(r.Selectors)
+	r.Selectors = SortedConditions(r.Selectors)
 	return family + ruleWords(&r)
 }
 
-// sortedConditions are a rule's conditions in an order of their own: kernels
-// list them in different ones. Those of one word stand alone.
-func sortedConditions(text string) string {
+// SortedConditions returns a rule's conditions (netstate.Rule.Selectors) in an
+// order of their own: kernels list them in different ones. Those of one word
+// stand alone.
+func SortedConditions(text string) string {
 	var all []string
 	words := strings.Fields(text)
 	for i := 0; i < len(words); i++ {

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"net/netip"
+
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/unit"
 )
@@ -110,9 +112,41 @@ type ThreadUse struct {
 	Way     flow.Direction `json:"way,omitempty"` // of its stream
 	Sending bool           `json:"sending,omitempty"`
 	Busy    float64        `json:"busy_ratio"` // of one core
+	// Waited is the share of the window in which it could have run and had no
+	// core (run_delay of /proc/PID/task/TID/schedstat): others had it, or its
+	// control group had used its quota up. Zero also where it was not read.
+	Waited float64 `json:"waited_ratio,omitempty"`
 	// Voluntary and Involuntary are its context switches (getrusage(2)).
 	Voluntary   uint64 `json:"voluntary_switches_count"`
 	Involuntary uint64 `json:"involuntary_switches_count"`
 	// Pinned is the core that it was kept on; nil when it was free to move.
 	Pinned *int `json:"pinned_core,omitempty"`
+}
+
+// SizeProbe is what don't-fragment echoes of the MTU's size showed one way.
+type SizeProbe struct {
+	From string     `json:"from"`
+	To   string     `json:"to"`
+	Link string     `json:"link"` // that From sends by
+	Src  netip.Addr `json:"src"`
+	Dst  netip.Addr `json:"dst"`
+	MTU  int        `json:"mtu_bytes"`
+	// Answers: small echoes came back, so that what did not was too large.
+	Answers bool `json:"answers"`
+	Sent    int  `json:"sent_count"`
+	Passed  int  `json:"passed_count"`
+	// Passes is the largest packet seen to pass, zero unknown; Named the size
+	// that a router said would, zero nobody said any.
+	Passes int `json:"passes_bytes,omitempty"`
+	Named  int `json:"named_bytes,omitempty"`
+}
+
+// RouteTaken is a kernel's answer to where packets of one of its addresses
+// leave (RTM_GETROUTE).
+type RouteTaken struct {
+	Host string     `json:"host"`
+	Src  netip.Addr `json:"src"`
+	Dst  netip.Addr `json:"dst"`
+	Link string     `json:"link"` // "" there is no route: Why says the kernel's reason
+	Why  string     `json:"why,omitempty"`
 }

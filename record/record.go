@@ -28,6 +28,8 @@ type Record struct {
 	// Steps is what tune or demo did between the trials of phase "before" and
 	// those of phase "after"; empty in a plain measurement.
 	Steps []Step `json:"steps,omitempty"`
+	// Tuning is what a run of tune came to; nil of others.
+	Tuning *Tuning `json:"tuning,omitempty"`
 	// Failures are the pairs that could not be measured.
 	Failures []Failure `json:"failures,omitempty"`
 	// Groups are the sums of trials that ran at the same time; Sweeps what
@@ -170,7 +172,7 @@ type Trial struct {
 	WarmUp float64 `json:"warm_up_s"`
 	// Stop says what ended the window: "duration", "interval" (confidence
 	// reached) or "maximum"; "bytes" and "seconds" are caps, "watch" is the
-	// latency of a watched host.
+	// latency of a watched host, "stalled" that nothing arrived at all.
 	Stop string `json:"stop,omitempty"`
 	// Group is shared by trials that ran at the same time, in one window.
 	Group string `json:"group,omitempty"`
@@ -193,8 +195,13 @@ type Trial struct {
 	Lanes   []Lane    `json:"lanes"`
 	Links   []LinkUse `json:"links"`
 	CPU     []CPUUse  `json:"cpu"`
-	Notes   []string  `json:"notes"`
-	Finding *Finding  `json:"finding,omitempty"`
+	// Sizes are packets sent alone to see which size gets through: made where
+	// streams stood still, or on request.
+	Sizes []SizeProbe `json:"size_probes,omitempty"`
+	// Routes are the links that the senders' kernels say packets leave by.
+	Routes  []RouteTaken `json:"routes,omitempty"`
+	Notes   []string     `json:"notes"`
+	Finding *Finding     `json:"finding,omitempty"`
 }
 
 // Lane is one stream: where it went and what TCP said of it.
@@ -223,30 +230,6 @@ type Lane struct {
 	Subflows []Subflow `json:"subflows,omitempty"`
 }
 
-// TCP is TCP_INFO over the window (include/uapi/linux/tcp.h): shares of the
-// window's time, last values of the rest, sender's side unless said.
-type TCP struct {
-	BusyRatio       float64      `json:"busy_ratio"`
-	RwndLimited     float64      `json:"rwnd_limited_ratio"`
-	SndbufLimited   float64      `json:"sndbuf_limited_ratio"`
-	RTTMS           float64      `json:"rtt_ms"`
-	MinRTTMS        float64      `json:"min_rtt_ms"`
-	SndMSS          int          `json:"snd_mss_bytes"`
-	SndCwnd         int          `json:"snd_cwnd_packets,omitempty"`
-	SndWnd          unit.Bytes   `json:"snd_wnd_bytes,omitempty"`
-	Delivery        unit.BitRate `json:"delivery_bps"`
-	Reordering      int          `json:"reordering_count"`
-	SegmentsOut     uint64       `json:"data_segments_out_count,omitempty"`
-	SegmentsIn      uint64       `json:"data_segments_in_count,omitempty"` // receiver's side
-	BytesRetrans    uint64       `json:"bytes_retrans_bytes,omitempty"`
-	NotSent         unit.Bytes   `json:"notsent_bytes,omitempty"`
-	AppLimited      bool         `json:"app_limited,omitempty"`
-	PathMTU         int          `json:"pmtu_bytes,omitempty"`
-	RcvSpace        unit.Bytes   `json:"rcv_space_bytes,omitempty"` // receiver's side
-	RcvOutOfOrder   uint64       `json:"rcv_ooopack_count,omitempty"`
-	CongestionState string       `json:"ca_state,omitempty"`
-}
-
 // LinkUse is one physical link's counters over the window.
 type LinkUse struct {
 	Host string       `json:"host"`
@@ -265,6 +248,19 @@ type LinkUse struct {
 	QdiscDrops      uint64     `json:"qdisc_drops_count,omitempty"`
 	QdiscOverlimits uint64     `json:"qdisc_overlimits_count,omitempty"`
 	QdiscBacklog    unit.Bytes `json:"qdisc_backlog_bytes,omitempty"`
+	// MeanBacklog is what waited in the link's queues over the window's samples.
+	MeanBacklog unit.Bytes `json:"mean_backlog_bytes,omitempty"`
+	Requeues    uint64     `json:"requeues_count,omitempty"`
+	// Throttled is how often fq held packets of a flow back (TCA_FQ's stats).
+	Throttled uint64 `json:"throttled_count,omitempty"`
+	// RxMissed are packets that the device had no room for, RxCRC damaged ones.
+	RxMissed uint64 `json:"rx_missed_count,omitempty"`
+	RxCRC    uint64 `json:"rx_crc_errors_count,omitempty"`
+	// Driver are the increases of those of the driver's own counters that say
+	// why packets wait or are lost: pause frames, rings without room, a cloud's
+	// allowances, PCIe stalls. Names are the driver's (`ethtool -S`); what they
+	// mean netstate.MeaningOf says. Nil is not read.
+	Driver map[string]uint64 `json:"driver_counters,omitzero"`
 }
 
 // CPUUse is one host's processors over the window, in cores.
@@ -283,6 +279,18 @@ type CPUUse struct {
 	// SoftnetDrops and TimeSqueezes are /proc/net/softnet_stat's over the window.
 	SoftnetDrops uint64 `json:"softnet_drops_count,omitempty"`
 	TimeSqueezes uint64 `json:"time_squeezes_count,omitempty"`
+	// Quota is how many cores the control group that the streams run in may
+	// use, zero no limit; Throttled the share of the window in which it was
+	// stopped for having used them up, the processors on which it was added up
+	// and at most 1.
+	Quota     float64 `json:"quota_cores,omitempty"`
+	Throttled float64 `json:"throttled_ratio,omitempty"`
+	// Steal is the share of the machine's time that a hypervisor took away.
+	Steal float64 `json:"steal_ratio,omitempty"`
+	// TCPExt are the increases of those of /proc/net/netstat's TcpExt counters
+	// that say what TCP waits for on this host.
+	// Empty is read and nothing happened, nil not read.
+	TCPExt map[string]uint64 `json:"tcp_ext,omitzero"`
 	// Shared marks a machine whose processors the other host runs on too
 	// (a lab): sender and receiver cannot be told apart by it.
 	Shared bool `json:"shared,omitempty"`

@@ -92,7 +92,7 @@ func panelOf(id string, s series, d flow.Direction, compared bool) panel {
 		}
 		for _, side := range sides {
 			g.Bars = append(g.Bars, barOf(side.class, side.trial, y, span, x))
-			words = append(words, fmt.Sprintf("%s %s: %s.", plural(n, "stream"), side.class, goodput(side.trial)))
+			words = append(words, fmt.Sprintf("%s %s: %s.", unit.Counted(n, "stream"), side.class, goodput(side.trial)))
 			y += panelBar + 2
 		}
 		y -= 2

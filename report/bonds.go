@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // bondSetting is one option of one bond at the start and at the end.
@@ -37,7 +38,7 @@ var bondFacts = [...]struct {
 		if l.Bond.AD == nil {
 			return unknown
 		}
-		return strconv.Itoa(l.Bond.AD.Ports) + " of " + plural(len(l.Bond.Ports), "link")
+		return strconv.Itoa(l.Bond.AD.Ports) + " of " + unit.Counted(len(l.Bond.Ports), "link")
 	}},
 	{"speed of a link", func(h netstate.Host, l netstate.Link) string {
 		speeds := ""

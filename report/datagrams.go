@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // textDatagrams is what became of UDP's datagrams, a line a trial.
@@ -53,7 +54,7 @@ func textNotes(r record.Record, width int) []string {
 			if of[n] == nil {
 				notes = append(notes, n)
 			}
-			of[n] = append(of[n], fmt.Sprintf("%s %s, %s", fromTo(t.From, t.To, 35), t.Direction, plural(t.Streams, "stream")))
+			of[n] = append(of[n], fmt.Sprintf("%s %s, %s", fromTo(t.From, t.To, 35), t.Direction, unit.Counted(t.Streams, "stream")))
 		}
 	}
 	if len(notes) == 0 {
@@ -62,11 +63,11 @@ func textNotes(r record.Record, width int) []string {
 	out := []string{"", "notes"}
 	for i, n := range notes {
 		if i == textNotesMost {
-			return append(out, fmt.Sprintf("  and %s in the record", plural(len(notes)-i, "more note")))
+			return append(out, fmt.Sprintf("  and %s in the record", unit.Counted(len(notes)-i, "more note")))
 		}
 		where := of[n][0]
 		if more := len(of[n]) - 1; more > 0 {
-			where += fmt.Sprintf(" and %s", plural(more, "more trial"))
+			where += fmt.Sprintf(" and %s", unit.Counted(more, "more trial"))
 		}
 		out = append(out, wrap("  ", "    ", where+": "+n, width)...)
 	}

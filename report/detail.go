@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // findingView is one cause with its evidence.
@@ -19,6 +20,7 @@ type findingView struct {
 	Rate, Share           string
 	Good                  bool
 	Others                []otherFinding
+	Beyond                []fact
 }
 
 // otherFinding is a further result with the same cause.
@@ -27,12 +29,12 @@ type otherFinding struct{ Where, Rate, Share, Summary string }
 func findingViewOf(g findingGroup) findingView {
 	v := findingView{Phase: string(g.Phase), Cause: string(g.Cause), Meaning: meaning(g.Cause), Pair: orUnknown(g.From) + " → " + orUnknown(g.To), Where: g.where(),
 		Summary: g.Lead.Summary, Evidence: wholeEvidence(g.Lead.Evidence), Remedy: g.Lead.Remedy, Expected: rate(g.Lead.Expected),
-		Confidence: confidence(g.Lead), Rate: counted(g.Lead.Rate), Share: percent(g.Lead.Rate, g.Lead.Ceiling), Good: g.Cause == record.LineRate}
+		Confidence: confidence(g.Lead), Rate: counted(g.Lead.Rate), Share: percent(g.Lead.Rate, g.Lead.Ceiling), Good: g.Cause == record.LineRate, Beyond: beyond(g.Lead)}
 	if len(g.All) < 2 {
 		return v
 	}
 	for _, f := range g.All {
-		v.Others = append(v.Others, otherFinding{string(f.Direction) + ", " + plural(f.Streams, "stream"), counted(f.Rate), percent(f.Rate, f.Ceiling), f.Summary})
+		v.Others = append(v.Others, otherFinding{string(f.Direction) + ", " + unit.Counted(f.Streams, "stream"), counted(f.Rate), percent(f.Rate, f.Ceiling), f.Summary})
 	}
 	return v
 }
@@ -81,7 +83,7 @@ type trialView struct {
 
 func trialViewOf(n int, t record.Trial) trialView {
 	v := trialView{Number: n, Phase: string(t.Phase), Step: t.Step, Way: orUnknown(t.From) + " → " + orUnknown(t.To) + " " + string(t.Direction),
-		Streams: plural(t.Streams, "stream"), Goodput: goodput(&t), Share: ofCeiling(&t, t.Ceiling), Cause: string(cause(&t)), Notes: t.Notes}
+		Streams: unit.Counted(t.Streams, "stream"), Goodput: goodput(&t), Share: ofCeiling(&t, t.Ceiling), Cause: string(cause(&t)), Notes: t.Notes}
 	v.Facts = trialFacts(t)
 	for _, l := range t.Lanes {
 		v.Lanes = append(v.Lanes, laneRow(l))
@@ -212,7 +214,7 @@ func cpuHeads() []string {
 func cpuRow(c record.CPUUse) []string {
 	all, shared, thread := unknown, "no", unknown
 	if c.Cores > 0 {
-		all = plural(c.Cores, "core")
+		all = unit.Counted(c.Cores, "core")
 	}
 	if c.Shared {
 		shared = "yes"

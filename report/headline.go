@@ -16,7 +16,7 @@ func Headline(r record.Record) string {
 	s, c, ok := lead(all)
 	if !ok {
 		if len(r.Failures) > 0 {
-			return "Nothing could be measured: " + plural(len(r.Failures), "pair") + " failed."
+			return "Nothing could be measured: " + unit.Counted(len(r.Failures), "pair") + " failed."
 		}
 		return "Nothing was measured."
 	}
@@ -25,20 +25,29 @@ func Headline(r record.Record) string {
 	if !phased(r) {
 		return fmt.Sprintf("%s %s %s, %s: %s.", subject, verb(subject, "carry", "carries"), carried(c.before), ceilingWords(c.before, ceiling), meaning(cause(c.before)))
 	}
+	if c.before == nil || c.after == nil {
+		if words := tunedHeadline(r); words != "" {
+			return words
+		}
+	}
 	switch {
 	case c.after == nil:
 		return fmt.Sprintf("%s %s %s, %s; nothing was measured afterwards.", subject, verb(subject, "carry", "carries"), carried(c.before), ceilingWords(c.before, ceiling))
 	case c.before == nil:
 		return fmt.Sprintf("%s %s %s, %s; nothing was measured before.", subject, verb(subject, "carry", "carries"), carried(c.after), ceilingWords(c.after, ceiling))
 	}
-	then := "measured again:"
+	return fmt.Sprintf("%s carried %s; %s %s, %s.", subject, carried(c.before), between(r), carried(c.after), ceilingWords(c.after, ceiling))
+}
+
+// between says what lies between what was measured before and after.
+func between(r record.Record) string {
 	switch n := kept(r); {
 	case n > 0:
-		then = "after " + plural(n, "change")
+		return "after " + unit.Counted(n, "change")
 	case len(r.Steps) > 0:
-		then = "no change was kept:"
+		return "no change was kept:"
 	}
-	return fmt.Sprintf("%s carried %s; %s %s, %s.", subject, carried(c.before), then, carried(c.after), ceilingWords(c.after, ceiling))
+	return "measured again:"
 }
 
 // carried is a trial's goodput as the sentence needs it.
@@ -209,7 +218,7 @@ func title(r record.Record, o Options) string {
 	if all := seriesOf(r); len(all) > 0 {
 		t += " " + all[0].name()
 		if len(all) > 1 {
-			t += " and " + plural(len(all)-1, "other pair")
+			t += " and " + unit.Counted(len(all)-1, "other pair")
 		}
 	}
 	return t

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // latencyHeads name what latencyRow gives.
@@ -16,7 +17,7 @@ func latencyHeads() []string {
 func latencyRow(l record.Latency, text func(string) string) []string {
 	lost, sent, most := share(l.LossRatio), unknown, mtu(l.PathMTU)
 	if l.Sent > 0 {
-		sent = plural(l.Sent, "probe")
+		sent = unit.Counted(l.Sent, "probe")
 	} else if !positive(l.AvgMS) {
 		lost = unknown
 	}
@@ -32,7 +33,7 @@ func latencyRow(l record.Latency, text func(string) string) []string {
 func whileWords(l record.Latency) string {
 	words := "idle"
 	if l.Load != nil {
-		words = string(l.Load.Direction) + ", " + plural(l.Load.Streams, "stream")
+		words = string(l.Load.Direction) + ", " + unit.Counted(l.Load.Streams, "stream")
 	}
 	if l.Protocol != "" && l.Protocol != "icmp" {
 		words += ", " + l.Protocol
@@ -151,12 +152,12 @@ func outageWords(t record.Trial, o record.Outage) string {
 	case o.Recovered > 0:
 		back = "the sum was back at 90 % of what the links allow after " + seconds(o.Recovered)
 	}
-	words := fmt.Sprintf("%s %s (%s, %s): %s; %s", hostLink(o.Host, o.Link, 41), event, t.Direction, plural(t.Streams, "stream"), felt, back)
+	words := fmt.Sprintf("%s %s (%s, %s): %s; %s", hostLink(o.Host, o.Link, 41), event, t.Direction, unit.Counted(t.Streams, "stream"), felt, back)
 	if o.Retransmits > 0 {
 		words += "; " + plural64(o.Retransmits, "segment") + " sent again"
 	}
 	if len(o.Moved) > 0 {
-		words += "; " + plural(len(o.Moved), "lane") + " moved to another link"
+		words += "; " + unit.Counted(len(o.Moved), "lane") + " moved to another link"
 	}
 	return words
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // Markdown is the record for a ticket: tables and findings in GitHub's
@@ -25,6 +26,7 @@ func Markdown(r record.Record) []byte {
 	markdownMatrix(&b, all, compared)
 	markdownFindings(&b, r)
 	markdownSteps(&b, r)
+	markdownSettings(&b, r)
 	markdownLatency(&b, r)
 	markdownOutages(&b, r)
 	markdownBonds(&b, r)
@@ -114,7 +116,7 @@ func markdownLinks(b *strings.Builder, all []series, compared bool) {
 		for _, d := range s.directions {
 			n, ok := s.summary[d]
 			if c := s.cells[at{d, n}]; ok && d != flow.Reverse && len(c.last().Links) > 0 {
-				fmt.Fprintf(b, "\n## Load of each link, %s, %s\n\n", mark(s.way(d)), plural(n, "stream"))
+				fmt.Fprintf(b, "\n## Load of each link, %s, %s\n\n", mark(s.way(d)), unit.Counted(n, "stream"))
 				rows := linkRows(c, compared)
 				for _, row := range rows {
 					row[0], row[1] = mark(row[0]), mark(row[1])
@@ -220,6 +222,10 @@ func markdownFindings(b *strings.Builder, r record.Record) {
 		}
 		if g.Cause != record.LineRate {
 			fmt.Fprintf(b, "Expected with it: %s. Confidence: %s.\n", rate(g.Lead.Expected), confidence(g.Lead))
+		}
+		if facts := beyond(g.Lead); len(facts) > 0 {
+			b.WriteString("\n")
+			markdownFacts(b, facts)
 		}
 	}
 }

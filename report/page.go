@@ -22,6 +22,8 @@ type page struct {
 	Series                []seriesView
 	Findings              []findingView
 	Steps                 []stepView
+	Settings              []settingRow
+	Tuned                 []fact
 	Latency               [][]string
 	Trials                []trialView
 	Facts                 []fact
@@ -111,6 +113,7 @@ func pageOf(r record.Record, o Options) page {
 	for i, s := range r.Steps {
 		p.Steps = append(p.Steps, stepViewOf(i+1, s))
 	}
+	p.Settings, p.Tuned = settingRows(r), tuneNotes(r)
 	for _, l := range r.Latency {
 		p.Latency = append(p.Latency, latencyRow(l, orUnknown))
 	}
@@ -135,7 +138,7 @@ func figuresOf(all []series, compared bool) []figure {
 	}
 	t := c.last()
 	ceiling, size := c.ceiling()
-	note := s.way(t.Direction) + ", " + plural(t.Streams, "stream")
+	note := s.way(t.Direction) + ", " + unit.Counted(t.Streams, "stream")
 	one := func(label, value, note, class string) figure {
 		n, u, _ := strings.Cut(value, " ")
 		return figure{label, n, u, note, class}
@@ -176,13 +179,13 @@ func contextOf(r record.Record, all []series) string {
 		parts = append(parts, "Measured on kernel "+r.Environment.Kernel)
 	}
 	if len(r.Trials) > 0 {
-		parts = append(parts, plural(len(r.Trials), "trial")+" of "+plural(len(all), "pair"))
+		parts = append(parts, unit.Counted(len(r.Trials), "trial")+" of "+unit.Counted(len(all), "pair"))
 	}
 	if n := len(r.Steps); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s tried, %d kept", plural(n, "change"), kept(r)))
+		parts = append(parts, fmt.Sprintf("%s tried, %d kept", unit.Counted(n, "change"), kept(r)))
 	}
 	if n := len(r.Failures); n > 0 {
-		parts = append(parts, plural(n, "pair")+" not measured")
+		parts = append(parts, unit.Counted(n, "pair")+" not measured")
 	}
 	return strings.Join(parts, " · ")
 }
@@ -269,7 +272,7 @@ func mapRowOf(id string, s series, d flow.Direction, n int, r record.Record) (ma
 	if len(end) == 0 {
 		end = r.Environment.Hosts
 	}
-	v := mapRowView{Name: string(d), Way: s.way(d), Streams: plural(n, "stream"), Table: linkRows(c, compared)}
+	v := mapRowView{Name: string(d), Way: s.way(d), Streams: unit.Counted(n, "stream"), Table: linkRows(c, compared)}
 	class := "single"
 	if compared {
 		class = "before"
@@ -305,12 +308,12 @@ func factsOf(r record.Record) []fact {
 	for _, h := range e.Hosts {
 		words := []string{"kernel " + orUnknown(h.Kernel.Release)}
 		if h.CPU.Cores > 0 {
-			words = append(words, plural(h.CPU.Cores, "core"))
+			words = append(words, unit.Counted(h.CPU.Cores, "core"))
 		}
 		if h.CPU.Model != "" {
 			words = append(words, h.CPU.Model)
 		}
-		words = append(words, plural(len(h.Links), "link"))
+		words = append(words, unit.Counted(len(h.Links), "link"))
 		if len(h.Owners) > 0 {
 			words = append(words, "network managed by "+strings.Join(h.Owners, ", "))
 		}

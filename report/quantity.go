@@ -153,14 +153,6 @@ func cores(v float64) string {
 	return number(v) + " cores"
 }
 
-// plural prints "1 stream", "4 streams".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
 // spelled writes small numbers as words, as a sentence begins with them.
 func spelled(n int) string {
 	words := [...]string{"No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"}

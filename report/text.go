@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // narrowest is the width below which no table makes sense.
@@ -57,7 +58,7 @@ func TrialLine(t record.Trial, width int) string {
 	if width <= 0 {
 		width = 80
 	}
-	line := fmt.Sprintf("%s %s, %s: %s", fromTo(t.From, t.To, 35), printable(string(t.Direction)), plural(t.Streams, "stream"), goodput(&t))
+	line := fmt.Sprintf("%s %s, %s: %s", fromTo(t.From, t.To, 35), printable(string(t.Direction)), unit.Counted(t.Streams, "stream"), goodput(&t))
 	if p := ofCeiling(&t, t.Ceiling); p != unknown {
 		line += ", " + p + " of " + rate(t.Ceiling)
 	}
@@ -174,9 +175,9 @@ func textLinks(c cell, compared bool, width int) []string {
 		return nil
 	}
 	if shown > textLinksMost {
-		out = append(out, fmt.Sprintf("  and %s", plural(shown-textLinksMost, "more link")))
+		out = append(out, fmt.Sprintf("  and %s", unit.Counted(shown-textLinksMost, "more link")))
 	}
-	head := fmt.Sprintf("links sending, %s, %s", printable(string(d)), plural(last.Streams, "stream"))
+	head := fmt.Sprintf("links sending, %s, %s", printable(string(d)), unit.Counted(last.Streams, "stream"))
 	if compared {
 		head = padRight("  links sending", 19) + padRight("before", 31) + "after"
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // textGroups is the sum of every group beside what hosts and links let through
@@ -38,7 +39,7 @@ func textSweeps(r record.Record, width int) []string {
 	for _, s := range r.Sweeps {
 		head := fmt.Sprintf("%s → %s %s, by turns", printable(s.From), printable(s.To), printable(string(s.Direction)))
 		if s.Streams > 0 {
-			head = fmt.Sprintf("%s → %s %s, %s, by turns", printable(s.From), printable(s.To), printable(string(s.Direction)), plural(s.Streams, "stream"))
+			head = fmt.Sprintf("%s → %s %s, %s, by turns", printable(s.From), printable(s.To), printable(string(s.Direction)), unit.Counted(s.Streams, "stream"))
 		}
 		table := sweepTable(s)
 		if claims(s) {

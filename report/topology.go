@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // Geometry of the link drawing, in the drawing's own units. It is as narrow
@@ -86,14 +87,14 @@ func topologyOf(id, class string, t *record.Trial, hosts []netstate.Host, latenc
 	}
 	m.drawSide(t, left, rows, false, hosts)
 	m.drawSide(t, right, rows, true, hosts)
-	m.Title = fmt.Sprintf("Load of each link, %s, %s", t.Direction, plural(t.Streams, "stream"))
+	m.Title = fmt.Sprintf("Load of each link, %s, %s", t.Direction, unit.Counted(t.Streams, "stream"))
 	if t.Phase != "" {
 		m.Title = string(t.Phase) + ": " + m.Title
 	}
 	m.Desc = describe(t)
 	if n := len(t.Links) - len(left) - len(right); n > 0 {
 		m.Height += 18
-		m.Omitted = []mapText{{X: mapWidth / 2, Y: tenth(m.Height - 6), Anchor: "middle", Words: plural(n, "more link") + " in the table below"}}
+		m.Omitted = []mapText{{X: mapWidth / 2, Y: tenth(m.Height - 6), Anchor: "middle", Words: unit.Counted(n, "more link") + " in the table below"}}
 	}
 	return m, true
 }
@@ -155,7 +156,7 @@ func (h *mapHost) caption(text mapText, names []string, link string, hosts []net
 	h.Name = text
 	h.Name.Y, h.Name.Words = 15, fit(orUnknown(names[0]), 24)
 	if len(names) > 1 {
-		h.Name.Words = plural(len(names), "host")
+		h.Name.Words = unit.Counted(len(names), "host")
 		return
 	}
 	first, second := hostWords(hosts, names[0], link)
@@ -215,7 +216,7 @@ func describe(t *record.Trial) string {
 	var b strings.Builder
 	for i, u := range t.Links {
 		if i == 2*mapLinks {
-			fmt.Fprintf(&b, "And %s.", plural(len(t.Links)-i, "more link"))
+			fmt.Fprintf(&b, "And %s.", unit.Counted(len(t.Links)-i, "more link"))
 			break
 		}
 		fmt.Fprintf(&b, "%s %s: out %s, in %s. ", orUnknown(u.Host), orUnknown(u.Link), txLoad(u).words(), rxLoad(u).words())

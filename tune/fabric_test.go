@@ -52,8 +52,8 @@ func state(a, b netstate.Host) State {
 			Hosts: map[string]netstate.Host{a.Name: a, b.Name: b},
 			Paths: []fabric.Path{{From: a.Name, To: b.Name, RTT: 9 * time.Millisecond, SwitchHash: "layer3+4", Declared: true}},
 		},
-		Traffic: predict.Traffic{From: a.Name, To: b.Name, Direction: flow.Forward, Streams: 1, Protocol: "tcp", Ports: "kernel"},
-		Tried:   make(map[Name]bool),
+		Load:  Load{Traffic: predict.Traffic{From: a.Name, To: b.Name, Direction: flow.Forward, Streams: 1, Protocol: "tcp", Ports: "kernel"}},
+		Tried: make(map[Name]bool),
 	}
 }
 

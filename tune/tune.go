@@ -5,10 +5,9 @@
 package tune
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"sort"
+	"time"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -17,126 +16,109 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// Name tells the proposals apart: each is tried once.
-type Name string
+// Objective is what a tune is for.
+type Objective string
 
-// The proposals there are.
+// The objectives.
 const (
-	HashPolicy Name = "hash-policy"
-	Streams    Name = "streams-and-ports"
-	MTU        Name = "mtu"
-	Buffers    Name = "buffers"
+	// Throughput is the highest rate at the lowest cost; "" is the same.
+	Throughput Objective = "throughput"
+	// Latency is the highest rate whose latency under load keeps a bound.
+	Latency Objective = "latency"
 )
 
 // State is where a campaign stands: how the hosts are, what traffic it would
 // run, and what it has measured in just this state.
 type State struct {
-	Fabric  predict.Fabric
-	Traffic predict.Traffic
+	Fabric predict.Fabric
+	Load
 	// Trials are those measured in this state, oldest first.
 	Trials []record.Trial
-	Tried  map[Name]bool
-	// Thorough also proposes what the load of the links already rules out, so
-	// that a measurement shows it.
+	// Tried are the keys of the proposals that were tried, see Proposal.Key; a
+	// bare name rules out all of its kind.
+	Tried map[Name]bool
+	// Thorough proves each change by itself, under traffic that shows it, and
+	// also proposes what the load of the links already rules out.
 	Thorough bool
+	// Calm leaves out what bounces a port, a link or a bond: nobody consented.
+	Calm bool
+	// Target is the share of the ceiling from which on only what the prediction
+	// is sure of is tried; zero is DefaultTarget.
+	Target float64
+	// CeilingMTU is the MTU that the ceiling is computed at; zero is the one set.
+	CeilingMTU int
+	// Objective with Bound, the longest p99 under load, and Loaded, the longest
+	// that was measured in this state; zero unknown.
+	Objective     Objective
+	Bound, Loaded time.Duration
+	learnt        lessons
+}
+
+// DefaultTarget is the share of the ceiling that counts as reached.
+const DefaultTarget = 0.97
+
+// Load is the traffic that a state is tuned for, and how its bytes are moved.
+type Load struct {
+	Traffic predict.Traffic
+	// ZeroCopy sends without the copy from the program to the kernel.
+	ZeroCopy bool
 }
 
 // Proposal is one change to try, with the traffic that will prove it.
 type Proposal struct {
-	Name   Name
+	// Name is the move's, of a bundle the first one's; Moves are all of them.
+	Name  Name
+	Moves []Name
+	// Key tells this very change from others of its name: it is tried once.
+	Key Name
+	// Keys are those of the parts of a bundle.
+	Keys   []Name
 	Change string
 	Why    string
 	// Hosts are the desired states of the hosts to change; nil when only the
 	// traffic changes.
 	Hosts map[string]netstate.Host
-	// Traffic is what to run once the change is kept; ProofA and ProofB are
+	// Load is what to run once the change is kept; ProofA and ProofB are
 	// measured before and after it.
-	Traffic, ProofA, ProofB predict.Traffic
+	Load
+	ProofA, ProofB Load
 	// Expected is the prediction for ProofB, Gain its excess over ProofA as a
 	// ratio (0.5 is half again as much).
 	Expected unit.BitRate
 	Gain     float64
+	// Unsure proposals rest on evidence that the prediction does not know:
+	// measured, they decide; Gain is zero.
+	Unsure bool
+	// Bounces is set where a link or port carries nothing for a while.
+	Bounces bool
+	// Cheaper proposals are kept where they are not slower.
+	Cheaper bool
+	// Latency is set where what is sought is a shorter time under load.
+	Latency bool
 	// ProbeMTU must pass both ways after the change, or it is reverted
 	// unmeasured; zero probes nothing.
 	ProbeMTU int
+	// Parts are the shares of a bundle's gain that the prediction gives to each
+	// of Moves, in their order: what is lost when that one alone is left out.
+	Parts []float64
 }
 
-// Propose lists what is worth trying, most promising first; empty when
-// nothing is left.
+// Propose lists what is worth trying, in the order to try it, each step as if
+// those before it were kept; empty when nothing is left. What the prediction
+// is sure of comes first; where the newest trial is still below the target,
+// what its evidence asks for follows.
 func Propose(s State) []Proposal {
-	var out []Proposal
-	for _, propose := range []struct {
-		name Name
-		make func(State) (Proposal, bool)
-	}{{HashPolicy, hashPolicy}, {Streams, streams}, {MTU, mtu}, {Buffers, buffers}} {
-		if s.Tried[propose.name] {
-			continue
-		}
-		p, ok := propose.make(s)
-		if !ok {
-			continue
-		}
-		p.Name = propose.name
-		out = append(out, p)
+	if s.Objective == Latency {
+		return latencyProposals(s)
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Gain > out[j].Gain })
-	return out
+	if out := onPaper(s); len(out) > 0 {
+		return out
+	}
+	return byEvidence(s)
 }
 
 // Promising reports whether the prediction expects a gain that counts.
 func (p Proposal) Promising() bool { return p.Gain >= leastGain }
-
-// leastGain is the smallest change of the rate that counts: below it, noise
-// of the machine and the method are as large.
-const leastGain = 0.01
-
-// Judge compares the two trials of a proof. A change is kept when it gained
-// at least 1 % and the intervals of the two do not overlap.
-func Judge(a, b record.Trial) (keep bool, verdict string) {
-	if a.Goodput <= 0 {
-		return b.Goodput > 0, "nothing was carried before"
-	}
-	gain := float64(b.Goodput/a.Goodput) - 1
-	switch {
-	case gain < leastGain && gain > -leastGain:
-		return false, fmt.Sprintf("no gain (%+.1f %%)", 100*gain)
-	case gain < 0:
-		return false, fmt.Sprintf("slower (%+.1f %%)", 100*gain)
-	case low(b) <= high(a):
-		return false, fmt.Sprintf("not proven: %+.1f %%, but the intervals overlap", 100*gain)
-	}
-	return true, fmt.Sprintf("proven: %+.1f %%", 100*gain)
-}
-
-// low and high are the ends of a trial's interval; a trial too short to have
-// one is taken to be sure within 1 %.
-func low(t record.Trial) unit.BitRate {
-	if t.GoodputLow < t.Goodput {
-		return t.GoodputLow
-	}
-	return t.Goodput * (1 - leastGain)
-}
-
-func high(t record.Trial) unit.BitRate {
-	if t.GoodputHigh > t.Goodput {
-		return t.GoodputHigh
-	}
-	return t.Goodput * (1 + leastGain)
-}
-
-// gain predicts a proposal's worth; false when the prediction cannot be made.
-func (p *Proposal) gain(before, after predict.Fabric) bool {
-	a, err := predict.Predict(before, p.ProofA)
-	if err != nil || a.Rate <= 0 {
-		return false
-	}
-	b, err := predict.Predict(after, p.ProofB)
-	if err != nil {
-		return false
-	}
-	p.Expected, p.Gain = b.Rate, float64(b.Rate/a.Rate)-1
-	return true
-}
 
 // with is the fabric with some hosts replaced.
 func with(f predict.Fabric, hosts map[string]netstate.Host) predict.Fabric {

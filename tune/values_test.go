@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -58,11 +57,11 @@ func TestMTUWithinLimits(t *testing.T) {
 				h.Links[i].MTU = rapid.SampledFrom([]int{1500, 4000, 9000}).Draw(t, "mtu")
 			}
 		}
-		p, ok := mtu(s)
-		if !ok {
+		all := mtuOptions(s)
+		if len(all) == 0 {
 			return
 		}
-		for name, h := range p.Hosts {
+		for name, h := range all[0].hosts {
 			for i, l := range h.Links {
 				was := s.Fabric.Hosts[name].Links[i].MTU
 				if l.MTU < was || l.MTU > was && l.MTU > max(l.MaxMTU, was) {
@@ -98,7 +97,7 @@ func TestWithBuffers(t *testing.T) {
 		{"unreadable", "4096 131072", "lots of it", 16 << 20, "4096 131072", "lots of it", false},
 	} {
 		h := host(c.rmem, c.wmem)
-		got, changed := withBuffers(h, c.want)
+		got, changed := withBuffers(h, []string{rmemKey, wmemKey}, c.want)
 		if got.Sysctls[rmemKey].Value != c.r || got.Sysctls[wmemKey].Value != c.w || changed != c.changed {
 			t.Errorf("%s: %+v, %v; want %q, %q, %v", c.name, got.Sysctls, changed, c.r, c.w, c.changed)
 		}
@@ -120,8 +119,8 @@ func TestBuffersNeverLowered(t *testing.T) {
 		for key, v := range values {
 			h.Sysctls[key] = netstate.Sysctl{Value: fmt.Sprintf("4096 131072 %d", v)}
 		}
-		want := bufferFor(waiting(1), time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "rtt")))
-		got, _ := withBuffers(h, want)
+		want := bufferFor(unit.BitRate(rapid.Float64Range(0, 1e12).Draw(t, "rate")), time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "rtt")))
+		got, _ := withBuffers(h, []string{rmemKey, wmemKey}, want)
 		for key, v := range values {
 			if now := got.SysctlInts(key); len(now) != 3 || now[2] < v || now[2] > max(v, mostBuffer) {
 				t.Fatalf("%s from %d to %v", key, v, now)
@@ -136,17 +135,18 @@ func TestBufferFor(t *testing.T) {
 		rtt  time.Duration
 		want unit.Bytes
 	}{
-		{0, 0, 16 << 20},
-		{1e9, 9 * time.Millisecond, 16 << 20},      // 4.5 MB
-		{4e9, 10 * time.Millisecond, 32 << 20},     // 20 MB, up to a power of two
+		{0, 0, 0},
+		{1e9, 9 * time.Millisecond, 8 << 20},       // 4.5 MB, up to a power of two
+		{4e9, 10 * time.Millisecond, 32 << 20},     // 20 MB
 		{25e9, 50 * time.Millisecond, 64 << 20},    // 625 MB, bounded
 		{400e9, 300 * time.Second, 64 << 20},       // beyond reason
-		{-1, 9 * time.Millisecond, 16 << 20},       // no rate
-		{1e9, -9 * time.Millisecond, 16 << 20},     // no time
+		{-1, 9 * time.Millisecond, 0},              // no rate
+		{1e9, -9 * time.Millisecond, 0},            // no time
 		{2.7e9, 8900 * time.Microsecond, 16 << 20}, // 12 MB: the published cross-region stream
+		{8 << 20 * 8 / 4, time.Second, 8 << 20},    // just that
+		{100e6, 25 * time.Millisecond, 2 << 20},    // 1.25 MB
 	} {
-		trial := record.Trial{Lanes: []record.Lane{{Goodput: c.rate / 2}, {Goodput: c.rate}}}
-		if got := bufferFor(trial, c.rtt); got != c.want {
+		if got := bufferFor(c.rate, c.rtt); got != c.want {
 			t.Errorf("%v at %v: %v, want %v", c.rate, c.rtt, got, c.want)
 		}
 	}

@@ -61,9 +61,9 @@ func New(cfg Config) *Agent {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	a := &Agent{cfg: cfg, counters: &counters{ns: cfg.Namespace}}
-	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: processors, Place: a.place, Logger: cfg.Logger})
-	a.iperf3 = iperf3client.New(iperf3client.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: processors, Logger: cfg.Logger})
-	a.tools = foreigntool.New(foreigntool.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: processors})
+	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Place: a.place, Logger: cfg.Logger})
+	a.iperf3 = iperf3client.New(iperf3client.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Logger: cfg.Logger})
+	a.tools = foreigntool.New(foreigntool.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors})
 	a.handlers = map[agentapi.Method]handler{
 		agentapi.MethodHello:     typed(a.hello),
 		agentapi.MethodObserve:   typed(a.observe),
@@ -82,6 +82,7 @@ func New(cfg Config) *Agent {
 		agentapi.MethodCoreRate:  typed(a.coreRate),
 		agentapi.MethodSockets:   typed(a.sockets),
 		agentapi.MethodRoutes:    typed(a.routes),
+		agentapi.MethodTraffic:   typed(a.traffic),
 		agentapi.MethodJournal:   typed(a.journal),
 		agentapi.MethodHold:      typed(a.hold),
 		agentapi.MethodRelease:   typed(a.release),

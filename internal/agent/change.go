@@ -49,7 +49,9 @@ func (a *Agent) apply(ctx context.Context, req agentapi.ApplyRequest) (agentapi.
 		if _, err := ap.Recover(ctx); err != nil {
 			return err
 		}
-		r, err := ap.Apply(ctx, req.Plan, apply.Options{Deadline: req.Deadline, Temporary: req.Temporary, Pause: req.Pause})
+		r, err := ap.Apply(ctx, req.Plan, apply.Options{
+			Deadline: req.Deadline, Temporary: req.Temporary, Pause: req.Pause, Group: apply.Group{ID: req.Group, Title: req.Title},
+		})
 		reply = agentapi.ApplyReply{Journal: r.ID, Applied: r.Applied}
 		if step := (*apply.StepError)(nil); errors.As(err, &step) && step.Undone && !refused(req.Plan, step) {
 			reply.RolledBack = err.Error()
@@ -63,11 +65,27 @@ func (a *Agent) apply(ctx context.Context, req agentapi.ApplyRequest) (agentapi.
 func (a *Agent) rollback(ctx context.Context, req agentapi.RollbackRequest) (agentapi.RollbackReply, error) {
 	var reply agentapi.RollbackReply
 	err := a.inside(func(ap *apply.Applier) error {
+		if req.Group != "" {
+			results, err := ap.RollbackGroup(ctx, req.Group)
+			reply = groupReply(results)
+			return err
+		}
 		r, err := ap.Rollback(ctx, req.Journal)
 		reply = agentapi.RollbackReply{Journal: r.ID, Undone: r.Undone, Left: r.Left}
 		return err
 	})
 	return reply, err
+}
+
+// groupReply sums up what became of a group.
+func groupReply(results []apply.Result) agentapi.RollbackReply {
+	var reply agentapi.RollbackReply
+	for _, r := range results {
+		reply.Undone += r.Undone
+		reply.Left = append(reply.Left, r.Left...)
+		reply.Entries = append(reply.Entries, agentapi.RolledBackEntry{Journal: r.ID, State: string(r.State), Undone: r.Undone})
+	}
+	return reply
 }
 
 func (a *Agent) confirm(ctx context.Context, req agentapi.ConfirmRequest) (agentapi.ConfirmReply, error) {

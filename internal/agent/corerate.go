@@ -8,5 +8,5 @@ import (
 )
 
 func (a *Agent) coreRate(ctx context.Context, req agentapi.CoreRateRequest) (agentapi.CoreRateReply, error) {
-	return corerate.Run(ctx, corerate.Config{Namespace: a.cfg.Namespace, CPU: processors, Time: req.Span(), Logger: a.cfg.Logger})
+	return corerate.Run(ctx, corerate.Config{Namespace: a.cfg.Namespace, CPU: a.counters.processors, Time: req.Span(), Logger: a.cfg.Logger})
 }

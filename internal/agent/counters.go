@@ -4,17 +4,23 @@ import (
 	"sync"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/kernel/ethtool"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/procfs"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 )
 
-// counters reads link counters over one netlink socket, opened in the
-// namespace at first use and kept: sampling must cost little.
+// counters reads what the kernel counts, over files and sockets that are opened
+// in the namespace at first use and kept: sampling must cost little.
 type counters struct {
 	ns     netns.Namespace
 	mu     sync.Mutex
 	handle *rtnl.Handle
+	driver *ethtool.Handle
+	tcp    *procfs.Evidence
+	// What takes long is read less often.
+	drivers map[string]*pace
+	tcpPace pace
 }
 
 func (c *counters) open() (*rtnl.Handle, error) {
@@ -41,7 +47,8 @@ func (c *counters) links(names []string) ([]agentapi.LinkCount, error) {
 	}
 	out := make([]agentapi.LinkCount, len(all))
 	for i, l := range all {
-		out[i] = agentapi.LinkCount{Link: l.Link, C: l.Counters, QdiscDrops: l.QdiscDrops, QdiscOverlimits: l.QdiscOverlimits, QdiscBacklog: l.QdiscBacklog}
+		out[i] = agentapi.LinkCount{Link: l.Link, C: l.Counters, QdiscDrops: l.QdiscDrops, QdiscOverlimits: l.QdiscOverlimits, QdiscBacklog: l.QdiscBacklog, Requeues: l.QdiscRequeues, Throttled: l.QdiscThrottled}
+		out[i].Driver = c.driverCounters(l.Link)
 		out[i].State = &agentapi.LinkState{Carrier: l.Carrier, Changes: l.CarrierChanges}
 		if l.Port != nil {
 			out[i].State.Port = &agentapi.PortState{Up: l.Port.MIIUp, Active: l.Port.Active}
@@ -57,19 +64,28 @@ func (c *counters) close() {
 		c.handle.Close()
 		c.handle = nil
 	}
+	if c.driver != nil {
+		c.driver.Close()
+		c.driver = nil
+	}
+	if c.tcp != nil {
+		c.tcp.Close()
+		c.tcp = nil
+	}
 }
 
 // processors is each processor's time so far.
-func processors() (agentapi.CPUCount, error) {
+func (c *counters) processors() (agentapi.CPUCount, error) {
 	all, err := procfs.Stat()
 	if err != nil {
 		return agentapi.CPUCount{}, err
 	}
 	var out agentapi.CPUCount
-	for _, c := range all {
-		out.Cores = append(out.Cores, c.CPU)
-		out.Busy = append(out.Busy, c.Busy)
-		out.Softirq = append(out.Softirq, c.Softirq)
+	for _, core := range all {
+		out.Cores = append(out.Cores, core.CPU)
+		out.Busy = append(out.Busy, core.Busy)
+		out.Softirq = append(out.Softirq, core.Softirq)
+		out.Steal += core.Steal
 	}
 	// What a kernel or a container does not show is not counted.
 	if rows, err := procfs.ReadSoftnet(); err == nil {
@@ -78,5 +94,6 @@ func processors() (agentapi.CPUCount, error) {
 			out.SoftnetSqueezed += row.TimeSqueeze
 		}
 	}
+	out.TCPExt = c.tcpCounters()
 	return out, nil
 }

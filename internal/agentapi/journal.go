@@ -28,8 +28,11 @@ type JournalEntry struct {
 	ID string `json:"id"`
 	// State is internal/apply's: "open", "applied", "confirming", "confirmed",
 	// "reverting", "rolled-back" or "failed".
-	State    string    `json:"state"`
-	Reason   string    `json:"reason,omitempty"`
+	State  string `json:"state"`
+	Reason string `json:"reason,omitempty"`
+	// Group is the run that it was a step of, "" none; Title is the run's.
+	Group    string    `json:"group,omitempty"`
+	Title    string    `json:"title,omitempty"`
 	Started  time.Time `json:"started"`
 	Deadline time.Time `json:"deadline"`
 	// Pending: something still has to happen to it.

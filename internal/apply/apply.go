@@ -83,6 +83,8 @@ type Options struct {
 	// lock is held; should the process die in it, the guard takes all back.
 	// nil is no check.
 	Check func(context.Context) error
+	// Group is the run that the change is a step of; zero is none.
+	Group Group
 	// Wait waits for the lock, while the context lasts, where Apply would
 	// otherwise answer ErrLocked.
 	Wait bool
@@ -186,6 +188,9 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 	if o.Deadline == 0 {
 		o.Deadline = DefaultDeadline
 	}
+	if err := o.Group.check(); err != nil {
+		return Result{}, err
+	}
 	lock := a.lock
 	if o.Wait {
 		lock = a.waitLock
@@ -206,7 +211,7 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 		return Result{State: Confirmed}, nil
 	}
 	e := a.newEntry(p, observed, o.Deadline)
-	e.Temporary = o.Temporary
+	e.Temporary, e.Group = o.Temporary, o.Group
 	if e.Carried, err = a.carried(ctx, p); err != nil {
 		return Result{}, err
 	}

@@ -98,6 +98,13 @@ type Entry struct {
 	Deadline  time.Time `json:"deadline"`
 	// Temporary: the change is to end with its owner.
 	Temporary bool `json:"temporary,omitempty"`
+	// Group is the run that the change is a step of.
+	Group Group `json:"group,omitzero"`
+	// With are the entries that were asked to go back together with this one,
+	// written with state reverting before any of them is touched.
+	With []string `json:"with,omitempty"`
+	// Asked: it is to go back, and nothing of it was touched for that yet.
+	Asked bool `json:"asked,omitempty"`
 	// Owner is the process that applies, or applied, the plan.
 	Owner
 	Plan plan.Plan `json:"plan"`
@@ -158,6 +165,11 @@ func (e *Entry) check(id string) error {
 		return fmt.Errorf("unknown state %.40q", e.State)
 	case len(e.Steps) != len(e.Plan.Steps):
 		return fmt.Errorf("progress of %d steps, plan of %d", len(e.Steps), len(e.Plan.Steps))
+	}
+	for _, other := range e.With {
+		if !validID(other) {
+			return fmt.Errorf("no entry's name: %.80q", other)
+		}
 	}
 	for i, s := range e.Steps {
 		if !s.Progress.known() {

@@ -110,7 +110,7 @@ func (a *Applier) guardAct(ctx context.Context, e Entry, deadline time.Time) (en
 	case e.State == Confirming:
 		return true, a.finish(&e)
 	case e.State == Reverting && e.Reason != "":
-		reason = e.Reason
+		return true, a.goOn(held, e)
 	}
 	_, err = a.takeBackEntry(held, e, reason)
 	return true, err

@@ -50,9 +50,10 @@ func (a *Applier) Recover(ctx context.Context) (Recovered, error) {
 	}
 	out := Recovered{Problems: problems}
 	var failures []error
+	a.spread(entries)
 	// The newest first: an older change may be what a newer one started from.
 	for _, e := range slices.Backward(entries) {
-		if !e.State.pending() || e.Boot == a.self.Boot && a.lookedAfter(e) {
+		if !e.State.pending() || e.State != Reverting && e.Boot == a.self.Boot && a.lookedAfter(e) {
 			continue
 		}
 		r, err := a.recoverEntry(ctx, e)
@@ -70,6 +71,9 @@ func (a *Applier) recoverEntry(ctx context.Context, e Entry) (Result, error) {
 	if e.State == Confirming {
 		err := a.finish(&e)
 		return e.result(), err
+	}
+	if e.State == Reverting && e.Reason != "" {
+		return a.takeBackEntry(ctx, e, e.Reason)
 	}
 	return a.takeBackEntry(ctx, e, "its process died")
 }
@@ -91,6 +95,7 @@ func (a *Applier) RecoverBoot(ctx context.Context) (Recovered, error) {
 	}
 	out := Recovered{Problems: problems}
 	var failures []error
+	a.spread(entries)
 	for _, e := range slices.Backward(entries) {
 		if !e.State.pending() || e.Boot == a.self.Boot {
 			continue
@@ -138,14 +143,19 @@ const staleTemp = time.Hour
 // ago; entries are this namespace's, oldest first.
 func (a *Applier) sweep(entries []Entry) {
 	kept := 0
+	groups := map[string]bool{} // what goes back as one is kept as one
 	for _, e := range slices.Backward(entries) {
 		if e.State.pending() {
+			groups[e.Group.ID] = e.Group.ID != ""
 			continue
 		}
 		_ = os.Remove(a.journal.sparePath(e.ID))
-		if kept++; kept > KeepEntries || time.Since(e.Started) > KeepTime {
+		kept++
+		if old := kept > KeepEntries || time.Since(e.Started) > KeepTime; old && !groups[e.Group.ID] {
 			_ = os.Remove(a.journal.path(e.ID))
+			continue
 		}
+		groups[e.Group.ID] = e.Group.ID != ""
 	}
 	files, err := os.ReadDir(a.cfg.Dir)
 	if err != nil {

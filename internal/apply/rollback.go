@@ -20,14 +20,16 @@ const undoPasses = 3
 // and is left, and so is what is gone: a link that was taken out or renamed.
 // An error in one step does not keep the others from being undone.
 func (a *Applier) undo(ctx context.Context, e *Entry) error {
-	if e.State == Reverting {
+	if e.State == Reverting && !e.Asked {
 		e.cutShort()
 	}
+	e.Asked = false
 	// From here on whoever finds the entry goes on with the way back. The host
 	// is more important than the record: a full disk must not stop it.
 	e.State, e.Reason = Reverting, note(e.Reason)
 	unwritten := a.journal.write(e)
 	problems := []error{a.restoreFiles(e)}
+	held := a.heldByGroup(*e)
 	patience := patience{a: a, left: a.cfg.Ready}
 	for range undoPasses {
 		problems = problems[:1]
@@ -36,7 +38,7 @@ func (a *Applier) undo(ctx context.Context, e *Entry) error {
 			if st.Progress != Begun && st.Progress != Done {
 				continue
 			}
-			if err := a.undoStep(ctx, e, i); err != nil {
+			if err := a.undoStep(ctx, e, i, held); err != nil {
 				st.Note = note(err.Error())
 				problems = append(problems, fmt.Errorf("undo %s: %w", e.Plan.Steps[i].Change(), err))
 			}
@@ -77,7 +79,7 @@ func (e *Entry) cutShort() {
 	}
 }
 
-func (a *Applier) undoStep(ctx context.Context, e *Entry, i int) error {
+func (a *Applier) undoStep(ctx context.Context, e *Entry, i int, held map[string]string) error {
 	s, st := e.Plan.Steps[i], &e.Steps[i]
 	now, err := a.cfg.Kernel.Read(ctx, s)
 	switch {
@@ -92,6 +94,8 @@ func (a *Applier) undoStep(ctx context.Context, e *Entry, i int) error {
 	case now == s.Old:
 		st.Progress, st.Note = Undone, ""
 		return nil
+	case now != s.New && held[s.Target()] != "":
+		return fmt.Errorf("%w: it goes back after %s, which set it since and could not be taken back", ErrState, held[s.Target()])
 	// A value that was seen to hold and is another one now was set by somebody
 	// else. One whose setting was cut short is ours, whatever the kernel made
 	// of it.
@@ -132,15 +136,17 @@ func (a *Applier) Rollback(ctx context.Context, id string) (Result, error) {
 	if len(e.Files) > 0 {
 		a.armBoot(&e)
 	}
+	e.With = nil // this one alone is asked for
 	return a.takeBackEntry(ctx, e, "asked for")
 }
 
 // takeBackEntry undoes an entry found in the journal, with the lock held. One
-// of an earlier boot that wrote no file has nothing left to undo: no step
-// outlives a reboot. What its files brought back is undone like any other.
+// of an earlier boot has nothing left to undo where neither it nor another one
+// of its group wrote a file: no step outlives a reboot. What files brought back
+// is undone like any other.
 func (a *Applier) takeBackEntry(ctx context.Context, e Entry, reason string) (Result, error) {
 	e.Reason = reason
-	if e.Boot != a.self.Boot && len(e.Files) == 0 {
+	if e.Boot != a.self.Boot && !a.outlivesReboot(e) {
 		return a.gone(e)
 	}
 	err := a.undo(context.WithoutCancel(ctx), &e)

@@ -65,6 +65,8 @@ type Campaign struct {
 	differences []fabric.Difference
 	// routes is what was wrong with each pair's routes when they were checked.
 	routes map[pair][]pathcheck.Problem
+	// seen is what was asked of the network besides trials.
+	seen seen
 }
 
 // Open reaches every host that the fabric says how to reach, and observes it.
@@ -177,6 +179,7 @@ func (c *Campaign) Record() record.Record { return c.record }
 func (c *Campaign) Observe(ctx context.Context) error {
 	state := predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: c.paths}
 	c.differences = nil
+	c.seen.forget()
 	for _, h := range c.cfg.Fabric.Hosts {
 		declared, err := c.cfg.Fabric.State(h.Name)
 		if err != nil {
@@ -320,7 +323,7 @@ func (c *Campaign) judged(ctx context.Context, spec measure.Spec, tell func(meas
 	if err := c.pingedLoaded(loaded); err != nil {
 		return t, err
 	}
-	c.judge(&t, spec)
+	c.judge(ctx, &t, spec)
 	return t, nil
 }
 
@@ -333,14 +336,16 @@ func (c *Campaign) measuring(tell func(measure.Progress)) measure.Config {
 	return cfg
 }
 
-// judge adds the prediction and the finding to a trial.
-func (c *Campaign) judge(t *record.Trial, spec measure.Spec) {
+// judge adds the prediction to a trial, what the network says besides, and the
+// finding.
+func (c *Campaign) judge(ctx context.Context, t *record.Trial, spec measure.Spec) {
 	prediction, err := predict.Predict(c.state, predict.Traffic{
 		From: spec.From, To: spec.To, Direction: spec.Direction, Streams: spec.Streams, Protocol: spec.Protocol, Ports: spec.Ports, SocketBuffer: spec.SocketBuffer,
 	})
 	if err == nil {
 		t.Predicted, t.Limit = prediction.Rate, prediction.Limit
 	}
+	c.evidence(ctx, t)
 	finding := diagnose.Trial(c.state, *t)
 	t.Finding = &finding
 	c.routed(t)

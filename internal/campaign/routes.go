@@ -32,7 +32,7 @@ func (c *Campaign) CheckRoutes(ctx context.Context) error {
 		if c.reached(p) != nil {
 			continue // its trials say why
 		}
-		problems, err := measure.Routes(ctx, c.network(), p.From, p.To, nil)
+		ends, err := measure.RouteEnds(ctx, c.network(), p.From, p.To, nil)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -42,6 +42,8 @@ func (c *Campaign) CheckRoutes(ctx context.Context) error {
 			}
 			continue
 		}
+		c.seen.answered(ends)
+		problems := pathcheck.Check(ends)
 		c.routes[pairOf(p.From, p.To)] = problems
 		for i := range problems {
 			c.cfg.Tell(Event{Kind: Routed, Problem: &problems[i]})

@@ -125,7 +125,7 @@ func (c *Campaign) together(ctx context.Context, specs []measure.Spec, tell func
 		return nil, err
 	}
 	for i := range trials {
-		c.judge(&trials[i], specs[i])
+		c.judge(ctx, &trials[i], specs[i])
 	}
 	return trials, nil
 }

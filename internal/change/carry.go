@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/plan"
+	"github.com/linerate/linerate/unit"
 )
 
 // Options say how a change is carried out.
@@ -21,6 +22,9 @@ type Options struct {
 	Unconfirmed bool
 	// Accept are proofs that may fail (ProofPartner, ...).
 	Accept []Proof
+	// Group is the run that the change is a step of, Title what it is called:
+	// it goes back with the run. "" is a change by itself.
+	Group, Title string
 }
 
 // Outcome is what became of a change.
@@ -55,9 +59,6 @@ var (
 	ErrRolledBack = errors.New("change rolled back")
 	// ErrTooLate is a deadline that left no time to look at what was changed.
 	ErrTooLate = errors.New("the time to confirm has passed")
-	// ErrPending is a host on which an earlier change waits to be confirmed or
-	// taken back: nothing was touched.
-	ErrPending = errors.New("an earlier change is neither confirmed nor rolled back")
 )
 
 // Apply carries the plans out, host by host, looks at what holds then, and
@@ -71,7 +72,7 @@ func (c *Change) Apply(ctx context.Context, o Options) (Outcome, error) {
 	var out Outcome
 	for _, p := range c.parts {
 		if p.Pending != "" {
-			return out, fmt.Errorf("change %s: %w: %s", p.Name, ErrPending, p.Pending)
+			return out, fmt.Errorf("change %s: %w: %s", p.Name, apply.ErrPending, p.Pending)
 		}
 	}
 	if c.Empty() {
@@ -87,7 +88,7 @@ func (c *Change) Apply(ctx context.Context, o Options) (Outcome, error) {
 	}
 	begun := time.Now()
 	out.ConfirmBy = begun.Add(o.Deadline)
-	err := c.carryOut(ctx, &out, o.Deadline)
+	err := c.carryOut(ctx, &out, o)
 	if err == nil {
 		err = c.prove(ctx, &out, before, o)
 	}
@@ -117,15 +118,15 @@ func (c *Change) alone() bool {
 
 // carryOut applies every part. When one fails those before it are still to be
 // reverted; so is it, should its answer have been lost on the way.
-func (c *Change) carryOut(ctx context.Context, out *Outcome, deadline time.Duration) error {
+func (c *Change) carryOut(ctx context.Context, out *Outcome, o Options) error {
 	for _, part := range c.parts {
 		if len(part.Plan.Steps)+len(part.Plan.Files) == 0 {
 			out.Hosts = append(out.Hosts, HostOutcome{Host: part.Name, State: "unchanged"})
 			continue
 		}
-		c.cfg.Tell(fmt.Sprintf("change %s: %s", part.Name, counted(len(part.Plan.Steps), "step")))
-		reply, err := c.hosts[part.Name].Apply(ctx, agentapi.ApplyRequest{Plan: part.Plan, Deadline: deadline})
-		host := HostOutcome{Host: part.Name, Journal: reply.Journal, Applied: reply.Applied, State: "applied", by: time.Now().Add(deadline)}
+		c.cfg.Tell(fmt.Sprintf("change %s: %s", part.Name, unit.Counted(len(part.Plan.Steps), "step")))
+		reply, err := c.hosts[part.Name].Apply(ctx, agentapi.ApplyRequest{Plan: part.Plan, Deadline: o.Deadline, Group: o.Group, Title: o.Title})
+		host := HostOutcome{Host: part.Name, Journal: reply.Journal, Applied: reply.Applied, State: "applied", by: time.Now().Add(o.Deadline)}
 		var answered *agentapi.Error
 		switch {
 		case err == nil && reply.RolledBack == "":
@@ -141,13 +142,6 @@ func (c *Change) carryOut(ctx context.Context, out *Outcome, deadline time.Durat
 		return err
 	}
 	return nil
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Keep confirms a change that Apply left unconfirmed.

@@ -31,7 +31,8 @@ type Config struct {
 	Exact    bool
 	Profiles []string
 	// Persist is the configuration system whose files keep the change over a
-	// reboot: PersistAuto, PersistNone or a format of package render.
+	// reboot: PersistAuto, PersistAlways, PersistNone or a format of package
+	// render.
 	Persist string
 	// DespiteOwner changes links that another program manages and whose files
 	// are not written.
@@ -52,7 +53,10 @@ type Config struct {
 // Persist's words beside the formats.
 const (
 	PersistAuto = "auto" // what manages the host's network now, if that can be written
-	PersistNone = "none"
+	// PersistAlways is PersistAuto also for what holds already and is not in
+	// the files: a tune's settings, or what somebody typed.
+	PersistAlways = "always"
+	PersistNone   = "none"
 )
 
 // Host is one host's part of a change.

@@ -19,7 +19,7 @@ func (c *Change) persist(ctx context.Context, part *Host, want desired.State) er
 	part.Persist, part.PersistWhy = backEnd(c.before.Hosts[part.Name], fileless)
 	asked := c.cfg.Persist
 	switch asked {
-	case "", PersistAuto:
+	case "", PersistAuto, PersistAlways:
 	case PersistNone:
 		part.Persist, part.PersistWhy = "", "as asked: until the next reboot"
 		return nil
@@ -32,7 +32,7 @@ func (c *Change) persist(ctx context.Context, part *Host, want desired.State) er
 		}
 		return nil
 	}
-	explicit := asked != "" && asked != PersistAuto
+	explicit := asked != "" && asked != PersistAuto // always, or a format
 	if part.Persist != "" && (explicit || changesNetwork(part.Plan)) {
 		if err := c.files(ctx, part, want, part.Persist); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/unit"
 )
 
 // Proof names one thing that is looked at after a change.
@@ -138,7 +139,7 @@ func (c *Change) settle(ctx context.Context, accept []Proof) (after predict.Fabr
 func (c *Change) states(after predict.Fabric) []Proved {
 	var proofs []Proved
 	for _, part := range c.parts {
-		p := Proved{Proof: ProofState, What: part.Name, Verdict: Held, Detail: counted(len(part.Plan.Steps), "change") + " read back"}
+		p := Proved{Proof: ProofState, What: part.Name, Verdict: Held, Detail: unit.Counted(len(part.Plan.Steps), "change") + " read back"}
 		rest, err := plan.Between(after.Hosts[part.Name], c.want[part.Name])
 		switch {
 		case err != nil:
@@ -168,7 +169,7 @@ func (c *Change) partners(after predict.Fabric) []Proved {
 					p.Verdict, p.Detail = Impossible, why+", as before"
 				}
 			} else {
-				p.Detail = fmt.Sprintf("%s in sync with %s", counted(l.Bond.AD.Ports, "port"), l.Bond.AD.PartnerMAC)
+				p.Detail = fmt.Sprintf("%s in sync with %s", unit.Counted(l.Bond.AD.Ports, "port"), l.Bond.AD.PartnerMAC)
 			}
 			proofs = append(proofs, p)
 		}
@@ -176,13 +177,8 @@ func (c *Change) partners(after predict.Fabric) []Proved {
 	return proofs
 }
 
-// LACP port states (IEEE 802.1AX, 6.4.2.3; AD_STATE_* of bond_3ad.h).
-const (
-	stateSync         = 1 << 3
-	stateCollecting   = 1 << 4
-	stateDistributing = 1 << 5
-	inUse             = stateSync | stateCollecting | stateDistributing
-)
+// inUse are the bits of a LACP port that carries traffic both ways.
+const inUse = netstate.LACPSync | netstate.LACPCollecting | netstate.LACPDistributing
 
 // outOfSync says what a bond in 802.3ad lacks; "" nothing. Ports without
 // carrier are a finding of their own, not of this change.
@@ -200,7 +196,7 @@ func outOfSync(h netstate.Host, bond netstate.Link) string {
 		if !ok || !l.Carrier || l.Port == nil {
 			continue
 		}
-		if l.Port.AggregatorID != ad.ID || l.Port.ActorState&inUse != inUse || l.Port.PartnerState&stateSync == 0 {
+		if l.Port.AggregatorID != ad.ID || l.Port.ActorState&inUse != inUse || l.Port.PartnerState&netstate.LACPSync == 0 {
 			out = append(out, name)
 		}
 	}

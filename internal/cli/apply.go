@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -132,8 +131,9 @@ func (a *App) apply(ctx context.Context, cfg change.Config, flags applyFlags, o 
 	if flags.dryRun {
 		return nil
 	}
+	q := &asker{app: a}
 	if !c.Empty() && !flags.yes {
-		yes, err := a.ask(ctx, "make these changes?")
+		yes, err := q.ask(ctx, "make these changes?")
 		if err != nil {
 			return err
 		}
@@ -142,14 +142,14 @@ func (a *App) apply(ctx context.Context, cfg change.Config, flags applyFlags, o 
 		}
 	}
 	out, err := c.Apply(ctx, o)
-	if errors.Is(err, change.ErrPending) {
+	if errors.Is(err, apply.ErrPending) {
 		return withHint(err, pendingHint(c, flags.journal))
 	}
 	if err != nil {
 		return withHint(err, rolledBackHint(out))
 	}
 	if !out.Confirmed && a.CanAsk && !flags.unconfirmed && !flags.yes {
-		return a.askToKeep(ctx, c, out, flags.journal)
+		return a.askToKeep(ctx, q, c, out, flags.journal)
 	}
 	if a.json {
 		return a.printJSON(appliedDocument(plans, out))
@@ -232,7 +232,7 @@ func (a *App) printApplied(c *change.Change, out change.Outcome, journal string)
 	case steps == 0 && out.Confirmed:
 		fmt.Fprintln(a.Stdout, "nothing to change: the hosts are as the file wants them")
 	case out.Confirmed:
-		fmt.Fprintf(a.Stdout, "changed and confirmed: %s on %s\n", counted(steps, "step"), counted(changedHosts(out), "host"))
+		fmt.Fprintf(a.Stdout, "changed and confirmed: %s on %s\n", unit.Counted(steps, "step"), unit.Counted(changedHosts(out), "host"))
 		each("to take it back", "rollback")
 	default:
 		left := time.Until(out.ConfirmBy).Round(time.Second)
@@ -250,29 +250,12 @@ func changedHosts(out change.Outcome) (n int) {
 	return n
 }
 
-// ask puts a question to the person at the terminal.
-func (a *App) ask(ctx context.Context, question string) (bool, error) {
-	fmt.Fprintf(a.Stderr, "%s [y/N] ", question)
-	answers := make(chan string, 1)
-	go func() { // ends with the program: nothing can end a read of a terminal
-		line, _ := bufio.NewReader(a.Stdin).ReadString('\n')
-		answers <- line
-	}()
-	select {
-	case <-ctx.Done():
-		return false, ctx.Err()
-	case answer := <-answers:
-		answer = strings.ToLower(strings.TrimSpace(answer))
-		return answer == "y" || answer == "yes", nil
-	}
-}
-
 // askToKeep lets the person who sees the terminal confirm: if they still see
 // it, they still reach the host.
-func (a *App) askToKeep(ctx context.Context, c *change.Change, out change.Outcome, journal string) error {
+func (a *App) askToKeep(ctx context.Context, q *asker, c *change.Change, out change.Outcome, journal string) error {
 	limited, cancel := context.WithDeadline(ctx, out.ConfirmBy)
 	defer cancel()
-	keep, err := a.ask(limited, fmt.Sprintf("do you still reach this host? keep the change? (%v)", time.Until(out.ConfirmBy).Round(time.Second)))
+	keep, err := q.ask(limited, fmt.Sprintf("do you still reach this host? keep the change? (%v)", time.Until(out.ConfirmBy).Round(time.Second)))
 	switch {
 	case ctx.Err() != nil:
 		return errors.Join(err, c.PutBack(&out))

@@ -85,7 +85,7 @@ Start with:  linerate demo`,
 // commands lists every command, in the order of `linerate help`.
 func commands(app *App) []*cobra.Command {
 	return []*cobra.Command{
-		newDemo(app), newDiscover(app), newInspect(app), newPredict(app), newSteer(app), newMeasure(app), newExplain(app),
+		newDemo(app), newDiscover(app), newInspect(app), newPredict(app), newSteer(app), newMeasure(app), withLive(app, withProbe(app, newExplain(app))),
 		newTune(app), newPlan(app), newApply(app), newConfirm(app), newRollback(app), newJournal(app), newLab(app), newRender(app), newCompare(app), newReport(app), newListen(app), newSchema(app), newVersion(app), newGuard(app), newRecover(app), newAgent(app),
 	}
 }

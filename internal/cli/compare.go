@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/compare"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // compareFlags are the flags of compare.
@@ -148,7 +149,7 @@ func (a *App) compare(before, after []string, least float64, fail bool) error {
 		return err
 	}
 	if n := doc.Count(compare.Worse); fail && n > 0 {
-		return fmt.Errorf("compare: %s became worse", counted(n, "result"))
+		return fmt.Errorf("compare: %s became worse", unit.Counted(n, "result"))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/linerate/linerate/compare"
+	"github.com/linerate/linerate/unit"
 )
 
 // compareText is a comparison for people, no line longer than width.
@@ -55,7 +56,7 @@ func compareSummary(doc compared) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
 	}
-	return counted(len(doc.Rows), "result") + ": " + strings.Join(parts, ", ")
+	return unit.Counted(len(doc.Rows), "result") + ": " + strings.Join(parts, ", ")
 }
 
 // pathRows are the rows of one path, protocol and setting.

@@ -14,11 +14,14 @@ import (
 	"github.com/linerate/linerate/internal/fleet"
 )
 
+// defaultHost is where the journal is that no flag names.
+const defaultHost = "local:"
+
 // journalFlags name a host and its journal.
 type journalFlags struct{ host, dir string }
 
 func (f *journalFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.host, "host", "local:", "local:, netns:NAME or ssh://user@host")
+	c.Flags().StringVar(&f.host, "host", defaultHost, "local:, netns:NAME or ssh://user@host")
 	c.Flags().StringVar(&f.dir, "journal", "", "journal directory (default "+apply.DefaultDir+")")
 }
 
@@ -42,8 +45,6 @@ func atMostOneID(cmd *cobra.Command, args []string) error {
 // noEntry turns a journal entry that is not there into words.
 func noEntry(command, id string, err error) error {
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && id == "" && command == "rollback":
-		return usage("rollback: no change waits to be confirmed here", "`linerate journal` lists those that were: name one; --host says on which host")
 	case errors.Is(err, fs.ErrNotExist) && id == "":
 		return usage(command+": no change waits to be confirmed here", "`linerate journal` says what became of each; --host says on which host")
 	case errors.Is(err, fs.ErrNotExist):

@@ -163,10 +163,11 @@ func (a *App) demoStory(ctx context.Context, c *campaign.Campaign, p *progress) 
 	}
 	a.explainPhase(c, p, record.PhaseBefore)
 	p.stage("tune: one proven step at a time")
-	traffic, err := c.Tune(ctx, campaign.Tuning{Path: path, Direction: flow.Both, Duration: demoProof, Thorough: true, CeilingMTU: mtu})
+	tuned, err := c.Tune(ctx, campaign.Tuning{Path: path, Direction: flow.Both, Duration: demoProof, Thorough: true, Bare: true, CeilingMTU: mtu})
 	if err != nil {
 		return 0, err
 	}
+	traffic := tuned.Traffic
 	if err := a.showPrediction(c, p, counts, traffic.Ports); err != nil {
 		return 0, err
 	}

@@ -79,7 +79,7 @@ func status(err error) int {
 		return exitUsage
 	case errors.Is(err, campaign.ErrRolledBack), errors.Is(err, change.ErrRolledBack):
 		return exitRolledBack
-	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, agentapi.ErrBusy), errors.Is(err, change.ErrPending),
+	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, agentapi.ErrBusy), errors.Is(err, apply.ErrPending),
 		errors.Is(err, guest.ErrNoKernel), errors.Is(err, guest.ErrNoEmulator), errors.Is(err, lab.ErrNoBackEnd), errors.Is(err, apply.ErrLocked), errors.Is(err, lab.ErrBusy):
 		return exitUnreachable
 	}

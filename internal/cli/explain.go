@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/diagnose"
@@ -11,10 +9,26 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
+const explainHelp = `Says what limits each result of a record: the cause, the evidence for it and
+against it, what to do, what that should gain, and what is next in line. RECORD
+is what measure, tune or demo wrote, or what iperf3 -J or iperf -y C did (which
+say less, so that less is certain). Only the file is read: nothing is sent, no
+host is asked, and anybody may do it.
+
+`
+
+// oneRecord wants the one file, and names what needs none.
+func oneRecord(_ *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return usage("explain: want one RECORD file", "`linerate measure FABRIC -o record.json` makes one; `linerate explain --live` needs none: it looks at the traffic of now")
+}
+
 func newExplain(app *App) *cobra.Command {
 	return &cobra.Command{
-		Use: "explain RECORD", Short: "what limits each result, with the evidence and the remedy", Args: exactly(1, "one RECORD file"),
-		Long:    "Says what limits each result of a record, with the evidence and what to do.\n\n" + exitHelp,
+		Use: "explain RECORD", Short: "what limits each result, with the evidence and the remedy", Args: oneRecord,
+		Long:    explainHelp + explainProbeHelp + liveHelp + exitHelp + "\nFindings are no failure: 0 whatever they say.",
 		Example: "  linerate measure fabric.yaml -o record.json && linerate explain record.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := readRecord(args[0])
@@ -25,12 +39,7 @@ func newExplain(app *App) *cobra.Command {
 			if app.json {
 				return app.printJSON(map[string]any{"findings": findings})
 			}
-			for i, f := range findings {
-				if i > 0 {
-					fmt.Fprintln(app.Stdout)
-				}
-				app.printFinding(f)
-			}
+			app.printFindings(r, findings)
 			return nil
 		},
 	}
@@ -39,40 +48,23 @@ func newExplain(app *App) *cobra.Command {
 // explain judges a record's trials. Those of a run that changed hosts keep
 // the finding made in the state they were measured in; only that state knew.
 func explain(r record.Record) []record.Finding {
-	state := predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: r.Fabric.Paths}
-	for _, h := range r.Environment.Hosts {
-		state.Hosts[h.Name] = h
-	}
 	findings := []record.Finding{}
 	for _, t := range r.Trials {
-		if t.Phase != "" && t.Finding != nil {
-			findings = append(findings, *t.Finding)
-			continue
+		if _, _, probe := t.Probe(); !probe {
+			findings = append(findings, findingOf(r, t))
 		}
-		findings = append(findings, diagnose.Trial(state, t))
 	}
 	return findings
 }
 
-func (a *App) printFinding(f record.Finding) {
-	phase := ""
-	if f.Phase != "" {
-		phase = string(f.Phase) + ": "
+// findingOf judges one trial of a record, with the probes that were made for it.
+func findingOf(r record.Record, t record.Trial) record.Finding {
+	if t.Phase != "" && t.Finding != nil {
+		return *t.Finding
 	}
-	noun := "streams"
-	if f.Streams == 1 {
-		noun = "stream"
+	state := predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: r.Fabric.Paths}
+	for _, h := range r.Environment.Hosts {
+		state.Hosts[h.Name] = h
 	}
-	fmt.Fprintf(a.Stdout, "%s%s to %s, %s, %d %s: %v of %v\n", phase, f.From, f.To, f.Direction, f.Streams, noun, f.Rate, f.Ceiling)
-	fmt.Fprint(a.Stdout, wrapped("  ", fmt.Sprintf("%s (%s, confidence %.0f %%)", f.Summary, f.Cause, 100*f.Confidence), a.width()))
-	for _, e := range f.Evidence {
-		fmt.Fprint(a.Stdout, wrapped("    - ", fmt.Sprintf("%s: %s", e.What, e.Value), a.width()))
-	}
-	if f.Remedy != "" {
-		expected := ""
-		if f.Expected > 0 {
-			expected = fmt.Sprintf(" Expect %v.", f.Expected)
-		}
-		fmt.Fprint(a.Stdout, wrapped("  To do: ", f.Remedy+"."+expected, a.width()))
-	}
+	return diagnose.Decide(state, diagnose.Trial(state, t), t, r.ProbesOf(t))
 }

@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
 	"syscall"
 
 	"github.com/linerate/linerate/fabric"
@@ -58,13 +61,30 @@ func readRecord(path string) (record.Record, error) {
 		return r, nil
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return r, usage(fmt.Sprintf("read record %s%s", path, where(text, err)), "a record is the record.json that `linerate measure`, `tune` or `demo` wrote, or what iperf3 -J or iperf -y C did")
+		return r, usage(fmt.Sprintf("read record %s%s", path, where(text, err)), noRecordHint(path, text))
 	}
-	if r.Schema != record.Schema {
-		return r, usage(fmt.Sprintf("read record %s: schema is %q, want %q", path, r.Schema, record.Schema), "")
+	switch r.Schema {
+	case record.Schema:
+	case "":
+		return r, usage("read record "+path+": it has no \"schema\", so it is no record", aRecord)
+	default:
+		return r, usage(fmt.Sprintf("read record %s: schema is %q, want %q", path, r.Schema, record.Schema), "a newer linerate wrote it: `linerate version` says which one this is")
 	}
 	return r, nil
 }
+
+const aRecord = "a record is the record.json that `linerate measure`, `tune` or `demo` wrote, or what iperf3 -J or iperf -y C did"
+
+// noRecordHint says what a file may be that is no record.
+func noRecordHint(path string, text []byte) string {
+	if startOfFabric.Match(text) {
+		return "this is a fabric: `linerate measure " + path + " -o record.json` makes a record of it"
+	}
+	return aRecord
+}
+
+// startOfFabric is the key that every fabric file has.
+var startOfFabric = regexp.MustCompile(`(?m)^linerate:\s`)
 
 // where names line and column of a JSON error, with what is wrong there.
 func where(text []byte, err error) string {
@@ -77,7 +97,10 @@ func where(text []byte, err error) string {
 		offset = syntax.Offset
 	case errors.As(err, &kind):
 		offset = kind.Offset
-		what = fmt.Sprintf("%s is a %s, want a %s", kind.Field, kind.Value, kind.Type)
+		what = fmt.Sprintf("%s: found %s, want %s", kind.Field, jsonWords(kind.Value), jsonKind(kind.Type))
+		if kind.Field == "" {
+			what = fmt.Sprintf("found %s, want %s", jsonWords(kind.Value), jsonKind(kind.Type))
+		}
 	}
 	line, column := 1, 1
 	for _, b := range text[:min(int(offset), len(text))] {
@@ -87,6 +110,36 @@ func where(text []byte, err error) string {
 		column++
 	}
 	return fmt.Sprintf(":%d:%d: %s", line, column, what)
+}
+
+// jsonWords is a kind of JSON value as the decoder names it, in words.
+func jsonWords(kind string) string {
+	switch first, _, _ := strings.Cut(kind, " "); first {
+	case "array", "object":
+		return "an " + first
+	case "string", "bool":
+		return "a " + first
+	case "number":
+		return "a " + kind
+	}
+	return kind
+}
+
+// jsonKind is what JSON calls the values of a Go type.
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Pointer:
+		return jsonKind(t.Elem())
+	}
+	return "a number"
 }
 
 // writeFile writes a result whole or not at all.

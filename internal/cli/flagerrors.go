@@ -57,6 +57,8 @@ func wantOf(flag, kind string) string {
 		return "a whole number"
 	case "float64":
 		return "a number"
+	case "duration":
+		return "a time such as 5s or 500ms"
 	case "bool":
 		return "true or false"
 	}

@@ -13,13 +13,6 @@ import (
 // 802.1AX 6.4.2.3, as bonding's AD_STATE_*).
 var portStates = [...]string{"active", "short timeout", "aggregatable", "in sync", "collecting", "distributing", "defaulted", "expired"}
 
-// The bits that a person asks for.
-const (
-	stateSync      = 1 << 3
-	stateDefaulted = 1 << 6
-	stateExpired   = 1 << 7
-)
-
 func stateWords(state uint8) string {
 	var words []string
 	for bit, word := range portStates {
@@ -40,13 +33,13 @@ func partnerText(b netstate.Bond, p netstate.BondPort, all bool) []string {
 	// Zero is a state that was not read: a live port is at least defaulted.
 	if p.ActorState != 0 || p.PartnerState != 0 {
 		switch {
-		case p.ActorState&stateDefaulted != 0:
+		case p.ActorState&netstate.LACPDefaulted != 0:
 			parts = append(parts, "no partner heard")
-		case p.ActorState&stateExpired != 0:
+		case p.ActorState&netstate.LACPExpired != 0:
 			parts = append(parts, "the partner fell silent")
-		case p.PartnerState&stateSync == 0:
+		case p.PartnerState&netstate.LACPSync == 0:
 			parts = append(parts, "the partner is not in sync")
-		case p.ActorState&stateSync == 0:
+		case p.ActorState&netstate.LACPSync == 0:
 			parts = append(parts, "not in sync")
 		}
 	}

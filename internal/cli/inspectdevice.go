@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
 )
 
 // Without --all a host with more links than manyLinks shows those that a
@@ -201,7 +202,7 @@ func placeParts(d netstate.Device) []string {
 		cores = append(cores, i.Cores...)
 	}
 	if len(d.IRQs) > 0 {
-		text := counted(len(d.IRQs), "interrupt")
+		text := unit.Counted(len(d.IRQs), "interrupt")
 		if len(cores) > 0 {
 			text += " on " + coreText(cores)
 		}
@@ -216,7 +217,7 @@ func placeParts(d netstate.Device) []string {
 			chosen = append(chosen, q.Cores...)
 		}
 		if len(chosen) > 0 {
-			parts = append(parts, fmt.Sprintf("%s of %s to %s", s.name, counted(len(s.queues), "queue"), coreText(chosen)))
+			parts = append(parts, fmt.Sprintf("%s of %s to %s", s.name, unit.Counted(len(s.queues), "queue"), coreText(chosen)))
 		}
 	}
 	return parts

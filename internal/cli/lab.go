@@ -209,6 +209,8 @@ namespaces linerate-alpha, linerate-beta and linerate-switch. Ends with the
 command, which sees the host's files read-only in User-Mode Linux, and in an
 emulated kernel the usual tools (ip, tc, ss, sh ...), the command itself and the
 files that it is given. What it writes in the working directory stays.
+Changes are journalled where it can write: tune, rollback and journal need
+--journal /run/journal there.
 
 ` + exitHelp,
 		Example: `  linerate lab exec two-links -- ip netns exec linerate-alpha cat /proc/net/bonding/bond0

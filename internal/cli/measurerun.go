@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/internal/measure"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
+	"github.com/linerate/linerate/unit"
 )
 
 // runFlags say how a run goes: where its record is kept, whether it goes on
@@ -175,21 +176,14 @@ func roughly(d time.Duration) string {
 
 // plannedLine is what a matrix comes to before it starts.
 func plannedLine(e campaign.Event) string {
-	line := fmt.Sprintf("measure %s in %s", counted(e.Total, "trial"), counted(e.Rounds, "round"))
+	line := fmt.Sprintf("measure %s in %s", unit.Counted(e.Total, "trial"), unit.Counted(e.Rounds, "round"))
 	if e.Done > 0 {
-		line = fmt.Sprintf("measure the other %s of %d", counted(e.Total-e.Done, "trial"), e.Total)
+		line = fmt.Sprintf("measure the other %s of %d", unit.Counted(e.Total-e.Done, "trial"), e.Total)
 	}
 	if e.Left > 0 {
 		line += ", about " + roughly(e.Left)
 	}
 	return line
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // trials checks the routes, measures the latency and then the matrix of an

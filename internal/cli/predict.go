@@ -13,6 +13,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 func newPredict(app *App) *cobra.Command {
@@ -93,7 +94,7 @@ paper. --validate judges the model by published tables, or by a file of yours.
 				return err
 			}
 			if n := len(pairsOf(f.state.Paths)); n*len(m.Directions)*len(m.Streams) > manyRows {
-				newProgress(app).stage("predict %s", counted(n, "pair"))
+				newProgress(app).stage("predict %s", unit.Counted(n, "pair"))
 			}
 			if len(changes) > 0 {
 				return app.compareWhatIf(f, m, changes)

@@ -105,7 +105,7 @@ func (c calibrateFlag) learn(s *foresight, m fabric.Measure) error {
 	}
 	if len(s.learned) == 0 {
 		if counts := c.counts(r, s.state.Paths); len(counts) > 0 {
-			return usage(fmt.Sprintf("%s: no trial of a pair of %s with %s", c.file, s.name, counted(c.streams, "stream")), "there are trials of "+strings.Join(counts, ", "))
+			return usage(fmt.Sprintf("%s: no trial of a pair of %s with %s", c.file, s.name, unit.Counted(c.streams, "stream")), "there are trials of "+strings.Join(counts, ", "))
 		}
 		return usage(c.file+": no trial of a pair of "+s.name, "the record's hosts are to be named as in the fabric")
 	}
@@ -210,7 +210,7 @@ func (s *foresight) taught(rows []record.Trial, m fabric.Measure, state predict.
 	}
 	c, err := predict.Calibrate(state, measured)
 	if err != nil {
-		return learned{}, fmt.Errorf("%s to %s, %s, %s: %w", t.From, t.To, t.Direction, counted(t.Streams, "stream"), err)
+		return learned{}, fmt.Errorf("%s to %s, %s, %s: %w", t.From, t.To, t.Direction, unit.Counted(t.Streams, "stream"), err)
 	}
 	l := learned{From: t.From, To: t.To, Direction: t.Direction, Streams: t.Streams, Measured: t.Goodput,
 		Predicted: c.Predicted, Settles: string(c.Settles), Why: c.Why, Residual: c.Residual, calibration: c}
@@ -263,10 +263,10 @@ func (s *foresight) calibrations() []learned { return s.learned }
 // printLearned says what each row taught, and how far off it leaves the others.
 func (a *App) printLearned(s *foresight) {
 	for _, l := range s.learned {
-		fmt.Fprintf(a.Stdout, "%s -> %s, %s, %s: measured %v, predicted %s\n", l.From, l.To, l.Direction, counted(l.Streams, "stream"), l.Measured, orUnknown(l.Predicted))
+		fmt.Fprintf(a.Stdout, "%s -> %s, %s, %s: measured %v, predicted %s\n", l.From, l.To, l.Direction, unit.Counted(l.Streams, "stream"), l.Measured, orUnknown(l.Predicted))
 		fmt.Fprint(a.Stdout, wrapped("  ", fmt.Sprintf("settles %s: %s (then %+.1f %% off)", l.Settles, l.Why, 100*l.Residual), a.width()))
 		for _, o := range l.Others {
-			fmt.Fprintf(a.Stdout, "  foretells %s: %v, measured %v, %+.1f %%\n", counted(o.Streams, "stream"), o.Predicted, o.Measured, 100*o.Error)
+			fmt.Fprintf(a.Stdout, "  foretells %s: %v, measured %v, %+.1f %%\n", unit.Counted(o.Streams, "stream"), o.Predicted, o.Measured, 100*o.Error)
 		}
 	}
 	if len(s.learned) > 0 {

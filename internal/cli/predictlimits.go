@@ -53,7 +53,7 @@ func (a *App) printLadders(pair []predict.Prediction) {
 }
 
 func (a *App) printLadder(p predict.Prediction) {
-	fmt.Fprintf(a.Stdout, "\n  %s, %s: %s of %s\n", p.Direction, counted(p.Streams, "stream"), orUnknown(p.Rate), orUnknown(p.Ceiling))
+	fmt.Fprintf(a.Stdout, "\n  %s, %s: %s of %s\n", p.Direction, unit.Counted(p.Streams, "stream"), orUnknown(p.Rate), orUnknown(p.Ceiling))
 	for _, l := range folded(p.Limits) {
 		rate := orUnknown(l.Rate)
 		if l.Low > 0 && l.High > 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/published"
+	"github.com/linerate/linerate/unit"
 )
 
 // validateFlags ask for the model to be judged by published tables.
@@ -135,7 +136,7 @@ func (a *App) printProfiles(t published.Table, all []published.JudgedProfile) {
 			verdict = fmt.Sprintf("OFF: predicted %v, each %v; %s", p.PredictedNetwork, p.PredictedInterface, p.Why)
 		}
 		fmt.Fprint(a.Stdout, wrapped("  ", fmt.Sprintf("%s, %d vCPUs, %s: network %v, each interface %v: %s",
-			p.Provider, p.VCPUs, counted(p.Interfaces, "interface"), p.Network, p.PerInterface, verdict), a.width()))
+			p.Provider, p.VCPUs, unit.Counted(p.Interfaces, "interface"), p.Network, p.PerInterface, verdict), a.width()))
 	}
 }
 

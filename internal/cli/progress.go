@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/internal/campaign"
 	"github.com/linerate/linerate/internal/measure"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // progress shows what happens: on a terminal the running trial is redrawn in
@@ -121,9 +122,16 @@ func (p *progress) tell(e campaign.Event) {
 		if e.Step.Kept {
 			word = "kept"
 		}
+		if unproven(e.Step.Before, e.Step.After) {
+			p.say("        not kept: %s", orElse(e.Step.Verdict, "cut short"))
+			return
+		}
 		p.say("        %s: %v, then %v. %s", word, e.Step.Before, e.Step.After, e.Step.Verdict)
 	}
 }
+
+// unproven reports a step that never came to be measured: it could not be made.
+func unproven(before, after unit.BitRate) bool { return before == 0 && after == 0 }
 
 // trialLine is a finished trial in one line of at most 80 columns with the
 // margin; the pair is named where it is not plain from the context.
@@ -147,6 +155,6 @@ func running(r measure.Progress) string {
 	if r.Rate > 0 {
 		rate = " " + r.Rate.String()
 	}
-	return fmt.Sprintf("        %s to %s %s, %s, %s%s (%.0f s)", r.Spec.From, r.Spec.To, r.Spec.Direction, counted(r.Spec.Streams, "stream"),
+	return fmt.Sprintf("        %s to %s %s, %s, %s%s (%.0f s)", r.Spec.From, r.Spec.To, r.Spec.Direction, unit.Counted(r.Spec.Streams, "stream"),
 		r.Stage, strings.TrimRight(rate, " "), r.Elapsed.Seconds())
 }

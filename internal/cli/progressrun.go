@@ -79,5 +79,5 @@ func together(now map[string]measure.Progress, last measure.Progress, pairs int)
 	if sum > 0 {
 		rate = " " + sum.String() + " in sum"
 	}
-	return fmt.Sprintf("%d pairs at once, %s, %s, %s%s", pairs, last.Spec.Direction, counted(last.Spec.Streams, "stream"), last.Stage, rate)
+	return fmt.Sprintf("%d pairs at once, %s, %s, %s%s", pairs, last.Spec.Direction, unit.Counted(last.Spec.Streams, "stream"), last.Stage, rate)
 }

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bufio"
-	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,252 +11,213 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/plan"
-	"github.com/linerate/linerate/predict"
-	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/tune"
 	"github.com/linerate/linerate/unit"
 )
 
 // tuneFlags are the flags of tune.
 type tuneFlags struct {
-	yes, dryRun, thorough bool
-	require               float64
-	direction, duration   string
-	out                   string
-	wait                  waitFlag
+	yes, dryRun, thorough, bounce, persist bool
+	target, require, seconds               float64
+	windows                                int
+	objective, bound                       string
+	path, direction, duration              string
+	out, fabricOut, render, renderTo       string
+	journal                                string
+	wait                                   waitFlag
 }
 
 func newTune(app *App) *cobra.Command {
 	var flags tuneFlags
 	c := &cobra.Command{
 		Use: "tune FABRIC", Short: "measure, explain, change, prove; keep what helps, put back what does not", Args: exactly(1, "one FABRIC file"),
-		Long: `Tunes the first path of a fabric: one change after the other, each shown before
-it is made, journalled on the host, proven by a measurement before and after
-it, and put back when it does not help. Changes hold until the next reboot.
+		Long: `Brings one path of a fabric to its ceiling at the lowest cost: what limits it
+picks the change, each is journalled on the hosts and proven by a measurement
+before and after it, and put back when it does not pay. The outcome is the few
+settings that are kept, with the gain of each, and a fabric file that has them.
 
-A change that nobody confirms (because this program, the network or the host
-died) is put back by the host itself after three minutes.
+The hosts of the path are reached as the file says and need linerate, and root.
+Between them it sends as much as the links carry, for a minute in all at the
+most (--max-seconds); with what lies between it takes one to five minutes.
+--dry-run sends nothing and changes nothing: it shows what the prediction would
+try.
+
+Changes hold until the next reboot; --persist writes them to the hosts' files,
+or apply the fabric file that is written. ` + "`linerate rollback FABRIC`" + ` takes the
+whole tune back, however it ended. A change that nobody confirms (because this
+program, the network or the host died) the host puts back by itself after three
+minutes. Links are taken down for seconds only with --allow-bounce, or a yes at
+the terminal.
 
 ` + exitHelp,
-		Example: "  linerate tune fabric.yaml --dry-run\n  linerate tune fabric.yaml --yes --require 0.97",
+		Example: "  linerate tune fabric.yaml --dry-run\n  linerate tune fabric.yaml --yes --require 0.97\n  linerate tune fabric.yaml --path rbx,lim --objective latency --latency-bound 5ms",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !flags.yes && !flags.dryRun && !app.CanAsk {
-				return usage("tune: nobody is here to ask", "add --yes to change the hosts, or --dry-run to see what would be done")
+			o, err := flags.options()
+			if err != nil {
+				return err
 			}
 			f, err := readFabric(args[0])
 			if err != nil {
 				return err
 			}
-			return app.tune(cmd.Context(), f, flags)
+			t := &tuneRun{app: app, flags: flags, options: o, file: f, path: args[0]}
+			if err := t.choose(); err != nil {
+				return err
+			}
+			if err := t.checkOutputs(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			if !flags.yes && !flags.dryRun && !app.CanAsk {
+				return usage("tune: nobody is here to ask", "add --yes to change the hosts, or --dry-run to see what would be done")
+			}
+			return t.run(cmd.Context())
 		},
 	}
-	c.Flags().BoolVar(&flags.yes, "yes", false, "make the changes without asking")
-	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "show what would be tried and the plans for it, change nothing")
-	c.Flags().BoolVar(&flags.thorough, "thorough", false, "also try what the load of the links already rules out")
-	c.Flags().Float64Var(&flags.require, "require", 0, "exit 1 unless this share of the ceiling is reached, such as 0.97")
-	c.Flags().StringVar(&flags.direction, "direction", "both", "of the proofs: forward, reverse or both")
-	c.Flags().StringVar(&flags.duration, "duration", "", "exact length of each measurement (default: until the result is sure)")
-	c.Flags().StringVarP(&flags.out, "output", "o", "", "write the record to this file (JSON)")
-	flags.wait.add(c)
+	flags.add(c)
 	return c
 }
 
-// tuned is the document of `tune --json`.
-type tuned struct {
-	Before       unit.BitRate `json:"before_bps"`
-	After        unit.BitRate `json:"after_bps"`
-	Ceiling      unit.BitRate `json:"ceiling_bps"`
-	Steps        []tunedStep  `json:"steps"`
-	Measurements int          `json:"measurements_count"`
-	Elapsed      float64      `json:"elapsed_s"`
-	Record       string       `json:"record"`
+func (f *tuneFlags) add(c *cobra.Command) {
+	s := c.Flags()
+	s.BoolVar(&f.yes, "yes", false, "make the changes without asking")
+	s.BoolVar(&f.dryRun, "dry-run", false, "show what would be tried and the plans for it, change nothing")
+	s.BoolVar(&f.thorough, "thorough", false, "prove each change by itself, also what the load of the links already rules out")
+	s.BoolVar(&f.bounce, "allow-bounce", false, "also make changes that take a port, link or bond down for seconds; they come last")
+	s.Float64Var(&f.target, "target", tune.DefaultTarget, "share of the ceiling to reach")
+	s.Float64Var(&f.require, "require", 0, "exit 1 unless this share of the ceiling is reached, such as 0.97")
+	wordVar(c, &f.objective, "objective", string(tune.Throughput), "throughput, or latency: the highest rate that keeps --latency-bound")
+	s.StringVar(&f.bound, "latency-bound", "", "longest latency under load (p99), such as 5ms")
+	s.Float64Var(&f.seconds, "max-seconds", tune.DefaultTraffic.Seconds(), "most seconds of traffic in all")
+	s.IntVar(&f.windows, "max-windows", tune.DefaultWindows, "most measurements in all")
+	s.StringVar(&f.path, "path", "", "path to tune, as FROM,TO (default: the file's first)")
+	s.StringVar(&f.direction, "direction", "both", "of the proofs: forward, reverse or both")
+	s.StringVar(&f.duration, "duration", "", "exact length of each measurement (default: until the result is sure)")
+	s.StringVarP(&f.out, "output", "o", "", "write the record to this file (JSON)")
+	s.StringVar(&f.fabricOut, "fabric-out", "", "where the tuned fabric file goes, none for nowhere (default: FABRIC.tuned.yaml)")
+	s.StringVar(&f.render, "render", "", "also write each host's files in this format (as the render command has them)")
+	s.StringVar(&f.renderTo, "render-to", "tuned", "directory for --render, with one below it for each host")
+	s.BoolVar(&f.persist, "persist", false, "write what is kept to the hosts' own files, when all is proven")
+	s.StringVar(&f.journal, "journal", "", "journal directory on hosts of this machine")
+	f.wait.add(c)
 }
 
-type tunedStep struct {
-	Change string       `json:"change"`
-	Why    string       `json:"why"`
-	Before unit.BitRate `json:"before_bps"`
-	After  unit.BitRate `json:"after_bps"`
-	Kept   bool         `json:"kept"`
-}
-
-func stepsOf(r record.Record) []tunedStep {
-	out := []tunedStep{}
-	for _, s := range r.Steps {
-		out = append(out, tunedStep{s.Change, s.Why, s.Before, s.After, s.Kept})
+// options are the flags as the campaign wants them, but the path.
+func (f *tuneFlags) options() (campaign.Tuning, error) {
+	o := campaign.Tuning{
+		Target: f.target, Objective: tune.Objective(f.objective), Thorough: f.thorough, Bounce: f.bounce,
+		Budget: tune.Budget{MostWindows: f.windows, MostTraffic: time.Duration(f.seconds * float64(time.Second))},
 	}
-	return out
-}
-
-func (a *App) tune(ctx context.Context, f fabric.Fabric, flags tuneFlags) error {
-	begin := time.Now()
-	var direction flow.Direction
-	if err := direction.UnmarshalText([]byte(flags.direction)); err != nil {
-		return usage("--direction: "+err.Error(), "")
+	if err := o.Direction.UnmarshalText([]byte(f.direction)); err != nil {
+		return o, usage("--direction: "+err.Error(), "")
 	}
-	w, err := parseWindow(flags.duration)
+	w, err := parseWindow(f.duration)
 	if err != nil {
-		return err
+		return o, err
 	}
-	if w.Duration > campaign.LongestProof {
-		return usage(fmt.Sprintf("--duration: want at most %v", campaign.LongestProof), "a host puts an unconfirmed change back after three minutes: a proof must be shorter")
+	o.Duration = w.Duration
+	objectives := []string{string(tune.Throughput), string(tune.Latency)}
+	formats := formatWords()
+	switch {
+	case w.Duration > campaign.LongestProof:
+		return o, usage(fmt.Sprintf("--duration: want at most %v", campaign.LongestProof), "a host puts an unconfirmed change back after three minutes: a proof must be shorter")
+	case f.target <= 0 || f.target > 1:
+		return o, usage(fmt.Sprintf("--target: want a share above 0 and at most 1, not %g", f.target), "0.97 is 97 % of the ceiling")
+	case f.require < 0 || f.require > 1:
+		return o, usage(fmt.Sprintf("--require: want a share from 0 to 1, not %g", f.require), "0.97 is 97 % of the ceiling")
+	case f.windows < leastWindows:
+		return o, usage(fmt.Sprintf("--max-windows: want at least %d, not %d", leastWindows, f.windows), "before, after, and one change between")
+	case f.seconds <= 0 || f.seconds > mostSeconds:
+		return o, usage(fmt.Sprintf("--max-seconds: want more than 0 and at most %d, not %g", mostSeconds, f.seconds), "")
+	case !slices.Contains(objectives, f.objective):
+		return o, usage("--objective: unknown word "+f.objective, orMeant(f.objective, objectives, "", "want throughput or latency"))
+	case f.render != "" && !slices.Contains(formats, f.render):
+		return o, usage("--render: unknown format "+f.render, orMeant(f.render, formats, "", "formats are "+strings.Join(formats, ", ")))
+	case o.Objective == tune.Latency && f.bound == "":
+		return o, usage("--objective latency: want --latency-bound", "the longest p99 under load that will do, such as --latency-bound 5ms")
+	case o.Objective != tune.Latency && f.bound != "":
+		return o, usage("--latency-bound: goes with --objective latency", "")
 	}
+	if f.bound != "" {
+		if o.LatencyBound, err = unit.ParseDuration(f.bound); err != nil || o.LatencyBound <= 0 {
+			return o, usage("--latency-bound: want a time such as 5ms, not "+f.bound, "")
+		}
+	}
+	return o, nil
+}
+
+// Bounds of a budget: three windows are one step with its result, and nobody
+// means to send for more than an hour.
+const (
+	leastWindows = 3
+	mostSeconds  = 3600
+)
+
+// tuneRun is one `linerate tune`.
+type tuneRun struct {
+	app     *App
+	flags   tuneFlags
+	options campaign.Tuning
+	// file is the user's fabric; path where it was read from.
+	file fabric.Fabric
+	path string
+	// roots and format are change.Config's, for tests: in a namespace there are
+	// no files.
+	roots  map[string]string
+	format string
+}
+
+// choose settles the path, and that both its hosts can be reached.
+func (t *tuneRun) choose() error {
+	f := t.file
 	if err := tunable(f.Measure.Protocol); err != nil {
 		return err
 	}
 	if len(f.Paths) == 0 {
 		return usage(f.File+": no path to tune", "name one in paths:, or give two hosts addresses in one subnet")
 	}
-	p := newProgress(a)
-	p.stage("reach %s", hostNames(f))
-	cfg := campaign.Config{Fabric: f, Version: a.Version, Logger: a.logger(), Tell: p.tell}
-	if !flags.dryRun {
-		cfg.Holding = a.holding(p, flags.wait, "tune", f.File)
-	}
-	c, err := campaign.Open(ctx, cfg)
-	if err != nil {
-		return withHint(err, heldHint(err))
-	}
-	defer c.Close()
-	path := f.Paths[0]
-	if flags.dryRun {
-		return a.tuneDryRun(c, path, direction)
-	}
-	mtu := tune.LargestMTU(c.State(), path.From, path.To)
-	run := func() error {
-		if err := c.Latency(ctx); err != nil {
-			return err
-		}
-		one := campaign.Matrix{Streams: []int{1}, Directions: []flow.Direction{direction}, Duration: w.Duration, CeilingMTU: mtu}
-		one.Phase, one.Ports = record.PhaseBefore, "kernel"
-		if err := c.Run(ctx, one); err != nil {
-			return err
-		}
-		if err := failures(c.Record()); err != nil {
-			return err
-		}
-		traffic, err := c.Tune(ctx, campaign.Tuning{Path: path, Direction: direction, Duration: w.Duration, Thorough: flags.thorough, CeilingMTU: mtu, Approve: a.approver(ctx, flags.yes)})
+	t.options.Path = f.Paths[0]
+	if t.flags.path != "" {
+		chosen, err := pathNamed(f, t.flags.path)
 		if err != nil {
 			return err
 		}
-		one.Phase, one.Ports, one.Streams = record.PhaseAfter, traffic.Ports, []int{traffic.Streams}
-		return c.Run(ctx, one)
+		t.options.Path = chosen
 	}
-	err = run()
-	c.Finish()
-	r := c.Record()
-	if flags.out != "" && len(r.Trials) > 0 {
-		err = errors.Join(err, writeJSON(flags.out, r))
-	}
-	if err != nil {
-		return err
-	}
-	return a.showTuned(r, flags, time.Since(begin))
-}
-
-func (a *App) showTuned(r record.Record, flags tuneFlags, elapsed time.Duration) error {
-	doc := tuned{Steps: stepsOf(r), Measurements: len(r.Trials), Elapsed: elapsed.Seconds(), Record: flags.out}
-	for _, t := range r.Trials {
-		switch t.Phase {
-		case record.PhaseBefore:
-			doc.Before = t.Goodput
-		case record.PhaseAfter:
-			doc.After, doc.Ceiling = t.Goodput, t.Ceiling
-		}
-	}
-	if a.json {
-		if err := a.printJSON(doc); err != nil {
-			return err
-		}
-	} else {
-		a.printTuned(doc)
-	}
-	if err := failures(r); err != nil {
-		return err
-	}
-	if flags.require > 0 && float64(doc.After) < flags.require*float64(doc.Ceiling) {
-		return fmt.Errorf("tune: %.1f %% of the ceiling is below the %.1f %% required", 100*float64(doc.After/doc.Ceiling), 100*flags.require)
-	}
-	return nil
-}
-
-func (a *App) printTuned(doc tuned) {
-	for _, s := range doc.Steps {
-		word := "put back"
-		if s.Kept {
-			word = "kept"
-		}
-		fmt.Fprint(a.Stdout, wrapped(fmt.Sprintf("%-9s ", word), fmt.Sprintf("%s: %v, then %v", s.Change, s.Before, s.After), a.width()))
-	}
-	share := ""
-	if doc.Ceiling > 0 {
-		share = fmt.Sprintf(", %.1f %% of the ceiling of %v", 100*float64(doc.After/doc.Ceiling), doc.Ceiling)
-	}
-	fmt.Fprintf(a.Stdout, "before %v, after %v%s\n", doc.Before, doc.After, share)
-}
-
-// tuneDryRun shows what the prediction alone would have tried first.
-func (a *App) tuneDryRun(c *campaign.Campaign, path fabric.Path, d flow.Direction) error {
-	proposals := tune.Propose(tune.State{Fabric: c.State(), Tried: map[tune.Name]bool{}, Traffic: predict.Traffic{
-		From: path.From, To: path.To, Direction: d, Streams: 1, Protocol: "tcp", Ports: "kernel",
-	}})
-	type step struct {
-		Change   string       `json:"change"`
-		Why      string       `json:"why"`
-		Expected unit.BitRate `json:"expected_bps"`
-		Gain     float64      `json:"gain_ratio"`
-		Plans    []plan.Plan  `json:"plans"`
-	}
-	steps := []step{}
-	for _, p := range proposals {
-		plans, err := c.Plans(p)
-		if err != nil {
-			return err
-		}
-		steps = append(steps, step{p.Change, p.Why, p.Expected, p.Gain, plans})
-	}
-	if a.json {
-		return a.printJSON(map[string]any{"proposals": steps})
-	}
-	if len(steps) == 0 {
-		fmt.Fprintln(a.Stdout, "nothing to try: the prediction sees no gain")
-	}
-	for _, s := range steps {
-		fmt.Fprint(a.Stdout, wrapped("would try: ", fmt.Sprintf("%s (%s); expected %v, %+.0f %%", s.Change, s.Why, s.Expected, 100*s.Gain), a.width()))
-		for _, p := range s.Plans {
-			fmt.Fprintln(a.Stdout, p.Text())
+	for _, name := range []string{t.options.Path.From, t.options.Path.To} {
+		if h, _ := f.Host(name); h.Reach == "" {
+			return usage(fmt.Sprintf("%s: host %s: the file does not say how to reach it", f.File, name), "add hosts."+name+".reach: ssh://root@HOST (or local:, netns:NAME)")
 		}
 	}
 	return nil
 }
 
-// approver asks before each step, or approves all. An interrupt ends the
-// question.
-func (a *App) approver(ctx context.Context, yes bool) func(record.Step, []plan.Plan) (bool, error) {
-	if yes {
-		return nil
+// pathNamed is the path between two hosts, as --path names them; what one way
+// alone is declared for must be named that way.
+func pathNamed(f fabric.Fabric, words string) (fabric.Path, error) {
+	var known []string
+	from, to, two := strings.Cut(words, ",")
+	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
+	for _, p := range f.Paths {
+		if p.From == from && p.To == to || !p.Directed && p.From == to && p.To == from {
+			return p, nil
+		}
+		known = append(known, p.From+","+p.To)
 	}
-	answers := make(chan string)
-	go func() { // ends with the program: nothing can end a read of a terminal
-		in := bufio.NewScanner(a.Stdin)
-		for in.Scan() {
-			answers <- in.Text()
-		}
-		close(answers)
-	}()
-	return func(s record.Step, plans []plan.Plan) (bool, error) {
-		fmt.Fprintf(a.Stderr, "\n%s\n", s.Change)
-		for _, p := range plans {
-			fmt.Fprintln(a.Stderr, p.Text())
-		}
-		fmt.Fprint(a.Stderr, "make this change? [y/N] ")
-		select {
-		case <-ctx.Done():
-			return false, ctx.Err()
-		case answer := <-answers:
-			answer = strings.ToLower(strings.TrimSpace(answer))
-			return answer == "y" || answer == "yes", nil
-		}
+	what := "--path: " + f.File + " has no path between " + from + " and " + to
+	if !two {
+		what = "--path: want two hosts, as FROM,TO, not " + words
 	}
+	return fabric.Path{}, usage(what, orMeant(words, known, "", "its paths are "+strings.Join(known, "; ")))
 }
+
+// narrowed is the fabric with the path and its two hosts alone: the others are
+// neither reached nor held.
+func (t *tuneRun) narrowed() fabric.Fabric {
+	f, p := t.file, t.options.Path
+	f.Paths = []fabric.Path{p}
+	f.Hosts = slices.DeleteFunc(slices.Clone(f.Hosts), func(h fabric.Host) bool { return h.Name != p.From && h.Name != p.To })
+	return f
+}
+
+// direction is the way that the result counts for.
+func (t *tuneRun) direction() flow.Direction { return t.options.Direction }

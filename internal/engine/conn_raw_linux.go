@@ -15,7 +15,6 @@ import (
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/kernel/sockdiag"
 	"github.com/linerate/linerate/internal/kernel/sys"
-	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -246,21 +245,21 @@ func (c *rawConn) info() agentapi.TCPCount {
 	if err != nil {
 		return agentapi.TCPCount{}
 	}
-	rcv, snd := c.buffers()
-	return agentapi.TCPCount{
+	count := agentapi.TCPCount{
 		Present:  true,
 		Received: payloadReceived(i),
 		Busy:     i.Busy, RwndLimited: i.RwndLimited, SndbufLimited: i.SndbufLimited,
 		Retransmits: uint64(i.TotalRetrans), BytesRetrans: i.BytesRetrans, BytesSent: i.BytesSent,
 		SegmentsOut: uint64(i.DataSegsOut), SegmentsIn: uint64(i.DataSegsIn), AllSegmentsOut: uint64(i.SegsOut),
-		RcvBuf: rcv, SndBuf: snd, Unread: unit.Bytes(sys.Unread(c.fd)),
-		Last: record.TCP{
-			RTTMS: unit.Milliseconds(i.RTT), MinRTTMS: unit.Milliseconds(i.MinRTT), SndMSS: int(i.SndMSS), SndCwnd: int(i.SndCwnd),
-			SndWnd: unit.Bytes(i.SndWnd), Delivery: i.DeliveryRate, Reordering: int(i.Reordering), NotSent: unit.Bytes(i.NotSent),
-			AppLimited: i.AppLimited, PathMTU: int(i.PathMTU), RcvSpace: unit.Bytes(i.RcvSpace), RcvOutOfOrder: uint64(i.RcvOutOfOrder),
-			CongestionState: i.CAStateName(),
-		},
+		Unread: unit.Bytes(sys.Unread(c.fd)), InFlight: i.InFlight(), Last: i.Values(),
 	}
+	if m, err := sys.Memory(c.fd); err == nil {
+		count.RcvBuf, count.SndBuf = unit.Bytes(m.RcvBuf), unit.Bytes(m.SndBuf)
+		count.Below, count.SocketDrops = unit.Bytes(m.Below), uint64(m.Drops)
+	} else {
+		count.RcvBuf, count.SndBuf = c.buffers()
+	}
+	return count
 }
 
 func (c *rawConn) buffers() (rcv, snd unit.Bytes) {

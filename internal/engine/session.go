@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/kernel/cgroup"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -29,6 +30,7 @@ type session struct {
 
 	startOnce, stopOnce sync.Once
 	sampling            sync.Mutex
+	quota               cgroup.Watch // of the streams' threads; under sampling
 
 	mu      sync.Mutex
 	stops   []func()

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/kernel/procfs"
 )
@@ -41,11 +43,17 @@ func (st *stream) settle() {
 // the kernel some 20 µs each, and a sample must cost little.
 const switchesMost = 64
 
+// delaysMost is of how many threads the run delay is read, for the same reason:
+// what the first wait for a core the others do too.
+const delaysMost = 16
+
 // sampleThreads reads what the streams' threads used.
 func (s *session) sampleThreads(c *agentapi.CPUCount) {
 	pinned := false
+	ids := make([]int, len(s.streams))
 	for i, st := range s.streams {
 		id := int(st.thread.Load())
+		ids[i] = id
 		c.Threads = append(c.Threads, threadSeconds(id))
 		if i < switchesMost && id != 0 {
 			n, err := procfs.ThreadSwitches(id)
@@ -56,8 +64,18 @@ func (s *session) sampleThreads(c *agentapi.CPUCount) {
 				c.Switches = append(c.Switches, agentapi.Switches{Voluntary: n.Voluntary, Involuntary: n.Involuntary})
 			}
 		}
+		if i < delaysMost && id != 0 {
+			if d, err := procfs.RunDelay(id); err == nil {
+				for len(c.Waited) < i {
+					c.Waited = append(c.Waited, 0)
+				}
+				c.Waited = append(c.Waited, d.Seconds())
+			}
+		}
 		pinned = pinned || st.pinned.Load() || st.kept.Load() > 0
 	}
+	allowed := s.quota.See(time.Since(s.opened), ids)
+	c.Quota, c.Throttled = allowed.Quota, allowed.Throttled.Seconds()
 	if !pinned {
 		return
 	}

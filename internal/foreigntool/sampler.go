@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/kernel/cgroup"
 )
 
 // sampleEvery is how often the host's own counters are read while a tool runs.
@@ -12,12 +13,17 @@ const sampleEvery = 200 * time.Millisecond
 
 // sampler reads a host's links and processors beside a tool that does not.
 type sampler struct {
-	cfg   Config
-	links []string
-	state *samples
+	cfg     Config
+	links   []string
+	process int // the tool's, once it runs
+	state   *samples
 }
 
 type samples struct {
+	// Of the tool; used by the sampling goroutine alone.
+	quota cgroup.Watch
+	began time.Time
+
 	mu   sync.Mutex
 	all  []agentapi.ToolSample
 	once sync.Once
@@ -29,8 +35,9 @@ func newSampler(cfg Config, links []string) sampler {
 	return sampler{cfg: cfg, links: links, state: &samples{end: make(chan struct{}), done: make(chan struct{})}}
 }
 
-// start samples on a goroutine of its own until stop.
-func (s sampler) start() {
+// start samples the tool's host on a goroutine of its own until stop.
+func (s sampler) start(process int) {
+	s.process, s.state.began = process, time.Now()
 	go func() {
 		defer close(s.state.done)
 		tick := time.NewTicker(sampleEvery)
@@ -60,6 +67,8 @@ func (s sampler) take() {
 		if now.CPU, err = s.cfg.CPU(); err != nil {
 			return
 		}
+		allowed := s.state.quota.See(now.At.Sub(s.state.began), []int{s.process})
+		now.CPU.Quota, now.CPU.Throttled = allowed.Quota, allowed.Throttled.Seconds()
 	}
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()

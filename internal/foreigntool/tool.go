@@ -105,7 +105,7 @@ func (r *Runner) Start(ctx context.Context, req agentapi.ToolRequest) (agentapi.
 		r.forget(req.Session)
 		return agentapi.ToolReply{}, fmt.Errorf("start iperf: %w", err)
 	}
-	one.sampled.start()
+	one.sampled.start(one.command.Process.Pid)
 	go func() {
 		_ = one.command.Wait() // what it reports tells how it went
 		close(one.exited)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/kernel/procfs"
 )
 
 // A count is worth as much as its time is sure: a reading that took longer, on
@@ -14,6 +15,9 @@ const (
 	sureWithin  = 2 * time.Millisecond
 	perStream   = 20 * time.Microsecond
 	readingsMax = 4
+	// delaysMost is of how many threads the run delay is read: it takes the
+	// kernel some 20 µs each.
+	delaysMost = 16
 )
 
 // sample counts everything once, streams first: they move fastest.
@@ -55,11 +59,19 @@ func (s *session) sample() error {
 			return fmt.Errorf("sample processors: %w", err)
 		}
 	}
-	for _, st := range s.streams {
-		now.CPU.Threads = append(now.CPU.Threads, threadSeconds(st.thread.Load()))
+	ids := make([]int, len(s.streams))
+	for i, st := range s.streams {
+		ids[i] = int(st.thread.Load())
+		now.CPU.Threads = append(now.CPU.Threads, threadSeconds(int64(ids[i])))
+		if i < delaysMost {
+			waited, _ := procfs.RunDelay(ids[i])
+			now.CPU.Waited = append(now.CPU.Waited, waited.Seconds())
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	allowed := s.quota.See(time.Since(s.opened), ids)
+	now.CPU.Quota, now.CPU.Throttled = allowed.Quota, allowed.Throttled.Seconds()
 	s.samples = append(s.samples, now)
 	return nil
 }

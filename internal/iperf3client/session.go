@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/iperf3"
+	"github.com/linerate/linerate/internal/kernel/cgroup"
 )
 
 // session is one test.
@@ -36,7 +37,8 @@ type session struct {
 
 	mu      sync.Mutex
 	samples []agentapi.Sample
-	fault   error // of the control connection
+	quota   cgroup.Watch // of the streams' threads
+	fault   error        // of the control connection
 }
 
 // open makes the control connection and all streams, and connects all of them

@@ -260,17 +260,17 @@ func (s *socket) count() (agentapi.TCPCount, uint64) {
 	out := agentapi.TCPCount{
 		Present: true, Received: i.BytesReceived, Unread: unit.Bytes(unread),
 		Busy: i.Busy, RwndLimited: i.RwndLimited, SndbufLimited: i.SndbufLimited,
-		Retransmits: uint64(i.TotalRetrans), BytesRetrans: i.BytesRetrans,
+		Retransmits: uint64(i.TotalRetrans), BytesRetrans: i.BytesRetrans, BytesSent: i.BytesSent,
 		SegmentsOut: uint64(i.DataSegsOut), SegmentsIn: uint64(i.DataSegsIn), AllSegmentsOut: uint64(i.SegsOut),
-		Last: record.TCP{
-			RTTMS: unit.Milliseconds(i.RTT), MinRTTMS: unit.Milliseconds(i.MinRTT), SndMSS: int(i.SndMSS), SndCwnd: int(i.SndCwnd),
-			SndWnd: unit.Bytes(i.SndWnd), Delivery: i.DeliveryRate, Reordering: int(i.Reordering), NotSent: unit.Bytes(i.NotSent),
-			AppLimited: i.AppLimited, PathMTU: int(i.PathMTU), RcvSpace: unit.Bytes(i.RcvSpace), RcvOutOfOrder: uint64(i.RcvOutOfOrder),
-			CongestionState: i.CAStateName(),
-		},
+		InFlight: i.InFlight(), Last: i.Values(),
 	}
-	got := s.granted().Socket
-	out.RcvBuf, out.SndBuf = got.RcvBuf, got.SndBuf
+	if m, err := sys.Memory(s.fd); err == nil {
+		out.RcvBuf, out.SndBuf = unit.Bytes(m.RcvBuf), unit.Bytes(m.SndBuf)
+		out.Below, out.SocketDrops = unit.Bytes(m.Below), uint64(m.Drops)
+	} else {
+		got := s.granted().Socket
+		out.RcvBuf, out.SndBuf = got.RcvBuf, got.SndBuf
+	}
 	if i.BytesAcked > i.BytesReceived { // it sends
 		return out, i.BytesAcked
 	}

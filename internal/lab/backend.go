@@ -103,7 +103,7 @@ func Enter(ctx context.Context, c Choice, cmd guest.Command) (exit guest.Exit, e
 		cmd.Files = append(cmd.Files, toolbox()...)
 	}
 	cmd.Modules = append(cmd.Modules, "bonding", "veth", "bridge", "8021q", "sch_tbf", "sch_htb", "sch_netem", "sch_fq", "sch_fq_codel", "sch_ingress",
-		"dummy", "inet_diag", "tcp_diag", "udp_diag", "mptcp_diag")
+		"dummy", "inet_diag", "tcp_diag", "udp_diag", "mptcp_diag", "tcp_bbr")
 	cmd.Env = append(cmd.Env, envWhy+"="+c.Why, envBackEnd+"="+string(c.BackEnd), "GOMAXPROCS=8")
 	exit, err = guest.Run(ctx, cmd)
 	return exit, true, err

@@ -142,7 +142,7 @@ func TestJumboLostInTheMiddle(t *testing.T) {
 	net := topology(t, "two-links")
 	net.Switch.MTU = 1500
 	c := open(t, net, "kernel")
-	_, err := c.Tune(t.Context(), campaign.Tuning{Path: c.State().Paths[0], Direction: flow.Forward, Duration: time.Second})
+	_, err := c.Tune(t.Context(), campaign.Tuning{Path: c.State().Paths[0], Direction: flow.Forward, Duration: time.Second, Bare: true})
 	stage.Must(t, err)
 	tried := false
 	for _, s := range c.Record().Steps {
@@ -175,8 +175,9 @@ func TestTuneFromOneStream(t *testing.T) {
 		t.Fatalf("the links take MTU %d, want 9000", mtu)
 	}
 	rmem := c.State().Hosts["alpha"].Sysctls["net.ipv4.tcp_rmem"]
-	traffic, err := c.Tune(t.Context(), campaign.Tuning{Path: path, Direction: flow.Forward, Duration: 1500 * time.Millisecond, Thorough: true, CeilingMTU: mtu})
+	tuned, err := c.Tune(t.Context(), campaign.Tuning{Path: path, Direction: flow.Forward, Duration: 1500 * time.Millisecond, Thorough: true, Bare: true, CeilingMTU: mtu})
 	stage.Must(t, err)
+	traffic := tuned.Traffic
 	if traffic.Streams != 2 || traffic.Ports != "chosen" {
 		t.Errorf("tuned to %d streams, ports %s; want 2 chosen", traffic.Streams, traffic.Ports)
 	}

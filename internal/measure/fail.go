@@ -45,7 +45,7 @@ func (r *round) failLinks(ctx context.Context) (stop func() error) {
 	done := make(map[Failing]chan error)
 	for _, t := range r.trials {
 		f := t.spec.Fail
-		if f == nil || f.Host != t.spec.From && f.Host != t.spec.To || done[*f] != nil {
+		if f == nil || r.stalled || f.Host != t.spec.From && f.Host != t.spec.To || done[*f] != nil {
 			continue
 		}
 		if !r.failing { // the window that At counts from opens now, not when it became steady

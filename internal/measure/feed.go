@@ -113,7 +113,10 @@ func (e *feedEnd) part(s agentapi.Sample) agentapi.Sample {
 		return out
 	}
 	out.CPU = s.CPU
-	out.CPU.Threads, out.CPU.Switches, out.CPU.Pinned = nil, nil, nil
+	out.CPU.Threads, out.CPU.Switches, out.CPU.Pinned, out.CPU.Waited = nil, nil, nil, nil
+	if n := len(s.CPU.Waited); n > e.low {
+		out.CPU.Waited = s.CPU.Waited[e.low:min(e.high, n)]
+	}
 	if len(s.CPU.Threads) >= e.high {
 		out.CPU.Threads = s.CPU.Threads[e.low:e.high]
 	}

@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/linerate/linerate/flow"
@@ -11,9 +12,14 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
+// An answer to a packet of a size is waited for as long as it takes at the
+// most, where that is not known, and for some round trips where it is: of a
+// packet that vanishes nobody says a word.
 const (
-	probeTimeout = 700 * time.Millisecond
-	probeTries   = 3
+	probeTimeout      = 700 * time.Millisecond
+	probeTimeoutLeast = 60 * time.Millisecond
+	probeRoundTrips   = 4
+	probeTries        = 3
 )
 
 // Latency measures the round trip from one host to another on their first
@@ -34,11 +40,16 @@ func Latency(ctx context.Context, n Network, from, to string, p Pings) (record.L
 	out := at.summary(reply)
 	out.From, out.To = from, to
 	if mtu > 0 && len(reply.RTTs) > 0 && out.Protocol == pingICMP {
-		if out.PathMTU, err = pathMTU(ctx, n.Endpoints[from], lane, mtu); err != nil {
+		if out.PathMTU, err = pathMTU(ctx, n.Endpoints[from], lane, mtu, patience(reply.RTTs)); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
+}
+
+// patience is how long a probe's answer is waited for where others took so long.
+func patience(rtts []time.Duration) time.Duration {
+	return min(max(probeRoundTrips*slices.Max(rtts), probeTimeoutLeast), probeTimeout)
 }
 
 func firstLane(n Network, from, to string) (flow.Lane, int, error) {
@@ -65,16 +76,16 @@ func ProbeMTU(ctx context.Context, n Network, from, to string, size int) (bool, 
 		if err != nil {
 			return false, err
 		}
-		if ok, err := passes(ctx, n.Endpoints[way[0]], lane, size); !ok || err != nil {
+		if ok, err := passes(ctx, n.Endpoints[way[0]], lane, size, probeTimeout); !ok || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-func passes(ctx context.Context, at Endpoint, lane flow.Lane, size int) (bool, error) {
+func passes(ctx context.Context, at Endpoint, lane flow.Lane, size int, wait time.Duration) (bool, error) {
 	for range probeTries {
-		reply, err := at.Ping(ctx, agentapi.PingRequest{Dst: lane.Dst, Src: lane.Src, Count: 1, Timeout: probeTimeout, Packet: size, DontFragment: true})
+		reply, err := at.Ping(ctx, agentapi.PingRequest{Dst: lane.Dst, Src: lane.Src, Count: 1, Timeout: wait, Packet: size, DontFragment: true})
 		if err != nil {
 			return false, fmt.Errorf("probe path with %d bytes: %w", size, err)
 		}
@@ -90,15 +101,15 @@ func passes(ctx context.Context, at Endpoint, lane flow.Lane, size int) (bool, e
 
 // pathMTU finds the largest packet that passes: the sender's MTU nearly
 // always, else by halving.
-func pathMTU(ctx context.Context, at Endpoint, lane flow.Lane, mtu int) (int, error) {
-	ok, err := passes(ctx, at, lane, mtu)
+func pathMTU(ctx context.Context, at Endpoint, lane flow.Lane, mtu int, wait time.Duration) (int, error) {
+	ok, err := passes(ctx, at, lane, mtu, wait)
 	if ok || err != nil {
 		return mtu, err
 	}
 	low, high := 576, mtu // RFC 791: every path takes 576
 	for high-low > 1 {
 		middle := (low + high) / 2
-		ok, err := passes(ctx, at, lane, middle)
+		ok, err := passes(ctx, at, lane, middle, wait)
 		if err != nil {
 			return 0, err
 		}

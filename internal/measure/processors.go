@@ -18,8 +18,13 @@ func (t *trial) addCPU(out *record.Trial, e *end) {
 	if at < 0 {
 		at = len(out.CPU)
 		out.CPU = append(out.CPU, t.processors(e.host, open.CPU, shut.CPU, window))
+		out.CPU[at].TCPExt = e.increases(func(s agentapi.Sample) map[string]uint64 { return s.CPU.TCPExt })
 	}
 	use := &out.CPU[at]
+	if q := shut.CPU.Quota; q > 0 && (use.Quota == 0 || q < use.Quota) {
+		use.Quota = q
+	}
+	use.Throttled = max(use.Throttled, ratio(shut.CPU.Throttled-open.CPU.Throttled, window))
 	for _, u := range threadsOf(open.CPU, shut.CPU, window) {
 		u.Way, u.Sending = e.way.name, e.sending
 		use.BusiestThread = max(use.BusiestThread, u.Busy)
@@ -43,6 +48,7 @@ func (t *trial) processors(host string, open, shut agentapi.CPUCount, window flo
 		use.Busiest = max(use.Busiest, core.Busy)
 		use.PerCore = append(use.PerCore, core)
 	}
+	use.Steal = ratio(shut.Steal-open.Steal, window*float64(use.Cores))
 	return use
 }
 
@@ -63,6 +69,9 @@ func threadsOf(open, shut agentapi.CPUCount, window float64) []record.ThreadUse 
 		if i < len(open.Switches) && i < len(shut.Switches) {
 			u.Voluntary = grown(open.Switches[i].Voluntary, shut.Switches[i].Voluntary)
 			u.Involuntary = grown(open.Switches[i].Involuntary, shut.Switches[i].Involuntary)
+		}
+		if i < len(open.Waited) && i < len(shut.Waited) {
+			u.Waited = ratio(shut.Waited[i]-open.Waited[i], window)
 		}
 		if i < len(shut.Pinned) && shut.Pinned[i] >= 0 {
 			core := shut.Pinned[i]

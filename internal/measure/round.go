@@ -21,6 +21,7 @@ type round struct {
 	warmUp  time.Duration
 	notes   []string
 	settled bool // the window's beginning moves no more
+	stalled bool // nothing arrived: there is nothing to wait for
 	loaded  []*loadedSeries
 	counted unit.Bytes // that cfg.Care was told of
 	failing bool       // a link is made to fail: sample often
@@ -83,7 +84,7 @@ func runRound(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 // start lets every sending end send.
 func (r *round) start(ctx context.Context) error {
 	for _, e := range r.ends {
-		if !e.sending {
+		if !e.sending || r.idle() {
 			continue
 		}
 		if _, err := e.at.Start(ctx, agentapi.StartRequest{Session: e.session}); err != nil {

@@ -16,10 +16,16 @@ type router interface {
 	Routes(context.Context, agentapi.RoutesRequest) (agentapi.RoutesReply, error)
 }
 
-// Routes asks the kernels of both hosts where they would send the packets of
-// each lane between them, nil for every lane, and returns what is wrong. No
-// byte is sent. Hosts whose system cannot say are left out.
+// Routes asks as RouteEnds does, and returns what is wrong.
 func Routes(ctx context.Context, n Network, from, to string, lanes []flow.Lane) ([]pathcheck.Problem, error) {
+	ends, err := RouteEnds(ctx, n, from, to, lanes)
+	return pathcheck.Check(ends), err
+}
+
+// RouteEnds asks the kernels of both hosts where they would send the packets of
+// each lane between them, nil for every lane. No byte is sent. Hosts whose
+// system cannot say, or that nobody can ask, are left out.
+func RouteEnds(ctx context.Context, n Network, from, to string, lanes []flow.Lane) ([]pathcheck.End, error) {
 	if lanes == nil {
 		var err error
 		if lanes, err = predict.Lanes(n.Fabric, from, to, ""); err != nil {
@@ -38,7 +44,7 @@ func Routes(ctx context.Context, n Network, from, to string, lanes []flow.Lane) 
 	if err != nil {
 		return nil, err
 	}
-	return pathcheck.Check(append(ends, far...)), nil
+	return append(ends, far...), nil
 }
 
 // endsOf asks one host where it sends from its own ends of the lanes.

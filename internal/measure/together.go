@@ -45,7 +45,7 @@ func soundestTogether(ctx context.Context, once func() ([]record.Trial, float64,
 func disturbedTogether(trials []record.Trial, dip float64) string {
 	full := false
 	for _, t := range trials {
-		if halted(t.Stop) || len(t.Outages) > 0 {
+		if halted(t.Stop) || t.Stop == StopStalled || len(t.Outages) > 0 {
 			return ""
 		}
 		full = full || busy(t)

@@ -48,6 +48,9 @@ type Spec struct {
 	// Lanes are the only pairs of addresses to use, From's first; nil is every
 	// lane of the pair.
 	Lanes []flow.Lane
+	// Idle connects the streams and sends nothing: what the links carry and the
+	// processors do meanwhile is somebody else's.
+	Idle bool
 	// Claim also counts what the senders would report by themselves, see
 	// record.Trial.Claimed.
 	Claim bool
@@ -64,8 +67,14 @@ type Spec struct {
 	// it, at the latest after Longest.
 	Duration time.Duration
 	Longest  time.Duration // zero is 10 s
-	Phase    record.Phase
-	Step     string
+	// LongestWarm bounds the warm-up: what is not steady by then is noted, and
+	// measured; zero is 10 s.
+	LongestWarm time.Duration
+	// Once measures no second time where the rate broke down for a moment: who
+	// asks for it measures by turns anyway, and counts every second.
+	Once  bool
+	Phase record.Phase
+	Step  string
 	// CeilingMTU computes the ceiling at this MTU; zero at the configured one.
 	CeilingMTU int
 }
@@ -138,6 +147,14 @@ const repeats = 2
 // with a note. Everything it opened is closed when it returns, whatever
 // happened.
 func Run(ctx context.Context, cfg Config, spec Spec) (record.Trial, error) {
+	if spec.Idle { // whatever others send is what it is about
+		t, _, err := once(ctx, cfg, spec)
+		return t, err
+	}
+	if spec.Once {
+		t, _, err := once(ctx, cfg, spec)
+		return t, err
+	}
 	return soundest(ctx, func() (record.Trial, float64, error) { return once(ctx, cfg, spec) })
 }
 
@@ -179,7 +196,7 @@ func unrepeated(ctx context.Context, err error) string {
 // disturbed says what speaks against a trial; "" for nothing. A full processor
 // explains a rate that falls: repeating it would tell nothing new.
 func disturbed(t record.Trial, dip float64) string {
-	if halted(t.Stop) || len(t.Outages) > 0 {
+	if halted(t.Stop) || t.Stop == StopStalled || len(t.Outages) > 0 {
 		return "" // it is meant to be over, or its reason is known
 	}
 	if wrong := t.Check(); len(wrong) > 0 {

@@ -17,6 +17,10 @@ const (
 	stopDuration = "duration"
 )
 
+// NotSteady is a trial's note that its rate had not settled when its window
+// was opened.
+const NotSteady = "not steady after the longest warm-up"
+
 const (
 	shortestPoll  = 20 * time.Millisecond
 	windowLeeway  = 5 * time.Millisecond
@@ -28,7 +32,8 @@ const (
 
 // warm lets the streams run until their sum is steady, at most longestWarm,
 // and opens the window where it became so: everything was counted since the
-// first byte, so that what showed that it was steady is part of it.
+// first byte, so that what showed that it was steady is part of it. Where
+// nothing arrives it gives up: the silence is the result.
 func (r *round) warm(ctx context.Context) error {
 	if err := r.ends.take(ctx); err != nil {
 		return err
@@ -45,12 +50,20 @@ func (r *round) warm(ctx context.Context) error {
 		}
 		r.report("warming up", r.ends.received(last(1), last(0)))
 		s := r.ends.series()
-		if w := s.Window(); w.Over {
+		if r.silent() {
+			if s.Length() >= r.patience() {
+				r.open(s, 0)
+				r.stalled = true
+				return nil
+			}
+			continue
+		}
+		if w := afterSilence(s); w.Over {
 			r.open(s, w.First)
 			return nil
 		}
-		if s.Length() >= longestWarm {
-			r.notes = append(r.notes, "not steady after the longest warm-up")
+		if s.Length() >= r.longestWarm(s.Mean()) {
+			r.notes = append(r.notes, NotSteady)
 			r.open(s, len(s))
 			r.settled = true
 			return nil
@@ -72,6 +85,9 @@ func (r *round) open(s series.Series, first int) {
 // window keeps the common window open on all ends until the duration or the
 // stop rule ends it.
 func (r *round) window(ctx context.Context) (string, error) {
+	if r.stalled {
+		return StopStalled, nil
+	}
 	spec := r.trials[0].spec
 	length := max(spec.longest(), minimumWindow)
 	rule := series.Rule{Precision: spec.Precision, Least: max(leastRoundTrips*r.ends.roundTrip(), series.LeastWindow)}
@@ -145,7 +161,7 @@ func (r *round) follow(s series.Series, length time.Duration) bool {
 	if r.settled || spec.Fail != nil {
 		return true
 	}
-	w := s.Window()
+	w := afterSilence(s)
 	late := s.Length() >= longestWarm+length
 	switch {
 	case w.Bucket != nil && w.After > r.first() && !late:

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/linerate/linerate/internal/kernel/ethtool"
+	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/procfs"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
@@ -49,7 +50,7 @@ func observeLive(ctx context.Context, cfg Config) (netstate.Host, error) {
 	o.sysctls(cfg.Sysctls)
 	o.counts()
 	o.mptcp()
-	if inFirst, err := inFirstNamespace(); err == nil && !inFirst {
+	if netns.Inside() {
 		// Whoever manages the host's network leaves other namespaces alone, and
 		// what a provider limits is the first one's.
 		o.host.Cloud = nil
@@ -211,15 +212,4 @@ func (o *live) sysctls(more []string) {
 		}
 	}
 	o.host.Sysctls = values
-}
-
-// inFirstNamespace reports whether the calling thread is in the network
-// namespace of process 1. Needs ptrace access to it, which root has.
-func inFirstNamespace() (bool, error) {
-	first, err := os.Readlink("/proc/1/ns/net")
-	if err != nil {
-		return false, err
-	}
-	own, err := os.Readlink("/proc/thread-self/ns/net")
-	return own == first, err
 }

@@ -13,10 +13,11 @@ import (
 const enough = 0.97
 
 // explained reports a cause that a wrong link explains better: it names what
-// the links that were used did, and not why those were used.
+// the links that were used did, and not why those were used. A queue or losses
+// on the way stand: diagnose knows the routes and weighed them already.
 func explained(c record.Cause) bool {
 	switch c {
-	case record.Unknown, record.SingleLink, record.HashImbalance, record.LineRate, record.Shaper, record.Congestion, record.AsymmetricRoute:
+	case record.Unknown, record.SingleLink, record.HashImbalance, record.LineRate, record.AsymmetricRoute:
 		return true
 	}
 	return false

@@ -10,12 +10,6 @@ import (
 	"github.com/linerate/linerate/netstate"
 )
 
-// Bits of a LACP port's state (IEEE 802.1AX 6.4.2.3).
-const (
-	lacpCollecting   = 1 << 4
-	lacpDistributing = 1 << 5
-)
-
 // Of IFLA_BOND_AD_INFO: IFLA_BOND_AD_INFO_AGGREGATOR and _PARTNER_MAC.
 const (
 	adAggregator = 1
@@ -77,9 +71,9 @@ func (l link) usedBy(bond link) (string, error) {
 	switch {
 	case number(ad[adAggregator]) != number(l.slave[slaveAggregatorID]):
 		return l.name + " is not in the active aggregator", nil
-	case state&lacpCollecting == 0 || state&lacpDistributing == 0:
+	case state&netstate.LACPCollecting == 0 || state&netstate.LACPDistributing == 0:
 		return l.name + " waits for LACP", nil
-	case answered && (partner&lacpCollecting == 0 || partner&lacpDistributing == 0):
+	case answered && (partner&netstate.LACPCollecting == 0 || partner&netstate.LACPDistributing == 0):
 		return l.name + " waits for its LACP partner", nil
 	case number(l.slave[slaveState]) != 0:
 		return l.name + " is in backup state", nil

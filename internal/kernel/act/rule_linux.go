@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -268,28 +267,11 @@ func readRule(r *netstate.Rule) (string, error) {
 // canonicalRule is the rule with one spelling of what has two.
 func canonicalRule(r netstate.Rule) netstate.Rule {
 	r.Family = ruleFamily(r)
-	r.Selectors = sortedConditions(r.Selectors)
+	r.Selectors = plan.SortedConditions(r.Selectors)
 	for _, p := range []*netip.Prefix{&r.From, &r.To} {
 		if *p = p.Masked(); p.Bits() <= 0 {
 			*p = netip.Prefix{}
 		}
 	}
 	return r
-}
-
-// sortedConditions are a rule's conditions in an order of their own; those of
-// one word stand alone.
-func sortedConditions(text string) string {
-	var all []string
-	words := strings.Fields(text)
-	for i := 0; i < len(words); i++ {
-		c := words[i]
-		if c != "not" && c != "l3mdev" && i+1 < len(words) {
-			i++
-			c += " " + words[i]
-		}
-		all = append(all, c)
-	}
-	slices.Sort(all)
-	return strings.Join(all, " ")
 }

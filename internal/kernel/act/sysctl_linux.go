@@ -7,15 +7,12 @@ import (
 	"os"
 	"strings"
 
+	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
 )
 
 // setSysctl sets one key, and no other along with it.
 func setSysctl(key, value string) error {
-	inside, err := inNamespace()
-	if err != nil {
-		return err
-	}
 	canonical, err := sysctl.Canonical(key)
 	if err != nil {
 		return err
@@ -25,7 +22,7 @@ func setSysctl(key, value string) error {
 			return err
 		}
 	}
-	return sysctl.Write(key, value, inside)
+	return sysctl.Write(key, value, inNamespace())
 }
 
 // pinLinks writes every link's own setting back as it is: a link whose setting
@@ -67,11 +64,7 @@ func readSysctl(key string) (string, error) {
 // inNamespace reports whether the calling thread is in another network
 // namespace than the machine's first process. Who may not look there is taken
 // to be inside: then global keys are refused.
-func inNamespace() (bool, error) {
-	own, err := os.Readlink("/proc/thread-self/ns/net")
-	if err != nil {
-		return true, fmt.Errorf("find own namespace: %w", err)
-	}
-	first, err := os.Readlink("/proc/1/ns/net")
-	return err != nil || own != first, nil
+func inNamespace() bool {
+	first, err := netns.InFirst()
+	return err != nil || !first
 }

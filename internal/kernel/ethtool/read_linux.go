@@ -114,7 +114,7 @@ func (h *Handle) device(link, kind string, info *Info) {
 	note("interrupt moderation", err)
 	d.Pause, err = h.Pause(link)
 	note("pause", err)
-	d.Statistics, err = h.statistics(link)
+	d.Statistics, err = h.statistics(link, trouble)
 	note("driver's counters", err)
 }
 
@@ -219,8 +219,23 @@ func (h *Handle) features(link string) (map[string]featureState, error) {
 	return featureStates(names, blocks), nil
 }
 
+// Counters reads those of a link's driver's counters that say why packets wait
+// or are lost (netstate.MeaningOf), zero ones left out: not nil where the driver
+// has counters. A driver without any is errors.ErrUnsupported. A card may be
+// asked for them, which takes milliseconds.
+func (h *Handle) Counters(link string) (map[string]uint64, error) {
+	found, err := h.statistics(link, telling)
+	if err != nil {
+		return nil, fmt.Errorf("read driver's counters of %s: %w", link, err)
+	}
+	if found == nil {
+		found = make(map[string]uint64)
+	}
+	return found, nil
+}
+
 // statistics asks for the driver's own counters.
-func (h *Handle) statistics(link string) (map[string]uint64, error) {
+func (h *Handle) statistics(link string, wanted func(string) bool) (map[string]uint64, error) {
 	n, names, err := h.names(link, setStatistics, mostStatistics)
 	if err != nil || n == 0 {
 		return nil, err
@@ -233,7 +248,7 @@ func (h *Handle) statistics(link string) (map[string]uint64, error) {
 	if told := int(binary.NativeEndian.Uint32(values[4:])); told != n {
 		return nil, fmt.Errorf("the driver named %d counters and then read %d", n, told)
 	}
-	return decodeStatistics(names, values), nil
+	return decodeStatistics(names, values, wanted), nil
 }
 
 func (h *Handle) ask(link string, command uint32, size int) ([]byte, error) {

@@ -25,3 +25,6 @@ func (h *Handle) Read(link, kind string) Info {
 	}
 	return Info{Unknown: []string{"speed: " + errors.ErrUnsupported.Error()}}
 }
+
+// Counters is errors.ErrUnsupported.
+func (h *Handle) Counters(string) (map[string]uint64, error) { return nil, errors.ErrUnsupported }

@@ -145,14 +145,22 @@ func List() ([]string, error) {
 	return names, nil
 }
 
-// Inside reports whether the calling thread is in another network namespace
-// than the machine's first process. Who may not look there (it needs ptrace
-// access, which root has) is taken to be outside, where the process started.
-func Inside() bool {
+// InFirst reports whether the calling thread is in the network namespace of
+// the machine's first process. The error is that of looking there, which needs
+// ptrace access to it, as root has.
+func InFirst() (bool, error) {
 	first, err := os.Readlink("/proc/1/ns/net")
 	if err != nil {
-		return false
+		return false, err
 	}
 	own, err := os.Readlink("/proc/thread-self/ns/net")
-	return err == nil && own != first
+	return own == first, err
+}
+
+// Inside reports whether the calling thread is in another network namespace
+// than the machine's first process. Who may not look there is taken to be
+// outside, where the process started.
+func Inside() bool {
+	first, err := InFirst()
+	return err == nil && !first
 }

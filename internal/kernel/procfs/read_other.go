@@ -5,6 +5,7 @@ package procfs
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 func unsupported(file string) error { return fmt.Errorf("read %s: %w", file, errors.ErrUnsupported) }
@@ -29,3 +30,18 @@ func ThreadSwitches(int) (Switches, error) { return Switches{}, unsupported("/pr
 
 // Loadavg is errors.ErrUnsupported.
 func Loadavg() ([3]float64, error) { return [3]float64{}, unsupported("/proc/loadavg") }
+
+// RunDelay is errors.ErrUnsupported.
+func RunDelay(int) (time.Duration, error) { return 0, unsupported("/proc/self/task") }
+
+// Evidence is nothing here.
+type Evidence struct{}
+
+// OpenEvidence is errors.ErrUnsupported.
+func OpenEvidence() (*Evidence, error) { return nil, unsupported("/proc/net/netstat") }
+
+// Read is errors.ErrUnsupported.
+func (*Evidence) Read() (map[string]uint64, error) { return nil, unsupported("/proc/net/netstat") }
+
+// Close does nothing.
+func (*Evidence) Close() error { return nil }

@@ -3,6 +3,8 @@ package procfs
 import (
 	"bytes"
 	"errors"
+	"math"
+	"time"
 )
 
 // Switches is how often a thread gave its core up, by itself and because it
@@ -37,4 +39,21 @@ func ParseSwitches(text []byte) (Switches, error) {
 		return Switches{}, err
 	}
 	return s, nil
+}
+
+var errNoDelay = errors.New("parse schedstat: no run delay")
+
+// ParseRunDelay reads /proc/PID/task/TID/schedstat: processor time, run delay,
+// both in nanoseconds, time slices (proc_pid_schedstat). A text without the
+// second is an error.
+func ParseRunDelay(text []byte) (time.Duration, error) {
+	f := bytes.Fields(text)
+	if len(f) < 2 {
+		return 0, errNoDelay
+	}
+	n, err := number(f[1], 10)
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(min(n, math.MaxInt64)), nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/vishvananda/netlink/nl"
 
 	"github.com/linerate/linerate/internal/kernel/nlattr"
+	"github.com/linerate/linerate/unit"
 )
 
 // Counters reads the named links' counters and queues, in the order of the
@@ -49,21 +50,38 @@ func (h *Handle) Counters(names []string) ([]LinkCounters, error) {
 // counted in its parents too (qdisc_tree_reduce_backlog), overlimits are not.
 func (c *LinkCounters) addQueues(index int, qdiscs []rawQdisc) {
 	var below uint64
+	var delayed unit.Bytes
 	for _, q := range qdiscs {
-		switch {
-		case q.index != index:
-		case q.parent == parentRoot:
-			c.QdiscDrops = q.qdisc.Drops
-			c.QdiscOverlimits = q.qdisc.Overlimits
-			c.QdiscRequeues = q.qdisc.Requeues
-			c.QdiscBacklog = q.qdisc.Backlog
-		case q.parent != parentIngress:
-			below += q.qdisc.Overlimits
+		if q.index != index || q.parent == parentIngress {
+			continue
 		}
+		c.QdiscThrottled += q.throttled
+		if q.parent == parentRoot && q.qdisc.Kind == "netem" && q.qdisc.Rate == 0 {
+			delayed = q.qdisc.Backlog - childBacklog(q, qdiscs)
+		}
+		if q.parent != parentRoot {
+			below += q.qdisc.Overlimits
+			continue
+		}
+		c.QdiscDrops = q.qdisc.Drops
+		c.QdiscOverlimits = q.qdisc.Overlimits
+		c.QdiscRequeues = q.qdisc.Requeues
+		c.QdiscBacklog = q.qdisc.Backlog
 	}
 	if c.QdiscOverlimits == 0 {
 		c.QdiscOverlimits = below
 	}
+	c.QdiscBacklog = max(c.QdiscBacklog-max(delayed, 0), 0)
+}
+
+// childBacklog is what waits in the queues right below one.
+func childBacklog(parent rawQdisc, qdiscs []rawQdisc) (sum unit.Bytes) {
+	for _, q := range qdiscs {
+		if q.index == parent.index && q.parent>>16 == parent.handle>>16 && q.parent != parentRoot {
+			sum += q.qdisc.Backlog
+		}
+	}
+	return sum
 }
 
 func (h *Handle) linkByName(name string) (rawLink, error) {

@@ -20,6 +20,7 @@ const (
 
 	statsQueue     = 3 // TCA_STATS_QUEUE: struct gnet_stats_queue
 	statsQueueSize = 20
+	statsApp       = 4  // TCA_STATS_APP: the discipline's own
 	oldStatsSize   = 36 // struct tc_stats
 
 	tcHead = 20 // struct tcmsg: family, index, handle, parent, info
@@ -38,6 +39,8 @@ type rawQdisc struct {
 	index  int
 	handle uint32
 	parent uint32
+	// throttled is fq's count of flows held back (struct tc_fq_qd_stats).
+	throttled uint64
 	// options stay undecoded for a class and for htb, whose rate is its
 	// classes'.
 	options []byte
@@ -137,6 +140,9 @@ func (r *rawQdisc) queue(stats, stats2 []byte) {
 			q.Drops = uint64(u32(v[8:]))
 			q.Requeues = uint64(u32(v[12:]))
 			q.Overlimits = uint64(u32(v[16:]))
+		}
+		if kind == statsApp && q.Kind == "fq" && len(v) >= fqThrottled+8 {
+			r.throttled = u64(v[fqThrottled:])
 		}
 	})
 }

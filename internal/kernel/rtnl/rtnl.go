@@ -23,11 +23,15 @@ type LinkCounters struct {
 	Counters netstate.Counters
 	// Queue counters are the root qdisc's, which counts for its children;
 	// the kernel keeps them in 32 bits. Overlimits are the children's where
-	// the root shapes nothing itself.
+	// the root shapes nothing itself. The backlog is without what netem at
+	// the root only delays: packets on a wire that is long are in no queue.
+	// Below a shaper netem is the queue, and what it delays counts.
 	QdiscDrops      uint64
 	QdiscOverlimits uint64
 	QdiscRequeues   uint64
 	QdiscBacklog    unit.Bytes
+	// QdiscThrottled sums fq's count of flows held back.
+	QdiscThrottled uint64
 	// Carrier is set while the link is up and its lower layer is; it came and
 	// went CarrierChanges times. Port is set for a port of a bond.
 	Carrier        bool

@@ -23,6 +23,7 @@ const (
 
 	fqLimit          = 1
 	fqMaxRate        = 7
+	fqThrottled      = 24 // offset in struct tc_fq_qd_stats
 	fqCodelLimit     = 2
 	cakeBaseRate     = 2
 	htbParms         = 1 // struct tc_htb_opt: rate, ceil, buffer, cbuffer, ...

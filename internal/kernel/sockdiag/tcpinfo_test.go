@@ -33,7 +33,7 @@ var whole = Info{
 	RTT: 1139 * us, MinRTT: 56 * us, SndSsthresh: 8, SndCwnd: 12, Reordering: 3, RcvSpace: 65495,
 	PacingRate: 0x0665b62c * 8, BytesAcked: 0x92d7e6, SegsOut: 206, SegsIn: 202, NotSent: 0x2dec86,
 	DataSegsOut: 204, DeliveryRate: 0x05161555 * 8, Busy: 228000 * us, RwndLimited: 188000 * us,
-	BytesSent: 0x92d7e5, RcvWnd: 65536,
+	Delivered: 205, BytesSent: 0x92d7e5, RcvWnd: 65536,
 }
 
 func TestParseInfo(t *testing.T) {
@@ -48,12 +48,12 @@ func TestParseInfo(t *testing.T) {
 
 // TestOlderKernels: the same struct as kernels wrote it that knew less of it.
 func TestOlderKernels(t *testing.T) {
-	groups := []Field{FieldRetrans, FieldBytes, FieldDelivery, FieldBusy, FieldSent, FieldSndWnd, FieldRcvWnd}
+	groups := []Field{FieldRetrans, FieldBytes, FieldDelivery, FieldBusy, FieldSent, FieldSndWnd, FieldRcvWnd, FieldTimeouts}
 	b := captured(t)
 	clear := []func(*Info){ // cumulative, newest first
 		func(i *Info) { i.RcvWnd = 0 },
 		func(i *Info) { i.SndWnd, i.RcvOutOfOrder = 0, 0 },
-		func(i *Info) { i.BytesSent, i.BytesRetrans, i.DSACKDups, i.ReordSeen = 0, 0, 0, 0 },
+		func(i *Info) { i.Delivered, i.BytesSent, i.BytesRetrans, i.DSACKDups, i.ReordSeen = 0, 0, 0, 0, 0 },
 		func(i *Info) { i.Busy, i.RwndLimited, i.SndbufLimited = 0, 0, 0 },
 		func(i *Info) { i.DeliveryRate = 0 },
 		func(i *Info) { i.NotSent, i.MinRTT, i.DataSegsIn, i.DataSegsOut = 0, 0, 0, 0 },
@@ -67,8 +67,8 @@ func TestOlderKernels(t *testing.T) {
 		gone   int // how many of clear
 		has    int // how many of groups
 	}{
-		{"6.18", 280, 0, 7},
-		{"6.7", 248, 0, 7},
+		{"6.18", 280, 0, 8},
+		{"6.7", 248, 0, 8},
 		{"6.2", 240, 0, 7},
 		{"5.4", 232, 1, 6},
 		{"4.19", 224, 2, 5},
@@ -136,7 +136,10 @@ func TestFields(t *testing.T) {
 		{"delivery_rate_app_limited", put(7, 1, 1), func(i *Info) { i.AppLimited = true }},
 		{"fastopen_client_fail", put(7, 6, 1), func(*Info) {}},
 		{"unacked", put(24, 7, 4), func(i *Info) { i.Unacked = 7 }},
+		{"sacked", put(28, 8, 4), func(i *Info) { i.Sacked = 8 }},
 		{"lost", put(32, 8, 4), func(i *Info) { i.Lost = 8 }},
+		{"retrans", put(36, 8, 4), func(i *Info) { i.Retrans = 8 }},
+		{"rcv_rtt", put(92, 9, 4), func(i *Info) { i.RcvRTT = 9 * us }},
 		{"total_retrans", put(100, 9, 4), func(i *Info) { i.TotalRetrans = 9 }},
 		{"pacing_rate none", put(104, 1<<64-1, 8), func(i *Info) { i.PacingRate = 0 }},
 		{"max_pacing_rate", put(112, 125000, 8), func(i *Info) { i.MaxPacing = 1e6 }},
@@ -144,11 +147,16 @@ func TestFields(t *testing.T) {
 		{"data_segs_in", put(152, 11, 4), func(i *Info) { i.DataSegsIn = 11 }},
 		{"sndbuf_limited", put(184, 12, 8), func(i *Info) { i.SndbufLimited = 12 * us }},
 		{"a time beyond reason", put(168, 1<<64-1, 8), func(i *Info) { i.Busy = 1 << 50 * us }},
+		{"delivered", put(192, 18, 4), func(i *Info) { i.Delivered = 18 }},
+		{"delivered_ce", put(196, 19, 4), func(i *Info) { i.DeliveredCE = 19 }},
 		{"bytes_retrans", put(208, 13, 8), func(i *Info) { i.BytesRetrans = 13 }},
 		{"dsack_dups", put(216, 14, 4), func(i *Info) { i.DSACKDups = 14 }},
 		{"reord_seen", put(220, 15, 4), func(i *Info) { i.ReordSeen = 15 }},
 		{"rcv_ooopack", put(224, 16, 4), func(i *Info) { i.RcvOutOfOrder = 16 }},
 		{"snd_wnd", put(228, 17, 4), func(i *Info) { i.SndWnd = 17 }},
+		{"rehash", put(236, 20, 4), func(i *Info) { i.Rehash = 20 }},
+		{"total_rto", put(240, 2|3<<16, 4), func(i *Info) { i.TotalRTO, i.TotalRTORecoveries = 2, 3 }},
+		{"total_rto_time", put(244, 21, 4), func(i *Info) { i.TotalRTOTime = 21 * time.Millisecond }},
 	} {
 		b := captured(t)
 		c.set(b)

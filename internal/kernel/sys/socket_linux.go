@@ -70,3 +70,28 @@ func Incoming(fd int) (core int, card, ok bool) {
 	core, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_INCOMING_CPU)
 	return core, napi != 0, err == nil && core >= 0
 }
+
+// SocketMemory is a socket's memory in bytes (SO_MEMINFO, Linux 4.12).
+type SocketMemory struct {
+	// RcvBuf and SndBuf are its bounds, as the kernel counts them.
+	RcvBuf, SndBuf uint32
+	// Below is what it handed to the queues and drivers of this host and they
+	// hold still (sk_wmem_alloc).
+	Below uint32
+	// Drops are packets that the socket had no room for (sk_drops).
+	Drops uint32
+}
+
+// Memory reads a socket's memory.
+func Memory(fd int) (SocketMemory, error) {
+	// SK_MEMINFO_*, include/uapi/linux/sock_diag.h.
+	const rcvBuf, below, sndBuf, drops, vars = 1, 2, 3, 8, 9
+	var v [vars]uint32
+	n := uint32(unsafe.Sizeof(v))
+	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&v)), uintptr(unsafe.Pointer(&n)), 0)
+	if errno != 0 {
+		return SocketMemory{}, fmt.Errorf("read SO_MEMINFO: %w", errno)
+	}
+	return SocketMemory{RcvBuf: v[rcvBuf], SndBuf: v[sndBuf], Below: v[below], Drops: v[drops]}, nil
+}

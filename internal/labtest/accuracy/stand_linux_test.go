@@ -8,12 +8,9 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/labtest/floor"
 	"github.com/linerate/linerate/internal/measure"
-	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -64,22 +61,7 @@ func (n network) address(t *testing.T, v6 bool) {
 // reach dials both hosts and observes them.
 func (n *network) reach(t *testing.T, rate unit.BitRate) {
 	t.Helper()
-	net := measure.Network{Endpoints: map[string]measure.Endpoint{}, Machines: map[string]string{}}
-	net.Fabric.Hosts = map[string]netstate.Host{}
-	for name, s := range map[string]floor.Space{"near": n.near, "far": n.far} {
-		h, err := fleet.Dial(t.Context(), name, "netns:"+s.NS.Name, fleet.Config{Version: "test", Unguarded: true})
-		floor.Must(t, err)
-		t.Cleanup(func() { h.Close() })
-		seen, err := h.Observe(t.Context())
-		floor.Must(t, err)
-		seen.Host.Name = name
-		l, _ := seen.Host.Link("eth0")
-		l.Speed, l.Framing = rate, netstate.FramingL2
-		seen.Host.SetLink(l)
-		net.Endpoints[name], net.Machines[name], net.Fabric.Hosts[name] = h, h.Hello.Machine, seen.Host
-	}
-	net.Fabric.Paths = fabric.PathsBetween([]netstate.Host{net.Fabric.Hosts["near"], net.Fabric.Hosts["far"]})
-	n.cfg = measure.Config{Network: net}
+	n.cfg = measure.Config{Network: floor.Cabled(t, n.near, n.far, rate)}
 }
 
 func (n network) run(t *testing.T, streams int, exact time.Duration) record.Trial {

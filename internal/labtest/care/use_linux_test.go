@@ -105,6 +105,9 @@ func (n *inUse) underLoad(t *testing.T, p *measure.Pings, protocol string) {
 	m.Loaded = p
 	stage.Must(t, n.Run(t.Context(), m))
 	all := n.Record().Latency
+	if len(all) == 0 {
+		t.Fatal("no latency was measured under load")
+	}
 	l := all[len(all)-1]
 	t.Logf("%s under %v: p50 %.1f ms, p99 %.1f ms of %d", l.Protocol, l.Load, l.P50MS, l.P99MS, l.Sent)
 	if l.Load == nil || l.Protocol != protocol || l.From != "alpha" || l.To != "beta" {

@@ -178,6 +178,7 @@ func (c *cutter) some(n, most int) []int {
 func (c *cutter) all() {
 	c.afterEveryStep()
 	c.confirmation()
+	c.runs()
 	if c.sample {
 		return
 	}

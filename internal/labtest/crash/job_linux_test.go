@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,11 +28,12 @@ const jobCommand = "crash-job"
 // job is what a process does, and where it dies by kill -9. Counts are from 1;
 // zero is never.
 type job struct {
-	Op        string // "apply", "confirm", "rollback", "recover"
+	Op        string // "apply", "confirm", "rollback", "recover", tuneOp, undoOp
 	Dir       string
 	Space     string // network namespace
 	Root      string // of configuration files
 	Plan      plan.Plan
+	Plans     []plan.Plan // of a tune, one after the other
 	Guard     bool
 	Deadline  time.Duration
 	Temporary bool
@@ -54,6 +56,7 @@ type outcome struct {
 	Left   []string
 	Err    string
 	Locked bool // ErrLocked or ErrPending
+	Gone   bool // fs.ErrNotExist: no such entry
 	Moment int  // how many there were
 	Undone bool // a StepError, all taken back
 }
@@ -69,6 +72,7 @@ func jobMain(text string) int {
 	if err != nil {
 		out.Err = err.Error()
 		out.Locked = errors.Is(err, apply.ErrLocked) || errors.Is(err, apply.ErrPending)
+		out.Gone = errors.Is(err, fs.ErrNotExist)
 		var step *apply.StepError
 		out.Undone = errors.As(err, &step) && step.Undone
 	}
@@ -115,6 +119,10 @@ func (j job) do(out *outcome) error {
 			return errors.Join(listErr, errors.New("nothing to roll back"))
 		}
 		r, err = a.Rollback(ctx, entries[len(entries)-1].ID)
+	case tuneOp:
+		err = j.tuneRun(ctx, a)
+	case undoOp:
+		err = undoRun(ctx, a)
 	case "recover":
 		_, err = a.Recover(ctx)
 	case "recover-boot":

@@ -19,10 +19,23 @@ import (
 // returns the exit status. A machine that can run no lab fails them: a test
 // that was not run has not passed.
 func Main(m *testing.M, want lab.BackEnd) int {
+	return MainWith(m, want, More{})
+}
+
+// More is what some tests want of a lab kernel beside what all have.
+type More struct {
+	Modules []string
+	// Env names a variable that is handed on, a directory of the machine's that
+	// the tests may write to: "" is none.
+	Env string
+}
+
+// MainWith is Main with more.
+func MainWith(m *testing.M, want lab.BackEnd, more More) int {
 	if guest.IsInit() {
 		guest.Init()
 	}
-	return run(m, want)
+	return run(m, want, more)
 }
 
 // EnvKernel chooses the kernel that the tests run on: a series such as 5.10,
@@ -40,7 +53,7 @@ func choose(want lab.BackEnd) (lab.Choice, error) {
 	}
 }
 
-func run(m *testing.M, want lab.BackEnd) int {
+func run(m *testing.M, want lab.BackEnd, more More) int {
 	choice, err := choose(want)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "labtest:", err)
@@ -51,7 +64,10 @@ func run(m *testing.M, want lab.BackEnd) int {
 		fmt.Fprintln(os.Stderr, "labtest:", err)
 		return 1
 	}
-	cmd := guest.Command{Args: forGuest(os.Args[1:]), Dir: dir, Stdout: os.Stdout, Stderr: os.Stderr, Env: proofEnv()}
+	cmd := guest.Command{Args: forGuest(os.Args[1:]), Dir: dir, Stdout: os.Stdout, Stderr: os.Stderr, Env: proofEnv(), Modules: more.Modules}
+	if keep := os.Getenv(more.Env); more.Env != "" && keep != "" {
+		cmd.Env, cmd.Writable = append(cmd.Env, more.Env+"="+keep), []string{keep}
+	}
 	if data := filepath.Join(dir, "testdata"); choice.BackEnd == lab.QEMU && isDir(data) {
 		cmd.Files = []string{data}
 	}
@@ -122,4 +138,6 @@ func Must(t testing.TB, err error) {
 }
 
 // Pause is the time between two looks at something that comes about by itself.
-func Pause() { time.Sleep(20 * time.Millisecond) }
+func Pause() { time.Sleep(pause) }
+
+const pause = 20 * time.Millisecond

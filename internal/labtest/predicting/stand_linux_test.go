@@ -32,13 +32,8 @@ const (
 	queueTime = 50 * time.Millisecond // that a byte may wait at a shaper
 	packets   = 20000                 // of netem's queue, far above rate x delay
 	widest    = 9000                  // MTU of the middle
+	patience  = 40 * time.Second      // for a bond to use its ports
 )
-
-// bucketOf is a shaper's bucket: 12 ms of its rate, so that nothing is lost
-// while the processor is elsewhere; a window may hold that much too much.
-func bucketOf(rate unit.BitRate) unit.Bytes {
-	return max(16*unit.KiB, unit.Bytes(float64(rate)/8*0.012))
-}
 
 func eth(i int) string                          { return fmt.Sprintf("eth%d", i) }
 func end(host string, i int) string             { return fmt.Sprintf("%s%d", host, i) }
@@ -97,8 +92,8 @@ func (s *stand) cable(host string, i int) {
 	if what.loss > 0 {
 		s.must(us.Singly(eth(i)))
 	}
-	s.must(us.Shape(eth(i), what.rates[i], bucketOf(what.rates[i]), queueTime))
-	s.must(mid.Shape(end(host, i), what.rates[i], bucketOf(what.rates[i]), queueTime))
+	s.must(us.Shape(eth(i), what.rates[i], floor.Bucket(what.rates[i]), queueTime))
+	s.must(mid.Shape(end(host, i), what.rates[i], floor.Bucket(what.rates[i]), queueTime))
 	if what.rtt > 0 || what.loss > 0 {
 		s.must(mid.Lose(end(host, i), what.rtt/2, what.loss, packets, true))
 	}
@@ -174,7 +169,7 @@ func (s *stand) bridges() {
 		s.must(mid.Veth("trunk-near", mid, "trunk-far"))
 		for side, ports := range map[string][]string{"near": near, "far": far} {
 			s.must(mid.MTU("trunk-"+side, widest))
-			s.must(mid.Shape("trunk-"+side, what.path, bucketOf(what.path), queueTime))
+			s.must(mid.Shape("trunk-"+side, what.path, floor.Bucket(what.path), queueTime))
 			s.must(mid.Bridge("bridge-"+side, append(ports, "trunk-"+side)))
 		}
 	case what.straight():
@@ -197,34 +192,11 @@ func (s *stand) settle() {
 		want = 1
 	}
 	for _, host := range hosts {
-		s.await(*s.spaces[host], "bond0", want)
+		floor.Await(s.t, *s.spaces[host], "bond0", want, patience)
 		if s.setup.mode.Hashes() {
-			s.await(s.mid, "to-"+host, want)
+			floor.Await(s.t, s.mid, "to-"+host, want, patience)
 		}
 	}
-}
-
-func (s *stand) await(space floor.Space, bond string, want int) {
-	s.t.Helper()
-	for range 2000 {
-		var state netstate.Host
-		s.must(space.NS.Do(func() error {
-			h, err := rtnl.Open()
-			if err != nil {
-				return err
-			}
-			defer h.Close()
-			state.Links, err = h.Links()
-			return err
-		}))
-		l, _ := state.Link(bond)
-		partner := l.Bond != nil && (l.Bond.Mode != netstate.LACP || l.Bond.AD != nil && !l.Bond.AD.PartnerMAC.IsZero())
-		if partner && len(state.UsablePorts(bond)) == want {
-			return
-		}
-		floor.Pause()
-	}
-	s.t.Fatalf("%s of %s has not %d ports in use", bond, space.NS.Name, want)
 }
 
 // capSender is a shaper of the sender's own.
@@ -239,7 +211,7 @@ func (s *stand) capSender() {
 		link = "bond0"
 	}
 	for _, host := range hosts {
-		s.must(s.builder(host).Shape(link, what.host, bucketOf(what.host), queueTime))
+		s.must(s.builder(host).Shape(link, what.host, floor.Bucket(what.host), queueTime))
 	}
 }
 

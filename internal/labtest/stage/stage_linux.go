@@ -3,11 +3,13 @@ package stage
 import (
 	"os"
 	"testing"
+	"time"
 
 	"github.com/linerate/linerate/internal/cli"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
 	"github.com/linerate/linerate/internal/labtest/floor"
+	"github.com/linerate/linerate/unit"
 )
 
 // Main is floor.Main for tests that change hosts: it can be the dead man of a
@@ -39,3 +41,21 @@ func Must(t testing.TB, err error) {
 
 // Pause is the time between two looks at something that comes about by itself.
 func Pause() { floor.Pause() }
+
+// Tuning is floor.Tuning, for Turn.
+const Tuning = floor.Tuning
+
+// Turn skips a test whose sample is not the day's, see floor.Turn.
+func Turn(t *testing.T, s floor.Sample) {
+	t.Helper()
+	floor.Turn(t, s)
+}
+
+// Await waits for a bond's ports, see floor.Await.
+func Await(t testing.TB, space Space, bond string, ports int, patience time.Duration) {
+	t.Helper()
+	floor.Await(t, space, bond, ports, patience)
+}
+
+// Bucket is a shaper's, see floor.Bucket.
+func Bucket(rate unit.BitRate) unit.Bytes { return floor.Bucket(rate) }

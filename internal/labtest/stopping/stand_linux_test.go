@@ -5,12 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/labtest/floor"
 	"github.com/linerate/linerate/internal/measure"
-	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -43,22 +40,7 @@ func noisy(t *testing.T, seed, part uint64) measure.Config {
 		floor.Must(t, s.Builder.Jitter("eth0", delay, jitter, packets, true))
 	}
 	competing{rate: othersOf * linkRate, mean: othersFor, seed: seed, part: part}.run(t, a, b, far)
-	n := measure.Network{Endpoints: map[string]measure.Endpoint{}, Machines: map[string]string{}}
-	n.Fabric.Hosts = map[string]netstate.Host{}
-	for name, s := range map[string]floor.Space{"near": a, "far": b} {
-		h, err := fleet.Dial(t.Context(), name, "netns:"+s.NS.Name, fleet.Config{Version: "test", Unguarded: true})
-		floor.Must(t, err)
-		t.Cleanup(func() { h.Close() })
-		seen, err := h.Observe(t.Context())
-		floor.Must(t, err)
-		seen.Host.Name = name
-		l, _ := seen.Host.Link("eth0")
-		l.Speed, l.Framing = linkRate, netstate.FramingL2
-		seen.Host.SetLink(l)
-		n.Endpoints[name], n.Machines[name], n.Fabric.Hosts[name] = h, h.Hello.Machine, seen.Host
-	}
-	n.Fabric.Paths = fabric.PathsBetween([]netstate.Host{n.Fabric.Hosts["near"], n.Fabric.Hosts["far"]})
-	return measure.Config{Network: n}
+	return measure.Config{Network: floor.Cabled(t, a, b, linkRate)}
 }
 
 // trial measures once: for an exact time, or until the stop rule is content.

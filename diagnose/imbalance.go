@@ -1,0 +1,186 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/record"
+)
+
+// fullLink: one side has a full link while another hardly carries anything. A
+// policy that could not have done better is single-link, chance is
+// hash-imbalance.
+func (v *wayView) fullLink() (hypothesis, bool) {
+	return v.oneSided(func(full, idle []linkLoad, placed int) float64 {
+		switch {
+		case placed == 0:
+			return 1
+		case placed < 0 && least(idle) <= idleLink: // nobody knows where streams are: the counters alone
+			return 0.9
+		case placed < 0:
+			return 0.8
+		}
+		return 0
+	})
+}
+
+// unevenLinks: full links beside others that carry streams too, but less.
+func (v *wayView) unevenLinks() (hypothesis, bool) {
+	h, ok := v.oneSided(func(full, idle []linkLoad, placed int) float64 {
+		if placed > 0 && least(idle) < roomLink {
+			return 0.5
+		}
+		return 0
+	})
+	h.seen = false
+	return h, ok
+}
+
+// oneSided is the first side on which links are full and others not, as sure
+// as the given doubt leaves it: placed is how many streams are on the links
+// that are not full, negative unknown.
+func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64) (hypothesis, bool) {
+	for i, side := range [][]linkLoad{v.egress, v.ingress} {
+		full, idle := split(side)
+		if len(full) == 0 {
+			full, idle = v.almostFull(side)
+		}
+		if len(full) == 0 || len(idle) == 0 {
+			continue
+		}
+		if c, ok := v.cap(); ok && c.payload <= total(full)*(1+nearTie) {
+			continue // more links would not pass the cap
+		}
+		placed := len(v.lanesOn(idle, i == 0))
+		if placed == 0 && !v.placedOn(i == 0) && carriesSome(idle) {
+			placed = -1
+		}
+		sure := doubt(full, idle, placed)
+		if sure == 0 {
+			continue
+		}
+		h := v.imbalance(side, full, idle)
+		h.sure *= sure
+		if allNearlyFull(full) {
+			h.sure *= 0.85
+		}
+		return h, true
+	}
+	return hypothesis{}, false
+}
+
+// almostFull are a side's links where some are used nearly to the full, and
+// all others hardly at all: collisions make one link's streams fight.
+func (v *wayView) almostFull(side []linkLoad) (full, idle []linkLoad) {
+	for _, l := range side {
+		switch s := l.share(); {
+		case s >= slackLink, s >= roomLink && (v.neverEmpty(l) || v.gathered()):
+			full = append(full, l)
+		case s <= idleLink:
+			idle = append(idle, l)
+		default:
+			return nil, nil
+		}
+	}
+	return full, idle
+}
+
+// gathered reports several streams that wait in one deep queue: with all of
+// them on one link, and that nearly full, it is the link's.
+func (v *wayView) gathered() bool { return len(v.lanes) > 1 && v.waits.queued() > deepQueue }
+
+// neverEmpty reports a link of the sender's whose own queue always holds more
+// than stray packets: whatever it carries, it is the link that they wait for.
+func (v *wayView) neverEmpty(l linkLoad) bool {
+	return slices.ContainsFunc(v.trial.Links, func(u record.LinkUse) bool {
+		return u.Host == l.host && u.Link == l.link && l.host == v.from && float64(u.MeanBacklog) >= ownPackets*float64(max(v.waits.mss, 1))
+	})
+}
+
+func allNearlyFull(links []linkLoad) bool { return !allFull(links) }
+
+func least(links []linkLoad) float64 {
+	low := 1.0
+	for _, l := range links {
+		low = min(low, l.share())
+	}
+	return low
+}
+
+func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
+	host := side[0].host
+	d := v.dealt(host == v.from)
+	h := hypothesis{cause: record.HashImbalance, seen: true, sure: 0.9, mended: "With ports chosen for every link"}
+	h.evidence = append(append(v.loads(), d.evidence...), v.placements()...)
+	n := len(v.lanes)
+	verb := "leave by"
+	if host != v.from {
+		verb = "reach " + host + " by"
+	}
+	one := names(full)
+	unused := fmt.Sprintf("%s carried %s of what %s could", names(idle), percent(mean(idle)), pronoun(len(idle)))
+	single := n == 1
+	if single {
+		verb = strings.Replace(strings.Replace(verb, "leave", "leaves", 1), "reach", "reaches", 1)
+	}
+	who := fmt.Sprintf("%s from %s %s %s", flows(n), v.from, verb, one)
+	switch {
+	case n <= len(full):
+		v.tooFew(&h, d, who, full, side)
+	case d.mend != "" && !d.reach.Ports && !(d.reach.Addresses && v.pairs() > len(full)):
+		h.cause, h.sure = record.SingleLink, 0.97
+		h.summary = fmt.Sprintf("%s, because %s; %s.", who, strings.TrimSuffix(d.reach.Why, "."), unused)
+		h.remedy, h.mended = d.mend, d.mended
+	case !d.reach.Ports && d.reach.Addresses:
+		h.summary = fmt.Sprintf("%s while %s: the addresses hash that way.", who, unused)
+		h.remedy, h.mended = "choose other addresses (`linerate steer pick`), or "+d.mend, "With addresses or ports for every link"
+	default:
+		h.summary = fmt.Sprintf("%s while %s: the ports fell that way.", who, unused)
+		h.remedy = "choose source ports for different links (`linerate steer pick`), or use more streams"
+	}
+	return h
+}
+
+func pronoun(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "they"
+}
+
+// tooFew: there are no more streams than full links, so that no rule could
+// have used the others.
+func (v *wayView) tooFew(h *hypothesis, d dealt, who string, full, side []linkLoad) {
+	h.cause, h.sure = record.SingleLink, 0.97
+	h.summary = fmt.Sprintf("%s, %d of %d links: a hash never splits a flow.", who, len(full), len(side))
+	h.remedy = fmt.Sprintf("use at least %d streams with ports chosen for different links (`linerate steer pick`)", len(side))
+	h.mended = fmt.Sprintf("With %d streams on as many links", len(side))
+	if v.plain() {
+		h.summary = strings.Replace(h.summary, "a hash never splits a flow", "a stream has one pair of addresses", 1)
+		h.remedy = fmt.Sprintf("use at least %d streams: they take turns on the pairs of addresses", len(side))
+	}
+	if d.mend != "" && !d.reach.Ports {
+		h.remedy = fmt.Sprintf("%s; then use at least %d streams", d.mend, len(side))
+	}
+}
+
+// placedOn reports that steer places every stream on that side.
+func (v *wayView) placedOn(sending bool) bool {
+	for _, l := range v.lanes {
+		if sending && l.EgressLink == "" || !sending && l.IngressLink == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// carriesSome: more than stray packets went over one of the links.
+func carriesSome(links []linkLoad) bool {
+	for _, l := range links {
+		if l.share() > 0.02 {
+			return true
+		}
+	}
+	return false
+}

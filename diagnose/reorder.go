@@ -1,0 +1,81 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+)
+
+const (
+	// firstReordering is TCP's own assumption (net.ipv4.tcp_reordering): a
+	// larger one was learnt from packets that came late.
+	firstReordering = 3
+	// reorderedShare of the segments, seen late, counts as all out of order.
+	reorderedShare = 2e-3
+)
+
+// disorder is how much speaks for packets that arrive out of order rather than
+// not at all, 0 to 1: repetitions that the receiver had already, segments seen
+// late, a sender that learnt to wait for them.
+func (v *wayView) disorder() float64 {
+	w := v.waits
+	if w.segments <= 0 {
+		return 0
+	}
+	seen := min(w.reordered/(w.segments*reorderedShare), 1)
+	score := 0.0
+	if w.repeated >= repeatedFew || w.vain >= repeatedFew {
+		score = max(score, w.inVain())
+	}
+	if w.reordering > firstReordering {
+		score = max(score, seen)
+	}
+	return max(score, 0.6*seen)
+}
+
+// outOfOrder: segments overtake each other, and the sender takes them for lost.
+func (v *wayView) outOfOrder() (hypothesis, bool) {
+	w := v.waits
+	d := v.disorder()
+	if d < 0.25 || !v.room() || w.starved >= limitedShare {
+		return hypothesis{}, false
+	}
+	h := hypothesis{
+		cause: record.Reordering, sure: 0.45 + 0.45*d, mended: "With packets in order",
+		summary: fmt.Sprintf("Packets from %s arrive out of order, and TCP takes the late ones for lost: it slows down although little is missing.", v.from),
+		evidence: append([]record.Evidence{
+			{What: "late segments that the sender noticed", Value: fmt.Sprintf("%.0f of %.0f", w.reordered, w.segments), Source: fromTCP},
+			{What: "segments that it now waits for before it calls one lost", Value: fmt.Sprint(w.reordering), Source: fromTCP},
+			{What: "repetitions that the receiver had already", Value: fmt.Sprintf("%.0f of %.0f (%s)", w.vain, w.repeated, percent(w.inVain())), Source: fromTCP},
+			{What: "segments that arrived early", Value: fmt.Sprintf("%.0f", w.early), Source: fromTCP},
+		}, append(v.tcpEvidence(), v.loads()...)...),
+		remedy: "keep every flow on one way: find what spreads single packets (balance-rr, a switch that hashes by packet, two unequal paths)",
+	}
+	if bond := v.striping(); bond != "" {
+		h.sure = min(h.sure+0.1, 0.95)
+		h.summary = fmt.Sprintf("%s of %s deals single packets out over its links (balance-rr), so they overtake each other, and TCP takes the late ones for lost.", bond, v.from)
+		h.remedy = fmt.Sprintf("change the mode of %s on %s to 802.3ad with layer3+4, which keeps each flow on one link", bond, v.from)
+	}
+	if w.loss()*(1-w.inVain()) >= 10*lossShare && w.inVain() < inVainShare {
+		h.sure *= 0.6
+		h.against = append(h.against, w.lossEvidence())
+	}
+	if w.rwnd >= limitedShare || w.sndbuf >= limitedShare {
+		h.sure *= 0.7
+		h.against = append(h.against, record.Evidence{What: "time limited by window or buffer", Value: percent(max(w.rwnd, w.sndbuf)), Source: fromTCP})
+	}
+	return h, true
+}
+
+// striping is the sender's bond that deals single packets out; "" none.
+func (v *wayView) striping() string {
+	if len(v.lanes) == 0 {
+		return ""
+	}
+	bond := bondAt(v.fabric.Hosts[v.from], v.lanes[0].Src)
+	if bond == nil || bond.Bond == nil || bond.Bond.Mode != netstate.BalanceRR {
+		return ""
+	}
+	return bond.Name
+}

@@ -1,0 +1,395 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// waits is what TCP says of the streams that are held back: shares and means
+// weighted by what each carried, sums of counters.
+type waits struct {
+	lanes []record.Lane
+	// present: the sender's TCP_INFO was read; known: it counts what it waits
+	// for (Linux 4.10).
+	present, known                                       bool
+	busy, rwnd, sndbuf                                   float64
+	starved, recovering, disordered, unheeded            float64
+	rtt, minRTT, highest                                 float64 // milliseconds; zero unknown
+	burst, home                                          float64 // milliseconds, of burstTime and homeTime
+	cwnd, flight, cwndLimited                            float64 // means, packets; share of the samples
+	samples                                              int
+	backFull                                             bool    // acknowledgements share full links with the other way's packets
+	links                                                float64 // that the streams leave by
+	sent, again                                          float64 // bytes
+	segments, repeated, vain, reordered, early, timeouts float64
+	reordering, mss                                      int
+	goodput                                              unit.BitRate
+}
+
+// heldBack are the streams to be judged: where some links of a side are full
+// and others carry streams too, those on the others; else all.
+func (v *wayView) heldBack() []record.Lane {
+	for i, side := range [][]linkLoad{v.egress, v.ingress} {
+		var full, idle []linkLoad
+		for _, l := range side {
+			if l.share() >= slackLink {
+				full = append(full, l)
+			} else if l.share() < roomLink {
+				idle = append(idle, l)
+			}
+		}
+		if len(full) == 0 || len(idle) == 0 {
+			continue
+		}
+		on := v.lanesOn(idle, i == 0)
+		if len(on) > 0 && len(on) < len(v.lanes) {
+			return on
+		}
+	}
+	return v.lanes
+}
+
+// lanesOn are the streams on one of the links: where steer places them, or
+// where nobody can say, those whose rates make up what the links carried.
+func (v *wayView) lanesOn(links []linkLoad, sending bool) []record.Lane {
+	var out []record.Lane
+	known := true
+	for _, l := range v.lanes {
+		at := l.IngressLink
+		if sending {
+			at = l.EgressLink
+		}
+		known = known && at != ""
+		if at != "" && slices.ContainsFunc(links, func(k linkLoad) bool { return k.link == at }) {
+			out = append(out, l)
+		}
+	}
+	if known {
+		return out
+	}
+	return v.byRates(links)
+}
+
+// Streams are told from other traffic by their rates: as near as counters and
+// sockets agree over one window, and no more streams than can be tried.
+const (
+	ratesAgree = 0.10
+	mostTried  = 14
+)
+
+// byRates are the streams whose rates add up to what the links carried; nil
+// where none do, or nothing was carried to speak of.
+func (v *wayView) byRates(links []linkLoad) []record.Lane {
+	var carried float64
+	for _, l := range links {
+		carried += float64(l.payload)
+	}
+	n := len(v.lanes)
+	if n > mostTried || carried < 0.01*float64(v.goodput) || carried <= 0 {
+		return nil
+	}
+	best, off := 0, ratesAgree
+	for set := 1; set < 1<<n-1; set++ {
+		var sum float64
+		for i, l := range v.lanes {
+			if set&(1<<i) != 0 {
+				sum += float64(l.Goodput)
+			}
+		}
+		if d := math.Abs(sum/carried - 1); d < off {
+			best, off = set, d
+		}
+	}
+	var out []record.Lane
+	for i, l := range v.lanes {
+		if best&(1<<i) != 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (v *wayView) waitsOf(lanes []record.Lane) waits {
+	w := waits{lanes: lanes}
+	var all unit.BitRate
+	for _, l := range lanes {
+		w.goodput += l.Goodput
+		if l.TCP.SndMSS > 0 {
+			all += max(l.Goodput, 1)
+		}
+	}
+	for _, l := range lanes {
+		if l.TCP.SndMSS <= 0 {
+			continue
+		}
+		w.present = true
+		w.known = w.known || l.TCP.BusyRatio > 0 || l.TCP.RwndLimited > 0 || l.TCP.SndbufLimited > 0
+		w.add(l, fraction(max(l.Goodput, 1), all), v.trial.Window)
+	}
+	for _, l := range v.egress {
+		if l.share() > 0.02 {
+			w.links++
+		}
+	}
+	if len(lanes) < len(v.lanes) {
+		w.links = 1
+	}
+	w.backFull = v.backFull()
+	w.burst = v.burstTime(w)
+	if w.home = v.homeTime(); w.home > 0 {
+		w.burst /= 2 // what queued at home is counted; bursts meet in the switch too
+	}
+	if declared := v.declaredTrip(); w.minRTT == 0 && declared > 0 && w.rtt > 0 {
+		w.minRTT = min(declared, w.rtt)
+	}
+	return w
+}
+
+// add counts a stream with its weight.
+func (w *waits) add(l record.Lane, share, window float64) {
+	c := l.TCP
+	w.busy += share * ratio(c.BusyRatio)
+	w.rwnd += share * ratio(c.RwndLimited)
+	w.sndbuf += share * ratio(c.SndbufLimited)
+	w.starved += share * ratio(c.Starved)
+	w.recovering += share * ratio(c.Recovering)
+	w.disordered += share * ratio(c.Disordered)
+	w.unheeded += share * ratio(c.Unheeded)
+	w.cwnd += share * sound(c.MeanCwnd)
+	w.flight += share * sound(c.MeanInFlight)
+	w.cwndLimited += share * ratio(c.CwndLimited)
+	w.samples = max(w.samples, c.Samples)
+	if c.Samples == 0 && c.AppLimited && c.NotSent < 2*unit.Bytes(c.SndMSS) {
+		w.starved += share // the last sample is all there is
+	}
+	mean := sound(c.MeanRTTMS)
+	if mean == 0 {
+		mean = sound(c.RTTMS)
+	}
+	w.rtt += share * mean
+	w.highest = max(w.highest, sound(c.HighestRTTMS), sound(c.RTTMS))
+	if least := sound(c.MinRTTMS); least > 0 && (w.minRTT == 0 || least < w.minRTT) {
+		w.minRTT = least
+	}
+	// Kernels before 4.19 count segments only.
+	again := max(float64(c.BytesRetrans), float64(l.Retransmits)*float64(c.SndMSS))
+	sent := sound(float64(l.Goodput)) / 8 * sound(window)
+	w.sent += max(sent, float64(c.BytesSent))
+	w.again += again
+	w.segments += max(sent/float64(c.SndMSS), float64(c.SegmentsOut))
+	w.repeated += max(float64(l.Retransmits), again/float64(c.SndMSS))
+	w.vain += float64(c.DSACKDups)
+	w.reordered += float64(c.ReordSeen)
+	w.early += float64(c.RcvOutOfOrder)
+	w.timeouts += float64(c.Timeouts)
+	w.reordering = max(w.reordering, c.Reordering)
+	if w.mss == 0 || c.SndMSS < w.mss {
+		w.mss = c.SndMSS
+	}
+}
+
+// sound is a number that is one; zero when it is negative or none.
+func sound(x float64) float64 {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return 0
+	}
+	return x
+}
+
+// ratio is a share that a record holds; zero when it is no number.
+func ratio(share float64) float64 { return min(sound(share), 1) }
+
+// declaredTrip is the path's round trip in milliseconds; zero unknown.
+func (v *wayView) declaredTrip() float64 {
+	for _, p := range v.fabric.Paths {
+		if p.From == v.from && p.To == v.to || !p.Directed && p.From == v.to && p.To == v.from {
+			return unit.Milliseconds(p.RTT)
+		}
+	}
+	return 0
+}
+
+// A round trip counts as longer than the path's own when a queue adds more
+// than hosts do: interrupts held back, acknowledgements held back for a
+// millisecond (TCP's pacing and GRO), and a tenth for the path's own swing.
+const (
+	hostsAddMS   = 1.0
+	pathSwing    = 0.10
+	ownPackets   = 6.0 // a link: fewer wait for each other on any
+	deepQueue    = 2.0 // of the allowance: a queue beyond doubt
+	inVainShare  = 0.30
+	lossShare    = 1e-3
+	repeatedFew  = 20 // segments: what a start-up alone may repeat
+	leastBusyNet = 0.70
+)
+
+// queue is how much longer the mean round trip was than the shortest, less what
+// the sender's own links kept waiting, in milliseconds; zero unknown.
+func (w waits) queue() float64 {
+	if w.minRTT == 0 {
+		return 0
+	}
+	return max(w.rtt-w.minRTT-w.home, 0)
+}
+
+// queued is the queue in units of what needs no bottleneck: above 1 packets
+// wait for something, in such numbers that the streams' own are among them.
+func (w waits) queued() float64 {
+	q := w.queue()
+	return min(q/(hostsAddMS+pathSwing*w.minRTT+w.burst), q*float64(w.goodput)/8000/float64(max(w.mss, 1))/w.fewPackets())
+}
+
+// fewPackets is how many may wait without a bottleneck: where packets are lost,
+// each link that is used empties and fills by itself.
+func (w waits) fewPackets() float64 {
+	if w.loss() < lossShare {
+		return ownPackets
+	}
+	return ownPackets * max(w.links, 1)
+}
+
+// homeTime is how long what waited in the queues of the sender's own links
+// takes over them, in milliseconds: links that are not full still queue bursts.
+// Zero where nothing waited, or nobody looked.
+func (v *wayView) homeTime() (longest float64) {
+	for _, l := range v.trial.Links {
+		if l.Host == v.from {
+			longest = max(longest, sound(float64(l.MeanBacklog)*8/float64(l.Ceiling)*1000))
+		}
+	}
+	return longest
+}
+
+// burstTime is how long a window's worth of bytes takes over the slowest link,
+// in milliseconds: streams that wait for window or buffer send in bursts, which
+// queue before a link that is not full. Zero where they do not wait.
+func (v *wayView) burstTime(w waits) (longest float64) {
+	if max(w.rwnd, w.sndbuf) < limitedShare {
+		return 0
+	}
+	size := 0.0
+	for _, l := range w.lanes {
+		if w.sndbuf > w.rwnd {
+			size = max(size, float64(l.SndBuf))
+		} else {
+			size = max(size, float64(l.TCP.SndWnd))
+		}
+	}
+	for _, side := range [][]linkLoad{v.egress, v.ingress} {
+		for _, l := range side {
+			longest = max(longest, sound(size*8/float64(l.ceiling)*1000))
+		}
+	}
+	return longest
+}
+
+// loss is the share of the bytes sent that had to be sent again.
+func (w waits) loss() float64 {
+	if w.sent <= 0 {
+		return 0
+	}
+	return min(sound(w.again/w.sent), 1)
+}
+
+// inVain is the share of the repetitions that the receiver had already.
+func (w waits) inVain() float64 {
+	if w.repeated <= 0 {
+		return 0
+	}
+	return min(sound(w.vain/w.repeated), 1)
+}
+
+// network is the share of the time in which neither window nor buffer nor
+// program held the streams: congestion control, pacing or the links did.
+func (w waits) network() float64 { return max(w.busy-w.rwnd-w.sndbuf, 0) }
+
+// Below this part of its congestion window, most of the time, a stream that
+// has data to send and room in the window is held back on its own host.
+const (
+	farBelowWindow = 0.6
+	seldomFull     = 0.2
+	fewSamples     = 5
+)
+
+// heldAtHome: congestion control would let more go out, the receiver too, and
+// there is more: the own host's pacing or queue holds it.
+func (w waits) heldAtHome() bool {
+	return w.samples >= fewSamples && w.cwnd > 0 && w.flight < farBelowWindow*w.cwnd && w.cwndLimited < seldomFull &&
+		w.network() >= leastBusyNet && w.starved < limitedShare
+}
+
+// idle is the share of the time in which there was nothing to send.
+func (w waits) idle() float64 {
+	if !w.known {
+		return 0
+	}
+	return max(1-w.busy, 0)
+}
+
+// tcpEvidence is what TCP says, for every finding about streams.
+func (v *wayView) tcpEvidence() []record.Evidence {
+	w := v.waits
+	if !w.present {
+		return nil
+	}
+	var out []record.Evidence
+	if w.known {
+		out = append(out, record.Evidence{
+			What:   "what TCP on " + v.from + " waited for",
+			Value:  fmt.Sprintf("the receive window %s of the time, the send buffer %s, data to send %s", percent(w.rwnd), percent(w.sndbuf), percent(w.idle())),
+			Source: fromTCP,
+		})
+	}
+	if e, ok := w.tripEvidence(); ok {
+		out = append(out, e)
+	}
+	if w.repeated > 0 {
+		out = append(out, w.lossEvidence())
+	}
+	return out
+}
+
+func (w waits) tripEvidence() (record.Evidence, bool) {
+	switch {
+	case w.rtt <= 0:
+		return record.Evidence{}, false
+	case w.minRTT <= 0:
+		return record.Evidence{What: "round trip under load", Value: fmt.Sprintf("%.2f ms", w.rtt), Source: fromTCP}, true
+	}
+	return record.Evidence{What: "round trip under load", Value: fmt.Sprintf("%.2f ms, at the least %.2f", w.rtt, w.minRTT), Source: fromTCP}, true
+}
+
+func (w waits) lossEvidence() record.Evidence {
+	return record.Evidence{What: "bytes sent again", Value: fmt.Sprintf("%v (%s)", unit.Bytes(w.again), fewPercent(w.loss())), Source: fromTCP}
+}
+
+// fewPercent is a share that may be small.
+func fewPercent(share float64) string {
+	if share >= 0.01 || share == 0 {
+		return percent(share)
+	}
+	return fmt.Sprintf("%.2g %%", 100*share)
+}
+
+// flows counts streams in words: "One stream", "Both streams", "All 8 streams".
+func flows(n int) string {
+	switch n {
+	case 1:
+		return "One stream"
+	case 2:
+		return "Both streams"
+	}
+	return fmt.Sprintf("All %d streams", n)
+}
+
+// theStreams is the same within a sentence.
+func theStreams(n int) string {
+	if n == 1 {
+		return "the stream"
+	}
+	return fmt.Sprintf("the %d streams", n)
+}

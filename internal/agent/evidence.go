@@ -1,0 +1,54 @@
+package agent
+
+import (
+	"errors"
+
+	"github.com/linerate/linerate/internal/kernel/ethtool"
+	"github.com/linerate/linerate/internal/kernel/procfs"
+)
+
+// driverCounters are those of a link's driver; nil where it has none, or it was
+// asked not long ago. The caller holds the lock.
+func (c *counters) driverCounters(link string) map[string]uint64 {
+	if c.drivers == nil {
+		c.drivers = make(map[string]*pace)
+	}
+	p := c.drivers[link]
+	if p == nil {
+		p = new(pace)
+		c.drivers[link] = p
+	}
+	return p.read(func() (map[string]uint64, bool) {
+		if c.driver == nil {
+			err := c.ns.Do(func() (err error) {
+				c.driver, err = ethtool.Open()
+				return err
+			})
+			if err != nil {
+				return nil, true
+			}
+		}
+		found, err := c.driver.Counters(link)
+		return found, errors.Is(err, errors.ErrUnsupported)
+	})
+}
+
+// tcpCounters are the namespace's counters of TCP; nil where there are none, or
+// they were read not long ago.
+func (c *counters) tcpCounters() map[string]uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tcpPace.read(func() (map[string]uint64, bool) {
+		if c.tcp == nil {
+			err := c.ns.Do(func() (err error) {
+				c.tcp, err = procfs.OpenEvidence()
+				return err
+			})
+			if err != nil {
+				return nil, true
+			}
+		}
+		found, err := c.tcp.Read()
+		return found, err != nil
+	})
+}

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/plan"
+	"github.com/linerate/linerate/unit"
+)
+
+func newRollback(app *App) *cobra.Command {
+	var flags journalFlags
+	var wait waitFlag
+	c := &cobra.Command{
+		Use: "rollback [HOST|FABRIC] [ID]", Short: "put back what a change, or a whole tune, changed",
+		Long: `Puts back what was changed, files too, the last step first: the change that
+waits to be confirmed, else all that the newest run of ` + "`linerate tune`" + ` changed,
+on every host of FABRIC. ID names a change or a run; ` + "`linerate journal`" + ` lists
+both. What somebody else has changed since is left and named. Without HOST or
+FABRIC it is this host. A rollback that is cut short is gone on with by the next
+rollback, apply or tune, and at the next boot.
+
+` + exitHelp,
+		Example: "  linerate rollback\n  linerate rollback fabric.yaml --dry-run\n  linerate rollback ssh://root@192.0.2.11 20261121T120000.000000Z-abcdef",
+	}
+	dryRun := c.Flags().Bool("dry-run", false, "show what would be put back, change nothing")
+	wait.add(c)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		place, err := flags.place("rollback", args)
+		if err != nil {
+			return err
+		}
+		hosts, err := place.open(cmd.Context(), app)
+		if err != nil {
+			return err
+		}
+		defer closeAll(hosts)
+		var u undoing
+		if place.id != "" {
+			u, err = named(hosts, place.id)
+		} else {
+			u, err = newest(hosts)
+		}
+		if err != nil {
+			return err
+		}
+		if *dryRun {
+			return app.showRollback(u)
+		}
+		return app.rollback(cmd.Context(), u, wait)
+	}
+	flags.add(c)
+	c.Flags().Lookup("host").Usage += "; with FABRIC names of its hosts, with commas"
+	return c
+}
+
+// rolledBack is the document of `rollback --json` for a run or several hosts;
+// one entry's is the host's reply.
+type rolledBack struct {
+	Group  string           `json:"group,omitempty"`
+	Title  string           `json:"title,omitempty"`
+	Undone int              `json:"undone_count"`
+	Left   []string         `json:"left"`
+	Hosts  []rolledBackHost `json:"hosts"`
+}
+
+type rolledBackHost struct {
+	Host string `json:"host"`
+	agentapi.RollbackReply
+}
+
+// rollback puts back host after host; one that fails does not keep the others.
+func (a *App) rollback(ctx context.Context, u undoing, wait waitFlag) error {
+	if err := a.holdForRun(ctx, u, wait); err != nil {
+		return err
+	}
+	doc := rolledBack{Group: u.group, Title: u.title, Left: []string{}}
+	var failures []error
+	for _, part := range u.parts {
+		req := agentapi.RollbackRequest{Group: u.group}
+		if u.group == "" {
+			req.Journal = part.entries[0].ID
+		}
+		reply, err := part.host.Rollback(ctx, req)
+		if err != nil {
+			failures = append(failures, noEntry("rollback", req.Journal+req.Group, err))
+			continue
+		}
+		doc.Undone += reply.Undone
+		doc.Left = append(doc.Left, reply.Left...)
+		doc.Hosts = append(doc.Hosts, rolledBackHost{part.host.Name, reply})
+	}
+	if len(failures) == 1 && len(doc.Hosts) == 0 {
+		return failures[0]
+	}
+	if a.json && len(failures) == 0 {
+		return a.printRollbackJSON(u, doc)
+	}
+	if !a.json {
+		a.printRollback(u, doc)
+	}
+	return errors.Join(failures...)
+}
+
+// holdForRun keeps off a run that is still changing the hosts: what it changes
+// next would stay. One change by itself can be taken back while its maker waits
+// for the word to keep it.
+func (a *App) holdForRun(ctx context.Context, u undoing, wait waitFlag) error {
+	if u.group == "" {
+		return nil
+	}
+	var all []*fleet.Host
+	for _, part := range u.parts {
+		all = append(all, part.host)
+	}
+	err := fleet.HoldAll(ctx, all, *a.holding(newProgress(a), wait, "rollback", u.group))
+	if errors.Is(err, agentapi.ErrBusy) {
+		return withHint(err, "end that run first: Ctrl-C there puts its last step back; --wait waits until it is done")
+	}
+	return err
+}
+
+func (a *App) printRollbackJSON(u undoing, doc rolledBack) error {
+	if u.group == "" && len(doc.Hosts) == 1 {
+		reply := doc.Hosts[0]
+		return a.printJSON(struct {
+			rolledBackHost
+			Later []string `json:"later,omitempty"`
+		}{reply, u.parts[0].later()})
+	}
+	return a.printJSON(doc)
+}
+
+func (a *App) printRollback(u undoing, doc rolledBack) {
+	if u.group != "" {
+		fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%s: %s (%s): %s put back on %s", u.group, oneLine(runTitle(u.title)), unit.Counted(u.changes(), "change"),
+			unit.Counted(doc.Undone, "step"), unit.Counted(len(doc.Hosts), "host")), a.width()))
+	}
+	for i, h := range doc.Hosts {
+		where := ""
+		if len(u.parts) > 1 {
+			where = h.Host + ": "
+		}
+		if u.group == "" {
+			fmt.Fprintf(a.Stdout, "%s%s: %s put back\n", where, h.Journal, unit.Counted(h.Undone, "step"))
+			a.printRest(u.parts[i])
+		}
+		for _, left := range h.Left {
+			fmt.Fprint(a.Stdout, wrapped(where+"left: ", left, a.width()))
+		}
+	}
+}
+
+// printRest says what an entry that went back alone was a step of.
+func (a *App) printRest(p undoPart) {
+	for _, text := range p.later() {
+		fmt.Fprint(a.Stdout, wrapped("note: ", text, a.width()))
+	}
+	e := p.entries[0]
+	if e.Group == "" {
+		return
+	}
+	for _, other := range p.standing() {
+		if other.Group == e.Group && other.ID != e.ID {
+			fmt.Fprint(a.Stdout, wrapped("note: ", fmt.Sprintf("it was a step of %s; the others stay: `linerate rollback %s` takes them back", oneLine(runTitle(e.Title)), e.Group), a.width()))
+			return
+		}
+	}
+}
+
+func (u undoing) changes() (n int) {
+	for _, p := range u.parts {
+		n += len(p.entries)
+	}
+	return n
+}
+
+// shownEntry is one entry of `rollback --dry-run --json`.
+type shownEntry struct {
+	Journal string   `json:"journal"`
+	State   string   `json:"state"`
+	Undo    []string `json:"undo"`
+	Files   []string `json:"files"`
+	Later   []string `json:"later,omitempty"`
+}
+
+func wouldUndo(p undoPart, e agentapi.JournalEntry) shownEntry {
+	s := shownEntry{Journal: e.ID, State: e.State, Undo: []string{}, Files: orEmpty(e.Files)}
+	for _, step := range undone(e) {
+		s.Undo = append(s.Undo, step.Change())
+	}
+	if len(p.entries) == 1 {
+		s.Later = p.later()
+	}
+	return s
+}
+
+// showRollback lists what a rollback would undo, last step first.
+func (a *App) showRollback(u undoing) error {
+	if a.json {
+		return a.printJSON(shownDocument(u))
+	}
+	indent := ""
+	if u.group != "" {
+		indent = "  "
+		fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%s: %s (%s) would be put back:", u.group, oneLine(runTitle(u.title)), unit.Counted(u.changes(), "change")), a.width()))
+	}
+	for _, part := range u.parts {
+		where := ""
+		if len(u.parts) > 1 {
+			where = part.host.Name + ": "
+		}
+		for _, e := range part.entries {
+			end := ""
+			if u.group == "" {
+				end = " would be put back"
+			}
+			fmt.Fprintf(a.Stdout, "%s%s%s (%s)%s:\n", indent, where, e.ID, e.State, end)
+			a.printUndo(indent+"    ", e)
+		}
+		if u.group == "" {
+			a.printRest(part)
+		}
+	}
+	return nil
+}
+
+func (a *App) printUndo(indent string, e agentapi.JournalEntry) {
+	steps := undone(e)
+	for _, group := range plan.Together(steps) {
+		fmt.Fprint(a.Stdout, wrapped(indent, plan.ChangeTogether(steps, group), a.width()))
+	}
+	for _, f := range e.Files {
+		fmt.Fprintln(a.Stdout, indent+"file "+f)
+	}
+}
+
+func shownDocument(u undoing) any {
+	if u.group == "" && len(u.parts) == 1 {
+		return wouldUndo(u.parts[0], u.parts[0].entries[0])
+	}
+	type host struct {
+		Host    string       `json:"host"`
+		Entries []shownEntry `json:"entries"`
+	}
+	hosts := []host{}
+	for _, p := range u.parts {
+		h := host{Host: p.host.Name}
+		for _, e := range p.entries {
+			h.Entries = append(h.Entries, wouldUndo(p, e))
+		}
+		hosts = append(hosts, h)
+	}
+	return map[string]any{"group": u.group, "title": u.title, "hosts": hosts}
+}

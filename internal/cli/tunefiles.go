@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/change"
+	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/plan"
+	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/unit"
+)
+
+// checkOutputs refuses places for files that cannot be written to, before hosts
+// are changed.
+func (t *tuneRun) checkOutputs(given func(string) bool) error {
+	if given("render-to") && t.flags.render == "" {
+		return usage("--render-to: goes with --render", "such as --render netplan")
+	}
+	if info, err := os.Stat(t.flags.fabricOut); err == nil && info.IsDir() {
+		return usage("tune --fabric-out "+t.flags.fabricOut+": it is a directory, not a file", "name a file in it")
+	}
+	if t.flags.fabricOut != nowhere {
+		if dir := filepath.Dir(t.fabricName()); !isDir(dir) {
+			return usage("tune --fabric-out "+t.fabricName()+": no directory "+dir, "make it first: mkdir -p "+dir)
+		}
+	}
+	return checkOutput("tune -o", t.flags.out)
+}
+
+// fabricName is the file that the tuned fabric goes to.
+func (t *tuneRun) fabricName() string {
+	if t.flags.fabricOut != "" {
+		return t.flags.fabricOut
+	}
+	ext := filepath.Ext(t.path)
+	return strings.TrimSuffix(t.path, ext) + ".tuned" + ext
+}
+
+// writeFiles writes what a tune hands over: the user's fabric file with the
+// settings in it, each host's files in a format, and on the hosts themselves
+// what keeps the settings over a reboot. Without settings there is nothing to
+// write.
+func (t *tuneRun) writeFiles(ctx context.Context, out *tuneOutcome) error {
+	if out.kept() == 0 {
+		if t.flags.persist || t.flags.render != "" {
+			out.notes = append(out.notes, "no setting is kept: no file is written")
+		}
+		return nil
+	}
+	steps, err := t.keptSteps(ctx, out.doc.Group)
+	if err != nil {
+		return err
+	}
+	text, unsaid, whole, err := render.Amend(t.file, t.file.Text, steps)
+	if err != nil {
+		return fmt.Errorf("write the tuned fabric: %w", err)
+	}
+	for _, u := range unsaid {
+		out.doc.Unsaid = append(out.doc.Unsaid, u.Words())
+		out.notes = append(out.notes, "not in the fabric file: "+oneLine(u.Words()))
+	}
+	if !whole {
+		out.notes = append(out.notes, "the fabric file is in a form that had to be written anew, without its comments")
+	}
+	tuned, err := fabric.Parse(t.file.File, []byte(text))
+	if err != nil {
+		return fmt.Errorf("read the tuned fabric: %w", err)
+	}
+	for i := range tuned.Hosts {
+		tuned.Hosts[i].Profiles = []string{} // nothing but what was proven
+	}
+	return errors.Join(t.writeFabric(text, out), t.renderFiles(tuned, steps, out), t.persist(ctx, tuned, steps, out))
+}
+
+// keptSteps are the steps that the run's confirmed changes made, by host, as
+// the hosts' own journals have them.
+func (t *tuneRun) keptSteps(ctx context.Context, group string) (map[string][]plan.Step, error) {
+	steps := map[string][]plan.Step{}
+	for _, name := range []string{t.options.Path.From, t.options.Path.To} {
+		h, _ := t.file.Host(name)
+		host, err := fleet.Dial(ctx, name, h.Reach, fleet.Config{Version: t.app.Version, JournalDir: t.flags.journal, Logger: t.app.logger()})
+		if err != nil {
+			return nil, err
+		}
+		reply, err := host.Journal(ctx)
+		host.Close()
+		if err != nil {
+			return nil, err
+		}
+		steps[name] = confirmedSteps(reply, group)
+	}
+	return steps, nil
+}
+
+func confirmedSteps(journal agentapi.JournalReply, group string) []plan.Step {
+	var steps []plan.Step
+	for _, e := range journal.Entries {
+		if e.Group != group || e.State != string(apply.Confirmed) {
+			continue
+		}
+		for _, s := range e.Steps {
+			steps = append(steps, s.Step)
+		}
+	}
+	return steps
+}
+
+// nowhere is the word for no tuned fabric file.
+const nowhere = "none"
+
+// writeFabric writes the tuned fabric beside the user's, or where the flag
+// says.
+func (t *tuneRun) writeFabric(text string, out *tuneOutcome) error {
+	if t.flags.fabricOut == nowhere {
+		return nil
+	}
+	name := t.fabricName()
+	if err := writeFile(name, []byte(text)); err != nil {
+		return err
+	}
+	out.doc.Fabric = name
+	out.notes = append(out.notes, "written: "+name+", the fabric file with these settings")
+	return nil
+}
+
+// renderFiles writes the files of each host that was changed, below a
+// directory of its name. Files that are there are changed in place.
+func (t *tuneRun) renderFiles(tuned fabric.Fabric, steps map[string][]plan.Step, out *tuneOutcome) error {
+	if t.flags.render == "" {
+		return nil
+	}
+	format := render.Format(t.flags.render)
+	for _, h := range tuned.Hosts {
+		if len(steps[h.Name]) == 0 {
+			continue
+		}
+		dir := filepath.Join(t.flags.renderTo, h.Name)
+		in, _, err := renderInput(tuned, h.Name)
+		if err != nil {
+			return fmt.Errorf("render %s: %w", h.Name, err)
+		}
+		if in.Old, err = oldFiles(dir, format); err != nil {
+			return err
+		}
+		made, err := renderWhole(format, in)
+		if err != nil {
+			return fmt.Errorf("render %s: %w", h.Name, err)
+		}
+		t.app.printWarnings(made.Warnings)
+		if err := writeBelow(dir, made.Files, true); err != nil {
+			return err
+		}
+		for _, f := range made.Files {
+			out.doc.Rendered = append(out.doc.Rendered, below(dir, f.Path))
+			out.notes = append(out.notes, "written: "+below(dir, f.Path))
+		}
+	}
+	return nil
+}
+
+// persist writes what is kept to the hosts' own files, as one more change of
+// the run, so that the same rollback takes it back. A file that wants more of a
+// host than the tune set is not applied here.
+func (t *tuneRun) persist(ctx context.Context, tuned fabric.Fabric, steps map[string][]plan.Step, out *tuneOutcome) error {
+	if !t.flags.persist {
+		return nil
+	}
+	var hosts []string
+	for _, h := range tuned.Hosts {
+		if len(steps[h.Name]) > 0 {
+			hosts = append(hosts, h.Name)
+		}
+	}
+	c, err := change.Open(ctx, change.Config{
+		Fabric: tuned, Only: hosts, Profiles: []string{}, Persist: orElse(t.format, change.PersistAlways), Roots: t.roots, Version: t.app.Version, JournalDir: t.flags.journal, Logger: t.app.logger(),
+	})
+	if err != nil {
+		return notPersisted(err, out)
+	}
+	defer c.Close()
+	for _, h := range c.Hosts() {
+		if n := len(h.Plan.Steps); n > 0 {
+			return notPersisted(fmt.Errorf("the file wants %s of %s that the tune did not make, such as %s", unit.Counted(n, "more step"), h.Name, h.Plan.Steps[0].Change()), out)
+		}
+		if len(h.Plan.Files) == 0 {
+			out.notes = append(out.notes, fmt.Sprintf("%s: nothing is written: %s", h.Name, orElse(h.PersistWhy, "its files say all of it already")))
+		}
+	}
+	done, err := c.Apply(ctx, change.Options{Group: out.doc.Group, Title: t.options.Title})
+	if err == nil && !done.Confirmed {
+		err = c.Keep(&done) // the settings themselves were proven from both ends
+	}
+	if err != nil {
+		return notPersisted(err, out)
+	}
+	for _, h := range c.Hosts() {
+		for _, f := range h.Plan.Files {
+			out.doc.Persisted = append(out.doc.Persisted, h.Name+": "+f.Path)
+		}
+	}
+	return nil
+}
+
+// notPersisted says that the settings hold, and only until the next reboot.
+func notPersisted(err error, out *tuneOutcome) error {
+	hint := ""
+	if out.doc.Fabric != "" {
+		hint = "`linerate plan " + out.doc.Fabric + "` shows what the file wants, `linerate apply` makes it so"
+	}
+	return withHint(fmt.Errorf("tune: the settings are kept, but only until the next reboot: %w", err), hint)
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}

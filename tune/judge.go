@@ -1,0 +1,160 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// leastGain is the smallest change of the rate that counts: below it, noise
+// of the machine and the method are as large.
+const leastGain = 0.01
+
+// Judge compares the two trials of a proof. A change is kept when it gained
+// at least 1 % and the intervals of the two do not overlap.
+func Judge(a, b record.Trial) (keep bool, verdict string) {
+	if a.Goodput <= 0 {
+		return b.Goodput > 0, "nothing was carried before"
+	}
+	gain := float64(b.Goodput/a.Goodput) - 1
+	switch {
+	case gain < leastGain && gain > -leastGain:
+		return false, fmt.Sprintf("no gain (%+.1f %%)", 100*gain)
+	case gain < 0:
+		return false, fmt.Sprintf("slower (%+.1f %%)", 100*gain)
+	case low(b) <= high(a):
+		return false, fmt.Sprintf("not proven: %+.1f %%, but the intervals overlap", 100*gain)
+	}
+	return true, fmt.Sprintf("proven: %+.1f %%", 100*gain)
+}
+
+// JudgeTurns compares what A and B came to by turns, and their medians a and b.
+// A change that nobody predicted is proven by a clear difference of the first
+// looks, where there is no room for more, else by a gain at every turn: what
+// noise of a busy machine makes does not come each time. A predicted one is proven by
+// medians whose intervals lie apart; where they overlap by every B above every
+// A, and after manyTurns by medians, or by the best looks, that lie apart as a
+// part of the prediction does: a disturbance only ever lowers a rate.
+func JudgeTurns(p Proposal, as, bs []record.Trial, a, b record.Trial) (keep bool, verdict string) {
+	keep, verdict = Judge(a, b)
+	if !p.Promising() {
+		return eachTurn(keep, verdict, as, bs)
+	}
+	if keep || len(as) < 2 || len(bs) < 2 || a.Goodput <= 0 {
+		return keep, verdict
+	}
+	gain := float64(b.Goodput/a.Goodput) - 1
+	bestA, bestB := slices.MaxFunc(as, byRate), slices.MaxFunc(bs, byRate)
+	best := float64(bestB.Goodput/bestA.Goodput) - 1
+	switch {
+	case gain >= leastGain && slices.MinFunc(bs, byRate).Goodput > bestA.Goodput:
+		return true, fmt.Sprintf("proven: %+.1f %%, as predicted, each time", 100*gain)
+	case len(bs) < manyTurns:
+	case gain >= predictedPart*p.Gain:
+		return true, fmt.Sprintf("%+.1f %% and %+.1f %% predicted, though the rates of single looks overlap", 100*gain, 100*p.Gain)
+	case best >= max(predictedPart*p.Gain, leastGain):
+		return true, fmt.Sprintf("%+.1f %% of the best looks and %+.1f %% predicted, on a machine that disturbs them", 100*best, 100*p.Gain)
+	}
+	return keep, verdict
+}
+
+func byRate(x, y record.Trial) int { return cmp.Compare(x.Goodput, y.Goodput) }
+
+// eachTurn is the verdict over what nobody predicted: where the intervals of the
+// medians overlap, manyTurns that all say the same are proof.
+func eachTurn(keep bool, verdict string, as, bs []record.Trial) (bool, string) {
+	each := AllTurns(as, bs)
+	switch {
+	case keep && len(bs) < 2 && !Clear(as[0], bs[0]):
+		return false, "not proven by one look: " + verdict
+	case keep && !each:
+		return false, "not proven each time: " + verdict
+	case !keep && each && len(bs) >= manyTurns:
+		return true, fmt.Sprintf("proven: faster in each of %d turns", len(bs))
+	}
+	return keep, verdict
+}
+
+// AllTurns reports that B gained as much as counts at every turn.
+func AllTurns(as, bs []record.Trial) bool {
+	for i := range min(len(as), len(bs)) {
+		if !Faster(as[i], bs[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Scattered reports looks at one state that differ by more than the changes
+// that they are to tell apart: something else disturbs the machine.
+func Scattered(looks []record.Trial) bool {
+	if len(looks) < 2 {
+		return false
+	}
+	least, most := slices.MinFunc(looks, byRate), slices.MaxFunc(looks, byRate)
+	return float64(most.Goodput-least.Goodput) > scatter*float64(most.Goodput)
+}
+
+const (
+	// manyTurns of A and B: their medians are what three looks each agree on.
+	manyTurns = 3
+	// predictedPart of the predicted gain must show.
+	predictedPart = 0.25
+	// scatter is twice what undisturbed looks at one state differ by at most.
+	scatter = 0.03
+)
+
+// JudgeCheaper keeps what costs less where it is not slower by as much as
+// counts.
+func JudgeCheaper(a, b record.Trial) (keep bool, verdict string) {
+	if a.Goodput <= 0 {
+		return false, "nothing was carried before"
+	}
+	gain := float64(b.Goodput/a.Goodput) - 1
+	if gain <= -leastGain/2 {
+		return false, fmt.Sprintf("slower (%+.1f %%)", 100*gain)
+	}
+	return true, fmt.Sprintf("costs less, and carries as much (%+.1f %%)", 100*gain)
+}
+
+// Clear reports a difference so large that a moment's disturbance does not
+// explain it: one look at each side is enough.
+func Clear(a, b record.Trial) bool {
+	return a.Goodput <= 0 || float64(b.Goodput/a.Goodput) >= 1+clearGain && low(b) > high(a)
+}
+
+// Faster reports a gain that counts, whatever the intervals: of changes that
+// were each proven the sum needs no proof, only to be there.
+func Faster(a, b record.Trial) bool {
+	return b.Goodput > 0 && float64(b.Goodput) >= (1+leastGain)*float64(a.Goodput)
+}
+
+// Slower reports a loss that is worth a second look: one that the intervals do
+// not explain, or a large one.
+func Slower(a, b record.Trial) bool {
+	ratio := float64(b.Goodput / max(a.Goodput, 1))
+	return ratio < 1-leastGain && high(b) < low(a) || ratio < 1-clearGain
+}
+
+// clearGain is three times what the laboratory's undisturbed windows of one
+// state differ by at most.
+const clearGain = 0.05
+
+// low and high are the ends of a trial's interval; a trial too short to have
+// one is taken to be sure within 1 %.
+func low(t record.Trial) unit.BitRate {
+	if t.GoodputLow < t.Goodput {
+		return t.GoodputLow
+	}
+	return t.Goodput * (1 - leastGain)
+}
+
+func high(t record.Trial) unit.BitRate {
+	if t.GoodputHigh > t.Goodput {
+		return t.GoodputHigh
+	}
+	return t.Goodput * (1 + leastGain)
+}
