@@ -2,11 +2,13 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"net/netip"
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -154,18 +156,45 @@ func TestKernelCapturedAgrees(t *testing.T) {
 		if err := netlink.AddrAdd(carrier, &netlink.Addr{IPNet: &net.IPNet{IP: net.IPv4(10, 9, 0, 1), Mask: net.CIDRMask(24, 32)}}); err != nil {
 			return err
 		}
-		// Until duplicate address detection and LACP have come to rest.
-		time.Sleep(3 * time.Second)
-		live, err := Observe(context.Background(), Config{})
-		if err != nil {
-			return err
-		}
-		copied, err := Captured(thisNamespace{os.DirFS("/")})
+		live, copied, err := atRest()
 		if err != nil {
 			return err
 		}
 		compare(t, live, copied)
 		return nil
+	})
+}
+
+// atRest reads the namespace by netlink and as a captured tree, while neither
+// duplicate address detection nor LACP changed anything between: netlink says
+// the same before and after the tree was read.
+func atRest() (live, copied netstate.Host, err error) {
+	for try := 0; ; try++ {
+		time.Sleep(3 * time.Second)
+		if live, err = Observe(context.Background(), Config{}); err != nil {
+			return
+		}
+		if copied, err = Captured(thisNamespace{os.DirFS("/")}); err != nil {
+			return
+		}
+		again, err := Observe(context.Background(), Config{})
+		if err != nil {
+			return live, copied, err
+		}
+		if samePorts(live, again) {
+			return live, copied, nil
+		}
+		if try == 10 {
+			return live, copied, errors.New("the ports' LACP states never came to rest")
+		}
+	}
+}
+
+// samePorts compares what changes by itself for a while: addresses and the
+// ports of bonds.
+func samePorts(a, b netstate.Host) bool {
+	return slices.EqualFunc(a.Links, b.Links, func(x, y netstate.Link) bool {
+		return x.Name == y.Name && reflect.DeepEqual(x.Port, y.Port) && reflect.DeepEqual(x.Bond, y.Bond) && slices.Equal(x.Addresses, y.Addresses)
 	})
 }
 
