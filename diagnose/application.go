@@ -37,15 +37,21 @@ func (v *wayView) slowWriter() (hypothesis, bool) {
 	return h, true
 }
 
+// unreadMost is the share of the samples in which bytes wait unread that takes
+// a late reader: he leaves them nearly always, while samples that fall on the
+// tick in which packets arrive find what is about to be read, in a small window
+// half of it.
+const unreadMost = 0.5
+
 // slowReader: the receiver's program does not read what has arrived, and its
 // processor has time left.
 func (v *wayView) slowReader() (hypothesis, bool) {
 	w := v.waits
-	if w.unheeded < limitedShare || !v.room() || v.goodput <= 0 {
+	if w.unheeded < unreadMost || !v.room() || v.goodput <= 0 {
 		return hypothesis{}, false
 	}
 	h := hypothesis{
-		cause: record.Application, sure: min(0.65+0.3*(w.unheeded-limitedShare)/(1-limitedShare), 0.93), mended: "With a program that reads at once",
+		cause: record.Application, sure: min(0.65+0.3*(w.unheeded-unreadMost)/(1-unreadMost), 0.93), mended: "With a program that reads at once",
 		summary: fmt.Sprintf("The program on %s reads too slowly: %s of the time more than half of its window was filled with bytes that nobody had read, and the window shut.", v.to, percent(w.unheeded)),
 		evidence: append(append([]record.Evidence{
 			v.unreadEvidence(),

@@ -49,7 +49,7 @@ func (v *wayView) eachByItself() bool {
 	if !w.known || w.idle() >= limitedShare || w.starved >= limitedShare {
 		return false
 	}
-	return w.queued() <= 1 && max(w.rwnd, w.sndbuf) >= limitedShare && w.unheeded < limitedShare ||
+	return w.queued() <= 1 && max(w.rwnd, w.sndbuf) >= limitedShare && w.unheeded < unreadMost ||
 		w.queued() <= deepQueue && w.loss() >= lossShare && v.bursty() < 0.5 ||
 		v.disorder() >= 0.5
 }

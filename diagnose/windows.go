@@ -50,7 +50,7 @@ func (v *wayView) receiveWindow() (hypothesis, bool) {
 	}
 	v.doubtQueue(&h)
 	v.doubtLoss(&h, allowed)
-	if w.unheeded >= limitedShare {
+	if w.unheeded >= unreadMost {
 		h.sure *= 0.25
 		h.against = append(h.against, v.unreadEvidence())
 	}

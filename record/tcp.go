@@ -43,8 +43,9 @@ type TCP struct {
 	Timeouts   uint64       `json:"total_rto_count,omitempty"`  // Linux 6.7
 	Recovering float64      `json:"recovering_ratio,omitempty"` // samples in recovery or loss
 	Disordered float64      `json:"disordered_ratio,omitempty"` // samples in disorder
-	// Starved is the share of the samples in which nothing waited to be sent
-	// and the last delivery was limited by the application.
+	// Starved is the share of the samples in which less than a segment waited
+	// to be sent and the last delivery was limited by the application
+	// (tcp_rate_check_app_limited of net/ipv4/tcp_rate.c).
 	Starved     float64    `json:"starved_ratio,omitempty"`
 	MeanNotSent unit.Bytes `json:"mean_notsent_bytes,omitempty"`
 	// MeanUnread is what waited to be read at the receiver, Unheeded the share

@@ -33,7 +33,7 @@ const caRecovery = 3
 func (t *track) add(d sockdiag.Detail) {
 	t.looks++
 	s, i := &t.sums, d.Info
-	if i.AppLimited && i.NotSent == 0 {
+	if i.AppLimited && i.NotSent < max(uint32(i.SndMSS), 1) {
 		s.starved++
 	}
 	if i.NotSent == 0 && filled(d.Memory) {
