@@ -16,7 +16,7 @@ func (v *wayView) lacpDown() (hypothesis, bool) {
 		sure := 0.95
 		switch {
 		case allFull(side):
-		case len(side) > 0 && least(side)*v.wireFactor() >= slackLink:
+		case len(side) > 0 && least(side)*v.wireFactorOf(side) >= slackLink:
 			sure = 0.85
 		default:
 			continue
@@ -33,6 +33,7 @@ func (v *wayView) lacpDown() (hypothesis, bool) {
 			}
 			found := v.aggregator(h, l, usable)
 			found.sure = sure
+			v.weighPlacement(&found, side, side)
 			return found, true
 		}
 	}

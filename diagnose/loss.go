@@ -47,7 +47,7 @@ func (v *wayView) weighLoss(h *hypothesis) {
 	swing, _ := v.swing() // a queue that stands lets the rate swing little
 	switch {
 	case swing > veryRough && w.queued() < 2*deepQueue:
-	case w.loss() >= 5*lossShare && v.bursty() < -0.4: // as many single losses leave just this rate
+	case w.loss() >= 5*lossShare && v.bursty() < -0.4 && !v.outrunsLoss(): // as many single losses leave just this rate
 	case w.queued() > deepQueue:
 		doubt(0.4, "queue on the way", fmt.Sprintf("%.1f ms: losses may be what a full queue drops", w.queue()))
 	case w.queued() > 1:
@@ -75,6 +75,17 @@ func (v *wayView) weighLoss(h *hypothesis) {
 	if left, ok := v.lossLeaves(); ok && float64(w.goodput) < 0.3*float64(left) {
 		doubt(0.5, "what so few losses alone would leave", fmt.Sprintf("about %v", left))
 	}
+}
+
+// wellBeyond is how much more than the streams carry losses alone must leave
+// them for something else to hold them.
+const wellBeyond = 1.5
+
+// outrunsLoss reports that the losses would leave well more over the path's own
+// round trip: what waits in a queue waits for another limit.
+func (v *wayView) outrunsLoss() bool {
+	left, ok := v.lossLeavesOver(func(l record.Lane) float64 { return sound(l.TCP.MinRTTMS) })
+	return ok && left > v.waits.goodput*wellBeyond
 }
 
 // Losses that strike at random leave congestion control what its response
@@ -119,14 +130,20 @@ func placedIn(x, low, high float64) float64 {
 // lossLeaves is what the response of the sender's congestion control to the
 // measured losses leaves the streams; false where that is not known, or where
 // losses do not hold it.
-func (v *wayView) lossLeaves() (sum unit.BitRate, ok bool) {
+func (v *wayView) lossLeaves() (unit.BitRate, bool) {
+	return v.lossLeavesOver(func(l record.Lane) float64 {
+		if rtt := sound(l.TCP.MeanRTTMS); rtt > 0 {
+			return rtt
+		}
+		return sound(l.TCP.RTTMS)
+	})
+}
+
+// lossLeavesOver is that over a given round trip of each stream, in milliseconds.
+func (v *wayView) lossLeavesOver(rtt func(record.Lane) float64) (sum unit.BitRate, ok bool) {
 	w := v.waits
 	for _, l := range w.lanes {
-		rtt := sound(l.TCP.MeanRTTMS)
-		if rtt == 0 {
-			rtt = sound(l.TCP.RTTMS)
-		}
-		rate := predict.LossLeaves(v.congestion(l), w.loss(), rtt, l.TCP.SndMSS)
+		rate := predict.LossLeaves(v.congestion(l), w.loss(), rtt(l), l.TCP.SndMSS)
 		if rate <= 0 {
 			return 0, false
 		}

@@ -314,7 +314,7 @@ func (v *wayView) queueOrPolicer(swing float64, steady bool) (sure float64, why 
 	case swing > roughSwing:
 		sure -= 0.2
 	}
-	if w.loss() >= 5*lossShare && v.bursty() < -0.4 {
+	if w.loss() >= 5*lossShare && v.bursty() < -0.4 && !v.outrunsLoss() {
 		sure *= 0.7 // as many single losses leave just this rate
 	}
 	if v.heldByFlow() {

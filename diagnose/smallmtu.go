@@ -162,7 +162,7 @@ func (v *wayView) smallSegments() (hypothesis, bool) {
 	}
 	wire := v.share() * v.wireFactor()
 	switch {
-	case wire >= fullWire && best/own-1 >= worthMTU, max(v.share(), least(v.egress))*v.wireFactor() >= slackLink && best/own-1 >= costlyMTU:
+	case wire >= fullWire && best/own-1 >= worthMTU, max(v.share()*v.wireFactor(), least(v.egress)*v.wireFactorOf(v.egress)) >= slackLink && best/own-1 >= costlyMTU:
 		h.seen, h.sure = true, 0.93
 	case !v.room() || best/own-1 < worthMTU/2 && v.waits.timeouts == 0:
 		return hypothesis{}, false
@@ -191,22 +191,31 @@ func (v *wayView) headersTakeLinks() (hypothesis, bool) {
 	return h, true
 }
 
-// wireFactor is how much fuller than their payload says the links are, because
-// segments are smaller than those their ceilings were computed with.
-func (v *wayView) wireFactor() float64 {
+// wireFactor is how much fuller than their payload says the weaker side's links
+// are.
+func (v *wayView) wireFactor() float64 { return v.wireFactorOf(v.weaker()) }
+
+// wireFactorOf is how much fuller than their payload says a side's links are,
+// because segments are smaller than those their ceilings were computed with:
+// each host's at its own MTU.
+func (v *wayView) wireFactorOf(side []linkLoad) float64 {
 	mss := float64(v.waits.mss)
-	if mss <= 0 || v.trial.UDP != nil {
+	if mss <= 0 || v.trial.UDP != nil || len(side) == 0 {
 		return 1
 	}
 	headers := float64(frameHeaders(v.trial.Protocol, v.lanes[0].Dst.Is6()))
-	return max(v.ceilingEfficiency()*(mss+headers)/mss, 1)
+	return max(v.ceilingEfficiency(side[0].host)*(mss+headers)/mss, 1)
 }
 
 // ceilingEfficiency is the payload's share of a full packet at the MTU that
-// the ceilings of the links were computed with.
-func (v *wayView) ceilingEfficiency() float64 {
-	h, l := v.fabric.Hosts[v.from], v.lanes[0]
-	device, ok := h.LinkWith(l.Src)
+// the ceilings of a host's links were computed with.
+func (v *wayView) ceilingEfficiency(host string) float64 {
+	h, l := v.fabric.Hosts[host], v.lanes[0]
+	at := l.Dst
+	if host == v.from {
+		at = l.Src
+	}
+	device, ok := h.LinkWith(at)
 	if !ok || device.MTU <= 0 {
 		return 1
 	}

@@ -23,7 +23,7 @@ type waits struct {
 	cwnd, flight, cwndLimited                            float64 // means, packets; share of the samples
 	samples                                              int
 	backFull                                             bool    // acknowledgements share full links with the other way's packets
-	links                                                float64 // that the streams leave by
+	links, load                                          float64 // that the streams leave by, and how full they are
 	sent, again                                          float64 // bytes
 	segments, repeated, vain, reordered, early, timeouts float64
 	reordering, mss                                      int
@@ -138,6 +138,7 @@ func (v *wayView) waitsOf(lanes []record.Lane) waits {
 	if len(lanes) < len(v.lanes) {
 		w.links = 1
 	}
+	w.load = v.share()
 	w.backFull = v.backFull()
 	w.burst = v.burstTime(w)
 	if w.home = v.homeTime(); w.home > 0 {
@@ -244,12 +245,12 @@ func (w waits) queued() float64 {
 }
 
 // fewPackets is how many may wait without a bottleneck: where packets are lost,
-// each link that is used empties and fills by itself.
+// each link that is used empties and fills by itself, the more the fuller it is.
 func (w waits) fewPackets() float64 {
 	if w.loss() < lossShare {
 		return ownPackets
 	}
-	return ownPackets * max(w.links, 1)
+	return ownPackets * max(w.links*min(2*w.load, 1), 1)
 }
 
 // homeTime is how long what waited in the queues of the sender's own links

@@ -72,6 +72,9 @@ func (v *wayView) wrongLink() (hypothesis, bool) {
 		h.evidence = append(h.evidence, record.Evidence{What: fmt.Sprintf("%s on %s uses", a.own, a.host), Value: fmt.Sprintf("%s and not %s", out, a.holder), Source: source})
 	}
 	h.evidence = append(h.evidence, v.loads()...)
+	if used, _ := usedAndUnused(v.egress); len(used) > 0 {
+		v.weighPlacement(&h, used, v.egress)
+	}
 	if sure < worthNaming+0.2 {
 		h.against = append(h.against, record.Evidence{What: "the links in use", Value: "none is full", Source: fromCounters})
 	}
