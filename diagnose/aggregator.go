@@ -33,7 +33,7 @@ func (v *wayView) lacpDown() (hypothesis, bool) {
 			}
 			found := v.aggregator(h, l, usable)
 			found.sure = sure
-			v.weighPlacement(&found, side, side)
+			v.weighOwnLimits(&found, side, side)
 			return found, true
 		}
 	}

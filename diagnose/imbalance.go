@@ -65,7 +65,7 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 		if allNearlyFull(full) {
 			h.sure *= 0.85
 		}
-		v.weighPlacement(&h, full, side)
+		v.weighOwnLimits(&h, full, side)
 		return h, true
 	}
 	return hypothesis{}, false

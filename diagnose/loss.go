@@ -53,6 +53,9 @@ func (v *wayView) weighLoss(h *hypothesis) {
 	case w.queued() > 1:
 		doubt(0.6, "queue on the way", fmt.Sprintf("%.1f ms: losses may be what a full queue drops", w.queue()))
 	}
+	if s, steady := v.swing(); steady && s < flatSwing {
+		doubt(0.75, "swing of the rate from block to block", percent(s)+": losses by chance leave it to swing more")
+	}
 	if b := v.bursty(); b > 0 {
 		doubt(1-0.5*b, "losses", "several at a time, at a rate that as many single ones would not leave")
 	}

@@ -14,7 +14,7 @@ const fromCarrier = "IFLA_CARRIER and IFLA_CARRIER_CHANGES, over the common wind
 // two states and of neither. One that cost nothing is no cause.
 func (v *wayView) outage() (hypothesis, bool) {
 	all := v.trial.Outages
-	if !slices.ContainsFunc(all, cost) || fraction(v.trial.Goodput, v.trial.Ceiling) >= atCeiling {
+	if !slices.ContainsFunc(all, cost) || fraction(v.trial.Goodput, v.trial.Ceiling) >= atCeiling || v.heldThroughout() {
 		return hypothesis{}, false
 	}
 	f := hypothesis{cause: record.Unknown, seen: true, nothingToWin: true, remedy: "measure again while every link stays up"}
@@ -40,6 +40,24 @@ func (v *wayView) outage() (hypothesis, bool) {
 		}
 	}
 	return f, true
+}
+
+// heldThroughout reports a trial that never, at no time before or after its
+// outages, came near what the links that stayed up carry: something else holds
+// it, and the outage took the rest.
+func (v *wayView) heldThroughout() bool {
+	if len(v.trial.Blocks) < 5 || v.trial.Direction != v.way {
+		return false
+	}
+	for _, side := range [][]linkLoad{v.egress, v.ingress} {
+		stayed := slices.DeleteFunc(slices.Clone(side), func(l linkLoad) bool {
+			return slices.ContainsFunc(v.trial.Outages, func(o record.Outage) bool { return o.Host == l.host && o.Link == l.link })
+		})
+		if most := total(stayed); most == 0 || slices.Max(v.trial.Blocks) >= most*roomLink {
+			return false
+		}
+	}
+	return true
 }
 
 // cost reports an outage that the streams felt. Within two samples nothing is

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,17 @@ func TestOutage(t *testing.T) {
 		{name: "was down before", fabric: lacp, trial: outages(up), cause: record.Unknown, summary: "was down and came back"},
 		{name: "nobody felt it", fabric: lacp, trial: outages(unfelt), cause: record.HashImbalance, expected: 2 * one},
 		{name: "the ceiling was reached", fabric: lacp, trial: with(outages(down, up), func(t *record.Trial) { t.Ceiling = t.Goodput }), cause: record.HashImbalance, expected: 2 * one},
+		{name: "losses held it all the time", fabric: lacp, trial: with(sackedOnce(measured(outages(down), func(c *record.TCP) { c.BytesRetrans = 300 << 10 })), func(t *record.Trial) {
+			t.Goodput = 0.6 * one
+			t.Blocks = []unit.BitRate{0.6 * one, 0.7 * one, 0.5 * one, 0.4 * one, 0.3 * one}
+			t.Links, t.Lanes = slices.Clone(t.Links), slices.Clone(t.Lanes)
+			for i := range t.Links {
+				t.Links[i].TxPayload, t.Links[i].RxPayload = t.Links[i].TxPayload*0.4, t.Links[i].RxPayload*0.4
+			}
+			for i := range t.Lanes {
+				t.Lanes[i].Goodput *= 0.4
+			}
+		}), cause: record.Congestion, expected: 2 * one},
 		{name: "nothing arrived", fabric: lacp, trial: with(own(outages(down), 0), func(*record.Trial) {}), cause: record.LACPDown, expected: 2 * one},
 	} {
 		t.Run(r.name, func(t *testing.T) { r.check(t) })

@@ -26,10 +26,11 @@ func (v *wayView) ownLimit(l record.Lane) unit.BitRate {
 	return l.Goodput * rateOf(max(mean/least, 1))
 }
 
-// weighPlacement lowers the confidence in a fault that keeps streams off links
-// where each is held by itself so far below its part that another link would
-// bring less than the end of that does on the links in use.
-func (v *wayView) weighPlacement(h *hypothesis, used, side []linkLoad) {
+// weighOwnLimits lowers the confidence in a fault that keeps streams off links,
+// or fills them with headers, where each stream is held by itself so far below
+// its part that more room would bring less than the end of that does on the
+// links in use.
+func (v *wayView) weighOwnLimits(h *hypothesis, used, side []linkLoad) {
 	var spread unit.BitRate
 	for _, l := range v.lanes {
 		own := v.ownLimit(l)
@@ -48,7 +49,7 @@ func (v *wayView) weighPlacement(h *hypothesis, used, side []linkLoad) {
 	h.seen = false
 	h.sure *= 0.4
 	h.against = append(h.against, record.Evidence{
-		What:   "what the streams' own windows and buffers allow, on any links",
+		What:   "what the streams' own windows and buffers allow, whatever the links",
 		Value:  fmt.Sprintf("%v, less than the %v of %s", spread, mended, names(used)),
 		Source: fromTCP,
 	})

@@ -164,6 +164,7 @@ func (v *wayView) smallSegments() (hypothesis, bool) {
 	switch {
 	case wire >= fullWire && best/own-1 >= worthMTU, max(v.share()*v.wireFactor(), least(v.egress)*v.wireFactorOf(v.egress)) >= slackLink && best/own-1 >= costlyMTU:
 		h.seen, h.sure = true, 0.93
+		v.weighOwnLimits(&h, v.weaker(), v.weaker())
 	case !v.room() || best/own-1 < worthMTU/2 && v.waits.timeouts == 0:
 		return hypothesis{}, false
 	case v.oneCoreFull() || v.anyBusy():

@@ -73,7 +73,7 @@ func (v *wayView) wrongLink() (hypothesis, bool) {
 	}
 	h.evidence = append(h.evidence, v.loads()...)
 	if used, _ := usedAndUnused(v.egress); len(used) > 0 {
-		v.weighPlacement(&h, used, v.egress)
+		v.weighOwnLimits(&h, used, v.egress)
 	}
 	if sure < worthNaming+0.2 {
 		h.against = append(h.against, record.Evidence{What: "the links in use", Value: "none is full", Source: fromCounters})
