@@ -61,11 +61,22 @@ func (v *wayView) outOfOrder() (hypothesis, bool) {
 		h.sure *= 0.6
 		h.against = append(h.against, w.lossEvidence())
 	}
+	if swing, _ := v.swing(); v.takesLateCalmly() {
+		h.sure *= 0.5
+		h.against = append(h.against, record.Evidence{What: "swing of the rate from block to block", Value: fmt.Sprintf("%s, and %s repeated: the sender waits for what is late", percent(swing), fewPercent(w.loss())), Source: fromTCP})
+	}
 	if w.rwnd >= limitedShare || w.sndbuf >= limitedShare {
 		h.sure *= 0.7
 		h.against = append(h.against, record.Evidence{What: "time limited by window or buffer", Value: percent(max(w.rwnd, w.sndbuf)), Source: fromTCP})
 	}
 	return h, true
+}
+
+// takesLateCalmly: little is repeated and the rate is as flat as through one
+// queue: TCP has learnt to wait for what is late, and something else holds it.
+func (v *wayView) takesLateCalmly() bool {
+	swing, steady := v.swing()
+	return steady && swing < flatSwing && v.waits.loss() < 5*lossShare && v.waits.queued() > 1
 }
 
 // striping is the sender's bond that deals single packets out; "" none.

@@ -326,7 +326,7 @@ func (v *wayView) queueOrPolicer(swing float64, steady bool) (sure float64, why 
 	if w.backFull && max(w.rwnd, w.sndbuf) >= limitedShare {
 		sure *= 0.5 // acknowledgements wait where the other way's packets do
 	}
-	if r := v.disorder(); r > 0.5 {
+	if r := v.disorder(); r > 0.5 && !v.takesLateCalmly() {
 		sure *= 0.4
 	}
 	if v.oneCoreFull() {

@@ -169,7 +169,7 @@ func (v *wayView) smallSegments() (hypothesis, bool) {
 		return hypothesis{}, false
 	case v.oneCoreFull() || v.anyBusy():
 		h.sure = 0.75
-	case v.waits.timeouts > 0:
+	case v.waits.timeouts > 0, v.goodput <= 0 && v.waits.again > 0:
 		h.sure = 0.7
 	default:
 		h.sure = 0.5

@@ -101,11 +101,13 @@ func (v *wayView) sendBuffer() (hypothesis, bool) {
 // nothing: a larger one would only wait longer.
 func (v *wayView) doubtQueue(h *hypothesis) {
 	w := v.waits
-	if w.queued() <= 1 || v.disorder() > 0.5 || w.backFull {
+	disorder := v.disorder() > 0.5
+	late := disorder && v.waitsForLate()
+	if w.backFull || !late && (disorder || w.queued() <= 1) {
 		return
 	}
 	h.sure *= 0.6
-	if w.queued() > deepQueue {
+	if late || w.queued() > deepQueue {
 		h.sure *= 0.5
 	}
 	h.against = append(h.against, record.Evidence{
@@ -113,6 +115,16 @@ func (v *wayView) doubtQueue(h *hypothesis) {
 		Value:  fmt.Sprintf("%.1f ms: the window is full of what waits in a queue", w.queue()),
 		Source: fromTCP,
 	})
+}
+
+// waitsForLate reports that the windows allow far more over the path's own
+// round trip: what makes it longer, packets that come late, takes most.
+func (v *wayView) waitsForLate() bool {
+	var allowed unit.BitRate
+	for _, l := range v.waits.lanes {
+		allowed += v.ownLimit(l)
+	}
+	return allowed > v.waits.goodput*2
 }
 
 // doubtLoss: where losses keep the rate well below what the window allows,
