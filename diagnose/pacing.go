@@ -60,7 +60,7 @@ func (v *wayView) paced() (hypothesis, bool) {
 			each = own
 		}
 	}
-	if limit <= 0 || v.ceiling() > 0 && limit >= v.ceiling()*atCeiling {
+	if limit <= 0 || v.ceiling() > 0 && limit >= v.ceiling()*atCeiling || near && v.fullBesideIdle(v.egress) {
 		return hypothesis{}, false
 	}
 	h := hypothesis{

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -18,7 +19,7 @@ type waits struct {
 	busy, rwnd, sndbuf                                   float64
 	starved, recovering, disordered, unheeded            float64
 	rtt, minRTT, highest                                 float64 // milliseconds; zero unknown
-	burst, home                                          float64 // milliseconds, of burstTime and homeTime
+	burst, home, crowd                                   float64 // milliseconds, of burstTime, homeTime and crowdTime
 	cwnd, flight, cwndLimited                            float64 // means, packets; share of the samples
 	samples                                              int
 	backFull                                             bool    // acknowledgements share full links with the other way's packets
@@ -54,7 +55,7 @@ func (v *wayView) waitsOf(lanes []record.Lane) waits {
 	if len(lanes) < len(v.lanes) {
 		w.links = 1
 	}
-	w.load = v.share()
+	w.load, w.crowd = v.share(), v.crowdTime()
 	w.backFull = v.backFull()
 	w.burst = v.burstTime(w)
 	if w.home = v.homeTime(); w.home > 0 {
@@ -157,7 +158,11 @@ func (w waits) queue() float64 {
 // wait for something, in such numbers that the streams' own are among them.
 func (w waits) queued() float64 {
 	q := w.queue()
-	return min(q/(hostsAddMS+pathSwing*w.minRTT+w.burst), q*float64(w.goodput)/8000/float64(max(w.mss, 1))/w.fewPackets())
+	own := q * float64(w.goodput) / 8000 / float64(max(w.mss, 1)) / w.fewPackets()
+	if w.crowd > 0 {
+		own = max(own, q/w.crowd)
+	}
+	return min(q/(hostsAddMS+pathSwing*w.minRTT+w.burst), own)
 }
 
 // fewPackets is how many may wait without a bottleneck: where packets are lost,
@@ -202,6 +207,22 @@ func (v *wayView) burstTime(w waits) (longest float64) {
 		}
 	}
 	return longest
+}
+
+// crowdTime is how long all that the streams have in flight takes over the
+// slowest link, in milliseconds; zero unknown.
+func (v *wayView) crowdTime() float64 {
+	var flight float64
+	for _, l := range v.lanes {
+		flight += sound(l.TCP.MeanInFlight) * float64(l.TCP.SndMSS)
+	}
+	slowest := 0.0
+	for _, l := range slices.Concat(v.egress, v.ingress) {
+		if rate := sound(float64(l.ceiling)); rate > 0 && (slowest == 0 || rate < slowest) {
+			slowest = rate
+		}
+	}
+	return sound(flight * 8 / slowest * 1000)
 }
 
 // loss is the share of the bytes sent that had to be sent again.

@@ -38,17 +38,23 @@ func byEvidence(s State) []Proposal {
 	return append(out, cheaper(s)...)
 }
 
-// reached reports a trial that carries the target's share of the ceiling.
+// reached reports a trial that carries the target's share of the ceiling beyond
+// its noise, of at most what a gain counts from: one that only seems to might be
+// improved on.
 func (s State) reached(t record.Trial) bool {
 	target := s.Target
 	if target <= 0 {
 		target = DefaultTarget
 	}
-	return t.Ceiling > 0 && float64(t.Goodput) >= target*float64(t.Ceiling)
+	return t.Ceiling > 0 && float64(max(low(t), t.Goodput*(1-leastGain))) >= target*float64(t.Ceiling)
 }
 
 // allowedCause is how likely a cause must be for its remedies to be tried.
 const allowedCause = 0.15
+
+// asExpected is the share of what full links are expected to carry that leaves
+// nothing to look for but noise.
+const asExpected = 0.985
 
 // causesOf are the causes that a trial's evidence allows, most likely first;
 // links that are full ask for nothing. Links that are called full and carry
@@ -58,7 +64,7 @@ func causesOf(t record.Trial, expected unit.BitRate) []record.Cause {
 	if t.Finding != nil {
 		out = append(out, t.Finding.Cause)
 	}
-	if t.Finding != nil && t.Finding.Cause == record.LineRate && float64(t.Goodput) >= fullShare*float64(expected) {
+	if t.Finding != nil && t.Finding.Cause == record.LineRate && float64(t.Goodput) >= asExpected*float64(expected) {
 		return out
 	}
 	if waited, _ := waitedFor(t); waited >= limitedShare && !slices.Contains(out, record.ReceiveWindow) {
@@ -83,11 +89,11 @@ func noCoreLeft(t record.Trial) bool {
 	return slices.ContainsFunc(t.CPU, func(c record.CPUUse) bool { return c.Cores > 0 && c.Busy >= fullCore*float64(c.Cores) })
 }
 
-// unsure appends the options of a move that are not there yet: of streams only
-// the next number up.
+// unsure appends the options of a move that are not there yet: of streams one
+// larger number.
 func unsure(s State, m move, out []Proposal) []Proposal {
 	for _, o := range s.left(m) {
-		if m.name == Streams && o.load.Traffic.Streams <= s.Traffic.Streams {
+		if m.name == Streams && o.load.Traffic.Streams < moreStreams(s.Traffic.Streams) {
 			continue
 		}
 		if !slices.ContainsFunc(out, func(p Proposal) bool { return p.Key == o.key }) {
@@ -101,6 +107,15 @@ func unsure(s State, m move, out []Proposal) []Proposal {
 	}
 	return out
 }
+
+// moreStreams is how many are tried, at least, where nobody can say how many
+// help: so many more that it shows whether any do. What they can do without is
+// taken away again, see cheaper.
+func moreStreams(now int) int { return max(2*now, min(4*now, severalStreams)) }
+
+// severalStreams share a link well enough: one that has lost a packet is a small
+// part of them.
+const severalStreams = 8
 
 // cheaper is half the streams, where there are more than links, and the
 // prediction does not expect them to carry less.

@@ -139,9 +139,62 @@ func Slower(a, b record.Trial) bool {
 	return ratio < 1-leastGain && high(b) < low(a) || ratio < 1-clearGain
 }
 
+// Evident reports a difference beyond what a disturbance of a usual size makes
+// of one look: what nobody predicted needs no second one either.
+func Evident(a, b record.Trial) bool {
+	return Clear(a, b) && float64(b.Goodput) >= (1+evidentGain)*float64(a.Goodput)
+}
+
+// AsPredicted reports a gain that is about what the prediction expects of the
+// change: two that agree need no second look at either.
+func AsPredicted(p Proposal, a, b record.Trial) bool {
+	if a.Goodput <= 0 || p.Gain <= 0 {
+		return false
+	}
+	gain := float64(b.Goodput/a.Goodput) - 1
+	return gain >= max(p.Gain/2, leastGain) && gain <= 2*p.Gain && low(b) > high(a)
+}
+
+// Pays compares the looks at hosts as they were found with those at what they
+// became, by the medians of each: the best of several would only show how many
+// there were. Pays is a gain beyond noise; sure is false where one more look at
+// each might say otherwise.
+func Pays(found, become []record.Trial) (pays, sure bool) {
+	if len(found) == 0 || len(become) == 0 {
+		return false, false
+	}
+	a, b, several := Middle(found), Middle(become), min(len(found), len(become)) > 1
+	if !Faster(a, b) {
+		return false, several
+	}
+	apart := low(b) > high(a) || several && slices.MinFunc(become, byRate).Goodput > slices.MaxFunc(found, byRate).Goodput
+	return apart, apart && (several || Clear(a, b))
+}
+
+// Middle is the first of the looks, with the medians of all of them for its rate
+// and the ends of its interval. It needs one look at least.
+func Middle(looks []record.Trial) record.Trial {
+	out := looks[0]
+	out.Goodput = middleOf(looks, func(t record.Trial) unit.BitRate { return t.Goodput })
+	out.GoodputLow, out.GoodputHigh = middleOf(looks, low), middleOf(looks, high)
+	return out
+}
+
+func middleOf(looks []record.Trial, of func(record.Trial) unit.BitRate) unit.BitRate {
+	all := make([]unit.BitRate, len(looks))
+	for i, t := range looks {
+		all[i] = of(t)
+	}
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+}
+
 // clearGain is three times what the laboratory's undisturbed windows of one
 // state differ by at most.
 const clearGain = 0.05
+
+// evidentGain is beyond all but the rarest disturbances.
+const evidentGain = 4 * clearGain
 
 // low and high are the ends of a trial's interval; a trial too short to have
 // one is taken to be sure within 1 %.

@@ -60,6 +60,11 @@ func TestEvidence(t *testing.T) {
 			t.Goodput, t.Ceiling = 985e6, 1100e6 // of 993
 			return t
 		}(), nil, nil},
+		{"links that are called full, below the target", func() record.Trial {
+			t := found(record.LineRate)
+			t.Goodput, t.Ceiling = 965e6, 1000e6 // of 993
+			return t
+		}(), nil, []Name{Congestion, Streams}},
 		{"links that are called full and are not", func() record.Trial {
 			t := found(record.LineRate)
 			t.Goodput, t.Ceiling = 900e6, 993e6
@@ -90,6 +95,12 @@ func TestEvidence(t *testing.T) {
 		}(), nil, []Name{ZeroCopy, Offloads, Congestion}},
 		{"no finding at all", waiting(0), nil, []Name{Congestion, Streams}},
 		{"the target is reached", func() record.Trial { t := found(record.Congestion); t.Ceiling = t.Goodput; return t }(), nil, nil},
+		{"the target is reached by a hair", func() record.Trial {
+			t := found(record.Congestion)
+			t.Ceiling = t.Goodput / 0.974
+			t.GoodputLow, t.GoodputHigh = t.Goodput*0.99, t.Goodput*1.01
+			return t
+		}(), nil, []Name{Congestion, Streams, Queueing}},
 		{"the target is reached with more streams than links", func() record.Trial { t := found(record.LineRate); t.Ceiling = t.Goodput; return t }(),
 			func(s *State) { s.Traffic.Streams = 8 }, []Name{Streams}},
 	} {

@@ -49,11 +49,18 @@ func (a *Agent) apply(ctx context.Context, req agentapi.ApplyRequest) (agentapi.
 		if _, err := ap.Recover(ctx); err != nil {
 			return err
 		}
+		if req.Check {
+			return ap.Changeable(ctx)
+		}
 		r, err := ap.Apply(ctx, req.Plan, apply.Options{
 			Deadline: req.Deadline, Temporary: req.Temporary, Pause: req.Pause, Group: apply.Group{ID: req.Group, Title: req.Title},
 		})
 		reply = agentapi.ApplyReply{Journal: r.ID, Applied: r.Applied}
-		if step := (*apply.StepError)(nil); errors.As(err, &step) && step.Undone && !refused(req.Plan, step) {
+		step := (*apply.StepError)(nil)
+		switch errors.As(err, &step); {
+		case step != nil && !step.Undone:
+			return &agentapi.Error{Code: agentapi.CodeHalf, Text: err.Error()}
+		case step != nil && !refused(req.Plan, step):
 			reply.RolledBack = err.Error()
 			return nil
 		}

@@ -250,6 +250,9 @@ type ApplyRequest struct {
 	// ran. "" is a change by itself.
 	Group string `json:"group,omitempty"`
 	Title string `json:"title,omitempty"`
+	// Check asks only whether a plan could be carried out now: whether the
+	// journal takes an entry and no other change is under way. The plan is empty.
+	Check bool `json:"check,omitempty"`
 }
 
 // ApplyReply names the journal entry, for Confirm and Rollback.

@@ -23,6 +23,7 @@ const (
 	CodeSilent      Code = "silent"
 	CodeBlocked     Code = "blocked"
 	CodeState       Code = "state"
+	CodeHalf        Code = "half"
 	CodeFailed      Code = "failed"
 )
 
@@ -32,6 +33,9 @@ var ErrBusy = errors.New("host is busy")
 // ErrState is a change that is past what is asked of it: taken back already, or
 // confirmed.
 var ErrState = errors.New("not possible in this state")
+
+// ErrHalf is a change that failed and could not be taken back, not all of it.
+var ErrHalf = errors.New("not everything could be taken back")
 
 // codes is the one table of codes and the sentinels they stand for.
 var codes = [...]struct {
@@ -48,6 +52,7 @@ var codes = [...]struct {
 	{CodeSilent, ErrSilent},
 	{CodeBlocked, ErrBlocked},
 	{CodeState, ErrState},
+	{CodeHalf, ErrHalf},
 }
 
 // Error is a host's error as the wire carries it. errors.Is finds the

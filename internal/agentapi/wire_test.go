@@ -26,7 +26,7 @@ func roundTrip(t *testing.T, err error) *Error {
 }
 
 func TestWireError(t *testing.T) {
-	sentinels := []error{fs.ErrPermission, fs.ErrNotExist, errors.ErrUnsupported, context.Canceled, ErrBusy, ErrPortTaken, ErrRefused, ErrSilent, ErrBlocked, ErrState}
+	sentinels := []error{fs.ErrPermission, fs.ErrNotExist, errors.ErrUnsupported, context.Canceled, ErrBusy, ErrPortTaken, ErrRefused, ErrSilent, ErrBlocked, ErrState, ErrHalf}
 	if len(sentinels) != len(codes) {
 		t.Fatalf("%d sentinels tested, the table has %d", len(sentinels), len(codes))
 	}
@@ -46,6 +46,7 @@ func TestWireError(t *testing.T) {
 		{fmt.Errorf("connect: %w", ErrSilent), CodeSilent, ErrSilent},
 		{fmt.Errorf("connect: %w (%v)", ErrBlocked, syscall.EACCES), CodeBlocked, ErrBlocked},
 		{fmt.Errorf("confirm: %w: it is rolled-back", ErrState), CodeState, ErrState},
+		{fmt.Errorf("MTU of eth0: %w", ErrHalf), CodeHalf, ErrHalf},
 		{errors.Join(errors.New("first"), fs.ErrNotExist), CodeNotExist, fs.ErrNotExist},
 		{context.DeadlineExceeded, CodeFailed, nil},
 		{errors.New("no route to host"), CodeFailed, nil},

@@ -64,6 +64,8 @@ type tuning struct {
 	s     tune.State
 	spent tune.Spent
 	found look // the hosts and traffic as they were found
+	// founds are all looks at them, found the first.
+	founds []record.Trial
 	// kept are the confirmed changes, oldest first, by the step that made them.
 	kept []done
 	// lossy is set once a look has shown losses on a path without a queue.
@@ -114,7 +116,7 @@ func (u *tuning) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u.found, u.s.Trials, u.s.Loaded = found, []record.Trial{found.Trial}, found.loaded
+	u.found, u.founds, u.s.Trials, u.s.Loaded = found, []record.Trial{found.Trial}, []record.Trial{found.Trial}, found.loaded
 	if err := u.search(ctx); err != nil {
 		return err
 	}
@@ -151,10 +153,10 @@ func (u *tuning) search(ctx context.Context) error {
 			return nil
 		}
 		p := proposals[0]
-		if why := u.full(2); why != "" { // A may have to be taken again
+		if why := u.searched(u.needs(p)); why != "" {
 			u.out.Stopped = why
 			for _, p := range proposals {
-				u.leave(p, "the budget was spent")
+				u.leave(p, wanting(why))
 			}
 			return nil
 		}
@@ -162,6 +164,14 @@ func (u *tuning) search(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// wanting says what there was too little of, by a word of tune.Budget's.
+func wanting(why string) string {
+	if why == "windows" {
+		return "no measurement was left for it"
+	}
+	return "no time of traffic was left for it"
 }
 
 // newest is the latest trial of the present state and traffic.
@@ -199,17 +209,20 @@ func (u *tuning) try(ctx context.Context, p tune.Proposal) error {
 	for _, key := range append([]tune.Name{p.Key}, p.Keys...) {
 		u.s.Tried[key] = true
 	}
-	step, b, err := u.step(ctx, p)
-	if step != nil {
-		u.c.record.Steps = append(u.c.record.Steps, *step)
-		u.c.cfg.Tell(Event{Kind: Proven, Step: step})
+	r, b, err := u.step(ctx, p)
+	if r != nil {
+		u.c.record.Steps = append(u.c.record.Steps, *r.step)
+		u.c.cfg.Tell(Event{Kind: Proven, Step: r.step})
 	}
 	switch {
-	case err != nil || step == nil:
-	case step.Kept:
-		u.goOn(p, b)
+	case err != nil || r == nil:
+	case r.step.Kept:
+		u.goOn(p, r.bs, b)
 		if p.Unsure {
 			u.forget(tune.MTU, tune.Buffers, tune.HashPolicy) // hidden until now by what is mended
+			if p.Name == tune.Streams {
+				u.forget(tune.Congestion) // one stream's loss was another matter
+			}
 		}
 	case p.Name == tune.Streams && p.Unsure: // still more will not help either
 		u.s.Tried[tune.Streams] = true
@@ -218,12 +231,18 @@ func (u *tuning) try(ctx context.Context, p tune.Proposal) error {
 	return err
 }
 
-// goOn is the state after a step that was kept.
-func (u *tuning) goOn(p tune.Proposal, b look) {
+// goOn is the state after a step that was kept, seen by these looks, of which b
+// was decisive.
+func (u *tuning) goOn(p tune.Proposal, bs []look, b look) {
 	u.s.Load = p.Load
 	if p.Hosts != nil {
 		u.s.Trials = nil // measured in a state that is no more
 		u.forgetStreams(p)
+	}
+	for _, l := range bs {
+		if !l.Started.Equal(b.Started) {
+			u.s.Trials = append(u.s.Trials, l.Trial)
+		}
 	}
 	u.s.Trials, u.s.Loaded = append(u.s.Trials, b.Trial), b.loaded
 }

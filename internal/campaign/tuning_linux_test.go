@@ -94,3 +94,36 @@ func TestKernelTuneBudget(t *testing.T) {
 		t.Errorf("%+v, %d steps", out, len(c.Record().Steps))
 	}
 }
+
+// A few measurements are spent where the prediction sees the largest gain, both
+// ways too, and what is left for want of more is said.
+func TestKernelTuneFewWindows(t *testing.T) {
+	f := twoPairs(t)
+	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
+	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	path := c.State().Paths[0]
+	tuned := Tuning{Path: path, Direction: flow.Both, Duration: 500 * time.Millisecond, Budget: tune.Budget{MostWindows: 5}, CeilingMTU: tune.LargestMTU(c.State(), path.From, path.To)}
+	if _, err := c.Tune(t.Context(), tuned); err != nil {
+		t.Fatal(err)
+	}
+	out, steps := c.Record().Tuning, c.Record().Steps
+	for _, s := range steps {
+		t.Logf("kept %v: %s: %v, then %v (%s)", s.Kept, s.Change, s.Before, s.After, s.Verdict)
+	}
+	if len(steps) == 0 || steps[0].Change != "MTU 9000 on eth0 of a and eth0 of b" || out.Windows > 5 {
+		t.Errorf("%+v; steps %+v", out, steps)
+	}
+	after := 0
+	for _, tr := range c.Record().Trials {
+		if tr.Phase == record.PhaseAfter && tr.Direction == flow.Both {
+			after++
+		}
+	}
+	if after != 1 {
+		t.Errorf("%d proofs of the result, want one", after)
+	}
+}

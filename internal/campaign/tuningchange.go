@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
@@ -79,9 +82,22 @@ func (ch change) otherwise() string {
 	return fmt.Sprintf("the host does it by itself within %v", unconfirmed)
 }
 
+// Changeable makes sure, before anything is measured, that each reached host
+// can be changed and changed back: that its journal takes an entry, and that no
+// other change is pending there. What a dead run left is put back first.
+func (c *Campaign) Changeable(ctx context.Context) error {
+	for _, name := range slices.Sorted(maps.Keys(c.hosts)) {
+		if _, err := c.hosts[name].Apply(ctx, agentapi.ApplyRequest{Check: true}); err != nil {
+			return fmt.Errorf("no change can be journalled: %w", err)
+		}
+	}
+	return c.Observe(ctx)
+}
+
 // carryOut carries the plans out as the request says, its plan left out, host
 // by host; when one fails the others are put back, and the one too, should its
-// answer have been lost on the way.
+// answer have been lost on the way. Where that fails as well the error is
+// ErrNotPutBack, and not ErrRolledBack.
 func (c *Campaign) carryOut(ctx context.Context, plans []plan.Plan, how agentapi.ApplyRequest) ([]change, error) {
 	var done []change
 	for _, pl := range plans {
@@ -98,15 +114,35 @@ func (c *Campaign) carryOut(ctx context.Context, plans []plan.Plan, how agentapi
 		case !errors.As(err, &answered):
 			done = append(done, change{host: pl.Host, temporary: how.Temporary}) // nobody knows: the newest pending one, if any
 		}
-		return nil, errors.Join(err, c.revert(done))
+		return nil, refusal(err, c.revert(done))
 	}
 	return done, nil
 }
 
-// ErrRolledBack is a change that did not hold and was put back.
-var ErrRolledBack = errors.New("change rolled back")
+// The errors of changes that did not come to stay.
+var (
+	// ErrRolledBack did not hold and was put back.
+	ErrRolledBack = errors.New("change rolled back")
+	// ErrNotPutBack holds, all of it or a part, although it was to be put back:
+	// a host is neither as it was found nor as it was wanted.
+	ErrNotPutBack = errors.New("a change could not be put back")
+)
+
+// refusal is why a change was not carried out, and what came of putting it back.
+func refusal(why, undo error) error {
+	switch {
+	case undo != nil && errors.Is(why, context.Canceled):
+		return errors.Join(why, undo)
+	case undo != nil: // whatever went back, not all of it did
+		return fmt.Errorf("%w (after: %v)", undo, why)
+	case errors.Is(why, agentapi.ErrHalf):
+		return fmt.Errorf("%w: %w", ErrNotPutBack, why)
+	}
+	return why
+}
 
 // revert puts changes back, newest first, also when the run was interrupted.
+// What does not go back is ErrNotPutBack; the others go back all the same.
 func (c *Campaign) revert(changes []change) error {
 	if len(changes) == 0 {
 		return nil
@@ -121,17 +157,54 @@ func (c *Campaign) revert(changes []change) error {
 		if ch.journal == "" && errors.Is(err, fs.ErrNotExist) {
 			err = nil // it had not come to a change
 		}
-		if err == nil && len(reply.Left) > 0 {
-			err = fmt.Errorf("%s: left as somebody else set it: %v", ch.host, reply.Left)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("put back: %w (%s)", err, ch.otherwise()))
-		}
+		errs = append(errs, wentBack(ch.host, reply, err, ch.otherwise()))
 	}
-	if len(errs) == 0 {
-		errs = append(errs, c.Observe(ctx))
+	return c.observed(ctx, errors.Join(errs...))
+}
+
+// revertRun puts all back that a run has changed on these hosts, with one
+// rollback a host: its journal says of all entries that they are to go back
+// before the first is touched, whatever ends this program meanwhile.
+func (c *Campaign) revertRun(group string, hosts []string) error {
+	if len(hosts) == 0 {
+		return nil
 	}
-	return errors.Join(errs...)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(len(hosts))*wholeRun)
+	defer cancel()
+	var errs []error
+	for _, host := range hosts {
+		reply, err := c.hosts[host].Rollback(ctx, agentapi.RollbackRequest{Group: group})
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, agentapi.ErrState) {
+			err = nil // nothing of it is left there
+		}
+		errs = append(errs, wentBack(host, reply, err, change{confirmed: true}.otherwise()))
+	}
+	return c.observed(ctx, errors.Join(errs...))
+}
+
+// wholeRun is how long a host may take to put all of a run back.
+const wholeRun = 3 * time.Minute
+
+// wentBack is nil where a rollback put all back, else ErrNotPutBack with what is
+// known of the host.
+func wentBack(host string, reply agentapi.RollbackReply, err error, otherwise string) error {
+	switch {
+	case err == nil && len(reply.Left) == 0:
+		return nil
+	case err == nil:
+		return fmt.Errorf("%w: %s: left as somebody else set it: %s", ErrNotPutBack, host, strings.Join(reply.Left, "; "))
+	case answered(err): // the host tried
+		otherwise = "`linerate rollback` tries it again"
+	}
+	return fmt.Errorf("%w: %w (%s)", ErrNotPutBack, err, otherwise)
+}
+
+// observed looks at the hosts again after a way back that did not fail.
+func (c *Campaign) observed(ctx context.Context, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.Observe(ctx)
 }
 
 // confirm keeps changes, on all hosts or on none: when one cannot be reached
@@ -142,7 +215,10 @@ func (c *Campaign) confirm(changes []change) error {
 	for i, ch := range changes {
 		changes[i].confirmed = true // or nobody knows, where the answer is lost
 		if _, err := c.hosts[ch.host].Confirm(ctx, agentapi.ConfirmRequest{Journal: ch.journal}); err != nil {
-			return errors.Join(fmt.Errorf("confirm change: %w: %w", ErrRolledBack, err), c.revert(changes))
+			if undo := c.revert(changes); undo != nil {
+				return refusal(fmt.Errorf("confirm change: %w", err), undo)
+			}
+			return fmt.Errorf("confirm change: %w: %w", ErrRolledBack, err)
 		}
 	}
 	return nil

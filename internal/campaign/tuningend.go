@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
@@ -11,50 +12,86 @@ import (
 	"github.com/linerate/linerate/tune"
 )
 
+// mostTurns of found and final state are taken where one does not tell them
+// apart.
+const mostTurns = 2
+
 // neverSlower holds what the hosts became against what they were found as:
 // every step was proven against the one before it, but a machine changes
-// meanwhile. Where the sum of their gains does not show in the best look at what
-// they led to, all is put back and set again for a second look at each; what is
-// not faster then is put back for good.
+// meanwhile. Where the looks at both do not show the sum of the gains beyond
+// noise, all is put back and set again by turns, for as many looks at each; what
+// does not pay then is put back for good.
 func (u *tuning) neverSlower(ctx context.Context) error {
-	t, ok := u.best()
-	if len(u.kept) == 0 || ok && tune.Faster(u.found.Trial, t) || u.Objective == tune.Latency {
+	if len(u.kept) == 0 || u.Objective == tune.Latency {
+		return nil
+	}
+	now := u.looksNow()
+	pays, sure := tune.Pays(u.foundLooks(), now)
+	if sure && pays || pays && u.full(2) != "" {
 		return nil
 	}
 	wanted := u.c.state.Hosts
 	if err := u.putBack(); err != nil {
 		return err
 	}
-	if u.full(2) != "" {
-		return u.asFound(t)
+	for turn := 0; turn < mostTurns && !sure && u.full(2) == ""; turn++ {
+		changes, b, err := u.turn(ctx, wanted)
+		if err != nil {
+			return errors.Join(err, u.c.revert(changes), u.asFound())
+		}
+		now = append(now, b.Trial)
+		if pays, sure = tune.Pays(u.foundLooks(), now); pays {
+			if err := u.c.confirm(changes); err != nil {
+				return errors.Join(err, u.asFound())
+			}
+			u.kept, u.s.Trials = []done{{changes, allSteps}}, now
+			return nil
+		}
+		if err := u.c.revert(changes); err != nil {
+			return err
+		}
 	}
-	a, err := u.look(ctx, u.foundLoad(), asked{step: "as-found", again: true})
-	if err != nil {
-		return errors.Join(err, u.asFound(t))
+	return u.asFound()
+}
+
+// looksNow are the looks at the present state and traffic.
+func (u *tuning) looksNow() (out []record.Trial) {
+	for _, t := range u.s.Trials {
+		if same(t, u.s.Load) {
+			out = append(out, t)
+		}
 	}
-	changes, b, err := u.setAgain(ctx, wanted)
-	if err != nil {
-		return errors.Join(err, u.c.revert(changes), u.asFound(t))
+	return out
+}
+
+// foundLooks are the looks at the hosts and traffic as they were found.
+func (u *tuning) foundLooks() []record.Trial {
+	if len(u.founds) == 0 {
+		return []record.Trial{u.found.Trial}
 	}
-	if !tune.Faster(a.Trial, b.Trial) {
-		return errors.Join(u.c.revert(changes), u.asFound(t))
-	}
-	if err := u.c.confirm(changes); err != nil {
-		return errors.Join(err, u.asFound(t))
-	}
-	u.kept = []done{{changes, allSteps}}
-	return nil
+	return u.founds
 }
 
 // best is the look at the present state and traffic that carried most: a
 // disturbance only ever lowers a rate.
 func (u *tuning) best() (best record.Trial, ok bool) {
-	for _, t := range u.s.Trials {
-		if same(t, u.s.Load) && (!ok || t.Goodput > best.Goodput) {
+	for _, t := range u.looksNow() {
+		if !ok || t.Goodput > best.Goodput {
 			best, ok = t, true
 		}
 	}
 	return best, ok
+}
+
+// turn looks at what was found, then sets the hosts again as one change each and
+// looks at that.
+func (u *tuning) turn(ctx context.Context, wanted map[string]netstate.Host) ([]change, look, error) {
+	a, err := u.look(ctx, u.foundLoad(), asked{step: "as-found", again: true})
+	if err != nil {
+		return nil, a, err
+	}
+	u.founds = append(u.foundLooks(), a.Trial)
+	return u.setAgain(ctx, wanted)
 }
 
 // foundLoad is the traffic that the tune began with.
@@ -81,58 +118,90 @@ func (u *tuning) setAgain(ctx context.Context, wanted map[string]netstate.Host) 
 	return changes, b, err
 }
 
-// putBack undoes every confirmed change, the newest first.
+// putBack undoes the whole run, as one rollback a host.
 func (u *tuning) putBack() error {
-	var kept []change
+	var hosts []string
 	for _, d := range u.kept {
-		kept = append(kept, d.changes...)
+		for _, ch := range d.changes {
+			if !slices.Contains(hosts, ch.host) {
+				hosts = append(hosts, ch.host)
+			}
+		}
 	}
 	u.kept = nil
-	return u.c.revert(kept)
+	return u.c.revertRun(u.Group, hosts)
 }
 
-// asFound is the end of a tune whose changes did not pay: the hosts are as they
-// were, and the steps say so. The traffic goes back too where it was found to
-// carry no less.
-func (u *tuning) asFound(last record.Trial) error {
+// asFound is the end of a tune that did not pay: the hosts are as they were, so
+// is the traffic, and the steps say so.
+func (u *tuning) asFound() error {
 	for i := range u.c.record.Steps {
 		s := &u.c.record.Steps[i]
-		if s.Kept && len(s.Commands) > 0 {
-			s.Kept, s.Verdict = false, s.Verdict+"; put back: all changes together were no faster than the hosts as found"
+		if s.Kept {
+			s.Kept, s.Verdict = false, s.Verdict+"; put back: all steps together were no faster than what was found"
 		}
 	}
 	for i := range u.out.Settings {
 		u.out.Settings[i].Kept = false
 	}
-	if !tune.Faster(u.found.Trial, last) {
-		u.s.Load = u.foundLoad()
-	}
-	u.s.Fabric, u.s.Trials = u.c.state, []record.Trial{u.found.Trial}
+	u.s.Load, u.s.Fabric, u.s.Trials = u.foundLoad(), u.c.state, u.foundLooks()
 	return nil
 }
 
 // prove measures the result in the direction asked for, and of both also each
-// way by itself: the trials of the phase after. One that lies below what the
-// search saw is measured a second time where the budget allows it, and the
-// better one counts: a disturbance only ever lowers a rate.
+// way by itself where the budget allows it: the trials of the phase after. A
+// result that is slower than what was found is none: all goes back, and what was
+// found is measured instead.
 func (u *tuning) prove(ctx context.Context) error {
 	all := u.proven()
 	seen, _ := u.newest()
 	for i, d := range all {
-		l, err := u.look(ctx, u.s.Load, asked{phase: record.PhaseAfter, direction: d, last: true, more: len(all) - i - 1})
+		if i > 0 && u.Budget.Left(u.spent, 1, u.usual()) != "" {
+			break // the proof of both has each way in it already
+		}
+		more := 0
+		for more < len(all)-i-1 && u.Budget.Left(u.spent, more+2, u.usual()) == "" {
+			more++
+		}
+		l, err := u.result(ctx, asked{phase: record.PhaseAfter, direction: d, last: true, more: more}, seen)
 		if err != nil {
 			return err
 		}
-		if l.share() >= (1-disturbedBy)*min(share(seen), u.Target) || u.Budget.Left(u.spent, len(all)-i, u.usual()) != "" {
-			continue
+		if i == 0 && len(u.kept) > 0 && u.Objective != tune.Latency && tune.Slower(tune.Middle(u.foundLooks()), l.Trial) {
+			if err := errors.Join(u.putBack(), u.asFound()); err != nil {
+				return err
+			}
+			for i, t := range u.c.record.Trials {
+				if t.Phase == record.PhaseAfter {
+					u.demote(i)
+				}
+			}
+			return u.prove(ctx)
 		}
-		again, err := u.look(ctx, u.s.Load, asked{phase: record.PhaseAfter, direction: d, last: true, more: len(all) - i - 1, patient: i == len(all)-1})
-		if err != nil {
-			return err
-		}
-		u.demote(again.Goodput >= l.Goodput)
 	}
 	return nil
+}
+
+// result is one proof of the result. One that lies below what the search saw is
+// taken a second time where the budget allows it, and the better one counts: a
+// disturbance only ever lowers a rate.
+func (u *tuning) result(ctx context.Context, a asked, seen record.Trial) (look, error) {
+	l, err := u.look(ctx, u.s.Load, a)
+	if err != nil || l.share() >= (1-disturbedBy)*min(share(seen), u.Target) || u.Budget.Left(u.spent, 1, u.usual()) != "" {
+		return l, err
+	}
+	a.patient, a.more = a.more == 0, 0
+	again, err := u.look(ctx, u.s.Load, a)
+	if err != nil {
+		return l, err
+	}
+	last := len(u.c.record.Trials) - 1
+	if again.Goodput < l.Goodput {
+		u.demote(last)
+		return l, nil
+	}
+	u.demote(last - 1)
+	return again, nil
 }
 
 func (l look) share() float64 { return share(l.Trial) }
@@ -157,16 +226,11 @@ func (u *tuning) proven() []flow.Direction {
 	return []flow.Direction{u.Direction}
 }
 
-// demote makes the first of the last two trials, or the second, one of the
-// steps: a result has one proof.
-func (u *tuning) demote(first bool) {
-	trials := u.c.record.Trials
-	i := len(trials) - 1
-	if first {
-		i--
-	}
-	trials[i].Phase, trials[i].Step = record.PhaseStep, "proof"
-	if f := trials[i].Finding; f != nil {
+// demote makes a trial one of the steps: a result has one proof.
+func (u *tuning) demote(i int) {
+	t := &u.c.record.Trials[i]
+	t.Phase, t.Step = record.PhaseStep, "proof"
+	if f := t.Finding; f != nil {
 		f.Phase, f.Step = record.PhaseStep, "proof"
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/tune"
 )
 
@@ -20,7 +21,7 @@ const allSteps = -1
 // result says so.
 func (u *tuning) firstTraffic(ctx context.Context) error {
 	first := u.foundLoad()
-	if len(u.kept) == 0 || same(u.found.Trial, u.s.Load) || u.Objective == tune.Latency {
+	if !u.changed() || same(u.found.Trial, u.s.Load) || u.Objective == tune.Latency {
 		return nil
 	}
 	b, ok, err := u.asGood(ctx, first)
@@ -30,6 +31,9 @@ func (u *tuning) firstTraffic(ctx context.Context) error {
 	for i := len(u.kept) - 1; i >= 0; i-- {
 		if u.full(2) != "" {
 			break
+		}
+		if len(u.kept[i].changes) == 0 || u.superseded(i) {
+			continue
 		}
 		mended, err := u.without(ctx, i, first, b)
 		if err != nil || mended {
@@ -56,7 +60,7 @@ func (u *tuning) asGood(ctx context.Context, first tune.Load) (b look, ok bool, 
 		if again.Goodput >= b.Goodput {
 			b = again
 		}
-		if !tune.Slower(u.found.Trial, b.Trial) {
+		if !tune.Slower(tune.Middle(u.foundLooks()), b.Trial) {
 			return b, true, nil
 		}
 	}
@@ -75,7 +79,7 @@ func (u *tuning) without(ctx context.Context, i int, first tune.Load, b look) (m
 		return false, err
 	}
 	a, err := u.look(ctx, first, asked{step: firstStep, again: true})
-	if err == nil && tune.Faster(b.Trial, a.Trial) && !tune.Slower(u.found.Trial, a.Trial) {
+	if err == nil && tune.Faster(b.Trial, a.Trial) && !tune.Slower(tune.Middle(u.foundLooks()), a.Trial) {
 		u.undone(u.kept[i].step)
 		u.kept = slices.Delete(u.kept, i, i+1)
 		u.s.Fabric = u.c.state
@@ -84,6 +88,27 @@ func (u *tuning) without(ctx context.Context, i int, first tune.Load, b look) (m
 	changes, again := u.restore(wanted)
 	u.kept[i].changes = changes
 	return false, errors.Join(err, again)
+}
+
+// changed reports that hosts are not as they were found.
+func (u *tuning) changed() bool {
+	return slices.ContainsFunc(u.kept, func(d done) bool { return len(d.changes) > 0 })
+}
+
+// superseded reports a step whose settings a later one that is kept has set
+// again: by itself it cannot be taken back.
+func (u *tuning) superseded(i int) bool {
+	for _, s := range u.out.Settings {
+		if !s.Kept || s.Step != u.kept[i].step {
+			continue
+		}
+		if slices.ContainsFunc(u.out.Settings, func(later record.Setting) bool {
+			return later.Kept && later.Step > s.Step && later.Host == s.Host && later.What == s.What
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // restore sets hosts as they were before a step was taken back, also when the

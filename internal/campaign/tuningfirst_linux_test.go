@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/tune"
+	"github.com/linerate/linerate/unit"
 )
 
 // A step that slows the traffic as it was found is put back at the end, though
@@ -55,6 +56,67 @@ func TestKernelFirstTraffic(t *testing.T) {
 	}
 	if now := c.State().Hosts["b"].Sysctls[wmem]; now != before[wmem] {
 		t.Errorf("%s is %q after the rollback, was %q", wmem, now.Value, before[wmem].Value)
+	}
+}
+
+// What was kept and does not pay against as many looks at what was found goes
+// back, however fast its best look was; the traffic with it.
+func TestKernelNeverSlower(t *testing.T) {
+	u := onePair(t)
+	const wmem = "net.ipv4.tcp_wmem"
+	before := u.valueOf(t, "b", wmem)
+	var err error
+	if u.found, err = u.look(t.Context(), u.s.Load, asked{phase: record.PhaseBefore}); err != nil {
+		t.Fatal(err)
+	}
+	u.founds = []record.Trial{u.found.Trial}
+	u.keep(t, wmem, "4096 16384 8388608")
+	for _, times := range []unit.BitRate{0.99, 1.04, 1} { // the links were full before
+		t := u.found.Trial
+		t.Goodput, t.GoodputLow, t.GoodputHigh = times*t.Goodput, times*t.GoodputLow, times*t.GoodputHigh
+		u.s.Trials = append(u.s.Trials, t)
+	}
+	if err := u.neverSlower(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, tr := range u.c.record.Trials {
+		t.Logf("%s: %v [%v, %v]", tr.Step, tr.Goodput, tr.GoodputLow, tr.GoodputHigh)
+	}
+	if now := u.valueOf(t, "b", wmem); now != before || u.changed() || u.c.record.Steps[0].Kept || u.out.Settings[0].Kept {
+		t.Errorf("%s is %q, was %q; steps %+v", wmem, now, before, u.c.record.Steps)
+	}
+	if found, final := len(u.founds), len(u.c.record.Trials); found < 2 || final < 3 {
+		t.Errorf("%d looks at what was found, %d in all: want a turn of both", found, final)
+	}
+}
+
+// A result whose proof is slower than what was found is put back, and what was
+// found is proven instead.
+func TestKernelProofSlower(t *testing.T) {
+	u := onePair(t)
+	const rmem = "net.ipv4.tcp_rmem"
+	before := u.valueOf(t, "b", rmem)
+	var err error
+	if u.found, err = u.look(t.Context(), u.s.Load, asked{phase: record.PhaseBefore}); err != nil {
+		t.Fatal(err)
+	}
+	u.founds = []record.Trial{u.found.Trial}
+	u.keep(t, rmem, "512 512 512")
+	if err := u.prove(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var after []record.Trial
+	for _, tr := range u.c.record.Trials {
+		t.Logf("%s %s: %v [%v, %v]", tr.Phase, tr.Step, tr.Goodput, tr.GoodputLow, tr.GoodputHigh)
+		if tr.Phase == record.PhaseAfter {
+			after = append(after, tr)
+		}
+	}
+	if len(after) != 1 || tune.Slower(u.found.Trial, after[0]) {
+		t.Errorf("%d proofs: %+v", len(after), after)
+	}
+	if now := u.valueOf(t, "b", rmem); now != before || u.changed() || u.c.record.Steps[0].Kept || u.out.Settings[0].Kept {
+		t.Errorf("%s is %q, was %q; steps %+v", rmem, now, before, u.c.record.Steps)
 	}
 }
 

@@ -104,13 +104,10 @@ func (u *tuning) roundTrip() time.Duration {
 	return 0
 }
 
-// proofs is how many windows the proof of the result takes.
+// proofs is how many windows the proof of the result takes at least.
 func (u *tuning) proofs() int {
-	switch {
-	case u.Bare:
+	if u.Bare {
 		return 0
-	case u.Direction == flow.Both:
-		return 3
 	}
 	return 1
 }
@@ -125,6 +122,23 @@ func (u *tuning) full(looks int) string {
 		return ""
 	}
 	return u.Budget.Left(u.spent, looks+u.proofs(), u.usual())
+}
+
+// searched says why that many looks more do not fit the search, which leaves one
+// for the first traffic where the hosts are changed and it is another by now.
+func (u *tuning) searched(looks int) string {
+	if u.changed() && !same(u.found.Trial, u.s.Load) {
+		looks++
+	}
+	return u.full(looks)
+}
+
+// needs is how many looks a try takes at least.
+func (u *tuning) needs(p tune.Proposal) int {
+	if _, fresh := u.lately(p.ProofA); fresh {
+		return 1
+	}
+	return 2
 }
 
 // warm is how long a look may warm up within the budget.
@@ -206,13 +220,21 @@ func paced(t record.Trial) bool {
 	return slices.ContainsFunc(t.Lanes, func(l record.Lane) bool { return l.Asked != nil && l.Asked.Pacing > unit.BitRate(0) })
 }
 
+// lately is a look at this state under the load that was taken not long ago.
+func (u *tuning) lately(l tune.Load) (look, bool) {
+	for _, t := range slices.Backward(u.s.Trials) {
+		if same(t, l) && (u.Bare || u.c.cfg.Now().Sub(t.Started) < stale) {
+			return look{t, u.s.Loaded}, true
+		}
+	}
+	return look{}, false
+}
+
 // looked is a look at this state under the load: one taken lately, or a new
 // one.
 func (u *tuning) looked(ctx context.Context, l tune.Load, name string) (look, error) {
-	for _, t := range slices.Backward(u.s.Trials) {
-		if same(t, l) && (u.Bare || u.c.cfg.Now().Sub(t.Started) < stale) {
-			return look{t, u.s.Loaded}, nil
-		}
+	if a, fresh := u.lately(l); fresh {
+		return a, nil
 	}
 	again, err := u.look(ctx, l, asked{step: name})
 	if err == nil && same(again.Trial, u.s.Load) {

@@ -25,8 +25,9 @@ type proof struct {
 }
 
 // step carries one proposal through: A, change, probe, B, judge, keep or put
-// back. A nil step means that nothing was tried.
-func (u *tuning) step(ctx context.Context, p tune.Proposal) (*record.Step, look, error) {
+// back. It returns the decisive look too; a nil proof means that nothing was
+// tried.
+func (u *tuning) step(ctx context.Context, p tune.Proposal) (*proof, look, error) {
 	r := &proof{p: p, step: &record.Step{Change: p.Change, Why: p.Why}}
 	ok, err := u.approved(r)
 	if err != nil || !ok {
@@ -44,12 +45,27 @@ func (u *tuning) step(ctx context.Context, p tune.Proposal) (*record.Step, look,
 			r.step.Kept, r.step.Verdict = false, "could not be confirmed"
 		} else {
 			u.kept = append(u.kept, done{r.changes, len(u.c.record.Steps)})
+			u.lookedAtFound()
 		}
 	} else {
 		err = errors.Join(err, u.c.revert(r.changes))
 	}
 	u.note(r)
-	return r.step, b, err
+	return r, b, err
+}
+
+// lookedAtFound gathers, when the first step is kept, the looks at what was
+// found.
+func (u *tuning) lookedAtFound() {
+	if len(u.kept) != 1 || len(u.founds) == 0 {
+		return
+	}
+	u.founds = nil
+	for _, t := range u.s.Trials {
+		if same(t, u.foundLoad()) {
+			u.founds = append(u.founds, t)
+		}
+	}
 }
 
 // approved plans the step and asks for it; what needs a consent that was not
@@ -86,7 +102,7 @@ func (u *tuning) rounds(ctx context.Context, r *proof) (look, error) {
 	for {
 		var err error
 		r.changes, err = u.c.carryOut(ctx, r.plans, agentapi.ApplyRequest{Deadline: unconfirmed, Group: u.Group, Title: u.Title})
-		if err != nil && ctx.Err() == nil && (errors.Is(err, ErrRolledBack) || answered(err)) {
+		if ctx.Err() == nil && asBefore(err) {
 			r.step.Verdict = "could not be applied: " + err.Error()
 			return r.as[0], nil
 		}
@@ -121,7 +137,16 @@ func (u *tuning) rounds(ctx context.Context, r *proof) (look, error) {
 			return b, err
 		}
 		r.as = append(r.as, again)
+		if same(again.Trial, u.s.Load) { // of the present state: the next step's A
+			u.s.Trials, u.s.Loaded = append(u.s.Trials, again.Trial), again.loaded
+		}
 	}
+}
+
+// asBefore reports a change that was refused, or did not hold, and left the
+// hosts as they were: there may be others.
+func asBefore(err error) bool {
+	return err != nil && !errors.Is(err, ErrNotPutBack) && (errors.Is(err, ErrRolledBack) || answered(err))
 }
 
 // answered reports an error that a host gave, and not the way to it.
@@ -164,8 +189,9 @@ const (
 )
 
 // decided reports whether A and B need no further round: what the prediction
-// expected is believed at once where it is clear, what nobody expected to gain
-// and does not at once too, all else only by turns.
+// expected is believed at once where it is clear or as large as expected, what
+// nobody expected to gain at once where it does not, or evidently does; all else
+// only by turns.
 func (u *tuning) decided(r *proof, kept bool, a, b look) bool {
 	if u.Thorough {
 		return u.told(r, kept)
@@ -176,16 +202,16 @@ func (u *tuning) decided(r *proof, kept bool, a, b look) bool {
 		!r.p.Promising() && !kept && tune.AllTurns(trialsOf(r.as), trialsOf(r.bs)):
 		most = sureRounds
 	}
-	if len(r.bs) >= most || u.full(2) != "" {
+	if len(r.bs) >= most || u.searched(2) != "" {
 		return true
 	}
 	switch {
 	case r.p.Cheaper || u.Objective == tune.Latency:
 		return true
 	case r.p.Promising():
-		return kept && tune.Clear(a.Trial, b.Trial)
+		return kept && (tune.Clear(a.Trial, b.Trial) || tune.AsPredicted(r.p, a.Trial, b.Trial))
 	}
-	return !tune.Faster(a.Trial, b.Trial)
+	return !tune.Faster(a.Trial, b.Trial) || kept && tune.Evident(a.Trial, b.Trial)
 }
 
 // scattered reports looks at A or at B that something disturbed.
@@ -239,7 +265,7 @@ func (u *tuning) after(ctx context.Context, r *proof) (look, error) {
 		r.step.Verdict = "could not be measured: " + err.Error()
 		return look{}, nil
 	}
-	if err == nil && u.grows(b) && !b.CPUBound() && !u.better(r, b) && u.full(2) == "" {
+	if err == nil && r.p.Promising() && u.grows(b) && !b.CPUBound() && !u.better(r, b) && u.searched(2) == "" {
 		return u.look(ctx, r.p.ProofB, asked{step: string(r.p.Name), patient: true, again: true})
 	}
 	return b, err

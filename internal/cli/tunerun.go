@@ -41,6 +41,9 @@ func (t *tuneRun) run(ctx context.Context) error {
 	t.options.Approve = t.app.approver(ctx, t.flags.yes)
 	t.options.Bounce = t.flags.bounce || !t.flags.yes // asked at the terminal, step by step
 	t.options.Title = titleOf("tune " + t.file.File)
+	if err := c.Changeable(ctx); err != nil {
+		return fmt.Errorf("tune: %w", err)
+	}
 	err = c.Latency(ctx)
 	if err == nil {
 		_, err = c.Tune(ctx, t.options)
@@ -63,6 +66,9 @@ func (t *tuneRun) handOver(ctx context.Context, r record.Record, cause error, el
 		problems = append(problems, t.writeFiles(ctx, &out))
 	}
 	if err := errors.Join(problems...); cause != nil || err != nil && t.app.json {
+		if errors.Is(cause, campaign.ErrNotPutBack) {
+			return withHint(err, t.wayBack(r))
+		}
 		if out.kept() > 0 {
 			fmt.Fprintf(t.app.Stderr, "linerate: kept so far: %s; `%s` takes it back\n", unit.Counted(out.kept(), "setting"), out.doc.Rollback)
 		} else if len(out.steps) > 0 {
@@ -75,6 +81,16 @@ func (t *tuneRun) handOver(ctx context.Context, r record.Record, cause error, el
 	}
 	problems = append(problems, failures(r), t.required(out.doc))
 	return errors.Join(problems...)
+}
+
+// wayBack is what to do about a host that is neither as it was found nor as it
+// was wanted.
+func (t *tuneRun) wayBack(r record.Record) string {
+	group := r.ID
+	if r.Tuning != nil {
+		group = r.Tuning.Group
+	}
+	return fmt.Sprintf("`%s` takes all of this tune back; `linerate journal %s` shows what holds", t.rollback(group), t.path)
 }
 
 // longestTitle is in characters, of at most four bytes each: journals take 200

@@ -1,0 +1,87 @@
+package tune
+
+import (
+	"testing"
+
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// TestPays: medians of as many looks as there are, so that the best of several
+// does not stand for a gain; what two looks cannot tell asks for more.
+func TestPays(t *testing.T) {
+	looks := func(half float64, rates ...float64) (out []record.Trial) {
+		for _, r := range rates {
+			out = append(out, measured(unit.BitRate(r)*unit.Mbps, unit.BitRate(r*half)*unit.Mbps))
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name          string
+		found, become []record.Trial
+		pays, sure    bool
+	}{
+		{"clear", looks(0.005, 50), looks(0.005, 97), true, true},
+		{"one lucky look of three", looks(0.005, 100), looks(0.005, 100, 103, 99), false, false},
+		{"as fast, two looks each", looks(0.005, 100, 101), looks(0.005, 100.5, 101), false, true},
+		{"a little, one look each", looks(0.005, 100), looks(0.005, 104), true, false},
+		{"a little, two looks each", looks(0.005, 100, 100.2), looks(0.005, 104, 104.1), true, true},
+		{"a little, wide intervals, each time", looks(0.05, 100, 100.2), looks(0.05, 104, 104.1), true, true},
+		{"a little, wide intervals", looks(0.05, 100, 104.2), looks(0.05, 104, 105), false, false},
+		{"slower", looks(0.005, 100, 100), looks(0.005, 90, 91), false, true},
+		{"a found look that was disturbed", looks(0.005, 80, 100, 100), looks(0.005, 100, 101), false, true},
+		{"nothing seen", nil, looks(0.005, 100), false, false},
+	} {
+		if pays, sure := Pays(c.found, c.become); pays != c.pays || sure != c.sure {
+			t.Errorf("%s: pays %v, sure %v", c.name, pays, sure)
+		}
+	}
+}
+
+// TestAsPredicted: what agrees with the prediction, and what is far from it or
+// lost in the intervals.
+func TestAsPredicted(t *testing.T) {
+	wide := rated(104)
+	wide.GoodputLow = wide.Goodput * 0.9
+	for i, c := range []struct {
+		gain float64
+		b    record.Trial
+		want bool
+	}{{0.038, rated(104), true}, {0.038, rated(102.5), true}, {0.038, rated(101.5), false}, {0.038, rated(109), false}, {0.038, wide, false}, {0.012, rated(100.8), false}, {0, rated(104), false}} {
+		if got := AsPredicted(Proposal{Gain: c.gain}, rated(100), c.b); got != c.want {
+			t.Errorf("case %d: %v", i, got)
+		}
+	}
+}
+
+// TestMoreStreams: of what nobody predicts so many are tried that it shows, and
+// of what failed not still more.
+func TestMoreStreams(t *testing.T) {
+	for now, want := range map[int]int{1: 4, 2: 8, 3: 8, 4: 8, 8: 16, 16: 32} {
+		if got := moreStreams(now); got != want {
+			t.Errorf("%d streams: %d, want %d", now, got, want)
+		}
+	}
+	s := healthy(nil)
+	s.Trials = []record.Trial{found(record.Unknown)}
+	for _, p := range Propose(s) {
+		if p.Name == Streams && p.Traffic.Streams != 8 {
+			t.Errorf("%d streams are tried after 2, want 8", p.Traffic.Streams)
+		}
+	}
+}
+
+// TestEvident: one look each is enough for a difference that no usual
+// disturbance makes, and intervals that meet never are.
+func TestEvident(t *testing.T) {
+	wide := rated(150)
+	wide.GoodputLow = wide.Goodput / 2
+	for i, c := range []struct {
+		b    record.Trial
+		want bool
+	}{{rated(110), false}, {rated(119), false}, {rated(125), true}, {wide, false}, {rated(90), false}} {
+		if got := Evident(rated(100), c.b); got != c.want {
+			t.Errorf("case %d: %v", i, got)
+		}
+	}
+}
