@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 const fromCarrier = "IFLA_CARRIER and IFLA_CARRIER_CHANGES, over the common window"
@@ -42,12 +43,15 @@ func (v *wayView) outage() (hypothesis, bool) {
 	return f, true
 }
 
-// heldThroughout reports a trial that never, at no time before or after its
-// outages, came near what the links that stayed up carry: something else holds
-// it, and the outage took the rest.
+// heldThroughout reports a trial that never, while all links were up or with
+// those that stayed, came near what they carry: something else holds it, and
+// the outage took the rest.
 func (v *wayView) heldThroughout() bool {
 	if len(v.trial.Blocks) < 5 || v.trial.Direction != v.way {
 		return false
+	}
+	if clear := v.undisturbed(); len(clear) > 1 && v.ceiling() > 0 {
+		return slices.Max(clear) < v.ceiling()*roomLink
 	}
 	for _, side := range [][]linkLoad{v.egress, v.ingress} {
 		stayed := slices.DeleteFunc(slices.Clone(side), func(l linkLoad) bool {
@@ -58,6 +62,17 @@ func (v *wayView) heldThroughout() bool {
 		}
 	}
 	return true
+}
+
+// undisturbed are the rates of the blocks that ended before the first outage
+// began; none where a link was down from the start.
+func (v *wayView) undisturbed() []unit.BitRate {
+	t := v.trial
+	if len(t.Outages) == 0 || t.Outages[0].Event != "down" {
+		return nil
+	}
+	n := int(sound((t.Outages[0].At - t.WarmUp) / sound(t.BlockLength)))
+	return t.Blocks[:min(n, len(t.Blocks))]
 }
 
 // cost reports an outage that the streams felt. Within two samples nothing is
