@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 
 	"github.com/linerate/linerate/flow"
@@ -143,7 +144,44 @@ func (v *wayView) switched() dealt {
 			mended:   "With layer3+4 on the switch",
 		}
 	}
+	if v.notByPorts() {
+		return dealt{
+			reach:  steer.Reach{Addresses: true, Why: fmt.Sprintf("the switch takes no notice of ports: %d streams with ports of their own would hardly ever fall that way", len(v.lanes))},
+			mend:   "set the switch's hash toward " + v.to + " to layer3+4 (addresses and ports)",
+			mended: "With layer3+4 on the switch",
+		}
+	}
 	return dealt{reach: steer.Reach{Ports: true}}
+}
+
+// hardlyEver is the chance below which streams have not fallen so by their
+// ports.
+const hardlyEver = 0.02
+
+// notByPorts reports that so many streams arrive by so few of the links that
+// a hash over their ports can hardly have put them there.
+func (v *wayView) notByPorts() bool {
+	full, idle := split(v.ingress)
+	if len(full) == 0 {
+		full, idle = v.almostFull(v.ingress)
+	}
+	ports := make(map[[2]uint16]bool)
+	for _, l := range v.lanes {
+		ports[[2]uint16{l.Sport, l.Dport}] = true
+	}
+	n, k, m := float64(len(ports)), float64(len(full)), float64(len(v.ingress))
+	if k == 0 || least(idle) > idleLink {
+		return false
+	}
+	return math.Exp(choose(m, k)+n*math.Log(k/m)) < hardlyEver
+}
+
+// choose is the logarithm of how many sets of k there are among m.
+func choose(m, k float64) float64 {
+	all, _ := math.Lgamma(m + 1)
+	in, _ := math.Lgamma(k + 1)
+	out, _ := math.Lgamma(m - k + 1)
+	return all - in - out
 }
 
 // spreadBy reports that the sender's bond spreads these very streams over its

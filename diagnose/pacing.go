@@ -60,7 +60,7 @@ func (v *wayView) paced() (hypothesis, bool) {
 			each = own
 		}
 	}
-	if limit <= 0 || v.ceiling() > 0 && limit >= v.ceiling()*atCeiling || near && v.fullBesideIdle(v.egress) {
+	if limit <= 0 || v.ceiling() > 0 && limit >= v.ceiling()*atCeiling || near && v.linkBeforePace() {
 		return hypothesis{}, false
 	}
 	h := hypothesis{
@@ -79,6 +79,10 @@ func (v *wayView) paced() (hypothesis, bool) {
 	}
 	return h, true
 }
+
+// linkBeforePace: a link is full beside idle ones, so that streams which do not
+// quite reach their pace share it.
+func (v *wayView) linkBeforePace() bool { return v.fullBesideIdle(v.egress) || v.fullBesideIdle(v.ingress) }
 
 // atPace reports a stream that TCP would let go faster than its pace allows,
 // whatever a start-up or a late packet took from it.
@@ -203,7 +207,7 @@ func (v *wayView) flowRate() (hypothesis, bool) {
 	sure := 0.93
 	switch n := mostPaced * float64(len(v.waits.lanes)); {
 	case float64(kept) >= n:
-	case float64(near) >= n:
+	case float64(near) >= n && !v.linkBeforePace():
 		sure, kept = v.doubtfulPace(), near
 	case v.worthUnpacing(rate):
 		sure, kept = 0.81, max(kept, near)
