@@ -78,7 +78,9 @@ func addSent(tcp *record.TCP, all []agentapi.TCPCount) {
 	tcp.Pacing = unit.BitRate(math.Round(mean(all, func(c agentapi.TCPCount) float64 { return float64(c.Last.Pacing) })))
 	tcp.MeanNotSent = unit.Bytes(mean(all, func(c agentapi.TCPCount) float64 { return float64(c.Last.NotSent) }))
 	tcp.MeanBelow = unit.Bytes(mean(all, func(c agentapi.TCPCount) float64 { return float64(c.Below) }))
-	tcp.Starved = share(all, func(c agentapi.TCPCount) bool { return c.Last.NotSent < max(unit.Bytes(c.Last.SndMSS), 1) && c.Last.AppLimited })
+	tcp.Starved = share(all, func(c agentapi.TCPCount) bool {
+		return c.Last.NotSent < max(unit.Bytes(c.Last.SndMSS), 1) && c.Last.AppLimited
+	})
 	tcp.Disordered = share(all, func(c agentapi.TCPCount) bool { return c.Last.CongestionState == "disorder" })
 	tcp.Recovering = share(all, func(c agentapi.TCPCount) bool {
 		return c.Last.CongestionState == "recovery" || c.Last.CongestionState == "loss"

@@ -29,7 +29,7 @@ const (
 	// paired is the share of the instances that have two faults.
 	paired = 0.25
 	// drawn is how often an instance is drawn until its faults bite.
-	mostDraws = 8
+	mostDraws = 12
 
 	glance     = 1500 * time.Millisecond
 	longGlance = 3 * time.Second

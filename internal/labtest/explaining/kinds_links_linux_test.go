@@ -1,7 +1,7 @@
 package explaining
 
 import (
-	"strings"
+	"net/netip"
 	"time"
 
 	"github.com/linerate/linerate/internal/campaign"
@@ -301,7 +301,7 @@ func mtuKinds() []*kind {
 			each := func(s *stand, more string) {
 				for _, host := range s.what.receivers() {
 					for i, l := range s.links(host) {
-						s.ip(host, "route change %v dev %s proto kernel scope link src %v %s", strings.Replace(s.address(host, i).String(), lastByte(s, host, i), ".0/24", 1), l, s.address(host, i), more)
+						s.ip(host, "route change %v dev %s proto kernel scope link src %v %s", netip.PrefixFrom(s.address(host, i), 24).Masked(), l, s.address(host, i), more)
 					}
 				}
 			}
@@ -318,12 +318,6 @@ func mtuKinds() []*kind {
 			return fault{on: func(s *stand) { set(s, mtu) }, off: func(s *stand) { set(s, s.what.mtu) }}.with("MTU %d at %s", mtu, host)
 		}},
 	}
-}
-
-// lastByte is an address's last byte with its point.
-func lastByte(s *stand, host string, i int) string {
-	a := s.address(host, i).As4()
-	return "." + itoa(int(a[3]))
 }
 
 // links are the devices with a host's addresses.

@@ -64,11 +64,11 @@ func windowKinds() []*kind {
 			return sysctls(network.receivers, map[string]string{"ipv4.tcp_adv_win_scale": "-3", "ipv4.tcp_rmem": fmt.Sprintf("4096 %d %d", most, most)}).with("an eighth of tcp_rmem of %d is window (tcp_adv_win_scale -3)", most)
 		}},
 		{cause: record.SendBuffer, name: "tcp_wmem", claims: "sndbuf", suit: far, draw: func(d dice, n network) fault {
-			most := page(1.2 * windowFor(n, d.even(0.2, 0.6)))
+			most := page(windowFor(n, d.even(0.15, 0.5)))
 			return sysctls(network.senders, map[string]string{"ipv4.tcp_wmem": fmt.Sprintf("4096 %d %d", min(16384, most), most)}).with("tcp_wmem at most %d at the sender", most)
 		}},
 		{cause: record.SendBuffer, name: "SO_SNDBUF", claims: "sndbuf", suit: far, draw: func(d dice, n network) fault {
-			size := unit.Bytes(page(0.6 * windowFor(n, d.even(0.2, 0.6))))
+			size := unit.Bytes(page(0.5 * windowFor(n, d.even(0.15, 0.5))))
 			return asks(func(m *campaign.Matrix) { m.Base.Socket.SndBuf = size }).with("the sender asks for a buffer of %v", size)
 		}},
 	}
