@@ -82,7 +82,9 @@ func (v *wayView) paced() (hypothesis, bool) {
 
 // linkBeforePace: a link is full beside idle ones, so that streams which do not
 // quite reach their pace share it.
-func (v *wayView) linkBeforePace() bool { return v.fullBesideIdle(v.egress) || v.fullBesideIdle(v.ingress) }
+func (v *wayView) linkBeforePace() bool {
+	return v.fullBesideIdle(v.egress) || v.fullBesideIdle(v.ingress)
+}
 
 // atPace reports a stream that TCP would let go faster than its pace allows,
 // whatever a start-up or a late packet took from it.
