@@ -35,18 +35,21 @@ func byEvidence(s State) []Proposal {
 			}
 		}
 	}
+	if len(out) == 0 {
+		out = together(s, t)
+	}
 	return append(out, cheaper(s)...)
 }
 
 // reached reports a trial that carries the target's share of the ceiling beyond
-// its noise, of at most what a gain counts from: one that only seems to might be
-// improved on.
+// its noise, of at most what a gain counts from, and about what is expected of
+// it: one that only seems to, or falls short, might be improved on.
 func (s State) reached(t record.Trial) bool {
 	target := s.Target
 	if target <= 0 {
 		target = DefaultTarget
 	}
-	return t.Ceiling > 0 && float64(max(low(t), t.Goodput*(1-leastGain))) >= target*float64(t.Ceiling)
+	return t.Ceiling > 0 && float64(max(low(t), t.Goodput*(1-leastGain))) >= target*float64(t.Ceiling) && float64(t.Goodput) >= asExpected*float64(s.rate())
 }
 
 // allowedCause is how likely a cause must be for its remedies to be tried.

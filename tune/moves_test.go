@@ -320,3 +320,41 @@ func TestTable(t *testing.T) {
 		seen = append(seen, m.name)
 	}
 }
+
+// TestTogether: when nothing helps by itself, what may help only together is
+// tried, each set once; links that are full ask for none.
+func TestTogether(t *testing.T) {
+	s := healthy(func(b *bonded) { b.mtu = 1500 })
+	s.Trials = []record.Trial{found(record.Reordering)}
+	s.Tried = map[Name]bool{}
+	for _, m := range moves() {
+		s.Tried[m.name] = true
+	}
+	for _, key := range []Name{"congestion-control=bbr", "congestion-control=cubic"} {
+		s.Tried[key] = true
+	}
+	var tried [][]Name
+	for range 5 {
+		all := Propose(s)
+		if len(all) == 0 {
+			break
+		}
+		p := all[0]
+		tried = append(tried, p.Moves)
+		if !p.Unsure || p.Hosts == nil || p.Load.Traffic.Streams < 8 || p.ProofA.Traffic.Streams == p.ProofB.Traffic.Streams || slices.Contains(p.Moves, MTU) && p.ProbeMTU == 0 {
+			t.Errorf("%+v", p)
+		}
+		s.Tried[p.Key] = true
+		for _, key := range p.Keys {
+			s.Tried[key] = true
+		}
+	}
+	if diff := cmp.Diff(joint(), tried); diff != "" {
+		t.Error(diff)
+	}
+	s.Tried = map[Name]bool{"mtu": true}
+	s.Trials[0].Finding.Cause, s.Trials[0].Ceiling = record.LineRate, s.Trials[0].Goodput
+	if all := Propose(s); slices.ContainsFunc(all, func(p Proposal) bool { return len(p.Moves) > 1 }) {
+		t.Errorf("full links: %v", names(all))
+	}
+}
