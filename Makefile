@@ -58,6 +58,10 @@ RACE := ./unit ./flow ./netstate ./record ./tune ./plan ./render ./desired ./pro
 # Tests of the kernel that want one with bonding: run again inside the lab.
 INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/observe render
 
+# Labs that count packets and compare states: two of them at once do not spoil
+# each other's findings, where each has a kernel of its own.
+COUNTING := changing|crash|findings|paths|probing|states
+
 # Other systems that must build: pure packages run there, kernel access has stubs.
 CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
@@ -156,7 +160,8 @@ race:
 		echo "== race detector: left out, no C compiler works here"; \
 	fi
 
-# One at a time, with nothing beside it: these measure.
+# Those that count packets and compare states take turns two at a time; the
+# others one at a time, with nothing beside them: these measure.
 labtest: deps $(if $(CI),deps-nfs) build
 	@./linerate version --json | tr -d ' \n' | grep -qE '"name":"(host|uml)","usable":true' || { \
 		echo "== lab tests: NOT RUN, no kernel here can be a lab: install $(firstword $(DEPS))"; \
@@ -179,7 +184,10 @@ inlab:
 		echo "== NFS over two links: NOT RUN, no NFS tools here: make deps-nfs installs $(DEPS_NFS)"; \
 		leave='/(subflows|nfs)$$'; \
 	}; \
-	go test -p 1 -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -vE "$$leave") ./cmd/linerate && \
+	counting='/($(COUNTING))$$'; side=2; \
+	! ./linerate version --json | tr -d ' \n' | grep -q '"name":"host","usable":true' || side=1; \
+	go test -p $$side -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -E "$$counting") && \
+	go test -p 1 -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -vE "$$leave" | grep -vE "$$counting") ./cmd/linerate && \
 	if [ "$$(id -u)" = 0 ] && [ -e /proc/sys/net/mptcp/enabled ]; then \
 		PROVE_KERNEL=host go test -count=1 -run '^TestMPTCPStates$$' ./internal/labtest/states; \
 	else \
