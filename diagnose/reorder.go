@@ -34,6 +34,21 @@ func (v *wayView) disorder() float64 {
 	return max(score, 0.6*seen)
 }
 
+// countedByHost adds what kernels before 4.19 count only of all streams
+// together; those from then on count the bytes sent, too.
+func (v *wayView) countedByHost(w *waits) {
+	for _, l := range w.lanes {
+		if l.TCP.BytesSent > 0 {
+			return
+		}
+	}
+	if use, ok := v.processorOf(v.from); ok && w.present {
+		// One acknowledgement may tell of several segments (Linux 5.10).
+		w.vain += float64(max(use.TCPExt["TCPDSACKRecvSegs"], use.TCPExt["TCPDSACKRecv"]))
+		w.reordered += float64(use.TCPExt["TCPSACKReorder"] + use.TCPExt["TCPTSReorder"] + use.TCPExt["TCPRenoReorder"])
+	}
+}
+
 // outOfOrder: segments overtake each other, and the sender takes them for lost.
 func (v *wayView) outOfOrder() (hypothesis, bool) {
 	w := v.waits

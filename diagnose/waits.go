@@ -55,6 +55,7 @@ func (v *wayView) waitsOf(lanes []record.Lane) waits {
 	if len(lanes) < len(v.lanes) {
 		w.links = 1
 	}
+	v.countedByHost(&w)
 	w.load, w.crowd = v.share(), v.crowdTime()
 	w.backFull = v.backFull()
 	w.burst = v.burstTime(w)
