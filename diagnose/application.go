@@ -47,8 +47,11 @@ const unreadMost = 0.5
 // processor has time left.
 func (v *wayView) slowReader() (hypothesis, bool) {
 	w := v.waits
-	if w.unheeded < unreadMost || !v.room() || v.goodput <= 0 {
+	if !v.room() || v.goodput <= 0 {
 		return hypothesis{}, false
+	}
+	if w.unheeded < unreadMost {
+		return v.windowsShut()
 	}
 	h := hypothesis{
 		cause: record.Application, sure: min(0.65+0.3*(w.unheeded-unreadMost)/(1-unreadMost), 0.93), mended: "With a program that reads at once",

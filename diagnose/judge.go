@@ -40,8 +40,8 @@ const (
 // before what is inferred.
 func (v *wayView) hypotheses() []func() (hypothesis, bool) {
 	return []func() (hypothesis, bool){
-		v.sizesLost, v.offered, v.paced, v.nominalRate, v.lacpDown, v.wrongLink, v.headersTakeLinks, v.atLineRate, v.fullLink, v.declaredCap, v.ownShaper, v.cloudCap, v.cardSlot,
-		v.flowRate, v.senderCore, v.receiverCore, v.fewStreams, v.receiveWindow, v.sendBuffer, v.slowReader, v.slowWriter, v.selfPaced,
+		v.sizesLost, v.offered, v.paced, v.nominalRate, v.lacpDown, v.standing, v.wrongLink, v.headersTakeLinks, v.atLineRate, v.fullLink, v.declaredCap, v.ownShaper, v.cloudCap, v.cardSlot,
+		v.flowRate, v.senderCore, v.receiverCore, v.fewStreams, v.receiveWindow, v.sendBuffer, v.smallQueue, v.slowReader, v.slowWriter, v.selfPaced,
 		v.lostDatagrams, v.smallSegments, v.blackHole, v.outOfOrder, v.lossOnPath, v.hiddenShaper, v.nearLineRate, v.unevenLinks, v.anyCore,
 	}
 }

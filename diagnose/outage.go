@@ -32,6 +32,10 @@ func (v *wayView) outage() (hypothesis, bool) {
 			f.remedy = fmt.Sprintf("bring %s of %s up again (cable, optic, switch port), and measure again", o.Link, o.Host)
 		}
 	}
+	if o, times := v.flaps(); times > 1 {
+		f.cause, f.sure, f.nothingToWin = record.LACPDown, 0.85, false
+		f.remedy = fmt.Sprintf("look at %s of %s (cable, optic, switch port): it went down %d times", o.Link, o.Host, times)
+	}
 	f.evidence = append(f.evidence, v.loads()...)
 	f.summary = strings.Join(said, "; ") + ": the figure is not that of a steady path."
 	if slices.ContainsFunc(all, func(o record.Outage) bool { return o.Asked }) {
@@ -41,6 +45,21 @@ func (v *wayView) outage() (hypothesis, bool) {
 		}
 	}
 	return f, true
+}
+
+// flaps is the bonds' port that went down most often by itself, and how often.
+func (v *wayView) flaps() (worst record.Outage, times int) {
+	count := make(map[[2]string]int)
+	for _, o := range v.trial.Outages {
+		if o.Asked || !v.leftBond(o) {
+			continue
+		}
+		count[[2]string{o.Host, o.Link}]++
+		if n := count[[2]string{o.Host, o.Link}]; n > times {
+			worst, times = o, n
+		}
+	}
+	return worst, times
 }
 
 // heldThroughout reports a trial that never, while all links were up or with

@@ -25,7 +25,8 @@ func (v *wayView) disorder() float64 {
 	}
 	seen := min(w.reordered/(w.segments*reorderedShare), 1)
 	score := 0.0
-	if w.repeated >= repeatedFew || w.vain >= repeatedFew {
+	// What nobody saw late was repeated for want of acknowledgements.
+	if seenLate := w.reordered > 0 || w.early > 0; seenLate && (w.repeated >= repeatedFew || w.vain >= repeatedFew) {
 		score = max(score, w.inVain())
 	}
 	if w.reordering > firstReordering {

@@ -20,6 +20,7 @@ type waits struct {
 	starved, recovering, disordered, unheeded            float64
 	rtt, minRTT, highest                                 float64 // milliseconds; zero unknown
 	burst, home, crowd                                   float64 // milliseconds, of burstTime, homeTime and crowdTime
+	unlike                                               float64 // milliseconds, of unlikeTrips
 	cwnd, flight, cwndLimited                            float64 // means, packets; share of the samples
 	samples                                              int
 	backFull                                             bool    // acknowledgements share full links with the other way's packets
@@ -56,6 +57,7 @@ func (v *wayView) waitsOf(lanes []record.Lane) waits {
 		w.links = 1
 	}
 	v.countedByHost(&w)
+	w.unlike = w.unlikeTrips()
 	w.load, w.crowd = v.share(), v.crowdTime()
 	w.backFull = v.backFull()
 	w.burst = v.burstTime(w)
@@ -147,12 +149,13 @@ const (
 )
 
 // queue is how much longer the mean round trip was than the shortest, less what
-// the sender's own links kept waiting, in milliseconds; zero unknown.
+// the sender's own links kept waiting and what some of the ways are longer than
+// others, in milliseconds; zero unknown.
 func (w waits) queue() float64 {
 	if w.minRTT == 0 {
 		return 0
 	}
-	return max(w.rtt-w.minRTT-w.home, 0)
+	return max(w.rtt-w.minRTT-w.home-w.unlike, 0)
 }
 
 // queued is the queue in units of what needs no bottleneck: above 1 packets
@@ -234,9 +237,15 @@ func (w waits) loss() float64 {
 	return min(sound(w.again/w.sent), 1)
 }
 
-// inVain is the share of the repetitions that the receiver had already.
+// twiceOver is how many more segments than were repeated the receiver must have
+// had already for the path to have doubled them; what was repeated before the
+// window is acknowledged in it.
+const twiceOver = 1.3
+
+// inVain is the share of the repetitions that the receiver had already; zero
+// where more came twice than was sent twice.
 func (w waits) inVain() float64 {
-	if w.repeated <= 0 {
+	if w.repeated <= 0 || w.vain > w.repeated*twiceOver+repeatedFew {
 		return 0
 	}
 	return min(sound(w.vain/w.repeated), 1)

@@ -53,6 +53,9 @@ func (v *wayView) receiveWindow() (hypothesis, bool) {
 	if w.unheeded >= unreadMost {
 		h.sure *= 0.25
 		h.against = append(h.against, v.unreadEvidence())
+	} else if times, ok := v.shut(); ok {
+		h.sure *= 0.4
+		h.against = append(h.against, v.shutEvidence(times))
 	}
 	return h, true
 }
