@@ -25,6 +25,9 @@ func byEvidence(s State) []Proposal {
 		return append(out, cheaper(s)...)
 	}
 	s = s.learn()
+	if s.Tried[MTU] { // larger frames did not bring what they must: something else is in the way of all
+		out = append(out, together(s, t, joint()[:1])...)
+	}
 	for _, bounces := range []bool{false, true} {
 		for _, cause := range causesOf(t, s.rate()) {
 			for _, m := range moves() {
@@ -36,7 +39,7 @@ func byEvidence(s State) []Proposal {
 		}
 	}
 	if len(out) == 0 {
-		out = together(s, t)
+		out = together(s, t, joint())
 	}
 	return append(out, cheaper(s)...)
 }

@@ -322,7 +322,8 @@ func TestTable(t *testing.T) {
 }
 
 // TestTogether: when nothing helps by itself, what may help only together is
-// tried, each set once; links that are full ask for none.
+// tried, each set once; a target that is reached asks for none. Larger frames
+// that did not pay ask for the first set at once.
 func TestTogether(t *testing.T) {
 	s := healthy(func(b *bonded) { b.mtu = 1500 })
 	s.Trials = []record.Trial{found(record.Reordering)}
@@ -355,6 +356,10 @@ func TestTogether(t *testing.T) {
 	s.Tried = map[Name]bool{"mtu": true}
 	s.Trials[0].Finding.Cause, s.Trials[0].Ceiling = record.LineRate, s.Trials[0].Goodput
 	if all := Propose(s); slices.ContainsFunc(all, func(p Proposal) bool { return len(p.Moves) > 1 }) {
-		t.Errorf("full links: %v", names(all))
+		t.Errorf("the target is reached: %v", names(all))
+	}
+	s.Trials[0].Finding.Cause, s.Trials[0].Ceiling = record.Reordering, 2*s.Trials[0].Goodput
+	if all := Propose(s); len(all) == 0 || len(all[0].Moves) != 3 {
+		t.Errorf("larger frames did not pay: %v", names(all))
 	}
 }

@@ -8,23 +8,23 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
-// joint are the sets of moves that may pay only together, the smallest first:
-// one stream that loses its place gains as little by large frames alone as many
+// joint are the sets of moves that may pay only together, the most first: one
+// stream that loses its place gains as little by large frames alone as many
 // streams do by small ones.
 func joint() [][]Name {
-	return [][]Name{{MTU, Streams}, {Congestion, Streams}, {MTU, Congestion, Streams}}
+	return [][]Name{{MTU, Congestion, Streams}, {MTU, Streams}, {Congestion, Streams}}
 }
 
-// together are the sets that the newest trial's evidence allows once nothing is
-// left that helps by itself, whatever came of their parts.
-func together(s State, t record.Trial) []Proposal {
-	if !slices.ContainsFunc(causesOf(t, s.rate()), func(c record.Cause) bool {
-		return slices.Contains(moveNamed(Streams).causes, c) && slices.Contains(moveNamed(Congestion).causes, c)
-	}) || noCoreLeft(t) {
+// together are these sets, whatever came of their parts; none where full links
+// carry about what is expected of them with the largest frames.
+func together(s State, t record.Trial, sets [][]Name) []Proposal {
+	most := reached(s, s.untried([]Name{MTU}).chosen([]Name{MTU})).rate()
+	full := t.Finding != nil && t.Finding.Cause == record.LineRate
+	if full && float64(t.Goodput) >= asExpected*float64(most) || noCoreLeft(t) {
 		return nil
 	}
 	var out []Proposal
-	for _, set := range joint() {
+	for _, set := range sets {
 		chosen := s.untried(set).chosen(set)
 		if len(chosen) < len(set) {
 			continue
