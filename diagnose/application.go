@@ -29,7 +29,7 @@ func (v *wayView) slowWriter() (hypothesis, bool) {
 	if use, ok := v.processorOf(v.from); ok {
 		busy, waited := v.threads(use, true)
 		h.evidence = append(h.evidence, record.Evidence{What: "busiest stream thread of " + v.from, Value: percent(busy), Source: fromThread})
-		if use.Throttled >= stoppedShare || busy+waited >= wantsHalf && waited >= crowdedShare && !coreToSpare(use) {
+		if use.Throttled >= stoppedShare || busy+waited >= wantsHalf && waited >= crowdedShare && !coreToSpare(use) || crowdedOut(use) {
 			h.sure *= 0.4
 			h.against = append(h.against, record.Evidence{What: "its threads had no processor", Value: percent(max(use.Throttled, waited)), Source: fromCgroup})
 		}
@@ -64,7 +64,7 @@ func (v *wayView) slowReader() (hypothesis, bool) {
 	if use, ok := v.processorOf(v.to); ok {
 		busy, waited := v.threads(use, false)
 		h.evidence = append(h.evidence, record.Evidence{What: "busiest stream thread of " + v.to, Value: percent(busy), Source: fromThread})
-		if busy+waited >= wantsHalf || use.Throttled >= stoppedShare {
+		if busy+waited >= wantsHalf || use.Throttled >= stoppedShare || crowdedOut(use) {
 			h.sure *= 0.4
 			h.against = append(h.against, record.Evidence{What: "its thread had no processor left", Value: percent(max(use.Throttled, busy+waited)), Source: fromThread})
 		}

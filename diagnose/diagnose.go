@@ -55,7 +55,7 @@ func worstWay(f predict.Fabric, t record.Trial) record.Finding {
 			continue
 		}
 		v := view(f, t, d)
-		if h, ok := v.fullLink(); ok && h.strong() && len(worst.lanes) > 0 && finding.Confidence < sureEnough {
+		if h, ok := v.fullLink(); ok && h.strong() && len(worst.lanes) > 0 && (finding.Confidence < sureEnough || worst.oneLinkToo(finding.Cause)) {
 			return v.judge()
 		}
 		if h, ok := v.lacpDown(); ok && len(worst.outside) > 0 && finding.Confidence < h.sure {

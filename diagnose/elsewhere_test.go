@@ -72,6 +72,20 @@ func TestElsewhere(t *testing.T) {
 		{"a port that was away once", f, flapping(at(0.5, func(*record.TCP) {}), 1), record.Unknown},
 		{"half of the streams dropped at the receiver", subnets(), filtered(40), record.AsymmetricRoute},
 		{"half of the streams dropped, nobody says where", subnets(), filtered(0), record.Congestion},
+		{"links of unlike delay, and a queue on both", f, steady(unlikeTrips(at(0.3, func(*record.TCP) {}), 9, 29, 22), 0.01), record.Shaper},
+		{"links of unlike delay, and losses", f, sackedOnce(unlikeTrips(at(0.2, func(c *record.TCP) { c.BytesRetrans = 80 << 10 }), 9, 29, 0.3)), record.Congestion},
+		{"links of unlike delay, and a buffer", f, unlikeTrips(at(0.3, func(c *record.TCP) { c.SndbufLimited, c.CwndLimited = 0.9, 0 }), 9, 60, 0.3), record.SendBuffer},
+		{"one of two ports slower, nobody knows who uses it", f, with(slowPort(0.1), func(t *record.Trial) {
+			for i := range t.Lanes {
+				t.Lanes[i].EgressLink, t.Lanes[i].IngressLink = "", ""
+			}
+		}), record.Shaper},
+		{"a way back that drops, on a path that drops nothing else", f, at(0.5, func(c *record.TCP) { c.BytesRetrans, c.DSACKDups, c.Recovering = 90<<10, 60, 0.2 }), record.Congestion},
+		{"readers on one core", f, readersPinned(at(0.5, func(c *record.TCP) { c.RwndLimited, c.Unheeded = 0.6, 0.7 })), record.ReceiverCPU},
+		{"no core free, nobody counts who waits", f, crowded(at(0.1, func(c *record.TCP) { c.BusyRatio, c.Starved = 0.06, 0.9 }), "a"), record.SenderCPU},
+		{"no core free at the reader's", f, crowded(at(0.1, func(c *record.TCP) { c.RwndLimited, c.Unheeded = 0.8, 0.9 }), "b"), record.ReceiverCPU},
+		{"streams that stand still for want of data", f, idleStreams(), record.Application},
+		{"a slot's pause: a queue at home, links half full, no window", f, withBacklog(steady(at(0.5, func(c *record.TCP) { c.MeanRTTMS, c.RTTMS = 40, 40 }), 0.01), 200*unit.KiB), record.Shaper},
 		{"two small windows into deep queues", f, steady(at(0.5, func(c *record.TCP) { window(400 * unit.KiB)(c); c.MeanRTTMS, c.RTTMS = 27, 27 }), 0.02), record.Shaper},
 	} {
 		if got := Trial(c.fabric, c.trial); got.Cause != c.want {
@@ -202,6 +216,40 @@ func filtered(drops uint64) record.Trial {
 	}
 	if drops > 0 {
 		trial.CPU[1].TCPExt = map[string]uint64{"IPReversePathFilter": drops}
+	}
+	return trial
+}
+
+// readersPinned has all of the receiver's threads on one core of eight.
+func readersPinned(t record.Trial) record.Trial {
+	use := record.CPUUse{Host: "b", Cores: 8, Busy: 1.2, Busiest: 1, BusiestThread: 0.26}
+	for range 4 {
+		use.Threads = append(use.Threads, record.ThreadUse{Way: forward, Busy: 0.25, Waited: 0.7})
+	}
+	return cpu(t, record.CPUUse{Host: "a", Cores: 8, Busy: 1, Busiest: 0.3}, use)
+}
+
+// crowded has every core of a host busy with other programs' work, on a kernel
+// that does not count what waits for one.
+func crowded(t record.Trial, host string) record.Trial {
+	all := []record.CPUUse{{Host: "a", Cores: 4, Busy: 0.5, Busiest: 0.3}, {Host: "b", Cores: 4, Busy: 0.5, Busiest: 0.3}}
+	for i := range all {
+		if all[i].Host == host {
+			all[i].Busy, all[i].Busiest, all[i].BusiestThread = 3.98, 1, 0.02
+		}
+	}
+	return cpu(t, all...)
+}
+
+// idleStreams is two streams that carry something, and two that were given
+// nothing to send.
+func idleStreams() record.Trial {
+	trial := measured(sent(4, rates(0.1*one, 0.1*one), rates(0.1*one, 0.1*one)), func(c *record.TCP) { c.BusyRatio, c.Starved = 0.3, 0.7 })
+	for i := range trial.Lanes {
+		trial.Lanes[i].Goodput = 0.1 * one
+		if i > 1 {
+			trial.Lanes[i].Goodput = 0
+		}
 	}
 	return trial
 }

@@ -91,6 +91,21 @@ func (v *wayView) almostFull(side []linkLoad) (full, idle []linkLoad) {
 // them on one link, and that nearly full, it is the link's.
 func (v *wayView) gathered() bool { return len(v.lanes) > 1 && v.waits.queued() > deepQueue }
 
+// oneLinkToo reports a way whose streams, for all that is seen of a limit, wait
+// in the queue of the one link of several that they arrive by: where the other
+// way fills one, theirs is no shaper.
+func (v *wayView) oneLinkToo(named record.Cause) bool {
+	if _, hidden := v.hiddenShaper(); !hidden || named != record.Shaper || !v.gathered() {
+		return false
+	}
+	used, unused := usedAndUnused(v.ingress)
+	return len(used) == 1 && len(unused) > 0 && used[0].share() >= leastGathered
+}
+
+// leastGathered is what such a link carries at the least: two ways that gather
+// delay each other's acknowledgements.
+const leastGathered = 0.6
+
 // neverEmpty reports a link of the sender's whose own queue always holds more
 // than stray packets: whatever it carries, it is the link that they wait for.
 func (v *wayView) neverEmpty(l linkLoad) bool {

@@ -50,6 +50,10 @@ func (v *wayView) core(host string, cause record.Cause) (hypothesis, bool) {
 		h.sure = 0.8
 		h.summary = fmt.Sprintf("One core of %s takes in packets all the time (softirq) while others have room: it is the limit, not the links.", host)
 		h.remedy = fmt.Sprintf("spread the interrupts of %s over more cores (more channels: `ethtool -L`, or receive packet steering), or use larger frames", host)
+	case crowdedOut(use) && v.lateAt(cause):
+		h.sure = 0.7
+		h.summary = fmt.Sprintf("All cores of %s were busy, hardly with the streams' threads, and its end of the streams was late: other work takes the processor.", host)
+		h.remedy = fmt.Sprintf("move the other work of %s elsewhere, or give the streams' program a larger share (`nice`, cpu.weight)", host)
 	case use.Steal >= stolenShare:
 		h.sure = 0.7
 		h.summary = fmt.Sprintf("A hypervisor took %s of %s's processor time away.", percent(use.Steal), host)
