@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"math/rand/v2"
 	"net/netip"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 // each beside what looks like it.
 func TestElsewhere(t *testing.T) {
 	f := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
+	rnd := rand.New(rand.NewPCG(20261122, 9))
 	at := func(share unit.BitRate, change func(*record.TCP)) record.Trial {
 		return measured(sent(4, rates(share*one, share*one), rates(share*one, share*one)), change)
 	}
@@ -91,7 +93,25 @@ func TestElsewhere(t *testing.T) {
 		if got := Trial(c.fabric, c.trial); got.Cause != c.want {
 			t.Errorf("%s: %s %.2f (%s), want %s", c.name, got.Cause, got.Confidence, got.Summary, c.want)
 		}
+		for range 8 {
+			if got := Trial(c.fabric, unsteady(rnd, c.trial)); got.Cause != c.want {
+				t.Errorf("%s, figures a little off: %s %.2f (%s), want %s", c.name, got.Cause, got.Confidence, got.Summary, c.want)
+			}
+		}
 	}
+}
+
+// unsteady is the trial with what TCP said of each stream up to 5 % off.
+func unsteady(rnd *rand.Rand, t record.Trial) record.Trial {
+	off := func(x float64) float64 { return x * (1 + 0.05*(2*rnd.Float64()-1)) }
+	return tcp(t, func(c *record.TCP) {
+		c.RwndLimited, c.SndbufLimited, c.BusyRatio = off(c.RwndLimited), off(c.SndbufLimited), min(off(c.BusyRatio), 1)
+		c.Starved, c.Unheeded, c.Recovering = off(c.Starved), off(c.Unheeded), off(c.Recovering)
+		c.MeanRTTMS, c.RTTMS = max(off(c.MeanRTTMS), c.MinRTTMS), max(off(c.RTTMS), c.MinRTTMS)
+		c.MeanCwnd, c.MeanInFlight = off(c.MeanCwnd), off(c.MeanInFlight)
+		c.BytesRetrans, c.DSACKDups = uint64(off(float64(c.BytesRetrans))), uint64(off(float64(c.DSACKDups)))
+		c.SndWnd = unit.Bytes(off(float64(c.SndWnd)))
+	})
 }
 
 // unlikeTrips has the second half of the streams go another way than the
