@@ -31,6 +31,8 @@ type TunedLoad struct {
 	Ports    string       `json:"ports"`
 	Pace     unit.BitRate `json:"pace_bps,omitempty"` // of each stream; zero is none
 	ZeroCopy bool         `json:"zero_copy,omitempty"`
+	// SocketBuffer is what each socket asks for; zero leaves autotuning on.
+	SocketBuffer unit.Bytes `json:"socket_buffer_bytes,omitempty"`
 }
 
 // Setting is one value on one host that a tune tried.

@@ -26,7 +26,7 @@ func byEvidence(s State) []Proposal {
 	}
 	s = s.learn()
 	if s.Tried[MTU] { // larger frames did not bring what they must: something else is in the way of all
-		out = append(out, together(s, t, joint()[:1])...)
+		out = append(out, together(s, t, joint(s)[:1])...)
 	}
 	for _, bounces := range []bool{false, true} {
 		for _, cause := range causesOf(t, s.rate()) {
@@ -39,7 +39,7 @@ func byEvidence(s State) []Proposal {
 		}
 	}
 	if len(out) == 0 {
-		out = together(s, t, joint())
+		out = together(s, t, joint(s))
 	}
 	return append(out, cheaper(s)...)
 }

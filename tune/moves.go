@@ -15,6 +15,7 @@ const (
 	Streams    Name = "streams-and-ports"
 	MTU        Name = "mtu"
 	Buffers    Name = "buffers"
+	Windows    Name = "windows"
 	Congestion Name = "congestion-control"
 	Reordering Name = "reordering"
 	Queueing   Name = "queueing-discipline"
@@ -62,6 +63,7 @@ func moves() []move {
 			causes: []record.Cause{record.Congestion, record.Reordering, record.Pacing, record.Shaper, record.Unknown}},
 		{name: MTU, options: mtuOptions, modelled: true},
 		{name: Reordering, options: reorderingOptions, causes: []record.Cause{record.Reordering}},
+		{name: Windows, options: windowOptions, causes: []record.Cause{record.Reordering}},
 		{name: ZeroCopy, options: zeroCopyOptions, causes: []record.Cause{record.SenderCPU}},
 		{name: Offloads, options: offloadOptions, causes: []record.Cause{record.SenderCPU, record.ReceiverCPU}},
 		{name: Coalescing, options: coalescingOptions, causes: []record.Cause{record.ReceiverCPU}},

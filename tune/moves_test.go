@@ -72,7 +72,7 @@ func TestEvidence(t *testing.T) {
 		}(), nil, []Name{Congestion, Streams}},
 		{"a sender's core", found(record.SenderCPU), nil, []Name{ZeroCopy, Offloads, Streams, Congestion}},
 		{"loss", found(record.Congestion), nil, []Name{Congestion, Streams, Queueing}},
-		{"packets out of turn", found(record.Reordering), nil, []Name{Congestion, Reordering, Streams}},
+		{"packets out of turn", found(record.Reordering), nil, []Name{Congestion, Reordering, Windows, Streams}},
 		{"a shaper that shows its rate", func() record.Trial {
 			t := found(record.Shaper)
 			t.Shaper = &record.TokenBucket{Rate: 100e6}
@@ -350,7 +350,7 @@ func TestTogether(t *testing.T) {
 			s.Tried[key] = true
 		}
 	}
-	if diff := cmp.Diff(joint(), tried); diff != "" {
+	if diff := cmp.Diff(joint(s), tried); diff != "" {
 		t.Error(diff)
 	}
 	s.Tried = map[Name]bool{"mtu": true}
@@ -361,5 +361,33 @@ func TestTogether(t *testing.T) {
 	s.Trials[0].Finding.Cause, s.Trials[0].Ceiling = record.Reordering, 2*s.Trials[0].Goodput
 	if all := Propose(s); len(all) == 0 || len(all[0].Moves) != 3 {
 		t.Errorf("larger frames did not pay: %v", names(all))
+	}
+}
+
+// TestDealtOut: a bond that deals single packets out is first given what keeps
+// them in order; where it is so already the prediction has its turn.
+func TestDealtOut(t *testing.T) {
+	s := healthy(func(b *bonded) { b.mode, b.mtu = netstate.BalanceRR, 1500 })
+	s.Fabric.Paths[0].RTT = 4 * time.Millisecond
+	s.Traffic.Streams, s.Traffic.Ports = 1, "kernel"
+	short := found(record.LineRate)
+	short.Streams, short.Ports, short.Goodput, short.Ceiling = 1, "kernel", 870e6, 993e6
+	s.Trials = []record.Trial{short}
+	all := Propose(s)
+	if len(all) == 0 || !slices.Equal(all[0].Moves, []Name{MTU, Streams, Windows}) || all[0].Load.Traffic.Streams != 4 {
+		t.Fatalf("%+v", all)
+	}
+	// Four times what both links hold in 4 ms, shared by four streams.
+	want := 993e6 / 8 * 0.004
+	if got := float64(all[0].Load.Traffic.SocketBuffer); got < 0.95*want || got > 1.05*want {
+		t.Errorf("buffers of %v, want about %v", got, want)
+	}
+	s.Tried = map[Name]bool{all[0].Key: true}
+	if all := Propose(s); len(all) == 0 || slices.Contains(all[0].Moves, Windows) {
+		t.Errorf("tried: %v", names(all))
+	}
+	s.Tried, s.Trials[0].Ceiling = nil, s.Trials[0].Goodput
+	if all := Propose(s); slices.ContainsFunc(all, func(p Proposal) bool { return slices.Contains(p.Moves, Windows) }) {
+		t.Errorf("the target is reached: %v", names(all))
 	}
 }

@@ -8,25 +8,17 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
-// joint are the sets of moves that may pay only together, the most first: one
-// stream that loses its place gains as little by large frames alone as many
-// streams do by small ones.
-func joint() [][]Name {
-	return [][]Name{{MTU, Congestion, Streams}, {MTU, Streams}, {Congestion, Streams}}
-}
-
-// together are these sets, whatever came of their parts; none where full links
-// carry about what is expected of them with the largest frames.
+// together are these sets, whatever came of their parts; of full links those
+// that are expected to carry more.
 func together(s State, t record.Trial, sets [][]Name) []Proposal {
-	most := reached(s, s.untried([]Name{MTU}).chosen([]Name{MTU})).rate()
-	full := t.Finding != nil && t.Finding.Cause == record.LineRate
-	if full && float64(t.Goodput) >= asExpected*float64(most) || noCoreLeft(t) {
+	if noCoreLeft(t) {
 		return nil
 	}
+	full := t.Finding != nil && t.Finding.Cause == record.LineRate
 	var out []Proposal
 	for _, set := range sets {
 		chosen := s.untried(set).chosen(set)
-		if len(chosen) < len(set) {
+		if len(chosen) < len(set) || full && float64(t.Goodput) >= asExpected*float64(reached(s, chosen).rate()) {
 			continue
 		}
 		p, _ := proposalOf(s, chosen)

@@ -133,7 +133,7 @@ func (u *tuning) run(ctx context.Context) error {
 func (u *tuning) close() {
 	l := u.s.Load
 	u.out.Windows, u.out.Traffic = u.spent.Windows, u.spent.Traffic.Seconds()
-	u.out.Load = record.TunedLoad{Streams: l.Traffic.Streams, Ports: l.Traffic.Ports, Pace: l.Traffic.Pace, ZeroCopy: l.ZeroCopy}
+	u.out.Load = record.TunedLoad{Streams: l.Traffic.Streams, Ports: l.Traffic.Ports, Pace: l.Traffic.Pace, ZeroCopy: l.ZeroCopy, SocketBuffer: l.Traffic.SocketBuffer}
 	u.c.record.Tuning = &u.out
 }
 
@@ -206,8 +206,11 @@ func (u *tuning) leave(p tune.Proposal, why string) {
 // try carries one proposal through and goes on from the state that it leads
 // to.
 func (u *tuning) try(ctx context.Context, p tune.Proposal) error {
-	for _, key := range append([]tune.Name{p.Key}, p.Keys...) {
-		u.s.Tried[key] = true
+	u.s.Tried[p.Key] = true
+	if !p.Unsure { // what does not pay together may pay alone
+		for _, key := range p.Keys {
+			u.s.Tried[key] = true
+		}
 	}
 	r, b, err := u.step(ctx, p)
 	if r != nil {

@@ -97,7 +97,10 @@ func (u *tuning) turn(ctx context.Context, wanted map[string]netstate.Host) ([]c
 // foundLoad is the traffic that the tune began with.
 func (u *tuning) foundLoad() tune.Load {
 	l := tune.Load{Traffic: u.s.Traffic}
-	l.Traffic.Streams, l.Traffic.Ports, l.Traffic.Pace = u.found.Streams, u.found.Ports, 0
+	l.Traffic.Streams, l.Traffic.Ports, l.Traffic.Pace, l.Traffic.SocketBuffer = u.found.Streams, u.found.Ports, 0, 0
+	if windowed(u.found.Trial) {
+		l.Traffic.SocketBuffer = u.found.Lanes[0].Asked.RcvBuf
+	}
 	return l
 }
 

@@ -211,13 +211,17 @@ func (u *tuning) spec(l tune.Load, a asked) measure.Spec {
 func same(t record.Trial, l tune.Load) bool {
 	w := l.Traffic
 	return t.From == w.From && t.To == w.To && t.Direction == w.Direction && t.Streams == w.Streams && t.Ports == w.Ports &&
-		zeroCopied(t) == l.ZeroCopy && paced(t) == (w.Pace > 0) && t.Group == "" && t.Variant == ""
+		zeroCopied(t) == l.ZeroCopy && paced(t) == (w.Pace > 0) && windowed(t) == (w.SocketBuffer > 0) && t.Group == "" && t.Variant == ""
 }
 
 func zeroCopied(t record.Trial) bool { return t.Method.Send != "" && t.Method.Send != "write" }
 
 func paced(t record.Trial) bool {
 	return slices.ContainsFunc(t.Lanes, func(l record.Lane) bool { return l.Asked != nil && l.Asked.Pacing > unit.BitRate(0) })
+}
+
+func windowed(t record.Trial) bool {
+	return slices.ContainsFunc(t.Lanes, func(l record.Lane) bool { return l.Asked != nil && l.Asked.RcvBuf > 0 })
 }
 
 // lately is a look at this state under the load that was taken not long ago.

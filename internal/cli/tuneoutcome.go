@@ -268,6 +268,9 @@ func loadWords(l record.TunedLoad) string {
 	if l.Pace > 0 {
 		words += fmt.Sprintf(", each paced at %v", l.Pace)
 	}
+	if l.SocketBuffer > 0 {
+		words += fmt.Sprintf(", sockets that ask for %v (`--socket-buffer`)", l.SocketBuffer)
+	}
 	if l.ZeroCopy {
 		words += ", sent without a copy (sendfile)"
 	}

@@ -180,7 +180,7 @@ func (s *stand) again(r tuned, window time.Duration) (record.Trial, error) {
 	s.t.Helper()
 	spec := measure.Spec{
 		From: "near", To: "far", Direction: flow.Both, Streams: r.load.Streams, Ports: r.load.Ports,
-		Socket: record.Socket{Pacing: r.load.Pace}, Duration: window, LongestWarm: longestWarm, Once: true,
+		Socket: record.Socket{Pacing: r.load.Pace}, SocketBuffer: r.load.SocketBuffer, Duration: window, LongestWarm: longestWarm, Once: true,
 	}
 	return measure.Run(s.t.Context(), measure.Config{Network: s.network}, spec)
 }
@@ -201,6 +201,9 @@ func (r tuned) summary() string {
 	pace := ""
 	if r.load.Pace > 0 {
 		pace = fmt.Sprintf(" paced at %.1f", mega(r.load.Pace))
+	}
+	if r.load.SocketBuffer > 0 {
+		pace += fmt.Sprintf(" with buffers of %v", r.load.SocketBuffer)
 	}
 	return fmt.Sprintf("%d streams on %s ports%s; %s; %s", r.load.Streams, r.load.Ports, pace, kept, r.stopped)
 }
