@@ -155,8 +155,9 @@ func (v *wayView) switched() dealt {
 }
 
 // hardlyEver is the chance below which streams have not fallen so by their
-// ports.
-const hardlyEver = 0.02
+// ports; asLikely where the sender's own hash over ports has spread them: that
+// the switch takes addresses only, as many do, is likelier then.
+const hardlyEver, asLikely = 0.02, 0.6
 
 // notByPorts reports that so many streams arrive by so few of the links that
 // a hash over their ports can hardly have put them there.
@@ -173,7 +174,11 @@ func (v *wayView) notByPorts() bool {
 	if k == 0 || least(idle) > idleLink {
 		return false
 	}
-	return math.Exp(choose(m, k)+n*math.Log(k/m)) < hardlyEver
+	most := hardlyEver
+	if v.spreadBy(netstate.Layer34) {
+		most = asLikely
+	}
+	return math.Exp(choose(m, k)+n*math.Log(k/m)) < most
 }
 
 // choose is the logarithm of how many sets of k there are among m.
