@@ -20,10 +20,19 @@ type Owner struct {
 
 // CurrentOwner is the calling process.
 func CurrentOwner() Owner {
-	o := Owner{PID: os.Getpid(), Boot: bootID()}
-	o.Start, _ = startTicks(o.PID)
+	return OwnerOf(os.Getpid())
+}
+
+// OwnerOf is a process that runs; one that does not is not Alive.
+func OwnerOf(pid int) Owner {
+	o := Owner{PID: pid, Boot: bootID()}
+	o.Start, _ = startTicks(pid)
 	return o
 }
+
+// ThisBoot reports whether the process is, or was, one of the machine's
+// present boot.
+func (o Owner) ThisBoot() bool { return o.Boot == bootID() }
 
 // Alive reports whether the process still runs, in this boot.
 func (o Owner) Alive() bool {

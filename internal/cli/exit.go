@@ -80,7 +80,8 @@ func status(err error) int {
 	case errors.Is(err, campaign.ErrRolledBack), errors.Is(err, change.ErrRolledBack):
 		return exitRolledBack
 	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, agentapi.ErrBusy), errors.Is(err, apply.ErrPending),
-		errors.Is(err, guest.ErrNoKernel), errors.Is(err, guest.ErrNoEmulator), errors.Is(err, lab.ErrNoBackEnd), errors.Is(err, apply.ErrLocked), errors.Is(err, lab.ErrBusy):
+		errors.Is(err, guest.ErrNoKernel), errors.Is(err, guest.ErrNoEmulator), errors.Is(err, lab.ErrNoBackEnd), errors.Is(err, apply.ErrLocked), errors.Is(err, lab.ErrBusy),
+		errors.Is(err, lab.ErrStands), errors.Is(err, lab.ErrUnstable):
 		return exitUnreachable
 	}
 	return exitFailed

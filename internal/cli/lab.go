@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -26,12 +25,14 @@ import (
 const labJournal = "/run/linerate-lab-journal"
 
 func newLab(app *App) *cobra.Command {
-	return group("lab", "scenarios on real kernels", newLabList(app), newLabRun(app), newLabExec(app))
+	return group("lab", "scenarios on real kernels", newLabList(app), newLabRun(app), newLabUp(app), newLabExec(app), newLabDown(app),
+		newLabKeep(), newLabStand(app), newLabEnter())
 }
 
 func newLabList(app *App) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "the scenarios there are", Args: none, Long: "Lists the lab's scenarios.\n\n" + exitHelp,
+		Use: "list", Short: "the scenarios there are, and the labs that stand", Args: none,
+		Long: "Lists the lab's scenarios, and your labs that `linerate lab up` left standing.\n\n" + exitHelp,
 		RunE: func(*cobra.Command, []string) error {
 			type row struct {
 				Name  string `json:"name"`
@@ -41,12 +42,17 @@ func newLabList(app *App) *cobra.Command {
 			for _, s := range lab.Scenarios() {
 				rows = append(rows, row{s.Name, s.Title})
 			}
+			labs, err := lab.List()
+			if err != nil {
+				return err
+			}
 			if app.json {
-				return app.printJSON(map[string]any{"scenarios": rows})
+				return app.printJSON(map[string]any{"scenarios": rows, "labs": standingRows(labs)})
 			}
 			for _, r := range rows {
 				fmt.Fprintf(app.Stdout, "%-16s %s\n", r.Name, r.Title)
 			}
+			app.printStanding(labs)
 			return nil
 		},
 	}
@@ -198,54 +204,4 @@ func failures(r record.Record) error {
 	}
 	f := r.Failures[0]
 	return withHint(fmt.Errorf("measure %s to %s: %s (%d of %d trials failed)", f.From, f.To, f.Error, len(r.Failures), len(r.Failures)+len(r.Trials)), barredHint(f.Reason))
-}
-
-func newLabExec(app *App) *cobra.Command {
-	var place labPlace
-	c := &cobra.Command{
-		Use: "exec SCENARIO -- COMMAND [ARG...]", Short: "run a command in a scenario's machine",
-		Long: `Builds a scenario and runs a command where it stands: the hosts are the network
-namespaces linerate-alpha, linerate-beta and linerate-switch. Ends with the
-command, which sees the host's files read-only in User-Mode Linux, and in an
-emulated kernel the usual tools (ip, tc, ss, sh ...), the command itself and the
-files that it is given. What it writes in the working directory stays.
-Changes are journalled where it can write: tune, rollback and journal need
---journal /run/journal there.
-
-` + exitHelp,
-		Example: `  linerate lab exec two-links -- ip netns exec linerate-alpha cat /proc/net/bonding/bond0
-  linerate lab exec two-links --kernel 5.10 -- uname -r`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usage("lab exec: want SCENARIO and a COMMAND after --", "linerate lab exec two-links -- ip netns exec linerate-alpha ip address")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := scenario(args[0])
-			if err != nil {
-				return err
-			}
-			again := append(append([]string{"lab", "exec"}, app.flagsAgain()...), append([]string{"--"}, args...)...)
-			return app.inLab(cmd.Context(), place, guest.Command{Args: again, Files: filesOf(args[1:])}, func(lab.Choice) error {
-				return withLab(cmd.Context(), s.Net, func() error { return app.execute(cmd.Context(), args[1:]) })
-			})
-		},
-	}
-	place.addFlags(c)
-	return c
-}
-
-func (a *App) execute(ctx context.Context, args []string) error {
-	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	c.Stdin, c.Stdout, c.Stderr = a.Stdin, a.Stdout, a.Stderr
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-	err := c.Run()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 {
-		return statusError(exit.ExitCode())
-	}
-	if err != nil {
-		return fmt.Errorf("run %s: %w", args[0], err)
-	}
-	return nil
 }

@@ -98,6 +98,12 @@ func Enter(ctx context.Context, c Choice, cmd guest.Command) (exit guest.Exit, e
 	if c.BackEnd != UML && c.BackEnd != QEMU || os.Getenv(guest.EnvGuest) != "" {
 		return guest.Exit{}, false, nil
 	}
+	exit, err = guest.Run(ctx, c.inKernel(cmd))
+	return exit, true, err
+}
+
+// inKernel adds what every lab wants of its kernel.
+func (c Choice) inKernel(cmd guest.Command) guest.Command {
 	if c.BackEnd == QEMU {
 		cmd.Kernel = c.Kernel
 		cmd.Files = append(cmd.Files, toolbox()...)
@@ -105,6 +111,5 @@ func Enter(ctx context.Context, c Choice, cmd guest.Command) (exit guest.Exit, e
 	cmd.Modules = append(cmd.Modules, "bonding", "veth", "bridge", "8021q", "sch_tbf", "sch_htb", "sch_netem", "sch_fq", "sch_fq_codel", "sch_ingress",
 		"dummy", "inet_diag", "tcp_diag", "udp_diag", "mptcp_diag", "tcp_bbr")
 	cmd.Env = append(cmd.Env, envWhy+"="+c.Why, envBackEnd+"="+string(c.BackEnd), "GOMAXPROCS=8")
-	exit, err = guest.Run(ctx, cmd)
-	return exit, true, err
+	return cmd
 }

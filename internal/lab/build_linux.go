@@ -15,6 +15,7 @@ import (
 // network is a topology that has been built in this kernel.
 type network struct {
 	names    []string // namespaces made, in order
+	named    func(host string) string
 	builders map[string]*rtnl.Builder
 }
 
@@ -23,7 +24,7 @@ type network struct {
 // Needs root. A namespace of the same name left by another run is
 // fs.ErrExist.
 func build(ctx context.Context, t Topology) (*network, error) {
-	n := &network{builders: make(map[string]*rtnl.Builder)}
+	n := &network{named: t.Namespace, builders: make(map[string]*rtnl.Builder)}
 	if err := n.construct(t); err != nil {
 		return nil, errors.Join(err, n.remove())
 	}
@@ -35,14 +36,19 @@ func build(ctx context.Context, t Topology) (*network, error) {
 
 // remove deletes the namespaces made, and every link with them.
 func (n *network) remove() error {
+	n.leave()
 	var errs []error
-	for _, b := range n.builders {
-		b.Close()
-	}
 	for _, name := range n.names {
 		errs = append(errs, netns.Delete(name))
 	}
 	return errors.Join(errs...)
+}
+
+// leave lets go of the namespaces: they stand by their names.
+func (n *network) leave() {
+	for _, b := range n.builders {
+		b.Close()
+	}
 }
 
 func (n *network) construct(t Topology) error {
@@ -65,7 +71,7 @@ func (n *network) construct(t Topology) error {
 
 // space makes one namespace with its loopback up.
 func (n *network) space(host string) error {
-	name := Namespace(host)
+	name := n.named(host)
 	ns, err := netns.Create(name)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("make lab host %s: another lab is up, or was killed (`ip netns delete %s` removes what it left): %w", host, name, err)
@@ -174,19 +180,19 @@ func (n *network) settle(ctx context.Context, t Topology) error {
 		if h.Bond.Mode == netstate.ActiveBackup {
 			links = 1
 		}
-		if err := awaitPorts(ctx, h.Name, bondName, links); err != nil {
+		if err := awaitPorts(ctx, t.Namespace(h.Name), bondName, links); err != nil {
 			return err
 		}
-		if err := awaitPorts(ctx, switchName, "to-"+h.Name, links); err != nil {
+		if err := awaitPorts(ctx, t.Namespace(switchName), "to-"+h.Name, links); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func awaitPorts(ctx context.Context, host, bond string, want int) error {
+func awaitPorts(ctx context.Context, namespace, bond string, want int) error {
 	for {
-		usable, err := usablePorts(host, bond)
+		usable, err := usablePorts(namespace, bond)
 		if err != nil {
 			return err
 		}
@@ -195,15 +201,15 @@ func awaitPorts(ctx context.Context, host, bond string, want int) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %s of %s: %d of %d ports in use: %w", bond, host, usable, want, ctx.Err())
+			return fmt.Errorf("wait for %s of %s: %d of %d ports in use: %w", bond, namespace, usable, want, ctx.Err())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
 
-func usablePorts(host, bond string) (int, error) {
+func usablePorts(namespace, bond string) (int, error) {
 	var usable int
-	err := netns.Named(Namespace(host)).Do(func() error {
+	err := netns.Named(namespace).Do(func() error {
 		h, err := rtnl.Open()
 		if err != nil {
 			return err

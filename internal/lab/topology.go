@@ -25,6 +25,9 @@ type Scenario struct {
 
 // Topology is hosts around one switch.
 type Topology struct {
+	// Lab sets the namespaces of a lab that stands apart from others'; empty is
+	// a lab for the time of one command.
+	Lab    string
 	Hosts  []Host
 	Switch Switch
 	// LinkRate is each cable's speed in each direction, counted by a shaper
@@ -64,8 +67,25 @@ type Switch struct {
 // never hit another's.
 const prefix = "linerate-"
 
-// Namespace is the name of a lab host's namespace.
-func Namespace(host string) string { return prefix + host }
+// Namespace is the name of a host's namespace in a lab for one command.
+func Namespace(host string) string { return Topology{}.Namespace(host) }
+
+// Namespace is the name of a host's namespace.
+func (t Topology) Namespace(host string) string {
+	if t.Lab != "" {
+		host = t.Lab + "-" + host
+	}
+	return prefix + host
+}
+
+// Namespaces are those of all hosts and the switch.
+func (t Topology) Namespaces() []string {
+	names := []string{t.Namespace(switchName)}
+	for _, h := range t.Hosts {
+		names = append(names, t.Namespace(h.Name))
+	}
+	return names
+}
 
 const (
 	switchName = "switch"
@@ -137,7 +157,7 @@ func (t Topology) Fabric(streams []int, ports string) string {
 	var b strings.Builder
 	b.WriteString("linerate: v1\nhosts:\n")
 	for _, h := range t.Hosts {
-		fmt.Fprintf(&b, "  %s:\n    reach: netns:%s\n    network:\n      version: 2\n", h.Name, Namespace(h.Name))
+		fmt.Fprintf(&b, "  %s:\n    reach: netns:%s\n    network:\n      version: 2\n", h.Name, t.Namespace(h.Name))
 		h.writeNetwork(&b)
 		b.WriteString("    hardware:\n      links: {")
 		for i := range h.Links {

@@ -44,10 +44,7 @@ func claim(t Topology) error {
 	if err := sweep(); err != nil {
 		return err
 	}
-	mine := owner{Owner: apply.CurrentOwner(), Namespaces: []string{Namespace(switchName)}}
-	for _, h := range t.Hosts {
-		mine.Namespaces = append(mine.Namespaces, Namespace(h.Name))
-	}
+	mine := owner{Owner: apply.CurrentOwner(), Namespaces: t.Namespaces()}
 	text, err := json.Marshal(mine)
 	if err != nil {
 		return fmt.Errorf("start lab: %w", err)
@@ -101,6 +98,9 @@ func release() error {
 // Owns reports whether a namespace belongs to a lab that is up on this machine:
 // nobody's traffic is in it.
 func Owns(namespace string) bool {
+	if standingOwns(namespace) {
+		return true
+	}
 	text, err := os.ReadFile(ownerFile)
 	if err != nil {
 		return false

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 
 	"github.com/linerate/linerate/internal/kernel/sys"
 )
@@ -163,4 +164,41 @@ func InFirst() (bool, error) {
 func Inside() bool {
 	first, err := InFirst()
 	return err == nil && !first
+}
+
+// Processes are those that are in a named namespace with all, or their first,
+// of their threads, as far as the caller may look. A namespace that does not
+// exist has none.
+func Processes(name string) ([]int, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	var inside []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if holds, err := Holds(name, pid); err == nil && holds {
+			inside = append(inside, pid)
+		}
+	}
+	return inside, nil
+}
+
+// Holds reports whether a process is in a named namespace.
+func Holds(name string, pid int) (bool, error) {
+	if !validName.MatchString(name) {
+		return false, fmt.Errorf("look into namespace %q: %w", name, fs.ErrInvalid)
+	}
+	space, err := os.Stat(Named(name).path())
+	if err != nil {
+		return false, err
+	}
+	theirs, err := os.Stat(fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err != nil {
+		return false, err
+	}
+	return os.SameFile(space, theirs), nil
 }

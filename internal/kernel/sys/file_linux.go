@@ -3,6 +3,7 @@ package sys
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -53,4 +54,17 @@ func copyAttribute(from, to, name string) error {
 		return err
 	}
 	return unix.Setxattr(to, name, value[:n], 0)
+}
+
+// TryLock takes a file's lock (flock(2)), which goes with its last descriptor;
+// false when somebody has it.
+func TryLock(f *os.File) (bool, error) {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	return true, nil
 }

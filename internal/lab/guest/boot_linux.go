@@ -3,6 +3,7 @@ package guest
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -32,7 +34,23 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
+	if c.Started != nil {
+		c.Started(machine.cmd.Process.Pid)
+	}
 	defer machine.stop()
+	if c.Calls != nil {
+		admitted := make(chan struct{})
+		go func() {
+			machine.admit(c.Calls)
+			close(admitted)
+		}()
+		defer func() {
+			c.Calls.Close()
+			machine.room.end()
+			machine.channels.end()
+			<-admitted
+		}()
+	}
 	return machine.converse(ctx, c)
 }
 
@@ -46,6 +64,24 @@ type machine struct {
 	log      *slog.Logger
 	bootTime time.Duration // the longest from start to the guest's first word
 	cleanUp  func()        // after its end; may be nil
+	channels *channels
+	said     sync.Mutex // held for a frame to the guest
+	room     *allowance // on the line, for frames of channels
+}
+
+// sayChannel is say for frames of channels, which wait for room on the line.
+func (m *machine) sayChannel(kind frameKind, payload []byte) error {
+	if !m.room.take(4 + len(payload)) {
+		return io.ErrClosedPipe
+	}
+	return m.say(kind, payload)
+}
+
+// say writes a frame to the guest.
+func (m *machine) say(kind frameKind, payload []byte) error {
+	m.said.Lock()
+	defer m.said.Unlock()
+	return writeFrame(m.line, kind, payload)
 }
 
 // newMachine prepares the process of a kernel: its serial line is the file
@@ -56,6 +92,7 @@ func newMachine(c Command, program string, args ...string) (*machine, *os.File, 
 		return nil, nil, err
 	}
 	m := &machine{line: ours, console: &bytes.Buffer{}, done: make(chan struct{}), log: c.Logger}
+	m.channels, m.room = newChannels(m.sayChannel, nil), newAllowance(lineWindow)
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
 	}
@@ -148,7 +185,7 @@ func (m *machine) converse(ctx context.Context, c Command) (Exit, error) {
 			}
 			interrupted = nil
 			boot.Reset(graceTime)
-			_ = writeFrame(m.line, frameSignal, []byte{byte(syscall.SIGINT)})
+			_ = m.say(frameSignal, []byte{byte(syscall.SIGINT)})
 		}
 	}
 }
@@ -175,11 +212,17 @@ func (m *machine) read(c Command, ready chan<- string) (Exit, error) {
 				return exit, fmt.Errorf("receive files: more than %d MiB", maxParcel>>20)
 			}
 			parcel.Write(payload)
+		case frameData, frameRoom, frameClose:
+			err = m.channels.handle(kind, payload)
+		case frameTaken:
+			if len(payload) == 4 {
+				m.room.add(int(binary.BigEndian.Uint32(payload)))
+			}
 		case frameExit:
 			if len(payload) == 1 {
 				exit.Status = int(payload[0])
 			}
-			return exit, errors.Join(unpackParcel(&parcel, c.shared()), writeFrame(m.line, frameBye, nil))
+			return exit, errors.Join(unpackParcel(&parcel, c.shared()), m.say(frameBye, nil))
 		}
 		if err != nil {
 			return exit, fmt.Errorf("pass output on: %w", err)

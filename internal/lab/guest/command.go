@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 )
 
 // Errors of Installed, Emulator and OpenKernel.
@@ -54,9 +55,18 @@ type Command struct {
 	Cut <-chan struct{}
 	// MemoryMiB is the guest's memory; zero is 1024.
 	MemoryMiB int
-	Stdout    io.Writer
-	Stderr    io.Writer
-	Logger    *slog.Logger // nil is silence
+	// Calls, which may be nil, is where Attach calls: each call is a command
+	// that runs beside this one. Run closes it.
+	Calls net.Listener
+	// Orders is the directory for what User-Mode Linux is told and what it
+	// makes, absolute and there; empty is one that goes with the kernel.
+	Orders string
+	// Started, which may be nil, is told the kernel's process, which leads a
+	// group of its own with all that belongs to it.
+	Started func(pid int)
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Logger  *slog.Logger // nil is silence
 }
 
 // memory is the guest's memory in MiB.
@@ -99,6 +109,8 @@ type config struct {
 	// Systemd is to be the first process, with Units beside the orders.
 	Systemd bool     `json:"systemd"`
 	Units   []string `json:"units"`
+	// Sessions says that more commands will come over the line.
+	Sessions bool `json:"sessions"`
 	// Line is the serial line to the host.
 	Line string `json:"line"`
 	// ModuleDirs is the directory of directories of modules, by release.
@@ -109,7 +121,7 @@ type config struct {
 
 func (c Command) orders() config {
 	return config{Args: c.Args, Env: c.Env, Dir: c.Dir, Writable: c.Writable, Modules: c.Modules,
-		Systemd: c.Disk != "", Units: c.Units}
+		Systemd: c.Disk != "", Units: c.Units, Sessions: c.Calls != nil}
 }
 
 func (c config) shared() []string {

@@ -22,6 +22,19 @@ const (
 	frameReady  frameKind = 5 // guest to host: the kernel's release
 	frameBye    frameKind = 6 // host to guest: everything arrived, power off
 	frameParcel frameKind = 7 // guest to host: a piece of the archive of files
+
+	// Channels, both ways; the payload begins with the channel's number.
+	frameOpen  frameKind = 8  // host to guest: a new one
+	frameData  frameKind = 9  // bytes
+	frameRoom  frameKind = 10 // four bytes: so much more may be sent
+	frameClose frameKind = 11 // nothing more will be read or written
+	frameTaken frameKind = 16 // guest to host: four bytes: so much of the above was read off the line
+
+	// In a channel, see session.
+	frameRequest frameKind = 12 // client to guest: a piece of the request; an empty one ends it
+	frameStdin   frameKind = 13 // client to guest: standard input; an empty one ends it
+	frameSize    frameKind = 14 // client to guest: the terminal's rows and columns
+	frameRefused frameKind = 15 // guest to client: why the command did not start
 )
 
 // maxFrame bounds a frame's payload: the reader allocates no more than this.

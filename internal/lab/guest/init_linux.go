@@ -2,6 +2,7 @@ package guest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,11 +78,24 @@ func prepare(dir string) (config, *os.File, error) {
 			return orders, nil, err
 		}
 	}
+	if orders.Sessions {
+		if err := makeTerminals(); err != nil {
+			return orders, nil, err
+		}
+	}
 	line, err := os.OpenFile(orders.Line, os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return orders, nil, fmt.Errorf("open serial line: %w", err)
 	}
 	return orders, line, sys.Raw(line)
+}
+
+// makeTerminals makes pseudo-terminals possible.
+func makeTerminals() error {
+	if err := os.MkdirAll("/dev/pts", 0o755); err != nil {
+		return fmt.Errorf("make terminals: %w", err)
+	}
+	return sys.Mount("devpts", "/dev/pts", "devpts", "ptmxmode=666,mode=620")
 }
 
 func readOrders(dir string) (orders config, err error) {
@@ -101,12 +115,16 @@ type uplink struct {
 	line *os.File
 	mu   sync.Mutex
 	bye  chan struct{}
+	// channels is nil in a kernel for one command.
+	channels *channels
 }
 
-func (u *uplink) send(kind frameKind, payload []byte) {
+func (u *uplink) send(kind frameKind, payload []byte) { _ = u.trySend(kind, payload) }
+
+func (u *uplink) trySend(kind frameKind, payload []byte) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	_ = writeFrame(u.line, kind, payload)
+	return writeFrame(u.line, kind, payload)
 }
 
 // Writer for one stream of output.
@@ -173,13 +191,17 @@ func (u *uplink) run(orders config, kernel string) (status int, err error) {
 	if cmd.Dir == "" {
 		cmd.Dir = "/"
 	}
-	cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/run", "TMPDIR=/run/tmp", EnvGuest + "=" + kernel}, orders.Env...)
+	cmd.Env = append(guestEnv(kernel), orders.Env...)
 	cmd.Stdout, cmd.Stderr = stream{u, frameStdout}, stream{u, frameStderr}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		return 1, fmt.Errorf("start command: %w", err)
 	}
 	u.bye = make(chan struct{})
+	if orders.Sessions {
+		s := &sessions{kernel: kernel, shown: make(map[string]bool), homed: !orders.SendHome}
+		u.channels = newChannels(u.trySend, s.serve)
+	}
 	go u.listen(cmd.Process.Pid)
 	err = cmd.Wait()
 	status = cmd.ProcessState.ExitCode()
@@ -192,6 +214,11 @@ func (u *uplink) run(orders config, kernel string) (status int, err error) {
 	return status, nil
 }
 
+// guestEnv is the environment that every command in a guest has.
+func guestEnv(kernel string) []string {
+	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/run", "TMPDIR=/run/tmp", EnvGuest + "=" + kernel}
+}
+
 // listen passes signals on. When the line dies the host is gone: power off.
 func (u *uplink) listen(pid int) {
 	for {
@@ -201,6 +228,11 @@ func (u *uplink) listen(pid int) {
 			powerOff()
 		case kind == frameSignal && len(payload) == 1:
 			_ = syscall.Kill(-pid, syscall.Signal(payload[0]))
+		case u.channels != nil && kind >= frameOpen && kind <= frameClose:
+			if u.channels.handle(kind, payload) != nil {
+				powerOff() // out of step: nothing that comes can be trusted
+			}
+			u.send(frameTaken, binary.BigEndian.AppendUint32(nil, uint32(4+len(payload))))
 		case kind == frameBye:
 			close(u.bye)
 			return

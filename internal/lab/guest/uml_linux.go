@@ -30,11 +30,13 @@ func bootUML(c Command) (_ *machine, err error) {
 	if err := Installed(); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "linerate-lab-")
-	if err != nil {
-		return nil, fmt.Errorf("make lab directory: %w", err)
+	dir, cleanUp := c.Orders, func() {}
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "linerate-lab-"); err != nil {
+			return nil, fmt.Errorf("make lab directory: %w", err)
+		}
+		cleanUp = func() { _ = os.RemoveAll(dir) }
 	}
-	cleanUp := func() { _ = os.RemoveAll(dir) }
 	defer func() {
 		if err != nil {
 			cleanUp()

@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/guest"
+)
+
+func newLabExec(app *App) *cobra.Command {
+	var place labPlace
+	c := &cobra.Command{
+		Use: "exec [NAME|SCENARIO] [HOST] [-- COMMAND [ARG...]]", Short: "run a command in a lab that stands, or in one made for it",
+		Long: `Runs a command in the lab of that name when one stands (see lab up); the name
+may be left out when only one does. With HOST it runs on that host, else where
+the hosts are network namespaces. Without a command, on a terminal, it is a
+shell.
+
+Else builds the scenario for the time of the command: the hosts are the network
+namespaces linerate-alpha, linerate-beta and linerate-switch.
+
+The command sees the host's files read-only in User-Mode Linux, and in an
+emulated kernel the usual tools (ip, tc, ss, sh ...), the command itself and the
+files that it is given. What it writes in the working directory stays.
+Changes are journalled where it can write: tune, rollback and journal need
+--journal /run/journal there. Ctrl-C is the command's, and its exit status is
+passed on: 128 and the signal's number when one ended it.
+
+` + exitHelp,
+		Example: `  linerate lab exec two-links -- ip netns exec linerate-alpha cat /proc/net/bonding/bond0
+  linerate lab exec two-links alpha -- ping -c 3 10.0.0.2
+  linerate lab exec two-links --kernel 5.10 -- uname -r`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			what, err := parseLabCommand(args, cmd.ArgsLenAtDash())
+			if err != nil {
+				return err
+			}
+			stands, found, err := what.find()
+			if err != nil {
+				return err
+			}
+			if found {
+				if cmd.Flags().Changed("back-end") || cmd.Flags().Changed("kernel") {
+					return usage("lab exec: lab "+stands.Name+" stands on "+string(stands.BackEnd), "leave --back-end and --kernel out, or take it down first: linerate lab down "+stands.Name)
+				}
+				return app.execStanding(stands, what)
+			}
+			return app.execOnce(cmd.Context(), place, what)
+		},
+	}
+	place.addFlags(c)
+	return c
+}
+
+// labCommand is what is to run in which lab.
+type labCommand struct {
+	lab, host string // "" is the only lab there is, or no host
+	command   []string
+}
+
+const execHint = "linerate lab exec two-links alpha -- ip address"
+
+// parseLabCommand reads the arguments; dash is how many stand before --, or -1
+// without one: then the first names the lab and the rest is the command.
+func parseLabCommand(args []string, dash int) (w labCommand, err error) {
+	before := args
+	if dash < 0 && len(args) > 1 {
+		dash = 1
+	}
+	if dash >= 0 {
+		before, w.command = args[:dash], args[dash:]
+	}
+	switch len(before) {
+	case 0:
+	case 1:
+		w.lab = before[0]
+	case 2:
+		w.lab, w.host = before[0], before[1]
+	default:
+		return w, usage("lab exec: want NAME, HOST and, after --, a COMMAND", execHint)
+	}
+	if dash >= 0 && len(w.command) == 0 {
+		return w, usage("lab exec: want a COMMAND after --", execHint)
+	}
+	return w, nil
+}
+
+// find is the standing lab that is meant; found is false when the command
+// names none that stands.
+func (w *labCommand) find() (s lab.Standing, found bool, err error) {
+	if os.Getenv(guest.EnvGuest) != "" && w.lab != "" {
+		return s, false, nil // a lab's kernel has no labs of its own
+	}
+	if w.lab == "" {
+		all, err := lab.List()
+		if err != nil {
+			return s, false, err
+		}
+		if len(all) != 1 {
+			return s, false, usage(fmt.Sprintf("lab exec: want the NAME of a lab: %d stand", len(all)), "`linerate lab list` names those that stand, `linerate lab up SCENARIO` makes one")
+		}
+		w.lab = all[0].Name
+	}
+	s, err = lab.Find(w.lab)
+	switch {
+	case errors.Is(err, lab.ErrNoLab), errors.Is(err, lab.ErrLabName):
+		return s, false, nil
+	case err != nil:
+		return s, false, fallen(s.Name, err.Error())
+	}
+	if why := s.Ruin(); why != "" {
+		return s, false, fallen(s.Name, why)
+	}
+	if !s.Up {
+		return s, false, withHint(fmt.Errorf("run in lab %s: %w: it is being started", s.Name, lab.ErrUnstable), "`linerate lab list` says when it is up")
+	}
+	return s, true, nil
+}
+
+func fallen(name, why string) error {
+	return withHint(fmt.Errorf("run in lab %s: %w: %s", name, lab.ErrUnstable, why), "linerate lab down "+name+" removes what it left")
+}
+
+// execStanding runs the command in a lab that stands.
+func (a *App) execStanding(s lab.Standing, w labCommand) error {
+	space := ""
+	if w.host != "" {
+		var err error
+		if space, err = s.Namespace(w.host); err != nil {
+			return usage(err.Error(), "")
+		}
+	}
+	in, onTerminal := a.terminals()
+	if len(w.command) == 0 {
+		if !onTerminal {
+			return usage("lab exec: want a COMMAND after --", "a shell needs a terminal: "+execHint)
+		}
+		w.command = ownShell()
+	}
+	if s.BackEnd == lab.Local {
+		return become(space, w.command)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find working directory: %w", err)
+	}
+	args := []string{"lab", "enter"}
+	if space != "" {
+		args = append(args, "--netns", space)
+	}
+	request := guest.Request{Args: append(append(args, "--"), w.command...), Dir: dir, Terminal: onTerminal}
+	for _, key := range []string{"TERM", "LANG", "LC_ALL", "COLUMNS"} {
+		if value := a.Getenv(key); value != "" {
+			request.Env = append(request.Env, key+"="+value)
+		}
+	}
+	code, err := s.Run(request, guest.Streams{In: in, Out: a.Stdout, Err: a.Stderr})
+	if err != nil {
+		return err
+	}
+	if code != 0 {
+		return statusError(code)
+	}
+	return nil
+}
+
+// terminals is the input, and whether a person sits at it and at the output.
+func (a *App) terminals() (io.Reader, bool) {
+	in, ok := a.Stdin.(*os.File)
+	if !ok {
+		return a.Stdin, false
+	}
+	out, ok := a.Stdout.(*os.File)
+	return in, ok && terminal(in) && terminal(out)
+}
+
+// ownShell is what people get who name no command.
+func ownShell() []string {
+	if path, err := exec.LookPath("bash"); err == nil {
+		return []string{path, "--norc"} // the user's own start files are for the user's machine
+	}
+	return []string{"sh"}
+}
+
+// become turns this process into the command, in a namespace or, with "", where
+// it is. It returns only on an error.
+func become(space string, command []string) error {
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return fmt.Errorf("run %s: %w", command[0], err)
+	}
+	err = netns.Named(space).DoWithSysfs(func() error { return syscall.Exec(path, command, os.Environ()) })
+	return fmt.Errorf("run %s: %w", command[0], err)
+}
+
+// execOnce builds a scenario for the time of the command.
+func (a *App) execOnce(ctx context.Context, place labPlace, w labCommand) error {
+	if len(w.command) == 0 {
+		return usage("lab exec: want SCENARIO and a COMMAND after --", "a shell is for a lab that stands: `linerate lab up` makes one")
+	}
+	s, err := scenario(w.lab)
+	if err != nil {
+		return err
+	}
+	command := w.command
+	if w.host != "" {
+		space, err := lab.Standing{Name: s.Name, Net: s.Net}.Namespace(w.host)
+		if err != nil {
+			return usage(err.Error(), "")
+		}
+		command = append([]string{"/proc/self/exe", "lab", "enter", "--netns", space, "--"}, command...)
+	}
+	again := append(append([]string{"lab", "exec"}, a.flagsAgain()...), s.Name)
+	if w.host != "" {
+		again = append(again, w.host)
+	}
+	again = append(append(again, "--"), w.command...)
+	return a.inLab(ctx, place, guest.Command{Args: again, Files: filesOf(w.command)}, func(lab.Choice) error {
+		return withLab(ctx, s.Net, func() error { return a.execute(ctx, command) })
+	})
+}
+
+func (a *App) execute(ctx context.Context, args []string) error {
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = a.Stdin, a.Stdout, a.Stderr
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	err := c.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 {
+		return statusError(exit.ExitCode())
+	}
+	if err != nil {
+		return fmt.Errorf("run %s: %w", args[0], err)
+	}
+	return nil
+}
+
+// newLabEnter runs a command on a lab's host. It is not for people: lab exec
+// runs it where the host is.
+func newLabEnter() *cobra.Command {
+	var space string
+	c := &cobra.Command{
+		Use: "enter [--netns NAME] -- COMMAND [ARG...]", Hidden: true, Args: cobra.MinimumNArgs(1), Short: "become a command on a lab's host",
+		RunE: func(_ *cobra.Command, args []string) error { return become(space, args) },
+	}
+	c.Flags().StringVar(&space, "netns", "", "network namespace")
+	return c
+}
