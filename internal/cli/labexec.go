@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,7 @@ passed on: 128 and the signal's number when one ended it.
 				return err
 			}
 			if found {
+				what.divide(stands.Hosts())
 				if cmd.Flags().Changed("back-end") || cmd.Flags().Changed("kernel") {
 					return usage("lab exec: lab "+stands.Name+" stands on "+string(stands.BackEnd), "leave --back-end and --kernel out, or take it down first: linerate lab down "+stands.Name)
 				}
@@ -66,6 +68,8 @@ passed on: 128 and the signal's number when one ended it.
 type labCommand struct {
 	lab, host string // "" is the only lab there is, or no host
 	command   []string
+	// undivided says that there was no --: the command may begin with a host.
+	undivided bool
 }
 
 const execHint = "linerate lab exec two-links alpha -- ip address"
@@ -75,7 +79,7 @@ const execHint = "linerate lab exec two-links alpha -- ip address"
 func parseLabCommand(args []string, dash int) (w labCommand, err error) {
 	before := args
 	if dash < 0 && len(args) > 1 {
-		dash = 1
+		dash, w.undivided = 1, true
 	}
 	if dash >= 0 {
 		before, w.command = args[:dash], args[dash:]
@@ -93,6 +97,13 @@ func parseLabCommand(args []string, dash int) (w labCommand, err error) {
 		return w, usage("lab exec: want a COMMAND after --", execHint)
 	}
 	return w, nil
+}
+
+// divide takes the host off the front of a command that no -- sets apart.
+func (w *labCommand) divide(hosts []string) {
+	if w.undivided && slices.Contains(hosts, w.command[0]) {
+		w.host, w.command = w.command[0], w.command[1:]
+	}
 }
 
 // find is the standing lab that is meant; found is false when the command
