@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // frameKind tells what a frame on the serial line carries.
@@ -74,4 +75,16 @@ func readFrame(r io.Reader) (frameKind, []byte, error) {
 		return 0, nil, fmt.Errorf("read frame: %w", err)
 	}
 	return frameKind(head[1]), payload, nil
+}
+
+// frameWriter sends whole frames of several writers.
+type frameWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *frameWriter) send(kind frameKind, p []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return writeFrame(w.to, kind, p)
 }

@@ -36,18 +36,6 @@ func (s *sessions) serve(ch *channel) {
 	}
 }
 
-// frameWriter sends whole frames of several writers.
-type frameWriter struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-func (w *frameWriter) send(kind frameKind, p []byte) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return writeFrame(w.to, kind, p)
-}
-
 // output is one stream of a command.
 type output struct {
 	to   *frameWriter
