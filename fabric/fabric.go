@@ -28,6 +28,9 @@ type Fabric struct {
 	// Switches is how many a host's links may be spread over; nil is one, 0
 	// cables hosts to each other.
 	Switches *int
+	// Scenario is what `lab run` does with the network, unread here; nil: the
+	// file does not say.
+	Scenario *Node
 }
 
 // Host is one declared host.

@@ -27,10 +27,21 @@ var fileKeys = object[Fabric]{
 		{"prices", "what links cost, for predict --buy", reader[Fabric]{schema: sub(pricesKeys, func(*Fabric) *Prices { return nil }).schema, read: readPrices}},
 		{"catalog", "cards that could be bought, by name, for predict --buy", catalogReader},
 		{"switches", "switches that a host's links may be spread over: 0 cables hosts to each other, 2 needs MLAG; left out: 1", switchesReader},
+		{scenarioKey, "what `lab run` does with a network like this one", reader[Fabric]{
+			schema: func(*schemaWriter) map[string]any { return map[string]any{"type": "object"} },
+			read: func(d *decoder, at place, n *Node, into *Fabric) {
+				if d.want(at, n, MappingNode) {
+					into.Scenario = n
+				}
+			},
+		}},
 	},
 	required: []string{"linerate", "hosts"},
 	alias:    map[string]string{"version": "linerate", "nodes": "hosts", "links": "paths", "price": "prices", "models": "catalog", "cards": "catalog"},
 }
+
+// scenarioKey is of the one key that another package reads.
+const scenarioKey = "scenario"
 
 var version = scalar[string]{
 	schema: map[string]any{"const": Version},

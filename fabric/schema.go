@@ -1,9 +1,5 @@
 package fabric
 
-import (
-	"encoding/json"
-)
-
 // schemaWriter collects the definitions an object refers to.
 type schemaWriter struct{ defs map[string]any }
 
@@ -47,14 +43,5 @@ func describe[T any](w *schemaWriter, o object[T]) map[string]any {
 // same tables that Parse decodes with.
 func Schema() []byte {
 	w := &schemaWriter{defs: map[string]any{}}
-	root := describe(w, fileKeys)
-	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["$id"] = "urn:linerate:fabric:" + Version
-	root["title"] = "linerate fabric " + Version
-	root["$defs"] = w.defs
-	text, err := json.MarshalIndent(root, "", "  ")
-	if err != nil {
-		return nil // maps of strings and bools always marshal
-	}
-	return append(text, '\n')
+	return schemaText(w, describe(w, fileKeys), "urn:linerate:fabric:"+Version, "linerate fabric "+Version)
 }
