@@ -1,0 +1,121 @@
+package scenario
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/unit"
+)
+
+// A what-if's keys, as far as a lab that stands can be changed so. Those of the
+// network are changed in the fabric, and the lab is shaped anew; those of hosts
+// are changed on the hosts.
+func networkKeys() []string { return []string{"loss", "rate", "rtt", "speed"} }
+
+func hostKeys() []string { return []string{"cc", "mtu", "policy"} }
+
+// windowKeys are of hosts too, and scaled.
+func windowKeys() []string { return []string{"rmem", "rmem_max", "wmem", "wmem_max"} }
+
+func among(key string, lists ...[]string) bool {
+	for _, list := range lists {
+		for _, k := range list {
+			if k == key {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ChangeError is a change that a lab that stands cannot be given; the error's text
+// names it.
+type ChangeError struct{ Key string }
+
+func (e *ChangeError) Error() string {
+	return fmt.Sprintf("%s is not changed in a lab that stands: what is: %s, %s, %s", e.Key,
+		strings.Join(hostKeys(), ", "), strings.Join(windowKeys(), ", "), strings.Join(networkKeys(), ", "))
+}
+
+// parts are a what-if's keys and values.
+func parts(with string) iter.Seq2[string, string] {
+	return func(yield func(key, value string) bool) {
+		for part := range strings.SplitSeq(with, ",") {
+			key, value, _ := strings.Cut(part, "=")
+			if key = strings.TrimSpace(key); key != "" && !yield(key, strings.TrimSpace(value)) {
+				return
+			}
+		}
+	}
+}
+
+// CheckChange reads a what-if as a step may have it. Errors: predict.ErrWhatIf,
+// *ChangeError.
+func CheckChange(with string) error {
+	if _, err := predict.ParseWhatIf(with); err != nil {
+		return err
+	}
+	for key := range parts(with) {
+		if !among(key, networkKeys(), hostKeys(), windowKeys()) {
+			return &ChangeError{key}
+		}
+	}
+	return nil
+}
+
+// Changed is the scenario with what a what-if, which CheckChange has read,
+// changes of the network, at the published scale, and what it changes of hosts,
+// at the lab's, to be read by predict.ParseWhatIf. Nothing that was given is
+// changed.
+func (s Scenario) Changed(with string) (Scenario, string, error) {
+	var hosts []string
+	f := &s.Fabric
+	f.Hosts, f.Paths = append([]fabric.Host(nil), f.Hosts...), append([]fabric.Path(nil), f.Paths...)
+	for key, value := range parts(with) {
+		switch {
+		case among(key, networkKeys()):
+			if err := changeNetwork(f, key, value); err != nil {
+				return Scenario{}, "", fmt.Errorf("%s=%s: %w", key, value, err)
+			}
+			continue
+		case among(key, windowKeys()):
+			b, err := unit.ParseBytes(value)
+			if err != nil {
+				return Scenario{}, "", fmt.Errorf("%s=%s: %w", key, value, err)
+			}
+			value = strconv.FormatInt(scaledWindow(int64(b), s.Scale), 10)
+		}
+		hosts = append(hosts, key+"="+value)
+	}
+	if _, err := s.Uplinks(); err != nil {
+		return Scenario{}, "", err
+	}
+	return s, strings.Join(hosts, ","), nil
+}
+
+func changeNetwork(f *fabric.Fabric, key, value string) error {
+	if key == "speed" {
+		speed, err := unit.ParseBitRate(value)
+		for i := range f.Hosts {
+			h := &f.Hosts[i]
+			h.Hardware.Links = maps.Clone(h.Hardware.Links)
+			for name, l := range h.Hardware.Links {
+				l.Speed = speed
+				h.Hardware.Links[name] = l
+			}
+		}
+		return err
+	}
+	w, err := predict.ParseWhatIf(key + "=" + value)
+	if err != nil {
+		return err
+	}
+	changed, _, _, err := w.Apply(predict.Fabric{Paths: f.Paths}, f.Measure)
+	f.Paths = changed.Paths
+	return err
+}

@@ -1,0 +1,82 @@
+package scenario
+
+import (
+	"math"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/unit"
+)
+
+// Row is one row of what a lab showed, at the published scale.
+type Row struct {
+	Step      string         `json:"step"`
+	From      string         `json:"from"`
+	To        string         `json:"to"`
+	Streams   int            `json:"streams"`
+	Direction flow.Direction `json:"direction"`
+	Measured  unit.BitRate   `json:"measured_bps"`
+	Predicted unit.BitRate   `json:"predicted_bps"`
+	// Published is nil where nobody published the row.
+	Published      *unit.BitRate `json:"published_bps"`
+	PublishedRatio *float64      `json:"published_ratio"`
+	MeasuredRatio  *float64      `json:"measured_ratio"`
+	Ceiling        unit.BitRate  `json:"ceiling_bps"`
+	Tool           string        `json:"tool"`
+	Kind           Kind          `json:"kind"`
+	CPUBound       bool          `json:"cpu_bound"`
+	// Wire is what arrived where Measured is what the senders claim; zero
+	// elsewhere.
+	Wire unit.BitRate `json:"arrived_bps,omitempty"`
+	// The round trips of a ping; zero elsewhere.
+	MeasuredRTT  float64 `json:"measured_ms,omitempty"`
+	PublishedRTT float64 `json:"published_ms,omitempty"`
+	Verdict      Verdict `json:"verdict"`
+}
+
+// Verdict is how a row fares against what was published.
+type Verdict string
+
+// The verdicts.
+const (
+	Reproduced  Verdict = "reproduced"
+	Off         Verdict = "off"
+	Shown       Verdict = "shown"       // of a kind that is not scored
+	Unpublished Verdict = "unpublished" // there is nothing to hold it against
+)
+
+// What a row may be off by.
+const (
+	usualWithin = 0.10
+	// leastRatio is the least share of a published ratio.
+	leastRatio = 0.95
+	// rttWithin and rttSlack: the lab's own kernel adds to a round trip.
+	rttWithin = 0.05
+	rttSlack  = 0.2 // ms
+)
+
+// Judge fills in the row's verdict. Links is how many of the sender's could
+// carry it, which no ratio can exceed; zero is not known.
+func (r *Row) Judge(within float64, links int) {
+	if within == 0 {
+		within = usualWithin
+	}
+	switch {
+	case r.PublishedRTT > 0:
+		r.Verdict = verdict(math.Abs(r.MeasuredRTT-r.PublishedRTT) <= rttWithin*r.PublishedRTT+rttSlack)
+	case r.Published == nil && r.PublishedRatio == nil:
+		r.Verdict = Unpublished
+	case r.Kind == Burst || r.Kind == Claim:
+		r.Verdict = Shown
+	case r.PublishedRatio != nil:
+		r.Verdict = verdict(r.MeasuredRatio != nil && *r.MeasuredRatio >= leastRatio**r.PublishedRatio && (links == 0 || *r.MeasuredRatio <= float64(links)))
+	default:
+		r.Verdict = verdict(math.Abs(float64(r.Measured / *r.Published)-1) <= within)
+	}
+}
+
+func verdict(holds bool) Verdict {
+	if holds {
+		return Reproduced
+	}
+	return Off
+}

@@ -1,0 +1,134 @@
+package scenario
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
+)
+
+// Port is one physical link of a host.
+type Port struct{ Host, Link string }
+
+// String is "HOST.LINK".
+func (p Port) String() string { return p.Host + "." + p.Link }
+
+// Ports are the physical links of the fabric's hosts, in file order.
+func Ports(f fabric.Fabric) []Port {
+	var all []Port
+	for _, h := range f.Hosts {
+		state, err := f.State(h.Name)
+		if err != nil {
+			continue // the host is of this very file
+		}
+		for _, l := range state.Links {
+			if l.Kind == "" {
+				all = append(all, Port{h.Name, l.Name})
+			}
+		}
+	}
+	return all
+}
+
+// Scaled is the fabric as the lab has it: rates and windows divided by the
+// scale, hosts reached as reach says. A shaper's count of a link's speed depends
+// on the frames: mtus are the ports' now; nil is what the file says. What a cloud
+// would limit is not in a lab: its rules are left out, and so are the rates of
+// cores, which are the machine's own.
+func (s Scenario) Scaled(reach func(host string) string, mtus map[Port]int) fabric.Fabric {
+	f := s.Fabric
+	f.Hosts = append([]fabric.Host(nil), f.Hosts...)
+	for i := range f.Hosts {
+		h := &f.Hosts[i]
+		links := make(map[string]fabric.HardwareLink, len(h.Hardware.Links))
+		for name, l := range h.Hardware.Links {
+			l.Speed = shaped(l, s.mtu(h.Name, name, mtus)) / unit.BitRate(s.Scale)
+			l.Framing = netstate.FramingL2
+			links[name] = l
+		}
+		h.Hardware = fabric.Hardware{Links: links, Cards: h.Hardware.Cards}
+		h.Reach, h.Kernel, h.Cloud = reach(h.Name), "", nil
+		h.Rate /= unit.BitRate(s.Scale)
+		h.Sysctl = maps.Clone(h.Sysctl)
+		for key, value := range h.Sysctl {
+			h.Sysctl[key] = ScaledSysctl(key, value, s.Scale)
+		}
+	}
+	f.Paths = append([]fabric.Path(nil), f.Paths...)
+	for i := range f.Paths {
+		f.Paths[i].Rate /= unit.BitRate(s.Scale)
+		f.Paths[i].Bucket = unit.Bytes(float64(f.Paths[i].Bucket) / s.Scale)
+	}
+	return f
+}
+
+// mtu is a port's, by mtus or the file; name may be a glob that covers several
+// ports of one kind.
+func (s Scenario) mtu(host, name string, mtus map[Port]int) int {
+	state, err := s.Fabric.State(host)
+	if err != nil {
+		return 0 // the host is of this very file
+	}
+	declared, _ := s.Fabric.Host(host)
+	for _, l := range state.Links {
+		if _, isThat := declared.HardwareOf(l); l.Name == name || isThat && strings.ContainsAny(name, "*?[") {
+			if mtu, known := mtus[Port{host, l.Name}]; known {
+				return mtu
+			}
+			return l.MTU
+		}
+	}
+	return 0
+}
+
+// What Ethernet adds to a frame's payload: the header, which a shaper counts
+// too, then preamble, FCS and gap, which it does not (IEEE 802.3 clause 4.4.2).
+const (
+	header = 14
+	onWire = 38
+)
+
+// shaped is the rate that a shaper must have for frames of the MTU to go as fast
+// as over a link like this.
+func shaped(l fabric.HardwareLink, mtu int) unit.BitRate {
+	if l.Framing == netstate.FramingL2 || mtu == 0 {
+		return l.Speed
+	}
+	return l.Speed * unit.BitRate(mtu+header) / unit.BitRate(mtu+onWire)
+}
+
+// leastWindow is the least that a buffer is scaled down to: two frames of 9000
+// bytes with what the kernel counts besides, below which nothing flows evenly.
+const leastWindow = 64 << 10
+
+// ScaledSysctl is a tunable's value with windows divided by scale; what is no
+// window stays. Of three values the last is the window, and the others are no
+// larger.
+func ScaledSysctl(key, value string, scale float64) string {
+	switch key {
+	case "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.core.rmem_max", "net.core.wmem_max", "net.core.rmem_default", "net.core.wmem_default":
+	default:
+		return value
+	}
+	fields := strings.Fields(value)
+	for i := len(fields) - 1; i >= 0; i-- {
+		n, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			return value
+		}
+		if i == len(fields)-1 {
+			n = scaledWindow(n, scale)
+		} else if next, err := strconv.ParseInt(fields[i+1], 10, 64); err == nil {
+			n = min(n, next)
+		}
+		fields[i] = strconv.FormatInt(n, 10)
+	}
+	return strings.Join(fields, " ")
+}
+
+func scaledWindow(n int64, scale float64) int64 {
+	return min(n, max(int64(float64(n)/scale), leastWindow))
+}

@@ -1,0 +1,172 @@
+// Package scenario is what a lab does with a network: how far it is scaled
+// down, what it needs, step by step what is set and what is measured with which
+// tool, and the numbers that somebody published of it. A scenario is a fabric
+// file with one key more. Pure: it reads and checks the file, scales it, and
+// judges what was measured; it must never build or measure anything.
+package scenario
+
+import (
+	"time"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/unit"
+)
+
+// Scenario is a checked scenario.
+type Scenario struct {
+	Name   string
+	Title  string // one line for `lab list`
+	Source string // where the published numbers are from; "" nothing was published
+	// Scale is what rates and windows are divided by in the lab; round trips are
+	// kept. 1 is as it is.
+	Scale   float64
+	BackEnd string // "auto", "host", "uml", "qemu"
+	Kernel  string // series of an emulated kernel, such as 5.10; "" any
+	// MTU is of the switches; zero is DefaultMTU or the largest of the hosts'.
+	MTU int
+	// Switches join ports; nil is one switch for all.
+	Switches []Switch
+	Steps    []Step
+	// Fabric is the network at the published scale.
+	Fabric fabric.Fabric
+}
+
+// Switch is one switch and the ports that are in it.
+type Switch struct {
+	Name  string
+	Ports []string // "HOST.LINK"
+}
+
+// Step changes hosts and measures. What a step sets stays for those after it.
+type Step struct {
+	Name string
+	// Hosts are those that With and Sysctl change; nil is all.
+	Hosts []string
+	// With are changes as predict.ParseWhatIf reads them, at the published
+	// scale; "" none.
+	With    string
+	Sysctl  map[string]string
+	Measure []Measurement
+}
+
+// Tool is what measures.
+type Tool string
+
+// The tools. All but Linerate are programs that must be installed.
+const (
+	Linerate Tool = "linerate"
+	IPerf3   Tool = "iperf3"
+	IPerf2   Tool = "iperf2"
+	Ping     Tool = "ping"
+)
+
+// Measurement is one tool between two hosts, once for each number of streams.
+type Measurement struct {
+	Tool      Tool
+	From, To  string
+	Direction flow.Direction
+	Streams   []int // in each direction; nil for Ping and Aliases
+	// Aliases are numbers of addresses on the sender, a stream from each, in
+	// place of Streams.
+	Aliases []int
+	Ports   string     // "chosen" or "kernel"
+	Buffer  unit.Bytes // that each socket asks for; zero leaves autotuning on
+	Block   unit.Bytes // of each write of iperf3's; zero is 1 MiB
+	// Duration is the window; zero is the tool's default.
+	Duration time.Duration
+	Count    int // of a ping's packets
+	// Published are as many as there are rows, or none.
+	Published []unit.BitRate
+	// Ratios are published in place of rates, of the same row of the step Of.
+	Ratios []float64
+	Of     string
+	RTT    time.Duration // published; zero none
+	// Kinds are as many as there are rows.
+	Kinds []Kind
+	// Within is how far off a row of kind rate may be; zero is the kind's own.
+	Within float64
+}
+
+// Rows is how many rows the measurement makes.
+func (m Measurement) Rows() int {
+	switch {
+	case m.Tool == Ping:
+		return 1
+	case len(m.Aliases) > 0:
+		return len(m.Aliases)
+	}
+	return len(m.Streams)
+}
+
+// Kind says what a published number is.
+type Kind string
+
+// The kinds. Burst and claim are shown and not scored.
+const (
+	Rate  Kind = "rate"  // steady throughput
+	Ratio Kind = "ratio" // of two rows
+	Burst Kind = "burst" // what a test reads of a bucket that fills and empties
+	Claim Kind = "claim" // no steady rate of this network: over its ceiling, or its cause is not here
+)
+
+// DefaultMTU is of the switches unless told otherwise.
+const DefaultMTU = 9000
+
+// Parse reads a fabric file as a scenario. A file without the key scenario is
+// one of a single step that measures as the file's measure says. The error is
+// fabric.Problems.
+func Parse(name string, text []byte) (Scenario, error) {
+	f, err := fabric.Parse(name, text)
+	if err != nil {
+		return Scenario{}, err
+	}
+	s := Scenario{Name: "your-network", Title: "the network of " + name, Scale: 1, BackEnd: "auto", Fabric: f}
+	if f.Scenario == nil {
+		s.Steps = []Step{{Name: "as it is", Measure: everyPath(f)}}
+		return s, nil
+	}
+	err = fabric.ReadPart(f, "scenario", f.Scenario, keys(), &s, func(complain func(*fabric.Node, string, string)) {
+		c := checker{s: &s, root: f.Scenario, complain: complain}
+		c.check()
+	})
+	if err != nil {
+		return Scenario{}, err
+	}
+	return s, nil
+}
+
+// everyPath are the measurements that a fabric asks for.
+func everyPath(f fabric.Fabric) []Measurement {
+	m := Measurement{Tool: Linerate, Ports: f.Measure.Ports, Buffer: f.Measure.SocketBuffer, Streams: f.Measure.Streams, Duration: f.Measure.Duration}
+	if len(m.Streams) == 0 {
+		m.Streams = []int{1, 2, 4}
+	}
+	if m.Ports == "" {
+		m.Ports = "chosen"
+	}
+	directions := f.Measure.Directions
+	if len(directions) == 0 {
+		directions = flow.Directions()
+	}
+	m.Kinds = repeated(Rate, len(m.Streams))
+	var all []Measurement
+	for _, p := range f.Paths {
+		for _, d := range directions {
+			if p.Directed && d != flow.Forward {
+				continue
+			}
+			m.From, m.To, m.Direction = p.From, p.To, d
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func repeated(k Kind, n int) []Kind {
+	all := make([]Kind, n)
+	for i := range all {
+		all[i] = k
+	}
+	return all
+}
