@@ -28,7 +28,7 @@ type owner struct {
 // which the caller must do. What a dead run left is removed first; a living
 // one is ErrBusy. Needs root, else fs.ErrPermission.
 func Up(ctx context.Context, t Topology) (down func() error, err error) {
-	if err := claim(t); err != nil {
+	if err := claim(t.Namespaces()); err != nil {
 		return nil, err
 	}
 	n, err := build(ctx, t)
@@ -40,11 +40,11 @@ func Up(ctx context.Context, t Topology) (down func() error, err error) {
 
 // claim takes the lab for this process. The file appears whole and only once:
 // of two that come together one fails.
-func claim(t Topology) error {
+func claim(namespaces []string) error {
 	if err := sweep(); err != nil {
 		return err
 	}
-	mine := owner{Owner: apply.CurrentOwner(), Namespaces: t.Namespaces()}
+	mine := owner{Owner: apply.CurrentOwner(), Namespaces: namespaces}
 	text, err := json.Marshal(mine)
 	if err != nil {
 		return fmt.Errorf("start lab: %w", err)

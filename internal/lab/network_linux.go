@@ -1,0 +1,410 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/desired"
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/kernel/act"
+	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/kernel/rtnl"
+	"github.com/linerate/linerate/internal/kernel/sysctl"
+	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/observe"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/plan"
+	"github.com/linerate/linerate/scenario"
+)
+
+// Raised is a network that has been built in this kernel.
+type Raised struct {
+	what    Network
+	built   *network
+	uplinks []uplink
+	// far is the switch's end of each port.
+	far map[scenario.Port]string
+}
+
+// uplink is a pair of links that join a host's part of a switch to the switch.
+type uplink struct{ host, site, core string }
+
+// Raise builds a network and waits until its bonds carry traffic. What a dead
+// run left is removed first; a living one is ErrBusy. Needs root. The caller
+// takes it down.
+func Raise(ctx context.Context, what Network) (*Raised, error) {
+	if err := claim(what.Namespaces()); err != nil {
+		return nil, err
+	}
+	s := &Raised{what: what, built: &network{named: Namespace, builders: make(map[string]*rtnl.Builder)}, far: make(map[scenario.Port]string)}
+	if err := s.raise(ctx); err != nil {
+		return nil, errors.Join(err, s.Down())
+	}
+	return s, nil
+}
+
+// Down removes the network and all that is in it.
+func (s *Raised) Down() error { return errors.Join(s.built.remove(), release()) }
+
+func (s *Raised) raise(ctx context.Context) error {
+	if err := s.built.space(switchName); err != nil {
+		return err
+	}
+	for _, h := range s.what.Fabric.Hosts {
+		if err := s.built.space(h.Name); err != nil {
+			return err
+		}
+	}
+	for i, p := range scenario.Ports(s.what.Fabric) {
+		if err := s.cable(p, portName(i)); err != nil {
+			return err
+		}
+	}
+	for _, h := range s.what.Fabric.Hosts {
+		if err := s.configure(ctx, h); err != nil {
+			return err
+		}
+	}
+	if err := s.globals(); err != nil {
+		return err
+	}
+	if err := s.join(); err != nil {
+		return err
+	}
+	if err := s.Shape(s.what.Fabric); err != nil {
+		return err
+	}
+	return s.Settle(ctx)
+}
+
+// cable joins a host's port to the switches' namespace.
+func (s *Raised) cable(p scenario.Port, far string) error {
+	us, sw := s.built.builders[p.Host], s.built.builders[switchName]
+	if err := us.Veth(p.Link, sw, far); err != nil {
+		return err
+	}
+	s.far[p] = far
+	if err := sw.MTU(far, s.what.mtu()); err != nil {
+		return err
+	}
+	return sw.Up(far)
+}
+
+// configure makes a host what the file says: by the same plan, and the same
+// steps, by which a real one would be changed.
+func (s *Raised) configure(ctx context.Context, h fabric.Host) error {
+	ns := netns.Named(Namespace(h.Name))
+	return ns.DoWithSysfs(func() error {
+		observed, err := observe.Observe(ctx, observe.Config{Sysctls: append(desired.Sysctls(h), flux...)})
+		if err != nil {
+			return err
+		}
+		want, err := desired.Of(desired.Request{Fabric: s.what.Fabric, Host: h.Name, Observed: observed, Profiles: []string{}, InNamespace: true})
+		if err != nil {
+			return err
+		}
+		for i := range want.Host.Links { // what nothing says is up, is
+			want.Host.Links[i].Up = true
+		}
+		several(&want.Host)
+		return carryOut(ctx, observed, want.Host)
+	})
+}
+
+// flux are the sysctls by which a host with several interfaces in one network
+// answers for each by itself; else one interface answers for all, and what the
+// file says of lanes does not hold.
+var flux = []string{"net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.all.arp_announce"}
+
+func several(h *netstate.Host) {
+	links := 0
+	for _, l := range h.Links {
+		if len(l.Addresses) > 0 && l.Kind != "loopback" {
+			links++
+		}
+	}
+	if links < 2 {
+		return
+	}
+	for i, key := range flux {
+		if v, ok := h.Sysctls[key]; ok && v.Value == "0" {
+			v.Value = []string{"1", "2"}[i]
+			h.Sysctls[key] = v
+		}
+	}
+}
+
+// carryOut does the steps from one state to the other, in the calling
+// thread's namespace.
+func carryOut(ctx context.Context, observed, want netstate.Host) error {
+	p, err := plan.Between(observed, want)
+	if err != nil {
+		return err
+	}
+	for _, step := range p.Steps {
+		if step.Kind == plan.Sysctl && sysctl.ScopeOf(step.Key) == netstate.ScopeGlobal {
+			continue // see globals
+		}
+		if err := (act.Kernel{}).Do(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// globals sets the machine's own sysctls, to the largest that any host of the
+// lab has: in a lab kernel alone, where nobody else is.
+func (s *Raised) globals() error {
+	for _, h := range s.what.Fabric.Hosts {
+		if err := Machine(h.Sysctl); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Machine sets those of the sysctls that belong to the whole machine. On a
+// machine that the lab does not own it sets none.
+func Machine(values map[string]string) error {
+	if os.Getenv(guest.EnvGuest) == "" {
+		return nil
+	}
+	for key, value := range values {
+		if sysctl.ScopeOf(key) != netstate.ScopeGlobal {
+			continue
+		}
+		if err := sysctl.Write(key, value, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join makes the switches: bonds where a host has one that a switch must know
+// of, then what each host has in a switch, joined to the others by its uplink.
+func (s *Raised) join() error {
+	sw := s.built.builders[switchName]
+	uplinks, err := scenario.Star(s.what.Fabric)
+	if err != nil {
+		return err
+	}
+	lags := 0
+	for i, one := range s.what.switches() {
+		var core []string
+		for j, h := range s.what.Fabric.Hosts {
+			ports, err := s.inSwitch(h.Name, one, &lags)
+			if err != nil {
+				return err
+			}
+			if len(ports) == 0 {
+				continue
+			}
+			if uplinks[h.Name].IsZero() {
+				core = append(core, ports...)
+				continue
+			}
+			site, trunk := uplinkNames(i, j)
+			if err := s.trunk(h.Name, siteName(i, j), site, trunk, ports); err != nil {
+				return err
+			}
+			core = append(core, trunk)
+		}
+		if err := sw.Bridge(coreName(i), core); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trunk is a host's uplink: a cable inside the switches' namespace.
+func (s *Raised) trunk(host, bridge, site, core string, ports []string) error {
+	sw := s.built.builders[switchName]
+	if err := sw.Veth(site, sw, core); err != nil {
+		return err
+	}
+	for _, name := range []string{site, core} {
+		if err := sw.MTU(name, s.what.mtu()); err != nil {
+			return err
+		}
+	}
+	s.uplinks = append(s.uplinks, uplink{host, site, core})
+	return sw.Bridge(bridge, append(slices.Clone(ports), site))
+}
+
+// inSwitch are the links by which a host is in a switch: its ports, or the
+// switch's half of a bond of them.
+func (s *Raised) inSwitch(host string, one scenario.Switch, lags *int) ([]string, error) {
+	var links []string
+	for _, p := range one.Ports {
+		if name, link, _ := strings.Cut(p, "."); name == host {
+			links = append(links, link)
+		}
+	}
+	state, err := s.what.Fabric.State(host)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	bonded := map[string]bool{}
+	for _, l := range state.Links {
+		if l.Bond == nil || !l.Bond.Mode.Hashes() {
+			continue
+		}
+		var ports []string
+		for _, port := range l.Bond.Ports {
+			if slices.Contains(links, port) {
+				ports = append(ports, s.far[scenario.Port{Host: host, Link: port}])
+				bonded[port] = true
+			}
+		}
+		if len(ports) == 0 {
+			continue
+		}
+		name := lagName(*lags)
+		*lags++
+		if err := s.lag(name, host, *l.Bond, ports); err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	for _, link := range links {
+		if !bonded[link] {
+			out = append(out, s.far[scenario.Port{Host: host, Link: link}])
+		}
+	}
+	return out, nil
+}
+
+// lag is the switch's half of a bond.
+func (s *Raised) lag(name, host string, bond netstate.Bond, ports []string) error {
+	sw := s.built.builders[switchName]
+	hash := s.what.switchHash(host)
+	spec := rtnl.BondSpec{Mode: bond.Mode, HashPolicy: &hash, Miimon: 100 * time.Millisecond}
+	if bond.Mode == netstate.LACP {
+		fast := netstate.LACPFast
+		spec.LACPRate = &fast
+	}
+	if err := sw.Bond(name, spec, ports); err != nil {
+		return err
+	}
+	return sw.MTU(name, s.what.mtu())
+}
+
+// Shape gives cables and uplinks the rates, delays and losses that the fabric
+// has, which is the one built but for these. Both ends of a cable are shaped:
+// shaping one end only would hide an uneven spread from the counters.
+func (s *Raised) Shape(f fabric.Fabric) error {
+	sw := s.built.builders[switchName]
+	for port, far := range s.far {
+		h, err := f.State(port.Host)
+		if err != nil {
+			return err
+		}
+		l, ok := h.Link(port.Link)
+		if !ok || l.Speed == 0 {
+			continue
+		}
+		if err := s.built.builders[port.Host].Shape(port.Link, l.Speed, bucket(l.Speed), shaperWait); err != nil {
+			return err
+		}
+		if err := sw.Shape(far, l.Speed, bucket(l.Speed), shaperWait); err != nil {
+			return err
+		}
+	}
+	uplinks, err := scenario.Star(f)
+	if err != nil {
+		return err
+	}
+	for _, u := range s.uplinks {
+		if err := s.shapeUplink(u, uplinks[u.host]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Raised) shapeUplink(u uplink, is scenario.Uplink) error {
+	sw := s.built.builders[switchName]
+	for _, name := range []string{u.site, u.core} {
+		if is.Rate > 0 {
+			if err := sw.Shape(name, is.Rate, max(bucket(is.Rate), is.Bucket), shaperWait); err != nil {
+				return err
+			}
+		}
+		if is.Loss > 0 { // netem loses what the stack hands it whole
+			if err := sw.Singly(name); err != nil {
+				return err
+			}
+		}
+		if err := sw.Lose(name, is.RTT/2, is.Loss, netemPackets, is.Rate > 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settle waits until every port carries, and is used by its bond where it has
+// one that would use it.
+func (s *Raised) Settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, p := range scenario.Ports(s.what.Fabric) {
+		if err := awaitReady(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func awaitReady(ctx context.Context, p scenario.Port) error {
+	for {
+		var waits string
+		err := netns.Named(Namespace(p.Host)).DoWithSysfs(func() (err error) {
+			waits, err = act.Kernel{}.Ready(ctx, p.Link)
+			return err
+		})
+		if err == nil && waits == "" {
+			return nil
+		}
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %s: %w", p, waits, ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// Change makes a host of the lab what become makes of it, as a plan would a real
+// one. Of the sysctls become sees the usual ones and those of keys. It returns
+// the MTUs that the host's links have then.
+func (s *Raised) Change(ctx context.Context, host string, keys []string, become func(*netstate.Host) error) (map[string]int, error) {
+	mtus := make(map[string]int)
+	err := netns.Named(Namespace(host)).DoWithSysfs(func() error {
+		observed, err := observe.Observe(ctx, observe.Config{Sysctls: keys})
+		if err != nil {
+			return err
+		}
+		observed.Name = host
+		want := observed.Clone()
+		if err := become(&want); err != nil {
+			return err
+		}
+		if err := carryOut(ctx, observed, want); err != nil {
+			return err
+		}
+		after, err := observe.Observe(ctx, observe.Config{})
+		for _, l := range after.Links {
+			mtus[l.Name] = l.MTU
+		}
+		return err
+	})
+	return mtus, err
+}
