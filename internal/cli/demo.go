@@ -83,7 +83,7 @@ type demoDirection struct {
 }
 
 func (a *App) demo(ctx context.Context, choice lab.Choice, out string) error {
-	s, err := scenario(demoScenario)
+	s, err := builtInLab(demoScenario)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/internal/lab/guest"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
+	"github.com/linerate/linerate/scenario"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -46,6 +47,13 @@ func newLabList(app *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			files, err := scenario.Builtin()
+			if err != nil {
+				return err
+			}
+			for _, s := range files {
+				rows = append(rows, row{s.Name, s.Title})
+			}
 			if app.json {
 				return app.printJSON(map[string]any{"scenarios": rows, "labs": standingRows(labs)})
 			}
@@ -56,19 +64,6 @@ func newLabList(app *App) *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// scenario finds the one named or says which there are.
-func scenario(name string) (lab.Scenario, error) {
-	s, ok := lab.Named(name)
-	if ok {
-		return s, nil
-	}
-	var names []string
-	for _, s := range lab.Scenarios() {
-		names = append(names, s.Name)
-	}
-	return s, usage("unknown scenario "+name, "the scenarios are "+strings.Join(names, ", "))
 }
 
 // withLab builds the scenario, runs f and takes everything down again, also
@@ -89,13 +84,19 @@ func removeJournal() error { return os.RemoveAll(labJournal) }
 
 func newLabRun(app *App) *cobra.Command {
 	var place labPlace
-	var out, duration string
+	var out, duration, whatIf string
 	c := &cobra.Command{
-		Use: "run SCENARIO", Short: "build a scenario, measure it, say what limits it", Args: exactly(1, "one SCENARIO (`linerate lab list` names them)"),
-		Long:    "Builds a scenario on a real kernel, measures its matrix, compares each result\nwith the prediction, and takes everything down again.\n\n" + exitHelp,
-		Example: "  linerate lab run two-links\n  linerate lab run two-links-tuned --json",
+		Use: "run SCENARIO|FILE.yaml", Short: "build a scenario, measure it, say what limits it", Args: exactly(1, "one SCENARIO (`linerate lab list` names them) or a FILE.yaml"),
+		Long: `Builds a scenario on a real kernel, measures it, compares each result with the
+prediction and with what was published, and takes everything down again. A
+FILE.yaml is a fabric file: its network is built as it declares it, scaled down
+as its scenario says, and its steps are carried out; without a scenario it is
+measured as its measure says. docs/scenarios.md describes the format.
+
+` + exitHelp,
+		Example: "  linerate lab run two-links\n  linerate lab run ip-alias --json\n  linerate lab run my-network.yaml --what-if mtu=9000,policy=layer3+4",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := scenario(args[0])
+			what, err := findLab(args[0])
 			if err != nil {
 				return err
 			}
@@ -103,22 +104,41 @@ func newLabRun(app *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			again := append([]string{"lab", "run", s.Name, "--duration", window.String()}, app.flagsAgain()...)
+			again := append([]string{"lab", "run"}, app.flagsAgain()...)
+			asked := time.Duration(0)
+			if cmd.Flags().Changed("duration") {
+				asked = window.Duration
+				again = append(again, "--duration", asked.String())
+			}
 			if out != "" {
 				again = append(again, "-o", out)
+			}
+			if whatIf != "" {
+				again = append(again, "--what-if", whatIf)
 			}
 			writable, err := outside(filepath.Dir(out))
 			if err != nil {
 				return err
 			}
-			return app.inLab(cmd.Context(), place, guest.Command{Args: again, Writable: writable}, func(choice lab.Choice) error {
-				return withLab(cmd.Context(), s.Net, func() error { return app.labRun(cmd.Context(), s, choice, window.Duration, out) })
+			if what.file == nil && whatIf != "" {
+				return usage("lab run: --what-if is for scenarios of files", "`linerate lab list` names them; FILE.yaml may be your own")
+			}
+			if err := scenario.CheckChange(whatIf); err != nil {
+				return usage("lab run: --what-if "+err.Error(), "")
+			}
+			in := guest.Command{Args: append(again, "--", what.argument), Writable: writable, Files: what.files()}
+			return app.inLab(cmd.Context(), what.place(place), in, func(choice lab.Choice) error {
+				if what.file != nil {
+					return app.rehearse(cmd.Context(), *what.file, choice, rehearsalOf{whatIf: whatIf, window: asked, out: out})
+				}
+				return withLab(cmd.Context(), what.built.Net, func() error { return app.labRun(cmd.Context(), *what.built, choice, window.Duration, out) })
 			})
 		},
 	}
 	place.addFlags(c)
-	c.Flags().StringVarP(&out, "output", "o", "", "also write the record to this file")
-	c.Flags().StringVar(&duration, "duration", "3s", "length of each measurement")
+	c.Flags().StringVarP(&out, "output", "o", "", "also write the record, or the rows, to this file")
+	c.Flags().StringVar(&duration, "duration", "3s", "length of each measurement\n(without: as the scenario says, or 3s)")
+	c.Flags().StringVar(&whatIf, "what-if", "", "changes to rehearse, as predict --what-if takes them")
 	return c
 }
 

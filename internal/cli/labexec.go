@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -214,30 +215,29 @@ func become(space string, command []string) error {
 	return fmt.Errorf("run %s: %w", command[0], err)
 }
 
-// execOnce builds a scenario for the time of the command.
+// execOnce builds a network for the time of the command.
 func (a *App) execOnce(ctx context.Context, place labPlace, w labCommand) error {
-	if len(w.command) == 0 {
-		return usage("lab exec: want SCENARIO and a COMMAND after --", "a shell is for a lab that stands: `linerate lab up` makes one")
-	}
-	s, err := scenario(w.lab)
+	what, err := findLab(w.lab)
 	if err != nil {
 		return err
 	}
-	command := w.command
-	if w.host != "" {
-		space, err := lab.Standing{Name: s.Name, Net: s.Net}.Namespace(w.host)
-		if err != nil {
-			return usage(err.Error(), "")
-		}
-		command = append([]string{"/proc/self/exe", "lab", "enter", "--netns", space, "--"}, command...)
+	w.divide(what.hosts())
+	if len(w.command) == 0 {
+		return usage("lab exec: want SCENARIO and a COMMAND after --", "a shell is for a lab that stands: `linerate lab up` makes one")
 	}
-	again := append(append([]string{"lab", "exec"}, a.flagsAgain()...), s.Name)
+	command := w.command
+	again := append(append([]string{"lab", "exec"}, a.flagsAgain()...), what.argument)
 	if w.host != "" {
+		if !slices.Contains(what.hosts(), w.host) {
+			return usage(fmt.Sprintf("%s has no host %s: it has %s", w.lab, w.host, strings.Join(what.hosts(), ", ")), "")
+		}
+		command = append([]string{"/proc/self/exe", "lab", "enter", "--netns", lab.Namespace(w.host), "--"}, command...)
 		again = append(again, w.host)
 	}
 	again = append(append(again, "--"), w.command...)
-	return a.inLab(ctx, place, guest.Command{Args: again, Files: filesOf(w.command)}, func(lab.Choice) error {
-		return withLab(ctx, s.Net, func() error { return a.execute(ctx, command) })
+	in := guest.Command{Args: again, Files: append(what.files(), filesOf(w.command)...)}
+	return a.inLab(ctx, what.place(place), in, func(lab.Choice) error {
+		return what.stand(ctx, func() error { return a.execute(ctx, command) })
 	})
 }
 

@@ -34,7 +34,7 @@ privilege, and your labs are yours alone.
   linerate lab exec two-links beta            # a shell
   linerate lab down two-links`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := scenario(args[0])
+			s, err := builtInLab(args[0])
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/scenario"
 )
 
 // schemas is the one table of published schemas.
@@ -14,12 +15,14 @@ var schemas = [...]struct {
 }{
 	{"fabric", func() ([]byte, error) { return fabric.Schema(), nil }},
 	{"record", record.JSONSchema},
+	{"scenario", func() ([]byte, error) { return scenario.Schema(), nil }},
 }
 
 func newSchema(app *App) *cobra.Command {
 	return &cobra.Command{
-		Use: "schema [fabric|record]", Short: "JSON schemas of the fabric file and of the record",
-		Long: `Prints the JSON schema (draft 2020-12) of the fabric file, or of the record.
+		Use: "schema [fabric|record|scenario]", Short: "JSON schemas of the fabric file, the record and the lab's scenarios",
+		Long: `Prints the JSON schema (draft 2020-12) of the fabric file, of the record, or of
+a fabric file that is a scenario of ` + "`lab run`" + `'s.
 An editor that knows it completes and checks a fabric while it is written: put
 "# yaml-language-server: $schema=fabric.schema.json" into its first line.
 
@@ -27,7 +30,7 @@ An editor that knows it completes and checks a fabric while it is written: put
 		Example: "  linerate schema > fabric.schema.json\n  linerate schema record > record.schema.json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage(commandName(cmd)+": want one of fabric and record", "")
+				return usage(commandName(cmd)+": want one of fabric, record and scenario", "")
 			}
 			return nil
 		},
@@ -47,7 +50,7 @@ An editor that knows it completes and checks a fabric while it is written: put
 				_, err = app.Stdout.Write(text)
 				return err
 			}
-			return usage("schema: unknown schema "+name, "the schemas are fabric and record")
+			return usage("schema: unknown schema "+name, "the schemas are fabric, record and scenario")
 		},
 	}
 }

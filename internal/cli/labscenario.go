@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/rehearsal"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/scenario"
+)
+
+// labNetwork is what a lab can be built of: a network of the lab's own, or one
+// that a file declares.
+type labNetwork struct {
+	built *lab.Scenario
+	file  *scenario.Scenario
+	// argument names it to a second run of this program.
+	argument string
+	path     string // "" of the program's own
+}
+
+// findLab finds the scenario named, or reads the file.
+func findLab(name string) (labNetwork, error) {
+	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
+		return readLab(name)
+	}
+	if s, ok := lab.Named(name); ok {
+		return labNetwork{built: &s, argument: name}, nil
+	}
+	s, ok, err := scenario.Named(name)
+	if err != nil {
+		return labNetwork{}, err
+	}
+	if !ok {
+		return labNetwork{}, unknownLab(name)
+	}
+	return labNetwork{file: &s, argument: name}, nil
+}
+
+func readLab(name string) (labNetwork, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return labNetwork{}, fmt.Errorf("find %s: %w", name, err)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return labNetwork{}, badFile("read scenario", err)
+	}
+	s, err := scenario.Parse(name, text)
+	if err != nil {
+		return labNetwork{}, err
+	}
+	return labNetwork{file: &s, argument: path, path: path}, nil
+}
+
+func unknownLab(name string) error {
+	var names []string
+	for _, s := range lab.Scenarios() {
+		names = append(names, s.Name)
+	}
+	files, err := scenario.Builtin()
+	for _, s := range files {
+		names = append(names, s.Name)
+	}
+	return errors.Join(usage("unknown scenario "+name, "the scenarios are "+strings.Join(names, ", ")+"; a fabric file's name ends in .yaml"), err)
+}
+
+// builtInLab is one of the lab's own networks.
+func builtInLab(name string) (lab.Scenario, error) {
+	if s, ok := lab.Named(name); ok {
+		return s, nil
+	}
+	return lab.Scenario{}, unknownLab(name)
+}
+
+// place is the user's word on where the lab stands, and where there is none the
+// scenario's.
+func (n labNetwork) place(asked labPlace) labPlace {
+	if n.file == nil || asked.backEnd != string(lab.Auto) || asked.kernel != "" {
+		return asked
+	}
+	return labPlace{backEnd: n.file.BackEnd, kernel: n.file.Kernel}
+}
+
+// files are what a lab kernel must be given to see the network.
+func (n labNetwork) files() []string {
+	if n.path == "" {
+		return nil
+	}
+	return []string{n.path}
+}
+
+// hosts are its hosts' names, the switch last.
+func (n labNetwork) hosts() []string {
+	if n.file == nil {
+		return lab.Standing{Net: n.built.Net}.Hosts()
+	}
+	var names []string
+	for _, h := range n.file.Fabric.Hosts {
+		names = append(names, h.Name)
+	}
+	return append(names, "switch")
+}
+
+// stand builds the network, runs f and takes everything down again.
+func (n labNetwork) stand(ctx context.Context, f func() error) (err error) {
+	if n.file == nil {
+		return withLab(ctx, n.built.Net, f)
+	}
+	raised, err := lab.Raise(ctx, lab.NetworkOf(*n.file, nil))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, raised.Down(), removeJournal()) }()
+	if err := removeJournal(); err != nil { // a killed run's
+		return err
+	}
+	return f()
+}
+
+// rehearsalOf is how a scenario is run.
+type rehearsalOf struct {
+	whatIf string
+	window time.Duration // of every measurement; zero is the scenario's
+	out    string        // file for the rows; "" none
+}
+
+// rehearsedDocument is what `lab run --json` prints of a file's scenario.
+type rehearsedDocument struct {
+	Scenario string                   `json:"scenario"`
+	BackEnd  lab.BackEnd              `json:"back_end"`
+	Kernel   string                   `json:"kernel"`
+	Scale    float64                  `json:"scale"`
+	Tools    map[scenario.Tool]string `json:"tools"`
+	Rows     []scenario.Row           `json:"rows"`
+	Findings []record.Finding         `json:"findings"`
+	Notes    []string                 `json:"notes"`
+}
+
+// rehearse runs a scenario of a file. What was measured is printed also when
+// the run ends early.
+func (a *App) rehearse(ctx context.Context, s scenario.Scenario, choice lab.Choice, how rehearsalOf) error {
+	if how.window > 0 {
+		s.Steps = slices.Clone(s.Steps)
+		for i := range s.Steps {
+			s.Steps[i].Measure = slices.Clone(s.Steps[i].Measure)
+			for j := range s.Steps[i].Measure {
+				s.Steps[i].Measure[j].Duration = how.window
+			}
+		}
+	}
+	p := newProgress(a)
+	p.stage("build %s (%s: %s; rates and windows divided by %g)", s.Name, choice.BackEnd, choice.Why, s.Scale)
+	if err := removeJournal(); err != nil { // a killed run's
+		return err
+	}
+	result, err := rehearsal.Run(ctx, rehearsal.Config{
+		Scenario: s, WhatIf: how.whatIf, Version: a.Version, BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, JournalDir: labJournal,
+		Logger: a.logger(), Tell: p.rehearsing, Holding: a.holding(p, waitFlag{}, "lab run", s.Name),
+	})
+	err = errors.Join(withPackage(err), removeJournal())
+	if err != nil && len(result.Rows) == 0 {
+		return err
+	}
+	doc := rehearsedDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes)}
+	if how.out != "" {
+		err = errors.Join(err, writeJSON(how.out, doc))
+	}
+	switch {
+	case !a.json:
+		fmt.Fprint(a.Stdout, scenario.Text(result.Rows))
+	case err == nil:
+		return a.printJSON(doc)
+	}
+	return err
+}
+
+func listed[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
+}
+
+// withPackage says which package a missing program is in.
+func withPackage(err error) error {
+	if missing := (*rehearsal.MissingError)(nil); errors.As(err, &missing) {
+		return withHint(err, "install the package "+missing.Package)
+	}
+	return err
+}
+
+// rehearsing prints a step or a row as it comes.
+func (p *progress) rehearsing(e rehearsal.Progress) {
+	if e.Row == nil {
+		p.stage("%s", e.Step)
+		return
+	}
+	p.say("%2d/%d %s", e.Done, e.Total, scenario.Line(*e.Row))
+}

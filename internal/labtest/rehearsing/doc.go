@@ -1,0 +1,3 @@
+// Package rehearsing tests that a lab builds, and changes, the networks that
+// scenarios declare.
+package rehearsing

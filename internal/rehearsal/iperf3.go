@@ -1,0 +1,137 @@
+package rehearsal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/foreign"
+	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/kernel/procfs"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/unit"
+)
+
+const (
+	// omitted is what iperf3 leaves out at the beginning: slow start.
+	omitted = 2 * time.Second
+	// iperf3Port is iperf3's own (iperf3(1), -p).
+	iperf3Port = "5201"
+	// usualBlock: smaller writes cost a lab's one processor a quarter of a rate.
+	usualBlock = unit.MiB
+	// slack is what starting and ending two programs takes at the most.
+	slack = 30 * time.Second
+)
+
+// iperf3 measures with iperf3 at both ends, as its users run it.
+func (r *run) iperf3(ctx context.Context, c *campaign.Campaign, step string, m scenario.Measurement) error {
+	lanes, err := predict.Lanes(c.State(), m.From, m.To, "")
+	if err != nil {
+		return err
+	}
+	if r.result.Tools[m.Tool], err = version(ctx, m.Tool); err != nil {
+		return err
+	}
+	for i, streams := range m.Streams {
+		t, err := runIPerf3(ctx, m, lanes[0], streams)
+		if err != nil {
+			return err
+		}
+		p, err := predict.Predict(c.State(), predict.Traffic{
+			From: m.From, To: m.To, Direction: m.Direction, Streams: streams, Ports: predict.PortsKernel, SocketBuffer: m.Buffer, Lanes: lanes[:1],
+		})
+		if err != nil {
+			return err
+		}
+		t.Predicted, t.Ceiling, t.Limit = p.Rate, p.Ceiling, p.Limit
+		finding := diagnose.Trial(c.State(), t)
+		t.Finding = &finding
+		r.keep(c, step, m, i, rowOf(t), t)
+	}
+	return nil
+}
+
+// runIPerf3 is one run: a server for it alone, and a client. The receiver's
+// count is what it says, with the share of the machine's processors that was
+// busy meanwhile.
+func runIPerf3(ctx context.Context, m scenario.Measurement, lane flow.Lane, streams int) (record.Trial, error) {
+	ctx, cancel := context.WithTimeout(ctx, omitted+m.Duration+slack)
+	defer cancel()
+	server, err := start(ctx, m.To, "iperf3", "-s", "-1", "--forceflush", "-p", iperf3Port, "-B", lane.Dst.String())
+	if err != nil {
+		return record.Trial{}, err
+	}
+	defer server.end()
+	if err := server.says(ctx, "Server listening"); err != nil {
+		return record.Trial{}, err
+	}
+	block := usualBlock
+	if m.Block > 0 {
+		block = m.Block
+	}
+	args := []string{"-c", lane.Dst.String(), "-B", lane.Src.String(), "-p", iperf3Port, "-J", "-P", strconv.Itoa(streams),
+		"-t", seconds(m.Duration), "-O", seconds(omitted), "-l", strconv.FormatInt(int64(block), 10)}
+	if m.Buffer > 0 {
+		args = append(args, "-w", strconv.FormatInt(int64(m.Buffer), 10))
+	}
+	args = append(args, map[flow.Direction][]string{flow.Reverse: {"-R"}, flow.Both: {"--bidir"}}[m.Direction]...)
+	before, err := procfs.Stat()
+	if err != nil {
+		return record.Trial{}, err
+	}
+	client, err := start(ctx, m.From, "iperf3", args...)
+	if err != nil {
+		return record.Trial{}, err
+	}
+	defer client.end()
+	if err := client.wait(ctx); err != nil {
+		return record.Trial{}, err
+	}
+	after, err := procfs.Stat()
+	if err != nil {
+		return record.Trial{}, err
+	}
+	return iperf3Trial(client.stdout.Bytes(), m, streams, busiest(before, after))
+}
+
+// seconds are whole ones, at least one: iperf3 takes no others.
+func seconds(d time.Duration) string {
+	return strconv.Itoa(max(1, int(d.Round(time.Second)/time.Second)))
+}
+
+// iperf3Trial reads what a client reported.
+func iperf3Trial(text []byte, m scenario.Measurement, streams int, busy float64) (record.Trial, error) {
+	read, err := foreign.Read(text)
+	if err != nil {
+		return record.Trial{}, err
+	}
+	if len(read.Failures) > 0 {
+		return record.Trial{}, errors.New(read.Failures[0].Error)
+	}
+	if len(read.Trials) != 1 {
+		return record.Trial{}, fmt.Errorf("iperf3 reported %d tests, want one", len(read.Trials))
+	}
+	t := read.Trials[0]
+	t.From, t.To, t.Direction, t.Streams = m.From, m.To, m.Direction, streams
+	// Both ends are on the machine's processors.
+	t.CPU = append(t.CPU, record.CPUUse{Host: m.From, Cores: 1, Busiest: busy})
+	return t, nil
+}
+
+// busiest is the share of its time that the busiest processor was busy.
+func busiest(before, after []procfs.CPUTime) (most float64) {
+	for _, b := range before {
+		for _, a := range after {
+			if total := a.Total - b.Total; a.CPU == b.CPU && total > 0 {
+				most = max(most, (a.Busy-b.Busy)/total)
+			}
+		}
+	}
+	return most
+}

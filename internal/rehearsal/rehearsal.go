@@ -1,0 +1,254 @@
+// Package rehearsal runs a scenario: it has the lab build the network, sets and
+// measures step by step, with the programs that the scenario names, and returns
+// the rows at the published scale. It must not judge beyond what packages
+// scenario and diagnose say.
+package rehearsal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/unit"
+)
+
+// Config is a scenario to run, where its network can be built.
+type Config struct {
+	Scenario scenario.Scenario
+	// WhatIf is laid over the network before the first step, see
+	// scenario.CheckChange; "" nothing.
+	WhatIf              string
+	Version             string
+	BackEnd, BackEndWhy string
+	JournalDir          string
+	Logger              *slog.Logger // nil is silence
+	// Tell is told what is done, as it is done; nil is nobody.
+	Tell func(Progress)
+	// Holding keeps other runs off the hosts; nil does not.
+	Holding *fleet.Holding
+}
+
+// Progress is how far a run is: rows done of all, and the step.
+type Progress struct {
+	Step        string
+	Done, Total int
+	// Row is the one that was just measured; nil at the beginning of a step.
+	Row *scenario.Row
+}
+
+// Result is what a run showed.
+type Result struct {
+	Kernel   string
+	Rows     []scenario.Row
+	Findings []record.Finding
+	// Tools are the versions of the programs that measured, by tool.
+	Tools map[scenario.Tool]string
+	// Notes are what a reader should know of single rows.
+	Notes []string
+}
+
+// Run builds the network, runs the scenario and takes the network down again,
+// whatever happens. What was measured before an error is returned with it.
+func Run(ctx context.Context, cfg Config) (result Result, err error) {
+	for _, tool := range toolsOf(cfg.Scenario) {
+		if err := installed(tool); err != nil {
+			return Result{}, err
+		}
+	}
+	raised, err := lab.Raise(ctx, lab.NetworkOf(cfg.Scenario, nil))
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, raised.Down()) }()
+	r := &run{cfg: cfg, now: cfg.Scenario, lab: raised, mtus: make(map[scenario.Port]int), measured: make(map[place]unit.BitRate)}
+	r.result.Tools = make(map[scenario.Tool]string)
+	for _, step := range cfg.Scenario.Steps {
+		for _, m := range step.Measure {
+			r.total += m.Rows()
+		}
+	}
+	err = r.run(ctx)
+	return r.result, err
+}
+
+func toolsOf(s scenario.Scenario) []scenario.Tool {
+	seen := make(map[scenario.Tool]bool)
+	for _, step := range s.Steps {
+		for _, m := range step.Measure {
+			seen[m.Tool] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// run is a scenario that runs.
+type run struct {
+	cfg    Config
+	now    scenario.Scenario // with the network as the steps have changed it
+	lab    *lab.Raised
+	mtus   map[scenario.Port]int
+	result Result
+	total  int
+	// measured are the rows so far, for the ratios of later ones.
+	measured map[place]unit.BitRate
+}
+
+// place is a row's: the same of two steps can be set against each other.
+type place struct {
+	step, from, to, direction string
+	tool                      scenario.Tool
+	rows, row                 int
+}
+
+func (r *run) run(ctx context.Context) error {
+	if err := r.change(ctx, scenario.Step{With: r.cfg.WhatIf}); err != nil {
+		return fmt.Errorf("lay what-if over the network: %w", err)
+	}
+	for _, step := range r.cfg.Scenario.Steps {
+		r.tell(Progress{Step: step.Name})
+		if err := r.change(ctx, step); err != nil {
+			return fmt.Errorf("step %s: %w", step.Name, err)
+		}
+		for _, m := range step.Measure {
+			if err := r.measure(ctx, step.Name, m); err != nil {
+				return fmt.Errorf("step %s: %s from %s to %s: %w", step.Name, m.Tool, m.From, m.To, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) tell(p Progress) {
+	p.Done, p.Total = len(r.result.Rows), r.total
+	if r.cfg.Tell != nil {
+		r.cfg.Tell(p)
+	}
+}
+
+// change sets what a step sets: the hosts first, since a shaper's rate follows
+// the frames.
+func (r *run) change(ctx context.Context, step scenario.Step) error {
+	changed, with, err := r.now.Changed(step.With)
+	if err != nil {
+		return err
+	}
+	if with == "" && len(step.Sysctl) == 0 && step.With == "" {
+		return nil
+	}
+	what, err := predict.ParseWhatIf(with)
+	if err != nil {
+		return err
+	}
+	sysctls := make(map[string]string, len(step.Sysctl))
+	for key, value := range step.Sysctl {
+		sysctls[key] = scenario.ScaledSysctl(key, value, changed.Scale)
+	}
+	machine := maps.Clone(sysctls)
+	for _, h := range changed.Fabric.Hosts {
+		if len(step.Hosts) > 0 && !slices.Contains(step.Hosts, h.Name) {
+			continue
+		}
+		mtus, err := r.lab.Change(ctx, h.Name, slices.Collect(maps.Keys(sysctls)), func(host *netstate.Host) error {
+			if err := become(host, what, sysctls); err != nil {
+				return err
+			}
+			for _, key := range []string{"net.core.rmem_max", "net.core.wmem_max"} {
+				if v, ok := host.Sysctls[key]; ok && with != "" {
+					machine[key] = v.Value
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("change %s: %w", h.Name, err)
+		}
+		for link, mtu := range mtus {
+			r.mtus[scenario.Port{Host: h.Name, Link: link}] = mtu
+		}
+	}
+	if err := lab.Machine(machine); err != nil {
+		return err
+	}
+	r.now = changed
+	if err := r.lab.Shape(lab.NetworkOf(r.now, r.mtus).Fabric); err != nil {
+		return err
+	}
+	return r.lab.Settle(ctx)
+}
+
+// become lays a step over one host.
+func become(host *netstate.Host, what predict.WhatIf, sysctls map[string]string) error {
+	if what.String() != "" {
+		f, _, _, err := what.Apply(predict.Fabric{Hosts: map[string]netstate.Host{host.Name: *host}}, fabric.Measure{})
+		if err != nil {
+			return err
+		}
+		*host = f.Hosts[host.Name]
+	}
+	for key, value := range sysctls {
+		v := host.Sysctls[key]
+		v.Value = value
+		host.Sysctls[key] = v
+	}
+	return nil
+}
+
+// open reaches the two hosts of a measurement as they are now.
+func (r *run) open(ctx context.Context, m scenario.Measurement) (*campaign.Campaign, error) {
+	f := lab.NetworkOf(r.now, r.mtus).Fabric
+	path := fabric.Path{From: m.From, To: m.To}
+	for _, p := range f.Paths {
+		if p.From == m.From && p.To == m.To || p.From == m.To && p.To == m.From && !p.Directed {
+			path = p
+			path.From, path.To = m.From, m.To
+			break
+		}
+	}
+	path.Declared = true
+	f.Paths = []fabric.Path{path}
+	f.Hosts = slices.DeleteFunc(slices.Clone(f.Hosts), func(h fabric.Host) bool { return h.Name != m.From && h.Name != m.To })
+	c, err := campaign.Open(ctx, campaign.Config{
+		Fabric: f, Version: r.cfg.Version, BackEnd: r.cfg.BackEnd, BackEndWhy: r.cfg.BackEndWhy, JournalDir: r.cfg.JournalDir,
+		Logger: r.cfg.Logger, Holding: r.cfg.Holding,
+	})
+	if err == nil {
+		r.result.Kernel = c.Record().Environment.Kernel
+	}
+	return c, err
+}
+
+// usualWindow is the window where the scenario says none: long enough for a
+// share to be sure within a percent.
+const usualWindow = 4 * time.Second
+
+// measure makes the rows of a measurement.
+func (r *run) measure(ctx context.Context, step string, m scenario.Measurement) (err error) {
+	if m.Duration == 0 {
+		m.Duration = usualWindow
+	}
+	m.Buffer = unit.Bytes(float64(m.Buffer) / r.now.Scale)
+	c, err := r.open(ctx, m)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	switch m.Tool {
+	case scenario.Ping:
+		return r.ping(ctx, c, step, m)
+	case scenario.IPerf3:
+		return r.iperf3(ctx, c, step, m)
+	}
+	return r.campaign(ctx, c, step, m)
+}

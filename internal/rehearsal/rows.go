@@ -1,0 +1,131 @@
+package rehearsal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/unit"
+)
+
+// campaign measures with linerate's own engine, or with a program that it runs
+// as a user would.
+func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m scenario.Measurement) error {
+	matrix := campaign.Matrix{Ports: m.Ports, Duration: m.Duration, Buffer: m.Buffer, Directions: []flow.Direction{m.Direction}}
+	if m.Tool != scenario.Linerate {
+		matrix.Base = measure.Spec{Tool: string(m.Tool)}
+	}
+	if len(m.Aliases) > 0 {
+		return r.aliases(ctx, c, step, m, matrix)
+	}
+	for i, streams := range m.Streams {
+		before := len(c.Record().Trials)
+		matrix.Streams = []int{streams}
+		if err := c.Run(ctx, matrix); err != nil {
+			return err
+		}
+		trials := c.Record().Trials
+		if len(trials) == before {
+			return failure(c.Record())
+		}
+		t := trials[len(trials)-1]
+		r.keep(c, step, m, i, rowOf(t), t)
+	}
+	return nil
+}
+
+// aliases measures with each number of addresses: what the clients report, as
+// whoever adds their reports up does, beside what arrived.
+func (r *run) aliases(ctx context.Context, c *campaign.Campaign, step string, m scenario.Measurement, matrix campaign.Matrix) error {
+	err := c.AliasSweep(ctx, matrix, campaign.Aliases{Counts: m.Aliases, Direction: m.Direction})
+	trials := c.Record().Trials
+	for i, t := range trials {
+		row := rowOf(t)
+		if t.Claimed > 0 {
+			row.Measured, row.Wire = t.Claimed, t.Goodput
+		}
+		r.keep(c, step, m, i, row, t)
+	}
+	if err == nil && len(trials) < len(m.Aliases) {
+		err = failure(c.Record())
+	}
+	return err
+}
+
+// failure is why a trial came to nothing.
+func failure(r record.Record) error {
+	if n := len(r.Failures); n > 0 {
+		return errors.New(r.Failures[n-1].Error)
+	}
+	return errors.New("nothing was measured")
+}
+
+// rowOf is a trial's row, at the lab's scale.
+func rowOf(t record.Trial) scenario.Row {
+	return scenario.Row{
+		Streams: t.Streams, Measured: t.Goodput, Predicted: t.Predicted, Ceiling: t.Ceiling, CPUBound: t.CPUBound(),
+	}
+}
+
+// keep brings a row to the published scale, judges and keeps it, with the
+// trial's finding.
+func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i int, row scenario.Row, t record.Trial) {
+	scale := unit.BitRate(r.now.Scale)
+	row.Step, row.From, row.To, row.Direction, row.Tool, row.Kind = step, m.From, m.To, m.Direction, string(m.Tool), m.Kinds[i]
+	for _, rate := range []*unit.BitRate{&row.Measured, &row.Predicted, &row.Ceiling, &row.Wire} {
+		*rate *= scale
+	}
+	at := place{step, m.From, m.To, string(m.Direction), m.Tool, m.Rows(), i}
+	r.measured[at] = row.Measured
+	if len(m.Published) > 0 {
+		row.Published = &m.Published[i]
+	}
+	if len(m.Ratios) > 0 {
+		row.PublishedRatio = &m.Ratios[i]
+		at.step = m.Of
+		if base := r.measured[at]; base > 0 {
+			ratio := float64(row.Measured / base)
+			row.MeasuredRatio = &ratio
+		}
+	}
+	row.Judge(m.Within, links(c.State().Hosts[m.From]))
+	r.result.Rows = append(r.result.Rows, row)
+	if t.Finding != nil {
+		r.result.Findings = append(r.result.Findings, published(*t.Finding, step, scale))
+	}
+	for _, n := range t.Notes {
+		r.result.Notes = append(r.result.Notes, fmt.Sprintf("%s, %s to %s: %s", step, m.From, m.To, n))
+	}
+	r.tell(Progress{Step: step, Row: &row})
+}
+
+// published is a finding with its rates at the published scale; the evidence is
+// the lab's own.
+func published(f record.Finding, step string, scale unit.BitRate) record.Finding {
+	f.Step = step
+	f.Rate *= scale
+	f.Ceiling *= scale
+	f.Expected *= scale
+	if f.Next != nil {
+		next := *f.Next
+		next.Rate *= scale
+		f.Next = &next
+	}
+	return f
+}
+
+// links are the physical ones of a host.
+func links(h netstate.Host) (n int) {
+	for _, l := range h.Links {
+		if l.Kind == "veth" {
+			n++
+		}
+	}
+	return n
+}
