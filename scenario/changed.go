@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,14 +24,7 @@ func hostKeys() []string { return []string{"cc", "mtu", "policy"} }
 func windowKeys() []string { return []string{"rmem", "rmem_max", "wmem", "wmem_max"} }
 
 func among(key string, lists ...[]string) bool {
-	for _, list := range lists {
-		for _, k := range list {
-			if k == key {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.Contains(slices.Concat(lists...), key)
 }
 
 // ChangeError is a change that a lab that stands cannot be given; the error's text
@@ -38,8 +32,12 @@ func among(key string, lists ...[]string) bool {
 type ChangeError struct{ Key string }
 
 func (e *ChangeError) Error() string {
-	return fmt.Sprintf("%s is not changed in a lab that stands: what is: %s, %s, %s", e.Key,
-		strings.Join(hostKeys(), ", "), strings.Join(windowKeys(), ", "), strings.Join(networkKeys(), ", "))
+	return e.Key + " is not changed in a lab that stands"
+}
+
+// ChangeHint says what a lab that stands can be given.
+func ChangeHint() string {
+	return "what can be changed: " + strings.Join(slices.Concat(hostKeys(), windowKeys(), networkKeys()), ", ")
 }
 
 // parts are a what-if's keys and values.

@@ -27,8 +27,14 @@ func (c checker) check() {
 	if c.s.Kernel != "" && (c.s.BackEnd == "host" || c.s.BackEnd == "uml") {
 		c.wrong(fmt.Sprintf("kernel: back end %s has one kernel only", c.s.BackEnd), "leave back_end out, or write qemu", "kernel")
 	}
-	if _, err := c.s.Uplinks(); err != nil {
+	uplinks, err := c.s.Uplinks()
+	if err != nil {
 		c.wrong(err.Error(), "")
+	}
+	for _, h := range c.s.Fabric.Hosts {
+		if n := c.switchesOf(h.Name); n > 1 && uplinks[h.Name].Rate > 0 {
+			c.wrong(fmt.Sprintf("switches: %s is in %d, and its paths have a rate, which a lab keeps on one uplink", h.Name, n), "leave the rate out, or switches", "switches")
+		}
 	}
 	seen := map[string]int{}
 	for i := range c.s.Steps {
@@ -83,12 +89,22 @@ func (c checker) switches() {
 	}
 }
 
+// switchesOf is in how many switches a host is.
+func (c checker) switchesOf(host string) (n int) {
+	for _, sw := range c.s.Switches {
+		if slices.ContainsFunc(sw.Ports, func(p string) bool { return strings.HasPrefix(p, host+".") }) {
+			n++
+		}
+	}
+	return n
+}
+
 func (c checker) step(i int, step *Step, before map[string]int) {
 	for j, h := range step.Hosts {
 		c.host(h, "steps", i, "hosts", j)
 	}
 	if err := CheckChange(step.With); err != nil {
-		c.wrong("with: "+err.Error(), "`linerate predict --help` says what the keys are", "steps", i, "with")
+		c.wrong("with: "+err.Error(), ChangeHint(), "steps", i, "with")
 	}
 	for j := range step.Measure {
 		c.measurement(i, j, &step.Measure[j], before)

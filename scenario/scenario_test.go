@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +142,18 @@ func TestComplaints(t *testing.T) {
 	}
 }
 
+// TestRateOnTwoUplinks: a path's shaper is one.
+func TestRateOnTwoUplinks(t *testing.T) {
+	text := strings.NewReplacer("{eth0: {addresses", "{eth1: {}, eth0: {addresses", "rtt: 8ms", "rtt: 8ms, rate: 5G").Replace(two)
+	text += "  name: n\n  switches: [{name: x, ports: [a.eth0, b.eth0]}, {name: y, ports: [a.eth1, b.eth1]}]\n  steps: [{name: s, measure: []}]\n"
+	if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "a is in 2, and its paths have a rate") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Parse("x.yaml", []byte(strings.Replace(text, ", rate: 5G", "", 1))); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestStar: round trips of a star are taken apart, others refused.
 func TestStar(t *testing.T) {
 	star := func(between ...any) (map[string]Uplink, error) {
@@ -276,6 +289,24 @@ func TestSchema(t *testing.T) {
 	for _, want := range []string{`"published_ratio"`, `"scenario_step"`, `"switches"`, `"linerate scenario v1"`, `"hosts"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s", want)
+		}
+	}
+}
+
+// TestDocumented: the example that docs/scenarios.md shows is one.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/scenarios.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	text, _, _ := strings.Cut(rest, "```")
+	if s := parse(t, text); s.Name != "my-network" || len(s.Steps) != 3 {
+		t.Errorf("%+v", s)
+	}
+	for _, o := range []string{"`published_ratio`", "`burst`", "`scale`", "`switches`"} {
+		if !strings.Contains(string(page), o) {
+			t.Errorf("the page does not speak of %s", o)
 		}
 	}
 }

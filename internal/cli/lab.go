@@ -124,7 +124,7 @@ measured as its measure says. docs/scenarios.md describes the format.
 				return usage("lab run: --what-if is for scenarios of files", "`linerate lab list` names them; FILE.yaml may be your own")
 			}
 			if err := scenario.CheckChange(whatIf); err != nil {
-				return usage("lab run: --what-if "+err.Error(), "")
+				return usage("lab run: --what-if: "+err.Error(), scenario.ChangeHint())
 			}
 			in := guest.Command{Args: append(again, "--", what.argument), Writable: writable, Files: what.files()}
 			return app.inLab(cmd.Context(), what.place(place), in, func(choice lab.Choice) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/scenario"
 )
 
 func TestVersion(t *testing.T) {
@@ -52,14 +53,14 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for args, want := range map[string][]byte{"schema": fabric.Schema(), "schema fabric": fabric.Schema(), "schema record": recordSchema, "schema record --json": recordSchema} {
+	for args, want := range map[string][]byte{"schema": fabric.Schema(), "schema fabric": fabric.Schema(), "schema record": recordSchema, "schema record --json": recordSchema, "schema scenario": scenario.Schema()} {
 		o := run(t, "", strings.Fields(args)...)
 		if o.status != exitDone || o.stdout != string(want) || !json.Valid([]byte(o.stdout)) {
 			t.Errorf("%s: exit %d, %d bytes, want %d", args, o.status, len(o.stdout), len(want))
 		}
 	}
-	refused(t, "", exitUsage, "schema: unknown schema plan", "fabric and record", "schema", "plan")
-	refused(t, "", exitUsage, "schema: want one of fabric and record", "", "schema", "fabric", "record")
+	refused(t, "", exitUsage, "schema: unknown schema plan", "fabric, record and scenario", "schema", "plan")
+	refused(t, "", exitUsage, "schema: want one of fabric, record and scenario", "", "schema", "fabric", "record")
 }
 
 // Every command's help says what its exit status means and shows how to use

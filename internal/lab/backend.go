@@ -82,7 +82,7 @@ func Choose(want BackEnd) (Choice, error) {
 // hostCan is nil when the running kernel can be a lab, else the reasons why
 // not.
 func hostCan() error {
-	return feature.Need(feature.NetNS, feature.Bonding, feature.Netem, feature.TBF, feature.Veth, feature.Bridge)
+	return feature.Need(feature.NetNS, feature.Bonding, feature.Netem, feature.TBF, feature.Veth, feature.Bridge, feature.VLAN)
 }
 
 // firstLine is the first of several joined reasons: one is enough to decide.
