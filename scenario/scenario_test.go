@@ -266,7 +266,7 @@ func TestText(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	rows := []Row{
 		{Step: long, From: long, To: long, Direction: flow.Both, Streams: 16, Tool: "iperf3", Measured: p, Predicted: p, Ceiling: p, Published: &p, Verdict: Off},
-		{Step: long, From: "a", To: "b", Direction: flow.Forward, Streams: 1, Tool: "iperf2", Measured: 920.5 * unit.Mbps, Published: &p, CPUBound: true},
+		{Step: long, From: "a", To: "b", Direction: flow.Forward, Streams: 1, Tool: "iperf2", Measured: 920.5 * unit.Mbps, Published: &p, CPUBound: true, Wire: 917.3 * unit.Mbps},
 		{Step: "two", From: "a", To: "b", Direction: flow.Reverse, MeasuredRTT: 8.94, PublishedRTT: 8.9, Tool: "ping"},
 		{Step: "two", From: "a", To: "b", Direction: flow.Forward, MeasuredRatio: &ratio, PublishedRatio: &ratio, Verdict: Shown},
 	}
@@ -276,7 +276,7 @@ func TestText(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	for _, want := range []string{"123.46G", "920.5M", "8.9 ", "x 1.76", "\n! off", "\nc the lab's", "\n~ a burst"} {
+	for _, want := range []string{"123.46G", "920.5M", "  of it arrived meanwhile                      917.3M", "8.9 ", "x 1.76", "\n! off", "\nc the lab's", "\n~ a burst"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -92,7 +92,7 @@ func ChooseKernel(series string) (Choice, error) {
 // those of the usual tools that are installed here.
 func toolbox() []string {
 	files := []string{}
-	for _, tool := range []string{"sh", "ip", "tc", "ss", "bridge", "ethtool", "ping", "iperf3", "cat", "ls", "grep", "sleep", "timeout", "uname", "sysctl"} {
+	for _, tool := range []string{"sh", "ip", "tc", "ss", "bridge", "ethtool", "ping", "iperf3", "iperf", "cat", "ls", "grep", "sleep", "timeout", "uname", "sysctl"} {
 		if path, err := exec.LookPath(tool); err == nil && filepath.IsAbs(path) {
 			files = append(files, path)
 		}

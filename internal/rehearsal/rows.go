@@ -18,8 +18,13 @@ import (
 // as a user would.
 func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m scenario.Measurement) error {
 	matrix := campaign.Matrix{Ports: m.Ports, Duration: m.Duration, Buffer: m.Buffer, Directions: []flow.Direction{m.Direction}}
+	r.result.Tools[m.Tool] = r.cfg.Version
 	if m.Tool != scenario.Linerate {
-		matrix.Base = measure.Spec{Tool: string(m.Tool)}
+		said, err := version(ctx, m.Tool)
+		if err != nil {
+			return err
+		}
+		r.result.Tools[m.Tool], matrix.Base = said, measure.Spec{Tool: string(m.Tool)}
 	}
 	if len(m.Aliases) > 0 {
 		return r.aliases(ctx, c, step, m, matrix)
