@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -156,6 +157,12 @@ func TestSteps(t *testing.T) {
 			window(t, "a", "net.ipv4.tcp_rmem", "4096 131072 3355443")
 			window(t, "a", "net.ipv4.tcp_wmem", "4096 65536 3355443")
 			window(t, "b", "net.ipv4.tcp_rmem", "4096 131072 629145")
+			for _, key := range []string{"rmem_max", "wmem_max"} { // the machine's own
+				text, err := os.ReadFile("/proc/sys/net/core/" + key)
+				if err != nil || strings.TrimSpace(string(text)) != "3355443" {
+					t.Errorf("net.core.%s is %q, %v", key, text, err)
+				}
+			}
 		},
 	}
 	seen := 0
