@@ -6,6 +6,7 @@
 package scenario
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/linerate/linerate/fabric"
@@ -123,6 +124,9 @@ func Parse(name string, text []byte) (Scenario, error) {
 	}
 	s := Scenario{Name: "your-network", Title: "the network of " + name, Scale: 1, BackEnd: "auto", Fabric: f}
 	if f.Scenario == nil {
+		if err := buildable(f); err != nil {
+			return Scenario{}, err
+		}
 		s.Steps = []Step{{Name: "as it is", Measure: everyPath(f)}}
 		return s, nil
 	}
@@ -130,10 +134,41 @@ func Parse(name string, text []byte) (Scenario, error) {
 		c := checker{s: &s, root: f.Scenario, complain: complain}
 		c.check()
 	})
+	if err == nil {
+		err = buildable(f)
+	}
 	if err != nil {
 		return Scenario{}, err
 	}
 	return s, nil
+}
+
+// buildable is nil when the file says all that a lab must know to build its
+// hosts.
+func buildable(f fabric.Fabric) error {
+	var all fabric.Problems
+	for _, h := range f.Hosts {
+		at := f.Places().Host(h.Name)
+		state, err := f.State(h.Name)
+		if err != nil {
+			return err
+		}
+		if h.Network.IsZero() {
+			all = append(all, at.Problem(fmt.Sprintf("hosts.%s has no network: a lab builds what the file declares", h.Name), "`linerate discover` writes down what a host has"))
+		}
+		for _, missing := range state.Missing {
+			all = append(all, at.Problem(fmt.Sprintf("hosts.%s: a lab cannot build it: %s", h.Name, missing), "name the ports under hardware.links", "network"))
+		}
+		for _, l := range state.Links {
+			if l.Kind == "" && l.Speed == 0 {
+				all = append(all, at.Problem(fmt.Sprintf("hosts.%s: %s has no speed for a lab to keep to", h.Name, l.Name), fmt.Sprintf("write hardware: {links: {%s: {speed: 10G}}}", l.Name), "hardware", "links", l.Name))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
 }
 
 // everyPath are the measurements that a fabric asks for.

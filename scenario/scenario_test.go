@@ -142,9 +142,28 @@ func TestComplaints(t *testing.T) {
 	}
 }
 
+// TestNotBuildable: what a lab would have to guess is asked for, with its place.
+func TestNotBuildable(t *testing.T) {
+	const step = "  name: n\n  steps: [{name: s, measure: []}]\n"
+	for name, c := range map[string]struct{ old, new, want string }{
+		"no speed":   {", hardware: {links: {eth0: {speed: 10G}}}}\n  b", "}\n  b", "x.yaml:3:6: hosts.a: eth0 has no speed"},
+		"no network": {"a: {network: {version: 2, ethernets: {eth0: {addresses: [10.9.0.1/24]}}}, hardware", "a: {reach: 'local:', hardware", "x.yaml:3:6: hosts.a has no network"},
+		"a match":    {"{eth0: {addresses: [10.9.0.1/24]}}", "{lan: {match: {name: 'en*'}, addresses: [10.9.0.1/24]}, eth0: {}}", "x.yaml:3:16: hosts.a: a lab cannot build it"},
+	} {
+		for _, end := range []string{"scenario:\n" + step, ""} {
+			text := strings.Replace(strings.TrimSuffix(two, "scenario:\n"), c.old, c.new, 1) + end
+			_, err := Parse("x.yaml", []byte(text))
+			var all fabric.Problems
+			if !errors.As(err, &all) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: got %v, want %q", name, err, c.want)
+			}
+		}
+	}
+}
+
 // TestRateOnTwoUplinks: a path's shaper is one.
 func TestRateOnTwoUplinks(t *testing.T) {
-	text := strings.NewReplacer("{eth0: {addresses", "{eth1: {}, eth0: {addresses", "rtt: 8ms", "rtt: 8ms, rate: 5G").Replace(two)
+	text := strings.NewReplacer("{eth0: {addresses", "{eth1: {}, eth0: {addresses", "{eth0: {speed: 10G}}", "{eth0: {speed: 10G}, eth1: {speed: 10G}}", "rtt: 8ms", "rtt: 8ms, rate: 5G").Replace(two)
 	text += "  name: n\n  switches: [{name: x, ports: [a.eth0, b.eth0]}, {name: y, ports: [a.eth1, b.eth1]}]\n  steps: [{name: s, measure: []}]\n"
 	if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "a is in 2, and its paths have a rate") {
 		t.Errorf("got %v", err)
