@@ -143,12 +143,18 @@ func Parse(name string, text []byte) (Scenario, error) {
 	return s, nil
 }
 
+// labSwitch is what the lab calls the place of its switches.
+const labSwitch = "switch"
+
 // buildable is nil when the file says all that a lab must know to build its
 // hosts.
 func buildable(f fabric.Fabric) error {
 	var all fabric.Problems
 	for _, h := range f.Hosts {
 		at := f.Places().Host(h.Name)
+		if h.Name == labSwitch {
+			all = append(all, at.Problem("hosts."+h.Name+" has the name of the lab's own switch", "give the host another name"))
+		}
 		state, err := f.State(h.Name)
 		if err != nil {
 			return err

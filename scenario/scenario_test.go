@@ -148,6 +148,7 @@ func TestNotBuildable(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"no speed":   {", hardware: {links: {eth0: {speed: 10G}}}}\n  b", "}\n  b", "x.yaml:3:6: hosts.a: eth0 has no speed"},
 		"no network": {"a: {network: {version: 2, ethernets: {eth0: {addresses: [10.9.0.1/24]}}}, hardware", "a: {reach: 'local:', hardware", "x.yaml:3:6: hosts.a has no network"},
+		"a switch":   {"paths:", "  switch: {network: {version: 2, ethernets: {eth0: {addresses: [10.9.0.3/24]}}}, hardware: {links: {eth0: {speed: 10G}}}}\npaths:", "x.yaml:5:11: hosts.switch has the name of the lab's own switch"},
 		"a match":    {"{eth0: {addresses: [10.9.0.1/24]}}", "{lan: {match: {name: 'en*'}, addresses: [10.9.0.1/24]}, eth0: {}}", "x.yaml:3:16: hosts.a: a lab cannot build it"},
 	} {
 		for _, end := range []string{"scenario:\n" + step, ""} {

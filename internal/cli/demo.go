@@ -83,15 +83,16 @@ type demoDirection struct {
 }
 
 func (a *App) demo(ctx context.Context, choice lab.Choice, out string) error {
-	s, err := builtInLab(demoScenario)
+	what, err := findLab(demoScenario)
 	if err != nil {
 		return err
 	}
+	s := *what.built
 	p := newProgress(a)
 	p.stage("build the lab on back end %s (%s)", choice.BackEnd, choice.Why)
 	var r record.Record
 	var streams int
-	err = withLab(ctx, s.Net, func() error {
+	err = withLab(ctx, what.blueprint(), func() error {
 		c, err := a.openDemo(ctx, s, choice, p)
 		if err != nil {
 			return err

@@ -68,8 +68,8 @@ func newLabList(app *App) *cobra.Command {
 
 // withLab builds the scenario, runs f and takes everything down again, also
 // after an interrupt.
-func withLab(ctx context.Context, t lab.Topology, f func() error) (err error) {
-	down, err := lab.Up(ctx, t)
+func withLab(ctx context.Context, b lab.Blueprint, f func() error) (err error) {
+	down, err := b.Up(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ measured as its measure says. docs/scenarios.md describes the format.
 				if what.file != nil {
 					return app.rehearse(cmd.Context(), *what.file, choice, rehearsalOf{whatIf: whatIf, window: asked, out: out})
 				}
-				return withLab(cmd.Context(), what.built.Net, func() error { return app.labRun(cmd.Context(), *what.built, choice, window.Duration, out) })
+				return withLab(cmd.Context(), what.blueprint(), func() error { return app.labRun(cmd.Context(), *what.built, choice, window.Duration, out) })
 			})
 		},
 	}

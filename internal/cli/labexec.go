@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -21,14 +20,15 @@ import (
 func newLabExec(app *App) *cobra.Command {
 	var place labPlace
 	c := &cobra.Command{
-		Use: "exec [NAME|SCENARIO] [HOST] [-- COMMAND [ARG...]]", Short: "run a command in a lab that stands, or in one made for it",
+		Use: "exec [NAME|SCENARIO|FILE.yaml] [HOST] [-- COMMAND [ARG...]]", Short: "run a command in a lab that stands, or in one made for it",
 		Long: `Runs a command in the lab of that name when one stands (see lab up); the name
 may be left out when only one does. With HOST it runs on that host, else where
 the hosts are network namespaces. Without a command, on a terminal, it is a
 shell.
 
-Else builds the scenario for the time of the command: the hosts are the network
-namespaces linerate-alpha, linerate-beta and linerate-switch.
+Else builds the scenario, or a fabric file's network, for the time of the
+command: the hosts are the network namespaces linerate-HOST, and
+linerate-switch.
 
 The command sees the host's files read-only in User-Mode Linux, and in an
 emulated kernel the usual tools (ip, tc, ss, sh ...), the command itself and the
@@ -221,23 +221,29 @@ func (a *App) execOnce(ctx context.Context, place labPlace, w labCommand) error 
 	if err != nil {
 		return err
 	}
-	w.divide(what.hosts())
+	members, err := what.blueprint().Members()
+	if err != nil {
+		return err
+	}
+	would := lab.Standing{Name: what.name(), Members: members}
+	w.divide(would.Hosts())
 	if len(w.command) == 0 {
 		return usage("lab exec: want SCENARIO and a COMMAND after --", "a shell is for a lab that stands: `linerate lab up` makes one")
 	}
 	command := w.command
 	again := append(append([]string{"lab", "exec"}, a.flagsAgain()...), what.argument)
 	if w.host != "" {
-		if !slices.Contains(what.hosts(), w.host) {
-			return usage(fmt.Sprintf("%s has no host %s: it has %s", w.lab, w.host, strings.Join(what.hosts(), ", ")), "")
+		space, err := would.Namespace(w.host)
+		if err != nil {
+			return usage(err.Error(), "")
 		}
-		command = append([]string{"/proc/self/exe", "lab", "enter", "--netns", lab.Namespace(w.host), "--"}, command...)
+		command = append([]string{"/proc/self/exe", "lab", "enter", "--netns", space, "--"}, command...)
 		again = append(again, w.host)
 	}
 	again = append(append(again, "--"), w.command...)
 	in := guest.Command{Args: again, Files: append(what.files(), filesOf(w.command)...)}
 	return a.inLab(ctx, what.place(place), in, func(lab.Choice) error {
-		return what.stand(ctx, func() error { return a.execute(ctx, command) })
+		return withLab(ctx, what.blueprint(), func() error { return a.execute(ctx, command) })
 	})
 }
 

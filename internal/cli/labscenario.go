@@ -21,6 +21,7 @@ import (
 type labNetwork struct {
 	built *lab.Scenario
 	file  *scenario.Scenario
+	text  []byte // of the file
 	// argument names it to a second run of this program.
 	argument string
 	path     string // "" of the program's own
@@ -41,7 +42,11 @@ func findLab(name string) (labNetwork, error) {
 	if !ok {
 		return labNetwork{}, unknownLab(name)
 	}
-	return labNetwork{file: &s, argument: name}, nil
+	text, err := scenario.Source(name + ".yaml")
+	if err != nil {
+		return labNetwork{}, err
+	}
+	return labNetwork{file: &s, text: text, argument: name}, nil
 }
 
 func readLab(name string) (labNetwork, error) {
@@ -57,7 +62,7 @@ func readLab(name string) (labNetwork, error) {
 	if err != nil {
 		return labNetwork{}, err
 	}
-	return labNetwork{file: &s, argument: path, path: path}, nil
+	return labNetwork{file: &s, text: text, argument: path, path: path}, nil
 }
 
 func unknownLab(name string) error {
@@ -70,14 +75,6 @@ func unknownLab(name string) error {
 		names = append(names, s.Name)
 	}
 	return errors.Join(usage("unknown scenario "+name, "the scenarios are "+strings.Join(names, ", ")+"; a fabric file's name ends in .yaml"), err)
-}
-
-// builtInLab is one of the lab's own networks.
-func builtInLab(name string) (lab.Scenario, error) {
-	if s, ok := lab.Named(name); ok {
-		return s, nil
-	}
-	return lab.Scenario{}, unknownLab(name)
 }
 
 // place is the user's word on where the lab stands, and where there is none the
@@ -97,32 +94,20 @@ func (n labNetwork) files() []string {
 	return []string{n.path}
 }
 
-// hosts are its hosts' names, the switch last.
-func (n labNetwork) hosts() []string {
+// name is the scenario's.
+func (n labNetwork) name() string {
 	if n.file == nil {
-		return lab.Standing{Net: n.built.Net}.Hosts()
+		return n.built.Name
 	}
-	var names []string
-	for _, h := range n.file.Fabric.Hosts {
-		names = append(names, h.Name)
-	}
-	return append(names, "switch")
+	return n.file.Name
 }
 
-// stand builds the network, runs f and takes everything down again.
-func (n labNetwork) stand(ctx context.Context, f func() error) (err error) {
+// blueprint is what the lab builds.
+func (n labNetwork) blueprint() lab.Blueprint {
 	if n.file == nil {
-		return withLab(ctx, n.built.Net, f)
+		return lab.Blueprint{Topology: &n.built.Net}
 	}
-	raised, err := lab.Raise(ctx, lab.NetworkOf(*n.file, nil))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, raised.Down(), removeJournal()) }()
-	if err := removeJournal(); err != nil { // a killed run's
-		return err
-	}
-	return f()
+	return lab.Blueprint{File: &lab.File{Name: n.argument, Text: string(n.text)}}
 }
 
 // rehearsalOf is how a scenario is run.

@@ -18,9 +18,11 @@ func newLabUp(app *App) *cobra.Command {
 	var place labPlace
 	var name, out string
 	c := &cobra.Command{
-		Use: "up SCENARIO", Short: "build a scenario and leave it standing", Args: exactly(1, "one SCENARIO (`linerate lab list` names them)"),
-		Long: `Builds a scenario and leaves it standing, to play in: lab exec runs commands and
-shells on its hosts, lab down ends it. Several stand side by side under names of
+		Use: "up SCENARIO|FILE.yaml", Short: "build a scenario and leave it standing", Args: exactly(1, "one SCENARIO (`linerate lab list` names them) or a FILE.yaml"),
+		Long: `Builds a scenario, or the network of a fabric file as lab run does, and leaves
+it standing, to play in: lab exec runs commands and shells on its hosts, lab
+down ends it. A file's rates and windows are divided by its scale, and its steps
+are not carried out. Several stand side by side under names of
 their own, each with its own namespaces or its own kernel; a name in use is
 refused. What a lab left that was killed, or that a reboot ended, is removed
 when its name is used again.
@@ -32,26 +34,30 @@ privilege, and your labs are yours alone.
 		Example: `  linerate lab up two-links
   linerate lab exec two-links alpha -- ping -c 3 10.0.0.2
   linerate lab exec two-links beta            # a shell
-  linerate lab down two-links`,
+  linerate lab down two-links
+  linerate lab up my-network.yaml --name play`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := builtInLab(args[0])
+			what, err := findLab(args[0])
 			if err != nil {
 				return err
 			}
 			if name == "" {
-				name = s.Name
+				name = what.name()
 			}
 			if err := lab.CheckName(name); err != nil {
-				return usage(err.Error(), "")
+				return usage(err.Error(), "--name gives it another name")
 			}
-			choice, err := place.choose()
+			if out != "" && what.file != nil {
+				return usage("lab up: -o writes the fabric of a network of the lab's own", args[0]+" is a fabric file as it is: leave -o out")
+			}
+			choice, err := what.place(place).choose()
 			if err != nil {
 				return err
 			}
 			if choice.BackEnd == lab.QEMU {
-				return usage("lab up: no lab stands on an emulated kernel", "back ends host and uml can; `linerate lab exec "+s.Name+" --kernel ... -- COMMAND` runs one command on it")
+				return usage("lab up: no lab stands on an emulated kernel", "back ends host and uml can; `linerate lab exec "+args[0]+" --kernel ... -- COMMAND` runs one command on it")
 			}
-			return app.labUp(cmd.Context(), s, choice, name, out)
+			return app.labUp(cmd.Context(), what, choice, name, out)
 		},
 	}
 	place.addFlags(c)
@@ -60,10 +66,10 @@ privilege, and your labs are yours alone.
 	return c
 }
 
-func (a *App) labUp(ctx context.Context, s lab.Scenario, choice lab.Choice, name, out string) error {
+func (a *App) labUp(ctx context.Context, what labNetwork, choice lab.Choice, name, out string) error {
 	p := newProgress(a)
 	p.stage("starting lab %s (%s: %s)", name, choice.BackEnd, choice.Why)
-	stands, err := lab.StandUp(ctx, choice, name, s.Name, s.Net, func(word string) { p.say("%s", word) })
+	stands, err := lab.StandUp(ctx, choice, name, what.name(), what.blueprint(), func(word string) { p.say("%s", word) })
 	if errors.Is(err, lab.ErrStands) {
 		return withHint(err, "--name gives the new one another name; linerate lab down "+name+" ends the old one")
 	}
@@ -71,7 +77,9 @@ func (a *App) labUp(ctx context.Context, s lab.Scenario, choice lab.Choice, name
 		return err
 	}
 	if out != "" {
-		if err := os.WriteFile(out, []byte(stands.Net.Fabric(s.Streams, s.Ports)), 0o644); err != nil {
+		net := what.built.Net
+		net.Lab = name
+		if err := os.WriteFile(out, []byte(net.Fabric(what.built.Streams, what.built.Ports)), 0o644); err != nil {
 			return withHint(fmt.Errorf("write fabric: %w", err), "the lab stands; linerate lab down "+name+" ends it")
 		}
 	}
@@ -80,7 +88,7 @@ func (a *App) labUp(ctx context.Context, s lab.Scenario, choice lab.Choice, name
 	}
 	fmt.Fprintf(a.Stdout, "lab %s is up (%s, kernel %s)\n", name, stands.BackEnd, stands.Release)
 	for _, h := range standingHosts(stands) {
-		fmt.Fprintf(a.Stdout, "  %-8s namespace %s  %s\n", h.Host, h.Namespace, strings.Join(prefixes(h.Addresses), ", "))
+		fmt.Fprintf(a.Stdout, "  %-8s namespace %s  %s\n", h.Host, h.Namespace, prefixes(h.Addresses))
 	}
 	first := stands.Hosts()[0]
 	fmt.Fprintf(a.Stdout, "a shell     linerate lab exec %s %s\n", name, first)
@@ -116,21 +124,23 @@ func standingRows(labs []lab.Standing) []standingRow {
 
 func standingHosts(s lab.Standing) []standingHost {
 	hosts := []standingHost{}
-	for i, name := range s.Hosts() {
-		h := standingHost{Host: name, Namespace: s.Net.Namespace(name), Addresses: []netip.Prefix{}}
-		if i < len(s.Net.Hosts) { // the switch has none
-			h.Addresses = append(h.Addresses, s.Net.Hosts[i].Addresses...)
-		}
-		hosts = append(hosts, h)
+	for _, m := range s.Members {
+		hosts = append(hosts, standingHost{m.Host, m.Namespace, listed(m.Addresses)})
 	}
 	return hosts
 }
 
-func prefixes(all []netip.Prefix) (words []string) {
-	for _, p := range all {
+// prefixes are addresses on one line: the first of many.
+func prefixes(all []netip.Prefix) string {
+	const most = 3
+	var words []string
+	for _, p := range all[:min(len(all), most)] {
 		words = append(words, p.String())
 	}
-	return words
+	if more := len(all) - most; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, ", ")
 }
 
 func (a *App) printStanding(labs []lab.Standing) {
@@ -220,13 +230,13 @@ func newLabKeep() *cobra.Command {
 // the keeper gives it to the kernel.
 func newLabStand(app *App) *cobra.Command {
 	return &cobra.Command{
-		Use: "stand TOPOLOGY", Hidden: true, Args: cobra.ExactArgs(1), Short: "build a topology and hold it",
+		Use: "stand BLUEPRINT", Hidden: true, Args: cobra.ExactArgs(1), Short: "build a blueprint and hold it",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := lab.DecodeTopology(args[0])
+			b, err := lab.DecodeBlueprint(args[0])
 			if err != nil {
 				return err
 			}
-			return lab.Stand(cmd.Context(), t, app.Stdout)
+			return lab.Stand(cmd.Context(), b, app.Stdout)
 		},
 	}
 }

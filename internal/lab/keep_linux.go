@@ -22,10 +22,10 @@ const envKernelDir = "LINERATE_LAB_KERNEL_DIR"
 // kernel's release follows.
 const standsWord = "stands "
 
-// Stand builds a topology in a lab kernel, says so on w and keeps it until ctx
+// Stand builds a blueprint in a lab kernel, says so on w and keeps it until ctx
 // ends.
-func Stand(ctx context.Context, t Topology, w io.Writer) error {
-	down, err := Up(ctx, t)
+func Stand(ctx context.Context, b Blueprint, w io.Writer) error {
+	down, err := b.Up(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (k *keeper) run(ctx context.Context) error {
 		return err
 	}
 	defer calls.Close()
-	topology, err := encodeTopology(k.lab.Net)
+	blueprint, err := k.lab.Net.encode()
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (k *keeper) run(ctx context.Context) error {
 	choice := Choice{BackEnd: k.lab.BackEnd, Why: k.lab.Why, Kernel: os.Getenv(envKernelDir)}
 	var booted error
 	exit, err := guest.Run(context.WithoutCancel(ctx), choice.inKernel(guest.Command{
-		Args: []string{"lab", "stand", topology}, Calls: calls, Orders: orders, Cut: cut,
+		Args: []string{"lab", "stand", blueprint}, Calls: calls, Orders: orders, Cut: cut,
 		Started: func(pid int) {
 			k.lab.Machine = apply.OwnerOf(pid)
 			booted = k.lab.save()

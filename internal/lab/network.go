@@ -13,7 +13,9 @@ import (
 // Network is hosts that a fabric file declares, to be built as a star: each
 // host's ports in switches, each switch's hosts on uplinks.
 type Network struct {
-	// Fabric is at the lab's scale; its hosts are reached as Namespace says.
+	// Lab sets the namespaces apart, see Topology.Lab.
+	Lab string
+	// Fabric is at the lab's scale; its hosts are reached in their namespaces.
 	Fabric   fabric.Fabric
 	Switches []scenario.Switch // nil is one for all ports
 	MTU      int               // of the switches; zero is scenario.DefaultMTU, or the largest of the hosts'
@@ -22,20 +24,16 @@ type Network struct {
 // NetworkOf is the network of a scenario, whose ports have the MTUs given; nil
 // is those of its file.
 func NetworkOf(s scenario.Scenario, mtus map[scenario.Port]int) Network {
-	return Network{
-		Fabric:   s.Scaled(func(host string) string { return "netns:" + Namespace(host) }, mtus),
-		Switches: s.Switches, MTU: s.MTU,
-	}
+	return networkOf("", s, mtus)
 }
 
-// Namespaces are those of all hosts and the switches.
-func (n Network) Namespaces() []string {
-	names := []string{Namespace(switchName)}
-	for _, h := range n.Fabric.Hosts {
-		names = append(names, Namespace(h.Name))
-	}
-	return names
+func networkOf(lab string, s scenario.Scenario, mtus map[scenario.Port]int) Network {
+	n := Network{Lab: lab, Switches: s.Switches, MTU: s.MTU}
+	n.Fabric = s.Scaled(func(host string) string { return "netns:" + n.namespace(host) }, mtus)
+	return n
 }
+
+func (n Network) namespace(host string) string { return Topology{Lab: n.Lab}.Namespace(host) }
 
 // switches are the network's, each with its ports.
 func (n Network) switches() []scenario.Switch {

@@ -36,12 +36,22 @@ type uplink struct{ host, site, core string }
 // run left is removed first; a living one is ErrBusy. Needs root. The caller
 // takes it down.
 func Raise(ctx context.Context, what Network) (*Raised, error) {
-	if err := claim(what.Namespaces()); err != nil {
+	if err := claim(namespaces(what.members())); err != nil {
 		return nil, err
 	}
-	s := &Raised{what: what, built: &network{named: Namespace, builders: make(map[string]*rtnl.Builder)}, far: make(map[scenario.Port]string)}
-	if err := s.raise(ctx); err != nil {
-		return nil, errors.Join(err, s.Down())
+	s, err := raise(ctx, what)
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return s, nil
+}
+
+// raise is Raise for a lab whose names nobody else has. On any error what was
+// made is removed.
+func raise(ctx context.Context, what Network) (*Raised, error) {
+	s := &Raised{what: what, built: &network{named: what.namespace, builders: make(map[string]*rtnl.Builder)}, far: make(map[scenario.Port]string)}
+	if err := s.construct(ctx); err != nil {
+		return nil, errors.Join(err, s.built.remove())
 	}
 	return s, nil
 }
@@ -49,7 +59,7 @@ func Raise(ctx context.Context, what Network) (*Raised, error) {
 // Down removes the network and all that is in it.
 func (s *Raised) Down() error { return errors.Join(s.built.remove(), release()) }
 
-func (s *Raised) raise(ctx context.Context) error {
+func (s *Raised) construct(ctx context.Context) error {
 	if err := s.built.space(switchName); err != nil {
 		return err
 	}
@@ -96,7 +106,7 @@ func (s *Raised) cable(p scenario.Port, far string) error {
 // configure makes a host what the file says: by the same plan, and the same
 // steps, by which a real one would be changed.
 func (s *Raised) configure(ctx context.Context, h fabric.Host) error {
-	ns := netns.Named(Namespace(h.Name))
+	ns := netns.Named(s.what.namespace(h.Name))
 	return ns.DoWithSysfs(func() error {
 		observed, err := observe.Observe(ctx, observe.Config{Sysctls: append(desired.Sysctls(h), flux...)})
 		if err != nil {
@@ -189,17 +199,17 @@ func (s *Raised) Settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for _, p := range scenario.Ports(s.what.Fabric) {
-		if err := awaitReady(ctx, p); err != nil {
+		if err := awaitReady(ctx, s.what.namespace(p.Host), p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func awaitReady(ctx context.Context, p scenario.Port) error {
+func awaitReady(ctx context.Context, namespace string, p scenario.Port) error {
 	for {
 		var waits string
-		err := netns.Named(Namespace(p.Host)).DoWithSysfs(func() (err error) {
+		err := netns.Named(namespace).DoWithSysfs(func() (err error) {
 			waits, err = act.Kernel{}.Ready(ctx, p.Link)
 			return err
 		})
@@ -222,7 +232,7 @@ func awaitReady(ctx context.Context, p scenario.Port) error {
 // the MTUs that the host's links have then.
 func (s *Raised) Change(ctx context.Context, host string, keys []string, become func(*netstate.Host) error) (map[string]int, error) {
 	mtus := make(map[string]int)
-	err := netns.Named(Namespace(host)).DoWithSysfs(func() error {
+	err := netns.Named(s.what.namespace(host)).DoWithSysfs(func() error {
 		observed, err := observe.Observe(ctx, observe.Config{Sysctls: keys})
 		if err != nil {
 			return err

@@ -23,16 +23,23 @@ import (
 // bonds' negotiation, on a busy machine.
 const startTime = 4 * time.Minute
 
-// StandUp builds a topology under a name and leaves it standing: in namespaces
+// StandUp builds a blueprint under a name and leaves it standing: in namespaces
 // of the running kernel, or in a lab kernel that a process of its own keeps.
 // ErrStands when a lab of that name stands; what a fallen one left is removed
 // first, and told. When ctx ends before it is up, nothing is left.
-func StandUp(ctx context.Context, c Choice, name, scenario string, t Topology, tell func(string)) (Standing, error) {
+func StandUp(ctx context.Context, c Choice, name, scenario string, b Blueprint, tell func(string)) (Standing, error) {
 	if err := CheckName(name); err != nil {
 		return Standing{}, err
 	}
-	t.Lab = name
-	s, err := claimName(ctx, Standing{Name: name, Scenario: scenario, BackEnd: c.BackEnd, Why: c.Why, Net: t}, tell)
+	b.Lab = name
+	members, err := b.Members()
+	if err != nil {
+		return Standing{}, err
+	}
+	if _, err := b.encode(); err != nil {
+		return Standing{}, err
+	}
+	s, err := claimName(ctx, Standing{Name: name, Scenario: scenario, BackEnd: c.BackEnd, Why: c.Why, Net: b, Members: members}, tell)
 	if err != nil {
 		return s, err
 	}
@@ -122,7 +129,7 @@ func lockLabs(ctx context.Context, dir string) (unlock func(), err error) {
 
 // standHere builds it in the running kernel, where it needs nobody to stand.
 func (s *Standing) standHere(ctx context.Context) error {
-	n, err := build(ctx, s.Net)
+	n, err := s.Net.build(ctx)
 	if err != nil {
 		return err
 	}
@@ -223,7 +230,7 @@ func (s Standing) end(starter bool) error {
 		errs = append(errs, endGroup(s.Machine, s.Keeper.PID))
 	}
 	if s.BackEnd == Local {
-		for _, name := range s.Net.Namespaces() {
+		for _, name := range namespaces(s.Members) {
 			errs = append(errs, endNamespace(name))
 		}
 	}
@@ -295,14 +302,14 @@ func endNamespace(name string) error {
 	return netns.Delete(name)
 }
 
-// missingNamespace is a namespace of a topology on the running kernel that is
+// missingNamespace is a namespace of a lab on the running kernel that is
 // gone; "" when all are there.
-func missingNamespace(t Topology) string {
+func missingNamespace(members []Member) string {
 	there, err := netns.List()
 	if err != nil {
 		return ""
 	}
-	for _, want := range t.Namespaces() {
+	for _, want := range namespaces(members) {
 		if !slices.Contains(there, want) {
 			return want
 		}
@@ -318,7 +325,7 @@ func standingOwns(namespace string) bool {
 		return false
 	}
 	for _, s := range all {
-		if s.BackEnd == Local && s.Ruin() == "" && slices.Contains(s.Net.Namespaces(), namespace) {
+		if s.BackEnd == Local && s.Ruin() == "" && slices.Contains(namespaces(s.Members), namespace) {
 			return true
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func noStanding() error { return fmt.Errorf("start lab: %w: it needs Linux", ErrNoBackEnd) }
 
 // StandUp is ErrNoBackEnd: a lab needs Linux.
-func StandUp(context.Context, Choice, string, string, Topology, func(string)) (Standing, error) {
+func StandUp(context.Context, Choice, string, string, Blueprint, func(string)) (Standing, error) {
 	return Standing{}, noStanding()
 }
 
@@ -26,9 +26,9 @@ func TakeDown(_ context.Context, name string) error {
 func (s Standing) Run(guest.Request, guest.Streams) (int, error) { return 1, noStanding() }
 
 // Stand is ErrNoBackEnd.
-func Stand(context.Context, Topology, io.Writer) error { return noStanding() }
+func Stand(context.Context, Blueprint, io.Writer) error { return noStanding() }
 
 // Keep is ErrNoBackEnd.
 func Keep(context.Context, string, string) error { return noStanding() }
 
-func missingNamespace(Topology) string { return "" }
+func missingNamespace([]Member) string { return "" }

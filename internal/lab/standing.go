@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +25,9 @@ type Standing struct {
 	BackEnd  BackEnd   `json:"back_end"`
 	Why      string    `json:"why"`
 	Began    time.Time `json:"began"`
-	Net      Topology  `json:"net"`
+	Net      Blueprint `json:"net"`
+	// Members are its hosts, the switch last.
+	Members []Member `json:"members"`
 	// Release is its kernel's; empty before it is up.
 	Release string `json:"release"`
 	Up      bool   `json:"up"`
@@ -179,19 +180,21 @@ func (s Standing) save() error {
 // Hosts are the names of its hosts, the switch last.
 func (s Standing) Hosts() []string {
 	var names []string
-	for _, h := range s.Net.Hosts {
-		names = append(names, h.Name)
+	for _, m := range s.Members {
+		names = append(names, m.Host)
 	}
-	return append(names, switchName)
+	return names
 }
 
 // Namespace is the namespace of one of its hosts, in its kernel. An unknown
 // host is an error that names those there are.
 func (s Standing) Namespace(host string) (string, error) {
-	if !slices.Contains(s.Hosts(), host) {
-		return "", fmt.Errorf("lab %s has no host %s: it has %s", s.Name, host, strings.Join(s.Hosts(), ", "))
+	for _, m := range s.Members {
+		if m.Host == host {
+			return m.Namespace, nil
+		}
 	}
-	return s.Net.Namespace(host), nil
+	return "", fmt.Errorf("lab %s has no host %s: it has %s", s.Name, host, strings.Join(s.Hosts(), ", "))
 }
 
 // Ruin is why it does not stand; empty for one that stands or is being
@@ -207,7 +210,7 @@ func (s Standing) Ruin() string {
 	case s.BackEnd != Local && !s.Keeper.Alive():
 		return fmt.Sprintf("the process that kept it (%d) was killed", s.Keeper.PID)
 	case s.BackEnd == Local && s.Up:
-		if gone := missingNamespace(s.Net); gone != "" {
+		if gone := missingNamespace(s.Members); gone != "" {
 			return "its namespace " + gone + " is gone"
 		}
 	}
@@ -223,21 +226,4 @@ func (s Standing) Condition() string {
 		return "up"
 	}
 	return "starting"
-}
-
-// encodeTopology is a topology as an argument of the guest's command.
-func encodeTopology(t Topology) (string, error) {
-	text, err := json.Marshal(t)
-	if err != nil {
-		return "", fmt.Errorf("encode topology: %w", err)
-	}
-	return string(text), nil
-}
-
-// DecodeTopology reads the argument of `lab stand`.
-func DecodeTopology(text string) (t Topology, err error) {
-	if err := json.Unmarshal([]byte(text), &t); err != nil {
-		return t, fmt.Errorf("read topology: %w", err)
-	}
-	return t, nil
 }

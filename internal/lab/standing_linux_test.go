@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -13,30 +14,85 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/scenario"
 )
 
 // TestTopologyTravels: a lab's kernel builds what was asked for here.
 func TestTopologyTravels(t *testing.T) {
 	for _, s := range Scenarios() {
-		s.Net.Lab = "play"
-		text, err := encodeTopology(s.Net)
+		b := Blueprint{Lab: "play", Topology: &s.Net}
+		text, err := b.encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := DecodeTopology(text)
+		got, err := DecodeBlueprint(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(s.Net.Fabric(s.Streams, s.Ports), got.Fabric(s.Streams, s.Ports)); diff != "" {
+		if diff := cmp.Diff(b.topology().Fabric(s.Streams, s.Ports), got.topology().Fabric(s.Streams, s.Ports)); diff != "" {
 			t.Errorf("%s: fabric changed on the way\n%s", s.Name, diff)
 		}
-		again, err := encodeTopology(got)
+		again, err := got.encode()
 		if err != nil || again != text {
 			t.Errorf("%s: %s became %s, %v", s.Name, text, again, err)
 		}
 	}
-	if _, err := DecodeTopology("{"); err == nil {
-		t.Error("half a topology was read")
+	for _, text := range []string{"{", "{}", `{"topology": {}, "file": {}}`} {
+		if _, err := DecodeBlueprint(text); err == nil {
+			t.Errorf("%s was read as a blueprint", text)
+		}
+	}
+}
+
+// TestFileTravels: a scenario's file, as a lab's kernel gets it, is the network
+// that `lab run` builds, in namespaces of the lab's own.
+func TestFileTravels(t *testing.T) {
+	all, err := scenario.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		source, err := scenario.Source(s.Name + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := Blueprint{Lab: "play", File: &File{Name: s.Name, Text: string(source)}}.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeBlueprint(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := got.network()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := NetworkOf(s, nil)
+		if n.MTU != want.MTU || !reflect.DeepEqual(want.Switches, n.Switches) || !reflect.DeepEqual(want.Fabric.Paths, n.Fabric.Paths) || len(n.Fabric.Hosts) != len(want.Fabric.Hosts) {
+			t.Errorf("%s: %+v became %+v", s.Name, want, n)
+		}
+		members, err := got.Members()
+		if err != nil || len(members) != len(want.Fabric.Hosts)+1 {
+			t.Fatalf("%s: members %v, %v", s.Name, members, err)
+		}
+		for i, h := range want.Fabric.Hosts {
+			state, err := want.Fabric.State(h.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, err := n.Fabric.State(h.Name)
+			if err != nil || !reflect.DeepEqual(state.Links, now.Links) {
+				t.Errorf("%s: host %s changed on the way: %+v became %+v, %v", s.Name, h.Name, state.Links, now.Links, err)
+			}
+			if reach := n.Fabric.Hosts[i].Reach; reach != "netns:linerate-play-"+h.Name || members[i].Namespace != "linerate-play-"+h.Name || len(members[i].Addresses) == 0 {
+				t.Errorf("%s: host %s is reached as %s, member %+v", s.Name, h.Name, reach, members[i])
+			}
+		}
+	}
+	big := Blueprint{File: &File{Text: strings.Repeat("#", maxBlueprint)}}
+	if _, err := big.encode(); err == nil {
+		t.Error("a blueprint too large for an argument was encoded")
 	}
 }
 
@@ -85,7 +141,7 @@ func TestCondition(t *testing.T) {
 		{"killed start", Standing{BackEnd: UML, Keeper: dead}, "its start was cut short"},
 		{"reboot", Standing{BackEnd: UML, Up: true, Keeper: earlier}, "the machine was started again since"},
 		{"kernel died", Standing{BackEnd: UML, Keeper: dead, Failed: "its kernel went down"}, "its kernel went down"},
-		{"no namespace", Standing{BackEnd: Local, Up: true, Keeper: dead, Net: Topology{Lab: "no-such-lab"}}, "its namespace linerate-no-such-lab-switch is gone"},
+		{"no namespace", Standing{BackEnd: Local, Up: true, Keeper: dead, Members: []Member{{Namespace: "linerate-no-such-lab-switch"}}}, "its namespace linerate-no-such-lab-switch is gone"},
 	} {
 		if got := c.lab.Condition(); !strings.HasSuffix(got, c.want) && !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

@@ -80,11 +80,7 @@ func (t Topology) Namespace(host string) string {
 
 // Namespaces are those of all hosts and the switch.
 func (t Topology) Namespaces() []string {
-	names := []string{t.Namespace(switchName)}
-	for _, h := range t.Hosts {
-		names = append(names, t.Namespace(h.Name))
-	}
-	return names
+	return namespaces(t.members())
 }
 
 const (

@@ -28,14 +28,39 @@ type owner struct {
 // which the caller must do. What a dead run left is removed first; a living
 // one is ErrBusy. Needs root, else fs.ErrPermission.
 func Up(ctx context.Context, t Topology) (down func() error, err error) {
-	if err := claim(t.Namespaces()); err != nil {
+	return Blueprint{Lab: t.Lab, Topology: &t}.Up(ctx)
+}
+
+// Up is the same for a blueprint.
+func (b Blueprint) Up(ctx context.Context) (down func() error, err error) {
+	names, err := b.Namespaces()
+	if err != nil {
 		return nil, err
 	}
-	n, err := build(ctx, t)
+	if err := claim(names); err != nil {
+		return nil, err
+	}
+	n, err := b.build(ctx)
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
 	return func() error { return errors.Join(n.remove(), release()) }, nil
+}
+
+// build makes what the blueprint says, see build.
+func (b Blueprint) build(ctx context.Context) (*network, error) {
+	if b.Topology != nil {
+		return build(ctx, b.topology())
+	}
+	what, err := b.network()
+	if err != nil {
+		return nil, err
+	}
+	s, err := raise(ctx, what)
+	if err != nil {
+		return nil, err
+	}
+	return s.built, nil
 }
 
 // claim takes the lab for this process. The file appears whole and only once:
