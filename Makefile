@@ -177,7 +177,7 @@ inlab:
 		go test -c -o .lab.test ./$$p && \
 		./linerate lab exec one-link -- sh -c "cd $$p && exec $(CURDIR)/.lab.test -test.run ^TestKernel -test.count 1" | sed "s|^PASS$$|ok      $$p in the lab|" || exit 1; \
 	done; rm -f .lab.test
-	@set -- "prove-explain" "prove-tune" "prove-live" "evidence in trials"; shift $$(($${PROVE_DAY:-$$(($$(date +%s) / 86400))} % $$#)); \
+	@set -- "prove-explain" "prove-tune" "prove-live" "evidence in trials" "labs that stand" "scenarios"; shift $$(($${PROVE_DAY:-$$(($$(date +%s) / 86400))} % $$#)); \
 	echo "== long samples take turns: today $$1 (PROVE_DAY chooses)"
 	@leave=/subflows$$; \
 	PATH=$$PATH:/usr/sbin; command -v exportfs mount.nfs4 >/dev/null || { \

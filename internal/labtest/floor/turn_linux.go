@@ -17,6 +17,8 @@ const (
 	Tuning
 	Live
 	Evidence
+	Standing
+	Rehearsing
 	samples
 )
 

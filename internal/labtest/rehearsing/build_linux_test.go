@@ -23,19 +23,20 @@ import (
 // use, addresses, MTUs, windows and shapers at the lab's scale; and nothing is
 // left of it afterwards.
 func TestBuiltinStand(t *testing.T) {
+	stage.Turn(t, stage.Rehearsing)
 	all, err := scenario.Builtin()
 	stage.Must(t, err)
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
 			what := lab.NetworkOf(s, nil)
-			standing, err := lab.Raise(t.Context(), what)
+			raised, err := lab.Raise(t.Context(), what)
 			stage.Must(t, err)
 			for _, h := range what.Fabric.Hosts {
 				declared, err := what.Fabric.State(h.Name)
 				stage.Must(t, err)
 				compare(t, declared, look(t, h.Name))
 			}
-			stage.Must(t, standing.Down())
+			stage.Must(t, raised.Down())
 			nothingLeft(t)
 		})
 	}
@@ -137,6 +138,7 @@ scenario:
 
 // TestSteps: what a step sets, hosts and shapers have when the next begins.
 func TestSteps(t *testing.T) {
+	stage.Turn(t, stage.Rehearsing)
 	s, err := scenario.Parse("changes.yaml", []byte(steps))
 	stage.Must(t, err)
 	begun := map[string]func(){
@@ -192,6 +194,7 @@ func TestWhatIf(t *testing.T) {
 
 // TestInterrupted: a run that is interrupted leaves nothing.
 func TestInterrupted(t *testing.T) {
+	stage.Turn(t, stage.Rehearsing)
 	s, err := scenario.Parse("changes.yaml", []byte(steps))
 	stage.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

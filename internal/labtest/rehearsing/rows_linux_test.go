@@ -43,6 +43,7 @@ scenario:
 // TestRows: every tool's rows are at the published scale, near what the line
 // carries and no more.
 func TestRows(t *testing.T) {
+	stage.Turn(t, stage.Rehearsing)
 	s, err := scenario.Parse("rows.yaml", []byte(rows))
 	stage.Must(t, err)
 	told := 0

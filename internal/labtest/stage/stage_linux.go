@@ -42,8 +42,11 @@ func Must(t testing.TB, err error) {
 // Pause is the time between two looks at something that comes about by itself.
 func Pause() { floor.Pause() }
 
-// Tuning is floor.Tuning, for Turn.
-const Tuning = floor.Tuning
+// Samples for Turn, see floor.
+const (
+	Tuning     = floor.Tuning
+	Rehearsing = floor.Rehearsing
+)
 
 // Turn skips a test whose sample is not the day's, see floor.Turn.
 func Turn(t *testing.T, s floor.Sample) {

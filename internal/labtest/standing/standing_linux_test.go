@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/labtest/floor"
 )
 
 // nobody is an ordinary user.
@@ -127,6 +128,7 @@ func group(t *testing.T, pid int) (alive []string) {
 // TestStanding has two labs of one scenario under two names, kills what keeps
 // one, or its kernel, or both, and finds nothing left of it and the other whole.
 func TestStanding(t *testing.T) {
+	floor.Turn(t, floor.Standing)
 	for _, who := range []string{"root", "ordinary user"} {
 		t.Run(who, func(t *testing.T) {
 			p := newPlace(t, who != "root")
@@ -148,6 +150,51 @@ func TestStanding(t *testing.T) {
 			}
 		})
 	}
+}
+
+// network is a file of a user's, at a tenth of its rates in the lab.
+const network = `
+linerate: v1
+hosts:
+  web:
+    network:
+      version: 2
+      ethernets: {eth0: {}, eth1: {}}
+      bonds: {bond0: {interfaces: [eth0, eth1], addresses: [10.9.0.1/24], mtu: 9000, parameters: {mode: active-backup, mii-monitor-interval: 100}}}
+    hardware: {links: {eth0: {speed: 1G}, eth1: {speed: 1G}}}
+  store:
+    network: {version: 2, ethernets: {eth0: {addresses: [10.9.0.2/24], mtu: 4000}}}
+    hardware: {links: {eth0: {speed: 1G}}}
+paths:
+  - {between: [web, store], rtt: 4ms}
+scenario: {name: my-network, scale: 10, steps: [{name: as it is, measure: []}]}
+`
+
+// TestFile: a file's network stands, is what the file declares, and goes.
+func TestFile(t *testing.T) {
+	p := newPlace(t, true)
+	if err := os.WriteFile(filepath.Join(p.dir, "net.yaml"), []byte(network), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	name := "t" + strconv.Itoa(os.Getpid()) + "f"
+	t.Cleanup(func() { p.run(t, "", "lab", "down", name) })
+	if out := p.must(t, "lab", "up", "net.yaml", "--back-end", "uml", "--name", name); !strings.Contains(out, "10.9.0.1/24") {
+		t.Errorf("up says %q", out)
+	}
+	if out := p.must(t, "lab", "list"); !strings.Contains(out, name) || !strings.Contains(out, "up of my-network on uml") {
+		t.Errorf("not listed:\n%s", out)
+	}
+	for _, c := range []struct{ host, command, want string }{
+		{"web", "cd /sys/class/net/bond0; cat mtu bonding/mode bonding/slaves", "9000\nactive-backup 1\neth0 eth1\n"},
+		{"store", "cat /sys/class/net/eth0/mtu; ls /run/netns", "4000\nlinerate-" + name + "-store\nlinerate-" + name + "-switch\nlinerate-" + name + "-web\n"},
+	} {
+		if out := p.must(t, "lab", "exec", name, c.host, "--", "sh", "-c", c.command); out != c.want {
+			t.Errorf("on %s: %q, want %q", c.host, out, c.want)
+		}
+	}
+	keeper, machine := p.state(t, name)
+	p.must(t, "lab", "down", name)
+	gone(t, keeper, machine)
 }
 
 func (p place) killOne(t *testing.T, one, two string, killed []string) {
