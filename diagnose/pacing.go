@@ -143,6 +143,9 @@ func (v *wayView) doubtfulPace() float64 {
 	if w.loss() >= lossShare && v.disorder() < 0.3 {
 		sure *= 0.7
 	}
+	if w.queued() > deepQueue && !w.backFull && v.disorder() < 0.3 {
+		sure *= 0.6 // what is paced below everything else queues nowhere
+	}
 	return sure
 }
 
@@ -227,7 +230,10 @@ func (v *wayView) flowRate() (hypothesis, bool) {
 
 // heldByFlow reports that a queue of the sender's own holds the streams to
 // about what they carry.
-func (v *wayView) heldByFlow() bool { _, ok := v.flowRate(); return ok }
+func (v *wayView) heldByFlow() bool {
+	h, ok := v.flowRate()
+	return ok && h.sure >= 0.5
+}
 
 // flowQdisc is the sender's device whose queue holds a single flow to the
 // least rate; "" none.
