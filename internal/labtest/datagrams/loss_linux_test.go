@@ -117,7 +117,7 @@ func TestLossIsSaid(t *testing.T) {
 // business too: it is one emulated core.
 func TestNobodyFloods(t *testing.T) {
 	c := stand(t, netip.MustParseAddr("10.9.0.1"), netip.MustParseAddr("10.9.0.2"), long)
-	for _, d := range []agentapi.Datagrams{{}, {Payload: 400, Single: true}} {
+	for _, d := range []agentapi.Datagrams{{}, {Payload: 1000, Single: true}} {
 		got := trial(t, c, measure.Spec{Datagrams: &d}, 2)
 		t.Logf("%+v: %v of %v offered, loss %.5f, by %s", d, got.Goodput, got.RateLimit, got.UDP.LossRatio, got.Method.Send)
 		if got.Goodput < got.RateLimit*70/100 || got.RateLimit > got.Ceiling || got.Goodput > got.Ceiling*101/100 || got.UDP.LossRatio > 0.01 {
