@@ -53,7 +53,12 @@ func changeStructure(s *Scenario, key, value string) error {
 			return err
 		}
 		return eachBond(&s.Fabric, nil, func(_ *fabric.Host, b *fabric.Bond) error {
-			b.Options.Mode = mode
+			b.Options.Mode, b.Options.Options = mode, maps.Clone(b.Options.Options)
+			for _, name := range b.Set {
+				if !fabric.OptionInMode(name, mode) {
+					fabric.SetOption(&b.Options, name, fabric.InitialOption(name))
+				}
+			}
 			b.Set = slices.DeleteFunc(slices.Clone(b.Set), func(name string) bool { return name == "mode" || !fabric.OptionInMode(name, mode) })
 			b.Set = append([]string{"mode"}, b.Set...)
 			return nil

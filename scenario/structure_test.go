@@ -55,7 +55,7 @@ func TestStructure(t *testing.T) {
 		t.Errorf("left for hosts: %q", with)
 	}
 	for host, want := range map[string][]string{"a": {"eth0", "eth1", "eth3"}, "b": {"p0", "p1", "p2"}} {
-		if b := bond(t, now, host); b.Mode != netstate.BalanceRR || !slices.Equal(b.Ports, want) {
+		if b := bond(t, now, host); b.Mode != netstate.BalanceRR || b.LACPRate != netstate.LACPSlow || !slices.Equal(b.Ports, want) {
 			t.Errorf("%s: %v with %v, want %v", host, b.Mode, b.Ports, want)
 		}
 		if b := bond(t, s, host); b.Mode != netstate.LACP || len(b.Ports) != 2 {
