@@ -36,6 +36,7 @@ func (c checker) check() {
 			c.wrong(fmt.Sprintf("switches: %s is in %d, and its paths have a rate, which a lab keeps on one uplink", h.Name, n), "leave the rate out, or switches", "switches")
 		}
 	}
+	c.changes()
 	seen := map[string]int{}
 	for i := range c.s.Steps {
 		step := &c.s.Steps[i]

@@ -42,6 +42,7 @@ func stepKeys() fabric.Object[Step] {
 		fabric.NewKey("hosts", "the hosts that with and sysctl change; left out: all", fabric.ValueOrList(fabric.Text(), func(v *Step) *[]string { return &v.Hosts })),
 		fabric.NewKey("with", "changes as predict --what-if takes them: mtu=9000,policy=layer3+4", fabric.Value(fabric.Text(), func(v *Step) *string { return &v.With })),
 		fabric.NewKey("sysctl", "kernel tunables by dotted name", fabric.Texts(fabric.Text(), func(v *Step) *map[string]string { return &v.Sysctl })),
+		fabric.NewKey("ports", "the ports that the hosts' bonds have from here on; left out: as they were", fabric.ValueOrList(fabric.Text(), func(v *Step) *[]string { return &v.Ports })),
 		fabric.NewKey("measure", "what is measured", fabric.List(measureKeys(), func(v *Step) *[]Measurement { return &v.Measure })),
 	)
 }

@@ -46,8 +46,11 @@ type Step struct {
 	Hosts []string
 	// With are changes as predict.ParseWhatIf reads them, at the published
 	// scale; "" none.
-	With    string
-	Sysctl  map[string]string
+	With   string
+	Sysctl map[string]string
+	// Ports are what the bonds of those hosts have from here on; nil is as they
+	// were.
+	Ports   []string
 	Measure []Measurement
 }
 

@@ -108,7 +108,7 @@ func (c Choice) inKernel(cmd guest.Command) guest.Command {
 		cmd.Kernel = c.Kernel
 		cmd.Files = append(cmd.Files, toolbox()...)
 	}
-	cmd.Modules = append(cmd.Modules, "bonding", "veth", "bridge", "8021q", "sch_tbf", "sch_htb", "sch_netem", "sch_fq", "sch_fq_codel", "sch_ingress",
+	cmd.Modules = append(cmd.Modules, "bonding", "veth", "bridge", "8021q", "sch_tbf", "sch_htb", "sch_netem", "sch_fq", "sch_fq_codel", "sch_ingress", "cls_matchall", "act_mirred", "ifb",
 		"dummy", "inet_diag", "tcp_diag", "udp_diag", "mptcp_diag", "tcp_bbr")
 	cmd.Env = append(cmd.Env, envWhy+"="+c.Why, envBackEnd+"="+string(c.BackEnd), "GOMAXPROCS=8")
 	return cmd
