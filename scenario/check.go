@@ -106,6 +106,9 @@ func (c checker) step(i int, step *Step, before map[string]int) {
 	if err := CheckChange(step.With); err != nil {
 		c.wrong("with: "+err.Error(), ChangeHint(), "steps", i, "with")
 	}
+	if _, err := ParseBond(step.Bond); err != nil {
+		c.wrong("bond: "+err.Error(), "lacp-rate: slow or fast; mii-monitor-interval, down-delay, up-delay: milliseconds", "steps", i, "bond")
+	}
 	for j := range step.Measure {
 		c.measurement(i, j, &step.Measure[j], before)
 	}
@@ -139,6 +142,7 @@ func (c checker) measurement(i, j int, m *Measurement, before map[string]int) {
 	case m.Tool != Ping && len(m.Streams)+len(m.Aliases) == 0:
 		m.Streams = []int{1}
 	}
+	c.failing(at, m)
 	c.numbers(at, m, before)
 }
 

@@ -22,6 +22,7 @@ func keys() fabric.Object[Scenario] {
 		fabric.NewKey("scale", "what the lab divides rates and windows by, from 1 to 1000; round trips are kept", fabric.Value(scale(), func(v *s) *float64 { return &v.Scale })),
 		fabric.NewKey("back_end", "where the kernel comes from: auto, host, uml or qemu", fabric.Value(fabric.Word("auto", "host", "uml", "qemu"), func(v *s) *string { return &v.BackEnd })),
 		fabric.NewKey("kernel", "series of an emulated kernel, such as \"5.10\"", fabric.Value(fabric.Text(), func(v *s) *string { return &v.Kernel })),
+		fabric.NewKey("features", "what it needs of a kernel besides what its network shows: a list of "+featureList(), fabric.ValueOrList(fabric.Word(features()...), func(v *s) *[]Feature { return &v.Features })),
 		fabric.NewKey("mtu", "the largest frame's payload that the switches pass on; left out: 9000, or the largest of the hosts'", fabric.Value(fabric.Integer(1280, 65535), func(v *s) *int { return &v.MTU })),
 		fabric.NewKey("switches", "which ports are in which switch; left out: all in one", fabric.List(switchKeys(), func(v *s) *[]Switch { return &v.Switches })),
 		fabric.NewKey("steps", "what is set and measured, in this order", fabric.List(stepKeys(), func(v *s) *[]Step { return &v.Steps })),
@@ -42,6 +43,7 @@ func stepKeys() fabric.Object[Step] {
 		fabric.NewKey("hosts", "the hosts that with and sysctl change; left out: all", fabric.ValueOrList(fabric.Text(), func(v *Step) *[]string { return &v.Hosts })),
 		fabric.NewKey("with", "changes as predict --what-if takes them: mtu=9000,policy=layer3+4", fabric.Value(fabric.Text(), func(v *Step) *string { return &v.With })),
 		fabric.NewKey("sysctl", "kernel tunables by dotted name", fabric.Texts(fabric.Text(), func(v *Step) *map[string]string { return &v.Sysctl })),
+		fabric.NewKey("bond", "parameters of the hosts' bonds by netplan's names: lacp-rate, mii-monitor-interval, down-delay, up-delay", fabric.Texts(fabric.Text(), func(v *Step) *map[string]string { return &v.Bond })),
 		fabric.NewKey("measure", "what is measured", fabric.List(measureKeys(), func(v *Step) *[]Measurement { return &v.Measure })),
 	)
 }
@@ -66,6 +68,8 @@ func measureKeys() fabric.Object[Measurement] {
 		fabric.NewKey("of", "the step that published_ratio is of", fabric.Value(fabric.Text(), func(v *m) *string { return &v.Of })),
 		fabric.NewKey("published_rtt", "published round trip of a ping", fabric.Value(fabric.Duration(), func(v *m) *time.Duration { return &v.RTT })),
 		fabric.NewKey("kind", "what was published: rate, ratio, burst or claim; one for all rows, or one for each", fabric.ValueOrList(kind(), func(v *m) *[]Kind { return &v.Kinds })),
+		fabric.NewKey("fail", "a link that fails while linerate measures: HOST.LINK@AT,FOR; left out of it: @2s,3s", fabric.Value(failure(), func(v *m) *Failure { return &v.Fail })),
+		fabric.NewKey("fail_how", "loud: its carrier goes; silent: the switch drops what passes, and the carrier stays; left out: loud", fabric.Value(fabric.Word(Loud, Silent), func(v *m) *FailureKind { return &v.FailKind })),
 		fabric.NewKey("within", "how far off a row of kind rate may be; left out: 10%", fabric.Value(fabric.Ratio(), func(v *m) *float64 { return &v.Within })),
 	)
 }

@@ -26,6 +26,9 @@ type Scenario struct {
 	Kernel  string // series of an emulated kernel, such as 5.10; "" any
 	// MTU is of the switches; zero is DefaultMTU or the largest of the hosts'.
 	MTU int
+	// Features are what it needs of a kernel besides what its network shows, see
+	// Needs.
+	Features []Feature
 	// Switches join ports; nil is one switch for all.
 	Switches []Switch
 	Steps    []Step
@@ -46,8 +49,10 @@ type Step struct {
 	Hosts []string
 	// With are changes as predict.ParseWhatIf reads them, at the published
 	// scale; "" none.
-	With    string
-	Sysctl  map[string]string
+	With   string
+	Sysctl map[string]string
+	// Bond are parameters of the hosts' bonds, by netplan's names.
+	Bond    map[string]string
 	Measure []Measurement
 }
 
@@ -85,6 +90,9 @@ type Measurement struct {
 	RTT    time.Duration // published; zero none
 	// Kinds are as many as there are rows.
 	Kinds []Kind
+	// Fail is a link that fails meanwhile, FailKind how.
+	Fail     Failure
+	FailKind FailureKind
 	// Within is how far off a row of kind rate may be; zero is the kind's own.
 	Within float64
 }

@@ -67,6 +67,9 @@ func Run(ctx context.Context, cfg Config) (result Result, err error) {
 			return Result{}, err
 		}
 	}
+	if err := lab.Has(cfg.Scenario.Needs()); err != nil {
+		return Result{}, fmt.Errorf("build %s: %w", cfg.Scenario.Name, err)
+	}
 	raised, err := lab.Raise(ctx, lab.NetworkOf(cfg.Scenario, nil))
 	if err != nil {
 		return Result{}, err
@@ -144,7 +147,11 @@ func (r *run) change(ctx context.Context, step scenario.Step) error {
 	if err != nil {
 		return err
 	}
-	if with == "" && len(step.Sysctl) == 0 && step.With == "" {
+	bond, err := scenario.ParseBond(step.Bond)
+	if err != nil {
+		return err
+	}
+	if with == "" && len(step.Sysctl) == 0 && step.With == "" && len(step.Bond) == 0 {
 		return nil
 	}
 	what, err := predict.ParseWhatIf(with)
@@ -163,6 +170,11 @@ func (r *run) change(ctx context.Context, step scenario.Step) error {
 		mtus, err := r.lab.Change(ctx, h.Name, slices.Collect(maps.Keys(sysctls)), func(host *netstate.Host) error {
 			if err := become(host, what, sysctls); err != nil {
 				return err
+			}
+			for i := range host.Links {
+				if b := host.Links[i].Bond; b != nil {
+					bond(b)
+				}
 			}
 			for _, key := range []string{"net.core.rmem_max", "net.core.wmem_max"} {
 				if v, ok := host.Sysctls[key]; ok && with != "" {

@@ -1,0 +1,90 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+)
+
+// Feature is what a scenario needs of a kernel, by the kernel's own word.
+type Feature string
+
+// The features that a kernel may lack.
+const (
+	NetNS     Feature = "netns"
+	Veth      Feature = "veth"
+	Bridge    Feature = "bridge"
+	Bonding   Feature = "bonding"
+	VLAN      Feature = "8021q"
+	TBF       Feature = "tbf"
+	Netem     Feature = "netem"
+	MPTCP     Feature = "mptcp"
+	BBR       Feature = "tcp_bbr"
+	MatchAll  Feature = "matchall"
+	NFSClient Feature = "nfs"
+	NFSServer Feature = "nfsd"
+)
+
+func features() []Feature {
+	return []Feature{NetNS, Veth, Bridge, Bonding, VLAN, TBF, Netem, MPTCP, BBR, MatchAll, NFSClient, NFSServer}
+}
+
+func featureList() string {
+	var words []string
+	for _, f := range features() {
+		words = append(words, string(f))
+	}
+	return strings.Join(words, ", ")
+}
+
+// Needs are the features that the scenario cannot do without: those that its
+// file names, and those that its network, its steps and its tools show.
+func (s Scenario) Needs() []Feature {
+	needs := append([]Feature{NetNS, Veth, Bridge, TBF}, s.Features...)
+	for _, h := range s.Fabric.Hosts {
+		state, err := s.Fabric.State(h.Name)
+		if err != nil {
+			continue // the host is of this very file
+		}
+		for _, l := range state.Links {
+			switch {
+			case l.Bond != nil:
+				needs = append(needs, Bonding)
+			case l.VLAN != nil:
+				needs = append(needs, VLAN)
+			}
+		}
+	}
+	for _, step := range s.Steps {
+		needs = append(needs, s.neededBy(step)...)
+	}
+	uplinks, err := s.Uplinks()
+	for _, u := range uplinks {
+		if err == nil && !u.IsZero() {
+			needs = append(needs, Netem)
+		}
+	}
+	var out []Feature
+	for _, f := range features() {
+		if slices.Contains(needs, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (s Scenario) neededBy(step Step) (needs []Feature) {
+	for key, value := range parts(step.With) {
+		switch {
+		case key == "rtt" || key == "loss":
+			needs = append(needs, Netem)
+		case key == "cc" && value == "bbr":
+			needs = append(needs, BBR)
+		}
+	}
+	for _, m := range step.Measure {
+		if m.FailKind == Silent {
+			needs = append(needs, MatchAll)
+		}
+	}
+	return needs
+}
