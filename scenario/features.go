@@ -82,6 +82,9 @@ func (s Scenario) neededBy(step Step) (needs []Feature) {
 		}
 	}
 	for _, m := range step.Measure {
+		if m.Tool == NFS {
+			needs = append(needs, NFSClient, NFSServer)
+		}
 		if m.FailKind == Silent {
 			needs = append(needs, MatchAll)
 		}

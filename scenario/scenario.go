@@ -65,6 +65,7 @@ const (
 	IPerf3   Tool = "iperf3"
 	IPerf2   Tool = "iperf2"
 	Ping     Tool = "ping"
+	NFS      Tool = "nfs" // the kernel's server and client
 )
 
 // Measurement is one tool between two hosts, once for each number of streams.
@@ -90,6 +91,10 @@ type Measurement struct {
 	RTT    time.Duration // published; zero none
 	// Kinds are as many as there are rows.
 	Kinds []Kind
+	// Mounts are NFS's, From's of To's export, each with a directory of its own;
+	// Size is what each writes, in the lab.
+	Mounts []Mount
+	Size   unit.Bytes
 	// Fail is a link that fails meanwhile, FailKind how.
 	Fail     Failure
 	FailKind FailureKind
@@ -100,7 +105,7 @@ type Measurement struct {
 // Rows is how many rows the measurement makes.
 func (m Measurement) Rows() int {
 	switch {
-	case m.Tool == Ping:
+	case m.Tool == Ping || m.Tool == NFS:
 		return 1
 	case len(m.Aliases) > 0:
 		return len(m.Aliases)

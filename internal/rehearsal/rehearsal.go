@@ -261,6 +261,8 @@ func (r *run) measure(ctx context.Context, step string, m scenario.Measurement) 
 		return r.ping(ctx, c, step, m)
 	case scenario.IPerf3:
 		return r.iperf3(ctx, c, step, m)
+	case scenario.NFS:
+		return r.nfs(ctx, c, step, m)
 	}
 	return r.campaign(ctx, c, step, m)
 }
