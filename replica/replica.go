@@ -58,7 +58,7 @@ func (d *Document) scenario(b *strings.Builder, o scenario.Outcome) {
 
 func tools(o scenario.Outcome) string {
 	var all []string
-	for _, t := range []scenario.Tool{scenario.Linerate, scenario.IPerf3, scenario.IPerf2, scenario.Ping} {
+	for _, t := range []scenario.Tool{scenario.Linerate, scenario.IPerf3, scenario.IPerf2, scenario.Ping, scenario.NFS} {
 		if v := o.Tools[t]; v != "" && t != scenario.Linerate {
 			all = append(all, escape(v))
 		}

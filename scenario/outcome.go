@@ -71,6 +71,9 @@ func Page(all []Outcome) string {
 			}
 			marks[markOf(r)] = true
 			fmt.Fprintf(&b, "    %-25s %9s %10s %9s %9s %8s%s\n", cut(what(r), 25), published(r), reproduced(r), short(r.Predicted), short(o.Best(r)), short(r.Ceiling), markOf(r))
+			if r.Outage != nil {
+				b.WriteString(r.Outage.text())
+			}
 		}
 		if o.Error != "" {
 			fmt.Fprintf(&b, "  failed: %s\n", cut(strings.Join(strings.Fields(o.Error), " "), tableWidth-10))

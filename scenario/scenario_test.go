@@ -63,8 +63,8 @@ func TestBuiltin(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", s.Name, err)
 				}
-				if p.Rate > p.Ceiling || m.Kinds[i] == Rate && len(m.Published) > 0 && p.Ceiling*unit.BitRate(s.Scale) < m.Published[i] {
-					t.Errorf("%s: %s to %s, %d streams: predicted %v, ceiling %v, published %v", s.Name, m.From, m.To, n, p.Rate, p.Ceiling, m.Published[i])
+				if p.Rate > p.Ceiling || len(m.Published) > 0 && m.Kinds[i] == Rate && p.Ceiling*unit.BitRate(s.Scale) < m.Published[i] {
+					t.Errorf("%s: %s to %s, %d streams: predicted %v, ceiling %v, published %v", s.Name, m.From, m.To, n, p.Rate, p.Ceiling, m.Published)
 				}
 			}
 		}

@@ -93,9 +93,10 @@ FILE.yaml is a fabric file: its network is built as it declares it, scaled down
 as its scenario says, and its steps are carried out; without a scenario it is
 measured as its measure says. docs/scenarios.md describes the format.
 
-all runs every scenario that has published numbers, one after the other, and
-prints one page; it goes on when one fails. Then, and when a row is not as
-published, the exit status is 1; without --json the page is printed all the same.
+all runs every scenario of the program's own that is a file, one after the
+other, and prints one page; it goes on when one fails. Then, and when a row is
+not as published, the exit status is 1; without --json the page is printed all
+the same.
 
 ` + exitHelp,
 		Example: "  linerate lab run two-links\n  linerate lab run ip-alias --json\n  linerate lab run my-network.yaml --what-if mtu=9000,policy=layer3+4",

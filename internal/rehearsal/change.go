@@ -17,9 +17,12 @@ type hostChange struct {
 	hosts   []string // nil is all
 	what    predict.WhatIf
 	sysctls map[string]string
+	bonds   scenario.BondChange // nil is none
 }
 
-func (c hostChange) isZero() bool { return c.what.String() == "" && len(c.sysctls) == 0 }
+func (c hostChange) isZero() bool {
+	return c.what.String() == "" && len(c.sysctls) == 0 && c.bonds == nil
+}
 
 // change sets what a step sets: the hosts first, since a shaper's rate follows
 // the frames. Where ports, modes or switches change, the network is built anew
@@ -34,6 +37,11 @@ func (r *run) change(ctx context.Context, step scenario.Step) error {
 		return err
 	}
 	c := hostChange{hosts: step.Hosts, what: what, sysctls: make(map[string]string, len(step.Sysctl))}
+	if len(step.Bond) > 0 {
+		if c.bonds, err = scenario.ParseBond(step.Bond); err != nil {
+			return err
+		}
+	}
 	for key, value := range step.Sysctl {
 		c.sysctls[key] = scenario.ScaledSysctl(key, value, changed.Scale)
 	}
@@ -87,7 +95,7 @@ func (r *run) carry(ctx context.Context, c hostChange) error {
 			continue
 		}
 		mtus, err := r.lab.Change(ctx, h.Name, slices.Collect(maps.Keys(c.sysctls)), func(host *netstate.Host) error {
-			if err := become(host, c.what, c.sysctls); err != nil {
+			if err := become(host, c); err != nil {
 				return err
 			}
 			for _, key := range []string{"net.core.rmem_max", "net.core.wmem_max"} {

@@ -67,6 +67,9 @@ func Run(ctx context.Context, cfg Config) (result Result, err error) {
 			return Result{}, err
 		}
 	}
+	if err := lab.Has(cfg.Scenario.Needs()); err != nil {
+		return Result{}, fmt.Errorf("build %s: %w", cfg.Scenario.Name, err)
+	}
 	raised, err := lab.Raise(ctx, lab.NetworkOf(cfg.Scenario, nil))
 	if err != nil {
 		return Result{}, err
@@ -144,18 +147,23 @@ func (r *run) tell(p Progress) {
 }
 
 // become lays a step over one host.
-func become(host *netstate.Host, what predict.WhatIf, sysctls map[string]string) error {
-	if what.String() != "" {
-		f, _, _, err := what.Apply(predict.Fabric{Hosts: map[string]netstate.Host{host.Name: *host}}, fabric.Measure{})
+func become(host *netstate.Host, c hostChange) error {
+	if c.what.String() != "" {
+		f, _, _, err := c.what.Apply(predict.Fabric{Hosts: map[string]netstate.Host{host.Name: *host}}, fabric.Measure{})
 		if err != nil {
 			return err
 		}
 		*host = f.Hosts[host.Name]
 	}
-	for key, value := range sysctls {
+	for key, value := range c.sysctls {
 		v := host.Sysctls[key]
 		v.Value = value
 		host.Sysctls[key] = v
+	}
+	for i := range host.Links {
+		if b := host.Links[i].Bond; b != nil && c.bonds != nil {
+			c.bonds(b)
+		}
 	}
 	return nil
 }
@@ -204,6 +212,8 @@ func (r *run) measure(ctx context.Context, step string, m scenario.Measurement) 
 		return r.ping(ctx, c, step, m)
 	case scenario.IPerf3:
 		return r.iperf3(ctx, c, step, m)
+	case scenario.NFS:
+		return r.nfs(ctx, c, step, m)
 	}
 	return r.campaign(ctx, c, step, m)
 }
