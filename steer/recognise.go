@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,7 +87,7 @@ func Recognise(sightings []Sighting, links int) []Guess {
 func (b Belief) Guesses() []Guess {
 	var guesses []Guess
 	at := make(map[string]int)
-	best := make(map[string]float64)
+	best := make(map[string]lead)
 	for _, l := range b.leads {
 		if l.placed != nil {
 			continue
@@ -99,8 +100,8 @@ func (b Belief) Guesses() []Guess {
 		}
 		g := &guesses[i]
 		g.Confidence += l.weight
-		if l.weight > best[l.policy] {
-			best[l.policy], g.Consistent, g.Contradicted = l.weight, l.agree, l.differ
+		if before := best[l.policy]; !known || cmp.Or(cmp.Compare(l.agree-l.differ, before.agree-before.differ), cmp.Compare(l.weight, before.weight)) > 0 {
+			best[l.policy], g.Consistent, g.Contradicted = l, l.agree, l.differ
 		}
 		if l.linux && l.differ <= b.slips() && !slices.Contains(g.Kernels, l.era) && l.mute == 0 {
 			g.Kernels = append(g.Kernels, l.era)

@@ -28,6 +28,9 @@ const (
 // bufferOptions: buffers that hold what one stream keeps in flight when it
 // fills one link.
 func bufferOptions(s State) []option {
+	if s.Traffic.SocketBuffer > 0 { // what sockets ask for themselves no sysctl raises
+		return nil
+	}
 	trip := roundTrip(s)
 	want := bufferFor(streamShare(s), trip)
 	if t, ok := newest(s, s.Traffic.Direction); ok && len(t.Lanes) > 0 {

@@ -30,6 +30,9 @@ func byEvidence(s State) []Proposal {
 	}
 	for _, bounces := range []bool{false, true} {
 		for _, cause := range causesOf(t, s.rate()) {
+			if s.Traffic.SocketBuffer > 0 && (cause == record.ReceiveWindow || cause == record.SendBuffer) {
+				continue // they wait for what they ask for, as they should
+			}
 			for _, m := range moves() {
 				if s.bounces(m) != bounces || !slices.Contains(m.causes, cause) || m.name == Streams && noCoreLeft(t) {
 					continue // more streams cost a full processor more

@@ -167,9 +167,27 @@ func Pays(found, become []record.Trial) (pays, sure bool) {
 	if !Faster(a, b) {
 		return false, several
 	}
-	apart := low(b) > high(a) || several && slices.MinFunc(become, byRate).Goodput > slices.MaxFunc(found, byRate).Goodput
+	apart := low(b) > high(a) || several && slices.MinFunc(become, byRate).Goodput > slices.MaxFunc(found, byRate).Goodput || mostlyAbove(found, become)
 	return apart, apart && (several || Clear(a, b))
 }
+
+// mostlyAbove reports enough looks at each, of which nearly all at what became
+// are above nearly all at what was found.
+func mostlyAbove(found, become []record.Trial) bool {
+	above := 0
+	for _, a := range found {
+		for _, b := range become {
+			if b.Goodput > a.Goodput {
+				above++
+			}
+		}
+	}
+	return min(len(found), len(become)) >= manyTurns && float64(above) >= nearlyAll*float64(len(found)*len(become))
+}
+
+// nearlyAll of the pairs: of three looks at each, one of twenty orders that
+// chance deals is as clear.
+const nearlyAll = 0.9
 
 // Middle is the first of the looks, with the medians of all of them for its rate
 // and the ends of its interval. It needs one look at least.

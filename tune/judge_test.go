@@ -30,6 +30,8 @@ func TestPays(t *testing.T) {
 		{"a little, wide intervals", looks(0.05, 100, 104.2), looks(0.05, 104, 105), false, false},
 		{"slower", looks(0.005, 100, 100), looks(0.005, 90, 91), false, true},
 		{"a found look that was disturbed", looks(0.005, 80, 100, 100), looks(0.005, 100, 101), false, true},
+		{"wide intervals, nearly all above", looks(0.1, 163, 168.7, 161.9), looks(0.1, 175.4, 174.5, 166.7, 174, 173.7), true, true},
+		{"wide intervals, some above", looks(0.1, 163, 170, 161), looks(0.1, 166, 169, 165, 172), false, false},
 		{"nothing seen", nil, looks(0.005, 100), false, false},
 	} {
 		if pays, sure := Pays(c.found, c.become); pays != c.pays || sure != c.sure {

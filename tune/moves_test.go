@@ -382,6 +382,14 @@ func TestDealtOut(t *testing.T) {
 	if got := float64(all[0].Load.Traffic.SocketBuffer); got < 0.95*want || got > 1.05*want {
 		t.Errorf("buffers of %v, want about %v", got, want)
 	}
+	kept := s
+	kept.Load = all[0].Load
+	full := found(record.ReceiveWindow)
+	full.Goodput, full.Ceiling, full.Streams, full.Ports = 900e6, 993e6, 4, "chosen"
+	kept.Trials = []record.Trial{full}
+	if all := Propose(kept); slices.ContainsFunc(all, func(p Proposal) bool { return slices.Contains(p.Moves, Buffers) }) {
+		t.Errorf("windows that are to be small: %v", names(all))
+	}
 	s.Tried = map[Name]bool{all[0].Key: true}
 	if all := Propose(s); len(all) == 0 || slices.Contains(all[0].Moves, Windows) {
 		t.Errorf("tried: %v", names(all))
