@@ -1,0 +1,91 @@
+package tune
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+)
+
+// TestTogether: when nothing helps by itself, what may help only together is
+// tried, each set once; a target that is reached asks for none. Larger frames
+// that did not pay ask for the first set at once.
+func TestTogether(t *testing.T) {
+	s := healthy(func(b *bonded) { b.mtu = 1500 })
+	s.Trials = []record.Trial{found(record.Reordering)}
+	s.Tried = map[Name]bool{}
+	for _, m := range moves() {
+		s.Tried[m.name] = true
+	}
+	for _, key := range []Name{"congestion-control=bbr", "congestion-control=cubic"} {
+		s.Tried[key] = true
+	}
+	var tried [][]Name
+	for range 5 {
+		all := Propose(s)
+		if len(all) == 0 {
+			break
+		}
+		p := all[0]
+		tried = append(tried, p.Moves)
+		if !p.Unsure || p.Hosts == nil || p.Load.Traffic.Streams < 8 || p.ProofA.Traffic.Streams == p.ProofB.Traffic.Streams || slices.Contains(p.Moves, MTU) && p.ProbeMTU == 0 {
+			t.Errorf("%+v", p)
+		}
+		s.Tried[p.Key] = true
+		for _, key := range p.Keys {
+			s.Tried[key] = true
+		}
+	}
+	if diff := cmp.Diff(joint(s), tried); diff != "" {
+		t.Error(diff)
+	}
+	s.Tried = map[Name]bool{"mtu": true}
+	s.Trials[0].Finding.Cause, s.Trials[0].Ceiling = record.LineRate, s.Trials[0].Goodput
+	if all := Propose(s); slices.ContainsFunc(all, func(p Proposal) bool { return len(p.Moves) > 1 }) {
+		t.Errorf("the target is reached: %v", names(all))
+	}
+	s.Trials[0].Finding.Cause, s.Trials[0].Ceiling = record.Reordering, 2*s.Trials[0].Goodput
+	if all := Propose(s); len(all) == 0 || len(all[0].Moves) != 3 {
+		t.Errorf("larger frames did not pay: %v", names(all))
+	}
+}
+
+// TestDealtOut: a bond that deals single packets out is first given what keeps
+// them in order; where it is so already the prediction has its turn.
+func TestDealtOut(t *testing.T) {
+	s := healthy(func(b *bonded) { b.mode, b.mtu = netstate.BalanceRR, 1500 })
+	s.Fabric.Paths[0].RTT = 4 * time.Millisecond
+	s.Traffic.Streams, s.Traffic.Ports = 1, "kernel"
+	short := found(record.LineRate)
+	short.Streams, short.Ports, short.Goodput, short.Ceiling = 1, "kernel", 870e6, 993e6
+	s.Trials = []record.Trial{short}
+	all := Propose(s)
+	if len(all) == 0 || !slices.Equal(all[0].Moves, []Name{MTU, Streams, Windows}) || all[0].Load.Traffic.Streams != 4 {
+		t.Fatalf("%+v", all)
+	}
+	// Four times what both links hold in 4 ms, shared by four streams.
+	want := 993e6 / 8 * 0.004
+	if got := float64(all[0].Load.Traffic.SocketBuffer); got < 0.95*want || got > 1.05*want {
+		t.Errorf("buffers of %v, want about %v", got, want)
+	}
+	kept := s
+	kept.Load = all[0].Load
+	full := found(record.ReceiveWindow)
+	full.Goodput, full.Ceiling, full.Streams, full.Ports = 900e6, 993e6, 4, "chosen"
+	kept.Trials = []record.Trial{full}
+	if all := Propose(kept); slices.ContainsFunc(all, func(p Proposal) bool { return slices.Contains(p.Moves, Buffers) }) {
+		t.Errorf("windows that are to be small: %v", names(all))
+	}
+	s.Tried = map[Name]bool{all[0].Key: true}
+	if all := Propose(s); len(all) == 0 || slices.Contains(all[0].Moves, Windows) {
+		t.Errorf("tried: %v", names(all))
+	}
+	s.Tried, s.Trials[0].Ceiling = nil, s.Trials[0].Goodput
+	if all := Propose(s); slices.ContainsFunc(all, func(p Proposal) bool { return slices.Contains(p.Moves, Windows) }) {
+		t.Errorf("the target is reached: %v", names(all))
+	}
+}
