@@ -43,8 +43,12 @@ func moduleFiles(dir string, names []string) ([]string, error) {
 	return files, nil
 }
 
+// there reports whether the files are; a packed one is another's to refuse.
 func there(dir string, files []string) bool {
 	for _, f := range files {
+		if !strings.HasSuffix(f, ".ko") {
+			continue
+		}
 		if _, err := os.Stat(filepath.Join(dir, f)); errors.Is(err, fs.ErrNotExist) {
 			return false
 		}
