@@ -149,8 +149,9 @@ func OptionInMode(kernelName string, mode netstate.BondMode) bool {
 	return !limited || slices.Contains(modes, mode)
 }
 
-// initialOption is what the driver makes a bond with; "" unknown.
-func initialOption(kernelName string) string {
+// InitialOption is what the driver makes a bond with, by the option's kernel
+// name; "" unknown.
+func InitialOption(kernelName string) string {
 	for _, r := range bondRows {
 		if r.kernel == kernelName {
 			return r.initial

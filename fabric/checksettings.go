@@ -144,7 +144,7 @@ func (c settingsChecker) modes(b Bond) {
 // makes it anyway.
 func (b Bond) NotInMode(kernelName string) string {
 	mode, value := b.Options.Mode, Option(b.Options, kernelName)
-	if OptionInMode(kernelName, mode) || value == initialOption(kernelName) || value == "" {
+	if OptionInMode(kernelName, mode) || value == InitialOption(kernelName) || value == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s is not for mode %s", kernelName, mode)

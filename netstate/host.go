@@ -266,6 +266,8 @@ type Card struct {
 	Price         float64 `json:"price,omitempty"`
 	// Keep: the card is there and stays, so using it costs nothing.
 	Keep bool `json:"keep,omitempty"`
+	// Scale is what a lab divides the slot's rate by; zero is a real card.
+	Scale float64 `json:"scale,omitempty"`
 }
 
 // Scope says whom a sysctl belongs to.

@@ -111,6 +111,9 @@ func slotAt(c netstate.Card, at level) (slot, bool) {
 	if !g.flit {
 		s.rate *= unit.BitRate(share)
 	}
+	if c.Scale > 0 {
+		s.rate /= unit.BitRate(c.Scale)
+	}
 	if s.maxPayload <= 0 {
 		s.maxPayload = payload
 	}

@@ -18,6 +18,9 @@ import (
 // are changed on the hosts.
 func networkKeys() []string { return []string{"loss", "rate", "rtt", "speed"} }
 
+// structureKeys change what is joined to what: the lab is built anew.
+func structureKeys() []string { return []string{"links", "mode", "switch_hash"} }
+
 func hostKeys() []string { return []string{"cc", "mtu", "policy"} }
 
 // windowKeys are of hosts too, and scaled.
@@ -37,7 +40,7 @@ func (e *ChangeError) Error() string {
 
 // ChangeHint says what a lab that stands can be given.
 func ChangeHint() string {
-	return "what can be changed: " + strings.Join(slices.Concat(hostKeys(), windowKeys(), networkKeys()), ", ")
+	return "what can be changed: " + strings.Join(slices.Concat(hostKeys(), windowKeys(), networkKeys(), structureKeys()), ", ")
 }
 
 // parts are a what-if's keys and values.
@@ -59,7 +62,7 @@ func CheckChange(with string) error {
 		return err
 	}
 	for key := range parts(with) {
-		if !among(key, networkKeys(), hostKeys(), windowKeys()) {
+		if !among(key, networkKeys(), hostKeys(), windowKeys(), structureKeys()) {
 			return &ChangeError{key}
 		}
 	}
@@ -76,6 +79,11 @@ func (s Scenario) Changed(with string) (Scenario, string, error) {
 	f.Hosts, f.Paths = append([]fabric.Host(nil), f.Hosts...), append([]fabric.Path(nil), f.Paths...)
 	for key, value := range parts(with) {
 		switch {
+		case among(key, structureKeys()):
+			if err := changeStructure(&s, key, value); err != nil {
+				return Scenario{}, "", fmt.Errorf("%s=%s: %w", key, value, err)
+			}
+			continue
 		case among(key, networkKeys()):
 			if err := changeNetwork(f, key, value); err != nil {
 				return Scenario{}, "", fmt.Errorf("%s=%s: %w", key, value, err)

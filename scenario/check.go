@@ -36,6 +36,7 @@ func (c checker) check() {
 			c.wrong(fmt.Sprintf("switches: %s is in %d, and its paths have a rate, which a lab keeps on one uplink", h.Name, n), "leave the rate out, or switches", "switches")
 		}
 	}
+	c.changes()
 	seen := map[string]int{}
 	for i := range c.s.Steps {
 		step := &c.s.Steps[i]
@@ -106,6 +107,9 @@ func (c checker) step(i int, step *Step, before map[string]int) {
 	if err := CheckChange(step.With); err != nil {
 		c.wrong("with: "+err.Error(), ChangeHint(), "steps", i, "with")
 	}
+	if _, err := ParseBond(step.Bond); err != nil {
+		c.wrong("bond: "+err.Error(), "lacp-rate: slow or fast; mii-monitor-interval, down-delay, up-delay: milliseconds", "steps", i, "bond")
+	}
 	for j := range step.Measure {
 		c.measurement(i, j, &step.Measure[j], before)
 	}
@@ -130,15 +134,19 @@ func (c checker) measurement(i, j int, m *Measurement, before map[string]int) {
 	switch {
 	case m.Tool == Ping && len(m.Streams)+len(m.Aliases) > 0:
 		c.wrong("a ping has no streams", "", at("streams")...)
+	case m.Tool == NFS && len(m.Streams)+len(m.Aliases) > 0:
+		c.wrong("nfs has mounts in place of streams", "mounts: [{server: ADDRESS, vers: \"4.2\"}]", at("streams")...)
 	case m.Tool == Ping && len(m.Published)+len(m.Ratios) > 0:
 		c.wrong("a ping has no rate", "write published_rtt", at("published")...)
 	case m.Tool != Ping && m.RTT > 0:
 		c.wrong("published_rtt is of a ping", "", at("published_rtt")...)
 	case len(m.Aliases) > 0 && (m.Tool == IPerf3 || m.Direction == flow.Both || len(m.Streams) > 0):
 		c.wrong("aliases are measured with linerate or iperf2, one way, in place of streams", "", at("aliases")...)
-	case m.Tool != Ping && len(m.Streams)+len(m.Aliases) == 0:
+	case m.Tool != Ping && m.Tool != NFS && len(m.Streams)+len(m.Aliases) == 0:
 		m.Streams = []int{1}
 	}
+	c.failing(at, m)
+	c.mounts(at, m)
 	c.numbers(at, m, before)
 }
 

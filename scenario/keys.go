@@ -22,6 +22,7 @@ func keys() fabric.Object[Scenario] {
 		fabric.NewKey("scale", "what the lab divides rates and windows by, from 1 to 1000; round trips are kept", fabric.Value(scale(), func(v *s) *float64 { return &v.Scale })),
 		fabric.NewKey("back_end", "where the kernel comes from: auto, host, uml or qemu", fabric.Value(fabric.Word("auto", "host", "uml", "qemu"), func(v *s) *string { return &v.BackEnd })),
 		fabric.NewKey("kernel", "series of an emulated kernel, such as \"5.10\"", fabric.Value(fabric.Text(), func(v *s) *string { return &v.Kernel })),
+		fabric.NewKey("features", "what it needs of a kernel besides what its network shows: a list of "+featureList(), fabric.ValueOrList(fabric.Word(features()...), func(v *s) *[]Feature { return &v.Features })),
 		fabric.NewKey("mtu", "the largest frame's payload that the switches pass on; left out: 9000, or the largest of the hosts'", fabric.Value(fabric.Integer(1280, 65535), func(v *s) *int { return &v.MTU })),
 		fabric.NewKey("switches", "which ports are in which switch; left out: all in one", fabric.List(switchKeys(), func(v *s) *[]Switch { return &v.Switches })),
 		fabric.NewKey("steps", "what is set and measured, in this order", fabric.List(stepKeys(), func(v *s) *[]Step { return &v.Steps })),
@@ -39,9 +40,11 @@ func stepKeys() fabric.Object[Step] {
 	return fabric.NewObject("scenario_step", "Changes hosts, then measures. What a step sets stays for those after it.", []string{"name", "measure"},
 		map[string]string{"host": "hosts", "sysctls": "sysctl", "set": "with", "tests": "measure"},
 		fabric.NewKey("name", "its name, once in the file", fabric.Value(fabric.Text(), func(v *Step) *string { return &v.Name })),
-		fabric.NewKey("hosts", "the hosts that with and sysctl change; left out: all", fabric.ValueOrList(fabric.Text(), func(v *Step) *[]string { return &v.Hosts })),
+		fabric.NewKey("hosts", "the hosts that with, sysctl, ports and bond change; left out: all", fabric.ValueOrList(fabric.Text(), func(v *Step) *[]string { return &v.Hosts })),
 		fabric.NewKey("with", "changes as predict --what-if takes them: mtu=9000,policy=layer3+4", fabric.Value(fabric.Text(), func(v *Step) *string { return &v.With })),
 		fabric.NewKey("sysctl", "kernel tunables by dotted name", fabric.Texts(fabric.Text(), func(v *Step) *map[string]string { return &v.Sysctl })),
+		fabric.NewKey("ports", "the ports that the hosts' bonds have from here on; left out: as they were", fabric.ValueOrList(fabric.Text(), func(v *Step) *[]string { return &v.Ports })),
+		fabric.NewKey("bond", "parameters of the hosts' bonds by netplan's names: lacp-rate, mii-monitor-interval, down-delay, up-delay", fabric.Texts(fabric.Text(), func(v *Step) *map[string]string { return &v.Bond })),
 		fabric.NewKey("measure", "what is measured", fabric.List(measureKeys(), func(v *Step) *[]Measurement { return &v.Measure })),
 	)
 }
@@ -50,13 +53,13 @@ func measureKeys() fabric.Object[Measurement] {
 	type m = Measurement
 	return fabric.NewObject("scenario_measure", "One tool between two hosts, once for each number of streams.", []string{"tool", "from", "to"},
 		map[string]string{"stream": "streams", "buffer": "socket_buffer", "window": "socket_buffer", "length": "block", "rate": "published", "tolerance": "within", "time": "duration"},
-		fabric.NewKey("tool", "linerate, or a program: iperf3, iperf2, ping", fabric.Value(tool(), func(v *m) *Tool { return &v.Tool })),
+		fabric.NewKey("tool", "linerate, or a program: iperf3, iperf2, ping; nfs: what a client writes over mounts", fabric.Value(tool(), func(v *m) *Tool { return &v.Tool })),
 		fabric.NewKey("from", "the host that sends", fabric.Value(fabric.Text(), func(v *m) *string { return &v.From })),
 		fabric.NewKey("to", "the host that receives", fabric.Value(fabric.Text(), func(v *m) *string { return &v.To })),
 		fabric.NewKey("direction", "forward, reverse or both; left out: forward", fabric.Value(fabric.Direction(), func(v *m) *flow.Direction { return &v.Direction })),
 		fabric.NewKey("streams", "numbers of streams in each direction, a row each", fabric.ValueOrList(fabric.Integer(1, 1024), func(v *m) *[]int { return &v.Streams })),
 		fabric.NewKey("aliases", "numbers of addresses on the sender, a stream from each, in place of streams", fabric.ValueOrList(fabric.Integer(1, 254), func(v *m) *[]int { return &v.Aliases })),
-		fabric.NewKey("ports", "source ports of linerate's: chosen or kernel; left out: kernel", fabric.Value(fabric.Word(predict.PortsChosen, predict.PortsKernel), func(v *m) *string { return &v.Ports })),
+		fabric.NewKey("ports", "source ports of linerate's streams and of nfs's connections: chosen or kernel; left out: kernel", fabric.Value(fabric.Word(predict.PortsChosen, predict.PortsKernel), func(v *m) *string { return &v.Ports })),
 		fabric.NewKey("socket_buffer", "what each socket asks for; left out: autotuning", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Buffer })),
 		fabric.NewKey("block", "bytes of each write of iperf3; left out: 1Mi", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Block })),
 		fabric.NewKey("duration", "length of each window", fabric.Value(fabric.Duration(), func(v *m) *time.Duration { return &v.Duration })),
@@ -66,11 +69,15 @@ func measureKeys() fabric.Object[Measurement] {
 		fabric.NewKey("of", "the step that published_ratio is of", fabric.Value(fabric.Text(), func(v *m) *string { return &v.Of })),
 		fabric.NewKey("published_rtt", "published round trip of a ping", fabric.Value(fabric.Duration(), func(v *m) *time.Duration { return &v.RTT })),
 		fabric.NewKey("kind", "what was published: rate, ratio, burst or claim; one for all rows, or one for each", fabric.ValueOrList(kind(), func(v *m) *[]Kind { return &v.Kinds })),
+		fabric.NewKey("mounts", "NFS mounts on from of what to exports, a directory each", fabric.List(mountKeys(), func(v *m) *[]Mount { return &v.Mounts })),
+		fabric.NewKey("size", "what each mount writes, as it is in the lab; left out: 32Mi", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Size })),
+		fabric.NewKey("fail", "a link that fails while linerate measures: HOST.LINK@AT,FOR; left out of it: @2s,3s", fabric.Value(failure(), func(v *m) *Failure { return &v.Fail })),
+		fabric.NewKey("fail_how", "loud: its carrier goes; silent: the switch drops what passes, and the carrier stays; left out: loud", fabric.Value(fabric.Word(Loud, Silent), func(v *m) *FailureKind { return &v.FailKind })),
 		fabric.NewKey("within", "how far off a row of kind rate may be; left out: 10%", fabric.Value(fabric.Ratio(), func(v *m) *float64 { return &v.Within })),
 	)
 }
 
-func tool() fabric.Scalar[Tool] { return fabric.Word(Linerate, IPerf3, IPerf2, Ping) }
+func tool() fabric.Scalar[Tool] { return fabric.Word(Linerate, IPerf3, IPerf2, Ping, NFS) }
 
 func kind() fabric.Scalar[Kind] { return fabric.Word(Rate, Ratio, Burst, Claim) }
 

@@ -31,6 +31,8 @@ type Row struct {
 	MeasuredRTT  float64 `json:"measured_ms,omitempty"`
 	PublishedRTT float64 `json:"published_ms,omitempty"`
 	Verdict      Verdict `json:"verdict"`
+	// Outage is what a link's failure did; nil where none failed.
+	Outage *Outage `json:"outage,omitempty"`
 }
 
 // Verdict is how a row fares against what was published.

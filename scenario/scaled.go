@@ -49,7 +49,12 @@ func (s Scenario) Scaled(reach func(host string) string, mtus map[Port]int) fabr
 			l.Framing = netstate.FramingL2
 			links[name] = l
 		}
-		h.Hardware = fabric.Hardware{Links: links, Cards: h.Hardware.Cards}
+		cards := maps.Clone(h.Hardware.Cards)
+		for name, c := range cards {
+			c.Scale = s.Scale
+			cards[name] = c
+		}
+		h.Hardware = fabric.Hardware{Links: links, Cards: cards}
 		h.Reach, h.Kernel, h.Cloud = reach(h.Name), "", nil
 		h.Rate /= unit.BitRate(s.Scale)
 		h.Sysctl = maps.Clone(h.Sysctl)

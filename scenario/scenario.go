@@ -26,6 +26,9 @@ type Scenario struct {
 	Kernel  string // series of an emulated kernel, such as 5.10; "" any
 	// MTU is of the switches; zero is DefaultMTU or the largest of the hosts'.
 	MTU int
+	// Features are what it needs of a kernel besides what its network shows, see
+	// Needs.
+	Features []Feature
 	// Switches join ports; nil is one switch for all.
 	Switches []Switch
 	Steps    []Step
@@ -42,12 +45,17 @@ type Switch struct {
 // Step changes hosts and measures. What a step sets stays for those after it.
 type Step struct {
 	Name string
-	// Hosts are those that With and Sysctl change; nil is all.
+	// Hosts are those that With, Sysctl, Ports and Bond change; nil is all.
 	Hosts []string
 	// With are changes as predict.ParseWhatIf reads them, at the published
 	// scale; "" none.
-	With    string
-	Sysctl  map[string]string
+	With   string
+	Sysctl map[string]string
+	// Ports are what the bonds of those hosts have from here on; nil is as they
+	// were.
+	Ports []string
+	// Bond are parameters of the hosts' bonds, by netplan's names.
+	Bond    map[string]string
 	Measure []Measurement
 }
 
@@ -60,6 +68,7 @@ const (
 	IPerf3   Tool = "iperf3"
 	IPerf2   Tool = "iperf2"
 	Ping     Tool = "ping"
+	NFS      Tool = "nfs" // the kernel's server and client
 )
 
 // Measurement is one tool between two hosts, once for each number of streams.
@@ -85,6 +94,13 @@ type Measurement struct {
 	RTT    time.Duration // published; zero none
 	// Kinds are as many as there are rows.
 	Kinds []Kind
+	// Mounts are NFS's, From's of To's export, each with a directory of its own;
+	// Size is what each writes, in the lab.
+	Mounts []Mount
+	Size   unit.Bytes
+	// Fail is a link that fails meanwhile, FailKind how.
+	Fail     Failure
+	FailKind FailureKind
 	// Within is how far off a row of kind rate may be; zero is the kind's own.
 	Within float64
 }
@@ -92,7 +108,7 @@ type Measurement struct {
 // Rows is how many rows the measurement makes.
 func (m Measurement) Rows() int {
 	switch {
-	case m.Tool == Ping:
+	case m.Tool == Ping || m.Tool == NFS:
 		return 1
 	case len(m.Aliases) > 0:
 		return len(m.Aliases)

@@ -63,8 +63,8 @@ func TestBuiltin(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", s.Name, err)
 				}
-				if p.Rate > p.Ceiling || m.Kinds[i] == Rate && p.Ceiling*unit.BitRate(s.Scale) < m.Published[i] {
-					t.Errorf("%s: %s to %s, %d streams: predicted %v, ceiling %v, published %v", s.Name, m.From, m.To, n, p.Rate, p.Ceiling, m.Published[i])
+				if p.Rate > p.Ceiling || len(m.Published) > 0 && m.Kinds[i] == Rate && p.Ceiling*unit.BitRate(s.Scale) < m.Published[i] {
+					t.Errorf("%s: %s to %s, %d streams: predicted %v, ceiling %v, published %v", s.Name, m.From, m.To, n, p.Rate, p.Ceiling, m.Published)
 				}
 			}
 		}
@@ -121,7 +121,9 @@ func TestComplaints(t *testing.T) {
 		"of nothing":       {ok + "    - {name: s, measure: [{tool: iperf3, from: a, to: b, published_ratio: 2, of: r}]}\n", `no step above is "r"`},
 		"of another pair":  {ok + "    - {name: r, measure: [{tool: iperf3, from: b, to: a}]}\n    - {name: s, measure: [{tool: iperf3, from: a, to: b, published_ratio: 2, of: r}]}\n", `step "r" measures nothing like it`},
 		"with":             {ok + "    - {name: s, with: 'mtu=big', measure: []}\n", "9:23: scenario: with: mtu=big"},
-		"with links":       {ok + "    - {name: s, with: 'links=4', measure: []}\n", "links is not changed in a lab that stands"},
+		"with streams":     {ok + "    - {name: s, with: 'streams=4', measure: []}\n", "streams is not changed in a lab that stands"},
+		"links of nothing": {ok + "    - {name: s, with: 'links=4', measure: []}\n", "9:23: scenario: links=4: no host has a bond"},
+		"no such ports":    {ok + "    - {name: s, ports: [eth0], measure: []}\n", "9:24: scenario: ports: no host has a bond"},
 		"a port nowhere":   {"  name: n\n  switches: [{name: x, ports: [a.eth0]}]\n  steps: [{name: s, measure: []}]\n", "switches: b.eth0 is in none"},
 		"a port twice":     {"  name: n\n  switches: [{name: x, ports: [a.eth0, b.eth0, b.eth0]}]\n  steps: [{name: s, measure: []}]\n", "switches: b.eth0 is in a switch already"},
 		"no such port":     {"  name: n\n  switches: [{name: x, ports: [a.eth0, b.eth9]}]\n  steps: [{name: s, measure: []}]\n", `"b.eth9" is no port of a host (nearest: b.eth0)`},
@@ -228,7 +230,7 @@ func TestChanged(t *testing.T) {
 	if s.Fabric.Paths[0].Rate != 0 || old.Hardware.Links["eth0"].Speed != 10*unit.Gbps {
 		t.Errorf("what was given was changed: %+v", s.Fabric.Paths[0])
 	}
-	for _, bad := range []string{"links=4", "nonsense=1", "mtu"} {
+	for _, bad := range []string{"streams=4", "nonsense=1", "mtu"} {
 		if err := CheckChange(bad); err == nil {
 			t.Errorf("%s was taken", bad)
 		}

@@ -21,6 +21,9 @@ func Text(rows []Row) string {
 		}
 		marks[markOf(r)] = true
 		fmt.Fprintf(&b, "  %s\n", Line(r))
+		if r.Outage != nil {
+			b.WriteString(r.Outage.text())
+		}
 		if r.Wire > 0 {
 			fmt.Fprintf(&b, "  %-32s %9s %10s\n", "  of it arrived meanwhile", "", short(r.Wire))
 		}

@@ -26,7 +26,7 @@ import (
 const labJournal = "/run/linerate-lab-journal"
 
 func newLab(app *App) *cobra.Command {
-	return group("lab", "scenarios on real kernels", newLabList(app), newLabRun(app), newLabUp(app), newLabExec(app), newLabDown(app),
+	return group("lab", "scenarios on real kernels", newLabList(app), newLabRun(app), newLabUp(app), newLabExec(app), newLabDown(app), newLabReplicas(),
 		newLabKeep(), newLabStand(app), newLabEnter())
 }
 
@@ -86,21 +86,36 @@ func newLabRun(app *App) *cobra.Command {
 	var place labPlace
 	var out, duration, whatIf string
 	c := &cobra.Command{
-		Use: "run SCENARIO|FILE.yaml", Short: "build a scenario, measure it, say what limits it", Args: exactly(1, "one SCENARIO (`linerate lab list` names them) or a FILE.yaml"),
+		Use: "run SCENARIO|all|FILE.yaml", Short: "build a scenario, measure it, say what limits it", Args: exactly(1, "one SCENARIO (`linerate lab list` names them), all, or a FILE.yaml"),
 		Long: `Builds a scenario on a real kernel, measures it, compares each result with the
 prediction and with what was published, and takes everything down again. A
 FILE.yaml is a fabric file: its network is built as it declares it, scaled down
 as its scenario says, and its steps are carried out; without a scenario it is
 measured as its measure says. docs/scenarios.md describes the format.
 
+all runs every scenario of the program's own that is a file, one after the
+other, and prints one page; it goes on when one fails. Then, and when a row is
+not as published, the exit status is 1; without --json the page is printed all
+the same.
+
 ` + exitHelp,
 		Example: "  linerate lab run two-links\n  linerate lab run ip-alias --json\n  linerate lab run my-network.yaml --what-if mtu=9000,policy=layer3+4",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			what, err := findLab(args[0])
+			window, err := parseWindow(duration)
 			if err != nil {
 				return err
 			}
-			window, err := parseWindow(duration)
+			if args[0] == allScenarios {
+				if whatIf != "" {
+					return usage("lab run all: --what-if is for one scenario", "linerate lab run SCENARIO --what-if "+whatIf)
+				}
+				how := rehearsalOf{out: out}
+				if cmd.Flags().Changed("duration") {
+					how.window = window.Duration
+				}
+				return app.labRunAll(cmd.Context(), place, how)
+			}
+			what, err := findLab(args[0])
 			if err != nil {
 				return err
 			}
@@ -125,6 +140,11 @@ measured as its measure says. docs/scenarios.md describes the format.
 			}
 			if err := scenario.CheckChange(whatIf); err != nil {
 				return usage("lab run: --what-if: "+err.Error(), scenario.ChangeHint())
+			}
+			if what.file != nil {
+				if _, _, err := what.file.Changed(whatIf); err != nil {
+					return usage("lab run: --what-if: "+err.Error(), scenario.ChangeHint())
+				}
 			}
 			in := guest.Command{Args: append(again, "--", what.argument), Writable: writable, Files: what.files()}
 			return app.inLab(cmd.Context(), what.place(place), in, func(choice lab.Choice) error {

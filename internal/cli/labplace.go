@@ -11,10 +11,15 @@ import (
 
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/scenario"
 )
 
 // labPlace is the user's word on where a lab stands.
-type labPlace struct{ backEnd, kernel string }
+type labPlace struct {
+	backEnd, kernel string
+	// needs are what the lab needs of its kernel, besides what each does.
+	needs []scenario.Feature
+}
 
 func (p *labPlace) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&p.backEnd, "back-end", "auto", "auto, host (namespaces), uml (a kernel of its own)\nor qemu (emulated)")
@@ -27,7 +32,7 @@ func (p labPlace) choose() (lab.Choice, error) {
 	case err != nil:
 		return lab.Choice{}, usage(err.Error(), "")
 	case p.kernel == "":
-		return lab.Choose(want)
+		return lab.ChooseFor(want, p.needs)
 	case want != lab.Auto && want != lab.QEMU:
 		return lab.Choice{}, usage(fmt.Sprintf("--kernel %s: back end %s has one kernel only", p.kernel, want), "leave --back-end out, or say --back-end qemu")
 	}
@@ -42,6 +47,7 @@ func (a *App) inLab(ctx context.Context, place labPlace, cmd guest.Command, f fu
 	if err != nil {
 		return err
 	}
+	cmd.Modules = append(cmd.Modules, lab.Modules(place.needs)...)
 	if cmd.Dir, err = os.Getwd(); err != nil {
 		return fmt.Errorf("find working directory: %w", err)
 	}

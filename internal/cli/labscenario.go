@@ -80,10 +80,14 @@ func unknownLab(name string) error {
 // place is the user's word on where the lab stands, and where there is none the
 // scenario's.
 func (n labNetwork) place(asked labPlace) labPlace {
-	if n.file == nil || asked.backEnd != string(lab.Auto) || asked.kernel != "" {
+	if n.file == nil {
 		return asked
 	}
-	return labPlace{backEnd: n.file.BackEnd, kernel: n.file.Kernel}
+	asked.needs = n.file.Needs()
+	if asked.backEnd == string(lab.Auto) && asked.kernel == "" {
+		asked.backEnd, asked.kernel = n.file.BackEnd, n.file.Kernel
+	}
+	return asked
 }
 
 // files are what a lab kernel must be given to see the network.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/internal/kernel/feature"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/scenario"
 )
 
 // BackEnd is where a lab's kernel comes from.
@@ -52,15 +54,16 @@ const (
 
 // Choose says which back end a lab runs on: the running kernel where it has
 // what the lab needs, else a lab kernel. It looks, and changes nothing but a
-// throw-away namespace of its own.
-func Choose(want BackEnd) (Choice, error) {
+// throw-away namespace of its own. Needs are what the lab needs of the kernel
+// besides what every lab does.
+func Choose(want BackEnd, needs ...feature.Name) (Choice, error) {
 	if os.Getenv(guest.EnvGuest) != "" {
 		return Choice{BackEnd: BackEnd(os.Getenv(envBackEnd)), Why: os.Getenv(envWhy)}, nil
 	}
 	if want == QEMU {
 		return ChooseKernel("")
 	}
-	hostErr := hostCan()
+	hostErr := hostCan(needs)
 	umlErr := guest.Installed()
 	switch {
 	case want == Local && hostErr != nil:
@@ -81,8 +84,65 @@ func Choose(want BackEnd) (Choice, error) {
 
 // hostCan is nil when the running kernel can be a lab, else the reasons why
 // not.
-func hostCan() error {
-	return feature.Need(feature.NetNS, feature.Bonding, feature.Netem, feature.TBF, feature.Veth, feature.Bridge, feature.VLAN)
+func hostCan(needs []feature.Name) error {
+	if slices.Contains(needs, feature.NFSServer) {
+		return errSharedNFS
+	}
+	return feature.Need(append([]feature.Name{feature.NetNS, feature.Bonding, feature.Netem, feature.TBF, feature.Veth, feature.Bridge, feature.VLAN}, needs...)...)
+}
+
+// errSharedNFS: what a server exports is in files that all of a machine's
+// servers share.
+var errSharedNFS = errors.New("an NFS server of a lab needs a kernel of its own")
+
+// LacksError is a kernel without what a scenario needs.
+type LacksError struct{ Missing []string }
+
+func (e *LacksError) Error() string { return "this kernel lacks " + strings.Join(e.Missing, "; ") }
+
+// Has is nil when the running kernel has every feature; else the error is a
+// *LacksError that says in one line which it lacks, and how that is known.
+func Has(needs []scenario.Feature) error {
+	answers := feature.Probe(names(needs)...)
+	var missing []string
+	for _, n := range names(needs) {
+		if a := answers[n]; a.State != feature.Yes {
+			missing = append(missing, fmt.Sprintf("%s (%s)", n, a.Why))
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return &LacksError{missing}
+}
+
+// names are features by the words that the kernel's probes know them by, which
+// are the same.
+func names(needs []scenario.Feature) []feature.Name {
+	out := make([]feature.Name, len(needs))
+	for i, n := range needs {
+		out[i] = feature.Name(n)
+	}
+	return out
+}
+
+// ChooseFor is Choose for a scenario.
+func ChooseFor(want BackEnd, needs []scenario.Feature) (Choice, error) {
+	return Choose(want, names(needs)...)
+}
+
+// Modules are the kernel modules that bring features, besides those that every
+// lab kernel loads.
+func Modules(needs []scenario.Feature) (modules []string) {
+	for _, n := range needs {
+		switch n {
+		case scenario.NFSServer:
+			modules = append(modules, "nfsd")
+		case scenario.NFSClient:
+			modules = append(modules, "nfsv4", "nfsv3", "nfs")
+		}
+	}
+	return modules
 }
 
 // firstLine is the first of several joined reasons: one is enough to decide.
@@ -108,7 +168,7 @@ func (c Choice) inKernel(cmd guest.Command) guest.Command {
 		cmd.Kernel = c.Kernel
 		cmd.Files = append(cmd.Files, toolbox()...)
 	}
-	cmd.Modules = append(cmd.Modules, "bonding", "veth", "bridge", "8021q", "sch_tbf", "sch_htb", "sch_netem", "sch_fq", "sch_fq_codel", "sch_ingress",
+	cmd.Modules = append(cmd.Modules, "bonding", "veth", "bridge", "8021q", "sch_tbf", "sch_htb", "sch_netem", "sch_fq", "sch_fq_codel", "sch_ingress", "cls_matchall", "act_mirred", "act_gact", "ifb",
 		"dummy", "inet_diag", "tcp_diag", "udp_diag", "mptcp_diag", "tcp_bbr")
 	cmd.Env = append(cmd.Env, envWhy+"="+c.Why, envBackEnd+"="+string(c.BackEnd), "GOMAXPROCS=8")
 	return cmd

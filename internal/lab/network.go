@@ -102,9 +102,12 @@ const patience = 40 * time.Second
 
 // portName and the others are names in the switches' namespace, where a host's
 // own could be too long for an interface.
-func portName(i int) string    { return fmt.Sprintf("port%d", i) }
-func lagName(i int) string     { return fmt.Sprintf("lag%d", i) }
-func coreName(i int) string    { return fmt.Sprintf("core%d", i) }
+func portName(i int) string { return fmt.Sprintf("port%d", i) }
+func lagName(i int) string  { return fmt.Sprintf("lag%d", i) }
+func coreName(i int) string { return fmt.Sprintf("core%d", i) }
+func slotName(i int, way string) string {
+	return fmt.Sprintf("slot%d-%s", i, way)
+}
 func siteName(i, j int) string { return fmt.Sprintf("site%d-%d", i, j) }
 func uplinkNames(i, j int) (a, b string) {
 	return fmt.Sprintf("up%d-%d", i, j), fmt.Sprintf("down%d-%d", i, j)

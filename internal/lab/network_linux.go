@@ -27,6 +27,8 @@ type Raised struct {
 	uplinks []uplink
 	// far is the switch's end of each port.
 	far map[scenario.Port]string
+	// slots are what stands for cards that several ports share.
+	slots []slot
 }
 
 // uplink is a pair of links that join a host's part of a switch to the switch.
@@ -79,6 +81,9 @@ func (s *Raised) construct(ctx context.Context) error {
 		}
 	}
 	if err := s.globals(); err != nil {
+		return err
+	}
+	if err := s.cards(); err != nil {
 		return err
 	}
 	if err := s.join(); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/scenario"
 )
 
 // Raised is a network that has been built; there is none but on Linux.
@@ -31,6 +32,18 @@ func (*Raised) Change(context.Context, string, []string, func(*netstate.Host) er
 
 // Settle does nothing.
 func (*Raised) Settle(context.Context) error { return nil }
+
+// Cable does nothing.
+func (*Raised) Cable(scenario.Port) *Cable { return &Cable{} }
+
+// Cable is a host's port's; there is none but on Linux.
+type Cable struct{}
+
+// Break is ErrNoBackEnd.
+func (*Cable) Break() error { return ErrNoBackEnd }
+
+// Mend is ErrNoBackEnd.
+func (*Cable) Mend() error { return ErrNoBackEnd }
 
 // Machine does nothing.
 func Machine(map[string]string) error { return nil }

@@ -142,6 +142,11 @@ func (s *Raised) Shape(f fabric.Fabric) error {
 			return err
 		}
 	}
+	for _, h := range f.Hosts {
+		if err := s.shapeCards(h); err != nil {
+			return err
+		}
+	}
 	uplinks, err := scenario.Star(f)
 	if err != nil {
 		return err

@@ -56,6 +56,11 @@ func (r *round) failLinks(ctx context.Context) (stop func() error) {
 		result := make(chan error, 1)
 		done[*f] = result
 		r.late.begin(f.At)
+		if t.spec.Silent != nil {
+			t.silent = &silence{linkName: linkName{f.Host, f.Link}}
+			go func() { result <- r.silence(ctx, *f, t.spec.Silent, t.silent) }()
+			continue
+		}
 		go func() { result <- r.fail(ctx, *f) }()
 	}
 	return func() error {

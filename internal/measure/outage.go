@@ -30,7 +30,7 @@ func (t *trial) addOutages(out *record.Trial) {
 		events = append(events, e.events(t.cfg.Network.Host(e.host))...)
 	}
 	slices.SortStableFunc(events, func(a, b linkEvent) int { return cmp.Compare(a.at, b.at) })
-	events = t.joined(events)
+	events = t.silent.among(t.joined(events))
 	line := timelineOf(t.ends)
 	down := make(map[linkName]unit.BitRate) // links that are gone, and what ran before
 	for i, ev := range events {

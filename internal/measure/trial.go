@@ -61,6 +61,8 @@ type Spec struct {
 	Loaded *Pings
 	// Fail is a link to take down and up again in the window; nil is none.
 	Fail *Failing
+	// Silent fails that link in place of taking it down; nil takes it down.
+	Silent Breaker `json:"-"`
 	// Within are the only ports that a receiver may listen on; nil is any.
 	Within *flow.PortRange
 	// Duration is the exact length of the window; zero lets the stop rule end
@@ -136,6 +138,7 @@ type trial struct {
 	started    time.Time
 	warmUp     time.Duration
 	feed       *feed // of a trial against a listener; nil otherwise
+	silent     *silence
 }
 
 // repeats is how often a trial is measured again that was disturbed.

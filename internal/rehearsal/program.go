@@ -22,6 +22,7 @@ func programs() map[scenario.Tool][3]string {
 		scenario.IPerf3: {"iperf3", "iperf3", "--version"},
 		scenario.IPerf2: {"iperf", "iperf", "--version"},
 		scenario.Ping:   {"ping", "iputils-ping", "-V"},
+		scenario.NFS:    {"mount.nfs", "nfs-common", "-V"},
 	}
 }
 
@@ -38,6 +39,14 @@ func installed(tool scenario.Tool) error {
 	}
 	if _, err := exec.LookPath(p[0]); err != nil {
 		return &MissingError{p[0], p[1]}
+	}
+	if tool != scenario.NFS {
+		return nil
+	}
+	for _, name := range []string{"rpc.nfsd", "rpc.mountd", "exportfs"} {
+		if _, err := exec.LookPath(name); err != nil {
+			return &MissingError{name, "nfs-kernel-server"}
+		}
 	}
 	return nil
 }

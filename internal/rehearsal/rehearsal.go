@@ -67,12 +67,19 @@ func Run(ctx context.Context, cfg Config) (result Result, err error) {
 			return Result{}, err
 		}
 	}
+	if err := lab.Has(cfg.Scenario.Needs()); err != nil {
+		return Result{}, fmt.Errorf("build %s: %w", cfg.Scenario.Name, err)
+	}
 	raised, err := lab.Raise(ctx, lab.NetworkOf(cfg.Scenario, nil))
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { err = errors.Join(err, raised.Down()) }()
 	r := &run{cfg: cfg, now: cfg.Scenario, lab: raised, mtus: make(map[scenario.Port]int), measured: make(map[place]unit.BitRate)}
+	defer func() {
+		if r.lab != nil { // one that could not be built again has taken itself down
+			err = errors.Join(err, r.lab.Down())
+		}
+	}()
 	r.result.Tools = make(map[scenario.Tool]string)
 	for _, step := range cfg.Scenario.Steps {
 		for _, m := range step.Measure {
@@ -103,6 +110,8 @@ type run struct {
 	total  int
 	// measured are the rows so far, for the ratios of later ones.
 	measured map[place]unit.BitRate
+	// carried are the changes of hosts so far, for a network that is built anew.
+	carried []hostChange
 }
 
 // place is a row's: the same of two steps can be set against each other.
@@ -137,70 +146,24 @@ func (r *run) tell(p Progress) {
 	}
 }
 
-// change sets what a step sets: the hosts first, since a shaper's rate follows
-// the frames.
-func (r *run) change(ctx context.Context, step scenario.Step) error {
-	changed, with, err := r.now.Changed(step.With)
-	if err != nil {
-		return err
-	}
-	if with == "" && len(step.Sysctl) == 0 && step.With == "" {
-		return nil
-	}
-	what, err := predict.ParseWhatIf(with)
-	if err != nil {
-		return err
-	}
-	sysctls := make(map[string]string, len(step.Sysctl))
-	for key, value := range step.Sysctl {
-		sysctls[key] = scenario.ScaledSysctl(key, value, changed.Scale)
-	}
-	machine := maps.Clone(sysctls)
-	for _, h := range changed.Fabric.Hosts {
-		if len(step.Hosts) > 0 && !slices.Contains(step.Hosts, h.Name) {
-			continue
-		}
-		mtus, err := r.lab.Change(ctx, h.Name, slices.Collect(maps.Keys(sysctls)), func(host *netstate.Host) error {
-			if err := become(host, what, sysctls); err != nil {
-				return err
-			}
-			for _, key := range []string{"net.core.rmem_max", "net.core.wmem_max"} {
-				if v, ok := host.Sysctls[key]; ok && with != "" {
-					machine[key] = v.Value
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("change %s: %w", h.Name, err)
-		}
-		for link, mtu := range mtus {
-			r.mtus[scenario.Port{Host: h.Name, Link: link}] = mtu
-		}
-	}
-	if err := lab.Machine(machine); err != nil {
-		return err
-	}
-	r.now = changed
-	if err := r.lab.Shape(lab.NetworkOf(r.now, r.mtus).Fabric); err != nil {
-		return err
-	}
-	return r.lab.Settle(ctx)
-}
-
 // become lays a step over one host.
-func become(host *netstate.Host, what predict.WhatIf, sysctls map[string]string) error {
-	if what.String() != "" {
-		f, _, _, err := what.Apply(predict.Fabric{Hosts: map[string]netstate.Host{host.Name: *host}}, fabric.Measure{})
+func become(host *netstate.Host, c hostChange) error {
+	if c.what.String() != "" {
+		f, _, _, err := c.what.Apply(predict.Fabric{Hosts: map[string]netstate.Host{host.Name: *host}}, fabric.Measure{})
 		if err != nil {
 			return err
 		}
 		*host = f.Hosts[host.Name]
 	}
-	for key, value := range sysctls {
+	for key, value := range c.sysctls {
 		v := host.Sysctls[key]
 		v.Value = value
 		host.Sysctls[key] = v
+	}
+	for i := range host.Links {
+		if b := host.Links[i].Bond; b != nil && c.bonds != nil {
+			c.bonds(b)
+		}
 	}
 	return nil
 }
@@ -249,6 +212,8 @@ func (r *run) measure(ctx context.Context, step string, m scenario.Measurement) 
 		return r.ping(ctx, c, step, m)
 	case scenario.IPerf3:
 		return r.iperf3(ctx, c, step, m)
+	case scenario.NFS:
+		return r.nfs(ctx, c, step, m)
 	}
 	return r.campaign(ctx, c, step, m)
 }

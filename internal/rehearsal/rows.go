@@ -26,13 +26,15 @@ func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m
 		}
 		r.result.Tools[m.Tool], matrix.Base = said, measure.Spec{Tool: string(m.Tool)}
 	}
+	r.fail(&matrix, m)
 	if len(m.Aliases) > 0 {
 		return r.aliases(ctx, c, step, m, matrix)
 	}
 	for i, streams := range m.Streams {
 		before := len(c.Record().Trials)
 		matrix.Streams = []int{streams}
-		if err := c.Run(ctx, matrix); err != nil {
+		err := c.Run(ctx, matrix)
+		if err != nil {
 			return err
 		}
 		trials := c.Record().Trials
@@ -40,7 +42,11 @@ func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m
 			return failure(c.Record())
 		}
 		t := trials[len(trials)-1]
-		r.keep(c, step, m, i, rowOf(t), t)
+		row := rowOf(t)
+		if row.Outage, err = r.outage(c, m, t); err != nil {
+			return err
+		}
+		r.keep(c, step, m, i, row, t)
 	}
 	return nil
 }
@@ -85,6 +91,11 @@ func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i 
 	row.Step, row.From, row.To, row.Direction, row.Tool, row.Kind = step, m.From, m.To, m.Direction, string(m.Tool), m.Kinds[i]
 	for _, rate := range []*unit.BitRate{&row.Measured, &row.Predicted, &row.Ceiling, &row.Wire} {
 		*rate *= scale
+	}
+	if o := row.Outage; o != nil {
+		for _, rate := range []*unit.BitRate{&o.Before, &o.During, &o.PredictedDuring, &o.After} {
+			*rate *= scale
+		}
 	}
 	at := place{step, m.From, m.To, string(m.Direction), m.Tool, m.Rows(), i}
 	r.measured[at] = row.Measured

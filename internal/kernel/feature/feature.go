@@ -70,6 +70,13 @@ const (
 	Netem   Name = "netem"
 	FQ      Name = "fq"
 	MPTCP   Name = "mptcp"
+	BBR     Name = "tcp_bbr"
+	// MatchAll is the classifier that a cable's silent failure is made of, and
+	// with IFB a card that ports share.
+	MatchAll  Name = "matchall"
+	IFB       Name = "ifb"
+	NFSClient Name = "nfs"
+	NFSServer Name = "nfsd"
 )
 
 // form is how a feature is probed.
@@ -80,6 +87,8 @@ const (
 	formLink           // a link kind: RTM_NEWLINK
 	formQdisc          // a queueing discipline: RTM_NEWQDISC
 	formSocket
+	formFiles  // a file system: /proc/filesystems
+	formModule // nothing tells but the module files
 )
 
 // features is the one table of what can be probed: the kernel's kind word and
@@ -101,6 +110,11 @@ var features = [...]struct {
 	{Netem, formQdisc, "netem", "sch_netem", ""},
 	{FQ, formQdisc, "fq", "sch_fq", "3.12"},
 	{MPTCP, formSocket, "", "", "5.6"},
+	{BBR, formModule, "", "tcp_bbr", "4.9"},
+	{MatchAll, formModule, "", "cls_matchall", "4.8"},
+	{IFB, formLink, "ifb", "ifb", ""},
+	{NFSClient, formFiles, "nfs", "nfs", ""},
+	{NFSServer, formFiles, "nfsd", "nfsd", ""},
 }
 
 // Names lists every feature.

@@ -53,6 +53,10 @@ func answer(name Name, entered error, mptcp Answer) Answer {
 			a = namespaceAnswer(entered)
 		case formSocket:
 			a = mptcp
+		case formFiles:
+			a = filesAnswer(os.DirFS("/"), release(), f.kind, f.module)
+		case formModule:
+			a = moduleAnswer(os.DirFS("/"), release(), f.module)
 		case formLink:
 			a = kindAnswer(f.module, entered, func() error { return tryLink(f.kind) }, syscall.EOPNOTSUPP, "adding a link of kind "+f.kind)
 		case formQdisc:

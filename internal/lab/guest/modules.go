@@ -1,7 +1,9 @@
 package guest
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,8 +11,9 @@ import (
 
 // moduleFiles are the files of the named modules of a directory, each after
 // those it needs, as modules.dep lists them (last dependency first), and
-// relative to the directory. A name that is not in the list is taken for
-// built in.
+// relative to the directory. A name that is not in the list is taken for built
+// in, and one whose files are not all there is left out: what it would bring, the
+// kernel lacks.
 func moduleFiles(dir string, names []string) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "modules.dep"))
 	if err != nil {
@@ -27,6 +30,9 @@ func moduleFiles(dir string, names []string) ([]string, error) {
 	seen := make(map[string]bool)
 	for _, name := range names {
 		chain := needs[moduleName(name)]
+		if !there(dir, chain) {
+			continue
+		}
 		for i := len(chain) - 1; i >= 0; i-- {
 			if !seen[chain[i]] {
 				seen[chain[i]] = true
@@ -35,6 +41,19 @@ func moduleFiles(dir string, names []string) ([]string, error) {
 		}
 	}
 	return files, nil
+}
+
+// there reports whether the files are; a packed one is another's to refuse.
+func there(dir string, files []string) bool {
+	for _, f := range files {
+		if !strings.HasSuffix(f, ".ko") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, f)); errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
 }
 
 func moduleName(path string) string {

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/scenario"
+)
+
+// allScenarios is the argument of `lab run` that means every scenario of a file.
+const allScenarios = "all"
+
+// allDocument is what `lab run all --json` prints.
+type allDocument struct {
+	Scenarios []scenario.Outcome `json:"scenarios"`
+}
+
+// errNotGreen: the page says which rows.
+var errNotGreen = errors.New("not all as published")
+
+// labRunAll runs every scenario of the program's own, one after the other, and
+// goes on when one fails.
+func (a *App) labRunAll(ctx context.Context, place labPlace, how rehearsalOf) error {
+	named, err := scenario.Builtin()
+	if err != nil {
+		return err
+	}
+	var all []scenario.Outcome
+	for _, s := range named {
+		if ctx.Err() != nil {
+			break
+		}
+		o, err := a.outcomeOf(ctx, s.Name, place, how)
+		o.Scenario, o.Title, o.Source = s.Name, s.Title, s.Source
+		if err != nil {
+			o.Error = err.Error()
+			newProgress(a).say("%s failed: %v", s.Name, err)
+		}
+		all = append(all, o)
+	}
+	doc := allDocument{listed(all)}
+	if how.out != "" {
+		err = writeJSON(how.out, doc)
+	}
+	failed := 0
+	for _, o := range all {
+		if o.Error != "" {
+			failed++
+		}
+	}
+	switch {
+	case err == nil && ctx.Err() != nil:
+		err = ctx.Err()
+	case err == nil && failed > 0:
+		err = fmt.Errorf("run all scenarios: %d of %d failed", failed, len(all))
+	case err == nil && !scenario.Green(all):
+		err = fmt.Errorf("run all scenarios: %w", errNotGreen)
+	}
+	switch {
+	case !a.json:
+		fmt.Fprint(a.Stdout, scenario.Page(all))
+	case err == nil:
+		return a.printJSON(doc)
+	}
+	return err
+}
+
+// outcomeOf runs one scenario as `lab run NAME --json` would, in a kernel of its
+// own where it needs one.
+func (a *App) outcomeOf(ctx context.Context, name string, place labPlace, how rehearsalOf) (o scenario.Outcome, err error) {
+	what, err := findLab(name)
+	if err != nil {
+		return o, err
+	}
+	var said bytes.Buffer
+	one := *a
+	one.Stdout, one.json = &said, true
+	again := append([]string{"lab", "run"}, one.flagsAgain()...)
+	if how.window > 0 {
+		again = append(again, "--duration", how.window.String())
+	}
+	in := guest.Command{Args: append(again, "--", what.argument)}
+	how.out = ""
+	if err := one.runLab(ctx, what, what.place(place), in, how); err != nil {
+		return o, err
+	}
+	if err := json.Unmarshal(said.Bytes(), &o); err != nil {
+		return o, fmt.Errorf("read what %s showed: %w", name, err)
+	}
+	return o, nil
+}
+
+// runLab builds a file's network where it can be built, and rehearses.
+func (a *App) runLab(ctx context.Context, what labNetwork, place labPlace, in guest.Command, how rehearsalOf) error {
+	return a.inLab(ctx, place, in, func(choice lab.Choice) error { return a.rehearse(ctx, *what.file, choice, how) })
+}

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/replica"
+)
+
+func newLabReplicas() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use: "replicas RUN.json", Short: "write replicas.md and its charts from the rows of `lab run all`", Args: exactly(1, "one RUN.json, made by `linerate lab run all -o RUN.json`"),
+		Long: `Writes replicas.md and a chart for each scenario from what ` + "`linerate lab run all\n-o RUN.json`" + ` measured: published, reproduced, predicted, linerate's best, ceiling.
+
+` + exitHelp,
+		Example: "  linerate lab replicas run.json -o docs",
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, err := os.ReadFile(args[0])
+			if err != nil {
+				return badFile("read rows", err)
+			}
+			var doc allDocument
+			if err := json.Unmarshal(text, &doc); err != nil {
+				return badFile("read rows of "+args[0], err)
+			}
+			if len(doc.Scenarios) == 0 {
+				return usage(args[0]+" has no scenarios", "linerate lab run all -o RUN.json makes one")
+			}
+			made := replica.Of(doc.Scenarios)
+			made.Charts["replicas.md"] = made.Text
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return fmt.Errorf("make directory: %w", err)
+			}
+			for name, text := range made.Charts {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					return fmt.Errorf("write replicas: %w", err)
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVarP(&dir, "output", "o", "docs", "directory to write to")
+	return c
+}

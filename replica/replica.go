@@ -1,0 +1,124 @@
+// Package replica makes a document of what a lab showed beside what was
+// published: a table for each scenario, and its chart drawn from the lab's rows.
+// It must never show a number that is not in the outcomes it is given.
+package replica
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/unit"
+)
+
+// Document is outcomes as Markdown, with one chart for each scenario that has
+// rates, by file name, beside it.
+type Document struct {
+	Text   string
+	Charts map[string]string
+}
+
+// Of makes the document. What failed, or was not run, is said to be so.
+func Of(all []scenario.Outcome) Document {
+	d := Document{Charts: make(map[string]string)}
+	var b strings.Builder
+	b.WriteString("# Published results, reproduced\n\nMade by `linerate lab replicas` from the rows of `linerate lab run all`. Rates are\nGbit/s of payload at the published scale; round trips are ms. Rows marked *shown*\nare of a kind that is not scored.\n")
+	for _, o := range all {
+		d.scenario(&b, o)
+	}
+	d.Text = b.String()
+	return d
+}
+
+func (d *Document) scenario(b *strings.Builder, o scenario.Outcome) {
+	fmt.Fprintf(b, "\n## %s\n\n", o.Scenario)
+	for _, line := range []string{o.Title, o.Source} {
+		if line != "" {
+			fmt.Fprintf(b, "%s\n\n", escape(line))
+		}
+	}
+	if o.Error != "" {
+		fmt.Fprintf(b, "**Failed**: %s\n", escape(o.Error))
+	}
+	if len(o.Rows) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s, kernel %s, rates and windows divided by %g%s. Off: %d of %d rows.\n\n", o.BackEnd, o.Kernel, o.Scale, tools(o), o.Off(), len(o.Rows))
+	if svg, ok := Chart(o); ok {
+		name := "replica-" + o.Scenario + ".svg"
+		d.Charts[name] = svg
+		fmt.Fprintf(b, "![%s: published and reproduced](%s)\n\n", o.Scenario, name)
+	}
+	b.WriteString("| step | from, to | streams | tool | published | reproduced | predicted | linerate's best | ceiling | |\n|---|---|--:|---|--:|--:|--:|--:|--:|---|\n")
+	for _, r := range o.Rows {
+		fmt.Fprintf(b, "| %s | %s, %s, %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", escape(r.Step), r.From, r.To, r.Direction, streams(r), r.Tool,
+			published(r), reproduced(r), gigabits(r.Predicted), gigabits(o.Best(r)), gigabits(r.Ceiling), verdict(r))
+	}
+}
+
+func tools(o scenario.Outcome) string {
+	var all []string
+	for _, t := range []scenario.Tool{scenario.Linerate, scenario.IPerf3, scenario.IPerf2, scenario.Ping, scenario.NFS} {
+		if v := o.Tools[t]; v != "" && t != scenario.Linerate {
+			all = append(all, escape(v))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(all, "; ")
+}
+
+func streams(r scenario.Row) string {
+	if r.Streams == 0 {
+		return ""
+	}
+	return fmt.Sprint(r.Streams)
+}
+
+func published(r scenario.Row) string {
+	switch {
+	case r.PublishedRTT > 0:
+		return fmt.Sprintf("%.1f ms", r.PublishedRTT)
+	case r.PublishedRatio != nil:
+		return fmt.Sprintf("x %.2f", *r.PublishedRatio)
+	case r.Published != nil:
+		return gigabits(*r.Published)
+	}
+	return ""
+}
+
+func reproduced(r scenario.Row) string {
+	switch {
+	case r.MeasuredRTT > 0:
+		return fmt.Sprintf("%.1f ms", r.MeasuredRTT)
+	case r.MeasuredRatio != nil:
+		return fmt.Sprintf("x %.2f (%s)", *r.MeasuredRatio, gigabits(r.Measured))
+	case r.Wire > 0:
+		return fmt.Sprintf("%s (arrived: %s)", gigabits(r.Measured), gigabits(r.Wire))
+	}
+	return gigabits(r.Measured)
+}
+
+func verdict(r scenario.Row) string {
+	words := []string{}
+	if r.Verdict != scenario.Unpublished {
+		words = append(words, string(r.Verdict))
+	}
+	if r.CPUBound {
+		words = append(words, "lab's processor full")
+	}
+	return strings.Join(words, ", ")
+}
+
+func gigabits(r unit.BitRate) string {
+	if r <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3g", float64(r/unit.Gbps))
+}
+
+// escape keeps a text from being read as Markdown's table or markup.
+func escape(s string) string {
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`").Replace(strings.Join(strings.Fields(s), " "))
+}

@@ -1,0 +1,115 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+)
+
+// Feature is what a scenario needs of a kernel, by the kernel's own word.
+type Feature string
+
+// The features that a kernel may lack.
+const (
+	NetNS     Feature = "netns"
+	Veth      Feature = "veth"
+	Bridge    Feature = "bridge"
+	Bonding   Feature = "bonding"
+	VLAN      Feature = "8021q"
+	TBF       Feature = "tbf"
+	Netem     Feature = "netem"
+	MPTCP     Feature = "mptcp"
+	BBR       Feature = "tcp_bbr"
+	MatchAll  Feature = "matchall"
+	IFB       Feature = "ifb"
+	NFSClient Feature = "nfs"
+	NFSServer Feature = "nfsd"
+)
+
+func features() []Feature {
+	return []Feature{NetNS, Veth, Bridge, Bonding, VLAN, TBF, Netem, MPTCP, BBR, MatchAll, IFB, NFSClient, NFSServer}
+}
+
+func featureList() string {
+	var words []string
+	for _, f := range features() {
+		words = append(words, string(f))
+	}
+	return strings.Join(words, ", ")
+}
+
+// Needs are the features that the scenario cannot do without: those that its
+// file names, and those that its network, its steps and its tools show.
+func (s Scenario) Needs() []Feature {
+	needs := append([]Feature{NetNS, Veth, Bridge, TBF}, s.Features...)
+	for _, h := range s.Fabric.Hosts {
+		state, err := s.Fabric.State(h.Name)
+		if err != nil {
+			continue // the host is of this very file
+		}
+		for _, l := range state.Links {
+			switch {
+			case l.Bond != nil:
+				needs = append(needs, Bonding)
+			case l.VLAN != nil:
+				needs = append(needs, VLAN)
+			case sharesCard(h, state, l.Name):
+				needs = append(needs, MatchAll, IFB)
+			}
+		}
+	}
+	for _, step := range s.Steps {
+		needs = append(needs, s.neededBy(step)...)
+	}
+	uplinks, err := s.Uplinks()
+	for _, u := range uplinks {
+		if err == nil && !u.IsZero() {
+			needs = append(needs, Netem)
+		}
+	}
+	var out []Feature
+	for _, f := range features() {
+		if slices.Contains(needs, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (s Scenario) neededBy(step Step) (needs []Feature) {
+	for key, value := range parts(step.With) {
+		switch {
+		case key == "rtt" || key == "loss":
+			needs = append(needs, Netem)
+		case key == "cc" && value == "bbr":
+			needs = append(needs, BBR)
+		}
+	}
+	for _, m := range step.Measure {
+		if m.Tool == NFS {
+			needs = append(needs, NFSClient, NFSServer)
+		}
+		if m.FailKind == Silent {
+			needs = append(needs, MatchAll)
+		}
+	}
+	return needs
+}
+
+// sharesCard reports a port whose card has a rate and other ports of the host
+// too: a lab sends what they carry through one shaper.
+func sharesCard(h fabric.Host, state netstate.Host, port string) bool {
+	link, _ := state.Link(port)
+	if link.Kind != "" || link.Card == "" {
+		return false
+	}
+	if rate, _, _ := predict.CardRate(h.Hardware.Cards[link.Card], 0, true); rate == 0 {
+		return false
+	}
+	return slices.ContainsFunc(state.Links, func(l netstate.Link) bool {
+		return l.Kind == "" && l.Card == link.Card && l.Name != port
+	})
+}
