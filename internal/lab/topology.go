@@ -97,7 +97,7 @@ func Scenarios() []Scenario {
 	return []Scenario{
 		{
 			Name:  "two-links",
-			Title: "two hosts, LACP bonds of two 500 Mbit/s links at the driver's defaults (layer2), 9 ms",
+			Title: "two hosts, LACP bonds of two 250 Mbit/s links at the driver's defaults (layer2), 9 ms",
 			Net:   twoHosts(2, &Bond{Mode: netstate.LACP}, 0), Streams: []int{1, 2, 4, 8}, Ports: "kernel",
 		},
 		{
@@ -112,7 +112,7 @@ func Scenarios() []Scenario {
 		},
 		{
 			Name:  "one-link",
-			Title: "two hosts, one 500 Mbit/s link each, 9 ms: nothing to gain but frame size",
+			Title: "two hosts, one 250 Mbit/s link each, 9 ms: nothing to gain but frame size",
 			Net:   twoHosts(1, nil, 0), Streams: []int{1, 4}, Ports: "kernel",
 		},
 	}
@@ -140,7 +140,7 @@ func twoHosts(links int, bond *Bond, mtu int) Topology {
 			{Name: "beta", Links: links, Bond: bond, MTU: mtu, Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.2/24")}},
 		},
 		Switch:   Switch{Hash: netstate.Layer34, MTU: 9000},
-		LinkRate: 500 * unit.Mbps,
+		LinkRate: 250 * unit.Mbps,
 		Burst:    256 * unit.KiB,
 		Wait:     50 * time.Millisecond,
 		RTT:      9 * time.Millisecond,

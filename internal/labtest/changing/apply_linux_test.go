@@ -122,7 +122,7 @@ func twoBonds(parameters string, mtu string) string {
       ethernets: {eth0: {}, eth1: {}}
       bonds:
         bond0: {interfaces: [eth0, eth1], addresses: [` + address + `]` + mtu + `, parameters: {` + parameters + `}}
-    hardware: {links: {eth0: {speed: 500M, framing: l2}, eth1: {speed: 500M, framing: l2}}}
+    hardware: {links: {eth0: {speed: 250M, framing: l2}, eth1: {speed: 250M, framing: l2}}}
     profiles: []
 `
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	linkRate = 100 * unit.Mbps
+	linkRate = 50 * unit.Mbps
 	bucket   = 128 * unit.KiB
 	// A short queue holds less than the send buffers of two sockets: what is too
 	// much is dropped there, and does not hold the senders up.
@@ -51,8 +51,8 @@ func stand(t *testing.T, near, far netip.Addr, wait time.Duration) *campaign.Cam
 	a, b := hosts(t, near, far, wait)
 	f, err := fabric.Parse("udp.yaml", []byte(fmt.Sprintf(`linerate: v1
 hosts:
-  near: {reach: "netns:%s", hardware: {links: {eth0: {speed: 100M, framing: l2}}}}
-  far: {reach: "netns:%s", hardware: {links: {eth0: {speed: 100M, framing: l2}}}}
+  near: {reach: "netns:%s", hardware: {links: {eth0: {speed: 50M, framing: l2}}}}
+  far: {reach: "netns:%s", hardware: {links: {eth0: {speed: 50M, framing: l2}}}}
 `, a.NS.Name, b.NS.Name)))
 	stage.Must(t, err)
 	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Version: "test", BackEnd: "test", JournalDir: t.TempDir(), Unguarded: true})
