@@ -24,6 +24,9 @@ func Text(rows []Row) string {
 		if r.Outage != nil {
 			b.WriteString(r.Outage.text())
 		}
+		if r.Tuned != nil {
+			b.WriteString(r.Tuned.text())
+		}
 		if r.Wire > 0 {
 			fmt.Fprintf(&b, "  %-32s %9s %10s\n", "  of it arrived meanwhile", "", short(r.Wire))
 		}
@@ -52,11 +55,17 @@ func markWords() []markWord {
 		{"!", "off what was published"},
 		{"c", "the lab's processor was full: its rate, not the network's"},
 		{"~", "a burst or a claim: shown, not scored"},
+		{"<", "below 97 % of the ceiling, and nothing else that would hold it"},
+		{"^", "held below the ceiling by what no setting mends"},
 	}
 }
 
 func markOf(r Row) string {
 	switch {
+	case r.Verdict == Off && r.Kind == Best:
+		return "<"
+	case r.Verdict == Held:
+		return "^"
 	case r.Verdict == Off:
 		return "!"
 	case r.CPUBound:
