@@ -131,6 +131,11 @@ func TestTunedText(t *testing.T) {
 	if got := o.Best(forward); got != 18e9 {
 		t.Errorf("best of one way: %v", got)
 	}
+	back := forward
+	back.From, back.To, back.Direction = forward.To, forward.From, flow.Reverse
+	if got := o.Best(back); got != 18e9 {
+		t.Errorf("best of the same way, named from the other end: %v", got)
+	}
 	if got := o.Best(larger); got != 0 {
 		t.Errorf("best of more links: %v", got)
 	}
