@@ -173,4 +173,3 @@ func slots(f predict.Fabric, t predict.Traffic) (sum unit.BitRate) {
 	}
 	return sum
 }
-
