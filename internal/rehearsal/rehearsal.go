@@ -44,8 +44,10 @@ type Config struct {
 type Progress struct {
 	Step        string
 	Done, Total int
-	// Row is the one that was just measured; nil at the beginning of a step.
-	Row *scenario.Row
+	// Row is the one that was just measured, Tried what tune has just tried of it;
+	// both are nil at the beginning of a step.
+	Row   *scenario.Row
+	Tried *record.Step
 }
 
 // Result is what a run showed.
@@ -168,8 +170,8 @@ func become(host *netstate.Host, c hostChange) error {
 	return nil
 }
 
-// open reaches the two hosts of a measurement as they are now.
-func (r *run) open(ctx context.Context, m scenario.Measurement) (*campaign.Campaign, error) {
+// pair is the network as it is now, of a measurement's two hosts alone.
+func (r *run) pair(m scenario.Measurement) fabric.Fabric {
 	f := lab.NetworkOf(r.now, r.mtus).Fabric
 	path := fabric.Path{From: m.From, To: m.To}
 	for _, p := range f.Paths {
@@ -182,10 +184,14 @@ func (r *run) open(ctx context.Context, m scenario.Measurement) (*campaign.Campa
 	path.Declared = true
 	f.Paths = []fabric.Path{path}
 	f.Hosts = slices.DeleteFunc(slices.Clone(f.Hosts), func(h fabric.Host) bool { return h.Name != m.From && h.Name != m.To })
-	c, err := campaign.Open(ctx, campaign.Config{
-		Fabric: f, Version: r.cfg.Version, BackEnd: r.cfg.BackEnd, BackEndWhy: r.cfg.BackEndWhy, JournalDir: r.cfg.JournalDir,
-		Logger: r.cfg.Logger, Holding: r.cfg.Holding,
-	})
+	return f
+}
+
+// open reaches the two hosts of a measurement as they are now.
+func (r *run) open(ctx context.Context, cfg campaign.Config) (*campaign.Campaign, error) {
+	cfg.Version, cfg.BackEnd, cfg.BackEndWhy, cfg.JournalDir = r.cfg.Version, r.cfg.BackEnd, r.cfg.BackEndWhy, r.cfg.JournalDir
+	cfg.Logger, cfg.Holding = r.cfg.Logger, r.cfg.Holding
+	c, err := campaign.Open(ctx, cfg)
 	if err == nil {
 		r.result.Kernel = c.Record().Environment.Kernel
 	}
@@ -198,11 +204,14 @@ const usualWindow = 4 * time.Second
 
 // measure makes the rows of a measurement.
 func (r *run) measure(ctx context.Context, step string, m scenario.Measurement) (err error) {
+	if m.Tool == scenario.Tune {
+		return r.tune(ctx, step, m)
+	}
 	if m.Duration == 0 {
 		m.Duration = usualWindow
 	}
 	m.Buffer = unit.Bytes(float64(m.Buffer) / r.now.Scale)
-	c, err := r.open(ctx, m)
+	c, err := r.open(ctx, campaign.Config{Fabric: r.pair(m)})
 	if err != nil {
 		return err
 	}

@@ -97,6 +97,11 @@ func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i 
 			*rate *= scale
 		}
 	}
+	if tuned := row.Tuned; tuned != nil {
+		for _, rate := range []*unit.BitRate{&tuned.Before, &tuned.Forward, &tuned.Reverse, &tuned.HeldAt} {
+			*rate *= scale
+		}
+	}
 	at := place{step, m.From, m.To, string(m.Direction), m.Tool, m.Rows(), i}
 	r.measured[at] = row.Measured
 	if len(m.Published) > 0 {
