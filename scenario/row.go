@@ -33,6 +33,13 @@ type Row struct {
 	Verdict      Verdict `json:"verdict"`
 	// Outage is what a link's failure did; nil where none failed.
 	Outage *Outage `json:"outage,omitempty"`
+	// Pairs is how many pairs of hosts the row is the sum of, zero one; From and
+	// To name the hosts of each side, with commas between, and Streams are each
+	// pair's.
+	Pairs int `json:"pairs_count,omitempty"`
+	// Shares are what each link carried of the hosts that could use several; nil
+	// where linerate's own traffic was not measured.
+	Shares []Share `json:"shares,omitempty"`
 }
 
 // Verdict is how a row fares against what was published.

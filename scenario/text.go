@@ -24,6 +24,7 @@ func Text(rows []Row) string {
 		if r.Outage != nil {
 			b.WriteString(r.Outage.text())
 		}
+		b.WriteString(spreads(r))
 		if r.Wire > 0 {
 			fmt.Fprintf(&b, "  %-32s %9s %10s\n", "  of it arrived meanwhile", "", short(r.Wire))
 		}
@@ -72,7 +73,18 @@ func what(r Row) string {
 	if r.MeasuredRTT > 0 {
 		return fmt.Sprintf("%s %s %s ping, ms", r.From, arrow, r.To)
 	}
+	if r.Pairs > 1 {
+		return fmt.Sprintf("%s %s %s %d x %d %s", side(r.From), arrow, side(r.To), r.Pairs, r.Streams, r.Tool)
+	}
 	return fmt.Sprintf("%s %s %s %d %s", r.From, arrow, r.To, r.Streams, r.Tool)
+}
+
+// side is a host, or how many they are.
+func side(hosts string) string {
+	if n := strings.Count(hosts, ",") + 1; n > 1 {
+		return fmt.Sprintf("%d hosts", n)
+	}
+	return hosts
 }
 
 func published(r Row) string {

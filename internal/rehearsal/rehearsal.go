@@ -132,7 +132,7 @@ func (r *run) run(ctx context.Context) error {
 		}
 		for _, m := range step.Measure {
 			if err := r.measure(ctx, step.Name, m); err != nil {
-				return fmt.Errorf("step %s: %s from %s to %s: %w", step.Name, m.Tool, m.From, m.To, err)
+				return fmt.Errorf("step %s: %s from %s: %w", step.Name, m.Tool, between(m), err)
 			}
 		}
 	}
@@ -168,20 +168,10 @@ func become(host *netstate.Host, c hostChange) error {
 	return nil
 }
 
-// open reaches the two hosts of a measurement as they are now.
+// open reaches the hosts of a measurement as they are now.
 func (r *run) open(ctx context.Context, m scenario.Measurement) (*campaign.Campaign, error) {
 	f := lab.NetworkOf(r.now, r.mtus).Fabric
-	path := fabric.Path{From: m.From, To: m.To}
-	for _, p := range f.Paths {
-		if p.From == m.From && p.To == m.To || p.From == m.To && p.To == m.From && !p.Directed {
-			path = p
-			path.From, path.To = m.From, m.To
-			break
-		}
-	}
-	path.Declared = true
-	f.Paths = []fabric.Path{path}
-	f.Hosts = slices.DeleteFunc(slices.Clone(f.Hosts), func(h fabric.Host) bool { return h.Name != m.From && h.Name != m.To })
+	f.Paths, f.Hosts = pathsOf(f, m), hostsOf(f, m)
 	c, err := campaign.Open(ctx, campaign.Config{
 		Fabric: f, Version: r.cfg.Version, BackEnd: r.cfg.BackEnd, BackEndWhy: r.cfg.BackEndWhy, JournalDir: r.cfg.JournalDir,
 		Logger: r.cfg.Logger, Holding: r.cfg.Holding,
@@ -214,6 +204,9 @@ func (r *run) measure(ctx context.Context, step string, m scenario.Measurement) 
 		return r.iperf3(ctx, c, step, m)
 	case scenario.NFS:
 		return r.nfs(ctx, c, step, m)
+	}
+	if m.Several() {
+		return r.together(ctx, c, step, m)
 	}
 	return r.campaign(ctx, c, step, m)
 }
