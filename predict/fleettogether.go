@@ -27,6 +27,9 @@ type Joint struct {
 	// TogetherForward and TogetherReverse are the two ways of direction both.
 	TogetherForward unit.BitRate `json:"together_forward_bps,omitempty"`
 	TogetherReverse unit.BitRate `json:"together_reverse_bps,omitempty"`
+	// TogetherLinks is what the traffic puts on every link that it may use while
+	// all run; nil where its rate is unknown.
+	TogetherLinks []LinkShare `json:"-"`
 }
 
 // Together predicts kinds of traffic that all run at the same time, in the
@@ -110,6 +113,7 @@ type jointWay struct {
 	alone       Prediction
 	first, last int // entries, the last not included
 	own         int // the resource that stands for what it is alone
+	plan        plan
 }
 
 // add adds one way.
@@ -135,7 +139,7 @@ func (j *joint) add(f Fabric, t Traffic) (jointWay, error) {
 	n := w.network(b, middle)
 	p := w.plan(assumption{kernel: t.Ports == PortsKernel})
 	numbers := j.resources(w, n)
-	at.own = j.new(resource{}, float64(alone.Rate))
+	at.own, at.plan = j.new(resource{}, float64(alone.Rate)), p
 	j.ways++
 	for c, count := range p.mean() {
 		on := p.cells[c]
@@ -208,6 +212,7 @@ func (j *joint) row(ways []jointWay, s Shares) Joint {
 	}
 	all.Prediction = unknownBoth(fwd.Prediction, rev.Prediction)
 	all.Together, all.TogetherForward, all.TogetherReverse = fwd.Together+rev.Together, fwd.Together, rev.Together
+	all.TogetherLinks = slices.Concat(fwd.TogetherLinks, rev.TogetherLinks)
 	if fwd.TogetherLimit == record.Unknown || rev.TogetherLimit == record.Unknown {
 		all.Together, all.TogetherForward, all.TogetherReverse = 0, 0, 0
 		all.TogetherLimit, all.TogetherWhere, all.TogetherWhy = record.Unknown, all.Limits[0].Where, all.Limits[0].Why
@@ -245,11 +250,25 @@ func (j *joint) oneWay(w jointWay, s Shares) Joint {
 		}
 	}
 	r.Together = min(r.Together, r.Rate)
+	r.TogetherLinks = w.links(j.flows, s)
 	if r.Shared() && len(bound) > 0 {
 		l := forRole(w.alone, j.limit(bound))
 		r.TogetherLimit, r.TogetherWhere, r.TogetherWhy = l.Cause, l.Where, l.Why
 	}
 	return r
+}
+
+// links is what the way puts on each link that it may use.
+func (w jointWay) links(flows Flows, s Shares) []LinkShare {
+	cells := w.last - w.first
+	r := result{streams: make([]float64, cells), loads: make([]float64, cells)}
+	for c := range cells {
+		count, rate := flows.Count[w.first+c], s.Rate[w.first+c]
+		if count > 0 && !math.IsInf(rate, 1) {
+			r.streams[c], r.loads[c] = count, count*rate
+		}
+	}
+	return w.plan.way.shares(w.plan, r)
 }
 
 // limit is what binds most of a way's streams, and its like on the same host.

@@ -33,7 +33,8 @@ const (
 type use struct {
 	spread spread
 	why    string
-	// hash places frames where the spread is byAddress; nil otherwise.
+	// hash places frames where the spread is byAddress, and tells the port of a
+	// switch's onePort; nil otherwise.
 	hash *steer.Bundle
 	// policy is the transmit policy behind byPort.
 	policy netstate.HashPolicy
@@ -114,6 +115,8 @@ func switchUse(path fabric.Path, links int) use {
 		u.spread = byChance
 	case r.Addresses:
 		u.spread, u.hash = byAddress, &b
+	default:
+		u.hash = &b // one port for the pair, and by its hash not every pair's
 	}
 	return u
 }

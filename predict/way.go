@@ -270,7 +270,7 @@ func (s *side) place(w *way, transmit bool, end func(leg) (int, netip.Addr)) {
 		s.legs[n] = members
 		if s.uses[n].spread == onePort {
 			for k, leg := range members {
-				s.ports[leg] = s.at[n].fixedPort(frames[k], transmit)
+				s.ports[leg] = s.onePort(n, frames[k], transmit)
 			}
 		}
 		if s.uses[n].spread != byAddress {
@@ -282,6 +282,16 @@ func (s *side) place(w *way, transmit bool, end func(leg) (int, netip.Addr)) {
 			s.ports[leg] = ports[k]
 		}
 	}
+}
+
+// onePort is the port of an attachment that puts every flow of the pair on one.
+func (s *side) onePort(n int, f flow.Frame, transmit bool) int {
+	if hash := s.uses[n].hash; hash != nil {
+		if p := hash.Place(f); p.Known && p.Index >= 0 {
+			return p.Index
+		}
+	}
+	return s.at[n].fixedPort(f, transmit)
 }
 
 // frame is the lane's frame as far as addresses go. The next hop is the

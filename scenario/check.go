@@ -117,11 +117,7 @@ func (c checker) step(i int, step *Step, before map[string]int) {
 
 func (c checker) measurement(i, j int, m *Measurement, before map[string]int) {
 	at := func(rest ...any) []any { return append([]any{"steps", i, "measure", j}, rest...) }
-	c.host(m.From, at("from")...)
-	c.host(m.To, at("to")...)
-	if m.From == m.To {
-		c.wrong("from and to are the same host", "", at("to")...)
-	}
+	c.pairs(at, m)
 	c.tuning(at, i, m)
 	if m.Direction == "" {
 		m.Direction = flow.Forward
@@ -206,5 +202,5 @@ func (c checker) of(at func(...any) []any, m *Measurement, before map[string]int
 
 // like reports measurements whose rows can be set against each other.
 func (m Measurement) like(other Measurement) bool {
-	return m.From == other.From && m.To == other.To && m.Direction == other.Direction && m.Tool == other.Tool && m.Rows() == other.Rows()
+	return slices.Equal(m.Pairs(), other.Pairs()) && m.Direction == other.Direction && m.Tool == other.Tool && m.Rows() == other.Rows()
 }

@@ -51,13 +51,13 @@ func stepKeys() fabric.Object[Step] {
 
 func measureKeys() fabric.Object[Measurement] {
 	type m = Measurement
-	return fabric.NewObject("scenario_measure", "One tool between two hosts, once for each number of streams.", []string{"tool", "from", "to"},
+	return fabric.NewObject("scenario_measure", "One tool between two hosts, or several pairs at the same time, once for each number of streams.", []string{"tool", "from", "to"},
 		map[string]string{"stream": "streams", "buffer": "socket_buffer", "window": "socket_buffer", "length": "block", "rate": "published", "tolerance": "within", "time": "duration"},
 		fabric.NewKey("tool", "linerate, or a program: iperf3, iperf2, ping; nfs: what a client writes over mounts; tune: what linerate's own tune comes to", fabric.Value(tool(), func(v *m) *Tool { return &v.Tool })),
-		fabric.NewKey("from", "the host that sends", fabric.Value(fabric.Text(), func(v *m) *string { return &v.From })),
-		fabric.NewKey("to", "the host that receives", fabric.Value(fabric.Text(), func(v *m) *string { return &v.To })),
+		fabric.NewKey("from", "the host that sends; with linerate a list of them, all at the same time", fabric.ValueOrList(fabric.Text(), func(v *m) *[]string { return &v.Senders })),
+		fabric.NewKey("to", "the host that receives; with linerate a list of them, each from every sender", fabric.ValueOrList(fabric.Text(), func(v *m) *[]string { return &v.Receivers })),
 		fabric.NewKey("direction", "forward, reverse or both; left out: forward, of tune both", fabric.Value(fabric.Direction(), func(v *m) *flow.Direction { return &v.Direction })),
-		fabric.NewKey("streams", "numbers of streams in each direction, a row each", fabric.ValueOrList(fabric.Integer(1, 1024), func(v *m) *[]int { return &v.Streams })),
+		fabric.NewKey("streams", "numbers of streams in each direction, of each pair, a row each", fabric.ValueOrList(fabric.Integer(1, 1024), func(v *m) *[]int { return &v.Streams })),
 		fabric.NewKey("aliases", "numbers of addresses on the sender, a stream from each, in place of streams", fabric.ValueOrList(fabric.Integer(1, 254), func(v *m) *[]int { return &v.Aliases })),
 		fabric.NewKey("ports", "source ports of linerate's streams and of nfs's connections: chosen or kernel; left out: kernel", fabric.Value(fabric.Word(predict.PortsChosen, predict.PortsKernel), func(v *m) *string { return &v.Ports })),
 		fabric.NewKey("socket_buffer", "what each socket asks for; left out: autotuning", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Buffer })),

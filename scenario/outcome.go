@@ -105,6 +105,7 @@ func Page(all []Outcome) string {
 			if r.Outage != nil {
 				b.WriteString(r.Outage.text())
 			}
+			b.WriteString(spreads(r))
 		}
 		if o.Error != "" {
 			fmt.Fprintf(&b, "  failed: %s\n", cut(strings.Join(strings.Fields(o.Error), " "), tableWidth-10))

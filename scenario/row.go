@@ -35,6 +35,13 @@ type Row struct {
 	Outage *Outage `json:"outage,omitempty"`
 	// Tuned is what tune did; nil of other tools.
 	Tuned *Tuned `json:"tuned,omitempty"`
+	// Pairs is how many pairs of hosts the row is the sum of, zero one; From and
+	// To name the hosts of each side, with commas between, and Streams are each
+	// pair's.
+	Pairs int `json:"pairs_count,omitempty"`
+	// Shares are what each link carried of the hosts that could use several; nil
+	// where linerate's own traffic was not measured.
+	Shares []Share `json:"shares,omitempty"`
 }
 
 // Verdict is how a row fares against what was published.

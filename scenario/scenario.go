@@ -72,12 +72,17 @@ const (
 	NFS      Tool = "nfs" // the kernel's server and client
 )
 
-// Measurement is one tool between two hosts, once for each number of streams.
+// Measurement is one tool between two hosts, or between several pairs of them at
+// the same time, once for each number of streams.
 type Measurement struct {
-	Tool      Tool
-	From, To  string
-	Direction flow.Direction
-	Streams   []int // in each direction; nil for Ping, NFS, Tune and Aliases
+	Tool Tool
+	// From and To are the hosts; of several pairs the first of each side.
+	From, To string
+	// Senders and Receivers are all hosts of each side, see Pairs; nil is From
+	// and To alone.
+	Senders, Receivers []string
+	Direction          flow.Direction
+	Streams            []int // of each pair, in each direction; nil for Ping, NFS, Tune and Aliases
 	// Aliases are numbers of addresses on the sender, a stream from each, in
 	// place of Streams.
 	Aliases []int

@@ -27,6 +27,7 @@ func Text(rows []Row) string {
 		if r.Tuned != nil {
 			b.WriteString(r.Tuned.text())
 		}
+		b.WriteString(spreads(r))
 		if r.Wire > 0 {
 			fmt.Fprintf(&b, "  %-32s %9s %10s\n", "  of it arrived meanwhile", "", short(r.Wire))
 		}
@@ -84,7 +85,18 @@ func what(r Row, columns int) string {
 	if r.MeasuredRTT > 0 {
 		rest = " ping, ms"
 	}
-	return cut(fmt.Sprintf("%s %s %s", r.From, arrow, r.To), columns-len(rest)) + rest
+	if r.Pairs > 1 {
+		rest = fmt.Sprintf(" %d x%s", r.Pairs, rest)
+	}
+	return cut(fmt.Sprintf("%s %s %s", side(r.From), arrow, side(r.To)), columns-len(rest)) + rest
+}
+
+// side is a host, or how many they are.
+func side(hosts string) string {
+	if n := strings.Count(hosts, ",") + 1; n > 1 {
+		return fmt.Sprintf("%d hosts", n)
+	}
+	return hosts
 }
 
 func published(r Row) string {

@@ -134,7 +134,7 @@ func (r *run) run(ctx context.Context) error {
 		}
 		for _, m := range step.Measure {
 			if err := r.measure(ctx, step.Name, m); err != nil {
-				return fmt.Errorf("step %s: %s from %s to %s: %w", step.Name, m.Tool, m.From, m.To, err)
+				return fmt.Errorf("step %s: %s from %s: %w", step.Name, m.Tool, between(m), err)
 			}
 		}
 	}
@@ -170,24 +170,14 @@ func become(host *netstate.Host, c hostChange) error {
 	return nil
 }
 
-// pair is the network as it is now, of a measurement's two hosts alone.
+// pair is the network as it is now, of a measurement's hosts alone.
 func (r *run) pair(m scenario.Measurement) fabric.Fabric {
 	f := lab.NetworkOf(r.now, r.mtus).Fabric
-	path := fabric.Path{From: m.From, To: m.To}
-	for _, p := range f.Paths {
-		if p.From == m.From && p.To == m.To || p.From == m.To && p.To == m.From && !p.Directed {
-			path = p
-			path.From, path.To = m.From, m.To
-			break
-		}
-	}
-	path.Declared = true
-	f.Paths = []fabric.Path{path}
-	f.Hosts = slices.DeleteFunc(slices.Clone(f.Hosts), func(h fabric.Host) bool { return h.Name != m.From && h.Name != m.To })
+	f.Paths, f.Hosts = pathsOf(f, m), hostsOf(f, m)
 	return f
 }
 
-// open reaches the two hosts of a measurement as they are now.
+// open reaches the hosts of a fabric as they are now.
 func (r *run) open(ctx context.Context, cfg campaign.Config) (*campaign.Campaign, error) {
 	cfg.Version, cfg.BackEnd, cfg.BackEndWhy, cfg.JournalDir = r.cfg.Version, r.cfg.BackEnd, r.cfg.BackEndWhy, r.cfg.JournalDir
 	cfg.Logger, cfg.Holding = r.cfg.Logger, r.cfg.Holding
@@ -223,6 +213,9 @@ func (r *run) measure(ctx context.Context, step string, m scenario.Measurement) 
 		return r.iperf3(ctx, c, step, m)
 	case scenario.NFS:
 		return r.nfs(ctx, c, step, m)
+	}
+	if m.Several() {
+		return r.together(ctx, c, step, m)
 	}
 	return r.campaign(ctx, c, step, m)
 }

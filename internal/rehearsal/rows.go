@@ -46,6 +46,9 @@ func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m
 		if row.Outage, err = r.outage(c, m, t); err != nil {
 			return err
 		}
+		if m.Tool == scenario.Linerate {
+			row.Shares = sharesAlone(c, m, t)
+		}
 		r.keep(c, step, m, i, row, t)
 	}
 	return nil
@@ -88,7 +91,8 @@ func rowOf(t record.Trial) scenario.Row {
 // trial's finding.
 func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i int, row scenario.Row, t record.Trial) {
 	scale := unit.BitRate(r.now.Scale)
-	row.Step, row.From, row.To, row.Direction, row.Tool, row.Kind = step, m.From, m.To, m.Direction, string(m.Tool), m.Kinds[i]
+	row.Step, row.Direction, row.Tool, row.Kind = step, m.Direction, string(m.Tool), m.Kinds[i]
+	row.From, row.To = m.Names()
 	for _, rate := range []*unit.BitRate{&row.Measured, &row.Predicted, &row.Ceiling, &row.Wire} {
 		*rate *= scale
 	}
@@ -102,7 +106,13 @@ func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i 
 			*rate *= scale
 		}
 	}
-	at := place{step, m.From, m.To, string(m.Direction), m.Tool, m.Rows(), i}
+	for _, s := range row.Shares {
+		for k := range s.Links {
+			s.Links[k].Measured *= scale
+			s.Links[k].Predicted *= scale
+		}
+	}
+	at := place{step, row.From, row.To, string(m.Direction), m.Tool, m.Rows(), i}
 	r.measured[at] = row.Measured
 	if len(m.Published) > 0 {
 		row.Published = &m.Published[i]
@@ -115,13 +125,13 @@ func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i 
 			row.MeasuredRatio = &ratio
 		}
 	}
-	row.Judge(m.Within, links(c.State().Hosts[m.From]))
+	row.Judge(m.Within, mostLinks(c.State().Hosts, m))
 	r.result.Rows = append(r.result.Rows, row)
 	if t.Finding != nil {
 		r.result.Findings = append(r.result.Findings, published(*t.Finding, step, scale))
 	}
 	for _, n := range t.Notes {
-		r.result.Notes = append(r.result.Notes, fmt.Sprintf("%s, %s to %s: %s", step, m.From, m.To, n))
+		r.result.Notes = append(r.result.Notes, fmt.Sprintf("%s, %s: %s", step, between(m), n))
 	}
 	r.tell(Progress{Step: step, Row: &row})
 }
