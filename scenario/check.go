@@ -142,6 +142,7 @@ func (c checker) measurement(i, j int, m *Measurement, before map[string]int) {
 	case m.Tool != Ping && m.Tool != NFS && m.Tool != Tune && len(m.Streams)+len(m.Aliases) == 0:
 		m.Streams = []int{1}
 	}
+	c.protocol(at, m)
 	c.failing(at, m)
 	c.mounts(at, m)
 	c.numbers(at, m, before)
@@ -195,6 +196,8 @@ func (c checker) of(at func(...any) []any, m *Measurement, before map[string]int
 		c.wrong("missing key \"of\"", "of: the step that published_ratio is of", at()...)
 	case !known:
 		c.wrong(fmt.Sprintf("of: no step above is %q", m.Of), "", at("of")...)
+	case len(c.s.Steps[i].Needs) > 0:
+		c.wrong(fmt.Sprintf("of: step %q is left out where a kernel lacks what it needs", m.Of), "name one that is always there", at("of")...)
 	case !slices.ContainsFunc(c.s.Steps[i].Measure, m.like):
 		c.wrong(fmt.Sprintf("of: step %q measures nothing like it", m.Of), "the same hosts, direction and as many rows", at("of")...)
 	}

@@ -62,7 +62,7 @@ func (s Scenario) Needs() []Feature {
 		}
 	}
 	for _, step := range s.Steps {
-		needs = append(needs, s.neededBy(step)...)
+		needs = append(needs, s.needs(step)...)
 	}
 	uplinks, err := s.Uplinks()
 	for _, u := range uplinks {
@@ -91,6 +91,9 @@ func (s Scenario) neededBy(step Step) (needs []Feature) {
 	for _, m := range step.Measure {
 		if m.Tool == NFS {
 			needs = append(needs, NFSClient, NFSServer)
+		}
+		if m.Protocol == ProtocolMPTCP {
+			needs = append(needs, MPTCP)
 		}
 		if m.FailKind == Silent {
 			needs = append(needs, MatchAll)

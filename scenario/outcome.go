@@ -21,6 +21,8 @@ type Outcome struct {
 	Rows     []Row            `json:"rows"`
 	Findings []record.Finding `json:"findings"`
 	Notes    []string         `json:"notes"`
+	// LeftOut are the steps that the lab's kernel cannot do.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
 	// Error is why the scenario failed; "" it did not.
 	Error string `json:"error,omitempty"`
 }
@@ -107,6 +109,7 @@ func Page(all []Outcome) string {
 			}
 			b.WriteString(spreads(r))
 		}
+		b.WriteString(LeftOutText(o.LeftOut))
 		if o.Error != "" {
 			fmt.Fprintf(&b, "  failed: %s\n", cut(strings.Join(strings.Fields(o.Error), " "), tableWidth-10))
 		}

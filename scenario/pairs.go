@@ -74,3 +74,25 @@ func (c checker) pairs(at func(...any) []any, m *Measurement) {
 		c.wrong(fmt.Sprintf("%d pairs at once, want at most %d", len(m.Pairs()), mostPairs), "name fewer hosts in from or to", at("from")...)
 	}
 }
+
+// protocol checks what only single pairs of linerate's own streams can be asked.
+func (c checker) protocol(at func(...any) []any, m *Measurement) {
+	if m.Protocol == "" {
+		m.Protocol = ProtocolTCP
+	}
+	if m.Protocol == ProtocolTCP {
+		return
+	}
+	switch {
+	case m.Tool != Linerate || len(m.Aliases) > 0 || m.Several() || !m.Fail.IsZero():
+		c.wrong("protocol: MPTCP is measured with linerate, by streams, between two hosts, while nothing fails", "tool: linerate", at("protocol")...)
+	case !c.bonded(m.From):
+		c.wrong(fmt.Sprintf("protocol: %s has no bond for MPTCP's subflows to be spread over", m.From), "", at("protocol")...)
+	}
+}
+
+// bonded reports a host with a bond.
+func (c checker) bonded(host string) bool {
+	h, known := c.s.Fabric.Host(host)
+	return known && len(h.Network.Bonds) > 0
+}

@@ -45,6 +45,9 @@ type Switch struct {
 // Step changes hosts and measures. What a step sets stays for those after it.
 type Step struct {
 	Name string
+	// Needs are features without which the step is left out, with all that it
+	// sets, and the others are done.
+	Needs []Feature
 	// Hosts are those that With, Sysctl, Ports and Bond change; nil is all.
 	Hosts []string
 	// With are changes as predict.ParseWhatIf reads them, at the published
@@ -85,10 +88,11 @@ type Measurement struct {
 	Streams            []int // of each pair, in each direction; nil for Ping, NFS, Tune and Aliases
 	// Aliases are numbers of addresses on the sender, a stream from each, in
 	// place of Streams.
-	Aliases []int
-	Ports   string     // "chosen" or "kernel"
-	Buffer  unit.Bytes // that each socket asks for; zero leaves autotuning on
-	Block   unit.Bytes // of each write of iperf3's; zero is 1 MiB
+	Aliases  []int
+	Protocol string     // ProtocolTCP or ProtocolMPTCP
+	Ports    string     // "chosen" or "kernel"
+	Buffer   unit.Bytes // that each socket asks for; zero leaves autotuning on
+	Block    unit.Bytes // of each write of iperf3's; zero is 1 MiB
 	// Duration is the window; zero is the tool's default.
 	Duration time.Duration
 	Count    int // of a ping's packets
@@ -123,6 +127,14 @@ func (m Measurement) Rows() int {
 	}
 	return len(m.Streams)
 }
+
+// The protocols of linerate's own streams. For MPTCP a lab gives both hosts the
+// addresses and endpoints under which one connection uses all links of a bond,
+// and takes them away again.
+const (
+	ProtocolTCP   = "tcp"
+	ProtocolMPTCP = "mptcp"
+)
 
 // Kind says what a published number is.
 type Kind string

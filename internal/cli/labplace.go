@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,8 @@ type labPlace struct {
 	backEnd, kernel string
 	// needs are what the lab needs of its kernel, besides what each does.
 	needs []scenario.Feature
+	// wants are what it can do without, though not whole.
+	wants []scenario.Feature
 }
 
 func (p *labPlace) addFlags(c *cobra.Command) {
@@ -47,7 +50,7 @@ func (a *App) inLab(ctx context.Context, place labPlace, cmd guest.Command, f fu
 	if err != nil {
 		return err
 	}
-	cmd.Modules = append(cmd.Modules, lab.Modules(place.needs)...)
+	cmd.Modules = append(cmd.Modules, lab.Modules(slices.Concat(place.needs, place.wants))...)
 	if cmd.Dir, err = os.Getwd(); err != nil {
 		return fmt.Errorf("find working directory: %w", err)
 	}

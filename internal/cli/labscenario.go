@@ -83,7 +83,7 @@ func (n labNetwork) place(asked labPlace) labPlace {
 	if n.file == nil {
 		return asked
 	}
-	asked.needs = n.file.Needs()
+	asked.needs, asked.wants = n.file.Needs(), n.file.Wants()
 	if asked.backEnd == string(lab.Auto) && asked.kernel == "" {
 		asked.backEnd, asked.kernel = n.file.BackEnd, n.file.Kernel
 	}
@@ -131,6 +131,7 @@ type rehearsedDocument struct {
 	Rows     []scenario.Row           `json:"rows"`
 	Findings []record.Finding         `json:"findings"`
 	Notes    []string                 `json:"notes"`
+	LeftOut  []scenario.LeftOut       `json:"left_out,omitempty"`
 }
 
 // rehearse runs a scenario of a file. What was measured is printed also when
@@ -160,13 +161,13 @@ func (a *App) rehearse(ctx context.Context, s scenario.Scenario, choice lab.Choi
 	if err != nil && len(result.Rows) == 0 {
 		return err
 	}
-	doc := rehearsedDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes)}
+	doc := rehearsedDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes), result.LeftOut}
 	if how.out != "" {
 		err = errors.Join(err, writeJSON(how.out, doc))
 	}
 	switch {
 	case !a.json:
-		fmt.Fprint(a.Stdout, scenario.Text(result.Rows))
+		fmt.Fprint(a.Stdout, scenario.Text(result.Rows)+scenario.LeftOutText(result.LeftOut))
 	case err == nil:
 		return a.printJSON(doc)
 	}

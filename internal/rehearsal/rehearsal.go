@@ -59,6 +59,8 @@ type Result struct {
 	Tools map[scenario.Tool]string
 	// Notes are what a reader should know of single rows.
 	Notes []string
+	// LeftOut are the steps that this kernel cannot do.
+	LeftOut []scenario.LeftOut
 }
 
 // Run builds the network, runs the scenario and takes the network down again,
@@ -83,10 +85,8 @@ func Run(ctx context.Context, cfg Config) (result Result, err error) {
 		}
 	}()
 	r.result.Tools = make(map[scenario.Tool]string)
-	for _, step := range cfg.Scenario.Steps {
-		for _, m := range step.Measure {
-			r.total += m.Rows()
-		}
+	if err := r.leaveOut(); err != nil {
+		return r.result, err
 	}
 	err = r.run(ctx)
 	return r.result, err
@@ -136,6 +136,29 @@ func (r *run) run(ctx context.Context) error {
 			if err := r.measure(ctx, step.Name, m); err != nil {
 				return fmt.Errorf("step %s: %s from %s: %w", step.Name, m.Tool, between(m), err)
 			}
+		}
+	}
+	return nil
+}
+
+// leaveOut takes out the steps that this kernel cannot do, and counts the rows
+// of the others.
+func (r *run) leaveOut() error {
+	steps := r.cfg.Scenario.Steps
+	r.cfg.Scenario.Steps = nil
+	for _, step := range steps {
+		err := lab.Has(step.Needs)
+		var lacks *lab.LacksError
+		switch {
+		case errors.As(err, &lacks):
+			r.result.LeftOut = append(r.result.LeftOut, scenario.LeftOut{Step: step.Name, Why: lacks.Error()})
+			continue
+		case err != nil:
+			return err
+		}
+		r.cfg.Scenario.Steps = append(r.cfg.Scenario.Steps, step)
+		for _, m := range step.Measure {
+			r.total += m.Rows()
 		}
 	}
 	return nil
@@ -213,6 +236,9 @@ func (r *run) measure(ctx context.Context, step string, m scenario.Measurement) 
 		return r.iperf3(ctx, c, step, m)
 	case scenario.NFS:
 		return r.nfs(ctx, c, step, m)
+	}
+	if m.Protocol == scenario.ProtocolMPTCP {
+		return r.mptcp(ctx, c, step, m)
 	}
 	if m.Several() {
 		return r.together(ctx, c, step, m)

@@ -26,6 +26,9 @@ func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m
 		}
 		r.result.Tools[m.Tool], matrix.Base = said, measure.Spec{Tool: string(m.Tool)}
 	}
+	if m.Protocol != scenario.ProtocolTCP {
+		matrix.Base.Protocol = m.Protocol
+	}
 	r.fail(&matrix, m)
 	if len(m.Aliases) > 0 {
 		return r.aliases(ctx, c, step, m, matrix)

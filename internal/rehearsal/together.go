@@ -47,7 +47,7 @@ func (r *run) together(ctx context.Context, c *campaign.Campaign, step string, m
 func traffic(m scenario.Measurement, streams int) (all []predict.Traffic) {
 	for _, p := range m.Pairs() {
 		all = append(all, predict.Traffic{
-			From: p.From, To: p.To, Direction: m.Direction, Streams: streams, Ports: m.Ports, SocketBuffer: m.Buffer, ChosenOnly: true,
+			From: p.From, To: p.To, Direction: m.Direction, Streams: streams, Protocol: m.Protocol, Ports: m.Ports, SocketBuffer: m.Buffer, ChosenOnly: true,
 		})
 	}
 	return all
