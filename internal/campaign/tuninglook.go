@@ -124,14 +124,18 @@ func (u *tuning) full(looks int) string {
 	return u.Budget.Left(u.spent, looks+u.proofs(), u.usual())
 }
 
-// searched says why that many looks more do not fit the search, which leaves one
-// for the first traffic where the hosts are changed and it is another by now.
-func (u *tuning) searched(looks int) string {
-	if u.changed() && !same(u.found.Trial, u.s.Load) {
-		looks++
+// firsts is how many looks at the first traffic the search leaves room for: one
+// where the hosts are changed and it is another by now.
+func (u *tuning) firsts() int {
+	if !u.Bare && u.changed() && !same(u.found.Trial, u.s.Load) {
+		return 1
 	}
-	return u.full(looks)
+	return 0
 }
+
+// searched says why that many looks more do not fit the search, which leaves
+// room for the first traffic.
+func (u *tuning) searched(looks int) string { return u.full(looks + u.firsts()) }
 
 // needs is how many looks a try takes at least.
 func (u *tuning) needs(p tune.Proposal) int {
@@ -153,6 +157,9 @@ func (u *tuning) warm(a asked) time.Duration {
 	reserve := time.Duration(a.more) * u.usual()
 	if !a.last {
 		reserve = time.Duration(u.proofs()) * u.usual()
+		if a.step != firstStep {
+			reserve += time.Duration(u.firsts()) * u.usual()
+		}
 	}
 	return min(most, u.Budget.Traffic()-u.spent.Traffic-reserve-u.windowOf(a)-beside-tardy)
 }
