@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/record"
@@ -104,9 +105,29 @@ func (t Tuned) Words() []string {
 func (t Tuned) text() string {
 	var b strings.Builder
 	for _, words := range t.Words() {
-		fmt.Fprintf(&b, "      %s\n", cut(words, tableWidth-6))
+		for i, line := range broken(words, tableWidth-8) {
+			fmt.Fprintf(&b, "      %s%s\n", strings.Repeat("  ", min(i, 1)), line)
+		}
 	}
 	return b.String()
+}
+
+// broken is a text in lines of so many columns at most; a word that is longer is
+// cut.
+func broken(s string, columns int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		word = cut(word, columns)
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns:
+			lines, line = append(lines, line), word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
 }
 
 // tuning checks what tune takes, and fills in what is left out.

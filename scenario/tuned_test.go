@@ -145,7 +145,7 @@ func TestTunedText(t *testing.T) {
 				t.Errorf("%d columns: %s", n, line)
 			}
 		}
-		for _, want := range []string{"18.00G before, then 94.7 % of the ceiling at MTU 9000", "held by card at 36.50G", "kept: MTU of 9000 on both hosts, and much", "kept: 4 streams\n", "38.00G^\n", "\n^ held below"} {
+		for _, want := range []string{"18.00G before, then 94.7 % of the ceiling at MTU 9000", "held by card at 36.50G", "      kept: MTU of 9000 on both hosts, and much more much more", "\n        more much", "kept: 4 streams\n", "38.00G^\n", "\n^ held below"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s", want, text)
 			}
