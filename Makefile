@@ -173,10 +173,9 @@ inlab: SHELL := /bin/bash
 inlab: .SHELLFLAGS := -o pipefail -c
 inlab:
 	@echo "== lab tests, and the program as a user runs it"
-	@for p in $(INLAB); do \
-		go test -c -o .lab.test ./$$p && \
-		./linerate lab exec one-link -- sh -c "cd $$p && exec $(CURDIR)/.lab.test -test.run ^TestKernel -test.count 1" | sed "s|^PASS$$|ok      $$p in the lab|" || exit 1; \
-	done; rm -f .lab.test
+	@rm -rf .lab.tests; mkdir .lab.tests; go test -c -o .lab.tests/ $(addprefix ./,$(INLAB)) && \
+	./linerate lab exec one-link -- bash -o pipefail -c 'for p in $(INLAB); do (cd $$p && exec $(CURDIR)/.lab.tests/$$(basename $$p).test -test.run ^TestKernel -test.count 1) | sed "s|^PASS$$|ok      $$p in the lab|" || exit 1; done'; \
+	status=$$?; rm -rf .lab.tests; exit $$status
 	@set -- "prove-explain" "prove-tune" "prove-live" "evidence in trials" "labs that stand" "scenarios"; shift $$(($${PROVE_DAY:-$$(($$(date +%s) / 86400))} % $$#)); \
 	echo "== long samples take turns: today $$1 (PROVE_DAY chooses)"
 	@leave=/subflows$$; \

@@ -22,7 +22,7 @@ type Document struct {
 func Of(all []scenario.Outcome) Document {
 	d := Document{Charts: make(map[string]string)}
 	var b strings.Builder
-	b.WriteString("# Published results, reproduced\n\nMade by `linerate lab replicas` from the rows of `linerate lab run all`. Rates are\nGbit/s of payload at the published scale; round trips are ms. Rows marked *shown*\nare of a kind that is not scored.\n")
+	b.WriteString("# Published results, reproduced\n\nMade by `linerate lab replicas` from the rows of `linerate lab run all`. Rates are\nGbit/s of payload at the published scale; round trips are ms. Rows marked *shown*\nare of a kind that is not scored; *reached* is at least 97 % of the ceiling by\nlinerate's own `tune`, *held* as much of a lower limit that no setting mends.\n")
 	for _, o := range all {
 		d.scenario(&b, o)
 	}
@@ -53,6 +53,28 @@ func (d *Document) scenario(b *strings.Builder, o scenario.Outcome) {
 	for _, r := range o.Rows {
 		fmt.Fprintf(b, "| %s | %s, %s, %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", escape(r.Step), r.From, r.To, r.Direction, streams(r), r.Tool,
 			published(r), reproduced(r), gigabits(r.Predicted), gigabits(o.Best(r)), gigabits(r.Ceiling), verdict(r))
+	}
+	for _, r := range o.Rows {
+		if r.Tuned != nil {
+			tuned(b, r)
+		}
+	}
+}
+
+// tuned says what a tune came to, and what it kept.
+func tuned(b *strings.Builder, r scenario.Row) {
+	t := r.Tuned
+	fmt.Fprintf(b, "\n*%s*, by `tune` unaided: %s Gbit/s before, %s after, %.1f %% of the ceiling at MTU %d", escape(r.Step), gigabits(t.Before), gigabits(r.Measured), 100*t.Share, t.CeilingMTU)
+	if t.HeldBy != "" {
+		fmt.Fprintf(b, "; held by %s at %s Gbit/s", t.HeldBy, gigabits(t.HeldAt))
+	}
+	if len(t.Changes) == 0 {
+		b.WriteString(". Nothing was kept.\n")
+		return
+	}
+	b.WriteString(". What was kept (sizes are the lab's):\n\n")
+	for _, c := range t.Changes {
+		fmt.Fprintf(b, "- %s\n", escape(c))
 	}
 }
 
@@ -90,6 +112,8 @@ func published(r scenario.Row) string {
 
 func reproduced(r scenario.Row) string {
 	switch {
+	case r.Kind == scenario.Best:
+		return "" // it is linerate's best
 	case r.MeasuredRTT > 0:
 		return fmt.Sprintf("%.1f ms", r.MeasuredRTT)
 	case r.MeasuredRatio != nil:

@@ -118,6 +118,7 @@ func (c checker) step(i int, step *Step, before map[string]int) {
 func (c checker) measurement(i, j int, m *Measurement, before map[string]int) {
 	at := func(rest ...any) []any { return append([]any{"steps", i, "measure", j}, rest...) }
 	c.pairs(at, m)
+	c.tuning(at, i, m)
 	if m.Direction == "" {
 		m.Direction = flow.Forward
 	}
@@ -138,7 +139,7 @@ func (c checker) measurement(i, j int, m *Measurement, before map[string]int) {
 		c.wrong("published_rtt is of a ping", "", at("published_rtt")...)
 	case len(m.Aliases) > 0 && (m.Tool == IPerf3 || m.Direction == flow.Both || len(m.Streams) > 0):
 		c.wrong("aliases are measured with linerate or iperf2, one way, in place of streams", "", at("aliases")...)
-	case m.Tool != Ping && m.Tool != NFS && len(m.Streams)+len(m.Aliases) == 0:
+	case m.Tool != Ping && m.Tool != NFS && m.Tool != Tune && len(m.Streams)+len(m.Aliases) == 0:
 		m.Streams = []int{1}
 	}
 	c.protocol(at, m)
@@ -164,6 +165,9 @@ func (c checker) numbers(at func(...any) []any, m *Measurement, before map[strin
 		count("kind", len(m.Kinds))
 	}
 	usual := Rate
+	if m.Tool == Tune {
+		usual = Best
+	}
 	if len(m.Ratios) > 0 {
 		usual = Ratio
 		if len(m.Published) > 0 {

@@ -54,10 +54,10 @@ func measureKeys() fabric.Object[Measurement] {
 	type m = Measurement
 	return fabric.NewObject("scenario_measure", "One tool between two hosts, or several pairs at the same time, once for each number of streams.", []string{"tool", "from", "to"},
 		map[string]string{"stream": "streams", "buffer": "socket_buffer", "window": "socket_buffer", "length": "block", "rate": "published", "tolerance": "within", "time": "duration"},
-		fabric.NewKey("tool", "linerate, or a program: iperf3, iperf2, ping; nfs: what a client writes over mounts", fabric.Value(tool(), func(v *m) *Tool { return &v.Tool })),
+		fabric.NewKey("tool", "linerate, or a program: iperf3, iperf2, ping; nfs: what a client writes over mounts; tune: what linerate's own tune comes to", fabric.Value(tool(), func(v *m) *Tool { return &v.Tool })),
 		fabric.NewKey("from", "the host that sends; with linerate a list of them, all at the same time", fabric.ValueOrList(fabric.Text(), func(v *m) *[]string { return &v.Senders })),
 		fabric.NewKey("to", "the host that receives; with linerate a list of them, each from every sender", fabric.ValueOrList(fabric.Text(), func(v *m) *[]string { return &v.Receivers })),
-		fabric.NewKey("direction", "forward, reverse or both; left out: forward", fabric.Value(fabric.Direction(), func(v *m) *flow.Direction { return &v.Direction })),
+		fabric.NewKey("direction", "forward, reverse or both; left out: forward, of tune both", fabric.Value(fabric.Direction(), func(v *m) *flow.Direction { return &v.Direction })),
 		fabric.NewKey("streams", "numbers of streams in each direction, of each pair, a row each", fabric.ValueOrList(fabric.Integer(1, 1024), func(v *m) *[]int { return &v.Streams })),
 		fabric.NewKey("aliases", "numbers of addresses on the sender, a stream from each, in place of streams", fabric.ValueOrList(fabric.Integer(1, 254), func(v *m) *[]int { return &v.Aliases })),
 		fabric.NewKey("protocol", "of linerate's streams: tcp, or mptcp, each over addresses that steer chooses for all links of a bond; left out: tcp", fabric.Value(fabric.Word(ProtocolTCP, ProtocolMPTCP), func(v *m) *string { return &v.Protocol })),
@@ -70,18 +70,19 @@ func measureKeys() fabric.Object[Measurement] {
 		fabric.NewKey("published_ratio", "published ratios to the same rows of the step that of names", fabric.ValueOrList(fabric.Amount(), func(v *m) *[]float64 { return &v.Ratios })),
 		fabric.NewKey("of", "the step that published_ratio is of", fabric.Value(fabric.Text(), func(v *m) *string { return &v.Of })),
 		fabric.NewKey("published_rtt", "published round trip of a ping", fabric.Value(fabric.Duration(), func(v *m) *time.Duration { return &v.RTT })),
-		fabric.NewKey("kind", "what was published: rate, ratio, burst or claim; one for all rows, or one for each", fabric.ValueOrList(kind(), func(v *m) *[]Kind { return &v.Kinds })),
+		fabric.NewKey("kind", "what was published: rate, ratio, burst or claim; one for all rows, or one for each; of tune best", fabric.ValueOrList(kind(), func(v *m) *[]Kind { return &v.Kinds })),
 		fabric.NewKey("mounts", "NFS mounts on from of what to exports, a directory each", fabric.List(mountKeys(), func(v *m) *[]Mount { return &v.Mounts })),
 		fabric.NewKey("size", "what each mount writes, as it is in the lab; left out: 32Mi", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Size })),
 		fabric.NewKey("fail", "a link that fails while linerate measures: HOST.LINK@AT,FOR; left out of it: @2s,3s", fabric.Value(failure(), func(v *m) *Failure { return &v.Fail })),
 		fabric.NewKey("fail_how", "loud: its carrier goes; silent: the switch drops what passes, and the carrier stays; left out: loud", fabric.Value(fabric.Word(Loud, Silent), func(v *m) *FailureKind { return &v.FailKind })),
 		fabric.NewKey("within", "how far off a row of kind rate may be; left out: 10%", fabric.Value(fabric.Ratio(), func(v *m) *float64 { return &v.Within })),
+		fabric.NewKey("keep", "leave the hosts as tune made them; left out: false, they are put back", fabric.Value(fabric.Truth(), func(v *m) *bool { return &v.Keep })),
 	)
 }
 
-func tool() fabric.Scalar[Tool] { return fabric.Word(Linerate, IPerf3, IPerf2, Ping, NFS) }
+func tool() fabric.Scalar[Tool] { return fabric.Word(Linerate, Tune, IPerf3, IPerf2, Ping, NFS) }
 
-func kind() fabric.Scalar[Kind] { return fabric.Word(Rate, Ratio, Burst, Claim) }
+func kind() fabric.Scalar[Kind] { return fabric.Word(Rate, Ratio, Burst, Claim, Best) }
 
 // name is one that may be a file's, a namespace's, an argument.
 func name() fabric.Scalar[string] {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -37,14 +38,41 @@ func (o Outcome) Off() (n int) {
 }
 
 // Best is the most that linerate's own traffic carried between the row's hosts,
-// in its direction, in any step; zero where it sent none.
+// the same way, in any step whose links carry as much; zero where it sent none.
 func (o Outcome) Best(of Row) (best unit.BitRate) {
 	for _, r := range o.Rows {
-		if r.Tool == string(Linerate) && r.From == of.From && r.To == of.To && r.Direction == of.Direction {
-			best = max(best, r.Measured)
+		if r.Tool != string(Linerate) && r.Tool != string(Tune) || !alike(r, of) {
+			continue
+		}
+		switch {
+		case r.From == of.From && r.To == of.To:
+			best = max(best, r.way(of.Direction))
+		case r.From == of.To && r.To == of.From:
+			best = max(best, r.way(opposite(of.Direction)))
 		}
 	}
 	return best
+}
+
+func opposite(d flow.Direction) flow.Direction {
+	switch d {
+	case flow.Forward:
+		return flow.Reverse
+	case flow.Reverse:
+		return flow.Forward
+	}
+	return d
+}
+
+// frames is how far apart two ceilings of the same links may be: other frames
+// carry another share of payload.
+const frames = 1.1
+
+// alike reports rows of links that carry as much, a way.
+func alike(a, b Row) bool {
+	each := func(r Row) float64 { return float64(r.Ceiling) / float64(len(r.Direction.Ways())) }
+	x, y := each(a), each(b)
+	return x > 0 && x <= frames*y && y <= frames*x
 }
 
 // Green reports scenarios that all ran, with no row off.
@@ -69,10 +97,13 @@ func Page(all []Outcome) string {
 		for _, r := range o.Rows {
 			if r.Step != step {
 				step = r.Step
-				fmt.Fprintf(&b, "  %s\n", cut(step, tableWidth-2))
+				fmt.Fprintf(&b, " %s\n", cut(step, tableWidth-1))
 			}
 			marks[markOf(r)] = true
-			fmt.Fprintf(&b, "    %-25s %9s %10s %9s %9s %8s%s\n", cut(what(r), 25), published(r), reproduced(r), short(r.Predicted), short(o.Best(r)), short(r.Ceiling), markOf(r))
+			fmt.Fprintf(&b, "  %-27s %9s %10s %9s %9s %8s%s\n", what(r, 27), published(r), others(r), short(r.Predicted), short(o.Best(r)), short(r.Ceiling), markOf(r))
+			if r.Tuned != nil {
+				b.WriteString(r.Tuned.text())
+			}
 			if r.Outage != nil {
 				b.WriteString(r.Outage.text())
 			}
@@ -89,6 +120,15 @@ func Page(all []Outcome) string {
 		}
 	}
 	return b.String()
+}
+
+// others is what somebody else's way of measuring reproduced; tune's own rate is
+// the best beside it.
+func others(r Row) string {
+	if r.Kind == Best {
+		return "-"
+	}
+	return reproduced(r)
 }
 
 func heading(o Outcome) string {

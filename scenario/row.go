@@ -33,6 +33,8 @@ type Row struct {
 	Verdict      Verdict `json:"verdict"`
 	// Outage is what a link's failure did; nil where none failed.
 	Outage *Outage `json:"outage,omitempty"`
+	// Tuned is what tune did; nil of other tools.
+	Tuned *Tuned `json:"tuned,omitempty"`
 	// Pairs is how many pairs of hosts the row is the sum of, zero one; From and
 	// To name the hosts of each side, with commas between, and Streams are each
 	// pair's.
@@ -51,6 +53,10 @@ const (
 	Off         Verdict = "off"
 	Shown       Verdict = "shown"       // of a kind that is not scored
 	Unpublished Verdict = "unpublished" // there is nothing to hold it against
+	// Of what tune comes to: Reached is the ceiling, within 3 percent; Held is
+	// below it, by a limit that is named and that no setting mends.
+	Reached Verdict = "reached"
+	Held    Verdict = "held"
 )
 
 // What a row may be off by.
@@ -70,6 +76,8 @@ func (r *Row) Judge(within float64, links int) {
 		within = usualWithin
 	}
 	switch {
+	case r.Kind == Best:
+		r.judgeTuned()
 	case r.PublishedRTT > 0:
 		r.Verdict = verdict(math.Abs(r.MeasuredRTT-r.PublishedRTT) <= rttWithin*r.PublishedRTT+rttSlack)
 	case r.Published == nil && r.PublishedRatio == nil:

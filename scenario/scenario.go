@@ -65,9 +65,10 @@ type Step struct {
 // Tool is what measures.
 type Tool string
 
-// The tools. All but Linerate are programs that must be installed.
+// The tools. All but Linerate and Tune are programs that must be installed.
 const (
 	Linerate Tool = "linerate"
+	Tune     Tool = "tune" // linerate's tune, unaided
 	IPerf3   Tool = "iperf3"
 	IPerf2   Tool = "iperf2"
 	Ping     Tool = "ping"
@@ -84,7 +85,7 @@ type Measurement struct {
 	// and To alone.
 	Senders, Receivers []string
 	Direction          flow.Direction
-	Streams            []int // of each pair, in each direction; nil for Ping and Aliases
+	Streams            []int // of each pair, in each direction; nil for Ping, NFS, Tune and Aliases
 	// Aliases are numbers of addresses on the sender, a stream from each, in
 	// place of Streams.
 	Aliases  []int
@@ -112,12 +113,14 @@ type Measurement struct {
 	FailKind FailureKind
 	// Within is how far off a row of kind rate may be; zero is the kind's own.
 	Within float64
+	// Keep leaves the hosts as Tune made them; else they are put back.
+	Keep bool
 }
 
 // Rows is how many rows the measurement makes.
 func (m Measurement) Rows() int {
 	switch {
-	case m.Tool == Ping || m.Tool == NFS:
+	case m.Tool == Ping || m.Tool == NFS || m.Tool == Tune:
 		return 1
 	case len(m.Aliases) > 0:
 		return len(m.Aliases)
@@ -141,6 +144,7 @@ const (
 	Rate  Kind = "rate"  // steady throughput
 	Ratio Kind = "ratio" // of two rows
 	Burst Kind = "burst" // what a test reads of a bucket that fills and empties
+	Best  Kind = "best"  // what tune comes to, held against the ceiling
 	Claim Kind = "claim" // no steady rate of this network: over its ceiling, or its cause is not here
 )
 

@@ -308,7 +308,7 @@ func TestText(t *testing.T) {
 // TestSchema: the schema names every key of the tables.
 func TestSchema(t *testing.T) {
 	text := string(Schema())
-	for _, want := range []string{`"published_ratio"`, `"scenario_step"`, `"switches"`, `"linerate scenario v1"`, `"hosts"`} {
+	for _, want := range []string{`"published_ratio"`, `"keep"`, `"tune"`, `"scenario_step"`, `"switches"`, `"linerate scenario v1"`, `"hosts"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s", want)
 		}

@@ -24,6 +24,9 @@ func Text(rows []Row) string {
 		if r.Outage != nil {
 			b.WriteString(r.Outage.text())
 		}
+		if r.Tuned != nil {
+			b.WriteString(r.Tuned.text())
+		}
 		b.WriteString(spreads(r))
 		if r.Wire > 0 {
 			fmt.Fprintf(&b, "  %-32s %9s %10s\n", "  of it arrived meanwhile", "", short(r.Wire))
@@ -40,7 +43,7 @@ func Text(rows []Row) string {
 // Line is one row of the table: the pair, what was published, reproduced and
 // predicted, and the ceiling.
 func Line(r Row) string {
-	return fmt.Sprintf("%-32s %9s %10s %9s %9s%s", cut(what(r), 32), published(r), reproduced(r), short(r.Predicted), short(r.Ceiling), markOf(r))
+	return fmt.Sprintf("%-32s %9s %10s %9s %9s%s", what(r, 32), published(r), reproduced(r), short(r.Predicted), short(r.Ceiling), markOf(r))
 }
 
 const tableWidth = 80
@@ -53,11 +56,17 @@ func markWords() []markWord {
 		{"!", "off what was published"},
 		{"c", "the lab's processor was full: its rate, not the network's"},
 		{"~", "a burst or a claim: shown, not scored"},
+		{"<", "below 97 % of the ceiling, and nothing else that would hold it"},
+		{"^", "held below the ceiling by what no setting mends"},
 	}
 }
 
 func markOf(r Row) string {
 	switch {
+	case r.Verdict == Off && r.Kind == Best:
+		return "<"
+	case r.Verdict == Held:
+		return "^"
 	case r.Verdict == Off:
 		return "!"
 	case r.CPUBound:
@@ -68,15 +77,18 @@ func markOf(r Row) string {
 	return ""
 }
 
-func what(r Row) string {
+// what is the row's hosts, streams and tool in so many columns: where it is too
+// long the hosts are cut.
+func what(r Row, columns int) string {
 	arrow := map[string]string{"forward": ">", "reverse": "<", "both": "<>"}[string(r.Direction)]
+	rest := fmt.Sprintf(" %d %s", r.Streams, r.Tool)
 	if r.MeasuredRTT > 0 {
-		return fmt.Sprintf("%s %s %s ping, ms", r.From, arrow, r.To)
+		rest = " ping, ms"
 	}
 	if r.Pairs > 1 {
-		return fmt.Sprintf("%s %s %s %d x %d %s", side(r.From), arrow, side(r.To), r.Pairs, r.Streams, r.Tool)
+		rest = fmt.Sprintf(" %d x%s", r.Pairs, rest)
 	}
-	return fmt.Sprintf("%s %s %s %d %s", r.From, arrow, r.To, r.Streams, r.Tool)
+	return cut(fmt.Sprintf("%s %s %s", side(r.From), arrow, side(r.To)), columns-len(rest)) + rest
 }
 
 // side is a host, or how many they are.

@@ -43,6 +43,9 @@ type Config struct {
 	// Pings is how idle latency is measured.
 	Pings measure.Pings
 	Now   func() time.Time // nil is time.Now
+	// Follow is the fabric as it is now, asked for before the hosts are looked at
+	// again: a lab's cables follow their hosts' frames. Nil is Fabric as it was.
+	Follow func() (fabric.Fabric, error)
 	// Listeners are the hosts of the fabric that an iperf3 server speaks for.
 	Listeners map[string]measure.Listener
 }
@@ -177,6 +180,12 @@ func (c *Campaign) Record() record.Record { return c.record }
 
 // Observe reads every reached host anew and merges it with the file.
 func (c *Campaign) Observe(ctx context.Context) error {
+	if c.cfg.Follow != nil {
+		var err error
+		if c.cfg.Fabric, err = c.cfg.Follow(); err != nil {
+			return fmt.Errorf("follow the hosts: %w", err)
+		}
+	}
 	state := predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: c.paths}
 	c.differences = nil
 	c.seen.forget()

@@ -182,6 +182,15 @@ func (c *Campaign) revertRun(group string, hosts []string) error {
 	return c.observed(ctx, errors.Join(errs...))
 }
 
+// TakeBack puts all back that the campaign's tune has kept, as one rollback a
+// host. Without a tune it does nothing.
+func (c *Campaign) TakeBack() error {
+	if c.record.Tuning == nil {
+		return nil
+	}
+	return c.revertRun(c.record.Tuning.Group, slices.Sorted(maps.Keys(c.hosts)))
+}
+
 // wholeRun is how long a host may take to put all of a run back.
 const wholeRun = 3 * time.Minute
 

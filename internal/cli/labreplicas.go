@@ -26,7 +26,7 @@ func newLabReplicas() *cobra.Command {
 			}
 			var doc allDocument
 			if err := json.Unmarshal(text, &doc); err != nil {
-				return badFile("read rows of "+args[0], err)
+				return usage("read rows of "+args[0]+": "+err.Error(), "linerate lab run all -o RUN.json makes one")
 			}
 			if len(doc.Scenarios) == 0 {
 				return usage(args[0]+" has no scenarios", "linerate lab run all -o RUN.json makes one")

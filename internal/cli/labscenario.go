@@ -142,7 +142,9 @@ func (a *App) rehearse(ctx context.Context, s scenario.Scenario, choice lab.Choi
 		for i := range s.Steps {
 			s.Steps[i].Measure = slices.Clone(s.Steps[i].Measure)
 			for j := range s.Steps[i].Measure {
-				s.Steps[i].Measure[j].Duration = how.window
+				if m := &s.Steps[i].Measure[j]; m.Tool != scenario.Tune { // which finds its own
+					m.Duration = how.window
+				}
 			}
 		}
 	}
@@ -189,7 +191,15 @@ func withPackage(err error) error {
 
 // rehearsing prints a step or a row as it comes.
 func (p *progress) rehearsing(e rehearsal.Progress) {
-	if e.Row == nil {
+	switch {
+	case e.Tried != nil:
+		word := "put back"
+		if e.Tried.Kept {
+			word = "kept"
+		}
+		p.say("        %-8s %s", word, oneLine(e.Tried.Change))
+		return
+	case e.Row == nil:
 		p.stage("%s", e.Step)
 		return
 	}

@@ -44,7 +44,7 @@ func (s *Raised) cards() error {
 			i := len(s.slots)
 			one := slot{host: h.Name, card: name, send: slotName(i, "out"), receive: slotName(i, "in"), shares: byCard[name]}
 			for _, funnel := range []string{one.send, one.receive} {
-				if err := sw.Funnel(funnel, s.what.mtu()); err != nil {
+				if err := sw.Funnel(funnel, s.what.LargestMTU()); err != nil {
 					return fmt.Errorf("card %s of %s: %w", name, h.Name, err)
 				}
 			}

@@ -47,8 +47,8 @@ func (n Network) switches() []scenario.Switch {
 	return []scenario.Switch{one}
 }
 
-// mtu is the switches'.
-func (n Network) mtu() int {
+// LargestMTU is of the frames that the switches pass on.
+func (n Network) LargestMTU() int {
 	mtu := max(n.MTU, scenario.DefaultMTU)
 	if n.MTU > 0 {
 		mtu = n.MTU

@@ -102,7 +102,7 @@ func (s *Raised) cable(p scenario.Port, far string) error {
 		return err
 	}
 	s.far[p] = far
-	if err := sw.MTU(far, s.what.mtu()); err != nil {
+	if err := sw.MTU(far, s.what.LargestMTU()); err != nil {
 		return err
 	}
 	return sw.Up(far)
@@ -257,4 +257,17 @@ func (s *Raised) Change(ctx context.Context, host string, keys []string, become 
 		return err
 	})
 	return mtus, err
+}
+
+// MTUs are those of the hosts' ports, as they are now.
+func (s *Raised) MTUs() (map[scenario.Port]int, error) {
+	mtus := make(map[scenario.Port]int)
+	for p := range s.far {
+		mtu, err := s.built.builders[p.Host].MTUOf(p.Link)
+		if err != nil {
+			return nil, err
+		}
+		mtus[p] = mtu
+	}
+	return mtus, nil
 }

@@ -30,6 +30,9 @@ func (*Raised) Change(context.Context, string, []string, func(*netstate.Host) er
 	return nil, nil
 }
 
+// MTUs are none.
+func (*Raised) MTUs() (map[scenario.Port]int, error) { return nil, nil }
+
 // Settle does nothing.
 func (*Raised) Settle(context.Context) error { return nil }
 

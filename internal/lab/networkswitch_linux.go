@@ -54,7 +54,7 @@ func (s *Raised) trunk(host, bridge, site, core string, ports []string) error {
 		return err
 	}
 	for _, name := range []string{site, core} {
-		if err := sw.MTU(name, s.what.mtu()); err != nil {
+		if err := sw.MTU(name, s.what.LargestMTU()); err != nil {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (s *Raised) lag(name, host string, bond netstate.Bond, ports []string) erro
 	if err := sw.Bond(name, spec, ports); err != nil {
 		return err
 	}
-	return sw.MTU(name, s.what.mtu())
+	return sw.MTU(name, s.what.LargestMTU())
 }
 
 // Shape gives cables and uplinks the rates, delays and losses that the fabric

@@ -44,8 +44,10 @@ type Config struct {
 type Progress struct {
 	Step        string
 	Done, Total int
-	// Row is the one that was just measured; nil at the beginning of a step.
-	Row *scenario.Row
+	// Row is the one that was just measured, Tried what tune has just tried of it;
+	// both are nil at the beginning of a step.
+	Row   *scenario.Row
+	Tried *record.Step
 }
 
 // Result is what a run showed.
@@ -191,14 +193,18 @@ func become(host *netstate.Host, c hostChange) error {
 	return nil
 }
 
-// open reaches the hosts of a measurement as they are now.
-func (r *run) open(ctx context.Context, m scenario.Measurement) (*campaign.Campaign, error) {
+// pair is the network as it is now, of a measurement's hosts alone.
+func (r *run) pair(m scenario.Measurement) fabric.Fabric {
 	f := lab.NetworkOf(r.now, r.mtus).Fabric
 	f.Paths, f.Hosts = pathsOf(f, m), hostsOf(f, m)
-	c, err := campaign.Open(ctx, campaign.Config{
-		Fabric: f, Version: r.cfg.Version, BackEnd: r.cfg.BackEnd, BackEndWhy: r.cfg.BackEndWhy, JournalDir: r.cfg.JournalDir,
-		Logger: r.cfg.Logger, Holding: r.cfg.Holding,
-	})
+	return f
+}
+
+// open reaches the hosts of a fabric as they are now.
+func (r *run) open(ctx context.Context, cfg campaign.Config) (*campaign.Campaign, error) {
+	cfg.Version, cfg.BackEnd, cfg.BackEndWhy, cfg.JournalDir = r.cfg.Version, r.cfg.BackEnd, r.cfg.BackEndWhy, r.cfg.JournalDir
+	cfg.Logger, cfg.Holding = r.cfg.Logger, r.cfg.Holding
+	c, err := campaign.Open(ctx, cfg)
 	if err == nil {
 		r.result.Kernel = c.Record().Environment.Kernel
 	}
@@ -211,11 +217,14 @@ const usualWindow = 4 * time.Second
 
 // measure makes the rows of a measurement.
 func (r *run) measure(ctx context.Context, step string, m scenario.Measurement) (err error) {
+	if m.Tool == scenario.Tune {
+		return r.tune(ctx, step, m)
+	}
 	if m.Duration == 0 {
 		m.Duration = usualWindow
 	}
 	m.Buffer = unit.Bytes(float64(m.Buffer) / r.now.Scale)
-	c, err := r.open(ctx, m)
+	c, err := r.open(ctx, campaign.Config{Fabric: r.pair(m)})
 	if err != nil {
 		return err
 	}

@@ -104,6 +104,11 @@ func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i 
 			*rate *= scale
 		}
 	}
+	if tuned := row.Tuned; tuned != nil {
+		for _, rate := range []*unit.BitRate{&tuned.Before, &tuned.Forward, &tuned.Reverse, &tuned.HeldAt} {
+			*rate *= scale
+		}
+	}
 	for _, s := range row.Shares {
 		for k := range s.Links {
 			s.Links[k].Measured *= scale

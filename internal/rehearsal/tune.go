@@ -1,0 +1,175 @@
+package rehearsal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/tune"
+	"github.com/linerate/linerate/unit"
+)
+
+// tune has linerate tune the pair, as `linerate tune` would unaided, and puts the
+// hosts back unless they are to be kept.
+func (r *run) tune(ctx context.Context, step string, m scenario.Measurement) (err error) {
+	r.result.Tools[m.Tool] = r.cfg.Version
+	if r.mtus, err = r.lab.MTUs(); err != nil {
+		return err
+	}
+	c, err := r.open(ctx, campaign.Config{
+		Fabric: r.pair(m), Follow: func() (fabric.Fabric, error) { return r.follow(m) },
+		Tell: func(e campaign.Event) {
+			if e.Kind == campaign.Proven {
+				r.tell(Progress{Step: step, Tried: e.Step})
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if err := c.Changeable(ctx); err != nil {
+		return err
+	}
+	if err := c.Latency(ctx); err != nil {
+		return err
+	}
+	largest := min(tune.LargestMTU(c.State(), m.From, m.To), lab.NetworkOf(r.now, nil).LargestMTU())
+	if _, err := c.Tune(ctx, campaign.Tuning{
+		Path: c.State().Paths[0], Direction: m.Direction, Duration: m.Duration, CeilingMTU: largest, Title: "lab run " + r.now.Name,
+	}); err != nil {
+		return err
+	}
+	row, t, err := r.tuned(c, m, largest)
+	if err != nil {
+		return err
+	}
+	r.keep(c, step, m, 0, row, t)
+	if m.Keep {
+		return nil
+	}
+	return c.TakeBack()
+}
+
+// follow lets the lab's cables follow the frames that the hosts send: a line
+// carries other rates of payload in larger frames, and so does a slot.
+func (r *run) follow(m scenario.Measurement) (fabric.Fabric, error) {
+	mtus, err := r.lab.MTUs()
+	if err != nil {
+		return fabric.Fabric{}, err
+	}
+	if !maps.Equal(mtus, r.mtus) {
+		r.mtus = mtus
+		if err := r.lab.Shape(lab.NetworkOf(r.now, mtus).Fabric); err != nil {
+			return fabric.Fabric{}, err
+		}
+	}
+	return r.pair(m), nil
+}
+
+// tuned is the row of a tune, at the lab's scale, and the trial that proves it.
+func (r *run) tuned(c *campaign.Campaign, m scenario.Measurement, largest int) (scenario.Row, record.Trial, error) {
+	var last record.Trial
+	var before unit.BitRate
+	rec := c.Record()
+	for _, t := range rec.Trials {
+		switch {
+		case t.Direction != m.Direction:
+		case t.Phase == record.PhaseBefore:
+			before = t.Goodput
+		case t.Phase == record.PhaseAfter:
+			last = t
+		}
+	}
+	if last.Goodput == 0 || rec.Tuning == nil {
+		return scenario.Row{}, last, failure(rec)
+	}
+	load := rec.Tuning.Load
+	traffic := predict.Traffic{From: m.From, To: m.To, Direction: m.Direction, Streams: load.Streams, Ports: load.Ports, SocketBuffer: load.SocketBuffer}
+	row := rowOf(last)
+	row.Tuned = &scenario.Tuned{
+		Before: before, Forward: last.Forward, Reverse: last.Reverse, CeilingMTU: largest, Changes: kept(rec.Steps),
+		Stopped: rec.Tuning.Stopped, Windows: rec.Tuning.Windows, Traffic: rec.Tuning.Traffic,
+	}
+	var err error
+	if row.Ceiling, err = r.ceilingAt(c.State(), traffic, largest); err != nil {
+		return row, last, fmt.Errorf("predict ceiling: %w", err)
+	}
+	if f := last.Finding; f != nil && f.Cause == record.CardSlot {
+		if row.Tuned.HeldAt = slots(c.State(), traffic); row.Tuned.HeldAt > 0 {
+			row.Tuned.HeldBy = f.Cause
+		}
+	}
+	return row, last, nil
+}
+
+// kept are the changes that stayed, in words.
+func kept(steps []record.Step) []string {
+	all := []string{}
+	for _, s := range steps {
+		if s.Kept {
+			all = append(all, s.Change)
+		}
+	}
+	return all
+}
+
+// ceilingAt is the ceiling with frames of that MTU, which the lab's shapers as
+// they are now count too little of where the hosts send smaller ones.
+func (r *run) ceilingAt(f predict.Fabric, t predict.Traffic, mtu int) (unit.BitRate, error) {
+	mtus := make(map[scenario.Port]int)
+	for _, p := range scenario.Ports(r.now.Fabric) {
+		mtus[p] = mtu
+	}
+	lines := lab.NetworkOf(r.now, mtus).Fabric
+	hosts := make(map[string]netstate.Host, len(f.Hosts))
+	for name, h := range f.Hosts {
+		declared, err := lines.State(name)
+		if err != nil {
+			return 0, err
+		}
+		h = h.Clone()
+		for i := range h.Links {
+			if line, ok := declared.Link(h.Links[i].Name); ok && line.Speed > 0 {
+				h.Links[i].Speed, h.Links[i].Framing, h.Links[i].Qdiscs = line.Speed, line.Framing, nil
+			}
+		}
+		hosts[name] = h
+	}
+	f.Hosts = hosts
+	ceiling, _, err := predict.CeilingOf(f, t, mtu)
+	return ceiling, err
+}
+
+// slots is what the slots of cards leave of the traffic, all its ways; zero where
+// a way has none that is known.
+func slots(f predict.Fabric, t predict.Traffic) (sum unit.BitRate) {
+	for _, way := range t.Direction.Ways() {
+		one := t
+		one.Direction = way
+		p, err := predict.Predict(f, one)
+		if err != nil {
+			return 0
+		}
+		least := unit.BitRate(math.Inf(1))
+		for _, l := range p.Limits {
+			if l.Cause == record.CardSlot && l.Rate > 0 {
+				least = min(least, l.Rate)
+			}
+		}
+		if math.IsInf(float64(least), 1) {
+			return 0
+		}
+		sum += least
+	}
+	return sum
+}

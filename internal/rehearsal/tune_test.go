@@ -1,0 +1,96 @@
+package rehearsal
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/unit"
+)
+
+// inLab is one of the program's own networks with its ports at an MTU, as the
+// lab's shapers have it.
+func inLab(t *testing.T, name string, mtu int) (*run, predict.Fabric) {
+	t.Helper()
+	s, ok, err := scenario.Named(name)
+	if err != nil || !ok {
+		t.Fatalf("%s: %v, %v", name, ok, err)
+	}
+	mtus := map[scenario.Port]int{}
+	for _, p := range scenario.Ports(s.Fabric) {
+		mtus[p] = mtu
+	}
+	f := lab.NetworkOf(s, mtus).Fabric
+	state := predict.Fabric{Hosts: map[string]netstate.Host{}, Paths: f.Paths}
+	for _, h := range f.Hosts {
+		host, err := f.State(h.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range host.Links {
+			l := &host.Links[i]
+			l.MTU = mtu
+			if l.Kind == "" {
+				l.Qdiscs = []netstate.Qdisc{{Kind: "tbf", Parent: "root", Rate: l.Speed}}
+			}
+		}
+		state.Hosts[h.Name] = host
+	}
+	return &run{now: s}, state
+}
+
+// TestCeilingAt: the ceiling at large frames is the line's, whatever frames the
+// lab's shapers count by now.
+func TestCeilingAt(t *testing.T) {
+	for _, mtu := range []int{1500, 9000} {
+		r, state := inLab(t, "backup-lacp", mtu)
+		got, err := r.ceilingAt(state, predict.Traffic{From: "client", To: "server", Direction: flow.Both, Streams: 4}, 9000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 2 * 2 * 10e9 * 8948 / 9038 / r.now.Scale
+		if math.Abs(float64(got)/want-1) > 1e-4 {
+			t.Errorf("shaped for MTU %d: %v, want %v", mtu, got, unit.BitRate(want))
+		}
+		for name, h := range state.Hosts {
+			if l, _ := h.Link("eth0"); len(l.Qdiscs) != 1 {
+				t.Errorf("what was given of %s was changed: %+v", name, l)
+			}
+		}
+	}
+}
+
+// TestSlots: two ports of one card get what its slot carries, each way; what has
+// no card is held by none.
+func TestSlots(t *testing.T) {
+	r, state := inLab(t, "45drives-bond", 9000)
+	traffic := predict.Traffic{From: "client", To: "server", Direction: flow.Forward, Streams: 4, Ports: predict.PortsChosen}
+	one := slots(state, traffic) * unit.BitRate(r.now.Scale)
+	if one < 13*unit.Gbps || one > 15*unit.Gbps {
+		t.Errorf("one way %v, published 13.9 Gbit/s", one)
+	}
+	traffic.Direction = flow.Both
+	if both := slots(state, traffic) * unit.BitRate(r.now.Scale); math.Abs(float64(both/one)-2) > 0.01 {
+		t.Errorf("both ways %v, one %v", both, one)
+	}
+	_, state = inLab(t, "backup-lacp", 9000)
+	if got := slots(state, traffic); got != 0 {
+		t.Errorf("no card holds %v", got)
+	}
+}
+
+func TestKept(t *testing.T) {
+	all := []record.Step{{Change: "a", Kept: true}, {Change: "b"}, {Change: "c", Kept: true}}
+	if got := kept(all); !slices.Equal(got, []string{"a", "c"}) {
+		t.Errorf("%q", got)
+	}
+	if got := kept(nil); got == nil || len(got) != 0 {
+		t.Errorf("%q of nothing, want an empty list", got)
+	}
+}
