@@ -139,8 +139,12 @@ func (w *way) shares(p plan, r result) []LinkShare {
 	var all []LinkShare
 	list := func(s side, transmit bool, place func(leg, planned) (at, port int)) {
 		for i, a := range s.at {
+			lucky := p.lucky(func(c planned) (int, bool) {
+				at, port := place(w.legs[c.leg], c)
+				return port, at == i
+			})
 			for n, port := range a.ports {
-				share := LinkShare{Host: a.host.Name, Link: port.Name, Way: w.dir, Transmit: transmit}
+				share := LinkShare{Host: a.host.Name, Link: port.Name, Way: w.dir, Transmit: transmit, Chance: lucky}
 				for c, cell := range p.cells {
 					at, on := place(w.legs[cell.leg], cell)
 					switch {
@@ -160,4 +164,23 @@ func (w *way) shares(p plan, r result) []LinkShare {
 	list(w.out, true, func(l leg, c planned) (int, int) { return l.out, c.out })
 	list(w.in, false, func(l leg, c planned) (int, int) { return l.in, c.in })
 	return all
+}
+
+// lucky reports an attachment on which luck decides the port of some flow; port
+// says which a cell has, and whether it is there at all.
+func (p plan) lucky(port func(planned) (int, bool)) bool {
+	for _, g := range p.groups {
+		first := none
+		for _, c := range g.all() {
+			on, there := port(p.cells[c])
+			switch {
+			case !there || on == everyPort:
+			case first == none:
+				first = on
+			case on != first:
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -124,3 +124,24 @@ func TestLinkShares(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// TestLinkSharesByChance: luck is told by itself for each end, also where the
+// mean is a whole number.
+func TestLinkSharesByChance(t *testing.T) {
+	for _, c := range []struct {
+		ports   string
+		policy  netstate.HashPolicy
+		streams int
+		out, in bool
+	}{
+		{PortsKernel, netstate.Layer34, 2, true, true}, {PortsKernel, netstate.Layer34, 1, true, true},
+		{PortsChosen, netstate.Layer34, 2, false, false}, {PortsKernel, netstate.Layer2, 2, false, true},
+	} {
+		f := demo(c.policy, 1500)
+		for _, l := range mustPredict(t, f, Traffic{Streams: c.streams, Ports: c.ports}).Links {
+			if want := l.Transmit && c.out || !l.Transmit && c.in; l.Chance != want {
+				t.Errorf("%+v: %s of %s by chance %v", c, l.Link, l.Host, l.Chance)
+			}
+		}
+	}
+}

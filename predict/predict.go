@@ -111,6 +111,9 @@ type LinkShare struct {
 	// where it is certain.
 	Streams float64
 	Load    unit.BitRate
+	// Chance: luck decides which streams the link has; Streams and Load are the
+	// mean.
+	Chance bool
 }
 
 // Prediction is the contract's predict document for one pair, direction and

@@ -12,8 +12,11 @@ import (
 type Share struct {
 	Host string `json:"host"`
 	// Receives is false for what it sends.
-	Receives bool        `json:"receives"`
-	Links    []LinkShare `json:"links"`
+	Receives bool `json:"receives"`
+	// Chance: luck decides which links the streams take, and what was predicted
+	// is the mean.
+	Chance bool        `json:"chance,omitempty"`
+	Links  []LinkShare `json:"links"`
 }
 
 // LinkShare is one link's part: payload, and what share it is of all that the
@@ -47,7 +50,8 @@ func (s *Share) Settle() {
 	}
 }
 
-// AsPredicted reports whether every link has the share that was predicted.
+// AsPredicted reports whether every link has the share that was predicted. Of
+// what luck decides it says nothing.
 func (s Share) AsPredicted() bool {
 	for _, l := range s.Links {
 		if math.Abs(l.MeasuredShare-l.PredictedShare) > sharesWithin {
@@ -78,7 +82,10 @@ func (s Share) text() string {
 	if s.Receives {
 		verb = "receives"
 	}
-	if !s.AsPredicted() {
+	switch {
+	case s.Chance:
+		judged = "by chance, in the mean " + percents(predicted)
+	case !s.AsPredicted():
 		judged = "predicted " + percents(predicted)
 	}
 	return fmt.Sprintf("    %s\n", cut(fmt.Sprintf("%s %s %s %% over %s; %s", cut(s.Host, 16), verb, percents(measured), cut(strings.Join(names, " "), 28), judged), tableWidth-4))
@@ -93,12 +100,12 @@ func percents(ratios []float64) string {
 }
 
 // spreads are the row's shares that say something in a table: those of several
-// pairs at once, those that are uneven by design and those that are not as they
-// should be.
+// pairs at once, and, unless luck decides, those that are uneven by design and
+// those that are not as they should be.
 func spreads(r Row) string {
 	var b strings.Builder
 	for _, s := range r.Shares {
-		if r.Pairs > 1 || !s.even() || !s.AsPredicted() {
+		if r.Pairs > 1 || !s.Chance && !(s.even() && s.AsPredicted()) {
 			b.WriteString(s.text())
 		}
 	}

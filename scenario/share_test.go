@@ -21,6 +21,8 @@ func share(measured, predicted []unit.BitRate) Share {
 // table says of it.
 func TestShares(t *testing.T) {
 	rates := func(r ...unit.BitRate) []unit.BitRate { return r }
+	lucky := share(rates(9, 0), rates(4, 4))
+	lucky.Chance = true
 	for name, c := range map[string]struct {
 		share Share
 		pairs int
@@ -31,6 +33,8 @@ func TestShares(t *testing.T) {
 		"one link, one pair":  {share(rates(9, 0), rates(9, 0)), 1, "    store receives 100 0 % over eth0 eth1; as predicted\n"},
 		"even, one pair":      {share(rates(9, 9), rates(9, 9)), 1, ""},
 		"even, several pairs": {share(rates(9, 9), rates(9, 9)), 2, "    store receives 50 50 % over eth0 eth1; as predicted\n"},
+		"by chance":           {lucky, 2, "    store receives 100 0 % over eth0 eth1; by chance, in the mean 50 50\n"},
+		"one pair's chance":   {lucky, 1, ""},
 		"nothing came":        {share(rates(0, 0), rates(9, 9)), 1, "    store receives 0 0 % over eth0 eth1; predicted 50 50\n"},
 	} {
 		row := Row{Step: "s", From: "a", To: "b", Direction: flow.Forward, Streams: 1, Tool: "linerate", Pairs: c.pairs, Shares: []Share{c.share}}

@@ -134,7 +134,7 @@ func (r *run) run(ctx context.Context) error {
 		}
 		for _, m := range step.Measure {
 			if err := r.measure(ctx, step.Name, m); err != nil {
-				return fmt.Errorf("step %s: %s from %s: %w", step.Name, m.Tool, between(m), err)
+				return fmt.Errorf("step %s: %s, %s: %w", step.Name, m.Tool, between(m), err)
 			}
 		}
 	}

@@ -60,7 +60,9 @@ func summed(g record.Group, trials []record.Trial, joints []predict.Joint) (scen
 	t := record.Trial{Notes: slices.Clone(g.Notes)}
 	for _, one := range trials {
 		row.CPUBound = row.CPUBound || one.CPUBound()
-		t.Notes = append(t.Notes, one.Notes...)
+		for _, n := range one.Notes {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s to %s: %s", one.From, one.To, n))
+		}
 	}
 	for _, j := range joints {
 		row.Predicted += j.Together
@@ -128,6 +130,7 @@ func add(all *[]scenario.Share, l predict.LinkShare, measured unit.BitRate) {
 		s.Links = append(s.Links, scenario.LinkShare{Link: l.Link, Measured: measured})
 	}
 	s.Links[k].Predicted += l.Load
+	s.Chance = s.Chance || l.Chance
 }
 
 // pathsOf are a measurement's pairs as a campaign takes them, with what the
@@ -168,6 +171,8 @@ func hostsOf(f fabric.Fabric, m scenario.Measurement) []fabric.Host {
 
 // between names a measurement's hosts in a sentence.
 func between(m scenario.Measurement) string {
-	from, to := m.Names()
-	return fmt.Sprintf("%s to %s", from, to)
+	if m.Several() {
+		return fmt.Sprintf("%d pairs at once", len(m.Pairs()))
+	}
+	return fmt.Sprintf("%s to %s", m.From, m.To)
 }

@@ -31,7 +31,7 @@ func TestSummed(t *testing.T) {
 	if row.Measured != 100 || row.Predicted != 150 || row.Ceiling != 150 || row.Streams != 2 || !row.CPUBound {
 		t.Errorf("%+v", row)
 	}
-	if !slices.Equal(trial.Notes, []string{"of all", "of a"}) || trial.Finding != nil {
+	if !slices.Equal(trial.Notes, []string{"of all", "a to store: of a"}) || trial.Finding != nil {
 		t.Errorf("%v, finding %v", trial.Notes, trial.Finding)
 	}
 	// Hosts of one link have no shares, nor has what no trial counted.
