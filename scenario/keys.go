@@ -63,7 +63,7 @@ func measureKeys() fabric.Object[Measurement] {
 		fabric.NewKey("protocol", "of linerate's streams: tcp, or mptcp, each over addresses that steer chooses for all links of a bond; left out: tcp", fabric.Value(fabric.Word(ProtocolTCP, ProtocolMPTCP), func(v *m) *string { return &v.Protocol })),
 		fabric.NewKey("ports", "source ports of linerate's streams and of nfs's connections: chosen or kernel; left out: kernel", fabric.Value(fabric.Word(predict.PortsChosen, predict.PortsKernel), func(v *m) *string { return &v.Ports })),
 		fabric.NewKey("socket_buffer", "what each socket asks for; left out: autotuning", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Buffer })),
-		fabric.NewKey("block", "bytes of each write of iperf3; left out: 1Mi", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Block })),
+		fabric.NewKey("block", "bytes of each write of iperf3 and iperf2; left out: 1Mi", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Block })),
 		fabric.NewKey("duration", "length of each window", fabric.Value(fabric.Duration(), func(v *m) *time.Duration { return &v.Duration })),
 		fabric.NewKey("count", "packets of a ping; left out: 20", fabric.Value(fabric.Integer(1, 1000), func(v *m) *int { return &v.Count })),
 		fabric.NewKey("published", "published rates, one for each row", fabric.ValueOrList(fabric.Rate(), func(v *m) *[]unit.BitRate { return &v.Published })),

@@ -83,6 +83,9 @@ func (u *tuning) without(ctx context.Context, i int, first tune.Load, b look) (m
 		u.undone(u.kept[i].step)
 		u.kept = slices.Delete(u.kept, i, i+1)
 		u.s.Fabric = u.c.state
+		if !u.changed() { // what was proven with it is not proven without
+			return true, u.asFound()
+		}
 		return true, nil
 	}
 	changes, again := u.restore(wanted)

@@ -9,7 +9,7 @@ import (
 )
 
 // sampleEvery is how often the host's own counters are read while a tool runs.
-const sampleEvery = 200 * time.Millisecond
+const sampleEvery = 500 * time.Millisecond
 
 // sampler reads a host's links and processors beside a tool that does not.
 type sampler struct {

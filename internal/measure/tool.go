@@ -174,6 +174,7 @@ func (p *pairing) request(session string, role agentapi.ToolRole) agentapi.ToolR
 	if spec.Socket.Congestion != "" {
 		req.Congestion = spec.Socket.Congestion
 	}
+	req.Block = int(spec.Block)
 	if spec.Datagrams != nil {
 		req.Block = spec.Datagrams.Payload
 	}

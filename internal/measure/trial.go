@@ -25,7 +25,10 @@ type Spec struct {
 	Tool         string
 	Ports        string
 	SocketBuffer unit.Bytes
-	Congestion   string
+	// Block is what a tool writes at a time, of a tool that can be told; zero is
+	// its own usual.
+	Block      unit.Bytes
+	Congestion string
 	// Socket is asked for of every stream over the two above.
 	Socket record.Socket
 	Mode   agentapi.Mode

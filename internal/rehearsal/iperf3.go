@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,12 +72,8 @@ func runIPerf3(ctx context.Context, m scenario.Measurement, lane flow.Lane, stre
 	if err := server.says(ctx, "Server listening"); err != nil {
 		return record.Trial{}, err
 	}
-	block := usualBlock
-	if m.Block > 0 {
-		block = m.Block
-	}
 	args := []string{"-c", lane.Dst.String(), "-B", lane.Src.String(), "-p", iperf3Port, "-J", "-P", strconv.Itoa(streams),
-		"-t", seconds(m.Duration), "-O", seconds(omitted), "-l", strconv.FormatInt(int64(block), 10)}
+		"-t", seconds(m.Duration), "-O", seconds(omitted), "-l", strconv.FormatInt(int64(blockOf(m)), 10)}
 	if m.Buffer > 0 {
 		args = append(args, "-w", strconv.FormatInt(int64(m.Buffer), 10))
 	}
@@ -99,6 +96,9 @@ func runIPerf3(ctx context.Context, m scenario.Measurement, lane flow.Lane, stre
 	}
 	return iperf3Trial(client.stdout.Bytes(), m, streams, busiest(before, after))
 }
+
+// blockOf is what a program writes at a time.
+func blockOf(m scenario.Measurement) unit.Bytes { return cmp.Or(m.Block, usualBlock) }
 
 // seconds are whole ones, at least one: iperf3 takes no others.
 func seconds(d time.Duration) string {

@@ -24,7 +24,7 @@ func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m
 		if err != nil {
 			return err
 		}
-		r.result.Tools[m.Tool], matrix.Base = said, measure.Spec{Tool: string(m.Tool)}
+		r.result.Tools[m.Tool], matrix.Base = said, measure.Spec{Tool: string(m.Tool), Block: blockOf(m)}
 	}
 	if m.Protocol != scenario.ProtocolTCP {
 		matrix.Base.Protocol = m.Protocol
