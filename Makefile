@@ -310,9 +310,9 @@ prove-tune: deps
 	wait $$odd && [ $$even = 0 ]; status=$$?; \
 	cat docs/proofs/tune-odd.txt docs/proofs/tune-even.txt >docs/proofs/tune.txt; \
 	[ $$status = 0 ] || exit $$status; \
-	go test -count=1 -v -run '^TestProof$$' ./internal/labtest/tuning >$(LOG) 2>&1; status=$$?; \
+	PROVE_VERDICT=1 go test -count=1 -v -run '^TestProof$$' ./internal/labtest/tuning >$(LOG) 2>&1; status=$$?; \
 	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a docs/proofs/tune.txt; \
-	PROVE_TABLE=1 go test -count=1 -run '^TestTable$$' ./internal/labtest/tuning >/dev/null; \
+	PROVE_TABLE=1 go test -count=1 -run '^TestTable$$' ./internal/labtest/tuning >/dev/null || status=1; \
 	[ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }; \
 	rm -f docs/proofs/tune-odd.txt docs/proofs/tune-even.txt
 

@@ -29,6 +29,12 @@ func table(rows []row, spreads []spread) string {
 		fmt.Fprintf(&b, "| %s | %.1f | %s | %s | %s | %s | %s | **%s** | %d | %.0f s |\n",
 			r.scenario, r.ceiling, share(r.found), share(r.article), share(r.profile), share(r.research), share(r.again), share(r.linerate), r.windows, r.traffic)
 	}
+	if _, lacking := verdict(rows, spreads); len(lacking) > 0 {
+		b.WriteString("\n**Short of what is asked:**\n\n")
+		for _, l := range lacking {
+			fmt.Fprintf(&b, "- %s\n", l)
+		}
+	}
 	b.WriteString("\nWhat tune did, and the grid's best point:\n\n")
 	for _, r := range rows {
 		fmt.Fprintf(&b, "- %s: %s. Grid: %s.\n", r.scenario, r.did, r.best)
