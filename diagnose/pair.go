@@ -167,9 +167,7 @@ func withTrips(f predict.Fabric, probes []PathProbe) predict.Fabric {
 		if p.RTT <= 0 {
 			continue
 		}
-		at := slices.IndexFunc(paths, func(q fabric.Path) bool {
-			return q.From == p.From && q.To == p.To || q.From == p.To && q.To == p.From && !q.Directed
-		})
+		at := slices.IndexFunc(paths, func(q fabric.Path) bool { return q.Leads(p.From, p.To) })
 		if at < 0 {
 			paths = append(paths, fabric.Path{From: p.From, To: p.To, RTT: p.RTT})
 		} else if paths[at].RTT == 0 {
@@ -219,7 +217,7 @@ func linkRate(p predict.Prediction) unit.BitRate {
 
 func roundTrip(f predict.Fabric, from, to string) time.Duration {
 	for _, q := range f.Paths {
-		if q.From == from && q.To == to || q.From == to && q.To == from && !q.Directed {
+		if q.Leads(from, to) {
 			return q.RTT
 		}
 	}

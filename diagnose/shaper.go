@@ -80,7 +80,7 @@ func (v *wayView) caps() []limit {
 		}
 	}
 	for _, p := range v.fabric.Paths {
-		if p.From == v.from && p.To == v.to || !p.Directed && p.From == v.to && p.To == v.from {
+		if p.Leads(v.from, v.to) {
 			add("the path", p.Rate)
 		}
 	}

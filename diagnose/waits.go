@@ -127,7 +127,7 @@ func ratio(share float64) float64 { return min(sound(share), 1) }
 // declaredTrip is the path's round trip in milliseconds; zero unknown.
 func (v *wayView) declaredTrip() float64 {
 	for _, p := range v.fabric.Paths {
-		if p.From == v.from && p.To == v.to || !p.Directed && p.From == v.to && p.To == v.from {
+		if p.Leads(v.from, v.to) {
 			return unit.Milliseconds(p.RTT)
 		}
 	}

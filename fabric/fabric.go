@@ -87,6 +87,17 @@ type Path struct {
 	Declared bool `json:"declared"`
 }
 
+// Joins reports a path between the two hosts, whichever it names first.
+func (p Path) Joins(a, b string) bool {
+	return p.From == a && p.To == b || p.From == b && p.To == a
+}
+
+// Leads reports a path that says something of the way from one host to the
+// other: a directed one does of its own way alone.
+func (p Path) Leads(from, to string) bool {
+	return p.From == from && p.To == to || !p.Directed && p.Joins(from, to)
+}
+
 // Measure is what the file asks to measure.
 type Measure struct {
 	Streams    []int

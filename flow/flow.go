@@ -219,6 +219,17 @@ func (d Direction) Ways() []Direction {
 	return []Direction{d}
 }
 
+// Turned is d with the two hosts named the other way round.
+func (d Direction) Turned() Direction {
+	switch d {
+	case Forward:
+		return Reverse
+	case Reverse:
+		return Forward
+	}
+	return d
+}
+
 // Lane is one pair of addresses that traffic may use between two hosts.
 type Lane struct {
 	Src netip.Addr `json:"src"`

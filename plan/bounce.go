@@ -88,17 +88,21 @@ func carriesAlone(now, was netstate.Link) []string {
 
 // canCarry reports whether a link can have carrier: a bond needs ports, one in
 // 802.3ad as many as min_links (bond_3ad_set_carrier), and a VLAN its parent.
+// VLANs that are parents of each other, which no kernel has, cannot.
 func canCarry(h netstate.Host, name string) bool {
-	l, ok := h.Link(name)
-	switch {
-	case !ok:
-		return false
-	case l.Bond != nil && (len(l.Bond.Ports) == 0 || l.Bond.Mode == netstate.LACP && len(l.Bond.Ports) < l.Bond.MinLinks):
-		return false
-	case l.VLAN != nil && l.VLAN.Parent != name:
-		return canCarry(h, l.VLAN.Parent)
+	for range h.Links {
+		l, ok := h.Link(name)
+		switch {
+		case !ok:
+			return false
+		case l.Bond != nil && (len(l.Bond.Ports) == 0 || l.Bond.Mode == netstate.LACP && len(l.Bond.Ports) < l.Bond.MinLinks):
+			return false
+		case l.VLAN == nil || l.VLAN.Parent == name:
+			return true
+		}
+		name = l.VLAN.Parent
 	}
-	return true
+	return false
 }
 
 // needs names the option that asks for the bond to be down, and the one that

@@ -107,3 +107,14 @@ func TestOddHosts(t *testing.T) {
 		}
 	})
 }
+
+// A rare draw of TestOddHosts: two VLANs that are parents of each other.
+func TestParentsOfEachOther(t *testing.T) {
+	observed := netstate.Host{Links: []netstate.Link{
+		{Name: "v1", Kind: "vlan", MTU: 1500, VLAN: &netstate.VLAN{ID: 1, Parent: "v2"}},
+		{Name: "v2", Kind: "vlan", MTU: 1500, VLAN: &netstate.VLAN{ID: 2, Parent: "v1"}},
+	}}
+	desired := observed.Clone()
+	desired.Links[0].MTU, desired.Links[0].Up = 1400, true
+	_, _ = plan.Between(observed, desired) // an error or not, but an end
+}

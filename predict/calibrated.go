@@ -233,7 +233,7 @@ func withShaper(f Fabric, t Traffic, factor float64) Fabric {
 	g := f.with(t, func(h *netstate.Host) { h.Rate *= unit.BitRate(factor) })
 	g.Paths = slices.Clone(f.Paths)
 	for i, p := range g.Paths {
-		if p.From == t.From && p.To == t.To || p.From == t.To && p.To == t.From {
+		if p.Joins(t.From, t.To) {
 			g.Paths[i].Rate *= unit.BitRate(factor)
 		}
 	}

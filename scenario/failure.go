@@ -107,7 +107,7 @@ func (c checker) failing(at func(...any) []any, m *Measurement) {
 func (c checker) shared(p Port) bool {
 	h, known := c.s.Fabric.Host(p.Host)
 	state, err := c.s.Fabric.State(p.Host)
-	return known && err == nil && sharesCard(h, state, p.Link)
+	return known && err == nil && slices.ContainsFunc(SharedCards(h, state), func(card SharedCard) bool { return slices.Contains(card.Ports, p.Link) })
 }
 
 // Outage is what a row's failure did, rates at the published scale.

@@ -56,9 +56,10 @@ func (s Scenario) Needs() []Feature {
 				needs = append(needs, Bonding)
 			case l.VLAN != nil:
 				needs = append(needs, VLAN)
-			case sharesCard(h, state, l.Name):
-				needs = append(needs, MatchAll, IFB)
 			}
+		}
+		if len(SharedCards(h, state)) > 0 {
+			needs = append(needs, MatchAll, IFB)
 		}
 	}
 	for _, step := range s.Steps {
@@ -102,17 +103,28 @@ func (s Scenario) neededBy(step Step) (needs []Feature) {
 	return needs
 }
 
-// sharesCard reports a port whose card has a rate and other ports of the host
-// too: a lab sends what they carry through one shaper.
-func sharesCard(h fabric.Host, state netstate.Host, port string) bool {
-	link, _ := state.Link(port)
-	if link.Kind != "" || link.Card == "" {
-		return false
+// SharedCard is a card with a rate, and the ports that share it.
+type SharedCard struct {
+	Name  string
+	Ports []string
+}
+
+// SharedCards are a host's cards that have a rate and several ports, in the
+// order of their first ones: a lab sends what they carry through one shaper.
+func SharedCards(h fabric.Host, state netstate.Host) (all []SharedCard) {
+	for _, l := range state.Links {
+		if l.Kind != "" || l.Card == "" {
+			continue
+		}
+		i := slices.IndexFunc(all, func(c SharedCard) bool { return c.Name == l.Card })
+		if i < 0 {
+			i = len(all)
+			all = append(all, SharedCard{Name: l.Card})
+		}
+		all[i].Ports = append(all[i].Ports, l.Name)
 	}
-	if rate, _, _ := predict.CardRate(h.Hardware.Cards[link.Card], 0, true); rate == 0 {
-		return false
-	}
-	return slices.ContainsFunc(state.Links, func(l netstate.Link) bool {
-		return l.Kind == "" && l.Card == link.Card && l.Name != port
+	return slices.DeleteFunc(all, func(c SharedCard) bool {
+		rate, _, _ := predict.CardRate(h.Hardware.Cards[c.Name], 0, true)
+		return rate == 0 || len(c.Ports) < 2
 	})
 }

@@ -3,11 +3,9 @@ package scenario
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/unit"
 )
@@ -120,9 +118,7 @@ func (c checker) mounts(at func(...any) []any, m *Measurement) {
 		if mount.Version == "" {
 			mount.Version = NFS42
 		}
-		if !slices.ContainsFunc(state.Links, func(l netstate.Link) bool {
-			return slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Addr() == mount.Server })
-		}) {
+		if _, there := state.LinkWith(mount.Server); !there {
 			c.wrong(fmt.Sprintf("mounts: %s is no address of %s", mount.Server, m.To), "write it among the addresses of a link of "+m.To, at("mounts", k, "server")...)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -48,20 +47,10 @@ func (o Outcome) Best(of Row) (best unit.BitRate) {
 		case r.From == of.From && r.To == of.To:
 			best = max(best, r.way(of.Direction))
 		case r.From == of.To && r.To == of.From:
-			best = max(best, r.way(opposite(of.Direction)))
+			best = max(best, r.way(of.Direction.Turned()))
 		}
 	}
 	return best
-}
-
-func opposite(d flow.Direction) flow.Direction {
-	switch d {
-	case flow.Forward:
-		return flow.Reverse
-	case flow.Reverse:
-		return flow.Forward
-	}
-	return d
 }
 
 // frames is how far apart two ceilings of the same links may be: other frames

@@ -100,9 +100,7 @@ func largestBuffer(s State) unit.Bytes {
 // what streams saw that a window held back; zero unknown.
 func roundTrip(s State) time.Duration {
 	trip := s.learnt.rtt
-	i := slices.IndexFunc(s.Fabric.Paths, func(p fabric.Path) bool {
-		return p.From == s.Traffic.From && p.To == s.Traffic.To || p.From == s.Traffic.To && p.To == s.Traffic.From
-	})
+	i := slices.IndexFunc(s.Fabric.Paths, func(p fabric.Path) bool { return p.Joins(s.Traffic.From, s.Traffic.To) })
 	if i >= 0 {
 		trip = max(trip, s.Fabric.Paths[i].RTT)
 	}

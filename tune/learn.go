@@ -89,7 +89,7 @@ func (l lessons) into(f predict.Fabric, t predict.Traffic) predict.Fabric {
 	if l.loss <= 0 {
 		return f
 	}
-	i := slices.IndexFunc(f.Paths, func(p fabric.Path) bool { return p.From == t.From && p.To == t.To || p.From == t.To && p.To == t.From })
+	i := slices.IndexFunc(f.Paths, func(p fabric.Path) bool { return p.Joins(t.From, t.To) })
 	if i < 0 || f.Paths[i].Loss > 0 {
 		return f
 	}

@@ -59,7 +59,7 @@ func (b buyFlags) paths(f fabric.Fabric) ([]fabric.Path, error) {
 	var all []fabric.Path
 	for _, p := range f.Paths {
 		switch {
-		case b.from != "" && (p.From == b.from && p.To == b.to || p.From == b.to && p.To == b.from):
+		case b.from != "" && p.Joins(b.from, b.to):
 			return []fabric.Path{p}, nil
 		case b.from == "" && p.Declared:
 			all = append(all, p)

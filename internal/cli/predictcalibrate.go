@@ -144,7 +144,7 @@ func (c calibrateFlag) rows(r record.Record, from, to string, d flow.Direction) 
 			continue
 		}
 		if t.From == to && t.To == from {
-			t.From, t.To, t.Direction = from, to, turned(t.Direction)
+			t.From, t.To, t.Direction = from, to, t.Direction.Turned()
 		}
 		if t.From != from || t.To != to || t.Direction != d {
 			continue
@@ -161,16 +161,6 @@ func (c calibrateFlag) rows(r record.Record, from, to string, d flow.Direction) 
 	return rows
 }
 
-func turned(d flow.Direction) flow.Direction {
-	switch d {
-	case flow.Forward:
-		return flow.Reverse
-	case flow.Reverse:
-		return flow.Forward
-	}
-	return d
-}
-
 // measuredState is what the hosts were when the row was measured: the record's
 // own, else the fabric's with the row's MTU.
 func (s *foresight) measuredState(r record.Record, t record.Trial) predict.Fabric {
@@ -184,7 +174,7 @@ func (s *foresight) measuredState(r record.Record, t record.Trial) predict.Fabri
 	if from && to {
 		f.Hosts = own
 		for _, p := range r.Fabric.Paths {
-			if p.From == t.From && p.To == t.To || p.From == t.To && p.To == t.From {
+			if p.Joins(t.From, t.To) {
 				f.Paths = r.Fabric.Paths
 			}
 		}

@@ -152,7 +152,7 @@ func (f *probeFlags) probeTargets(words [2]string) (targets [2]target, err error
 
 func familyOf(file fabric.Fabric, words [2]string) string {
 	for _, p := range file.Paths {
-		if p.From == words[0] && p.To == words[1] || p.From == words[1] && p.To == words[0] {
+		if p.Joins(words[0], words[1]) {
 			return p.Family
 		}
 	}

@@ -198,7 +198,7 @@ func pathNamed(f fabric.Fabric, words string) (fabric.Path, error) {
 	from, to, two := strings.Cut(words, ",")
 	from, to = strings.TrimSpace(from), strings.TrimSpace(to)
 	for _, p := range f.Paths {
-		if p.From == from && p.To == to || !p.Directed && p.From == to && p.To == from {
+		if p.Leads(from, to) {
 			return p, nil
 		}
 		known = append(known, p.From+","+p.To)

@@ -103,9 +103,10 @@ func (e *LacksError) Error() string { return "this kernel lacks " + strings.Join
 // Has is nil when the running kernel has every feature; else the error is a
 // *LacksError that says in one line which it lacks, and how that is known.
 func Has(needs []scenario.Feature) error {
-	answers := feature.Probe(names(needs)...)
+	asked := names(needs)
+	answers := feature.Probe(asked...)
 	var missing []string
-	for _, n := range names(needs) {
+	for _, n := range asked {
 		if a := answers[n]; a.State != feature.Yes {
 			missing = append(missing, fmt.Sprintf("%s (%s)", n, a.Why))
 		}

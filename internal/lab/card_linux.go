@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/predict"
@@ -22,33 +21,21 @@ type slot struct {
 func (s *Raised) cards() error {
 	sw := s.built.builders[switchName]
 	for _, h := range s.what.Fabric.Hosts {
-		byCard := make(map[string][]scenario.Port)
-		var names []string
 		state, err := s.what.Fabric.State(h.Name)
 		if err != nil {
 			return err
 		}
-		for _, l := range state.Links {
-			if l.Kind != "" || l.Card == "" {
-				continue
-			}
-			if !slices.Contains(names, l.Card) {
-				names = append(names, l.Card)
-			}
-			byCard[l.Card] = append(byCard[l.Card], scenario.Port{Host: h.Name, Link: l.Name})
-		}
-		for _, name := range names {
-			if out, _, _ := predict.CardRate(h.Hardware.Cards[name], 0, true); out == 0 || len(byCard[name]) < 2 {
-				continue
-			}
+		for _, card := range scenario.SharedCards(h, state) {
 			i := len(s.slots)
-			one := slot{host: h.Name, card: name, send: slotName(i, "out"), receive: slotName(i, "in"), shares: byCard[name]}
+			one := slot{host: h.Name, card: card.Name, send: slotName(i, "out"), receive: slotName(i, "in")}
 			for _, funnel := range []string{one.send, one.receive} {
 				if err := sw.Funnel(funnel, s.what.LargestMTU()); err != nil {
-					return fmt.Errorf("card %s of %s: %w", name, h.Name, err)
+					return fmt.Errorf("card %s of %s: %w", card.Name, h.Name, err)
 				}
 			}
-			for _, p := range one.shares {
+			for _, port := range card.Ports {
+				p := scenario.Port{Host: h.Name, Link: port}
+				one.shares = append(one.shares, p)
 				if err := sw.Divert(s.far[p], one.send, one.receive); err != nil {
 					return err
 				}

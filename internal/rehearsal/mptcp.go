@@ -127,7 +127,7 @@ func addresses(f fabric.Fabric) (all []netip.Addr) {
 func hashOf(f predict.Fabric, m scenario.Measurement) *netstate.HashPolicy {
 	for _, p := range f.Paths {
 		var said netstate.HashPolicy
-		if (p.From == m.From && p.To == m.To || p.From == m.To && p.To == m.From) && said.UnmarshalText([]byte(p.SwitchHash)) == nil {
+		if p.Joins(m.From, m.To) && said.UnmarshalText([]byte(p.SwitchHash)) == nil {
 			return &said
 		}
 	}

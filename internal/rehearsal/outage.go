@@ -56,7 +56,7 @@ func (r *run) outage(c *campaign.Campaign, m scenario.Measurement, t record.Tria
 // rtt is the round trip between a measurement's hosts, as the file says.
 func (r *run) rtt(m scenario.Measurement) time.Duration {
 	for _, p := range r.now.Fabric.Paths {
-		if p.From == m.From && p.To == m.To || p.From == m.To && p.To == m.From {
+		if p.Joins(m.From, m.To) {
 			return p.RTT
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // campaign measures with linerate's own engine, or with a program that it runs
 // as a user would.
 func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m scenario.Measurement) error {
-	matrix := campaign.Matrix{Ports: m.Ports, Duration: m.Duration, Buffer: m.Buffer, Directions: []flow.Direction{m.Direction}}
+	matrix := matrixOf(m)
 	r.result.Tools[m.Tool] = r.cfg.Version
 	if m.Tool != scenario.Linerate {
 		said, err := version(ctx, m.Tool)
@@ -55,6 +55,11 @@ func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m
 		r.keep(c, step, m, i, row, t)
 	}
 	return nil
+}
+
+// matrixOf is what a measurement asks of every number of streams.
+func matrixOf(m scenario.Measurement) campaign.Matrix {
+	return campaign.Matrix{Ports: m.Ports, Duration: m.Duration, Buffer: m.Buffer, Directions: []flow.Direction{m.Direction}}
 }
 
 // aliases measures with each number of addresses: what the clients report, as

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/campaign"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
@@ -19,7 +18,7 @@ import (
 // in the one window that all share, and was predicted of all of them together.
 func (r *run) together(ctx context.Context, c *campaign.Campaign, step string, m scenario.Measurement) error {
 	r.result.Tools[m.Tool] = r.cfg.Version
-	matrix := campaign.Matrix{Ports: m.Ports, Duration: m.Duration, Buffer: m.Buffer, Directions: []flow.Direction{m.Direction}}
+	matrix := matrixOf(m)
 	for i, streams := range m.Streams {
 		before := len(c.Record().Groups)
 		first := len(c.Record().Trials)
@@ -77,8 +76,11 @@ func summed(g record.Group, trials []record.Trial, joints []predict.Joint) (scen
 // sharesAlone are the shares of a pair alone; nil where they cannot be
 // predicted.
 func sharesAlone(c *campaign.Campaign, m scenario.Measurement, t record.Trial) []scenario.Share {
+	if !m.Fail.IsZero() { // a link that fails has a share of its own time
+		return nil
+	}
 	joints, err := predict.Together(c.State(), traffic(m, t.Streams))
-	if err != nil || !m.Fail.IsZero() { // a link that fails has a share of its own time
+	if err != nil {
 		return nil
 	}
 	return shares([]record.Trial{t}, joints)
@@ -139,7 +141,7 @@ func pathsOf(f fabric.Fabric, m scenario.Measurement) (all []fabric.Path) {
 	for _, pair := range m.Pairs() {
 		path := fabric.Path{From: pair.From, To: pair.To}
 		for _, p := range f.Paths {
-			if p.From == pair.From && p.To == pair.To || p.From == pair.To && p.To == pair.From && !p.Directed {
+			if p.Leads(pair.From, pair.To) {
 				path = p
 				path.From, path.To = pair.From, pair.To
 				break

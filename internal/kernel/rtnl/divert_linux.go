@@ -24,10 +24,7 @@ func (b *Builder) Divert(link, received, sent string) error {
 	if err != nil {
 		return err
 	}
-	err = b.h.QdiscAdd(&netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{
-		LinkIndex: from.Attrs().Index, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT,
-	}})
-	if err != nil {
+	if err := b.h.QdiscAdd(hook(from)); err != nil {
 		return b.wrap("divert", link, err)
 	}
 	for parent, funnel := range map[uint32]string{netlink.HANDLE_MIN_INGRESS: received, netlink.HANDLE_MIN_EGRESS: sent} {
@@ -36,7 +33,7 @@ func (b *Builder) Divert(link, received, sent string) error {
 			return err
 		}
 		err = b.h.FilterAdd(&netlink.MatchAll{
-			FilterAttrs: netlink.FilterAttrs{LinkIndex: from.Attrs().Index, Parent: parent, Priority: 1, Protocol: syscall.ETH_P_ALL},
+			FilterAttrs: everything(from, parent),
 			Actions:     []netlink.Action{netlink.NewMirredAction(to.Attrs().Index)},
 		})
 		if err != nil {
@@ -44,6 +41,18 @@ func (b *Builder) Divert(link, received, sent string) error {
 		}
 	}
 	return nil
+}
+
+// hook is where a link's packets can be taken up, both ways.
+func hook(l netlink.Link) *netlink.Clsact {
+	return &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{
+		LinkIndex: l.Attrs().Index, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT,
+	}}
+}
+
+// everything is a filter's place on one way of the hook, for every protocol.
+func everything(l netlink.Link, way uint32) netlink.FilterAttrs {
+	return netlink.FilterAttrs{LinkIndex: l.Attrs().Index, Parent: way, Priority: 1, Protocol: syscall.ETH_P_ALL}
 }
 
 // MTUOf is a link's MTU as it is now.

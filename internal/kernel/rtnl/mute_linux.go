@@ -12,15 +12,14 @@ func (b *Builder) Mute(name string) error {
 	if err != nil {
 		return err
 	}
-	hook := &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{
-		LinkIndex: l.Attrs().Index, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT,
-	}}
-	if err := b.h.QdiscReplace(hook); err != nil {
+	if err := b.h.QdiscReplace(hook(l)); err != nil {
 		return b.wrap("mute", name, err)
 	}
 	for _, way := range []uint32{netlink.HANDLE_MIN_INGRESS, netlink.HANDLE_MIN_EGRESS} {
+		at := everything(l, way)
+		at.Handle = 1 // the one there is, where it is muted already
 		err := b.h.FilterReplace(&netlink.MatchAll{
-			FilterAttrs: netlink.FilterAttrs{LinkIndex: l.Attrs().Index, Parent: way, Priority: 1, Protocol: everyProtocol, Handle: 1},
+			FilterAttrs: at,
 			Actions:     []netlink.Action{&netlink.GenericAction{ActionAttrs: netlink.ActionAttrs{Action: netlink.TC_ACT_SHOT}}},
 		})
 		if err != nil {
@@ -30,16 +29,11 @@ func (b *Builder) Mute(name string) error {
 	return nil
 }
 
-// everyProtocol is ETH_P_ALL (include/uapi/linux/if_ether.h).
-const everyProtocol = 3
-
 // Unmute takes Mute back; a link that is not muted is an error.
 func (b *Builder) Unmute(name string) error {
 	l, err := b.find(name)
 	if err != nil {
 		return err
 	}
-	return b.wrap("unmute", name, b.h.QdiscDel(&netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{
-		LinkIndex: l.Attrs().Index, Handle: netlink.MakeHandle(0xffff, 0), Parent: netlink.HANDLE_CLSACT,
-	}}))
+	return b.wrap("unmute", name, b.h.QdiscDel(hook(l)))
 }

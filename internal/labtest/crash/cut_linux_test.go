@@ -107,6 +107,11 @@ func (c *cutter) learn() {
 // last one's state.
 func (c *cutter) ended(what string) (last apply.State) {
 	c.t.Helper()
+	defer func() {
+		if c.t.Failed() && last.Pending() {
+			c.t.Logf("it is %s: %s", last, c.words())
+		}
+	}()
 	waitTrue(c.t, what+" to end", func() bool {
 		entries, _, err := apply.OpenJournal(c.dir).List()
 		last = apply.RolledBack // nothing was begun

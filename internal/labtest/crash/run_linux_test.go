@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/linerate/linerate/internal/apply"
@@ -111,7 +112,7 @@ func (c *cutter) runs() {
 		j := c.runJob(tuneOp, plans)
 		j.dieAt(c.r, i, moments[tuneOp], steps)
 		c.killed("a tune", j)
-		if i == runCuts-1 {
+		if i == runCuts-1 && c.begun() {
 			c.ended("the guard") // of the change that waited, at its deadline
 		}
 		c.asFound("a tune", plans)
@@ -126,6 +127,17 @@ func (c *cutter) runs() {
 		c.killed("rollback of a tune", j)
 		c.asFound("rollback of a tune", plans)
 	}
+}
+
+// begun reports whether the newest entry got as far as its first step, so that a
+// guard has it: before that the next program ends it.
+func (c *cutter) begun() bool {
+	entries, _, _ := apply.OpenJournal(c.dir).List()
+	if len(entries) == 0 {
+		return false
+	}
+	e := entries[len(entries)-1]
+	return e.State != apply.Open || slices.ContainsFunc(e.Steps, func(s apply.StepState) bool { return s.Progress != apply.Pending })
 }
 
 // runCuts is how many cuts there are of a plan's tune, and as many of its
