@@ -104,25 +104,26 @@ func (c *cutter) learn() {
 }
 
 // ended waits until every entry has ended, by the guard alone, and returns the
-// last one's state.
+// last one's state. A change that stands unconfirmed has until its deadline.
 func (c *cutter) ended(what string) (last apply.State) {
 	c.t.Helper()
-	defer func() {
-		if c.t.Failed() && last.Pending() {
-			c.t.Logf("it is %s: %s", last, c.words())
-		}
-	}()
-	waitTrue(c.t, what+" to end", func() bool {
-		entries, _, err := apply.OpenJournal(c.dir).List()
+	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		last = apply.RolledBack // nothing was begun
-		for _, e := range entries {
-			if last = e.State; e.State.Pending() {
-				return false
-			}
+		entries, _, err := apply.OpenJournal(c.dir).List()
+		i := slices.IndexFunc(entries, func(e apply.Entry) bool { return e.State.Pending() })
+		if len(entries) > 0 {
+			last = entries[len(entries)-1].State
 		}
-		return err == nil
-	})
-	return last
+		if err == nil && i < 0 {
+			return last
+		}
+		if i >= 0 && entries[i].State == apply.Applied && entries[i].Deadline.Add(patience).After(until) {
+			until = entries[i].Deadline.Add(patience)
+		}
+		if time.Now().After(until) {
+			c.t.Fatalf("waited in vain for %s to end: it is %s: %s", what, last, c.words())
+		}
+	}
 }
 
 // whole counts a cut and checks what is left.
@@ -155,11 +156,7 @@ func (c *cutter) whole(what string, state apply.State) {
 
 // words is what the journal says of the last entry.
 func (c *cutter) words() string {
-	entries, problems, _ := apply.OpenJournal(c.dir).List()
-	if len(entries) == 0 {
-		return fmt.Sprint(problems)
-	}
-	e := entries[len(entries)-1]
+	e := c.newest()
 	text := e.Reason
 	for i, s := range e.Steps {
 		text += fmt.Sprintf("\n%s: %s %s", e.Plan.Steps[i].Change(), s.Progress, s.Note)
@@ -238,7 +235,7 @@ func (c *cutter) afterEveryStep() {
 func (c *cutter) atMoments() {
 	for _, m := range c.some(2, c.moments["apply"]) {
 		j := c.job("apply")
-		j.DieMoment = m
+		j.DieMoment, j.Deadline = m, 2*c.took+5*time.Second
 		c.killed("writing the journal", j)
 		if m < 6 {
 			c.job("recover").run(c.t)
@@ -285,7 +282,7 @@ func (c *cutter) confirmation() {
 		j := c.job("confirm")
 		j.DieMoment = m
 		c.killed("confirming", j)
-		if state := c.last(); state == apply.Applied || alone {
+		if c.newest().State == apply.Applied || alone {
 			c.killGuards()
 			c.job("recover").run(c.t)
 		}
@@ -293,13 +290,13 @@ func (c *cutter) confirmation() {
 	}
 }
 
-// last is the state of the newest entry.
-func (c *cutter) last() apply.State {
+// newest is the newest entry, an empty one where there is none.
+func (c *cutter) newest() apply.Entry {
 	entries, _, _ := apply.OpenJournal(c.dir).List()
 	if len(entries) == 0 {
-		return ""
+		return apply.Entry{}
 	}
-	return entries[len(entries)-1].State
+	return entries[len(entries)-1]
 }
 
 // takingBack: kill -9 while a confirmed change is taken back.

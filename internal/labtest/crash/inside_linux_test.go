@@ -274,9 +274,12 @@ func waitSteps(t *testing.T, all int, half bool) {
 	})
 }
 
+// patience is how long is waited for what a busy machine does at once.
+const patience = 40 * time.Second
+
 func waitTrue(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	for end := time.Now().Add(40 * time.Second); !cond(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); !cond(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
 		}

@@ -55,7 +55,9 @@ func TestCrash(t *testing.T) {
 	case scenario != "":
 		inside(t, scenario)
 	case os.Getenv(envPlan) != "":
-		cuts(t, seed, number(envPlan, 0), part == 0)
+		cuts(t, seed, number(envPlan, 0), part == 0 && number("PROVE_PLAN", 0) == 0)
+	case number("PROVE_PLAN", 0) > 0: // one of the proof's plans alone
+		inLab(t, number("PROVE_PLAN", 0))
 	case part == powerPart:
 		powerCuts(t, powerCases)
 	case part == unitsPart || part == 0 && day%3 == 2:

@@ -132,12 +132,8 @@ func (c *cutter) runs() {
 // begun reports whether the newest entry got as far as its first step, so that a
 // guard has it: before that the next program ends it.
 func (c *cutter) begun() bool {
-	entries, _, _ := apply.OpenJournal(c.dir).List()
-	if len(entries) == 0 {
-		return false
-	}
-	e := entries[len(entries)-1]
-	return e.State != apply.Open || slices.ContainsFunc(e.Steps, func(s apply.StepState) bool { return s.Progress != apply.Pending })
+	e := c.newest()
+	return e.State != "" && e.State != apply.Open || slices.ContainsFunc(e.Steps, func(s apply.StepState) bool { return s.Progress != apply.Pending })
 }
 
 // runCuts is how many cuts there are of a plan's tune, and as many of its
