@@ -33,6 +33,9 @@ type TunedLoad struct {
 	ZeroCopy bool         `json:"zero_copy,omitempty"`
 	// SocketBuffer is what each socket asks for; zero leaves autotuning on.
 	SocketBuffer unit.Bytes `json:"socket_buffer_bytes,omitempty"`
+	// Congestion is the congestion control that each socket asks for; "" is the
+	// host's.
+	Congestion string `json:"congestion_control,omitempty"`
 }
 
 // Setting is one value on one host that a tune tried.

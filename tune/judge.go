@@ -139,6 +139,18 @@ func Slower(a, b record.Trial) bool {
 	return ratio < 1-leastGain && high(b) < low(a) || ratio < 1-clearGain
 }
 
+// Vague reports two looks whose rates go up and down by more than what is sought,
+// so that the second may be faster, though it does not look so.
+func Vague(a, b record.Trial) bool {
+	return max(high(a)-low(a), high(b)-low(b)) > 2*scatter*a.Goodput && b.Goodput > (1-scatter)*a.Goodput
+}
+
+// Slows compares the looks at a traffic now with those at it as it was found, by
+// the medians of each: a loss beyond what two looks at one state differ by.
+func Slows(found, now []record.Trial) bool {
+	return float64(Middle(now).Goodput) < (1-scatter/2)*float64(Middle(found).Goodput)
+}
+
 // Evident reports a difference beyond what a disturbance of a usual size makes
 // of one look: what nobody predicted needs no second one either.
 func Evident(a, b record.Trial) bool {

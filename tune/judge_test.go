@@ -87,3 +87,47 @@ func TestEvident(t *testing.T) {
 		}
 	}
 }
+
+// TestSlows: by medians, and beyond what two looks at one state differ by.
+func TestSlows(t *testing.T) {
+	at := func(rates ...unit.BitRate) (all []record.Trial) {
+		for _, r := range rates {
+			all = append(all, record.Trial{Goodput: r * unit.Mbps})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		found, now []record.Trial
+		want       bool
+	}{
+		{at(165), at(164), false},
+		{at(165), at(158), true},
+		{at(165), at(158, 168), false},
+		{at(165, 171, 160), at(157, 159), true},
+		{at(165), at(180), false},
+	} {
+		if got := Slows(c.found, c.now); got != c.want {
+			t.Errorf("%v, then %v: %v", c.found, c.now, got)
+		}
+	}
+}
+
+// TestVague: a rate that goes up and down may hide a gain, a steady one and one
+// far below do not.
+func TestVague(t *testing.T) {
+	at := func(low, rate, high unit.BitRate) record.Trial {
+		return record.Trial{Goodput: rate, GoodputLow: low, GoodputHigh: high}
+	}
+	for _, c := range []struct {
+		a, b record.Trial
+		want bool
+	}{
+		{at(138, 166, 194), at(167, 167, 167), true},
+		{at(165, 166, 167), at(166, 167, 168), false},
+		{at(138, 166, 194), at(150, 157, 165), false},
+	} {
+		if got := Vague(c.a, c.b); got != c.want {
+			t.Errorf("%v and %v: %v", c.a, c.b, got)
+		}
+	}
+}

@@ -17,14 +17,16 @@ const (
 	Buffers    Name = "buffers"
 	Windows    Name = "windows"
 	Congestion Name = "congestion-control"
-	Reordering Name = "reordering"
-	Queueing   Name = "queueing-discipline"
-	Pacing     Name = "pacing"
-	Offloads   Name = "offloads"
-	Coalescing Name = "coalescing"
-	Rings      Name = "rings"
-	Channels   Name = "channels"
-	ZeroCopy   Name = "zero-copy"
+	// SocketControl is that of the sockets that ask for it.
+	SocketControl Name = "socket-congestion-control"
+	Reordering    Name = "reordering"
+	Queueing      Name = "queueing-discipline"
+	Pacing        Name = "pacing"
+	Offloads      Name = "offloads"
+	Coalescing    Name = "coalescing"
+	Rings         Name = "rings"
+	Channels      Name = "channels"
+	ZeroCopy      Name = "zero-copy"
 )
 
 // option is one change that a move could make to a state.
@@ -64,6 +66,7 @@ func moves() []move {
 		{name: MTU, options: mtuOptions, modelled: true},
 		{name: Reordering, options: reorderingOptions, causes: []record.Cause{record.Reordering}},
 		{name: Windows, options: windowOptions, causes: []record.Cause{record.Reordering}},
+		{name: SocketControl, options: socketControlOptions},
 		{name: ZeroCopy, options: zeroCopyOptions, causes: []record.Cause{record.SenderCPU}},
 		{name: Offloads, options: offloadOptions, causes: []record.Cause{record.SenderCPU, record.ReceiverCPU}},
 		{name: Coalescing, options: coalescingOptions, causes: []record.Cause{record.ReceiverCPU}},
@@ -87,7 +90,7 @@ func (s State) after(o option) State {
 
 // left are the options of a move that were not tried yet.
 func (s State) left(m move) []option {
-	if s.Tried[m.name] || s.Calm && s.bounces(m) {
+	if s.Tried[m.name] || s.Slows[m.name] || s.Calm && s.bounces(m) {
 		return nil
 	}
 	var out []option

@@ -34,6 +34,9 @@ func senders(s State) []string {
 
 // congestionOptions: another congestion control that every sender's kernel has.
 func congestionOptions(s State) []option {
+	if s.Traffic.Congestion != "" { // sockets that ask for one do not look at the host's
+		return nil
+	}
 	var out []option
 	for _, control := range controls {
 		hosts := make(map[string]netstate.Host)
@@ -54,10 +57,37 @@ func congestionOptions(s State) []option {
 		out = append(out, option{
 			key: Name(fmt.Sprintf("%s=%s", Congestion, control)), hosts: hosts, load: s.Load,
 			change: fmt.Sprintf("congestion control %s instead of %s on %s", control, from, strings.Join(namesOf(s, hosts), " and ")),
-			why:    map[string]string{"bbr": "bbr keeps the rate it has seen delivered, and does not slow down for a stray loss or a packet out of turn", "cubic": "cubic fills the queue before it yields"}[control],
+			why:    controlReasons(control),
 		})
 	}
 	return out
+}
+
+// controlReasons are what a congestion control is tried for.
+func controlReasons(control string) string {
+	if control == "bbr" {
+		return "bbr keeps the rate it has seen delivered, and does not slow down for a stray loss or a packet out of turn"
+	}
+	return "cubic fills the queue before it yields"
+}
+
+// socketControlOptions: sockets that ask for another congestion control, which
+// changes no host and no other traffic.
+func socketControlOptions(s State) []option {
+	control := controls[0]
+	if s.Traffic.Congestion != "" {
+		return nil
+	}
+	for _, name := range senders(s) {
+		h := s.Fabric.Hosts[name]
+		if now := strings.TrimSpace(h.Sysctls[congestionKey].Value); now == "" || now == control ||
+			!slices.Contains(strings.Fields(h.Sysctls[availableKey].Value), control) {
+			return nil
+		}
+	}
+	load := s.Load
+	load.Traffic.Congestion = control
+	return []option{{load: load, change: fmt.Sprintf("sockets that ask for %s (TCP_CONGESTION)", control), why: controlReasons(control)}}
 }
 
 // reorderingOptions: more packets out of turn before one counts as lost.

@@ -80,9 +80,23 @@ func TestDealtOut(t *testing.T) {
 	if all := Propose(kept); slices.ContainsFunc(all, func(p Proposal) bool { return slices.Contains(p.Moves, Buffers) }) {
 		t.Errorf("windows that are to be small: %v", names(all))
 	}
-	s.Tried = map[Name]bool{all[0].Key: true}
+	s.Tried, s.Slows = map[Name]bool{}, map[Name]bool{MTU: true}
+	// Without large frames the sockets alone, then their windows.
+	for _, moves := range [][]Name{{Streams, SocketControl}, {Streams, Windows}} {
+		if all = Propose(s); len(all) == 0 || !slices.Equal(all[0].Moves, moves) || slices.ContainsFunc(all, func(p Proposal) bool { return slices.Contains(p.Moves, MTU) }) {
+			t.Fatalf("tried %v: %v, want %v first", s.Tried, names(all), moves)
+		}
+		s.Tried[all[0].Key] = true
+	}
 	if all := Propose(s); len(all) == 0 || slices.Contains(all[0].Moves, Windows) {
 		t.Errorf("tried: %v", names(all))
+	}
+	asked := s
+	asked.Traffic.Congestion, asked.Tried, asked.Slows = "bbr", nil, nil
+	if all := Propose(asked); slices.ContainsFunc(all, func(p Proposal) bool {
+		return slices.Contains(p.Moves, Congestion) || slices.Contains(p.Moves, SocketControl)
+	}) {
+		t.Errorf("sockets that ask for bbr: %v", names(all))
 	}
 	s.Tried, s.Trials[0].Ceiling = nil, s.Trials[0].Goodput
 	if all := Propose(s); slices.ContainsFunc(all, func(p Proposal) bool { return slices.Contains(p.Moves, Windows) }) {

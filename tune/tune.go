@@ -37,6 +37,9 @@ type State struct {
 	// Tried are the keys of the proposals that were tried, see Proposal.Key; a
 	// bare name rules out all of its kind.
 	Tried map[Name]bool
+	// Slows are the moves that the traffic as it was found is slower with: none of
+	// their options is proposed.
+	Slows map[Name]bool
 	// Thorough proves each change by itself, under traffic that shows it, and
 	// also proposes what the load of the links already rules out.
 	Thorough bool

@@ -60,10 +60,21 @@ func striped(s State) bool {
 // prediction does not know how much of it their disorder takes.
 func dealtOut(s State) []Proposal {
 	t, ok := newest(s, s.Traffic.Direction)
-	if !ok || !striped(s) || s.reached(t) || s.Traffic.SocketBuffer > 0 {
+	if !ok || !striped(s) || s.reached(t) || s.Traffic.SocketBuffer > 0 || s.Traffic.Congestion != "" {
 		return nil
 	}
-	return together(s, t, joint(s)[:1])
+	return together(s, t, dealtTogether(s))
+}
+
+// dealtTogether are the sets for a bond that deals single packets out. Large
+// frames carry most, but a single stream may be slower with them: then comes
+// what the sockets alone can do.
+func dealtTogether(s State) [][]Name {
+	sets := [][]Name{{Streams, SocketControl}, {Streams, Windows}}
+	if len(mtuOptions(s)) > 0 {
+		sets = append([][]Name{{MTU, Streams, Windows}}, sets...)
+	}
+	return sets
 }
 
 // joint are the sets of moves that may pay only together, the most first: one
@@ -74,9 +85,5 @@ func joint(s State) [][]Name {
 	if !striped(s) {
 		return sets
 	}
-	first := []Name{MTU, Streams, Windows}
-	if len(mtuOptions(s)) == 0 {
-		first = []Name{Streams, Windows}
-	}
-	return append([][]Name{first}, sets...)
+	return append(dealtTogether(s), sets...)
 }

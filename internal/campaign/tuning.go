@@ -48,12 +48,6 @@ type Tuning struct {
 	CeilingMTU int
 }
 
-// done are the confirmed changes of a step, by its number in the record.
-type done struct {
-	changes []change
-	step    int
-}
-
 // LongestProof is the longest window of a proof.
 const LongestProof = 30 * time.Second
 
@@ -66,8 +60,11 @@ type tuning struct {
 	found look // the hosts and traffic as they were found
 	// founds are all looks at them, found the first.
 	founds []record.Trial
-	// kept are the confirmed changes, oldest first, by the step that made them.
-	kept []done
+	// kept are the confirmed changes of each step that was kept, oldest first; of
+	// a step of traffic alone there are none.
+	kept [][]change
+	// owed is how many looks at the first traffic the step in progress takes yet.
+	owed int
 	// lossy is set once a look has shown losses on a path without a queue.
 	lossy bool
 	out   record.Tuning
@@ -95,7 +92,7 @@ func (c *Campaign) begin(t Tuning) *tuning {
 		u.Target = tune.DefaultTarget
 	}
 	u.s = tune.State{
-		Fabric: c.state, Tried: make(map[tune.Name]bool), Thorough: t.Thorough, Target: u.Target, CeilingMTU: t.CeilingMTU,
+		Fabric: c.state, Tried: make(map[tune.Name]bool), Slows: make(map[tune.Name]bool), Thorough: t.Thorough, Target: u.Target, CeilingMTU: t.CeilingMTU,
 		Objective: t.Objective, Bound: t.LatencyBound, Calm: !t.Bounce && !t.Bare,
 		Load:   tune.Load{Traffic: predict.Traffic{From: t.Path.From, To: t.Path.To, Direction: t.Direction, Streams: 1, Protocol: "tcp", Ports: predict.PortsKernel}},
 		Trials: c.record.Trials,
@@ -123,9 +120,6 @@ func (u *tuning) run(ctx context.Context) error {
 	if err := u.neverSlower(ctx); err != nil {
 		return err
 	}
-	if err := u.firstTraffic(ctx); err != nil {
-		return err
-	}
 	return u.prove(ctx)
 }
 
@@ -133,7 +127,7 @@ func (u *tuning) run(ctx context.Context) error {
 func (u *tuning) close() {
 	l := u.s.Load
 	u.out.Windows, u.out.Traffic = u.spent.Windows, u.spent.Traffic.Seconds()
-	u.out.Load = record.TunedLoad{Streams: l.Traffic.Streams, Ports: l.Traffic.Ports, Pace: l.Traffic.Pace, ZeroCopy: l.ZeroCopy, SocketBuffer: l.Traffic.SocketBuffer}
+	u.out.Load = record.TunedLoad{Streams: l.Traffic.Streams, Ports: l.Traffic.Ports, Pace: l.Traffic.Pace, ZeroCopy: l.ZeroCopy, SocketBuffer: l.Traffic.SocketBuffer, Congestion: l.Traffic.Congestion}
 	u.c.record.Tuning = &u.out
 }
 
@@ -153,7 +147,7 @@ func (u *tuning) search(ctx context.Context) error {
 			return nil
 		}
 		p := proposals[0]
-		if why := u.searched(u.needs(p)); why != "" {
+		if why := u.full(u.needs(p)); why != "" {
 			u.out.Stopped = why
 			for _, p := range proposals {
 				u.leave(p, wanting(why))

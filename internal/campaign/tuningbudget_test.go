@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/tune"
 	"github.com/linerate/linerate/unit"
@@ -25,36 +26,30 @@ func counted(windows, spent int, ago time.Duration) *tuning {
 }
 
 // TestFewWindows: the search spends what is there but the proof of the result,
-// and a look at the first traffic where the hosts have changed and it is another.
+// and a look at the first traffic where other traffic proves a change of hosts.
 func TestFewWindows(t *testing.T) {
+	hosts := map[string]netstate.Host{"a": {}}
 	for _, c := range []struct {
 		name           string
 		windows, spent int
 		ago            time.Duration
-		set            func(*tuning)
+		streams        int
+		hosts          map[string]netstate.Host
 		want           string
 	}{
-		{"before, one change, after", 3, 1, 0, nil, ""},
-		{"the second change of five", 5, 2, 0, nil, ""},
-		{"the last but the proof", 5, 4, 0, nil, "windows"},
-		{"A must be taken again", 3, 1, time.Minute, nil, "windows"},
-		{"there is room for A", 4, 1, time.Minute, nil, ""},
-		{"the first traffic is to be looked at", 5, 3, 0, func(u *tuning) {
-			u.kept = []done{{changes: []change{{host: "a"}}}}
-			u.s.Load.Traffic.Streams = 2
-			u.s.Trials = append(u.s.Trials, freshLook(u, 2e9))
-		}, "windows"},
-		{"the hosts are as they were found", 5, 3, 0, func(u *tuning) {
-			u.kept = []done{{}}
-			u.s.Load.Traffic.Streams = 2
-			u.s.Trials = append(u.s.Trials, freshLook(u, 2e9))
-		}, ""},
+		{"before, one change, after", 3, 1, 0, 1, hosts, ""},
+		{"the second change of five", 5, 2, 0, 1, hosts, ""},
+		{"the last but the proof", 5, 4, 0, 1, hosts, "windows"},
+		{"A must be taken again", 3, 1, time.Minute, 1, hosts, "windows"},
+		{"there is room for A", 4, 1, time.Minute, 1, hosts, ""},
+		{"the first traffic is to be looked at", 5, 3, 0, 2, hosts, "windows"},
+		{"there is room for it", 6, 3, 0, 2, hosts, ""},
+		{"no host is changed", 5, 3, 0, 2, nil, ""},
 	} {
 		u := counted(c.windows, c.spent, c.ago)
-		if c.set != nil {
-			c.set(u)
-		}
-		if got := u.searched(u.needs(tune.Proposal{ProofA: u.s.Load})); got != c.want {
+		p := tune.Proposal{ProofA: u.s.Load, ProofB: u.s.Load, Hosts: c.hosts}
+		p.ProofB.Traffic.Streams = c.streams
+		if got := u.full(u.needs(p)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -68,32 +63,16 @@ func TestLookedAtFound(t *testing.T) {
 	again, other := freshLook(u, 1.1e9), freshLook(u, 2e9)
 	other.Streams = 2
 	u.s.Trials = append(u.s.Trials, again, other)
-	u.kept = []done{{}}
+	u.kept = [][]change{nil}
 	u.lookedAtFound()
 	if len(u.founds) != 2 || u.founds[1].Goodput != again.Goodput {
 		t.Errorf("%d looks at what was found", len(u.founds))
 	}
-	u.kept = append(u.kept, done{})
+	u.kept = append(u.kept, nil)
 	u.s.Trials = []record.Trial{other}
 	u.lookedAtFound()
 	if len(u.founds) != 2 {
 		t.Errorf("%d looks at what was found, after a second step", len(u.founds))
-	}
-}
-
-// TestSuperseded: a step whose setting a later one set again cannot be taken
-// back by itself.
-func TestSuperseded(t *testing.T) {
-	u := counted(24, 3, 0)
-	u.kept = []done{{step: 0}, {step: 1}, {step: 2}}
-	set := func(step int, what string, kept bool) record.Setting {
-		return record.Setting{Host: "a", What: what, Step: step, Kept: kept}
-	}
-	u.out.Settings = []record.Setting{set(0, "rmem", true), set(1, "wmem", true), set(2, "rmem", true), set(3, "wmem", false)}
-	for i, want := range []bool{true, false, false} {
-		if got := u.superseded(i); got != want {
-			t.Errorf("step %d: %v", i, got)
-		}
 	}
 }
 

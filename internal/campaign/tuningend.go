@@ -44,7 +44,7 @@ func (u *tuning) neverSlower(ctx context.Context) error {
 			if err := u.c.confirm(changes); err != nil {
 				return errors.Join(err, u.asFound())
 			}
-			u.kept, u.s.Trials = []done{{changes, allSteps}}, now
+			u.kept, u.s.Trials = [][]change{changes}, now
 			return nil
 		}
 		if err := u.c.revert(changes); err != nil {
@@ -98,6 +98,7 @@ func (u *tuning) turn(ctx context.Context, wanted map[string]netstate.Host) ([]c
 func (u *tuning) foundLoad() tune.Load {
 	l := tune.Load{Traffic: u.s.Traffic}
 	l.Traffic.Streams, l.Traffic.Ports, l.Traffic.Pace, l.Traffic.SocketBuffer = u.found.Streams, u.found.Ports, 0, 0
+	l.Traffic.Congestion = controlled(u.found.Trial)
 	if windowed(u.found.Trial) {
 		l.Traffic.SocketBuffer = u.found.Lanes[0].Asked.RcvBuf
 	}
@@ -124,8 +125,8 @@ func (u *tuning) setAgain(ctx context.Context, wanted map[string]netstate.Host) 
 // putBack undoes the whole run, as one rollback a host.
 func (u *tuning) putBack() error {
 	var hosts []string
-	for _, d := range u.kept {
-		for _, ch := range d.changes {
+	for _, changes := range u.kept {
+		for _, ch := range changes {
 			if !slices.Contains(hosts, ch.host) {
 				hosts = append(hosts, ch.host)
 			}

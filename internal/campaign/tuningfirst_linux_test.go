@@ -1,10 +1,10 @@
 package campaign
 
 import (
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
@@ -12,50 +12,49 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// A step that slows the traffic as it was found is put back at the end, though
-// a later one stays: a receive buffer that no packet fits, and a send buffer that
-// does no harm.
+// A step that other traffic proves is not kept where the traffic as it was found
+// is slower with it; a harmless one is.
 func TestKernelFirstTraffic(t *testing.T) {
-	f := twoPairs(t)
-	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	before := c.State().Hosts["b"].Sysctls
-	u := c.begin(Tuning{Path: c.State().Paths[0], Direction: flow.Forward, Duration: 700 * time.Millisecond})
+	u := onePair(t)
+	u.Duration = 700 * time.Millisecond
+	var err error
 	if u.found, err = u.look(t.Context(), u.s.Load, asked{phase: record.PhaseBefore}); err != nil {
 		t.Fatal(err)
 	}
 	// What the link carries: a look at it may have been disturbed.
 	u.found.Goodput, u.found.GoodputLow, u.found.GoodputHigh = u.found.Ceiling, 0, 0
-	const rmem, wmem = "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"
-	u.keep(t, rmem, "512 512 512")
-	u.keep(t, wmem, "4096 16384 8388608")
-	u.s.Load.Traffic.Streams = 2
-	if err := u.firstTraffic(t.Context()); err != nil {
-		t.Fatal(err)
+	const wmem = "net.ipv4.tcp_wmem"
+	before := u.valueOf(t, "b", wmem)
+	for _, c := range []struct {
+		name  string
+		times unit.BitRate // of the link, what the first traffic is held to have been
+		kept  bool
+	}{{"slower than it was", 2, false}, {"as fast as it was", 1, true}} {
+		u.found.Goodput = c.times * u.found.Ceiling
+		p := tune.Proposal{Change: "it", Load: u.s.Load, ProofA: u.s.Load,
+			Hosts: map[string]netstate.Host{"b": withValue(u.c.state.Hosts["b"], wmem, "4096 16384 8388608")}}
+		p.ProofA.Traffic.Streams = 2
+		p.ProofB = p.ProofA
+		slow := freshLook(u, 40*unit.Mbps) // so that the step is proven at one look
+		slow.Streams = 2
+		u.s.Trials = []record.Trial{slow}
+		r, _, err := u.step(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range u.c.record.Trials {
+			t.Logf("%s: %d streams %v [%v, %v]", tr.Step, tr.Streams, tr.Goodput, tr.GoodputLow, tr.GoodputHigh)
+		}
+		set := u.out.Settings[len(u.out.Settings)-1]
+		if now := u.valueOf(t, "b", wmem); r.step.Kept != c.kept || set.Kept != c.kept || u.changed() != c.kept || (now != before) != c.kept {
+			t.Errorf("%s: %s is %q, was %q; step %+v, setting %+v", c.name, wmem, now, before, *r.step, set)
+		}
+		if strings.Contains(r.step.Verdict, "as it was found is slower") == c.kept {
+			t.Errorf("%s: verdict %q", c.name, r.step.Verdict)
+		}
 	}
-	for _, tr := range append([]record.Trial{u.found.Trial}, c.Record().Trials...) {
-		t.Logf("%s: %v [%v, %v]", tr.Step, tr.Goodput, tr.GoodputLow, tr.GoodputHigh)
-	}
-	b := c.State().Hosts["b"]
-	steps := c.Record().Steps
-	if b.Sysctls[rmem] != before[rmem] || b.Sysctls[wmem].Value == before[wmem].Value || steps[0].Kept || !steps[1].Kept || len(u.kept) != 1 || len(u.out.Left) > 0 {
-		t.Errorf("%s %s, %s %s; steps %+v; left %q", rmem, b.Sysctls[rmem].Value, wmem, b.Sysctls[wmem].Value, steps, u.out.Left)
-	}
-	if u.out.Settings[0].Kept || !u.out.Settings[1].Kept {
-		t.Errorf("settings %+v", u.out.Settings)
-	}
-	if _, err := c.hosts["b"].Rollback(t.Context(), agentapi.RollbackRequest{Group: u.Group}); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Observe(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if now := c.State().Hosts["b"].Sysctls[wmem]; now != before[wmem] {
-		t.Errorf("%s is %q after the rollback, was %q", wmem, now.Value, before[wmem].Value)
+	if len(u.out.Left) > 0 {
+		t.Errorf("left %q", u.out.Left)
 	}
 }
 
@@ -143,6 +142,6 @@ func (u *tuning) keep(t *testing.T, key, value string) {
 		t.Fatal(err)
 	}
 	u.note(r)
-	u.kept = append(u.kept, done{changes, len(u.c.record.Steps)})
+	u.kept = append(u.kept, changes)
 	u.c.record.Steps = append(u.c.record.Steps, *r.step)
 }

@@ -124,25 +124,16 @@ func (u *tuning) full(looks int) string {
 	return u.Budget.Left(u.spent, looks+u.proofs(), u.usual())
 }
 
-// firsts is how many looks at the first traffic the search leaves room for: one
-// where the hosts are changed and it is another by now.
-func (u *tuning) firsts() int {
-	if !u.Bare && u.changed() && !same(u.found.Trial, u.s.Load) {
-		return 1
-	}
-	return 0
-}
+// searched says why that many looks more do not fit the step in progress, which
+// leaves room for the first traffic.
+func (u *tuning) searched(looks int) string { return u.full(looks + u.owed) }
 
-// searched says why that many looks more do not fit the search, which leaves
-// room for the first traffic.
-func (u *tuning) searched(looks int) string { return u.full(looks + u.firsts()) }
-
-// needs is how many looks a try takes at least.
+// needs is how many looks a try takes at least, if it is to be kept.
 func (u *tuning) needs(p tune.Proposal) int {
 	if _, fresh := u.lately(p.ProofA); fresh {
-		return 1
+		return 1 + u.due(p)
 	}
-	return 2
+	return 2 + u.due(p)
 }
 
 // warm is how long a look may warm up within the budget.
@@ -156,10 +147,7 @@ func (u *tuning) warm(a asked) time.Duration {
 	}
 	reserve := time.Duration(a.more) * u.usual()
 	if !a.last {
-		reserve = time.Duration(u.proofs()) * u.usual()
-		if a.step != firstStep {
-			reserve += time.Duration(u.firsts()) * u.usual()
-		}
+		reserve = time.Duration(u.proofs()+u.owed) * u.usual()
 	}
 	return min(most, u.Budget.Traffic()-u.spent.Traffic-reserve-u.windowOf(a)-beside-tardy)
 }
@@ -218,7 +206,7 @@ func (u *tuning) spec(l tune.Load, a asked) measure.Spec {
 func same(t record.Trial, l tune.Load) bool {
 	w := l.Traffic
 	return t.From == w.From && t.To == w.To && t.Direction == w.Direction && t.Streams == w.Streams && t.Ports == w.Ports &&
-		zeroCopied(t) == l.ZeroCopy && paced(t) == (w.Pace > 0) && windowed(t) == (w.SocketBuffer > 0) && t.Group == "" && t.Variant == ""
+		zeroCopied(t) == l.ZeroCopy && paced(t) == (w.Pace > 0) && windowed(t) == (w.SocketBuffer > 0) && controlled(t) == w.Congestion && t.Group == "" && t.Variant == ""
 }
 
 func zeroCopied(t record.Trial) bool { return t.Method.Send != "" && t.Method.Send != "write" }
@@ -229,6 +217,16 @@ func paced(t record.Trial) bool {
 
 func windowed(t record.Trial) bool {
 	return slices.ContainsFunc(t.Lanes, func(l record.Lane) bool { return l.Asked != nil && l.Asked.RcvBuf > 0 })
+}
+
+// controlled is the congestion control that a trial's sockets asked for.
+func controlled(t record.Trial) string {
+	for _, l := range t.Lanes {
+		if l.Asked != nil {
+			return l.Asked.Congestion
+		}
+	}
+	return ""
 }
 
 // lately is a look at this state under the load that was taken not long ago.

@@ -20,6 +20,8 @@ type proof struct {
 	plans  []plan.Plan
 	step   *record.Step
 	as, bs []look
+	// firsts are looks at the first traffic with the change.
+	firsts []record.Trial
 	// changes stand and are not confirmed.
 	changes []change
 }
@@ -34,6 +36,8 @@ func (u *tuning) step(ctx context.Context, p tune.Proposal) (*proof, look, error
 		return nil, look{}, err
 	}
 	u.c.cfg.Tell(Event{Kind: Trying, Step: r.step, Plans: r.plans})
+	u.owed = u.due(p)
+	defer func() { u.owed = 0 }()
 	a, err := u.looked(ctx, p.ProofA, string(p.Name))
 	if err != nil {
 		return nil, a, err
@@ -44,7 +48,7 @@ func (u *tuning) step(ctx context.Context, p tune.Proposal) (*proof, look, error
 		if err = u.c.confirm(r.changes); err != nil {
 			r.step.Kept, r.step.Verdict = false, "could not be confirmed"
 		} else {
-			u.kept = append(u.kept, done{r.changes, len(u.c.record.Steps)})
+			u.kept = append(u.kept, r.changes)
 			u.lookedAtFound()
 		}
 	} else {
@@ -120,6 +124,11 @@ func (u *tuning) rounds(ctx context.Context, r *proof) (look, error) {
 			a, b = fastest(r.as), fastest(r.bs)
 		}
 		r.step.Before, r.step.After = a.Goodput, b.Goodput
+		if kept || tune.Faster(a.Trial, b.Trial) {
+			if err := u.holdFirst(ctx, r); err != nil || r.step.Verdict != "" {
+				return b, err
+			}
+		}
 		if u.decided(r, kept, a, b) {
 			r.step.Kept, r.step.Verdict = kept, verdict
 			if len(r.bs) > 1 {
@@ -211,7 +220,10 @@ func (u *tuning) decided(r *proof, kept bool, a, b look) bool {
 	case r.p.Promising():
 		return kept && (tune.Clear(a.Trial, b.Trial) || tune.AsPredicted(r.p, a.Trial, b.Trial))
 	}
-	return !tune.Faster(a.Trial, b.Trial) || kept && tune.Evident(a.Trial, b.Trial)
+	if !tune.Faster(a.Trial, b.Trial) { // of single looks that say little two may err
+		return len(r.bs) > 1 || !tune.Vague(a.Trial, b.Trial)
+	}
+	return kept && tune.Evident(a.Trial, b.Trial)
 }
 
 // scattered reports looks at A or at B that something disturbed.

@@ -271,6 +271,9 @@ func loadWords(l record.TunedLoad) string {
 	if l.SocketBuffer > 0 {
 		words += fmt.Sprintf(", sockets that ask for %v (`--socket-buffer`)", l.SocketBuffer)
 	}
+	if l.Congestion != "" {
+		words += fmt.Sprintf(", sockets that ask for %s (`--congestion`)", l.Congestion)
+	}
 	if l.ZeroCopy {
 		words += ", sent without a copy (sendfile)"
 	}

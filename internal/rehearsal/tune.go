@@ -94,7 +94,7 @@ func (r *run) tuned(c *campaign.Campaign, m scenario.Measurement, largest int) (
 		return scenario.Row{}, last, failure(rec)
 	}
 	load := rec.Tuning.Load
-	traffic := predict.Traffic{From: m.From, To: m.To, Direction: m.Direction, Streams: load.Streams, Ports: load.Ports, SocketBuffer: load.SocketBuffer}
+	traffic := predict.Traffic{From: m.From, To: m.To, Direction: m.Direction, Streams: load.Streams, Ports: load.Ports, SocketBuffer: load.SocketBuffer, Congestion: load.Congestion}
 	row := rowOf(last)
 	row.Tuned = &scenario.Tuned{
 		Before: before, Forward: last.Forward, Reverse: last.Reverse, CeilingMTU: largest, Changes: kept(rec.Steps),
