@@ -64,14 +64,29 @@ func alike(a, b Row) bool {
 	return x > 0 && x <= frames*y && y <= frames*x
 }
 
-// Green reports scenarios that all ran, with no row off.
+// Green reports scenarios that all ran, with no row off, and of whose rows few were
+// held by the lab's own processor.
 func Green(all []Outcome) bool {
 	for _, o := range all {
-		if o.Error != "" || o.Off() > 0 {
+		if o.Error != "" || o.Off() > 0 || o.tooBusy() {
 			return false
 		}
 	}
 	return true
+}
+
+// mostBusy is the share of a scenario's rows that the lab's processor may hold.
+const mostBusy = 0.1
+
+// tooBusy reports an outcome that shows the lab rather than the network.
+func (o Outcome) tooBusy() bool {
+	bound := 0
+	for _, r := range o.Rows {
+		if r.CPUBound {
+			bound++
+		}
+	}
+	return float64(bound) > mostBusy*float64(len(o.Rows))
 }
 
 // Page is all outcomes as one table of at most 80 columns. A scenario that
@@ -99,6 +114,9 @@ func Page(all []Outcome) string {
 			b.WriteString(spreads(r))
 		}
 		b.WriteString(LeftOutText(o.LeftOut))
+		if o.tooBusy() {
+			fmt.Fprintf(&b, "  more than one row in ten was held by the lab's own processor\n")
+		}
 		if o.Error != "" {
 			fmt.Fprintf(&b, "  failed: %s\n", cut(strings.Join(strings.Fields(o.Error), " "), tableWidth-10))
 		}

@@ -61,4 +61,14 @@ func TestGreen(t *testing.T) {
 	if Green(all) || all[1].Off() != 1 {
 		t.Error("a row is off")
 	}
+	busy := Outcome{Rows: make([]Row, 20)}
+	for i := range 3 {
+		if want := i <= 2; Green([]Outcome{busy}) != want {
+			t.Errorf("%d of 20 rows held by the processor: want green %v", i, want)
+		}
+		busy.Rows[i].CPUBound = true
+	}
+	if Green([]Outcome{busy}) || !strings.Contains(Page([]Outcome{busy}), "more than one row in ten") {
+		t.Error("3 of 20 rows held by the processor")
+	}
 }

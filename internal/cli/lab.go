@@ -26,7 +26,7 @@ import (
 const labJournal = "/run/linerate-lab-journal"
 
 func newLab(app *App) *cobra.Command {
-	return group("lab", "scenarios on real kernels", newLabList(app), newLabRun(app), newLabUp(app), newLabExec(app), newLabDown(app), newLabReplicas(),
+	return group("lab", "scenarios on real kernels", newLabList(app), newLabRun(app), newLabUp(app), newLabExec(app), newLabDown(app), newLabShow(app), newLabReplicas(),
 		newLabKeep(), newLabStand(app), newLabEnter())
 }
 
