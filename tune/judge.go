@@ -139,16 +139,26 @@ func Slower(a, b record.Trial) bool {
 	return ratio < 1-leastGain && high(b) < low(a) || ratio < 1-clearGain
 }
 
-// Vague reports two looks whose rates go up and down by more than what is sought,
-// so that the second may be faster, though it does not look so.
-func Vague(a, b record.Trial) bool {
-	return max(high(a)-low(a), high(b)-low(b)) > 2*scatter*a.Goodput && b.Goodput > (1-scatter)*a.Goodput
+// Slows compares the looks at a traffic now with those at it as it was found, by
+// the medians of each. sure is false where one more look might say otherwise: a
+// loss that counts may be noise of one or two, an evident one of one alone.
+func Slows(found, now []record.Trial) (slows, sure bool) {
+	loss := 1 - float64(Middle(now).Goodput/max(Middle(found).Goodput, 1))
+	switch {
+	case loss <= leastGain:
+		return false, true
+	case len(now) >= manyTurns:
+		return loss > 2*leastGain, true
+	}
+	return true, len(now) > 1 && loss > 4*leastGain
 }
 
-// Slows compares the looks at a traffic now with those at it as it was found, by
-// the medians of each: a loss beyond what two looks at one state differ by.
-func Slows(found, now []record.Trial) bool {
-	return float64(Middle(now).Goodput) < (1-scatter/2)*float64(Middle(found).Goodput)
+// Vague reports looks at traffic whose rate goes up and down by more than what is
+// sought, so that the second may be faster, though it does not look so: because
+// their intervals say it, or disorder is known to.
+func Vague(a, b record.Trial, disordered bool) bool {
+	wide := max(high(a)-low(a), high(b)-low(b)) > 2*scatter*a.Goodput
+	return (wide || disordered) && b.Goodput > (1-clearGain)*a.Goodput
 }
 
 // Evident reports a difference beyond what a disturbance of a usual size makes

@@ -88,7 +88,7 @@ func TestEvident(t *testing.T) {
 	}
 }
 
-// TestSlows: by medians, and beyond what two looks at one state differ by.
+// TestSlows: by medians, and by three looks where one or two might err.
 func TestSlows(t *testing.T) {
 	at := func(rates ...unit.BitRate) (all []record.Trial) {
 		for _, r := range rates {
@@ -97,17 +97,20 @@ func TestSlows(t *testing.T) {
 		return all
 	}
 	for _, c := range []struct {
-		found, now []record.Trial
-		want       bool
+		found, now  []record.Trial
+		slows, sure bool
 	}{
-		{at(165), at(164), false},
-		{at(165), at(158), true},
-		{at(165), at(158, 168), false},
-		{at(165, 171, 160), at(157, 159), true},
-		{at(165), at(180), false},
+		{at(165), at(164), false, true},
+		{at(165), at(180), false, true},
+		{at(165), at(155), true, false},
+		{at(165), at(155, 159), true, true},
+		{at(165), at(160, 164), true, false},
+		{at(165), at(158, 171), false, true},
+		{at(165), at(155, 163, 164), false, true},
+		{at(165, 171, 160), at(157, 159, 164), true, true},
 	} {
-		if got := Slows(c.found, c.now); got != c.want {
-			t.Errorf("%v, then %v: %v", c.found, c.now, got)
+		if slows, sure := Slows(c.found, c.now); slows != c.slows || sure != c.sure {
+			t.Errorf("%v, then %v: %v, sure %v", c.found, c.now, slows, sure)
 		}
 	}
 }
@@ -119,15 +122,16 @@ func TestVague(t *testing.T) {
 		return record.Trial{Goodput: rate, GoodputLow: low, GoodputHigh: high}
 	}
 	for _, c := range []struct {
-		a, b record.Trial
-		want bool
+		a, b             record.Trial
+		disordered, want bool
 	}{
-		{at(138, 166, 194), at(167, 167, 167), true},
-		{at(165, 166, 167), at(166, 167, 168), false},
-		{at(138, 166, 194), at(150, 157, 165), false},
+		{at(138, 166, 194), at(167, 167, 167), false, true},
+		{at(165, 166, 167), at(166, 167, 168), false, false},
+		{at(165, 166, 167), at(164, 165, 166), true, true},
+		{at(138, 166, 194), at(150, 157, 165), true, false},
 	} {
-		if got := Vague(c.a, c.b); got != c.want {
-			t.Errorf("%v and %v: %v", c.a, c.b, got)
+		if got := Vague(c.a, c.b, c.disordered); got != c.want {
+			t.Errorf("%v and %v, disordered %v: %v", c.a, c.b, c.disordered, got)
 		}
 	}
 }

@@ -98,6 +98,9 @@ type Proposal struct {
 	Cheaper bool
 	// Latency is set where what is sought is a shorter time under load.
 	Latency bool
+	// Disordered is set where packets are dealt out one by one: single looks say
+	// little.
+	Disordered bool
 	// ProbeMTU must pass both ways after the change, or it is reverted
 	// unmeasured; zero probes nothing.
 	ProbeMTU int

@@ -27,14 +27,19 @@ func (u *tuning) holdFirst(ctx context.Context, r *proof) error {
 	if u.due(r.p) == 0 {
 		return nil
 	}
-	for len(r.firsts) == 0 || tune.Slows(u.foundsOf(r), r.firsts) {
+	for {
 		full := u.full(1) != ""
-		switch {
-		case full && len(r.firsts) == 0:
+		if len(r.firsts) > 0 {
+			slows, sure := tune.Slows(u.foundsOf(r), r.firsts)
+			if slows && (sure || full) {
+				u.refuse(r)
+			}
+			if !slows || sure || full {
+				return nil
+			}
+		}
+		if full {
 			u.out.Left = append(u.out.Left, "the traffic as it was found: not measured with "+r.p.Change+", the budget was spent")
-			return nil
-		case full || len(r.firsts) == firstLooks:
-			u.refuse(r)
 			return nil
 		}
 		u.owed = 0
@@ -44,7 +49,6 @@ func (u *tuning) holdFirst(ctx context.Context, r *proof) error {
 		}
 		r.firsts = append(r.firsts, now.Trial)
 	}
-	return nil
 }
 
 // foundsOf are the looks at what was found, those of a step's proof among them.
@@ -72,9 +76,6 @@ func (u *tuning) refuse(r *proof) {
 	r.step.Kept = false
 	r.step.Verdict = fmt.Sprintf("the traffic as it was found is slower with it: %v of %v", tune.Middle(r.firsts).Goodput, tune.Middle(u.foundsOf(r)).Goodput)
 }
-
-// firstLooks are taken at most to tell whether the first traffic is slower.
-const firstLooks = 2
 
 // firstStep names the looks at it.
 const firstStep = "first-traffic"

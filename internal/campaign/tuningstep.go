@@ -221,7 +221,7 @@ func (u *tuning) decided(r *proof, kept bool, a, b look) bool {
 		return kept && (tune.Clear(a.Trial, b.Trial) || tune.AsPredicted(r.p, a.Trial, b.Trial))
 	}
 	if !tune.Faster(a.Trial, b.Trial) { // of single looks that say little two may err
-		return len(r.bs) > 1 || !tune.Vague(a.Trial, b.Trial)
+		return len(r.bs) > 1 || !tune.Vague(a.Trial, b.Trial, r.p.Disordered)
 	}
 	return kept && tune.Evident(a.Trial, b.Trial)
 }
