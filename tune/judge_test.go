@@ -135,3 +135,30 @@ func TestVague(t *testing.T) {
 		}
 	}
 }
+
+// TestDisorderedTurns: medians decide where any single look may err, but not of
+// steady traffic.
+func TestDisorderedTurns(t *testing.T) {
+	at := func(rates ...unit.BitRate) (all []record.Trial) {
+		for _, r := range rates {
+			r *= unit.Mbps
+			all = append(all, record.Trial{Goodput: r, GoodputLow: 0.999 * r, GoodputHigh: 1.001 * r})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		as, bs     []record.Trial
+		disordered bool
+		want       bool
+	}{
+		{at(166, 169, 169), at(178, 178, 168), true, true},
+		{at(166, 169, 169), at(178, 178, 168), false, false},
+		{at(166, 169, 169), at(172, 172, 168), true, false},
+		{at(169, 166), at(168, 178), true, false},
+	} {
+		keep, verdict := JudgeTurns(Proposal{Disordered: c.disordered}, c.as, c.bs, Middle(c.as), Middle(c.bs))
+		if keep != c.want {
+			t.Errorf("%v, then %v: %q", c.as, c.bs, verdict)
+		}
+	}
+}

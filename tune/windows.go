@@ -17,7 +17,7 @@ const (
 	// smallTrips is the same of small frames, of which as many bytes are more that
 	// can change places: 4 streams over two links carried 0.96 of the ceiling with
 	// it, 0.92 with twice as much.
-	smallTrips = 1
+	smallTrips = 2
 	largeFrame = 4000
 	// leastWindow is the fewest full frames that a stream can do with: three of
 	// them out of turn are a loss.
@@ -48,15 +48,8 @@ func windowOptions(s State) []option {
 	return []option{{
 		key: Name(fmt.Sprintf("%s=%d", Windows, each)), load: load,
 		change: fmt.Sprintf("sockets that ask for %v (SO_RCVBUF and SO_SNDBUF)", each),
-		why:    fmt.Sprintf("windows of %s what the path holds in all keep queues short, so that packets hardly change places", times(trips)),
+		why:    fmt.Sprintf("windows of %d times what the path holds in all keep queues short, so that packets hardly change places", trips),
 	}}
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "just"
-	}
-	return fmt.Sprintf("%d times", n)
 }
 
 // striped reports a pair with a bond that deals single packets out.

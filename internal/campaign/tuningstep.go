@@ -208,7 +208,8 @@ func (u *tuning) decided(r *proof, kept bool, a, b look) bool {
 	most := usualRounds
 	switch {
 	case r.p.Promising() && !kept && (b.Goodput > a.Goodput || r.scattered()),
-		!r.p.Promising() && !kept && tune.AllTurns(trialsOf(r.as), trialsOf(r.bs)):
+		!r.p.Promising() && !kept && tune.AllTurns(trialsOf(r.as), trialsOf(r.bs)),
+		r.p.Disordered && !kept && tune.Faster(a.Trial, b.Trial):
 		most = sureRounds
 	}
 	if len(r.bs) >= most || u.searched(2) != "" {
