@@ -39,6 +39,10 @@ scenario:
         - {tool: ping, from: web, to: store}
 `
 
+// mostApart are round trips of one network, in milliseconds: a busy machine adds to
+// each.
+const mostApart = 2
+
 // TestSameForBoth: an ordinary user's lab shows what root's does, as the kernel
 // of User-Mode Linux is the user's own: one stream over one link, two over both.
 func TestSameForBoth(t *testing.T) {
@@ -65,7 +69,7 @@ func TestSameForBoth(t *testing.T) {
 		if r.Predicted != u.Predicted || r.Ceiling != u.Ceiling {
 			t.Errorf("row %d: predicted %v and %v of %v and %v", i, r.Predicted, u.Predicted, r.Ceiling, u.Ceiling)
 		}
-		if r.Measured > 0 && math.Abs(float64(u.Measured/r.Measured)-1) > 0.05 || math.Abs(u.MeasuredRTT-r.MeasuredRTT) > 1 {
+		if r.Measured > 0 && math.Abs(float64(u.Measured/r.Measured)-1) > 0.05 || math.Abs(u.MeasuredRTT-r.MeasuredRTT) > mostApart {
 			t.Errorf("row %d: root %v, %.2f ms; ordinary user %v, %.2f ms", i, r.Measured, r.MeasuredRTT, u.Measured, u.MeasuredRTT)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/lab/guest"
 	"github.com/linerate/linerate/internal/labtest/stage"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -33,11 +34,32 @@ func TestTuning(t *testing.T) {
 		sample(t)
 		return
 	}
-	if part > len(scenarios()) {
-		everyLink(t, part-len(scenarios())+1)
-		return
+	beside, alone := byCompany(scenarios())
+	switch {
+	case part <= len(beside):
+		prove(t, beside[part-1])
+	case part <= len(beside)+spreadParts:
+		everyLink(t, part-len(beside)+1)
+	default:
+		prove(t, alone[part-len(beside)-spreadParts-1])
 	}
-	prove(t, scenarios()[part-1])
+}
+
+// spreadParts are the parts about streams and links: two, three and four of them.
+const spreadParts = 3
+
+// byCompany are the scenarios that may be proven beside another lab, and those
+// that want the machine to themselves: what packets that are dealt out one by one
+// carry depends on when each is sent.
+func byCompany(all []scenario) (beside, alone []scenario) {
+	for _, s := range all {
+		if s.bond && s.mode == netstate.BalanceRR {
+			alone = append(alone, s)
+		} else {
+			beside = append(beside, s)
+		}
+	}
+	return beside, alone
 }
 
 // furnish makes of the lab's kernel a host: sockets may ask for as much as
@@ -51,7 +73,8 @@ func furnish(t *testing.T) {
 }
 
 // part is which part of the proof is asked for; zero is none. Two halves of
-// the proof may run at the same time, PROVE_HALF of 1 the odd parts.
+// the proof may run at the same time, PROVE_HALF of 1 the odd parts; then come,
+// as PROVE_HALF of 3, those that run alone.
 func part(t *testing.T) int {
 	t.Helper()
 	if name := os.Getenv("PROVE_SCENARIO"); name != "" {
@@ -59,9 +82,17 @@ func part(t *testing.T) int {
 		if !ok {
 			t.Fatalf("no scenario is called %s", name)
 		}
-		return 1 + slices.IndexFunc(scenarios(), func(s scenario) bool { return s.name == name })
+		beside, alone := byCompany(scenarios())
+		if i := slices.IndexFunc(beside, func(s scenario) bool { return s.name == name }); i >= 0 {
+			return 1 + i
+		}
+		return 1 + len(beside) + spreadParts + slices.IndexFunc(alone, func(s scenario) bool { return s.name == name })
 	}
 	run, half := number(t, "PROVE_RUN"), number(t, "PROVE_HALF")
+	if half == 3 && run > 0 {
+		beside, _ := byCompany(scenarios())
+		return len(beside) + spreadParts + run
+	}
 	if half > 0 && run > 0 {
 		return 2*run - 2 + half
 	}
@@ -147,6 +178,7 @@ func (s *stand) compare(r *row, finalists []point, tuned tuned) {
 	turns := []turn{
 		{&r.found, laid(asFound(s.what))},
 		{&r.profile, laid(profile(s.what))},
+		{&r.refound, laid(asFound(s.what))},
 		{&r.research, laid(research(s.what))},
 		{&r.linerate, worn(func() (record.Trial, error) { return s.again(tuned, window) })},
 		{&r.kept, worn(func() (record.Trial, error) { return s.run(asFound(s.what), window) })},
