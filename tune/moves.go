@@ -90,7 +90,7 @@ func (s State) after(o option) State {
 
 // left are the options of a move that were not tried yet.
 func (s State) left(m move) []option {
-	if s.Tried[m.name] || s.Slows[m.name] || s.Calm && s.bounces(m) {
+	if s.Tried[m.name] || s.Refused[m.name] || s.Calm && s.bounces(m) {
 		return nil
 	}
 	var out []option

@@ -234,6 +234,9 @@ func proposalOf(s State, chosen []pick) (Proposal, State) {
 		keys, changes, whys = append(keys, string(c.option.key)), append(changes, c.option.change), append(whys, c.option.why)
 		p.Bounces = p.Bounces || s.bounces(c.move)
 		p.ProbeMTU = max(p.ProbeMTU, c.option.probe)
+		if c.option.hosts != nil {
+			p.HostMoves = append(p.HostMoves, c.move.name)
+		}
 		for name := range c.option.hosts {
 			if p.Hosts == nil {
 				p.Hosts = make(map[string]netstate.Host)

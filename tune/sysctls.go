@@ -43,7 +43,7 @@ func congestionOptions(s State) []option {
 		from := ""
 		for _, name := range senders(s) {
 			h := s.Fabric.Hosts[name]
-			if !slices.Contains(strings.Fields(h.Sysctls[availableKey].Value), control) {
+			if !available(h, control) {
 				hosts = nil
 				break
 			}
@@ -57,14 +57,19 @@ func congestionOptions(s State) []option {
 		out = append(out, option{
 			key: Name(fmt.Sprintf("%s=%s", Congestion, control)), hosts: hosts, load: s.Load,
 			change: fmt.Sprintf("congestion control %s instead of %s on %s", control, from, strings.Join(namesOf(s, hosts), " and ")),
-			why:    controlReasons(control),
+			why:    controlReason(control),
 		})
 	}
 	return out
 }
 
-// controlReasons are what a congestion control is tried for.
-func controlReasons(control string) string {
+// available reports a congestion control that the host's kernel has at hand.
+func available(h netstate.Host, control string) bool {
+	return slices.Contains(strings.Fields(h.Sysctls[availableKey].Value), control)
+}
+
+// controlReason is what a congestion control is tried for.
+func controlReason(control string) string {
 	if control == "bbr" {
 		return "bbr keeps the rate it has seen delivered, and does not slow down for a stray loss or a packet out of turn"
 	}
@@ -81,13 +86,13 @@ func socketControlOptions(s State) []option {
 	for _, name := range senders(s) {
 		h := s.Fabric.Hosts[name]
 		if now := strings.TrimSpace(h.Sysctls[congestionKey].Value); now == "" || now == control ||
-			!slices.Contains(strings.Fields(h.Sysctls[availableKey].Value), control) {
+			!available(h, control) {
 			return nil
 		}
 	}
 	load := s.Load
 	load.Traffic.Congestion = control
-	return []option{{load: load, change: fmt.Sprintf("sockets that ask for %s (TCP_CONGESTION)", control), why: controlReasons(control)}}
+	return []option{{load: load, change: fmt.Sprintf("sockets that ask for %s (TCP_CONGESTION)", control), why: controlReason(control)}}
 }
 
 // reorderingOptions: more packets out of turn before one counts as lost.

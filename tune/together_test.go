@@ -80,7 +80,7 @@ func TestDealtOut(t *testing.T) {
 	if all := Propose(kept); slices.ContainsFunc(all, func(p Proposal) bool { return slices.Contains(p.Moves, Buffers) }) {
 		t.Errorf("windows that are to be small: %v", names(all))
 	}
-	s.Tried, s.Slows = map[Name]bool{}, map[Name]bool{MTU: true}
+	s.Tried, s.Refused = map[Name]bool{}, map[Name]bool{MTU: true}
 	// Without large frames the sockets alone, then their windows.
 	for _, moves := range [][]Name{{Streams, SocketControl}, {Streams, Windows}} {
 		if all = Propose(s); len(all) == 0 || !slices.Equal(all[0].Moves, moves) || slices.ContainsFunc(all, func(p Proposal) bool { return slices.Contains(p.Moves, MTU) }) {
@@ -92,7 +92,7 @@ func TestDealtOut(t *testing.T) {
 		t.Errorf("tried: %v", names(all))
 	}
 	asked := s
-	asked.Traffic.Congestion, asked.Tried, asked.Slows = "bbr", nil, nil
+	asked.Traffic.Congestion, asked.Tried, asked.Refused = "bbr", nil, nil
 	if all := Propose(asked); slices.ContainsFunc(all, func(p Proposal) bool {
 		return slices.Contains(p.Moves, Congestion) || slices.Contains(p.Moves, SocketControl)
 	}) {

@@ -37,9 +37,9 @@ type State struct {
 	// Tried are the keys of the proposals that were tried, see Proposal.Key; a
 	// bare name rules out all of its kind.
 	Tried map[Name]bool
-	// Slows are the moves that the traffic as it was found is slower with: none of
+	// Refused are the moves that the traffic as it was found is slower with: none of
 	// their options is proposed.
-	Slows map[Name]bool
+	Refused map[Name]bool
 	// Thorough proves each change by itself, under traffic that shows it, and
 	// also proposes what the load of the links already rules out.
 	Thorough bool
@@ -104,6 +104,8 @@ type Proposal struct {
 	// ProbeMTU must pass both ways after the change, or it is reverted
 	// unmeasured; zero probes nothing.
 	ProbeMTU int
+	// HostMoves are those of Moves that change hosts, and not traffic alone.
+	HostMoves []Name
 	// Parts are the shares of a bundle's gain that the prediction gives to each
 	// of Moves, in their order: what is lost when that one alone is left out.
 	Parts []float64

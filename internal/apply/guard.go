@@ -36,7 +36,7 @@ func Guard(ctx context.Context, c Config, id string) error {
 		return nil
 	}
 	// On a full disk nobody is told; before the first step that must not be.
-	if err := a.journal.arm(id, a.self); err != nil && !e.begun() {
+	if err := a.journal.arm(id, a.self); err != nil && !e.Begun() {
 		return fmt.Errorf("arm guard: %w", err)
 	}
 	defer a.journal.disarm(id)
@@ -64,8 +64,8 @@ func Guard(ctx context.Context, c Config, id string) error {
 	}
 }
 
-// begun reports whether some step may have happened.
-func (e *Entry) begun() bool {
+// Begun reports whether some step may have happened.
+func (e *Entry) Begun() bool {
 	for _, s := range e.Steps {
 		if s.Progress != Pending {
 			return true

@@ -92,7 +92,7 @@ func (c *Campaign) begin(t Tuning) *tuning {
 		u.Target = tune.DefaultTarget
 	}
 	u.s = tune.State{
-		Fabric: c.state, Tried: make(map[tune.Name]bool), Slows: make(map[tune.Name]bool), Thorough: t.Thorough, Target: u.Target, CeilingMTU: t.CeilingMTU,
+		Fabric: c.state, Tried: make(map[tune.Name]bool), Refused: make(map[tune.Name]bool), Thorough: t.Thorough, Target: u.Target, CeilingMTU: t.CeilingMTU,
 		Objective: t.Objective, Bound: t.LatencyBound, Calm: !t.Bounce && !t.Bare,
 		Load:   tune.Load{Traffic: predict.Traffic{From: t.Path.From, To: t.Path.To, Direction: t.Direction, Streams: 1, Protocol: "tcp", Ports: predict.PortsKernel}},
 		Trials: c.record.Trials,

@@ -55,9 +55,12 @@ func (u *tuning) neverSlower(ctx context.Context) error {
 }
 
 // looksNow are the looks at the present state and traffic.
-func (u *tuning) looksNow() (out []record.Trial) {
+func (u *tuning) looksNow() []record.Trial { return u.looksAt(u.s.Load) }
+
+// looksAt are those at the present state under a load.
+func (u *tuning) looksAt(l tune.Load) (out []record.Trial) {
 	for _, t := range u.s.Trials {
-		if same(t, u.s.Load) {
+		if same(t, l) {
 			out = append(out, t)
 		}
 	}

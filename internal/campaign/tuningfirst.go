@@ -68,10 +68,8 @@ func (u *tuning) foundsOf(r *proof) []record.Trial {
 // refuse ends a step that the first traffic is slower with, and all others that
 // would change the same.
 func (u *tuning) refuse(r *proof) {
-	for _, name := range r.p.Moves {
-		if name != tune.Streams && name != tune.Windows { // which are of the other traffic
-			u.s.Slows[name] = true
-		}
+	for _, name := range r.p.HostMoves {
+		u.s.Refused[name] = true
 	}
 	r.step.Kept = false
 	r.step.Verdict = fmt.Sprintf("the traffic as it was found is slower with it: %v of %v", tune.Middle(r.firsts).Goodput, tune.Middle(u.foundsOf(r)).Goodput)

@@ -64,12 +64,7 @@ func (u *tuning) lookedAtFound() {
 	if len(u.kept) != 1 || len(u.founds) == 0 {
 		return
 	}
-	u.founds = nil
-	for _, t := range u.s.Trials {
-		if same(t, u.foundLoad()) {
-			u.founds = append(u.founds, t)
-		}
-	}
+	u.founds = u.looksAt(u.foundLoad())
 }
 
 // approved plans the step and asks for it; what needs a consent that was not

@@ -157,6 +157,10 @@ func (c *cutter) whole(what string, state apply.State) {
 // words is what the journal says of the last entry.
 func (c *cutter) words() string {
 	e := c.newest()
+	if e.ID == "" {
+		_, problems, err := apply.OpenJournal(c.dir).List()
+		return fmt.Sprint(problems, err)
+	}
 	text := e.Reason
 	for i, s := range e.Steps {
 		text += fmt.Sprintf("\n%s: %s %s", e.Plan.Steps[i].Change(), s.Progress, s.Note)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/linerate/linerate/internal/apply"
@@ -112,8 +111,10 @@ func (c *cutter) runs() {
 		j := c.runJob(tuneOp, plans)
 		j.dieAt(c.r, i, moments[tuneOp], steps)
 		c.killed("a tune", j)
-		if i == runCuts-1 && c.begun() {
-			c.ended("the guard") // of the change that waited, at its deadline
+		// The guard has the change that waited, at its deadline; one that was not
+		// begun the next program ends.
+		if e := c.newest(); i == runCuts-1 && e.Begun() {
+			c.ended("the guard")
 		}
 		c.asFound("a tune", plans)
 	}
@@ -127,13 +128,6 @@ func (c *cutter) runs() {
 		c.killed("rollback of a tune", j)
 		c.asFound("rollback of a tune", plans)
 	}
-}
-
-// begun reports whether the newest entry got as far as its first step, so that a
-// guard has it: before that the next program ends it.
-func (c *cutter) begun() bool {
-	e := c.newest()
-	return e.State != "" && e.State != apply.Open || slices.ContainsFunc(e.Steps, func(s apply.StepState) bool { return s.Progress != apply.Pending })
 }
 
 // runCuts is how many cuts there are of a plan's tune, and as many of its

@@ -34,32 +34,33 @@ func TestTuning(t *testing.T) {
 		sample(t)
 		return
 	}
-	beside, alone := byCompany(scenarios())
-	switch {
-	case part <= len(beside):
-		prove(t, beside[part-1])
-	case part <= len(beside)+spreadParts:
-		everyLink(t, part-len(beside)+1)
-	default:
-		prove(t, alone[part-len(beside)-spreadParts-1])
-	}
+	all, _ := parts()
+	all[part-1].run(t)
 }
 
-// spreadParts are the parts about streams and links: two, three and four of them.
-const spreadParts = 3
+// proofPart is one part of the proof; a scenario's has its name.
+type proofPart struct {
+	name string
+	run  func(*testing.T)
+}
 
-// byCompany are the scenarios that may be proven beside another lab, and those
-// that want the machine to themselves: what packets that are dealt out one by one
-// carry depends on when each is sent.
-func byCompany(all []scenario) (beside, alone []scenario) {
-	for _, s := range all {
+// parts are all, in their order: those that may be proven beside another lab, and
+// at the end those that want the machine to themselves, so many: what packets that
+// are dealt out one by one carry depends on when each is sent.
+func parts() (all []proofPart, alone int) {
+	var last []proofPart
+	for _, s := range scenarios() {
+		p := proofPart{s.name, func(t *testing.T) { prove(t, s) }}
 		if s.bond && s.mode == netstate.BalanceRR {
-			alone = append(alone, s)
+			last = append(last, p)
 		} else {
-			beside = append(beside, s)
+			all = append(all, p)
 		}
 	}
-	return beside, alone
+	for _, links := range []int{2, 3, 4} {
+		all = append(all, proofPart{run: func(t *testing.T) { everyLink(t, links) }})
+	}
+	return append(all, last...), len(last)
 }
 
 // furnish makes of the lab's kernel a host: sockets may ask for as much as
@@ -77,21 +78,17 @@ func furnish(t *testing.T) {
 // as PROVE_HALF of 3, those that run alone.
 func part(t *testing.T) int {
 	t.Helper()
+	all, alone := parts()
 	if name := os.Getenv("PROVE_SCENARIO"); name != "" {
-		_, ok := named(name)
-		if !ok {
+		i := slices.IndexFunc(all, func(p proofPart) bool { return p.name == name })
+		if i < 0 {
 			t.Fatalf("no scenario is called %s", name)
 		}
-		beside, alone := byCompany(scenarios())
-		if i := slices.IndexFunc(beside, func(s scenario) bool { return s.name == name }); i >= 0 {
-			return 1 + i
-		}
-		return 1 + len(beside) + spreadParts + slices.IndexFunc(alone, func(s scenario) bool { return s.name == name })
+		return 1 + i
 	}
 	run, half := number(t, "PROVE_RUN"), number(t, "PROVE_HALF")
 	if half == 3 && run > 0 {
-		beside, _ := byCompany(scenarios())
-		return len(beside) + spreadParts + run
+		return len(all) - alone + run
 	}
 	if half > 0 && run > 0 {
 		return 2*run - 2 + half
