@@ -23,13 +23,16 @@ func (v *wayView) fewStreams() (hypothesis, bool) {
 	if n == 0 || n >= links || len(v.ingress) < links || !v.room() || !v.eachByItself() {
 		return hypothesis{}, false
 	}
+	if least(v.egress) > idleLink && least(v.ingress) > idleLink { // single packets are dealt out over all
+		return hypothesis{}, false
+	}
 	used := total(v.egress) / rateOf(float64(links)) * rateOf(float64(n))
 	share := fraction(v.goodput, used)
-	least := worthMoreStreams
+	worth := worthMoreStreams
 	if max(v.waits.rwnd, v.waits.sndbuf) >= limitedShare {
-		least = worthMoreWindows
+		worth = worthMoreWindows
 	}
-	if share*float64(links)/float64(n) < least {
+	if share*float64(links)/float64(n) < worth {
 		return hypothesis{}, false
 	}
 	h := hypothesis{

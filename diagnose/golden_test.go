@@ -136,6 +136,12 @@ func goldenTrials() []told {
 	for i := range 2 {
 		fq.Hosts["a"].Links[i].Qdiscs = []netstate.Qdisc{{Kind: "fq", Parent: "root", FlowRate: 60e6}}
 	}
+	dealt := lacp(netstate.Layer2)
+	dealt.Paths[0].SwitchHash = ""
+	for _, h := range dealt.Hosts {
+		bond := &h.Links[len(h.Links)-1]
+		bond.Offloads, bond.Bond.Mode, bond.Bond.AD = map[string]bool{"tso": true}, netstate.BalanceRR, nil
+	}
 	return []told{
 		{"line-rate", lacp(netstate.Layer34), measured(sent(4, full, full), none), record.LineRate},
 		{"hash-imbalance", lacp(netstate.Layer34), measured(placed(sent(4, rates(one, 0), rates(one, 0)), "eth0"), none), record.HashImbalance},
@@ -145,6 +151,9 @@ func goldenTrials() []told {
 		{"send-buffer", far, measured(part(2, 0.3), func(c *record.TCP) { distant(c); c.SndbufLimited = 0.85 }), record.SendBuffer},
 		{"congestion", shaped, sackedOnce(measured(part(2, 0.2), func(c *record.TCP) { c.BytesRetrans = 15 << 10; c.Recovering = 0.2; c.MeanCwnd = 75 })), record.Congestion},
 		{"reordering", shaped, measured(part(2, 0.3), func(c *record.TCP) {
+			c.BytesRetrans, c.DSACKDups, c.ReordSeen, c.Reordering, c.Disordered = 600<<10, 380, 900, 34, 0.4
+		}), record.Reordering},
+		{"reordering-round-robin", dealt, measured(part(1, 0.4), func(c *record.TCP) {
 			c.BytesRetrans, c.DSACKDups, c.ReordSeen, c.Reordering, c.Disordered = 600<<10, 380, 900, 34, 0.4
 		}), record.Reordering},
 		{"sender-cpu", shaped, cpu(measured(part(2, 0.5), none), record.CPUUse{Host: "a", Cores: 8, Busy: 2.1, Busiest: 0.99, BusiestThread: 0.97}, record.CPUUse{Host: "b", Cores: 8, Busy: 1.1, Busiest: 0.4, BusiestThread: 0.3}), record.SenderCPU},

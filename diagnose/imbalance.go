@@ -49,6 +49,9 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 		if len(full) == 0 || len(idle) == 0 {
 			continue
 		}
+		if v.striping() != nil && least(idle) > idleLink {
+			continue // dealt out in unequal pieces: no flow has one link
+		}
 		if c, ok := v.cap(); ok && c.payload <= total(full)*(1+nearTie) {
 			continue // more links would not pass the cap
 		}

@@ -68,10 +68,14 @@ func (v *wayView) outOfOrder() (hypothesis, bool) {
 		}, append(v.tcpEvidence(), v.loads()...)...),
 		remedy: "keep every flow on one way: find what spreads single packets (balance-rr, a switch that hashes by packet, two unequal paths)",
 	}
-	if bond := v.striping(); bond != "" {
+	if bond := v.striping(); bond != nil {
 		h.sure = min(h.sure+0.1, 0.95)
-		h.summary = fmt.Sprintf("%s of %s deals single packets out over its links (balance-rr), so they overtake each other, and TCP takes the late ones for lost.", bond, v.from)
-		h.remedy = fmt.Sprintf("change the mode of %s on %s to 802.3ad with layer3+4, which keeps each flow on one link", bond, v.from)
+		h.summary = fmt.Sprintf("%s of %s deals single packets out over its links (balance-rr), so they overtake each other, and TCP takes the late ones for lost.", bond.Name, v.from)
+		h.remedy = fmt.Sprintf("change the mode of %s on %s to 802.3ad with layer3+4, which keeps each flow on one link", bond.Name, v.from)
+		if bond.Offloads["tso"] {
+			h.evidence = append(h.evidence, fact("tso of "+bond.Name, "on: each port is dealt up to 64 KiB at once", "ETHTOOL_GFEATURES"))
+			h.remedy += fmt.Sprintf("; where one stream must use all links, frames of 9000 bytes and `ethtool -K %s tso off`, with which packets are dealt out one by one", bond.Name)
+		}
 	}
 	if w.loss()*(1-w.inVain()) >= 10*lossShare && w.inVain() < inVainShare {
 		h.sure *= 0.6
@@ -95,14 +99,14 @@ func (v *wayView) takesLateCalmly() bool {
 	return steady && swing < flatSwing && v.waits.loss() < 5*lossShare && v.waits.queued() > 1
 }
 
-// striping is the sender's bond that deals single packets out; "" none.
-func (v *wayView) striping() string {
+// striping is the sender's bond that deals single packets out; nil none.
+func (v *wayView) striping() *netstate.Link {
 	if len(v.lanes) == 0 {
-		return ""
+		return nil
 	}
 	bond := bondAt(v.fabric.Hosts[v.from], v.lanes[0].Src)
 	if bond == nil || bond.Bond == nil || bond.Bond.Mode != netstate.BalanceRR {
-		return ""
+		return nil
 	}
-	return bond.Name
+	return bond
 }

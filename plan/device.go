@@ -17,6 +17,13 @@ var software = [...]string{"gro", "gso", "tso", "sg", "tx", "rx-gro-list", "rx-u
 // links below it (netdev_increment_features, vlan_dev_fix_features).
 var ownOffloads = [...]string{"gro", "rx-gro-list", "rx-udp-gro-forwarding"}
 
+// follows reports an offload that a link has from those below it. A bond cuts
+// large sends by itself where no port does (bond_fix_features,
+// netdev_add_tso_features).
+func follows(l netstate.Link, key string) bool {
+	return (l.Bond != nil || l.VLAN != nil) && !slices.Contains(ownOffloads[:], key) && (l.Bond == nil || key != "tso")
+}
+
 // below are the offloads that others need: on before them, off after
 // (netdev_fix_features).
 var below = [...]string{"tx", "rx", "sg"}
@@ -58,7 +65,7 @@ func (b *builder) offloads(want netstate.Link) {
 	slices.SortStableFunc(keys, func(x, y string) int { return rank(x) - rank(y) })
 	have, _ := b.now.Link(want.Name)
 	for _, key := range keys {
-		if (want.Bond != nil || want.VLAN != nil) && !slices.Contains(ownOffloads[:], key) {
+		if follows(want, key) {
 			continue
 		}
 		is, known := have.Offloads[key]

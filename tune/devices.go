@@ -131,24 +131,41 @@ const paceShare = 0.99
 // deviceOptions is one option that changes the physical links of the pair; none
 // where the change finds nothing to change. Change returns what it did.
 func deviceOptions(s State, key Name, why string, change func(*netstate.Link) string) []option {
+	below := func(h netstate.Host, name string) []netstate.Link {
+		ports, _, _ := h.Below(name)
+		return ports
+	}
+	hosts, changed := changedLinks(s, below, func(host string, port *netstate.Link) string {
+		what := change(port)
+		if what == "" {
+			return ""
+		}
+		return fmt.Sprintf("%s on %s of %s", what, port.Name, host)
+	})
+	if len(hosts) == 0 {
+		return nil
+	}
+	return []option{{key: key, change: strings.Join(changed, " and "), why: why, hosts: hosts, load: s.Load}}
+}
+
+// changedLinks are the pair's hosts with links changed that below finds under each
+// link that holds an address, and what change says that it did to each; "" is
+// nothing.
+func changedLinks(s State, below func(h netstate.Host, link string) []netstate.Link, change func(host string, l *netstate.Link) string) (map[string]netstate.Host, []string) {
 	hosts := make(map[string]netstate.Host)
 	var changed []string
 	all := pairLinks(s)
 	for _, host := range hostsOf(all) {
 		desired := s.Fabric.Hosts[host].Clone()
 		for _, l := range all[host] {
-			below, _, _ := desired.Below(l.Name)
-			for _, port := range below {
-				if what := change(&port); what != "" {
-					desired.SetLink(port)
+			for _, under := range below(desired, l.Name) {
+				if what := change(host, &under); what != "" {
+					desired.SetLink(under)
 					hosts[host] = desired
-					changed = append(changed, fmt.Sprintf("%s on %s of %s", what, port.Name, host))
+					changed = append(changed, what)
 				}
 			}
 		}
 	}
-	if len(hosts) == 0 {
-		return nil
-	}
-	return []option{{key: key, change: strings.Join(changed, " and "), why: why, hosts: hosts, load: s.Load}}
+	return hosts, changed
 }

@@ -23,10 +23,12 @@ const (
 	Queueing      Name = "queueing-discipline"
 	Pacing        Name = "pacing"
 	Offloads      Name = "offloads"
-	Coalescing    Name = "coalescing"
-	Rings         Name = "rings"
-	Channels      Name = "channels"
-	ZeroCopy      Name = "zero-copy"
+	// Segmentation is where large sends are cut into packets.
+	Segmentation Name = "segmentation"
+	Coalescing   Name = "coalescing"
+	Rings        Name = "rings"
+	Channels     Name = "channels"
+	ZeroCopy     Name = "zero-copy"
 )
 
 // option is one change that a move could make to a state.
@@ -64,6 +66,7 @@ func moves() []move {
 		{name: Congestion, options: congestionOptions, modelled: true,
 			causes: []record.Cause{record.Congestion, record.Reordering, record.Pacing, record.Shaper, record.Unknown}},
 		{name: MTU, options: mtuOptions, modelled: true},
+		{name: Segmentation, options: segmentOptions, causes: []record.Cause{record.Reordering}},
 		{name: Reordering, options: reorderingOptions, causes: []record.Cause{record.Reordering}},
 		{name: Windows, options: windowOptions, causes: []record.Cause{record.Reordering}},
 		{name: SocketControl, options: socketControlOptions},

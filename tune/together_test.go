@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -51,6 +52,62 @@ func TestTogether(t *testing.T) {
 	s.Trials[0].Finding.Cause, s.Trials[0].Ceiling = record.Reordering, 2*s.Trials[0].Goodput
 	if all := Propose(s); len(all) == 0 || len(all[0].Moves) != 3 {
 		t.Errorf("larger frames did not pay: %v", names(all))
+	}
+}
+
+// TestSegmentation: a bond that deals out uncut what ports may cut is told to cut
+// large frames first, on both hosts and whatever its ports do; where it does, no
+// disorder is left to look for. Small frames are as they were.
+func TestSegmentation(t *testing.T) {
+	dealt := func(mtu, most int, tso bool) State {
+		s := healthy(func(b *bonded) { b.mode, b.mtu, b.maxMTU = netstate.BalanceRR, mtu, most })
+		for name, h := range s.Fabric.Hosts {
+			bond, _ := h.Link("bond0")
+			bond.Offloads = map[string]bool{"tso": tso, "gso": true}
+			h.SetLink(bond)
+			s.Fabric.Hosts[name] = h
+		}
+		s.Fabric.Paths[0].SwitchHash = "" // each port has its own way
+		s.Fabric.Paths[0].RTT, s.Traffic.Streams, s.Traffic.Ports = 4*time.Millisecond, 1, "kernel"
+		short := found(record.LineRate)
+		short.Streams, short.Ports, short.Goodput, short.Ceiling = 1, "kernel", 870e6, 993e6
+		s.Trials = []record.Trial{short}
+		return s
+	}
+	for _, c := range []struct {
+		mtu, most int
+		tso       bool
+		first     []Name
+	}{
+		{1500, 9000, true, []Name{MTU, Segmentation}},
+		{9000, 9000, true, []Name{Segmentation}},
+		{1500, 1500, true, []Name{Streams, SocketControl}},
+		{1500, 9000, false, []Name{MTU, Streams, Windows}},
+	} {
+		s := dealt(c.mtu, c.most, c.tso)
+		all := Propose(s)
+		if len(all) == 0 || !slices.Equal(all[0].Moves, c.first) {
+			t.Errorf("%+v: %v", c, names(all))
+			continue
+		}
+		if p := all[0]; slices.Contains(p.Moves, Segmentation) {
+			if !p.Disordered || !p.Unsure || !reflect.DeepEqual(p.ProofA, p.ProofB) || p.ProofA.Traffic.Streams != 1 || len(p.Hosts) != 2 {
+				t.Errorf("%+v: %+v", c, p)
+			}
+			for name, h := range p.Hosts {
+				if bond, _ := h.Link("bond0"); bond.Offloads["tso"] || !bond.Offloads["gso"] {
+					t.Errorf("%+v: %s: %v", c, name, bond.Offloads)
+				}
+				if was, _ := s.Fabric.Hosts[name].Link("bond0"); !was.Offloads["tso"] {
+					t.Errorf("%+v: the state itself was changed", c)
+				}
+			}
+		}
+	}
+	if all := Propose(dealt(9000, 9000, false)); slices.ContainsFunc(all, func(p Proposal) bool {
+		return p.Disordered || slices.Contains(p.Moves, Segmentation) || slices.Contains(p.Moves, Windows)
+	}) {
+		t.Errorf("large frames are cut: %v", names(all))
 	}
 }
 

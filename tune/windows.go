@@ -2,9 +2,7 @@ package tune
 
 import (
 	"fmt"
-	"slices"
 
-	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -32,13 +30,7 @@ func windowOptions(s State) []option {
 	if trip <= 0 || rate <= 0 || s.Traffic.SocketBuffer > 0 {
 		return nil
 	}
-	frame := 0
-	for _, links := range pairLinks(s) {
-		for _, l := range links {
-			frame = max(frame, l.MTU)
-		}
-	}
-	trips := windowTrips
+	frame, trips := largestFrame(s), windowTrips
 	if frame < largeFrame {
 		trips = smallTrips
 	}
@@ -52,51 +44,13 @@ func windowOptions(s State) []option {
 	}}
 }
 
-// striped reports a pair with a bond that deals single packets out.
-func striped(s State) bool {
-	for host, links := range pairLinks(s) {
-		if slices.ContainsFunc(links, func(l netstate.Link) bool {
-			_, _, bond := s.Fabric.Hosts[host].Below(l.Name)
-			return bond != nil && bond.Bond != nil && bond.Bond.Mode == netstate.BalanceRR && len(s.Fabric.Hosts[host].UsablePorts(bond.Name)) > 1
-		}) {
-			return true
+// largestFrame is the largest MTU of the pair's links.
+func largestFrame(s State) int {
+	frame := 0
+	for _, links := range pairLinks(s) {
+		for _, l := range links {
+			frame = max(frame, l.MTU)
 		}
 	}
-	return false
-}
-
-// dealtOut is what a bond asks for first that deals single packets out: the
-// prediction does not know how much of it their disorder takes.
-func dealtOut(s State) []Proposal {
-	t, ok := newest(s, s.Traffic.Direction)
-	if !ok || !striped(s) || s.reached(t) || s.Traffic.SocketBuffer > 0 || s.Traffic.Congestion != "" {
-		return nil
-	}
-	all := together(s, t, dealtTogether(s))
-	for i := range all {
-		all[i].Disordered = true
-	}
-	return all
-}
-
-// dealtTogether are the sets for a bond that deals single packets out. Large
-// frames carry most, but a single stream may be slower with them: then comes
-// what the sockets alone can do.
-func dealtTogether(s State) [][]Name {
-	sets := [][]Name{{Streams, SocketControl}, {Streams, Windows}}
-	if len(mtuOptions(s)) > 0 {
-		sets = append([][]Name{{MTU, Streams, Windows}}, sets...)
-	}
-	return sets
-}
-
-// joint are the sets of moves that may pay only together, the most first: one
-// stream that loses its place gains as little by large frames alone as many
-// streams do by small ones.
-func joint(s State) [][]Name {
-	sets := [][]Name{{MTU, Congestion, Streams}, {MTU, Streams}, {Congestion, Streams}}
-	if !striped(s) {
-		return sets
-	}
-	return append(dealtTogether(s), sets...)
+	return frame
 }

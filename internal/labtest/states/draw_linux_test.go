@@ -320,6 +320,9 @@ func (d *drawing) devices() {
 				}
 			}
 		}
+		if uncut, known := l.Offloads["tso"]; known && l.Bond != nil && d.chance(0.3) {
+			l.Offloads["tso"] = !uncut // the only one of these that is its own
+		}
 		d.host.SetLink(l)
 	}
 }
