@@ -22,7 +22,7 @@ type Document struct {
 func Of(all []scenario.Outcome) Document {
 	d := Document{Charts: make(map[string]string)}
 	var b strings.Builder
-	b.WriteString("# Published results, reproduced\n\nMade by `linerate lab replicas` from the rows of `linerate lab run all`. Rates are\nGbit/s of payload at the published scale; round trips are ms. Rows marked *shown*\nare of a kind that is not scored; *reached* is at least 97 % of the ceiling by\nlinerate's own `tune`, *held* as much of a lower limit that no setting mends.\n")
+	b.WriteString("# Published results, reproduced\n\nMade by `linerate lab replicas` from the rows of `linerate lab run all`. Rates are\nGbit/s of payload at the published scale; round trips are ms. Rows marked *shown*\nare of a kind that is not scored; *reached* is at least 97 % of the ceiling by\nlinerate's own `tune`, *held* as much of a lower limit that no setting mends. *Held by*\nis what `explain` names from the kernel's evidence.\n")
 	for _, o := range all {
 		d.scenario(&b, o)
 	}
@@ -43,18 +43,21 @@ func (d *Document) scenario(b *strings.Builder, o scenario.Outcome) {
 	if len(o.Rows) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "%s, kernel %s, rates and windows divided by %g%s. Off: %d of %d rows.\n\n", o.BackEnd, o.Kernel, o.Scale, tools(o), o.Off(), len(o.Rows))
+	fmt.Fprintf(b, "%s, kernel %s, %s%s. Off: %d of %d rows.\n\n", o.BackEnd, o.Kernel, scenario.ScaleText(o.Scale, o.Slow), tools(o), o.Off(), len(o.Rows))
 	if svg, ok := Chart(o); ok {
 		name := "replica-" + o.Scenario + ".svg"
 		d.Charts[name] = svg
 		fmt.Fprintf(b, "![%s: published and reproduced](%s)\n\n", o.Scenario, name)
 	}
-	b.WriteString("| step | from, to | streams | tool | published | reproduced | predicted | linerate's best | ceiling | |\n|---|---|--:|---|--:|--:|--:|--:|--:|---|\n")
+	b.WriteString("| step | from, to | streams | tool | published | reproduced | predicted | linerate's best | ceiling | held by | |\n|---|---|--:|---|--:|--:|--:|--:|--:|---|---|\n")
 	for _, r := range o.Rows {
-		fmt.Fprintf(b, "| %s | %s, %s, %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", escape(r.Step), r.From, r.To, r.Direction, streams(r), r.Tool,
-			published(r), reproduced(r), gigabits(r.Predicted), gigabits(o.Best(r)), gigabits(r.Ceiling), verdict(r))
+		fmt.Fprintf(b, "| %s | %s, %s, %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", escape(r.Step), r.From, r.To, r.Direction, streams(r), r.Tool,
+			published(r), reproduced(r), gigabits(r.Predicted), gigabits(o.Best(r)), gigabits(r.Ceiling), r.Limit, verdict(r))
 	}
 	for _, r := range o.Rows {
+		if below := r.Below(); below != "" {
+			fmt.Fprintf(b, "\n*%s*, %s, %s, %s:\n\n%s", escape(r.Step), r.From, r.To, r.Direction, below)
+		}
 		if r.Tuned != nil {
 			tuned(b, r)
 		}

@@ -9,18 +9,20 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/scenario"
 	"github.com/linerate/linerate/unit"
 )
 
 func outcomes() []scenario.Outcome {
 	seen, ratio := unit.BitRate(10e9), 1.5
-	row := scenario.Row{Step: "a <b> | \"c\"", From: "x", To: "y", Streams: 3, Direction: flow.Forward, Tool: "iperf2", Kind: scenario.Rate, Measured: 8e9, Predicted: 8.2e9, Published: &seen, Ceiling: 20e9, Wire: 7e9, Verdict: scenario.Off}
+	row := scenario.Row{Step: "a <b> | \"c\"", From: "x", To: "y", Streams: 3, Direction: flow.Forward, Tool: "iperf2", Kind: scenario.Rate, Measured: 8e9, Predicted: 8.2e9, Published: &seen, Ceiling: 20e9, Wire: 7e9, Verdict: scenario.Off, Limit: record.ReceiveWindow}
 	over := row
+	over.Outage = &scenario.Outage{Port: "x.eth0", How: scenario.Silent, Gap: 300, GapLow: 200, GapHigh: 400, Why: "so", Moved: 2, Before: 8e9, During: 4e9, PredictedDuring: 4e9, After: 8e9}
 	over.Step, over.Published, over.PublishedRatio, over.MeasuredRatio, over.Wire, over.Verdict = "ratio", nil, &ratio, &ratio, 0, scenario.Reproduced
 	ping := scenario.Row{Step: "ping", From: "x", To: "y", Direction: flow.Forward, Tool: "ping", PublishedRTT: 8.9, MeasuredRTT: 9, Verdict: scenario.Reproduced}
 	best := scenario.Row{
-		Step: "tuned", From: "x", To: "y", Streams: 4, Direction: flow.Forward, Tool: "tune", Kind: scenario.Best, Measured: 20e9, Ceiling: 20e9, Verdict: scenario.Reached,
+		Step: "tuned", From: "x", To: "y", Streams: 4, Direction: flow.Forward, Tool: "tune", Kind: scenario.Best, Measured: 20e9, Ceiling: 20e9, Verdict: scenario.Reached, Limit: record.ReceiveWindow,
 		Tuned: &scenario.Tuned{Before: 8e9, Share: 1, CeilingMTU: 9000, Changes: []string{"MTU of 9000 <both>"}, HeldBy: "card", HeldAt: 19e9},
 	}
 	return []scenario.Outcome{
@@ -35,9 +37,9 @@ func outcomes() []scenario.Outcome {
 func TestDocument(t *testing.T) {
 	d := Of(outcomes())
 	for _, want := range []string{
-		`| a &lt;b> \| "c" | x, y, forward | 3 | iperf2 | 10 | 8 (arrived: 7) | 8.2 | 20 | 20 | off |`,
+		`| a &lt;b> \| "c" | x, y, forward | 3 | iperf2 | 10 | 8 (arrived: 7) | 8.2 | 20 | 20 | receive-window | off |`,
 		"| x 1.50 | x 1.50 (8) |", "| 8.9 ms | 9.0 ms |", "Off: 1 of 4 rows", "iperf 2.1", `t\*t`, "**Failed**: no kernel", "](replica-one.svg)",
-		"| 4 | tune |  |  |  | 20 | 20 | reached |", "*tuned*, by `tune` unaided: 8 Gbit/s before, 20 after, 100.0 % of the ceiling at MTU 9000; held by card at 19 Gbit/s", "\n- MTU of 9000 &lt;both>\n",
+		"| 4 | tune |  |  |  | 20 | 20 | receive-window | reached |", "\n*ratio*, x, y, forward:\n\n    x.eth0 fails (silent): stood still 300 ms; as predicted 200 ms to 400 ms\n", "2 flows moved", "*tuned*, by `tune` unaided: 8 Gbit/s before, 20 after, 100.0 % of the ceiling at MTU 9000; held by card at 19 Gbit/s", "\n- MTU of 9000 &lt;both>\n",
 	} {
 		if !strings.Contains(d.Text, want) {
 			t.Errorf("no %q in\n%s", want, d.Text)

@@ -19,7 +19,7 @@ func TestCards(t *testing.T) {
 	for step, c := range map[int]struct {
 		mtu  int
 		slot bool
-	}{0: {1500, true}, 3: {9000, true}, 4: {9000, false}, 5: {9000, false}, 6: {9000, true}} {
+	}{0: {1500, true}, 3: {9000, true}, 4: {9000, false}, 5: {9000, false}, 7: {9000, true}} {
 		now := s
 		for i := 0; i <= step; i++ {
 			if now, _, err = now.After(Step{Ports: s.Steps[i].Ports}); err != nil {

@@ -94,7 +94,7 @@ func (s Scenario) Changed(with string) (Scenario, string, error) {
 			if err != nil {
 				return Scenario{}, "", fmt.Errorf("%s=%s: %w", key, value, err)
 			}
-			value = strconv.FormatInt(scaledWindow(int64(b), s.Scale), 10)
+			value = strconv.FormatInt(scaledWindow(int64(b), s.Windows()), 10)
 		}
 		hosts = append(hosts, key+"="+value)
 	}

@@ -21,6 +21,9 @@ func (c checker) wrong(what, hint string, path ...any) { c.complain(c.root.Find(
 
 func (c checker) check() {
 	c.switches()
+	if c.s.Slow > c.s.Scale {
+		c.wrong(fmt.Sprintf("slow: %g is more than the scale, of which it is a part", c.s.Slow), fmt.Sprintf("write %g at most", c.s.Scale), "slow")
+	}
 	if len(c.s.Steps) == 0 {
 		c.wrong("steps: there is none", "write at least one step that measures", "steps")
 	}

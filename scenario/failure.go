@@ -81,6 +81,9 @@ func (c checker) failing(at func(...any) []any, m *Measurement) {
 	if m.FailKind == "" {
 		m.FailKind = Loud
 	}
+	if c.s.Slow > 1 {
+		c.wrong("fail: bonds and TCP look at clocks that do not go slower", "leave slow out", at("fail")...)
+	}
 	if m.Duration == 0 {
 		m.Duration = m.Fail.At + m.Fail.For + failRest
 	}

@@ -99,7 +99,7 @@ func TestNeeds(t *testing.T) {
 }
 
 // TestSharedCard: a lab with a card that ports share needs what diverts them,
-// and has no silent failure of them.
+// and has no silent failure of them; in slow motion there is no failure at all.
 func TestSharedCard(t *testing.T) {
 	text, err := Source("45drives-bond.yaml")
 	if err != nil {
@@ -114,6 +114,11 @@ func TestSharedCard(t *testing.T) {
 	if lacp, _, err := Named("backup-lacp"); err != nil || slices.Contains(lacp.Needs(), IFB) {
 		t.Errorf("%v: no card is shared, and it needs %v", err, lacp.Needs())
 	}
+	silent := "    - {name: x, measure: [{tool: linerate, from: client, to: server, fail: client.c0, fail_how: silent}]}\n"
+	if _, err := Parse("x.yaml", append(slices.Clone(text), silent...)); err == nil || !strings.Contains(err.Error(), "clocks") {
+		t.Errorf("in slow motion: %v", err)
+	}
+	text = []byte(strings.Replace(string(text), "  slow: 200\n", "", 1))
 	for port, want := range map[string]string{"a0": "on a card that ports share", "c0": ""} {
 		m := "    - {name: x, measure: [{tool: linerate, from: client, to: server, fail: client." + port + ", fail_how: silent}]}\n"
 		_, err := Parse("x.yaml", append(slices.Clone(text), m...))

@@ -20,6 +20,7 @@ func keys() fabric.Object[Scenario] {
 		fabric.NewKey("title", "one line on what it shows", fabric.Value(fabric.Text(), func(v *s) *string { return &v.Title })),
 		fabric.NewKey("source", "where the published numbers are from", fabric.Value(fabric.Text(), func(v *s) *string { return &v.Source })),
 		fabric.NewKey("scale", "what the lab divides rates and windows by, from 1 to 1000; round trips are kept", fabric.Value(scale(), func(v *s) *float64 { return &v.Scale })),
+		fabric.NewKey("slow", "the part of scale by which time goes slower: round trips are longer by it, and windows divided by the rest of scale alone; a ping's result is divided by it", fabric.Value(scale(), func(v *s) *float64 { return &v.Slow })),
 		fabric.NewKey("back_end", "where the kernel comes from: auto, host, uml or qemu", fabric.Value(fabric.Word("auto", "host", "uml", "qemu"), func(v *s) *string { return &v.BackEnd })),
 		fabric.NewKey("kernel", "series of an emulated kernel, such as \"5.10\"", fabric.Value(fabric.Text(), func(v *s) *string { return &v.Kernel })),
 		fabric.NewKey("features", "what it needs of a kernel besides what its network shows: a list of "+featureList(), fabric.ValueOrList(fabric.Word(features()...), func(v *s) *[]Feature { return &v.Features })),

@@ -16,6 +16,7 @@ type Outcome struct {
 	BackEnd  string           `json:"back_end"`
 	Kernel   string           `json:"kernel"`
 	Scale    float64          `json:"scale"`
+	Slow     float64          `json:"slow,omitempty"` // at most 1 is none
 	Tools    map[Tool]string  `json:"tools"`
 	Rows     []Row            `json:"rows"`
 	Findings []record.Finding `json:"findings"`
@@ -97,21 +98,17 @@ func Page(all []Outcome) string {
 	marks := map[string]bool{}
 	for _, o := range all {
 		fmt.Fprintf(&b, "%s\n", cut(heading(o), tableWidth))
-		step := ""
-		for _, r := range o.Rows {
-			if r.Step != step {
-				step = r.Step
-				fmt.Fprintf(&b, " %s\n", cut(step, tableWidth-1))
+		for _, step := range bySteps(o.Rows) {
+			fmt.Fprintf(&b, " %s\n", cut(step[0].Step, tableWidth-1))
+			for _, r := range step {
+				marks[markOf(r)] = true
+				fmt.Fprintf(&b, "  %-27s %9s %10s %9s %9s %8s%s\n", what(r, 27), published(r), others(r), short(r.Predicted), short(o.Best(r)), short(r.Ceiling), markOf(r))
+				if r.Tuned != nil {
+					b.WriteString(r.Tuned.text())
+				}
+				b.WriteString(r.Below())
 			}
-			marks[markOf(r)] = true
-			fmt.Fprintf(&b, "  %-27s %9s %10s %9s %9s %8s%s\n", what(r, 27), published(r), others(r), short(r.Predicted), short(o.Best(r)), short(r.Ceiling), markOf(r))
-			if r.Tuned != nil {
-				b.WriteString(r.Tuned.text())
-			}
-			if r.Outage != nil {
-				b.WriteString(r.Outage.text())
-			}
-			b.WriteString(spreads(r))
+			b.WriteString(limits(step))
 		}
 		b.WriteString(LeftOutText(o.LeftOut))
 		if o.tooBusy() {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -24,6 +25,9 @@ type Row struct {
 	Tool           string        `json:"tool"`
 	Kind           Kind          `json:"kind"`
 	CPUBound       bool          `json:"cpu_bound"`
+	// Limit is what held the row, by the kernel's evidence; "" where nobody judged:
+	// of pings, and of several pairs at once.
+	Limit record.Cause `json:"limit,omitempty"`
 	// Wire is what arrived where Measured is what the senders claim; zero
 	// elsewhere.
 	Wire unit.BitRate `json:"arrived_bps,omitempty"`

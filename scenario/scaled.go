@@ -1,9 +1,11 @@
 package scenario
 
 import (
+	"fmt"
 	"maps"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/netstate"
@@ -34,7 +36,7 @@ func Ports(f fabric.Fabric) []Port {
 }
 
 // Scaled is the fabric as the lab has it: rates and windows divided by the
-// scale, hosts reached as reach says. A shaper's count of a link's speed depends
+// scale, round trips as long as Slow makes them, hosts reached as reach says. A shaper's count of a link's speed depends
 // on the frames: mtus are the ports' now; nil is what the file says. What a cloud
 // would limit is not in a lab: its rules are left out, and so are the rates of
 // cores, which are the machine's own.
@@ -59,15 +61,27 @@ func (s Scenario) Scaled(reach func(host string) string, mtus map[Port]int) fabr
 		h.Rate /= unit.BitRate(s.Scale)
 		h.Sysctl = maps.Clone(h.Sysctl)
 		for key, value := range h.Sysctl {
-			h.Sysctl[key] = ScaledSysctl(key, value, s.Scale)
+			h.Sysctl[key] = ScaledSysctl(key, value, s.Windows())
 		}
 	}
 	f.Paths = append([]fabric.Path(nil), f.Paths...)
 	for i := range f.Paths {
 		f.Paths[i].Rate /= unit.BitRate(s.Scale)
-		f.Paths[i].Bucket = unit.Bytes(float64(f.Paths[i].Bucket) / s.Scale)
+		f.Paths[i].Bucket = unit.Bytes(float64(f.Paths[i].Bucket) / s.Windows())
+		f.Paths[i].RTT = time.Duration(float64(f.Paths[i].RTT) * s.Slow)
 	}
 	return f
+}
+
+// Windows is what the lab divides windows by.
+func (s Scenario) Windows() float64 { return s.Scale / s.Slow }
+
+// ScaleText says how a lab is scaled: "rates and windows divided by 20".
+func ScaleText(scale, slow float64) string {
+	if slow <= 1 {
+		return fmt.Sprintf("rates and windows divided by %g", scale)
+	}
+	return fmt.Sprintf("rates divided by %g, of it time by %g (round trips longer), windows by %g", scale, slow, scale/slow)
 }
 
 // mtu is a port's, by mtus or the file; name may be a glob that covers several
@@ -109,6 +123,12 @@ func shaped(l fabric.HardwareLink, mtu int) unit.BitRate {
 // bytes with what the kernel counts besides, below which nothing flows evenly.
 const leastWindow = 64 << 10
 
+// firstWindow is what a scaled receive buffer begins with at least, as far as its
+// largest goes: the kernel lets one grow once more is read in a round trip than
+// ten segments (tcp_init_buffer_space, tcp_rcv_space_adjust), of 9000 bytes more
+// than a buffer of the usual 128 KiB has room for.
+const firstWindow = 256 << 10
+
 // ScaledSysctl is a tunable's value with windows divided by scale; what is no
 // window stays. Of three values the last is the window, and the others are no
 // larger.
@@ -130,6 +150,11 @@ func ScaledSysctl(key, value string, scale float64) string {
 			n = min(n, next)
 		}
 		fields[i] = strconv.FormatInt(n, 10)
+	}
+	if key == "net.ipv4.tcp_rmem" && len(fields) == 3 && scale > 1 {
+		first, _ := strconv.ParseInt(fields[1], 10, 64) // it was read above
+		most, _ := strconv.ParseInt(fields[2], 10, 64)
+		fields[1] = strconv.FormatInt(max(first, min(firstWindow, most)), 10)
 	}
 	return strings.Join(fields, " ")
 }

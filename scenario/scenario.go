@@ -21,7 +21,11 @@ type Scenario struct {
 	Source string // where the published numbers are from; "" nothing was published
 	// Scale is what rates and windows are divided by in the lab; round trips are
 	// kept. 1 is as it is.
-	Scale   float64
+	Scale float64
+	// Slow is the part of Scale by which the lab is a slow-motion picture: round
+	// trips are longer by it, and windows divided by the rest of Scale only. 1 is
+	// none; timers are the kernel's own all the same.
+	Slow    float64
 	BackEnd string // "auto", "host", "uml", "qemu"
 	Kernel  string // series of an emulated kernel, such as 5.10; "" any
 	// MTU is of the switches; zero is DefaultMTU or the largest of the hosts'.
@@ -159,7 +163,7 @@ func Parse(name string, text []byte) (Scenario, error) {
 	if err != nil {
 		return Scenario{}, err
 	}
-	s := Scenario{Name: "your-network", Title: "the network of " + name, Scale: 1, BackEnd: "auto", Fabric: f}
+	s := Scenario{Name: "your-network", Title: "the network of " + name, Scale: 1, Slow: 1, BackEnd: "auto", Fabric: f}
 	if f.Scenario == nil {
 		if err := buildable(f); err != nil {
 			return Scenario{}, err

@@ -106,6 +106,7 @@ func TestComplaints(t *testing.T) {
 		"no step":          {"  name: n\n  steps: []\n", "8:10: scenario: steps: there is none"},
 		"unknown key":      {ok + "    - {nam: s, measure: []}\n", `9:8: unknown key "nam" in scenario.steps[0] (nearest: name)`},
 		"alias of a key":   {ok + "    - {name: s, tests: []}\n", `unknown key "tests" in scenario.steps[0] (nearest: measure)`},
+		"slow":             {"  name: n\n  scale: 2\n  slow: 3\n  steps: [{name: a, measure: [{tool: iperf3, from: a, to: b}]}]\n", `9:9: scenario: slow: 3 is more than the scale, of which it is a part`},
 		"scale":            {"  name: n\n  scale: 0\n  steps: []\n", `8:10: scenario.scale: "0" is not from 1 to 1000`},
 		"bad name":         {"  name: a b\n  steps: []\n", `"a b" is no name`},
 		"unknown host":     {ok + "    - {name: s, measure: [{tool: iperf3, from: a, to: c}]}\n", `9:55: scenario: host "c" is not under hosts`},
@@ -239,7 +240,9 @@ func TestChanged(t *testing.T) {
 
 func TestScaledSysctl(t *testing.T) {
 	for _, c := range [][3]string{
-		{"net.ipv4.tcp_rmem", "4096 131072 6291456", "4096 131072 314572"},
+		{"net.ipv4.tcp_rmem", "4096 131072 6291456", "4096 262144 314572"},
+		{"net.ipv4.tcp_rmem", "4096 131072 2097152", "4096 104857 104857"},
+		{"net.ipv4.tcp_rmem", "8192 1048576 33554432", "8192 1048576 1677721"},
 		{"net.ipv4.tcp_wmem", "8192\t1048576 \t33554432", "8192 1048576 1677721"},
 		{"net.core.rmem_max", "33554432", "1677721"},
 		{"net.core.rmem_max", "212992", "65536"}, // no less than two jumbo frames
@@ -250,6 +253,31 @@ func TestScaledSysctl(t *testing.T) {
 		if got := ScaledSysctl(c[0], c[1], 20); got != c[2] {
 			t.Errorf("%s = %q is scaled to %q, want %q", c[0], c[1], got, c[2])
 		}
+	}
+}
+
+// TestSlow: time that goes slower makes round trips longer and leaves windows as
+// they are, so that a lab with less rate holds as many frames in flight.
+func TestSlow(t *testing.T) {
+	s, _, err := Named("ovh-vrack")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Scale, s.Slow = 80, 4
+	quick := s
+	quick.Scale, quick.Slow = 20, 1
+	reach := func(h string) string { return "netns:" + h }
+	f, g := s.Scaled(reach, nil), quick.Scaled(reach, nil)
+	if key := "net.ipv4.tcp_rmem"; s.Windows() != 20 || f.Hosts[0].Sysctl[key] != g.Hosts[0].Sysctl[key] {
+		t.Errorf("windows divided by %v: %v, want %v", s.Windows(), f.Hosts[0].Sysctl[key], g.Hosts[0].Sysctl[key])
+	}
+	for i, p := range f.Paths {
+		if p.RTT != 4*g.Paths[i].RTT || g.Paths[i].RTT != s.Fabric.Paths[i].RTT {
+			t.Errorf("round trip of %v, and %v, of %v", p.RTT, g.Paths[i].RTT, s.Fabric.Paths[i].RTT)
+		}
+	}
+	if f.Hosts[0].Rate != g.Hosts[0].Rate/4 {
+		t.Errorf("rate of %v, want a quarter of %v", f.Hosts[0].Rate, g.Hosts[0].Rate)
 	}
 }
 

@@ -12,25 +12,21 @@ import (
 func Text(rows []Row) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-34s %9s %10s %9s %9s\n", "Step", "Published", "Reproduced", "Predicted", "Ceiling")
-	step := ""
 	marks := map[string]bool{}
-	for _, r := range rows {
-		if r.Step != step {
-			step = r.Step
-			fmt.Fprintf(&b, "%s\n", cut(step, tableWidth))
+	for _, step := range bySteps(rows) {
+		fmt.Fprintf(&b, "%s\n", cut(step[0].Step, tableWidth))
+		for _, r := range step {
+			marks[markOf(r)] = true
+			fmt.Fprintf(&b, "  %s\n", Line(r))
+			if r.Tuned != nil {
+				b.WriteString(r.Tuned.text())
+			}
+			b.WriteString(r.Below())
+			if r.Wire > 0 {
+				fmt.Fprintf(&b, "  %-32s %9s %10s\n", "  of it arrived meanwhile", "", short(r.Wire))
+			}
 		}
-		marks[markOf(r)] = true
-		fmt.Fprintf(&b, "  %s\n", Line(r))
-		if r.Outage != nil {
-			b.WriteString(r.Outage.text())
-		}
-		if r.Tuned != nil {
-			b.WriteString(r.Tuned.text())
-		}
-		b.WriteString(spreads(r))
-		if r.Wire > 0 {
-			fmt.Fprintf(&b, "  %-32s %9s %10s\n", "  of it arrived meanwhile", "", short(r.Wire))
-		}
+		b.WriteString(limits(step))
 	}
 	for _, m := range markWords() {
 		if marks[m.mark] {

@@ -127,6 +127,7 @@ type rehearsedDocument struct {
 	BackEnd  lab.BackEnd              `json:"back_end"`
 	Kernel   string                   `json:"kernel"`
 	Scale    float64                  `json:"scale"`
+	Slow     float64                  `json:"slow,omitempty"`
 	Tools    map[scenario.Tool]string `json:"tools"`
 	Rows     []scenario.Row           `json:"rows"`
 	Findings []record.Finding         `json:"findings"`
@@ -149,7 +150,7 @@ func (a *App) rehearse(ctx context.Context, s scenario.Scenario, choice lab.Choi
 		}
 	}
 	p := newProgress(a)
-	p.stage("build %s (%s: %s; rates and windows divided by %g)", s.Name, choice.BackEnd, choice.Why, s.Scale)
+	p.stage("build %s (%s: %s; %s)", s.Name, choice.BackEnd, choice.Why, scenario.ScaleText(s.Scale, s.Slow))
 	if err := removeJournal(); err != nil { // a killed run's
 		return err
 	}
@@ -161,7 +162,7 @@ func (a *App) rehearse(ctx context.Context, s scenario.Scenario, choice lab.Choi
 	if err != nil && len(result.Rows) == 0 {
 		return err
 	}
-	doc := rehearsedDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes), result.LeftOut}
+	doc := rehearsedDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, s.Slow, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes), result.LeftOut}
 	if how.out != "" {
 		err = errors.Join(err, writeJSON(how.out, doc))
 	}

@@ -43,7 +43,7 @@ func (r *run) change(ctx context.Context, step scenario.Step) error {
 		}
 	}
 	for key, value := range step.Sysctl {
-		c.sysctls[key] = scenario.ScaledSysctl(key, value, changed.Scale)
+		c.sysctls[key] = scenario.ScaledSysctl(key, value, changed.Windows())
 	}
 	if c.isZero() && step.With == "" && !step.Rebuilds() {
 		return nil

@@ -46,7 +46,7 @@ func (r *run) ping(ctx context.Context, c *campaign.Campaign, step string, m sce
 			return err
 		}
 	}
-	r.keep(c, step, m, 0, scenario.Row{MeasuredRTT: average, PublishedRTT: unit.Milliseconds(m.RTT)}, record.Trial{})
+	r.keep(c, step, m, 0, scenario.Row{MeasuredRTT: average / r.now.Slow, PublishedRTT: unit.Milliseconds(m.RTT)}, record.Trial{})
 	return nil
 }
 

@@ -223,7 +223,7 @@ func (r *run) measure(ctx context.Context, step string, m scenario.Measurement) 
 	if m.Duration == 0 {
 		m.Duration = usualWindow
 	}
-	m.Buffer = unit.Bytes(float64(m.Buffer) / r.now.Scale)
+	m.Buffer = unit.Bytes(float64(m.Buffer) / r.now.Windows())
 	c, err := r.open(ctx, campaign.Config{Fabric: r.pair(m)})
 	if err != nil {
 		return err

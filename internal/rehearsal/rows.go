@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/tune"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -88,10 +89,12 @@ func failure(r record.Record) error {
 	return errors.New("nothing was measured")
 }
 
-// rowOf is a trial's row, at the lab's scale.
+// rowOf is a trial's row, at the lab's scale. A full processor that did not keep it
+// from the ceiling held nothing.
 func rowOf(t record.Trial) scenario.Row {
+	below := t.Ceiling == 0 || t.Goodput < t.Ceiling*tune.DefaultTarget
 	return scenario.Row{
-		Streams: t.Streams, Measured: t.Goodput, Predicted: t.Predicted, Ceiling: t.Ceiling, CPUBound: t.CPUBound(),
+		Streams: t.Streams, Measured: t.Goodput, Predicted: t.Predicted, Ceiling: t.Ceiling, CPUBound: t.CPUBound() && below,
 	}
 }
 
@@ -134,10 +137,11 @@ func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i 
 		}
 	}
 	row.Judge(m.Within, mostLinks(c.State().Hosts, m))
-	r.result.Rows = append(r.result.Rows, row)
 	if t.Finding != nil {
+		row.Limit = t.Finding.Cause
 		r.result.Findings = append(r.result.Findings, published(*t.Finding, step, scale))
 	}
+	r.result.Rows = append(r.result.Rows, row)
 	for _, n := range t.Notes {
 		r.result.Notes = append(r.result.Notes, fmt.Sprintf("%s, %s: %s", step, between(m), n))
 	}

@@ -34,7 +34,8 @@ paths:
   - {between: [a, b], rtt: 20ms, switch_hash: layer3+4}
 scenario:
   name: twice
-  scale: %d
+  scale: %g
+  slow: %g
   steps:
     - name: as it is
       measure:
@@ -42,28 +43,19 @@ scenario:
 `
 
 // TestScaledAgrees: a network scaled down shows what it shows unscaled, once its
-// rows are multiplied back.
+// rows are multiplied back; so does one whose time goes slower.
 func TestScaledAgrees(t *testing.T) {
 	stage.Turn(t, stage.Rehearsing)
-	measured := make(map[int][]unit.BitRate)
-	scales := []int{1, 4}
-	for _, scale := range scales {
-		s, err := scenario.Parse("twice.yaml", []byte(fmt.Sprintf(twice, scale)))
-		stage.Must(t, err)
-		result, err := rehearsal.Run(t.Context(), rehearsal.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir()})
-		stage.Must(t, err)
-		for _, r := range result.Rows {
-			t.Logf("scale %d, %d streams: %v, predicted %v, ceiling %v", scale, r.Streams, r.Measured, r.Predicted, r.Ceiling)
-			measured[scale] = append(measured[scale], r.Measured)
+	whole := rowsAt(t, 1, 1)
+	for _, c := range []struct{ scale, slow float64 }{{4, 1}, {4, 4}, {6, 2}} {
+		scaled := rowsAt(t, c.scale, c.slow)
+		if len(whole) != 2 || len(scaled) != len(whole) {
+			t.Fatalf("%d rows and %d, want 2", len(whole), len(scaled))
 		}
-	}
-	whole, scaled := measured[scales[0]], measured[scales[1]]
-	if len(whole) != 2 || len(scaled) != len(whole) {
-		t.Fatalf("%d rows and %d, want 2", len(whole), len(scaled))
-	}
-	for i := range whole {
-		if off := float64(scaled[i]/whole[i]) - 1; math.Abs(off) > 0.05 {
-			t.Errorf("row %d: %v unscaled, %v scaled (%+.1f %%)", i, whole[i], scaled[i], 100*off)
+		for i := range whole {
+			if off := float64(scaled[i]/whole[i]) - 1; math.Abs(off) > 0.05 {
+				t.Errorf("scale %g, slow %g, row %d: %v unscaled, %v scaled (%+.1f %%)", c.scale, c.slow, i, whole[i], scaled[i], 100*off)
+			}
 		}
 	}
 	// The two rows are of two kinds, else this shows half of what it says.
@@ -71,4 +63,18 @@ func TestScaledAgrees(t *testing.T) {
 		t.Errorf("%v and %v: want the first held by its window, the second by two links of 150 Mbit/s", whole[0], whole[1])
 	}
 	nothingLeft(t)
+}
+
+// rowsAt are what the rows come to at the scale.
+func rowsAt(t *testing.T, scale, slow float64) (all []unit.BitRate) {
+	t.Helper()
+	s, err := scenario.Parse("twice.yaml", []byte(fmt.Sprintf(twice, scale, slow)))
+	stage.Must(t, err)
+	result, err := rehearsal.Run(t.Context(), rehearsal.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir()})
+	stage.Must(t, err)
+	for _, r := range result.Rows {
+		t.Logf("scale %g, slow %g, %d streams: %v, predicted %v, ceiling %v", scale, slow, r.Streams, r.Measured, r.Predicted, r.Ceiling)
+		all = append(all, r.Measured)
+	}
+	return all
 }

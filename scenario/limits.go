@@ -1,0 +1,62 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/record"
+)
+
+// limits says in lines what held a step's rows: each cause with the numbers of
+// streams that it held, the first that held any first; "" where nobody judged.
+func limits(rows []Row) string {
+	var causes []record.Cause
+	held := make(map[record.Cause][]int)
+	for _, r := range rows {
+		if r.Limit == "" {
+			continue
+		}
+		if !slices.Contains(causes, r.Limit) {
+			causes = append(causes, r.Limit)
+		}
+		if !slices.Contains(held[r.Limit], r.Streams) {
+			held[r.Limit] = append(held[r.Limit], r.Streams)
+		}
+	}
+	if len(causes) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, c := range causes {
+		slices.Sort(held[c])
+		parts = append(parts, fmt.Sprintf("%s (%s)", c, strings.Trim(fmt.Sprint(held[c]), "[]")))
+	}
+	var b strings.Builder
+	for _, line := range broken("held by, streams: "+strings.Join(parts, ", "), tableWidth-2) {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	return b.String()
+}
+
+// bySteps are the rows that follow each other in one step.
+func bySteps(rows []Row) (steps [][]Row) {
+	for len(rows) > 0 {
+		n := slices.IndexFunc(rows, func(r Row) bool { return r.Step != rows[0].Step })
+		if n < 0 {
+			n = len(rows)
+		}
+		steps, rows = append(steps, rows[:n]), rows[n:]
+	}
+	return steps
+}
+
+// Below is what a table says in lines below the row: what a failure did, and how
+// links shared the load where that says something.
+func (r Row) Below() string {
+	outage := ""
+	if r.Outage != nil {
+		outage = r.Outage.text()
+	}
+	return outage + spreads(r)
+}
