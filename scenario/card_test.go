@@ -51,11 +51,29 @@ func TestCards(t *testing.T) {
 		if got := p.Limit == record.CardSlot; got != c.slot {
 			t.Errorf("%s: held by %s at %v", s.Steps[step].Name, p.Limit, p.Rate*unit.BitRate(s.Scale))
 		}
-		// At MTU 1500 one stream over a round-robin bond is held by its order too.
-		if m := s.Steps[step].Measure[0]; m.Kinds[0] == Rate && c.mtu == 9000 {
+		if p, err = predict.Predict(state, predict.Traffic{From: "client", To: "server", Direction: "forward", Streams: 1, Ports: "chosen"}); err != nil {
+			t.Fatal(err)
+		}
+		if m := s.Steps[step].Measure[0]; m.Kinds[0] == Rate {
 			if off := float64(p.Rate*unit.BitRate(s.Scale)/m.Published[0]) - 1; off < -0.1 || off > 0.1 {
 				t.Errorf("%s: predicted %v, published %v", s.Steps[step].Name, p.Rate*unit.BitRate(s.Scale), m.Published[0])
 			}
 		}
+	}
+}
+
+// TestCoreRate: a core takes frames in singly only where they are striped.
+func TestCoreRate(t *testing.T) {
+	s, _, err := Named("45drives-bond")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := s.Scaled(func(h string) string { return "netns:" + h }, nil).Hosts[0]
+	if got, want := CoreRate(h, 1514)*unit.BitRate(s.Scale), unit.BitRate(1e6*8*1514); got < 0.999*want || got > 1.001*want {
+		t.Errorf("a core takes in %v of frames of 1514 bytes, want %v", got, want)
+	}
+	h.Network.Bonds[0].Options.Mode = netstate.LACP
+	if got := CoreRate(h, 1514); got != 0 {
+		t.Errorf("of frames that are not striped: %v", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/unit"
 )
 
 // Feature is what a scenario needs of a kernel, by the kernel's own word.
@@ -127,4 +128,15 @@ func SharedCards(h fabric.Host, state netstate.Host) (all []SharedCard) {
 		rate, _, _ := predict.CardRate(h.Hardware.Cards[c.Name], 0, true)
 		return rate == 0 || len(c.Ports) < 2
 	})
+}
+
+// CoreRate is what one core of a host takes in of frames of that many bytes that
+// arrive striped, which nothing joins; zero where the fabric does not say it
+// (cpu.packet_rate), or no bond of the host's stripes.
+func CoreRate(h fabric.Host, frame int) unit.BitRate {
+	striped := slices.ContainsFunc(h.Network.Bonds, func(b fabric.Bond) bool { return b.Options.Mode == netstate.BalanceRR })
+	if !striped {
+		return 0
+	}
+	return unit.BitRate(h.Hardware.CPU.PacketRate * 8 * float64(frame))
 }

@@ -39,7 +39,8 @@ func Ports(f fabric.Fabric) []Port {
 // scale, round trips as long as Slow makes them, hosts reached as reach says. A shaper's count of a link's speed depends
 // on the frames: mtus are the ports' now; nil is what the file says. What a cloud
 // would limit is not in a lab: its rules are left out, and so are the rates of
-// cores, which are the machine's own.
+// cores, which are the machine's own, but for the packets that one takes in singly:
+// see CoreRate.
 func (s Scenario) Scaled(reach func(host string) string, mtus map[Port]int) fabric.Fabric {
 	f := s.Fabric
 	f.Hosts = append([]fabric.Host(nil), f.Hosts...)
@@ -56,7 +57,8 @@ func (s Scenario) Scaled(reach func(host string) string, mtus map[Port]int) fabr
 			c.Scale = s.Scale
 			cards[name] = c
 		}
-		h.Hardware = fabric.Hardware{Links: links, Cards: cards}
+		cpu := netstate.CPU{PacketRate: h.Hardware.CPU.PacketRate / s.Scale}
+		h.Hardware = fabric.Hardware{Links: links, Cards: cards, CPU: cpu}
 		h.Reach, h.Kernel, h.Cloud = reach(h.Name), "", nil
 		h.Rate /= unit.BitRate(s.Scale)
 		h.Sysctl = maps.Clone(h.Sysctl)

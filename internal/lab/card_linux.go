@@ -47,7 +47,7 @@ func (s *Raised) cards() error {
 }
 
 // shapeCards gives a host's slots the rates that its cards have for frames of
-// the ports' MTU.
+// the ports' MTU, and no more than the host's core takes in of what is striped.
 func (s *Raised) shapeCards(h fabric.Host) error {
 	const ethernet = 14 // a frame's header, which a shaper counts too
 	sw := s.built.builders[switchName]
@@ -61,6 +61,9 @@ func (s *Raised) shapeCards(h fabric.Host) error {
 		}
 		for funnel, sends := range map[string]bool{one.send: true, one.receive: false} {
 			rate, _, _ := predict.CardRate(h.Hardware.Cards[one.card], mtu+ethernet, sends)
+			if core := scenario.CoreRate(h, mtu+ethernet); !sends && core > 0 {
+				rate = min(rate, core)
+			}
 			if err := sw.Shape(funnel, rate, bucket(rate), shaperWait); err != nil {
 				return err
 			}
