@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/apply"
@@ -39,6 +40,10 @@ type Config struct {
 	Root string
 	// StartGuard arms the dead man before a change; nil is none.
 	StartGuard func(ctx context.Context, c apply.Config, id string) error
+	// Silence ends Serve when its controller is not heard for so long; zero is
+	// never.
+	Silence time.Duration
+	Now     func() time.Time // nil is time.Now
 }
 
 // Agent answers requests for one host. It is safe for many goroutines. Close
@@ -59,6 +64,9 @@ type handler func(context.Context, json.RawMessage) (any, error)
 func New(cfg Config) *Agent {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
 	a := &Agent{cfg: cfg, counters: &counters{ns: cfg.Namespace}}
 	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Place: a.place, Logger: cfg.Logger})
@@ -158,7 +166,7 @@ func (a *Agent) hello(_ context.Context, req agentapi.HelloRequest) (agentapi.He
 	}
 	return agentapi.HelloReply{
 		Version: agentapi.Version, Linerate: a.cfg.Version, Hostname: a.name(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		Kernel: kernelRelease(), Engine: engine.Kind, Machine: machineID(),
+		Kernel: kernelRelease(), Engine: engine.Kind, Machine: machineID(), Capabilities: a.capabilities(), Time: a.cfg.Now().UTC(),
 	}, nil
 }
 

@@ -51,7 +51,11 @@ type HelloReply struct {
 	Arch         string   `json:"arch"`
 	Kernel       string   `json:"kernel"`
 	Engine       string   `json:"engine"` // "raw" system calls or "portable" package net
-	Capabilities []string `json:"capabilities"`
+	// Capabilities are what the agent can do here; nil is not known, of an
+	// agent that is older than they are.
+	Capabilities Capabilities `json:"capabilities"`
+	// Time is the host's clock; zero is not known.
+	Time time.Time `json:"time,omitzero"`
 	// Machine tells machines apart: hosts of one machine share processors.
 	Machine string `json:"machine"`
 }

@@ -198,7 +198,7 @@ func ownFile() (string, error) {
 func lastingProgram() (string, error) {
 	self, err := ownFile()
 	switch {
-	case err == nil && !isFleeting(self):
+	case err == nil && !isFleeting(self) && !isTransient(self):
 		return self, nil
 	case err != nil && !errors.Is(err, errOtherFile):
 		return "", err

@@ -43,7 +43,9 @@ type Config struct {
 	Unguarded bool
 	// Fresh makes a connection of its own, not one shared with an earlier one
 	// (OpenSSH's ControlMaster): it shows that the host can be reached now.
-	Fresh  bool
+	Fresh bool
+	// SSH is what the connections of a run by ssh share; nil is nothing.
+	SSH    *SSH
 	Logger *slog.Logger // nil is silence
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/netip"
-	"slices"
 	"testing"
 	"time"
 
@@ -120,7 +119,7 @@ func testCancel(t *testing.T, h *Host) {
 func TestStreamDies(t *testing.T) {
 	requests, ours := io.Pipe()
 	theirs, replies := io.Pipe()
-	s := newStream(theirs, ours, nil, func() string { return "Permission denied" })
+	s := newStream(theirs, ours, nil, func() error { return sshReach{}.refused("Permission denied") })
 	go func() {
 		_, _ = io.CopyN(io.Discard, requests, 1)
 		replies.Close() // ssh ended
@@ -132,38 +131,6 @@ func TestStreamDies(t *testing.T) {
 	}
 	if _, err := s.Call(t.Context(), agentapi.MethodHello, nil); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("the next call: %v", err)
-	}
-}
-
-func TestSSHArguments(t *testing.T) {
-	for _, c := range []struct {
-		reach string
-		want  []string
-	}{
-		{"ssh://root@192.0.2.11", []string{"-l", "root", "--", "192.0.2.11", "linerate", "agent", "--stdio"}},
-		{"ssh://h", []string{"-T", "--", "h", "linerate", "agent", "--stdio"}},
-		{"ssh://h:2222", []string{"-p", "2222", "--", "h", "linerate", "agent", "--stdio"}},
-		{"ssh://-oProxyCommand=x", nil}, {"ssh://", nil}, {"ssh://h/rm", nil}, {"http://h", nil},
-	} {
-		got, err := sshArguments(c.reach, false)
-		if (err != nil) != (c.want == nil) {
-			t.Errorf("%s: %v, %v", c.reach, got, err)
-			continue
-		}
-		if c.want != nil && !slices.Equal(got[len(got)-len(c.want):], c.want) {
-			t.Errorf("%s: %v, want it to end %v", c.reach, got, c.want)
-		}
-	}
-}
-
-// A confirmation over a connection that was there before shows nothing.
-func TestSSHArgumentsOfAFreshConnection(t *testing.T) {
-	got, err := sshArguments("ssh://h", true)
-	if err != nil || !slices.Contains(got, "ControlPath=none") || !slices.Contains(got, "ControlMaster=no") {
-		t.Errorf("%v, %v: it would share a connection", got, err)
-	}
-	if got, _ := sshArguments("ssh://h", false); slices.Contains(got, "ControlPath=none") {
-		t.Errorf("%v: the user's own settings count otherwise", got)
 	}
 }
 

@@ -1,10 +1,12 @@
 package fleet
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os/exec"
 	"strings"
@@ -12,35 +14,119 @@ import (
 	"time"
 )
 
-// sshArguments is the command line for the system's OpenSSH: the user's
-// configuration, keys, agent and jump hosts apply. The remote side runs the
-// linerate on its own path. The host comes after "--", so that no name can be
-// taken for an option.
-func sshArguments(reach string, fresh bool) ([]string, error) {
-	u, err := url.Parse(reach)
-	if err != nil || u.Scheme != "ssh" || u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-") || (u.Path != "" && u.Path != "/") || u.RawQuery != "" {
-		return nil, fmt.Errorf("%w %q: want ssh://user@host or ssh://user@host:port", ErrReach, reach)
-	}
-	args := []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-T"}
-	if fresh {
-		args = append(args, "-o", "ControlMaster=no", "-o", "ControlPath=none")
-	}
-	if u.Port() != "" {
-		args = append(args, "-p", u.Port())
-	}
-	if name := u.User.Username(); name != "" {
-		args = append(args, "-l", name)
-	}
-	return append(args, "--", u.Hostname(), "linerate", "agent", "--stdio"), nil
+// Become is how an agent gets root where root may not log in.
+type Become string
+
+// The ways there are; "" runs the agent as whoever logs in.
+const BecomeSudo Become = "sudo"
+
+// sshReach is an ssh:// reach taken apart.
+type sshReach struct {
+	user, host, port string
+	become           Become
 }
 
-// newSSH starts an agent on the far host by ssh. It needs linerate on that
-// host's path, and root there for changes and raw ICMP.
-func newSSH(_ context.Context, reach string, cfg Config) (Transport, error) {
-	args, err := sshArguments(reach, cfg.Fresh)
+// parseSSH reads ssh://[user@]host[:port][?become=sudo]; anything else is
+// ErrReach.
+func parseSSH(reach string) (sshReach, error) {
+	bad := fmt.Errorf("%w %q: want ssh://user@host, ssh://user@host:port or ssh://user@host?become=sudo", ErrReach, reach)
+	u, err := url.Parse(reach)
+	if err != nil || u.Scheme != "ssh" || u.Hostname() == "" || u.Fragment != "" || (u.Path != "" && u.Path != "/") {
+		return sshReach{}, bad
+	}
+	r := sshReach{user: u.User.Username(), host: u.Hostname(), port: u.Port()}
+	if strings.HasPrefix(r.host, "-") || strings.HasPrefix(r.user, "-") {
+		return sshReach{}, bad
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return sshReach{}, bad
+	}
+	for key, values := range query {
+		if key != "become" || len(values) != 1 || Become(values[0]) != BecomeSudo {
+			return sshReach{}, bad
+		}
+		r.become = BecomeSudo
+	}
+	return r, nil
+}
+
+// arguments name the host for the system's OpenSSH. The host comes after "--",
+// so that no name can be taken for an option.
+func (r sshReach) arguments() []string {
+	var args []string
+	if r.port != "" {
+		args = append(args, "-p", r.port)
+	}
+	if r.user != "" {
+		args = append(args, "-l", r.user)
+	}
+	return append(args, "--", r.host)
+}
+
+// bounded ends ssh when its host is gone, instead of waiting for it.
+// A command or forwards that the user's configuration has for people are not
+// wanted.
+var bounded = []string{
+	"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes", "-T",
+}
+
+// answerWithin is how long the far shell may take for each thing it says.
+const answerWithin = 30 * time.Second
+
+// newSSH starts an agent on the far host by the system's OpenSSH: the user's
+// configuration, keys, agent and jump hosts apply. It runs the linerate that is
+// installed there, or one that it brings along and that goes again with the
+// connection.
+func newSSH(ctx context.Context, reach string, cfg Config) (Transport, error) {
+	to, err := parseSSH(reach)
 	if err != nil {
 		return nil, err
 	}
+	args := append([]string{}, bounded...)
+	switch {
+	case cfg.Fresh:
+		args = append(args, "-o", "ControlMaster=no", "-o", "ControlPath=none")
+	case cfg.SSH != nil:
+		args = append(args, cfg.SSH.control(ctx, to)...)
+	}
+	become := "-"
+	if to.become != "" {
+		become = string(to.become)
+	}
+	args = append(append(args, to.arguments()...), "exec sh -c '"+farScript+"' linerate "+become)
+	p, err := startSSH(args)
+	if err != nil {
+		return nil, err
+	}
+	ended := context.AfterFunc(ctx, p.kill)
+	err = p.settle(to, cfg)
+	ended()
+	if err != nil {
+		p.kill()
+		<-p.wait()
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, err
+	}
+	s := newStream(p.out, p.in, p.end, func() error { return to.refused(p.lastWords()) })
+	go s.beat()
+	return s, nil
+}
+
+// sshProcess is a running ssh. It is waited for once.
+type sshProcess struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	words  *tail
+	reaped sync.Once
+	ended  chan struct{} // closed once err holds
+	err    error
+}
+
+func startSSH(args []string) (*sshProcess, error) {
 	// Not bound to the context: an interrupted run still has to end its
 	// sessions and roll back over this connection. Close ends it.
 	cmd := exec.Command("ssh", args...)
@@ -61,17 +147,7 @@ func newSSH(_ context.Context, reach string, cfg Config) (Transport, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%w: start ssh: %w", ErrUnreachable, err)
 	}
-	p := &sshProcess{cmd: cmd, words: words, ended: make(chan struct{})}
-	return newStream(out, in, p.end, p.lastWords), nil
-}
-
-// sshProcess is a running ssh. It is waited for once.
-type sshProcess struct {
-	cmd    *exec.Cmd
-	words  *tail
-	reaped sync.Once
-	ended  chan struct{} // closed once err holds
-	err    error
+	return &sshProcess{cmd: cmd, in: in, out: bufio.NewReader(out), words: words, ended: make(chan struct{})}, nil
 }
 
 // wait begins to wait for ssh; the channel closes when it has ended and all
@@ -86,8 +162,10 @@ func (p *sshProcess) wait() <-chan struct{} {
 	return p.ended
 }
 
-// lastWords are what ssh said before its output ended: it may still be
-// saying it then.
+func (p *sshProcess) kill() { _ = p.cmd.Process.Kill() }
+
+// lastWords are what ssh, or the far side, said before its output ended: it
+// may still be saying it then.
 func (p *sshProcess) lastWords() string {
 	select {
 	case <-p.wait():
@@ -98,16 +176,13 @@ func (p *sshProcess) lastWords() string {
 
 // end waits for ssh, whose input is closed, and kills it where it stays.
 func (p *sshProcess) end() error {
-	timer := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
+	timer := time.AfterFunc(5*time.Second, p.kill)
 	defer timer.Stop()
 	<-p.wait()
-	if p.err != nil {
-		if exit := (*exec.ExitError)(nil); errors.As(p.err, &exit) {
-			return nil // what it had to say, its calls have said
-		}
-		return fmt.Errorf("end ssh: %w", p.err)
+	if exit := (*exec.ExitError)(nil); p.err == nil || errors.As(p.err, &exit) || errors.Is(p.err, exec.ErrWaitDelay) {
+		return nil // what it had to say, its calls have said
 	}
-	return nil
+	return fmt.Errorf("end ssh: %w", p.err)
 }
 
 // tail keeps the last words of ssh: "Permission denied", "command not found".
@@ -128,6 +203,5 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(t.buf.String()), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
+	return strings.TrimSpace(t.buf.String())
 }

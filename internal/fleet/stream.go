@@ -21,7 +21,7 @@ const maxReply = 64 << 20
 type stream struct {
 	w       io.WriteCloser
 	closing func() error  // waits for the far end; nil for none
-	explain func() string // the far end's last words, waited for; nil for none
+	explain func() error  // why the far end went, waited for; nil is that it does not say
 	over    chan struct{} // closed when nothing more is read
 
 	mu      sync.Mutex
@@ -30,7 +30,7 @@ type stream struct {
 	dead    error
 }
 
-func newStream(r io.Reader, w io.WriteCloser, closing func() error, explain func() string) *stream {
+func newStream(r io.Reader, w io.WriteCloser, closing func() error, explain func() error) *stream {
 	s := &stream{w: w, closing: closing, explain: explain, over: make(chan struct{}), waiting: make(map[uint64]chan agentapi.Reply)}
 	go s.read(r)
 	return s
@@ -55,8 +55,8 @@ func (s *stream) read(r io.Reader) {
 	}
 	err := ErrUnreachable
 	if s.explain != nil {
-		if why := s.explain(); why != "" {
-			err = fmt.Errorf("%w: %s", ErrUnreachable, why)
+		if why := s.explain(); why != nil {
+			err = why
 		}
 	}
 	s.die(errors.Join(err, lines.Err()))
@@ -134,6 +134,28 @@ func (s *stream) send(method agentapi.Method, params json.RawMessage) (uint64, c
 	ch := make(chan agentapi.Reply, 1)
 	s.waiting[s.next] = ch
 	return s.next, ch, nil
+}
+
+// beatPause is between two signs of life: an agent that hears nothing for
+// several of them ends (agent.Config, Silence).
+const beatPause = 15 * time.Second
+
+// beat gives the agent signs of life, and hears whether it lives, until the
+// stream ends.
+func (s *stream) beat() {
+	every := time.NewTicker(beatPause)
+	defer every.Stop()
+	hello, _ := json.Marshal(agentapi.HelloRequest{Version: agentapi.Version})
+	for {
+		select {
+		case <-s.over:
+			return
+		case <-every.C:
+			if _, _, err := s.send(agentapi.MethodHello, hello); err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Close closes our half: the agent ends its traffic and goes.

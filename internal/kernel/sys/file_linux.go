@@ -68,3 +68,9 @@ func TryLock(f *os.File) (bool, error) {
 	}
 	return true, nil
 }
+
+// Writable reports whether the process may write to a file or a directory, by
+// its effective user and capabilities.
+func Writable(path string) bool {
+	return unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS) == nil
+}

@@ -1,0 +1,103 @@
+package fleet
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// SSH is what the ssh connections of one run share. The zero SSH is ready to
+// use, and safe for many goroutines; Close ends what is left of them.
+type SSH struct {
+	// Program is the linerate that hosts of our own system are given; "" is
+	// this program.
+	Program string
+	// Binaries is a directory with linerate-linux-arm64 and so on, for hosts of
+	// other systems; "" is none.
+	Binaries string
+	// Dir is where the directory for control sockets is made; "" is the system's
+	// for temporary files.
+	Dir string
+
+	mu      sync.Mutex
+	own     string   // holds the sockets; "" until the first connection
+	masters [][]string // arguments that name each
+}
+
+// persist is how long OpenSSH keeps a connection that nobody uses: a run that
+// was killed leaves none longer.
+const persist = "30"
+
+// control are the options by which the connections of a run to one host are
+// one (ControlMaster, ssh_config(5)): hosts are reached more than once, and
+// logging in may take long. A user who has arranged that already is left alone:
+// that connection may be the only one that got past a second factor.
+func (s *SSH) control(ctx context.Context, to sshReach) []string {
+	if userShares(ctx, to) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own == "" {
+		dir, err := os.MkdirTemp(s.Dir, "lr") // a socket's path is short, unix(7): 108 bytes
+		if err != nil {
+			return nil // without, every connection is one of its own
+		}
+		s.own = dir
+	}
+	path := filepath.Join(s.own, "%C")
+	if len(path)+40 > 100 {
+		return nil
+	}
+	options := []string{"-o", "ControlMaster=auto", "-o", "ControlPath=" + path, "-o", "ControlPersist=" + persist}
+	end := append([]string{"-o", "ControlPath=" + path, "-O", "exit"}, to.arguments()...)
+	if !slices.ContainsFunc(s.masters, func(m []string) bool { return slices.Equal(m, end) }) {
+		s.masters = append(s.masters, end)
+	}
+	return options
+}
+
+// userShares reports whether the user's own configuration shares connections to
+// the host.
+func userShares(ctx context.Context, to sshReach) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "ssh", append([]string{"-G"}, to.arguments()...)...).Output()
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(out)) {
+		if value, ok := strings.CutPrefix(strings.TrimSpace(line), "controlpath "); ok && value != "none" {
+			return true
+		}
+	}
+	return false
+}
+
+// Close ends the connections that nobody uses any more and removes their
+// sockets. A nil SSH has none.
+func (s *SSH) Close() error {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var ending sync.WaitGroup
+	for _, args := range s.masters {
+		ending.Go(func() { _ = exec.CommandContext(ctx, "ssh", args...).Run() }) // one that is gone has ended
+	}
+	ending.Wait()
+	err := os.RemoveAll(s.own)
+	s.own, s.masters = "", nil
+	return err
+}
