@@ -44,13 +44,13 @@ type HelloRequest struct {
 
 // HelloReply says who answers and what it can do here.
 type HelloReply struct {
-	Version      int      `json:"version"`
-	Linerate     string   `json:"linerate"`
-	Hostname     string   `json:"hostname"`
-	OS           string   `json:"os"`
-	Arch         string   `json:"arch"`
-	Kernel       string   `json:"kernel"`
-	Engine       string   `json:"engine"` // "raw" system calls or "portable" package net
+	Version  int    `json:"version"`
+	Linerate string `json:"linerate"`
+	Hostname string `json:"hostname"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+	Kernel   string `json:"kernel"`
+	Engine   string `json:"engine"` // "raw" system calls or "portable" package net
 	// Capabilities are what the agent can do here; nil is not known, of an
 	// agent that is older than they are.
 	Capabilities Capabilities `json:"capabilities"`

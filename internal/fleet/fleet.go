@@ -63,7 +63,14 @@ func Dial(ctx context.Context, name, reach string, cfg Config) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reach %s: %w", name, err)
 	}
+	return Attach(ctx, name, via)
+}
+
+// Attach is the host at the other end of a transport. The transport is closed
+// with it, and when it does not answer or speaks another protocol version.
+func Attach(ctx context.Context, name string, via Transport) (*Host, error) {
 	h := &Host{Name: name, via: via}
+	var err error
 	h.Hello, err = roundTrip[agentapi.HelloReply](ctx, via, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})
 	if err == nil {
 		err = agentapi.CheckVersion(h.Hello.Version)

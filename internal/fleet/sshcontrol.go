@@ -25,7 +25,7 @@ type SSH struct {
 	Dir string
 
 	mu      sync.Mutex
-	own     string   // holds the sockets; "" until the first connection
+	own     string     // holds the sockets; "" until the first connection
 	masters [][]string // arguments that name each
 }
 

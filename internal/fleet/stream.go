@@ -30,6 +30,9 @@ type stream struct {
 	dead    error
 }
 
+// Stream is a transport to an agent at the other end of two pipes.
+func Stream(r io.Reader, w io.WriteCloser) Transport { return newStream(r, w, nil, nil) }
+
 func newStream(r io.Reader, w io.WriteCloser, closing func() error, explain func() error) *stream {
 	s := &stream{w: w, closing: closing, explain: explain, over: make(chan struct{}), waiting: make(map[uint64]chan agentapi.Reply)}
 	go s.read(r)
