@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"sort"
+	"strings"
 )
 
 // check judges what single keys cannot: names that must exist, addresses that
@@ -17,6 +18,9 @@ func check(ps *problems, root *Node, f Fabric) {
 		at := place("hosts").key(h.Name)
 		if n.Get("network") == nil && n.Get("reach") == nil {
 			ps.at(n, string(at)+" has neither network nor reach", "paste the host's netplan under network, or say how to reach it")
+		}
+		if h.Become != "" && !strings.HasPrefix(h.Reach, "ssh://") {
+			ps.at(n.find("become"), string(at.key("become"))+": the host is not reached by ssh", "leave it out, or write reach: ssh://user@host")
 		}
 		checkNetwork(ps, at.key("network"), n.find("network"), h)
 		checkHardware(ps, at.key("hardware"), n.find("hardware"), h)

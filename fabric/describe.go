@@ -105,7 +105,11 @@ func sharedAddresses(hosts []netstate.Host) map[netip.Addr]bool {
 func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool) *Node {
 	n := &Node{Kind: MappingNode}
 	if reach != "" {
-		n.set("reach", text(reach))
+		way, become, _ := strings.Cut(reach, becomeQuery)
+		n.set("reach", text(way))
+		if become != "" {
+			n.set("become", text(become))
+		}
 	}
 	for _, missing := range h.Missing {
 		n.remark("not read: %s", missing)

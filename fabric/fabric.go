@@ -37,8 +37,10 @@ type Fabric struct {
 type Host struct {
 	Name string
 	// Reach says how to get there: "ssh://user@host", "local:", "netns:NAME",
-	// "nats:NAME"; "" is predict and render only.
+	// "nats:NAME"; "" is predict and render only. Parse adds "?become=sudo" to
+	// that of a host with Become.
 	Reach    string
+	Become   string // how linerate gets root there: "sudo", or "" not at all
 	Network  Network
 	Hardware Hardware
 	Kernel   string // release, "" unknown

@@ -58,6 +58,7 @@ var hostKeys = object[Host]{
 	name: "host", doc: "One host. What is left out is unknown, never guessed.",
 	keys: append([]key[Host]{
 		{"reach", "how to get there: ssh://user@host, local:, netns:NAME, nats:NAME; left out: predict and render only", one(reach, func(h *Host) *string { return &h.Reach })},
+		{"become", "how linerate gets root on a host reached by ssh as somebody else: sudo, without a password", one(word(becomeSudo), func(h *Host) *string { return &h.Become })},
 		{"network", networkKeys.doc, reader[Host]{schema: networkSchema, read: readNetwork}},
 		{"hardware", "what netplan cannot say of the devices", sub(hardwareKeys, func(h *Host) *Hardware { return &h.Hardware })},
 		{"kernel", "kernel release, as uname -r prints it", one(release, func(h *Host) *string { return &h.Kernel })},
@@ -67,7 +68,7 @@ var hostKeys = object[Host]{
 		{"names", "device names on AIX and FreeBSD by netplan name", texts(free, func(h *Host) *map[string]string { return &h.Names })},
 	}, lifted(settingKeys, func(h *Host) *Settings { return &h.Settings })...),
 	alias: map[string]string{
-		"ssh": "reach", "netplan": "network", "sysctls": "sysctl", "ethernets": "network", "bonds": "network", "vlans": "network",
+		"ssh": "reach", "sudo": "become", "netplan": "network", "sysctls": "sysctl", "ethernets": "network", "bonds": "network", "vlans": "network",
 		"bond": "bonding", "ecmp": "multipath", "profile": "profiles", "role": "roles", "link": "links",
 		"source-rules": "source_rules", "source_routes": "source_rules", "remove": "absent", "endpoints": "mptcp",
 	},
@@ -286,6 +287,12 @@ func readBetween(d *decoder, at place, n *Node, into *Path) {
 	}
 }
 
+// How linerate gets root, and how a reach says so.
+const (
+	becomeSudo  = "sudo"
+	becomeQuery = "?become="
+)
+
 // reachSchemes are the ways to a host.
 var reachSchemes = []string{"ssh:", "local:", "netns:", "nats:"}
 
@@ -299,6 +306,8 @@ func parseReach(s string) (string, error) {
 	switch {
 	case s == "local:":
 		return s, nil
+	case strings.HasPrefix(s, "ssh://") && strings.Contains(s, becomeQuery):
+		return "", fmt.Errorf("%q: how to get root is a key of its own: become: sudo", s)
 	case strings.HasPrefix(s, "ssh://"):
 		u, err := url.Parse(s)
 		if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {

@@ -29,6 +29,11 @@ func Parse(name string, text []byte) (Fabric, error) {
 	if len(ps.all) > 0 {
 		return Fabric{}, ps.all.err()
 	}
+	for i := range f.Hosts {
+		if h := &f.Hosts[i]; h.Become != "" {
+			h.Reach += becomeQuery + h.Become
+		}
+	}
 	if len(f.Paths) == 0 {
 		f.Paths = f.EffectivePaths()
 	}

@@ -318,6 +318,6 @@ type Failure struct {
 	Streams   int            `json:"streams,omitempty"`
 	Error     string         `json:"error"`
 	// Reason classes the error where a program can act on it: "refused",
-	// "silent", "blocked", "port-taken".
+	// "silent", "blocked", "port-taken", "unreachable".
 	Reason string `json:"reason,omitempty"`
 }

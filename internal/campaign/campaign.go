@@ -30,6 +30,7 @@ type Config struct {
 	BackEnd, BackEndWhy string
 	JournalDir          string
 	Unguarded           bool         // as fleet.Config
+	SSH                 *fleet.SSH   // as fleet.Config
 	Logger              *slog.Logger // nil is silence
 	// Tell is told what happens, as it happens; nil is nobody.
 	Tell func(Event)
@@ -56,10 +57,12 @@ type Campaign struct {
 	hosts map[string]*fleet.Host
 	// unreached are the hosts that could not be reached, and why.
 	unreached map[string]error
-	state     predict.Fabric // merged: what holds now
-	paths     []fabric.Path  // with what was measured of them
-	mu        sync.Mutex     // guards record while trials run at the same time
-	record    record.Record
+	// down are hosts that stopped answering while a matrix runs, and why.
+	down   map[string]error
+	state  predict.Fabric // merged: what holds now
+	paths  []fabric.Path  // with what was measured of them
+	mu     sync.Mutex     // guards record while trials run at the same time
+	record record.Record
 	// kept and pinged are what a resumed record has, not yet asked for.
 	kept   map[key]int
 	pinged map[[2]string]record.Latency
@@ -79,7 +82,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 		cfg.Now = time.Now
 	}
 	cfg.Tell = oneByOne(cfg.Tell)
-	c := &Campaign{cfg: cfg, hosts: make(map[string]*fleet.Host), unreached: make(map[string]error), paths: append([]fabric.Path(nil), cfg.Fabric.Paths...)}
+	c := &Campaign{cfg: cfg, hosts: make(map[string]*fleet.Host), unreached: make(map[string]error), down: make(map[string]error), paths: append([]fabric.Path(nil), cfg.Fabric.Paths...)}
 	started := cfg.Now().UTC()
 	c.record = record.Record{
 		Schema: record.Schema, ID: started.Format("20060102T150405.000Z"), Started: started, Linerate: cfg.Version,
@@ -87,20 +90,19 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 		Environment: record.Environment{BackEnd: cfg.BackEnd, Why: cfg.BackEndWhy},
 		Latency:     []record.Latency{}, Trials: []record.Trial{},
 	}
+	var hosts []fabric.Host
 	for _, h := range cfg.Fabric.Hosts {
-		if h.Reach == "" {
-			continue
+		if h.Reach != "" {
+			hosts = append(hosts, h)
 		}
-		host, err := fleet.Dial(ctx, h.Name, h.Reach, fleet.Config{Version: cfg.Version, JournalDir: cfg.JournalDir, Unguarded: cfg.Unguarded, Logger: cfg.Logger})
-		if ctx.Err() != nil || errors.Is(err, fleet.ErrReach) {
-			return nil, errors.Join(err, c.Close())
+	}
+	if err := c.dial(ctx, hosts); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	for _, h := range hosts {
+		if host := c.hosts[h.Name]; host != nil {
+			c.record.Environment.Kernel = host.Hello.Kernel
 		}
-		if err != nil { // its pairs fail, the others need not
-			c.unreached[h.Name] = err
-			continue
-		}
-		c.hosts[h.Name] = host
-		c.record.Environment.Kernel = host.Hello.Kernel
 	}
 	if len(c.hosts) < 2 && len(c.unreached) > 0 {
 		return nil, errors.Join(c.firstUnreached(), c.Close())
@@ -108,8 +110,11 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 	if err := c.hold(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	if err := c.Observe(ctx); err != nil {
+	if err := c.observe(ctx, true); err != nil {
 		return nil, errors.Join(err, c.Close())
+	}
+	if len(c.hosts) < 2 && len(c.unreached) > 0 {
+		return nil, errors.Join(c.firstUnreached(), c.Close())
 	}
 	if cfg.Resume != nil {
 		c.resume(*cfg.Resume)
@@ -146,17 +151,6 @@ func (c *Campaign) hold(ctx context.Context) error {
 	return fleet.HoldAll(ctx, hosts, *c.cfg.Holding)
 }
 
-// firstUnreached is the error of the first host, in file order, that could
-// not be reached.
-func (c *Campaign) firstUnreached() error {
-	for _, h := range c.cfg.Fabric.Hosts {
-		if err := c.unreached[h.Name]; err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Close lets go of every host; traffic that still ran ends.
 func (c *Campaign) Close() error {
 	var errs []error
@@ -179,7 +173,11 @@ func (c *Campaign) Differences() []fabric.Difference { return c.differences }
 func (c *Campaign) Record() record.Record { return c.record }
 
 // Observe reads every reached host anew and merges it with the file.
-func (c *Campaign) Observe(ctx context.Context) error {
+func (c *Campaign) Observe(ctx context.Context) error { return c.observe(ctx, false) }
+
+// observe is Observe; where some hosts may be lost, one that stops answering
+// counts as not reached.
+func (c *Campaign) observe(ctx context.Context, some bool) error {
 	if c.cfg.Follow != nil {
 		var err error
 		if c.cfg.Fabric, err = c.cfg.Follow(); err != nil {
@@ -200,6 +198,11 @@ func (c *Campaign) Observe(ctx context.Context) error {
 			continue
 		}
 		reply, err := host.Observe(ctx)
+		if some && errors.Is(err, fleet.ErrUnreachable) && ctx.Err() == nil {
+			c.lost(h.Name, err)
+			state.Hosts[h.Name] = declared
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("observe %s: %w", h.Name, err)
 		}
@@ -257,9 +260,12 @@ func (c *Campaign) reached(p fabric.Path) error {
 
 // Latency measures the round trip of every path, each way, and sets the
 // paths' RTT where the file does not declare one.
-func (c *Campaign) Latency(ctx context.Context) error {
+func (c *Campaign) Latency(ctx context.Context) error { return c.latency(ctx, c.state.Paths) }
+
+// latency is Latency of some of the paths.
+func (c *Campaign) latency(ctx context.Context, paths []fabric.Path) error {
 	for i, p := range c.state.Paths {
-		if c.reached(p) != nil {
+		if c.reached(p) != nil || !slices.ContainsFunc(paths, func(o fabric.Path) bool { return o.From == p.From && o.To == p.To }) {
 			continue // its trials say why
 		}
 		for _, way := range [][2]string{{p.From, p.To}, {p.To, p.From}} {

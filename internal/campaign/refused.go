@@ -33,10 +33,15 @@ func (r *run) deny(f record.Failure) {
 	}
 }
 
-// untried are the failures of trials whose targets have denied one before; they
-// are kept, and nobody is told again.
+// untried leaves out the trials whose targets have denied one before, whose
+// failures are kept and nobody is told again, and puts off those of hosts that
+// do not answer any more.
 func (r *run) untried(specs []measure.Spec) (left []measure.Spec, err error) {
 	for _, s := range specs {
+		if r.c.downEnd(s) != nil {
+			r.put(s)
+			continue
+		}
 		r.mu.Lock()
 		before, denied := r.denied[s.To]
 		r.mu.Unlock()

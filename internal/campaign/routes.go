@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/measure"
 	"github.com/linerate/linerate/internal/pathcheck"
 	"github.com/linerate/linerate/record"
@@ -96,7 +97,7 @@ func failureOf(spec measure.Spec, err error) record.Failure {
 	}{
 		{agentapi.ErrRefused, agentapi.CodeRefused}, {agentapi.ErrSilent, agentapi.CodeSilent},
 		{agentapi.ErrBlocked, agentapi.CodeBlocked}, {agentapi.ErrPortTaken, agentapi.CodePortTaken},
-		{agentapi.ErrBusy, agentapi.CodeBusy}, {fs.ErrPermission, agentapi.CodePermission},
+		{agentapi.ErrBusy, agentapi.CodeBusy}, {fs.ErrPermission, agentapi.CodePermission}, {fleet.ErrUnreachable, Unreachable},
 	} {
 		if errors.Is(err, c.class) {
 			f.Reason = string(c.code)

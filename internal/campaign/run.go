@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/measure"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/schedule"
@@ -147,18 +148,20 @@ type run struct {
 	mu          sync.Mutex // guards what follows, and the order of events
 	done, total int
 	denied      map[string]record.Failure // by target that listens
+	again       []measure.Spec            // put off: a host was left out
 }
 
 // Run measures every path in every direction at every stream count, predicts
 // each trial before and diagnoses it after. Pairs that share no host, machine
 // or link are measured at the same time. A pair that fails is recorded and the
 // others go on; only the end of ctx, or a record that cannot be kept, stops
-// the run. What the record of a resumed run has already is not measured again.
+// the run. Hosts that do not answer are left out, and tried once more at the end. What the record of a resumed run has already is not measured again.
 func (c *Campaign) Run(ctx context.Context, m Matrix) error {
-	r := &run{c: c, total: len(c.state.Paths) * len(m.Streams) * len(m.Directions)}
+	r := &run{c: c}
 	var reachable []fabric.Path
 	var fails []record.Failure
-	for _, p := range c.state.Paths {
+	for _, p := range append(slices.Clone(c.state.Paths), c.blindPaths()...) {
+		r.total += len(m.Streams) * len(m.Directions)
 		err := c.reached(p)
 		if err == nil {
 			reachable = append(reachable, p)
@@ -166,6 +169,11 @@ func (c *Campaign) Run(ctx context.Context, m Matrix) error {
 		}
 		for _, streams := range m.Streams {
 			for _, d := range m.Directions {
+				spec := m.spec(p, streams, d)
+				if c.downEnd(spec) != nil {
+					r.put(spec)
+					continue
+				}
 				fails = append(fails, record.Failure{From: p.From, To: p.To, Direction: d, Streams: streams, Error: err.Error()})
 			}
 		}
@@ -189,6 +197,9 @@ func (c *Campaign) Run(ctx context.Context, m Matrix) error {
 		if err := r.batch(ctx); err != nil {
 			return err
 		}
+	}
+	if err := r.lastTry(ctx, m); err != nil {
+		return err
 	}
 	return c.endedEarly(c.care, r.done, r.total)
 }
@@ -257,6 +268,10 @@ func (r *run) trial(ctx context.Context, spec measure.Spec, together int) error 
 	}
 	if errors.Is(err, measure.ErrHalted) {
 		return nil // Run says why, once for all
+	}
+	if errors.Is(err, fleet.ErrUnreachable) && r.c.lostOf(ctx, spec) {
+		r.put(spec)
+		return ctx.Err()
 	}
 	if err != nil {
 		return r.failed(failureOf(spec, err))

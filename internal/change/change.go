@@ -44,6 +44,7 @@ type Config struct {
 	// /: a network namespace has files then. For tests.
 	Roots     map[string]string
 	Unguarded bool           // as fleet.Config
+	SSH       *fleet.SSH     // as fleet.Config
 	Holding   *fleet.Holding // nil holds nobody off
 	Logger    *slog.Logger   // nil is silence
 	// Tell is told what happens, a line each; nil is nobody.
@@ -187,7 +188,7 @@ func (c *Change) dial(ctx context.Context) error {
 }
 
 func (c *Change) dialing(name string, fresh bool) fleet.Config {
-	return fleet.Config{Version: c.cfg.Version, JournalDir: c.cfg.JournalDir, Root: c.cfg.Roots[name], Unguarded: c.cfg.Unguarded, Fresh: fresh, Logger: c.cfg.Logger}
+	return fleet.Config{Version: c.cfg.Version, JournalDir: c.cfg.JournalDir, Root: c.cfg.Roots[name], Unguarded: c.cfg.Unguarded, Fresh: fresh, SSH: c.cfg.SSH, Logger: c.cfg.Logger}
 }
 
 func (c *Change) hold(ctx context.Context) error {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/fleet"
 )
 
 // App is what every command may use of the world around it.
@@ -29,6 +31,11 @@ type App struct {
 	Getenv   func(string) string
 
 	json, quiet, verbose bool
+
+	// Of hosts reached by ssh: how linerate becomes root there, and what the
+	// connections of a run share.
+	become string
+	ssh    *fleet.SSH
 }
 
 // Main runs one command line and returns its exit status. It prints the
@@ -39,6 +46,7 @@ func Main(app *App, args []string) int {
 	root := Root(app)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	_ = app.ssh.Close() // what is left of it ends by itself
 	if err != nil && ctx.Err() != nil && !errors.Is(err, context.Canceled) {
 		err = errors.Join(context.Canceled, err)
 	}
@@ -78,6 +86,9 @@ Start with:  linerate demo`,
 	flags.BoolVar(&app.json, "json", false, "print one JSON document on standard output")
 	flags.BoolVarP(&app.quiet, "quiet", "q", false, "no progress")
 	flags.BoolVarP(&app.verbose, "verbose", "v", false, "log what is done, on standard error")
+	app.ssh = &fleet.SSH{}
+	flags.StringVar(&app.become, "become", "", "sudo: run linerate by sudo on hosts named as ssh://USER@HOST")
+	flags.StringVar(&app.ssh.Binaries, "binaries", app.env("LINERATE_BINARIES"), "directory with linerate-linux-arm64 and so on, for hosts of other\nsystems (LINERATE_BINARIES)")
 	root.AddCommand(commands(app)...)
 	return root
 }
@@ -105,6 +116,14 @@ func (a *App) logger() *slog.Logger {
 		return nil
 	}
 	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// env is a variable of the environment.
+func (a *App) env(name string) string {
+	if a.Getenv == nil {
+		return ""
+	}
+	return a.Getenv(name)
 }
 
 func (a *App) width() int {

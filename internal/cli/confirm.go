@@ -27,11 +27,11 @@ func (f *journalFlags) add(c *cobra.Command) {
 
 // dial reaches the host over a connection of its own.
 func (f *journalFlags) dial(ctx context.Context, app *App) (*fleet.Host, error) {
-	t, err := parseTarget(f.host)
+	t, err := app.target(f.host)
 	if err != nil {
 		return nil, err
 	}
-	return fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: app.Version, JournalDir: f.dir, Fresh: true, Logger: app.logger()})
+	return fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: app.Version, JournalDir: f.dir, Fresh: true, SSH: app.ssh, Logger: app.logger()})
 }
 
 // atMostOneID is the argument of confirm and rollback.

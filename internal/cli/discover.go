@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/unit"
 )
 
 func newDiscover(app *App) *cobra.Command {
@@ -51,7 +52,7 @@ func (a *App) writeDiscovered(ctx context.Context, args []string, out string, fo
 			return usage("discover: "+out+" exists", "add --force to overwrite it, or name another file")
 		}
 	}
-	text, err := a.discover(ctx, args)
+	text, missing, err := a.discover(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -62,21 +63,37 @@ func (a *App) writeDiscovered(ctx context.Context, args []string, out string, fo
 	}
 	switch {
 	case a.json:
-		return a.printJSON(map[string]any{"file": out, "fabric": string(text)})
+		err = a.printJSON(map[string]any{"file": out, "fabric": string(text)})
 	case out == "":
 		_, err = a.Stdout.Write(text)
-		return err
 	case !a.quiet:
 		fmt.Fprintf(a.Stderr, "%s is written; `linerate predict %s` comes next\n", out, out)
 	}
-	return nil
+	return errors.Join(err, missing.err())
 }
 
-// discover observes hosts and returns the fabric file that describes them.
-func (a *App) discover(ctx context.Context, args []string) ([]byte, error) {
-	targets, err := parseTargets(args)
+// missing are hosts that were named and not reached, when others were.
+type missing []error
+
+// err is all of them as one error, which is a failed job and not an unreachable
+// host: the others were reached.
+func (m missing) err() error {
+	if len(m) == 0 {
+		return nil
+	}
+	more := ""
+	if n := len(m) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %s)", unit.Counted(n, "other host"))
+	}
+	return errors.New("left out: " + oneLine(m[0].Error()) + more)
+}
+
+// discover observes hosts and returns the fabric file that describes them, and
+// which of them were not reached; none reached is an error.
+func (a *App) discover(ctx context.Context, args []string) ([]byte, missing, error) {
+	targets, err := a.targets(args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p := newProgress(a)
 	var hosts []netstate.Host
@@ -87,33 +104,80 @@ func (a *App) discover(ctx context.Context, args []string) ([]byte, error) {
 			h.Close()
 		}
 	}()
-	for _, t := range targets {
-		p.stage("observe %s", t.reach)
-		h, err := a.dial(ctx, t)
-		if err != nil {
-			return nil, err
+	var left missing
+	for _, o := range a.observeAll(ctx, p, targets) {
+		if o.host != nil {
+			reached[o.name] = o.host
 		}
-		reached[t.name] = h
-		reply, err := h.Observe(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("observe %s: %w", t.name, err)
+		if o.err != nil {
+			left = append(left, o.err)
+			continue
 		}
-		reply.Host.Name = t.name
-		hosts, reach[t.name] = append(hosts, reply.Host), t.reach
+		hosts, reach[o.name] = append(hosts, o.state), o.reach
+	}
+	if ctx.Err() != nil || len(hosts) == 0 {
+		return nil, nil, errors.Join(ctx.Err(), left[0])
 	}
 	paths := fabric.PathsBetween(hosts)
 	if err := a.roundTrips(ctx, p, hosts, paths, reached); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return fabric.Describe(hosts, paths, reach, fabric.Measure{}), nil
+	return fabric.Describe(hosts, paths, reach, fabric.Measure{}), left, nil
 }
 
-// parseTargets reads hosts; no two may have one name, nor be the same.
-func parseTargets(args []string) ([]target, error) {
+// observed is a host as it was found, or why not.
+type observed struct {
+	target
+	host  *fleet.Host // nil when it was not reached; else the caller's to close
+	state netstate.Host
+	err   error
+}
+
+// observeAll reaches hosts and reads their state, several at a time, and says
+// one line of each that fails, or that cannot do everything.
+func (a *App) observeAll(ctx context.Context, p *progress, targets []target) []observed {
+	out := make([]observed, len(targets))
+	for _, t := range targets {
+		p.stage("observe %s", t.reach)
+	}
+	fleet.ForEach(len(targets), func(i int) {
+		o := &out[i]
+		o.target = targets[i]
+		if o.host, o.err = a.dial(ctx, o.target); o.err != nil {
+			return
+		}
+		reply, err := o.host.Observe(ctx)
+		if err != nil {
+			o.err = fmt.Errorf("observe %s: %w", o.name, err)
+		}
+		o.state = reply.Host
+		o.state.Name = o.name
+	})
+	for _, o := range out {
+		if o.err != nil {
+			if len(out) > 1 && ctx.Err() == nil {
+				p.say("        %s is left out: %s", o.name, oneLine(o.err.Error()))
+			}
+			continue
+		}
+		p.notes(o.host)
+	}
+	return out
+}
+
+// notes says what whoever works with a host should know of it.
+func (p *progress) notes(h *fleet.Host) {
+	for _, note := range h.Notes() {
+		p.say("        %s: %s", h.Name, note)
+	}
+}
+
+// targets reads hosts; no two may have one name, nor be the same.
+func (a *App) targets(args []string) ([]target, error) {
 	var targets []target
 	names := make(map[string]int)
 	for _, arg := range args {
-		t, err := parseTarget(arg)
+		t, err := a.target(arg)
 		if err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func TestDiscoverRefuses(t *testing.T) {
 }
 
 func TestParseTargets(t *testing.T) {
-	got, err := parseTargets([]string{"ssh://root@192.0.2.11", "ssh://192.0.2.11:2222", "netns:a", "ssh://[2001:db8::1]"})
+	got, err := new(App).targets([]string{"ssh://root@192.0.2.11", "ssh://192.0.2.11:2222", "netns:a", "ssh://[2001:db8::1]"})
 	if err != nil {
 		t.Fatal(err)
 	}

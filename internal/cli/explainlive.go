@@ -106,7 +106,7 @@ type liveFlowDocument struct {
 
 // explainLive watches a host and says what limits its traffic.
 func (a *App) explainLive(ctx context.Context, reach string, flags liveFlags) error {
-	t, err := parseTarget(reach)
+	t, err := a.target(reach)
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func (a *App) observe(ctx context.Context, reach string) (netstate.Host, error) 
 // inspect is observe, and measures what one core moves where that was asked
 // for.
 func (a *App) inspect(ctx context.Context, reach string, rate coreRateFlags) (netstate.Host, *calibration, error) {
-	t, err := parseTarget(reach)
+	t, err := a.target(reach)
 	if err != nil {
 		return netstate.Host{}, nil, err
 	}
@@ -146,6 +146,7 @@ func (a *App) inspect(ctx context.Context, reach string, rate coreRateFlags) (ne
 		return netstate.Host{}, nil, err
 	}
 	defer h.Close()
+	newProgress(a).notes(h)
 	reply, err := h.Observe(ctx)
 	if err != nil {
 		return netstate.Host{}, nil, fmt.Errorf("observe %s: %w", t.name, err)

@@ -54,7 +54,7 @@ type capturedDocument struct {
 
 // capture writes the archive of a host.
 func (a *App) capture(ctx context.Context, reach string, flags captureFlags) error {
-	t, err := parseTarget(reach)
+	t, err := a.target(reach)
 	if err != nil {
 		return err
 	}

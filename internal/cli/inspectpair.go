@@ -40,7 +40,7 @@ func isFabricName(arg string) bool {
 // inspectSeveral looks at the hosts named, or at those of a fabric file that
 // say how to reach them, and at what is between them.
 func (a *App) inspectSeveral(ctx context.Context, args []string, all bool) error {
-	f, targets, err := inspectTargets(args)
+	f, targets, err := a.inspectTargets(args)
 	if err != nil {
 		return err
 	}
@@ -53,35 +53,38 @@ func (a *App) inspectSeveral(ctx context.Context, args []string, all bool) error
 		}
 	}()
 	doc := inspectedPairs{}
-	for _, t := range targets {
-		p.stage("observe %s", t.reach)
-		h, err := a.dial(ctx, t)
-		if err != nil {
-			return err
+	var left missing
+	for _, o := range a.observeAll(ctx, p, targets) {
+		if o.host != nil {
+			reached[o.name] = o.host
 		}
-		reached[t.name] = h
-		reply, err := h.Observe(ctx)
-		if err != nil {
-			return fmt.Errorf("observe %s: %w", t.name, err)
+		if o.err != nil {
+			left = append(left, o.err)
+			continue
 		}
-		reply.Host.Name = t.name
-		states.Hosts[t.name] = asDeclared(f, reply.Host)
-		doc.Hosts = append(doc.Hosts, inspected{Host: reply.Host, Findings: diagnose.Host(reply.Host)})
+		states.Hosts[o.name] = asDeclared(f, o.state)
+		doc.Hosts = append(doc.Hosts, inspected{Host: o.state, Findings: diagnose.Host(o.state)})
+	}
+	if ctx.Err() != nil || len(left) > 0 && len(doc.Hosts) < 2 {
+		return errors.Join(ctx.Err(), left[0])
+	}
+	for _, err := range left {
+		doc.Notes = append(doc.Notes, "left out: "+oneLine(err.Error()))
 	}
 	p.stage("probe what is between %d hosts: small numbers of echoes", len(targets))
 	if err := doc.probe(ctx, states, reached); err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(doc)
+		return errors.Join(a.printJSON(doc), left.err())
 	}
-	return a.printPairs(doc, all)
+	return errors.Join(a.printPairs(doc, all), left.err())
 }
 
 // inspectTargets is the fabric, empty where hosts are named, and its hosts.
-func inspectTargets(args []string) (fabric.Fabric, []target, error) {
+func (a *App) inspectTargets(args []string) (fabric.Fabric, []target, error) {
 	if len(args) > 1 {
-		targets, err := parseTargets(args)
+		targets, err := a.targets(args)
 		return fabric.Fabric{}, targets, err
 	}
 	f, err := readFabric(args[0])

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -197,7 +198,7 @@ func isFabric(arg string) bool {
 func (a *App) measured(ctx context.Context, args []string, run *runFlags) (fabric.Fabric, error) {
 	names, _ := splitTargets(args)
 	if len(names) == 0 {
-		return a.fabricOf(ctx, args)
+		return a.fabricOf(ctx, args, run)
 	}
 	f, listeners, err := a.listening(ctx, args, &run.listener)
 	run.listeners, run.paths.together = listeners, run.paths.together || len(listeners) > 1
@@ -205,13 +206,16 @@ func (a *App) measured(ctx context.Context, args []string, run *runFlags) (fabri
 }
 
 // fabricOf reads a fabric file, or makes a fabric from hosts named directly.
-func (a *App) fabricOf(ctx context.Context, args []string) (fabric.Fabric, error) {
+func (a *App) fabricOf(ctx context.Context, args []string, run *runFlags) (fabric.Fabric, error) {
 	if len(args) == 1 {
 		return readFabric(args[0])
 	}
-	text, err := a.discover(ctx, args)
+	text, left, err := a.discover(ctx, args)
 	if err != nil {
 		return fabric.Fabric{}, err
+	}
+	if run.missing = left; len(left) > 0 && len(args)-len(left) < 2 {
+		return fabric.Fabric{}, left[0]
 	}
 	f, err := fabric.Parse(campaign.Discovered, text)
 	if err == nil && len(f.Paths) == 0 {
@@ -228,7 +232,7 @@ func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, r
 	p := newProgress(a)
 	p.stage("reach %s", hostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
-		Fabric: f, Version: a.Version, Logger: a.logger(), Tell: p.tell, Pings: m.Pings, JournalDir: cmp.Or(run.sweeps.journal, journalFor(m)),
+		Fabric: f, Version: a.Version, SSH: a.ssh, Logger: a.logger(), Tell: p.tell, Pings: m.Pings, JournalDir: cmp.Or(run.sweeps.journal, journalFor(m)),
 		Keep: run.keep(), Resume: old, Listeners: run.listeners,
 		Holding: a.holding(p, run.wait, append([]string{"measure"}, run.args...)...),
 	})
@@ -247,7 +251,7 @@ func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, r
 	}
 	err = a.trials(ctx, c, p, m, run)
 	// What was measured is kept and shown, also after an interrupt.
-	return run.listenerHint(c.Record(), a.conclude(c.Record(), run, err))
+	return run.listenerHint(c.Record(), errors.Join(a.conclude(c.Record(), run, err), run.missing.err()))
 }
 
 // show prints a record the way the caller asked for.

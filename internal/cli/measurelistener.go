@@ -168,7 +168,7 @@ func (a *App) listening(ctx context.Context, args []string, flags *listenerFlags
 	if len(hosts) > 0 {
 		from = hosts[0]
 	}
-	t, err := parseTarget(from)
+	t, err := a.target(from)
 	if err != nil {
 		return fabric.Fabric{}, nil, err
 	}

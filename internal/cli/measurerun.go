@@ -33,6 +33,8 @@ type runFlags struct {
 	// Targets that an iperf3 server speaks for.
 	listener  listenerFlags
 	listeners map[string]measure.Listener
+	// missing are hosts named directly that were not reached.
+	missing missing
 }
 
 func (r *runFlags) add(c *cobra.Command) {

@@ -186,7 +186,11 @@ func (a *App) foresee(ctx context.Context, args []string, live liveFlag, c calib
 	if len(args) == 0 {
 		return c.recorded()
 	}
-	f, err := a.fabricOf(ctx, args)
+	var run runFlags
+	f, err := a.fabricOf(ctx, args, &run)
+	if len(run.missing) > 0 && err == nil {
+		err = run.missing[0]
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,20 @@ func parseTarget(arg string) (target, error) {
 	return target{}, usage("host "+arg+": unknown way to reach it", "write local:, netns:NAME or ssh://user@host")
 }
 
+// target reads a host that the command line names, with --become where it is
+// reached by ssh.
+func (a *App) target(arg string) (target, error) {
+	t, err := parseTarget(arg)
+	if err != nil || a.become == "" || !strings.HasPrefix(t.reach, "ssh:") || strings.Contains(t.reach, "?") {
+		return t, err
+	}
+	if a.become != string(fleet.BecomeSudo) {
+		return target{}, usage("--become "+a.become+": want "+string(fleet.BecomeSudo), "it runs linerate by sudo on hosts reached by ssh")
+	}
+	t.reach += "?become=" + a.become
+	return t, nil
+}
+
 func thisHost() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {
@@ -49,14 +63,39 @@ func thisHost() string {
 
 // dial reaches a host named on the command line.
 func (a *App) dial(ctx context.Context, t target) (*fleet.Host, error) {
-	h, err := fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: a.Version, Logger: a.logger()})
+	h, err := fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: a.Version, SSH: a.ssh, Logger: a.logger()})
+	if hint := sshHint(t.reach, err); hint != "" {
+		return nil, withHint(err, hint)
+	}
 	if err == nil || !errors.Is(err, fleet.ErrUnreachable) || errors.Is(err, fs.ErrPermission) {
 		return h, err
 	}
 	if strings.HasPrefix(t.reach, "netns:") {
 		return nil, withHint(err, "`ip netns list` names the network namespaces here")
 	}
-	return nil, withHint(err, "try `ssh "+sshWords(t.reach)+" linerate version`: it must work without a question")
+	return nil, withHint(err, "try `ssh "+sshWords(t.reach)+" true`: it must work without a question")
+}
+
+// sshHint is what to do about a host that ssh does not reach; "" for any other
+// error.
+func sshHint(reach string, err error) string {
+	switch {
+	case errors.Is(err, fleet.ErrHostKey):
+		return "log in once by hand, `ssh " + sshWords(reach) + "`, and compare the key; `ssh-keygen -R HOST` forgets an old one"
+	case errors.Is(err, fleet.ErrLogin):
+		return "`ssh " + sshWords(reach) + " true` must work without a question: a key in authorized_keys there, and ssh-agent here"
+	case errors.Is(err, fleet.ErrBecome):
+		user := "USER"
+		if u, err := url.Parse(reach); err == nil && u.User.Username() != "" {
+			user = u.User.Username()
+		}
+		return "add a line to sudoers there (visudo): " + user + " ALL=(root) NOPASSWD: ALL; or install linerate there and allow that alone: NOPASSWD: /usr/local/bin/linerate agent *"
+	case errors.Is(err, fleet.ErrCopy):
+		return "make room there, or install linerate in /usr/local/bin: one that is installed is not copied"
+	case errors.Is(err, fleet.ErrNoProgram):
+		return "put linerate-linux-arm64 and so on in a directory and name it: --binaries DIR, or LINERATE_BINARIES"
+	}
+	return ""
 }
 
 // sshWords is a reach as the arguments that ssh takes.

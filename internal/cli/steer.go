@@ -196,7 +196,7 @@ func (b *bundleFlags) resolve(ctx context.Context, app *App) (steer.Bundle, *net
 // linuxRelease is that of the host's kernel; "", which has the eras of a current
 // one, for a host that does not run Linux.
 func (a *App) linuxRelease(ctx context.Context, reach string) (string, error) {
-	t, err := parseTarget(reach)
+	t, err := a.target(reach)
 	if err != nil {
 		return "", err
 	}

@@ -84,7 +84,7 @@ func rangesText(ranges []flow.PortRange) string {
 
 // sockets lists the sockets of a host that is reached for it.
 func (a *App) sockets(ctx context.Context, reach string, req agentapi.SocketsRequest) (agentapi.SocketsReply, error) {
-	t, err := parseTarget(reach)
+	t, err := a.target(reach)
 	if err != nil {
 		return agentapi.SocketsReply{}, err
 	}

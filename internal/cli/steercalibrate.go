@@ -31,7 +31,7 @@ func (b *bundleFlags) calibrated(ctx context.Context, app *App, bundle steer.Bun
 	if _, _, bond := host.Below(name); bond != nil {
 		name = bond.Name // of a VLAN
 	}
-	t, err := parseTarget(b.host)
+	t, err := app.target(b.host)
 	if err != nil {
 		return bundle, err
 	}

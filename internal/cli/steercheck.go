@@ -34,7 +34,7 @@ func (a *App) checkConnections(ctx context.Context, reach string, flags *address
 	if err != nil {
 		return err
 	}
-	t, err := parseTarget(reach)
+	t, err := a.target(reach)
 	if err != nil {
 		return err
 	}

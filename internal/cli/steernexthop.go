@@ -91,7 +91,7 @@ func firstOf(names []string) string {
 
 // routes asks a host's kernel where flows go, in as many requests as it takes.
 func (a *App) routes(ctx context.Context, reach string, tuples []flow.Tuple) ([]agentapi.Route, error) {
-	t, err := parseTarget(reach)
+	t, err := a.target(reach)
 	if err != nil {
 		return nil, err
 	}

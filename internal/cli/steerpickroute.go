@@ -96,7 +96,7 @@ type routeSide struct {
 
 // openRouteSide reaches the host and reads its route for the frames.
 func openRouteSide(ctx context.Context, app *App, reach string, frames []flow.Frame) (*routeSide, error) {
-	t, err := parseTarget(reach)
+	t, err := app.target(reach)
 	if err != nil {
 		return nil, err
 	}

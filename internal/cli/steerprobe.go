@@ -122,9 +122,9 @@ func (f probeFlags) config() (probe.Config, error) {
 
 // probeTargets are the two hosts, by their way to be reached or by their
 // names in the fabric; family is the path's where the flag says none.
-func (f *probeFlags) probeTargets(words [2]string) (targets [2]target, err error) {
+func (f *probeFlags) probeTargets(a *App, words [2]string) (targets [2]target, err error) {
 	if f.fabric == "" {
-		list, err := parseTargets(words[:])
+		list, err := a.targets(words[:])
 		if err != nil {
 			return targets, err
 		}
@@ -160,7 +160,7 @@ func familyOf(file fabric.Fabric, words [2]string) string {
 }
 
 func (a *App) steerProbe(ctx context.Context, flags probeFlags, cfg probe.Config, from, to string) error {
-	targets, err := flags.probeTargets([2]string{from, to})
+	targets, err := flags.probeTargets(a, [2]string{from, to})
 	if err != nil {
 		return err
 	}

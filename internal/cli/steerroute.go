@@ -136,7 +136,7 @@ func (a *App) showRoutes(ctx context.Context, reach string, flows *flowFlags, fr
 	if a.json {
 		return a.printJSON(shown)
 	}
-	t, err := parseTarget(reach)
+	t, err := a.target(reach)
 	if err != nil {
 		return err
 	}

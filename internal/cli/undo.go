@@ -65,14 +65,14 @@ type kept struct {
 // open reaches the hosts and reads their journals: all of them, or it is an
 // error.
 func (p journalPlace) open(ctx context.Context, app *App) ([]kept, error) {
-	names, reaches, err := p.hosts()
+	names, reaches, err := p.hosts(app)
 	if err != nil {
 		return nil, err
 	}
 	var out []kept
 	var failures []error
 	for i, name := range names {
-		h, err := fleet.Dial(ctx, name, reaches[i], fleet.Config{Version: app.Version, JournalDir: p.flags.dir, Fresh: true, Logger: app.logger()})
+		h, err := fleet.Dial(ctx, name, reaches[i], fleet.Config{Version: app.Version, JournalDir: p.flags.dir, Fresh: true, SSH: app.ssh, Logger: app.logger()})
 		if err != nil {
 			failures = append(failures, err)
 			continue
@@ -95,9 +95,9 @@ func (p journalPlace) open(ctx context.Context, app *App) ([]kept, error) {
 }
 
 // hosts are the names of the hosts and how each is reached.
-func (p journalPlace) hosts() (names, reaches []string, err error) {
+func (p journalPlace) hosts(app *App) (names, reaches []string, err error) {
 	if p.fabric == nil {
-		t, err := parseTarget(p.reach)
+		t, err := app.target(p.reach)
 		return []string{t.name}, []string{t.reach}, err
 	}
 	var only []string

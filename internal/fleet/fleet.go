@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agentapi"
@@ -44,7 +45,8 @@ type Config struct {
 	// Fresh makes a connection of its own, not one shared with an earlier one
 	// (OpenSSH's ControlMaster): it shows that the host can be reached now.
 	Fresh bool
-	// SSH is what the connections of a run by ssh share; nil is nothing.
+	// SSH is what the connections of a run by ssh share; nil is nothing. A fresh
+	// one takes no part.
 	SSH    *SSH
 	Logger *slog.Logger // nil is silence
 }
@@ -53,7 +55,10 @@ type Config struct {
 type Host struct {
 	Name  string
 	Hello agentapi.HelloReply
-	via   Transport
+	// Skew is how far the host's clock is ahead of ours, within the time that
+	// Hello took; zero where it does not say.
+	Skew time.Duration
+	via  Transport
 }
 
 // Dial reaches a host the way its fabric entry says: "local:", "netns:NAME"
@@ -71,6 +76,7 @@ func Dial(ctx context.Context, name, reach string, cfg Config) (*Host, error) {
 func Attach(ctx context.Context, name string, via Transport) (*Host, error) {
 	h := &Host{Name: name, via: via}
 	var err error
+	begin := time.Now()
 	h.Hello, err = roundTrip[agentapi.HelloReply](ctx, via, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})
 	if err == nil {
 		err = agentapi.CheckVersion(h.Hello.Version)
@@ -78,6 +84,9 @@ func Attach(ctx context.Context, name string, via Transport) (*Host, error) {
 	if err != nil {
 		via.Close()
 		return nil, fmt.Errorf("reach %s: %w", name, err)
+	}
+	if took := time.Since(begin); !h.Hello.Time.IsZero() {
+		h.Skew = h.Hello.Time.Sub(begin.Add(took / 2))
 	}
 	return h, nil
 }

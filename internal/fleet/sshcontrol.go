@@ -43,23 +43,40 @@ func (s *SSH) control(ctx context.Context, to sshReach) []string {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.own == "" {
-		dir, err := os.MkdirTemp(s.Dir, "lr") // a socket's path is short, unix(7): 108 bytes
-		if err != nil {
-			return nil // without, every connection is one of its own
-		}
-		s.own = dir
+	if !s.make() {
+		return nil // every connection is one of its own
 	}
 	path := filepath.Join(s.own, "%C")
-	if len(path)+40 > 100 {
-		return nil
-	}
 	options := []string{"-o", "ControlMaster=auto", "-o", "ControlPath=" + path, "-o", "ControlPersist=" + persist}
 	end := append([]string{"-o", "ControlPath=" + path, "-O", "exit"}, to.arguments()...)
 	if !slices.ContainsFunc(s.masters, func(m []string) bool { return slices.Equal(m, end) }) {
 		s.masters = append(s.masters, end)
 	}
 	return options
+}
+
+// longestDir is what a directory's path may have for sockets in it: 108 bytes
+// (unix(7)) less OpenSSH's name, which is %C, 40 digits, and 17 more while it is
+// made, and two ends.
+const longestDir = 108 - 40 - 17 - 2
+
+// make makes the directory for the sockets, its owner's alone, where their names
+// are short enough.
+func (s *SSH) make() bool {
+	for _, in := range []string{s.Dir, "/tmp"} {
+		if s.own != "" {
+			break
+		}
+		dir, err := os.MkdirTemp(in, "lr")
+		switch {
+		case err != nil:
+		case len(dir) > longestDir:
+			_ = os.Remove(dir) // empty, and ours
+		default:
+			s.own = dir
+		}
+	}
+	return s.own != ""
 }
 
 // userShares reports whether the user's own configuration shares connections to

@@ -98,11 +98,11 @@ func TestSameRelease(t *testing.T) {
 func TestProgramForAnotherSystem(t *testing.T) {
 	dir := t.TempDir()
 	there := far{system: "Linux", machine: "s390x"}
-	if _, err := (&SSH{}).program(there); !errors.Is(err, errNoProgram) || !strings.Contains(err.Error(), "s390x") {
+	if _, err := (&SSH{}).program(there); !errors.Is(err, ErrNoProgram) || !strings.Contains(err.Error(), "s390x") {
 		t.Errorf("without a directory: %v", err)
 	}
 	s := &SSH{Binaries: dir}
-	if _, err := s.program(there); !errors.Is(err, errNoProgram) || !strings.Contains(err.Error(), dir+" has no linerate-linux-s390x") {
+	if _, err := s.program(there); !errors.Is(err, ErrNoProgram) || !strings.Contains(err.Error(), dir+" has no linerate-linux-s390x") {
 		t.Errorf("an empty directory: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "linerate-linux-s390x"), []byte("abc"), 0o600); err != nil {

@@ -172,8 +172,8 @@ type program struct {
 	sum  string // sha256, as sha256sum prints it
 }
 
-// errNoProgram: there is no linerate here for a host's system.
-var errNoProgram = errors.New("no linerate for it here")
+// ErrNoProgram: there is no linerate here for a host's system.
+var ErrNoProgram = errors.New("no linerate for it here")
 
 // program opens the linerate for a host: this very program, or one from the
 // directory of those for other systems. It is the caller's to close.
@@ -190,10 +190,10 @@ func (s *SSH) program(f far) (program, error) {
 	default:
 		name := "linerate-" + strings.ReplaceAll(system, "/", "-")
 		if path = filepath.Join(dir, name); dir == "" {
-			return program{}, fmt.Errorf("%w: it runs %s on %s, and this linerate is for %s", errNoProgram, f.system, f.machine, own)
+			return program{}, fmt.Errorf("%w: it runs %s on %s, and this linerate is for %s", ErrNoProgram, f.system, f.machine, own)
 		}
 		if _, err := os.Stat(path); err != nil {
-			return program{}, fmt.Errorf("%w: it runs %s on %s, and %s has no %s", errNoProgram, f.system, f.machine, dir, name)
+			return program{}, fmt.Errorf("%w: it runs %s on %s, and %s has no %s", ErrNoProgram, f.system, f.machine, dir, name)
 		}
 	}
 	return openProgram(path)

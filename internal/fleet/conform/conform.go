@@ -30,14 +30,26 @@ type End struct {
 // its holds. Run closes the host.
 type Dial func(t testing.TB, at End) *fleet.Host
 
-// Run holds a transport to what all of them do. Version is what the agents say
-// of their program; "" is not looked at.
-func Run(t *testing.T, version string, dial Dial) {
+// Transport is what Run looks at.
+type Transport struct {
+	Dial Dial
+	// Prepare, where it is set, is called once before anything is reached: what
+	// answers on the ends lives as long as its t.
+	Prepare func(t testing.TB, ends [2]End)
+	// Version is what the agents say of their program; "" is not looked at.
+	Version string
+}
+
+// Run holds a transport to what all of them do.
+func Run(t *testing.T, via Transport) {
 	if os.Geteuid() != 0 {
 		t.Skip("making a network namespace needs root")
 	}
-	s := &suite{t: t, version: version, dial: dial}
+	s := &suite{version: via.Version, dial: via.Dial}
 	s.near, s.far = ends(t)
+	if via.Prepare != nil {
+		via.Prepare(t, [2]End{s.near, s.far})
+	}
 	for _, one := range []struct {
 		name string
 		test func(*testing.T)
@@ -50,7 +62,6 @@ func Run(t *testing.T, version string, dial Dial) {
 }
 
 type suite struct {
-	t         *testing.T
 	version   string
 	dial      Dial
 	near, far End

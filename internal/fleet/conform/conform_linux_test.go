@@ -10,16 +10,16 @@ import (
 )
 
 func TestLocal(t *testing.T) {
-	Run(t, "test", func(t testing.TB, at End) *fleet.Host {
+	Run(t, Transport{Version: "test", Dial: func(t testing.TB, at End) *fleet.Host {
 		h, err := fleet.Dial(t.Context(), at.Name, "netns:"+at.NS.Name, fleet.Config{Version: "test", JournalDir: at.Dir, HoldDir: at.Dir, Unguarded: true})
 		must(t, err)
 		return h
-	})
+	}})
 }
 
 // TestStream is what ssh carries, without ssh.
 func TestStream(t *testing.T) {
-	Run(t, "test", func(t testing.TB, at End) *fleet.Host {
+	Run(t, Transport{Version: "test", Dial: func(t testing.TB, at End) *fleet.Host {
 		requests, ours := io.Pipe()
 		theirs, replies := io.Pipe()
 		a := agent.New(agent.Config{Name: at.Name, Namespace: at.NS, Version: "test", JournalDir: at.Dir, HoldDir: at.Dir})
@@ -30,5 +30,5 @@ func TestStream(t *testing.T) {
 		h, err := fleet.Attach(t.Context(), at.Name, fleet.Stream(theirs, ours))
 		must(t, err)
 		return h
-	})
+	}})
 }

@@ -41,8 +41,8 @@ func (s *suite) observe(t *testing.T) {
 	if !there || !slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Addr() == s.near.Addr }) {
 		t.Errorf("%s: %+v", s.near.Link, l)
 	}
-	if reply.Host.Sysctls["net.ipv4.tcp_window_scaling"].Value == "" || !reply.InNamespace {
-		t.Errorf("in a namespace: %v, sysctls %v", reply.InNamespace, reply.Host.Sysctls)
+	if reply.Host.Sysctls["net.ipv4.tcp_window_scaling"].Value == "" {
+		t.Error("a sysctl that was asked for was not read")
 	}
 }
 

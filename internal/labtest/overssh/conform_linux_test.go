@@ -1,0 +1,44 @@
+package overssh
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/fleet/conform"
+	"github.com/linerate/linerate/internal/labtest/floor"
+)
+
+// TestConformance holds ssh to what every transport does: to root, and to a user
+// who becomes root.
+func TestConformance(t *testing.T) {
+	if why := missing(); why != "" {
+		t.Skip(why)
+	}
+	for name, reach := range map[string]string{"root": "ssh://root@%s", "a user with sudo": "ssh://ann@%s?become=sudo"} {
+		t.Run(name, func(t *testing.T) {
+			shared := &fleet.SSH{Program: program, Dir: t.TempDir()}
+			conform.Run(t, conform.Transport{
+				Prepare: func(t testing.TB, ends [2]conform.End) {
+					r := &rack{t: t, desk: floor.Space{NS: ends[0].NS}}
+					r.client()
+					for _, e := range ends {
+						r.hosts = append(r.hosts, newHost(t, floor.Space{NS: e.NS}, e.Name, e.Addr, hosting{}))
+					}
+					r.trust()
+					t.(*testing.T).Setenv("PATH", r.path+":"+os.Getenv("PATH"))
+					t.Cleanup(func() {
+						floor.Must(t, shared.Close())
+						r.clean()
+					})
+				},
+				Dial: func(t testing.TB, at conform.End) *fleet.Host {
+					h, err := fleet.Dial(t.Context(), at.Name, fmt.Sprintf(reach, at.Addr), fleet.Config{SSH: shared})
+					floor.Must(t, err)
+					return h
+				},
+			})
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package overssh
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// program is the linerate under test, and dir what all tests share.
+var program, dir string
+
+// The running kernel, where sshd and sudo can be: they are the machine's own.
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	if why := missing(); why != "" {
+		fmt.Fprintln(os.Stderr, "hosts with an sshd each: NOT RUN:", why)
+		return m.Run() // each test says so too
+	}
+	var err error
+	if dir, err = os.MkdirTemp("", "overssh"); err == nil {
+		defer os.RemoveAll(dir)
+		program, err = build("linerate", "")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// build builds linerate for an architecture, "" is this one's.
+func build(name, arch string) (string, error) {
+	path := filepath.Join(dir, name)
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "github.com/linerate/linerate/cmd/linerate")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if arch != "" {
+		cmd.Env = append(cmd.Env, "GOARCH="+arch)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build linerate: %w: %s", err, out)
+	}
+	return path, nil
+}
+
+// missing is why no host can be made here, "" where one can.
+func missing() string {
+	if os.Geteuid() != 0 {
+		return "making a network namespace needs root"
+	}
+	for _, name := range []string{"/usr/sbin/sshd", "/usr/bin/sudo", "/usr/bin/ssh", "/usr/bin/ssh-keygen", "/usr/bin/unshare", "/usr/bin/nsenter"} {
+		if _, err := os.Stat(name); err != nil {
+			return "there is no " + name + ": make deps-ssh installs it"
+		}
+	}
+	return ""
+}
