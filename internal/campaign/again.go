@@ -23,8 +23,8 @@ func (c *Campaign) dialing() fleet.Config {
 	return fleet.Config{Version: c.cfg.Version, JournalDir: c.cfg.JournalDir, Unguarded: c.cfg.Unguarded, SSH: c.cfg.SSH, Logger: c.cfg.Logger}
 }
 
-// dial reaches hosts, several at a time. One that cannot be reached is told and
-// kept as such: its pairs fail, the others need not. Only a bad reach and the
+// dial reaches hosts, several at a time. One that cannot be reached is kept as
+// such: its pairs fail, the others need not. Only a bad reach and the
 // end of ctx are errors.
 func (c *Campaign) dial(ctx context.Context, hosts []fabric.Host) error {
 	dialed, errs := make([]*fleet.Host, len(hosts)), make([]error, len(hosts))
@@ -60,14 +60,22 @@ func (c *Campaign) firstUnreached() error {
 	return nil
 }
 
-// lost keeps a host as one that cannot be reached, and tells it once.
+// lost keeps a host as one that cannot be reached.
 func (c *Campaign) lost(name string, err error) {
 	if h := c.hosts[name]; h != nil {
 		_ = h.Close() // it is gone already
 		delete(c.hosts, name)
 	}
 	c.unreached[name] = err
-	c.cfg.Tell(Event{Kind: Noted, Note: fmt.Sprintf("%s is left out: %v", name, err)})
+}
+
+// tellLost tells which hosts are left out, one line each.
+func (c *Campaign) tellLost() {
+	for _, h := range c.cfg.Fabric.Hosts {
+		if err := c.unreached[h.Name]; err != nil {
+			c.cfg.Tell(Event{Kind: Noted, Note: fmt.Sprintf("%s is left out: %v", h.Name, err)})
+		}
+	}
 }
 
 // checkWithin is how long a host may take to say that it is there.
@@ -227,10 +235,7 @@ func (c *Campaign) revive(ctx context.Context, specs []measure.Spec) {
 			hosts = append(hosts, h)
 		}
 	}
-	tell := c.cfg.Tell
-	c.cfg.Tell = func(Event) {} // what was said of them has been said
-	_ = c.dial(ctx, hosts)      // what still is unreachable is kept as that
-	c.cfg.Tell = tell
+	_ = c.dial(ctx, hosts) // what still is unreachable is kept as that
 	for _, h := range hosts {
 		host := c.hosts[h.Name]
 		if host == nil {

@@ -116,6 +116,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 	if len(c.hosts) < 2 && len(c.unreached) > 0 {
 		return nil, errors.Join(c.firstUnreached(), c.Close())
 	}
+	c.tellLost()
 	if cfg.Resume != nil {
 		c.resume(*cfg.Resume)
 		return c, nil

@@ -156,7 +156,7 @@ func (a *App) observeAll(ctx context.Context, p *progress, targets []target) []o
 	for _, o := range out {
 		if o.err != nil {
 			if len(out) > 1 && ctx.Err() == nil {
-				p.say("        %s is left out: %s", o.name, oneLine(o.err.Error()))
+				p.note(fmt.Sprintf("%s is left out: %v", o.name, o.err))
 			}
 			continue
 		}
@@ -168,7 +168,7 @@ func (a *App) observeAll(ctx context.Context, p *progress, targets []target) []o
 // notes says what whoever works with a host should know of it.
 func (p *progress) notes(h *fleet.Host) {
 	for _, note := range h.Notes() {
-		p.say("        %s: %s", h.Name, note)
+		p.note(h.Name + ": " + note)
 	}
 }
 

@@ -99,7 +99,7 @@ func (p *progress) tell(e campaign.Event) {
 		}
 		p.say("        %s to %s%s: %.2f ms (%.2f to %.2f)%s", e.Latency.From, e.Latency.To, load, e.Latency.AvgMS, e.Latency.MinMS, e.Latency.MaxMS, mtu)
 	case campaign.Noted:
-		p.say("        %s", e.Note)
+		p.note(e.Note)
 	case campaign.Running:
 		p.draw(p.running(e))
 	case campaign.Measured:
@@ -128,6 +128,11 @@ func (p *progress) tell(e campaign.Event) {
 		}
 		p.say("        %s: %v, then %v. %s", word, e.Step.Before, e.Step.After, e.Step.Verdict)
 	}
+}
+
+// note says one sentence, within the width.
+func (p *progress) note(text string) {
+	p.say("%s", strings.TrimRight(wrapped("        ", oneLine(text), p.app.width()), "\n"))
 }
 
 // unproven reports a step that never came to be measured: it could not be made.
