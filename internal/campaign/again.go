@@ -213,7 +213,7 @@ func (r *run) giveUp(specs []measure.Spec) error {
 	}
 	for _, h := range r.c.cfg.Fabric.Hosts {
 		if n := counts[h.Name]; n > 0 {
-			r.tell(Event{Kind: Noted, Note: fmt.Sprintf("%s: %s not measured: %v", h.Name, unit.Counted(n, "trial"), r.c.downEnd(measure.Spec{From: h.Name, To: h.Name}))})
+			r.tell(Event{Kind: Noted, Note: fmt.Sprintf("%s was tried again in vain: %s not measured", h.Name, unit.Counted(n, "trial"))})
 		}
 	}
 	return nil
