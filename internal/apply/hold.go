@@ -30,17 +30,24 @@ func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 // lets go of it.
 type Hold struct {
 	file *os.File // nil where nothing could be locked
+	made []string // directories that were made for it, the deepest first
 	// Note says what the hold does not keep off; "" is nothing.
 	Note string
 }
 
-// Release lets go. The file goes with the last hold: namespaces come and go.
+// Release lets go. The file goes with the last hold: namespaces come and go. So
+// do the directories that were made for it, where nothing else is in them.
 func (h *Hold) Release() {
 	if h == nil || h.file == nil {
 		return
 	}
 	if alone, _ := tryLock(h.file); alone && stillNamed(h.file, h.file.Name()) {
 		_ = os.Remove(h.file.Name())
+		for _, dir := range h.made {
+			if os.Remove(dir) != nil {
+				break
+			}
+		}
 	}
 	h.file.Close()
 	h.file = nil
@@ -118,11 +125,15 @@ const mostTries = 20
 // lets go last removes the file: so it is looked at again, and where it is not
 // this run's, or not of that name, the next is tried.
 func holdFile(path string, holder agentapi.Holder) (*Hold, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
+	made := missingDirs(filepath.Dir(path))
 	for tries := 0; ; tries++ {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, err
+		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if errors.Is(err, fs.ErrNotExist) && tries < mostTries {
+			continue // whoever made the directory has removed it
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +145,7 @@ func holdFile(path string, holder agentapi.Holder) (*Hold, error) {
 		if !held {
 			other := holderOf(f)
 			if other.Run != "" && other.Run == holder.Run && shared(f, path, holder) {
-				return &Hold{file: f}, nil
+				return &Hold{file: f, made: made}, nil
 			}
 			f.Close()
 			if (other.Run == "" || other.Run == holder.Run) && tries < mostTries { // it is just writing who it is, or goes
@@ -156,9 +167,21 @@ func holdFile(path string, holder agentapi.Holder) (*Hold, error) {
 			return nil, fmt.Errorf("write %s: %w", path, err)
 		}
 		if shared(f, path, holder) {
-			return &Hold{file: f}, nil
+			return &Hold{file: f, made: made}, nil
 		}
 		f.Close()
+	}
+}
+
+// missingDirs are a directory and those above it that are not there, the deepest
+// first.
+func missingDirs(dir string) []string {
+	var out []string
+	for {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return out
+		}
+		out, dir = append(out, dir), filepath.Dir(dir)
 	}
 }
 

@@ -73,7 +73,7 @@ func (c *Campaign) lost(name string, err error) {
 func (c *Campaign) tellLost() {
 	for _, h := range c.cfg.Fabric.Hosts {
 		if err := c.unreached[h.Name]; err != nil {
-			c.cfg.Tell(Event{Kind: Noted, Note: fmt.Sprintf("%s is left out: %v", h.Name, err)})
+			c.cfg.Tell(Event{Kind: Noted, Note: fmt.Sprintf("%s is left out: %v", h.Name, err), Reach: h.Reach, Err: err})
 		}
 	}
 }

@@ -37,6 +37,9 @@ type Event struct {
 	Group       *record.Group
 	Step        *record.Step
 	Note        string // one sentence
+	// Reach and Err are those of a host that a note says is left out.
+	Reach       string
+	Err         error
 	Plans       []plan.Plan
 	Done, Total int
 	// Rounds is how many rounds of pairs a matrix takes, Together how many

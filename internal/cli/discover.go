@@ -157,6 +157,7 @@ func (a *App) observeAll(ctx context.Context, p *progress, targets []target) []o
 		if o.err != nil {
 			if len(out) > 1 && ctx.Err() == nil {
 				p.note(fmt.Sprintf("%s is left out: %v", o.name, o.err))
+				p.hint(hintFor(o.err))
 			}
 			continue
 		}

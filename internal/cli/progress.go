@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +26,7 @@ type progress struct {
 	// what runs now, by pair.
 	several bool
 	now     map[string]measure.Progress
+	hints   []string // that were given
 }
 
 func newProgress(app *App) *progress { return &progress{app: app, begin: time.Now()} }
@@ -100,6 +102,7 @@ func (p *progress) tell(e campaign.Event) {
 		p.say("        %s to %s%s: %.2f ms (%.2f to %.2f)%s", e.Latency.From, e.Latency.To, load, e.Latency.AvgMS, e.Latency.MinMS, e.Latency.MaxMS, mtu)
 	case campaign.Noted:
 		p.note(e.Note)
+		p.hint(sshHint(e.Reach, e.Err))
 	case campaign.Running:
 		p.draw(p.running(e))
 	case campaign.Measured:
@@ -133,6 +136,15 @@ func (p *progress) tell(e campaign.Event) {
 // note says one sentence, within the width.
 func (p *progress) note(text string) {
 	p.say("%s", strings.TrimRight(wrapped("        ", oneLine(text), p.app.width()), "\n"))
+}
+
+// hint says what to do about what was said, once for all hosts that it is true
+// of.
+func (p *progress) hint(text string) {
+	if text != "" && !slices.Contains(p.hints, text) {
+		p.hints = append(p.hints, text)
+		p.note("hint: " + text)
+	}
 }
 
 // unproven reports a step that never came to be measured: it could not be made.

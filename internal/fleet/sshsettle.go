@@ -30,7 +30,7 @@ func (p *sshProcess) settle(to sshReach, cfg Config) error {
 	}
 	ours, err := cfg.SSH.program(there)
 	if err != nil && there.program == "" {
-		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+		return err
 	}
 	word := "run"
 	switch {
@@ -171,9 +171,6 @@ type program struct {
 	size int64
 	sum  string // sha256, as sha256sum prints it
 }
-
-// ErrNoProgram: there is no linerate here for a host's system.
-var ErrNoProgram = errors.New("no linerate for it here")
 
 // program opens the linerate for a host: this very program, or one from the
 // directory of those for other systems. It is the caller's to close.

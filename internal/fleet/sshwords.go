@@ -16,12 +16,14 @@ var (
 	ErrBecome = &unreachable{"cannot become root"}
 	// ErrCopy: linerate cannot be put on the host.
 	ErrCopy = &unreachable{"cannot copy linerate there"}
+	// ErrNoProgram: there is no linerate here for the host's system.
+	ErrNoProgram = &unreachable{"no linerate for it here"}
 )
 
 // unreachable is a kind of ErrUnreachable.
 type unreachable struct{ what string }
 
-func (u *unreachable) Error() string        { return ErrUnreachable.Error() + ": " + u.what }
+func (u *unreachable) Error() string        { return u.what }
 func (u *unreachable) Is(target error) bool { return target == ErrUnreachable }
 
 // sshSigns is the one table of what OpenSSH, sudo and shells say, and what it

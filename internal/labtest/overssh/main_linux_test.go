@@ -22,7 +22,7 @@ func run(m *testing.M) int {
 	var err error
 	if dir, err = os.MkdirTemp("", "overssh"); err == nil {
 		defer os.RemoveAll(dir)
-		program, err = build("linerate", "")
+		program, err = build()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -31,14 +31,11 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build builds linerate for an architecture, "" is this one's.
-func build(name, arch string) (string, error) {
-	path := filepath.Join(dir, name)
+// build builds the program.
+func build() (string, error) {
+	path := filepath.Join(dir, "linerate")
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "github.com/linerate/linerate/cmd/linerate")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if arch != "" {
-		cmd.Env = append(cmd.Env, "GOARCH="+arch)
-	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build linerate: %w: %s", err, out)
 	}
