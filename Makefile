@@ -31,6 +31,10 @@ DEPS := user-mode-linux gcc libc6-dev
 # among the others: on a machine of one's own the package starts a server.
 DEPS_NFS := nfs-kernel-server nfs-common
 
+# What serves hosts that are reached by ssh, each in a namespace. Not among the
+# others either: it starts a server, and lets users become root.
+DEPS_SSH := openssh-server openssh-client sudo
+
 # What the engine is compared with.
 DEPS_BENCH := iperf3 iperf nuttcp
 
@@ -67,7 +71,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-crash prove-states prove-changes prove-tune clean
+.PHONY: build deps deps-nfs deps-ssh deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-crash prove-states prove-changes prove-tune prove-fleetssh clean
 .DEFAULT_GOAL := build
 
 build:
@@ -96,6 +100,9 @@ deps:
 # Tests in CI want it all; elsewhere `make deps-nfs` is the user's word.
 deps-nfs:
 	$(call install,$(DEPS_NFS))
+
+deps-ssh:
+	$(call install,$(DEPS_SSH))
 
 deps-bench:
 	$(call install,$(DEPS_BENCH))
@@ -162,7 +169,7 @@ race:
 
 # Those that count packets and compare states take turns two at a time; the
 # others one at a time, with nothing beside them: these measure.
-labtest: deps $(if $(CI),deps-nfs) build
+labtest: deps $(if $(CI),deps-nfs deps-ssh) build
 	@./linerate version --json | tr -d ' \n' | grep -qE '"name":"(host|uml)","usable":true' || { \
 		echo "== lab tests: NOT RUN, no kernel here can be a lab: install $(firstword $(DEPS))"; \
 		[ -z "$$CI" ]; exit; \
@@ -183,6 +190,8 @@ inlab:
 		echo "== NFS over two links: NOT RUN, no NFS tools here: make deps-nfs installs $(DEPS_NFS)"; \
 		leave='/(subflows|nfs)$$'; \
 	}; \
+	[ "$$(id -u)" = 0 ] && command -v sshd sudo >/dev/null || \
+		echo "== hosts reached by ssh: NOT RUN, it takes root, sshd and sudo: make deps-ssh installs $(DEPS_SSH)"; \
 	counting='/($(COUNTING))$$'; side=2; \
 	! ./linerate version --json | tr -d ' \n' | grep -q '"name":"host","usable":true' || side=1; \
 	go test -p $$side -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -E "$$counting") && \
@@ -274,6 +283,11 @@ prove-explain: deps
 	wait $$first; docs/proofs/prove explain-host 10 ./internal/labtest/explaining TestExplain 1 host || true
 	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/explaining >$(LOG) 2>&1; status=$$?; \
 	sed -nE 's/^ +proof_test.go:[0-9]+: //p' $(LOG) | tee docs/proofs/explain-verdict.txt; exit $$status
+
+# Eight hosts in namespaces, each with its own sshd, and all that may go wrong with
+# some of them; two minutes, as root.
+prove-fleetssh: deps deps-ssh
+	@docs/proofs/prove fleetssh 3 ./internal/labtest/overssh 'Test.*'
 
 # Seven parts of two minutes: thirty plans with their cuts, three at a time, power
 # cuts, and sessions killed under systemd. The verdict is over all of them.

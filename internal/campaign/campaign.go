@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -154,10 +155,9 @@ func (c *Campaign) hold(ctx context.Context) error {
 
 // Close lets go of every host; traffic that still ran ends.
 func (c *Campaign) Close() error {
-	var errs []error
-	for _, h := range c.hosts {
-		errs = append(errs, h.Close())
-	}
+	hosts := slices.Collect(maps.Values(c.hosts))
+	errs := make([]error, len(hosts))
+	fleet.ForEach(len(hosts), func(i int) { errs[i] = hosts[i].Close() })
 	return errors.Join(errs...)
 }
 

@@ -28,15 +28,15 @@ const (
 
 // Event is something that happened in a campaign.
 type Event struct {
-	Kind        Kind
-	Latency     *record.Latency
-	Progress    *measure.Progress
-	Trial       *record.Trial
-	Failure     *record.Failure
-	Problem     *pathcheck.Problem
-	Group       *record.Group
-	Step        *record.Step
-	Note        string // one sentence
+	Kind     Kind
+	Latency  *record.Latency
+	Progress *measure.Progress
+	Trial    *record.Trial
+	Failure  *record.Failure
+	Problem  *pathcheck.Problem
+	Group    *record.Group
+	Step     *record.Step
+	Note     string // one sentence
 	// Reach and Err are those of a host that a note says is left out.
 	Reach       string
 	Err         error

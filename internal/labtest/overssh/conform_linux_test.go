@@ -3,6 +3,7 @@ package overssh
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/linerate/linerate/internal/fleet"
@@ -18,6 +19,9 @@ func TestConformance(t *testing.T) {
 	}
 	for name, reach := range map[string]string{"root": "ssh://root@%s", "a user with sudo": "ssh://ann@%s?become=sudo"} {
 		t.Run(name, func(t *testing.T) {
+			if name == "root" {
+				long(t)
+			}
 			shared := &fleet.SSH{Program: program, Dir: t.TempDir()}
 			conform.Run(t, conform.Transport{
 				Prepare: func(t testing.TB, ends [2]conform.End) {
@@ -30,6 +34,9 @@ func TestConformance(t *testing.T) {
 					t.(*testing.T).Setenv("PATH", r.path+":"+os.Getenv("PATH"))
 					t.Cleanup(func() {
 						floor.Must(t, shared.Close())
+						for _, h := range r.hosts { // a way back that was asked for has its journal
+							floor.Must(t, os.RemoveAll(filepath.Join(h.root, "var/lib/linerate")))
+						}
 						r.clean()
 					})
 				},

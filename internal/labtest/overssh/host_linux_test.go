@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -143,14 +144,12 @@ func (h *host) firstProcess() int {
 
 // stop ends the host as a power cut does: all its processes at once.
 func (h *host) stop() {
+	if h.pid > 0 {
+		_ = syscall.Kill(h.pid, syscall.SIGKILL) // unshare waits for it and ends
+		h.pid = 0
+	}
 	h.life.Close()
 	_ = h.cmd.Wait()
-	for range 100 {
-		if _, err := os.Stat(fmt.Sprintf("/proc/%d", h.pid)); h.pid == 0 || err != nil {
-			return
-		}
-		floor.Pause()
-	}
 }
 
 // processes are the command lines that run on the host, beside sshd's own.

@@ -42,6 +42,16 @@ func build() (string, error) {
 	return path, nil
 }
 
+// long skips a test that only a proof has time for: make prove-fleetssh.
+func long(t *testing.T) {
+	t.Helper()
+	if !proving() {
+		t.Skip("a part of a proof: make prove-fleetssh")
+	}
+}
+
+func proving() bool { return os.Getenv("PROVE_RUN") != "" }
+
 // missing is why no host can be made here, "" where one can.
 func missing() string {
 	if os.Geteuid() != 0 {

@@ -29,9 +29,7 @@ func TestMatrix(t *testing.T) { matrix(t, 4, "1s") }
 
 // TestProof is TestMatrix with eight hosts.
 func TestProof(t *testing.T) {
-	if os.Getenv("PROVE_RUN") == "" {
-		t.Skip("a proof: make prove-fleetssh")
-	}
+	long(t)
 	matrix(t, 8, "2s")
 }
 
@@ -97,7 +95,7 @@ func compareRecords(t *testing.T, a, b record.Record, n int) (apart float64) {
 		if apart = max(apart, d); d > mostApart {
 			t.Errorf("%s to %s: %v over ssh, %v in namespaces", one.From, one.To, one.Goodput, b.Trials[i].Goodput)
 		}
-		if share := float64(one.Goodput / one.Ceiling); share < 0.95 || share > 1.001 {
+		if share := float64(one.Goodput / one.Ceiling); share < 0.95 || share > 1.015 { // a full bucket more than the rate
 			t.Errorf("%s to %s carries %.3f of its ceiling %v", one.From, one.To, share, one.Ceiling)
 		}
 	}

@@ -173,7 +173,7 @@ func TestInstalled(t *testing.T) {
 
 // TestWithoutRoot: a user measures without root, and is told what is lost.
 func TestWithoutRoot(t *testing.T) {
-	r := newRack(t, cable, hosting{}, hosting{})
+	r := newRack(t, 0, hosting{}, hosting{})
 	got := r.run("measure", "ssh://ann@h1", "ssh://bob@h2", "--streams", "1", "--directions", "forward", "--duration", "1s", "--ping-count", "1", "--no-loaded-latency")
 	text := unwrapped(got.err)
 	if got.status != 0 {
@@ -197,7 +197,7 @@ func TestWithoutRoot(t *testing.T) {
 // TestDiscover writes the rack's fabric, without the host that is not there,
 // and with the way to become root.
 func TestDiscover(t *testing.T) {
-	r := newRack(t, cable, hosting{}, hosting{}, hosting{})
+	r := newRack(t, 0, hosting{}, hosting{}, hosting{})
 	got := r.run("discover", "ssh://ann@h1", "ssh://ann@h2", "ssh://bob@h3", "--become", "sudo")
 	if got.status != 1 || strings.Count(unwrapped(got.err), "h3 is left out: reach h3: cannot become root: sudo asks for a password") != 1 ||
 		!strings.Contains(strings.Join(strings.Fields(got.err), " "), "hint: add a line to sudoers there (visudo): bob ALL=(root) NOPASSWD: ALL") {
