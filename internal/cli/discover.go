@@ -19,7 +19,7 @@ import (
 )
 
 func newDiscover(app *App) *cobra.Command {
-	var out string
+	var out, lldp string
 	var force bool
 	c := &cobra.Command{
 		Use: "discover HOST...", Short: "write a fabric from live hosts",
@@ -27,8 +27,11 @@ func newDiscover(app *App) *cobra.Command {
 addresses, speeds, kernel, buffers, and the round trip between those that share
 a subnet. What could not be found out stands in comments. Nothing is changed.
 
-HOST is local: (this host), netns:NAME or ssh://user@host.
+HOST is local: (this host), netns:NAME or ssh://user@host. Hosts are looked at
+side by side; one that is not reached is named, the others are written, and the
+exit status is 1.
 
+` + sshHelp + `
 ` + exitHelp,
 		Example: "  linerate discover ssh://root@192.0.2.11 ssh://root@192.0.2.12 -o fabric.yaml\n  linerate discover local:",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -38,21 +41,26 @@ HOST is local: (this host), netns:NAME or ssh://user@host.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return app.writeDiscovered(cmd.Context(), args, out, force)
+			wait, err := parseLLDP(lldp)
+			if err != nil {
+				return err
+			}
+			return app.writeDiscovered(cmd.Context(), args, out, force, wait)
 		},
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "fabric file to write (default: standard output)")
+	c.Flags().StringVar(&lldp, "lldp", "", "listen that long for what the other ends of the cables say of themselves:\nwhich links are one cable, and which are on one switch; 35s hears most")
 	c.Flags().BoolVar(&force, "force", false, "overwrite the file if it exists")
 	return c
 }
 
-func (a *App) writeDiscovered(ctx context.Context, args []string, out string, force bool) error {
+func (a *App) writeDiscovered(ctx context.Context, args []string, out string, force bool, lldp time.Duration) error {
 	if out != "" && !force {
 		if _, err := os.Lstat(out); err == nil {
 			return usage("discover: "+out+" exists", "add --force to overwrite it, or name another file")
 		}
 	}
-	text, missing, err := a.discover(ctx, args)
+	text, missing, err := a.discover(ctx, args, lldp)
 	if err != nil {
 		return err
 	}
@@ -90,7 +98,7 @@ func (m missing) err() error {
 
 // discover observes hosts and returns the fabric file that describes them, and
 // which of them were not reached; none reached is an error.
-func (a *App) discover(ctx context.Context, args []string) ([]byte, missing, error) {
+func (a *App) discover(ctx context.Context, args []string, lldp time.Duration) ([]byte, missing, error) {
 	targets, err := a.targets(args)
 	if err != nil {
 		return nil, nil, err
@@ -122,7 +130,8 @@ func (a *App) discover(ctx context.Context, args []string) ([]byte, missing, err
 	if err := a.roundTrips(ctx, p, hosts, paths, reached); err != nil {
 		return nil, nil, err
 	}
-	return fabric.Describe(hosts, paths, reach, fabric.Measure{}), left, nil
+	cables := a.cables(ctx, p, hosts, reached, lldp)
+	return remarked(fabric.Describe(hosts, paths, reach, fabric.Measure{}), cables), left, ctx.Err()
 }
 
 // observed is a host as it was found, or why not.

@@ -126,8 +126,10 @@ this host, or from one host named before it; several are measured at once. All
 streams of a trial share one window; goodput is counted at the receiver and
 checked against the counters of every link.
 
-Hosts reached by ssh need linerate on their path.
+Hosts that do not answer are left out, tried once more at the end and reported;
+the exit status is 1 then.
 
+` + sshHelp + `
 ` + exitHelp,
 		Example: "  linerate measure fabric.yaml\n  linerate measure ssh://root@192.0.2.11 local: --streams 1,4 -o record.json\n  linerate measure 192.0.2.9:5201 --streams 2",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -210,7 +212,7 @@ func (a *App) fabricOf(ctx context.Context, args []string, run *runFlags) (fabri
 	if len(args) == 1 {
 		return readFabric(args[0])
 	}
-	text, left, err := a.discover(ctx, args)
+	text, left, err := a.discover(ctx, args, 0)
 	if err != nil {
 		return fabric.Fabric{}, err
 	}

@@ -11,6 +11,14 @@ import (
 	"github.com/linerate/linerate/internal/fleet"
 )
 
+// sshHelp is what commands say of hosts reached by ssh.
+const sshHelp = `By ssh it is the system's OpenSSH: your configuration, keys and jump hosts
+count. Where the same linerate is not installed it is copied there for the run,
+and goes with it; --binaries has those for other machines. --become sudo (in a
+file hosts.NAME.become) gets root where root may not log in; without root it is
+said what is lost.
+`
+
 // target is a host named on the command line: how to reach it and what to
 // call it.
 type target struct{ name, reach string }

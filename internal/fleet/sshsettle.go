@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -82,13 +83,13 @@ func (p *sshProcess) greeting(to sshReach) (far, error) {
 
 // line is the far shell's next word of ours; it is waited for answerWithin.
 func (p *sshProcess) line(to sshReach) (key, value string, err error) {
-	silent := false
-	timer := time.AfterFunc(answerWithin, func() { silent = true; p.kill() })
+	var silent atomic.Bool
+	timer := time.AfterFunc(answerWithin, func() { silent.Store(true); p.kill() })
 	defer timer.Stop()
 	for n := 0; n < 1000; n++ { // a login shell may print a page before
 		text, err := p.out.ReadString('\n')
 		if err != nil {
-			if !timer.Stop() && silent {
+			if silent.Load() {
 				return "", "", fmt.Errorf("%w: its shell did not answer for %v", ErrUnreachable, answerWithin)
 			}
 			return "", "", p.gone(to)

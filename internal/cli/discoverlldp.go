@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/survey"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
+)
+
+// parseLLDP reads --lldp; "" does not listen.
+func parseLLDP(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := unit.ParseDuration(text)
+	if err == nil && (d <= 0 || d > agentapi.LongestLLDP) {
+		err = fmt.Errorf("want more than 0, and %v at most, not %s", agentapi.LongestLLDP, text)
+	}
+	if err != nil {
+		return 0, usage("--lldp: "+err.Error(), "neighbours speak every 30 s: 35s hears most")
+	}
+	return d, nil
+}
+
+// cables listens on every host at the same time for what the other ends of its
+// links say, and returns how they hang together, a line each. A host that cannot
+// listen is said.
+func (a *App) cables(ctx context.Context, p *progress, hosts []netstate.Host, reached map[string]*fleet.Host, wait time.Duration) []string {
+	if wait <= 0 {
+		return nil
+	}
+	p.stage("listen for LLDP neighbours, at most %v", wait)
+	replies, errs := make([]agentapi.LLDPReply, len(hosts)), make([]error, len(hosts))
+	fleet.ForEach(len(hosts), func(i int) {
+		var links []string
+		for _, l := range hosts[i].Links {
+			if (l.Kind == "" || l.Kind == "veth") && l.Up && len(links) < agentapi.MostLLDPLinks {
+				links = append(links, l.Name)
+			}
+		}
+		if len(links) > 0 {
+			replies[i], errs[i] = reached[hosts[i].Name].LLDP(ctx, agentapi.LLDPRequest{Links: links, Wait: wait})
+		}
+	})
+	var heard []survey.HostNeighbor
+	for i, h := range hosts {
+		if errs[i] != nil && ctx.Err() == nil {
+			p.note(fmt.Sprintf("no LLDP of %s: %v", h.Name, errs[i]))
+		}
+		for _, n := range replies[i].Neighbors {
+			heard = append(heard, survey.HostNeighbor{Host: h.Name, Neighbor: n})
+		}
+	}
+	return survey.Cables(hosts, heard)
+}
+
+// remarked is a fabric file with lines of comment at its end. They come from
+// whatever is at a cable's other end: nothing of them may be more than comment.
+func remarked(text []byte, lines []string) []byte {
+	for _, l := range lines {
+		l = strings.Map(func(r rune) rune {
+			if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
+				return '?'
+			}
+			return r
+		}, l)
+		text = append(text, "# by LLDP: "+l+"\n"...)
+	}
+	return text
+}
