@@ -95,7 +95,7 @@ func (p *sshProcess) line(to sshReach) (key, value string, err error) {
 			return "", "", p.gone(to)
 		}
 		if ours, ok := strings.CutPrefix(text, mark); ok {
-			key, value, _ = strings.Cut(strings.TrimSpace(ours), " ")
+			key, value, _ = strings.Cut(plain(ours), " ")
 			return key, value, nil
 		}
 	}

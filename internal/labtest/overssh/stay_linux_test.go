@@ -147,6 +147,37 @@ func TestConnectionCut(t *testing.T) {
 	}
 }
 
+// TestNetworkCut: nobody tells the host that whoever ran linerate is gone. Its
+// agent ends by itself, a minute later, and with it goes what was copied.
+func TestNetworkCut(t *testing.T) {
+	long(t)
+	r := newRack(t, 0, hosting{})
+	shared := r.atDesk(t)
+	h := r.dial(t, "ssh://ann@h1?become=sudo", false, shared)
+	if _, err := h.Hold(t.Context(), agentapi.HoldRequest{Holder: agentapi.Holder{Run: "cut"}}); err != nil {
+		t.Fatal(err)
+	}
+	one := r.hosts[0]
+	time.Sleep(35 * time.Second)
+	if err := h.Check(t.Context()); err != nil { // signs of life keep it
+		t.Errorf("an idle connection: %v", err)
+	}
+	floor.Must(t, r.desk.Builder.Down("eth0"))
+	begin := time.Now()
+	_ = h.Close() // it cannot say so any more
+	if len(one.copies(t)) != 1 {
+		t.Errorf("copies %q", one.copies(t))
+	}
+	for range 100 {
+		if len(one.copies(t)) == 0 {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	one.clean(t)
+	t.Logf("compared with a silence of 60 s at the most, the agent was gone after %.0f s", time.Since(begin).Seconds())
+}
+
 // TestInstalled: a program that is the same is run where it is, another one is
 // not, and one for another machine is found among those that are here.
 func TestInstalled(t *testing.T) {
