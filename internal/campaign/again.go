@@ -132,7 +132,7 @@ func (c *Campaign) blindPaths() []fabric.Path {
 	hosts := c.cfg.Fabric.Hosts
 	for i, a := range hosts {
 		for _, b := range hosts[i+1:] {
-			blind := func(h fabric.Host) bool { return c.unreached[h.Name] != nil && !onPath(h.Name) }
+			blind := func(h fabric.Host) bool { return c.unreached[h.Name] != nil && h.Network.IsZero() && !onPath(h.Name) }
 			if a.Reach != "" && b.Reach != "" && (blind(a) || blind(b)) {
 				out = append(out, fabric.Path{From: a.Name, To: b.Name})
 			}
@@ -146,6 +146,18 @@ func (r *run) put(specs ...measure.Spec) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.again = append(r.again, specs...)
+}
+
+// drop takes a trial off those that were asked for.
+func (r *run) drop() {
+	r.mu.Lock()
+	r.total--
+	r.mu.Unlock()
+	r.c.mu.Lock()
+	defer r.c.mu.Unlock()
+	if r.c.record.Asked != nil {
+		r.c.record.Asked.Trials--
+	}
 }
 
 // lastTry reaches the hosts that were left out once more, and measures what was
@@ -164,12 +176,20 @@ func (r *run) lastTry(ctx context.Context, m Matrix) error {
 		return ctx.Err()
 	}
 	var paths []fabric.Path
-	for _, s := range put {
+	put = slices.DeleteFunc(put, func(s measure.Spec) bool {
 		p := fabric.Path{From: s.From, To: s.To}
-		if r.c.downEnd(s) == nil && !slices.ContainsFunc(paths, func(o fabric.Path) bool { return o.From == p.From && o.To == p.To }) {
+		same := func(o fabric.Path) bool { return o.From == p.From && o.To == p.To }
+		switch {
+		case r.c.downEnd(s) != nil:
+			return false
+		case !slices.ContainsFunc(r.c.state.Paths, same):
+			r.drop() // now that both are there, they turn out to have nothing in common
+			return true
+		case !slices.ContainsFunc(paths, same):
 			paths = append(paths, p)
 		}
-	}
+		return false
+	})
 	if err := r.c.latency(ctx, paths); err != nil {
 		return err
 	}

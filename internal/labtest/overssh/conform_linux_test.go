@@ -22,11 +22,12 @@ func TestConformance(t *testing.T) {
 			if name == "root" {
 				long(t)
 			}
-			shared := &fleet.SSH{Program: program, Dir: t.TempDir()}
+			shared := &fleet.SSH{Program: program}
 			conform.Run(t, conform.Transport{
 				Prepare: func(t testing.TB, ends [2]conform.End) {
 					r := &rack{t: t, desk: floor.Space{NS: ends[0].NS}}
 					r.client()
+					shared.Dir = r.temp
 					for _, e := range ends {
 						r.hosts = append(r.hosts, newHost(t, floor.Space{NS: e.NS}, e.Name, e.Addr, hosting{}))
 					}

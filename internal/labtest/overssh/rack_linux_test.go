@@ -25,6 +25,7 @@ type rack struct {
 	hosts  []*host
 	config string // of ssh
 	path   string // of programs: ssh is run at the desk
+	temp   string // the desk's directory for temporary files, of a short name
 }
 
 // newRack makes a rack; the hosts are named h1, h2 and so on.
@@ -72,6 +73,10 @@ func (r *rack) address(s floor.Space, addr netip.Addr) {
 func (r *rack) client() {
 	r.path = filepath.Join(r.t.TempDir(), "bin")
 	floor.Must(r.t, os.Mkdir(r.path, 0o755))
+	var err error
+	r.temp, err = os.MkdirTemp("/tmp", "d")
+	floor.Must(r.t, err)
+	r.t.Cleanup(func() { os.RemoveAll(r.temp) })
 	r.config = filepath.Join(r.path, "config")
 	var text strings.Builder
 	for i := range r.spaces {
@@ -109,7 +114,7 @@ type said struct {
 
 // env is the environment of programs at the desk.
 func (r *rack) env(more ...string) []string {
-	return append(append(os.Environ(), "PATH="+r.path+":"+os.Getenv("PATH"), "HOME="+r.path, "XDG_RUNTIME_DIR="), more...)
+	return append(append(os.Environ(), "PATH="+r.path+":"+os.Getenv("PATH"), "HOME="+r.path, "XDG_RUNTIME_DIR=", "TMPDIR="+r.temp), more...)
 }
 
 // command is the program as a user at the desk starts it.
@@ -145,7 +150,7 @@ func (r *rack) clean() {
 	for _, h := range r.hosts {
 		h.clean(r.t)
 	}
-	if found, _ := filepath.Glob(filepath.Join(os.TempDir(), "lr[0-9]*")); len(found) > 0 {
+	if found, _ := filepath.Glob(filepath.Join(r.temp, "lr*")); len(found) > 0 {
 		r.t.Errorf("sockets are left at the desk: %q", found)
 	}
 }

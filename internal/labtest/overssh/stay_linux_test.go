@@ -31,7 +31,7 @@ func (r *rack) dial(t *testing.T, reach string, fresh bool, shared *fleet.SSH) *
 func (r *rack) atDesk(t *testing.T) *fleet.SSH {
 	t.Helper()
 	t.Setenv("PATH", r.path+":"+os.Getenv("PATH"))
-	shared := &fleet.SSH{Program: program}
+	shared := &fleet.SSH{Program: program, Dir: r.temp}
 	t.Cleanup(func() { floor.Must(t, shared.Close()) })
 	return shared
 }
@@ -137,7 +137,7 @@ func TestConnectionCut(t *testing.T) {
 		h.clean(t)
 	}
 	// Its sockets' directory it could not remove; what they were for ends by itself.
-	found, _ := filepath.Glob(filepath.Join(os.TempDir(), "lr[0-9]*"))
+	found, _ := filepath.Glob(filepath.Join(r.temp, "lr*"))
 	for _, dir := range found {
 		sockets, _ := filepath.Glob(filepath.Join(dir, "*"))
 		for _, s := range sockets {
