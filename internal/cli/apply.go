@@ -197,7 +197,7 @@ func onHost(c *change.Change, command, host, entry, journal string) string {
 	line := "linerate " + command
 	for _, h := range c.Hosts() {
 		if h.Name == host && h.Reach != "local:" {
-			line += " --host " + h.Reach
+			line += " --host " + asTyped(h.Reach)
 		}
 		if h.Name == host && journal != "" && !strings.HasPrefix(h.Reach, "ssh:") {
 			line += " --journal " + journal

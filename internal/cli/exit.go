@@ -166,6 +166,8 @@ func hintFor(err error) string {
 		return "install the lab kernel: apt-get install user-mode-linux"
 	case errors.Is(err, guest.ErrNoEmulator):
 		return "`make deps-qemu` in a checkout brings the emulator and kernels"
+	case sshHint(anyone, err) != "":
+		return sshHint(anyone, err)
 	case errors.Is(err, fs.ErrPermission):
 		return "run it as root, or with CAP_NET_ADMIN and CAP_SYS_ADMIN"
 	case errors.Is(err, fleet.ErrUnreachable):

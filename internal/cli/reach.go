@@ -61,6 +61,16 @@ func (a *App) target(arg string) (target, error) {
 	return t, nil
 }
 
+// asTyped is a reach as it is given to a command: a question mark would be a
+// pattern to a shell.
+func asTyped(reach string) string {
+	way, become, found := strings.Cut(reach, "?become=")
+	if !found {
+		return reach
+	}
+	return way + " --become " + become
+}
+
 func thisHost() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {
@@ -83,6 +93,9 @@ func (a *App) dial(ctx context.Context, t target) (*fleet.Host, error) {
 	}
 	return nil, withHint(err, "try `ssh "+sshWords(t.reach)+" true`: it must work without a question")
 }
+
+// anyone is a reach for hints about a host that is not known here.
+const anyone = "ssh://USER@HOST"
 
 // sshHint is what to do about a host that ssh does not reach; "" for any other
 // error.
