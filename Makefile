@@ -285,9 +285,9 @@ prove-explain: deps
 	sed -nE 's/^ +proof_test.go:[0-9]+: //p' $(LOG) | tee docs/proofs/explain-verdict.txt; exit $$status
 
 # Eight hosts in namespaces, each with its own sshd, and all that may go wrong with
-# some of them; two runs of four minutes, as root.
+# some of them; four minutes, as root.
 prove-fleetssh: deps deps-ssh
-	@docs/proofs/prove fleetssh 2 ./internal/labtest/overssh 'Test.*'
+	@docs/proofs/prove fleetssh 1 ./internal/labtest/overssh 'Test.*'
 
 # Seven parts of two minutes: thirty plans with their cuts, three at a time, power
 # cuts, and sessions killed under systemd. The verdict is over all of them.

@@ -3,6 +3,7 @@
 package conform
 
 import (
+	"fmt"
 	"net/netip"
 	"os"
 	"testing"
@@ -86,7 +87,7 @@ func ends(t *testing.T) (near, far End) {
 	var builders [2]*rtnl.Builder
 	for i := range ends {
 		e := &ends[i]
-		ns, err := netns.Create("linerate-test-conform-" + e.Name)
+		ns, err := netns.Create(fmt.Sprintf("linerate-test-conform-%d-%s", os.Getpid(), e.Name)) // suites of several transports run side by side
 		must(t, err)
 		t.Cleanup(func() { _ = netns.Delete(ns.Name) })
 		builders[i], err = rtnl.OpenBuilder(ns)
