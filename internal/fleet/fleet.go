@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
 
@@ -43,7 +44,9 @@ type Config struct {
 	Unguarded bool
 	// Fresh makes a connection of its own, not one shared with an earlier one
 	// (OpenSSH's ControlMaster): it shows that the host can be reached now.
-	Fresh  bool
+	Fresh bool
+	// Bus connects to NATS for hosts that are reached by it; nil reaches none.
+	Bus    *link.Dialer
 	Logger *slog.Logger // nil is silence
 }
 
@@ -54,8 +57,8 @@ type Host struct {
 	via   Transport
 }
 
-// Dial reaches a host the way its fabric entry says: "local:", "netns:NAME"
-// or "ssh://user@host". Errors: ErrReach for anything else, ErrUnreachable.
+// Dial reaches a host the way its fabric entry says: "local:", "netns:NAME",
+// "ssh://user@host" or "nats:NAME". Errors: ErrReach for anything else, ErrUnreachable.
 func Dial(ctx context.Context, name, reach string, cfg Config) (*Host, error) {
 	via, err := transport(ctx, name, reach, cfg)
 	if err != nil {
@@ -90,8 +93,10 @@ func transport(ctx context.Context, name, reach string, cfg Config) (Transport, 
 		return newLocal(name, ns, cfg), nil
 	case scheme == "ssh":
 		return newSSH(ctx, reach, cfg)
+	case scheme == "nats":
+		return newNATS(ctx, reach, cfg)
 	}
-	return nil, fmt.Errorf("%w %q: want local:, netns:NAME or ssh://user@host", ErrReach, reach)
+	return nil, fmt.Errorf("%w %q: want local:, netns:NAME, ssh://user@host or nats:NAME", ErrReach, reach)
 }
 
 // Close ends the host's traffic and lets go of it.

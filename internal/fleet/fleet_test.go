@@ -43,19 +43,21 @@ func transports() map[string]func(t *testing.T) Transport {
 // TestConformance holds every transport to the same behaviour.
 func TestConformance(t *testing.T) {
 	for name, open := range transports() {
-		t.Run(name, func(t *testing.T) {
-			via := open(t)
-			h := &Host{Name: "here", via: via}
-			t.Run("hello", func(t *testing.T) { testHello(t, h) })
-			t.Run("errors", func(t *testing.T) { testErrors(t, h) })
-			t.Run("traffic", func(t *testing.T) { testTraffic(t, h) })
-			t.Run("sockets", func(t *testing.T) { testSockets(t, h) })
-			t.Run("routes", func(t *testing.T) { testRoutes(t, h) })
-			t.Run("cancel", func(t *testing.T) { testCancel(t, h) })
-			if err := h.Close(); err != nil {
-				t.Errorf("close: %v", err)
-			}
-		})
+		t.Run(name, func(t *testing.T) { conformance(t, open) })
+	}
+}
+
+func conformance(t *testing.T, open func(t *testing.T) Transport) {
+	via := open(t)
+	h := &Host{Name: "here", via: via}
+	t.Run("hello", func(t *testing.T) { testHello(t, h) })
+	t.Run("errors", func(t *testing.T) { testErrors(t, h) })
+	t.Run("traffic", func(t *testing.T) { testTraffic(t, h) })
+	t.Run("sockets", func(t *testing.T) { testSockets(t, h) })
+	t.Run("routes", func(t *testing.T) { testRoutes(t, h) })
+	t.Run("cancel", func(t *testing.T) { testCancel(t, h) })
+	if err := h.Close(); err != nil {
+		t.Errorf("close: %v", err)
 	}
 }
 
