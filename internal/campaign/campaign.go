@@ -14,6 +14,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/measure"
 	"github.com/linerate/linerate/internal/pathcheck"
@@ -30,6 +31,7 @@ type Config struct {
 	BackEnd, BackEndWhy string
 	JournalDir          string
 	Unguarded           bool         // as fleet.Config
+	Bus                 *link.Dialer // as fleet.Config
 	Logger              *slog.Logger // nil is silence
 	// Tell is told what happens, as it happens; nil is nobody.
 	Tell func(Event)
@@ -91,7 +93,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 		if h.Reach == "" {
 			continue
 		}
-		host, err := fleet.Dial(ctx, h.Name, h.Reach, fleet.Config{Version: cfg.Version, JournalDir: cfg.JournalDir, Unguarded: cfg.Unguarded, Logger: cfg.Logger})
+		host, err := fleet.Dial(ctx, h.Name, h.Reach, fleet.Config{Version: cfg.Version, JournalDir: cfg.JournalDir, Unguarded: cfg.Unguarded, Bus: cfg.Bus, Logger: cfg.Logger})
 		if ctx.Err() != nil || errors.Is(err, fleet.ErrReach) {
 			return nil, errors.Join(err, c.Close())
 		}

@@ -199,7 +199,7 @@ func onHost(c *change.Change, command, host, entry, journal string) string {
 		if h.Name == host && h.Reach != "local:" {
 			line += " --host " + h.Reach
 		}
-		if h.Name == host && journal != "" && !strings.HasPrefix(h.Reach, "ssh:") {
+		if h.Name == host && journal != "" && !strings.HasPrefix(h.Reach, "ssh:") && !strings.HasPrefix(h.Reach, "nats:") {
 			line += " --journal " + journal
 		}
 	}

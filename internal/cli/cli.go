@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/bus/link"
 )
 
 // App is what every command may use of the world around it.
@@ -29,6 +31,9 @@ type App struct {
 	Getenv   func(string) string
 
 	json, quiet, verbose bool
+
+	natsAt busFlags
+	bus    *link.Dialer // to NATS, when a host is reached by it
 }
 
 // Main runs one command line and returns its exit status. It prints the
@@ -39,6 +44,7 @@ func Main(app *App, args []string) int {
 	root := Root(app)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	app.bus.Close()
 	if err != nil && ctx.Err() != nil && !errors.Is(err, context.Canceled) {
 		err = errors.Join(context.Canceled, err)
 	}
@@ -78,6 +84,8 @@ Start with:  linerate demo`,
 	flags.BoolVar(&app.json, "json", false, "print one JSON document on standard output")
 	flags.BoolVarP(&app.quiet, "quiet", "q", false, "no progress")
 	flags.BoolVarP(&app.verbose, "verbose", "v", false, "log what is done, on standard error")
+	app.natsAt.add(root)
+	app.bus = link.NewDialer(app.busConfig)
 	root.AddCommand(commands(app)...)
 	return root
 }
@@ -86,7 +94,7 @@ Start with:  linerate demo`,
 func commands(app *App) []*cobra.Command {
 	return []*cobra.Command{
 		newDemo(app), newDiscover(app), newInspect(app), newPredict(app), newSteer(app), newMeasure(app), withLive(app, withProbe(app, newExplain(app))),
-		newTune(app), newPlan(app), newApply(app), newConfirm(app), newRollback(app), newJournal(app), newLab(app), newRender(app), newCompare(app), newReport(app), newListen(app), newSchema(app), newVersion(app), newGuard(app), newRecover(app), newAgent(app),
+		newTune(app), newPlan(app), newApply(app), newConfirm(app), newRollback(app), newJournal(app), newLab(app), newRender(app), newCompare(app), newReport(app), newListen(app), newAgent(app), newEnroll(app), newServe(app), newSchema(app), newVersion(app), newGuard(app), newRecover(app),
 	}
 }
 

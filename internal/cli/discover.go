@@ -26,13 +26,13 @@ func newDiscover(app *App) *cobra.Command {
 addresses, speeds, kernel, buffers, and the round trip between those that share
 a subnet. What could not be found out stands in comments. Nothing is changed.
 
-HOST is local: (this host), netns:NAME or ssh://user@host.
+HOST is local: (this host), netns:NAME, ssh://user@host or nats:NAME.
 
 ` + exitHelp,
 		Example: "  linerate discover ssh://root@192.0.2.11 ssh://root@192.0.2.12 -o fabric.yaml\n  linerate discover local:",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(commandName(cmd)+": want one HOST or more", "write local:, netns:NAME or ssh://user@host")
+				return usage(commandName(cmd)+": want one HOST or more", "write local:, netns:NAME, ssh://user@host or nats:NAME")
 			}
 			return nil
 		},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/kernel/act"
 	"github.com/linerate/linerate/internal/kernel/netns"
@@ -75,24 +74,5 @@ func newRecover(app *App) *cobra.Command {
 	}
 	c.Flags().StringVar(&dir, "dir", "", "journal directory")
 	c.Flags().BoolVar(&boot, "boot", false, "the entries of earlier boots, before the network is up")
-	return c
-}
-
-// newAgent answers a controller on standard input and output; ssh starts it.
-func newAgent(app *App) *cobra.Command {
-	var stdio bool
-	var dir string
-	c := &cobra.Command{
-		Use: "agent --stdio", Hidden: true, Args: none, Short: "answer a controller on standard input and output",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !stdio {
-				return usage("agent: want --stdio", "a controller starts it over ssh")
-			}
-			a := agent.New(agent.Config{Version: app.Version, Logger: app.logger(), JournalDir: dir, StartGuard: apply.StartGuard})
-			return a.Serve(cmd.Context(), app.Stdin, app.Stdout)
-		},
-	}
-	c.Flags().BoolVar(&stdio, "stdio", false, "speak on standard input and output")
-	c.Flags().StringVar(&dir, "journal", "", "journal directory")
 	return c
 }

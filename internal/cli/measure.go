@@ -228,7 +228,7 @@ func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, r
 	p := newProgress(a)
 	p.stage("reach %s", hostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
-		Fabric: f, Version: a.Version, Logger: a.logger(), Tell: p.tell, Pings: m.Pings, JournalDir: cmp.Or(run.sweeps.journal, journalFor(m)),
+		Fabric: f, Version: a.Version, Bus: a.bus, Logger: a.logger(), Tell: p.tell, Pings: m.Pings, JournalDir: cmp.Or(run.sweeps.journal, journalFor(m)),
 		Keep: run.keep(), Resume: old, Listeners: run.listeners,
 		Holding: a.holding(p, run.wait, append([]string{"measure"}, run.args...)...),
 	})
