@@ -120,6 +120,7 @@ func (c *Conn) options(cfg Config) []nats.Option {
 	options := []nats.Option{
 		nats.Name("linerate " + c.Who.Name),
 		nats.Timeout(5 * time.Second),
+		nats.PermissionErrOnSubscribe(true),
 		nats.MaxReconnects(-1),
 		nats.CustomReconnectDelay(wait),
 		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), // a dead server is noticed
