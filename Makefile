@@ -14,6 +14,7 @@
 #              care (latency, links that fail, a network in use: all of the sample's cases),
 #              accuracy (goodput against shapers and counters),
 #              fleet (a million flows shared over 10,000 hosts, and how the time grows),
+#              scale (10 to 1,000 agents on NATS, and each of a cluster's servers killed),
 #              changes (hosts changed as users change them, judged by what they are after),
 #              predict (networks drawn at random, predicted and then measured, half an hour),
 #              crash (what changes a host killed at every step, the power cut: a quarter of an hour),
@@ -67,7 +68,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-crash prove-states prove-changes prove-tune clean
+.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune clean
 .DEFAULT_GOAL := build
 
 build:
@@ -255,6 +256,12 @@ prove-interop: deps-peers
 # From 1,000 to 1,000,000 flows, and against linear programs; a minute.
 prove-fleet:
 	@docs/proofs/prove fleet 3 ./predict 'Test(FleetGrowth|MaxMinLP)'
+
+# 10, 100, 300 and 1,000 agents, and then a matrix over a cluster of three servers, of
+# which each is killed once, the controller and an agent; three minutes.
+prove-scale:
+	@docs/proofs/prove scale 4 ./internal/fleet TestNATSScale
+	@docs/proofs/prove cluster 1 ./internal/cli TestMeasureOverCluster
 
 # Fifteen parts of a minute or two, four networks each; PROVE_SEED draws others. The
 # verdict is over all of them.

@@ -93,7 +93,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 		if h.Reach == "" {
 			continue
 		}
-		host, err := fleet.Dial(ctx, h.Name, h.Reach, fleet.Config{Version: cfg.Version, JournalDir: cfg.JournalDir, Unguarded: cfg.Unguarded, Bus: cfg.Bus, Logger: cfg.Logger})
+		host, err := fleet.Dial(ctx, h.Name, h.Reach, c.dialing())
 		if ctx.Err() != nil || errors.Is(err, fleet.ErrReach) {
 			return nil, errors.Join(err, c.Close())
 		}
@@ -201,12 +201,10 @@ func (c *Campaign) Observe(ctx context.Context) error {
 			state.Hosts[h.Name] = declared
 			continue
 		}
-		reply, err := host.Observe(ctx)
+		merged, differences, err := c.observe(ctx, h, host)
 		if err != nil {
 			return fmt.Errorf("observe %s: %w", h.Name, err)
 		}
-		merged, differences := fabric.Merge(declared, h, reply.Host)
-		merged.Name = h.Name
 		state.Hosts[h.Name] = merged
 		c.differences = append(c.differences, differences...)
 	}

@@ -147,6 +147,7 @@ type run struct {
 	mu          sync.Mutex // guards what follows, and the order of events
 	done, total int
 	denied      map[string]record.Failure // by target that listens
+	lost        []measure.Spec            // trials of hosts that were gone
 }
 
 // Run measures every path in every direction at every stream count, predicts
@@ -167,6 +168,7 @@ func (c *Campaign) Run(ctx context.Context, m Matrix) error {
 		for _, streams := range m.Streams {
 			for _, d := range m.Directions {
 				fails = append(fails, record.Failure{From: p.From, To: p.To, Direction: d, Streams: streams, Error: err.Error()})
+				r.lose(m.spec(p, streams, d), err)
 			}
 		}
 	}
@@ -189,6 +191,9 @@ func (c *Campaign) Run(ctx context.Context, m Matrix) error {
 		if err := r.batch(ctx); err != nil {
 			return err
 		}
+	}
+	if err := r.retry(ctx, m); err != nil {
+		return err
 	}
 	return c.endedEarly(c.care, r.done, r.total)
 }
@@ -259,6 +264,7 @@ func (r *run) trial(ctx context.Context, spec measure.Spec, together int) error 
 		return nil // Run says why, once for all
 	}
 	if err != nil {
+		r.lose(spec, err)
 		return r.failed(failureOf(spec, err))
 	}
 	if err := r.c.keep(func(rec *record.Record) { rec.Trials = append(rec.Trials, t) }); err != nil {

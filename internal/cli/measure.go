@@ -221,15 +221,18 @@ func (a *App) fabricOf(ctx context.Context, args []string) (fabric.Fabric, error
 }
 
 func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, run *runFlags) error {
+	p := newProgress(a)
 	old, err := run.previous(f, m)
+	if strings.HasPrefix(run.resume, onBus) {
+		old, err = a.resumedFromBus(ctx, f, m, run)
+	}
 	if err != nil {
 		return err
 	}
-	p := newProgress(a)
 	p.stage("reach %s", hostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
 		Fabric: f, Version: a.Version, Bus: a.bus, Logger: a.logger(), Tell: p.tell, Pings: m.Pings, JournalDir: cmp.Or(run.sweeps.journal, journalFor(m)),
-		Keep: run.keep(), Resume: old, Listeners: run.listeners,
+		Keep: a.keeping(ctx, f, p, run), Resume: old, Listeners: run.listeners,
 		Holding: a.holding(p, run.wait, append([]string{"measure"}, run.args...)...),
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,11 +34,12 @@ type runFlags struct {
 	// Targets that an iperf3 server speaks for.
 	listener  listenerFlags
 	listeners map[string]measure.Listener
+	bus       busRun
 }
 
 func (r *runFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&r.out, "output", "o", "", "write the record to this file (JSON), after every trial")
-	c.Flags().StringVar(&r.resume, "resume", "", "go on with the interrupted run in this record; without -o it is kept there")
+	c.Flags().StringVar(&r.resume, "resume", "", "go on with the interrupted run in this record; without -o it is kept there;\nnats:RUN is one that was kept on NATS")
 	r.wait.add(c)
 	r.paths.add(c)
 	r.sweeps.add(c)
@@ -46,7 +48,7 @@ func (r *runFlags) add(c *cobra.Command) {
 
 // keptIn is the file that the record is written to; "" is none.
 func (r *runFlags) keptIn() string {
-	if r.out == "" {
+	if r.out == "" && !strings.HasPrefix(r.resume, onBus) {
 		return r.resume
 	}
 	return r.out
@@ -55,7 +57,7 @@ func (r *runFlags) keptIn() string {
 // previous is the record to go on with; nil begins anew. A file that holds an
 // interrupted run of the same matrix is not overwritten unasked.
 func (r *runFlags) previous(f fabric.Fabric, m campaign.Matrix) (*record.Record, error) {
-	if r.resume == "" {
+	if r.resume == "" || strings.HasPrefix(r.resume, onBus) {
 		return nil, r.spare(f, m)
 	}
 	old, err := readRecord(r.resume)
@@ -135,8 +137,8 @@ func (a *App) conclude(r record.Record, run *runFlags, err error) error {
 		if file != "" {
 			line += " and are in " + file
 		}
-		if file != "" && r.Asked.Digest != "" {
-			line += "; the same command with --resume " + file + " goes on"
+		if from := cmp.Or(file, run.bus.resume()); from != "" && r.Asked.Digest != "" {
+			line += "; the same command with --resume " + from + " goes on"
 		}
 		fmt.Fprint(a.Stderr, wrapped("", line, a.width()))
 	}

@@ -99,6 +99,12 @@ func transport(ctx context.Context, name, reach string, cfg Config) (Transport, 
 	return nil, fmt.Errorf("%w %q: want local:, netns:NAME, ssh://user@host or nats:NAME", ErrReach, reach)
 }
 
+// Alive reports whether the host still answers.
+func (h *Host) Alive(ctx context.Context) bool {
+	_, err := roundTrip[agentapi.HelloReply](ctx, h.via, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})
+	return err == nil
+}
+
 // Close ends the host's traffic and lets go of it.
 func (h *Host) Close() error { return h.via.Close() }
 

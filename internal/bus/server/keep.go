@@ -32,9 +32,10 @@ func Keep(ctx context.Context, conn *nats.Conn, replicas int) error {
 	}
 	steps := []func(context.Context) error{
 		func(ctx context.Context) error {
+			// Read at the leader: no copy that lags makes a run measure again.
 			_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 				Name: bus.TrialsStream, Description: "every trial that linerate measured", Subjects: []string{bus.Trials()},
-				Storage: jetstream.FileStorage, Replicas: replicas, MaxAge: keepResults, Duplicates: knowAgain, AllowDirect: true, DenyDelete: true,
+				Storage: jetstream.FileStorage, Replicas: replicas, MaxAge: keepResults, Duplicates: knowAgain, DenyDelete: true,
 			})
 			return err
 		},
