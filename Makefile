@@ -3,6 +3,7 @@
 # make test    everything that must hold before a change is handed in
 # make bench   the engine beside iperf3, iperf2 and nuttcp, the table in
 #              docs/benchmarks.md; make deps-bench installs them
+# make vuln    known weaknesses in what it is built from; takes the network
 # make fuzz    every fuzz target for FUZZTIME
 # make prove-NAME  a proof that takes longer than a test may, its result in
 #              docs/proofs/NAME.txt: demo (five runs in a row), spread (twenty),
@@ -68,7 +69,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune clean
+.PHONY: build vuln deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune clean
 .DEFAULT_GOAL := build
 
 build:
@@ -130,7 +131,17 @@ demo: deps build
 test: deps deps-qemu deps-peers deps-config build check cross unit race labtest qemu-sample
 	@echo "passed: every test that can run here (what was left out is named above)"
 
-check:
+# Known weaknesses of what this program is built from: the database is fetched
+# from GOVULNDB (https://vuln.go.dev). Where that cannot be reached it says so and
+# fails nothing; a weakness that is found fails.
+vuln:
+	@go tool govulncheck ./... >$(LOG) 2>&1; status=$$?; \
+	if grep -q 'fetching vulnerabilities' $(LOG); then \
+		echo "== govulncheck: NOT RUN, its database cannot be reached: $$(sed -n 's/.*: dial/dial/p' $(LOG) | head -n 1)"; exit 0; \
+	fi; \
+	echo "== govulncheck"; [ $$status = 0 ] || cat $(LOG); exit $$status
+
+check: $(if $(CI),vuln)
 	@echo "== format, vet, staticcheck"
 	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not gofmt'd: $$bad"; exit 1; }
 	@go vet ./...

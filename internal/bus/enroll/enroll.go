@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -128,7 +129,7 @@ func ask(ctx context.Context, t authority.Token, pair nkeys.KeyPair) (authority.
 		return reply, fmt.Errorf("read the answer: %w", err)
 	}
 	if reply.Error != "" {
-		return reply, fmt.Errorf("%w: %s (%w)", authority.ErrToken, reply.Error, fs.ErrPermission)
+		return reply, fmt.Errorf("%w: %s (%w)", authority.ErrToken, strings.TrimPrefix(reply.Error, authority.ErrToken.Error()+": "), fs.ErrPermission)
 	}
 	return reply, nil
 }

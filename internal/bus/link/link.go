@@ -197,7 +197,7 @@ func ReadIdentity(file string) (Identity, error) {
 	if err != nil {
 		return Identity{}, fmt.Errorf("read credentials: %w", err)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if info.Mode().Perm()&mayNot(file) != 0 {
 		return Identity{}, fmt.Errorf("read %s: %w: others than its owner may read it, want mode 0600 (%w)", file, ErrCreds, fs.ErrPermission)
 	}
 	text, err := os.ReadFile(file)
@@ -225,6 +225,16 @@ func ReadIdentity(file string) (Identity, error) {
 		return who, fmt.Errorf("read %s: %w", file, err)
 	}
 	return who, nil
+}
+
+// mayNot are the permissions that a credentials file must not have. Where
+// systemd hands it over, an access list for the service's user shows as the
+// group's right to read.
+func mayNot(file string) fs.FileMode {
+	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); dir != "" && filepath.Dir(file) == filepath.Clean(dir) {
+		return 0o037
+	}
+	return 0o077
 }
 
 // RoleTag begins the tag of a user's JWT that says which role it is of. It is
