@@ -193,6 +193,7 @@ func (o *onCluster) whole(t *testing.T, p *watched, run string) {
 // A matrix over a cluster of three real servers, of which one is killed; then
 // the controller; then an agent. No trial is lost, none is there twice.
 func TestMeasureOverCluster(t *testing.T) {
+	t.Parallel()
 	o := newOnCluster(t)
 	for i := range rig.Members {
 		if i > 0 && os.Getenv("PROVE_RUN") == "" {
