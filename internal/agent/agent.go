@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/internal/agentapi"
@@ -158,8 +159,19 @@ func (a *Agent) hello(_ context.Context, req agentapi.HelloRequest) (agentapi.He
 	}
 	return agentapi.HelloReply{
 		Version: agentapi.Version, Linerate: a.cfg.Version, Hostname: a.name(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		Kernel: kernelRelease(), Engine: engine.Kind, Machine: machineID(),
+		Kernel: kernelRelease(), Engine: engine.Kind, Machine: machineID(), Capabilities: a.capabilities(),
 	}, nil
+}
+
+// capabilities are the methods that this agent knows, in order: a controller
+// that is newer sees by them what it can ask.
+func (a *Agent) capabilities() []string {
+	out := make([]string, 0, len(a.handlers))
+	for m := range a.handlers {
+		out = append(out, string(m))
+	}
+	slices.Sort(out)
+	return out
 }
 
 // kernelRelease is uname's release; "" where there is no such file.

@@ -66,6 +66,9 @@ func testHello(t *testing.T, h *Host) {
 	if err != nil || reply.Linerate != "test" || reply.Version != agentapi.Version {
 		t.Errorf("hello: %+v, %v", reply, err)
 	}
+	if !slices.Contains(reply.Capabilities, string(agentapi.MethodObserve)) || !slices.IsSorted(reply.Capabilities) {
+		t.Errorf("it can %v", reply.Capabilities)
+	}
 	if _, err := call[agentapi.HelloReply](t.Context(), h, agentapi.MethodHello, agentapi.HelloRequest{Version: 99}); err == nil {
 		t.Error("another protocol version was accepted")
 	}
