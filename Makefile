@@ -15,7 +15,8 @@
 #              care (latency, links that fail, a network in use: all of the sample's cases),
 #              accuracy (goodput against shapers and counters),
 #              fleet (a million flows shared over 10,000 hosts, and how the time grows),
-#              scale (10 to 1,000 agents on NATS, and each of a cluster's servers killed),
+#              scale (10 to 1,000 agents on NATS, each of a cluster's servers killed, and
+#              changes whose network is cut),
 #              changes (hosts changed as users change them, judged by what they are after),
 #              predict (networks drawn at random, predicted and then measured, half an hour),
 #              crash (what changes a host killed at every step, the power cut: a quarter of an hour),
@@ -55,7 +56,7 @@ LOG      := .test.log
 # What runs under the race detector: what has goroutines, and the quick ones of
 # the pure packages.
 RACE := ./unit ./flow ./netstate ./record ./tune ./plan ./render ./desired ./profile \
-	./internal/agentapi ./internal/iperf3 ./internal/apply ./internal/engine
+	./internal/agentapi ./internal/iperf3 ./internal/apply ./internal/engine ./internal/bus/...
 
 # Tests of the kernel that want one with bonding: run again inside the lab.
 INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/observe render
@@ -269,10 +270,12 @@ prove-fleet:
 	@docs/proofs/prove fleet 3 ./predict 'Test(FleetGrowth|MaxMinLP)'
 
 # 10, 100, 300 and 1,000 agents, and then a matrix over a cluster of three servers, of
-# which each is killed once, the controller and an agent; three minutes.
+# which each is killed once, the controller and an agent; then a hundred changes, eight
+# hosts side by side, each with the way to NATS cut at some moment. Ten minutes.
 prove-scale:
 	@docs/proofs/prove scale 4 ./internal/fleet TestNATSScale
 	@docs/proofs/prove cluster 1 ./internal/cli TestMeasureOverCluster
+	@GOFLAGS="$$(go env GOFLAGS) -parallel=8" docs/proofs/prove cut 1 ./internal/cli TestApplyCutOff
 
 # Fifteen parts of a minute or two, four networks each; PROVE_SEED draws others. The
 # verdict is over all of them.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agentapi"
@@ -99,8 +100,10 @@ func transport(ctx context.Context, name, reach string, cfg Config) (Transport, 
 	return nil, fmt.Errorf("%w %q: want local:, netns:NAME, ssh://user@host or nats:NAME", ErrReach, reach)
 }
 
-// Alive reports whether the host still answers.
+// Alive reports whether the host still answers, within ten seconds.
 func (h *Host) Alive(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
 	_, err := roundTrip[agentapi.HelloReply](ctx, h.via, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})
 	return err == nil
 }
