@@ -67,8 +67,15 @@ func (a *Authority) certificate(name string, life time.Duration) *x509.Certifica
 // Certify makes sure that the directory has a server's certificate for names
 // (host names and addresses), and keeps one that is good for them.
 func (a *Authority) Certify(names []string) error {
-	if cert, err := readCertificate(a.path(serverFile)); err == nil && covers(cert, names) && a.now().Add(serverLife/2).Before(cert.NotAfter) {
-		return nil
+	cert, err := readCertificate(a.path(serverFile))
+	if err == nil && covers(cert, names) {
+		left := cert.NotAfter.Sub(a.now())
+		if left > serverLife/2 || left > 0 && !a.Signs() {
+			return nil // a member's lasts until its authority writes another
+		}
+	}
+	if !a.Signs() {
+		return fmt.Errorf("certify a server for %v: its certificate is not good for all of them, or has expired: %w", names, ErrMember)
 	}
 	return a.certify(a.dir, names)
 }
@@ -80,9 +87,6 @@ func (a *Authority) certify(dir string, names []string) error {
 		return err
 	}
 	signer, err := readKey(a.path(caKey))
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("certify a server for %v: %w", names, ErrMember)
-	}
 	if err != nil {
 		return err
 	}
