@@ -195,6 +195,16 @@ func (o *onCluster) whole(t *testing.T, p *watched, run string) {
 func TestMeasureOverCluster(t *testing.T) {
 	t.Parallel()
 	o := newOnCluster(t)
+	list := startWatched(t, "serve", "hosts", "--json", "--nats", o.who.URL, "--creds", o.who.Creds, "--nats-ca", o.who.CA)
+	var hosts struct {
+		Hosts []struct {
+			Name string   `json:"name"`
+			Most bus.Role `json:"most"`
+		} `json:"hosts"`
+	}
+	if err := list.Wait(); err != nil || json.Unmarshal([]byte(list.out.String()), &hosts) != nil || len(hosts.Hosts) != 3 || hosts.Hosts[2].Name != "c" || hosts.Hosts[2].Most != bus.Measure {
+		t.Errorf("hosts: %v\n%s%s", err, list.out.String(), list.errs.String())
+	}
 	for i := range rig.Members {
 		if i > 0 && os.Getenv("PROVE_RUN") == "" {
 			break // each of them: make prove-scale

@@ -46,7 +46,7 @@ listens on loopback unless told otherwise. ` + "`serve token`" + ` lets hosts an
 	c.Flags().StringVar(&flags.cluster, "cluster", "", "address and port on which the servers of a cluster meet (default: no cluster)")
 	c.Flags().StringArrayVar(&flags.routes, "route", nil, "HOST:PORT of another server of the cluster; again for more")
 	c.Flags().IntVar(&flags.replicas, "replicas", 0, "servers that keep each result (default: 3 in a cluster, else 1)")
-	c.AddCommand(newServeToken(app, &flags), newServeRevoke(app, &flags), newServeIdentities(app, &flags), newServeMember(app, &flags))
+	c.AddCommand(newServeToken(app, &flags), newServeRevoke(app, &flags), newServeIdentities(app, &flags), newServeMember(app, &flags), newServeHosts(app))
 	return c
 }
 
