@@ -21,7 +21,7 @@ import (
 )
 
 // How many hosts are cut off side by side, and how often each, in a proof; a
-// test cuts one twice.
+// test cuts one once, for long.
 const (
 	cutLanes = 8
 	cutTries = 100
@@ -148,7 +148,7 @@ func TestApplyCutOff(t *testing.T) {
 		t.Skip("making a network namespace needs root")
 	}
 	t.Parallel()
-	lanes, tries := 1, 2
+	lanes, tries := 1, 1
 	if os.Getenv("PROVE_RUN") != "" {
 		lanes, tries = cutLanes, cutTries
 	}
@@ -161,7 +161,7 @@ func TestApplyCutOff(t *testing.T) {
 	outcomes := make(map[string]int)
 	done := make(chan int, tries)
 	for i := range tries {
-		done <- i
+		done <- i + 1
 	}
 	close(done)
 	t.Run("lanes", func(t *testing.T) {

@@ -205,9 +205,10 @@ func TestMeasureOverCluster(t *testing.T) {
 	if err := list.Wait(); err != nil || json.Unmarshal([]byte(list.out.String()), &hosts) != nil || len(hosts.Hosts) != 3 || hosts.Hosts[2].Name != "c" || hosts.Hosts[2].Most != bus.Measure {
 		t.Errorf("hosts: %v\n%s%s", err, list.out.String(), list.errs.String())
 	}
+	proof := os.Getenv("PROVE_RUN") != ""
 	for i := range rig.Members {
-		if i > 0 && os.Getenv("PROVE_RUN") == "" {
-			break // each of them: make prove-scale
+		if !proof {
+			break // it is killed with the controller, below
 		}
 		t.Run(fmt.Sprintf("server %d is killed", i), func(t *testing.T) {
 			p := o.measure(t)
@@ -223,6 +224,10 @@ func TestMeasureOverCluster(t *testing.T) {
 	}
 	t.Run("the controller is killed", func(t *testing.T) {
 		p := o.measure(t)
+		if !proof {
+			o.await(t, p, 1)
+			o.cluster.Kill(t, 0)
+		}
 		run := o.await(t, p, 3)
 		_ = p.Process.Kill()
 		_ = p.Wait()
@@ -238,6 +243,9 @@ func TestMeasureOverCluster(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", want, rest.errs.String())
 		}
 		o.whole(t, rest, run)
+		if !proof {
+			o.cluster.Run(t, 0)
+		}
 	})
 	t.Run("an agent is killed and comes back", func(t *testing.T) {
 		p := o.measure(t)
