@@ -89,7 +89,7 @@ func (r *Row) Judge(within float64, links int) {
 	case r.Kind == Burst || r.Kind == Claim:
 		r.Verdict = Shown
 	case r.PublishedRatio != nil:
-		r.Verdict = verdict(r.MeasuredRatio != nil && *r.MeasuredRatio >= leastRatio**r.PublishedRatio && (links == 0 || *r.MeasuredRatio <= float64(links)))
+		r.Verdict = verdict(r.MeasuredRatio != nil && *r.MeasuredRatio >= leastRatio**r.PublishedRatio && (links == 0 || shown(*r.MeasuredRatio) <= float64(links)))
 	default:
 		r.Verdict = verdict(math.Abs(float64(r.Measured / *r.Published)-1) <= within)
 	}
@@ -101,3 +101,7 @@ func verdict(holds bool) Verdict {
 	}
 	return Off
 }
+
+// shown is a ratio as it is printed, to two decimals: what was measured is no
+// finer.
+func shown(ratio float64) float64 { return math.Round(100*ratio) / 100 }
