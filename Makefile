@@ -21,7 +21,9 @@
 #              states (150 drawn states of a host, there and back, and 25 with MPTCP; the table
 #              of bond options on three kernels),
 #              tune (tune beside every other recipe and a full grid, eleven scenarios, and as
-#              many streams as links: two labs at a time, 40 minutes)
+#              many streams as links: two labs at a time, 40 minutes),
+#              scenarios (`lab run all`, ten times on two cores, each less than 25 minutes:
+#              stop it whenever, it goes on where it was)
 
 # Debian packages beyond Go, make and git: a kernel for the lab, and a C
 # compiler for the race detector (the program itself is built without one).
@@ -67,7 +69,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-crash prove-states prove-changes prove-tune clean
+.PHONY: build deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-crash prove-states prove-changes prove-tune prove-scenarios clean
 .DEFAULT_GOAL := build
 
 build:
@@ -316,6 +318,10 @@ prove-tune: deps
 	PROVE_TABLE=1 go test -count=1 -run '^TestTable$$' ./internal/labtest/tuning >/dev/null || status=1; \
 	[ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }; \
 	rm -f docs/proofs/tune-odd.txt docs/proofs/tune-even.txt docs/proofs/tune-alone.txt
+
+# Ten runs of all scenarios, of less than 25 minutes each, on two cores.
+prove-scenarios: deps deps-nfs deps-peers
+	@docs/proofs/prove scenarios 10 ./internal/labtest/scenarios TestScenarios 1 uml
 
 clean:
 	@rm -f linerate $(LOG)

@@ -105,3 +105,17 @@ func verdict(holds bool) Verdict {
 // shown is a ratio as it is printed, to two decimals: what was measured is no
 // finer.
 func shown(ratio float64) float64 { return math.Round(100*ratio) / 100 }
+
+// Short reports whether the row is below what its links allow: a full processor
+// held nothing in one that is not. Of a row with a failure the rates before it and
+// while the link was away tell, of claims what arrived.
+func (r Row) Short() bool {
+	if o := r.Outage; o != nil {
+		return o.Before > 0 && o.Before < leastShare*r.Ceiling || o.During < leastShare*o.PredictedDuring
+	}
+	carried := r.Measured
+	if r.Wire > 0 {
+		carried = r.Wire
+	}
+	return r.Ceiling == 0 || carried < leastShare*r.Ceiling
+}
