@@ -147,6 +147,7 @@ Hosts reached by ssh need linerate on their path.
 					func() error { return socket.over(&matrix) },
 					func() error { return chooseTool(&matrix, flags.tool, len(listeners) > 0) },
 					func() error { return run.sweeps.over(app, &matrix, cmd.Flags().Changed) },
+					func() error { return run.paths.over(&matrix) },
 					func() error { return run.paths.check(&run, matrix) },
 				} {
 					if err == nil {

@@ -189,6 +189,9 @@ func plannedLine(e campaign.Event) string {
 // trials checks the routes, measures the latency and then the matrix of an
 // open campaign.
 func (a *App) trials(ctx context.Context, c *campaign.Campaign, p *progress, m campaign.Matrix, run *runFlags) error {
+	if m.Pairs != nil {
+		p.say("  measure %s", c.Sample(*m.Pairs).Text())
+	}
 	if err := run.paths.checkRoutes(func() error { return c.CheckRoutes(ctx) }, p); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ var predictHeadings = []flagHeading{
 }
 
 var measureHeadings = []flagHeading{
-	{"What to measure", "streams directions protocol tool together sweep repeats aliases alias-subnet resume"},
+	{"What to measure", "streams directions protocol tool pairs together sweep repeats aliases alias-subnet resume"},
 	{"How each measurement ends", "duration precision"},
 	{"Streams and sockets", "ports socket-buffer congestion mss no-delay dscp pacing device zerocopy pin datagram no-gso"},
 	{"iperf3 servers and listeners", "busy-wait token-file"},
