@@ -120,7 +120,7 @@ type Outage struct {
 	// Gap is the longest that a stream stood still, and GapLow to GapHigh what
 	// was predicted of it, with the reason.
 	Gap float64 `json:"gap_ms"`
-	// Resolution is what the gap may be off: it is told by samples.
+	// Resolution is the time between the samples that the gap is told by.
 	Resolution float64 `json:"resolution_ms"`
 	GapLow     float64 `json:"predicted_gap_low_ms"`
 	GapHigh    float64 `json:"predicted_gap_high_ms"`
@@ -140,9 +140,9 @@ type Outage struct {
 }
 
 // AsPredicted reports whether the gap is within what was predicted, as far as
-// samples tell.
+// samples tell: it lacks the parts of two of them that it begins and ends in.
 func (o Outage) AsPredicted() bool {
-	return o.Gap+o.Resolution >= o.GapLow && o.Gap-o.Resolution <= o.GapHigh
+	return o.Gap+2*o.Resolution >= o.GapLow && o.Gap <= o.GapHigh
 }
 
 // text is the outage in lines below its row.
