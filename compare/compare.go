@@ -254,15 +254,16 @@ func trials(before, after side, o Options) Result {
 			out.Unmatched = append(out.Unmatched, Unmatched{k, "after"})
 		}
 	}
-	judge(out.Rows, o)
+	Judge(out.Rows, o)
 	if single {
 		out.Notes = append(out.Notes, "with one run a side, what differs from run to run is not known: several records a side would show it")
 	}
 	return out
 }
 
-// judge adjusts the probabilities for their number and gives the verdicts.
-func judge(rows []Row, o Options) {
+// Judge adjusts the probabilities of rows for their number (Holm) and gives
+// them their verdicts.
+func Judge(rows []Row, o Options) {
 	level := cmp.Or(o.Level, 0.05)
 	var ps []float64
 	var of []int
