@@ -50,13 +50,11 @@ type Point struct {
 	Run     string    `json:"run"`
 	Started time.Time `json:"started"`
 	// Goodput is zero where nothing came through; Low and High are its 95 %
-	// interval, zero where it is not known. Ceiling and Predicted likewise.
-	Goodput   unit.BitRate `json:"goodput_bps"`
-	Low       unit.BitRate `json:"goodput_low_bps"`
-	High      unit.BitRate `json:"goodput_high_bps"`
-	Ceiling   unit.BitRate `json:"ceiling_bps"`
-	Predicted unit.BitRate `json:"predicted_bps,omitempty"`
-	Window    float64      `json:"window_s"`
+	// interval, zero where it is not known. Ceiling likewise.
+	Goodput unit.BitRate `json:"goodput_bps"`
+	Low     unit.BitRate `json:"goodput_low_bps"`
+	High    unit.BitRate `json:"goodput_high_bps"`
+	Ceiling unit.BitRate `json:"ceiling_bps"`
 	// Cause is what limited it; "" where no finding was made.
 	Cause record.Cause `json:"cause,omitempty"`
 }
@@ -103,7 +101,7 @@ func keyOf(t record.Trial) Key {
 }
 
 func pointOf(r record.Record, t record.Trial) Point {
-	p := Point{Run: r.ID, Started: t.Started, Goodput: t.Goodput, Low: t.GoodputLow, High: t.GoodputHigh, Ceiling: t.Ceiling, Predicted: t.Predicted, Window: t.Window}
+	p := Point{Run: r.ID, Started: t.Started, Goodput: t.Goodput, Low: t.GoodputLow, High: t.GoodputHigh, Ceiling: t.Ceiling}
 	if p.Started.IsZero() {
 		p.Started = r.Started
 	}

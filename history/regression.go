@@ -1,9 +1,12 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -219,6 +222,44 @@ func Median(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	n := len(x)
 	return (x[(n-1)/2] + x[n/2]) / 2
+}
+
+// Usual is what the runs of a line come to.
+type Usual struct {
+	Runs   int          `json:"runs_count"`
+	Median unit.BitRate `json:"median_bps"`
+	// Noise is how much runs vary, as a share of the median: the standard
+	// deviation of a normal distribution of the same median absolute deviation.
+	Noise float64 `json:"noise_ratio"`
+}
+
+// Usual is the median of a line's runs and how much they vary around it.
+func (l Line) Usual() Usual {
+	all := runs(l.Points)
+	rates := make([]float64, len(all))
+	for i, r := range all {
+		rates[i] = r.rate
+	}
+	u := Usual{Runs: len(all), Median: unit.BitRate(Median(rates))}
+	if u.Median > 0 {
+		u.Noise = madScale * deviation(rates, float64(u.Median)) / float64(u.Median)
+	}
+	return u
+}
+
+// Runs names the runs that lines are of, the oldest first.
+func Runs(all []Line) []string {
+	began := make(map[string]time.Time)
+	for _, l := range all {
+		for _, p := range l.Points {
+			if at, known := began[p.Run]; !known || p.Started.Before(at) {
+				began[p.Run] = p.Started
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(began), func(a, b string) int {
+		return cmp.Or(began[a].Compare(began[b]), strings.Compare(a, b))
+	})
 }
 
 // deviation is the median absolute deviation from a middle.

@@ -226,6 +226,9 @@ func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, r
 	if err != nil {
 		return err
 	}
+	if !run.sweeps.dryRun {
+		run.stored = a.keeper(ctx, run.store)
+	}
 	p := newProgress(a)
 	p.stage("reach %s", hostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
@@ -248,6 +251,7 @@ func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, r
 	}
 	err = a.trials(ctx, c, p, m, run)
 	// What was measured is kept and shown, also after an interrupt.
+	run.stored.keep(ctx, c.Record())
 	return run.listenerHint(c.Record(), a.conclude(c.Record(), run, err))
 }
 

@@ -27,6 +27,8 @@ type runFlags struct {
 	wait        waitFlag
 	args        []string // of the command, for whoever meets our lock
 	unkept      bool     // the record could not be written
+	store       string   // the word of --store
+	stored      keeper
 	// What is measured at a time, and what is compared.
 	paths  pathFlags
 	sweeps sweepFlags
@@ -38,6 +40,7 @@ type runFlags struct {
 func (r *runFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&r.out, "output", "o", "", "write the record to this file (JSON), after every trial")
 	c.Flags().StringVar(&r.resume, "resume", "", "go on with the interrupted run in this record; without -o it is kept there")
+	addStoreFlag(c, &r.store)
 	r.wait.add(c)
 	r.paths.add(c)
 	r.sweeps.add(c)

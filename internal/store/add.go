@@ -55,7 +55,7 @@ func (s *Store) Add(ctx context.Context, r record.Record, text []byte) (Added, e
 }
 
 func (s *Store) add(ctx context.Context, r record.Record, text []byte) (added Added, err error) {
-	if !datable(r.Started) {
+	if !Datable(r.Started) {
 		return added, ErrNoTime
 	}
 	if text == nil {
@@ -79,9 +79,9 @@ func (s *Store) add(ctx context.Context, r record.Record, text []byte) (added Ad
 	return added, err
 }
 
-// datable reports a time that a history has a place for: not the zero time, and
+// Datable reports a time that a history has a place for: not the zero time, and
 // one that nanoseconds since 1970 can say.
-func datable(t time.Time) bool { return t.Year() >= 1970 && t.Year() < 2262 }
+func Datable(t time.Time) bool { return t.Year() >= 1970 && t.Year() < 2262 }
 
 // entry is a record on its way into the store.
 type entry struct {

@@ -2,11 +2,14 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/history"
@@ -55,7 +58,7 @@ func (s *Store) lines(ctx context.Context, q Query) ([]history.Line, error) {
 // series are the keys that a query means, as From sees them, by number.
 func (s *Store) series(ctx context.Context, q Query) (map[int64]history.Key, error) {
 	from, to := plain(q.From), plain(q.To)
-	rows, err := s.db.QueryContext(ctx, `SELECT number, from_host, to_host, direction, streams, protocol, tool, setting, phase
+	rows, err := s.db.QueryContext(ctx, `SELECT `+seriesColumns+`
 		FROM series WHERE (from_host = $1 AND to_host = $2) OR (from_host = $2 AND to_host = $1)`, from, to)
 	if err != nil {
 		return nil, err
@@ -63,9 +66,8 @@ func (s *Store) series(ctx context.Context, q Query) (map[int64]history.Key, err
 	defer rows.Close()
 	out := make(map[int64]history.Key)
 	for rows.Next() {
-		var number int64
-		var k history.Key
-		if err := rows.Scan(&number, &k.From, &k.To, &k.Direction, &k.Streams, &k.Protocol, &k.Tool, &k.Setting, &k.Phase); err != nil {
+		number, k, err := scanSeries(rows)
+		if err != nil {
 			return nil, err
 		}
 		if k.From != from {
@@ -78,38 +80,125 @@ func (s *Store) series(ctx context.Context, q Query) (map[int64]history.Key, err
 	return out, rows.Err()
 }
 
+// seriesColumns are what scanSeries reads.
+const seriesColumns = `number, from_host, to_host, direction, streams, protocol, tool, setting, phase`
+
+func scanSeries(rows *sql.Rows) (number int64, k history.Key, err error) {
+	err = rows.Scan(&number, &k.From, &k.To, &k.Direction, &k.Streams, &k.Protocol, &k.Tool, &k.Setting, &k.Phase)
+	return number, k, err
+}
+
 func (q Query) wants(k history.Key) bool {
 	return (q.Direction == "" || q.Direction == k.Direction) && (q.Streams == 0 || q.Streams == k.Streams) &&
 		(q.Protocol == "" || q.Protocol == k.Protocol) && (q.Tool == "" || q.Tool == k.Tool)
 }
 
-// points are the results of series, the oldest first.
+// walked is the results of one series, the oldest first, and the number of each
+// one's run.
+type walked struct {
+	key    history.Key
+	points []history.Point
+	runs   []int64
+}
+
+// points are the results of series, the oldest first; several series are read
+// at once.
 func (s *Store) points(ctx context.Context, span Span, keys map[int64]history.Key) (map[history.Key][]history.Point, error) {
-	var numbers []string
-	for number := range keys {
-		numbers = append(numbers, strconv.FormatInt(number, 10))
+	all := make([]walked, 0, len(keys))
+	var numbers []int64
+	for number, key := range keys {
+		all, numbers = append(all, walked{key: key}), append(numbers, number)
 	}
-	slices.Sort(numbers) // the same question is the same text
-	since, until := span.ends()
-	rows, err := s.db.QueryContext(ctx, `SELECT t.series, r.name, t.started_ns, t.goodput_bps, t.goodput_low_bps, t.goodput_high_bps, t.ceiling_bps, t.predicted_bps, t.window_s, t.cause
-		FROM trials AS t JOIN runs AS r ON r.number = t.run
-		WHERE t.series IN (`+strings.Join(numbers, ", ")+`) AND t.started_ns >= $1 AND t.started_ns < $2 ORDER BY t.started_ns, t.run, t.trial`, since, until)
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(connections)
+	for i := range all {
+		group.Go(func() error { return s.walk(within, numbers[i], span, &all[i]) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	names, err := s.names(ctx, all)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
 	out := make(map[history.Key][]history.Point)
+	for _, w := range all {
+		if len(w.points) == 0 {
+			continue
+		}
+		for i, run := range w.runs {
+			w.points[i].Run = names[run]
+		}
+		both := len(out[w.key]) > 0 // as either host saw it
+		out[w.key] = append(out[w.key], w.points...)
+		if both {
+			slices.SortStableFunc(out[w.key], func(a, b history.Point) int { return a.Started.Compare(b.Started) })
+		}
+	}
+	return out, nil
+}
+
+// walk reads one series along an index that has all of it: no row is looked up,
+// nothing is sorted.
+func (s *Store) walk(ctx context.Context, series int64, span Span, out *walked) error {
+	since, until := span.ends()
+	rows, err := s.db.QueryContext(ctx, `SELECT started_ns, run, goodput_bps, goodput_low_bps, goodput_high_bps, ceiling_bps, cause
+		FROM trials WHERE series = $1 AND started_ns >= $2 AND started_ns < $3 ORDER BY started_ns, run, trial`, series, since, until)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var started, run int64
+	var goodput, low, high, ceiling float64
+	var cause string
 	for rows.Next() {
-		var series, started int64
-		var goodput, low, high, ceiling, predicted float64
-		var cause string
-		var p history.Point
-		if err := rows.Scan(&series, &p.Run, &started, &goodput, &low, &high, &ceiling, &predicted, &p.Window, &cause); err != nil {
+		if err := rows.Scan(&started, &run, &goodput, &low, &high, &ceiling, &cause); err != nil {
+			return err
+		}
+		out.points = append(out.points, history.Point{
+			Started: time.Unix(0, started).UTC(), Goodput: unit.BitRate(goodput), Low: unit.BitRate(low), High: unit.BitRate(high), Ceiling: unit.BitRate(ceiling), Cause: record.Cause(cause),
+		})
+		out.runs = append(out.runs, run)
+	}
+	return rows.Err()
+}
+
+// namesAtOnce is how many runs one statement names.
+const namesAtOnce = 5000
+
+// names are those of the runs that results are of, by number.
+func (s *Store) names(ctx context.Context, all []walked) (map[int64]string, error) {
+	names := make(map[int64]string)
+	var unknown []string
+	for _, w := range all {
+		for _, run := range w.runs {
+			if _, known := names[run]; !known {
+				names[run] = ""
+				unknown = append(unknown, strconv.FormatInt(run, 10))
+			}
+		}
+	}
+	for part := range slices.Chunk(unknown, namesAtOnce) {
+		if err := s.nameSome(ctx, strings.Join(part, ", "), names); err != nil {
 			return nil, err
 		}
-		p.Started, p.Cause = time.Unix(0, started).UTC(), record.Cause(cause)
-		p.Goodput, p.Low, p.High, p.Ceiling, p.Predicted = unit.BitRate(goodput), unit.BitRate(low), unit.BitRate(high), unit.BitRate(ceiling), unit.BitRate(predicted)
-		out[keys[series]] = append(out[keys[series]], p)
 	}
-	return out, rows.Err()
+	return names, nil
+}
+
+func (s *Store) nameSome(ctx context.Context, numbers string, names map[int64]string) error {
+	rows, err := s.db.QueryContext(ctx, `SELECT number, name FROM runs WHERE number IN (`+numbers+`)`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var number int64
+		var name string
+		if err := rows.Scan(&number, &name); err != nil {
+			return err
+		}
+		names[number] = name
+	}
+	return rows.Err()
 }

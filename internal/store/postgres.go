@@ -27,7 +27,6 @@ func openPostgres(url string) (*sql.DB, backEnd, error) {
 		cfg.ConnectTimeout = connecting
 	}
 	db := stdlib.OpenDB(*cfg)
-	db.SetMaxOpenConns(4)
 	return db, backEnd{
 		// Not to_regclass, which remembers that nothing was there while it waited
 		// for the lock under which somebody else made it.

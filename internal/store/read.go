@@ -38,10 +38,10 @@ type Span struct{ Since, Until time.Time }
 // ends are the span's as the tables have times.
 func (s Span) ends() (since, until int64) {
 	since, until = 0, 1<<63-1
-	if datable(s.Since) {
+	if Datable(s.Since) {
 		since = s.Since.UnixNano()
 	}
-	if datable(s.Until) {
+	if Datable(s.Until) {
 		until = s.Until.UnixNano()
 	}
 	return since, until

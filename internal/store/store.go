@@ -32,6 +32,9 @@ var (
 	ErrTooLarge = errors.New("the record is too large to keep")
 )
 
+// connections is how many a store has at most: series are read side by side.
+const connections = 4
+
 // patience is how long a writer waits for others, connecting how long a
 // database has to answer.
 const (
@@ -99,6 +102,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", s.place, err)
 	}
+	s.db.SetMaxOpenConns(connections)
+	s.db.SetMaxIdleConns(connections)
 	if err := s.ready(ctx, cfg.Create); err != nil {
 		return nil, fmt.Errorf("open store %s: %w", s.place, errors.Join(s.kind.explain(err), s.db.Close()))
 	}

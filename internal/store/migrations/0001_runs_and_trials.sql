@@ -50,9 +50,11 @@ CREATE TABLE trials (
     goodput_low_bps  DOUBLE PRECISION NOT NULL,
     goodput_high_bps DOUBLE PRECISION NOT NULL,
     ceiling_bps      DOUBLE PRECISION NOT NULL,
-    predicted_bps    DOUBLE PRECISION NOT NULL,
-    window_s         DOUBLE PRECISION NOT NULL,
     cause            TEXT NOT NULL,
     PRIMARY KEY (run, trial)
 );
-CREATE INDEX trials_series ON trials (series, started_ns);
+-- All that a history shows, in its order: a year of a path is read in one walk.
+CREATE INDEX trials_series ON trials (
+    series, started_ns, run, trial,
+    goodput_bps, goodput_low_bps, goodput_high_bps, ceiling_bps, cause
+);
