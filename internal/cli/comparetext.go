@@ -47,7 +47,7 @@ func compareText(doc compared, width int) string {
 	if n := len(doc.Unmatched); n > 0 && doc.History != nil {
 		put("", unit.Counted(n, "result")+" that no earlier run has")
 	} else if n > 0 {
-		put("","", fmt.Sprintf("measured on one side only: %d before, %d after", onSide(doc.Unmatched, "before"), onSide(doc.Unmatched, "after")))
+		put("", "", fmt.Sprintf("measured on one side only: %d before, %d after", onSide(doc.Unmatched, "before"), onSide(doc.Unmatched, "after")))
 	}
 	for _, n := range doc.Notes {
 		put(lines(wrapped("note: ", n, width))...)

@@ -115,3 +115,26 @@ func TestHistoryHelpFits(t *testing.T) {
 		fits(t, run(t, "", append(words, "--help")...).stdout)
 	}
 }
+
+// TestTuneKeeps: a tune's record is kept, also when it was cut short.
+func TestTuneKeeps(t *testing.T) {
+	at := time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)
+	for name, cause := range map[string]error{"to its end": nil, "cut short": context.Canceled} {
+		t.Run(name, func(t *testing.T) {
+			place := filepath.Join(t.TempDir(), "history.db")
+			var out, errs bytes.Buffer
+			app := &App{Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
+			ctx, cancel := context.WithCancel(context.Background())
+			tune := &tuneRun{app: app, path: "fabric.yaml", stored: app.keeper(ctx, place)}
+			tune.flags.fabricOut = nowhere
+			cancel()
+			r := storedRecord(at)
+			if err := tune.handOver(ctx, r, cause, time.Second); !errors.Is(err, cause) {
+				t.Errorf("%v\n%s", err, errs.String())
+			}
+			if o := run(t, "", "history", "show", r.ID, "--store", place); o.status != exitDone || !strings.Contains(o.stdout, `"id": "`+r.ID+`"`) {
+				t.Errorf("%d %s%s", o.status, o.stdout, errs.String())
+			}
+		})
+	}
+}

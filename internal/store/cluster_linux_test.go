@@ -21,11 +21,9 @@ import (
 // cluster is a PostgreSQL of the tests' own, in a directory of its own, that
 // listens on loopback alone.
 type cluster struct {
-	url  string
-	dir  string
-	once sync.Once
-	made int
-	mu   sync.Mutex
+	url, dir string
+	mu       sync.Mutex
+	made     int
 }
 
 // startCluster starts Debian's PostgreSQL as whoever may run it: it refuses root.

@@ -36,21 +36,19 @@ func IsURL(place string) bool {
 	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
 }
 
-// Shown is a place as it may be printed: without a password.
+// Shown is a place as it may be printed: of a URL the user, the host and the
+// database, without a password and without parameters, which may hold one too.
 func Shown(place string) string {
 	if !IsURL(place) {
 		return place
 	}
 	u, err := url.Parse(place)
-	if err != nil {
+	if err != nil || u.Opaque != "" {
 		return "postgres://..." // whatever it is, it may hold a password
 	}
-	query := u.Query()
-	for key := range query {
-		if strings.Contains(key, "password") {
-			query.Set(key, "xxxxx")
-			u.RawQuery = query.Encode()
-		}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	if name := u.User.Username(); name != "" {
+		shown.User = url.User(name)
 	}
-	return u.Redacted()
+	return shown.String()
 }
