@@ -27,7 +27,7 @@ func TestSQLite(t *testing.T) {
 }
 
 func TestPostgreSQL(t *testing.T) {
-	c := startCluster(t)
+	c := startCluster(t, "fsync=off") // what is tried is not whether the disk keeps it
 	conformance(t, func(t *testing.T) string { return c.database(t) })
 	t.Run("refused", func(t *testing.T) { refusals(t, c) })
 }

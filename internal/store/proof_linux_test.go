@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,8 +163,14 @@ func TestStoreProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := startCluster(t)
-	t.Logf("seed %d", seed)
-	for _, b := range []struct{ name, place string }{{"SQLite", filepath.Join(t.TempDir(), "history.db")}, {"PostgreSQL", c.database(t)}} {
+	sqlite := filepath.Join(t.TempDir(), "history.db")
+	postgres := c.database(t)
+	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("seed %d, kernel %s, SQLite %s, PostgreSQL %s", seed, strings.TrimSpace(string(release)), ask(t, sqlite, `SELECT sqlite_version()`), ask(t, postgres, `SHOW server_version`))
+	for _, b := range []struct{ name, place string }{{"SQLite", sqlite}, {"PostgreSQL", postgres}} {
 		y := year{hosts: 8, runs: 2977, rnd: rand.New(rand.NewPCG(seed, 1))}
 		s := open(t, b.place)
 		spent := y.fill(t, s)
@@ -190,6 +197,15 @@ func TestStoreProof(t *testing.T) {
 			}
 		}
 	}
+}
+
+// ask is the one word that a database answers.
+func ask(t *testing.T, place, query string) (word string) {
+	t.Helper()
+	if err := open(t, place).db.QueryRowContext(context.Background(), query).Scan(&word); err != nil {
+		t.Fatal(err)
+	}
+	return word
 }
 
 func ms(d time.Duration) float64 { return unit.Milliseconds(d) }

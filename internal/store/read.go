@@ -48,7 +48,7 @@ func (s Span) ends() (since, until int64) {
 }
 
 // Runs lists the runs of a span, the newest first, at most so many (all when
-// zero), and how many there are. Steps and errors are those of Open.
+// zero), and how many there are. Errors are those of Open.
 func (s *Store) Runs(ctx context.Context, span Span, most int) (runs []Run, all int, err error) {
 	since, until := span.ends()
 	wrong := func(err error) ([]Run, int, error) {
