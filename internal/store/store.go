@@ -110,13 +110,28 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// ready brings the schema to this program's version.
+// again is how long to wait before a store that others are making is looked at
+// once more.
+const again = 25 * time.Millisecond
+
+// ready brings the schema to this program's version. SQLite does not wait for
+// whoever makes a file write-ahead at the same moment: it is asked again.
 func (s *Store) ready(ctx context.Context, create bool) error {
 	steps, err := migrations()
 	if err != nil {
 		return err
 	}
-	return s.migrate(ctx, steps, create)
+	for begin := time.Now(); ; {
+		err := s.migrate(ctx, steps, create)
+		if !errors.Is(s.kind.explain(err), ErrBusy) || time.Since(begin) > patience {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(again):
+		}
+	}
 }
 
 // Place is the file or URL, without a password.
