@@ -23,8 +23,12 @@
 #              interop (every option of every iperf3 against `linerate listen`),
 #              states (150 drawn states of a host, there and back, and 25 with MPTCP; the table
 #              of bond options on three kernels),
+#              store (a million trials in SQLite and in PostgreSQL, and a year of one path
+#              read from them: ten minutes; make deps-store installs PostgreSQL),
 #              tune (tune beside every other recipe and a full grid, eleven scenarios, and as
-#              many streams as links: two labs at a time, 40 minutes)
+#              many streams as links: two labs at a time, 40 minutes),
+#              scenarios (`lab run all`, ten times on two cores, each less than 25 minutes:
+#              stop it whenever, it goes on where it was)
 
 # Debian packages beyond Go, make and git: a kernel for the lab, and a C
 # compiler for the race detector (the program itself is built without one).
@@ -33,6 +37,11 @@ DEPS := user-mode-linux gcc libc6-dev
 # The tools with which a test serves and mounts NFS inside the lab's kernel. Not
 # among the others: on a machine of one's own the package starts a server.
 DEPS_NFS := nfs-kernel-server nfs-common
+
+# A PostgreSQL for the tests' own cluster. Not among the others either: on a
+# machine of one's own the package starts a server.
+DEPS_STORE := postgresql
+CLUSTERS := /etc/postgresql-common/createcluster.conf
 
 # What the engine is compared with.
 DEPS_BENCH := iperf3 iperf nuttcp
@@ -70,7 +79,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build vuln deps deps-nfs deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune clean
+.PHONY: build vuln deps deps-nfs deps-store no-cluster deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-store prove-scenarios clean
 .DEFAULT_GOAL := build
 
 build:
@@ -99,6 +108,17 @@ deps:
 # Tests in CI want it all; elsewhere `make deps-nfs` is the user's word.
 deps-nfs:
 	$(call install,$(DEPS_NFS))
+
+# The programs without a server: Debian's own switch keeps the package from making
+# a database of the machine's, for as long as it is being installed.
+deps-store:
+	@[ -n "$$(ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null)" ] || [ "$$(id -u)" != 0 ] || $(MAKE) --no-print-directory no-cluster
+	$(call install,$(DEPS_STORE))
+	@if [ -e $(CLUSTERS).linerate ]; then mv $(CLUSTERS).linerate $(CLUSTERS); fi
+
+no-cluster:
+	$(call install,postgresql-common)
+	@if command -v pg_conftool >/dev/null; then cp -p $(CLUSTERS) $(CLUSTERS).linerate && pg_conftool $(CLUSTERS) set create_main_cluster off; fi
 
 deps-bench:
 	$(call install,$(DEPS_BENCH))
@@ -157,7 +177,7 @@ cross:
 
 # The engine twice: on raw system calls, and as other systems have it.
 # Passing tests are one line a package; a skipped one is named with its reason.
-unit:
+unit: $(if $(CI),deps-store)
 	@echo "== unit tests"
 	@if go test -v $$(go list ./... | grep -vE '/internal/labtest|/cmd/linerate') >$(LOG) 2>&1; then \
 		grep -E '^ok' $(LOG); grep -B1 -E '^ *--- SKIP' $(LOG) | grep -v '^--$$' || true; \
@@ -317,6 +337,11 @@ prove-states: deps deps-qemu
 prove-live: deps deps-peers
 	@PROVE_SEED=$${PROVE_SEED:-$$(date +%s)} docs/proofs/prove live 5 ./internal/labtest/live TestLive 1 uml
 
+# A million trials in each database, and a year of one path read back; the rest of
+# the suite before it.
+prove-store:
+	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove store 1 ./internal/store 'Test(StoreProof|SQLite|PostgreSQL)'
+
 # Everything that plan, apply, confirm and rollback are tried with, six parts of a
 # minute or two; PROVE_SEED draws the moments of an interrupt.
 prove-changes: deps
@@ -337,6 +362,10 @@ prove-tune: deps
 	PROVE_TABLE=1 go test -count=1 -run '^TestTable$$' ./internal/labtest/tuning >/dev/null || status=1; \
 	[ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }; \
 	rm -f docs/proofs/tune-odd.txt docs/proofs/tune-even.txt docs/proofs/tune-alone.txt
+
+# Ten runs of all scenarios, of less than 25 minutes each, on two cores.
+prove-scenarios: deps deps-nfs deps-peers
+	@docs/proofs/prove scenarios 10 ./internal/labtest/scenarios TestScenarios 1 uml
 
 clean:
 	@rm -f linerate $(LOG)

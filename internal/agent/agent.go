@@ -49,6 +49,7 @@ type Agent struct {
 	engine   *engine.Engine
 	counters *counters
 	held     held
+	gates    gates
 	iperf3   *iperf3client.Client
 	tools    *foreigntool.Runner
 	handlers map[agentapi.Method]handler
@@ -76,6 +77,8 @@ func New(cfg Config) *Agent {
 		agentapi.MethodSample:    typed(a.engine.Sample),
 		agentapi.MethodFinish:    typed(a.engine.Finish),
 		agentapi.MethodApply:     typed(a.apply),
+		agentapi.MethodArmed:     typed(a.armed),
+		agentapi.MethodBegin:     typed(a.begin),
 		agentapi.MethodRollback:  typed(a.rollback),
 		agentapi.MethodConfirm:   typed(a.confirm),
 		agentapi.MethodLLDP:      typed(a.lldp),

@@ -245,6 +245,10 @@ type ApplyRequest struct {
 	Temporary bool `json:"temporary,omitempty"`
 	// Pause is the time between arming the dead man and the first step.
 	Pause time.Duration `json:"pause_ns,omitempty"`
+	// Gate, where set, keeps the armed change from beginning until a BeginRequest
+	// names it: with the guards of several hosts armed none of them can be left
+	// half changed. Each change has a gate of its own.
+	Gate string `json:"gate,omitempty"`
 	// Group is the run that this change is a step of, the record's ID of a
 	// `tune`: what the run changed goes back as one. Title says for people what
 	// ran. "" is a change by itself.

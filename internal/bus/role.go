@@ -74,6 +74,8 @@ var needs = map[agentapi.Method]Role{
 	agentapi.MethodToolStart:    Measure,
 
 	agentapi.MethodApply:       Change,
+	agentapi.MethodArmed:       Change,
+	agentapi.MethodBegin:       Change,
 	agentapi.MethodConfigFiles: Change,
 	agentapi.MethodConfirm:     Change,
 	agentapi.MethodRollback:    Change,

@@ -94,7 +94,7 @@ Start with:  linerate demo`,
 func commands(app *App) []*cobra.Command {
 	return []*cobra.Command{
 		newDemo(app), newDiscover(app), newInspect(app), newPredict(app), newSteer(app), newMeasure(app), withLive(app, withProbe(app, newExplain(app))),
-		newTune(app), newPlan(app), newApply(app), newConfirm(app), newRollback(app), newJournal(app), newLab(app), newRender(app), newCompare(app), newReport(app), newListen(app), newAgent(app), newEnroll(app), newServe(app), newSchema(app), newVersion(app), newGuard(app), newRecover(app),
+		newTune(app), newPlan(app), newApply(app), newConfirm(app), newRollback(app), newJournal(app), newLab(app), newRender(app), newCompare(app), newReport(app), newHistory(app), newListen(app), newAgent(app), newEnroll(app), newServe(app), newSchema(app), newVersion(app), newGuard(app), newRecover(app),
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/store"
 )
 
 // Exit status, as the contract fixes it.
@@ -78,13 +79,14 @@ func status(err error) int {
 		return int(guestStatus)
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, errUsage), errors.As(err, &problems), errors.Is(err, fleet.ErrReach), errors.Is(err, bus.ErrName):
+	case errors.Is(err, errUsage), errors.As(err, &problems), errors.Is(err, fleet.ErrReach), errors.Is(err, bus.ErrName),
+		errors.Is(err, store.ErrNone), errors.Is(err, store.ErrNotStore), errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrURL):
 		return exitUsage
 	case errors.Is(err, campaign.ErrRolledBack), errors.Is(err, change.ErrRolledBack):
 		return exitRolledBack
 	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, link.ErrUnreachable), errors.Is(err, link.ErrCreds), errors.Is(err, authority.ErrToken), errors.Is(err, agentapi.ErrBusy), errors.Is(err, apply.ErrPending),
 		errors.Is(err, guest.ErrNoKernel), errors.Is(err, guest.ErrNoEmulator), errors.Is(err, lab.ErrNoBackEnd), errors.Is(err, apply.ErrLocked), errors.Is(err, lab.ErrBusy),
-		errors.Is(err, lab.ErrStands), errors.Is(err, lab.ErrUnstable):
+		errors.Is(err, lab.ErrStands), errors.Is(err, lab.ErrUnstable), errors.Is(err, store.ErrUnreachable), errors.Is(err, store.ErrBusy):
 		return exitUnreachable
 	}
 	return exitFailed

@@ -147,6 +147,7 @@ Hosts reached by ssh need linerate on their path.
 					func() error { return socket.over(&matrix) },
 					func() error { return chooseTool(&matrix, flags.tool, len(listeners) > 0) },
 					func() error { return run.sweeps.over(app, &matrix, cmd.Flags().Changed) },
+					func() error { return run.paths.over(&matrix) },
 					func() error { return run.paths.check(&run, matrix) },
 				} {
 					if err == nil {
@@ -229,6 +230,9 @@ func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, r
 	if err != nil {
 		return err
 	}
+	if !run.sweeps.dryRun {
+		run.stored = a.keeper(ctx, run.store)
+	}
 	p.stage("reach %s", hostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
 		Fabric: f, Version: a.Version, Bus: a.bus, Logger: a.logger(), Tell: p.tell, Pings: m.Pings, JournalDir: cmp.Or(run.sweeps.journal, journalFor(m)),
@@ -250,6 +254,7 @@ func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, r
 	}
 	err = a.trials(ctx, c, p, m, run)
 	// What was measured is kept and shown, also after an interrupt.
+	run.stored.keep(ctx, c.Record())
 	return run.listenerHint(c.Record(), a.conclude(c.Record(), run, err))
 }
 

@@ -28,6 +28,8 @@ type runFlags struct {
 	wait        waitFlag
 	args        []string // of the command, for whoever meets our lock
 	unkept      bool     // the record could not be written
+	store       string   // the word of --store
+	stored      keeper
 	// What is measured at a time, and what is compared.
 	paths  pathFlags
 	sweeps sweepFlags
@@ -40,6 +42,7 @@ type runFlags struct {
 func (r *runFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&r.out, "output", "o", "", "write the record to this file (JSON), after every trial")
 	c.Flags().StringVar(&r.resume, "resume", "", "go on with the interrupted run in this record; without -o it is kept there;\nnats:RUN is one that was kept on NATS")
+	addStoreFlag(c, &r.store)
 	r.wait.add(c)
 	r.paths.add(c)
 	r.sweeps.add(c)
@@ -191,6 +194,9 @@ func plannedLine(e campaign.Event) string {
 // trials checks the routes, measures the latency and then the matrix of an
 // open campaign.
 func (a *App) trials(ctx context.Context, c *campaign.Campaign, p *progress, m campaign.Matrix, run *runFlags) error {
+	if m.Pairs != nil {
+		p.say("  measure %s", c.Sample(*m.Pairs).Text())
+	}
 	if err := run.paths.checkRoutes(func() error { return c.CheckRoutes(ctx) }, p); err != nil {
 		return err
 	}
