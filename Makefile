@@ -3,6 +3,7 @@
 # make test    everything that must hold before a change is handed in
 # make bench   the engine beside iperf3, iperf2 and nuttcp, the table in
 #              docs/benchmarks.md; make deps-bench installs them
+# make vuln    known weaknesses in what it is built from; takes the network
 # make fuzz    every fuzz target for FUZZTIME
 # make prove-NAME  a proof that takes longer than a test may, its result in
 #              docs/proofs/NAME.txt: demo (five runs in a row), spread (twenty),
@@ -14,14 +15,20 @@
 #              care (latency, links that fail, a network in use: all of the sample's cases),
 #              accuracy (goodput against shapers and counters),
 #              fleet (a million flows shared over 10,000 hosts, and how the time grows),
+#              scale (10 to 1,000 agents on NATS, each of a cluster's servers killed, and
+#              changes whose network is cut),
 #              changes (hosts changed as users change them, judged by what they are after),
 #              predict (networks drawn at random, predicted and then measured, half an hour),
 #              crash (what changes a host killed at every step, the power cut: a quarter of an hour),
 #              interop (every option of every iperf3 against `linerate listen`),
 #              states (150 drawn states of a host, there and back, and 25 with MPTCP; the table
 #              of bond options on three kernels),
+#              store (a million trials in SQLite and in PostgreSQL, and a year of one path
+#              read from them: ten minutes; make deps-store installs PostgreSQL),
 #              tune (tune beside every other recipe and a full grid, eleven scenarios, and as
-#              many streams as links: two labs at a time, 40 minutes)
+#              many streams as links: two labs at a time, 40 minutes),
+#              scenarios (`lab run all`, ten times on two cores, each less than 25 minutes:
+#              stop it whenever, it goes on where it was)
 
 # Debian packages beyond Go, make and git: a kernel for the lab, and a C
 # compiler for the race detector (the program itself is built without one).
@@ -34,6 +41,11 @@ DEPS_NFS := nfs-kernel-server nfs-common
 # What serves hosts that are reached by ssh, each in a namespace. Not among the
 # others either: it starts a server, and lets users become root.
 DEPS_SSH := openssh-server openssh-client sudo
+
+# A PostgreSQL for the tests' own cluster. Not among the others either: on a
+# machine of one's own the package starts a server.
+DEPS_STORE := postgresql
+CLUSTERS := /etc/postgresql-common/createcluster.conf
 
 # What the engine is compared with.
 DEPS_BENCH := iperf3 iperf nuttcp
@@ -57,7 +69,7 @@ LOG      := .test.log
 # What runs under the race detector: what has goroutines, and the quick ones of
 # the pure packages.
 RACE := ./unit ./flow ./netstate ./record ./tune ./plan ./render ./desired ./profile \
-	./internal/agentapi ./internal/iperf3 ./internal/apply ./internal/engine
+	./internal/agentapi ./internal/iperf3 ./internal/apply ./internal/engine ./internal/bus/...
 
 # Tests of the kernel that want one with bonding: run again inside the lab.
 INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/observe render
@@ -71,7 +83,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build deps deps-nfs deps-ssh deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-crash prove-states prove-changes prove-tune prove-fleetssh clean
+.PHONY: build vuln deps deps-nfs deps-store no-cluster deps-ssh deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-store prove-scenarios prove-fleetssh clean
 .DEFAULT_GOAL := build
 
 build:
@@ -103,6 +115,17 @@ deps-nfs:
 
 deps-ssh:
 	$(call install,$(DEPS_SSH))
+
+# The programs without a server: Debian's own switch keeps the package from making
+# a database of the machine's, for as long as it is being installed.
+deps-store:
+	@[ -n "$$(ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null)" ] || [ "$$(id -u)" != 0 ] || $(MAKE) --no-print-directory no-cluster
+	$(call install,$(DEPS_STORE))
+	@if [ -e $(CLUSTERS).linerate ]; then mv $(CLUSTERS).linerate $(CLUSTERS); fi
+
+no-cluster:
+	$(call install,postgresql-common)
+	@if command -v pg_conftool >/dev/null; then cp -p $(CLUSTERS) $(CLUSTERS).linerate && pg_conftool $(CLUSTERS) set create_main_cluster off; fi
 
 deps-bench:
 	$(call install,$(DEPS_BENCH))
@@ -136,7 +159,17 @@ demo: deps build
 test: deps deps-qemu deps-peers deps-config build check cross unit race labtest qemu-sample
 	@echo "passed: every test that can run here (what was left out is named above)"
 
-check:
+# Known weaknesses of what this program is built from: the database is fetched
+# from GOVULNDB (https://vuln.go.dev). Where that cannot be reached it says so and
+# fails nothing; a weakness that is found fails.
+vuln:
+	@go tool govulncheck ./... >$(LOG) 2>&1; status=$$?; \
+	if grep -q 'fetching vulnerabilities' $(LOG); then \
+		echo "== govulncheck: NOT RUN, its database cannot be reached: $$(sed -n 's/.*: dial/dial/p' $(LOG) | head -n 1)"; exit 0; \
+	fi; \
+	echo "== govulncheck"; [ $$status = 0 ] || cat $(LOG); exit $$status
+
+check: $(if $(CI),vuln)
 	@echo "== format, vet, staticcheck"
 	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not gofmt'd: $$bad"; exit 1; }
 	@go vet ./...
@@ -151,7 +184,7 @@ cross:
 
 # The engine twice: on raw system calls, and as other systems have it.
 # Passing tests are one line a package; a skipped one is named with its reason.
-unit:
+unit: $(if $(CI),deps-store)
 	@echo "== unit tests"
 	@if go test -v $$(go list ./... | grep -vE '/internal/labtest|/cmd/linerate') >$(LOG) 2>&1; then \
 		grep -E '^ok' $(LOG); grep -B1 -E '^ *--- SKIP' $(LOG) | grep -v '^--$$' || true; \
@@ -265,6 +298,14 @@ prove-interop: deps-peers
 prove-fleet:
 	@docs/proofs/prove fleet 3 ./predict 'Test(FleetGrowth|MaxMinLP)'
 
+# 10, 100, 300 and 1,000 agents, and then a matrix over a cluster of three servers, of
+# which each is killed once, the controller and an agent; then a hundred changes, eight
+# hosts side by side, each with the way to NATS cut at some moment. Ten minutes.
+prove-scale:
+	@docs/proofs/prove scale 4 ./internal/fleet TestNATSScale
+	@docs/proofs/prove cluster 1 ./internal/cli TestMeasureOverCluster
+	@GOFLAGS="$$(go env GOFLAGS) -parallel=8" docs/proofs/prove cut 1 ./internal/cli TestApplyCutOff
+
 # Fifteen parts of a minute or two, four networks each; PROVE_SEED draws others. The
 # verdict is over all of them.
 prove-predict: deps
@@ -310,6 +351,11 @@ prove-states: deps deps-qemu
 prove-live: deps deps-peers
 	@PROVE_SEED=$${PROVE_SEED:-$$(date +%s)} docs/proofs/prove live 5 ./internal/labtest/live TestLive 1 uml
 
+# A million trials in each database, and a year of one path read back; the rest of
+# the suite before it.
+prove-store:
+	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove store 1 ./internal/store 'Test(StoreProof|SQLite|PostgreSQL)'
+
 # Everything that plan, apply, confirm and rollback are tried with, six parts of a
 # minute or two; PROVE_SEED draws the moments of an interrupt.
 prove-changes: deps
@@ -330,6 +376,10 @@ prove-tune: deps
 	PROVE_TABLE=1 go test -count=1 -run '^TestTable$$' ./internal/labtest/tuning >/dev/null || status=1; \
 	[ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }; \
 	rm -f docs/proofs/tune-odd.txt docs/proofs/tune-even.txt docs/proofs/tune-alone.txt
+
+# Ten runs of all scenarios, of less than 25 minutes each, on two cores.
+prove-scenarios: deps deps-nfs deps-peers
+	@docs/proofs/prove scenarios 10 ./internal/labtest/scenarios TestScenarios 1 uml
 
 clean:
 	@rm -f linerate $(LOG)

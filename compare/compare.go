@@ -119,10 +119,17 @@ func Records(before, after []record.Record, o Options) Result {
 	}
 	out.Latency = latencies(before, after)
 	if len(before) > 0 && len(after) > 0 {
-		out.Differences = Environments(before[0].Environment, after[0].Environment)
-		if a, b := before[0].Linerate, after[0].Linerate; a != b {
-			out.Differences = append(out.Differences, Difference{What: "linerate", Before: a, After: b})
-		}
+		out.Differences = Surroundings(before[0], after[0])
+	}
+	return out
+}
+
+// Surroundings is what else differs between two runs: the hosts, and the
+// program.
+func Surroundings(before, after record.Record) []Difference {
+	out := Environments(before.Environment, after.Environment)
+	if a, b := before.Linerate, after.Linerate; a != b {
+		out = append(out, Difference{What: "linerate", Before: a, After: b})
 	}
 	return out
 }
@@ -254,15 +261,16 @@ func trials(before, after side, o Options) Result {
 			out.Unmatched = append(out.Unmatched, Unmatched{k, "after"})
 		}
 	}
-	judge(out.Rows, o)
+	Judge(out.Rows, o)
 	if single {
 		out.Notes = append(out.Notes, "with one run a side, what differs from run to run is not known: several records a side would show it")
 	}
 	return out
 }
 
-// judge adjusts the probabilities for their number and gives the verdicts.
-func judge(rows []Row, o Options) {
+// Judge adjusts the probabilities of rows for their number (Holm) and gives
+// them their verdicts.
+func Judge(rows []Row, o Options) {
 	level := cmp.Or(o.Level, 0.05)
 	var ps []float64
 	var of []int

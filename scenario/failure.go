@@ -119,10 +119,12 @@ type Outage struct {
 	How  FailureKind `json:"how"`
 	// Gap is the longest that a stream stood still, and GapLow to GapHigh what
 	// was predicted of it, with the reason.
-	Gap     float64 `json:"gap_ms"`
-	GapLow  float64 `json:"predicted_gap_low_ms"`
-	GapHigh float64 `json:"predicted_gap_high_ms"`
-	Why     string  `json:"why"`
+	Gap float64 `json:"gap_ms"`
+	// Resolution is the time between the samples that the gap is told by.
+	Resolution float64 `json:"resolution_ms"`
+	GapLow     float64 `json:"predicted_gap_low_ms"`
+	GapHigh    float64 `json:"predicted_gap_high_ms"`
+	Why        string  `json:"why"`
 	// Moved are the flows that went on over another link.
 	Moved       int    `json:"moved_count"`
 	Retransmits uint64 `json:"retransmits_count"`
@@ -137,8 +139,11 @@ type Outage struct {
 	Back float64 `json:"back_ms"`
 }
 
-// AsPredicted reports whether the gap is within what was predicted.
-func (o Outage) AsPredicted() bool { return o.Gap >= o.GapLow && o.Gap <= o.GapHigh }
+// AsPredicted reports whether the gap is within what was predicted, as far as
+// samples tell: it lacks the parts of two of them that it begins and ends in.
+func (o Outage) AsPredicted() bool {
+	return o.Gap+2*o.Resolution >= o.GapLow && o.Gap <= o.GapHigh
+}
 
 // text is the outage in lines below its row.
 func (o Outage) text() string {

@@ -89,7 +89,7 @@ func (r *Row) Judge(within float64, links int) {
 	case r.Kind == Burst || r.Kind == Claim:
 		r.Verdict = Shown
 	case r.PublishedRatio != nil:
-		r.Verdict = verdict(r.MeasuredRatio != nil && *r.MeasuredRatio >= leastRatio**r.PublishedRatio && (links == 0 || *r.MeasuredRatio <= float64(links)))
+		r.Verdict = verdict(r.MeasuredRatio != nil && *r.MeasuredRatio >= leastRatio**r.PublishedRatio && (links == 0 || shown(*r.MeasuredRatio) <= float64(links)))
 	default:
 		r.Verdict = verdict(math.Abs(float64(r.Measured / *r.Published)-1) <= within)
 	}
@@ -100,4 +100,22 @@ func verdict(holds bool) Verdict {
 		return Reproduced
 	}
 	return Off
+}
+
+// shown is a ratio as it is printed, to two decimals: what was measured is no
+// finer.
+func shown(ratio float64) float64 { return math.Round(100*ratio) / 100 }
+
+// Short reports whether the row is below what its links allow: a full processor
+// held nothing in one that is not. Of a row with a failure the rates before it and
+// while the link was away tell, of claims what arrived.
+func (r Row) Short() bool {
+	if o := r.Outage; o != nil {
+		return o.Before > 0 && o.Before < leastShare*r.Ceiling || o.During < leastShare*o.PredictedDuring
+	}
+	carried := r.Measured
+	if r.Wire > 0 {
+		carried = r.Wire
+	}
+	return r.Ceiling == 0 || carried < leastShare*r.Ceiling
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +54,7 @@ type Agent struct {
 	engine   *engine.Engine
 	counters *counters
 	held     held
+	gates    gates
 	iperf3   *iperf3client.Client
 	tools    *foreigntool.Runner
 	handlers map[agentapi.Method]handler
@@ -83,6 +85,8 @@ func New(cfg Config) *Agent {
 		agentapi.MethodSample:    typed(a.engine.Sample),
 		agentapi.MethodFinish:    typed(a.engine.Finish),
 		agentapi.MethodApply:     typed(a.apply),
+		agentapi.MethodArmed:     typed(a.armed),
+		agentapi.MethodBegin:     typed(a.begin),
 		agentapi.MethodRollback:  typed(a.rollback),
 		agentapi.MethodConfirm:   typed(a.confirm),
 		agentapi.MethodLLDP:      typed(a.lldp),
@@ -166,8 +170,19 @@ func (a *Agent) hello(_ context.Context, req agentapi.HelloRequest) (agentapi.He
 	}
 	return agentapi.HelloReply{
 		Version: agentapi.Version, Linerate: a.cfg.Version, Hostname: a.name(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		Kernel: kernelRelease(), Engine: engine.Kind, Machine: machineID(), Capabilities: a.capabilities(), Time: a.cfg.Now().UTC(),
+		Kernel: kernelRelease(), Engine: engine.Kind, Machine: machineID(), Capabilities: a.capabilities(), Methods: a.methods(), Time: a.cfg.Now().UTC(),
 	}, nil
+}
+
+// methods are what this agent knows, in order: a controller that is newer sees by
+// them what it can ask.
+func (a *Agent) methods() []string {
+	out := make([]string, 0, len(a.handlers))
+	for m := range a.handlers {
+		out = append(out, string(m))
+	}
+	slices.Sort(out)
+	return out
 }
 
 // kernelRelease is uname's release; "" where there is no such file.

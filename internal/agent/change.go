@@ -45,6 +45,15 @@ func refused(p plan.Plan, step *apply.StepError) bool {
 // apply puts back what dead runs left before it changes anything itself.
 func (a *Agent) apply(ctx context.Context, req agentapi.ApplyRequest) (agentapi.ApplyReply, error) {
 	var reply agentapi.ApplyReply
+	var begin func(context.Context) error
+	if req.Gate != "" {
+		g, err := a.gates.named(req.Gate)
+		if err != nil {
+			return reply, err
+		}
+		defer a.gates.end(req.Gate)
+		begin = g.wait
+	}
 	err := a.inside(func(ap *apply.Applier) error {
 		if _, err := ap.Recover(ctx); err != nil {
 			return err
@@ -53,7 +62,7 @@ func (a *Agent) apply(ctx context.Context, req agentapi.ApplyRequest) (agentapi.
 			return ap.Changeable(ctx)
 		}
 		r, err := ap.Apply(ctx, req.Plan, apply.Options{
-			Deadline: req.Deadline, Temporary: req.Temporary, Pause: req.Pause, Group: apply.Group{ID: req.Group, Title: req.Title},
+			Deadline: req.Deadline, Temporary: req.Temporary, Pause: req.Pause, Begin: begin, Group: apply.Group{ID: req.Group, Title: req.Title},
 		})
 		reply = agentapi.ApplyReply{Journal: r.ID, Applied: r.Applied}
 		step := (*apply.StepError)(nil)

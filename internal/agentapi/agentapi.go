@@ -54,6 +54,8 @@ type HelloReply struct {
 	// Capabilities are what the agent can do here; nil is not known, of an
 	// agent that is older than they are.
 	Capabilities Capabilities `json:"capabilities"`
+	// Methods are those that the agent knows, in order; nil is not known.
+	Methods []string `json:"methods,omitempty"`
 	// Time is the host's clock; zero is not known.
 	Time time.Time `json:"time,omitzero"`
 	// Machine tells machines apart: hosts of one machine share processors.
@@ -249,6 +251,10 @@ type ApplyRequest struct {
 	Temporary bool `json:"temporary,omitempty"`
 	// Pause is the time between arming the dead man and the first step.
 	Pause time.Duration `json:"pause_ns,omitempty"`
+	// Gate, where set, keeps the armed change from beginning until a BeginRequest
+	// names it: with the guards of several hosts armed none of them can be left
+	// half changed. Each change has a gate of its own.
+	Gate string `json:"gate,omitempty"`
 	// Group is the run that this change is a step of, the record's ID of a
 	// `tune`: what the run changed goes back as one. Title says for people what
 	// ran. "" is a change by itself.

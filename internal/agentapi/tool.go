@@ -49,6 +49,8 @@ type ToolRequest struct {
 	Congestion string        `json:"congestion_control,omitempty"`
 	Rate       unit.BitRate  `json:"rate_bps,omitempty"` // of each stream
 	Links      []string      `json:"links"`
+	// Unsampled leaves the host's counters alone: another program's run has them.
+	Unsampled bool `json:"unsampled,omitempty"`
 	// Lifetime bounds the program: then it is killed.
 	Lifetime time.Duration `json:"lifetime_ns"`
 }
@@ -81,11 +83,13 @@ type ToolStream struct {
 	Jitter  time.Duration  `json:"jitter_ns,omitempty"`
 }
 
-// ToolRow is bytes in a span of time.
+// ToolRow is bytes in a span of time, whose ends are zero where the tool does not
+// say when they were.
 type ToolRow struct {
-	From  time.Time  `json:"from"`
-	Until time.Time  `json:"until"`
-	Bytes unit.Bytes `json:"bytes"`
+	From   time.Time     `json:"from"`
+	Until  time.Time     `json:"until"`
+	Length time.Duration `json:"length_ns"`
+	Bytes  unit.Bytes    `json:"bytes"`
 }
 
 // ToolSample is the host's own counters at one moment of its clock.

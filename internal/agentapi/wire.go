@@ -24,6 +24,7 @@ const (
 	CodeBlocked     Code = "blocked"
 	CodeState       Code = "state"
 	CodeHalf        Code = "half"
+	CodeGone        Code = "gone"
 	CodeFailed      Code = "failed"
 )
 
@@ -36,6 +37,9 @@ var ErrState = errors.New("not possible in this state")
 
 // ErrHalf is a change that failed and could not be taken back, not all of it.
 var ErrHalf = errors.New("not everything could be taken back")
+
+// ErrGone is a conversation that the agent has ended, or never had.
+var ErrGone = errors.New("the agent ended the conversation")
 
 // codes is the one table of codes and the sentinels they stand for.
 var codes = [...]struct {
@@ -53,6 +57,7 @@ var codes = [...]struct {
 	{CodeBlocked, ErrBlocked},
 	{CodeState, ErrState},
 	{CodeHalf, ErrHalf},
+	{CodeGone, ErrGone},
 }
 
 // Error is a host's error as the wire carries it. errors.Is finds the

@@ -26,7 +26,7 @@ func roundTrip(t *testing.T, err error) *Error {
 }
 
 func TestWireError(t *testing.T) {
-	sentinels := []error{fs.ErrPermission, fs.ErrNotExist, errors.ErrUnsupported, context.Canceled, ErrBusy, ErrPortTaken, ErrRefused, ErrSilent, ErrBlocked, ErrState, ErrHalf}
+	sentinels := []error{fs.ErrPermission, fs.ErrNotExist, errors.ErrUnsupported, context.Canceled, ErrBusy, ErrPortTaken, ErrRefused, ErrSilent, ErrBlocked, ErrState, ErrHalf, ErrGone}
 	if len(sentinels) != len(codes) {
 		t.Fatalf("%d sentinels tested, the table has %d", len(sentinels), len(codes))
 	}
@@ -43,6 +43,7 @@ func TestWireError(t *testing.T) {
 		{fmt.Errorf("lock: %w (process 7)", ErrBusy), CodeBusy, ErrBusy},
 		{fmt.Errorf("bind: %w", ErrPortTaken), CodePortTaken, ErrPortTaken},
 		{fmt.Errorf("connect: %w", ErrRefused), CodeRefused, ErrRefused},
+		{ErrGone, CodeGone, ErrGone},
 		{fmt.Errorf("connect: %w", ErrSilent), CodeSilent, ErrSilent},
 		{fmt.Errorf("connect: %w (%v)", ErrBlocked, syscall.EACCES), CodeBlocked, ErrBlocked},
 		{fmt.Errorf("confirm: %w: it is rolled-back", ErrState), CodeState, ErrState},

@@ -77,6 +77,9 @@ type Options struct {
 	// Pause is how long to wait between arming the guard and the first step:
 	// starting a process disturbs what is to be watched.
 	Pause time.Duration
+	// Begin is called when journal and guard stand, and returns when the first
+	// step may be done; after an error nothing is done. nil waits for nobody.
+	Begin func(context.Context) error
 	// Check looks at the whole host after the last step, before the change
 	// counts as applied; an error takes everything back. It is called on
 	// Apply's goroutine, with a context that ends at the deadline, while the
@@ -226,22 +229,10 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 	}
 	limited, cancel := context.WithDeadline(ctx, e.Deadline)
 	defer cancel()
-	if err := pause(limited, o.Pause); err != nil {
+	if err := o.awaitBegin(limited); err != nil {
 		return a.abandon(&e, err)
 	}
 	return a.run(limited, &e, o.Check)
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // abandon ends an entry none of whose steps was begun.

@@ -30,6 +30,9 @@ type Problem struct {
 
 func (p Problem) Error() string { return fmt.Sprintf("journal file %s: %v", p.File, p.Err) }
 
+// Unwrap is why it cannot be used.
+func (p Problem) Unwrap() error { return p.Err }
+
 // OpenJournal names the journal in a directory, which need not exist yet.
 func OpenJournal(dir string) *Journal {
 	if dir == "" {
@@ -68,6 +71,9 @@ func (j *Journal) Read(id string) (Entry, error) {
 	if !validID(id) {
 		return Entry{}, fmt.Errorf("journal entry %.80q: %w", id, fs.ErrNotExist)
 	}
+	if err := j.believedIn(); err != nil {
+		return Entry{}, fmt.Errorf("journal entry %s: %w", id, err)
+	}
 	var e Entry
 	var err error
 	for range readTries {
@@ -94,6 +100,9 @@ func readWhole(path string) (b []byte, whole bool, err error) {
 	before, err := f.Stat()
 	if err != nil {
 		return nil, false, err
+	}
+	if err := believed(before); err != nil {
+		return nil, false, Problem{filepath.Base(path), err}
 	}
 	if before.Size() > maxEntry {
 		return nil, false, Problem{filepath.Base(path), fmt.Errorf("%d bytes", before.Size())}

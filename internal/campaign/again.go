@@ -20,7 +20,7 @@ const Unreachable = "unreachable"
 
 // dialing is how the campaign's hosts are reached.
 func (c *Campaign) dialing() fleet.Config {
-	return fleet.Config{Version: c.cfg.Version, JournalDir: c.cfg.JournalDir, Unguarded: c.cfg.Unguarded, SSH: c.cfg.SSH, Logger: c.cfg.Logger}
+	return fleet.Config{Version: c.cfg.Version, JournalDir: c.cfg.JournalDir, Unguarded: c.cfg.Unguarded, SSH: c.cfg.SSH, Bus: c.cfg.Bus, Logger: c.cfg.Logger}
 }
 
 // dial reaches hosts, several at a time. One that cannot be reached is kept as

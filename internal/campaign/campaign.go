@@ -15,6 +15,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/measure"
 	"github.com/linerate/linerate/internal/pathcheck"
@@ -32,6 +33,7 @@ type Config struct {
 	JournalDir          string
 	Unguarded           bool         // as fleet.Config
 	SSH                 *fleet.SSH   // as fleet.Config
+	Bus                 *link.Dialer // as fleet.Config
 	Logger              *slog.Logger // nil is silence
 	// Tell is told what happens, as it happens; nil is nobody.
 	Tell func(Event)

@@ -21,8 +21,10 @@ import (
 type Matrix struct {
 	// Base is what every trial of the set has in common, besides what the
 	// other fields say.
-	Base       measure.Spec
-	Phase      record.Phase
+	Base  measure.Spec
+	Phase record.Phase
+	// Pairs is how the pairs were chosen, as Sample was asked; nil is all.
+	Pairs      *int `json:",omitempty"`
 	Streams    []int
 	Directions []flow.Direction
 	Ports      string // "chosen" or "kernel"

@@ -10,7 +10,6 @@ import (
 	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/plan"
-	"github.com/linerate/linerate/unit"
 )
 
 // Options say how a change is carried out.
@@ -114,34 +113,6 @@ func (c *Change) alone() bool {
 		}
 	}
 	return true
-}
-
-// carryOut applies every part. When one fails those before it are still to be
-// reverted; so is it, should its answer have been lost on the way.
-func (c *Change) carryOut(ctx context.Context, out *Outcome, o Options) error {
-	for _, part := range c.parts {
-		if len(part.Plan.Steps)+len(part.Plan.Files) == 0 {
-			out.Hosts = append(out.Hosts, HostOutcome{Host: part.Name, State: "unchanged"})
-			continue
-		}
-		c.cfg.Tell(fmt.Sprintf("change %s: %s", part.Name, unit.Counted(len(part.Plan.Steps), "step")))
-		reply, err := c.hosts[part.Name].Apply(ctx, agentapi.ApplyRequest{Plan: part.Plan, Deadline: o.Deadline, Group: o.Group, Title: o.Title})
-		host := HostOutcome{Host: part.Name, Journal: reply.Journal, Applied: reply.Applied, State: "applied", by: time.Now().Add(o.Deadline)}
-		var answered *agentapi.Error
-		switch {
-		case err == nil && reply.RolledBack == "":
-			out.Hosts = append(out.Hosts, host)
-			continue
-		case err == nil:
-			host.State = "rolled-back"
-			out.Hosts = append(out.Hosts, host)
-			return fmt.Errorf("%s: %w: %s", part.Name, ErrRolledBack, reply.RolledBack)
-		case !errors.As(err, &answered):
-			out.Hosts = append(out.Hosts, host) // nobody knows: the newest pending one, if any
-		}
-		return err
-	}
-	return nil
 }
 
 // Keep confirms a change that Apply left unconfirmed.

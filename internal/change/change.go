@@ -14,6 +14,7 @@ import (
 
 	"github.com/linerate/linerate/desired"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
@@ -45,6 +46,7 @@ type Config struct {
 	Roots     map[string]string
 	Unguarded bool           // as fleet.Config
 	SSH       *fleet.SSH     // as fleet.Config
+	Bus       *link.Dialer   // as fleet.Config
 	Holding   *fleet.Holding // nil holds nobody off
 	Logger    *slog.Logger   // nil is silence
 	// Tell is told what happens, a line each; nil is nobody.
@@ -188,7 +190,7 @@ func (c *Change) dial(ctx context.Context) error {
 }
 
 func (c *Change) dialing(name string, fresh bool) fleet.Config {
-	return fleet.Config{Version: c.cfg.Version, JournalDir: c.cfg.JournalDir, Root: c.cfg.Roots[name], Unguarded: c.cfg.Unguarded, Fresh: fresh, SSH: c.cfg.SSH, Logger: c.cfg.Logger}
+	return fleet.Config{Version: c.cfg.Version, JournalDir: c.cfg.JournalDir, Root: c.cfg.Roots[name], Unguarded: c.cfg.Unguarded, Fresh: fresh, SSH: c.cfg.SSH, Bus: c.cfg.Bus, Logger: c.cfg.Logger}
 }
 
 func (c *Change) hold(ctx context.Context) error {

@@ -21,6 +21,7 @@ type applyFlags struct {
 	yes, dryRun, unconfirmed bool
 	deadline                 string
 	accept                   []string
+	waves                    waveFlags
 	wait                     waitFlag
 }
 
@@ -50,6 +51,9 @@ tell whether others still reach it. Log in anew and run ` + "`linerate confirm`"
 			if err != nil {
 				return err
 			}
+			if err := flags.waves.check(flags.unconfirmed); err != nil {
+				return err
+			}
 			cfg, err := flags.config(app, args[0])
 			if err != nil {
 				return err
@@ -63,6 +67,7 @@ tell whether others still reach it. Log in anew and run ` + "`linerate confirm`"
 	c.Flags().BoolVar(&flags.unconfirmed, "no-confirm", false, "leave that to the confirm command; the hosts put it back at the deadline")
 	c.Flags().StringVar(&flags.deadline, "deadline", "", "how long the hosts wait for the confirmation (default 2m)")
 	c.Flags().StringSliceVar(&flags.accept, "accept", nil, "proofs that may fail: state, partner, reach, mtu, traffic")
+	flags.waves.add(c)
 	flags.wait.add(c)
 	return c
 }
@@ -104,6 +109,10 @@ type applied struct {
 	Hosts     []change.HostOutcome `json:"hosts"`
 	Proofs    []change.Proved      `json:"proofs"`
 	Confirmed bool                 `json:"confirmed"`
+	// Waves are there where the hosts changed in several, Group then takes all of
+	// them back.
+	Waves []appliedWave `json:"waves,omitempty"`
+	Group string        `json:"group,omitempty"`
 	// ConfirmBy is there while the change is unconfirmed.
 	ConfirmBy *time.Time `json:"confirm_by,omitempty"`
 }
@@ -128,6 +137,11 @@ func (a *App) apply(ctx context.Context, cfg change.Config, flags applyFlags, o 
 	} else {
 		a.printPlansAside(c)
 	}
+	waves, err := flags.waves.of(c)
+	if err != nil {
+		return err
+	}
+	a.printWaves(waves)
 	if flags.dryRun {
 		return nil
 	}
@@ -140,6 +154,9 @@ func (a *App) apply(ctx context.Context, cfg change.Config, flags applyFlags, o 
 		if !yes {
 			return errors.New("apply: not agreed to; nothing was changed")
 		}
+	}
+	if len(waves) > 1 {
+		return a.applyWaves(ctx, c, plans, waves, o, flags.journal)
 	}
 	out, err := c.Apply(ctx, o)
 	if errors.Is(err, apply.ErrPending) {
@@ -199,7 +216,7 @@ func onHost(c *change.Change, command, host, entry, journal string) string {
 		if h.Name == host && h.Reach != "local:" {
 			line += " --host " + asTyped(h.Reach)
 		}
-		if h.Name == host && journal != "" && !strings.HasPrefix(h.Reach, "ssh:") {
+		if h.Name == host && journal != "" && !strings.HasPrefix(h.Reach, "ssh:") && !strings.HasPrefix(h.Reach, "nats:") {
 			line += " --journal " + journal
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/fleet"
 )
 
@@ -36,6 +37,8 @@ type App struct {
 	// connections of a run share.
 	become string
 	ssh    *fleet.SSH
+	natsAt busFlags
+	bus    *link.Dialer // to NATS, when a host is reached by it
 }
 
 // Main runs one command line and returns its exit status. It prints the
@@ -47,6 +50,7 @@ func Main(app *App, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	_ = app.ssh.Close() // what is left of it ends by itself
+	app.bus.Close()
 	if err != nil && ctx.Err() != nil && !errors.Is(err, context.Canceled) {
 		err = errors.Join(context.Canceled, err)
 	}
@@ -89,6 +93,8 @@ Start with:  linerate demo`,
 	app.ssh = &fleet.SSH{}
 	flags.StringVar(&app.become, "become", "", "sudo: run linerate by sudo on hosts named as ssh://USER@HOST")
 	flags.StringVar(&app.ssh.Binaries, "binaries", app.env("LINERATE_BINARIES"), "directory with linerate-linux-arm64 and so on, for hosts of other\nsystems (LINERATE_BINARIES)")
+	app.natsAt.add(root)
+	app.bus = link.NewDialer(app.busConfig)
 	root.AddCommand(commands(app)...)
 	return root
 }
@@ -97,7 +103,7 @@ Start with:  linerate demo`,
 func commands(app *App) []*cobra.Command {
 	return []*cobra.Command{
 		newDemo(app), newDiscover(app), newInspect(app), newPredict(app), newSteer(app), newMeasure(app), withLive(app, withProbe(app, newExplain(app))),
-		newTune(app), newPlan(app), newApply(app), newConfirm(app), newRollback(app), newJournal(app), newLab(app), newRender(app), newCompare(app), newReport(app), newListen(app), newSchema(app), newVersion(app), newGuard(app), newRecover(app), newAgent(app),
+		newTune(app), newPlan(app), newApply(app), newConfirm(app), newRollback(app), newJournal(app), newLab(app), newRender(app), newCompare(app), newReport(app), newHistory(app), newListen(app), newAgent(app), newEnroll(app), newServe(app), newSchema(app), newVersion(app), newGuard(app), newRecover(app),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/compare"
+	"github.com/linerate/linerate/history"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -16,6 +17,9 @@ import (
 type compareFlags struct {
 	least string
 	fail  bool
+	// Of a comparison with a history.
+	store, since string
+	leastRuns    int
 }
 
 // compared is the document of `compare --json`.
@@ -24,6 +28,8 @@ type compared struct {
 	After     []string `json:"after"`
 	Level     float64  `json:"level_ratio"`
 	MinEffect float64  `json:"min_effect_ratio"`
+	// History is set where the earlier runs of a store were compared with.
+	History *comparedHistory `json:"history,omitempty"`
 	compare.Result
 	Counts map[compare.Verdict]int `json:"verdicts_count"`
 }
@@ -34,7 +40,7 @@ const level = 0.05
 func newCompare(app *App) *cobra.Command {
 	var flags compareFlags
 	c := &cobra.Command{
-		Use: "compare BEFORE AFTER | B1 B2 -- A1 A2 | RECORD", Short: "before and after, with significance",
+		Use: "compare BEFORE AFTER | B1 B2 -- A1 A2 | RECORD | --since TIME", Short: "before and after, with significance",
 		Long: `Compares what two records have measured, or the phases before and after of one
 that tune or demo wrote. Results of the same hosts, direction, stream count,
 protocol and setting are set side by side, and a test says whether chance
@@ -46,16 +52,29 @@ the blocks are far from normal; with several records a side, before and after
 Reads records, what iperf3 -J wrote and what iperf -y C wrote. Latency and
 processors are shown beside, and what else differs between the two sides.
 
+With --since it compares a record, or the newest run of the store, with the
+earlier runs of its own paths there (see history): their median, and how much
+they vary around it by their median absolute deviation, which a few bad runs do
+not move. The verdicts of one run together are wrong at most once in 100.
+
 ` + exitHelp + `
 With --fail-on-regression 1 also says that something became worse.`,
-		Example: "  linerate compare before.json after.json\n  linerate compare b1.json b2.json b3.json -- a1.json a2.json a3.json\n  linerate compare demo/record.json --json",
+		Example: "  linerate compare before.json after.json\n  linerate compare --since 30d --fail-on-regression\n  linerate compare b1.json b2.json b3.json -- a1.json a2.json a3.json\n  linerate compare demo/record.json --json",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			before, after, err := sides(args, cmd.ArgsLenAtDash())
+			least, err := parseShare(flags.least)
 			if err != nil {
 				return err
 			}
-			least, err := parseShare(flags.least)
+			if cmd.Flags().Changed("since") {
+				return app.compareSince(cmd.Context(), args, flags, least)
+			}
+			for _, name := range []string{"store", "min-runs"} {
+				if cmd.Flags().Changed(name) {
+					return usage("compare --"+name+": goes with --since", "`linerate compare --since 30d` compares the newest run with those before it")
+				}
+			}
+			before, after, err := sides(args, cmd.ArgsLenAtDash())
 			if err != nil {
 				return err
 			}
@@ -64,6 +83,9 @@ With --fail-on-regression 1 also says that something became worse.`,
 	}
 	c.Flags().StringVar(&flags.least, "min-effect", "1%", "share of the rate below which a difference does not matter")
 	c.Flags().BoolVar(&flags.fail, "fail-on-regression", false, "exit 1 when something became worse")
+	c.Flags().StringVar(&flags.since, "since", "", "compare with the earlier runs of the store that are newer: 30d, 12h, or a date")
+	c.Flags().StringVar(&flags.store, "store", "", "with --since: a file, postgres://..., or default (default: $"+envStore+", else your own)")
+	c.Flags().IntVar(&flags.leastRuns, "min-runs", history.LeastRuns, "with --since: earlier runs that a verdict needs")
 	return c
 }
 
@@ -99,15 +121,20 @@ func parseShare(s string) (float64, error) {
 }
 
 func readRecords(files []string) ([]record.Record, error) {
-	var out []record.Record
+	out, _, err := readRecordTexts(files)
+	return out, err
+}
+
+// readRecordTexts reads records with their JSON, as readRecordText does.
+func readRecordTexts(files []string) (records []record.Record, texts [][]byte, err error) {
 	for _, file := range files {
-		r, err := readRecord(file)
+		r, text, err := readRecordText(file)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		out = append(out, r)
+		records, texts = append(records, r), append(texts, text)
 	}
-	return out, nil
+	return records, texts, nil
 }
 
 func (a *App) compare(before, after []string, least float64, fail bool) error {
@@ -137,6 +164,12 @@ func (a *App) compare(before, after []string, least float64, fail bool) error {
 		}
 		return usage(fmt.Sprintf("compare: nothing was measured on both sides (%d results only before, %d only after)", onSide(doc.Unmatched, "before"), onSide(doc.Unmatched, "after")), hint)
 	}
+	return a.concludeCompare(doc, fail)
+}
+
+// concludeCompare prints a comparison; with fail a result that became worse is an
+// error.
+func (a *App) concludeCompare(doc compared, fail bool) (err error) {
 	for _, v := range compare.Verdicts() {
 		doc.Counts[v] = doc.Count(v)
 	}

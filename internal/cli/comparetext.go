@@ -18,10 +18,17 @@ func compareText(doc compared, width int) string {
 			b.WriteString(strings.TrimRight(clip(l, width), " ") + "\n")
 		}
 	}
-	put(compareSummary(doc))
+	if len(doc.Rows) > 0 {
+		put(compareSummary(doc))
+	}
+	before := "before"
+	if doc.History != nil {
+		before = "median"
+		put(historyText(doc, width)...)
+	}
 	for _, g := range byPath(doc.Rows) {
 		put("", g.title)
-		put(table([]string{"direction", "streams", "before", "after", "change", "verdict"}, rateRows(g.rows))...)
+		put(table([]string{"direction", "streams", before, "after", "change", "verdict"}, rateRows(g.rows))...)
 	}
 	if rows := latencyRows(doc.Latency); len(rows) > 0 {
 		put("", "round trip, in ms (shown, not judged)")
@@ -37,8 +44,10 @@ func compareText(doc compared, width int) string {
 			put(lines(wrapped("  ", differenceText(d), width))...)
 		}
 	}
-	if len(doc.Unmatched) > 0 {
-		put("", fmt.Sprintf("measured on one side only: %d before, %d after", onSide(doc.Unmatched, "before"), onSide(doc.Unmatched, "after")))
+	if n := len(doc.Unmatched); n > 0 && doc.History != nil {
+		put("", unit.Counted(n, "result")+" that no earlier run has")
+	} else if n > 0 {
+		put("", "", fmt.Sprintf("measured on one side only: %d before, %d after", onSide(doc.Unmatched, "before"), onSide(doc.Unmatched, "after")))
 	}
 	for _, n := range doc.Notes {
 		put(lines(wrapped("note: ", n, width))...)

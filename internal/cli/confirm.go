@@ -21,7 +21,7 @@ const defaultHost = "local:"
 type journalFlags struct{ host, dir string }
 
 func (f *journalFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.host, "host", defaultHost, "local:, netns:NAME or ssh://user@host")
+	c.Flags().StringVar(&f.host, "host", defaultHost, "local:, netns:NAME, ssh://user@host or nats:NAME")
 	c.Flags().StringVar(&f.dir, "journal", "", "journal directory (default "+apply.DefaultDir+")")
 }
 
@@ -31,7 +31,7 @@ func (f *journalFlags) dial(ctx context.Context, app *App) (*fleet.Host, error) 
 	if err != nil {
 		return nil, err
 	}
-	return fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: app.Version, JournalDir: f.dir, Fresh: true, SSH: app.ssh, Logger: app.logger()})
+	return fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: app.Version, JournalDir: f.dir, Fresh: true, SSH: app.ssh, Bus: app.bus, Logger: app.logger()})
 }
 
 // atMostOneID is the argument of confirm and rollback.

@@ -21,6 +21,9 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
+// demoRecord is the file of the demo's record.
+const demoRecord = "record.json"
+
 // demoScenario is the lab network of the demo.
 const demoScenario = "two-links"
 
@@ -36,7 +39,7 @@ const (
 
 func newDemo(app *App) *cobra.Command {
 	var place labPlace
-	var out string
+	var out, stored string
 	c := &cobra.Command{
 		Use: "demo", Short: "the main job in a built-in lab: find out why two links do not add up, mend it, prove it", Args: none,
 		Long: `Builds two hosts, each with a two-port LACP bond through a switch, on a real
@@ -53,10 +56,13 @@ OUT/report.html. Nothing outside the lab is touched.
 			if err != nil {
 				return err
 			}
-			return app.inLab(cmd.Context(), place, guest.Command{Args: again, Writable: writable}, func(choice lab.Choice) error { return app.demo(cmd.Context(), choice, out) })
+			return app.keeper(cmd.Context(), stored).keepFile(cmd.Context(), filepath.Join(out, demoRecord), func() error {
+				return app.inLab(cmd.Context(), place, guest.Command{Args: again, Writable: writable}, func(choice lab.Choice) error { return app.demo(cmd.Context(), choice, out) })
+			})
 		},
 	}
 	place.addFlags(c)
+	addStoreFlag(c, &stored)
 	c.Flags().StringVar(&out, "out", "linerate-demo", "directory for record.json and report.html")
 	return c
 }
@@ -104,7 +110,7 @@ func (a *App) demo(ctx context.Context, choice lab.Choice, out string) error {
 		return err
 	})
 	// What was measured is kept, also after an interrupt.
-	recordFile, reportFile := filepath.Join(out, "record.json"), filepath.Join(out, "report.html")
+	recordFile, reportFile := filepath.Join(out, demoRecord), filepath.Join(out, "report.html")
 	if len(r.Trials) > 0 {
 		err = errors.Join(err, writeJSON(recordFile, r), writeReport(reportFile, r))
 	}
@@ -125,7 +131,7 @@ func (a *App) demo(ctx context.Context, choice lab.Choice, out string) error {
 }
 
 func writeReport(path string, r record.Record) error {
-	page, err := report.HTML(r, report.Options{RecordFile: "record.json"})
+	page, err := report.HTML(r, report.Options{RecordFile: demoRecord})
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ func newDiscover(app *App) *cobra.Command {
 addresses, speeds, kernel, buffers, and the round trip between those that share
 a subnet. What could not be found out stands in comments. Nothing is changed.
 
-HOST is local: (this host), netns:NAME or ssh://user@host. Hosts are looked at
-side by side; one that is not reached is named, the others are written, and the
+HOST is local: (this host), netns:NAME, ssh://user@host or nats:NAME. Hosts
+are looked at side by side; one that is not reached is named, the others are written, and the
 exit status is 1.
 
 ` + sshHelp + `
@@ -36,7 +36,7 @@ exit status is 1.
 		Example: "  linerate discover ssh://root@192.0.2.11 ssh://root@192.0.2.12 -o fabric.yaml\n  linerate discover local:",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(commandName(cmd)+": want one HOST or more", "write local:, netns:NAME or ssh://user@host")
+				return usage(commandName(cmd)+": want one HOST or more", "write local:, netns:NAME, ssh://user@host or nats:NAME")
 			}
 			return nil
 		},

@@ -11,11 +11,15 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/campaign"
 	"github.com/linerate/linerate/internal/change"
 	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/store"
 )
 
 // Exit status, as the contract fixes it.
@@ -75,13 +79,14 @@ func status(err error) int {
 		return int(guestStatus)
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, errUsage), errors.As(err, &problems), errors.Is(err, fleet.ErrReach):
+	case errors.Is(err, errUsage), errors.As(err, &problems), errors.Is(err, fleet.ErrReach), errors.Is(err, bus.ErrName),
+		errors.Is(err, store.ErrNone), errors.Is(err, store.ErrNotStore), errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrURL):
 		return exitUsage
 	case errors.Is(err, campaign.ErrRolledBack), errors.Is(err, change.ErrRolledBack):
 		return exitRolledBack
-	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, agentapi.ErrBusy), errors.Is(err, apply.ErrPending),
+	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, link.ErrUnreachable), errors.Is(err, link.ErrCreds), errors.Is(err, authority.ErrToken), errors.Is(err, agentapi.ErrBusy), errors.Is(err, apply.ErrPending),
 		errors.Is(err, guest.ErrNoKernel), errors.Is(err, guest.ErrNoEmulator), errors.Is(err, lab.ErrNoBackEnd), errors.Is(err, apply.ErrLocked), errors.Is(err, lab.ErrBusy),
-		errors.Is(err, lab.ErrStands), errors.Is(err, lab.ErrUnstable):
+		errors.Is(err, lab.ErrStands), errors.Is(err, lab.ErrUnstable), errors.Is(err, store.ErrUnreachable), errors.Is(err, store.ErrBusy):
 		return exitUnreachable
 	}
 	return exitFailed
@@ -168,6 +173,10 @@ func hintFor(err error) string {
 		return "`make deps-qemu` in a checkout brings the emulator and kernels"
 	case sshHint(anyone, err) != "":
 		return sshHint(anyone, err)
+	case errors.Is(err, authority.ErrToken):
+		return "`linerate serve token` makes another; each is good once and for a short while"
+	case errors.Is(err, link.ErrCreds):
+		return "`linerate enroll TOKEN` makes credentials, `linerate serve token` the token"
 	case errors.Is(err, fs.ErrPermission):
 		return "run it as root, or with CAP_NET_ADMIN and CAP_SYS_ADMIN"
 	case errors.Is(err, fleet.ErrUnreachable):

@@ -49,28 +49,42 @@ func badFile(verb string, err error) error {
 // readRecord reads a record, or what iperf3 or iperf2 wrote, and refuses what
 // is neither.
 func readRecord(path string) (record.Record, error) {
-	var r record.Record
+	r, _, err := readRecordText(path)
+	return r, err
+}
+
+// readRecordText is readRecord with the record's JSON as the file has it; of
+// another tool's file it is nil.
+func readRecordText(path string) (record.Record, []byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return r, badFile("read record", err)
+		return record.Record{}, nil, badFile("read record", err)
 	}
+	r, isForeign, err := parseRecord(path, text)
+	if isForeign {
+		text = nil
+	}
+	return r, text, err
+}
+
+func parseRecord(path string, text []byte) (r record.Record, isForeign bool, err error) {
 	if _, ok := foreign.Detect(text); ok {
 		if r, err = foreign.Read(text); err != nil {
-			return r, usage(path+": "+err.Error(), "")
+			return r, true, usage(path+": "+err.Error(), "")
 		}
-		return r, nil
+		return r, true, nil
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return r, usage(fmt.Sprintf("read record %s%s", path, where(text, err)), noRecordHint(path, text))
+		return r, false, usage(fmt.Sprintf("read record %s%s", path, where(text, err)), noRecordHint(path, text))
 	}
 	switch r.Schema {
 	case record.Schema:
 	case "":
-		return r, usage("read record "+path+": it has no \"schema\", so it is no record", aRecord)
+		return r, false, usage("read record "+path+": it has no \"schema\", so it is no record", aRecord)
 	default:
-		return r, usage(fmt.Sprintf("read record %s: schema is %q, want %q", path, r.Schema, record.Schema), "a newer linerate wrote it: `linerate version` says which one this is")
+		return r, false, usage(fmt.Sprintf("read record %s: schema is %q, want %q", path, r.Schema, record.Schema), "a newer linerate wrote it: `linerate version` says which one this is")
 	}
-	return r, nil
+	return r, false, nil
 }
 
 const aRecord = "a record is the record.json that `linerate measure`, `tune` or `demo` wrote, or what iperf3 -J or iperf -y C did"
@@ -165,9 +179,15 @@ func writeFile(path string, content []byte) error {
 }
 
 func writeJSON(path string, v any) error {
-	b, err := json.MarshalIndent(v, "", " ")
+	b, err := jsonText(v)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", path, err)
 	}
-	return writeFile(path, append(b, '\n'))
+	return writeFile(path, b)
+}
+
+// jsonText is what files of results hold.
+func jsonText(v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", " ")
+	return append(b, '\n'), err
 }

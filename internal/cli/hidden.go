@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/kernel/act"
 	"github.com/linerate/linerate/internal/kernel/netns"
@@ -78,43 +75,5 @@ func newRecover(app *App) *cobra.Command {
 	}
 	c.Flags().StringVar(&dir, "dir", "", "journal directory")
 	c.Flags().BoolVar(&boot, "boot", false, "the entries of earlier boots, before the network is up")
-	return c
-}
-
-// newAgent answers a controller on standard input and output; ssh starts it.
-func newAgent(app *App) *cobra.Command {
-	var stdio, remove bool
-	var dir string
-	var silence time.Duration
-	c := &cobra.Command{
-		Use: "agent --stdio", Hidden: true, Args: none, Short: "answer a controller on standard input and output",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !stdio {
-				return usage("agent: want --stdio", "a controller starts it over ssh")
-			}
-			cfg := agent.Config{Version: app.Version, Logger: app.logger(), JournalDir: dir, StartGuard: apply.StartGuard, Silence: silence}
-			if own := apply.OwnTransient(); remove && own != "" {
-				if err := own.Use("agent"); err != nil {
-					return err
-				}
-				defer own.Leave("agent")
-				cfg.StartGuard = func(ctx context.Context, c apply.Config, id string) error {
-					if err := own.Use("guard." + id); err != nil {
-						return err
-					}
-					err := apply.StartGuard(ctx, c, id)
-					if err != nil {
-						own.Leave("guard." + id)
-					}
-					return err
-				}
-			}
-			return agent.New(cfg).Serve(cmd.Context(), app.Stdin, app.Stdout)
-		},
-	}
-	c.Flags().BoolVar(&stdio, "stdio", false, "speak on standard input and output")
-	c.Flags().StringVar(&dir, "journal", "", "journal directory")
-	c.Flags().DurationVar(&silence, "silence", 0, "end when the controller is not heard for so long")
-	c.Flags().BoolVar(&remove, "remove-self", false, "remove the private directory that this program was copied into, with the last that uses it")
 	return c
 }

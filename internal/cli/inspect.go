@@ -36,7 +36,8 @@ func newInspect(app *App) *cobra.Command {
 		Long: `Shows one host's network as far as throughput goes, and what is wrong with it
 whatever is measured. Nothing is changed and nothing is sent.
 
-HOST is local: (this host, the default), netns:NAME or ssh://user@host.
+HOST is local: (this host, the default), netns:NAME, ssh://user@host or
+nats:NAME.
 
 ` + pairHelp + `
 --capture writes what was read into an archive, for somebody else to look at:

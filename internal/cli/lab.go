@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -80,7 +81,20 @@ func withLab(ctx context.Context, b lab.Blueprint, f func() error) (err error) {
 	return f()
 }
 
-func removeJournal() error { return os.RemoveAll(labJournal) }
+func removeJournal() error {
+	for begin := time.Now(); ; time.Sleep(journalPause) {
+		err := os.RemoveAll(labJournal)
+		if err == nil || !errors.Is(err, syscall.ENOTEMPTY) || time.Since(begin) > journalWait {
+			return err
+		}
+	}
+}
+
+// A guard of a change that was just taken back may still write its last word.
+const (
+	journalWait  = 3 * time.Second
+	journalPause = 50 * time.Millisecond
+)
 
 func newLabRun(app *App) *cobra.Command {
 	var place labPlace

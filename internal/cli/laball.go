@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
@@ -78,8 +80,9 @@ func (a *App) outcomeOf(ctx context.Context, name string, place labPlace, how re
 		return o, err
 	}
 	var said bytes.Buffer
+	var words lastLine
 	one := *a
-	one.Stdout, one.json = &said, true
+	one.Stdout, one.Stderr, one.json = &said, io.MultiWriter(a.Stderr, &words), true
 	again := append([]string{"lab", "run"}, one.flagsAgain()...)
 	if how.window > 0 {
 		again = append(again, "--duration", how.window.String())
@@ -87,12 +90,35 @@ func (a *App) outcomeOf(ctx context.Context, name string, place labPlace, how re
 	in := guest.Command{Args: append(again, "--", what.argument)}
 	how.out = ""
 	if err := one.runLab(ctx, what, what.place(place), in, how); err != nil {
-		return o, err
+		return o, words.of(err)
 	}
 	if err := json.Unmarshal(said.Bytes(), &o); err != nil {
 		return o, fmt.Errorf("read what %s showed: %w", name, err)
 	}
 	return o, nil
+}
+
+// lastLine keeps the complaint of a program that is run in a lab's kernel, of which
+// this one sees nothing but its status.
+type lastLine struct{ text string }
+
+func (l *lastLine) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		if why, is := strings.CutPrefix(line, complaint); is {
+			l.text = strings.TrimSpace(why)
+		}
+	}
+	return len(p), nil
+}
+
+// complaint is how an error's line begins.
+const complaint = "linerate: "
+
+func (l *lastLine) of(err error) error {
+	if l.text == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, l.text)
 }
 
 // runLab builds a file's network where it can be built, and rehearses.

@@ -150,6 +150,7 @@ the exit status is 1 then.
 					func() error { return socket.over(&matrix) },
 					func() error { return chooseTool(&matrix, flags.tool, len(listeners) > 0) },
 					func() error { return run.sweeps.over(app, &matrix, cmd.Flags().Changed) },
+					func() error { return run.paths.over(&matrix) },
 					func() error { return run.paths.check(&run, matrix) },
 				} {
 					if err == nil {
@@ -227,15 +228,21 @@ func (a *App) fabricOf(ctx context.Context, args []string, run *runFlags) (fabri
 }
 
 func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, run *runFlags) error {
+	p := newProgress(a)
 	old, err := run.previous(f, m)
+	if strings.HasPrefix(run.resume, onBus) {
+		old, err = a.resumedFromBus(ctx, f, m, run)
+	}
 	if err != nil {
 		return err
 	}
-	p := newProgress(a)
+	if !run.sweeps.dryRun {
+		run.stored = a.keeper(ctx, run.store)
+	}
 	p.stage("reach %s", hostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
-		Fabric: f, Version: a.Version, SSH: a.ssh, Logger: a.logger(), Tell: p.tell, Pings: m.Pings, JournalDir: cmp.Or(run.sweeps.journal, journalFor(m)),
-		Keep: run.keep(), Resume: old, Listeners: run.listeners,
+		Fabric: f, Version: a.Version, SSH: a.ssh, Bus: a.bus, Logger: a.logger(), Tell: p.tell, Pings: m.Pings, JournalDir: cmp.Or(run.sweeps.journal, journalFor(m)),
+		Keep: a.keeping(ctx, f, p, run), Resume: old, Listeners: run.listeners,
 		Holding: a.holding(p, run.wait, append([]string{"measure"}, run.args...)...),
 	})
 	if err != nil {
@@ -253,6 +260,7 @@ func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, r
 	}
 	err = a.trials(ctx, c, p, m, run)
 	// What was measured is kept and shown, also after an interrupt.
+	run.stored.keep(ctx, c.Record())
 	return run.listenerHint(c.Record(), errors.Join(a.conclude(c.Record(), run, err), run.missing.err()))
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,11 +18,36 @@ import (
 // first.
 type pathFlags struct {
 	together, unchecked bool
+	pairs               string
 }
 
 func (f *pathFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.together, "together", false, "measure all pairs at the same time, in one window, and their sum")
+	c.Flags().StringVar(&f.pairs, "pairs", allPairs, "which pairs: all; cover, as few as use every host and link; or how many, so chosen")
 	c.Flags().BoolVar(&f.unchecked, "no-route-check", false, "do not ask the hosts first where their packets would go")
+}
+
+// The words of --pairs.
+const (
+	allPairs   = "all"
+	coverPairs = "cover"
+)
+
+// over says which pairs a matrix measures.
+func (f *pathFlags) over(m *campaign.Matrix) error {
+	switch f.pairs {
+	case allPairs:
+		return nil
+	case coverPairs:
+		m.Pairs = new(int)
+		return nil
+	}
+	n, err := strconv.Atoi(f.pairs)
+	if err != nil || n < 1 {
+		return usage("--pairs: want all, cover or a number, not "+f.pairs, "cover measures as few pairs as use every host and link")
+	}
+	m.Pairs = &n
+	return nil
 }
 
 const portsHint = "write chosen, kernel, ports for the receiver such as 5201-5216, or both: kernel,5201-5216"
@@ -106,6 +132,8 @@ func (f *pathFlags) check(run *runFlags, m campaign.Matrix) error {
 		return usage("--together: what runs at the same time cannot be resumed in parts", "leave --resume out")
 	case f.together && run.sweeps.any():
 		return usage("--together: does not go with --sweep or --aliases", "sweep one pair at a time")
+	case m.Pairs != nil && run.sweeps.any():
+		return usage("--pairs: does not go with --sweep or --aliases", "these are of one pair")
 	case f.together && m.Base.Fail != nil:
 		return usage("--together: does not go with --fail-link", "")
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,8 @@ type runFlags struct {
 	wait        waitFlag
 	args        []string // of the command, for whoever meets our lock
 	unkept      bool     // the record could not be written
+	store       string   // the word of --store
+	stored      keeper
 	// What is measured at a time, and what is compared.
 	paths  pathFlags
 	sweeps sweepFlags
@@ -35,11 +38,13 @@ type runFlags struct {
 	listeners map[string]measure.Listener
 	// missing are hosts named directly that were not reached.
 	missing missing
+	bus     busRun
 }
 
 func (r *runFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&r.out, "output", "o", "", "write the record to this file (JSON), after every trial")
-	c.Flags().StringVar(&r.resume, "resume", "", "go on with the interrupted run in this record; without -o it is kept there")
+	c.Flags().StringVar(&r.resume, "resume", "", "go on with the interrupted run in this record; without -o it is kept there;\nnats:RUN is one that was kept on NATS")
+	addStoreFlag(c, &r.store)
 	r.wait.add(c)
 	r.paths.add(c)
 	r.sweeps.add(c)
@@ -48,7 +53,7 @@ func (r *runFlags) add(c *cobra.Command) {
 
 // keptIn is the file that the record is written to; "" is none.
 func (r *runFlags) keptIn() string {
-	if r.out == "" {
+	if r.out == "" && !strings.HasPrefix(r.resume, onBus) {
 		return r.resume
 	}
 	return r.out
@@ -57,7 +62,7 @@ func (r *runFlags) keptIn() string {
 // previous is the record to go on with; nil begins anew. A file that holds an
 // interrupted run of the same matrix is not overwritten unasked.
 func (r *runFlags) previous(f fabric.Fabric, m campaign.Matrix) (*record.Record, error) {
-	if r.resume == "" {
+	if r.resume == "" || strings.HasPrefix(r.resume, onBus) {
 		return nil, r.spare(f, m)
 	}
 	old, err := readRecord(r.resume)
@@ -137,8 +142,8 @@ func (a *App) conclude(r record.Record, run *runFlags, err error) error {
 		if file != "" {
 			line += " and are in " + file
 		}
-		if file != "" && r.Asked.Digest != "" {
-			line += "; the same command with --resume " + file + " goes on"
+		if from := cmp.Or(file, run.bus.resume()); from != "" && r.Asked.Digest != "" {
+			line += "; the same command with --resume " + from + " goes on"
 		}
 		fmt.Fprint(a.Stderr, wrapped("", line, a.width()))
 	}
@@ -191,6 +196,9 @@ func plannedLine(e campaign.Event) string {
 // trials checks the routes, measures the latency and then the matrix of an
 // open campaign.
 func (a *App) trials(ctx context.Context, c *campaign.Campaign, p *progress, m campaign.Matrix, run *runFlags) error {
+	if m.Pairs != nil {
+		p.say("  measure %s", c.Sample(*m.Pairs).Text())
+	}
 	if err := run.paths.checkRoutes(func() error { return c.CheckRoutes(ctx) }, p); err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func predictArgs(cmd *cobra.Command, args []string, recorded bool) error {
 
 // namesHost: the argument is a host's address, not a file's name.
 func namesHost(arg string) bool {
-	return slices.ContainsFunc([]string{"ssh://", "netns:", "local:"}, func(scheme string) bool { return strings.HasPrefix(arg, scheme) })
+	return slices.ContainsFunc([]string{"ssh://", "netns:", "local:", "nats:"}, func(scheme string) bool { return strings.HasPrefix(arg, scheme) })
 }
 
 // overPrediction is over for a prediction, which has no window.

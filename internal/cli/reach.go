@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/fleet"
 )
 
@@ -23,13 +24,13 @@ said what is lost.
 // call it.
 type target struct{ name, reach string }
 
-// parseTarget reads "local:", "netns:NAME" or "ssh://[user@]host[:port]". A
-// bare word is refused: it could be any of them.
+// parseTarget reads "local:", "netns:NAME", "ssh://[user@]host[:port]" or
+// "nats:NAME". A bare word is refused: it could be any of them.
 func parseTarget(arg string) (target, error) {
 	scheme, rest, found := strings.Cut(arg, ":")
 	switch {
 	case arg == "":
-		return target{}, usage("host: the name is empty", "write local:, netns:NAME or ssh://user@host")
+		return target{}, usage("host: the name is empty", "write local:, netns:NAME, ssh://user@host or nats:NAME")
 	case !found:
 		return target{}, usage("host "+arg+": not said how to reach it",
 			"write ssh://root@"+arg+", netns:"+arg+" for a network namespace, or local: for this host")
@@ -43,8 +44,13 @@ func parseTarget(arg string) (target, error) {
 			return target{}, usage("host "+arg+": no host name in it", "write ssh://user@host or ssh://user@host:port")
 		}
 		return target{u.Hostname(), arg}, nil
+	case scheme == "nats":
+		if err := bus.CheckName("host", rest); err != nil {
+			return target{}, usage(err.Error(), "write nats:NAME, the name that the host was enrolled under")
+		}
+		return target{rest, arg}, nil
 	}
-	return target{}, usage("host "+arg+": unknown way to reach it", "write local:, netns:NAME or ssh://user@host")
+	return target{}, usage("host "+arg+": unknown way to reach it", "write local:, netns:NAME, ssh://user@host or nats:NAME")
 }
 
 // target reads a host that the command line names, with --become where it is
@@ -81,12 +87,15 @@ func thisHost() string {
 
 // dial reaches a host named on the command line.
 func (a *App) dial(ctx context.Context, t target) (*fleet.Host, error) {
-	h, err := fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: a.Version, SSH: a.ssh, Logger: a.logger()})
+	h, err := fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: a.Version, SSH: a.ssh, Bus: a.bus, Logger: a.logger()})
 	if hint := sshHint(t.reach, err); hint != "" {
 		return nil, withHint(err, hint)
 	}
 	if err == nil || !errors.Is(err, fleet.ErrUnreachable) || errors.Is(err, fs.ErrPermission) {
 		return h, err
+	}
+	if strings.HasPrefix(t.reach, "nats:") {
+		return nil, withHint(err, "--nats says where NATS is, `linerate agent` must run on the host and be enrolled as "+t.name)
 	}
 	if strings.HasPrefix(t.reach, "netns:") {
 		return nil, withHint(err, "`ip netns list` names the network namespaces here")

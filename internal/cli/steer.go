@@ -116,7 +116,7 @@ type bundleFlags struct {
 func (b *bundleFlags) add(c *cobra.Command) {
 	b.flags = c.Flags()
 	c.Flags().StringVar(&b.bond, "bond", "", "bond of the host to take policy and links from (default: the only one)")
-	c.Flags().StringVar(&b.host, "host", "local:", "host that has the bond: local:, netns:NAME or ssh://user@host")
+	c.Flags().StringVar(&b.host, "host", "local:", "host that has the bond: local:, netns:NAME, ssh://user@host or nats:NAME")
 	wordVar(c, &b.mode, "mode", "", "bond mode (default: the bond's, or balance-xor where flags describe it): balance-rr, active-backup, balance-xor, broadcast, 802.3ad, balance-tlb or balance-alb")
 	wordVar(c, &b.policy, "policy", "", "transmit hash policy (default: the bond's): layer2, layer2+3, layer3+4,\nencap2+3, encap3+4 or vlan+srcmac")
 	c.Flags().IntVar(&b.links, "links", 0, "number of links (default: the bond's usable ones)")

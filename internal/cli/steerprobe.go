@@ -43,7 +43,7 @@ connections, and at most twice as many (2 links: 3 and 6, 4 links: 8 and 16);
 what is left of those tells which policy it is. It sends at most --budget times
 --size bytes and changes nothing.
 
-A and B are local:, netns:NAME or ssh://user@host, or names in --fabric FILE.
+A and B are local:, netns:NAME, ssh://user@host or nats:NAME, or names in --fabric FILE.
 
 ` + exitHelp,
 		Example: `  linerate steer probe local: ssh://root@192.0.2.12

@@ -23,7 +23,7 @@ type tuneFlags struct {
 	objective, bound                       string
 	path, direction, duration              string
 	out, fabricOut, render, renderTo       string
-	journal                                string
+	journal, store                         string
 	wait                                   waitFlag
 }
 
@@ -98,6 +98,7 @@ func (f *tuneFlags) add(c *cobra.Command) {
 	s.StringVar(&f.renderTo, "render-to", "tuned", "directory for --render, with one below it for each host")
 	s.BoolVar(&f.persist, "persist", false, "write what is kept to the hosts' own files, when all is proven")
 	s.StringVar(&f.journal, "journal", "", "journal directory on hosts of this machine")
+	addStoreFlag(c, &f.store)
 	f.wait.add(c)
 }
 
@@ -164,6 +165,7 @@ type tuneRun struct {
 	// no files.
 	roots  map[string]string
 	format string
+	stored keeper
 }
 
 // choose settles the path, and that both its hosts can be reached.

@@ -25,8 +25,9 @@ func (t *tuneRun) run(ctx context.Context) error {
 		which = fmt.Sprintf(", the first of %d paths (--path chooses)", n)
 	}
 	p.told(fmt.Sprintf("reach %s and %s%s", from, to, which))
-	cfg := campaign.Config{Fabric: t.narrowed(), Version: t.app.Version, JournalDir: t.flags.journal, SSH: t.app.ssh, Logger: t.app.logger(), Tell: p.tell}
+	cfg := campaign.Config{Fabric: t.narrowed(), Version: t.app.Version, JournalDir: t.flags.journal, SSH: t.app.ssh, Bus: t.app.bus, Logger: t.app.logger(), Tell: p.tell}
 	if !t.flags.dryRun {
+		t.stored = t.app.keeper(ctx, t.flags.store)
 		cfg.Holding = t.app.holding(p, t.flags.wait, "tune", t.file.File)
 	}
 	c, err := campaign.Open(ctx, cfg)
@@ -59,6 +60,7 @@ func (t *tuneRun) handOver(ctx context.Context, r record.Record, cause error, el
 	out := outcomeOf(r, t)
 	out.doc.Elapsed = elapsed.Seconds()
 	problems := []error{cause}
+	t.stored.keep(ctx, r)
 	if t.flags.out != "" && len(r.Trials) > 0 {
 		problems = append(problems, writeJSON(t.flags.out, r))
 	}

@@ -72,7 +72,7 @@ func (p journalPlace) open(ctx context.Context, app *App) ([]kept, error) {
 	var out []kept
 	var failures []error
 	for i, name := range names {
-		h, err := fleet.Dial(ctx, name, reaches[i], fleet.Config{Version: app.Version, JournalDir: p.flags.dir, Fresh: true, SSH: app.ssh, Logger: app.logger()})
+		h, err := fleet.Dial(ctx, name, reaches[i], fleet.Config{Version: app.Version, JournalDir: p.flags.dir, Fresh: true, SSH: app.ssh, Bus: app.bus, Logger: app.logger()})
 		if err != nil {
 			failures = append(failures, err)
 			continue

@@ -24,12 +24,12 @@ var predictHeadings = []flagHeading{
 }
 
 var measureHeadings = []flagHeading{
-	{"What to measure", "streams directions protocol tool together sweep repeats aliases alias-subnet resume"},
+	{"What to measure", "streams directions protocol tool pairs together sweep repeats aliases alias-subnet resume"},
 	{"How each measurement ends", "duration precision"},
 	{"Streams and sockets", "ports socket-buffer congestion mss no-delay dscp pacing device zerocopy pin datagram no-gso"},
 	{"iperf3 servers and listeners", "busy-wait token-file"},
 	{"Latency", "ping-count ping-interval ping-tcp no-loaded-latency"},
 	{"A network in use", "rate-limit max-bytes max-seconds watch watch-factor wait no-route-check"},
 	{"Changing hosts", "yes dry-run journal fail-link"},
-	{"Output", "output"},
+	{"Output", "output store"},
 }

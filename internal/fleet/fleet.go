@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
 
@@ -47,7 +48,9 @@ type Config struct {
 	Fresh bool
 	// SSH is what the connections of a run by ssh share; nil is nothing. A fresh
 	// one takes no part.
-	SSH    *SSH
+	SSH *SSH
+	// Bus connects to NATS for hosts that are reached by it; nil reaches none.
+	Bus    *link.Dialer
 	Logger *slog.Logger // nil is silence
 }
 
@@ -61,8 +64,8 @@ type Host struct {
 	via  Transport
 }
 
-// Dial reaches a host the way its fabric entry says: "local:", "netns:NAME"
-// or "ssh://user@host". Errors: ErrReach for anything else, ErrUnreachable.
+// Dial reaches a host the way its fabric entry says: "local:", "netns:NAME",
+// "ssh://user@host" or "nats:NAME". Errors: ErrReach for anything else, ErrUnreachable.
 func Dial(ctx context.Context, name, reach string, cfg Config) (*Host, error) {
 	via, err := transport(ctx, name, reach, cfg)
 	if err != nil {
@@ -108,8 +111,10 @@ func transport(ctx context.Context, name, reach string, cfg Config) (Transport, 
 		return newLocal(name, ns, cfg), nil
 	case scheme == "ssh":
 		return newSSH(ctx, reach, cfg)
+	case scheme == "nats":
+		return newNATS(ctx, reach, cfg)
 	}
-	return nil, fmt.Errorf("%w %q: want local:, netns:NAME or ssh://user@host", ErrReach, reach)
+	return nil, fmt.Errorf("%w %q: want local:, netns:NAME, ssh://user@host or nats:NAME", ErrReach, reach)
 }
 
 // Close ends the host's traffic and lets go of it.

@@ -45,6 +45,10 @@ type Runner struct {
 	mu     sync.Mutex
 	runs   map[string]*run // nil inside while one is being started
 	closed bool
+
+	finding sync.Mutex
+	path    string // "" until it was found
+	version string
 }
 
 // mostRuns bounds the tools that run at a time.
@@ -88,7 +92,7 @@ func (r *Runner) Start(ctx context.Context, req agentapi.ToolRequest) (agentapi.
 	if err := check(req); err != nil {
 		return agentapi.ToolReply{}, err
 	}
-	path, version, err := find(ctx)
+	path, version, err := r.find(ctx)
 	if err != nil {
 		return agentapi.ToolReply{}, err
 	}
@@ -105,7 +109,9 @@ func (r *Runner) Start(ctx context.Context, req agentapi.ToolRequest) (agentapi.
 		r.forget(req.Session)
 		return agentapi.ToolReply{}, fmt.Errorf("start iperf: %w", err)
 	}
-	one.sampled.start(one.command.Process.Pid)
+	if !req.Unsampled {
+		one.sampled.start(one.command.Process.Pid)
+	}
 	go func() {
 		_ = one.command.Wait() // what it reports tells how it went
 		close(one.exited)
@@ -235,7 +241,7 @@ const stopTime = 2 * time.Second
 func reported(streams []foreign.Stream) []agentapi.ToolStream {
 	out := make([]agentapi.ToolStream, len(streams))
 	span := func(s foreign.Span) agentapi.ToolRow {
-		return agentapi.ToolRow{From: s.From, Until: s.Until, Bytes: unit.Bytes(s.Bytes)}
+		return agentapi.ToolRow{From: s.From, Until: s.Until, Length: s.Length, Bytes: unit.Bytes(s.Bytes)}
 	}
 	for i, s := range streams {
 		out[i] = agentapi.ToolStream{Client: s.Client, Server: s.Server, Total: span(s.Total)}
@@ -264,6 +270,16 @@ func (o *run) kill() {
 		}
 	}
 	o.sampled.stop()
+}
+
+// find is the installed iperf and the version that it prints, asked for once.
+func (r *Runner) find(ctx context.Context) (path, version string, err error) {
+	r.finding.Lock()
+	defer r.finding.Unlock()
+	if r.path == "" {
+		r.path, r.version, err = find(ctx)
+	}
+	return r.path, r.version, err
 }
 
 // find is the installed iperf and the version that it prints.

@@ -54,8 +54,8 @@ const (
 
 // Choose says which back end a lab runs on: the running kernel where it has
 // what the lab needs, else a lab kernel. It looks, and changes nothing but a
-// throw-away namespace of its own. Needs are what the lab needs of the kernel
-// besides what every lab does.
+// throw-away namespace of its own. Needs are what the lab needs of the kernel;
+// none is what the program's own networks do.
 func Choose(want BackEnd, needs ...feature.Name) (Choice, error) {
 	if os.Getenv(guest.EnvGuest) != "" {
 		return Choice{BackEnd: BackEnd(os.Getenv(envBackEnd)), Why: os.Getenv(envWhy)}, nil
@@ -75,7 +75,7 @@ func Choose(want BackEnd, needs ...feature.Name) (Choice, error) {
 	case want == UML:
 		return Choice{BackEnd: UML, Why: "asked for"}, nil
 	case hostErr == nil:
-		return Choice{BackEnd: Local, Why: "the running kernel has bonding and shaping"}, nil
+		return Choice{BackEnd: Local, Why: "the running kernel has what it needs"}, nil
 	case umlErr == nil:
 		return Choice{BackEnd: UML, Why: firstLine(hostErr)}, nil
 	}
@@ -88,7 +88,10 @@ func hostCan(needs []feature.Name) error {
 	if slices.Contains(needs, feature.NFSServer) {
 		return errSharedNFS
 	}
-	return feature.Need(append([]feature.Name{feature.NetNS, feature.Bonding, feature.Netem, feature.TBF, feature.Veth, feature.Bridge, feature.VLAN}, needs...)...)
+	if len(needs) == 0 {
+		needs = []feature.Name{feature.NetNS, feature.Bonding, feature.Netem, feature.TBF, feature.Veth, feature.Bridge, feature.VLAN}
+	}
+	return feature.Need(needs...)
 }
 
 // errSharedNFS: what a server exports is in files that all of a machine's

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,18 +35,22 @@ type toolHost interface {
 	EndTool(context.Context, agentapi.ToolEndRequest) (agentapi.ToolEndReply, error)
 }
 
-// pairing is a tool's two programs on one lane of a way.
+// pairing is a tool's client on one lane of a way, and the server that it sends
+// to.
 type pairing struct {
-	trial            *trial
-	way              way
-	lane             flow.Lane
-	streams          int
-	port             uint16
-	sender, receiver toolHost
-	in, out          string // sessions
-	listens, sends   bool
-	version          string
-	server, client   agentapi.ToolEndReply
+	trial   *trial
+	way     way
+	lane    flow.Lane
+	streams int
+	sender  toolHost
+	session string
+	sends   bool
+	// first of a way: the host is sampled beside it, and beside no other.
+	first  bool
+	server *toolServer
+	client agentapi.ToolEndReply
+	// received are the streams that its server saw.
+	received []agentapi.ToolStream
 }
 
 // runTools carries out trials at the same time with a tool that the hosts have
@@ -56,7 +61,8 @@ func runTools(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 	r := &round{cfg: cfg, started: time.Now()}
 	r.report("connecting", 0)
 	var all []*pairing
-	defer func() { abandon(all) }()
+	var servers []*toolServer
+	defer func() { abandon(all, servers) }()
 	for _, spec := range specs {
 		spec.Ports = "kernel"
 		t := &trial{cfg: cfg, spec: spec, streams: make(map[flow.Direction][]agentapi.Stream), started: r.started}
@@ -66,9 +72,10 @@ func runTools(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 			return nil, 0, err
 		}
 		all = append(all, pairs...)
+		servers = append(servers, t.servers(pairs)...)
 	}
-	for i, p := range all {
-		if err := p.listen(ctx, i); err != nil {
+	for i, s := range servers {
+		if err := s.listen(ctx, i); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -77,6 +84,12 @@ func runTools(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 	}
 	stop := r.reporting()
 	err := each(all, func(p *pairing) error { return p.collect(ctx) })
+	if err == nil {
+		err = each(servers, func(s *toolServer) error { return s.end(ctx) })
+	}
+	if err == nil {
+		err = each(all, (*pairing).take)
+	}
 	stop()
 	if err != nil {
 		return nil, 0, err
@@ -109,20 +122,28 @@ func (r *round) reporting() (stop func()) {
 	return func() { close(done); <-over }
 }
 
-// each runs f for all pairings at the same time.
-func each(all []*pairing, f func(*pairing) error) error {
+// each runs f for all at the same time. Its error is the first, and how many more
+// there were.
+func each[T any](all []T, f func(T) error) error {
 	errs := make(chan error, len(all))
 	for _, p := range all {
 		go func() { errs <- f(p) }()
 	}
-	var joined []error
+	var first error
+	failed := 0
 	for range all {
-		joined = append(joined, <-errs)
+		if err := <-errs; err != nil {
+			first = cmp.Or(first, err)
+			failed++
+		}
 	}
-	return errors.Join(joined...)
+	if failed > 1 {
+		return fmt.Errorf("%w (and %d more)", first, failed-1)
+	}
+	return first
 }
 
-// pairings are a trial's programs: two for each lane of each way.
+// pairings are a trial's clients, one for each lane of each way.
 func (t *trial) pairings() ([]*pairing, error) {
 	if p := t.spec.protocol(); p != protocolTCP && p != protocolUDP {
 		return nil, fmt.Errorf("measure %s with %s: %w", p, t.spec.Tool, errors.ErrUnsupported)
@@ -134,9 +155,8 @@ func (t *trial) pairings() ([]*pairing, error) {
 	id, _ := newSession()
 	var out []*pairing
 	for _, w := range all {
-		sender, ok1 := t.cfg.Network.Endpoints[w.from].(toolHost)
-		receiver, ok2 := t.cfg.Network.Endpoints[w.to].(toolHost)
-		if !ok1 || !ok2 {
+		sender, ok := t.cfg.Network.Endpoints[w.from].(toolHost)
+		if !ok || toolHostOf(t.cfg.Network, w) == nil {
 			return nil, fmt.Errorf("run %s between %s and %s: %w", t.spec.Tool, w.from, w.to, errors.ErrUnsupported)
 		}
 		for k, lane := range w.lanes {
@@ -147,9 +167,8 @@ func (t *trial) pairings() ([]*pairing, error) {
 			if n == 0 {
 				continue
 			}
-			name := fmt.Sprintf("%s-%s-%d", id, w.name, k)
 			out = append(out, &pairing{
-				trial: t, way: w, lane: lane, streams: n, sender: sender, receiver: receiver, in: name + "-in", out: name + "-out",
+				trial: t, way: w, lane: lane, streams: n, sender: sender, first: k == 0, session: fmt.Sprintf("%s-%s-%d-out", id, w.name, k),
 			})
 		}
 	}
@@ -162,13 +181,13 @@ func (s Spec) toolLength() time.Duration { return toolWarmUp + s.longest() + too
 // ToolTakes is how long a trial takes with a tool: no rule ends it earlier.
 func (s Spec) ToolTakes() time.Duration { return s.toolLength() + toolBeside }
 
-// request is what both programs have in common.
-func (p *pairing) request(session string, role agentapi.ToolRole) agentapi.ToolRequest {
-	spec := p.trial.spec
+// request is what a trial's programs have in common.
+func (t *trial) request(session string, role agentapi.ToolRole, streams int) agentapi.ToolRequest {
+	spec := t.spec
 	length := spec.toolLength()
 	req := agentapi.ToolRequest{
-		Session: session, Tool: agentapi.ToolIPerf2, Role: role, Streams: p.streams, UDP: spec.protocol() == protocolUDP,
-		Length: length, Interval: toolInterval, Window: max(spec.SocketBuffer, spec.Socket.SndBuf, spec.Socket.RcvBuf),
+		Session: session, Tool: agentapi.ToolIPerf2, Role: role, Streams: streams, UDP: spec.protocol() == protocolUDP,
+		Length: length, Window: max(spec.SocketBuffer, spec.Socket.SndBuf, spec.Socket.RcvBuf),
 		MSS: spec.Socket.MSS, NoDelay: spec.Socket.NoDelay, Congestion: spec.Congestion, Lifetime: length + slack,
 	}
 	if spec.Socket.Congestion != "" {
@@ -181,41 +200,15 @@ func (p *pairing) request(session string, role agentapi.ToolRole) agentapi.ToolR
 	return req
 }
 
-// listen starts the receiving program, on the first port that is free.
-func (p *pairing) listen(ctx context.Context, index int) error {
-	first, last := toolPort+index, 65535
-	if within := p.trial.spec.Within; within != nil {
-		first, last = int(within.First)+index%(int(within.Last)-int(within.First)+1), int(within.Last)
-	}
-	req := p.request(p.in, agentapi.ToolServer)
-	req.Own = p.lane.Dst
-	req.Links = physical(p.trial.cfg.Network.Host(p.way.to), p.way.lanes, false)
-	for try := 0; ; try++ {
-		req.Port = uint16(min(first+try*16, last))
-		if p.trial.spec.Within != nil {
-			req.Port = uint16(min(first+try, last))
-		}
-		reply, err := p.receiver.StartTool(ctx, req)
-		if errors.Is(err, agentapi.ErrPortTaken) && try < toolTries {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.to, err)
-		}
-		p.port, p.listens, p.version = req.Port, true, reply.Version
-		return nil
-	}
-}
-
 // send starts the sending program.
 func (p *pairing) send(ctx context.Context) error {
 	rate, err := p.trial.offer(p.way)
 	if err != nil {
 		return err
 	}
-	req := p.request(p.out, agentapi.ToolClient)
-	req.Own, req.Rate = p.lane.Src, rate
-	req.Peer = netip.AddrPortFrom(p.lane.Dst, p.port)
+	req := p.trial.request(p.session, agentapi.ToolClient, p.streams)
+	req.Own, req.Rate, req.Unsampled = p.lane.Src, rate, !p.first
+	req.Peer = netip.AddrPortFrom(p.lane.Dst, p.server.port)
 	req.Links = physical(p.trial.cfg.Network.Host(p.way.from), p.way.lanes, true)
 	if _, err := p.sender.StartTool(ctx, req); err != nil {
 		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
@@ -224,33 +217,39 @@ func (p *pairing) send(ctx context.Context) error {
 	return nil
 }
 
-// collect waits for the sending program's end and stops the other.
+// collect waits for the sending program's end.
 func (p *pairing) collect(ctx context.Context) error {
 	var err error
-	if p.client, err = p.sender.EndTool(ctx, agentapi.ToolEndRequest{Session: p.out}); err != nil {
+	if p.client, err = p.sender.EndTool(ctx, agentapi.ToolEndRequest{Session: p.session}); err != nil {
 		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
 	}
 	p.sends = false
-	if p.server, err = p.receiver.EndTool(ctx, agentapi.ToolEndRequest{Session: p.in}); err != nil {
-		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.to, err)
+	return nil
+}
+
+// take takes the client's streams out of what its server reported.
+func (p *pairing) take() error {
+	p.received = p.server.from(p.lane.Src)
+	if len(p.received) < p.streams {
+		return fmt.Errorf("run %s on %s: it reported %d streams of %d", p.trial.spec.Tool, p.way.to, len(p.received), p.streams)
 	}
-	p.listens = false
-	if len(p.server.Streams) < p.streams {
-		return fmt.Errorf("run %s on %s: it reported %d streams of %d", p.trial.spec.Tool, p.way.to, len(p.server.Streams), p.streams)
-	}
+	p.received = p.received[:p.streams]
 	return nil
 }
 
 // abandon stops programs that still run; their reports are of no use.
-func abandon(all []*pairing) {
+func abandon(all []*pairing, servers []*toolServer) {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	_ = each(all, func(p *pairing) error {
 		if p.sends {
-			_, _ = p.sender.EndTool(ctx, agentapi.ToolEndRequest{Session: p.out})
+			_, _ = p.sender.EndTool(ctx, agentapi.ToolEndRequest{Session: p.session})
 		}
-		if p.listens {
-			_, _ = p.receiver.EndTool(ctx, agentapi.ToolEndRequest{Session: p.in})
+		return nil
+	})
+	_ = each(servers, func(s *toolServer) error {
+		if s.listens {
+			_, _ = s.host.EndTool(ctx, agentapi.ToolEndRequest{Session: s.session})
 		}
 		return nil
 	})

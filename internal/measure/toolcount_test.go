@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -45,17 +46,17 @@ func TestCommonTime(t *testing.T) {
 		}
 		return s
 	}
-	from, until, ok := commonTime([]agentapi.ToolStream{stream(0, 6), stream(120*time.Millisecond, 6)})
+	from, until, err := commonTime([]agentapi.ToolStream{stream(0, 6), stream(120*time.Millisecond, 6)})
 	if want := begin.Add(620 * time.Millisecond); !from.Equal(want) {
 		t.Errorf("begins at %v, want %v", from, want)
 	}
-	if want := begin.Add(2500 * time.Millisecond); !until.Equal(want) || !ok {
-		t.Errorf("ends at %v (%v), want %v", until, ok, want)
+	if want := begin.Add(2500 * time.Millisecond); !until.Equal(want) || err != nil {
+		t.Errorf("ends at %v (%v), want %v", until, err, want)
 	}
-	if _, _, ok := commonTime([]agentapi.ToolStream{stream(0, 3)}); ok {
+	if _, _, err := commonTime([]agentapi.ToolStream{stream(0, 3)}); !errors.Is(err, errNoCommonTime) {
 		t.Error("one row between the first and the last is a window")
 	}
-	if _, _, ok := commonTime([]agentapi.ToolStream{stream(0, 6), {}}); ok {
+	if _, _, err := commonTime([]agentapi.ToolStream{stream(0, 6), {}}); !errors.Is(err, errNoCommonTime) {
 		t.Error("a stream without rows has a time")
 	}
 }

@@ -1,8 +1,10 @@
 package measure
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"time"
 
 	"github.com/linerate/linerate/flow"
@@ -50,7 +52,7 @@ func (t *trial) addToolEnds(mine []*pairing) error {
 	var streams []agentapi.ToolStream
 	var named []agentapi.Stream
 	for _, p := range mine {
-		for _, s := range p.server.Streams[:p.streams] {
+		for _, s := range p.received {
 			stream := agentapi.Stream{Lane: p.lane, Sport: s.Client.Port(), Dport: s.Server.Port()}
 			streams, named = append(streams, s), append(named, stream)
 		}
@@ -59,9 +61,9 @@ func (t *trial) addToolEnds(mine []*pairing) error {
 		return nil
 	}
 	w := mine[0].way
-	begin, until, ok := commonTime(streams)
-	if !ok {
-		return fmt.Errorf("read %s's report on %s: its streams share no time", t.spec.Tool, w.to)
+	begin, until, err := commonTime(streams)
+	if err != nil {
+		return fmt.Errorf("read %s's report on %s: %w", t.spec.Tool, w.to, err)
 	}
 	t.streams[w.name] = named
 	in := &end{host: w.to, way: w, links: physical(t.cfg.Network.Host(w.to), w.lanes, false)}
@@ -73,10 +75,10 @@ func (t *trial) addToolEnds(mine []*pairing) error {
 		for _, stream := range streams {
 			s.Bytes = append(s.Bytes, carriedBy(stream, at))
 		}
-		in.samples = append(in.samples, beside(s, mine[0].server.Samples, at, begin))
+		in.samples = append(in.samples, beside(s, mine[0].server.said.Samples, at, begin))
 		out.samples = append(out.samples, s)
 	}
-	shift := clockShift(mine[0].client, mine[0].server)
+	shift := clockShift(mine[0].client, mine[0].received)
 	for k := range out.samples {
 		at := begin.Add(out.samples[k].At + shift)
 		out.samples[k] = beside(out.samples[k], mine[0].client.Samples, at, begin.Add(shift))
@@ -93,11 +95,12 @@ func (t *trial) addToolEnds(mine []*pairing) error {
 // commonTime is the time that all streams ran in, by their host's clock. A
 // stream's rows begin with its connection and end with its last byte, so its
 // first and last row are left out: they hold time in which others did not run,
-// or in which buffers drained.
-func commonTime(streams []agentapi.ToolStream) (begin, end time.Time, ok bool) {
+// or in which buffers drained. Too little of it is
+// errNoCommonTime.
+func commonTime(streams []agentapi.ToolStream) (begin, end time.Time, err error) {
 	for i, s := range streams {
 		if len(s.Rows) < 4 || s.Rows[0].From.IsZero() {
-			return begin, end, false
+			return begin, end, fmt.Errorf("%w: of %d one has %d rows", errNoCommonTime, len(streams), len(s.Rows))
 		}
 		from, until := s.Rows[1].From, s.Rows[len(s.Rows)-2].Until
 		if i == 0 || from.After(begin) {
@@ -107,8 +110,14 @@ func commonTime(streams []agentapi.ToolStream) (begin, end time.Time, ok bool) {
 			end = until
 		}
 	}
-	return begin, end, end.Sub(begin) >= 2*toolInterval
+	if both := end.Sub(begin); both < 2*toolInterval {
+		return begin, end, fmt.Errorf("%w: the last of %d began %.1f s before the first ended", errNoCommonTime, len(streams), both.Seconds())
+	}
+	return begin, end, nil
 }
+
+// errNoCommonTime is what a tool's programs cannot be added up for.
+var errNoCommonTime = errors.New("its streams share no time")
 
 // carriedBy is a stream's bytes until a moment: of the row that holds it, its
 // part.
@@ -128,11 +137,11 @@ func carriedBy(s agentapi.ToolStream, at time.Time) uint64 {
 // clockShift is what the sender's clock is ahead of the receiver's, as near as
 // the beginning of the traffic tells: the sender samples from the moment its
 // program started, and its first byte arrives at once.
-func clockShift(client, server agentapi.ToolEndReply) time.Duration {
-	if len(client.Samples) == 0 || len(server.Streams) == 0 || len(server.Streams[0].Rows) == 0 {
+func clockShift(client agentapi.ToolEndReply, received []agentapi.ToolStream) time.Duration {
+	if len(client.Samples) == 0 || len(received) == 0 || len(received[0].Rows) == 0 {
 		return 0
 	}
-	return client.Samples[0].At.Sub(server.Streams[0].Rows[0].From)
+	return client.Samples[0].At.Sub(received[0].Rows[0].From)
 }
 
 // cut opens the window behind the warm-up, of which the first row was left out
@@ -161,13 +170,14 @@ func (t *trial) toolSays(out *record.Trial, all []*pairing) {
 	out.Method = record.Method{}
 	t.addWire(out)
 	version := ""
+	out.Claimed = 0 // the clients say it themselves
 	for _, p := range all {
 		if p.trial != t {
 			continue
 		}
-		version = p.version
+		version = p.server.version
 		for _, s := range p.client.Streams {
-			if d := s.Total.Until.Sub(s.Total.From); d > 0 {
+			if d := s.Total.Length; d > 0 {
 				out.Claimed += unit.FromBytes(float64(s.Total.Bytes), d.Seconds())
 			}
 		}
@@ -202,17 +212,21 @@ const claimTold = 0.01
 
 // toolDatagrams adds what the servers say of datagrams, over their whole time.
 func (t *trial) toolDatagrams(out *record.Trial, all []*pairing) {
-	byPorts := make(map[[2]uint16]agentapi.ToolStream)
+	type ends struct {
+		src          netip.Addr
+		sport, dport uint16
+	}
+	byEnds := make(map[ends]agentapi.ToolStream)
 	for _, p := range all {
 		if p.trial == t {
-			for _, s := range p.server.Streams {
-				byPorts[[2]uint16{s.Client.Port(), s.Server.Port()}] = s
+			for _, s := range p.received {
+				byEnds[ends{p.lane.Src, s.Client.Port(), s.Server.Port()}] = s
 			}
 		}
 	}
 	for i := range out.Lanes {
 		l := &out.Lanes[i]
-		s := byPorts[[2]uint16{l.Sport, l.Dport}]
+		s := byEnds[ends{l.Src, l.Sport, l.Dport}]
 		l.UDP = &record.UDP{Sent: s.Packets, Lost: min(s.Lost, s.Packets), Received: s.Packets - min(s.Lost, s.Packets), Reordered: s.Late, JitterMS: unit.Milliseconds(s.Jitter)}
 		l.UDP.LossRatio = lossRatio(*l.UDP)
 		if l.UDP.Received > 0 {

@@ -74,7 +74,7 @@ func outageOf(t record.Trial, m scenario.Measurement) (scenario.Outage, error) {
 		return o, fmt.Errorf("fail %s: nobody saw it fail", m.Fail.Port)
 	}
 	down := t.Outages[i]
-	o.Moved, o.Retransmits = len(down.Moved), down.Retransmits
+	o.Moved, o.Retransmits, o.Resolution = len(down.Moved), down.Retransmits, 1000*down.Resolution
 	for _, s := range down.Stalled {
 		o.Gap = max(o.Gap, 1000*s)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/scenario"
-	"github.com/linerate/linerate/tune"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -89,13 +88,9 @@ func failure(r record.Record) error {
 	return errors.New("nothing was measured")
 }
 
-// rowOf is a trial's row, at the lab's scale. A full processor that did not keep it
-// from the ceiling held nothing.
+// rowOf is a trial's row, at the lab's scale.
 func rowOf(t record.Trial) scenario.Row {
-	below := t.Ceiling == 0 || t.Goodput < t.Ceiling*tune.DefaultTarget
-	return scenario.Row{
-		Streams: t.Streams, Measured: t.Goodput, Predicted: t.Predicted, Ceiling: t.Ceiling, CPUBound: t.CPUBound() && below,
-	}
+	return scenario.Row{Streams: t.Streams, Measured: t.Goodput, Predicted: t.Predicted, Ceiling: t.Ceiling, CPUBound: t.CPUBound()}
 }
 
 // keep brings a row to the published scale, judges and keeps it, with the
@@ -136,6 +131,7 @@ func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i 
 			row.MeasuredRatio = &ratio
 		}
 	}
+	row.CPUBound = row.CPUBound && row.Short()
 	row.Judge(m.Within, mostLinks(c.State().Hosts, m))
 	if t.Finding != nil {
 		row.Limit = t.Finding.Cause

@@ -36,7 +36,7 @@ func secondHostRefuses(t *testing.T) {
 		c := g.opened(nil, "")
 		ip(t, "beta", "link set bond0 mtu 1400")
 		before := g.both()
-		if _, err := c.Apply(t.Context(), change.Options{}); !errors.Is(err, change.ErrRolledBack) || !strings.Contains(err.Error(), "changed since the plan") {
+		if _, err := c.Apply(t.Context(), change.Options{}); err == nil || errors.Is(err, change.ErrRolledBack) || !strings.Contains(err.Error(), "changed since the plan") {
 			t.Errorf("error %v", err)
 		}
 		g.unchanged(before)

@@ -1,0 +1,208 @@
+// Package authority is the state directory of `linerate serve`: the keys that
+// sign who is who on the bus, the certificate authority of its servers, the
+// tokens that were given out and the identities that were made from them.
+// Nothing here connects or listens.
+package authority
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+)
+
+// DefaultDir is where root's authority is.
+const DefaultDir = "/var/lib/linerate/serve"
+
+// The files of the directory. Those that end in .seed sign: they stay here.
+const (
+	operatorSeed = "operator.seed"
+	operatorJWT  = "operator.jwt"
+	accountSeed  = "account.seed"
+	accountJWT   = "account.jwt"
+	systemSeed   = "system.seed"
+	systemJWT    = "system.jwt"
+	resolverDir  = "jwt" // where the servers keep accounts, by public key
+	tokenDir     = "tokens"
+	identityDir  = "identities"
+)
+
+// Errors of the authority.
+var (
+	// ErrToken is a token that gives nothing: used, expired, or not of here.
+	ErrToken = errors.New("the token is not good")
+	// ErrTaken is a name that another identity has.
+	ErrTaken = errors.New("the name is taken")
+	// ErrMember is a directory that runs a server and signs nothing.
+	ErrMember = errors.New("no signing keys here: this is a member of a cluster that another directory made")
+)
+
+// Authority is an opened state directory.
+type Authority struct {
+	dir      string
+	operator nkeys.KeyPair
+	account  nkeys.KeyPair
+	system   nkeys.KeyPair
+	now      func() time.Time
+}
+
+// Open reads the directory, or makes it with mode 0700 and new keys where
+// there is none. One that others may read is refused.
+func Open(dir string) (*Authority, error) {
+	a := &Authority{dir: dir, now: time.Now}
+	if err := a.private(); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(a.path(accountJWT)); errors.Is(err, fs.ErrNotExist) {
+		if err := a.create(); err != nil {
+			return nil, fmt.Errorf("make %s: %w", dir, err)
+		}
+		return a, nil
+	}
+	var err error
+	if a.account, err = a.readSeed(accountSeed); errors.Is(err, fs.ErrNotExist) {
+		return a, nil // a member
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.operator, err = a.readSeed(operatorSeed); err != nil {
+		return nil, err
+	}
+	a.system, err = a.readSeed(systemSeed)
+	return a, err
+}
+
+// Signs reports whether the directory has the signing keys; one of a member
+// of a cluster has not.
+func (a *Authority) Signs() bool { return a.account != nil }
+
+func (a *Authority) path(name string) string { return filepath.Join(a.dir, name) }
+
+// private makes the directory, or refuses one that others may enter.
+func (a *Authority) private() error {
+	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+		return fmt.Errorf("make state directory: %w", err)
+	}
+	info, err := os.Lstat(a.dir)
+	if err != nil {
+		return fmt.Errorf("read state directory: %w", err)
+	}
+	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("state directory %s: %w: want a directory of mode 0700", a.dir, fs.ErrPermission)
+	}
+	return nil
+}
+
+// create makes the operator, its accounts and the certificate authority. The
+// account's token is written last: it says that the directory is whole.
+func (a *Authority) create() error {
+	var err error
+	if a.operator, err = a.newSeed(operatorSeed, nkeys.CreateOperator); err != nil {
+		return err
+	}
+	if a.system, err = a.newSeed(systemSeed, nkeys.CreateAccount); err != nil {
+		return err
+	}
+	if a.account, err = a.newSeed(accountSeed, nkeys.CreateAccount); err != nil {
+		return err
+	}
+	if err := a.createCA(); err != nil {
+		return err
+	}
+	operator := jwt.NewOperatorClaims(public(a.operator))
+	operator.Name = "linerate"
+	operator.SystemAccount = public(a.system)
+	token, err := operator.Encode(a.operator)
+	if err != nil {
+		return err
+	}
+	if err := a.write(operatorJWT, token); err != nil {
+		return err
+	}
+	system := jwt.NewAccountClaims(public(a.system))
+	system.Name = "system"
+	if err := a.publish(systemJWT, system); err != nil {
+		return err
+	}
+	account := jwt.NewAccountClaims(public(a.account))
+	account.Name = "linerate"
+	account.Limits.JetStreamLimits = jwt.JetStreamLimits{
+		MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit,
+	}
+	return a.publish(accountJWT, account)
+}
+
+// publish signs an account and writes it where the servers find it.
+func (a *Authority) publish(name string, claims *jwt.AccountClaims) error {
+	token, err := claims.Encode(a.operator)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(a.path(resolverDir), 0o700); err != nil {
+		return err
+	}
+	if err := a.write(filepath.Join(resolverDir, claims.Subject+".jwt"), token); err != nil {
+		return err
+	}
+	return a.write(name, token)
+}
+
+// public is the public key of a pair that was made or read here.
+func public(pair nkeys.KeyPair) string {
+	key, err := pair.PublicKey()
+	if err != nil {
+		return "" // never of such a pair; an empty one is refused by whoever gets it
+	}
+	return key
+}
+
+func (a *Authority) newSeed(name string, make func() (nkeys.KeyPair, error)) (nkeys.KeyPair, error) {
+	pair, err := make()
+	if err != nil {
+		return nil, err
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return nil, err
+	}
+	return pair, a.write(name, string(seed))
+}
+
+func (a *Authority) readSeed(name string) (nkeys.KeyPair, error) {
+	text, err := os.ReadFile(a.path(name))
+	if err != nil {
+		return nil, fmt.Errorf("read key: %w", err)
+	}
+	pair, err := nkeys.FromSeed(text)
+	if err != nil {
+		return nil, fmt.Errorf("read key %s: %w", a.path(name), err)
+	}
+	return pair, nil
+}
+
+// write replaces a file of the directory in one step, mode 0600.
+func (a *Authority) write(name, text string) error {
+	return WritePrivate(a.path(name), text)
+}
+
+// WritePrivate replaces a file in one step, mode 0600: whole or not at all,
+// also when the power fails.
+func WritePrivate(path, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600, by its documentation
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,213 @@
+package authority
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/link"
+)
+
+// Answering bounds what an agent may publish to whoever asked: as many
+// messages as a reply has parts, for as long as the longest call lasts.
+const (
+	answers      = 8192
+	answerExpire = 6 * time.Hour
+)
+
+// Identity is somebody who was given credentials.
+type Identity struct {
+	Name    string    `json:"name"`
+	Role    bus.Role  `json:"role"`
+	Key     string    `json:"key"` // public
+	Made    time.Time `json:"made"`
+	Expires time.Time `json:"expires,omitzero"`
+	Revoked time.Time `json:"revoked,omitzero"`
+}
+
+// permit lays a permission into a user's token.
+func permit(u *jwt.UserClaims, p bus.Permission) {
+	u.Permissions.Pub.Allow, u.Permissions.Sub.Allow = p.Publish, p.Subscribe
+	if p.Responses {
+		u.Permissions.Resp = &jwt.ResponsePermission{MaxMsgs: answers, Expires: answerExpire}
+	}
+}
+
+// Sign gives a name its token: key is the public key of whoever has it, valid
+// how long the token is good, zero without end. A name that another key has is
+// ErrTaken, unless replace, which revokes the other. Revoking takes
+// Revocations to reach servers that run.
+func (a *Authority) Sign(name string, role bus.Role, key string, valid time.Duration, replace bool) (string, error) {
+	if !a.Signs() {
+		return "", ErrMember
+	}
+	p, err := bus.Permissions(name, role)
+	if err != nil {
+		return "", err
+	}
+	if !nkeys.IsValidPublicUserKey(key) {
+		return "", fmt.Errorf("sign %s: not a user's public key: %.60q", name, key)
+	}
+	if old, err := a.identity(name, role); err == nil && old.Revoked.IsZero() && old.Key != key {
+		if !replace {
+			return "", fmt.Errorf("%s %s: %w since %s", role, name, ErrTaken, old.Made.Format(time.DateTime))
+		}
+		if err := a.Revoke(name, role); err != nil {
+			return "", err
+		}
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	claims := jwt.NewUserClaims(key)
+	claims.Name = name
+	claims.Tags.Add(link.RoleTag + string(role))
+	permit(claims, p)
+	id := Identity{Name: name, Role: role, Key: key, Made: a.now().UTC()}
+	if valid > 0 {
+		id.Expires = a.now().Add(valid).UTC()
+		claims.Expires = id.Expires.Unix()
+	}
+	token, err := claims.Encode(a.account)
+	if err != nil {
+		return "", fmt.Errorf("sign %s: %w", name, err)
+	}
+	return token, a.keep(id)
+}
+
+// kind is the directory of a role's identities: people and hosts are two
+// kinds, so that a host may be called as somebody is.
+func kind(role bus.Role) string {
+	if role == bus.Agent {
+		return "host"
+	}
+	return "user"
+}
+
+func (a *Authority) identityFile(name string, role bus.Role) (string, error) {
+	if err := bus.CheckName(kind(role), name); err != nil {
+		return "", err
+	}
+	return filepath.Join(identityDir, kind(role)+"."+name+".json"), nil
+}
+
+func (a *Authority) identity(name string, role bus.Role) (Identity, error) {
+	var id Identity
+	file, err := a.identityFile(name, role)
+	if err != nil {
+		return id, err
+	}
+	text, err := os.ReadFile(a.path(file))
+	if err != nil {
+		return id, err
+	}
+	return id, json.Unmarshal(text, &id)
+}
+
+func (a *Authority) keep(id Identity) error {
+	file, err := a.identityFile(id.Name, id.Role)
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(id, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(a.path(identityDir), 0o700); err != nil {
+		return err
+	}
+	return a.write(file, string(text)+"\n")
+}
+
+// Revoke takes somebody's identity away: the token is good no more, once the
+// servers know (Revocations). Errors: fs.ErrNotExist.
+func (a *Authority) Revoke(name string, role bus.Role) error {
+	if !a.Signs() {
+		return ErrMember
+	}
+	id, err := a.identity(name, role)
+	if err != nil {
+		return fmt.Errorf("revoke %s: %w", name, err)
+	}
+	text, err := os.ReadFile(a.path(accountJWT))
+	if err != nil {
+		return err
+	}
+	claims, err := jwt.DecodeAccountClaims(string(text))
+	if err != nil {
+		return err
+	}
+	claims.Revoke(id.Key)
+	if err := a.publish(accountJWT, claims); err != nil {
+		return fmt.Errorf("revoke %s: %w", name, err)
+	}
+	id.Revoked = a.now().UTC()
+	return a.keep(id)
+}
+
+// Account is the signed account with its revocations, for servers that run.
+func (a *Authority) Account() ([]byte, error) { return os.ReadFile(a.path(accountJWT)) }
+
+// Identities are all that were given out, by name.
+func (a *Authority) Identities() ([]Identity, error) {
+	files, err := os.ReadDir(a.path(identityDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var out []Identity
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".json") {
+			continue
+		}
+		var id Identity
+		text, err := os.ReadFile(a.path(filepath.Join(identityDir, f.Name())))
+		if err == nil {
+			err = json.Unmarshal(text, &id)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", f.Name(), err)
+		}
+		out = append(out, id)
+	}
+	slices.SortFunc(out, func(x, y Identity) int { return strings.Compare(x.Name, y.Name) })
+	return out, nil
+}
+
+// Service is the credentials of the authority's own connections, which may do
+// all in the account; System those with which a server is told of a new
+// account. They live as long as the process that made them needs.
+func (a *Authority) Service() (token, seed string, err error) {
+	return a.ephemeral(a.account, "linerate-serve")
+}
+
+// System is as Service, for the system account.
+func (a *Authority) System() (token, seed string, err error) {
+	return a.ephemeral(a.system, "linerate-system")
+}
+
+func (a *Authority) ephemeral(account nkeys.KeyPair, name string) (token, seed string, err error) {
+	if !a.Signs() {
+		return "", "", ErrMember
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return "", "", err
+	}
+	text, err := pair.Seed()
+	if err != nil {
+		return "", "", err
+	}
+	claims := jwt.NewUserClaims(public(pair))
+	claims.Name = name
+	token, err = claims.Encode(account)
+	return token, string(text), err
+}

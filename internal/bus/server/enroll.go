@@ -1,0 +1,62 @@
+//go:build !aix
+
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/authority"
+)
+
+// longestEnroll bounds the request of a token's holder: it is one key.
+const longestEnroll = 1 << 10
+
+// answerTokens gives the holders of tokens their identities.
+func (s *Server) answerTokens() error {
+	if _, err := s.service.Subscribe(bus.Enroll("*"), s.enroll); err != nil {
+		return fmt.Errorf("answer tokens: %w", err)
+	}
+	return s.service.Flush()
+}
+
+func (s *Server) enroll(m *nats.Msg) {
+	id := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+	reply, err := s.redeem(id, m.Data)
+	if err != nil {
+		s.log.Warn("a token was refused", "token", id, "error", err)
+		reply = authority.EnrollReply{Error: err.Error()}
+	}
+	text, err := json.Marshal(reply)
+	if err == nil {
+		err = m.Respond(text)
+	}
+	if err != nil {
+		s.log.Error("answer a token", "token", id, "error", err)
+	}
+}
+
+func (s *Server) redeem(id string, body []byte) (authority.EnrollReply, error) {
+	if len(body) > longestEnroll {
+		return authority.EnrollReply{}, fmt.Errorf("request of %d bytes, want at most %d", len(body), longestEnroll)
+	}
+	var req authority.EnrollRequest
+	if err := json.Unmarshal(body, &req); err != nil {
+		return authority.EnrollReply{}, fmt.Errorf("read request: %w", err)
+	}
+	reply, t, err := s.cfg.Authority.Redeem(id, req)
+	if err != nil {
+		return authority.EnrollReply{}, err
+	}
+	s.log.Info("enrolled", "name", t.Name, "role", t.Role, "key", req.Key)
+	if t.Replace {
+		if err := s.push(); err != nil {
+			s.log.Error("the identity that was replaced may still be good", "name", t.Name, "error", err)
+		}
+	}
+	return reply, nil
+}

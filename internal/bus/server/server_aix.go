@@ -1,0 +1,48 @@
+// Package server is nats-server inside this program; on AIX it does not build.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/linerate/linerate/internal/bus/authority"
+)
+
+// Config is one server to run.
+type Config struct {
+	Authority *authority.Authority
+	Server    authority.ServerConfig
+	Replicas  int
+	Logger    *slog.Logger
+}
+
+// Server is a running server: none here.
+type Server struct{}
+
+// Start is errors.ErrUnsupported.
+func Start(Config) (*Server, error) {
+	return nil, fmt.Errorf("run a NATS server on this system: %w", errors.ErrUnsupported)
+}
+
+// URL is "".
+func (*Server) URL() string { return "" }
+
+// Ended is closed.
+func (*Server) Ended() <-chan struct{} {
+	out := make(chan struct{})
+	close(out)
+	return out
+}
+
+// Stop does nothing.
+func (*Server) Stop() {}
+
+// Prepare is errors.ErrUnsupported.
+func (*Server) Prepare(context.Context) error { return errors.ErrUnsupported }
+
+// Push is errors.ErrUnsupported.
+func Push(*authority.Authority, string, string) error {
+	return fmt.Errorf("tell the servers from this system: %w", errors.ErrUnsupported)
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/bus/enroll"
+	"github.com/linerate/linerate/internal/bus/link"
+	"github.com/linerate/linerate/internal/fleet"
+)
+
+// busFlags say where NATS is. What they leave out, the environment says
+// (LINERATE_NATS, LINERATE_CREDS, LINERATE_CA), and else what `enroll` wrote.
+type busFlags struct{ url, creds, ca string }
+
+func (b *busFlags) add(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.StringVar(&b.url, "nats", "", "NATS server or cluster, such as tls://ctl:4222 (LINERATE_NATS)")
+	flags.StringVar(&b.creds, "creds", "", "credentials file for it (LINERATE_CREDS)")
+	flags.StringVar(&b.ca, "nats-ca", "", "its certificate authority (LINERATE_CA; default: ca.pem beside the credentials)")
+}
+
+// identityDir is where `enroll` writes an identity, and where it is looked for.
+func (a *App) identityDir() string {
+	if os.Geteuid() == 0 {
+		return "/etc/linerate"
+	}
+	if dir := a.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "linerate")
+	}
+	return filepath.Join(a.Getenv("HOME"), ".config", "linerate")
+}
+
+// busConfig is how to connect to NATS. Where nobody says, it is ErrUnreachable.
+func (a *App) busConfig() (link.Config, error) {
+	written := readEnv(filepath.Join(a.identityDir(), enroll.EnvFile))
+	cfg := link.Config{
+		URL:   cmp.Or(a.natsAt.url, a.Getenv("LINERATE_NATS"), written["LINERATE_NATS"]),
+		Creds: cmp.Or(a.natsAt.creds, a.Getenv("LINERATE_CREDS"), written["LINERATE_CREDS"]),
+		CA:    cmp.Or(a.natsAt.ca, a.Getenv("LINERATE_CA")),
+	}
+	if cfg.Creds == written["LINERATE_CREDS"] {
+		cfg.CA = cmp.Or(cfg.CA, written["LINERATE_CA"])
+	}
+	if a.verbose {
+		cfg.Logger = a.logger()
+	}
+	if cfg.URL == "" || cfg.Creds == "" {
+		what := map[bool]string{true: "where NATS is (--nats)", false: "who we are there (--creds)"}[cfg.URL == ""]
+		return cfg, withHint(fmt.Errorf("%w: not said %s", fleet.ErrUnreachable, what), "`linerate enroll TOKEN` writes both, `linerate serve token` makes the token")
+	}
+	return cfg, nil
+}
+
+// readEnv reads the lines KEY=VALUE of a file; one that cannot be read has none.
+func readEnv(file string) map[string]string {
+	out := make(map[string]string)
+	f, err := os.Open(file)
+	if err != nil {
+		return out
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if key, value, ok := strings.Cut(lines.Text(), "="); ok {
+			out[key] = value
+		}
+	}
+	return out
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/enroll"
+)
+
+// mostToken bounds what is read as a token from standard input.
+const mostToken = 64 << 10
+
+func newEnroll(app *App) *cobra.Command {
+	var dir string
+	var replace bool
+	c := &cobra.Command{
+		Use: "enroll TOKEN", Short: "make this host's, or this user's, identity on NATS from a token",
+		Long: `Makes a key here, has it signed by whoever runs ` + "`linerate serve`" + `, and writes
+credentials that only their owner can read, the servers' certificate authority,
+and where NATS is. The token is good once. "-" reads it from standard input, so
+that no list of processes shows it.
+
+` + exitHelp,
+		Example: "  linerate enroll - <token\n  linerate serve token --role agent --host db1 | ssh root@db1 linerate enroll -",
+		Args:    exactly(1, "one TOKEN, or - for standard input"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := args[0]
+			if text == "-" {
+				b, err := io.ReadAll(io.LimitReader(app.Stdin, mostToken))
+				if err != nil {
+					return fmt.Errorf("read token: %w", err)
+				}
+				text = string(b)
+			}
+			token, err := authority.ParseToken(text)
+			if err != nil {
+				return usage("enroll: "+err.Error(), "`linerate serve token` prints one: give all of its line")
+			}
+			if dir == "" {
+				dir = app.identityDir()
+			}
+			id, err := enroll.Enroll(cmd.Context(), token, dir, replace)
+			if errors.Is(err, fs.ErrExist) {
+				return usage(err.Error(), "--replace puts the new identity in its place, --dir another directory")
+			}
+			if err != nil {
+				return err
+			}
+			return app.enrolled(id)
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", "", "where to write it (default: /etc/linerate for root, else ~/.config/linerate)")
+	c.Flags().BoolVar(&replace, "replace", false, "replace an identity that is there")
+	return c
+}
+
+func (a *App) enrolled(id enroll.Identity) error {
+	if a.json {
+		return a.printJSON(map[string]any{"name": id.Name, "role": id.Role, "nats": id.URL, "directory": id.Dir})
+	}
+	fmt.Fprintf(a.Stdout, "%s is enrolled as %s; the credentials are in %s\n", id.Name, id.Role, id.Dir)
+	switch {
+	case a.quiet:
+	case id.Role == bus.Agent:
+		fmt.Fprintf(a.Stderr, "`linerate agent` comes next, or the unit deploy/systemd/linerate-agent.service\n")
+	default:
+		fmt.Fprintf(a.Stderr, "hosts are reached as nats:NAME from now on\n")
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/server"
+)
+
+// serveFlags are one server of the bus.
+type serveFlags struct {
+	state, listen, name, cluster string
+	names, routes                []string
+	replicas                     int
+}
+
+func newServe(app *App) *cobra.Command {
+	var flags serveFlags
+	c := &cobra.Command{
+		Use: "serve", Args: none, Short: "the NATS server that a fleet meets on",
+		Long: `Runs a NATS server with JetStream for agents and controllers, until it is ended.
+At the first start it makes its keys and a certificate authority in the state
+directory, which is its owner's alone: who has it decides who may what. It
+listens on loopback unless told otherwise. ` + "`serve token`" + ` lets hosts and people in.
+
+` + exitHelp,
+		Example: "  linerate serve --listen 192.0.2.1:4222\n  linerate serve token --role agent --host db1\n  linerate serve token --role change --user eve",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return app.serve(cmd.Context(), flags)
+		},
+	}
+	c.PersistentFlags().StringVar(&flags.state, "state", "", "state directory (default: "+authority.DefaultDir+" for root, else ~/.local/state/linerate/serve)")
+	c.Flags().StringVar(&flags.listen, "listen", "127.0.0.1:4222", "address and port for agents and controllers")
+	c.Flags().StringVar(&flags.name, "server-name", "", "this server's name in the cluster (default: the host's)")
+	c.Flags().StringArrayVar(&flags.names, "address", nil, "host name or address that it is reached by, for its certificate; again for more")
+	c.Flags().StringVar(&flags.cluster, "cluster", "", "address and port on which the servers of a cluster meet (default: no cluster)")
+	c.Flags().StringArrayVar(&flags.routes, "route", nil, "HOST:PORT of another server of the cluster; again for more")
+	c.Flags().IntVar(&flags.replicas, "replicas", 0, "servers that keep each result (default: 3 in a cluster, else 1)")
+	c.AddCommand(newServeToken(app, &flags), newServeRevoke(app, &flags), newServeIdentities(app, &flags), newServeMember(app, &flags), newServeHosts(app))
+	return c
+}
+
+// stateDir is where the authority is.
+func (a *App) stateDir(flags *serveFlags) string {
+	switch {
+	case flags.state != "":
+		return flags.state
+	case os.Geteuid() == 0:
+		return authority.DefaultDir
+	}
+	if dir := a.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "linerate", "serve")
+	}
+	return filepath.Join(a.Getenv("HOME"), ".local", "state", "linerate", "serve")
+}
+
+// reachedBy are the names in the server's certificate: those given, the address
+// that it listens on, and the host's own where that is every address.
+func (f *serveFlags) reachedBy() ([]string, error) {
+	at, err := netip.ParseAddrPort(f.listen)
+	if err != nil {
+		return nil, usage("--listen: want ADDRESS:PORT, not "+f.listen, "127.0.0.1:4222 is loopback, 0.0.0.0:4222 every address")
+	}
+	names := slices.Clone(f.names)
+	for _, name := range names {
+		if strings.ContainsAny(name, "/:@ ") {
+			if _, err := netip.ParseAddr(name); err != nil {
+				return nil, usage("--address: want a host name or an address, not "+name, "")
+			}
+		}
+	}
+	if !at.Addr().IsUnspecified() {
+		names = append(names, at.Addr().String())
+	} else {
+		names = append(names, thisHost())
+	}
+	for _, own := range []string{"127.0.0.1", "localhost"} {
+		if !slices.Contains(names, own) {
+			names = append(names, own)
+		}
+	}
+	return names, nil
+}
+
+func (f *serveFlags) config() (authority.ServerConfig, error) {
+	names, err := f.reachedBy()
+	cfg := authority.ServerConfig{Name: f.name, Listen: f.listen, Names: names, Cluster: f.cluster, Routes: f.routes}
+	if cfg.Name == "" {
+		cfg.Name = thisHost()
+	}
+	return cfg, err
+}
+
+func (a *App) serve(ctx context.Context, flags serveFlags) error {
+	cfg, err := flags.config()
+	if err != nil {
+		return err
+	}
+	who, err := authority.Open(a.stateDir(&flags))
+	if err != nil {
+		return err
+	}
+	replicas := flags.replicas
+	if replicas == 0 {
+		replicas = 1
+		if cfg.Cluster != "" {
+			replicas = 3
+		}
+	}
+	log := slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: a.logLevel()}))
+	s, err := server.Start(server.Config{Authority: who, Server: cfg, Replicas: replicas, Logger: log})
+	if err != nil {
+		return err
+	}
+	defer s.Stop()
+	log.Info("serving", "nats", s.URL(), "state", a.stateDir(&flags))
+	prepared := make(chan error, 1)
+	go func() { prepared <- s.Prepare(ctx) }()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil // ended as it is meant to
+		case <-s.Ended():
+			return errors.New("serve: the NATS server ended by itself")
+		case err := <-prepared:
+			if err != nil && ctx.Err() == nil {
+				return fmt.Errorf("serve: %w", err)
+			}
+			log.Info("ready for tokens, trials and hosts' states")
+			prepared = nil
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/server"
+	"github.com/linerate/linerate/unit"
+)
+
+// opened is the authority that is there; none is made by asking it for
+// something.
+func (a *App) opened(flags *serveFlags) (*authority.Authority, error) {
+	dir := a.stateDir(flags)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, usage("serve: no state in "+dir, "`linerate serve` makes it at its first start; --state names another directory")
+	}
+	return authority.Open(dir)
+}
+
+// defaultURL is where a server on this machine listens that nobody says more of.
+const defaultURL = "tls://127.0.0.1:4222"
+
+// servedAt is where hosts will find the server.
+func (a *App) servedAt() string {
+	if a.natsAt.url != "" {
+		return a.natsAt.url
+	}
+	if url := a.Getenv("LINERATE_NATS"); url != "" {
+		return url
+	}
+	return defaultURL
+}
+
+func newServeToken(app *App, serve *serveFlags) *cobra.Command {
+	var role, host, user, ttl, valid string
+	var replace bool
+	c := &cobra.Command{
+		Use: "token", Args: none, Short: "print a one-time token for `linerate enroll`",
+		Long: `Prints a token that is good once and for a short while: whoever has it becomes
+the host or the user named. Roles: agent, a host; and for people watch (look),
+measure (send traffic) and change (change hosts), each with what the one before
+may. --nats is where they find the server.
+
+` + exitHelp,
+		Example: "  linerate serve token --role agent --host db1 --nats tls://192.0.2.1:4222\n  linerate serve token --role measure --user eve --ttl 1h",
+		RunE: func(*cobra.Command, []string) error {
+			g := authority.Grant{Name: host, Role: bus.Role(role), Replace: replace}
+			switch {
+			case g.Role != bus.Agent && !g.Role.Person():
+				return usage("--role: want agent, watch, measure or change, not "+role, "")
+			case g.Role == bus.Agent && (host == "" || user != ""):
+				return usage("serve token: want --host NAME with --role agent", "")
+			case g.Role.Person() && (user == "" || host != ""):
+				return usage("serve token: want --user NAME with --role "+role, "")
+			case g.Role.Person():
+				g.Name = user
+			}
+			for _, d := range []struct {
+				flag, text string
+				to         *time.Duration
+			}{{"--ttl", ttl, &g.Within}, {"--valid", valid, &g.Valid}} {
+				if d.text == "" {
+					continue
+				}
+				var err error
+				if *d.to, err = unit.ParseDuration(d.text); err != nil {
+					return usage(d.flag+": "+err.Error(), "")
+				}
+			}
+			if g.Within <= 0 || g.Within > authority.LongestToken {
+				return usage("--ttl: want more than 0 and at most 168h, not "+ttl, "")
+			}
+			a, err := app.opened(serve)
+			if err != nil {
+				return err
+			}
+			token, err := a.Issue(app.servedAt(), g)
+			if errors.Is(err, authority.ErrTaken) {
+				return usage("serve token: "+err.Error(), "--replace takes the name from whoever has it")
+			}
+			if err != nil {
+				return err
+			}
+			if app.json {
+				return app.printJSON(map[string]any{"token": token.String(), "name": g.Name, "role": g.Role, "ttl_s": g.Within.Seconds(), "nats": token.URL})
+			}
+			fmt.Fprintln(app.Stdout, token)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&role, "role", string(bus.Agent), "agent, watch, measure or change")
+	c.Flags().StringVar(&host, "host", "", "the host's name on NATS")
+	c.Flags().StringVar(&user, "user", "", "the user's name")
+	c.Flags().StringVar(&ttl, "ttl", "10m", "how long the token is good")
+	c.Flags().StringVar(&valid, "valid", "", "how long the identity is good that is made with it (default: until it is revoked)")
+	c.Flags().BoolVar(&replace, "replace", false, "take the name from whoever has it")
+	return c
+}
+
+func newServeRevoke(app *App, serve *serveFlags) *cobra.Command {
+	var host, user string
+	c := &cobra.Command{
+		Use: "revoke", Args: none, Short: "take a host's or a user's identity away",
+		Long: `Takes an identity away, and tells the servers at --nats, which disconnect
+whoever has it at once. Where they cannot be told it is an error, and they know
+it when they are started again.
+
+` + exitHelp,
+		Example: "  linerate serve revoke --host db1\n  linerate serve revoke --user eve",
+		RunE: func(*cobra.Command, []string) error {
+			if (host == "") == (user == "") {
+				return usage("serve revoke: want --host NAME or --user NAME", "`linerate serve identities` lists them")
+			}
+			name, role := host, bus.Agent
+			if user != "" {
+				name, role = user, bus.Watch
+			}
+			a, err := app.opened(serve)
+			if err != nil {
+				return err
+			}
+			if err := a.Revoke(name, role); errors.Is(err, fs.ErrNotExist) {
+				return usage("serve revoke: nobody is called "+name, "`linerate serve identities` lists them")
+			} else if err != nil {
+				return err
+			}
+			if err := server.Push(a, app.servedAt(), filepath.Join(app.stateDir(serve), "ca.pem")); err != nil {
+				return withHint(fmt.Errorf("%s is revoked, but servers that run do not know: %w", name, err), "--nats says where they are; or start them again")
+			}
+			if app.json {
+				return app.printJSON(map[string]any{"name": name, "revoked": true})
+			}
+			fmt.Fprintf(app.Stdout, "%s is revoked\n", name)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&host, "host", "", "the host's name")
+	c.Flags().StringVar(&user, "user", "", "the user's name")
+	return c
+}
+
+func newServeIdentities(app *App, serve *serveFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "identities", Args: none, Short: "who was let in, as what, until when",
+		RunE: func(*cobra.Command, []string) error {
+			a, err := app.opened(serve)
+			if err != nil {
+				return err
+			}
+			all, err := a.Identities()
+			if err != nil {
+				return err
+			}
+			if app.json {
+				if all == nil {
+					all = []authority.Identity{}
+				}
+				return app.printJSON(map[string]any{"identities": all})
+			}
+			for _, id := range all {
+				state := "until it is revoked"
+				switch {
+				case !id.Revoked.IsZero():
+					state = "revoked " + id.Revoked.Format(time.DateTime)
+				case !id.Expires.IsZero():
+					state = "until " + id.Expires.Format(time.DateTime)
+				}
+				fmt.Fprintf(app.Stdout, "%-20s %-8s since %s, %s\n", id.Name, id.Role, id.Made.Format(time.DateTime), state)
+			}
+			return nil
+		},
+	}
+}
+
+func newServeMember(app *App, serve *serveFlags) *cobra.Command {
+	var names []string
+	var out string
+	c := &cobra.Command{
+		Use: "member", Args: none, Short: "write the state directory of another server of the cluster",
+		Long: `Writes a directory for another server: a certificate of its own, and what it
+needs to know of the fleet, but no key that signs. Copy it there as its --state,
+and keep it as private as this one.
+
+` + exitHelp,
+		Example: "  linerate serve member --address 192.0.2.2 -o member-2",
+		RunE: func(*cobra.Command, []string) error {
+			if out == "" || len(names) == 0 {
+				return usage("serve member: want --address NAME and -o DIRECTORY", "")
+			}
+			a, err := app.opened(serve)
+			if err != nil {
+				return err
+			}
+			if err := a.Member(out, append(slices.Clone(names), "127.0.0.1", "localhost")); err != nil {
+				return err
+			}
+			if app.json {
+				return app.printJSON(map[string]any{"directory": out, "addresses": names})
+			}
+			fmt.Fprintf(app.Stdout, "%s is written; there: linerate serve --state DIRECTORY --listen ... --cluster ... --route ...\n", out)
+			return nil
+		},
+	}
+	c.Flags().StringArrayVar(&names, "address", nil, "host name or address that it is reached by; again for more")
+	c.Flags().StringVarP(&out, "output", "o", "", "directory to write")
+	return c
+}

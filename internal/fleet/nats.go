@@ -1,0 +1,393 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/link"
+)
+
+// How often a conversation is kept, how long an agent may be asked to begin or
+// to end one, and how long a lasting one goes without an answer: then the agent
+// has given it up too.
+const (
+	natsBeat  = 2 * time.Second
+	natsOpen  = 5 * time.Second
+	natsClose = 15 * time.Second
+)
+
+// natsTalk is a conversation with an agent on NATS. It stands a lost message
+// and a server that dies: what was lost is sent again, and done once.
+type natsTalk struct {
+	conn   *link.Conn
+	done   func() // lets go of the connection
+	host   string
+	id     string
+	inbox  string
+	sub    *nats.Subscription
+	opened bus.Opened
+	undeny func()
+	stop   context.CancelFunc // of the beats
+	ended  chan struct{}      // the beats have
+
+	mu      sync.Mutex
+	last    uint64
+	waiting map[uint64]*natsCall
+	heard   time.Time
+	dead    error
+}
+
+// natsCall is a call that has no reply yet.
+type natsCall struct {
+	subject string
+	params  []byte
+	method  agentapi.Method
+	whole   bus.Whole
+	reply   chan natsReply // room for one
+}
+
+type natsReply struct {
+	body []byte
+	err  error
+}
+
+// newNATS opens a conversation with the agent called by a reach of the form
+// nats:NAME. An agent that nobody has is ErrUnreachable at once.
+func newNATS(ctx context.Context, reach string, cfg Config) (Transport, error) {
+	host := strings.TrimPrefix(reach, "nats:")
+	if err := bus.CheckName("host", host); err != nil {
+		return nil, fmt.Errorf("%w %q: %w", ErrReach, reach, err)
+	}
+	if cfg.Bus == nil {
+		return nil, fmt.Errorf("%w: nobody said where NATS is (--nats, or LINERATE_NATS)", ErrUnreachable)
+	}
+	conn, done, err := cfg.Bus.Conn(ctx, cfg.Fresh)
+	if err != nil {
+		if errors.Is(err, link.ErrUnreachable) {
+			err = fmt.Errorf("%w: %w", ErrUnreachable, err)
+		}
+		return nil, err
+	}
+	t, err := openNATS(ctx, conn, host)
+	if err != nil {
+		done()
+		return nil, err
+	}
+	t.done = done
+	return t, nil
+}
+
+func openNATS(ctx context.Context, conn *link.Conn, host string) (*natsTalk, error) {
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails, by its documentation
+	t := &natsTalk{conn: conn, host: host, id: hex.EncodeToString(id[:]), waiting: make(map[uint64]*natsCall), heard: time.Now(), ended: make(chan struct{})}
+	t.inbox = bus.Inbox(conn.Who.Name) + "." + t.id
+	var err error
+	if t.sub, err = conn.Subscribe(t.inbox+".*", t.hear); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	// Replies are as long as they are: dropped ones are only sent again.
+	if err := t.sub.SetPendingLimits(-1, 2*bus.MostReply); err != nil {
+		return nil, err
+	}
+	t.undeny = conn.Denied(t.denied)
+	opening, cancel := context.WithTimeout(ctx, natsOpen)
+	defer cancel()
+	body, err := t.call(opening, bus.Open, nil, false)
+	if err == nil {
+		err = json.Unmarshal(body, &t.opened)
+	}
+	if err != nil {
+		t.free()
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = fmt.Errorf("%w: the agent %s did not answer within %v", ErrUnreachable, host, natsOpen)
+		}
+		return nil, err
+	}
+	if err := agentapi.CheckVersion(t.opened.Version); err != nil {
+		t.free()
+		return nil, err
+	}
+	t.opened.Silence = max(t.opened.Silence, natsBeat)
+	beating, stop := context.WithCancel(context.Background())
+	t.stop = stop
+	go t.beat(beating)
+	return t, nil
+}
+
+// Call sends a request and waits for its reply, or for ctx.
+func (t *natsTalk) Call(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error) {
+	return t.call(ctx, method, params, true)
+}
+
+// call waits for an agent that is away for a moment only where it is patient.
+func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []byte, patient bool) (json.RawMessage, error) {
+	req, err := bus.Ask(t.conn.Who.Name, t.host, method)
+	if err != nil {
+		return nil, err
+	}
+	if len(params) > bus.MostRequest {
+		return nil, fmt.Errorf("ask %s for %s: a request of %d bytes: want at most %d", t.host, method, len(params), bus.MostRequest)
+	}
+	c := &natsCall{subject: req.Subject(), params: params, method: method, reply: make(chan natsReply, 1)}
+	n, err := t.begin(c)
+	if err != nil {
+		return nil, err
+	}
+	defer t.forget(n)
+	if err := t.send(n, c); err != nil {
+		return nil, err
+	}
+	again := time.NewTimer(time.Hour)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			if method != bus.Open {
+				t.cancel(n)
+			}
+			return nil, ctx.Err()
+		case <-again.C:
+			if err := t.send(n, c); err != nil {
+				return nil, err
+			}
+		case r := <-c.reply:
+			if errors.Is(r.err, nats.ErrNoResponders) && patient {
+				again.Reset(natsBeat / 4) // it was not delivered; the beats say when to give up
+				continue
+			}
+			if r.err != nil {
+				return nil, t.words(r.err)
+			}
+			var reply agentapi.Reply
+			if err := json.Unmarshal(r.body, &reply); err != nil {
+				return nil, fmt.Errorf("%w: %s answered no JSON", ErrUnreachable, t.host)
+			}
+			if reply.Error != nil && errors.Is(reply.Error, agentapi.ErrGone) {
+				t.die(t.gone())
+				return nil, t.gone()
+			}
+			if reply.Error != nil {
+				return nil, reply.Error
+			}
+			return reply.Result, nil
+		}
+	}
+}
+
+func (t *natsTalk) gone() error {
+	return fmt.Errorf("%w: the agent %s ended the conversation, or was started anew", ErrUnreachable, t.host)
+}
+
+// words is a failure of the bus for people.
+func (t *natsTalk) words(err error) error {
+	if errors.Is(err, nats.ErrNoResponders) {
+		return fmt.Errorf("%w: no agent called %s is on NATS", ErrUnreachable, t.host)
+	}
+	return err
+}
+
+func (t *natsTalk) begin(c *natsCall) (uint64, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dead != nil {
+		return 0, t.dead
+	}
+	t.last++
+	t.waiting[t.last] = c
+	return t.last, nil
+}
+
+func (t *natsTalk) forget(n uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.waiting, n)
+}
+
+func (t *natsTalk) send(n uint64, c *natsCall) error {
+	headers := map[string]string{bus.HeaderTalk: t.id, bus.HeaderCall: strconv.FormatUint(n, 10), bus.HeaderInstance: t.opened.Instance}
+	if err := t.conn.Send(c.subject, t.inbox+"."+strconv.FormatUint(n, 10), headers, c.params); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	return nil
+}
+
+// cancel tells the agent that nobody waits for a call any more. Should it get
+// lost, the next beat says so too.
+func (t *natsTalk) cancel(n uint64) {
+	params, err := json.Marshal(bus.CancelRequest{Call: n})
+	if err != nil {
+		return // never: it is a number
+	}
+	req, err := bus.Ask(t.conn.Who.Name, t.host, bus.Cancel)
+	if err != nil {
+		return
+	}
+	c := &natsCall{subject: req.Subject(), params: params, method: bus.Cancel, reply: make(chan natsReply, 1)}
+	if own, err := t.begin(c); err == nil {
+		_ = t.send(own, c)
+		t.forget(own)
+	}
+}
+
+// hear takes one message of a reply.
+func (t *natsTalk) hear(m *nats.Msg) {
+	n, err := strconv.ParseUint(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:], 10, 64)
+	if err != nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.waiting[n]
+	if c == nil {
+		return // nobody waits for it
+	}
+	if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
+		c.answer(natsReply{err: nats.ErrNoResponders})
+		return
+	}
+	t.heard = time.Now()
+	p, err := bus.ParsePart(m.Header.Get, m.Data, bus.MostReply)
+	var body []byte
+	done := false
+	if err == nil {
+		body, done, err = c.whole.Add(p)
+	}
+	if err != nil {
+		err = fmt.Errorf("read reply to %s: %w", c.method, err)
+	}
+	if err != nil || done {
+		c.answer(natsReply{body, err})
+	}
+}
+
+// answer gives whoever waits the reply; a second one is dropped.
+func (c *natsCall) answer(r natsReply) {
+	select {
+	case c.reply <- r:
+	default:
+	}
+}
+
+// denied fails the calls that the server lets this user not make.
+func (t *natsTalk) denied(subject string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.waiting {
+		if strings.EqualFold(c.subject, subject) {
+			role, _ := bus.Needs(c.method)
+			c.answer(natsReply{err: fmt.Errorf("ask %s for %s: %w: it takes the role %s, which %s has not", t.host, c.method, fs.ErrPermission, role, t.conn.Who.Name)})
+		}
+	}
+}
+
+// beat keeps the conversation until ctx ends, and fails every call when the
+// agent has given it up.
+func (t *natsTalk) beat(ctx context.Context) {
+	defer close(t.ended)
+	tick := time.NewTicker(min(natsBeat, t.opened.Silence/5))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := t.beatOnce(ctx); ctx.Err() == nil && err != nil {
+			t.die(err)
+			return
+		}
+	}
+}
+
+// beatOnce is nil as long as there is hope.
+func (t *natsTalk) beatOnce(ctx context.Context) error {
+	var req bus.BeatRequest
+	t.mu.Lock()
+	req.Last = t.last
+	for n := range t.waiting {
+		req.Waiting = append(req.Waiting, n)
+	}
+	heard := t.heard
+	t.mu.Unlock()
+	if silent := time.Since(heard); silent > t.opened.Silence {
+		return fmt.Errorf("%w: the agent %s has not answered for %v", ErrUnreachable, t.host, silent.Round(time.Second))
+	}
+	params, err := json.Marshal(req)
+	if err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, min(natsBeat, t.opened.Silence/5))
+	defer cancel()
+	body, err := t.call(waiting, bus.Beat, params, false)
+	t.mu.Lock()
+	dead := t.dead
+	t.mu.Unlock()
+	if dead != nil {
+		return dead
+	}
+	var reply bus.BeatReply
+	if err != nil || json.Unmarshal(body, &reply) != nil {
+		return nil // the next one may come through
+	}
+	for _, n := range reply.Again {
+		t.mu.Lock()
+		c := t.waiting[n]
+		t.mu.Unlock()
+		if c != nil {
+			_ = t.send(n, c) // or at the next beat
+		}
+	}
+	return nil
+}
+
+// die fails every call that waits and all to come.
+func (t *natsTalk) die(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dead = err
+	for _, c := range t.waiting {
+		select {
+		case <-c.reply: // "no responders", which was to be tried again
+		default:
+		}
+		c.answer(natsReply{err: err})
+	}
+}
+
+// Close ends the conversation: the agent ends its traffic and lets go.
+func (t *natsTalk) Close() error {
+	t.stop()
+	<-t.ended
+	t.mu.Lock()
+	dead := t.dead
+	t.mu.Unlock()
+	if dead == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), natsClose)
+		defer cancel()
+		_, _ = t.call(ctx, bus.Close, nil, false) // silence ends it too
+	}
+	t.free()
+	return nil
+}
+
+func (t *natsTalk) free() {
+	t.undeny()
+	_ = t.sub.Unsubscribe() // of a connection that may be gone
+	if t.done != nil {
+		t.done()
+	}
+}

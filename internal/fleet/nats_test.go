@@ -1,0 +1,226 @@
+//go:build !aix
+
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/link"
+	"github.com/linerate/linerate/internal/bus/rig"
+	"github.com/linerate/linerate/internal/bus/station"
+)
+
+// onNATS runs an agent on a bus until the returned function is called.
+func onNATS(t *testing.T, r *rig.Rig, cfg station.Config) (stop func()) {
+	t.Helper()
+	conn := rig.Connect(t, r.As(t, cfg.Host, bus.Agent))
+	cfg.Agent.Version, cfg.Agent.JournalDir, cfg.Agent.HoldDir = "test", t.TempDir(), t.TempDir()
+	if cfg.Audit == "" {
+		cfg.Audit = filepath.Join(t.TempDir(), "audit.log")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- station.Run(ctx, conn, cfg) }()
+	stop = func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		ended <- nil
+	}
+	t.Cleanup(stop)
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond) // it subscribes
+	return stop
+}
+
+func dialer(cfg link.Config) *link.Dialer {
+	return link.NewDialer(func() (link.Config, error) { return cfg, nil })
+}
+
+// natsTransport is one host on a bus, reached by somebody who may change it.
+func natsTransport(t *testing.T) Transport {
+	r := rig.Start(t, nil)
+	onNATS(t, r, station.Config{Host: "here"})
+	d := dialer(r.As(t, "eve", bus.Change))
+	t.Cleanup(d.Close)
+	via, err := transport(t.Context(), "here", "nats:here", Config{Bus: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return via
+}
+
+// What is longer than the server's largest message goes in parts, both ways.
+func TestNATSLong(t *testing.T) {
+	via := natsTransport(t)
+	defer via.Close()
+	h := &Host{Name: "here", via: via}
+	flows := make([]agentapi.RoutesRequest, 1)
+	for range agentapi.MostRoutes {
+		flows[0].Flows = append(flows[0].Flows, testFlow())
+	}
+	text, err := json.Marshal(flows[0])
+	if err != nil || len(text) < 3<<20 {
+		t.Fatalf("the request has %d bytes, want more than three messages' worth: %v", len(text), err)
+	}
+	reply, err := h.Routes(t.Context(), flows[0])
+	if err != nil || len(reply.Routes) != len(flows[0].Flows) {
+		t.Errorf("%d routes, %v", len(reply.Routes), err)
+	}
+	_, err = via.Call(t.Context(), agentapi.MethodObserve, bytes.Repeat([]byte(" "), bus.MostRequest+1))
+	if err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("a request too long: %v", err)
+	}
+}
+
+func TestNATSNobody(t *testing.T) {
+	r := rig.Start(t, nil)
+	d := dialer(r.As(t, "eve", bus.Change))
+	defer d.Close()
+	begin := time.Now()
+	_, err := Dial(t.Context(), "h", "nats:nobody", Config{Bus: d})
+	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "no agent called nobody") || time.Since(begin) > 3*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+	for _, reach := range []string{"nats:", "nats:a.b", "nats:*", "nats:>", "nats:../../etc/passwd", "nats:a b", "nats:-x", "nats:" + strings.Repeat("a", 64), "nats:h\x00"} {
+		if _, err := Dial(t.Context(), "h", reach, Config{Bus: d}); !errors.Is(err, ErrReach) {
+			t.Errorf("%q: %v, want ErrReach", reach, err)
+		}
+	}
+	if _, err := Dial(t.Context(), "h", "nats:h", Config{}); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("without a bus: %v", err)
+	}
+}
+
+// An agent that goes in the middle of a call fails it, and all that follow.
+func TestNATSAgentGoes(t *testing.T) {
+	r := rig.Start(t, nil)
+	stop := onNATS(t, r, station.Config{Host: "here", Silence: 1500 * time.Millisecond})
+	d := dialer(r.As(t, "eve", bus.Change))
+	defer d.Close()
+	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(300*time.Millisecond, stop)
+	begin := time.Now()
+	for err == nil && time.Since(begin) < 20*time.Second {
+		_, err = h.Observe(t.Context())
+		time.Sleep(50 * time.Millisecond)
+	}
+	if !errors.Is(err, ErrUnreachable) || time.Since(begin) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+	begin = time.Now()
+	if err := h.Close(); err != nil || time.Since(begin) > time.Second {
+		t.Errorf("close: %v after %v", err, time.Since(begin))
+	}
+}
+
+// A controller that falls silent loses its traffic and its hold.
+func TestNATSControllerGoes(t *testing.T) {
+	var log rig.Text
+	r := rig.Start(t, nil)
+	onNATS(t, r, station.Config{Host: "here", Silence: time.Second, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	first, second := dialer(r.As(t, "eve", bus.Change)), dialer(r.As(t, "bob", bus.Change))
+	defer second.Close()
+	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: first})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Hold(t.Context(), agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1", User: "eve"}}); err != nil {
+		t.Fatal(err)
+	}
+	lo := netip.MustParseAddr("127.0.0.1")
+	sink, err := h.OpenSink(t.Context(), agentapi.SinkRequest{Session: "in", Bind: []netip.Addr{lo}, Peers: []netip.Addr{lo}, Streams: 1, Lifetime: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := Dial(t.Context(), "here", "nats:here", Config{Bus: second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	hold := agentapi.HoldRequest{Holder: agentapi.Holder{Run: "2", User: "bob"}}
+	if _, err := other.Hold(t.Context(), hold); !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "held by eve") {
+		t.Errorf("two runs hold one host: %v", err)
+	}
+	if listening, err := dialTCP(lo, sink.Port); err != nil {
+		t.Errorf("the sink does not listen: %v", err)
+	} else {
+		listening.Close()
+	}
+	first.Close() // without a word to the agent
+	time.Sleep(2500 * time.Millisecond)
+	if _, err := other.Hold(t.Context(), hold); err != nil {
+		t.Errorf("the hold outlives its controller: %v", err)
+	}
+	if c, err := dialTCP(lo, sink.Port); err == nil {
+		c.Close()
+		t.Error("the data port outlives its controller")
+	}
+	if !strings.Contains(log.String(), "a controller is gone") {
+		t.Error("nothing is logged")
+	}
+}
+
+// A user's role ends at the server, whose word arrives as an error of the call.
+func TestNATSRoles(t *testing.T) {
+	r := rig.Start(t, nil)
+	onNATS(t, r, station.Config{Host: "here"})
+	for _, c := range []struct {
+		role           bus.Role
+		pings, changes bool
+	}{{bus.Watch, false, false}, {bus.Measure, true, false}, {bus.Change, true, true}} {
+		d := dialer(r.As(t, "user-"+string(c.role), c.role))
+		h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Observe(t.Context()); err != nil {
+			t.Errorf("%s may not observe: %v", c.role, err)
+		}
+		_, err = h.Hold(t.Context(), agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1"}})
+		if allowed := !errors.Is(err, fs.ErrPermission); allowed != c.pings {
+			t.Errorf("%s may measure: %v (%v)", c.role, allowed, err)
+		}
+		begin := time.Now()
+		_, err = h.Confirm(t.Context(), agentapi.ConfirmRequest{Journal: "none"})
+		if allowed := !errors.Is(err, fs.ErrPermission); allowed != c.changes || err == nil {
+			t.Errorf("%s may change: %v (%v)", c.role, allowed, err)
+		}
+		if time.Since(begin) > 2*time.Second {
+			t.Errorf("%s was told after %v", c.role, time.Since(begin))
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+		d.Close()
+	}
+}
+
+func testFlow() flow.Tuple {
+	lo := netip.MustParseAddr("127.0.0.1")
+	return flow.Tuple{Proto: flow.TCP, Src: lo, Dst: lo, Sport: 1, Dport: 2}
+}
+
+func dialTCP(addr netip.Addr, port int) (net.Conn, error) {
+	return net.DialTimeout("tcp", netip.AddrPortFrom(addr, uint16(port)).String(), time.Second)
+}
