@@ -27,9 +27,9 @@ func newDiscover(app *App) *cobra.Command {
 addresses, speeds, kernel, buffers, and the round trip between those that share
 a subnet. What could not be found out stands in comments. Nothing is changed.
 
-HOST is local: (this host), netns:NAME, ssh://user@host or nats:NAME. Hosts
-are looked at side by side; one that is not reached is named, the others are written, and the
-exit status is 1.
+HOST is local: (this host), netns:NAME, ssh://user@host or nats:NAME. Hosts are
+looked at side by side; one that is not reached is named, the others are
+written, and the exit status is 1.
 
 ` + sshHelp + `
 ` + exitHelp,

@@ -246,6 +246,33 @@ func (r *Run) put(ctx context.Context, key string, value []byte) error {
 // Read is the record of a run as far as it was kept, for a campaign to go on
 // with. Unknown is fs.ErrNotExist. What it read is not kept again.
 func (r *Run) Read(ctx context.Context) (record.Record, error) {
+	for begin := time.Now(); ; {
+		rec, err := r.readOnce(ctx)
+		if err == nil || !passing(err) || ctx.Err() != nil || time.Since(begin) > readWithin {
+			return rec, err
+		}
+		r.log.Warn("the run cannot be read yet", "run", r.name, "error", err)
+		select {
+		case <-ctx.Done():
+			return rec, ctx.Err()
+		case <-time.After(readPause):
+		}
+	}
+}
+
+// A cluster one of whose servers just died answers nobody until it has chosen
+// another leader.
+const (
+	readWithin = 30 * time.Second
+	readPause  = 500 * time.Millisecond
+)
+
+// passing reports an error that may be over in a moment.
+func passing(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders)
+}
+
+func (r *Run) readOnce(ctx context.Context) (record.Record, error) {
 	rec, err := r.readBase(ctx)
 	if err != nil {
 		return rec, fmt.Errorf("read run %s of %s: %w", r.name, r.user, err)
