@@ -114,6 +114,9 @@ func (r *round) fail(ctx context.Context, f Failing) (err error) {
 		if e == nil && len(back.Left) > 0 {
 			e = errors.New(back.Left[0])
 		}
+		if errors.Is(e, agentapi.ErrState) {
+			e = nil // its guard was faster: the link is up again
+		}
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("put %s of %s back up: %w", f.Link, f.Host, e))
 		}
