@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+
+	"github.com/linerate/linerate/internal/lab/guest/early"
 )
 
 // Errors of Installed, Emulator and OpenKernel.
@@ -97,7 +99,7 @@ const EnvGuest = "LINERATE_LAB_GUEST"
 
 // envConfig is the variable by which the lab kernel hands its first process
 // the directory of its orders.
-const envConfig = "LINERATE_GUEST_CONFIG"
+const envConfig = early.EnvConfig
 
 // config is the orders of a guest's first process, as JSON in config.json.
 type config struct {

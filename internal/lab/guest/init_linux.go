@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/kernel/sys"
+	"github.com/linerate/linerate/internal/lab/guest/early"
 )
 
 // IsInit reports whether this process is the first one of a lab kernel, or the
@@ -60,7 +61,10 @@ func prepare(dir string) (config, *os.File, error) {
 	if orders.Systemd && os.Getpid() == 1 {
 		return orders, nil, becomeSystemd(orders, dir)
 	}
-	mounts := []string{"proc", "/proc", "sysfs", "/sys"}
+	mounts := []string{"sysfs", "/sys"}
+	if !early.Proc {
+		mounts = append(mounts, "proc", "/proc")
+	}
 	if orders.Systemd {
 		mounts = nil // systemd has mounted it all
 	} else if orders.SendHome {
