@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,15 +10,16 @@ import (
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/kernel/sys"
-	"github.com/linerate/linerate/internal/ping"
 )
+
+const capNetRaw = 13
 
 // kernelCapabilities are the numbers of those that matter (linux/capability.h).
 var kernelCapabilities = [...]struct {
 	bit  uint
 	name agentapi.Capability
 }{
-	{12, agentapi.CanNetAdmin}, {13, agentapi.CanNetRaw}, {19, agentapi.CanPtrace}, {21, agentapi.CanSysAdmin},
+	{12, agentapi.CanNetAdmin}, {capNetRaw, agentapi.CanNetRaw}, {19, agentapi.CanPtrace}, {21, agentapi.CanSysAdmin},
 }
 
 // capabilities is what this process can do here, as the kernel answers.
@@ -33,7 +35,7 @@ func (a *Agent) capabilities() agentapi.Capabilities {
 		}
 	}
 	_ = a.cfg.Namespace.Do(func() error { // a namespace that is gone can do nothing
-		if ping.Able() {
+		if set&(1<<capNetRaw) != 0 || pingGroup() {
 			out = append(out, agentapi.CanEcho)
 		}
 		return nil
@@ -45,6 +47,27 @@ func (a *Agent) capabilities() agentapi.Capabilities {
 		out = append(out, agentapi.CanJournal)
 	}
 	return out
+}
+
+// pingGroup reports whether one of the process's groups may send ICMP echoes without
+// privilege (net.ipv4.ping_group_range, ping(7)). It is read and not tried out: whoever
+// watches a host is promised that no socket but netlink's is opened.
+func pingGroup() bool {
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ping_group_range")
+	if err != nil {
+		return false
+	}
+	var low, high uint32
+	if _, err := fmt.Sscan(string(text), &low, &high); err != nil {
+		return false
+	}
+	groups, _ := os.Getgroups() // without them its own counts
+	for _, g := range append(groups, os.Getegid()) {
+		if uint32(g) >= low && uint32(g) <= high {
+			return true
+		}
+	}
+	return false
 }
 
 // effective is the process's effective set; empty where it cannot be read.

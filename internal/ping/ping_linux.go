@@ -40,16 +40,6 @@ func Run(ctx context.Context, r agentapi.PingRequest) (agentapi.PingReply, error
 	return s.series(ctx, r)
 }
 
-// Able reports whether echoes can be sent from the calling thread's namespace.
-func Able() bool {
-	s, err := openSocket(agentapi.PingRequest{Dst: netip.AddrFrom4([4]byte{127, 0, 0, 1})})
-	if err != nil {
-		return false
-	}
-	syscall.Close(s.fd)
-	return true
-}
-
 func openSocket(r agentapi.PingRequest) (*socket, error) {
 	s := &socket{v4: r.Dst.Is4(), raw: true, id: uint16(rand.Uint32())}
 	domain, protocol := syscall.AF_INET6, syscall.IPPROTO_ICMPV6
