@@ -53,6 +53,9 @@ func serveNFS(ctx context.Context, host string, mounts int, size unit.Bytes) (_ 
 	if err := s.mount("tmpfs", s.dir, fmt.Sprintf("size=%d", int64(size))); err != nil {
 		return nil, err
 	}
+	if err := touchMemory(filepath.Join(s.dir, "touched"), size); err != nil {
+		return nil, err
+	}
 	for i := range mounts {
 		if err := os.Mkdir(filepath.Join(s.dir, lane(i)), 0o755); err != nil {
 			return nil, fmt.Errorf("make export: %w", err)
@@ -62,6 +65,24 @@ func serveNFS(ctx context.Context, host string, mounts int, size unit.Bytes) (_ 
 		return nil, err
 	}
 	return s, s.serve(ctx)
+}
+
+// touchMemory writes a file of that size in memory and removes it: a lab kernel's
+// memory is given by the machine when it is first touched, a quarter of a second
+// for 256 MiB that is not the copy's.
+func touchMemory(name string, size unit.Bytes) (err error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("touch memory: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(name)) }()
+	block := make([]byte, fileBlock)
+	for written := unit.Bytes(0); written+fileBlock <= size; written += fileBlock {
+		if _, err := f.Write(block); err != nil {
+			return fmt.Errorf("touch memory: %w", err)
+		}
+	}
+	return nil
 }
 
 // lane is the directory of a mount, in the export and where it is mounted.
