@@ -36,11 +36,14 @@ func TestScenarios(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "rows.json")
 	if kept := os.Getenv("PROVE_ROWS"); kept != "" {
-		file = kept // for `lab replicas`
+		file = kept // for `lab replicas`; what was said is beside it
 	}
 	began := time.Now()
 	said, failed := run(t, "lab", "run", name, "-o", file)
 	took := time.Since(began)
+	if err := os.WriteFile(file+".log", []byte(said), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	all := read(t, file, name == "all")
 	if len(all) == 0 {
 		t.Fatalf("%v\n%s", failed, said)
