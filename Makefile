@@ -47,6 +47,10 @@ DEPS_SSH := openssh-server openssh-client sudo
 DEPS_STORE := postgresql
 CLUSTERS := /etc/postgresql-common/createcluster.conf
 
+# A Prometheus that reads what agents and servers tell. Not among the others
+# either: the package starts a server.
+DEPS_METRICS := prometheus
+
 # What the engine is compared with.
 DEPS_BENCH := iperf3 iperf nuttcp
 
@@ -83,7 +87,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build vuln deps deps-nfs deps-store no-cluster deps-ssh deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-store prove-scenarios prove-fleetssh clean
+.PHONY: build vuln deps deps-nfs deps-store no-cluster deps-ssh deps-metrics deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-store prove-scenarios prove-fleetssh clean
 .DEFAULT_GOAL := build
 
 build:
@@ -126,6 +130,9 @@ deps-store:
 no-cluster:
 	$(call install,postgresql-common)
 	@if command -v pg_conftool >/dev/null; then cp -p $(CLUSTERS) $(CLUSTERS).linerate && pg_conftool $(CLUSTERS) set create_main_cluster off; fi
+
+deps-metrics:
+	$(call install,$(DEPS_METRICS))
 
 deps-bench:
 	$(call install,$(DEPS_BENCH))
@@ -184,7 +191,7 @@ cross:
 
 # The engine twice: on raw system calls, and as other systems have it.
 # Passing tests are one line a package; a skipped one is named with its reason.
-unit: $(if $(CI),deps-store)
+unit: $(if $(CI),deps-store deps-metrics)
 	@echo "== unit tests"
 	@if go test -v $$(go list ./... | grep -vE '/internal/labtest|/cmd/linerate') >$(LOG) 2>&1; then \
 		grep -E '^ok' $(LOG); grep -B1 -E '^ *--- SKIP' $(LOG) | grep -v '^--$$' || true; \

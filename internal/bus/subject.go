@@ -100,3 +100,11 @@ func Trial(user, run string) string { return root + "run." + user + "." + run + 
 
 // Trials is the subject of everybody's, for the stream.
 func Trials() string { return root + "run.*.*.trial" }
+
+// RunOf is the run whose trial is published to a subject, as USER.RUN; false for
+// any other subject.
+func RunOf(subject string) (string, bool) {
+	rest, ok := strings.CutPrefix(subject, root+"run.")
+	run, trial := strings.CutSuffix(rest, ".trial")
+	return run, ok && trial && strings.Count(run, ".") == 1
+}

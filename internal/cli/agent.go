@@ -17,13 +17,14 @@ import (
 	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/bus/station"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/metrics"
 )
 
 // agentFlags are one host that answers.
 type agentFlags struct {
-	stdio, remove                     bool
-	silence                           time.Duration
-	journal, name, most, audit, space string
+	stdio, remove                              bool
+	silence                                    time.Duration
+	journal, name, most, audit, space, metrics string
 }
 
 // newAgent answers controllers, over NATS or, started by ssh, over a pipe.
@@ -60,6 +61,7 @@ Without root the host is measured, with less; what is lost is said at the start.
 	c.Flags().StringVar(&flags.most, "most", string(bus.Change), "the most that is served: watch, measure or change")
 	c.Flags().StringVar(&flags.audit, "audit-log", station.DefaultAudit, "where changes are written down, and who asked for them")
 	c.Flags().StringVar(&flags.space, "netns", "", "answer for this network namespace")
+	c.Flags().StringVar(&flags.metrics, "metrics", "", "address and port where Prometheus reads how this agent and its\nbonds are, such as 127.0.0.1:9117 (default: nowhere)")
 	return c
 }
 
@@ -92,6 +94,10 @@ func (a *App) onBus(ctx context.Context, flags agentFlags, cfg agent.Config) err
 	if !most.Person() {
 		return usage("--most: want watch, measure or change, not "+flags.most, "")
 	}
+	tellAt, err := a.metricsAddress(flags.metrics)
+	if err != nil {
+		return err
+	}
 	at, err := a.busConfig()
 	if err != nil {
 		return err
@@ -118,7 +124,15 @@ func (a *App) onBus(ctx context.Context, flags agentFlags, cfg agent.Config) err
 		log.Info("without root: " + what)
 	}
 	log.Info("answering", "host", host, "most", most, "server", at.URL)
-	return station.Run(ctx, conn, station.Config{Host: host, Agent: cfg, Most: most, Audit: flags.audit, Logger: log})
+	var meter station.Meter
+	told, err := a.tellMetrics(ctx, tellAt, log, metrics.Agent(metrics.AgentConfig{
+		Host: host, Linerate: a.Version, Most: most, Counts: meter.Counts, Observe: meter.Observe, Logger: log,
+	}))
+	if err != nil {
+		return err
+	}
+	defer told()
+	return station.Run(ctx, conn, station.Config{Host: host, Agent: cfg, Most: most, Audit: flags.audit, Logger: log, Meter: &meter})
 }
 
 // logLevel is how much a daemon says.

@@ -14,7 +14,7 @@ import (
 
 // historyFlags are the flags of history, those of its subcommands too.
 type historyFlags struct {
-	store, since              string
+	store, since, metrics     string
 	from, to, direction, tool string
 	protocol                  string
 	streams, limit            int
@@ -46,6 +46,7 @@ records there when --store or LINERATE_STORE says so.
 	s.IntVar(&flags.streams, "streams", 0, "of the path: this stream count alone")
 	s.StringVar(&flags.protocol, "protocol", "", "of the path: tcp, udp or mptcp")
 	s.StringVar(&flags.tool, "tool", "", "of the path: linerate, iperf3 or iperf2")
+	s.StringVar(&flags.metrics, "metrics", "", "write what paths carried (default: in 30 days) to this file, for\nPrometheus's node_exporter; - is standard output")
 	return c
 }
 
@@ -84,6 +85,12 @@ func (a *App) history(ctx context.Context, flags historyFlags, now time.Time) er
 		return err
 	}
 	defer s.Close()
+	if flags.metrics != "" {
+		if flags.since == "" {
+			q.Since = now.Add(-followSince)
+		}
+		return a.historyAsMetrics(ctx, s, q, flags.metrics)
+	}
 	if path {
 		return a.historyOfPath(ctx, s, q, flags.limit)
 	}

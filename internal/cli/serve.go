@@ -19,9 +19,9 @@ import (
 
 // serveFlags are one server of the bus.
 type serveFlags struct {
-	state, listen, name, cluster string
-	names, routes                []string
-	replicas                     int
+	state, listen, name, cluster, metrics string
+	names, routes                         []string
+	replicas                              int
 }
 
 func newServe(app *App) *cobra.Command {
@@ -46,6 +46,7 @@ listens on loopback unless told otherwise. ` + "`serve token`" + ` lets hosts an
 	c.Flags().StringVar(&flags.cluster, "cluster", "", "address and port on which the servers of a cluster meet (default: no cluster)")
 	c.Flags().StringArrayVar(&flags.routes, "route", nil, "HOST:PORT of another server of the cluster; again for more")
 	c.Flags().IntVar(&flags.replicas, "replicas", 0, "servers that keep each result (default: 3 in a cluster, else 1)")
+	c.Flags().StringVar(&flags.metrics, "metrics", "", "address and port where Prometheus reads how this server, the fleet and\nits paths are, such as 127.0.0.1:9116 (default: nowhere)")
 	c.AddCommand(newServeToken(app, &flags), newServeRevoke(app, &flags), newServeIdentities(app, &flags), newServeMember(app, &flags), newServeHosts(app))
 	return c
 }
@@ -106,6 +107,10 @@ func (a *App) serve(ctx context.Context, flags serveFlags) error {
 	if err != nil {
 		return err
 	}
+	tellAt, err := a.metricsAddress(flags.metrics)
+	if err != nil {
+		return err
+	}
 	who, err := authority.Open(a.stateDir(&flags))
 	if err != nil {
 		return err
@@ -124,6 +129,11 @@ func (a *App) serve(ctx context.Context, flags serveFlags) error {
 	}
 	defer s.Stop()
 	log.Info("serving", "nats", s.URL(), "state", a.stateDir(&flags))
+	told, err := a.tellOfFleet(ctx, s, tellAt, log)
+	if err != nil {
+		return err
+	}
+	defer told.close()
 	prepared := make(chan error, 1)
 	go func() { prepared <- s.Prepare(ctx) }()
 	for {
@@ -137,6 +147,7 @@ func (a *App) serve(ctx context.Context, flags serveFlags) error {
 				return fmt.Errorf("serve: %w", err)
 			}
 			log.Info("ready for tokens, trials and hosts' states")
+			told.follow(ctx)
 			prepared = nil
 		}
 	}

@@ -35,7 +35,7 @@ said nothing for three minutes is shown as gone.
 			if err != nil {
 				return err
 			}
-			states, err := fleet.States(cmd.Context(), conn)
+			states, err := fleet.States(cmd.Context(), conn.Conn)
 			if err != nil {
 				return err
 			}

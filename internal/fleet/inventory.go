@@ -6,17 +6,17 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/link"
 )
 
 // States are the hosts on NATS by what their agents last said of them, without
 // asking one: by name. A host whose agent has gone is there with what it said
 // last (State.Written).
-func States(ctx context.Context, conn *link.Conn) (map[string]bus.State, error) {
-	js, err := jetstream.New(conn.Conn)
+func States(ctx context.Context, conn *nats.Conn) (map[string]bus.State, error) {
+	js, err := jetstream.New(conn)
 	if err != nil {
 		return nil, err
 	}

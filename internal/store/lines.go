@@ -18,7 +18,8 @@ import (
 )
 
 // Query asks for what one path carried over time. Of what is left empty all is
-// meant, but both hosts are named.
+// meant; both hosts are named, or neither, which is every path as its first run
+// named it.
 type Query struct {
 	From, To  string
 	Direction flow.Direction // as From sees it
@@ -58,8 +59,12 @@ func (s *Store) lines(ctx context.Context, q Query) ([]history.Line, error) {
 // series are the keys that a query means, as From sees them, by number.
 func (s *Store) series(ctx context.Context, q Query) (map[int64]history.Key, error) {
 	from, to := plain(q.From), plain(q.To)
-	rows, err := s.db.QueryContext(ctx, `SELECT `+seriesColumns+`
-		FROM series WHERE (from_host = $1 AND to_host = $2) OR (from_host = $2 AND to_host = $1)`, from, to)
+	every := q.From == "" && q.To == ""
+	of, hosts := ` WHERE (from_host = $1 AND to_host = $2) OR (from_host = $2 AND to_host = $1)`, []any{from, to}
+	if every {
+		of, hosts = "", nil
+	}
+	rows, err := s.db.QueryContext(ctx, `SELECT `+seriesColumns+` FROM series`+of, hosts...)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +75,7 @@ func (s *Store) series(ctx context.Context, q Query) (map[int64]history.Key, err
 		if err != nil {
 			return nil, err
 		}
-		if k.From != from {
+		if k.From != from && !every {
 			k = k.Turned()
 		}
 		if q.wants(k) {

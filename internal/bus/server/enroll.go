@@ -17,11 +17,11 @@ import (
 const longestEnroll = 1 << 10
 
 // answerTokens gives the holders of tokens their identities.
-func (s *Server) answerTokens() error {
-	if _, err := s.service.Subscribe(bus.Enroll("*"), s.enroll); err != nil {
+func (s *Server) answerTokens(conn *nats.Conn) error {
+	if _, err := conn.Subscribe(bus.Enroll("*"), s.enroll); err != nil {
 		return fmt.Errorf("answer tokens: %w", err)
 	}
-	return s.service.Flush()
+	return conn.Flush()
 }
 
 func (s *Server) enroll(m *nats.Msg) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -33,7 +34,7 @@ type Server struct {
 	srv *server.Server
 	log *slog.Logger
 	// service is the connection of ours; nil in a member of a cluster.
-	service *nats.Conn
+	service atomic.Pointer[nats.Conn]
 }
 
 // How long a server may take to listen, and a cluster to agree.
@@ -90,8 +91,8 @@ func (s *Server) Ended() <-chan struct{} {
 
 // Stop ends the server and waits until it has.
 func (s *Server) Stop() {
-	if s.service != nil {
-		s.service.Close()
+	if conn := s.service.Load(); conn != nil {
+		conn.Close()
 	}
 	s.srv.Shutdown()
 	s.srv.WaitForShutdown()
@@ -108,14 +109,15 @@ func (s *Server) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.service, err = nats.Connect("", nats.InProcessServer(s.srv), nats.UserJWTAndSeed(token, seed), nats.Name("linerate serve"), nats.MaxReconnects(-1))
+	conn, err := nats.Connect("", nats.InProcessServer(s.srv), nats.UserJWTAndSeed(token, seed), nats.Name("linerate serve"), nats.MaxReconnects(-1))
 	if err != nil {
 		return fmt.Errorf("connect to our own server: %w", err)
 	}
-	if err := Keep(ctx, s.service, max(s.cfg.Replicas, 1)); err != nil {
+	s.service.Store(conn)
+	if err := Keep(ctx, conn, max(s.cfg.Replicas, 1)); err != nil {
 		return err
 	}
-	return s.answerTokens()
+	return s.answerTokens(conn)
 }
 
 // push tells the servers of the account as it is now: with its revocations.

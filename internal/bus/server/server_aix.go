@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/linerate/linerate/internal/bus/authority"
 )
 
@@ -35,6 +37,20 @@ func (*Server) Ended() <-chan struct{} {
 	close(out)
 	return out
 }
+
+// Numbers are none.
+type Numbers struct {
+	Connections       int
+	BytesIn, BytesOut int64
+	SlowConsumers     int64
+	Stored            uint64
+}
+
+// Numbers is errors.ErrUnsupported.
+func (*Server) Numbers() (Numbers, error) { return Numbers{}, errors.ErrUnsupported }
+
+// Service is nil.
+func (*Server) Service() *nats.Conn { return nil }
 
 // Stop does nothing.
 func (*Server) Stop() {}

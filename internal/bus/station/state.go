@@ -34,7 +34,9 @@ func (s *station) publish(ctx context.Context) {
 		if err := s.tell(ctx, a); err != nil {
 			s.log.Warn("the host's state was not published", "error", err)
 			pause = min(pause, 5*time.Second)
+			continue
 		}
+		s.cfg.Meter.published()
 	}
 }
 

@@ -40,6 +40,7 @@ type Config struct {
 	// negative never.
 	Every  time.Duration
 	Logger *slog.Logger // nil is silence
+	Meter  *Meter       // nil counts nothing
 }
 
 // Bounds of what controllers may do at once.
@@ -82,6 +83,7 @@ func Run(ctx context.Context, conn *link.Conn, cfg Config) error {
 		return err
 	}
 	s := newStation(conn, cfg)
+	cfg.Meter.of(s)
 	sub, err := conn.Subscribe(bus.Asked(cfg.Host), s.hear)
 	if err != nil {
 		return fmt.Errorf("hear what %s is asked: %w", cfg.Host, err)
@@ -129,6 +131,7 @@ func (s *station) hear(m *nats.Msg) {
 	if err == nil {
 		return
 	}
+	s.cfg.Meter.refused(err)
 	s.refused.warn("a request was refused", "subject", m.Subject, "bytes", len(m.Data), "error", err)
 	if m.Reply != "" {
 		s.reply(m.Reply, encode(nil, err))

@@ -148,7 +148,9 @@ func (t *talk) begin(n uint64, method agentapi.Method, params json.RawMessage, t
 	t.under++
 	t.running.Go(func() {
 		defer cancel()
-		reply := t.call(ctx, method, params)
+		ended := t.s.cfg.Meter.begun(method)
+		reply, err := t.call(ctx, method, params)
+		ended(err)
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.under--
@@ -161,22 +163,25 @@ func (t *talk) begin(n uint64, method agentapi.Method, params json.RawMessage, t
 }
 
 // call does what is asked; a change is written down before and after.
-func (t *talk) call(ctx context.Context, method agentapi.Method, params json.RawMessage) []byte {
+func (t *talk) call(ctx context.Context, method agentapi.Method, params json.RawMessage) ([]byte, error) {
 	if !bus.Changes(method) {
 		result, err := t.agent.Dispatch(ctx, method, params)
-		return encode(result, err)
+		return encode(result, err), err
 	}
 	e := entry{User: t.user, Conversation: t.id, Method: method}.asking(params)
 	if err := t.s.audit.write(e.begun()); err != nil {
 		t.s.log.Error("a change was refused: the audit log cannot be written", "user", t.user, "error", err)
-		return encode(nil, fmt.Errorf("%w: the audit log of %s cannot be written: %w", fs.ErrPermission, t.s.cfg.Host, err))
+		err = fmt.Errorf("%w: the audit log of %s cannot be written: %w", fs.ErrPermission, t.s.cfg.Host, err)
+		return encode(nil, err), err
 	}
 	result, err := t.agent.Dispatch(ctx, method, params)
-	if err := t.s.audit.write(e.ended(result, err)); err != nil {
+	end := e.ended(result, err)
+	t.s.cfg.Meter.changed(method, end.Result)
+	if err := t.s.audit.write(end); err != nil {
 		t.s.log.Error("the end of a change is not in the audit log", "user", t.user, "error", err)
 	}
 	t.note(method, params, result, err)
-	return encode(result, err)
+	return encode(result, err), err
 }
 
 // note remembers changes that end with the conversation.
@@ -279,7 +284,9 @@ func (t *talk) takeBack(id string) {
 	// Back is the safe side: it goes there whether it can be written or not.
 	failed := t.s.audit.write(e.begun())
 	result, err := t.agent.Dispatch(context.Background(), agentapi.MethodRollback, params)
-	failed = errors.Join(failed, t.s.audit.write(e.ended(result, err)))
+	end := e.ended(result, err)
+	t.s.cfg.Meter.changed(e.Method, end.Result)
+	failed = errors.Join(failed, t.s.audit.write(end))
 	if failed != nil {
 		t.s.log.Error("the audit log cannot be written", "error", failed)
 	}

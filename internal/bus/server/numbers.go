@@ -1,0 +1,31 @@
+//go:build !aix
+
+package server
+
+import (
+	"fmt"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// Numbers are what a server counts, since it began.
+type Numbers struct {
+	Connections       int    // now, of agents and controllers
+	BytesIn, BytesOut int64  // of messages
+	SlowConsumers     int64  // connections that were closed as they did not read
+	Stored            uint64 // bytes on disk
+}
+
+// Numbers reads what the server counts.
+func (s *Server) Numbers() (Numbers, error) {
+	v, err := s.srv.Varz(&server.VarzOptions{})
+	if err != nil {
+		return Numbers{}, fmt.Errorf("read the server's numbers: %w", err)
+	}
+	return Numbers{v.Connections, v.InBytes, v.OutBytes, v.SlowConsumers, v.JetStream.Stats.Store}, nil
+}
+
+// Service is the server's own connection to itself, which may read what is kept;
+// nil before Prepare has made it, and in a member of a cluster.
+func (s *Server) Service() *nats.Conn { return s.service.Load() }

@@ -1,0 +1,40 @@
+package metrics
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+)
+
+// Write writes what tellers tell in Prometheus's text format.
+func Write(w io.Writer, tellers ...prometheus.Collector) error {
+	registry, err := Registry(tellers...)
+	if err != nil {
+		return err
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		return fmt.Errorf("gather metrics: %w", err)
+	}
+	for _, f := range families {
+		if _, err := expfmt.MetricFamilyToText(w, f); err != nil {
+			return fmt.Errorf("write metrics: %w", err)
+		}
+	}
+	return nil
+}
+
+// WriteFile writes that to a file for node_exporter, which is replaced in one
+// piece, mode 0644.
+func WriteFile(name string, tellers ...prometheus.Collector) error {
+	registry, err := Registry(tellers...)
+	if err != nil {
+		return err
+	}
+	if err := prometheus.WriteToTextfile(name, registry); err != nil {
+		return fmt.Errorf("write metrics: %w", err)
+	}
+	return nil
+}
