@@ -110,7 +110,7 @@ func TestNATSScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	for there := 0; there < n; time.Sleep(200 * time.Millisecond) {
-		states, err := States(t.Context(), conn)
+		states, err := States(t.Context(), conn.Conn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestNATSScale(t *testing.T) {
 	}
 	idle := memory(t, "VmRSS")
 	begin = time.Now()
-	states, err := States(t.Context(), conn)
+	states, err := States(t.Context(), conn.Conn)
 	bucket := time.Since(begin)
 	if err != nil || len(states) != n {
 		t.Fatalf("%d states, %v", len(states), err)
