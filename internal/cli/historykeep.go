@@ -17,10 +17,11 @@ func newHistoryAdd(app *App, flags *historyFlags) *cobra.Command {
 		Use: "add RECORD...", Short: "keep records; one that is kept already is kept once",
 		Long: `Keeps records in the store, which is made when there is none: what measure,
 tune and demo wrote, or iperf3 -J and iperf -y C. A record that is kept already
-is not kept twice; of one that grew the longer is.
+is not kept twice; of one that grew the longer is. nats:RUN is a run that is kept
+on NATS, nats:USER/RUN another's, and nats:all every one: a fleet's own store.
 
 ` + exitHelp,
-		Example: "  linerate history add record.json\n  linerate history add runs/*.json --store postgres://user@host/database",
+		Example: "  linerate history add record.json\n  linerate history add runs/*.json --store postgres://user@host/database\n  linerate history add nats:all",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(commandName(cmd)+": want one RECORD file or more", aRecord)
@@ -40,7 +41,11 @@ type addedFile struct {
 // historyAdd reads all files before it keeps the first: a misspelt name leaves
 // the store as it was.
 func (a *App) historyAdd(ctx context.Context, place string, files []string) error {
-	records, texts, err := readRecordTexts(files)
+	files, err := a.withKept(ctx, files)
+	if err != nil {
+		return err
+	}
+	records, texts, err := a.readAdded(ctx, files)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -262,4 +263,22 @@ func TestMeasureOverCluster(t *testing.T) {
 		}
 		o.whole(t, p, run)
 	})
+	t.Run("every run into a history", o.intoHistory)
+}
+
+// intoHistory keeps what is on NATS in a store, for somebody who may only look.
+func (o *onCluster) intoHistory(t *testing.T) {
+	watcher := o.cluster.As(t, "bob", bus.Watch)
+	db := filepath.Join(t.TempDir(), "history.db")
+	for _, said := range []string{"at first", "once more"} {
+		p := startWatched(t, "history", "add", "nats:all", "--store", db, "--nats", watcher.URL, "--creds", watcher.Creds, "--nats-ca", watcher.CA)
+		if err := p.Wait(); err != nil || !strings.Contains(p.out.String(), "nats:eve/") {
+			t.Fatalf("%s: %v\n%s%s", said, err, p.out.String(), p.errs.String())
+		}
+	}
+	p := startWatched(t, "history", "--from", "a", "--to", "b", "--store", db, "--json")
+	var doc struct{ Lines []struct{ Points []any } }
+	if err := p.Wait(); err != nil || json.Unmarshal([]byte(p.out.String()), &doc) != nil || len(doc.Lines) == 0 || len(doc.Lines[0].Points) < 2 {
+		t.Errorf("%v\n%s%s", err, p.out.String(), p.errs.String())
+	}
 }

@@ -3,6 +3,7 @@
 package results
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,8 +65,11 @@ func TestKeepAndRead(t *testing.T) {
 	if _, err := keeper.Read(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("another's run: %v", err)
 	}
-	keeper.user = "eve"
-	got, err := keeper.Read(t.Context())
+	runs, err := List(t.Context(), reader)
+	if err != nil || len(runs) != 1 || runs[0] != (Kept{"eve", name}) {
+		t.Fatalf("runs %v, %v", runs, err)
+	}
+	got, err := Of(t.Context(), reader, runs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +81,72 @@ func TestKeepAndRead(t *testing.T) {
 	more.Trials = append(more.Trials, record.Trial{From: "x", To: "y"})
 	if err := keeper.Keep(t.Context(), more); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a watcher keeps a result: %v", err)
+	}
+}
+
+// Follow brings each trial, also those of several messages, of before and of after
+// it began.
+func TestFollow(t *testing.T) {
+	r := rig.Start(t, nil)
+	conn := rig.Connect(t, r.As(t, "eve", bus.Measure))
+	all := filled(6)
+	for i := range all.Trials {
+		all.Trials[i].To = fmt.Sprint("h", i)
+	}
+	keeper, err := Keeper(conn, RunName(all.ID), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func(n int) {
+		t.Helper()
+		part := all
+		part.Trials = all.Trials[:n]
+		if err := keeper.Keep(t.Context(), part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep(3)
+	ctx, stop := context.WithCancel(t.Context())
+	came, ended := make(chan record.Trial, 10), make(chan error, 1)
+	go func() {
+		ended <- Follow(ctx, r.Server.Service(), time.Now().Add(-time.Hour), func(run string, trial record.Trial) {
+			if run != "eve."+RunName(all.ID) {
+				t.Errorf("run %q", run)
+			}
+			came <- trial
+		})
+	}()
+	for i, want := range all.Trials {
+		if i == 3 {
+			keep(6)
+		}
+		select {
+		case got := <-came:
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("trial %d (-want +got):\n%.500s", i, diff)
+			}
+		case err := <-ended:
+			t.Fatal(err)
+		case <-time.After(20 * time.Second):
+			t.Fatalf("trial %d never came", i)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestParseKept(t *testing.T) {
+	for text, want := range map[string]string{"20260301T101500-000Z": "me/20260301T101500-000Z", "eve/run": "eve/run"} {
+		if got, err := ParseKept(text, "me"); err != nil || got.String() != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "/", "a/b/c", "eve/", "*/run", "eve/>"} {
+		if _, err := ParseKept(text, "me"); !errors.Is(err, bus.ErrName) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 
