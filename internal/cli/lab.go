@@ -99,6 +99,7 @@ const (
 func newLabRun(app *App) *cobra.Command {
 	var place labPlace
 	var out, duration, whatIf string
+	var labs int
 	c := &cobra.Command{
 		Use: "run SCENARIO|all|FILE.yaml", Short: "build a scenario, measure it, say what limits it", Args: exactly(1, "one SCENARIO (`linerate lab list` names them), all, or a FILE.yaml"),
 		Long: `Builds a scenario on a real kernel, measures it, compares each result with the
@@ -107,8 +108,9 @@ FILE.yaml is a fabric file: its network is built as it declares it, scaled down
 as its scenario says, and its steps are carried out; without a scenario it is
 measured as its measure says. docs/scenarios.md describes the format.
 
-all runs every scenario of the program's own that is a file, one after the
-other, and prints one page; it goes on when one fails. Then, and when a row is
+all runs every scenario of the program's own that is a file, those in lab
+kernels side by side with a core each (--labs), and prints one page; it goes on
+when one fails. Then, and when a row is
 not as published, the exit status is 1; without --json the page is printed all
 the same.
 
@@ -127,7 +129,7 @@ the same.
 				if cmd.Flags().Changed("duration") {
 					how.window = window.Duration
 				}
-				return app.labRunAll(cmd.Context(), place, how)
+				return app.labRunAll(cmd.Context(), place, how, labs)
 			}
 			what, err := findLab(args[0])
 			if err != nil {
@@ -173,6 +175,7 @@ the same.
 	c.Flags().StringVarP(&out, "output", "o", "", "also write the record, or the rows, to this file")
 	c.Flags().StringVar(&duration, "duration", "3s", "length of each measurement\n(without: as the scenario says, or 3s)")
 	c.Flags().StringVar(&whatIf, "what-if", "", "changes to rehearse, as predict --what-if takes them")
+	c.Flags().IntVar(&labs, "labs", 0, "of all: how many labs stand side by side\n(default: one for each core, at most 2)")
 	return c
 }
 

@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/linerate/linerate/internal/lab"
@@ -25,25 +22,16 @@ type allDocument struct {
 // errNotGreen: the page says which rows.
 var errNotGreen = errors.New("not all as published")
 
-// labRunAll runs every scenario of the program's own, one after the other, and
+// labRunAll runs every scenario of the program's own, several labs at a time, and
 // goes on when one fails.
-func (a *App) labRunAll(ctx context.Context, place labPlace, how rehearsalOf) error {
+func (a *App) labRunAll(ctx context.Context, place labPlace, how rehearsalOf, labs int) error {
 	named, err := scenario.Builtin()
 	if err != nil {
 		return err
 	}
-	var all []scenario.Outcome
-	for _, s := range named {
-		if ctx.Err() != nil {
-			break
-		}
-		o, err := a.outcomeOf(ctx, s.Name, place, how)
-		o.Scenario, o.Title, o.Source = s.Name, s.Title, s.Source
-		if err != nil {
-			o.Error = err.Error()
-			newProgress(a).say("%s failed: %v", s.Name, err)
-		}
-		all = append(all, o)
+	all, err := a.outcomes(ctx, named, place, how, labs)
+	if err != nil {
+		return err
 	}
 	doc := allDocument{listed(all)}
 	if how.out != "" {
@@ -70,32 +58,6 @@ func (a *App) labRunAll(ctx context.Context, place labPlace, how rehearsalOf) er
 		return a.printJSON(doc)
 	}
 	return err
-}
-
-// outcomeOf runs one scenario as `lab run NAME --json` would, in a kernel of its
-// own where it needs one.
-func (a *App) outcomeOf(ctx context.Context, name string, place labPlace, how rehearsalOf) (o scenario.Outcome, err error) {
-	what, err := findLab(name)
-	if err != nil {
-		return o, err
-	}
-	var said bytes.Buffer
-	var words lastLine
-	one := *a
-	one.Stdout, one.Stderr, one.json = &said, io.MultiWriter(a.Stderr, &words), true
-	again := append([]string{"lab", "run"}, one.flagsAgain()...)
-	if how.window > 0 {
-		again = append(again, "--duration", how.window.String())
-	}
-	in := guest.Command{Args: append(again, "--", what.argument)}
-	how.out = ""
-	if err := one.runLab(ctx, what, what.place(place), in, how); err != nil {
-		return o, words.of(err)
-	}
-	if err := json.Unmarshal(said.Bytes(), &o); err != nil {
-		return o, fmt.Errorf("read what %s showed: %w", name, err)
-	}
-	return o, nil
 }
 
 // lastLine keeps the complaint of a program that is run in a lab's kernel, of which

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/linerate/linerate/internal/kernel/sys"
 )
 
 // Run boots a kernel, runs the command in it and returns how it ended. When
@@ -67,6 +69,7 @@ type machine struct {
 	channels *channels
 	said     sync.Mutex // held for a frame to the guest
 	room     *allowance // on the line, for frames of channels
+	cores    []int      // nil: not bound
 }
 
 // sayChannel is say for frames of channels, which wait for room on the line.
@@ -91,7 +94,7 @@ func newMachine(c Command, program string, args ...string) (*machine, *os.File, 
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &machine{line: ours, console: &bytes.Buffer{}, done: make(chan struct{}), log: c.Logger}
+	m := &machine{line: ours, console: &bytes.Buffer{}, done: make(chan struct{}), log: c.Logger, cores: c.Cores}
 	m.channels, m.room = newChannels(m.sayChannel, nil), newAllowance(lineWindow)
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
@@ -106,13 +109,19 @@ func newMachine(c Command, program string, args ...string) (*machine, *os.File, 
 }
 
 // start starts the process and watches it. It watches from the thread that
-// started it, because a parent-death signal follows the thread.
+// started it, because a parent-death signal follows the thread; and so does the
+// choice of cores, which the process has from that thread.
 func (m *machine) start() error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := m.cmd.Start()
+		if m.cores == nil {
+			defer runtime.UnlockOSThread()
+		} // else the thread is bound, and ends with this goroutine
+		err := m.bind()
+		if err == nil {
+			err = m.cmd.Start()
+		}
 		started <- err
 		if err != nil {
 			return
@@ -126,6 +135,14 @@ func (m *machine) start() error {
 		return fmt.Errorf("start %s: %w", m.cmd.Path, err)
 	}
 	return nil
+}
+
+// bind keeps the calling thread, and what it starts, on the kernel's cores.
+func (m *machine) bind() error {
+	if m.cores == nil {
+		return nil
+	}
+	return sys.SetThreadAffinity(0, m.cores)
 }
 
 // linePair makes the serial line: a stream socket pair.

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/scenario"
+)
+
+func TestLabCores(t *testing.T) {
+	mine, err := lab.Cores()
+	if err != nil || len(mine) == 0 {
+		t.Fatal(mine, err)
+	}
+	got, err := labCores(0)
+	if err != nil || len(got) != min(mostLabs, len(mine)) || !slices.Equal(got, mine[:len(got)]) {
+		t.Errorf("unasked: %v, %v of %v", got, err, mine)
+	}
+	if got, err = labCores(1); err != nil || len(got) != 1 {
+		t.Errorf("one: %v, %v", got, err)
+	}
+	for _, n := range []int{-1, len(mine) + 1} {
+		if got, err := labCores(n); err == nil {
+			t.Errorf("%d labs: %v", n, got)
+		}
+	}
+}
+
+// The scenario that takes longest begins first; what stands on the running kernel
+// is run alone.
+func TestSideBySide(t *testing.T) {
+	named, err := scenario.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := labPlace{backEnd: string(lab.Auto)}
+	beside, alone := (&App{}).sideBySide(named, place, 2)
+	if len(beside)+len(alone) != len(named) {
+		t.Fatalf("%v and %v of %d", beside, alone, len(named))
+	}
+	for k, i := range beside[1:] {
+		if named[i].Length() > named[beside[k]].Length() {
+			t.Errorf("%s before %s", named[beside[k]].Name, named[i].Name)
+		}
+	}
+	if len(beside) > 0 && named[beside[0]].Name != "ovh-vrack" {
+		t.Errorf("%s first", named[beside[0]].Name)
+	}
+	if one, rest := (&App{}).sideBySide(named, place, 1); len(one) > 0 || len(rest) != len(named) {
+		t.Errorf("with one lane %v stand beside each other", one)
+	}
+}
+
+// What two say at once comes in whole lines, each with its name.
+func TestPrefixed(t *testing.T) {
+	var out bytes.Buffer
+	var mu sync.Mutex
+	var both sync.WaitGroup
+	for _, name := range []string{"a", "b"} {
+		both.Go(func() {
+			p := &prefixed{to: &out, mu: &mu, prefix: name + ": "}
+			for i := range 100 {
+				fmt.Fprintf(p, "line %d", i)
+				fmt.Fprint(p, " of ", name, "\nrest")
+				fmt.Fprint(p, "\n")
+			}
+		})
+	}
+	both.Wait()
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) != 400 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for _, line := range lines {
+		if name, rest, _ := strings.Cut(line, ": "); rest != "rest" && !strings.HasSuffix(rest, " of "+name) {
+			t.Errorf("%q", line)
+		}
+	}
+}
