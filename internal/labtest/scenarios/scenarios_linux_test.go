@@ -23,7 +23,7 @@ import (
 // allWithin is how long all of them may take together on two cores.
 const allWithin = 25 * time.Minute
 
-// TestScenarios: in a proof all of them, one after the other, as `lab run all` does;
+// TestScenarios: in a proof all of them, as `lab run all` runs them;
 // else the shortest by itself.
 func TestScenarios(t *testing.T) {
 	if err := guest.Installed(); err != nil {
