@@ -21,31 +21,32 @@ import (
 // have in common, memory above all.
 const mostLabs = 2
 
-// labCores are the cores of labs that stand side by side, one each.
-func labCores(asked int) ([]int, error) {
+// labsBeside is how many labs stand side by side: as many as asked, each with a core
+// of its own.
+func labsBeside(asked int) (int, error) {
 	cores, err := lab.Cores()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	if asked == 0 {
 		asked = min(mostLabs, len(cores))
 	}
 	if asked > 0 && asked <= len(cores) {
-		return cores[:asked], nil
+		return asked, nil
 	}
-	return nil, usage(fmt.Sprintf("--labs %d: this machine has %d cores for them", asked, len(cores)), "each lab has a core of its own")
+	return 0, usage(fmt.Sprintf("--labs %d: this machine has %d cores for them", asked, len(cores)), "each lab has a core of its own")
 }
 
 // outcomes runs scenarios, those with a kernel of their own side by side, each on a
 // core of its own and the longest first, and then those on the running kernel
 // alone: these have the whole machine. The outcomes are in the order of named.
 func (a *App) outcomes(ctx context.Context, named []scenario.Scenario, place labPlace, how rehearsalOf, labs int) ([]scenario.Outcome, error) {
-	cores, err := labCores(labs)
+	labs, err := labsBeside(labs)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]scenario.Outcome, len(named))
-	run := func(i int, app *App, place labPlace) {
+	run := func(i int, app *App) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -58,7 +59,7 @@ func (a *App) outcomes(ctx context.Context, named []scenario.Scenario, place lab
 		}
 		all[i] = o
 	}
-	beside, alone := a.sideBySide(named, place, len(cores))
+	beside, alone := a.sideBySide(named, place, labs)
 	queue := make(chan int, len(beside))
 	for _, i := range beside {
 		queue <- i
@@ -66,21 +67,19 @@ func (a *App) outcomes(ctx context.Context, named []scenario.Scenario, place lab
 	close(queue)
 	var lanes errgroup.Group
 	var said sync.Mutex
-	for _, core := range cores {
+	for range labs {
 		lanes.Go(func() error {
-			bound := place
-			bound.cores = []int{core}
 			for i := range queue {
 				one := *a
 				one.Terminal, one.Stderr = false, &prefixed{to: a.Stderr, mu: &said, prefix: named[i].Name + ": "}
-				run(i, &one, bound)
+				run(i, &one)
 			}
 			return nil
 		})
 	}
 	_ = lanes.Wait() // what failed is in its outcome
 	for _, i := range alone {
-		run(i, a, place)
+		run(i, a)
 	}
 	return slices.DeleteFunc(all, func(o scenario.Outcome) bool { return o.Scenario == "" }), nil
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,21 +11,19 @@ import (
 	"github.com/linerate/linerate/scenario"
 )
 
-func TestLabCores(t *testing.T) {
+func TestLabsBeside(t *testing.T) {
 	mine, err := lab.Cores()
 	if err != nil || len(mine) == 0 {
 		t.Fatal(mine, err)
 	}
-	got, err := labCores(0)
-	if err != nil || len(got) != min(mostLabs, len(mine)) || !slices.Equal(got, mine[:len(got)]) {
-		t.Errorf("unasked: %v, %v of %v", got, err, mine)
+	for asked, want := range map[int]int{0: min(mostLabs, len(mine)), 1: 1, len(mine): len(mine)} {
+		if got, err := labsBeside(asked); err != nil || got != want {
+			t.Errorf("%d asked: %d, %v, want %d", asked, got, err, want)
+		}
 	}
-	if got, err = labCores(1); err != nil || len(got) != 1 {
-		t.Errorf("one: %v, %v", got, err)
-	}
-	for _, n := range []int{-1, len(mine) + 1} {
-		if got, err := labCores(n); err == nil {
-			t.Errorf("%d labs: %v", n, got)
+	for _, asked := range []int{-1, len(mine) + 1} {
+		if got, err := labsBeside(asked); err == nil {
+			t.Errorf("%d asked: %d", asked, got)
 		}
 	}
 }

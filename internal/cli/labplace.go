@@ -22,8 +22,6 @@ type labPlace struct {
 	needs []scenario.Feature
 	// wants are what it can do without, though not whole.
 	wants []scenario.Feature
-	// cores are those that a lab kernel is bound to; nil is not bound.
-	cores []int
 }
 
 func (p *labPlace) addFlags(c *cobra.Command) {
@@ -60,7 +58,6 @@ func (a *App) inLab(ctx context.Context, place labPlace, cmd guest.Command, f fu
 	if a.Terminal {
 		cmd.Env = append(cmd.Env, envTerminal+"=1")
 	}
-	cmd.Cores = place.cores
 	cmd.Stdout, cmd.Stderr, cmd.Logger = a.Stdout, a.Stderr, a.logger()
 	exit, entered, err := lab.Enter(ctx, choice, cmd)
 	if !entered {

@@ -69,7 +69,7 @@ type machine struct {
 	channels *channels
 	said     sync.Mutex // held for a frame to the guest
 	room     *allowance // on the line, for frames of channels
-	cores    []int      // nil: not bound
+	core     *core      // nil: not bound
 }
 
 // sayChannel is say for frames of channels, which wait for room on the line.
@@ -94,7 +94,7 @@ func newMachine(c Command, program string, args ...string) (*machine, *os.File, 
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &machine{line: ours, console: &bytes.Buffer{}, done: make(chan struct{}), log: c.Logger, cores: c.Cores}
+	m := &machine{line: ours, console: &bytes.Buffer{}, done: make(chan struct{}), log: c.Logger}
 	m.channels, m.room = newChannels(m.sayChannel, nil), newAllowance(lineWindow)
 	if m.log == nil {
 		m.log = slog.New(slog.DiscardHandler)
@@ -110,12 +110,12 @@ func newMachine(c Command, program string, args ...string) (*machine, *os.File, 
 
 // start starts the process and watches it. It watches from the thread that
 // started it, because a parent-death signal follows the thread; and so does the
-// choice of cores, which the process has from that thread.
+// core, which the process has from that thread.
 func (m *machine) start() error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		if m.cores == nil {
+		if m.core == nil {
 			defer runtime.UnlockOSThread()
 		} // else the thread is bound, and ends with this goroutine
 		err := m.bind()
@@ -137,12 +137,12 @@ func (m *machine) start() error {
 	return nil
 }
 
-// bind keeps the calling thread, and what it starts, on the kernel's cores.
+// bind keeps the calling thread, and what it starts, on the kernel's core.
 func (m *machine) bind() error {
-	if m.cores == nil {
+	if m.core == nil {
 		return nil
 	}
-	return sys.SetThreadAffinity(0, m.cores)
+	return sys.SetThreadAffinity(0, []int{m.core.number})
 }
 
 // linePair makes the serial line: a stream socket pair.

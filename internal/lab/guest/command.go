@@ -57,10 +57,6 @@ type Command struct {
 	Cut <-chan struct{}
 	// MemoryMiB is the guest's memory; zero is 1024.
 	MemoryMiB int
-	// Cores are the host's cores that the kernel and all in it may use; nil is
-	// those of this program. A lab kernel has one processor: bound to one core, it
-	// leaves the others' labs theirs.
-	Cores []int
 	// Calls, which may be nil, is where Attach calls: each call is a command
 	// that runs beside this one. Run closes it.
 	Calls net.Listener

@@ -57,12 +57,20 @@ func bootUML(c Command) (_ *machine, err error) {
 		return nil, err
 	}
 	defer theirs.Close()
-	m.cleanUp = cleanUp
+	m.core = claimCore()
+	m.cleanUp = func() {
+		m.core.leave()
+		cleanUp()
+	}
 	m.bootTime = 60 * time.Second // 2 s usually, more on a busy machine
 	m.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + roomyDir(uint64(c.memory())<<20)}
 	// No signal for our own death: a killed kernel leaves its helper processes
 	// behind, while the guest, when the line goes dead, ends all in order.
-	return m, m.start()
+	if err := m.start(); err != nil {
+		m.core.leave()
+		return nil, err
+	}
+	return m, nil
 }
 
 func writeOrders(dir string, c Command) error {
