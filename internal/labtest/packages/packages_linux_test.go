@@ -42,7 +42,7 @@ func TestPackage(t *testing.T) {
 	if page := c.run(t, "man -P cat linerate-measure"); !strings.Contains(page, "latency and throughput between hosts") {
 		t.Errorf("no page:\n%.300s", page)
 	}
-	c.run(t, "test -s /usr/share/bash-completion/completions/linerate && . /usr/share/bash-completion/completions/linerate")
+	c.run(t, "bash -c '. /usr/share/bash-completion/completions/linerate && complete -p linerate'")
 	c.run(t, "test -x /usr/lib/systemd/system && grep -q 'ExecStart=/usr/bin/linerate agent' /usr/lib/systemd/system/linerate-agent.service")
 	demo := c.run(t, "mkdir /tmp/demo && cd /tmp/demo && COLUMNS=80 linerate demo 2>&1; status=$?; cd / && rm -r /tmp/demo; exit $status")
 	t.Logf("scenarios: the demo ran in a clean Debian: %s", last(demo))
