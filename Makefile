@@ -3,6 +3,7 @@
 # make test    everything that must hold before a change is handed in
 # make bench   the engine beside iperf3, iperf2 and nuttcp, the table in
 #              docs/benchmarks.md; make deps-bench installs them
+# make release what is handed out, in dist/: programs, archives, .deb and .rpm
 # make vuln    known weaknesses in what it is built from; takes the network
 # make fuzz    every fuzz target for FUZZTIME
 # make prove-NAME  a proof that takes longer than a test may, its result in
@@ -27,6 +28,7 @@
 #              read from them: ten minutes; make deps-store installs PostgreSQL),
 #              tune (tune beside every other recipe and a full grid, eleven scenarios, and as
 #              many streams as links: two labs at a time, 40 minutes),
+#              package (the .deb on a clean Debian: installed, the demo run, purged),
 #              scenarios (`lab run all`, ten times on two cores, each less than 25 minutes:
 #              stop it whenever, it goes on where it was)
 
@@ -50,6 +52,9 @@ CLUSTERS := /etc/postgresql-common/createcluster.conf
 # A Prometheus that reads what agents and servers tell. Not among the others
 # either: the package starts a server.
 DEPS_METRICS := prometheus
+
+# What makes a clean Debian for the package's proof.
+DEPS_PACKAGE := debootstrap
 
 # What the engine is compared with.
 DEPS_BENCH := iperf3 iperf nuttcp
@@ -87,7 +92,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build vuln deps deps-nfs deps-store no-cluster deps-ssh deps-metrics deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-store prove-scenarios prove-fleetssh clean
+.PHONY: build vuln deps deps-nfs deps-store no-cluster deps-ssh deps-metrics deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-store prove-scenarios prove-fleetssh clean
 .DEFAULT_GOAL := build
 
 build:
@@ -133,6 +138,21 @@ no-cluster:
 
 deps-metrics:
 	$(call install,$(DEPS_METRICS))
+
+deps-package:
+	$(call install,$(DEPS_PACKAGE))
+
+# What is handed out, in dist/: programs, archives, packages, checksums. release-check
+# makes all of it twice and compares.
+release:
+	@deploy/package/release
+
+release-check: release
+	@deploy/package/release check
+
+# The .deb on a clean Debian, as root: three minutes.
+prove-package: deps-package
+	@docs/proofs/prove package 1 ./internal/labtest/packages TestPackage
 
 deps-bench:
 	$(call install,$(DEPS_BENCH))
