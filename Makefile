@@ -325,8 +325,8 @@ prove-explain: deps
 	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/explaining >$(LOG) 2>&1; status=$$?; \
 	sed -nE 's/^ +proof_test.go:[0-9]+: //p' $(LOG) | tee docs/proofs/explain-verdict.txt; exit $$status
 
-# Eight hosts in namespaces, each with its own sshd, and all that may go wrong with
-# some of them; four minutes, as root.
+# Eight hosts in namespaces, measured there, over an sshd and over an agent on NATS each,
+# and all that may go wrong with some of them; seven minutes, as root.
 prove-fleetssh: deps deps-ssh
 	@docs/proofs/prove fleetssh 1 ./internal/labtest/overssh 'Test.*'
 
