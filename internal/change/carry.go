@@ -49,6 +49,8 @@ type HostOutcome struct {
 	Left []string `json:"left,omitempty"`
 	// by is when an unconfirmed change is taken back at the latest.
 	by time.Time
+	// asked: the host was told to keep its part, and nobody heard whether it did.
+	asked bool
 }
 
 // Sentinels of Apply.
@@ -58,6 +60,9 @@ var (
 	ErrRolledBack = errors.New("change rolled back")
 	// ErrTooLate is a deadline that left no time to look at what was changed.
 	ErrTooLate = errors.New("the time to confirm has passed")
+	// ErrUnknown is a host that was told to keep a change and was not heard of
+	// since: its journal alone knows whether it did.
+	ErrUnknown = errors.New("nobody knows whether the change was kept")
 )
 
 // Apply carries the plans out, host by host, looks at what holds then, and
@@ -160,6 +165,10 @@ func (c *Change) confirm(out *Outcome) error {
 			continue
 		}
 		if _, err := fresh[h.Host].Confirm(ctx, agentapi.ConfirmRequest{Journal: h.Journal}); err != nil {
+			var answered *agentapi.Error
+			if h.asked = !errors.As(err, &answered); h.asked {
+				return fmt.Errorf("confirm: no answer from %s: %w", h.Host, err)
+			}
 			return fmt.Errorf("confirm: %w: %w", ErrRolledBack, err)
 		}
 		h.State = "confirmed"
