@@ -36,28 +36,34 @@ const guardLate = time.Second
 
 // cut is one cut of a lane's way.
 type cut struct {
-	after time.Duration // the change's start, or its going to be confirmed
-	late  bool          // the latter
+	word  string // what the program says before it; "" is its start
+	after time.Duration
 	span  time.Duration // zero is no cut
 }
 
 func (c cut) String() string {
-	from := map[bool]string{true: "the confirmation", false: "the start"}[c.late]
-	return fmt.Sprintf("cut %v after %s for %v", c.after.Round(time.Millisecond), from, c.span.Round(time.Millisecond))
+	return fmt.Sprintf("cut %v after %q for %v", c.after.Round(time.Millisecond), c.word, c.span.Round(time.Millisecond))
 }
 
-// drawCut is a try's: any moment of a change, and every third at its confirmation,
-// which takes a twentieth of a second at most.
+// cutMoments are where tries are cut: any moment of the whole, and each part of it
+// that something is at stake in, for as long as that takes.
+var cutMoments = [...]struct {
+	word string
+	most time.Duration
+}{{"", 0}, {"arm ", 150 * time.Millisecond}, {"prove: ", 100 * time.Millisecond}, {"confirm over new connections", 25 * time.Millisecond}}
+
+// drawCut is a try's cut; takes is how long a change does without one.
 func drawCut(seed uint64, i int, takes time.Duration) cut {
 	r := rand.New(rand.NewPCG(seed, uint64(i)))
-	c := cut{after: time.Duration(r.Float64() * 1.1 * float64(takes)), span: time.Second + time.Duration(r.Float64()*7*float64(time.Second))}
-	if i%3 == 1 {
-		c.after, c.late = time.Duration(r.Float64()*float64(50*time.Millisecond)), true
+	at := cutMoments[i%len(cutMoments)]
+	c := cut{word: at.word, after: time.Duration(r.Float64() * float64(at.most)), span: time.Second + time.Duration(r.Float64()*7*float64(time.Second))}
+	if at.word == "" {
+		c.after = time.Duration(r.Float64() * float64(takes))
 	}
 	switch {
 	case i > cutTries:
 		c.span = 30 * time.Second
-	case os.Getenv("PROVE_RUN") == "" && c.late:
+	case os.Getenv("PROVE_RUN") == "" && i == 1:
 		c.span = 12 * time.Second
 	}
 	return c
@@ -133,10 +139,10 @@ func (l *cutLane) settled(t *testing.T, known int) (newest apply.Entry) {
 	}
 }
 
-// atConfirmation waits until a change is going to be confirmed, or over.
-func atConfirmation(p *watched) {
+// said waits until a change has come to a word, or is over.
+func (p *watched) said(word string) {
 	for range 10000 {
-		if strings.Contains(p.errs.String(), "confirm over new connections") || strings.Contains(p.errs.String(), "linerate: ") {
+		if text := p.errs.String(); strings.Contains(text, word) || strings.Contains(text, "linerate: ") {
 			return
 		}
 		time.Sleep(time.Millisecond)
@@ -162,9 +168,7 @@ func (l *cutLane) try(t *testing.T, c cut) string {
 	}
 	p := startWatched(t, append([]string{"apply", file, "--yes", "--confirm-timeout", "5s", "--persist", "none", "--wait=60s"}, l.as()...)...)
 	if c.span > 0 {
-		if c.late {
-			atConfirmation(p)
-		}
+		p.said(c.word)
 		time.Sleep(c.after)
 		l.proxy.Cut()
 		time.Sleep(c.span)
