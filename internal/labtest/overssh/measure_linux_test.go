@@ -77,7 +77,7 @@ func matrix(t *testing.T, n int, window string) {
 		recs[i] = w.measure()
 		took := time.Since(begin)
 		if !w.apart { // one machine's namespaces take turns
-			t.Logf("%s: what the others are compared with, one pair at a time: all of it took %.0f s", w.name, took.Seconds())
+			t.Logf("%s: compared with the others it has one pair at a time, all of it took %.0f s", w.name, took.Seconds())
 			continue
 		}
 		rounds := conflictFree(t, recs[i], n)
