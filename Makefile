@@ -23,6 +23,8 @@
 #              interop (every option of every iperf3 against `linerate listen`),
 #              states (150 drawn states of a host, there and back, and 25 with MPTCP; the table
 #              of bond options on three kernels),
+#              fleetssh (eight hosts measured in their namespaces, over ssh and over NATS;
+#              hosts that fail: seven minutes),
 #              store (a million trials in SQLite and in PostgreSQL, and a year of one path
 #              read from them: ten minutes; make deps-store installs PostgreSQL),
 #              tune (tune beside every other recipe and a full grid, eleven scenarios, and as

@@ -36,12 +36,10 @@ answered before still answers, packets of the wanted size pass both ways, and
 bytes are seen on every link that should carry some. What is proven is
 confirmed over new connections and then written to the hosts' files. What is
 not is put back on all hosts: exit status 4. A host that hears nothing for
---deadline puts itself back, whatever the controller, the network or linerate
-itself does meanwhile: one that ends before all is proven and confirmed is
-reported as rolled back. From 5s on; with a host that is reached by ssh from 15s
-on, as the new connection that confirms logs in again and may have to copy the
-program again. LACP partners take up to 45 s to agree, a deadline below leaves
-them less.
+--deadline puts itself back, which is exit status 4 too: 5s at least, and 15s
+where a host is reached by ssh, as the connection that confirms logs in again
+and may have to copy the program again. Where LACP partners have to agree give
+it a minute.
 
 A change of this very host alone is not confirmed by itself: nobody on it can
 tell whether others still reach it. Log in anew and run ` + "`linerate confirm`" + `.
