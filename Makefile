@@ -24,6 +24,8 @@
 #              interop (every option of every iperf3 against `linerate listen`),
 #              states (150 drawn states of a host, there and back, and 25 with MPTCP; the table
 #              of bond options on three kernels),
+#              fleetssh (eight hosts measured in their namespaces, over ssh and over NATS;
+#              hosts that fail: seven minutes),
 #              store (a million trials in SQLite and in PostgreSQL, and a year of one path
 #              read from them: ten minutes; make deps-store installs PostgreSQL),
 #              tune (tune beside every other recipe and a full grid, eleven scenarios, and as
@@ -352,8 +354,8 @@ prove-explain: deps
 	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/explaining >$(LOG) 2>&1; status=$$?; \
 	sed -nE 's/^ +proof_test.go:[0-9]+: //p' $(LOG) | tee docs/proofs/explain-verdict.txt; exit $$status
 
-# Eight hosts in namespaces, each with its own sshd, and all that may go wrong with
-# some of them; four minutes, as root.
+# Eight hosts in namespaces, measured there, over an sshd and over an agent on NATS each,
+# and all that may go wrong with some of them; seven minutes, as root.
 prove-fleetssh: deps deps-ssh
 	@docs/proofs/prove fleetssh 1 ./internal/labtest/overssh 'Test.*'
 

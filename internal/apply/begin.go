@@ -2,6 +2,8 @@ package apply
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 )
 
@@ -17,5 +19,9 @@ func (o Options) awaitBegin(ctx context.Context) error {
 	if o.Begin == nil {
 		return nil
 	}
-	return o.Begin(ctx)
+	err := o.Begin(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("begin change: nobody let it begin before its deadline: %w", err)
+	}
+	return err
 }

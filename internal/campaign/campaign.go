@@ -190,17 +190,21 @@ func (c *Campaign) observe(ctx context.Context, some bool) error {
 	state := predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: c.paths}
 	c.differences = nil
 	c.seen.forget()
-	for _, h := range c.cfg.Fabric.Hosts {
+	all := make([]*fleet.Host, len(c.cfg.Fabric.Hosts)) // nil: not reached
+	for i, h := range c.cfg.Fabric.Hosts {
+		all[i] = c.hosts[h.Name]
+	}
+	answers := fleet.ObserveAll(ctx, all, nil)
+	for i, h := range c.cfg.Fabric.Hosts {
 		declared, err := c.cfg.Fabric.State(h.Name)
 		if err != nil {
 			return err
 		}
-		host, reached := c.hosts[h.Name]
-		if !reached {
+		if all[i] == nil {
 			state.Hosts[h.Name] = declared
 			continue
 		}
-		reply, err := host.Observe(ctx)
+		reply, err := answers[i].Reply, answers[i].Err
 		if some && errors.Is(err, fleet.ErrUnreachable) && ctx.Err() == nil {
 			c.lost(h.Name, err)
 			state.Hosts[h.Name] = declared

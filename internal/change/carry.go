@@ -49,6 +49,8 @@ type HostOutcome struct {
 	Left []string `json:"left,omitempty"`
 	// by is when an unconfirmed change is taken back at the latest.
 	by time.Time
+	// asked: the host was told to keep its part, and nobody heard whether it did.
+	asked bool
 }
 
 // Sentinels of Apply.
@@ -58,6 +60,9 @@ var (
 	ErrRolledBack = errors.New("change rolled back")
 	// ErrTooLate is a deadline that left no time to look at what was changed.
 	ErrTooLate = errors.New("the time to confirm has passed")
+	// ErrUnknown is a host that was told to keep a change and was not heard of
+	// since: its journal alone knows whether it did.
+	ErrUnknown = errors.New("nobody knows whether the change was kept")
 )
 
 // Apply carries the plans out, host by host, looks at what holds then, and
@@ -135,31 +140,36 @@ func (c *Change) confirm(out *Outcome) error {
 	ctx, cancel := context.WithDeadline(context.Background(), out.ConfirmBy)
 	defer cancel()
 	c.cfg.Tell("confirm over new connections")
-	fresh := map[string]*fleet.Host{}
+	fresh, errs := make([]*fleet.Host, len(out.Hosts)), make([]error, len(out.Hosts))
 	defer func() {
 		for _, h := range fresh {
-			h.Close()
+			if h != nil {
+				h.Close()
+			}
 		}
 	}()
-	for _, h := range out.Hosts {
+	fleet.ForEach(len(out.Hosts), func(i int) {
+		h := out.Hosts[i]
 		if h.Journal == "" {
-			continue
+			return
 		}
-		host, err := fleet.Dial(ctx, h.Host, c.reach[h.Host], c.dialing(h.Host, true))
-		if err != nil {
-			return fmt.Errorf("confirm: %w: %w", ErrRolledBack, err)
+		if fresh[i], errs[i] = fleet.Dial(ctx, h.Host, c.reach[h.Host], c.dialing(h.Host, true)); errs[i] == nil {
+			_, errs[i] = fresh[i].Confirm(ctx, agentapi.ConfirmRequest{Journal: h.Journal, Check: true})
 		}
-		fresh[h.Host] = host
-		if _, err := host.Confirm(ctx, agentapi.ConfirmRequest{Journal: h.Journal, Check: true}); err != nil {
-			return fmt.Errorf("confirm: %w: %w", ErrRolledBack, err)
-		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("confirm: %w: %w", ErrRolledBack, err)
 	}
 	for i := range out.Hosts {
 		h := &out.Hosts[i]
 		if h.Journal == "" {
 			continue
 		}
-		if _, err := fresh[h.Host].Confirm(ctx, agentapi.ConfirmRequest{Journal: h.Journal}); err != nil {
+		if _, err := fresh[i].Confirm(ctx, agentapi.ConfirmRequest{Journal: h.Journal}); err != nil {
+			var answered *agentapi.Error
+			if h.asked = !errors.As(err, &answered); h.asked {
+				return fmt.Errorf("confirm: no answer from %s: %w", h.Host, err)
+			}
 			return fmt.Errorf("confirm: %w: %w", ErrRolledBack, err)
 		}
 		h.State = "confirmed"

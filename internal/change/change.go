@@ -6,6 +6,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -171,22 +172,28 @@ func (c *Change) choose() error {
 	return nil
 }
 
+// dial reaches the hosts, several at a time.
 func (c *Change) dial(ctx context.Context) error {
-	for _, h := range c.cfg.Fabric.Hosts {
-		if c.reach[h.Name] == "" {
-			continue
+	all := c.cfg.Fabric.Hosts
+	hosts, errs := make([]*fleet.Host, len(all)), make([]error, len(all))
+	fleet.ForEach(len(all), func(i int) {
+		if c.reach[all[i].Name] != "" {
+			hosts[i], errs[i] = fleet.Dial(ctx, all[i].Name, all[i].Reach, c.dialing(all[i].Name, false))
 		}
-		host, err := fleet.Dial(ctx, h.Name, h.Reach, c.dialing(h.Name, false))
+	})
+	var failed error // of the first that is to change
+	for i, h := range all {
 		switch {
-		case err == nil:
-			c.hosts[h.Name] = host
+		case hosts[i] != nil:
+			c.hosts[h.Name] = hosts[i]
+		case errs[i] == nil: // the file does not say how to reach it
 		case slices.Contains(c.order, h.Name):
-			return err
+			failed = cmp.Or(failed, errs[i])
 		default: // it only takes part in the proofs
-			c.cfg.Tell(fmt.Sprintf("%s is left out of the proofs: %v", h.Name, err))
+			c.cfg.Tell(fmt.Sprintf("%s is left out of the proofs: %v", h.Name, errs[i]))
 		}
 	}
-	return nil
+	return failed
 }
 
 func (c *Change) dialing(name string, fresh bool) fleet.Config {
@@ -208,12 +215,17 @@ func (c *Change) hold(ctx context.Context) error {
 func (c *Change) observe(ctx context.Context) (predict.Fabric, error) {
 	state := predict.Fabric{Hosts: map[string]netstate.Host{}, Paths: c.cfg.Fabric.Paths}
 	var all []netstate.Host
-	for _, h := range c.cfg.Fabric.Hosts {
-		host := c.hosts[h.Name]
-		if host == nil {
+	declared := c.cfg.Fabric.Hosts
+	hosts := make([]*fleet.Host, len(declared)) // nil: not reached
+	for i, h := range declared {
+		hosts[i] = c.hosts[h.Name]
+	}
+	seen := fleet.ObserveAll(ctx, hosts, func(i int) []string { return desired.Sysctls(declared[i]) })
+	for i, h := range declared {
+		if hosts[i] == nil {
 			continue
 		}
-		reply, err := host.Observe(ctx, desired.Sysctls(h)...)
+		reply, err := seen[i].Reply, seen[i].Err
 		if err != nil {
 			return state, fmt.Errorf("observe %s: %w", h.Name, err)
 		}

@@ -62,15 +62,15 @@ func (p Proved) String() string {
 const (
 	patience    = 10 * time.Second
 	lacpPatient = 45 * time.Second
-	// spare is left of the deadline for the confirmation.
-	spare = 5 * time.Second
-	look  = 500 * time.Millisecond
+	// mostSpare is left of the deadline for the confirmation; of a short one a third.
+	mostSpare = 5 * time.Second
+	look      = 500 * time.Millisecond
 )
 
 // prove looks at the hosts until all holds or the patience ends.
 func (c *Change) prove(ctx context.Context, out *Outcome, before surroundings, o Options) error {
 	c.cfg.Tell("prove: state, partners, reach, MTU, traffic")
-	deadline := out.ConfirmBy.Add(-spare)
+	deadline := out.ConfirmBy.Add(-min(mostSpare, o.Deadline/3))
 	if time.Now().After(deadline) {
 		return fmt.Errorf("%w: %w", ErrRolledBack, ErrTooLate)
 	}

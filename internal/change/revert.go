@@ -12,8 +12,12 @@ import (
 )
 
 // longestRevert bounds the way back: hosts that do not answer put themselves
-// back at their deadline.
-const longestRevert = time.Minute
+// back at their deadline, but those that were asked to keep the change and may
+// have. These are tried again, with pauses.
+const (
+	longestRevert = time.Minute
+	askPause      = time.Second
+)
 
 // revert takes back what was changed, newest first, also when the run was
 // interrupted.
@@ -33,12 +37,21 @@ func (c *Change) revert(out *Outcome) error {
 			// were taken back already, and the host answer all the same.
 			err = c.putBackAnew(ctx, h)
 		}
+		for h.asked && err != nil && ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(askPause):
+				err = c.putBackAnew(ctx, h)
+			}
+		}
 		switch {
 		case err == nil:
 			h.State = "rolled-back"
 			errs = append(errs, fmt.Errorf("%s: %w", h.Host, ErrRolledBack))
 		case h.State == "confirmed":
 			errs = append(errs, fmt.Errorf("put back %s, which had kept the change: %w", h.Host, err))
+		case h.asked:
+			errs = append(errs, fmt.Errorf("%w: %s was asked to and does not answer, see its journal: %w", ErrUnknown, h.Host, err))
 		default:
 			errs = append(errs, fmt.Errorf("%w: %s will put itself back by %s: %w", ErrRolledBack, h.Host, h.by.Format(time.TimeOnly), err))
 		}

@@ -36,7 +36,10 @@ answered before still answers, packets of the wanted size pass both ways, and
 bytes are seen on every link that should carry some. What is proven is
 confirmed over new connections and then written to the hosts' files. What is
 not is put back on all hosts: exit status 4. A host that hears nothing for
---deadline puts itself back.
+--deadline puts itself back, which is exit status 4 too: 5s at least, and 15s
+where a host is reached by ssh, as the connection that confirms logs in again
+and may have to copy the program again. Where LACP partners have to agree give
+it a minute.
 
 A change of this very host alone is not confirmed by itself: nobody on it can
 tell whether others still reach it. Log in anew and run ` + "`linerate confirm`" + `.
@@ -58,6 +61,9 @@ tell whether others still reach it. Log in anew and run ` + "`linerate confirm`"
 			if err != nil {
 				return err
 			}
+			if err := flags.checkReach(cfg, o.Deadline); err != nil {
+				return err
+			}
 			return app.apply(cmd.Context(), cfg, flags, o)
 		},
 	}
@@ -65,19 +71,34 @@ tell whether others still reach it. Log in anew and run ` + "`linerate confirm`"
 	c.Flags().BoolVar(&flags.yes, "yes", false, "change the hosts without asking")
 	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "show the plans, change nothing")
 	c.Flags().BoolVar(&flags.unconfirmed, "no-confirm", false, "leave that to the confirm command; the hosts put it back at the deadline")
-	c.Flags().StringVar(&flags.deadline, "deadline", "", "how long the hosts wait for the confirmation (default 2m)")
+	c.Flags().StringVar(&flags.deadline, "deadline", "", "how long the hosts wait for the confirmation, also --confirm-timeout (default 2m)")
+	c.Flags().StringVar(&flags.deadline, "confirm-timeout", "", "as --deadline")
+	_ = c.Flags().MarkHidden("confirm-timeout") // it is there
 	c.Flags().StringSliceVar(&flags.accept, "accept", nil, "proofs that may fail: state, partner, reach, mtu, traffic")
 	flags.waves.add(c)
 	flags.wait.add(c)
 	return c
 }
 
-// Bounds of --deadline: below, the proofs have no time; above, a host
-// that is cut off stays so for longer than anybody waits.
+// Bounds of --deadline: below, the proofs have no time, and over ssh not the
+// new connection that confirms; above, a host that is cut off stays so for longer
+// than anybody waits.
 const (
-	shortestDeadline = 15 * time.Second
+	shortestDeadline = 5 * time.Second
+	shortestBySSH    = 15 * time.Second
 	longestDeadline  = time.Hour
 )
+
+// checkReach refuses a deadline that hosts reached by ssh cannot keep.
+func (f *applyFlags) checkReach(cfg change.Config, deadline time.Duration) error {
+	for _, h := range cfg.Fabric.Hosts {
+		changes := cfg.Only == nil || slices.Contains(cfg.Only, h.Name)
+		if changes && strings.HasPrefix(h.Reach, "ssh:") && deadline < shortestBySSH {
+			return usage(fmt.Sprintf("--deadline: want %v to 1h, as %s is reached by ssh", shortestBySSH, h.Name), "the connection that confirms logs in again, and may have to copy the program again")
+		}
+	}
+	return nil
+}
 
 func (f *applyFlags) options() (change.Options, error) {
 	o := change.Options{Deadline: apply.DefaultDeadline, Unconfirmed: f.unconfirmed}

@@ -149,19 +149,7 @@ func (a *App) observeAll(ctx context.Context, p *progress, targets []target) []o
 	for _, t := range targets {
 		p.stage("observe %s", t.reach)
 	}
-	fleet.ForEach(len(targets), func(i int) {
-		o := &out[i]
-		o.target = targets[i]
-		if o.host, o.err = a.dial(ctx, o.target); o.err != nil {
-			return
-		}
-		reply, err := o.host.Observe(ctx)
-		if err != nil {
-			o.err = fmt.Errorf("observe %s: %w", o.name, err)
-		}
-		o.state = reply.Host
-		o.state.Name = o.name
-	})
+	fleet.ForEach(len(targets), func(i int) { out[i] = a.observeOne(ctx, targets[i]) })
 	for _, o := range out {
 		if o.err != nil {
 			if len(out) > 1 && ctx.Err() == nil {
@@ -173,6 +161,21 @@ func (a *App) observeAll(ctx context.Context, p *progress, targets []target) []o
 		p.notes(o.host)
 	}
 	return out
+}
+
+// observeOne reaches a host and reads its state.
+func (a *App) observeOne(ctx context.Context, t target) observed {
+	o := observed{target: t}
+	if o.host, o.err = a.dial(ctx, t); o.err != nil {
+		return o
+	}
+	reply, err := o.host.Observe(ctx)
+	if err != nil {
+		o.err = fmt.Errorf("observe %s: %w", o.name, err)
+	}
+	o.state = reply.Host
+	o.state.Name = o.name
+	return o
 }
 
 // notes says what whoever works with a host should know of it.

@@ -82,6 +82,8 @@ func status(err error) int {
 	case errors.Is(err, errUsage), errors.As(err, &problems), errors.Is(err, fleet.ErrReach), errors.Is(err, bus.ErrName),
 		errors.Is(err, store.ErrNone), errors.Is(err, store.ErrNotStore), errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrURL):
 		return exitUsage
+	case errors.Is(err, change.ErrUnknown):
+		return exitFailed
 	case errors.Is(err, campaign.ErrRolledBack), errors.Is(err, change.ErrRolledBack):
 		return exitRolledBack
 	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, link.ErrUnreachable), errors.Is(err, link.ErrCreds), errors.Is(err, authority.ErrToken), errors.Is(err, agentapi.ErrBusy), errors.Is(err, apply.ErrPending),

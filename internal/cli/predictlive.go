@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -30,8 +29,17 @@ func (a *App) observed(ctx context.Context, f fabric.Fabric) (*foresight, error)
 		}
 	}()
 	p := newProgress(a)
+	seen, err := a.observedHosts(ctx, p, f.Hosts)
+	for _, o := range seen {
+		if o.host != nil {
+			reached[o.name] = o.host
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
 	var hosts []netstate.Host
-	for _, h := range f.Hosts {
+	for i, h := range f.Hosts {
 		declared, err := f.State(h.Name)
 		if err != nil {
 			return nil, err
@@ -40,17 +48,7 @@ func (a *App) observed(ctx context.Context, f fabric.Fabric) (*foresight, error)
 		if h.Reach == "" {
 			continue
 		}
-		p.stage("observe %s", h.Name)
-		host, err := a.dial(ctx, target{h.Name, h.Reach})
-		if err != nil {
-			return nil, err
-		}
-		reached[h.Name] = host
-		reply, err := host.Observe(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("observe %s: %w", h.Name, err)
-		}
-		merged, differences := fabric.Merge(declared, h, reply.Host)
+		merged, differences := fabric.Merge(declared, h, seen[i].state)
 		s.state.Hosts[h.Name], s.differences = merged, append(s.differences, differences...)
 		hosts = append(hosts, merged)
 	}
@@ -69,6 +67,29 @@ func (a *App) observed(ctx context.Context, f fabric.Fabric) (*foresight, error)
 		return nil, usage(f.File+": no path to predict", "name one in paths:, or give two hosts addresses in one subnet")
 	}
 	return s, a.missingTrips(ctx, p, s, reached)
+}
+
+// observedHosts reaches the hosts of a file that say how and reads them, several at
+// a time, in the file's order. The error is the first host's that fails; the hosts
+// are the caller's to close all the same.
+func (a *App) observedHosts(ctx context.Context, p *progress, hosts []fabric.Host) ([]observed, error) {
+	out := make([]observed, len(hosts))
+	for _, h := range hosts {
+		if h.Reach != "" {
+			p.stage("observe %s", h.Name)
+		}
+	}
+	fleet.ForEach(len(hosts), func(i int) {
+		if hosts[i].Reach != "" {
+			out[i] = a.observeOne(ctx, target{hosts[i].Name, hosts[i].Reach})
+		}
+	})
+	for _, o := range out {
+		if o.err != nil {
+			return out, o.err
+		}
+	}
+	return out, nil
 }
 
 // missingTrips measures the round trips that the file leaves out, between

@@ -28,6 +28,30 @@ func ForEach(n int, f func(i int)) {
 	running.Wait()
 }
 
+// Observed is one host as ObserveAll found it.
+type Observed struct {
+	Reply agentapi.ObserveReply
+	Err   error
+}
+
+// ObserveAll reads hosts, several at a time, each with the sysctls that more names
+// for the host of that index (nil: none), and answers in their order. A nil host is
+// left out.
+func ObserveAll(ctx context.Context, hosts []*Host, more func(i int) []string) []Observed {
+	out := make([]Observed, len(hosts))
+	ForEach(len(hosts), func(i int) {
+		if hosts[i] == nil {
+			return
+		}
+		var sysctls []string
+		if more != nil {
+			sysctls = more(i)
+		}
+		out[i].Reply, out[i].Err = hosts[i].Observe(ctx, sysctls...)
+	})
+	return out
+}
+
 // Check asks whether the host still answers.
 func (h *Host) Check(ctx context.Context) error {
 	_, err := call[agentapi.HelloReply](ctx, h, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})

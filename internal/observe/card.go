@@ -69,14 +69,17 @@ func readCard(tree fs.FS, name, function string) netstate.Card {
 		}
 		return string(text)
 	}
-	return netstate.Card{
+	c := netstate.Card{
 		Name:          name,
 		Generation:    generation(read("current_link_speed")),
 		Lanes:         lanes(read("current_link_width")),
 		MaxGeneration: generation(read("max_link_speed")),
 		MaxLanes:      lanes(read("max_link_width")),
-		MaxPayload:    maxPayload([]byte(read("config"))),
 	}
+	if c.Lanes != 0 || c.Generation != 0 { // the configuration is read from the device, slowly
+		c.MaxPayload = maxPayload([]byte(read("config")))
+	}
+	return c
 }
 
 // generations are the PCIe generations by their transfer rate, as sysfs

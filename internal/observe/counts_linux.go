@@ -16,11 +16,7 @@ func (o *live) counts() {
 	basic, err := procfs.SNMP()
 	o.note("protocol counters", err)
 	o.host.Protocols = protocolsOf(extended, basic)
-	cores, err := topology.Cores("/")
+	nodes, err := topology.Nodes("/")
 	o.note("memory nodes", err)
-	nodes := make(map[int]int, len(cores))
-	for _, c := range cores {
-		nodes[c.ID] = c.Node
-	}
 	o.host.CoreNodes = coreNodes(nodes)
 }

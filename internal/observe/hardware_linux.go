@@ -3,11 +3,12 @@ package observe
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/linerate/linerate/internal/kernel/procfs"
+	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -59,18 +60,41 @@ func ownEntry(l netstate.Link) bool {
 	return err == nil && strings.TrimSpace(string(text)) == strconv.Itoa(l.Index)
 }
 
-// programs tells which of the machine's programs run. Where the first process
-// cannot be seen, others cannot be expected to be (proc(5) hidepid).
+// programs tells which of the machine's programs run. It looks when it is asked for
+// the first time: on a host where no program left a trace nobody asks, and there
+// may be thousands of processes. Where the first process cannot be seen, others
+// cannot be expected to be (proc(5) hidepid).
 func programs() alive {
-	if _, err := os.ReadFile("/proc/1/comm"); err != nil {
-		return everAlive
+	look := sync.OnceValue(running)
+	return func(program string) (bool, bool) {
+		names := look()
+		return names[program], names != nil
 	}
-	running := make(map[string]bool)
-	files, _ := filepath.Glob("/proc/[0-9]*/comm")
-	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil {
-			running[strings.TrimSpace(string(text))] = true
+}
+
+// running are the names of the programs that run; nil where nobody can tell.
+func running() map[string]bool {
+	var buf [64]byte // TASK_COMM_LEN is 16
+	if _, err := sys.ReadAtOnce("/proc/1/comm", buf[:]); err != nil {
+		return nil
+	}
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer proc.Close()
+	entries, err := proc.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	names := make(map[string]bool)
+	for _, name := range entries {
+		if name[0] < '0' || name[0] > '9' {
+			continue
+		}
+		if n, err := sys.ReadAtOnce("/proc/"+name+"/comm", buf[:]); err == nil { // it may have ended
+			names[strings.TrimSpace(string(buf[:n]))] = true
 		}
 	}
-	return func(program string) (bool, bool) { return running[program], true }
+	return names
 }

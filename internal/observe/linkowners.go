@@ -140,7 +140,7 @@ func ownLinks(tree fs.FS, links []netstate.Link, lives alive) {
 
 func ownerOf(r reader, l netstate.Link, lives alive) string {
 	for _, c := range claims {
-		if (c.program == "" || !lives.dead(c.program)) && c.claims(r, l) {
+		if c.claims(r, l) && (c.program == "" || !lives.dead(c.program)) {
 			return c.owner
 		}
 	}

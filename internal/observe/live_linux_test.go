@@ -279,3 +279,18 @@ func compare(t *testing.T, live, copied netstate.Host) {
 		}
 	}
 }
+
+// TestPrograms: who runs is found, and who does not is not.
+func TestPrograms(t *testing.T) {
+	own, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lives := programs()
+	if running, known := lives(strings.TrimSpace(string(own))); !running || !known {
+		t.Errorf("%q: running %v, known %v", own, running, known)
+	}
+	if !lives.dead("no-such-program") {
+		t.Error("a program that there is not is taken to run")
+	}
+}

@@ -52,10 +52,18 @@ var limited = []string{"aws", "gcp", "azure", "ibm-vpc"}
 // set where the machine is an instance of a provider in the list above.
 func readMachine(tree fs.FS, cores int) (machine *netstate.Machine, cloud *netstate.Cloud) {
 	r := reader{tree}
-	m := netstate.Machine{Vendor: r.text(dmi + "sys_vendor"), Product: r.text(dmi + "product_name"), Board: r.text(dmi + "board_vendor")}
-	text := ""
+	seen := make(map[string]string) // each file once, however many rows ask for it
+	said := func(file string) string {
+		text, known := seen[file]
+		if !known {
+			text = r.text(dmi + file)
+			seen[file] = text
+		}
+		return text
+	}
+	m := netstate.Machine{Vendor: said("sys_vendor"), Product: said("product_name"), Board: said("board_vendor")}
 	for _, p := range providers {
-		if text = r.text(dmi + p.file); strings.HasPrefix(text, p.begins) {
+		if strings.HasPrefix(said(p.file), p.begins) {
 			m.Provider = p.provider
 			break
 		}

@@ -57,3 +57,13 @@ func BenchmarkManyLinks(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkHost reads the machine itself, which a fleet's inventory has each
+// host do.
+func BenchmarkHost(b *testing.B) {
+	for b.Loop() {
+		if _, err := Observe(context.Background(), Config{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

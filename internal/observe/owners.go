@@ -41,12 +41,10 @@ func findOwners(tree fs.FS, lives alive) []string {
 		return err == nil && len(found) > 0
 	}
 	for _, o := range owners {
-		if o.program != "" && lives.dead(o.program) {
+		if !slices.ContainsFunc(o.traces, there) || slices.ContainsFunc(o.unless, there) || o.program != "" && lives.dead(o.program) {
 			continue
 		}
-		if slices.ContainsFunc(o.traces, there) && !slices.ContainsFunc(o.unless, there) {
-			names = append(names, o.name)
-		}
+		names = append(names, o.name)
 	}
 	return names
 }

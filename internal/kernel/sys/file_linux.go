@@ -3,6 +3,7 @@ package sys
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -67,6 +68,46 @@ func TryLock(f *os.File) (bool, error) {
 		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
 	return true, nil
+}
+
+// ReadAtOnce reads a file that the kernel makes up and hands out whole in one
+// read(2), such as a sysctl, into buf: an open, a read and a close, where
+// os.ReadFile makes twice as many calls. A text that fills buf may go on:
+// ErrFilled. Other errors are the system's, fs.ErrNotExist and
+// fs.ErrPermission among them.
+func ReadAtOnce(path string, buf []byte) (int, error) {
+	var fd, n int
+	err := again(func() (err error) {
+		fd, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		return 0, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	err = again(func() (err error) {
+		n, err = unix.Read(fd, buf)
+		return err
+	})
+	switch {
+	case err != nil:
+		return 0, &fs.PathError{Op: "read", Path: path, Err: err}
+	case n == len(buf):
+		return n, ErrFilled
+	}
+	return n, nil
+}
+
+// ErrFilled is a buffer that was filled, so that there may be more.
+var ErrFilled = errors.New("the buffer is full")
+
+// again calls until it is not a signal that came between.
+func again(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
 }
 
 // Writable reports whether the process may write to a file or a directory, by

@@ -98,3 +98,37 @@ func TestKernelScopes(t *testing.T) {
 		t.Errorf("compared %d keys only", compared)
 	}
 }
+
+// TestKernelReadsWhole: one read of a sysctl is all of it, of every one that this
+// kernel has for its network.
+func TestKernelReadsWhole(t *testing.T) {
+	var keys []string
+	want := make(map[string]string)
+	err := filepath.WalkDir("/proc/sys/net", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil // some may only be written
+		}
+		key, err := Canonical(strings.TrimPrefix(file, "/proc/sys/"))
+		if err != nil {
+			return nil
+		}
+		keys, want[key] = append(keys, key), Fold(string(text))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(keys...)
+	if err != nil || len(want) < 100 {
+		t.Fatalf("%d keys, %v", len(want), err)
+	}
+	for key, value := range want {
+		if got[key].Value != value && !strings.Contains(key, "_count") { // counts go on
+			t.Errorf("%s is %.60q, read as %.60q", key, value, got[key].Value)
+		}
+	}
+}

@@ -112,6 +112,25 @@ func Cores(root string) ([]placement.Core, error) {
 	return out, nil
 }
 
+// Nodes is the memory node of each core that is online, below root ("/"): what
+// Cores says of that, without a look at every cache.
+func Nodes(root string) (map[int]int, error) {
+	text, err := os.ReadFile(filepath.Join(root, "sys/devices/system/cpu/online"))
+	if err != nil {
+		return nil, fmt.Errorf("read cores: %w", err)
+	}
+	online, err := ParseList(string(text))
+	if err != nil {
+		return nil, err
+	}
+	nodes := nodesOf(root)
+	out := make(map[int]int, len(online))
+	for _, id := range online {
+		out[id] = nodes[id]
+	}
+	return out, nil
+}
+
 // lowest is the first core of a list in a file; alone without one.
 func lowest(file string, alone int) int {
 	b, err := os.ReadFile(file)

@@ -148,3 +148,38 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+// TestNodes: each core's node is what Cores says of it, on two nodes of which one
+// core is offline.
+func TestNodes(t *testing.T) {
+	root := t.TempDir()
+	for file, text := range map[string]string{
+		"sys/devices/system/cpu/online": "0-2,4-5\n", "sys/devices/system/node/node0/cpulist": "0-2\n", "sys/devices/system/node/node1/cpulist": "3-5\n",
+	} {
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(file)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, file), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nodes, err := Nodes(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[int]int{0: 0, 1: 0, 2: 0, 4: 1, 5: 1}, nodes); diff != "" {
+		t.Error(diff)
+	}
+	cores, err := Cores(root)
+	if err != nil || len(cores) != len(nodes) {
+		t.Fatalf("%d cores, %v", len(cores), err)
+	}
+	for _, c := range cores {
+		if nodes[c.ID] != c.Node {
+			t.Errorf("core %d: node %d, Cores says %d", c.ID, nodes[c.ID], c.Node)
+		}
+	}
+	if _, err := Nodes(t.TempDir()); err == nil {
+		t.Error("nothing there, and no error")
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/labtest/floor"
+	"github.com/linerate/linerate/unit"
 )
 
 // host is a namespace with an sshd of its own that is as good as a machine: it
@@ -38,6 +39,8 @@ type hosting struct {
 	machine   string // architecture that uname tells, such as i686; "" is the machine's own
 	listen    string // address of sshd; "" is the host's own
 	sudoers   string // over those that are
+
+	cable unit.BitRate // 0 is the rack's
 }
 
 const (
@@ -134,12 +137,14 @@ func (h *host) await(t testing.TB) {
 
 // firstProcess is the child of unshare, which is the child of a shell.
 func (h *host) firstProcess() int {
-	pid := h.cmd.Process.Pid
-	for range 2 {
-		b, _ := os.ReadFile(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", pid))
-		pid, _ = strconv.Atoi(strings.TrimSpace(string(b)))
-	}
-	return pid
+	return childOf(childOf(h.cmd.Process.Pid))
+}
+
+// childOf is the only child of a process, 0 where it has none.
+func childOf(pid int) int {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", pid))
+	child, _ := strconv.Atoi(strings.TrimSpace(string(b)))
+	return child
 }
 
 // stop ends the host as a power cut does: all its processes at once.

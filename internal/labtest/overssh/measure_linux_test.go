@@ -3,73 +3,131 @@ package overssh
 import (
 	"encoding/json"
 	"fmt"
-	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/bus/results"
 	"github.com/linerate/linerate/internal/labtest/floor"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/schedule"
 	"github.com/linerate/linerate/unit"
 )
 
-// What a matrix is measured over, and how far two transports may differ: both
-// windows end anywhere between two refills of the shapers' buckets.
+// What a matrix is measured over, and how far two transports may differ, as a
+// share of the ceiling: both windows end anywhere between two refills of the
+// shapers' buckets.
 const (
 	cable     = 100 * unit.Mbps
 	mostApart = 0.03
 )
 
-// TestMatrix measures a rack of four over ssh and in its namespaces.
+// TestMatrix measures a rack of four locally, over ssh and over NATS.
 func TestMatrix(t *testing.T) { matrix(t, 4, "1s") }
 
-// TestProof is TestMatrix with eight hosts.
+// TestProof is TestMatrix with eight hosts, and says how far two local matrices
+// differ.
 func TestProof(t *testing.T) {
 	long(t)
 	matrix(t, 8, "2s")
 }
 
-// matrix measures all pairs of n hosts over ssh, as root and as users who
-// become root, and the same hosts in their namespaces.
-func matrix(t *testing.T, n int, window string) {
-	r := newRack(t, cable, make([]hosting, n)...)
-	begin := time.Now()
-	bySSH := func(i int) string {
-		if i%2 == 0 {
-			return fmt.Sprintf("{reach: \"ssh://ann@h%d\", become: sudo", i)
-		}
-		return fmt.Sprintf("{reach: \"ssh://root@h%d\"", i)
-	}
-	byName := func(i int) string { return "{reach: \"netns:" + r.spaces[i-1].NS.Name + "\"" }
-	over := r.measure(t, "ssh", window, bySSH)
-	took := time.Since(begin)
-	r.clean()
-	inside := r.measure(t, "netns", window, byName)
-	rounds := conflictFree(t, over, n)
-	// A machine that does other work takes from a trial and never adds to it.
-	again := 0
-	for ; again < 2 && furthest(over, inside) > mostApart; again++ {
-		over, inside = better(over, r.measure(t, "ssh", window, bySSH)), better(inside, r.measure(t, "netns", window, byName))
-	}
-	apart := compareRecords(t, over, inside, n)
-	if again > 0 {
-		t.Logf("the machine was busy: the better of %d runs each", again+1)
-	}
-	t.Logf("%d hosts with an sshd each, kernel %s: %d trials over ssh and in namespaces, the most apart %.2f %%; compared with %v cables the least is %.1f %%, the most %.1f %%",
-		n, strings.TrimSpace(own(t, "/proc/sys/kernel/osrelease")), len(over.Trials), 100*apart, cable, 100*least(over), 100*most(over))
-	t.Logf("%d rounds of %d pairs at most, none with a host in common, as predicted for %d hosts; over ssh all of it took %.0f s, nothing left on any host", rounds, n/2, n, took.Seconds())
+// way is one way of measuring the same matrix.
+type way struct {
+	name    string
+	apart   bool // the hosts are machines of their own, measured side by side
+	measure func() record.Record
 }
 
-// fabricFile declares the hosts, with the cables' rate and one path a pair.
+// matrix measures all pairs of n hosts in their namespaces, over ssh, as root and
+// as users who become root, and over NATS, and holds the trials of each way to the
+// local ones.
+func matrix(t *testing.T, n int, window string) {
+	as := make([]hosting, n)
+	seed := drawCables(as)
+	r := newRack(t, cable, as...)
+	bus := r.serve(t)
+	ways := []way{
+		{"in their namespaces", false, func() record.Record {
+			return r.measure(t, "netns", window, r.run, func(i int) string { return "{reach: \"netns:" + r.spaces[i-1].NS.Name + "\"" })
+		}},
+		{"over ssh, an sshd each", true, func() record.Record {
+			defer r.clean()
+			return r.measure(t, "ssh", window, r.run, bySSH)
+		}},
+		{"over NATS, an agent each", true, func() record.Record {
+			defer r.clean()
+			defer bus.agents(t)()
+			rec := r.measure(t, "nats", window, bus.measure, byBus)
+			return r.onStream(t, bus, window, rec)
+		}},
+	}
+	if proving() { // how far apart no transport at all is
+		ways = append(ways, way{"in their namespaces again", false, ways[0].measure})
+	}
+	t.Logf("%d hosts, kernel %s, cables of %v to %v, seed %d; compared with the trials in namespaces those of another way may be %.1f %% of the ceiling apart",
+		n, strings.TrimSpace(own(t, "/proc/sys/kernel/osrelease")), slices.Min(r.rates), slices.Max(r.rates), seed, 100*mostApart)
+	recs := make([]record.Record, len(ways))
+	for i, w := range ways {
+		begin := time.Now()
+		recs[i] = w.measure()
+		took := time.Since(begin)
+		if !w.apart { // one machine's namespaces take turns
+			t.Logf("%s: compared with the others it has one pair at a time, all of it took %.0f s", w.name, took.Seconds())
+			continue
+		}
+		rounds := conflictFree(t, recs[i], n)
+		t.Logf("%s: %d trials in %d rounds of %d pairs, none with a host in common, as predicted for %d hosts; all of it took %.0f s", w.name, len(recs[i].Trials), rounds, n/2, n, took.Seconds())
+	}
+	// A machine that does other work takes from a trial and never adds to it.
+	again := 0
+	for ; again < 2 && slices.ContainsFunc(recs, func(o record.Record) bool { return furthest(recs[0], o) > mostApart }); again++ {
+		for i, w := range ways {
+			recs[i] = better(recs[i], w.measure())
+		}
+	}
+	if again > 0 {
+		t.Logf("compared is the better of %d runs each: the machine was busy", again+1)
+	}
+	for i, w := range ways {
+		apart := compareRecords(t, w.name, recs[i], recs[0], n)
+		t.Logf("%s: the least carries %.1f %% of its ceiling, the most %.1f %%; compared trial by trial with the first the most apart is %.2f %%, the median %.2f %%", w.name, 100*least(recs[i]), 100*most(recs[i]), 100*slices.Max(apart), 100*median(apart))
+	}
+}
+
+// drawCables gives each host a cable of its own rate.
+func drawCables(as []hosting) (seed uint64) {
+	seed = uint64(time.Now().UnixNano())
+	if s, err := strconv.ParseUint(os.Getenv("PROVE_SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	r := rand.New(rand.NewPCG(seed, 8))
+	for i := range as {
+		as[i].cable = unit.BitRate(60+r.IntN(41)) * unit.Mbps
+	}
+	return seed
+}
+
+// bySSH is how a host is reached by ssh: every other by a user who becomes root.
+func bySSH(i int) string {
+	if i%2 == 0 {
+		return fmt.Sprintf("{reach: \"ssh://ann@h%d\", become: sudo", i)
+	}
+	return fmt.Sprintf("{reach: \"ssh://root@h%d\"", i)
+}
+
+// fabricFile declares the hosts, with the cables' rates and one path a pair.
 func (r *rack) fabricFile(name string, reach func(i int) string) string {
 	var text strings.Builder
 	text.WriteString("linerate: v1\nhosts:\n")
 	for i := range r.spaces {
-		fmt.Fprintf(&text, "  h%d: %s, hardware: {links: {eth0: {speed: 100M, framing: l2}}}}\n", i+1, reach(i+1))
+		speed, err := r.rates[i].MarshalText()
+		floor.Must(r.t, err)
+		fmt.Fprintf(&text, "  h%d: %s, hardware: {links: {eth0: {speed: %s, framing: l2}}}}\n", i+1, reach(i+1), speed)
 	}
 	text.WriteString("measure: {streams: [1], directions: [forward]}\n")
 	file := filepath.Join(r.path, name+".yaml")
@@ -79,9 +137,9 @@ func (r *rack) fabricFile(name string, reach func(i int) string) string {
 
 // measure measures every pair of a file's hosts, and fails the test unless all
 // of them were.
-func (r *rack) measure(t *testing.T, name, window string, reach func(i int) string) record.Record {
+func (r *rack) measure(t *testing.T, name, window string, run func(...string) said, reach func(i int) string, more ...string) record.Record {
 	t.Helper()
-	got := r.run("measure", r.fabricFile(name, reach), "--duration", window, "--ping-count", "3", "--no-loaded-latency", "--json")
+	got := run(append([]string{"measure", r.fabricFile(name, reach), "--duration", window, "--ping-count", "3", "--no-loaded-latency", "--json"}, more...)...)
 	if got.status != 0 {
 		t.Fatalf("%s: status %d\n%s", name, got.status, got.err)
 	}
@@ -90,98 +148,24 @@ func (r *rack) measure(t *testing.T, name, window string, reach func(i int) stri
 	return out
 }
 
-// compareRecords is how far the same trial's goodput differs the most.
-func compareRecords(t *testing.T, a, b record.Record, n int) (apart float64) {
+// onStream is the run as the stream has it: a command that goes on with it finds
+// nothing left to measure.
+func (r *rack) onStream(t *testing.T, bus *onBus, window string, rec record.Record) record.Record {
 	t.Helper()
-	if pairs := n * (n - 1) / 2; len(a.Trials) != pairs || len(b.Trials) != pairs {
-		t.Fatalf("%d and %d trials, want %d each", len(a.Trials), len(b.Trials), pairs)
+	kept := r.measure(t, "nats", window, bus.measure, byBus, "--resume", "nats:"+results.RunName(rec.ID))
+	if had, has := measured(rec), measured(kept); !slices.Equal(had, has) {
+		t.Errorf("the stream has other trials than the record: %q and %q", has, had)
 	}
-	for _, one := range a.Trials {
-		i := slices.IndexFunc(b.Trials, func(o record.Trial) bool { return o.From == one.From && o.To == one.To })
-		if i < 0 {
-			t.Fatalf("%s to %s was not measured in namespaces", one.From, one.To)
-		}
-		d := math.Abs(float64(one.Goodput-b.Trials[i].Goodput)) / float64(one.Ceiling)
-		if apart = max(apart, d); d > mostApart {
-			t.Errorf("%s to %s: %v over ssh, %v in namespaces", one.From, one.To, one.Goodput, b.Trials[i].Goodput)
-		}
-		if share := float64(one.Goodput / one.Ceiling); share < 0.95 || share > 1.015 { // a full bucket more than the rate
-			t.Errorf("%s to %s carries %.3f of its ceiling %v", one.From, one.To, share, one.Ceiling)
-		}
-	}
-	return apart
+	return kept
 }
 
-// better is each trial as it went best.
-func better(a, b record.Record) record.Record {
-	for i, one := range a.Trials {
-		for _, other := range b.Trials {
-			if other.From == one.From && other.To == one.To && other.Goodput > one.Goodput {
-				a.Trials[i] = other
-			}
-		}
+// measured is when each trial was measured and what it came to, by its ID.
+func measured(r record.Record) []string {
+	var out []string
+	for i, id := range results.TrialIDs(r.Trials) {
+		one := r.Trials[i]
+		out = append(out, fmt.Sprintf("%s %s to %s %v %.0f", id, one.From, one.To, one.Started.UTC(), float64(one.Goodput)))
 	}
-	return a
-}
-
-// furthest is how far the same trial's goodput differs the most, as a share of
-// the ceiling.
-func furthest(a, b record.Record) (apart float64) {
-	for _, one := range a.Trials {
-		for _, other := range b.Trials {
-			if other.From == one.From && other.To == one.To {
-				apart = max(apart, math.Abs(float64(one.Goodput-other.Goodput))/float64(one.Ceiling))
-			}
-		}
-	}
-	return apart
-}
-
-func share(r record.Record) []float64 {
-	var out []float64
-	for _, t := range r.Trials {
-		out = append(out, float64(t.Goodput/t.Ceiling))
-	}
+	slices.Sort(out)
 	return out
-}
-
-func least(r record.Record) float64 { return slices.Min(share(r)) }
-func most(r record.Record) float64  { return slices.Max(share(r)) }
-
-// conflictFree goes by when each trial was measured, not by what was planned:
-// no two at the same time share a host, and there are n-1 rounds.
-func conflictFree(t *testing.T, r record.Record, n int) int {
-	t.Helper()
-	var tests []schedule.Test
-	for _, one := range r.Trials {
-		tests = append(tests, schedule.Test{A: one.From, B: one.To})
-	}
-	if rounds := schedule.Rounds(tests); len(rounds) != n-1 {
-		t.Errorf("%d rounds for %d hosts, want %d", len(rounds), n, n-1)
-	}
-	ends := func(t record.Trial) time.Time {
-		return t.Started.Add(time.Duration(t.Window * float64(time.Second)))
-	}
-	trials := slices.Clone(r.Trials)
-	slices.SortFunc(trials, func(a, b record.Trial) int { return a.Started.Compare(b.Started) })
-	var over time.Time // when the last of the round is over
-	rounds := 0
-	for i, one := range trials {
-		if !one.Started.Before(over) {
-			rounds++
-		}
-		if e := ends(one); e.After(over) {
-			over = e
-		}
-		for _, other := range trials[:i] {
-			shared := one.From == other.From || one.From == other.To || one.To == other.From || one.To == other.To
-			if shared && one.Started.Before(ends(other)) {
-				t.Errorf("%s to %s and %s to %s were measured at the same time", one.From, one.To, other.From, other.To)
-			}
-		}
-	}
-	if rounds != n-1 {
-		t.Errorf("the trials ran in %d rounds, want %d", rounds, n-1)
-	}
-	return rounds
 }

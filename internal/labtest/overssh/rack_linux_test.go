@@ -1,6 +1,7 @@
 package overssh
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -22,6 +23,7 @@ type rack struct {
 	desk   floor.Space
 	fabric floor.Space // the switch
 	spaces []floor.Space
+	rates  []unit.BitRate // of the hosts' cables
 	hosts  []*host
 	config string // of ssh
 	path   string // of programs: ssh is run at the desk
@@ -34,20 +36,21 @@ func newRack(t testing.TB, rate unit.BitRate, as ...hosting) *rack {
 	if why := missing(); why != "" {
 		t.Skip(why)
 	}
-	r := &rack{t: t, desk: floor.NewSpace(t, "ssh-desk"), fabric: floor.NewSpace(t, "ssh-switch")}
+	r := &rack{t: t, desk: floor.NewSpace(t, "e8-desk"), fabric: floor.NewSpace(t, "e8-switch")}
 	ports := []string{"desk"}
 	floor.Must(t, r.desk.Builder.Veth("eth0", r.fabric.Builder, "desk"))
 	r.address(r.desk, r.addr(254))
-	for i := range as {
-		space := floor.NewSpace(t, fmt.Sprintf("ssh-h%d", i+1))
+	for i, a := range as {
+		space := floor.NewSpace(t, fmt.Sprintf("e8-h%d", i+1))
 		port := fmt.Sprintf("port%d", i+1)
 		floor.Must(t, space.Builder.Veth("eth0", r.fabric.Builder, port))
 		r.address(space, r.addr(i+1))
-		if rate > 0 {
-			floor.Must(t, space.Builder.Shape("eth0", rate, floor.Bucket(rate), 30*time.Millisecond))
-			floor.Must(t, r.fabric.Builder.Shape(port, rate, floor.Bucket(rate), 30*time.Millisecond))
+		shaped := cmp.Or(a.cable, rate)
+		if shaped > 0 {
+			floor.Must(t, space.Builder.Shape("eth0", shaped, floor.Bucket(shaped), 30*time.Millisecond))
+			floor.Must(t, r.fabric.Builder.Shape(port, shaped, floor.Bucket(shaped), 30*time.Millisecond))
 		}
-		ports, r.spaces = append(ports, port), append(r.spaces, space)
+		ports, r.spaces, r.rates = append(ports, port), append(r.spaces, space), append(r.rates, cmp.Or(shaped, cable))
 	}
 	floor.Must(t, r.fabric.Builder.Bridge("br0", ports))
 	for _, port := range append(ports, "br0") {
