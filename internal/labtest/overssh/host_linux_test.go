@@ -38,6 +38,7 @@ type hosting struct {
 	machine   string // architecture that uname tells, such as i686; "" is the machine's own
 	listen    string // address of sshd; "" is the host's own
 	sudoers   string // over those that are
+	disk      bool   // its own /etc and /var/log too: what is installed there goes with it
 }
 
 const (
@@ -49,9 +50,15 @@ const (
 
 // first makes a host of the namespaces that it is started in.
 const first = `set -e
-name=$1 files=$2 tmp=$3 vartmp=$4 machine=$5
+name=$1 files=$2 tmp=$3 vartmp=$4 machine=$5 disk=$6
 hostname "$name"
 mount -t sysfs sysfs /sys
+if [ -n "$disk" ]; then
+  mount -t tmpfs -o mode=755 tmpfs /mnt
+  mkdir /mnt/etc /mnt/work
+  mount -t overlay -o lowerdir=/etc,upperdir=/mnt/etc,workdir=/mnt/work overlay /etc
+  mount -t tmpfs -o mode=755 tmpfs /var/log
+fi
 for f in passwd group shadow sudoers; do mount --bind "$files/$f" /etc/$f; done
 mount -t tmpfs -o mode=755 tmpfs /etc/ssh
 cp "$files"/host_key "$files"/authorized "$files"/sshd_config /etc/ssh/
@@ -98,7 +105,7 @@ func newHost(t testing.TB, space floor.Space, name string, addr netip.Addr, as h
 	floor.Must(t, err)
 	defer log.Close()
 	h.cmd = exec.Command("sh", "-c", `"$@" & p=$!; read gone; kill -9 $p`, "host", "nsenter", "--net=/run/netns/"+space.NS.Name, "unshare", "--mount", "--propagation", "private", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc",
-		"sh", "-c", first, name, name, files, orElse(as.tmp, "exec"), orElse(as.varTmp, "exec"), as.machine)
+		"sh", "-c", first, name, name, files, orElse(as.tmp, "exec"), orElse(as.varTmp, "exec"), as.machine, map[bool]string{true: "disk"}[as.disk])
 	h.cmd.Stdout, h.cmd.Stderr = log, log
 	h.life, err = h.cmd.StdinPipe() // a test that dies takes its hosts along
 	floor.Must(t, err)
@@ -113,7 +120,7 @@ func sshdConfig(listen string) string {
 	return strings.Join([]string{
 		"ListenAddress " + listen, "Port 22", "HostKey /etc/ssh/host_key", "AuthorizedKeysFile /etc/ssh/authorized", "PidFile none",
 		"UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password", "StrictModes no", "PrintMotd no",
-		"MaxStartups 100", "",
+		"MaxStartups 100", "Subsystem sftp internal-sftp", "",
 	}, "\n")
 }
 
