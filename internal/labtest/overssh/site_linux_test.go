@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -179,16 +180,8 @@ func (s *site) want(what string, want map[string]tally, args ...string) said {
 	s.t.Helper()
 	begin := time.Now()
 	got, output := s.play(args...)
-	for name, w := range want {
-		if g, ok := got[name]; !ok || g != w {
-			s.t.Errorf("%s: %s came to %+v, want %+v", what, name, g, w)
-		}
-	}
-	if len(got) != len(want) {
-		s.t.Errorf("%s: %d hosts, want %d", what, len(got), len(want))
-	}
-	if s.t.Failed() {
-		s.t.Fatalf("%s:\n%s%s", what, output.out, output.err)
+	if !maps.Equal(got, want) {
+		s.t.Fatalf("%s: came to %+v, want %+v\n%s%s", what, got, want, output.out, output.err)
 	}
 	s.t.Logf("%s: %.0f s", what, time.Since(begin).Seconds())
 	return output
@@ -271,7 +264,7 @@ func watchCommands(t *testing.T) (end func() (enrolled bool)) {
 				}
 				enrolled = enrolled || strings.Contains(string(b), "linerate\x00enroll\x00-\x00")
 			}
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond)
 		}
 		seen <- enrolled
 	}()
