@@ -39,6 +39,7 @@ type hosting struct {
 	listen    string // address of sshd; "" is the host's own
 	sudoers   string // over those that are
 	disk      bool   // its own /etc and /var/log too: what is installed there goes with it
+	systemd   bool   // its first process is systemd, with sshd beside it; it takes a disk
 }
 
 const (
@@ -50,7 +51,7 @@ const (
 
 // first makes a host of the namespaces that it is started in.
 const first = `set -e
-name=$1 files=$2 tmp=$3 vartmp=$4 machine=$5 disk=$6
+name=$1 files=$2 tmp=$3 vartmp=$4 machine=$5 disk=$6 systemd=$7
 hostname "$name"
 mount -t sysfs sysfs /sys
 if [ -n "$disk" ]; then
@@ -74,8 +75,36 @@ mount -t tmpfs -o mode=700 tmpfs /root
 for u in ann:4001 bob:4002; do mkdir -m 700 /home/${u%:*}; chown ${u#*:}:${u#*:} /home/${u%:*}; done
 if [ -e "$files/installed" ]; then cp "$files/installed" /usr/local/bin/linerate; fi
 mount -t tmpfs -o mode=1777,"$tmp" tmpfs /tmp
-exec ${machine:+setarch "$machine"} /usr/sbin/sshd -D -e
+if [ -z "$systemd" ]; then exec ${machine:+setarch "$machine"} /usr/sbin/sshd -D -e; fi
+/usr/sbin/sshd -D -e &
+# A control group of its own for all that systemd makes, and no sysctl of the
+# kernel's to set: both are the machine's.
+mkdir /mnt/groups
+mount -t cgroup2 cgroup2 /mnt/groups
+mkdir "/mnt/groups/$systemd"
+echo 1 >"/mnt/groups/$systemd/cgroup.procs"
+umount /mnt/groups
+mount --bind /proc/sys /proc/sys
+mount -o remount,ro,bind /proc/sys
+mount -o remount,ro,bind /sys
+# None of the machine's services, which would set it up: targets alone.
+mkdir /mnt/units
+for t in basic sysinit shutdown umount network network-online multi-user; do cp "/lib/systemd/system/$t.target" /mnt/units/; done
+mount --bind /mnt/units /lib/systemd/system
+rm -rf /etc/systemd/system/*
+printf '[Unit]\nAllowIsolate=yes\n' >/mnt/units/lab.target
+mount --make-rshared / # as whoever starts a systemd has it; the machine has no part in it
+exec unshare --cgroup sh -c 'mount -t cgroup2 cgroup2 /sys/fs/cgroup
+exec env -i container=lab PATH="$PATH" /lib/systemd/systemd --system --unit=lab.target --log-target=console --show-status=0'
 `
+
+// ungroup removes the control groups of a host whose processes are gone.
+const ungroup = `mount -t cgroup2 cgroup2 /mnt
+for i in $(seq 100); do
+  if [ ! -d "/mnt/$1" ] || find "/mnt/$1" -depth -type d -exec rmdir {} + 2>/dev/null; then exit 0; fi
+  sleep 0.1
+done
+exit 1`
 
 // newHost starts a host in a namespace and waits until its sshd listens.
 func newHost(t testing.TB, space floor.Space, name string, addr netip.Addr, as hosting) *host {
@@ -101,11 +130,20 @@ func newHost(t testing.TB, space floor.Space, name string, addr netip.Addr, as h
 	if as.installed != "" {
 		floor.Must(t, os.Link(as.installed, filepath.Join(files, "installed")))
 	}
+	group := ""
+	if as.systemd {
+		group = space.NS.Name
+		t.Cleanup(func() {
+			if out, err := exec.Command("unshare", "--mount", "--propagation", "private", "sh", "-c", ungroup, "ungroup", group).CombinedOutput(); err != nil {
+				t.Errorf("%s leaves control groups: %v: %s", name, err, out)
+			}
+		})
+	}
 	log, err := os.Create(h.log)
 	floor.Must(t, err)
 	defer log.Close()
 	h.cmd = exec.Command("sh", "-c", `"$@" & p=$!; read gone; kill -9 $p`, "host", "nsenter", "--net=/run/netns/"+space.NS.Name, "unshare", "--mount", "--propagation", "private", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc",
-		"sh", "-c", first, name, name, files, orElse(as.tmp, "exec"), orElse(as.varTmp, "exec"), as.machine, map[bool]string{true: "disk"}[as.disk])
+		"sh", "-c", first, name, name, files, orElse(as.tmp, "exec"), orElse(as.varTmp, "exec"), as.machine, map[bool]string{true: "disk"}[as.disk], group)
 	h.cmd.Stdout, h.cmd.Stderr = log, log
 	h.life, err = h.cmd.StdinPipe() // a test that dies takes its hosts along
 	floor.Must(t, err)

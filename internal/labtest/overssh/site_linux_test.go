@@ -99,9 +99,14 @@ func (s *site) daemon(cmd *exec.Cmd, log *rig.Text, word string) {
 func (s *site) agent(h *host) *rig.Text {
 	s.t.Helper()
 	var log rig.Text
-	s.daemon(exec.Command("nsenter", "--target", fmt.Sprint(h.pid), "--mount", "--uts", "--ipc", "--net", "--pid", "/usr/local/bin/linerate", "agent"), &log, "answering")
+	s.daemon(h.inside("/usr/local/bin/linerate", "agent"), &log, "answering")
 	s.t.Cleanup(h.stop) // which ends the agent, and so whoever waits for it
 	return &log
+}
+
+// inside is a program that runs on the host.
+func (h *host) inside(name string, args ...string) *exec.Cmd {
+	return exec.Command("nsenter", append([]string{"--target", fmt.Sprint(h.pid), "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", name}, args...)...)
 }
 
 // hangUp ends what ssh keeps open for the next playbook.
@@ -199,8 +204,9 @@ func (s *site) alike(w tally) map[string]tally {
 // aToken is any token, wherever it stands.
 var aToken = regexp.MustCompile(`linerate1\.[A-Za-z0-9_-]{60,}`)
 
-// ofAnsible are files of Ansible and sudo, which stay for their next run.
-var ofAnsible = regexp.MustCompile(`/\.ansible(/|$)|^/run/sudo|^/var/lib/sudo|^/var/lib/private$|^/var/log/private$`)
+// ofAnsible are files of Ansible, sudo and systemd, which stay for their next run
+// or go with it.
+var ofAnsible = regexp.MustCompile(`/\.ansible(/|$)|^/run/(sudo|systemd)(/|$)|/systemd-private-|^/var/lib/sudo|^/var/lib/private$|^/var/log/private$`)
 
 // files are the checksums of what is on a host and not of this machine, with
 // directories; it fails the test where one of them has a token.
