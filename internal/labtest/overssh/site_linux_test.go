@@ -188,7 +188,7 @@ func (s *site) want(what string, want map[string]tally, args ...string) said {
 	if !maps.Equal(got, want) {
 		s.t.Fatalf("%s: came to %+v, want %+v\n%s%s", what, got, want, output.out, output.err)
 	}
-	s.t.Logf("%s: %.0f s", what, time.Since(begin).Seconds())
+	s.t.Logf("%s: %d hosts by Ansible in %.0f s", what, len(got), time.Since(begin).Seconds())
 	return output
 }
 
