@@ -107,11 +107,17 @@ func (s *site) mended(t *testing.T) {
 func TestAnsibleWaits(t *testing.T) {
 	longFor(t, "prove-ansible")
 	s := newSite(t, hosting{})
-	s.want("install and enrol", s.alike(tally{changed: 3}))
+	s.more = []string{"ANSIBLE_KEEP_REMOTE_FILES=1"}
+	got := s.want("Ansible keeps its files", s.alike(tally{changed: 2, failed: 1}))
+	if why := "would leave the token on the host"; !strings.Contains(got.out, why) {
+		t.Errorf("it does not say: %s\n%s", why, got.out)
+	}
+	s.more = nil
+	s.want("install and enrol", s.alike(tally{changed: 1}))
 	one := s.hosts[0]
 	h := s.dial(t, "ssh://root@h1", false, s.rack.atDesk(t))
 	id := mtu(t, h, 1400, time.Minute)
-	got := s.want("removed while a change waits", map[string]tally{"h1": {failed: 1}}, "-e", "linerate_state=absent")
+	got = s.want("removed while a change waits", map[string]tally{"h1": {failed: 1}}, "-e", "linerate_state=absent")
 	if why := "a change on h1 is not at its end"; !strings.Contains(got.out, why) {
 		t.Errorf("it does not say: %s\n%s", why, got.out)
 	}

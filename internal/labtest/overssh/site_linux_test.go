@@ -29,6 +29,7 @@ type site struct {
 	nats  string
 	who   []string // flags with which somebody at the desk asks
 	vars  map[string]string
+	more  []string // environment of Ansible
 }
 
 // newSite makes a site; each host has files of its own.
@@ -164,6 +165,7 @@ func (s *site) play(args ...string) (map[string]tally, said) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := s.atDesk("ansible-playbook", append([]string{"-i", s.inventory(), filepath.Join(deployed, "fleet.yml")}, args...)...)
+	cmd.Env = append(cmd.Env, s.more...)
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	defer stop()
 	got := s.finish(cmd)
