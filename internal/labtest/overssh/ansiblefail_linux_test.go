@@ -50,7 +50,7 @@ func TestAnsibleFails(t *testing.T) {
 	for _, name := range []string{"h3", "h4", "h6", "h8"} {
 		want[name] = tally{changed: 2, failed: 1} // the program and the directory
 	}
-	got := s.want("8 hosts of which one is well", want, "-v")
+	got := s.want("one is well, one dead, six with a fault each", want, "-v")
 	lines := strings.ReplaceAll(got.out, `\"`, `"`)
 	for name, why := range failed {
 		if n := strings.Count(lines, why); n != 1 {

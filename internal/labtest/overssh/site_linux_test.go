@@ -17,6 +17,7 @@ import (
 
 	"github.com/linerate/linerate/internal/bus/rig"
 	"github.com/linerate/linerate/internal/labtest/floor"
+	"github.com/linerate/linerate/unit"
 )
 
 // deployed is what a user of Ansible takes from the repository.
@@ -45,6 +46,7 @@ func newSite(t *testing.T, as ...hosting) *site {
 	t.Cleanup(s.hangUp)
 	s.state, s.nats = filepath.Join(s.path, "serve"), fmt.Sprintf("tls://%s:4222", s.addr(254))
 	s.serve()
+	t.Logf("by Ansible: kernel %s", strings.TrimSpace(own(t, "/proc/sys/kernel/osrelease")))
 	creds := filepath.Join(s.path, "eve")
 	token := s.linerate("serve", "token", "--role", "measure", "--user", "eve", "--state", s.state, "--nats", s.nats)
 	enroll := s.atDesk(program, "enroll", "-", "--dir", creds)
@@ -190,7 +192,7 @@ func (s *site) want(what string, want map[string]tally, args ...string) said {
 	if !maps.Equal(got, want) {
 		s.t.Fatalf("%s: came to %+v, want %+v\n%s%s", what, got, want, output.out, output.err)
 	}
-	s.t.Logf("%s: %d hosts by Ansible in %.0f s", what, len(got), time.Since(begin).Seconds())
+	s.t.Logf("%s: %s by Ansible in %.0f s", what, unit.Counted(len(got), "host"), time.Since(begin).Seconds())
 	return output
 }
 
