@@ -46,7 +46,7 @@ func newSite(t *testing.T, as ...hosting) *site {
 	t.Cleanup(s.hangUp)
 	s.state, s.nats = filepath.Join(s.path, "serve"), fmt.Sprintf("tls://%s:4222", s.addr(254))
 	s.serve()
-	t.Logf("by Ansible: kernel %s", strings.TrimSpace(own(t, "/proc/sys/kernel/osrelease")))
+	t.Logf("a site on kernel %s", strings.TrimSpace(own(t, "/proc/sys/kernel/osrelease")))
 	creds := filepath.Join(s.path, "eve")
 	token := s.linerate("serve", "token", "--role", "measure", "--user", "eve", "--state", s.state, "--nats", s.nats)
 	enroll := s.atDesk(program, "enroll", "-", "--dir", creds)
@@ -210,7 +210,7 @@ var aToken = regexp.MustCompile(`linerate1\.[A-Za-z0-9_-]{60,}`)
 
 // ofAnsible are files of Ansible, sudo and systemd, which stay for their next run
 // or go with it.
-var ofAnsible = regexp.MustCompile(`/\.ansible(/|$)|^/run/(sudo|systemd)(/|$)|/systemd-private-|^/var/lib/sudo|^/var/lib/private$|^/var/log/private$`)
+var ofAnsible = regexp.MustCompile(`/\.ansible(/|$)|^/run/(sudo|systemd)(/|$)|^/var/lib/sudo|^/var/(lib|log)/private$|/systemd-private-|^/etc/\.pwd\.lock$`)
 
 // files are the checksums of what is on a host and not of this machine, with
 // directories; it fails the test where one of them has a token.
