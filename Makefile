@@ -28,6 +28,7 @@
 #              hosts that fail: seven minutes),
 #              store (a million trials in SQLite and in PostgreSQL, and a year of one path
 #              read from them: ten minutes; make deps-store installs PostgreSQL),
+#              ansible (the role of deploy/ansible against hosts with an sshd each),
 #              tune (tune beside every other recipe and a full grid, eleven scenarios, and as
 #              many streams as links: two labs at a time, 40 minutes),
 #              package (the .deb on a clean Debian: installed, the demo run, purged),
@@ -45,6 +46,9 @@ DEPS_NFS := nfs-kernel-server nfs-common
 # What serves hosts that are reached by ssh, each in a namespace. Not among the
 # others either: it starts a server, and lets users become root.
 DEPS_SSH := openssh-server openssh-client sudo
+
+# What runs the role of deploy/ansible against such hosts, and reads its style.
+DEPS_ANSIBLE := ansible-core ansible-lint
 
 # A PostgreSQL for the tests' own cluster. Not among the others either: on a
 # machine of one's own the package starts a server.
@@ -94,7 +98,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build vuln deps deps-nfs deps-store no-cluster deps-ssh deps-metrics deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-store prove-scenarios prove-fleetssh clean
+.PHONY: build vuln deps deps-nfs deps-store no-cluster deps-ssh deps-ansible deps-metrics deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-store prove-scenarios prove-fleetssh prove-ansible clean
 .DEFAULT_GOAL := build
 
 build:
@@ -126,6 +130,9 @@ deps-nfs:
 
 deps-ssh:
 	$(call install,$(DEPS_SSH))
+
+deps-ansible:
+	$(call install,$(DEPS_ANSIBLE))
 
 # The programs without a server: Debian's own switch keeps the package from making
 # a database of the machine's, for as long as it is being installed.
@@ -231,7 +238,7 @@ race:
 
 # Those that count packets and compare states take turns two at a time; the
 # others one at a time, with nothing beside them: these measure.
-labtest: deps $(if $(CI),deps-nfs deps-ssh) build
+labtest: deps $(if $(CI),deps-nfs deps-ssh deps-ansible) build
 	@./linerate version --json | tr -d ' \n' | grep -qE '"name":"(host|uml)","usable":true' || { \
 		echo "== lab tests: NOT RUN, no kernel here can be a lab: install $(firstword $(DEPS))"; \
 		[ -z "$$CI" ]; exit; \
@@ -254,6 +261,8 @@ inlab:
 	}; \
 	[ "$$(id -u)" = 0 ] && command -v sshd sudo >/dev/null || \
 		echo "== hosts reached by ssh: NOT RUN, it takes root, sshd and sudo: make deps-ssh installs $(DEPS_SSH)"; \
+	command -v ansible-playbook >/dev/null || \
+		echo "== hosts enrolled by Ansible: NOT RUN, no ansible-playbook here: make deps-ansible installs $(DEPS_ANSIBLE)"; \
 	counting='/($(COUNTING))$$'; side=2; \
 	! ./linerate version --json | tr -d ' \n' | grep -q '"name":"host","usable":true' || side=1; \
 	go test -p $$side -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -E "$$counting") && \
@@ -357,7 +366,12 @@ prove-explain: deps
 # Eight hosts in namespaces, measured there, over an sshd and over an agent on NATS each,
 # and all that may go wrong with some of them; seven minutes, as root.
 prove-fleetssh: deps deps-ssh
-	@docs/proofs/prove fleetssh 1 ./internal/labtest/overssh 'Test.*'
+	@docs/proofs/prove fleetssh 1 ./internal/labtest/overssh 'Test[^A].*'
+
+# Hosts installed, enrolled, changed, refused and taken out by the role of
+# deploy/ansible, with systemd and without; six minutes, as root.
+prove-ansible: deps-ssh deps-ansible
+	@docs/proofs/prove ansible 1 ./internal/labtest/overssh 'TestAnsible.*'
 
 # Seven parts of two minutes: thirty plans with their cuts, three at a time, power
 # cuts, and sessions killed under systemd. The verdict is over all of them.

@@ -33,14 +33,15 @@ type host struct {
 
 // hosting is how a host differs from the others; the zero value does not.
 type hosting struct {
-	tmp       string // options of /tmp's mount; "" is exec
-	varTmp    string // of /var/tmp and /run
-	installed string // a program to put on its path as linerate
-	machine   string // architecture that uname tells, such as i686; "" is the machine's own
-	listen    string // address of sshd; "" is the host's own
-	sudoers   string // over those that are
-
-	cable unit.BitRate // 0 is the rack's
+	tmp       string       // options of /tmp's mount; "" is exec
+	varTmp    string       // of /var/tmp and /run
+	installed string       // a program to put on its path as linerate
+	machine   string       // architecture that uname tells, such as i686; "" is the machine's own
+	listen    string       // address of sshd; "" is the host's own
+	sudoers   string       // over those that are
+	disk      bool         // its own /etc and /var/log too: what is installed there goes with it
+	systemd   bool         // its first process is systemd, with sshd beside it; it takes a disk
+	cable     unit.BitRate // 0 is the rack's
 }
 
 const (
@@ -52,9 +53,15 @@ const (
 
 // first makes a host of the namespaces that it is started in.
 const first = `set -e
-name=$1 files=$2 tmp=$3 vartmp=$4 machine=$5
+name=$1 files=$2 tmp=$3 vartmp=$4 machine=$5 disk=$6 systemd=$7
 hostname "$name"
 mount -t sysfs sysfs /sys
+if [ -n "$disk" ]; then
+  mount -t tmpfs -o mode=755 tmpfs /mnt
+  mkdir /mnt/etc /mnt/work
+  mount -t overlay -o lowerdir=/etc,upperdir=/mnt/etc,workdir=/mnt/work overlay /etc
+  mount -t tmpfs -o mode=755 tmpfs /var/log
+fi
 for f in passwd group shadow sudoers; do mount --bind "$files/$f" /etc/$f; done
 mount -t tmpfs -o mode=755 tmpfs /etc/ssh
 cp "$files"/host_key "$files"/authorized "$files"/sshd_config /etc/ssh/
@@ -70,8 +77,36 @@ mount -t tmpfs -o mode=700 tmpfs /root
 for u in ann:4001 bob:4002; do mkdir -m 700 /home/${u%:*}; chown ${u#*:}:${u#*:} /home/${u%:*}; done
 if [ -e "$files/installed" ]; then cp "$files/installed" /usr/local/bin/linerate; fi
 mount -t tmpfs -o mode=1777,"$tmp" tmpfs /tmp
-exec ${machine:+setarch "$machine"} /usr/sbin/sshd -D -e
+if [ -z "$systemd" ]; then exec ${machine:+setarch "$machine"} /usr/sbin/sshd -D -e; fi
+/usr/sbin/sshd -D -e &
+# A control group of its own for all that systemd makes, and no sysctl of the
+# kernel's to set: both are the machine's.
+mkdir /mnt/groups
+mount -t cgroup2 cgroup2 /mnt/groups
+mkdir "/mnt/groups/$systemd"
+echo 1 >"/mnt/groups/$systemd/cgroup.procs"
+umount /mnt/groups
+mount --bind /proc/sys /proc/sys
+mount -o remount,ro,bind /proc/sys
+mount -o remount,ro,bind /sys
+# None of the machine's services, which would set it up: targets alone.
+mkdir /mnt/units
+for t in basic sysinit shutdown umount network network-online multi-user; do cp "/lib/systemd/system/$t.target" /mnt/units/; done
+mount --bind /mnt/units /lib/systemd/system
+rm -rf /etc/systemd/system/*
+printf '[Unit]\nAllowIsolate=yes\n' >/mnt/units/lab.target
+mount --make-rshared / # as whoever starts a systemd has it; the machine has no part in it
+exec unshare --cgroup sh -c 'mount -t cgroup2 cgroup2 /sys/fs/cgroup
+exec env -i container=lab PATH="$PATH" /lib/systemd/systemd --system --unit=lab.target --log-target=console --show-status=0'
 `
+
+// ungroup removes the control groups of a host whose processes are gone.
+const ungroup = `mount -t cgroup2 cgroup2 /mnt
+for i in $(seq 100); do
+  if [ ! -d "/mnt/$1" ] || find "/mnt/$1" -depth -type d -exec rmdir {} + 2>/dev/null; then exit 0; fi
+  sleep 0.1
+done
+exit 1`
 
 // newHost starts a host in a namespace and waits until its sshd listens.
 func newHost(t testing.TB, space floor.Space, name string, addr netip.Addr, as hosting) *host {
@@ -97,11 +132,20 @@ func newHost(t testing.TB, space floor.Space, name string, addr netip.Addr, as h
 	if as.installed != "" {
 		floor.Must(t, os.Link(as.installed, filepath.Join(files, "installed")))
 	}
+	group := ""
+	if as.systemd {
+		group = space.NS.Name
+		t.Cleanup(func() {
+			if out, err := exec.Command("unshare", "--mount", "--propagation", "private", "sh", "-c", ungroup, "ungroup", group).CombinedOutput(); err != nil {
+				t.Errorf("%s leaves control groups: %v: %s", name, err, out)
+			}
+		})
+	}
 	log, err := os.Create(h.log)
 	floor.Must(t, err)
 	defer log.Close()
 	h.cmd = exec.Command("sh", "-c", `"$@" & p=$!; read gone; kill -9 $p`, "host", "nsenter", "--net=/run/netns/"+space.NS.Name, "unshare", "--mount", "--propagation", "private", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc",
-		"sh", "-c", first, name, name, files, orElse(as.tmp, "exec"), orElse(as.varTmp, "exec"), as.machine)
+		"sh", "-c", first, name, name, files, orElse(as.tmp, "exec"), orElse(as.varTmp, "exec"), as.machine, map[bool]string{true: "disk"}[as.disk], group)
 	h.cmd.Stdout, h.cmd.Stderr = log, log
 	h.life, err = h.cmd.StdinPipe() // a test that dies takes its hosts along
 	floor.Must(t, err)
@@ -116,7 +160,7 @@ func sshdConfig(listen string) string {
 	return strings.Join([]string{
 		"ListenAddress " + listen, "Port 22", "HostKey /etc/ssh/host_key", "AuthorizedKeysFile /etc/ssh/authorized", "PidFile none",
 		"UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password", "StrictModes no", "PrintMotd no",
-		"MaxStartups 100", "",
+		"MaxStartups 100", "Subsystem sftp internal-sftp", "",
 	}, "\n")
 }
 

@@ -45,8 +45,13 @@ func build() (string, error) {
 // long skips a test that only a proof has time for: make prove-fleetssh.
 func long(t *testing.T) {
 	t.Helper()
+	longFor(t, "prove-fleetssh")
+}
+
+func longFor(t *testing.T, proof string) {
+	t.Helper()
 	if !proving() {
-		t.Skip("a part of a proof: make prove-fleetssh")
+		t.Skip("a part of a proof: make " + proof)
 	}
 }
 

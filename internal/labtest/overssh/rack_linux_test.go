@@ -33,15 +33,22 @@ type rack struct {
 // newRack makes a rack; the hosts are named h1, h2 and so on.
 func newRack(t testing.TB, rate unit.BitRate, as ...hosting) *rack {
 	t.Helper()
+	return newRackCalled(t, "ssh", rate, as...)
+}
+
+// newRackCalled is newRack with another name for its namespaces, so that two can
+// be on one machine.
+func newRackCalled(t testing.TB, name string, rate unit.BitRate, as ...hosting) *rack {
+	t.Helper()
 	if why := missing(); why != "" {
 		t.Skip(why)
 	}
-	r := &rack{t: t, desk: floor.NewSpace(t, "e8-desk"), fabric: floor.NewSpace(t, "e8-switch")}
+	r := &rack{t: t, desk: floor.NewSpace(t, name+"-desk"), fabric: floor.NewSpace(t, name+"-switch")}
 	ports := []string{"desk"}
 	floor.Must(t, r.desk.Builder.Veth("eth0", r.fabric.Builder, "desk"))
 	r.address(r.desk, r.addr(254))
 	for i, a := range as {
-		space := floor.NewSpace(t, fmt.Sprintf("e8-h%d", i+1))
+		space := floor.NewSpace(t, fmt.Sprintf("%s-h%d", name, i+1))
 		port := fmt.Sprintf("port%d", i+1)
 		floor.Must(t, space.Builder.Veth("eth0", r.fabric.Builder, port))
 		r.address(space, r.addr(i+1))
