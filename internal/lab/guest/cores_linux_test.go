@@ -2,7 +2,6 @@ package guest
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -59,7 +58,7 @@ func whereKernelRuns(t *testing.T) (on []int) {
 		Started: func(pid int) { on, failed = sys.ThreadAffinity(pid) },
 	})
 	if err != nil || failed != nil || exit.Kernel == "" {
-		t.Fatal(fmt.Sprintf("%v, %v, %v\n%.300s", exit, err, failed, out.String()))
+		t.Fatalf("%v, %v, %v\n%.300s", exit, err, failed, out.String())
 	}
 	return on
 }
