@@ -2,6 +2,7 @@ package authority
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
 
 	"github.com/linerate/linerate/internal/bus"
 )
@@ -170,5 +174,51 @@ func TestRedeemOnce(t *testing.T) {
 	}
 	if _, err := os.Stat(a.path(operatorSeed)); err != nil {
 		t.Error(err)
+	}
+}
+
+// Of many that are revoked at the same time, by as many openings, none is
+// good afterwards: no revocation is lost to another's.
+func TestRevokeAtOnce(t *testing.T) {
+	a := opened(t)
+	const many = 20
+	var keys [many]string
+	for i := range keys {
+		pair, err := nkeys.CreateUser()
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[i] = public(pair)
+		if _, err := a.Sign(fmt.Sprint("h", i), bus.Agent, keys[i], 0, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	errs := make(chan error, many)
+	for i := range keys {
+		go func() {
+			other, err := Open(a.dir)
+			if err == nil {
+				err = other.Revoke(fmt.Sprint("h", i), bus.Agent)
+			}
+			errs <- err
+		}()
+	}
+	for range keys {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	text, err := a.Account()
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims, err := jwt.DecodeAccountClaims(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, key := range keys {
+		if claims.Revocations[key] == 0 {
+			t.Errorf("h%d is still good", i)
+		}
 	}
 }

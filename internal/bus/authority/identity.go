@@ -58,16 +58,37 @@ func (a *Authority) Sign(name string, role bus.Role, key string, valid time.Dura
 	if !nkeys.IsValidPublicUserKey(key) {
 		return "", fmt.Errorf("sign %s: not a user's public key: %.60q", name, key)
 	}
-	if old, err := a.identity(name, role); err == nil && old.Revoked.IsZero() && old.Key != key {
-		if !replace {
-			return "", fmt.Errorf("%s %s: %w since %s", role, name, ErrTaken, old.Made.Format(time.DateTime))
+	var token string
+	err = a.alone(func() error {
+		if err := a.free(name, role, key, replace); err != nil {
+			return err
 		}
-		if err := a.Revoke(name, role); err != nil {
-			return "", err
-		}
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+		var err error
+		token, err = a.sign(name, role, key, valid, p)
+		return err
+	})
+	return token, err
+}
+
+// free makes a name free for a key: who had it is revoked, if it is to be
+// replaced. In alone only.
+func (a *Authority) free(name string, role bus.Role, key string, replace bool) error {
+	old, err := a.identity(name, role)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !old.Revoked.IsZero() || old.Key == key:
+		return nil
+	case !replace:
+		return fmt.Errorf("%s %s: %w since %s", role, name, ErrTaken, old.Made.Format(time.DateTime))
 	}
+	return a.revoke(old)
+}
+
+// sign makes a key's token and keeps whose it is. In alone only.
+func (a *Authority) sign(name string, role bus.Role, key string, valid time.Duration, p bus.Permission) (string, error) {
 	claims := jwt.NewUserClaims(key)
 	claims.Name = name
 	claims.Tags.Add(link.RoleTag + string(role))
@@ -129,16 +150,30 @@ func (a *Authority) keep(id Identity) error {
 }
 
 // Revoke takes somebody's identity away: the token is good no more, once the
-// servers know (Revocations). Errors: fs.ErrNotExist.
+// servers know (Account). Errors: fs.ErrNotExist, ErrMember.
 func (a *Authority) Revoke(name string, role bus.Role) error {
 	if !a.Signs() {
 		return ErrMember
 	}
-	id, err := a.identity(name, role)
-	if err != nil {
-		return fmt.Errorf("revoke %s: %w", name, err)
+	if _, err := a.identityFile(name, role); err != nil {
+		return err
 	}
-	text, err := os.ReadFile(a.path(accountJWT))
+	return a.alone(func() error {
+		id, err := a.identity(name, role)
+		if err == nil {
+			err = a.revoke(id)
+		}
+		if err != nil {
+			return fmt.Errorf("revoke %s: %w", name, err)
+		}
+		return nil
+	})
+}
+
+// revoke adds an identity to those that the account takes no more. In alone
+// only.
+func (a *Authority) revoke(id Identity) error {
+	text, err := a.Account()
 	if err != nil {
 		return err
 	}
@@ -148,7 +183,7 @@ func (a *Authority) Revoke(name string, role bus.Role) error {
 	}
 	claims.Revoke(id.Key)
 	if err := a.publish(accountJWT, claims); err != nil {
-		return fmt.Errorf("revoke %s: %w", name, err)
+		return err
 	}
 	id.Revoked = a.now().UTC()
 	return a.keep(id)

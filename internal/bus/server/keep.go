@@ -3,6 +3,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -79,17 +80,21 @@ func Push(a *authority.Authority, url, ca string) error {
 }
 
 func push(a *authority.Authority, url string, options ...nats.Option) error {
-	account, err := a.Account()
-	if err != nil {
-		return err
-	}
 	conn, err := nats.Connect(url, append(options, nats.Timeout(5*time.Second))...)
 	if err != nil {
 		return fmt.Errorf("tell the servers: %w", err)
 	}
 	defer conn.Close()
-	if _, err := conn.Request("$SYS.REQ.CLAIMS.UPDATE", account, 10*time.Second); err != nil {
-		return fmt.Errorf("tell the servers: %w", err)
+	// Whoever else revokes tells the servers too, and they keep what was said
+	// last: said again until nothing newer was written meanwhile.
+	for said := []byte(nil); ; {
+		account, err := a.Account()
+		if err != nil || bytes.Equal(account, said) {
+			return err
+		}
+		if _, err := conn.Request("$SYS.REQ.CLAIMS.UPDATE", account, 10*time.Second); err != nil {
+			return fmt.Errorf("tell the servers: %w", err)
+		}
+		said = account
 	}
-	return nil
 }
