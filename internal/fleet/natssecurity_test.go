@@ -142,7 +142,7 @@ func TestNATSSecurityStrangers(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg  link.Config
 		want error
-	}{"expired": {expired, link.ErrCreds}, "of another account": {foreign, link.ErrCreds}, "of another authority": {distrusts, fs.ErrPermission}} {
+	}{"expired": {expired, link.ErrCreds}, "of another account": {foreign, link.ErrCreds}, "of another authority": {distrusts, link.ErrForeign}} {
 		if _, err := link.Connect(t.Context(), c.cfg); !errors.Is(err, c.want) || !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -38,6 +38,8 @@ var (
 	ErrToken = errors.New("the token is not good")
 	// ErrTaken is a name that another identity has.
 	ErrTaken = errors.New("the name is taken")
+	// ErrShared is a state directory that others than its owner may enter.
+	ErrShared = errors.New("want a directory of mode 0700")
 	// ErrMember is a directory that runs a server and signs nothing.
 	ErrMember = errors.New("no signing keys here: this is a member of a cluster that another directory made")
 )
@@ -94,7 +96,7 @@ func (a *Authority) private() error {
 		return fmt.Errorf("read state directory: %w", err)
 	}
 	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("state directory %s: %w: want a directory of mode 0700", a.dir, fs.ErrPermission)
+		return fmt.Errorf("state directory %s: %w (%w)", a.dir, ErrShared, fs.ErrPermission)
 	}
 	return nil
 }

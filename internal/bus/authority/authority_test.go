@@ -49,7 +49,7 @@ func TestDirectoryIsPrivate(t *testing.T) {
 	if err := os.Chmod(a.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(a.dir); !errors.Is(err, fs.ErrPermission) {
+	if _, err := Open(a.dir); !errors.Is(err, fs.ErrPermission) || !errors.Is(err, ErrShared) {
 		t.Errorf("a directory that others may enter: %v", err)
 	}
 }

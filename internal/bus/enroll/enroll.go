@@ -22,6 +22,7 @@ import (
 
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/link"
 )
 
 // The files of an identity, in one directory.
@@ -151,7 +152,7 @@ func pinned(fingerprint string) *tls.Config {
 				}
 			}
 			if !found {
-				return fmt.Errorf("the server is not of the token's certificate authority: %w", fs.ErrPermission)
+				return fmt.Errorf("%w, which the token names (%w)", link.ErrForeign, fs.ErrPermission)
 			}
 			_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, DNSName: state.ServerName})
 			return err

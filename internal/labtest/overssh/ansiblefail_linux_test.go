@@ -40,7 +40,7 @@ func TestAnsibleFails(t *testing.T) {
 	s.vars["h8.linerate_nats"] = "tls://10.97.0.254:4223"
 	failed := map[string]string{
 		"h3": "h3 is not enrolled: linerate: enroll h3: the token is not good: it was used before",
-		"h4": "h4 is not enrolled: linerate: enroll h4: connect to " + s.nats + ": nats: tls error: the server is not of the token's certificate authority",
+		"h4": "h4 is not enrolled: linerate: enroll h4: connect to " + s.nats + ": nats: tls error: the server is not of our certificate authority, which the token names",
 		"h5": "linerate_binaries has no program for i386: it has aarch64, x86_64",
 		"h6": "localhost makes no token for h6: linerate: serve token: agent h6",
 		"h7": "linerate_name: want at most 63 letters, digits, - and _, not ../../h1",
