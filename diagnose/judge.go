@@ -111,7 +111,7 @@ func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {
 		f.Decide = v.decision(h, others)
 	}
 	rate := v.trial.Goodput
-	if f.Expected <= rate || rate <= 0 {
+	if f.Expected <= rate || rate < 1 { // of less than a bit a second no gain is a number
 		return f
 	}
 	f.Gain = float64(f.Expected/rate) - 1
@@ -150,6 +150,8 @@ func (v *wayView) alternatives(first hypothesis, others []hypothesis) []record.A
 		}
 		out = append(out, a)
 	}
+	// Limits that were seen came in the order of the list.
+	slices.SortStableFunc(out, func(a, b record.Alternative) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	return out
 }
 

@@ -17,8 +17,9 @@ func newHistoryAdd(app *App, flags *historyFlags) *cobra.Command {
 		Use: "add RECORD...", Short: "keep records; one that is kept already is kept once",
 		Long: `Keeps records in the store, which is made when there is none: what measure,
 tune and demo wrote, or iperf3 -J and iperf -y C. A record that is kept already
-is not kept twice; of one that grew the longer is. nats:RUN is a run that is kept
-on NATS, nats:USER/RUN another's, and nats:all every one: a fleet's own store.
+is not kept twice; of one that grew the longer is. nats:RUN is a run that is
+kept on NATS, nats:USER/RUN another's, and nats:all every one: a fleet's own
+store.
 
 ` + exitHelp,
 		Example: "  linerate history add record.json\n  linerate history add runs/*.json --store postgres://user@host/database\n  linerate history add nats:all",

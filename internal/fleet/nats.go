@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +28,9 @@ const (
 	natsBeat  = 2 * time.Second
 	natsOpen  = 5 * time.Second
 	natsClose = 15 * time.Second
+	// natsJoin is how long nobody need answer by the name: a server of a cluster
+	// that was just started takes clients before it knows who is at the others.
+	natsJoin = 2 * time.Second
 )
 
 // natsTalk is a conversation with an agent on NATS. It stands a lost message
@@ -106,7 +110,7 @@ func openNATS(ctx context.Context, conn *link.Conn, host string) (*natsTalk, err
 	t.undeny = conn.Denied(t.denied)
 	opening, cancel := context.WithTimeout(ctx, natsOpen)
 	defer cancel()
-	body, err := t.call(opening, bus.Open, nil, false)
+	body, err := t.call(opening, bus.Open, nil, natsJoin)
 	if err == nil {
 		err = json.Unmarshal(body, &t.opened)
 	}
@@ -130,11 +134,11 @@ func openNATS(ctx context.Context, conn *link.Conn, host string) (*natsTalk, err
 
 // Call sends a request and waits for its reply, or for ctx.
 func (t *natsTalk) Call(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error) {
-	return t.call(ctx, method, params, true)
+	return t.call(ctx, method, params, math.MaxInt64)
 }
 
-// call waits for an agent that is away for a moment only where it is patient.
-func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []byte, patient bool) (json.RawMessage, error) {
+// call waits as long for an agent that is away as patience says.
+func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []byte, patience time.Duration) (json.RawMessage, error) {
 	req, err := bus.Ask(t.conn.Who.Name, t.host, method)
 	if err != nil {
 		return nil, err
@@ -151,7 +155,7 @@ func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []by
 	if err := t.send(n, c); err != nil {
 		return nil, err
 	}
-	again := time.NewTimer(time.Hour)
+	begun, again := time.Now(), time.NewTimer(time.Hour)
 	defer again.Stop()
 	for {
 		select {
@@ -165,8 +169,8 @@ func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []by
 				return nil, err
 			}
 		case r := <-c.reply:
-			if errors.Is(r.err, nats.ErrNoResponders) && patient {
-				again.Reset(natsBeat / 4) // it was not delivered; the beats say when to give up
+			if errors.Is(r.err, nats.ErrNoResponders) && time.Since(begun) < patience {
+				again.Reset(min(natsBeat, patience) / 8) // it was not delivered; the beats say when to give up
 				continue
 			}
 			if r.err != nil {
@@ -332,7 +336,7 @@ func (t *natsTalk) beatOnce(ctx context.Context) error {
 	}
 	waiting, cancel := context.WithTimeout(ctx, min(natsBeat, t.opened.Silence/5))
 	defer cancel()
-	body, err := t.call(waiting, bus.Beat, params, false)
+	body, err := t.call(waiting, bus.Beat, params, 0)
 	t.mu.Lock()
 	dead := t.dead
 	t.mu.Unlock()
@@ -378,7 +382,7 @@ func (t *natsTalk) Close() error {
 	if dead == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), natsClose)
 		defer cancel()
-		_, _ = t.call(ctx, bus.Close, nil, false) // silence ends it too
+		_, _ = t.call(ctx, bus.Close, nil, 0) // silence ends it too
 	}
 	t.free()
 	return nil

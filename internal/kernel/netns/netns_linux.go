@@ -87,8 +87,8 @@ func Create(name string) (Namespace, error) {
 	if !validName.MatchString(name) {
 		return n, fmt.Errorf("create namespace %q: %w", name, fs.ErrInvalid)
 	}
-	if err := os.MkdirAll(runDir, 0o755); err != nil {
-		return n, fmt.Errorf("create %s: %w", runDir, err)
+	if err := prepare(runDir); err != nil {
+		return n, err
 	}
 	f, err := os.OpenFile(n.path(), os.O_CREATE|os.O_EXCL, 0o444)
 	if err != nil {
@@ -108,6 +108,26 @@ func Create(name string) (Namespace, error) {
 		return n, errors.Join(err, os.Remove(n.path()))
 	}
 	return n, nil
+}
+
+// prepare makes the directory of namespaces what `ip netns add` makes of it
+// (iproute2 6.1, ip/ipnetns.c, netns_add), under the same lock. Else the first
+// `ip netns add` would bind the directory over itself later, and a namespace
+// that was made before could be deleted no more: its own mount would lie
+// below, out of reach.
+func prepare(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("create %s: %w", dir, err)
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", dir, err)
+	}
+	defer f.Close()
+	if err := sys.Lock(f); err != nil {
+		return err
+	}
+	return sys.ShareMounts(dir)
 }
 
 // Delete removes a named namespace; links in it go with it once nothing uses

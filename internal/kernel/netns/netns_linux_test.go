@@ -4,8 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/linerate/linerate/internal/kernel/sys"
 )
 
 func needRoot(t *testing.T) {
@@ -101,5 +105,42 @@ func TestKernelUnnamed(t *testing.T) {
 	letGo()
 	if err := n.Do(func() error { return nil }); err == nil {
 		t.Error("it can be entered after it was let go of")
+	}
+}
+
+// TestKernelBesideIP: where nobody has made a namespace since the system was
+// started, `ip netns add` comes between a creation and its end.
+func TestKernelBesideIP(t *testing.T) {
+	needRoot(t)
+	const inside = "LINERATE_TEST_BESIDE_IP"
+	if os.Getenv(inside) == "" {
+		c := exec.Command("unshare", "--mount", "--propagation", "private", os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+		c.Env = append(os.Environ(), inside+"=1")
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	if err := sys.Mount("none", "/run", "tmpfs", ""); err != nil {
+		t.Fatal(err)
+	}
+	const name, other = "linerate-test-beside", "linerate-test-by-ip"
+	n, err := Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("ip", "netns", "add", other).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := n.Do(func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+	for _, each := range []string{name, other} {
+		if err := Delete(each); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, err := List(); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }

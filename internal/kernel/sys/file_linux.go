@@ -57,6 +57,20 @@ func copyAttribute(from, to, name string) error {
 	return unix.Setxattr(to, name, value[:n], 0)
 }
 
+// Lock waits for a file's lock (flock(2)), which goes with its last descriptor.
+func Lock(f *os.File) error {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("lock %s: %w", f.Name(), err)
+		}
+		return nil
+	}
+}
+
 // TryLock takes a file's lock (flock(2)), which goes with its last descriptor;
 // false when somebody has it.
 func TryLock(f *os.File) (bool, error) {

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -49,6 +50,24 @@ func PrivateSysfs() error {
 func BindMount(from, to string) error {
 	if err := unix.Mount(from, to, "none", unix.MS_BIND, ""); err != nil {
 		return fmt.Errorf("bind %s to %s: %w", from, to, err)
+	}
+	return nil
+}
+
+// ShareMounts makes what is mounted in a directory the same in all mount
+// namespaces that come of this one, as `ip netns` wants its directory: the
+// directory becomes a mount point of its own, with what is mounted below it,
+// where it is none yet. Needs CAP_SYS_ADMIN.
+func ShareMounts(dir string) error {
+	err := unix.Mount("", dir, "none", unix.MS_SHARED|unix.MS_REC, "")
+	if errors.Is(err, unix.EINVAL) { // no mount point
+		if err := unix.Mount(dir, dir, "none", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("bind %s: %w", dir, err)
+		}
+		err = unix.Mount("", dir, "none", unix.MS_SHARED|unix.MS_REC, "")
+	}
+	if err != nil {
+		return fmt.Errorf("share %s: %w", dir, err)
 	}
 	return nil
 }
