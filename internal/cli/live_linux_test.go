@@ -122,10 +122,10 @@ func TestLiveOnTerminal(t *testing.T) {
 	row := func(bar int) string {
 		return fmt.Sprintf(`^a eth0 → [█▏▎▍▌▋▊▉·]{%d} +9\d\.\d Mbit/s +(9\d|100) %%  streams 1-2$`, bar)
 	}
-	small := o.await(t, row(34))
+	small := o.await(t, row(39))
 	once(t, small, `^1/2 a to b forward, 2 streams: (warming up|measuring) \d+ s +\d+ s left$`)
 	once(t, small, `^9\d\.\d Mbit/s of 95\.\d Mbit/s, (9\d|100) %  [▁▂▃▄▅▆▇█]* +RTT [\d.]+ ms$`)
-	once(t, small, `^b eth0 ← [█▏▎▍▌▋▊▉·]{34} +9\d\.\d Mbit/s`)
+	once(t, small, `^b eth0 ← [█▏▎▍▌▋▊▉·]{39} +9\d\.\d Mbit/s`)
 	for _, line := range small {
 		if n := len([]rune(line)); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
@@ -140,7 +140,7 @@ func TestLiveOnTerminal(t *testing.T) {
 	once(t, large, `^2/2 a to b both`)
 	t.Logf("200x60:\n%s", strings.Join(large, "\n"))
 	o.resize(t, 50, 14)
-	once(t, o.await(t, `^b eth0 ← .{0,30}[89]\d\.\d Mbit/s`), `^2/2 a to b both`)
+	once(t, o.await(t, `^b eth0 → .{0,30}[89]\d\.\d Mbit/s`), `^2/2 a to b both`)
 	if err := c.Wait(); err != nil {
 		t.Error(err)
 	}
