@@ -133,8 +133,8 @@ func TestLiveOnTerminal(t *testing.T) {
 	}
 	t.Logf("80x24:\n%s", strings.Join(small, "\n"))
 	o.resize(t, 200, 60)
-	large := o.await(t, `^2/2 a to b both, 2 streams: measuring`)
-	large = o.await(t, `^b eth0 → [█▏▎▍▌▋▊▉·]{60} +[89]\d\.\d Mbit/s`)
+	o.await(t, `^2/2 a to b both, 2 streams: measuring`)
+	large := o.await(t, `^b eth0 → [█▏▎▍▌▋▊▉·]{60} +[89]\d\.\d Mbit/s`)
 	once(t, large, `^found: line-rate: `)
 	once(t, large, `^ +1/2 forward +2 streams +9\d\.\d Mbit/s +(9\d|100)\.\d % of 95\.\d Mbit/s  line-rate$`)
 	once(t, large, `^2/2 a to b both`)
