@@ -58,6 +58,7 @@ CLUSTERS := /etc/postgresql-common/createcluster.conf
 # A Prometheus that reads what agents and servers tell. Not among the others
 # either: the package starts a server.
 DEPS_METRICS := prometheus
+DEPS_PAGES := chromium fonts-liberation
 
 # What makes a clean Debian for the package's proof.
 DEPS_PACKAGE := debootstrap
@@ -98,7 +99,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build vuln deps deps-nfs deps-store no-cluster deps-ssh deps-ansible deps-metrics deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-store prove-scenarios prove-fleetssh prove-ansible clean
+.PHONY: build vuln deps deps-nfs deps-store no-cluster deps-ssh deps-ansible deps-metrics deps-pages deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-store prove-scenarios prove-fleetssh prove-ansible clean
 .DEFAULT_GOAL := build
 
 build:
@@ -147,6 +148,9 @@ no-cluster:
 
 deps-metrics:
 	$(call install,$(DEPS_METRICS))
+
+deps-pages:
+	$(call install,$(DEPS_PAGES))
 
 deps-package:
 	$(call install,$(DEPS_PACKAGE))
@@ -238,7 +242,7 @@ race:
 
 # Those that count packets and compare states take turns two at a time; the
 # others one at a time, with nothing beside them: these measure.
-labtest: deps $(if $(CI),deps-nfs deps-ssh deps-ansible) build
+labtest: deps $(if $(CI),deps-nfs deps-ssh deps-ansible deps-pages) build
 	@./linerate version --json | tr -d ' \n' | grep -qE '"name":"(host|uml)","usable":true' || { \
 		echo "== lab tests: NOT RUN, no kernel here can be a lab: install $(firstword $(DEPS))"; \
 		[ -z "$$CI" ]; exit; \
@@ -263,6 +267,8 @@ inlab:
 		echo "== hosts reached by ssh: NOT RUN, it takes root, sshd and sudo: make deps-ssh installs $(DEPS_SSH)"; \
 	command -v ansible-playbook >/dev/null || \
 		echo "== hosts enrolled by Ansible: NOT RUN, no ansible-playbook here: make deps-ansible installs $(DEPS_ANSIBLE)"; \
+	command -v chromium >/dev/null || \
+		echo "== pages in a browser: NOT RUN, no chromium here: make deps-pages installs $(DEPS_PAGES)"; \
 	counting='/($(COUNTING))$$'; side=2; \
 	! ./linerate version --json | tr -d ' \n' | grep -q '"name":"host","usable":true' || side=1; \
 	go test -p $$side -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -E "$$counting") && \

@@ -12,6 +12,7 @@ import (
 // findingView is one cause with its evidence.
 type findingView struct {
 	Phase, Cause, Meaning string
+	Label                 string // tells it apart from the page's others
 	Pair, Where           string
 	Summary               string
 	Evidence              []record.Evidence
@@ -30,6 +31,7 @@ func findingViewOf(g findingGroup) findingView {
 	v := findingView{Phase: string(g.Phase), Cause: string(g.Cause), Meaning: meaning(g.Cause), Pair: orUnknown(g.From) + " → " + orUnknown(g.To), Where: g.where(),
 		Summary: g.Lead.Summary, Evidence: wholeEvidence(g.Lead.Evidence), Remedy: g.Lead.Remedy, Expected: rate(g.Lead.Expected),
 		Confidence: confidence(g.Lead), Rate: counted(g.Lead.Rate), Share: percent(g.Lead.Rate, g.Lead.Ceiling), Good: g.Cause == record.LineRate, Beyond: beyond(g.Lead)}
+	v.Label = strings.TrimSpace(v.Cause + ", " + v.Pair + ", " + v.Where + " " + v.Phase)
 	if len(g.All) < 2 {
 		return v
 	}
@@ -78,6 +80,7 @@ type trialView struct {
 	Links          [][]string
 	CPU            [][]string
 	Notes          []string
+	Time           *timeline
 	Finding        *findingView
 }
 
@@ -85,6 +88,9 @@ func trialViewOf(n int, t record.Trial) trialView {
 	v := trialView{Number: n, Phase: string(t.Phase), Step: t.Step, Way: orUnknown(t.From) + " → " + orUnknown(t.To) + " " + string(t.Direction),
 		Streams: unit.Counted(t.Streams, "stream"), Goodput: goodput(&t), Share: ofCeiling(&t, t.Ceiling), Cause: string(cause(&t)), Notes: t.Notes}
 	v.Facts = trialFacts(t)
+	if l, ok := timelineOf(fmt.Sprintf("trial-%d-time", n), t); ok {
+		v.Time = &l
+	}
 	for _, l := range t.Lanes {
 		v.Lanes = append(v.Lanes, laneRow(l))
 	}
@@ -97,6 +103,7 @@ func trialViewOf(n int, t record.Trial) trialView {
 	if t.Finding != nil {
 		f := *t.Finding
 		view := findingViewOf(findingGroup{Phase: t.Phase, Cause: cause(&t), From: t.From, To: t.To, Lead: f, All: []record.Finding{f}})
+		view.Label += fmt.Sprintf(", trial %d", n)
 		v.Finding = &view
 	}
 	return v

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"strings"
 
 	"github.com/linerate/linerate/record"
 )
@@ -34,11 +35,23 @@ func words() template.FuncMap {
 	return template.FuncMap{
 		"laneHeads": laneHeads, "linkHeads": linkHeads, "cpuHeads": cpuHeads, "latencyHeads": latencyHeads,
 		"table": func(label string, heads []string, rows [][]string) tableView { return tableView{label, heads, rows} },
+		"label": label,
 		"meter": meterOf,
 		"place": func(class string, s side, compared bool) placeView {
 			return placeView{s, meterOf(class, s.Width, compared)}
 		},
 	}
+}
+
+// label is words that name a part of the page, each one that is there.
+func label(words ...any) string {
+	var out []string
+	for _, w := range words {
+		if text := fmt.Sprint(w); text != "" {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 type tableView struct {

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/flow"
@@ -20,6 +22,8 @@ type page struct {
 	ResultNote            string
 	Failures              []record.Failure
 	Series                []seriesView
+	Heats                 []heat
+	Ladders               []ladder
 	Findings              []findingView
 	Steps                 []stepView
 	Settings              []settingRow
@@ -32,6 +36,27 @@ type page struct {
 	Repeat                []string
 	Ceiling               string
 	Protocols             string
+	Left                  leftOut
+}
+
+// leftOut is how many of each kind a page has no room for: it stays one that a
+// browser opens in a moment, however much was measured.
+type leftOut struct{ Results, Series, Findings, Trials int }
+
+// What a page has at most.
+const (
+	mostResults  = 300
+	mostSeries   = 30
+	mostFindings = 60
+	mostTrials   = 200
+)
+
+// atMost shortens a list and says how much was left out.
+func atMost[T any](all []T, most int) ([]T, int) {
+	if len(all) <= most {
+		return all, 0
+	}
+	return all[:most], len(all) - most
 }
 
 // figure is one of the large numbers at the top.
@@ -45,6 +70,7 @@ type resultRow struct {
 	Streams              string
 	Before, After        side
 	Ceiling, MTU, Gain   string
+	reached              float64 // share of the ceiling by the newest side; 1 unknown
 }
 
 // side is one phase of one place: the number, what it is made of, its share of
@@ -103,11 +129,17 @@ func pageOf(r record.Record, o Options) page {
 			}
 		}
 	}
+	p.Results, p.Left.Results = furthest(p.Results)
 	p.ResultNote = ceilingNote(all)
-	for i, s := range all {
+	shown, left := atMost(all, mostSeries)
+	p.Left.Series = left
+	for i, s := range shown {
 		p.Series = append(p.Series, seriesViewOf(fmt.Sprintf("pair-%d", i+1), s, r, i < shownOpen))
 	}
-	for _, g := range findingGroups(r) {
+	p.Heats, p.Ladders = heatsOf(r), laddersOf(all)
+	groups, left := atMost(findingGroups(r), mostFindings)
+	p.Left.Findings = left
+	for _, g := range groups {
 		p.Findings = append(p.Findings, findingViewOf(g))
 	}
 	for i, s := range r.Steps {
@@ -117,12 +149,34 @@ func pageOf(r record.Record, o Options) page {
 	for _, l := range r.Latency {
 		p.Latency = append(p.Latency, latencyRow(l, orUnknown))
 	}
-	for i, t := range ordered(r) {
+	trials, left := atMost(ordered(r), mostTrials)
+	p.Left.Trials = left
+	for i, t := range trials {
 		p.Trials = append(p.Trials, trialViewOf(i+1, t))
 	}
 	p.Facts = factsOf(r)
 	p.Bonds = bondSettings(r)
 	return p
+}
+
+// furthest are the results that a page has room for: of too many those furthest
+// below the ceiling, in the order they were in.
+func furthest(all []resultRow) ([]resultRow, int) {
+	if len(all) <= mostResults {
+		return all, 0
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].reached, all[b].reached) })
+	order = order[:mostResults]
+	slices.Sort(order)
+	out := make([]resultRow, 0, mostResults)
+	for _, i := range order {
+		out = append(out, all[i])
+	}
+	return out, len(all) - mostResults
 }
 
 // unbroken keeps numbers and their units on one line.
@@ -210,6 +264,10 @@ func resultOf(s series, d flow.Direction, n int, named bool) resultRow {
 	c := s.cells[at{d, n}]
 	ceiling, size := c.ceiling()
 	row := resultRow{Way: s.way(d), Direction: string(d), Streams: fmt.Sprint(n), Before: sideOf(c, c.before), After: sideOf(c, c.after), Ceiling: rate(ceiling), MTU: mtu(size)}
+	row.reached = 1
+	if f, ok := fraction(c.last().Goodput, ceiling); ok {
+		row.reached = f
+	}
 	if named {
 		row.Pair = s.name()
 	}

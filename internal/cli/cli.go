@@ -32,6 +32,8 @@ type App struct {
 	Getenv   func(string) string
 
 	json, quiet, verbose bool
+	plain                bool // finished things only, a line each
+	live                 *live
 
 	// Of hosts reached by ssh: how linerate becomes root there, and what the
 	// connections of a run share.
@@ -49,6 +51,7 @@ func Main(app *App, args []string) int {
 	root := Root(app)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	app.live.stop()
 	_ = app.ssh.Close() // what is left of it ends by itself
 	app.bus.Close()
 	if err != nil && ctx.Err() != nil && !errors.Is(err, context.Canceled) {
@@ -89,6 +92,7 @@ Start with:  linerate demo`,
 	flags := root.PersistentFlags()
 	flags.BoolVar(&app.json, "json", false, "print one JSON document on standard output")
 	flags.BoolVarP(&app.quiet, "quiet", "q", false, "no progress")
+	flags.BoolVar(&app.plain, "plain", app.env("NO_COLOR") != "", "on a terminal too: no live view, one line for each thing that is over\n(as with NO_COLOR)")
 	flags.BoolVarP(&app.verbose, "verbose", "v", false, "log what is done, on standard error")
 	app.ssh = &fleet.SSH{}
 	flags.StringVar(&app.become, "become", "", "sudo: run linerate by sudo on hosts named as ssh://USER@HOST")

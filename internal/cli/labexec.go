@@ -176,7 +176,7 @@ func (a *App) execStanding(s lab.Standing, w labCommand) error {
 			request.Env = append(request.Env, key+"="+value)
 		}
 	}
-	code, err := s.Run(request, guest.Streams{In: in, Out: a.Stdout, Err: a.Stderr})
+	code, err := s.Run(request, guest.Streams{In: in, Out: bare(a.Stdout), Err: bare(a.Stderr)})
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (a *App) terminals() (io.Reader, bool) {
 	if !ok {
 		return a.Stdin, false
 	}
-	out, ok := a.Stdout.(*os.File)
+	out, ok := bare(a.Stdout).(*os.File)
 	return in, ok && terminal(in) && terminal(out)
 }
 
@@ -249,7 +249,7 @@ func (a *App) execOnce(ctx context.Context, place labPlace, w labCommand) error 
 
 func (a *App) execute(ctx context.Context, args []string) error {
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	c.Stdin, c.Stdout, c.Stderr = a.Stdin, a.Stdout, a.Stderr
+	c.Stdin, c.Stdout, c.Stderr = a.Stdin, bare(a.Stdout), bare(a.Stderr)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	err := c.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 {

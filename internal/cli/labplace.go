@@ -56,9 +56,12 @@ func (a *App) inLab(ctx context.Context, place labPlace, cmd guest.Command, f fu
 	}
 	cmd.Env = []string{fmt.Sprintf("COLUMNS=%d", a.width())}
 	if a.Terminal {
-		cmd.Env = append(cmd.Env, envTerminal+"=1")
+		cmd.Env = append(cmd.Env, envTerminal+"="+a.live.size())
 	}
-	cmd.Stdout, cmd.Stderr, cmd.Logger = a.Stdout, a.Stderr, a.logger()
+	if a.plain {
+		cmd.Env = append(cmd.Env, "NO_COLOR=1")
+	}
+	cmd.Stdout, cmd.Stderr, cmd.Logger = bare(a.Stdout), bare(a.Stderr), a.logger()
 	exit, entered, err := lab.Enter(ctx, choice, cmd)
 	if !entered {
 		return f(choice)

@@ -27,6 +27,13 @@ type progress struct {
 	several bool
 	now     map[string]measure.Progress
 	hints   []string // that were given
+
+	// Of the live view: the newest finding, and the rate of the running trial
+	// until now.
+	found     string
+	history   []unit.BitRate
+	historyOf string
+	historyAt time.Time
 }
 
 func newProgress(app *App) *progress { return &progress{app: app, begin: time.Now()} }
@@ -38,8 +45,10 @@ func (p *progress) say(format string, args ...any) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.clear()
-	fmt.Fprintf(p.app.Stderr, format+"\n", args...)
+	if line := fmt.Sprintf(format, args...); !p.app.live.above(line) {
+		p.clear()
+		fmt.Fprintln(p.app.Stderr, line)
+	}
 }
 
 func (p *progress) clear() {
@@ -51,7 +60,7 @@ func (p *progress) clear() {
 
 // draw shows a line that the next one replaces; only on a terminal.
 func (p *progress) draw(line string) {
-	if p.app.quiet || !p.app.Terminal {
+	if p.app.quiet || p.app.plain || !p.app.Terminal {
 		return
 	}
 	p.mu.Lock()
@@ -104,9 +113,15 @@ func (p *progress) tell(e campaign.Event) {
 		p.note(e.Note)
 		p.hint(sshHint(e.Reach, e.Err))
 	case campaign.Running:
-		p.draw(p.running(e))
+		line := p.running(e)
+		if p.app.drawsLive() {
+			p.app.live.show(p.view(e))
+		} else {
+			p.draw(line)
+		}
 	case campaign.Measured:
 		p.say("  %6s%s", ofTotal(e), p.measured(*e.Trial))
+		p.learn(*e.Trial)
 	case campaign.Failed:
 		p.over(e.Failure.From, e.Failure.To)
 		p.failed(*e.Failure)

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
+	"github.com/linerate/linerate/unit"
 )
 
 // reportFormat turns records, read from the files named, into one file.
@@ -24,12 +26,13 @@ var reportFormats = [...]reportFormat{
 }
 
 func newReport(app *App) *cobra.Command {
-	var out string
+	var out, plots string
 	c := &cobra.Command{
 		Use: "report RECORD...", Short: "a record as a page, Markdown, CSV or text",
 		Long: `Turns records into a report for people: FILE's extension says which, .html (one
 page that needs nothing else), .md or .csv; without -o text on the terminal.
-Several records become one Markdown or CSV file, one after the other.
+Several records become one Markdown or CSV file, one after the other. --plots
+writes every drawing of the page as an SVG file of its own.
 
 ` + exitHelp,
 		Example: "  linerate report record.json -o report.html\n  linerate report before.json after.json -o both.csv",
@@ -39,10 +42,59 @@ Several records become one Markdown or CSV file, one after the other.
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return app.report(args, out) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			if plots == "" {
+				return app.report(args, out)
+			}
+			if app.json && out != "" {
+				return usage("report: one document at a time", "leave out --json, -o or --plots")
+			}
+			if err := app.plots(args, plots); err != nil || out == "" {
+				return err
+			}
+			return app.report(args, out)
+		},
 	}
+	c.Flags().StringVar(&plots, "plots", "", "directory to write every drawing to, as SVG")
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write: FILE.html, FILE.md or FILE.csv")
 	return c
+}
+
+// plots writes the drawings of each record into a directory; of several each
+// name begins with the record's number.
+func (a *App) plots(files []string, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make directory: %w", err)
+	}
+	var written []string
+	for i, file := range files {
+		r, err := readRecord(file)
+		if err != nil {
+			return err
+		}
+		all, err := report.Plots(r)
+		if err != nil {
+			return err
+		}
+		for _, p := range all {
+			name := p.Name + ".svg"
+			if len(files) > 1 {
+				name = fmt.Sprintf("%d-%s", i+1, name)
+			}
+			path := filepath.Join(dir, name)
+			if err := writeFile(path, p.SVG); err != nil {
+				return err
+			}
+			written = append(written, path)
+		}
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"plots": written, "records": files})
+	}
+	if !a.quiet {
+		fmt.Fprintf(a.Stderr, "%s in %s\n", unit.Counted(len(written), "plot"), dir)
+	}
+	return nil
 }
 
 func (a *App) report(files []string, out string) error {

@@ -66,6 +66,29 @@ func TestReportFormats(t *testing.T) {
 	}
 }
 
+// TestReportPlots: every drawing of each record, as a file of its own.
+func TestReportPlots(t *testing.T) {
+	one, two := measured(t, "one"), measured(t, "two")
+	dir := filepath.Join(t.TempDir(), "plots")
+	o := run(t, "", "report", one, two, "--plots", dir, "--json")
+	var said struct{ Plots []string }
+	if err := json.Unmarshal([]byte(o.stdout), &said); err != nil || o.status != exitDone || len(said.Plots) < 2 {
+		t.Fatalf("exit %d, %v\n%s%s", o.status, err, o.stdout, o.stderr)
+	}
+	for _, path := range said.Plots {
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(text), "<svg xmlns=") || !strings.HasSuffix(path, ".svg") {
+			t.Errorf("%s: %v\n%.80s", path, err, text)
+		}
+	}
+	if o := run(t, "", "report", one, "--plots", dir, "-o", filepath.Join(dir, "r.md")); o.status != exitDone || !strings.Contains(o.stderr, " in "+dir) || !strings.Contains(o.stderr, "r.md is written") {
+		t.Errorf("exit %d, %s", o.status, o.stderr)
+	}
+	if o := run(t, "", "report", one, "--plots", dir, "-o", filepath.Join(dir, "r.md"), "--json"); o.status != exitUsage {
+		t.Errorf("two documents: exit %d", o.status)
+	}
+}
+
 func TestReportText(t *testing.T) {
 	o := run(t, "", "report", measured(t, "one"))
 	if o.status != exitDone || !strings.Contains(o.stdout, "alpha") || !strings.Contains(o.stdout, "496 Mbit/s") {

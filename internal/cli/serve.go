@@ -22,6 +22,7 @@ type serveFlags struct {
 	state, listen, name, cluster, metrics string
 	names, routes                         []string
 	replicas                              int
+	web                                   webFlags
 }
 
 func newServe(app *App) *cobra.Command {
@@ -47,7 +48,8 @@ listens on loopback unless told otherwise. ` + "`serve token`" + ` lets hosts an
 	c.Flags().StringArrayVar(&flags.routes, "route", nil, "HOST:PORT of another server of the cluster; again for more")
 	c.Flags().IntVar(&flags.replicas, "replicas", 0, "servers that keep each result (default: 3 in a cluster, else 1)")
 	c.Flags().StringVar(&flags.metrics, "metrics", "", "address and port where Prometheus reads how this server, the fleet and\nits paths are, such as 127.0.0.1:9116 (default: nowhere)")
-	c.AddCommand(newServeToken(app, &flags), newServeRevoke(app, &flags), newServeIdentities(app, &flags), newServeMember(app, &flags), newServeHosts(app))
+	flags.web.add(c)
+	c.AddCommand(newServeToken(app, &flags), newServeLogin(app, &flags), newServeRevoke(app, &flags), newServeIdentities(app, &flags), newServeMember(app, &flags), newServeHosts(app))
 	return c
 }
 
@@ -134,6 +136,11 @@ func (a *App) serve(ctx context.Context, flags serveFlags) error {
 		return err
 	}
 	defer told.close()
+	shown, err := a.serveWeb(ctx, flags.web, who, s, a.stateDir(&flags), log)
+	if err != nil {
+		return err
+	}
+	defer shown.end()
 	prepared := make(chan error, 1)
 	go func() { prepared <- s.Prepare(ctx) }()
 	for {

@@ -113,7 +113,7 @@ func newServeRevoke(app *App, serve *serveFlags) *cobra.Command {
 		Use: "revoke", Args: none, Short: "take a host's or a user's identity away",
 		Long: `Takes an identity away, and tells the servers at --nats, which disconnect
 whoever has it at once. Where they cannot be told it is an error, and they know
-it when they are started again.
+it when they are started again. A user's logins to the web page go with it.
 
 ` + exitHelp,
 		Example: "  linerate serve revoke --host db1\n  linerate serve revoke --user eve",
@@ -129,7 +129,17 @@ it when they are started again.
 			if err != nil {
 				return err
 			}
-			if err := a.Revoke(name, role); errors.Is(err, fs.ErrNotExist) {
+			ended := 0
+			if user != "" {
+				if ended, err = a.EndLogins(user); err != nil {
+					return err
+				}
+			}
+			err = a.Revoke(name, role)
+			if errors.Is(err, fs.ErrNotExist) && ended > 0 {
+				return app.revoked(name) // who saw the web page only: no server knows of it
+			}
+			if errors.Is(err, fs.ErrNotExist) {
 				return usage("serve revoke: nobody is called "+name, "`linerate serve identities` lists them")
 			} else if err != nil {
 				return err
@@ -137,16 +147,20 @@ it when they are started again.
 			if err := server.Push(a, app.servedAt(), filepath.Join(app.stateDir(serve), "ca.pem")); err != nil {
 				return withHint(fmt.Errorf("%s is revoked, but servers that run do not know: %w", name, err), "--nats says where they are; or start them again")
 			}
-			if app.json {
-				return app.printJSON(map[string]any{"name": name, "revoked": true})
-			}
-			fmt.Fprintf(app.Stdout, "%s is revoked\n", name)
-			return nil
+			return app.revoked(name)
 		},
 	}
 	c.Flags().StringVar(&host, "host", "", "the host's name")
 	c.Flags().StringVar(&user, "user", "", "the user's name")
 	return c
+}
+
+func (a *App) revoked(name string) error {
+	if a.json {
+		return a.printJSON(map[string]any{"name": name, "revoked": true})
+	}
+	fmt.Fprintf(a.Stdout, "%s is revoked\n", name)
+	return nil
 }
 
 func newServeIdentities(app *App, serve *serveFlags) *cobra.Command {

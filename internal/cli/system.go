@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // System is the app on this process's own streams.
@@ -11,18 +13,44 @@ func System(version string) *App {
 	if terminal(os.Stderr) {
 		app.Terminal = os.Getenv("TERM") != "dumb" && os.Getenv("CI") == ""
 	}
-	app.CanAsk = terminal(os.Stdin) && terminal(os.Stderr)
-	if os.Getenv(envTerminal) == "1" { // our output is shown on one, far away
-		app.Terminal = true
+	if app.Terminal && utf8Spoken(os.Getenv) {
+		app.live = &live{out: os.Stderr}
 	}
+	app.CanAsk = terminal(os.Stdin) && terminal(os.Stderr)
+	if far := os.Getenv(envTerminal); far != "" { // our output is shown on one, far away
+		app.Terminal = true
+		if width, height, ok := farAway(far); ok {
+			app.live = &live{out: os.Stderr, width: width, height: height}
+		}
+	}
+	app.Stdout, app.Stderr = app.beside(app.Stdout), app.beside(app.Stderr)
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 20 {
 		app.Width = columns
 	}
 	return app
 }
 
+// beside is a stream that may be the terminal that is drawn on.
+func (a *App) beside(w io.Writer) io.Writer {
+	if a.live == nil {
+		return w
+	}
+	return aside{w, a.live}
+}
+
+// utf8Spoken reports a terminal of which the locale says that it shows UTF-8,
+// as bars and arrows are (setlocale(3): the first of these that is set).
+func utf8Spoken(env func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(env(name)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
+
 // envTerminal tells a process in a lab guest that its output is shown on a
-// terminal.
+// terminal: its columns and lines, such as 80x24, or 1 where they are not known.
 const envTerminal = "LINERATE_TERMINAL"
 
 // terminal reports a character device that is not the null device.

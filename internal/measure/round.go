@@ -15,6 +15,7 @@ import (
 // round is trials that start together and share one window.
 type round struct {
 	cfg     Config
+	asked   Spec // the first, which stands for all in what is told of the round
 	trials  []*trial
 	ends    ends // of all trials
 	started time.Time
@@ -35,7 +36,7 @@ func runRound(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 	if len(specs) > 0 && specs[0].Tool != "" {
 		return runTools(ctx, cfg, specs)
 	}
-	r := &round{cfg: cfg, started: time.Now()}
+	r := newRound(cfg, specs)
 	defer func() {
 		for _, t := range r.trials {
 			t.finish()
@@ -81,6 +82,14 @@ func runRound(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 	return results, r.ends.counted().Dip(), nil
 }
 
+func newRound(cfg Config, specs []Spec) *round {
+	r := &round{cfg: cfg, started: time.Now()}
+	if len(specs) > 0 {
+		r.asked = specs[0]
+	}
+	return r
+}
+
 // start lets every sending end send.
 func (r *round) start(ctx context.Context) error {
 	for _, e := range r.ends {
@@ -92,17 +101,6 @@ func (r *round) start(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (r *round) report(stage string, rate unit.BitRate) {
-	if r.cfg.Progress == nil {
-		return
-	}
-	p := Progress{Stage: stage, Rate: rate, Elapsed: time.Since(r.started)}
-	if len(r.trials) > 0 {
-		p.Spec = r.trials[0].spec
-	}
-	r.cfg.Progress(p)
 }
 
 // ends are sessions that are sampled together.

@@ -77,7 +77,7 @@ func runTools(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 }
 
 func toolRound(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, float64, error) {
-	r := &round{cfg: cfg, started: time.Now()}
+	r := newRound(cfg, specs)
 	r.report("connecting", 0)
 	var all []*pairing
 	var servers []*toolServer

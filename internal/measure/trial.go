@@ -97,14 +97,6 @@ type Config struct {
 	Care Care
 }
 
-// Progress is a running trial's state.
-type Progress struct {
-	Spec    Spec
-	Stage   string // "connecting", "warming up", "measuring"
-	Rate    unit.BitRate
-	Elapsed time.Duration
-}
-
 const (
 	// longestWarm is more than the 8 s for which HyStart may leave a stream at
 	// a third of its share.

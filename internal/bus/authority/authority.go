@@ -30,6 +30,7 @@ const (
 	resolverDir  = "jwt" // where the servers keep accounts, by public key
 	tokenDir     = "tokens"
 	identityDir  = "identities"
+	loginDir     = "logins" // by the hash of their tokens
 )
 
 // Errors of the authority.
@@ -38,6 +39,8 @@ var (
 	ErrToken = errors.New("the token is not good")
 	// ErrTaken is a name that another identity has.
 	ErrTaken = errors.New("the name is taken")
+	// ErrLoginRole is a role that no login has: those of people are.
+	ErrLoginRole = errors.New("want watch, measure or change")
 	// ErrShared is a state directory that others than its owner may enter.
 	ErrShared = errors.New("want a directory of mode 0700")
 	// ErrMember is a directory that runs a server and signs nothing.

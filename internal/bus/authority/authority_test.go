@@ -222,3 +222,53 @@ func TestRevokeAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A login is good until it expires or is taken away; what the directory keeps
+// of it logs nobody in.
+func TestLogin(t *testing.T) {
+	a := opened(t)
+	token, err := a.IssueLogin("eve", bus.Watch, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err := a.Login(" " + token + "\n"); err != nil || l.Name != "eve" || l.Role != bus.Watch {
+		t.Errorf("%+v, %v", l, err)
+	}
+	kept, err := filepath.Glob(filepath.Join(a.dir, "logins", "*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	text, err := os.ReadFile(kept[0])
+	if err != nil || strings.Contains(string(text), strings.TrimPrefix(token, "linerate2.")) {
+		t.Errorf("the token is in the directory: %s, %v", text, err)
+	}
+	for _, wrong := range []string{"", "linerate2.", token[:len(token)-1], filepath.Base(kept[0]), "linerate2." + filepath.Base(kept[0]), "linerate2.../../operator.seed"} {
+		if _, err := a.Login(wrong); !errors.Is(err, ErrToken) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	a.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	if _, err := a.Login(token); !errors.Is(err, ErrToken) {
+		t.Errorf("expired: %v", err)
+	}
+	a.now = time.Now
+	other, err := a.IssueLogin("bob", bus.Change, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := a.EndLogins("eve"); n != 1 || err != nil {
+		t.Errorf("%d ended, %v", n, err)
+	}
+	if _, err := a.Login(token); !errors.Is(err, ErrToken) {
+		t.Errorf("taken away: %v", err)
+	}
+	if _, err := a.Login(other); err != nil {
+		t.Errorf("another's: %v", err)
+	}
+	if _, err := a.IssueLogin("h", bus.Agent, 0); !errors.Is(err, ErrLoginRole) {
+		t.Errorf("a host: %v", err)
+	}
+	if _, err := a.IssueLogin("../x", bus.Watch, 0); !errors.Is(err, bus.ErrName) {
+		t.Errorf("a path: %v", err)
+	}
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/charmbracelet/x/term"
+
+	"github.com/linerate/linerate/screen"
+)
+
+// live is the part of a terminal that is drawn anew while something is
+// measured. What is over is printed above it, where it stays, and whatever
+// else is written to the terminal takes its place. Nil shows nothing.
+type live struct {
+	out io.Writer // the terminal itself
+	// width and height are those of a terminal that is far away; zero asks out,
+	// which then follows when the window changes.
+	width, height int
+
+	mu    sync.Mutex
+	drawn drawn // nil while nothing is
+}
+
+// drawn is what stands on the terminal. Of its calls only end waits for it.
+type drawn interface {
+	show(screen.View)
+	above(line string)
+	end() // takes it off
+}
+
+// show draws a view, from the first one on.
+func (l *live) show(v screen.View) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.drawn == nil {
+		l.drawn = draw(l.out, l.width, l.height)
+	}
+	if l.drawn != nil {
+		l.drawn.show(v)
+	}
+}
+
+// rest draws nothing until the next view, where one is drawn.
+func (l *live) rest() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.drawn != nil {
+		l.drawn.show(screen.View{})
+	}
+}
+
+// above prints a line above the view; false where none is drawn.
+func (l *live) above(line string) bool {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.drawn == nil {
+		return false
+	}
+	l.drawn.above(line)
+	return true
+}
+
+// stop takes the view off the terminal; what was printed above it stays.
+func (l *live) stop() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.drawn == nil {
+		return
+	}
+	l.drawn.end()
+	l.drawn = nil
+}
+
+// aside is a stream beside the live view: what is written to it takes the
+// view's place.
+type aside struct {
+	to   io.Writer
+	live *live
+}
+
+func (a aside) Write(b []byte) (int, error) {
+	a.live.stop()
+	return a.to.Write(b)
+}
+
+// bare is the stream itself, for a program that writes to it by itself.
+func bare(w io.Writer) io.Writer {
+	if s, ok := w.(aside); ok {
+		s.live.stop()
+		return s.to
+	}
+	return w
+}
+
+// farAway is the size of a terminal in the words of envTerminal.
+func farAway(words string) (width, height int, ok bool) {
+	n, err := fmt.Sscanf(words, "%dx%d", &width, &height)
+	return width, height, err == nil && n == 2 && width > 0 && height > 0
+}
+
+// size is that of the terminal in the words of envTerminal.
+func (l *live) size() string {
+	const unknown = "1"
+	if l == nil {
+		return unknown
+	}
+	if l.width > 0 {
+		return fmt.Sprintf("%dx%d", l.width, l.height)
+	}
+	f, ok := l.out.(*os.File)
+	if !ok {
+		return unknown
+	}
+	width, height, err := term.GetSize(f.Fd())
+	if err != nil || width <= 0 || height <= 0 {
+		return unknown
+	}
+	return fmt.Sprintf("%dx%d", width, height)
+}

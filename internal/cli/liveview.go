@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/screen"
+	"github.com/linerate/linerate/unit"
+)
+
+// moment is how often the rate's history has a value.
+const moment = 250 * time.Millisecond
+
+// view is what runs now, for the terminal.
+func (p *progress) view(e campaign.Event) screen.View {
+	last := *e.Progress
+	v := screen.View{
+		Done: e.Done, Total: e.Total, Stage: last.Stage, Elapsed: last.Elapsed, Rate: last.Rate, Ceiling: last.Ceiling, RTT: last.RTT, Found: p.found,
+		What: last.Spec.From + " to " + last.Spec.To + " " + string(last.Spec.Direction) + ", " + unit.Counted(last.Spec.Streams, "stream"),
+	}
+	switch {
+	case e.Left > 0:
+		v.Left = roughly(e.Left)
+	case last.Left > 0 && e.Total <= 1:
+		v.Left = roughly(last.Left)
+	}
+	if len(p.now) > 1 {
+		p.pairs(&v, e.Together)
+	} else {
+		v.Hosts = hostsOf(last)
+	}
+	p.remember(v.What, v.Rate)
+	v.History = p.history
+	return v
+}
+
+// remember adds to the history of the rate, which begins anew with each trial.
+func (p *progress) remember(what string, rate unit.BitRate) {
+	if what != p.historyOf {
+		p.history, p.historyOf = nil, what
+	}
+	if now := time.Now(); rate > 0 && now.Sub(p.historyAt) >= moment {
+		p.history, p.historyAt = append(p.history[max(0, len(p.history)-100):len(p.history):len(p.history)], rate), now
+	}
+}
+
+// learn is told of a finished trial: what limits it is what the next view says.
+// Where nothing else runs the view rests.
+func (p *progress) learn(t record.Trial) {
+	if t.Finding != nil {
+		p.found = string(t.Finding.Cause) + ": " + oneLine(t.Finding.Summary)
+	}
+	p.history = nil
+	if len(p.now) == 0 && p.app.drawsLive() {
+		p.app.live.rest()
+	}
+}
+
+// drawsLive reports whether a terminal is there to draw on, and wanted: the log
+// and a view would be in each other's way.
+func (a *App) drawsLive() bool {
+	return a.live != nil && a.Terminal && !a.quiet && !a.plain && !a.verbose
+}
+
+// pairs shows several pairs that are measured at the same time, one row each.
+func (p *progress) pairs(v *screen.View, together int) {
+	v.What = unit.Counted(max(together, len(p.now)), "pair") + " at once, " + v.What[strings.LastIndex(v.What, " to ")+len(" to "):]
+	if _, rest, ok := strings.Cut(v.What, ", "); ok {
+		_, direction, _ := strings.Cut(rest, " ")
+		v.What = strings.TrimSuffix(v.What, rest) + direction
+	}
+	v.Rate, v.Ceiling, v.RTT = 0, 0, 0
+	var h screen.Host
+	for _, one := range p.now {
+		v.Rate, v.Ceiling, v.RTT = v.Rate+one.Rate, v.Ceiling+one.Ceiling, max(v.RTT, one.RTT)
+		h.Rows = append(h.Rows, screen.Row{Name: one.Spec.From + " to " + one.Spec.To, Way: wayOf(one.Spec.Direction), Rate: one.Rate, Ceiling: one.Ceiling})
+	}
+	slices.SortFunc(h.Rows, func(a, b screen.Row) int { return strings.Compare(a.Name, b.Name) })
+	v.Hosts = []screen.Host{h}
+}
+
+func wayOf(d flow.Direction) screen.Way {
+	switch d {
+	case flow.Forward:
+		return screen.Out
+	case flow.Reverse:
+		return screen.In
+	}
+	return screen.Both
+}
+
+// hostsOf are the links of a trial, the host it is measured from first; of a
+// trial in one direction only that one, as acknowledgements are no load.
+func hostsOf(p measure.Progress) []screen.Host {
+	var out []screen.Host
+	for _, name := range []string{p.Spec.From, p.Spec.To} {
+		h := screen.Host{Name: name}
+		sends := p.Spec.Direction == flow.Both || (p.Spec.Direction == flow.Forward) == (name == p.Spec.From)
+		takes := p.Spec.Direction == flow.Both || !sends
+		for _, l := range p.Links {
+			if l.Host != name {
+				continue
+			}
+			if sends {
+				h.Rows = append(h.Rows, screen.Row{Name: l.Link, Way: screen.Out, Rate: carried(l.Out, l.Ceiling), Ceiling: l.Ceiling, Streams: streamsOn(p, l)})
+			}
+			if takes {
+				h.Rows = append(h.Rows, screen.Row{Name: l.Link, Way: screen.In, Rate: carried(l.In, l.Ceiling), Ceiling: l.Ceiling})
+			}
+		}
+		if len(h.Rows) > 0 {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// stillLink is the share of its ceiling below which a link counts as idle:
+// somebody's keep-alives are no load.
+const stillLink = 0.001
+
+func carried(rate, ceiling unit.BitRate) unit.BitRate {
+	if rate < ceiling*stillLink {
+		return 0
+	}
+	return rate
+}
+
+func streamsOn(p measure.Progress, l measure.LinkLoad) []int {
+	var out []int
+	for _, s := range p.Streams {
+		if s.Host == l.Host && s.Link == l.Link {
+			out = append(out, s.Number)
+		}
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/results"
+	"github.com/linerate/linerate/internal/bus/server"
+	"github.com/linerate/linerate/internal/store"
+	"github.com/linerate/linerate/internal/web"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// webFlags are the pages of `serve`.
+type webFlags struct{ listen, store string }
+
+func (f *webFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.listen, "web", "", "address and port of the web page, such as 127.0.0.1:8480; with TLS where\nthat is not loopback (default: none)")
+	c.Flags().StringVar(&f.store, "store", "", "the store whose runs it shows (default: that of `history`)")
+}
+
+// pages are the web pages while they are served.
+type pages struct {
+	end func()
+}
+
+// serveWeb shows the pages at an address until it is told to end; "" is
+// nowhere.
+func (a *App) serveWeb(ctx context.Context, f webFlags, who *authority.Authority, s *server.Server, state string, log *slog.Logger) (*pages, error) {
+	if f.listen == "" {
+		return &pages{end: func() {}}, nil
+	}
+	at, err := netip.ParseAddrPort(f.listen)
+	if err != nil {
+		return nil, usage("--web: want ADDRESS:PORT, not "+f.listen, "127.0.0.1:8480 is loopback")
+	}
+	shelf, err := a.openStore(ctx, f.store, true)
+	if err != nil {
+		return nil, err
+	}
+	handler, err := web.Handler(web.Config{Shelf: shelf, Door: door{who}, Version: a.Version, Logger: log, Trials: trialsHeard(s, log)})
+	if err != nil {
+		return nil, errors.Join(err, shelf.Close())
+	}
+	listener, err := web.Listen(ctx, f.listen)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("serve the web page: %w", err), shelf.Close())
+	}
+	scheme := "http"
+	if !at.Addr().IsLoopback() { // a token must not be read on its way
+		scheme = "https"
+		cert, err := tls.LoadX509KeyPair(filepath.Join(state, "server.pem"), filepath.Join(state, "server.key"))
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("read the server's certificate: %w", err), listener.Close(), shelf.Close())
+		}
+		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}})
+	}
+	served := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), BaseContext: web.Within(ctx)}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		if err := served.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			log.Error("the web page ended", "error", err)
+		}
+	}()
+	log.Info("web page", "url", scheme+"://"+listener.Addr().String()+"/", "store", store.Shown(shelf.Place()))
+	return &pages{end: func() {
+		closing, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if err := served.Shutdown(closing); err != nil {
+			_ = served.Close() // who still reads is cut off
+		}
+		<-over
+		if err := shelf.Close(); err != nil {
+			log.Error("close the store", "error", err)
+		}
+	}}, nil
+}
+
+// door lets in who has a login.
+type door struct{ who *authority.Authority }
+
+// Visit is the login of a token.
+func (d door) Visit(token string) (web.Visitor, bool) {
+	l, err := d.who.Login(token)
+	return web.Visitor{Name: l.Name, Role: l.Role, Until: l.Expires}, err == nil
+}
+
+// trialsHeard are the fleet's trials from now on, once the server may read them.
+func trialsHeard(s *server.Server, log *slog.Logger) func(context.Context, func(string, record.Trial)) {
+	return func(ctx context.Context, each func(string, record.Trial)) {
+		conn := s.Service()
+		if conn == nil {
+			return
+		}
+		if err := results.Follow(ctx, conn, time.Now(), each); err != nil && ctx.Err() == nil {
+			log.Error("follow trials", "error", err)
+		}
+	}
+}
+
+func newServeLogin(app *App, serve *serveFlags) *cobra.Command {
+	var user, role, valid string
+	c := &cobra.Command{
+		Use: "login", Args: none, Short: "a token with which somebody sees the web page",
+		Long: `Prints a token for the web page of ` + "`serve --web`" + `. It is a secret, and good as
+often as it is used until it expires; ` + "`serve revoke --user`" + ` takes it away.
+
+` + exitHelp,
+		Example: "  linerate serve login --user eve\n  linerate serve login --user bob --role measure --valid 8h",
+		RunE: func(*cobra.Command, []string) error {
+			if user == "" {
+				return usage("serve login: want --user NAME", "")
+			}
+			var life time.Duration
+			if valid != "" {
+				var err error
+				if life, err = unit.ParseDuration(valid); err != nil || life <= 0 {
+					return usage("--valid: want a duration such as 8h, not "+valid, "")
+				}
+			}
+			a, err := app.opened(serve)
+			if err != nil {
+				return err
+			}
+			token, err := a.IssueLogin(user, bus.Role(role), life)
+			if errors.Is(err, bus.ErrName) || errors.Is(err, authority.ErrLoginRole) {
+				return usage("serve login: "+err.Error(), "")
+			}
+			if err != nil {
+				return err
+			}
+			if app.json {
+				return app.printJSON(map[string]any{"user": user, "role": role, "token": token})
+			}
+			fmt.Fprintln(app.Stdout, token)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&user, "user", "", "whose it is")
+	c.Flags().StringVar(&role, "role", string(bus.Watch), "watch, measure or change")
+	c.Flags().StringVar(&valid, "valid", "720h", "how long it is good")
+	return c
+}

@@ -1,0 +1,82 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/linerate/linerate/record"
+)
+
+func (s *site) live(w http.ResponseWriter, _ *http.Request, who session) {
+	s.show(w, http.StatusOK, "live.tmpl", view{Title: "Live", Here: "live", Session: &who, Scripts: []string{"live.js"}, Data: s.cfg.Trials != nil})
+}
+
+// heard is a finished trial as the live page shows it.
+type heard struct {
+	Run       string  `json:"run"`
+	At        string  `json:"at"` // UTC
+	From      string  `json:"from"`
+	To        string  `json:"to"`
+	Direction string  `json:"direction"`
+	Streams   int     `json:"streams"`
+	Rate      string  `json:"rate"`
+	Share     float64 `json:"share_ratio"` // of the ceiling; negative is unknown
+	Cause     string  `json:"cause"`
+	Summary   string  `json:"summary"`
+}
+
+// heartbeat keeps proxies from ending a quiet stream.
+const heartbeat = 20 * time.Second
+
+// events is the stream of trials as they finish, as long as the login is good.
+func (s *site) events(w http.ResponseWriter, r *http.Request, _ session) {
+	flusher, ok := w.(http.Flusher)
+	if !ok || s.cfg.Trials == nil {
+		http.Error(w, "no trials are heard of here", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	trials := make(chan heard, 64)
+	ctx := r.Context()
+	go s.cfg.Trials(ctx, func(run string, t record.Trial) {
+		select {
+		case trials <- heardOf(run, t):
+		case <-ctx.Done():
+		}
+	})
+	fmt.Fprint(w, "retry: 3000\n\n")
+	flusher.Flush()
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+			if _, ok := s.visitor(r); !ok {
+				return
+			}
+			fmt.Fprint(w, ": still here\n\n")
+		case t := <-trials:
+			text, err := json.Marshal(t)
+			if err != nil {
+				continue // never: they are strings and numbers
+			}
+			fmt.Fprintf(w, "event: trial\ndata: %s\n\n", text)
+		}
+		flusher.Flush()
+	}
+}
+
+func heardOf(run string, t record.Trial) heard {
+	h := heard{Run: run, At: t.Started.UTC().Format("15:04:05"), From: t.From, To: t.To, Direction: string(t.Direction), Streams: t.Streams, Rate: rate(t.Goodput), Share: -1}
+	if t.Ceiling > 0 && t.Goodput >= 0 {
+		h.Share = min(float64(t.Goodput/t.Ceiling), 2)
+	}
+	if t.Finding != nil {
+		h.Cause, h.Summary = string(t.Finding.Cause), t.Finding.Summary
+	}
+	return h
+}

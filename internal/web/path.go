@@ -1,0 +1,232 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/history"
+	"github.com/linerate/linerate/internal/store"
+	"github.com/linerate/linerate/unit"
+)
+
+// pathView is what a path carried over time, a line a key.
+type pathView struct {
+	From, To string
+	Since    string
+	Lines    []lineView
+	// Asked is false before somebody named two hosts.
+	Asked bool
+}
+
+type lineView struct {
+	history.Line
+	history.Usual
+	Name   string
+	Newest []history.Point // the newest first
+	Older  int
+	Chart  string // JSON for the page's script
+}
+
+// pointsListed is how many results of a line the page's table has; its chart
+// has all.
+const pointsListed = 20
+
+// chart is a line for uPlot: columns of seconds since 1970 and bits a second.
+type chart struct {
+	At      []int64   `json:"at"`
+	Rate    []float64 `json:"rate"`
+	Low     []float64 `json:"low"`
+	High    []float64 `json:"high"`
+	Ceiling []float64 `json:"ceiling"`
+	Runs    []string  `json:"runs"`
+}
+
+// spans are the times that a path can be looked at for.
+var spans = map[string]time.Duration{"": 0, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour, "month": 31 * 24 * time.Hour, "year": 366 * 24 * time.Hour}
+
+func (s *site) path(w http.ResponseWriter, r *http.Request, who session) {
+	v := pathView{From: r.FormValue("from"), To: r.FormValue("to"), Since: r.FormValue("since")}
+	scripts := []string{"uPlot.iife.min.js", "path.js"}
+	if v.From == "" && v.To == "" {
+		s.show(w, http.StatusOK, "path.tmpl", view{Title: "A path over time", Here: "path", Session: &who, Data: v})
+		return
+	}
+	v.Asked = true
+	q, err := queryOf(v, s.cfg.Now())
+	if err != nil {
+		s.failed(w, who, err)
+		return
+	}
+	lines, err := s.cfg.Shelf.Lines(r.Context(), q)
+	if err != nil {
+		s.failed(w, who, err)
+		return
+	}
+	for _, l := range lines {
+		v.Lines = append(v.Lines, lineOf(l))
+	}
+	s.show(w, http.StatusOK, "path.tmpl", view{Title: v.From + " to " + v.To, Here: "path", Session: &who, Scripts: scripts, Data: v})
+}
+
+func queryOf(v pathView, now time.Time) (store.Query, error) {
+	q := store.Query{From: v.From, To: v.To}
+	span, known := spans[v.Since]
+	switch {
+	case v.From == "" || v.To == "":
+		return q, fmt.Errorf("%w: a path has two hosts", errAsked)
+	case !known:
+		return q, fmt.Errorf("%w: since %.40q: want day, week, month or year", errAsked, v.Since)
+	case span > 0:
+		q.Since = now.Add(-span)
+	}
+	return q, nil
+}
+
+func lineOf(l history.Line) lineView {
+	v := lineView{Line: l, Usual: l.Usual(), Name: lineName(l.Key)}
+	newest := slices.Clone(l.Points)
+	slices.Reverse(newest)
+	v.Newest = newest[:min(len(newest), pointsListed)]
+	v.Older = len(newest) - len(v.Newest)
+	var c chart
+	for _, p := range l.Points {
+		c.At, c.Rate, c.Runs = append(c.At, p.Started.Unix()), append(c.Rate, number(p.Goodput)), append(c.Runs, p.Run)
+		c.Low, c.High, c.Ceiling = append(c.Low, number(p.Low)), append(c.High, number(p.High)), append(c.Ceiling, number(p.Ceiling))
+	}
+	text, err := json.Marshal(c)
+	if err == nil { // always: they are numbers and strings
+		v.Chart = string(text)
+	}
+	return v
+}
+
+// number is a rate that JSON can say.
+func number(r unit.BitRate) float64 {
+	if v := float64(r); v >= 0 && v < 1e30 {
+		return v
+	}
+	return 0
+}
+
+// lineName is a key in words.
+func lineName(k history.Key) string {
+	words := k.From + " to " + k.To
+	switch k.Direction {
+	case flow.Reverse:
+		words = k.To + " to " + k.From
+	case flow.Both:
+		words += " and back"
+	}
+	words += ", " + unit.Counted(k.Streams, "stream") + ", " + k.Protocol
+	if k.Tool != "linerate" {
+		words += " by " + k.Tool
+	}
+	for _, more := range []string{k.Setting, string(k.Phase)} {
+		if more != "" {
+			words += ", " + more
+		}
+	}
+	return words
+}
+
+// matrixView is who reached whom how well, by the newest result of each.
+type matrixView struct {
+	Streams int
+	Counts  []int
+	Since   string
+	Hosts   []string
+	Rows    []matrixRow
+}
+
+type matrixRow struct {
+	From  string
+	Cells []*matrixCell // nil where nothing was measured
+}
+
+type matrixCell struct {
+	From, To string
+	history.Point
+}
+
+// matrixSince is how far back a matrix looks unless asked.
+const matrixSince = "month"
+
+func (s *site) matrix(w http.ResponseWriter, r *http.Request, who session) {
+	v := matrixView{Since: r.FormValue("since")}
+	if v.Since == "" {
+		v.Since = matrixSince
+	}
+	span, known := spans[v.Since]
+	if !known {
+		s.failed(w, who, fmt.Errorf("%w: since %.40q: want day, week, month or year", errAsked, v.Since))
+		return
+	}
+	q := store.Query{}
+	q.Since = s.cfg.Now().Add(-span)
+	lines, err := s.cfg.Shelf.Lines(r.Context(), q)
+	if err != nil {
+		s.failed(w, who, err)
+		return
+	}
+	_, _ = fmt.Sscan(r.FormValue("streams"), &v.Streams) // what is no number is none
+	v.fill(lines)
+	s.show(w, http.StatusOK, "matrix.tmpl", view{Title: "Who reaches whom", Here: "matrix", Session: &who, Data: v})
+}
+
+// fill takes the newest result of each pair of hosts, in one direction and of
+// one stream count: the one asked for, or that which most pairs have.
+func (v *matrixView) fill(lines []history.Line) {
+	byCount := map[int]map[[2]string]*matrixCell{}
+	for _, l := range lines {
+		pair := [2]string{l.From, l.To}
+		switch l.Direction {
+		case flow.Reverse:
+			pair = [2]string{l.To, l.From}
+		case flow.Forward:
+		default:
+			continue
+		}
+		if len(l.Points) == 0 {
+			continue
+		}
+		newest := l.Points[len(l.Points)-1]
+		if byCount[l.Streams] == nil {
+			byCount[l.Streams] = map[[2]string]*matrixCell{}
+		}
+		if have := byCount[l.Streams][pair]; have == nil || have.Started.Before(newest.Started) {
+			byCount[l.Streams][pair] = &matrixCell{pair[0], pair[1], newest}
+		}
+	}
+	for n := range byCount {
+		v.Counts = append(v.Counts, n)
+	}
+	slices.Sort(v.Counts)
+	if byCount[v.Streams] == nil {
+		v.Streams = 0
+		for _, n := range v.Counts {
+			if v.Streams == 0 || len(byCount[n]) > len(byCount[v.Streams]) {
+				v.Streams = n
+			}
+		}
+	}
+	cells := byCount[v.Streams]
+	for pair := range cells {
+		for _, h := range pair {
+			if !slices.Contains(v.Hosts, h) {
+				v.Hosts = append(v.Hosts, h)
+			}
+		}
+	}
+	slices.Sort(v.Hosts)
+	for _, from := range v.Hosts {
+		row := matrixRow{From: from}
+		for _, to := range v.Hosts {
+			row.Cells = append(row.Cells, cells[[2]string{from, to}])
+		}
+		v.Rows = append(v.Rows, row)
+	}
+}

@@ -1,0 +1,125 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/internal/store"
+	"github.com/linerate/linerate/unit"
+)
+
+// view is what the layout prints around a page's own data.
+type view struct {
+	Title   string
+	Here    string // the entry of the navigation that this is
+	Session *session
+	Version string
+	Scripts []string // of assets, run after the page is read
+	Data    any
+}
+
+func functions() template.FuncMap {
+	return template.FuncMap{
+		"minutes": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
+		"rate":    rate,
+		"share":   share,
+		"counted": unit.Counted,
+		"runURL":  func(name string) string { return "/run/" + url.PathEscape(name) },
+		"pathURL": pathURL,
+		"level":   level,
+		"short": func(part, whole unit.BitRate) string {
+			if n := level(part, whole); n < 0 {
+				return "?"
+			}
+			return fmt.Sprintf("%.0f", 100*float64(part/whole))
+		},
+		"percent": func(ratio float64) float64 { return 100 * ratio },
+		"since":   func() []string { return []string{"day", "week", "month", "year"} },
+		"change": func(before, after unit.BitRate) string {
+			if !(before > 0) {
+				return "unknown"
+			}
+			return fmt.Sprintf("%+.1f %%", 100*(float64(after/before)-1))
+		},
+	}
+}
+
+// rate prints a rate whose zero means unknown.
+func rate(r unit.BitRate) string {
+	if !(r > 0) {
+		return "unknown"
+	}
+	return r.String()
+}
+
+func share(part, whole unit.BitRate) string {
+	if !(whole > 0) {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part/whole))
+}
+
+// level is a share in tenths, as the heat map has it; -1 is unknown.
+func level(part, whole unit.BitRate) int {
+	if !(whole > 0) {
+		return -1
+	}
+	return int(min(max(float64(part/whole), 0), 1)*10 + 0.5)
+}
+
+func pathURL(from, to string) string {
+	return "/path?" + url.Values{"from": {from}, "to": {to}}.Encode()
+}
+
+func urlQuery(s string) string { return url.QueryEscape(s) }
+
+// local is a page of this site that somebody wants to see; "/" for what is
+// none.
+func local(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n") {
+		return "/"
+	}
+	return to
+}
+
+// show writes a page, whole or not at all.
+func (s *site) show(w http.ResponseWriter, status int, name string, v view) {
+	v.Version = s.cfg.Version
+	var b bytes.Buffer
+	if err := s.pages.ExecuteTemplate(&b, name, v); err != nil {
+		s.log.Error("fill a page", "page", name, "error", err)
+		http.Error(w, "this page cannot be shown: the log of linerate serve says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the reader is gone
+}
+
+// failed shows what went wrong in a sentence.
+func (s *site) failed(w http.ResponseWriter, who session, err error) {
+	status, words := http.StatusInternalServerError, err.Error()
+	switch {
+	case errors.Is(err, store.ErrNoRun):
+		status = http.StatusNotFound
+	case errors.Is(err, errAsked):
+		status = http.StatusBadRequest
+	default:
+		s.log.Error("show a page", "user", who.Name, "error", err)
+	}
+	s.show(w, status, "failed.tmpl", view{Title: http.StatusText(status), Session: &who, Data: words})
+}
+
+// errAsked is what a reader asked for and cannot be.
+var errAsked = errors.New("cannot be asked for")
+
+func (s *site) nothing(w http.ResponseWriter, _ *http.Request, who session) {
+	s.show(w, http.StatusNotFound, "failed.tmpl", view{Title: http.StatusText(http.StatusNotFound), Session: &who, Data: "there is no such page"})
+}

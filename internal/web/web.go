@@ -1,0 +1,140 @@
+// Package web is the pages that `linerate serve` shows: the runs that are kept,
+// one run's report, what a path carried over time, who reaches whom, and two
+// runs side by side. Pages are made here, and readable without scripts; who
+// sees them has logged in with a token. It must never measure or judge.
+package web
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/linerate/linerate/history"
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/store"
+	"github.com/linerate/linerate/record"
+)
+
+// Shelf is where runs are kept.
+type Shelf interface {
+	Runs(ctx context.Context, span store.Span, most int) ([]store.Run, int, error)
+	Record(ctx context.Context, name string) (record.Record, []byte, error)
+	Lines(ctx context.Context, q store.Query) ([]history.Line, error)
+}
+
+// Visitor is who has logged in.
+type Visitor struct {
+	Name string
+	Role bus.Role
+	// Until is when the login ends; zero is never.
+	Until time.Time
+}
+
+// Door says who has a token.
+type Door interface {
+	// Visit is the holder of a token; ok is false for one that is not good.
+	Visit(token string) (v Visitor, ok bool)
+}
+
+// Config is what the pages are made of.
+type Config struct {
+	Shelf   Shelf
+	Door    Door
+	Version string
+	// Trials is told of every trial from now on until ctx ends; nil where none
+	// are heard of.
+	Trials func(ctx context.Context, each func(run string, t record.Trial))
+	Logger *slog.Logger // nil is silence
+	// Now is the clock, time.Now when nil.
+	Now func() time.Time
+}
+
+//go:embed templates/*.tmpl
+var templates embed.FS
+
+//go:embed assets
+var assets embed.FS
+
+// site is the pages with who is logged in.
+type site struct {
+	cfg      Config
+	pages    *template.Template
+	sessions *sessions
+	recent   recent
+	log      *slog.Logger
+}
+
+// Handler answers for all pages. The error is only ever the templates' own.
+func Handler(cfg Config) (http.Handler, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	s := &site{cfg: cfg, sessions: newSessions(cfg.Now), log: cfg.Logger}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	if s.pages, err = template.New("web").Funcs(functions()).ParseFS(templates, "templates/*.tmpl"); err != nil {
+		return nil, fmt.Errorf("parse page templates: %w", err)
+	}
+	files, err := fs.Sub(assets, "assets")
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /assets/", http.StripPrefix("/assets/", unchanging(http.FileServerFS(files))))
+	mux.HandleFunc("GET /login", s.loginPage)
+	mux.HandleFunc("POST /login", s.login)
+	mux.HandleFunc("POST /logout", s.seen(s.logout))
+	mux.HandleFunc("GET /{$}", s.seen(s.runs))
+	mux.HandleFunc("GET /run/{name}", s.seen(s.run))
+	mux.HandleFunc("GET /run/{name}/report", s.seen(s.report))
+	mux.HandleFunc("GET /run/{name}/record.json", s.seen(s.record))
+	mux.HandleFunc("GET /path", s.seen(s.path))
+	mux.HandleFunc("GET /matrix", s.seen(s.matrix))
+	mux.HandleFunc("GET /compare", s.seen(s.compare))
+	mux.HandleFunc("GET /live", s.seen(s.live))
+	mux.HandleFunc("GET /live/events", s.seen(s.events))
+	mux.HandleFunc("/", s.seen(s.nothing))
+	return guarded(mux), nil
+}
+
+// guarded is what every answer says: nothing but from here, nowhere framed but
+// here, nothing kept by proxies. Requests of other sites' pages that would
+// change something are refused (Sec-Fetch-Site and Origin).
+func guarded(next http.Handler) http.Handler {
+	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		r.Body = http.MaxBytesReader(w, r.Body, mostBody)
+		next.ServeHTTP(w, r)
+	}))
+}
+
+// mostBody bounds what a form may hold.
+const mostBody = 64 << 10
+
+// policy is the pages' content security policy; a report, which has its style
+// in it, has one of its own.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
+
+// reportPolicy lets a report have its own style and nothing else: no script,
+// no request.
+const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+// unchanging lets browsers keep what only a new version changes.
+func unchanging(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "private, max-age=3600")
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,222 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// Geometry of a heat map.
+const (
+	heatLabel = 170.0
+	heatCell  = 58.0
+	heatRow   = 24.0
+	heatHead  = 34.0
+	heatSmall = 15.0 // a cell's edge where there are too many for words
+	heatWords = 14   // columns up to which cells have words
+)
+
+// mostHeatRows bounds a heat map's table, and mostHeatCells what is drawn of
+// one by stream count: of more pairs the hosts' grid shows all.
+const (
+	mostHeatRows  = 400
+	mostHeatCells = 400
+)
+
+// heat is shares of the ceiling as a grid: pairs by stream count, or hosts by
+// hosts.
+type heat struct {
+	ID, Title, Desc, Name string
+	Width, Height         float64
+	Columns, Rows         []mapText
+	Cells                 []heatCellView
+	Corner                mapText
+	Table                 [][]string
+}
+
+type heatCellView struct {
+	Box   box
+	Level int // 0 to 10, tenths of the ceiling; -1 where it is not known
+	Label mapText
+	Light bool // words on it are light
+}
+
+// heatValue is one cell before it is drawn.
+type heatValue struct {
+	row, column int
+	trial       *record.Trial
+	ceiling     unit.BitRate
+}
+
+// heatsOf are a record's heat maps: every pair and direction by stream count,
+// where there is more than one place, and of three hosts or more, who to whom.
+func heatsOf(r record.Record) []heat {
+	all := seriesOf(r)
+	var out []heat
+	if h, ok := heatByStreams("heat-streams", all); ok {
+		out = append(out, h)
+	}
+	return append(out, heatsByHost("heat-hosts", all)...)
+}
+
+// heatByStreams has a row for each pair and direction.
+func heatByStreams(id string, all []series) (heat, bool) {
+	var streams []int
+	for _, s := range all {
+		for _, n := range s.streams {
+			if !slices.Contains(streams, n) {
+				streams = append(streams, n)
+			}
+		}
+	}
+	sort.Ints(streams)
+	var rows, columns []string
+	var values []heatValue
+	for _, n := range streams {
+		columns = append(columns, fmt.Sprint(n))
+	}
+	for _, s := range all {
+		for _, d := range s.directions {
+			for i, n := range streams {
+				c, ok := s.cells[at{d, n}]
+				if !ok {
+					continue
+				}
+				limit, _ := c.ceiling()
+				values = append(values, heatValue{len(rows), i, c.last(), limit})
+			}
+			rows = append(rows, joinWith(" ", s.way(d), parenthesis(s.qualifier)))
+		}
+	}
+	if len(values) < 2 || len(values) > mostHeatCells {
+		return heat{}, false
+	}
+	h := drawHeat(id, rows, columns, values, "streams")
+	h.Name = "Share of the ceiling by stream count"
+	h.Title = h.Name
+	return h, true
+}
+
+func parenthesis(words string) string {
+	if words == "" {
+		return ""
+	}
+	return "(" + words + ")"
+}
+
+// heatsByHost are the grids of sender by receiver, one for each stream count
+// that was measured between three hosts or more.
+func heatsByHost(id string, all []series) []heat {
+	type key struct {
+		streams   int
+		qualifier string
+	}
+	hosts := map[key][]string{}
+	grid := map[key]map[[2]string]heatValue{}
+	var keys []key
+	put := func(k key, from, to string, v heatValue) {
+		if grid[k] == nil {
+			grid[k], keys = map[[2]string]heatValue{}, append(keys, k)
+		}
+		for _, h := range []string{from, to} {
+			if !slices.Contains(hosts[k], h) {
+				hosts[k] = append(hosts[k], h)
+			}
+		}
+		grid[k][[2]string{from, to}] = v
+	}
+	for _, s := range all {
+		for place, c := range s.cells {
+			limit, _ := c.ceiling()
+			k, v := key{place.streams, s.qualifier}, heatValue{trial: c.last(), ceiling: limit}
+			switch place.direction {
+			case flow.Forward:
+				put(k, s.from, s.to, v)
+			case flow.Reverse:
+				put(k, s.to, s.from, v)
+			}
+		}
+	}
+	sort.Slice(keys, func(i, j int) bool {
+		return keys[i].qualifier < keys[j].qualifier || keys[i].qualifier == keys[j].qualifier && keys[i].streams < keys[j].streams
+	})
+	var out []heat
+	for i, k := range keys {
+		names := hosts[k]
+		if len(names) < 3 {
+			continue
+		}
+		sort.Strings(names)
+		var values []heatValue
+		for row, from := range names {
+			for column, to := range names {
+				if v, ok := grid[k][[2]string{from, to}]; ok {
+					v.row, v.column = row, column
+					values = append(values, v)
+				}
+			}
+		}
+		h := drawHeat(fmt.Sprintf("%s-%d", id, i), names, names, values, "to")
+		h.Name = joinWith(" ", "From each host to each, "+unit.Counted(k.streams, "stream"), parenthesis(k.qualifier))
+		h.Title = h.Name
+		out = append(out, h)
+	}
+	return out
+}
+
+func drawHeat(id string, rows, columns []string, values []heatValue, corner string) heat {
+	wide, high, words := heatCell, heatRow, true
+	if len(columns) > heatWords {
+		wide, high, words = heatSmall, heatSmall, false
+	}
+	h := heat{ID: id, Width: tenth(heatLabel + wide*float64(len(columns))), Height: tenth(heatHead + high*float64(len(rows)) + 4)}
+	h.Corner = mapText{X: heatLabel - 10, Y: heatHead - 12, Anchor: "end", Words: corner}
+	for i, name := range columns {
+		if words {
+			h.Columns = append(h.Columns, mapText{X: tenth(heatLabel + wide*(float64(i)+0.5)), Y: heatHead - 12, Anchor: "middle", Words: squeeze(name, 7)})
+		}
+	}
+	if !words {
+		h.Columns = []mapText{{X: heatLabel, Y: heatHead - 12, Anchor: "start", Words: "the columns are the rows' hosts, in the same order"}}
+	}
+	for i, name := range rows {
+		h.Rows = append(h.Rows, mapText{X: heatLabel - 10, Y: tenth(heatHead + high*(float64(i)+0.5) + 4), Anchor: "end", Words: fit(name, 25)})
+	}
+	h.Table = [][]string{{"where", corner, "measured", "of the ceiling"}}
+	low, lowest := 2.0, ""
+	for _, v := range values {
+		c := heatCellView{Box: box{X: tenth(heatLabel + wide*float64(v.column) + 1), Y: tenth(heatHead + high*float64(v.row) + 1), W: wide - 2, H: high - 2}, Level: -1}
+		if f, ok := fraction(v.trial.Goodput, v.ceiling); ok {
+			c.Level = int(min(f, 1)*10 + 0.5)
+			c.Light = c.Level >= 9
+			if f < low {
+				low, lowest = f, rows[v.row]+", "+corner+" "+columns[v.column]
+			}
+		}
+		if words {
+			c.Label = mapText{X: tenth(c.Box.X + c.Box.W/2), Y: tenth(c.Box.Y + c.Box.H/2 + 4), Anchor: "middle", Words: shortShare(v.trial, v.ceiling)}
+		}
+		h.Cells = append(h.Cells, c)
+		if len(h.Table) > mostHeatRows {
+			continue
+		}
+		h.Table = append(h.Table, []string{rows[v.row], columns[v.column], goodput(v.trial), ofCeiling(v.trial, v.ceiling)})
+	}
+	h.Desc = fmt.Sprintf("%s of %d by %d.", unit.Counted(len(values), "result"), len(rows), len(columns))
+	if lowest != "" {
+		h.Desc += fmt.Sprintf(" The lowest is %.0f %% of the ceiling, %s.", 100*low, lowest)
+	}
+	return h
+}
+
+// shortShare is a share without decimals, for a small cell.
+func shortShare(t *record.Trial, ceiling unit.BitRate) string {
+	if f, ok := fraction(t.Goodput, ceiling); ok {
+		return fmt.Sprintf("%.0f %%", 100*f)
+	}
+	return "?"
+}
