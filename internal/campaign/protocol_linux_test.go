@@ -114,7 +114,8 @@ func TestKernelProtocols(t *testing.T) {
 		}
 	}
 	slices.Sort(by)
-	if !slices.Equal(by, []string{"eth0", "eth1"}) || got.Protocol != "mptcp" || got.Goodput <= 0 || got.Goodput > got.Ceiling {
+	// Half a second of two shapers whose buckets of 128 KiB may have been full.
+	if !slices.Equal(by, []string{"eth0", "eth1"}) || got.Protocol != "mptcp" || got.Goodput <= 0 || got.Goodput > got.Ceiling*1.05 {
 		t.Errorf("%s, %v of %v, subflows %+v", got.Protocol, got.Goodput, got.Ceiling, got.Lanes[0].Subflows)
 	}
 	got, err = protocolTrial(t, c, "udp")
