@@ -198,7 +198,11 @@ func (p *progress) rehearsing(e rehearsal.Progress) {
 		if e.Tried.Kept {
 			word = "kept"
 		}
-		p.say("        %-8s %s", word, oneLine(e.Tried.Change))
+		line := fmt.Sprintf("        %-8s %s", word, oneLine(e.Tried.Change))
+		if !e.Tried.Kept && e.Tried.Verdict != "" {
+			line += ": " + oneLine(e.Tried.Verdict)
+		}
+		p.say("%s", line)
 		return
 	case e.Row == nil:
 		p.stage("%s", e.Step)

@@ -44,7 +44,11 @@ type runView struct {
 	Record  record.Record
 	Results []report.Result
 	Pairs   [][2]string
+	More    int // pairs that are not listed
 }
+
+// pairsListed is how many paths a run's page leads to.
+const pairsListed = 20
 
 // run is one run: its results, and the whole report in a frame.
 func (s *site) run(w http.ResponseWriter, r *http.Request, who session) {
@@ -59,6 +63,9 @@ func (s *site) run(w http.ResponseWriter, r *http.Request, who session) {
 		if n := len(v.Pairs); n == 0 || v.Pairs[n-1] != pair {
 			v.Pairs = append(v.Pairs, pair)
 		}
+	}
+	if n := len(v.Pairs); n > pairsListed {
+		v.Pairs, v.More = v.Pairs[:pairsListed], n-pairsListed
 	}
 	s.show(w, http.StatusOK, "run.tmpl", view{Title: "Run " + v.Run, Here: "runs", Session: &who, Data: v})
 }
