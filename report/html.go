@@ -18,15 +18,24 @@ var templates embed.FS
 // and prints on A4. Every text of the record is escaped. The error is only
 // ever the template's own.
 func HTML(r record.Record, opts Options) ([]byte, error) {
-	t, err := template.New("report").Funcs(words()).ParseFS(templates, "templates/*.tmpl")
+	t, err := parsed()
 	if err != nil {
-		return nil, fmt.Errorf("parse report template: %w", err)
+		return nil, err
 	}
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, "page.tmpl", pageOf(r, opts)); err != nil {
 		return nil, fmt.Errorf("fill report template: %w", err)
 	}
 	return visible(b.Bytes()), nil
+}
+
+// parsed are the templates of pages and drawings.
+func parsed() (*template.Template, error) {
+	t, err := template.New("report").Funcs(words()).ParseFS(templates, "templates/*.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("parse report template: %w", err)
+	}
+	return t, nil
 }
 
 // words are what the templates need besides the page: column heads, and values

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"html/template"
 	"strings"
 
 	"github.com/linerate/linerate/record"
@@ -22,10 +21,15 @@ type Plot struct {
 // each link, goodput against the ceiling, heat maps, ladders, and each compared
 // trial's rate over time. The error is only ever the template's own.
 func Plots(r record.Record) ([]Plot, error) {
-	t, err := template.New("plots").Funcs(words()).ParseFS(templates, "templates/*.tmpl")
+	t, err := parsed()
 	if err != nil {
-		return nil, fmt.Errorf("parse report template: %w", err)
+		return nil, err
 	}
+	var style bytes.Buffer
+	if err := t.ExecuteTemplate(&style, "style", nil); err != nil {
+		return nil, fmt.Errorf("fill style: %w", err)
+	}
+	light := lightStyle(style.String())
 	var out []Plot
 	var failed error
 	add := func(kind, id string, width, height float64, data any) {
@@ -33,7 +37,7 @@ func Plots(r record.Record) ([]Plot, error) {
 		if err := t.ExecuteTemplate(&b, kind, data); err != nil && failed == nil {
 			failed = fmt.Errorf("draw %s: %w", id, err)
 		}
-		alone, err := standalone(t, b.String(), width, height)
+		alone, err := standalone(b.String(), light, width, height)
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -65,12 +69,8 @@ func Plots(r record.Record) ([]Plot, error) {
 }
 
 // standalone makes a page's drawing a document: with the name space, a size, a
-// background and the page's style, light.
-func standalone(t *template.Template, svg string, width, height float64) ([]byte, error) {
-	var style bytes.Buffer
-	if err := t.ExecuteTemplate(&style, "style", nil); err != nil {
-		return nil, fmt.Errorf("fill style: %w", err)
-	}
+// background and a style.
+func standalone(svg, style string, width, height float64) ([]byte, error) {
 	head, rest, ok := strings.Cut(svg, ">")
 	if !ok {
 		return nil, fmt.Errorf("draw: no drawing")
@@ -79,7 +79,7 @@ func standalone(t *template.Template, svg string, width, height float64) ([]byte
 	var b strings.Builder
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" viewBox=\"%d %d %g %g\">\n",
 		width+2*margin, height+2*margin, -margin, -margin, width+2*margin, height+2*margin)
-	fmt.Fprintf(&b, "<style>%s\nsvg{font-family:system-ui,\"Liberation Sans\",Arial,sans-serif}</style>\n", lightStyle(style.String()))
+	fmt.Fprintf(&b, "<style>%s\nsvg{font-family:system-ui,\"Liberation Sans\",Arial,sans-serif}</style>\n", style)
 	fmt.Fprintf(&b, "<rect x=\"%d\" y=\"%d\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", -margin, -margin)
 	b.WriteString(strings.TrimSpace(head) + fmt.Sprintf(" width=\"%g\" height=\"%g\">", width, height) + rest + "\n</svg>\n")
 	return visible([]byte(b.String())), nil

@@ -2,8 +2,6 @@ package screen
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/unit"
@@ -108,20 +106,7 @@ const fullLoad = 0.97
 
 // numbers are the streams of a row: "1-4 7".
 func numbers(streams []int) string {
-	streams = slices.Sorted(slices.Values(streams))
-	var parts []string
-	for i := 0; i < len(streams); {
-		j := i
-		for j+1 < len(streams) && streams[j+1] == streams[j]+1 {
-			j++
-		}
-		part := strconv.Itoa(streams[i])
-		if j > i {
-			part += "-" + strconv.Itoa(streams[j])
-		}
-		parts = append(parts, part)
-		i = j + 1
-	}
+	parts := unit.Runs(streams)
 	if len(parts) == 0 {
 		return ""
 	}

@@ -2,6 +2,7 @@ package unit
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,6 +78,14 @@ func TestParseDuration(t *testing.T) {
 		got, err := ParseDuration(c.in)
 		if (err != nil) != c.bad || got != c.want {
 			t.Errorf("ParseDuration(%q) = %v, %v; want %v", c.in, got, err, c.want)
+		}
+	}
+}
+
+func TestRuns(t *testing.T) {
+	for want, numbers := range map[string][]int{"": nil, "8": {8, 8}, "0-3,8": {3, 8, 0, 2, 1, 2}, "1,3,5-6": {6, 5, 3, 1}} {
+		if got := strings.Join(Runs(numbers), ","); got != want {
+			t.Errorf("%v: %s, want %s", numbers, got, want)
 		}
 	}
 }

@@ -225,22 +225,9 @@ func placeParts(d netstate.Device) []string {
 
 // coreText is a set of cores as the kernel writes lists: "cores 0-3,8".
 func coreText(cores []int) string {
-	cores = slices.Compact(slices.Sorted(slices.Values(cores)))
-	var runs []string
-	for i := 0; i < len(cores); {
-		j := i
-		for j+1 < len(cores) && cores[j+1] == cores[j]+1 {
-			j++
-		}
-		run := strconv.Itoa(cores[i])
-		if j > i {
-			run += "-" + strconv.Itoa(cores[j])
-		}
-		runs = append(runs, run)
-		i = j + 1
-	}
+	runs := unit.Runs(cores)
 	noun := "cores "
-	if len(cores) == 1 {
+	if len(runs) == 1 && !strings.Contains(runs[0], "-") {
 		noun = "core "
 	}
 	return noun + strings.Join(runs, ",")

@@ -19,9 +19,10 @@ const moment = 250 * time.Millisecond
 // view is what runs now, for the terminal.
 func (p *progress) view(e campaign.Event) screen.View {
 	last := *e.Progress
+	offered := string(last.Spec.Direction) + ", " + unit.Counted(last.Spec.Streams, "stream")
 	v := screen.View{
 		Done: e.Done, Total: e.Total, Stage: last.Stage, Elapsed: last.Elapsed, Rate: last.Rate, Ceiling: last.Ceiling, RTT: last.RTT, Found: p.found,
-		What: last.Spec.From + " to " + last.Spec.To + " " + string(last.Spec.Direction) + ", " + unit.Counted(last.Spec.Streams, "stream"),
+		What: last.Spec.From + " to " + last.Spec.To + " " + offered,
 	}
 	switch {
 	case e.Left > 0:
@@ -30,7 +31,7 @@ func (p *progress) view(e campaign.Event) screen.View {
 		v.Left = roughly(last.Left)
 	}
 	if len(p.now) > 1 {
-		p.pairs(&v, e.Together)
+		p.pairs(&v, e.Together, offered)
 	} else {
 		v.Hosts = hostsOf(last)
 	}
@@ -68,12 +69,8 @@ func (a *App) drawsLive() bool {
 }
 
 // pairs shows several pairs that are measured at the same time, one row each.
-func (p *progress) pairs(v *screen.View, together int) {
-	v.What = unit.Counted(max(together, len(p.now)), "pair") + " at once, " + v.What[strings.LastIndex(v.What, " to ")+len(" to "):]
-	if _, rest, ok := strings.Cut(v.What, ", "); ok {
-		_, direction, _ := strings.Cut(rest, " ")
-		v.What = strings.TrimSuffix(v.What, rest) + direction
-	}
+func (p *progress) pairs(v *screen.View, together int, offered string) {
+	v.What = unit.Counted(max(together, len(p.now)), "pair") + " at once, " + offered
 	v.Rate, v.Ceiling, v.RTT = 0, 0, 0
 	var h screen.Host
 	for _, one := range p.now {

@@ -136,11 +136,11 @@ func (a *App) serve(ctx context.Context, flags serveFlags) error {
 		return err
 	}
 	defer told.close()
-	shown, err := a.serveWeb(ctx, flags.web, who, s, a.stateDir(&flags), log)
+	endWeb, err := a.serveWeb(ctx, flags.web, who, s, a.stateDir(&flags), log)
 	if err != nil {
 		return err
 	}
-	defer shown.end()
+	defer endWeb()
 	prepared := make(chan error, 1)
 	go func() { prepared <- s.Prepare(ctx) }()
 	for {

@@ -31,16 +31,11 @@ func (f *webFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.store, "store", "", "the store whose runs it shows (default: that of `history`)")
 }
 
-// pages are the web pages while they are served.
-type pages struct {
-	end func()
-}
-
 // serveWeb shows the pages at an address until it is told to end; "" is
 // nowhere.
-func (a *App) serveWeb(ctx context.Context, f webFlags, who *authority.Authority, s *server.Server, state string, log *slog.Logger) (*pages, error) {
+func (a *App) serveWeb(ctx context.Context, f webFlags, who *authority.Authority, s *server.Server, state string, log *slog.Logger) (end func(), err error) {
 	if f.listen == "" {
-		return &pages{end: func() {}}, nil
+		return func() {}, nil
 	}
 	at, err := netip.ParseAddrPort(f.listen)
 	if err != nil {
@@ -77,7 +72,7 @@ func (a *App) serveWeb(ctx context.Context, f webFlags, who *authority.Authority
 		}
 	}()
 	log.Info("web page", "url", scheme+"://"+listener.Addr().String()+"/", "store", store.Shown(shelf.Place()))
-	return &pages{end: func() {
+	return func() {
 		closing, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
 		if err := served.Shutdown(closing); err != nil {
@@ -87,7 +82,7 @@ func (a *App) serveWeb(ctx context.Context, f webFlags, who *authority.Authority
 		if err := shelf.Close(); err != nil {
 			log.Error("close the store", "error", err)
 		}
-	}}, nil
+	}, nil
 }
 
 // door lets in who has a login.
