@@ -73,7 +73,7 @@ func New(cfg Config) *Agent {
 	a := &Agent{cfg: cfg, counters: &counters{ns: cfg.Namespace}}
 	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Place: a.place, Logger: cfg.Logger})
 	a.iperf3 = iperf3client.New(iperf3client.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Logger: cfg.Logger})
-	a.tools = foreigntool.New(foreigntool.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors})
+	a.tools = foreigntool.New(foreigntool.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Sockets: a.toolSockets})
 	a.handlers = map[agentapi.Method]handler{
 		agentapi.MethodHello:     typed(a.hello),
 		agentapi.MethodObserve:   typed(a.observe),

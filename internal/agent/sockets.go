@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/engine"
 	"github.com/linerate/linerate/internal/kernel/sockdiag"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
 )
@@ -33,6 +34,21 @@ func (a *Agent) sockets(_ context.Context, req agentapi.SocketsRequest) (agentap
 		return keptPorts(&reply)
 	})
 	return reply, err
+}
+
+// toolSockets lists the TCP connections whose own or far end has the port, with
+// what the kernel counts of them.
+func (a *Agent) toolSockets(port uint16, far bool) (found []agentapi.ToolSocket, err error) {
+	err = a.cfg.Namespace.Do(func() error {
+		all, err := sockdiag.Connections()
+		for _, d := range all {
+			if far && d.Dport == port || !far && d.Sport == port {
+				found = append(found, agentapi.ToolSocket{Tuple: d.Tuple, Count: engine.SocketCount(d)})
+			}
+		}
+		return err
+	})
+	return found, err
 }
 
 // keptPorts reads which ports the namespace keeps for what.

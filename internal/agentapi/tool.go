@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -97,4 +98,13 @@ type ToolSample struct {
 	At    time.Time   `json:"at"`
 	Links []LinkCount `json:"links"`
 	CPU   CPUCount    `json:"cpu"`
+	// Sockets are the tool's TCP connections as the kernel counts them; nil where
+	// it does not show those of other programs.
+	Sockets []ToolSocket `json:"sockets,omitempty"`
+}
+
+// ToolSocket is one end of a connection of a tool's.
+type ToolSocket struct {
+	flow.Tuple          // this host's end first
+	Count      TCPCount `json:"tcp"`
 }

@@ -245,14 +245,8 @@ func (c *rawConn) info() agentapi.TCPCount {
 	if err != nil {
 		return agentapi.TCPCount{}
 	}
-	count := agentapi.TCPCount{
-		Present:  true,
-		Received: payloadReceived(i),
-		Busy:     i.Busy, RwndLimited: i.RwndLimited, SndbufLimited: i.SndbufLimited,
-		Retransmits: uint64(i.TotalRetrans), BytesRetrans: i.BytesRetrans, BytesSent: i.BytesSent,
-		SegmentsOut: uint64(i.DataSegsOut), SegmentsIn: uint64(i.DataSegsIn), AllSegmentsOut: uint64(i.SegsOut),
-		Unread: unit.Bytes(sys.Unread(c.fd)), InFlight: i.InFlight(), Last: i.Values(),
-	}
+	count := TCPCount(i)
+	count.Unread = unit.Bytes(sys.Unread(c.fd))
 	if m, err := sys.Memory(c.fd); err == nil {
 		count.RcvBuf, count.SndBuf = unit.Bytes(m.RcvBuf), unit.Bytes(m.SndBuf)
 		count.Below, count.SocketDrops = unit.Bytes(m.Below), uint64(m.Drops)
@@ -266,15 +260,4 @@ func (c *rawConn) buffers() (rcv, snd unit.Bytes) {
 	r, _ := syscall.GetsockoptInt(c.fd, syscall.SOL_SOCKET, syscall.SO_RCVBUF)
 	s, _ := syscall.GetsockoptInt(c.fd, syscall.SOL_SOCKET, syscall.SO_SNDBUF)
 	return unit.Bytes(r), unit.Bytes(s)
-}
-
-// payloadReceived is bytes_received without the peer's FIN, which the kernel
-// counts as a byte (tcp_rcv_nxt_update).
-func payloadReceived(i sockdiag.Info) uint64 {
-	const timeWait, closeWait, lastACK, closing = 6, 8, 9, 11 // include/net/tcp_states.h
-	switch i.State {
-	case timeWait, closeWait, lastACK, closing:
-		return max(i.BytesReceived, 1) - 1
-	}
-	return i.BytesReceived
 }

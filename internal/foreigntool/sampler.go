@@ -14,7 +14,7 @@ const sampleEvery = 500 * time.Millisecond
 // sampler reads a host's links and processors beside a tool that does not.
 type sampler struct {
 	cfg     Config
-	links   []string
+	req     agentapi.ToolRequest
 	process int // the tool's, once it runs
 	state   *samples
 }
@@ -31,8 +31,8 @@ type samples struct {
 	done chan struct{}
 }
 
-func newSampler(cfg Config, links []string) sampler {
-	return sampler{cfg: cfg, links: links, state: &samples{end: make(chan struct{}), done: make(chan struct{})}}
+func newSampler(cfg Config, req agentapi.ToolRequest) sampler {
+	return sampler{cfg: cfg, req: req, state: &samples{end: make(chan struct{}), done: make(chan struct{})}}
 }
 
 // start samples the tool's host on a goroutine of its own until stop.
@@ -58,8 +58,8 @@ func (s sampler) start(process int) {
 func (s sampler) take() {
 	now := agentapi.ToolSample{At: time.Now()}
 	var err error
-	if s.cfg.Links != nil && len(s.links) > 0 {
-		if now.Links, err = s.cfg.Links(s.links); err != nil {
+	if s.cfg.Links != nil && len(s.req.Links) > 0 {
+		if now.Links, err = s.cfg.Links(s.req.Links); err != nil {
 			return
 		}
 	}
@@ -70,9 +70,26 @@ func (s sampler) take() {
 		allowed := s.state.quota.See(now.At.Sub(s.state.began), []int{s.process})
 		now.CPU.Quota, now.CPU.Throttled = allowed.Quota, allowed.Throttled.Seconds()
 	}
+	now.Sockets = s.sockets()
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	s.state.all = append(s.state.all, now)
+}
+
+// sockets are the tool's connections; none where the kernel does not show them.
+func (s sampler) sockets() []agentapi.ToolSocket {
+	if s.cfg.Sockets == nil || s.req.UDP {
+		return nil
+	}
+	port, far := s.req.Port, false
+	if s.req.Role == agentapi.ToolClient {
+		port, far = s.req.Peer.Port(), true
+	}
+	found, err := s.cfg.Sockets(port, far)
+	if err != nil {
+		return nil
+	}
+	return found
 }
 
 // stop ends sampling and returns the samples. Before start there is nothing to

@@ -36,6 +36,9 @@ type Config struct {
 	Namespace netns.Namespace
 	Links     func(names []string) ([]agentapi.LinkCount, error) // nil is none
 	CPU       func() (agentapi.CPUCount, error)                  // nil is none
+	// Sockets lists the namespace's TCP connections that have the port at their own
+	// end (a server's) or at the far one (a client's); nil is none.
+	Sockets func(port uint16, far bool) ([]agentapi.ToolSocket, error)
 }
 
 // Runner holds one host's running tools. It is safe for many goroutines.
@@ -96,7 +99,7 @@ func (r *Runner) Start(ctx context.Context, req agentapi.ToolRequest) (agentapi.
 	if err != nil {
 		return agentapi.ToolReply{}, err
 	}
-	one := &run{role: req.Role, exited: make(chan struct{}), sampled: newSampler(r.cfg, req.Links)}
+	one := &run{role: req.Role, exited: make(chan struct{}), sampled: newSampler(r.cfg, req)}
 	one.command = exec.Command(path, arguments(req)...)
 	one.command.Stdout, one.command.Stderr = &one.out, &one.errors
 	one.command.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=" + os.Getenv("PATH")}

@@ -14,8 +14,7 @@ func beside(s agentapi.Sample, counted []agentapi.ToolSample, at, begin time.Tim
 	if len(counted) == 0 {
 		return s
 	}
-	away := func(c agentapi.ToolSample) time.Duration { return c.At.Sub(at).Abs() }
-	nearest := slices.MinFunc(counted, func(a, b agentapi.ToolSample) int { return int(away(a) - away(b)) })
+	nearest := nearestTo(counted, at)
 	s.CPU = nearest.CPU
 	s.Links = slices.Clone(nearest.Links)
 	for i := range s.Links {
@@ -45,4 +44,37 @@ func beside(s agentapi.Sample, counted []agentapi.ToolSample, at, begin time.Tim
 		s.Links[i].At = at.Sub(begin)
 	}
 	return s
+}
+
+// nearestTo is the sample that was taken nearest to a moment; counted has one at
+// least.
+func nearestTo(counted []agentapi.ToolSample, at time.Time) agentapi.ToolSample {
+	away := func(c agentapi.ToolSample) time.Duration { return c.At.Sub(at).Abs() }
+	return slices.MinFunc(counted, func(a, b agentapi.ToolSample) int { return int(away(a) - away(b)) })
+}
+
+// socketsOf is what the kernel counted of each stream nearest to a moment, at the
+// receiving end or the sending one; nil unless it is known of every stream, as it
+// is not where several programs run, of which one is sampled.
+func socketsOf(counted []agentapi.ToolSample, streams []agentapi.Stream, receiving bool, at time.Time) []agentapi.TCPCount {
+	if len(counted) == 0 {
+		return nil
+	}
+	byPorts := make(map[[2]uint16]agentapi.TCPCount)
+	for _, s := range nearestTo(counted, at).Sockets {
+		ports := [2]uint16{s.Sport, s.Dport}
+		if receiving {
+			ports = [2]uint16{s.Dport, s.Sport}
+		}
+		byPorts[ports] = s.Count
+	}
+	all := make([]agentapi.TCPCount, len(streams))
+	for i, s := range streams {
+		count, known := byPorts[[2]uint16{s.Sport, s.Dport}]
+		if !known {
+			return nil
+		}
+		all[i] = count
+	}
+	return all
 }

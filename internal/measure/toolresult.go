@@ -75,13 +75,16 @@ func (t *trial) addToolEnds(mine []*pairing) error {
 		for _, stream := range streams {
 			s.Bytes = append(s.Bytes, carriedBy(stream, at))
 		}
-		in.samples = append(in.samples, beside(s, mine[0].server.said.Samples, at, begin))
+		s = beside(s, mine[0].server.said.Samples, at, begin)
+		s.TCP = socketsOf(mine[0].server.said.Samples, named, true, at)
+		in.samples = append(in.samples, s)
 		out.samples = append(out.samples, s)
 	}
 	shift := clockShift(mine[0].client, mine[0].received)
 	for k := range out.samples {
 		at := begin.Add(out.samples[k].At + shift)
 		out.samples[k] = beside(out.samples[k], mine[0].client.Samples, at, begin.Add(shift))
+		out.samples[k].TCP = socketsOf(mine[0].client.Samples, named, false, at)
 	}
 	if t.spec.Direction == flow.Both { // a host's links are counted in one end
 		for k := range out.samples {
