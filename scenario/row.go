@@ -46,6 +46,9 @@ type Row struct {
 	// Shares are what each link carried of the hosts that could use several; nil
 	// where linerate's own traffic was not measured.
 	Shares []Share `json:"shares,omitempty"`
+	// Trial is what was measured of a row that is off, at the lab's scale: what its
+	// cause is looked for in. Nil of other rows.
+	Trial *record.Trial `json:"trial,omitempty"`
 }
 
 // Verdict is how a row fares against what was published.

@@ -133,6 +133,9 @@ func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i 
 	}
 	row.CPUBound = row.CPUBound && row.Short()
 	row.Judge(m.Within, mostLinks(c.State().Hosts, m))
+	if row.Verdict == scenario.Off && t.Direction != "" {
+		row.Trial = &t
+	}
 	if t.Finding != nil {
 		row.Limit = t.Finding.Cause
 		r.result.Findings = append(r.result.Findings, published(*t.Finding, step, scale))
