@@ -70,11 +70,13 @@ func TestMetricsByPrometheus(t *testing.T) {
 // served is a server of its own, and what is told of it.
 type served struct {
 	state, url string
+	web        string   // its page
 	told       []string // addresses of metrics
 }
 
 var (
 	servedAt = regexp.MustCompile(`nats=(tls://\S+)`)
+	pageAt   = regexp.MustCompile(`msg="web page" url=(\S+)`)
 	toldAt   = regexp.MustCompile(`url=http://(\S+)/metrics`)
 )
 
@@ -87,7 +89,8 @@ func newServed(t *testing.T) *served {
 	f := &served{state: filepath.Join(t.TempDir(), "serve")}
 	address := free.Addr().String()
 	free.Close()
-	p := startWatched(t, "serve", "--state", f.state, "--listen", address, "--metrics", "127.0.0.1:0")
+	p := startWatched(t, "serve", "--state", f.state, "--listen", address, "--metrics", "127.0.0.1:0", "--web", "127.0.0.1:0", "--store", filepath.Join(t.TempDir(), "history.db"))
+	f.web = awaitWord(t, p, pageAt)
 	f.told = append(f.told, awaitWord(t, p, toldAt))
 	f.url = awaitWord(t, p, servedAt)
 	awaitWord(t, p, regexp.MustCompile(`(ready for tokens)`))
@@ -118,12 +121,14 @@ func (f *served) enroll(t *testing.T, role, name string) string {
 	return all[0]
 }
 
-func (f *served) agent(t *testing.T, name string) {
+// agent starts one, and returns the directory of its journal and audit log.
+func (f *served) agent(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
 	p := startWatched(t, "agent", "--nats", f.url, "--creds", f.enroll(t, "agent", name), "--nats-ca", filepath.Join(f.state, "ca.pem"), "--netns", "linerate-bus-"+name,
-		"--audit-log", dir+"/audit.log", "--journal", dir, "--most", "measure", "--metrics", "127.0.0.1:0")
+		"--audit-log", dir+"/audit.log", "--journal", dir, "--metrics", "127.0.0.1:0")
 	f.told = append(f.told, awaitWord(t, p, toldAt))
+	return dir
 }
 
 func awaitWord(t *testing.T, p *watched, word *regexp.Regexp) string {

@@ -41,24 +41,22 @@ func (a *App) serveWeb(ctx context.Context, f webFlags, who *authority.Authority
 	if err != nil {
 		return nil, usage("--web: want ADDRESS:PORT, not "+f.listen, "127.0.0.1:8480 is loopback")
 	}
-	shelf, err := a.openStore(ctx, f.store, true)
+	handler, done, err := a.pages(ctx, f.store, who, s, state, log)
 	if err != nil {
 		return nil, err
 	}
-	handler, err := web.Handler(web.Config{Shelf: shelf, Door: door{who}, Version: a.Version, Logger: log, Trials: trialsHeard(s, log)})
-	if err != nil {
-		return nil, errors.Join(err, shelf.Close())
-	}
 	listener, err := web.Listen(ctx, f.listen)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("serve the web page: %w", err), shelf.Close())
+		done()
+		return nil, fmt.Errorf("serve the web page: %w", err)
 	}
 	scheme := "http"
 	if !at.Addr().IsLoopback() { // a token must not be read on its way
 		scheme = "https"
 		cert, err := tls.LoadX509KeyPair(filepath.Join(state, "server.pem"), filepath.Join(state, "server.key"))
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("read the server's certificate: %w", err), listener.Close(), shelf.Close())
+			done()
+			return nil, errors.Join(fmt.Errorf("read the server's certificate: %w", err), listener.Close())
 		}
 		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}})
 	}
@@ -71,7 +69,7 @@ func (a *App) serveWeb(ctx context.Context, f webFlags, who *authority.Authority
 			log.Error("the web page ended", "error", err)
 		}
 	}()
-	log.Info("web page", "url", scheme+"://"+listener.Addr().String()+"/", "store", store.Shown(shelf.Place()))
+	log.Info("web page", "url", scheme+"://"+listener.Addr().String()+"/")
 	return func() {
 		closing, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
@@ -79,10 +77,39 @@ func (a *App) serveWeb(ctx context.Context, f webFlags, who *authority.Authority
 			_ = served.Close() // who still reads is cut off
 		}
 		<-over
+		done()
+	}, nil
+}
+
+// pages are what is shown of a store, and of the fleet where this server can act
+// for visitors; done lets go of both.
+func (a *App) pages(ctx context.Context, place string, who *authority.Authority, s *server.Server, state string, log *slog.Logger) (h http.Handler, done func(), err error) {
+	shelf, err := a.openStore(ctx, place, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	endFleet := func() {}
+	done = func() {
+		endFleet()
 		if err := shelf.Close(); err != nil {
 			log.Error("close the store", "error", err)
 		}
-	}, nil
+	}
+	cfg := web.Config{Shelf: shelf, Door: door{who}, Version: a.Version, Logger: log, Trials: trialsHeard(s, log)}
+	if who.Signs() { // a member of a cluster cannot act for anybody
+		acting, end, err := newVisitorsFleet(ctx, a, who, s, state, shelf.Place(), log)
+		if err != nil {
+			done()
+			return nil, nil, err
+		}
+		cfg.Fleet, endFleet = acting, end
+	}
+	if h, err = web.Handler(cfg); err != nil {
+		done()
+		return nil, nil, err
+	}
+	log.Info("pages", "store", store.Shown(shelf.Place()))
+	return h, done, nil
 }
 
 // door lets in who has a login.

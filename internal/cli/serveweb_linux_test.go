@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +25,8 @@ func servedPages(t *testing.T, address, state, db string) string {
 	}
 	free.Close()
 	p := startWatched(t, "serve", "--listen", free.Addr().String(), "--state", state, "--web", address, "--store", db)
-	at := regexp.MustCompile(`msg="web page" url=(\S+)`)
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if m := at.FindStringSubmatch(p.errs.String()); m != nil {
+		if m := pageAt.FindStringSubmatch(p.errs.String()); m != nil {
 			return m[1]
 		}
 	}

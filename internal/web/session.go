@@ -28,6 +28,7 @@ type session struct {
 	// Form is what forms of this session hold, so that no other page can fill
 	// them in.
 	Form string
+	said string // what its next page tells, once
 }
 
 // sessions are by the hash of their cookie: what is in memory logs nobody in.
@@ -91,6 +92,28 @@ func (s *sessions) end(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, sha256.Sum256([]byte(c.Value)))
+}
+
+// tell keeps what the session's next page is to say.
+func (s *sessions) tell(r *http.Request, words string) {
+	if c, err := r.Cookie(cookieName); err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		key := sha256.Sum256([]byte(c.Value))
+		if one, ok := s.all[key]; ok {
+			one.said = words
+			s.all[key] = one
+		}
+	}
+}
+
+// told is what there is to say, once.
+func (s *sessions) told(r *http.Request) string {
+	one, _ := s.of(r)
+	if one.said != "" {
+		s.tell(r, "")
+	}
+	return one.said
 }
 
 // visitor is who asks, while the session and the token that began it are good.

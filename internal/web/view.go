@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/unit"
 )
@@ -20,6 +22,7 @@ type view struct {
 	Here    string // the entry of the navigation that this is
 	Session *session
 	Version string
+	Fleet   bool     // there are hosts to act on
 	Scripts []string // of assets, run after the page is read
 	Data    any
 }
@@ -27,6 +30,8 @@ type view struct {
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"minutes": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
+		"seconds": func(t time.Time) string { return t.UTC().Format("15:04:05") },
+		"hostURL": hostURL,
 		"rate":    rate,
 		"share":   share,
 		"counted": unit.Counted,
@@ -91,7 +96,7 @@ func local(to string) string {
 
 // show writes a page, whole or not at all.
 func (s *site) show(w http.ResponseWriter, status int, name string, v view) {
-	v.Version = s.cfg.Version
+	v.Version, v.Fleet = s.cfg.Version, s.cfg.Fleet != nil
 	var b bytes.Buffer
 	if err := s.pages.ExecuteTemplate(&b, name, v); err != nil {
 		s.log.Error("fill a page", "page", name, "error", err)
@@ -107,8 +112,12 @@ func (s *site) show(w http.ResponseWriter, status int, name string, v view) {
 func (s *site) failed(w http.ResponseWriter, who session, err error) {
 	status, words := http.StatusInternalServerError, err.Error()
 	switch {
-	case errors.Is(err, store.ErrNoRun):
+	case errors.Is(err, store.ErrNoRun), errors.Is(err, ErrNothing), errors.Is(err, fs.ErrNotExist):
 		status = http.StatusNotFound
+	case errors.Is(err, errRole), errors.Is(err, fs.ErrPermission):
+		status = http.StatusForbidden
+	case errors.Is(err, ErrBusy), errors.Is(err, agentapi.ErrState):
+		status = http.StatusConflict
 	case errors.Is(err, errAsked):
 		status = http.StatusBadRequest
 	default:

@@ -49,6 +49,8 @@ type Config struct {
 	// Trials is told of every trial from now on until ctx ends; nil where none
 	// are heard of.
 	Trials func(ctx context.Context, each func(run string, t record.Trial))
+	// Fleet is the hosts that visitors may act on; nil where there are none.
+	Fleet  Fleet
 	Logger *slog.Logger // nil is silence
 	// Now is the clock, time.Now when nil.
 	Now func() time.Time
@@ -100,6 +102,9 @@ func Handler(cfg Config) (http.Handler, error) {
 	mux.HandleFunc("GET /compare", s.seen(s.compare))
 	mux.HandleFunc("GET /live", s.seen(s.live))
 	mux.HandleFunc("GET /live/events", s.seen(s.events))
+	if cfg.Fleet != nil {
+		s.actions(mux)
+	}
 	mux.HandleFunc("/", s.seen(s.nothing))
 	return guarded(mux), nil
 }

@@ -60,7 +60,9 @@ type served struct {
 	shelf *store.Store
 }
 
-func serve(t *testing.T) *served {
+func serve(t *testing.T) *served { return serveFleet(t, nil) }
+
+func serveFleet(t *testing.T, fleet Fleet) *served {
 	t.Helper()
 	shelf, err := store.Open(t.Context(), store.Config{Place: filepath.Join(t.TempDir(), "history.db"), Create: true})
 	if err != nil {
@@ -78,7 +80,7 @@ func serve(t *testing.T) *served {
 	}
 	s := &served{gate: &gate{all: map[string]Visitor{"good": {Name: "eve", Role: bus.Watch}}}, hear: make(chan record.Trial), shelf: shelf}
 	h, err := Handler(Config{
-		Shelf: shelf, Door: s.gate, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 12, 0, 0, 0, 0, time.UTC) },
+		Shelf: shelf, Door: s.gate, Fleet: fleet, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 12, 0, 0, 0, 0, time.UTC) },
 		Trials: func(ctx context.Context, each func(string, record.Trial)) {
 			for {
 				select {

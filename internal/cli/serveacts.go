@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/link"
+	"github.com/linerate/linerate/internal/bus/server"
+	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/web"
+)
+
+// pageSuffix is what the name of a visitor's identity on the bus ends with, so that
+// it neither takes the place of the one that they enrolled nor looks like it in
+// a host's audit log.
+const pageSuffix = "-web"
+
+// pageIdentity is how long a visitor's identity is good: longer than a
+// measurement of the page can last.
+const pageIdentity = 6 * time.Hour
+
+// visitorsFleet is the fleet as visitors of the page act on it: each under an
+// identity of their own, with the role that their login has.
+type visitorsFleet struct {
+	app   *App
+	who   *authority.Authority
+	bus   *server.Server
+	dir   string // of the identities; this process's alone
+	state string
+	log   *slog.Logger
+	errands
+
+	mu         sync.Mutex
+	identities map[string]visitorsLink
+}
+
+// visitorsLink is how a visitor is connected.
+type visitorsLink struct {
+	cfg   link.Config
+	role  bus.Role
+	until time.Time
+	pair  nkeys.KeyPair
+}
+
+// newVisitorsFleet acts until ctx ends; end takes away what it wrote. Place is
+// the store that measurements are kept in.
+func newVisitorsFleet(ctx context.Context, a *App, who *authority.Authority, s *server.Server, state, place string, log *slog.Logger) (f *visitorsFleet, end func(), err error) {
+	dir, err := os.MkdirTemp("", "linerate-web-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("serve the web page: %w", err)
+	}
+	f = &visitorsFleet{app: a, who: who, bus: s, dir: dir, state: state, log: log, identities: make(map[string]visitorsLink)}
+	f.errands = errands{dir: dir, store: place, log: log}
+	f.errands.ctx, f.errands.cancel = context.WithCancel(ctx)
+	return f, func() {
+		f.errands.end()
+		if err := os.RemoveAll(dir); err != nil {
+			log.Error("remove what the web page wrote", "error", err)
+		}
+	}, nil
+}
+
+// Hosts are the fleet as its agents last said.
+func (f *visitorsFleet) Hosts(ctx context.Context) ([]web.Host, error) {
+	conn := f.bus.Service()
+	if conn == nil {
+		return nil, nil // it starts only now
+	}
+	states, err := fleet.States(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]web.Host, 0, len(states))
+	for _, name := range slices.Sorted(maps.Keys(states)) {
+		all = append(all, web.Host{Name: name, State: states[name], Gone: time.Since(states[name].Written) > quietAfter})
+	}
+	return all, nil
+}
+
+// as is how a visitor connects. The identity is made when it is first needed, and
+// anew when it is about to expire or the login's role is another.
+func (f *visitorsFleet) as(v web.Visitor) (link.Config, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	old := f.identities[v.Name]
+	if old.role == v.Role && time.Until(old.until) > pageIdentity/2 {
+		return old.cfg, nil
+	}
+	pair := old.pair
+	if pair == nil {
+		var err error
+		if pair, err = nkeys.CreateUser(); err != nil {
+			return link.Config{}, err
+		}
+	}
+	cfg, err := f.sign(v, pair)
+	if err != nil {
+		return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
+	}
+	f.identities[v.Name] = visitorsLink{cfg, v.Role, time.Now().Add(pageIdentity), pair}
+	return cfg, nil
+}
+
+func (f *visitorsFleet) sign(v web.Visitor, pair nkeys.KeyPair) (link.Config, error) {
+	key, err := pair.PublicKey()
+	if err != nil {
+		return link.Config{}, err
+	}
+	token, err := f.who.Sign(v.Name+pageSuffix, v.Role, key, pageIdentity, true)
+	if err != nil {
+		return link.Config{}, err
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return link.Config{}, err
+	}
+	text, err := jwt.FormatUserConfig(token, seed)
+	if err != nil {
+		return link.Config{}, err
+	}
+	creds := filepath.Join(f.dir, v.Name+"."+string(v.Role)+".creds")
+	if err := authority.WritePrivate(creds, string(text)); err != nil {
+		return link.Config{}, err
+	}
+	return link.Config{URL: f.bus.URL(), Creds: creds, CA: filepath.Join(f.state, "ca.pem"), Logger: f.log}, nil
+}
+
+// dial reaches a host as the visitor, over a connection of its own: that it gets
+// through is what a confirmation is worth.
+func (f *visitorsFleet) dial(ctx context.Context, v web.Visitor, host string) (h *fleet.Host, done func(), err error) {
+	cfg, err := f.as(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	dialer := link.NewDialer(func() (link.Config, error) { return cfg, nil })
+	h, err = fleet.Dial(ctx, host, "nats:"+host, fleet.Config{Version: f.app.Version, Fresh: true, Bus: dialer, Logger: f.log})
+	if err != nil {
+		dialer.Close()
+		return nil, nil, err
+	}
+	return h, func() {
+		h.Close()
+		dialer.Close()
+	}, nil
+}
+
+// Journal is what was changed on a host.
+func (f *visitorsFleet) Journal(ctx context.Context, v web.Visitor, host string) (agentapi.JournalReply, error) {
+	h, done, err := f.dial(ctx, v, host)
+	if err != nil {
+		return agentapi.JournalReply{}, err
+	}
+	defer done()
+	return h.Journal(ctx)
+}
+
+// Confirm keeps a change that waits.
+func (f *visitorsFleet) Confirm(ctx context.Context, v web.Visitor, host, change string) error {
+	h, done, err := f.dial(ctx, v, host)
+	if err != nil {
+		return err
+	}
+	defer done()
+	_, err = h.Confirm(ctx, agentapi.ConfirmRequest{Journal: change})
+	return err
+}
+
+// Rollback puts a change back.
+func (f *visitorsFleet) Rollback(ctx context.Context, v web.Visitor, host, change string) (agentapi.RollbackReply, error) {
+	h, done, err := f.dial(ctx, v, host)
+	if err != nil {
+		return agentapi.RollbackReply{}, err
+	}
+	defer done()
+	return h.Rollback(ctx, agentapi.RollbackRequest{Journal: change})
+}
+
+// Measure starts `linerate measure` as the visitor.
+func (f *visitorsFleet) Measure(v web.Visitor, w web.Wish) error {
+	cfg, err := f.as(v)
+	if err != nil {
+		return err
+	}
+	return f.errands.start(v.Name, w, []string{"LINERATE_NATS=" + cfg.URL, "LINERATE_CREDS=" + cfg.Creds, "LINERATE_CA=" + cfg.CA, "USER=" + cmp.Or(v.Name, "web")})
+}
+
+// Stop ends a measurement.
+func (f *visitorsFleet) Stop(_ web.Visitor, id string) error { return f.errands.stop(id) }

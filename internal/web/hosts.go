@@ -1,0 +1,173 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/unit"
+)
+
+// actions adds the pages that reach the fleet.
+func (s *site) actions(mux *http.ServeMux) {
+	mux.HandleFunc("GET /hosts", s.seen(s.hosts))
+	mux.HandleFunc("GET /host/{name}", s.seen(s.named(s.host)))
+	mux.HandleFunc("POST /measure", s.may(bus.Measure, s.measure))
+	mux.HandleFunc("POST /measure/{id}/stop", s.may(bus.Measure, s.stop))
+	mux.HandleFunc("POST /host/{name}/confirm", s.may(bus.Change, s.named(s.confirm)))
+	mux.HandleFunc("POST /host/{name}/rollback", s.may(bus.Change, s.named(s.rollback)))
+}
+
+// may lets in who is logged in and has the role.
+func (s *site) may(role bus.Role, next page) http.HandlerFunc {
+	return s.seen(func(w http.ResponseWriter, r *http.Request, who session) {
+		if !who.Role.Includes(role) {
+			s.log.Warn("not permitted", "user", who.Name, "role", who.Role, "path", r.URL.Path)
+			s.failed(w, who, fmt.Errorf("%w: it takes the role %s, and %s has %s", errRole, role, who.Name, who.Role))
+			return
+		}
+		next(w, r, who)
+	})
+}
+
+// named answers for a path that names a host as hosts can be named.
+func (s *site) named(next page) page {
+	return func(w http.ResponseWriter, r *http.Request, who session) {
+		if err := bus.CheckName("host", r.PathValue("name")); err != nil {
+			s.failed(w, who, fmt.Errorf("%w: %w", errAsked, err))
+			return
+		}
+		next(w, r, who)
+	}
+}
+
+type hostsView struct {
+	Hosts     []Host
+	Measuring []Measuring
+	Running   bool
+	Said      string
+	MayStart  bool
+}
+
+// hosts are the fleet, what is measured there just now, and the form to start.
+func (s *site) hosts(w http.ResponseWriter, r *http.Request, who session) {
+	all, err := s.cfg.Fleet.Hosts(r.Context())
+	if err != nil {
+		s.failed(w, who, err)
+		return
+	}
+	v := hostsView{Hosts: all, Measuring: s.cfg.Fleet.Measuring(), Said: s.sessions.told(r), MayStart: who.Role.Includes(bus.Measure)}
+	v.Running = slices.ContainsFunc(v.Measuring, func(m Measuring) bool { return !m.Ended })
+	page := view{Title: "Hosts", Here: "hosts", Session: &who, Data: v}
+	if v.Running {
+		page.Scripts = []string{"again.js"}
+	}
+	s.show(w, http.StatusOK, "hosts.tmpl", page)
+}
+
+func (s *site) measure(w http.ResponseWriter, r *http.Request, who session) {
+	asked, err := wish(r)
+	if err == nil {
+		err = s.cfg.Fleet.Measure(who.Visitor, asked)
+	}
+	if err != nil {
+		s.failed(w, who, err)
+		return
+	}
+	s.log.Info("measure", "user", who.Name, "from", asked.From, "to", asked.To, "streams", asked.Streams, "for", asked.Duration)
+	s.sessions.tell(r, fmt.Sprintf("%s to %s is being measured; each trial shows up on the page Live when it is done.", asked.From, asked.To))
+	http.Redirect(w, r, "/hosts", http.StatusSeeOther)
+}
+
+func (s *site) stop(w http.ResponseWriter, r *http.Request, who session) {
+	if err := s.cfg.Fleet.Stop(who.Visitor, r.PathValue("id")); err != nil {
+		s.failed(w, who, err)
+		return
+	}
+	s.log.Info("stop a measurement", "user", who.Name, "id", r.PathValue("id"))
+	s.sessions.tell(r, "It is being stopped; what it has measured is kept.")
+	http.Redirect(w, r, "/hosts", http.StatusSeeOther)
+}
+
+type hostView struct {
+	Name      string
+	Entries   []change // the newest first
+	Problems  []string
+	Said      string
+	MayChange bool
+}
+
+// change is an entry of a host's journal.
+type change struct {
+	agentapi.JournalEntry
+	Steps []string
+	// Waits: it goes back by itself unless it is confirmed. Stands: it can be put
+	// back from here.
+	Waits, Stands bool
+}
+
+// The states of an entry that can be confirmed, and those in which it stands
+// (internal/apply's words).
+const (
+	stateApplied    = "applied"
+	stateConfirming = "confirming"
+	stateConfirmed  = "confirmed"
+)
+
+func changeOf(e agentapi.JournalEntry) change {
+	c := change{JournalEntry: e, Waits: e.State == stateApplied || e.State == stateConfirming}
+	// A step of a run goes back with the run, on all its hosts.
+	c.Stands = c.Waits || e.State == stateConfirmed && e.Group == ""
+	for _, step := range e.Steps {
+		c.Steps = append(c.Steps, step.Step.Change())
+	}
+	return c
+}
+
+// host is what was changed on one, and what of it waits for somebody's word.
+func (s *site) host(w http.ResponseWriter, r *http.Request, who session) {
+	name := r.PathValue("name")
+	reply, err := s.cfg.Fleet.Journal(r.Context(), who.Visitor, name)
+	if err != nil {
+		s.failed(w, who, err)
+		return
+	}
+	v := hostView{Name: name, Problems: reply.Problems, Said: s.sessions.told(r), MayChange: who.Role.Includes(bus.Change)}
+	for _, e := range slices.Backward(reply.Entries) {
+		v.Entries = append(v.Entries, changeOf(e))
+	}
+	s.show(w, http.StatusOK, "host.tmpl", view{Title: name, Here: "hosts", Session: &who, Data: v})
+}
+
+func (s *site) confirm(w http.ResponseWriter, r *http.Request, who session) {
+	name, id := r.PathValue("name"), r.PostFormValue("change")
+	s.log.Info("confirm", "user", who.Name, "host", name, "change", id)
+	if err := s.cfg.Fleet.Confirm(r.Context(), who.Visitor, name, id); err != nil {
+		s.failed(w, who, err)
+		return
+	}
+	s.sessions.tell(r, id+" is confirmed: it stays.")
+	http.Redirect(w, r, hostURL(name), http.StatusSeeOther)
+}
+
+func (s *site) rollback(w http.ResponseWriter, r *http.Request, who session) {
+	name, id := r.PathValue("name"), r.PostFormValue("change")
+	s.log.Info("roll back", "user", who.Name, "host", name, "change", id)
+	reply, err := s.cfg.Fleet.Rollback(r.Context(), who.Visitor, name, id)
+	if err != nil {
+		s.failed(w, who, err)
+		return
+	}
+	said := id + ": " + unit.Counted(reply.Undone, "step") + " put back."
+	if len(reply.Left) > 0 {
+		said += " Left as somebody else has set it since: " + strings.Join(reply.Left, "; ") + "."
+	}
+	s.sessions.tell(r, said)
+	http.Redirect(w, r, hostURL(name), http.StatusSeeOther)
+}
+
+func hostURL(name string) string { return "/host/" + url.PathEscape(name) }
