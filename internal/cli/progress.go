@@ -131,7 +131,7 @@ func (p *progress) tell(e campaign.Event) {
 		p.summed(*e.Group)
 	case campaign.Trying:
 		p.stage("try: %s", e.Step.Change)
-		p.say("        why: %s", e.Step.Why)
+		p.say("%s", trimEnd(wrapped("        why: ", e.Step.Why, p.app.width())))
 		for _, c := range e.Step.Commands {
 			p.say("        %s", c)
 		}
@@ -144,7 +144,7 @@ func (p *progress) tell(e campaign.Event) {
 			p.say("        not kept: %s", orElse(e.Step.Verdict, "cut short"))
 			return
 		}
-		p.say("        %s: %v, then %v. %s", word, e.Step.Before, e.Step.After, e.Step.Verdict)
+		p.say("%s", trimEnd(wrapped("        "+word+": ", fmt.Sprintf("%v, then %v. %s", e.Step.Before, e.Step.After, e.Step.Verdict), p.app.width())))
 	}
 }
 
