@@ -24,9 +24,9 @@ var causeWords = map[record.Cause]string{
 	record.Unknown:         "no cause was proven",
 }
 
-// meaning is the plain words of a cause; the cause itself when it is none of
-// the contract's.
-func meaning(c record.Cause) string {
+// Meaning is a cause in plain words, the end of a sentence such as "limited
+// because ..."; the cause itself when it is none of the contract's.
+func Meaning(c record.Cause) string {
 	if w, ok := causeWords[c]; ok {
 		return w
 	}

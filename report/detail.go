@@ -28,7 +28,7 @@ type findingView struct {
 type otherFinding struct{ Where, Rate, Share, Summary string }
 
 func findingViewOf(g findingGroup) findingView {
-	v := findingView{Phase: string(g.Phase), Cause: string(g.Cause), Meaning: meaning(g.Cause), Pair: orUnknown(g.From) + " → " + orUnknown(g.To), Where: g.where(),
+	v := findingView{Phase: string(g.Phase), Cause: string(g.Cause), Meaning: Meaning(g.Cause), Pair: orUnknown(g.From) + " → " + orUnknown(g.To), Where: g.where(),
 		Summary: g.Lead.Summary, Evidence: wholeEvidence(g.Lead.Evidence), Remedy: g.Lead.Remedy, Expected: rate(g.Lead.Expected),
 		Confidence: confidence(g.Lead), Rate: counted(g.Lead.Rate), Share: percent(g.Lead.Rate, g.Lead.Ceiling), Good: g.Cause == record.LineRate, Beyond: beyond(g.Lead)}
 	v.Label = strings.TrimSpace(v.Cause + ", " + v.Pair + ", " + v.Where + " " + v.Phase)

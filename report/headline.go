@@ -23,7 +23,7 @@ func Headline(r record.Record) string {
 	subject := subject(r, s, c)
 	ceiling, _ := c.ceiling()
 	if !phased(r) {
-		return fmt.Sprintf("%s %s %s, %s: %s.", subject, verb(subject, "carry", "carries"), carried(c.before), ceilingWords(c.before, ceiling), meaning(cause(c.before)))
+		return fmt.Sprintf("%s %s %s, %s: %s.", subject, verb(subject, "carry", "carries"), carried(c.before), ceilingWords(c.before, ceiling), Meaning(cause(c.before)))
 	}
 	if c.before == nil || c.after == nil {
 		if words := tunedHeadline(r); words != "" {

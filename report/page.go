@@ -250,7 +250,7 @@ func sideOf(c cell, t *record.Trial) side {
 	}
 	ceiling, _ := c.ceiling()
 	v := side{Goodput: goodput(t), Interval: interval(t), Share: ofCeiling(t, ceiling), Predicted: rate(t.Predicted),
-		Cause: string(cause(t)), Meaning: meaning(cause(t)), Measured: true}
+		Cause: string(cause(t)), Meaning: Meaning(cause(t)), Measured: true}
 	if f, ok := fraction(t.Goodput, ceiling); ok {
 		v.Width = tenth(100 * min(f, 1))
 	}

@@ -231,7 +231,7 @@ func textFindings(r record.Record, width int) []string {
 		out = append(out, "")
 		summary := g.Lead.Summary
 		if summary == "" {
-			summary = meaning(g.Cause)
+			summary = Meaning(g.Cause)
 		}
 		out = append(out, wrap(printable(label)+": ", "  ", summary, width)...)
 		out = append(out, wrap("  remedy: ", "    ", g.Lead.Remedy, width)...)

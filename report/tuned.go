@@ -151,7 +151,7 @@ func beyond(f record.Finding) []fact {
 	}
 	for _, a := range f.Also {
 		sure := confidence(record.Finding{Confidence: a.Confidence})
-		out = append(out, fact{"It may also be", fmt.Sprintf("%s, %s: %s", a.Cause, sure, orElse(a.Summary, meaning(a.Cause)))})
+		out = append(out, fact{"It may also be", fmt.Sprintf("%s, %s: %s", a.Cause, sure, orElse(a.Summary, Meaning(a.Cause)))})
 	}
 	if f.Next != nil && float64(f.Expected) > worthExpecting*float64(f.Rate) {
 		words := fmt.Sprintf("%s at %s", f.Next.Cause, rate(f.Next.Rate))

@@ -3,8 +3,10 @@
 // same bytes, whenever and wherever it is run.
 //
 //	manual VERSION SECONDS DIRECTORY
+//	manual reference DIRECTORY
 //
-// VERSION stands on each page, SECONDS since 1970 are its date.
+// VERSION stands on each page, SECONDS since 1970 are its date. The second writes
+// the reference of docs/, from the project's directory.
 package main
 
 import (
@@ -29,8 +31,15 @@ func main() {
 }
 
 func run(args []string) error {
+	if len(args) == 2 && args[0] == "reference" {
+		pages, err := reference(cli.Root(cli.System("dev")), ".")
+		if err != nil {
+			return err
+		}
+		return writeReference(pages, args[1])
+	}
 	if len(args) != 3 {
-		return errors.New("want VERSION SECONDS DIRECTORY")
+		return errors.New("want VERSION SECONDS DIRECTORY, or reference DIRECTORY")
 	}
 	seconds, err := strconv.ParseInt(args[1], 10, 64)
 	if err != nil {

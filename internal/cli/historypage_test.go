@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/docpage"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -64,15 +65,14 @@ func TestHistoryPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const prompt = "    $ linerate "
-	samples := strings.Split(string(text), prompt)[1:]
+	samples := docpage.Samples(string(text))
 	if len(samples) != 2 {
 		t.Errorf("%d samples", len(samples))
 	}
-	for _, sample := range samples {
-		arguments, shown := sampleOf(sample, prompt)
+	for _, s := range samples {
+		arguments := strings.Fields(strings.TrimPrefix(s.Command, "linerate "))
 		o := run(t, "", arguments...)
-		if diff := cmp.Diff(shown, strings.TrimSpace(o.stdout)); diff != "" {
+		if diff := cmp.Diff(s.Output, docpage.Lines(o.stdout)); diff != "" {
 			t.Errorf("%v (-page +printed):\n%s%s", arguments, diff, o.stderr)
 		}
 	}

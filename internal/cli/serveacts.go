@@ -12,9 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/jwt/v2"
-	"github.com/nats-io/nkeys"
-
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/authority"
@@ -44,16 +41,14 @@ type visitorsFleet struct {
 	log   *slog.Logger
 	errands
 
-	mu         sync.Mutex
-	identities map[string]visitorsLink
+	mu       sync.Mutex
+	visitors map[string]*visitorsLink // by name
 }
 
 // visitorsLink is how a visitor is connected.
 type visitorsLink struct {
-	cfg   link.Config
-	role  bus.Role
-	until time.Time
-	pair  nkeys.KeyPair
+	deputy *authority.Deputy
+	until  map[bus.Role]time.Time // how long what it has for each role is good
 }
 
 // newVisitorsFleet acts until ctx ends; end takes away what it wrote. Place is
@@ -63,7 +58,7 @@ func newVisitorsFleet(ctx context.Context, a *App, who *authority.Authority, s *
 	if err != nil {
 		return nil, nil, fmt.Errorf("serve the web page: %w", err)
 	}
-	f = &visitorsFleet{app: a, who: who, bus: s, dir: dir, state: state, log: log, identities: make(map[string]visitorsLink)}
+	f = &visitorsFleet{app: a, who: who, bus: s, dir: dir, state: state, log: log, visitors: make(map[string]*visitorsLink)}
 	f.errands = errands{dir: dir, store: place, log: log}
 	f.errands.ctx, f.errands.cancel = context.WithCancel(ctx)
 	return f, func() {
@@ -92,49 +87,25 @@ func (f *visitorsFleet) Hosts(ctx context.Context) ([]web.Host, error) {
 }
 
 // as is how a visitor connects. The identity is made when it is first needed, and
-// anew when it is about to expire or the login's role is another.
+// made to last longer when it is about to expire.
 func (f *visitorsFleet) as(v web.Visitor) (link.Config, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	old := f.identities[v.Name]
-	if old.role == v.Role && time.Until(old.until) > pageIdentity/2 {
-		return old.cfg, nil
-	}
-	pair := old.pair
-	if pair == nil {
-		var err error
-		if pair, err = nkeys.CreateUser(); err != nil {
-			return link.Config{}, err
+	one := f.visitors[v.Name]
+	if one == nil {
+		deputy, err := f.who.NewDeputy(v.Name + pageSuffix)
+		if err != nil {
+			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
 		}
-	}
-	cfg, err := f.sign(v, pair)
-	if err != nil {
-		return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
-	}
-	f.identities[v.Name] = visitorsLink{cfg, v.Role, time.Now().Add(pageIdentity), pair}
-	return cfg, nil
-}
-
-func (f *visitorsFleet) sign(v web.Visitor, pair nkeys.KeyPair) (link.Config, error) {
-	key, err := pair.PublicKey()
-	if err != nil {
-		return link.Config{}, err
-	}
-	token, err := f.who.Sign(v.Name+pageSuffix, v.Role, key, pageIdentity, true)
-	if err != nil {
-		return link.Config{}, err
-	}
-	seed, err := pair.Seed()
-	if err != nil {
-		return link.Config{}, err
-	}
-	text, err := jwt.FormatUserConfig(token, seed)
-	if err != nil {
-		return link.Config{}, err
+		one = &visitorsLink{deputy, make(map[bus.Role]time.Time)}
+		f.visitors[v.Name] = one
 	}
 	creds := filepath.Join(f.dir, v.Name+"."+string(v.Role)+".creds")
-	if err := authority.WritePrivate(creds, string(text)); err != nil {
-		return link.Config{}, err
+	if time.Until(one.until[v.Role]) < pageIdentity/2 {
+		if err := one.deputy.Credentials(v.Role, pageIdentity, creds); err != nil {
+			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
+		}
+		one.until[v.Role] = time.Now().Add(pageIdentity)
 	}
 	return link.Config{URL: f.bus.URL(), Creds: creds, CA: filepath.Join(f.state, "ca.pem"), Logger: f.log}, nil
 }

@@ -2,9 +2,11 @@ package measure
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/netstate"
 )
@@ -30,6 +32,43 @@ func TestBeside(t *testing.T) {
 		got := beside(agentapi.Sample{}, counted, begin.Add(c.at), begin).Links[0]
 		if got.At != c.want || got.C.RxBytes != c.bytes || got.C.TxPackets != c.bytes/10 {
 			t.Errorf("at %v: %v, %d bytes, %d packets, want %v and %d", c.at, got.At, got.C.RxBytes, got.C.TxPackets, c.want, c.bytes)
+		}
+	}
+}
+
+// TestSocketsOf: each stream has its own socket's count of the nearest sample, by
+// its ports, at either end; where one is not known, none is.
+func TestSocketsOf(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	socket := func(own, far uint16, sent uint64) agentapi.ToolSocket {
+		return agentapi.ToolSocket{Tuple: flow.Tuple{Sport: own, Dport: far}, Count: agentapi.TCPCount{Present: true, BytesSent: sent}}
+	}
+	streams := []agentapi.Stream{{Sport: 40000, Dport: 5001}, {Sport: 40001, Dport: 5001}}
+	client := []agentapi.ToolSample{
+		{At: begin, Sockets: []agentapi.ToolSocket{socket(40001, 5001, 1), socket(40000, 5001, 2)}},
+		{At: begin.Add(time.Second), Sockets: []agentapi.ToolSocket{socket(40001, 5001, 10), socket(40000, 5001, 20)}},
+		{At: begin.Add(2 * time.Second), Sockets: []agentapi.ToolSocket{socket(40001, 5001, 30)}},
+	}
+	server := []agentapi.ToolSample{{At: begin, Sockets: []agentapi.ToolSocket{socket(5001, 40001, 5), socket(5001, 40000, 6)}}}
+	for name, c := range map[string]struct {
+		counted   []agentapi.ToolSample
+		receiving bool
+		at        time.Duration
+		want      []uint64
+	}{
+		"first":              {client, false, 400 * time.Millisecond, []uint64{2, 1}},
+		"second":             {client, false, 600 * time.Millisecond, []uint64{20, 10}},
+		"one is not known":   {client, false, 2 * time.Second, nil},
+		"receiving":          {server, true, time.Second, []uint64{6, 5}},
+		"the other way":      {server, false, 0, nil},
+		"nothing is counted": {nil, false, 0, nil},
+	} {
+		var got []uint64
+		for _, count := range socketsOf(c.counted, streams, c.receiving, begin.Add(c.at)) {
+			got = append(got, count.BytesSent)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }

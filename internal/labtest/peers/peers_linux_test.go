@@ -238,6 +238,11 @@ func TestIPerf2(t *testing.T) {
 	if trial.Tool != "iperf2" || trial.Claimed == 0 || !strings.Contains(strings.Join(trial.Notes, "\n"), "iperf version 2") {
 		t.Errorf("tool %s, claimed %v, notes %q", trial.Tool, trial.Claimed, trial.Notes)
 	}
+	for _, l := range trial.Lanes { // its sockets are the kernel's to tell of
+		if l.TCP.SndMSS == 0 || l.TCP.SegmentsOut == 0 || l.TCP.SegmentsIn == 0 || l.TCP.Samples == 0 || l.RcvBuf == 0 || l.SndBuf == 0 {
+			t.Errorf("port %d: no evidence: %+v, buffers %v and %v", l.Sport, l.TCP, l.SndBuf, l.RcvBuf)
+		}
+	}
 	left, err := exec.Command("pgrep", "-x", "iperf").Output()
 	if err == nil {
 		t.Errorf("left behind: %s", left)

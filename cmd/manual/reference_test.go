@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/linerate/linerate/internal/cli"
+)
+
+// TestReference: docs/reference is what the code says (`make reference` writes it),
+// and its links lead somewhere.
+func TestReference(t *testing.T) {
+	const dir = "../../docs/reference"
+	pages, err := reference(cli.Root(cli.System("dev")), "../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range pages {
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || string(got) != want {
+			t.Errorf("docs/reference/%s is not what the code says (make reference writes it): %v", name, err)
+		}
+		anchors := make(map[string]bool)
+		for _, m := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(want, -1) {
+			anchors[strings.ReplaceAll(anchor(m[1]), " ", "-")] = true
+		}
+		for _, m := range regexp.MustCompile(`\]\(#([^)]+)\)`).FindAllStringSubmatch(want, -1) {
+			if !anchors[m[1]] {
+				t.Errorf("docs/reference/%s leads to #%s, which is not there", name, m[1])
+			}
+		}
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != len(pages) {
+		t.Errorf("%d pages in docs/reference, want %d: %v", len(files), len(pages), err)
+	}
+}
+
+// TestRecordFieldsAreDescribed: nearly every key of a record has words.
+func TestRecordFieldsAreDescribed(t *testing.T) {
+	fields, err := fieldComments("../..", "record", "netstate", "fabric", "flow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"record.Trial.goodput_bps", "record.TCP.rwnd_limited_ratio", "record.Finding"} {
+		if _, ok := fields[key]; !ok {
+			t.Errorf("no %s", key)
+		}
+	}
+	if !strings.Contains(fields["record.Trial.goodput_bps"], "payload received over the common window") {
+		t.Errorf("goodput: %q", fields["record.Trial.goodput_bps"])
+	}
+}

@@ -1,0 +1,59 @@
+package authority
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
+	"github.com/linerate/linerate/internal/bus"
+)
+
+// Deputy is an identity by which the server itself asks hosts for somebody who has
+// logged in, such as at the web page. Its key never leaves this process but in
+// the files that Credentials writes.
+type Deputy struct {
+	of   *Authority
+	name string
+	pair nkeys.KeyPair
+}
+
+// NewDeputy makes one, under a name that becomes part of subjects and stands in
+// hosts' audit logs. Errors: bus.ErrName.
+func (a *Authority) NewDeputy(name string) (*Deputy, error) {
+	if err := bus.CheckName("user", name); err != nil {
+		return nil, err
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, err
+	}
+	return &Deputy{a, name, pair}, nil
+}
+
+// Credentials writes a file, mode 0600, that is the deputy with a role for as long
+// as valid. Older files of the same deputy stay good until they expire; those of
+// an earlier one of that name are revoked. Errors: ErrMember.
+func (d *Deputy) Credentials(role bus.Role, valid time.Duration, file string) error {
+	key, err := d.pair.PublicKey()
+	if err != nil {
+		return err
+	}
+	token, err := d.of.Sign(d.name, role, key, valid, true)
+	if err != nil {
+		return err
+	}
+	seed, err := d.pair.Seed()
+	if err != nil {
+		return err
+	}
+	text, err := jwt.FormatUserConfig(token, seed)
+	if err != nil {
+		return err
+	}
+	if err := WritePrivate(file, string(text)); err != nil {
+		return fmt.Errorf("write credentials: %w", err)
+	}
+	return nil
+}
