@@ -16,7 +16,7 @@ var kernelDefaults = map[string]string{
 	"net.ipv4.tcp_rmem": "4096 131072 6291456", "net.ipv4.tcp_wmem": "4096 16384 4194304", "net.ipv4.tcp_mem": "760000 1013000 1520000",
 	"net.core.rmem_max": "212992", "net.core.wmem_max": "212992", "net.core.netdev_budget": "300", "net.core.netdev_budget_usecs": "8000",
 	"net.core.netdev_max_backlog": "1000", "net.ipv4.tcp_slow_start_after_idle": "1", "net.ipv4.tcp_syncookies": "1", "net.ipv4.tcp_window_scaling": "1",
-	"net.ipv4.tcp_moderate_rcvbuf": "1", "net.ipv4.tcp_sack": "1", "net.ipv4.tcp_timestamps": "1", "net.ipv4.icmp_echo_ignore_broadcasts": "1",
+	"net.ipv4.tcp_moderate_rcvbuf": "1", "net.ipv4.tcp_sack": "1", "net.ipv4.tcp_adv_win_scale": "1", "net.ipv4.tcp_timestamps": "1", "net.ipv4.icmp_echo_ignore_broadcasts": "1",
 	"net.ipv4.icmp_ignore_bogus_error_responses": "1", "kernel.randomize_va_space": "2", "net.ipv4.conf.all.secure_redirects": "1",
 	"net.ipv4.conf.default.secure_redirects": "1",
 }
