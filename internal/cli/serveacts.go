@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -107,7 +109,17 @@ func (f *visitorsFleet) as(v web.Visitor) (link.Config, error) {
 		}
 		one.until[v.Role] = time.Now().Add(pageIdentity)
 	}
-	return link.Config{URL: f.bus.URL(), Creds: creds, CA: filepath.Join(f.state, "ca.pem"), Logger: f.log}, nil
+	return link.Config{URL: fromHere(f.bus.URL()), Creds: creds, CA: filepath.Join(f.state, "ca.pem"), Logger: f.log}, nil
+}
+
+// fromHere is the URL by which this host reaches its own server: one that listens
+// on every address is on loopback too, and its certificate says so.
+func fromHere(url string) string {
+	scheme, at, _ := strings.Cut(url, "://")
+	if addr, err := netip.ParseAddrPort(at); err == nil && addr.Addr().IsUnspecified() {
+		return fmt.Sprintf("%s://127.0.0.1:%d", scheme, addr.Port())
+	}
+	return url
 }
 
 // dial reaches a host as the visitor, over a connection of its own: that it gets

@@ -30,7 +30,7 @@ var looks = []struct {
 type everybody struct{}
 
 func (everybody) Visit(token string) (web.Visitor, bool) {
-	return web.Visitor{Name: "eve", Role: bus.Watch}, token == "good"
+	return web.Visitor{Name: "eve", Role: bus.Change}, token == "good"
 }
 
 // mesh is a run of n hosts, each to the next ones, until it has so many trials.
@@ -64,6 +64,10 @@ func mesh(id, hosts, trials int) record.Record {
 }
 
 func site(t *testing.T, records ...record.Record) *httptest.Server {
+	return siteOf(t, nil, records...)
+}
+
+func siteOf(t *testing.T, fleet web.Fleet, records ...record.Record) *httptest.Server {
 	t.Helper()
 	shelf, err := store.Open(t.Context(), store.Config{Place: filepath.Join(t.TempDir(), "history.db"), Create: true})
 	if err != nil {
@@ -76,7 +80,7 @@ func site(t *testing.T, records ...record.Record) *httptest.Server {
 		}
 	}
 	h, err := web.Handler(web.Config{
-		Shelf: shelf, Door: everybody{}, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
+		Shelf: shelf, Door: everybody{}, Fleet: fleet, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
 		Trials: func(ctx context.Context, each func(string, record.Trial)) {
 			each("eve/run-9", mesh(9, 2, 1).Trials[0])
 			<-ctx.Done()
@@ -101,7 +105,7 @@ func TestWebPages(t *testing.T) {
 	for i := range 8 {
 		all = append(all, mesh(i, 5, 20))
 	}
-	s := site(t, all...)
+	s := siteOf(t, &rack{}, all...)
 	b := open(t)
 	b.size(t, 1280, "light")
 	b.look(t, s.URL+"/login")
@@ -111,6 +115,7 @@ func TestWebPages(t *testing.T) {
 		for _, page := range []struct{ name, path, shows string }{
 			{"runs", "/", "tbody tr"}, {"run", "/run/run-003", "iframe"}, {"path", "/path?from=host-000&to=host-001", ".uplot canvas"},
 			{"matrix", "/matrix", ".matrix td a"}, {"compare", "/compare?before=run-001&after=run-002", ".verdict"}, {"live", "/live", "#trials tbody td"},
+			{"hosts", "/hosts", `form[action="/measure"]`}, {"host", "/host/db01", ".waits button"},
 			{"missing", "/run/none", ".alert"},
 		} {
 			if page.name == "missing" { // the browser's own log names it, as it should
