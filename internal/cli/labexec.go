@@ -32,7 +32,8 @@ linerate-switch.
 
 The command sees the host's files read-only in User-Mode Linux, and in an
 emulated kernel the usual tools (ip, tc, ss, sh ...), the command itself and the
-files that it is given. What it writes in the working directory stays.
+files that it is given. What it writes in the working directory stays. linerate
+as the command is this program.
 Changes are journalled where it can write: tune, rollback and journal need
 --journal /run/journal there. Ctrl-C is the command's, and its exit status is
 passed on: 128 and the signal's number when one ended it.
@@ -207,12 +208,21 @@ func ownShell() []string {
 // become turns this process into the command, in a namespace or, with "", where
 // it is. It returns only on an error.
 func become(space string, command []string) error {
-	path, err := exec.LookPath(command[0])
+	path, err := programAt(command[0])
 	if err != nil {
 		return fmt.Errorf("run %s: %w", command[0], err)
 	}
 	err = netns.Named(space).DoWithSysfs(func() error { return syscall.Exec(path, command, os.Environ()) })
 	return fmt.Errorf("run %s: %w", command[0], err)
+}
+
+// programAt is where a command's program is: linerate is this one, so that what a
+// lab was built with is what measures in it.
+func programAt(name string) (string, error) {
+	if name == "linerate" {
+		return os.Executable()
+	}
+	return exec.LookPath(name)
 }
 
 // execOnce builds a network for the time of the command.
@@ -248,10 +258,14 @@ func (a *App) execOnce(ctx context.Context, place labPlace, w labCommand) error 
 }
 
 func (a *App) execute(ctx context.Context, args []string) error {
-	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	program, err := programAt(args[0])
+	if err != nil {
+		return fmt.Errorf("run %s: %w", args[0], err)
+	}
+	c := exec.CommandContext(ctx, program, args[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = a.Stdin, bare(a.Stdout), bare(a.Stderr)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-	err := c.Run()
+	err = c.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() > 0 {
 		return statusError(exit.ExitCode())
 	}
