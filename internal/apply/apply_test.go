@@ -277,6 +277,14 @@ func TestLock(t *testing.T) {
 	if _, err := second.Apply(ctx, testPlans(t)["online"], Options{Wait: true}); err != nil {
 		t.Errorf("waiting: %v", err)
 	}
+	// A look at what was left behind stands in nobody's way.
+	if unlock, err = first.lock(ctx, recovering); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(20*time.Millisecond, unlock)
+	if err := second.Changeable(ctx); errors.Is(err, ErrLocked) {
+		t.Errorf("beside a recover: %v", err)
+	}
 }
 
 func TestEmptyPlan(t *testing.T) {

@@ -37,10 +37,33 @@ func (e *LockedError) Error() string {
 // Is makes a LockedError an ErrLocked.
 func (e *LockedError) Is(target error) bool { return target == ErrLocked }
 
-// lock takes the host's and namespace's lock, without waiting. The system
-// frees it when the process ends, however it ends; the file stays, for its
-// words.
+// recovering is the word of whoever looks for what dead processes left behind:
+// every program does so when it starts, and has nothing to do most of the time.
+const recovering = "recover"
+
+// recoverPatience is how long such a look is waited for.
+const recoverPatience = 3 * time.Second
+
+// lock takes the host's and namespace's lock. It waits for no change, but a moment
+// for whoever only looks at what was left behind.
 func (a *Applier) lock(ctx context.Context, what string) (unlock func(), err error) {
+	for end := time.Now().Add(recoverPatience); ; {
+		unlock, err = a.tryLock(ctx, what)
+		locked := (*LockedError)(nil)
+		if !errors.As(err, &locked) || locked.Holder.What != recovering || time.Now().After(end) {
+			return unlock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), err)
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// tryLock takes the lock or fails at once. The system frees it when the process
+// ends, however it ends; the file stays, for its words.
+func (a *Applier) tryLock(ctx context.Context, what string) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -82,7 +105,7 @@ func writeAt(f *os.File, b []byte) error {
 // waitLock is lock with patience, for those who have to come through.
 func (a *Applier) waitLock(ctx context.Context, what string) (unlock func(), err error) {
 	for {
-		unlock, err = a.lock(ctx, what)
+		unlock, err = a.tryLock(ctx, what)
 		if !errors.Is(err, ErrLocked) {
 			return unlock, err
 		}

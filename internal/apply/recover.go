@@ -39,7 +39,7 @@ type Recovered struct {
 // a living process or guard looks after stays. It waits for the lock while ctx
 // lasts. To be called when a program starts, before its first plan.
 func (a *Applier) Recover(ctx context.Context) (Recovered, error) {
-	unlock, err := a.waitLock(ctx, "recover")
+	unlock, err := a.waitLock(ctx, recovering)
 	if err != nil {
 		return Recovered{}, err
 	}
