@@ -74,6 +74,8 @@ const (
 	// rttWithin and rttSlack: the lab's own kernel adds to a round trip.
 	rttWithin = 0.05
 	rttSlack  = 0.2 // ms
+	// sureWithin is how sure a rate is, and so a ratio of two.
+	sureWithin = 0.01
 )
 
 // Judge fills in the row's verdict. Links is how many of the sender's could
@@ -92,7 +94,7 @@ func (r *Row) Judge(within float64, links int) {
 	case r.Kind == Burst || r.Kind == Claim:
 		r.Verdict = Shown
 	case r.PublishedRatio != nil:
-		r.Verdict = verdict(r.MeasuredRatio != nil && *r.MeasuredRatio >= leastRatio**r.PublishedRatio && (links == 0 || shown(*r.MeasuredRatio) <= float64(links)))
+		r.Verdict = verdict(r.MeasuredRatio != nil && *r.MeasuredRatio >= leastRatio**r.PublishedRatio && (links == 0 || shown(*r.MeasuredRatio) <= float64(links)*(1+sureWithin)))
 	default:
 		r.Verdict = verdict(math.Abs(float64(r.Measured / *r.Published)-1) <= within)
 	}

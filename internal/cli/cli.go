@@ -79,6 +79,7 @@ Start with:  linerate demo`,
 			return nil
 		},
 		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE:  app.defaults,
 		SilenceErrors:      true,
 		SilenceUsage:       true,
 		DisableSuggestions: true, // cobra's are several lines; ours are the hint
@@ -101,6 +102,18 @@ Start with:  linerate demo`,
 	app.bus = link.NewDialer(app.busConfig)
 	root.AddCommand(commands(app)...)
 	return root
+}
+
+// envJournal is the journal of commands that name none with --journal.
+const envJournal = "LINERATE_JOURNAL"
+
+// defaults are flags' values that the environment has.
+func (a *App) defaults(cmd *cobra.Command, _ []string) error {
+	f, dir := cmd.Flags().Lookup("journal"), a.env(envJournal)
+	if f == nil || f.Changed || dir == "" {
+		return nil
+	}
+	return f.Value.Set(dir)
 }
 
 // commands lists every command, in the order of `linerate help`.

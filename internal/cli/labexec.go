@@ -34,9 +34,9 @@ The command sees the host's files read-only in User-Mode Linux, and in an
 emulated kernel the usual tools (ip, tc, ss, sh ...), the command itself and the
 files that it is given. What it writes in the working directory stays. linerate
 as the command is this program.
-Changes are journalled where it can write: tune, rollback and journal need
---journal /run/journal there. Ctrl-C is the command's, and its exit status is
-passed on: 128 and the signal's number when one ended it.
+On a kernel of the lab's own changes are journalled in /run/journal, which goes
+with it. Ctrl-C is the command's, and its exit status is passed on: 128 and the
+signal's number when one ended it.
 
 ` + exitHelp,
 		Example: `  linerate lab exec two-links -- ip netns exec linerate-alpha cat /proc/net/bonding/bond0
