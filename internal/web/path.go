@@ -142,6 +142,13 @@ type matrixView struct {
 	Rows    []matrixRow
 }
 
+// mostTitled is up to how many hosts each cell says its figures to a pointer that
+// rests on it: of more they are most of a large page, and its path has them.
+const mostTitled = 60
+
+// Titled reports whether cells say their figures.
+func (v matrixView) Titled() bool { return len(v.Hosts) <= mostTitled }
+
 type matrixRow struct {
 	From  string
 	Cells []*matrixCell // nil where nothing was measured
