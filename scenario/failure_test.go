@@ -118,7 +118,7 @@ func TestSharedCard(t *testing.T) {
 	if _, err := Parse("x.yaml", append(slices.Clone(text), silent...)); err == nil || !strings.Contains(err.Error(), "clocks") {
 		t.Errorf("in slow motion: %v", err)
 	}
-	text = []byte(strings.Replace(string(text), "  slow: 200\n", "", 1))
+	text = []byte(strings.Replace(string(text), "  slow: 300\n", "", 1))
 	for port, want := range map[string]string{"a0": "on a card that ports share", "c0": ""} {
 		m := "    - {name: x, measure: [{tool: linerate, from: client, to: server, fail: client." + port + ", fail_how: silent}]}\n"
 		_, err := Parse("x.yaml", append(slices.Clone(text), m...))

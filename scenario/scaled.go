@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"maps"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -77,6 +78,22 @@ func (s Scenario) Scaled(reach func(host string) string, mtus map[Port]int) fabr
 
 // Windows is what the lab divides windows by.
 func (s Scenario) Windows() float64 { return s.Scale / s.Slow }
+
+// SlowSysctls are the tunables of every host that measure time by round trips and
+// go with Slow, as far as the host's kernel has them: without them TCP cuts what it
+// sends into small pieces for paths this long, and a bond that deals pieces out by
+// turns has the large ones on one port and what is left of them on the other
+// (tcp_tso_autosize; tcp_tso_rtt_log is 9 by default, since Linux 5.18).
+func (s Scenario) SlowSysctls() map[string]string {
+	if s.Slow <= 1 {
+		return nil
+	}
+	return map[string]string{TSOLog: strconv.Itoa(9 + int(math.Round(math.Log2(s.Slow))))}
+}
+
+// TSOLog is the n of what TCP sends at once besides its pace's part: 64 KiB, halved
+// for every 2^n microseconds of round trip.
+const TSOLog = "net.ipv4.tcp_tso_rtt_log"
 
 // ScaleText says how a lab is scaled: "rates and windows divided by 20".
 func ScaleText(scale, slow float64) string {

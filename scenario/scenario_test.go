@@ -276,6 +276,9 @@ func TestSlow(t *testing.T) {
 			t.Errorf("round trip of %v, and %v, of %v", p.RTT, g.Paths[i].RTT, s.Fabric.Paths[i].RTT)
 		}
 	}
+	if f, g := s.SlowSysctls()[TSOLog], quick.SlowSysctls(); f != "11" || g != nil {
+		t.Errorf("%s is %q in slow motion, want 11; else %v, want none", TSOLog, f, g)
+	}
 	if f.Hosts[0].Rate != g.Hosts[0].Rate/4 {
 		t.Errorf("rate of %v, want a quarter of %v", f.Hosts[0].Rate, g.Hosts[0].Rate)
 	}

@@ -19,6 +19,8 @@ type Network struct {
 	Fabric   fabric.Fabric
 	Switches []scenario.Switch // nil is one for all ports
 	MTU      int               // of the switches; zero is scenario.DefaultMTU, or the largest of the hosts'
+	// Timed are tunables that every host has whose kernel knows them.
+	Timed map[string]string
 }
 
 // NetworkOf is the network of a scenario, whose ports have the MTUs given; nil
@@ -28,7 +30,7 @@ func NetworkOf(s scenario.Scenario, mtus map[scenario.Port]int) Network {
 }
 
 func networkOf(lab string, s scenario.Scenario, mtus map[scenario.Port]int) Network {
-	n := Network{Lab: lab, Switches: s.Switches, MTU: s.MTU}
+	n := Network{Lab: lab, Switches: s.Switches, MTU: s.MTU, Timed: s.SlowSysctls()}
 	n.Fabric = s.Scaled(func(host string) string { return "netns:" + n.namespace(host) }, mtus)
 	return n
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -125,8 +126,22 @@ func (s *Raised) configure(ctx context.Context, h fabric.Host) error {
 			want.Host.Links[i].Up = true
 		}
 		several(&want.Host)
-		return carryOut(ctx, observed, want.Host)
+		if err := carryOut(ctx, observed, want.Host); err != nil {
+			return err
+		}
+		return timed(s.what.Timed)
 	})
+}
+
+// timed sets tunables in the calling thread's namespace; what the kernel does not
+// know is left.
+func timed(values map[string]string) error {
+	for key, value := range values {
+		if err := sysctl.Write(key, value, true); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // flux are the sysctls by which a host with several interfaces in one network
