@@ -119,14 +119,20 @@ const leastSilence = time.Second
 // afterSilence is a series' window, judged without a silence at its beginning:
 // a sender that found its way after seconds is as steady as any.
 func afterSilence(s series.Series) series.Window {
-	first := 0
-	for first < len(s) && s[first].Rate == 0 {
-		first++
-	}
+	first := carried(s)
 	if s[:first].Length() < leastSilence {
 		return s.Window()
 	}
 	w := s[first:].Window()
 	w.First, w.After = w.First+first, w.After+first
 	return w
+}
+
+// carried is the index of the first point that carried anything, or their number.
+func carried(s series.Series) int {
+	first := 0
+	for first < len(s) && s[first].Rate == 0 {
+		first++
+	}
+	return first
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/series"
 	"github.com/linerate/linerate/unit"
 )
@@ -28,6 +29,9 @@ const (
 	// leastRoundTrips is how many round trips the stop rule wants to have seen:
 	// a congestion window takes tens of them to go up and down.
 	leastRoundTrips = 20
+	// rampRoundTrips are those in which slow start comes from ten segments to a
+	// thousand; a rate that swings with each round trip hides them.
+	rampRoundTrips = 8
 )
 
 // warm lets the streams run until their sum is steady, at most longestWarm,
@@ -58,7 +62,7 @@ func (r *round) warm(ctx context.Context) error {
 			}
 			continue
 		}
-		if w := afterSilence(s); w.Over {
+		if w := r.steady(s); w.Over {
 			r.open(s, w.First)
 			return nil
 		}
@@ -69,6 +73,18 @@ func (r *round) warm(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// steady is where the series becomes steady: after its warm-up, and no earlier
+// than slow start may take from the first byte on.
+func (r *round) steady(s series.Series) series.Window {
+	w := afterSilence(s)
+	ramp, first := rampRoundTrips*r.ends.leastRoundTrip(), carried(s)
+	for first < len(s) && w.First < len(s) && s[w.First].From < s[first].From+ramp {
+		w.First++
+	}
+	w.Over = w.Over && w.First < len(s)
+	return w
 }
 
 // open opens the window with a point of the series of all ends.
@@ -161,7 +177,7 @@ func (r *round) follow(s series.Series, length time.Duration) bool {
 	if r.settled || spec.Fail != nil {
 		return true
 	}
-	w := afterSilence(s)
+	w := r.steady(s)
 	late := s.Length() >= longestWarm+length
 	switch {
 	case w.Bucket != nil && w.After > r.first() && !late:
@@ -257,13 +273,24 @@ func (es ends) opened() time.Duration {
 // roundTrip is the longest that a sender's TCP has measured lately; zero where
 // none was read.
 func (es ends) roundTrip() time.Duration {
+	return es.longest(func(tcp record.TCP) float64 { return tcp.RTTMS })
+}
+
+// leastRoundTrip is the longest path's without a queue, as far as its senders have
+// seen one; zero where none was read.
+func (es ends) leastRoundTrip() time.Duration {
+	return es.longest(func(tcp record.TCP) float64 { return tcp.MinRTTMS })
+}
+
+// longest of the senders' newest times, in milliseconds.
+func (es ends) longest(of func(record.TCP) float64) time.Duration {
 	longest := 0.0
 	for _, e := range es {
 		if !e.sending || len(e.samples) == 0 {
 			continue
 		}
 		for _, tcp := range e.samples[len(e.samples)-1].TCP {
-			longest = max(longest, tcp.Last.RTTMS)
+			longest = max(longest, of(tcp.Last))
 		}
 	}
 	return time.Duration(longest * float64(time.Millisecond))
