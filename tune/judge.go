@@ -145,16 +145,22 @@ func Slower(a, b record.Trial) bool {
 
 // Slows compares the looks at a traffic now with those at it as it was found, by
 // the medians of each. sure is false where one more look might say otherwise: a
-// loss that counts may be noise of one or two, an evident one of one alone.
-func Slows(found, now []record.Trial) (slows, sure bool) {
+// loss that counts may be noise of one or two, on either side, an evident one of
+// one alone. Where there are no more looks at what was found, which last says,
+// those now decide.
+func Slows(found, now []record.Trial, last bool) (slows, sure bool) {
 	loss := 1 - float64(Middle(now).Goodput/max(Middle(found).Goodput, 1))
-	switch {
-	case loss <= leastGain:
+	if loss <= leastGain {
 		return false, true
-	case len(now) >= manyTurns:
-		return loss > 2*leastGain, true
 	}
-	return true, len(now) > 1 && loss > 4*leastGain
+	looks := len(now)
+	if !last {
+		looks = min(looks, len(found))
+	}
+	if looks >= manyTurns {
+		return loss > 2*leastGain && above(now, found) >= mostPairs, true
+	}
+	return true, looks > 1 && loss > 4*leastGain
 }
 
 // Vague reports looks at traffic whose rate goes up and down by more than what is
@@ -200,20 +206,29 @@ func Pays(found, become []record.Trial) (pays, sure bool) {
 // mostlyAbove reports enough looks at each, of which nearly all at what became
 // are above nearly all at what was found.
 func mostlyAbove(found, become []record.Trial) bool {
-	above := 0
-	for _, a := range found {
-		for _, b := range become {
+	return min(len(found), len(become)) >= manyTurns && above(found, become) >= nearlyAll
+}
+
+// above is the share of the pairs of a look of each in which b's is the higher one.
+func above(as, bs []record.Trial) float64 {
+	n := 0
+	for _, a := range as {
+		for _, b := range bs {
 			if b.Goodput > a.Goodput {
-				above++
+				n++
 			}
 		}
 	}
-	return min(len(found), len(become)) >= manyTurns && float64(above) >= nearlyAll*float64(len(found)*len(become))
+	return float64(n) / float64(max(len(as)*len(bs), 1))
 }
 
-// nearlyAll of the pairs: of three looks at each, one of twenty orders that
-// chance deals is as clear.
-const nearlyAll = 0.9
+const (
+	// nearlyAll of the pairs: of three looks at each, one of twenty orders that
+	// chance deals is as clear.
+	nearlyAll = 0.9
+	// mostPairs say that a loss is no single look's.
+	mostPairs = 0.75
+)
 
 // Middle is the first of the looks, with the medians of all of them for its rate
 // and the ends of its interval. It needs one look at least.

@@ -103,14 +103,27 @@ func TestSlows(t *testing.T) {
 		{at(165), at(164), false, true},
 		{at(165), at(180), false, true},
 		{at(165), at(155), true, false},
-		{at(165), at(155, 159), true, true},
+		{at(165), at(155, 159), true, false}, // what was found may have been seen too high
+		{at(165, 164), at(155, 159), true, true},
+		{at(165, 164), at(162, 163), true, false},
+		{at(165, 158), at(157, 164), false, true},
 		{at(165), at(160, 164), true, false},
 		{at(165), at(158, 171), false, true},
-		{at(165), at(155, 163, 164), false, true},
+		{at(165), at(155, 163, 164), true, false},
 		{at(165, 171, 160), at(157, 159, 164), true, true},
+		{at(165, 166, 160), at(161, 162, 167), false, true}, // apart by medians, not by their looks
+		{at(165, 166, 164), at(162, 163, 163), false, true},
 	} {
-		if slows, sure := Slows(c.found, c.now); slows != c.slows || sure != c.sure {
+		if slows, sure := Slows(c.found, c.now, false); slows != c.slows || sure != c.sure {
 			t.Errorf("%v, then %v: %v, sure %v", c.found, c.now, slows, sure)
+		}
+	}
+	for _, c := range []struct {
+		now         []record.Trial
+		slows, sure bool
+	}{{at(155), true, false}, {at(155, 158), true, true}, {at(162, 160, 161), true, true}, {at(162, 163, 163), false, true}} {
+		if slows, sure := Slows(at(165), c.now, true); slows != c.slows || sure != c.sure {
+			t.Errorf("of one last look at 165, then %v: %v, sure %v", c.now, slows, sure)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/tune"
@@ -114,7 +113,7 @@ func (u *tuning) setAgain(ctx context.Context, wanted map[string]netstate.Host) 
 	if err != nil {
 		return nil, look{}, err
 	}
-	changes, err := u.c.carryOut(ctx, plans, agentapi.ApplyRequest{Deadline: unconfirmed, Group: u.Group, Title: u.Title})
+	changes, err := u.c.carryOut(ctx, plans, u.unconfirmed())
 	if err != nil {
 		return nil, look{}, err
 	}
@@ -189,12 +188,12 @@ func (u *tuning) prove(ctx context.Context) error {
 	return nil
 }
 
-// result is one proof of the result. One that lies below what the search saw is
-// taken a second time where the budget allows it, and the better one counts: a
-// disturbance only ever lowers a rate.
+// result is one proof of the result. One that lies below what the search saw, or
+// below the target that it saw reached, is taken a second time where the budget
+// allows it, and the better one counts: a disturbance only ever lowers a rate.
 func (u *tuning) result(ctx context.Context, a asked, seen record.Trial) (look, error) {
 	l, err := u.look(ctx, u.s.Load, a)
-	if err != nil || l.share() >= (1-disturbedBy)*min(share(seen), u.Target) || u.Budget.Left(u.spent, 1, u.usual()) != "" {
+	if err != nil || asSeen(l.share(), share(seen), u.Target) || u.Budget.Left(u.spent, 1, u.usual()) != "" {
 		return l, err
 	}
 	a.patient, a.more = a.more == 0, 0
@@ -221,8 +220,13 @@ func share(t record.Trial) float64 {
 	return float64(t.Goodput / t.Ceiling)
 }
 
-// disturbedBy is how far a proof may lie below the search's own look, or below
-// the target.
+// asSeen reports a proof's share of the ceiling that bears out the share that the
+// search saw.
+func asSeen(share, seen, target float64) bool {
+	return share >= target || seen < target && share >= (1-disturbedBy)*seen
+}
+
+// disturbedBy is how far a proof may lie below the search's own look.
 const disturbedBy = 0.005
 
 // proven are the directions of the proof.

@@ -20,9 +20,9 @@ func (u *tuning) due(p tune.Proposal) int {
 
 // holdFirst holds the traffic as it was found against a change that stands, and
 // that other traffic is about to prove: it is not to be slower for it. Where it
-// is, by as many looks as tell, that is the step's verdict; each round of the
-// step knows more of what was found. Without room for a look nothing is held
-// against it, and the result says so.
+// is, by as many looks at either as tell, that is the step's verdict; each round
+// of the step knows more of what was found. Without room for a look nothing is
+// held against it, and the result says so.
 func (u *tuning) holdFirst(ctx context.Context, r *proof) error {
 	if u.due(r.p) == 0 {
 		return nil
@@ -30,7 +30,7 @@ func (u *tuning) holdFirst(ctx context.Context, r *proof) error {
 	for {
 		full := u.full(1) != ""
 		if len(r.firsts) > 0 {
-			slows, sure := tune.Slows(u.foundsOf(r), r.firsts)
+			slows, sure := tune.Slows(u.foundsOf(r), r.firsts, u.changed()) // no way back below a change that was kept
 			if slows && (sure || full) {
 				u.refuse(r)
 			}
@@ -43,12 +43,43 @@ func (u *tuning) holdFirst(ctx context.Context, r *proof) error {
 			return nil
 		}
 		u.owed = 0
+		if len(u.foundsOf(r)) < len(r.firsts) && !u.changed() {
+			if err := u.lookBack(ctx, r); err != nil || r.step.Verdict != "" {
+				return err
+			}
+			continue
+		}
 		now, err := u.look(ctx, u.foundLoad(), asked{step: firstStep, again: true})
 		if err != nil {
 			return err
 		}
 		r.firsts = append(r.firsts, now.Trial)
 	}
+}
+
+// lookBack puts the step's change back, looks once more at what was found, and
+// sets the change again.
+func (u *tuning) lookBack(ctx context.Context, r *proof) error {
+	err := u.c.revert(r.changes)
+	r.changes = nil
+	if err != nil {
+		return err
+	}
+	found, err := u.look(ctx, u.foundLoad(), asked{step: "as-found", again: true})
+	if err != nil {
+		return err
+	}
+	u.founds = append(u.foundLooks(), found.Trial)
+	if same(found.Trial, u.s.Load) {
+		u.s.Trials = append(u.s.Trials, found.Trial)
+	}
+	if r.changes, err = u.c.carryOut(ctx, r.plans, u.unconfirmed()); err != nil {
+		return u.notApplied(ctx, r, err)
+	}
+	if r.p.Hosts == nil {
+		return nil
+	}
+	return u.c.Observe(ctx)
 }
 
 // foundsOf are the looks at what was found, those of a step's proof among them.

@@ -13,7 +13,8 @@ import (
 )
 
 // A step that other traffic proves is not kept where the traffic as it was found
-// is slower with it; a harmless one is.
+// is slower with it; a harmless one is, also where one look at what was found was
+// too high: it is looked at again.
 func TestKernelFirstTraffic(t *testing.T) {
 	u := onePair(t)
 	u.Duration = 700 * time.Millisecond
@@ -21,36 +22,46 @@ func TestKernelFirstTraffic(t *testing.T) {
 	if u.found, err = u.look(t.Context(), u.s.Load, asked{phase: record.PhaseBefore}); err != nil {
 		t.Fatal(err)
 	}
-	// What the link carries: a look at it may have been disturbed.
-	u.found.Goodput, u.found.GoodputLow, u.found.GoodputHigh = u.found.Ceiling, 0, 0
-	const wmem = "net.ipv4.tcp_wmem"
-	before := u.valueOf(t, "b", wmem)
 	for _, c := range []struct {
-		name  string
-		times unit.BitRate // of the link, what the first traffic is held to have been
-		kept  bool
-	}{{"slower than it was", 2, false}, {"as fast as it was", 1, true}} {
-		u.found.Goodput = c.times * u.found.Ceiling
+		name, key, value string
+		times            unit.BitRate // of the link, what the first traffic is held to have been
+		kept             bool
+	}{
+		{"slower than it was", "net.ipv4.tcp_rmem", "512 512 512", 1, false},
+		{"once seen too high", "net.ipv4.tcp_wmem", "4096 16384 8388608", 1.06, true},
+		{"as fast as it was", "net.ipv4.tcp_wmem", "4096 16384 6291456", 1, true},
+	} {
+		before, seen := u.valueOf(t, "b", c.key), len(u.c.record.Trials)
+		// What the link carries: a look at it may have been disturbed.
+		u.found.Goodput, u.found.GoodputLow, u.found.GoodputHigh = c.times*u.found.Ceiling, 0, 0
+		u.founds = nil
 		p := tune.Proposal{Change: "it", Load: u.s.Load, ProofA: u.s.Load,
-			Hosts: map[string]netstate.Host{"b": withValue(u.c.state.Hosts["b"], wmem, "4096 16384 8388608")}}
+			Hosts: map[string]netstate.Host{"b": withValue(u.c.state.Hosts["b"], c.key, c.value)}}
 		p.ProofA.Traffic.Streams = 2
 		p.ProofB = p.ProofA
-		slow := freshLook(u, 40*unit.Mbps) // so that the step is proven at one look
+		slow := freshLook(u, unit.Kbps) // so that the step is proven at one look
 		slow.Streams = 2
 		u.s.Trials = []record.Trial{slow}
 		r, _, err := u.step(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, tr := range u.c.record.Trials {
-			t.Logf("%s: %d streams %v [%v, %v]", tr.Step, tr.Streams, tr.Goodput, tr.GoodputLow, tr.GoodputHigh)
+		back := 0
+		for _, tr := range u.c.record.Trials[seen:] {
+			t.Logf("%s: %s: %d streams %v [%v, %v]", c.name, tr.Step, tr.Streams, tr.Goodput, tr.GoodputLow, tr.GoodputHigh)
+			if tr.Step == "as-found" {
+				back++
+			}
 		}
 		set := u.out.Settings[len(u.out.Settings)-1]
-		if now := u.valueOf(t, "b", wmem); r.step.Kept != c.kept || set.Kept != c.kept || u.changed() != c.kept || (now != before) != c.kept {
-			t.Errorf("%s: %s is %q, was %q; step %+v, setting %+v", c.name, wmem, now, before, *r.step, set)
+		if now := u.valueOf(t, "b", c.key); r.step.Kept != c.kept || set.Kept != c.kept || u.changed() != c.kept || (now != before) != c.kept {
+			t.Errorf("%s: %s is %q, was %q; step %+v, setting %+v", c.name, c.key, now, before, *r.step, set)
 		}
 		if strings.Contains(r.step.Verdict, "as it was found is slower") == c.kept {
 			t.Errorf("%s: verdict %q", c.name, r.step.Verdict)
+		}
+		if c.times != 1 && back == 0 {
+			t.Errorf("%s: what was found was not looked at again", c.name)
 		}
 	}
 	if len(u.out.Left) > 0 {

@@ -100,13 +100,8 @@ func (u *tuning) approved(r *proof) (bool, error) {
 func (u *tuning) rounds(ctx context.Context, r *proof) (look, error) {
 	for {
 		var err error
-		r.changes, err = u.c.carryOut(ctx, r.plans, agentapi.ApplyRequest{Deadline: unconfirmed, Group: u.Group, Title: u.Title})
-		if ctx.Err() == nil && asBefore(err) {
-			r.step.Verdict = "could not be applied: " + err.Error()
-			return r.as[0], nil
-		}
-		if err != nil {
-			return r.as[0], err
+		if r.changes, err = u.c.carryOut(ctx, r.plans, u.unconfirmed()); err != nil {
+			return r.as[0], u.notApplied(ctx, r, err)
 		}
 		b, err := u.after(ctx, r)
 		if err != nil || r.step.Verdict != "" { // a probe has decided
@@ -145,6 +140,21 @@ func (u *tuning) rounds(ctx context.Context, r *proof) (look, error) {
 			u.s.Trials, u.s.Loaded = append(u.s.Trials, again.Trial), again.loaded
 		}
 	}
+}
+
+// unconfirmed is how a step changes hosts: for as long as it takes to prove it.
+func (u *tuning) unconfirmed() agentapi.ApplyRequest {
+	return agentapi.ApplyRequest{Deadline: unconfirmed, Group: u.Group, Title: u.Title}
+}
+
+// notApplied is the step's verdict where its change left the hosts as they were,
+// and else the error.
+func (u *tuning) notApplied(ctx context.Context, r *proof, err error) error {
+	if ctx.Err() != nil || !asBefore(err) {
+		return err
+	}
+	r.step.Verdict = "could not be applied: " + err.Error()
+	return nil
 }
 
 // asBefore reports a change that was refused, or did not hold, and left the
