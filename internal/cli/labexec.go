@@ -171,7 +171,7 @@ func (a *App) execStanding(s lab.Standing, w labCommand) error {
 	if space != "" {
 		args = append(args, "--netns", space)
 	}
-	request := guest.Request{Args: append(append(args, "--"), w.command...), Dir: dir, Terminal: onTerminal}
+	request := guest.Request{Args: append(append(args, "--"), w.command...), Dir: dir, Terminal: onTerminal, Together: sameFile(bare(a.Stdout), bare(a.Stderr))}
 	for _, key := range []string{"TERM", "LANG", "LC_ALL", "COLUMNS"} {
 		if value := a.Getenv(key); value != "" {
 			request.Env = append(request.Env, key+"="+value)
@@ -195,6 +195,19 @@ func (a *App) terminals() (io.Reader, bool) {
 	}
 	out, ok := bare(a.Stdout).(*os.File)
 	return in, ok && terminal(in) && terminal(out)
+}
+
+// sameFile reports output and errors that go to one place, such as a terminal or a
+// pipe behind 2>&1: by two ways to there they would lose their order.
+func sameFile(a, b io.Writer) bool {
+	out, isOut := a.(*os.File)
+	errs, isErrs := b.(*os.File)
+	if !isOut || !isErrs {
+		return false
+	}
+	to, err := out.Stat()
+	too, err2 := errs.Stat()
+	return err == nil && err2 == nil && os.SameFile(to, too)
 }
 
 // ownShell is what people get who name no command.

@@ -16,6 +16,9 @@ type Request struct {
 	// Dir is the working directory, absolute; User-Mode Linux shows the host's
 	// there, writable.
 	Dir string `json:"dir"`
+	// Together sends its standard error the way of its output, in the order in which
+	// both were written.
+	Together bool `json:"together,omitempty"`
 	// Terminal gives it a terminal of its own with so many rows and columns.
 	Terminal bool   `json:"terminal"`
 	Rows     uint16 `json:"rows"`

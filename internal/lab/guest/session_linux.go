@@ -104,6 +104,9 @@ type terminal struct{ near, far *os.File }
 func (s *sessions) connect(cmd *exec.Cmd, r Request, out *frameWriter) (io.WriteCloser, *terminal, error) {
 	if !r.Terminal {
 		cmd.Stdout, cmd.Stderr = output{out, frameStdout}, output{out, frameStderr}
+		if r.Together {
+			cmd.Stderr = cmd.Stdout
+		}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		in, err := cmd.StdinPipe()
 		return in, nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -231,6 +232,7 @@ func (p place) killOne(t *testing.T, one, two string, killed []string) {
 // speak has a command's input, output, status, host and name shown.
 func (p place) speak(t *testing.T, name string) {
 	t.Helper()
+	p.mix(t, name)
 	out, status := p.run(t, "hello\n", "lab", "exec", name, "beta", "--", "sh", "-c", "cat; ls /run/netns; cat /sys/class/net/eth0/operstate; exit 7")
 	want := "hello\nlinerate-" + name + "-alpha\nlinerate-" + name + "-beta\nlinerate-" + name + "-switch\nup\n"
 	if out != want || status != 7 {
@@ -240,6 +242,21 @@ func (p place) speak(t *testing.T, name string) {
 	big := strings.Repeat("0123456789abcdef", 1<<15)
 	if out, status := p.run(t, big, "lab", "exec", name, "--", "cat"); out != big || status != 0 {
 		t.Errorf("in lab %s: %d bytes of %d came back, status %d", name, len(out), len(big), status)
+	}
+}
+
+// mix has output and errors written to one pipe, which keep their order there.
+func (p place) mix(t *testing.T, name string) {
+	t.Helper()
+	c := exec.Command(p.program, "lab", "exec", name, "--", "sh", "-c", "for i in $(seq 300); do echo out $i; echo err $i >&2; done")
+	c.Dir, c.Env, c.SysProcAttr = p.dir, append(os.Environ(), "TMPDIR="+p.dir, "XDG_RUNTIME_DIR="+p.dir), &syscall.SysProcAttr{Credential: p.as}
+	mixed, err := c.CombinedOutput()
+	var want strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&want, "out %d\nerr %d\n", i+1, i+1)
+	}
+	if err != nil || string(mixed) != want.String() {
+		t.Errorf("%s: out of order, or %v:\n%.300s", name, err, mixed)
 	}
 }
 

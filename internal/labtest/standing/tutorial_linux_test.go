@@ -2,6 +2,7 @@ package standing
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/docpage"
-	"github.com/linerate/linerate/internal/lab/guest"
 )
 
 // longestStep is the tuning.
@@ -21,25 +21,15 @@ const longestStep = 5 * time.Minute
 // numbers aside (UPDATE=1 writes it there). What a lab's kernel says depends on it,
 // so it is an emulated one for everybody.
 func TestTutorial(t *testing.T) {
-	if err := guest.Installed(); err != nil {
-		t.Skip(err)
-	}
 	const page = "../../../docs/tutorial.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "lr-") // short: sockets are made below it
-	if err != nil {
+	p := newPlace(t, os.Getuid() != 0)
+	bin, work := filepath.Join(p.dir, "bin"), filepath.Join(p.dir, "work")
+	if err := errors.Join(os.Mkdir(work, 0o755), os.Mkdir(bin, 0o755), os.Symlink(p.program, filepath.Join(bin, "linerate"))); err != nil {
 		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	bin, work := filepath.Join(dir, "bin"), filepath.Join(dir, "work")
-	if err := os.Mkdir(work, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "linerate"), "github.com/linerate/linerate/cmd/linerate").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
 	}
 	kernels, err := filepath.Abs("../../../.lab-kernels")
 	if err != nil {
@@ -51,7 +41,7 @@ func TestTutorial(t *testing.T) {
 			environment = append(environment, v)
 		}
 	}
-	environment = append(environment, "PATH="+bin+":"+os.Getenv("PATH"), "TMPDIR="+dir, "XDG_RUNTIME_DIR="+dir, "NO_COLOR=1", "COLUMNS=80", "LINERATE_LAB_KERNELS="+kernels)
+	environment = append(environment, "PATH="+bin+":"+os.Getenv("PATH"), "TMPDIR="+p.dir, "XDG_RUNTIME_DIR="+p.dir, "NO_COLOR=1", "COLUMNS=80", "LINERATE_LAB_KERNELS="+kernels)
 	follow := func(command string) (string, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), longestStep)
 		defer cancel()
