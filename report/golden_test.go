@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestGolden(t *testing.T) {
-	for name, got := range map[string]string{
+	golden(t, map[string]string{
 		"demo.md":   string(Markdown(sampleRecord())),
 		"plain.md":  string(Markdown(samplePlain())),
 		"demo.csv":  string(CSV(sampleRecord())),
@@ -25,7 +25,13 @@ func TestGolden(t *testing.T) {
 		"plain.txt": Text(samplePlain(), 0),
 		"empty.md":  string(Markdown(record.Record{})),
 		"empty.txt": Text(record.Record{}, 80),
-	} {
+	})
+}
+
+// golden holds texts against the files of their names.
+func golden(t *testing.T, texts map[string]string) {
+	t.Helper()
+	for name, got := range texts {
 		path := filepath.Join("testdata", name)
 		if *update {
 			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {

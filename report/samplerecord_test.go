@@ -3,10 +3,7 @@ package report
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate/linerate/record"
 )
@@ -21,21 +18,7 @@ func TestSampleRecord(t *testing.T) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		t.Fatal(err)
 	}
-	for name, got := range map[string]string{"sample.md": string(Markdown(r)), "sample.csv": string(CSV(r)), "sample.txt": Text(r, 80)} {
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
+	golden(t, map[string]string{"sample.md": string(Markdown(r)), "sample.csv": string(CSV(r)), "sample.txt": Text(r, 80)})
 	if page, err := HTML(r, Options{}); err != nil || len(page) < 20000 {
 		t.Errorf("%d bytes, %v", len(page), err)
 	}

@@ -68,11 +68,11 @@ const madeBy = "Made from the code by `make reference`; a test holds it against 
 func commandsPage(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\n" + madeBy)
-	for c := range shownCommands(root) {
-		fmt.Fprintf(&b, "- [`%s`](#%s): %s\n", c.CommandPath(), strings.ReplaceAll(c.CommandPath(), " ", "-"), c.Short)
+	for _, c := range shownCommands(root) {
+		fmt.Fprintf(&b, "- [`%s`](#%s): %s\n", c.CommandPath(), anchor(c.CommandPath()), c.Short)
 	}
 	fmt.Fprintf(&b, "\nFlags of every command:\n\n%s", flagTable(root.PersistentFlags()))
-	for c := range shownCommands(root) {
+	for _, c := range shownCommands(root) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n```\n%s\n```\n", c.CommandPath(), cmp.Or(strings.TrimSpace(c.Long), c.Short), c.UseLine())
 		if c.Example != "" {
 			fmt.Fprintf(&b, "\n```\n%s\n```\n", unindented(c.Example))
@@ -85,20 +85,14 @@ func commandsPage(root *cobra.Command) string {
 }
 
 // shownCommands are the commands that help shows, depth first.
-func shownCommands(root *cobra.Command) func(func(*cobra.Command) bool) {
-	var walk func(c *cobra.Command, yield func(*cobra.Command) bool) bool
-	walk = func(c *cobra.Command, yield func(*cobra.Command) bool) bool {
-		if !yield(c) {
-			return false
+func shownCommands(root *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{root}
+	for _, below := range root.Commands() {
+		if below.IsAvailableCommand() {
+			all = append(all, shownCommands(below)...)
 		}
-		for _, below := range c.Commands() {
-			if below.IsAvailableCommand() && !walk(below, yield) {
-				return false
-			}
-		}
-		return true
 	}
-	return func(yield func(*cobra.Command) bool) { walk(root, yield) }
+	return all
 }
 
 func flagTable(flags *pflag.FlagSet) string {

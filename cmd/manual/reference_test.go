@@ -25,7 +25,7 @@ func TestReference(t *testing.T) {
 		}
 		anchors := make(map[string]bool)
 		for _, m := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(want, -1) {
-			anchors[strings.ReplaceAll(anchor(m[1]), " ", "-")] = true
+			anchors[anchor(m[1])] = true
 		}
 		for _, m := range regexp.MustCompile(`\]\(#([^)]+)\)`).FindAllStringSubmatch(want, -1) {
 			if !anchors[m[1]] {

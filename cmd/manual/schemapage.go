@@ -22,7 +22,6 @@ type schema struct {
 	Type        any                `json:"type"` // a word, or several
 	Enum        []any              `json:"enum"`
 	Const       any                `json:"const"`
-	Pattern     string             `json:"pattern"`
 	Format      string             `json:"format"`
 	Properties  map[string]*schema `json:"properties"`
 	Required    []string           `json:"required"`
@@ -68,7 +67,7 @@ func (s *schema) table(b *strings.Builder, kind string, fields map[string]string
 			means = strings.TrimSuffix(d, ".") + strings.TrimSuffix(". "+means, ". ")
 		}
 		is := p.is()
-		if slices.Contains(s.Required, key) && kind != "record.Record" && fields == nil {
+		if slices.Contains(s.Required, key) && fields == nil {
 			is += ", required"
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", key, is, cell(means))
@@ -130,7 +129,7 @@ func typeWords(t any) string {
 
 // anchor is what a forge makes of a heading.
 func anchor(heading string) string {
-	return strings.ReplaceAll(strings.ToLower(heading), ".", "")
+	return strings.NewReplacer(".", "", " ", "-").Replace(strings.ToLower(heading))
 }
 
 // fieldComments are the comments of structures' fields in packages of the tree,

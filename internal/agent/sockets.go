@@ -40,11 +40,13 @@ func (a *Agent) sockets(_ context.Context, req agentapi.SocketsRequest) (agentap
 // what the kernel counts of them.
 func (a *Agent) toolSockets(port uint16, far bool) (found []agentapi.ToolSocket, err error) {
 	err = a.cfg.Namespace.Do(func() error {
-		all, err := sockdiag.Connections()
+		sport, dport := port, uint16(0)
+		if far {
+			sport, dport = 0, port
+		}
+		all, err := sockdiag.ConnectionsAt(sport, dport)
 		for _, d := range all {
-			if far && d.Dport == port || !far && d.Sport == port {
-				found = append(found, agentapi.ToolSocket{Tuple: d.Tuple, Count: engine.SocketCount(d)})
-			}
+			found = append(found, agentapi.ToolSocket{Tuple: d.Tuple, Count: engine.SocketCount(d)})
 		}
 		return err
 	})

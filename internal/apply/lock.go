@@ -47,10 +47,23 @@ const recoverPatience = 3 * time.Second
 // lock takes the host's and namespace's lock. It waits for no change, but a moment
 // for whoever only looks at what was left behind.
 func (a *Applier) lock(ctx context.Context, what string) (unlock func(), err error) {
-	for end := time.Now().Add(recoverPatience); ; {
+	end := time.Now().Add(recoverPatience)
+	return a.lockAfter(ctx, what, func(holder LockHolder) bool {
+		return holder.What == recovering && time.Now().Before(end)
+	})
+}
+
+// waitLock is lock with patience, for those who have to come through.
+func (a *Applier) waitLock(ctx context.Context, what string) (unlock func(), err error) {
+	return a.lockAfter(ctx, what, func(LockHolder) bool { return true })
+}
+
+// lockAfter waits for a holder of the lock as long as patient says of it.
+func (a *Applier) lockAfter(ctx context.Context, what string, patient func(LockHolder) bool) (unlock func(), err error) {
+	for {
 		unlock, err = a.tryLock(ctx, what)
 		locked := (*LockedError)(nil)
-		if !errors.As(err, &locked) || locked.Holder.What != recovering || time.Now().After(end) {
+		if !errors.As(err, &locked) || !patient(locked.Holder) {
 			return unlock, err
 		}
 		select {
@@ -100,21 +113,6 @@ func (a *Applier) tryLock(ctx context.Context, what string) (unlock func(), err 
 func writeAt(f *os.File, b []byte) error {
 	_, err := f.WriteAt(b, 0)
 	return err
-}
-
-// waitLock is lock with patience, for those who have to come through.
-func (a *Applier) waitLock(ctx context.Context, what string) (unlock func(), err error) {
-	for {
-		unlock, err = a.tryLock(ctx, what)
-		if !errors.Is(err, ErrLocked) {
-			return unlock, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), err)
-		case <-time.After(lockPause):
-		}
-	}
 }
 
 // lockPause is between two tries for the lock.

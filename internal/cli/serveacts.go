@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -178,7 +177,7 @@ func (f *visitorsFleet) Measure(v web.Visitor, w web.Wish) error {
 	if err != nil {
 		return err
 	}
-	return f.errands.start(v.Name, w, []string{"LINERATE_NATS=" + cfg.URL, "LINERATE_CREDS=" + cfg.Creds, "LINERATE_CA=" + cfg.CA, "USER=" + cmp.Or(v.Name, "web")})
+	return f.errands.start(v.Name, w, []string{"LINERATE_NATS=" + cfg.URL, "LINERATE_CREDS=" + cfg.Creds, "LINERATE_CA=" + cfg.CA, "USER=" + v.Name})
 }
 
 // Stop ends a measurement.

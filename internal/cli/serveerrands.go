@@ -86,7 +86,7 @@ func (e *errands) start(who string, w web.Wish, environment []string) error {
 		return fmt.Errorf("start a measurement: %w", err)
 	}
 	e.all = append(e.all, one)
-	if n := len(e.all) - errandsShown; n > 0 && e.all[0].Ended {
+	if len(e.all) > errandsShown && e.all[0].Ended {
 		e.all = e.all[1:]
 	}
 	e.wait.Go(func() {

@@ -25,13 +25,7 @@ func servedPages(t *testing.T, address, state, db string) string {
 	}
 	free.Close()
 	p := startWatched(t, "serve", "--listen", free.Addr().String(), "--state", state, "--web", address, "--store", db)
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if m := pageAt.FindStringSubmatch(p.errs.String()); m != nil {
-			return m[1]
-		}
-	}
-	t.Fatalf("no web page:\n%s", p.errs.String())
-	return ""
+	return awaitWord(t, p, pageAt)
 }
 
 // TestServeWeb: a page of what is kept, for who has a token, until it is taken

@@ -29,10 +29,7 @@ func Samples(text string) (all []Sample) {
 		if !is {
 			continue
 		}
-		for strings.HasSuffix(command, "\\") && i+1 < len(lines) {
-			i++
-			command = strings.TrimSuffix(command, "\\") + strings.TrimSpace(lines[i])
-		}
+		command, i = whole(command, lines, i)
 		s := Sample{Command: command, First: i + 1, Last: i + 1}
 		for s.Last < len(lines) && (lines[s.Last] == "" || strings.HasPrefix(lines[s.Last], indent)) && !strings.HasPrefix(lines[s.Last], indent+"$ ") {
 			s.Last++
@@ -46,6 +43,16 @@ func Samples(text string) (all []Sample) {
 		all = append(all, s)
 	}
 	return all
+}
+
+// whole is a command that begins in line i, with the lines that a backslash at the
+// end goes on with, and the index of its last.
+func whole(command string, lines []string, i int) (string, int) {
+	for strings.HasSuffix(command, "\\") && i+1 < len(lines) {
+		i++
+		command = strings.TrimRight(strings.TrimSuffix(command, "\\"), " ") + " " + strings.TrimSpace(lines[i])
+	}
+	return command, i
 }
 
 // Lines are what a program printed, as a page shows it: without what stands at the
@@ -94,11 +101,8 @@ func Commands(text string) (all [][]string) {
 		if m == nil || !fenced && !strings.HasPrefix(lines[i], indent) {
 			continue
 		}
-		command := m[1]
-		for strings.HasSuffix(command, "\\") && i+1 < len(lines) {
-			i++
-			command = strings.TrimSuffix(command, "\\") + " " + strings.TrimSpace(lines[i])
-		}
+		var command string
+		command, i = whole(m[1], lines, i)
 		words := strings.Fields(command)
 		if end := slices.IndexFunc(words, func(w string) bool { return strings.ContainsAny(w[:1], "#|&>") || w == "..." }); end >= 0 {
 			words = words[:end]

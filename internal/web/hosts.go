@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/unit"
 )
@@ -110,18 +111,11 @@ type change struct {
 	Waits, Stands bool
 }
 
-// The states of an entry that can be confirmed, and those in which it stands
-// (internal/apply's words).
-const (
-	stateApplied    = "applied"
-	stateConfirming = "confirming"
-	stateConfirmed  = "confirmed"
-)
-
 func changeOf(e agentapi.JournalEntry) change {
-	c := change{JournalEntry: e, Waits: e.State == stateApplied || e.State == stateConfirming}
+	state := apply.State(e.State)
+	c := change{JournalEntry: e, Waits: state == apply.Applied || state == apply.Confirming}
 	// A step of a run goes back with the run, on all its hosts.
-	c.Stands = c.Waits || e.State == stateConfirmed && e.Group == ""
+	c.Stands = c.Waits || state == apply.Confirmed && e.Group == ""
 	for _, step := range e.Steps {
 		c.Steps = append(c.Steps, step.Step.Change())
 	}

@@ -44,16 +44,23 @@ func (d *Deputy) Credentials(role bus.Role, valid time.Duration, file string) er
 	if err != nil {
 		return err
 	}
-	seed, err := d.pair.Seed()
+	text, err := Credentials(token, d.pair)
 	if err != nil {
 		return err
 	}
-	text, err := jwt.FormatUserConfig(token, seed)
-	if err != nil {
-		return err
-	}
-	if err := WritePrivate(file, string(text)); err != nil {
+	if err := WritePrivate(file, text); err != nil {
 		return fmt.Errorf("write credentials: %w", err)
 	}
 	return nil
+}
+
+// Credentials is the text of a credentials file, of a signed token and the key that
+// it was signed for.
+func Credentials(token string, pair nkeys.KeyPair) (string, error) {
+	seed, err := pair.Seed()
+	if err != nil {
+		return "", err
+	}
+	text, err := jwt.FormatUserConfig(token, seed)
+	return string(text), err
 }

@@ -67,11 +67,7 @@ func Enroll(ctx context.Context, t authority.Token, dir string, replace bool) (I
 	if err := ours(reply, t, pair); err != nil {
 		return Identity{}, fmt.Errorf("enroll %s: %w", t.Name, err)
 	}
-	seed, err := pair.Seed()
-	if err != nil {
-		return Identity{}, err
-	}
-	text, err := jwt.FormatUserConfig(reply.JWT, seed)
+	text, err := authority.Credentials(reply.JWT, pair)
 	if err != nil {
 		return Identity{}, err
 	}
@@ -80,7 +76,7 @@ func Enroll(ctx context.Context, t authority.Token, dir string, replace bool) (I
 		return Identity{}, err
 	}
 	env := fmt.Sprintf("LINERATE_NATS=%s\nLINERATE_CREDS=%s\nLINERATE_CA=%s\n", t.URL, filepath.Join(absolute, CredsFile), filepath.Join(absolute, CAFile))
-	for _, f := range []struct{ name, text string }{{CAFile, reply.CA}, {EnvFile, env}, {CredsFile, string(text)}} {
+	for _, f := range []struct{ name, text string }{{CAFile, reply.CA}, {EnvFile, env}, {CredsFile, text}} {
 		if err := authority.WritePrivate(filepath.Join(dir, f.name), f.text); err != nil {
 			return Identity{}, fmt.Errorf("enroll %s: write %s: %w", t.Name, f.name, err)
 		}

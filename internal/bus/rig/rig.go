@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
 	"github.com/linerate/linerate/internal/bus"
@@ -86,16 +85,12 @@ func Key(t testing.TB) (nkeys.KeyPair, string) {
 // Creds writes a credentials file.
 func Creds(t testing.TB, token string, pair nkeys.KeyPair) string {
 	t.Helper()
-	seed, err := pair.Seed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := jwt.FormatUserConfig(token, seed)
+	text, err := authority.Credentials(token, pair)
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "nats.creds")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file

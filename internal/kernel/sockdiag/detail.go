@@ -77,10 +77,12 @@ const (
 // carrying are the states in which a connection moves payload.
 const carrying = 1<<Established | 1<<FinWait1 | 1<<FinWait2 | 1<<CloseWait
 
-// detailRequest asks for the connections of one address family with all that
+// detailRequest asks for the connections of one address family and these ports,
+// zero for any (struct inet_diag_sockid's idiag_sport and idiag_dport), with all that
 // Detail holds.
-func detailRequest(family uint8) []byte {
-	b := Query{Proto: flow.TCP}.request(family)
+func detailRequest(family uint8, sport, dport uint16) []byte {
+	b := Query{Proto: flow.TCP, Dport: dport}.request(family)
+	binary.BigEndian.PutUint16(b[8:], sport)
 	b[2] = 1<<(diagInfo-1) | 1<<(diagVegas-1) | 1<<(diagCong-1) | 1<<(diagSKMemInfo-1)
 	binary.NativeEndian.PutUint32(b[4:], carrying)
 	return b

@@ -43,6 +43,13 @@ func TestConnections(t *testing.T) {
 			}
 			ends[d.Sport] = d
 		}
+		of, to := portOf(near.LocalAddr()), portOf(l.Addr())
+		for _, q := range [][2]uint16{{of, 0}, {0, of}, {of, to}} {
+			picked, err := ConnectionsAt(q[0], q[1])
+			if err != nil || len(picked) != 1 || (picked[0].Sport == of) != (q[0] == of) {
+				t.Errorf("%s: at the ports %v: %+v, %v", at, q, picked, err)
+			}
+		}
 		out, in := ends[portOf(near.LocalAddr())], ends[portOf(l.Addr())]
 		if out.Info == nil || in.Info == nil || out.Cookie == in.Cookie || out.Cookie == 0 {
 			t.Fatalf("%s: the ends are %+v and %+v", at, out, in)

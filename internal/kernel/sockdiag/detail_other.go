@@ -8,6 +8,9 @@ import (
 )
 
 // Connections lists connections on Linux only.
-func Connections() ([]Detail, error) {
+func Connections() ([]Detail, error) { return ConnectionsAt(0, 0) }
+
+// ConnectionsAt lists connections on Linux only.
+func ConnectionsAt(_, _ uint16) ([]Detail, error) {
 	return nil, fmt.Errorf("list connections: %w", errors.ErrUnsupported)
 }
