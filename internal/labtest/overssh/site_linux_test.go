@@ -257,26 +257,3 @@ func differ(a, b map[string]string) (out []string) {
 	}
 	return out
 }
-
-// watchCommands looks for tokens in every process's command line until it is
-// ended; enrolled is whether it saw one enrol at all.
-func watchCommands(t *testing.T) (end func() (enrolled bool)) {
-	ctx, cancel := context.WithCancel(context.Background())
-	seen := make(chan bool, 1)
-	go func() {
-		enrolled := false
-		for ctx.Err() == nil {
-			lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-			for _, line := range lines {
-				b, _ := os.ReadFile(line) // it may have ended
-				if aToken.Match(b) {
-					t.Errorf("a token is in a command line: %.40q", b)
-				}
-				enrolled = enrolled || strings.Contains(string(b), "linerate\x00enroll\x00-\x00")
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		seen <- enrolled
-	}()
-	return func() bool { cancel(); return <-seen }
-}
