@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/record"
@@ -38,7 +39,7 @@ func (o Outcome) Off() (n int) {
 }
 
 // Best is the most that linerate's own traffic carried between the row's hosts,
-// the same way, in any step whose links carry as much; zero where it sent none.
+// the same way, in any step with the same links; zero where it sent none.
 func (o Outcome) Best(of Row) (best unit.BitRate) {
 	for _, r := range o.Rows {
 		if r.Tool != string(Linerate) && r.Tool != string(Tune) || !alike(r, of) {
@@ -58,8 +59,12 @@ func (o Outcome) Best(of Row) (best unit.BitRate) {
 // carry another share of payload.
 const frames = 1.1
 
-// alike reports rows of links that carry as much, a way.
+// alike reports rows of the same links, which carry as much, a way: those of one
+// card are other links than those of two, though each is as fast.
 func alike(a, b Row) bool {
+	if !slices.Equal(a.Ports, b.Ports) {
+		return false
+	}
 	each := func(r Row) float64 { return float64(r.Ceiling) / float64(len(r.Direction.Ways())) }
 	x, y := each(a), each(b)
 	return x > 0 && x <= frames*y && y <= frames*x

@@ -50,6 +50,11 @@ func TestBest(t *testing.T) {
 	if got := o.Best(o.Rows[2]); got != 18.9e9 {
 		t.Errorf("reverse: %v", got)
 	}
+	other := o.Rows[0]
+	other.Ports = []string{"client.a0", "client.b0"}
+	if got := o.Best(other); got != 0 {
+		t.Errorf("of other links, as fast: %v", got)
+	}
 }
 
 func TestGreen(t *testing.T) {

@@ -43,6 +43,9 @@ type Row struct {
 	// To name the hosts of each side, with commas between, and Streams are each
 	// pair's.
 	Pairs int `json:"pairs_count,omitempty"`
+	// Ports are those that the hosts' bonds have in the step, each HOST.LINK, sorted;
+	// nil of hosts without a bond.
+	Ports []string `json:"ports,omitempty"`
 	// Shares are what each link carried of the hosts that could use several; nil
 	// where linerate's own traffic was not measured.
 	Shares []Share `json:"shares,omitempty"`

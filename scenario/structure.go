@@ -44,6 +44,23 @@ func (s Scenario) After(step Step) (Scenario, string, error) {
 	return s.Changed(step.With)
 }
 
+// BondPorts are the ports of the hosts' bonds, each HOST.LINK, sorted; nil of hosts
+// without one.
+func (s Scenario) BondPorts(hosts []string) (ports []string) {
+	for _, h := range s.Fabric.Hosts {
+		if !slices.Contains(hosts, h.Name) {
+			continue
+		}
+		for _, b := range h.Network.Bonds {
+			for _, link := range b.Interfaces {
+				ports = append(ports, Port{h.Name, link}.String())
+			}
+		}
+	}
+	slices.Sort(ports)
+	return ports
+}
+
 // changeStructure does one of structureKeys.
 func changeStructure(s *Scenario, key, value string) error {
 	switch key {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/campaign"
@@ -99,6 +100,7 @@ func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i 
 	scale := unit.BitRate(r.now.Scale)
 	row.Step, row.Direction, row.Tool, row.Kind = step, m.Direction, string(m.Tool), m.Kinds[i]
 	row.From, row.To = m.Names()
+	row.Ports = r.now.BondPorts(slices.Concat([]string{m.From, m.To}, m.Senders, m.Receivers))
 	for _, rate := range []*unit.BitRate{&row.Measured, &row.Predicted, &row.Ceiling, &row.Wire} {
 		*rate *= scale
 	}
