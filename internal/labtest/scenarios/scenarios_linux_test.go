@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,13 +24,16 @@ import (
 // allWithin is how long all of them may take together on two cores.
 const allWithin = 25 * time.Minute
 
-// TestScenarios: in a proof all of them, as `lab run all` runs them;
-// else the shortest by itself.
+// leastNFS is what two links are to carry of NFS, of what one does.
+const leastNFS = 1.95
+
+// TestScenarios: in a proof all of them, as `lab run all` runs them, or the one
+// that PROVE_SCENARIO names; else the shortest by itself.
 func TestScenarios(t *testing.T) {
 	if err := guest.Installed(); err != nil {
 		t.Skip(err)
 	}
-	name := "all"
+	name := cmp.Or(os.Getenv("PROVE_SCENARIO"), "all")
 	if os.Getenv("PROVE_RUN") == "" {
 		floor.Turn(t, floor.Rehearsing)
 		name = "fan-in"
@@ -51,6 +55,11 @@ func TestScenarios(t *testing.T) {
 	t.Logf("lab kernel %s", kernelOf(all))
 	for _, o := range all {
 		t.Logf("scenarios: %s", summary(o))
+		for _, r := range o.Rows {
+			if r.Tool == string(scenario.NFS) && r.MeasuredRatio != nil && *r.MeasuredRatio < leastNFS {
+				t.Errorf("%s, %s: %.3f times one link, want %v", o.Scenario, r.Step, *r.MeasuredRatio, leastNFS)
+			}
+		}
 	}
 	t.Logf("scenarios: %s in %.0f s", name, took.Seconds())
 	if failed != nil || !scenario.Green(all) {
