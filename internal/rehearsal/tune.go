@@ -104,8 +104,14 @@ func (r *run) tuned(c *campaign.Campaign, m scenario.Measurement, largest int) (
 	if row.Ceiling, err = r.ceilingAt(c.State(), traffic, largest); err != nil {
 		return row, last, fmt.Errorf("predict ceiling: %w", err)
 	}
-	if f := last.Finding; f != nil && f.Cause == record.CardSlot {
-		if row.Tuned.HeldAt = slots(c.State(), traffic); row.Tuned.HeldAt > 0 {
+	if f := last.Finding; f != nil {
+		switch f.Cause {
+		case record.CardSlot:
+			row.Tuned.HeldAt = slots(c.State(), traffic)
+		case record.SingleLink:
+			row.Tuned.HeldAt = switchHash(c.State(), traffic)
+		}
+		if row.Tuned.HeldAt > 0 {
 			row.Tuned.HeldBy = f.Cause
 		}
 	}
@@ -172,4 +178,26 @@ func slots(f predict.Fabric, t predict.Traffic) (sum unit.BitRate) {
 		sum += least
 	}
 	return sum
+}
+
+// enough streams on chosen ports use every link that a hash would let them.
+const enough = 32
+
+// switchHash is what the switches' own hash leaves of the traffic, all its ways,
+// were the hosts to hash ports and as many streams sent as could be told apart; zero
+// where that leaves every link.
+func switchHash(f predict.Fabric, t predict.Traffic) unit.BitRate {
+	byPorts, err := predict.ParseWhatIf("policy=layer3+4")
+	if err != nil {
+		return 0
+	}
+	if f, _, _, err = byPorts.Apply(f, fabric.Measure{}); err != nil {
+		return 0
+	}
+	t.Streams, t.Ports = enough, predict.PortsChosen
+	p, err := predict.Predict(f, t)
+	if err != nil || p.Limit != record.SingleLink {
+		return 0
+	}
+	return p.Rate
 }

@@ -94,3 +94,19 @@ func TestKept(t *testing.T) {
 		t.Errorf("%q of nothing, want an empty list", got)
 	}
 }
+
+// TestSwitchHash: a switch that hashes MAC addresses leaves two hosts one link a way,
+// whatever the hosts do; one that tells their flows apart leaves them all.
+func TestSwitchHash(t *testing.T) {
+	for _, name := range []string{"nfs-lacp", "failover"} {
+		r, state := inLab(t, name, 9000)
+		traffic := predict.Traffic{From: "client", To: "server", Direction: flow.Both, Streams: 1}
+		want := unit.BitRate(0)
+		if name == "nfs-lacp" {
+			want = 2 * 9.9 * unit.Gbps
+		}
+		if got := switchHash(state, traffic) * unit.BitRate(r.now.Scale); math.Abs(float64(got-want)) > 0.001e9 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
