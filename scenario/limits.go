@@ -51,12 +51,17 @@ func bySteps(rows []Row) (steps [][]Row) {
 	return steps
 }
 
-// Below is what a table says in lines below the row: what a failure did, and how
-// links shared the load where that says something.
+// Below is what a table says in lines below the row: what a failure did, how links
+// shared the load where that says something, and what threads took where somebody
+// published that.
 func (r Row) Below() string {
-	outage := ""
+	below := ""
 	if r.Outage != nil {
-		outage = r.Outage.text()
+		below = r.Outage.text()
 	}
-	return outage + spreads(r)
+	below += spreads(r)
+	if r.Threads != nil {
+		below += r.Threads.text(r.Measured, r.Published)
+	}
+	return below
 }

@@ -53,7 +53,12 @@ func (r *run) iperf3(ctx context.Context, c *campaign.Campaign, step string, m s
 		t.Predicted, t.Ceiling, t.Limit = p.Rate, p.Ceiling, p.Limit
 		finding := diagnose.Trial(c.State(), t)
 		t.Finding = &finding
-		r.keep(c, step, m, i, rowOf(t), t)
+		row := rowOf(t)
+		row.Threads = threads(t)
+		if i == 0 {
+			row.Threads.Published = m.Threads
+		}
+		r.keep(c, step, m, i, row, t)
 	}
 	return nil
 }
@@ -118,10 +123,26 @@ func iperf3Trial(text []byte, m scenario.Measurement, streams int, busy float64)
 		return record.Trial{}, fmt.Errorf("iperf3 reported %d tests, want one", len(read.Trials))
 	}
 	t := read.Trials[0]
+	for i := range t.CPU {
+		t.CPU[i].Host = map[bool]string{true: m.From, false: m.To}[t.CPU[i].Host == t.From]
+	}
 	t.From, t.To, t.Direction, t.Streams = m.From, m.To, m.Direction, streams
 	// Both ends are on the machine's processors.
 	t.CPU = append(t.CPU, record.CPUUse{Host: m.From, Cores: 1, Busiest: busy})
 	return t, nil
+}
+
+// threads is what iperf3 says that its threads took at each end, of one processor.
+func threads(t record.Trial) *scenario.ThreadUse {
+	var use scenario.ThreadUse
+	for _, c := range t.CPU {
+		if (c.Host == t.To) == (t.Direction == flow.Reverse) {
+			use.Sender += c.Busy
+		} else {
+			use.Receiver += c.Busy
+		}
+	}
+	return &use
 }
 
 // busiest is the share of its time that the busiest processor was busy.

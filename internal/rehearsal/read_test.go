@@ -52,6 +52,13 @@ func TestIPerf3Trial(t *testing.T) {
 	if trial.From != "a" || row.Streams != 4 || !row.CPUBound || row.Measured < unit.Mbps {
 		t.Errorf("row %+v of %s", row, trial.From)
 	}
+	if use := threads(trial); math.Abs(use.Sender-0.052425) > 1e-6 || math.Abs(use.Receiver-0.019021) > 1e-6 {
+		t.Errorf("threads %+v", use)
+	}
+	trial.Direction = flow.Reverse
+	if use := threads(trial); math.Abs(use.Sender-0.019021) > 1e-6 {
+		t.Errorf("threads the other way %+v", use)
+	}
 	refused, err := os.ReadFile("../../foreign/testdata/iperf3-refused.json")
 	if err != nil {
 		t.Fatal(err)
