@@ -32,8 +32,8 @@ const (
 // (BOND_DEFAULT_MIIMON).
 const usualMiimon = 100 * time.Millisecond
 
-// What TCP waits at the least before it sends again (TCP_RTO_MIN), and what
-// full queues may add to that.
+// What TCP waits at the least before it sends again (TCP_RTO_MIN), and what full
+// queues may add to that, or still deliver when the link is gone.
 const (
 	leastRTO = 200 * time.Millisecond
 	queueing = 100 * time.Millisecond
@@ -50,7 +50,7 @@ func Failover(b netstate.Bond, silent bool, outage, rtt time.Duration) Gap {
 	if high == 0 {
 		low, high = outage, outage
 	}
-	g.Low, g.High = min(low, outage), 2*min(high, outage)+leastRTO+2*rtt+queueing
+	g.Low, g.High = max(0, min(low, outage)-queueing), 2*min(high, outage)+leastRTO+2*rtt+queueing
 	return g
 }
 
