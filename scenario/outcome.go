@@ -39,8 +39,12 @@ func (o Outcome) Off() (n int) {
 }
 
 // Best is the most that linerate's own traffic carried between the row's hosts,
-// the same way, in any step with the same links; zero where it sent none.
+// the same way, in any step with the same links; zero where it sent none. Of tune it
+// is what that tune came to: a later step may have had another switch.
 func (o Outcome) Best(of Row) (best unit.BitRate) {
+	if of.Tool == string(Tune) {
+		return of.Measured
+	}
 	for _, r := range o.Rows {
 		if r.Tool != string(Linerate) && r.Tool != string(Tune) || !alike(r, of) {
 			continue

@@ -55,6 +55,11 @@ func TestBest(t *testing.T) {
 	if got := o.Best(other); got != 0 {
 		t.Errorf("of other links, as fast: %v", got)
 	}
+	tuned := o.Rows[0]
+	tuned.Tool, tuned.Measured = string(Tune), 9.9e9
+	if got := o.Best(tuned); got != 9.9e9 {
+		t.Errorf("of a tune before the switch was another: %v", got)
+	}
 }
 
 func TestGreen(t *testing.T) {
