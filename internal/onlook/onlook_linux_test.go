@@ -32,14 +32,14 @@ func TestMeter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer far.Close()
-	dport := near.RemoteAddr().(*net.TCPAddr).Port
+	sport, dport := near.LocalAddr().(*net.TCPAddr).Port, near.RemoteAddr().(*net.TCPAddr).Port
 	out := func() sockdiag.Detail {
 		all, err := sockdiag.Connections()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range all {
-			if int(d.Dport) == dport {
+			if int(d.Sport) == sport && int(d.Dport) == dport { // others may have had that port
 				return d
 			}
 		}
