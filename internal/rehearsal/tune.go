@@ -100,16 +100,19 @@ func (r *run) tuned(c *campaign.Campaign, m scenario.Measurement, largest int) (
 		Before: before, Forward: last.Forward, Reverse: last.Reverse, CeilingMTU: largest, Changes: kept(rec.Steps),
 		Stopped: rec.Tuning.Stopped, Windows: rec.Tuning.Windows, Traffic: rec.Tuning.Traffic,
 	}
-	var err error
-	if row.Ceiling, err = r.ceilingAt(c.State(), traffic, largest); err != nil {
+	best, err := r.linesAt(c.State(), largest)
+	if err != nil {
+		return row, last, err
+	}
+	if row.Ceiling, _, err = predict.CeilingOf(best, traffic, largest); err != nil {
 		return row, last, fmt.Errorf("predict ceiling: %w", err)
 	}
 	if f := last.Finding; f != nil {
 		switch f.Cause {
 		case record.CardSlot:
-			row.Tuned.HeldAt = slots(c.State(), traffic)
+			row.Tuned.HeldAt = slots(best, traffic)
 		case record.SingleLink:
-			row.Tuned.HeldAt = switchHash(c.State(), traffic)
+			row.Tuned.HeldAt = switchHash(best, traffic)
 		}
 		if row.Tuned.HeldAt > 0 {
 			row.Tuned.HeldBy = f.Cause
@@ -129,9 +132,9 @@ func kept(steps []record.Step) []string {
 	return all
 }
 
-// ceilingAt is the ceiling with frames of that MTU, which the lab's shapers as
-// they are now count too little of where the hosts send smaller ones.
-func (r *run) ceilingAt(f predict.Fabric, t predict.Traffic, mtu int) (unit.BitRate, error) {
+// linesAt are the hosts with frames of that MTU, whatever tune left, and the lines
+// without the lab's shapers, which count too little where frames are smaller.
+func (r *run) linesAt(f predict.Fabric, mtu int) (predict.Fabric, error) {
 	mtus := make(map[scenario.Port]int)
 	for _, p := range scenario.Ports(r.now.Fabric) {
 		mtus[p] = mtu
@@ -141,19 +144,20 @@ func (r *run) ceilingAt(f predict.Fabric, t predict.Traffic, mtu int) (unit.BitR
 	for name, h := range f.Hosts {
 		declared, err := lines.State(name)
 		if err != nil {
-			return 0, err
+			return predict.Fabric{}, err
 		}
 		h = h.Clone()
 		for i := range h.Links {
-			if line, ok := declared.Link(h.Links[i].Name); ok && line.Speed > 0 {
-				h.Links[i].Speed, h.Links[i].Framing, h.Links[i].Qdiscs = line.Speed, line.Framing, nil
+			l := &h.Links[i]
+			l.MTU = mtu
+			if line, ok := declared.Link(l.Name); ok && line.Speed > 0 {
+				l.Speed, l.Framing, l.Qdiscs = line.Speed, line.Framing, nil
 			}
 		}
 		hosts[name] = h
 	}
 	f.Hosts = hosts
-	ceiling, _, err := predict.CeilingOf(f, t, mtu)
-	return ceiling, err
+	return f, nil
 }
 
 // slots is what the slots of cards leave of the traffic, all its ways; zero where
@@ -185,18 +189,28 @@ const enough = 32
 
 // switchHash is what the switches' own hash leaves of the traffic, all its ways,
 // were the hosts to hash ports and as many streams sent as could be told apart; zero
-// where that leaves every link.
+// where it holds nothing: with another hash of the switches it would be as much.
 func switchHash(f predict.Fabric, t predict.Traffic) unit.BitRate {
-	byPorts, err := predict.ParseWhatIf("policy=layer3+4")
+	held, free := supposing(f, t, "policy=layer3+4"), supposing(f, t, "policy=layer3+4,switch_hash=layer3+4")
+	if free <= held {
+		return 0
+	}
+	return held
+}
+
+// supposing is what the traffic would come to after a change, with enough streams;
+// zero where nobody can say.
+func supposing(f predict.Fabric, t predict.Traffic, change string) unit.BitRate {
+	what, err := predict.ParseWhatIf(change)
 	if err != nil {
 		return 0
 	}
-	if f, _, _, err = byPorts.Apply(f, fabric.Measure{}); err != nil {
+	if f, _, _, err = what.Apply(f, fabric.Measure{}); err != nil {
 		return 0
 	}
 	t.Streams, t.Ports = enough, predict.PortsChosen
 	p, err := predict.Predict(f, t)
-	if err != nil || p.Limit != record.SingleLink {
+	if err != nil {
 		return 0
 	}
 	return p.Rate

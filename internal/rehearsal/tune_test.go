@@ -45,12 +45,16 @@ func inLab(t *testing.T, name string, mtu int) (*run, predict.Fabric) {
 	return &run{now: s}, state
 }
 
-// TestCeilingAt: the ceiling at large frames is the line's, whatever frames the
+// TestLinesAt: the ceiling at large frames is the line's, whatever frames the
 // lab's shapers count by now.
-func TestCeilingAt(t *testing.T) {
+func TestLinesAt(t *testing.T) {
 	for _, mtu := range []int{1500, 9000} {
 		r, state := inLab(t, "backup-lacp", mtu)
-		got, err := r.ceilingAt(state, predict.Traffic{From: "client", To: "server", Direction: flow.Both, Streams: 4}, 9000)
+		lines, err := r.linesAt(state, 9000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := predict.CeilingOf(lines, predict.Traffic{From: "client", To: "server", Direction: flow.Both, Streams: 4}, 9000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,17 +100,33 @@ func TestKept(t *testing.T) {
 }
 
 // TestSwitchHash: a switch that hashes MAC addresses leaves two hosts one link a way,
-// whatever the hosts do; one that tells their flows apart leaves them all.
+// whatever the hosts do, as much as the largest frames carry; one that tells their
+// flows apart holds nothing, and neither does it hold what a mode of the hosts' does.
 func TestSwitchHash(t *testing.T) {
-	for _, name := range []string{"nfs-lacp", "failover"} {
-		r, state := inLab(t, name, 9000)
-		traffic := predict.Traffic{From: "client", To: "server", Direction: flow.Both, Streams: 1}
-		want := unit.BitRate(0)
-		if name == "nfs-lacp" {
-			want = 2 * 9.9 * unit.Gbps
+	for _, c := range []struct {
+		name string
+		mtu  int
+		mode netstate.BondMode
+		want unit.BitRate
+	}{
+		{"nfs-lacp", 9000, netstate.LACP, 2 * 9.9 * unit.Gbps}, {"nfs-lacp", 1500, netstate.LACP, 2 * 9.9 * unit.Gbps},
+		{"nfs-lacp", 9000, netstate.BalanceTLB, 0}, {"failover", 9000, netstate.LACP, 0},
+	} {
+		r, state := inLab(t, c.name, c.mtu)
+		for _, h := range state.Hosts {
+			for i := range h.Links {
+				if b := h.Links[i].Bond; b != nil {
+					b.Mode = c.mode
+				}
+			}
 		}
-		if got := switchHash(state, traffic) * unit.BitRate(r.now.Scale); math.Abs(float64(got-want)) > 0.001e9 {
-			t.Errorf("%s: %v, want %v", name, got, want)
+		lines, err := r.linesAt(state, 9000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := switchHash(lines, predict.Traffic{From: "client", To: "server", Direction: flow.Both, Streams: 1}) * unit.BitRate(r.now.Scale)
+		if math.Abs(float64(got-c.want)) > 0.001e9 {
+			t.Errorf("%s, MTU %d, %s: %v, want %v", c.name, c.mtu, c.mode, got, c.want)
 		}
 	}
 }
