@@ -432,11 +432,11 @@ prove-tune: deps
 
 # Ten runs of all scenarios, of less than 25 minutes each, on two cores.
 prove-scenarios: deps deps-nfs deps-peers
-	@docs/proofs/prove scenarios 10 ./internal/labtest/scenarios TestScenarios 1 uml
+	@PROVE_PROGRAM=./cmd/linerate docs/proofs/prove scenarios 10 ./internal/labtest/scenarios TestScenarios 1 uml
 
 # One of them by itself, ten times: NAME=nfs-lacp, three minutes a run, is what two links carry of NFS.
 prove-scenario: deps deps-nfs deps-peers
-	@PROVE_SCENARIO=$(or $(NAME),$(error say which: make prove-scenario NAME=nfs-lacp)) docs/proofs/prove scenario-$(NAME) 10 ./internal/labtest/scenarios TestScenarios 1 uml
+	@PROVE_PROGRAM=./cmd/linerate PROVE_SCENARIO=$(or $(NAME),$(error say which: make prove-scenario NAME=nfs-lacp)) docs/proofs/prove scenario-$(NAME) 10 ./internal/labtest/scenarios TestScenarios 1 uml
 
 clean:
 	@rm -f linerate $(LOG)
