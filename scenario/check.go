@@ -148,7 +148,7 @@ func (c checker) measurement(i, j int, m *Measurement, before map[string]int) {
 	c.protocol(at, m)
 	c.failing(at, m)
 	c.mounts(at, m)
-	c.threads(at, m)
+	c.cpuShares(at, m)
 	c.numbers(at, m, before)
 }
 

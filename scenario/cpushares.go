@@ -2,25 +2,29 @@ package scenario
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/unit"
 )
 
-// ThreadUse is what a program took of one thread of a processor at each end, as it
+// CPUShares are what a program took of one thread of a processor at each end, as it
 // says itself: shares, of which the lab's are of its own processor at the lab's own
-// rates. A lab shows how the need grows with the rate, not what other processors need.
-type ThreadUse struct {
+// rates.
+type CPUShares struct {
 	Sender   float64 `json:"sender_ratio"`
 	Receiver float64 `json:"receiver_ratio"`
 	// Published are somebody's of the sender and the receiver; nil where nobody
 	// published them.
-	Published []float64 `json:"published_ratio,omitempty"`
+	Published []float64 `json:"published_ratios,omitempty"`
 }
 
-// text is the use in lines below a row that carried so much, where something of it
+// text is the shares in lines below a row that carried so much, where something of it
 // was published: what each Gbit/s took is what compares.
-func (u ThreadUse) text(measured unit.BitRate, published *unit.BitRate) string {
-	if len(u.Published) == 0 {
+func (u CPUShares) text(measured unit.BitRate, published *unit.BitRate) string {
+	if len(u.Published) != ends {
 		return ""
 	}
 	return fmt.Sprintf("    of a thread, sender and receiver: %s\n      published: %s\n",
@@ -29,21 +33,41 @@ func (u ThreadUse) text(measured unit.BitRate, published *unit.BitRate) string {
 
 // taken are the shares of both ends, and of each Gbit/s where the rate is known.
 func taken(sender, receiver float64, rate *unit.BitRate) string {
-	both := fmt.Sprintf("%.2g and %.2g %%", 100*sender, 100*receiver)
+	both := fmt.Sprintf("%.3g and %.3g %%", 100*sender, 100*receiver)
 	if rate == nil || *rate <= 0 {
 		return both
 	}
 	each := 100 * float64(unit.Gbps / *rate)
-	return fmt.Sprintf("%s, %.2g and %.2g %% a Gbit/s", both, each*sender, each*receiver)
+	return fmt.Sprintf("%s, %.3g and %.3g %% a Gbit/s", both, each*sender, each*receiver)
 }
 
-// threads checks what was published of processors.
-func (c checker) threads(at func(...any) []any, m *Measurement) {
+// ends are the sender and the receiver.
+const ends = 2
+
+// cpuShares checks what was published of processors.
+func (c checker) cpuShares(at func(...any) []any, m *Measurement) {
 	switch {
-	case len(m.Threads) == 0:
+	case len(m.CPU) == 0:
 	case m.Tool != IPerf3:
 		c.wrong("published_cpu is of iperf3, which says what its threads take", "tool: iperf3", at("published_cpu")...)
-	case len(m.Threads) != 2:
-		c.wrong(fmt.Sprintf("published_cpu: %d numbers for the two ends", len(m.Threads)), "published_cpu: [7%, 12%]", at("published_cpu")...)
+	case m.Direction == flow.Both:
+		c.wrong("published_cpu: both ends send and receive", "direction: forward", at("published_cpu")...)
+	case len(m.CPU) != ends:
+		c.wrong(fmt.Sprintf("published_cpu: %d numbers for the two ends", len(m.CPU)), "published_cpu: [7%, 12%]", at("published_cpu")...)
 	}
+}
+
+// cpuShare is a share of one thread, which may be full.
+func cpuShare() fabric.Scalar[float64] {
+	return fabric.Parsed("a share of one thread, such as 12%", func(s string) (float64, error) {
+		number, percent := strings.CutSuffix(s, "%")
+		v, err := strconv.ParseFloat(number, 64)
+		if percent {
+			v /= 100
+		}
+		if err != nil || !(v >= 0 && v <= 1) {
+			return 0, fmt.Errorf("%q is no share of one thread", s)
+		}
+		return v, nil
+	})
 }

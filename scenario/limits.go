@@ -52,7 +52,7 @@ func bySteps(rows []Row) (steps [][]Row) {
 }
 
 // Below is what a table says in lines below the row: what a failure did, how links
-// shared the load where that says something, and what threads took where somebody
+// shared the load where that says something, and what the program took of a processor where somebody
 // published that.
 func (r Row) Below() string {
 	below := ""
@@ -60,8 +60,8 @@ func (r Row) Below() string {
 		below = r.Outage.text()
 	}
 	below += spreads(r)
-	if r.Threads != nil {
-		below += r.Threads.text(r.Measured, r.Published)
+	if r.CPU != nil {
+		below += r.CPU.text(r.Measured, r.Published)
 	}
 	return below
 }

@@ -49,8 +49,9 @@ type Row struct {
 	// Shares are what each link carried of the hosts that could use several; nil
 	// where linerate's own traffic was not measured.
 	Shares []Share `json:"shares,omitempty"`
-	// Threads are what iperf3's took of the processor; nil of other tools.
-	Threads *ThreadUse `json:"threads,omitempty"`
+	// CPU is what iperf3 took of a processor; nil of other tools, and where both ends
+	// send.
+	CPU *CPUShares `json:"cpu_shares,omitempty"`
 	// Trial is what was measured of a row that is off, at the lab's scale: what its
 	// cause is looked for in. Nil of other rows.
 	Trial *record.Trial `json:"trial,omitempty"`

@@ -106,9 +106,9 @@ type Measurement struct {
 	Ratios []float64
 	Of     string
 	RTT    time.Duration // published; zero none
-	// Threads are published shares of one thread that the first row took, of the
-	// sender and of the receiver; nil none.
-	Threads []float64
+	// CPU are published shares of one thread that the first row took, of the sender
+	// and of the receiver; nil none.
+	CPU []float64
 	// Kinds are as many as there are rows.
 	Kinds []Kind
 	// Mounts are NFS's, From's of To's export, each with a directory of its own;

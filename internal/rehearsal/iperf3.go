@@ -40,7 +40,7 @@ func (r *run) iperf3(ctx context.Context, c *campaign.Campaign, step string, m s
 		return err
 	}
 	for i, streams := range m.Streams {
-		t, err := runIPerf3(ctx, m, lanes[0], streams)
+		t, shares, err := runIPerf3(ctx, m, lanes[0], streams)
 		if err != nil {
 			return err
 		}
@@ -54,9 +54,8 @@ func (r *run) iperf3(ctx context.Context, c *campaign.Campaign, step string, m s
 		finding := diagnose.Trial(c.State(), t)
 		t.Finding = &finding
 		row := rowOf(t)
-		row.Threads = threads(t)
-		if i == 0 {
-			row.Threads.Published = m.Threads
+		if row.CPU = shares; shares != nil && i == 0 {
+			shares.Published = m.CPU
 		}
 		r.keep(c, step, m, i, row, t)
 	}
@@ -66,16 +65,16 @@ func (r *run) iperf3(ctx context.Context, c *campaign.Campaign, step string, m s
 // runIPerf3 is one run: a server for it alone, and a client. The receiver's
 // count is what it says, with the share of the machine's processors that was
 // busy meanwhile.
-func runIPerf3(ctx context.Context, m scenario.Measurement, lane flow.Lane, streams int) (record.Trial, error) {
+func runIPerf3(ctx context.Context, m scenario.Measurement, lane flow.Lane, streams int) (record.Trial, *scenario.CPUShares, error) {
 	ctx, cancel := context.WithTimeout(ctx, omitted+m.Duration+slack)
 	defer cancel()
 	server, err := start(ctx, m.To, "iperf3", "-s", "-1", "--forceflush", "-p", iperf3Port, "-B", lane.Dst.String())
 	if err != nil {
-		return record.Trial{}, err
+		return record.Trial{}, nil, err
 	}
 	defer server.end()
 	if err := server.says(ctx, "Server listening"); err != nil {
-		return record.Trial{}, err
+		return record.Trial{}, nil, err
 	}
 	args := []string{"-c", lane.Dst.String(), "-B", lane.Src.String(), "-p", iperf3Port, "-J", "-P", strconv.Itoa(streams),
 		"-t", seconds(m.Duration), "-O", seconds(omitted), "-l", strconv.FormatInt(int64(blockOf(m)), 10)}
@@ -85,19 +84,19 @@ func runIPerf3(ctx context.Context, m scenario.Measurement, lane flow.Lane, stre
 	args = append(args, map[flow.Direction][]string{flow.Reverse: {"-R"}, flow.Both: {"--bidir"}}[m.Direction]...)
 	before, err := procfs.Stat()
 	if err != nil {
-		return record.Trial{}, err
+		return record.Trial{}, nil, err
 	}
 	client, err := start(ctx, m.From, "iperf3", args...)
 	if err != nil {
-		return record.Trial{}, err
+		return record.Trial{}, nil, err
 	}
 	defer client.end()
 	if err := client.wait(ctx); err != nil {
-		return record.Trial{}, err
+		return record.Trial{}, nil, err
 	}
 	after, err := procfs.Stat()
 	if err != nil {
-		return record.Trial{}, err
+		return record.Trial{}, nil, err
 	}
 	return iperf3Trial(client.stdout.Bytes(), m, streams, busiest(before, after))
 }
@@ -110,39 +109,41 @@ func seconds(d time.Duration) string {
 	return strconv.Itoa(max(1, int(d.Round(time.Second)/time.Second)))
 }
 
-// iperf3Trial reads what a client reported.
-func iperf3Trial(text []byte, m scenario.Measurement, streams int, busy float64) (record.Trial, error) {
+// iperf3Trial reads what a client reported, with what it took of a processor.
+func iperf3Trial(text []byte, m scenario.Measurement, streams int, busy float64) (record.Trial, *scenario.CPUShares, error) {
 	read, err := foreign.Read(text)
 	if err != nil {
-		return record.Trial{}, err
+		return record.Trial{}, nil, err
 	}
 	if len(read.Failures) > 0 {
-		return record.Trial{}, errors.New(read.Failures[0].Error)
+		return record.Trial{}, nil, errors.New(read.Failures[0].Error)
 	}
 	if len(read.Trials) != 1 {
-		return record.Trial{}, fmt.Errorf("iperf3 reported %d tests, want one", len(read.Trials))
+		return record.Trial{}, nil, fmt.Errorf("iperf3 reported %d tests, want one", len(read.Trials))
 	}
 	t := read.Trials[0]
-	for i := range t.CPU {
-		t.CPU[i].Host = map[bool]string{true: m.From, false: m.To}[t.CPU[i].Host == t.From]
-	}
+	shares := sharesOf(t)
 	t.From, t.To, t.Direction, t.Streams = m.From, m.To, m.Direction, streams
 	// Both ends are on the machine's processors.
 	t.CPU = append(t.CPU, record.CPUUse{Host: m.From, Cores: 1, Busiest: busy})
-	return t, nil
+	return t, shares, nil
 }
 
-// threads is what iperf3 says that its threads took at each end, of one processor.
-func threads(t record.Trial) *scenario.ThreadUse {
-	var use scenario.ThreadUse
+// sharesOf are what iperf3 says that it took of one thread at each end, of a trial as
+// it was read; nil where both ends send.
+func sharesOf(t record.Trial) *scenario.CPUShares {
+	if t.Direction == flow.Both {
+		return nil
+	}
+	var out scenario.CPUShares
 	for _, c := range t.CPU {
 		if (c.Host == t.To) == (t.Direction == flow.Reverse) {
-			use.Sender += c.Busy
+			out.Sender += c.Busy
 		} else {
-			use.Receiver += c.Busy
+			out.Receiver += c.Busy
 		}
 	}
-	return &use
+	return &out
 }
 
 // busiest is the share of its time that the busiest processor was busy.

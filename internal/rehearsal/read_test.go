@@ -44,7 +44,7 @@ func TestIPerf3Trial(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := scenario.Measurement{From: "a", To: "b", Direction: flow.Forward}
-	trial, err := iperf3Trial(text, m, 4, record.FullProcessor)
+	trial, shares, err := iperf3Trial(text, m, 4, record.FullProcessor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,22 +52,27 @@ func TestIPerf3Trial(t *testing.T) {
 	if trial.From != "a" || row.Streams != 4 || !row.CPUBound || row.Measured < unit.Mbps {
 		t.Errorf("row %+v of %s", row, trial.From)
 	}
-	if use := threads(trial); math.Abs(use.Sender-0.052425) > 1e-6 || math.Abs(use.Receiver-0.019021) > 1e-6 {
-		t.Errorf("threads %+v", use)
+	if math.Abs(shares.Sender-0.052425) > 1e-6 || math.Abs(shares.Receiver-0.019021) > 1e-6 {
+		t.Errorf("shares %+v", shares)
 	}
-	trial.Direction = flow.Reverse
-	if use := threads(trial); math.Abs(use.Sender-0.019021) > 1e-6 {
-		t.Errorf("threads the other way %+v", use)
+	if last := trial.CPU[len(trial.CPU)-1]; last.Host != "a" || last.Busiest != record.FullProcessor {
+		t.Errorf("the machine's processor: %+v", trial.CPU)
+	}
+	for d, want := range map[flow.Direction]*scenario.CPUShares{flow.Both: nil, flow.Reverse: {Sender: 0.2, Receiver: 0.1}} {
+		got := sharesOf(record.Trial{From: "near", To: "far", Direction: d, CPU: []record.CPUUse{{Host: "near", Busy: 0.1}, {Host: "far", Busy: 0.2}}})
+		if (got == nil) != (want == nil) || got != nil && (got.Sender != want.Sender || got.Receiver != want.Receiver) {
+			t.Errorf("%s: shares %+v", d, got)
+		}
 	}
 	refused, err := os.ReadFile("../../foreign/testdata/iperf3-refused.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := iperf3Trial(refused, m, 4, 0); err == nil || !strings.Contains(err.Error(), "refused") {
+	if _, _, err := iperf3Trial(refused, m, 4, 0); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("a refused connection: %v", err)
 	}
 	for _, bad := range []string{"", "{}", "iperf3: error - unable to connect\n"} {
-		if _, err := iperf3Trial([]byte(bad), m, 4, 0); err == nil {
+		if _, _, err := iperf3Trial([]byte(bad), m, 4, 0); err == nil {
 			t.Errorf("%q was read", bad)
 		}
 	}
