@@ -7,8 +7,8 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// TestCPUShares: what iperf3 took of a processor stands below a row of which somebody published it,
-// with what each Gbit/s took.
+// TestCPUShares: what iperf3 took of a processor stands below a row of which
+// somebody published it, with what each Gbit/s took.
 func TestCPUShares(t *testing.T) {
 	published := 2.7 * unit.Gbps
 	r := Row{Measured: 2.5 * unit.Gbps, Published: &published, CPU: &CPUShares{Sender: 0.01, Receiver: 0.02}}

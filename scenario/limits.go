@@ -52,8 +52,8 @@ func bySteps(rows []Row) (steps [][]Row) {
 }
 
 // Below is what a table says in lines below the row: what a failure did, how links
-// shared the load where that says something, and what the program took of a processor where somebody
-// published that.
+// shared the load where that says something, and what the program took of a processor
+// where somebody published that.
 func (r Row) Below() string {
 	below := ""
 	if r.Outage != nil {

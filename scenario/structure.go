@@ -46,11 +46,8 @@ func (s Scenario) After(step Step) (Scenario, string, error) {
 
 // BondPorts are the ports of the hosts' bonds, each HOST.LINK, sorted; nil of hosts
 // without one.
-func (s Scenario) BondPorts(hosts []string) (ports []string) {
-	for _, h := range s.Fabric.Hosts {
-		if !slices.Contains(hosts, h.Name) {
-			continue
-		}
+func BondPorts(hosts []fabric.Host) (ports []string) {
+	for _, h := range hosts {
 		for _, b := range h.Network.Bonds {
 			for _, link := range b.Interfaces {
 				ports = append(ports, Port{h.Name, link}.String())

@@ -79,10 +79,10 @@ func TestStructure(t *testing.T) {
 	if got := bond(t, now, "b").Ports; len(got) != 2 {
 		t.Errorf("b's bond has %v", got)
 	}
-	if got := now.BondPorts([]string{"b", "a"}); !slices.Equal(got, []string{"a.eth2", "b.p0", "b.p1"}) {
+	if got := BondPorts(now.Fabric.Hosts); !slices.Equal(got, []string{"a.eth2", "b.p0", "b.p1"}) {
 		t.Errorf("ports of the bonds: %v", got)
 	}
-	if got := now.BondPorts([]string{"nobody"}); got != nil {
+	if got := BondPorts(nil); got != nil {
 		t.Errorf("of no host: %v", got)
 	}
 	if now, _, err = s.After(Step{With: "links=1"}); err != nil || len(bond(t, now, "a").Ports) != 1 {

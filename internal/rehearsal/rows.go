@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/campaign"
@@ -100,7 +99,7 @@ func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i 
 	scale := unit.BitRate(r.now.Scale)
 	row.Step, row.Direction, row.Tool, row.Kind = step, m.Direction, string(m.Tool), m.Kinds[i]
 	row.From, row.To = m.Names()
-	row.Ports = r.now.BondPorts(slices.Concat([]string{m.From, m.To}, m.Senders, m.Receivers))
+	row.Ports = scenario.BondPorts(hostsOf(r.now.Fabric, m))
 	for _, rate := range []*unit.BitRate{&row.Measured, &row.Predicted, &row.Ceiling, &row.Wire} {
 		*rate *= scale
 	}
