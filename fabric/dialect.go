@@ -71,6 +71,9 @@ func Buffer() Scalar[unit.Bytes] { return buffer }
 // Ratio is from 0 to below 1, or a percentage.
 func Ratio() Scalar[float64] { return ratio }
 
+// Share is from 0 to 1, or a percentage: a part that may be all.
+func Share() Scalar[float64] { return share }
+
 // Amount is a number without a unit, from zero on.
 func Amount() Scalar[float64] { return amount }
 

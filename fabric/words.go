@@ -96,6 +96,11 @@ var (
 		parse:  parseRatio,
 		hint:   "write a ratio below 1 such as 0.001, or a percentage such as 0.1%",
 	}
+	share = scalar[float64]{
+		schema: either(map[string]any{"type": "number", "minimum": 0, "maximum": 1}, pattern(`^[0-9]*\.?[0-9]+%$`)),
+		parse:  parseShare,
+		hint:   "write a share such as 0.12, or a percentage up to 100%",
+	}
 	// amount is a number without a unit: a price, packets a second.
 	amount = scalar[float64]{
 		schema: map[string]any{"type": "number", "minimum": 0, "maximum": maxAmount},
@@ -201,13 +206,30 @@ func parseBool(s string) (bool, error) {
 }
 
 func parseRatio(s string) (float64, error) {
+	v, err := parsePart(s)
+	if err != nil || v == 1 {
+		return 0, fmt.Errorf("%q is not a ratio from 0 to below 1", s)
+	}
+	return v, nil
+}
+
+func parseShare(s string) (float64, error) {
+	v, err := parsePart(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a share from 0 to 1", s)
+	}
+	return v, nil
+}
+
+// parsePart reads a number from 0 to 1, or a percentage.
+func parsePart(s string) (float64, error) {
 	number, percent := strings.CutSuffix(s, "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if percent {
 		v /= 100
 	}
-	if err != nil || !(v >= 0 && v < 1) {
-		return 0, fmt.Errorf("%q is not a ratio from 0 to below 1", s)
+	if err == nil && !(v >= 0 && v <= 1) {
+		err = strconv.ErrRange
 	}
-	return v, nil
+	return v, err
 }

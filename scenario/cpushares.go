@@ -2,10 +2,7 @@ package scenario
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
-	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/unit"
 )
@@ -55,19 +52,4 @@ func (c checker) cpuShares(at func(...any) []any, m *Measurement) {
 	case len(m.CPU) != ends:
 		c.wrong(fmt.Sprintf("published_cpu: %d numbers for the two ends", len(m.CPU)), "published_cpu: [7%, 12%]", at("published_cpu")...)
 	}
-}
-
-// cpuShare is a share of one thread, which may be full.
-func cpuShare() fabric.Scalar[float64] {
-	return fabric.Parsed("a share of one thread, such as 12%", func(s string) (float64, error) {
-		number, percent := strings.CutSuffix(s, "%")
-		v, err := strconv.ParseFloat(number, 64)
-		if percent {
-			v /= 100
-		}
-		if err != nil || !(v >= 0 && v <= 1) {
-			return 0, fmt.Errorf("%q is no share of one thread", s)
-		}
-		return v, nil
-	})
 }

@@ -44,7 +44,7 @@ func TestCPUSharesChecked(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"tool: iperf3, from: a, to: b, published_cpu: 7%":                         "for the two ends",
-		"tool: iperf3, from: a, to: b, published_cpu: [7%, 12]":                   "no share",
+		"tool: iperf3, from: a, to: b, published_cpu: [7%, 12]":                   "is not a share",
 		"tool: iperf3, from: a, to: b, direction: both, published_cpu: [7%, 12%]": "both ends",
 		"tool: linerate, from: a, to: b, published_cpu: [7%, 12%]":                "of iperf3",
 		"tool: iperf3, from: a, to: b, published_cpus: [0.1, 0.12]":               "published_cpu",

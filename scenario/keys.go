@@ -71,7 +71,7 @@ func measureKeys() fabric.Object[Measurement] {
 		fabric.NewKey("published_ratio", "published ratios to the same rows of the step that of names", fabric.ValueOrList(fabric.Amount(), func(v *m) *[]float64 { return &v.Ratios })),
 		fabric.NewKey("of", "the step that published_ratio is of", fabric.Value(fabric.Text(), func(v *m) *string { return &v.Of })),
 		fabric.NewKey("published_rtt", "published round trip of a ping", fabric.Value(fabric.Duration(), func(v *m) *time.Duration { return &v.RTT })),
-		fabric.NewKey("published_cpu", "what the sender and the receiver of the first row were published to take of one thread of a processor, [7%, 12%]; of iperf3", fabric.ValueOrList(cpuShare(), func(v *m) *[]float64 { return &v.CPU })),
+		fabric.NewKey("published_cpu", "what the sender and the receiver of the first row were published to take of one thread of a processor, [7%, 12%]; of iperf3", fabric.ValueOrList(fabric.Share(), func(v *m) *[]float64 { return &v.CPU })),
 		fabric.NewKey("kind", "what was published: rate, ratio, burst or claim; one for all rows, or one for each; of tune best", fabric.ValueOrList(kind(), func(v *m) *[]Kind { return &v.Kinds })),
 		fabric.NewKey("mounts", "NFS mounts on from of what to exports, a directory each", fabric.List(mountKeys(), func(v *m) *[]Mount { return &v.Mounts })),
 		fabric.NewKey("size", "what each mount writes, as it is in the lab; left out: 32Mi", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Size })),

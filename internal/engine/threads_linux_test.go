@@ -68,11 +68,16 @@ func TestThreadsArePinned(t *testing.T) {
 			}
 			deadline := time.Now().Add(10 * time.Second)
 			in := sampleOf(t, e, "in")
-			for (len(in.CPU.Pinned) < 2 || slices.Contains(in.CPU.Pinned, -1)) && time.Now().Before(deadline) {
+			// A thread may start between the two looks of one sample: then it is
+			// pinned there and its switches are not.
+			settled := func() bool {
+				return slices.Equal(in.CPU.Pinned, []int{core, core}) && len(in.CPU.Switches) == 2
+			}
+			for !settled() && time.Now().Before(deadline) {
 				time.Sleep(time.Millisecond)
 				in = sampleOf(t, e, "in")
 			}
-			if !slices.Equal(in.CPU.Pinned, []int{core, core}) || len(in.CPU.Switches) != 2 {
+			if !settled() {
 				t.Errorf("processors %+v, want both threads on core %d", in.CPU, core)
 			}
 			for i, st := range s.streams {
