@@ -105,6 +105,8 @@ func Scattered(looks []record.Trial) bool {
 const (
 	// manyTurns of A and B: their medians are what three looks each agree on.
 	manyTurns = 3
+	// disturbedTurns are as many where something disturbs the looks.
+	disturbedTurns = 5
 	// predictedPart of the predicted gain must show.
 	predictedPart = 0.25
 	// scatter is twice what undisturbed looks at one state differ by at most.
@@ -189,18 +191,43 @@ func AsPredicted(p Proposal, a, b record.Trial) bool {
 
 // Pays compares the looks at hosts as they were found with those at what they
 // became, by the medians of each: the best of several would only show how many
-// there were. Pays is a gain beyond noise; sure is false where one more look at
-// each might say otherwise.
-func Pays(found, become []record.Trial) (pays, sure bool) {
+// there were. gain is what the prediction expects of what was kept, 0 where it
+// expects nothing. Pays is a gain beyond noise; sure is false where one more look
+// at each might say otherwise.
+func Pays(gain float64, found, become []record.Trial) (pays, sure bool) {
 	if len(found) == 0 || len(become) == 0 {
 		return false, false
 	}
 	a, b, several := Middle(found), Middle(become), min(len(found), len(become)) > 1
-	if !Faster(a, b) {
-		return false, several
+	pays, sure = false, several
+	if Faster(a, b) {
+		pays = low(b) > high(a) || several && slices.MinFunc(become, byRate).Goodput > slices.MaxFunc(found, byRate).Goodput || mostlyAbove(found, become)
+		sure = pays && (several || Clear(a, b))
 	}
-	apart := low(b) > high(a) || several && slices.MinFunc(become, byRate).Goodput > slices.MaxFunc(found, byRate).Goodput || mostlyAbove(found, become)
-	return apart, apart && (several || Clear(a, b))
+	if pays || gain < leastGain {
+		return pays, sure
+	}
+	return bearsOut(gain, found, become)
+}
+
+// bearsOut reports whether looks at what was found and at what it became, taken
+// by turns, have the part of the predicted gain that must show. Where the looks
+// at one state differ something disturbs the machine, which only ever lowers a
+// rate: then the best of the last as many of each tell as well, and it takes
+// more of them to say that nothing was gained.
+func bearsOut(gain float64, found, become []record.Trial) (pays, sure bool) {
+	n := min(len(found), len(become))
+	found, become = found[len(found)-n:], become[len(become)-n:]
+	disturbed, least := Scattered(found) || Scattered(become), (1 + max(predictedPart*gain, leastGain))
+	switch {
+	case n < manyTurns:
+		return false, n > 1 && !disturbed
+	case float64(Middle(become).Goodput) >= least*float64(Middle(found).Goodput):
+		return true, true
+	case disturbed && float64(slices.MaxFunc(become, byRate).Goodput) >= least*float64(slices.MaxFunc(found, byRate).Goodput):
+		return true, true
+	}
+	return false, !disturbed || n >= disturbedTurns
 }
 
 // mostlyAbove reports enough looks at each, of which nearly all at what became

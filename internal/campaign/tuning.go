@@ -63,6 +63,10 @@ type tuning struct {
 	// kept are the confirmed changes of each step that was kept, oldest first; of
 	// a step of traffic alone there are none.
 	kept [][]change
+	// gain is what the prediction expects of all steps that were kept, together.
+	gain float64
+	// doubted: a slow proof was looked at again by turns.
+	doubted bool
 	// owed is how many looks at the first traffic the step in progress takes yet.
 	owed int
 	// lossy is set once a look has shown losses on a path without a queue.

@@ -12,8 +12,8 @@ import (
 )
 
 // mostTurns of found and final state are taken where one does not tell them
-// apart.
-const mostTurns = 2
+// apart: what is sure without them ends them.
+const mostTurns = 4
 
 // neverSlower holds what the hosts became against what they were found as:
 // every step was proven against the one before it, but a machine changes
@@ -25,7 +25,7 @@ func (u *tuning) neverSlower(ctx context.Context) error {
 		return nil
 	}
 	now := u.looksNow()
-	pays, sure := tune.Pays(u.foundLooks(), now)
+	pays, sure := tune.Pays(u.gain, u.foundLooks(), now)
 	if sure && pays || pays && u.full(2) != "" {
 		return nil
 	}
@@ -39,18 +39,23 @@ func (u *tuning) neverSlower(ctx context.Context) error {
 			return errors.Join(err, u.c.revert(changes), u.asFound())
 		}
 		now = append(now, b.Trial)
-		if pays, sure = tune.Pays(u.foundLooks(), now); pays {
-			if err := u.c.confirm(changes); err != nil {
-				return errors.Join(err, u.asFound())
-			}
-			u.kept, u.s.Trials = [][]change{changes}, now
-			return nil
+		if pays, sure = tune.Pays(u.gain, u.foundLooks(), now); pays {
+			return u.stand(changes, now)
 		}
 		if err := u.c.revert(changes); err != nil {
 			return err
 		}
 	}
 	return u.asFound()
+}
+
+// stand confirms changes that were set again, which these looks are at.
+func (u *tuning) stand(changes []change, looks []record.Trial) error {
+	if err := u.c.confirm(changes); err != nil {
+		return errors.Join(err, u.asFound())
+	}
+	u.kept, u.s.Trials = [][]change{changes}, looks
+	return nil
 }
 
 // looksNow are the looks at the present state and traffic.
@@ -150,9 +155,40 @@ func (u *tuning) asFound() error {
 	for i := range u.out.Settings {
 		u.out.Settings[i].Kept = false
 	}
+	u.gain = 0
 	u.s.Load, u.s.Fabric, u.s.Trials = u.foundLoad(), u.c.state, u.foundLooks()
 	return nil
 }
+
+// doubt follows a proof that is slower than what was found. That may be the
+// machine, which changes meanwhile: once, and where the budget allows it, all is
+// put back and set again by turns, and the looks of the same minutes count, the
+// proof among them. What is slower then too, or cannot be looked at again, goes
+// back for good.
+func (u *tuning) doubt(ctx context.Context, proof record.Trial) error {
+	wanted, now, found := u.c.state.Hosts, []record.Trial{proof}, []record.Trial(nil)
+	if err := u.putBack(); err != nil {
+		return err
+	}
+	for turn := 0; turn < doubtTurns && !u.doubted && u.full(2) == ""; turn++ {
+		changes, b, err := u.turn(ctx, wanted)
+		if err != nil {
+			return errors.Join(err, u.c.revert(changes), u.asFound())
+		}
+		now, found = append(now, b.Trial), append(found, u.founds[len(u.founds)-1])
+		if !tune.Slower(tune.Middle(found), tune.Middle(now)) {
+			u.doubted, u.founds = true, found
+			return u.stand(changes, append(u.looksNow(), now...))
+		}
+		if err := u.c.revert(changes); err != nil {
+			return err
+		}
+	}
+	return u.asFound()
+}
+
+// doubtTurns are what one disturbed look of either needs to be outvoted.
+const doubtTurns = 2
 
 // prove measures the result in the direction asked for, and of both also each
 // way by itself where the budget allows it: the trials of the phase after. A
@@ -160,7 +196,7 @@ func (u *tuning) asFound() error {
 // found is measured instead.
 func (u *tuning) prove(ctx context.Context) error {
 	all := u.proven()
-	seen, _ := u.newest()
+	tries, seen := u.tries()
 	for i, d := range all {
 		if i > 0 && u.Budget.Left(u.spent, 1, u.usual()) != "" {
 			break // the proof of both has each way in it already
@@ -169,18 +205,18 @@ func (u *tuning) prove(ctx context.Context) error {
 		for more < len(all)-i-1 && u.Budget.Left(u.spent, more+2, u.usual()) == "" {
 			more++
 		}
-		l, err := u.result(ctx, asked{phase: record.PhaseAfter, direction: d, last: true, more: more}, seen)
+		l, err := u.result(ctx, asked{phase: record.PhaseAfter, direction: d, last: true, more: more}, seen, tries)
 		if err != nil {
 			return err
 		}
 		if i == 0 && len(u.kept) > 0 && u.Objective != tune.Latency && tune.Slower(tune.Middle(u.foundLooks()), l.Trial) {
-			if err := errors.Join(u.putBack(), u.asFound()); err != nil {
-				return err
-			}
 			for i, t := range u.c.record.Trials {
 				if t.Phase == record.PhaseAfter {
 					u.demote(i)
 				}
+			}
+			if err := u.doubt(ctx, l.Trial); err != nil {
+				return err
 			}
 			return u.prove(ctx)
 		}
@@ -189,25 +225,44 @@ func (u *tuning) prove(ctx context.Context) error {
 }
 
 // result is one proof of the result. One that lies below what the search saw, or
-// below the target that it saw reached, is taken a second time where the budget
-// allows it, and the better one counts: a disturbance only ever lowers a rate.
-func (u *tuning) result(ctx context.Context, a asked, seen record.Trial) (look, error) {
-	l, err := u.look(ctx, u.s.Load, a)
-	if err != nil || asSeen(l.share(), share(seen), u.Target) || u.Budget.Left(u.spent, 1, u.usual()) != "" {
-		return l, err
+// below the target that it saw reached, is taken again where the budget allows it,
+// and the best one counts: a disturbance only ever lowers a rate.
+func (u *tuning) result(ctx context.Context, a asked, seen float64, tries int) (look, error) {
+	best, err := u.look(ctx, u.s.Load, a)
+	at, again, looks := len(u.c.record.Trials)-1, a, 1
+	again.patient, again.more = a.more == 0, 0
+	for try := 1; err == nil && try < tries && !asSeen(best.share(), seen, u.Target) && u.Budget.Left(u.spent, looks, u.usual()) == ""; try++ {
+		var l look
+		if l, err = u.look(ctx, u.s.Load, again); err != nil {
+			break
+		}
+		last := len(u.c.record.Trials) - 1
+		if l.Goodput < best.Goodput {
+			u.demote(last)
+		} else {
+			u.demote(at)
+			best, at = l, last
+		}
+		looks = 1 + a.more // a third look is worth no other direction's proof
 	}
-	a.patient, a.more = a.more == 0, 0
-	again, err := u.look(ctx, u.s.Load, a)
-	if err != nil {
-		return l, err
+	return best, err
+}
+
+const (
+	usualTries = 2
+	// disturbedTries are those of a result whose looks differ, and not because
+	// packets are lost.
+	disturbedTries = 4
+)
+
+// tries is how often a proof may be taken, and the share of the ceiling that it
+// is to bear out: of looks that something disturbed the best one's.
+func (u *tuning) tries() (most int, seen float64) {
+	if best, ok := u.best(); ok && !u.lossy && tune.Scattered(u.looksNow()) {
+		return disturbedTries, share(best)
 	}
-	last := len(u.c.record.Trials) - 1
-	if again.Goodput < l.Goodput {
-		u.demote(last)
-		return l, nil
-	}
-	u.demote(last - 1)
-	return again, nil
+	newest, _ := u.newest()
+	return usualTries, share(newest)
 }
 
 func (l look) share() float64 { return share(l.Trial) }

@@ -130,6 +130,35 @@ func TestKernelProofSlower(t *testing.T) {
 	}
 }
 
+// A proof that is slower than a look at what was found, and than nothing that is
+// seen there any more, keeps its change: the machine was another one then.
+func TestKernelProofDoubted(t *testing.T) {
+	u := onePair(t)
+	const rmem = "net.ipv4.tcp_rmem"
+	var err error
+	if u.found, err = u.look(t.Context(), u.s.Load, asked{phase: record.PhaseBefore}); err != nil {
+		t.Fatal(err)
+	}
+	once := u.found.Trial
+	once.Goodput, once.GoodputLow, once.GoodputHigh = 2*once.Goodput, 2*once.GoodputLow, 2*once.GoodputHigh
+	u.founds = []record.Trial{once}
+	u.keep(t, rmem, "4096 131072 8388608")
+	after := u.valueOf(t, "b", rmem)
+	if err := u.prove(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	proofs := 0
+	for _, tr := range u.c.record.Trials {
+		t.Logf("%s %s: %v [%v, %v]", tr.Phase, tr.Step, tr.Goodput, tr.GoodputLow, tr.GoodputHigh)
+		if tr.Phase == record.PhaseAfter {
+			proofs++
+		}
+	}
+	if now := u.valueOf(t, "b", rmem); now != after || !u.changed() || !u.c.record.Steps[0].Kept || proofs != 1 {
+		t.Errorf("%s is %q, was set to %q; %d proofs, steps %+v", rmem, now, after, proofs, u.c.record.Steps)
+	}
+}
+
 // keep sets a value of b's, as a step that was proven.
 func (u *tuning) keep(t *testing.T, key, value string) {
 	t.Helper()

@@ -49,6 +49,7 @@ func (u *tuning) step(ctx context.Context, p tune.Proposal) (*proof, look, error
 			r.step.Kept, r.step.Verdict = false, "could not be confirmed"
 		} else {
 			u.kept = append(u.kept, r.changes)
+			u.gain = (1+u.gain)*(1+max(p.Gain, 0)) - 1
 			u.lookedAtFound()
 		}
 	} else {
