@@ -99,7 +99,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build reference vuln deps deps-nfs deps-store no-cluster deps-ssh deps-ansible deps-metrics deps-pages deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-store prove-scenarios prove-scenario prove-fleetssh prove-ansible clean
+.PHONY: build reference vuln deps deps-nfs deps-store no-cluster deps-ssh deps-ansible deps-metrics deps-pages deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-disturbed prove-store prove-scenarios prove-scenario prove-fleetssh prove-ansible clean
 .DEFAULT_GOAL := build
 
 # docs/reference, from the code; a test holds it against it.
@@ -437,6 +437,10 @@ prove-scenarios: deps deps-nfs deps-peers
 # One of them by itself, ten times: NAME=nfs-lacp, three minutes a run, is what two links carry of NFS.
 prove-scenario: deps deps-nfs deps-peers
 	@PROVE_PROGRAM=./cmd/linerate PROVE_SCENARIO=$(or $(NAME),$(error say which: make prove-scenario NAME=nfs-lacp)) docs/proofs/prove scenario-$(NAME) 10 ./internal/labtest/scenarios TestScenarios 1 uml
+
+# Tunes on a machine whose cores are taken away for up to 60 ms at a time, as root: half a minute each.
+prove-disturbed: deps
+	@PROVE_PROGRAM=./cmd/linerate PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove disturbed 12 ./internal/labtest/disturbed TestDisturbed
 
 clean:
 	@rm -f linerate $(LOG)
