@@ -440,7 +440,7 @@ prove-scenario: deps deps-nfs deps-peers
 
 # Tunes on a machine whose cores are taken away for up to 60 ms at a time, as root: half a minute each.
 prove-disturbed: deps
-	@PROVE_PROGRAM=./cmd/linerate PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove disturbed 12 ./internal/labtest/disturbed TestDisturbed
+	@PROVE_PROGRAM=./cmd/linerate PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove disturbed 6 ./internal/labtest/disturbed TestDisturbed
 
 clean:
 	@rm -f linerate $(LOG)

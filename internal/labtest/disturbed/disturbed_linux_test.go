@@ -45,7 +45,7 @@ const mostTune = 3 * time.Minute
 
 // TestDisturbed: what the prediction expects of large frames (3.8 %), and what the
 // cores' absence hides (up to 15 % of a window), is kept all the same. PROVE_SEED
-// chooses the story, PROVE_RUN the next one.
+// and PROVE_RUN choose the story.
 func TestDisturbed(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("not root: no core can be taken")
@@ -70,7 +70,11 @@ func TestDisturbed(t *testing.T) {
 	failed := c.Run()
 	done()
 	tuned := rowOf(t, rows, said.String(), failed)
-	t.Logf("seed %d: %.3f of the ceiling after %d looks, %.0f s of traffic; kept %q", seed, tuned.Share, tuned.Windows, tuned.Traffic, tuned.Changes)
+	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("kernel %s, cores taken by seed %d: %.3f of the ceiling after %d looks, %.0f s of traffic; kept %q", bytes.TrimSpace(kernel), seed, tuned.Share, tuned.Windows, tuned.Traffic, tuned.Changes)
 	if !slices.ContainsFunc(tuned.Changes, func(s string) bool { return strings.HasPrefix(s, "MTU 9000 ") }) {
 		t.Errorf("MTU 9000 was not kept:\n%s", said.String())
 	}
