@@ -269,6 +269,7 @@ inlab:
 	}; \
 	[ "$$(id -u)" = 0 ] && command -v sshd sudo >/dev/null || \
 		echo "== hosts reached by ssh: NOT RUN, it takes root, sshd and sudo: make deps-ssh installs $(DEPS_SSH)"; \
+	[ "$$(id -u)" = 0 ] || echo "== tunes on cores that come and go: NOT RUN, it takes root to take them"; \
 	command -v ansible-playbook >/dev/null || \
 		echo "== hosts enrolled by Ansible: NOT RUN, no ansible-playbook here: make deps-ansible installs $(DEPS_ANSIBLE)"; \
 	command -v chromium >/dev/null || \

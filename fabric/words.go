@@ -45,6 +45,7 @@ func (s scalar[V]) decode(d *decoder, at place, n *Node) (v V, ok bool) {
 const (
 	ratePattern = `^\+?[0-9]*\.?[0-9]+([eE][0-9]+)?[KMGTkmgt]$`
 	sizePattern = `^[0-9]*\.?[0-9]+(Ki|Mi|Gi|K|M|G)?$`
+	partPattern = `^[0-9]*\.?[0-9]+%$`
 	timePattern = `^([0-9]*\.?[0-9]+(ns|us|µs|ms|s|m|h))+$`
 )
 
@@ -92,12 +93,12 @@ var (
 		hint:   "write true or false",
 	}
 	ratio = scalar[float64]{
-		schema: either(map[string]any{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, pattern(`^[0-9]*\.?[0-9]+%$`)),
+		schema: either(map[string]any{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, pattern(partPattern)),
 		parse:  parseRatio,
 		hint:   "write a ratio below 1 such as 0.001, or a percentage such as 0.1%",
 	}
 	share = scalar[float64]{
-		schema: either(map[string]any{"type": "number", "minimum": 0, "maximum": 1}, pattern(`^[0-9]*\.?[0-9]+%$`)),
+		schema: either(map[string]any{"type": "number", "minimum": 0, "maximum": 1}, pattern(partPattern)),
 		parse:  parseShare,
 		hint:   "write a share such as 0.12, or a percentage up to 100%",
 	}

@@ -218,7 +218,7 @@ func Pays(gain float64, found, become []record.Trial) (pays, sure bool) {
 func bearsOut(gain float64, found, become []record.Trial) (pays, sure bool) {
 	n := min(len(found), len(become))
 	found, become = found[len(found)-n:], become[len(become)-n:]
-	disturbed, least := Scattered(found) || Scattered(become), (1 + max(predictedPart*gain, leastGain))
+	disturbed, least := Scattered(found) || Scattered(become), 1+max(predictedPart*gain, leastGain)
 	switch {
 	case n < manyTurns:
 		return false, n > 1 && !disturbed

@@ -29,17 +29,32 @@ func (u *tuning) neverSlower(ctx context.Context) error {
 	if sure && pays || pays && u.full(2) != "" {
 		return nil
 	}
+	turns := mostTurns
+	if sure {
+		turns = 0
+	}
+	return u.byTurns(ctx, turns, now, func(now []record.Trial) (bool, bool) {
+		return tune.Pays(u.gain, u.foundLooks(), now)
+	})
+}
+
+// byTurns puts all back, and looks at what was found and at what is set again, as
+// one change a host, by turns: until holds says of the looks at the latter, to
+// which those now belong too, that it stands, or is sure that it does not. What
+// neither so many turns nor the budget show to stand goes back for good.
+func (u *tuning) byTurns(ctx context.Context, most int, now []record.Trial, holds func(now []record.Trial) (stands, sure bool)) error {
 	wanted := u.c.state.Hosts
 	if err := u.putBack(); err != nil {
 		return err
 	}
-	for turn := 0; turn < mostTurns && !sure && u.full(2) == ""; turn++ {
+	for turn, sure := 0, false; turn < most && !sure && u.full(2) == ""; turn++ {
 		changes, b, err := u.turn(ctx, wanted)
 		if err != nil {
 			return errors.Join(err, u.c.revert(changes), u.asFound())
 		}
 		now = append(now, b.Trial)
-		if pays, sure = tune.Pays(u.gain, u.foundLooks(), now); pays {
+		var stands bool
+		if stands, sure = holds(now); stands {
 			return u.stand(changes, now)
 		}
 		if err := u.c.revert(changes); err != nil {
@@ -166,25 +181,19 @@ func (u *tuning) asFound() error {
 // proof among them. What is slower then too, or cannot be looked at again, goes
 // back for good.
 func (u *tuning) doubt(ctx context.Context, proof record.Trial) error {
-	wanted, now, found := u.c.state.Hosts, []record.Trial{proof}, []record.Trial(nil)
-	if err := u.putBack(); err != nil {
-		return err
+	turns := doubtTurns
+	if u.doubted {
+		turns = 0
 	}
-	for turn := 0; turn < doubtTurns && !u.doubted && u.full(2) == ""; turn++ {
-		changes, b, err := u.turn(ctx, wanted)
-		if err != nil {
-			return errors.Join(err, u.c.revert(changes), u.asFound())
-		}
-		now, found = append(now, b.Trial), append(found, u.founds[len(u.founds)-1])
-		if !tune.Slower(tune.Middle(found), tune.Middle(now)) {
-			u.doubted, u.founds = true, found
-			return u.stand(changes, append(u.looksNow(), now...))
-		}
-		if err := u.c.revert(changes); err != nil {
-			return err
-		}
+	u.doubted = true
+	earlier, founds := u.looksNow(), len(u.foundLooks())
+	err := u.byTurns(ctx, turns, append(earlier, proof), func(now []record.Trial) (bool, bool) {
+		return !tune.Slower(tune.Middle(u.founds[founds:]), tune.Middle(now[len(earlier):])), false
+	})
+	if len(u.kept) > 0 { // it stands: what was seen earlier was of another machine
+		u.founds = u.founds[founds:]
 	}
-	return u.asFound()
+	return err
 }
 
 // doubtTurns are what one disturbed look of either needs to be outvoted.
@@ -196,7 +205,6 @@ const doubtTurns = 2
 // found is measured instead.
 func (u *tuning) prove(ctx context.Context) error {
 	all := u.proven()
-	tries, seen := u.tries()
 	for i, d := range all {
 		if i > 0 && u.Budget.Left(u.spent, 1, u.usual()) != "" {
 			break // the proof of both has each way in it already
@@ -205,7 +213,7 @@ func (u *tuning) prove(ctx context.Context) error {
 		for more < len(all)-i-1 && u.Budget.Left(u.spent, more+2, u.usual()) == "" {
 			more++
 		}
-		l, err := u.result(ctx, asked{phase: record.PhaseAfter, direction: d, last: true, more: more}, seen, tries)
+		l, err := u.result(ctx, asked{phase: record.PhaseAfter, direction: d, last: true, more: more})
 		if err != nil {
 			return err
 		}
@@ -227,7 +235,8 @@ func (u *tuning) prove(ctx context.Context) error {
 // result is one proof of the result. One that lies below what the search saw, or
 // below the target that it saw reached, is taken again where the budget allows it,
 // and the best one counts: a disturbance only ever lowers a rate.
-func (u *tuning) result(ctx context.Context, a asked, seen float64, tries int) (look, error) {
+func (u *tuning) result(ctx context.Context, a asked) (look, error) {
+	tries, seen := u.tries()
 	best, err := u.look(ctx, u.s.Load, a)
 	at, again, looks := len(u.c.record.Trials)-1, a, 1
 	again.patient, again.more = a.more == 0, 0

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate/linerate/internal/kernel/sys"
 )
 
 const (
@@ -26,17 +28,12 @@ const (
 // story.
 func takeCores(ctx context.Context, t *testing.T, seed uint64) {
 	t.Helper()
-	var cores unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &cores); err != nil {
+	cores, err := sys.Affinity()
+	if err != nil {
 		t.Fatal(err)
 	}
 	start, ready := time.Now().Add(200*time.Millisecond), make(chan error)
-	threads := 0
-	for core := range len(cores) * 64 {
-		if !cores.IsSet(core) {
-			continue
-		}
-		threads++
+	for _, core := range cores {
 		go func() {
 			runtime.LockOSThread() // and never unlocked: the thread ends with this
 			err := inFront(core)
@@ -46,7 +43,7 @@ func takeCores(ctx context.Context, t *testing.T, seed uint64) {
 			}
 		}()
 	}
-	for range threads {
+	for range cores {
 		if err := <-ready; err != nil {
 			t.Fatalf("take a core: %v", err)
 		}
@@ -55,9 +52,7 @@ func takeCores(ctx context.Context, t *testing.T, seed uint64) {
 
 // inFront ties the calling thread to a core, ahead of all that share their time.
 func inFront(core int) error {
-	var only unix.CPUSet
-	only.Set(core)
-	if err := unix.SchedSetaffinity(0, &only); err != nil {
+	if err := sys.Pin(core); err != nil {
 		return err
 	}
 	return unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_FIFO, Priority: ahead}, 0)
@@ -70,17 +65,16 @@ func stall(ctx context.Context, start time.Time, random *rand.Rand) {
 	for at := start; ctx.Err() == nil; {
 		end := at.Add(time.Duration(between(2, 10) * float64(time.Second)))
 		part := []float64{0, taken / 2, taken, 1.5 * taken}[random.IntN(4)]
-		for at.Before(end) && ctx.Err() == nil {
-			if part == 0 {
-				at = end
-				break
-			}
+		for part > 0 && at.Before(end) && ctx.Err() == nil {
 			length := between(float64(shortestStall), float64(longestStall))
 			time.Sleep(time.Until(at))
 			for gone := at.Add(time.Duration(length)); time.Now().Before(gone); {
 				continue
 			}
 			at = at.Add(time.Duration(length + length*(1-part)/part*between(0.5, 1.5)))
+		}
+		if part == 0 {
+			at = end
 		}
 		select {
 		case <-ctx.Done():

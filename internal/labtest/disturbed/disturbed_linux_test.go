@@ -8,12 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/labtest/floor"
 	"github.com/linerate/linerate/scenario"
 )
 
@@ -58,7 +58,7 @@ func TestDisturbed(t *testing.T) {
 	if err := os.WriteFile(file, []byte(cable), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	seed := number(t, "PROVE_SEED") + number(t, "PROVE_RUN")
+	seed := floor.Number(t, "PROVE_SEED", 0) + floor.Number(t, "PROVE_RUN", 0)
 	ctx, done := context.WithTimeout(t.Context(), mostTune)
 	defer done()
 	takeCores(ctx, t, seed)
@@ -95,18 +95,4 @@ func rowOf(t *testing.T, file, said string, failed error) scenario.Tuned {
 		t.Fatalf("%d rows: %v\n%s", len(o.Rows), failed, said)
 	}
 	return *o.Rows[0].Tuned
-}
-
-// number reads a number from the environment; 0 where there is none.
-func number(t *testing.T, name string) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return 0
-	}
-	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
 }

@@ -25,23 +25,23 @@ func TestExplain(t *testing.T) {
 			floor.Must(t, os.WriteFile("/proc/sys/net/core/"+key, []byte("8388608"), 0o644))
 		}
 	}
-	seed, run := number(t, "PROVE_SEED", 1), number(t, "PROVE_RUN", 0)
+	seed, run := floor.Number(t, "PROVE_SEED", 1), floor.Number(t, "PROVE_RUN", 0)
 	kinds := kindsHere()
 	here := causesOf(kinds)
 	switch only := os.Getenv("PROVE_CAUSE"); {
 	case os.Getenv("PROVE_EACH") != "":
-		first := number(t, "PROVE_EACH", 0)
+		first := floor.Number(t, "PROVE_EACH", 0)
 		for n, k := range kinds {
-			if n := uint64(n); n >= first && n < first+number(t, "PROVE_COUNT", 1) && !k.anywhere {
+			if n := uint64(n); n >= first && n < first+floor.Number(t, "PROVE_COUNT", 1) && !k.anywhere {
 				prove(t, seed, 500+n, k.cause, []*kind{k})
 			}
 		}
 	case only != "":
-		for n := range number(t, "PROVE_COUNT", 1) {
-			prove(t, seed, number(t, "PROVE_FIRST", 0)+n, record.Cause(only), kinds)
+		for n := range floor.Number(t, "PROVE_COUNT", 1) {
+			prove(t, seed, floor.Number(t, "PROVE_FIRST", 0)+n, record.Cause(only), kinds)
 		}
 	case run > 0:
-		first := (2*(run-1) + number(t, "PROVE_HALF", 0)) * perRun
+		first := (2*(run-1) + floor.Number(t, "PROVE_HALF", 0)) * perRun
 		if !onUML() {
 			first = (run - 1) * perRun
 		}
@@ -117,16 +117,4 @@ func sample(t *testing.T) {
 	if wrong > 1 {
 		t.Errorf("%d of %d named wrong", wrong, tried)
 	}
-}
-
-// number is a setting of the proof.
-func number(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	floor.Must(t, err)
-	return n
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -97,24 +96,12 @@ func TestLive(t *testing.T) {
 	if os.Getenv("PROVE_RUN") == "" {
 		floor.Turn(t, floor.Live)
 	}
-	seed := setting(t, "PROVE_SEED", uint64(time.Now().UnixNano()))
-	number, runs := setting(t, "PROVE_RUN", 0), setting(t, "PROVE_RUNS", 1)
+	seed := floor.Number(t, "PROVE_SEED", uint64(time.Now().UnixNano()))
+	number, runs := floor.Number(t, "PROVE_RUN", 0), floor.Number(t, "PROVE_RUNS", 1)
 	t.Logf("seed %d, run %d", seed, number)
 	for n := range runs {
 		t.Run(fmt.Sprint(n), func(t *testing.T) { live(t, rand.New(rand.NewPCG(seed, number<<32|n))) })
 	}
-}
-
-// setting is a number that a proof sets.
-func setting(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	floor.Must(t, err)
-	return n
 }
 
 func live(t *testing.T, random *rand.Rand) {

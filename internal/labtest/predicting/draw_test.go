@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/labtest/floor"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/unit"
@@ -256,8 +255,8 @@ func (s setup) quick() bool {
 func TestDraw(t *testing.T) {
 	seen := map[string]int{}
 	for n := range uint64(configurations) {
-		s := draw(number(t, "PROVE_SEED", 1), n)
-		if again := draw(number(t, "PROVE_SEED", 1), n); s.String() != again.String() {
+		s := draw(floor.Number(t, "PROVE_SEED", 1), n)
+		if again := draw(floor.Number(t, "PROVE_SEED", 1), n); s.String() != again.String() {
 			t.Fatalf("%d: %v, then %v", n, s, again)
 		}
 		t.Log(n, s)
@@ -280,18 +279,4 @@ func TestDraw(t *testing.T) {
 			t.Errorf("no configuration has %q: %v", what, seen)
 		}
 	}
-}
-
-// number is a setting of the proof.
-func number(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

@@ -26,8 +26,8 @@ func TestPredict(t *testing.T) {
 			floor.Must(t, os.WriteFile("/proc/sys/net/core/"+key, []byte("8388608"), 0o644))
 		}
 	}
-	seed := number(t, "PROVE_SEED", 1)
-	run := number(t, "PROVE_RUN", 0)
+	seed := floor.Number(t, "PROVE_SEED", 1)
+	run := floor.Number(t, "PROVE_RUN", 0)
 	if run == 0 {
 		sample(t, seed)
 		return
