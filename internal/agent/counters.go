@@ -17,7 +17,10 @@ type counters struct {
 	mu     sync.Mutex
 	handle *rtnl.Handle
 	driver *ethtool.Handle
-	tcp    *procfs.Evidence
+	tcp    *procfs.Kept[map[string]uint64]
+	// Of the whole machine.
+	stat    *procfs.Kept[[]procfs.CPUTime]
+	softnet *procfs.Kept[[]procfs.Softnet]
 	// What takes long is read less often.
 	drivers map[string]*pace
 	tcpPace pace
@@ -72,11 +75,21 @@ func (c *counters) close() {
 		c.tcp.Close()
 		c.tcp = nil
 	}
+	if c.stat != nil {
+		c.stat.Close()
+		c.stat = nil
+	}
+	if c.softnet != nil {
+		c.softnet.Close()
+		c.softnet = nil
+	}
 }
 
 // processors is each processor's time so far.
 func (c *counters) processors() (agentapi.CPUCount, error) {
-	all, err := procfs.Stat()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all, err := c.times()
 	if err != nil {
 		return agentapi.CPUCount{}, err
 	}
@@ -88,7 +101,7 @@ func (c *counters) processors() (agentapi.CPUCount, error) {
 		out.Steal += core.Steal
 	}
 	// What a kernel or a container does not show is not counted.
-	if rows, err := procfs.ReadSoftnet(); err == nil {
+	if rows, err := c.softnets(); err == nil {
 		for _, row := range rows {
 			out.SoftnetDropped += row.Dropped
 			out.SoftnetSqueezed += row.TimeSqueeze
@@ -96,4 +109,22 @@ func (c *counters) processors() (agentapi.CPUCount, error) {
 	}
 	out.TCPExt = c.tcpCounters()
 	return out, nil
+}
+
+func (c *counters) times() (_ []procfs.CPUTime, err error) {
+	if c.stat == nil {
+		if c.stat, err = procfs.OpenStat(); err != nil {
+			return nil, err
+		}
+	}
+	return c.stat.Read()
+}
+
+func (c *counters) softnets() (_ []procfs.Softnet, err error) {
+	if c.softnet == nil {
+		if c.softnet, err = procfs.OpenSoftnet(); err != nil {
+			return nil, err
+		}
+	}
+	return c.softnet.Read()
 }

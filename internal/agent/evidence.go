@@ -34,10 +34,8 @@ func (c *counters) driverCounters(link string) map[string]uint64 {
 }
 
 // tcpCounters are the namespace's counters of TCP; nil where there are none, or
-// they were read not long ago.
+// they were read not long ago. The caller holds the lock.
 func (c *counters) tcpCounters() map[string]uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	return c.tcpPace.read(func() (map[string]uint64, bool) {
 		if c.tcp == nil {
 			err := c.ns.Do(func() (err error) {

@@ -22,6 +22,8 @@ type Sample struct {
 	UDP []UDPCount `json:"udp,omitempty"`
 	// Copied is set when the kernel copied though asked not to.
 	Copied bool `json:"copied,omitempty"`
+	// Took is how long the host was at this sample; zero is not known.
+	Took time.Duration `json:"took_ns,omitempty"`
 }
 
 // UDPCount is a stream's datagrams so far.

@@ -25,8 +25,6 @@ const Kind = "portable"
 // lockThread does nothing here: package net schedules its own threads.
 func lockThread(*atomic.Int64) func() { return func() {} }
 
-func threadSeconds(int) float64 { return 0 }
-
 func pin(int) error                     { return errors.ErrUnsupported }
 func affinity(int) ([]int, error)       { return nil, errors.ErrUnsupported }
 func setAffinity(int, ...int) error     { return errors.ErrUnsupported }

@@ -39,17 +39,6 @@ func (c *rawConn) incoming() (core int, beside bool) {
 	return core, ok && !card
 }
 
-func threadSeconds(id int) float64 {
-	if id == 0 {
-		return 0
-	}
-	used, err := sys.ThreadCPU(id)
-	if err != nil {
-		return 0
-	}
-	return used.Seconds()
-}
-
 // rawConn is a blocking socket used by system calls directly.
 type rawConn struct {
 	fd   int

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/kernel/cgroup"
+	"github.com/linerate/linerate/internal/sampling"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -30,7 +30,10 @@ type session struct {
 
 	startOnce, stopOnce sync.Once
 	sampling            sync.Mutex
-	quota               cgroup.Watch // of the streams' threads; under sampling
+	// Under sampling: how sure the readings of each kind are, and what the
+	// streams' threads use.
+	surest  struct{ streams, datagrams, links sampling.Surest }
+	threads sampling.Threads
 
 	mu      sync.Mutex
 	stops   []func()
@@ -76,6 +79,9 @@ func (s *session) stop() {
 		for _, st := range s.streams {
 			st.shut()
 		}
+		s.sampling.Lock() // a sample that runs ends first
+		defer s.sampling.Unlock()
+		s.threads.Close()
 	})
 }
 
@@ -103,58 +109,31 @@ func (s *session) attach(index int, c conn) error {
 	return s.streams[index].hold(c)
 }
 
-// A count is worth as much as its time is sure. On a full processor a thread
-// may lose it between the two; such a reading is taken again.
-const (
-	sureWithin  = 2 * time.Millisecond
-	perStream   = 20 * time.Microsecond // what asking the kernel takes
-	readingsMax = 4
-)
-
-// timed runs read until it took no longer than sureWithin, a few times at the
-// most, and returns the moment in the middle of the surest reading's span,
-// which is the last one kept by keep.
-func (s *session) timed(read func() error, keep func()) (time.Duration, error) {
-	var at time.Duration
-	best := time.Duration(-1)
-	for range readingsMax {
-		begin := time.Since(s.opened)
-		if err := read(); err != nil {
-			return 0, err
-		}
-		span := time.Since(s.opened) - begin
-		if best < 0 || span < best {
-			best, at = span, begin+span/2
-			keep()
-		}
-		if span <= sureWithin+time.Duration(len(s.streams))*perStream {
-			break
-		}
-	}
-	return at, nil
-}
+// clock is the session's.
+func (s *session) clock() time.Duration { return time.Since(s.opened) }
 
 // sample counts everything once. Streams first: they move fastest.
 func (s *session) sample() error {
 	// One at a time: of two that overlap the later may end first.
 	s.sampling.Lock()
 	defer s.sampling.Unlock()
+	begin := s.clock()
 	var now agentapi.Sample
 	counted, infos := make([]uint64, len(s.streams)), make([]agentapi.TCPCount, len(s.streams))
-	now.At, _ = s.timed(func() error {
+	now.At, _ = s.surest.streams.Take(s.clock, len(s.streams), func() error {
 		for i, st := range s.streams {
 			infos[i], counted[i] = st.count()
 		}
 		return nil
 	}, func() { now.Bytes, now.TCP = slices.Clone(counted), slices.Clone(infos) })
 	if s.udp != nil {
-		now.At, _ = s.timed(func() error { return nil }, func() { now.UDP, now.Bytes = s.readDatagrams() })
+		now.At, _ = s.surest.datagrams.Take(s.clock, len(s.streams), func() error { return nil }, func() { now.UDP, now.Bytes = s.readDatagrams() })
 	}
 	now.Copied = slices.ContainsFunc(s.streams, func(st *stream) bool { return st.copied.Load() })
 	var err error
 	if s.cfg.Links != nil && len(s.links) > 0 {
 		var links []agentapi.LinkCount
-		at, err := s.timed(func() (err error) {
+		at, err := s.surest.links.Take(s.clock, len(s.streams), func() (err error) {
 			links, err = s.cfg.Links(s.links)
 			return err
 		}, func() { now.Links = links })
@@ -171,6 +150,7 @@ func (s *session) sample() error {
 		}
 	}
 	s.sampleThreads(&now.CPU)
+	now.Took = s.clock() - begin
 	s.mu.Lock()
 	before := agentapi.Sample{}
 	if len(s.samples) > 0 {

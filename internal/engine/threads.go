@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/kernel/procfs"
 )
 
 // place chooses the cores of a session's threads, other than those of sessions
@@ -39,43 +38,18 @@ func (st *stream) settle() {
 	}
 }
 
-// switchesMost is of how many threads the context switches are read: it takes
-// the kernel some 20 µs each, and a sample must cost little.
-const switchesMost = 64
-
-// delaysMost is of how many threads the run delay is read, for the same reason:
-// what the first wait for a core the others do too.
-const delaysMost = 16
-
 // sampleThreads reads what the streams' threads used.
 func (s *session) sampleThreads(c *agentapi.CPUCount) {
 	pinned := false
 	ids := make([]int, len(s.streams))
 	for i, st := range s.streams {
-		id := int(st.thread.Load())
-		ids[i] = id
-		c.Threads = append(c.Threads, threadSeconds(id))
-		if i < switchesMost && id != 0 {
-			n, err := procfs.ThreadSwitches(id)
-			if err == nil {
-				for len(c.Switches) < i {
-					c.Switches = append(c.Switches, agentapi.Switches{})
-				}
-				c.Switches = append(c.Switches, agentapi.Switches{Voluntary: n.Voluntary, Involuntary: n.Involuntary})
-			}
-		}
-		if i < delaysMost && id != 0 {
-			if d, err := procfs.RunDelay(id); err == nil {
-				for len(c.Waited) < i {
-					c.Waited = append(c.Waited, 0)
-				}
-				c.Waited = append(c.Waited, d.Seconds())
-			}
-		}
+		ids[i] = int(st.thread.Load())
 		pinned = pinned || st.pinned.Load() || st.kept.Load() > 0
 	}
-	allowed := s.quota.See(time.Since(s.opened), ids)
-	c.Quota, c.Throttled = allowed.Quota, allowed.Throttled.Seconds()
+	s.threads.Count(c, time.Since(s.opened), ids)
+	if s.stopped() { // nobody closes them after stop
+		s.threads.Close()
+	}
 	if !pinned {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/iperf3"
+	"github.com/linerate/linerate/internal/sampling"
 )
 
 // results is what this end tells the server, in the server's form.
@@ -18,7 +19,7 @@ func (s *session) results(seconds float64) iperf3.Results {
 	s.mu.Unlock()
 	busy := 0.0
 	for i, st := range s.streams {
-		busy += threadSeconds(st.thread.Load())
+		busy += sampling.Seconds(int(st.thread.Load()))
 		tcp, bytes := st.count()
 		if i < len(omitted) {
 			bytes -= min(omitted[i], bytes)

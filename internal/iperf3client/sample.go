@@ -6,26 +6,17 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/kernel/procfs"
-)
-
-// A count is worth as much as its time is sure: a reading that took longer, on
-// a full processor, is taken again, a few times at the most.
-const (
-	sureWithin  = 2 * time.Millisecond
-	perStream   = 20 * time.Microsecond
-	readingsMax = 4
-	// delaysMost is of how many threads the run delay is read: it takes the
-	// kernel some 20 µs each.
-	delaysMost = 16
 )
 
 // sample counts everything once, streams first: they move fastest.
 func (s *session) sample() error {
-	now, best := agentapi.Sample{}, time.Duration(-1)
-	for range readingsMax {
-		begin := time.Since(s.opened)
-		reading := agentapi.Sample{}
+	s.sampling.Lock()
+	defer s.sampling.Unlock()
+	clock := func() time.Duration { return time.Since(s.opened) }
+	begin := clock()
+	var now, reading agentapi.Sample
+	now.At, _ = s.surest.Take(clock, len(s.streams), func() error {
+		reading = agentapi.Sample{}
 		for _, st := range s.streams {
 			tcp, bytes := st.count()
 			reading.TCP, reading.Bytes = append(reading.TCP, tcp), append(reading.Bytes, bytes)
@@ -33,15 +24,8 @@ func (s *session) sample() error {
 				reading.UDP = append(reading.UDP, st.udp.counted())
 			}
 		}
-		span := time.Since(s.opened) - begin
-		if best < 0 || span < best {
-			best, now = span, reading
-			now.At = begin + span/2
-		}
-		if span <= sureWithin+time.Duration(len(s.streams))*perStream {
-			break
-		}
-	}
+		return nil
+	}, func() { now = reading })
 	if s.cfg.Links != nil && len(s.req.Links) > 0 {
 		begin := time.Since(s.opened)
 		links, err := s.cfg.Links(s.req.Links)
@@ -62,16 +46,11 @@ func (s *session) sample() error {
 	ids := make([]int, len(s.streams))
 	for i, st := range s.streams {
 		ids[i] = int(st.thread.Load())
-		now.CPU.Threads = append(now.CPU.Threads, threadSeconds(int64(ids[i])))
-		if i < delaysMost {
-			waited, _ := procfs.RunDelay(ids[i])
-			now.CPU.Waited = append(now.CPU.Waited, waited.Seconds())
-		}
 	}
+	s.threads.Count(&now.CPU, clock(), ids)
+	now.Took = clock() - begin
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	allowed := s.quota.See(time.Since(s.opened), ids)
-	now.CPU.Quota, now.CPU.Throttled = allowed.Quota, allowed.Throttled.Seconds()
 	s.samples = append(s.samples, now)
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/iperf3"
-	"github.com/linerate/linerate/internal/kernel/cgroup"
+	"github.com/linerate/linerate/internal/sampling"
 )
 
 // session is one test.
@@ -35,10 +35,14 @@ type session struct {
 	omitted                    []uint64  // what was carried when the omitted time was over
 	omitTimer                  *time.Timer
 
+	// One sample at a time: how sure its counts are, and what the streams' threads use.
+	sampling sync.Mutex
+	surest   sampling.Surest
+	threads  sampling.Threads
+
 	mu      sync.Mutex
 	samples []agentapi.Sample
-	quota   cgroup.Watch // of the streams' threads
-	fault   error        // of the control connection
+	fault   error // of the control connection
 }
 
 // open makes the control connection and all streams, and connects all of them
@@ -356,5 +360,8 @@ func (s *session) close() {
 			}
 			st.end()
 		}
+		s.sampling.Lock() // a sample that runs ends first
+		defer s.sampling.Unlock()
+		s.threads.Close()
 	})
 }

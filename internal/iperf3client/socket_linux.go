@@ -32,17 +32,6 @@ func lockThread(id *atomic.Int64) func() {
 	}
 }
 
-func threadSeconds(id int64) float64 {
-	if id == 0 {
-		return 0
-	}
-	used, err := sys.ThreadCPU(int(id))
-	if err != nil {
-		return 0
-	}
-	return used.Seconds()
-}
-
 // socket is a blocking socket used by system calls directly.
 type socket struct {
 	fd        int

@@ -25,8 +25,6 @@ type hostPort = netip.AddrPort
 // lockThread does nothing here: package net schedules its own threads.
 func lockThread(*atomic.Int64) func() { return func() {} }
 
-func threadSeconds(int64) float64 { return 0 }
-
 // socket is a connection of package net. Its port is known before it connects
 // only where it was chosen.
 type socket struct {

@@ -23,12 +23,12 @@ type Failing struct {
 // what a stream feels is known to that.
 const failPoll = 20 * time.Millisecond
 
-// poll is how often the round is sampled.
+// poll is how often the round's window is sampled.
 func (r *round) poll() time.Duration {
 	if r.failing {
 		return failPoll
 	}
-	return pollEvery
+	return r.usualPoll()
 }
 
 // changer is an endpoint that can be changed.

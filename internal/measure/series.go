@@ -19,6 +19,11 @@ const (
 	manyStreams   = 128
 	pollsAtLeast  = 16 // in a short window of exact length
 	pollsAtMost   = 2000
+	// sampleShare is the part of a core that the samples of a host may take: what
+	// they take the streams have not. A host on which one takes long, for its
+	// system calls are dear or its links many, is asked down to pollDearEvery.
+	sampleShare   = 0.01
+	pollDearEvery = 500 * time.Millisecond
 )
 
 // tolerableDip is how far the rate may fall below the median of the window,
@@ -26,18 +31,23 @@ const (
 // keeps within 3 %, a machine that lost its processor does not.
 const tolerableDip = 0.15
 
-// usualPoll is how often the round is sampled that watches for nothing
-// special.
-func (r *round) usualPoll() time.Duration {
-	streams := 0
+// every is how often the round is sampled, however long it lasts.
+func (r *round) every() time.Duration {
+	streams, dearest := 0, time.Duration(0)
 	for _, e := range r.ends {
 		streams += e.way.streams
+		dearest = max(dearest, e.took)
 	}
 	every := pollEvery
 	if streams > manyStreams {
 		every = pollManyEvery
 	}
-	exact := time.Duration(0)
+	return max(every, min(time.Duration(float64(dearest)/sampleShare), pollDearEvery))
+}
+
+// usualPoll is how often a window is sampled that watches for nothing special.
+func (r *round) usualPoll() time.Duration {
+	every, exact := r.every(), time.Duration(0)
 	if len(r.trials) > 0 {
 		exact = r.trials[0].spec.Duration
 	}

@@ -117,6 +117,8 @@ type end struct {
 	samples []agentapi.Sample
 	opened  int // index of the sample that opens the window
 	closed  int // of the one that closes it; zero is the last so far
+	// took is the shortest that a sample took its host; zero is not known.
+	took time.Duration
 }
 
 // trial is one measurement of a running round.
@@ -321,6 +323,9 @@ func (e *end) add(samples []agentapi.Sample) error {
 			return fmt.Errorf("sample %s: its clock runs backward", e.host)
 		}
 		e.samples = append(e.samples, s)
+		if s.Took > 0 && (e.took == 0 || s.Took < e.took) {
+			e.took = s.Took
+		}
 	}
 	if len(e.samples) == 0 {
 		return fmt.Errorf("sample %s: no sample", e.host)

@@ -126,15 +126,23 @@ func TestUsualPoll(t *testing.T) {
 	for _, c := range []struct {
 		streams  int
 		duration time.Duration
+		took     time.Duration
 		want     time.Duration
 	}{
-		{1, 0, pollEvery}, {1024, 0, pollManyEvery}, {1, time.Second, time.Second / 16}, {1, 100 * time.Millisecond, shortestPoll},
-		{1, time.Hour, 1800 * time.Millisecond}, {8, 10 * time.Second, pollEvery},
+		{1, 0, 0, pollEvery}, {1024, 0, 0, pollManyEvery}, {1, time.Second, 0, time.Second / 16}, {1, 100 * time.Millisecond, 0, shortestPoll},
+		{1, time.Hour, 0, 1800 * time.Millisecond}, {8, 10 * time.Second, 0, pollEvery},
+		{8, 0, 300 * time.Microsecond, pollEvery}, {8, 0, 2 * time.Millisecond, 200 * time.Millisecond}, {8, 0, time.Second, pollDearEvery},
+		{8, 2 * time.Second, 2 * time.Millisecond, 125 * time.Millisecond}, {1024, 0, time.Millisecond, pollManyEvery},
 	} {
 		e := &end{way: way{streams: c.streams}}
+		for _, took := range []time.Duration{50 * c.took, c.took, 2 * c.took} { // the shortest counts
+			if err := e.add([]agentapi.Sample{{Bytes: make([]uint64, c.streams), Took: took}}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		r := &round{trials: []*trial{{spec: Spec{Duration: c.duration}}}, ends: ends{e}}
-		if got := r.usualPoll(); got != c.want {
-			t.Errorf("%d streams, %v: every %v, want %v", c.streams, c.duration, got, c.want)
+		if got := r.poll(); got != c.want {
+			t.Errorf("%d streams, %v, samples of %v: every %v, want %v", c.streams, c.duration, c.took, got, c.want)
 		}
 	}
 }

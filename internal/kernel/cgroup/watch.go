@@ -3,7 +3,8 @@ package cgroup
 import "time"
 
 const (
-	// lookEvery is how often threads are looked for in another group than before.
+	// lookEvery is how often threads are looked for in another group than before,
+	// and groups without a quota for one.
 	lookEvery = time.Second
 	// threadsMost bounds of how many that is done: of the threads of one program
 	// few groups are to be expected.
@@ -25,6 +26,7 @@ type watched struct {
 	group Group
 	state State
 	read  bool
+	at    time.Duration // of the last reading
 }
 
 // See is what the groups of the threads say at a moment of the caller's clock:
@@ -38,14 +40,17 @@ func (w *Watch) See(at time.Duration, threads []int) State {
 	var now State
 	longest := time.Duration(0)
 	for _, g := range w.groups {
+		if g.read && g.state.Quota == 0 && at-g.at < lookEvery {
+			continue
+		}
 		s, err := g.group.Read()
 		if err != nil {
 			continue
 		}
-		if g.read {
+		if g.read && g.state.Quota > 0 { // before there was a quota nothing was counted
 			longest = max(longest, s.Throttled-g.state.Throttled)
 		}
-		g.state, g.read = s, true
+		g.state, g.read, g.at = s, true, at
 		now = now.Merge(s)
 	}
 	w.total += longest

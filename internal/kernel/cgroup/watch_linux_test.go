@@ -84,13 +84,18 @@ func TestThrottledThread(t *testing.T) {
 	if first.Quota != 0.05 || first.Throttled != 0 {
 		t.Errorf("at first %+v, want a quota of 0.05 and no time yet", first)
 	}
-	waited, err := procfs.RunDelay(id)
+	delay, err := procfs.OpenRunDelay(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer delay.Close()
+	waited, err := delay.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(1200 * time.Millisecond)
 	last := w.See(time.Since(began), []int{0, id})
-	after, err := procfs.RunDelay(id)
+	after, err := delay.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

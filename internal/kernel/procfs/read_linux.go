@@ -42,10 +42,5 @@ func SNMP() (map[string]map[string]int64, error) { return read(snmpFile, ParseNe
 // ReadCPUInfo reads the processors' model and number.
 func ReadCPUInfo() (CPUInfo, error) { return read(cpuinfoFile, ParseCPUInfo) }
 
-// ThreadSwitches reads the context switches of a thread of this process.
-func ThreadSwitches(tid int) (Switches, error) {
-	return read(fmt.Sprintf("/proc/self/task/%d/status", tid), ParseSwitches)
-}
-
 // Loadavg reads the load averages over 1, 5 and 15 minutes.
 func Loadavg() ([3]float64, error) { return read(loadavgFile, ParseLoadavg) }

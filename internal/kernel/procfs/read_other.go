@@ -25,23 +25,32 @@ func SNMP() (map[string]map[string]int64, error) { return nil, unsupported("/pro
 // ReadCPUInfo is errors.ErrUnsupported.
 func ReadCPUInfo() (CPUInfo, error) { return CPUInfo{}, unsupported("/proc/cpuinfo") }
 
-// ThreadSwitches is errors.ErrUnsupported.
-func ThreadSwitches(int) (Switches, error) { return Switches{}, unsupported("/proc/self/task") }
-
 // Loadavg is errors.ErrUnsupported.
 func Loadavg() ([3]float64, error) { return [3]float64{}, unsupported("/proc/loadavg") }
 
-// RunDelay is errors.ErrUnsupported.
-func RunDelay(int) (time.Duration, error) { return 0, unsupported("/proc/self/task") }
-
-// Evidence is nothing here.
-type Evidence struct{}
-
-// OpenEvidence is errors.ErrUnsupported.
-func OpenEvidence() (*Evidence, error) { return nil, unsupported("/proc/net/netstat") }
+// Kept is nothing here.
+type Kept[T any] struct{}
 
 // Read is errors.ErrUnsupported.
-func (*Evidence) Read() (map[string]uint64, error) { return nil, unsupported("/proc/net/netstat") }
+func (*Kept[T]) Read() (T, error) {
+	var zero T
+	return zero, unsupported("/proc")
+}
 
 // Close does nothing.
-func (*Evidence) Close() error { return nil }
+func (*Kept[T]) Close() error { return nil }
+
+// OpenStat is errors.ErrUnsupported.
+func OpenStat() (*Kept[[]CPUTime], error) { return nil, unsupported("/proc/stat") }
+
+// OpenSoftnet is errors.ErrUnsupported.
+func OpenSoftnet() (*Kept[[]Softnet], error) { return nil, unsupported("/proc/net/softnet_stat") }
+
+// OpenEvidence is errors.ErrUnsupported.
+func OpenEvidence() (*Kept[map[string]uint64], error) { return nil, unsupported("/proc/net/netstat") }
+
+// OpenSwitches is errors.ErrUnsupported.
+func OpenSwitches(int) (*Kept[Switches], error) { return nil, unsupported("/proc/self/task") }
+
+// OpenRunDelay is errors.ErrUnsupported.
+func OpenRunDelay(int) (*Kept[time.Duration], error) { return nil, unsupported("/proc/self/task") }

@@ -1,7 +1,6 @@
 package procfs
 
 import (
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,9 +32,6 @@ func TestKernelEvidence(t *testing.T) {
 	if !agreed {
 		t.Error("the file kept open never says what a new one says")
 	}
-	if d, err := RunDelay(os.Getpid()); err != nil || d < 0 {
-		t.Errorf("run delay %v, %v", d, err)
-	}
 }
 
 func BenchmarkKernelEvidence(b *testing.B) {
@@ -46,15 +42,6 @@ func BenchmarkKernelEvidence(b *testing.B) {
 	defer e.Close()
 	for b.Loop() {
 		if _, err := e.Read(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkKernelRunDelay(b *testing.B) {
-	id := os.Getpid()
-	for b.Loop() {
-		if _, err := RunDelay(id); err != nil {
 			b.Fatal(err)
 		}
 	}

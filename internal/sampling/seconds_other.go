@@ -1,0 +1,6 @@
+//go:build !linux
+
+package sampling
+
+// Seconds is zero here.
+func Seconds(int) float64 { return 0 }
