@@ -17,13 +17,16 @@ const (
 	pollEvery     = 100 * time.Millisecond
 	pollManyEvery = 250 * time.Millisecond
 	manyStreams   = 128
-	pollsAtLeast  = 16 // in a short window of exact length
+	pollsAtLeast  = 16 // in a short window
 	pollsAtMost   = 2000
 	// sampleShare is the part of a core that the samples of a host may take: what
 	// they take the streams have not. A host on which one takes long, for its
 	// system calls are dear or its links many, is asked down to pollDearEvery.
 	sampleShare   = 0.01
 	pollDearEvery = 500 * time.Millisecond
+	// A warm-up takes a dozen samples at the least, which must not fill the window:
+	// what is measured while it is open, such as round trips, wants time too.
+	pollsWarm = 20
 )
 
 // tolerableDip is how far the rate may fall below the median of the window,
@@ -31,30 +34,48 @@ const (
 // keeps within 3 %, a machine that lost its processor does not.
 const tolerableDip = 0.15
 
-// every is how often the round is sampled, however long it lasts.
-func (r *round) every() time.Duration {
+// every is how often the round is sampled, however long it lasts: so often that
+// little is lost, where samples are cheap, and where they are dear.
+func (r *round) every() (cheap, dear time.Duration) {
 	streams, dearest := 0, time.Duration(0)
 	for _, e := range r.ends {
 		streams += e.way.streams
 		dearest = max(dearest, e.took)
 	}
-	every := pollEvery
+	cheap = pollEvery
 	if streams > manyStreams {
-		every = pollManyEvery
+		cheap = pollManyEvery
 	}
-	return max(every, min(time.Duration(float64(dearest)/sampleShare), pollDearEvery))
+	return cheap, max(cheap, min(time.Duration(float64(dearest)/sampleShare), pollDearEvery))
 }
 
-// usualPoll is how often a window is sampled that watches for nothing special.
-func (r *round) usualPoll() time.Duration {
-	every, exact := r.every(), time.Duration(0)
+// length is the window's, where that was asked for: zero is until it is sure, which
+// least says how soon may be.
+func (r *round) length() (exact, least time.Duration) {
 	if len(r.trials) > 0 {
 		exact = r.trials[0].spec.Duration
 	}
 	if exact > 0 {
-		every = min(every, exact/pollsAtLeast)
+		return exact, exact
 	}
-	return max(every, exact/pollsAtMost, shortestPoll)
+	return 0, series.LeastWindow
+}
+
+// warmPoll is how often a warm-up is sampled.
+func (r *round) warmPoll() time.Duration {
+	_, least := r.length()
+	cheap, dear := r.every()
+	return min(dear, max(cheap, least/pollsWarm))
+}
+
+// usualPoll is how often a window is sampled that watches for nothing special.
+func (r *round) usualPoll() time.Duration {
+	exact, least := r.length()
+	cheap, every := r.every()
+	if exact == 0 {
+		return max(cheap, min(every, least/pollsAtLeast))
+	}
+	return max(min(every, exact/pollsAtLeast), exact/pollsAtMost, shortestPoll)
 }
 
 // addSeries adds what the trial's rate did over time: its series, the blocks

@@ -43,7 +43,7 @@ func (r *round) warm(ctx context.Context) error {
 		return err
 	}
 	for {
-		if err := sleep(ctx, r.every()); err != nil {
+		if err := sleep(ctx, r.warmPoll()); err != nil {
 			return err
 		}
 		if err := r.ends.take(ctx); err != nil {

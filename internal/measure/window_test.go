@@ -128,11 +128,15 @@ func TestUsualPoll(t *testing.T) {
 		duration time.Duration
 		took     time.Duration
 		want     time.Duration
+		warm     time.Duration
 	}{
-		{1, 0, 0, pollEvery}, {1024, 0, 0, pollManyEvery}, {1, time.Second, 0, time.Second / 16}, {1, 100 * time.Millisecond, 0, shortestPoll},
-		{1, time.Hour, 0, 1800 * time.Millisecond}, {8, 10 * time.Second, 0, pollEvery},
-		{8, 0, 300 * time.Microsecond, pollEvery}, {8, 0, 2 * time.Millisecond, 200 * time.Millisecond}, {8, 0, time.Second, pollDearEvery},
-		{8, 2 * time.Second, 2 * time.Millisecond, 125 * time.Millisecond}, {1024, 0, time.Millisecond, pollManyEvery},
+		{1, 0, 0, pollEvery, pollEvery}, {1024, 0, 0, pollManyEvery, pollManyEvery},
+		{1, time.Second, 0, time.Second / 16, pollEvery}, {1, 100 * time.Millisecond, 0, shortestPoll, pollEvery},
+		{1, time.Hour, 0, 1800 * time.Millisecond, pollEvery}, {8, 10 * time.Second, 0, pollEvery, pollEvery},
+		{8, 0, 300 * time.Microsecond, pollEvery, pollEvery}, {8, 0, 2 * time.Millisecond, 125 * time.Millisecond, pollEvery},
+		{8, 0, time.Second, 125 * time.Millisecond, pollEvery}, {8, time.Minute, time.Second, pollDearEvery, pollDearEvery}, {8, 8 * time.Second, 3 * time.Millisecond, 300 * time.Millisecond, 300 * time.Millisecond},
+		{8, 4 * time.Second, 3 * time.Millisecond, 250 * time.Millisecond, 200 * time.Millisecond},
+		{8, 2 * time.Second, 2 * time.Millisecond, 125 * time.Millisecond, pollEvery}, {1024, 0, time.Millisecond, pollManyEvery, pollManyEvery},
 	} {
 		e := &end{way: way{streams: c.streams}}
 		for _, took := range []time.Duration{50 * c.took, c.took, 2 * c.took} { // the shortest counts
@@ -143,6 +147,9 @@ func TestUsualPoll(t *testing.T) {
 		r := &round{trials: []*trial{{spec: Spec{Duration: c.duration}}}, ends: ends{e}}
 		if got := r.poll(); got != c.want {
 			t.Errorf("%d streams, %v, samples of %v: every %v, want %v", c.streams, c.duration, c.took, got, c.want)
+		}
+		if got := r.warmPoll(); got != c.warm {
+			t.Errorf("%d streams, %v, samples of %v: the warm-up every %v, want %v", c.streams, c.duration, c.took, got, c.warm)
 		}
 	}
 }
