@@ -26,21 +26,33 @@ type counters struct {
 	tcpPace pace
 }
 
-func (c *counters) open() (*rtnl.Handle, error) {
-	if c.handle != nil {
-		return c.handle, nil
+// kept is what open opens, at first use.
+func kept[T any](at **T, open func() (*T, error)) (*T, error) {
+	if *at == nil {
+		made, err := open()
+		if err != nil {
+			return nil, err
+		}
+		*at = made
 	}
-	err := c.ns.Do(func() (err error) {
-		c.handle, err = rtnl.Open()
-		return err
-	})
-	return c.handle, err
+	return *at, nil
+}
+
+// inside is open in the namespace.
+func inside[T any](ns netns.Namespace, open func() (*T, error)) func() (*T, error) {
+	return func() (made *T, err error) {
+		err = ns.Do(func() (err error) {
+			made, err = open()
+			return err
+		})
+		return made, err
+	}
 }
 
 func (c *counters) links(names []string) ([]agentapi.LinkCount, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h, err := c.open()
+	h, err := kept(&c.handle, inside(c.ns, rtnl.Open))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +101,11 @@ func (c *counters) close() {
 func (c *counters) processors() (agentapi.CPUCount, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all, err := c.times()
+	stat, err := kept(&c.stat, procfs.OpenStat)
+	if err != nil {
+		return agentapi.CPUCount{}, err
+	}
+	all, err := stat.Read()
 	if err != nil {
 		return agentapi.CPUCount{}, err
 	}
@@ -101,7 +117,8 @@ func (c *counters) processors() (agentapi.CPUCount, error) {
 		out.Steal += core.Steal
 	}
 	// What a kernel or a container does not show is not counted.
-	if rows, err := c.softnets(); err == nil {
+	if softnet, err := kept(&c.softnet, procfs.OpenSoftnet); err == nil {
+		rows, _ := softnet.Read()
 		for _, row := range rows {
 			out.SoftnetDropped += row.Dropped
 			out.SoftnetSqueezed += row.TimeSqueeze
@@ -109,22 +126,4 @@ func (c *counters) processors() (agentapi.CPUCount, error) {
 	}
 	out.TCPExt = c.tcpCounters()
 	return out, nil
-}
-
-func (c *counters) times() (_ []procfs.CPUTime, err error) {
-	if c.stat == nil {
-		if c.stat, err = procfs.OpenStat(); err != nil {
-			return nil, err
-		}
-	}
-	return c.stat.Read()
-}
-
-func (c *counters) softnets() (_ []procfs.Softnet, err error) {
-	if c.softnet == nil {
-		if c.softnet, err = procfs.OpenSoftnet(); err != nil {
-			return nil, err
-		}
-	}
-	return c.softnet.Read()
 }

@@ -19,16 +19,11 @@ func (c *counters) driverCounters(link string) map[string]uint64 {
 		c.drivers[link] = p
 	}
 	return p.read(func() (map[string]uint64, bool) {
-		if c.driver == nil {
-			err := c.ns.Do(func() (err error) {
-				c.driver, err = ethtool.Open()
-				return err
-			})
-			if err != nil {
-				return nil, true
-			}
+		driver, err := kept(&c.driver, inside(c.ns, ethtool.Open))
+		if err != nil {
+			return nil, true
 		}
-		found, err := c.driver.Counters(link)
+		found, err := driver.Counters(link)
 		return found, errors.Is(err, errors.ErrUnsupported)
 	})
 }
@@ -37,16 +32,11 @@ func (c *counters) driverCounters(link string) map[string]uint64 {
 // they were read not long ago. The caller holds the lock.
 func (c *counters) tcpCounters() map[string]uint64 {
 	return c.tcpPace.read(func() (map[string]uint64, bool) {
-		if c.tcp == nil {
-			err := c.ns.Do(func() (err error) {
-				c.tcp, err = procfs.OpenEvidence()
-				return err
-			})
-			if err != nil {
-				return nil, true
-			}
+		tcp, err := kept(&c.tcp, inside(c.ns, procfs.OpenEvidence))
+		if err != nil {
+			return nil, true
 		}
-		found, err := c.tcp.Read()
+		found, err := tcp.Read()
 		return found, err != nil
 	})
 }

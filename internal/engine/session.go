@@ -32,7 +32,7 @@ type session struct {
 	sampling            sync.Mutex
 	// Under sampling: how sure the readings of each kind are, and what the
 	// streams' threads use.
-	surest  struct{ streams, datagrams, links sampling.Surest }
+	surest  struct{ streams, links sampling.Surest }
 	threads sampling.Threads
 
 	mu      sync.Mutex
@@ -127,7 +127,8 @@ func (s *session) sample() error {
 		return nil
 	}, func() { now.Bytes, now.TCP = slices.Clone(counted), slices.Clone(infos) })
 	if s.udp != nil {
-		now.At, _ = s.surest.datagrams.Take(s.clock, len(s.streams), func() error { return nil }, func() { now.UDP, now.Bytes = s.readDatagrams() })
+		now.At = s.clock()
+		now.UDP, now.Bytes = s.readDatagrams()
 	}
 	now.Copied = slices.ContainsFunc(s.streams, func(st *stream) bool { return st.copied.Load() })
 	var err error

@@ -51,12 +51,12 @@ func (t *Threads) Count(c *agentapi.CPUCount, at time.Duration, ids []int) {
 		if f == nil {
 			continue
 		}
-		if f.switches != nil && i < switchesMost {
+		if f.switches != nil {
 			if n, err := f.switches.Read(); err == nil {
 				c.Switches = append(padded(c.Switches, i), agentapi.Switches{Voluntary: n.Voluntary, Involuntary: n.Involuntary})
 			}
 		}
-		if f.delay != nil && i < delaysMost {
+		if f.delay != nil {
 			if d, err := f.delay.Read(); err == nil {
 				c.Waited = append(padded(c.Waited, i), d.Seconds())
 			}
