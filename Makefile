@@ -99,7 +99,7 @@ CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build reference vuln deps deps-nfs deps-store no-cluster deps-ssh deps-ansible deps-metrics deps-pages deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-disturbed prove-store prove-scenarios prove-scenario prove-fleetssh prove-ansible clean
+.PHONY: build leftovers reference vuln deps deps-nfs deps-store no-cluster deps-ssh deps-ansible deps-metrics deps-pages deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-disturbed prove-store prove-scenarios prove-scenario prove-fleetssh prove-ansible clean
 .DEFAULT_GOAL := build
 
 # docs/reference, from the code; a test holds it against it.
@@ -200,8 +200,16 @@ deps-config:
 demo: deps build
 	@./linerate demo
 
-test: deps deps-qemu deps-peers deps-config build check cross unit race labtest qemu-sample
+test: deps deps-qemu deps-peers deps-config leftovers build check cross unit race labtest qemu-sample
 	@echo "passed: every test that can run here (what was left out is named above)"
+
+# A test that was killed leaves namespaces whose names the next run wants. Those
+# that no process is in go.
+leftovers:
+	@[ "$$(id -u)" = 0 ] || exit 0; PATH=$$PATH:/usr/sbin; \
+	for ns in $$(ip netns list | sed -n 's/^\(linerate-test-[^ ]*\).*/\1/p'); do \
+		[ -n "$$(ip netns pids $$ns)" ] || { echo "== namespace $$ns, left by a test that was killed, goes"; ip netns delete $$ns; }; \
+	done
 
 # Known weaknesses of what this program is built from: the database is fetched
 # from GOVULNDB (https://vuln.go.dev). Where that cannot be reached it says so and
