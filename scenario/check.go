@@ -145,6 +145,9 @@ func (c checker) measurement(i, j int, m *Measurement, before map[string]int) {
 	case m.Tool != Ping && m.Tool != NFS && m.Tool != Tune && len(m.Streams)+len(m.Aliases) == 0:
 		m.Streams = []int{1}
 	}
+	if m.NoDelay && (m.Tool == Ping || m.Tool == NFS) {
+		c.wrong(fmt.Sprintf("no_delay: %s has no such choice", m.Tool), "it is of linerate, iperf3 and iperf2", at("no_delay")...)
+	}
 	c.protocol(at, m)
 	c.failing(at, m)
 	c.mounts(at, m)

@@ -54,7 +54,7 @@ func stepKeys() fabric.Object[Step] {
 func measureKeys() fabric.Object[Measurement] {
 	type m = Measurement
 	return fabric.NewObject("scenario_measure", "One tool between two hosts, or several pairs at the same time, once for each number of streams.", []string{"tool", "from", "to"},
-		map[string]string{"stream": "streams", "buffer": "socket_buffer", "window": "socket_buffer", "length": "block", "rate": "published", "tolerance": "within", "time": "duration"},
+		map[string]string{"stream": "streams", "buffer": "socket_buffer", "window": "socket_buffer", "length": "block", "nodelay": "no_delay", "rate": "published", "tolerance": "within", "time": "duration"},
 		fabric.NewKey("tool", "linerate, or a program: iperf3, iperf2, ping; nfs: what a client writes over mounts; tune: what linerate's own tune comes to", fabric.Value(tool(), func(v *m) *Tool { return &v.Tool })),
 		fabric.NewKey("from", "the host that sends; with linerate a list of them, all at the same time", fabric.ValueOrList(fabric.Text(), func(v *m) *[]string { return &v.Senders })),
 		fabric.NewKey("to", "the host that receives; with linerate a list of them, each from every sender", fabric.ValueOrList(fabric.Text(), func(v *m) *[]string { return &v.Receivers })),
@@ -65,6 +65,7 @@ func measureKeys() fabric.Object[Measurement] {
 		fabric.NewKey("ports", "source ports of linerate's streams and of nfs's connections: chosen or kernel; left out: kernel", fabric.Value(fabric.Word(predict.PortsChosen, predict.PortsKernel), func(v *m) *string { return &v.Ports })),
 		fabric.NewKey("socket_buffer", "what each socket asks for; left out: autotuning", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Buffer })),
 		fabric.NewKey("block", "bytes of each write of iperf3 and iperf2; left out: 1Mi", fabric.Value(fabric.Buffer(), func(v *m) *unit.Bytes { return &v.Block })),
+		fabric.NewKey("no_delay", "true: the sockets of linerate, iperf3 or iperf2 send without Nagle's algorithm; left out: with it", fabric.Value(fabric.Truth(), func(v *m) *bool { return &v.NoDelay })),
 		fabric.NewKey("duration", "length of each window", fabric.Value(fabric.Duration(), func(v *m) *time.Duration { return &v.Duration })),
 		fabric.NewKey("count", "packets of a ping; left out: 20", fabric.Value(fabric.Integer(1, 1000), func(v *m) *int { return &v.Count })),
 		fabric.NewKey("published", "published rates, one for each row", fabric.ValueOrList(fabric.Rate(), func(v *m) *[]unit.BitRate { return &v.Published })),

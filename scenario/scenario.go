@@ -97,6 +97,7 @@ type Measurement struct {
 	Ports    string     // "chosen" or "kernel"
 	Buffer   unit.Bytes // that each socket asks for; zero leaves autotuning on
 	Block    unit.Bytes // of each write of iperf3's and iperf2's; zero is 1 MiB
+	NoDelay  bool       // Nagle's algorithm is off (TCP_NODELAY, RFC 896)
 	// Duration is the window; zero is the tool's default.
 	Duration time.Duration
 	Count    int // of a ping's packets

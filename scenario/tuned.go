@@ -147,7 +147,7 @@ func (c checker) tuning(at func(...any) []any, i int, m *Measurement) {
 		name  string
 		given bool
 	}{
-		{"streams", len(m.Streams) > 0}, {"aliases", len(m.Aliases) > 0}, {"ports", m.Ports != ""}, {"socket_buffer", m.Buffer > 0}, {"fail", !m.Fail.IsZero()},
+		{"streams", len(m.Streams) > 0}, {"aliases", len(m.Aliases) > 0}, {"ports", m.Ports != ""}, {"socket_buffer", m.Buffer > 0}, {"no_delay", m.NoDelay}, {"fail", !m.Fail.IsZero()},
 		{"published_ratio", len(m.Ratios) > 0}, {"within", m.Within > 0},
 	} {
 		if key.given {

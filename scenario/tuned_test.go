@@ -26,6 +26,8 @@ func TestTuneFile(t *testing.T) {
 		"tool: tune, aliases: 2":         "aliases: tune finds",
 		"tool: tune, ports: chosen":      "ports: tune finds",
 		"tool: tune, socket_buffer: 8Mi": "socket_buffer: tune finds",
+		"tool: tune, no_delay: true":     "no_delay: tune finds",
+		"tool: ping, no_delay: true":     "no_delay: ping has no such choice",
 		"tool: tune, fail: a.eth0":       "fail: tune finds",
 		"tool: tune, within: 5%":         "within: tune finds",
 		"tool: tune, kind: claim":        "kind: claim is none of tune's",

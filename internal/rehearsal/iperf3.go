@@ -76,17 +76,11 @@ func runIPerf3(ctx context.Context, m scenario.Measurement, lane flow.Lane, stre
 	if err := server.says(ctx, "Server listening"); err != nil {
 		return record.Trial{}, nil, err
 	}
-	args := []string{"-c", lane.Dst.String(), "-B", lane.Src.String(), "-p", iperf3Port, "-J", "-P", strconv.Itoa(streams),
-		"-t", seconds(m.Duration), "-O", seconds(omitted), "-l", strconv.FormatInt(int64(blockOf(m)), 10)}
-	if m.Buffer > 0 {
-		args = append(args, "-w", strconv.FormatInt(int64(m.Buffer), 10))
-	}
-	args = append(args, map[flow.Direction][]string{flow.Reverse: {"-R"}, flow.Both: {"--bidir"}}[m.Direction]...)
 	before, err := procfs.Stat()
 	if err != nil {
 		return record.Trial{}, nil, err
 	}
-	client, err := start(ctx, m.From, "iperf3", args...)
+	client, err := start(ctx, m.From, "iperf3", iperf3Words(m, lane, streams)...)
 	if err != nil {
 		return record.Trial{}, nil, err
 	}
@@ -99,6 +93,19 @@ func runIPerf3(ctx context.Context, m scenario.Measurement, lane flow.Lane, stre
 		return record.Trial{}, nil, err
 	}
 	return iperf3Trial(client.stdout.Bytes(), m, streams, busiest(before, after))
+}
+
+// iperf3Words are a client's arguments.
+func iperf3Words(m scenario.Measurement, lane flow.Lane, streams int) []string {
+	words := []string{"-c", lane.Dst.String(), "-B", lane.Src.String(), "-p", iperf3Port, "-J", "-P", strconv.Itoa(streams),
+		"-t", seconds(m.Duration), "-O", seconds(omitted), "-l", strconv.FormatInt(int64(blockOf(m)), 10)}
+	if m.Buffer > 0 {
+		words = append(words, "-w", strconv.FormatInt(int64(m.Buffer), 10))
+	}
+	if m.NoDelay {
+		words = append(words, "-N")
+	}
+	return append(words, map[flow.Direction][]string{flow.Reverse: {"-R"}, flow.Both: {"--bidir"}}[m.Direction]...)
 }
 
 // blockOf is what a program writes at a time.

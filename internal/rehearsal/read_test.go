@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,21 @@ func TestIPerf3Trial(t *testing.T) {
 	for _, bad := range []string{"", "{}", "iperf3: error - unable to connect\n"} {
 		if _, _, err := iperf3Trial([]byte(bad), m, 4, 0); err == nil {
 			t.Errorf("%q was read", bad)
+		}
+	}
+}
+
+// TestNoDelay: what a scenario asks of Nagle's algorithm reaches iperf3's arguments
+// and every other tool's sockets, and nothing does where it asks for nothing.
+func TestNoDelay(t *testing.T) {
+	for _, off := range []bool{false, true} {
+		m := scenario.Measurement{Direction: flow.Reverse, NoDelay: off, Buffer: 4096}
+		words := iperf3Words(m, flow.Lane{}, 2)
+		if slices.Contains(words, "-N") != off || !slices.Contains(words, "-R") || !slices.Contains(words, "4096") {
+			t.Errorf("no delay %v: iperf3 %v", off, words)
+		}
+		if got := matrixOf(m).Base.Socket.NoDelay; got != off {
+			t.Errorf("no delay %v: sockets without Nagle's algorithm: %v", off, got)
 		}
 	}
 }

@@ -24,7 +24,8 @@ func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m
 		if err != nil {
 			return err
 		}
-		r.result.Tools[m.Tool], matrix.Base = said, measure.Spec{Tool: string(m.Tool), Block: blockOf(m)}
+		r.result.Tools[m.Tool] = said
+		matrix.Base.Tool, matrix.Base.Block = string(m.Tool), blockOf(m)
 	}
 	if m.Protocol != scenario.ProtocolTCP {
 		matrix.Base.Protocol = m.Protocol
@@ -59,7 +60,8 @@ func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m
 
 // matrixOf is what a measurement asks of every number of streams.
 func matrixOf(m scenario.Measurement) campaign.Matrix {
-	return campaign.Matrix{Ports: m.Ports, Duration: m.Duration, Buffer: m.Buffer, Directions: []flow.Direction{m.Direction}}
+	base := measure.Spec{Socket: record.Socket{NoDelay: m.NoDelay}}
+	return campaign.Matrix{Base: base, Ports: m.Ports, Duration: m.Duration, Buffer: m.Buffer, Directions: []flow.Direction{m.Direction}}
 }
 
 // aliases measures with each number of addresses: what the clients report, as
