@@ -68,7 +68,9 @@ func TestDatagramsAreCounted(t *testing.T) {
 				if _, err := e.Start(t.Context(), agentapi.StartRequest{Session: "out", Limit: unit.Bytes(limit)}); err != nil {
 					t.Fatal(err)
 				}
+				// A source counts what it has handed over after the call, by when it may have arrived.
 				awaitTotal(t, e, "in", uint64(n)*limit)
+				awaitTotal(t, e, "out", uint64(n)*limit)
 				in, out := sampleOf(t, e, "in"), sampleOf(t, e, "out")
 				for i := range n {
 					got, sent := in.UDP[i], out.UDP[i]
