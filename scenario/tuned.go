@@ -38,9 +38,12 @@ type Tuned struct {
 
 // What a tune is to reach.
 const (
-	// leastShare is the least share of the ceiling, or of what holds the rate
-	// below it.
+	// leastShare is the least share of the ceiling.
 	leastShare = 0.97
+	// leastHeld is that of a lower limit that no setting mends: it holds a rate that
+	// comes as near as any rate is held to. A stream that loses packets at it is
+	// some percent below.
+	leastHeld = 0.9
 	// mostShare is where a rate above the ceiling is a mistake of the
 	// measurement.
 	mostShare = 1.02
@@ -60,13 +63,13 @@ func (r *Row) judgeTuned() {
 		return
 	}
 	t.Share = float64(r.Measured / r.Ceiling)
-	within := func(limit unit.BitRate) bool {
-		return float64(r.Measured) >= leastShare*float64(limit) && float64(r.Measured) <= mostShare*float64(limit)
+	within := func(least float64, limit unit.BitRate) bool {
+		return float64(r.Measured) >= least*float64(limit) && float64(r.Measured) <= mostShare*float64(limit)
 	}
 	switch {
-	case within(r.Ceiling):
+	case within(leastShare, r.Ceiling):
 		r.Verdict = Reached
-	case t.HeldBy != "" && t.HeldAt < r.Ceiling && within(t.HeldAt) && (r.Published == nil || *r.Published <= t.HeldAt):
+	case t.HeldBy != "" && t.HeldAt < r.Ceiling && within(leastHeld, t.HeldAt) && (r.Published == nil || *r.Published <= t.HeldAt):
 		r.Verdict = Held
 	default:
 		r.Verdict = Off

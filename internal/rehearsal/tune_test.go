@@ -2,11 +2,15 @@ package rehearsal
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/campaign"
 	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -128,5 +132,18 @@ func TestSwitchHash(t *testing.T) {
 		if math.Abs(float64(got-c.want)) > 0.001e9 {
 			t.Errorf("%s, MTU %d, %s: %v, want %v", c.name, c.mtu, c.mode, got, c.want)
 		}
+	}
+}
+
+// TestLastLook: a tune's row is measured with all that its traffic asks for.
+func TestLastLook(t *testing.T) {
+	m := scenario.Measurement{Direction: flow.Both}
+	got := lastLook(record.TunedLoad{Streams: 4, Ports: "chosen", Pace: unit.Gbps, ZeroCopy: true, SocketBuffer: 1 << 20, Congestion: "bbr"}, m, 9000)
+	want := campaign.Matrix{
+		Base:  measure.Spec{Congestion: "bbr", Socket: record.Socket{Pacing: unit.Gbps}, Mode: agentapi.ModeZeroCopy},
+		Phase: record.PhaseAfter, Streams: []int{4}, Ports: "chosen", Buffer: 1 << 20, Directions: []flow.Direction{flow.Both}, Duration: lastWindow, CeilingMTU: 9000,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("measured by %+v, want %+v", got, want)
 	}
 }

@@ -25,7 +25,7 @@ func TestSilentCable(t *testing.T) {
 	noticed := awaitPorts(t, "client", 1)
 	t.Logf("LACP noticed after %v", noticed)
 	if noticed < 1500*time.Millisecond || noticed > 5*time.Second {
-		t.Errorf("noticed after %v, want 2 to 3 s and what looking takes", noticed)
+		t.Errorf("noticed after %v, want 2 to 3.3 s and what looking takes", noticed)
 	}
 	if l, _ := look(t, "client").Link("eth0"); !l.Carrier || !l.Up {
 		t.Errorf("eth0 is up %v, carrier %v", l.Up, l.Carrier)
