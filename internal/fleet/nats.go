@@ -28,6 +28,9 @@ const (
 	natsBeat  = 2 * time.Second
 	natsOpen  = 5 * time.Second
 	natsClose = 15 * time.Second
+	// natsRepeat is when an opening without an answer is sent again. Of other calls
+	// the beats tell that they got lost.
+	natsRepeat = time.Second
 	// natsJoin is how long nobody need answer by the name: a server of a cluster
 	// that was just started takes clients before it knows who is at the others.
 	natsJoin = 2 * time.Second
@@ -155,7 +158,11 @@ func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []by
 	if err := t.send(n, c); err != nil {
 		return nil, err
 	}
-	begun, again := time.Now(), time.NewTimer(time.Hour)
+	repeat := time.Hour
+	if method == bus.Open {
+		repeat = natsRepeat
+	}
+	begun, again := time.Now(), time.NewTimer(repeat)
 	defer again.Stop()
 	for {
 		select {
@@ -165,6 +172,7 @@ func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []by
 			}
 			return nil, ctx.Err()
 		case <-again.C:
+			again.Reset(repeat)
 			if err := t.send(n, c); err != nil {
 				return nil, err
 			}

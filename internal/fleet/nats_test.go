@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/bus"
@@ -106,6 +108,48 @@ func TestNATSNobody(t *testing.T) {
 	}
 	if _, err := Dial(t.Context(), "h", "nats:h", Config{}); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("without a bus: %v", err)
+	}
+}
+
+// An opening that gets lost, as in a flood of requests, is sent again: there are
+// no beats yet that would tell.
+func TestNATSOpenLost(t *testing.T) {
+	r := rig.Start(t, nil)
+	agent := rig.Connect(t, r.As(t, "here", bus.Agent))
+	opened, err := json.Marshal(bus.Opened{Version: agentapi.Version, Instance: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := json.Marshal(agentapi.Reply{Result: opened})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan string, 2)
+	if _, err := agent.Subscribe(bus.Asked("here"), func(m *nats.Msg) {
+		select {
+		case asked <- m.Header.Get(bus.HeaderTalk):
+		default: // the conversation is open
+			return
+		}
+		if len(asked) == 2 {
+			if err := agent.Send(m.Reply, "", nil, answer); err != nil {
+				t.Error(err)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := agent.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	talk, err := openNATS(t.Context(), rig.Connect(t, r.As(t, "eve", bus.Change)), "here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	talk.die(errors.New("over"))
+	defer talk.Close()
+	if first, second := <-asked, <-asked; first != second || talk.opened.Instance != "one" {
+		t.Errorf("opened as %q and %q by %+v, want one conversation", first, second, talk.opened)
 	}
 }
 
