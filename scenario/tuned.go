@@ -43,7 +43,7 @@ const (
 	// leastHeld is that of a lower limit that no setting mends: it holds a rate that
 	// comes as near as any rate is held to. A stream that loses packets at it is
 	// some percent below.
-	leastHeld = 0.9
+	leastHeld = 1 - usualWithin
 	// mostShare is where a rate above the ceiling is a mistake of the
 	// measurement.
 	mostShare = 1.02

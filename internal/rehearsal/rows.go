@@ -35,17 +35,11 @@ func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m
 		return r.aliases(ctx, c, step, m, matrix)
 	}
 	for i, streams := range m.Streams {
-		before := len(c.Record().Trials)
 		matrix.Streams = []int{streams}
-		err := c.Run(ctx, matrix)
+		t, err := trialOf(ctx, c, matrix)
 		if err != nil {
 			return err
 		}
-		trials := c.Record().Trials
-		if len(trials) == before {
-			return failure(c.Record())
-		}
-		t := trials[len(trials)-1]
 		row := rowOf(t)
 		if row.Outage, err = r.outage(c, m, t); err != nil {
 			return err
@@ -56,6 +50,19 @@ func (r *run) campaign(ctx context.Context, c *campaign.Campaign, step string, m
 		r.keep(c, step, m, i, row, t)
 	}
 	return nil
+}
+
+// trialOf measures a matrix of one trial.
+func trialOf(ctx context.Context, c *campaign.Campaign, m campaign.Matrix) (record.Trial, error) {
+	before := len(c.Record().Trials)
+	if err := c.Run(ctx, m); err != nil {
+		return record.Trial{}, err
+	}
+	trials := c.Record().Trials
+	if len(trials) == before {
+		return record.Trial{}, failure(c.Record())
+	}
+	return trials[len(trials)-1], nil
 }
 
 // matrixOf is what a measurement asks of every number of streams.

@@ -53,21 +53,15 @@ func (r *run) tune(ctx context.Context, step string, m scenario.Measurement) (er
 	}); err != nil {
 		return err
 	}
-	if c.Record().Tuning == nil {
-		return failure(c.Record())
-	}
-	before := len(c.Record().Trials)
-	if err := c.Run(ctx, lastLook(c.Record().Tuning.Load, m, largest)); err != nil {
-		return err
-	}
-	if len(c.Record().Trials) == before {
-		return failure(c.Record())
-	}
-	row, t, err := r.tuned(c, m, largest)
+	last, err := trialOf(ctx, c, lastLook(c.Record().Tuning.Load, m, largest))
 	if err != nil {
 		return err
 	}
-	r.keep(c, step, m, 0, row, t)
+	row, err := r.tuned(c, m, largest, last)
+	if err != nil {
+		return err
+	}
+	r.keep(c, step, m, 0, row, last)
 	if m.Keep {
 		return nil
 	}
@@ -108,22 +102,17 @@ func (r *run) follow(m scenario.Measurement) (fabric.Fabric, error) {
 	return r.pair(m), nil
 }
 
-// tuned is the row of a tune, at the lab's scale, and the trial that proves it.
-func (r *run) tuned(c *campaign.Campaign, m scenario.Measurement, largest int) (scenario.Row, record.Trial, error) {
-	var last record.Trial
-	var before unit.BitRate
+// tuned is the row of a tune, at the lab's scale, by the look at what it came to.
+func (r *run) tuned(c *campaign.Campaign, m scenario.Measurement, largest int, last record.Trial) (scenario.Row, error) {
 	rec := c.Record()
-	for _, t := range rec.Trials {
-		switch {
-		case t.Direction != m.Direction:
-		case t.Phase == record.PhaseBefore:
-			before = t.Goodput
-		case t.Phase == record.PhaseAfter:
-			last = t
-		}
-	}
 	if last.Goodput == 0 {
-		return scenario.Row{}, last, failure(rec)
+		return scenario.Row{}, failure(rec)
+	}
+	var before unit.BitRate
+	for _, t := range rec.Trials {
+		if t.Direction == m.Direction && t.Phase == record.PhaseBefore {
+			before = t.Goodput
+		}
 	}
 	load := rec.Tuning.Load
 	traffic := predict.Traffic{From: m.From, To: m.To, Direction: m.Direction, Streams: load.Streams, Ports: load.Ports, SocketBuffer: load.SocketBuffer, Congestion: load.Congestion}
@@ -134,10 +123,10 @@ func (r *run) tuned(c *campaign.Campaign, m scenario.Measurement, largest int) (
 	}
 	best, err := r.linesAt(c.State(), largest)
 	if err != nil {
-		return row, last, err
+		return row, err
 	}
 	if row.Ceiling, _, err = predict.CeilingOf(best, traffic, largest); err != nil {
-		return row, last, fmt.Errorf("predict ceiling: %w", err)
+		return row, fmt.Errorf("predict ceiling: %w", err)
 	}
 	if f := last.Finding; f != nil {
 		switch f.Cause {
@@ -150,7 +139,7 @@ func (r *run) tuned(c *campaign.Campaign, m scenario.Measurement, largest int) (
 			row.Tuned.HeldBy = f.Cause
 		}
 	}
-	return row, last, nil
+	return row, nil
 }
 
 // kept are the changes that stayed, in words.
