@@ -241,7 +241,7 @@ unit: $(if $(CI),deps-store deps-metrics)
 	@if go test -v $$(go list ./... | grep -vE '/internal/labtest|/cmd/linerate') >$(LOG) 2>&1; then \
 		grep -E '^ok' $(LOG); grep -B1 -E '^ *--- SKIP' $(LOG) | grep -v '^--$$' || true; \
 	else \
-		grep -vE '^ *(=== |--- PASS|PASS$$)' $(LOG); echo "== failed:"; grep -A8 -E '^ *--- FAIL|^FAIL.*[[:space:]]' $(LOG); exit 1; \
+		grep -vE '^ *(=== |--- PASS|PASS$$)' $(LOG); echo "== failed:"; grep -B8 -E '^ *--- FAIL|^FAIL.*[[:space:]]' $(LOG); exit 1; \
 	fi
 	@go vet -tags portable ./internal/engine && go test -tags portable ./internal/engine
 
