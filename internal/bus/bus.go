@@ -1,6 +1,6 @@
-// Package bus is what travels on NATS between controllers and agents: subjects,
-// roles and what each may, how a long message is cut, and what the streams and
-// buckets are called. Nothing here connects.
+// Package bus is what travels on NATS between controllers, agents and the run
+// store: subjects, roles and what each may, what a signature is over, and how a
+// long message is cut. Nothing here connects.
 package bus
 
 import (
@@ -10,20 +10,14 @@ import (
 
 // Version is that of the subjects and headers below; it is part of every
 // subject, so that two of them can stand side by side in one cluster.
-const Version = "v1"
-
-// What JetStream keeps.
-const (
-	HostsBucket  = "linerate-hosts"  // by host: State
-	RunsBucket   = "linerate-runs"   // by user and run: what a run is asked for
-	TrialsStream = "linerate-trials" // every finished trial, once
-)
+const Version = "v2"
 
 // Bounds of what is taken from the bus.
 const (
-	MostRequest = 16 << 20 // bytes of a request, as on a pipe
-	MostReply   = 64 << 20 // bytes of a reply, as on a pipe
-	mostParts   = 4096     // messages of one request or reply
+	MostRequest = 16 << 20  // bytes of a request, as on a pipe
+	MostReply   = 64 << 20  // bytes of a reply, as on a pipe
+	MostState   = 512 << 10 // bytes of what a host says of itself
+	mostParts   = 4096      // messages of one request or reply
 )
 
 // ErrName is a name that cannot be part of a subject.

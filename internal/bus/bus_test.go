@@ -1,16 +1,18 @@
 package bus
 
 import (
-	"bytes"
+	"encoding/json"
 	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/linerate/linerate/internal/agentapi"
 )
@@ -156,32 +158,48 @@ func TestPermissions(t *testing.T) {
 				t.Errorf("%s may ask for %s in another's name", has, m)
 			}
 		}
-		for _, s := range []string{Inbox("bob") + ".x", AgentInbox("h1") + ".x", Asked("h1"), ">", "$SYS.>"} {
+		for _, s := range []string{Inbox("bob", "h1", "t") + ".1", StoreInbox("bob") + ".x", AgentInbox("h1") + ".x", Asked("h1"), Store("bob", StorePut), StoreAsked(), Revoked(), Enroll("1"), ">", "$SYS.>", "$JS.EVENT.>"} {
 			if may(p.Subscribe, s) {
 				t.Errorf("%s may hear %s", has, s)
 			}
 		}
-		for _, s := range []string{Enroll("1"), "$KV." + HostsBucket + ".h1", Trial("bob", "1"), "$JS.API.STREAM.DELETE." + TrialsStream, "$JS.API.STREAM.PURGE.KV_" + HostsBucket, "$JS.API.STREAM.CREATE.x", Inbox("eve") + ".x"} {
+		for _, s := range []string{Enroll("1"), StateOf("h1"), Revoked(), Store("bob", StoreGet), Store("bob", StorePut), "$KV.linerate-hosts.h1", "$JS.API.STREAM.DELETE.x", "$JS.API.DIRECT.GET.x", "$JS.API.INFO",
+			Inbox("eve", "h1", "t") + ".1", Inbox("bob", "h1", "t") + ".1", AgentInbox("h1") + ".x", StoreInbox("eve") + ".x", "linerate.v1.req.eve.change.h1.apply"} {
 			if may(p.Publish, s) {
 				t.Errorf("%s may publish to %s", has, s)
 			}
 		}
-		if got := may(p.Publish, Trial("eve", "1")); got != has.Includes(Measure) {
-			t.Errorf("%s may keep its results: %v", has, got)
+		for _, m := range StoreMethods() {
+			if got := may(p.Publish, Store("eve", m)); got != has.Includes(StoreNeeds(m)) || !StoreNeeds(m).Person() {
+				t.Errorf("%s may ask the run store for %s: %v", has, m, got)
+			}
 		}
 	}
 	p, err := Permissions("h1", Agent)
-	if err != nil || !p.Responses {
+	if err != nil {
 		t.Fatal(p, err)
 	}
-	for _, s := range []string{Inbox("eve") + ".1", "linerate.v1.req.h1.change.h2.apply", "$KV." + HostsBucket + ".h2", Trial("eve", "1"), Enroll("1")} {
-		if may(p.Publish, s) {
-			t.Errorf("an agent may publish to %s", s)
+	for s, want := range map[string]bool{
+		Answer("eve", "h1", "t", 1): true, StateOf("h1"): true,
+		Answer("eve", "h2", "t", 1): false, StoreInbox("eve") + ".1": false, "linerate.v2.req.h1.change.h2.apply": false, StateOf("h2"): false, "$KV.linerate-hosts.h1": false,
+		Store("h1", StorePut): false, Enroll("1"): false, Revoked(): false, AgentInbox("h2") + ".x": false,
+	} {
+		if got := may(p.Publish, s); got != want {
+			t.Errorf("an agent may publish to %s: %v", s, got)
 		}
 	}
-	for _, s := range []string{"linerate.v1.req.eve.change.h2.apply", Inbox("eve") + ".1", Asked("h2")} {
-		if may(p.Subscribe, s) {
-			t.Errorf("an agent may hear %s", s)
+	for s, want := range map[string]bool{
+		"linerate.v2.req.eve.change.h1.apply": true, AgentInbox("h1") + ".x": true, Revoked(): true,
+		"linerate.v2.req.eve.change.h2.apply": false, Answer("eve", "h1", "t", 1): false, Asked("h2"): false, StateOf("h1"): false,
+	} {
+		if got := may(p.Subscribe, s); got != want {
+			t.Errorf("an agent may hear %s: %v", s, got)
+		}
+	}
+	service := OfService()
+	for _, s := range []string{"linerate.v2.req.eve.change.h1.apply", Answer("eve", "h1", "t", 1), StateOf("h1"), Store("eve", StorePut)} {
+		if may(service.Publish, s) {
+			t.Errorf("the servers' own connection may publish to %s", s)
 		}
 	}
 	if e := ToEnroll("1"); may(e.Publish, Enroll("2")) || !may(e.Publish, Enroll("1")) || may(e.Subscribe, Enroll("1")) || len(e.Publish) != 1 {
@@ -191,25 +209,30 @@ func TestPermissions(t *testing.T) {
 
 func TestRequestCheck(t *testing.T) {
 	for _, c := range []struct {
-		subject string
-		most    Role
-		want    error
+		subject, name string
+		has, most     Role
+		want          error
 	}{
-		{"linerate.v1.req.eve.watch.h.observe", Change, nil},
-		{"linerate.v1.req.eve.change.h.apply", Change, nil},
-		{"linerate.v1.req.eve.watch.h.apply", Change, fs.ErrPermission}, // a role that is not the method's
-		{"linerate.v1.req.eve.change.h.observe", Change, fs.ErrPermission},
-		{"linerate.v1.req.eve.root.h.apply", Change, fs.ErrPermission},
-		{"linerate.v1.req.eve.change.h.apply", Measure, fs.ErrPermission}, // an agent that serves no changes
-		{"linerate.v1.req.eve.measure.h.sink", Watch, fs.ErrPermission},
-		{"linerate.v1.req.eve.change.h.exec", Change, errors.ErrUnsupported},
+		{"linerate.v2.req.eve.watch.h.observe", "eve", Watch, Change, nil},
+		{"linerate.v2.req.eve.change.h.apply", "eve", Change, Change, nil},
+		{"linerate.v2.req.eve.watch.h.observe", "eve", Change, Change, nil},
+		{"linerate.v2.req.eve.change.h.apply", "bob", Change, Change, fs.ErrPermission},  // signed by another
+		{"linerate.v2.req.eve.change.h.apply", "eve", Measure, Change, fs.ErrPermission}, // a subject says nothing of a role
+		{"linerate.v2.req.eve.change.h.apply", "eve", Agent, Change, fs.ErrPermission},
+		{"linerate.v2.req.eve.change.h.apply", "eve", "", Change, fs.ErrPermission},
+		{"linerate.v2.req.eve.watch.h.apply", "eve", Change, Change, fs.ErrPermission}, // a role that is not the method's
+		{"linerate.v2.req.eve.change.h.observe", "eve", Change, Change, fs.ErrPermission},
+		{"linerate.v2.req.eve.root.h.apply", "eve", Change, Change, fs.ErrPermission},
+		{"linerate.v2.req.eve.change.h.apply", "eve", Change, Measure, fs.ErrPermission}, // an agent that serves no changes
+		{"linerate.v2.req.eve.measure.h.sink", "eve", Change, Watch, fs.ErrPermission},
+		{"linerate.v2.req.eve.change.h.exec", "eve", Change, Change, errors.ErrUnsupported},
 	} {
 		r, err := ParseRequest(c.subject)
 		if err != nil {
 			t.Errorf("%s: %v", c.subject, err)
 		}
-		if err := r.Check(c.most); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", c.subject, err, c.want)
+		if err := r.Check(c.name, c.has, c.most); !errors.Is(err, c.want) {
+			t.Errorf("%s by %s, %s: %v, want %v", c.subject, c.name, c.has, err, c.want)
 		}
 		if r.Subject() != c.subject {
 			t.Errorf("%s became %s", c.subject, r.Subject())
@@ -217,76 +240,79 @@ func TestRequestCheck(t *testing.T) {
 	}
 }
 
-func TestParts(t *testing.T) {
-	for _, n := range []int{0, 1, 9, 10, 11, 95} {
-		whole := bytes.Repeat([]byte("0123456789"), 10)[:n]
-		var w Whole
-		var got []byte
-		done := false
-		parts := Split(whole, 10)
-		for i := range parts { // backwards, each twice
-			p := parts[len(parts)-1-i]
-			h := p.Headers()
-			read, err := ParsePart(func(k string) string { return h[k] }, p.Body, 1000)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, early, err := w.Add(read); i < len(parts)-1 && (early || err != nil) {
-				t.Fatalf("part %d of %d: %v, %v", i, len(parts), early, err)
-			}
-			if got, done, err = w.Add(read); err != nil {
-				t.Fatal(err)
-			}
+// What a signature is over differs in every field that a request has, and no JSON
+// text, such as the number that a NATS server has clients sign, is one.
+func TestSigned(t *testing.T) {
+	one := Signed{Kind: KindRequest, Subject: "s", Talk: "t", Challenge: "c", Call: 1, Time: 1, Params: "p", Size: 1, Sum: "x"}
+	seen := map[string]string{string(one.Text()): "itself"}
+	v := reflect.ValueOf(&one).Elem()
+	for i := range v.NumField() {
+		was := reflect.ValueOf(v.Field(i).Interface())
+		switch f := v.Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString(f.String() + "\"1")
+		case reflect.Int, reflect.Int64:
+			f.SetInt(f.Int() + 1)
+		case reflect.Uint64:
+			f.SetUint(f.Uint() + 1)
+		default:
+			t.Fatalf("field %s", v.Type().Field(i).Name)
 		}
-		if !done || !bytes.Equal(got, whole) {
-			t.Errorf("%d bytes: %v, %q", n, done, got)
+		text := string(one.Text())
+		if other := seen[text]; other != "" {
+			t.Errorf("another %s signs as %s does", v.Type().Field(i).Name, other)
 		}
+		seen[text] = v.Type().Field(i).Name
+		v.Field(i).Set(was)
+	}
+	if utf8.Valid(one.Text()) || !utf8.ValidString(one.JSON()) {
+		t.Error("what is signed can be said in JSON")
 	}
 }
 
-func TestPartsRefuse(t *testing.T) {
-	p := Split([]byte("0123456789abcdef"), 10)
-	get := func(p Part) func(string) string {
-		h := p.Headers()
-		return func(k string) string { return h[k] }
-	}
-	for name, c := range map[string]struct {
-		p    Part
-		most int
-	}{
-		"too long":        {p[0], 15},
-		"part 0":          {Part{Number: 0, Of: 1, Size: 1, Sum: p[0].Sum}, 100},
-		"part 3 of 2":     {Part{Number: 3, Of: 2, Size: 1, Sum: p[0].Sum}, 100},
-		"a million parts": {Part{Number: 1, Of: 1000000, Size: 1, Sum: p[0].Sum}, 100},
-		"no sum":          {Part{Number: 1, Of: 1, Size: 1}, 100},
-		"less than said":  {Part{Number: 1, Of: 1, Size: 1, Sum: p[0].Sum, Body: []byte("12")}, 100},
-		"negative":        {Part{Number: 1, Of: 1, Size: -1, Sum: p[0].Sum}, 100},
-	} {
-		if _, err := ParsePart(get(c.p), c.p.Body, c.most); !errors.Is(err, ErrParts) {
-			t.Errorf("%s: %v", name, err)
+func TestStoreParams(t *testing.T) {
+	sum := strings.Repeat("a", 64)
+	part := &PartOf{Number: 2, Of: 3, Size: 10, Sum: sum}
+	head := func(h Head) []byte {
+		text, err := json.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return text
 	}
-	if _, err := ParsePart(func(string) string { return "" }, nil, 100); !errors.Is(err, ErrParts) {
-		t.Errorf("no headers: %v", err)
-	}
-	forged := p[1]
-	forged.Body = []byte("ABCDEF")
-	var w Whole
-	_, _, _ = w.Add(p[0])
-	if _, _, err := w.Add(forged); !errors.Is(err, ErrParts) {
-		t.Errorf("a part of something else: %v", err)
-	}
-	other := Split([]byte("another whole thing"), 10)
-	var v Whole
-	_, _, _ = v.Add(p[0])
-	if _, _, err := v.Add(other[1]); !errors.Is(err, ErrParts) {
-		t.Errorf("parts of two wholes: %v", err)
+	good := Head{Version: "0123456789ab", Of: 2, Size: 10, Sum: sum}
+	trial := "t." + strings.Repeat("0", 24) + ".2"
+	for _, c := range []struct {
+		name string
+		m    StoreMethod
+		p    StoreParams
+		body []byte
+		want error
+	}{
+		{"a trial", StorePut, StoreParams{User: "eve", Run: "r", Key: trial, Part: part}, []byte("x"), nil},
+		{"a base", StorePut, StoreParams{User: "eve", Run: "r", Key: "v.0123456789ab.1"}, []byte("x"), nil},
+		{"a head", StorePut, StoreParams{User: "eve", Run: "r", Key: "head"}, head(good), nil},
+		{"read", StoreGet, StoreParams{User: "eve", Run: "r", Key: "head"}, nil, nil},
+		{"a key of another's", StoreGet, StoreParams{User: "eve", Run: "r", Key: "head.x"}, nil, ErrName},
+		{"a wildcard", StoreGet, StoreParams{User: "*", Run: "r", Key: "head"}, nil, ErrName},
+		{"a wildcard for a run", StoreTrials, StoreParams{User: "eve", Run: ">"}, nil, ErrName},
+		{"a wildcard for a key", StorePut, StoreParams{User: "eve", Run: "r", Key: "v.*.1"}, nil, ErrName},
+		{"another's part", StorePut, StoreParams{User: "eve", Run: "r", Key: "t." + strings.Repeat("0", 24) + ".3", Part: part}, []byte("x"), ErrParts},
+		{"no part", StorePut, StoreParams{User: "eve", Run: "r", Key: trial}, []byte("x"), ErrParts},
+		{"2^50 parts", StorePut, StoreParams{User: "eve", Run: "r", Key: "head"}, []byte(`{"version":"0123456789ab","parts_count":1125899906842624,"size_bytes":1,"sha256":"` + sum + `"}`), ErrParts},
+		{"minus one part", StorePut, StoreParams{User: "eve", Run: "r", Key: "head"}, head(Head{Version: good.Version, Of: -1, Size: 1, Sum: sum}), ErrParts},
+		{"a version that is a wildcard", StorePut, StoreParams{User: "eve", Run: "r", Key: "head"}, head(Head{Version: "*", Of: 1, Size: 1, Sum: sum}), ErrParts},
+		{"no JSON", StorePut, StoreParams{User: "eve", Run: "r", Key: "head"}, []byte("{"), ErrParts},
+	} {
+		if err := c.p.Check(c.m, c.body); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
 	}
 }
 
 func FuzzParseRequest(f *testing.F) {
-	f.Add("linerate.v1.req.eve.watch.h.observe")
-	f.Add("linerate.v1.req....")
+	f.Add("linerate.v2.req.eve.watch.h.observe")
+	f.Add("linerate.v2.req....")
 	f.Fuzz(func(t *testing.T, subject string) {
 		r, err := ParseRequest(subject)
 		if err == nil && r.Subject() != subject {
@@ -294,22 +320,6 @@ func FuzzParseRequest(f *testing.F) {
 		}
 		if err == nil && strings.ContainsAny(r.User+r.Host+string(r.Role)+string(r.Method), "./*> \x00") {
 			t.Errorf("%q: %+v", subject, r)
-		}
-	})
-}
-
-func FuzzParts(f *testing.F) {
-	f.Add("1/2", "12", strings.Repeat("a", 64), []byte("x"))
-	f.Fuzz(func(t *testing.T, part, size, sum string, body []byte) {
-		h := map[string]string{HeaderPart: part, HeaderSize: size, HeaderSum: sum}
-		p, err := ParsePart(func(k string) string { return h[k] }, body, 1<<20)
-		if err != nil {
-			return
-		}
-		var w Whole
-		whole, done, err := w.Add(p)
-		if done && (err != nil || !bytes.Equal(whole, body)) {
-			t.Errorf("%q, %v", whole, err)
 		}
 	})
 }

@@ -11,12 +11,17 @@ import (
 
 // The headers of a message.
 const (
-	HeaderTalk     = "Linerate-Talk"     // the conversation
-	HeaderInstance = "Linerate-Instance" // of the agent that it is with
-	HeaderCall     = "Linerate-Call"     // the call's number in it
-	HeaderPart     = "Linerate-Part"     // "2/5": the second of five messages
-	HeaderSum      = "Linerate-Sum"      // SHA-256 of the whole
-	HeaderSize     = "Linerate-Size"     // bytes of the whole
+	HeaderTalk      = "Linerate-Talk"      // the conversation
+	HeaderInstance  = "Linerate-Instance"  // of the agent that it is with
+	HeaderCall      = "Linerate-Call"      // the call's number in it
+	HeaderPart      = "Linerate-Part"      // "2/5": the second of five messages
+	HeaderSum       = "Linerate-Sum"       // SHA-256 of the whole
+	HeaderSize      = "Linerate-Size"      // bytes of the whole
+	HeaderTime      = "Linerate-Time"      // when it was signed, in nanoseconds since 1970
+	HeaderSignature = "Linerate-Signature" // over Signed.Text, by the key of the claim
+	HeaderClaim     = "Linerate-Claim"     // who signs: a token of the fleet's authority
+	HeaderParams    = "Linerate-Params"    // of a request to the run store: StoreParams
+	HeaderError     = "Linerate-Error"     // of its answer: agentapi.Error
 )
 
 // ErrParts is a message in parts that do not make a whole.
@@ -58,9 +63,19 @@ func ParsePart(get func(string) string, body []byte, most int) (Part, error) {
 	p.Number, errs[0] = strconv.Atoi(number)
 	p.Of, errs[1] = strconv.Atoi(of)
 	p.Size, errs[2] = strconv.Atoi(get(HeaderSize))
-	switch {
-	case !ok || errors.Join(errs[:]...) != nil || len(p.Sum) != 2*sha256.Size:
+	if !ok || errors.Join(errs[:]...) != nil {
 		return p, fmt.Errorf("%w: its headers do not say which part of what it is", ErrParts)
+	}
+	return p.Checked(most)
+}
+
+// Checked is the part where what it says of itself can be: nothing is allocated
+// by the word of one that was not checked. Errors: ErrParts.
+func (p Part) Checked(most int) (Part, error) {
+	body := p.Body
+	switch {
+	case len(p.Sum) != 2*sha256.Size:
+		return p, fmt.Errorf("%w: a checksum of %d characters", ErrParts, len(p.Sum))
 	case p.Of < 1 || p.Of > mostParts || p.Number < 1 || p.Number > p.Of || p.Size < 0:
 		return p, fmt.Errorf("%w: part %d of %d", ErrParts, p.Number, p.Of)
 	case p.Size > most:
@@ -111,5 +126,19 @@ func (w *Whole) Add(p Part) ([]byte, bool, error) {
 	return whole, true, nil
 }
 
-// Held is how many bytes it keeps.
-func (w *Whole) Held() int { return w.bytes }
+// partCost is what a part that is awaited takes: its place in the list.
+const partCost = 24
+
+// Cost is how many bytes more it would keep with a part.
+func (w *Whole) Cost(p Part) int {
+	cost := 0
+	if w.parts == nil {
+		cost = partCost * p.Of
+	} else if p.Number <= len(w.parts) && w.parts[p.Number-1] != nil {
+		return 0
+	}
+	return cost + len(p.Body)
+}
+
+// Held is how many bytes it keeps, the places of parts that are awaited too.
+func (w *Whole) Held() int { return w.bytes + partCost*len(w.parts) }

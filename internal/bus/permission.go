@@ -4,48 +4,40 @@ package bus
 // to.
 type Permission struct {
 	Publish, Subscribe []string
-	// Responses lets it answer whoever asked, and nobody else.
-	Responses bool
 }
 
-// ofPerson is what a user of a role may.
+// ofPerson is what a user of a role may: ask hosts and the run store in their
+// own name, and hear what is answered.
 func ofPerson(user string, role Role) Permission {
-	p := Permission{Subscribe: []string{Inbox(user) + ".>"}}
+	p := Permission{Subscribe: []string{root + "inbox." + user + ".>"}}
 	for _, r := range People() {
 		if role.Includes(r) {
 			p.Publish = append(p.Publish, root+"req."+user+"."+string(r)+".*.*")
 		}
 	}
-	p.Publish = append(p.Publish, reading()...)
-	if role.Includes(Measure) {
-		p.Publish = append(p.Publish, root+"run."+user+".*.trial", "$KV."+RunsBucket+"."+user+".>")
+	for _, m := range StoreMethods() {
+		if role.Includes(StoreNeeds(m)) {
+			p.Publish = append(p.Publish, Store(user, m))
+		}
 	}
 	return p
 }
 
-// reading is what JetStream must be asked to read what it keeps.
-func reading() []string {
-	out := []string{"$JS.API.INFO"}
-	for _, stream := range Streams() {
-		out = append(out,
-			"$JS.API.STREAM.INFO."+stream, "$JS.API.STREAM.MSG.GET."+stream,
-			"$JS.API.DIRECT.GET."+stream, "$JS.API.DIRECT.GET."+stream+".>",
-			"$JS.API.CONSUMER.CREATE."+stream+".>", "$JS.API.CONSUMER.INFO."+stream+".>",
-			"$JS.API.CONSUMER.DELETE."+stream+".>", "$JS.API.CONSUMER.MSG.NEXT."+stream+".>")
-	}
-	return append(out, "$JS.FC.>", "$JS.ACK.>")
-}
-
-// Streams are the streams that JetStream keeps for linerate: a bucket is one.
-func Streams() []string { return []string{"KV_" + HostsBucket, "KV_" + RunsBucket, TrialsStream} }
-
-// ofAgent is what a host may: hear what it is asked, answer that, and say how
-// it is.
+// ofAgent is what a host may: hear what it is asked, answer that in its own
+// name, and say how it is.
 func ofAgent(host string) Permission {
 	return Permission{
-		Publish:   []string{"$KV." + HostsBucket + "." + host},
-		Subscribe: []string{Asked(host), AgentInbox(host) + ".>"},
-		Responses: true,
+		Publish:   []string{Inbox("*", host, ">"), StateOf(host)},
+		Subscribe: []string{Asked(host), AgentInbox(host) + ".>", Revoked()},
+	}
+}
+
+// OfService is what the servers' own connection may: answer for the run store and the
+// holders of tokens, and say whose claims are taken away.
+func OfService() Permission {
+	return Permission{
+		Publish:   []string{StoreInbox("*") + ".>", AgentInbox("*") + ".>", EnrollInbox("*") + ".>", Revoked()},
+		Subscribe: []string{StoreAsked(), StateOf("*"), Enroll("*"), Revoked()},
 	}
 }
 

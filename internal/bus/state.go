@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"encoding/json"
 	"net/netip"
 	"time"
 
@@ -31,10 +32,39 @@ type Link struct {
 	Addresses []netip.Prefix `json:"addresses,omitempty"`
 }
 
+// SignedState is a State as the run store keeps it: whoever reads it sees who
+// signed it.
+type SignedState struct {
+	Claim     string          `json:"claim"`
+	Time      int64           `json:"time_ns"`
+	Signature string          `json:"signature"`
+	State     json.RawMessage `json:"state"`
+}
+
+// Signed is what the signature of a host's state is over.
+func (s SignedState) Signed(host string) Signed {
+	return Signed{Kind: KindState, Subject: StateOf(host), Time: s.Time}.OfBody(s.State)
+}
+
+// StateParams go with a state: how new the list of claims that were taken away
+// is that the host knows, in the list's own numbers.
+type StateParams struct {
+	Revoked int64 `json:"revoked"`
+}
+
+// StateReply answers a state.
+type StateReply struct {
+	Error string `json:"error,omitempty"`
+	// Revoked is a newer list than the host has; "" is none.
+	Revoked string `json:"revoked,omitempty"`
+}
+
 // Opened answers Open.
 type Opened struct {
 	Version  int    `json:"version"` // agentapi.Version of the agent
 	Instance string `json:"instance"`
+	// Challenge is what every signature in the conversation is over, too.
+	Challenge string `json:"challenge"`
 	// Silence is how long a conversation lasts without a word.
 	Silence time.Duration `json:"silence_ns"`
 }

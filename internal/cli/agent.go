@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -132,7 +133,7 @@ func (a *App) onBus(ctx context.Context, flags agentFlags, cfg agent.Config) err
 		return err
 	}
 	defer told()
-	return station.Run(ctx, conn, station.Config{Host: host, Agent: cfg, Most: most, Audit: flags.audit, Logger: log, Meter: &meter})
+	return station.Run(ctx, conn, station.Config{Host: host, Agent: cfg, Most: most, Audit: flags.audit, Logger: log, Meter: &meter, Revoked: filepath.Join(filepath.Dir(at.Creds), "revoked.jwt")})
 }
 
 // logLevel is how much a daemon says.

@@ -11,9 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/results"
 	"github.com/linerate/linerate/internal/bus/server"
-	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/metrics"
 	"github.com/linerate/linerate/internal/store"
 )
@@ -81,23 +79,23 @@ func (a *App) tellOfFleet(ctx context.Context, s *server.Server, address string,
 }
 
 // states are the fleet's hosts, on the server that may read them.
-func (f *fleetTold) states(ctx context.Context) (map[string]bus.State, error) {
-	conn := f.s.Service()
-	if conn == nil {
+func (f *fleetTold) states(context.Context) (map[string]bus.State, error) {
+	store := f.s.Store()
+	if store == nil {
 		return nil, nil
 	}
-	return fleet.States(ctx, conn)
+	return store.States(), nil
 }
 
 // follow reads what paths carried, from when the streams are there.
 func (f *fleetTold) follow(ctx context.Context) {
-	conn := f.s.Service()
-	if f.paths == nil || conn == nil {
+	kept := f.s.Store()
+	if f.paths == nil || kept == nil {
 		return
 	}
 	ctx, f.stop = context.WithCancel(ctx)
 	f.ends.Go(func() {
-		if err := results.Follow(ctx, conn, time.Now().Add(-followSince), f.paths.Add); err != nil {
+		if err := kept.Follow(ctx, time.Now().Add(-followSince), f.paths.Add); err != nil {
 			f.log.Error("metrics: paths are not told", "error", err)
 		}
 	})

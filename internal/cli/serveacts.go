@@ -71,15 +71,12 @@ func newVisitorsFleet(ctx context.Context, a *App, who *authority.Authority, s *
 }
 
 // Hosts are the fleet as its agents last said.
-func (f *visitorsFleet) Hosts(ctx context.Context) ([]web.Host, error) {
-	conn := f.bus.Service()
-	if conn == nil {
+func (f *visitorsFleet) Hosts(context.Context) ([]web.Host, error) {
+	store := f.bus.Store()
+	if store == nil {
 		return nil, nil // it starts only now
 	}
-	states, err := fleet.States(ctx, conn)
-	if err != nil {
-		return nil, err
-	}
+	states := store.States()
 	all := make([]web.Host, 0, len(states))
 	for _, name := range slices.Sorted(maps.Keys(states)) {
 		all = append(all, web.Host{Name: name, State: states[name], Gone: time.Since(states[name].Written) > quietAfter})

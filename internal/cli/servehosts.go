@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/bus/results"
 )
 
 // hostState is one host of `serve hosts --json`.
@@ -35,9 +35,12 @@ said nothing for three minutes is shown as gone.
 			if err != nil {
 				return err
 			}
-			states, err := fleet.States(cmd.Context(), conn.Conn)
+			states, refused, err := results.States(cmd.Context(), conn)
 			if err != nil {
 				return err
+			}
+			for _, host := range slices.Sorted(maps.Keys(refused)) {
+				fmt.Fprintf(app.Stderr, "warning: %s: what is kept of it is not believed: %v\n", host, refused[host])
 			}
 			all := make([]hostState, 0, len(states))
 			for _, name := range slices.Sorted(maps.Keys(states)) {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/authority"
-	"github.com/linerate/linerate/internal/bus/results"
 	"github.com/linerate/linerate/internal/bus/server"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/internal/web"
@@ -31,15 +30,24 @@ func (f *webFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.store, "store", "", "the store whose runs it shows (default: that of `history`)")
 }
 
-// serveWeb shows the pages at an address until it is told to end; "" is
-// nowhere.
-func (a *App) serveWeb(ctx context.Context, f webFlags, who *authority.Authority, s *server.Server, state string, log *slog.Logger) (end func(), err error) {
+// address is where the page listens; the zero one is nowhere.
+func (f webFlags) address() (netip.AddrPort, error) {
 	if f.listen == "" {
-		return func() {}, nil
+		return netip.AddrPort{}, nil
 	}
 	at, err := netip.ParseAddrPort(f.listen)
 	if err != nil {
-		return nil, usage("--web: want ADDRESS:PORT, not "+f.listen, "127.0.0.1:8480 is loopback")
+		return at, usage("--web: want ADDRESS:PORT, not "+f.listen, "127.0.0.1:8480 is loopback")
+	}
+	return at, nil
+}
+
+// serveWeb shows the pages at an address until it is told to end; "" is
+// nowhere.
+func (a *App) serveWeb(ctx context.Context, f webFlags, who *authority.Authority, s *server.Server, state string, log *slog.Logger) (end func(), err error) {
+	at, err := f.address()
+	if err != nil || !at.IsValid() {
+		return func() {}, err
 	}
 	handler, done, err := a.pages(ctx, f.store, who, s, state, log)
 	if err != nil {
@@ -124,11 +132,11 @@ func (d door) Visit(token string) (web.Visitor, bool) {
 // trialsHeard are the fleet's trials from now on, once the server may read them.
 func trialsHeard(s *server.Server, log *slog.Logger) func(context.Context, func(string, record.Trial)) {
 	return func(ctx context.Context, each func(string, record.Trial)) {
-		conn := s.Service()
-		if conn == nil {
+		kept := s.Store()
+		if kept == nil {
 			return
 		}
-		if err := results.Follow(ctx, conn, time.Now(), each); err != nil && ctx.Err() == nil {
+		if err := kept.Follow(ctx, time.Now(), each); err != nil && ctx.Err() == nil {
 			log.Error("follow trials", "error", err)
 		}
 	}

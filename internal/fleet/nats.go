@@ -18,6 +18,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/claim"
 	"github.com/linerate/linerate/internal/bus/link"
 )
 
@@ -43,7 +44,8 @@ type natsTalk struct {
 	done   func() // lets go of the connection
 	host   string
 	id     string
-	inbox  string
+	signer *claim.Signer
+	trust  *claim.Trust
 	sub    *nats.Subscription
 	opened bus.Opened
 	undeny func()
@@ -51,9 +53,11 @@ type natsTalk struct {
 	ended  chan struct{}      // the beats have
 
 	mu      sync.Mutex
+	agent   claim.Identity // who answers, once the conversation is open
 	last    uint64
 	waiting map[uint64]*natsCall
 	heard   time.Time
+	doubt   error // of a reply that was not the agent's
 	dead    error
 }
 
@@ -63,6 +67,7 @@ type natsCall struct {
 	params  []byte
 	method  agentapi.Method
 	whole   bus.Whole
+	signed  string         // the checksum of the reply whose signature is good
 	reply   chan natsReply // room for one
 }
 
@@ -98,12 +103,17 @@ func newNATS(ctx context.Context, reach string, cfg Config) (Transport, error) {
 }
 
 func openNATS(ctx context.Context, conn *link.Conn, host string) (*natsTalk, error) {
+	signer, err := conn.Signer()
+	if err != nil {
+		return nil, err
+	}
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails, by its documentation
-	t := &natsTalk{conn: conn, host: host, id: hex.EncodeToString(id[:]), waiting: make(map[uint64]*natsCall), heard: time.Now(), ended: make(chan struct{})}
-	t.inbox = bus.Inbox(conn.Who.Name) + "." + t.id
-	var err error
-	if t.sub, err = conn.Subscribe(t.inbox+".*", t.hear); err != nil {
+	t := &natsTalk{
+		conn: conn, host: host, id: hex.EncodeToString(id[:]), signer: signer, trust: claim.NewTrust(signer.Who.Authority, time.Now),
+		waiting: make(map[uint64]*natsCall), heard: time.Now(), ended: make(chan struct{}),
+	}
+	if t.sub, err = conn.Subscribe(bus.Inbox(signer.Who.Name, host, t.id)+".*", t.hear); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	// Replies are as long as they are: dropped ones are only sent again.
@@ -113,26 +123,43 @@ func openNATS(ctx context.Context, conn *link.Conn, host string) (*natsTalk, err
 	t.undeny = conn.Denied(t.denied)
 	opening, cancel := context.WithTimeout(ctx, natsOpen)
 	defer cancel()
+	var opened bus.Opened
 	body, err := t.call(opening, bus.Open, nil, natsJoin)
 	if err == nil {
-		err = json.Unmarshal(body, &t.opened)
+		err = json.Unmarshal(body, &opened)
+	}
+	if err == nil && opened.Challenge == "" {
+		err = fmt.Errorf("%w: the agent %s gave no challenge", ErrUnreachable, host)
 	}
 	if err != nil {
 		t.free()
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			err = fmt.Errorf("%w: the agent %s did not answer within %v", ErrUnreachable, host, natsOpen)
+			err = t.unanswered()
 		}
 		return nil, err
 	}
-	if err := agentapi.CheckVersion(t.opened.Version); err != nil {
+	if err := agentapi.CheckVersion(opened.Version); err != nil {
 		t.free()
 		return nil, err
 	}
-	t.opened.Silence = max(t.opened.Silence, natsBeat)
+	opened.Silence = max(opened.Silence, natsBeat)
+	t.mu.Lock()
+	t.opened = opened // a second answer to the opening may be heard now
+	t.mu.Unlock()
 	beating, stop := context.WithCancel(context.Background())
 	t.stop = stop
 	go t.beat(beating)
 	return t, nil
+}
+
+// unanswered is an opening that no agent answered.
+func (t *natsTalk) unanswered() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.doubt != nil {
+		return fmt.Errorf("%w: what answered for %s is not believed: %w", ErrUnreachable, t.host, t.doubt)
+	}
+	return fmt.Errorf("%w: the agent %s did not answer within %v", ErrUnreachable, t.host, natsOpen)
 }
 
 // Call sends a request and waits for its reply, or for ctx.
@@ -142,7 +169,7 @@ func (t *natsTalk) Call(ctx context.Context, method agentapi.Method, params json
 
 // call waits as long for an agent that is away as patience says.
 func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []byte, patience time.Duration) (json.RawMessage, error) {
-	req, err := bus.Ask(t.conn.Who.Name, t.host, method)
+	req, err := bus.Ask(t.signer.Who.Name, t.host, method)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +258,11 @@ func (t *natsTalk) forget(n uint64) {
 
 func (t *natsTalk) send(n uint64, c *natsCall) error {
 	headers := map[string]string{bus.HeaderTalk: t.id, bus.HeaderCall: strconv.FormatUint(n, 10), bus.HeaderInstance: t.opened.Instance}
-	if err := t.conn.Send(c.subject, t.inbox+"."+strconv.FormatUint(n, 10), headers, c.params); err != nil {
+	said := bus.Signed{Kind: bus.KindRequest, Subject: c.subject, Talk: t.id, Challenge: t.opened.Challenge, Call: n}.At(t.conn.Now()).OfBody(c.params)
+	if err := link.Sign(headers, t.signer, said, c.method == bus.Open); err != nil {
+		return err
+	}
+	if err := t.conn.Send(c.subject, bus.Answer(t.signer.Who.Name, t.host, t.id, n), headers, c.params); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	return nil
@@ -244,7 +275,7 @@ func (t *natsTalk) cancel(n uint64) {
 	if err != nil {
 		return // never: it is a number
 	}
-	req, err := bus.Ask(t.conn.Who.Name, t.host, bus.Cancel)
+	req, err := bus.Ask(t.signer.Who.Name, t.host, bus.Cancel)
 	if err != nil {
 		return
 	}
@@ -271,8 +302,15 @@ func (t *natsTalk) hear(m *nats.Msg) {
 		c.answer(natsReply{err: nats.ErrNoResponders})
 		return
 	}
-	t.heard = time.Now()
 	p, err := bus.ParsePart(m.Header.Get, m.Data, bus.MostReply)
+	if err == nil && c.signed != p.Sum {
+		if err := t.verify(m, n, p); err != nil {
+			t.forged(err)
+			return // somebody else's: the agent's may come yet
+		}
+		c.signed = p.Sum
+	}
+	t.heard = time.Now()
 	var body []byte
 	done := false
 	if err == nil {
@@ -301,7 +339,7 @@ func (t *natsTalk) denied(subject string) {
 	for _, c := range t.waiting {
 		if strings.EqualFold(c.subject, subject) {
 			role, _ := bus.Needs(c.method)
-			c.answer(natsReply{err: fmt.Errorf("ask %s for %s: %w: it takes the role %s, which %s has not", t.host, c.method, fs.ErrPermission, role, t.conn.Who.Name)})
+			c.answer(natsReply{err: fmt.Errorf("ask %s for %s: %w: it takes the role %s, which %s has not", t.host, c.method, fs.ErrPermission, role, t.signer.Who.Name)})
 		}
 	}
 }

@@ -116,7 +116,7 @@ func TestNATSNobody(t *testing.T) {
 func TestNATSOpenLost(t *testing.T) {
 	r := rig.Start(t, nil)
 	agent := rig.Connect(t, r.As(t, "here", bus.Agent))
-	opened, err := json.Marshal(bus.Opened{Version: agentapi.Version, Instance: "one"})
+	opened, err := json.Marshal(bus.Opened{Version: agentapi.Version, Instance: "one", Challenge: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestNATSOpenLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := make(chan string, 2)
+	asked, signer := make(chan string, 2), signerOf(t, agent)
 	if _, err := agent.Subscribe(bus.Asked("here"), func(m *nats.Msg) {
 		select {
 		case asked <- m.Header.Get(bus.HeaderTalk):
@@ -132,7 +132,10 @@ func TestNATSOpenLost(t *testing.T) {
 			return
 		}
 		if len(asked) == 2 {
-			if err := agent.Send(m.Reply, "", nil, answer); err != nil {
+			talk := m.Header.Get(bus.HeaderTalk)
+			said := bus.Signed{Kind: bus.KindReply, Subject: m.Reply, Talk: talk, Call: 1}.OfBody(answer)
+			headers := make(map[string]string)
+			if err := errors.Join(link.Sign(headers, signer, said, true), agent.Send(m.Reply, "", headers, answer)); err != nil {
 				t.Error(err)
 			}
 		}

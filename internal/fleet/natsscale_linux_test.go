@@ -16,6 +16,7 @@ import (
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/link"
+	"github.com/linerate/linerate/internal/bus/results"
 	"github.com/linerate/linerate/internal/bus/rig"
 	"github.com/linerate/linerate/internal/bus/station"
 )
@@ -110,7 +111,7 @@ func TestNATSScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	for there := 0; there < n; time.Sleep(200 * time.Millisecond) {
-		states, err := States(t.Context(), conn.Conn)
+		states, _, err := results.States(t.Context(), conn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +126,7 @@ func TestNATSScale(t *testing.T) {
 	}
 	idle := memory(t, "VmRSS")
 	begin = time.Now()
-	states, err := States(t.Context(), conn.Conn)
+	states, _, err := results.States(t.Context(), conn)
 	bucket := time.Since(begin)
 	if err != nil || len(states) != n {
 		t.Fatalf("%d states, %v", len(states), err)

@@ -17,9 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/bus"
@@ -73,54 +71,6 @@ func wanted(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return text
-}
-
-// forge signs permissions that no role has, with the account's own key: a
-// cluster whose administrator gave somebody too much.
-func forge(t *testing.T, r *rig.Rig, name string, role bus.Role) link.Config {
-	t.Helper()
-	seed, err := os.ReadFile(filepath.Join(r.Dir, "account.seed"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	account, err := nkeys.FromSeed(seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, key := rig.Key(t)
-	claims := jwt.NewUserClaims(key)
-	claims.Name = name
-	claims.Tags.Add(link.RoleTag + string(role))
-	token, err := claims.Encode(account) // no permissions are all
-	if err != nil {
-		t.Fatal(err)
-	}
-	return link.Config{URL: r.URL, Creds: rig.Creds(t, token, pair), CA: r.CA()}
-}
-
-// asked sends one raw request and returns the agent's error.
-func asked(t *testing.T, c *link.Conn, subject string, headers map[string]string, body []byte) *agentapi.Error {
-	t.Helper()
-	m := nats.NewMsg(subject)
-	for k, v := range headers {
-		m.Header.Set(k, v)
-	}
-	m.Data = body
-	answer, err := c.RequestMsg(m, 2*time.Second)
-	if err != nil {
-		t.Fatalf("%s: %v", subject, err)
-	}
-	var reply agentapi.Reply
-	if err := json.Unmarshal(answer.Data, &reply); err != nil || reply.Error == nil {
-		t.Fatalf("%s was answered %s, %v", subject, answer.Data, err)
-	}
-	return reply.Error
-}
-
-func whole(body []byte) map[string]string {
-	h := bus.Split(body, len(body)+1)[0].Headers()
-	h[bus.HeaderTalk], h[bus.HeaderCall] = "0123456789abcdef", "1"
-	return h
 }
 
 // Who is not let in: no credentials, expired ones, another account's, and a
@@ -211,8 +161,8 @@ func TestNATSSecurityRoles(t *testing.T) {
 	body := wanted(t)
 	watcher := rig.Connect(t, b.rig.As(t, "bob", bus.Watch))
 	for _, subject := range []string{
-		"linerate.v1.req.bob.change.here.apply", "linerate.v1.req.eve.change.here.apply", "linerate.v1.req.bob.measure.here.sink", "linerate.v1.req.eve.watch.here.observe",
-		"linerate.v1.inbox.eve.1", "$KV.linerate-hosts.here", "$JS.API.STREAM.DELETE.linerate-trials", "linerate.v1.run.bob.1.trial", "$SYS.REQ.SERVER.PING",
+		"linerate.v2.req.bob.change.here.apply", "linerate.v2.req.eve.change.here.apply", "linerate.v2.req.bob.measure.here.sink", "linerate.v2.req.eve.watch.here.observe",
+		"linerate.v2.inbox.eve.here.1.1", "linerate.v2.state.here", "linerate.v2.store.bob.put", "linerate.v2.store.eve.get", "linerate.v2.revoked", "$KV.linerate-hosts.here", "$JS.API.STREAM.DELETE.KV_linerate-hosts", "$SYS.REQ.SERVER.PING",
 	} {
 		denied := make(chan string, 1)
 		stop := watcher.Denied(func(s string) { denied <- s })
@@ -229,7 +179,7 @@ func TestNATSSecurityRoles(t *testing.T) {
 		}
 		stop()
 	}
-	for _, subject := range []string{"linerate.v1.req.>", "linerate.v1.inbox.eve.>", ">", "linerate.v1.agent.here.inbox.>"} {
+	for _, subject := range []string{"linerate.v2.req.>", "linerate.v2.inbox.eve.>", ">", "linerate.v2.agent.here.inbox.>", "linerate.v2.state.*", "linerate.v2.store.*.*"} {
 		sub, err := watcher.SubscribeSync(subject)
 		if err != nil {
 			t.Fatal(err)
@@ -240,17 +190,43 @@ func TestNATSSecurityRoles(t *testing.T) {
 	}
 	b.untouched(t, b.server.String, "Publish Violation")
 
-	broad := rig.Connect(t, forge(t, b.rig, "mal", bus.Watch))
-	for subject, want := range map[string]agentapi.Code{
-		"linerate.v1.req.mal.watch.here.apply":    agentapi.CodePermission, // under a role that is not the method's
-		"linerate.v1.req.mal.measure.here.apply":  agentapi.CodePermission,
-		"linerate.v1.req.mal.change.here.apply":   agentapi.CodePermission, // more than this agent serves
-		"linerate.v1.req.mal.change.here.confirm": agentapi.CodePermission,
-		"linerate.v1.req.mal.root.here.apply":     agentapi.CodePermission,
-		"linerate.v1.req.mal.change.here.exec":    agentapi.CodeUnsupported, // no method
+	// The server lets everything through: the agent holds to the claim.
+	broad := rig.Connect(t, forge(t, b.rig, "mal", ""))
+	signers := make(map[bus.Role]*raw)
+	for _, role := range bus.People() {
+		signers[role] = newRaw(t, broad, signerOf(t, rig.Connect(t, b.rig.As(t, "u-"+string(role), role))), "here")
+		if err := signers[role].open(t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		role    bus.Role
+		as      string // in the subject
+		under   bus.Role
+		method  agentapi.Method
+		refused error
+	}{
+		{bus.Watch, "u-watch", bus.Watch, agentapi.MethodApply, fs.ErrPermission}, // under a role that is not the method's
+		{bus.Measure, "u-measure", bus.Measure, agentapi.MethodApply, fs.ErrPermission},
+		{bus.Measure, "u-measure", bus.Change, agentapi.MethodApply, fs.ErrPermission}, // in a role that the claim has not
+		{bus.Watch, "u-watch", bus.Measure, agentapi.MethodSink, fs.ErrPermission},
+		{bus.Watch, "u-change", bus.Change, agentapi.MethodConfirm, fs.ErrPermission}, // in another's name
+		{bus.Change, "u-change", bus.Change, agentapi.MethodApply, fs.ErrPermission},  // more than this agent serves
+		{bus.Change, "u-change", bus.Change, agentapi.MethodConfirm, fs.ErrPermission},
+		{bus.Change, "u-change", "root", agentapi.MethodApply, fs.ErrPermission},
+		{bus.Change, "u-change", bus.Change, "exec", errors.ErrUnsupported}, // no method
 	} {
-		if got := asked(t, broad, subject, whole(body), body); got.Code != want {
-			t.Errorf("%s: %+v, want %s", subject, got, want)
+		r := signers[c.role]
+		msg := r.message(t, bus.Beat, body, func(said *bus.Signed, m *nats.Msg) {
+			m.Subject = bus.Request{User: c.as, Role: c.under, Host: "here", Method: c.method}.Subject()
+			said.Subject = m.Subject
+		})
+		_, err := r.send(t, msg)
+		if c.as != r.signer.Who.Name && errors.Is(err, errUnheard) {
+			continue // answered to the other's inbox
+		}
+		if !errors.Is(err, c.refused) {
+			t.Errorf("%s as %s under %s for %s: %v, want %v", c.role, c.as, c.under, c.method, err, c.refused)
 		}
 	}
 	b.untouched(t, b.log.String, "this agent serves measure and no more")
@@ -260,76 +236,54 @@ func TestNATSSecurityRoles(t *testing.T) {
 // each, and the agent goes on.
 func TestNATSSecurityRubbish(t *testing.T) {
 	b := besiege(t, bus.Change)
-	broad := rig.Connect(t, forge(t, b.rig, "mal", bus.Change))
-	const observe = "linerate.v1.req.mal.watch.here.observe"
-	for name, c := range map[string]struct {
-		subject string
-		headers map[string]string
-		body    []byte
-	}{
-		"no headers":              {observe, nil, nil},
-		"a path for conversation": {observe, map[string]string{bus.HeaderTalk: "../../etc/passwd"}, nil},
-		"more tokens":             {"linerate.v1.req.m%2e.watch.here.observe", whole(nil), nil},
-		"a user that is a path":   {`linerate.v1.req.\..\..watch.here.observe`, whole(nil), nil},
-		"a long conversation":     {observe, map[string]string{bus.HeaderTalk: strings.Repeat("a", 5000)}, nil},
-		"a wildcard for a method": {"linerate.v1.req.mal.watch.here.ob*", whole(nil), nil},
-		"a megabyte of nothing":   {"linerate.v1.req.mal.watch.here.talk-open", nil, bytes.Repeat([]byte{0xff}, 900<<10)},
+	mal := rig.Connect(t, b.rig.As(t, "mal", bus.Change))
+	broad := rig.Connect(t, forge(t, b.rig, "broad", ""))
+	r := newRaw(t, broad, signerOf(t, mal), "here")
+	const observe = "linerate.v2.req.mal.watch.here.observe"
+	for name, m := range map[string]*nats.Msg{
+		"no headers":              {Subject: observe},
+		"a path for conversation": {Subject: observe, Header: nats.Header{bus.HeaderTalk: {"../../etc/passwd"}, bus.HeaderCall: {"1"}}},
+		"more tokens":             {Subject: "linerate.v2.req.m%2e.watch.here.observe"},
+		"a user that is a path":   {Subject: `linerate.v2.req.\..\..watch.here.observe`},
+		"a long conversation":     {Subject: observe, Header: nats.Header{bus.HeaderTalk: {strings.Repeat("a", 5000)}}},
+		"a wildcard for a method": {Subject: "linerate.v2.req.mal.watch.here.ob*"},
+		"a megabyte of nothing":   {Subject: "linerate.v2.req.mal.watch.here.talk-open", Data: bytes.Repeat([]byte{0xff}, 900<<10)},
 	} {
-		m := nats.NewMsg(c.subject)
-		for k, v := range c.headers {
-			m.Header.Set(k, v)
-		}
-		m.Data = c.body
-		answer, err := broad.RequestMsg(m, 2*time.Second)
-		if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrBadSubject) {
-			continue // it did not even come through
-		}
-		var reply agentapi.Reply
-		if err != nil || json.Unmarshal(answer.Data, &reply) != nil || reply.Error == nil {
-			t.Errorf("%s: %v, %v", name, answer, err)
+		if _, err := r.send(t, m); err == nil {
+			t.Errorf("%s was done", name)
 		}
 	}
-	// In a conversation of its own, where headers count.
-	const talk = "feedfacefeedface"
-	m := nats.NewMsg("linerate.v1.req.mal.watch.here.talk-open")
-	m.Header.Set(bus.HeaderTalk, talk)
-	answer, err := broad.RequestMsg(m, 2*time.Second)
-	if err != nil {
+	if err := r.open(t); err != nil {
 		t.Fatal(err)
 	}
-	var reply agentapi.Reply
-	var opened bus.Opened
-	if err := errors.Join(json.Unmarshal(answer.Data, &reply), json.Unmarshal(reply.Result, &opened)); err != nil {
-		t.Fatal(err)
-	}
-	call := 0
-	send := func(name string, change map[string]string, body []byte) {
+	send := func(name string, want error, body []byte, spoil func(*bus.Signed, *nats.Msg)) {
 		t.Helper()
-		call++
-		h := whole(body)
-		h[bus.HeaderTalk], h[bus.HeaderInstance], h[bus.HeaderCall] = talk, opened.Instance, fmt.Sprint(call)
-		for k, v := range change {
-			h[k] = v
-		}
-		if e := asked(t, broad, observe, h, body); e.Code != agentapi.CodeFailed {
-			t.Errorf("%s: %+v", name, e)
+		_, err := r.send(t, r.message(t, agentapi.MethodObserve, body, spoil))
+		var e *agentapi.Error
+		if want == nil && (!errors.As(err, &e) || e.Code != agentapi.CodeFailed) || want != nil && !errors.Is(err, want) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
-	send("no JSON", nil, []byte("{{{"))
-	send("unknown fields", nil, []byte(`{"command":"rm -rf /"}`))
-	send("deep JSON", nil, bytes.Repeat([]byte("["), 500000))
-	send("17 MB said", map[string]string{bus.HeaderSize: fmt.Sprint(bus.MostRequest + 1)}, []byte("{}"))
-	send("minus 1 byte", map[string]string{bus.HeaderSize: "-1"}, []byte("{}"))
-	send("a wrong checksum", map[string]string{bus.HeaderSum: strings.Repeat("0", 64)}, []byte("{}"))
-	send("a million parts", map[string]string{bus.HeaderPart: "1/1000000"}, []byte("{}"))
-	send("part 0", map[string]string{bus.HeaderPart: "0/1"}, []byte("{}"))
-	send("no number", map[string]string{bus.HeaderCall: "one"}, []byte("{}"))
+	header := func(name, value string) func(*bus.Signed, *nats.Msg) {
+		return func(_ *bus.Signed, m *nats.Msg) { m.Header.Set(name, value) }
+	}
+	send("no JSON", nil, []byte("{{{"), nil)
+	send("unknown fields", nil, []byte(`{"command":"rm -rf /"}`), nil)
+	send("deep JSON", nil, bytes.Repeat([]byte("["), 500000), nil)
+	send("17 MB said", errUnheard, []byte("{}"), header(bus.HeaderSize, fmt.Sprint(bus.MostRequest+1)))
+	send("minus 1 byte", errUnheard, []byte("{}"), header(bus.HeaderSize, "-1"))
+	send("a million parts", errUnheard, []byte("{}"), header(bus.HeaderPart, "1/1000000"))
+	send("part 0", errUnheard, []byte("{}"), header(bus.HeaderPart, "0/1"))
+	send("no number", errUnheard, []byte("{}"), header(bus.HeaderCall, "one"))
+	send("a checksum that was not signed", fs.ErrPermission, []byte("{}"), header(bus.HeaderSum, strings.Repeat("0", 64)))
+	send("another body than was signed", nil, []byte("{}"), func(_ *bus.Signed, m *nats.Msg) { m.Data = []byte("[]") })
+	send("no signature", fs.ErrPermission, []byte("{}"), header(bus.HeaderSignature, "x"))
+	send("a signature for another moment", fs.ErrPermission, []byte("{}"), header(bus.HeaderTime, "1"))
 	// Another's conversation.
-	thief := rig.Connect(t, b.rig.As(t, "eve", bus.Change))
-	h := whole([]byte("{}"))
-	h[bus.HeaderTalk], h[bus.HeaderInstance] = talk, opened.Instance
-	if e := asked(t, thief, "linerate.v1.req.eve.watch.here.observe", h, []byte("{}")); e.Code != agentapi.CodePermission {
-		t.Errorf("another's conversation: %+v", e)
+	thief := newRaw(t, broad, signerOf(t, rig.Connect(t, b.rig.As(t, "eve", bus.Change))), "here")
+	thief.talk, thief.opened = r.talk, r.opened
+	if err := thief.ask(t, agentapi.MethodObserve, []byte("{}")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("another's conversation: %v", err)
 	}
 	for range 5000 {
 		if err := broad.Publish(observe, []byte("flood")); err != nil {

@@ -25,6 +25,8 @@ const (
 	operatorJWT  = "operator.jwt"
 	accountSeed  = "account.seed"
 	accountJWT   = "account.jwt"
+	storeSeed    = "store.seed" // of the account that JetStream is in, and nobody but the store
+	storeJWT     = "store.jwt"
 	systemSeed   = "system.seed"
 	systemJWT    = "system.jwt"
 	resolverDir  = "jwt" // where the servers keep accounts, by public key
@@ -43,6 +45,8 @@ var (
 	ErrLoginRole = errors.New("want watch, measure or change")
 	// ErrShared is a state directory that others than its owner may enter.
 	ErrShared = errors.New("want a directory of mode 0700")
+	// ErrOld is a directory of a version that did not sign requests.
+	ErrOld = errors.New("it is of an earlier version, whose hosts and users must be enrolled again: move it away")
 	// ErrMember is a directory that runs a server and signs nothing.
 	ErrMember = errors.New("no signing keys here: this is a member of a cluster that another directory made")
 )
@@ -52,6 +56,7 @@ type Authority struct {
 	dir      string
 	operator nkeys.KeyPair
 	account  nkeys.KeyPair
+	store    nkeys.KeyPair
 	system   nkeys.KeyPair
 	now      func() time.Time
 }
@@ -79,7 +84,12 @@ func Open(dir string) (*Authority, error) {
 	if a.operator, err = a.readSeed(operatorSeed); err != nil {
 		return nil, err
 	}
-	a.system, err = a.readSeed(systemSeed)
+	if a.system, err = a.readSeed(systemSeed); err != nil {
+		return nil, err
+	}
+	if a.store, err = a.readSeed(storeSeed); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open %s: %w", dir, ErrOld)
+	}
 	return a, err
 }
 
@@ -135,12 +145,31 @@ func (a *Authority) create() error {
 	if err := a.publish(systemJWT, system); err != nil {
 		return err
 	}
+	if err := a.createStore(); err != nil {
+		return err
+	}
+	// Hosts and people: no JetStream, and nothing of another account.
 	account := jwt.NewAccountClaims(public(a.account))
 	account.Name = "linerate"
-	account.Limits.JetStreamLimits = jwt.JetStreamLimits{
-		MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit,
+	account.Limits.Imports, account.Limits.Exports = 0, 0
+	if err := a.listRevoked(account); err != nil {
+		return err
 	}
 	return a.publish(accountJWT, account)
+}
+
+// createStore makes the account that JetStream is in.
+func (a *Authority) createStore() (err error) {
+	if a.store, err = a.newSeed(storeSeed, nkeys.CreateAccount); err != nil {
+		return err
+	}
+	store := jwt.NewAccountClaims(public(a.store))
+	store.Name = "linerate-store"
+	store.Limits.Imports, store.Limits.Exports = 0, 0
+	store.Limits.JetStreamLimits = jwt.JetStreamLimits{
+		MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit,
+	}
+	return a.publish(storeJWT, store)
 }
 
 // publish signs an account and writes it where the servers find it.

@@ -23,6 +23,10 @@ type ServerConfig struct {
 	Routes  []string
 }
 
+// mostReserved is how many bytes the streams may reserve together. Each user's
+// results are bounded by themselves, and most never fill what they may.
+const mostReserved = 1 << 50
+
 // confFile is what nats-server reads too.
 const confFile = "server.conf"
 
@@ -55,7 +59,7 @@ func (a *Authority) config(dir string, cfg ServerConfig) (string, error) {
 	fmt.Fprintf(&b, "# Written by linerate serve at each start.\nserver_name: %s\nlisten: %s\n", quoted(cfg.Name), quoted(cfg.Listen))
 	fmt.Fprintf(&b, "operator: %s\nsystem_account: %s\n", in(operatorJWT), key)
 	fmt.Fprintf(&b, "resolver {\n  type: full\n  dir: %s\n  allow_delete: false\n  interval: \"1m\"\n}\n", in(resolverDir))
-	fmt.Fprintf(&b, "jetstream {\n  store_dir: %s\n}\n", in("jetstream"))
+	fmt.Fprintf(&b, "jetstream {\n  store_dir: %s\n  max_file_store: %d\n}\n", in("jetstream"), mostReserved)
 	tls := fmt.Sprintf("  cert_file: %s\n  key_file: %s\n  ca_file: %s\n", in(serverFile), in(serverKey), in(caFile))
 	fmt.Fprintf(&b, "tls {\n%s  timeout: 10\n}\n", tls)
 	fmt.Fprintf(&b, "max_payload: 1MB\nmax_control_line: 8KB\nwrite_deadline: \"10s\"\nping_interval: \"10s\"\nping_max: 2\n")
@@ -98,7 +102,7 @@ func (a *Authority) Member(dir string, names []string) error {
 	if err != nil {
 		return err
 	}
-	for _, from := range append(accounts, a.path(operatorJWT), a.path(systemJWT), a.path(accountJWT), a.path(caFile)) {
+	for _, from := range append(accounts, a.path(operatorJWT), a.path(systemJWT), a.path(accountJWT), a.path(storeJWT), a.path(caFile), a.path(revokedFile)) {
 		name, err := filepath.Rel(a.dir, from)
 		if err != nil {
 			return err
@@ -109,6 +113,15 @@ func (a *Authority) Member(dir string, names []string) error {
 		}
 		if err != nil {
 			return fmt.Errorf("copy %s: %w", name, err)
+		}
+	}
+	for file, of := range map[string]func() ([]byte, error){serviceCreds: a.Service, storeCreds: a.Store} {
+		text, err := of()
+		if err == nil {
+			err = WritePrivate(filepath.Join(dir, file), string(text))
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", file, err)
 		}
 	}
 	return nil

@@ -15,14 +15,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/link"
-)
-
-// Answering bounds what an agent may publish to whoever asked: as many
-// messages as a reply has parts, for as long as the longest call lasts.
-const (
-	answers      = 8192
-	answerExpire = 6 * time.Hour
+	"github.com/linerate/linerate/internal/bus/claim"
 )
 
 // Identity is somebody who was given credentials.
@@ -38,9 +31,6 @@ type Identity struct {
 // permit lays a permission into a user's token.
 func permit(u *jwt.UserClaims, p bus.Permission) {
 	u.Permissions.Pub.Allow, u.Permissions.Sub.Allow = p.Publish, p.Subscribe
-	if p.Responses {
-		u.Permissions.Resp = &jwt.ResponsePermission{MaxMsgs: answers, Expires: answerExpire}
-	}
 }
 
 // Sign gives a name its token: key is the public key of whoever has it, valid
@@ -91,7 +81,7 @@ func (a *Authority) free(name string, role bus.Role, key string, replace bool) e
 func (a *Authority) sign(name string, role bus.Role, key string, valid time.Duration, p bus.Permission) (string, error) {
 	claims := jwt.NewUserClaims(key)
 	claims.Name = name
-	claims.Tags.Add(link.RoleTag + string(role))
+	claims.Tags.Add(claim.RoleTag + string(role))
 	permit(claims, p)
 	id := Identity{Name: name, Role: role, Key: key, Made: a.now().UTC()}
 	if valid > 0 {
@@ -182,6 +172,9 @@ func (a *Authority) revoke(id Identity) error {
 		return err
 	}
 	claims.Revoke(id.Key)
+	if err := a.listRevoked(claims); err != nil {
+		return err
+	}
 	if err := a.publish(accountJWT, claims); err != nil {
 		return err
 	}
@@ -215,34 +208,4 @@ func (a *Authority) Identities() ([]Identity, error) {
 	}
 	slices.SortFunc(out, func(x, y Identity) int { return strings.Compare(x.Name, y.Name) })
 	return out, nil
-}
-
-// Service is the credentials of the authority's own connections, which may do
-// all in the account; System those with which a server is told of a new
-// account. They live as long as the process that made them needs.
-func (a *Authority) Service() (token, seed string, err error) {
-	return a.ephemeral(a.account, "linerate-serve")
-}
-
-// System is as Service, for the system account.
-func (a *Authority) System() (token, seed string, err error) {
-	return a.ephemeral(a.system, "linerate-system")
-}
-
-func (a *Authority) ephemeral(account nkeys.KeyPair, name string) (token, seed string, err error) {
-	if !a.Signs() {
-		return "", "", ErrMember
-	}
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return "", "", err
-	}
-	text, err := pair.Seed()
-	if err != nil {
-		return "", "", err
-	}
-	claims := jwt.NewUserClaims(public(pair))
-	claims.Name = name
-	token, err = claims.Encode(account)
-	return token, string(text), err
 }

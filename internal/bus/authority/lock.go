@@ -2,6 +2,7 @@ package authority
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,4 +31,24 @@ func (a *Authority) alone(f func() error) error {
 	}
 	defer lock.Close() // which unlocks
 	return f()
+}
+
+// servedFile is held by the one server that runs on the directory.
+const servedFile = "served"
+
+// ErrServed is a directory that a server runs on.
+var ErrServed = errors.New("another `linerate serve` runs on this state directory: stop it first, or give --state another directory")
+
+// Serve takes the directory for one server, which opens its streams, until
+// release: two would lose what they acknowledged. Errors: ErrServed.
+func (a *Authority) Serve() (release func(), err error) {
+	lock := flock.New(a.path(servedFile), flock.SetPermissions(0o600))
+	got, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", a.dir, err)
+	}
+	if !got {
+		return nil, fmt.Errorf("serve %s: %w", a.dir, ErrServed)
+	}
+	return func() { _ = lock.Close() }, nil // which unlocks
 }

@@ -15,15 +15,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 
 	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/claim"
 )
 
 // Errors of Connect.
@@ -47,20 +45,13 @@ type Config struct {
 	Logger  *slog.Logger // nil is silence
 }
 
-// Identity is who a credentials file makes one.
-type Identity struct {
-	Name string
-	Role bus.Role // "" where the file does not say
-	Key  string   // public
-	// Expires is zero where it does not.
-	Expires time.Time
-}
-
 // Conn is a connection. It is safe for many goroutines.
 type Conn struct {
 	*nats.Conn
-	Who Identity
-	log *slog.Logger
+	Who   claim.Identity
+	creds string
+	began time.Time
+	log   *slog.Logger
 
 	mu     sync.Mutex
 	denied map[int]func(subject string)
@@ -85,15 +76,16 @@ func wait(tries int) time.Duration {
 // cannot be read or that the server does not take (which is fs.ErrPermission
 // too).
 func Connect(ctx context.Context, cfg Config) (*Conn, error) {
-	who, err := ReadIdentity(cfg.Creds)
+	signer, err := ReadSigner(cfg.Creds)
 	if err != nil {
 		return nil, err
 	}
-	inbox := bus.Inbox(who.Name)
+	who := signer.Who
+	inbox := bus.StoreInbox(who.Name) // what hosts answer is heard elsewhere
 	if who.Role == bus.Agent {
 		inbox = bus.AgentInbox(who.Name)
 	}
-	c := &Conn{Who: who, log: cfg.Logger, denied: make(map[int]func(string))}
+	c := &Conn{Who: who, creds: cfg.Creds, began: time.Now(), log: cfg.Logger, denied: make(map[int]func(string))}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -109,6 +101,14 @@ func Connect(ctx context.Context, cfg Config) (*Conn, error) {
 	}
 	return c, ctx.Err()
 }
+
+// Signer signs as who connected. The file is read again: an identity that was
+// made to last longer is used from then on.
+func (c *Conn) Signer() (*claim.Signer, error) { return ReadSigner(c.creds) }
+
+// Now is the moment to sign with: of a clock that nobody sets while the
+// connection lasts.
+func (c *Conn) Now() time.Time { return c.began.Add(time.Since(c.began)) }
 
 // authority is the file with the servers' certificate authority; "" is none.
 func (c Config) authority() string {
@@ -193,41 +193,29 @@ func (c *Conn) Denied(tell func(subject string)) (stop func()) {
 	}
 }
 
-// ReadIdentity reads who a credentials file makes one. A file that others than
-// its owner may read is refused. Errors: ErrCreds, bus.ErrName.
-func ReadIdentity(file string) (Identity, error) {
+// ReadSigner reads a credentials file: who it makes one, and the key that
+// signs as that. A file that others than its owner may read is refused. Errors:
+// ErrCreds, bus.ErrName.
+func ReadSigner(file string) (*claim.Signer, error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return Identity{}, fmt.Errorf("read credentials: %w", err)
+		return nil, fmt.Errorf("read credentials: %w", err)
 	}
 	if info.Mode().Perm()&mayNot(file) != 0 {
-		return Identity{}, fmt.Errorf("read %s: %w: others than its owner may read it, want mode 0600 (%w)", file, ErrCreds, fs.ErrPermission)
+		return nil, fmt.Errorf("read %s: %w: others than its owner may read it, want mode 0600 (%w)", file, ErrCreds, fs.ErrPermission)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return Identity{}, fmt.Errorf("read credentials: %w", err)
+		return nil, fmt.Errorf("read credentials: %w", err)
 	}
-	token, err := nkeys.ParseDecoratedJWT(text)
+	signer, err := claim.NewSigner(text)
+	if errors.Is(err, bus.ErrName) {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
 	if err != nil {
-		return Identity{}, fmt.Errorf("read %s: %w: %w", file, ErrCreds, err)
+		return nil, fmt.Errorf("read %s: %w: %w", file, ErrCreds, err)
 	}
-	claims, err := jwt.DecodeUserClaims(token)
-	if err != nil {
-		return Identity{}, fmt.Errorf("read %s: %w: %w", file, ErrCreds, err)
-	}
-	who := Identity{Name: claims.Name, Key: claims.Subject}
-	for _, tag := range claims.Tags {
-		if role, ok := strings.CutPrefix(tag, RoleTag); ok {
-			who.Role = bus.Role(role)
-		}
-	}
-	if claims.Expires > 0 {
-		who.Expires = time.Unix(claims.Expires, 0)
-	}
-	if err := bus.CheckName("user", who.Name); err != nil {
-		return who, fmt.Errorf("read %s: %w", file, err)
-	}
-	return who, nil
+	return signer, nil
 }
 
 // mayNot are the permissions that a credentials file must not have. Where
@@ -239,7 +227,3 @@ func mayNot(file string) fs.FileMode {
 	}
 	return 0o077
 }
-
-// RoleTag begins the tag of a user's JWT that says which role it is of. It is
-// for people to read: the server goes by the permissions.
-const RoleTag = "linerate-role:"

@@ -2,10 +2,12 @@ package link
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/claim"
 )
 
 // headroom is kept free of a server's largest message for headers and subject.
@@ -18,6 +20,23 @@ func (c *Conn) Room() int {
 		return headroom
 	}
 	return most - headroom
+}
+
+// Sign puts a signature over what is said, and the claim of who signs where it
+// is asked for, into the headers of a message.
+func Sign(headers map[string]string, by *claim.Signer, said bus.Signed, introduce bool) error {
+	signature, err := by.Sign(said.Text())
+	if err != nil {
+		return err
+	}
+	headers[bus.HeaderSignature] = signature
+	if said.Time != 0 {
+		headers[bus.HeaderTime] = strconv.FormatInt(said.Time, 10)
+	}
+	if introduce {
+		headers[bus.HeaderClaim] = by.Token
+	}
+	return nil
 }
 
 // Send publishes a whole, in as many messages as it takes, each with headers.

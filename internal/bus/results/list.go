@@ -2,12 +2,10 @@ package results
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/link"
@@ -32,27 +30,31 @@ func ParseKept(text, asking string) (Kept, error) {
 
 // List are the runs of all users that are kept, in order.
 func List(ctx context.Context, conn *link.Conn) ([]Kept, error) {
-	js, err := jetstream.New(conn.Conn)
-	if err != nil {
-		return nil, err
-	}
-	kv, err := js.KeyValue(ctx, bus.RunsBucket)
-	if err != nil {
-		return nil, fmt.Errorf("list runs: %w", err)
-	}
-	keys, err := kv.ListKeysFiltered(ctx, "*.*.head")
-	if err != nil {
-		return nil, fmt.Errorf("list runs: %w", err)
-	}
-	defer func() { _ = keys.Stop() }() // it has stopped, at its end
 	var out []Kept
-	for key := range keys.Keys() {
-		if words := strings.Split(key, "."); len(words) == 3 {
-			out = append(out, Kept{words[0], words[1]})
+	for after := ""; ; {
+		p, body, err := asker{conn}.ask(ctx, bus.StoreRuns, bus.StoreParams{After: after}, nil)
+		if err != nil {
+			return nil, fmt.Errorf("list runs: %w", err)
 		}
+		var page []string
+		if err := json.Unmarshal(body, &page); err != nil {
+			return nil, fmt.Errorf("list runs: %w: %w", bus.ErrParts, err)
+		}
+		if len(page) == 0 {
+			return out, nil
+		}
+		for _, text := range page {
+			k, err := ParseKept(text, "")
+			if err != nil {
+				return nil, fmt.Errorf("list runs: %w", err)
+			}
+			out = append(out, k)
+		}
+		if p.After <= after {
+			return nil, fmt.Errorf("list runs: %w: it goes back", bus.ErrParts)
+		}
+		after = p.After
 	}
-	slices.SortFunc(out, func(a, b Kept) int { return strings.Compare(a.String(), b.String()) })
-	return out, ctx.Err()
 }
 
 // Of reads a run of anybody's, as far as it is kept. Errors: fs.ErrNotExist,

@@ -1,6 +1,6 @@
-// Package results keeps a run on NATS: every finished trial as a message of a
-// stream, once, and what the run is asked for in a bucket, so that another
-// controller can go on with it.
+// Package results is the run store as its users see it: a run is kept there,
+// every finished trial once, and what the run is asked for, so that another
+// controller can go on with it; and what hosts last said of themselves is read.
 package results
 
 import (
@@ -18,9 +18,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/link"
@@ -45,14 +42,13 @@ func RunName(id string) string { return strings.ReplaceAll(id, ".", "-") }
 
 // Run is one run that is kept. It is for one goroutine at a time.
 type Run struct {
-	conn *link.Conn
-	js   jetstream.JetStream
-	user string
-	name string
-	log  *slog.Logger
+	store asker
+	user  string
+	name  string
+	log   *slog.Logger
 
 	kept map[string]bool // trials, by ID
-	base head            // of the rest, as it was kept
+	base bus.Head        // of the rest, as it was kept
 	at   time.Time       // when
 }
 
@@ -61,19 +57,15 @@ func Keeper(conn *link.Conn, name string, log *slog.Logger) (*Run, error) {
 	if err := bus.CheckName("run", name); err != nil {
 		return nil, err
 	}
-	js, err := jetstream.New(conn.Conn)
-	if err != nil {
-		return nil, err
-	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Run{conn: conn, js: js, user: conn.Who.Name, name: name, log: log, kept: make(map[string]bool)}, nil
+	return &Run{store: asker{conn}, user: conn.Who.Name, name: name, log: log, kept: make(map[string]bool)}, nil
 }
 
 // Keep keeps what the record has that was not kept before. It waits for a
 // cluster that is just choosing a leader, and sends again what got lost: the
-// stream takes each trial once.
+// store takes each trial once.
 func (r *Run) Keep(ctx context.Context, rec record.Record) error {
 	trials := rec.Trials
 	ids := TrialIDs(trials)
@@ -118,69 +110,37 @@ func (r *Run) keepTrial(ctx context.Context, id string, t record.Trial) error {
 	if err != nil {
 		return err
 	}
-	parts := bus.Split(text, r.conn.Room())
-	for _, p := range parts {
-		m := nats.NewMsg(bus.Trial(r.user, r.name))
-		m.Header.Set(headerTrial, id)
-		for k, v := range p.Headers() {
-			m.Header.Set(k, v)
-		}
-		m.Data = p.Body
-		msgID := fmt.Sprintf("%s.%s.%s.%d", r.user, r.name, id, p.Number)
-		err := r.again(ctx, func(ctx context.Context) error {
-			_, err := r.js.PublishMsg(ctx, m, jetstream.WithMsgID(msgID), jetstream.WithRetryAttempts(0))
-			return err
-		})
-		if err != nil {
+	for _, p := range bus.Split(text, r.store.conn.Room()) {
+		if err := r.put(ctx, bus.StoreParams{Key: bus.TrialKey(id, p.Number), Part: p.Without()}, p.Body); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const headerTrial = "Linerate-Trial"
-
-// again tries until it is done, refused for good, or a cluster had its time.
-func (r *Run) again(ctx context.Context, try func(context.Context) error) error {
+// put keeps a value of the run: it tries until that is done, refused for good,
+// or a cluster had its time.
+func (r *Run) put(ctx context.Context, p bus.StoreParams, value []byte) error {
+	p.Run = r.name
+	// Another's may be read and not written.
+	if p.User = r.user; r.user != r.store.conn.Who.Name {
+		return fmt.Errorf("keep a run of %s: %w", r.user, fs.ErrPermission)
+	}
 	deadline := time.Now().Add(keepWithin)
-	denied := make(chan string, 1)
-	defer r.conn.Denied(func(subject string) {
-		select {
-		case denied <- subject:
-		default:
-		}
-	})()
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		trying, cancel := context.WithTimeout(ctx, oneTry)
-		err := try(trying)
+		_, _, err := r.store.ask(trying, bus.StorePut, p, value)
 		cancel()
-		if err == nil || ctx.Err() != nil || time.Now().After(deadline) {
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || errors.Is(err, fs.ErrPermission) || errors.Is(err, bus.ErrParts) {
 			return err
 		}
 		r.log.Warn("the result is not kept yet", "run", r.name, "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case subject := <-denied:
-			return fmt.Errorf("%w: %s may not publish to %s", fs.ErrPermission, r.user, subject)
 		case <-time.After(pause):
 		}
 	}
-}
-
-// head says which parts a base has. It is written after them.
-type head struct {
-	Started time.Time `json:"started"`
-	Version string    `json:"version"` // of the parts: begins their keys
-	Of      int       `json:"parts_count"`
-	Size    int       `json:"size_bytes"`
-	Sum     string    `json:"sha256"`
-	Fabric  string    `json:"fabric,omitempty"`
-	Asked   int       `json:"trials_count,omitempty"`
-}
-
-func (r *Run) key(words ...string) string {
-	return r.user + "." + r.name + "." + strings.Join(words, ".")
 }
 
 // keepBase keeps the record without its trials, where it is not as it was.
@@ -197,16 +157,16 @@ func (r *Run) keepBase(ctx context.Context, rec record.Record) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	parts := bus.Split(packed.Bytes(), r.conn.Room())
+	parts := bus.Split(packed.Bytes(), r.store.conn.Room())
 	if parts[0].Sum == r.base.Sum {
 		return nil
 	}
-	h := head{Started: rec.Started, Version: parts[0].Sum[:12], Of: len(parts), Size: packed.Len(), Sum: parts[0].Sum, Fabric: rec.Fabric.File}
+	h := bus.Head{Started: rec.Started, Version: parts[0].Sum[:12], Of: len(parts), Size: packed.Len(), Sum: parts[0].Sum, Fabric: rec.Fabric.File}
 	if rec.Asked != nil {
 		h.Asked = rec.Asked.Trials
 	}
 	for _, p := range parts {
-		if err := r.put(ctx, r.key(h.Version, fmt.Sprint(p.Number)), p.Body); err != nil {
+		if err := r.put(ctx, bus.StoreParams{Key: bus.BaseKey(h.Version, p.Number)}, p.Body); err != nil {
 			return err
 		}
 	}
@@ -214,33 +174,11 @@ func (r *Run) keepBase(ctx context.Context, rec record.Record) error {
 	if err != nil {
 		return err
 	}
-	if err := r.put(ctx, r.key("head"), body); err != nil {
+	if err := r.put(ctx, bus.StoreParams{Key: bus.HeadKey}, body); err != nil {
 		return err
 	}
-	r.drop(r.base)
 	r.base = h
 	return nil
-}
-
-// drop removes the parts that a head no longer names. Those that stay cost
-// room and nothing else.
-func (r *Run) drop(old head) {
-	for n := 1; n <= old.Of; n++ {
-		m := nats.NewMsg("$KV." + bus.RunsBucket + "." + r.key(old.Version, fmt.Sprint(n)))
-		m.Header.Set("KV-Operation", "PURGE")
-		m.Header.Set("Nats-Rollup", "sub")
-		if err := r.conn.PublishMsg(m); err != nil {
-			r.log.Debug("an old part of the run stays", "run", r.name, "error", err)
-		}
-	}
-}
-
-// put is a bucket's, without asking about the bucket first.
-func (r *Run) put(ctx context.Context, key string, value []byte) error {
-	return r.again(ctx, func(ctx context.Context) error {
-		_, err := r.js.Publish(ctx, "$KV."+bus.RunsBucket+"."+key, value, jetstream.WithRetryAttempts(0))
-		return err
-	})
 }
 
 // Read is the record of a run as far as it was kept, for a campaign to go on
@@ -267,11 +205,6 @@ const (
 	readPause  = 500 * time.Millisecond
 )
 
-// passing reports an error that may be over in a moment.
-func passing(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders)
-}
-
 func (r *Run) readOnce(ctx context.Context) (record.Record, error) {
 	rec, err := r.readBase(ctx)
 	if err != nil {
@@ -287,38 +220,34 @@ func (r *Run) readOnce(ctx context.Context) (record.Record, error) {
 	return rec, nil
 }
 
+// get reads one value of the run.
+func (r *Run) get(ctx context.Context, key string) ([]byte, error) {
+	_, value, err := r.store.ask(ctx, bus.StoreGet, bus.StoreParams{User: r.user, Run: r.name, Key: key}, nil)
+	return value, err
+}
+
 func (r *Run) readBase(ctx context.Context) (record.Record, error) {
 	var rec record.Record
-	kv, err := r.js.KeyValue(ctx, bus.RunsBucket)
+	text, err := r.get(ctx, bus.HeadKey)
 	if err != nil {
 		return rec, err
 	}
-	get := func(key string) ([]byte, error) {
-		e, err := kv.Get(ctx, key)
-		if errors.Is(err, jetstream.ErrKeyNotFound) {
-			return nil, fmt.Errorf("%s: %w", key, fs.ErrNotExist)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return e.Value(), nil
-	}
-	text, err := get(r.key("head"))
+	h, err := bus.ParseHead(text)
 	if err != nil {
-		return rec, err
-	}
-	var h head
-	if err := json.Unmarshal(text, &h); err != nil {
 		return rec, err
 	}
 	var w bus.Whole
 	var packed []byte
 	for n := 1; n <= h.Of; n++ {
-		body, err := get(r.key(h.Version, fmt.Sprint(n)))
+		body, err := r.get(ctx, bus.BaseKey(h.Version, n))
 		if err != nil {
 			return rec, err
 		}
-		if packed, _, err = w.Add(bus.Part{Number: n, Of: h.Of, Size: h.Size, Sum: h.Sum, Body: body}); err != nil {
+		part, err := h.Part(n, body).Checked(bus.MostRun)
+		if err != nil {
+			return rec, err
+		}
+		if packed, _, err = w.Add(part); err != nil {
 			return rec, err
 		}
 	}
@@ -333,34 +262,36 @@ func (r *Run) readBase(ctx context.Context) (record.Record, error) {
 	return rec, json.Unmarshal(text, &rec)
 }
 
-// readTrials reads the stream's messages of the run, each trial once and in
-// the order in which they came.
+// readTrials reads the parts of the run's trials, each trial once and in the
+// order in which they came.
 func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
-	stream, err := r.js.Stream(ctx, bus.TrialsStream)
-	if err != nil {
-		return nil, err
-	}
 	var out []record.Trial
-	have := make(map[string]bool)
 	wholes := make(map[string]*bus.Whole)
-	for seq := uint64(1); ; {
-		m, err := stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(bus.Trial(r.user, r.name)))
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
+	for after := uint64(0); ; {
+		p, body, err := r.store.ask(ctx, bus.StoreTrials, bus.StoreParams{User: r.user, Run: r.name, Sequence: after}, nil)
+		if errors.Is(err, fs.ErrNotExist) {
 			return out, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		seq = m.Sequence + 1
-		id := m.Header.Get(headerTrial)
-		p, err := bus.ParsePart(m.Header.Get, m.Data, bus.MostReply)
-		if err != nil || have[id] {
-			continue // not one of ours, or twice
+		if p.Sequence <= after {
+			return nil, fmt.Errorf("%w: trials out of order", bus.ErrParts)
 		}
+		after = p.Sequence
+		words := strings.Split(p.Key, ".")
+		if p.Part == nil || len(words) != 3 {
+			continue // not one of ours
+		}
+		part, err := p.Part.With(body).Checked(bus.MostTrial)
+		if err != nil {
+			continue
+		}
+		id := words[1]
 		if wholes[id] == nil {
 			wholes[id] = &bus.Whole{}
 		}
-		text, done, err := wholes[id].Add(p)
+		text, done, err := wholes[id].Add(part)
 		if err != nil || !done {
 			continue
 		}
@@ -369,7 +300,6 @@ func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
 			return nil, fmt.Errorf("trial %s: %w", id, err)
 		}
 		out = append(out, t)
-		have[id] = true
 		delete(wholes, id)
 	}
 }

@@ -109,7 +109,7 @@ func TestFollow(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	came, ended := make(chan record.Trial, 10), make(chan error, 1)
 	go func() {
-		ended <- Follow(ctx, r.Server.Service(), time.Now().Add(-time.Hour), func(run string, trial record.Trial) {
+		ended <- r.Server.Store().Follow(ctx, time.Now().Add(-time.Hour), func(run string, trial record.Trial) {
 			if run != "eve."+RunName(all.ID) {
 				t.Errorf("run %q", run)
 			}

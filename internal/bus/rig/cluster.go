@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -23,6 +22,7 @@ type Cluster struct {
 	*Rig
 	program string
 	conf    []string
+	members []*authority.Authority
 	running []*exec.Cmd
 }
 
@@ -76,7 +76,7 @@ func processes(t testing.TB, n int) *Cluster {
 		}
 		conf, err := member.WriteConfig(cfg)
 		must(err)
-		c.conf = append(c.conf, conf)
+		c.conf, c.members = append(c.conf, conf), append(c.members, member)
 		if url != "" {
 			url += ","
 		}
@@ -95,20 +95,15 @@ func processes(t testing.TB, n int) *Cluster {
 	return c
 }
 
-// prepare makes the streams when the cluster has a leader.
+// prepare runs a run store for each server, when the cluster has a leader.
 func (c *Cluster) prepare(t testing.TB) {
 	t.Helper()
-	token, seed, err := c.Authority.Service()
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := nats.Connect(c.URL, nats.UserJWTAndSeed(token, seed), nats.RootCAs(c.CA()), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if err := server.Keep(t.Context(), conn, len(c.running)); err != nil {
-		t.Fatal(err)
+	for _, member := range c.members {
+		_, end, err := server.Keep(t.Context(), server.StoreConfig{Authority: member, Replicas: len(c.running)}, c.URL, nats.RootCAs(c.CA()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(end)
 	}
 }
 

@@ -26,6 +26,10 @@ func (s *Server) answerTokens(conn *nats.Conn) error {
 
 func (s *Server) enroll(m *nats.Msg) {
 	id := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+	if !strings.HasPrefix(m.Reply, bus.EnrollInbox(id)+".") {
+		s.log.Warn("a token was refused: its holder wants the answer sent elsewhere", "token", id)
+		return
+	}
 	reply, err := s.redeem(id, m.Data)
 	if err != nil {
 		s.log.Warn("a token was refused", "token", id, "error", err)

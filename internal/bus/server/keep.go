@@ -5,96 +5,119 @@ package server
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/storage"
 )
 
-// How long results are kept, and how long the same trial published again is
-// known for the same.
-const (
-	keepResults = 400 * 24 * time.Hour
-	knowAgain   = time.Hour
-)
-
-// Keep makes the streams and buckets of linerate, or brings those that are
-// there to as many replicas. It waits until the servers of a cluster agree.
-// The connection must be allowed to: on a cluster of one's own it is an
-// administrator's.
-func Keep(ctx context.Context, conn *nats.Conn, replicas int) error {
-	js, err := jetstream.New(conn)
-	if err != nil {
-		return err
-	}
-	steps := []func(context.Context) error{
-		func(ctx context.Context) error {
-			// Read at the leader: no copy that lags makes a run measure again.
-			_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-				Name: bus.TrialsStream, Description: "every trial that linerate measured", Subjects: []string{bus.Trials()},
-				Storage: jetstream.FileStorage, Replicas: replicas, MaxAge: keepResults, Duplicates: knowAgain, DenyDelete: true,
-			})
-			return err
-		},
-		func(ctx context.Context) error { return bucket(ctx, js, bus.HostsBucket, replicas, 0) },
-		func(ctx context.Context) error { return bucket(ctx, js, bus.RunsBucket, replicas, keepResults) },
-	}
-	deadline := time.Now().Add(agreesWithin)
-	for _, step := range steps {
-		for {
-			try, cancel := context.WithTimeout(ctx, 10*time.Second)
-			err := step(try)
-			cancel()
-			if err == nil {
-				break
-			}
-			if ctx.Err() != nil || time.Now().After(deadline) {
-				return fmt.Errorf("make streams: %w", err)
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(500 * time.Millisecond):
-			}
-		}
-	}
-	return nil
-}
-
-func bucket(ctx context.Context, js jetstream.JetStream, name string, replicas int, ttl time.Duration) error {
-	_, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, Storage: jetstream.FileStorage, Replicas: replicas, History: 1, TTL: ttl})
-	return err
-}
-
-// Push tells the servers at url of the account as it is now: with its
-// revocations. Whoever was revoked is disconnected.
+// Push tells the servers at url of the account as it is now, with its
+// revocations, and hosts of the list of these. Whoever was revoked is
+// disconnected, and hosts end what it has begun.
 func Push(a *authority.Authority, url, ca string) error {
-	token, seed, err := a.System()
-	if err != nil {
-		return err
-	}
-	return push(a, url, nats.UserJWTAndSeed(token, seed), nats.RootCAs(ca))
+	return push(a, url, nats.RootCAs(ca))
 }
 
 func push(a *authority.Authority, url string, options ...nats.Option) error {
-	conn, err := nats.Connect(url, append(options, nats.Timeout(5*time.Second))...)
+	conn, err := own(a.System, url, options...)
 	if err != nil {
-		return fmt.Errorf("tell the servers: %w", err)
+		return err
 	}
 	defer conn.Close()
 	// Whoever else revokes tells the servers too, and they keep what was said
 	// last: said again until nothing newer was written meanwhile.
 	for said := []byte(nil); ; {
 		account, err := a.Account()
-		if err != nil || bytes.Equal(account, said) {
+		if err != nil {
 			return err
+		}
+		if bytes.Equal(account, said) {
+			return pushList(a, url, options...)
 		}
 		if _, err := conn.Request("$SYS.REQ.CLAIMS.UPDATE", account, 10*time.Second); err != nil {
 			return fmt.Errorf("tell the servers: %w", err)
 		}
 		said = account
 	}
+}
+
+// pushList says the list of revocations to whoever verifies claims.
+func pushList(a *authority.Authority, url string, options ...nats.Option) error {
+	list, err := a.Revocations()
+	if err != nil {
+		return fmt.Errorf("tell hosts: %w", err)
+	}
+	conn, err := own(a.Service, url, options...)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := errors.Join(conn.Publish(bus.Revoked(), []byte(list)), conn.FlushTimeout(5*time.Second)); err != nil {
+		return fmt.Errorf("tell hosts: %w", err)
+	}
+	return nil
+}
+
+// own connects with credentials of the server's own.
+func own(creds func() ([]byte, error), url string, options ...nats.Option) (*nats.Conn, error) {
+	text, err := creds()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := nats.Connect(url, append(options, nats.UserCredentialBytes(text), nats.Timeout(5*time.Second), nats.Name("linerate serve"))...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the servers: %w", err)
+	}
+	return conn, nil
+}
+
+// Keep runs the run store of a server at url until its Close: the connections that
+// it takes, and the store. It waits until the servers of a cluster agree.
+func Keep(ctx context.Context, cfg StoreConfig, url string, options ...nats.Option) (*storage.Storage, func(), error) {
+	var conns []*nats.Conn
+	end := func() {
+		for _, c := range conns {
+			c.Close()
+		}
+	}
+	options = append(options, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(100*time.Millisecond))
+	for _, creds := range []func() ([]byte, error){cfg.Authority.Service, cfg.Authority.Store} {
+		conn, err := own(creds, url, options...)
+		if err != nil {
+			end()
+			return nil, nil, err
+		}
+		conns = append(conns, conn)
+	}
+	trust, err := cfg.Authority.Trust()
+	if err != nil {
+		end()
+		return nil, nil, err
+	}
+	s, err := storage.Start(ctx, storage.Config{
+		Service: conns[0], Store: conns[1], Trust: trust, Revocations: cfg.Authority.Revocations,
+		Replicas: cfg.Replicas, PerUser: cfg.PerUser, Logger: cfg.Logger,
+	})
+	if err != nil {
+		end()
+		return nil, nil, err
+	}
+	return s, func() {
+		s.Close()
+		end()
+	}, nil
+}
+
+// StoreConfig is a run store of an authority's fleet.
+type StoreConfig struct {
+	Authority *authority.Authority
+	Replicas  int   // servers that keep each result; zero is one
+	PerUser   int64 // bytes of each user's results; zero is storage.DefaultPerUser
+	Logger    *slog.Logger
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 )
 
 // Numbers are what a server counts, since it began.
@@ -25,7 +24,3 @@ func (s *Server) Numbers() (Numbers, error) {
 	}
 	return Numbers{v.Connections, v.InBytes, v.OutBytes, v.SlowConsumers, v.JetStream.Stats.Store}, nil
 }
-
-// Service is the server's own connection to itself, which may read what is kept;
-// nil before Prepare has made it, and in a member of a cluster.
-func (s *Server) Service() *nats.Conn { return s.service.Load() }

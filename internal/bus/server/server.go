@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/storage"
 )
 
 // Config is one server to run.
@@ -23,9 +24,11 @@ type Config struct {
 	Authority *authority.Authority
 	Server    authority.ServerConfig
 	// Replicas is how many servers of a cluster keep each result; zero is one.
-	// Only the server whose directory signs makes the streams.
 	Replicas int
-	Logger   *slog.Logger // nil is silence
+	// PerUser is how many bytes of results each user keeps; zero is
+	// storage.DefaultPerUser.
+	PerUser int64
+	Logger  *slog.Logger // nil is silence
 }
 
 // Server is a running server.
@@ -33,24 +36,32 @@ type Server struct {
 	cfg Config
 	srv *server.Server
 	log *slog.Logger
-	// service is the connection of ours; nil in a member of a cluster.
-	service atomic.Pointer[nats.Conn]
+	// release lets go of the state directory.
+	release func()
+	store   atomic.Pointer[storage.Storage]
+	// end ends the store and what answers tokens.
+	end atomic.Pointer[func()]
 }
 
-// How long a server may take to listen, and a cluster to agree.
-const (
-	readyWithin  = 15 * time.Second
-	agreesWithin = 2 * time.Minute
-)
+// readyWithin is how long a server may take to listen.
+const readyWithin = 15 * time.Second
 
 // Start runs a server until Stop. A port that is taken, or a configuration that
 // nats-server refuses, is an error. It returns when connections are accepted;
-// Prepare is to follow.
-func Start(cfg Config) (*Server, error) {
-	s := &Server{cfg: cfg, log: cfg.Logger}
+// Prepare is to follow. Errors: authority.ErrServed.
+func Start(cfg Config) (s *Server, err error) {
+	s = &Server{cfg: cfg, log: cfg.Logger}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	if s.release, err = cfg.Authority.Serve(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.release()
+		}
+	}()
 	file, err := cfg.Authority.WriteConfig(cfg.Server)
 	if err != nil {
 		return nil, err
@@ -67,8 +78,9 @@ func Start(cfg Config) (*Server, error) {
 	s.srv.SetLoggerV2(words, false, false, false)
 	go s.srv.Start()
 	if !s.srv.ReadyForConnections(readyWithin) {
-		err := fmt.Errorf("start NATS server on %s: %w", cfg.Server.Listen, errors.Join(errNotReady, words.worst()))
-		s.Stop()
+		err = fmt.Errorf("start NATS server on %s: %w", cfg.Server.Listen, errors.Join(errNotReady, words.worst()))
+		s.srv.Shutdown()
+		s.srv.WaitForShutdown()
 		return nil, err
 	}
 	return s, nil
@@ -91,40 +103,42 @@ func (s *Server) Ended() <-chan struct{} {
 
 // Stop ends the server and waits until it has.
 func (s *Server) Stop() {
-	if conn := s.service.Load(); conn != nil {
-		conn.Close()
+	if end := s.end.Load(); end != nil {
+		(*end)()
 	}
 	s.srv.Shutdown()
 	s.srv.WaitForShutdown()
+	s.release()
 }
 
-// Prepare makes the streams and buckets, which in a cluster waits until most of
-// its servers are there, and then answers the holders of tokens. A member has
-// nothing to do.
+// Store is the run store of this server; nil before Prepare has made it.
+func (s *Server) Store() *storage.Storage { return s.store.Load() }
+
+// Prepare starts the run store, which in a cluster waits until most of its
+// servers are there, and then, where the directory signs, answers the holders of
+// tokens.
 func (s *Server) Prepare(ctx context.Context) error {
+	here := nats.InProcessServer(s.srv)
+	store, end, err := Keep(ctx, StoreConfig{Authority: s.cfg.Authority, Replicas: s.cfg.Replicas, PerUser: s.cfg.PerUser, Logger: s.log}, "", here)
+	if err != nil {
+		return err
+	}
+	s.store.Store(store)
+	s.end.Store(&end)
 	if !s.cfg.Authority.Signs() {
 		return nil
 	}
-	token, seed, err := s.cfg.Authority.Service()
+	conn, err := own(s.cfg.Authority.Service, "", here, nats.MaxReconnects(-1))
 	if err != nil {
 		return err
 	}
-	conn, err := nats.Connect("", nats.InProcessServer(s.srv), nats.UserJWTAndSeed(token, seed), nats.Name("linerate serve"), nats.MaxReconnects(-1))
-	if err != nil {
-		return fmt.Errorf("connect to our own server: %w", err)
+	both := func() {
+		conn.Close()
+		end()
 	}
-	s.service.Store(conn)
-	if err := Keep(ctx, conn, max(s.cfg.Replicas, 1)); err != nil {
-		return err
-	}
+	s.end.Store(&both)
 	return s.answerTokens(conn)
 }
 
 // push tells the servers of the account as it is now: with its revocations.
-func (s *Server) push() error {
-	token, seed, err := s.cfg.Authority.System()
-	if err != nil {
-		return err
-	}
-	return push(s.cfg.Authority, "", nats.InProcessServer(s.srv), nats.UserJWTAndSeed(token, seed))
-}
+func (s *Server) push() error { return push(s.cfg.Authority, "", nats.InProcessServer(s.srv)) }

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/storage"
 )
 
 // Config is one server to run.
@@ -17,6 +16,7 @@ type Config struct {
 	Authority *authority.Authority
 	Server    authority.ServerConfig
 	Replicas  int
+	PerUser   int64
 	Logger    *slog.Logger
 }
 
@@ -49,8 +49,8 @@ type Numbers struct {
 // Numbers is errors.ErrUnsupported.
 func (*Server) Numbers() (Numbers, error) { return Numbers{}, errors.ErrUnsupported }
 
-// Service is nil.
-func (*Server) Service() *nats.Conn { return nil }
+// Store is nil.
+func (*Server) Store() *storage.Storage { return nil }
 
 // Stop does nothing.
 func (*Server) Stop() {}

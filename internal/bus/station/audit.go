@@ -29,7 +29,8 @@ type audit struct {
 type entry struct {
 	Time         time.Time       `json:"time"`
 	Host         string          `json:"host"`
-	User         string          `json:"user"` // by the subject, which the server holds to the credentials
+	User         string          `json:"user"`          // by the claim, which the fleet's authority signed
+	Key          string          `json:"key,omitempty"` // public, of the user
 	Conversation string          `json:"conversation"`
 	Method       agentapi.Method `json:"method"`
 	Stage        string          `json:"stage"`         // "begin" or "end"
@@ -39,7 +40,12 @@ type entry struct {
 	Check        bool            `json:"check,omitempty"` // nothing was to change
 	Steps        []string        `json:"steps,omitempty"`
 	Request      string          `json:"request_sha256"`
-	Result       string          `json:"result,omitempty"`
+	// Signed is what the user's key has signed, behind a byte of 0xff, and Signature
+	// that signature (base64 as of URLs, without padding): whoever has the key
+	// can verify that the user asked for it.
+	Signed    string `json:"signed,omitempty"`
+	Signature string `json:"signature,omitempty"`
+	Result    string `json:"result,omitempty"`
 }
 
 // longestResult bounds the words of an outcome.
@@ -79,7 +85,7 @@ func (e entry) begun() entry {
 
 // ended is the line of the outcome.
 func (e entry) ended(result json.RawMessage, err error) entry {
-	e.Stage, e.Steps, e.Result = "end", nil, "done"
+	e.Stage, e.Steps, e.Signed, e.Signature, e.Result = "end", nil, "", "", "done"
 	var reply agentapi.ApplyReply // RollbackReply's journal has the same key
 	if err == nil && json.Unmarshal(result, &reply) == nil {
 		if reply.Journal != "" {

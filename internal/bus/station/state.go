@@ -3,12 +3,17 @@ package station
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/link"
 )
 
 // publish says how the host is, now and then, until ctx ends. Each wait is
@@ -40,7 +45,7 @@ func (s *station) publish(ctx context.Context) {
 	}
 }
 
-// tell writes the host's state into the bucket.
+// tell says how the host is to the run store.
 func (s *station) tell(ctx context.Context, a *agent.Agent) error {
 	state := bus.State{Instance: s.instance, Since: s.since.UTC(), Written: time.Now().UTC(), Most: s.cfg.Most, Lost: Lost()}
 	if err := ask(ctx, a, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version}, &state.Hello); err != nil {
@@ -53,16 +58,47 @@ func (s *station) tell(ctx context.Context, a *agent.Agent) error {
 	for _, l := range seen.Host.Links {
 		state.Links = append(state.Links, bus.Link{Name: l.Name, Kind: l.Kind, MTU: l.MTU, Speed: l.Speed, Addresses: l.Addresses})
 	}
+	return s.say(ctx, state)
+}
+
+// say has the run store keep the state, signed, and learns from its answer whose
+// claims were revoked meanwhile.
+func (s *station) say(ctx context.Context, state bus.State) error {
 	body, err := json.Marshal(state)
 	if err != nil {
 		return err
 	}
-	// What a put into a bucket is, without asking about the bucket first: an
-	// agent may publish to its own key and nothing else.
+	params, err := json.Marshal(bus.StateParams{Revoked: s.trust.Known()})
+	if err != nil {
+		return err
+	}
+	headers := map[string]string{bus.HeaderParams: string(params)}
+	signed := bus.SignedState{Time: s.conn.Now().UnixNano(), State: body}
+	if err := link.Sign(headers, s.signer, signed.Signed(s.cfg.Host), true); err != nil {
+		return err
+	}
+	m := nats.NewMsg(bus.StateOf(s.cfg.Host))
+	for k, v := range headers {
+		m.Header.Set(k, v)
+	}
+	m.Data = body
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	_, err = s.conn.RequestWithContext(ctx, "$KV."+bus.HostsBucket+"."+s.cfg.Host, body)
-	return err
+	answer, err := s.conn.RequestMsgWithContext(ctx, m)
+	if err != nil {
+		return err
+	}
+	var reply bus.StateReply
+	if err := json.Unmarshal(answer.Data, &reply); err != nil {
+		return fmt.Errorf("%w: %w", bus.ErrParts, err)
+	}
+	if reply.Revoked != "" {
+		s.learn(reply.Revoked)
+	}
+	if reply.Error != "" {
+		return errors.New(reply.Error)
+	}
+	return nil
 }
 
 func ask(ctx context.Context, a *agent.Agent, method agentapi.Method, req, reply any) error {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,6 +18,7 @@ import (
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/claim"
 	"github.com/linerate/linerate/internal/bus/link"
 )
 
@@ -33,6 +33,9 @@ type Config struct {
 	// Audit is the file with every change and who asked for it; "" is
 	// DefaultAudit. Where it cannot be written nothing is changed.
 	Audit string
+	// Revoked is the file with the newest list of claims that were taken away, for
+	// the next start; "" keeps none.
+	Revoked string
 	// Silence is how long a conversation lasts without a word; zero is ten
 	// seconds.
 	Silence time.Duration
@@ -48,8 +51,15 @@ const (
 	mostTalks   = 48       // conversations of a host
 	mostOfOne   = 16       // of one user
 	mostRunning = 64       // requests under way in a conversation
+	mostCalls   = 256      // that, and replies that were not fetched
 	mostHeld    = 64 << 20 // bytes of requests that are not whole yet
+	mostKept    = 256 << 20
+	mostOfUser  = 2 // a user may take this part of either: half
 )
+
+// freshFor is how late a request may come by the clock of who signed it. One that
+// a server held back is not done when nobody expects it any more.
+const freshFor = 30 * time.Second
 
 const (
 	defaultSilence = 10 * time.Second
@@ -65,8 +75,10 @@ type station struct {
 	audit    *audit
 	instance string
 	since    time.Time
+	trust    *claim.Trust
+	signer   *claim.Signer
 
-	held atomic.Int64 // bytes of requests in parts
+	held, kept room // bytes of requests in parts, and of replies
 
 	// mu comes before a talk's own, where both are held.
 	mu    sync.Mutex
@@ -77,12 +89,17 @@ type station struct {
 
 // Run answers for a host until ctx ends, and then ends every conversation: its
 // traffic, its holds and its temporary changes. The connection may come and go
-// meanwhile. Errors: bus.ErrName.
+// meanwhile. Errors: bus.ErrName, those of link.ReadSigner.
 func Run(ctx context.Context, conn *link.Conn, cfg Config) error {
 	if err := bus.CheckName("host", cfg.Host); err != nil {
 		return err
 	}
-	s := newStation(conn, cfg)
+	signer, err := conn.Signer()
+	if err != nil {
+		return err
+	}
+	s := newStation(conn, signer, cfg)
+	s.recall()
 	cfg.Meter.of(s)
 	sub, err := conn.Subscribe(bus.Asked(cfg.Host), s.hear)
 	if err != nil {
@@ -92,14 +109,20 @@ func Run(ctx context.Context, conn *link.Conn, cfg Config) error {
 	if err := sub.SetPendingLimits(4096, mostHeld); err != nil {
 		return fmt.Errorf("hear what %s is asked: %w", cfg.Host, err)
 	}
+	lists, err := conn.Subscribe(bus.Revoked(), func(m *nats.Msg) { s.learn(string(m.Data)) })
+	if err != nil {
+		return fmt.Errorf("hear whose claims are revoked: %w", err)
+	}
 	go s.publish(ctx)
 	s.watch(ctx)
-	_ = sub.Unsubscribe() // a connection that is gone hears nothing
+	for _, sub := range []*nats.Subscription{sub, lists} {
+		_ = sub.Unsubscribe() // a connection that is gone hears nothing
+	}
 	s.end()
 	return nil
 }
 
-func newStation(conn *link.Conn, cfg Config) *station {
+func newStation(conn *link.Conn, signer *claim.Signer, cfg Config) *station {
 	if cfg.Most == "" {
 		cfg.Most = bus.Change
 	}
@@ -113,7 +136,10 @@ func newStation(conn *link.Conn, cfg Config) *station {
 		cfg.Audit = DefaultAudit
 	}
 	cfg.Agent.Name = cfg.Host
-	s := &station{cfg: cfg, conn: conn, log: cfg.Logger, since: time.Now(), talks: make(map[string]*talk)}
+	s := &station{
+		cfg: cfg, conn: conn, log: cfg.Logger, since: time.Now(), talks: make(map[string]*talk),
+		trust: claim.NewTrust(signer.Who.Authority, time.Now), signer: signer, held: room{most: mostHeld}, kept: room{most: mostKept},
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -127,48 +153,66 @@ func newStation(conn *link.Conn, cfg Config) *station {
 
 // hear takes one message. It does not block: what takes long is begun.
 func (s *station) hear(m *nats.Msg) {
-	err := s.take(m)
+	a, err := read(m)
+	if err == nil && a.req.Host != s.cfg.Host {
+		err = fmt.Errorf("asked as %q: %w", a.req.Host, bus.ErrName)
+	}
+	if err != nil {
+		s.refuse(m, err) // nobody can be answered
+		return
+	}
+	if a.req.Method != bus.Open && m.Header.Get(bus.HeaderInstance) != s.instance {
+		// It was with an agent of this name that is gone, or is another's:
+		// that one answers, or nobody.
+		return
+	}
+	t, err := s.take(a)
 	if err == nil {
 		return
 	}
-	s.cfg.Meter.refused(err)
-	s.refused.warn("a request was refused", "subject", m.Subject, "bytes", len(m.Data), "error", err)
-	if m.Reply != "" {
-		s.reply(m.Reply, encode(nil, err))
+	s.refuse(m, err)
+	challenge := ""
+	if t != nil {
+		challenge = t.challenge
 	}
+	s.reply(a.req.User, a.talk, challenge, a.call, encode(nil, err))
 }
 
-func (s *station) take(m *nats.Msg) error {
-	req, err := bus.ParseRequest(m.Subject)
-	if err != nil {
-		return err
+func (s *station) refuse(m *nats.Msg, err error) {
+	s.cfg.Meter.refused(err)
+	s.refused.warn("a request was refused", "subject", m.Subject, "bytes", len(m.Data), "error", err)
+}
+
+// take does what a message asks, once it is believed: its conversation is nil
+// where there is none, or it is another's.
+func (s *station) take(a asked) (*talk, error) {
+	if a.req.Method == bus.Open {
+		id, err := s.trust.Believe(a.m.Header.Get(bus.HeaderClaim))
+		if err != nil {
+			return nil, err
+		}
+		if err := a.believed(id, "", s.cfg.Most); err != nil {
+			return nil, err
+		}
+		return nil, s.open(a, id)
 	}
-	if req.Host != s.cfg.Host {
-		return fmt.Errorf("asked as %q: %w", req.Host, bus.ErrName)
-	}
-	if err := req.Check(s.cfg.Most); err != nil {
-		return err
-	}
-	id := m.Header.Get(bus.HeaderTalk)
-	if err := bus.CheckName("conversation", id); err != nil {
-		return err
-	}
-	if req.Method == bus.Open {
-		return s.open(id, req.User, m.Reply)
-	}
-	if m.Header.Get(bus.HeaderInstance) != s.instance {
-		// It was with an agent of this name that is gone, or is another's:
-		// that one answers, or nobody.
-		return nil
-	}
-	t := s.talk(id)
+	t := s.talk(a.talk)
 	if t == nil {
-		return agentapi.ErrGone
+		return nil, agentapi.ErrGone
 	}
-	if t.user != req.User {
-		return fmt.Errorf("the conversation is not %s's: %w", req.User, errForeign)
+	if t.who.Name != a.req.User {
+		return nil, fmt.Errorf("the conversation is not %s's: %w", a.req.User, errForeign)
 	}
-	return t.take(req.Method, m)
+	if err := s.trust.Good(t.who); err != nil {
+		return t, err
+	}
+	if err := a.believed(t.who, t.challenge, s.cfg.Most); err != nil {
+		return t, err
+	}
+	if err := t.fresh(a); err != nil {
+		return t, err
+	}
+	return t, t.take(a)
 }
 
 func (s *station) talk(id string) *talk {
@@ -178,37 +222,29 @@ func (s *station) talk(id string) *talk {
 }
 
 // open begins a conversation; one that is there already is answered again.
-func (s *station) open(id, user, reply string) error {
+func (s *station) open(a asked, id claim.Identity) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.talks[id]
-	if t != nil && t.user != user {
-		return fmt.Errorf("the conversation is not %s's: %w", user, errForeign)
+	t := s.talks[a.talk]
+	if t != nil && t.who.Key != id.Key {
+		return fmt.Errorf("the conversation is not %s's: %w", id.Name, errForeign)
 	}
 	if t == nil {
 		own := 0
 		for _, other := range s.talks {
-			if other.user == user {
+			if other.who.Name == id.Name {
 				own++
 			}
 		}
 		if s.over || len(s.talks) >= mostTalks || own >= mostOfOne {
-			return fmt.Errorf("%w: it speaks with %d controllers, %d of them %s's", agentapi.ErrBusy, len(s.talks), own, user)
+			return fmt.Errorf("%w: it speaks with %d controllers, %d of them %s's", agentapi.ErrBusy, len(s.talks), own, id.Name)
 		}
-		s.talks[id] = newTalk(s, id, user)
-		s.log.Info("a controller came", "user", user, "conversation", id)
+		t = newTalk(s, a, id)
+		s.talks[a.talk] = t
+		s.log.Info("a controller came", "user", id.Name, "role", id.Role, "key", id.Key, "conversation", a.talk)
 	}
-	s.reply(reply, encode(bus.Opened{Version: agentapi.Version, Instance: s.instance, Silence: s.cfg.Silence}, nil))
+	s.reply(id.Name, a.talk, "", a.call, encode(bus.Opened{Version: agentapi.Version, Instance: s.instance, Challenge: t.challenge, Silence: s.cfg.Silence}, nil))
 	return nil
-}
-
-// hold accounts for bytes of requests that are not whole; false is too many.
-func (s *station) hold(n int) bool {
-	if s.held.Add(int64(n)) > mostHeld && n > 0 {
-		s.held.Add(-int64(n))
-		return false
-	}
-	return true
 }
 
 // watch ends the conversations of controllers that fell silent, until ctx ends.
@@ -223,11 +259,12 @@ func (s *station) watch(ctx context.Context) {
 			s.mu.Lock()
 			for id, t := range s.talks {
 				if silent := t.silent(); silent > s.cfg.Silence {
-					s.log.Warn("a controller is gone", "user", t.user, "conversation", id, "silent", silent.Round(time.Millisecond))
+					s.log.Warn("a controller is gone", "user", t.who.Name, "conversation", id, "silent", silent.Round(time.Millisecond))
 					s.drop(t)
 				}
 			}
 			s.mu.Unlock()
+			s.endRevoked()
 		}
 	}
 }
@@ -259,12 +296,18 @@ func (s *station) end() {
 	s.ends.Wait()
 }
 
-// reply sends an answer. One that cannot be sent is asked for again.
-func (s *station) reply(to string, body []byte) {
-	if to == "" {
-		return
+// reply sends a signed answer to the inbox of who asked, and nowhere else. One
+// that cannot be sent is asked for again. The challenge is "" where the
+// conversation has none yet: then the agent introduces itself.
+func (s *station) reply(user, talk, challenge string, call uint64, body []byte) {
+	to := bus.Answer(user, s.cfg.Host, talk, call)
+	said := bus.Signed{Kind: bus.KindReply, Subject: to, Talk: talk, Challenge: challenge, Call: call}.OfBody(body)
+	headers := make(map[string]string)
+	err := link.Sign(headers, s.signer, said, challenge == "")
+	if err == nil {
+		err = s.conn.Send(to, "", headers, body)
 	}
-	if err := s.conn.Send(to, "", nil, body); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
+	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
 		s.log.Warn("an answer was not sent", "bytes", len(body), "error", err)
 	}
 }

@@ -2,20 +2,20 @@ package station
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/claim"
 )
 
 // errForeign is a conversation that somebody else leads.
@@ -25,12 +25,16 @@ var errForeign = fmt.Errorf("somebody else leads it (%w)", fs.ErrPermission)
 // a connection over a pipe has. A call is answered once however often the bus
 // brings it, and an answer is kept until the controller says that it has it.
 type talk struct {
-	s        *station
-	id, user string
-	agent    *agent.Agent
-	ctx      context.Context // of its calls
-	cancel   context.CancelFunc
-	running  sync.WaitGroup
+	s         *station
+	id        string
+	who       claim.Identity
+	challenge string
+	opened    time.Time // here
+	said      int64     // in nanoseconds, by the clock of who opened it
+	agent     *agent.Agent
+	ctx       context.Context // of its calls
+	cancel    context.CancelFunc
+	running   sync.WaitGroup
 
 	mu    sync.Mutex
 	over  bool
@@ -49,17 +53,24 @@ type talk struct {
 // called is a call that runs, or whose reply the controller may not have.
 type called struct {
 	cancel context.CancelFunc
-	to     string // where the reply goes
 	reply  []byte // nil while it runs
 }
 
-func newTalk(s *station, id, user string) *talk {
+func newTalk(s *station, a asked, who claim.Identity) *talk {
+	var challenge [16]byte
+	_, _ = rand.Read(challenge[:]) // never fails, by its documentation
+	now := time.Now()
 	t := &talk{
-		s: s, id: id, user: user, agent: agent.New(s.cfg.Agent), heard: time.Now(),
+		s: s, id: a.talk, who: who, challenge: hex.EncodeToString(challenge[:]), opened: now, said: a.at, agent: agent.New(s.cfg.Agent), heard: now,
 		parts: make(map[uint64]*bus.Whole), calls: make(map[uint64]*called), lost: make(map[uint64]bool),
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	return t
+}
+
+// answer says the reply to a call to whoever leads the conversation.
+func (t *talk) answer(call uint64, reply []byte) {
+	t.s.reply(t.who.Name, t.id, t.challenge, call, reply)
 }
 
 // silent is how long nothing was heard.
@@ -69,69 +80,65 @@ func (t *talk) silent() time.Duration {
 	return time.Since(t.heard)
 }
 
-// take takes one message of the conversation.
-func (t *talk) take(method agentapi.Method, m *nats.Msg) error {
+// take takes one message of the conversation, which is believed.
+func (t *talk) take(a asked) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.heard = time.Now()
+	method, n := a.req.Method, a.call
 	if method == bus.Close {
-		go t.leave(m.Reply)
+		go t.leave(n)
 		return nil
 	}
 	if t.over {
 		return agentapi.ErrGone
 	}
-	n, err := strconv.ParseUint(m.Header.Get(bus.HeaderCall), 10, 64)
-	if err != nil || n == 0 {
-		return fmt.Errorf("%w: its headers do not number the call", bus.ErrParts)
-	}
 	if c := t.calls[n]; c != nil {
-		c.to = m.Reply
 		if c.reply != nil {
-			t.s.reply(c.to, c.reply)
+			t.answer(n, c.reply)
 		}
 		return nil
 	}
 	if n <= t.answered && !t.lost[n] {
 		return nil // late: the bus brought it twice
 	}
-	whole, err := t.collect(n, m)
+	whole, err := t.collect(a)
 	if err != nil || whole == nil {
 		return err
 	}
 	switch method {
 	case bus.Beat:
-		return t.beat(whole, m.Reply)
+		return t.beat(whole, n)
 	case bus.Cancel:
 		return t.giveUp(whole)
 	}
-	if t.under >= mostRunning {
-		return fmt.Errorf("%w: %d requests of %s are under way", agentapi.ErrBusy, t.under, t.user)
+	if t.under >= mostRunning || len(t.calls) >= mostCalls {
+		return fmt.Errorf("%w: %d requests of %s are under way, %d replies were not fetched", agentapi.ErrBusy, t.under, t.who.Name, len(t.calls)-t.under)
 	}
-	t.begin(n, method, whole, m.Reply)
+	t.begin(a, whole)
 	return nil
 }
 
 // collect puts the parts of a request together; nil while some are missing.
-func (t *talk) collect(n uint64, m *nats.Msg) ([]byte, error) {
-	p, err := bus.ParsePart(m.Header.Get, m.Data, bus.MostRequest)
-	if err != nil {
-		return nil, err
-	}
-	w := t.parts[n]
+// What it keeps is accounted for, the places of parts that are to come too.
+func (t *talk) collect(a asked) ([]byte, error) {
+	w := t.parts[a.call]
 	if w == nil {
+		if len(t.parts) >= mostRunning {
+			return nil, fmt.Errorf("%w: %d requests of %s are not whole", agentapi.ErrBusy, len(t.parts), t.who.Name)
+		}
 		w = &bus.Whole{}
-		t.parts[n] = w
 	}
-	before := w.Held()
-	if !t.s.hold(len(p.Body)) {
+	before, cost := w.Held(), w.Cost(a.part)
+	if !t.s.held.take(t.who.Name, cost) {
 		return nil, fmt.Errorf("%w: too many requests in parts", agentapi.ErrBusy)
 	}
-	whole, done, err := w.Add(p)
-	t.s.hold(w.Held() - before - len(p.Body)) // a part that was there already counts once
+	t.parts[a.call] = w
+	whole, done, err := w.Add(a.part)
+	t.s.held.take(t.who.Name, w.Held()-before-cost) // nothing, as it was asked what it costs
 	if err != nil || done {
-		t.s.hold(-w.Held())
-		delete(t.parts, n)
+		t.s.held.take(t.who.Name, -w.Held())
+		delete(t.parts, a.call)
 	}
 	if done && whole == nil {
 		whole = []byte{}
@@ -140,16 +147,17 @@ func (t *talk) collect(n uint64, m *nats.Msg) ([]byte, error) {
 }
 
 // begin runs a call; t.mu is held.
-func (t *talk) begin(n uint64, method agentapi.Method, params json.RawMessage, to string) {
+func (t *talk) begin(a asked, params json.RawMessage) {
+	n, method := a.call, a.req.Method
 	ctx, cancel := context.WithCancel(t.ctx)
-	c := &called{cancel: cancel, to: to}
+	c := &called{cancel: cancel}
 	t.calls[n] = c
 	delete(t.lost, n)
 	t.under++
 	t.running.Go(func() {
 		defer cancel()
 		ended := t.s.cfg.Meter.begun(method)
-		reply, err := t.call(ctx, method, params)
+		reply, err := t.call(ctx, a, params)
 		ended(err)
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -157,20 +165,32 @@ func (t *talk) begin(n uint64, method agentapi.Method, params json.RawMessage, t
 		if t.over && !bus.Changes(method) {
 			reply = encode(nil, agentapi.ErrGone) // it was not the controller who stopped it
 		}
+		if !t.s.kept.take(t.who.Name, len(reply)) {
+			reply = encode(nil, fmt.Errorf("%w: too many replies were not fetched", agentapi.ErrBusy))
+			t.s.kept.take(t.who.Name, len(reply)) // a few words: the number of calls bounds them
+		}
 		c.reply = reply
-		t.s.reply(c.to, reply)
+		t.answer(n, reply)
 	})
 }
 
+// forget lets go of a call whose reply the controller has; t.mu is held.
+func (t *talk) forget(n uint64, c *called) {
+	t.s.kept.take(t.who.Name, -len(c.reply))
+	delete(t.calls, n)
+}
+
 // call does what is asked; a change is written down before and after.
-func (t *talk) call(ctx context.Context, method agentapi.Method, params json.RawMessage) ([]byte, error) {
+func (t *talk) call(ctx context.Context, a asked, params json.RawMessage) ([]byte, error) {
+	method := a.req.Method
 	if !bus.Changes(method) {
 		result, err := t.agent.Dispatch(ctx, method, params)
 		return encode(result, err), err
 	}
-	e := entry{User: t.user, Conversation: t.id, Method: method}.asking(params)
+	e := entry{User: t.who.Name, Key: t.who.Key, Conversation: t.id, Method: method}.asking(params)
+	e.Signed, e.Signature = a.said(t.challenge).JSON(), a.m.Header.Get(bus.HeaderSignature)
 	if err := t.s.audit.write(e.begun()); err != nil {
-		t.s.log.Error("a change was refused: the audit log cannot be written", "user", t.user, "error", err)
+		t.s.log.Error("a change was refused: the audit log cannot be written", "user", t.who.Name, "error", err)
 		err = fmt.Errorf("%w: the audit log of %s cannot be written: %w", fs.ErrPermission, t.s.cfg.Host, err)
 		return encode(nil, err), err
 	}
@@ -178,7 +198,7 @@ func (t *talk) call(ctx context.Context, method agentapi.Method, params json.Raw
 	end := e.ended(result, err)
 	t.s.cfg.Meter.changed(method, end.Result)
 	if err := t.s.audit.write(end); err != nil {
-		t.s.log.Error("the end of a change is not in the audit log", "user", t.user, "error", err)
+		t.s.log.Error("the end of a change is not in the audit log", "user", t.who.Name, "error", err)
 	}
 	t.note(method, params, result, err)
 	return encode(result, err), err
@@ -199,7 +219,7 @@ func (t *talk) note(method agentapi.Method, params, result json.RawMessage, err 
 }
 
 // beat settles with the controller which calls have come and which replies.
-func (t *talk) beat(body []byte, reply string) error {
+func (t *talk) beat(body []byte, call uint64) error {
 	var req bus.BeatRequest
 	if err := json.Unmarshal(body, &req); err != nil {
 		return fmt.Errorf("%w: %w", bus.ErrParts, err)
@@ -223,7 +243,7 @@ func (t *talk) beat(body []byte, reply string) error {
 		}
 		c.cancel() // nobody waits for it
 		if c.reply != nil {
-			delete(t.calls, n)
+			t.forget(n, c)
 		}
 	}
 	for n := range t.lost {
@@ -232,7 +252,7 @@ func (t *talk) beat(body []byte, reply string) error {
 		}
 	}
 	t.answered = max(t.answered, req.Last)
-	t.s.reply(reply, encode(answer, nil))
+	t.answer(call, encode(answer, nil))
 	return nil
 }
 
@@ -248,13 +268,13 @@ func (t *talk) giveUp(body []byte) error {
 }
 
 // leave ends the conversation and then says so.
-func (t *talk) leave(reply string) {
+func (t *talk) leave(call uint64) {
 	t.s.mu.Lock()
 	ended := t.s.drop(t)
 	t.s.mu.Unlock()
 	<-ended
-	t.s.log.Info("a controller left", "user", t.user, "conversation", t.id)
-	t.s.reply(reply, encode(struct{}{}, nil))
+	t.s.log.Info("a controller left", "user", t.who.Name, "conversation", t.id)
+	t.answer(call, encode(struct{}{}, nil))
 }
 
 // end tells calls under way, ends traffic, lets go of the host, and takes back
@@ -263,13 +283,18 @@ func (t *talk) end() {
 	t.mu.Lock()
 	t.over = true
 	for _, w := range t.parts {
-		t.s.hold(-w.Held())
+		t.s.held.take(t.who.Name, -w.Held())
 	}
 	t.parts = nil
 	t.mu.Unlock()
 	t.cancel()
 	t.agent.Close()
 	t.running.Wait()
+	t.mu.Lock()
+	for n, c := range t.calls {
+		t.forget(n, c)
+	}
+	t.mu.Unlock()
 	for _, id := range slices.Backward(t.temporary) {
 		t.takeBack(id)
 	}
@@ -280,7 +305,7 @@ func (t *talk) takeBack(id string) {
 	if err != nil {
 		return // never: it is a string
 	}
-	e := entry{User: t.user, Conversation: t.id, Method: agentapi.MethodRollback, Why: "the conversation ended"}.asking(params)
+	e := entry{User: t.who.Name, Conversation: t.id, Method: agentapi.MethodRollback, Why: "the conversation ended"}.asking(params)
 	// Back is the safe side: it goes there whether it can be written or not.
 	failed := t.s.audit.write(e.begun())
 	result, err := t.agent.Dispatch(context.Background(), agentapi.MethodRollback, params)

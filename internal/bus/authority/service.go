@@ -1,0 +1,101 @@
+package authority
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/claim"
+)
+
+// The credentials that a member of a cluster has for its own connections: it
+// signs nothing itself.
+const (
+	serviceCreds = "service.creds"
+	storeCreds   = "store.creds"
+)
+
+// revokedFile is the newest signed list of revocations.
+const revokedFile = "revoked.jwt"
+
+// Service are the credentials of a server's own connection to the account of
+// hosts and people, where it answers for the run store and the holders of
+// tokens; Store those to the account that JetStream is in, where it may do all;
+// System those with which servers are told of a new account. Those that are
+// made here live as long as the process needs; a member of a cluster has files.
+func (a *Authority) Service() ([]byte, error) { return a.own(a.account, serviceCreds) }
+
+// Store is as Service.
+func (a *Authority) Store() ([]byte, error) { return a.own(a.store, storeCreds) }
+
+// System is as Service. Errors: ErrMember.
+func (a *Authority) System() ([]byte, error) { return a.own(a.system, "") }
+
+// own are credentials of our own in an account: of the file of a member, or
+// made now.
+func (a *Authority) own(account nkeys.KeyPair, file string) ([]byte, error) {
+	if !a.Signs() && file == "" {
+		return nil, ErrMember
+	}
+	if !a.Signs() {
+		text, err := os.ReadFile(a.path(file))
+		if err != nil {
+			return nil, fmt.Errorf("read a member's credentials: %w", err)
+		}
+		return text, nil
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, err
+	}
+	claims := jwt.NewUserClaims(public(pair))
+	claims.Name = "linerate-serve"
+	if account == a.account {
+		permit(claims, bus.OfService())
+	}
+	token, err := claims.Encode(account)
+	if err != nil {
+		return nil, err
+	}
+	text, err := Credentials(token, pair)
+	return []byte(text), err
+}
+
+// Trust believes whom this authority signed for.
+func (a *Authority) Trust() (*claim.Trust, error) {
+	text, err := a.Account()
+	if err != nil {
+		return nil, err
+	}
+	key, err := subject(string(text))
+	if err != nil {
+		return nil, err
+	}
+	return claim.NewTrust(key, time.Now), nil
+}
+
+// listRevoked writes the signed list of an account's revocations. In alone only.
+func (a *Authority) listRevoked(account *jwt.AccountClaims) error {
+	number := a.now().UnixMilli()
+	if old, err := a.Revocations(); err == nil {
+		trust := claim.NewTrust(public(a.account), a.now)
+		if _, err := trust.Learn(old); err == nil {
+			number = max(number, trust.Known()+1)
+		}
+	}
+	list, err := claim.Revocations(a.account, number, account.Revocations)
+	if err != nil {
+		return fmt.Errorf("list revocations: %w", err)
+	}
+	return a.write(revokedFile, list)
+}
+
+// Revocations is the newest signed list of them, for whoever verifies claims.
+func (a *Authority) Revocations() (string, error) {
+	text, err := os.ReadFile(a.path(revokedFile))
+	return string(text), err
+}

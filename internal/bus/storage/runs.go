@@ -1,0 +1,180 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/linerate/linerate/internal/bus"
+)
+
+// The streams of runs: one for each user, so that JetStream itself bounds what a
+// user keeps. A value of a run is one subject of it, of which the newest message
+// counts.
+const (
+	streamPrefix = "linerate-runs-"
+	keptPrefix   = "linerate." + bus.Version + ".kept."
+)
+
+func keptKey(p bus.StoreParams, key string) string {
+	return keptPrefix + p.User + "." + p.Run + "." + key
+}
+
+// put keeps one value of the user's own run. A part of a trial is kept once: the
+// first counts, and saying it again changes nothing.
+func (s *Storage) put(ctx context.Context, p bus.StoreParams, body []byte) error {
+	if err := s.stream(ctx, p.User); err != nil {
+		return err
+	}
+	m := nats.NewMsg(keptKey(p, p.Key))
+	m.Data = body
+	if p.Part != nil {
+		m.Header.Set(bus.HeaderParams, string(jsonOf(bus.StoreParams{User: p.User, Run: p.Run, Key: p.Key, Part: p.Part})))
+		_, err := s.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithRetryAttempts(0))
+		if api := (*jetstream.APIError)(nil); errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+			return nil
+		}
+		return err
+	}
+	var old bus.Head
+	if p.Key == bus.HeadKey {
+		if text, err := s.value(ctx, p); err == nil {
+			_ = json.Unmarshal(text, &old) // one that cannot be read has no parts
+		}
+	}
+	if _, err := s.js.PublishMsg(ctx, m, jetstream.WithRetryAttempts(0)); err != nil || p.Key != bus.HeadKey {
+		return err
+	}
+	return s.forgetParts(ctx, p, old, body)
+}
+
+// forgetParts takes away the parts that a run's new head no longer names.
+func (s *Storage) forgetParts(ctx context.Context, p bus.StoreParams, old bus.Head, head []byte) error {
+	now, err := bus.ParseHead(head)
+	if err != nil || old.Version == "" || old.Version == now.Version {
+		return err
+	}
+	stream, err := s.js.Stream(ctx, streamPrefix+p.User)
+	if err != nil {
+		return err
+	}
+	return stream.Purge(ctx, jetstream.WithPurgeSubject(keptKey(p, "v."+old.Version+".*")))
+}
+
+// stream makes a user's stream where there is none.
+func (s *Storage) stream(ctx context.Context, user string) error {
+	s.mu.Lock()
+	there := s.streams[user]
+	s.mu.Unlock()
+	if there {
+		return nil
+	}
+	// Read at the leader: no copy that lags makes a run measure again.
+	_, err := s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: streamPrefix + user, Description: "what linerate measured for " + user, Subjects: []string{keptPrefix + user + ".>"},
+		Storage: jetstream.FileStorage, Replicas: s.cfg.Replicas, MaxAge: keepResults, MaxBytes: s.cfg.PerUser, Discard: jetstream.DiscardOld,
+		MaxMsgsPerSubject: 1, DenyDelete: true, Compression: jetstream.S2Compression,
+	})
+	if err != nil {
+		return fmt.Errorf("keep results of %s: %w", user, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams[user] = true
+	return nil
+}
+
+// missing is fs.ErrNotExist for what JetStream has not.
+func missing(err error) error {
+	if errors.Is(err, jetstream.ErrMsgNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fs.ErrNotExist
+	}
+	return err
+}
+
+func (s *Storage) value(ctx context.Context, p bus.StoreParams) ([]byte, error) {
+	stream, err := s.js.Stream(ctx, streamPrefix+p.User)
+	if err != nil {
+		return nil, missing(err)
+	}
+	m, err := stream.GetLastMsgForSubject(ctx, keptKey(p, p.Key))
+	if err != nil {
+		return nil, missing(err)
+	}
+	return m.Data, nil
+}
+
+func (s *Storage) get(ctx context.Context, p bus.StoreParams) (answer, error) {
+	text, err := s.value(ctx, p)
+	if err != nil {
+		return answer{}, fmt.Errorf("%s of run %s/%s: %w", p.Key, p.User, p.Run, err)
+	}
+	return answer{body: text}, nil
+}
+
+// nextTrial is the next part of a trial of a run, in the order in which they
+// were kept.
+func (s *Storage) nextTrial(ctx context.Context, p bus.StoreParams) (answer, error) {
+	stream, err := s.js.Stream(ctx, streamPrefix+p.User)
+	if err != nil {
+		return answer{}, fmt.Errorf("trials of run %s/%s: %w", p.User, p.Run, missing(err))
+	}
+	m, err := stream.GetMsg(ctx, p.Sequence+1, jetstream.WithGetMsgSubject(keptKey(p, "t.*.*")))
+	if err != nil {
+		return answer{}, fmt.Errorf("trials of run %s/%s: %w", p.User, p.Run, missing(err))
+	}
+	a := answer{body: m.Data}
+	_ = json.Unmarshal([]byte(m.Header.Get(bus.HeaderParams)), &a.params) // without it the reader refuses the part
+	a.params.Sequence = m.Sequence
+	return a, nil
+}
+
+// pageOfRuns are the runs of all users, in order, as USER/RUN.
+func (s *Storage) pageOfRuns(ctx context.Context, after string) (answer, error) {
+	var all []string
+	names := s.js.StreamNames(ctx, jetstream.WithStreamListSubject(keptPrefix+">"))
+	for name := range names.Name() {
+		user, ok := strings.CutPrefix(name, streamPrefix)
+		if !ok {
+			continue
+		}
+		stream, err := s.js.Stream(ctx, name)
+		if err != nil {
+			return answer{}, fmt.Errorf("list runs: %w", err)
+		}
+		info, err := stream.Info(ctx, jetstream.WithSubjectFilter(keptPrefix+user+".*."+bus.HeadKey))
+		if err != nil {
+			return answer{}, fmt.Errorf("list runs: %w", err)
+		}
+		for subject := range maps.Keys(info.State.Subjects) {
+			if words := strings.Split(strings.TrimPrefix(subject, keptPrefix), "."); len(words) == 3 {
+				all = append(all, words[0]+"/"+words[1])
+			}
+		}
+	}
+	if err := names.Err(); err != nil {
+		return answer{}, fmt.Errorf("list runs: %w", err)
+	}
+	slices.Sort(all)
+	out, size := []string{}, 0
+	a := answer{}
+	for _, run := range all {
+		if run <= after {
+			continue
+		}
+		if size += len(run) + 3; size > page {
+			break
+		}
+		out, a.params.After = append(out, run), run
+	}
+	a.body = jsonOf(out)
+	return a, nil
+}
