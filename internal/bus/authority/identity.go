@@ -28,6 +28,10 @@ type Identity struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
+// mostSubscriptions bounds what a connection hears by: a controller has one a
+// host, an agent three.
+const mostSubscriptions = 8192
+
 // permit lays a permission into a user's token.
 func permit(u *jwt.UserClaims, p bus.Permission) {
 	u.Permissions.Pub.Allow, u.Permissions.Sub.Allow = p.Publish, p.Subscribe
@@ -83,6 +87,7 @@ func (a *Authority) sign(name string, role bus.Role, key string, valid time.Dura
 	claims.Name = name
 	claims.Tags.Add(claim.RoleTag + string(role))
 	permit(claims, p)
+	claims.Limits.Subs = mostSubscriptions
 	id := Identity{Name: name, Role: role, Key: key, Made: a.now().UTC()}
 	if valid > 0 {
 		id.Expires = a.now().Add(valid).UTC()

@@ -27,7 +27,7 @@ func (s *station) recall() {
 func (s *station) learn(list string) {
 	newer, err := s.trust.Learn(list)
 	if err != nil {
-		s.refused.warn("a list of revocations is not believed", "error", err)
+		s.refused.Warn("a list of revocations is not believed", "error", err)
 		return
 	}
 	if !newer {

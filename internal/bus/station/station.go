@@ -71,7 +71,7 @@ type station struct {
 	cfg      Config
 	conn     *link.Conn
 	log      *slog.Logger
-	refused  *seldom
+	refused  *link.LimitedLog
 	audit    *audit
 	instance string
 	since    time.Time
@@ -143,7 +143,7 @@ func newStation(conn *link.Conn, signer *claim.Signer, cfg Config) *station {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.refused = &seldom{log: s.log}
+	s.refused = link.NewLimitedLog(s.log)
 	s.audit = &audit{file: cfg.Audit, host: cfg.Host}
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails, by its documentation
@@ -180,7 +180,7 @@ func (s *station) hear(m *nats.Msg) {
 
 func (s *station) refuse(m *nats.Msg, err error) {
 	s.cfg.Meter.refused(err)
-	s.refused.warn("a request was refused", "subject", m.Subject, "bytes", len(m.Data), "error", err)
+	s.refused.Warn("a request was refused", "subject", m.Subject, "bytes", len(m.Data), "error", err)
 }
 
 // take does what a message asks, once it is believed: its conversation is nil

@@ -31,7 +31,7 @@ func (s *Storage) asked(m *nats.Msg) {
 	refuse := func(err error) { s.send(m.Reply, answer{}, err) }
 	params, err := s.verify(m, user, method)
 	if err != nil {
-		s.log.Warn("a request to the run store was refused", "user", user, "method", method, "error", err)
+		s.rare.Warn("a request to the run store was refused", "user", user, "method", method, "error", err)
 		refuse(err)
 		return
 	}
@@ -138,7 +138,7 @@ func (s *Storage) told(m *nats.Msg) {
 	}
 	state, err := s.verifyState(m, host)
 	if err != nil {
-		s.log.Warn("a host's state was refused", "host", host, "error", err)
+		s.rare.Warn("a host's state was refused", "host", host, "error", err)
 		reply(bus.StateReply{Error: cut(err.Error())})
 		return
 	}

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -65,6 +66,9 @@ func (s *Storage) followStates(ctx context.Context) error {
 		if text == nil {
 			delete(s.states, host)
 		} else if bus.CheckName("host", host) == nil {
+			if !json.Valid(text) {
+				text = jsonOf("what is kept is no JSON") // whoever reads it refuses that
+			}
 			s.states[host] = text
 		}
 	})
@@ -127,7 +131,7 @@ func (s *Storage) repeatRevocations(fleet jetstream.KeyValue) {
 func (s *Storage) learn(list string) {
 	newer, err := s.cfg.Trust.Learn(list)
 	if err != nil {
-		s.log.Warn("a list of revocations is not believed", "error", err)
+		s.rare.Warn("a list of revocations is not believed", "error", err)
 		return
 	}
 	if newer {

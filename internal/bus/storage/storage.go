@@ -18,6 +18,7 @@ import (
 
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/claim"
+	"github.com/linerate/linerate/internal/bus/link"
 )
 
 // Config is one run store. Several of a cluster share the work.
@@ -54,6 +55,7 @@ const (
 type Storage struct {
 	cfg  Config
 	log  *slog.Logger
+	rare *link.LimitedLog // of what others do wrong
 	js   jetstream.JetStream
 	kv   jetstream.KeyValue // of hosts
 	ctx  context.Context
@@ -76,6 +78,7 @@ func Start(ctx context.Context, cfg Config) (*Storage, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.rare = link.NewLimitedLog(s.log)
 	s.cfg.Replicas = max(cfg.Replicas, 1)
 	if s.cfg.PerUser == 0 {
 		s.cfg.PerUser = DefaultPerUser
@@ -158,7 +161,7 @@ func (s *Storage) States() map[string]bus.State {
 	for host, text := range kept {
 		state, err := s.cfg.Trust.State(host, text)
 		if err != nil {
-			s.log.Warn("a host's state is not believed", "host", host, "error", err)
+			s.rare.Warn("a host's state is not believed", "host", host, "error", err)
 			continue
 		}
 		out[host] = state

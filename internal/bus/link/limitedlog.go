@@ -1,4 +1,4 @@
-package station
+package link
 
 import (
 	"log/slog"
@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// seldom logs at most mostLines a second, and how many lines it left out:
-// whoever sends rubbish must not fill the disk.
-type seldom struct {
+// LimitedLog logs at most mostLines a second, and how many lines it left out:
+// whoever sends rubbish must not fill the disk. It is safe for many goroutines.
+type LimitedLog struct {
 	log *slog.Logger
 
 	mu    sync.Mutex
@@ -19,7 +19,11 @@ type seldom struct {
 
 const mostLines = 20
 
-func (s *seldom) warn(what string, args ...any) {
+// NewLimitedLog is one that logs to another.
+func NewLimitedLog(log *slog.Logger) *LimitedLog { return &LimitedLog{log: log} }
+
+// Warn logs, unless too much was.
+func (s *LimitedLog) Warn(what string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := time.Now(); now.Sub(s.since) > time.Second {
