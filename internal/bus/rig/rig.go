@@ -27,6 +27,9 @@ type Rig struct {
 	Dir       string
 }
 
+// PerUser is how many bytes of results each user of Start's server keeps.
+const PerUser = 16 << 20
+
 // Start runs a server in this process until the test ends.
 func Start(t testing.TB, log *slog.Logger) *Rig {
 	t.Helper()
@@ -36,7 +39,7 @@ func Start(t testing.TB, log *slog.Logger) *Rig {
 		t.Fatal(err)
 	}
 	s, err := server.Start(server.Config{
-		Authority: a, Logger: log, Server: authority.ServerConfig{Name: "one", Listen: "127.0.0.1:-1", Names: []string{"127.0.0.1"}},
+		Authority: a, Logger: log, PerUser: PerUser, Server: authority.ServerConfig{Name: "one", Listen: "127.0.0.1:-1", Names: []string{"127.0.0.1"}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -92,6 +92,19 @@ func (s *Storage) stream(ctx context.Context, user string) error {
 	return nil
 }
 
+// Kept is how many bytes of a user's results are kept. Errors: fs.ErrNotExist.
+func (s *Storage) Kept(ctx context.Context, user string) (uint64, error) {
+	stream, err := s.js.Stream(ctx, streamPrefix+user)
+	if err != nil {
+		return 0, missing(err)
+	}
+	info, err := stream.Info(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read results of %s: %w", user, err)
+	}
+	return info.State.Bytes, nil
+}
+
 // missing is fs.ErrNotExist for what JetStream has not.
 func missing(err error) error {
 	if errors.Is(err, jetstream.ErrMsgNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
