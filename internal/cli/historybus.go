@@ -6,49 +6,77 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/internal/bus/results"
+	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/record"
 )
 
 // everyKept is every run that is kept on NATS, for history add.
 const everyKept = onBus + "all"
 
-// withKept puts the runs that are kept on NATS in the place of nats:all.
-func (a *App) withKept(ctx context.Context, files []string) ([]string, error) {
-	var out []string
-	for _, file := range files {
-		if file != everyKept {
-			out = append(out, file)
-			continue
-		}
-		conn, _, err := a.bus.Conn(ctx, false)
-		if err != nil {
-			return nil, err
-		}
-		runs, err := results.List(ctx, conn)
-		if err != nil {
-			return nil, err
-		}
-		for _, run := range runs {
-			out = append(out, onBus+run.String())
-		}
-	}
-	return out, nil
+// addable is a record to be kept, under the name that it was read by.
+type addable struct {
+	name string
+	rec  record.Record
+	text []byte
 }
 
-// readAdded reads what is to be kept: files, and runs on NATS.
-func (a *App) readAdded(ctx context.Context, files []string) (records []record.Record, texts [][]byte, err error) {
-	for _, file := range files {
-		read := readRecordText
-		if strings.HasPrefix(file, onBus) {
-			read = func(name string) (record.Record, []byte, error) { return a.readKept(ctx, name) }
+// readAddable reads what is to be kept: files, and runs on NATS. One that is
+// named must be there and readable; of nats:all those that are not are left out,
+// with the reason: nobody's bad run keeps the others from being kept.
+func (a *App) readAddable(ctx context.Context, names []string) (all []addable, left []error, err error) {
+	for _, name := range names {
+		if name == everyKept {
+			kept, bad, err := a.readEvery(ctx)
+			if err != nil {
+				return nil, nil, err
+			}
+			all, left = append(all, kept...), append(left, bad...)
+			continue
 		}
-		r, text, err := read(file)
+		one, err := a.readOne(ctx, name)
 		if err != nil {
 			return nil, nil, err
 		}
-		records, texts = append(records, r), append(texts, text)
+		all = append(all, one)
 	}
-	return records, texts, nil
+	return all, left, nil
+}
+
+// readEvery reads the runs that are kept on NATS.
+func (a *App) readEvery(ctx context.Context) (all []addable, left []error, err error) {
+	conn, _, err := a.bus.Conn(ctx, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := results.List(ctx, conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, run := range runs {
+		one, err := a.readOne(ctx, onBus+run.String())
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case err != nil:
+			left = append(left, err)
+		default:
+			all = append(all, one)
+		}
+	}
+	return all, left, nil
+}
+
+// readOne reads a record that can be kept: it says when it was measured.
+func (a *App) readOne(ctx context.Context, name string) (addable, error) {
+	read := readRecordText
+	if strings.HasPrefix(name, onBus) {
+		read = func(name string) (record.Record, []byte, error) { return a.readKept(ctx, name) }
+	}
+	r, text, err := read(name)
+	if err == nil && !store.Datable(r.Started) {
+		err = usage(name+": "+store.ErrNoTime.Error(), "iperf3 -J and iperf -y C write the time; a history needs it")
+	}
+	return addable{name, r, text}, err
 }
 
 // readKept reads one run on NATS, and its record as measure would have written it.

@@ -42,39 +42,45 @@ type addedFile struct {
 // historyAdd reads all files before it keeps the first: a misspelt name leaves
 // the store as it was.
 func (a *App) historyAdd(ctx context.Context, place string, files []string) error {
-	files, err := a.withKept(ctx, files)
+	all, left, err := a.readAddable(ctx, files)
 	if err != nil {
 		return err
-	}
-	records, texts, err := a.readAdded(ctx, files)
-	if err != nil {
-		return err
-	}
-	for i, r := range records {
-		if !store.Datable(r.Started) {
-			return usage(files[i]+": "+store.ErrNoTime.Error(), "iperf3 -J and iperf -y C write the time; a history needs it")
-		}
 	}
 	s, err := a.openStore(ctx, place, true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	out := make([]addedFile, 0, len(files))
-	for i, r := range records {
-		added, err := s.Add(ctx, r, texts[i])
+	out := make([]addedFile, 0, len(all))
+	for _, one := range all {
+		added, err := s.Add(ctx, one.rec, one.text)
 		if err != nil {
-			return storeHint(fmt.Errorf("%s: %w", files[i], err))
+			return storeHint(fmt.Errorf("%s: %w", one.name, err))
 		}
-		out = append(out, addedFile{files[i], added})
+		out = append(out, addedFile{one.name, added})
 	}
-	if a.json {
-		return a.printJSON(map[string]any{"store": s.Place(), "added": out})
+	if !a.json {
+		for _, f := range out {
+			fmt.Fprintf(a.Stdout, "%s: %s, %s, %s\n", f.File, f.Run, f.State, unit.Counted(f.Trials, "trial"))
+		}
+		return a.leftOut(left)
 	}
-	for _, f := range out {
-		fmt.Fprintf(a.Stdout, "%s: %s, %s, %s\n", f.File, f.Run, f.State, unit.Counted(f.Trials, "trial"))
+	if err := a.leftOut(left); err != nil {
+		return err
 	}
-	return nil
+	return a.printJSON(map[string]any{"store": s.Place(), "added": out})
+}
+
+// leftOut is the error of runs of nats:all that could not be read, which are
+// named as warnings; nil for none.
+func (a *App) leftOut(left []error) error {
+	if len(left) == 0 {
+		return nil
+	}
+	for _, err := range left[1:] {
+		fmt.Fprintf(a.Stderr, "warning: left out: %v\n", err)
+	}
+	return fmt.Errorf("%s on NATS cannot be read (all others are kept): %w", unit.Counted(len(left), "run"), left[0])
 }
 
 func newHistoryShow(app *App, flags *historyFlags) *cobra.Command {
