@@ -15,7 +15,6 @@ import (
 
 	"github.com/linerate/linerate/internal/bus/authority"
 	"github.com/linerate/linerate/internal/bus/server"
-	"github.com/linerate/linerate/unit"
 )
 
 // serveFlags are one server of the bus.
@@ -49,10 +48,10 @@ listens on loopback unless told otherwise. ` + "`serve token`" + ` lets hosts an
 	c.Flags().StringVar(&flags.cluster, "cluster", "", "address and port on which the servers of a cluster meet (default: no cluster)")
 	c.Flags().StringArrayVar(&flags.routes, "route", nil, "HOST:PORT of another server of the cluster; again for more")
 	c.Flags().IntVar(&flags.replicas, "replicas", 0, "servers that keep each result (default: 3 in a cluster, else 1)")
-	c.Flags().StringVar(&flags.perUser, "results-per-user", "1Gi", "results that each user keeps; beyond it the user's oldest go")
+	addPerUser(c, &flags.perUser)
 	c.Flags().StringVar(&flags.metrics, "metrics", "", "address and port where Prometheus reads how this server, the fleet and\nits paths are, such as 127.0.0.1:9116 (default: nowhere)")
 	flags.web.add(c)
-	c.AddCommand(newServeToken(app, &flags), newServeLogin(app, &flags), newServeRevoke(app, &flags), newServeIdentities(app, &flags), newServeMember(app, &flags), newServeHosts(app))
+	c.AddCommand(newServeToken(app, &flags), newServeLogin(app, &flags), newServeRevoke(app, &flags), newServeIdentities(app, &flags), newServeMember(app, &flags), newServeHosts(app), newServeStore(app))
 	return c
 }
 
@@ -124,9 +123,9 @@ func (a *App) serve(ctx context.Context, flags serveFlags) error {
 	if err != nil {
 		return err
 	}
-	perUser, err := unit.ParseBytes(flags.perUser)
-	if err != nil || perUser <= 0 {
-		return usage("--results-per-user: want a size above zero, such as 1Gi, not "+flags.perUser, "")
+	perUser, err := perUserBytes(flags.perUser)
+	if err != nil {
+		return err
 	}
 	replicas := flags.replicas
 	if replicas == 0 {
@@ -136,7 +135,7 @@ func (a *App) serve(ctx context.Context, flags serveFlags) error {
 		}
 	}
 	log := slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: a.logLevel()}))
-	s, err := server.Start(server.Config{Authority: who, Server: cfg, Replicas: replicas, PerUser: int64(perUser), Logger: log})
+	s, err := server.Start(server.Config{Authority: who, Server: cfg, Replicas: replicas, PerUser: perUser, Logger: log})
 	if err != nil {
 		return err
 	}

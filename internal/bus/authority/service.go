@@ -3,7 +3,6 @@ package authority
 import (
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
@@ -63,19 +62,6 @@ func (a *Authority) own(account nkeys.KeyPair, file string) ([]byte, error) {
 	}
 	text, err := Credentials(token, pair)
 	return []byte(text), err
-}
-
-// Trust believes whom this authority signed for.
-func (a *Authority) Trust() (*claim.Trust, error) {
-	text, err := a.Account()
-	if err != nil {
-		return nil, err
-	}
-	key, err := subject(string(text))
-	if err != nil {
-		return nil, err
-	}
-	return claim.NewTrust(key, time.Now), nil
 }
 
 // listRevoked writes the signed list of an account's revocations. In alone only.

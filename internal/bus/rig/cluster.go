@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/linerate/linerate/internal/bus/authority"
 	"github.com/linerate/linerate/internal/bus/server"
 )
@@ -31,10 +29,13 @@ const Members = 3
 
 // StartCluster builds nats-server from the module that this program is built
 // with, and runs a cluster until the test ends.
-func StartCluster(t testing.TB) *Cluster { return processes(t, Members) }
+func StartCluster(t testing.TB) *Cluster { return withStores(t, processes(t, Members)) }
 
 // StartProcess is a Cluster of one server.
-func StartProcess(t testing.TB) *Cluster { return processes(t, 1) }
+func StartProcess(t testing.TB) *Cluster { return withStores(t, processes(t, 1)) }
+
+// StartBare is a Cluster of one server, and no run store answers there.
+func StartBare(t testing.TB) *Cluster { return processes(t, 1) }
 
 func processes(t testing.TB, n int) *Cluster {
 	t.Helper()
@@ -91,20 +92,22 @@ func processes(t testing.TB, n int) *Cluster {
 			c.Kill(t, i)
 		}
 	})
-	c.prepare(t)
 	return c
 }
 
-// prepare runs a run store for each server, when the cluster has a leader.
-func (c *Cluster) prepare(t testing.TB) {
+// withStores runs a run store for each server, when the cluster has a leader.
+func withStores(t testing.TB, c *Cluster) *Cluster {
 	t.Helper()
 	for _, member := range c.members {
-		_, end, err := server.Keep(t.Context(), server.StoreConfig{Authority: member, Replicas: len(c.running)}, c.URL, nats.RootCAs(c.CA()))
+		cfg := server.StoreOf(member)
+		cfg.Replicas = len(c.running)
+		_, end, err := server.Keep(t.Context(), cfg, c.URL, c.CA())
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(end)
 	}
+	return c
 }
 
 // PID is the process of a server that runs.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/claim"
 	"github.com/linerate/linerate/internal/bus/storage"
 )
 
@@ -77,47 +78,70 @@ func own(creds func() ([]byte, error), url string, options ...nats.Option) (*nat
 	return conn, nil
 }
 
-// Keep runs the run store of a server at url until its Close: the connections that
-// it takes, and the store. It waits until the servers of a cluster agree.
-func Keep(ctx context.Context, cfg StoreConfig, url string, options ...nats.Option) (*storage.Storage, func(), error) {
+// StoreConfig is a run store for the servers of some fleet.
+type StoreConfig struct {
+	// Service and Store are the credentials of its two connections: to the account
+	// of hosts and people, and to that which JetStream is in.
+	Service, Store func() ([]byte, error)
+	// Revocations is the newest signed list that is known here; nil is none.
+	Revocations func() (string, error)
+	Replicas    int   // servers that keep each result; zero is one
+	PerUser     int64 // bytes of each user's results; zero is storage.DefaultPerUser
+	Logger      *slog.Logger
+}
+
+// StoreOf is a run store of an authority's fleet.
+func StoreOf(a *authority.Authority) StoreConfig {
+	return StoreConfig{Service: a.Service, Store: a.Store, Revocations: a.Revocations}
+}
+
+// Keep runs a run store on the servers at url until end; ca is a file with their
+// certificate authority, "" the system's. It waits until the servers of a
+// cluster agree.
+func Keep(ctx context.Context, cfg StoreConfig, url, ca string) (s *storage.Storage, end func(), err error) {
+	var options []nats.Option
+	if ca != "" {
+		options = append(options, nats.RootCAs(ca))
+	}
+	return keep(ctx, cfg, url, options...)
+}
+
+func keep(ctx context.Context, cfg StoreConfig, url string, options ...nats.Option) (s *storage.Storage, end func(), err error) {
 	var conns []*nats.Conn
-	end := func() {
+	end = func() {
+		if s != nil {
+			s.Close()
+		}
 		for _, c := range conns {
 			c.Close()
 		}
 	}
-	options = append(options, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(100*time.Millisecond))
-	for _, creds := range []func() ([]byte, error){cfg.Authority.Service, cfg.Authority.Store} {
-		conn, err := own(creds, url, options...)
+	defer func() {
 		if err != nil {
 			end()
+		}
+	}()
+	options = append(options, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(100*time.Millisecond))
+	for _, creds := range []func() ([]byte, error){cfg.Service, cfg.Store} {
+		conn, err := own(creds, url, options...)
+		if err != nil {
 			return nil, nil, err
 		}
 		conns = append(conns, conn)
 	}
-	trust, err := cfg.Authority.Trust()
+	text, err := cfg.Service()
 	if err != nil {
-		end()
 		return nil, nil, err
 	}
-	s, err := storage.Start(ctx, storage.Config{
-		Service: conns[0], Store: conns[1], Trust: trust, Revocations: cfg.Authority.Revocations,
+	signer, err := claim.NewSigner(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Those whom the account has signed for that answers for the store.
+	trust := claim.NewTrust(signer.Who.Authority, time.Now)
+	s, err = storage.Start(ctx, storage.Config{
+		Service: conns[0], Store: conns[1], Trust: trust, Revocations: cfg.Revocations,
 		Replicas: cfg.Replicas, PerUser: cfg.PerUser, Logger: cfg.Logger,
 	})
-	if err != nil {
-		end()
-		return nil, nil, err
-	}
-	return s, func() {
-		s.Close()
-		end()
-	}, nil
-}
-
-// StoreConfig is a run store of an authority's fleet.
-type StoreConfig struct {
-	Authority *authority.Authority
-	Replicas  int   // servers that keep each result; zero is one
-	PerUser   int64 // bytes of each user's results; zero is storage.DefaultPerUser
-	Logger    *slog.Logger
+	return s, end, err
 }

@@ -119,7 +119,9 @@ func (s *Server) Store() *storage.Storage { return s.store.Load() }
 // tokens.
 func (s *Server) Prepare(ctx context.Context) error {
 	here := nats.InProcessServer(s.srv)
-	store, end, err := Keep(ctx, StoreConfig{Authority: s.cfg.Authority, Replicas: s.cfg.Replicas, PerUser: s.cfg.PerUser, Logger: s.log}, "", here)
+	cfg := StoreOf(s.cfg.Authority)
+	cfg.Replicas, cfg.PerUser, cfg.Logger = s.cfg.Replicas, s.cfg.PerUser, s.log
+	store, end, err := keep(ctx, cfg, "", here)
 	if err != nil {
 		return err
 	}

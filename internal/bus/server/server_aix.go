@@ -62,3 +62,17 @@ func (*Server) Prepare(context.Context) error { return errors.ErrUnsupported }
 func Push(*authority.Authority, string, string) error {
 	return fmt.Errorf("tell the servers from this system: %w", errors.ErrUnsupported)
 }
+
+// StoreConfig is a run store for the servers of some fleet.
+type StoreConfig struct {
+	Service, Store func() ([]byte, error)
+	Revocations    func() (string, error)
+	Replicas       int
+	PerUser        int64
+	Logger         *slog.Logger
+}
+
+// Keep is errors.ErrUnsupported.
+func Keep(context.Context, StoreConfig, string, string) (*storage.Storage, func(), error) {
+	return nil, nil, fmt.Errorf("run the run store on this system: %w", errors.ErrUnsupported)
+}
