@@ -71,7 +71,7 @@ func agentsAt(run string) int {
 }
 
 // TestNATSScale asks many agents, each on a connection of its own, what they
-// are: from the bucket, and one after the other. The server, the agents and
+// are: from the run store, and one after the other. The server, the agents and
 // this controller are three processes.
 func TestNATSScale(t *testing.T) {
 	n := agentsAt(os.Getenv("PROVE_RUN"))
@@ -143,7 +143,7 @@ func TestNATSScale(t *testing.T) {
 	asked = min(asked, askAll(t, d, n, true))
 	asking := time.Since(begin)
 	peak := memory(t, "VmHWM")
-	t.Logf("%d agents on NATS: %d of %d asked; all came within %.1f s; inventory from the bucket %.3f s, a conversation with each and its hello %.2f s, with the whole host observed anew by each on these cores %.2f s; memory of the controller %.0f MB at most, %.0f MB before; of the server %.0f MB, of all agents %.0f MB",
+	t.Logf("%d agents on NATS: %d of %d asked; all came within %.1f s; inventory from the run store %.3f s, a conversation with each and its hello %.2f s, with the whole host observed anew by each on these cores %.2f s; memory of the controller %.0f MB at most, %.0f MB before; of the server %.0f MB, of all agents %.0f MB",
 		n, asked, n, came.Seconds(), bucket.Seconds(), greeting.Seconds(), asking.Seconds(), peak, idle, memoryOf(t, server.PID(0), "VmRSS"), memoryOf(t, agents.Process.Pid, "VmRSS"))
 	// Observing is the agents' own work, each on its host; here they share two cores.
 	if asked != n || bucket > 10*time.Second || greeting > 10*time.Second || asking > 10*time.Second || peak > 500 {
