@@ -108,9 +108,8 @@ func (b *builder) routes() {
 			if !ok {
 				continue
 			}
-			if b.portOfDeclared(name) {
-				l, _ := b.want.Link(name)
-				b.wrong(path, "write it under bonds."+l.Master+".routes", "%s is a port of %s, and no route leads over a port", name, l.Master)
+			if bond := b.bondOf(name); bond != "" {
+				b.wrong(path, "write it under bonds."+bond+".routes", "%s is a port of %s, and no route leads over a port", name, bond)
 				continue
 			}
 			b.route(b.fileRoute(d.device, r, name), path)
