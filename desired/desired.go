@@ -108,6 +108,7 @@ func (b *builder) build() {
 	b.addresses()
 	b.extraAddresses()
 	b.settings()
+	b.forgetOffloads()
 	b.routes()
 	b.multipath()
 	b.extraRoutes(true)

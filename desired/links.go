@@ -171,7 +171,7 @@ func (b *builder) ports(d fabric.Bond, path []any) {
 			continue
 		}
 		b.because(plan.Step{Kind: plan.PortMaster, Link: name}, b.at.Line(path...), "the file does not list it among "+d.ID+"'s ports")
-		b.change(name, func(l *netstate.Link) { l.Master, l.Port = "", nil })
+		b.release(name)
 	}
 	for _, name := range listed {
 		if slices.Contains(ports, name) {
