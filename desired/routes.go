@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
@@ -80,6 +81,12 @@ func routeWords(r netstate.Route) string {
 	return w.String()
 }
 
+// What the kernel makes of larger values of a route (ip_metrics_convert).
+const (
+	mostRouteMTU   = 65535 - 15
+	mostAdvertised = 65535 - 40
+)
+
 // undeliverable are netplan's types of routes that deliver nothing.
 var undeliverable = []string{"blackhole", "unreachable", "prohibit", "throw"}
 
@@ -139,14 +146,12 @@ func (b *builder) fileRoute(d fabric.Device, r fabric.Route, link string) netsta
 	}
 	out.Metric = metricOf(out)
 	if slices.Contains(undeliverable, r.Type) {
-		out.Type, out.Gateway, out.OnLink = r.Type, netip.Addr{}, false
-		if out.Dst.Addr().Is4() {
-			out.Link = "" // the kernel keeps none
-		}
+		out.Type, out.Link, out.OnLink = r.Type, "", false // IPv4 keeps no link, IPv6 the loopback
 	}
 	if d.DirectlyReachable(r) || b.has(link, r.Via) {
 		out.Gateway, out.OnLink = netip.Addr{}, false
 	}
+	out.MTU = min(out.MTU, mostRouteMTU)
 	for _, p := range r.Unread {
 		for _, m := range routeMetrics {
 			if m[0] == p.Key && p.Value != nil {
@@ -154,8 +159,14 @@ func (b *builder) fileRoute(d fabric.Device, r fabric.Route, link string) netsta
 					out.Metrics = map[string]string{}
 				}
 				out.Metrics[m[1]] = p.Value.Text
+				if n, err := strconv.Atoi(p.Value.Text); err == nil && m[1] == "advmss" {
+					out.Metrics[m[1]] = strconv.Itoa(min(n, mostAdvertised))
+				}
 			}
 		}
+	}
+	if out.MTU != r.MTU {
+		b.leave("mtu %d of the route to %s: the kernel has %d at most", r.MTU, r.To, mostRouteMTU)
 	}
 	if r.Scope == "host" {
 		b.leave("scope host of the route to %s: the kernel chooses the scope", r.To)
