@@ -100,6 +100,7 @@ func (b *builder) build() {
 	b.remove()
 	b.find()
 	b.ethernets()
+	b.dummies()
 	b.bonds()
 	b.vlans()
 	b.others()
