@@ -85,7 +85,8 @@ func far(r netstate.Route) bool { return r.Gateway.IsValid() || len(r.Hops) > 0 
 // link and stays away.
 func restored(host netstate.Host, r netstate.Route) bool {
 	special := r.Dst.Addr().IsMulticast() || r.Dst.Addr().IsLinkLocalUnicast()
-	if r.Table == tableLocal || r.Protocol == "kernel" || special && r.Protocol == "" {
+	made := r.Protocol == madeBy || r.Protocol == "boot"
+	if r.Protocol == "kernel" || !made && (special || r.Table == tableLocal) {
 		return true
 	}
 	if far(r) || r.Type != "" || r.Table != 0 && r.Table != tableMain || r.Metric != connectedMetric(r.Dst) {
