@@ -45,8 +45,10 @@ func (b *builder) address(name string, a netip.Prefix, path []any) {
 		b.wrong(path, "", "%s of %s: %s", a, name, why)
 		return
 	}
-	if l, _ := b.want.Link(name); b.portOfDeclared(name) {
-		b.wrong(path, "write it under bonds."+l.Master, "%s is a port of %s, and a port's addresses are not used", name, l.Master)
+	if bond := b.bondOf(name); bond != "" {
+		if had, _ := b.observed.Link(name); had.Master != bond || !slices.Contains(had.Addresses, a) {
+			b.wrong(path, "write it under bonds."+bond, "%s is a port of %s, and a port's addresses are not used", name, bond)
+		}
 		return
 	}
 	for _, other := range slices.Clone(b.want.Links) {
@@ -214,10 +216,14 @@ func (b *builder) declaresRoute(r netstate.Route) bool {
 func (b *builder) leases(d section) {
 	for _, name := range b.links(d.device.ID) {
 		l, _ := b.want.Link(name)
+		if bond := b.bondOf(name); bond != "" && d.device.DHCP4() {
+			b.wrong(network(d.name, d.device.ID, "dhcp4"), "write it under bonds."+bond, "%s is a port of %s, and a port asks for no lease", name, bond)
+			continue
+		}
 		var four bool
 		for _, a := range l.Leases {
 			four = four || a.Addr().Is4()
-			if a.Addr().Is4() && !d.device.DHCP4() && !b.portOfDeclared(name) {
+			if a.Addr().Is4() && !d.device.DHCP4() && b.bondOf(name) == "" {
 				b.leave("%s keeps its leased address %s, though the file has no dhcp4: who asked for it renews it", name, a)
 			}
 		}

@@ -60,8 +60,12 @@ func (b *builder) attributes() {
 			continue
 		}
 		for _, name := range names {
-			if l, _ := b.want.Link(name); b.portOfDeclared(name) {
-				b.leave("macaddress of %s: the ports of %s have the bond's", name, l.Master)
+			if bond := b.bondOf(name); bond != "" {
+				b.leave("macaddress of %s: the ports of %s have the bond's", name, bond)
+				continue
+			}
+			if l, _ := b.want.Link(name); l.Bond != nil && plan.OwnMACs(*l.Bond) && l.MAC != d.device.MAC {
+				b.wrong(path, "take it out, or the policy", "macaddress of %s: with fail_over_mac %s its address is its active port's (bond_set_mac_address)", name, l.Bond.Options["fail_over_mac"])
 				continue
 			}
 			delete(followed, name)
@@ -71,45 +75,12 @@ func (b *builder) attributes() {
 	for name := range followed {
 		b.change(name, func(l *netstate.Link) { l.MAC = flow.MAC{} })
 	}
+	for _, l := range slices.Clone(b.want.Links) {
+		b.inheritMAC(l)
+	}
 }
 
 func (b *builder) setMAC(name string, mac flow.MAC, by, why string) {
 	b.change(name, func(l *netstate.Link) { l.MAC = mac })
 	b.because(plan.Step{Kind: plan.LinkMAC, Link: name}, by, why)
-}
-
-// followers are the links whose address is not theirs to keep: a bond whose
-// ports change takes its first port's unless it is told one, its ports take
-// the bond's (bond_enslave, bond_set_mac_address), and a VLAN follows its
-// parent (vlan_sync_address).
-func (b *builder) followers() map[string]bool {
-	follow := map[string]bool{}
-	for _, d := range b.file.Network.Bonds {
-		l, there := b.want.Link(d.ID)
-		if !there || l.Bond == nil {
-			continue
-		}
-		had, was := b.observed.Link(d.ID)
-		same := was && had.Bond != nil && slices.Equal(had.Bond.Ports, l.Bond.Ports)
-		if same && (d.MAC.IsZero() || d.MAC == had.MAC) {
-			continue
-		}
-		follow[d.ID] = true
-		for _, port := range l.Bond.Ports {
-			follow[port] = true
-		}
-		if was && had.Bond != nil {
-			for _, port := range had.Bond.Ports {
-				follow[port] = true
-			}
-		}
-	}
-	for range b.want.Links { // VLANs on VLANs
-		for _, l := range b.want.Links {
-			if l.VLAN != nil && follow[l.VLAN.Parent] {
-				follow[l.Name] = true
-			}
-		}
-	}
-	return follow
 }

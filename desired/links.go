@@ -17,6 +17,8 @@ const (
 	defaultMiimon = 100 * time.Millisecond
 	// leastIPv6MTU is RFC 8200, section 5.
 	leastIPv6MTU = 1280
+	// dummies is netplan's section of them.
+	dummies = "dummy-devices"
 	// longestName is a link name's most (IFNAMSIZ less the end).
 	longestName = 15
 )
@@ -144,6 +146,10 @@ func (b *builder) optionPath(id, kernel string) []any {
 // ports gives a bond the ports that the file lists: those it has keep their
 // order, which its hash counts in, and new ones follow in the file's.
 func (b *builder) ports(d fabric.Bond, path []any) {
+	if d.Interfaces == nil {
+		b.fewPorts(d.ID)
+		return
+	}
 	path = append(slices.Clone(path), "interfaces")
 	var listed []string
 	for i, id := range d.Interfaces {
@@ -167,7 +173,7 @@ func (b *builder) ports(d fabric.Bond, path []any) {
 			continue
 		}
 		b.because(plan.Step{Kind: plan.PortMaster, Link: name}, b.at.Line(path...), "the file does not list it among "+d.ID+"'s ports")
-		b.change(name, func(l *netstate.Link) { l.Master, l.Port = "", nil })
+		b.release(name)
 	}
 	for _, name := range listed {
 		if slices.Contains(ports, name) {
@@ -184,6 +190,21 @@ func (b *builder) ports(d fabric.Bond, path []any) {
 	b.change(d.ID, func(l *netstate.Link) { l.Bond = bond })
 	for _, name := range ports {
 		b.change(name, func(l *netstate.Link) { l.Up = true })
+	}
+	b.fewPorts(d.ID)
+}
+
+// fewPorts tells of a bond that carries no more than one link does.
+func (b *builder) fewPorts(bond string) {
+	l, _ := b.want.Link(bond)
+	switch len(l.Bond.Ports) {
+	case 0:
+		b.warn("%s has no port: it carries nothing until it gets one", bond)
+	case 1:
+		b.warn("%s has one port, %s: nothing is spread, and no other port replaces it when it fails", bond, l.Bond.Ports[0])
+	}
+	if n := len(l.Bond.Ports); n > 0 && l.Bond.Mode == netstate.LACP && n < l.Bond.MinLinks {
+		b.warn("%s never has carrier: it needs %d ports (min_links) and has %d", bond, l.Bond.MinLinks, n)
 	}
 }
 
@@ -226,12 +247,14 @@ func (b *builder) leaveMaster(port netstate.Link, to string, path []any) {
 	}
 }
 
+// vlans makes the file's VLANs, each after what it rides on.
 func (b *builder) vlans() {
-	for _, d := range b.file.Network.VLANs {
+	for _, d := range b.lowestFirst() {
 		path := network("vlans", d.ID)
+		problems := len(b.problems)
 		parent, ok := b.linkOf(d.Link, append(slices.Clone(path), "link"))
 		if !ok {
-			if len(b.devices[d.Link]) == 0 {
+			if len(b.problems) == problems {
 				b.leave("the VLAN %s is not made: %s is not there", d.ID, d.Link)
 			}
 			continue
@@ -244,21 +267,50 @@ func (b *builder) vlans() {
 			b.wrong(path, "remove it first (absent), or give the new one another name", "%s is VLAN %d on %s, and a VLAN's number and parent cannot be changed to %d on %s", d.ID, have.VLAN.ID, have.VLAN.Parent, d.Tag, parent)
 			continue
 		}
-		if p, _ := b.want.Link(parent); p.Master != "" && b.file.Network.Bonds != nil && b.portOfDeclared(parent) {
-			b.wrong(append(slices.Clone(path), "link"), "let it ride on "+p.Master, "%s would ride on %s, a port of %s", d.ID, parent, p.Master)
+		if bond := b.bondOf(parent); bond != "" {
+			b.warn("%s takes the frames of VLAN %d that arrive at %s, and %s never sees them: on %s it would have all ports", d.ID, d.Tag, parent, bond, bond)
 		}
 		b.raise(d.ID, d.Device, path)
 	}
 }
 
-func (b *builder) portOfDeclared(link string) bool {
-	l, _ := b.want.Link(link)
-	_, ok := b.file.Network.Bond(l.Master)
-	return ok
+// lowestFirst is the file's VLANs with those that others ride on before them.
+func (b *builder) lowestFirst() []fabric.VLAN {
+	var out []fabric.VLAN
+	rest := slices.Clone(b.file.Network.VLANs)
+	for range len(rest) {
+		i := slices.IndexFunc(rest, func(d fabric.VLAN) bool {
+			return !slices.ContainsFunc(rest, func(o fabric.VLAN) bool { return o.ID == d.Link })
+		})
+		if i < 0 {
+			break // one rides on itself, which the file's reader refuses
+		}
+		out, rest = append(out, rest[i]), slices.Delete(rest, i, i+1)
+	}
+	return append(out, rest...)
 }
 
-// others are dummies, which are made, and devices that are only used where
-// they are there already.
+// bondOf is the bond, the file's or the host's own, that a link is to be a port
+// of; "" it is none.
+func (b *builder) bondOf(link string) string {
+	l, _ := b.want.Link(link)
+	if b.isBond(l.Master) {
+		return l.Master
+	}
+	return ""
+}
+
+// dummies are made before what may ride on them, or have them as ports.
+func (b *builder) dummies() {
+	for _, d := range b.file.Network.Others {
+		path := network(d.Section, d.ID)
+		if d.Section == dummies && b.made(netstate.Link{Name: d.ID, Kind: "dummy"}, path) {
+			b.raise(d.ID, d.Device, path)
+		}
+	}
+}
+
+// others are devices that are only used where they are there already.
 func (b *builder) others() {
 	for _, d := range b.file.Network.Bridges {
 		path := network("bridges", d.ID)
@@ -271,10 +323,7 @@ func (b *builder) others() {
 	}
 	for _, d := range b.file.Network.Others {
 		path := network(d.Section, d.ID)
-		if d.Section == "dummy-devices" {
-			if b.made(netstate.Link{Name: d.ID, Kind: "dummy"}, path) {
-				b.raise(d.ID, d.Device, path)
-			}
+		if d.Section == dummies {
 			continue
 		}
 		if _, there := b.want.Link(d.ID); there {

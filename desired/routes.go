@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
@@ -16,7 +17,6 @@ const (
 	// RT_TABLE_MAIN (include/uapi/linux/rtnetlink.h).
 	tableMain = 254
 	// RT_TABLE_LOCAL.
-	tableLocal = 255
 	// metricIPv6 is what an IPv6 route without a metric gets (IP6_RT_PRIO_USER,
 	// include/net/ip6_route.h).
 	metricIPv6 = 1024
@@ -80,6 +80,12 @@ func routeWords(r netstate.Route) string {
 	return w.String()
 }
 
+// What the kernel makes of larger values of a route (ip_metrics_convert).
+const (
+	mostRouteMTU   = 65535 - 15
+	mostAdvertised = 65535 - 40
+)
+
 // undeliverable are netplan's types of routes that deliver nothing.
 var undeliverable = []string{"blackhole", "unreachable", "prohibit", "throw"}
 
@@ -108,9 +114,8 @@ func (b *builder) routes() {
 			if !ok {
 				continue
 			}
-			if b.portOfDeclared(name) {
-				l, _ := b.want.Link(name)
-				b.wrong(path, "write it under bonds."+l.Master+".routes", "%s is a port of %s, and no route leads over a port", name, l.Master)
+			if bond := b.bondOf(name); bond != "" {
+				b.wrong(path, "write it under bonds."+bond+".routes", "%s is a port of %s, and no route leads over a port", name, bond)
 				continue
 			}
 			b.route(b.fileRoute(d.device, r, name), path)
@@ -140,14 +145,12 @@ func (b *builder) fileRoute(d fabric.Device, r fabric.Route, link string) netsta
 	}
 	out.Metric = metricOf(out)
 	if slices.Contains(undeliverable, r.Type) {
-		out.Type, out.Gateway, out.OnLink = r.Type, netip.Addr{}, false
-		if out.Dst.Addr().Is4() {
-			out.Link = "" // the kernel keeps none
-		}
+		out.Type, out.Link, out.OnLink = r.Type, "", false // IPv4 keeps no link, IPv6 the loopback
 	}
 	if d.DirectlyReachable(r) || b.has(link, r.Via) {
 		out.Gateway, out.OnLink = netip.Addr{}, false
 	}
+	out.MTU = min(out.MTU, mostRouteMTU)
 	for _, p := range r.Unread {
 		for _, m := range routeMetrics {
 			if m[0] == p.Key && p.Value != nil {
@@ -155,8 +158,14 @@ func (b *builder) fileRoute(d fabric.Device, r fabric.Route, link string) netsta
 					out.Metrics = map[string]string{}
 				}
 				out.Metrics[m[1]] = p.Value.Text
+				if n, err := strconv.Atoi(p.Value.Text); err == nil && m[1] == "advmss" {
+					out.Metrics[m[1]] = strconv.Itoa(min(n, mostAdvertised))
+				}
 			}
 		}
+	}
+	if out.MTU != r.MTU {
+		b.leave("mtu %d of the route to %s: the kernel has %d at most", r.MTU, r.To, mostRouteMTU)
 	}
 	if r.Scope == "host" {
 		b.leave("scope host of the route to %s: the kernel chooses the scope", r.To)
@@ -174,10 +183,6 @@ func (b *builder) has(link string, a netip.Addr) bool {
 // it has; one of the same destination, table and metric that leads elsewhere
 // gives way, unless it is another program's.
 func (b *builder) route(r netstate.Route, path []any) {
-	if r.Table == tableLocal {
-		b.wrong(path, "choose another table", "table %d (local) is the kernel's own", tableLocal)
-		return
-	}
 	for _, other := range b.own {
 		if sameKey(other.route, r) {
 			b.wrong(path, "give one another metric, or write one multipath route", "the file has a route %s already", routeWords(other.route))

@@ -146,7 +146,7 @@ var matchKeys = object[Match]{
 var bondDevice = object[Bond]{
 	name: "bond", doc: "A bond.",
 	keys: append([]key[Bond]{
-		{"interfaces", "the ports, in the order they are added", many(free, func(b *Bond) *[]string { return &b.Interfaces })},
+		{"interfaces", "the ports, in the order they are added; [] none; left out, a bond keeps those it has", many(free, func(b *Bond) *[]string { return &b.Interfaces })},
 		{"parameters", "bonding options", sub(bondParameters, func(b *Bond) *Bond { return b })},
 	}, lifted(deviceKeys, func(b *Bond) *Device { return &b.Device })...),
 	alias: deviceAliases,
@@ -198,6 +198,9 @@ var macOrWord = reader[Device]{
 			return
 		}
 		one(mac, func(d *Device) *flow.MAC { return &d.MAC }).read(d, at, n, into)
+		if into.MAC[0]&1 != 0 {
+			d.wrong(at, n, into.MAC.String()+" is a group's address, and no device's (is_valid_ether_addr)", "clear the lowest bit of its first byte")
+		}
 	},
 }
 

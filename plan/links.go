@@ -182,10 +182,10 @@ func without(h netstate.Host, gone []netstate.Link) netstate.Host {
 	for _, l := range h.Links {
 		if on(l.Master) {
 			// As bond_release leaves it.
-			l.Master, l.Up, l.MTU = "", false, freshMTU
-			if !l.PermanentMAC.IsZero() {
+			if bond, _ := h.Link(l.Master); !l.PermanentMAC.IsZero() && (bond.Bond == nil || !LeavesMACs(*bond.Bond)) {
 				l.MAC = l.PermanentMAC
 			}
+			l.Master, l.Up, l.MTU = "", false, freshMTU
 			if l.Port != nil {
 				l.Port = &netstate.BondPort{MIIUp: l.Port.MIIUp, Active: l.Port.Active}
 			}
@@ -213,7 +213,7 @@ func (b *builder) macs() {
 		if !ok || want.MAC.IsZero() || want.MAC == was.MAC || have.MAC == want.MAC || b.isPort(have) || b.makes(want.Name) {
 			continue
 		}
-		if have.Bond != nil && len(have.Bond.Ports) > 0 && ownMACs(have.Bond) {
+		if have.Bond != nil && len(have.Bond.Ports) > 0 && OwnMACs(*have.Bond) {
 			b.left = append(b.left, fmt.Sprintf("%s mac: with fail_over_mac its address is its active port's (bond_set_mac_address)", want.Name))
 			continue
 		}

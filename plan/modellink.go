@@ -168,7 +168,7 @@ func setMAC(h *netstate.Host, l netstate.Link, s Step) error {
 	if err != nil || m.IsZero() || m[0]&1 != 0 {
 		return &StateError{s, "no address of one device (EADDRNOTAVAIL)"}
 	}
-	if l.Bond != nil && len(l.Bond.Ports) > 0 && ownMACs(l.Bond) {
+	if l.Bond != nil && len(l.Bond.Ports) > 0 && OwnMACs(*l.Bond) {
 		return &StateError{s, "its address is its active port's (fail_over_mac)"}
 	}
 	giveMAC(h, l, m)
@@ -181,7 +181,7 @@ func giveMAC(h *netstate.Host, l netstate.Link, m flow.MAC) {
 	was := l.MAC
 	l.MAC = m
 	h.SetLink(l)
-	if l.Bond != nil && !ownMACs(l.Bond) {
+	if l.Bond != nil && !OwnMACs(*l.Bond) {
 		for _, name := range l.Bond.Ports {
 			if port, ok := h.Link(name); ok {
 				port.MAC = m
@@ -196,8 +196,14 @@ func giveMAC(h *netstate.Host, l netstate.Link, m flow.MAC) {
 	}
 }
 
-// ownMACs reports a bond whose ports keep their own addresses.
-func ownMACs(b *netstate.Bond) bool {
+// LeavesMACs reports a bond that sets the hardware address of no port, neither
+// when it takes it nor when it lets it go (bond_enslave, __bond_release_one).
+func LeavesMACs(b netstate.Bond) bool {
+	return b.Mode == netstate.ActiveBackup && strings.HasPrefix(b.Options["fail_over_mac"], "active")
+}
+
+// OwnMACs reports a bond whose ports keep their own addresses.
+func OwnMACs(b netstate.Bond) bool {
 	if b.Mode != netstate.ActiveBackup {
 		return false // the option is kept and does nothing (bond_enslave)
 	}
