@@ -49,7 +49,8 @@ var sshSigns = [...]struct {
 	{"sudo: ", ErrBecome, ""},
 }
 
-// refused is what ssh, sudo or a far shell said as one error; nil for silence.
+// refused is what ssh, sudo or a far shell said as one error; nil for silence, or
+// for what is no text.
 func (r sshReach) refused(words string) error {
 	if words == "" {
 		return nil
@@ -67,7 +68,11 @@ func (r sshReach) refused(words string) error {
 			return fmt.Errorf("%w: %s", s.kind, why)
 		}
 	}
-	return fmt.Errorf("%w: %s", ErrUnreachable, plain(lines[len(lines)-1]))
+	last := plain(lines[len(lines)-1])
+	if last == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrUnreachable, last)
 }
 
 // plain is a line from elsewhere, without what a terminal would obey.
@@ -78,5 +83,5 @@ func plain(line string) string {
 		}
 		return c
 	}, line)
-	return strings.TrimSpace(line[:min(len(line), 300)])
+	return strings.TrimSpace(strings.ToValidUTF8(line[:min(len(line), 300)], ""))
 }
