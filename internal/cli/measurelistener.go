@@ -31,7 +31,7 @@ type listenerFlags struct {
 }
 
 func (f *listenerFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the token that a linerate listener was started with")
+	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file (mode 0600) with the token that a linerate listener was\nstarted with")
 	c.Flags().StringVar(&f.busyFor, "busy-wait", "30s", "how long to wait for an iperf3 server that serves somebody else")
 }
 
