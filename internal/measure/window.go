@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/series"
 	"github.com/linerate/linerate/unit"
@@ -214,7 +215,7 @@ func (es ends) received(from, to func(*end) int) unit.BitRate {
 		}
 		a, b := e.samples[from(e)], e.samples[to(e)]
 		for i := range b.Bytes {
-			sum += unit.FromBytes(float64(grown(a.Bytes[i], b.Bytes[i])), (b.At - a.At).Seconds())
+			sum += unit.FromBytes(float64(netstate.Grown(a.Bytes[i], b.Bytes[i])), (b.At - a.At).Seconds())
 		}
 	}
 	return sum
