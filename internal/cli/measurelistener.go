@@ -256,6 +256,9 @@ func (r *runFlags) listenerHint(rec record.Record, err error) error {
 		err = &deniedError{err}
 	}
 	hint := ""
+	if names, _ := splitTargets(r.args); len(names) > 1 && len(names) == len(r.args) && len(rec.Trials) == 0 && slices.Contains([]agentapi.Code{agentapi.CodeRefused, agentapi.CodeSilent, agentapi.CodeBlocked}, agentapi.Code(f.Reason)) {
+		return withHint(err, "these names are taken for iperf3 servers, measured from this host; to measure between hosts say how to log in to them: linerate measure ssh://root@"+names[0]+" ssh://root@"+names[1])
+	}
 	switch agentapi.Code(f.Reason) {
 	case agentapi.CodeRefused:
 		hint = "start `iperf3 -s` or `linerate listen` there, or name its port: HOST:PORT; a firewall may also reject in its name"

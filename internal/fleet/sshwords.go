@@ -16,6 +16,10 @@ var (
 	ErrBecome = &unreachable{"cannot become root"}
 	// ErrCopy: linerate cannot be put on the host.
 	ErrCopy = &unreachable{"cannot copy linerate there"}
+	// ErrNoName: nobody knows an address for its name.
+	ErrNoName = &unreachable{"its name has no address"}
+	// ErrDead: nothing answers where its sshd should.
+	ErrDead = &unreachable{"it does not answer"}
 	// ErrNoProgram: there is no linerate here for the host's system.
 	ErrNoProgram = &unreachable{"no linerate for it here"}
 )
@@ -38,6 +42,12 @@ var sshSigns = [...]struct {
 	{"Permission denied (", ErrLogin, ""},
 	{"Too many authentication failures", ErrLogin, ""},
 	{"Bad owner or permissions on", ErrLogin, ""},
+	{"Could not resolve hostname", ErrNoName, ""},
+	{"No route to host", ErrDead, ""},
+	{"Network is unreachable", ErrDead, ""},
+	{"Connection timed out", ErrDead, ""},
+	{"Operation timed out", ErrDead, ""},
+	{"Connection refused", ErrDead, ""},
 	{"a password is required", ErrBecome, "sudo asks for a password"},
 	{"a terminal is required", ErrBecome, "sudo asks for a password"},
 	{"you must have a tty", ErrBecome, "sudo wants a terminal (requiretty)"},
