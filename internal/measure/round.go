@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/series"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -17,7 +18,8 @@ type round struct {
 	cfg     Config
 	asked   Spec // the first, which stands for all in what is told of the round
 	trials  []*trial
-	ends    ends // of all trials
+	ends    ends          // of all trials
+	known   series.Series // of them, so far
 	started time.Time
 	warmUp  time.Duration
 	notes   []string
