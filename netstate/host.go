@@ -297,9 +297,11 @@ func (h Host) Link(name string) (Link, bool) {
 
 // LinkWith returns the link that holds the address.
 func (h Host) LinkWith(addr netip.Addr) (Link, bool) {
+	zone := addr.Zone()
+	addr = addr.WithZone("")
 	for _, l := range h.Links {
 		for _, p := range l.Addresses {
-			if p.Addr() == addr {
+			if p.Addr() == addr && (zone == "" || zone == l.Name) {
 				return l, true
 			}
 		}

@@ -47,10 +47,11 @@ func (a *Agent) apply(ctx context.Context, req agentapi.ApplyRequest) (agentapi.
 	var reply agentapi.ApplyReply
 	var begin func(context.Context) error
 	if req.Gate != "" {
-		g, err := a.gates.named(req.Gate)
+		g, leave, err := a.gates.use(req.Gate, true)
 		if err != nil {
 			return reply, err
 		}
+		defer leave()
 		defer a.gates.end(req.Gate)
 		begin = g.wait
 	}

@@ -62,7 +62,7 @@ func (c *counters) links(names []string) ([]agentapi.LinkCount, error) {
 	}
 	out := make([]agentapi.LinkCount, len(all))
 	for i, l := range all {
-		out[i] = agentapi.LinkCount{Link: l.Link, C: l.Counters, QdiscDrops: l.QdiscDrops, QdiscOverlimits: l.QdiscOverlimits, QdiscBacklog: l.QdiscBacklog, Requeues: l.QdiscRequeues, Throttled: l.QdiscThrottled}
+		out[i] = agentapi.LinkCount{Link: l.Link, LinkCounters: l.LinkCounters}
 		out[i].Driver = c.driverCounters(l.Link)
 		out[i].State = &agentapi.LinkState{Carrier: l.Carrier, Changes: l.CarrierChanges}
 		if l.Port != nil {

@@ -3,49 +3,103 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/linerate/linerate/internal/agentapi"
 )
 
 // gates are changes that wait, armed, for the word to begin. Whoever comes first
-// makes one: the request that arms it, or the one that waits for that.
+// makes one: the request that arms it, the one that waits for that, or the word
+// that it is given up.
 type gates struct {
-	mu  sync.Mutex
-	all map[string]*gate
+	mu   sync.Mutex
+	all  map[string]*gate
+	idle []string // of all, those that nobody uses now: words that came before their change, the oldest first
+	over []string // names of changes that are over, the oldest first: no gate is made for them again
 }
 
 type gate struct {
 	armed, open, over chan struct{}
 	arming, opening   sync.Once
 	abandoned         bool // set before open is closed
+	users             int  // requests that use it; under gates.mu
 }
 
-// mostGates bounds the changes that are waited for at a time.
-const mostGates = 64
+const (
+	// mostGates bounds the changes that are waited for at a time.
+	mostGates = 64
+	// mostOver is how many names of changes that are over are known.
+	mostOver = 4 * mostGates
+)
 
-func (g *gates) named(name string) (*gate, error) {
+// use is the gate of a name until leave is called; without make it has to be
+// there. Errors: agentapi.ErrState for a change that is over, or none that is
+// there; agentapi.ErrBusy.
+func (g *gates) use(name string, make bool) (one *gate, leave func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if slices.Contains(g.over, name) {
+		return nil, nil, fmt.Errorf("%w: the change is over", agentapi.ErrState)
+	}
+	if one = g.all[name]; one == nil && !make {
+		return nil, nil, fmt.Errorf("%w: the change is not armed", agentapi.ErrState)
+	}
+	if one == nil {
+		if one, err = g.add(name); err != nil {
+			return nil, nil, err
+		}
+	}
+	g.idle = slices.DeleteFunc(g.idle, func(n string) bool { return n == name })
+	one.users++
+	return one, func() { g.leave(name, one) }, nil
+}
+
+// add makes a gate; the oldest that nobody uses gives its place. Under g.mu.
+func (g *gates) add(name string) (*gate, error) {
 	if g.all == nil {
 		g.all = make(map[string]*gate)
 	}
-	if g.all[name] == nil {
-		if len(g.all) >= mostGates {
-			return nil, fmt.Errorf("wait for a change: %w: %d wait already", agentapi.ErrBusy, mostGates)
-		}
-		g.all[name] = &gate{armed: make(chan struct{}), open: make(chan struct{}), over: make(chan struct{})}
+	if len(g.all) >= mostGates && len(g.idle) > 0 {
+		delete(g.all, g.idle[0])
+		g.idle = g.idle[1:]
 	}
-	return g.all[name], nil
+	if len(g.all) >= mostGates {
+		return nil, fmt.Errorf("wait for a change: %w: %d wait already", agentapi.ErrBusy, mostGates)
+	}
+	one := &gate{armed: make(chan struct{}), open: make(chan struct{}), over: make(chan struct{})}
+	g.all[name] = one
+	return one, nil
 }
 
-// end says that the change is over, however: nobody waits for it any longer.
+// leave is the end of a use. A gate that nobody uses stays only for what was said
+// before its change came.
+func (g *gates) leave(name string, one *gate) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if one.users--; one.users > 0 || g.all[name] != one {
+		return
+	}
+	select {
+	case <-one.open:
+		g.idle = append(g.idle, name)
+	default:
+		delete(g.all, name)
+	}
+}
+
+// end says that the change is over, however: nobody waits for it any longer, and
+// what is said of it later is late.
 func (g *gates) end(name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if one := g.all[name]; one != nil {
 		close(one.over)
 		delete(g.all, name)
+	}
+	g.idle = slices.DeleteFunc(g.idle, func(n string) bool { return n == name })
+	if g.over = append(g.over, name); len(g.over) > mostOver {
+		g.over = slices.Delete(g.over, 0, len(g.over)-mostOver)
 	}
 }
 
@@ -65,10 +119,11 @@ func (g *gate) wait(ctx context.Context) error {
 
 // armed answers when the change is armed.
 func (a *Agent) armed(ctx context.Context, req agentapi.ArmedRequest) (agentapi.ArmedReply, error) {
-	g, err := a.gates.named(req.Gate)
+	g, leave, err := a.gates.use(req.Gate, true)
 	if err != nil {
-		return agentapi.ArmedReply{}, err
+		return agentapi.ArmedReply{}, fmt.Errorf("arm change: %w", err)
 	}
+	defer leave()
 	select {
 	case <-g.armed:
 		return agentapi.ArmedReply{}, nil
@@ -79,12 +134,17 @@ func (a *Agent) armed(ctx context.Context, req agentapi.ArmedRequest) (agentapi.
 	}
 }
 
-// begin lets an armed change begin, or has it abandoned.
+// begin lets an armed change begin, or has it abandoned. One that is over is
+// abandoned already.
 func (a *Agent) begin(_ context.Context, req agentapi.BeginRequest) (agentapi.BeginReply, error) {
-	g, err := a.gates.named(req.Gate)
-	if err != nil {
-		return agentapi.BeginReply{}, err
+	if req.Abandon && a.gates.ended(req.Gate) {
+		return agentapi.BeginReply{}, nil
 	}
+	g, leave, err := a.gates.use(req.Gate, req.Abandon)
+	if err != nil {
+		return agentapi.BeginReply{}, fmt.Errorf("begin change: %w", err)
+	}
+	defer leave()
 	select {
 	case <-g.armed:
 	default:
@@ -97,4 +157,10 @@ func (a *Agent) begin(_ context.Context, req agentapi.BeginRequest) (agentapi.Be
 		close(g.open)
 	})
 	return agentapi.BeginReply{}, nil
+}
+
+func (g *gates) ended(name string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Contains(g.over, name)
 }

@@ -25,7 +25,7 @@ func TestGate(t *testing.T) {
 			_, err := a.armed(ctx, agentapi.ArmedRequest{Gate: name})
 			armed <- err
 		}()
-		g, err := a.gates.named(name)
+		g, _, err := a.gates.use(name, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestGate(t *testing.T) {
 // names that nobody arms cannot fill the memory.
 func TestGateEnds(t *testing.T) {
 	a := &Agent{}
-	g, err := a.gates.named("one")
+	g, _, err := a.gates.use("one", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,12 +79,55 @@ func TestGateEnds(t *testing.T) {
 	}
 	refused := 0
 	for i := range 2 * mostGates {
-		if _, err := a.gates.named(fmt.Sprint(i)); errors.Is(err, agentapi.ErrBusy) {
+		if _, _, err := a.gates.use(fmt.Sprint(i), true); errors.Is(err, agentapi.ErrBusy) {
 			refused++
 		}
 	}
 	if refused == 0 {
 		t.Error("any number of gates is made")
+	}
+}
+
+// TestGatesLeak (code 4.7): what is said of a change that is over, or never comes,
+// takes no place for those to come.
+func TestGatesLeak(t *testing.T) {
+	a := &Agent{}
+	for i := range 4 * mostOver {
+		name := fmt.Sprint("late ", i)
+		_, leave, err := a.gates.use(name, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.gates.end(name)
+		leave()
+		if _, err := a.begin(t.Context(), agentapi.BeginRequest{Gate: name, Abandon: true}); err != nil {
+			t.Fatalf("given up late: %v", err)
+		}
+		if _, err := a.armed(t.Context(), agentapi.ArmedRequest{Gate: name}); !errors.Is(err, agentapi.ErrState) {
+			t.Fatalf("waited for late: %v", err)
+		}
+		if _, err := a.begin(t.Context(), agentapi.BeginRequest{Gate: name}); !errors.Is(err, agentapi.ErrState) {
+			t.Fatalf("begun late: %v", err)
+		}
+		never := fmt.Sprint("never ", i)
+		if _, err := a.armed(canceled(t), agentapi.ArmedRequest{Gate: never}); !errors.Is(err, context.Canceled) {
+			t.Fatalf("a change that never comes: %v", err)
+		}
+		if _, err := a.begin(t.Context(), agentapi.BeginRequest{Gate: never, Abandon: true}); err != nil {
+			t.Fatalf("given up before it came: %v", err)
+		}
+	}
+	if len(a.gates.all) > mostGates || len(a.gates.idle) > mostGates || len(a.gates.over) > mostOver {
+		t.Errorf("%d gates, %d idle, %d names", len(a.gates.all), len(a.gates.idle), len(a.gates.over))
+	}
+	// What was given up before it came is still given up when it comes.
+	g, leave, err := a.gates.use(fmt.Sprint("never ", 4*mostOver-1), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	if err := g.wait(t.Context()); !errors.Is(err, context.Canceled) {
+		t.Errorf("it began: %v", err)
 	}
 }
 

@@ -43,16 +43,9 @@ type UDPCount struct {
 
 // LinkCount is a link's counters at one moment.
 type LinkCount struct {
-	Link string            `json:"link"`
-	At   time.Duration     `json:"at_ns"`
-	C    netstate.Counters `json:"counters"`
-	// Qdisc counters summed over the link's queues.
-	QdiscDrops      uint64     `json:"qdisc_drops,omitempty"`
-	QdiscOverlimits uint64     `json:"qdisc_overlimits,omitempty"`
-	QdiscBacklog    unit.Bytes `json:"qdisc_backlog,omitempty"`
-	Requeues        uint64     `json:"qdisc_requeues,omitempty"`
-	// Throttled sums fq's count of flows held back; zero of other queues.
-	Throttled uint64 `json:"fq_throttled,omitempty"`
+	Link string        `json:"link"`
+	At   time.Duration `json:"at_ns"`
+	netstate.LinkCounters
 	// Driver are the driver's counters that say why packets wait or are lost;
 	// nil in samples that did not read them: it costs more than the others.
 	Driver map[string]uint64 `json:"driver,omitzero"`

@@ -88,6 +88,23 @@ func TestSeesViolations(t *testing.T) {
 			}
 		})
 	}
+	for name, change := range map[string][2]string{
+		"dead grant":         {"`run/start.go` |", "`run/start.go`, `run/run.go` |"},
+		"dead line":          {"| `net` | nowhere |", "| `net` | nowhere |\n| `golang.org/x/dead` | `run` |"},
+		"dead arrow":         {"| `run` | |", "| `run`, `flight` | |\n| 2 effects | `walk` | `run` |"},
+		"arrow to nowhere":   {"| 1 vocabulary | `flow` | |", "| 1 vocabulary | `flow` | `gone` |"},
+		"grant to a package": {"| `net` | nowhere |", "| `net` | `run` |"},
+	} {
+		t.Run("table: "+name, func(t *testing.T) {
+			tree := good()
+			tree["ARCHITECTURE.md"] = &fstest.MapFile{Data: []byte(strings.Replace(testDoc, change[0], change[1], 1))}
+			tree["walk/walk.go"] = &fstest.MapFile{Data: []byte("package walk\n")}
+			problems, err := check(tree)
+			if err != nil || !strings.Contains(strings.Join(problems, "\n"), ": ARCHITECTURE.md lets it") {
+				t.Errorf("problems %q, %v", problems, err)
+			}
+		})
+	}
 	t.Run("package gone", func(t *testing.T) {
 		tree := good()
 		delete(tree, "unit/unit.go")

@@ -58,6 +58,7 @@ func check(tree fs.FS) ([]string, error) {
 		problems = append(problems, r.checkFile(module, s)...)
 	}
 	problems = append(problems, r.checkPresence(sources)...)
+	problems = append(problems, r.checkUse(module, sources)...)
 	slices.Sort(problems)
 	return slices.Compact(problems), nil
 }
@@ -122,6 +123,63 @@ func (r rules) checkPresence(sources []source) []string {
 	for pkg := range r.layers {
 		if !there[pkg] {
 			problems = append(problems, fmt.Sprintf("%s: in ARCHITECTURE.md's layer table, but there is no such package", pkg))
+		}
+	}
+	return problems
+}
+
+// checkUse finds what the tables permit and nobody does: a row that is dead says
+// that something is so which is not.
+func (r rules) checkUse(module string, sources []source) []string {
+	imports := make(map[string]map[string]bool) // what a package, or a file outside of tests, imports
+	note := func(by, what string) {
+		if imports[by] == nil {
+			imports[by] = make(map[string]bool)
+		}
+		imports[by][what] = true
+	}
+	for _, s := range sources {
+		for _, spec := range s.ast.Imports {
+			what, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				continue
+			}
+			if pkg, ours := strings.CutPrefix(what, module+"/"); ours {
+				note(s.pkg, pkg) // tests follow the layers too
+			} else if !s.test {
+				note(s.pkg, what)
+				note(s.name, what)
+			}
+		}
+	}
+	type arrow struct {
+		row   int
+		other string
+	}
+	used := make(map[arrow]bool)
+	for pkg, row := range r.layers {
+		for _, other := range row.may {
+			a := arrow{row.row, other}
+			used[a] = used[a] || imports[pkg][other]
+		}
+	}
+	var problems []string
+	for pkg, row := range r.layers {
+		for _, other := range row.may {
+			if !used[arrow{row.row, other}] {
+				problems = append(problems, fmt.Sprintf("%s: ARCHITECTURE.md lets its row import %s, and none does", pkg, other))
+			}
+		}
+	}
+	for _, g := range r.grants {
+		for _, place := range g.to {
+			used := false
+			for what := range imports[place] {
+				used = used || g.covers(what)
+			}
+			if !used {
+				problems = append(problems, fmt.Sprintf("%s: ARCHITECTURE.md lets it import %s, and it does not", place, g.what))
+			}
 		}
 	}
 	return problems

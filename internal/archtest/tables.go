@@ -13,6 +13,7 @@ import (
 // layerRow is what the layer table says of one package.
 type layerRow struct {
 	layer int
+	row   int // in the table: what a row permits, one of its packages does
 	// may are packages of the same layer that it imports; lower layers go
 	// without saying.
 	may []string
@@ -42,7 +43,7 @@ var (
 // "import | only in", and the sentence "Layers 0 to N are pure".
 func parseRules(doc string) (rules, error) {
 	r := rules{layers: make(map[string]layerRow)}
-	for _, row := range table(doc, "layer", "packages", "may import") {
+	for at, row := range table(doc, "layer", "packages", "may import") {
 		n, err := strconv.Atoi(leadingInt.FindString(row[0]))
 		if err != nil {
 			return r, fmt.Errorf("layer table: row %q does not begin with a number", row[0])
@@ -51,7 +52,7 @@ func parseRules(doc string) (rules, error) {
 			if _, double := r.layers[pkg]; double {
 				return r, fmt.Errorf("layer table: %s stands in two rows", pkg)
 			}
-			r.layers[pkg] = layerRow{layer: n, may: names(row[2])}
+			r.layers[pkg] = layerRow{layer: n, row: at, may: names(row[2])}
 		}
 	}
 	for _, row := range table(doc, "import", "only in") {

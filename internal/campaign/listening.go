@@ -66,6 +66,9 @@ func sourcesFor(ctx context.Context, h *fleet.Host, targets []Target) ([]netip.A
 			return nil, fmt.Errorf("send to %s: %w: %s has no route: %s", targets[i].Listener.At.Addr(), fleet.ErrUnreachable, h.Name, r.Why)
 		}
 		sources[i] = r.Src
+		if r.Src.IsLinkLocalUnicast() {
+			sources[i] = r.Src.WithZone(targets[i].Listener.At.Addr().Zone()) // on the same link
+		}
 	}
 	return sources, nil
 }
@@ -76,7 +79,7 @@ func standIn(name string, at, source netip.Addr, sender netstate.Host) netstate.
 	bits := at.BitLen()
 	if l, ok := sender.LinkWith(source); ok && !at.IsLoopback() {
 		for _, p := range l.Addresses {
-			if p.Addr() == source && p.Masked().Contains(at) {
+			if p.Addr() == source.WithZone("") && p.Masked().Contains(at.WithZone("")) {
 				bits = p.Bits()
 			}
 		}

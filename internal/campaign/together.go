@@ -84,7 +84,7 @@ func (r *run) group(ctx context.Context, m Matrix, paths []fabric.Path, streams 
 	}
 	if err != nil {
 		for _, s := range specs {
-			if err := r.failed(failureOf(s, err)); err != nil {
+			if err := r.failed(failureOf(s, besides(s, err))); err != nil {
 				return err
 			}
 		}
@@ -102,6 +102,16 @@ func (r *run) group(ctx context.Context, m Matrix, paths []fabric.Path, streams 
 	}
 	r.tell(Event{Kind: Summed, Group: &g})
 	return nil
+}
+
+// besides is the error of a round as one pair of it has it: where another pair
+// failed, it is said which.
+func besides(s measure.Spec, err error) error {
+	var of *measure.PairError
+	if !errors.As(err, &of) || of.From == s.From && of.To == s.To {
+		return err
+	}
+	return fmt.Errorf("not measured, as %s to %s failed, which is measured at the same time: %w", of.From, of.To, err)
 }
 
 // together measures specs in one window and judges each trial.

@@ -223,7 +223,13 @@ func rolledBackHint(out change.Outcome) string {
 		}
 	}
 	for _, p := range out.Proofs {
-		if p.Verdict == change.Broken {
+		switch {
+		case p.Verdict != change.Broken:
+		case p.Proof == change.ProofMTU:
+			return "what lies between the hosts does not carry frames of that size: raise the MTU of every switch port on the way first"
+		case p.Proof == change.ProofReach:
+			return "with the change these hosts no longer reach each other: look at the addresses and routes that it leaves"
+		default:
 			return fmt.Sprintf("--accept %s keeps a change in spite of this proof", p.Proof)
 		}
 	}

@@ -37,6 +37,10 @@ func (a *App) identityDir() string {
 	return filepath.Join(a.Getenv("HOME"), ".config", "linerate")
 }
 
+// enrollHint is what who is nobody on the bus does: the hosts may well be
+// enrolled.
+const enrollHint = "no user is enrolled here: where `linerate serve` runs, `linerate serve token --role measure --user NAME` prints a token, and `linerate enroll -` here reads it"
+
 // busConfig is how to connect to NATS. Where nobody says, it is ErrUnreachable.
 func (a *App) busConfig() (link.Config, error) {
 	written := readEnv(filepath.Join(a.identityDir(), enroll.EnvFile))
@@ -53,7 +57,7 @@ func (a *App) busConfig() (link.Config, error) {
 	}
 	if cfg.URL == "" || cfg.Creds == "" {
 		what := map[bool]string{true: "where NATS is (--nats)", false: "who we are there (--creds)"}[cfg.URL == ""]
-		return cfg, withHint(fmt.Errorf("%w: not said %s", fleet.ErrUnreachable, what), "`linerate enroll TOKEN` writes both, `linerate serve token` makes the token")
+		return cfg, withHint(fmt.Errorf("%w: not said %s", fleet.ErrUnreachable, what), enrollHint)
 	}
 	return cfg, nil
 }

@@ -31,6 +31,8 @@ type App struct {
 	Width    int  // of the terminal in columns; zero is 80
 	Getenv   func(string) string
 
+	misasked error // help that was asked for a command that there is not
+
 	json, quiet, verbose bool
 	plain                bool // finished things only, a line each
 	live                 *live
@@ -51,6 +53,9 @@ func Main(app *App, args []string) int {
 	root := Root(app)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = app.misasked
+	}
 	app.live.stop()
 	_ = app.ssh.Close() // what is left of it ends by itself
 	app.bus.Close()
@@ -90,6 +95,7 @@ Start with:  linerate demo`,
 	root.SetErr(app.Stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(app.usageText)
+	root.SetHelpFunc(app.help(root.HelpFunc()))
 	flags := root.PersistentFlags()
 	flags.BoolVar(&app.json, "json", false, "print one JSON document on standard output")
 	flags.BoolVarP(&app.quiet, "quiet", "q", false, "no progress")
@@ -121,6 +127,18 @@ func commands(app *App) []*cobra.Command {
 	return []*cobra.Command{
 		newDemo(app), newDiscover(app), newInspect(app), newPredict(app), newSteer(app), newMeasure(app), withLive(app, withProbe(app, newExplain(app))),
 		newTune(app), newPlan(app), newApply(app), newConfirm(app), newRollback(app), newJournal(app), newLab(app), newRender(app), newCompare(app), newReport(app), newHistory(app), newListen(app), newAgent(app), newEnroll(app), newServe(app), newSchema(app), newVersion(app), newGuard(app), newRecover(app),
+	}
+}
+
+// help prints a command's help as usual; `linerate nosuch --help` is no help of
+// linerate's: there is no such command.
+func (a *App) help(usual func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, args []string) {
+		if words := cmd.Flags().Args(); cmd.HasAvailableSubCommands() && len(words) > 0 {
+			a.misasked = unknownCommand(cmd, words[0])
+			return
+		}
+		usual(cmd, args)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,6 +47,9 @@ that no list of processes shows it.
 				dir = app.identityDir()
 			}
 			id, err := enroll.Enroll(cmd.Context(), token, dir, replace)
+			if err != nil && strings.Contains(err.Error(), "connect to") && onlyHere(token.URL) != "" {
+				return withHint(err, "the token says that the server is on this machine: for another make it with `linerate serve token --nats tls://ADDRESS:4222`")
+			}
 			if errors.Is(err, fs.ErrExist) {
 				return usage(err.Error(), "--replace puts the new identity in its place, --dir another directory")
 			}

@@ -183,8 +183,10 @@ func hintFor(err error) string {
 		return "is it the right address? where `linerate serve` was set up anew, `linerate serve token` makes a token for it"
 	case errors.Is(err, authority.ErrShared):
 		return "it holds the keys that sign: see who could read them, then `chmod 700` it"
+	case roleHint(err) != "":
+		return roleHint(err)
 	case errors.Is(err, fs.ErrPermission):
-		return "run it as root, or with CAP_NET_ADMIN and CAP_SYS_ADMIN"
+		return "it takes root, or CAP_NET_ADMIN and CAP_SYS_ADMIN: on this host by sudo, on one reached by ssh with --become sudo"
 	case errors.Is(err, fleet.ErrUnreachable):
 		return "check hosts.NAME.reach in the fabric, and that the host answers"
 	}

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -62,9 +65,9 @@ on standard output when it ends.
 	f.Uint16Var(&flags.port, "port", iperf3.DefaultPort, "port to listen on, TCP and UDP")
 	f.StringSliceVar(&flags.bind, "bind", nil, "addresses to listen on (default all)")
 	f.StringSliceVar(&flags.allow, "allow", nil, "networks or addresses to serve, instead of this host's own")
-	f.StringVar(&flags.tokenFile, "token-file", "", "serve only who knows the token in this file")
+	f.StringVar(&flags.tokenFile, "token-file", "", "serve only who knows the token in this file (mode 0600)")
 	f.IntVar(&flags.maxClients, "max-clients", listen.DefaultClients, "tests at a time; one address gets three quarters of them at most")
-	f.DurationVar(&flags.idle, "idle-timeout", listen.DefaultIdle, "end a test in which nothing moves for as long")
+	f.DurationVar(&flags.idle, "idle-timeout", listen.DefaultIdle, "end a test in which nothing moves for as long, however slow\nthe rate that its client asks for")
 	f.BoolVar(&flags.oneOff, "one-off", false, "serve one test, then end")
 	return c
 }
@@ -90,6 +93,9 @@ func (f *listenFlags) config() (listen.Config, error) {
 	}
 	for _, text := range f.allow {
 		p, err := parseNetwork(text)
+		if errors.Is(err, errMapped) {
+			return cfg, usage("--allow: "+text+": "+err.Error(), "write the IPv4 network, such as 10.0.0.0/8")
+		}
 		if err != nil {
 			return cfg, usage("--allow: "+text+" is neither a network nor an address", "give networks such as 10.0.0.0/8, with commas between them")
 		}
@@ -100,7 +106,12 @@ func (f *listenFlags) config() (listen.Config, error) {
 	return cfg, err
 }
 
+// errMapped is a network of IPv6 that has more in it than IPv4.
+var errMapped = errors.New("a network of IPv4 addresses mapped to IPv6 has 96 bits or more")
+
 // parseNetwork reads a network, or an address as the network of it alone.
+// Networks of mapped addresses are those of IPv4, as who connects is: shorter
+// ones are errMapped.
 func parseNetwork(text string) (netip.Prefix, error) {
 	if !strings.Contains(text, "/") {
 		a, err := netip.ParseAddr(text)
@@ -110,28 +121,56 @@ func parseNetwork(text string) (netip.Prefix, error) {
 		return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
 	}
 	p, err := netip.ParsePrefix(text)
-	return p.Masked(), err
+	const mapped = 96 // bits of ::ffff:0:0/96 (RFC 4291, 2.5.5.2)
+	switch {
+	case err != nil || !p.Addr().Is4In6():
+		return p.Masked(), err
+	case p.Bits() < mapped:
+		return netip.Prefix{}, errMapped
+	}
+	return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped).Masked(), nil
 }
 
 // tokenMost is the longest token that makes sense in a file.
 const tokenMost = 4096
 
 // readToken reads a token: the file without the blanks around it. No name is
-// no token.
+// no token. A file that others may read is refused, as credentials are.
 func readToken(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, badFile("read token", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, badFile("read token", err)
+	}
+	if info.Mode().IsRegular() && info.Mode().Perm()&othersMay(path) != 0 {
+		return nil, withHint(fmt.Errorf("read token %s: others than its owner may read it (mode %04o): %w", path, info.Mode().Perm(), fs.ErrPermission), "chmod 600 "+path)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, tokenMost+1024))
 	if err != nil {
 		return nil, badFile("read token", err)
 	}
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || len(text) > tokenMost {
 		return nil, usage(fmt.Sprintf("read token %s: want 1 to %d characters, it has %d", path, tokenMost, len(text)),
-			"`head -c 24 /dev/urandom | base64 >FILE` makes one")
+			"`(umask 077; head -c 24 /dev/urandom | base64 >FILE)` makes one")
 	}
 	return text, nil
+}
+
+// othersMay are the permissions that a file with a secret must not have. Where
+// systemd hands it over, its access list shows as the group's right to read.
+func othersMay(path string) fs.FileMode {
+	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); dir != "" && filepath.Dir(path) == filepath.Clean(dir) {
+		return 0o037
+	}
+	return 0o077
 }
 
 // listened is the document of `listen --json`.

@@ -31,7 +31,7 @@ type listenerFlags struct {
 }
 
 func (f *listenerFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the token that a linerate listener was started with")
+	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file (mode 0600) with the token that a linerate listener was\nstarted with")
 	c.Flags().StringVar(&f.busyFor, "busy-wait", "30s", "how long to wait for an iperf3 server that serves somebody else")
 }
 
@@ -87,7 +87,7 @@ func parseListener(arg string) (listenerTarget, error) {
 	}
 	if a, err := netip.ParseAddr(whole); err == nil && bracketed == strings.HasPrefix(arg, "[") {
 		t.host = a.String()
-		return t, nil
+		return t, checkZone(arg, a)
 	}
 	at := strings.LastIndexByte(arg, ':')
 	if at >= 0 && !strings.HasSuffix(arg, "]") && strings.Count(arg, "[") == strings.Count(arg, "]") {
@@ -100,10 +100,27 @@ func parseListener(arg string) (listenerTarget, error) {
 	if inner, ok := strings.CutPrefix(t.host, "["); ok && strings.HasSuffix(inner, "]") {
 		t.host = strings.TrimSuffix(inner, "]")
 	}
+	if a, err := netip.ParseAddr(t.host); err == nil {
+		return t, checkZone(arg, a)
+	}
 	if t.host == "" || strings.ContainsAny(t.host, "[]:, ") && !isIPv6(t.host) {
 		return t, usage("target "+arg+": no host in it", hint)
 	}
 	return t, nil
+}
+
+// checkZone refuses an address that is good on one link only and does not say on
+// which: a zone is a link of the host that measures.
+func checkZone(arg string, a netip.Addr) error {
+	switch zone := a.Zone(); {
+	case a.Is6() && a.IsLinkLocalUnicast() && zone == "":
+		return usage("target "+arg+": a link-local address, and not said on which link", "write "+a.String()+"%LINK with a link of the host that measures, or an address that is not link-local")
+	case zone != "" && !a.IsLinkLocalUnicast():
+		return usage("target "+arg+": only a link-local address has a zone", "write "+a.WithZone("").String())
+	case strings.Trim(zone, "0123456789") == "" && zone != "":
+		return usage("target "+arg+": the zone is a number", "write the link's name after the %: `ip link` lists them")
+	}
+	return nil
 }
 
 func isIPv6(s string) bool {
@@ -200,6 +217,9 @@ func (f *listenerFlags) resolve(ctx context.Context, args []string, from string)
 		if errors.Is(err, iperf3client.ErrName) {
 			return nil, usage("target "+arg+": no host of that name is known", "a fabric file's name ends in .yaml; a host to log in to is ssh://"+t.host)
 		}
+		if err == nil {
+			err = checkZone(arg, found[0])
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -236,6 +256,9 @@ func (r *runFlags) listenerHint(rec record.Record, err error) error {
 		err = &deniedError{err}
 	}
 	hint := ""
+	if names, _ := splitTargets(r.args); len(names) > 1 && len(names) == len(r.args) && len(rec.Trials) == 0 && slices.Contains([]agentapi.Code{agentapi.CodeRefused, agentapi.CodeSilent, agentapi.CodeBlocked}, agentapi.Code(f.Reason)) {
+		return withHint(err, "these names are taken for iperf3 servers, measured from this host; to measure between hosts say how to log in to them: linerate measure ssh://root@"+names[0]+" ssh://root@"+names[1])
+	}
 	switch agentapi.Code(f.Reason) {
 	case agentapi.CodeRefused:
 		hint = "start `iperf3 -s` or `linerate listen` there, or name its port: HOST:PORT; a firewall may also reject in its name"

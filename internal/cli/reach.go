@@ -31,6 +31,8 @@ func parseTarget(arg string) (target, error) {
 	switch {
 	case arg == "":
 		return target{}, usage("host: the name is empty", "write local:, netns:NAME, ssh://user@host or nats:NAME")
+	case !found && strings.Contains(arg, "@"):
+		return target{}, usage("host "+arg+": it has no scheme", "write ssh://"+arg)
 	case !found:
 		return target{}, usage("host "+arg+": not said how to reach it",
 			"write ssh://root@"+arg+", netns:"+arg+" for a network namespace, or local: for this host")
@@ -50,7 +52,11 @@ func parseTarget(arg string) (target, error) {
 		}
 		return target{rest, arg}, nil
 	}
-	return target{}, usage("host "+arg+": unknown way to reach it", "write local:, netns:NAME, ssh://user@host or nats:NAME")
+	hint := "write local:, netns:NAME, ssh://user@host or nats:NAME"
+	if strings.Contains(scheme, "@") { // as scp has it, or with a port
+		hint = "write ssh://user@host, or ssh://user@host:port"
+	}
+	return target{}, usage("host "+arg+": unknown way to reach it", hint)
 }
 
 // target reads a host that the command line names, with --become where it is
@@ -77,9 +83,13 @@ func asTyped(reach string) string {
 	return way + " --become " + become
 }
 
+// unnamed is what a kernel is called that nobody gave a name
+// (CONFIG_DEFAULT_HOSTNAME).
+const unnamed = "(none)"
+
 func thisHost() string {
 	name, err := os.Hostname()
-	if err != nil || name == "" {
+	if err != nil || name == "" || name == unnamed {
 		return "localhost"
 	}
 	return name
@@ -93,6 +103,9 @@ func (a *App) dial(ctx context.Context, t target) (*fleet.Host, error) {
 	}
 	if err == nil || !errors.Is(err, fleet.ErrUnreachable) || errors.Is(err, fs.ErrPermission) {
 		return h, err
+	}
+	if already := (*hinted)(nil); errors.As(err, &already) {
+		return nil, err
 	}
 	if strings.HasPrefix(t.reach, "nats:") {
 		return nil, withHint(err, "--nats says where NATS is, `linerate agent` must run on the host and be enrolled as "+t.name)
@@ -120,6 +133,10 @@ func sshHint(reach string, err error) string {
 			user = u.User.Username()
 		}
 		return "add a line to sudoers there (visudo): " + user + " ALL=(root) NOPASSWD: ALL; or install linerate there and allow that alone: NOPASSWD: /usr/local/bin/linerate agent *"
+	case errors.Is(err, fleet.ErrNoName):
+		return "check the spelling, DNS and /etc/hosts: `getent hosts NAME` must print an address"
+	case errors.Is(err, fleet.ErrDead):
+		return "is the host up, and does its sshd listen at that port? a firewall on the way may also be silent or refuse"
 	case errors.Is(err, fleet.ErrCopy):
 		return "make room there, or install linerate in /usr/local/bin: one that is installed is not copied"
 	case errors.Is(err, fleet.ErrNoProgram):

@@ -26,6 +26,7 @@ func TestTargetBecomes(t *testing.T) {
 func TestSSHHints(t *testing.T) {
 	for err, want := range map[error]string{
 		fleet.ErrHostKey: "ssh-keygen -R", fleet.ErrLogin: "ssh ann@h true", fleet.ErrBecome: "ann ALL=(root) NOPASSWD", fleet.ErrCopy: "/usr/local/bin", fleet.ErrNoProgram: "--binaries",
+		fleet.ErrNoName: "DNS", fleet.ErrDead: "is the host up",
 	} {
 		if got := sshHint("ssh://ann@h?become=sudo", err); !strings.Contains(got, want) || status(err) != exitUnreachable {
 			t.Errorf("%v: %q, status %d; want %q and %d", err, got, status(err), want, exitUnreachable)

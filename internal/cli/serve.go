@@ -106,6 +106,15 @@ func (f *serveFlags) config() (authority.ServerConfig, error) {
 	return cfg, err
 }
 
+// portTaken says in a line that another program has the port of the server, which
+// tells it in its own log's words; any other error stays.
+func portTaken(listen string, err error) error {
+	if !strings.Contains(err.Error(), "address already in use") {
+		return err
+	}
+	return withHint(fmt.Errorf("serve on %s: another program has the port", listen), "`ss -lntp` shows which; --listen takes another")
+}
+
 func (a *App) serve(ctx context.Context, flags serveFlags) error {
 	cfg, err := flags.config()
 	if err != nil {
@@ -137,7 +146,7 @@ func (a *App) serve(ctx context.Context, flags serveFlags) error {
 	log := slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: a.logLevel()}))
 	s, err := server.Start(server.Config{Authority: who, Server: cfg, Replicas: replicas, PerUser: perUser, Logger: log})
 	if err != nil {
-		return err
+		return portTaken(flags.listen, err)
 	}
 	defer s.Stop()
 	log.Info("serving", "nats", s.URL(), "state", a.stateDir(&flags))

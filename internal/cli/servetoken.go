@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,18 +31,70 @@ func (a *App) opened(flags *serveFlags) (*authority.Authority, error) {
 	return authority.Open(dir)
 }
 
-// defaultURL is where a server on this machine listens that nobody says more of.
-const defaultURL = "tls://127.0.0.1:4222"
-
-// servedAt is where hosts will find the server.
-func (a *App) servedAt() string {
-	if a.natsAt.url != "" {
-		return a.natsAt.url
+// servedAt is where hosts will find the server: as --nats or the environment
+// says, else where the server of the state directory listens. One that listens
+// on every address, or was never started, has to be named.
+func (a *App) servedAt(flags *serveFlags) (string, error) {
+	if url := cmp.Or(a.natsAt.url, a.Getenv("LINERATE_NATS")); url != "" {
+		return url, nil
 	}
-	if url := a.Getenv("LINERATE_NATS"); url != "" {
+	at, err := listensAt(filepath.Join(a.stateDir(flags), serverConf))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", usage("serve: it is not known where the server listens: none was started with "+a.stateDir(flags), "--nats tls://ADDRESS:4222 says where hosts find it")
+	case err != nil:
+		return "", withHint(fmt.Errorf("serve: read where the server listens: %w", err), "--nats tls://ADDRESS:4222 says where hosts find it")
+	case at.Addr().IsUnspecified():
+		return "", usage("serve: the server listens on every address, and one of them has to be in a token", fmt.Sprintf("say by which one hosts find it: --nats tls://%s:%d", thisHost(), at.Port()))
+	}
+	return "tls://" + at.String(), nil
+}
+
+// toldAt is where a server of this machine is told something: as servedAt, and
+// by loopback where that is no answer.
+func (a *App) toldAt(flags *serveFlags) string {
+	if url, err := a.servedAt(flags); err == nil {
 		return url
 	}
-	return defaultURL
+	port := uint16(4222)
+	if at, err := listensAt(filepath.Join(a.stateDir(flags), serverConf)); err == nil {
+		port = at.Port()
+	}
+	return fmt.Sprintf("tls://127.0.0.1:%d", port)
+}
+
+// serverConf is the configuration that `linerate serve` writes at each start
+// (package authority), in NATS's own language.
+const serverConf = "server.conf"
+
+// listensAt is the address that a server's configuration says; fs.ErrNotExist
+// where there is none.
+func listensAt(file string) (netip.AddrPort, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	for line := range strings.Lines(string(text)) {
+		value, ok := strings.CutPrefix(line, "listen: ")
+		if !ok {
+			continue
+		}
+		at, err := strconv.Unquote(strings.TrimSpace(value))
+		if err != nil {
+			return netip.AddrPort{}, fmt.Errorf("%s: %w", file, err)
+		}
+		return netip.ParseAddrPort(at)
+	}
+	return netip.AddrPort{}, fmt.Errorf("%s: %w: no listen", file, fs.ErrNotExist)
+}
+
+// onlyHere says of a token that it is good on this machine alone; "" of others.
+func onlyHere(url string) string {
+	at, err := netip.ParseAddrPort(strings.TrimPrefix(url, "tls://"))
+	if err != nil || !at.Addr().IsLoopback() {
+		return ""
+	}
+	return "the server listens on " + at.String() + " alone: this token is good on this machine only (`linerate serve --listen ADDRESS:PORT` serves others)"
 }
 
 func newServeToken(app *App, serve *serveFlags) *cobra.Command {
@@ -49,7 +105,8 @@ func newServeToken(app *App, serve *serveFlags) *cobra.Command {
 		Long: `Prints a token that is good once and for a short while: whoever has it becomes
 the host or the user named. Roles: agent, a host; and for people watch (look),
 measure (send traffic) and change (change hosts), each with what the one before
-may. --nats is where they find the server.
+may. They find the server where it listens, or where --nats says: a server that
+listens on every address has to be named.
 
 ` + exitHelp,
 		Example: "  linerate serve token --role agent --host db1 --nats tls://192.0.2.1:4222\n  linerate serve token --role measure --user eve --ttl 1h",
@@ -62,6 +119,8 @@ may. --nats is where they find the server.
 				return usage("serve token: want --host NAME with --role agent", "")
 			case g.Role.Person() && (user == "" || host != ""):
 				return usage("serve token: want --user NAME with --role "+role, "")
+			case strings.HasSuffix(user, pageSuffix):
+				return usage("serve token: "+user+": names that end with "+pageSuffix+" are those under which the web page asks hosts", "name the user otherwise")
 			case g.Role.Person():
 				g.Name = user
 			}
@@ -84,7 +143,11 @@ may. --nats is where they find the server.
 			if err != nil {
 				return err
 			}
-			token, err := a.Issue(app.servedAt(), g)
+			url, err := app.servedAt(serve)
+			if err != nil {
+				return err
+			}
+			token, err := a.Issue(url, g)
 			if errors.Is(err, authority.ErrTaken) {
 				return usage("serve token: "+err.Error(), "--replace takes the name from whoever has it")
 			}
@@ -95,6 +158,9 @@ may. --nats is where they find the server.
 				return app.printJSON(map[string]any{"token": token.String(), "name": g.Name, "role": g.Role, "ttl_s": g.Within.Seconds(), "nats": token.URL})
 			}
 			fmt.Fprintln(app.Stdout, token)
+			if note := onlyHere(url); note != "" && !app.quiet {
+				fmt.Fprintln(app.Stderr, note)
+			}
 			return nil
 		},
 	}
@@ -144,7 +210,7 @@ it when they are started again. A user's logins to the web page go with it.
 			} else if err != nil {
 				return err
 			}
-			if err := server.Push(a, app.servedAt(), filepath.Join(app.stateDir(serve), "ca.pem")); err != nil {
+			if err := server.Push(a, app.toldAt(serve), filepath.Join(app.stateDir(serve), "ca.pem")); err != nil {
 				return withHint(fmt.Errorf("%s is revoked, but servers that run do not know: %w", name, err), "--nats says where they are; or start them again")
 			}
 			return app.revoked(name)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -154,6 +155,9 @@ often as it is used until it expires; ` + "`serve revoke --user`" + ` takes it a
 		RunE: func(*cobra.Command, []string) error {
 			if user == "" {
 				return usage("serve login: want --user NAME", "")
+			}
+			if strings.HasSuffix(user, pageSuffix) {
+				return usage("serve login: "+user+": names that end with "+pageSuffix+" are those under which the web page asks hosts", "name the user otherwise")
 			}
 			var life time.Duration
 			if valid != "" {

@@ -193,6 +193,18 @@ func ofRun(hosts []kept, group string) undoing {
 	return u
 }
 
+// askedOn names the hosts that were asked.
+func askedOn(hosts []kept) string {
+	var names []string
+	for _, k := range hosts {
+		if k.reach == "local:" && len(hosts) == 1 {
+			return "here"
+		}
+		names = append(names, k.host.Name)
+	}
+	return "on " + strings.Join(names, ", ")
+}
+
 // newest is what goes back when nothing is named: the change that waits, with
 // the run that it is a step of, else the newest run. A change by itself that is
 // confirmed has to be named.
@@ -223,7 +235,7 @@ func newest(hosts []kept) (undoing, error) {
 	if older != "" {
 		hint = "the newest change is confirmed and no step of a run: name it, or the run before it, " + older
 	}
-	return undoing{}, usage("rollback: no change waits to be confirmed here", hint)
+	return undoing{}, usage("rollback: no change waits to be confirmed "+askedOn(hosts), hint)
 }
 
 // later are the changes after an entry that stand and are about the same: what

@@ -48,32 +48,8 @@ type rawConn struct {
 	copies bool
 }
 
-func family(a netip.Addr) int {
-	if a.Is4() {
-		return syscall.AF_INET
-	}
-	return syscall.AF_INET6
-}
-
-func sockaddr(a netip.AddrPort) syscall.Sockaddr {
-	if a.Addr().Is4() {
-		return &syscall.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().As4()}
-	}
-	return &syscall.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
-}
-
-func addrPort(sa syscall.Sockaddr) netip.AddrPort {
-	switch a := sa.(type) {
-	case *syscall.SockaddrInet4:
-		return netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
-	case *syscall.SockaddrInet6:
-		return netip.AddrPortFrom(netip.AddrFrom16(a.Addr).Unmap(), uint16(a.Port))
-	}
-	return netip.AddrPort{}
-}
-
 func newSocket(a netip.Addr, opts socketOptions) (int, error) {
-	fd, err := openSocket(family(a), opts.MPTCP)
+	fd, err := openSocket(sys.Family(a), opts.MPTCP)
 	if err != nil {
 		return -1, err
 	}
@@ -107,7 +83,7 @@ func dial(want agentapi.Stream, opts socketOptions) (conn, error) {
 		return nil, fmt.Errorf("%s %s: %w", verb, far, err)
 	}
 	if want.Src.IsValid() {
-		if err := syscall.Bind(fd, sockaddr(netip.AddrPortFrom(want.Src, want.Sport))); err != nil {
+		if err := sys.Bind(fd, netip.AddrPortFrom(want.Src, want.Sport)); err != nil {
 			return fail(fmt.Sprintf("bind %s for", netip.AddrPortFrom(want.Src, want.Sport)), bindTaken(err))
 		}
 	}
@@ -128,7 +104,7 @@ func dial(want agentapi.Stream, opts socketOptions) (conn, error) {
 // waiting for the same connection.
 func connect(fd int, far netip.AddrPort) error {
 	for {
-		switch err := syscall.Connect(fd, sockaddr(far)); {
+		switch err := sys.Connect(fd, far); {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EISCONN):
 			return nil
@@ -151,7 +127,7 @@ func wrapSocket(fd int, opts socketOptions) (conn, error) {
 		syscall.Close(fd)
 		return nil, fmt.Errorf("read peer's address: %w", err)
 	}
-	c := &rawConn{fd: fd, here: addrPort(here), far: addrPort(far)}
+	c := &rawConn{fd: fd, here: sys.AddrPort(here), far: sys.AddrPort(far)}
 	if opts.MPTCP {
 		return asMultipath(c), nil
 	}

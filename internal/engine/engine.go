@@ -39,6 +39,8 @@ type Config struct {
 var (
 	ErrSession = errors.New("no such session")
 	ErrTooMany = errors.New("too many streams")
+	// ErrClosed: whoever asked has gone meanwhile.
+	ErrClosed = errors.New("the engine is closed")
 	// ErrFellBack: the peer, or something on the way, does not speak MPTCP.
 	ErrFellBack = errors.New("asked for MPTCP, and the connection fell back to TCP")
 )
@@ -50,6 +52,7 @@ type Engine struct {
 	log      *slog.Logger
 	mu       sync.Mutex
 	sessions map[string]*session
+	closed   bool // nothing is opened any more
 }
 
 // New returns an engine with no sessions.
@@ -64,9 +67,10 @@ func New(cfg Config) *Engine {
 	return &Engine{cfg: cfg, log: log, sessions: make(map[string]*session)}
 }
 
-// Close ends every session.
+// Close ends every session. Afterwards none can be opened.
 func (e *Engine) Close() {
 	e.mu.Lock()
+	e.closed = true
 	ids := make([]string, 0, len(e.sessions))
 	for id := range e.sessions {
 		ids = append(ids, id)
@@ -80,6 +84,9 @@ func (e *Engine) Close() {
 func (e *Engine) add(id string, s *session) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.closed {
+		return fmt.Errorf("open session %q: %w", id, ErrClosed)
+	}
 	if _, taken := e.sessions[id]; taken || id == "" {
 		return fmt.Errorf("open session %q: name empty or in use", id)
 	}

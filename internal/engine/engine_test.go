@@ -201,3 +201,24 @@ func TestBrokenStreamIsReported(t *testing.T) {
 	}
 	t.Error("streams whose peer went away are not reported")
 }
+
+// TestClosedEngineOpensNothing (code 4.7): a request that is on its way while the
+// conversation ends leaves no port open.
+func TestClosedEngineOpensNothing(t *testing.T) {
+	e := New(Config{})
+	e.Close()
+	if _, err := e.OpenSink(t.Context(), agentapi.SinkRequest{Session: "late", Streams: 1}); !errors.Is(err, ErrClosed) {
+		t.Errorf("a sink: %v", err)
+	}
+	if _, err := e.OpenSource(t.Context(), agentapi.SourceRequest{Session: "late", Streams: make([]agentapi.Stream, 1)}); !errors.Is(err, ErrClosed) {
+		t.Errorf("a source: %v", err)
+	}
+	for _, udp := range []*agentapi.Datagrams{{}} {
+		if _, err := e.OpenSink(t.Context(), agentapi.SinkRequest{Session: "late", Streams: 1, UDP: udp}); !errors.Is(err, ErrClosed) {
+			t.Errorf("a sink of UDP: %v", err)
+		}
+	}
+	if len(e.sessions) > 0 {
+		t.Errorf("%d sessions", len(e.sessions))
+	}
+}

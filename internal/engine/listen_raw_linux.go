@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/record"
 )
 
@@ -68,7 +69,7 @@ func (l *rawListener) bindOne(a netip.Addr, backlog int, opts socketOptions) (in
 		return -1, err
 	}
 	at := netip.AddrPortFrom(a, uint16(l.at))
-	if err := syscall.Bind(fd, sockaddr(at)); err != nil {
+	if err := sys.Bind(fd, at); err != nil {
 		syscall.Close(fd)
 		return -1, fmt.Errorf("bind %s: %w", at, err)
 	}
@@ -81,7 +82,7 @@ func (l *rawListener) bindOne(a netip.Addr, backlog int, opts socketOptions) (in
 		syscall.Close(fd)
 		return -1, fmt.Errorf("read own address: %w", err)
 	}
-	l.at = int(addrPort(name).Port())
+	l.at = int(sys.AddrPort(name).Port())
 	l.made = grantedOf(fd, a.Is6())
 	l.made.MSS = opts.MSS // of a listening socket it says nothing yet
 	return fd, nil

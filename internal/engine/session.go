@@ -37,7 +37,7 @@ type session struct {
 
 	mu      sync.Mutex
 	stops   []func()
-	samples []agentapi.Sample
+	samples sampling.Log[agentapi.Sample]
 }
 
 func (e *Engine) newSession(streams int, links []string) *session {
@@ -153,28 +153,20 @@ func (s *session) sample() error {
 	s.sampleThreads(&now.CPU)
 	now.Took = s.clock() - begin
 	s.mu.Lock()
-	before := agentapi.Sample{}
-	if len(s.samples) > 0 {
-		before = s.samples[len(s.samples)-1]
-	}
-	s.samples = append(s.samples, now)
+	before, _ := s.samples.Last()
+	s.samples.Add(now)
 	s.mu.Unlock()
 	s.wake(before, now)
 	s.tryBeside(now)
 	return nil
 }
 
-// since returns the samples from index on; a negative index is the last one.
+// since returns the samples from index on; whoever asks has those before. A
+// negative index is the last one.
 func (s *session) since(index int) []agentapi.Sample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.samples) == 0 {
-		return nil
-	}
-	if index < 0 {
-		index = len(s.samples) - 1
-	}
-	return append([]agentapi.Sample(nil), s.samples[min(index, len(s.samples)):]...)
+	return s.samples.Since(index)
 }
 
 func (s *session) errors() []string {

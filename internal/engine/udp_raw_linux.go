@@ -60,7 +60,7 @@ func (c *datagramSocket) pause(d time.Duration) { sys.Sleep(int64(d)) }
 // calling thread.
 func dialDatagrams(want agentapi.Stream, req agentapi.SourceRequest) (datagramConn, error) {
 	far := netip.AddrPortFrom(want.Dst, want.Dport)
-	fd, err := syscall.Socket(family(want.Dst), syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	fd, err := syscall.Socket(sys.Family(want.Dst), syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("make socket: %w", err)
 	}
@@ -76,11 +76,11 @@ func dialDatagrams(want agentapi.Stream, req agentapi.SourceRequest) (datagramCo
 		return fail("prepare socket for", err)
 	}
 	if want.Src.IsValid() {
-		if err := syscall.Bind(fd, sockaddr(netip.AddrPortFrom(want.Src, want.Sport))); err != nil {
+		if err := sys.Bind(fd, netip.AddrPortFrom(want.Src, want.Sport)); err != nil {
 			return fail(fmt.Sprintf("bind %s for", netip.AddrPortFrom(want.Src, want.Sport)), bindTaken(err))
 		}
 	}
-	if err := syscall.Connect(fd, sockaddr(far)); err != nil {
+	if err := sys.Connect(fd, far); err != nil {
 		return fail("connect to", err)
 	}
 	sys.SetTimerSlack(1)
@@ -125,7 +125,7 @@ func namedDatagrams(fd int) (*datagramSocket, error) {
 		syscall.Close(fd)
 		return nil, fmt.Errorf("read peer's address: %w", err)
 	}
-	return &datagramSocket{fd: fd, here: addrPort(here), far: addrPort(far)}, nil
+	return &datagramSocket{fd: fd, here: sys.AddrPort(here), far: sys.AddrPort(far)}, nil
 }
 
 func (c *datagramSocket) exchange(hello, answer []byte, wait time.Duration) (int, error) {

@@ -93,7 +93,7 @@ func (l *datagramListener) bindAll() error {
 // boundDatagrams is a socket bound to an address, shared with other sockets of
 // this port or not.
 func boundDatagrams(at netip.AddrPort, shared bool) (int, netip.AddrPort, error) {
-	fd, err := syscall.Socket(family(at.Addr()), syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	fd, err := syscall.Socket(sys.Family(at.Addr()), syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return -1, at, fmt.Errorf("make socket: %w", err)
 	}
@@ -101,7 +101,7 @@ func boundDatagrams(at netip.AddrPort, shared bool) (int, netip.AddrPort, error)
 		err = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
 	}
 	if err == nil {
-		err = syscall.Bind(fd, sockaddr(at))
+		err = sys.Bind(fd, at)
 	}
 	if err != nil {
 		syscall.Close(fd)
@@ -112,7 +112,7 @@ func boundDatagrams(at netip.AddrPort, shared bool) (int, netip.AddrPort, error)
 		syscall.Close(fd)
 		return -1, at, fmt.Errorf("read own address: %w", err)
 	}
-	return fd, addrPort(name), nil
+	return fd, sys.AddrPort(name), nil
 }
 
 func (l *datagramListener) port() int { return l.at }
@@ -155,11 +155,11 @@ func (l *datagramListener) hear(ns netns.Namespace, fd int) {
 	if err != nil {
 		return
 	}
-	here, buf := addrPort(name), make([]byte, openingPacket+1)
+	here, buf := sys.AddrPort(name), make([]byte, openingPacket+1)
 	for !l.session.stopped() {
 		n, from, err := syscall.Recvfrom(fd, buf, 0)
 		if err == nil && from != nil {
-			l.opening(here, buf[:n], addrPort(from))
+			l.opening(here, buf[:n], sys.AddrPort(from))
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (l *datagramListener) streamSocket(here, from netip.AddrPort) (*datagramSoc
 		err = sys.SetGRO(fd, true)
 	}
 	if err == nil {
-		err = syscall.Connect(fd, sockaddr(from))
+		err = sys.Connect(fd, from)
 	}
 	if err == nil {
 		err = timeout(fd, syscall.SO_RCVTIMEO, wakeEvery)
@@ -249,7 +249,7 @@ func (l *datagramListener) strays(fd int, here netip.AddrPort) {
 		if err != nil || from == nil {
 			return
 		}
-		l.opening(here, buf[:n], addrPort(from))
+		l.opening(here, buf[:n], sys.AddrPort(from))
 	}
 }
 

@@ -159,12 +159,47 @@ func roundTrip[Rep, Req any](ctx context.Context, via Transport, method agentapi
 	}
 	result, err := via.Call(ctx, method, params)
 	if err != nil {
-		return rep, err
+		return rep, shortened(err)
+	}
+	if n := opened(result); n > mostOpened {
+		return rep, fmt.Errorf("%w: its reply to %s has %d lists and objects, more than %d", ErrUnreachable, method, n, mostOpened)
 	}
 	if err := json.Unmarshal(result, &rep); err != nil {
 		return rep, fmt.Errorf("read reply to %s: %w", method, err)
 	}
 	return rep, nil
+}
+
+// mostSaid bounds the text of a host's error, which is printed as a line.
+const mostSaid = 4 << 10
+
+// shortened is err with no more text of the host's than a line may have.
+func shortened(err error) error {
+	far := (*agentapi.Error)(nil)
+	if !errors.As(err, &far) || len(far.Text) <= mostSaid {
+		return err
+	}
+	return &agentapi.Error{Code: far.Code, Text: strings.ToValidUTF8(far.Text[:mostSaid], "") + " ..."}
+}
+
+// mostOpened bounds the lists and objects of one reply: two bytes on the wire
+// may be a kilobyte here. A host with 65,536 routes has a third of it.
+const mostOpened = 500_000
+
+// opened counts the lists and objects of a JSON text.
+func opened(text []byte) int {
+	n, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == '{' || c == '['):
+			n++
+		}
+	}
+	return n
 }
 
 // Observe reads the host's network as it is, with the sysctls that are always

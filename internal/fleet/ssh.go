@@ -95,7 +95,7 @@ func newSSH(ctx context.Context, reach string, cfg Config) (Transport, error) {
 		become = string(to.become)
 	}
 	args = append(append(args, to.arguments()...), "exec sh -c '"+farScript+"' linerate "+become)
-	p, err := startSSH(args)
+	p, err := startSSH(args, cfg.SSH.limits())
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func newSSH(ctx context.Context, reach string, cfg Config) (Transport, error) {
 		return nil, err
 	}
 	s := newStream(p.out, p.in, p.end, func() error { return to.refused(p.lastWords()) })
-	go s.beat()
+	go s.beat(cfg.SSH.limits().answer)
 	return s, nil
 }
 
@@ -120,13 +120,15 @@ type sshProcess struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
+	pipes  [2]io.Closer // of in and out
+	left   sshLimits    // of what there was at first
 	words  *tail
 	reaped sync.Once
 	ended  chan struct{} // closed once err holds
 	err    error
 }
 
-func startSSH(args []string) (*sshProcess, error) {
+func startSSH(args []string, most sshLimits) (*sshProcess, error) {
 	// Not bound to the context: an interrupted run still has to end its
 	// sessions and roll back over this connection. Close ends it.
 	cmd := exec.Command("ssh", args...)
@@ -147,7 +149,7 @@ func startSSH(args []string) (*sshProcess, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%w: start ssh: %w", ErrUnreachable, err)
 	}
-	return &sshProcess{cmd: cmd, in: in, out: bufio.NewReader(out), words: words, ended: make(chan struct{})}, nil
+	return &sshProcess{cmd: cmd, in: in, out: bufio.NewReader(out), pipes: [2]io.Closer{in, out}, left: most, words: words, ended: make(chan struct{})}, nil
 }
 
 // wait begins to wait for ssh; the channel closes when it has ended and all
@@ -162,7 +164,14 @@ func (p *sshProcess) wait() <-chan struct{} {
 	return p.ended
 }
 
-func (p *sshProcess) kill() { _ = p.cmd.Process.Kill() }
+// kill ends ssh, and whoever waits at its pipes: what it started may still hold
+// their other ends.
+func (p *sshProcess) kill() {
+	_ = p.cmd.Process.Kill()
+	for _, pipe := range p.pipes {
+		_ = pipe.Close() // it may be closed
+	}
+}
 
 // lastWords are what ssh, or the far side, said before its output ended: it
 // may still be saying it then.

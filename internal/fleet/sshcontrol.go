@@ -24,9 +24,19 @@ type SSH struct {
 	// for temporary files.
 	Dir string
 
+	most *sshLimits // nil is usualLimits
+
 	mu      sync.Mutex
 	own     string     // holds the sockets; "" until the first connection
 	masters [][]string // arguments that name each
+}
+
+// limits are those of each connection; a nil SSH has the usual ones.
+func (s *SSH) limits() sshLimits {
+	if s == nil || s.most == nil {
+		return usualLimits
+	}
+	return *s.most
 }
 
 // persist is how long OpenSSH keeps a connection that nobody uses: a run that

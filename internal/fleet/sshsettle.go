@@ -9,9 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 )
 
 // far is what a far shell said of its host.
@@ -81,25 +80,14 @@ func (p *sshProcess) greeting(to sshReach) (far, error) {
 	}
 }
 
-// line is the far shell's next word of ours; it is waited for answerWithin.
-func (p *sshProcess) line(to sshReach) (key, value string, err error) {
-	var silent atomic.Bool
-	timer := time.AfterFunc(answerWithin, func() { silent.Store(true); p.kill() })
-	defer timer.Stop()
-	for n := 0; n < 1000; n++ { // a login shell may print a page before
-		text, err := p.out.ReadString('\n')
-		if err != nil {
-			if silent.Load() {
-				return "", "", fmt.Errorf("%w: its shell did not answer for %v", ErrUnreachable, answerWithin)
-			}
-			return "", "", p.gone(to)
-		}
-		if ours, ok := strings.CutPrefix(text, mark); ok {
-			key, value, _ = strings.Cut(plain(ours), " ")
-			return key, value, nil
-		}
+// ours is a line of the far script taken apart, and whether it is one: a login
+// shell may print a page before.
+func ours(line string) (key, value string, ok bool) {
+	if line, ok = strings.CutPrefix(line, mark); !ok {
+		return "", "", false
 	}
-	return "", "", fmt.Errorf("%w: its login shell prints without end", ErrUnreachable)
+	key, value, _ = strings.Cut(plain(line), " ")
+	return key, value, true
 }
 
 // gone is why ssh ended before there was an agent.
@@ -134,9 +122,9 @@ func (p *sshProcess) copy(to sshReach, ours program) error {
 		case "denied":
 			denied = append(denied, value)
 		case "send":
-			if _, err := io.Copy(p.in, ours.file); err != nil && !errors.Is(err, os.ErrClosed) {
-				continue // the far side says why, or its silence does
-			}
+			if err := p.send(ours.file, ours.size); errors.Is(err, ErrCopy) {
+				return err
+			} // else the far side says why, or its silence does
 		case "ready":
 			return nil
 		case "bad":
@@ -160,7 +148,7 @@ func noPlace(full, noexec, denied []string, size int64) error {
 		{"no directory can be made in", denied},
 	} {
 		if len(w.dirs) > 0 {
-			why = append(why, w.what+" "+strings.Join(w.dirs, ", "))
+			why = append(why, w.what+" "+strings.Join(slices.Compact(w.dirs), ", "))
 		}
 	}
 	return fmt.Errorf("%w: %s", ErrCopy, strings.Join(why, "; "))

@@ -16,6 +16,10 @@ var (
 	ErrBecome = &unreachable{"cannot become root"}
 	// ErrCopy: linerate cannot be put on the host.
 	ErrCopy = &unreachable{"cannot copy linerate there"}
+	// ErrNoName: nobody knows an address for its name.
+	ErrNoName = &unreachable{"its name has no address"}
+	// ErrDead: nothing answers where its sshd should.
+	ErrDead = &unreachable{"it does not answer"}
 	// ErrNoProgram: there is no linerate here for the host's system.
 	ErrNoProgram = &unreachable{"no linerate for it here"}
 )
@@ -38,6 +42,12 @@ var sshSigns = [...]struct {
 	{"Permission denied (", ErrLogin, ""},
 	{"Too many authentication failures", ErrLogin, ""},
 	{"Bad owner or permissions on", ErrLogin, ""},
+	{"Could not resolve hostname", ErrNoName, ""},
+	{"No route to host", ErrDead, ""},
+	{"Network is unreachable", ErrDead, ""},
+	{"Connection timed out", ErrDead, ""},
+	{"Operation timed out", ErrDead, ""},
+	{"Connection refused", ErrDead, ""},
 	{"a password is required", ErrBecome, "sudo asks for a password"},
 	{"a terminal is required", ErrBecome, "sudo asks for a password"},
 	{"you must have a tty", ErrBecome, "sudo wants a terminal (requiretty)"},
@@ -49,7 +59,8 @@ var sshSigns = [...]struct {
 	{"sudo: ", ErrBecome, ""},
 }
 
-// refused is what ssh, sudo or a far shell said as one error; nil for silence.
+// refused is what ssh, sudo or a far shell said as one error; nil for silence, or
+// for what is no text.
 func (r sshReach) refused(words string) error {
 	if words == "" {
 		return nil
@@ -67,7 +78,11 @@ func (r sshReach) refused(words string) error {
 			return fmt.Errorf("%w: %s", s.kind, why)
 		}
 	}
-	return fmt.Errorf("%w: %s", ErrUnreachable, plain(lines[len(lines)-1]))
+	last := plain(lines[len(lines)-1])
+	if last == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrUnreachable, last)
 }
 
 // plain is a line from elsewhere, without what a terminal would obey.
@@ -78,5 +93,5 @@ func plain(line string) string {
 		}
 		return c
 	}, line)
-	return strings.TrimSpace(line[:min(len(line), 300)])
+	return strings.TrimSpace(strings.ToValidUTF8(line[:min(len(line), 300)], ""))
 }

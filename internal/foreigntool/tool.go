@@ -292,8 +292,11 @@ func find(ctx context.Context) (path, version string, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	said, _ := exec.CommandContext(ctx, path, "-v").CombinedOutput() // it ends with 1
-	line, _, _ := strings.Cut(string(bytes.TrimSpace(said)), "\n")
+	var said output
+	asked := exec.CommandContext(ctx, path, "-v")
+	asked.Stdout, asked.Stderr, asked.WaitDelay = &said, &said, time.Second
+	_ = asked.Run() // it ends with 1
+	line, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
 	if !strings.HasPrefix(line, "iperf version 2") {
 		return "", "", fmt.Errorf("%s is no iperf 2, it says %.80q: %w", path, line, ErrMissing)
 	}

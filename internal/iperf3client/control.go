@@ -37,9 +37,12 @@ type stateRead struct {
 func dialControl(ctx context.Context, ns netns.Namespace, near netip.Addr, far netip.AddrPort, device string) (*control, error) {
 	c := &control{cookie: newCookie(), states: make(chan stateRead, 1)}
 	err := ns.Do(func() (err error) {
+		if far, err = numbered(far); err != nil {
+			return err
+		}
 		d := net.Dialer{Timeout: answerTime, ControlContext: onDevice(device)}
 		if near.IsValid() {
-			d.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(near, 0))
+			d.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(near.WithZone(far.Addr().Zone()), 0))
 		}
 		d.SetMultipathTCP(false)
 		c.conn, err = d.DialContext(ctx, "tcp", far.String())

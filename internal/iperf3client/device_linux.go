@@ -2,11 +2,22 @@ package iperf3client
 
 import (
 	"context"
-	"net"
 	"net/netip"
 	"strconv"
 	"syscall"
+
+	"github.com/linerate/linerate/internal/kernel/sys"
 )
+
+// numbered is an address whose zone is a link's number, as the calling thread's
+// namespace counts them: the standard library remembers names from elsewhere.
+func numbered(a netip.AddrPort) (netip.AddrPort, error) {
+	link, err := sys.Zone(a.Addr().Zone())
+	if err != nil || link == 0 {
+		return a, err
+	}
+	return netip.AddrPortFrom(a.Addr().WithZone(strconv.FormatUint(uint64(link), 10)), a.Port()), nil
+}
 
 // onDevice has a dialled socket leave by one link only; "" is any.
 func onDevice(device string) func(context.Context, string, string, syscall.RawConn) error {
@@ -20,19 +31,4 @@ func onDevice(device string) func(context.Context, string, string, syscall.RawCo
 		}
 		return err
 	}
-}
-
-// zoneOf is the number of a link-local address's link; zero for none.
-func zoneOf(a netip.Addr) uint32 {
-	if a.Zone() == "" {
-		return 0
-	}
-	if n, err := strconv.ParseUint(a.Zone(), 10, 32); err == nil {
-		return uint32(n)
-	}
-	link, err := net.InterfaceByName(a.Zone())
-	if err != nil {
-		return 0
-	}
-	return uint32(link.Index)
 }

@@ -2,7 +2,6 @@ package iperf3client
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
@@ -51,7 +50,7 @@ func (s *session) sample() error {
 	now.Took = clock() - begin
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.samples = append(s.samples, now)
+	s.samples.Add(now)
 	return nil
 }
 
@@ -59,11 +58,5 @@ func (s *session) sample() error {
 func (s *session) since(index int) []agentapi.Sample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.samples) == 0 {
-		return nil
-	}
-	if index < 0 {
-		index = len(s.samples) - 1
-	}
-	return slices.Clone(s.samples[min(index, len(s.samples)):])
+	return s.samples.Since(index)
 }

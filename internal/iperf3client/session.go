@@ -41,7 +41,7 @@ type session struct {
 	threads  sampling.Threads
 
 	mu      sync.Mutex
-	samples []agentapi.Sample
+	samples sampling.Log[agentapi.Sample]
 	fault   error // of the control connection
 }
 

@@ -36,6 +36,7 @@ func lockThread(id *atomic.Int64) func() {
 type socket struct {
 	fd        int
 	near, far netip.AddrPort
+	to        syscall.Sockaddr                     // far, its zone being one of the namespace's links
 	hello     func(context.Context, *socket) error // said once connected
 	udp       bool
 	asked     record.Socket
@@ -50,7 +51,10 @@ func openSocket(ns netns.Namespace, near, far netip.AddrPort, udp bool, want rec
 		if udp {
 			kind = syscall.SOCK_DGRAM
 		}
-		if s.fd, err = syscall.Socket(familyOf(far.Addr()), kind|syscall.SOCK_CLOEXEC, 0); err != nil {
+		if s.to, err = sys.Sockaddr(far); err != nil {
+			return err
+		}
+		if s.fd, err = syscall.Socket(sys.Family(far.Addr()), kind|syscall.SOCK_CLOEXEC, 0); err != nil {
 			return fmt.Errorf("make socket: %w", err)
 		}
 		if err = s.configure(want); err == nil {
@@ -65,20 +69,6 @@ func openSocket(ns netns.Namespace, near, far netip.AddrPort, udp bool, want rec
 		return nil, err
 	}
 	return s, nil
-}
-
-func familyOf(a netip.Addr) int {
-	if a.Is4() {
-		return syscall.AF_INET
-	}
-	return syscall.AF_INET6
-}
-
-func sockaddr(a netip.AddrPort) syscall.Sockaddr {
-	if a.Addr().Is4() {
-		return &syscall.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().As4()}
-	}
-	return &syscall.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16(), ZoneId: zoneOf(a.Addr())}
 }
 
 // configure asks for the options before the connection is made: the window
@@ -118,7 +108,7 @@ func (s *socket) configure(want record.Socket) error {
 
 func (s *socket) bind(near netip.AddrPort) error {
 	if near.Addr().IsValid() {
-		err := syscall.Bind(s.fd, sockaddr(near))
+		err := sys.Bind(s.fd, near)
 		if errors.Is(err, syscall.EADDRINUSE) {
 			return fmt.Errorf("bind %s: %w (%w)", near, agentapi.ErrPortTaken, err)
 		}
@@ -134,12 +124,7 @@ func (s *socket) readName() error {
 	if err != nil {
 		return fmt.Errorf("read own address: %w", err)
 	}
-	switch a := name.(type) {
-	case *syscall.SockaddrInet4:
-		s.near = netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
-	case *syscall.SockaddrInet6:
-		s.near = netip.AddrPortFrom(netip.AddrFrom16(a.Addr).Unmap(), uint16(a.Port))
-	}
+	s.near = sys.AddrPort(name)
 	return nil
 }
 
@@ -165,7 +150,7 @@ func (s *socket) connect(ctx context.Context, timeout time.Duration) error {
 // net/ipv4/af_inet.c).
 func (s *socket) join(ctx context.Context, until time.Time) error {
 	for {
-		err := syscall.Connect(s.fd, sockaddr(s.far))
+		err := syscall.Connect(s.fd, s.to)
 		switch {
 		case err == nil, errors.Is(err, syscall.EISCONN):
 			return nil

@@ -160,3 +160,6 @@ func (s *udpSocket) receiveMany(each func([]byte)) (calls int, err error) {
 
 // onDevice chooses no link here: openSocket refuses it.
 func onDevice(string) func(context.Context, string, string, syscall.RawConn) error { return nil }
+
+// numbered leaves zones to package net.
+func numbered(a netip.AddrPort) (netip.AddrPort, error) { return a, nil }

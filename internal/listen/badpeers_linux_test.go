@@ -52,6 +52,13 @@ func TestStalls(t *testing.T) {
 			p.fault(iperf3.ReasonAcceptStream)
 		},
 		"sending nothing": func(p *peer) { running(p, long); p.fault(iperf3.ReasonIdle) },
+		// Attack 12: long gaps that the client itself asks for are no reason to wait.
+		"sending nothing at a slow rate": func(p *peer) {
+			slow := long
+			slow.Rate, slow.Burst, slow.Block, slow.Time = 1, 1000, 1<<20, 86400
+			running(p, slow)
+			p.fault(iperf3.ReasonIdle)
+		},
 		"reading nothing": func(p *peer) {
 			back := long
 			back.Reverse = true

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/linerate/linerate/internal/iperf3"
+	"github.com/linerate/linerate/internal/kernel/sys"
 )
 
 // greeter answers the first datagram of UDP streams. Such a datagram does not
@@ -227,44 +228,22 @@ func strays(fd int, to netip.AddrPort) []greeting {
 		if err != nil {
 			break
 		}
-		if a := addrPort(from); a.IsValid() {
+		if a := sys.AddrPort(from); a.IsValid() {
 			out = append(out, greeting{buf[:n], a, to})
 		}
 	}
 	return out
 }
 
-func addrPort(sa syscall.Sockaddr) netip.AddrPort {
-	switch a := sa.(type) {
-	case *syscall.SockaddrInet4:
-		return netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
-	case *syscall.SockaddrInet6:
-		return netip.AddrPortFrom(netip.AddrFrom16(a.Addr).Unmap(), uint16(a.Port))
-	}
-	return netip.AddrPort{}
-}
-
-func sockaddr(a netip.AddrPort, zone uint32) (int, syscall.Sockaddr) {
-	if a.Addr().Is4() {
-		return syscall.AF_INET, &syscall.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().As4()}
-	}
-	return syscall.AF_INET6, &syscall.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16(), ZoneId: zone}
-}
-
 // connectedUDP is a socket of its own for one sender, at the shared port.
 func connectedUDP(here, far netip.AddrPort) (int, error) {
-	var zone uint32
 	if z := far.Addr().Zone(); z != "" {
-		if link, err := net.InterfaceByName(z); err == nil {
-			zone = uint32(link.Index)
-		}
+		here = netip.AddrPortFrom(here.Addr().WithZone(z), here.Port())
 	}
 	if far.Addr().Is4() && !here.Addr().Is4() {
 		here = netip.AddrPortFrom(netip.IPv4Unspecified(), here.Port())
 	}
-	family, at := sockaddr(here, zone)
-	_, to := sockaddr(far, zone)
-	fd, err := syscall.Socket(family, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	fd, err := syscall.Socket(sys.Family(here.Addr()), syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return -1, err
 	}
@@ -275,10 +254,10 @@ func connectedUDP(here, far netip.AddrPort) (int, error) {
 		syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &wake),
 		syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &wake))
 	if err == nil {
-		err = syscall.Bind(fd, at)
+		err = sys.Bind(fd, here)
 	}
 	if err == nil {
-		err = syscall.Connect(fd, to)
+		err = sys.Connect(fd, far)
 	}
 	if err != nil {
 		syscall.Close(fd)

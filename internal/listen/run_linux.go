@@ -83,7 +83,8 @@ func (s *session) watch() error {
 			if s.meter.tick(omitting) {
 				still = 0
 			}
-			if still >= s.patience() {
+			// Whatever rate its client asks for: a place is for what moves.
+			if still >= s.listener.cfg.Idle {
 				return faulty(iperf3.ReasonIdle, errStood)
 			}
 		}
@@ -96,18 +97,6 @@ func (s *session) longest() time.Duration {
 		return iperf3.MaxSeconds * time.Second
 	}
 	return time.Duration(s.params.Omit+s.params.Time)*time.Second + s.listener.cfg.Idle
-}
-
-// patience is how long nothing may move: a slow rate has long gaps between
-// its blocks.
-func (s *session) patience() time.Duration {
-	idle := s.listener.cfg.Idle
-	if s.params.Rate > 0 {
-		block := float64(max(s.params.Block, defaultBlock) * max(s.params.Burst, 1))
-		gap := 3 * block * 8 / float64(s.params.Rate) // seconds
-		idle = max(idle, time.Duration(min(gap, iperf3.MaxSeconds)*float64(time.Second)))
-	}
-	return idle
 }
 
 // exchange tells the client what was counted, and hears what it counted.

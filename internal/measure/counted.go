@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -19,7 +20,7 @@ func (e *end) increases(of func(agentapi.Sample) map[string]uint64) map[string]u
 	a, b := of(e.samples[from]), of(e.samples[to])
 	out := make(map[string]uint64)
 	for name, n := range b {
-		if more := grown(a[name], n); more > 0 {
+		if more := netstate.Grown(a[name], n); more > 0 {
 			out[name] = more
 		}
 	}

@@ -50,7 +50,7 @@ func (r *round) failLinks(ctx context.Context) (stop func() error) {
 		}
 		if !r.failing { // the window that At counts from opens now, not when it became steady
 			r.failing = true
-			s := r.ends.series()
+			s := r.series()
 			r.open(s, len(s))
 		}
 		result := make(chan error, 1)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -36,7 +37,7 @@ func (t *trial) addCPU(out *record.Trial, e *end) {
 func (t *trial) processors(host string, open, shut agentapi.CPUCount, window float64) record.CPUUse {
 	use := record.CPUUse{
 		Host: host, Cores: len(shut.Busy), Shared: t.shared(host),
-		SoftnetDrops: grown(open.SoftnetDropped, shut.SoftnetDropped), TimeSqueezes: grown(open.SoftnetSqueezed, shut.SoftnetSqueezed),
+		SoftnetDrops: netstate.Grown32(open.SoftnetDropped, shut.SoftnetDropped), TimeSqueezes: netstate.Grown32(open.SoftnetSqueezed, shut.SoftnetSqueezed),
 	}
 	for i := range min(len(open.Busy), len(shut.Busy)) {
 		core := record.CoreUse{Core: coreNumber(shut, i), Busy: ratio(shut.Busy[i]-open.Busy[i], window)}
@@ -67,8 +68,8 @@ func threadsOf(open, shut agentapi.CPUCount, window float64) []record.ThreadUse 
 	for i := range min(len(open.Threads), len(shut.Threads)) {
 		u := record.ThreadUse{Busy: ratio(shut.Threads[i]-open.Threads[i], window)}
 		if i < len(open.Switches) && i < len(shut.Switches) {
-			u.Voluntary = grown(open.Switches[i].Voluntary, shut.Switches[i].Voluntary)
-			u.Involuntary = grown(open.Switches[i].Involuntary, shut.Switches[i].Involuntary)
+			u.Voluntary = netstate.Grown(open.Switches[i].Voluntary, shut.Switches[i].Voluntary)
+			u.Involuntary = netstate.Grown(open.Switches[i].Involuntary, shut.Switches[i].Involuntary)
 		}
 		if i < len(open.Waited) && i < len(shut.Waited) {
 			u.Waited = ratio(shut.Waited[i]-open.Waited[i], window)

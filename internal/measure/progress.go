@@ -5,6 +5,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/unit"
 )
@@ -84,7 +85,7 @@ func (t *trial) addLoad(p *Progress) {
 				break
 			}
 			p.Streams = append(p.Streams, StreamLoad{
-				Way: e.way.name, Number: i + 1, Host: e.way.from, Rate: unit.FromBytes(float64(grown(then.Bytes[i], now.Bytes[i])), seconds),
+				Way: e.way.name, Number: i + 1, Host: e.way.from, Rate: unit.FromBytes(float64(netstate.Grown(then.Bytes[i], now.Bytes[i])), seconds),
 				Link: place(t.cfg.Network, e.way, flow.Tuple{Proto: e.way.transport(), Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: s.Dport}),
 			})
 		}
@@ -123,8 +124,8 @@ func (t *trial) linkLoads(e *end, from, to agentapi.Sample) []LinkLoad {
 		physical, _ := h.Link(b.Link)
 		out = append(out, LinkLoad{
 			Host: e.host, Link: b.Link,
-			Out:     payload(grown(a.C.TxBytes, b.C.TxBytes), grown(a.C.TxPackets, b.C.TxPackets)),
-			In:      payload(grown(a.C.RxBytes, b.C.RxBytes), grown(a.C.RxPackets, b.C.RxPackets)),
+			Out:     payload(netstate.Grown(a.Counters.TxBytes, b.Counters.TxBytes), netstate.Grown(a.Counters.TxPackets, b.Counters.TxPackets)),
+			In:      payload(netstate.Grown(a.Counters.RxBytes, b.Counters.RxBytes), netstate.Grown(a.Counters.RxPackets, b.Counters.RxPackets)),
 			Ceiling: predict.PacketPayload(t.spec.protocol(), physical, link.MTU, t.packet(e.way), tags, v6),
 		})
 	}

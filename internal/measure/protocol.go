@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -100,11 +101,11 @@ func udpAt(s agentapi.Sample, stream int) agentapi.UDPCount {
 // and received are of one moment. Where it saw none, the sender's word counts.
 func datagramsOf(open, shut agentapi.UDPCount, sent, bytes uint64) *record.UDP {
 	out := &record.UDP{
-		Sent:        grown(open.Highest, shut.Highest),
-		Received:    grown(open.Datagrams-open.Twice, shut.Datagrams-shut.Twice),
-		Reordered:   grown(open.Reordered, shut.Reordered),
-		Twice:       grown(open.Twice, shut.Twice),
-		SocketDrops: grown(open.Dropped, shut.Dropped),
+		Sent:        netstate.Grown(open.Highest, shut.Highest),
+		Received:    netstate.Grown(open.Datagrams-open.Twice, shut.Datagrams-shut.Twice),
+		Reordered:   netstate.Grown(open.Reordered, shut.Reordered),
+		Twice:       netstate.Grown(open.Twice, shut.Twice),
+		SocketDrops: netstate.Grown32(open.Dropped, shut.Dropped),
 		JitterMS:    unit.Milliseconds(shut.Jitter),
 	}
 	if out.Received == 0 && out.Sent == 0 {

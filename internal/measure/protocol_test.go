@@ -94,9 +94,9 @@ func TestResultOfDatagrams(t *testing.T) {
 			s.UDP = []agentapi.UDPCount{{Datagrams: n, Highest: uint64(100*k) * 5 / 4}, {Datagrams: n, Highest: uint64(100*k) * 5 / 4}}
 			for i := range s.Links {
 				if e.sending {
-					s.Links[i].C.TxBytes, s.Links[i].C.TxPackets = n*1514, n
+					s.Links[i].Counters.TxBytes, s.Links[i].Counters.TxPackets = n*1514, n
 				} else {
-					s.Links[i].C.RxBytes, s.Links[i].C.RxPackets = n*1514, n
+					s.Links[i].Counters.RxBytes, s.Links[i].Counters.RxPackets = n*1514, n
 				}
 			}
 		}

@@ -87,7 +87,7 @@ func (t *trial) addLanes(out *record.Trial, sink *end) {
 	for i, s := range t.streams[sink.way.name] {
 		lane := record.Lane{Lane: s.Lane, Way: sink.way.name, Sport: s.Sport, Dport: s.Dport}
 		lane.Asked, lane.Granted = t.spec.asked(s.Socket)
-		lane.Goodput = unit.FromBytes(float64(grown(open.Bytes[i], shut.Bytes[i])), window)
+		lane.Goodput = unit.FromBytes(float64(netstate.Grown(open.Bytes[i], shut.Bytes[i])), window)
 		lane.EgressLink = place(t.cfg.Network, sink.way, flow.Tuple{Proto: sink.way.transport(), Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: s.Dport})
 		if below := physical(t.cfg.Network.Host(sink.host), sink.way.lanes, false); len(below) == 1 {
 			lane.IngressLink = below[0]
@@ -98,23 +98,23 @@ func (t *trial) addLanes(out *record.Trial, sink *end) {
 			lane.TCP.BusyRatio = ratio((b.Busy - a.Busy).Seconds(), swindow)
 			lane.TCP.RwndLimited = ratio((b.RwndLimited - a.RwndLimited).Seconds(), swindow)
 			lane.TCP.SndbufLimited = ratio((b.SndbufLimited - a.SndbufLimited).Seconds(), swindow)
-			lane.Retransmits = grown(a.Retransmits, b.Retransmits)
-			lane.TCP.BytesRetrans = grown(a.BytesRetrans, b.BytesRetrans)
-			lane.TCP.SegmentsOut = grown(a.SegmentsOut, b.SegmentsOut)
+			lane.Retransmits = source.grown(i, func(c agentapi.TCPCount) uint64 { return c.Retransmits })
+			lane.TCP.BytesRetrans = netstate.Grown(a.BytesRetrans, b.BytesRetrans)
+			lane.TCP.SegmentsOut = source.grown(i, func(c agentapi.TCPCount) uint64 { return c.SegmentsOut })
 			lane.SndBuf = b.SndBuf
 			addSent(&lane.TCP, source.present(i))
 			segments = lane.TCP.SegmentsOut
 		}
 		if a, b := tcpOf(open, i), tcpOf(shut, i); b.Present {
-			lane.TCP.SegmentsIn = grown(a.SegmentsIn, b.SegmentsIn)
+			lane.TCP.SegmentsIn = sink.grown(i, func(c agentapi.TCPCount) uint64 { return c.SegmentsIn })
 			out.Unread += unit.FromBytes(float64(b.Unread-a.Unread), window)
 			lane.RcvBuf = b.RcvBuf
 			addTaken(&lane.TCP, sink.present(i))
-			lane.TCP.RcvOutOfOrder = grown(a.Last.RcvOutOfOrder, b.Last.RcvOutOfOrder)
+			lane.TCP.RcvOutOfOrder = netstate.Grown32(a.Last.RcvOutOfOrder, b.Last.RcvOutOfOrder)
 			segments = lane.TCP.SegmentsIn
 		}
 		if c := udpOf(shut, i); c != nil {
-			lane.UDP = datagramsOf(udpAt(open, i), *c, grown(udpAt(sopen, i).Datagrams, udpAt(sshut, i).Datagrams), grown(open.Bytes[i], shut.Bytes[i]))
+			lane.UDP = datagramsOf(udpAt(open, i), *c, netstate.Grown(udpAt(sopen, i).Datagrams, udpAt(sshut, i).Datagrams), netstate.Grown(open.Bytes[i], shut.Bytes[i]))
 			segments = lane.UDP.Received
 		}
 		tags := 0
@@ -127,7 +127,7 @@ func (t *trial) addLanes(out *record.Trial, sink *end) {
 			out.Unread += unit.FromBytes(float64(tcpOf(shut, i).Unread-tcpOf(open, i).Unread), window)
 			// The kernel counts segments of each subflow only: full ones are taken.
 			if full := out.MTU - predict.HeaderBytes(protocolMPTCP, s.Src.Is6()); full > 0 {
-				segments = grown(open.Bytes[i], shut.Bytes[i]) / uint64(full)
+				segments = netstate.Grown(open.Bytes[i], shut.Bytes[i]) / uint64(full)
 			}
 		}
 		out.Wire += lane.Goodput + unit.FromBytes(float64(segments)*headerBytes(t.spec.protocol(), s.Src.Is6(), tags), window)
@@ -135,8 +135,17 @@ func (t *trial) addLanes(out *record.Trial, sink *end) {
 	}
 }
 
-// grown is how much a counter grew; zero when it was set back in between.
-func grown(from, to uint64) uint64 { return to - min(from, to) }
+// grown is how much a counter of a stream's grew over an end's window, sample by
+// sample: the kernel keeps it in 32 bits, and a fast stream is through with them
+// in an hour.
+func (e *end) grown(stream int, of func(agentapi.TCPCount) uint64) (sum uint64) {
+	before := of(tcpOf(e.samples[e.opened], stream))
+	for _, c := range e.present(stream) {
+		sum += netstate.Grown32(before, of(c))
+		before = of(c)
+	}
+	return sum
+}
 
 // tcpOf is what a sample says of a stream; absent where TCP_INFO was not read.
 func tcpOf(s agentapi.Sample, stream int) agentapi.TCPCount {
@@ -174,20 +183,20 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 			continue
 		}
 		a := open.Links[i]
-		seconds := (b.At - a.At).Seconds()
+		seconds, more := (b.At - a.At).Seconds(), b.Sub(a.LinkCounters)
 		physical, _ := h.Link(b.Link)
 		v6 := e.address().Is6()
 		use := record.LinkUse{
 			Host: e.host, Link: b.Link,
-			Tx:      unit.FromBytes(float64(grown(a.C.TxBytes, b.C.TxBytes)), seconds),
-			Rx:      unit.FromBytes(float64(grown(a.C.RxBytes, b.C.RxBytes)), seconds),
+			Tx:      unit.FromBytes(float64(more.Counters.TxBytes), seconds),
+			Rx:      unit.FromBytes(float64(more.Counters.RxBytes), seconds),
 			Ceiling: predict.PacketPayload(t.spec.protocol(), physical, link.MTU, t.packet(e.way), tags, v6),
-			Drops:   grown(dropped(a.C), dropped(b.C)),
+			Drops:   more.Counters.Lost(),
 
-			TxPackets: grown(a.C.TxPackets, b.C.TxPackets), RxPackets: grown(a.C.RxPackets, b.C.RxPackets),
-			QdiscDrops: grown(a.QdiscDrops, b.QdiscDrops), QdiscOverlimits: grown(a.QdiscOverlimits, b.QdiscOverlimits),
-			QdiscBacklog: b.QdiscBacklog, MeanBacklog: e.meanBacklog(i), Requeues: grown(a.Requeues, b.Requeues), Throttled: grown(a.Throttled, b.Throttled),
-			RxMissed: grown(a.C.RxMissed, b.C.RxMissed), RxCRC: grown(a.C.RxCRC, b.C.RxCRC), Driver: e.increases(driverOf(i)),
+			TxPackets: more.Counters.TxPackets, RxPackets: more.Counters.RxPackets,
+			QdiscDrops: more.QdiscDrops, QdiscOverlimits: more.QdiscOverlimits,
+			QdiscBacklog: more.QdiscBacklog, MeanBacklog: e.meanBacklog(i), Requeues: more.QdiscRequeues, Throttled: more.QdiscThrottled,
+			RxMissed: more.Counters.RxMissed, RxCRC: more.Counters.RxCRC, Driver: e.increases(driverOf(i)),
 		}
 		header := headerBytes(t.spec.protocol(), v6, tags)
 		use.TxPayload = less(use.Tx, unit.FromBytes(float64(use.TxPackets)*header, seconds))
@@ -197,10 +206,6 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 }
 
 func less(a, b unit.BitRate) unit.BitRate { return max(a-b, 0) }
-
-func dropped(c netstate.Counters) uint64 {
-	return c.RxDropped + c.TxDropped + c.RxErrors + c.TxErrors
-}
 
 // address is an address of the end's own host in the trial.
 func (e *end) address() netip.Addr {

@@ -57,7 +57,7 @@ func measured(t *testing.T) *trial {
 		tx := netstate.Counters{TxBytes: 7 + segments*1514, TxPackets: segments}
 		rx := netstate.Counters{RxBytes: segments * 1514, RxPackets: segments}
 		counts := func(c netstate.Counters) []agentapi.LinkCount {
-			return []agentapi.LinkCount{{Link: "eth0", At: at, C: c}, {Link: "eth1", At: at, C: c}}
+			return []agentapi.LinkCount{{Link: "eth0", At: at, LinkCounters: netstate.LinkCounters{Counters: c}}, {Link: "eth1", At: at, LinkCounters: netstate.LinkCounters{Counters: c}}}
 		}
 		out := agentapi.TCPCount{Present: true, Busy: at, RwndLimited: at / 4, SegmentsOut: segments, Retransmits: uint64(k), BytesRetrans: uint64(k) * 1448,
 			Last: record.TCP{SndMSS: 1448, RTTMS: 9.5}, SndBuf: 4 * unit.MiB}
@@ -144,12 +144,14 @@ func TestResultOfLittle(t *testing.T) {
 			}
 		}, func(r record.Trial) bool { return r.CPU[0].Busy == 0 && r.CPU[0].Cores == 0 }},
 		{"a link's counters set back", func(tr *trial) {
-			tr.ends[0].samples[10].Links[0].C = netstate.Counters{}
+			tr.ends[0].samples[10].Links[0].Counters = netstate.Counters{}
 		}, func(r record.Trial) bool {
 			return r.Links[0].Rx == 0 && r.Links[0].RxPackets == 0 && strings.Contains(r.Notes[0], "inconsistent")
 		}},
 		{"TCP counters set back", func(tr *trial) {
-			tr.ends[1].samples[10].TCP[0] = agentapi.TCPCount{Present: true}
+			for i := 1; i <= 10; i++ {
+				tr.ends[1].samples[i].TCP[0] = agentapi.TCPCount{Present: true}
+			}
 			tr.ends[1].samples[0].TCP[0].Retransmits, tr.ends[1].samples[0].TCP[0].BytesRetrans = 9, 9
 		}, func(r record.Trial) bool { return r.Lanes[0].Retransmits == 0 && r.Lanes[0].TCP.BytesRetrans == 0 }},
 		{"bytes that wait to be read", func(tr *trial) {

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/series"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -17,7 +18,8 @@ type round struct {
 	cfg     Config
 	asked   Spec // the first, which stands for all in what is told of the round
 	trials  []*trial
-	ends    ends // of all trials
+	ends    ends          // of all trials
+	known   series.Series // of them, so far
 	started time.Time
 	warmUp  time.Duration
 	notes   []string
@@ -47,7 +49,7 @@ func runRound(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 		t := &trial{cfg: cfg, spec: spec, streams: make(map[flow.Direction][]agentapi.Stream), started: r.started}
 		r.trials = append(r.trials, t)
 		if err := t.open(ctx); err != nil {
-			return nil, 0, err
+			return nil, 0, &PairError{From: spec.From, To: spec.To, Err: err}
 		}
 		r.ends = append(r.ends, t.ends...)
 	}
@@ -81,6 +83,16 @@ func runRound(ctx context.Context, cfg Config, specs []Spec) ([]record.Trial, fl
 	}
 	return results, r.ends.counted().Dip(), nil
 }
+
+// PairError is an error of one pair of a round: those measured with it are not
+// measured either, and are not to blame.
+type PairError struct {
+	From, To string
+	Err      error
+}
+
+func (p *PairError) Error() string { return p.Err.Error() }
+func (p *PairError) Unwrap() error { return p.Err }
 
 func newRound(cfg Config, specs []Spec) *round {
 	r := &round{cfg: cfg, started: time.Now()}

@@ -3,6 +3,7 @@ package measure
 import (
 	"time"
 
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/series"
 	"github.com/linerate/linerate/unit"
@@ -43,7 +44,7 @@ func (r *round) silent() bool {
 		}
 		first, now := e.samples[0], e.samples[len(e.samples)-1]
 		for i := range now.Bytes {
-			if grown(first.Bytes[i], now.Bytes[i]) > 0 {
+			if netstate.Grown(first.Bytes[i], now.Bytes[i]) > 0 {
 				return false
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -61,12 +62,12 @@ func addSent(tcp *record.TCP, all []agentapi.TCPCount) {
 	}
 	a, b := all[0], all[len(all)-1]
 	tcp.Samples = len(all)
-	tcp.BytesSent = grown(a.BytesSent, b.BytesSent)
-	tcp.DSACKDups = grown(a.Last.DSACKDups, b.Last.DSACKDups)
-	tcp.ReordSeen = grown(a.Last.ReordSeen, b.Last.ReordSeen)
-	tcp.Timeouts = grown(a.Last.Timeouts, b.Last.Timeouts)
-	tcp.ECNMarks = grown(a.Last.ECNMarks, b.Last.ECNMarks)
-	tcp.Rehashes = grown(a.Last.Rehashes, b.Last.Rehashes)
+	tcp.BytesSent = netstate.Grown(a.BytesSent, b.BytesSent)
+	tcp.DSACKDups = netstate.Grown32(a.Last.DSACKDups, b.Last.DSACKDups)
+	tcp.ReordSeen = netstate.Grown32(a.Last.ReordSeen, b.Last.ReordSeen)
+	tcp.Timeouts = netstate.Grown32(a.Last.Timeouts, b.Last.Timeouts)
+	tcp.ECNMarks = netstate.Grown32(a.Last.ECNMarks, b.Last.ECNMarks)
+	tcp.Rehashes = netstate.Grown32(a.Last.Rehashes, b.Last.Rehashes)
 	tcp.TimeoutMS = max(b.Last.TimeoutMS-a.Last.TimeoutMS, 0)
 	tcp.MeanRTTMS = rounded(mean(all, func(c agentapi.TCPCount) float64 { return c.Last.RTTMS }))
 	for _, c := range all {
@@ -94,7 +95,7 @@ func addTaken(tcp *record.TCP, all []agentapi.TCPCount) {
 	}
 	a, b := all[0], all[len(all)-1]
 	tcp.Samples = max(tcp.Samples, len(all))
-	tcp.SocketDrops = grown(a.SocketDrops, b.SocketDrops)
+	tcp.SocketDrops = netstate.Grown32(a.SocketDrops, b.SocketDrops)
 	tcp.RcvSpace, tcp.RcvMSS, tcp.RcvRTTMS = b.Last.RcvSpace, b.Last.RcvMSS, b.Last.RcvRTTMS
 	tcp.RcvWnd = unit.Bytes(mean(all, func(c agentapi.TCPCount) float64 { return float64(c.Last.RcvWnd) }))
 	tcp.MeanUnread = unit.Bytes(mean(all, func(c agentapi.TCPCount) float64 { return float64(c.Unread) }))

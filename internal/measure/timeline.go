@@ -210,7 +210,7 @@ func (l laneline) at(moment time.Duration) float64 {
 	if b.At > a.At {
 		share = float64(moment-l.sink.since(a)) / float64(b.At-a.At)
 	}
-	return float64(a.Bytes[l.stream]) + share*float64(grown(a.Bytes[l.stream], b.Bytes[l.stream]))
+	return float64(a.Bytes[l.stream]) + share*float64(netstate.Grown(a.Bytes[l.stream], b.Bytes[l.stream]))
 }
 
 func (l laneline) grown(from, to time.Duration) float64 { return l.at(to) - l.at(from) }
@@ -248,5 +248,5 @@ func (l laneline) retransmits(from, to time.Duration) uint64 {
 		return 0
 	}
 	a, b := tcpOf(l.source.samples[first], l.stream), tcpOf(l.source.samples[last], l.stream)
-	return grown(a.Retransmits, b.Retransmits)
+	return netstate.Grown32(a.Retransmits, b.Retransmits)
 }

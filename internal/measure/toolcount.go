@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/netstate"
 )
 
 // beside adds what the host counted at a moment of its clock: its links' bytes
@@ -31,13 +32,13 @@ func beside(s agentapi.Sample, counted []agentapi.ToolSample, at, begin time.Tim
 	}
 	share := at.Sub(low.At).Seconds() / length
 	for i := range s.Links {
-		a, b, c := low.Links[i].C, high.Links[i].C, &s.Links[i].C
+		a, b, c := low.Links[i].Counters, high.Links[i].Counters, &s.Links[i].Counters
 		for _, n := range [...]struct {
 			to       *uint64
 			from, by uint64
 		}{
-			{&c.RxBytes, a.RxBytes, grown(a.RxBytes, b.RxBytes)}, {&c.TxBytes, a.TxBytes, grown(a.TxBytes, b.TxBytes)},
-			{&c.RxPackets, a.RxPackets, grown(a.RxPackets, b.RxPackets)}, {&c.TxPackets, a.TxPackets, grown(a.TxPackets, b.TxPackets)},
+			{&c.RxBytes, a.RxBytes, netstate.Grown(a.RxBytes, b.RxBytes)}, {&c.TxBytes, a.TxBytes, netstate.Grown(a.TxBytes, b.TxBytes)},
+			{&c.RxPackets, a.RxPackets, netstate.Grown(a.RxPackets, b.RxPackets)}, {&c.TxPackets, a.TxPackets, netstate.Grown(a.TxPackets, b.TxPackets)},
 		} {
 			*n.to = n.from + uint64(share*float64(n.by))
 		}

@@ -16,7 +16,7 @@ import (
 func TestBeside(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	sample := func(at time.Duration, bytes uint64) agentapi.ToolSample {
-		return agentapi.ToolSample{At: begin.Add(at), Links: []agentapi.LinkCount{{Link: "eth0", C: netstate.Counters{RxBytes: bytes, TxPackets: bytes / 10}}}}
+		return agentapi.ToolSample{At: begin.Add(at), Links: []agentapi.LinkCount{{Link: "eth0", LinkCounters: netstate.LinkCounters{Counters: netstate.Counters{RxBytes: bytes, TxPackets: bytes / 10}}}}}
 	}
 	counted := []agentapi.ToolSample{sample(0, 1000), sample(200*time.Millisecond, 3000), sample(400*time.Millisecond, 3000)}
 	for _, c := range []struct {
@@ -30,8 +30,8 @@ func TestBeside(t *testing.T) {
 		{time.Second, 400 * time.Millisecond, 3000},
 	} {
 		got := beside(agentapi.Sample{}, counted, begin.Add(c.at), begin).Links[0]
-		if got.At != c.want || got.C.RxBytes != c.bytes || got.C.TxPackets != c.bytes/10 {
-			t.Errorf("at %v: %v, %d bytes, %d packets, want %v and %d", c.at, got.At, got.C.RxBytes, got.C.TxPackets, c.want, c.bytes)
+		if got.At != c.want || got.Counters.RxBytes != c.bytes || got.Counters.TxPackets != c.bytes/10 {
+			t.Errorf("at %v: %v, %d bytes, %d packets, want %v and %d", c.at, got.At, got.Counters.RxBytes, got.Counters.TxPackets, c.want, c.bytes)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/series"
 	"github.com/linerate/linerate/unit"
@@ -53,7 +54,7 @@ func (r *round) warm(ctx context.Context) error {
 			return err
 		}
 		r.report("warming up", r.ends.received(last(1), last(0)))
-		s := r.ends.series()
+		s := r.series()
 		if r.silent() {
 			if s.Length() >= r.patience() {
 				r.open(s, 0)
@@ -123,7 +124,7 @@ func (r *round) window(ctx context.Context) (string, error) {
 			return word, nil
 		}
 		r.report("measuring", r.ends.received(func(e *end) int { return e.opened }, last(0)))
-		s := r.ends.series()
+		s := r.series()
 		if !r.follow(s, length) || spec.Duration > 0 {
 			continue
 		}
@@ -156,7 +157,7 @@ func stopWord(s Spec) string {
 // fallen, as behind a token bucket: a moment more tells. The window is closed
 // meanwhile; a burst that shows opens it again, see follow.
 func (r *round) inFall() bool {
-	s := r.ends.series()
+	s := r.series()
 	if r.settled || r.trials[0].spec.Fail != nil || s.Length() >= longestWarm+r.trials[0].spec.longest() || !s.MayBeBucket() {
 		return false
 	}
@@ -214,7 +215,7 @@ func (es ends) received(from, to func(*end) int) unit.BitRate {
 		}
 		a, b := e.samples[from(e)], e.samples[to(e)]
 		for i := range b.Bytes {
-			sum += unit.FromBytes(float64(grown(a.Bytes[i], b.Bytes[i])), (b.At - a.At).Seconds())
+			sum += unit.FromBytes(float64(netstate.Grown(a.Bytes[i], b.Bytes[i])), (b.At - a.At).Seconds())
 		}
 	}
 	return sum
@@ -224,9 +225,19 @@ func last(back int) func(*end) int {
 	return func(e *end) int { return max(len(e.samples)-1-back, 0) }
 }
 
+// series is that of the round's ends so far; each point is computed once.
+func (r *round) series() series.Series {
+	r.known = r.ends.extend(r.known)
+	return r.known
+}
+
 // series is the sum of all receiving ends between consecutive samples, from
 // the first on; times are the first such end's.
-func (es ends) series() series.Series {
+func (es ends) series() series.Series { return es.extend(nil) }
+
+// extend is the series of which the first points are known: samples are added,
+// and none is changed.
+func (es ends) extend(known series.Series) series.Series {
 	var clock *end
 	points := math.MaxInt
 	for _, e := range es {
@@ -238,15 +249,14 @@ func (es ends) series() series.Series {
 	if clock == nil || points < 1 {
 		return nil
 	}
-	out := make(series.Series, points)
-	for k := range out {
+	for k := len(known); k < points; k++ {
 		at := func(n int) func(*end) int { return func(*end) int { return n } }
-		out[k] = series.Point{
+		known = append(known, series.Point{
 			From: clock.samples[k].At - clock.samples[0].At, To: clock.samples[k+1].At - clock.samples[0].At,
 			Rate: es.received(at(k), at(k+1)),
-		}
+		})
 	}
-	return out
+	return known
 }
 
 // counted is the part of the series that is in the window.

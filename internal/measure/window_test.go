@@ -110,7 +110,7 @@ func TestInFall(t *testing.T) {
 	} {
 		later := receiving(append(append([]unit.BitRate(nil), fell...), c.later...)...)
 		later.opened, later.closed = 1, 35
-		r.ends, r.trials[0].ends = ends{later}, ends{later}
+		r.ends, r.trials[0].ends, r.known = ends{later}, ends{later}, nil
 		r.follow(r.ends.series(), 7*time.Second)
 		if later.opened < c.opened || later.opened > c.opened+1 || later.closed != c.closed {
 			t.Errorf("%s: window from %d to %d, want %d to %d", name, later.opened, later.closed, c.opened, c.closed)

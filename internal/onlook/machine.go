@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/traffic"
 	"github.com/linerate/linerate/unit"
 )
@@ -17,30 +18,20 @@ func (m *meter) links() []traffic.Link {
 	}
 	for i, b := range m.newest.links {
 		a := m.first.links[i]
-		rate := func(a, b uint64) unit.BitRate { return unit.FromBytes(float64(less(a, b)), seconds) }
+		more := b.Sub(a.LinkCounters)
+		rate := func(bytes uint64) unit.BitRate { return unit.FromBytes(float64(bytes), seconds) }
 		all = append(all, traffic.Link{
-			Name: b.Link, Tx: rate(a.Counters.TxBytes, b.Counters.TxBytes), Rx: rate(a.Counters.RxBytes, b.Counters.RxBytes),
-			TxPackets:  float64(less(a.Counters.TxPackets, b.Counters.TxPackets)) / seconds,
-			RxPackets:  float64(less(a.Counters.RxPackets, b.Counters.RxPackets)) / seconds,
-			TxDrops:    less(a.Counters.TxDropped, b.Counters.TxDropped) + less32(a.QdiscDrops, b.QdiscDrops),
-			RxDrops:    less(a.Counters.RxDropped, b.Counters.RxDropped) + less(a.Counters.RxMissed, b.Counters.RxMissed),
+			Name: b.Link, Tx: rate(more.Counters.TxBytes), Rx: rate(more.Counters.RxBytes),
+			TxPackets:  float64(more.Counters.TxPackets) / seconds,
+			RxPackets:  float64(more.Counters.RxPackets) / seconds,
+			TxDrops:    more.Counters.TxDropped + more.QdiscDrops,
+			RxDrops:    more.Counters.RxDropped + more.Counters.RxMissed,
 			Backlog:    unit.Bytes(m.backlog[b.Link] / float64(max(m.linkLooks, 1))),
-			Overlimits: less32(a.QdiscOverlimits, b.QdiscOverlimits), Requeues: less32(a.QdiscRequeues, b.QdiscRequeues),
+			Overlimits: more.QdiscOverlimits, Requeues: more.QdiscRequeues,
 		})
 	}
 	return all
 }
-
-// less is the growth of a counter; zero where it was put back.
-func less(a, b uint64) uint64 {
-	if b < a {
-		return 0
-	}
-	return b - a
-}
-
-// less32 is the growth of one that the kernel keeps in 32 bits.
-func less32(a, b uint64) uint64 { return uint64(uint32(b) - uint32(a)) }
 
 // cores is each core's time between the first and the last look.
 func (m *meter) cores() []traffic.Core {
@@ -62,8 +53,8 @@ func (m *meter) softnet() (dropped, squeezed uint64) {
 	for _, b := range m.newest.softnet {
 		for _, a := range m.first.softnet {
 			if a.CPU == b.CPU {
-				dropped += less32(a.Dropped, b.Dropped)
-				squeezed += less32(a.TimeSqueeze, b.TimeSqueeze)
+				dropped += netstate.Grown32(a.Dropped, b.Dropped)
+				squeezed += netstate.Grown32(a.TimeSqueeze, b.TimeSqueeze)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/kernel/sys"
 )
 
 // socket is an ICMP socket in the calling thread's namespace.
@@ -81,11 +82,11 @@ func (s *socket) prepare(r agentapi.PingRequest) error {
 		return fmt.Errorf("ask for time stamps: %w", err)
 	}
 	if r.Src.IsValid() {
-		if err := syscall.Bind(s.fd, address(r.Src)); err != nil {
+		if err := sys.Bind(s.fd, netip.AddrPortFrom(r.Src, 0)); err != nil {
 			return fmt.Errorf("bind %s: %w", r.Src, err)
 		}
 	}
-	if err := syscall.Connect(s.fd, address(r.Dst)); err != nil {
+	if err := sys.Connect(s.fd, netip.AddrPortFrom(r.Dst, 0)); err != nil {
 		return fmt.Errorf("reach %s: %w", r.Dst, err)
 	}
 	if !r.DontFragment {
@@ -99,13 +100,6 @@ func (s *socket) prepare(r agentapi.PingRequest) error {
 		return fmt.Errorf("set don't-fragment: %w", err)
 	}
 	return nil
-}
-
-func address(a netip.Addr) syscall.Sockaddr {
-	if a.Is4() {
-		return &syscall.SockaddrInet4{Addr: a.As4()}
-	}
-	return &syscall.SockaddrInet6{Addr: a.As16()}
 }
 
 func (s *socket) series(ctx context.Context, r agentapi.PingRequest) (agentapi.PingReply, error) {

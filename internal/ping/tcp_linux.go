@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/kernel/sys"
 )
 
 // attempts are connections under way.
@@ -50,11 +51,7 @@ func connects(ctx context.Context, r agentapi.PingRequest) (agentapi.PingReply, 
 
 // begin starts one connection. An error of the path counts as lost.
 func (a *attempts) begin(r agentapi.PingRequest) error {
-	domain := syscall.AF_INET6
-	if r.Dst.Is4() {
-		domain = syscall.AF_INET
-	}
-	fd, err := syscall.Socket(domain, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
+	fd, err := syscall.Socket(sys.Family(r.Dst), syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
@@ -70,13 +67,13 @@ func (a *attempts) launch(fd int, r agentapi.PingRequest) error {
 		return err
 	}
 	if r.Src.IsValid() {
-		if err := syscall.Bind(fd, address(r.Src)); err != nil {
+		if err := sys.Bind(fd, netip.AddrPortFrom(r.Src, 0)); err != nil {
 			return fmt.Errorf("bind %s: %w", r.Src, err)
 		}
 	}
 	a.reply.Sent++
 	sent := time.Now()
-	err := syscall.Connect(fd, portOf(r.Dst, r.TCP))
+	err := sys.Connect(fd, netip.AddrPortFrom(r.Dst, uint16(r.TCP)))
 	switch {
 	case err == nil || errors.Is(err, syscall.ECONNREFUSED): // loopback answers within the call
 		a.answered(sent, err)
@@ -95,13 +92,6 @@ func (a *attempts) launch(fd int, r agentapi.PingRequest) error {
 	}
 	a.sent[fd] = sent
 	return nil
-}
-
-func portOf(dst netip.Addr, port int) syscall.Sockaddr {
-	if dst.Is4() {
-		return &syscall.SockaddrInet4{Addr: dst.As4(), Port: port}
-	}
-	return &syscall.SockaddrInet6{Addr: dst.As16(), Port: port}
 }
 
 func (a *attempts) answered(sent time.Time, err error) {

@@ -117,7 +117,7 @@ func (c *connection) sample(ctx context.Context) error {
 	}{{c.sender, source.sample}, {1 - c.sender, received}} {
 		now.links[end.at] = make(map[string]netstate.Counters)
 		for _, l := range end.sample.Links {
-			now.links[end.at][l.Link] = l.C
+			now.links[end.at][l.Link] = l.Counters
 		}
 	}
 	if len(received.TCP) == 1 {
@@ -153,7 +153,7 @@ func (c *connection) moved(side survey.Side, of func(c netstate.Counters, out bo
 	names := c.r.names.Links[side]
 	moved := make([]uint64, len(names))
 	for i, name := range names {
-		moved[i] = grown(of(c.before.links[end][name], side.Out()), of(c.latest.links[end][name], side.Out()))
+		moved[i] = netstate.Grown(of(c.before.links[end][name], side.Out()), of(c.latest.links[end][name], side.Out()))
 	}
 	return moved
 }
@@ -170,14 +170,6 @@ func packetsOf(c netstate.Counters, out bool) uint64 {
 		return c.TxPackets
 	}
 	return c.RxPackets
-}
-
-// grown is how far a counter went; one that was reset went nowhere.
-func grown(before, now uint64) uint64 {
-	if now < before {
-		return 0
-	}
-	return now - before
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

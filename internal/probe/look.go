@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/survey"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -147,7 +148,7 @@ func (r *runner) read(ctx context.Context, c *connection, size unit.Bytes, seen 
 			note(seen, side, carried(moved, uint64(size)))
 			counted = counted && float64(sum(moved)) >= carriedShare*float64(size)
 		}
-		if acks := grown(c.before.segments, c.latest.segments); counted && acks >= leastAcks {
+		if acks := netstate.Grown32(c.before.segments, c.latest.segments); counted && acks >= leastAcks {
 			for _, side := range ackSides(c.sender) {
 				note(seen, side, carried(c.moved(side, packetsOf), acks))
 			}

@@ -48,10 +48,16 @@ func (s *site) named(next page) page {
 
 type hostsView struct {
 	Hosts     []Host
-	Measuring []Measuring
+	Measuring []stoppable
 	Running   bool
 	Said      string
 	MayStart  bool
+}
+
+// stoppable is a measurement, and whether whoever looks may end it.
+type stoppable struct {
+	Measuring
+	MayStop bool
 }
 
 // hosts are the fleet, what is measured there just now, and the form to start.
@@ -61,8 +67,11 @@ func (s *site) hosts(w http.ResponseWriter, r *http.Request, who session) {
 		s.failed(w, who, err)
 		return
 	}
-	v := hostsView{Hosts: all, Measuring: s.cfg.Fleet.Measuring(), Said: s.sessions.told(r), MayStart: who.Role.Includes(bus.Measure)}
-	v.Running = slices.ContainsFunc(v.Measuring, func(m Measuring) bool { return !m.Ended })
+	v := hostsView{Hosts: all, Said: s.sessions.told(r), MayStart: who.Role.Includes(bus.Measure)}
+	for _, m := range s.cfg.Fleet.Measuring() {
+		v.Measuring = append(v.Measuring, stoppable{m, !m.Ended && who.mayStop(m)})
+		v.Running = v.Running || !m.Ended
+	}
 	page := view{Title: "Hosts", Here: "hosts", Session: &who, Data: v}
 	if v.Running {
 		page.Scripts = []string{"again.js"}
@@ -84,7 +93,19 @@ func (s *site) measure(w http.ResponseWriter, r *http.Request, who session) {
 	http.Redirect(w, r, "/hosts", http.StatusSeeOther)
 }
 
+// mayStop: who may measure stops what they started, who may change any.
+func (v Visitor) mayStop(m Measuring) bool {
+	return m.Who == v.Name && v.Role.Includes(bus.Measure) || v.Role.Includes(bus.Change)
+}
+
 func (s *site) stop(w http.ResponseWriter, r *http.Request, who session) {
+	for _, m := range s.cfg.Fleet.Measuring() {
+		if m.ID == r.PathValue("id") && !who.mayStop(m) {
+			s.log.Warn("not permitted", "user", who.Name, "role", who.Role, "path", r.URL.Path, "of", m.Who)
+			s.failed(w, who, fmt.Errorf("%w: %s started it, and to stop another's takes the role %s", errRole, m.Who, bus.Change))
+			return
+		}
+	}
 	if err := s.cfg.Fleet.Stop(who.Visitor, r.PathValue("id")); err != nil {
 		s.failed(w, who, err)
 		return

@@ -203,6 +203,31 @@ func TestWishes(t *testing.T) {
 	}
 }
 
+// Code 4.7: who may measure stops what they started; who may change stops any.
+func TestStopOfAnothers(t *testing.T) {
+	w := Wish{From: "db1", To: "db2", Streams: []int{1}, Direction: flow.Both, Duration: time.Second}
+	q := &squad{measuring: []Measuring{{ID: "2", Who: "bob", Wish: w}, {ID: "1", Who: "eve", Wish: w}}}
+	s := serveFleet(t, q)
+	for role, may := range map[bus.Role][]string{bus.Watch: nil, bus.Measure: {"1"}, bus.Change: {"2", "1"}} {
+		c, form := s.as(t, role)
+		_, text := s.get(t, c, "/hosts")
+		for _, id := range []string{"1", "2"} {
+			allowed := slices.Contains(may, id)
+			if strings.Contains(text, "/measure/"+id+"/stop") != allowed {
+				t.Errorf("%s is offered to stop %s: %v", role, id, !allowed)
+			}
+			q.asked = nil
+			r, text := s.post(t, c, "/measure/"+id+"/stop", url.Values{"form": {form}})
+			if (r.StatusCode == http.StatusOK) != allowed || (len(q.asked) > 0) != allowed || !allowed && r.StatusCode != http.StatusForbidden {
+				t.Errorf("%s stops %s: %s, %v", role, id, r.Status, q.asked)
+			}
+			if role == bus.Measure && !allowed && !strings.Contains(text, "bob started it") {
+				t.Errorf("%s is not told why:\n%s", role, text)
+			}
+		}
+	}
+}
+
 // A measurement shows while it runs and after; what is said is said once.
 func TestMeasuring(t *testing.T) {
 	q := &squad{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/kernel/nlattr"
+	"github.com/linerate/linerate/internal/kernel/sys"
 )
 
 // Attributes of a route request, include/uapi/linux/rtnetlink.h.
@@ -118,6 +119,13 @@ func routeRequest(t flow.Tuple) ([]byte, error) {
 	request[1] = byte(dst.BitLen())
 	binary.NativeEndian.PutUint32(request[8:], routeLookupTable)
 	request = append(request, nlattr.Encode(rtaDst, dst.AsSlice())...)
+	if zone := dst.Zone(); zone != "" {
+		link, err := sys.Zone(zone)
+		if err != nil {
+			return nil, err
+		}
+		request = append(request, nlattr.Encode(syscall.RTA_OIF, binary.NativeEndian.AppendUint32(nil, link))...)
+	}
 	if src.IsValid() {
 		request[2] = byte(src.BitLen())
 		request = append(request, nlattr.Encode(rtaSrc, src.AsSlice())...)

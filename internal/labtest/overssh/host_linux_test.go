@@ -37,6 +37,7 @@ type hosting struct {
 	varTmp    string       // of /var/tmp and /run
 	installed string       // a program to put on its path as linerate
 	machine   string       // architecture that uname tells, such as i686; "" is the machine's own
+	force     string       // what sshd runs whatever is asked for; "" is what is asked for
 	listen    string       // address of sshd; "" is the host's own
 	sudoers   string       // over those that are
 	disk      bool         // its own /etc and /var/log too: what is installed there goes with it
@@ -119,7 +120,7 @@ func newHost(t testing.TB, space floor.Space, name string, addr netip.Addr, as h
 		"shadow":      own(t, "/etc/shadow") + "ann:*:19000:0:99999:7:::\nbob:*:19000:0:99999:7:::\n",
 		"sudoers":     sudoers + as.sudoers,
 		"boot_id":     fmt.Sprintf("00000000-0000-4000-8000-%012x\n", addr.As4()[3]),
-		"sshd_config": sshdConfig(orElse(as.listen, addr.String())),
+		"sshd_config": sshdConfig(orElse(as.listen, addr.String()), as.force),
 	} {
 		floor.Must(t, os.WriteFile(filepath.Join(files, file), []byte(text), 0o644))
 	}
@@ -156,11 +157,14 @@ func newHost(t testing.TB, space floor.Space, name string, addr netip.Addr, as h
 }
 
 // sshdConfig is root by key alone, as a careful site has it, and users by key.
-func sshdConfig(listen string) string {
+func sshdConfig(listen, force string) string {
+	if force != "" {
+		force = "ForceCommand " + force
+	}
 	return strings.Join([]string{
 		"ListenAddress " + listen, "Port 22", "HostKey /etc/ssh/host_key", "AuthorizedKeysFile /etc/ssh/authorized", "PidFile none",
 		"UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password", "StrictModes no", "PrintMotd no",
-		"MaxStartups 100", "Subsystem sftp internal-sftp", "",
+		"MaxStartups 100", "Subsystem sftp internal-sftp", force, "",
 	}, "\n")
 }
 

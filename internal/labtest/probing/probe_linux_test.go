@@ -304,7 +304,7 @@ func moved(side survey.Side, a0, a1, b0, b1 agentapi.Sample) []float64 {
 	}
 	out := make([]float64, len(after.Links))
 	for i := range after.Links {
-		was, now := before.Links[i].C, after.Links[i].C
+		was, now := before.Links[i].Counters, after.Links[i].Counters
 		switch side {
 		case survey.NearOut:
 			out[i] = float64(now.TxBytes - was.TxBytes)

@@ -252,7 +252,7 @@ func end(t *testing.T, host string) *engine.Engine {
 		counted, err := handle.Counters(names)
 		var out []agentapi.LinkCount
 		for _, c := range counted {
-			out = append(out, agentapi.LinkCount{Link: c.Link, C: c.Counters})
+			out = append(out, agentapi.LinkCount{Link: c.Link, LinkCounters: c.LinkCounters})
 		}
 		return out, err
 	}})
@@ -273,7 +273,7 @@ func perPort(from, to agentapi.Sample, count func(netstate.Counters) uint64) []s
 	var out []string
 	for i, l := range to.Links {
 		span := l.At - from.Links[i].At
-		out = append(out, fmt.Sprintf("%.1f", float64(count(l.C)-count(from.Links[i].C))*8/span.Seconds()/1e6))
+		out = append(out, fmt.Sprintf("%.1f", float64(count(l.Counters)-count(from.Links[i].Counters))*8/span.Seconds()/1e6))
 	}
 	return out
 }
