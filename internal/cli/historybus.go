@@ -40,9 +40,9 @@ func (a *App) readAdded(ctx context.Context, files []string) (records []record.R
 	for _, file := range files {
 		read := readRecordText
 		if strings.HasPrefix(file, onBus) {
-			read = func(name string) (record.Record, []byte, error) { return a.readKept(ctx, name) }
+			read = a.readKept
 		}
-		r, text, err := read(file)
+		r, text, err := read(ctx, file)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,7 +50,7 @@ on standard output when it ends.
   linerate listen --port 5202 --allow 10.0.0.0/8,192.0.2.7
   iperf3 -c HOST -P 4 -t 10          # on another host`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := flags.config()
+			cfg, err := flags.config(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -70,7 +69,7 @@ on standard output when it ends.
 }
 
 // config reads the flags.
-func (f *listenFlags) config() (listen.Config, error) {
+func (f *listenFlags) config(ctx context.Context) (listen.Config, error) {
 	cfg := listen.Config{Port: int(f.port), MaxClients: f.maxClients, Idle: f.idle, OneOff: f.oneOff}
 	if f.port == 0 {
 		return cfg, usage("--port: port 0 is none to listen on", "")
@@ -96,7 +95,7 @@ func (f *listenFlags) config() (listen.Config, error) {
 		cfg.Allow = append(cfg.Allow, p)
 	}
 	var err error
-	cfg.Token, err = readToken(f.tokenFile)
+	cfg.Token, err = readToken(ctx, f.tokenFile)
 	return cfg, err
 }
 
@@ -118,13 +117,13 @@ const tokenMost = 4096
 
 // readToken reads a token: the file without the blanks around it. No name is
 // no token.
-func readToken(path string) ([]byte, error) {
+func readToken(ctx context.Context, path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := readNamed(ctx, "read token", path, 2*tokenMost) // with blanks around it
 	if err != nil {
-		return nil, badFile("read token", err)
+		return nil, err
 	}
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || len(text) > tokenMost {
