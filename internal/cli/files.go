@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/foreign"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/record"
 )
@@ -87,9 +88,10 @@ func parseRecord(path string, text []byte) (r record.Record, isForeign bool, err
 		if r, err = foreign.Read(text); err != nil {
 			return r, true, usage(path+": "+err.Error(), "")
 		}
+		plaintext.Fields(&r)
 		return r, true, nil
 	}
-	if err := json.Unmarshal(text, &r); err != nil {
+	if r, err = record.Decode(text); err != nil {
 		return r, false, usage(fmt.Sprintf("read record %s%s", path, where(text, err)), noRecordHint(path, text))
 	}
 	switch r.Schema {

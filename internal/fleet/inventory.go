@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/plaintext"
 )
 
 // States are the hosts on NATS by what their agents last said of them, without
@@ -43,6 +44,7 @@ func States(ctx context.Context, conn *nats.Conn) (map[string]bus.State, error) 
 				bad = append(bad, fmt.Errorf("state of %.70q: %w", e.Key(), err))
 				continue
 			}
+			plaintext.Fields(&s)
 			out[e.Key()] = s
 		}
 	}

@@ -3,12 +3,20 @@ package plaintext
 import (
 	"net/netip"
 	"reflect"
+	"strings"
 )
 
-// Fields makes every string that v points to, and every key of its maps, fit
-// for a line, at any depth; v is a pointer. Text of several lines belongs into
-// no such value. Slices of bytes and unexported fields stay as they are.
+// Fields takes the ends of lines out of every string that v points to, and of
+// every key of its maps, at any depth; v is a pointer. It is for what was decoded
+// and comes from others: a name that ends a line could go on with lines that the
+// program seems to say. What else a terminal obeys stays, for JSON to say it
+// exactly; a Writer lets none of it through. Slices of bytes and unexported
+// fields stay as they are. Text of several lines belongs into no such value.
 func Fields(v any) { fields(reflect.ValueOf(v)) }
+
+// lineEnds is what ends a line somewhere (Unicode Standard Annex 14, class BK, CR,
+// LF and NL), and a blank for each.
+var lineEnds = strings.NewReplacer("\n", " ", "\v", " ", "\f", " ", "\r", " ", "\u0085", " ", "\u2028", " ", "\u2029", " ")
 
 var (
 	addressType  = reflect.TypeFor[netip.Addr]()
@@ -27,7 +35,9 @@ func fields(v reflect.Value) {
 		}
 	case reflect.String:
 		if v.CanSet() {
-			v.SetString(Line(v.String()))
+			if s := v.String(); strings.ContainsAny(s, "\n\v\f\r\u0085\u2028\u2029") {
+				v.SetString(lineEnds.Replace(s))
+			}
 		}
 	case reflect.Struct:
 		structFields(v)
@@ -66,7 +76,7 @@ func inLine(a netip.Addr) netip.Addr {
 	if a.Zone() == "" {
 		return a
 	}
-	return a.WithZone(Line(a.Zone()))
+	return a.WithZone(lineEnds.Replace(a.Zone()))
 }
 
 func mapFields(v reflect.Value) {

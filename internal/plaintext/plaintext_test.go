@@ -108,7 +108,7 @@ func TestFields(t *testing.T) {
 		Raw: json.RawMessage(bad), From: netip.MustParseAddr("fe80::1%" + bad), Port: netip.AddrPortFrom(netip.MustParseAddr("fe80::1%"+bad), 7), private: bad,
 	}
 	Fields(&v)
-	good := "x ?y"
+	good := "x \x1by"
 	want := all{
 		Name: good, Words: []word{word(good)}, Inner: &inner{good}, ByName: map[string][]inner{good: {{good}}}, Any: map[string]any{good: []any{good}},
 		Raw: json.RawMessage(bad), From: netip.MustParseAddr("fe80::1%" + good), Port: netip.AddrPortFrom(netip.MustParseAddr("fe80::1%"+good), 7), private: bad,

@@ -24,6 +24,7 @@ import (
 
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/link"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
 )
 
@@ -330,7 +331,7 @@ func (r *Run) readBase(ctx context.Context) (record.Record, error) {
 		return rec, err
 	}
 	r.base = h
-	return rec, json.Unmarshal(text, &rec)
+	return record.Decode(text)
 }
 
 // readTrials reads the stream's messages of the run, each trial once and in
@@ -368,6 +369,7 @@ func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
 		if err := json.Unmarshal(text, &t); err != nil {
 			return nil, fmt.Errorf("trial %s: %w", id, err)
 		}
+		plaintext.Fields(&t)
 		out = append(out, t)
 		have[id] = true
 		delete(wholes, id)
