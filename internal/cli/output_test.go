@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/store"
 )
 
 // umask sets the process's umask for a test.
@@ -238,5 +240,36 @@ func TestReadingPipes(t *testing.T) {
 		if o := run(t, "", args...); o.status != exitDone || o.stdout == "" {
 			t.Errorf("%v: exit %d: %s", c.args, o.status, o.stderr)
 		}
+	}
+}
+
+// TestStoreIsItsUsersAlone is the finding: `history add --store ./s.db` made a
+// store of mode 0644 in a directory that was there already.
+func TestStoreIsItsUsersAlone(t *testing.T) {
+	umask(t, 0o022)
+	dir := t.TempDir()
+	db := filepath.Join(dir, "s.db")
+	if o := run(t, "", "history", "add", filepath.Join("..", "..", "record", "testdata", "v1", "measure.json"), "--store", db); o.status != exitDone {
+		t.Fatalf("exit %d: %s", o.status, o.stderr)
+	}
+	s, err := store.Open(t.Context(), store.Config{Place: db, Create: true}) // as long as it is open its other files are there
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, _, err := s.Runs(t.Context(), store.Span{}, 0); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) < 3 {
+		t.Errorf("only %v, %v", files, err)
+	}
+	for _, f := range files {
+		if mode := modeOf(t, f); mode != 0o600 {
+			t.Errorf("%s: mode %v", f, mode)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
