@@ -93,8 +93,12 @@ func (d *differences) links(b, a netstate.Link) {
 	d.add(name+"state", state(b), state(a))
 	d.add(name+"queueing", queueing(b), queueing(a))
 	if b.Bond != nil && a.Bond != nil {
-		d.add(name+"mode", fmt.Sprint(b.Bond.Mode), fmt.Sprint(a.Bond.Mode))
-		d.add(name+"hash policy", fmt.Sprint(b.Bond.HashPolicy), fmt.Sprint(a.Bond.HashPolicy))
+		if !b.Bond.Mode.IsZero() && !a.Bond.Mode.IsZero() {
+			d.add(name+"mode", fmt.Sprint(b.Bond.Mode), fmt.Sprint(a.Bond.Mode))
+		}
+		if !b.Bond.HashPolicy.IsZero() && !a.Bond.HashPolicy.IsZero() {
+			d.add(name+"hash policy", fmt.Sprint(b.Bond.HashPolicy), fmt.Sprint(a.Bond.HashPolicy))
+		}
 		d.add(name+"ports", strings.Join(b.Bond.Ports, " "), strings.Join(a.Bond.Ports, " "))
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.Offloads)) {

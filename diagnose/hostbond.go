@@ -148,7 +148,7 @@ func (b bondView) outside() (HostFinding, bool) {
 // (bond_option_mode_set, drivers/net/bonding/bond_options.c, sets 100 ms).
 func (b bondView) unwatched() (HostFinding, bool) {
 	arp := b.link.Bond.Options["arp_interval"]
-	if len(b.ports) == 0 || b.link.Bond.Miimon != 0 || arp != "" && arp != "0" {
+	if len(b.ports) == 0 || b.link.Bond.Miimon != 0 || b.link.Bond.Unread("miimon") || arp != "" && arp != "0" {
 		return HostFinding{}, false
 	}
 	return HostFinding{
@@ -192,7 +192,7 @@ func (b bondView) portMTU() (HostFinding, bool) {
 func (b bondView) onePolicyLink() (HostFinding, bool) {
 	bundle, err := steer.BundleOf(b.host, b.link.Name)
 	addresses := b.addresses()
-	if err != nil || !b.link.Bond.Mode.Hashes() || len(b.ports) < 2 || len(addresses) == 0 {
+	if err != nil || !b.link.Bond.Mode.Hashes() || b.link.Bond.HashPolicy == netstate.PolicyUnread || len(b.ports) < 2 || len(addresses) == 0 {
 		return HostFinding{}, false
 	}
 	bundle.Ports = b.link.Bond.Ports // what it does once all are usable
@@ -310,7 +310,7 @@ func (b bondView) unequal() (HostFinding, bool) {
 
 // minLinks: the bond stays up on its last port.
 func (b bondView) minLinks() (HostFinding, bool) {
-	if b.link.Bond.Mode != netstate.LACP || b.link.Bond.MinLinks != 0 || len(b.ports) < 2 {
+	if b.link.Bond.Mode != netstate.LACP || b.link.Bond.MinLinks != 0 || b.link.Bond.Unread("min_links") || len(b.ports) < 2 {
 		return HostFinding{}, false
 	}
 	return HostFinding{

@@ -130,7 +130,7 @@ func unlikePolicies(f predict.Fabric, a, b string, lanes []flow.Lane) []HostFind
 	for _, lane := range lanes {
 		near, ok := bondBelow(f.Hosts[a], lane.Src)
 		far, okFar := bondBelow(f.Hosts[b], lane.Dst)
-		if !ok || !okFar || near.Bond.HashPolicy == far.Bond.HashPolicy || len(near.Bond.Ports) < 2 || len(far.Bond.Ports) < 2 {
+		if !ok || !okFar || near.Bond.HashPolicy == far.Bond.HashPolicy || near.Bond.HashPolicy == netstate.PolicyUnread || far.Bond.HashPolicy == netstate.PolicyUnread || len(near.Bond.Ports) < 2 || len(far.Bond.Ports) < 2 {
 			continue
 		}
 		return []HostFinding{{

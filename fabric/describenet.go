@@ -236,6 +236,10 @@ func (d *netDescriber) parameters(b netstate.Bond, above *Node) *Node {
 	n := &Node{Kind: MappingNode}
 	for _, r := range bondRows {
 		value := r.option(b)
+		if value == "not read" || b.Unread(r.kernel) {
+			above.remark("%s was not read", r.kernel)
+			continue
+		}
 		if value == "" || value == r.initial && r.kernel != "mode" {
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/linerate/linerate/internal/plaintext"
 )
 
 // Problem is one thing wrong with a fabric file and where.
@@ -89,12 +91,7 @@ func (ps *problems) at(n *Node, what, hint string) { ps.add(n.Line, n.Column, wh
 // printable keeps a problem on one line whatever the file held.
 func printable(s string) string {
 	const most = 1000
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, s)
+	s = plaintext.Line(s)
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "..."
 	}

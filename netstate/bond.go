@@ -1,14 +1,17 @@
 package netstate
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/linerate/linerate/flow"
 )
 
 // BondMode is IFLA_BOND_MODE (include/uapi/linux/if_bonding.h, BOND_MODE_*).
-// Zero is balance-rr, the kernel's default.
+// Zero is balance-rr, the kernel's default; one that a reader did not find is
+// ModeUnread.
 type BondMode uint8
 
 // Bonding modes by their kernel numbers.
@@ -21,6 +24,17 @@ const (
 	BalanceTLB   BondMode = 5
 	BalanceALB   BondMode = 6
 )
+
+// What a reader of a host's state did not find is none of the kernel's numbers:
+// no mode, no policy, no rate, so nothing follows from it. JSON leaves it out.
+const (
+	ModeUnread   BondMode   = 0xff
+	PolicyUnread HashPolicy = 0xff
+	RateUnread   LACPRate   = 0xff
+)
+
+// notRead is the word for it.
+const notRead = "not read"
 
 // HashPolicy is IFLA_BOND_XMIT_HASH_POLICY (BOND_XMIT_POLICY_*). Zero is
 // layer2, the kernel's default. Settable while the bond is up.
@@ -75,6 +89,9 @@ func word[T ~uint8](table []string, v T) string {
 	if int(v) < len(table) {
 		return table[v]
 	}
+	if v == 0xff {
+		return notRead
+	}
 	return fmt.Sprintf("unknown-%d", v)
 }
 
@@ -84,6 +101,10 @@ func number[T ~uint8](table []string, what string, b []byte, v *T) error {
 			*v = T(i)
 			return nil
 		}
+	}
+	if string(b) == notRead {
+		*v = 0xff
+		return nil
 	}
 	var n uint8
 	if _, err := fmt.Sscanf(string(b), "unknown-%d", &n); err == nil {
@@ -102,6 +123,9 @@ func (m BondMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil
 // UnmarshalText reads what MarshalText writes.
 func (m *BondMode) UnmarshalText(b []byte) error { return number(modeWords[:], "bond mode", b, m) }
 
+// IsZero reports a mode that was not read: JSON leaves it out.
+func (m BondMode) IsZero() bool { return m == ModeUnread }
+
 // Hashes reports whether the mode spreads flows by the transmit hash policy
 // (bond_xmit_hash is called for xor and 802.3ad; tlb has its own table).
 func (m BondMode) Hashes() bool { return m == BalanceXOR || m == LACP }
@@ -117,6 +141,12 @@ func (p *HashPolicy) UnmarshalText(b []byte) error {
 	return number(policyWords[:], "transmit hash policy", b, p)
 }
 
+// IsZero reports a policy that was not read: JSON leaves it out.
+func (p HashPolicy) IsZero() bool { return p == PolicyUnread }
+
+// IsZero reports a rate that was not read: JSON leaves it out.
+func (r LACPRate) IsZero() bool { return r == RateUnread }
+
 // String is the kernel's word.
 func (r LACPRate) String() string { return word(rateWords[:], r) }
 
@@ -128,9 +158,9 @@ func (r *LACPRate) UnmarshalText(b []byte) error { return number(rateWords[:], "
 
 // Bond is the bonding driver's state of a bond link.
 type Bond struct {
-	Mode       BondMode      `json:"mode"`
-	HashPolicy HashPolicy    `json:"xmit_hash_policy"`
-	LACPRate   LACPRate      `json:"lacp_rate"`
+	Mode       BondMode      `json:"mode,omitzero"`
+	HashPolicy HashPolicy    `json:"xmit_hash_policy,omitzero"`
+	LACPRate   LACPRate      `json:"lacp_rate,omitzero"`
 	Miimon     time.Duration `json:"miimon_ns"` // zero: no link monitoring
 	UpDelay    time.Duration `json:"updelay_ns,omitempty"`
 	DownDelay  time.Duration `json:"downdelay_ns,omitempty"`
@@ -146,9 +176,31 @@ type Bond struct {
 	Ports []string `json:"slaves"`
 	// AD is the active aggregator; nil outside 802.3ad.
 	AD *Aggregator `json:"ad_info,omitempty"`
+	// NotRead are the other options, as the kernel names them, that were not
+	// read: their zero above says nothing. "slaves" are the ports.
+	NotRead []string `json:"not_read,omitempty"`
 	// Options holds every other option as the kernel names it in
 	// /sys/class/net/BOND/bonding, unread but kept.
 	Options map[string]string `json:"options,omitempty"`
+}
+
+// UnreadBond is a bond of which nothing was read yet.
+func UnreadBond() Bond {
+	return Bond{Mode: ModeUnread, HashPolicy: PolicyUnread, LACPRate: RateUnread, Options: make(map[string]string)}
+}
+
+// Unread reports whether an option of NotRead was not read.
+func (b *Bond) Unread(option string) bool { return slices.Contains(b.NotRead, option) }
+
+// UnmarshalJSON takes what is left out of mode, policy and rate for not read.
+func (b *Bond) UnmarshalJSON(text []byte) error {
+	type plain Bond
+	read := plain{Mode: ModeUnread, HashPolicy: PolicyUnread, LACPRate: RateUnread}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	*b = Bond(read)
+	return nil
 }
 
 // Aggregator is struct ifla_bond_ad_info (include/uapi/linux/if_link.h).

@@ -135,7 +135,7 @@ func bundleOf(h netstate.Host, base netstate.Link) (*steer.Bundle, bool) {
 	}
 	return &steer.Bundle{
 		Mode: base.Bond.Mode, Policy: base.Bond.HashPolicy, Ports: h.UsablePorts(base.Name),
-		Active: base.Bond.Active, TLBStatic: !base.Bond.TLBDynamic,
+		Active: base.Bond.Active, TLBStatic: !base.Bond.TLBDynamic && !base.Bond.Unread("tlb_dynamic_lb"),
 	}, false
 }
 

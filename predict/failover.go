@@ -68,6 +68,8 @@ func notices(b netstate.Bond, silent bool) (low, high time.Duration, why string)
 	switch {
 	case silent && lacp && b.LACPRate == netstate.LACPFast:
 		return (lostLimit - 1) * fastPeriod, lost(fastPeriod), "fast LACP misses its partner after 2 to 3.3 s"
+	case silent && b.Mode == netstate.ModeUnread, silent && lacp && b.LACPRate == netstate.RateUnread, !silent && b.Unread("miimon") && !lacp:
+		return 0, 0, "how the bond notices was not read"
 	case silent && lacp:
 		return (lostLimit - 1) * slowPeriod, lost(slowPeriod), "slow LACP misses its partner after 60 to 99 s"
 	case silent:

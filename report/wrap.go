@@ -1,36 +1,18 @@
 package report
 
 import (
-	"bytes"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/linerate/linerate/internal/plaintext"
 )
 
-// printable drops what could move a terminal's cursor or turn text around:
-// control and formatting characters become "?", white space one blank.
-func printable(s string) string {
-	return strings.Map(func(c rune) rune {
-		switch {
-		case c == '\n' || c == '\t' || c == '\r':
-			return ' '
-		case unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == utf8.RuneError:
-			return '?'
-		}
-		return c
-	}, s)
-}
+// printable is a name or a note of a record as one line that moves no terminal.
+func printable(s string) string { return plaintext.Line(s) }
 
 // visible is a whole page without characters that control a terminal or turn
 // text around; line ends and tabs stay.
-func visible(page []byte) []byte {
-	return bytes.Map(func(c rune) rune {
-		if c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == utf8.RuneError) {
-			return '?'
-		}
-		return c
-	}, page)
-}
+func visible(page []byte) []byte { return plaintext.TextBytes(page) }
 
 // fit shortens s to n characters, the last an ellipsis.
 func fit(s string, n int) string {

@@ -1,9 +1,9 @@
 package screen
 
 import (
-	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/linerate/linerate/internal/plaintext"
 )
 
 // Style paints words for a terminal. The colours are those sixteen that every
@@ -45,12 +45,7 @@ func columns(words string) int { return utf8.RuneCountInString(words) }
 // cut shortens words to so many columns, with an ellipsis. What a terminal
 // would obey in place of showing it is shown as a question mark.
 func cut(words string, width int) string {
-	words = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '?'
-		}
-		return r
-	}, words)
+	words = plaintext.Line(words)
 	if columns(words) <= width {
 		return words
 	}

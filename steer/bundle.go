@@ -91,12 +91,21 @@ func BundleOf(h netstate.Host, bond string) (Bundle, error) {
 		Mode: l.Bond.Mode, Policy: l.Bond.HashPolicy,
 		Ports: h.UsablePorts(l.Name), Active: l.Bond.Active,
 		Era: eras[0], Doubt: eras[1:], BigEndian: h.Kernel.BigEndian,
-		TLBStatic:       l.Index != 0 && !l.Bond.TLBDynamic,
-		PacketsPerSlave: l.Bond.PacketsPerSlave,
+		TLBStatic:       l.Index != 0 && !l.Bond.TLBDynamic && !l.Bond.Unread("tlb_dynamic_lb"),
+		PacketsPerSlave: packetsPerSlave(l.Bond),
 		Queued:          queued(h, l.Bond.Ports),
 
 		BroadcastNeighbor: l.Bond.Options["broadcast_neighbor"] == "on",
 	}, nil
+}
+
+// packetsPerSlave is the option, or 1 where it was not read: then no more is said
+// than that packets rotate.
+func packetsPerSlave(b *netstate.Bond) int {
+	if b.Unread("packets_per_slave") {
+		return 1
+	}
+	return b.PacketsPerSlave
 }
 
 // queued are the ports that have a queue_id.

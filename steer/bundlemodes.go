@@ -19,6 +19,9 @@ func (b Bundle) noPlace() string {
 	case netstate.BalanceALB:
 		return "balance-alb assigns each destination address a link by load; ports do not matter"
 	}
+	if b.Mode == netstate.ModeUnread {
+		return "the bonding mode was not read"
+	}
 	return fmt.Sprintf("mode %s is newer than this program", b.Mode)
 }
 

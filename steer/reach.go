@@ -71,5 +71,8 @@ func policyReach(p netstate.HashPolicy) Reach {
 	case netstate.VLANSrcMAC:
 		return Reach{Why: "vlan+srcmac hashes the VLAN tag and the sender's MAC address: all flows of one host in one VLAN share one link"}
 	}
+	if p == netstate.PolicyUnread {
+		return Reach{Why: "the transmit hash policy was not read"}
+	}
 	return Reach{Why: "policy " + p.String() + " is newer than this program"}
 }

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/linerate/linerate/internal/plaintext"
 )
 
 // The methods that keep two runs off one host.
@@ -53,12 +54,7 @@ const longestWord = 120
 // no longer than a line.
 func (h Holder) Clean() Holder {
 	for _, word := range []*string{&h.Run, &h.User, &h.Host, &h.What} {
-		*word = strings.Map(func(r rune) rune {
-			if !unicode.IsPrint(r) {
-				return '?'
-			}
-			return r
-		}, *word)
+		*word = plaintext.Line(strings.ReplaceAll(*word, "\n", "?")) // an end of a line shows
 		if runes := []rune(*word); len(runes) > longestWord {
 			*word = string(runes[:longestWord]) + "..."
 		}

@@ -223,6 +223,10 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 	}
 	if a.cfg.StartGuard != nil {
 		a.armBoot(&e)
+		// The guard is another process: what it cannot write it can tell nobody.
+		if err := a.journal.takes(armedRoom); err != nil {
+			return a.abandon(&e, fmt.Errorf("write journal: no room for its guard's word: %w", err))
+		}
 		if err := a.cfg.StartGuard(ctx, a.cfg, e.ID); err != nil {
 			return a.abandon(&e, fmt.Errorf("start guard: %w", err))
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // BootUnit is the unit that, while a change is pending, ends it at the next
@@ -100,7 +101,7 @@ func (a *Applier) disarmBoot() {
 }
 
 func (a *Applier) lockBoot() (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(a.cfg.Dir, bootLock), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := statefile.Open(filepath.Join(a.cfg.Dir, bootLock), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func installBoot(dir string) error {
 		return errors.New("a unit cannot say a path with blanks or quotes")
 	}
 	want := bootText(program, dir)
-	if now, err := os.ReadFile(BootUnit); err != nil || string(now) != want {
+	if now, err := statefile.Read(BootUnit, maxText); err != nil || string(now) != want {
 		if err := putFile(BootUnit, []byte(want), 0o644); err != nil {
 			return err
 		}
@@ -215,7 +216,7 @@ func copyProgram() error {
 	if err != nil {
 		return err
 	}
-	if there, err := os.ReadFile(bootProgram); err == nil && bytes.Equal(there, b) {
+	if there, err := statefile.Read(bootProgram, int64(len(b))); err == nil && bytes.Equal(there, b) {
 		return nil
 	}
 	return putFile(bootProgram, b, 0o755)
@@ -227,19 +228,7 @@ func putFile(path string, b []byte, mode os.FileMode) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	temp := filepath.Join(dir, "."+filepath.Base(path)+".new")
-	err := overwrite(temp, b)
-	if err == nil {
-		err = os.Chmod(temp, mode)
-	}
-	if err == nil {
-		err = syncFile(temp)
-	}
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		_ = os.Remove(temp)
+	if err := statefile.Replace(path, b, mode); err != nil {
 		return err
 	}
 	return syncDir(dir)

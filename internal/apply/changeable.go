@@ -29,6 +29,9 @@ func (a *Applier) Changeable(ctx context.Context) error {
 	return nil
 }
 
+// armedRoom is what a guard's word takes on the disk.
+const armedRoom = padTo
+
 // takes writes that many bytes beside the entries, and removes them again.
 func (j *Journal) takes(room int) error {
 	f, err := os.CreateTemp(j.dir, tempPrefix+"*")

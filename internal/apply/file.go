@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/internal/statefile"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -90,47 +91,78 @@ func allowed(path string) bool {
 }
 
 // resolve follows symbolic links to the file itself, which need not exist. An
-// absolute link starts at root again.
+// absolute link starts at root again. Administrators do link such files, so a
+// link is followed, but only where nobody else could have made it or can move
+// what it leads to: else it is statefile.ErrForeign.
 func resolve(root, path string) (string, error) {
+	real, linked, err := followLinks(root, path)
+	if err != nil || !linked {
+		return real, err
+	}
+	if info, err := os.Lstat(real); err == nil {
+		if uid, _ := ownerOf(info); uid != 0 && uid != os.Geteuid() {
+			return "", &statefile.ForeignError{Path: path, Why: fmt.Sprintf("it leads to %s, which belongs to user %d", real, uid), Do: "name the file itself, or see who made the link"}
+		}
+	}
+	return real, nil
+}
+
+// followLinks is resolve without the last look; linked says that some part of
+// the path is a link. Directories on the way to a link and behind it may be
+// written by root and the running user alone.
+func followLinks(root, path string) (real string, linked bool, err error) {
+	var dirs []string
 	const mostLinks = 40 // MAXSYMLINKS of include/linux/namei.h
 	done, rest := "/", strings.Split(strings.Trim(path, "/"), "/")
 	for links := 0; len(rest) > 0; {
 		next := filepath.Join(done, rest[0])
 		rest = rest[1:]
+		if dir := filepath.Join("/", root, done); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
 		to, err := os.Readlink(filepath.Join(root, next))
 		if err != nil { // no link, or not there yet
 			done = next
 			continue
 		}
 		if links++; links > mostLinks {
-			return "", fmt.Errorf("more than %d symbolic links", mostLinks)
+			return "", true, fmt.Errorf("more than %d symbolic links", mostLinks)
 		}
+		linked = true
 		if filepath.IsAbs(to) {
 			done = "/"
 		}
 		rest = append(strings.Split(strings.Trim(to, "/"), "/"), rest...)
 	}
-	return filepath.Join("/", root, done), nil
+	for _, dir := range dirs {
+		if !linked {
+			break
+		}
+		if err := statefile.CheckDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", true, fmt.Errorf("follow link: %w", err)
+		}
+	}
+	return filepath.Join("/", root, done), linked, nil
 }
 
 // readText is a file's text; nil where there is none. What is no regular file,
 // or larger than any configuration, is an error.
 func readText(path string) (*string, fs.FileInfo, error) {
-	info, err := os.Lstat(path)
+	f, err := statefile.OpenPlain(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
+	if errors.Is(err, statefile.ErrForeign) {
 		return nil, nil, fmt.Errorf("%w: it is no regular file", ErrPath)
 	}
-	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
 	b, err := io.ReadAll(io.LimitReader(f, maxText+1))
 	if err != nil {
 		return nil, nil, err

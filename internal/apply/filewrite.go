@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/linerate/linerate/internal/statefile"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -27,10 +28,29 @@ func draft(f plan.File, st FileState, id string, next *string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := overwrite(path, []byte(*next)); err != nil {
-		_ = os.Remove(path)
+	// A file of our own making: what has the name already is not written through.
+	if err := ignoreGone(os.Remove(path)); err != nil {
 		return err
 	}
+	out, err := statefile.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteString(*next)
+	if err == nil {
+		err = dress(out, f, st)
+	}
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		_ = os.Remove(path)
+	}
+	return err
+}
+
+// dress gives a draft the mode, owner and attributes that the file is to have.
+func dress(out *os.File, f plan.File, st FileState) error {
 	mode := fs.FileMode(f.Mode).Perm()
 	if st.Mode != 0 {
 		mode = fs.FileMode(st.Mode).Perm()
@@ -38,40 +58,26 @@ func draft(f plan.File, st FileState, id string, next *string) (err error) {
 	if mode == 0 {
 		mode = 0o600
 	}
-	err = os.Chmod(path, mode)
+	var err error
 	if st.Mode != 0 {
 		// Ownership that cannot be kept is an error: the file might become
 		// unreadable to its program. Labels are kept where it is possible.
-		err = errors.Join(err, own(path, st.UID, st.GID))
-		_ = copyAttributes(st.Real, path)
+		err = own(out, st.UID, st.GID)
+		_ = copyAttributes(st.Real, out.Name())
 	}
-	if err == nil {
-		err = syncFile(path)
-	}
-	if err != nil {
-		_ = os.Remove(path)
-	}
-	return err
+	return errors.Join(err, out.Chmod(mode))
 }
 
 // own changes the owner where it is another one.
-func own(path string, uid, gid int) error {
-	info, err := os.Lstat(path)
+func own(out *os.File, uid, gid int) error {
+	info, err := out.Stat()
 	if err != nil {
 		return err
 	}
 	if u, g := ownerOf(info); u == uid && g == gid {
 		return nil
 	}
-	return os.Lchown(path, uid, gid)
-}
-
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return out.Chown(uid, gid)
 }
 
 // put gives the draft the file's name, or removes the file, on the disk.

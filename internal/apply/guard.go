@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // guardPause is between two looks of the guard at its entry.
@@ -128,13 +130,16 @@ func (j *Journal) arm(id string, o Owner) error {
 
 func (j *Journal) disarm(id string) { _ = os.Remove(j.armedPath(id)) }
 
+// maxArmed is more than a guard's words have.
+const maxArmed = 4096
+
 // readArmed is the guard of an entry; fs.ErrNotExist when there is none.
 func (j *Journal) readArmed(id string) (Owner, error) {
 	var o Owner
 	if !validID(id) {
 		return o, fs.ErrNotExist
 	}
-	b, err := os.ReadFile(j.armedPath(id))
+	b, err := statefile.Read(j.armedPath(id), maxArmed)
 	if err != nil {
 		return o, err
 	}

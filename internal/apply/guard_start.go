@@ -84,7 +84,8 @@ func waitArmed(ctx context.Context, j *Journal, id string, ended func() error) e
 	}
 }
 
-var errGuardEnded = errors.New("guard ended before it was armed: no journal entry to look after, or the journal cannot be written")
+// errGuardEnded is what is left when the journal was written to just before.
+var errGuardEnded = errors.New("guard ended before it was armed: it did not find its journal entry, or could not write its word beside it")
 
 // startDetached starts the guard by a process in between, which ends at once:
 // who looks for the children of a process, or of its group, does not find it.

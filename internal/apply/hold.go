@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // ErrHeld: another run holds this host's network namespace.
@@ -130,7 +131,7 @@ func holdFile(path string, holder agentapi.Holder) (*Hold, error) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
 		}
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := statefile.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if errors.Is(err, fs.ErrNotExist) && tries < mostTries {
 			continue // whoever made the directory has removed it
 		}
@@ -195,7 +196,7 @@ func shared(f *os.File, path string, holder agentapi.Holder) bool {
 // stillNamed reports whether the open file is the one at path.
 func stillNamed(f *os.File, path string) bool {
 	open, err1 := f.Stat()
-	named, err2 := os.Stat(path)
+	named, err2 := os.Lstat(path)
 	if errors.Is(err2, fs.ErrNotExist) {
 		return false
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // Journal is a directory with one JSON file per change. Every write is a
@@ -55,11 +57,13 @@ func (j *Journal) path(id string) string { return filepath.Join(j.dir, id+entryS
 
 func (j *Journal) sparePath(id string) string { return filepath.Join(j.dir, id+spareSuffix) }
 
+// makeDir makes the directory, or refuses one that others may write: a guard
+// would not believe what is in it.
 func (j *Journal) makeDir() error {
 	if err := os.MkdirAll(j.dir, 0o700); err != nil {
 		return fmt.Errorf("make journal directory: %w", err)
 	}
-	return nil
+	return j.believedIn()
 }
 
 // readTries is how often a file is read that is being replaced meanwhile.
@@ -92,7 +96,10 @@ func (j *Journal) Read(id string) (Entry, error) {
 // readWhole reads a file and says whether it stayed as it was meanwhile: the
 // file that an exchange puts aside is written next.
 func readWhole(path string) (b []byte, whole bool, err error) {
-	f, err := os.Open(path)
+	f, err := statefile.Open(path, os.O_RDONLY, 0)
+	if errors.Is(err, statefile.ErrForeign) {
+		return nil, false, Problem{filepath.Base(path), err}
+	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -101,16 +108,13 @@ func readWhole(path string) (b []byte, whole bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if err := believed(before); err != nil {
-		return nil, false, Problem{filepath.Base(path), err}
-	}
 	if before.Size() > maxEntry {
 		return nil, false, Problem{filepath.Base(path), fmt.Errorf("%d bytes", before.Size())}
 	}
 	if b, err = io.ReadAll(io.LimitReader(f, maxEntry)); err != nil {
 		return nil, false, err
 	}
-	after, err := os.Stat(path)
+	after, err := os.Lstat(path)
 	whole = err == nil && os.SameFile(before, after) && before.ModTime().Equal(after.ModTime())
 	return b, whole, nil
 }

@@ -8,6 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // write puts the entry on the disk. While something has to happen to it, it has
@@ -22,14 +26,18 @@ func (j *Journal) write(e *Entry) error {
 	}
 	b = append(b, '\n')
 	path, spare := j.path(e.ID), j.sparePath(e.ID)
-	there, err := os.Stat(path)
+	there, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return j.first(path, spare, pad(b, len(b)+e.growth()))
 	case err != nil:
 		return err
 	case e.State.pending():
-		return j.swap(path, spare, pad(b, int(there.Size())))
+		least := len(b) + e.growth()
+		if there.Mode().IsRegular() && there.Size() <= maxEntry {
+			least = int(there.Size())
+		}
+		return j.swap(path, spare, pad(b, least))
 	}
 	if err := j.swap(path, spare, b); err != nil {
 		return err
@@ -46,27 +54,45 @@ func pad(b []byte, least int) []byte {
 }
 
 // growth is by how much an entry may grow from its first state to its last:
-// notes, reasons and the states of files.
+// notes, reasons and the states of files, in bytes as JSON has them.
 func (e *Entry) growth() int {
 	n := 2 * maxNote
 	for range e.Steps {
 		n += maxNote + 40
 	}
 	for _, f := range e.Plan.Files {
-		n += maxNote + 3*len(f.Path) + len(e.Root) + 400
+		n += maxNote + 3*encodedLen(f.Path) + encodedLen(e.Root) + 400
 	}
 	return n
 }
 
-// maxNote bounds a note in an entry, so that the room set aside for it lasts.
+// maxNote bounds the bytes of a note in an entry's JSON, so that the room set
+// aside for it lasts.
 const maxNote = 400
 
-// note is a text that fits an entry's padding.
+// note is a text that fits an entry's padding: cut between two characters, the
+// escapes of JSON counted. What is no UTF-8 is dropped.
 func note(text string) string {
-	if len(text) > maxNote {
-		text = text[:maxNote-3] + "..."
+	text = strings.ToValidUTF8(text, "")
+	if encodedLen(text) <= maxNote {
+		return text
 	}
-	return text
+	const dots = "..."
+	kept, room := 0, maxNote-len(dots)
+	for i, r := range text {
+		end := i + utf8.RuneLen(r)
+		if room -= encodedLen(text[i:end]); room < 0 {
+			break
+		}
+		kept = end
+	}
+	return text[:kept] + dots
+}
+
+// encodedLen is how many bytes a text has in JSON, without its quotes.
+func encodedLen(text string) int {
+	b, _ := json.Marshal(text) // never an error of a string
+	return len(b) - len(`""`)
 }
 
 // first makes an entry's two files. An error leaves none.
@@ -75,14 +101,14 @@ func (j *Journal) first(path, spare string, b []byte) error {
 		return err
 	}
 	j.pass()
-	err := overwrite(spare, b)
+	err := overwriteOwn(spare, b)
 	if err == nil {
 		j.pass()
 		err = os.Rename(spare, path)
 	}
 	if err == nil {
 		j.pass()
-		err = overwrite(spare, bytes.Repeat([]byte{' '}, len(b)))
+		err = overwriteOwn(spare, bytes.Repeat([]byte{' '}, len(b)))
 	}
 	if err == nil {
 		j.pass()
@@ -99,7 +125,7 @@ func (j *Journal) first(path, spare string, b []byte) error {
 // can be exchanged the old file goes, and the next write wants new room.
 func (j *Journal) swap(path, spare string, b []byte) error {
 	j.pass()
-	if err := overwrite(spare, b); err != nil {
+	if err := overwriteOwn(spare, b); err != nil {
 		return err
 	}
 	j.pass()
@@ -114,9 +140,24 @@ func (j *Journal) swap(path, spare string, b []byte) error {
 	return syncDir(j.dir)
 }
 
-// overwrite makes b the whole of a file, in the room that it has already.
+// overwriteOwn is overwrite of an entry's spare. What the entry became meanwhile,
+// such as a link to somebody else's file, has the spare's name after an
+// exchange: that name is removed, and what it leads to stays as it is.
+func overwriteOwn(path string, b []byte) error {
+	err := overwrite(path, b)
+	if !errors.Is(err, statefile.ErrForeign) {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return overwrite(path, b)
+}
+
+// overwrite makes b the whole of a file of our own, in the room that it has
+// already. A link is never followed (statefile.ErrForeign).
 func overwrite(path string, b []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	f, err := statefile.Open(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}

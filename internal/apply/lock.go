@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // ErrLocked: another process is changing this host and namespace.
@@ -87,7 +90,7 @@ func (a *Applier) tryLock(ctx context.Context, what string) (unlock func(), err 
 	if a.cfg.Namespace != "" {
 		name += "." + strings.ReplaceAll(a.cfg.Namespace, string(filepath.Separator), "_")
 	}
-	f, err := os.OpenFile(filepath.Join(a.cfg.Dir, name), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := statefile.Open(filepath.Join(a.cfg.Dir, name), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
@@ -100,7 +103,7 @@ func (a *Applier) tryLock(ctx context.Context, what string) (unlock func(), err 
 		defer f.Close()
 		locked := &LockedError{}
 		// The holder may be writing these words just now: then they are unknown.
-		_ = json.NewDecoder(f).Decode(&locked.Holder)
+		_ = json.NewDecoder(io.LimitReader(f, 4096)).Decode(&locked.Holder)
 		return nil, locked
 	}
 	b, _ := json.Marshal(LockHolder{Owner: a.self, What: what, Since: time.Now().UTC()})

@@ -168,7 +168,7 @@ func (a *Applier) sweep(entries []Entry) {
 		}
 		id, spare := strings.CutSuffix(f.Name(), spareSuffix)
 		if spare {
-			_, err := os.Stat(a.journal.path(id))
+			_, err := os.Lstat(a.journal.path(id))
 			spare = errors.Is(err, fs.ErrNotExist)
 		}
 		if spare || strings.HasPrefix(f.Name(), tempPrefix) {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // Transient is a directory into which this program was copied for one run, and
@@ -49,7 +51,7 @@ func (t Transient) Use(user string) error {
 	if t == "" {
 		return nil
 	}
-	f, err := os.OpenFile(t.path(user), os.O_WRONLY|os.O_CREATE, 0o600)
+	f, err := statefile.Open(t.path(user), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("keep own program: %w", err)
 	}

@@ -86,7 +86,7 @@ func (a *App) onPipe(ctx context.Context, flags agentFlags, cfg agent.Config) er
 			return err
 		}
 	}
-	return agent.New(cfg).Serve(ctx, a.Stdin, a.Stdout)
+	return agent.New(cfg).Serve(ctx, a.Stdin, bare(a.Stdout))
 }
 
 // onBus runs the agent on NATS until ctx ends.

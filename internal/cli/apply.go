@@ -57,7 +57,7 @@ tell whether others still reach it. Log in anew and run ` + "`linerate confirm`"
 			if err := flags.waves.check(flags.unconfirmed); err != nil {
 				return err
 			}
-			cfg, err := flags.config(app, args[0])
+			cfg, err := flags.config(cmd.Context(), app, args[0])
 			if err != nil {
 				return err
 			}

@@ -90,6 +90,7 @@ Start with:  linerate demo`,
 		DisableSuggestions: true, // cobra's are several lines; ours are the hint
 		Version:            app.Version,
 	}
+	app.Stdout, app.Stderr = app.streamTo(app.Stdout), app.streamTo(app.Stderr)
 	root.SetIn(app.Stdin)
 	root.SetOut(app.Stdout)
 	root.SetErr(app.Stderr)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -78,7 +79,7 @@ With --fail-on-regression 1 also says that something became worse.`,
 			if err != nil {
 				return err
 			}
-			return app.compare(before, after, least, flags.fail)
+			return app.compare(cmd.Context(), before, after, least, flags.fail)
 		},
 	}
 	c.Flags().StringVar(&flags.least, "min-effect", "1%", "share of the rate below which a difference does not matter")
@@ -120,15 +121,15 @@ func parseShare(s string) (float64, error) {
 	return v, nil
 }
 
-func readRecords(files []string) ([]record.Record, error) {
-	out, _, err := readRecordTexts(files)
+func readRecords(ctx context.Context, files []string) ([]record.Record, error) {
+	out, _, err := readRecordTexts(ctx, files)
 	return out, err
 }
 
 // readRecordTexts reads records with their JSON, as readRecordText does.
-func readRecordTexts(files []string) (records []record.Record, texts [][]byte, err error) {
+func readRecordTexts(ctx context.Context, files []string) (records []record.Record, texts [][]byte, err error) {
 	for _, file := range files {
-		r, text, err := readRecordText(file)
+		r, text, err := readRecordText(ctx, file)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -137,10 +138,10 @@ func readRecordTexts(files []string) (records []record.Record, texts [][]byte, e
 	return records, texts, nil
 }
 
-func (a *App) compare(before, after []string, least float64, fail bool) error {
+func (a *App) compare(ctx context.Context, before, after []string, least float64, fail bool) error {
 	doc := compared{Before: before, After: after, Level: level, MinEffect: least, Counts: make(map[compare.Verdict]int)}
 	options := compare.Options{Level: level, MinEffect: least}
-	b, err := readRecords(before)
+	b, err := readRecords(ctx, before)
 	if err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (a *App) compare(before, after []string, least float64, fail bool) error {
 		}
 		doc.After = before
 	} else {
-		as, err := readRecords(after)
+		as, err := readRecords(ctx, after)
 		if err != nil {
 			return err
 		}

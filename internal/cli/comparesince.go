@@ -70,7 +70,7 @@ func (a *App) compareSince(ctx context.Context, args []string, flags compareFlag
 // what it is called.
 func (a *App) judgedRun(ctx context.Context, s *store.Store, args []string) (record.Record, string, error) {
 	if len(args) == 1 {
-		r, err := readRecord(args[0])
+		r, err := readRecord(ctx, args[0])
 		if err == nil && !store.Datable(r.Started) {
 			err = usage(args[0]+": "+store.ErrNoTime.Error(), "a history needs it")
 		}

@@ -21,8 +21,11 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// demoRecord is the file of the demo's record.
-const demoRecord = "record.json"
+// The files that a demo writes.
+const (
+	demoRecord = "record.json"
+	demoReport = "report.html"
+)
 
 // demoScenario is the lab network of the demo.
 const demoScenario = "two-links"
@@ -39,7 +42,8 @@ const (
 
 func newDemo(app *App) *cobra.Command {
 	var place labPlace
-	var out, stored string
+	var out output
+	var stored string
 	c := &cobra.Command{
 		Use: "demo", Short: "the main job in a built-in lab: find out why two links do not add up, mend it, prove it", Args: none,
 		Long: `Builds two hosts, each with a two-port LACP bond through a switch, on a real
@@ -51,19 +55,26 @@ OUT/report.html. Nothing outside the lab is touched.
 ` + exitHelp,
 		Example: "  linerate demo\n  linerate demo --json --quiet",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			again := append([]string{"demo", "--out", out}, app.flagsAgain()...)
-			writable, err := outside(out)
+			again := append([]string{"demo", "--out", out.path}, app.flagsAgain()...)
+			if out.force {
+				again = append(again, "--force")
+			}
+			if err := checkDemo(out); err != nil {
+				return err
+			}
+			writable, err := outside(out.path)
 			if err != nil {
 				return err
 			}
-			return app.keeper(cmd.Context(), stored).keepFile(cmd.Context(), filepath.Join(out, demoRecord), func() error {
-				return app.inLab(cmd.Context(), place, guest.Command{Args: again, Writable: writable}, func(choice lab.Choice) error { return app.demo(cmd.Context(), choice, out) })
+			return app.keeper(cmd.Context(), stored).keepFile(cmd.Context(), filepath.Join(out.path, demoRecord), func() error {
+				return app.inLab(cmd.Context(), place, guest.Command{Args: again, Writable: writable}, func(choice lab.Choice) error { return app.demo(cmd.Context(), choice, out.path) })
 			})
 		},
 	}
 	place.addFlags(c)
 	addStoreFlag(c, &stored)
-	c.Flags().StringVar(&out, "out", "linerate-demo", "directory for record.json and report.html")
+	out.addForce(c)
+	c.Flags().StringVar(&out.path, "out", "linerate-demo", "directory for record.json and report.html")
 	return c
 }
 
@@ -89,7 +100,7 @@ type demoDirection struct {
 }
 
 func (a *App) demo(ctx context.Context, choice lab.Choice, out string) error {
-	what, err := findLab(demoScenario)
+	what, err := findLab(ctx, demoScenario)
 	if err != nil {
 		return err
 	}
@@ -110,9 +121,9 @@ func (a *App) demo(ctx context.Context, choice lab.Choice, out string) error {
 		return err
 	})
 	// What was measured is kept, also after an interrupt.
-	recordFile, reportFile := filepath.Join(out, demoRecord), filepath.Join(out, "report.html")
-	if len(r.Trials) > 0 {
-		err = errors.Join(err, writeJSON(recordFile, r), writeReport(reportFile, r))
+	recordFile, reportFile := filepath.Join(out, demoRecord), filepath.Join(out, demoReport)
+	if kept := context.WithoutCancel(ctx); len(r.Trials) > 0 {
+		err = errors.Join(err, writeJSON(kept, recordFile, r), writeReport(kept, reportFile, r))
 	}
 	if err != nil {
 		return err
@@ -130,12 +141,23 @@ func (a *App) demo(ctx context.Context, choice lab.Choice, out string) error {
 	return nil
 }
 
-func writeReport(path string, r record.Record) error {
+// checkDemo makes the demo's directory, or says why its files cannot be there.
+func checkDemo(out output) error {
+	err := mkDir("demo --out", out.path)
+	for name, writes := range map[string]content{demoRecord: aRecordFile, demoReport: otherText} {
+		if err == nil {
+			err = output{filepath.Join(out.path, name), out.force}.check("demo --out", writes)
+		}
+	}
+	return err
+}
+
+func writeReport(ctx context.Context, path string, r record.Record) error {
 	page, err := report.HTML(r, report.Options{RecordFile: demoRecord})
 	if err != nil {
 		return err
 	}
-	return writeFile(path, page)
+	return writeFile(ctx, path, page)
 }
 
 func (a *App) openDemo(ctx context.Context, s lab.Scenario, choice lab.Choice, p *progress) (*campaign.Campaign, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -19,8 +18,8 @@ import (
 )
 
 func newDiscover(app *App) *cobra.Command {
-	var out, lldp string
-	var force bool
+	var out output
+	var lldp string
 	c := &cobra.Command{
 		Use: "discover HOST...", Short: "write a fabric from live hosts",
 		Long: `Looks at hosts and writes the fabric file that describes them: links, bonds,
@@ -45,37 +44,34 @@ written, and the exit status is 1.
 			if err != nil {
 				return err
 			}
-			return app.writeDiscovered(cmd.Context(), args, out, force, wait)
+			return app.writeDiscovered(cmd.Context(), args, out, wait)
 		},
 	}
-	c.Flags().StringVarP(&out, "output", "o", "", "fabric file to write (default: standard output)")
+	out.add(c, "fabric file to write (default: standard output)")
 	c.Flags().StringVar(&lldp, "lldp", "", "listen that long for what the other ends of the cables say of themselves:\nwhich links are one cable, and which are on one switch; 35s hears most")
-	c.Flags().BoolVar(&force, "force", false, "overwrite the file if it exists")
 	return c
 }
 
-func (a *App) writeDiscovered(ctx context.Context, args []string, out string, force bool, lldp time.Duration) error {
-	if out != "" && !force {
-		if _, err := os.Lstat(out); err == nil {
-			return usage("discover: "+out+" exists", "add --force to overwrite it, or name another file")
-		}
+func (a *App) writeDiscovered(ctx context.Context, args []string, out output, lldp time.Duration) error {
+	if err := out.check("discover:", aFabricFile); err != nil {
+		return err
 	}
 	text, missing, err := a.discover(ctx, args, lldp)
 	if err != nil {
 		return err
 	}
-	if out != "" {
-		if err := writeFile(out, text); err != nil {
+	if out.path != "" {
+		if err := writeFile(ctx, out.path, text); err != nil {
 			return err
 		}
 	}
 	switch {
 	case a.json:
-		err = a.printJSON(map[string]any{"file": out, "fabric": string(text)})
-	case out == "":
+		err = a.printJSON(map[string]any{"file": out.path, "fabric": string(text)})
+	case out.path == "":
 		_, err = a.Stdout.Write(text)
 	case !a.quiet:
-		fmt.Fprintf(a.Stderr, "%s is written; `linerate predict %s` comes next\n", out, out)
+		fmt.Fprintf(a.Stderr, "%s is written; `linerate predict %s` comes next\n", out.path, out.path)
 	}
 	return errors.Join(err, missing.err())
 }

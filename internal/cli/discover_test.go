@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,9 +43,7 @@ func TestDiscoverKeepsAFile(t *testing.T) {
 		t.Errorf("the file holds %q", text)
 	}
 	fresh := filepath.Join(t.TempDir(), "new", "fabric.yaml")
-	if o := run(t, "", "discover", "local:", "-o", fresh); o.status != exitDone {
-		t.Errorf("exit %d: %s", o.status, o.stderr)
-	}
+	refused(t, "", exitUsage, "discover: "+fresh+": no directory "+filepath.Dir(fresh), "mkdir -p", "discover", "local:", "-o", fresh)
 }
 
 func TestDiscoverRefuses(t *testing.T) {
@@ -107,7 +106,7 @@ func TestKernelDiscover(t *testing.T) {
 	if o.status != exitDone {
 		t.Fatalf("exit %d: %s", o.status, o.stderr)
 	}
-	f, err := readFabric(name)
+	f, err := readFabric(context.Background(), name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/internal/survey"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -64,13 +64,7 @@ func (a *App) cables(ctx context.Context, p *progress, hosts []netstate.Host, re
 // whatever is at a cable's other end: nothing of them may be more than comment.
 func remarked(text []byte, lines []string) []byte {
 	for _, l := range lines {
-		l = strings.Map(func(r rune) rune {
-			if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
-				return '?'
-			}
-			return r
-		}, l)
-		text = append(text, "# by LLDP: "+l+"\n"...)
+		text = append(text, "# by LLDP: "+plaintext.Line(l)+"\n"...)
 	}
 	return text
 }

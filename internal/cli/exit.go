@@ -19,6 +19,7 @@ import (
 	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/internal/store"
 )
 
@@ -116,7 +117,7 @@ func (a *App) fail(err error) int {
 	}
 	fmt.Fprintln(a.Stderr, "linerate: "+oneLine(err.Error()))
 	if hint := hintFor(err); hint != "" {
-		fmt.Fprintln(a.Stderr, "hint: "+hint)
+		fmt.Fprintln(a.Stderr, "hint: "+oneLine(hint))
 	}
 	return code
 }
@@ -161,7 +162,7 @@ func (a *App) printProblems(problems fabric.Problems) {
 // oneLine folds an error of several (errors.Join) into one line.
 func oneLine(s string) string {
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
-	return strings.Join(parts, "; ")
+	return plaintext.Line(strings.Join(parts, "; "))
 }
 
 func hintFor(err error) string {
@@ -199,6 +200,12 @@ func (a *App) printJSON(v any) error {
 	if err != nil {
 		return fmt.Errorf("encode JSON: %w", err)
 	}
-	_, err = fmt.Fprintf(a.Stdout, "%s\n", b)
+	return a.printDocument(append(b, '\n'))
+}
+
+// printDocument writes a JSON document as it is, but for characters that a
+// terminal would obey: they are escaped.
+func (a *App) printDocument(text []byte) error {
+	_, err := a.Stdout.Write(plaintext.JSON(text))
 	return err
 }

@@ -30,8 +30,8 @@ func newExplain(app *App) *cobra.Command {
 		Use: "explain RECORD", Short: "what limits each result, with the evidence and the remedy", Args: oneRecord,
 		Long:    explainHelp + explainProbeHelp + liveHelp + exitHelp + "\nFindings are no failure: 0 whatever they say.",
 		Example: "  linerate measure fabric.yaml -o record.json && linerate explain record.json",
-		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := readRecord(args[0])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := readRecord(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

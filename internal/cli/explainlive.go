@@ -45,7 +45,7 @@ func withLive(app *App, c *cobra.Command) *cobra.Command {
 			return usage("explain: --duration and --flows are about traffic that is watched", "say --live, or leave them out")
 		case !flags.live:
 			return args(cmd, given)
-		case slices.ContainsFunc([]string{"probe", "yes", "output", "wait"}, cmd.Flags().Changed):
+		case slices.ContainsFunc([]string{"probe", "yes", "output", "force", "wait"}, cmd.Flags().Changed):
 			return usage("explain: --live sends nothing and keeps no record: --probe and its flags do not go with it", "leave them out, or name a RECORD and leave --live out")
 		case len(given) == 1 && isFile(given[0]):
 			return usage("explain: --live looks at a host, and "+given[0]+" is a file", "leave --live out to explain the file; name a host as ssh://root@HOST, netns:NAME or local:")

@@ -22,7 +22,7 @@ import (
 // explainProbeFlags say whether to measure what would settle a cause.
 type explainProbeFlags struct {
 	probe, yes bool
-	out        string
+	out        output
 	wait       waitFlag
 }
 
@@ -40,19 +40,19 @@ func withProbe(app *App, c *cobra.Command) *cobra.Command {
 	c.Example += "\n  linerate explain record.json --probe --yes -o settled.json"
 	c.Flags().BoolVar(&flags.probe, "probe", false, "measure what would settle the causes that are not")
 	c.Flags().BoolVar(&flags.yes, "yes", false, "with --probe: send without asking")
-	c.Flags().StringVarP(&flags.out, "output", "o", "", "with --probe: write the record with its probes to this file (JSON)")
+	flags.out.add(c, "with --probe: write the record with its probes to this file (JSON)")
 	flags.wait.add(c)
 	run := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if !flags.probe {
-			if flags.yes || flags.out != "" {
-				return usage("explain: --yes and --output are about probes", "say --probe, or leave them out")
+			if flags.yes || flags.out.path != "" || flags.out.force {
+				return usage("explain: --yes, --output and --force are about probes", "say --probe, or leave them out")
 			}
 			return run(cmd, args)
 		}
-		r, err := readRecord(args[0])
+		r, err := readRecord(cmd.Context(), args[0])
 		if err == nil {
-			err = checkOutput("explain -o", flags.out)
+			err = flags.out.check("explain -o", aRecordFile)
 		}
 		if err != nil {
 			return err
@@ -136,11 +136,11 @@ func (a *App) explainProbe(ctx context.Context, file string, r record.Record, fl
 		return withHint(err, heldHint(err))
 	}
 	defer c.Close()
-	doc := explainProbed{Probes: []probeMade{}, Record: flags.out}
+	doc := explainProbed{Probes: []probeMade{}, Record: flags.out.path}
 	failed := a.makeProbes(ctx, c, &r, todo, &doc)
 	findings := judgedAgain(r, todo, c)
-	if flags.out != "" && len(doc.Probes) > 0 {
-		failed = errors.Join(failed, writeJSON(flags.out, r))
+	if flags.out.path != "" && len(doc.Probes) > 0 {
+		failed = errors.Join(failed, writeJSON(context.WithoutCancel(ctx), flags.out.path, r))
 	}
 	if failed != nil && len(doc.Probes) == 0 {
 		return failed

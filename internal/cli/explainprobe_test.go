@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -77,7 +78,7 @@ func TestExplainProbeSays(t *testing.T) {
 // no results of their own.
 func TestExplainProbed(t *testing.T) {
 	path := lone(t, twoSpaces, nil)
-	r, err := readRecord(path)
+	r, err := readRecord(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestExplainProbeNothing(t *testing.T) {
 func TestExplainProbeAsksNobodyElse(t *testing.T) {
 	path := lone(t, twoSpaces+`  c: {reach: "netns:linerate-nobody-c", network: {version: 2, ethernets: {eth0: {addresses: [10.7.0.3/24]}}}}
 `, nil)
-	r, err := readRecord(path)
+	r, err := readRecord(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

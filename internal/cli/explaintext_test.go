@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ func TestExplainAnswersFirst(t *testing.T) {
 	if !strings.HasPrefix(o.stdout, "a to b, forward, 2 streams: 40.0 Mbit/s of 100 Mbit/s\n") {
 		t.Errorf("one result: %s", o.stdout)
 	}
-	r, err := readRecord(path)
+	r, err := readRecord(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,46 +1,62 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"reflect"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/foreign"
+	"github.com/linerate/linerate/internal/plaintext"
+	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/record"
 )
 
-// readFabric reads and checks a fabric file.
-func readFabric(path string) (fabric.Fabric, error) {
-	text, err := os.ReadFile(path)
+// The most that is read of a file of each kind: a record of some hundred
+// thousand trials, a fabric of more than a hundred thousand hosts. Decoded they
+// take about four times as much memory.
+const (
+	mostRecord = 256 << 20
+	mostFabric = 64 << 20
+)
+
+// readNamed reads the file that a user named, a pipe or a device too: as long as
+// ctx lasts.
+func readNamed(ctx context.Context, verb, path string, most int64) ([]byte, error) {
+	text, err := userfile.Read(ctx, path, most)
 	if err != nil {
-		return fabric.Fabric{}, badFile("read fabric", err)
+		return nil, badFile(verb, err)
+	}
+	return text, nil
+}
+
+// readFabric reads and checks a fabric file.
+func readFabric(ctx context.Context, path string) (fabric.Fabric, error) {
+	text, err := readNamed(ctx, "read fabric", path, mostFabric)
+	if err != nil {
+		return fabric.Fabric{}, err
 	}
 	return fabric.Parse(path, text)
 }
 
-// badFile turns a file that is not there into bad input.
+// badFile turns a file that is not there, or cannot be of its kind, into bad
+// input.
 func badFile(verb string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			return usage(verb+" "+path.Path+": no such file", "")
-		}
-	}
-	if errors.Is(err, syscall.EISDIR) {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			return usage(verb+" "+path.Path+": it is a directory, not a file", "")
-		}
-	}
-	if errors.Is(err, fs.ErrPermission) {
+	var path *fs.PathError
+	var large *userfile.TooLargeError
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && errors.As(err, &path):
+		return usage(verb+" "+path.Path+": no such file", "")
+	case errors.Is(err, syscall.EISDIR) && errors.As(err, &path):
+		return usage(verb+" "+path.Path+": it is a directory, not a file", "")
+	case errors.As(err, &large):
+		return usage(verb+" "+large.Error(), "measure fewer pairs, directions or stream counts at a time, or name fewer hosts in a file")
+	case errors.Is(err, fs.ErrPermission):
 		return withHint(fmt.Errorf("%s: %w", verb, err), "check who may read the file")
 	}
 	return fmt.Errorf("%s: %w", verb, err)
@@ -48,17 +64,17 @@ func badFile(verb string, err error) error {
 
 // readRecord reads a record, or what iperf3 or iperf2 wrote, and refuses what
 // is neither.
-func readRecord(path string) (record.Record, error) {
-	r, _, err := readRecordText(path)
+func readRecord(ctx context.Context, path string) (record.Record, error) {
+	r, _, err := readRecordText(ctx, path)
 	return r, err
 }
 
 // readRecordText is readRecord with the record's JSON as the file has it; of
 // another tool's file it is nil.
-func readRecordText(path string) (record.Record, []byte, error) {
-	text, err := os.ReadFile(path)
+func readRecordText(ctx context.Context, path string) (record.Record, []byte, error) {
+	text, err := readNamed(ctx, "read record", path, mostRecord)
 	if err != nil {
-		return record.Record{}, nil, badFile("read record", err)
+		return record.Record{}, nil, err
 	}
 	r, isForeign, err := parseRecord(path, text)
 	if isForeign {
@@ -72,9 +88,10 @@ func parseRecord(path string, text []byte) (r record.Record, isForeign bool, err
 		if r, err = foreign.Read(text); err != nil {
 			return r, true, usage(path+": "+err.Error(), "")
 		}
+		plaintext.Fields(&r)
 		return r, true, nil
 	}
-	if err := json.Unmarshal(text, &r); err != nil {
+	if r, err = record.Decode(text); err != nil {
 		return r, false, usage(fmt.Sprintf("read record %s%s", path, where(text, err)), noRecordHint(path, text))
 	}
 	switch r.Schema {
@@ -96,9 +113,6 @@ func noRecordHint(path string, text []byte) string {
 	}
 	return aRecord
 }
-
-// startOfFabric is the key that every fabric file has.
-var startOfFabric = regexp.MustCompile(`(?m)^linerate:\s`)
 
 // where names line and column of a JSON error, with what is wrong there.
 func where(text []byte, err error) string {
@@ -154,36 +168,6 @@ func jsonKind(t reflect.Type) string {
 		return jsonKind(t.Elem())
 	}
 	return "a number"
-}
-
-// writeFile writes a result whole or not at all.
-func writeFile(path string, content []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	temp, err := os.CreateTemp(dir, ".linerate-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(content)
-	err = errors.Join(err, temp.Chmod(0o644), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
-}
-
-func writeJSON(path string, v any) error {
-	b, err := jsonText(v)
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", path, err)
-	}
-	return writeFile(path, b)
 }
 
 // jsonText is what files of results hold.

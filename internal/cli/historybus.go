@@ -70,9 +70,9 @@ func (a *App) readEvery(ctx context.Context) (all []addable, left []error, err e
 func (a *App) readOne(ctx context.Context, name string) (addable, error) {
 	read := readRecordText
 	if strings.HasPrefix(name, onBus) {
-		read = func(name string) (record.Record, []byte, error) { return a.readKept(ctx, name) }
+		read = a.readKept
 	}
-	r, text, err := read(name)
+	r, text, err := read(ctx, name)
 	if err == nil && !store.Datable(r.Started) {
 		err = usage(name+": "+store.ErrNoTime.Error(), "iperf3 -J and iperf -y C write the time; a history needs it")
 	}

@@ -84,7 +84,7 @@ func (a *App) leftOut(left []error) error {
 }
 
 func newHistoryShow(app *App, flags *historyFlags) *cobra.Command {
-	var out string
+	var out output
 	c := &cobra.Command{
 		Use: "show RUN", Short: "write a run's record back, as it came", Args: exactly(1, "one RUN, as `linerate history` names it"),
 		Long: `Writes a run's record, byte for byte as it was kept, to standard output or to
@@ -96,11 +96,14 @@ a file, for report, explain and compare to read.
 			return app.historyShow(cmd.Context(), flags.store, args[0], out)
 		},
 	}
-	c.Flags().StringVarP(&out, "output", "o", "", "file to write the record to (default: standard output)")
+	out.add(c, "file to write the record to (default: standard output)")
 	return c
 }
 
-func (a *App) historyShow(ctx context.Context, place, run, out string) error {
+func (a *App) historyShow(ctx context.Context, place, run string, out output) error {
+	if err := out.check("history show -o", aRecordFile); err != nil {
+		return err
+	}
 	s, err := a.openStore(ctx, place, false)
 	if err != nil {
 		return err
@@ -110,18 +113,17 @@ func (a *App) historyShow(ctx context.Context, place, run, out string) error {
 	if err != nil {
 		return storeHint(err)
 	}
-	if out == "" {
-		_, err = a.Stdout.Write(text)
-		return err
+	if out.path == "" {
+		return a.printDocument(text)
 	}
-	if err := writeFile(out, text); err != nil {
+	if err := writeFile(ctx, out.path, text); err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"run": run, "record": out})
+		return a.printJSON(map[string]any{"run": run, "record": out.path})
 	}
 	if !a.quiet {
-		fmt.Fprintln(a.Stderr, out+" is written")
+		fmt.Fprintln(a.Stderr, out.path+" is written")
 	}
 	return nil
 }

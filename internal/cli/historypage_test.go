@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -53,7 +54,7 @@ func TestHistoryPage(t *testing.T) {
 	t.Setenv(envStore, "history.db")
 	for day := range 12 {
 		file := fmt.Sprintf("run%02d.json", day)
-		if err := writeJSON(file, pageRun(day)); err != nil {
+		if err := writeJSON(context.Background(), file, pageRun(day)); err != nil {
 			t.Fatal(err)
 		}
 		if o := run(t, "", "history", "add", file); o.status != exitDone {
@@ -61,7 +62,7 @@ func TestHistoryPage(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"record.json", "other.json"} { // of the newest day once more
-		if err := writeJSON(file, pageRun(11)); err != nil {
+		if err := writeJSON(context.Background(), file, pageRun(11)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,14 +14,15 @@ import (
 
 // captureFlags ask for an archive of a host.
 type captureFlags struct {
-	file             string
-	anonymous, force bool
+	file      string
+	anonymous bool
+	force     bool
 }
 
 func (f *captureFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.file, "capture", "", "write what was read into this archive (.tar.gz)")
 	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "with --capture: replace addresses and the host's name")
-	c.Flags().BoolVar(&f.force, "force", false, "with --capture: overwrite the file")
+	c.Flags().BoolVar(&f.force, "force", false, "with --capture: replace a file that is there, whatever it holds")
 }
 
 func (f captureFlags) check() error {
@@ -34,12 +34,7 @@ func (f captureFlags) check() error {
 	case !strings.HasSuffix(f.file, ".tar.gz") && !strings.HasSuffix(f.file, ".tgz"):
 		return usage("inspect: --capture "+f.file+": an archive's name ends in .tar.gz", "--capture host.tar.gz")
 	}
-	if info, err := os.Stat(f.file); err == nil && info.IsDir() {
-		return usage("inspect: --capture "+f.file+": it is a directory", "name a file")
-	} else if err == nil && !f.force {
-		return usage("inspect: --capture "+f.file+": it is there already", "--force overwrites it")
-	}
-	return nil
+	return output{f.file, f.force}.check("inspect: --capture", anArchive)
 }
 
 // capturedDocument is the document of `inspect --capture --json`.
@@ -70,7 +65,7 @@ func (a *App) capture(ctx context.Context, reach string, flags captureFlags) err
 	if err != nil {
 		return fmt.Errorf("capture %s: %w", t.name, err)
 	}
-	if err := writeFile(flags.file, reply.Archive); err != nil {
+	if err := writeFile(ctx, flags.file, reply.Archive); err != nil {
 		return err
 	}
 	doc := capturedDocument{Host: t.name, Archive: flags.file, Size: unit.Bytes(len(reply.Archive)), Files: reply.Files, Anonymous: flags.anonymous, Missing: reply.Missing}

@@ -40,7 +40,7 @@ func isFabricName(arg string) bool {
 // inspectSeveral looks at the hosts named, or at those of a fabric file that
 // say how to reach them, and at what is between them.
 func (a *App) inspectSeveral(ctx context.Context, args []string, all bool) error {
-	f, targets, err := a.inspectTargets(args)
+	f, targets, err := a.inspectTargets(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -82,12 +82,12 @@ func (a *App) inspectSeveral(ctx context.Context, args []string, all bool) error
 }
 
 // inspectTargets is the fabric, empty where hosts are named, and its hosts.
-func (a *App) inspectTargets(args []string) (fabric.Fabric, []target, error) {
+func (a *App) inspectTargets(ctx context.Context, args []string) (fabric.Fabric, []target, error) {
 	if len(args) > 1 {
 		targets, err := a.targets(args)
 		return fabric.Fabric{}, targets, err
 	}
-	f, err := readFabric(args[0])
+	f, err := readFabric(ctx, args[0])
 	if err != nil {
 		return f, nil, err
 	}

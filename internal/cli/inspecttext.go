@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -141,10 +142,23 @@ func speedText(l netstate.Link) string {
 func (a *App) printBond(h netstate.Host, l netstate.Link, all bool) {
 	b := l.Bond
 	parts := []string{b.Mode.String(), b.HashPolicy.String()}
-	if b.Mode == netstate.LACP {
-		parts = append(parts, "LACP rate "+b.LACPRate.String(), fmt.Sprintf("min_links %d", b.MinLinks))
+	if b.Mode == netstate.ModeUnread {
+		parts[0] = "mode not read"
 	}
-	parts = append(parts, "miimon "+milliseconds(b.Miimon))
+	if b.HashPolicy == netstate.PolicyUnread {
+		parts[1] = "transmit hash policy not read"
+	}
+	option := func(name, value string) {
+		if b.Unread(name) {
+			value = "not read"
+		}
+		parts = append(parts, name+" "+value)
+	}
+	if b.Mode == netstate.LACP {
+		parts = append(parts, "LACP rate "+b.LACPRate.String())
+		option("min_links", strconv.Itoa(b.MinLinks))
+	}
+	option("miimon", milliseconds(b.Miimon))
 	fmt.Fprintln(a.Stdout)
 	fmt.Fprint(a.Stdout, wrapped("bond "+l.Name+": ", strings.Join(parts, ", "), a.width()))
 	if b.AD != nil {

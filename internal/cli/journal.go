@@ -28,7 +28,7 @@ tune, stands below the run's ID: ` + "`linerate rollback ID`" + ` takes it back 
 ` + exitHelp,
 		Example: "  linerate journal\n  linerate journal fabric.yaml\n  linerate journal ssh://root@192.0.2.11 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			place, err := flags.place("journal", args)
+			place, err := flags.place(cmd.Context(), "journal", args)
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -29,6 +30,15 @@ const labJournal = "/run/linerate-lab-journal"
 func newLab(app *App) *cobra.Command {
 	return group("lab", "scenarios on real kernels", newLabList(app), newLabRun(app), newLabUp(app), newLabExec(app), newLabDown(app), newLabShow(app), newLabReplicas(),
 		newLabKeep(), newLabStand(app), newLabEnter())
+}
+
+// resultContent is what lab run -o writes: the record of a lab that is built by
+// hand, the rows of a scenario.
+func resultContent(name string) content {
+	if slices.ContainsFunc(lab.Scenarios(), func(s lab.Scenario) bool { return s.Name == name }) {
+		return aRecordFile
+	}
+	return otherText
 }
 
 func newLabList(app *App) *cobra.Command {
@@ -98,7 +108,8 @@ const (
 
 func newLabRun(app *App) *cobra.Command {
 	var place labPlace
-	var out, duration, whatIf string
+	var out output
+	var duration, whatIf string
 	var labs int
 	c := &cobra.Command{
 		Use: "run SCENARIO|all|FILE.yaml", Short: "build a scenario, measure it, say what limits it", Args: exactly(1, "one SCENARIO (`linerate lab list` names them), all, or a FILE.yaml"),
@@ -121,17 +132,20 @@ the same.
 			if err != nil {
 				return err
 			}
+			if err := out.check("lab run -o", resultContent(args[0])); err != nil {
+				return err
+			}
 			if args[0] == allScenarios {
 				if whatIf != "" {
 					return usage("lab run all: --what-if is for one scenario", "linerate lab run SCENARIO --what-if "+whatIf)
 				}
-				how := rehearsalOf{out: out}
+				how := rehearsalOf{out: out.path}
 				if cmd.Flags().Changed("duration") {
 					how.window = window.Duration
 				}
 				return app.labRunAll(cmd.Context(), place, how, labs)
 			}
-			what, err := findLab(args[0])
+			what, err := findLab(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -141,13 +155,16 @@ the same.
 				asked = window.Duration
 				again = append(again, "--duration", asked.String())
 			}
-			if out != "" {
-				again = append(again, "-o", out)
+			if out.path != "" {
+				again = append(again, "-o", out.path)
+			}
+			if out.force {
+				again = append(again, "--force")
 			}
 			if whatIf != "" {
 				again = append(again, "--what-if", whatIf)
 			}
-			writable, err := outside(filepath.Dir(out))
+			writable, err := outside(filepath.Dir(out.path))
 			if err != nil {
 				return err
 			}
@@ -165,14 +182,14 @@ the same.
 			in := guest.Command{Args: append(again, "--", what.argument), Writable: writable, Files: what.files()}
 			return app.inLab(cmd.Context(), what.place(place), in, func(choice lab.Choice) error {
 				if what.file != nil {
-					return app.rehearse(cmd.Context(), *what.file, choice, rehearsalOf{whatIf: whatIf, window: asked, out: out})
+					return app.rehearse(cmd.Context(), *what.file, choice, rehearsalOf{whatIf: whatIf, window: asked, out: out.path})
 				}
-				return withLab(cmd.Context(), what.blueprint(), func() error { return app.labRun(cmd.Context(), *what.built, choice, window.Duration, out) })
+				return withLab(cmd.Context(), what.blueprint(), func() error { return app.labRun(cmd.Context(), *what.built, choice, window.Duration, out.path) })
 			})
 		},
 	}
 	place.addFlags(c)
-	c.Flags().StringVarP(&out, "output", "o", "", "also write the record, or the rows, to this file")
+	out.add(c, "also write the record, or the rows, to this file")
 	c.Flags().StringVar(&duration, "duration", "3s", "length of each measurement\n(without: as the scenario says, or 3s)")
 	c.Flags().StringVar(&whatIf, "what-if", "", "changes to rehearse, as predict --what-if takes them")
 	c.Flags().IntVar(&labs, "labs", 0, "of all: how many labs stand side by side\n(default: one for each core, at most 2)")
@@ -228,7 +245,7 @@ func (a *App) labRun(ctx context.Context, s lab.Scenario, choice lab.Choice, win
 	}
 	r := c.Record()
 	if out != "" {
-		if err := writeJSON(out, r); err != nil {
+		if err := writeJSON(ctx, out, r); err != nil {
 			return err
 		}
 	}

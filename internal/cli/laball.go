@@ -35,7 +35,7 @@ func (a *App) labRunAll(ctx context.Context, place labPlace, how rehearsalOf, la
 	}
 	doc := allDocument{listed(all)}
 	if how.out != "" {
-		err = writeJSON(how.out, doc)
+		err = writeJSON(context.WithoutCancel(ctx), how.out, doc)
 	}
 	failed := 0
 	for _, o := range all {

@@ -240,7 +240,7 @@ func programAt(name string) (string, error) {
 
 // execOnce builds a network for the time of the command.
 func (a *App) execOnce(ctx context.Context, place labPlace, w labCommand) error {
-	what, err := findLab(w.lab)
+	what, err := findLab(ctx, w.lab)
 	if err != nil {
 		return err
 	}

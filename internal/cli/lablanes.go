@@ -102,7 +102,7 @@ func (a *App) sideBySide(named []scenario.Scenario, place labPlace, lanes int) (
 // outcomeOf runs one scenario as `lab run NAME --json` would, in a kernel of its
 // own where it needs one.
 func (a *App) outcomeOf(ctx context.Context, name string, place labPlace, how rehearsalOf) (o scenario.Outcome, err error) {
-	what, err := findLab(name)
+	what, err := findLab(ctx, name)
 	if err != nil {
 		return o, err
 	}

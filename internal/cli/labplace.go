@@ -95,8 +95,8 @@ func filesOf(args []string) (files []string) {
 	return files
 }
 
-// outside makes a directory for results and names it when it is not in the
-// working directory, which a lab kernel can write to anyway.
+// outside names a directory for results when it is not in the working
+// directory, which a lab kernel can write to anyway.
 func outside(dir string) ([]string, error) {
 	if filepath.IsLocal(dir) {
 		return nil, nil
@@ -104,9 +104,6 @@ func outside(dir string) ([]string, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("find %s: %w", dir, err)
-	}
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return nil, fmt.Errorf("make directory: %w", err)
 	}
 	return []string{path}, nil
 }

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -19,10 +17,10 @@ func newLabReplicas() *cobra.Command {
 
 ` + exitHelp,
 		Example: "  linerate lab replicas run.json -o docs",
-		RunE: func(_ *cobra.Command, args []string) error {
-			text, err := os.ReadFile(args[0])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := readNamed(cmd.Context(), "read rows", args[0], mostRecord)
 			if err != nil {
-				return badFile("read rows", err)
+				return err
 			}
 			var doc allDocument
 			if err := json.Unmarshal(text, &doc); err != nil {
@@ -33,12 +31,12 @@ func newLabReplicas() *cobra.Command {
 			}
 			made := replica.Of(doc.Scenarios)
 			made.Charts["replicas.md"] = made.Text
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return fmt.Errorf("make directory: %w", err)
+			if err := mkDir("lab replicas -o", dir); err != nil {
+				return err
 			}
 			for name, text := range made.Charts {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-					return fmt.Errorf("write replicas: %w", err)
+				if err := writeFile(cmd.Context(), filepath.Join(dir, name), []byte(text)); err != nil {
+					return err
 				}
 			}
 			return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,9 +27,9 @@ type labNetwork struct {
 }
 
 // findLab finds the scenario named, or reads the file.
-func findLab(name string) (labNetwork, error) {
+func findLab(ctx context.Context, name string) (labNetwork, error) {
 	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
-		return readLab(name)
+		return readLab(ctx, name)
 	}
 	if s, ok := lab.Named(name); ok {
 		return labNetwork{built: &s, argument: name}, nil
@@ -49,14 +48,14 @@ func findLab(name string) (labNetwork, error) {
 	return labNetwork{file: &s, text: text, argument: name}, nil
 }
 
-func readLab(name string) (labNetwork, error) {
+func readLab(ctx context.Context, name string) (labNetwork, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
 		return labNetwork{}, fmt.Errorf("find %s: %w", name, err)
 	}
-	text, err := os.ReadFile(name)
+	text, err := readNamed(ctx, "read scenario", name, mostFabric)
 	if err != nil {
-		return labNetwork{}, badFile("read scenario", err)
+		return labNetwork{}, err
 	}
 	s, err := scenario.Parse(name, text)
 	if err != nil {
@@ -164,7 +163,7 @@ func (a *App) rehearse(ctx context.Context, s scenario.Scenario, choice lab.Choi
 	}
 	doc := rehearsedDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, s.Slow, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes), result.LeftOut}
 	if how.out != "" {
-		err = errors.Join(err, writeJSON(how.out, doc))
+		err = errors.Join(err, writeJSON(context.WithoutCancel(ctx), how.out, doc))
 	}
 	switch {
 	case !a.json:

@@ -16,8 +16,8 @@ published numbers. It is a fabric file too, for predict and the others.
 		Example: `  linerate lab show 45drives-bond > my-network.yaml
   linerate lab run my-network.yaml
   linerate predict my-network.yaml --buy 25G`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			what, err := findLab(args[0])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			what, err := findLab(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

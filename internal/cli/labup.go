@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"strings"
 	"time"
 
@@ -16,7 +15,8 @@ import (
 
 func newLabUp(app *App) *cobra.Command {
 	var place labPlace
-	var name, out string
+	var name string
+	var out output
 	c := &cobra.Command{
 		Use: "up SCENARIO|FILE.yaml", Short: "build a scenario and leave it standing", Args: exactly(1, "one SCENARIO (`linerate lab list` names them) or a FILE.yaml"),
 		Long: `Builds a scenario, or the network of a fabric file as lab run does, and leaves
@@ -37,7 +37,7 @@ privilege, and your labs are yours alone.
   linerate lab down two-links
   linerate lab up my-network.yaml --name play`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			what, err := findLab(args[0])
+			what, err := findLab(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -47,8 +47,11 @@ privilege, and your labs are yours alone.
 			if err := lab.CheckName(name); err != nil {
 				return usage(err.Error(), "--name gives it another name")
 			}
-			if out != "" && what.file != nil {
+			if out.path != "" && what.file != nil {
 				return usage("lab up: -o writes the fabric of a network of the lab's own", args[0]+" is a fabric file as it is: leave -o out")
+			}
+			if err := out.check("lab up -o", aFabricFile); err != nil {
+				return err
 			}
 			choice, err := what.place(place).choose()
 			if err != nil {
@@ -62,11 +65,11 @@ privilege, and your labs are yours alone.
 	}
 	place.addFlags(c)
 	c.Flags().StringVar(&name, "name", "", "what to call it (without: the scenario's name)")
-	c.Flags().StringVarP(&out, "output", "o", "", "also write the lab's fabric to this file")
+	out.add(c, "also write the lab's fabric to this file")
 	return c
 }
 
-func (a *App) labUp(ctx context.Context, what labNetwork, choice lab.Choice, name, out string) error {
+func (a *App) labUp(ctx context.Context, what labNetwork, choice lab.Choice, name string, out output) error {
 	p := newProgress(a)
 	p.stage("starting lab %s (%s: %s)", name, choice.BackEnd, choice.Why)
 	stands, err := lab.StandUp(ctx, choice, name, what.name(), what.blueprint(), func(word string) { p.say("%s", word) })
@@ -76,11 +79,11 @@ func (a *App) labUp(ctx context.Context, what labNetwork, choice lab.Choice, nam
 	if err != nil {
 		return err
 	}
-	if out != "" {
+	if out.path != "" {
 		net := what.built.Net
 		net.Lab = name
-		if err := os.WriteFile(out, []byte(net.Fabric(what.built.Streams, what.built.Ports)), 0o644); err != nil {
-			return withHint(fmt.Errorf("write fabric: %w", err), "the lab stands; linerate lab down "+name+" ends it")
+		if err := writeFile(ctx, out.path, []byte(net.Fabric(what.built.Streams, what.built.Ports))); err != nil {
+			return withHint(err, "the lab stands; linerate lab down "+name+" ends it")
 		}
 	}
 	if a.json {

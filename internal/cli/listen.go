@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -54,7 +53,7 @@ on standard output when it ends.
   linerate listen --port 5202 --allow 10.0.0.0/8,192.0.2.7
   iperf3 -c HOST -P 4 -t 10          # on another host`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := flags.config()
+			cfg, err := flags.config(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -73,7 +72,7 @@ on standard output when it ends.
 }
 
 // config reads the flags.
-func (f *listenFlags) config() (listen.Config, error) {
+func (f *listenFlags) config(ctx context.Context) (listen.Config, error) {
 	cfg := listen.Config{Port: int(f.port), MaxClients: f.maxClients, Idle: f.idle, OneOff: f.oneOff}
 	if f.port == 0 {
 		return cfg, usage("--port: port 0 is none to listen on", "")
@@ -102,7 +101,7 @@ func (f *listenFlags) config() (listen.Config, error) {
 		cfg.Allow = append(cfg.Allow, p)
 	}
 	var err error
-	cfg.Token, err = readToken(f.tokenFile)
+	cfg.Token, err = readToken(ctx, f.tokenFile)
 	return cfg, err
 }
 
@@ -136,25 +135,20 @@ const tokenMost = 4096
 
 // readToken reads a token: the file without the blanks around it. No name is
 // no token. A file that others may read is refused, as credentials are.
-func readToken(path string) ([]byte, error) {
+func readToken(ctx context.Context, path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, badFile("read token", err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, badFile("read token", err)
 	}
 	if info.Mode().IsRegular() && info.Mode().Perm()&othersMay(path) != 0 {
 		return nil, withHint(fmt.Errorf("read token %s: others than its owner may read it (mode %04o): %w", path, info.Mode().Perm(), fs.ErrPermission), "chmod 600 "+path)
 	}
-	text, err := io.ReadAll(io.LimitReader(file, tokenMost+1024))
+	text, err := readNamed(ctx, "read token", path, 2*tokenMost) // with blanks around it
 	if err != nil {
-		return nil, badFile("read token", err)
+		return nil, err
 	}
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || len(text) > tokenMost {

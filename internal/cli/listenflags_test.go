@@ -17,7 +17,7 @@ func TestAllowMappedNetworks(t *testing.T) {
 		"::ffff:10.1.2.3/120": "10.1.2.0/24", "10.1.2.3/24": "10.1.2.0/24", "2001:db8::1/64": "2001:db8::/64", "::/0": "::/0",
 		"::ffff:0:0/95": "", "::ffff:10.0.0.0/8": "", "10.0.0.0/33": "", "x": "",
 	} {
-		cfg, err := (&listenFlags{port: 1, maxClients: 1, idle: 1e9, allow: []string{text}}).config()
+		cfg, err := (&listenFlags{port: 1, maxClients: 1, idle: 1e9, allow: []string{text}}).config(t.Context())
 		if want == "" {
 			if status(err) != exitUsage || hintFor(err) == "" {
 				t.Errorf("%s: %v, %v; want it refused with a hint", text, cfg.Allow, err)
@@ -40,7 +40,7 @@ func TestTokenFileIsItsOwners(t *testing.T) {
 		if err := os.Chmod(file, mode); err != nil {
 			t.Fatal(err)
 		}
-		token, err := readToken(file)
+		token, err := readToken(t.Context(), file)
 		if good != (err == nil && string(token) == "secret") {
 			t.Errorf("mode %o: %q, %v", mode, token, err)
 		}
@@ -52,7 +52,7 @@ func TestTokenFileIsItsOwners(t *testing.T) {
 	if err := os.Chmod(file, 0o440); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readToken(file); err != nil {
+	if _, err := readToken(t.Context(), file); err != nil {
 		t.Errorf("a credential of systemd: %v", err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/linerate/linerate/internal/listen"
 	"github.com/linerate/linerate/unit"
@@ -102,12 +101,7 @@ const longestReason = 200
 // peerWords is an error in one short line. A stranger's bytes may be quoted in
 // it: none of them reaches a terminal as a command.
 func peerWords(err error) string {
-	text := strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, oneLine(err.Error()))
+	text := oneLine(err.Error())
 	if runes := []rune(text); len(runes) > longestReason {
 		return string(runes[:longestReason]) + "..."
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/screen"
 )
 
@@ -65,7 +66,7 @@ func (l *live) above(line string) bool {
 	if l.drawn == nil {
 		return false
 	}
-	l.drawn.above(line)
+	l.drawn.above(plaintext.Text(line))
 	return true
 }
 
@@ -83,21 +84,31 @@ func (l *live) stop() {
 	l.drawn = nil
 }
 
-// aside is a stream beside the live view: what is written to it takes the
-// view's place.
-type aside struct {
-	to   io.Writer
-	live *live
+// stream is standard output or error as commands write to it. Only plain text
+// comes through: what a command prints is the word of strangers in large part,
+// of hosts, records, names. It takes the place of the live view.
+type stream struct {
+	to    io.Writer
+	plain *plaintext.Writer
+	live  *live
 }
 
-func (a aside) Write(b []byte) (int, error) {
-	a.live.stop()
-	return a.to.Write(b)
+// streamTo makes a stream of where it goes to; one that is there stays.
+func (a *App) streamTo(w io.Writer) io.Writer {
+	if _, ok := w.(stream); ok || w == nil {
+		return w
+	}
+	return stream{w, plaintext.NewWriter(w), a.live}
 }
 
-// bare is the stream itself, for a program that writes to it by itself.
+func (s stream) Write(b []byte) (int, error) {
+	s.live.stop()
+	return s.plain.Write(b)
+}
+
+// bare is where a stream goes to, for a program that writes to it by itself.
 func bare(w io.Writer) io.Writer {
-	if s, ok := w.(aside); ok {
+	if s, ok := w.(stream); ok {
 		s.live.stop()
 		return s.to
 	}

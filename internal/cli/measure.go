@@ -211,7 +211,7 @@ func (a *App) measured(ctx context.Context, args []string, run *runFlags) (fabri
 // fabricOf reads a fabric file, or makes a fabric from hosts named directly.
 func (a *App) fabricOf(ctx context.Context, args []string, run *runFlags) (fabric.Fabric, error) {
 	if len(args) == 1 {
-		return readFabric(args[0])
+		return readFabric(ctx, args[0])
 	}
 	text, left, err := a.discover(ctx, args, 0)
 	if err != nil {
@@ -229,7 +229,7 @@ func (a *App) fabricOf(ctx context.Context, args []string, run *runFlags) (fabri
 
 func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, run *runFlags) error {
 	p := newProgress(a)
-	old, err := run.previous(f, m)
+	old, err := run.previous(ctx, f, m)
 	if strings.HasPrefix(run.resume, onBus) {
 		old, err = a.resumedFromBus(ctx, f, m, run)
 	}
@@ -261,7 +261,7 @@ func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, r
 	err = a.trials(ctx, c, p, m, run)
 	// What was measured is kept and shown, also after an interrupt.
 	run.stored.keep(ctx, c.Record())
-	return run.listenerHint(c.Record(), errors.Join(a.conclude(c.Record(), run, err), run.missing.err()))
+	return run.listenerHint(c.Record(), errors.Join(a.conclude(ctx, c.Record(), run, err), run.missing.err()))
 }
 
 // show prints a record the way the caller asked for.

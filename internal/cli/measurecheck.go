@@ -1,11 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,46 +19,7 @@ func (r *runFlags) early(args []string, given func(string) bool) error {
 			}
 		}
 	}
-	return checkOutput("measure -o", r.out)
-}
-
-// checkOutput refuses a file that a record must not be written to: one in a
-// directory that is not there, and one that holds something else.
-func checkOutput(what, path string) error {
-	if path == "" {
-		return nil
-	}
-	if dir := filepath.Dir(path); !isDir(dir) {
-		return usage(what+" "+path+": no directory "+dir, "make it first: mkdir -p "+dir)
-	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return badFile("write record", err)
-	case info.IsDir():
-		return usage(what+" "+path+": it is a directory, not a file", "name a file in it")
-	case !info.Mode().IsRegular():
-		return usage(what+" "+path+": it is no plain file, and a record replaces what it is written to", "--json writes the record to standard output")
-	case info.Size() == 0:
-		return nil
-	}
-	if !isRecord(path) {
-		return usage(what+" "+path+": the file is there and is no record of linerate", "name another file, or remove this one first")
-	}
-	return nil
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// isRecord reports a file that linerate itself wrote.
-func isRecord(path string) bool {
-	r, err := readRecord(path)
-	return err == nil && len(r.Environment.Hosts)+len(r.Trials)+len(r.Latency) > 0
+	return output{r.out, r.force}.check("measure -o", aRecordFile)
 }
 
 // ofHosts refuses what the hosts, now that they were seen, do not have.

@@ -36,12 +36,12 @@ func (f *listenerFlags) add(c *cobra.Command) {
 }
 
 // read checks the flags and reads the token.
-func (f *listenerFlags) read() error {
+func (f *listenerFlags) read(ctx context.Context) error {
 	var err error
 	if f.busy, err = parseWait("--busy-wait", f.busyFor); err != nil {
 		return err
 	}
-	token, err := readToken(f.tokenFile)
+	token, err := readToken(ctx, f.tokenFile)
 	f.token = string(token)
 	return err
 }
@@ -177,7 +177,7 @@ func checkTargets(args []string) error {
 // listening makes a fabric of one host to measure from, this one unless named,
 // and the targets that listen.
 func (a *App) listening(ctx context.Context, args []string, flags *listenerFlags) (fabric.Fabric, map[string]measure.Listener, error) {
-	if err := flags.read(); err != nil {
+	if err := flags.read(ctx); err != nil {
 		return fabric.Fabric{}, nil, err
 	}
 	names, hosts := splitTargets(args)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -25,6 +24,7 @@ import (
 // with another, and whether it waits for hosts that are in use.
 type runFlags struct {
 	out, resume string
+	force       bool // write over what -o names, whatever it holds
 	wait        waitFlag
 	args        []string // of the command, for whoever meets our lock
 	unkept      bool     // the record could not be written
@@ -43,6 +43,7 @@ type runFlags struct {
 
 func (r *runFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&r.out, "output", "o", "", "write the record to this file (JSON), after every trial")
+	c.Flags().BoolVar(&r.force, "force", false, "replace a file that is there, whatever it holds")
 	c.Flags().StringVar(&r.resume, "resume", "", "go on with the interrupted run in this record; without -o it is kept there;\nnats:RUN is one that was kept on NATS")
 	addStoreFlag(c, &r.store)
 	r.wait.add(c)
@@ -61,11 +62,11 @@ func (r *runFlags) keptIn() string {
 
 // previous is the record to go on with; nil begins anew. A file that holds an
 // interrupted run of the same matrix is not overwritten unasked.
-func (r *runFlags) previous(f fabric.Fabric, m campaign.Matrix) (*record.Record, error) {
+func (r *runFlags) previous(ctx context.Context, f fabric.Fabric, m campaign.Matrix) (*record.Record, error) {
 	if r.resume == "" || strings.HasPrefix(r.resume, onBus) {
-		return nil, r.spare(f, m)
+		return nil, r.spare(ctx, f, m)
 	}
-	old, err := readRecord(r.resume)
+	old, err := readRecord(ctx, r.resume)
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +77,14 @@ func (r *runFlags) previous(f fabric.Fabric, m campaign.Matrix) (*record.Record,
 }
 
 // spare refuses to overwrite an interrupted run of the same matrix.
-func (r *runFlags) spare(f fabric.Fabric, m campaign.Matrix) error {
-	if r.out == "" {
+func (r *runFlags) spare(ctx context.Context, f fabric.Fabric, m campaign.Matrix) error {
+	if r.out == "" || r.force {
 		return nil
 	}
-	if _, err := os.Stat(r.out); errors.Is(err, fs.ErrNotExist) {
+	if info, err := os.Stat(r.out); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	old, err := readRecord(r.out)
+	old, err := readRecord(ctx, r.out)
 	if err != nil || !old.Interrupted() || m.Resumable(old, f) != nil {
 		return nil // whatever it is, it is not what this run could go on with
 	}
@@ -91,17 +92,21 @@ func (r *runFlags) spare(f fabric.Fabric, m campaign.Matrix) error {
 		"--resume "+r.out+" goes on with it; remove the file to measure anew")
 }
 
-// keep writes the record as it grows; nil where it is kept in memory alone.
+// keep writes the record as it grows; nil where it is kept in memory alone, as
+// for a pipe or a device, which takes one document.
 func (r *runFlags) keep() func(record.Record) error {
 	file := r.keptIn()
-	if file == "" {
+	if file == "" || isStream(file) {
 		return nil
 	}
-	return func(rec record.Record) error {
-		err := writeJSON(file, rec)
-		r.unkept = err != nil
-		return err
-	}
+	return func(rec record.Record) error { return r.write(context.Background(), rec) } // also after an interrupt
+}
+
+// write writes the record where it is kept.
+func (r *runFlags) write(ctx context.Context, rec record.Record) error {
+	err := writeJSON(ctx, r.keptIn(), rec)
+	r.unkept = err != nil
+	return err
 }
 
 // sayResumed says what is there already, and what is not as it was.
@@ -119,10 +124,10 @@ func sayResumed(p *progress, old record.Record, c *campaign.Campaign) {
 
 // conclude keeps and shows what was measured, whether the run came to its end
 // or err ended it.
-func (a *App) conclude(r record.Record, run *runFlags, err error) error {
+func (a *App) conclude(ctx context.Context, r record.Record, run *runFlags, err error) error {
 	file := run.keptIn()
-	if err == nil && file != "" && len(r.Trials) > 0 {
-		err = run.keep()(r)
+	if stream := file != "" && isStream(file); file != "" && len(r.Trials) > 0 && (err == nil || stream) {
+		err = errors.Join(err, run.write(ctx, r))
 	}
 	if run.unkept {
 		file = "" // then it is shown

@@ -222,7 +222,7 @@ func TestConclude(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := app.conclude(r, run, c.err); !errors.Is(err, c.err) {
+		if err := app.conclude(context.Background(), r, run, c.err); !errors.Is(err, c.err) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := out.Len() > 0; got != c.shown || json.Valid(out.Bytes()) != (c.json && c.shown) {
@@ -243,7 +243,7 @@ func TestConcludeFullDisk(t *testing.T) {
 	var out, errs bytes.Buffer
 	app := &App{Stdout: &out, Stderr: &errs, json: true}
 	run := &runFlags{out: filepath.Join(file(t, "file", ""), "r.json")}
-	if err := app.conclude(r, run, nil); err == nil || !json.Valid(out.Bytes()) {
+	if err := app.conclude(context.Background(), r, run, nil); err == nil || !json.Valid(out.Bytes()) {
 		t.Errorf("%v, printed %.60q", err, out.String())
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"log/slog"
@@ -121,5 +122,9 @@ func (a *App) historyAsMetrics(ctx context.Context, s *store.Store, q store.Quer
 	if file == "-" {
 		return metrics.Write(a.Stdout, metrics.OfThePaths(&paths))
 	}
-	return metrics.WriteFile(file, metrics.OfThePaths(&paths))
+	var text bytes.Buffer
+	if err := metrics.Write(&text, metrics.OfThePaths(&paths)); err != nil {
+		return err
+	}
+	return writeFile(ctx, file, text.Bytes())
 }

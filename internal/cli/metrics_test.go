@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ func TestHistoryMetrics(t *testing.T) {
 	t.Setenv(envStore, "history.db")
 	for day := range 12 {
 		file := fmt.Sprintf("run%02d.json", day)
-		if err := writeJSON(file, pageRun(day)); err != nil {
+		if err := writeJSON(context.Background(), file, pageRun(day)); err != nil {
 			t.Fatal(err)
 		}
 		if o := run(t, "", "history", "add", file); o.status != exitDone {

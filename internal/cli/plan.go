@@ -35,7 +35,7 @@ func (f *changeFlags) add(c *cobra.Command) {
 }
 
 // config is the flags as package change wants them.
-func (f *changeFlags) config(app *App, path string) (change.Config, error) {
+func (f *changeFlags) config(ctx context.Context, app *App, path string) (change.Config, error) {
 	cfg := change.Config{Only: f.hosts, Exact: f.exact, Persist: f.persist, DespiteOwner: f.despiteOwner, Version: app.Version, JournalDir: f.journal, SSH: app.ssh, Bus: app.bus, Logger: app.logger()}
 	formats := []string{change.PersistAuto, change.PersistAlways, change.PersistNone, string(render.FormatNetplan), string(render.FormatNetworkd), string(render.FormatKeyfile), string(render.FormatIfcfg)}
 	if !slices.Contains(formats, f.persist) {
@@ -54,7 +54,7 @@ func (f *changeFlags) config(app *App, path string) (change.Config, error) {
 			}
 		}
 	}
-	file, err := readFabric(path)
+	file, err := readFabric(ctx, path)
 	if err != nil {
 		return cfg, err
 	}
@@ -80,7 +80,7 @@ left as it is, is named. Nothing is changed.
 ` + exitHelp,
 		Example: "  linerate plan fabric.yaml\n  linerate plan fabric.yaml --host rbx --profiles none --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := flags.config(app, args[0])
+			cfg, err := flags.config(cmd.Context(), app, args[0])
 			if err != nil {
 				return err
 			}

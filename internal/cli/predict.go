@@ -56,7 +56,7 @@ paper. --validate judges the model by published tables, or by a file of yours.
   linerate predict --validate`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if validate.on {
-				return app.validate(args, validate)
+				return app.validate(cmd.Context(), args, validate)
 			}
 			if clouds.show {
 				return app.printClouds()
@@ -74,10 +74,10 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			if err := ladder.check(together.on, len(changes)); err != nil {
 				return err
 			}
-			if err := calibrate.check(); err != nil {
+			if err := calibrate.check(cmd.Context()); err != nil {
 				return err
 			}
-			rules, err := clouds.table()
+			rules, err := clouds.table(cmd.Context())
 			if err != nil {
 				return err
 			}

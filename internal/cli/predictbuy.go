@@ -109,7 +109,7 @@ func (a *App) buy(c *cobra.Command, args []string, flags buyFlags) error {
 	if err != nil {
 		return err
 	}
-	f, err := readFabric(args[0])
+	f, err := readFabric(c.Context(), args[0])
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,6 +21,7 @@ import (
 type calibrateFlag struct {
 	file    string
 	streams int
+	record  record.Record // the file's, once it is checked
 }
 
 func (c *calibrateFlag) add(cmd *cobra.Command) {
@@ -29,7 +31,7 @@ func (c *calibrateFlag) add(cmd *cobra.Command) {
 
 // check finds what is wrong with the flags and the record before any host is
 // looked at.
-func (c *calibrateFlag) check() error {
+func (c *calibrateFlag) check(ctx context.Context) error {
 	switch {
 	case c.file == "" && c.streams != 0:
 		return usage("--calibrate-streams: nothing to calibrate with", "give the record with --calibrate RECORD")
@@ -38,7 +40,8 @@ func (c *calibrateFlag) check() error {
 	case c.file == "":
 		return nil
 	}
-	_, err := readRecord(c.file)
+	var err error
+	c.record, err = readRecord(ctx, c.file) // once: it may be a pipe
 	return err
 }
 
@@ -67,10 +70,7 @@ type foretold struct {
 
 // recorded is what a record says of hosts and paths, where no fabric is given.
 func (c calibrateFlag) recorded() (*foresight, error) {
-	r, err := readRecord(c.file)
-	if err != nil {
-		return nil, err
-	}
+	r := c.record
 	s := &foresight{name: c.file, state: predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: r.Fabric.Paths}}
 	for _, h := range r.Environment.Hosts {
 		s.state.Hosts[h.Name] = h
@@ -86,10 +86,7 @@ func (c calibrateFlag) learn(s *foresight, m fabric.Measure) error {
 	if c.file == "" {
 		return nil
 	}
-	r, err := readRecord(c.file)
-	if err != nil {
-		return err
-	}
+	r := c.record
 	for _, paths := range pairsOf(s.state.Paths) {
 		for _, d := range flow.Directions() {
 			rows := c.rows(r, paths[0].From, paths[0].To, d)

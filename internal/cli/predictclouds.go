@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
@@ -31,13 +31,13 @@ func (f *cloudsFlag) args(args []string) error {
 }
 
 // table is the built-in table, with the file's rules over it.
-func (f *cloudsFlag) table() (cloud.Table, error) {
+func (f *cloudsFlag) table(ctx context.Context) (cloud.Table, error) {
 	if f.file == "" {
 		return cloud.Table{}, nil
 	}
-	text, err := os.ReadFile(f.file)
+	text, err := readNamed(ctx, "read cloud rules", f.file, mostFabric)
 	if err != nil {
-		return cloud.Table{}, badFile("read cloud rules", err)
+		return cloud.Table{}, err
 	}
 	t, err := cloud.Table{}.Extend(f.file, text)
 	if err != nil {

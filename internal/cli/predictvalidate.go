@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -38,11 +38,11 @@ func (v validateFlags) args(cmd *cobra.Command, args []string) error {
 }
 
 // validate judges the model and prints every row and what they come to.
-func (a *App) validate(args []string, v validateFlags) error {
+func (a *App) validate(ctx context.Context, args []string, v validateFlags) error {
 	if v.format {
 		return a.printSource("published tables", published.Source())
 	}
-	tables, err := tablesOf(args)
+	tables, err := tablesOf(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -72,13 +72,13 @@ func (a *App) validate(args []string, v validateFlags) error {
 	return nil
 }
 
-func tablesOf(args []string) ([]published.Table, error) {
+func tablesOf(ctx context.Context, args []string) ([]published.Table, error) {
 	if len(args) == 0 {
 		return published.Builtin()
 	}
-	text, err := os.ReadFile(args[0])
+	text, err := readNamed(ctx, "read tables", args[0], mostFabric)
 	if err != nil {
-		return nil, badFile("read tables", err)
+		return nil, err
 	}
 	return published.Read(args[0], text)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/internal/campaign"
 	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -53,7 +54,7 @@ func (p *progress) say(format string, args ...any) {
 
 func (p *progress) clear() {
 	if p.drawn {
-		fmt.Fprint(p.app.Stderr, "\r\x1b[K")
+		p.redraw("")
 		p.drawn = false
 	}
 }
@@ -68,8 +69,14 @@ func (p *progress) draw(line string) {
 	if limit := p.app.width() - 1; len([]rune(line)) > limit {
 		line = string([]rune(line)[:limit])
 	}
-	fmt.Fprint(p.app.Stderr, "\r\x1b[K"+line)
+	p.redraw(plaintext.Line(line))
 	p.drawn = true
+}
+
+// redraw puts a line in the place of the one that stands: the program's own word
+// to a terminal, and past the stream that lets none through.
+func (p *progress) redraw(line string) {
+	fmt.Fprint(bare(p.app.Stderr), "\r\x1b[K"+line)
 }
 
 // stage says what begins now.

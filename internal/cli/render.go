@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,18 +51,19 @@ comments and keys that are not known here stay.
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
 			if err := f.check(); err != nil {
 				return err
 			}
 			if f.from != "" {
-				return app.renderFrom(f)
+				return app.renderFrom(ctx, f)
 			}
-			file, err := readFabric(args[0])
+			file, err := readFabric(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			return app.render(file, f, nil)
+			return app.render(ctx, file, f, nil)
 		},
 	}
 	flags := c.Flags()
@@ -114,7 +116,7 @@ func (f *renderFlags) check() error {
 }
 
 // render writes one host of a fabric; unread is what reading it left out.
-func (a *App) render(file fabric.Fabric, f renderFlags, unread []render.Unread) error {
+func (a *App) render(ctx context.Context, file fabric.Fabric, f renderFlags, unread []render.Unread) error {
 	host, err := chosenHost("render", file, f.host)
 	if err != nil {
 		return err
@@ -124,7 +126,7 @@ func (a *App) render(file fabric.Fabric, f renderFlags, unread []render.Unread) 
 		return err
 	}
 	format := render.Format(f.to)
-	if in.Old, err = oldFiles(f.out, format); err != nil {
+	if in.Old, err = oldFiles(ctx, f.out, format); err != nil {
 		return err
 	}
 	out, err := renderWhole(format, in)
@@ -139,7 +141,7 @@ func (a *App) render(file fabric.Fabric, f renderFlags, unread []render.Unread) 
 		return fmt.Errorf("render %s: %d things cannot be said as they are meant, and --strict was given: nothing is written", f.to, len(out.Warnings)+len(unread))
 	}
 	if f.out != "" {
-		if err := writeBelow(f.out, out.Files, f.force); err != nil {
+		if err := writeBelow(ctx, f.out, out.Files, f.force); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/render"
 )
 
@@ -30,7 +32,7 @@ const mostConfig = 4 << 20
 
 // oldFiles reads a format's files below a directory, by their paths on the
 // host.
-func oldFiles(dir string, format render.Format) (map[string]string, error) {
+func oldFiles(ctx context.Context, dir string, format render.Format) (map[string]string, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -41,7 +43,7 @@ func oldFiles(dir string, format render.Format) (map[string]string, error) {
 			return nil, fmt.Errorf("read %s: %w", dir, err)
 		}
 		for _, name := range found {
-			text, err := readConfig(name)
+			text, err := readConfig(ctx, name)
 			if err != nil {
 				return nil, err
 			}
@@ -55,7 +57,7 @@ func oldFiles(dir string, format render.Format) (map[string]string, error) {
 }
 
 // readConfig is a regular file's text; nil for what is none.
-func readConfig(name string) (*string, error) {
+func readConfig(ctx context.Context, name string) (*string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, badFile("read configuration", err)
@@ -63,12 +65,9 @@ func readConfig(name string) (*string, error) {
 	if !info.Mode().IsRegular() {
 		return nil, nil
 	}
-	if info.Size() > mostConfig {
-		return nil, usage(fmt.Sprintf("read configuration %s: %d bytes is more than any has", name, info.Size()), "")
-	}
-	text, err := os.ReadFile(name)
+	text, err := readNamed(ctx, "read configuration", name, mostConfig)
 	if err != nil {
-		return nil, badFile("read configuration", err)
+		return nil, err
 	}
 	s := string(text)
 	return &s, nil
@@ -81,45 +80,35 @@ func below(dir, file string) string {
 
 // writeBelow writes files with their modes below a directory: all, or none
 // where one is there and force was not given.
-func writeBelow(dir string, files []render.File, force bool) error {
+func writeBelow(ctx context.Context, dir string, files []render.File, force bool) error {
 	for _, f := range files {
 		if _, err := os.Lstat(below(dir, f.Path)); err == nil && !force {
 			return usage("render: "+below(dir, f.Path)+" exists", "add --force to change it, or name another directory")
 		}
 	}
+	if err := mkDir("render -o", dir); err != nil {
+		return err
+	}
 	for _, f := range files {
-		if err := writeMode(below(dir, f.Path), f.Text, os.FileMode(f.Mode&0o777)); err != nil {
-			return fmt.Errorf("write %s: %w", below(dir, f.Path), err)
+		if err := writeMode(ctx, below(dir, f.Path), f.Text, os.FileMode(f.Mode&0o777)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// writeMode writes a file whole or not at all. One that is there keeps its
-// mode.
-func writeMode(name, text string, mode os.FileMode) error {
-	if info, err := os.Stat(name); err == nil {
-		mode = info.Mode().Perm()
+// writeMode writes a file below a directory, with the directories on the way.
+// One that is there keeps its mode.
+func writeMode(ctx context.Context, name, text string, mode os.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // less the umask
+		return fmt.Errorf("write %s: %w", name, err)
 	}
-	dir := filepath.Dir(name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(dir, ".linerate-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.WriteString(text)
-	if err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), name)
+	return userfile.WriteMode(ctx, name, []byte(text), mode)
 }
 
 // renderFrom reads a format's files and writes another's, or a fabric.
-func (a *App) renderFrom(f renderFlags) error {
-	files, err := configFiles(f.from)
+func (a *App) renderFrom(ctx context.Context, f renderFlags) error {
+	files, err := configFiles(ctx, f.from)
 	if err != nil {
 		return err
 	}
@@ -150,20 +139,20 @@ func (a *App) renderFrom(f renderFlags) error {
 	}
 	f.host = host
 	if f.to != fabricFormat {
-		return a.render(file, f, found.Unread)
+		return a.render(ctx, file, f, found.Unread)
 	}
 	if f.strict && len(found.Unread) > 0 {
 		return fmt.Errorf("render: %d lines of %s have no place in a fabric, and --strict was given: nothing is written", len(found.Unread), f.from)
 	}
-	return a.writeFabric(f, text, found.Unread)
+	return a.writeFabric(ctx, f, text, found.Unread)
 }
 
-func (a *App) writeFabric(f renderFlags, text []byte, unread []render.Unread) error {
+func (a *App) writeFabric(ctx context.Context, f renderFlags, text []byte, unread []render.Unread) error {
 	if f.out != "" {
-		if _, err := os.Lstat(f.out); err == nil && !f.force {
-			return usage("render: "+f.out+" exists", "add --force to overwrite it, or name another file")
+		if err := (output{f.out, f.force}).check("render:", aFabricFile); err != nil {
+			return err
 		}
-		if err := writeFile(f.out, text); err != nil {
+		if err := writeFile(ctx, f.out, text); err != nil {
 			return err
 		}
 	}
@@ -179,7 +168,7 @@ func (a *App) writeFabric(f renderFlags, text []byte, unread []render.Unread) er
 }
 
 // configFiles reads a file, or the files of a directory, text by path.
-func configFiles(from string) (map[string]string, error) {
+func configFiles(ctx context.Context, from string) (map[string]string, error) {
 	info, err := os.Stat(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usage("render: "+from+": no such file or directory", "")
@@ -189,9 +178,9 @@ func configFiles(from string) (map[string]string, error) {
 	}
 	files := map[string]string{}
 	if !info.IsDir() {
-		text, err := os.ReadFile(from)
+		text, err := readNamed(ctx, "read configuration", from, mostConfig)
 		if err != nil {
-			return nil, badFile("read configuration", err)
+			return nil, err
 		}
 		files[from] = string(text)
 		return files, nil
@@ -205,7 +194,7 @@ func configFiles(from string) (map[string]string, error) {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		text, err := readConfig(name)
+		text, err := readConfig(ctx, name)
 		if err != nil {
 			return nil, err
 		}

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -26,7 +26,8 @@ var reportFormats = [...]reportFormat{
 }
 
 func newReport(app *App) *cobra.Command {
-	var out, plots string
+	var out output
+	var plots string
 	c := &cobra.Command{
 		Use: "report RECORD...", Short: "a record as a page, Markdown, CSV or text",
 		Long: `Turns records into a report for people: FILE's extension says which, .html (one
@@ -42,33 +43,34 @@ writes every drawing of the page as an SVG file of its own.
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
 			if plots == "" {
-				return app.report(args, out)
+				return app.report(ctx, args, out)
 			}
-			if app.json && out != "" {
+			if app.json && out.path != "" {
 				return usage("report: one document at a time", "leave out --json, -o or --plots")
 			}
-			if err := app.plots(args, plots); err != nil || out == "" {
+			if err := app.plots(ctx, args, plots); err != nil || out.path == "" {
 				return err
 			}
-			return app.report(args, out)
+			return app.report(ctx, args, out)
 		},
 	}
 	c.Flags().StringVar(&plots, "plots", "", "directory to write every drawing to, as SVG")
-	c.Flags().StringVarP(&out, "output", "o", "", "file to write: FILE.html, FILE.md or FILE.csv")
+	out.add(c, "file to write: FILE.html, FILE.md or FILE.csv")
 	return c
 }
 
 // plots writes the drawings of each record into a directory; of several each
 // name begins with the record's number.
-func (a *App) plots(files []string, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make directory: %w", err)
+func (a *App) plots(ctx context.Context, files []string, dir string) error {
+	if err := mkDir("report --plots", dir); err != nil {
+		return err
 	}
 	var written []string
 	for i, file := range files {
-		r, err := readRecord(file)
+		r, err := readRecord(ctx, file)
 		if err != nil {
 			return err
 		}
@@ -82,7 +84,7 @@ func (a *App) plots(files []string, dir string) error {
 				name = fmt.Sprintf("%d-%s", i+1, name)
 			}
 			path := filepath.Join(dir, name)
-			if err := writeFile(path, p.SVG); err != nil {
+			if err := writeFile(ctx, path, p.SVG); err != nil {
 				return err
 			}
 			written = append(written, path)
@@ -97,17 +99,20 @@ func (a *App) plots(files []string, dir string) error {
 	return nil
 }
 
-func (a *App) report(files []string, out string) error {
-	format, err := formatOf(out)
+func (a *App) report(ctx context.Context, files []string, out output) error {
+	format, err := formatOf(out.path)
 	if err != nil {
 		return err
 	}
 	if format == nil && a.json {
 		return usage("report: the record is its own JSON", "name a file with -o, or read the record itself")
 	}
+	if err := out.check("report -o", otherText); err != nil {
+		return err
+	}
 	var records []record.Record
 	for _, file := range files {
-		r, err := readRecord(file)
+		r, err := readRecord(ctx, file)
 		if err != nil {
 			return err
 		}
@@ -126,14 +131,14 @@ func (a *App) report(files []string, out string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(out, content); err != nil {
+	if err := writeFile(ctx, out.path, content); err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"report": out, "records": files})
+		return a.printJSON(map[string]any{"report": out.path, "records": files})
 	}
 	if !a.quiet {
-		fmt.Fprintln(a.Stderr, out+" is written")
+		fmt.Fprintln(a.Stderr, out.path+" is written")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ rollback, apply or tune, and at the next boot.
 	dryRun := c.Flags().Bool("dry-run", false, "show what would be put back, change nothing")
 	wait.add(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		place, err := flags.place("rollback", args)
+		place, err := flags.place(cmd.Context(), "rollback", args)
 		if err != nil {
 			return err
 		}

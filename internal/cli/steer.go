@@ -46,7 +46,7 @@ reason.
 				return err
 			}
 			packet.protocol(&flows)
-			frames, err := flows.frames(app.Stdin)
+			frames, err := flows.frames(cmd.Context(), app.Stdin)
 			if err != nil {
 				return err
 			}

@@ -1,16 +1,17 @@
 package cli
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"net/netip"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 )
@@ -69,12 +70,12 @@ func (f *flowFlags) template() (flow.Frame, error) {
 }
 
 // frames are the flows that the flags or the file name, in order.
-func (f *flowFlags) frames(stdin io.Reader) ([]flow.Frame, error) {
+func (f *flowFlags) frames(ctx context.Context, stdin io.Reader) ([]flow.Frame, error) {
 	if f.file != "" {
 		if len(f.src) > 0 || len(f.dst) > 0 || f.sport != "" {
 			return nil, usage("steer show: --flows and --src, --dst, --sport exclude each other", "put the flows into the file, or leave the file out")
 		}
-		return readFlows(f.file, stdin)
+		return readFlows(ctx, f.file, stdin)
 	}
 	if len(f.src) == 0 && len(f.dst) == 0 && f.sport == "" {
 		return nil, usage("steer show: no flows named", "say --src 10.0.0.1 --dst 10.0.0.2 --sport 40000-40015, or --flows FILE.csv")
@@ -239,15 +240,15 @@ func parsePortRange(s string) (first, last uint16, err error) {
 }
 
 // readFlows reads a CSV file of flows; "-" is standard input.
-func readFlows(path string, stdin io.Reader) ([]flow.Frame, error) {
+func readFlows(ctx context.Context, path string, stdin io.Reader) ([]flow.Frame, error) {
 	var text []byte
 	var err error
 	name := path
 	if path == "-" {
 		name = "standard input"
-		text, err = io.ReadAll(stdin)
+		text, err = userfile.ReadStream(ctx, name, stdin, mostFabric)
 	} else {
-		text, err = os.ReadFile(path)
+		text, err = userfile.Read(ctx, path, mostFabric)
 	}
 	if err != nil {
 		return nil, badFile("read flows", err)

@@ -122,7 +122,7 @@ func (f probeFlags) config() (probe.Config, error) {
 
 // probeTargets are the two hosts, by their way to be reached or by their
 // names in the fabric; family is the path's where the flag says none.
-func (f *probeFlags) probeTargets(a *App, words [2]string) (targets [2]target, err error) {
+func (f *probeFlags) probeTargets(ctx context.Context, a *App, words [2]string) (targets [2]target, err error) {
 	if f.fabric == "" {
 		list, err := a.targets(words[:])
 		if err != nil {
@@ -130,7 +130,7 @@ func (f *probeFlags) probeTargets(a *App, words [2]string) (targets [2]target, e
 		}
 		return [2]target(list), nil
 	}
-	file, err := readFabric(f.fabric)
+	file, err := readFabric(ctx, f.fabric)
 	if err != nil {
 		return targets, err
 	}
@@ -160,7 +160,7 @@ func familyOf(file fabric.Fabric, words [2]string) string {
 }
 
 func (a *App) steerProbe(ctx context.Context, flags probeFlags, cfg probe.Config, from, to string) error {
-	targets, err := flags.probeTargets(a, [2]string{from, to})
+	targets, err := flags.probeTargets(ctx, a, [2]string{from, to})
 	if err != nil {
 		return err
 	}

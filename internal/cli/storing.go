@@ -126,9 +126,9 @@ func (k keeper) keepFile(ctx context.Context, file string, run func() error) err
 	if k.place == "" {
 		return run()
 	}
-	old, oldErr := readRecord(file)
+	old, oldErr := readRecord(ctx, file)
 	err := run()
-	r, unread := readRecord(file)
+	r, unread := readRecord(ctx, file)
 	if unread == nil && (oldErr != nil || r.ID != old.ID || !r.Started.Equal(old.Started)) {
 		k.keep(ctx, r)
 	}

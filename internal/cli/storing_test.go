@@ -39,7 +39,7 @@ func TestKeepFile(t *testing.T) {
 			file, place := filepath.Join(t.TempDir(), "record.json"), filepath.Join(t.TempDir(), "history.db")
 			write := func(r *record.Record) {
 				if r != nil {
-					if err := writeJSON(file, *r); err != nil {
+					if err := writeJSON(context.Background(), file, *r); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -23,19 +22,10 @@ func System(version string) *App {
 			app.live = &live{out: os.Stderr, width: width, height: height}
 		}
 	}
-	app.Stdout, app.Stderr = app.beside(app.Stdout), app.beside(app.Stderr)
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 20 {
 		app.Width = columns
 	}
 	return app
-}
-
-// beside is a stream that may be the terminal that is drawn on.
-func (a *App) beside(w io.Writer) io.Writer {
-	if a.live == nil {
-		return w
-	}
-	return aside{w, a.live}
 }
 
 // utf8Spoken reports a terminal of which the locale says that it shows UTF-8,

@@ -22,7 +22,8 @@ type tuneFlags struct {
 	windows                                int
 	objective, bound                       string
 	path, direction, duration              string
-	out, fabricOut, render, renderTo       string
+	fabricOut, render, renderTo            string
+	out                                    output
 	journal, store                         string
 	wait                                   waitFlag
 }
@@ -56,7 +57,7 @@ the terminal.
 			if err != nil {
 				return err
 			}
-			f, err := readFabric(args[0])
+			f, err := readFabric(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -92,7 +93,8 @@ func (f *tuneFlags) add(c *cobra.Command) {
 	s.StringVar(&f.path, "path", "", "path to tune, as FROM,TO (default: the file's first)")
 	s.StringVar(&f.direction, "direction", "both", "of the proofs: forward, reverse or both")
 	s.StringVar(&f.duration, "duration", "", "exact length of each measurement (default: until the result is sure)")
-	s.StringVarP(&f.out, "output", "o", "", "write the record to this file (JSON)")
+	s.StringVarP(&f.out.path, "output", "o", "", "write the record to this file (JSON)")
+	s.BoolVar(&f.out.force, "force", false, "replace files that are there, whatever they hold")
 	s.StringVar(&f.fabricOut, "fabric-out", "", "where the tuned fabric file goes, none for nowhere (default: FABRIC.tuned.yaml)")
 	s.StringVar(&f.render, "render", "", "also write each host's files in this format (as the render command has them)")
 	s.StringVar(&f.renderTo, "render-to", "tuned", "directory for --render, with one below it for each host")

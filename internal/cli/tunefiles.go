@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -24,15 +23,14 @@ func (t *tuneRun) checkOutputs(given func(string) bool) error {
 	if given("render-to") && t.flags.render == "" {
 		return usage("--render-to: goes with --render", "such as --render netplan")
 	}
-	if info, err := os.Stat(t.flags.fabricOut); err == nil && info.IsDir() {
-		return usage("tune --fabric-out "+t.flags.fabricOut+": it is a directory, not a file", "name a file in it")
-	}
 	if t.flags.fabricOut != nowhere {
-		if dir := filepath.Dir(t.fabricName()); !isDir(dir) {
-			return usage("tune --fabric-out "+t.fabricName()+": no directory "+dir, "make it first: mkdir -p "+dir)
+		// The name that nobody gave is that of the last tune's.
+		tuned := output{t.fabricName(), t.flags.out.force || t.flags.fabricOut == ""}
+		if err := tuned.check("tune --fabric-out", aFabricFile); err != nil {
+			return err
 		}
 	}
-	return checkOutput("tune -o", t.flags.out)
+	return t.flags.out.check("tune -o", aRecordFile)
 }
 
 // fabricName is the file that the tuned fabric goes to.
@@ -77,7 +75,7 @@ func (t *tuneRun) writeFiles(ctx context.Context, out *tuneOutcome) error {
 	for i := range tuned.Hosts {
 		tuned.Hosts[i].Profiles = []string{} // nothing but what was proven
 	}
-	return errors.Join(t.writeFabric(text, out), t.renderFiles(tuned, steps, out), t.persist(ctx, tuned, steps, out))
+	return errors.Join(t.writeFabric(ctx, text, out), t.renderFiles(ctx, tuned, steps, out), t.persist(ctx, tuned, steps, out))
 }
 
 // keptSteps are the steps that the run's confirmed changes made, by host, as
@@ -118,12 +116,12 @@ const nowhere = "none"
 
 // writeFabric writes the tuned fabric beside the user's, or where the flag
 // says.
-func (t *tuneRun) writeFabric(text string, out *tuneOutcome) error {
+func (t *tuneRun) writeFabric(ctx context.Context, text string, out *tuneOutcome) error {
 	if t.flags.fabricOut == nowhere {
 		return nil
 	}
 	name := t.fabricName()
-	if err := writeFile(name, []byte(text)); err != nil {
+	if err := writeFile(ctx, name, []byte(text)); err != nil {
 		return err
 	}
 	out.doc.Fabric = name
@@ -133,7 +131,7 @@ func (t *tuneRun) writeFabric(text string, out *tuneOutcome) error {
 
 // renderFiles writes the files of each host that was changed, below a
 // directory of its name. Files that are there are changed in place.
-func (t *tuneRun) renderFiles(tuned fabric.Fabric, steps map[string][]plan.Step, out *tuneOutcome) error {
+func (t *tuneRun) renderFiles(ctx context.Context, tuned fabric.Fabric, steps map[string][]plan.Step, out *tuneOutcome) error {
 	if t.flags.render == "" {
 		return nil
 	}
@@ -147,7 +145,7 @@ func (t *tuneRun) renderFiles(tuned fabric.Fabric, steps map[string][]plan.Step,
 		if err != nil {
 			return fmt.Errorf("render %s: %w", h.Name, err)
 		}
-		if in.Old, err = oldFiles(dir, format); err != nil {
+		if in.Old, err = oldFiles(ctx, dir, format); err != nil {
 			return err
 		}
 		made, err := renderWhole(format, in)
@@ -155,7 +153,7 @@ func (t *tuneRun) renderFiles(tuned fabric.Fabric, steps map[string][]plan.Step,
 			return fmt.Errorf("render %s: %w", h.Name, err)
 		}
 		t.app.printWarnings(made.Warnings)
-		if err := writeBelow(dir, made.Files, true); err != nil {
+		if err := writeBelow(ctx, dir, made.Files, true); err != nil {
 			return err
 		}
 		for _, f := range made.Files {

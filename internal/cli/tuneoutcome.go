@@ -74,7 +74,7 @@ type tuneOutcome struct {
 // outcomeOf reads the record of a tune, which may have been cut short.
 func outcomeOf(r record.Record, t *tuneRun) tuneOutcome {
 	out := tuneOutcome{steps: r.Steps, target: t.options.Target, doc: tuned{
-		From: t.options.Path.From, To: t.options.Path.To, Direction: t.direction(), Steps: stepsOf(r), Measurements: len(r.Trials), Record: t.flags.out,
+		From: t.options.Path.From, To: t.options.Path.To, Direction: t.direction(), Steps: stepsOf(r), Measurements: len(r.Trials), Record: t.flags.out.path,
 		Settings: []record.Setting{}, Left: []string{},
 	}}
 	d := &out.doc

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/tune"
@@ -61,8 +60,8 @@ func (t *tuneRun) handOver(ctx context.Context, r record.Record, cause error, el
 	out.doc.Elapsed = elapsed.Seconds()
 	problems := []error{cause}
 	t.stored.keep(ctx, r)
-	if t.flags.out != "" && len(r.Trials) > 0 {
-		problems = append(problems, writeJSON(t.flags.out, r))
+	if t.flags.out.path != "" && len(r.Trials) > 0 {
+		problems = append(problems, writeJSON(context.WithoutCancel(ctx), t.flags.out.path, r))
 	}
 	if cause == nil {
 		problems = append(problems, t.writeFiles(ctx, &out))
@@ -102,12 +101,7 @@ const longestTitle = 50
 // titleOf is a command as a journal takes it: one line that prints, its end
 // where it is too long, as that names the file.
 func titleOf(command string) string {
-	words := []rune(strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, command))
+	words := []rune(plaintext.Line(command))
 	if len(words) > longestTitle {
 		words = append([]rune("tune ..."), words[len(words)-longestTitle+8:]...)
 	}

@@ -25,7 +25,7 @@ type journalPlace struct {
 
 // place sorts out [ID] and [HOST|FABRIC], in any order: a fabric is a file, a
 // host is written as it is reached.
-func (f *journalFlags) place(command string, args []string) (journalPlace, error) {
+func (f *journalFlags) place(ctx context.Context, command string, args []string) (journalPlace, error) {
 	p := journalPlace{flags: f, reach: f.host}
 	where := ""
 	for _, arg := range args {
@@ -46,7 +46,7 @@ func (f *journalFlags) place(command string, args []string) (journalPlace, error
 			p.reach = arg
 			continue
 		}
-		file, err := readFabric(arg)
+		file, err := readFabric(ctx, arg)
 		if err != nil {
 			return p, err
 		}

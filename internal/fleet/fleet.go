@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/plaintext"
 )
 
 // Transport carries calls to one agent.
@@ -166,6 +167,9 @@ func roundTrip[Rep, Req any](ctx context.Context, via Transport, method agentapi
 	}
 	if err := json.Unmarshal(result, &rep); err != nil {
 		return rep, fmt.Errorf("read reply to %s: %w", method, err)
+	}
+	if _, text := any(rep).(agentapi.ConfigFilesReply); !text { // whose lines are those of files
+		plaintext.Fields(&rep)
 	}
 	return rep, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // startTime is the longest a lab may take to come up: a kernel's start and its
@@ -105,7 +106,7 @@ func claimName(ctx context.Context, s Standing, tell func(string)) (Standing, er
 // lockLabs waits for the lock on a user's labs, which is held while one is
 // claimed or ended.
 func lockLabs(ctx context.Context, dir string) (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := statefile.Open(filepath.Join(dir, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock labs: %w", err)
 	}
@@ -144,7 +145,7 @@ func (s *Standing) standHere(ctx context.Context) error {
 
 // standApart starts the lab's keeper and waits until it is up.
 func (s Standing) standApart(ctx context.Context, c Choice) (Standing, error) {
-	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	log, err := statefile.Open(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return s, err
 	}
@@ -181,7 +182,7 @@ func (s Standing) standApart(ctx context.Context, c Choice) (Standing, error) {
 
 // lastWords is the last line of a log.
 func lastWords(path string) string {
-	text, _ := os.ReadFile(path)
+	text, _ := statefile.Read(path, mostState)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	return lines[len(lines)-1]
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // Standing is a lab that was told to stand until it is taken down, as the file
@@ -86,10 +87,7 @@ func makeStandingDir() (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make lab directory: %w", err)
 	}
-	info, err := os.Lstat(dir)
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is no directory", dir)
-	}
+	err := checkStandingDir(dir)
 	if err == nil {
 		err = os.Chmod(dir, 0o700) // its owner's right only
 	}
@@ -98,6 +96,21 @@ func makeStandingDir() (string, error) {
 	}
 	return dir, nil
 }
+
+// checkStandingDir is nil for a directory that is no link and nobody else's.
+func checkStandingDir(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is no directory", dir)
+	}
+	return statefile.CheckDir(dir)
+}
+
+// mostState is more than a lab's state has.
+const mostState = 1 << 20
 
 // List returns the labs of this user that stand or have left something, by
 // name.
@@ -135,7 +148,10 @@ func Find(name string) (Standing, error) {
 	if err := CheckName(name); err != nil {
 		return s, err
 	}
-	text, err := os.ReadFile(filepath.Join(s.dir, stateFile))
+	if err := checkStandingDir(standingDir()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	text, err := statefile.Read(filepath.Join(s.dir, stateFile), mostState)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(s.dir); errors.Is(err, fs.ErrNotExist) {
 			return s, fmt.Errorf("find lab %s: %w", name, ErrNoLab)
@@ -167,11 +183,7 @@ func (s Standing) save() error {
 	if err != nil {
 		return fmt.Errorf("encode lab state: %w", err)
 	}
-	draft := filepath.Join(s.dir, stateFile+".new")
-	if err := os.WriteFile(draft, text, 0o600); err != nil {
-		return fmt.Errorf("write lab state: %w", err)
-	}
-	if err := os.Rename(draft, filepath.Join(s.dir, stateFile)); err != nil {
+	if err := statefile.Replace(filepath.Join(s.dir, stateFile), text, 0o600); err != nil {
 		return fmt.Errorf("write lab state: %w", err)
 	}
 	return nil

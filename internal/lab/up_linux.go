@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/linerate/linerate/internal/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // ownerFile names the process that a lab on this machine belongs to.
@@ -75,7 +77,7 @@ func claim(namespaces []string) error {
 		return fmt.Errorf("start lab: %w", err)
 	}
 	draft := fmt.Sprintf("%s.%d", ownerFile, mine.PID)
-	if err := os.WriteFile(draft, text, 0o600); err != nil {
+	if err := statefile.Replace(draft, text, 0o600); err != nil {
 		return fmt.Errorf("start lab: %w", err)
 	}
 	defer os.Remove(draft)
@@ -90,7 +92,7 @@ func claim(namespaces []string) error {
 // sweep removes the namespaces that a dead lab named as its own, and its
 // claim. A living lab is ErrBusy.
 func sweep() error {
-	text, err := os.ReadFile(ownerFile)
+	text, err := readOwner()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -113,6 +115,16 @@ func sweep() error {
 	return errors.Join(errs...)
 }
 
+// readOwner reads the claim, which has a second name for a moment.
+func readOwner() ([]byte, error) {
+	f, err := statefile.OpenPlain(ownerFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, mostState))
+}
+
 func release() error {
 	if err := os.Remove(ownerFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("end lab: %w", err)
@@ -126,7 +138,7 @@ func Owns(namespace string) bool {
 	if standingOwns(namespace) {
 		return true
 	}
-	text, err := os.ReadFile(ownerFile)
+	text, err := readOwner()
 	if err != nil {
 		return false
 	}

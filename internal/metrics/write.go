@@ -25,16 +25,3 @@ func Write(w io.Writer, tellers ...prometheus.Collector) error {
 	}
 	return nil
 }
-
-// WriteFile writes that to a file for node_exporter, which is replaced in one
-// piece, mode 0644.
-func WriteFile(name string, tellers ...prometheus.Collector) error {
-	registry, err := Registry(tellers...)
-	if err != nil {
-		return err
-	}
-	if err := prometheus.WriteToTextfile(name, registry); err != nil {
-		return fmt.Errorf("write metrics: %w", err)
-	}
-	return nil
-}

@@ -25,6 +25,7 @@ const (
 	mostArchiveFiles = 200_000
 	mostArchiveBytes = 128 << 20
 	mostFileBytes    = 32 << 20
+	mostPackedBytes  = mostArchiveBytes // packed it is smaller
 	mostNameBytes    = 4096
 )
 

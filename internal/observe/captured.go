@@ -131,6 +131,7 @@ func (c *captured) link(name string) netstate.Link {
 		Carrier: c.text(dir+"carrier") == "1",
 		Kind:    c.kind(dir, flags&flagLoopback != 0),
 	}
+	c.state(dir, &l)
 	l.MAC, _ = flow.ParseMAC(c.text(dir + "address"))
 	for key, file := range map[string]string{"operstate": "operstate", "qlen": "tx_queue_len"} {
 		if v := c.text(dir + file); v != "" {
@@ -161,6 +162,32 @@ func (c *captured) link(name string) netstate.Link {
 		*counter, _ = strconv.ParseUint(c.text(dir+"statistics/"+file), 10, 64)
 	}
 	return l
+}
+
+// state takes the kernel's word for what the flags and the carrier do not say in
+// the tree (operstate, Documentation/networking/operstates.rst), and says what was
+// not read: a link is down, or has no MTU, only where a file says so.
+func (c *captured) state(dir string, l *netstate.Link) {
+	var lacks []string
+	oper := c.text(dir + "operstate")
+	if c.text(dir+"flags") == "" {
+		l.Up = oper == "up"
+		if oper == "" || oper == "unknown" {
+			lacks = append(lacks, "flags")
+		}
+	}
+	if c.text(dir+"carrier") == "" && l.Up { // of a link that is down it cannot be read
+		l.Carrier = oper == "up"
+		if oper == "" || oper == "unknown" {
+			lacks = append(lacks, "carrier")
+		}
+	}
+	if l.MTU == 0 {
+		lacks = append(lacks, "mtu")
+	}
+	if len(lacks) > 0 {
+		c.host.Missing = append(c.host.Missing, fmt.Sprintf("%s: %s: not in %s", l.Name, strings.Join(lacks, ", "), strings.TrimSuffix(dir, "/")))
+	}
 }
 
 // kind finds a link's kind by the traces each leaves in sysfs. A virtual link

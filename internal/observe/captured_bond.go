@@ -1,7 +1,9 @@
 package observe
 
 import (
+	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,116 +29,199 @@ func (c *captured) vlans() {
 }
 
 // bonds reads each bond from /proc/net/bonding, else from sysfs, and the
-// options that only sysfs has.
+// options that only sysfs has. What neither has is said.
 func (c *captured) bonds() {
 	for i := range c.host.Links {
 		l := &c.host.Links[i]
 		if l.Kind != "bond" {
 			continue
 		}
-		bond := c.sysfsBond(l.Name)
-		text, err := fs.ReadFile(c.tree, "proc/net/bonding/"+l.Name)
-		if err != nil {
+		bond, read := c.sysfsBond(l.Name)
+		told, options := c.procBond(l.Name)
+		if len(options) > 0 {
+			merge(&bond, told, options, read)
+			for _, p := range told.Ports {
+				c.slave(l.Name, p.Name, p.Port, p.PermanentMAC)
+			}
+		} else {
 			c.slavesFromSysfs(l.Name, bond.Ports)
-			l.Bond = &bond
-			continue
 		}
-		told, err := procfs.ParseBonding(text)
-		if err != nil {
-			c.note(l.Name, err)
-			c.slavesFromSysfs(l.Name, bond.Ports)
-			l.Bond = &bond
-			continue
-		}
-		l.Bond = merged(told.Bond, bond)
-		for _, p := range told.Ports {
-			c.slave(l.Name, p.Name, p.Port, p.PermanentMAC)
-		}
+		c.unread(l.Name, &bond, read)
+		l.Bond = &bond
 	}
 }
 
-// merged adds to what /proc says of a bond what only sysfs does.
-func merged(told, files netstate.Bond) *netstate.Bond {
-	told.PacketsPerSlave, told.TLBDynamic = files.PacketsPerSlave, files.TLBDynamic
-	if told.AD == nil {
-		told.AD = files.AD
+// procBond reads /proc/net/bonding/BOND, and which options it tells: none where it
+// cannot be read.
+func (c *captured) procBond(name string) (procfs.Bonding, []string) {
+	text, err := fs.ReadFile(c.tree, "proc/net/bonding/"+name)
+	if err != nil {
+		return procfs.Bonding{}, nil
 	}
-	if told.Options == nil {
-		told.Options = make(map[string]string)
-	}
-	for key, value := range files.Options {
-		if _, known := told.Options[key]; !known {
-			told.Options[key] = value
+	told, options, err := procfs.ParseBondingTold(text)
+	c.note(name, err)
+	return told, options
+}
+
+// merge puts what /proc says of a bond over what sysfs does, which has options
+// that /proc leaves out.
+func merge(b *netstate.Bond, told procfs.Bonding, options []string, read map[string]bool) {
+	for _, option := range options {
+		read[option] = true
+		switch option {
+		case "mode":
+			b.Mode = told.Bond.Mode
+		case "xmit_hash_policy":
+			b.HashPolicy = told.Bond.HashPolicy
+		case "lacp_rate":
+			b.LACPRate = told.Bond.LACPRate
+		case "miimon":
+			b.Miimon = told.Bond.Miimon
+		case "updelay":
+			b.UpDelay = told.Bond.UpDelay
+		case "downdelay":
+			b.DownDelay = told.Bond.DownDelay
+		case "min_links":
+			b.MinLinks = told.Bond.MinLinks
+		case "slaves":
+			b.Ports = told.Bond.Ports
 		}
 	}
-	return &told
+	if told.Bond.AD != nil {
+		b.AD = told.Bond.AD
+	}
+	b.Active = told.Bond.Active
+	maps.Copy(b.Options, told.Bond.Options)
+}
+
+// bondOptions are what is wanted of every bond; matters says in which modes.
+var bondOptions = [...]struct {
+	name, words string
+	matters     func(netstate.BondMode) bool
+}{
+	{"mode", "mode", anyMode},
+	{"slaves", "ports", anyMode},
+	{"xmit_hash_policy", "transmit hash policy", func(m netstate.BondMode) bool { return m.Hashes() || m == netstate.ModeUnread }},
+	{"lacp_rate", "LACP rate", lacpMode},
+	{"min_links", "min_links", lacpMode},
+	{"miimon", "miimon", anyMode},
+	{"updelay", "updelay", anyMode},
+	{"downdelay", "downdelay", anyMode},
+	{"packets_per_slave", "packets_per_slave", func(m netstate.BondMode) bool { return m == netstate.BalanceRR }},
+	{"tlb_dynamic_lb", "tlb_dynamic_lb", func(m netstate.BondMode) bool { return m == netstate.BalanceTLB || m == netstate.BalanceALB }},
+}
+
+func anyMode(netstate.BondMode) bool { return true }
+
+func lacpMode(m netstate.BondMode) bool { return m == netstate.LACP }
+
+// unread keeps which options were not read, and says those that matter.
+func (c *captured) unread(name string, b *netstate.Bond, read map[string]bool) {
+	var words []string
+	for _, o := range bondOptions {
+		if read[o.name] {
+			continue
+		}
+		b.NotRead = append(b.NotRead, o.name)
+		if o.matters(b.Mode) {
+			words = append(words, o.words)
+		}
+	}
+	if len(words) > 0 {
+		c.host.Missing = append(c.host.Missing, fmt.Sprintf("%s: %s: neither in proc/net/bonding nor in sys/class/net/%s/bonding", name, strings.Join(words, ", "), name))
+	}
 }
 
 // sysfsBond reads /sys/class/net/BOND/bonding, whose words have their number
-// behind them: "802.3ad 4".
-func (c *captured) sysfsBond(name string) netstate.Bond {
+// behind them, "802.3ad 4", and whose lists have blanks between. read are the
+// options that it found.
+func (c *captured) sysfsBond(name string) (b netstate.Bond, read map[string]bool) {
 	dir := classNet + name + "/bonding"
-	b := netstate.Bond{Options: make(map[string]string)}
+	b, read = netstate.UnreadBond(), make(map[string]bool)
 	entries, err := fs.ReadDir(c.tree, dir)
 	if err != nil {
-		return b
+		return b, read
 	}
 	var ad netstate.Aggregator
 	for _, e := range entries {
 		value := c.text(dir + "/" + e.Name())
-		word, _, _ := strings.Cut(value, " ")
-		n, _ := strconv.Atoi(word)
-		switch e.Name() {
-		case "mode":
-			_ = b.Mode.UnmarshalText([]byte(word))
-		case "xmit_hash_policy":
-			_ = b.HashPolicy.UnmarshalText([]byte(word))
-		case "lacp_rate":
-			_ = b.LACPRate.UnmarshalText([]byte(word))
-		case "miimon":
-			b.Miimon = time.Duration(n) * time.Millisecond
-		case "updelay":
-			b.UpDelay = time.Duration(n) * time.Millisecond
-		case "downdelay":
-			b.DownDelay = time.Duration(n) * time.Millisecond
-		case "min_links":
-			b.MinLinks = n
-		case "packets_per_slave":
-			b.PacketsPerSlave = n
-		case "tlb_dynamic_lb":
-			b.TLBDynamic = n != 0
-		case "active_slave":
-			b.Active = value
-		case "slaves":
-			b.Ports = strings.Fields(value)
-		case "ad_aggregator":
-			ad.ID = n
-		case "ad_num_ports":
-			ad.Ports = n
-		case "ad_actor_key":
-			ad.ActorKey = n
-		case "ad_partner_key":
-			ad.PartnerKey = n
-		case "ad_partner_mac":
-			ad.PartnerMAC, _ = flow.ParseMAC(value)
-		case "mii_status", "queue_id":
-			// States, not options.
-		default:
-			if word != "" {
-				b.Options[e.Name()] = word
-			}
+		if c.sysfsOption(&b, &ad, e.Name(), value) {
+			read[e.Name()] = true
 		}
 	}
 	if b.Mode == netstate.LACP && ad.ID != 0 {
 		b.AD = &ad
 	}
-	return b
+	return b, read
+}
+
+// sysfsOption takes one file's text; false where it says nothing.
+func (c *captured) sysfsOption(b *netstate.Bond, ad *netstate.Aggregator, name, value string) bool {
+	word, _, _ := strings.Cut(value, " ")
+	n, err := strconv.Atoi(word)
+	number := err == nil
+	switch name {
+	case "mode":
+		return b.Mode.UnmarshalText([]byte(word)) == nil
+	case "xmit_hash_policy":
+		return b.HashPolicy.UnmarshalText([]byte(word)) == nil
+	case "lacp_rate":
+		return b.LACPRate.UnmarshalText([]byte(word)) == nil
+	case "miimon":
+		b.Miimon = time.Duration(n) * time.Millisecond
+	case "updelay":
+		b.UpDelay = time.Duration(n) * time.Millisecond
+	case "downdelay":
+		b.DownDelay = time.Duration(n) * time.Millisecond
+	case "min_links":
+		b.MinLinks = n
+	case "packets_per_slave":
+		b.PacketsPerSlave = n
+	case "tlb_dynamic_lb":
+		b.TLBDynamic = n != 0
+	case "active_slave":
+		b.Active = value
+		return true
+	case "slaves":
+		b.Ports = strings.Fields(value)
+		return true
+	case "ad_aggregator":
+		ad.ID = n
+	case "ad_num_ports":
+		ad.Ports = n
+	case "ad_actor_key":
+		ad.ActorKey = n
+	case "ad_partner_key":
+		ad.PartnerKey = n
+	case "ad_partner_mac":
+		ad.PartnerMAC, _ = flow.ParseMAC(value)
+	case "mii_status", "queue_id":
+		// States, not options.
+	case "arp_ip_target", "ns_ip6_target":
+		if value != "" {
+			b.Options[name] = strings.Join(strings.Fields(value), ",")
+		}
+		return true
+	default:
+		if word != "" {
+			b.Options[name] = word
+		}
+		return true
+	}
+	return number
 }
 
 // slavesFromSysfs reads /sys/class/net/SLAVE/bonding_slave.
 func (c *captured) slavesFromSysfs(bond string, ports []string) {
 	for _, name := range ports {
 		dir := classNet + name + "/bonding_slave/"
+		if c.text(dir+"state") == "" && c.text(dir+"mii_status") == "" {
+			c.host.Missing = append(c.host.Missing, fmt.Sprintf("%s: the state of its slave %s: not in sys/class/net/%s/bonding_slave", bond, name, name))
+			if l := c.find(name); l != nil {
+				l.Master = bond
+			}
+			continue
+		}
 		port := netstate.BondPort{
 			Active:       c.text(dir+"state") == "active",
 			MIIUp:        c.text(dir+"mii_status") == "up",

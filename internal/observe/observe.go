@@ -34,7 +34,7 @@ func Observe(ctx context.Context, cfg Config) (netstate.Host, error) {
 	if cfg.Root == "" {
 		return observeLive(ctx, cfg)
 	}
-	return observeRoot(cfg.Root)
+	return observeRoot(ctx, cfg.Root)
 }
 
 func (c Config) logger() *slog.Logger {

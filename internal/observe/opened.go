@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,14 +11,15 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/linerate/linerate/internal/plaintext"
+	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/netstate"
 )
 
 // observeRoot reads what was captured: a directory, or an archive of one.
 // Nothing outside is read, whatever links in it point to.
-func observeRoot(name string) (netstate.Host, error) {
+func observeRoot(ctx context.Context, name string) (netstate.Host, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return netstate.Host{}, fmt.Errorf("open captured tree: %w", err)
@@ -27,14 +30,14 @@ func observeRoot(name string) (netstate.Host, error) {
 			return netstate.Host{}, fmt.Errorf("open captured tree: %w", err)
 		}
 		defer root.Close()
-		return opened(root.FS())
+		host, err := opened(plainTree{root.FS().(rootFS), ctx, root})
+		return host, errors.Join(ctx.Err(), err)
 	}
-	f, err := os.Open(name)
+	packed, err := userfile.Read(ctx, name, mostPackedBytes)
 	if err != nil {
 		return netstate.Host{}, fmt.Errorf("open archive: %w", err)
 	}
-	defer f.Close()
-	tree, err := readArchive(f)
+	tree, err := readArchive(bytes.NewReader(packed))
 	if err != nil {
 		return netstate.Host{}, fmt.Errorf("read archive %s: %w", name, err)
 	}
@@ -66,14 +69,14 @@ func opened(tree fs.FS) (netstate.Host, error) {
 	}
 	// The tree is somebody else's word: what a terminal would obey is taken out.
 	host = netstate.Host{}
-	if err := rewrite(text, &host, printable); err != nil {
+	if err := rewrite(text, &host, plaintext.Line); err != nil {
 		return netstate.Host{}, fmt.Errorf("%w: %s: %w", ErrArchive, hostFile, err)
 	}
 	if len(host.Links) == 0 {
 		return netstate.Host{}, fmt.Errorf("%w: %s names no links", ErrArchive, hostFile)
 	}
 	var about About
-	if text, err := readBounded(tree, aboutFile); err == nil && rewrite(text, &about, printable) == nil {
+	if text, err := readBounded(tree, aboutFile); err == nil && rewrite(text, &about, plaintext.Line) == nil {
 		for _, line := range about.Missing {
 			host.Missing = append(host.Missing, "when it was captured: "+line)
 		}
@@ -134,14 +137,4 @@ func rewritten(v any, each func(string) string) any {
 		return changed
 	}
 	return v
-}
-
-// printable replaces what is no printable character.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
 }

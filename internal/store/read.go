@@ -7,12 +7,12 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
 )
 
@@ -79,6 +79,7 @@ func (s *Store) Runs(ctx context.Context, span Span, most int) (runs []Run, all 
 	if err := rows.Err(); err != nil {
 		return wrong(err)
 	}
+	plaintext.Fields(&runs) // an older program kept names as they came
 	return runs, all, nil
 }
 
@@ -87,7 +88,7 @@ func (s *Store) Runs(ctx context.Context, span Span, most int) (runs []Run, all 
 func (s *Store) Record(ctx context.Context, name string) (r record.Record, text []byte, err error) {
 	text, err = s.text(ctx, name)
 	if err == nil {
-		err = json.Unmarshal(text, &r)
+		r, err = record.Decode(text)
 	}
 	if err != nil {
 		return r, nil, fmt.Errorf("read run %s of %s: %w", name, s.place, err)

@@ -31,6 +31,9 @@ func openSQLite(file string, create bool) (*sql.DB, backEnd, error) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, backEnd{}, err
 		}
+		if err := makeFile(path); err != nil {
+			return nil, backEnd{}, err
+		}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, backEnd{}, ErrNone
 	case err != nil:
@@ -56,6 +59,25 @@ func openSQLite(file string, create bool) (*sql.DB, backEnd, error) {
 		shrink:  `PRAGMA incremental_vacuum`,
 		explain: explainSQLite,
 	}, err
+}
+
+// makeFile makes an empty store that its owner alone may read; SQLite gives its
+// other files the same mode. It is made under another name and closed before
+// anybody can open it, for the locks' sake; one that has come to be there
+// meanwhile is as good.
+func makeFile(path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".linerate-*") // 0600, by its documentation
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // explainSQLite says what SQLite's result codes mean to a caller

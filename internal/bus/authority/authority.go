@@ -14,6 +14,8 @@ import (
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
+
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // DefaultDir is where root's authority is.
@@ -111,8 +113,17 @@ func (a *Authority) private() error {
 	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 {
 		return fmt.Errorf("state directory %s: %w (%w)", a.dir, ErrShared, fs.ErrPermission)
 	}
+	if err := statefile.CheckDir(a.dir); err != nil { // another user's
+		return fmt.Errorf("state directory: %w (%w)", err, fs.ErrPermission)
+	}
 	return nil
 }
+
+// mostState is more than any file of the directory has.
+const mostState = 4 << 20
+
+// read reads a file of the directory: what is in it signs, so no link is followed.
+func (a *Authority) read(name string) ([]byte, error) { return statefile.Read(a.path(name), mostState) }
 
 // create makes the operator, its accounts and the certificate authority. The
 // account's token is written last: it says that the directory is whole.
@@ -209,7 +220,7 @@ func (a *Authority) newSeed(name string, make func() (nkeys.KeyPair, error)) (nk
 }
 
 func (a *Authority) readSeed(name string) (nkeys.KeyPair, error) {
-	text, err := os.ReadFile(a.path(name))
+	text, err := a.read(name)
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)
 	}
@@ -228,15 +239,5 @@ func (a *Authority) write(name, text string) error {
 // WritePrivate replaces a file in one step, mode 0600: whole or not at all,
 // also when the power fails.
 func WritePrivate(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600, by its documentation
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return statefile.Replace(path, []byte(text), 0o600)
 }

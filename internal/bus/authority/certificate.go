@@ -13,10 +13,11 @@ import (
 	"fmt"
 	"math/big"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 const (
@@ -34,7 +35,7 @@ const (
 )
 
 // CA is the certificate authority's certificate, in PEM.
-func (a *Authority) CA() ([]byte, error) { return os.ReadFile(a.path(caFile)) }
+func (a *Authority) CA() ([]byte, error) { return a.read(caFile) }
 
 // Fingerprint is the SHA-256 of the authority's certificate.
 func Fingerprint(der []byte) string {
@@ -157,7 +158,7 @@ func readCertificate(path string) (*x509.Certificate, error) {
 }
 
 func readPEM(path string) (*pem.Block, error) {
-	text, err := os.ReadFile(path)
+	text, err := statefile.Read(path, mostState)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/nats-io/jwt/v2"
+
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // ServerConfig is one server of the bus.
@@ -46,7 +48,7 @@ func (a *Authority) WriteConfig(cfg ServerConfig) (string, error) {
 
 // config is the configuration of a server whose directory is dir.
 func (a *Authority) config(dir string, cfg ServerConfig) (string, error) {
-	system, err := os.ReadFile(a.path(systemJWT))
+	system, err := a.read(systemJWT)
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +109,7 @@ func (a *Authority) Member(dir string, names []string) error {
 		if err != nil {
 			return err
 		}
-		text, err := os.ReadFile(from)
+		text, err := statefile.Read(from, mostState)
 		if err == nil {
 			err = WritePrivate(filepath.Join(dir, name), string(text))
 		}

@@ -122,7 +122,7 @@ func (a *Authority) identity(name string, role bus.Role) (Identity, error) {
 	if err != nil {
 		return id, err
 	}
-	text, err := os.ReadFile(a.path(file))
+	text, err := a.read(file)
 	if err != nil {
 		return id, err
 	}
@@ -188,7 +188,7 @@ func (a *Authority) revoke(id Identity) error {
 }
 
 // Account is the signed account with its revocations, for servers that run.
-func (a *Authority) Account() ([]byte, error) { return os.ReadFile(a.path(accountJWT)) }
+func (a *Authority) Account() ([]byte, error) { return a.read(accountJWT) }
 
 // Identities are all that were given out, by name.
 func (a *Authority) Identities() ([]Identity, error) {
@@ -202,7 +202,7 @@ func (a *Authority) Identities() ([]Identity, error) {
 			continue
 		}
 		var id Identity
-		text, err := os.ReadFile(a.path(filepath.Join(identityDir, f.Name())))
+		text, err := a.read(filepath.Join(identityDir, f.Name()))
 		if err == nil {
 			err = json.Unmarshal(text, &id)
 		}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // lockFile is held by whoever changes what others may change too. It stays in
@@ -25,6 +28,14 @@ const (
 func (a *Authority) alone(f func() error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lockWithin)
 	defer cancel()
+	// The lock's own opening follows links.
+	file, err := statefile.Open(a.path(lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("open lock: %w", err)
+	}
 	lock := flock.New(a.path(lockFile), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, lockPause); err != nil {
 		return fmt.Errorf("wait for another change of %s: %w", a.dir, err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // Login is somebody who may see the pages.
@@ -64,7 +65,7 @@ func (a *Authority) Login(token string) (Login, error) {
 	if !strings.HasPrefix(token, loginMark) {
 		return l, fmt.Errorf("%w: it does not begin with %s", ErrToken, loginMark)
 	}
-	text, err := os.ReadFile(a.path(loginFile(token)))
+	text, err := a.read(loginFile(token))
 	if err == nil {
 		err = json.Unmarshal(text, &l)
 	}
@@ -92,7 +93,7 @@ func (a *Authority) EndLogins(name string) (int, error) {
 	ended := 0
 	for _, f := range files {
 		path := a.path(filepath.Join(loginDir, f.Name()))
-		text, err := os.ReadFile(path)
+		text, err := statefile.Read(path, mostState)
 		var l Login
 		if err != nil || json.Unmarshal(text, &l) != nil || l.Name != name {
 			continue // one that cannot be read logs nobody in

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // LongestToken is the longest that a token can be good.
@@ -190,7 +191,7 @@ func (a *Authority) Redeem(id string, req EnrollRequest) (EnrollReply, issued, e
 	} else if err != nil {
 		return EnrollReply{}, t, fmt.Errorf("use token: %w", err)
 	}
-	text, err := os.ReadFile(used)
+	text, err := statefile.Read(used, mostState)
 	if err == nil {
 		err = json.Unmarshal(text, &t)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/plaintext"
 )
 
 // State is what a host says of itself, read from a bus.SignedState that the
@@ -32,5 +33,6 @@ func (t *Trust) State(host string, text []byte) (bus.State, error) {
 	if err := json.Unmarshal(signed.State, &state); err != nil {
 		return state, fmt.Errorf("%w: state of %s: %w", bus.ErrParts, host, err)
 	}
+	plaintext.Fields(&state)
 	return state, nil
 }

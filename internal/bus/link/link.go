@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
@@ -193,18 +194,28 @@ func (c *Conn) Denied(tell func(subject string)) (stop func()) {
 	}
 }
 
+// mostCreds is more than a credentials file has.
+const mostCreds = 64 << 10
+
 // ReadSigner reads a credentials file: who it makes one, and the key that
 // signs as that. A file that others than its owner may read is refused. Errors:
 // ErrCreds, bus.ErrName.
 func ReadSigner(file string) (*claim.Signer, error) {
-	info, err := os.Stat(file)
+	// The name may be a link, as where a cluster mounts secrets; what is looked at
+	// is what is read.
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("read credentials: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("read credentials: %w", err)
 	}
 	if info.Mode().Perm()&mayNot(file) != 0 {
 		return nil, fmt.Errorf("read %s: %w: others than its owner may read it, want mode 0600 (%w)", file, ErrCreds, fs.ErrPermission)
 	}
-	text, err := os.ReadFile(file)
+	text, err := io.ReadAll(io.LimitReader(f, mostCreds))
 	if err != nil {
 		return nil, fmt.Errorf("read credentials: %w", err)
 	}

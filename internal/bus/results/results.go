@@ -21,6 +21,7 @@ import (
 
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/link"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
 )
 
@@ -259,7 +260,7 @@ func (r *Run) readBase(ctx context.Context) (record.Record, error) {
 		return rec, err
 	}
 	r.base = h
-	return rec, json.Unmarshal(text, &rec)
+	return record.Decode(text)
 }
 
 // readTrials reads the parts of the run's trials, each trial once and in the
@@ -299,6 +300,7 @@ func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
 		if err := json.Unmarshal(text, &t); err != nil {
 			return nil, fmt.Errorf("trial %s: %w", id, err)
 		}
+		plaintext.Fields(&t)
 		out = append(out, t)
 		delete(wholes, id)
 	}

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // DefaultAudit is where changes asked for over the bus are written down.
@@ -118,17 +118,21 @@ func (a *audit) write(e entry) error {
 	if err := os.MkdirAll(filepath.Dir(a.file), 0o700); err != nil {
 		return err
 	}
-	// A link would lead the lines somewhere else.
-	if info, err := os.Lstat(a.file); err == nil && (!info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0) {
-		return fmt.Errorf("%s: %w", a.file, errAudit)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	// A link would lead the lines somewhere else. Opened anew each time: a log that
+	// was moved away goes on under its name.
+	f, err := statefile.Open(a.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if errors.Is(err, statefile.ErrForeign) {
+		return fmt.Errorf("%w: %w", errAudit, err)
 	}
-	// Opened anew each time: a log that was moved away goes on under its name.
-	f, err := os.OpenFile(a.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(line, '\n'))
+	info, err := f.Stat()
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		err = fmt.Errorf("%s: %w", a.file, errAudit)
+	}
+	if err == nil {
+		_, err = f.Write(append(line, '\n'))
+	}
 	return errors.Join(err, f.Sync(), f.Close())
 }

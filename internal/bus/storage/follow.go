@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
 )
 
@@ -107,6 +108,7 @@ func (f *followed) take(m jetstream.Msg) {
 	f.forget(key)
 	var t record.Trial
 	if err == nil && json.Unmarshal(text, &t) == nil {
+		plaintext.Fields(&t)
 		f.each(words[0]+"."+words[1], t)
 	}
 }

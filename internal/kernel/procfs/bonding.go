@@ -60,29 +60,38 @@ type bondingParser struct {
 	b       Bonding
 	section bondingSection
 	mode    bool // a mode was seen
+	lines   []string
 	err     error
 }
 
 // ParseBonding reads the text of /proc/net/bonding/BOND. A text without a
 // known bonding mode is an error; unknown lines are passed over.
 func ParseBonding(text []byte) (Bonding, error) {
+	b, _, err := ParseBondingTold(text)
+	return b, err
+}
+
+// ParseBondingTold is ParseBonding with the options that the text has a line of,
+// as the kernel names them: of the others the zero values are no word of its.
+func ParseBondingTold(text []byte) (b Bonding, told []string, err error) {
 	var p bondingParser
-	err := lines(text, func(line []byte) error {
+	err = lines(text, func(line []byte) error {
 		k, v, _ := bytes.Cut(line, []byte(":"))
 		p.line(string(bytes.TrimSpace(k)), string(bytes.TrimSpace(v)))
 		return p.err
 	})
 	if err != nil {
-		return Bonding{}, fmt.Errorf("parse bonding: %w", err)
+		return Bonding{}, nil, fmt.Errorf("parse bonding: %w", err)
 	}
 	if !p.mode {
-		return Bonding{}, fmt.Errorf("parse bonding: no bonding mode")
+		return Bonding{}, nil, fmt.Errorf("parse bonding: no bonding mode")
 	}
 	for _, port := range p.b.Ports {
 		p.b.Bond.Ports = append(p.b.Bond.Ports, port.Name)
 	}
+	p.told("slaves")
 	p.markActive()
-	return p.b, nil
+	return p.b, p.lines, nil
 }
 
 func (p *bondingParser) line(key, value string) {
@@ -123,14 +132,18 @@ func (p *bondingParser) bond(key, value string) {
 		if err := b.HashPolicy.UnmarshalText([]byte(word)); err != nil {
 			p.err = err
 		}
+		p.told("xmit_hash_policy")
 	case "MII Status":
 		p.b.MIIUp = value == "up"
 	case "MII Polling Interval (ms)":
 		b.Miimon = milliseconds(value)
+		p.told("miimon")
 	case "Up Delay (ms)":
 		b.UpDelay = milliseconds(value)
+		p.told("updelay")
 	case "Down Delay (ms)":
 		b.DownDelay = milliseconds(value)
+		p.told("downdelay")
 	case "Currently Active Slave":
 		if value != "None" {
 			b.Active = value
@@ -141,10 +154,17 @@ func (p *bondingParser) bond(key, value string) {
 			p.option("primary", name)
 		}
 	case "LACP rate":
-		// A word this table lacks leaves the kernel's default.
-		_ = b.LACPRate.UnmarshalText([]byte(value))
+		// A word this table lacks is not read.
+		if b.LACPRate.UnmarshalText([]byte(value)) == nil {
+			p.told("lacp_rate")
+		}
 	case "Min links":
 		b.MinLinks = integer(value)
+		p.told("min_links")
+	case "ARP IP target/s (n.n.n.n form)":
+		p.option("arp_ip_target", listed(value))
+	case "NS IPv6 target/s (xx": // the title goes on with colons: "(xx::xx form)"
+		p.option("ns_ip6_target", listed(strings.TrimPrefix(value, ":xx form):")))
 	case "LACP active":
 		p.option("lacp_active", value)
 	case "Aggregator selection policy (ad_select)":
@@ -156,6 +176,13 @@ func (p *bondingParser) bond(key, value string) {
 	case "System priority":
 		p.option("ad_actor_sys_prio", value)
 	}
+}
+
+func (p *bondingParser) told(option string) { p.lines = append(p.lines, option) }
+
+// listed is a list as netlink's readers have it: commas without blanks.
+func listed(value string) string {
+	return strings.Join(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }), ",")
 }
 
 func (p *bondingParser) option(key, value string) {
@@ -170,6 +197,7 @@ func (p *bondingParser) setMode(title string) {
 		// active-backup has its fail_over_mac behind the title.
 		if rest, ok := strings.CutPrefix(title, t); ok && (rest == "" || rest[0] == ' ') {
 			p.b.Bond.Mode, p.mode = netstate.BondMode(i), true
+			p.told("mode")
 			if word, ok := strings.CutPrefix(rest, " (fail_over_mac "); ok {
 				p.option("fail_over_mac", strings.TrimSuffix(word, ")"))
 			}

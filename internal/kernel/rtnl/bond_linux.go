@@ -90,8 +90,9 @@ type rawBond struct {
 // decodeBond reads IFLA_INFO_DATA of a bond. What it cannot name is kept in
 // Options as "ifla-bond-N".
 func decodeBond(data []byte) rawBond {
-	r := rawBond{bond: netstate.Bond{Ports: []string{}, Options: make(map[string]string)}}
+	r := rawBond{bond: netstate.UnreadBond()}
 	b := &r.bond
+	b.Ports = []string{}
 	err := nlattr.Each(data, func(kind uint16, v []byte) {
 		switch kind {
 		case bondMode:
