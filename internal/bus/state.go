@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"encoding/json"
 	"net/netip"
 	"time"
 
@@ -35,10 +34,10 @@ type Link struct {
 // SignedState is a State as the run store keeps it: whoever reads it sees who
 // signed it.
 type SignedState struct {
-	Claim     string          `json:"claim"`
-	Time      int64           `json:"time_ns"`
-	Signature string          `json:"signature"`
-	State     json.RawMessage `json:"state"`
+	Claim     string `json:"claim"`
+	Time      int64  `json:"time_ns"`
+	Signature string `json:"signature"`
+	State     []byte `json:"state"` // JSON, to the byte as it was signed
 }
 
 // Signed is what the signature of a host's state is over.

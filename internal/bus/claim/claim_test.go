@@ -209,12 +209,26 @@ func TestState(t *testing.T) {
 		t.Errorf("%+v, %v", state, err)
 	}
 	good := string(said(h1, "h1", `{"instance":"i"}`))
+	var parsed bus.SignedState
+	if err := json.Unmarshal([]byte(good), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	parsed.State = []byte(`{"instance":"j"}`)
+	again, err := json.Marshal(parsed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	altered := string(again)
+	// To the byte, whatever JSON would make of it.
+	if state, err := trust.State("h1", said(h1, "h1", "{ \"instance\": \"<&>\" }\n")); err != nil || state.Instance != "<&>" {
+		t.Errorf("%+v, %v", state, err)
+	}
 	for name, c := range map[string]struct {
 		text string
 		want error
 	}{
 		"another host's":      {string(said(h1, "h2", `{}`)), ErrSignature},
-		"altered":             {strings.Replace(good, `"i"`, `"j"`, 1), ErrSignature},
+		"altered":             {altered, ErrSignature},
 		"of another time":     {strings.Replace(good, `"time_ns":1`, `"time_ns":2`, 1), ErrSignature},
 		"a user's":            {string(said(signer(t, account, "h1", bus.Change, time.Time{}), "h1", `{}`)), ErrClaim},
 		"no JSON":             {"x", bus.ErrParts},

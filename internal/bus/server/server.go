@@ -54,12 +54,14 @@ func Start(cfg Config) (s *Server, err error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if s.release, err = cfg.Authority.Serve(); err != nil {
+	release, err := cfg.Authority.Serve()
+	if err != nil {
 		return nil, err
 	}
+	s.release = release
 	defer func() {
 		if err != nil {
-			s.release()
+			release()
 		}
 	}()
 	file, err := cfg.Authority.WriteConfig(cfg.Server)
