@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
@@ -160,6 +161,9 @@ func roundTrip[Rep, Req any](ctx context.Context, via Transport, method agentapi
 	result, err := via.Call(ctx, method, params)
 	if err != nil {
 		return rep, err
+	}
+	if err := bus.CheckValues(result); err != nil {
+		return rep, fmt.Errorf("read reply to %s: %w", method, err)
 	}
 	if err := json.Unmarshal(result, &rep); err != nil {
 		return rep, fmt.Errorf("read reply to %s: %w", method, err)
