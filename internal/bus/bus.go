@@ -4,6 +4,7 @@
 package bus
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
@@ -15,10 +16,23 @@ const Version = "v2"
 // Bounds of what is taken from the bus.
 const (
 	MostRequest = 16 << 20  // bytes of a request, as on a pipe
+	mostAsked   = 256 << 10 // of one that changes nothing: what it makes of them is many times that
 	MostReply   = 64 << 20  // bytes of a reply, as on a pipe
 	MostState   = 512 << 10 // bytes of what a host says of itself
 	mostParts   = 4096      // messages of one request or reply
 )
+
+// mostValues is how many values a text of JSON may have that somebody else wrote.
+const mostValues = 4 << 20
+
+// CheckValues is nil for a text of JSON with no more values than can be read: an
+// empty object is two bytes of it, and hundreds of memory. Errors: ErrParts.
+func CheckValues(text []byte) error {
+	if n := bytes.Count(text, []byte(",")); n > mostValues {
+		return fmt.Errorf("%w: %d values, want at most %d", ErrParts, n, mostValues)
+	}
+	return nil
+}
 
 // ErrName is a name that cannot be part of a subject.
 var ErrName = errors.New("bad name")

@@ -88,6 +88,15 @@ func Needs(m agentapi.Method) (Role, bool) {
 	return r, ok
 }
 
+// MostOf is how many bytes a request for a method may have: a plan is long, what
+// else is asked for is not.
+func MostOf(m agentapi.Method) int {
+	if needs[m] == Change {
+		return MostRequest
+	}
+	return mostAsked
+}
+
 // Changes reports whether a method changes the host, so that the host's audit
 // log has it.
 func Changes(m agentapi.Method) bool {

@@ -22,11 +22,6 @@ import (
 	"github.com/linerate/linerate/internal/web"
 )
 
-// pageSuffix is what the name of a visitor's identity on the bus ends with, so that
-// it neither takes the place of the one that they enrolled nor looks like it in
-// a host's audit log.
-const pageSuffix = "-web"
-
 // pageIdentity is how long a visitor's identity is good: longer than a
 // measurement of the page can last.
 const pageIdentity = 6 * time.Hour
@@ -91,7 +86,7 @@ func (f *visitorsFleet) as(v web.Visitor) (link.Config, error) {
 	defer f.mu.Unlock()
 	one := f.visitors[v.Name]
 	if one == nil {
-		deputy, err := f.who.NewDeputy(v.Name + pageSuffix)
+		deputy, err := f.who.NewDeputy(v.Name)
 		if err != nil {
 			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
 		}

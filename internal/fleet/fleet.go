@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/plaintext"
@@ -164,6 +165,9 @@ func roundTrip[Rep, Req any](ctx context.Context, via Transport, method agentapi
 	}
 	if n := opened(result); n > mostOpened {
 		return rep, fmt.Errorf("%w: its reply to %s has %d lists and objects, more than %d", ErrUnreachable, method, n, mostOpened)
+	}
+	if err := bus.CheckValues(result); err != nil {
+		return rep, fmt.Errorf("read reply to %s: %w", method, err)
 	}
 	if err := json.Unmarshal(result, &rep); err != nil {
 		return rep, fmt.Errorf("read reply to %s: %w", method, err)

@@ -173,8 +173,8 @@ func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []by
 	if err != nil {
 		return nil, err
 	}
-	if len(params) > bus.MostRequest {
-		return nil, fmt.Errorf("ask %s for %s: a request of %d bytes: want at most %d", t.host, method, len(params), bus.MostRequest)
+	if most := bus.MostOf(method); len(params) > most {
+		return nil, fmt.Errorf("ask %s for %s: a request of %d bytes: want at most %d", t.host, method, len(params), most)
 	}
 	c := &natsCall{subject: req.Subject(), params: params, method: method, reply: make(chan natsReply, 1)}
 	n, err := t.begin(c)

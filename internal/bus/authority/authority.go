@@ -43,6 +43,8 @@ var (
 	ErrToken = errors.New("the token is not good")
 	// ErrTaken is a name that another identity has.
 	ErrTaken = errors.New("the name is taken")
+	// ErrKey is a key that somebody has or had.
+	ErrKey = errors.New("the key was signed for before: make a new one")
 	// ErrLoginRole is a role that no login has: those of people are.
 	ErrLoginRole = errors.New("want watch, measure or change")
 	// ErrShared is a state directory that others than its owner may enter.

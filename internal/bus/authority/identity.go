@@ -53,15 +53,38 @@ func (a *Authority) Sign(name string, role bus.Role, key string, valid time.Dura
 		return "", fmt.Errorf("sign %s: not a user's public key: %.60q", name, key)
 	}
 	var token string
-	err = a.alone(func() error {
-		if err := a.free(name, role, key, replace); err != nil {
-			return err
-		}
-		var err error
-		token, err = a.sign(name, role, key, valid, p)
+	err = a.alone(func() (err error) {
+		token, err = a.give(name, role, key, valid, replace, p)
 		return err
 	})
 	return token, err
+}
+
+// give is Sign in alone.
+func (a *Authority) give(name string, role bus.Role, key string, valid time.Duration, replace bool, p bus.Permission) (string, error) {
+	if err := a.free(name, role, key, replace); err != nil {
+		return "", err
+	}
+	return a.sign(name, role, key, valid, p)
+}
+
+// unused is nil for a key that nobody has or had: one that is signed for again
+// keeps what it was signed for before, and one that is another's is revoked with
+// theirs. In alone only. Errors: ErrKey.
+func (a *Authority) unused(key string) error {
+	all, err := a.Identities()
+	if err != nil {
+		return err
+	}
+	account, err := a.claims()
+	if err != nil {
+		return err
+	}
+	_, revoked := account.Revocations[key]
+	if revoked || slices.ContainsFunc(all, func(id Identity) bool { return id.Key == key }) {
+		return fmt.Errorf("%w: %.60q", ErrKey, key)
+	}
+	return nil
 }
 
 // free makes a name free for a key: who had it is revoked, if it is to be
@@ -92,6 +115,9 @@ func (a *Authority) sign(name string, role bus.Role, key string, valid time.Dura
 	if valid > 0 {
 		id.Expires = a.now().Add(valid).UTC()
 		claims.Expires = id.Expires.Unix()
+	}
+	if old, err := a.identity(name, role); err == nil && old.Key == key && (old.Expires.IsZero() || old.Expires.After(id.Expires)) {
+		id.Expires = old.Expires // of the last of the key's tokens
 	}
 	token, err := claims.Encode(a.account)
 	if err != nil {
@@ -144,8 +170,9 @@ func (a *Authority) keep(id Identity) error {
 	return a.write(file, string(text)+"\n")
 }
 
-// Revoke takes somebody's identity away: the token is good no more, once the
-// servers know (Account). Errors: fs.ErrNotExist, ErrMember.
+// Revoke takes somebody's identity away, and the tokens that were given out for it
+// and not used: what was signed is good no more, once the servers know (Account).
+// Errors: fs.ErrNotExist where there is neither, ErrMember.
 func (a *Authority) Revoke(name string, role bus.Role) error {
 	if !a.Signs() {
 		return ErrMember
@@ -154,9 +181,16 @@ func (a *Authority) Revoke(name string, role bus.Role) error {
 		return err
 	}
 	return a.alone(func() error {
+		tokens, err := a.takeTokens(name, role)
+		if err != nil {
+			return fmt.Errorf("revoke %s: %w", name, err)
+		}
 		id, err := a.identity(name, role)
 		if err == nil {
 			err = a.revoke(id)
+		}
+		if errors.Is(err, fs.ErrNotExist) && tokens > 0 {
+			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("revoke %s: %w", name, err)
@@ -168,15 +202,14 @@ func (a *Authority) Revoke(name string, role bus.Role) error {
 // revoke adds an identity to those that the account takes no more. In alone
 // only.
 func (a *Authority) revoke(id Identity) error {
-	text, err := a.Account()
-	if err != nil {
-		return err
-	}
-	claims, err := jwt.DecodeAccountClaims(string(text))
+	claims, err := a.claims()
 	if err != nil {
 		return err
 	}
 	claims.Revoke(id.Key)
+	if err := a.forgetExpired(claims, id); err != nil {
+		return err
+	}
 	if err := a.listRevoked(claims); err != nil {
 		return err
 	}
@@ -185,6 +218,15 @@ func (a *Authority) revoke(id Identity) error {
 	}
 	id.Revoked = a.now().UTC()
 	return a.keep(id)
+}
+
+// claims are the account's.
+func (a *Authority) claims() (*jwt.AccountClaims, error) {
+	text, err := a.Account()
+	if err != nil {
+		return nil, err
+	}
+	return jwt.DecodeAccountClaims(string(text))
 }
 
 // Account is the signed account with its revocations, for servers that run.

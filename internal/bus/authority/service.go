@@ -1,8 +1,12 @@
 package authority
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"time"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
@@ -62,6 +66,41 @@ func (a *Authority) own(account nkeys.KeyPair, file string) ([]byte, error) {
 	}
 	text, err := Credentials(token, pair)
 	return []byte(text), err
+}
+
+// untilFile says of revoked keys, by key, when the last of their tokens expires, in
+// seconds since 1970; one that never does is not in it.
+const untilFile = "revoked-until.json"
+
+// clocksOff is how wrong a host's clock may be: so long after its token expired a
+// key stays revoked.
+const clocksOff = 48 * time.Hour
+
+// forgetExpired takes from an account's revocations the keys that are good no more
+// anyway, so that the list goes on fitting a message. Id is the newest. In alone
+// only.
+func (a *Authority) forgetExpired(account *jwt.AccountClaims, id Identity) error {
+	until := make(map[string]int64)
+	text, err := os.ReadFile(a.path(untilFile))
+	if err == nil {
+		err = json.Unmarshal(text, &until)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read when revoked keys expire: %w", err)
+	}
+	if !id.Expires.IsZero() {
+		until[id.Key] = id.Expires.Unix()
+	}
+	for key, at := range until {
+		if a.now().After(time.Unix(at, 0).Add(clocksOff)) {
+			delete(until, key)
+			delete(account.Revocations, key)
+		}
+	}
+	if text, err = json.Marshal(until); err != nil {
+		return err
+	}
+	return a.write(untilFile, string(text)+"\n")
 }
 
 // listRevoked writes the signed list of an account's revocations. In alone only.

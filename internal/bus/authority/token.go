@@ -111,6 +111,9 @@ func (a *Authority) Issue(url string, g Grant) (Token, error) {
 	if _, err := bus.Permissions(g.Name, g.Role); err != nil {
 		return Token{}, err
 	}
+	if g.Role.Person() && strings.HasSuffix(g.Name, deputySuffix) {
+		return Token{}, fmt.Errorf("user %s: %w: names that end in %s are of visitors of the web page", g.Name, ErrTaken, deputySuffix)
+	}
 	if g.Within <= 0 || g.Within > LongestToken {
 		return Token{}, fmt.Errorf("a token for %v: want more than 0 and at most %v", g.Within, LongestToken)
 	}
@@ -173,38 +176,89 @@ type EnrollReply struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Redeem makes an identity from a token, once: whatever becomes of it the
-// token is used. Errors: ErrToken, ErrTaken.
-func (a *Authority) Redeem(id string, req EnrollRequest) (EnrollReply, issued, error) {
-	var t issued
-	if err := bus.CheckName("token", id); err != nil {
-		return EnrollReply{}, t, fmt.Errorf("%w: %w", ErrToken, err)
+// Redeem makes an identity of a new key from a token, once: whatever becomes of it
+// the token is used. Errors: ErrToken, ErrTaken, ErrKey.
+func (a *Authority) Redeem(id string, req EnrollRequest) (reply EnrollReply, t issued, err error) {
+	if !a.Signs() {
+		return reply, t, ErrMember
 	}
+	if err := bus.CheckName("token", id); err != nil {
+		return reply, t, fmt.Errorf("%w: %w", ErrToken, err)
+	}
+	err = a.alone(func() error {
+		if t, err = a.use(id); err != nil {
+			return err
+		}
+		p, err := bus.Permissions(t.Name, t.Role)
+		if err != nil {
+			return err
+		}
+		if !nkeys.IsValidPublicUserKey(req.Key) {
+			return fmt.Errorf("sign %s: not a user's public key: %.60q", t.Name, req.Key)
+		}
+		if err := a.unused(req.Key); err != nil {
+			return err
+		}
+		reply.JWT, err = a.give(t.Name, t.Role, req.Key, t.Valid, t.Replace, p)
+		return err
+	})
+	if err != nil {
+		return EnrollReply{}, t, err
+	}
+	ca, err := a.CA()
+	reply.CA = string(ca)
+	return reply, t, err
+}
+
+// takeTokens takes away the tokens of a name, of people or of hosts, that nobody
+// used, and says how many there were. In alone only.
+func (a *Authority) takeTokens(name string, role bus.Role) (int, error) {
+	files, err := os.ReadDir(a.path(tokenDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	taken := 0
+	for _, f := range files {
+		if bus.CheckName("token", f.Name()) != nil {
+			continue // it was used
+		}
+		path := a.path(filepath.Join(tokenDir, f.Name()))
+		text, err := os.ReadFile(path)
+		var t issued
+		if err != nil || json.Unmarshal(text, &t) != nil || t.Name != name || kind(t.Role) != kind(role) {
+			continue // one that cannot be read gives nothing
+		}
+		if err := os.Remove(path); err != nil {
+			return taken, fmt.Errorf("take back a token: %w", err)
+		}
+		taken++
+	}
+	return taken, nil
+}
+
+// use takes a token, which nobody can use again. In alone only. Errors: ErrToken.
+func (a *Authority) use(id string) (issued, error) {
+	var t issued
 	file := a.path(filepath.Join(tokenDir, id))
 	used := file + ".used"
 	// Whoever renames it first has it.
 	if err := os.Rename(file, used); errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(used); err == nil {
-			return EnrollReply{}, t, fmt.Errorf("%w: it was used before", ErrToken)
+			return t, fmt.Errorf("%w: it was used before", ErrToken)
 		}
-		return EnrollReply{}, t, fmt.Errorf("%w: it was not given out here", ErrToken)
+		return t, fmt.Errorf("%w: it was not given out here", ErrToken)
 	} else if err != nil {
-		return EnrollReply{}, t, fmt.Errorf("use token: %w", err)
+		return t, fmt.Errorf("use token: %w", err)
 	}
 	text, err := statefile.Read(used, mostState)
 	if err == nil {
 		err = json.Unmarshal(text, &t)
 	}
 	if err != nil {
-		return EnrollReply{}, t, fmt.Errorf("read token: %w", err)
+		return t, fmt.Errorf("read token: %w", err)
 	}
 	if !a.now().Before(t.Expires) {
-		return EnrollReply{}, t, fmt.Errorf("%w: it expired at %s", ErrToken, t.Expires.Format(time.DateTime))
+		return t, fmt.Errorf("%w: it expired at %s", ErrToken, t.Expires.Format(time.DateTime))
 	}
-	signed, err := a.Sign(t.Name, t.Role, req.Key, t.Valid, t.Replace)
-	if err != nil {
-		return EnrollReply{}, t, err
-	}
-	ca, err := a.CA()
-	return EnrollReply{JWT: signed, CA: string(ca)}, t, err
+	return t, nil
 }

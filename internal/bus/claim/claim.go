@@ -17,6 +17,9 @@ import (
 	"github.com/linerate/linerate/internal/bus"
 )
 
+// ErrFull is a list of revocations that is longer than a message.
+var ErrFull = errors.New("too many keys are revoked: give out identities that expire (--valid)")
+
 // Errors of claims and signatures; each is fs.ErrPermission too.
 var (
 	ErrClaim     = fmt.Errorf("bad claim (%w)", fs.ErrPermission)

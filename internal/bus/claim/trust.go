@@ -67,15 +67,16 @@ type revocations struct {
 	Keys   map[string]int64 `json:"keys"`
 }
 
-// mostRevocations bounds what is read as a list of them.
-const mostRevocations = 1 << 20
+// mostRevocations bounds a list of them: it is one message, of at most 1 MiB with
+// what is around it. That is some 9,800 keys.
+const mostRevocations = 900 << 10
 
 // listKey is where the list stands in its token.
 const listKey = "linerate-revoked"
 
 // Revocations is a signed list of the keys whose claims are taken away, by when
 // in seconds since 1970, for Learn. Number must be higher than that of every
-// list before, and below 2^53.
+// list before, and below 2^53. Errors: ErrFull.
 func Revocations(account nkeys.KeyPair, number int64, keys map[string]int64) (string, error) {
 	public, err := account.PublicKey()
 	if err != nil {
@@ -84,7 +85,11 @@ func Revocations(account nkeys.KeyPair, number int64, keys map[string]int64) (st
 	claims := jwt.NewGenericClaims(public)
 	claims.Name = listKey
 	claims.Data[listKey] = revocations{number, keys}
-	return claims.Encode(account)
+	list, err := claims.Encode(account)
+	if err == nil && len(list) > mostRevocations {
+		err = fmt.Errorf("%w: %d", ErrFull, len(keys))
+	}
+	return list, err
 }
 
 // Learn takes a list of revocations, and says whether it is newer than what was

@@ -16,12 +16,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/claim"
 	"github.com/linerate/linerate/internal/bus/link"
 )
 
@@ -156,19 +156,25 @@ func pinned(fingerprint string) *tls.Config {
 	}
 }
 
-// ours checks that the answer is an identity of our key, under the name and
-// the authority of the token.
+// ours checks that the answer is an identity of our key, under name and role of
+// the token, signed by the authority that signed the token: whoever can answer
+// for the servers need not be the authority, and what is enrolled believes the
+// claims of whom its own is of.
 func ours(reply authority.EnrollReply, t authority.Token, pair nkeys.KeyPair) error {
 	key, err := pair.PublicKey()
 	if err != nil {
 		return err
 	}
-	claims, err := jwt.DecodeUserClaims(reply.JWT)
+	given, err := claim.Read(t.JWT)
+	if err != nil {
+		return fmt.Errorf("read the token: %w", err)
+	}
+	id, err := claim.Read(reply.JWT)
 	if err != nil {
 		return fmt.Errorf("read the identity: %w", err)
 	}
-	if claims.Subject != key || claims.Name != t.Name {
-		return fmt.Errorf("the identity is of %.70q, not of our key", claims.Name)
+	if id.Key != key || id.Name != t.Name || id.Role != t.Role || id.Authority != given.Authority {
+		return fmt.Errorf("%w: the identity is of %s, %s, and not what the token is for, of whom it is (%w)", claim.ErrClaim, id.Name, id.Role, fs.ErrPermission)
 	}
 	block, _ := pem.Decode([]byte(reply.CA))
 	if block == nil || authority.Fingerprint(block.Bytes) != t.CA {

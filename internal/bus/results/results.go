@@ -35,8 +35,12 @@ const (
 // betweenBases is how often the rest of a record is kept where no trial ends.
 const betweenBases = 5 * time.Second
 
-// mostRecord bounds what is read back of one run.
-const mostRecord = 1 << 30
+// Bounds of what is read back of one run, whoever kept it: bytes beside its trials,
+// values in them, and bytes of trials that are not whole.
+const (
+	mostRecord = 256 << 20
+	mostOpen   = 64 << 20
+)
 
 // RunName is a record's ID as a token of subjects and keys.
 func RunName(id string) string { return strings.ReplaceAll(id, ".", "-") }
@@ -259,6 +263,9 @@ func (r *Run) readBase(ctx context.Context) (record.Record, error) {
 	if text, err = io.ReadAll(io.LimitReader(z, mostRecord)); err != nil {
 		return rec, err
 	}
+	if err := bus.CheckValues(text); err != nil {
+		return rec, err
+	}
 	r.base = h
 	return record.Decode(text)
 }
@@ -267,7 +274,7 @@ func (r *Run) readBase(ctx context.Context) (record.Record, error) {
 // order in which they came.
 func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
 	var out []record.Trial
-	wholes := make(map[string]*bus.Whole)
+	wholes, held := make(map[string]*bus.Whole), 0
 	for after := uint64(0); ; {
 		p, body, err := r.store.ask(ctx, bus.StoreTrials, bus.StoreParams{User: r.user, Run: r.name, Sequence: after}, nil)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -292,10 +299,18 @@ func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
 		if wholes[id] == nil {
 			wholes[id] = &bus.Whole{}
 		}
+		held -= wholes[id].Held()
 		text, done, err := wholes[id].Add(part)
+		if held += wholes[id].Held(); held > mostOpen {
+			return nil, fmt.Errorf("%w: too many trials are not whole", bus.ErrParts)
+		}
 		if err != nil || !done {
 			continue
 		}
+		if err := bus.CheckValues(text); err != nil {
+			return nil, fmt.Errorf("trial %s: %w", id, err)
+		}
+		held -= wholes[id].Held()
 		var t record.Trial
 		if err := json.Unmarshal(text, &t); err != nil {
 			return nil, fmt.Errorf("trial %s: %w", id, err)

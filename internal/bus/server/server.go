@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/linerate/linerate/internal/bus/authority"
+	"github.com/linerate/linerate/internal/bus/link"
 	"github.com/linerate/linerate/internal/bus/storage"
 )
 
@@ -76,7 +77,7 @@ func Start(cfg Config) (s *Server, err error) {
 	if s.srv, err = server.NewServer(opts); err != nil {
 		return nil, fmt.Errorf("make NATS server: %w", err)
 	}
-	words := &words{log: s.log}
+	words := &words{log: s.log, rare: link.NewLimitedLog(s.log)}
 	s.srv.SetLoggerV2(words, false, false, false)
 	go s.srv.Start()
 	if !s.srv.ReadyForConnections(readyWithin) {

@@ -39,7 +39,7 @@ func read(m *nats.Msg) (asked, error) {
 	if a.at, err = strconv.ParseInt(m.Header.Get(bus.HeaderTime), 10, 64); err != nil {
 		return a, fmt.Errorf("%w: its headers do not say when it was signed", bus.ErrParts)
 	}
-	a.part, err = bus.ParsePart(m.Header.Get, m.Data, bus.MostRequest)
+	a.part, err = bus.ParsePart(m.Header.Get, m.Data, bus.MostOf(a.req.Method))
 	return a, err
 }
 
@@ -58,7 +58,7 @@ func (a asked) believed(id claim.Identity, challenge string, most bus.Role) erro
 	return a.req.Check(id.Name, id.Role, most)
 }
 
-// room accounts for bytes that are kept for users. It is safe for many
+// room accounts for what is kept and done for users. It is safe for many
 // goroutines.
 type room struct {
 	most int

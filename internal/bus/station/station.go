@@ -51,10 +51,11 @@ const (
 	mostTalks   = 48       // conversations of a host
 	mostOfOne   = 16       // of one user
 	mostRunning = 64       // requests under way in a conversation
+	mostAtOnce  = 192      // of all conversations
 	mostCalls   = 256      // that, and replies that were not fetched
 	mostHeld    = 64 << 20 // bytes of requests that are not whole yet
 	mostKept    = 256 << 20
-	mostOfUser  = 2 // a user may take this part of either: half
+	mostOfUser  = 2 // a user may take this part of what all may: half
 )
 
 // freshFor is how late a request may come by the clock of who signed it. One that
@@ -79,6 +80,8 @@ type station struct {
 	signer   *claim.Signer
 
 	held, kept room // bytes of requests in parts, and of replies
+	running    room // requests under way
+	lanes      *link.Lanes
 
 	// mu comes before a talk's own, where both are held.
 	mu    sync.Mutex
@@ -101,7 +104,7 @@ func Run(ctx context.Context, conn *link.Conn, cfg Config) error {
 	s := newStation(conn, signer, cfg)
 	s.recall()
 	cfg.Meter.of(s)
-	sub, err := conn.Subscribe(bus.Asked(cfg.Host), s.hear)
+	sub, err := conn.Subscribe(bus.Asked(cfg.Host), s.sort)
 	if err != nil {
 		return fmt.Errorf("hear what %s is asked: %w", cfg.Host, err)
 	}
@@ -138,17 +141,30 @@ func newStation(conn *link.Conn, signer *claim.Signer, cfg Config) *station {
 	cfg.Agent.Name = cfg.Host
 	s := &station{
 		cfg: cfg, conn: conn, log: cfg.Logger, since: time.Now(), talks: make(map[string]*talk),
-		trust: claim.NewTrust(signer.Who.Authority, time.Now), signer: signer, held: room{most: mostHeld}, kept: room{most: mostKept},
+		trust: claim.NewTrust(signer.Who.Authority, time.Now), signer: signer, held: room{most: mostHeld}, kept: room{most: mostKept}, running: room{most: mostAtOnce},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.refused = link.NewLimitedLog(s.log)
+	s.lanes = link.NewLanes(s.hear)
 	s.audit = &audit{file: cfg.Audit, host: cfg.Host}
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails, by its documentation
 	s.instance = hex.EncodeToString(id[:])
 	return s
+}
+
+// sort keeps users apart: whoever sends more than can be verified is not heard,
+// and everybody else is.
+func (s *station) sort(m *nats.Msg) {
+	req, err := bus.ParseRequest(m.Subject)
+	if err == nil && !s.lanes.Put(req.User, m) {
+		err = fmt.Errorf("%w: too many requests of %s wait", agentapi.ErrBusy, req.User)
+	}
+	if err != nil {
+		s.refuse(m, err)
+	}
 }
 
 // hear takes one message. It does not block: what takes long is begun.

@@ -112,7 +112,7 @@ func (t *talk) take(a asked) error {
 	case bus.Cancel:
 		return t.giveUp(whole)
 	}
-	if t.under >= mostRunning || len(t.calls) >= mostCalls {
+	if t.under >= mostRunning || len(t.calls) >= mostCalls || !t.s.running.take(t.who.Name, 1) {
 		return fmt.Errorf("%w: %d requests of %s are under way, %d replies were not fetched", agentapi.ErrBusy, t.under, t.who.Name, len(t.calls)-t.under)
 	}
 	t.begin(a, whole)
@@ -162,10 +162,12 @@ func (t *talk) begin(a asked, params json.RawMessage) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.under--
+		t.s.running.take(t.who.Name, -1)
 		if t.over && !bus.Changes(method) {
 			reply = encode(nil, agentapi.ErrGone) // it was not the controller who stopped it
 		}
-		if !t.s.kept.take(t.who.Name, len(reply)) {
+		// What became of a change is always told; it is short.
+		if !t.s.kept.take(t.who.Name, len(reply)) && !bus.Changes(method) {
 			reply = encode(nil, fmt.Errorf("%w: too many replies were not fetched", agentapi.ErrBusy))
 			t.s.kept.take(t.who.Name, len(reply)) // a few words: the number of calls bounds them
 		}

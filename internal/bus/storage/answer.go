@@ -160,6 +160,9 @@ func (s *Storage) told(m *nats.Msg) {
 	}
 }
 
+// mostAround is what is kept beside a state: its claim and signature.
+const mostAround = 16 << 10
+
 // verifyState reads a host's state, and that the host signed it.
 func (s *Storage) verifyState(m *nats.Msg, host string) ([]byte, error) {
 	if len(m.Data) > bus.MostState {
@@ -177,6 +180,9 @@ func (s *Storage) verifyState(m *nats.Msg, host string) ([]byte, error) {
 		return nil, err
 	}
 	state := jsonOf(bus.SignedState{Claim: m.Header.Get(bus.HeaderClaim), Time: at, Signature: m.Header.Get(bus.HeaderSignature), State: m.Data})
+	if len(state) > bus.MostState+mostAround { // JSON may have more bytes than what it was made of
+		return nil, fmt.Errorf("%w: a state of %d bytes as it is kept, want at most %d", bus.ErrParts, len(state), bus.MostState)
+	}
 	if id.Role != bus.Agent || id.Name != host {
 		return nil, fmt.Errorf("%w: of %s, a %s", claim.ErrClaim, id.Name, id.Role)
 	}

@@ -24,6 +24,12 @@ const (
 	keptPrefix   = "linerate." + bus.Version + ".kept."
 )
 
+// mostMessages is how many messages each user keeps, the oldest go first: a
+// message takes memory of the server and of whoever reads them, however short it
+// is. A run of two hosts has some thirty, one of a hundred hosts some forty
+// thousand.
+const mostMessages = 1 << 18
+
 func keptKey(p bus.StoreParams, key string) string {
 	return keptPrefix + p.User + "." + p.Run + "." + key
 }
@@ -81,7 +87,7 @@ func (s *Storage) stream(ctx context.Context, user string) error {
 	_, err := s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: streamPrefix + user, Description: "what linerate measured for " + user, Subjects: []string{keptPrefix + user + ".>"},
 		Storage: jetstream.FileStorage, Replicas: s.cfg.Replicas, MaxAge: keepResults, MaxBytes: s.cfg.PerUser, Discard: jetstream.DiscardOld,
-		MaxMsgsPerSubject: 1, DenyDelete: true, Compression: jetstream.S2Compression,
+		MaxMsgs: mostMessages, MaxMsgsPerSubject: 1, DenyDelete: true, Compression: jetstream.S2Compression,
 	})
 	if err != nil {
 		return fmt.Errorf("keep results of %s: %w", user, err)

@@ -119,13 +119,32 @@ func (s *Storage) hear(ctx context.Context) error {
 			s.subs = append(s.subs, sub)
 		}
 	}
-	add(s.cfg.Service.QueueSubscribe(bus.StoreAsked(), shared, s.asked))
-	add(s.cfg.Service.QueueSubscribe(bus.StateOf("*"), shared, s.told))
+	add(s.cfg.Service.QueueSubscribe(bus.StoreAsked(), shared, s.sorted(link.NewLanes(s.asked), func(m *nats.Msg) (string, error) {
+		user, _, err := bus.ParseStore(m.Subject)
+		return user, err
+	})))
+	add(s.cfg.Service.QueueSubscribe(bus.StateOf("*"), shared, s.sorted(link.NewLanes(s.told), func(m *nats.Msg) (string, error) {
+		return bus.HostOf(m.Subject)
+	})))
 	add(s.cfg.Service.Subscribe(bus.Revoked(), func(m *nats.Msg) { s.learn(string(m.Data)) }))
 	if err != nil {
 		return fmt.Errorf("answer for the run store: %w", err)
 	}
 	return agreed(ctx, s.cfg.Service.FlushWithContext) // it may connect only now
+}
+
+// sorted keeps senders apart: whoever sends more than can be verified is not heard,
+// and everybody else is.
+func (s *Storage) sorted(lanes *link.Lanes, sender func(*nats.Msg) (string, error)) nats.MsgHandler {
+	return func(m *nats.Msg) {
+		who, err := sender(m)
+		if err == nil && !lanes.Put(who, m) {
+			err = fmt.Errorf("too many requests of %s wait", who)
+		}
+		if err != nil {
+			s.rare.Warn("a request to the run store was not taken", "subject", m.Subject, "error", err)
+		}
+	}
 }
 
 // begin runs one request of somebody, unless too many run.

@@ -1,0 +1,246 @@
+//go:build !aix
+
+package fleet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/bus/link"
+	"github.com/linerate/linerate/internal/bus/results"
+	"github.com/linerate/linerate/internal/bus/rig"
+	"github.com/linerate/linerate/internal/bus/station"
+)
+
+// flood publishes a message as fast as it goes until the test ends.
+func flood(t *testing.T, c *link.Conn, m *nats.Msg) {
+	t.Helper()
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = c.PublishMsg(m)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		close(stop)
+		<-ended
+	})
+}
+
+// One who may only watch, and who asks without end, ends nobody else's
+// conversation: not a measurement, and not a change that goes back with it.
+func TestNATSSecurityFloodedHost(t *testing.T) {
+	b := besiege(t, bus.Change)
+	d := dialer(b.rig.As(t, "bob", bus.Watch))
+	defer d.Close()
+	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	eve := rig.Connect(t, b.rig.As(t, "eve", bus.Watch))
+	r := newRaw(t, eve, signerOf(t, eve), "here")
+	if err := r.open(t); err != nil {
+		t.Fatal(err)
+	}
+	flood(t, eve, r.message(t, bus.Beat, []byte(`{"last":0}`), nil))
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
+		if _, err := h.Observe(t.Context()); err != nil {
+			t.Fatalf("while eve asks: %v", err)
+		}
+	}
+}
+
+// Nor does the run store leave others unanswered.
+func TestNATSSecurityFloodedStore(t *testing.T) {
+	r := rig.Start(t, nil)
+	a := &attacked{rig: r, adm: rig.Connect(t, r.As(t, "adm", bus.Change))}
+	eve := rig.Connect(t, r.As(t, "eve", bus.Watch))
+	m := nats.NewMsg(bus.Store("eve", bus.StoreStates))
+	m.Reply = bus.StoreInbox("eve") + ".x"
+	for k, v := range map[string]string{bus.HeaderClaim: signerOf(t, eve).Token, bus.HeaderParams: "{}", bus.HeaderTime: "1", bus.HeaderSignature: strings.Repeat("A", 86)} {
+		m.Header.Set(k, v)
+	}
+	flood(t, eve, m)
+	time.Sleep(2 * time.Second)
+	for run := range 4 {
+		begin := time.Now()
+		a.keep(t, fmt.Sprint("run", run), 1)
+		if took := time.Since(begin); took > 10*time.Second {
+			t.Errorf("one run was kept in %v", took)
+		}
+	}
+}
+
+// A request that only looks is short: what a host makes of many empty values is
+// many times what was sent.
+func TestNATSSecurityLongRequest(t *testing.T) {
+	b := besiege(t, bus.Change)
+	eve := rig.Connect(t, b.rig.As(t, "eve", bus.Watch))
+	r := newRaw(t, eve, signerOf(t, eve), "here")
+	if err := r.open(t); err != nil {
+		t.Fatal(err)
+	}
+	before := allocated()
+	body := []byte(`{"flows":[` + strings.Repeat("{},", 5<<20) + `{}]}`)
+	for range 4 {
+		r.call++
+		req, err := bus.Ask("eve", "here", agentapi.MethodRoutes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := bus.Signed{Kind: bus.KindRequest, Subject: req.Subject(), Talk: r.talk, Challenge: r.opened.Challenge, Call: r.call}.At(time.Now()).OfBody(body)
+		headers := map[string]string{bus.HeaderTalk: r.talk, bus.HeaderCall: strconv.FormatUint(r.call, 10), bus.HeaderInstance: r.opened.Instance}
+		if err := link.Sign(headers, r.signer, said, false); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.conn.Send(said.Subject, "", headers, body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.untouched(t, b.log.String, "want at most 262144")
+	time.Sleep(2 * time.Second)
+	// What the client and the server of this process took is in it.
+	if took := allocated() - before; took > 600<<20 {
+		t.Errorf("four requests of %d bytes took %d MB", len(body), took>>20)
+	}
+}
+
+// allocated are the bytes that this process has ever allocated.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+// A host whose state grows when it is kept does not make the list of all hosts
+// longer than a message.
+func TestNATSSecurityGrownState(t *testing.T) {
+	r := rig.Start(t, nil)
+	onNATS(t, r, station.Config{Host: "db1", Every: 300 * time.Millisecond, Audit: t.TempDir() + "/audit.log"})
+	db2 := rig.Connect(t, r.As(t, "db2", bus.Agent))
+	signer := signerOf(t, db2)
+	adm := rig.Connect(t, r.As(t, "adm", bus.Watch))
+	grown := func(n int) (sent []byte, headers map[string]string) {
+		sent = []byte(`{"lost":["` + strings.Repeat("<", n) + `"]}`)
+		kept, err := json.Marshal(json.RawMessage(sent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		headers = map[string]string{bus.HeaderParams: "{}"}
+		// Signed as it will be kept.
+		if err := link.Sign(headers, signer, bus.SignedState{Time: time.Now().UnixNano(), State: kept}.Signed("db2"), true); err != nil {
+			t.Fatal(err)
+		}
+		return sent, headers
+	}
+	// As large as the bucket takes it.
+	for n := 174600; n > 174000; n -= 2 {
+		body, headers := grown(n)
+		m := nats.NewMsg(bus.StateOf("db2"))
+		for k, v := range headers {
+			m.Header.Set(k, v)
+		}
+		m.Data = body
+		answer, err := db2.RequestMsg(m, 5*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var reply bus.StateReply
+		if err := json.Unmarshal(answer.Data, &reply); err != nil {
+			t.Fatal(err)
+		}
+		if reply.Error == "" || strings.Contains(reply.Error, "as it is kept") {
+			t.Logf("%d characters, %d as sent: %q", 6*n, n, reply.Error)
+			break
+		}
+	}
+	time.Sleep(500 * time.Millisecond)
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		states, _, err := results.States(t.Context(), adm)
+		if _, ok := states["db1"]; ok && err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("db2 made the list of hosts %v, %v", states, err)
+		}
+	}
+}
+
+// A run that is small where it is kept and large where it is read is an error of
+// that run.
+func TestNATSSecurityGrownRun(t *testing.T) {
+	r := rig.Start(t, nil)
+	mallory := rig.Connect(t, r.As(t, "mallory", bus.Measure))
+	x := newRaw(t, mallory, signerOf(t, mallory), "here")
+	put := func(run, key string, part *bus.PartOf, body []byte) {
+		t.Helper()
+		if err := x.put(t, "mallory", bus.StorePut, bus.StoreParams{Run: run, Key: key, Part: part}, body, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep := func(run string, base []byte) {
+		t.Helper()
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		_, _ = z.Write(base)
+		_ = z.Close()
+		p := bus.Split(packed.Bytes(), packed.Len())[0]
+		head, err := json.Marshal(bus.Head{Started: time.Now(), Version: "0123456789ab", Of: 1, Size: p.Size, Sum: p.Sum})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(run, bus.BaseKey("0123456789ab", 1), nil, packed.Bytes())
+		put(run, bus.HeadKey, nil, head)
+	}
+	keep("many", []byte(`{"latency":[`+strings.Repeat("{},", 6<<20)+`{}]}`))
+	keep("open", []byte(`{}`))
+	part := &bus.PartOf{Number: 4096, Of: 4096, Size: 1 << 20, Sum: strings.Repeat("a", 64)}
+	for i := range 900 {
+		put("open", bus.TrialKey(fmt.Sprintf("%024x", i), 4096), part, []byte("x"))
+	}
+	for _, run := range []string{"many", "open"} {
+		if _, err := results.Of(t.Context(), mallory, results.Kept{User: "mallory", Name: run}); !errors.Is(err, bus.ErrParts) {
+			t.Errorf("%s: %v", run, err)
+		}
+	}
+}
+
+// Who is let do nothing and tries it without end does not fill the server's disk
+// with what is logged of it.
+func TestNATSSecurityLog(t *testing.T) {
+	var log rig.Text
+	r := rig.Start(t, slog.New(slog.NewTextHandler(&log, nil)))
+	eve := rig.Connect(t, r.As(t, "eve", bus.Watch))
+	for range 20000 {
+		if err := eve.Publish("linerate.v2.revoked", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := eve.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	if n := strings.Count(log.String(), "Violation"); n == 0 || n > 500 {
+		t.Errorf("%d lines were logged of 20000 messages", n)
+	}
+}
