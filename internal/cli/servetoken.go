@@ -119,8 +119,8 @@ listens on every address has to be named.
 				return usage("serve token: want --host NAME with --role agent", "")
 			case g.Role.Person() && (user == "" || host != ""):
 				return usage("serve token: want --user NAME with --role "+role, "")
-			case strings.HasSuffix(user, pageSuffix):
-				return usage("serve token: "+user+": names that end with "+pageSuffix+" are those under which the web page asks hosts", "name the user otherwise")
+			case strings.HasSuffix(user, authority.DeputySuffix):
+				return usage("serve token: "+user+": names that end with "+authority.DeputySuffix+" are those under which the web page asks hosts", "name the user otherwise")
 			case g.Role.Person():
 				g.Name = user
 			}

@@ -156,8 +156,8 @@ often as it is used until it expires; ` + "`serve revoke --user`" + ` takes it a
 			if user == "" {
 				return usage("serve login: want --user NAME", "")
 			}
-			if strings.HasSuffix(user, pageSuffix) {
-				return usage("serve login: "+user+": names that end with "+pageSuffix+" are those under which the web page asks hosts", "name the user otherwise")
+			if strings.HasSuffix(user, authority.DeputySuffix) {
+				return usage("serve login: "+user+": names that end with "+authority.DeputySuffix+" are those under which the web page asks hosts", "name the user otherwise")
 			}
 			var life time.Duration
 			if valid != "" {

@@ -19,15 +19,15 @@ type Deputy struct {
 	pair nkeys.KeyPair
 }
 
-// deputySuffix is what a deputy's name ends with, so that it neither takes the
+// DeputySuffix is what a deputy's name ends with, so that it neither takes the
 // place of the identity that somebody enrolled nor looks like it in a host's audit
 // log. No token is given out for such a name.
-const deputySuffix = "-web"
+const DeputySuffix = "-web"
 
 // NewDeputy makes one for somebody. Its name becomes part of subjects, and stands
 // in hosts' audit logs. Errors: bus.ErrName.
 func (a *Authority) NewDeputy(visitor string) (*Deputy, error) {
-	name := visitor + deputySuffix
+	name := visitor + DeputySuffix
 	if err := bus.CheckName("user", name); err != nil {
 		return nil, err
 	}

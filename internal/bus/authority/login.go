@@ -35,7 +35,7 @@ const loginMark = "linerate2."
 // like until it expires; valid zero is without end. The directory keeps its
 // hash. Errors: bus.ErrName, ErrLoginRole.
 func (a *Authority) IssueLogin(name string, role bus.Role, valid time.Duration) (string, error) {
-	if err := bus.CheckName("user", name+deputySuffix); err != nil {
+	if err := bus.CheckName("user", name+DeputySuffix); err != nil {
 		return "", err
 	}
 	if !slices.Contains(bus.People(), role) {

@@ -129,6 +129,7 @@ func (c *Conn) options(cfg Config) []nats.Option {
 		nats.CustomReconnectDelay(wait),
 		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), // a dead server is noticed
 		nats.ReconnectBufSize(8 << 20),
+		nats.FlusherTimeout(5 * time.Second), // who sends into a way that takes nothing goes on
 		nats.ErrorHandler(c.failed),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/claim"
 )
 
 // asked is one message as it came: read, and not believed.
@@ -46,16 +45,6 @@ func read(m *nats.Msg) (asked, error) {
 // said is what the message's signature must be over.
 func (a asked) said(challenge string) bus.Signed {
 	return bus.Signed{Kind: bus.KindRequest, Subject: a.m.Subject, Talk: a.talk, Challenge: challenge, Call: a.call, Time: a.at}.OfPart(a.part)
-}
-
-// believed is nil where an identity signed the message, for this host and this
-// conversation, and may ask for it. Errors: as bus.Request.Check,
-// claim.ErrSignature.
-func (a asked) believed(id claim.Identity, challenge string, most bus.Role) error {
-	if err := id.Verify(a.said(challenge).Text(), a.m.Header.Get(bus.HeaderSignature)); err != nil {
-		return err
-	}
-	return a.req.Check(id.Name, id.Role, most)
 }
 
 // room accounts for what is kept and done for users. It is safe for many

@@ -187,6 +187,9 @@ func (s *station) hear(m *nats.Msg) {
 		return
 	}
 	s.refuse(m, err)
+	if errors.Is(err, claim.ErrSignature) || errors.Is(err, claim.ErrClaim) {
+		return // a refusal is signed too: nobody gets one for a call of another's
+	}
 	challenge := ""
 	if t != nil {
 		challenge = t.challenge
@@ -203,11 +206,11 @@ func (s *station) refuse(m *nats.Msg, err error) {
 // where there is none, or it is another's.
 func (s *station) take(a asked) (*talk, error) {
 	if a.req.Method == bus.Open {
-		id, err := s.trust.Believe(a.m.Header.Get(bus.HeaderClaim))
-		if err != nil {
-			return nil, err
+		id, err := claim.Read(a.m.Header.Get(bus.HeaderClaim))
+		if err == nil {
+			err = s.believe(a, id, "")
 		}
-		if err := a.believed(id, "", s.cfg.Most); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		return nil, s.open(a, id)
@@ -217,18 +220,35 @@ func (s *station) take(a asked) (*talk, error) {
 		return nil, agentapi.ErrGone
 	}
 	if t.who.Name != a.req.User {
-		return nil, fmt.Errorf("the conversation is not %s's: %w", a.req.User, errForeign)
+		return nil, fmt.Errorf("the conversation is not %s's: %w", a.req.User, claim.ErrSignature)
 	}
-	if err := s.trust.Good(t.who); err != nil {
-		return t, err
-	}
-	if err := a.believed(t.who, t.challenge, s.cfg.Most); err != nil {
+	if err := s.believe(a, t.who, t.challenge); err != nil {
 		return t, err
 	}
 	if err := t.fresh(a); err != nil {
 		return t, err
 	}
 	return t, t.take(a)
+}
+
+// believe is nil where an identity of our authority signed a message for this host
+// and this conversation, is still good, and may ask for it. Whether it signed
+// comes first. Errors: claim.ErrClaim, claim.ErrSignature, and then those of
+// claim.Trust.Good and bus.Request.Check.
+func (s *station) believe(a asked, id claim.Identity, challenge string) error {
+	if err := s.trust.Ours(id); err != nil {
+		return err
+	}
+	if err := id.Verify(a.said(challenge).Text(), a.m.Header.Get(bus.HeaderSignature)); err != nil {
+		return err
+	}
+	if id.Name != a.req.User {
+		return fmt.Errorf("asked as %s: %w: it is %s's", a.req.User, claim.ErrSignature, id.Name)
+	}
+	if err := s.trust.Good(id); err != nil {
+		return err
+	}
+	return a.req.Check(id.Name, id.Role, s.cfg.Most)
 }
 
 func (s *station) talk(id string) *talk {

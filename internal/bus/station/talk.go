@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/linerate/linerate/internal/agent"
@@ -35,10 +36,10 @@ type talk struct {
 	ctx       context.Context // of its calls
 	cancel    context.CancelFunc
 	running   sync.WaitGroup
+	heard     atomic.Int64 // nanoseconds after it was opened
 
 	mu    sync.Mutex
 	over  bool
-	heard time.Time
 	parts map[uint64]*bus.Whole
 	calls map[uint64]*called
 	under int // calls that run
@@ -61,7 +62,7 @@ func newTalk(s *station, a asked, who claim.Identity) *talk {
 	_, _ = rand.Read(challenge[:]) // never fails, by its documentation
 	now := time.Now()
 	t := &talk{
-		s: s, id: a.talk, who: who, challenge: hex.EncodeToString(challenge[:]), opened: now, said: a.at, agent: agent.New(s.cfg.Agent), heard: now,
+		s: s, id: a.talk, who: who, challenge: hex.EncodeToString(challenge[:]), opened: now, said: a.at, agent: agent.New(s.cfg.Agent),
 		parts: make(map[uint64]*bus.Whole), calls: make(map[uint64]*called), lost: make(map[uint64]bool),
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
@@ -73,18 +74,15 @@ func (t *talk) answer(call uint64, reply []byte) {
 	t.s.reply(t.who.Name, t.id, t.challenge, call, reply)
 }
 
-// silent is how long nothing was heard.
-func (t *talk) silent() time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return time.Since(t.heard)
-}
+// silent is how long nothing was heard. It waits for nobody: not for an answer
+// that is being sent.
+func (t *talk) silent() time.Duration { return time.Since(t.opened) - time.Duration(t.heard.Load()) }
 
 // take takes one message of the conversation, which is believed.
 func (t *talk) take(a asked) error {
+	t.heard.Store(int64(time.Since(t.opened)))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.heard = time.Now()
 	method, n := a.req.Method, a.call
 	if method == bus.Close {
 		go t.leave(n)
