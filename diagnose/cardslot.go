@@ -45,10 +45,9 @@ func (v *wayView) cardSlot() (hypothesis, bool) {
 		return hypothesis{}, false
 	}
 	t := v.trial
-	p, err := predict.Predict(v.fabric, predict.Traffic{
-		From: t.From, To: t.To, Direction: v.way, Streams: min(max(t.Streams, 1), mostStreams),
-		Protocol: t.Protocol, Ports: predict.PortsChosen, Lanes: v.counted(), ChosenOnly: true,
-	})
+	sent := predict.Between(t.From, t.To, v.way, min(max(t.Streams, 1), mostStreams))
+	sent.Protocol, sent.Lanes, sent.ChosenOnly = t.Protocol, v.counted(), true
+	p, err := predict.Predict(v.fabric, sent)
 	if err != nil {
 		return hypothesis{}, false
 	}

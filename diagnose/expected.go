@@ -47,9 +47,9 @@ func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 		raise(best, v.from, "net.ipv4.tcp_wmem")
 	}
 	streams := min(max(t.Streams, linkCount(best, t.From, t.To), len(v.egress), len(v.ingress)), mostStreams)
-	p, err := predict.Predict(best, predict.Traffic{
-		From: t.From, To: t.To, Direction: t.Direction, Streams: streams, Protocol: t.Protocol, Ports: predict.PortsChosen, Lanes: v.counted(), ChosenOnly: true,
-	})
+	sent := predict.Between(t.From, t.To, t.Direction, streams)
+	sent.Protocol, sent.Lanes, sent.ChosenOnly = t.Protocol, v.counted(), true
+	p, err := predict.Predict(best, sent)
 	if err != nil {
 		return 0, nil
 	}
@@ -83,7 +83,9 @@ func (v *wayView) counted() []flow.Lane {
 		return nil
 	}
 	// A ceiling above what those links carry was the whole pair's.
-	most, _, err := predict.CeilingOf(v.fabric, predict.Traffic{From: t.From, To: t.To, Direction: t.Direction, Streams: 1, Protocol: t.Protocol, Lanes: own}, t.CeilingMTU)
+	alone := predict.Between(t.From, t.To, t.Direction, 1)
+	alone.Protocol, alone.Lanes = t.Protocol, own
+	most, _, err := predict.CeilingOf(v.fabric, alone, t.CeilingMTU)
 	if err != nil || t.Ceiling > most*(1+nearTie) {
 		return nil
 	}

@@ -181,7 +181,9 @@ func withTrips(f predict.Fabric, probes []PathProbe) predict.Fabric {
 // shortBuffers finds a window that keeps a single stream below what its link
 // carries.
 func shortBuffers(f predict.Fabric, from, to string) (HostFinding, bool) {
-	p, err := predict.Predict(f, predict.Traffic{From: from, To: to, Direction: flow.Forward, Streams: 1, ChosenOnly: true})
+	alone := predict.Between(from, to, flow.Forward, 1)
+	alone.ChosenOnly = true
+	p, err := predict.Predict(f, alone)
 	if err != nil || len(p.Limits) == 0 || p.Ceiling == 0 {
 		return HostFinding{}, false
 	}

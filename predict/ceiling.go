@@ -17,7 +17,7 @@ import (
 // ErrNoLane, ErrNoLink, ErrUnknownSpeed when neither side's links nor a rate
 // are known.
 func Ceiling(f Fabric, from, to string, d flow.Direction, mtu int) (unit.BitRate, int, error) {
-	return CeilingOf(f, Traffic{From: from, To: to, Direction: d, Streams: 1}, mtu)
+	return CeilingOf(f, Between(from, to, d, 1), mtu)
 }
 
 // CeilingOf is Ceiling of other traffic than TCP: its protocol's payload.

@@ -53,15 +53,6 @@ func pairMatrix(f Fabric, path fabric.Path, m fabric.Measure, streams []int, dir
 	return all, nil
 }
 
-// TrafficOf is one direction and stream count of what m asks for, on a path.
-func TrafficOf(path fabric.Path, m fabric.Measure, d flow.Direction, streams int) Traffic {
-	return Traffic{
-		From: path.From, To: path.To, Direction: d, Streams: streams,
-		Protocol: m.Protocol, Ports: m.Ports, SocketBuffer: m.SocketBuffer,
-		Window: m.Duration,
-	}
-}
-
 // EveryPair is one direction and stream count of what m asks for, for every
 // pair that the fabric's paths join, in their order: what Together takes.
 func EveryPair(f Fabric, m fabric.Measure, d flow.Direction, streams int) []Traffic {

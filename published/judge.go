@@ -121,11 +121,8 @@ func (b *bench) judge(r Row) (Judged, error) {
 	if err != nil {
 		return j, fmt.Errorf("with: %w", err)
 	}
-	t := predict.Traffic{
-		From: r.From, To: r.To, Direction: r.Direction, Streams: r.Streams, Protocol: m.Protocol,
-		Ports: m.Ports, SocketBuffer: m.SocketBuffer, Window: time.Duration(b.table.Duration),
-		ChosenOnly: m.Ports != predict.PortsKernel,
-	}
+	t := predict.TrafficOf(fabric.Path{From: r.From, To: r.To}, m, r.Direction, r.Streams)
+	t.Window, t.ChosenOnly = time.Duration(b.table.Duration), m.Ports != predict.PortsKernel
 	column := r.From + " " + r.To + " " + string(r.Direction)
 	if r.Calibrates {
 		c, err := predict.Calibrate(f, predict.Measured{Traffic: t, Rate: r.Published})

@@ -118,7 +118,9 @@ func (b *builder) address(l netstate.Link, n, end int) netstate.Link {
 func (b *builder) predicted(f predict.Fabric, streams int, chosenOnly bool) (predict.Prediction, error) {
 	var worst predict.Prediction
 	for _, way := range flow.Both.Ways() {
-		p, err := predict.Predict(f, predict.Traffic{From: b.path.From, To: b.path.To, Direction: way, Streams: streams, ChosenOnly: chosenOnly})
+		sent := predict.Between(b.path.From, b.path.To, way, streams)
+		sent.ChosenOnly = chosenOnly
+		p, err := predict.Predict(f, sent)
 		if errors.Is(err, predict.ErrNoLane) || errors.Is(err, predict.ErrNoLink) {
 			return predict.Prediction{}, nil
 		}

@@ -276,8 +276,11 @@ type CPUUse struct {
 	PerCore []CoreUse `json:"per_core,omitempty"`
 	// Threads is each stream thread of the host, in the order of the lanes.
 	Threads []ThreadUse `json:"threads,omitempty"`
-	// SoftnetDrops and TimeSqueezes are /proc/net/softnet_stat's over the window.
+	// SoftnetDrops are packets that found the backlog full
+	// (/proc/net/softnet_stat), over the window.
 	SoftnetDrops uint64 `json:"softnet_drops_count,omitempty"`
+	// TimeSqueezes are polls that ended with work left
+	// (net.core.netdev_budget); kept for readers of the record, not judged.
 	TimeSqueezes uint64 `json:"time_squeezes_count,omitempty"`
 	// Quota is how many cores the control group that the streams run in may
 	// use, zero no limit; Throttled the share of the window in which it was

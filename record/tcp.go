@@ -64,7 +64,9 @@ type TCP struct {
 	// and they held still, headers and the kernel's overhead included
 	// (sk_wmem_alloc): a queue here, and not on the way.
 	MeanBelow unit.Bytes `json:"mean_below_bytes,omitempty"`
-	ECNMarks  uint64     `json:"delivered_ce_count,omitempty"`
+	// ECNMarks are packets that arrived with a mark of a queue on the way; kept
+	// for readers of the record, not judged.
+	ECNMarks uint64 `json:"delivered_ce_count,omitempty"`
 	// TimeoutMS is the time that timeouts took (Linux 6.7), Rehashes how often
 	// TCP chose another transmit hash, and with it another path (6.2).
 	TimeoutMS float64 `json:"total_rto_ms,omitempty"`

@@ -43,7 +43,9 @@ func writeIfcfg(in Input) (Output, error) {
 		l.say(name, "absent")
 		if _, there := in.Old[ifcfgDir+"ifcfg-"+name]; there {
 			out.warn(name, "absent", "delete "+ifcfgDir+"ifcfg-"+name)
+			continue
 		}
+		out.warn(name, "absent", "no file says that a link must not be there: delete "+ifcfgDir+"ifcfg-"+name+" where there is one")
 	}
 	l.finish(ifcfgWhy)
 	return out, nil

@@ -3,6 +3,7 @@ package render
 import (
 	"crypto/sha1"
 	"fmt"
+	"net/netip"
 	"path"
 	"slices"
 	"strconv"
@@ -245,8 +246,9 @@ func (c *connection) mptcp() {
 	if m == nil {
 		return
 	}
-	flags := 0
+	flags, meant := 0, make(map[netip.Addr]bool)
 	for i, e := range m.Endpoints {
+		meant[e.Addr] = true
 		key := fmt.Sprintf("mptcp.endpoints[%d]", i)
 		if e.Link != c.ID && e.Link != c.name && (e.Link != "" || !c.holds(e.Addr)) {
 			continue
@@ -269,8 +271,18 @@ func (c *connection) mptcp() {
 		flags = of
 		c.ledger.say("", key)
 	}
-	if flags != 0 {
-		c.set("connection", "mptcp-flags", strconv.Itoa(flags))
+	if flags == 0 {
+		return
+	}
+	c.set("connection", "mptcp-flags", strconv.Itoa(flags))
+	var besides []string
+	for _, a := range c.Addresses {
+		if !meant[a.Addr()] {
+			besides = append(besides, a.Addr().String())
+		}
+	}
+	if len(besides) > 0 {
+		c.ledger.out.warn("", "mptcp.endpoints", "NetworkManager makes every address of "+c.ID+" an endpoint, also "+strings.Join(besides, ", "))
 	}
 }
 

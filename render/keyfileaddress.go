@@ -121,10 +121,18 @@ func (c *connection) method(f family) {
 		return
 	}
 	c.set(f.group, "method", method)
-	if method == "disabled" {
+	if c.nameless(f.group) {
 		// A file that says more of a family that is off is refused whole.
 		c.file.remove(func(group, key string) bool { return group == f.group && strings.HasPrefix(key, "dns") })
 	}
+}
+
+// nameless reports a family of which a connection may say nothing of DNS: it is
+// off, or has link-local addresses alone (NetworkManager's verify of an IP
+// setting: "this property is not allowed for method").
+func (c *connection) nameless(group string) bool {
+	method := c.file.value(group, "method")
+	return method == "disabled" || method == "link-local" || method == "ignore"
 }
 
 // off reports a family without addresses of any kind.

@@ -28,7 +28,7 @@ func (c *connection) nameservers() {
 		for _, group := range []string{"ipv4", "ipv6"} {
 			switch {
 			case servers[group] == "":
-			case c.off(group):
+			case c.nameless(group):
 				c.ledger.cannot(c.ID, "nameservers.addresses", "servers of "+group+", which is off here: "+strings.TrimSuffix(servers[group], ";"))
 			default:
 				c.set(group, "dns", servers[group])
@@ -36,7 +36,7 @@ func (c *connection) nameservers() {
 		}
 		search := strings.Join(words(p.Value.Get("search")), ";")
 		for _, group := range []string{"ipv4", "ipv6"} {
-			if search != "" && !c.off(group) {
+			if search != "" && !c.nameless(group) {
 				c.set(group, "dns-search", search+";")
 				c.ledger.say(c.ID, "nameservers.search")
 			}

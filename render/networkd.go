@@ -153,14 +153,19 @@ func plainUnits(d device, units []unitSection) []unitSection {
 func (w networkdFiles) absent(l *ledger) {
 	for _, name := range w.in.Host.Absent {
 		l.say(name, "absent")
+		known := false
 		for _, suffix := range []string{".netdev", ".network", ".link"} {
 			for _, file := range networkdOrder(w.in.Old, suffix) {
 				have := readUnit(w.in.Old[file], nil)
 				match := sectionOf(have, "Match")
 				if sectionOf(have, "NetDev").get("Name") == name || match.get("Name") == name && len(match.keys) == 1 {
 					w.out.warn(name, "absent", "delete "+file)
+					known = true
 				}
 			}
+		}
+		if !known {
+			w.out.warn(name, "absent", "no file says that a link must not be there: delete its .netdev, .network and .link where there are some")
 		}
 	}
 }

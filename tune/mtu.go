@@ -70,7 +70,7 @@ func stack(h netstate.Host, l netstate.Link) []string {
 // pair has no links.
 func LargestMTU(f predict.Fabric, from, to string) int {
 	size := jumbo
-	all := pairLinks(State{Fabric: f, Load: Load{Traffic: predict.Traffic{From: from, To: to}}})
+	all := pairLinks(State{Fabric: f, Load: Load{Traffic: predict.Between(from, to, "", 0)}})
 	if len(all) == 0 {
 		return 0
 	}

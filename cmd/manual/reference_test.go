@@ -50,6 +50,11 @@ func TestRecordFieldsAreDescribed(t *testing.T) {
 			t.Errorf("no %s", key)
 		}
 	}
+	for _, key := range []string{"record.CPUUse.time_squeezes_count", "record.TCP.delivered_ce_count"} { // code 4.7b
+		if !strings.Contains(fields[key], "not judged") {
+			t.Errorf("%s: %q", key, fields[key])
+		}
+	}
 	if !strings.Contains(fields["record.Trial.goodput_bps"], "payload received over the common window") {
 		t.Errorf("goodput: %q", fields["record.Trial.goodput_bps"])
 	}

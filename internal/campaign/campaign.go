@@ -361,9 +361,7 @@ func (c *Campaign) measuring(tell func(measure.Progress)) measure.Config {
 // judge adds the prediction to a trial, what the network says besides, and the
 // finding.
 func (c *Campaign) judge(ctx context.Context, t *record.Trial, spec measure.Spec) {
-	prediction, err := predict.Predict(c.state, predict.Traffic{
-		From: spec.From, To: spec.To, Direction: spec.Direction, Streams: spec.Streams, Protocol: spec.Protocol, Ports: spec.Ports, SocketBuffer: spec.SocketBuffer,
-	})
+	prediction, err := predict.Predict(c.state, spec.Traffic())
 	if err == nil {
 		t.Predicted, t.Limit = prediction.Rate, prediction.Limit
 	}

@@ -37,6 +37,9 @@ type Care struct {
 // ErrWatch is a run that was ended because it was in the way of others.
 var ErrWatch = errors.New("latency to a watched host rose, the run was ended")
 
+// ErrTooShort is a run whose bounds end it before anything could be measured.
+var ErrTooShort = errors.New("nothing was measured")
+
 // care keeps a run within its bounds. It is safe for many goroutines.
 type care struct {
 	Care
@@ -55,6 +58,12 @@ func (c *care) Moved(b unit.Bytes) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.moved += b
+}
+
+func (c *care) movedSoFar() unit.Bytes {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.moved
 }
 
 // Halt is the word by which trials must end now; "" is none.
@@ -262,9 +271,12 @@ func (c *Campaign) endedEarly(k *care, done, total int) error {
 	}
 	text := fmt.Sprintf("%s: %d of %d trials measured", why, done, total)
 	err := c.keep(func(r *record.Record) { r.Ended = text })
-	if word == measure.StopWatch {
+	switch {
+	case word == measure.StopWatch:
 		err = errors.Join(fmt.Errorf("%w: %s", ErrWatch, text), err)
-	} else {
+	case done == 0:
+		err = errors.Join(fmt.Errorf("%w: %s, %.1f MB went by until the rate was steady", ErrTooShort, why, float64(k.movedSoFar())/1e6), err)
+	default:
 		c.cfg.Tell(Event{Kind: Noted, Note: text})
 	}
 	return err

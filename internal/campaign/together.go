@@ -145,7 +145,7 @@ func (c *Campaign) sum(specs []measure.Spec, trials []record.Trial) record.Group
 	g := record.Sum(trials)
 	var all []predict.Traffic
 	for _, s := range specs {
-		all = append(all, predict.Traffic{From: s.From, To: s.To, Direction: s.Direction, Streams: s.Streams, Ports: s.Ports})
+		all = append(all, s.Traffic())
 	}
 	ceiling, limit, err := predict.CeilingTogether(c.state, all)
 	if err == nil {

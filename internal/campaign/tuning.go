@@ -95,10 +95,12 @@ func (c *Campaign) begin(t Tuning) *tuning {
 	if u.Target <= 0 {
 		u.Target = tune.DefaultTarget
 	}
+	alone := predict.Between(t.Path.From, t.Path.To, t.Direction, 1)
+	alone.Protocol, alone.Ports = "tcp", predict.PortsKernel
 	u.s = tune.State{
 		Fabric: c.state, Tried: make(map[tune.Name]bool), Refused: make(map[tune.Name]bool), Thorough: t.Thorough, Target: u.Target, CeilingMTU: t.CeilingMTU,
 		Objective: t.Objective, Bound: t.LatencyBound, Calm: !t.Bounce && !t.Bare,
-		Load:   tune.Load{Traffic: predict.Traffic{From: t.Path.From, To: t.Path.To, Direction: t.Direction, Streams: 1, Protocol: "tcp", Ports: predict.PortsKernel}},
+		Load:   tune.Load{Traffic: alone},
 		Trials: c.record.Trials,
 	}
 	u.out = record.Tuning{Group: u.Group, Objective: "throughput", Target: u.Target, Settings: []record.Setting{}}

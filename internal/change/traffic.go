@@ -47,7 +47,7 @@ func (c *Change) carries(name string) bool { return len(c.touched(name)) > 0 }
 func seenOnEach(ctx context.Context, network measure.Network, pair fabric.Path) Proved {
 	p := Proved{Proof: ProofTraffic, What: pair.From + " to " + pair.To, Verdict: Impossible}
 	streams := streamsFor(network, pair)
-	expected, err := predict.Predict(supposed(network.Fabric), predict.Traffic{From: pair.From, To: pair.To, Direction: flow.Both, Streams: streams, Protocol: "tcp", Ports: predict.PortsChosen})
+	expected, err := predict.Predict(supposed(network.Fabric), predict.Between(pair.From, pair.To, flow.Both, streams))
 	if err != nil && len(expected.Links) == 0 {
 		p.Detail = err.Error()
 		return p

@@ -223,7 +223,9 @@ func (a *App) showPrediction(c *campaign.Campaign, p *progress, counts []int, po
 			line = "        1 stream: "
 		}
 		for _, d := range flow.Directions() {
-			q, err := predict.Predict(c.State(), predict.Traffic{From: path.From, To: path.To, Direction: d, Streams: n, Protocol: "tcp", Ports: ports})
+			traffic := predict.Between(path.From, path.To, d, n)
+			traffic.Protocol, traffic.Ports = "tcp", ports
+			q, err := predict.Predict(c.State(), traffic)
 			if err != nil {
 				return err
 			}

@@ -184,6 +184,8 @@ func hintFor(err error) string {
 		return "is it the right address? where `linerate serve` was set up anew, `linerate serve token` makes a token for it"
 	case errors.Is(err, authority.ErrShared):
 		return "it holds the keys that sign: see who could read them, then `chmod 700` it"
+	case errors.Is(err, campaign.ErrTooShort):
+		return "a steady rate takes about a second: allow more with --max-bytes or --max-seconds, or hold the rate down with --rate-limit"
 	case roleHint(err) != "":
 		return roleHint(err)
 	case errors.Is(err, fs.ErrPermission):

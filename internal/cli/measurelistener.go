@@ -270,6 +270,9 @@ func (r *runFlags) listenerHint(rec record.Record, err error) error {
 		hint = "iperf3 serves one client at a time: wait longer with --busy-wait 5m, or run `linerate listen` there, which serves many; with a listener's --allow, add this host"
 	case agentapi.CodePermission:
 		hint = "give the listener's token with --token-file FILE"
+		if strings.Contains(f.Error, "authorized-users") {
+			hint = "start the server without --authorized-users-path, or `linerate listen --token-file FILE` in its place"
+		}
 	}
 	return withHint(err, hint)
 }

@@ -211,19 +211,11 @@ func (s *foresight) taught(rows []record.Trial, m fabric.Measure, state predict.
 	return l, nil
 }
 
-// trafficOf is the traffic that a trial was.
+// trafficOf is the traffic that a trial was, with the buffer that the file asks
+// for where the trial does not say.
 func trafficOf(t record.Trial, m fabric.Measure) predict.Traffic {
-	ports := t.Ports
-	if ports != predict.PortsChosen && ports != predict.PortsKernel {
-		ports = predict.PortsKernel // whoever says nothing chose none
-	}
-	out := predict.Traffic{From: t.From, To: t.To, Direction: t.Direction, Streams: max(t.Streams, 1), Protocol: t.Protocol,
-		Ports: ports, SocketBuffer: m.SocketBuffer, Congestion: t.Congest}
-	for _, l := range t.Lanes {
-		if l.Asked != nil {
-			out.SocketBuffer, out.Pace = max(out.SocketBuffer, l.Asked.RcvBuf), max(out.Pace, l.Asked.Pacing)
-		}
-	}
+	out := predict.TrafficOfTrial(t)
+	out.SocketBuffer = max(out.SocketBuffer, m.SocketBuffer)
 	return out
 }
 

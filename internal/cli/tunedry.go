@@ -27,7 +27,8 @@ type proposed struct {
 // would take from there: nothing is sent and nothing changed. What a
 // measurement would ask for besides is not known yet.
 func (t *tuneRun) dryRun(c *campaign.Campaign) error {
-	traffic := predict.Traffic{From: t.options.Path.From, To: t.options.Path.To, Direction: t.direction(), Streams: 1, Protocol: "tcp", Ports: predict.PortsKernel}
+	traffic := predict.Between(t.options.Path.From, t.options.Path.To, t.direction(), 1)
+	traffic.Protocol, traffic.Ports = "tcp", predict.PortsKernel
 	now, err := predict.Predict(c.State(), traffic)
 	if err != nil {
 		return fmt.Errorf("predict %s to %s: %w", traffic.From, traffic.To, err)

@@ -26,15 +26,15 @@ func TestHostileFarSides(t *testing.T) {
 		"lines without end":                   {"exec yes", ErrUnreachable, "its login shell prints without end"},
 		"our words without end":               {"exec yes '" + mark + "system x'", ErrUnreachable, "its login shell prints without end"},
 		"our word without end":                {"printf '" + mark + "system '; exec cat /dev/zero", ErrUnreachable, "its login shell prints without end"},
-		"a drop now and then":                 {"while echo; do sleep 0.1; done", ErrUnreachable, "its shell did not answer for 500ms"},
-		"a word now and then":                 {"while echo '" + mark + "system x'; do sleep 0.3; done", ErrUnreachable, "its shell did not answer for "},
-		"silence of a child":                  {"sleep 60; :", ErrUnreachable, "its shell did not answer for 500ms"},
-		"words of error without end":          {"cat /dev/zero >&2", ErrUnreachable, "its shell did not answer for 500ms"},
+		"a drop now and then":                 {"while echo; do sleep 0.1; done", ErrUnreachable, "its shell did not answer for"},
+		"a word now and then":                 {"while echo '" + mark + "system x'; do sleep 0.3; done", ErrUnreachable, "its shell did not answer for"},
+		"silence of a child":                  {"sleep 60; :", ErrUnreachable, "its shell did not answer for"},
+		"words of error without end":          {"cat /dev/zero >&2", ErrUnreachable, "its shell did not answer for"},
 		"a stall while copied (attack 9)":     {hello + "exec sleep 60", ErrCopy, "it stopped reading while linerate was copied"},
 		"a stall of a child while copied":     {hello + "sleep 60; :", ErrCopy, "it stopped reading while linerate was copied"},
 		"a sip now and then while copied":     {hello + "while head -c 4096 >/dev/null; do sleep 0.1; done", ErrCopy, "it stopped reading while linerate was copied"},
 		"refusals without end":                {"echo '" + mark + "system '$(uname -sm); echo '" + mark + "end'; read what; exec yes '" + mark + "full /tmp'", ErrCopy, "no room"},
-		"an agent that says nothing":          {hello + "head -c 4194304 >/dev/null; echo '" + mark + "ready'; exec sleep 60", ErrUnreachable, "its agent did not answer for 1"},
+		"an agent that says nothing":          {hello + "head -c 4194304 >/dev/null; echo '" + mark + "ready'; exec sleep 60", ErrUnreachable, "its agent did not answer for"},
 		"an agent whose answer never ends":    {hello + "head -c 4194304 >/dev/null; echo '" + mark + "ready'; exec cat /dev/zero", ErrUnreachable, ""},
 		"an agent of empty things by the ton": {hello + "head -c 4194304 >/dev/null; echo '" + mark + "ready'; " + `printf '{"id":1,"result":['; yes '{},' | head -n 1000000 | tr -d '\n'; echo '0]}'; exec sleep 60`, ErrUnreachable, ""},
 	} {
@@ -47,7 +47,15 @@ func TestHostileFarSides(t *testing.T) {
 				}
 			}
 			t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-			shared := &SSH{Program: program, Dir: dir, most: &sshLimits{answer: 500 * time.Millisecond, all: 2 * time.Second, bytes: 1 << 20, words: 64, rate: 1 << 20}}
+			// Bytes end what has no end, however busy this machine is; time ends the rest.
+			answer := 500 * time.Millisecond
+			if strings.Contains(name, "without end") || strings.Contains(name, "never ends") || strings.Contains(name, "by the ton") {
+				answer = 20 * time.Second
+			}
+			if name == "words of error without end" {
+				answer = time.Second
+			}
+			shared := &SSH{Program: program, Dir: dir, most: &sshLimits{answer: answer, all: 4 * answer, bytes: 1 << 20, words: 64, rate: 1 << 20}}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			begin := time.Now()
@@ -60,7 +68,7 @@ func TestHostileFarSides(t *testing.T) {
 			if !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), c.said) || strings.Contains(fmt.Sprint(err), "\n") || len(fmt.Sprint(err)) > 400 {
 				t.Errorf("it says: %.500v", err)
 			}
-			if took > 15*time.Second {
+			if took > 90*time.Second {
 				t.Errorf("it took %v", took)
 			}
 			if grown := (after.TotalAlloc - before.TotalAlloc) >> 20; grown > 300 {

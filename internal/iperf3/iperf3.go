@@ -24,7 +24,7 @@ const (
 	MaxWindow   = 512 << 20 // of -w, bytes
 	MaxSeconds  = 86400     // of -t
 	MaxOmit     = 600       // of -O, seconds
-	MaxMSS      = 9216      // of -M, bytes
+	MaxMSS      = 32767     // of -M, bytes: the kernel's bound (MAX_TCP_WINDOW), as iperf3 3.21 has it; 9216 before
 	MaxBurst    = 1000      // of -b RATE/BURST, blocks
 	MaxName     = 15        // of -C, characters: TCP_CA_NAME_MAX less its zero
 )

@@ -199,7 +199,7 @@ func TestParametersCheck(t *testing.T) {
 		"burst":             {func(p *Parameters) { p.Burst = 1001 }, ReasonBurst},
 		"tos":               {func(p *Parameters) { p.TOS = 256 }, ReasonTOS},
 		"algorithm":         {func(p *Parameters) { p.Congestion = "\x1b]0;x" }, ReasonCongestion},
-		"mss":               {func(p *Parameters) { p.MSS = 9217 }, ReasonMSS},
+		"mss":               {func(p *Parameters) { p.MSS = 32768 }, ReasonMSS},
 		"rate":              {func(p *Parameters) { p.Rate = -1 }, ReasonTotalRate},
 		"sctp":              {func(p *Parameters) { p.SCTP = true }, ReasonNoSCTP},
 		"reverse and bidir": {func(p *Parameters) { p.Reverse, p.Both = true, true }, ReasonBothWays},

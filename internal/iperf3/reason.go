@@ -23,6 +23,7 @@ const (
 	ReasonTOS           Reason = 21
 	ReasonBothWays      Reason = 25
 	ReasonTotalRate     Reason = 27
+	ReasonMostDuration  Reason = 37 // --server-max-duration, since 3.17
 	ReasonMessage       Reason = 110
 	ReasonParameters    Reason = 114
 	ReasonResults       Reason = 117
@@ -35,9 +36,12 @@ const (
 	ReasonPacing        Reason = 140
 	ReasonAuth          Reason = 142
 	ReasonIdle          Reason = 144
+	ReasonExpired       Reason = 160
 	ReasonNewStream     Reason = 200
 	ReasonInitStream    Reason = 201
 	ReasonAcceptStream  Reason = 204
+	ReasonStreamWrite   Reason = 205
+	ReasonStreamRead    Reason = 206
 	ReasonStreamClosed  Reason = 207
 )
 
@@ -51,6 +55,8 @@ var reasonWords = [...]struct {
 	{ReasonUnimplemented, "option not implemented"}, {ReasonBurst, "bad burst"}, {ReasonEndConditions, "more than one end condition"},
 	{ReasonNoSCTP, "no SCTP"}, {ReasonDatagram, "bad datagram size"}, {ReasonTOS, "bad TOS"},
 	{ReasonBothWays, "both reverse and bidirectional"}, {ReasonTotalRate, "rate above the server's limit"},
+	{ReasonMostDuration, "the test may take longer than the server permits (--server-max-duration)"}, {ReasonExpired, "the test took longer than the server permits"},
+	{ReasonStreamWrite, "cannot write to a stream"}, {ReasonStreamRead, "cannot read from a stream"},
 	{ReasonMessage, "unknown control message"}, {ReasonParameters, "cannot read the parameters"},
 	{ReasonResults, "cannot read the results"}, {ReasonClientEnded, "the client ended the test"},
 	{ReasonServerEnded, "the server ended the test"}, {ReasonAccess, "busy, or not served"}, {ReasonSetTOS, "cannot set TOS"},

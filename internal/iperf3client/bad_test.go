@@ -79,6 +79,18 @@ func TestBadOpening(t *testing.T) {
 			_, _ = iperf3.ReadFrame(c, iperf3.MaxParameters)
 			_, _ = c.Write(iperf3.Fault{Reason: iperf3.ReasonAuth}.Append(nil))
 		}, ErrDenied, "token"},
+		// Peers 12c: as iperf3 3.12 with --authorized-users-path, and with
+		// --server-max-duration.
+		"users alone": {func(c net.Conn) {
+			say(c, iperf3.ParamExchange)
+			_, _ = iperf3.ReadFrame(c, iperf3.MaxParameters)
+			_, _ = c.Write(iperf3.Fault{Reason: iperf3.ReasonStreamRead, Errno: 9}.Append(nil))
+		}, ErrCredentials, "wants a user and a password"},
+		"too long": {func(c net.Conn) {
+			say(c, iperf3.ParamExchange)
+			_, _ = iperf3.ReadFrame(c, iperf3.MaxParameters)
+			_, _ = c.Write(iperf3.Fault{Reason: 37}.Append(nil))
+		}, nil, "--server-max-duration"},
 		"half a fault": {func(c net.Conn) {
 			say(c, iperf3.ParamExchange)
 			_, _ = iperf3.ReadFrame(c, iperf3.MaxParameters)

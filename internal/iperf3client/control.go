@@ -159,12 +159,15 @@ func (c *control) next(ctx context.Context, wait time.Duration) (iperf3.State, e
 	return s, nil
 }
 
+// errUnnamed is an end without a reason.
+var errUnnamed = fmt.Errorf("%w, with an error that it does not name", ErrEnded)
+
 // fault reads why the server ended the test.
 func (c *control) fault() error {
 	_ = c.conn.SetReadDeadline(time.Now().Add(time.Second))
 	var b [iperf3.FaultLength]byte
 	if _, err := io.ReadFull(c.conn, b[:]); err != nil {
-		return fmt.Errorf("%w, with an error that it does not name", ErrEnded)
+		return errUnnamed
 	}
 	f, err := iperf3.ParseFault(b[:])
 	switch {

@@ -20,6 +20,9 @@ var (
 	ErrBlocked = agentapi.ErrBlocked
 	// ErrDenied is a server that wants a token or other credentials.
 	ErrDenied = fmt.Errorf("%w: the server did not accept the token (its clock and this host's may be ten minutes apart), or wants credentials", fs.ErrPermission)
+	// ErrCredentials is a server that ends before there is a stream, as one does
+	// that wants a user and a password: iperf3 says so by no number of its own.
+	ErrCredentials = fmt.Errorf("%w: the server ended before any stream, as one does that wants a user and a password (iperf3 -s --authorized-users-path); linerate sends none", fs.ErrPermission)
 	// ErrProtocol is a server that does not keep to the protocol.
 	ErrProtocol = errors.New("not an iperf3 server, or a broken one")
 	// ErrRequest is a request that asks for nothing sensible.

@@ -62,6 +62,17 @@ func open(ctx context.Context, cfg Config, req agentapi.IPerf3OpenRequest) (*ses
 	return s, nil
 }
 
+// withoutStreams is why a server ended that had heard the parameters: a fault of
+// streams that there are not, or none at all, is what iperf3 answers to who is not
+// one of its users.
+func withoutStreams(err error) error {
+	var f iperf3.Fault
+	if errors.As(err, &f) && (f.Reason == iperf3.ReasonStreamRead || f.Reason == iperf3.ReasonStreamWrite || f.Reason == iperf3.ReasonStreamClosed) || errors.Is(err, errUnnamed) {
+		return fmt.Errorf("%w (%w)", ErrCredentials, err)
+	}
+	return err
+}
+
 func (s *session) prepare(ctx context.Context) error {
 	if err := s.control.expect(ctx, iperf3.ParamExchange); err != nil {
 		return err
@@ -70,7 +81,7 @@ func (s *session) prepare(ctx context.Context) error {
 		return err
 	}
 	if err := s.control.expect(ctx, iperf3.CreateStreams); err != nil {
-		return err
+		return withoutStreams(err)
 	}
 	if err := s.openStreams(); err != nil {
 		return err

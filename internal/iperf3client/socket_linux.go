@@ -95,6 +95,11 @@ func (s *socket) configure(want record.Socket) error {
 			return fmt.Errorf("set %s: %w", o.name, err)
 		}
 	}
+	if want.Pacing > 0 { // what the server sends, it paces itself
+		if err := sys.SetPacing(s.fd, uint64(want.Pacing/8)); err != nil {
+			return err
+		}
+	}
 	if want.Device != "" {
 		if err := syscall.BindToDevice(s.fd, want.Device); err != nil {
 			return fmt.Errorf("bind to %s: %w", want.Device, err)

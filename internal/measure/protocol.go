@@ -43,9 +43,26 @@ func (s Spec) datagrams() *agentapi.Datagrams {
 	return s.Datagrams
 }
 
-// traffic is the trial as predict wants it.
+// Traffic is what the trial sends, as predict wants it: what is asked for goes
+// over what its hosts are set to. The rate is that of steady state, as the window
+// has it; a round trip under load is not known yet.
+func (s Spec) Traffic() predict.Traffic {
+	out := predict.Between(s.From, s.To, s.Direction, s.Streams)
+	out.Protocol, out.Ports, out.Lanes = s.protocol(), s.Ports, s.Lanes
+	out.Congestion = cmp.Or(s.Socket.Congestion, s.Congestion)
+	out.SocketBuffer = max(s.SocketBuffer, s.Socket.SndBuf, s.Socket.RcvBuf)
+	out.Pace = s.Socket.Pacing
+	if each := s.ratePerStream(s.Streams); each > 0 && (out.Pace == 0 || each < out.Pace) {
+		out.Pace = each
+	}
+	return out
+}
+
+// traffic is one stream of the trial, in one direction of it.
 func (t *trial) traffic(d flow.Direction) predict.Traffic {
-	return predict.Traffic{From: t.spec.From, To: t.spec.To, Direction: d, Streams: 1, Protocol: t.spec.protocol(), Lanes: t.spec.Lanes}
+	out := t.spec.Traffic()
+	out.Direction, out.Streams = d, 1
+	return out
 }
 
 // offer is the rate that each stream of a way keeps to; zero is none. UDP has

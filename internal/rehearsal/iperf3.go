@@ -44,9 +44,9 @@ func (r *run) iperf3(ctx context.Context, c *campaign.Campaign, step string, m s
 		if err != nil {
 			return err
 		}
-		p, err := predict.Predict(c.State(), predict.Traffic{
-			From: m.From, To: m.To, Direction: m.Direction, Streams: streams, Ports: predict.PortsKernel, SocketBuffer: m.Buffer, Lanes: lanes[:1],
-		})
+		sent := predict.Between(m.From, m.To, m.Direction, streams)
+		sent.Ports, sent.SocketBuffer, sent.Lanes = predict.PortsKernel, m.Buffer, lanes[:1]
+		p, err := predict.Predict(c.State(), sent)
 		if err != nil {
 			return err
 		}

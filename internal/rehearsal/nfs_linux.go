@@ -39,7 +39,9 @@ func (r *run) nfs(ctx context.Context, c *campaign.Campaign, step string, m scen
 	if err != nil {
 		return err
 	}
-	p, err := predict.Predict(c.State(), predict.Traffic{From: m.From, To: m.To, Direction: flow.Forward, Streams: len(lanes), Lanes: lanes, Ports: m.Ports})
+	sent := predict.Between(m.From, m.To, flow.Forward, len(lanes))
+	sent.Lanes, sent.Ports = lanes, m.Ports
+	p, err := predict.Predict(c.State(), sent)
 	if err != nil {
 		return err
 	}

@@ -44,9 +44,9 @@ func (r *run) outage(c *campaign.Campaign, m scenario.Measurement, t record.Tria
 	}
 	gap := predict.Failover(*bond.Bond, m.FailKind == scenario.Silent, m.Fail.For, r.rtt(m))
 	o.GapLow, o.GapHigh, o.Why = unit.Milliseconds(gap.Low), unit.Milliseconds(gap.High), gap.Why
-	without, err := predict.Predict(lost(c.State(), m.Fail.Port), predict.Traffic{
-		From: m.From, To: m.To, Direction: m.Direction, Streams: t.Streams, Ports: m.Ports, SocketBuffer: m.Buffer, ChosenOnly: true,
-	})
+	sent := predict.Between(m.From, m.To, m.Direction, t.Streams)
+	sent.Ports, sent.SocketBuffer, sent.ChosenOnly = m.Ports, m.Buffer, true
+	without, err := predict.Predict(lost(c.State(), m.Fail.Port), sent)
 	if err == nil { // without a link left nothing is carried
 		o.PredictedDuring = without.Rate
 	}

@@ -45,9 +45,9 @@ func (r *run) together(ctx context.Context, c *campaign.Campaign, step string, m
 // traffic is what a measurement sends, pair by pair.
 func traffic(m scenario.Measurement, streams int) (all []predict.Traffic) {
 	for _, p := range m.Pairs() {
-		all = append(all, predict.Traffic{
-			From: p.From, To: p.To, Direction: m.Direction, Streams: streams, Protocol: m.Protocol, Ports: m.Ports, SocketBuffer: m.Buffer, ChosenOnly: true,
-		})
+		one := predict.Between(p.From, p.To, m.Direction, streams)
+		one.Protocol, one.Ports, one.SocketBuffer, one.ChosenOnly = m.Protocol, m.Ports, m.Buffer, true
+		all = append(all, one)
 	}
 	return all
 }

@@ -115,7 +115,8 @@ func (r *run) tuned(c *campaign.Campaign, m scenario.Measurement, largest int, l
 		}
 	}
 	load := rec.Tuning.Load
-	traffic := predict.Traffic{From: m.From, To: m.To, Direction: m.Direction, Streams: load.Streams, Ports: load.Ports, SocketBuffer: load.SocketBuffer, Congestion: load.Congestion}
+	traffic := predict.Between(m.From, m.To, m.Direction, load.Streams)
+	traffic.Ports, traffic.SocketBuffer, traffic.Congestion = load.Ports, load.SocketBuffer, load.Congestion
 	row := rowOf(last)
 	row.Tuned = &scenario.Tuned{
 		Before: before, Forward: last.Forward, Reverse: last.Reverse, CeilingMTU: largest, Changes: kept(rec.Steps),
