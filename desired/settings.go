@@ -59,6 +59,9 @@ func (b *builder) linkSettings(name string, wish fabric.LinkSettings, path []any
 	if wish.PortPrio != 0 {
 		b.priority(name, wish.PortPrio, under("port_prio"))
 	}
+	if wish.ActorPortPrio != nil {
+		b.ofPort(name, "actor_port_prio", under("actor_port_prio"), func(p *netstate.BondPort) { p.ActorPriority = wish.ActorPortPrio })
+	}
 	if wish.QueueID != nil {
 		b.ofPort(name, "queue_id", under("queue_id"), func(p *netstate.BondPort) { p.QueueID = *wish.QueueID })
 	}

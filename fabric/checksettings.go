@@ -29,7 +29,7 @@ func checkSettings(ps *problems, at place, n *Node, h Host) {
 			}
 		}
 		l := h.Links[id]
-		for key, said := range map[string]bool{"port_prio": l.PortPrio != 0, "queue_id": l.QueueID != nil} {
+		for key, said := range map[string]bool{"port_prio": l.PortPrio != 0, "queue_id": l.QueueID != nil, "actor_port_prio": l.ActorPortPrio != nil} {
 			if said && len(c.ids) > 0 && !c.port(id) {
 				c.say(id+" is no bond's port", "", "links", id, key)
 			}

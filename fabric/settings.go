@@ -40,6 +40,8 @@ type LinkSettings struct {
 	Qdisc      string         // root queueing discipline in tc(8)'s words
 	PortPrio   int            // of a bond's port
 	QueueID    *int           // of a bond's port; nil leaves it
+	// ActorPortPrio is a bond's port's in 802.3ad; nil leaves it.
+	ActorPortPrio *int
 }
 
 // MultipathRoute is a route over several next hops.

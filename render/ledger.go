@@ -275,6 +275,9 @@ func (w *wisher) link(id string, l fabric.LinkSettings) {
 	if l.QueueID != nil {
 		w.add(id, "queue_id", strconv.Itoa(*l.QueueID))
 	}
+	if l.ActorPortPrio != nil {
+		w.add(id, "actor_port_prio", strconv.Itoa(*l.ActorPortPrio))
+	}
 }
 
 func onOff(on bool) string {
