@@ -200,6 +200,10 @@ func (w *nmstateWriter) bond(d device, item *fabric.Node) {
 	for i, port := range d.ports {
 		list.Items[i] = plain(port)
 	}
+	if b, ok := w.in.Host.Network.Bond(d.ID); ok && b.Interfaces != nil && len(list.Items) == 0 {
+		list.Flow = true // an empty list takes all ports out, none leaves them
+		bond.Pairs = append(bond.Pairs, fabric.Pair{Key: "port", Value: list})
+	}
 	put(bond, "port", list)
 }
 
