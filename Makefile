@@ -409,16 +409,16 @@ prove-states: deps deps-qemu
 	@PROVE_SEED=$${PROVE_SEED:-1} PROVE_STATES=25 docs/proofs/prove states-mptcp 1 ./internal/labtest/states TestMPTCPStates 1 host
 	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove options 1 ./internal/labtest/states TestBondOptions 1 $(ERAS)
 
-# Every case in a lab kernel, those with MPTCP on the machine's own, which takes root: the
-# table is the proof.
+# Every case in a lab kernel, bonds and the rest side by side, then those with MPTCP on the
+# machine's own, which takes root: the table is the proof.
 prove-nmstate: deps
-	@out=docs/proofs/nmstate.txt; sources=$$(cat internal/labtest/nmstate/*.go internal/labtest/nmstate/testdata/* | sha256sum | cut -c1-12); \
-	{ echo "proof nmstate: what nmstate's own tests bring a host to"; \
-		echo "cases $$sources, date $$(date -u +%Y-%m-%dT%H:%MZ), machine $$(uname -r), $$(nproc) cores"; } >$$out; status=0; \
-	for kernel in uml host; do \
-		PROVE_CASES=all PROVE_KERNEL=$$kernel go test -count=1 -v -timeout 90m -run '^TestCases$$' ./internal/labtest/nmstate >$(LOG) 2>&1 || { status=1; grep -vE '^ *(=== |--- PASS)' $(LOG) | head -n 40; }; \
-		sed -nE 's/^ +nmstate_linux_test.go:[0-9]+: (row: )?//p' $(LOG) | grep -vE '^(seed|linerate)' >>$$out; \
-	done; grep -E 'in a row|FAILED' $$out; exit $$status
+	@out=docs/proofs/nmstate.txt; sources=$$(cat internal/labtest/nmstate/*.go internal/labtest/nmstate/testdata/* | sha256sum | cut -c1-12); status=0; \
+	run() { PROVE_CASES=all PROVE_KERNEL=$$1 go test -count=1 -v -timeout 90m -run "^TestCases\$$/$$2" ./internal/labtest/nmstate >$(LOG).$$3 2>&1; }; \
+	run uml '^bond_test' 1 & bonds=$$!; run uml '^(vlan|route)_test' 2 || status=1; wait $$bonds || status=1; run host '^mptcp_test' 3 || status=1; \
+	{ echo "proof nmstate: what nmstate's own tests (614c66dc) bring a host to, each case applied, judged by ip(8) and rolled back"; \
+		echo "cases $$sources, date $$(date -u +%Y-%m-%dT%H:%MZ), machine $$(uname -r), $$(nproc) cores"; \
+		for part in 1 2 3; do sed -nE 's/^lab kernel ([^ ]*).*/kernel \1:/p' $(LOG).$$part; sed -nE 's/^ +nmstate_linux_test.go:[0-9]+: (row: |([0-9]+ cases in a row))/\2/p' $(LOG).$$part; done; } >$$out; \
+	grep -vhE '^ *(=== |--- PASS)|row: ' $(LOG).[123] | grep -B20 FAIL | head -n 60; rm -f $(LOG).[123]; grep -E 'in a row|FAILED' $$out; exit $$status
 
 # Programs with known limits over a bond, drawn afresh: by which link each leaves
 # and what limits it, watched without a packet.

@@ -85,8 +85,8 @@ func stand(t *testing.T, partner bool) {
 	ip(t, "-n "+near+" link set lo up")
 	master := "br0"
 	if partner {
-		master = "group"
-		ip(t, "-n "+far+" link add group type bond mode 802.3ad miimon 100 lacp_rate fast")
+		master = "lag0"
+		ip(t, "-n "+far+" link add lag0 type bond mode 802.3ad miimon 100 lacp_rate fast")
 	} else {
 		ip(t, "-n "+far+" link add br0 type bridge")
 	}
