@@ -24,6 +24,7 @@
 #              interop (every option of every iperf3 against `linerate listen`),
 #              states (150 drawn states of a host, there and back, and 25 with MPTCP; the table
 #              of bond options on three kernels),
+#              nmstate (what nmstate's own tests bring a host to, case by case, as a table),
 #              fleetssh (eight hosts measured in their namespaces, over ssh and over NATS;
 #              hosts that fail: seven minutes),
 #              store (a million trials in SQLite and in PostgreSQL, and a year of one path
@@ -92,14 +93,14 @@ INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl int
 
 # Labs that count packets and compare states: two of them at once do not spoil
 # each other's findings, where each has a kernel of its own.
-COUNTING := changing|crash|findings|paths|probing|states
+COUNTING := changing|crash|findings|nmstate|paths|probing|states
 
 # Other systems that must build: pure packages run there, kernel access has stubs.
 CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build leftovers reference vuln deps deps-nfs deps-store no-cluster deps-ssh deps-ansible deps-metrics deps-pages deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-changes prove-tune prove-disturbed prove-store prove-scenarios prove-scenario prove-fleetssh prove-ansible clean
+.PHONY: build leftovers reference vuln deps deps-nfs deps-store no-cluster deps-ssh deps-ansible deps-metrics deps-pages deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-nmstate prove-changes prove-tune prove-disturbed prove-store prove-scenarios prove-scenario prove-fleetssh prove-ansible clean
 .DEFAULT_GOAL := build
 
 # docs/reference, from the code; a test holds it against it.
@@ -287,7 +288,7 @@ inlab:
 	go test -p $$side -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -E "$$counting") && \
 	go test -p 1 -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -vE "$$leave" | grep -vE "$$counting") ./cmd/linerate && \
 	if [ "$$(id -u)" = 0 ] && [ -e /proc/sys/net/mptcp/enabled ]; then \
-		PROVE_KERNEL=host go test -count=1 -run '^TestMPTCPStates$$' ./internal/labtest/states; \
+		PROVE_KERNEL=host go test -count=1 -run '^(TestMPTCPStates|TestCases)$$' ./internal/labtest/states ./internal/labtest/nmstate; \
 	else \
 		echo "== states with MPTCP: NOT RUN, it takes root and a kernel with MPTCP"; \
 	fi
@@ -407,6 +408,17 @@ prove-states: deps deps-qemu
 	@PROVE_SEED=$${PROVE_SEED:-1} PROVE_STATES=10 docs/proofs/prove states 15 ./internal/labtest/states TestStates 1 uml
 	@PROVE_SEED=$${PROVE_SEED:-1} PROVE_STATES=25 docs/proofs/prove states-mptcp 1 ./internal/labtest/states TestMPTCPStates 1 host
 	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove options 1 ./internal/labtest/states TestBondOptions 1 $(ERAS)
+
+# Every case in a lab kernel, bonds and the rest side by side, then those with MPTCP on the
+# machine's own, which takes root: the table is the proof.
+prove-nmstate: deps
+	@out=docs/proofs/nmstate.txt; sources=$$(cat internal/labtest/nmstate/*.go internal/labtest/nmstate/testdata/* | sha256sum | cut -c1-12); status=0; \
+	run() { PROVE_CASES=all PROVE_KERNEL=$$1 go test -count=1 -v -timeout 90m -run "^TestCases\$$/$$2" ./internal/labtest/nmstate >$(LOG).$$3 2>&1; }; \
+	run uml '^bond_test' 1 & bonds=$$!; run uml '^(vlan|route)_test' 2 || status=1; wait $$bonds || status=1; run host '^mptcp_test' 3 || status=1; \
+	{ echo "proof nmstate: what nmstate's own tests (614c66dc) bring a host to, each case applied, judged by ip(8) and rolled back"; \
+		echo "cases $$sources, date $$(date -u +%Y-%m-%dT%H:%MZ), machine $$(uname -r), $$(nproc) cores"; \
+		for part in 1 2 3; do sed -nE 's/^lab kernel ([^ ]*).*/kernel \1:/p' $(LOG).$$part; sed -nE 's/^ +nmstate_linux_test.go:[0-9]+: (row: |([0-9]+ cases in a row))/\2/p' $(LOG).$$part; done; } >$$out; \
+	grep -vhE '^ *(=== |--- PASS)|row: ' $(LOG).[123] | grep -B20 FAIL | head -n 60; rm -f $(LOG).[123]; grep -E 'in a row|FAILED' $$out; exit $$status
 
 # Programs with known limits over a bond, drawn afresh: by which link each leaves
 # and what limits it, watched without a packet.

@@ -51,6 +51,10 @@ func (b *builder) address(name string, a netip.Prefix, path []any) {
 		}
 		return
 	}
+	if l, _ := b.want.Link(name); a.Addr().Is6() && a.Addr().IsLinkLocalUnicast() && !slices.Contains(l.Addresses, a) {
+		b.leave("%s of %s is not added: link-local addresses are the kernel's own to make", a, name)
+		return
+	}
 	for _, other := range slices.Clone(b.want.Links) {
 		for _, have := range other.Addresses {
 			if have.Addr() != a.Addr() || other.Name == name && have == a {

@@ -152,3 +152,47 @@ func TestNoARPTargets(t *testing.T) {
 		}
 	}
 }
+
+// TestPortOptions says what ports are in their bonds: queues, and of 802.3ad from Linux
+// 6.18 on the priority that ad_select actor_port_prio chooses by.
+func TestPortOptions(t *testing.T) {
+	h := bonded(netstate.LACP, "none")
+	h.Kernel.Release = "6.18.2"
+	for _, name := range []string{"eth2", "eth3"} {
+		l, _ := h.Link(name)
+		port, n := *l.Port, 255
+		port.ActorPriority = &n
+		l.Port = &port
+		h.SetLink(l)
+	}
+	const text = "    network: {ethernets: {eth2: {}, eth3: {}, eth4: {}}, bonds: {bond0: {interfaces: [eth2, eth3, eth4]}}}\n" +
+		"    links: {eth2: {queue_id: 2, actor_port_prio: 100}, eth4: {queue_id: 1, actor_port_prio: 7}}\n"
+	p := twice(t, h, noProfiles+text)
+	after, err := plan.Apply(h, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][2]int{"eth2": {2, 100}, "eth3": {0, 255}, "eth4": {1, 7}} {
+		if l, _ := after.Link(name); l.Port.QueueID != want[0] || l.Port.ActorPriority == nil || *l.Port.ActorPriority != want[1] {
+			t.Errorf("%s: %+v, want %v\n%s", name, l.Port, want, p.Text())
+		}
+	}
+	if _, err := plan.Apply(after, p.Undo()); err != nil {
+		t.Errorf("undo: %v", err)
+	}
+	out := twice(t, after, noProfiles+"    network: {ethernets: {eth2: {}, eth3: {}, eth4: {}}, bonds: {bond0: {interfaces: [eth3]}}}\n")
+	if _, err := plan.Apply(after, out); err != nil {
+		t.Errorf("ports with options leave: %v", err)
+	}
+	h.Kernel.Release = "6.12.1"
+	for _, name := range []string{"eth2", "eth3"} {
+		l, _ := h.Link(name)
+		port := *l.Port
+		port.ActorPriority = nil
+		l.Port = &port
+		h.SetLink(l)
+	}
+	if _, err := plan.Between(h, ofHost(t, h, text).Host); err == nil || !strings.Contains(err.Error(), "it came with Linux 6.18") {
+		t.Errorf("on 6.12: %v", err)
+	}
+}

@@ -57,6 +57,15 @@ func TestSilentFile(t *testing.T) {
 	said(t, s.Left, "route to 10.77.0.0/16 via 10.0.0.254 dev eth0 is not in the file and stays")
 }
 
+// TestLinkLocalAddress says that a link-local address of the file is not made.
+func TestLinkLocalAddress(t *testing.T) {
+	s := must(t, "    network: {ethernets: {eth0: {addresses: [\"fe80::1/64\", \"fe80::5/64\"]}}}\n", false)
+	said(t, s.Left, "fe80::5/64 of eth0 is not added")
+	if diff := cmp.Diff(prefixes("10.0.0.1/24", "fe80::1/64"), link(t, s, "eth0").Addresses, addresses); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestNextHopOfLease takes a next hop that only the lease to come can tell, as
 // the article's own address is where a cloud gives it by DHCP.
 func TestNextHopOfLease(t *testing.T) {

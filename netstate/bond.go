@@ -236,6 +236,9 @@ type BondPort struct {
 	// Priority decides which port becomes active (Linux 5.19); zero is the
 	// kernel's default.
 	Priority int `json:"priority,omitempty"`
+	// ActorPriority is the port's in 802.3ad, by which ad_select
+	// actor_port_prio chooses an aggregator (Linux 6.18); nil is not told.
+	ActorPriority *int `json:"actor_port_priority,omitempty"`
 	// Actor and partner port states are the IEEE 802.1AX state bits.
 	ActorState   uint8 `json:"actor_state,omitempty"`
 	PartnerState uint8 `json:"partner_state,omitempty"`

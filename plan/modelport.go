@@ -40,7 +40,7 @@ func setMaster(h *netstate.Host, port netstate.Link, s Step) error {
 		port.Port = &netstate.BondPort{MIIUp: true, Active: true}
 	}
 	moved := *port.Port
-	moved.Bond = bond.Name
+	moved.Bond, moved.ActorPriority = bond.Name, freshActorPriority(h.Kernel, bond.Bond.Mode)
 	port.Port = &moved
 	first := len(bond.Bond.Ports) == 0
 	bond.Bond.Ports = append(slices.Clone(bond.Bond.Ports), port.Name)
@@ -61,8 +61,8 @@ func release(h *netstate.Host, port netstate.Link, s Step) error {
 	if !ok || bond.Bond == nil {
 		return &StateError{s, "no bond " + s.Old}
 	}
-	if p := port.Port; p != nil && (p.Priority != 0 || p.QueueID != 0) {
-		return &StateError{s, "its prio and queue_id would be lost"}
+	if p := port.Port; p != nil && (p.Priority != 0 || p.QueueID != 0 || ownActorPriority(p)) {
+		return &StateError{s, "its prio, queue_id and actor_port_prio would be lost"}
 	}
 	if bond.Bond.Options[optionPrimary] == port.Name {
 		return &StateError{s, "it is the primary"}
@@ -91,7 +91,7 @@ func release(h *netstate.Host, port netstate.Link, s Step) error {
 	}
 	if port.Port != nil {
 		moved := *port.Port
-		moved.Bond = ""
+		moved.Bond, moved.ActorPriority = "", nil
 		port.Port = &moved
 	}
 	h.SetLink(port)
@@ -135,6 +135,10 @@ func currentPortOption(l netstate.Link, s Step) (string, error) {
 		return strconv.Itoa(l.Port.Priority), nil
 	case "queue_id":
 		return strconv.Itoa(l.Port.QueueID), nil
+	case optionActorPriority:
+		if l.Port.ActorPriority != nil {
+			return strconv.Itoa(*l.Port.ActorPriority), nil
+		}
 	}
 	return "", &StateError{s, "no such option"}
 }
@@ -149,12 +153,18 @@ func setPortOption(h *netstate.Host, l netstate.Link, s Step) error {
 		return &StateError{s, "no bond"}
 	}
 	p := *l.Port
-	if s.Key == "prio" {
+	switch s.Key {
+	case optionActorPriority:
+		if bond.Bond.Mode != netstate.LACP || p.ActorPriority == nil {
+			return &StateError{s, "not in mode " + bond.Bond.Mode.String() + ", or of this kernel"}
+		}
+		p.ActorPriority = &n
+	case "prio":
 		if r, _ := BondOptionRule(optionPrimary); !r.Allows(bond.Bond.Mode) {
 			return &StateError{s, "not in mode " + bond.Bond.Mode.String() + " (EACCES)"}
 		}
 		p.Priority = n
-	} else {
+	default:
 		for _, o := range h.Links {
 			if n != 0 && o.Name != l.Name && o.Master == l.Master && o.Port != nil && o.Port.QueueID == n {
 				return &StateError{s, o.Name + " has that queue (EPERM)"}
@@ -165,6 +175,27 @@ func setPortOption(h *netstate.Host, l netstate.Link, s Step) error {
 	l.Port = &p
 	h.SetLink(l)
 	return nil
+}
+
+// optionActorPriority is BOND_OPT_ACTOR_PORT_PRIO, of a port in 802.3ad.
+const (
+	optionActorPriority  = "actor_port_prio"
+	defaultActorPriority = 255 // SLAVE_AD_INFO of a new port
+)
+
+// freshActorPriority is what a port begins with; nil where its kernel and mode
+// tell none.
+func freshActorPriority(k netstate.Kernel, m netstate.BondMode) *int {
+	n := defaultActorPriority
+	if newer, known := k.AtLeast(6, 18); m != netstate.LACP || !known || !newer {
+		return nil
+	}
+	return &n
+}
+
+// ownActorPriority reports a port that has another than it began with.
+func ownActorPriority(p *netstate.BondPort) bool {
+	return p.ActorPriority != nil && *p.ActorPriority != defaultActorPriority
 }
 
 func setOption(h *netstate.Host, l netstate.Link, s Step) error {

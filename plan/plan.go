@@ -44,7 +44,7 @@ const (
 	// LinkMAC sets a link's hardware address: "02:00:00:00:00:01".
 	LinkMAC Kind = "link-mac"
 	// PortOption is a port's own option in its bond: Key "prio" (a signed
-	// number; Linux 5.19) or "queue_id".
+	// number; Linux 5.19), "queue_id" or "actor_port_prio" (of 802.3ad; 6.18).
 	PortOption Kind = "port-option"
 	// Rule is "present" or "absent": a policy routing rule.
 	Rule Kind = "rule"

@@ -162,6 +162,9 @@ func (b *builder) bareport(bond, port string, d Disruption) {
 	if p.Port != nil && p.Port.QueueID != 0 {
 		b.do(Step{Kind: PortOption, Link: port, Key: "queue_id", New: "0", Disruption: Online, Why: why})
 	}
+	if p.Port != nil && ownActorPriority(p.Port) {
+		b.do(Step{Kind: PortOption, Link: port, Key: optionActorPriority, New: strconv.Itoa(defaultActorPriority), Disruption: Online, Why: why})
+	}
 	if p.MTU != l.MTU {
 		b.do(Step{Kind: LinkMTU, Link: port, New: strconv.Itoa(l.MTU), Disruption: d,
 			Why: fmt.Sprintf("it differs from its bond's, which sets it anyway; so that undo finds %d again", p.MTU)})
@@ -240,10 +243,32 @@ func (b *builder) portValues(want netstate.Link) {
 			b.do(Step{Kind: PortOption, Link: name, Key: "prio", New: strconv.Itoa(to.Priority), Disruption: Online})
 		}
 		b.do(Step{Kind: PortOption, Link: name, Key: "queue_id", New: strconv.Itoa(to.QueueID), Disruption: Online})
+		b.actorPriority(name, bond, l, to)
 	}
 	for _, option := range [...]string{optionPrimary, optionActive} {
 		b.portOption(want, option)
 	}
+}
+
+// actorPriority sets what a port is to be when an aggregator is chosen.
+func (b *builder) actorPriority(name string, bond, port netstate.Link, to *netstate.BondPort) {
+	s := Step{Kind: PortOption, Link: name, Key: optionActorPriority, Disruption: Online}
+	switch {
+	case to.ActorPriority == nil:
+		return
+	case bond.Bond.Mode != netstate.LACP:
+		if ownActorPriority(to) {
+			b.left = append(b.left, fmt.Sprintf("%s port %s: %d has no meaning in mode %s (BOND_OPT_ACTOR_PORT_PRIO)", name, optionActorPriority, *to.ActorPriority, bond.Bond.Mode))
+		}
+		return
+	case port.Port.ActorPriority == nil && ownActorPriority(to):
+		b.problem(name+" port "+optionActorPriority, "kernel %s does not tell of such an option: it came with Linux 6.18", b.now.Kernel.Release)
+		return
+	case port.Port.ActorPriority == nil:
+		return
+	}
+	s.New = strconv.Itoa(*to.ActorPriority)
+	b.do(s)
 }
 
 // freeQueues takes from a bond's ports the queues that others of them are to

@@ -272,6 +272,12 @@ func (w *wisher) link(id string, l fabric.LinkSettings) {
 	}
 	w.add(id, "qdisc", l.Qdisc)
 	w.number(id, "port_prio", l.PortPrio)
+	if l.QueueID != nil {
+		w.add(id, "queue_id", strconv.Itoa(*l.QueueID))
+	}
+	if l.ActorPortPrio != nil {
+		w.add(id, "actor_port_prio", strconv.Itoa(*l.ActorPortPrio))
+	}
 }
 
 func onOff(on bool) string {

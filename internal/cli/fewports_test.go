@@ -43,6 +43,9 @@ func TestBondOfFewPorts(t *testing.T) {
 		}
 		for _, format := range []string{"netplan", "ifcfg", "networkd", "nmkeyfile", "nmstate", "iproute2"} {
 			for _, path := range []string{one, none} {
+				if out := run(t, "", "render", path, "--host", "alpha", "--to", format); format == "nmstate" && strings.Contains(out.stdout, "port: []") != (path == none) {
+					t.Errorf("%s to nmstate: the ports\n%s", mode, out.stdout)
+				}
 				if out := run(t, "", "render", path, "--host", "alpha", "--to", format); out.status != 0 || !strings.Contains(out.stdout, "bond0") {
 					t.Errorf("%s to %s: exit %d, %s", mode, format, out.status, out.stderr)
 				}

@@ -56,7 +56,8 @@ const (
 	slaveAggregatorID = 6
 	slaveActorState   = 7
 	slavePartnerState = 8
-	slavePriority     = 9 // since Linux 6.0
+	slavePriority     = 9  // since Linux 6.0
+	slaveActorPrio    = 10 // since Linux 6.18
 )
 
 // portOptions are a port's options: attribute, size in bytes, and range.
@@ -65,8 +66,9 @@ var portOptions = map[string]struct {
 	size     int
 	from, to int64
 }{
-	"queue_id": {slaveQueueID, 2, 0, 65535},
-	"prio":     {slavePriority, 4, -1 << 31, 1<<31 - 1},
+	"queue_id":        {slaveQueueID, 2, 0, 65535},
+	"prio":            {slavePriority, 4, -1 << 31, 1<<31 - 1},
+	"actor_port_prio": {slaveActorPrio, 2, 0, 65535},
 }
 
 func setPortOption(l link, key, value string) error {

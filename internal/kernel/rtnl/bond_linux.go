@@ -192,7 +192,8 @@ func (r *rawLink) slave(data []byte) {
 		case slavePriority:
 			p.Priority = int(int32(u32(v)))
 		case slaveActorPrio:
-			r.keep("bond_actor_port_prio", decimal(v))
+			n := int(u16(v))
+			p.ActorPriority = &n
 		default:
 			r.keep(fmt.Sprintf("ifla-bond-slave-%d", kind), kept(v))
 		}
