@@ -10,8 +10,9 @@ import (
 // MethodRoutes asks where the host's kernel sends flows.
 const MethodRoutes Method = "routes"
 
-// MostRoutes bounds the flows of one request.
-const MostRoutes = 65536
+// MostRoutes bounds the flows of one request, which is no long one by that: whoever
+// has more asks again.
+const MostRoutes = 2048
 
 // RoutesRequest asks where the kernel sends flows of this host. Nothing is
 // sent. Ports that are zero are left out of the question.

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -73,22 +74,58 @@ func natsTransport(t *testing.T) Transport {
 func TestNATSLong(t *testing.T) {
 	via := natsTransport(t)
 	defer via.Close()
-	h := &Host{Name: "here", via: via}
-	flows := make([]agentapi.RoutesRequest, 1)
-	for range agentapi.MostRoutes {
-		flows[0].Flows = append(flows[0].Flows, testFlow())
+	_, err := via.Call(t.Context(), agentapi.MethodApply, []byte(`{"unknown":"`+strings.Repeat("x", 5<<20)+`"}`))
+	if err == nil || !strings.Contains(err.Error(), `unknown field "unknown"`) {
+		t.Errorf("a request of five messages' worth: %.200v", err)
 	}
-	text, err := json.Marshal(flows[0])
-	if err != nil || len(text) < 3<<20 {
-		t.Fatalf("the request has %d bytes, want more than three messages' worth: %v", len(text), err)
+	for method, most := range map[agentapi.Method]int{agentapi.MethodApply: bus.MostRequest, agentapi.MethodObserve: 256 << 10} {
+		_, err = via.Call(t.Context(), method, bytes.Repeat([]byte(" "), most+1))
+		if err == nil || !strings.Contains(err.Error(), "at most") {
+			t.Errorf("a request too long for %s: %v", method, err)
+		}
 	}
-	reply, err := h.Routes(t.Context(), flows[0])
-	if err != nil || len(reply.Routes) != len(flows[0].Flows) {
-		t.Errorf("%d routes, %v", len(reply.Routes), err)
+}
+
+// TestNATSLongReply has an agent answer with more than a message holds.
+func TestNATSLongReply(t *testing.T) {
+	r := rig.Start(t, nil)
+	agent := rig.Connect(t, r.As(t, "here", bus.Agent))
+	signer := signerOf(t, agent)
+	long, err := json.Marshal(strings.Repeat("x", 5<<20))
+	if err != nil {
+		t.Fatal(err)
 	}
-	_, err = via.Call(t.Context(), agentapi.MethodObserve, bytes.Repeat([]byte(" "), bus.MostRequest+1))
-	if err == nil || !strings.Contains(err.Error(), "at most") {
-		t.Errorf("a request too long: %v", err)
+	if _, err := agent.Subscribe(bus.Asked("here"), func(m *nats.Msg) {
+		req, err := bus.ParseRequest(m.Subject)
+		if err != nil {
+			t.Error(err)
+		}
+		challenge, reply := "c", agentapi.Reply{Result: long}
+		if req.Method == bus.Open {
+			challenge = ""
+			reply.Result, err = json.Marshal(bus.Opened{Version: agentapi.Version, Instance: "one", Challenge: "c"})
+		}
+		body, failed := json.Marshal(reply)
+		call, bad := strconv.ParseUint(m.Header.Get(bus.HeaderCall), 10, 64)
+		said := bus.Signed{Kind: bus.KindReply, Subject: m.Reply, Talk: m.Header.Get(bus.HeaderTalk), Challenge: challenge, Call: call}.OfBody(body)
+		headers := make(map[string]string)
+		if err := errors.Join(err, failed, bad, link.Sign(headers, signer, said, challenge == ""), agent.Send(m.Reply, "", headers, body)); err != nil {
+			t.Error(err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := agent.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	talk, err := openNATS(t.Context(), rig.Connect(t, r.As(t, "eve", bus.Change)), "here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer talk.Close()
+	got, err := talk.Call(t.Context(), agentapi.MethodObserve, []byte("{}"))
+	if err != nil || string(got) != string(long) {
+		t.Errorf("%d bytes of %d, %v", len(got), len(long), err)
 	}
 }
 

@@ -5,6 +5,7 @@ package conform
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/netip"
@@ -17,6 +18,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/plan"
 )
 
 func (s *suite) hello(t *testing.T) {
@@ -173,12 +175,13 @@ func (s *suite) routes(t *testing.T) {
 		}
 	}
 	_, err = h.Routes(t.Context(), agentapi.RoutesRequest{Flows: make([]flow.Tuple, agentapi.MostRoutes+1)})
-	if err == nil || !strings.Contains(err.Error(), "at most 65536") {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprint("at most ", agentapi.MostRoutes)) {
 		t.Errorf("too many flows: %v", err)
 	}
 }
 
-// large is a request and a reply of several megabytes.
+// large is as many flows as one request may have, and a plan of several
+// megabytes, of which nothing is done.
 func (s *suite) large(t *testing.T) {
 	flows := make([]flow.Tuple, agentapi.MostRoutes)
 	for i := range flows {
@@ -193,6 +196,13 @@ func (s *suite) large(t *testing.T) {
 		if r.Link != s.near.Link {
 			t.Fatalf("flow %d of %d: %+v", i, len(flows), r)
 		}
+	}
+	long := agentapi.ApplyRequest{Check: true, Plan: plan.Plan{Host: s.near.Name, Steps: make([]plan.Step, 30000)}}
+	for i := range long.Plan.Steps {
+		long.Plan.Steps[i] = plan.Step{Kind: plan.LinkMTU, Link: s.near.Link, Old: "1500", New: "9000"}
+	}
+	if _, err := h.Apply(t.Context(), long); err != nil {
+		t.Errorf("a long plan to check: %v", err)
 	}
 }
 
