@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agentapi"
@@ -184,6 +185,8 @@ func hintFor(err error) string {
 		return "is it the right address? where `linerate serve` was set up anew, `linerate serve token` makes a token for it"
 	case errors.Is(err, authority.ErrShared):
 		return "it holds the keys that sign: see who could read them, then `chmod 700` it"
+	case errors.Is(err, syscall.ENOSPC):
+		return "make room there, or name another place: --journal DIR is that of a host's journal"
 	case errors.Is(err, fs.ErrPermission):
 		return "run it as root, or with CAP_NET_ADMIN and CAP_SYS_ADMIN"
 	case errors.Is(err, fleet.ErrUnreachable):
