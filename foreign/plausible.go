@@ -28,7 +28,7 @@ func plausible(text []byte) error {
 		}
 		name, word := string(text[m[2]:m[3]]), string(text[m[4]:m[5]])
 		if n, _ := strconv.ParseFloat(word, 64); n > most[name] { // out of range is infinite
-			return fmt.Errorf("%s is %.30s, which no link carries", name, word)
+			return fmt.Errorf("%s is %.30s, which no measurement has", name, word)
 		}
 		text = text[m[1]:]
 	}
