@@ -155,7 +155,7 @@ func picked(r *rand.Rand, keys []string, share float64) func(string) bool {
 // of a record raw. It runs every command that shows one on records some of whose
 // strings are hostile.
 func TestStrangersInRecords(t *testing.T) {
-	rounds := 4
+	rounds := 2 // for each kind of record
 	shown := map[string]int{}
 	records := []string{filepath.Join("testdata", "strangers", "record-escapes.json")}
 	for _, base := range []string{"measure.json", "tune.json", "udp.json", "iperf2.json"} {
@@ -169,7 +169,7 @@ func TestStrangersInRecords(t *testing.T) {
 		})
 		for i := range rounds {
 			r := rand.New(rand.NewPCG(uint64(i), 0))
-			records = append(records, file(t, base, string(mutant(t, text, picked(r, keys, []float64{0.02, 0.1, 0.5, 1}[i%4])))))
+			records = append(records, file(t, base, string(mutant(t, text, picked(r, keys, []float64{0.2, 1}[i%2])))))
 		}
 	}
 	for i, rec := range records {
