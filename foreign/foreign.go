@@ -94,6 +94,12 @@ func Read(text []byte) (record.Record, error) {
 	case IPerf2CSV:
 		err = readCSV(text, &out)
 	}
+	if err == nil && format != IPerf2CSV {
+		err = plausible(text)
+	}
+	if err == nil {
+		err = record.CheckRates(out)
+	}
 	if err != nil {
 		return record.Record{}, fmt.Errorf("read %s: %w", format, err)
 	}

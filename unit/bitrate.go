@@ -30,9 +30,9 @@ var rateSuffixes = [...]struct {
 	scale  BitRate
 }{{"T", Tbps}, {"G", Gbps}, {"M", Mbps}, {"K", Kbps}}
 
-// maxBitRate is the largest rate that is read: far above any link there is, and
+// MaxBitRate is the largest rate that is read: far above any link there is, and
 // far below where arithmetic ends.
-const maxBitRate = 1000 * Tbps
+const MaxBitRate = 1000 * Tbps
 
 // ParseBitRate reads a decimal rate with one of the suffixes K M G T, such as
 // "25G" or "2.5G". A number without a unit is refused: nobody can know whether
@@ -49,10 +49,10 @@ func ParseBitRate(s string) (BitRate, error) {
 			if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 				return 0, fmt.Errorf("parse rate %q: want a number and one of K M G T, such as 25G", s)
 			}
-			if r := BitRate(v) * u.scale; r <= maxBitRate {
+			if r := BitRate(v) * u.scale; r <= MaxBitRate {
 				return r, nil
 			}
-			return 0, fmt.Errorf("parse rate %q: more than %s", s, maxBitRate)
+			return 0, fmt.Errorf("parse rate %q: more than %s", s, MaxBitRate)
 		}
 	}
 	if _, err := strconv.ParseFloat(t, 64); err == nil && t != "0" {

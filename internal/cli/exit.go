@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agentapi"
@@ -188,6 +189,8 @@ func hintFor(err error) string {
 		return "a steady rate takes about a second: allow more with --max-bytes or --max-seconds, or hold the rate down with --rate-limit"
 	case roleHint(err) != "":
 		return roleHint(err)
+	case errors.Is(err, syscall.ENOSPC):
+		return "make room there, or name another place: --journal DIR is that of a host's journal"
 	case errors.Is(err, fs.ErrPermission):
 		return "it takes root, or CAP_NET_ADMIN and CAP_SYS_ADMIN: on this host by sudo, on one reached by ssh with --become sudo"
 	case errors.Is(err, fleet.ErrUnreachable):

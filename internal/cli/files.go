@@ -96,6 +96,9 @@ func parseRecord(path string, text []byte) (r record.Record, isForeign bool, err
 	}
 	switch r.Schema {
 	case record.Schema:
+		if err := record.CheckRates(r); err != nil {
+			return r, false, usage("read record "+path+": "+err.Error(), "it is no measurement: where the file came from knows more")
+		}
 	case "":
 		return r, false, usage("read record "+path+": it has no \"schema\", so it is no record", aRecord)
 	default:

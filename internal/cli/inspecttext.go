@@ -82,7 +82,7 @@ func (a *App) printLinks(h netstate.Host) error {
 				others = append(others, p.String())
 			}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", l.Name, kindText(l), stateText(l), speedText(l), l.MTU, orNone(l.Master != "", l.Master), first)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, kindText(l), stateText(l), speedText(l), orNone(l.MTU != 0, strconv.Itoa(l.MTU)), orNone(l.Master != "", l.Master), first)
 		for _, other := range others {
 			fmt.Fprintf(w, "\t\t\t\t\t\t%s\n", other)
 		}

@@ -83,7 +83,7 @@ func replaceable(name string, writes, holds content) error {
 	case writes == aFabricFile:
 		return usage(name+" exists", hint)
 	case writes == anArchive:
-		return usage(name+": it is there already", hint)
+		return usage(name+": it is there already", "--force overwrites it; or name another file")
 	case writes == aRecordFile && holds != aRecordFile:
 		return usage(name+": the file is there and is no record of linerate", hint)
 	case writes == otherText && holds != otherText:

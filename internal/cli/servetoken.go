@@ -277,6 +277,9 @@ and keep it as private as this one.
 			if out == "" || len(names) == 0 {
 				return usage("serve member: want --address NAME and -o DIRECTORY", "")
 			}
+			if err := checkDir("serve member -o", out); err != nil {
+				return err
+			}
 			a, err := app.opened(serve)
 			if err != nil {
 				return err

@@ -128,7 +128,7 @@ func (k keeper) keepFile(ctx context.Context, file string, run func() error) err
 	}
 	old, oldErr := readRecord(ctx, file)
 	err := run()
-	r, unread := readRecord(ctx, file)
+	r, unread := readRecord(context.WithoutCancel(ctx), file) // also of a run that was interrupted
 	if unread == nil && (oldErr != nil || r.ID != old.ID || !r.Started.Equal(old.Started)) {
 		k.keep(ctx, r)
 	}

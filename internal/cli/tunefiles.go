@@ -136,6 +136,11 @@ func (t *tuneRun) renderFiles(ctx context.Context, tuned fabric.Fabric, steps ma
 		return nil
 	}
 	format := render.Format(t.flags.render)
+	if t.flags.renderTo != "" {
+		if err := mkDir("tune --render-to", t.flags.renderTo); err != nil {
+			return err
+		}
+	}
 	for _, h := range tuned.Hosts {
 		if len(steps[h.Name]) == 0 {
 			continue

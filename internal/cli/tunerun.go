@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/internal/campaign"
@@ -101,7 +102,7 @@ const longestTitle = 50
 // titleOf is a command as a journal takes it: one line that prints, its end
 // where it is too long, as that names the file.
 func titleOf(command string) string {
-	words := []rune(plaintext.Line(command))
+	words := []rune(plaintext.Line(strings.ReplaceAll(command, "\n", "?")))
 	if len(words) > longestTitle {
 		words = append([]rune("tune ..."), words[len(words)-longestTitle+8:]...)
 	}

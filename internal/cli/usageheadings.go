@@ -31,5 +31,5 @@ var measureHeadings = []flagHeading{
 	{"Latency", "ping-count ping-interval ping-tcp no-loaded-latency"},
 	{"A network in use", "rate-limit max-bytes max-seconds watch watch-factor wait no-route-check"},
 	{"Changing hosts", "yes dry-run journal fail-link"},
-	{"Output", "output store"},
+	{"Output", "output force store"},
 }
