@@ -73,6 +73,8 @@ func decodeRule(message []byte) (rule netstate.Rule, ok bool) {
 			rule.Priority = int(u32(v))
 		case fraTable:
 			rule.Table = int(u32(v))
+		case fraGoto:
+			rule.Goto = int(u32(v))
 		case fraProtocol:
 			rule.Protocol = protocolWord(u8(v))
 		default:
@@ -132,8 +134,8 @@ func (s *selectors) attribute(kind uint16, v []byte) {
 		if u16(v) != math.MaxUint16 {
 			s.add("fra-%d %s", kind, kept(v))
 		}
-	case fraPad, fraGoto:
-		// No conditions.
+	case fraPad:
+		// No condition.
 	default:
 		s.add("fra-%d %s", kind, kept(v))
 	}
