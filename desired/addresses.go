@@ -45,7 +45,11 @@ func (b *builder) address(name string, a netip.Prefix, path []any) {
 		b.wrong(path, "", "%s of %s: %s", a, name, why)
 		return
 	}
-	if l, _ := b.want.Link(name); b.portOfDeclared(name) {
+	l, _ := b.want.Link(name)
+	if was, _ := b.observed.Link(name); slices.Contains(l.Addresses, a) && !slices.Contains(l.Leases, a) && was.Master == l.Master {
+		return // others that have it, too, had it before
+	}
+	if b.portOfDeclared(name) {
 		b.wrong(path, "write it under bonds."+l.Master, "%s is a port of %s, and a port's addresses are not used", name, l.Master)
 		return
 	}

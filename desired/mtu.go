@@ -77,6 +77,10 @@ func (b *builder) bondMTUs(said map[string]wish) {
 				continue
 			}
 			own, ownTold := said[name]
+			had, was := b.observed.Link(name)
+			if before, _ := b.observed.Link(bond.Name); ownTold && had.MTU == own.value && had.Master == bond.Name && before.MTU == mtu {
+				continue // somebody gave the port another, and the file says so
+			}
 			switch {
 			case ownTold && own.value != mtu && told:
 				b.wrong(own.path, "say the bond's alone", "%s is to have MTU %d, but it is a port of %s, which is to have %d, and a bond sets its ports'", name, own.value, bond.Name, mtu)
@@ -85,7 +89,6 @@ func (b *builder) bondMTUs(said map[string]wish) {
 			case port.MaxMTU > 0 && mtu > port.MaxMTU && told:
 				b.wrong(w.path, "", "%s can have %d at most: its port %s can have no more", bond.Name, port.MaxMTU, name)
 			}
-			had, was := b.observed.Link(name)
 			if told || ownTold || was && had.Master != bond.Name {
 				b.setMTU(name, mtu, by, "a bond sets its ports' MTU")
 			}

@@ -32,6 +32,9 @@ func checkSettings(ps *problems, at place, n *Node, h Host) {
 			c.say(id+" is no bond's port", "", "links", id, "port_prio")
 		}
 	}
+	for _, d := range h.Leased {
+		c.known(d.ID, "leased", d.ID)
+	}
 	for i, r := range h.Multipath {
 		for j, hop := range r.Hops {
 			c.known(hop.Link, "multipath", i, "hops", j, "dev")
