@@ -49,8 +49,8 @@ func (b *builder) address(name string, a netip.Prefix, path []any) {
 	if was, _ := b.observed.Link(name); slices.Contains(l.Addresses, a) && !slices.Contains(l.Leases, a) && was.Master == l.Master {
 		return // others that have it, too, had it before
 	}
-	if b.portOfDeclared(name) {
-		b.wrong(path, "write it under bonds."+l.Master, "%s is a port of %s, and a port's addresses are not used", name, l.Master)
+	if bond := b.bondOf(name); bond != "" {
+		b.wrong(path, "write it under bonds."+bond, "%s is a port of %s, and a port's addresses are not used", name, bond)
 		return
 	}
 	for _, other := range slices.Clone(b.want.Links) {
@@ -218,10 +218,14 @@ func (b *builder) declaresRoute(r netstate.Route) bool {
 func (b *builder) leases(d section) {
 	for _, name := range b.links(d.device.ID) {
 		l, _ := b.want.Link(name)
+		if bond := b.bondOf(name); bond != "" && d.device.DHCP4() {
+			b.wrong(network(d.name, d.device.ID, "dhcp4"), "write it under bonds."+bond, "%s is a port of %s, and a port asks for no lease", name, bond)
+			continue
+		}
 		var four bool
 		for _, a := range l.Leases {
 			four = four || a.Addr().Is4()
-			if a.Addr().Is4() && !d.device.DHCP4() && !b.portOfDeclared(name) {
+			if a.Addr().Is4() && !d.device.DHCP4() && b.bondOf(name) == "" {
 				b.leave("%s keeps its leased address %s, though the file has no dhcp4: who asked for it renews it", name, a)
 			}
 		}

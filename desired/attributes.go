@@ -60,8 +60,8 @@ func (b *builder) attributes() {
 			continue
 		}
 		for _, name := range names {
-			if l, _ := b.want.Link(name); b.portOfDeclared(name) {
-				b.leave("macaddress of %s: the ports of %s have the bond's", name, l.Master)
+			if bond := b.bondOf(name); bond != "" {
+				b.leave("macaddress of %s: the ports of %s have the bond's", name, bond)
 				continue
 			}
 			delete(followed, name)

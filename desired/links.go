@@ -150,6 +150,10 @@ func (b *builder) optionPath(id, kernel string) []any {
 // ports gives a bond the ports that the file lists: those it has keep their
 // order, which its hash counts in, and new ones follow in the file's.
 func (b *builder) ports(d fabric.Bond, path []any) {
+	if d.Interfaces == nil {
+		b.fewPorts(d.ID)
+		return
+	}
 	path = append(slices.Clone(path), "interfaces")
 	var listed []string
 	for i, id := range d.Interfaces {
@@ -193,6 +197,18 @@ func (b *builder) ports(d fabric.Bond, path []any) {
 			continue // the file has the word on it
 		}
 		b.change(name, func(l *netstate.Link) { l.Up = true })
+	}
+	b.fewPorts(d.ID)
+}
+
+// fewPorts tells of a bond that carries no more than one link does.
+func (b *builder) fewPorts(bond string) {
+	l, _ := b.want.Link(bond)
+	switch len(l.Bond.Ports) {
+	case 0:
+		b.warn("%s has no port: it carries nothing until it gets one", bond)
+	case 1:
+		b.warn("%s has one port, %s: nothing is spread, and no other port replaces it when it fails", bond, l.Bond.Ports[0])
 	}
 }
 
@@ -253,25 +269,21 @@ func (b *builder) vlans() {
 			b.wrong(path, "remove it first (absent), or give the new one another name", "%s is VLAN %d on %s, and a VLAN's number and parent cannot be changed to %d on %s", d.ID, have.VLAN.ID, have.VLAN.Parent, d.Tag, parent)
 			continue
 		}
-		if p, _ := b.want.Link(parent); b.portOfDeclared(parent) && !b.wasUpper(d.ID, p) {
-			b.wrong(append(slices.Clone(path), "link"), "let it ride on "+p.Master, "%s would ride on %s, a port of %s", d.ID, parent, p.Master)
+		if bond := b.bondOf(parent); bond != "" {
+			b.warn("%s takes the frames of VLAN %d that arrive at %s, and %s never sees them: on %s it would have all ports", d.ID, d.Tag, parent, bond, bond)
 		}
 		b.raise(d.ID, d.Device, path)
 	}
 }
 
-// wasUpper reports a VLAN that is there now, on a link that is a port of its
-// bond now.
-func (b *builder) wasUpper(vlan string, parent netstate.Link) bool {
-	_, there := b.observed.Link(vlan)
-	was, _ := b.observed.Link(parent.Name)
-	return there && was.Master == parent.Master
-}
-
-func (b *builder) portOfDeclared(link string) bool {
+// bondOf is the bond, the file's or the host's own, that a link is to be a port
+// of; "" it is none.
+func (b *builder) bondOf(link string) string {
 	l, _ := b.want.Link(link)
-	_, ok := b.file.Network.Bond(l.Master)
-	return ok
+	if b.isBond(l.Master) {
+		return l.Master
+	}
+	return ""
 }
 
 // others are dummies, which are made, and devices that are only used where

@@ -62,11 +62,32 @@ func running() netstate.Host {
 // of is what a host's text makes of the running one.
 func of(t *testing.T, host string, exact bool) (desired.State, error) {
 	t.Helper()
+	return ofRequest(t, running(), host, exact)
+}
+
+// ofObserved is of another observed host.
+func ofObserved(t *testing.T, observed netstate.Host, host string) (desired.State, error) {
+	t.Helper()
+	return ofRequest(t, observed, host, false)
+}
+
+// ofHost is ofObserved without an error.
+func ofHost(t *testing.T, observed netstate.Host, host string) desired.State {
+	t.Helper()
+	state, err := ofObserved(t, observed, host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+func ofRequest(t *testing.T, observed netstate.Host, host string, exact bool) (desired.State, error) {
+	t.Helper()
 	f, err := fabric.Parse("f.yaml", []byte("linerate: v1\nhosts:\n  h:\n    profiles: []\n"+host))
 	if err != nil {
 		t.Fatalf("parse: %v", err)
 	}
-	return desired.Of(desired.Request{Fabric: f, Host: "h", Observed: running(), Exact: exact})
+	return desired.Of(desired.Request{Fabric: f, Host: "h", Observed: observed, Exact: exact})
 }
 
 // TestProblems holds Of to refusing what cannot be had, each with its line.
@@ -106,7 +127,6 @@ func TestProblems(t *testing.T) {
 		"qdisc":                {"    network: {ethernets: {eth0: {}}}\n    links: {eth0: {qdisc: htbb}}\n", "htbb"},
 		"endpoint":             {"    network: {ethernets: {eth0: {addresses: [10.0.0.1/24]}}}\n    mptcp: {endpoints: [{address: 10.0.9.9}]}\n", "endpoint 10.0.9.9 is no address of the host"},
 		"several behind one":   {"    network: {ethernets: {all: {match: {name: \"eth[01]\"}, addresses: [10.9.0.1/24]}}}\n", "all stands for eth0, eth1, one device is needed"},
-		"VLAN of a port":       {"    network: {ethernets: {eth0: {}, eth2: {}, eth3: {}}, bonds: {bond0: {interfaces: [eth2, eth3]}}, vlans: {v: {id: 7, link: eth2}}}\n", "v would ride on eth2, a port of bond0"},
 		"network's address":    {"    network: {ethernets: {eth4: {addresses: [10.4.0.0/24]}}}\n", "it is its network's own"},
 		"broadcast address":    {"    network: {ethernets: {eth4: {addresses: [10.4.0.255/24]}}}\n", "it is its network's broadcast address"},
 		"multicast":            {"    network: {ethernets: {eth4: {addresses: [224.0.0.9/24]}}}\n", "it is the address of no single host"},

@@ -100,8 +100,8 @@ func (b *builder) routes() {
 				continue
 			}
 			wanted := b.fileRoute(d.device, r, name)
-			if l, _ := b.want.Link(name); b.portOfDeclared(name) && !b.wasThere(wanted) {
-				b.wrong(path, "write it under bonds."+l.Master+".routes", "%s is a port of %s, and no route leads over a port", name, l.Master)
+			if bond := b.bondOf(name); bond != "" && !b.wasThere(wanted) {
+				b.wrong(path, "write it under bonds."+bond+".routes", "%s is a port of %s, and no route leads over a port", name, bond)
 				continue
 			}
 			b.route(wanted, path)

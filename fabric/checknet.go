@@ -94,25 +94,9 @@ func (c netChecker) ports(section, id string, interfaces []string, owner map[str
 
 func (c netChecker) bond(b Bond, owner map[string]string) {
 	names, all := c.ports("bonds", b.ID, b.Interfaces, owner)
-	switch {
-	case len(b.Interfaces) == 0:
-		c.say(fmt.Sprintf("%s has no port", b.ID), "name its ports: interfaces: [ens2f0, ens2f1]", "bonds", b.ID)
-	case all && len(names) == 1:
-		c.say(fmt.Sprintf("%s has one port (%s): a bond spreads traffic over two or more", b.ID, names[0]), c.onePortHint(b), "bonds", b.ID, "interfaces")
-	}
 	if primary := b.Options.Options["primary"]; primary != "" && all && !contains(names, primary) && !contains(b.Interfaces, primary) {
 		c.say(fmt.Sprintf("primary %s is no port of %s%s", primary, b.ID, suggestion(primary, names)), "", "bonds", b.ID, "parameters", "primary")
 	}
-}
-
-// onePortHint says where the other ports go: into the interfaces, or where a
-// match stands for several, into hardware.links.
-func (c netChecker) onePortHint(b Bond) string {
-	e, ok := c.host.Network.Ethernet(b.Interfaces[0])
-	if ok && e.SetName == "" && e.Match != nil && isGlob(e.Match.Name) {
-		return fmt.Sprintf("name every link that match %s covers in hosts.%s.hardware.links", e.Match, c.host.Name)
-	}
-	return fmt.Sprintf("add the other ports to %s's interfaces and to ethernets", b.ID)
 }
 
 func (c netChecker) vlan(v VLAN) {

@@ -248,7 +248,8 @@ func (m *merger) bond(l, seen netstate.Link) {
 		m.differ(l.Name, "a bond", "no bond", false)
 		return
 	}
-	if len(l.Bond.Ports) > 0 {
+	file, _ := m.file.Network.Bond(l.Name)
+	if unknown := len(l.Bond.Ports) == 0 && len(file.Interfaces) > 0; file.Interfaces != nil && !unknown {
 		ports := make([]string, len(l.Bond.Ports))
 		for i, name := range l.Bond.Ports {
 			ports[i] = name
@@ -256,9 +257,8 @@ func (m *merger) bond(l, seen netstate.Link) {
 				ports[i] = m.observedName(port)
 			}
 		}
-		m.differ("ports of "+l.Name, strings.Join(ports, ", "), orNone(seen.Bond.Ports), false)
+		m.differ("ports of "+l.Name, orNone(ports), orNone(seen.Bond.Ports), false)
 	}
-	file, _ := m.file.Network.Bond(l.Name)
 	for _, name := range file.Set {
 		m.differ(fmt.Sprintf("%s of %s", name, l.Name), Option(*l.Bond, name), Option(*seen.Bond, name), false)
 	}

@@ -146,7 +146,7 @@ var matchKeys = object[Match]{
 var bondDevice = object[Bond]{
 	name: "bond", doc: "A bond.",
 	keys: append([]key[Bond]{
-		{"interfaces", "the ports, in the order they are added", many(free, func(b *Bond) *[]string { return &b.Interfaces })},
+		{"interfaces", "the ports, in the order they are added; [] none; left out, a bond keeps those it has", many(free, func(b *Bond) *[]string { return &b.Interfaces })},
 		{"parameters", "bonding options", sub(bondParameters, func(b *Bond) *Bond { return b })},
 	}, lifted(deviceKeys, func(b *Bond) *Device { return &b.Device })...),
 	alias: deviceAliases,

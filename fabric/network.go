@@ -61,6 +61,8 @@ type Match struct {
 // Bond is a bond and the definitions its ports come from.
 type Bond struct {
 	Device
+	// Interfaces are the definitions of its ports, in order. Nil is not said: a
+	// bond that is there keeps those it has. Empty, it has none.
 	Interfaces []string
 	// Options are the kernel's options, the kernel's defaults where the file is
 	// silent; ports are not filled in.

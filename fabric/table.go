@@ -248,6 +248,7 @@ func many[T, V any](s scalar[V], at func(*T) *[]V) reader[T] {
 			if !d.want(p, n, SequenceNode) {
 				return
 			}
+			*at(into) = []V{} // an empty list is something said
 			for i, item := range n.Items {
 				if v, ok := s.decode(d, p.item(i), item); ok {
 					*at(into) = append(*at(into), v)

@@ -113,6 +113,9 @@ func attach(h netstate.Host, base netstate.Link, transmit bool) (attachment, err
 		}
 		a.bundle, a.computed = bundleOf(h, base)
 	}
+	if base.Bond != nil && len(base.Bond.Ports) == 0 {
+		return a, fmt.Errorf("%s on %s has no port: %w", base.Name, h.Name, ErrNoLink)
+	}
 	if len(a.ports) == 0 {
 		return a, fmt.Errorf("%s on %s: no port is up and active: %w", base.Name, h.Name, ErrNoLink)
 	}

@@ -251,7 +251,7 @@ func (s *foresight) unpredictable(err error) error {
 	case errors.Is(err, predict.ErrMTU):
 		hint = "set mtu at both ends: Ethernet's is 1500"
 	case errors.Is(err, predict.ErrNoLink):
-		hint = "bring the link up, or give the hosts addresses on another"
+		hint = "bring the link up, give the bond a port, or give the hosts addresses on another"
 	}
 	return usage(s.name+": "+err.Error(), hint)
 }

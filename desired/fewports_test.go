@@ -1,0 +1,113 @@
+package desired_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/plan"
+)
+
+// onePort is the running host whose bond has eth2 alone.
+func onePort() netstate.Host {
+	h := running()
+	l, _ := h.Link("eth3")
+	l.Master, l.Port = "", nil
+	h.SetLink(l)
+	bond, _ := h.Link("bond0")
+	bond = bond.Clone()
+	bond.Bond.Ports = []string{"eth2"}
+	h.SetLink(bond)
+	return h
+}
+
+const noProfiles = "    profiles: []\n"
+
+// TestBondOfFewPorts declares bonds with one port and with none, on hosts that have
+// them, that have more ports, and that have no such bond.
+func TestBondOfFewPorts(t *testing.T) {
+	none := onePort()
+	eth2, _ := none.Link("eth2")
+	eth2.Master, eth2.Port = "", nil
+	none.SetLink(eth2)
+	bond, _ := none.Link("bond0")
+	bond.Bond.Ports, bond.Bond.Active = []string{}, ""
+	none.SetLink(bond)
+	const ports = noProfiles + "    network: {ethernets: {eth2: {}, eth3: {}, eth4: {activation-mode: manual}}, bonds: "
+	for name, tt := range map[string]struct {
+		observed netstate.Host
+		bonds    string
+		ports    []string
+		steps    bool
+		note     string
+	}{
+		"as it is, one":       {onePort(), "{bond0: {interfaces: [eth2]}}", []string{"eth2"}, false, "bond0 has one port, eth2: nothing is spread"},
+		"as it is, none":      {none, "{bond0: {interfaces: []}}", []string{}, false, "bond0 has no port: it carries nothing"},
+		"ports not said":      {running(), "{bond0: {}}", []string{"eth2", "eth3"}, false, ""},
+		"one port, not said":  {onePort(), "{bond0: {}}", []string{"eth2"}, false, "bond0 has one port"},
+		"new, one":            {running(), "{b1: {interfaces: [eth4]}}", []string{"eth4"}, true, "b1 has one port, eth4"},
+		"new, none":           {running(), "{b1: {interfaces: []}}", []string{}, true, "b1 has no port"},
+		"new, ports not said": {running(), "{b1: {}}", []string{}, true, "b1 has no port"},
+		"all ports out":       {running(), "{bond0: {interfaces: []}}", []string{}, true, "bond0 has no port"},
+		"one port out":        {running(), "{bond0: {interfaces: [eth3]}}", []string{"eth3"}, true, "bond0 has one port, eth3"},
+		"port replaced":       {onePort(), "{bond0: {interfaces: [eth4]}}", []string{"eth4"}, true, "bond0 has one port, eth4"},
+		"first port of empty": {none, "{bond0: {interfaces: [eth4]}}", []string{"eth4"}, true, "bond0 has one port"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := twice(t, tt.observed, ports+tt.bonds+"}\n")
+			if len(p.Steps) > 0 != tt.steps {
+				t.Errorf("steps: %v\n%s", tt.steps, p.Text())
+			}
+			after, err := plan.Apply(tt.observed, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, _, _ := strings.Cut(strings.TrimPrefix(tt.bonds, "{"), ":")
+			l, _ := after.Link(id)
+			if diff := cmp.Diff(tt.ports, l.Bond.Ports, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("ports (-want +got):\n%s", diff)
+			}
+			if back, err := plan.Apply(after, p.Undo()); err != nil {
+				t.Errorf("undo: %v", err)
+			} else if l, was := back.Link("bond0"); !was || len(l.Bond.Ports) != len(portsOf(tt.observed, "bond0")) {
+				t.Errorf("after undo bond0 has %v", l.Bond.Ports)
+			}
+			warned := strings.Join(ofHost(t, tt.observed, strings.TrimPrefix(ports, noProfiles)+tt.bonds+"}\n").Warnings, "\n")
+			if !strings.Contains(warned, tt.note) || tt.note == "" && strings.Contains(warned, "port") {
+				t.Errorf("warnings %q, want %q", warned, tt.note)
+			}
+		})
+	}
+}
+
+func portsOf(h netstate.Host, bond string) []string {
+	l, _ := h.Link(bond)
+	return l.Bond.Ports
+}
+
+// TestPortOfTheHostsBond gives a port of a bond that the file does not name what a
+// port cannot have: the host would lose what the bond has (finding 2).
+func TestPortOfTheHostsBond(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"the bond's own address": {"{eth2: {addresses: [10.2.0.1/24]}}", "eth2 is a port of bond0, and a port's addresses are not used"},
+		"another address":        {"{eth2: {addresses: [10.9.0.1/24]}}", "eth2 is a port of bond0, and a port's addresses are not used"},
+		"a route":                {"{eth2: {routes: [{to: 10.9.0.0/16, scope: link}]}}", "eth2 is a port of bond0, and no route leads over a port"},
+		"a lease":                {"{eth2: {dhcp4: true}}", "eth2 is a port of bond0, and a port asks for no lease"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ofObserved(t, onePort(), "    network: {ethernets: "+tt.text+"}\n")
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Of: %v\nwant %q", err, tt.want)
+			}
+		})
+	}
+	h := onePort()
+	l, _ := h.Link("eth2")
+	l.Addresses = prefixes("10.9.0.1/24")
+	h.SetLink(l)
+	if p := twice(t, h, noProfiles+"    network: {ethernets: {eth2: {addresses: [10.9.0.1/24]}}}\n"); len(p.Steps) > 0 {
+		t.Errorf("an address that a port has already: %s", p.Text())
+	}
+}
