@@ -13,8 +13,8 @@ import (
 const whyExtra = "the file does not say it, and exact was asked for"
 
 // extraAddresses are static addresses of the file's devices that the file does
-// not say: exact takes them away, else they are named. Leases and link-local
-// addresses stay either way.
+// not say: exact takes them away, else they are named. Leases, link-local
+// addresses and those with settings that no plan could put back stay either way.
 func (b *builder) extraAddresses() {
 	by := b.at.Line("network")
 	for _, d := range b.definitions() {
@@ -24,7 +24,7 @@ func (b *builder) extraAddresses() {
 				if slices.Contains(d.device.Addresses, a) || slices.Contains(l.Leases, a) || a.Addr().IsLinkLocalUnicast() {
 					continue
 				}
-				if b.request.Exact && !b.saidElsewhere(a.Addr()) {
+				if b.request.Exact && l.AddressSettings[a] == "" && !b.saidElsewhere(a.Addr()) {
 					b.drop(name, a, by, whyExtra)
 				} else {
 					b.leave("address %s of %s is not in the file and stays", a, name)

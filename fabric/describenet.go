@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"sort"
 	"strconv"
+	"strings"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -226,7 +227,8 @@ func (d *netDescriber) device(section string, l netstate.Link, devices *Node) *N
 func (d *netDescriber) addresses(l netstate.Link) *Node {
 	all := &Node{Kind: SequenceNode, Flow: true}
 	for _, p := range l.Addresses {
-		words := "ip address " + p.String() + " dev " + l.Name
+		settings := l.AddressSettings[p]
+		words := strings.TrimRight("ip address "+p.String()+" dev "+l.Name+" "+settings, " ")
 		switch owner := d.taken[p.Addr()]; {
 		case containsPrefix(l.Leases, p):
 		case p.Addr().IsLinkLocalUnicast() && p.Addr().Is6():
@@ -234,9 +236,18 @@ func (d *netDescriber) addresses(l netstate.Link) *Node {
 			d.unsaid.add(words, "link-local or of no single host")
 		case owner != "":
 			d.unsaid.add(words, "it is "+owner+"'s already")
+		case strings.Contains(settings, "peer "), strings.Contains(settings, "scope "):
+			d.unsaid.add(words, "its peer or scope")
 		default:
 			d.taken[p.Addr()] = l.Name + " of " + d.host.Name
-			all.Items = append(all.Items, text(p.String()))
+			item := text(p.String())
+			if label, is := strings.CutPrefix(settings, "label "); is && !strings.Contains(label, " ") {
+				item = &Node{Kind: MappingNode, Flow: true}
+				item.set(p.String(), &Node{Kind: MappingNode, Flow: true, Pairs: []Pair{{Key: "label", Value: text(label)}}})
+			} else if settings != "" {
+				d.unsaid.add(words, "its settings beside the address")
+			}
+			all.Items = append(all.Items, item)
 		}
 	}
 	return all

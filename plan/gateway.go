@@ -21,7 +21,7 @@ func legs(r netstate.Route) []netstate.NextHop {
 // without is an address that is taken for gone; the zero value is none.
 func unreachable(h netstate.Host, r netstate.Route, without netip.Prefix) (netip.Addr, bool) {
 	for _, leg := range legs(r) {
-		if leg.Gateway.IsValid() && leg.Link != "" && !leg.OnLink && !r.OnLink && !reaches(h, leg.Link, leg.Gateway, without) {
+		if leg.Gateway.IsValid() && leg.Link != "" && !leg.OnLink && !r.OnLink && !reaches(h, leg, r.Table, without) {
 			return leg.Gateway, true
 		}
 	}
@@ -29,8 +29,10 @@ func unreachable(h netstate.Host, r netstate.Route, without netip.Prefix) (netip
 }
 
 // reaches reports a link that leads to a gateway directly: by the network of
-// one of its addresses, or by a route without a gateway.
-func reaches(h netstate.Host, link string, gateway netip.Addr, without netip.Prefix) bool {
+// one of its addresses, or by a route without a gateway, of the main table or of
+// that of the route over the gateway.
+func reaches(h netstate.Host, leg netstate.NextHop, table int, without netip.Prefix) bool {
+	link, gateway := leg.Link, leg.Gateway
 	if gateway.Is6() && gateway.IsLinkLocalUnicast() {
 		return true
 	}
@@ -43,6 +45,9 @@ func reaches(h netstate.Host, link string, gateway netip.Addr, without netip.Pre
 		if r.Link != link || far(r) || r.Type != "" || r.Table == tableLocal || !r.Dst.Contains(gateway) {
 			return false
 		}
+		if t := canonical(r).Table; t != tableMain && t != table {
+			return false
+		}
 		return !madeOf(r, without, l) || slices.ContainsFunc(addresses, func(a netip.Prefix) bool { return a.Masked() == r.Dst.Masked() })
 	})
 }
@@ -53,7 +58,12 @@ func madeOf(r netstate.Route, address netip.Prefix, l netstate.Link) bool {
 	if r.Protocol != "kernel" {
 		return false
 	}
-	gone := r.Source.IsValid() && !slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Addr() == r.Source })
+	gone := !slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool {
+		if r.Source.IsValid() {
+			return a.Addr() == r.Source
+		}
+		return r.Dst.Addr().Is4() || a.Masked() == r.Dst.Masked() // IPv6 names no source
+	})
 	return gone || address.IsValid() && (r.Dst.Masked() == address.Masked() || r.Source == address.Addr())
 }
 
@@ -62,7 +72,7 @@ func madeOf(r netstate.Route, address netip.Prefix, l netstate.Link) bool {
 func stranded(h netstate.Host, l netstate.Link, a netip.Prefix) []netstate.Route {
 	var out []netstate.Route
 	for _, r := range h.Routes {
-		if r.Protocol == "kernel" || r.Table == tableLocal || !uses(r, []string{l.Name}) {
+		if kernelMade(h, r) || r.Table == tableLocal || !uses(r, []string{l.Name}) {
 			continue
 		}
 		_, before := unreachable(h, r, netip.Prefix{})

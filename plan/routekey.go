@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -78,7 +79,7 @@ func far(r netstate.Route) bool { return r.Gateway.IsValid() || len(r.Hops) > 0 
 // restored reports routes the kernel makes from addresses when a link comes
 // up: the local table, connected prefixes, link-local and multicast.
 func restored(host netstate.Host, r netstate.Route) bool {
-	if r.Table == tableLocal || r.Protocol == "kernel" || r.Dst.Addr().IsMulticast() || r.Dst.Addr().IsLinkLocalUnicast() {
+	if r.Table == tableLocal || kernelMade(host, r) || r.Dst.Addr().IsMulticast() || r.Dst.Addr().IsLinkLocalUnicast() {
 		return true
 	}
 	if far(r) || r.Type != "" || r.Table != 0 && r.Table != tableMain {
@@ -91,6 +92,17 @@ func restored(host netstate.Host, r netstate.Route) bool {
 		}
 	}
 	return false
+}
+
+// kernelMade reports a route that came with an address by itself: it leads over
+// no gateway, and IPv4's names its source. Others that bear the kernel's mark are
+// programs' (Cilium's): they go with their link and stay away.
+func kernelMade(host netstate.Host, r netstate.Route) bool {
+	if r.Protocol != "kernel" || far(r) || r.Type != "" || r.Object != 0 {
+		return false
+	}
+	l, _ := host.Link(r.Link)
+	return r.Dst.Addr().Is6() || r.Source.IsValid() || slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Masked() == r.Dst.Masked() })
 }
 
 // ours reports a route that a plan may add or remove by itself: not one of the

@@ -28,8 +28,8 @@ func cable(t *testing.T) {
 	for _, name := range []string{"v0", "v1"} {
 		must(t, do(t.Context(), plan.Step{Kind: plan.LinkState, Link: name, New: plan.Up}))
 	}
-	must(t, setAddress("v0", netip.MustParsePrefix("10.77.0.1/24"), plan.Present))
-	must(t, setAddress("v0", netip.MustParsePrefix("fd77::1/64"), plan.Present))
+	must(t, setAddress("v0", netip.MustParsePrefix("10.77.0.1/24"), false, plan.Present))
+	must(t, setAddress("v0", netip.MustParsePrefix("fd77::1/64"), false, plan.Present))
 }
 
 // TestKernelKinds carries out, and takes back, every kind of step that the
@@ -148,7 +148,7 @@ func TestKernelKeepsWhatItCannotPutBack(t *testing.T) {
 		must(t, err)
 		labelled.Label = "v0:1"
 		must(t, netlink.AddrAdd(v0, labelled))
-		must(t, setAddress("v0", netip.MustParsePrefix("10.77.0.2/24"), plan.Present))
+		must(t, setAddress("v0", netip.MustParsePrefix("10.77.0.2/24"), false, plan.Present))
 		_, to, err := net.ParseCIDR("10.9.0.0/16")
 		must(t, err)
 		must(t, netlink.RouteAdd(&netlink.Route{LinkIndex: v0.Attrs().Index, Dst: to, Realm: 5, Scope: netlink.SCOPE_LINK}))
