@@ -77,39 +77,3 @@ func (b *builder) setMAC(name string, mac flow.MAC, by, why string) {
 	b.change(name, func(l *netstate.Link) { l.MAC = mac })
 	b.because(plan.Step{Kind: plan.LinkMAC, Link: name}, by, why)
 }
-
-// followers are the links whose address is not theirs to keep: a bond whose
-// ports change takes its first port's unless it is told one, its ports take
-// the bond's (bond_enslave, bond_set_mac_address), and a VLAN follows its
-// parent (vlan_sync_address).
-func (b *builder) followers() map[string]bool {
-	follow := map[string]bool{}
-	for _, d := range b.file.Network.Bonds {
-		l, there := b.want.Link(d.ID)
-		if !there || l.Bond == nil {
-			continue
-		}
-		had, was := b.observed.Link(d.ID)
-		same := was && had.Bond != nil && slices.Equal(had.Bond.Ports, l.Bond.Ports)
-		if same && (d.MAC.IsZero() || d.MAC == had.MAC) {
-			continue
-		}
-		follow[d.ID] = true
-		for _, port := range l.Bond.Ports {
-			follow[port] = true
-		}
-		if was && had.Bond != nil {
-			for _, port := range had.Bond.Ports {
-				follow[port] = true
-			}
-		}
-	}
-	for range b.want.Links { // VLANs on VLANs
-		for _, l := range b.want.Links {
-			if l.VLAN != nil && follow[l.VLAN.Parent] {
-				follow[l.Name] = true
-			}
-		}
-	}
-	return follow
-}

@@ -38,9 +38,9 @@ func (b *builder) remove() {
 		b.want.Absent = append(b.want.Absent, name)
 		b.want.Links = slices.DeleteFunc(b.want.Links, func(l netstate.Link) bool { return l.Name == name })
 		b.want.Routes = slices.DeleteFunc(b.want.Routes, func(r netstate.Route) bool { return uses(r, name) })
-		for i := range b.want.Links {
-			if port := &b.want.Links[i]; port.Master == name {
-				port.Master, port.Port = "", nil
+		for _, port := range slices.Clone(b.want.Links) {
+			if port.Master == name {
+				b.release(port.Name)
 			}
 		}
 		b.because(plan.Step{Kind: plan.LinkPresence, Link: name}, b.at.Line(path...), "the file wants it absent")

@@ -17,6 +17,8 @@ const (
 	defaultMiimon = 100 * time.Millisecond
 	// leastIPv6MTU is RFC 8200, section 5.
 	leastIPv6MTU = 1280
+	// dummies is netplan's section of them.
+	dummies = "dummy-devices"
 	// longestName is a link name's most (IFNAMSIZ less the end).
 	longestName = 15
 )
@@ -177,7 +179,7 @@ func (b *builder) ports(d fabric.Bond, path []any) {
 			continue
 		}
 		b.because(plan.Step{Kind: plan.PortMaster, Link: name}, b.at.Line(path...), "the file does not list it among "+d.ID+"'s ports")
-		b.change(name, func(l *netstate.Link) { l.Master, l.Port = "", nil })
+		b.release(name)
 	}
 	for _, name := range listed {
 		if slices.Contains(ports, name) {
@@ -251,12 +253,14 @@ func (b *builder) leaveMaster(port netstate.Link, to string, path []any) {
 	}
 }
 
+// vlans makes the file's VLANs, each after what it rides on.
 func (b *builder) vlans() {
-	for _, d := range b.file.Network.VLANs {
+	for _, d := range b.lowestFirst() {
 		path := network("vlans", d.ID)
+		problems := len(b.problems)
 		parent, ok := b.linkOf(d.Link, append(slices.Clone(path), "link"))
 		if !ok {
-			if len(b.devices[d.Link]) == 0 {
+			if len(b.problems) == problems {
 				b.leave("the VLAN %s is not made: %s is not there", d.ID, d.Link)
 			}
 			continue
@@ -276,6 +280,22 @@ func (b *builder) vlans() {
 	}
 }
 
+// lowestFirst is the file's VLANs with those that others ride on before them.
+func (b *builder) lowestFirst() []fabric.VLAN {
+	var out []fabric.VLAN
+	rest := slices.Clone(b.file.Network.VLANs)
+	for range len(rest) {
+		i := slices.IndexFunc(rest, func(d fabric.VLAN) bool {
+			return !slices.ContainsFunc(rest, func(o fabric.VLAN) bool { return o.ID == d.Link })
+		})
+		if i < 0 {
+			break // one rides on itself, which the file's reader refuses
+		}
+		out, rest = append(out, rest[i]), slices.Delete(rest, i, i+1)
+	}
+	return append(out, rest...)
+}
+
 // bondOf is the bond, the file's or the host's own, that a link is to be a port
 // of; "" it is none.
 func (b *builder) bondOf(link string) string {
@@ -286,8 +306,17 @@ func (b *builder) bondOf(link string) string {
 	return ""
 }
 
-// others are dummies, which are made, and devices that are only used where
-// they are there already.
+// dummies are made before what may ride on them, or have them as ports.
+func (b *builder) dummies() {
+	for _, d := range b.file.Network.Others {
+		path := network(d.Section, d.ID)
+		if d.Section == dummies && b.made(netstate.Link{Name: d.ID, Kind: "dummy"}, path) {
+			b.raise(d.ID, d.Device, path)
+		}
+	}
+}
+
+// others are devices that are only used where they are there already.
 func (b *builder) others() {
 	for _, d := range b.file.Network.Bridges {
 		path := network("bridges", d.ID)
@@ -300,10 +329,7 @@ func (b *builder) others() {
 	}
 	for _, d := range b.file.Network.Others {
 		path := network(d.Section, d.ID)
-		if d.Section == "dummy-devices" {
-			if b.made(netstate.Link{Name: d.ID, Kind: "dummy"}, path) {
-				b.raise(d.ID, d.Device, path)
-			}
+		if d.Section == dummies {
 			continue
 		}
 		if _, there := b.want.Link(d.ID); there {

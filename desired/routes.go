@@ -129,6 +129,9 @@ func (b *builder) fileRoute(d fabric.Device, r fabric.Route, link string) netsta
 	if d.DirectlyReachable(r) || b.has(link, r.Via) {
 		out.Gateway, out.OnLink = netip.Addr{}, false
 	}
+	if out.MTU != r.MTU {
+		b.leave("mtu %d of the route to %s: the kernel has %d at most", r.MTU, r.To, out.MTU)
+	}
 	if r.Scope == "host" {
 		b.leave("scope host of the route to %s: the kernel chooses the scope", r.To)
 	}

@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
@@ -16,6 +17,12 @@ const (
 	localTable = 255
 	// madeBy marks what linerate adds (RTPROT_STATIC).
 	madeBy = "static"
+)
+
+// What the kernel makes of larger values of a route (ip_metrics_convert).
+const (
+	mostRouteMTU   = 65535 - 15
+	mostAdvertised = 65535 - 40
 )
 
 // undeliverable are netplan's types of routes that deliver nothing.
@@ -36,7 +43,7 @@ func (r Route) Undeliverable() bool { return contains(undeliverable, r.Type) }
 func (r Route) Kernel(link string) netstate.Route {
 	out := netstate.Route{
 		Dst: r.To.Masked(), Gateway: r.Via, Link: link, Source: r.From, Table: r.Table, Metric: r.Metric,
-		Protocol: madeBy, OnLink: r.OnLink, MTU: r.MTU,
+		Protocol: madeBy, OnLink: r.OnLink, MTU: min(r.MTU, mostRouteMTU),
 	}
 	if r.Undeliverable() {
 		out.Type, out.Link, out.Gateway, out.OnLink = r.Type, "", netip.Addr{}, false
@@ -48,6 +55,9 @@ func (r Route) Kernel(link string) netstate.Route {
 					out.Metrics = map[string]string{}
 				}
 				out.Metrics[m[1]] = p.Value.Text
+				if n, err := strconv.Atoi(p.Value.Text); err == nil && m[1] == "advmss" {
+					out.Metrics[m[1]] = strconv.Itoa(min(n, mostAdvertised))
+				}
 			}
 		}
 	}

@@ -96,13 +96,24 @@ func finishRoute(d *decoder, at place, n *Node, r *Route) {
 			r.To = netip.PrefixFrom(netip.IPv6Unspecified(), 0)
 		}
 	}
+	if r.Via.IsUnspecified() { // which the kernel takes for no gateway
+		r.Via = netip.Addr{}
+	}
 	if r.Via.IsValid() && r.To.IsValid() && r.Via.Is4() != r.To.Addr().Is4() {
 		d.wrong(at, n.find("via"), fmt.Sprintf("via %s is of another address family than to %s", r.Via, r.To), "")
 	}
 	unicast := r.Type == "" || r.Type == "unicast"
+	if undelivered(r.Type) && r.Via.IsValid() {
+		d.wrong(at, n.find("via"), fmt.Sprintf("a route of type %s leads nowhere, and has no via (fib_create_info)", r.Type), "take via out, or the type")
+	}
 	if unicast && n.Get("via") == nil && r.Scope != "link" && r.Scope != "host" {
 		d.wrong(at, n, "has no via", "add via: ADDRESS, or scope: link for a directly reachable network")
 	}
+}
+
+// undelivered reports the types of routes that deliver nothing.
+func undelivered(kind string) bool {
+	return contains([]string{"blackhole", "unreachable", "prohibit", "throw"}, kind)
 }
 
 var ruleKeys = object[Rule]{
@@ -115,4 +126,16 @@ var ruleKeys = object[Rule]{
 		{"mark", "firewall mark", one(integer(0, 1<<32-1), func(r *Rule) *int { return &r.Mark })},
 		{"type-of-service", "TOS value", one(integer(0, 255), func(r *Rule) *int { return &r.TOS })},
 	},
+	finish: finishRule,
+}
+
+// finishRule refuses what netplan refuses: a rule of no address family.
+func finishRule(d *decoder, at place, n *Node, r *Rule) {
+	const ecn = 3
+	if r.TOS&ecn != 0 {
+		d.wrong(at, n.find("type-of-service"), fmt.Sprintf("%d has bits of ECN set, its last two (RFC 3168), by which no rule selects", r.TOS), fmt.Sprintf("write %d", r.TOS&^ecn))
+	}
+	if !r.From.IsValid() && !r.To.IsValid() {
+		d.wrong(at, n, "has neither from nor to, so that it is of no address family", "write from: 0.0.0.0/0 or from: ::/0 for all traffic")
+	}
 }

@@ -182,10 +182,10 @@ func without(h netstate.Host, gone []netstate.Link) netstate.Host {
 	for _, l := range h.Links {
 		if on(l.Master) {
 			// As bond_release leaves it.
-			l.Master, l.Up, l.MTU = "", false, freshMTU
-			if !l.PermanentMAC.IsZero() {
+			if bond, _ := h.Link(l.Master); !l.PermanentMAC.IsZero() && (bond.Bond == nil || !LeavesMACs(*bond.Bond)) {
 				l.MAC = l.PermanentMAC
 			}
+			l.Master, l.Up, l.MTU = "", false, freshMTU
 			if l.Port != nil {
 				l.Port = &netstate.BondPort{MIIUp: l.Port.MIIUp, Active: l.Port.Active}
 			}

@@ -196,6 +196,12 @@ func giveMAC(h *netstate.Host, l netstate.Link, m flow.MAC) {
 	}
 }
 
+// LeavesMACs reports a bond that sets the hardware address of no port, neither
+// when it takes it nor when it lets it go (bond_enslave, __bond_release_one).
+func LeavesMACs(b netstate.Bond) bool {
+	return b.Mode == netstate.ActiveBackup && strings.HasPrefix(b.Options["fail_over_mac"], "active")
+}
+
 // ownMACs reports a bond whose ports keep their own addresses.
 func ownMACs(b *netstate.Bond) bool {
 	if b.Mode != netstate.ActiveBackup {

@@ -86,7 +86,7 @@ func release(h *netstate.Host, port netstate.Link, s Step) error {
 			port.Extra = nil
 		}
 	}
-	if !port.PermanentMAC.IsZero() {
+	if !port.PermanentMAC.IsZero() && !LeavesMACs(*bond.Bond) {
 		port.MAC = port.PermanentMAC
 	}
 	if port.Port != nil {

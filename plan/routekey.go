@@ -30,6 +30,9 @@ func canonical(r netstate.Route) netstate.Route {
 		r.Metric = metricIPv6
 	}
 	r.Dst, r.Protocol = r.Dst.Masked(), ""
+	if r.Type != "" { // it leads nowhere, and IPv6 says lo (ip6_route_info_create)
+		r.Link, r.Gateway, r.Hops = "", netip.Addr{}, nil
+	}
 	r.OnLink = r.OnLink && r.Gateway.IsValid()
 	r.Hops = slices.Clone(r.Hops)
 	for i := range r.Hops {
@@ -77,12 +80,15 @@ func uses(r netstate.Route, links []string) bool {
 func far(r netstate.Route) bool { return r.Gateway.IsValid() || len(r.Hops) > 0 }
 
 // restored reports routes the kernel makes from addresses when a link comes
-// up: the local table, connected prefixes, link-local and multicast.
+// up: the local table, connected prefixes, link-local and multicast. What
+// somebody else made to such a place, with a metric of its own, goes with the
+// link and stays away.
 func restored(host netstate.Host, r netstate.Route) bool {
-	if r.Table == tableLocal || kernelMade(host, r) || r.Dst.Addr().IsMulticast() || r.Dst.Addr().IsLinkLocalUnicast() {
+	special := r.Dst.Addr().IsMulticast() || r.Dst.Addr().IsLinkLocalUnicast()
+	if r.Table == tableLocal || kernelMade(host, r) || special && r.Protocol == "" {
 		return true
 	}
-	if far(r) || r.Type != "" || r.Table != 0 && r.Table != tableMain {
+	if far(r) || r.Type != "" || r.Table != 0 && r.Table != tableMain || r.Metric != connectedMetric(r.Dst) {
 		return false
 	}
 	l, _ := host.Link(r.Link)
@@ -103,6 +109,15 @@ func kernelMade(host netstate.Host, r netstate.Route) bool {
 	}
 	l, _ := host.Link(r.Link)
 	return r.Dst.Addr().Is6() || r.Source.IsValid() || slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Masked() == r.Dst.Masked() })
+}
+
+// connectedMetric is that of a prefix that comes with an address
+// (fib_add_ifaddr; IP6_RT_PRIO_ADDRCONF).
+func connectedMetric(p netip.Prefix) int {
+	if p.Addr().Is6() {
+		return 256
+	}
+	return 0
 }
 
 // ours reports a route that a plan may add or remove by itself: not one of the

@@ -159,7 +159,7 @@ func (c *Change) partners(after predict.Fabric) []Proved {
 		touched := c.touched(part.Name)
 		host := after.Hosts[part.Name]
 		for _, l := range host.Links {
-			if l.Bond == nil || l.Bond.Mode != netstate.LACP || !l.Up || !(touched[l.Name] || slices.ContainsFunc(l.Bond.Ports, func(p string) bool { return touched[p] })) {
+			if l.Bond == nil || l.Bond.Mode != netstate.LACP || !l.Up || c.portless(part.Name, l) || !(touched[l.Name] || slices.ContainsFunc(l.Bond.Ports, func(p string) bool { return touched[p] })) {
 				continue
 			}
 			p := Proved{Proof: ProofPartner, What: part.Name + ": " + l.Name, Verdict: Held}
@@ -175,6 +175,12 @@ func (c *Change) partners(after predict.Fabric) []Proved {
 		}
 	}
 	return proofs
+}
+
+// portless reports a bond that has no port and is to have none.
+func (c *Change) portless(host string, bond netstate.Link) bool {
+	want, ok := c.want[host].Link(bond.Name)
+	return ok && want.Bond != nil && len(want.Bond.Ports) == 0 && len(bond.Bond.Ports) == 0
 }
 
 // inUse are the bits of a LACP port that carries traffic both ways.

@@ -32,6 +32,24 @@ func cable(t *testing.T) {
 	must(t, setAddress("v0", netip.MustParsePrefix("fd77::1/64"), false, plan.Present))
 }
 
+// undelivered makes routes of every type that delivers nothing, in both families, also
+// where the step names a link or a gateway: the kernel has them on none, or on lo.
+func undelivered(route func(netstate.Route) plan.Step) []plan.Step {
+	var all []plan.Step
+	for i, kind := range []string{"blackhole", "unreachable", "prohibit", "throw"} {
+		for _, dst := range []string{"10.40.0.0/16", "fd40::/48"} {
+			p := netip.MustParsePrefix(dst)
+			all = append(all,
+				route(netstate.Route{Dst: p, Type: kind, Table: 254, Metric: 2000 + i}),
+				route(netstate.Route{Dst: p, Type: kind, Table: 100 + i}),
+				route(netstate.Route{Dst: p, Type: kind, Table: 200 + i, Link: "v0"}),
+				route(netstate.Route{Dst: p, Type: kind, Table: 300 + i, Link: "v0", Gateway: map[bool]netip.Addr{true: netip.MustParseAddr("10.77.0.254"), false: netip.MustParseAddr("fd77::9")}[p.Addr().Is4()]}),
+				route(netstate.Route{Dst: p, Type: kind, Table: 400 + i, MTU: 1400, Metrics: map[string]string{"initcwnd": "20"}}))
+		}
+	}
+	return all
+}
+
 // TestKernelKinds carries out, and takes back, every kind of step that the
 // running kernel has something for.
 func TestKernelKinds(t *testing.T) {
@@ -60,6 +78,7 @@ func TestKernelKinds(t *testing.T) {
 			route(netstate.Route{Dst: prefix("fd02::/48"), Table: 254, Hops: []netstate.NextHop{{Gateway: addr("fd77::9"), Link: "v0", Weight: 3}, {Gateway: addr("fd77::8"), Link: "v0", Weight: 1}}}),
 			route(netstate.Route{Dst: prefix("fd03::/48"), Type: "prohibit", Table: 254}),
 		},
+		"routes that lead nowhere": undelivered(route),
 		"rules": {
 			rule(netstate.Rule{Priority: 101, From: prefix("10.77.0.1/32"), Table: 101}),
 			rule(netstate.Rule{Priority: 102, From: prefix("10.77.0.0/24"), To: prefix("10.0.0.0/8"), Table: 4711, Family: "ipv4"}),

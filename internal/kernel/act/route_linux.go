@@ -52,7 +52,43 @@ func setRoute(r *netstate.Route, want string) error {
 	if want == plan.Absent {
 		return change(syscall.RTM_DELROUTE, 0, message)
 	}
-	return change(syscall.RTM_NEWROUTE, syscall.NLM_F_CREATE|syscall.NLM_F_EXCL, message)
+	if err := change(syscall.RTM_NEWROUTE, syscall.NLM_F_CREATE|syscall.NLM_F_EXCL, message); err != nil {
+		return err
+	}
+	return asAsked(r)
+}
+
+// asAsked takes a route away again that the kernel made something else of than
+// was asked, which undo would not know for its own: there was none at its place
+// before, or it could not have been made.
+func asAsked(want *netstate.Route) error {
+	all, err := routes()
+	if err != nil || slices.ContainsFunc(all, func(have netstate.Route) bool { return sameRoute(have, *want) }) {
+		return err
+	}
+	i := slices.IndexFunc(all, func(have netstate.Route) bool {
+		return have.Dst.Masked() == want.Dst.Masked() && have.Table == tableOf(*want) && have.Metric == metricOf(*want) && have.Protocol == want.Protocol
+	})
+	if i < 0 {
+		return nil // it may be late
+	}
+	made := all[i]
+	err = fmt.Errorf("the kernel made another route of it, %+v: %w", made, fs.ErrInvalid)
+	message, bad := encodeRoute(&made)
+	if bad == nil {
+		bad = change(syscall.RTM_DELROUTE, 0, message)
+	}
+	return errors.Join(err, bad)
+}
+
+// routes are all that the kernel has.
+func routes() ([]netstate.Route, error) {
+	h, err := rtnl.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	return h.Routes()
 }
 
 // encodeRoute is a route as struct rtmsg and its attributes.
@@ -117,6 +153,8 @@ func metricOf(r netstate.Route) int {
 // encodeWhere is where the route leads: a nexthop object, several hops, or one.
 func encodeWhere(r *netstate.Route, f byte) (b []byte, err error) {
 	switch {
+	case r.Type != "":
+		return nil, nil // it leads nowhere: IPv4 refuses a link, IPv6 takes the loopback
 	case r.Object != 0:
 		return nlattr.Encode(rtaObject, number32(uint32(r.Object))), nil
 	case len(r.Hops) > 0:
@@ -208,12 +246,7 @@ func readRoute(r *netstate.Route) (string, error) {
 	if r == nil || !r.Dst.IsValid() {
 		return "", fmt.Errorf("route without destination: %w", fs.ErrInvalid)
 	}
-	h, err := rtnl.Open()
-	if err != nil {
-		return "", err
-	}
-	defer h.Close()
-	all, err := h.Routes()
+	all, err := routes()
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,34 @@
+package act
+
+import (
+	"errors"
+	"io/fs"
+	"net/netip"
+	"testing"
+
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/plan"
+)
+
+// TestKernelMakesAnother: a route that the kernel makes another one of than was asked
+// is an error and is gone again, where undo would look for what was asked.
+func TestKernelMakesAnother(t *testing.T) {
+	inNewNamespace(t, func() {
+		cable(t)
+		for _, r := range []netstate.Route{
+			{Dst: netip.MustParsePrefix("10.9.0.0/16"), Gateway: netip.MustParseAddr("10.77.0.254"), Link: "v0", MTU: 65536, Protocol: "static"},
+			{Dst: netip.MustParsePrefix("10.9.0.0/16"), Gateway: netip.MustParseAddr("10.77.0.254"), Link: "v0", Metrics: map[string]string{"advmss": "65500"}, Protocol: "static"},
+			{Dst: netip.MustParsePrefix("fd09::/48"), Gateway: netip.MustParseAddr("fd77::9"), Link: "v0", MTU: 65536, Protocol: "static"},
+			{Dst: netip.MustParsePrefix("fd09::/48"), Gateway: netip.MustParseAddr("fd77::9"), Link: "v0", Metrics: map[string]string{"hoplimit": "300"}, Protocol: "static"},
+		} {
+			before, err := routes()
+			must(t, err)
+			err = Kernel{}.Do(t.Context(), present(plan.Step{Kind: plan.Route, Link: "v0", Route: &r}))
+			after, err2 := routes()
+			must(t, err2)
+			if !errors.Is(err, fs.ErrInvalid) || len(after) != len(before) {
+				t.Errorf("%+v: %v; %d routes before, %d after", r, err, len(before), len(after))
+			}
+		}
+	})
+}
