@@ -101,7 +101,7 @@ func (d *drawn) vlans() {
 func (d *drawn) others() {
 	for i := range 1 + d.IntN(3) {
 		switch kind := d.IntN(6); {
-		case kind == 0:
+		case kind == 0 && d.can("bridge"):
 			d.do("link add br%d type bridge vlan_filtering %d", i, d.IntN(2))
 			if len(d.names) > 2 {
 				d.do("link set %s master br%d", d.take(), i)
