@@ -96,7 +96,10 @@ func (d *draw) bonds() {
 		for range min(d.IntN(4), len(free)) {
 			port := &d.h.Links[free[0]]
 			free = free[1:]
-			port.Master, port.Port = name, &netstate.BondPort{Bond: name, Active: true, MIIUp: d.chance(90), Priority: pick(d, 0, 0, 5), QueueID: pick(d, 0, port.Index)}
+			port.Master, port.Port = name, &netstate.BondPort{Bond: name, Active: true, MIIUp: d.chance(90), QueueID: pick(d, 0, port.Index)}
+			if newer, _ := d.h.Kernel.AtLeast(5, 19); newer {
+				port.Port.Priority = pick(d, 0, 0, 5)
+			}
 			if port.MTU = mtu; d.chance(10) {
 				port.MTU = 1400
 			}
@@ -265,7 +268,7 @@ func (d *draw) rules() {
 		}
 		if d.chance(60) {
 			r.Selectors = pick(d, "fwmark 0x20", "fwmark 0x80000/0xff0000", "not fwmark 0xca6c", "suppress_prefixlength 0", "iif eth0 ipproto 6 dport 80-80", "tos 0x10", "tos 0x10 fwmark 0x1",
-				"not", "oif eth1", "uidrange 0-99", "suppress_ifgroup 3", "fra-12 00", "dscp 5", "not tos 0x8 fwmark 0x7")
+				"not", "oif eth1", "uidrange 0-99", "suppress_ifgroup 3", "fra-77 00", "dscp 5", "not tos 0x8 fwmark 0x7")
 		}
 		if d.chance(15) {
 			r.Action, r.Table = pick(d, "unreachable", "blackhole", "prohibit", "nop"), 0

@@ -118,6 +118,8 @@ func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool, tak
 	network := d.network()
 	n.set("network", network)
 	n.set("leased", d.leased())
+	n.set("bonding", d.bonding())
+	n.set("links", d.portPriorities())
 	n.set("multipath", filled(d.multipath()))
 	n.set("mptcp", d.mptcp())
 	d.rest()

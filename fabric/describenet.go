@@ -189,7 +189,7 @@ func (d *netDescriber) device(section string, l netstate.Link, devices *Node) *N
 	switch section {
 	case "bonds":
 		n.set("interfaces", names(l.Bond.Ports))
-		n.set("parameters", d.parameters(*l.Bond, n))
+		n.set("parameters", d.parameters(*l.Bond))
 	case "bridges":
 		n.set("interfaces", names(d.bridged(l.Name)))
 		d.bridge(l)
@@ -326,7 +326,7 @@ func (d *netDescriber) impliedMTU(l netstate.Link) int {
 
 // parameters are the bond's options that are not the kernel's defaults, the
 // mode always.
-func (d *netDescriber) parameters(b netstate.Bond, above *Node) *Node {
+func (d *netDescriber) parameters(b netstate.Bond) *Node {
 	n := &Node{Kind: MappingNode}
 	for _, r := range bondRows {
 		value := r.option(b)
@@ -339,11 +339,57 @@ func (d *netDescriber) parameters(b netstate.Bond, above *Node) *Node {
 		node := r.netplanValue(value)
 		ps := &problems{}
 		r.key.value.read(&decoder{ps}, place(r.key.name), node, &Bond{})
-		if len(ps.all) > 0 {
-			above.remark("%s is %s, which netplan cannot say", r.kernel, value)
-			continue
+		if len(ps.all) == 0 {
+			n.set(r.key.name, node)
 		}
-		n.set(r.key.name, node)
 	}
 	return n
+}
+
+// bonding are the bonds' options that netplan has no word for, or not that one,
+// where they are not the kernel's defaults.
+func (d *netDescriber) bonding() *Node {
+	n := &Node{Kind: MappingNode}
+	for _, l := range d.inSection("bonds") {
+		said := d.parameters(*l.Bond)
+		options := &Node{Kind: MappingNode}
+		for _, k := range bondingKeys.keys {
+			value, _, _ := strings.Cut(Option(*l.Bond, k.name), " ")
+			name, netplans := BondParameter(k.name)
+			switch {
+			case value == "" || value == initialOf(k.name) || !OptionInMode(k.name, l.Bond.Mode):
+			case k.name == "active_slave", k.name == "num_unsol_na": // the moment's; another's other name
+			case netplans && said.Get(name) != nil:
+			default:
+				ps := &problems{}
+				k.value.read(&decoder{ps}, place(k.name), str(value), &map[string]string{})
+				if len(ps.all) > 0 {
+					d.unsaid.add("bond "+l.Name+" "+k.name+" "+value, "which the file has no words for")
+					continue
+				}
+				options.set(k.name, str(value))
+			}
+		}
+		n.set(l.Name, filled(options))
+	}
+	return filled(n)
+}
+
+// portPriorities are those of bonds' ports; their queues the file cannot say.
+func (d *netDescriber) portPriorities() *Node {
+	n := &Node{Kind: MappingNode}
+	for _, l := range d.host.Links {
+		if l.Port == nil || !d.needed[l.Name] || !d.needed[l.Port.Bond] {
+			continue
+		}
+		if l.Port.Priority != 0 {
+			link := &Node{Kind: MappingNode, Flow: true}
+			link.set("port_prio", text(strconv.Itoa(l.Port.Priority)))
+			n.set(l.Name, link)
+		}
+		if l.Port.QueueID != 0 {
+			d.unsaid.add("ip link "+l.Name+" type bond_slave queue_id "+strconv.Itoa(l.Port.QueueID), "queues of ports")
+		}
+	}
+	return filled(n)
 }

@@ -83,7 +83,7 @@ func TestKernelKinds(t *testing.T) {
 			rule(netstate.Rule{Priority: 101, From: prefix("10.77.0.1/32"), Table: 101}),
 			rule(netstate.Rule{Priority: 102, From: prefix("10.77.0.0/24"), To: prefix("10.0.0.0/8"), Table: 4711, Family: "ipv4"}),
 			rule(netstate.Rule{Priority: 103, Family: "ipv4", Table: 254, Selectors: "suppress_prefixlength 0"}),
-			rule(netstate.Rule{Priority: 104, Family: "ipv6", Table: 100, Selectors: "not iif v0 oif lo ipproto 6 sport 10-20 dport 80-80 uidrange 0-99 fwmark 0x1/0x3"}),
+			rule(netstate.Rule{Priority: 104, Family: "ipv6", Table: 100, Selectors: "not iif v0 oif lo ipproto 6 sport 10-20 dport 80-80 uidrange 0-99 tun_id 7 fwmark 0x1/0x3"}),
 			rule(netstate.Rule{Priority: 105, Family: "ipv4", Table: 100, Selectors: "tos 0x10 fwmark 0x51820"}),
 			rule(netstate.Rule{Priority: 106, From: prefix("fd77::1/128"), Table: 200, Family: "ipv6"}),
 			rule(netstate.Rule{Priority: 107, To: prefix("10.9.0.0/16"), Family: "ipv4", Action: "unreachable"}),

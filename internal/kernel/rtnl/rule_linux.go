@@ -1,6 +1,7 @@
 package rtnl
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
@@ -19,6 +20,7 @@ const (
 	fraFwmark        = 10
 	fraSuppress      = 14
 	fraGoto          = 4
+	fraTunnel        = 12 // FRA_TUN_ID
 	fraSuppressGroup = 13
 	fraPad           = 18
 	fraL3MDev        = 19
@@ -133,6 +135,10 @@ func (s *selectors) attribute(kind uint16, v []byte) {
 		// All ones come with every port that is one.
 		if u16(v) != math.MaxUint16 {
 			s.add("fra-%d %s", kind, kept(v))
+		}
+	case fraTunnel:
+		if len(v) == 8 {
+			s.add("tun_id %d", binary.BigEndian.Uint64(v))
 		}
 	case fraPad:
 		// No condition.

@@ -98,13 +98,10 @@ func settled(document any) string {
 	}
 	// An IPv6 route that went with its link comes back behind those to the same
 	// place over other links; only IPv6's have a preference.
-	slices.SortStableFunc(lines, func(a, b string) int {
-		if six := `"pref":`; strings.Contains(a, six) && strings.Contains(b, six) {
-			return strings.Compare(a, b)
-		}
-		return 0
-	})
-	return strings.Join(lines, "\n")
+	four := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.Contains(line, `"pref":`) })
+	six := slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, `"pref":`) })
+	slices.Sort(six)
+	return strings.Join(append(four, six...), "\n")
 }
 
 // quiet waits until the kernel has caught up with what was built: a link's state

@@ -55,7 +55,7 @@ var kinds = []kind{
 		"rule add not from 10.0.0.0/8 table 100 pref 285", "rule add pref 290 table main suppress_ifgroup 3", "rule add pref 291 from 10.7.0.0/16 blackhole", "rule add pref 292 to 10.8.0.0/16 prohibit", "rule add pref 293 to 10.8.0.0/16 goto 299",
 		"rule add pref 294 from 10.11.0.0/16 table 100 protocol zebra", "rule add pref 295 tun_id 7 table 100", "rule add pref 33000 to 10.12.0.0/16 table 100", "-6 rule add pref 296 to fd00:7::/48 table 100", "-6 rule add pref 297 from all table 100",
 		"rule add pref 298 sport 1000-2000 ipproto udp table 100",
-	}, says: []string{"iif eth1 ipproto 6 dport 80-80", "{from: 0.0.0.0/0, mark: 7, table: 100, priority: 280}", `{from: "::/0", mark: 7, table: 100, priority: 280}`, "uidrange 100-200", "blackhole", "goto 299", "suppress_ifgroup 3", "not"}},
+	}, says: []string{"from all iif eth1 ", "{from: 0.0.0.0/0, mark: 7, table: 100, priority: 280}", `{from: "::/0", mark: 7, table: 100, priority: 280}`, "uidrange 100-200", "blackhole", "goto 299", "tun_id 7", "suppress_ifgroup 3", "not"}},
 	{name: "objects", links: 3, commands: []string{
 		"addr add 198.51.100.2/24 dev eth1", "nexthop add id 1 via 192.0.2.1 dev eth0", "nexthop add id 2 via 198.51.100.1 dev eth1", "nexthop add id 10 group 1/2,3", "nexthop add id 11 group 1/2 type resilient buckets 32",
 		"nexthop add id 3 via 2001:db8::1 dev eth0", "nexthop add id 4 blackhole", "route add 10.7.0.0/16 nhid 10", "route add 10.8.0.0/16 nhid 1", "route add 10.9.0.0/16 nhid 11", "-6 route add fd00:7::/48 nhid 3", "route add 10.10.0.0/16 nhid 4",
