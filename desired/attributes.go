@@ -64,12 +64,19 @@ func (b *builder) attributes() {
 				b.leave("macaddress of %s: the ports of %s have the bond's", name, bond)
 				continue
 			}
+			if l, _ := b.want.Link(name); l.Bond != nil && plan.OwnMACs(*l.Bond) && l.MAC != d.device.MAC {
+				b.wrong(path, "take it out, or the policy", "macaddress of %s: with fail_over_mac %s its address is its active port's (bond_set_mac_address)", name, l.Bond.Options["fail_over_mac"])
+				continue
+			}
 			delete(followed, name)
 			b.setMAC(name, d.device.MAC, b.at.Line(path...), "")
 		}
 	}
 	for name := range followed {
 		b.change(name, func(l *netstate.Link) { l.MAC = flow.MAC{} })
+	}
+	for _, l := range slices.Clone(b.want.Links) {
+		b.inheritMAC(l)
 	}
 }
 

@@ -111,3 +111,44 @@ func TestPortOfTheHostsBond(t *testing.T) {
 		t.Errorf("an address that a port has already: %s", p.Text())
 	}
 }
+
+// TestFewerPortsThanNeeded tells of a bond that will never have carrier.
+func TestFewerPortsThanNeeded(t *testing.T) {
+	s := must(t, "    network: {ethernets: {eth2: {}, eth3: {}}, bonds: {bond0: {interfaces: [eth2, eth3], parameters: {mode: 802.3ad, min-links: 3}}}}\n", false)
+	said(t, s.Warnings, "bond0 never has carrier: it needs 3 ports (min_links) and has 2")
+}
+
+// TestPortMTU lets a port have an MTU of its own, as the kernel does, and says what
+// that does.
+func TestPortMTU(t *testing.T) {
+	for _, mtu := range []string{"1400", "9000"} {
+		text := "    network: {ethernets: {eth2: {mtu: " + mtu + "}, eth3: {}}, bonds: {bond0: {interfaces: [eth2, eth3]}}}\n"
+		if p := twice(t, running(), noProfiles+text); len(p.Steps) != 1 || p.Steps[0].Change() != "eth2 mtu: 1500 -> "+mtu {
+			t.Errorf("mtu %s:\n%s", mtu, p.Text())
+		}
+		said(t, must(t, text, false).Warnings, "eth2, a port of bond0, has MTU "+mtu)
+	}
+}
+
+// TestNoARPTargets turns ARP monitoring off.
+func TestNoARPTargets(t *testing.T) {
+	h := running()
+	bond, _ := h.Link("bond0")
+	bond = bond.Clone()
+	bond.Bond.Miimon = 0
+	bond.Bond.Options["arp_interval"], bond.Bond.Options["arp_ip_target"] = "60", "10.2.0.9"
+	h.SetLink(bond)
+	for _, text := range []string{
+		"bonds: {bond0: {interfaces: [eth2, eth3], parameters: {arp-interval: 0, arp-ip-targets: []}}}}\n",
+		"bonds: {bond0: {interfaces: [eth2, eth3]}}}\n    bonding: {bond0: {arp_interval: 0, arp_ip_target: none}}\n",
+	} {
+		p := twice(t, h, noProfiles+"    network: {ethernets: {eth2: {}, eth3: {}}, "+text)
+		after, err := plan.Apply(h, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, _ := after.Link("bond0"); l.Bond.Options["arp_interval"] != "0" || l.Bond.Options["arp_ip_target"] != "" {
+			t.Errorf("%v\n%s", l.Bond.Options, p.Text())
+		}
+	}
+}

@@ -70,6 +70,37 @@ func (b *builder) wasPort(l netstate.Link) bool {
 	return there && master.Bond != nil
 }
 
+// inheritMAC gives a bond of which no port stays the hardware address of its
+// first new one: the kernel would let it keep the address of a port that is
+// gone, and two links would have one. Where other ports stay it is told of.
+func (b *builder) inheritMAC(l netstate.Link) {
+	had, was := b.observed.Link(l.Name)
+	if l.Bond == nil || !was || had.Bond == nil || !l.MAC.IsZero() || plan.OwnMACs(*l.Bond) {
+		return
+	}
+	gone, stays := "", false
+	for _, name := range had.Bond.Ports {
+		stays = stays || slices.Contains(l.Bond.Ports, name)
+		if port, _ := b.observed.Link(name); port.PermanentMAC == had.MAC && !slices.Contains(l.Bond.Ports, name) {
+			gone = name
+		}
+	}
+	switch {
+	case gone == "" || len(l.Bond.Ports) == 0:
+	case stays:
+		b.warn("%s keeps the hardware address of %s, which leaves it: in one network the two disturb each other; macaddress gives it another", l.Name, gone)
+	default:
+		first, _ := b.observed.Link(l.Bond.Ports[0])
+		mac := first.PermanentMAC
+		if mac.IsZero() {
+			mac = first.MAC
+		}
+		if !mac.IsZero() {
+			b.setMAC(l.Name, mac, b.at.Line(network("bonds", l.Name, "interfaces")...), "no port stays, and "+gone+" takes its own along")
+		}
+	}
+}
+
 // forgetOffloads takes from a wanted bond whose ports change the offload that
 // follows from them and that nobody asked for (bond_fix_features); plan leaves
 // the others that follow from links below.

@@ -212,6 +212,9 @@ func (b *builder) fewPorts(bond string) {
 	case 1:
 		b.warn("%s has one port, %s: nothing is spread, and no other port replaces it when it fails", bond, l.Bond.Ports[0])
 	}
+	if n := len(l.Bond.Ports); n > 0 && l.Bond.Mode == netstate.LACP && n < l.Bond.MinLinks {
+		b.warn("%s never has carrier: it needs %d ports (min_links) and has %d", bond, l.Bond.MinLinks, n)
+	}
 }
 
 // enslave makes a link a port of a declared bond, and sees to what it loses by

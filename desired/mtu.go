@@ -82,10 +82,10 @@ func (b *builder) bondMTUs(said map[string]wish) {
 				continue // somebody gave the port another, and the file says so
 			}
 			switch {
-			case ownTold && own.value != mtu && told:
-				b.wrong(own.path, "say the bond's alone", "%s is to have MTU %d, but it is a port of %s, which is to have %d, and a bond sets its ports'", name, own.value, bond.Name, mtu)
 			case ownTold && own.value != mtu:
-				b.wrong(own.path, "write mtu under "+bond.Name+" too", "%s is to have MTU %d, but it is a port of %s, which has %d, and a bond sets its ports'", name, own.value, bond.Name, mtu)
+				b.warn("%s, a port of %s, has MTU %d, and %s %d: the larger frames of one are lost at the other", name, bond.Name, own.value, bond.Name, mtu)
+				b.setMTU(name, own.value, b.at.Line(own.path...), "")
+				continue
 			case port.MaxMTU > 0 && mtu > port.MaxMTU && told:
 				b.wrong(w.path, "", "%s can have %d at most: its port %s can have no more", bond.Name, port.MaxMTU, name)
 			}

@@ -86,3 +86,47 @@ func TestReleasedPortsAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressOfReplacedPorts gives a bond of which no port stays its new first port's
+// address, and an empty one its first's so that undo finds the one that it had.
+func TestAddressOfReplacedPorts(t *testing.T) {
+	h := bonded(netstate.BalanceRR, "none")
+	for name, last := range map[string]byte{"eth2": 3, "eth4": 0x14} { // the bond has eth2's
+		l, _ := h.Link(name)
+		l.PermanentMAC = flow.MAC{2, 0, 0, 0, 0, last}
+		if l.Master == "" {
+			l.MAC = l.PermanentMAC
+		}
+		h.SetLink(l)
+	}
+	const text = "    network: {ethernets: {eth2: {}, eth3: {}, eth4: {}}, bonds: {bond0: {interfaces: "
+	macOf := func(ports string) (flow.MAC, plan.Plan, netstate.Host) {
+		p := twice(t, h, noProfiles+text+ports+"}}}\n")
+		after, err := plan.Apply(h, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, _ := after.Link("bond0")
+		return l.MAC, p, after
+	}
+	if mac, p, _ := macOf("[eth4]"); mac != (flow.MAC{2, 0, 0, 0, 0, 0x14}) {
+		t.Errorf("all replaced: %s\n%s", mac, p.Text())
+	}
+	if mac, p, _ := macOf("[eth3, eth4]"); mac != (flow.MAC{2, 0, 0, 0, 0, 3}) {
+		t.Errorf("one stays: %s\n%s", mac, p.Text())
+	}
+	said(t, ofHost(t, h, text+"[eth3, eth4]}}}\n").Warnings, "bond0 keeps the hardware address of eth2, which leaves it")
+
+	_, _, h = macOf("[]")
+	bond, _ := h.Link("bond0")
+	bond.MAC = flow.MAC{2, 0, 0, 0, 0, 0x55} // as the kernel drew it
+	h.SetLink(bond)
+	mac, p, after := macOf("[eth4]")
+	back, err := plan.Apply(after, p.Undo())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, _ := back.Link("bond0"); mac != (flow.MAC{2, 0, 0, 0, 0, 0x14}) || l.MAC != bond.MAC {
+		t.Errorf("first port of an empty bond: %s, after undo %s\n%s", mac, l.MAC, p.Text())
+	}
+}

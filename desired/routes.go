@@ -16,7 +16,6 @@ const (
 	// RT_TABLE_MAIN (include/uapi/linux/rtnetlink.h).
 	tableMain = 254
 	// RT_TABLE_LOCAL.
-	tableLocal = 255
 	// metricIPv6 is what an IPv6 route without a metric gets (IP6_RT_PRIO_USER,
 	// include/net/ip6_route.h).
 	metricIPv6 = 1024
@@ -148,10 +147,6 @@ func (b *builder) has(link string, a netip.Addr) bool {
 // it has; one of the same destination, table and metric that leads elsewhere
 // gives way, unless it is another program's.
 func (b *builder) route(r netstate.Route, path []any) {
-	if r.Table == tableLocal {
-		b.wrong(path, "choose another table", "table %d (local) is the kernel's own", tableLocal)
-		return
-	}
 	for _, other := range b.own {
 		if sameKey(other.route, r) {
 			b.wrong(path, "give one another metric, or write one multipath route", "the file has a route %s already", routeWords(other.route))

@@ -59,6 +59,9 @@ func (b *builder) linkSettings(name string, wish fabric.LinkSettings, path []any
 	if wish.PortPrio != 0 {
 		b.priority(name, wish.PortPrio, under("port_prio"))
 	}
+	if wish.QueueID != nil {
+		b.ofPort(name, "queue_id", under("queue_id"), func(p *netstate.BondPort) { p.QueueID = *wish.QueueID })
+	}
 }
 
 func (b *builder) offload(name, feature string, on bool, path []any) {
@@ -194,19 +197,23 @@ func sameQdisc(have, want netstate.Qdisc) bool {
 }
 
 func (b *builder) priority(name string, priority int, path []any) {
-	l, _ := b.want.Link(name)
-	if l.Port == nil {
-		b.wrong(path, "take it out", "%s is no port of a bond", name)
-		return
-	}
 	if newer, known := b.observed.Kernel.AtLeast(5, 19); known && !newer {
 		b.wrong(path, "take it out", "Linux %s has no priority of ports (5.19 has)", b.observed.Kernel.Release)
 		return
 	}
+	b.ofPort(name, "prio", path, func(p *netstate.BondPort) { p.Priority = priority })
+}
+
+// ofPort gives set what a bond's port is to be in it.
+func (b *builder) ofPort(name, option string, path []any, set func(*netstate.BondPort)) {
+	if l, _ := b.want.Link(name); l.Port == nil {
+		b.wrong(path, "take it out", "%s is no port of a bond", name)
+		return
+	}
 	b.change(name, func(l *netstate.Link) {
 		port := *l.Port
-		port.Priority = priority
+		set(&port)
 		l.Port = &port
 	})
-	b.because(plan.Step{Kind: plan.PortOption, Link: name, Key: "prio"}, b.at.Line(path...), "")
+	b.because(plan.Step{Kind: plan.PortOption, Link: name, Key: option}, b.at.Line(path...), "")
 }

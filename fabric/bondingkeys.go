@@ -68,6 +68,9 @@ func addressesText(family func(netip.Addr) bool) scalar[string] {
 	return scalar[string]{
 		schema: map[string]any{"type": "string"},
 		parse: func(s string) (string, error) {
+			if s == "none" {
+				return "", nil
+			}
 			words := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 			if len(words) == 0 || len(words) > 16 {
 				return "", fmt.Errorf("%q holds %d addresses, the kernel takes 1 to 16", s, len(words))
@@ -81,7 +84,7 @@ func addressesText(family func(netip.Addr) bool) scalar[string] {
 			}
 			return strings.Join(words, ","), nil
 		},
-		hint: "separate addresses by commas",
+		hint: "separate addresses by commas; none asks nobody",
 	}
 }
 

@@ -266,6 +266,10 @@ func Option(b netstate.Bond, kernelName string) string {
 // SetOption sets a bond's option by its kernel name to a value as Option
 // returns it; false, and nothing set, for a value that is none of its.
 func SetOption(b *netstate.Bond, kernelName, value string) bool {
+	if value == "" && (kernelName == "arp_ip_target" || kernelName == "ns_ip6_target") {
+		keepOption(b, kernelName, value) // nobody is asked
+		return true
+	}
 	for _, r := range bondRows {
 		if r.kernel == kernelName {
 			return r.set(b, value)

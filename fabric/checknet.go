@@ -94,8 +94,26 @@ func (c netChecker) ports(section, id string, interfaces []string, owner map[str
 
 func (c netChecker) bond(b Bond, owner map[string]string) {
 	names, all := c.ports("bonds", b.ID, b.Interfaces, owner)
+	c.delays(b)
 	if primary := b.Options.Options["primary"]; primary != "" && all && !contains(names, primary) && !contains(b.Interfaces, primary) {
 		c.say(fmt.Sprintf("primary %s is no port of %s%s", primary, b.ID, suggestion(primary, names)), "", "bonds", b.ID, "parameters", "primary")
+	}
+}
+
+// delays refuses waits that count in a link monitor's intervals where the file
+// has ARP watch instead (_bond_option_delay_set).
+func (c netChecker) delays(b Bond) {
+	if b.Options.Miimon > 0 || !b.Sets("arp_interval") || b.Options.Options["arp_interval"] == "0" {
+		return
+	}
+	for _, kernel := range []string{"updelay", "downdelay", "peer_notif_delay"} {
+		if value := Option(b.Options, kernel); b.Sets(kernel) && value != "0" {
+			path := []any{"bonds", b.ID, "parameters"}
+			if name, ok := BondParameter(kernel); ok {
+				path = append(path, name)
+			}
+			c.say(fmt.Sprintf("%s of %s is %s, which needs mii-monitor-interval, and arp-interval is set", kernel, b.ID, value), "take one of them out", path...)
+		}
 	}
 }
 

@@ -28,8 +28,11 @@ func checkSettings(ps *problems, at place, n *Node, h Host) {
 				c.say(fmt.Sprintf("%q is no offload's name", name), "write it as ethtool -k does: gro, tso, rx-gro-hw", "links", id, "offloads", name)
 			}
 		}
-		if l := h.Links[id]; l.PortPrio != 0 && len(c.ids) > 0 && !c.port(id) {
-			c.say(id+" is no bond's port", "", "links", id, "port_prio")
+		l := h.Links[id]
+		for key, said := range map[string]bool{"port_prio": l.PortPrio != 0, "queue_id": l.QueueID != nil} {
+			if said && len(c.ids) > 0 && !c.port(id) {
+				c.say(id+" is no bond's port", "", "links", id, key)
+			}
 		}
 	}
 	for _, d := range h.Leased {

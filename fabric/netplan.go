@@ -198,6 +198,9 @@ var macOrWord = reader[Device]{
 			return
 		}
 		one(mac, func(d *Device) *flow.MAC { return &d.MAC }).read(d, at, n, into)
+		if into.MAC[0]&1 != 0 {
+			d.wrong(at, n, into.MAC.String()+" is a group's address, and no device's (is_valid_ether_addr)", "clear the lowest bit of its first byte")
+		}
 	},
 }
 

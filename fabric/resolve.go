@@ -119,7 +119,7 @@ func (e Ethernet) Covers(l netstate.Link) bool {
 	if len(m.Drivers) > 0 && !anyGlob(m.Drivers, l.Driver) {
 		return false
 	}
-	return m.Name != "" || l.Kind == ""
+	return m.Name != "" || l.Kind == "" || l.Kind == "veth" && !m.MAC.IsZero()
 }
 
 func anyGlob(globs []string, name string) bool {

@@ -71,6 +71,7 @@ var settingLinkKeys = object[LinkSettings]{
 		{"coalesce", "interrupt moderation, by the names of ethtool -C", sub(coalesceKeys, func(l *LinkSettings) *map[string]int { return &l.Coalescing })},
 		{"qdisc", "root queueing discipline in tc's words: fq maxrate 10gbit; default is the kernel's own", one(qdisc, func(l *LinkSettings) *string { return &l.Qdisc })},
 		{"port_prio", "priority among a bond's ports, the highest becomes active (Linux 5.19)", one(integer(-1<<31, 1<<31-1), func(l *LinkSettings) *int { return &l.PortPrio })},
+		{"queue_id", "the transmit queue of its bond whose frames a bond's port gets, from 1; 0 none", one(told(integer(0, 65535)), func(l *LinkSettings) **int { return &l.QueueID })},
 	},
 	alias: map[string]string{"offload": "offloads", "features": "offloads", "ring": "rings", "queues": "channels", "coalescing": "coalesce", "prio": "port_prio"},
 }

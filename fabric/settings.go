@@ -39,6 +39,7 @@ type LinkSettings struct {
 	Coalescing map[string]int // by the names of `ethtool -C`
 	Qdisc      string         // root queueing discipline in tc(8)'s words
 	PortPrio   int            // of a bond's port
+	QueueID    *int           // of a bond's port; nil leaves it
 }
 
 // MultipathRoute is a route over several next hops.

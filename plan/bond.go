@@ -101,6 +101,9 @@ func (c *bondChange) check() {
 		}
 		c.problems = append(c.problems, rule(c.link+" "+r.Name, "it was not observed, so it could not be put back"))
 	}
+	if newer, known := c.kernel.AtLeast(6, 18); known && newer && changed("use_carrier") && c.wanted["use_carrier"] == "0" {
+		c.problems = append(c.problems, rule(c.link+" use_carrier", "kernel %s takes 1 alone: 0, by ioctl, went with Linux 6.18", c.kernel.Release))
+	}
 	miimon, _ := strconv.ParseInt(c.wanted["miimon"], 10, 64)
 	if needsMonitor(c.newMode) && miimon == 0 && (changed("mode") || changed("miimon")) {
 		c.problems = append(c.problems, rule(c.link+" miimon",

@@ -122,7 +122,7 @@ func (c *bondChange) needs(bond netstate.Link) (down, empty string) {
 
 // empty takes all ports out of a bond, the last one first.
 func (b *builder) empty(bond, want netstate.Link, d Disruption, why string) {
-	if first, ok := b.now.Link(bond.Bond.Ports[0]); ok && bond.MAC != first.PermanentMAC && !bond.MAC.IsZero() && !first.PermanentMAC.IsZero() && !ownMACs(bond.Bond) {
+	if first, ok := b.now.Link(bond.Bond.Ports[0]); ok && bond.MAC != first.PermanentMAC && !bond.MAC.IsZero() && !first.PermanentMAC.IsZero() && !OwnMACs(*bond.Bond) {
 		b.do(Step{Kind: LinkMAC, Link: bond.Name, New: first.PermanentMAC.String(), Disruption: d,
 			Why: "without ports it loses its own address for the first port's; so that undo finds it again"})
 	}
@@ -135,7 +135,7 @@ func (b *builder) empty(bond, want netstate.Link, d Disruption, why string) {
 // ownMAC gives a bond that was empty its own address back.
 func (b *builder) ownMAC(was netstate.Link, d Disruption) {
 	l, _ := b.now.Link(was.Name)
-	if !was.MAC.IsZero() && l.MAC != was.MAC && !ownMACs(l.Bond) {
+	if !was.MAC.IsZero() && l.MAC != was.MAC && !OwnMACs(*l.Bond) {
 		b.do(Step{Kind: LinkMAC, Link: was.Name, New: was.MAC.String(), Disruption: d})
 	}
 }

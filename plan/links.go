@@ -213,7 +213,7 @@ func (b *builder) macs() {
 		if !ok || want.MAC.IsZero() || want.MAC == was.MAC || have.MAC == want.MAC || b.isPort(have) || b.makes(want.Name) {
 			continue
 		}
-		if have.Bond != nil && len(have.Bond.Ports) > 0 && ownMACs(have.Bond) {
+		if have.Bond != nil && len(have.Bond.Ports) > 0 && OwnMACs(*have.Bond) {
 			b.left = append(b.left, fmt.Sprintf("%s mac: with fail_over_mac its address is its active port's (bond_set_mac_address)", want.Name))
 			continue
 		}

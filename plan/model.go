@@ -28,7 +28,7 @@ func Apply(h netstate.Host, p Plan) (netstate.Host, error) {
 		if err != nil {
 			return h, err
 		}
-		if now != s.Old {
+		if now != s.Old && !s.Redrawn {
 			return h, &StateError{s, "it is " + now}
 		}
 		if err := set(&h, s); err != nil {

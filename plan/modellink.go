@@ -168,7 +168,7 @@ func setMAC(h *netstate.Host, l netstate.Link, s Step) error {
 	if err != nil || m.IsZero() || m[0]&1 != 0 {
 		return &StateError{s, "no address of one device (EADDRNOTAVAIL)"}
 	}
-	if l.Bond != nil && len(l.Bond.Ports) > 0 && ownMACs(l.Bond) {
+	if l.Bond != nil && len(l.Bond.Ports) > 0 && OwnMACs(*l.Bond) {
 		return &StateError{s, "its address is its active port's (fail_over_mac)"}
 	}
 	giveMAC(h, l, m)
@@ -181,7 +181,7 @@ func giveMAC(h *netstate.Host, l netstate.Link, m flow.MAC) {
 	was := l.MAC
 	l.MAC = m
 	h.SetLink(l)
-	if l.Bond != nil && !ownMACs(l.Bond) {
+	if l.Bond != nil && !OwnMACs(*l.Bond) {
 		for _, name := range l.Bond.Ports {
 			if port, ok := h.Link(name); ok {
 				port.MAC = m
@@ -202,8 +202,8 @@ func LeavesMACs(b netstate.Bond) bool {
 	return b.Mode == netstate.ActiveBackup && strings.HasPrefix(b.Options["fail_over_mac"], "active")
 }
 
-// ownMACs reports a bond whose ports keep their own addresses.
-func ownMACs(b *netstate.Bond) bool {
+// OwnMACs reports a bond whose ports keep their own addresses.
+func OwnMACs(b netstate.Bond) bool {
 	if b.Mode != netstate.ActiveBackup {
 		return false // the option is kept and does nothing (bond_enslave)
 	}

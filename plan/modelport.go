@@ -49,7 +49,7 @@ func setMaster(h *netstate.Host, port netstate.Link, s Step) error {
 	switch {
 	case first && bond.MAC.IsZero():
 		giveMAC(h, bond, port.MAC)
-	case !ownMACs(bond.Bond):
+	case !OwnMACs(*bond.Bond):
 		port.MAC = bond.MAC
 		h.SetLink(port)
 	}

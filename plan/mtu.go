@@ -27,7 +27,7 @@ func (b *builder) mtus() {
 		}
 		m.want[l.Name] = l.MTU
 	}
-	b.leavePorts(&m)
+	own := b.leavePorts(&m)
 	m.leaveToBonds()
 	var down, up []netstate.Link
 	for _, l := range b.now.Links {
@@ -57,6 +57,11 @@ func (b *builder) mtus() {
 		b.spareRoutes(s)
 		b.do(s)
 	}
+	for _, want := range b.want.Links {
+		if have, _ := b.now.Link(want.Name); own[want.Name] != 0 {
+			b.do(m.step(have, have.MTU, own[want.Name]))
+		}
+	}
 }
 
 // spareRoutes takes away the IPv6 routes with an MTU of their own that the
@@ -78,9 +83,11 @@ func (b *builder) spareRoutes(s Step) {
 	}
 }
 
-// leavePorts drops the wish for a port's own MTU where it is not its bond's,
-// which the bond would set again; what was said on purpose is told.
-func (b *builder) leavePorts(m *mtuChange) {
+// leavePorts takes the wish for a port's own MTU away where it is not its
+// bond's, which the bond would set again, and returns those that were said on
+// purpose: they come when their bonds have theirs.
+func (b *builder) leavePorts(m *mtuChange) map[string]int {
+	later := make(map[string]int)
 	for name, own := range m.want {
 		port, _ := b.now.Link(name)
 		bond, ok := b.now.Link(port.Master)
@@ -96,9 +103,11 @@ func (b *builder) leavePorts(m *mtuChange) {
 		}
 		delete(m.want, name)
 		if was, _ := b.observed.Link(name); own != was.MTU {
-			b.left = append(b.left, fmt.Sprintf("%s mtu: not %d: its bond %s gives its ports its own, %d (bond_change_mtu)", name, own, bond.Name, to))
+			m.checkValue(port, own)
+			later[name] = own
 		}
 	}
+	return later
 }
 
 type mtuChange struct {
@@ -155,8 +164,9 @@ func (m *mtuChange) disruption(l netstate.Link) Disruption {
 	return Online
 }
 
-func (m *mtuChange) check(l netstate.Link) {
-	want := m.want[l.Name]
+func (m *mtuChange) check(l netstate.Link) { m.checkValue(l, m.want[l.Name]) }
+
+func (m *mtuChange) checkValue(l netstate.Link, want int) {
 	bad := func(format string, args ...any) {
 		m.problems = append(m.problems, rule(l.Name+" mtu", format, args...))
 	}

@@ -136,6 +136,9 @@ type Step struct {
 	Ready []string `json:"ready,omitempty"`
 	// ReadyUndone is the same for the step's undo.
 	ReadyUndone []string `json:"ready_undone,omitempty"`
+	// Redrawn: undoing the steps after this one leaves another value than New to
+	// be found, which the kernel drew by chance and which is ours to replace.
+	Redrawn bool `json:"redrawn,omitempty"`
 	// Settle is how long the step's effect may take to show when read back.
 	Settle time.Duration `json:"settle_ns,omitempty"`
 }

@@ -92,7 +92,23 @@ func (b *builder) attach(bond, port string) {
 	if lease := b.leaseOf(port); lease != "" {
 		s.Why = fmt.Sprintf("the leased %s moves to %s; it may change with the hardware address", lease, bond)
 	}
+	b.takeAddress(bond, port)
 	b.do(s)
+}
+
+// takeAddress gives a bond without ports the hardware address that it takes
+// from its first, so that undo gives back the one it had: the kernel draws
+// another when the last port leaves (eth_hw_addr_random).
+func (b *builder) takeAddress(bond, port string) {
+	was, there := b.observed.Link(bond)
+	have, _ := b.now.Link(bond)
+	first, _ := b.now.Link(port)
+	want, _ := b.want.Link(bond)
+	if b.whole || !there || was.Bond == nil || len(have.Bond.Ports) > 0 || !want.MAC.IsZero() || have.MAC.IsZero() || first.MAC.IsZero() {
+		return
+	}
+	b.do(Step{Kind: LinkMAC, Link: bond, New: first.MAC.String(), Disruption: Online, Redrawn: true,
+		Why: fmt.Sprintf("a bond takes its first port's, %s; a step, so that undo finds this one again", port)})
 }
 
 // leaseOf is a leased address that a port had before the plan.
@@ -120,7 +136,7 @@ func (b *builder) detach(bond, port string) {
 			s.Why = fmt.Sprintf("%s had its hardware address from it: the leased %s may change with the next start", bond, l.Leases[0])
 		}
 	}
-	if len(l.Bond.Ports) == 1 && l.MAC != p.PermanentMAC && !l.MAC.IsZero() && !p.PermanentMAC.IsZero() && !ownMACs(l.Bond) {
+	if len(l.Bond.Ports) == 1 && l.MAC != p.PermanentMAC && !l.MAC.IsZero() && !p.PermanentMAC.IsZero() && !OwnMACs(*l.Bond) {
 		b.do(Step{Kind: LinkMAC, Link: bond, New: p.PermanentMAC.String(), Disruption: s.Disruption,
 			Why: "without ports it loses its own address; so that undo finds it again"})
 	}

@@ -83,6 +83,13 @@ func TestRefuses(t *testing.T) {
 			b.Bond.Mode, b.Bond.Options["broadcast_neighbor"] = netstate.LACP, "on"
 			h.SetLink(b)
 		}, "came with Linux 6.17"},
+		"carrier by ioctl": {func(h *netstate.Host) {
+			b := bondOf("p1")
+			b.Addresses = nil
+			b.Bond.Options["use_carrier"] = "0"
+			h.SetLink(b)
+			h.Kernel.Release = "6.18.1"
+		}, "takes 1 alone"},
 		"lease cut off": {func(h *netstate.Host) { h.SetLink(bondOf("p2")) }, "leased 10.5.0.9/24"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,6 +99,7 @@ func TestRefuses(t *testing.T) {
 			observed.Links[2].Leases = observed.Links[2].Addresses
 			desired := observed.Clone()
 			tt.wish(&desired)
+			observed.Kernel = desired.Kernel
 			p, err := plan.Between(observed, desired)
 			var broken *plan.RuleError
 			if !errors.As(err, &broken) || !strings.Contains(err.Error(), tt.want) || len(p.Steps) > 0 {

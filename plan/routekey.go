@@ -85,7 +85,8 @@ func far(r netstate.Route) bool { return r.Gateway.IsValid() || len(r.Hops) > 0 
 // link and stays away.
 func restored(host netstate.Host, r netstate.Route) bool {
 	special := r.Dst.Addr().IsMulticast() || r.Dst.Addr().IsLinkLocalUnicast()
-	if r.Table == tableLocal || kernelMade(host, r) || special && r.Protocol == "" {
+	made := r.Protocol == madeBy || r.Protocol == "boot"
+	if kernelMade(host, r) || !made && r.Table == tableLocal || special && r.Protocol == "" {
 		return true
 	}
 	if far(r) || r.Type != "" || r.Table != 0 && r.Table != tableMain || r.Metric != connectedMetric(r.Dst) {
@@ -108,7 +109,7 @@ func kernelMade(host netstate.Host, r netstate.Route) bool {
 		return false
 	}
 	l, _ := host.Link(r.Link)
-	return r.Dst.Addr().Is6() || r.Source.IsValid() || slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Masked() == r.Dst.Masked() })
+	return r.Dst.Addr().Is6() || r.Source.IsValid() || canonical(r).Table == tableMain && slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Masked() == r.Dst.Masked() })
 }
 
 // connectedMetric is that of a prefix that comes with an address

@@ -230,7 +230,9 @@ func (w *iproute2Writer) said() {
 		case x.key == "qdisc":
 			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.Qdisc }) || x.value == plan.DefaultQdisc
 		case x.key == "port_prio":
-			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.PortOption })
+			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.PortOption && s.Key == "prio" })
+		case x.key == "queue_id":
+			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.PortOption && s.Key == "queue_id" }) || x.value == "0"
 		case key == "offloads" || key == "rings" || key == "channels" || key == "coalesce":
 			ok = did(func(s plan.Step) bool { return of(s) && strings.HasSuffix(x.key, "."+s.Key) && s.Key != "" })
 		case key == "mptcp":

@@ -97,6 +97,10 @@ func (c *connection) port() {
 		c.set("bond-port", "prio", strconv.Itoa(p))
 		c.ledger.cannot(c.ID, "port_prio", "NetworkManager knows it from 1.44 on; earlier ones drop it")
 	}
+	if q := c.settings.QueueID; q != nil && c.masterKind == kindBond {
+		c.set("bond-port", "queue-id", strconv.Itoa(*q))
+		c.ledger.cannot(c.ID, "queue_id", "NetworkManager knows it from 1.34 on; earlier ones drop it")
+	}
 	if c.masterKind != kindBridge {
 		return
 	}

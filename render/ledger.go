@@ -272,6 +272,9 @@ func (w *wisher) link(id string, l fabric.LinkSettings) {
 	}
 	w.add(id, "qdisc", l.Qdisc)
 	w.number(id, "port_prio", l.PortPrio)
+	if l.QueueID != nil {
+		w.add(id, "queue_id", strconv.Itoa(*l.QueueID))
+	}
 }
 
 func onOff(on bool) string {

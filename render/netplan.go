@@ -90,7 +90,7 @@ func netplanWhy(w wish, otherwise string) string {
 func netplanSays(in Input, wanted *fabric.Node, l *ledger) {
 	for _, w := range l.wishes {
 		switch head, _, _ := strings.Cut(w.key, "."); head {
-		case "bonding", "offloads", "rings", "channels", "coalesce", "qdisc", "port_prio", "mptcp", "source_rules", "absent":
+		case "bonding", "offloads", "rings", "channels", "coalesce", "qdisc", "port_prio", "queue_id", "mptcp", "source_rules", "absent":
 		case "sysctl":
 			l.say(w.where, w.key) // the sysctl format's
 		default:

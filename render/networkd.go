@@ -67,8 +67,8 @@ func networkdWhy(w wish) string {
 		return "systemd-networkd has no MPTCP endpoints or limits: ip-mptcp(8) at boot, or NetworkManager"
 	case w.key == "source_rules":
 		return sourceRulesWhy
-	case w.key == "port_prio":
-		return "systemd-networkd sets no port priority"
+	case w.key == "port_prio", w.key == "queue_id":
+		return "systemd-networkd sets no port's priority or queue"
 	}
 	return "systemd-networkd has no key for it"
 }

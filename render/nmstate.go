@@ -176,19 +176,24 @@ func (w *nmstateWriter) bond(d device, item *fabric.Node) {
 		w.ledger.say(d.ID, o.key)
 	}
 	list := sequence()
-	priorities := false
+	settingsOfPorts := false
 	for _, port := range d.ports {
 		settings := w.in.Host.Links[port]
 		entry := mapping()
 		put(entry, "name", plain(port))
 		if settings.PortPrio != 0 {
-			priorities = true
+			settingsOfPorts = true
 			put(entry, "priority", plainInt(settings.PortPrio))
 			w.ledger.say(port, "port_prio")
 		}
+		if settings.QueueID != nil {
+			settingsOfPorts = true
+			put(entry, "queue-id", plainInt(*settings.QueueID))
+			w.ledger.say(port, "queue_id")
+		}
 		list.Items = append(list.Items, entry)
 	}
-	if priorities {
+	if settingsOfPorts {
 		put(bond, "ports-config", list)
 		return
 	}

@@ -99,7 +99,7 @@ func (a *Applier) undoStep(ctx context.Context, e *Entry, i int, held map[string
 	// A value that was seen to hold and is another one now was set by somebody
 	// else. One whose setting was cut short is ours, whatever the kernel made
 	// of it.
-	case now != s.New && st.Progress == Done:
+	case now != s.New && st.Progress == Done && !s.Redrawn:
 		st.Progress = Left
 		st.Note = note(fmt.Sprintf("%s: it is %s and not the %s that was written: left as it is", s.Target(), now, s.New))
 		return nil

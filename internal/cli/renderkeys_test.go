@@ -76,7 +76,7 @@ func keysText(c keyCase) string {
 	}
 	mode := "802.3ad"
 	switch {
-	case strings.Contains("primary active_slave arp_interval arp_ip_target arp_all_targets fail_over_mac primary_reselect arp_validate arp-interval arp-ip-targets arp-validate arp-all-targets fail-over-mac-policy primary-reselect-policy gratuitous-arp arp_missed_max ns_ip6_target port_prio", c.key) && c.key != "":
+	case strings.Contains("primary active_slave arp_interval arp_ip_target arp_all_targets fail_over_mac primary_reselect arp_validate arp-interval arp-ip-targets arp-validate arp-all-targets fail-over-mac-policy primary-reselect-policy gratuitous-arp arp_missed_max ns_ip6_target port_prio queue_id", c.key) && c.key != "":
 		mode = "active-backup"
 	case c.key == "packets-per-member" || c.key == "packets_per_slave" || c.key == "packets-per-slave":
 		mode = "balance-rr"
@@ -301,6 +301,7 @@ func keyCases() []keyCase {
 	}
 	beside("link_settings", "qdisc", "links: {e0: {qdisc: fq maxrate 10gbit}}")
 	beside("link_settings", "port_prio", "links: {p0: {port_prio: 5}}")
+	beside("link_settings", "queue_id", "links: {p0: {queue_id: 3}}")
 	for _, feature := range []string{"gro", "tso", "rx-gro-hw", "tx-nocache-copy", "hw-tc-offload"} {
 		beside("link_settings", feature, "links: {e0: {offloads: {"+feature+": on}}}")
 	}

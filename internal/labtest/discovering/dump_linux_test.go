@@ -105,21 +105,29 @@ func settled(document any) string {
 }
 
 // quiet waits until the kernel has caught up with what was built: a link's state
-// is set some time after its carrier (linkwatch_event).
+// is set some time after its carrier (linkwatch_event), and an IPv6 address can
+// be used some time after it was added (addrconf_dad_work).
 func (s *stand) quiet() {
 	s.t.Helper()
-	for range 20 {
-		out, err := exec.Command("ip", "-n", s.near.Name, "-j", "link", "show", "up").Output()
+	for range 50 {
+		out, err := exec.Command("ip", "-n", s.near.Name, "-j", "addr", "show", "up").Output()
 		floor.Must(s.t, err)
 		var links []struct {
-			Flags []string `json:"flags"`
-			State string   `json:"operstate"`
-			Kind  string   `json:"link_type"`
+			Flags     []string `json:"flags"`
+			State     string   `json:"operstate"`
+			Kind      string   `json:"link_type"`
+			Addresses []struct {
+				Tentative bool `json:"tentative"`
+			} `json:"addr_info"`
 		}
 		floor.Must(s.t, json.Unmarshal(out, &links))
 		waits := false
 		for _, l := range links {
-			waits = waits || l.Kind == "ether" && l.State == "UNKNOWN" && slices.Contains(l.Flags, "LOWER_UP") && !slices.Contains(l.Flags, "NOARP")
+			carrier := slices.Contains(l.Flags, "LOWER_UP")
+			waits = waits || l.Kind == "ether" && l.State == "UNKNOWN" && carrier && !slices.Contains(l.Flags, "NOARP")
+			for _, a := range l.Addresses {
+				waits = waits || a.Tentative && carrier
+			}
 		}
 		if !waits {
 			return

@@ -74,7 +74,7 @@ var kinds = []kind{
 	{name: "lo", links: 2, commands: []string{"addr add 10.255.0.1/32 dev lo", "addr add fd00:ff::1/128 dev lo", "addr add 198.51.100.2/31 dev eth1", "route add 10.255.0.2 proto bird src 10.255.0.1 nexthop via 192.0.2.1 nexthop via 198.51.100.3 dev eth1"},
 		says: []string{"10.255.0.1/32", "proto bird"}},
 	{name: "filtering", links: 3, commands: []string{
-		"link add br0 type bridge vlan_filtering 1 stp_state 1", "link set eth1 master br0", "link set eth2 master br0", "link set br0 up", "addr add 198.51.100.2/24 dev br0",
+		"link add br0 type bridge vlan_filtering 1", "link set eth1 master br0", "link set eth2 master br0", "link set br0 up", "addr add 198.51.100.2/24 dev br0",
 		"link add link br0 name br0.7 type vlan id 7", "addr add 10.7.0.1/24 dev br0.7", "link set br0.7 up",
 		"bridge vlan add dev eth1 vid 7", "bridge vlan add dev eth2 vid 7 pvid untagged", "bridge vlan add dev br0 vid 7 self", "bridge fdb add 02:00:00:00:00:77 dev eth1 master static",
 	}, says: []string{"br0"}},
