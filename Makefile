@@ -289,9 +289,10 @@ inlab:
 	go test -p $$side -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -E "$$counting") && \
 	go test -p 1 -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -vE "$$leave" | grep -vE "$$counting") ./cmd/linerate && \
 	if [ "$$(id -u)" = 0 ] && [ -e /proc/sys/net/mptcp/enabled ]; then \
-		PROVE_KERNEL=host go test -count=1 -run '^TestMPTCPStates$$' ./internal/labtest/states; \
+		PROVE_KERNEL=host go test -count=1 -run '^TestMPTCPStates$$' ./internal/labtest/states && \
+		PROVE_KERNEL=host go test -count=1 ./internal/labtest/discovering; \
 	else \
-		echo "== states with MPTCP: NOT RUN, it takes root and a kernel with MPTCP"; \
+		echo "== states and hosts with MPTCP: NOT RUN, it takes root and a kernel with MPTCP"; \
 	fi
 
 # What needs an emulated kernel, and a sample of what prove-eras proves: one of

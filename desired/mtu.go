@@ -38,7 +38,7 @@ func (b *builder) settleMTUs() {
 	b.bondMTUs(said)
 	for range b.want.Links { // VLANs on VLANs
 		for _, l := range slices.Clone(b.want.Links) {
-			if l.VLAN != nil {
+			if l.LargestOn() != "" {
 				b.vlanMTU(l, said)
 			}
 		}
@@ -96,10 +96,10 @@ func (b *builder) bondMTUs(said map[string]wish) {
 	}
 }
 
-// vlanMTU gives a VLAN what it is told, keeps what it has, or takes its
-// parent's.
+// vlanMTU gives a VLAN, or what rides on a link as one does, what it is told,
+// keeps what it has, or takes its parent's.
 func (b *builder) vlanMTU(l netstate.Link, said map[string]wish) {
-	parent, ok := b.want.Link(l.VLAN.Parent)
+	parent, ok := b.want.Link(l.LargestOn())
 	w, told := said[l.Name]
 	switch {
 	case told:

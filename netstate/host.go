@@ -217,6 +217,19 @@ func (v VXLAN) Headroom() int {
 	return 50
 }
 
+// LargestOn is the link that no larger MTU than its own can ride on: what is
+// larger goes down with it, and stays down (vlan_device_event,
+// macvlan_device_event, macsec_notify). A VLAN's parent, or a macvlan's; "" none.
+func (l Link) LargestOn() string {
+	switch {
+	case l.VLAN != nil:
+		return l.VLAN.Parent
+	case l.Kind == "macvlan", l.Kind == "macvtap", l.Kind == "macsec":
+		return l.Extra["link"]
+	}
+	return ""
+}
+
 // Qdisc is a queueing discipline on a link.
 type Qdisc struct {
 	Kind   string `json:"kind"`

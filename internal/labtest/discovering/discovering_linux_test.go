@@ -43,10 +43,12 @@ func setting(name string, otherwise int) int {
 type tally struct {
 	hosts, changes, steps, unchangeable int
 	has, made, lacks                    map[string]int
+	kernel                              string
 }
 
 // count notes what a host has, so that a kernel that lacks it is known.
 func (y *tally) count(h netstate.Host, refused []string) {
+	y.kernel = h.Kernel.Release
 	for _, l := range h.Links {
 		if l.Kind != "veth" && l.Kind != "loopback" {
 			y.has[l.Kind]++
@@ -100,8 +102,8 @@ func TestDiscover(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d hosts in a row, %.0f s: discovered, planned, planned exactly, all empty; %d changes of %d steps applied and put back, dumps equal; %d hosts could not be changed",
-		y.hosts, time.Since(start).Seconds(), y.changes, y.steps, y.unchangeable)
+	t.Logf("%d hosts in a row on kernel %s, %.0f s: discovered, planned, planned exactly, all empty; %d changes of %d steps applied and put back, dumps equal; %d hosts could not be changed",
+		y.hosts, y.kernel, time.Since(start).Seconds(), y.changes, y.steps, y.unchangeable)
 	t.Logf("in a row they had %s; changes: %s", words(y.has), words(y.made))
 	t.Logf("in a row this kernel refused: %s", words(y.lacks))
 	if y.unchangeable > y.hosts/4 {

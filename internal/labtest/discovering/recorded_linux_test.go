@@ -94,8 +94,8 @@ func TestDiscoverRecorded(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d recorded hosts in a row: discovered, planned, planned exactly, all empty; %d changes applied and put back, dumps equal; they had %s; changes: %s; this kernel refused: %s",
-		y.hosts, y.changes, words(y.has), words(y.made), words(y.lacks))
+	t.Logf("%d recorded hosts in a row on kernel %s: discovered, planned, planned exactly, all empty; %d changes applied and put back, dumps equal; they had %s; changes: %s; this kernel refused: %s",
+		y.hosts, y.kernel, y.changes, words(y.has), words(y.made), words(y.lacks))
 }
 
 // proving reports a proof, which tries everything.
