@@ -96,13 +96,21 @@ func (b *builder) extraRules() {
 			continue
 		}
 		simple := r.Selectors == "" && (r.From.IsValid() || r.To.IsValid()) && fabric.CanSayRule(r)
-		if !simple || !b.request.Exact || !b.belongs(r) {
+		if !simple || !b.request.Exact || !b.belongs(r) || b.sharesPlace(r) {
 			b.leave("rule %s is not in the file and stays", ruleWords(r))
 			continue
 		}
 		b.want.Rules = slices.DeleteFunc(b.want.Rules, func(have netstate.Rule) bool { return have == r })
 		b.because(plan.Step{Kind: plan.Rule, Rule: &r}, by, whyExtra)
 	}
+}
+
+// sharesPlace reports a rule with another of its priority: the kernel asks them
+// in the order in which they came, and one that is put back comes last.
+func (b *builder) sharesPlace(r netstate.Rule) bool {
+	return slices.ContainsFunc(b.observed.Rules, func(o netstate.Rule) bool {
+		return o != r && o.Priority == r.Priority && ruleFamily(o) == ruleFamily(r)
+	})
 }
 
 // belongs reports a rule that has to do with a link of the file.
