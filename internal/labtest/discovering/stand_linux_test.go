@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -132,12 +131,4 @@ func makes(t *testing.T) func(kind string) bool {
 func (s *stand) can(command string) bool {
 	words := strings.Fields(command)
 	return exec.Command(words[0], append([]string{"-n", s.far.Name}, words[1:]...)...).Run() == nil
-}
-
-// keep writes what may be looked at when a test fails.
-func (s *stand) keep(name, text string) string {
-	s.t.Helper()
-	path := filepath.Join(s.t.TempDir(), name)
-	floor.Must(s.t, os.WriteFile(path, []byte(text), 0o600))
-	return path
 }
