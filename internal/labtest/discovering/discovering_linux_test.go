@@ -176,6 +176,7 @@ func (s *stand) thereAndBack(r *rand.Rand, text string, y *tally) {
 		if err != nil {
 			t.Errorf("%s: %v\n%s", e.name, err, p.Text())
 		}
+		s.quiet()
 		if lines := differences(before, s.dump()); len(lines) > 0 {
 			t.Errorf("%s: after the rollback it is not as it was:\n  %s\n%s", e.name, strings.Join(lines, "\n  "), p.Text())
 		}

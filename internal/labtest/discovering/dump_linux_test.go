@@ -125,7 +125,7 @@ func (s *stand) quiet() {
 		for _, l := range links {
 			carrier := slices.Contains(l.Flags, "LOWER_UP")
 			waits = waits || l.Kind == "ether" && l.State == "UNKNOWN" && carrier && !slices.Contains(l.Flags, "NOARP")
-			waits = waits || !carrier && !slices.Contains(l.Flags, "NO-CARRIER")
+			waits = waits || carrier == slices.Contains(l.Flags, "NO-CARRIER")
 			for _, a := range l.Addresses {
 				waits = waits || a.Tentative && carrier
 			}

@@ -89,6 +89,7 @@ func TestDiscoverRecorded(t *testing.T) {
 				run("rollback", applied.Hosts[0].Journal, "--host", "netns:"+s.name)
 				return true
 			})
+			s.quiet()
 			if lines := differences(before, s.dump()); len(lines) > 0 {
 				t.Errorf("%s: after the rollback it is not as it was:\n  %s", name, strings.Join(lines, "\n  "))
 			}
