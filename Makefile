@@ -27,6 +27,8 @@
 #              nmstate (what nmstate's own tests bring a host to, case by case, as a table),
 #              fleetssh (eight hosts measured in their namespaces, over ssh and over NATS;
 #              hosts that fail: seven minutes),
+#              discover (500 drawn hosts and 17 recorded ones on four kernels: what was discovered
+#              plans nothing, and a change is put back to the last byte; 40 minutes),
 #              store (a million trials in SQLite and in PostgreSQL, and a year of one path
 #              read from them: ten minutes; make deps-store installs PostgreSQL),
 #              ansible (the role of deploy/ansible against hosts with an sshd each),
@@ -93,14 +95,14 @@ INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl int
 
 # Labs that count packets and compare states: two of them at once do not spoil
 # each other's findings, where each has a kernel of its own.
-COUNTING := changing|crash|findings|nmstate|paths|probing|states
+COUNTING := changing|crash|discovering|findings|nmstate|paths|probing|states
 
 # Other systems that must build: pure packages run there, kernel access has stubs.
 CROSS := darwin/arm64 freebsd/amd64 aix/ppc64
 
 export CGO_ENABLED := 0
 
-.PHONY: build leftovers reference vuln deps deps-nfs deps-store no-cluster deps-ssh deps-ansible deps-metrics deps-pages deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-nmstate prove-changes prove-tune prove-disturbed prove-store prove-scenarios prove-scenario prove-fleetssh prove-ansible clean
+.PHONY: build leftovers reference vuln deps deps-nfs deps-store no-cluster deps-ssh deps-ansible deps-metrics deps-pages deps-package release release-check prove-package deps-bench bench deps-qemu deps-peers deps-config demo test check cross unit race labtest inlab qemu-sample fuzz prove-demo prove-spread prove-pick prove-eras prove-mptcp prove-probe prove-stop prove-accuracy prove-care prove-interop prove-predict prove-explain prove-live prove-fleet prove-scale prove-crash prove-states prove-nmstate prove-discover prove-changes prove-tune prove-disturbed prove-store prove-scenarios prove-scenario prove-fleetssh prove-ansible clean
 .DEFAULT_GOAL := build
 
 # docs/reference, from the code; a test holds it against it.
@@ -288,9 +290,10 @@ inlab:
 	go test -p $$side -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -E "$$counting") && \
 	go test -p 1 -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -vE "$$leave" | grep -vE "$$counting") ./cmd/linerate && \
 	if [ "$$(id -u)" = 0 ] && [ -e /proc/sys/net/mptcp/enabled ]; then \
-		PROVE_KERNEL=host go test -count=1 -run '^(TestMPTCPStates|TestCases)$$' ./internal/labtest/states ./internal/labtest/nmstate; \
+		PROVE_KERNEL=host go test -count=1 -run '^(TestMPTCPStates|TestCases)$$' ./internal/labtest/states ./internal/labtest/nmstate && \
+		PROVE_KERNEL=host go test -count=1 ./internal/labtest/discovering; \
 	else \
-		echo "== states with MPTCP: NOT RUN, it takes root and a kernel with MPTCP"; \
+		echo "== states and hosts with MPTCP: NOT RUN, it takes root and a kernel with MPTCP"; \
 	fi
 
 # What needs an emulated kernel, and a sample of what prove-eras proves: one of
@@ -419,6 +422,18 @@ prove-nmstate: deps
 		echo "cases $$sources, date $$(date -u +%Y-%m-%dT%H:%MZ), machine $$(uname -r), $$(nproc) cores"; \
 		for part in 1 2 3; do sed -nE 's/^lab kernel ([^ ]*).*/kernel \1:/p' $(LOG).$$part; sed -nE 's/^ +nmstate_linux_test.go:[0-9]+: (row: |([0-9]+ cases in a row))/\2/p' $(LOG).$$part; done; } >$$out; \
 	grep -vhE '^ *(=== |--- PASS)|row: ' $(LOG).[123] | grep -B20 FAIL | head -n 60; rm -f $(LOG).[123]; grep -E 'in a row|FAILED' $$out; exit $$status
+
+# Hosts that somebody else set up: 300 drawn on the machine's own kernel, which takes root, 75 on
+# each of the others, and the recorded ones on all; PROVE_SEED draws others. Two halves run at
+# the same time, each goes on where it was stopped.
+prove-discover: deps deps-qemu
+	@export PROVE_SEED=$${PROVE_SEED:-1}; \
+	PROVE_HOSTS=25 docs/proofs/prove discover-emulated 3 ./internal/labtest/discovering TestDiscover 1 $(filter-out uml,$(ERAS)) & emulated=$$!; \
+	PROVE_HOSTS=60 docs/proofs/prove discover-host 5 ./internal/labtest/discovering TestDiscover 1 host && \
+	PROVE_HOSTS=25 docs/proofs/prove discover-uml 3 ./internal/labtest/discovering TestDiscover 1 uml; status=$$?; \
+	wait $$emulated && [ $$status = 0 ] && \
+	docs/proofs/prove discover-recorded 1 ./internal/labtest/discovering TestDiscoverRecorded 1 host $(ERAS); status=$$?; \
+	cat docs/proofs/discover-host.txt docs/proofs/discover-uml.txt docs/proofs/discover-emulated.txt docs/proofs/discover-recorded.txt >docs/proofs/discover.txt; exit $$status
 
 # Programs with known limits over a bond, drawn afresh: by which link each leaves
 # and what limits it, watched without a packet.

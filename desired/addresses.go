@@ -45,10 +45,12 @@ func (b *builder) address(name string, a netip.Prefix, path []any) {
 		b.wrong(path, "", "%s of %s: %s", a, name, why)
 		return
 	}
+	l, _ := b.want.Link(name)
+	if was, _ := b.observed.Link(name); slices.Contains(l.Addresses, a) && !slices.Contains(l.Leases, a) && was.Master == l.Master {
+		return // others that have it, too, had it before
+	}
 	if bond := b.bondOf(name); bond != "" {
-		if had, _ := b.observed.Link(name); had.Master != bond || !slices.Contains(had.Addresses, a) {
-			b.wrong(path, "write it under bonds."+bond, "%s is a port of %s, and a port's addresses are not used", name, bond)
-		}
+		b.wrong(path, "write it under bonds."+bond, "%s is a port of %s, and a port's addresses are not used", name, bond)
 		return
 	}
 	if l, _ := b.want.Link(name); a.Addr().Is6() && a.Addr().IsLinkLocalUnicast() && !slices.Contains(l.Addresses, a) {

@@ -125,13 +125,19 @@ func (b *builder) options(d fabric.Bond, path []any) {
 	needs := bond.Mode == netstate.LACP || bond.Mode == netstate.BalanceTLB || bond.Mode == netstate.BalanceALB
 	arp := bond.Options["arp_interval"]
 	switch {
-	case bond.Miimon == 0 && needs:
+	case bond.Miimon == 0 && needs && b.setsMode(d.ID, bond.Mode):
 		bond.Miimon = defaultMiimon
 		b.because(plan.Step{Kind: plan.BondOption, Link: d.ID, Key: "miimon"}, b.at.Line(path...), "mode "+bond.Mode.String()+" needs it, and the kernel sets 100 by itself")
 	case bond.Miimon == 0 && (arp == "" || arp == "0"):
 		b.warn("%s watches no port (miimon 0, no arp_interval): one that dies goes on being used", d.ID)
 	}
 	b.change(d.ID, func(l *netstate.Link) { l.Bond = bond })
+}
+
+// setsMode reports a bond that is made in the mode, or changed to it.
+func (b *builder) setsMode(name string, mode netstate.BondMode) bool {
+	was, there := b.observed.Link(name)
+	return !there || was.Bond == nil || was.Bond.Mode != mode
 }
 
 // optionPath is where the file sets a bond's option.
@@ -158,7 +164,7 @@ func (b *builder) ports(d fabric.Bond, path []any) {
 			b.leave("%s has no port from %s, which is not there", d.ID, id)
 		}
 		for _, name := range names {
-			if l, ok := b.want.Link(name); ok && (l.VLAN != nil || l.Bond != nil) {
+			if l, ok := b.want.Link(name); ok && (l.VLAN != nil || l.Bond != nil) && l.Master != d.ID {
 				b.wrong(append(slices.Clone(path), i), "", "%s is %s: a bond's ports are devices", name, kindWords(l))
 				continue
 			}
@@ -189,6 +195,9 @@ func (b *builder) ports(d fabric.Bond, path []any) {
 	}
 	b.change(d.ID, func(l *netstate.Link) { l.Bond = bond })
 	for _, name := range ports {
+		if p, _ := b.file.Network.Device(b.declared[name]); slices.Contains(have.Bond.Ports, name) && p.Activation() != "" {
+			continue // the file has the word on it
+		}
 		b.change(name, func(l *netstate.Link) { l.Up = true })
 	}
 	b.fewPorts(d.ID)

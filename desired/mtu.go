@@ -38,7 +38,7 @@ func (b *builder) settleMTUs() {
 	b.bondMTUs(said)
 	for range b.want.Links { // VLANs on VLANs
 		for _, l := range slices.Clone(b.want.Links) {
-			if l.VLAN != nil {
+			if l.LargestOn() != "" {
 				b.vlanMTU(l, said)
 			}
 		}
@@ -77,6 +77,10 @@ func (b *builder) bondMTUs(said map[string]wish) {
 				continue
 			}
 			own, ownTold := said[name]
+			had, was := b.observed.Link(name)
+			if before, _ := b.observed.Link(bond.Name); ownTold && had.MTU == own.value && had.Master == bond.Name && before.MTU == mtu {
+				continue // somebody gave the port another, and the file says so
+			}
 			switch {
 			case ownTold && own.value != mtu:
 				b.warn("%s, a port of %s, has MTU %d, and %s %d: the larger frames of one are lost at the other", name, bond.Name, own.value, bond.Name, mtu)
@@ -85,7 +89,6 @@ func (b *builder) bondMTUs(said map[string]wish) {
 			case port.MaxMTU > 0 && mtu > port.MaxMTU && told:
 				b.wrong(w.path, "", "%s can have %d at most: its port %s can have no more", bond.Name, port.MaxMTU, name)
 			}
-			had, was := b.observed.Link(name)
 			if told || ownTold || was && had.Master != bond.Name {
 				b.setMTU(name, mtu, by, "a bond sets its ports' MTU")
 			}
@@ -93,10 +96,10 @@ func (b *builder) bondMTUs(said map[string]wish) {
 	}
 }
 
-// vlanMTU gives a VLAN what it is told, keeps what it has, or takes its
-// parent's.
+// vlanMTU gives a VLAN, or what rides on a link as one does, what it is told,
+// keeps what it has, or takes its parent's.
 func (b *builder) vlanMTU(l netstate.Link, said map[string]wish) {
-	parent, ok := b.want.Link(l.VLAN.Parent)
+	parent, ok := b.want.Link(l.LargestOn())
 	w, told := said[l.Name]
 	switch {
 	case told:

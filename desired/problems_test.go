@@ -51,8 +51,9 @@ func running() netstate.Host {
 		}
 		h.Routes = append(h.Routes, r)
 	}
-	for _, c := range [][2]string{{"10.0.0.0/24", "eth0"}, {"10.1.0.0/24", "eth1"}, {"10.2.0.0/24", "bond0"}, {"10.5.0.0/24", "lan"}, {"172.17.0.0/16", "docker0"}} {
-		route(c[0], "", c[1], "kernel")
+	for _, name := range []string{"eth0", "eth1", "bond0", "lan", "docker0"} {
+		l, _ := h.Link(name)
+		h.Routes = append(h.Routes, netstate.Route{Dst: l.Addresses[0].Masked(), Link: name, Source: l.Addresses[0].Addr(), Table: 254, Protocol: "kernel"})
 	}
 	route("0.0.0.0/0", "10.1.0.254", "eth1", "dhcp")
 	route("10.77.0.0/16", "10.0.0.254", "eth0", "static")

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
@@ -47,7 +46,7 @@ func metricOf(r netstate.Route) int {
 // sameKey reports two routes of which the kernel's table has room for one: of
 // one destination, table and metric.
 func sameKey(a, b netstate.Route) bool {
-	return a.Dst == b.Dst && mainTable(a.Table) == mainTable(b.Table) && metricOf(a) == metricOf(b)
+	return a.Dst == b.Dst && mainTable(a.Table) == mainTable(b.Table) && metricOf(a) == metricOf(b) && a.Extra["tos"] == b.Extra["tos"]
 }
 
 // sameWay reports that two routes lead the same way.
@@ -80,28 +79,13 @@ func routeWords(r netstate.Route) string {
 	return w.String()
 }
 
-// What the kernel makes of larger values of a route (ip_metrics_convert).
-const (
-	mostRouteMTU   = 65535 - 15
-	mostAdvertised = 65535 - 40
-)
-
-// undeliverable are netplan's types of routes that deliver nothing.
-var undeliverable = []string{"blackhole", "unreachable", "prohibit", "throw"}
-
-// routeMetrics are netplan's keys of a route that ip-route(8) has other words
-// for.
-var routeMetrics = [...][2]string{
-	{"congestion-window", "initcwnd"}, {"advertised-receive-window", "initrwnd"}, {"advertised-mss", "advmss"},
-}
-
 // routes adds the file's routes. A next hop that is the device's own address
 // is none: the destination is directly reachable (the IBM VPC article's).
 func (b *builder) routes() {
 	for _, d := range b.definitions() {
 		for i, r := range d.device.Routes {
 			path := b.routePath(d, i)
-			if r.Type != "" && r.Type != "unicast" && !slices.Contains(undeliverable, r.Type) {
+			if r.Type != "" && r.Type != "unicast" && !r.Undeliverable() {
 				b.wrong(append(path, "type"), "", "routes of type %s are not made here", r.Type)
 				continue
 			}
@@ -114,11 +98,12 @@ func (b *builder) routes() {
 			if !ok {
 				continue
 			}
-			if bond := b.bondOf(name); bond != "" {
+			wanted := b.fileRoute(d.device, r, name)
+			if bond := b.bondOf(name); bond != "" && !b.wasThere(wanted) {
 				b.wrong(path, "write it under bonds."+bond+".routes", "%s is a port of %s, and no route leads over a port", name, bond)
 				continue
 			}
-			b.route(b.fileRoute(d.device, r, name), path)
+			b.route(wanted, path)
 		}
 	}
 }
@@ -139,33 +124,12 @@ func (b *builder) routePath(d section, i int) []any {
 }
 
 func (b *builder) fileRoute(d fabric.Device, r fabric.Route, link string) netstate.Route {
-	out := netstate.Route{
-		Dst: r.To.Masked(), Gateway: r.Via, Link: link, Source: r.From, Table: mainTable(r.Table), Metric: r.Metric,
-		Protocol: protocolStatic, OnLink: r.OnLink, MTU: r.MTU,
-	}
-	out.Metric = metricOf(out)
-	if slices.Contains(undeliverable, r.Type) {
-		out.Type, out.Link, out.OnLink = r.Type, "", false // IPv4 keeps no link, IPv6 the loopback
-	}
+	out := r.Kernel(link)
 	if d.DirectlyReachable(r) || b.has(link, r.Via) {
 		out.Gateway, out.OnLink = netip.Addr{}, false
 	}
-	out.MTU = min(out.MTU, mostRouteMTU)
-	for _, p := range r.Unread {
-		for _, m := range routeMetrics {
-			if m[0] == p.Key && p.Value != nil {
-				if out.Metrics == nil {
-					out.Metrics = map[string]string{}
-				}
-				out.Metrics[m[1]] = p.Value.Text
-				if n, err := strconv.Atoi(p.Value.Text); err == nil && m[1] == "advmss" {
-					out.Metrics[m[1]] = strconv.Itoa(min(n, mostAdvertised))
-				}
-			}
-		}
-	}
 	if out.MTU != r.MTU {
-		b.leave("mtu %d of the route to %s: the kernel has %d at most", r.MTU, r.To, mostRouteMTU)
+		b.leave("mtu %d of the route to %s: the kernel has %d at most", r.MTU, r.To, out.MTU)
 	}
 	if r.Scope == "host" {
 		b.leave("scope host of the route to %s: the kernel chooses the scope", r.To)
@@ -190,12 +154,13 @@ func (b *builder) route(r netstate.Route, path []any) {
 		}
 	}
 	b.own = append(b.own, placedRoute{r, path})
+	if b.holds(r) {
+		return
+	}
 	by := b.at.Line(path...)
 	for _, have := range slices.Clone(b.want.Routes) {
 		switch {
 		case !sameKey(have, r):
-		case sameWay(have, r) && (!static(have.Protocol) || b.sameDetails(have, r)):
-			return
 		case static(have.Protocol):
 			b.dropRoute(have, by, "the file's takes its place")
 		case r.Dst.Addr().Is6(): // IPv6 takes several
@@ -206,6 +171,13 @@ func (b *builder) route(r netstate.Route, path []any) {
 	}
 	b.want.Routes = append(b.want.Routes, r)
 	b.because(plan.Step{Kind: plan.Route, Route: &r}, by, "")
+}
+
+// holds reports a route that is there as the file says it, whoever made it.
+func (b *builder) holds(r netstate.Route) bool {
+	return slices.ContainsFunc(b.want.Routes, func(have netstate.Route) bool {
+		return sameKey(have, r) && sameWay(have, r) && (!static(have.Protocol) || b.sameDetails(have, r))
+	})
 }
 
 // sameDetails reports that a route has what the file says besides its way.
@@ -223,8 +195,8 @@ func (b *builder) dropRoute(r netstate.Route, by, why string) {
 func (b *builder) multipath() {
 	families := map[string]bool{}
 	for i, m := range b.file.Multipath {
-		r := netstate.Route{Dst: m.To.Masked(), Table: mainTable(m.Table), Metric: m.Metric, Protocol: protocolStatic}
-		r.Metric = metricOf(r)
+		r := m.Kernel()
+		r.Hops = nil
 		complete := true
 		for j, hop := range m.Hops {
 			name, ok := b.linkOf(hop.Link, []any{"multipath", i, "hops", j, "dev"})
@@ -254,9 +226,13 @@ func familyOf(a netip.Addr) string {
 }
 
 // reachability refuses next hops and sources that the kernel would
-// (fib_check_nh and fib_valid_prefsrc, net/ipv4/fib_semantics.c).
+// (fib_check_nh and fib_valid_prefsrc, net/ipv4/fib_semantics.c). A route that
+// is there already it took.
 func (b *builder) reachability() {
 	for _, p := range b.own {
+		if b.wasThere(p.route) {
+			continue
+		}
 		hops := p.route.Hops
 		if len(hops) == 0 {
 			hops = []netstate.NextHop{{Gateway: p.route.Gateway, Link: p.route.Link, OnLink: p.route.OnLink}}
@@ -270,6 +246,11 @@ func (b *builder) reachability() {
 			b.wrong(p.path, "", "source %s is no address of the host", s)
 		}
 	}
+}
+
+// wasThere reports a route that the host has now.
+func (b *builder) wasThere(r netstate.Route) bool {
+	return slices.ContainsFunc(b.observed.Routes, func(have netstate.Route) bool { return sameKey(have, r) && sameWay(have, r) })
 }
 
 // toCome reports a link whose addresses of the family are a server's to give,

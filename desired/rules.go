@@ -2,11 +2,9 @@ package desired
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -44,7 +42,7 @@ func sameRule(a, b netstate.Rule) bool {
 func (b *builder) rules() {
 	for _, d := range b.definitions() {
 		for i, r := range d.device.Rules {
-			wanted, path := fileRule(r), network(d.name, d.device.ID, "routing-policy", i)
+			wanted, path := r.Kernel(), network(d.name, d.device.ID, "routing-policy", i)
 			if wanted.Priority == priorityMain || wanted.Priority == priorityDefault {
 				b.wrong(path, "choose another", "priority %d is of the kernel's own rule", wanted.Priority)
 				continue
@@ -53,33 +51,6 @@ func (b *builder) rules() {
 			b.rule(wanted, path, "")
 		}
 	}
-}
-
-// fileRule is a rule as observing the kernel's gives it: a selector of every
-// address is none.
-func fileRule(r fabric.Rule) netstate.Rule {
-	out := netstate.Rule{Priority: r.Priority, Table: mainTable(r.Table), Family: "ipv4"}
-	for _, p := range []struct {
-		from netip.Prefix
-		into *netip.Prefix
-	}{{r.From, &out.From}, {r.To, &out.To}} {
-		if !p.from.IsValid() {
-			continue
-		}
-		out.Family = familyOf(p.from.Addr())
-		if p.from.Bits() > 0 {
-			*p.into = p.from.Masked()
-		}
-	}
-	var selectors []string
-	if r.TOS != 0 {
-		selectors = append(selectors, fmt.Sprintf("tos %#x", r.TOS))
-	}
-	if r.Mark != 0 {
-		selectors = append(selectors, fmt.Sprintf("fwmark %#x", r.Mark))
-	}
-	out.Selectors = strings.Join(selectors, " ")
-	return out
 }
 
 // rule adds one. Without a priority it gets the one that the kernel would give

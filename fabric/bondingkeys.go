@@ -152,6 +152,21 @@ func OptionInMode(kernelName string, mode netstate.BondMode) bool {
 	return !limited || slices.Contains(modes, mode)
 }
 
+// initialOptions are what the driver makes a bond with, of the options that
+// netplan has no word for (bond_check_params and bond_setup, bond_main.c).
+var initialOptions = map[string]string{
+	"lacp_active": "on", "ad_actor_sys_prio": "65535", "ad_actor_system": "00:00:00:00:00:00", "ad_user_port_key": "0", "coupled_control": "on",
+	"broadcast_neighbor": "off", "peer_notif_delay": "0", "arp_missed_max": "2", "use_carrier": "1",
+}
+
+// initialOf is InitialOption also of those.
+func initialOf(kernelName string) string {
+	if v, known := initialOptions[kernelName]; known {
+		return v
+	}
+	return InitialOption(kernelName)
+}
+
 // InitialOption is what the driver makes a bond with, by the option's kernel
 // name; "" unknown.
 func InitialOption(kernelName string) string {

@@ -35,6 +35,9 @@ func checkSettings(ps *problems, at place, n *Node, h Host) {
 			}
 		}
 	}
+	for _, d := range h.Leased {
+		c.known(d.ID, "leased", d.ID)
+	}
 	for i, r := range h.Multipath {
 		for j, hop := range r.Hops {
 			c.known(hop.Link, "multipath", i, "hops", j, "dev")

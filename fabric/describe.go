@@ -21,9 +21,9 @@ func Describe(hosts []netstate.Host, paths []Path, reach map[string]string, meas
 	root := &Node{Kind: MappingNode}
 	root.set("linerate", text(Version))
 	all := &Node{Kind: MappingNode}
-	shared := sharedAddresses(hosts)
+	shared, taken := sharedAddresses(hosts), map[netip.Addr]string{}
 	for _, h := range hosts {
-		all.set(h.Name, describeHost(h, reach[h.Name], shared))
+		all.set(h.Name, describeHost(h, reach[h.Name], shared, taken))
 	}
 	root.set("hosts", all)
 	if n := describePaths(paths); n != nil {
@@ -102,7 +102,7 @@ func sharedAddresses(hosts []netstate.Host) map[netip.Addr]bool {
 	return shared
 }
 
-func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool) *Node {
+func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool, taken map[netip.Addr]string) *Node {
 	n := &Node{Kind: MappingNode}
 	if reach != "" {
 		way, become, _ := strings.Cut(reach, becomeQuery)
@@ -114,26 +114,40 @@ func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool) *No
 	for _, missing := range h.Missing {
 		n.remark("not read: %s", missing)
 	}
-	d := newNetDescriber(h, shared)
-	n.set("network", d.network())
+	d := newNetDescriber(h, shared, taken)
+	network := d.network()
+	n.set("network", network)
+	n.set("leased", d.leased())
+	n.set("bonding", d.bonding())
+	n.set("links", d.portSettings())
+	n.set("multipath", filled(d.multipath()))
+	n.set("mptcp", d.mptcp())
+	d.rest()
+	d.unsaid.remark(network)
 	n.set("hardware", describeHardware(h, d.ports()))
 	if h.Kernel.Release != "" {
 		n.set("kernel", str(h.Kernel.Release))
 	}
-	sysctl := &Node{Kind: MappingNode}
-	for _, name := range describedSysctls {
-		if v, ok := h.Sysctls[name]; ok && v.Value != "" {
-			sysctl.set(name, str(foldBlanks(v.Value)))
-		} else {
-			n.remark("sysctl %s is unknown", name)
-		}
-	}
-	n.set("sysctl", filled(sysctl))
+	n.set("sysctl", filled(describeSysctls(h, d.restsOn, n)))
 	n.set("rate", rateText(h.Rate))
 	if c := h.Cloud; c != nil {
 		n.set("cloud", describeCloud(*c))
 	}
 	return n
+}
+
+// describeSysctls are the tunables that a prediction reads, and those that what
+// was written rests on: they are as they are, and a plan leaves them.
+func describeSysctls(h netstate.Host, restsOn []string, host *Node) *Node {
+	sysctl := &Node{Kind: MappingNode}
+	for _, name := range append(restsOn, describedSysctls...) {
+		if v, ok := h.Sysctls[name]; ok && v.Value != "" {
+			sysctl.set(name, str(foldBlanks(v.Value)))
+		} else {
+			host.remark("sysctl %s is unknown", name)
+		}
+	}
+	return sysctl
 }
 
 func describeCloud(c netstate.Cloud) *Node {

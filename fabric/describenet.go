@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"sort"
 	"strconv"
+	"strings"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -12,34 +13,66 @@ import (
 type netDescriber struct {
 	host   netstate.Host
 	shared map[netip.Addr]bool
-	// standsFor leads from a bond with one port to the port: a fabric has no
-	// bond of one port, and one link is all it can use.
-	standsFor map[string]string
-	needed    map[string]bool
-	ruled     map[int]bool // rules placed, by index
+	// taken says whose an address is that stands in the file already.
+	taken  map[netip.Addr]string
+	needed map[string]bool
+	first  string       // the device that routes over no link stand under
+	ruled  map[int]bool // rules placed, by index
+	unsaid unsaid
+	places map[routePlace]bool // of routes written
+	// restsOn are sysctls that a plan would set for what was written.
+	restsOn []string
 }
 
-func newNetDescriber(h netstate.Host, shared map[netip.Addr]bool) *netDescriber {
-	d := &netDescriber{host: h, shared: shared, standsFor: map[string]string{}, needed: map[string]bool{}, ruled: map[int]bool{}}
+func newNetDescriber(h netstate.Host, shared map[netip.Addr]bool, taken map[netip.Addr]string) *netDescriber {
+	d := &netDescriber{host: h, shared: shared, taken: taken, needed: map[string]bool{}, ruled: map[int]bool{}}
 	for _, l := range h.Links {
-		if l.Bond != nil && len(l.Bond.Ports) == 1 {
-			d.standsFor[l.Name] = l.Bond.Ports[0]
+		if d.section(l) != "" && (l.Bond != nil || len(d.own(l)) > 0) && d.whole(l.Name, 0) {
+			d.need(l.Name)
 		}
 	}
-	for _, l := range h.Links {
-		bond := l.Bond != nil && len(l.Bond.Ports) > 1
-		if d.section(l) != "" && (bond || len(d.own(l)) > 0) {
-			d.need(l.Name)
+	for _, section := range deviceSections {
+		for _, l := range d.inSection(section) {
+			if d.first == "" && l.Port == nil {
+				d.first = l.Name
+			}
 		}
 	}
 	return d
 }
 
+// deviceSections are the sections of netplan that are written, in order.
+var deviceSections = []string{"ethernets", "dummy-devices", "bonds", "bridges", "vlans"}
+
+// deepest is more links on each other than any host has.
+const deepest = 16
+
+// whole reports a link that can be written with all that it rides on.
+func (d *netDescriber) whole(name string, depth int) bool {
+	l, ok := d.host.Link(name)
+	if !ok || d.section(l) == "" || depth > deepest {
+		return false
+	}
+	switch {
+	case l.VLAN != nil:
+		return d.whole(l.VLAN.Parent, depth+1)
+	case l.Bond != nil:
+		for _, port := range l.Bond.Ports {
+			if !d.whole(port, depth+1) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // section is where netplan defines a link; "" for one that is left out.
 func (d *netDescriber) section(l netstate.Link) string {
 	switch {
-	case l.Bond != nil && len(l.Bond.Ports) == 0, l.Name == "lo", badName(l.Name) != "":
+	case l.Kind == "loopback", l.Name == "lo", badName(l.Name) != "", contains(sectionKeys, l.Name):
 		return ""
+	case l.VLAN != nil && (l.VLAN.Protocol != "" || l.VLAN.Parent == ""):
+		return "" // netplan's are 802.1Q, on a link of the same host
 	case l.Bond != nil:
 		return "bonds"
 	case l.VLAN != nil:
@@ -62,7 +95,7 @@ func (d *netDescriber) section(l netstate.Link) string {
 func (d *netDescriber) bridged(bridge string) []string {
 	var ports []string
 	for _, l := range d.host.Links {
-		if l.Master == bridge && l.Name != bridge && (l.Kind == "" || l.Bond != nil || l.VLAN != nil) {
+		if l.Master == bridge && l.Name != bridge && (l.Kind == "" || l.Bond != nil || l.VLAN != nil) && d.whole(l.Name, 1) {
 			ports = append(ports, l.Name)
 		}
 	}
@@ -116,28 +149,26 @@ func (d *netDescriber) ports() []netstate.Link {
 func (d *netDescriber) network() *Node {
 	n := &Node{Kind: MappingNode}
 	n.set("version", text("2"))
-	for _, section := range []string{"ethernets", "dummy-devices", "bonds", "bridges", "vlans"} {
+	for _, section := range deviceSections {
 		devices := &Node{Kind: MappingNode}
 		for _, l := range d.inSection(section) {
-			if port := d.standsFor[l.Name]; port != "" {
-				n.remark("%s has one port, %s, and is written as that link: to use a bond name its other ports", l.Name, port)
-				continue
-			}
 			devices.set(l.Name, d.device(section, l, devices))
 		}
 		n.set(section, filled(devices))
 	}
 	for _, l := range d.host.Links {
-		if own := d.own(l); d.section(l) == "" && len(own) > 0 {
-			n.remark("%s (%s) with %s is left out: not a link that can be declared here", l.Name, l.Kind, prefixes(own))
-		}
-	}
-	for i, r := range d.host.Rules {
-		if !d.ruled[i] && !kernelRule(r) {
-			n.remark("rule %d to table %d belongs to no link written here", r.Priority, r.Table)
+		if own := d.own(l); !d.needed[l.Name] && len(own) > 0 {
+			n.remark("%s (%s) with %s is left out: not a link that can be declared here", l.Name, kindOr(l.Kind, "a device"), prefixes(own))
 		}
 	}
 	return n
+}
+
+func kindOr(kind, otherwise string) string {
+	if kind == "" {
+		return otherwise
+	}
+	return kind
 }
 
 func (d *netDescriber) inSection(section string) []netstate.Link {
@@ -155,36 +186,31 @@ func (d *netDescriber) inSection(section string) []netstate.Link {
 
 func (d *netDescriber) device(section string, l netstate.Link, devices *Node) *Node {
 	n := &Node{Kind: MappingNode}
-	carried := []netstate.Link{l} // with the bonds that l stands for
-	for _, other := range d.host.Links {
-		if d.standsFor[other.Name] == l.Name {
-			carried = append(carried, other)
-		}
-	}
 	switch section {
 	case "bonds":
 		n.set("interfaces", names(l.Bond.Ports))
-		n.set("parameters", d.parameters(*l.Bond, n))
+		n.set("parameters", d.parameters(*l.Bond))
 	case "bridges":
 		n.set("interfaces", names(d.bridged(l.Name)))
+		d.bridge(l)
 	case "vlans":
 		n.set("id", text(strconv.Itoa(l.VLAN.ID)))
-		n.set("link", text(d.through(l.VLAN.Parent)))
+		n.set("link", text(l.VLAN.Parent))
+	}
+	if !l.Up {
+		n.set("activation-mode", text("manual")) // as it is: neither up nor down
 	}
 	if l.MTU != 0 && l.MTU != d.impliedMTU(l) {
 		n.set("mtu", count(l.MTU))
 	}
-	addresses := &Node{Kind: SequenceNode, Flow: true}
-	for _, c := range carried {
-		for _, p := range d.own(c) {
-			addresses.Items = append(addresses.Items, text(p.String()))
-		}
+	if len(fourOf(l.Leases)) > 0 && l.Port == nil {
+		n.set("dhcp4", text("true"))
 	}
-	n.set("addresses", filled(addresses))
+	n.set("addresses", filled(d.addresses(l)))
+	d.master(l)
 	routes, rules := &Node{Kind: SequenceNode}, &Node{Kind: SequenceNode}
-	for _, c := range carried {
-		d.routes(c, routes, rules)
-	}
+	d.routes(l, routes)
+	d.rules(l, rules)
 	n.set("routes", filled(routes))
 	n.set("routing-policy", filled(rules))
 	if !l.Up || !l.Carrier {
@@ -196,6 +222,82 @@ func (d *netDescriber) device(section string, l netstate.Link, devices *Node) *N
 	return n
 }
 
+// addresses are the link's own that stay by themselves. One that stands in the
+// file already can stand there once only.
+func (d *netDescriber) addresses(l netstate.Link) *Node {
+	all := &Node{Kind: SequenceNode, Flow: true}
+	for _, p := range l.Addresses {
+		settings := l.AddressSettings[p]
+		words := strings.TrimRight("ip address "+p.String()+" dev "+l.Name+" "+settings, " ")
+		switch owner := d.taken[p.Addr()]; {
+		case containsPrefix(l.Leases, p):
+		case p.Addr().IsLinkLocalUnicast() && p.Addr().Is6():
+		case p.Addr().IsLinkLocalUnicast(), p.Addr().IsMulticast(), p.Addr().IsUnspecified(), p.Bits() == 0:
+			d.unsaid.add(words, "link-local or of no single host")
+		case owner != "":
+			d.unsaid.add(words, "it is "+owner+"'s already")
+		case strings.Contains(settings, "peer "), strings.Contains(settings, "scope "):
+			d.unsaid.add(words, "its peer or scope")
+		default:
+			d.taken[p.Addr()] = l.Name + " of " + d.host.Name
+			item := text(p.String())
+			if label, is := strings.CutPrefix(settings, "label "); is && !strings.Contains(label, " ") {
+				item = &Node{Kind: MappingNode, Flow: true}
+				item.set(p.String(), &Node{Kind: MappingNode, Flow: true, Pairs: []Pair{{Key: "label", Value: text(label)}}})
+			} else if settings != "" {
+				d.unsaid.add(words, "its settings beside the address")
+			}
+			all.Items = append(all.Items, item)
+		}
+	}
+	return all
+}
+
+func containsPrefix(all []netip.Prefix, p netip.Prefix) bool {
+	for _, a := range all {
+		if a == p {
+			return true
+		}
+	}
+	return false
+}
+
+func fourOf(all []netip.Prefix) []netip.Prefix {
+	var four []netip.Prefix
+	for _, p := range all {
+		if p.Addr().Is4() {
+			four = append(four, p)
+		}
+	}
+	return four
+}
+
+// master notes that a link is in what is no bond or bridge of the file: a VRF, a
+// team, a switch in software.
+func (d *netDescriber) master(l netstate.Link) {
+	m, there := d.host.Link(l.Master)
+	if there && !d.needed[m.Name] {
+		d.unsaid.add("ip link "+l.Name+" master "+m.Name, kindOr(m.Kind, "a link")+" that is not written")
+	}
+}
+
+// bridge notes what of a bridge is not in the file: ports that lead nowhere off
+// the host, and VLAN filtering.
+func (d *netDescriber) bridge(l netstate.Link) {
+	written := d.bridged(l.Name)
+	for _, port := range d.host.Links {
+		if port.Master == l.Name && !contains(written, port.Name) {
+			d.unsaid.add("ip link "+port.Name+" master "+l.Name, "a port inside the host")
+		}
+	}
+	if l.Bridge == nil {
+		return
+	}
+	if v := l.Bridge.Options["vlan_filtering"]; v != "" && v != "0" {
+		d.unsaid.add("ip link "+l.Name+" type bridge vlan_filtering "+v, "options of bridges")
+	}
+}
+
 func names(all []string) *Node {
 	n := &Node{Kind: SequenceNode, Flow: true}
 	for _, name := range all {
@@ -204,21 +306,13 @@ func names(all []string) *Node {
 	return n
 }
 
-// through is the link itself, or the port of a bond of one.
-func (d *netDescriber) through(name string) string {
-	if port := d.standsFor[name]; port != "" {
-		return port
-	}
-	return name
-}
-
 // impliedMTU is what State gives a link whose MTU the file does not say.
 func (d *netDescriber) impliedMTU(l netstate.Link) int {
 	upper := ""
 	switch {
 	case l.VLAN != nil:
-		upper = d.through(l.VLAN.Parent)
-	case l.Port != nil && d.standsFor[l.Port.Bond] == "":
+		upper = l.VLAN.Parent
+	case l.Port != nil:
 		upper = l.Port.Bond
 	}
 	if other, ok := d.host.Link(upper); ok && other.MTU != 0 {
@@ -228,125 +322,4 @@ func (d *netDescriber) impliedMTU(l netstate.Link) int {
 		return 0 // depends on all its ports: always said
 	}
 	return defaultMTU
-}
-
-// parameters are the bond's options that are not the kernel's defaults, the
-// mode always.
-func (d *netDescriber) parameters(b netstate.Bond, above *Node) *Node {
-	n := &Node{Kind: MappingNode}
-	for _, r := range bondRows {
-		value := r.option(b)
-		if value == "not read" || b.Unread(r.kernel) {
-			above.remark("%s was not read", r.kernel)
-			continue
-		}
-		if value == "" || value == r.initial && r.kernel != "mode" {
-			continue
-		}
-		if r.kernel == "packets_per_slave" && b.Mode != netstate.BalanceRR || r.kernel == "lacp_rate" && b.Mode != netstate.LACP {
-			continue
-		}
-		node := r.netplanValue(value)
-		ps := &problems{}
-		r.key.value.read(&decoder{ps}, place(r.key.name), node, &Bond{})
-		if len(ps.all) > 0 {
-			above.remark("%s is %s, which netplan cannot say", r.kernel, value)
-			continue
-		}
-		n.set(r.key.name, node)
-	}
-	return n
-}
-
-// kernelRule reports the rules that every host has (fib_default_rules_init,
-// net/ipv4/fib_rules.c).
-func kernelRule(r netstate.Rule) bool {
-	return r.Table >= 253 && r.Table <= 255 && (r.Priority == 0 || r.Priority >= 32766) && !r.From.IsValid() && !r.To.IsValid()
-}
-
-func (d *netDescriber) routes(l netstate.Link, routes, rules *Node) {
-	tables := map[int]bool{}
-	for _, r := range d.host.Routes {
-		if r.Link != l.Name || !r.Dst.IsValid() || d.implied(l, r) {
-			continue
-		}
-		tables[r.Table] = true
-		item := &Node{Kind: MappingNode, Flow: true}
-		if r.Dst.Bits() == 0 {
-			item.set("to", text("default"))
-		} else {
-			item.set("to", text(r.Dst.String()))
-		}
-		switch {
-		case r.Gateway.IsValid():
-			item.set("via", text(r.Gateway.String()))
-			if !d.reaches(l, r.Gateway) {
-				item.set("on-link", text("true"))
-			}
-		case r.Dst.Bits() == 0 && !r.Dst.Addr().Is4():
-			continue // netplan's default without a next hop is IPv4's
-		default:
-			item.set("scope", text("link"))
-		}
-		if r.Source.IsValid() {
-			item.set("from", text(r.Source.String()))
-		}
-		item.set("metric", count(r.Metric))
-		if r.Table != mainTable {
-			item.set("table", count(r.Table))
-		}
-		routes.Items = append(routes.Items, item)
-	}
-	for i, r := range d.host.Rules {
-		if d.ruled[i] || kernelRule(r) || !tables[r.Table] && !owner(l, r.From) {
-			continue
-		}
-		d.ruled[i] = true
-		item := &Node{Kind: MappingNode, Flow: true}
-		if r.From.IsValid() {
-			item.set("from", text(r.From.String()))
-		}
-		if r.To.IsValid() {
-			item.set("to", text(r.To.String()))
-		}
-		item.set("table", count(r.Table))
-		item.set("priority", count(r.Priority))
-		rules.Items = append(rules.Items, item)
-	}
-}
-
-func owner(l netstate.Link, p netip.Prefix) bool {
-	for _, a := range l.Addresses {
-		if p.IsValid() && p.Contains(a.Addr()) {
-			return true
-		}
-	}
-	return false
-}
-
-func (d *netDescriber) reaches(l netstate.Link, gateway netip.Addr) bool {
-	for _, a := range l.Addresses {
-		if a.Contains(gateway) {
-			return true
-		}
-	}
-	return gateway.IsLinkLocalUnicast()
-}
-
-// implied reports a route that the kernel makes from an address or an up link:
-// the local table, connected networks, link-local, multicast and broadcast.
-func (d *netDescriber) implied(l netstate.Link, r netstate.Route) bool {
-	dst := r.Dst.Addr()
-	if r.Table == 255 || dst.IsMulticast() || dst.IsLinkLocalUnicast() || dst.IsLoopback() || len(r.Hops) > 0 {
-		return true
-	}
-	if r.Gateway.IsValid() || r.Table != mainTable {
-		return false
-	}
-	for _, a := range l.Addresses {
-		if a.Masked() == r.Dst || a.Addr() == dst {
-			return true
-		}
-	}
-	return false
 }

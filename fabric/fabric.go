@@ -39,9 +39,12 @@ type Host struct {
 	// Reach says how to get there: "ssh://user@host", "local:", "netns:NAME",
 	// "nats:NAME"; "" is predict and render only. Parse adds "?become=sudo" to
 	// that of a host with Become.
-	Reach    string
-	Become   string // how linerate gets root there: "sudo", or "" not at all
-	Network  Network
+	Reach   string
+	Become  string // how linerate gets root there: "sudo", or "" not at all
+	Network Network
+	// Leased is what DHCP servers and routers gave the network's devices, by ID:
+	// predictions count on it, nothing of it is planned or rendered.
+	Leased   []Device
 	Hardware Hardware
 	Kernel   string // release, "" unknown
 	Sysctl   map[string]string

@@ -60,6 +60,10 @@ var hostKeys = object[Host]{
 		{"reach", "how to get there: ssh://user@host, local:, netns:NAME, nats:NAME; left out: predict and render only", one(reach, func(h *Host) *string { return &h.Reach })},
 		{"become", "how linerate gets root on a host reached by ssh as somebody else: sudo, without a password", one(word(becomeSudo), func(h *Host) *string { return &h.Become })},
 		{"network", networkKeys.doc, reader[Host]{schema: networkSchema, read: readNetwork}},
+		{"leased", "what DHCP servers and routers gave the network's devices: predictions count on it, nothing of it is planned or rendered", named("device", leasedKeys, func(h *Host, id string) *Device {
+			h.Leased = append(h.Leased, Device{ID: id})
+			return &h.Leased[len(h.Leased)-1]
+		})},
 		{"hardware", "what netplan cannot say of the devices", sub(hardwareKeys, func(h *Host) *Hardware { return &h.Hardware })},
 		{"kernel", "kernel release, as uname -r prints it", one(release, func(h *Host) *string { return &h.Kernel })},
 		{"sysctl", "kernel tunables by dotted name", reader[Host]{schema: sysctlSchema, read: readSysctl}},

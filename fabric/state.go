@@ -59,6 +59,9 @@ func (h Host) state() netstate.Host {
 	b.bridgePorts()
 	b.settleMTUs()
 	h.Network.each(func(_ string, d Device) { b.address(d) })
+	for _, d := range h.Leased {
+		b.leased(d)
+	}
 	h.Network.each(func(_ string, d Device) { b.route(d) })
 	return s
 }

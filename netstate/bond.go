@@ -222,6 +222,9 @@ const (
 	LACPExpired      = 1 << 7
 )
 
+// DefaultActorPriority is a new port's actor_port_prio (bonding's SLAVE_AD_INFO).
+const DefaultActorPriority = 255
+
 // BondPort is a slave's own state (IFLA_BOND_SLAVE_*).
 type BondPort struct {
 	Bond string `json:"bond"`

@@ -165,6 +165,12 @@ type Link struct {
 	// router advertisements' (no IFA_F_PERMANENT). Their owner renews them; a
 	// plan neither adds nor removes one.
 	Leases []netip.Prefix `json:"leased_addresses,omitempty"`
+	// NoBroadcast are those of Addresses that have no broadcast address, though
+	// their IPv4 network has one (`ip address add` gives none by itself).
+	NoBroadcast []netip.Prefix `json:"addresses_without_broadcast,omitempty"`
+	// AddressSettings are what Addresses have beside their prefix and broadcast
+	// address, in ip-address(8)'s words ("peer 10.1.0.2/32 scope link").
+	AddressSettings map[netip.Prefix]string `json:"address_settings,omitempty"`
 	// Owner is the program that manages this link ("NetworkManager",
 	// "systemd-networkd", ...); "" nobody, or unknown.
 	Owner    string            `json:"owner,omitempty"`
@@ -209,6 +215,19 @@ func (v VXLAN) Headroom() int {
 		}
 	}
 	return 50
+}
+
+// LargestOn is the link that no larger MTU than its own can ride on: what is
+// larger goes down with it, and stays down (vlan_device_event,
+// macvlan_device_event, macsec_notify). A VLAN's parent, or a macvlan's; "" none.
+func (l Link) LargestOn() string {
+	switch {
+	case l.VLAN != nil:
+		return l.VLAN.Parent
+	case l.Kind == "macvlan", l.Kind == "macvtap", l.Kind == "macsec":
+		return l.Extra["link"]
+	}
+	return ""
 }
 
 // Qdisc is a queueing discipline on a link.

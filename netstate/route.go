@@ -54,6 +54,9 @@ type Rule struct {
 	// Action is what the rule does when it is not a table's lookup
 	// ("blackhole", "unreachable", "prohibit", "goto", "nop").
 	Action string `json:"action,omitempty"`
+	// Goto is the priority of the rule that the action "goto" leads to; zero
+	// is none, or unknown.
+	Goto int `json:"goto_priority,omitempty"`
 	// Selectors are its further conditions in ip-rule(8)'s words
 	// ("fwmark 0x1 iif eth0"); "" none. A rule with any does not apply to
 	// all traffic.

@@ -44,11 +44,17 @@ func (b *builder) addresses() {
 }
 
 func (b *builder) addAddress(link string, a netip.Prefix) {
-	s := Step{Kind: Address, Link: link, Address: a, New: Present, Disruption: Online}
+	s := Step{Kind: Address, Link: link, Address: a, NoBroadcast: b.bare(a), New: Present, Disruption: Online}
 	if bond := b.movedTo(a); bond == link {
 		s.Why = "the lease goes with its port; its owner renews it or takes another"
 	}
 	b.do(s)
+}
+
+// bare reports an address that has no broadcast address now, and gets none when
+// it comes back.
+func (b *builder) bare(a netip.Prefix) bool {
+	return slices.ContainsFunc(b.observed.Links, func(l netstate.Link) bool { return slices.Contains(l.NoBroadcast, a) })
 }
 
 // movedTo is the bond into which a leased address goes with its port.
@@ -145,5 +151,5 @@ func (b *builder) dropAddress(link string, a netip.Prefix, why string) {
 			why += fmt.Sprintf("; undone, it comes back behind %s, which is then the source where no route says one", next)
 		}
 	}
-	b.do(Step{Kind: Address, Link: link, Address: a, New: Absent, Disruption: LinkDown, Why: why})
+	b.do(Step{Kind: Address, Link: link, Address: a, NoBroadcast: b.bare(a), New: Absent, Disruption: LinkDown, Why: why})
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -21,7 +22,7 @@ func legs(r netstate.Route) []netstate.NextHop {
 // without is an address that is taken for gone; the zero value is none.
 func unreachable(h netstate.Host, r netstate.Route, without netip.Prefix) (netip.Addr, bool) {
 	for _, leg := range legs(r) {
-		if leg.Gateway.IsValid() && leg.Link != "" && !leg.OnLink && !r.OnLink && !reaches(h, leg.Link, leg.Gateway, without) {
+		if leg.Gateway.IsValid() && leg.Link != "" && !leg.OnLink && !r.OnLink && !reaches(h, leg, r.Table, without) {
 			return leg.Gateway, true
 		}
 	}
@@ -29,21 +30,47 @@ func unreachable(h netstate.Host, r netstate.Route, without netip.Prefix) (netip
 }
 
 // reaches reports a link that leads to a gateway directly: by the network of
-// one of its addresses, or by a route without a gateway.
-func reaches(h netstate.Host, link string, gateway netip.Addr, without netip.Prefix) bool {
+// one of its addresses, or by a route without a gateway, of the table of the
+// route over the gateway or, by way of the rules, of the main one.
+func reaches(h netstate.Host, leg netstate.NextHop, table int, without netip.Prefix) bool {
+	link, gateway := leg.Link, leg.Gateway
 	if gateway.Is6() && gateway.IsLinkLocalUnicast() {
 		return true
 	}
 	l, _ := h.Link(link)
 	addresses := slices.DeleteFunc(slices.Clone(l.Addresses), func(a netip.Prefix) bool { return a == without })
-	if slices.ContainsFunc(addresses, func(a netip.Prefix) bool { return a.Contains(gateway) }) {
+	by := func(table int) bool {
+		return slices.ContainsFunc(h.Routes, func(r netstate.Route) bool {
+			if r.Link != link || far(r) || r.Type != "" || canonical(r).Table != table || !r.Dst.Contains(gateway) {
+				return false
+			}
+			return !madeOf(r, without, l) || slices.ContainsFunc(addresses, func(a netip.Prefix) bool { return a.Masked() == r.Dst.Masked() })
+		})
+	}
+	if table == 0 {
+		table = tableMain
+	}
+	if by(table) {
 		return true
 	}
-	return slices.ContainsFunc(h.Routes, func(r netstate.Route) bool {
-		if r.Link != link || far(r) || r.Type != "" || r.Table == tableLocal || !r.Dst.Contains(gateway) {
+	if table != tableMain && barred(h, leg) {
+		return false
+	}
+	return by(tableMain) || slices.ContainsFunc(addresses, func(a netip.Prefix) bool { return a.Contains(gateway) })
+}
+
+// barred reports a rule that refuses the gateway's own lookup, which has no
+// source and no mark and comes in by lo (fib_check_nh_v4_gw asks the rules where
+// the route's table does not lead to the gateway).
+func barred(h netstate.Host, leg netstate.NextHop) bool {
+	return slices.ContainsFunc(h.Rules, func(r netstate.Rule) bool {
+		if r.Action == "" || r.Action == "goto" || r.Action == "nop" || ipv6Rule(&r) != leg.Gateway.Is6() {
 			return false
 		}
-		return !madeOf(r, without, l) || slices.ContainsFunc(addresses, func(a netip.Prefix) bool { return a.Masked() == r.Dst.Masked() })
+		conditions, not := strings.CutPrefix(r.Selectors, "not")
+		conditions = strings.TrimSpace(conditions)
+		matches := !r.From.IsValid() && (!r.To.IsValid() || r.To.Contains(leg.Gateway)) && (conditions == "" || conditions == "iif lo" || conditions == "oif "+leg.Link)
+		return matches != not
 	})
 }
 
@@ -53,7 +80,12 @@ func madeOf(r netstate.Route, address netip.Prefix, l netstate.Link) bool {
 	if r.Protocol != "kernel" {
 		return false
 	}
-	gone := r.Source.IsValid() && !slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Addr() == r.Source })
+	gone := !slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool {
+		if r.Source.IsValid() {
+			return a.Addr() == r.Source
+		}
+		return r.Dst.Addr().Is4() || a.Masked() == r.Dst.Masked() // IPv6 names no source
+	})
 	return gone || address.IsValid() && (r.Dst.Masked() == address.Masked() || r.Source == address.Addr())
 }
 
@@ -62,7 +94,7 @@ func madeOf(r netstate.Route, address netip.Prefix, l netstate.Link) bool {
 func stranded(h netstate.Host, l netstate.Link, a netip.Prefix) []netstate.Route {
 	var out []netstate.Route
 	for _, r := range h.Routes {
-		if r.Protocol == "kernel" || r.Table == tableLocal || !uses(r, []string{l.Name}) {
+		if kernelMade(h, r) || r.Table == tableLocal || !uses(r, []string{l.Name}) {
 			continue
 		}
 		_, before := unreachable(h, r, netip.Prefix{})

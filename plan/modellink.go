@@ -127,8 +127,8 @@ func setMTU(h *netstate.Host, l netstate.Link, s Step) error {
 		return &StateError{s, "no MTU"}
 	}
 	for _, o := range h.Links {
-		if o.VLAN != nil && o.VLAN.Parent == l.Name && o.MTU > mtu {
-			return &StateError{s, "the VLAN " + o.Name + " on it is larger"}
+		if o.LargestOn() == l.Name && o.MTU > mtu {
+			return &StateError{s, o.Name + ", which rides on it, is larger"}
 		}
 		if l.VLAN != nil && l.VLAN.Parent == o.Name && o.MTU < mtu {
 			return &StateError{s, "its parent " + o.Name + " is smaller (ERANGE)"}

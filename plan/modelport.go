@@ -178,15 +178,12 @@ func setPortOption(h *netstate.Host, l netstate.Link, s Step) error {
 }
 
 // optionActorPriority is BOND_OPT_ACTOR_PORT_PRIO, of a port in 802.3ad.
-const (
-	optionActorPriority  = "actor_port_prio"
-	defaultActorPriority = 255 // SLAVE_AD_INFO of a new port
-)
+const optionActorPriority = "actor_port_prio"
 
 // freshActorPriority is what a port begins with; nil where its kernel and mode
 // tell none.
 func freshActorPriority(k netstate.Kernel, m netstate.BondMode) *int {
-	n := defaultActorPriority
+	n := netstate.DefaultActorPriority
 	if newer, known := k.AtLeast(6, 18); m != netstate.LACP || !known || !newer {
 		return nil
 	}
@@ -195,7 +192,7 @@ func freshActorPriority(k netstate.Kernel, m netstate.BondMode) *int {
 
 // ownActorPriority reports a port that has another than it began with.
 func ownActorPriority(p *netstate.BondPort) bool {
-	return p.ActorPriority != nil && *p.ActorPriority != defaultActorPriority
+	return p.ActorPriority != nil && *p.ActorPriority != netstate.DefaultActorPriority
 }
 
 func setOption(h *netstate.Host, l netstate.Link, s Step) error {

@@ -114,7 +114,7 @@ func routesOfAddress(h netstate.Host, l netstate.Link, a netip.Prefix) []netstat
 	var lost []netstate.Route
 	for _, r := range h.Routes {
 		own := !far(r) && r.Type == "" && r.Dst.Masked() == a.Masked() && r.Link == l.Name && restored(h, r)
-		if r.Protocol == "kernel" || own || r.Table == tableLocal {
+		if kernelMade(h, r) || own || r.Table == tableLocal {
 			continue
 		}
 		if r.Source == a.Addr() || last && r.Dst.Addr().Is4() && uses(r, []string{l.Name}) {

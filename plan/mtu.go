@@ -201,10 +201,7 @@ func (m *mtuChange) checkVLANs() {
 		return l.MTU
 	}
 	for _, l := range m.observed.Links {
-		if l.VLAN == nil {
-			continue
-		}
-		parent, ok := m.observed.Link(l.VLAN.Parent)
+		parent, ok := m.observed.Link(l.LargestOn())
 		if !ok || m.want[l.Name] == 0 && m.want[parent.Name] == 0 {
 			continue
 		}
@@ -222,8 +219,8 @@ func (m *mtuChange) levels() map[string]int {
 		below[l.Name] = nil
 	}
 	for _, l := range m.observed.Links {
-		if l.VLAN != nil {
-			below[l.Name] = append(below[l.Name], l.VLAN.Parent)
+		if lower := l.LargestOn(); lower != "" {
+			below[l.Name] = append(below[l.Name], lower)
 		}
 		if l.Master != "" {
 			below[l.Master] = append(below[l.Master], l.Name)

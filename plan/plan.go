@@ -110,6 +110,9 @@ type Step struct {
 	Route *netstate.Route `json:"route,omitempty"`
 	// Address is what a step of kind Address adds to Link or removes from it.
 	Address netip.Prefix `json:"address,omitzero"`
+	// NoBroadcast: an Address without a broadcast address, which it would else
+	// have.
+	NoBroadcast bool `json:"no_broadcast,omitempty"`
 	// Rule is what a step of kind Rule adds or removes, Endpoint what one of
 	// kind MPTCPEndpoint does, Make what one of kind LinkPresence does.
 	Rule     *netstate.Rule          `json:"rule,omitempty"`

@@ -163,7 +163,7 @@ func (b *builder) bareport(bond, port string, d Disruption) {
 		b.do(Step{Kind: PortOption, Link: port, Key: "queue_id", New: "0", Disruption: Online, Why: why})
 	}
 	if p.Port != nil && ownActorPriority(p.Port) {
-		b.do(Step{Kind: PortOption, Link: port, Key: optionActorPriority, New: strconv.Itoa(defaultActorPriority), Disruption: Online, Why: why})
+		b.do(Step{Kind: PortOption, Link: port, Key: optionActorPriority, New: strconv.Itoa(netstate.DefaultActorPriority), Disruption: Online, Why: why})
 	}
 	if p.MTU != l.MTU {
 		b.do(Step{Kind: LinkMTU, Link: port, New: strconv.Itoa(l.MTU), Disruption: d,

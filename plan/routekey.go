@@ -86,7 +86,7 @@ func far(r netstate.Route) bool { return r.Gateway.IsValid() || len(r.Hops) > 0 
 func restored(host netstate.Host, r netstate.Route) bool {
 	special := r.Dst.Addr().IsMulticast() || r.Dst.Addr().IsLinkLocalUnicast()
 	made := r.Protocol == madeBy || r.Protocol == "boot"
-	if r.Protocol == "kernel" || !made && (special || r.Table == tableLocal) {
+	if kernelMade(host, r) || !made && r.Table == tableLocal || special && r.Protocol == "" {
 		return true
 	}
 	if far(r) || r.Type != "" || r.Table != 0 && r.Table != tableMain || r.Metric != connectedMetric(r.Dst) {
@@ -99,6 +99,17 @@ func restored(host netstate.Host, r netstate.Route) bool {
 		}
 	}
 	return false
+}
+
+// kernelMade reports a route that came with an address by itself: it leads over
+// no gateway, and IPv4's names its source. Others that bear the kernel's mark are
+// programs' (Cilium's): they go with their link and stay away.
+func kernelMade(host netstate.Host, r netstate.Route) bool {
+	if r.Protocol != "kernel" || far(r) || r.Type != "" || r.Object != 0 {
+		return false
+	}
+	l, _ := host.Link(r.Link)
+	return r.Dst.Addr().Is6() || r.Source.IsValid() || canonical(r).Table == tableMain && slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Masked() == r.Dst.Masked() })
 }
 
 // connectedMetric is that of a prefix that comes with an address

@@ -24,7 +24,10 @@ func newDiscover(app *App) *cobra.Command {
 		Use: "discover HOST...", Short: "write a fabric from live hosts",
 		Long: `Looks at hosts and writes the fabric file that describes them: links, bonds,
 addresses, speeds, kernel, buffers, and the round trip between those that share
-a subnet. What could not be found out stands in comments. Nothing is changed.
+a subnet. What could not be found out stands in comments, and so does what the
+file has no words for, in those of ip(8): rules by interface, port or masked
+mark, nexthop objects, routes of daemons. A plan of the file changes nothing,
+also with --exact. Nothing is changed.
 
 HOST is local: (this host), netns:NAME, ssh://user@host or nats:NAME. Hosts are
 looked at side by side; one that is not reached is named, the others are

@@ -75,7 +75,8 @@ func newPlan(app *App) *cobra.Command {
 what it is to what the file wants: what each does, what traffic feels of it,
 who wants it and why, and the command that would do the same. Addresses,
 routes and rules that the file does not name stay, unless --exact; what is
-left as it is, is named. Nothing is changed.
+left as it is, is named. What no file can say stays also with --exact. Nothing
+is changed.
 
 ` + exitHelp,
 		Example: "  linerate plan fabric.yaml\n  linerate plan fabric.yaml --host rbx --profiles none --json",

@@ -49,7 +49,7 @@ func do(ctx context.Context, s plan.Step) error {
 	case plan.Rule:
 		return setRule(s.Rule, s.New)
 	case plan.Address:
-		return setAddress(s.Link, s.Address, s.New)
+		return setAddress(s.Link, s.Address, s.NoBroadcast, s.New)
 	case plan.LinkPresence:
 		return setPresence(s.Link, s.Make, s.New)
 	case plan.Offload, plan.Ring, plan.Channel, plan.Coalesce:

@@ -28,6 +28,8 @@ const (
 	ifaLabel     = 3
 	ifaBroadcast = 4
 	ifaFlags     = 8
+	ifaPriority  = 9  // IFA_RT_PRIORITY: the metric of the network's route
+	ifaProtocol  = 11 // IFA_PROTO, Linux 5.18
 
 	ifaSecondary = 0x01 // IFA_F_SECONDARY
 	ifaNoDAD     = 0x02 // of no effect once the address is there, like the next
@@ -41,8 +43,9 @@ const (
 	addressHead = 8 // struct ifaddrmsg: family, prefixlen, flags, scope, index
 )
 
-// setAddress gives the link an address or takes it away (RTM_NEWADDR).
-func setAddress(name string, p netip.Prefix, want string) error {
+// setAddress gives the link an address or takes it away (RTM_NEWADDR); bare is
+// one without a broadcast address.
+func setAddress(name string, p netip.Prefix, bare bool, want string) error {
 	l, err := holder(name, p)
 	if err != nil {
 		return err
@@ -51,9 +54,9 @@ func setAddress(name string, p netip.Prefix, want string) error {
 		if err := l.lastOfSubnet(p); err != nil {
 			return err
 		}
-		return change(syscall.RTM_DELADDR, 0, encodeAddress(l, p))
+		return change(syscall.RTM_DELADDR, 0, encodeAddress(l, p, bare))
 	}
-	return change(syscall.RTM_NEWADDR, syscall.NLM_F_CREATE|syscall.NLM_F_EXCL, encodeAddress(l, p))
+	return change(syscall.RTM_NEWADDR, syscall.NLM_F_CREATE|syscall.NLM_F_EXCL, encodeAddress(l, p, bare))
 }
 
 func holder(name string, p netip.Prefix) (link, error) {
@@ -64,18 +67,26 @@ func holder(name string, p netip.Prefix) (link, error) {
 }
 
 // encodeAddress is a struct ifaddrmsg with the address, and for IPv4 the
-// broadcast address of its subnet.
-func encodeAddress(l link, p netip.Prefix) []byte {
+// broadcast address of its subnet, unless it is to be bare.
+func encodeAddress(l link, p netip.Prefix, bare bool) []byte {
 	a := p.Addr().AsSlice()
 	b := []byte{family(p.Addr()), byte(p.Bits()), 0, 0}
 	b = binary.NativeEndian.AppendUint32(b, uint32(l.index))
 	b = append(b, nlattr.Encode(ifaLocal, a)...)
 	b = append(b, nlattr.Encode(ifaAddress, a)...)
-	if p.Addr().Is4() && p.Bits() < 31 {
-		all := binary.BigEndian.Uint32(a) | (1<<(32-p.Bits()) - 1)
-		b = append(b, nlattr.Encode(ifaBroadcast, binary.BigEndian.AppendUint32(nil, all))...)
+	if all, ok := broadcastOf(p); ok && !bare {
+		b = append(b, nlattr.Encode(ifaBroadcast, all.AsSlice())...)
 	}
 	return b
+}
+
+// broadcastOf is the last address of an IPv4 network that has one.
+func broadcastOf(p netip.Prefix) (netip.Addr, bool) {
+	if !p.Addr().Is4() || p.Bits() >= 31 {
+		return netip.Addr{}, false
+	}
+	all := binary.BigEndian.Uint32(p.Addr().AsSlice()) | (1<<(32-p.Bits()) - 1)
+	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, all))), true
 }
 
 // address is one that a link has.
@@ -85,6 +96,9 @@ type address struct {
 	scope  byte
 	label  string
 	peer   netip.Addr // another than the address itself; zero none
+	// broadcast is zero without one; more are settings of other kinds.
+	broadcast netip.Addr
+	more      bool
 }
 
 // addresses are the link's of one family.
@@ -112,6 +126,8 @@ func (l link) addresses(f byte) ([]address, error) {
 		} else if own != far {
 			a.peer = far
 		}
+		a.broadcast, _ = netip.AddrFromSlice(attrs[ifaBroadcast])
+		a.more = attrs[ifaPriority] != nil || attrs[ifaProtocol] != nil
 		if flags := attrs[ifaFlags]; len(flags) == 4 {
 			a.flags = number(flags)
 		}
@@ -175,7 +191,7 @@ func readAddress(name string, p netip.Prefix, want string) (string, error) {
 		switch {
 		case a.prefix != p:
 		case want == plan.Absent && a.beyond(name):
-			return "", fmt.Errorf("address %s has a label, scope, peer or flags of its own, which a plan cannot put back: %w", p, errors.ErrUnsupported)
+			return "", fmt.Errorf("address %s has a label, scope, peer, metric or flags of its own, which a plan cannot put back: %w", p, errors.ErrUnsupported)
 		case a.flags&ifaDADFailed != 0:
 			return duplicate, nil
 		case a.flags&ifaTentative != 0 && l.up && l.carrier:
@@ -189,6 +205,7 @@ func readAddress(name string, p netip.Prefix, want string) (string, error) {
 }
 
 func (a address) beyond(name string) bool {
-	return a.label != "" && a.label != name || a.flags&^uint32(ifaPlain) != 0 || a.flags&ifaPermanent == 0 || a.peer.IsValid() ||
+	usual, _ := broadcastOf(a.prefix)
+	return a.more || a.broadcast.IsValid() && a.broadcast != usual || a.label != "" && a.label != name || a.flags&^uint32(ifaPlain) != 0 || a.flags&ifaPermanent == 0 || a.peer.IsValid() ||
 		a.scope != 0 && a.prefix.Addr().Is4()
 }

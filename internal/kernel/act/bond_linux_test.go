@@ -116,7 +116,7 @@ func hostWithBond(t *testing.T) netstate.Host {
 	b, err := findLink("b")
 	must(t, err)
 	must(t, netlink.LinkAdd(&netlink.Vlan{LinkAttrs: netlink.LinkAttrs{Name: "v", ParentIndex: b.index}, VlanId: 7, VlanProtocol: netlink.VLAN_PROTOCOL_8021Q}))
-	must(t, setAddress("v", netip.MustParsePrefix("10.7.0.1/24"), plan.Present))
+	must(t, setAddress("v", netip.MustParsePrefix("10.7.0.1/24"), false, plan.Present))
 	must(t, do(t.Context(), plan.Step{Kind: plan.LinkState, Link: "v", New: plan.Up}))
 	h := netstate.Host{Name: "h", Links: []netstate.Link{
 		{Name: "p1", Kind: "veth", MTU: 1500, Up: true, Master: "b"},

@@ -28,8 +28,8 @@ func cable(t *testing.T) {
 	for _, name := range []string{"v0", "v1"} {
 		must(t, do(t.Context(), plan.Step{Kind: plan.LinkState, Link: name, New: plan.Up}))
 	}
-	must(t, setAddress("v0", netip.MustParsePrefix("10.77.0.1/24"), plan.Present))
-	must(t, setAddress("v0", netip.MustParsePrefix("fd77::1/64"), plan.Present))
+	must(t, setAddress("v0", netip.MustParsePrefix("10.77.0.1/24"), false, plan.Present))
+	must(t, setAddress("v0", netip.MustParsePrefix("fd77::1/64"), false, plan.Present))
 }
 
 // undelivered makes routes of every type that delivers nothing, in both families, also
@@ -83,7 +83,7 @@ func TestKernelKinds(t *testing.T) {
 			rule(netstate.Rule{Priority: 101, From: prefix("10.77.0.1/32"), Table: 101}),
 			rule(netstate.Rule{Priority: 102, From: prefix("10.77.0.0/24"), To: prefix("10.0.0.0/8"), Table: 4711, Family: "ipv4"}),
 			rule(netstate.Rule{Priority: 103, Family: "ipv4", Table: 254, Selectors: "suppress_prefixlength 0"}),
-			rule(netstate.Rule{Priority: 104, Family: "ipv6", Table: 100, Selectors: "not iif v0 oif lo ipproto 6 sport 10-20 dport 80-80 uidrange 0-99 fwmark 0x1/0x3"}),
+			rule(netstate.Rule{Priority: 104, Family: "ipv6", Table: 100, Selectors: "not iif v0 oif lo ipproto 6 sport 10-20 dport 80-80 uidrange 0-99 tun_id 7 fwmark 0x1/0x3"}),
 			rule(netstate.Rule{Priority: 105, Family: "ipv4", Table: 100, Selectors: "tos 0x10 fwmark 0x51820"}),
 			rule(netstate.Rule{Priority: 106, From: prefix("fd77::1/128"), Table: 200, Family: "ipv6"}),
 			rule(netstate.Rule{Priority: 107, To: prefix("10.9.0.0/16"), Family: "ipv4", Action: "unreachable"}),
@@ -167,7 +167,7 @@ func TestKernelKeepsWhatItCannotPutBack(t *testing.T) {
 		must(t, err)
 		labelled.Label = "v0:1"
 		must(t, netlink.AddrAdd(v0, labelled))
-		must(t, setAddress("v0", netip.MustParsePrefix("10.77.0.2/24"), plan.Present))
+		must(t, setAddress("v0", netip.MustParsePrefix("10.77.0.2/24"), false, plan.Present))
 		_, to, err := net.ParseCIDR("10.9.0.0/16")
 		must(t, err)
 		must(t, netlink.RouteAdd(&netlink.Route{LinkIndex: v0.Attrs().Index, Dst: to, Realm: 5, Scope: netlink.SCOPE_LINK}))

@@ -29,6 +29,7 @@ const (
 	fraIif           = 3
 	fraPriority      = 6
 	fraFwmark        = 10
+	fraTunnel        = 12 // FRA_TUN_ID
 	fraSuppressGroup = 13
 	fraSuppress      = 14
 	fraTable         = 15
@@ -181,6 +182,10 @@ func (e *ruleEncoder) condition(word, value string) error {
 		}
 		from, to, err := rangeOf(value, math.MaxUint16)
 		e.add(kind, binary.NativeEndian.AppendUint16(binary.NativeEndian.AppendUint16(nil, uint16(from)), uint16(to)))
+		return err
+	case "tun_id":
+		n, err := strconv.ParseUint(value, 0, 64)
+		e.add(fraTunnel, binary.BigEndian.AppendUint64(nil, n))
 		return err
 	case "uidrange":
 		from, to, err := rangeOf(value, math.MaxUint32)

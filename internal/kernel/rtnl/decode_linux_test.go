@@ -145,7 +145,8 @@ func TestDecodeAddress(t *testing.T) {
 		{"no address", message(2, 24), netip.Prefix{}},
 		{"cut short", []byte{2, 24}, netip.Prefix{}},
 	} {
-		index, got, _, ok := decodeAddress(tc.message)
+		a, ok := decodeAddress(tc.message)
+		index, got := a.index, a.prefix
 		if got != tc.want && (ok || tc.want.IsValid()) || ok != tc.want.IsValid() || ok && index != 4 {
 			t.Errorf("%s: %v %v %v, want %v", tc.name, index, got, ok, tc.want)
 		}

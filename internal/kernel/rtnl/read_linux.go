@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/vishvananda/netlink/nl"
@@ -150,17 +152,29 @@ func portsOf(raw []rawLink, master int) []string {
 func (h *Handle) addAddresses(links []netstate.Link) error {
 	messages, err := h.dump(syscall.RTM_GETADDR, syscall.RTM_NEWADDR, make([]byte, addressHead))
 	for _, m := range messages {
-		index, p, leased, ok := decodeAddress(m)
+		a, ok := decodeAddress(m)
 		if !ok {
 			continue
 		}
-		l := byIndex(links, index)
-		if l == nil || slices.Contains(l.Addresses, p) {
+		l := byIndex(links, a.index)
+		if l == nil || slices.Contains(l.Addresses, a.prefix) {
 			continue
 		}
-		l.Addresses = append(l.Addresses, p)
-		if leased {
-			l.Leases = append(l.Leases, p)
+		l.Addresses = append(l.Addresses, a.prefix)
+		if a.leased {
+			l.Leases = append(l.Leases, a.prefix)
+		}
+		if a.label != "" && a.label != l.Name {
+			a.add("label %s", a.label)
+		}
+		if len(a.words) > 0 {
+			if l.AddressSettings == nil {
+				l.AddressSettings = make(map[netip.Prefix]string)
+			}
+			l.AddressSettings[a.prefix] = strings.Join(a.words, " ")
+		}
+		if a.noBroadcast {
+			l.NoBroadcast = append(l.NoBroadcast, a.prefix)
 		}
 	}
 	return err

@@ -1,6 +1,7 @@
 package rtnl
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
@@ -19,6 +20,7 @@ const (
 	fraFwmark        = 10
 	fraSuppress      = 14
 	fraGoto          = 4
+	fraTunnel        = 12 // FRA_TUN_ID
 	fraSuppressGroup = 13
 	fraPad           = 18
 	fraL3MDev        = 19
@@ -73,6 +75,8 @@ func decodeRule(message []byte) (rule netstate.Rule, ok bool) {
 			rule.Priority = int(u32(v))
 		case fraTable:
 			rule.Table = int(u32(v))
+		case fraGoto:
+			rule.Goto = int(u32(v))
 		case fraProtocol:
 			rule.Protocol = protocolWord(u8(v))
 		default:
@@ -132,8 +136,12 @@ func (s *selectors) attribute(kind uint16, v []byte) {
 		if u16(v) != math.MaxUint16 {
 			s.add("fra-%d %s", kind, kept(v))
 		}
-	case fraPad, fraGoto:
-		// No conditions.
+	case fraTunnel:
+		if len(v) == 8 {
+			s.add("tun_id %d", binary.BigEndian.Uint64(v))
+		}
+	case fraPad:
+		// No condition.
 	default:
 		s.add("fra-%d %s", kind, kept(v))
 	}
