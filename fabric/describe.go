@@ -14,6 +14,9 @@ import (
 // describedSysctls are the tunables that a prediction reads.
 var describedSysctls = []string{"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}
 
+// profilesRemark is a line to uncomment: nothing sets a sysctl that no file names.
+const profilesRemark = "profiles: [throughput]  # would set TCP's buffers for the rates and round trips of the paths; `linerate plan` shows it first"
+
 // Describe writes a fabric file from observed hosts: what Parse reads back as
 // the same state. Reach is each host's by name. What is not known, and what
 // a fabric cannot say, stands in comments.
@@ -129,6 +132,7 @@ func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool) *No
 		}
 	}
 	n.set("sysctl", filled(sysctl))
+	n.Pairs[len(n.Pairs)-1].Comment = profilesRemark
 	n.set("rate", rateText(h.Rate))
 	if c := h.Cloud; c != nil {
 		n.set("cloud", describeCloud(*c))
@@ -190,7 +194,7 @@ func describeHardware(h netstate.Host, ports []netstate.Link) *Node {
 		}
 	}
 	if links.Comment != "" && len(links.Pairs) == 0 {
-		n.Comment, links.Comment = links.Comment, ""
+		n.Comment, links.Comment = "links:\n  "+strings.ReplaceAll(links.Comment, "\n", "\n  "), ""
 	}
 	n.set("links", filled(links))
 	slots := &Node{Kind: MappingNode}
@@ -227,7 +231,7 @@ func describeLink(l netstate.Link, links *Node) *Node {
 		rate = l.Speed
 	}
 	if rate == 0 {
-		links.remark("speed of %s is unknown: write %s: {speed: 25G} for 25 Gbit/s", l.Name, l.Name)
+		links.remark("%s: {speed: 25G}  # unknown: write its speed here", quotedKey(l.Name))
 		return nil
 	}
 	link.set("speed", rateText(rate))

@@ -1,8 +1,11 @@
 package fabric
 
 import (
+	stdcmp "cmp"
+	"maps"
 	"net/netip"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
 )
 
 // TestDescribeRoundTrip writes states as a file and reads them back.
@@ -121,5 +125,37 @@ func TestDescribeObserved(t *testing.T) {
 	}
 	if l, _ := s.Link("bond1.5"); l.VLAN == nil || l.VLAN.Parent != "eth2" || l.MTU != 9000 {
 		t.Errorf("VLAN on a bond of one port = %+v", l)
+	}
+}
+
+// TestA4HintsAreReadyToUncomment: the lines that discover leaves for the user
+// read back as what they say once their "# " is gone, whether some of the speeds
+// are known or none.
+func TestA4HintsAreReadyToUncomment(t *testing.T) {
+	for _, known := range []unit.BitRate{0, unit.Gbps} {
+		h := netstate.Host{Name: "192.0.2.11", CPU: netstate.CPU{Cores: 2}, Links: []netstate.Link{
+			{Name: "ens1", Up: true, MTU: 1500, Addresses: []netip.Prefix{netip.MustParsePrefix("10.1.1.11/24")}},
+			{Name: "ens2", Up: true, MTU: 1500, Speed: known, Addresses: []netip.Prefix{netip.MustParsePrefix("10.1.2.11/24")}},
+		}}
+		text := string(Describe([]netstate.Host{h}, nil, map[string]string{"192.0.2.11": "ssh://root@192.0.2.11"}, Measure{}))
+		f, err := Parse("discovered.yaml", []byte(text))
+		if err != nil || len(f.Hosts[0].Profiles) > 0 {
+			t.Fatalf("%v: profiles %v\n%s", err, f.Hosts[0].Profiles, text)
+		}
+		var open []string
+		for _, line := range strings.Split(text, "\n") {
+			if hint := strings.TrimLeft(line, " "); strings.HasPrefix(hint, "# ") && (strings.Contains(hint, "{speed") || strings.Contains(hint, "profiles:") || strings.HasSuffix(hint, "links:")) {
+				line = strings.Replace(line, "# ", "", 1)
+			}
+			open = append(open, line)
+		}
+		f, err = Parse("uncommented.yaml", []byte(strings.Join(open, "\n")))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, strings.Join(open, "\n"))
+		}
+		want := map[string]HardwareLink{"ens1": {Speed: 25 * unit.Gbps}, "ens2": {Speed: stdcmp.Or(known, 25*unit.Gbps)}}
+		if got := f.Hosts[0].Hardware.Links; !maps.Equal(got, want) || !slices.Equal(f.Hosts[0].Profiles, []string{"throughput"}) {
+			t.Errorf("links %v, profiles %v\n%s", got, f.Hosts[0].Profiles, text)
+		}
 	}
 }

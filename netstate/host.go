@@ -42,6 +42,9 @@ type Host struct {
 	// by the names of /proc/net/netstat and snmp with their group
 	// ("TcpExt.IPReversePathFilter"); those that are zero are left out.
 	Protocols map[string]uint64 `json:"protocol_counters_count,omitempty"`
+	// ManagedAt is the host's own address of the ssh connection over which it is
+	// managed; the zero Addr where that is not known.
+	ManagedAt netip.Addr `json:"managed_at,omitzero"`
 	// Machine is nil where the firmware says nothing.
 	Machine *Machine `json:"machine,omitempty"`
 	// Owners are the programs that manage the network here.
@@ -165,6 +168,10 @@ type Link struct {
 	// router advertisements' (no IFA_F_PERMANENT). Their owner renews them; a
 	// plan neither adds nor removes one.
 	Leases []netip.Prefix `json:"leased_addresses,omitempty"`
+	// Unused says why no traffic is sent over the link; "" it is in use.
+	// UnusedAddresses are those of a link in use that the file does not name.
+	Unused          Unused       `json:"unused,omitempty"`
+	UnusedAddresses []netip.Addr `json:"unused_addresses,omitempty"`
 	// Owner is the program that manages this link ("NetworkManager",
 	// "systemd-networkd", ...); "" nobody, or unknown.
 	Owner    string            `json:"owner,omitempty"`
