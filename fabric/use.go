@@ -180,13 +180,14 @@ func (u usage) spared(l netstate.Link) bool {
 // a default route over several links.
 func (u usage) managed() (netstate.Link, netstate.Unused) {
 	for _, at := range []struct {
-		addr netip.Addr
+		addr string
 		why  netstate.Unused
-	}{{u.host.ManagedAt.Unmap(), netstate.UnusedSSH}, {u.file.reachAddress(), netstate.UnusedReach}} {
-		if !at.addr.IsValid() || at.addr.IsLoopback() {
-			continue // by a tunnel
+	}{{u.host.ManagedAt, netstate.UnusedSSH}, {u.file.reachHost(), netstate.UnusedReach}} {
+		addr, err := netip.ParseAddr(at.addr)
+		if addr = addr.Unmap().WithZone(""); err != nil || addr.IsLoopback() {
+			continue // a name, or a tunnel
 		}
-		switch l, ok := u.host.LinkWith(at.addr); {
+		switch l, ok := u.host.LinkWith(addr); {
 		case ok && l.Loopback():
 			return l, ""
 		case ok:
@@ -202,14 +203,13 @@ func (u usage) managed() (netstate.Link, netstate.Unused) {
 	return netstate.Link{}, ""
 }
 
-// reachAddress is the address that an ssh reach is written with.
-func (h Host) reachAddress() netip.Addr {
+// reachHost is the host that an ssh reach names; "" of another reach.
+func (h Host) reachHost() string {
 	u, err := url.Parse(h.Reach)
 	if err != nil || u.Scheme != "ssh" {
-		return netip.Addr{}
+		return ""
 	}
-	addr, _ := netip.ParseAddr(u.Hostname())
-	return addr.Unmap().WithZone("")
+	return u.Hostname()
 }
 
 // defaultLink is the one link by which the default route leaves, IPv4's before

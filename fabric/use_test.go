@@ -133,10 +133,7 @@ func TestA2UseDecidesWhatIsNamed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			observed := netstate.Host{Name: "h", Links: tt.links, Routes: tt.routes}
-			if tt.at != "" {
-				observed.ManagedAt = netip.MustParseAddr(tt.at)
-			}
+			observed := netstate.Host{Name: "h", Links: tt.links, Routes: tt.routes, ManagedAt: tt.at}
 			merged, _ := Merge(state(t, f, "h"), f.Hosts[0], observed)
 			var links, addresses []string
 			for _, l := range merged.Links {

@@ -43,8 +43,8 @@ type Host struct {
 	// ("TcpExt.IPReversePathFilter"); those that are zero are left out.
 	Protocols map[string]uint64 `json:"protocol_counters_count,omitempty"`
 	// ManagedAt is the host's own address of the ssh connection over which it is
-	// managed; the zero Addr where that is not known.
-	ManagedAt netip.Addr `json:"managed_at,omitzero"`
+	// managed, as sshd writes it (SSH_CONNECTION); "" not known.
+	ManagedAt string `json:"managed_at,omitempty"`
 	// Machine is nil where the firmware says nothing.
 	Machine *Machine `json:"machine,omitempty"`
 	// Owners are the programs that manage the network here.

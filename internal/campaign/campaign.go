@@ -120,6 +120,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 		return nil, errors.Join(c.firstUnreached(), c.Close())
 	}
 	c.tellLost()
+	c.tellLeftOut()
 	if cfg.Resume != nil {
 		c.resume(*cfg.Resume)
 		return c, nil
@@ -128,6 +129,19 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 		c.record.Environment.Hosts = append(c.record.Environment.Hosts, c.state.Hosts[h.Name])
 	}
 	return c, nil
+}
+
+// tellLeftOut tells which links the hosts are managed over and are left out for it.
+func (c *Campaign) tellLeftOut() {
+	var hosts []netstate.Host
+	for _, h := range c.cfg.Fabric.Hosts {
+		if c.hosts[h.Name] != nil {
+			hosts = append(hosts, c.state.Hosts[h.Name])
+		}
+	}
+	for _, line := range fabric.LeftOut(hosts) {
+		c.cfg.Tell(Event{Kind: Noted, Note: line})
+	}
 }
 
 // oneByOne tells one event after the other: trials run at the same time.

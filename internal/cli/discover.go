@@ -178,6 +178,13 @@ func (a *App) observeOne(ctx context.Context, t target) observed {
 	return o
 }
 
+// leftOut says which links the hosts are managed over and are left out for it.
+func (p *progress) leftOut(hosts ...netstate.Host) {
+	for _, line := range fabric.LeftOut(hosts) {
+		p.note(line)
+	}
+}
+
 // notes says what whoever works with a host should know of it.
 func (p *progress) notes(h *fleet.Host) {
 	for _, note := range h.Notes() {

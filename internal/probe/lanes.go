@@ -20,7 +20,7 @@ const mostLanes = 256
 func Lanes(a, b netstate.Host, family string) ([]flow.Lane, error) {
 	base, err := predict.Lanes(predict.Fabric{Hosts: map[string]netstate.Host{"a": a, "b": b}}, "a", "b", family)
 	if err != nil {
-		return nil, fmt.Errorf("probe: %w: %s and %s have no addresses in one subnet and no route to each other", ErrConfig, a.Name, b.Name)
+		return nil, fmt.Errorf("probe: %w: %s and %s: %w", ErrConfig, a.Name, b.Name, err)
 	}
 	lanes := slices.Clone(base)
 	var near, far []netip.Addr
