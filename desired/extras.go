@@ -12,15 +12,15 @@ import (
 const whyExtra = "the file does not say it, and exact was asked for"
 
 // extraAddresses are static addresses of the file's devices that the file does
-// not say: exact takes them away, else they are named. Leases and link-local
-// addresses stay either way.
+// not say: exact takes them away, else they are named. Leases, link-local
+// and loopback addresses stay either way.
 func (b *builder) extraAddresses() {
 	by := b.at.Line("network")
 	for _, d := range b.definitions() {
 		for _, name := range b.links(d.device.ID) {
 			l, _ := b.want.Link(name)
 			for _, a := range slices.Clone(l.Addresses) {
-				if slices.Contains(d.device.Addresses, a) || slices.Contains(l.Leases, a) || a.Addr().IsLinkLocalUnicast() {
+				if slices.Contains(d.device.Addresses, a) || slices.Contains(l.Leases, a) || a.Addr().IsLinkLocalUnicast() || a.Addr().IsLoopback() {
 					continue
 				}
 				if b.request.Exact {

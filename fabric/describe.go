@@ -185,6 +185,9 @@ func describeHardware(h netstate.Host, ports []netstate.Link) *Node {
 	links := &Node{Kind: MappingNode}
 	cards := map[string]bool{}
 	for _, l := range ports {
+		if l.Loopback() {
+			continue
+		}
 		if link := describeLink(l, links); link != nil {
 			if card := knownCard(h, l.Card); card != nil {
 				cards[l.Card] = true

@@ -38,7 +38,9 @@ func newNetDescriber(h netstate.Host, shared map[netip.Addr]bool) *netDescriber 
 // section is where netplan defines a link; "" for one that is left out.
 func (d *netDescriber) section(l netstate.Link) string {
 	switch {
-	case l.Bond != nil && len(l.Bond.Ports) == 0, l.Name == "lo", badName(l.Name) != "":
+	case l.Loopback() && len(d.own(l)) > 0: // as netplan has it, for its addresses
+		return "ethernets"
+	case l.Bond != nil && len(l.Bond.Ports) == 0, l.Loopback(), badName(l.Name) != "":
 		return ""
 	case l.Bond != nil:
 		return "bonds"
@@ -223,6 +225,9 @@ func (d *netDescriber) impliedMTU(l netstate.Link) int {
 	}
 	if other, ok := d.host.Link(upper); ok && other.MTU != 0 {
 		return other.MTU
+	}
+	if l.Loopback() {
+		return loopbackMTU
 	}
 	if l.Kind == "bridge" {
 		return 0 // depends on all its ports: always said

@@ -131,19 +131,6 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 	return c, nil
 }
 
-// tellLeftOut tells which links the hosts are managed over and are left out for it.
-func (c *Campaign) tellLeftOut() {
-	var hosts []netstate.Host
-	for _, h := range c.cfg.Fabric.Hosts {
-		if c.hosts[h.Name] != nil {
-			hosts = append(hosts, c.state.Hosts[h.Name])
-		}
-	}
-	for _, line := range fabric.LeftOut(hosts) {
-		c.cfg.Tell(Event{Kind: Noted, Note: line})
-	}
-}
-
 // oneByOne tells one event after the other: trials run at the same time.
 func oneByOne(tell func(Event)) func(Event) {
 	var mu sync.Mutex
@@ -279,62 +266,6 @@ func (c *Campaign) reached(p fabric.Path) error {
 	return nil
 }
 
-// Latency measures the round trip of every path, each way, and sets the
-// paths' RTT where the file does not declare one.
-func (c *Campaign) Latency(ctx context.Context) error { return c.latency(ctx, c.state.Paths) }
-
-// latency is Latency of some of the paths.
-func (c *Campaign) latency(ctx context.Context, paths []fabric.Path) error {
-	for i, p := range c.state.Paths {
-		if c.reached(p) != nil || !slices.ContainsFunc(paths, func(o fabric.Path) bool { return o.From == p.From && o.To == p.To }) {
-			continue // its trials say why
-		}
-		for _, way := range [][2]string{{p.From, p.To}, {p.To, p.From}} {
-			if _, listens := c.cfg.Listeners[way[0]]; listens {
-				continue // it cannot be asked
-			}
-			if l, there := c.pinged[way]; there { // an interrupted run has it
-				c.learnRTT(i, p, l)
-				continue
-			}
-			l, err := measure.Latency(ctx, c.network(), way[0], way[1], c.cfg.Pings)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				f := record.Failure{From: way[0], To: way[1], Error: err.Error()}
-				c.record.Failures = append(c.record.Failures, f)
-				c.cfg.Tell(Event{Kind: Failed, Failure: &f})
-				continue
-			}
-			if err := c.keep(func(r *record.Record) { r.Latency = append(r.Latency, l) }); err != nil {
-				return err
-			}
-			c.cfg.Tell(Event{Kind: Pinged, Latency: &l})
-			c.learnRTT(i, p, l)
-		}
-	}
-	return nil
-}
-
-// pingedLoaded keeps latencies under load.
-func (c *Campaign) pingedLoaded(all []record.Latency) error {
-	for _, l := range all {
-		if err := c.keep(func(r *record.Record) { r.Latency = append(r.Latency, l) }); err != nil {
-			return err
-		}
-		c.cfg.Tell(Event{Kind: Pinged, Latency: &l})
-	}
-	return nil
-}
-
-// learnRTT sets the round trip of a path that does not declare one.
-func (c *Campaign) learnRTT(path int, declared fabric.Path, l record.Latency) {
-	if declared.RTT == 0 && l.AvgMS > 0 {
-		c.state.Paths[path].RTT = time.Duration(l.AvgMS * float64(time.Millisecond))
-	}
-}
-
 // trial runs one trial, with its prediction and its finding, and keeps it.
 func (c *Campaign) trial(ctx context.Context, spec measure.Spec) (record.Trial, error) {
 	t, err := c.judged(ctx, spec, func(p measure.Progress) { c.cfg.Tell(Event{Kind: Running, Progress: &p}) })
@@ -347,6 +278,10 @@ func (c *Campaign) trial(ctx context.Context, spec measure.Spec) (record.Trial, 
 // judged runs one trial, with its prediction and its finding.
 func (c *Campaign) judged(ctx context.Context, spec measure.Spec, tell func(measure.Progress)) (record.Trial, error) {
 	if err := errors.Join(c.reached(fabric.Path{From: spec.From, To: spec.To}), c.passable(spec)); err != nil {
+		return record.Trial{}, err
+	}
+	spec, err := measure.ByDevice(c.network(), spec)
+	if err != nil {
 		return record.Trial{}, err
 	}
 	var loaded []record.Latency
@@ -376,7 +311,7 @@ func (c *Campaign) measuring(tell func(measure.Progress)) measure.Config {
 // finding.
 func (c *Campaign) judge(ctx context.Context, t *record.Trial, spec measure.Spec) {
 	prediction, err := predict.Predict(c.state, predict.Traffic{
-		From: spec.From, To: spec.To, Direction: spec.Direction, Streams: spec.Streams, Protocol: spec.Protocol, Ports: spec.Ports, SocketBuffer: spec.SocketBuffer,
+		From: spec.From, To: spec.To, Direction: spec.Direction, Streams: spec.Streams, Protocol: spec.Protocol, Ports: spec.Ports, SocketBuffer: spec.SocketBuffer, Lanes: spec.Lanes,
 	})
 	if err == nil {
 		t.Predicted, t.Limit = prediction.Rate, prediction.Limit

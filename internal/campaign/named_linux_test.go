@@ -248,3 +248,80 @@ func TestKernelA2NothingElseJoinsThem(t *testing.T) {
 		t.Errorf("IPv6 lanes %v", lanes)
 	}
 }
+
+// TestKernelA2DevicePairsWhatItReaches: bound to a device, streams go between
+// addresses that it joins, also where it is the one that is left out.
+func TestKernelA2DevicePairsWhatItReaches(t *testing.T) {
+	reach := namedHosts(t, []string{"ens1", "ens2", "mgmt0"}, "ip route add default via 10.1.3.% dev mgmt0", "ip addr add 10.9.0.@/32 dev lo", "ip route add 10.9.0.%/32 via 10.1.2.% dev ens2")
+	f, err := fabric.Parse("named.yaml", []byte(fmt.Sprintf("linerate: v1\nhosts:\n  a: {reach: %q}\n  b: {reach: %q}\n", reach[0], reach[1])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for device, want := range map[string][]string{"ens1": {"10.1.1."}, "ens2": {"10.1.2.", "10.9.0."}, "mgmt0": {"10.1.3."}} {
+		for _, d := range []flow.Direction{flow.Forward, flow.Reverse, flow.Both} {
+			spec := measure.Spec{From: "a", To: "b", Direction: d, Streams: 2, Socket: record.Socket{Device: device}, Duration: 300 * time.Millisecond, Once: true}
+			trial, err := c.trial(t.Context(), spec)
+			if err != nil {
+				t.Errorf("%s %s: %v", device, d, err)
+				continue
+			}
+			for _, l := range trial.Lanes {
+				if !slices.ContainsFunc(want, func(net string) bool {
+					return strings.HasPrefix(l.Src.String(), net) && strings.HasPrefix(l.Dst.String(), net)
+				}) {
+					t.Errorf("%s %s: a stream from %s to %s", device, d, l.Src, l.Dst)
+				}
+			}
+			for _, l := range trial.Links {
+				if l.Link != device {
+					t.Errorf("%s %s: counted %s of %s", device, d, l.Link, l.Host)
+				}
+			}
+		}
+	}
+	_, err = c.trial(t.Context(), measure.Spec{From: "a", To: "b", Direction: flow.Forward, Streams: 1, Socket: record.Socket{Device: "ens9"}, Duration: 300 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "ens9 leads to no address") {
+		t.Errorf("ens9: %v", err)
+	}
+}
+
+// TestKernelA5bProbeStaysOnTheLink: a trial of one stream on two separate links
+// is probed with four on the same one; what is capped stays a shaper.
+func TestKernelA5bProbeStaysOnTheLink(t *testing.T) {
+	reach := namedHosts(t, []string{"ens1", "ens2"})
+	f, err := fabric.Parse("named.yaml", []byte(fmt.Sprintf("linerate: v1\nhosts:\n  a: {reach: %q}\n  b: {reach: %q}\n", reach[0], reach[1])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	trial, err := c.trial(t.Context(), measure.Spec{From: "a", To: "b", Direction: flow.Forward, Streams: 1, Duration: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := record.Decision{Probe: record.ProbeStreams, Value: 2, Between: []record.Cause{record.Shaper, record.SenderCPU, record.Congestion}}
+	made, err := c.Probe(t.Context(), trial, Probes(trial, d))
+	if err != nil || len(made) != 2 {
+		t.Fatalf("%d probes: %v", len(made), err)
+	}
+	for _, m := range made {
+		for _, l := range m.Lanes {
+			if l.Src != trial.Lanes[0].Src {
+				t.Errorf("%d streams: one is sent from %s, the trial's was from %s", m.Streams, l.Src, trial.Lanes[0].Src)
+			}
+		}
+	}
+	finding := record.Finding{Cause: record.Shaper, Confidence: 0.5, Decide: d, Also: []record.Alternative{{Cause: record.Congestion, Confidence: 0.3}}}
+	got := diagnose.Decide(c.State(), finding, trial, made)
+	if got.Cause != record.Shaper || strings.Contains(got.Summary, "limit of its own") {
+		t.Errorf("%s (%.2f): %s", got.Cause, got.Confidence, got.Summary)
+	}
+}

@@ -93,6 +93,14 @@ func (a attached) separate() bool {
 	return true
 }
 
+// Separate reports hosts whose lanes have one link each at both ends: nothing
+// hashes between them. False for what cannot be probed.
+func Separate(a, b netstate.Host, lanes []flow.Lane) bool {
+	near, err := attach(a, lanes, func(l flow.Lane) flow.Lane { return l })
+	far, farErr := attach(b, lanes, flow.Lane.Reverse)
+	return err == nil && farErr == nil && near.separate() && far.separate()
+}
+
 func (a attached) trunk() survey.Trunk { return survey.TrunkOf(a.host, a.link) }
 
 // Links are the names of all links below.
