@@ -93,6 +93,17 @@ func (a attached) separate() bool {
 	return true
 }
 
+// keyed reports a host that spreads flows over next hops by a hash with a key
+// that cannot be read.
+func (a attached) keyed() bool {
+	for _, p := range a.parts {
+		if m, ok := p.rule.(steer.Multipath); ok && !m.Reach().Chosen && (m.Reach().Ports || m.Reach().Addresses) {
+			return true
+		}
+	}
+	return false
+}
+
 // Separate reports hosts whose lanes have one link each at both ends: nothing
 // hashes between them. False for what cannot be probed.
 func Separate(a, b netstate.Host, lanes []flow.Lane) bool {

@@ -202,6 +202,7 @@ func newRunner(cfg Config) (*runner, error) {
 		switch {
 		case !side.Out() && end.separate():
 			r.state.Own[side] = arriving{end}
+		case side.Out() && end.keyed(): // its hash is to be looked at as a switch's is
 		case side.Out():
 			r.state.Own[side] = end
 			r.names.Ignored[side] = r.cannotSpread(side)

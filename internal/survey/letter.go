@@ -2,6 +2,7 @@ package survey
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/steer"
@@ -11,10 +12,10 @@ import (
 const letterWidth = 76
 
 // Letter is the words to send to whoever runs the switch: what was seen, what
-// it seems to do, and what to change. Plain text, one ticket; "" where no switch
-// chooses a link, so that there is nothing to ask for.
+// it seems to do, and what to change. Plain text, one ticket; "" where neither
+// host has a bond: there is no aggregation to ask for.
 func (r Report) Letter() string {
-	if r.Separate {
+	if !slices.ContainsFunc(r.Trunks, func(t Trunk) bool { return t.Bond != "" }) {
 		return ""
 	}
 	var w letter
