@@ -119,6 +119,7 @@ func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool) *No
 	}
 	d := newNetDescriber(h, shared)
 	n.set("network", d.network())
+	n.Pairs[len(n.Pairs)-1].Comment = d.useRemark()
 	n.set("hardware", describeHardware(h, d.ports()))
 	if h.Kernel.Release != "" {
 		n.set("kernel", str(h.Kernel.Release))

@@ -159,3 +159,41 @@ func TestA4HintsAreReadyToUncomment(t *testing.T) {
 		}
 	}
 }
+
+// TestA2DescribeSaysWhatIsLeftOut: the line for the link over which a host is
+// managed is one to uncomment.
+func TestA2DescribeSaysWhatIsLeftOut(t *testing.T) {
+	h := InUse(Host{Name: "h", Reach: "ssh://root@192.0.2.11"}, netstate.Host{Name: "h", Links: []netstate.Link{useLink("ens1 10.1.1.11/24"), useLink("mgmt0 192.0.2.11/24")}})
+	text := string(Describe([]netstate.Host{h}, nil, map[string]string{"h": "ssh://root@192.0.2.11"}, Measure{}))
+	const want = "    # use: [ens1, mgmt0]  # without it mgmt0 is left out: `reach` has its address\n    network:\n"
+	if !strings.Contains(text, want) {
+		t.Fatalf("want %q in\n%s", want, text)
+	}
+	f, err := Parse("f.yaml", []byte(strings.Replace(text, "# use:", "use:", 1)))
+	if err != nil || !slices.Equal(f.Hosts[0].Use, []string{"ens1", "mgmt0"}) {
+		t.Errorf("use %v: %v", f.Hosts[0].Use, err)
+	}
+}
+
+// TestA1DescribeNamesLo: lo is written for the addresses that lead to the host,
+// without what is everyone's, and reads back as the loopback it is.
+func TestA1DescribeNamesLo(t *testing.T) {
+	lo := useLink("lo 127.0.0.1/8 10.9.0.1/32 ::1/128")
+	lo.MTU = 65536
+	h := netstate.Host{Name: "h", Links: []netstate.Link{lo, useLink("ens1 10.1.1.11/24")}}
+	text := string(Describe([]netstate.Host{h}, nil, nil, Measure{}))
+	if !strings.Contains(text, "        lo:\n          addresses: [10.9.0.1/32]\n") || strings.Contains(text, "lo: {speed") {
+		t.Errorf("\n%s", text)
+	}
+	f, err := Parse("f.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, _ := state(t, f, "h").Link("lo"); l.Kind != "loopback" || l.MTU != 65536 {
+		t.Errorf("read back as %+v", l)
+	}
+	h.Links[0] = useLink("lo 127.0.0.1/8 ::1/128")
+	if text := string(Describe([]netstate.Host{h}, nil, nil, Measure{})); strings.Contains(text, "lo") {
+		t.Errorf("lo, which has nothing of its own:\n%s", text)
+	}
+}

@@ -1,9 +1,11 @@
 package fabric
 
 import (
+	"fmt"
 	"net/netip"
 	"sort"
 	"strconv"
+	"strings"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -58,6 +60,25 @@ func (d *netDescriber) section(l netstate.Link) string {
 		}
 	}
 	return ""
+}
+
+// useRemark is a line to uncomment where the link over which the host is managed
+// is left out of traffic; "" where it is not.
+func (d *netDescriber) useRemark() string {
+	var all, why []string
+	for _, l := range d.host.Links {
+		if d.section(l) == "" || l.Loopback() || len(d.own(l)) == 0 {
+			continue
+		}
+		all = append(all, d.through(l.Name))
+		if l.Unused.Managed() {
+			why = append(why, fmt.Sprintf("without it %s is left out: %s", l.Name, managedWords[l.Unused]))
+		}
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return "use: " + oneLine(names(all)) + "  # " + strings.Join(why, ", ")
 }
 
 // bridged are the ports of a bridge that lead off the host.

@@ -277,7 +277,7 @@ func (c *Campaign) trial(ctx context.Context, spec measure.Spec) (record.Trial, 
 
 // judged runs one trial, with its prediction and its finding.
 func (c *Campaign) judged(ctx context.Context, spec measure.Spec, tell func(measure.Progress)) (record.Trial, error) {
-	if err := errors.Join(c.reached(fabric.Path{From: spec.From, To: spec.To}), c.passable(spec)); err != nil {
+	if err := errors.Join(c.reached(fabric.Path{From: spec.From, To: spec.To}), c.passable(spec), c.subflowsStay(spec)); err != nil {
 		return record.Trial{}, err
 	}
 	spec, err := measure.ByDevice(c.network(), spec)

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -323,5 +324,29 @@ func TestKernelA5bProbeStaysOnTheLink(t *testing.T) {
 	got := diagnose.Decide(c.State(), finding, trial, made)
 	if got.Cause != record.Shaper || strings.Contains(got.Summary, "limit of its own") {
 		t.Errorf("%s (%.2f): %s", got.Cause, got.Confidence, got.Summary)
+	}
+}
+
+// TestKernelA2SubflowsStayOnWhatIsUsed: an MPTCP endpoint on a link that is left
+// out would carry traffic over it; the trial is refused, and says what to do.
+func TestKernelA2SubflowsStayOnWhatIsUsed(t *testing.T) {
+	if err := feature.Need(feature.MPTCP); err != nil {
+		t.Skip(err)
+	}
+	reach := namedHosts(t, []string{"ens1", "mgmt0"}, "ip route add default via 10.1.2.% dev mgmt0", "ip mptcp limits set subflows 2 add_addr_accepted 2", "ip mptcp endpoint add 10.1.2.@ dev mgmt0 id 3 signal subflow")
+	for use, refused := range map[string]bool{"": true, ", use: [ens1, mgmt0]": false} {
+		f, err := fabric.Parse("named.yaml", []byte(fmt.Sprintf("linerate: v1\nhosts:\n  a: {reach: %q%s}\n  b: {reach: %q%s}\n", reach[0], use, reach[1], use)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, err = c.trial(t.Context(), measure.Spec{From: "a", To: "b", Direction: flow.Forward, Streams: 1, Protocol: "mptcp", Duration: 300 * time.Millisecond, Once: true})
+		if errors.Is(err, ErrSubflow) != refused || !refused && err != nil {
+			t.Errorf("%q: %v", use, err)
+		}
 	}
 }

@@ -109,7 +109,7 @@ func (r *run) group(ctx context.Context, m Matrix, paths []fabric.Path, streams 
 func (c *Campaign) together(ctx context.Context, specs []measure.Spec, tell func(measure.Progress)) ([]record.Trial, error) {
 	specs = slices.Clone(specs)
 	for i, s := range specs {
-		if err := c.passable(s); err != nil {
+		if err := errors.Join(c.passable(s), c.subflowsStay(s)); err != nil {
 			return nil, err
 		}
 		var err error

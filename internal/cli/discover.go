@@ -121,7 +121,7 @@ func (a *App) discover(ctx context.Context, args []string, lldp time.Duration) (
 			left = append(left, o.err)
 			continue
 		}
-		hosts, reach[o.name] = append(hosts, o.state), o.reach
+		hosts, reach[o.name] = append(hosts, inUse(fabric.Fabric{}, o.target, o.state)), o.reach
 	}
 	if ctx.Err() != nil || len(hosts) == 0 {
 		return nil, nil, errors.Join(ctx.Err(), left[0])
