@@ -1,11 +1,13 @@
 package desired_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/linerate/linerate/desired"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/netstate"
 )
 
 // TestA3NoProfilesNoSysctl: a file that names no profile wants no sysctl, and
@@ -46,5 +48,43 @@ func TestA3NoProfilesNoSysctl(t *testing.T) {
 	}
 	if keys, _ := changed("    profiles: [security]\n", []string{}); len(keys) > 0 {
 		t.Errorf("no profile, asked for by the request, sets %v", keys)
+	}
+}
+
+// TestA2PlanSetsWhatTheFileSays: what carries traffic is one thing, what the file
+// itself writes of a link another: the settings of a link that is left out, or that
+// `use` does not name, are wanted as the file says, and no others change.
+func TestA2PlanSetsWhatTheFileSays(t *testing.T) {
+	for _, more := range []string{"", "    use: [eth4]\n"} {
+		state := must(t, "    reach: ssh://root@10.0.0.1\n    network: {ethernets: {eth0: {mtu: 1400, addresses: [10.0.0.1/24]}, eth4: {}}}\n"+more, false)
+		if got := link(t, state, "eth0").MTU; got != 1400 {
+			t.Errorf("%q: MTU %d of eth0", more, got)
+		}
+		was := running()
+		for _, name := range []string{"eth1", "bond0", "docker0"} {
+			is, _ := was.Link(name)
+			if got := link(t, state, name); got.MTU != is.MTU || len(got.Addresses) != len(is.Addresses) {
+				t.Errorf("%q: %s, which the file does not name, would be %+v", more, name, got)
+			}
+		}
+	}
+}
+
+// TestA1AddressesOfLo: lo is named for its addresses; those that are everyone's
+// stay, also where nothing else is to stay.
+func TestA1AddressesOfLo(t *testing.T) {
+	file := "    network: {ethernets: {lo: {addresses: [10.9.0.1/32]}}}\n"
+	observed := running()
+	observed.SetLink(netstate.Link{Name: "lo", Kind: "loopback", MTU: 65536, Up: true, Carrier: true, Addresses: prefixes("127.0.0.1/8", "::1/128", "10.9.0.7/32")})
+	f, err := fabric.Parse("f.yaml", []byte("linerate: v1\nhosts:\n  h:\n"+file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := desired.Of(desired.Request{Fabric: f, Host: "h", Observed: observed, Exact: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := link(t, state, "lo"); !slices.Equal(got.Addresses, prefixes("127.0.0.1/8", "::1/128", "10.9.0.1/32")) || got.MTU != 65536 {
+		t.Errorf("lo would be %+v", got)
 	}
 }
