@@ -234,9 +234,6 @@ func heldPorts(ctx context.Context, h *fleet.Host) []uint16 {
 // sayPlan says what will be sent before it is.
 func (a *App) sayPlan(p *progress, plan probe.Plan, cfg probe.Config) {
 	n := plan.Names
-	if n.Nothing() {
-		return // and sends nothing
-	}
 	p.say("        %s sends on %s", n.A, strings.Join(n.Links[survey.NearOut], ", "))
 	p.say("        %s receives on %s", n.B, strings.Join(n.Links[survey.FarIn], ", "))
 	for _, side := range survey.Sides() {

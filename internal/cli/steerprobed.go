@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -19,11 +20,14 @@ func (a *App) printProbe(r survey.Report) error {
 	if a.json {
 		return a.printJSON(shownProbe{r, r.Letter()})
 	}
+	fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%d streams from %s to %s, after looking at %d connections (%.1f expected, limit %d), %v sent",
+		len(r.Streams), r.A, r.B, r.Probes, r.Expected, r.Limit, r.Sent), a.width()))
 	if r.Separate {
-		fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%s and %s have separate interfaces, nothing hashes: each address is one link. Nothing was sent.", r.A, r.B), a.width()))
-	} else {
-		fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%d streams from %s to %s, after looking at %d connections (%.1f expected, limit %d), %v sent",
-			len(r.Streams), r.A, r.B, r.Probes, r.Expected, r.Limit, r.Sent), a.width()))
+		what := "separate interfaces, nothing hashes: each address is one link."
+		if !slices.ContainsFunc(r.Sides, func(s survey.SideReport) bool { return len(s.Links) > 1 }) {
+			what = "one link each, nothing hashes."
+		}
+		fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%s and %s have %s", r.A, r.B, what), a.width()))
 	}
 	if len(r.Streams) > 0 {
 		w := tabwriter.NewWriter(a.Stdout, 0, 8, 2, ' ', 0)

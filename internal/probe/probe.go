@@ -293,9 +293,6 @@ func (r *runner) cannotSpread(side survey.Side) string {
 // survey looks at flows until the survey is over.
 func (r *runner) survey(ctx context.Context) (survey.Decision, error) {
 	req := survey.Request{Streams: r.cfg.Streams, Limit: r.cfg.Budget, Quick: r.cfg.Quick}
-	if r.names.Nothing() { // what no one chooses is not looked at
-		return r.state.Derive(r.candidates, req), nil
-	}
 	for {
 		d := r.state.Decide(r.candidates, req)
 		if len(d.Cover.Flows) > 0 && d.Why == "" && r.found == 0 {

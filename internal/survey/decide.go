@@ -89,18 +89,6 @@ func (s State) Decide(candidates []flow.Frame, req Request) Decision {
 	return Decision{Next: at[next], Chance: chance}
 }
 
-// Derive is the set where every side's rule is known, with nothing looked at.
-func (s State) Derive(candidates []flow.Frame, req Request) Decision {
-	streams := req.Streams
-	if streams == 0 {
-		streams = s.WantedStreams()
-	}
-	if c, ok := s.settle(candidates, streams, req.Streams != 0); ok {
-		return Decision{Next: -1, Cover: c}
-	}
-	return Decision{Next: -1, Cover: s.Best(candidates, streams), Why: fmt.Sprintf("%d streams cannot use every link alike", streams)}
-}
-
 // A policy is recognised when it is this likely; a flow that is expected to
 // tell less than so many bits is not worth looking at.
 const (
