@@ -14,14 +14,14 @@ const whyExtra = "the file does not say it, and exact was asked for"
 
 // extraAddresses are static addresses of the file's devices that the file does
 // not say: exact takes them away, else they are named. Leases, link-local
-// addresses and those with settings that no plan could put back stay either way.
+// addresses, loopback ones and those with settings that no plan could put back stay either way.
 func (b *builder) extraAddresses() {
 	by := b.at.Line("network")
 	for _, d := range b.definitions() {
 		for _, name := range b.links(d.device.ID) {
 			l, _ := b.want.Link(name)
 			for _, a := range slices.Clone(l.Addresses) {
-				if slices.Contains(d.device.Addresses, a) || slices.Contains(l.Leases, a) || a.Addr().IsLinkLocalUnicast() {
+				if slices.Contains(d.device.Addresses, a) || slices.Contains(l.Leases, a) || a.Addr().IsLinkLocalUnicast() || a.Addr().IsLoopback() {
 					continue
 				}
 				if b.request.Exact && l.AddressSettings[a] == "" && !b.saidElsewhere(a.Addr()) {

@@ -93,9 +93,9 @@ func (b *builder) find() {
 }
 
 // covers is netplan's match on an observed link: links that netplan makes
-// itself are named, never matched.
+// itself, and lo, are named, never matched.
 func (b *builder) covers(e fabric.Ethernet, l netstate.Link) bool {
-	if l.Kind == "loopback" || e.Match != nil && slices.Contains([]string{"bond", "vlan", "bridge", "vxlan"}, l.Kind) {
+	if e.Match != nil && slices.Contains([]string{"loopback", "bond", "vlan", "bridge", "vxlan"}, l.Kind) {
 		return false
 	}
 	return e.Covers(l)

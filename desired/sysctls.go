@@ -216,14 +216,12 @@ func (b *builder) begin() []string {
 	return begun
 }
 
-// profiles lays the sets of sysctls over what is there.
+// profiles lays the sets of sysctls that are named over what is there; without
+// a name it sets none.
 func (b *builder) profiles(own map[string]bool) {
 	names := b.file.Profiles
 	if b.request.Profiles != nil {
 		names = b.request.Profiles
-	}
-	if names == nil {
-		names = fabric.ProfileNames()
 	}
 	begun := b.begin()
 	defer func() {

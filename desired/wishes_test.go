@@ -307,7 +307,7 @@ func TestSourceTablesStay(t *testing.T) {
 
 // TestNamespace leaves out what is the whole machine's.
 func TestNamespace(t *testing.T) {
-	f, err := fabric.Parse("f", []byte("linerate: v1\nhosts:\n  h:\n    network: {ethernets: {eth0: {}}}\n    sysctl: {net.core.rmem_max: 1000000, net.ipv4.tcp_sack: 0}\n"))
+	f, err := fabric.Parse("f", []byte("linerate: v1\nhosts:\n  h:\n    network: {ethernets: {eth0: {}}}\n    profiles: [throughput, security]\n    sysctl: {net.core.rmem_max: 1000000, net.ipv4.tcp_sack: 0}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,6 +96,9 @@ func changed(from, to unit.BitRate, up, down float64) string {
 }
 
 func probedStreams(base, p record.Trial) outcome {
+	if before, now := linksUsed(base), linksUsed(p); before > 0 && now > before {
+		return probedLinks(base, p, before, now)
+	}
 	o := outcome{word: changed(base.Goodput, p.Goodput, grewBy, fellTo),
 		what: fmt.Sprintf("the rate with %s instead of %d", unit.Counted(p.Streams, "stream"), base.Streams), value: fromTo(base, p)}
 	switch with := fmt.Sprintf("With %s instead of %d ", unit.Counted(p.Streams, "stream"), base.Streams); o.word {
@@ -109,6 +112,34 @@ func probedStreams(base, p record.Trial) outcome {
 		o.says = with + fmt.Sprintf("the rate went from %v to %v, which may be chance.", base.Goodput, p.Goodput)
 	}
 	return o
+}
+
+// probedLinks is what more streams show that used more links as well: the rate
+// of a link is what can be set beside what it was.
+func probedLinks(base, p record.Trial, before, now int) outcome {
+	was, is := base.Goodput/unit.BitRate(before), p.Goodput/unit.BitRate(now)
+	o := outcome{word: sawUnclear, what: fmt.Sprintf("the rate of each link with %s instead of %d", unit.Counted(p.Streams, "stream"), base.Streams), value: fmt.Sprintf("%v, %v before", is, was)}
+	with := fmt.Sprintf("With %s instead of %d, traffic used %s instead of %d", unit.Counted(p.Streams, "stream"), base.Streams, unit.Counted(now, "link"), before)
+	if changed(was, is, grewBy, fellTo) == sawKept {
+		o.word, o.says = sawKept, with+fmt.Sprintf(", and each carried what one did (%v, %v before): each link is capped.", is, was)
+		return o
+	}
+	o.says = with + fmt.Sprintf(": the rate went from %v to %v, which does not tell a limit of the links from one of the streams.", base.Goodput, p.Goodput)
+	return o
+}
+
+// linksUsed is how many links a trial's senders sent its streams by; zero where
+// nobody counted.
+func linksUsed(t record.Trial) int {
+	const part = 0.05 // of all that was carried; acknowledgements are less
+	used := 0
+	for _, l := range t.Links {
+		sends := t.Direction == flow.Both || (l.Host == t.From) == (t.Direction != flow.Reverse)
+		if sends && float64(l.TxPayload) >= part*float64(t.Goodput) && t.Goodput > 0 {
+			used++
+		}
+	}
+	return used
 }
 
 func fromTo(base, p record.Trial) string {

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 
 	"github.com/linerate/linerate/flow"
@@ -71,14 +70,18 @@ func (v *wayView) counted() []flow.Lane {
 	if err != nil {
 		return nil
 	}
-	held := func(host string, at netip.Addr) bool {
-		link, ok := v.fabric.Hosts[host].LinkWith(at)
-		below, _, _ := v.fabric.Hosts[host].Below(link.Name)
-		return !ok || slices.ContainsFunc(below, func(l netstate.Link) bool {
+	held := func(host string, lane flow.Lane) bool {
+		links := predict.Facing(v.fabric.Hosts[host], lane.Src, lane.Dst)
+		var below []netstate.Link
+		for _, l := range links {
+			ports, _, _ := v.fabric.Hosts[host].Below(l.Name)
+			below = append(below, ports...)
+		}
+		return len(links) == 0 || slices.ContainsFunc(below, func(l netstate.Link) bool {
 			return slices.ContainsFunc(t.Links, func(u record.LinkUse) bool { return u.Host == host && u.Link == l.Name })
 		})
 	}
-	own := slices.DeleteFunc(slices.Clone(all), func(l flow.Lane) bool { return !held(t.From, l.Src) })
+	own := slices.DeleteFunc(slices.Clone(all), func(l flow.Lane) bool { return !held(t.From, l) })
 	if len(own) == 0 || len(own) == len(all) {
 		return nil
 	}

@@ -76,12 +76,12 @@ func (v *wayView) fullPackets(side []linkLoad) (sum unit.BitRate, payload int) {
 		return 0, 0
 	}
 	h := v.fabric.Hosts[side[0].host]
-	at := v.lanes[0].Src
+	at, peer := v.lanes[0].Src, v.lanes[0].Dst
 	if side[0].host != v.from {
-		at = v.lanes[0].Dst
+		at, peer = peer, at
 	}
-	device, ok := h.LinkWith(at)
-	if !ok || device.MTU <= 0 {
+	device := predict.FacingOne(h, at, peer)
+	if device.MTU <= 0 {
 		return 0, 0
 	}
 	_, tags, _ := h.Below(device.Name)
@@ -119,10 +119,10 @@ func (v *wayView) partOfPair(side []linkLoad) hypothesis {
 func (v *wayView) plain() bool {
 	for _, l := range v.lanes {
 		for _, end := range []struct {
-			h  netstate.Host
-			at netip.Addr
-		}{{v.fabric.Hosts[v.from], l.Src}, {v.fabric.Hosts[v.to], l.Dst}} {
-			if _, ok := end.h.LinkWith(end.at); !ok || bondAt(end.h, end.at) != nil {
+			h        netstate.Host
+			at, peer netip.Addr
+		}{{v.fabric.Hosts[v.from], l.Src, l.Dst}, {v.fabric.Hosts[v.to], l.Dst, l.Src}} {
+			if len(predict.Facing(end.h, end.at, end.peer)) != 1 || bondAt(end.h, end.at) != nil {
 				return false
 			}
 		}

@@ -83,9 +83,8 @@ func (u unlike) explains(p PathProbe) bool {
 func unlikeMTUs(f predict.Fabric, a, b string, lanes []flow.Lane) []unlike {
 	var found []unlike
 	for _, lane := range lanes {
-		near, ok := f.Hosts[a].LinkWith(lane.Src)
-		far, okFar := f.Hosts[b].LinkWith(lane.Dst)
-		if !ok || !okFar || near.MTU == 0 || far.MTU == 0 || near.MTU == far.MTU || !oneSubnet(near, far, lane) {
+		near, far := predict.FacingOne(f.Hosts[a], lane.Src, lane.Dst), predict.FacingOne(f.Hosts[b], lane.Dst, lane.Src)
+		if near.MTU == 0 || far.MTU == 0 || near.MTU == far.MTU || !oneSubnet(near, far, lane) {
 			continue
 		}
 		u := unlike{small: far.MTU, large: near.MTU, largeHost: a, link: near.Name, other: far.Name}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -133,7 +134,8 @@ func (v *wayView) devicesAbove() []netstate.Link {
 	h := v.fabric.Hosts[v.from]
 	var out []netstate.Link
 	for _, lane := range v.lanes {
-		l, ok := h.LinkWith(lane.Src)
+		l := predict.FacingOne(h, lane.Src, lane.Dst)
+		ok := l.Name != ""
 		for depth := 0; ok && depth < 8; depth++ {
 			below := slices.ContainsFunc(v.egress, func(e linkLoad) bool { return e.link == l.Name })
 			if !below && !slices.ContainsFunc(out, func(o netstate.Link) bool { return o.Name == l.Name }) {

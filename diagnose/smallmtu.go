@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
 
@@ -109,9 +110,9 @@ func (v *wayView) widest() int {
 	if len(v.lanes) == 0 {
 		return 0
 	}
-	near, ok := v.fabric.Hosts[v.from].LinkWith(v.lanes[0].Src)
-	far, okFar := v.fabric.Hosts[v.to].LinkWith(v.lanes[0].Dst)
-	if !ok || !okFar || near.MTU <= 0 || far.MTU <= 0 {
+	lane := v.lanes[0]
+	near, far := predict.FacingOne(v.fabric.Hosts[v.from], lane.Src, lane.Dst), predict.FacingOne(v.fabric.Hosts[v.to], lane.Dst, lane.Src)
+	if near.MTU <= 0 || far.MTU <= 0 {
 		return 0
 	}
 	return max(min(near.MTU, far.MTU), usualFrame)
@@ -212,12 +213,12 @@ func (v *wayView) wireFactorOf(side []linkLoad) float64 {
 // the ceilings of a host's links were computed with.
 func (v *wayView) ceilingEfficiency(host string) float64 {
 	h, l := v.fabric.Hosts[host], v.lanes[0]
-	at := l.Dst
+	own, peer := l.Dst, l.Src
 	if host == v.from {
-		at = l.Src
+		own, peer = peer, own
 	}
-	device, ok := h.LinkWith(at)
-	if !ok || device.MTU <= 0 {
+	device := predict.FacingOne(h, own, peer)
+	if device.MTU <= 0 {
 		return 1
 	}
 	full := float64(device.MTU - headerBytes(v.trial.Protocol, l.Dst.Is6()))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
 
@@ -100,6 +101,5 @@ func (v *wayView) mtu() int {
 	if len(v.lanes) == 0 {
 		return 0
 	}
-	l, _ := v.fabric.Hosts[v.from].LinkWith(v.lanes[0].Src)
-	return l.MTU
+	return predict.FacingOne(v.fabric.Hosts[v.from], v.lanes[0].Src, v.lanes[0].Dst).MTU
 }

@@ -88,7 +88,7 @@ func (v *wayView) byRoutes() []astray {
 	var out []astray
 	for _, r := range v.trial.Routes {
 		holder, ok := h.LinkWith(r.Src)
-		if r.Host != v.from || !ok || holder.Kind == "loopback" || r.Link == "" || r.Link == holder.Name || legOf(h, r.Dst, holder.Name) {
+		if r.Host != v.from || !ok || holder.Loopback() || r.Link == "" || r.Link == holder.Name || legOf(h, r.Dst, holder.Name) {
 			continue
 		}
 		if slices.ContainsFunc(v.lanes, func(l record.Lane) bool { return l.Src == r.Src }) {
@@ -136,7 +136,7 @@ func (v *wayView) byCounters() []astray {
 func (v *wayView) idleHolder(host string, own netip.Addr, idle []linkLoad) (string, bool) {
 	h := v.fabric.Hosts[host]
 	link, ok := h.LinkWith(own)
-	if !ok {
+	if !ok || link.Loopback() {
 		return "", false
 	}
 	below, _, bond := h.Below(link.Name)

@@ -38,6 +38,9 @@ func checkSettings(ps *problems, at place, n *Node, h Host) {
 	for _, d := range h.Leased {
 		c.known(d.ID, "leased", d.ID)
 	}
+	for i, name := range h.Use {
+		c.usable(name, i)
+	}
 	for i, r := range h.Multipath {
 		for j, hop := range r.Hops {
 			c.known(hop.Link, "multipath", i, "hops", j, "dev")
@@ -92,6 +95,22 @@ func (c settingsChecker) known(id string, path ...any) {
 		return
 	}
 	c.say(fmt.Sprintf("device %q is not defined%s", id, suggestion(id, c.ids)), "define it in the network, if only as ethernets: {"+id+": {}}", path...)
+}
+
+// usable complains of a link to use that the file does not name, and of lo.
+func (c settingsChecker) usable(name string, i int) {
+	known := slices.Concat(c.ids, sortedNames(c.host.Hardware.Links))
+	for _, e := range c.host.Network.Ethernets {
+		if names, ok := e.names(c.host.Hardware); ok {
+			known = append(known, names...)
+		}
+	}
+	switch {
+	case name == "lo":
+		c.say("lo is no link: its addresses are reached by the links that lead there", "name those", "use", i)
+	case len(c.ids) > 0 && !slices.Contains(known, name):
+		c.say(fmt.Sprintf("link %q is not named in the file%s", name, suggestion(name, known)), choices(known), "use", i)
+	}
 }
 
 // port reports a definition whose devices a bond takes.

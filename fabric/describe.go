@@ -14,6 +14,9 @@ import (
 // describedSysctls are the tunables that a prediction reads.
 var describedSysctls = []string{"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}
 
+// profilesRemark is a line to uncomment: nothing sets a sysctl that no file names.
+const profilesRemark = "profiles: [throughput]  # would set TCP's buffers for the rates and round trips of the paths; `linerate plan` shows it first"
+
 // Describe writes a fabric file from observed hosts: what Parse reads back as
 // the same state. Reach is each host's by name. What is not known, and what
 // a fabric cannot say, stands in comments.
@@ -117,6 +120,7 @@ func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool, tak
 	d := newNetDescriber(h, shared, taken)
 	network := d.network()
 	n.set("network", network)
+	n.Pairs[len(n.Pairs)-1].Comment = d.useRemark()
 	n.set("leased", d.leased())
 	n.set("bonding", d.bonding())
 	n.set("links", d.portSettings())
@@ -129,6 +133,7 @@ func describeHost(h netstate.Host, reach string, shared map[netip.Addr]bool, tak
 		n.set("kernel", str(h.Kernel.Release))
 	}
 	n.set("sysctl", filled(describeSysctls(h, d.restsOn, n)))
+	n.Pairs[len(n.Pairs)-1].Comment = profilesRemark
 	n.set("rate", rateText(h.Rate))
 	if c := h.Cloud; c != nil {
 		n.set("cloud", describeCloud(*c))
@@ -195,6 +200,9 @@ func describeHardware(h netstate.Host, ports []netstate.Link) *Node {
 	links := &Node{Kind: MappingNode}
 	cards := map[string]bool{}
 	for _, l := range ports {
+		if l.Loopback() {
+			continue
+		}
 		if link := describeLink(l, links); link != nil {
 			if card := knownCard(h, l.Card); card != nil {
 				cards[l.Card] = true
@@ -204,7 +212,7 @@ func describeHardware(h netstate.Host, ports []netstate.Link) *Node {
 		}
 	}
 	if links.Comment != "" && len(links.Pairs) == 0 {
-		n.Comment, links.Comment = links.Comment, ""
+		n.Comment, links.Comment = "links:\n  "+strings.ReplaceAll(links.Comment, "\n", "\n  "), ""
 	}
 	n.set("links", filled(links))
 	slots := &Node{Kind: MappingNode}
@@ -241,7 +249,7 @@ func describeLink(l netstate.Link, links *Node) *Node {
 		rate = l.Speed
 	}
 	if rate == 0 {
-		links.remark("speed of %s is unknown: write %s: {speed: 25G} for 25 Gbit/s", l.Name, l.Name)
+		links.remark("%s: {speed: 25G}  # unknown: write its speed here", quotedKey(l.Name))
 		return nil
 	}
 	link.set("speed", rateText(rate))

@@ -1,8 +1,11 @@
 package fabric
 
 import (
+	stdcmp "cmp"
+	"maps"
 	"net/netip"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
 )
 
 // TestDescribeRoundTrip writes states as a file and reads them back.
@@ -121,5 +125,75 @@ func TestDescribeObserved(t *testing.T) {
 	}
 	if l, _ := s.Link("bond1.5"); l.VLAN == nil || l.VLAN.Parent != "bond1" || l.MTU != 9000 {
 		t.Errorf("VLAN on a bond with one port = %+v", l)
+	}
+}
+
+// TestA4HintsAreReadyToUncomment: the lines that discover leaves for the user
+// read back as what they say once their "# " is gone, whether some of the speeds
+// are known or none.
+func TestA4HintsAreReadyToUncomment(t *testing.T) {
+	for _, known := range []unit.BitRate{0, unit.Gbps} {
+		h := netstate.Host{Name: "192.0.2.11", CPU: netstate.CPU{Cores: 2}, Links: []netstate.Link{
+			{Name: "ens1", Up: true, MTU: 1500, Addresses: []netip.Prefix{netip.MustParsePrefix("10.1.1.11/24")}},
+			{Name: "ens2", Up: true, MTU: 1500, Speed: known, Addresses: []netip.Prefix{netip.MustParsePrefix("10.1.2.11/24")}},
+		}}
+		text := string(Describe([]netstate.Host{h}, nil, map[string]string{"192.0.2.11": "ssh://root@192.0.2.11"}, Measure{}))
+		f, err := Parse("discovered.yaml", []byte(text))
+		if err != nil || len(f.Hosts[0].Profiles) > 0 {
+			t.Fatalf("%v: profiles %v\n%s", err, f.Hosts[0].Profiles, text)
+		}
+		var open []string
+		for _, line := range strings.Split(text, "\n") {
+			if hint := strings.TrimLeft(line, " "); strings.HasPrefix(hint, "# ") && (strings.Contains(hint, "{speed") || strings.Contains(hint, "profiles:") || strings.HasSuffix(hint, "links:")) {
+				line = strings.Replace(line, "# ", "", 1)
+			}
+			open = append(open, line)
+		}
+		f, err = Parse("uncommented.yaml", []byte(strings.Join(open, "\n")))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, strings.Join(open, "\n"))
+		}
+		want := map[string]HardwareLink{"ens1": {Speed: 25 * unit.Gbps}, "ens2": {Speed: stdcmp.Or(known, 25*unit.Gbps)}}
+		if got := f.Hosts[0].Hardware.Links; !maps.Equal(got, want) || !slices.Equal(f.Hosts[0].Profiles, []string{"throughput"}) {
+			t.Errorf("links %v, profiles %v\n%s", got, f.Hosts[0].Profiles, text)
+		}
+	}
+}
+
+// TestA2DescribeSaysWhatIsLeftOut: the line for the link over which a host is
+// managed is one to uncomment.
+func TestA2DescribeSaysWhatIsLeftOut(t *testing.T) {
+	h := InUse(Host{Name: "h", Reach: "ssh://root@192.0.2.11"}, netstate.Host{Name: "h", Links: []netstate.Link{useLink("ens1 10.1.1.11/24"), useLink("mgmt0 192.0.2.11/24")}})
+	text := string(Describe([]netstate.Host{h}, nil, map[string]string{"h": "ssh://root@192.0.2.11"}, Measure{}))
+	const want = "    # use: [ens1, mgmt0]  # without it mgmt0 is left out: `reach` has its address\n    network:\n"
+	if !strings.Contains(text, want) {
+		t.Fatalf("want %q in\n%s", want, text)
+	}
+	f, err := Parse("f.yaml", []byte(strings.Replace(text, "# use:", "use:", 1)))
+	if err != nil || !slices.Equal(f.Hosts[0].Use, []string{"ens1", "mgmt0"}) {
+		t.Errorf("use %v: %v", f.Hosts[0].Use, err)
+	}
+}
+
+// TestA1DescribeNamesLo: lo is written for the addresses that lead to the host,
+// without what is everyone's, and reads back as the loopback it is.
+func TestA1DescribeNamesLo(t *testing.T) {
+	lo := useLink("lo 127.0.0.1/8 10.9.0.1/32 ::1/128")
+	lo.MTU = 65536
+	h := netstate.Host{Name: "h", Links: []netstate.Link{lo, useLink("ens1 10.1.1.11/24")}}
+	text := string(Describe([]netstate.Host{h}, nil, nil, Measure{}))
+	if !strings.Contains(text, "        lo:\n          addresses: [10.9.0.1/32]\n") || strings.Contains(text, "lo: {speed") {
+		t.Errorf("\n%s", text)
+	}
+	f, err := Parse("f.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, _ := state(t, f, "h").Link("lo"); l.Kind != "loopback" || l.MTU != 65536 {
+		t.Errorf("read back as %+v", l)
+	}
+	h.Links[0] = useLink("lo 127.0.0.1/8 ::1/128")
+	if text := string(Describe([]netstate.Host{h}, nil, nil, Measure{})); strings.Contains(text, "lo") {
+		t.Errorf("lo, which has nothing of its own:\n%s", text)
 	}
 }

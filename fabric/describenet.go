@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"fmt"
 	"net/netip"
 	"sort"
 	"strconv"
@@ -33,7 +34,7 @@ func newNetDescriber(h netstate.Host, shared map[netip.Addr]bool, taken map[neti
 	}
 	for _, section := range deviceSections {
 		for _, l := range d.inSection(section) {
-			if d.first == "" && l.Port == nil {
+			if d.first == "" && l.Port == nil && !l.Loopback() {
 				d.first = l.Name
 			}
 		}
@@ -69,7 +70,9 @@ func (d *netDescriber) whole(name string, depth int) bool {
 // section is where netplan defines a link; "" for one that is left out.
 func (d *netDescriber) section(l netstate.Link) string {
 	switch {
-	case l.Kind == "loopback", l.Name == "lo", badName(l.Name) != "", contains(sectionKeys, l.Name):
+	case l.Loopback() && len(d.own(l)) > 0: // as netplan has it, for its addresses
+		return "ethernets"
+	case l.Loopback(), badName(l.Name) != "", contains(sectionKeys, l.Name):
 		return ""
 	case l.VLAN != nil && (l.VLAN.Protocol != "" || l.VLAN.Parent == ""):
 		return "" // netplan's are 802.1Q, on a link of the same host
@@ -89,6 +92,25 @@ func (d *netDescriber) section(l netstate.Link) string {
 		}
 	}
 	return ""
+}
+
+// useRemark is a line to uncomment where the link over which the host is managed
+// is left out of traffic; "" where it is not.
+func (d *netDescriber) useRemark() string {
+	var all, why []string
+	for _, l := range d.host.Links {
+		if !d.needed[l.Name] || l.Loopback() || len(d.own(l)) == 0 {
+			continue
+		}
+		all = append(all, l.Name)
+		if l.Unused.Managed() {
+			why = append(why, fmt.Sprintf("without it %s is left out: %s", l.Name, managedWords[l.Unused]))
+		}
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return "use: " + oneLine(names(all)) + "  # " + strings.Join(why, ", ")
 }
 
 // bridged are the ports of a bridge that lead off the host.
@@ -230,7 +252,7 @@ func (d *netDescriber) addresses(l netstate.Link) *Node {
 		settings := l.AddressSettings[p]
 		words := strings.TrimRight("ip address "+p.String()+" dev "+l.Name+" "+settings, " ")
 		switch owner := d.taken[p.Addr()]; {
-		case containsPrefix(l.Leases, p):
+		case containsPrefix(l.Leases, p), p.Addr().IsLoopback():
 		case p.Addr().IsLinkLocalUnicast() && p.Addr().Is6():
 		case p.Addr().IsLinkLocalUnicast(), p.Addr().IsMulticast(), p.Addr().IsUnspecified(), p.Bits() == 0:
 			d.unsaid.add(words, "link-local or of no single host")
@@ -317,6 +339,9 @@ func (d *netDescriber) impliedMTU(l netstate.Link) int {
 	}
 	if other, ok := d.host.Link(upper); ok && other.MTU != 0 {
 		return other.MTU
+	}
+	if l.Loopback() {
+		return loopbackMTU
 	}
 	if l.Kind == "bridge" {
 		return 0 // depends on all its ports: always said

@@ -39,8 +39,11 @@ type Host struct {
 	// Reach says how to get there: "ssh://user@host", "local:", "netns:NAME",
 	// "nats:NAME"; "" is predict and render only. Parse adds "?become=sudo" to
 	// that of a host with Become.
-	Reach   string
-	Become  string // how linerate gets root there: "sudo", or "" not at all
+	Reach  string
+	Become string // how linerate gets root there: "sudo", or "" not at all
+	// Use are the links that carry traffic and may be changed, by netplan ID or
+	// interface name; nil leaves it to InUse, empty is none.
+	Use     []string
 	Network Network
 	// Leased is what DHCP servers and routers gave the network's devices, by ID:
 	// predictions count on it, nothing of it is planned or rendered.

@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -39,7 +40,8 @@ func Merge(declared netstate.Host, hw Host, observed netstate.Host) (netstate.Ho
 		m.link(l)
 	}
 	m.sysctls()
-	return m.out, m.differences
+	m.use()
+	return InUse(hw, m.out), m.differences
 }
 
 type merger struct {
@@ -261,6 +263,17 @@ func (m *merger) bond(l, seen netstate.Link) {
 	}
 	for _, name := range file.Set {
 		m.differ(fmt.Sprintf("%s of %s", name, l.Name), Option(*l.Bond, name), Option(*seen.Bond, name), false)
+	}
+}
+
+// use compares the links that `use` names with the host's.
+func (m *merger) use() {
+	u := usage{file: m.file, host: m.out}
+	for _, name := range m.file.Use {
+		u.file.Use = []string{name}
+		if !slices.ContainsFunc(m.out.Links, u.chosen) {
+			m.differ("link "+name, "in use", "absent", false)
+		}
 	}
 }
 

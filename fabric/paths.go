@@ -38,7 +38,12 @@ func PathsBetween(hosts []netstate.Host) []Path {
 	for i, h := range hosts {
 		ends[i].name = h.Name
 		for _, l := range h.Links {
-			ends[i].addresses = append(ends[i].addresses, l.Addresses...)
+			for _, p := range l.Addresses {
+				if l.Loopback() { // a network on lo is the host's own, all of it
+					p = netip.PrefixFrom(p.Addr(), p.Addr().BitLen())
+				}
+				ends[i].addresses = append(ends[i].addresses, p)
+			}
 		}
 	}
 	paths := pairs(ends)

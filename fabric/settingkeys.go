@@ -20,7 +20,7 @@ var settingKeys = []key[Settings]{
 	{"links", "settings of devices by netplan ID", byName("link", settingLinkKeys, func(s *Settings) *map[string]LinkSettings { return &s.Links })},
 	{"multipath", "routes over several next hops", list(multipathKeys, func(s *Settings) *[]MultipathRoute { return &s.Multipath })},
 	{"mptcp", "MPTCP's path manager", reader[Settings]{schema: sub(mptcpKeys, func(*Settings) *netstate.MPTCP { return nil }).schema, read: readMPTCP}},
-	{"profiles", "sets of sysctls; left out: all of them, []: none", distinct(word(ProfileNames()...), func(s *Settings) *[]string { return &s.Profiles })},
+	{"profiles", "sets of sysctls to write; left out: none", distinct(word(ProfileNames()...), func(s *Settings) *[]string { return &s.Profiles })},
 	{"roles", "what else the host is, which profiles must spare; some are seen by themselves", distinct(word(RoleNames()...), func(s *Settings) *[]string { return &s.Roles })},
 	{"source_rules", "netplan IDs whose addresses get a routing table and rules: what comes in by a link leaves by it", distinct(deviceName, func(s *Settings) *[]string { return &s.SourceRules })},
 	{"absent", "bonds, VLANs and dummies that the host must not have", distinct(deviceName, func(s *Settings) *[]string { return &s.Absent })},

@@ -18,7 +18,7 @@ type Settings struct {
 	Multipath []MultipathRoute
 	// MPTCP is nil where the file says nothing of it.
 	MPTCP *netstate.MPTCP
-	// Profiles are sets of sysctls by name; nil is all, empty is none.
+	// Profiles are sets of sysctls by name; nil and empty are none.
 	Profiles []string
 	// Roles say what else the host is ("router", "kubernetes", "multihomed",
 	// "benchmark"), which some settings must spare.

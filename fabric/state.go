@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 
@@ -12,6 +13,9 @@ const mainTable = 254
 
 // defaultMTU is ETH_DATA_LEN (include/uapi/linux/if_ether.h).
 const defaultMTU = 1500
+
+// loopbackMTU is lo's (loopback_setup, drivers/net/loopback.c).
+const loopbackMTU = 65536
 
 // State returns the declared host as observing it would, were it as declared
 // and all its links up: bonds with their ports in order and usable, the
@@ -63,7 +67,7 @@ func (h Host) state() netstate.Host {
 		b.leased(d)
 	}
 	h.Network.each(func(_ string, d Device) { b.route(d) })
-	return s
+	return InUse(h, s)
 }
 
 // stateBuilder fills in one host's links. A link's MTU is zero until
@@ -87,6 +91,9 @@ func (b stateBuilder) ethernets() {
 		}
 		for _, name := range names {
 			l := netstate.Link{Name: name, MTU: e.MTU, MAC: e.MAC}
+			if l.Loopback() {
+				l.Kind, l.MTU = "loopback", cmp.Or(e.MTU, loopbackMTU)
+			}
 			if m := e.Match; m != nil && !m.MAC.IsZero() {
 				l.PermanentMAC = m.MAC
 				if l.MAC.IsZero() {

@@ -42,6 +42,9 @@ type Host struct {
 	// by the names of /proc/net/netstat and snmp with their group
 	// ("TcpExt.IPReversePathFilter"); those that are zero are left out.
 	Protocols map[string]uint64 `json:"protocol_counters_count,omitempty"`
+	// ManagedAt is the host's own address of the ssh connection over which it is
+	// managed, as sshd writes it (SSH_CONNECTION); "" not known.
+	ManagedAt string `json:"managed_at,omitempty"`
 	// Machine is nil where the firmware says nothing.
 	Machine *Machine `json:"machine,omitempty"`
 	// Owners are the programs that manage the network here.
@@ -171,6 +174,10 @@ type Link struct {
 	// AddressSettings are what Addresses have beside their prefix and broadcast
 	// address, in ip-address(8)'s words ("peer 10.1.0.2/32 scope link").
 	AddressSettings map[netip.Prefix]string `json:"address_settings,omitempty"`
+	// Unused says why no traffic is sent over the link; "" it is in use.
+	// UnusedAddresses are those of a link in use that the file does not name.
+	Unused          Unused       `json:"unused,omitempty"`
+	UnusedAddresses []netip.Addr `json:"unused_addresses,omitempty"`
 	// Owner is the program that manages this link ("NetworkManager",
 	// "systemd-networkd", ...); "" nobody, or unknown.
 	Owner    string            `json:"owner,omitempty"`
@@ -184,50 +191,6 @@ type Link struct {
 	Offloads map[string]bool   `json:"offloads,omitempty"`
 	Device   *Device           `json:"device,omitempty"` // what ethtool and sysfs know; nil not read
 	Extra    map[string]string `json:"extra,omitempty"`  // attributes nobody here reads, kept
-}
-
-// VLAN is an 802.1Q link's tag and the link it rides on.
-type VLAN struct {
-	ID     int    `json:"id"`
-	Parent string `json:"parent"`
-	// Protocol is the tag's: "802.1ad", or "", which is 802.1Q.
-	Protocol string `json:"protocol,omitempty"`
-}
-
-// VXLAN is a VXLAN device (RFC 7348): the network's number, the link that
-// carries its packets, "" where the route to the peer decides, and the two
-// outer addresses, zero where unknown. Remote may be a multicast group.
-type VXLAN struct {
-	ID     int        `json:"id"`
-	Lower  string     `json:"lower,omitempty"`
-	Local  netip.Addr `json:"local,omitzero"`
-	Remote netip.Addr `json:"remote,omitzero"`
-}
-
-// Headroom is what one frame costs more inside the tunnel: the outer IP, UDP
-// and VXLAN headers and the inner Ethernet header, 50 bytes or over IPv6 70
-// (VXLAN_HEADROOM and VXLAN6_HEADROOM of include/net/vxlan.h). IPv4 where
-// neither address is known.
-func (v VXLAN) Headroom() int {
-	for _, a := range []netip.Addr{v.Remote, v.Local} {
-		if a.IsValid() && !a.Unmap().Is4() {
-			return 70
-		}
-	}
-	return 50
-}
-
-// LargestOn is the link that no larger MTU than its own can ride on: what is
-// larger goes down with it, and stays down (vlan_device_event,
-// macvlan_device_event, macsec_notify). A VLAN's parent, or a macvlan's; "" none.
-func (l Link) LargestOn() string {
-	switch {
-	case l.VLAN != nil:
-		return l.VLAN.Parent
-	case l.Kind == "macvlan", l.Kind == "macvtap", l.Kind == "macsec":
-		return l.Extra["link"]
-	}
-	return ""
 }
 
 // Qdisc is a queueing discipline on a link.

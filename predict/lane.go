@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 )
@@ -36,15 +38,29 @@ func Lanes(f Fabric, from, to, family string) ([]flow.Lane, error) {
 			return lanes, nil
 		}
 	}
-	return nil, fmt.Errorf("lanes from %s to %s: %w", from, to, ErrNoLane)
+	return nil, noLane(a, b, from, to)
+}
+
+// noLane says which links would join the hosts if they were used.
+func noLane(a, b netstate.Host, from, to string) error {
+	err := fmt.Errorf("lanes from %s to %s: %w", from, to, ErrNoLane)
+	a.Name, b.Name = from, to
+	far, near := a.AllUsed(), b.AllUsed()
+	if len(familyLanes(far, near, false))+len(familyLanes(far, near, true)) == 0 {
+		return err
+	}
+	if lines := fabric.LeftOut([]netstate.Host{a, b}); len(lines) > 0 {
+		return fmt.Errorf("%w in use (%s)", err, strings.Join(lines, "; "))
+	}
+	return fmt.Errorf("%w in use: what joins them is not named in the file", err)
 }
 
 func familyLanes(a, b netstate.Host, v6 bool) []flow.Lane {
-	ends := laneEnds{a: addresses(a, v6), b: addresses(b, v6)}
+	ends := laneEnds{a: addresses(a, v6), b: addresses(b, v6), innerA: innerAddresses(a), innerB: innerAddresses(b)}
 	ends.dropShared()
 	lanes := ends.byHostRoutes(a)
 	if len(lanes) == 0 {
-		for _, l := range (laneEnds{a: ends.b, b: ends.a}).byHostRoutes(b) {
+		for _, l := range ends.turned().byHostRoutes(b) {
 			lanes = append(lanes, l.Reverse())
 		}
 	}
@@ -55,10 +71,19 @@ func familyLanes(a, b netstate.Host, v6 bool) []flow.Lane {
 	return lanes
 }
 
-// laneEnds are the addresses of the two hosts that lanes are made of.
-type laneEnds struct{ a, b []netip.Prefix }
+// laneEnds are the addresses of the two hosts that lanes are made of, and those
+// of any family that lo and dummies hold.
+type laneEnds struct {
+	a, b           []netip.Prefix
+	innerA, innerB []netip.Prefix
+}
+
+func (e laneEnds) turned() laneEnds {
+	return laneEnds{a: e.b, b: e.a, innerA: e.innerB, innerB: e.innerA}
+}
 
 // addresses lists the host's usable addresses of one family, links in order.
+// A network on lo is the host's own, all of it: it is shared with nobody.
 func addresses(h netstate.Host, v6 bool) []netip.Prefix {
 	var all []netip.Prefix
 	for _, l := range h.Links {
@@ -67,10 +92,23 @@ func addresses(h netstate.Host, v6 bool) []netip.Prefix {
 		}
 		for _, p := range l.Addresses {
 			addr := p.Addr()
-			if addr.Is4() == v6 || addr.IsLoopback() || addr.IsLinkLocalUnicast() {
+			if addr.Is4() == v6 || addr.IsLoopback() || addr.IsLinkLocalUnicast() || !l.MaySend(addr) {
 				continue
 			}
+			if l.Loopback() {
+				p = netip.PrefixFrom(addr, addr.BitLen())
+			}
 			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func innerAddresses(h netstate.Host) []netip.Prefix {
+	var all []netip.Prefix
+	for _, l := range h.Links {
+		if isInner(l) {
+			all = append(all, l.Addresses...)
 		}
 	}
 	return all
@@ -92,7 +130,7 @@ func contains(list []netip.Prefix, addr netip.Addr) bool {
 
 // without leaves the addresses that no lane uses yet.
 func (e laneEnds) without(lanes []flow.Lane) laneEnds {
-	var rest laneEnds
+	rest := laneEnds{innerA: e.innerA, innerB: e.innerB}
 	for _, p := range e.a {
 		if !slices.ContainsFunc(lanes, func(l flow.Lane) bool { return l.Src == p.Addr() }) {
 			rest.a = append(rest.a, p)
@@ -108,8 +146,8 @@ func (e laneEnds) without(lanes []flow.Lane) laneEnds {
 
 // byHostRoutes makes a lane of every route of host a to a single address of
 // the other side. The source is the route's own, the next hop where that is
-// the host's own address (which means directly reachable), or the link's
-// first address.
+// the host's own address (which means directly reachable), the address of lo
+// where the other side's is lo's too, or the link's first address.
 func (e laneEnds) byHostRoutes(a netstate.Host) []flow.Lane {
 	var lanes []flow.Lane
 	for _, r := range a.Routes {
@@ -129,6 +167,13 @@ func (e laneEnds) source(a netstate.Host, r netstate.Route) netip.Addr {
 	for _, own := range []netip.Addr{r.Source, r.Gateway} {
 		if own.IsValid() && contains(e.a, own) {
 			return own
+		}
+	}
+	if contains(e.innerB, r.Dst.Addr()) {
+		for _, p := range e.a {
+			if contains(e.innerA, p.Addr()) {
+				return p.Addr()
+			}
 		}
 	}
 	if l, ok := outLink(a, r, netip.Addr{}); ok {

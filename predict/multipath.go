@@ -17,33 +17,39 @@ func multipath(h netstate.Host, src, dst netip.Addr) (steer.Multipath, []netstat
 	if !ok {
 		return steer.Multipath{}, nil, false
 	}
-	i := slices.IndexFunc(h.Routes, func(r netstate.Route) bool {
-		return len(r.Hops) > 1 && r.Dst.IsValid() && r.Dst.Masked() == prefix
-	})
-	if i < 0 {
+	r, ok := routeOver(h, src, dst, prefix)
+	if !ok {
 		return steer.Multipath{}, nil, false
 	}
-	m, err := steer.MultipathOf(h, h.Routes[i])
+	m, err := steer.MultipathOf(h, r)
 	if err != nil || !m.Reach().Ports {
 		return steer.Multipath{}, nil, false
 	}
 	var links []netstate.Link
-	for _, hop := range h.Routes[i].Hops {
+	for _, hop := range r.Hops {
 		l, ok := hopLink(h, hop)
 		if hop.Dead || !ok || !l.Up {
 			continue
 		}
-		if l.Bond != nil || l.VLAN != nil || l.Kind == "bridge" || holds(l, src) {
+		if holds(l, src) {
 			return steer.Multipath{}, nil, false
 		}
 		links = append(links, l)
 	}
-	return m, links, len(links) > 1
+	return m, links, len(links) > 1 && allPlain(links)
 }
 
-// hops is an attachment that stands for a route's next hops.
-func hops(h netstate.Host, m steer.Multipath, links []netstate.Link) attachment {
-	a := attachment{host: h, base: links[0], ports: links, hops: &m}
+// allPlain reports links that ride on nothing.
+func allPlain(links []netstate.Link) bool {
+	return !slices.ContainsFunc(links, func(l netstate.Link) bool {
+		return l.Bond != nil || l.VLAN != nil || l.VXLAN != nil || l.Kind == "bridge"
+	})
+}
+
+// hops is an attachment that stands for a route's next hops; m is nil where
+// others choose among them: those that send to an address of lo.
+func hops(h netstate.Host, m *steer.Multipath, links []netstate.Link, transmit bool) attachment {
+	a := attachment{host: h, base: links[0], ports: links, hops: m}
 	a.base.Name = "route over "
 	for i, l := range links {
 		if i > 0 {
@@ -51,7 +57,7 @@ func hops(h netstate.Host, m steer.Multipath, links []netstate.Link) attachment 
 		}
 		a.base.Name += l.Name
 		a.base.MTU = mtuOf(a.base, l)
-		a.caps = append(a.caps, capacityOf(l, true))
+		a.caps = append(a.caps, capacityOf(l, transmit))
 	}
 	return a
 }

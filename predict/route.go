@@ -77,7 +77,7 @@ func lookup(h netstate.Host, table int, src, dst netip.Addr) (best netstate.Link
 // connected is the first link that is up with an address in dst's subnet.
 func connected(h netstate.Host, dst netip.Addr) (best netstate.Link, prefix netip.Prefix, found bool) {
 	for _, l := range h.Links {
-		if !l.Up {
+		if !l.Up || l.Loopback() {
 			continue
 		}
 		for _, p := range l.Addresses {

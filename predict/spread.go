@@ -75,14 +75,18 @@ func adaptive(b steer.Bundle) bool {
 	return (b.Mode == netstate.BalanceTLB || b.Mode == netstate.BalanceALB) && !b.TLBStatic
 }
 
-// receiveUse is how what arrives is spread over the host's ports. Bonding
+// receiveUse is how what arrives is spread over the host's ports. Over the next
+// hops that lead to an address of lo the network spreads it. Bonding
 // decides it only in modes tlb (the active port) and alb (each peer address
 // learns one port's MAC from ARP, so that IPv6 has the active port alone); else the
 // switch does, or the sender on a
 // direct cable, and the path says how.
 func (a attachment) receiveUse(path fabric.Path, ipv6 bool) use {
-	if a.bundle == nil || len(a.ports) == 1 {
+	switch {
+	case len(a.ports) == 1:
 		return use{spread: onePort}
+	case a.bundle == nil: // next hops that lead to an address of lo
+		return switchUse(path, len(a.ports))
 	}
 	switch a.bundle.Mode {
 	case netstate.ActiveBackup:

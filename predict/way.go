@@ -127,13 +127,20 @@ func (w *way) addLeg(lane flow.Lane) error {
 	if !ok {
 		return fmt.Errorf("address %s is not on %s: %w", lane.Src, w.sender.Name, ErrNoLane)
 	}
-	arrival, ok := w.receiver.LinkWith(lane.Dst)
-	if !ok {
+	arrivals := Facing(w.receiver, lane.Dst, lane.Src)
+	if _, ok := w.receiver.LinkWith(lane.Dst); !ok {
 		return fmt.Errorf("address %s is not on %s: %w", lane.Dst, w.receiver.Name, ErrNoLane)
 	}
+	if len(arrivals) == 0 {
+		return fmt.Errorf("no route of %s leads from %s to %s: %w", w.receiver.Name, lane.Dst, lane.Src, ErrNoLink)
+	}
+	arrival := FacingOne(w.receiver, lane.Dst, lane.Src)
 	departure := holder
 	if l, _, ok := egress(w.sender, lane.Src, lane.Dst); ok {
 		departure = l
+	}
+	if isInner(departure) {
+		return fmt.Errorf("no route of %s leads from %s to %s: %w", w.sender.Name, lane.Src, lane.Dst, ErrNoLink)
 	}
 	down, okOut := below(w.sender, departure)
 	up, okIn := below(w.receiver, arrival)
@@ -143,14 +150,16 @@ func (w *way) addLeg(lane flow.Lane) error {
 	l := leg{lane: lane, mtu: mtuOf(departure, arrival), outTags: down.tags, inTags: up.tags, shapers: shapersOn(down), outer: max(down.outer, up.outer)}
 	var err error
 	if m, links, several := multipath(w.sender, lane.Src, lane.Dst); several {
-		l.out = w.out.addHops(hops(w.sender, m, links))
+		l.out = w.out.addHops(hops(w.sender, &m, links, true))
 	} else if l.out, err = w.out.add(w.sender, down.base, true); err != nil {
 		return err
 	}
-	if l.in, err = w.in.add(w.receiver, up.base, false); err != nil {
+	if len(arrivals) > 1 && allPlain(arrivals) {
+		l.in = w.in.addHops(hops(w.receiver, nil, arrivals, false))
+	} else if l.in, err = w.in.add(w.receiver, up.base, false); err != nil {
 		return err
 	}
-	if own, ok := below(w.sender, holder); ok && own.base.Name != down.base.Name && !inner[own.base.Kind] {
+	if own, ok := below(w.sender, holder); ok && own.base.Name != down.base.Name && !isInner(own.base) {
 		w.out.addIdle(w.sender, own.base)
 	}
 	w.legs = append(w.legs, l)
@@ -197,9 +206,6 @@ func (s *side) add(h netstate.Host, base netstate.Link, transmit bool) (int, err
 	s.at = append(s.at, a)
 	return len(s.at) - 1, nil
 }
-
-// inner are kinds of links that hold addresses and lead nowhere.
-var inner = map[string]bool{"dummy": true, "loopback": true}
 
 // addHops is add of a route's next hops.
 func (s *side) addHops(a attachment) int {

@@ -39,7 +39,7 @@ func (v *variant) mtu(mtu int) error {
 	return v.eachHost(func(h *netstate.Host) error {
 		for i := range h.Links {
 			l := &h.Links[i]
-			if l.Kind == "loopback" {
+			if l.Loopback() || l.Unused != "" {
 				continue
 			}
 			if l.MaxMTU > 0 && mtu > l.MaxMTU {
@@ -116,7 +116,7 @@ func (v *variant) bonded(h *netstate.Host) error {
 		switch {
 		case l.Bond != nil:
 			return nil
-		case l.Kind == "loopback" || len(l.Addresses) == 0:
+		case l.Loopback() || l.Unused != "" || len(l.Addresses) == 0:
 		case only >= 0:
 			return fmt.Errorf("%s has no bond, and several interfaces with addresses: %w", h.Name, ErrWhatIf)
 		default:

@@ -147,10 +147,7 @@ func pairLinks(s State) map[string][]netstate.Link {
 	if err != nil {
 		return nil
 	}
-	add := func(host string, l netstate.Link, ok bool) {
-		if !ok {
-			return
-		}
+	add := func(host string, l netstate.Link) {
 		for _, have := range out[host] {
 			if have.Name == l.Name {
 				return
@@ -159,10 +156,12 @@ func pairLinks(s State) map[string][]netstate.Link {
 		out[host] = append(out[host], l)
 	}
 	for _, lane := range lanes {
-		l, ok := s.Fabric.Hosts[s.Traffic.From].LinkWith(lane.Src)
-		add(s.Traffic.From, l, ok)
-		l, ok = s.Fabric.Hosts[s.Traffic.To].LinkWith(lane.Dst)
-		add(s.Traffic.To, l, ok)
+		for _, l := range predict.Facing(s.Fabric.Hosts[s.Traffic.From], lane.Src, lane.Dst) {
+			add(s.Traffic.From, l)
+		}
+		for _, l := range predict.Facing(s.Fabric.Hosts[s.Traffic.To], lane.Dst, lane.Src) {
+			add(s.Traffic.To, l)
+		}
 	}
 	return out
 }

@@ -39,8 +39,8 @@ func profilesPage() string {
 	}
 	in := profile.Input{Host: host, Paths: []profile.Path{{To: "far", RTT: 8900 * time.Microsecond, Rate: 25 * unit.Gbps}}}
 	var b strings.Builder
-	b.WriteString("# Sysctl profiles\n\n" + madeBy + `A fabric file names them (` + "`sysctl_profile: [throughput, security]`" + `), ` + "`plan`" + ` shows what they would change on
-your host, and why. They are computed, not copied: here for a host of Linux 6.1 with 64 GiB, one
+	b.WriteString("# Sysctl profiles\n\n" + madeBy + `A fabric file names them (` + "`profiles: [throughput, security]`" + `), ` + "`plan`" + ` shows what they would change on
+your host, and why. A file without the key sets none. They are computed, not copied: here for a host of Linux 6.1 with 64 GiB, one
 link of 25 Gbit/s, a path of 8.9 ms, and the kernel's defaults.
 [What inspect says of values that are there already](../sysctls.md).
 `)

@@ -78,6 +78,19 @@ func (c *Campaign) tellLost() {
 	}
 }
 
+// tellLeftOut tells which links the hosts are managed over and are left out for it.
+func (c *Campaign) tellLeftOut() {
+	var hosts []netstate.Host
+	for _, h := range c.cfg.Fabric.Hosts {
+		if c.hosts[h.Name] != nil {
+			hosts = append(hosts, c.state.Hosts[h.Name])
+		}
+	}
+	for _, line := range fabric.LeftOut(hosts) {
+		c.cfg.Tell(Event{Kind: Noted, Note: line})
+	}
+}
+
 // checkWithin is how long a host may take to say that it is there.
 const checkWithin = 5 * time.Second
 

@@ -120,6 +120,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 		return nil, errors.Join(c.firstUnreached(), c.Close())
 	}
 	c.tellLost()
+	c.tellLeftOut()
 	if cfg.Resume != nil {
 		c.resume(*cfg.Resume)
 		return c, nil
@@ -265,62 +266,6 @@ func (c *Campaign) reached(p fabric.Path) error {
 	return nil
 }
 
-// Latency measures the round trip of every path, each way, and sets the
-// paths' RTT where the file does not declare one.
-func (c *Campaign) Latency(ctx context.Context) error { return c.latency(ctx, c.state.Paths) }
-
-// latency is Latency of some of the paths.
-func (c *Campaign) latency(ctx context.Context, paths []fabric.Path) error {
-	for i, p := range c.state.Paths {
-		if c.reached(p) != nil || !slices.ContainsFunc(paths, func(o fabric.Path) bool { return o.From == p.From && o.To == p.To }) {
-			continue // its trials say why
-		}
-		for _, way := range [][2]string{{p.From, p.To}, {p.To, p.From}} {
-			if _, listens := c.cfg.Listeners[way[0]]; listens {
-				continue // it cannot be asked
-			}
-			if l, there := c.pinged[way]; there { // an interrupted run has it
-				c.learnRTT(i, p, l)
-				continue
-			}
-			l, err := measure.Latency(ctx, c.network(), way[0], way[1], c.cfg.Pings)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				f := record.Failure{From: way[0], To: way[1], Error: err.Error()}
-				c.record.Failures = append(c.record.Failures, f)
-				c.cfg.Tell(Event{Kind: Failed, Failure: &f})
-				continue
-			}
-			if err := c.keep(func(r *record.Record) { r.Latency = append(r.Latency, l) }); err != nil {
-				return err
-			}
-			c.cfg.Tell(Event{Kind: Pinged, Latency: &l})
-			c.learnRTT(i, p, l)
-		}
-	}
-	return nil
-}
-
-// pingedLoaded keeps latencies under load.
-func (c *Campaign) pingedLoaded(all []record.Latency) error {
-	for _, l := range all {
-		if err := c.keep(func(r *record.Record) { r.Latency = append(r.Latency, l) }); err != nil {
-			return err
-		}
-		c.cfg.Tell(Event{Kind: Pinged, Latency: &l})
-	}
-	return nil
-}
-
-// learnRTT sets the round trip of a path that does not declare one.
-func (c *Campaign) learnRTT(path int, declared fabric.Path, l record.Latency) {
-	if declared.RTT == 0 && l.AvgMS > 0 {
-		c.state.Paths[path].RTT = time.Duration(l.AvgMS * float64(time.Millisecond))
-	}
-}
-
 // trial runs one trial, with its prediction and its finding, and keeps it.
 func (c *Campaign) trial(ctx context.Context, spec measure.Spec) (record.Trial, error) {
 	t, err := c.judged(ctx, spec, func(p measure.Progress) { c.cfg.Tell(Event{Kind: Running, Progress: &p}) })
@@ -332,7 +277,11 @@ func (c *Campaign) trial(ctx context.Context, spec measure.Spec) (record.Trial, 
 
 // judged runs one trial, with its prediction and its finding.
 func (c *Campaign) judged(ctx context.Context, spec measure.Spec, tell func(measure.Progress)) (record.Trial, error) {
-	if err := errors.Join(c.reached(fabric.Path{From: spec.From, To: spec.To}), c.passable(spec)); err != nil {
+	if err := errors.Join(c.reached(fabric.Path{From: spec.From, To: spec.To}), c.passable(spec), c.subflowsStay(spec)); err != nil {
+		return record.Trial{}, err
+	}
+	spec, err := measure.ByDevice(c.network(), spec)
+	if err != nil {
 		return record.Trial{}, err
 	}
 	var loaded []record.Latency

@@ -147,9 +147,8 @@ func (c *Campaign) wayOf(t record.Trial, l record.Lane) (pathmtu.Way, bool) {
 	if l.Way == flow.Reverse {
 		from, to = to, from
 	}
-	near, ok := c.state.Hosts[from].LinkWith(l.Src)
-	far, known := c.state.Hosts[to].LinkWith(l.Dst)
-	if !ok || !known {
+	near, far := predict.FacingOne(c.state.Hosts[from], l.Src, l.Dst), predict.FacingOne(c.state.Hosts[to], l.Dst, l.Src)
+	if near.Name == "" || far.Name == "" {
 		return pathmtu.Way{}, false
 	}
 	w := pathmtu.Way{From: from, To: to, Lane: l.Lane, Link: near.Name, MTU: near.MTU}
@@ -216,7 +215,7 @@ func (c *Campaign) waysOf(t record.Trial) []pathmtu.Way {
 }
 
 func (c *Campaign) wire(w pathmtu.Way) wire {
-	far, _ := c.state.Hosts[w.To].LinkWith(w.Lane.Dst)
+	far := predict.FacingOne(c.state.Hosts[w.To], w.Lane.Dst, w.Lane.Src)
 	return wire{w.From, w.Link, w.To, far.Name}
 }
 

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/measure"
 	"github.com/linerate/linerate/record"
@@ -68,7 +70,8 @@ func Probes(t record.Trial, d record.Decision) []Probe {
 	return []Probe{{Decision: same, Spec: again, Says: "the same again", Takes: again.Duration + probeBeside, Rate: again.Rate}, probe}
 }
 
-// sameSpec is a trial's specification, as far as its record tells.
+// sameSpec is a trial's specification, as far as its record tells: by the same
+// addresses too, or more streams would be more links.
 func sameSpec(t record.Trial) measure.Spec {
 	s := measure.Spec{
 		From: t.From, To: t.To, Direction: t.Direction, Streams: max(t.Streams, 1), Protocol: t.Protocol, Ports: t.Ports,
@@ -82,6 +85,15 @@ func sameSpec(t record.Trial) measure.Spec {
 			s.Socket = *l.Asked
 			s.Congestion = cmp.Or(s.Socket.Congestion, s.Congestion)
 			break
+		}
+	}
+	for _, l := range t.Lanes {
+		lane := flow.Lane{Src: l.Src, Dst: l.Dst}
+		if l.Way == flow.Reverse {
+			lane = lane.Reverse()
+		}
+		if !slices.Contains(s.Lanes, lane) {
+			s.Lanes = append(s.Lanes, lane)
 		}
 	}
 	return s
@@ -179,7 +191,19 @@ func (c *Campaign) probe(ctx context.Context, t record.Trial, p Probe) (record.T
 	if p.Decision.Probe == record.ProbePacketSize {
 		return c.probeSizes(ctx, t, p)
 	}
+	if !c.holdLanes(p.Spec) {
+		p.Spec.Lanes = nil // the hosts' addresses are others now
+	}
 	return c.judged(ctx, p.Spec, func(progress measure.Progress) { c.cfg.Tell(Event{Kind: Running, Progress: &progress}) })
+}
+
+// holdLanes reports that the hosts still have the addresses of a trial's lanes.
+func (c *Campaign) holdLanes(spec measure.Spec) bool {
+	return !slices.ContainsFunc(spec.Lanes, func(l flow.Lane) bool {
+		_, near := c.state.Hosts[spec.From].LinkWith(l.Src)
+		_, far := c.state.Hosts[spec.To].LinkWith(l.Dst)
+		return !near || !far
+	})
 }
 
 // probeSizes asks anew, whatever is known already.

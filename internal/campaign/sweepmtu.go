@@ -55,11 +55,10 @@ func (c *Campaign) mtuPlans(p fabric.Path, mtu int) ([]plan.Plan, error) {
 		host := c.state.Hosts[name]
 		desired := host.Clone()
 		for _, l := range lanes {
-			own := l.Src
 			if name == p.To {
-				own = l.Dst
+				l = l.Reverse()
 			}
-			if link, ok := host.LinkWith(own); ok {
+			for _, link := range predict.Facing(host, l.Src, l.Dst) {
 				raise(&desired, link, mtu)
 			}
 		}

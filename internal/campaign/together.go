@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
@@ -116,8 +117,13 @@ func besides(s measure.Spec, err error) error {
 
 // together measures specs in one window and judges each trial.
 func (c *Campaign) together(ctx context.Context, specs []measure.Spec, tell func(measure.Progress)) ([]record.Trial, error) {
-	for _, s := range specs {
-		if err := c.passable(s); err != nil {
+	specs = slices.Clone(specs)
+	for i, s := range specs {
+		if err := errors.Join(c.passable(s), c.subflowsStay(s)); err != nil {
+			return nil, err
+		}
+		var err error
+		if specs[i], err = measure.ByDevice(c.network(), s); err != nil {
 			return nil, err
 		}
 	}

@@ -236,9 +236,8 @@ func (c *Change) network(state predict.Fabric) measure.Network {
 // frameSize is the largest packet that both ends of a way can send; zero where
 // an end is not known.
 func frameSize(state predict.Fabric, w way) int {
-	from, ok1 := state.Hosts[w.from].LinkWith(w.src)
-	to, ok2 := state.Hosts[w.peer].LinkWith(w.to)
-	if !ok1 || !ok2 {
+	from, to := predict.FacingOne(state.Hosts[w.from], w.src, w.to), predict.FacingOne(state.Hosts[w.peer], w.to, w.src)
+	if from.Name == "" || to.Name == "" {
 		return 0
 	}
 	return min(from.MTU, to.MTU)

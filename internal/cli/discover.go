@@ -120,7 +120,7 @@ func (a *App) discover(ctx context.Context, args []string, lldp time.Duration) (
 			left = append(left, o.err)
 			continue
 		}
-		hosts, reach[o.name] = append(hosts, o.state), o.reach
+		hosts, reach[o.name] = append(hosts, inUse(fabric.Fabric{}, o.target, o.state)), o.reach
 	}
 	if ctx.Err() != nil || len(hosts) == 0 {
 		return nil, nil, errors.Join(ctx.Err(), left[0])
@@ -175,6 +175,13 @@ func (a *App) observeOne(ctx context.Context, t target) observed {
 	o.state = reply.Host
 	o.state.Name = o.name
 	return o
+}
+
+// leftOut says which links the hosts are managed over and are left out for it.
+func (p *progress) leftOut(hosts ...netstate.Host) {
+	for _, line := range fabric.LeftOut(hosts) {
+		p.note(line)
+	}
 }
 
 // notes says what whoever works with a host should know of it.

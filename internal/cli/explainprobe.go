@@ -15,6 +15,8 @@ import (
 	"github.com/linerate/linerate/internal/campaign"
 	"github.com/linerate/linerate/internal/fleet"
 	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/internal/probe"
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -136,6 +138,7 @@ func (a *App) explainProbe(ctx context.Context, file string, r record.Record, fl
 		return withHint(err, heldHint(err))
 	}
 	defer c.Close()
+	saySeparate(p, c, r, todo)
 	doc := explainProbed{Probes: []probeMade{}, Record: flags.out.path}
 	failed := a.makeProbes(ctx, c, &r, todo, &doc)
 	findings := judgedAgain(r, todo, c)
@@ -146,6 +149,19 @@ func (a *App) explainProbe(ctx context.Context, file string, r record.Record, fl
 		return failed
 	}
 	return errors.Join(failed, a.showProbed(r, findings, doc))
+}
+
+// saySeparate says of which pairs nothing hashes the flows.
+func saySeparate(p *progress, c *campaign.Campaign, r record.Record, todo []unsettled) {
+	said := map[[2]string]bool{}
+	for _, u := range todo {
+		t := r.Trials[u.trial]
+		lanes, err := predict.Lanes(c.State(), t.From, t.To, "")
+		if pair := [2]string{t.From, t.To}; err == nil && !said[pair] && len(lanes) > 1 && probe.Separate(c.State().Hosts[t.From], c.State().Hosts[t.To], lanes) {
+			said[pair] = true
+			p.note(fmt.Sprintf("%s and %s have separate interfaces, nothing hashes: the probes use the addresses of the trial", t.From, t.To))
+		}
+	}
 }
 
 // probePings are enough to know the round trip.

@@ -103,6 +103,16 @@ func (a *App) inspectTargets(ctx context.Context, args []string) (fabric.Fabric,
 	return f, targets, nil
 }
 
+// inUse is an observed host with what a file says of it, and with what carries
+// traffic decided; a host of no file is named by the command.
+func inUse(f fabric.Fabric, t target, observed netstate.Host) netstate.Host {
+	observed.Name = t.name
+	if _, ok := f.Host(t.name); !ok {
+		return fabric.InUse(fabric.Host{Name: t.name, Reach: t.reach}, observed)
+	}
+	return asDeclared(f, observed)
+}
+
 // asDeclared is an observed host with what the file has the word on.
 func asDeclared(f fabric.Fabric, observed netstate.Host) netstate.Host {
 	h, ok := f.Host(observed.Name)

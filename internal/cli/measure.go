@@ -168,6 +168,7 @@ the exit status is 1 then.
 					return err
 				}
 			}
+			run.device = socket.device
 			f, err := app.measured(cmd.Context(), args, &run)
 			if err != nil {
 				return err
@@ -203,7 +204,7 @@ func (a *App) measured(ctx context.Context, args []string, run *runFlags) (fabri
 	if len(names) == 0 {
 		return a.fabricOf(ctx, args, run)
 	}
-	f, listeners, err := a.listening(ctx, args, &run.listener)
+	f, listeners, err := a.listening(ctx, args, run.device, &run.listener)
 	run.listeners, run.paths.together = listeners, run.paths.together || len(listeners) > 1
 	return f, err
 }

@@ -176,7 +176,7 @@ func checkTargets(args []string) error {
 
 // listening makes a fabric of one host to measure from, this one unless named,
 // and the targets that listen.
-func (a *App) listening(ctx context.Context, args []string, flags *listenerFlags) (fabric.Fabric, map[string]measure.Listener, error) {
+func (a *App) listening(ctx context.Context, args []string, device string, flags *listenerFlags) (fabric.Fabric, map[string]measure.Listener, error) {
 	if err := flags.read(ctx); err != nil {
 		return fabric.Fabric{}, nil, err
 	}
@@ -198,7 +198,7 @@ func (a *App) listening(ctx context.Context, args []string, flags *listenerFlags
 		return fabric.Fabric{}, nil, err
 	}
 	defer h.Close()
-	f, listeners, err := campaign.Listening(ctx, h, t.reach, targets)
+	f, listeners, err := campaign.Listening(ctx, h, t.reach, device, targets)
 	if errors.Is(err, fleet.ErrUnreachable) {
 		err = withHint(err, "`ip route get` with the target's address shows what the kernel would do")
 	}

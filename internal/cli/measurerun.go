@@ -27,6 +27,7 @@ type runFlags struct {
 	force       bool // write over what -o names, whatever it holds
 	wait        waitFlag
 	args        []string // of the command, for whoever meets our lock
+	device      string   // that the senders are bound to; "" none
 	unkept      bool     // the record could not be written
 	store       string   // the word of --store
 	stored      keeper

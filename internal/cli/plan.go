@@ -28,7 +28,7 @@ type changeFlags struct {
 func (f *changeFlags) add(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.hosts, "host", nil, "only these hosts of the file (repeat, or with commas)")
 	c.Flags().BoolVar(&f.exact, "exact", false, "also remove addresses, routes and rules that the file does not name")
-	c.Flags().StringVar(&f.profiles, "profiles", "", "sets of sysctls instead of the file's, with commas, or none")
+	c.Flags().StringVar(&f.profiles, "profiles", "", "sets of sysctls instead of those in the file, with commas, or none")
 	c.Flags().StringVar(&f.persist, "persist", change.PersistAuto, "files that keep it over a reboot: auto, always (also what holds already), none, netplan, networkd, nmkeyfile or ifcfg")
 	c.Flags().BoolVar(&f.despiteOwner, "despite-owner", false, "also change links that another program manages and would set back")
 	c.Flags().StringVar(&f.journal, "journal", "", "journal directory on hosts of this machine")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -283,10 +284,22 @@ func (s *foresight) document(all []predict.Prediction) map[string]any {
 	if len(s.differences) > 0 {
 		doc["differences"] = s.differences
 	}
+	if left := s.leftOut(); len(left) > 0 {
+		doc["left_out"] = left
+	}
 	if len(s.learned) > 0 {
 		doc["calibrations"] = s.calibrations()
 	}
 	return doc
+}
+
+// leftOut says which links the hosts are managed over and are left out for it.
+func (s *foresight) leftOut() []string {
+	var hosts []netstate.Host
+	for _, name := range slices.Sorted(maps.Keys(s.state.Hosts)) {
+		hosts = append(hosts, s.state.Hosts[name])
+	}
+	return fabric.LeftOut(hosts)
 }
 
 // pairsOf groups paths by the pair they join: two directed ones are one pair.

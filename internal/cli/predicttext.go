@@ -18,7 +18,11 @@ func (a *App) printForesight(s *foresight, all []predict.Prediction, show ladder
 	for _, d := range s.differences {
 		fmt.Fprint(a.Stdout, wrapped("", d.String(), a.width()))
 	}
-	if len(s.differences) > 0 {
+	left := s.leftOut()
+	for _, line := range left {
+		fmt.Fprint(a.Stdout, wrapped("", line, a.width()))
+	}
+	if len(s.differences)+len(left) > 0 {
 		fmt.Fprintln(a.Stdout)
 	}
 	a.printLearned(s)

@@ -121,33 +121,33 @@ func (f probeFlags) config() (probe.Config, error) {
 }
 
 // probeTargets are the two hosts, by their way to be reached or by their
-// names in the fabric; family is the path's where the flag says none.
-func (f *probeFlags) probeTargets(ctx context.Context, a *App, words [2]string) (targets [2]target, err error) {
+// names in the fabric, which is empty without one; family is the path's where the
+// flag says none.
+func (f *probeFlags) probeTargets(ctx context.Context, a *App, words [2]string) (targets [2]target, file fabric.Fabric, err error) {
 	if f.fabric == "" {
 		list, err := a.targets(words[:])
 		if err != nil {
-			return targets, err
+			return targets, file, err
 		}
-		return [2]target(list), nil
+		return [2]target(list), file, nil
 	}
-	file, err := readFabric(ctx, f.fabric)
-	if err != nil {
-		return targets, err
+	if file, err = readFabric(ctx, f.fabric); err != nil {
+		return targets, file, err
 	}
 	for i, name := range words {
 		h, ok := file.Host(name)
 		if !ok {
-			return targets, usage("steer probe: no host "+name+" in "+f.fabric, "its hosts are "+hostNames(file))
+			return targets, file, usage("steer probe: no host "+name+" in "+f.fabric, "its hosts are "+hostNames(file))
 		}
 		targets[i] = target{h.Name, h.Reach}
 	}
 	if words[0] == words[1] {
-		return targets, usage("steer probe: "+words[0]+" is named twice", "")
+		return targets, file, usage("steer probe: "+words[0]+" is named twice", "")
 	}
 	if f.family == "" {
 		f.family = familyOf(file, words)
 	}
-	return targets, nil
+	return targets, file, nil
 }
 
 func familyOf(file fabric.Fabric, words [2]string) string {
@@ -160,7 +160,7 @@ func familyOf(file fabric.Fabric, words [2]string) string {
 }
 
 func (a *App) steerProbe(ctx context.Context, flags probeFlags, cfg probe.Config, from, to string) error {
-	targets, err := flags.probeTargets(ctx, a, [2]string{from, to})
+	targets, file, err := flags.probeTargets(ctx, a, [2]string{from, to})
 	if err != nil {
 		return err
 	}
@@ -185,15 +185,15 @@ func (a *App) steerProbe(ctx context.Context, flags probeFlags, cfg probe.Config
 		if err != nil {
 			return fmt.Errorf("observe %s: %w", t.name, err)
 		}
-		reply.Host.Name = t.name
-		ends[i] = probe.End{At: h, Host: reply.Host}
+		ends[i] = probe.End{At: h, Host: inUse(file, t, reply.Host)}
 		if i == 0 {
 			cfg.Avoid = heldPorts(ctx, h)
 		}
 	}
 	cfg.A, cfg.B, cfg.Logger = ends[0], ends[1], a.logger()
+	p.leftOut(cfg.A.Host, cfg.B.Host)
 	if cfg.Lanes, err = probe.Lanes(cfg.A.Host, cfg.B.Host, flags.family); err != nil {
-		return withHint(fmt.Errorf("%w: %w", err, fleet.ErrUnreachable), "`linerate inspect` shows the addresses of a host")
+		return withHint(fmt.Errorf("%w: %w", err, fleet.ErrUnreachable), "`linerate inspect` shows the addresses of a host; `use:` of a fabric file says which links to use")
 	}
 	plan, err := probe.Prepare(cfg)
 	if err != nil {

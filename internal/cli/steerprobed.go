@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -21,6 +22,13 @@ func (a *App) printProbe(r survey.Report) error {
 	}
 	fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%d streams from %s to %s, after looking at %d connections (%.1f expected, limit %d), %v sent",
 		len(r.Streams), r.A, r.B, r.Probes, r.Expected, r.Limit, r.Sent), a.width()))
+	if r.Separate {
+		what := "separate interfaces, nothing hashes: each address is one link."
+		if !slices.ContainsFunc(r.Sides, func(s survey.SideReport) bool { return len(s.Links) > 1 }) {
+			what = "one link each, nothing hashes."
+		}
+		fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%s and %s have %s", r.A, r.B, what), a.width()))
+	}
 	if len(r.Streams) > 0 {
 		w := tabwriter.NewWriter(a.Stdout, 0, 8, 2, ' ', 0)
 		fmt.Fprintln(w, "SPORT\tSRC\tDST\tDPORT\tTHERE\tBACK\tSEEN")
@@ -55,7 +63,9 @@ func (a *App) printProbe(r survey.Report) error {
 		ports[i] = fmt.Sprint(p)
 	}
 	fmt.Fprintln(a.Stdout, "ports: "+strings.Join(ports, ","))
-	fmt.Fprintf(a.Stdout, "\n--- for the people who run the switch\n%s---\n", r.Letter())
+	if letter := r.Letter(); letter != "" {
+		fmt.Fprintf(a.Stdout, "\n--- for the people who run the switch\n%s---\n", letter)
+	}
 	return nil
 }
 

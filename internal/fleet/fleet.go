@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -101,8 +102,8 @@ func transport(ctx context.Context, name, reach string, cfg Config) (Transport, 
 	switch {
 	case reach == "":
 		return nil, fmt.Errorf("%w: the fabric does not say how (hosts.%s.reach)", ErrUnreachable, name)
-	case scheme == "local":
-		return newLocal(name, netns.Namespace{}, cfg), nil
+	case scheme == "local": // perhaps of a person who came by ssh
+		return managed{newLocal(name, netns.Namespace{}, cfg), serverOf(os.Getenv("SSH_CONNECTION"))}, nil
 	case scheme == "netns" && rest != "":
 		ns := netns.Named(rest)
 		if err := ns.Do(func() error { return nil }); errors.Is(err, fs.ErrNotExist) {
@@ -213,7 +214,11 @@ func opened(text []byte) int {
 // Observe reads the host's network as it is, with the sysctls that are always
 // read and those named.
 func (h *Host) Observe(ctx context.Context, sysctls ...string) (agentapi.ObserveReply, error) {
-	return call[agentapi.ObserveReply](ctx, h, agentapi.MethodObserve, agentapi.ObserveRequest{Sysctls: sysctls})
+	reply, err := call[agentapi.ObserveReply](ctx, h, agentapi.MethodObserve, agentapi.ObserveRequest{Sysctls: sysctls})
+	if via, ok := h.via.(managed); ok {
+		reply.Host.ManagedAt = via.at
+	}
+	return reply, err
 }
 
 // Ping sends ICMP echoes.

@@ -112,7 +112,7 @@ func newSSH(ctx context.Context, reach string, cfg Config) (Transport, error) {
 	}
 	s := newStream(p.out, p.in, p.end, func() error { return to.refused(p.lastWords()) })
 	go s.beat(cfg.SSH.limits().answer)
-	return s, nil
+	return managed{s, p.managedAt}, nil
 }
 
 // sshProcess is a running ssh. It is waited for once.
@@ -126,6 +126,8 @@ type sshProcess struct {
 	reaped sync.Once
 	ended  chan struct{} // closed once err holds
 	err    error
+	// managedAt is the far host's own address of this connection; "" not said.
+	managedAt string
 }
 
 func startSSH(args []string, most sshLimits) (*sshProcess, error) {

@@ -20,7 +20,7 @@ const farScript = `b=$1; LC_ALL=C; export LC_ALL; umask 077; PATH=$PATH:/usr/loc
 	`say() { echo "` + mark + `$*"; }; ` +
 	`sum() { { sha256sum "$1" 2>/dev/null || sha256 -q "$1" 2>/dev/null || shasum -a 256 "$1" 2>/dev/null; } | cut -c 1-64; }; ` +
 	`become() { if [ "$b" = sudo ] && [ "$(id -u)" -ne 0 ]; then sudo -n -- "$@"; else "$@"; fi; }; ` +
-	`say system $(uname -sm); say user $(id -un); ` +
+	`say system $(uname -sm); say user $(id -un); say connection $SSH_CONNECTION; ` +
 	`p=$(command -v linerate 2>/dev/null); if [ -f "$p" ] && [ -x "$p" ]; then say program "$p"; say sum $(sum "$p"); say version $("$p" --version 2>/dev/null </dev/null); fi; say end; ` +
 	`read what room bytes want || exit 0; ` +
 	`case $what in run) become "$p" agent --stdio --silence 60s; exit;; old) become "$p" agent --stdio; exit;; copy) ;; *) exit 0;; esac; ` +

@@ -19,6 +19,7 @@ type far struct {
 	user            string
 	program         string // the linerate on its path; "" is none
 	sum, version    string // of that program
+	connection      string // SSH_CONNECTION
 }
 
 // settle comes to an agent at the other end: the linerate that is there when it
@@ -28,6 +29,7 @@ func (p *sshProcess) settle(to sshReach, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	p.managedAt = serverOf(there.connection)
 	ours, err := cfg.SSH.program(there)
 	if err != nil && there.program == "" {
 		return err
@@ -68,6 +70,8 @@ func (p *sshProcess) greeting(to sshReach) (far, error) {
 			f.system, f.machine, _ = strings.Cut(value, " ")
 		case "user":
 			f.user = value
+		case "connection":
+			f.connection = value
 		case "program":
 			f.program = value
 		case "sum":

@@ -101,7 +101,7 @@ func sidesOf(n Network, w way, lane flow.Lane) sides {
 			s.near = b
 		}
 	}
-	if link, ok := n.Host(w.to).LinkWith(lane.Dst); ok {
+	if link, ok := egress(n.Host(w.to), lane.Reverse()); ok {
 		s.farName = deviceBelow(n.Host(w.to), link)
 	}
 	return s
@@ -169,7 +169,7 @@ func (s sides) keys(c steer.Stream) (near, far string) {
 // farSide is the switch's declared hash over the receiver's links; nil when
 // nothing is declared or there is one link only.
 func farSide(n Network, w way, lane flow.Lane) steer.Spreader {
-	far, ok := n.Host(w.to).LinkWith(lane.Dst)
+	far, ok := egress(n.Host(w.to), lane.Reverse())
 	if !ok {
 		return nil
 	}

@@ -107,9 +107,9 @@ func (e *end) before(ago time.Duration) agentapi.Sample {
 // linkLoads is what an end's links carried between two samples.
 func (t *trial) linkLoads(e *end, from, to agentapi.Sample) []LinkLoad {
 	h := t.cfg.Network.Host(e.host)
-	link, _ := h.LinkWith(e.address())
+	link, _ := egress(h, e.lane())
 	_, tags, _ := h.Below(link.Name)
-	v6 := e.address().Is6()
+	v6 := e.lane().Src.Is6()
 	header := headerBytes(t.spec.protocol(), v6, tags)
 	var out []LinkLoad
 	for i, b := range to.Links {

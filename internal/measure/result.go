@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/netip"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
@@ -176,7 +175,7 @@ func ratio(part, whole float64) float64 {
 func (t *trial) addLinks(out *record.Trial, e *end) {
 	open, shut := e.edges()
 	h := t.cfg.Network.Host(e.host)
-	link, _ := h.LinkWith(e.address())
+	link, _ := egress(h, e.lane())
 	_, tags, _ := h.Below(link.Name)
 	for i, b := range shut.Links {
 		if i >= len(open.Links) || open.Links[i].Link != b.Link {
@@ -185,7 +184,7 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 		a := open.Links[i]
 		seconds, more := (b.At - a.At).Seconds(), b.Sub(a.LinkCounters)
 		physical, _ := h.Link(b.Link)
-		v6 := e.address().Is6()
+		v6 := e.lane().Src.Is6()
 		use := record.LinkUse{
 			Host: e.host, Link: b.Link,
 			Tx:      unit.FromBytes(float64(more.Counters.TxBytes), seconds),
@@ -207,10 +206,10 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 
 func less(a, b unit.BitRate) unit.BitRate { return max(a-b, 0) }
 
-// address is an address of the end's own host in the trial.
-func (e *end) address() netip.Addr {
+// lane is the trial's first, the address of the end's own host first.
+func (e *end) lane() flow.Lane {
 	if e.sending {
-		return e.way.lanes[0].Src
+		return e.way.lanes[0]
 	}
-	return e.way.lanes[0].Dst
+	return e.way.lanes[0].Reverse()
 }

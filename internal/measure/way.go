@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"github.com/linerate/linerate/flow"
@@ -60,20 +61,34 @@ func lanesOf(n Network, spec Spec, d flow.Direction) ([]flow.Lane, error) {
 // lane is the addresses of stream i: streams take turns on the lanes.
 func (w way) lane(i int) flow.Lane { return w.lanes[i%len(w.lanes)] }
 
-// egress is the link by which a host sends from an address.
-func egress(h netstate.Host, l flow.Lane) (netstate.Link, bool) { return h.LinkWith(l.Src) }
+// egress is the link by which a host sends on a lane; of several, to which an
+// address of lo leads, the one with the smallest MTU.
+func egress(h netstate.Host, l flow.Lane) (netstate.Link, bool) {
+	link := predict.FacingOne(h, l.Src, l.Dst)
+	return link, link.Name != ""
+}
+
+// only is the one link by which a host faces a peer from an address; false where
+// there are several, of which no one here can say which a flow takes.
+func only(h netstate.Host, own, peer netip.Addr) (netstate.Link, bool) {
+	links := predict.Facing(h, own, peer)
+	if len(links) != 1 {
+		return netstate.Link{}, false
+	}
+	return links[0], true
+}
 
 // frame is a stream with what the hash of the sender's bond reads besides the
 // five-tuple. The peer's MAC is the next hop's only on a common subnet; else
 // it stays unknown.
 func frame(n Network, w way, t flow.Tuple) flow.Frame {
 	f := flow.Frame{Tuple: t}
-	if l, ok := n.Host(w.from).LinkWith(t.Src); ok {
+	if l, ok := only(n.Host(w.from), t.Src, t.Dst); ok {
 		f.SrcMAC = l.MAC
 		if l.VLAN != nil {
 			f.VLAN = uint16(l.VLAN.ID)
 		}
-		if far, ok := n.Host(w.to).LinkWith(t.Dst); ok && sameSubnet(l, t) {
+		if far, ok := only(n.Host(w.to), t.Dst, t.Src); ok && sameSubnet(l, t) {
 			f.DstMAC = far.MAC
 		}
 	}
@@ -91,7 +106,7 @@ func sameSubnet(l netstate.Link, t flow.Tuple) bool {
 
 // place is the link on which steer puts a connected stream; "" unknown.
 func place(n Network, w way, t flow.Tuple) string {
-	link, ok := n.Host(w.from).LinkWith(t.Src)
+	link, ok := only(n.Host(w.from), t.Src, t.Dst)
 	if !ok {
 		return ""
 	}
@@ -117,20 +132,17 @@ func physical(h netstate.Host, lanes []flow.Lane, sending bool) []string {
 	var names []string
 	seen := make(map[string]bool)
 	for _, lane := range lanes {
-		at := lane.Dst
-		if sending {
-			at = lane.Src
+		if !sending {
+			lane = lane.Reverse()
 		}
-		link, ok := h.LinkWith(at)
-		if !ok {
-			continue
-		}
-		if link.Bond == nil && link.VLAN == nil {
-			names = appendNew(names, seen, link.Name)
-			continue
-		}
-		for _, name := range allBelow(h, link) {
-			names = appendNew(names, seen, name)
+		for _, link := range predict.Facing(h, lane.Src, lane.Dst) {
+			if link.Bond == nil && link.VLAN == nil {
+				names = appendNew(names, seen, link.Name)
+				continue
+			}
+			for _, name := range allBelow(h, link) {
+				names = appendNew(names, seen, name)
+			}
 		}
 	}
 	return names

@@ -238,9 +238,8 @@ func Ways(f predict.Fabric, a, b string) ([]Way, error) {
 	}
 	var ways []Way
 	for _, lane := range lanes {
-		near, ok := f.Hosts[a].LinkWith(lane.Src)
-		far, okFar := f.Hosts[b].LinkWith(lane.Dst)
-		if !ok || !okFar {
+		near, far := predict.FacingOne(f.Hosts[a], lane.Src, lane.Dst), predict.FacingOne(f.Hosts[b], lane.Dst, lane.Src)
+		if near.Name == "" || far.Name == "" {
 			continue
 		}
 		links := max(members(f.Hosts[a], near.Name), members(f.Hosts[b], far.Name))

@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/survey"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -16,59 +17,99 @@ import (
 // host's own choice of link for what it sends.
 type attached struct {
 	host  netstate.Host
-	link  string   // the first address's, for the report
+	link  string   // the first bond's, or else the first address's, for the report
 	names []string // the usable links below, of all addresses
 	parts map[netip.Addr]part
 }
 
-// part is what lies below one address: a bond, or one link.
+// part is what lies below one address: one link, or several, of a bond or of a
+// route to an address of lo.
 type part struct {
-	bundle *steer.Bundle
-	first  int // where the part's links begin in names
-	single bool
+	links []string
+	rule  steer.Spreader // of several links; nil where it is not known
 }
 
 // attach reads a host's end of the lanes; own turns a lane so that its source
 // is the host's.
 func attach(h netstate.Host, lanes []flow.Lane, own func(flow.Lane) flow.Lane) (attached, error) {
 	a := attached{host: h, parts: make(map[netip.Addr]part)}
-	begins := make(map[string]int)
+	bond := false
 	for _, lane := range lanes {
-		addr := own(lane).Src
-		if _, done := a.parts[addr]; done {
+		lane = own(lane)
+		if _, done := a.parts[lane.Src]; done {
 			continue
 		}
-		l, ok := h.LinkWith(addr)
-		if !ok {
-			return a, fmt.Errorf("probe: %w: %s has no address %s", ErrConfig, h.Name, addr)
+		facing := predict.Facing(h, lane.Src, lane.Dst)
+		if len(facing) == 0 {
+			return a, fmt.Errorf("probe: %w: %s has no address %s, or no route from it to %s", ErrConfig, h.Name, lane.Src, lane.Dst)
 		}
-		if a.link == "" {
-			a.link = l.Name
+		p, bundled := partOf(h, lane, facing)
+		if len(p.links) == 0 {
+			return a, fmt.Errorf("probe: %w: no usable link below %s of %s", ErrConfig, facing[0].Name, h.Name)
 		}
-		below, _, bond := h.Below(l.Name)
-		if len(below) == 0 {
-			return a, fmt.Errorf("probe: %w: no usable link below %s of %s", ErrConfig, l.Name, h.Name)
+		if a.link == "" || bundled && !bond {
+			a.link, bond = facing[0].Name, bundled
 		}
-		device := below[0].Name
-		p := part{single: bond == nil}
-		if bond != nil {
-			device = bond.Name
-			if b, err := steer.BundleOf(h, l.Name); err == nil {
-				p.bundle = &b
+		for _, name := range p.links {
+			if !slices.Contains(a.names, name) {
+				a.names = append(a.names, name)
 			}
 		}
-		if _, done := begins[device]; !done {
-			begins[device] = len(a.names)
-			for _, port := range below {
-				if !slices.Contains(a.names, port.Name) {
-					a.names = append(a.names, port.Name)
-				}
-			}
-		}
-		p.first = begins[device]
-		a.parts[addr] = p
+		a.parts[lane.Src] = p
 	}
 	return a, nil
+}
+
+// partOf is what lies below the links that a lane's address faces; bundled, a
+// bond.
+func partOf(h netstate.Host, lane flow.Lane, facing []netstate.Link) (p part, bundled bool) {
+	for _, l := range facing {
+		below, _, bond := h.Below(l.Name)
+		for _, port := range below {
+			p.links = append(p.links, port.Name)
+		}
+		bundled = bundled || bond != nil
+	}
+	switch {
+	case len(facing) > 1:
+		if m, ok := predict.Multipath(h, lane.Src, lane.Dst); ok {
+			p.rule = m
+		}
+	case bundled:
+		if b, err := steer.BundleOf(h, facing[0].Name); err == nil {
+			p.rule = b
+		}
+	}
+	return p, bundled
+}
+
+// separate reports a host on which each address has one link: nothing chooses.
+func (a attached) separate() bool {
+	for _, p := range a.parts {
+		if len(p.links) > 1 || p.rule != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// keyed reports a host that spreads flows over next hops by a hash with a key
+// that cannot be read.
+func (a attached) keyed() bool {
+	for _, p := range a.parts {
+		if m, ok := p.rule.(steer.Multipath); ok && !m.Reach().Chosen && (m.Reach().Ports || m.Reach().Addresses) {
+			return true
+		}
+	}
+	return false
+}
+
+// Separate reports hosts whose lanes have one link each at both ends: nothing
+// hashes between them. False for what cannot be probed.
+func Separate(a, b netstate.Host, lanes []flow.Lane) bool {
+	near, err := attach(a, lanes, func(l flow.Lane) flow.Lane { return l })
+	far, farErr := attach(b, lanes, flow.Lane.Reverse)
+	return err == nil && farErr == nil && near.separate() && far.separate()
 }
 
 func (a attached) trunk() survey.Trunk { return survey.TrunkOf(a.host, a.link) }
@@ -79,34 +120,47 @@ func (a attached) Links() []string { return a.names }
 // Place says which link the host sends f by.
 func (a attached) Place(f flow.Frame) steer.Placement {
 	p, ok := a.parts[f.Src]
-	unknown := steer.Placement{Index: -1, Why: "not this host's rule"}
 	switch {
 	case !ok:
-		return unknown
-	case p.single:
-		return steer.Placement{Index: p.first, Link: a.names[p.first], Known: true}
-	case p.bundle == nil:
-		return unknown
+		return steer.Placement{Index: -1, Why: "not this host's rule"}
+	case p.rule != nil:
+		placed := p.rule.Place(f)
+		if placed.Index >= 0 {
+			placed.Index = slices.Index(a.names, p.rule.Links()[placed.Index])
+		}
+		placed.Known = placed.Known && placed.Index >= 0
+		return placed
 	}
-	placed := p.bundle.Place(f)
-	if placed.Index >= 0 {
-		placed.Index += p.first
+	return a.alone(p)
+}
+
+// alone is the link of a part that has one.
+func (a attached) alone(p part) steer.Placement {
+	if len(p.links) != 1 {
+		return steer.Placement{Index: -1, Why: "not this host's rule"}
 	}
-	return placed
+	return steer.Placement{Index: slices.Index(a.names, p.links[0]), Link: p.links[0], Known: true}
 }
 
 // Reach says what makes the host's flows use more than one link: other
 // addresses, if they are on different devices.
 func (a attached) Reach() steer.Reach {
-	var only *steer.Bundle
+	var only *part
 	for _, p := range a.parts {
-		if p.single || p.bundle == nil || only != nil && p.bundle.Ports[0] != only.Ports[0] {
+		if p.rule == nil || only != nil && !slices.Equal(p.links, only.links) {
 			return steer.Reach{Addresses: true, Ports: true, Chosen: true, Why: "each address has a link of its own"}
 		}
-		only = p.bundle
+		only = &p
 	}
 	if only == nil {
 		return steer.Reach{Why: "no address"}
 	}
-	return only.Reach()
+	return only.rule.Reach()
 }
+
+// arriving is by which link what is sent to a host comes in, where each of its
+// addresses has one: no switch has a choice.
+type arriving struct{ attached }
+
+// Place says which link f comes in by.
+func (a arriving) Place(f flow.Frame) steer.Placement { return a.alone(a.parts[f.Dst]) }

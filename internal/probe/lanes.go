@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
@@ -20,7 +22,11 @@ const mostLanes = 256
 func Lanes(a, b netstate.Host, family string) ([]flow.Lane, error) {
 	base, err := predict.Lanes(predict.Fabric{Hosts: map[string]netstate.Host{"a": a, "b": b}}, "a", "b", family)
 	if err != nil {
-		return nil, fmt.Errorf("probe: %w: %s and %s have no addresses in one subnet and no route to each other", ErrConfig, a.Name, b.Name)
+		left := ""
+		if lines := fabric.LeftOut([]netstate.Host{a, b}); len(lines) > 0 {
+			left = " (" + strings.Join(lines, "; ") + ")"
+		}
+		return nil, fmt.Errorf("probe: %w: %s and %s have no addresses in one subnet and no route to each other%s", ErrConfig, a.Name, b.Name, left)
 	}
 	lanes := slices.Clone(base)
 	var near, far []netip.Addr

@@ -16,6 +16,7 @@ import (
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/survey"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
 )
@@ -197,7 +198,12 @@ func newRunner(cfg Config) (*runner, error) {
 			end = r.ends[1]
 		}
 		r.names.Links[side], r.state.Links[side] = end.names, len(end.names)
-		if side.Out() {
+		r.names.Separate[side] = end.separate()
+		switch {
+		case !side.Out() && end.separate():
+			r.state.Own[side] = arriving{end}
+		case side.Out() && end.keyed(): // its hash is to be looked at as a switch's is
+		case side.Out():
 			r.state.Own[side] = end
 			r.names.Ignored[side] = r.cannotSpread(side)
 			r.state.Ignore[side] = r.names.Ignored[side] != ""
@@ -232,7 +238,11 @@ func (r *runner) draw() {
 // frame is a flow as A sends it.
 func (r *runner) frame(lane flow.Lane, sport uint16) flow.Frame {
 	f := flow.Frame{Tuple: flow.Tuple{Proto: flow.TCP, Src: lane.Src, Dst: lane.Dst, Sport: sport, Dport: r.cfg.Dport}}
-	near, _ := r.cfg.A.Host.LinkWith(lane.Src)
+	facing := predict.Facing(r.cfg.A.Host, lane.Src, lane.Dst)
+	if len(facing) != 1 {
+		return f // by which MAC address is for the route's hash to say
+	}
+	near := facing[0]
 	far, _ := r.cfg.B.Host.LinkWith(lane.Dst)
 	f.SrcMAC = near.MAC
 	if near.VLAN != nil {

@@ -2,6 +2,7 @@ package survey
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/steer"
@@ -11,8 +12,12 @@ import (
 const letterWidth = 76
 
 // Letter is the words to send to whoever runs the switch: what was seen, what
-// it seems to do, and what to change. Plain text, one ticket.
+// it seems to do, and what to change. Plain text, one ticket; "" where neither
+// host has a bond: there is no aggregation to ask for.
 func (r Report) Letter() string {
+	if !slices.ContainsFunc(r.Trunks, func(t Trunk) bool { return t.Bond != "" }) {
+		return ""
+	}
 	var w letter
 	w.line("Link aggregation towards %s and %s", r.A, r.B)
 	w.gap()
@@ -78,6 +83,9 @@ func (r Report) tellSide(w *letter, s SideReport) {
 		return
 	case s.Side.Out():
 		w.text("- ", "%s sends: flows on %s", s.Host, counts(s.Links, s.Seen))
+	case s.Separate:
+		w.text("- ", "the switch to %s: separate interfaces, nothing hashes: flows on %s", s.Host, counts(s.Links, s.Seen))
+		return
 	default:
 		w.text("- ", "the switch to %s: flows on %s", s.Host, counts(s.Links, s.Seen))
 	}
@@ -132,7 +140,7 @@ func (r Report) asks() []string {
 	var portless, unsure []string
 	for _, s := range r.Sides {
 		switch {
-		case s.Side.Out() || len(s.Links) < 2 || s.Ignored != "" || r.Probes == 0:
+		case s.Side.Out() || s.Separate || len(s.Links) < 2 || s.Ignored != "" || r.Probes == 0:
 		case s.PortsHelp < portsIgnored:
 			portless = append(portless, s.Host)
 		case s.PortsHelp < portsHashed:

@@ -45,6 +45,8 @@ type Report struct {
 	Streams []Stream     `json:"streams"`
 	Ports   []uint16     `json:"ports"`
 	Sides   []SideReport `json:"sides"`
+	// Separate: both hosts have separate interfaces, and nothing hashes.
+	Separate bool `json:"separate,omitempty"`
 	// Why says what stands in the way of an even set; "" nothing.
 	Why       string         `json:"why,omitempty"`
 	Notes     []string       `json:"notes,omitempty"`
@@ -82,6 +84,8 @@ type SideReport struct {
 	// Guesses explain what was seen, likeliest first; none for a host's own
 	// rule, which is computed.
 	Guesses []steer.Guess `json:"guesses,omitempty"`
+	// Separate: each address has one link here, and nothing hashes.
+	Separate bool `json:"separate,omitempty"`
 	// PortsHelp and AddressesHelp are how likely other source ports, and other
 	// addresses, are to change a flow's link.
 	PortsHelp     float64 `json:"ports_help_ratio"`
@@ -155,6 +159,18 @@ type Names struct {
 	A, B    string
 	Links   [sideCount][]string
 	Ignored [sideCount]string
+	// Separate are sides on which each address has one link: nothing hashes.
+	Separate [sideCount]bool
+}
+
+// Nothing reports that nothing hashes on any side.
+func (n Names) Nothing() bool {
+	for _, side := range Sides() {
+		if !n.Separate[side] {
+			return false
+		}
+	}
+	return true
 }
 
 // Report puts the state and the last decision into a report; what a survey
@@ -162,7 +178,7 @@ type Names struct {
 func (s State) Report(names Names, d Decision) Report {
 	r := Report{
 		A: names.A, B: names.B, Probes: len(s.Seen), Expected: s.Expected(), Limit: s.ProbeLimit(), Why: d.Why,
-		Even: len(d.Cover.Flows) > 0 && d.Cover.EvenAll(), Streams: []Stream{}, Ports: []uint16{},
+		Even: len(d.Cover.Flows) > 0 && d.Cover.EvenAll(), Separate: names.Nothing(), Streams: []Stream{}, Ports: []uint16{},
 	}
 	for _, f := range d.Cover.Flows {
 		st := Stream{Src: f.Frame.Src, Dst: f.Frame.Dst, Sport: f.Frame.Sport, Dport: f.Frame.Dport, Seen: f.Seen, Links: make(map[Side]string)}
@@ -181,7 +197,7 @@ func (s State) Report(names Names, d Decision) Report {
 }
 
 func (s State) sideReport(side Side, names Names, c Cover) SideReport {
-	r := SideReport{Side: side, Host: names.A, Links: names.Links[side], Seen: make([]int, s.Links[side]), PerLink: make([]int, s.Links[side]), Ignored: names.Ignored[side]}
+	r := SideReport{Side: side, Host: names.A, Links: names.Links[side], Seen: make([]int, s.Links[side]), PerLink: make([]int, s.Links[side]), Ignored: names.Ignored[side], Separate: names.Separate[side]}
 	if side.Far() {
 		r.Host = names.B
 	}

@@ -127,7 +127,7 @@ func (p pair) towards(t *testing.T, ports ...uint16) *campaign.Campaign {
 			At: netip.AddrPortFrom(netip.MustParseAddr("10.78.0.2"), port), BusyFor: 20 * time.Second,
 		}})
 	}
-	f, listeners, err := campaign.Listening(t.Context(), h, reach, targets)
+	f, listeners, err := campaign.Listening(t.Context(), h, reach, "", targets)
 	floor.Must(t, err)
 	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Version: "test", Unguarded: true, Listeners: listeners, Tell: tell(t)})
 	floor.Must(t, err)
