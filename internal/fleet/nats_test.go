@@ -19,7 +19,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/link"
@@ -298,11 +297,6 @@ func TestNATSRoles(t *testing.T) {
 		}
 		d.Close()
 	}
-}
-
-func testFlow() flow.Tuple {
-	lo := netip.MustParseAddr("127.0.0.1")
-	return flow.Tuple{Proto: flow.TCP, Src: lo, Dst: lo, Sport: 1, Dport: 2}
 }
 
 func dialTCP(addr netip.Addr, port int) (net.Conn, error) {

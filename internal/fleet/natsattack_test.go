@@ -32,7 +32,6 @@ type attacked struct {
 	audit   string
 	journal string
 	adm     *link.Conn
-	log     rig.Text
 }
 
 func attack(t *testing.T, r *rig.Rig) *attacked {
