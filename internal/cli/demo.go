@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -59,8 +60,12 @@ OUT/report.html. Nothing outside the lab is touched.
 			if out.force {
 				again = append(again, "--force")
 			}
+			there := isDir(out.path)
 			if err := checkDemo(out); err != nil {
 				return err
+			}
+			if !there {
+				defer os.Remove(out.path) // where nothing was written into it
 			}
 			writable, err := outside(out.path)
 			if err != nil {

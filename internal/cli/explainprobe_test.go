@@ -50,8 +50,8 @@ func TestExplainProbeRefused(t *testing.T) {
 		line, hint string
 		args       []string
 	}{
-		{exitUsage, "explain: --yes and --output are about probes", "--probe", []string{reached, "--yes"}},
-		{exitUsage, "explain: --yes and --output are about probes", "--probe", []string{reached, "-o", "x.json"}},
+		{exitUsage, "explain: --yes, --output and --force are about probes", "--probe", []string{reached, "--yes"}},
+		{exitUsage, "explain: --yes, --output and --force are about probes", "--probe", []string{reached, "-o", "x.json"}},
 		{exitUsage, "explain: --probe sends for ", "--yes", []string{reached, "--probe"}},
 		{exitUsage, "read record nowhere.json", "", []string{"nowhere.json", "--probe", "--yes"}},
 		{exitUnreachable, "probe a to b: host is unreachable: the record has no fabric", "`linerate listen` on b", []string{lone(t, "", nil), "--probe", "--yes"}},

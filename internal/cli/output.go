@@ -58,7 +58,7 @@ func (o output) check(flag string, writes content) error {
 	}
 	name := flag + " " + o.path
 	if dir := filepath.Dir(o.path); !isDir(dir) {
-		return usage(name+": no directory "+dir, "make it first: mkdir -p "+dir)
+		return noDirectory(name, dir)
 	}
 	info, err := os.Stat(o.path)
 	switch {
@@ -137,9 +137,18 @@ func checkDir(flag, dir string) error {
 		return usage(flag+" "+dir+": it is a file, not a directory", "name a directory")
 	}
 	if above := filepath.Dir(filepath.Clean(dir)); !isDir(above) {
-		return usage(flag+" "+dir+": no directory "+above, "make it first: mkdir -p "+above)
+		return noDirectory(flag+" "+dir, above)
 	}
 	return nil
+}
+
+// noDirectory is the error of what is to be written into a directory that is not
+// there, or is none.
+func noDirectory(what, dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return usage(what+": "+dir+" is a file, not a directory", "name a directory")
+	}
+	return usage(what+": no directory "+dir, "make it first: mkdir -p "+dir)
 }
 
 // mkDir makes a directory to write files into, and none above it.

@@ -222,7 +222,7 @@ var noWishes = map[string][]string{
 	"vlan":          {"renderer", "link", "addresses", "routes", "routing-policy", "gateway4", "gateway6"},
 	"bridge":        {"renderer", "interfaces", "routes", "routing-policy", "gateway4", "gateway6"},
 	"rule":          {"from"},
-	"host":          {"network", "reach", "become", "use", "hardware", "kernel", "rate", "cloud", "names", "bonding", "links", "profiles", "roles"},
+	"host":          {"network", "reach", "become", "use", "leased", "hardware", "kernel", "rate", "cloud", "names", "bonding", "links", "profiles", "roles"},
 	"link_settings": {"offloads", "rings", "channels", "coalesce"},
 	"match":         {},
 }

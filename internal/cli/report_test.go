@@ -31,6 +31,9 @@ func measured(t *testing.T, id string) string {
 func TestReportFormats(t *testing.T) {
 	one, two := measured(t, "one"), measured(t, "two")
 	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "deep"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		out     string
 		records []string

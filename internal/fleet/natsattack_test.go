@@ -38,7 +38,7 @@ func attack(t *testing.T, r *rig.Rig) *attacked {
 	t.Helper()
 	a := &attacked{rig: r, audit: filepath.Join(t.TempDir(), "audit.log"), journal: t.TempDir()}
 	for _, host := range []string{"db1", "db2"} {
-		cfg := station.Config{Host: host, Every: 300 * time.Millisecond, Audit: filepath.Join(t.TempDir(), "audit.log")}
+		cfg := station.Config{Host: host, Every: 300 * time.Millisecond, Silence: 2 * time.Second, Audit: filepath.Join(t.TempDir(), "audit.log")}
 		if host == "db1" {
 			cfg.Audit = a.audit
 		}
