@@ -89,7 +89,7 @@ func (a *attacked) with(t *testing.T, c *link.Conn) thief {
 	return thief{attacked: a, conn: c, signer: signerOf(t, c)}
 }
 
-// errHeld is an attack that got nowhere; errDone one that did.
+// errHeld is an attack that got nowhere.
 var errHeld = errors.New("held")
 
 // held is errHeld for whatever refuses; nil is that it was done.

@@ -39,19 +39,25 @@ func Sign(headers map[string]string, by *claim.Signer, said bus.Signed, introduc
 	return nil
 }
 
+// Message is one with headers.
+func Message(subject string, headers map[string]string, body []byte) *nats.Msg {
+	m := nats.NewMsg(subject)
+	for k, v := range headers {
+		m.Header.Set(k, v)
+	}
+	m.Data = body
+	return m
+}
+
 // Send publishes a whole, in as many messages as it takes, each with headers.
 // The last of them asks for an answer at reply, "" is none.
 func (c *Conn) Send(subject, reply string, headers map[string]string, whole []byte) error {
 	parts := bus.Split(whole, c.Room())
 	for i, p := range parts {
-		m := nats.NewMsg(subject)
-		for k, v := range headers {
-			m.Header.Set(k, v)
-		}
+		m := Message(subject, headers, p.Body)
 		for k, v := range p.Headers() {
 			m.Header.Set(k, v)
 		}
-		m.Data = p.Body
 		if i == len(parts)-1 {
 			m.Reply = reply
 		}

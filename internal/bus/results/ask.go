@@ -41,12 +41,7 @@ func (a asker) ask(ctx context.Context, m bus.StoreMethod, p bus.StoreParams, bo
 	if err := link.Sign(headers, signer, said, true); err != nil {
 		return out, nil, err
 	}
-	ask := nats.NewMsg(said.Subject)
-	for k, v := range headers {
-		ask.Header.Set(k, v)
-	}
-	ask.Data = body
-	reply, err := a.conn.RequestMsgWithContext(ctx, ask)
+	reply, err := a.conn.RequestMsgWithContext(ctx, link.Message(said.Subject, headers, body))
 	if err != nil {
 		return out, nil, fmt.Errorf("ask the run store for %s: %w", m, err)
 	}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/linerate/linerate/internal/bus"
 	"github.com/linerate/linerate/internal/bus/link"
 )
@@ -26,12 +24,7 @@ func State(t testing.TB, conn *link.Conn, host string, body []byte) bus.StateRep
 	if err := link.Sign(headers, signer, signed.Signed(host), true); err != nil {
 		t.Fatal(err)
 	}
-	m := nats.NewMsg(bus.StateOf(host))
-	for k, v := range headers {
-		m.Header.Set(k, v)
-	}
-	m.Data = body
-	answer, err := conn.RequestMsg(m, 5*time.Second)
+	answer, err := conn.RequestMsg(link.Message(bus.StateOf(host), headers, body), 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agentapi"
 	"github.com/linerate/linerate/internal/bus"
@@ -77,14 +75,9 @@ func (s *station) say(ctx context.Context, state bus.State) error {
 	if err := link.Sign(headers, s.signer, signed.Signed(s.cfg.Host), true); err != nil {
 		return err
 	}
-	m := nats.NewMsg(bus.StateOf(s.cfg.Host))
-	for k, v := range headers {
-		m.Header.Set(k, v)
-	}
-	m.Data = body
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	answer, err := s.conn.RequestMsgWithContext(ctx, m)
+	answer, err := s.conn.RequestMsgWithContext(ctx, link.Message(bus.StateOf(s.cfg.Host), headers, body))
 	if err != nil {
 		return err
 	}
