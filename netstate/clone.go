@@ -42,6 +42,7 @@ func (l Link) Clone() Link {
 	l.VLAN = copied(l.VLAN)
 	l.Addresses, l.Leases, l.NoBroadcast = slices.Clone(l.Addresses), slices.Clone(l.Leases), slices.Clone(l.NoBroadcast)
 	l.AddressSettings = maps.Clone(l.AddressSettings)
+	l.NexthopObjects = slices.Clone(l.NexthopObjects)
 	l.Qdiscs = slices.Clone(l.Qdiscs)
 	l.Offloads, l.Extra = maps.Clone(l.Offloads), maps.Clone(l.Extra)
 	if l.Device != nil {

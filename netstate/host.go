@@ -174,6 +174,11 @@ type Link struct {
 	// AddressSettings are what Addresses have beside their prefix and broadcast
 	// address, in ip-address(8)'s words ("peer 10.1.0.2/32 scope link").
 	AddressSettings map[netip.Prefix]string `json:"address_settings,omitempty"`
+	// NexthopObjects are the numbers of the nexthop objects (ip-nexthop(8)) that
+	// lead over the link. The kernel drops them, and the routes that name them,
+	// when the link goes down or loses its carrier (nexthop_flush_dev,
+	// net/ipv4/nexthop.c).
+	NexthopObjects []int `json:"nexthop_objects,omitempty"`
 	// Unused says why no traffic is sent over the link; "" it is in use.
 	// UnusedAddresses are those of a link in use that the file does not name.
 	Unused          Unused       `json:"unused,omitempty"`

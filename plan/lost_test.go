@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -143,6 +144,13 @@ func TestRefusesLoss(t *testing.T) {
 		"default of another":     {lonely([]string{"10.0.0.1/24"}, nil, via("0.0.0.0/0", "10.0.0.254", "zebra")), func(h *netstate.Host) { h.Links[0].Addresses = []netip.Prefix{prefix("10.5.0.1/24")} }, "it would go and not come back"},
 		"gateway out of reach":   {lonely([]string{"10.0.0.1/24"}, nil), func(h *netstate.Host) { h.Routes = []netstate.Route{via("10.9.0.0/16", "10.8.0.1", "static")} }, "its gateway 10.8.0.1 is in no network of its link"},
 		"lease of a link down":   {leasedDown(), func(h *netstate.Host) { h.Links[0].Up = false }, "e holds the leased fd00::1/64, which the kernel removes"},
+		"nexthop object":         {objectOn(lonely(nil, nil), "e"), func(h *netstate.Host) { h.Links[0].Up = false }, "the kernel would drop nexthop object 7, which leads over e"},
+		"nexthop object, MTU":    {objectOn(lonely(nil, nil), "e"), func(h *netstate.Host) { h.Links[0].MTU = 8000 }, ""},
+		"nexthop object of VLAN": {objectOn(bonded(), "bond0.5"), func(h *netstate.Host) { h.Links[2].Bond.Ports = h.Links[2].Bond.Ports[:0] }, "which leads over bond0.5"},
+		"nexthop object, a port": {objectOn(bonded(), "bond0"), func(h *netstate.Host) { h.Links[2].Bond.Ports = h.Links[2].Bond.Ports[:1] }, ""},
+		"nexthop object, mode": {objectOn(bonded(), "bond0"), func(h *netstate.Host) {
+			h.Links[2].Bond.Mode, h.Links[2].Bond.Miimon = netstate.LACP, 100*time.Millisecond
+		}, "which leads over bond0"},
 		"gateway by another way": {lonely([]string{"10.0.0.1/32"}, nil, netstate.Route{Dst: prefix("10.8.0.1/32"), Link: "e", Table: 254, Protocol: "static"}), func(h *netstate.Host) { h.Routes = append(h.Routes, via("0.0.0.0/0", "10.8.0.1", "static")) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,6 +165,26 @@ func TestRefusesLoss(t *testing.T) {
 			}
 		})
 	}
+}
+
+// objectOn is a host with a nexthop object over the named link.
+func objectOn(h netstate.Host, link string) netstate.Host {
+	l, _ := h.Link(link)
+	l.NexthopObjects = []int{7}
+	h.SetLink(l)
+	return h
+}
+
+// bonded has the bond bond0 of e and f, third, and a VLAN on it.
+func bonded() netstate.Host {
+	h := lonely(nil, nil)
+	for i := range h.Links {
+		h.Links[i].Master, h.Links[i].Port, h.Links[i].MTU = "bond0", &netstate.BondPort{Bond: "bond0", MIIUp: true, Active: true}, 1500
+	}
+	h.Links = append(h.Links,
+		netstate.Link{Name: "bond0", Kind: "bond", MTU: 1500, Up: true, Addresses: []netip.Prefix{}, Bond: &netstate.Bond{Ports: []string{"e", "f"}, Options: map[string]string{}}},
+		netstate.Link{Name: "bond0.5", Kind: "vlan", MTU: 1500, Up: true, Addresses: []netip.Prefix{}, VLAN: &netstate.VLAN{Parent: "bond0", ID: 5}})
+	return h
 }
 
 func leasedDown() netstate.Host {

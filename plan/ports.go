@@ -262,7 +262,7 @@ func (b *builder) actorPriority(name string, bond, port netstate.Link, to *netst
 		}
 		return
 	case port.Port.ActorPriority == nil && ownActorPriority(to):
-		b.problem(name+" port "+optionActorPriority, "kernel %s does not tell of such an option: it came with Linux 6.18", b.now.Kernel.Release)
+		b.problem(name+" port "+optionActorPriority, "kernel %s does not tell of such an option: it came with Linux 6.18, and with later stable releases of older ones (6.1.176, 6.12.95)", b.now.Kernel.Release)
 		return
 	case port.Port.ActorPriority == nil:
 		return

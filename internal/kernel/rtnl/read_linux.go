@@ -39,6 +39,7 @@ func (h *Handle) Read() (Reading, error) {
 	r.Links = assemble(raw)
 	r.note("addresses", h.addAddresses(r.Links))
 	r.note("queueing disciplines", h.addQdiscs(r.Links))
+	r.note("nexthop objects", h.addNexthops(r.Links))
 	for i := range r.Links {
 		if r.Links[i].Bond != nil {
 			r.Missing = append(r.Missing, orderSlaves(r.Links, &r.Links[i])...)

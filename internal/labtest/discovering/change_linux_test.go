@@ -17,8 +17,6 @@ type edit struct {
 	text  string
 	// needs is what ip or tc must be able to do for it.
 	needs string
-	// downs: a link loses its carrier meanwhile.
-	downs bool
 }
 
 // edits are changes of a discovered file in a drawn order, as its user would
@@ -45,7 +43,7 @@ func edits(r *rand.Rand, text string, f fabric.Fabric) []edit {
 		{name: "a route more", text: item(text, on(), "routes", "{to: 10.250.0.0/16, scope: link}")},
 		{name: "a blackhole more", text: item(text, on(), "routes", `{to: "fd00:250::/48", type: unreachable, table: 251}`)},
 		{name: "a rule more", text: item(text, on(), "routing-policy", "{from: 10.250.0.0/16, mark: 7, table: 77, priority: 7777}")},
-		{name: "a link down", text: set(text, on(), "activation-mode", `"off"`), downs: true},
+		{name: "a link down", text: set(text, on(), "activation-mode", `"off"`)},
 		{name: "a sysctl", text: strings.Replace(text, "    sysctl:\n", "    sysctl:\n      net.ipv4.tcp_syn_retries: 4\n", 1)},
 		{name: "a queueing discipline", text: hostKey(text, "links: {"+on()+": {qdisc: fq}}"), needs: "tc qdisc replace dev p0 root fq"},
 		{name: "a dummy", text: dummy(text), needs: "ip link add try type dummy"},
@@ -58,7 +56,7 @@ func edits(r *rand.Rand, text string, f fabric.Fabric) []edit {
 		all = append(all, edit{name: "a bond's monitoring", text: strings.Replace(text, "            mii-monitor-interval: ", "            mii-monitor-interval: 2", 1)})
 		if n := len(b.Interfaces); n > 0 {
 			list := "interfaces: [" + strings.Join(b.Interfaces, ", ") + "]"
-			all = append(all, edit{name: "a port less", downs: true, text: strings.Replace(text, list, "interfaces: ["+strings.Join(b.Interfaces[:n-1], ", ")+"]", 1)})
+			all = append(all, edit{name: "a port less", text: strings.Replace(text, list, "interfaces: ["+strings.Join(b.Interfaces[:n-1], ", ")+"]", 1)})
 		}
 	}
 	lines := strings.Split(text, "\n")

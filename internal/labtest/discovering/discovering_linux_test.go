@@ -162,7 +162,7 @@ func (s *stand) thereAndBack(r *rand.Rand, text string, y *tally) {
 	}
 	var refused []string
 	for _, e := range edits(r, text, f) {
-		if e.needs != "" && !s.can(e.needs) || e.downs && s.objects {
+		if e.needs != "" && !s.can(e.needs) {
 			continue
 		}
 		p, _, err := s.plan(e.text, e.exact)

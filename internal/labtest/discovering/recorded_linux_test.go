@@ -111,7 +111,7 @@ func (s *stand) userChange(text string, f fabric.Fabric, y *tally, make func(tex
 	r := rand.New(rand.NewPCG(uint64(setting(envSeed, 1)), uint64(len(s.name))))
 	var refused []string
 	for _, e := range edits(r, text, f) {
-		if e.needs != "" && !s.can(e.needs) || e.downs && s.objects {
+		if e.needs != "" && !s.can(e.needs) {
 			continue
 		}
 		p, _, err := s.plan(e.text, e.exact)

@@ -25,16 +25,13 @@ type stand struct {
 	near, far netns.Namespace
 	// refused are the commands that this kernel refused, with its words.
 	refused []string
-	// objects: it has nexthop objects, which the kernel flushes with their link's
-	// carrier (nexthop_flush_dev) and no plan knows of.
-	objects bool
 }
 
 // built makes a host by its commands: those of ip are run in one go, and what the
 // kernel lacks is left out and kept in mind.
 func built(t *testing.T, name string, links int, sysctls map[string]string, commands []string) *stand {
 	t.Helper()
-	s := &stand{t: t, name: "linerate-test-" + name, objects: strings.Contains(strings.Join(commands, "\n"), "nexthop add id")}
+	s := &stand{t: t, name: "linerate-test-" + name}
 	for _, end := range []struct {
 		name string
 		into *netns.Namespace
