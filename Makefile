@@ -87,11 +87,11 @@ LOG      := .test.log
 
 # What runs under the race detector: what has goroutines, and the quick ones of
 # the pure packages.
-RACE := ./unit ./flow ./netstate ./record ./tune ./plan ./render ./desired ./profile \
-	./internal/agentapi ./internal/iperf3 ./internal/apply ./internal/engine ./internal/bus/...
+RACE := ./unit ./flow ./netstate ./record ./internal/advise/tune ./plan ./render ./internal/wanted ./internal/advise/profile \
+	./internal/agent/agentapi ./internal/traffic/iperf3 ./internal/host/apply ./internal/traffic/engine ./internal/agent/nats/...
 
 # Tests of the kernel that want one with bonding: run again inside the lab.
-INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/observe render
+INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/host/observe render
 
 # Labs that count packets and compare states: two of them at once do not spoil
 # each other's findings, where each has a kernel of its own.
@@ -172,7 +172,7 @@ release-check: release
 
 # The .deb on a clean Debian, as root: three minutes.
 prove-package: deps-package
-	@docs/proofs/prove package 1 ./internal/labtest/packages TestPackage
+	@docs/proofs/prove package 1 ./internal/lab/labtest/packages TestPackage
 
 deps-bench:
 	$(call install,$(DEPS_BENCH))
@@ -181,7 +181,7 @@ deps-bench:
 # measured, and goes on with it.
 bench:
 	@BENCH_ROUNDS=$${BENCH_ROUNDS:-9} BENCH_FILE=$(CURDIR)/docs/benchmarks.md \
-		go test -count=1 -timeout 60m -v -run '^TestBench$$' ./internal/labtest/bench >$(LOG) 2>&1; \
+		go test -count=1 -timeout 60m -v -run '^TestBench$$' ./internal/lab/labtest/bench >$(LOG) 2>&1; \
 	status=$$?; grep -E '^ +[a-z_]+_test\.go|^(---|ok|FAIL)' $(LOG); exit $$status
 
 # Kernels go to .lab-kernels, or where LINERATE_LAB_KERNELS says; once.
@@ -192,7 +192,7 @@ deps-qemu:
 # Peers of other releases go to .lab-peers, or where LINERATE_LAB_PEERS says; once.
 deps-peers:
 	$(call install,$(DEPS_PEERS))
-	@internal/listen/fetch-peers || echo "== iperf3 of other releases: NOT ALL FETCHED, tests use those that are here"
+	@internal/traffic/iperf3server/fetch-peers || echo "== iperf3 of other releases: NOT ALL FETCHED, tests use those that are here"
 
 # Netplan's generator and NetworkManager, to read what render writes, go to .lab-config, or where
 # LINERATE_LAB_CONFIG says; once.
@@ -241,12 +241,12 @@ cross:
 # Passing tests are one line a package; a skipped one is named with its reason.
 unit: $(if $(CI),deps-store deps-metrics)
 	@echo "== unit tests"
-	@if go test -v $$(go list ./... | grep -vE '/internal/labtest|/cmd/linerate') >$(LOG) 2>&1; then \
+	@if go test -v $$(go list ./... | grep -vE '/internal/lab/labtest|/cmd/linerate') >$(LOG) 2>&1; then \
 		grep -E '^ok' $(LOG); grep -B1 -E '^ *--- SKIP' $(LOG) | grep -v '^--$$' || true; \
 	else \
 		grep -vE '^ *(=== |--- PASS|PASS$$)' $(LOG); echo "== failed:"; grep -B8 -E '^ *--- FAIL|^FAIL.*[[:space:]]' $(LOG); exit 1; \
 	fi
-	@go vet -tags portable ./internal/engine && go test -tags portable ./internal/engine
+	@go vet -tags portable ./internal/traffic/engine && go test -tags portable ./internal/traffic/engine
 
 race:
 	@if printf 'int main(void){return 0;}' | $${CC:-gcc} -xc -o /dev/null - 2>/dev/null; then \
@@ -287,11 +287,11 @@ inlab:
 		echo "== pages in a browser: NOT RUN, no chromium here: make deps-pages installs $(DEPS_PAGES)"; \
 	counting='/($(COUNTING))$$'; side=2; \
 	! ./linerate version --json | tr -d ' \n' | grep -q '"name":"host","usable":true' || side=1; \
-	go test -p $$side -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -E "$$counting") && \
-	go test -p 1 -parallel 1 -count=1 -timeout 30m $$(go list ./internal/labtest/... | grep -vE "$$leave" | grep -vE "$$counting") ./cmd/linerate && \
+	go test -p $$side -parallel 1 -count=1 -timeout 30m $$(go list ./internal/lab/labtest/... | grep -E "$$counting") && \
+	go test -p 1 -parallel 1 -count=1 -timeout 30m $$(go list ./internal/lab/labtest/... | grep -vE "$$leave" | grep -vE "$$counting") ./cmd/linerate && \
 	if [ "$$(id -u)" = 0 ] && [ -e /proc/sys/net/mptcp/enabled ]; then \
-		PROVE_KERNEL=host go test -count=1 -run '^(TestMPTCPStates|TestCases)$$' ./internal/labtest/states ./internal/labtest/nmstate && \
-		PROVE_KERNEL=host go test -count=1 ./internal/labtest/discovering; \
+		PROVE_KERNEL=host go test -count=1 -run '^(TestMPTCPStates|TestCases)$$' ./internal/lab/labtest/states ./internal/lab/labtest/nmstate && \
+		PROVE_KERNEL=host go test -count=1 ./internal/lab/labtest/discovering; \
 	else \
 		echo "== states and hosts with MPTCP: NOT RUN, it takes root and a kernel with MPTCP"; \
 	fi
@@ -305,9 +305,9 @@ qemu-sample: deps-qemu build
 	}; \
 	set -- $(filter-out uml,$(ERAS)); shift $$(($$(date +%s) / 86400 % $$#)); \
 	echo "== steering on an emulated kernel $$1, seed $$(date +%Y%m%d)"; \
-	PROVE_KERNEL=$$1 PROVE_FLOWS=100 PROVE_SEED=$$(date +%Y%m%d) go test -count=1 -timeout 10m ./internal/labtest/steering || exit 1; \
+	PROVE_KERNEL=$$1 PROVE_FLOWS=100 PROVE_SEED=$$(date +%Y%m%d) go test -count=1 -timeout 10m ./internal/lab/labtest/steering || exit 1; \
 	echo "== one MPTCP connection over a bond, on an emulated kernel"; \
-	go test -count=1 -timeout 10m ./internal/labtest/subflows
+	go test -count=1 -timeout 10m ./internal/lab/labtest/subflows
 
 fuzz:
 	@for pkg in $$(go list ./...); do \
@@ -321,39 +321,39 @@ prove-demo: deps
 	@docs/proofs/prove demo 5 ./cmd/linerate TestDemo
 
 prove-spread: deps
-	@docs/proofs/prove spread 1 ./internal/labtest TestChosenPortsSplitEvenly 20
+	@docs/proofs/prove spread 1 ./internal/lab/labtest TestChosenPortsSplitEvenly 20
 
 # Fifty runs in five labs, on 2 and on 4 links.
 prove-pick: deps
-	@docs/proofs/prove pick 5 ./internal/labtest TestPickedPorts 10
+	@docs/proofs/prove pick 5 ./internal/lab/labtest TestPickedPorts 10
 
 prove-eras: deps deps-qemu
-	@PROVE_FLOWS=$${PROVE_FLOWS:-2000} docs/proofs/prove eras 1 ./internal/labtest/steering 'Test.*' 1 $(ERAS)
+	@PROVE_FLOWS=$${PROVE_FLOWS:-2000} docs/proofs/prove eras 1 ./internal/lab/labtest/steering 'Test.*' 1 $(ERAS)
 
 prove-mptcp: deps-qemu
-	@docs/proofs/prove mptcp 5 ./internal/labtest/subflows TestOneConnectionUsesEveryLink 1 6.1
+	@docs/proofs/prove mptcp 5 ./internal/lab/labtest/subflows TestOneConnectionUsesEveryLink 1 6.1
 
 prove-probe: deps
-	@docs/proofs/prove probe 5 ./internal/labtest/probing TestFindsEvenSets 2
+	@docs/proofs/prove probe 5 ./internal/lab/labtest/probing TestFindsEvenSets 2
 
 prove-care: deps
-	@docs/proofs/prove care 3 ./internal/labtest/care 'Test.*'
+	@docs/proofs/prove care 3 ./internal/lab/labtest/care 'Test.*'
 
 # Sixteen parts of two minutes: four seeds, of each a long run before and after
 # fifty short ones. The verdict is over all of them.
 prove-stop: deps
-	@docs/proofs/prove stop 16 ./internal/labtest/stopping TestStopRule 1 uml
-	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/stopping >$(LOG) 2>&1; status=$$?; \
+	@docs/proofs/prove stop 16 ./internal/lab/labtest/stopping TestStopRule 1 uml
+	@go test -count=1 -v -run '^TestProof$$' ./internal/lab/labtest/stopping >$(LOG) 2>&1; status=$$?; \
 	grep -v '^verdict' docs/proofs/stop.txt >$(LOG).proof; \
 	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a $(LOG).proof; \
 	mv $(LOG).proof docs/proofs/stop.txt; [ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }
 
 prove-accuracy: deps
-	@docs/proofs/prove accuracy 3 ./internal/labtest/accuracy TestAccuracy 1 host uml
+	@docs/proofs/prove accuracy 3 ./internal/lab/labtest/accuracy TestAccuracy 1 host uml
 
 # Every option of every iperf3 that is here, 32 clients at once, floods.
 prove-interop: deps-peers
-	@docs/proofs/prove interop 3 ./internal/listen 'Test(Iperf3|ManyIperf3|Flood)' 1
+	@docs/proofs/prove interop 3 ./internal/traffic/iperf3server 'Test(Iperf3|ManyIperf3|Flood)' 1
 
 # From 1,000 to 1,000,000 flows, and against linear programs; a minute.
 prove-fleet:
@@ -363,15 +363,15 @@ prove-fleet:
 # which each is killed once, the controller and an agent; then a hundred changes, eight
 # hosts side by side, each with the way to NATS cut at some moment. Ten minutes.
 prove-scale:
-	@docs/proofs/prove scale 4 ./internal/fleet TestNATSScale
+	@docs/proofs/prove scale 4 ./internal/agent/fleet TestNATSScale
 	@docs/proofs/prove cluster 1 ./internal/cli TestMeasureOverCluster
 	@GOFLAGS="$$(go env GOFLAGS) -parallel=8" docs/proofs/prove cut 1 ./internal/cli TestApplyCutOff
 
 # Fifteen parts of a minute or two, four networks each; PROVE_SEED draws others. The
 # verdict is over all of them.
 prove-predict: deps
-	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove predict 15 ./internal/labtest/predicting TestPredict 1 uml
-	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/predicting >$(LOG) 2>&1; status=$$?; \
+	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove predict 15 ./internal/lab/labtest/predicting TestPredict 1 uml
+	@go test -count=1 -v -run '^TestProof$$' ./internal/lab/labtest/predicting >$(LOG) 2>&1; status=$$?; \
 	grep -v '^verdict' docs/proofs/predict.txt >$(LOG).proof; \
 	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a $(LOG).proof; \
 	mv $(LOG).proof docs/proofs/predict.txt; [ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }
@@ -380,27 +380,27 @@ prove-predict: deps
 # running kernel, which takes root; PROVE_SEED draws others. The verdict is over all of them.
 prove-explain: deps
 	@export PROVE_SEED=$${PROVE_SEED:-$$(date +%s)}; echo "seed $$PROVE_SEED"; \
-	PROVE_HALF=0 docs/proofs/prove explain-0 20 ./internal/labtest/explaining TestExplain 1 uml & first=$$!; \
-	PROVE_HALF=1 docs/proofs/prove explain-1 20 ./internal/labtest/explaining TestExplain 1 uml; \
-	wait $$first; docs/proofs/prove explain-host 10 ./internal/labtest/explaining TestExplain 1 host || true
-	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/explaining >$(LOG) 2>&1; status=$$?; \
+	PROVE_HALF=0 docs/proofs/prove explain-0 20 ./internal/lab/labtest/explaining TestExplain 1 uml & first=$$!; \
+	PROVE_HALF=1 docs/proofs/prove explain-1 20 ./internal/lab/labtest/explaining TestExplain 1 uml; \
+	wait $$first; docs/proofs/prove explain-host 10 ./internal/lab/labtest/explaining TestExplain 1 host || true
+	@go test -count=1 -v -run '^TestProof$$' ./internal/lab/labtest/explaining >$(LOG) 2>&1; status=$$?; \
 	sed -nE 's/^ +proof_test.go:[0-9]+: //p' $(LOG) | tee docs/proofs/explain-verdict.txt; exit $$status
 
 # Eight hosts in namespaces, measured there, over an sshd and over an agent on NATS each,
 # and all that may go wrong with some of them; seven minutes, as root.
 prove-fleetssh: deps deps-ssh
-	@docs/proofs/prove fleetssh 1 ./internal/labtest/overssh 'Test[^A].*'
+	@docs/proofs/prove fleetssh 1 ./internal/lab/labtest/overssh 'Test[^A].*'
 
 # Hosts installed, enrolled, changed, refused and taken out by the role of
 # deploy/ansible, with systemd and without; six minutes, as root.
 prove-ansible: deps-ssh deps-ansible
-	@docs/proofs/prove ansible 1 ./internal/labtest/overssh 'TestAnsible.*'
+	@docs/proofs/prove ansible 1 ./internal/lab/labtest/overssh 'TestAnsible.*'
 
 # Seven parts of two minutes: thirty plans with their cuts, three at a time, power
 # cuts, and sessions killed under systemd. The verdict is over all of them.
 prove-crash: deps
-	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove crash 7 ./internal/labtest/crash TestCrash
-	@go test -count=1 -v -run '^TestProof$$' ./internal/labtest/crash >$(LOG) 2>&1; status=$$?; \
+	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove crash 7 ./internal/lab/labtest/crash TestCrash
+	@go test -count=1 -v -run '^TestProof$$' ./internal/lab/labtest/crash >$(LOG) 2>&1; status=$$?; \
 	grep -v '^verdict' docs/proofs/crash.txt >$(LOG).proof; \
 	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a $(LOG).proof; \
 	mv $(LOG).proof docs/proofs/crash.txt; [ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }
@@ -408,15 +408,15 @@ prove-crash: deps
 # Fifteen runs of ten states each in User-Mode Linux, states with MPTCP on the machine's
 # own kernel, then the option table on each kernel; PROVE_SEED draws other states.
 prove-states: deps deps-qemu
-	@PROVE_SEED=$${PROVE_SEED:-1} PROVE_STATES=10 docs/proofs/prove states 15 ./internal/labtest/states TestStates 1 uml
-	@PROVE_SEED=$${PROVE_SEED:-1} PROVE_STATES=25 docs/proofs/prove states-mptcp 1 ./internal/labtest/states TestMPTCPStates 1 host
-	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove options 1 ./internal/labtest/states TestBondOptions 1 $(ERAS)
+	@PROVE_SEED=$${PROVE_SEED:-1} PROVE_STATES=10 docs/proofs/prove states 15 ./internal/lab/labtest/states TestStates 1 uml
+	@PROVE_SEED=$${PROVE_SEED:-1} PROVE_STATES=25 docs/proofs/prove states-mptcp 1 ./internal/lab/labtest/states TestMPTCPStates 1 host
+	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove options 1 ./internal/lab/labtest/states TestBondOptions 1 $(ERAS)
 
 # Every case in a lab kernel, bonds and the rest side by side, then those with MPTCP on the
 # machine's own, which takes root: the table is the proof.
 prove-nmstate: deps
-	@out=docs/proofs/nmstate.txt; sources=$$(cat internal/labtest/nmstate/*.go internal/labtest/nmstate/testdata/* | sha256sum | cut -c1-12); status=0; \
-	run() { PROVE_CASES=all PROVE_KERNEL=$$1 go test -count=1 -v -timeout 90m -run "^TestCases\$$/$$2" ./internal/labtest/nmstate >$(LOG).$$3 2>&1; }; \
+	@out=docs/proofs/nmstate.txt; sources=$$(cat internal/lab/labtest/nmstate/*.go internal/lab/labtest/nmstate/testdata/* | sha256sum | cut -c1-12); status=0; \
+	run() { PROVE_CASES=all PROVE_KERNEL=$$1 go test -count=1 -v -timeout 90m -run "^TestCases\$$/$$2" ./internal/lab/labtest/nmstate >$(LOG).$$3 2>&1; }; \
 	run uml '^bond_test' 1 & bonds=$$!; run uml '^(vlan|route)_test' 2 || status=1; wait $$bonds || status=1; run host '^mptcp_test' 3 || status=1; \
 	{ echo "proof nmstate: what nmstate's own tests (614c66dc) bring a host to, each case applied, judged by ip(8) and rolled back"; \
 		echo "cases $$sources, date $$(date -u +%Y-%m-%dT%H:%MZ), machine $$(uname -r), $$(nproc) cores"; \
@@ -428,17 +428,17 @@ prove-nmstate: deps
 # the same time, each goes on where it was stopped.
 prove-discover: deps deps-qemu
 	@export PROVE_SEED=$${PROVE_SEED:-1}; \
-	PROVE_HOSTS=25 docs/proofs/prove discover-emulated 3 ./internal/labtest/discovering TestDiscover 1 $(filter-out uml,$(ERAS)) & emulated=$$!; \
-	PROVE_HOSTS=60 docs/proofs/prove discover-host 5 ./internal/labtest/discovering TestDiscover 1 host && \
-	PROVE_HOSTS=25 docs/proofs/prove discover-uml 3 ./internal/labtest/discovering TestDiscover 1 uml; status=$$?; \
+	PROVE_HOSTS=25 docs/proofs/prove discover-emulated 3 ./internal/lab/labtest/discovering TestDiscover 1 $(filter-out uml,$(ERAS)) & emulated=$$!; \
+	PROVE_HOSTS=60 docs/proofs/prove discover-host 5 ./internal/lab/labtest/discovering TestDiscover 1 host && \
+	PROVE_HOSTS=25 docs/proofs/prove discover-uml 3 ./internal/lab/labtest/discovering TestDiscover 1 uml; status=$$?; \
 	wait $$emulated && [ $$status = 0 ] && \
-	docs/proofs/prove discover-recorded 1 ./internal/labtest/discovering TestDiscoverRecorded 1 host $(ERAS); status=$$?; \
+	docs/proofs/prove discover-recorded 1 ./internal/lab/labtest/discovering TestDiscoverRecorded 1 host $(ERAS); status=$$?; \
 	cat docs/proofs/discover-host.txt docs/proofs/discover-uml.txt docs/proofs/discover-emulated.txt docs/proofs/discover-recorded.txt >docs/proofs/discover.txt; exit $$status
 
 # Programs with known limits over a bond, drawn afresh: by which link each leaves
 # and what limits it, watched without a packet.
 prove-live: deps deps-peers
-	@PROVE_SEED=$${PROVE_SEED:-$$(date +%s)} docs/proofs/prove live 5 ./internal/labtest/live TestLive 1 uml
+	@PROVE_SEED=$${PROVE_SEED:-$$(date +%s)} docs/proofs/prove live 5 ./internal/lab/labtest/live TestLive 1 uml
 
 # A million trials in each database, and a year of one path read back; the rest of
 # the suite before it.
@@ -448,35 +448,35 @@ prove-store:
 # Everything that plan, apply, confirm and rollback are tried with, six parts of a
 # minute or two; PROVE_SEED draws the moments of an interrupt.
 prove-changes: deps
-	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove changes 6 ./internal/labtest/changing TestChanges 1 uml
+	@PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove changes 6 ./internal/lab/labtest/changing TestChanges 1 uml
 
 # Fourteen parts, a scenario each, then bonds of 2, 3 and 4 links; two halves run at the
 # same time, the odd parts and the even ones, each goes on where it was stopped; the
 # balance-rr bonds have the machine to themselves. The verdict is over all of them.
 prove-tune: deps
-	@PROVE_HALF=1 PROVE_SEED=1 docs/proofs/prove tune-odd 6 ./internal/labtest/tuning TestTuning 1 uml & odd=$$!; \
-	PROVE_HALF=2 PROVE_SEED=1 docs/proofs/prove tune-even 6 ./internal/labtest/tuning TestTuning 1 uml; even=$$?; \
+	@PROVE_HALF=1 PROVE_SEED=1 docs/proofs/prove tune-odd 6 ./internal/lab/labtest/tuning TestTuning 1 uml & odd=$$!; \
+	PROVE_HALF=2 PROVE_SEED=1 docs/proofs/prove tune-even 6 ./internal/lab/labtest/tuning TestTuning 1 uml; even=$$?; \
 	wait $$odd && [ $$even = 0 ]; status=$$?; \
-	if [ $$status = 0 ]; then PROVE_HALF=3 PROVE_SEED=1 docs/proofs/prove tune-alone 2 ./internal/labtest/tuning TestTuning 1 uml; status=$$?; fi; \
+	if [ $$status = 0 ]; then PROVE_HALF=3 PROVE_SEED=1 docs/proofs/prove tune-alone 2 ./internal/lab/labtest/tuning TestTuning 1 uml; status=$$?; fi; \
 	cat docs/proofs/tune-odd.txt docs/proofs/tune-even.txt docs/proofs/tune-alone.txt >docs/proofs/tune.txt; \
 	[ $$status = 0 ] || exit $$status; \
-	PROVE_VERDICT=1 go test -count=1 -v -run '^TestProof$$' ./internal/labtest/tuning >$(LOG) 2>&1; status=$$?; \
+	PROVE_VERDICT=1 go test -count=1 -v -run '^TestProof$$' ./internal/lab/labtest/tuning >$(LOG) 2>&1; status=$$?; \
 	sed -nE 's/^ +proof_test.go:[0-9]+: /verdict: /p' $(LOG) | tee -a docs/proofs/tune.txt; \
-	PROVE_TABLE=1 go test -count=1 -run '^TestTable$$' ./internal/labtest/tuning >/dev/null || status=1; \
+	PROVE_TABLE=1 go test -count=1 -run '^TestTable$$' ./internal/lab/labtest/tuning >/dev/null || status=1; \
 	[ $$status = 0 ] || { tail -n 3 $(LOG); exit 1; }; \
 	rm -f docs/proofs/tune-odd.txt docs/proofs/tune-even.txt docs/proofs/tune-alone.txt
 
 # Ten runs of all scenarios, of less than 25 minutes each, on two cores.
 prove-scenarios: deps deps-nfs deps-peers
-	@PROVE_PROGRAM=./cmd/linerate docs/proofs/prove scenarios 10 ./internal/labtest/scenarios TestScenarios 1 uml
+	@PROVE_PROGRAM=./cmd/linerate docs/proofs/prove scenarios 10 ./internal/lab/labtest/scenarios TestScenarios 1 uml
 
 # One of them by itself, ten times: NAME=nfs-lacp, three minutes a run, is what two links carry of NFS.
 prove-scenario: deps deps-nfs deps-peers
-	@PROVE_PROGRAM=./cmd/linerate PROVE_SCENARIO=$(or $(NAME),$(error say which: make prove-scenario NAME=nfs-lacp)) docs/proofs/prove scenario-$(NAME) 10 ./internal/labtest/scenarios TestScenarios 1 uml
+	@PROVE_PROGRAM=./cmd/linerate PROVE_SCENARIO=$(or $(NAME),$(error say which: make prove-scenario NAME=nfs-lacp)) docs/proofs/prove scenario-$(NAME) 10 ./internal/lab/labtest/scenarios TestScenarios 1 uml
 
 # Tunes on a machine whose cores are taken away for up to 60 ms at a time, as root: half a minute each.
 prove-disturbed: deps
-	@PROVE_PROGRAM=./cmd/linerate PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove disturbed 6 ./internal/labtest/disturbed TestDisturbed
+	@PROVE_PROGRAM=./cmd/linerate PROVE_SEED=$${PROVE_SEED:-1} docs/proofs/prove disturbed 6 ./internal/lab/labtest/disturbed TestDisturbed
 
 clean:
 	@rm -f linerate $(LOG)

@@ -20,7 +20,7 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
-// injected is what internal/labtest/explaining keeps of a network with a
+// injected is what internal/lab/labtest/explaining keeps of a network with a
 // fault: what was measured, and which causes' removal raised the rate most.
 type injected struct {
 	Setup  string         `json:"setup"`

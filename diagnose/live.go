@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/traffic"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -23,8 +23,8 @@ type LiveReport struct {
 // LiveFlow is the connections of one program with one peer that the same
 // limits.
 type LiveFlow struct {
-	Program traffic.Program `json:"program"`
-	Peer    netip.Addr      `json:"peer"`
+	Program livetraffic.Program `json:"program"`
+	Peer    netip.Addr          `json:"peer"`
 	// Sends: the payload goes to the peer; else it comes from there.
 	Sends       bool           `json:"sends"`
 	Rate        unit.BitRate   `json:"rate_bps"`
@@ -93,7 +93,7 @@ const (
 
 // Live says what limits each connection that was watched. The findings' From
 // is this host, To the peer's address; payload that comes in is Reverse.
-func Live(w traffic.Watched) LiveReport {
+func Live(w livetraffic.Watched) LiveReport {
 	v := newLiveView(w)
 	report := LiveReport{Flows: []LiveFlow{}, Links: v.report()}
 	for _, f := range w.Flows {
@@ -195,7 +195,7 @@ func (v *liveView) host() string {
 }
 
 // judge says what limits one connection, and which link it uses.
-func (v *liveView) judge(f traffic.Flow) LiveFlow {
+func (v *liveView) judge(f livetraffic.Flow) LiveFlow {
 	one := LiveFlow{Program: f.Program, Peer: f.Dst, Sends: f.Outgoing(), Rate: f.Rate()}
 	at := v.place(f)
 	one.Connections = []LiveConn{{Tuple: f.Tuple, Rate: f.Rate(), Link: at.link, Why: at.why}}

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/traffic"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -34,12 +34,12 @@ func liveHost(policy netstate.HashPolicy) netstate.Host {
 
 // sending is a connection that has something to send all the time and waits
 // for nothing that TCP names.
-func sendingFlow(change func(*traffic.Flow)) traffic.Flow {
-	f := traffic.Flow{
+func sendingFlow(change func(*livetraffic.Flow)) livetraffic.Flow {
+	f := livetraffic.Flow{
 		Tuple: flow.Tuple{Proto: flow.TCP, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.0.0.2"), Sport: 40000, Dport: 873},
-		Span:  5 * time.Second, Sent: 4 * unit.Gbps, Program: traffic.Program{PID: 812, Name: "rsync", Threads: 1, Ran: 0.4},
-		Way: traffic.Way{Link: "bond0", SrcMAC: flow.MAC{2, 0, 0, 0, 0, 1}, DstMAC: flow.MAC{2, 0, 0, 0, 0, 9}}, Congestion: "cubic",
-		Out: traffic.Sending{
+		Span:  5 * time.Second, Sent: 4 * unit.Gbps, Program: livetraffic.Program{PID: 812, Name: "rsync", Threads: 1, Ran: 0.4},
+		Way: livetraffic.Way{Link: "bond0", SrcMAC: flow.MAC{2, 0, 0, 0, 0, 1}, DstMAC: flow.MAC{2, 0, 0, 0, 0, 9}}, Congestion: "cubic",
+		Out: livetraffic.Sending{
 			Clock: true, Busy: 1, NotSent: 200 * unit.KiB, Windows: true, Window: 6 * unit.MiB, MostWindow: 6 * unit.MiB,
 			RTT: time.Millisecond, MinRTT: 900 * time.Microsecond, MSS: 1448, Cwnd: 500 * unit.KiB, InFlight: 500 * unit.KiB, Buffer: 4 * unit.MiB,
 		},
@@ -48,97 +48,97 @@ func sendingFlow(change func(*traffic.Flow)) traffic.Flow {
 	return f
 }
 
-func receivingFlow(change func(*traffic.Flow)) traffic.Flow {
-	return sendingFlow(func(f *traffic.Flow) {
+func receivingFlow(change func(*livetraffic.Flow)) livetraffic.Flow {
+	return sendingFlow(func(f *livetraffic.Flow) {
 		f.Sent, f.Received = 0, 4*unit.Gbps
-		f.In = traffic.Reading{Window: 6 * unit.MiB, Buffer: 12 * unit.MiB, RTT: time.Millisecond, Packets: 1000000}
+		f.In = livetraffic.Reading{Window: 6 * unit.MiB, Buffer: 12 * unit.MiB, RTT: time.Millisecond, Packets: 1000000}
 		change(f)
 	})
 }
 
 // carried is what a link that sends full frames counts at a share of 10 Gb/s.
-func carried(name string, share float64) traffic.Link {
+func carried(name string, share float64) livetraffic.Link {
 	const frame, onWire = 1514, 1538
 	packets := share * 10e9 / 8 / onWire
-	return traffic.Link{Name: name, Tx: unit.FromBytes(packets*frame, 1), TxPackets: packets}
+	return livetraffic.Link{Name: name, Tx: unit.FromBytes(packets*frame, 1), TxPackets: packets}
 }
 
-func took(name string, share float64) traffic.Link {
+func took(name string, share float64) livetraffic.Link {
 	l := carried(name, share)
-	return traffic.Link{Name: name, Rx: l.Tx, RxPackets: l.TxPackets}
+	return livetraffic.Link{Name: name, Rx: l.Tx, RxPackets: l.TxPackets}
 }
 
 func TestLiveCauses(t *testing.T) {
-	full := []traffic.Link{carried("eth0", 0.99), carried("eth1", 0.02), carried("eth2", 0.1)}
-	calm := []traffic.Link{carried("eth0", 0.4), carried("eth1", 0.4), carried("eth2", 0.1)}
-	both := []traffic.Link{carried("eth0", 0.99), carried("eth1", 0.98), carried("eth2", 0.1)}
-	nothing := func(*traffic.Flow) {}
-	onFirst := func(f *traffic.Flow) { f.Sport = firstPort(t) }
+	full := []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.02), carried("eth2", 0.1)}
+	calm := []livetraffic.Link{carried("eth0", 0.4), carried("eth1", 0.4), carried("eth2", 0.1)}
+	both := []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.98), carried("eth2", 0.1)}
+	nothing := func(*livetraffic.Flow) {}
+	onFirst := func(f *livetraffic.Flow) { f.Sport = firstPort(t) }
 	for _, tt := range []struct {
 		name  string
 		host  netstate.HashPolicy
-		links []traffic.Link
-		flows []traffic.Flow
-		cores []traffic.Core
+		links []livetraffic.Link
+		flows []livetraffic.Flow
+		cores []livetraffic.Core
 		want  record.Cause
 	}{
-		{"nothing to send", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) { f.Out.Busy = 0.2 })}, nil, record.Application},
-		{"starved while acknowledgements come", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) { f.Out.Starved, f.Out.NotSent = 0.9, 0 })}, nil, record.Application},
-		{"one thread computes", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) { f.Out.Busy, f.Program.Ran = 0.2, 0.97 })}, nil, record.SenderCPU},
-		{"quota", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) { f.Program.Quota, f.Program.Throttled = 0.2, 0.7 })}, nil, record.SenderCPU},
-		{"window", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) {
+		{"nothing to send", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Busy = 0.2 })}, nil, record.Application},
+		{"starved while acknowledgements come", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Starved, f.Out.NotSent = 0.9, 0 })}, nil, record.Application},
+		{"one thread computes", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Busy, f.Program.Ran = 0.2, 0.97 })}, nil, record.SenderCPU},
+		{"quota", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Program.Quota, f.Program.Throttled = 0.2, 0.7 })}, nil, record.SenderCPU},
+		{"window", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.RwndLimited, f.Out.Window, f.Out.MostWindow = 0.95, 500*unit.KiB, 500*unit.KiB
 		})}, nil, record.ReceiveWindow},
-		{"slow reader far away", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) {
+		{"slow reader far away", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.RwndLimited, f.Out.Window, f.Sent = 0.95, 10*unit.KiB, unit.Gbps
 		})}, nil, record.Application},
-		{"window shut", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) {
+		{"window shut", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.RwndLimited, f.Out.Window, f.Out.MostWindow, f.Out.Shut, f.Sent = 0.95, 0, 0, 1, unit.Mbps
 		})}, nil, record.Application},
-		{"stuck at a shut window", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) {
+		{"stuck at a shut window", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.Window, f.Out.MostWindow, f.Sent = 0, 0, 0
 		})}, nil, record.Application},
-		{"stuck", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) { f.Sent, f.Out.Recovering = 0, 1 })}, nil, record.Congestion},
-		{"send buffer", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) { f.Out.SndbufLimited = 0.6 })}, nil, record.SendBuffer},
-		{"send buffer of a program that writes records", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) {
+		{"stuck", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Sent, f.Out.Recovering = 0, 1 })}, nil, record.Congestion},
+		{"send buffer", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.SndbufLimited = 0.6 })}, nil, record.SendBuffer},
+		{"send buffer of a program that writes records", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.SndbufLimited, f.Out.Starved, f.Out.Filled, f.Out.NotSent = 0.1, 1, 0.9, 0
 		})}, nil, record.SendBuffer},
-		{"a burst that fills the buffer now and then", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) {
+		{"a burst that fills the buffer now and then", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.Starved, f.Out.Filled, f.Out.NotSent, f.Out.Busy = 1, 0.2, 0, 0.3
 		})}, nil, record.Application},
-		{"paced by the program", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) { f.Out.MaxPacing = 4.1 * unit.Gbps })}, nil, record.Pacing},
-		{"paced, and late", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) {
+		{"paced by the program", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.MaxPacing = 4.1 * unit.Gbps })}, nil, record.Pacing},
+		{"paced, and late", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.MaxPacing, f.Out.Pacing, f.Out.InFlight = 5*unit.Gbps, 5*unit.Gbps, 100*unit.KiB
 		})}, nil, record.Pacing},
-		{"cap far above", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) { f.Out.MaxPacing = 9 * unit.Gbps })}, nil, record.Unknown},
-		{"two share a full link", netstate.Layer34, full, []traffic.Flow{sendingFlow(onFirst), sendingFlow(onFirst)}, nil, record.HashImbalance},
-		{"one fills a link", netstate.Layer34, full, []traffic.Flow{sendingFlow(onFirst)}, nil, record.SingleLink},
-		{"layer2", netstate.Layer2, layer2Full(t), []traffic.Flow{sendingFlow(nothing), sendingFlow(nothing)}, nil, record.SingleLink},
-		{"all full", netstate.Layer34, both, []traffic.Flow{sendingFlow(onFirst)}, nil, record.LineRate},
-		{"loss", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) { f.Out.Loss, f.Out.Retransmits = 0.01, 500 })}, nil, record.Congestion},
-		{"overtaking", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) {
+		{"cap far above", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.MaxPacing = 9 * unit.Gbps })}, nil, record.Unknown},
+		{"two share a full link", netstate.Layer34, full, []livetraffic.Flow{sendingFlow(onFirst), sendingFlow(onFirst)}, nil, record.HashImbalance},
+		{"one fills a link", netstate.Layer34, full, []livetraffic.Flow{sendingFlow(onFirst)}, nil, record.SingleLink},
+		{"layer2", netstate.Layer2, layer2Full(t), []livetraffic.Flow{sendingFlow(nothing), sendingFlow(nothing)}, nil, record.SingleLink},
+		{"all full", netstate.Layer34, both, []livetraffic.Flow{sendingFlow(onFirst)}, nil, record.LineRate},
+		{"loss", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Loss, f.Out.Retransmits = 0.01, 500 })}, nil, record.Congestion},
+		{"overtaking", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.Loss, f.Out.Retransmits, f.Out.Spurious, f.Out.Reordered = 0.01, 500, 400, 300
 		})}, nil, record.Reordering},
-		{"queue elsewhere", netstate.Layer34, calm, []traffic.Flow{sendingFlow(func(f *traffic.Flow) { f.Out.RTT = 20 * time.Millisecond })}, nil, record.Shaper},
-		{"nothing decides", netstate.Layer34, calm, []traffic.Flow{sendingFlow(nothing)}, nil, record.Unknown},
-		{"the link of others", netstate.Layer34, []traffic.Link{carried("eth0", 0), carried("eth1", 0), carried("eth2", 0.99)}, []traffic.Flow{sendingFlow(func(f *traffic.Flow) {
+		{"queue elsewhere", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.RTT = 20 * time.Millisecond })}, nil, record.Shaper},
+		{"nothing decides", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(nothing)}, nil, record.Unknown},
+		{"the link of others", netstate.Layer34, []livetraffic.Link{carried("eth0", 0), carried("eth1", 0), carried("eth2", 0.99)}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Src, f.Way.Link = netip.MustParseAddr("10.9.0.1"), "eth2"
 		})}, nil, record.LineRate},
 
-		{"slow reader", netstate.Layer34, calm, []traffic.Flow{receivingFlow(func(f *traffic.Flow) { f.In.Full, f.In.Unread = 0.9, 5*unit.MiB })}, nil, record.Application},
-		{"reader without time", netstate.Layer34, calm, []traffic.Flow{receivingFlow(func(f *traffic.Flow) { f.In.Full, f.Program.Ran = 0.9, 0.99 })}, nil, record.ReceiverCPU},
-		{"reader with a quota", netstate.Layer34, calm, []traffic.Flow{receivingFlow(func(f *traffic.Flow) {
+		{"slow reader", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) { f.In.Full, f.In.Unread = 0.9, 5*unit.MiB })}, nil, record.Application},
+		{"reader without time", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) { f.In.Full, f.Program.Ran = 0.9, 0.99 })}, nil, record.ReceiverCPU},
+		{"reader with a quota", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) {
 			f.In.Full, f.Program.Quota, f.Program.Throttled = 0.9, 0.1, 0.8
 		})}, nil, record.ReceiverCPU},
-		{"softirq", netstate.Layer34, calm, []traffic.Flow{receivingFlow(nothing)}, []traffic.Core{{Core: 3, Busy: 1, Softirq: 0.97}}, record.ReceiverCPU},
-		{"both links full of what comes in", netstate.Layer34, []traffic.Link{took("eth0", 0.99), took("eth1", 0.97)}, []traffic.Flow{receivingFlow(nothing)}, nil, record.LineRate},
-		{"one is", netstate.Layer34, []traffic.Link{took("eth0", 0.99), took("eth1", 0.1)}, []traffic.Flow{receivingFlow(nothing)}, nil, record.HashImbalance},
-		{"own window", netstate.Layer34, calm, []traffic.Flow{receivingFlow(func(f *traffic.Flow) { f.In.Window = 500 * unit.KiB })}, nil, record.ReceiveWindow},
-		{"gaps", netstate.Layer34, calm, []traffic.Flow{receivingFlow(func(f *traffic.Flow) { f.In.OutOfOrder = 20000 })}, nil, record.Congestion},
-		{"the sender's affair", netstate.Layer34, calm, []traffic.Flow{receivingFlow(nothing)}, nil, record.Unknown},
+		{"softirq", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(nothing)}, []livetraffic.Core{{Core: 3, Busy: 1, Softirq: 0.97}}, record.ReceiverCPU},
+		{"both links full of what comes in", netstate.Layer34, []livetraffic.Link{took("eth0", 0.99), took("eth1", 0.97)}, []livetraffic.Flow{receivingFlow(nothing)}, nil, record.LineRate},
+		{"one is", netstate.Layer34, []livetraffic.Link{took("eth0", 0.99), took("eth1", 0.1)}, []livetraffic.Flow{receivingFlow(nothing)}, nil, record.HashImbalance},
+		{"own window", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) { f.In.Window = 500 * unit.KiB })}, nil, record.ReceiveWindow},
+		{"gaps", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) { f.In.OutOfOrder = 20000 })}, nil, record.Congestion},
+		{"the sender's affair", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(nothing)}, nil, record.Unknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := traffic.Watched{Host: liveHost(tt.host), Span: 5 * time.Second, Links: tt.links, Flows: tt.flows, Cores: tt.cores}
+			w := livetraffic.Watched{Host: liveHost(tt.host), Span: 5 * time.Second, Links: tt.links, Flows: tt.flows, Cores: tt.cores}
 			r := Live(w)
 			if len(r.Flows) != 1 || len(r.Flows[0].Connections) != len(tt.flows) {
 				t.Fatalf("told of %+v", r.Flows)
@@ -160,9 +160,9 @@ func TestLiveCauses(t *testing.T) {
 // firstPort is a source port whose connection leaves by eth0.
 func firstPort(t *testing.T) uint16 {
 	t.Helper()
-	v := newLiveView(traffic.Watched{Host: liveHost(netstate.Layer34)})
+	v := newLiveView(livetraffic.Watched{Host: liveHost(netstate.Layer34)})
 	for port := uint16(40000); port < 40100; port++ {
-		if v.place(sendingFlow(func(f *traffic.Flow) { f.Sport = port })).link == "eth0" {
+		if v.place(sendingFlow(func(f *livetraffic.Flow) { f.Sport = port })).link == "eth0" {
 			return port
 		}
 	}
@@ -171,19 +171,19 @@ func firstPort(t *testing.T) uint16 {
 }
 
 // layer2Full fills the link that layer2 chooses.
-func layer2Full(t *testing.T) []traffic.Link {
+func layer2Full(t *testing.T) []livetraffic.Link {
 	t.Helper()
-	link := newLiveView(traffic.Watched{Host: liveHost(netstate.Layer2)}).place(sendingFlow(func(*traffic.Flow) {})).link
+	link := newLiveView(livetraffic.Watched{Host: liveHost(netstate.Layer2)}).place(sendingFlow(func(*livetraffic.Flow) {})).link
 	if link == "eth0" {
-		return []traffic.Link{carried("eth0", 0.99), carried("eth1", 0)}
+		return []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0)}
 	}
-	return []traffic.Link{carried("eth0", 0), carried("eth1", 0.99)}
+	return []livetraffic.Link{carried("eth0", 0), carried("eth1", 0.99)}
 }
 
 // TestLiveUnknownLink: what nobody can say is not said.
 func TestLiveUnknownLink(t *testing.T) {
-	w := traffic.Watched{Host: liveHost(netstate.Encap34), Span: time.Second, Links: []traffic.Link{carried("eth0", 0.99), carried("eth1", 0.01)}}
-	w.Flows = []traffic.Flow{sendingFlow(func(*traffic.Flow) {}), sendingFlow(func(f *traffic.Flow) { f.Way = traffic.Way{Why: "no route"}; f.Dport = 22 })}
+	w := livetraffic.Watched{Host: liveHost(netstate.Encap34), Span: time.Second, Links: []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.01)}}
+	w.Flows = []livetraffic.Flow{sendingFlow(func(*livetraffic.Flow) {}), sendingFlow(func(f *livetraffic.Flow) { f.Way = livetraffic.Way{Why: "no route"}; f.Dport = 22 })}
 	r := Live(w)
 	for _, f := range r.Flows {
 		for _, c := range f.Connections {
@@ -195,7 +195,7 @@ func TestLiveUnknownLink(t *testing.T) {
 			t.Errorf("sure of %+v", f.Finding)
 		}
 	}
-	if r := Live(traffic.Watched{}); r.Answer == "" || len(r.Flows) != 0 {
+	if r := Live(livetraffic.Watched{}); r.Answer == "" || len(r.Flows) != 0 {
 		t.Errorf("of nothing: %+v", r)
 	}
 }
@@ -218,30 +218,30 @@ func TestLiveLinks(t *testing.T) {
 	down := lacp(outside)
 	down.Links[1].Carrier = false
 	own := liveHost(netstate.Layer34) // eth2 has 10.1.0.1, the route says bond0
-	astray := func(f *traffic.Flow) { f.Sport, f.Src = firstPort(t), netip.MustParseAddr("10.1.0.1") }
+	astray := func(f *livetraffic.Flow) { f.Sport, f.Src = firstPort(t), netip.MustParseAddr("10.1.0.1") }
 	for _, tt := range []struct {
 		name  string
 		host  netstate.Host
 		first float64 // share of eth0
 		other float64 // of eth1 and eth2
-		flow  func(*traffic.Flow)
+		flow  func(*livetraffic.Flow)
 		each  int
 		want  record.Cause
 		gains bool
 	}{
-		{"outside the aggregator", lacp(outside), 0.99, 0.01, func(*traffic.Flow) {}, 2, record.LACPDown, true},
-		{"in the backup state", lacp(backup), 0.99, 0.01, func(*traffic.Flow) {}, 2, record.LACPDown, true},
-		{"outside, for one connection", lacp(outside), 0.99, 0.01, func(*traffic.Flow) {}, 1, record.LACPDown, false},
-		{"outside, and nothing is full", lacp(outside), 0.4, 0.01, func(*traffic.Flow) {}, 2, record.Unknown, false},
-		{"no cable", down, 0.99, 0.01, func(*traffic.Flow) {}, 2, record.LineRate, false},
-		{"both inside", lacp(inside), 0.99, 0.98, func(f *traffic.Flow) { f.Sport = firstPort(t) }, 2, record.LineRate, false},
+		{"outside the aggregator", lacp(outside), 0.99, 0.01, func(*livetraffic.Flow) {}, 2, record.LACPDown, true},
+		{"in the backup state", lacp(backup), 0.99, 0.01, func(*livetraffic.Flow) {}, 2, record.LACPDown, true},
+		{"outside, for one connection", lacp(outside), 0.99, 0.01, func(*livetraffic.Flow) {}, 1, record.LACPDown, false},
+		{"outside, and nothing is full", lacp(outside), 0.4, 0.01, func(*livetraffic.Flow) {}, 2, record.Unknown, false},
+		{"no cable", down, 0.99, 0.01, func(*livetraffic.Flow) {}, 2, record.LineRate, false},
+		{"both inside", lacp(inside), 0.99, 0.98, func(f *livetraffic.Flow) { f.Sport = firstPort(t) }, 2, record.LineRate, false},
 		{"the address is another link's", own, 0.99, 0.05, astray, 1, record.AsymmetricRoute, true},
 		{"and that is full too", own, 0.99, 0.98, astray, 1, record.LineRate, false},
 		{"and nothing is full", own, 0.4, 0.05, astray, 1, record.Unknown, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := traffic.Watched{Host: tt.host, Span: 5 * time.Second, Flows: slices.Repeat([]traffic.Flow{sendingFlow(tt.flow)}, tt.each),
-				Links: []traffic.Link{carried("eth0", tt.first), carried("eth1", tt.other), carried("eth2", tt.other)}}
+			w := livetraffic.Watched{Host: tt.host, Span: 5 * time.Second, Flows: slices.Repeat([]livetraffic.Flow{sendingFlow(tt.flow)}, tt.each),
+				Links: []livetraffic.Link{carried("eth0", tt.first), carried("eth1", tt.other), carried("eth2", tt.other)}}
 			r := Live(w)
 			f := r.Flows[0].Finding
 			if f.Cause != tt.want || r.Flows[0].Connections[0].Link != "eth0" {

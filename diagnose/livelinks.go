@@ -5,16 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/steer"
-	"github.com/linerate/linerate/traffic"
 	"github.com/linerate/linerate/unit"
 )
 
 // LiveLink is how full a link was meanwhile.
 type LiveLink struct {
-	traffic.Link
+	livetraffic.Link
 	// Out and In are the shares of what the link carries at most; zero where
 	// that is not known.
 	Out float64 `json:"out_ratio,omitempty"`
@@ -32,7 +32,7 @@ type LiveLink struct {
 
 // liveView is what was watched, ready to be asked.
 type liveView struct {
-	watched traffic.Watched
+	watched livetraffic.Watched
 	links   map[string]liveLoad
 	users   map[string]int // connections by outgoing link
 }
@@ -46,7 +46,7 @@ type liveLoad struct {
 	shaper unit.BitRate
 }
 
-func newLiveView(w traffic.Watched) *liveView {
+func newLiveView(w livetraffic.Watched) *liveView {
 	v := &liveView{watched: w, links: make(map[string]liveLoad), users: make(map[string]int)}
 	for _, l := range w.Links {
 		if known, ok := w.Host.Link(l.Name); ok {
@@ -72,7 +72,7 @@ const (
 // units of up to 64 KB with one header each, so it is its payload that is set
 // against what full segments leave of the rate. A card counts frames, so what
 // they take of the line is exact, whatever their size.
-func liveLoadOf(l netstate.Link, seen traffic.Link) liveLoad {
+func liveLoadOf(l netstate.Link, seen livetraffic.Link) liveLoad {
 	var load liveLoad
 	if l.Bond != nil || l.VLAN != nil || l.Bridge != nil {
 		l.Speed = 0 // what drivers of such links say is made up of the links below
@@ -122,7 +122,7 @@ type liveWay struct {
 }
 
 // place says which port sends a connection's packets.
-func (v *liveView) place(f traffic.Flow) liveWay {
+func (v *liveView) place(f livetraffic.Flow) liveWay {
 	h := v.watched.Host
 	way := liveWay{why: f.Way.Doubt}
 	if f.Way.Link == "" {
@@ -188,7 +188,7 @@ func (v *liveView) most(links []string) (sum unit.BitRate) {
 
 // room is the rate that a connection reaches when its own limit goes: its
 // own, and what its link has left. Zero unknown.
-func (v *liveView) room(f traffic.Flow, at liveWay) unit.BitRate {
+func (v *liveView) room(f livetraffic.Flow, at liveWay) unit.BitRate {
 	load, ok := v.links[at.link]
 	if !ok || load.outCeiling == 0 {
 		return 0
@@ -197,7 +197,7 @@ func (v *liveView) room(f traffic.Flow, at liveWay) unit.BitRate {
 }
 
 // alone reports a connection that is most of what its link carries.
-func (v *liveView) alone(f traffic.Flow, at liveWay) bool {
+func (v *liveView) alone(f livetraffic.Flow, at liveWay) bool {
 	load, ok := v.links[at.link]
 	return ok && f.Sent >= load.out/2
 }

@@ -3,16 +3,16 @@ package diagnose
 import (
 	"fmt"
 
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/traffic"
 	"github.com/linerate/linerate/unit"
 )
 
 // receiving says what limits a connection whose payload comes in, as far as
 // this end knows: the reader, the buffer, the links and cores here. What the
 // sender waits for only its own kernel knows.
-func (v *liveView) receiving(f traffic.Flow) record.Finding {
-	for _, rule := range []func(traffic.Flow) (record.Finding, bool){
+func (v *liveView) receiving(f livetraffic.Flow) record.Finding {
+	for _, rule := range []func(livetraffic.Flow) (record.Finding, bool){
 		v.slowReader, v.fullIngress, v.busySoftirq, v.cappedWindow, v.lossyIngress,
 	} {
 		if found, ok := rule(f); ok {
@@ -29,7 +29,7 @@ func (v *liveView) receiving(f traffic.Flow) record.Finding {
 }
 
 // slowReader: what arrived waits for the program.
-func (v *liveView) slowReader(f traffic.Flow) (record.Finding, bool) {
+func (v *liveView) slowReader(f livetraffic.Flow) (record.Finding, bool) {
 	if f.In.Full < liveStarved {
 		return record.Finding{}, false
 	}
@@ -56,7 +56,7 @@ func (v *liveView) slowReader(f traffic.Flow) (record.Finding, bool) {
 
 // fullIngress: the links that it can come by are full. Which port of a bond it
 // comes by the switch decides.
-func (v *liveView) fullIngress(f traffic.Flow) (record.Finding, bool) {
+func (v *liveView) fullIngress(f livetraffic.Flow) (record.Finding, bool) {
 	ports, _, bond := v.watched.Host.Below(f.Way.Link)
 	var full, room []string
 	for _, l := range ports {
@@ -89,7 +89,7 @@ func (v *liveView) fullIngress(f traffic.Flow) (record.Finding, bool) {
 }
 
 // busySoftirq: a core has no time left for what comes in.
-func (v *liveView) busySoftirq(f traffic.Flow) (record.Finding, bool) {
+func (v *liveView) busySoftirq(f livetraffic.Flow) (record.Finding, bool) {
 	for _, c := range v.watched.Cores {
 		if c.Softirq < liveBusy {
 			continue
@@ -109,7 +109,7 @@ func (v *liveView) busySoftirq(f traffic.Flow) (record.Finding, bool) {
 
 // cappedWindow: one window a round trip is what arrives, and it is read at
 // once: a larger buffer would let more in.
-func (v *liveView) cappedWindow(f traffic.Flow) (record.Finding, bool) {
+func (v *liveView) cappedWindow(f livetraffic.Flow) (record.Finding, bool) {
 	window := f.In.Window
 	if window == 0 {
 		window = f.In.Buffer / 2 // tcp_adv_win_scale 1
@@ -137,7 +137,7 @@ func (v *liveView) cappedWindow(f traffic.Flow) (record.Finding, bool) {
 }
 
 // lossyIngress: packets come late or are missing. Which it is the sender knows.
-func (v *liveView) lossyIngress(f traffic.Flow) (record.Finding, bool) {
+func (v *liveView) lossyIngress(f livetraffic.Flow) (record.Finding, bool) {
 	share := float64(f.In.OutOfOrder) / float64(max(f.In.Packets, 1))
 	if f.In.OutOfOrder == 0 || share < liveLoss {
 		return record.Finding{}, false

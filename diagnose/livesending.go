@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/traffic"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -18,8 +18,8 @@ const (
 
 // sending says what limits a connection that sends: first what its own program
 // asked for, then what TCP says it waited for, then the links, then the way.
-func (v *liveView) sending(f traffic.Flow, at liveWay) record.Finding {
-	for _, rule := range []func(traffic.Flow, liveWay) (record.Finding, bool){
+func (v *liveView) sending(f livetraffic.Flow, at liveWay) record.Finding {
+	for _, rule := range []func(livetraffic.Flow, liveWay) (record.Finding, bool){
 		v.stuck, v.livePacing, v.liveQuota, v.crowdedWindow, v.farReader, v.peerWindow, v.ownBuffer, v.slowWriter,
 		v.fullWay, v.overtaken, v.lossy, v.slowSender, v.queuedElsewhere,
 	} {
@@ -31,7 +31,7 @@ func (v *liveView) sending(f traffic.Flow, at liveWay) record.Finding {
 }
 
 // Who is a program as a sentence begins with it: "rsync[812]".
-func Who(p traffic.Program) string {
+func Who(p livetraffic.Program) string {
 	switch {
 	case p.Kernel != "":
 		return p.Kernel
@@ -46,7 +46,7 @@ func Who(p traffic.Program) string {
 }
 
 // stuck is a connection with something to send that does not move.
-func (v *liveView) stuck(f traffic.Flow, _ liveWay) (record.Finding, bool) {
+func (v *liveView) stuck(f livetraffic.Flow, _ liveWay) (record.Finding, bool) {
 	if f.Rate() >= leastShown {
 		return record.Finding{}, false
 	}
@@ -74,7 +74,7 @@ func (v *liveView) stuck(f traffic.Flow, _ liveWay) (record.Finding, bool) {
 }
 
 // livePacing: the program asked for no more, or fq holds each flow back.
-func (v *liveView) livePacing(f traffic.Flow, at liveWay) (record.Finding, bool) {
+func (v *liveView) livePacing(f livetraffic.Flow, at liveWay) (record.Finding, bool) {
 	if cap := f.Out.MaxPacing; cap > 0 && (f.Sent >= unit.BitRate(livePaced*float64(cap)) || held(f)) {
 		return record.Finding{
 			Cause: record.Pacing, Confidence: 0.97,
@@ -105,21 +105,21 @@ func (v *liveView) livePacing(f traffic.Flow, at liveWay) (record.Finding, bool)
 // kernel paces at the cap, something waits, and neither the congestion window
 // nor the peer's is used up. A busy machine's timers are late, so that the
 // rate may stay below the cap.
-func held(f traffic.Flow) bool {
+func held(f livetraffic.Flow) bool {
 	o := f.Out
 	return o.Pacing >= unit.BitRate(0.95*float64(o.MaxPacing)) && f.Sent >= o.MaxPacing/2 &&
 		o.NotSent >= o.MSS && 4*o.InFlight < 3*o.Cwnd && o.RwndLimited < liveLimited
 }
 
 // liveQuota: the program's control group is stopped when its time is used up.
-func (v *liveView) liveQuota(f traffic.Flow, _ liveWay) (record.Finding, bool) {
+func (v *liveView) liveQuota(f livetraffic.Flow, _ liveWay) (record.Finding, bool) {
 	if f.Program.Quota == 0 || f.Program.Throttled < liveThrottled || f.Out.RwndLimited >= liveLimited {
 		return record.Finding{}, false
 	}
 	return v.quota(f, record.SenderCPU), true
 }
 
-func (v *liveView) quota(f traffic.Flow, cause record.Cause) record.Finding {
+func (v *liveView) quota(f livetraffic.Flow, cause record.Cause) record.Finding {
 	return record.Finding{
 		Cause: cause, Confidence: 0.9,
 		Summary: fmt.Sprintf("%s may use %.2g of a core and is stopped %s of the time for having used it up.", Who(f.Program), f.Program.Quota, percent(f.Program.Throttled)),
@@ -132,14 +132,14 @@ func (v *liveView) quota(f traffic.Flow, cause record.Cause) record.Finding {
 
 // windowed is the share of the time that the peer's window was waited for,
 // where it is the most that was waited for.
-func windowed(f traffic.Flow) bool {
+func windowed(f livetraffic.Flow) bool {
 	return f.Out.RwndLimited >= liveLimited && f.Out.RwndLimited >= f.Out.SndbufLimited
 }
 
 // crowdedWindow: on a full link the round trip grows until any window is too
 // small. A connection that is most of the link's traffic has the link for a
 // limit then; a smaller one would get a larger share with a larger window.
-func (v *liveView) crowdedWindow(f traffic.Flow, at liveWay) (record.Finding, bool) {
+func (v *liveView) crowdedWindow(f livetraffic.Flow, at liveWay) (record.Finding, bool) {
 	if !windowed(f) || !v.alone(f, at) {
 		return record.Finding{}, false
 	}
@@ -154,7 +154,7 @@ func law(window unit.Bytes, rtt time.Duration) unit.BitRate {
 	return unit.FromBytes(float64(window), rtt.Seconds())
 }
 
-func (v *liveView) windowEvidence(f traffic.Flow) []record.Evidence {
+func (v *liveView) windowEvidence(f livetraffic.Flow) []record.Evidence {
 	return []record.Evidence{
 		fact("time spent waiting for the peer's window", percent(f.Out.RwndLimited), fromSockDiag+" rwnd_limited"),
 		fact("window of the peer, mean and largest", fmt.Sprintf("%v, %v", f.Out.Window, f.Out.MostWindow), fromSockDiag+" snd_wnd"),
@@ -164,7 +164,7 @@ func (v *liveView) windowEvidence(f traffic.Flow) []record.Evidence {
 
 // farReader: the window is small because the program there has not read, not
 // because the buffer is: one window a round trip would be far more.
-func (v *liveView) farReader(f traffic.Flow, _ liveWay) (record.Finding, bool) {
+func (v *liveView) farReader(f livetraffic.Flow, _ liveWay) (record.Finding, bool) {
 	if !windowed(f) || !f.Out.Windows {
 		return record.Finding{}, false
 	}
@@ -186,7 +186,7 @@ func (v *liveView) farReader(f traffic.Flow, _ liveWay) (record.Finding, bool) {
 }
 
 // peerWindow: the peer's buffer holds less than the way does.
-func (v *liveView) peerWindow(f traffic.Flow, at liveWay) (record.Finding, bool) {
+func (v *liveView) peerWindow(f livetraffic.Flow, at liveWay) (record.Finding, bool) {
 	if !windowed(f) {
 		return record.Finding{}, false
 	}
@@ -211,7 +211,7 @@ func (v *liveView) peerWindow(f traffic.Flow, at liveWay) (record.Finding, bool)
 // the wait only where a write ended for want of room; a program that writes
 // small records waits between its writes, and a buffer that is full of what is
 // on its way shows it.
-func (v *liveView) ownBuffer(f traffic.Flow, at liveWay) (record.Finding, bool) {
+func (v *liveView) ownBuffer(f livetraffic.Flow, at liveWay) (record.Finding, bool) {
 	limited := f.Out.SndbufLimited
 	full := limited < liveLimited && f.Out.Filled >= liveStarved
 	if limited < liveLimited && !full {
@@ -241,7 +241,7 @@ func (v *liveView) ownBuffer(f traffic.Flow, at liveWay) (record.Finding, bool) 
 }
 
 // slowWriter: there is nothing to send for much of the time.
-func (v *liveView) slowWriter(f traffic.Flow, _ liveWay) (record.Finding, bool) {
+func (v *liveView) slowWriter(f livetraffic.Flow, _ liveWay) (record.Finding, bool) {
 	idle := f.Out.Clock && 1-f.Out.Busy >= liveIdle
 	starved := f.Out.Starved >= liveStarved && f.Out.NotSent < f.Out.MSS
 	if !idle && !starved {
@@ -267,7 +267,7 @@ func (v *liveView) slowWriter(f traffic.Flow, _ liveWay) (record.Finding, bool) 
 }
 
 // busyThread: the program's busiest thread has no time left, or gets none.
-func (v *liveView) busyThread(f traffic.Flow, cause record.Cause, evidence []record.Evidence) (record.Finding, bool) {
+func (v *liveView) busyThread(f livetraffic.Flow, cause record.Cause, evidence []record.Evidence) (record.Finding, bool) {
 	p := f.Program
 	if p.Threads == 0 || p.Ran+p.Waited < liveBusy {
 		return record.Finding{}, false
@@ -288,7 +288,7 @@ func (v *liveView) busyThread(f traffic.Flow, cause record.Cause, evidence []rec
 
 // slowSender: the way is open, the link is not full, and the thread has no
 // time left.
-func (v *liveView) slowSender(f traffic.Flow, _ liveWay) (record.Finding, bool) {
+func (v *liveView) slowSender(f livetraffic.Flow, _ liveWay) (record.Finding, bool) {
 	return v.busyThread(f, record.SenderCPU, []record.Evidence{fact("waiting to be sent", f.Out.NotSent.String(), fromSockDiag+" notsent_bytes")})
 }
 

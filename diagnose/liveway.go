@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/steer"
-	"github.com/linerate/linerate/traffic"
 	"github.com/linerate/linerate/unit"
 )
 
 // fullWay: the link that a connection leaves by, or one above it, is full.
-func (v *liveView) fullWay(f traffic.Flow, at liveWay) (record.Finding, bool) {
+func (v *liveView) fullWay(f livetraffic.Flow, at liveWay) (record.Finding, bool) {
 	for _, name := range at.above {
 		if load := v.links[name]; load.shaper > 0 && load.outShare >= liveFull {
 			return v.shaped(f, name), true
@@ -25,7 +25,7 @@ func (v *liveView) fullWay(f traffic.Flow, at liveWay) (record.Finding, bool) {
 	if v.links[at.link].outShare < liveFull {
 		return record.Finding{}, false
 	}
-	for _, rule := range []func(traffic.Flow, liveWay) (record.Finding, bool){v.wrongLink, v.portsOutside, v.unevenly} {
+	for _, rule := range []func(livetraffic.Flow, liveWay) (record.Finding, bool){v.wrongLink, v.portsOutside, v.unevenly} {
 		if found, ok := rule(f, at); ok {
 			return found, true
 		}
@@ -43,7 +43,7 @@ func (v *liveView) speed(name string) unit.BitRate {
 }
 
 func (v *liveView) fullEvidence(name string) []record.Evidence {
-	load, seen := v.links[name], traffic.Link{}
+	load, seen := v.links[name], livetraffic.Link{}
 	seen, _ = v.watched.Link(name)
 	all := []record.Evidence{fact("sent by "+name, fmt.Sprintf("%v, %s of what it carries", load.out, percent(load.outShare)), liveCounters)}
 	if seen.TxDrops > 0 {
@@ -68,7 +68,7 @@ func (v *liveView) atLineRate(name, bond string) record.Finding {
 }
 
 // shaped: the host itself lets no more through than that.
-func (v *liveView) shaped(f traffic.Flow, name string) record.Finding {
+func (v *liveView) shaped(f livetraffic.Flow, name string) record.Finding {
 	load := v.links[name]
 	return record.Finding{
 		Cause: record.Shaper, Confidence: 0.95,
@@ -80,7 +80,7 @@ func (v *liveView) shaped(f traffic.Flow, name string) record.Finding {
 
 // wrongLink: the address that a connection leaves with is another link's,
 // which has room.
-func (v *liveView) wrongLink(f traffic.Flow, at liveWay) (record.Finding, bool) {
+func (v *liveView) wrongLink(f livetraffic.Flow, at liveWay) (record.Finding, bool) {
 	holder, ok := v.watched.Host.LinkWith(f.Src)
 	if !ok || holder.Name == f.Way.Link || !physical(holder) || v.links[holder.Name].outShare > liveRoom {
 		return record.Finding{}, false
@@ -97,7 +97,7 @@ func (v *liveView) wrongLink(f traffic.Flow, at liveWay) (record.Finding, bool) 
 
 // portsOutside: the bond has ports that are up and that it does not use,
 // because LACP did not take them in.
-func (v *liveView) portsOutside(f traffic.Flow, at liveWay) (record.Finding, bool) {
+func (v *liveView) portsOutside(f livetraffic.Flow, at liveWay) (record.Finding, bool) {
 	out := v.outside(at.bond)
 	if len(out) == 0 {
 		return record.Finding{}, false
@@ -135,7 +135,7 @@ func (v *liveView) outside(name string) (out []string) {
 }
 
 // unevenly: another link of the bond has room.
-func (v *liveView) unevenly(f traffic.Flow, at liveWay) (record.Finding, bool) {
+func (v *liveView) unevenly(f livetraffic.Flow, at liveWay) (record.Finding, bool) {
 	others := v.others(at.bond, at.link)
 	if len(others) == 0 || v.links[others[0]].outShare > liveRoom || v.links[others[0]].outCeiling == 0 {
 		return record.Finding{}, false
@@ -174,7 +174,7 @@ func (v *liveView) unevenly(f traffic.Flow, at liveWay) (record.Finding, bool) {
 
 // onePair reports that all connections on a link are of one pair of addresses.
 func (v *liveView) onePair(link string) bool {
-	var first *traffic.Flow
+	var first *livetraffic.Flow
 	for i, f := range v.watched.Flows {
 		if v.place(f).link != link {
 			continue
@@ -206,7 +206,7 @@ func (v *liveView) spare(links []string) (sum unit.BitRate) {
 
 // fullSomewhere: nobody can say which port the connection takes, but one is
 // full, or all are.
-func (v *liveView) fullSomewhere(f traffic.Flow, at liveWay) (record.Finding, bool) {
+func (v *liveView) fullSomewhere(f livetraffic.Flow, at liveWay) (record.Finding, bool) {
 	ports := v.watched.Host.UsablePorts(at.bond)
 	var full []string
 	for _, name := range ports {
@@ -230,7 +230,7 @@ func (v *liveView) fullSomewhere(f traffic.Flow, at liveWay) (record.Finding, bo
 }
 
 // overtaken: packets overtake each other, and TCP takes it for loss.
-func (v *liveView) overtaken(f traffic.Flow, _ liveWay) (record.Finding, bool) {
+func (v *liveView) overtaken(f livetraffic.Flow, _ liveWay) (record.Finding, bool) {
 	o := f.Out
 	if o.Retransmits == 0 || o.Reordered == 0 || 2*o.Spurious < o.Retransmits {
 		return record.Finding{}, false
@@ -248,7 +248,7 @@ func (v *liveView) overtaken(f traffic.Flow, _ liveWay) (record.Finding, bool) {
 }
 
 // lossy: packets are lost on the way.
-func (v *liveView) lossy(f traffic.Flow, at liveWay) (record.Finding, bool) {
+func (v *liveView) lossy(f livetraffic.Flow, at liveWay) (record.Finding, bool) {
 	o := f.Out
 	if o.Loss < liveLoss && !(o.Loss < 0 && o.Retransmits > 0 && o.Recovering > liveLimited) {
 		return record.Finding{}, false
@@ -277,7 +277,7 @@ func orTCP(congestion string) string {
 }
 
 // queuedElsewhere: packets wait in a queue that is not this host's.
-func (v *liveView) queuedElsewhere(f traffic.Flow, _ liveWay) (record.Finding, bool) {
+func (v *liveView) queuedElsewhere(f livetraffic.Flow, _ liveWay) (record.Finding, bool) {
 	o := f.Out
 	if o.MinRTT <= 0 || float64(o.RTT) < liveQueue*float64(o.MinRTT) || o.NotSent < o.MSS {
 		return record.Finding{}, false
@@ -293,7 +293,7 @@ func (v *liveView) queuedElsewhere(f traffic.Flow, _ liveWay) (record.Finding, b
 }
 
 // liveUnknown says what would decide.
-func (v *liveView) liveUnknown(f traffic.Flow) record.Finding {
+func (v *liveView) liveUnknown(f livetraffic.Flow) record.Finding {
 	found := record.Finding{
 		Cause: record.Unknown, Confidence: 0.3,
 		Summary: "What was seen does not decide: TCP has something to send, waits for no window and no buffer, loses nothing, and no link here is full.",

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate/linerate/cloud"
+	"github.com/linerate/linerate/internal/advise/cloud"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"

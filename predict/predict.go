@@ -13,9 +13,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/linerate/linerate/cloud"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/advise/cloud"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"

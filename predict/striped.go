@@ -103,7 +103,7 @@ func (w *way) stripedShare(l leg, links int) (share, least float64) {
 // streams, which lose their order apart, read 0.92 to 0.96, and one BBR stream
 // 0.86 and 0.95 (the first of the sources). The 11.3 Gb/s that singlyRate speaks
 // of are 0.60 of their links: they may be of this kind as well. The readings and
-// their addresses are in published/testdata/further.yaml.
+// their addresses are in internal/lab/benchmarks/testdata/further.yaml.
 func (w *way) stripedByCards(share, least float64, links int, bbr bool) (middle, lowest float64) {
 	expected := math.Pow(float64(links), stripeOlder) / float64(links)
 	switch {

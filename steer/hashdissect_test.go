@@ -21,7 +21,7 @@ func value(t rapid.TB, h Hasher, f flow.Frame) uint32 {
 }
 
 // The laws by which headers enter the hash. That they are the kernel's is what
-// internal/labtest/steering checks.
+// internal/lab/labtest/steering checks.
 func TestHeadersEnterTheHash(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawFrame(t)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate/linerate/internal/advise/profile"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/profile"
 	"github.com/linerate/linerate/unit"
 )
 

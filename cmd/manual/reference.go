@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
-	"github.com/linerate/linerate/scenario"
 )
 
 // reference returns docs/reference, a page by file name. Tree is the project's

@@ -15,14 +15,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/internal/engine"
-	"github.com/linerate/linerate/internal/foreigntool"
-	"github.com/linerate/linerate/internal/iperf3client"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/host/apply"
+	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/internal/kernel/netns"
-	"github.com/linerate/linerate/internal/observe"
-	"github.com/linerate/linerate/internal/ping"
+	"github.com/linerate/linerate/internal/traffic/engine"
+	"github.com/linerate/linerate/internal/traffic/externaltool"
+	"github.com/linerate/linerate/internal/traffic/iperf3client"
+	"github.com/linerate/linerate/internal/traffic/ping"
 )
 
 // Config says which host to be.
@@ -56,7 +56,7 @@ type Agent struct {
 	held     held
 	gates    gates
 	iperf3   *iperf3client.Client
-	tools    *foreigntool.Runner
+	tools    *externaltool.Runner
 	handlers map[agentapi.Method]handler
 }
 
@@ -73,7 +73,7 @@ func New(cfg Config) *Agent {
 	a := &Agent{cfg: cfg, counters: &counters{ns: cfg.Namespace}}
 	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Place: a.place, Logger: cfg.Logger})
 	a.iperf3 = iperf3client.New(iperf3client.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Logger: cfg.Logger})
-	a.tools = foreigntool.New(foreigntool.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Sockets: a.toolSockets})
+	a.tools = externaltool.New(externaltool.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Sockets: a.toolSockets})
 	a.handlers = map[agentapi.Method]handler{
 		agentapi.MethodHello:     typed(a.hello),
 		agentapi.MethodObserve:   typed(a.observe),

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/sys"
 )
 

@@ -3,8 +3,8 @@ package agent
 import (
 	"context"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/observe"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/host/observe"
 )
 
 func (a *Agent) capture(ctx context.Context, req agentapi.CaptureRequest) (agentapi.CaptureReply, error) {

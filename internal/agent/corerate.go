@@ -3,8 +3,8 @@ package agent
 import (
 	"context"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/corerate"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/traffic/corerate"
 )
 
 func (a *Agent) coreRate(ctx context.Context, req agentapi.CoreRateRequest) (agentapi.CoreRateReply, error) {

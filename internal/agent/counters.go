@@ -3,7 +3,7 @@ package agent
 import (
 	"sync"
 
-	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/ethtool"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/procfs"

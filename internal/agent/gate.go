@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // gates are changes that wait, armed, for the word to begin. Whoever comes first

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // TestGate: a change waits until it may begin, who waits for it to be armed is told,

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/host/apply"
 )
 
 // held is the agent's hold on its host; nil inside when it has none.

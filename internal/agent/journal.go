@@ -4,9 +4,9 @@ import (
 	"context"
 	"os"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/internal/conffile"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/host/apply"
+	"github.com/linerate/linerate/internal/host/conffile"
 )
 
 func (a *Agent) journal(context.Context, agentapi.JournalRequest) (agentapi.JournalReply, error) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/kernel/topology"
-	"github.com/linerate/linerate/internal/placement"
+	"github.com/linerate/linerate/internal/traffic/placement"
 )
 
 // place chooses a core for each of a session's threads, near the links that it

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
 	"github.com/linerate/linerate/netstate"

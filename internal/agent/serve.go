@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // maxRequest bounds one line of a request.

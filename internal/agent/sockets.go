@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/engine"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/sockdiag"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
+	"github.com/linerate/linerate/internal/traffic/engine"
 )
 
 // The sysctls that say which local ports are kept for what.

@@ -5,10 +5,10 @@ import (
 	"net/netip"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/onlook"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
+	"github.com/linerate/linerate/internal/host/livestats"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/traffic"
 )
 
 // traffic watches what the host sends and receives already.
@@ -21,7 +21,7 @@ func (a *Agent) traffic(ctx context.Context, req agentapi.TrafficRequest) (agent
 	if err != nil {
 		return reply, err
 	}
-	cfg := onlook.Config{Namespace: a.cfg.Namespace, Own: make(map[netip.Addr]bool), Span: req.Span, Flows: req.Flows}
+	cfg := livestats.Config{Namespace: a.cfg.Namespace, Own: make(map[netip.Addr]bool), Span: req.Span, Flows: req.Flows}
 	for _, l := range seen.Host.Links {
 		for _, p := range l.Addresses {
 			cfg.Own[p.Addr()] = true
@@ -30,7 +30,7 @@ func (a *Agent) traffic(ctx context.Context, req agentapi.TrafficRequest) (agent
 			cfg.Links = append(cfg.Links, l.Name)
 		}
 	}
-	if reply.Watched, err = onlook.Watch(ctx, cfg); err != nil {
+	if reply.Watched, err = livestats.Watch(ctx, cfg); err != nil {
 		return reply, err
 	}
 	reply.Watched.Host = seen.Host
@@ -38,7 +38,7 @@ func (a *Agent) traffic(ctx context.Context, req agentapi.TrafficRequest) (agent
 }
 
 // ways asks the kernel where it sends the flows.
-func (a *Agent) ways(ctx context.Context, w *traffic.Watched) error {
+func (a *Agent) ways(ctx context.Context, w *livetraffic.Watched) error {
 	ask := agentapi.RoutesRequest{}
 	for _, f := range w.Flows {
 		ask.Flows = append(ask.Flows, f.Tuple)
@@ -55,8 +55,8 @@ func (a *Agent) ways(ctx context.Context, w *traffic.Watched) error {
 }
 
 // wayOf is the route with what the link adds to frames.
-func wayOf(h netstate.Host, t flow.Tuple, r agentapi.Route) traffic.Way {
-	way := traffic.Way{Link: r.Link, DstMAC: r.MAC, Doubt: r.Doubt, Why: r.Why}
+func wayOf(h netstate.Host, t flow.Tuple, r agentapi.Route) livetraffic.Way {
+	way := livetraffic.Way{Link: r.Link, DstMAC: r.MAC, Doubt: r.Doubt, Why: r.Why}
 	if l, ok := h.Link(r.Link); ok {
 		way.SrcMAC = l.MAC
 		if l.VLAN != nil {

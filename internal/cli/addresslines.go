@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/recipe"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -21,7 +21,7 @@ type lineFlags struct {
 	formats           []string
 	nfs, mountPoint   string
 	nfsVersion        string
-	nfsVersionDecoded recipe.NFSVersion
+	nfsVersionDecoded snippet.NFSVersion
 }
 
 // lineFormats are the words of --format, in the order of printing.
@@ -33,7 +33,7 @@ func (l *lineFlags) add(c *cobra.Command) {
 	c.Flags().StringSliceVar(&l.formats, "format", nil, "lines to print: ip, netplan, freebsd, aix or all\n(default: ip,netplan, or those of --system and --back-system)")
 	c.Flags().StringVar(&l.nfs, "nfs", "", "path that the far host exports by NFS: print the mounts too")
 	c.Flags().StringVar(&l.mountPoint, "mount-point", "", "directory for the mount points (default: /mnt and the export's name)")
-	c.Flags().StringVar(&l.nfsVersion, "nfs-version", recipe.NFS42.String(), "4.2, 4.1, 4.0 or 3")
+	c.Flags().StringVar(&l.nfsVersion, "nfs-version", snippet.NFS42.String(), "4.2, 4.1, 4.0 or 3")
 }
 
 // section is a heading and the lines under it: commands to type, or a file.
@@ -54,11 +54,11 @@ func (l *lineFlags) commands(req steer.AddressRequest, picked steer.Addresses, h
 		if len(side.added) == 0 {
 			continue
 		}
-		aliases := recipe.Aliases{Addrs: side.added, Bits: req.Subnet.Bits(), Device: side.link.name, Kind: side.link.kind}
+		aliases := snippet.Aliases{Addrs: side.added, Bits: req.Subnet.Bits(), Device: side.link.name, Kind: side.link.kind}
 		out = append(out, l.aliasLines(side.name, aliases, l.chosen(side.system))...)
 	}
 	if req.Side == steer.SideBoth && slices.Contains(l.chosen(system), "ip") {
-		out = append(out, section{"near", "source", "on the near host: which source address goes with which destination, for programs that bind none", recipe.SourceRoutes(picked.Lanes, near.name)})
+		out = append(out, section{"near", "source", "on the near host: which source address goes with which destination, for programs that bind none", snippet.SourceRoutes(picked.Lanes, near.name)})
 	}
 	if l.nfs != "" {
 		out = append(out, l.mounts(picked)...)
@@ -100,12 +100,12 @@ const noDevice = "DEV"
 // device is an interface and netplan's section for it.
 type device struct {
 	name string
-	kind recipe.DeviceKind
+	kind snippet.DeviceKind
 }
 
 // devices are the interfaces of both hosts as far as they are known.
 func (l *lineFlags) devices(req steer.AddressRequest, host *netstate.Host) (near, far device) {
-	near = device{noDevice, recipe.KindBond}
+	near = device{noDevice, snippet.KindBond}
 	if host != nil {
 		if link, ok := host.LinkWith(req.Src); ok {
 			near = device{link.Name, kindOf(link)}
@@ -114,7 +114,7 @@ func (l *lineFlags) devices(req steer.AddressRequest, host *netstate.Host) (near
 	if l.dev != "" && req.Side != steer.SideFar {
 		near = device{l.dev, kindByName(l.dev, host)}
 	}
-	far = device{noDevice, recipe.KindBond}
+	far = device{noDevice, snippet.KindBond}
 	switch {
 	case l.farDev != "":
 		far = device{l.farDev, kindByName(l.farDev, nil)}
@@ -124,20 +124,20 @@ func (l *lineFlags) devices(req steer.AddressRequest, host *netstate.Host) (near
 	return near, far
 }
 
-func kindOf(l netstate.Link) recipe.DeviceKind {
+func kindOf(l netstate.Link) snippet.DeviceKind {
 	switch {
 	case l.Bond != nil:
-		return recipe.KindBond
+		return snippet.KindBond
 	case l.VLAN != nil:
-		return recipe.KindVLAN
+		return snippet.KindVLAN
 	case l.Kind == "bridge":
-		return recipe.KindBridge
+		return snippet.KindBridge
 	}
-	return recipe.KindEthernet
+	return snippet.KindEthernet
 }
 
 // kindByName is the kind of a host's link, or what the usual names mean.
-func kindByName(name string, host *netstate.Host) recipe.DeviceKind {
+func kindByName(name string, host *netstate.Host) snippet.DeviceKind {
 	if host != nil {
 		if link, ok := host.Link(name); ok {
 			return kindOf(link)
@@ -145,13 +145,13 @@ func kindByName(name string, host *netstate.Host) recipe.DeviceKind {
 	}
 	switch {
 	case strings.HasPrefix(name, "vlan"), strings.Contains(name, "."):
-		return recipe.KindVLAN
+		return snippet.KindVLAN
 	case strings.HasPrefix(name, "br"):
-		return recipe.KindBridge
+		return snippet.KindBridge
 	case strings.HasPrefix(name, "en"), strings.HasPrefix(name, "eth"):
-		return recipe.KindEthernet
+		return snippet.KindEthernet
 	}
-	return recipe.KindBond
+	return snippet.KindBond
 }
 
 // chosen are the formats to print.
@@ -167,7 +167,7 @@ func (l *lineFlags) chosen(system string) []string {
 	return []string{"ip", "netplan"}
 }
 
-func (l *lineFlags) aliasLines(side string, a recipe.Aliases, formats []string) []section {
+func (l *lineFlags) aliasLines(side string, a snippet.Aliases, formats []string) []section {
 	on := "on the " + side + " host"
 	out := []section{{side, "probe", "before: nobody must answer (" + on + ")", a.Probe()}}
 	if !slices.Contains(formats, "ip") && !slices.Contains(formats, "netplan") {
@@ -198,7 +198,7 @@ func (l *lineFlags) mounts(picked steer.Addresses) []section {
 	if point == "" {
 		point = path.Join("/mnt", path.Base(l.nfs))
 	}
-	m := recipe.NFSMounts{Export: l.nfs, Point: point, Servers: servers(picked.Lanes), Version: l.nfsVersionDecoded}
+	m := snippet.NFSMounts{Export: l.nfs, Point: point, Servers: servers(picked.Lanes), Version: l.nfsVersionDecoded}
 	return []section{
 		{"server", "prepare", "on the server: a directory for each mount", m.Prepare()},
 		{"client", "mount", "on the client", m.Commands()},
@@ -210,7 +210,7 @@ func (l *lineFlags) mounts(picked steer.Addresses) []section {
 // printAddresses prints the choice and its lines.
 func (a *App) printAddresses(req steer.AddressRequest, p steer.Addresses, sections []section) error {
 	if a.json {
-		doc := recipe.ShownAddresses{ShownAddresses: p.Shown(), Commands: map[string]map[string][]string{}}
+		doc := snippet.ShownAddresses{ShownAddresses: p.Shown(), Commands: map[string]map[string][]string{}}
 		for _, s := range sections {
 			if doc.Commands[s.host] == nil {
 				doc.Commands[s.host] = map[string][]string{}

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/agent"
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/link"
-	"github.com/linerate/linerate/internal/bus/station"
+	"github.com/linerate/linerate/internal/agent/nats/link"
+	"github.com/linerate/linerate/internal/agent/nats/natsagent"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/metrics"
 )
@@ -59,8 +59,8 @@ Without root the host is measured, with less; what is lost is said at the start.
 	c.Flags().BoolVar(&flags.remove, "remove-self", false, "with --stdio: remove the private directory that this program was\ncopied into, with the last that uses it")
 	c.Flags().StringVar(&flags.journal, "journal", "", "journal directory (default "+apply.DefaultDir+")")
 	c.Flags().StringVar(&flags.name, "name", "", "this host's name on NATS (default: that of the credentials)")
-	c.Flags().StringVar(&flags.most, "most", string(bus.Change), "the most that is served: watch, measure or change")
-	c.Flags().StringVar(&flags.audit, "audit-log", station.DefaultAudit, "where changes are written down, and who asked for them")
+	c.Flags().StringVar(&flags.most, "most", string(wire.Change), "the most that is served: watch, measure or change")
+	c.Flags().StringVar(&flags.audit, "audit-log", natsagent.DefaultAudit, "where changes are written down, and who asked for them")
 	c.Flags().StringVar(&flags.space, "netns", "", "answer for this network namespace")
 	c.Flags().StringVar(&flags.metrics, "metrics", "", "address and port where Prometheus reads how this agent and its\nbonds are, such as 127.0.0.1:9117 (default: nowhere)")
 	return c
@@ -91,7 +91,7 @@ func (a *App) onPipe(ctx context.Context, flags agentFlags, cfg agent.Config) er
 
 // onBus runs the agent on NATS until ctx ends.
 func (a *App) onBus(ctx context.Context, flags agentFlags, cfg agent.Config) error {
-	most := bus.Role(flags.most)
+	most := wire.Role(flags.most)
 	if !most.Person() {
 		return usage("--most: want watch, measure or change, not "+flags.most, "")
 	}
@@ -121,11 +121,11 @@ func (a *App) onBus(ctx context.Context, flags agentFlags, cfg agent.Config) err
 	if conn.Who.Role.Person() {
 		return usage(fmt.Sprintf("--creds: they are of somebody who asks (%s), not of a host", conn.Who.Role), "`linerate serve token --role agent` makes a token for a host")
 	}
-	for _, what := range station.Lost() {
+	for _, what := range natsagent.Lost() {
 		log.Info("without root: " + what)
 	}
 	log.Info("answering", "host", host, "most", most, "server", at.URL)
-	var meter station.Meter
+	var meter natsagent.Meter
 	told, err := a.tellMetrics(ctx, tellAt, log, metrics.Agent(metrics.AgentConfig{
 		Host: host, Linerate: a.Version, Most: most, Counts: meter.Counts, Observe: meter.Observe, Logger: log,
 	}))
@@ -133,7 +133,7 @@ func (a *App) onBus(ctx context.Context, flags agentFlags, cfg agent.Config) err
 		return err
 	}
 	defer told()
-	return station.Run(ctx, conn, station.Config{Host: host, Agent: cfg, Most: most, Audit: flags.audit, Logger: log, Meter: &meter, Revoked: filepath.Join(filepath.Dir(at.Creds), "revoked.jwt")})
+	return natsagent.Run(ctx, conn, natsagent.Config{Host: host, Agent: cfg, Most: most, Audit: flags.audit, Logger: log, Meter: &meter, Revoked: filepath.Join(filepath.Dir(at.Creds), "revoked.jwt")})
 }
 
 // logLevel is how much a daemon says.

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/link"
-	"github.com/linerate/linerate/internal/bus/rig"
+	"github.com/linerate/linerate/internal/agent/nats/link"
+	"github.com/linerate/linerate/internal/agent/nats/testcluster"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
 )
@@ -75,12 +75,12 @@ const cutKey = "net.ipv4.tcp_fin_timeout"
 type cutLane struct {
 	ns      netns.Namespace
 	journal string
-	proxy   *rig.Proxy
+	proxy   *testcluster.Proxy
 	who     link.Config
 	name    string
 }
 
-func newCutLane(t *testing.T, server *rig.Cluster, i int) *cutLane {
+func newCutLane(t *testing.T, server *testcluster.Cluster, i int) *cutLane {
 	t.Helper()
 	l := &cutLane{name: fmt.Sprintf("cut%d", i), journal: t.TempDir()}
 	space := "linerate-" + l.name
@@ -90,9 +90,9 @@ func newCutLane(t *testing.T, server *rig.Cluster, i int) *cutLane {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = netns.Delete(space) })
-	l.proxy = rig.NewProxy(t, strings.TrimPrefix(server.URL, "tls://"))
-	l.who = server.As(t, fmt.Sprintf("eve%d", i), bus.Change)
-	as := server.As(t, l.name, bus.Agent)
+	l.proxy = testcluster.NewProxy(t, strings.TrimPrefix(server.URL, "tls://"))
+	l.who = server.As(t, fmt.Sprintf("eve%d", i), wire.Change)
+	as := server.As(t, l.name, wire.Agent)
 	startWatched(t, "agent", "--nats", "tls://"+l.proxy.Addr(), "--creds", as.Creds, "--nats-ca", as.CA, "--netns", space, "--audit-log", l.journal+".audit", "--journal", l.journal)
 	return l
 }
@@ -253,7 +253,7 @@ func TestApplyCutOff(t *testing.T) {
 	if s, err := strconv.ParseUint(os.Getenv("PROVE_SEED"), 10, 64); err == nil {
 		seed = s
 	}
-	server := rig.StartProcess(t)
+	server := testcluster.StartProcess(t)
 	var mu sync.Mutex
 	outcomes, long := make(map[string]int), make(map[string]int)
 	done := make(chan int, tries)

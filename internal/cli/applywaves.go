@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/internal/change"
+	"github.com/linerate/linerate/internal/host/apply"
+	"github.com/linerate/linerate/internal/run/change"
 	"github.com/linerate/linerate/unit"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/bus/enroll"
-	"github.com/linerate/linerate/internal/bus/link"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/agent/nats/enroll"
+	"github.com/linerate/linerate/internal/agent/nats/link"
 )
 
 // busFlags say where NATS is. What they leave out, the environment says

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/bus/link"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/agent/nats/link"
 )
 
 // App is what every command may use of the world around it.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/compare"
-	"github.com/linerate/linerate/history"
+	"github.com/linerate/linerate/internal/analysis/compare"
+	"github.com/linerate/linerate/internal/analysis/history"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/linerate/linerate/compare"
-	"github.com/linerate/linerate/history"
+	"github.com/linerate/linerate/internal/analysis/compare"
+	"github.com/linerate/linerate/internal/analysis/history"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/linerate/linerate/compare"
+	"github.com/linerate/linerate/internal/analysis/compare"
 	"github.com/linerate/linerate/unit"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/fleet"
-	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/unit"

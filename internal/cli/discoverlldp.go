@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/advise/hashsurvey"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/plaintext"
-	"github.com/linerate/linerate/internal/survey"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -48,16 +48,16 @@ func (a *App) cables(ctx context.Context, p *progress, hosts []netstate.Host, re
 			replies[i], errs[i] = reached[hosts[i].Name].LLDP(ctx, agentapi.LLDPRequest{Links: links, Wait: wait})
 		}
 	})
-	var heard []survey.HostNeighbor
+	var heard []hashsurvey.HostNeighbor
 	for i, h := range hosts {
 		if errs[i] != nil && ctx.Err() == nil {
 			p.note(fmt.Sprintf("no LLDP of %s: %v", h.Name, errs[i]))
 		}
 		for _, n := range replies[i].Neighbors {
-			heard = append(heard, survey.HostNeighbor{Host: h.Name, Neighbor: n})
+			heard = append(heard, hashsurvey.HostNeighbor{Host: h.Name, Neighbor: n})
 		}
 	}
-	return survey.Cables(hosts, heard)
+	return hashsurvey.Cables(hosts, heard)
 }
 
 // remarked is a fabric file with lines of comment at its end. They come from

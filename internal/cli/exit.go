@@ -10,17 +10,17 @@ import (
 	"syscall"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/authority"
-	"github.com/linerate/linerate/internal/bus/link"
-	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/internal/change"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/agent/nats/authority"
+	"github.com/linerate/linerate/internal/agent/nats/link"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
 	"github.com/linerate/linerate/internal/plaintext"
+	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/internal/run/change"
 	"github.com/linerate/linerate/internal/store"
 )
 
@@ -81,7 +81,7 @@ func status(err error) int {
 		return int(guestStatus)
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, errUsage), errors.As(err, &problems), errors.Is(err, fleet.ErrReach), errors.Is(err, bus.ErrName),
+	case errors.Is(err, errUsage), errors.As(err, &problems), errors.Is(err, fleet.ErrReach), errors.Is(err, wire.ErrName),
 		errors.Is(err, store.ErrNone), errors.Is(err, store.ErrNotStore), errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrURL):
 		return exitUsage
 	case errors.Is(err, change.ErrUnknown):

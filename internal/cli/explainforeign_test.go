@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/diagnose"
-	"github.com/linerate/linerate/foreign"
+	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
@@ -25,7 +25,7 @@ func TestForeign(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := foreign.Read(text)
+		r, err := resultfile.Read(text)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 			continue
@@ -54,7 +54,7 @@ func TestUnobserved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := foreign.Read(text)
+	r, err := resultfile.Read(text)
 	if err != nil {
 		t.Fatal(err)
 	}

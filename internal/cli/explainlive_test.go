@@ -10,8 +10,8 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/traffic"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -19,7 +19,7 @@ import (
 // connections share one link of a bond, an NFS mount whose server's buffer is
 // small, a program that is paced, one of another user's that writes little,
 // and a restore that is read too slowly.
-func watchedHost() traffic.Watched {
+func watchedHost() livetraffic.Watched {
 	port := &netstate.BondPort{Bond: "bond0", Active: true, MIIUp: true}
 	link := func(name string, index int) netstate.Link {
 		return netstate.Link{Name: name, Index: index, MTU: 9000, Up: true, Carrier: true, Speed: 10 * unit.Gbps, Driver: "ixgbe", Port: port, Master: "bond0"}
@@ -28,43 +28,43 @@ func watchedHost() traffic.Watched {
 		link("ens2f0", 2), link("ens2f1", 3),
 		{Name: "bond0", Index: 4, Kind: "bond", MTU: 9000, Up: true, Carrier: true, Bond: &netstate.Bond{Mode: netstate.BalanceXOR, HashPolicy: netstate.Layer34, Ports: []string{"ens2f0", "ens2f1"}}},
 	}}
-	base := traffic.Flow{
+	base := livetraffic.Flow{
 		Tuple: flow.Tuple{Proto: flow.TCP, Src: netip.MustParseAddr("10.0.0.1")}, Span: 5 * time.Second,
-		Way: traffic.Way{Link: "bond0"}, Congestion: "cubic",
-		Out: traffic.Sending{Clock: true, Busy: 1, NotSent: 300 * unit.KiB, Windows: true, Window: 6 * unit.MiB, MostWindow: 6 * unit.MiB,
+		Way: livetraffic.Way{Link: "bond0"}, Congestion: "cubic",
+		Out: livetraffic.Sending{Clock: true, Busy: 1, NotSent: 300 * unit.KiB, Windows: true, Window: 6 * unit.MiB, MostWindow: 6 * unit.MiB,
 			RTT: 1200 * time.Microsecond, MinRTT: 300 * time.Microsecond, MSS: 8948},
 	}
-	add := func(w *traffic.Watched, dst string, sport, dport uint16, change func(*traffic.Flow)) {
+	add := func(w *livetraffic.Watched, dst string, sport, dport uint16, change func(*livetraffic.Flow)) {
 		f := base
 		f.Dst, f.Sport, f.Dport = netip.MustParseAddr(dst), sport, dport
 		change(&f)
 		w.Flows = append(w.Flows, f)
 	}
-	w := traffic.Watched{Host: h, Span: 5 * time.Second, Rest: traffic.Rest{Connections: 12, Rate: 3 * unit.Mbps, Idle: 48, Inside: 6},
-		Links: []traffic.Link{
+	w := livetraffic.Watched{Host: h, Span: 5 * time.Second, Rest: livetraffic.Rest{Connections: 12, Rate: 3 * unit.Mbps, Idle: 48, Inside: 6},
+		Links: []livetraffic.Link{
 			{Name: "ens2f0", Tx: 9.93 * unit.Gbps, TxPackets: 137600, Rx: 120 * unit.Mbps, RxPackets: 30000, TxDrops: 912},
 			{Name: "ens2f1", Tx: 1.42 * unit.Gbps, TxPackets: 20000, Rx: 420 * unit.Mbps, RxPackets: 6000},
 		},
 		Unseen: []string{"the programs of 1 of the connections: another user's; root sees them"},
 	}
 	for _, sport := range []uint16{40001, 40000} {
-		add(&w, "10.0.0.2", sport, 873, func(f *traffic.Flow) {
-			f.Sent, f.Program = 4.9*unit.Gbps, traffic.Program{PID: 812, Name: "rsync", Threads: 1, Ran: 0.52}
+		add(&w, "10.0.0.2", sport, 873, func(f *livetraffic.Flow) {
+			f.Sent, f.Program = 4.9*unit.Gbps, livetraffic.Program{PID: 812, Name: "rsync", Threads: 1, Ran: 0.52}
 		})
 	}
-	add(&w, "10.0.0.7", 40004, 2049, func(f *traffic.Flow) {
-		f.Sent, f.Program = 900*unit.Mbps, traffic.Program{Kernel: "NFS mount /data of 10.0.0.7"}
+	add(&w, "10.0.0.7", 40004, 2049, func(f *livetraffic.Flow) {
+		f.Sent, f.Program = 900*unit.Mbps, livetraffic.Program{Kernel: "NFS mount /data of 10.0.0.7"}
 		f.Out.RwndLimited, f.Out.Window, f.Out.MostWindow, f.Out.RTT = 0.94, 256*unit.KiB, 256*unit.KiB, 2300*time.Microsecond
 	})
-	add(&w, "10.0.0.9", 443, 51000, func(f *traffic.Flow) {
-		f.Sent, f.Program, f.Out.MaxPacing = 390*unit.Mbps, traffic.Program{PID: 77, Name: "nginx", Threads: 4, Ran: 0.1}, 400*unit.Mbps
+	add(&w, "10.0.0.9", 443, 51000, func(f *livetraffic.Flow) {
+		f.Sent, f.Program, f.Out.MaxPacing = 390*unit.Mbps, livetraffic.Program{PID: 77, Name: "nginx", Threads: 4, Ran: 0.1}, 400*unit.Mbps
 	})
-	add(&w, "10.0.0.8", 40010, 9000, func(f *traffic.Flow) {
-		f.Received, f.Program = 300*unit.Mbps, traffic.Program{PID: 4100, Name: "restore", Threads: 3, Ran: 0.08}
-		f.In = traffic.Reading{Unread: 3 * unit.MiB, Full: 1, Buffer: 6 * unit.MiB, RTT: time.Millisecond}
+	add(&w, "10.0.0.8", 40010, 9000, func(f *livetraffic.Flow) {
+		f.Received, f.Program = 300*unit.Mbps, livetraffic.Program{PID: 4100, Name: "restore", Threads: 3, Ran: 0.08}
+		f.In = livetraffic.Reading{Unread: 3 * unit.MiB, Full: 1, Buffer: 6 * unit.MiB, RTT: time.Millisecond}
 	})
-	add(&w, "10.0.0.5", 40012, 5000, func(f *traffic.Flow) {
-		f.Sent, f.Program, f.Out.Busy = 20*unit.Mbps, traffic.Program{UID: 1001, Hidden: true}, 0.2
+	add(&w, "10.0.0.5", 40012, 5000, func(f *livetraffic.Flow) {
+		f.Sent, f.Program, f.Out.Busy = 20*unit.Mbps, livetraffic.Program{UID: 1001, Hidden: true}, 0.2
 	})
 	return w
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
-	"github.com/linerate/linerate/traffic"
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/unit"
 )
 
 // liveText is what was watched, as people read it: the answer, each program,
 // the links, what was not seen.
-func liveText(w traffic.Watched, r diagnose.LiveReport, width int) string {
+func liveText(w livetraffic.Watched, r diagnose.LiveReport, width int) string {
 	var b strings.Builder
 	b.WriteString(wrapped("", liveHead(w, r), width))
 	b.WriteString("\n" + wrapped("", r.Answer, width))
@@ -32,7 +32,7 @@ func liveText(w traffic.Watched, r diagnose.LiveReport, width int) string {
 }
 
 // liveHead says how long was watched and how much is shown.
-func liveHead(w traffic.Watched, r diagnose.LiveReport) string {
+func liveHead(w livetraffic.Watched, r diagnose.LiveReport) string {
 	var all unit.BitRate
 	connections := 0
 	for _, f := range r.Flows {

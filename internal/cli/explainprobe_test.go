@@ -56,7 +56,7 @@ func TestExplainProbeRefused(t *testing.T) {
 		{exitUsage, "read record nowhere.json", "", []string{"nowhere.json", "--probe", "--yes"}},
 		{exitUnreachable, "probe a to b: host is unreachable: the record has no fabric", "`linerate listen` on b", []string{lone(t, "", nil), "--probe", "--yes"}},
 		{exitUnreachable, "probe a to b: host is unreachable: hosts.b.reach is not set", "`linerate measure b` on a", []string{lone(t, oneReached, nil), "--probe", "--yes"}},
-		{exitUnreachable, "probe ", "`linerate listen` on ", []string{"../../foreign/testdata/iperf2-tcp-client.csv", "--probe", "--yes"}},
+		{exitUnreachable, "probe ", "`linerate listen` on ", []string{"../evidence/resultfile/testdata/iperf2-tcp-client.csv", "--probe", "--yes"}},
 		{exitUnreachable, "", "check hosts.NAME.reach", []string{reached, "--probe", "--yes"}},
 	} {
 		refused(t, "", c.status, c.line, c.hint, append([]string{"explain"}, c.args...)...)

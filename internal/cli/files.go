@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/foreign"
+	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/record"
@@ -84,8 +84,8 @@ func readRecordText(ctx context.Context, path string) (record.Record, []byte, er
 }
 
 func parseRecord(path string, text []byte) (r record.Record, isForeign bool, err error) {
-	if _, ok := foreign.Detect(text); ok {
-		if r, err = foreign.Read(text); err != nil {
+	if _, ok := resultfile.Detect(text); ok {
+		if r, err = resultfile.Read(text); err != nil {
 			return r, true, usage(path+": "+err.Error(), "")
 		}
 		plaintext.Fields(&r)

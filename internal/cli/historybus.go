@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate/linerate/internal/bus/results"
+	"github.com/linerate/linerate/internal/agent/nats/results"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/record"
 )

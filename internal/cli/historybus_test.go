@@ -12,23 +12,23 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/results"
-	"github.com/linerate/linerate/internal/bus/rig"
+	"github.com/linerate/linerate/internal/agent/nats/results"
+	"github.com/linerate/linerate/internal/agent/nats/testcluster"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/record"
 )
 
 // A run with a head that says what cannot be, whoever put it there, keeps nobody
 // else's out of a history.
 func TestHistoryAddBadRunOnNATS(t *testing.T) {
-	r := rig.Start(t, nil)
-	eve := r.As(t, "eve", bus.Measure)
+	r := testcluster.Start(t, nil)
+	eve := r.As(t, "eve", wire.Measure)
 	rec := record.Record{
 		Schema: record.Schema, ID: "20260301T101500.000Z", Started: time.Date(2026, 3, 1, 10, 15, 0, 0, time.UTC),
 		Trials: []record.Trial{{From: "a", To: "b", Direction: flow.Forward, Streams: 1, Protocol: "tcp", Ports: "chosen"}},
 	}
 	for _, name := range []string{"bad", "dateless", "good"} {
-		keeper, err := results.Keeper(rig.Connect(t, eve), name, nil)
+		keeper, err := results.Keeper(testcluster.Connect(t, eve), name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/linerate/linerate/history"
+	"github.com/linerate/linerate/internal/analysis/history"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/unit"
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/diagnose"
-	"github.com/linerate/linerate/internal/observe"
+	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/netstate"
 )
 

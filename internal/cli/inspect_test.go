@@ -10,7 +10,7 @@ import (
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )

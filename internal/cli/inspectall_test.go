@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
-	"github.com/linerate/linerate/internal/observe"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )

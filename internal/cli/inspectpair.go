@@ -8,8 +8,8 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/fleet"
-	"github.com/linerate/linerate/internal/pathmtu"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/run/pathmtu"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 )

@@ -14,12 +14,12 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/campaign"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/lab/scenario"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
-	"github.com/linerate/linerate/scenario"
 	"github.com/linerate/linerate/unit"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
-	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/internal/lab/scenario"
 )
 
 // mostLabs is how many labs stand side by side unless asked: more share what cores

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/internal/lab/scenario"
 )
 
 func TestLabsBeside(t *testing.T) {

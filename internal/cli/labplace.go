@@ -12,7 +12,7 @@ import (
 
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
-	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/internal/lab/scenario"
 )
 
 // labPlace is the user's word on where a lab stands.

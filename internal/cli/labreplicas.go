@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/replica"
+	"github.com/linerate/linerate/internal/lab/labreport"
 )
 
 func newLabReplicas() *cobra.Command {
@@ -29,7 +29,7 @@ func newLabReplicas() *cobra.Command {
 			if len(doc.Scenarios) == 0 {
 				return usage(args[0]+" has no scenarios", "linerate lab run all -o RUN.json makes one")
 			}
-			made := replica.Of(doc.Scenarios)
+			made := labreport.Of(doc.Scenarios)
 			made.Charts["replicas.md"] = made.Text
 			if err := mkDir("lab replicas -o", dir); err != nil {
 				return err

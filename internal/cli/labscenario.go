@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/rehearsal"
+	"github.com/linerate/linerate/internal/lab/scenario"
+	"github.com/linerate/linerate/internal/lab/scenariorun"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/scenario"
 )
 
 // labNetwork is what a lab can be built of: a network of the lab's own, or one
@@ -153,7 +153,7 @@ func (a *App) rehearse(ctx context.Context, s scenario.Scenario, choice lab.Choi
 	if err := removeJournal(); err != nil { // a killed run's
 		return err
 	}
-	result, err := rehearsal.Run(ctx, rehearsal.Config{
+	result, err := scenariorun.Run(ctx, scenariorun.Config{
 		Scenario: s, WhatIf: how.whatIf, Version: a.Version, BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, JournalDir: labJournal,
 		Logger: a.logger(), Tell: p.rehearsing, Holding: a.holding(p, waitFlag{}, "lab run", s.Name),
 	})
@@ -183,14 +183,14 @@ func listed[T any](all []T) []T {
 
 // withPackage says which package a missing program is in.
 func withPackage(err error) error {
-	if missing := (*rehearsal.MissingError)(nil); errors.As(err, &missing) {
+	if missing := (*scenariorun.MissingError)(nil); errors.As(err, &missing) {
 		return withHint(err, "install the package "+missing.Package)
 	}
 	return err
 }
 
 // rehearsing prints a step or a row as it comes.
-func (p *progress) rehearsing(e rehearsal.Progress) {
+func (p *progress) rehearsing(e scenariorun.Progress) {
 	switch {
 	case e.Tried != nil:
 		word := "put back"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/internal/lab/scenario"
 )
 
 // TestLabList: the lab's own networks and the scenarios of files are listed, and

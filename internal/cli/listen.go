@@ -16,8 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/iperf3"
-	"github.com/linerate/linerate/internal/listen"
+	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/iperf3server"
 )
 
 // listenFlags are the flags of `listen`.
@@ -65,20 +65,20 @@ on standard output when it ends.
 	f.StringSliceVar(&flags.bind, "bind", nil, "addresses to listen on (default all)")
 	f.StringSliceVar(&flags.allow, "allow", nil, "networks or addresses to serve, instead of this host's own")
 	f.StringVar(&flags.tokenFile, "token-file", "", "serve only who knows the token in this file (mode 0600)")
-	f.IntVar(&flags.maxClients, "max-clients", listen.DefaultClients, "tests at a time; one address gets three quarters of them at most")
-	f.DurationVar(&flags.idle, "idle-timeout", listen.DefaultIdle, "end a test in which nothing moves for as long, however slow\nthe rate that its client asks for")
+	f.IntVar(&flags.maxClients, "max-clients", iperf3server.DefaultClients, "tests at a time; one address gets three quarters of them at most")
+	f.DurationVar(&flags.idle, "idle-timeout", iperf3server.DefaultIdle, "end a test in which nothing moves for as long, however slow\nthe rate that its client asks for")
 	f.BoolVar(&flags.oneOff, "one-off", false, "serve one test, then end")
 	return c
 }
 
 // config reads the flags.
-func (f *listenFlags) config(ctx context.Context) (listen.Config, error) {
-	cfg := listen.Config{Port: int(f.port), MaxClients: f.maxClients, Idle: f.idle, OneOff: f.oneOff}
+func (f *listenFlags) config(ctx context.Context) (iperf3server.Config, error) {
+	cfg := iperf3server.Config{Port: int(f.port), MaxClients: f.maxClients, Idle: f.idle, OneOff: f.oneOff}
 	if f.port == 0 {
 		return cfg, usage("--port: port 0 is none to listen on", "")
 	}
-	if f.maxClients < 1 || f.maxClients > listen.MaxClients {
-		return cfg, usage(fmt.Sprintf("--max-clients: want a number from 1 to %d, not %d", listen.MaxClients, f.maxClients), "")
+	if f.maxClients < 1 || f.maxClients > iperf3server.MaxClients {
+		return cfg, usage(fmt.Sprintf("--max-clients: want a number from 1 to %d, not %d", iperf3server.MaxClients, f.maxClients), "")
 	}
 	if f.idle < time.Second {
 		return cfg, usage(fmt.Sprintf("--idle-timeout: want at least 1s, not %s", f.idle), "")
@@ -183,11 +183,11 @@ type listened struct {
 const testsKept = 10000
 
 // listen serves until the context ends, which is how a server is meant to end.
-func (a *App) listen(ctx context.Context, cfg listen.Config) error {
+func (a *App) listen(ctx context.Context, cfg iperf3server.Config) error {
 	var mu sync.Mutex
 	doc := listened{Started: time.Now().UTC(), Tests: []listenedTest{}}
 	cfg.Log = a.logger()
-	cfg.Done = func(t listen.Test) {
+	cfg.Done = func(t iperf3server.Test) {
 		mu.Lock()
 		defer mu.Unlock()
 		doc.TestsCount++
@@ -199,13 +199,13 @@ func (a *App) listen(ctx context.Context, cfg listen.Config) error {
 		}
 		a.listenLine(t.Started.Add(t.Window), testWords(t))
 	}
-	cfg.Refused = func(r listen.Refusal) {
+	cfg.Refused = func(r iperf3server.Refusal) {
 		mu.Lock()
 		defer mu.Unlock()
 		doc.RefusedCount += 1 + r.More
 		a.listenLine(time.Now(), refusalWords(r))
 	}
-	l, err := listen.Listen(cfg)
+	l, err := iperf3server.Listen(cfg)
 	if err != nil {
 		return listenError(cfg, err)
 	}
@@ -225,7 +225,7 @@ func (a *App) listen(ctx context.Context, cfg listen.Config) error {
 	return nil
 }
 
-func listenError(cfg listen.Config, err error) error {
+func listenError(cfg iperf3server.Config, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return withHint(fmt.Errorf("listen on port %d: another program has it", cfg.Port), "`ss -lntup` shows which; --port takes another")

@@ -6,34 +6,34 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate/linerate/internal/listen"
+	"github.com/linerate/linerate/internal/traffic/iperf3server"
 	"github.com/linerate/linerate/unit"
 )
 
 // listenedTest is one test in the document of `listen --json`.
 type listenedTest struct {
-	Client      string           `json:"client"`
-	Program     string           `json:"program,omitempty"`
-	Title       string           `json:"title,omitempty"`
-	Protocol    string           `json:"protocol"`
-	Direction   listen.Direction `json:"direction"`
-	Streams     int              `json:"streams"`
-	Started     time.Time        `json:"started"`
-	Window      float64          `json:"window_s"`
-	Received    int64            `json:"received_bytes"`
-	ReceivedBPS float64          `json:"received_bps"`
-	Sent        int64            `json:"sent_bytes"`
-	SentBPS     float64          `json:"sent_bps"`
-	Retransmits uint64           `json:"retransmits_count"`
-	Datagrams   uint64           `json:"datagrams_count"`
-	Lost        uint64           `json:"lost_count"`
-	Jitter      float64          `json:"jitter_ms"`
-	Congestion  string           `json:"congestion,omitempty"`
-	BusyCores   float64          `json:"busy_cores"`
-	Error       string           `json:"error,omitempty"`
+	Client      string                 `json:"client"`
+	Program     string                 `json:"program,omitempty"`
+	Title       string                 `json:"title,omitempty"`
+	Protocol    string                 `json:"protocol"`
+	Direction   iperf3server.Direction `json:"direction"`
+	Streams     int                    `json:"streams"`
+	Started     time.Time              `json:"started"`
+	Window      float64                `json:"window_s"`
+	Received    int64                  `json:"received_bytes"`
+	ReceivedBPS float64                `json:"received_bps"`
+	Sent        int64                  `json:"sent_bytes"`
+	SentBPS     float64                `json:"sent_bps"`
+	Retransmits uint64                 `json:"retransmits_count"`
+	Datagrams   uint64                 `json:"datagrams_count"`
+	Lost        uint64                 `json:"lost_count"`
+	Jitter      float64                `json:"jitter_ms"`
+	Congestion  string                 `json:"congestion,omitempty"`
+	BusyCores   float64                `json:"busy_cores"`
+	Error       string                 `json:"error,omitempty"`
 }
 
-func documented(t listen.Test) listenedTest {
+func documented(t iperf3server.Test) listenedTest {
 	d := listenedTest{
 		Client: t.Client.String(), Program: t.Program, Title: t.Title, Protocol: protocolName(t), Direction: t.Direction, Streams: t.Streams,
 		Started: t.Started.UTC(), Window: t.Window.Seconds(), Received: int64(t.Received), ReceivedBPS: float64(t.ReceivedRate()),
@@ -46,7 +46,7 @@ func documented(t listen.Test) listenedTest {
 	return d
 }
 
-func protocolName(t listen.Test) string {
+func protocolName(t iperf3server.Test) string {
 	if t.UDP {
 		return "udp"
 	}
@@ -62,12 +62,12 @@ func streamsWord(n int) string {
 }
 
 // testWords is a test in one line: who, what, result.
-func testWords(t listen.Test) string {
+func testWords(t iperf3server.Test) string {
 	parts := []string{fmt.Sprintf("%s %s %s", t.Client, protocolName(t), streamsWord(t.Streams))}
-	if t.Direction != listen.Reverse {
+	if t.Direction != iperf3server.Reverse {
 		parts = append(parts, fmt.Sprintf("in %s", t.ReceivedRate()))
 	}
-	if t.Direction != listen.Forward {
+	if t.Direction != iperf3server.Forward {
 		words := fmt.Sprintf("out %s", t.SentRate())
 		if t.UDP { // nobody acknowledges it
 			words += " handed to the sockets"
@@ -87,7 +87,7 @@ func testWords(t listen.Test) string {
 	return strings.Join(parts, ", ")
 }
 
-func refusalWords(r listen.Refusal) string {
+func refusalWords(r iperf3server.Refusal) string {
 	s := fmt.Sprintf("refused %s: %s", r.Client, peerWords(r.Reason))
 	if r.More > 0 {
 		s += fmt.Sprintf(" (and %d more)", r.More)
@@ -109,7 +109,7 @@ func peerWords(err error) string {
 }
 
 // servedWords says who is served.
-func servedWords(cfg listen.Config) string {
+func servedWords(cfg iperf3server.Config) string {
 	var who []string
 	for _, p := range cfg.Allow {
 		who = append(who, networkName(p))

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/linerate/linerate/internal/plaintext"
-	"github.com/linerate/linerate/screen"
+	"github.com/linerate/linerate/internal/tui"
 )
 
 // live is the part of a terminal that is drawn anew while something is
@@ -27,13 +27,13 @@ type live struct {
 
 // drawn is what stands on the terminal. Of its calls only end waits for it.
 type drawn interface {
-	show(screen.View)
+	show(tui.View)
 	above(line string)
 	end() // takes it off
 }
 
 // show draws a view, from the first one on.
-func (l *live) show(v screen.View) {
+func (l *live) show(v tui.View) {
 	if l == nil {
 		return
 	}
@@ -52,7 +52,7 @@ func (l *live) rest() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.drawn != nil {
-		l.drawn.show(screen.View{})
+		l.drawn.show(tui.View{})
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 
-	"github.com/linerate/linerate/screen"
+	"github.com/linerate/linerate/internal/tui"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -213,11 +213,11 @@ func TestLiveCost(t *testing.T) {
 	}()
 	l := &live{out: theirs}
 	draw := func(i int) {
-		v := screen.View{What: "alpha to beta both, 8 streams", Stage: "measuring", Elapsed: time.Duration(i) * time.Second / 4, Rate: unit.BitRate(i) * 1e8, Ceiling: 1e10}
+		v := tui.View{What: "alpha to beta both, 8 streams", Stage: "measuring", Elapsed: time.Duration(i) * time.Second / 4, Rate: unit.BitRate(i) * 1e8, Ceiling: 1e10}
 		for _, name := range []string{"alpha", "beta"} {
-			h := screen.Host{Name: name}
+			h := tui.Host{Name: name}
 			for n := range 16 {
-				h.Rows = append(h.Rows, screen.Row{Name: fmt.Sprint("eth", n), Rate: unit.BitRate((i*7+n*13)%100) * 1e8, Ceiling: 1e10, Streams: []int{n + 1}})
+				h.Rows = append(h.Rows, tui.Row{Name: fmt.Sprint("eth", n), Rate: unit.BitRate((i*7+n*13)%100) * 1e8, Ceiling: 1e10, Streams: []int{n + 1}})
 			}
 			v.Hosts = append(v.Hosts, h)
 		}

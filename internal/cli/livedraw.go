@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/linerate/linerate/screen"
+	"github.com/linerate/linerate/internal/tui"
 )
 
 // perSecond bounds how often the terminal is written to.
@@ -36,7 +36,7 @@ func draw(out io.Writer, width, height int) drawn {
 	return p
 }
 
-func (p program) show(v screen.View) { p.Send(v) }
+func (p program) show(v tui.View) { p.Send(v) }
 
 func (p program) above(line string) { p.Println(line) }
 
@@ -50,7 +50,7 @@ type done struct{}
 
 // liveWindow is the state of what is drawn.
 type liveWindow struct {
-	view          screen.View
+	view          tui.View
 	width, height int
 	over          bool
 }
@@ -61,7 +61,7 @@ func (liveWindow) Init() tea.Cmd { return nil }
 // Update takes the newest view, or the window's new size.
 func (w liveWindow) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := m.(type) {
-	case screen.View:
+	case tui.View:
 		w.view = m
 	case tea.WindowSizeMsg:
 		w.width, w.height = m.Width, m.Height
@@ -77,5 +77,5 @@ func (w liveWindow) View() tea.View {
 	if w.over || w.view.What == "" || w.width == 0 {
 		return tea.NewView("")
 	}
-	return tea.NewView(strings.Join(screen.Lines(w.view, w.width, w.height, screen.Colour), "\n"))
+	return tea.NewView(strings.Join(tui.Lines(w.view, w.width, w.height, tui.Colour), "\n"))
 }

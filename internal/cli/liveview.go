@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/internal/run/measure"
+	"github.com/linerate/linerate/internal/tui"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/screen"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -17,10 +17,10 @@ import (
 const moment = 250 * time.Millisecond
 
 // view is what runs now, for the terminal.
-func (p *progress) view(e campaign.Event) screen.View {
+func (p *progress) view(e campaign.Event) tui.View {
 	last := *e.Progress
 	offered := string(last.Spec.Direction) + ", " + unit.Counted(last.Spec.Streams, "stream")
-	v := screen.View{
+	v := tui.View{
 		Done: e.Done, Total: e.Total, Stage: last.Stage, Elapsed: last.Elapsed, Rate: last.Rate, Ceiling: last.Ceiling, RTT: last.RTT, Found: p.found,
 		What: last.Spec.From + " to " + last.Spec.To + " " + offered,
 	}
@@ -69,34 +69,34 @@ func (a *App) drawsLive() bool {
 }
 
 // pairs shows several pairs that are measured at the same time, one row each.
-func (p *progress) pairs(v *screen.View, together int, offered string) {
+func (p *progress) pairs(v *tui.View, together int, offered string) {
 	v.What = unit.Counted(max(together, len(p.now)), "pair") + " at once, " + offered
 	v.Rate, v.Ceiling, v.RTT = 0, 0, 0
-	var h screen.Host
+	var h tui.Host
 	for _, one := range p.now {
 		v.Rate, v.Ceiling, v.RTT = v.Rate+one.Rate, v.Ceiling+one.Ceiling, max(v.RTT, one.RTT)
-		h.Rows = append(h.Rows, screen.Row{Name: one.Spec.From + " to " + one.Spec.To, Way: wayOf(one.Spec.Direction), Rate: one.Rate, Ceiling: one.Ceiling})
+		h.Rows = append(h.Rows, tui.Row{Name: one.Spec.From + " to " + one.Spec.To, Way: wayOf(one.Spec.Direction), Rate: one.Rate, Ceiling: one.Ceiling})
 	}
-	slices.SortFunc(h.Rows, func(a, b screen.Row) int { return strings.Compare(a.Name, b.Name) })
-	v.Hosts = []screen.Host{h}
+	slices.SortFunc(h.Rows, func(a, b tui.Row) int { return strings.Compare(a.Name, b.Name) })
+	v.Hosts = []tui.Host{h}
 }
 
-func wayOf(d flow.Direction) screen.Way {
+func wayOf(d flow.Direction) tui.Way {
 	switch d {
 	case flow.Forward:
-		return screen.Out
+		return tui.Out
 	case flow.Reverse:
-		return screen.In
+		return tui.In
 	}
-	return screen.Both
+	return tui.Both
 }
 
 // hostsOf are the links of a trial, the host it is measured from first; of a
 // trial in one direction only that one, as acknowledgements are no load.
-func hostsOf(p measure.Progress) []screen.Host {
-	var out []screen.Host
+func hostsOf(p measure.Progress) []tui.Host {
+	var out []tui.Host
 	for _, name := range []string{p.Spec.From, p.Spec.To} {
-		h := screen.Host{Name: name}
+		h := tui.Host{Name: name}
 		sends := p.Spec.Direction == flow.Both || (p.Spec.Direction == flow.Forward) == (name == p.Spec.From)
 		takes := p.Spec.Direction == flow.Both || !sends
 		for _, l := range p.Links {
@@ -104,10 +104,10 @@ func hostsOf(p measure.Progress) []screen.Host {
 				continue
 			}
 			if sends {
-				h.Rows = append(h.Rows, screen.Row{Name: l.Link, Way: screen.Out, Rate: carried(l.Out, l.Ceiling), Ceiling: l.Ceiling, Streams: streamsOn(p, l)})
+				h.Rows = append(h.Rows, tui.Row{Name: l.Link, Way: tui.Out, Rate: carried(l.Out, l.Ceiling), Ceiling: l.Ceiling, Streams: streamsOn(p, l)})
 			}
 			if takes {
-				h.Rows = append(h.Rows, screen.Row{Name: l.Link, Way: screen.In, Rate: carried(l.In, l.Ceiling), Ceiling: l.Ceiling})
+				h.Rows = append(h.Rows, tui.Row{Name: l.Link, Way: tui.In, Rate: carried(l.In, l.Ceiling), Ceiling: l.Ceiling})
 			}
 		}
 		if len(h.Rows) > 0 {

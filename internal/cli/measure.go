@@ -14,8 +14,8 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
 	"github.com/linerate/linerate/unit"

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/results"
-	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/agent/nats/results"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/record"
 )
 
@@ -38,7 +38,7 @@ func overBus(f fabric.Fabric) bool {
 // fromBus is the record of a run that was kept on NATS.
 func (a *App) fromBus(ctx context.Context, run *runFlags) (record.Record, error) {
 	name := strings.TrimPrefix(run.resume, onBus)
-	if err := bus.CheckName("run", name); err != nil {
+	if err := wire.CheckName("run", name); err != nil {
 		return record.Record{}, usage("--resume "+run.resume+": "+err.Error(), "measure says a run's name when it starts, such as nats:20260301T101500-000Z")
 	}
 	conn, _, err := a.bus.Conn(ctx, false)

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/link"
-	"github.com/linerate/linerate/internal/bus/results"
-	"github.com/linerate/linerate/internal/bus/rig"
+	"github.com/linerate/linerate/internal/agent/nats/link"
+	"github.com/linerate/linerate/internal/agent/nats/results"
+	"github.com/linerate/linerate/internal/agent/nats/testcluster"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/record"
@@ -74,7 +74,7 @@ func triangle(t *testing.T) string {
 // watched is a linerate of its own, whose words are read while it runs.
 type watched struct {
 	*exec.Cmd
-	out, errs rig.Text
+	out, errs testcluster.Text
 }
 
 func startWatched(t *testing.T, args ...string) *watched {
@@ -94,7 +94,7 @@ func startWatched(t *testing.T, args ...string) *watched {
 // onCluster is a cluster, the agents of the triangle as processes, and the
 // flags with which a controller is somebody on it.
 type onCluster struct {
-	cluster *rig.Cluster
+	cluster *testcluster.Cluster
 	fabric  string
 	who     link.Config
 	agents  map[string]*watched
@@ -102,10 +102,10 @@ type onCluster struct {
 
 func newOnCluster(t *testing.T) *onCluster {
 	t.Helper()
-	o := &onCluster{fabric: triangle(t), cluster: rig.StartCluster(t), agents: make(map[string]*watched)}
-	o.who = o.cluster.As(t, "eve", bus.Measure)
+	o := &onCluster{fabric: triangle(t), cluster: testcluster.StartCluster(t), agents: make(map[string]*watched)}
+	o.who = o.cluster.As(t, "eve", wire.Measure)
 	for _, name := range []string{"a", "b", "c"} {
-		o.agent(t, name, o.cluster.As(t, name, bus.Agent))
+		o.agent(t, name, o.cluster.As(t, name, wire.Agent))
 	}
 	time.Sleep(time.Second)
 	return o
@@ -145,7 +145,7 @@ func (o *onCluster) measure(t *testing.T, more ...string) *watched {
 // kept is the run as it is on NATS.
 func (o *onCluster) kept(t *testing.T, run string) record.Record {
 	t.Helper()
-	keeper, err := results.Keeper(rig.Connect(t, o.who), run, nil)
+	keeper, err := results.Keeper(testcluster.Connect(t, o.who), run, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,15 +199,15 @@ func TestMeasureOverCluster(t *testing.T) {
 	list := startWatched(t, "serve", "hosts", "--json", "--nats", o.who.URL, "--creds", o.who.Creds, "--nats-ca", o.who.CA)
 	var hosts struct {
 		Hosts []struct {
-			Name string   `json:"name"`
-			Most bus.Role `json:"most"`
+			Name string    `json:"name"`
+			Most wire.Role `json:"most"`
 		} `json:"hosts"`
 	}
-	if err := list.Wait(); err != nil || json.Unmarshal([]byte(list.out.String()), &hosts) != nil || len(hosts.Hosts) != 3 || hosts.Hosts[2].Name != "c" || hosts.Hosts[2].Most != bus.Measure {
+	if err := list.Wait(); err != nil || json.Unmarshal([]byte(list.out.String()), &hosts) != nil || len(hosts.Hosts) != 3 || hosts.Hosts[2].Name != "c" || hosts.Hosts[2].Most != wire.Measure {
 		t.Errorf("hosts: %v\n%s%s", err, list.out.String(), list.errs.String())
 	}
 	proof := os.Getenv("PROVE_RUN") != ""
-	for i := range rig.Members {
+	for i := range testcluster.Members {
 		if !proof {
 			break // it is killed with the controller, below
 		}
@@ -268,7 +268,7 @@ func TestMeasureOverCluster(t *testing.T) {
 
 // intoHistory keeps what is on NATS in a store, for somebody who may only look.
 func (o *onCluster) intoHistory(t *testing.T) {
-	watcher := o.cluster.As(t, "bob", bus.Watch)
+	watcher := o.cluster.As(t, "bob", wire.Watch)
 	db := filepath.Join(t.TempDir(), "history.db")
 	for _, said := range []string{"at first", "once more"} {
 		p := startWatched(t, "history", "add", "nats:all", "--store", db, "--nats", watcher.URL, "--creds", watcher.Creds, "--nats-ca", watcher.CA)

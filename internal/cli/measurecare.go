@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/campaign"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/internal/run/latencyguard"
+	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/unit"
-	"github.com/linerate/linerate/watch"
 )
 
 // careFlags are what measure does for a network in use, and what it breaks in
@@ -30,7 +30,7 @@ func (k *careFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&k.bytes, "max-bytes", "", "end the run before it has moved more payload than this,\nsuch as 20G (to within what flows in 0.2 s)")
 	c.Flags().StringVar(&k.seconds, "max-seconds", "", "end the run after so many seconds of measuring")
 	c.Flags().StringArrayVar(&k.watch, "watch", nil, "an address, or a host of the fabric, that the measured hosts\nping meanwhile: the run ends when its latency rises (repeatable)")
-	c.Flags().Float64Var(&k.factor, "watch-factor", watch.DefaultFactor, "how many times its idle median a watched latency may be")
+	c.Flags().Float64Var(&k.factor, "watch-factor", latencyguard.DefaultFactor, "how many times its idle median a watched latency may be")
 	c.Flags().StringVar(&k.fail, "fail-link", "", "HOST/LINK[@AT[,FOR]]: take a lab host's link down AT into each\nmeasurement, FOR so long (default @2s,3s)")
 }
 
@@ -95,7 +95,7 @@ func (k *careFlags) watchOver(m *campaign.Matrix, f fabric.Fabric) error {
 			return usage("--watch: "+w+" is neither an address nor a host of the fabric", "write its address, or declare it under hosts:")
 		}
 	}
-	m.Care.Watch, m.Care.Rule = k.watch, watch.Rule{Factor: k.factor}
+	m.Care.Watch, m.Care.Rule = k.watch, latencyguard.Rule{Factor: k.factor}
 	return nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/netstate"
 )
 

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/internal/fleet"
-	"github.com/linerate/linerate/internal/iperf3"
-	"github.com/linerate/linerate/internal/iperf3client"
-	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/internal/run/measure"
+	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/iperf3client"
 	"github.com/linerate/linerate/record"
 )
 

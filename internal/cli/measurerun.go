@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/compare"
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/internal/analysis/compare"
+	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
 	"github.com/linerate/linerate/unit"

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/campaign"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/unit"
 )
 

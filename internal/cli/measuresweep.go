@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/host/apply"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
 )

@@ -1,6 +1,6 @@
 package cli
 
-import "github.com/linerate/linerate/internal/campaign"
+import "github.com/linerate/linerate/internal/run/campaign"
 
 // The words of --tool.
 const (

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/run/campaign"
 )
 
 // windowFlags are how sure a measurement has to be before it ends by itself.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/server"
+	"github.com/linerate/linerate/internal/agent/nats/server"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/metrics"
 	"github.com/linerate/linerate/internal/store"
 )
@@ -80,7 +80,7 @@ func (a *App) tellOfFleet(ctx context.Context, s *server.Server, address string,
 }
 
 // states are the fleet's hosts, on the server that may read them.
-func (f *fleetTold) states(context.Context) (map[string]bus.State, error) {
+func (f *fleetTold) states(context.Context) (map[string]wire.State, error) {
 	store := f.s.Store()
 	if store == nil {
 		return nil, nil

@@ -17,8 +17,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/linerate/linerate/internal/bus/rig"
-	"github.com/linerate/linerate/internal/bus/station"
+	"github.com/linerate/linerate/internal/agent/nats/natsagent"
+	"github.com/linerate/linerate/internal/agent/nats/testcluster"
 	"github.com/linerate/linerate/internal/metrics"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -43,7 +43,7 @@ func TestMetricsByPrometheus(t *testing.T) {
 			"--no-loaded-latency", "--wait=30s", "--nats", f.url, "--creds", creds, "--nats-ca", filepath.Join(f.state, "ca.pem")))
 	}
 	bonds, err := metrics.Listen(t.Context(), "127.0.0.1:0", nil, metrics.Agent(metrics.AgentConfig{
-		Host: "db1", Counts: func() station.Counts { return station.Counts{Connected: true} },
+		Host: "db1", Counts: func() natsagent.Counts { return natsagent.Counts{Connected: true} },
 		Observe: func(context.Context) (netstate.Host, error) { return bondOfTwo(), nil },
 		Every:   time.Second,
 	}))
@@ -165,7 +165,7 @@ func bondOfTwo() netstate.Host {
 // prometheus is a real one, that reads every second.
 type promServer struct {
 	url string
-	log *rig.Text
+	log *testcluster.Text
 }
 
 func startPrometheus(t *testing.T, program string, targets []string) promServer {
@@ -185,7 +185,7 @@ func startPrometheus(t *testing.T, program string, targets []string) promServer 
 	}
 	address := free.Addr().String()
 	free.Close()
-	p := promServer{"http://" + address, &rig.Text{}}
+	p := promServer{"http://" + address, &testcluster.Text{}}
 	c := exec.Command(program, "--config.file", filepath.Join(dir, "p.yaml"), "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", address)
 	c.Stderr = p.log
 	if err := c.Start(); err != nil {

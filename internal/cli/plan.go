@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/change"
+	"github.com/linerate/linerate/internal/run/change"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/render"
 )

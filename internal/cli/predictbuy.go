@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/purchase"
+	"github.com/linerate/linerate/internal/advise/purchase"
 	"github.com/linerate/linerate/unit"
 )
 

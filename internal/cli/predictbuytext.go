@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/linerate/linerate/purchase"
+	"github.com/linerate/linerate/internal/advise/purchase"
 	"github.com/linerate/linerate/unit"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/cloud"
+	"github.com/linerate/linerate/internal/advise/cloud"
 )
 
 // cloudsFlag is a file of cloud providers' rules over the built-in ones.

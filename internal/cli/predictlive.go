@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/published"
+	"github.com/linerate/linerate/internal/lab/benchmarks"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -40,18 +40,18 @@ func (v validateFlags) args(cmd *cobra.Command, args []string) error {
 // validate judges the model and prints every row and what they come to.
 func (a *App) validate(ctx context.Context, args []string, v validateFlags) error {
 	if v.format {
-		return a.printSource("published tables", published.Source())
+		return a.printSource("published tables", benchmarks.Source())
 	}
 	tables, err := tablesOf(ctx, args)
 	if err != nil {
 		return err
 	}
-	rows, err := published.Judge(tables)
+	rows, err := benchmarks.Judge(tables)
 	if err != nil {
 		return fileProblem(args, err)
 	}
-	profiles := published.JudgeProfiles(tables)
-	sums := published.Summaries(rows)
+	profiles := benchmarks.JudgeProfiles(tables)
+	sums := benchmarks.Summaries(rows)
 	if a.json {
 		return a.printJSON(map[string]any{"rows": rows, "profiles": profiles, "summary": sums})
 	}
@@ -66,34 +66,34 @@ func (a *App) validate(ctx context.Context, args []string, v validateFlags) erro
 	for _, s := range sums {
 		fmt.Fprint(a.Stdout, wrapped("", s.String(), a.width()))
 	}
-	for _, line := range published.ProfileSummaries(profiles) {
+	for _, line := range benchmarks.ProfileSummaries(profiles) {
 		fmt.Fprint(a.Stdout, wrapped("", line, a.width()))
 	}
 	return nil
 }
 
-func tablesOf(ctx context.Context, args []string) ([]published.Table, error) {
+func tablesOf(ctx context.Context, args []string) ([]benchmarks.Table, error) {
 	if len(args) == 0 {
-		return published.Builtin()
+		return benchmarks.Builtin()
 	}
 	text, err := readNamed(ctx, "read tables", args[0], mostFabric)
 	if err != nil {
 		return nil, err
 	}
-	return published.Read(args[0], text)
+	return benchmarks.Read(args[0], text)
 }
 
 // fileProblem is what is wrong with a table's fabric or changes, as bad input.
 func fileProblem(args []string, err error) error {
-	name := "published/data.yaml"
+	name := "internal/lab/benchmarks/data.yaml"
 	if len(args) > 0 {
 		name = args[0]
 	}
 	return usage(name+": "+oneLine(err.Error()), "")
 }
 
-func ofTable(all []published.Judged, name string) []published.Judged {
-	var own []published.Judged
+func ofTable(all []benchmarks.Judged, name string) []benchmarks.Judged {
+	var own []benchmarks.Judged
 	for _, j := range all {
 		if j.Table == name {
 			own = append(own, j)
@@ -105,7 +105,7 @@ func ofTable(all []published.Judged, name string) []published.Judged {
 // labelWidth is how wide a row's label may be; a longer one has its own line.
 const labelWidth = 20
 
-func (a *App) printJudged(t published.Table, rows []published.Judged) {
+func (a *App) printJudged(t benchmarks.Table, rows []benchmarks.Judged) {
 	fmt.Fprint(a.Stdout, wrapped("", t.Name+": "+t.Title, a.width()))
 	u := scaleOfRows(rows)
 	if len(rows) > 0 {
@@ -126,7 +126,7 @@ func (a *App) printJudged(t published.Table, rows []published.Judged) {
 }
 
 // printProfiles prints a cloud's worked examples.
-func (a *App) printProfiles(t published.Table, all []published.JudgedProfile) {
+func (a *App) printProfiles(t benchmarks.Table, all []benchmarks.JudgedProfile) {
 	for _, p := range all {
 		if p.Table != t.Name {
 			continue
@@ -141,7 +141,7 @@ func (a *App) printProfiles(t published.Table, all []published.JudgedProfile) {
 }
 
 // labelOf is what tells a row from the others of its table.
-func labelOf(j published.Judged, rows []published.Judged) string {
+func labelOf(j benchmarks.Judged, rows []benchmarks.Judged) string {
 	label, pair, direction := j.Step, false, false
 	for _, o := range rows {
 		if o.Step == j.Step {
@@ -159,7 +159,7 @@ func labelOf(j published.Judged, rows []published.Judged) string {
 }
 
 // scaleOfRows is the unit that a table's published rates are one or more of.
-func scaleOfRows(rows []published.Judged) scale {
+func scaleOfRows(rows []benchmarks.Judged) scale {
 	for _, j := range rows {
 		if j.Published >= 1e9 {
 			return scale{1e9, "Gbit/s"}
@@ -168,43 +168,43 @@ func scaleOfRows(rows []published.Judged) scale {
 	return scale{1e6, "Mbit/s"}
 }
 
-func publishedText(j published.Judged, u scale) string {
-	if j.Kind == published.KindRatio {
+func publishedText(j benchmarks.Judged, u scale) string {
+	if j.Kind == benchmarks.KindRatio {
 		return "x " + strconv.FormatFloat(j.Ratio, 'g', 3, 64)
 	}
 	return u.text(j.Published)
 }
 
-func predictedText(j published.Judged, u scale) string {
+func predictedText(j benchmarks.Judged, u scale) string {
 	switch {
-	case j.Verdict == published.Unknown:
+	case j.Verdict == benchmarks.Unknown:
 		return "unknown"
-	case j.Kind == published.KindRatio:
+	case j.Kind == benchmarks.KindRatio:
 		return "x " + strconv.FormatFloat(j.PredictedRatio, 'g', 3, 64)
-	case j.Kind == published.KindRange && j.Low > 0 && j.High > 0:
+	case j.Kind == benchmarks.KindRange && j.Low > 0 && j.High > 0:
 		return u.text(j.Low) + "-" + u.text(j.High)
 	}
 	return u.text(j.Predicted)
 }
 
 // errorText is how far off the prediction is; a dash where there is none.
-func errorText(j published.Judged) string {
-	if j.Verdict == published.Unknown {
+func errorText(j benchmarks.Judged) string {
+	if j.Verdict == benchmarks.Unknown {
 		return "-"
 	}
 	return fmt.Sprintf("%+.1f%%", 100*j.Error)
 }
 
 // verdictText is the limit, and what is wrong with the row where something is.
-func verdictText(j published.Judged) string {
+func verdictText(j benchmarks.Judged) string {
 	switch j.Verdict {
-	case published.Unknown:
+	case benchmarks.Unknown:
 		return "unknown: " + j.Why
-	case published.Impossible:
+	case benchmarks.Impossible:
 		return "impossible"
-	case published.OtherLimit:
+	case benchmarks.OtherLimit:
 		return fmt.Sprintf("%s, published as %s", j.Bound, j.Limit)
-	case published.Within:
+	case benchmarks.Within:
 		return string(j.Bound)
 	}
 	return string(j.Bound) + ", " + string(j.Verdict)

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/internal/measure"
 	"github.com/linerate/linerate/internal/plaintext"
+	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )

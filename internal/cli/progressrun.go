@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/internal/measure"
+	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/report"
 	"github.com/linerate/linerate/unit"

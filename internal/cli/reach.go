@@ -8,8 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
 // sshHelp is what commands say of hosts reached by ssh.
@@ -47,7 +47,7 @@ func parseTarget(arg string) (target, error) {
 		}
 		return target{u.Hostname(), arg}, nil
 	case scheme == "nats":
-		if err := bus.CheckName("host", rest); err != nil {
+		if err := wire.CheckName("host", rest); err != nil {
 			return target{}, usage(err.Error(), "write nats:NAME, the name that the host was enrolled under")
 		}
 		return target{rest, arg}, nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/fleet"
 )
 
 func TestTargetBecomes(t *testing.T) {

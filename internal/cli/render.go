@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/desired"
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/profile"
+	"github.com/linerate/linerate/internal/advise/profile"
+	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/render"
 )
 
@@ -234,8 +234,8 @@ func renderInput(file fabric.Fabric, name string) (in render.Input, left []strin
 		return in, nil, err
 	}
 	in = render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}}
-	bare := render.Bare(host, state, append(profile.Keys(state.Links), desired.Sysctls(host)...))
-	want, err := desired.Of(desired.Request{Fabric: file, Host: name, Observed: bare})
+	bare := render.Bare(host, state, append(profile.Keys(state.Links), wanted.Sysctls(host)...))
+	want, err := wanted.Of(wanted.Request{Fabric: file, Host: name, Observed: bare})
 	if err != nil {
 		return in, nil, err
 	}
@@ -244,7 +244,7 @@ func renderInput(file fabric.Fabric, name string) (in render.Input, left []strin
 		in.Sysctls[key] = value
 	}
 	for key, s := range want.Host.Sysctls {
-		if reason, wanted := want.Reasons[key]; wanted {
+		if reason, named := want.Reasons[key]; named {
 			in.Sysctls[key] = s.Value
 			in.SysctlReasons[key] = strings.TrimSuffix(reason.By+": "+reason.Why, ": ")
 		}

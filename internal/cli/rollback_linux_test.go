@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/plan"
 )

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/scenario"
 )
 
 // schemas is the one table of published schemas.

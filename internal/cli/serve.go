@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/bus/authority"
-	"github.com/linerate/linerate/internal/bus/server"
+	"github.com/linerate/linerate/internal/agent/nats/authority"
+	"github.com/linerate/linerate/internal/agent/nats/server"
 )
 
 // serveFlags are one server of the bus.

@@ -13,12 +13,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/authority"
-	"github.com/linerate/linerate/internal/bus/link"
-	"github.com/linerate/linerate/internal/bus/server"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/agent/nats/authority"
+	"github.com/linerate/linerate/internal/agent/nats/link"
+	"github.com/linerate/linerate/internal/agent/nats/server"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/web"
 )
 
@@ -44,7 +44,7 @@ type visitorsFleet struct {
 // visitorsLink is how a visitor is connected.
 type visitorsLink struct {
 	deputy *authority.Deputy
-	until  map[bus.Role]time.Time // how long what it has for each role is good
+	until  map[wire.Role]time.Time // how long what it has for each role is good
 }
 
 // newVisitorsFleet acts until ctx ends; end takes away what it wrote. Place is
@@ -90,7 +90,7 @@ func (f *visitorsFleet) as(v web.Visitor) (link.Config, error) {
 		if err != nil {
 			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
 		}
-		one = &visitorsLink{deputy, make(map[bus.Role]time.Time)}
+		one = &visitorsLink{deputy, make(map[wire.Role]time.Time)}
 		f.visitors[v.Name] = one
 	}
 	creds := filepath.Join(f.dir, v.Name+"."+string(v.Role)+".creds")

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/internal/bus/link"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/agent/nats/link"
+	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/plan"
 )
 

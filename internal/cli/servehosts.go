@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/results"
+	"github.com/linerate/linerate/internal/agent/nats/results"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
 // hostState is one host of `serve hosts --json`.
 type hostState struct {
 	Name string `json:"name"`
-	bus.State
+	wire.State
 }
 
 // quietAfter is how old what a host said may be before it is taken for gone:

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/bus/server"
+	"github.com/linerate/linerate/internal/agent/nats/server"
 	"github.com/linerate/linerate/unit"
 )
 

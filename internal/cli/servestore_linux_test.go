@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/results"
-	"github.com/linerate/linerate/internal/bus/rig"
+	"github.com/linerate/linerate/internal/agent/nats/results"
+	"github.com/linerate/linerate/internal/agent/nats/testcluster"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/record"
 )
 
 // A run store beside servers that something else runs keeps what users measure.
 func TestServeStore(t *testing.T) {
-	servers := rig.StartBare(t)
+	servers := testcluster.StartBare(t)
 	files := make(map[string]string)
 	for name, of := range map[string]func() ([]byte, error){"service": servers.Authority.Service, "store": servers.Authority.Store} {
 		text, err := of()
@@ -33,7 +33,7 @@ func TestServeStore(t *testing.T) {
 			t.Fatal(p.errs.String())
 		}
 	}
-	conn := rig.Connect(t, servers.As(t, "eve", bus.Measure))
+	conn := testcluster.Connect(t, servers.As(t, "eve", wire.Measure))
 	keeper, err := results.Keeper(conn, "run", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/authority"
-	"github.com/linerate/linerate/internal/bus/server"
+	"github.com/linerate/linerate/internal/agent/nats/authority"
+	"github.com/linerate/linerate/internal/agent/nats/server"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/internal/web"
 	"github.com/linerate/linerate/record"
@@ -170,8 +170,8 @@ often as it is used until it expires; ` + "`serve revoke --user`" + ` takes it a
 			if err != nil {
 				return err
 			}
-			token, err := a.IssueLogin(user, bus.Role(role), life)
-			if errors.Is(err, bus.ErrName) || errors.Is(err, authority.ErrLoginRole) {
+			token, err := a.IssueLogin(user, wire.Role(role), life)
+			if errors.Is(err, wire.ErrName) || errors.Is(err, authority.ErrLoginRole) {
 				return usage("serve login: "+err.Error(), "")
 			}
 			if err != nil {
@@ -185,7 +185,7 @@ often as it is used until it expires; ` + "`serve revoke --user`" + ` takes it a
 		},
 	}
 	c.Flags().StringVar(&user, "user", "", "whose it is")
-	c.Flags().StringVar(&role, "role", string(bus.Watch), "watch, measure or change")
+	c.Flags().StringVar(&role, "role", string(wire.Watch), "watch, measure or change")
 	c.Flags().StringVar(&valid, "valid", "720h", "how long it is good")
 	return c
 }

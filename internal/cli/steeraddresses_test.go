@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/advise/snippet"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/recipe"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -95,7 +95,7 @@ func TestAddressesFromHost(t *testing.T) {
 	}
 	var l lineFlags
 	near, far := l.devices(req, &host)
-	if (near != device{"lan", recipe.KindVLAN}) || far.name != noDevice {
+	if (near != device{"lan", snippet.KindVLAN}) || far.name != noDevice {
 		t.Errorf("devices %+v, %+v", near, far)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/calibrate"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/host/calibrate"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 )

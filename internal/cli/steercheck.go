@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // connected is the document of `linerate steer addresses --check --json`.

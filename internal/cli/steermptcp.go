@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/recipe"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -224,14 +224,14 @@ func mptcpNotes(nextHop string, host *netstate.Host) []string {
 }
 
 // commands are the lines for both hosts.
-func (m *mptcpFlags) commands(req steer.SubflowRequest, plan steer.Subflows, host *netstate.Host) map[string]recipe.SubflowCommands {
-	near := device{"DEV", recipe.KindBond}
+func (m *mptcpFlags) commands(req steer.SubflowRequest, plan steer.Subflows, host *netstate.Host) map[string]snippet.SubflowCommands {
+	near := device{"DEV", snippet.KindBond}
 	if host != nil {
 		if link, ok := host.LinkWith(req.Client); ok {
 			near = device{link.Name, kindOf(link)}
 		}
 	}
-	far := device{"DEV", recipe.KindBond}
+	far := device{"DEV", snippet.KindBond}
 	if m.dev != "" {
 		near, far = device{m.dev, kindByName(m.dev, host)}, device{m.dev, kindByName(m.dev, nil)}
 	}
@@ -239,8 +239,8 @@ func (m *mptcpFlags) commands(req steer.SubflowRequest, plan steer.Subflows, hos
 		far = device{m.farDev, kindByName(m.farDev, nil)}
 	}
 	bits := req.Subnet.Bits()
-	return map[string]recipe.SubflowCommands{
-		"client": recipe.SubflowClient(plan, recipe.SubflowHost{Device: near.name, Kind: near.kind, Before: req.ClientBefore}, bits),
-		"server": recipe.SubflowServer(plan, recipe.SubflowHost{Device: far.name, Kind: far.kind, Before: req.ServerBefore}, bits),
+	return map[string]snippet.SubflowCommands{
+		"client": snippet.SubflowClient(plan, snippet.SubflowHost{Device: near.name, Kind: near.kind, Before: req.ClientBefore}, bits),
+		"server": snippet.SubflowServer(plan, snippet.SubflowHost{Device: far.name, Kind: far.kind, Before: req.ServerBefore}, bits),
 	}
 }

@@ -5,17 +5,17 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/linerate/linerate/recipe"
+	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/steer"
 )
 
 // printSubflows prints a plan and its lines.
-func (a *App) printSubflows(req steer.SubflowRequest, p steer.Subflows, commands map[string]recipe.SubflowCommands, notes []string) error {
+func (a *App) printSubflows(req steer.SubflowRequest, p steer.Subflows, commands map[string]snippet.SubflowCommands, notes []string) error {
 	if a.json {
 		for _, n := range notes {
 			a.note(n)
 		}
-		return a.printJSON(recipe.ShownSubflows{ShownSubflows: p.Shown(), Commands: commands})
+		return a.printJSON(snippet.ShownSubflows{ShownSubflows: p.Shown(), Commands: commands})
 	}
 	fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%d subflows of one connection: %s", len(p.Flows), aggregationText(req.Near)), a.width()))
 	if err := a.printSubflowTable(req, p); err != nil {
@@ -92,7 +92,7 @@ func (a *App) printSubflowSpread(req steer.SubflowRequest, p steer.Subflows) {
 }
 
 // subflowSections are the lines of both hosts in the order of use.
-func subflowSections(p steer.Subflows, commands map[string]recipe.SubflowCommands) []section {
+func subflowSections(p steer.Subflows, commands map[string]snippet.SubflowCommands) []section {
 	var out []section
 	add := func(host, kind, heading string, lines []string) {
 		if len(lines) > 0 {
@@ -106,8 +106,8 @@ func subflowSections(p steer.Subflows, commands map[string]recipe.SubflowCommand
 	add("client", "set", "on the client, until it reboots", client.Set)
 	add("server", "netplan", "on the server, to stay: /etc/netplan/60-mptcp.yaml, mode 0600", server.Netplan)
 	add("client", "netplan", "on the client, to stay: /etc/netplan/60-mptcp.yaml, mode 0600", client.Netplan)
-	add("server", "unit", "on the server, to stay (then: systemctl enable "+recipe.SubflowUnit+")", server.Unit)
-	add("client", "unit", "on the client, to stay (then: systemctl enable "+recipe.SubflowUnit+")", client.Unit)
+	add("server", "unit", "on the server, to stay (then: systemctl enable "+snippet.SubflowUnit+")", server.Unit)
+	add("client", "unit", "on the client, to stay (then: systemctl enable "+snippet.SubflowUnit+")", client.Unit)
 	add("server", "run", "on the server: programs that listen, one of", server.Run)
 	add("client", "run", "on the client: programs that connect, one of", client.Run)
 	add("client", "verify", fmt.Sprintf("while it runs: %d subflows of one connection", len(p.Flows)), client.Verify)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/recipe"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -102,7 +102,7 @@ func (p *pickFlags) run(ctx context.Context, app *App, bundle *bundleFlags, flow
 		return err
 	}
 	var picked steer.Picked
-	var how *recipe.Recipe
+	var how *snippet.Recipe
 	if side != nil {
 		defer side.Close()
 		picked, how, err = side.settle(ctx, &req, p.choose)
@@ -122,16 +122,16 @@ func (p *pickFlags) run(ctx context.Context, app *App, bundle *bundleFlags, flow
 }
 
 // choose picks, for a program where one is named.
-func (p *pickFlags) choose(req steer.PickRequest) (picked steer.Picked, how *recipe.Recipe, err error) {
+func (p *pickFlags) choose(req steer.PickRequest) (picked steer.Picked, how *snippet.Recipe, err error) {
 	if p.program == "" {
 		picked, err = steer.Pick(req)
 	} else {
-		var program recipe.Program
+		var program snippet.Program
 		if err := program.UnmarshalText([]byte(p.program)); err != nil {
-			return picked, nil, usage("--for: unknown program "+p.program, orMeant(p.program, recipe.Programs(), "", "the programs are "+strings.Join(recipe.Programs(), ", ")))
+			return picked, nil, usage("--for: unknown program "+p.program, orMeant(p.program, snippet.Programs(), "", "the programs are "+strings.Join(snippet.Programs(), ", ")))
 		}
-		how = new(recipe.Recipe)
-		picked, *how, err = recipe.For(program, req)
+		how = new(snippet.Recipe)
+		picked, *how, err = snippet.For(program, req)
 	}
 	switch {
 	case errors.Is(err, steer.ErrTooFewPorts):
@@ -223,7 +223,7 @@ func (p *pickFlags) parts(req *steer.PickRequest, flows *flowFlags) (base flow.F
 		return base, err
 	}
 	base.Dport = req.Dports[0]
-	if p.program == recipe.WDT.String() && p.dports == fmt.Sprint(steer.DefaultDport) {
+	if p.program == snippet.WDT.String() && p.dports == fmt.Sprint(steer.DefaultDport) {
 		req.Dports = nil // wdt has a default of its own
 	}
 	if p.streams < 0 || p.streams > mostStreams {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/linerate/linerate/recipe"
+	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -75,7 +75,7 @@ func pickedSides(req steer.PickRequest, p steer.Picked) []pickedSide {
 	return sides
 }
 
-func (a *App) printPicked(req steer.PickRequest, p steer.Picked, how *recipe.Recipe, notes []string) error {
+func (a *App) printPicked(req steer.PickRequest, p steer.Picked, how *snippet.Recipe, notes []string) error {
 	if p.Why != "" {
 		notes = append(notes, p.Why)
 	}
@@ -83,7 +83,7 @@ func (a *App) printPicked(req steer.PickRequest, p steer.Picked, how *recipe.Rec
 		for _, n := range notes {
 			a.note(n)
 		}
-		return a.printJSON(recipe.ShownPick{ShownPick: p.Shown(), Recipe: how})
+		return a.printJSON(snippet.ShownPick{ShownPick: p.Shown(), Recipe: how})
 	}
 	sides := pickedSides(req, p)
 	fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%d streams, %s", len(p.Streams), aggregationText(req.Near)), a.width()))
@@ -142,7 +142,7 @@ func (a *App) printStreams(p steer.Picked, sides []pickedSide) error {
 }
 
 // printRecipe prints commands as they can be pasted, long ones continued.
-func (a *App) printRecipe(r recipe.Recipe) {
+func (a *App) printRecipe(r snippet.Recipe) {
 	for _, part := range []struct {
 		title    string
 		commands []string

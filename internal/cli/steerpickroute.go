@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/advise/snippet"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/recipe"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -245,11 +245,11 @@ func (s *routeSide) spreader() steer.Spreader {
 }
 
 // chooser picks streams for a request.
-type chooser func(steer.PickRequest) (steer.Picked, *recipe.Recipe, error)
+type chooser func(steer.PickRequest) (steer.Picked, *snippet.Recipe, error)
 
 // settle asks about the flows that a choice looks at and could not place, more
 // with each round, until it is even.
-func (s *routeSide) settle(ctx context.Context, req *steer.PickRequest, choose chooser) (steer.Picked, *recipe.Recipe, error) {
+func (s *routeSide) settle(ctx context.Context, req *steer.PickRequest, choose chooser) (steer.Picked, *snippet.Recipe, error) {
 	for depth := max(firstQuestions, 8*req.Streams); ; depth *= 4 {
 		c := curious{Spreader: s.spreader(), answered: s.answers, depth: depth, asked: make(map[flow.Tuple]bool), count: make(map[flow.Tuple]int)}
 		trial := *req
@@ -268,7 +268,7 @@ func (s *routeSide) settle(ctx context.Context, req *steer.PickRequest, choose c
 }
 
 // settled reports a choice that more answers cannot make better.
-func settled(p steer.Picked, how *recipe.Recipe) bool {
+func settled(p steer.Picked, how *snippet.Recipe) bool {
 	unplaced := func(s steer.Stream) bool { return s.Link < 0 }
 	return p.Even && (how == nil || how.Exact) && !slices.ContainsFunc(p.Streams, unplaced)
 }

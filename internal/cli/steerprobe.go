@@ -11,10 +11,10 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/fleet"
-	"github.com/linerate/linerate/internal/probe"
-	"github.com/linerate/linerate/internal/survey"
+	"github.com/linerate/linerate/internal/advise/hashsurvey"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/run/probe"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
 )
@@ -234,9 +234,9 @@ func heldPorts(ctx context.Context, h *fleet.Host) []uint16 {
 // sayPlan says what will be sent before it is.
 func (a *App) sayPlan(p *progress, plan probe.Plan, cfg probe.Config) {
 	n := plan.Names
-	p.say("        %s sends on %s", n.A, strings.Join(n.Links[survey.NearOut], ", "))
-	p.say("        %s receives on %s", n.B, strings.Join(n.Links[survey.FarIn], ", "))
-	for _, side := range survey.Sides() {
+	p.say("        %s sends on %s", n.A, strings.Join(n.Links[hashsurvey.NearOut], ", "))
+	p.say("        %s receives on %s", n.B, strings.Join(n.Links[hashsurvey.FarIn], ", "))
+	for _, side := range hashsurvey.Sides() {
 		if why := n.Ignored[side]; why != "" {
 			p.say("%s", strings.TrimRight(wrapped("        ", sideText(side, n.A, n.B)+" cannot be even: "+why, a.width()), "\n"))
 		}
@@ -246,7 +246,7 @@ func (a *App) sayPlan(p *progress, plan probe.Plan, cfg probe.Config) {
 }
 
 // sideText says whose choice of link a side is.
-func sideText(side survey.Side, a, b string) string {
+func sideText(side hashsurvey.Side, a, b string) string {
 	host := a
 	if side.Far() {
 		host = b
@@ -262,7 +262,7 @@ func lookLine(l probe.Look) string {
 	if l.Problem != "" {
 		return fmt.Sprintf("  %2d    %s", l.Number, oneLine(l.Problem))
 	}
-	word := func(side survey.Side) string {
+	word := func(side hashsurvey.Side) string {
 		if l.Links[side] == "" {
 			return "?"
 		}
@@ -273,5 +273,5 @@ func lookLine(l probe.Look) string {
 		again = fmt.Sprintf(" (%d more bursts)", l.Repeats)
 	}
 	return fmt.Sprintf("  %2d    port %d: there %s > %s, back %s > %s%s", l.Number, l.Frame.Sport,
-		word(survey.NearOut), word(survey.FarIn), word(survey.FarOut), word(survey.NearIn), again)
+		word(hashsurvey.NearOut), word(hashsurvey.FarIn), word(hashsurvey.FarOut), word(hashsurvey.NearIn), again)
 }

@@ -6,17 +6,17 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/linerate/linerate/internal/survey"
+	"github.com/linerate/linerate/internal/advise/hashsurvey"
 )
 
 // shownProbe is the document of `linerate steer probe --json`.
 type shownProbe struct {
-	survey.Report
+	hashsurvey.Report
 	// Letter is the words for the people who run the switch.
 	Letter string `json:"letter"`
 }
 
-func (a *App) printProbe(r survey.Report) error {
+func (a *App) printProbe(r hashsurvey.Report) error {
 	if a.json {
 		return a.printJSON(shownProbe{r, r.Letter()})
 	}
@@ -24,7 +24,7 @@ func (a *App) printProbe(r survey.Report) error {
 		len(r.Streams), r.A, r.B, r.Probes, r.Expected, r.Limit, r.Sent), a.width()))
 	if r.Separate {
 		what := "separate interfaces, nothing hashes: each address is one link."
-		if !slices.ContainsFunc(r.Sides, func(s survey.SideReport) bool { return len(s.Links) > 1 }) {
+		if !slices.ContainsFunc(r.Sides, func(s hashsurvey.SideReport) bool { return len(s.Links) > 1 }) {
 			what = "one link each, nothing hashes."
 		}
 		fmt.Fprint(a.Stdout, wrapped("", fmt.Sprintf("%s and %s have %s", r.A, r.B, what), a.width()))
@@ -38,7 +38,7 @@ func (a *App) printProbe(r survey.Report) error {
 				seen = "derived"
 			}
 			fmt.Fprintf(w, "%d\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Sport, s.Src, s.Dst, s.Dport,
-				linkPair(s, survey.NearOut, survey.FarIn), linkPair(s, survey.FarOut, survey.NearIn), seen)
+				linkPair(s, hashsurvey.NearOut, hashsurvey.FarIn), linkPair(s, hashsurvey.FarOut, hashsurvey.NearIn), seen)
 		}
 		if err := w.Flush(); err != nil {
 			return fmt.Errorf("print streams: %w", err)
@@ -69,8 +69,8 @@ func (a *App) printProbe(r survey.Report) error {
 	return nil
 }
 
-func linkPair(s survey.Stream, out, in survey.Side) string {
-	word := func(side survey.Side) string {
+func linkPair(s hashsurvey.Stream, out, in hashsurvey.Side) string {
+	word := func(side hashsurvey.Side) string {
 		if s.Links[side] == "" {
 			return "?"
 		}
@@ -80,7 +80,7 @@ func linkPair(s survey.Stream, out, in survey.Side) string {
 }
 
 // printSide is how the set uses one side's links, and what chooses them.
-func (a *App) printSide(r survey.Report, s survey.SideReport) {
+func (a *App) printSide(r hashsurvey.Report, s hashsurvey.SideReport) {
 	if len(s.Links) < 2 {
 		return
 	}
@@ -91,6 +91,6 @@ func (a *App) printSide(r survey.Report, s survey.SideReport) {
 	lead := sideText(s.Side, r.A, r.B) + ": "
 	fmt.Fprint(a.Stdout, wrapped(lead, strings.Join(counts, ", "), a.width()))
 	if len(s.Guesses) > 0 {
-		fmt.Fprint(a.Stdout, wrapped("  ", survey.GuessWords(s.Guesses), a.width()))
+		fmt.Fprint(a.Stdout, wrapped("  ", hashsurvey.GuessWords(s.Guesses), a.width()))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/steer"
 )
 

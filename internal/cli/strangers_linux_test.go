@@ -8,16 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/rig"
+	"github.com/linerate/linerate/internal/agent/nats/testcluster"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
 
 // TestStrangersOnTheBus is the finding: `serve hosts` printed an agent's state raw,
 // with lines that said things of other hosts.
 func TestStrangersOnTheBus(t *testing.T) {
-	r := rig.Start(t, nil)
+	r := testcluster.Start(t, nil)
 	text, err := os.ReadFile(filepath.Join("testdata", "strangers", "agent-state-escapes.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -25,11 +25,11 @@ func TestStrangersOnTheBus(t *testing.T) {
 	for name, state := range map[string]string{"db1": string(text), "db2": string(mutant(t, text, func(key string) bool {
 		return key != "since" && key != "written" && key != "most" && key != "addresses"
 	}))} {
-		if reply := rig.State(t, rig.Connect(t, r.As(t, name, bus.Agent)), name, []byte(state)); reply.Error != "" {
+		if reply := testcluster.State(t, testcluster.Connect(t, r.As(t, name, wire.Agent)), name, []byte(state)); reply.Error != "" {
 			t.Fatal(reply.Error)
 		}
 	}
-	who := r.As(t, "wat", bus.Watch)
+	who := r.As(t, "wat", wire.Watch)
 	o := strangers(t, "serve", "hosts", "--nats", who.URL, "--creds", who.Creds, "--nats-ca", who.CA)
 	if o.status != exitDone || strings.Count(o.stdout, "\n") != 2 || !strings.Contains(o.stdout, "?]0;owned") {
 		t.Errorf("exit %d: %q, %s", o.status, o.stdout, o.stderr)

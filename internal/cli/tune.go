@@ -10,8 +10,8 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/tune"
+	"github.com/linerate/linerate/internal/advise/tune"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/unit"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/campaign"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/render"

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/advise/tune"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/predict"
-	"github.com/linerate/linerate/tune"
 	"github.com/linerate/linerate/unit"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/record"
 )
 

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate/linerate/internal/campaign"
+	"github.com/linerate/linerate/internal/advise/tune"
 	"github.com/linerate/linerate/internal/plaintext"
+	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/tune"
 	"github.com/linerate/linerate/unit"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/fleet"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/plan"
 )
 

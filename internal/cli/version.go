@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/engine"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/traffic/engine"
 )
 
 // versionDocument is what `version --json` prints.

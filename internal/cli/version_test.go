@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/scenario"
 )
 
 func TestVersion(t *testing.T) {

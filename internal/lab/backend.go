@@ -10,7 +10,7 @@ import (
 
 	"github.com/linerate/linerate/internal/kernel/feature"
 	"github.com/linerate/linerate/internal/lab/guest"
-	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/internal/lab/scenario"
 )
 
 // BackEnd is where a lab's kernel comes from.

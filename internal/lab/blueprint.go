@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/internal/lab/scenario"
 )
 
 // Blueprint is what a lab is built of, in a form that travels into its kernel

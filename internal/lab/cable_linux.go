@@ -2,7 +2,7 @@ package lab
 
 import (
 	"github.com/linerate/linerate/internal/kernel/rtnl"
-	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/internal/lab/scenario"
 )
 
 // Cable joins a host's port to its switch.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/predict"
-	"github.com/linerate/linerate/scenario"
 )
 
 // slot stands for a card that several of a host's ports share: what they send,

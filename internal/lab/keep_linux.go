@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/lab/guest"
 )
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/scenario"
 	"github.com/linerate/linerate/unit"
 )
 

@@ -8,17 +8,17 @@ import (
 	"os"
 	"time"
 
-	"github.com/linerate/linerate/desired"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/internal/kernel/act"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
 	"github.com/linerate/linerate/internal/lab/guest"
-	"github.com/linerate/linerate/internal/observe"
+	"github.com/linerate/linerate/internal/lab/scenario"
+	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
-	"github.com/linerate/linerate/scenario"
 )
 
 // Raised is a network that has been built in this kernel.
@@ -114,11 +114,11 @@ func (s *Raised) cable(p scenario.Port, far string) error {
 func (s *Raised) configure(ctx context.Context, h fabric.Host) error {
 	ns := netns.Named(s.what.namespace(h.Name))
 	return ns.DoWithSysfs(func() error {
-		observed, err := observe.Observe(ctx, observe.Config{Sysctls: append(desired.Sysctls(h), flux...)})
+		observed, err := observe.Observe(ctx, observe.Config{Sysctls: append(wanted.Sysctls(h), flux...)})
 		if err != nil {
 			return err
 		}
-		want, err := desired.Of(desired.Request{Fabric: s.what.Fabric, Host: h.Name, Observed: observed, Profiles: []string{}, InNamespace: true})
+		want, err := wanted.Of(wanted.Request{Fabric: s.what.Fabric, Host: h.Name, Observed: observed, Profiles: []string{}, InNamespace: true})
 		if err != nil {
 			return err
 		}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/scenario"
 )
 
 // Raised is a network that has been built; there is none but on Linux.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
+	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/scenario"
 )
 
 // join makes the switches: bonds where a host has one that a switch must know

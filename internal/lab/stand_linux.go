@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/lab/guest"

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/statefile"
 )
 

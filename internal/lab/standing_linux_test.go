@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/scenario"
+	"github.com/linerate/linerate/internal/host/apply"
+	"github.com/linerate/linerate/internal/lab/scenario"
 )
 
 // TestTopologyTravels: a lab's kernel builds what was asked for here.

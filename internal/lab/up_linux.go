@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate/linerate/internal/apply"
+	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/statefile"
 )

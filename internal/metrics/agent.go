@@ -11,8 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/station"
+	"github.com/linerate/linerate/internal/agent/nats/natsagent"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -20,8 +20,8 @@ import (
 // AgentConfig is what an agent tells of.
 type AgentConfig struct {
 	Host, Linerate string // its name on the bus, and the program's version
-	Most           bus.Role
-	Counts         func() station.Counts
+	Most           wire.Role
+	Counts         func() natsagent.Counts
 	// Observe reads the host's links; nil tells nothing of them. It is called at
 	// most once in Every however often it is asked; zero is ten seconds.
 	Observe func(context.Context) (netstate.Host, error)
@@ -67,7 +67,7 @@ func (a *agentTeller) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-func (a *agentTeller) counts(out chan<- prometheus.Metric, c station.Counts) {
+func (a *agentTeller) counts(out chan<- prometheus.Metric, c natsagent.Counts) {
 	a.tell(out, "linerate_agent_start_time_seconds", seconds(c.Since))
 	a.tell(out, "linerate_agent_connected", yes(c.Connected))
 	a.tell(out, "linerate_agent_reconnects_total", float64(c.Reconnects))
@@ -86,10 +86,10 @@ func (a *agentTeller) counts(out chan<- prometheus.Metric, c station.Counts) {
 	}
 	// From zero on: what appears with its first one has not increased, to
 	// Prometheus.
-	for _, why := range station.Refusals() {
+	for _, why := range natsagent.Refusals() {
 		a.tell(out, "linerate_agent_refused_total", float64(c.Refused[why]), why)
 	}
-	for _, change := range station.Changes() {
+	for _, change := range natsagent.Changes() {
 		a.tell(out, "linerate_agent_changes_total", float64(c.Changes[change]), string(change.Method), strings.ReplaceAll(change.Outcome, " ", "_"))
 	}
 }

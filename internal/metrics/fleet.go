@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/linerate/linerate/internal/bus"
-	"github.com/linerate/linerate/internal/bus/server"
+	"github.com/linerate/linerate/internal/agent/nats/server"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
 // ServeConfig is what a server of the bus tells of.
@@ -16,7 +16,7 @@ type ServeConfig struct {
 	Numbers func() (server.Numbers, error)
 	// States are the fleet's hosts as they last said; nil on a server that keeps
 	// none. Paths likewise.
-	States func(context.Context) (map[string]bus.State, error)
+	States func(context.Context) (map[string]wire.State, error)
 	Paths  *Paths
 	Logger *slog.Logger // nil is silence
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/bus/station"
+	"github.com/linerate/linerate/internal/agent/nats/natsagent"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -83,12 +83,12 @@ func bonded() netstate.Host {
 }
 
 func TestAgentTells(t *testing.T) {
-	counts := station.Counts{
+	counts := natsagent.Counts{
 		Connected: true, Reconnects: 2, BytesIn: 10, BytesOut: 20, Conversations: 1, Running: 3, Since: time.UnixMilli(1500), Published: time.UnixMilli(2500),
-		Calls:   map[station.Call]station.Called{{Method: "observe"}: {Count: 4, Time: 2 * time.Second}, {Method: "start", Failed: true}: {Count: 1}},
-		Changes: map[station.Change]uint64{{Method: "apply", Outcome: "rolled back"}: 5}, Refused: map[string]uint64{"role": 6},
+		Calls:   map[natsagent.Call]natsagent.Called{{Method: "observe"}: {Count: 4, Time: 2 * time.Second}, {Method: "start", Failed: true}: {Count: 1}},
+		Changes: map[natsagent.Change]uint64{{Method: "apply", Outcome: "rolled back"}: 5}, Refused: map[string]uint64{"role": 6},
 	}
-	said := scrape(t, "", Agent(AgentConfig{Host: "db1", Linerate: "v1", Most: "change", Counts: func() station.Counts { return counts }, Observe: observing(bonded())}))
+	said := scrape(t, "", Agent(AgentConfig{Host: "db1", Linerate: "v1", Most: "change", Counts: func() natsagent.Counts { return counts }, Observe: observing(bonded())}))
 	for _, want := range []string{
 		`linerate_agent_info{host="db1",linerate="v1",most="change"} 1`,
 		`linerate_agent_start_time_seconds 1.5`,
@@ -213,7 +213,7 @@ func scrape(t *testing.T, accept string, tellers ...prometheus.Collector) string
 
 // A reader that asks for OpenMetrics has it, with its end marked.
 func TestOpenMetrics(t *testing.T) {
-	said := scrape(t, "application/openmetrics-text; version=1.0.0", Agent(AgentConfig{Counts: func() station.Counts { return station.Counts{} }}))
+	said := scrape(t, "application/openmetrics-text; version=1.0.0", Agent(AgentConfig{Counts: func() natsagent.Counts { return natsagent.Counts{} }}))
 	if !strings.HasSuffix(said, "# EOF\n") || !strings.Contains(said, "# TYPE linerate_agent_reconnects counter") {
 		t.Errorf("no OpenMetrics:\n%s", said)
 	}

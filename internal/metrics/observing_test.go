@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/linerate/linerate/internal/bus/station"
+	"github.com/linerate/linerate/internal/agent/nats/natsagent"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -17,7 +17,7 @@ func observing(h netstate.Host) func(context.Context) (netstate.Host, error) {
 // Several readers cost a host no more than one.
 func TestObservedSeldom(t *testing.T) {
 	var times atomic.Int32
-	a := Agent(AgentConfig{Counts: func() station.Counts { return station.Counts{} }, Observe: func(context.Context) (netstate.Host, error) {
+	a := Agent(AgentConfig{Counts: func() natsagent.Counts { return natsagent.Counts{} }, Observe: func(context.Context) (netstate.Host, error) {
 		times.Add(1)
 		return bonded(), nil
 	}})
@@ -31,7 +31,7 @@ func TestObservedSeldom(t *testing.T) {
 
 // A host that cannot be read leaves the rest.
 func TestUnobserved(t *testing.T) {
-	said := scrape(t, "", Agent(AgentConfig{Counts: func() station.Counts { return station.Counts{} }, Observe: func(context.Context) (netstate.Host, error) {
+	said := scrape(t, "", Agent(AgentConfig{Counts: func() natsagent.Counts { return natsagent.Counts{} }, Observe: func(context.Context) (netstate.Host, error) {
 		return netstate.Host{}, errors.New("no netlink")
 	}}))
 	if said == "" {

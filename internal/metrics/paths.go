@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/linerate/linerate/history"
+	"github.com/linerate/linerate/internal/analysis/history"
 	"github.com/linerate/linerate/record"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate/linerate/history"
+	"github.com/linerate/linerate/internal/analysis/history"
 	"github.com/linerate/linerate/record"
 )
 

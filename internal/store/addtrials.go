@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/history"
+	"github.com/linerate/linerate/internal/analysis/history"
 	"github.com/linerate/linerate/record"
 )
 

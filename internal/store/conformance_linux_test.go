@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/history"
+	"github.com/linerate/linerate/internal/analysis/history"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"

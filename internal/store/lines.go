@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/history"
+	"github.com/linerate/linerate/internal/analysis/history"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )

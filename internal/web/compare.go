@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"github.com/linerate/linerate/compare"
+	"github.com/linerate/linerate/internal/analysis/compare"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/record"
 )

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
 // Fleet is the hosts that meet on the server's bus. What a visitor asks of them is
@@ -43,7 +43,7 @@ var (
 // Host is one of a fleet.
 type Host struct {
 	Name string
-	bus.State
+	wire.State
 	Gone bool // it has said nothing for long
 }
 
@@ -78,7 +78,7 @@ const (
 func wish(r *http.Request) (Wish, error) {
 	w := Wish{From: r.PostFormValue("from"), To: r.PostFormValue("to"), Direction: flow.Direction(r.PostFormValue("direction"))}
 	for _, host := range [...]string{w.From, w.To} {
-		if err := bus.CheckName("host", host); err != nil {
+		if err := wire.CheckName("host", host); err != nil {
 			return w, fmt.Errorf("%w: %w", errAsked, err)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate/linerate/internal/agentapi"
-	"github.com/linerate/linerate/internal/apply"
-	"github.com/linerate/linerate/internal/bus"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -17,14 +17,14 @@ import (
 func (s *site) actions(mux *http.ServeMux) {
 	mux.HandleFunc("GET /hosts", s.seen(s.hosts))
 	mux.HandleFunc("GET /host/{name}", s.seen(s.named(s.host)))
-	mux.HandleFunc("POST /measure", s.may(bus.Measure, s.measure))
-	mux.HandleFunc("POST /measure/{id}/stop", s.may(bus.Measure, s.stop))
-	mux.HandleFunc("POST /host/{name}/confirm", s.may(bus.Change, s.named(s.confirm)))
-	mux.HandleFunc("POST /host/{name}/rollback", s.may(bus.Change, s.named(s.rollback)))
+	mux.HandleFunc("POST /measure", s.may(wire.Measure, s.measure))
+	mux.HandleFunc("POST /measure/{id}/stop", s.may(wire.Measure, s.stop))
+	mux.HandleFunc("POST /host/{name}/confirm", s.may(wire.Change, s.named(s.confirm)))
+	mux.HandleFunc("POST /host/{name}/rollback", s.may(wire.Change, s.named(s.rollback)))
 }
 
 // may lets in who is logged in and has the role.
-func (s *site) may(role bus.Role, next page) http.HandlerFunc {
+func (s *site) may(role wire.Role, next page) http.HandlerFunc {
 	return s.seen(func(w http.ResponseWriter, r *http.Request, who session) {
 		if !who.Role.Includes(role) {
 			s.log.Warn("not permitted", "user", who.Name, "role", who.Role, "path", r.URL.Path)
@@ -38,7 +38,7 @@ func (s *site) may(role bus.Role, next page) http.HandlerFunc {
 // named answers for a path that names a host as hosts can be named.
 func (s *site) named(next page) page {
 	return func(w http.ResponseWriter, r *http.Request, who session) {
-		if err := bus.CheckName("host", r.PathValue("name")); err != nil {
+		if err := wire.CheckName("host", r.PathValue("name")); err != nil {
 			s.failed(w, who, fmt.Errorf("%w: %w", errAsked, err))
 			return
 		}
@@ -67,7 +67,7 @@ func (s *site) hosts(w http.ResponseWriter, r *http.Request, who session) {
 		s.failed(w, who, err)
 		return
 	}
-	v := hostsView{Hosts: all, Said: s.sessions.told(r), MayStart: who.Role.Includes(bus.Measure)}
+	v := hostsView{Hosts: all, Said: s.sessions.told(r), MayStart: who.Role.Includes(wire.Measure)}
 	for _, m := range s.cfg.Fleet.Measuring() {
 		v.Measuring = append(v.Measuring, stoppable{m, !m.Ended && who.mayStop(m)})
 		v.Running = v.Running || !m.Ended
@@ -95,14 +95,14 @@ func (s *site) measure(w http.ResponseWriter, r *http.Request, who session) {
 
 // mayStop: who may measure stops what they started, who may change any.
 func (v Visitor) mayStop(m Measuring) bool {
-	return m.Who == v.Name && v.Role.Includes(bus.Measure) || v.Role.Includes(bus.Change)
+	return m.Who == v.Name && v.Role.Includes(wire.Measure) || v.Role.Includes(wire.Change)
 }
 
 func (s *site) stop(w http.ResponseWriter, r *http.Request, who session) {
 	for _, m := range s.cfg.Fleet.Measuring() {
 		if m.ID == r.PathValue("id") && !who.mayStop(m) {
 			s.log.Warn("not permitted", "user", who.Name, "role", who.Role, "path", r.URL.Path, "of", m.Who)
-			s.failed(w, who, fmt.Errorf("%w: %s started it, and to stop another's takes the role %s", errRole, m.Who, bus.Change))
+			s.failed(w, who, fmt.Errorf("%w: %s started it, and to stop another's takes the role %s", errRole, m.Who, wire.Change))
 			return
 		}
 	}
@@ -151,7 +151,7 @@ func (s *site) host(w http.ResponseWriter, r *http.Request, who session) {
 		s.failed(w, who, err)
 		return
 	}
-	v := hostView{Name: name, Problems: reply.Problems, Said: s.sessions.told(r), MayChange: who.Role.Includes(bus.Change)}
+	v := hostView{Name: name, Problems: reply.Problems, Said: s.sessions.told(r), MayChange: who.Role.Includes(wire.Change)}
 	for _, e := range slices.Backward(reply.Entries) {
 		v.Entries = append(v.Entries, changeOf(e))
 	}

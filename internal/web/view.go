@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linerate/linerate/internal/agentapi"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/unit"
 )

@@ -18,7 +18,7 @@ import (
 )
 
 // TestBondAttrsCoverTheTable: what a plan may ask for can be carried out. That
-// the kernel then does as the table says is tried in internal/labtest/states.
+// the kernel then does as the table says is tried in internal/lab/labtest/states.
 func TestBondAttrsCoverTheTable(t *testing.T) {
 	var have, want []string
 	for _, a := range bondAttrs {

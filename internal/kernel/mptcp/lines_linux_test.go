@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/recipe"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -35,13 +35,13 @@ func TestKernelPrintedLines(t *testing.T) {
 	for i := range announced.Server.Endpoints {
 		announced.Server.Endpoints[i].Flags = netstate.MPTCPSignal
 	}
-	lo := recipe.SubflowHost{Device: "lo"}
+	lo := snippet.SubflowHost{Device: "lo"}
 	for name, c := range map[string]struct {
-		lines recipe.SubflowCommands
+		lines snippet.SubflowCommands
 		want  netstate.MPTCP
 	}{
-		"client": {recipe.SubflowClient(plan, lo, 24), plan.Client},
-		"server": {recipe.SubflowServer(announced, lo, 24), announced.Server},
+		"client": {snippet.SubflowClient(plan, lo, 24), plan.Client},
+		"server": {snippet.SubflowServer(announced, lo, 24), announced.Server},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inNamespace(t, func(h *Handle) {

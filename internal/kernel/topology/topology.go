@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/internal/placement"
+	"github.com/linerate/linerate/internal/traffic/placement"
 )
 
 // mostCores bounds a list of cores that is read: CONFIG_NR_CPUS' largest.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/linerate/linerate/internal/placement"
+	"github.com/linerate/linerate/internal/traffic/placement"
 )
 
 func TestParseList(t *testing.T) {

@@ -1,0 +1,145 @@
+package snippet
+
+import (
+	"fmt"
+	"net/netip"
+	"path"
+	"strings"
+)
+
+// NFSVersion is an NFS version as the mount option vers has it. Zero is 4.2.
+type NFSVersion uint8
+
+// The versions that differ in how mounts share connections.
+const (
+	NFS42 NFSVersion = iota
+	NFS41
+	NFS40
+	NFS3
+)
+
+// nfsVersionWords is the one table of version words, indexed by version.
+var nfsVersionWords = [...]string{"4.2", "4.1", "4.0", "3"}
+
+// String is the word of the mount option.
+func (v NFSVersion) String() string { return wordOf(nfsVersionWords[:], int(v)) }
+
+// MarshalText writes the word of the mount option.
+func (v NFSVersion) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads the word of the mount option.
+func (v *NFSVersion) UnmarshalText(b []byte) error {
+	i, err := indexOf("NFS version", nfsVersionWords[:], string(b))
+	*v = NFSVersion(i)
+	return err
+}
+
+// mostNFSConnections is the kernel's limit of nconnect (NFS_MAX_CONNECTIONS)
+// and of max_connect (NFS_MAX_TRANSPORTS, both fs/nfs/fs_context.c).
+const mostNFSConnections = 16
+
+// NFSMounts mounts one export once for each server address, each time another
+// sub-directory of it: two mounts never write one file.
+type NFSMounts struct {
+	// Export is the path that the server exports.
+	Export string
+	// Point is the directory under which the mount points lie.
+	Point   string
+	Servers []netip.Addr
+	Version NFSVersion
+}
+
+// NFSMount is one mount.
+type NFSMount struct {
+	// Source and Dir are mount(8)'s arguments, Subdir the directory of the
+	// export that must exist before.
+	Source, Dir, Subdir string
+	Options             string
+}
+
+// Mounts lists the mounts in the order of the servers.
+func (m NFSMounts) Mounts() []NFSMount {
+	var out []NFSMount
+	for i, s := range m.Servers {
+		lane := fmt.Sprintf("lane%d", i)
+		sub := path.Join(m.Export, lane)
+		out = append(out, NFSMount{Source: mountHost(s) + ":" + sub, Dir: path.Join(m.Point, lane), Subdir: sub, Options: m.options(s)})
+	}
+	return out
+}
+
+// options are the mount options for one server address. From NFS 4.1 on, the
+// client sees that two addresses are one server and puts both mounts on the
+// first one's connection unless max_connect allows it more (Linux 5.15); it
+// then sends the requests of either mount over all of them in turn. Versions
+// 4.0 and 3 have a connection for each server address.
+func (m NFSMounts) options(server netip.Addr) string {
+	proto := "tcp"
+	if is6(server) {
+		proto = "tcp6"
+	}
+	words := []string{"vers=" + m.Version.String(), "proto=" + proto}
+	switch m.Version {
+	case NFS42, NFS41:
+		words = append(words, fmt.Sprintf("max_connect=%d", min(max(len(m.Servers), 1), mostNFSConnections)))
+	case NFS3:
+		words = append(words, "mountproto="+proto)
+	}
+	return strings.Join(words, ",")
+}
+
+// Prepare is the command that makes the sub-directories on the server.
+func (m NFSMounts) Prepare() []string {
+	line := "mkdir -p"
+	for _, one := range m.Mounts() {
+		line += " " + shellWord(one.Subdir)
+	}
+	return []string{line}
+}
+
+// Commands are the client's commands.
+func (m NFSMounts) Commands() []string {
+	var lines []string
+	for _, one := range m.Mounts() {
+		lines = append(lines, "mkdir -p "+shellWord(one.Dir),
+			fmt.Sprintf("mount -t nfs -o %s %s %s", one.Options, shellWord(one.Source), shellWord(one.Dir)))
+	}
+	return lines
+}
+
+// Fstab are the client's lines of /etc/fstab.
+func (m NFSMounts) Fstab() []string {
+	var lines []string
+	for _, one := range m.Mounts() {
+		lines = append(lines, fmt.Sprintf("%s %s nfs %s,_netdev 0 0", fstabWord(one.Source), fstabWord(one.Dir), one.Options))
+	}
+	return lines
+}
+
+// Check are commands that count the connections to each server address.
+func (m NFSMounts) Check() []string {
+	words := make([]string, len(m.Servers))
+	for i, s := range m.Servers {
+		words[i] = s.String()
+	}
+	return []string{
+		"linerate steer addresses --check " + strings.Join(words, ","),
+		"ss -tn state established dport = :2049",
+	}
+}
+
+// shellWord quotes a word for a POSIX shell where it needs it.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-:,@%+=", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// fstabWord escapes what ends a field of fstab(5).
+func fstabWord(s string) string {
+	return strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`).Replace(s)
+}

@@ -1,0 +1,267 @@
+// Package fleet is the hosts as a controller sees them: typed calls over a
+// transport that carries them to an agent. All transports behave alike.
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/internal/agent"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/nats/link"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/host/apply"
+	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/plaintext"
+)
+
+// Transport carries calls to one agent.
+type Transport interface {
+	Call(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error)
+	// Close ends the agent's traffic and frees the transport.
+	Close() error
+}
+
+// Errors of Dial.
+var (
+	ErrUnreachable = errors.New("host is unreachable")
+	ErrReach       = errors.New("bad reach")
+)
+
+// Config is how hosts are reached.
+type Config struct {
+	Version    string
+	JournalDir string
+	// HoldDir is where local hosts' holds are; "" is apply.HoldDir.
+	HoldDir string
+	// Root is where the configuration files of local hosts are; "" is /.
+	Root string
+	// Unguarded starts no dead man for changes to local hosts: for a process
+	// that cannot be started again by its own name, such as a test.
+	Unguarded bool
+	// Fresh makes a connection of its own, not one shared with an earlier one
+	// (OpenSSH's ControlMaster): it shows that the host can be reached now.
+	Fresh bool
+	// SSH is what the connections of a run by ssh share; nil is nothing. A fresh
+	// one takes no part.
+	SSH *SSH
+	// Bus connects to NATS for hosts that are reached by it; nil reaches none.
+	Bus    *link.Dialer
+	Logger *slog.Logger // nil is silence
+}
+
+// Host is one reached host. It is safe for many goroutines.
+type Host struct {
+	Name  string
+	Hello agentapi.HelloReply
+	// Skew is how far the host's clock is ahead of ours, within the time that
+	// Hello took; zero where it does not say.
+	Skew time.Duration
+	via  Transport
+}
+
+// Dial reaches a host the way its fabric entry says: "local:", "netns:NAME",
+// "ssh://user@host" or "nats:NAME". Errors: ErrReach for anything else, ErrUnreachable.
+func Dial(ctx context.Context, name, reach string, cfg Config) (*Host, error) {
+	via, err := transport(ctx, name, reach, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("reach %s: %w", name, err)
+	}
+	return Attach(ctx, name, via)
+}
+
+// Attach is the host at the other end of a transport. The transport is closed
+// with it, and when it does not answer or speaks another protocol version.
+func Attach(ctx context.Context, name string, via Transport) (*Host, error) {
+	h := &Host{Name: name, via: via}
+	var err error
+	begin := time.Now()
+	h.Hello, err = roundTrip[agentapi.HelloReply](ctx, via, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})
+	if err == nil {
+		err = agentapi.CheckVersion(h.Hello.Version)
+	}
+	if err != nil {
+		via.Close()
+		return nil, fmt.Errorf("reach %s: %w", name, err)
+	}
+	if took := time.Since(begin); !h.Hello.Time.IsZero() {
+		h.Skew = h.Hello.Time.Sub(begin.Add(took / 2))
+	}
+	return h, nil
+}
+
+func transport(ctx context.Context, name, reach string, cfg Config) (Transport, error) {
+	scheme, rest, _ := strings.Cut(reach, ":")
+	switch {
+	case reach == "":
+		return nil, fmt.Errorf("%w: the fabric does not say how (hosts.%s.reach)", ErrUnreachable, name)
+	case scheme == "local": // perhaps of a person who came by ssh
+		return managed{newLocal(name, netns.Namespace{}, cfg), serverOf(os.Getenv("SSH_CONNECTION"))}, nil
+	case scheme == "netns" && rest != "":
+		ns := netns.Named(rest)
+		if err := ns.Do(func() error { return nil }); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: no namespace %s", ErrUnreachable, rest)
+		} else if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+		}
+		return newLocal(name, ns, cfg), nil
+	case scheme == "ssh":
+		return newSSH(ctx, reach, cfg)
+	case scheme == "nats":
+		return newNATS(ctx, reach, cfg)
+	}
+	return nil, fmt.Errorf("%w %q: want local:, netns:NAME, ssh://user@host or nats:NAME", ErrReach, reach)
+}
+
+// Close ends the host's traffic and lets go of it.
+func (h *Host) Close() error { return h.via.Close() }
+
+// local answers in this process.
+type local struct{ agent *agent.Agent }
+
+func newLocal(name string, ns netns.Namespace, cfg Config) *local {
+	guard := apply.StartGuard
+	if cfg.Unguarded {
+		guard = nil
+	}
+	return &local{agent.New(agent.Config{
+		Name: name, Namespace: ns, Version: cfg.Version, Logger: cfg.Logger, JournalDir: cfg.JournalDir, HoldDir: cfg.HoldDir, Root: cfg.Root, StartGuard: guard,
+	})}
+}
+
+func (l *local) Call(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error) {
+	return l.agent.Dispatch(ctx, method, params)
+}
+
+func (l *local) Close() error {
+	l.agent.Close()
+	return nil
+}
+
+// call makes one typed call; its errors name the host.
+func call[Rep, Req any](ctx context.Context, h *Host, method agentapi.Method, req Req) (Rep, error) {
+	rep, err := roundTrip[Rep](ctx, h.via, method, req)
+	if err != nil {
+		return rep, fmt.Errorf("%s: %w", h.Name, err)
+	}
+	return rep, nil
+}
+
+func roundTrip[Rep, Req any](ctx context.Context, via Transport, method agentapi.Method, req Req) (Rep, error) {
+	var rep Rep
+	params, err := json.Marshal(req)
+	if err != nil {
+		return rep, fmt.Errorf("encode request: %w", err)
+	}
+	result, err := via.Call(ctx, method, params)
+	if err != nil {
+		return rep, shortened(err)
+	}
+	if n := opened(result); n > mostOpened {
+		return rep, fmt.Errorf("%w: its reply to %s has %d lists and objects, more than %d", ErrUnreachable, method, n, mostOpened)
+	}
+	if err := wire.CheckValues(result); err != nil {
+		return rep, fmt.Errorf("read reply to %s: %w", method, err)
+	}
+	if err := json.Unmarshal(result, &rep); err != nil {
+		return rep, fmt.Errorf("read reply to %s: %w", method, err)
+	}
+	if _, text := any(rep).(agentapi.ConfigFilesReply); !text { // whose lines are those of files
+		plaintext.Fields(&rep)
+	}
+	return rep, nil
+}
+
+// mostSaid bounds the text of a host's error, which is printed as a line.
+const mostSaid = 4 << 10
+
+// shortened is err with no more text of the host's than a line may have.
+func shortened(err error) error {
+	far := (*agentapi.Error)(nil)
+	if !errors.As(err, &far) || len(far.Text) <= mostSaid {
+		return err
+	}
+	return &agentapi.Error{Code: far.Code, Text: strings.ToValidUTF8(far.Text[:mostSaid], "") + " ..."}
+}
+
+// mostOpened bounds the lists and objects of one reply: two bytes on the wire
+// may be a kilobyte here. A host with 65,536 routes has a third of it.
+const mostOpened = 500_000
+
+// opened counts the lists and objects of a JSON text.
+func opened(text []byte) int {
+	n, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == '{' || c == '['):
+			n++
+		}
+	}
+	return n
+}
+
+// Observe reads the host's network as it is, with the sysctls that are always
+// read and those named.
+func (h *Host) Observe(ctx context.Context, sysctls ...string) (agentapi.ObserveReply, error) {
+	reply, err := call[agentapi.ObserveReply](ctx, h, agentapi.MethodObserve, agentapi.ObserveRequest{Sysctls: sysctls})
+	if via, ok := h.via.(managed); ok {
+		reply.Host.ManagedAt = via.at
+	}
+	return reply, err
+}
+
+// Ping sends ICMP echoes.
+func (h *Host) Ping(ctx context.Context, r agentapi.PingRequest) (agentapi.PingReply, error) {
+	return call[agentapi.PingReply](ctx, h, agentapi.MethodPing, r)
+}
+
+// OpenSink opens a receiving end.
+func (h *Host) OpenSink(ctx context.Context, r agentapi.SinkRequest) (agentapi.SinkReply, error) {
+	return call[agentapi.SinkReply](ctx, h, agentapi.MethodSink, r)
+}
+
+// OpenSource opens a sending end and connects it.
+func (h *Host) OpenSource(ctx context.Context, r agentapi.SourceRequest) (agentapi.SourceReply, error) {
+	return call[agentapi.SourceReply](ctx, h, agentapi.MethodSource, r)
+}
+
+// Start lets a source send.
+func (h *Host) Start(ctx context.Context, r agentapi.StartRequest) (agentapi.StartReply, error) {
+	return call[agentapi.StartReply](ctx, h, agentapi.MethodStart, r)
+}
+
+// Sample counts a session now.
+func (h *Host) Sample(ctx context.Context, r agentapi.SampleRequest) (agentapi.SampleReply, error) {
+	return call[agentapi.SampleReply](ctx, h, agentapi.MethodSample, r)
+}
+
+// Finish ends a session.
+func (h *Host) Finish(ctx context.Context, r agentapi.FinishRequest) (agentapi.FinishReply, error) {
+	return call[agentapi.FinishReply](ctx, h, agentapi.MethodFinish, r)
+}
+
+// Apply carries out a plan.
+func (h *Host) Apply(ctx context.Context, r agentapi.ApplyRequest) (agentapi.ApplyReply, error) {
+	return call[agentapi.ApplyReply](ctx, h, agentapi.MethodApply, r)
+}
+
+// Rollback puts back what a journal entry changed.
+func (h *Host) Rollback(ctx context.Context, r agentapi.RollbackRequest) (agentapi.RollbackReply, error) {
+	return call[agentapi.RollbackReply](ctx, h, agentapi.MethodRollback, r)
+}
+
+// Confirm keeps a change.
+func (h *Host) Confirm(ctx context.Context, r agentapi.ConfirmRequest) (agentapi.ConfirmReply, error) {
+	return call[agentapi.ConfirmReply](ctx, h, agentapi.MethodConfirm, r)
+}

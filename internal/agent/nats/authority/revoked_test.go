@@ -1,0 +1,67 @@
+package authority
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/linerate/linerate/internal/agent/nats/claim"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+)
+
+// The list of revocations does not outgrow what a message can hold: a key whose
+// claim has expired need not be on it, and where it is full the revocation that
+// would not be heard is an error.
+func TestNATSSecurityRevocationsGrow(t *testing.T) {
+	a, err := Open(filepath.Join(t.TempDir(), "serve"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	newKey := func() string {
+		pair, err := nkeys.CreateUser()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return public(pair)
+	}
+	revoked := func() map[string]int64 {
+		account, err := a.claims()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return account.Revocations
+	}
+	for range 30 { // a page that is started anew, with a visitor
+		deputy, err := a.NewDeputy("eve")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := deputy.Credentials(wire.Change, 6*time.Hour, filepath.Join(t.TempDir(), "eve.creds")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(revoked()); n != 29 {
+		t.Errorf("%d keys are revoked, want 29: none of them has expired", n)
+	}
+	key := newKey()
+	if _, err := a.Sign("mallory", wire.Watch, key, 0, false); err != nil {
+		t.Fatal(err)
+	}
+	a.now = func() time.Time { return time.Now().Add(30 * 24 * time.Hour) }
+	if err := a.Revoke("mallory", wire.Watch); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := revoked()[key]; !ok || len(revoked()) != 1 {
+		t.Errorf("%d keys are revoked, want one: those of the deputies have expired", len(revoked()))
+	}
+	full := make(map[string]int64)
+	for range 12000 {
+		full[newKey()] = time.Now().Unix()
+	}
+	if list, err := claim.Revocations(a.account, 1, full); !errors.Is(err, claim.ErrFull) {
+		t.Errorf("a list of %d characters, which no host takes: %v", len(list), err)
+	}
+}

@@ -1,0 +1,168 @@
+//go:build !aix
+
+package results
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agent/nats/testcluster"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/record"
+)
+
+// filled is a record with trials, one of them longer than a message.
+func filled(n int) record.Record {
+	r := record.Record{
+		Schema: record.Schema, ID: "20260301T101500.000Z", Started: time.Date(2026, 3, 1, 10, 15, 0, 0, time.UTC),
+		Fabric: record.Fabric{File: "f.yaml", Text: strings.Repeat("# a line\n", 300000)}, Latency: []record.Latency{{From: "a", To: "b", AvgMS: 1}},
+		Asked: &record.Asked{Trials: n},
+	}
+	for i := range n {
+		t := record.Trial{From: "a", To: fmt.Sprintf("h%d", i/2), Direction: flow.Forward, Streams: 4, Protocol: "tcp", Ports: "chosen"} // each twice
+		if i == 1 {
+			t.Notes = []string{strings.Repeat("0123456789", 300000)}
+		}
+		r.Trials = append(r.Trials, t)
+	}
+	return r
+}
+
+// What is kept comes back whole and in order, each trial once, also where two
+// keep the same, as a controller does that was not sure.
+func TestKeepAndRead(t *testing.T) {
+	r := testcluster.Start(t, nil)
+	conn := testcluster.Connect(t, r.As(t, "eve", wire.Measure))
+	want := filled(21)
+	name := RunName(want.ID)
+	for range 2 {
+		keeper, err := Keeper(conn, name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{0, 1, 2, 20, 21, 21} {
+			part := want
+			part.Trials = want.Trials[:n]
+			if err := keeper.Keep(t.Context(), part); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// A watcher may read it.
+	reader := testcluster.Connect(t, r.As(t, "bob", wire.Watch))
+	keeper, err := Keeper(reader, name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keeper.Read(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("another's run: %v", err)
+	}
+	runs, err := List(t.Context(), reader)
+	if err != nil || len(runs) != 1 || runs[0] != (Kept{"eve", name}) {
+		t.Fatalf("runs %v, %v", runs, err)
+	}
+	got, err := Of(t.Context(), reader, runs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the record (-want +got):\n%.2000s", diff)
+	}
+	// And not write it.
+	more := want
+	more.Trials = append(more.Trials, record.Trial{From: "x", To: "y"})
+	if err := keeper.Keep(t.Context(), more); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a watcher keeps a result: %v", err)
+	}
+}
+
+// Follow brings each trial, also those of several messages, of before and of after
+// it began.
+func TestFollow(t *testing.T) {
+	r := testcluster.Start(t, nil)
+	conn := testcluster.Connect(t, r.As(t, "eve", wire.Measure))
+	all := filled(6)
+	for i := range all.Trials {
+		all.Trials[i].To = fmt.Sprint("h", i)
+	}
+	keeper, err := Keeper(conn, RunName(all.ID), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func(n int) {
+		t.Helper()
+		part := all
+		part.Trials = all.Trials[:n]
+		if err := keeper.Keep(t.Context(), part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep(3)
+	ctx, stop := context.WithCancel(t.Context())
+	came, ended := make(chan record.Trial, 10), make(chan error, 1)
+	go func() {
+		ended <- r.Server.Store().Follow(ctx, time.Now().Add(-time.Hour), func(run string, trial record.Trial) {
+			if run != "eve."+RunName(all.ID) {
+				t.Errorf("run %q", run)
+			}
+			came <- trial
+		})
+	}()
+	for i, want := range all.Trials {
+		if i == 3 {
+			keep(6)
+		}
+		select {
+		case got := <-came:
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("trial %d (-want +got):\n%.500s", i, diff)
+			}
+		case err := <-ended:
+			t.Fatal(err)
+		case <-time.After(20 * time.Second):
+			t.Fatalf("trial %d never came", i)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestParseKept(t *testing.T) {
+	for text, want := range map[string]string{"20260301T101500-000Z": "me/20260301T101500-000Z", "eve/run": "eve/run"} {
+		if got, err := ParseKept(text, "me"); err != nil || got.String() != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "/", "a/b/c", "eve/", "*/run", "eve/>"} {
+		if _, err := ParseKept(text, "me"); !errors.Is(err, wire.ErrName) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestKeeperRefuses(t *testing.T) {
+	r := testcluster.Start(t, nil)
+	conn := testcluster.Connect(t, r.As(t, "eve", wire.Measure))
+	for _, name := range []string{"", "a.b", ">", "../x"} {
+		if _, err := Keeper(conn, name, nil); !errors.Is(err, wire.ErrName) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	keeper, err := Keeper(conn, "none", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keeper.Read(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a run that is not there: %v", err)
+	}
+}

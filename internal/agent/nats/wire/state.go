@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/unit"
+)
+
+// State is what an agent says of its host by itself, for an inventory that asks
+// nobody.
+type State struct {
+	Hello agentapi.HelloReply `json:"hello"`
+	// Instance tells one start of the agent from the next.
+	Instance string    `json:"instance"`
+	Since    time.Time `json:"since"`   // the agent answers
+	Written  time.Time `json:"written"` // this
+	Most     Role      `json:"most"`    // the highest role that it serves
+	// Lost says what the agent cannot do here, in words: it is not root.
+	Lost  []string `json:"lost,omitempty"`
+	Links []Link   `json:"links"`
+}
+
+// Link is one link of a State.
+type Link struct {
+	Name      string         `json:"name"`
+	Kind      string         `json:"kind,omitempty"`
+	MTU       int            `json:"mtu_bytes,omitempty"`
+	Speed     unit.BitRate   `json:"speed_bps,omitempty"` // zero: unknown
+	Addresses []netip.Prefix `json:"addresses,omitempty"`
+}
+
+// SignedState is a State as the run store keeps it: whoever reads it sees who
+// signed it.
+type SignedState struct {
+	Claim     string `json:"claim"`
+	Time      int64  `json:"time_ns"`
+	Signature string `json:"signature"`
+	State     []byte `json:"state"` // JSON, to the byte as it was signed
+}
+
+// Signed is what the signature of a host's state is over.
+func (s SignedState) Signed(host string) Signed {
+	return Signed{Kind: KindState, Subject: StateOf(host), Time: s.Time}.OfBody(s.State)
+}
+
+// StateParams go with a state: how new the list of claims that were taken away
+// is that the host knows, in the list's own numbers.
+type StateParams struct {
+	Revoked int64 `json:"revoked"`
+}
+
+// StateReply answers a state.
+type StateReply struct {
+	Error string `json:"error,omitempty"`
+	// Revoked is a newer list than the host has; "" is none.
+	Revoked string `json:"revoked,omitempty"`
+}
+
+// Opened answers Open.
+type Opened struct {
+	Version  int    `json:"version"` // agentapi.Version of the agent
+	Instance string `json:"instance"`
+	// Challenge is what every signature in the conversation is over, too.
+	Challenge string `json:"challenge"`
+	// Silence is how long a conversation lasts without a word.
+	Silence time.Duration `json:"silence_ns"`
+}
+
+// BeatRequest keeps a conversation, and says which calls have no reply yet:
+// every call up to Last that is not in Waiting has.
+type BeatRequest struct {
+	Last    uint64   `json:"last"`
+	Waiting []uint64 `json:"waiting,omitempty"`
+}
+
+// BeatReply names those of them that the agent has not heard of, or has
+// answered: to be sent again, as the bus lost one way or the other.
+type BeatReply struct {
+	Again []uint64 `json:"again,omitempty"`
+}
+
+// CancelRequest ends a call that nobody waits for any more.
+type CancelRequest struct {
+	Call uint64 `json:"call"`
+}

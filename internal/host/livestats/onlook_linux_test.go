@@ -1,0 +1,140 @@
+package livestats
+
+import (
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/kernel/procfs"
+	"github.com/linerate/linerate/internal/kernel/sockdiag"
+	"github.com/linerate/linerate/unit"
+)
+
+// TestMeter follows a connection over loopback: rate, unread bytes, program.
+func TestMeter(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	near, err := net.Dial("tcp4", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	far, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer far.Close()
+	sport, dport := near.LocalAddr().(*net.TCPAddr).Port, near.RemoteAddr().(*net.TCPAddr).Port
+	out := func() sockdiag.Detail {
+		all, err := sockdiag.Connections()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range all {
+			if int(d.Sport) == sport && int(d.Dport) == dport { // others may have had that port
+				return d
+			}
+		}
+		t.Fatal("the connection is not listed")
+		return sockdiag.Detail{}
+	}
+	tr := &track{first: out()}
+	const piece = 50000
+	if _, err := near.Write(make([]byte, piece)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(far, make([]byte, piece)); err != nil {
+		t.Fatal(err)
+	}
+	d := out()
+	for end := time.Now().Add(5 * time.Second); d.Info.BytesAcked < tr.first.Info.BytesAcked+piece && time.Now().Before(end); d = out() {
+	}
+	tr.add(d)
+	tr.last, tr.end = d, time.Second
+	f := tr.flow()
+	if want := unit.FromBytes(piece, 1); f.Sent != want || f.Received != 0 || !tr.moving() {
+		t.Errorf("sent %v and received %v, want %v and nothing", f.Sent, f.Received, want)
+	}
+	p := newPrograms()
+	p.begin([]*track{tr})
+	p.end([]*track{tr})
+	if who := p.of(tr); who.PID != os.Getpid() || who.Name == "" || who.Hidden || who.Kernel != "" {
+		t.Errorf("held by %+v", who)
+	}
+	if lines := p.unseen([]*track{tr}); len(lines) != 0 {
+		t.Errorf("unseen: %q", lines)
+	}
+}
+
+func TestKernelUse(t *testing.T) {
+	server := netip.MustParseAddr("10.0.0.2")
+	mounts := []procfs.Mount{
+		{Kind: "nfs4", Point: "/data", Servers: []netip.Addr{server}},
+		{Kind: "cifs", Point: "/share", Servers: []netip.Addr{server}},
+	}
+	for _, tt := range []struct {
+		sport, dport uint16
+		mounts       []procfs.Mount
+		want         string
+		mounted      bool
+	}{
+		{700, 2049, mounts, "NFS mount /data of 10.0.0.2", true},
+		{700, 445, mounts, "SMB mount /share of 10.0.0.2", true},
+		{700, 2049, nil, "NFS of 10.0.0.2", false},
+		{700, 2049, append(mounts, procfs.Mount{Kind: "nfs", Point: "/b", Servers: []netip.Addr{server}}), "NFS mounts /data, /b of 10.0.0.2", true},
+		{2049, 700, nil, "NFS server", false},
+		{700, 4420, nil, "NVMe over TCP of 10.0.0.2", false},
+		{700, 443, mounts, "", false},
+	} {
+		got, mounted := kernelUse(flow.Tuple{Dst: server, Sport: tt.sport, Dport: tt.dport}, tt.mounts)
+		if got != tt.want || mounted != tt.mounted {
+			t.Errorf("%d to %d: %q, %v, want %q", tt.sport, tt.dport, got, mounted, tt.want)
+		}
+	}
+}
+
+// TestRest: a look that took long is followed by a rest that keeps its share
+// of a core.
+func TestRest(t *testing.T) {
+	for cost, want := range map[time.Duration]time.Duration{time.Millisecond: interval, 30 * time.Millisecond: 3 * time.Second} {
+		if got := (&meter{cost: cost}).rest(); got != want {
+			t.Errorf("after %v a rest of %v, want %v", cost, got, want)
+		}
+	}
+}
+
+// TestApart: what is no connection is said when there is enough of it.
+func TestApart(t *testing.T) {
+	count := func(out, in, forwarded int64) map[string]map[string]int64 {
+		return map[string]map[string]int64{"Udp": {"OutDatagrams": out, "InDatagrams": in}, "Ip": {"ForwDatagrams": forwarded}}
+	}
+	for _, tt := range []struct {
+		name string
+		a, b map[string]map[string]int64
+		want []string
+	}{
+		{"quiet", count(100, 100, 100), count(140, 140, 190), nil},
+		{"UDP", count(100, 100, 0), count(2100, 300, 0), []string{"UDP: 1000 datagrams a second out and 100 in"}},
+		{"a router", count(0, 0, 7), count(0, 0, 2007), []string{"forwarded: 1000 packets a second"}},
+		{"both", count(0, 0, 0), count(400, 0, 400), []string{"UDP", "forwarded"}},
+		{"not read", nil, count(4000, 0, 4000), nil},
+		{"put back", count(9000, 0, 0), count(100, 0, 0), nil},
+	} {
+		got := apart(tt.a, tt.b, 2*time.Second)
+		ok := len(got) == len(tt.want)
+		for i := range min(len(got), len(tt.want)) {
+			ok = ok && strings.HasPrefix(got[i], tt.want[i])
+		}
+		if !ok {
+			t.Errorf("%s: said %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package changing
+
+import (
+	"os"
+	"testing"
+
+	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/lab/labtest/stage"
+)
+
+// TestMain makes the test binary the program too: what a shell or sshd starts.
+func TestMain(m *testing.M) {
+	if !guest.IsInit() && len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "agent", "apply":
+			os.Exit(cli.Main(cli.System("test"), os.Args[1:]))
+		}
+	}
+	os.Exit(stage.Main(m, lab.Auto))
+}

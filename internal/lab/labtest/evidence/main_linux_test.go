@@ -1,0 +1,12 @@
+package evidence
+
+import (
+	"os"
+	"testing"
+
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
+)
+
+// A lab kernel always: netem, fq and all shapers are wanted, whatever runs here.
+func TestMain(m *testing.M) { os.Exit(floor.Main(m, lab.UML)) }

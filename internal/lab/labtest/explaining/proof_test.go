@@ -1,0 +1,246 @@
+//go:build linux
+
+package explaining
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/linerate/linerate/record"
+)
+
+// What the whole proof (`make prove-explain`) has to show.
+const (
+	perCause     = 20 // instances of each cause
+	leastRight   = 0.97
+	leastHealthy = 50
+	leastCalm    = 0.98 // of healthy networks that are named line-rate
+)
+
+// row is one line of a proof: a network with faults, or a healthy one.
+type row struct {
+	seed, number uint64
+	cause        record.Cause // that the instance was drawn for; line-rate is a healthy one
+	setup        string
+	truth        []record.Cause
+	named        record.Cause
+	rate         float64 // Mbit/s
+	healthy      float64
+}
+
+func (r row) right() bool { return slices.Contains(r.truth, r.named) }
+
+// stands is the cause that the row stands for in the matrix.
+func (r row) stands() record.Cause {
+	if r.right() {
+		return r.named
+	}
+	return r.truth[0]
+}
+
+func (r row) String() string {
+	verdict := "right"
+	if !r.right() {
+		verdict = "WRONG"
+	}
+	return fmt.Sprintf("seed %d number %d %s: %s: truth %s; named %s %s; %.1f of %.1f Mbit/s", r.seed, r.number, r.cause, r.setup, words(r.truth), r.named, verdict, r.rate, r.healthy)
+}
+
+func words(all []record.Cause) string {
+	var out []string
+	for _, c := range all {
+		out = append(out, string(c))
+	}
+	return strings.Join(out, " or ")
+}
+
+var rowLine = regexp.MustCompile(`seed (\d+) number (\d+) (\S+): (.*): truth ([a-z -]+); named (\S+) (right|WRONG); ([\d.]+) of ([\d.]+) Mbit/s`)
+
+func readProof(text string) (rows []row) {
+	lines := bufio.NewScanner(strings.NewReader(text))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		m := rowLine.FindStringSubmatch(lines.Text())
+		if m == nil {
+			continue
+		}
+		r := row{cause: record.Cause(m[3]), setup: m[4], named: record.Cause(m[6])}
+		for _, c := range strings.Split(m[5], " or ") {
+			r.truth = append(r.truth, record.Cause(c))
+		}
+		_, _ = fmt.Sscan(m[1]+" "+m[2]+" "+m[8]+" "+m[9], &r.seed, &r.number, &r.rate, &r.healthy) // digits by the pattern
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// verdict is what the rows show, and what they lack.
+func verdict(rows []row) (said string, lacking []string) {
+	faults, right, healthy, calm := 0, 0, 0, 0
+	drawn, two := map[record.Cause]int{}, 0
+	for _, r := range rows {
+		if r.cause == record.LineRate {
+			if healthy++; r.right() {
+				calm++
+			}
+			continue
+		}
+		faults++
+		drawn[r.cause]++
+		if strings.Contains(r.setup, ") and ") {
+			two++
+		}
+		if r.right() {
+			right++
+		}
+	}
+	said = fmt.Sprintf("%d instances, %d with two faults: named right %d (%.1f %%); %d healthy networks: %d named line-rate (%.1f %%)",
+		faults, two, right, percent(right, faults), healthy, calm, percent(calm, healthy))
+	for _, c := range causes() {
+		if drawn[c] < perCause {
+			lacking = append(lacking, fmt.Sprintf("%d instances of %s, want %d", drawn[c], c, perCause))
+		}
+	}
+	if percent(right, faults) < 100*leastRight || healthy < leastHealthy || percent(calm, healthy) < 100*leastCalm {
+		lacking = append(lacking, said)
+	}
+	return said, lacking
+}
+
+func percent(part, all int) float64 {
+	if all == 0 {
+		return 0
+	}
+	return 100 * float64(part) / float64(all)
+}
+
+// matrix is how often each cause was named what, a line each, and the misses
+// one by one.
+func matrix(rows []row) (lines []string) {
+	counts := map[record.Cause]map[record.Cause]int{}
+	for _, r := range rows {
+		if counts[r.stands()] == nil {
+			counts[r.stands()] = map[record.Cause]int{}
+		}
+		counts[r.stands()][r.named]++
+	}
+	for _, c := range record.Causes() {
+		total, right := 0, counts[c][c]
+		var wrong []string
+		for _, named := range slices.Sorted(maps.Keys(counts[c])) {
+			total += counts[c][named]
+			if named != c {
+				wrong = append(wrong, fmt.Sprintf("%s %d", named, counts[c][named]))
+			}
+		}
+		if total > 0 {
+			lines = append(lines, fmt.Sprintf("%-16s %3d of %3d right%s", c, right, total, prefixed("; else ", strings.Join(wrong, ", "))))
+		}
+	}
+	for _, r := range rows {
+		if !r.right() {
+			lines = append(lines, "missed: "+r.String())
+		}
+	}
+	return lines
+}
+
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}
+
+// proofs are the files of the proof, a part each.
+const proofs = "../../../../docs/proofs/explain-[01h]*.txt"
+
+// TestProof judges the proof that is kept in docs/proofs, where there is one.
+func TestProof(t *testing.T) {
+	names, err := filepath.Glob(proofs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) == 0 {
+		t.Log("no proof is kept: `make prove-explain` makes one")
+		return
+	}
+	var rows []row
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		rows = append(rows, readProof(string(text))...)
+	}
+	for _, line := range matrix(rows) {
+		t.Log(line)
+	}
+	said, lacking := verdict(rows)
+	t.Log(said)
+	for _, l := range lacking {
+		t.Error(l)
+	}
+}
+
+// TestVerdict: a proof that does not prove is seen to fail.
+func TestVerdict(t *testing.T) {
+	full := func(change func(i int, r *row)) (rows []row) {
+		for _, c := range causes() {
+			for range perCause {
+				rows = append(rows, row{seed: 1, number: 2, cause: c, setup: "2 x 30M: odd (a) and b (c)", truth: []record.Cause{c}, named: c, rate: 10.5, healthy: 99})
+			}
+		}
+		for range leastHealthy {
+			rows = append(rows, row{seed: 3, number: 4, cause: record.LineRate, setup: "x", truth: []record.Cause{record.LineRate}, named: record.LineRate, rate: 99, healthy: 99})
+		}
+		for i := range rows {
+			change(i, &rows[i])
+		}
+		return rows
+	}
+	none := func(int, *row) {}
+	wrong := func(from, to int) func(int, *row) {
+		return func(i int, r *row) {
+			if i >= from && i < to {
+				r.named = record.Unknown
+			}
+		}
+	}
+	all := perCause * len(causes())
+	for name, c := range map[string]struct {
+		rows []row
+		ok   bool
+	}{
+		"all right":         {full(none), true},
+		"either is right":   {full(func(_ int, r *row) { r.truth = append([]record.Cause{record.MTU}, r.truth...) }), true},
+		"nothing":           {nil, false},
+		"one cause short":   {full(none)[1:], false},
+		"few healthy":       {full(none)[:all+leastHealthy-1], false},
+		"nine of 300 wrong": {full(wrong(0, all*3/100)), true},
+		"ten of 300 wrong":  {full(wrong(0, all*3/100+1)), false},
+		"a false alarm":     {full(wrong(all, all+1)), true},
+		"two false alarms":  {full(wrong(all, all+2)), false},
+	} {
+		var text strings.Builder
+		for _, r := range c.rows {
+			fmt.Fprintf(&text, "  %v\n", r)
+		}
+		read := readProof(text.String())
+		if fmt.Sprint(read) != fmt.Sprint(c.rows) {
+			t.Fatalf("%s: read %v, want %v", name, read, c.rows)
+		}
+		if said, lacking := verdict(read); (len(lacking) == 0) != c.ok {
+			t.Errorf("%s: %s; lacking %q", name, said, lacking)
+		}
+	}
+}

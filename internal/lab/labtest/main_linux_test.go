@@ -1,0 +1,11 @@
+package labtest
+
+import (
+	"os"
+	"testing"
+
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/labtest/stage"
+)
+
+func TestMain(m *testing.M) { os.Exit(stage.Main(m, lab.Auto)) }

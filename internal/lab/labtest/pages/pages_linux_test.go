@@ -1,0 +1,222 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/store"
+	"github.com/linerate/linerate/internal/web"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/report"
+	"github.com/linerate/linerate/unit"
+)
+
+var looks = []struct {
+	width  int64
+	scheme string
+}{{1280, "light"}, {390, "dark"}}
+
+type everybody struct{}
+
+func (everybody) Visit(token string) (web.Visitor, bool) {
+	return web.Visitor{Name: "eve", Role: wire.Change}, token == "good"
+}
+
+// mesh is a run of n hosts, each to the next ones, until it has so many trials.
+func mesh(id, hosts, trials int) record.Record {
+	r := record.Record{Schema: record.Schema, ID: fmt.Sprintf("run-%03d", id), Started: time.Date(2026, 5, 1+id, 3, 0, 0, 0, time.UTC), Linerate: "test"}
+	for step := 1; step < hosts; step++ {
+		for i := range hosts {
+			if len(r.Trials) == trials {
+				return r
+			}
+			from, to := fmt.Sprintf("host-%03d", i), fmt.Sprintf("host-%03d", (i+step)%hosts)
+			rate := unit.BitRate(9.8e9)
+			if (i*7+step*3+id)%11 == 0 {
+				rate = 4.9e9
+			}
+			t := record.Trial{
+				From: from, To: to, Direction: flow.Forward, Streams: 4, Protocol: "tcp", Tool: "linerate", Ports: "chosen", Started: r.Started,
+				Goodput: rate, GoodputLow: rate * 0.99, GoodputHigh: rate * 1.01, Ceiling: 9.9e9, CeilingMTU: 9000, Window: 4, WarmUp: 1,
+				Finding: &record.Finding{From: from, To: to, Direction: flow.Forward, Streams: 4, Cause: record.LineRate, Confidence: 0.9, Summary: "The links are full.", Rate: rate, Ceiling: 9.9e9},
+			}
+			for s := range 25 {
+				t.Series, t.SeriesAt = append(t.Series, rate), append(t.SeriesAt, 0.2*float64(s+1))
+			}
+			for n := range 2 {
+				t.Links = append(t.Links, record.LinkUse{Host: from, Link: fmt.Sprint("eth", n), Tx: rate / 2, TxPayload: rate / 2, Ceiling: 4.95e9}, record.LinkUse{Host: to, Link: fmt.Sprint("eth", n), Rx: rate / 2, RxPayload: rate / 2, Ceiling: 4.95e9})
+			}
+			r.Trials = append(r.Trials, t)
+		}
+	}
+	return r
+}
+
+func site(t *testing.T, records ...record.Record) *httptest.Server {
+	return siteOf(t, nil, records...)
+}
+
+func siteOf(t *testing.T, fleet web.Fleet, records ...record.Record) *httptest.Server {
+	t.Helper()
+	shelf, err := store.Open(t.Context(), store.Config{Place: filepath.Join(t.TempDir(), "history.db"), Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { shelf.Close() })
+	for _, r := range records {
+		if _, err := shelf.Add(t.Context(), r, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := web.Handler(web.Config{
+		Shelf: shelf, Door: everybody{}, Fleet: fleet, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
+		Trials: func(ctx context.Context, each func(string, record.Trial)) {
+			each("eve/run-9", mesh(9, 2, 1).Trials[0])
+			<-ctx.Done()
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (b *browser) login(t *testing.T, s *httptest.Server) {
+	t.Helper()
+	b.do(t, chromedp.Navigate(s.URL+"/"), chromedp.SendKeys("#token", "good\r"), chromedp.WaitVisible(`nav a[aria-current]`))
+}
+
+// TestWebPages: every page, as it is seen on a desk and on a phone at night.
+func TestWebPages(t *testing.T) {
+	var all []record.Record
+	for i := range 8 {
+		all = append(all, mesh(i, 5, 20))
+	}
+	s := siteOf(t, &rack{}, all...)
+	b := open(t)
+	b.size(t, 1280, "light")
+	b.look(t, s.URL+"/login")
+	b.login(t, s)
+	for _, look := range looks {
+		b.size(t, look.width, look.scheme)
+		for _, page := range []struct{ name, path, shows string }{
+			{"runs", "/", "tbody tr"}, {"run", "/run/run-003", "iframe"}, {"path", "/path?from=host-000&to=host-001", ".uplot canvas"},
+			{"matrix", "/matrix", ".matrix td a"}, {"compare", "/compare?before=run-001&after=run-002", ".verdict"}, {"live", "/live", "#trials tbody td"},
+			{"hosts", "/hosts", `form[action="/measure"]`}, {"host", "/host/db01", ".waits button"},
+			{"missing", "/run/none", ".alert"},
+		} {
+			if page.name == "missing" { // the browser's own log names it, as it should
+				b.do(t, chromedp.Navigate(s.URL+page.path), chromedp.WaitVisible(page.shows))
+				continue
+			}
+			b.look(t, s.URL+page.path)
+			b.do(t, chromedp.WaitVisible(page.shows))
+			b.shoot(t, fmt.Sprintf("web-%s-%d", page.name, look.width))
+		}
+	}
+}
+
+// TestKeyboard: all there is to do on a page is done without a mouse, and it is
+// seen where one is.
+func TestKeyboard(t *testing.T) {
+	s := site(t, mesh(0, 3, 6), mesh(1, 3, 6))
+	b := open(t)
+	b.size(t, 1280, "light")
+	b.login(t, s)
+	seen := b.walk(t)
+	for _, want := range []string{"a|Skip to the content|", "a|Runs|seen", "a|Live|seen", "a|Matrix|seen", "a|Path|seen", "a|Compare|seen", "button|Log out|seen", "a|run-001|seen", "a|Compare run-000 with another run|seen"} {
+		if !slices.ContainsFunc(seen, func(one string) bool { return strings.HasPrefix(one, want) }) {
+			t.Errorf("no %s among %v", want, seen)
+		}
+	}
+	for _, one := range seen {
+		if strings.HasSuffix(one, "|unseen") && !strings.HasPrefix(one, "a|Skip") {
+			t.Errorf("the focus is not seen at %s", one)
+		}
+	}
+	// By keys alone from the first page to a comparison.
+	b.do(t, chromedp.Navigate(s.URL+"/"))
+	for range 40 {
+		b.do(t, chromedp.KeyEvent("\t"))
+		if strings.HasPrefix(value[string](t, b, `document.activeElement.getAttribute("aria-label") || ""`), "Compare run-001") {
+			break
+		}
+	}
+	b.do(t, chromedp.KeyEvent("\r"))
+	b.await(t, `document.querySelector("select[name=before]") !== null`)
+	at := value[string](t, b, `location.toString()`)
+	if !strings.HasSuffix(at, "/compare?after=run-001") {
+		t.Errorf("at %s", at)
+	}
+}
+
+// TestReportPage: the report as a file, with the sample record and with none
+// of its scripts, of which it has none.
+func TestReportPage(t *testing.T) {
+	r := mesh(3, 4, 12)
+	r.Trials[0].Finding = &record.Finding{From: r.Trials[0].From, To: r.Trials[0].To, Direction: flow.Forward, Streams: 4, Cause: record.SingleLink, Confidence: 0.9, Rate: 4.9e9, Ceiling: 9.9e9,
+		Summary: "One link carries all.", Expected: 9.8e9, Remedy: "choose ports", Evidence: []record.Evidence{{What: "eth0", Value: "full", Source: "counters"}}}
+	r.Trials[0].Goodput, r.Trials[0].Shaper = 4.9e9, &record.TokenBucket{Rate: 4e9, Bucket: 1 << 28, Burst: 9e9, BurstFor: 2}
+	text, err := report.HTML(r, report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t)
+	for _, look := range looks {
+		b.size(t, look.width, look.scheme)
+		b.look(t, "file://"+file)
+		value[bool](t, b, `document.querySelectorAll("details").forEach(d => d.open = true); true`)
+		b.judge(t, "file://"+file)
+		b.shoot(t, fmt.Sprintf("report-%d", look.width))
+	}
+}
+
+// TestLargePages: 200 hosts in the matrix, and a record of 10,000 trials, each
+// open in less than two seconds.
+func TestLargePages(t *testing.T) {
+	large := mesh(0, 200, 10_000)
+	s := site(t, large)
+	b := open(t)
+	b.size(t, 1280, "light")
+	b.login(t, s)
+	text, err := report.HTML(large, report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "large.html")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, page := range map[string]string{"matrix of 200 hosts": s.URL + "/matrix", "report of 10,000 trials": "file://" + file, "run of 10,000 trials": s.URL + "/run/run-000"} {
+		// The machine may be busy with something else for a moment, not thrice.
+		least := time.Hour
+		for try := 0; try < 3 && least > 2*time.Second; try++ {
+			b.do(t, chromedp.Navigate("about:blank"))
+			begun := time.Now()
+			b.do(t, chromedp.Navigate(page), chromedp.WaitReady("footer"))
+			least = min(least, time.Since(begun))
+		}
+		t.Logf("%s: %v to open", name, least.Round(time.Millisecond))
+		if least > 2*time.Second {
+			t.Errorf("%s took %v, want 2 s at most", name, least)
+		}
+	}
+	t.Logf("the report of 10,000 trials has %.1f MB", float64(len(text))/1e6)
+}

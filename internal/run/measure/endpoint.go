@@ -1,0 +1,39 @@
+// Package measure runs trials: it opens the ends, chooses the ports, warms
+// up, opens one window that all streams share, counts, and checks that what
+// was counted is possible. What the numbers mean is diagnose's business.
+package measure
+
+import (
+	"context"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+)
+
+// Endpoint is a host that can be measured.
+type Endpoint interface {
+	Ping(context.Context, agentapi.PingRequest) (agentapi.PingReply, error)
+	OpenSink(context.Context, agentapi.SinkRequest) (agentapi.SinkReply, error)
+	OpenSource(context.Context, agentapi.SourceRequest) (agentapi.SourceReply, error)
+	Start(context.Context, agentapi.StartRequest) (agentapi.StartReply, error)
+	Sample(context.Context, agentapi.SampleRequest) (agentapi.SampleReply, error)
+	Finish(context.Context, agentapi.FinishRequest) (agentapi.FinishReply, error)
+	Sockets(context.Context, agentapi.SocketsRequest) (agentapi.SocketsReply, error)
+}
+
+// Network is the hosts to measure between and what is known of them.
+type Network struct {
+	Endpoints map[string]Endpoint
+	// Fabric is the merged state of file and hosts: what predict works on.
+	Fabric predict.Fabric
+	// Machines says which machine each host runs on: hosts of one machine
+	// share its processors.
+	Machines map[string]string
+	// Listeners are the hosts that an iperf3 server speaks for; they are no
+	// Endpoints.
+	Listeners map[string]Listener
+}
+
+// Host is the merged state of a host.
+func (n Network) Host(name string) netstate.Host { return n.Fabric.Hosts[name] }

@@ -1,0 +1,138 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+)
+
+// feed is a client's session, sampled once for all of its ends.
+type feed struct {
+	at      client
+	session string
+
+	once    sync.Once
+	started chan struct{} // closed when start is over
+	failed  error         // of start
+
+	mu      sync.Mutex
+	samples []agentapi.Sample
+	errors  []string
+	ended   *agentapi.IPerf3EndReply
+	over    bool
+}
+
+// start begins at once and does not wait: the tests of one round are to begin
+// together.
+func (f *feed) start(ctx context.Context) {
+	f.once.Do(func() {
+		go func() {
+			defer close(f.started)
+			_, f.failed = f.at.StartIPerf3(ctx, agentapi.IPerf3StartRequest{Session: f.session})
+		}()
+	})
+}
+
+// since is the session's samples from an index on, a new one where there are
+// none yet.
+func (f *feed) since(ctx context.Context, index int) ([]agentapi.Sample, []string, error) {
+	select {
+	case <-f.started:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	if f.failed != nil {
+		return nil, nil, f.failed
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if index >= len(f.samples) {
+		reply, err := f.at.SampleIPerf3(ctx, agentapi.SampleRequest{Session: f.session, Since: len(f.samples)})
+		if err != nil {
+			return nil, nil, err
+		}
+		f.samples = append(f.samples, reply.Samples...)
+		f.errors = append(f.errors, reply.Errors...)
+	}
+	return f.samples[min(max(index, 0), len(f.samples)):], f.errors, nil
+}
+
+// end asks the server for its results, once.
+func (f *feed) end(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.over {
+		return nil
+	}
+	f.over = true
+	reply, err := f.at.EndIPerf3(ctx, agentapi.IPerf3EndRequest{Session: f.session})
+	if err != nil {
+		return fmt.Errorf("end test: %w", err)
+	}
+	f.ended = &reply
+	return nil
+}
+
+// feedEnd is one end of a way of a client's session: the host's own, or the
+// server's as the host knows it.
+type feedEnd struct {
+	Endpoint
+	feed      *feed
+	low, high int // its streams
+	local     bool
+	links     bool // the host's links are counted here
+}
+
+// Start lets the session's streams send.
+func (e *feedEnd) Start(ctx context.Context, _ agentapi.StartRequest) (agentapi.StartReply, error) {
+	e.feed.start(ctx)
+	return agentapi.StartReply{}, nil
+}
+
+// Sample counts the end's streams.
+func (e *feedEnd) Sample(ctx context.Context, req agentapi.SampleRequest) (agentapi.SampleReply, error) {
+	samples, faults, err := e.feed.since(ctx, req.Since)
+	if err != nil {
+		return agentapi.SampleReply{}, err
+	}
+	reply := agentapi.SampleReply{Errors: faults}
+	for _, s := range samples {
+		if len(s.Bytes) < e.high {
+			return reply, fmt.Errorf("sample: %d streams, want %d", len(s.Bytes), e.high)
+		}
+		reply.Samples = append(reply.Samples, e.part(s))
+	}
+	return reply, nil
+}
+
+func (e *feedEnd) part(s agentapi.Sample) agentapi.Sample {
+	out := agentapi.Sample{At: s.At, Bytes: s.Bytes[e.low:e.high]}
+	if !e.local {
+		return out
+	}
+	out.CPU = s.CPU
+	out.CPU.Threads, out.CPU.Switches, out.CPU.Pinned, out.CPU.Waited = nil, nil, nil, nil
+	if n := len(s.CPU.Waited); n > e.low {
+		out.CPU.Waited = s.CPU.Waited[e.low:min(e.high, n)]
+	}
+	if len(s.CPU.Threads) >= e.high {
+		out.CPU.Threads = s.CPU.Threads[e.low:e.high]
+	}
+	if len(s.TCP) >= e.high {
+		out.TCP = s.TCP[e.low:e.high]
+	}
+	if len(s.UDP) >= e.high {
+		out.UDP = s.UDP[e.low:e.high]
+	}
+	if e.links {
+		out.Links = s.Links
+	}
+	return out
+}
+
+// Finish ends the session.
+func (e *feedEnd) Finish(ctx context.Context, _ agentapi.FinishRequest) (agentapi.FinishReply, error) {
+	return agentapi.FinishReply{}, e.feed.end(ctx)
+}

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/record"
+)
+
+// conn is one TCP connection, on raw system calls or on package net. send and
+// receive block; shut ends them from another goroutine; close frees the
+// connection once nobody uses it. Closing never lingers: the port is free at
+// once.
+type conn interface {
+	send(buf []byte) (int, error)
+	receive(buf []byte) (int, error) // 0, nil is the end of the stream
+	readFull(buf []byte, limit time.Duration) error
+	writeFull(buf []byte) error
+	info() agentapi.TCPCount
+	// opened tells a receiving end that the stream's opening has been read
+	// and nothing behind it has been sent.
+	opened()
+	// multipath reports whether the connection is MPTCP now.
+	multipath() bool
+	local() netip.AddrPort
+	remote() netip.AddrPort
+	// outlet is how the stream's payload is sent, out of the source, and inlet
+	// how it is taken in, after the opening. Either is used by one thread.
+	outlet(agentapi.Mode, *source) (outlet, error)
+	inlet(mode agentapi.Mode, length int) (inlet, error)
+	// granted is the socket as the kernel made it.
+	granted() record.Socket
+	// eager lets the reader sleep until so many bytes wait: the sampler's word,
+	// who alone knows the rate.
+	eager(bytes int)
+	// incoming is the core that last processed what came in; beside reports
+	// that no card handed it over: the peer is on this machine.
+	incoming() (core int, beside bool)
+	shut()
+	close()
+}
+
+// outlet hands payload over to the kernel, many bytes a call.
+type outlet interface {
+	// send hands over at most so many bytes.
+	send(most uint64) (int, error)
+	// copied reports whether the kernel copied though it was asked not to.
+	copied() bool
+	method() string // as record.Method has it
+}
+
+// inlet takes payload from the kernel; zero, nil is the end of the stream.
+type inlet interface {
+	receive() (int, error)
+}
+
+// listener accepts a session's connections until it is closed.
+type listener interface {
+	accept() (conn, error)
+	port() int
+	// granted is the listening socket as the kernel made it: what it accepts
+	// begins with the same.
+	granted() record.Socket
+	close()
+}
+
+// socketOptions are asked for before a connection is made, since the window
+// scale is fixed by its first segment.
+type socketOptions struct {
+	record.Socket // zero fields leave what the system does
+	MPTCP         bool
+}
+
+// connectTime is the longest a connection may take to be made.
+const connectTime = 10 * time.Second
+
+func served(c conn, peers []netip.Addr) bool {
+	from := c.remote().Addr().Unmap()
+	for _, p := range peers {
+		if p.Unmap() == from {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,182 @@
+//go:build linux && !portable
+
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/kernel/sys"
+)
+
+// The kernel lays a stream's bytes one after the other into pages of its own
+// (skb_page_frag_refill), from the first byte on, which is the opening's. A
+// copy is fastest where both its ends stand at the same place in a page, so
+// payload begins in the buffers where the opening ends: with 20 bytes between
+// them a receiver took half as long again for the same bytes.
+
+// receiveMethod is how a sink's streams are taken in.
+func receiveMethod(m agentapi.Mode) string {
+	if m == agentapi.ModeCopy {
+		return "read"
+	}
+	return "MSG_TRUNC"
+}
+
+// vectorInlet is recvmsg into one buffer many times over. Full calls: fewer,
+// larger ones cost the processor less, in the kernel and in the runtime, which
+// looks after every blocked call.
+type vectorInlet struct {
+	fd int
+	to *sys.Vector
+}
+
+func (in *vectorInlet) receive() (int, error) { return in.to.Receive(in.fd, sys.WaitAll) }
+
+// dropInlet has the kernel drop what came in.
+type dropInlet struct {
+	fd   int
+	room []byte
+}
+
+const (
+	// dropLength is what one call drops.
+	dropLength = 64 << 10
+	// dropTries is how often it is asked before the thread sleeps, some 8 µs: to
+	// wake it takes the sender's core longer than to drop the bytes takes this.
+	dropTries = 20
+)
+
+func (in dropInlet) receive() (int, error) { return sys.Drop(in.fd, in.room, dropTries) }
+
+func (c *rawConn) inlet(mode agentapi.Mode, length int) (inlet, error) {
+	if mode != agentapi.ModeCopy {
+		return dropInlet{c.fd, make([]byte, dropLength)}, nil
+	}
+	return &vectorInlet{fd: c.fd, to: sys.NewVector(make([]byte, length), length*receiveTimes, openingLength)}, nil
+}
+
+func (c *rawConn) outlet(mode agentapi.Mode, from *source) (outlet, error) {
+	switch mode {
+	case agentapi.ModeZeroCopy, agentapi.ModeSendfile:
+		// Of the three ways sendfile wins: MSG_ZEROCOPY pays for every call's
+		// completion, splice for the pipe between.
+		return c.fileOutlet(from)
+	case agentapi.ModeMsgZeroCopy:
+		return c.pinnedOutlet(from)
+	}
+	return &writeOutlet{fd: c.fd, from: sys.NewVector(from.bytes, sendLength, openingLength)}, nil
+}
+
+// writeOutlet is writev of the source many times over.
+type writeOutlet struct {
+	fd   int
+	from *sys.Vector
+}
+
+func (o *writeOutlet) send(most uint64) (int, error) { return o.from.Write(o.fd, most) }
+func (o *writeOutlet) copied() bool                  { return false }
+func (o *writeOutlet) method() string                { return "write" }
+
+// fileOutlet is sendfile from a file without a name: the kernel sends the pages
+// of its cache.
+type fileOutlet struct {
+	fd, file int
+	at       int64
+	copies   bool
+}
+
+// fileTimes is how often the file holds the source: one call ends at the
+// file's end.
+const fileTimes = sendLength / sourceLength
+
+func (c *rawConn) fileOutlet(from *source) (outlet, error) {
+	f := &from.file
+	f.once.Do(func() {
+		content := make([]byte, 0, fileTimes*len(from.bytes))
+		for range fileTimes {
+			content = append(content, from.bytes...)
+		}
+		f.fd, f.err = sys.PageFile("linerate-source", content, "/var/tmp", os.TempDir())
+	})
+	if f.err != nil {
+		return nil, f.err
+	}
+	// An MPTCP socket takes no pages: mptcp_sendmsg copies whatever it is given.
+	return &fileOutlet{fd: c.fd, file: f.fd, copies: c.copies}, nil
+}
+
+func (o *fileOutlet) send(most uint64) (int, error) {
+	const size = fileTimes * sourceLength
+	n, err := sys.SendFile(o.fd, o.file, o.at, int(min(most, uint64(size-o.at))))
+	if n > 0 {
+		o.at = (o.at + int64(n)) % size
+	}
+	return n, err
+}
+
+func (o *fileOutlet) copied() bool   { return o.copies }
+func (o *fileOutlet) method() string { return "sendfile" }
+
+// release frees what the session's streams had in common.
+func (s *source) release() {
+	s.file.once.Do(func() { s.file.err = errors.New("session ended") })
+	if s.file.err == nil {
+		_ = syscall.Close(s.file.fd)
+	}
+}
+
+// pinnedOutlet is sendmsg with MSG_ZEROCOPY: the kernel sends the process's
+// own pages and says on the error queue when it is done with them.
+type pinnedOutlet struct {
+	fd     int
+	from   *sys.Vector
+	copies bool
+}
+
+func (c *rawConn) pinnedOutlet(from *source) (outlet, error) {
+	if err := sys.SetZeroCopy(c.fd); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, errors.ErrUnsupported)
+	}
+	return &pinnedOutlet{fd: c.fd, from: sys.NewVector(from.bytes, pinnedLength, openingLength), copies: c.copies}, nil
+}
+
+// pinnedLength is what one call sends: each call's completion takes part of
+// what net.core.optmem_max allows a socket.
+const pinnedLength = 1 << 20
+
+// completionWait is how long one wait for completions lasts, in ms: a session
+// that ends in the meantime shuts the socket, which ends it at once.
+const completionWait = 200
+
+func (o *pinnedOutlet) send(most uint64) (int, error) {
+	for {
+		n, err := o.from.Send(o.fd, most, sys.ZeroCopy)
+		some, copied := sys.Completions(o.fd)
+		o.copies = o.copies || copied
+		if !errors.Is(err, syscall.ENOBUFS) {
+			return n, err
+		}
+		if !some { // what may be pinned is: wait until something is free
+			sys.AwaitError(o.fd, completionWait)
+			if err := o.broken(); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// broken is the socket's own error, which a wait for completions does not tell.
+func (o *pinnedOutlet) broken() error {
+	n, err := syscall.GetsockoptInt(o.fd, syscall.SOL_SOCKET, syscall.SO_ERROR)
+	if err != nil || n == 0 {
+		return err
+	}
+	return syscall.Errno(n)
+}
+
+func (o *pinnedOutlet) copied() bool   { return o.copies }
+func (o *pinnedOutlet) method() string { return "MSG_ZEROCOPY" }

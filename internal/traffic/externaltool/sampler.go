@@ -1,0 +1,109 @@
+package externaltool
+
+import (
+	"sync"
+	"time"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/kernel/cgroup"
+)
+
+// sampleEvery is how often the host's own counters are read while a tool runs.
+const sampleEvery = 500 * time.Millisecond
+
+// sampler reads a host's links and processors beside a tool that does not.
+type sampler struct {
+	cfg     Config
+	req     agentapi.ToolRequest
+	process int // the tool's, once it runs
+	state   *samples
+}
+
+type samples struct {
+	// Of the tool; used by the sampling goroutine alone.
+	quota cgroup.Watch
+	began time.Time
+
+	mu   sync.Mutex
+	all  []agentapi.ToolSample
+	once sync.Once
+	end  chan struct{}
+	done chan struct{}
+}
+
+func newSampler(cfg Config, req agentapi.ToolRequest) sampler {
+	return sampler{cfg: cfg, req: req, state: &samples{end: make(chan struct{}), done: make(chan struct{})}}
+}
+
+// start samples the tool's host on a goroutine of its own until stop.
+func (s sampler) start(process int) {
+	s.process, s.state.began = process, time.Now()
+	go func() {
+		defer close(s.state.done)
+		tick := time.NewTicker(sampleEvery)
+		defer tick.Stop()
+		for {
+			s.take()
+			select {
+			case <-s.state.end:
+				s.take()
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+}
+
+// take adds a sample; a host that cannot count has none.
+func (s sampler) take() {
+	now := agentapi.ToolSample{At: time.Now()}
+	var err error
+	if s.cfg.Links != nil && len(s.req.Links) > 0 {
+		if now.Links, err = s.cfg.Links(s.req.Links); err != nil {
+			return
+		}
+	}
+	if s.cfg.CPU != nil {
+		if now.CPU, err = s.cfg.CPU(); err != nil {
+			return
+		}
+		allowed := s.state.quota.See(now.At.Sub(s.state.began), []int{s.process})
+		now.CPU.Quota, now.CPU.Throttled = allowed.Quota, allowed.Throttled.Seconds()
+	}
+	now.Sockets = s.sockets()
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	s.state.all = append(s.state.all, now)
+}
+
+// sockets are the tool's connections; none where the kernel does not show them.
+func (s sampler) sockets() []agentapi.ToolSocket {
+	if s.cfg.Sockets == nil || s.req.UDP {
+		return nil
+	}
+	port, far := s.req.Port, false
+	if s.req.Role == agentapi.ToolClient {
+		port, far = s.req.Peer.Port(), true
+	}
+	found, err := s.cfg.Sockets(port, far)
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+// stop ends sampling and returns the samples. Before start there is nothing to
+// wait for.
+func (s sampler) stop() []agentapi.ToolSample {
+	started := false
+	s.state.mu.Lock()
+	started = len(s.state.all) > 0
+	s.state.mu.Unlock()
+	s.state.once.Do(func() { close(s.state.end) })
+	if started {
+		<-s.state.done
+	}
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return s.state.all
+}

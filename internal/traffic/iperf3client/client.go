@@ -1,0 +1,188 @@
+// Package iperf3client is a client of any iperf3 server, without the iperf3
+// program: it chooses the source port of each stream, moves bytes with large
+// raw calls, one thread a stream, samples its own end while they flow, and
+// fetches what the server counted. It judges nothing, and it must never wait
+// for a server without end.
+package iperf3client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/kernel/netns"
+)
+
+// Config is where a client runs and what it samples besides its streams.
+type Config struct {
+	Namespace netns.Namespace
+	Links     func(names []string) ([]agentapi.LinkCount, error) // nil is none
+	CPU       func() (agentapi.CPUCount, error)                  // nil is none
+	Logger    *slog.Logger                                       // nil is silence
+}
+
+// Client holds one host's tests. It is safe for many goroutines.
+type Client struct {
+	cfg Config
+
+	mu       sync.Mutex
+	sessions map[string]*session
+	closed   bool
+}
+
+// mostSessions bounds the tests of one host at a time.
+const mostSessions = 256
+
+// New returns a client with no test.
+func New(cfg Config) *Client {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Client{cfg: cfg, sessions: make(map[string]*session)}
+}
+
+// Close ends every test. Afterwards none can be opened.
+func (c *Client) Close() {
+	c.mu.Lock()
+	sessions := c.sessions
+	c.sessions, c.closed = make(map[string]*session), true
+	c.mu.Unlock()
+	for _, s := range sessions {
+		s.close()
+	}
+}
+
+// Busy servers are asked again after these pauses, the last one repeated.
+var busyPauses = [...]time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second}
+
+// reopening is how long iperf3 may take from one test to the next: it closes
+// its port in between.
+const reopening = 700 * time.Millisecond
+
+// Open connects to the server and prepares a test; a busy server is asked
+// again until BusyFor is over. The test holds its ports until End, Close or
+// its lifetime's end. Errors: ErrRequest, ErrBusy, ErrRefused, ErrSilent,
+// ErrBlocked, ErrDenied, ErrProtocol, agentapi.ErrPortTaken.
+func (c *Client) Open(ctx context.Context, req agentapi.IPerf3OpenRequest) (agentapi.IPerf3OpenReply, error) {
+	var reply agentapi.IPerf3OpenReply
+	if err := check(&req); err != nil {
+		return reply, err
+	}
+	begun := time.Now()
+	for try := 0; ; try++ {
+		s, err := open(ctx, c.cfg, req)
+		busy := errors.Is(err, ErrBusy) && time.Since(begun) < req.BusyFor
+		reopens := (errors.Is(err, ErrRefused) || errors.Is(err, ErrEnded)) && time.Since(begun) < reopening
+		if busy || reopens {
+			c.cfg.Logger.Debug("ask again", "server", req.Server, "tries", try+1, "because", err)
+			if err := sleep(ctx, busyPauses[min(try, len(busyPauses)-1)]); err != nil {
+				return reply, err
+			}
+			continue
+		}
+		if err != nil {
+			return reply, fmt.Errorf("iperf3 server %s: %w", req.Server, err)
+		}
+		if err := c.keep(req, s); err != nil {
+			s.close()
+			return reply, err
+		}
+		if try > 0 {
+			reply.Waited = time.Since(begun)
+		}
+		for _, st := range s.streams {
+			reply.Streams = append(reply.Streams, st.conn.granted())
+		}
+		return reply, nil
+	}
+}
+
+func (c *Client) keep(req agentapi.IPerf3OpenRequest, s *session) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return fmt.Errorf("open test: %w", context.Canceled)
+	case c.sessions[req.Session] != nil:
+		return fmt.Errorf("%w: session %q exists", ErrRequest, req.Session)
+	case len(c.sessions) >= mostSessions:
+		return fmt.Errorf("open test: %d run already: %w", mostSessions, agentapi.ErrBusy)
+	}
+	c.sessions[req.Session] = s
+	s.expiry = time.AfterFunc(req.Lifetime, func() {
+		c.forget(req.Session, s)
+		s.close()
+	})
+	return nil
+}
+
+func (c *Client) forget(name string, s *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sessions[name] == s {
+		delete(c.sessions, name)
+	}
+}
+
+func (c *Client) find(name string) (*session, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.sessions[name]
+	if s == nil {
+		return nil, fmt.Errorf("%w: %q", ErrSession, name)
+	}
+	return s, nil
+}
+
+// Start connects the last stream and lets bytes flow.
+func (c *Client) Start(ctx context.Context, req agentapi.IPerf3StartRequest) (agentapi.IPerf3StartReply, error) {
+	s, err := c.find(req.Session)
+	if err == nil {
+		err = s.start(ctx)
+	}
+	if err != nil {
+		err = fmt.Errorf("start test: %w", err)
+	}
+	return agentapi.IPerf3StartReply{}, err
+}
+
+// Sample counts a test now and returns the samples since the one asked for:
+// payload of every stream, as near to its receiver as this host can tell (of
+// TCP what was acknowledged; of UDP what was sent).
+func (c *Client) Sample(_ context.Context, req agentapi.SampleRequest) (agentapi.SampleReply, error) {
+	s, err := c.find(req.Session)
+	if err != nil {
+		return agentapi.SampleReply{}, err
+	}
+	if err := s.sample(); err != nil {
+		return agentapi.SampleReply{}, err
+	}
+	return agentapi.SampleReply{Samples: s.since(req.Since), Errors: s.faults()}, nil
+}
+
+// End ends a test and returns what the server counted. A server that does not
+// say is no error: Why tells. The test's ports are free when it returns.
+func (c *Client) End(ctx context.Context, req agentapi.IPerf3EndRequest) (agentapi.IPerf3EndReply, error) {
+	s, err := c.find(req.Session)
+	if err != nil {
+		return agentapi.IPerf3EndReply{}, err
+	}
+	c.forget(req.Session, s)
+	defer s.close()
+	return s.end(ctx), ctx.Err()
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

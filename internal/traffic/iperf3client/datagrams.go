@@ -1,0 +1,127 @@
+package iperf3client
+
+import (
+	"sync"
+	"time"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/traffic/iperf3"
+)
+
+// datagramConn is what a UDP stream's socket can do besides.
+type datagramConn interface {
+	// sendMany sends buffers as a datagram each and returns how many went, and
+	// in how many calls; fewer than all where patience ran out.
+	sendMany(bufs [][]byte) (sent, calls int, err error)
+	// receiveMany waits for datagrams and hands over each; none within
+	// patience is no error.
+	receiveMany(each func(buf []byte)) (calls int, err error)
+}
+
+// volleySize is how many datagrams one call sends.
+const volleySize = 32
+
+// datagrams is a UDP stream's side of the protocol.
+type datagrams struct {
+	length int
+
+	mu    sync.Mutex
+	sent  uint64
+	calls uint64
+	heard uint64
+	got   iperf3.Reception
+}
+
+// counters64 is said in the parameters: no version asked for is without it.
+const counters64 = true
+
+// pour sends datagrams in volleys, no faster than the stream's rate.
+func (d *datagrams) pour(s *stream, stop <-chan struct{}) error {
+	conn := s.conn.(datagramConn)
+	p := newPacer(s.rate)
+	volley := volleySize
+	if s.rate > 0 {
+		volley = min(max(int(float64(s.rate)/8*grain.Seconds())/d.length, 1), volleySize)
+	}
+	bufs := make([][]byte, volley)
+	for i := range bufs {
+		bufs[i] = make([]byte, d.length)
+		fillPattern(bufs[i])
+	}
+	next, total := uint64(1), uint64(0)
+	for !stopped(stop) {
+		now := time.Duration(time.Now().UnixNano())
+		for i := range bufs {
+			iperf3.Datagram{Sent: now, Counter: next + uint64(i)}.Put(bufs[i], counters64)
+		}
+		n, calls, err := conn.sendMany(bufs)
+		next += uint64(n)
+		total += uint64(n) * uint64(d.length)
+		s.bytes.Store(total)
+		d.went(n, calls)
+		if err != nil {
+			return err
+		}
+		p.wait(total, stop)
+	}
+	return nil
+}
+
+func (d *datagrams) went(n, calls int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sent += uint64(n)
+	d.calls += uint64(calls)
+}
+
+// take receives datagrams and keeps account of them.
+func (d *datagrams) take(s *stream, stop <-chan struct{}) error {
+	conn := s.conn.(datagramConn)
+	begun := time.Now()
+	for !stopped(stop) {
+		arrived := time.Duration(0)
+		calls, err := conn.receiveMany(func(buf []byte) {
+			if arrived == 0 {
+				arrived = time.Since(begun)
+			}
+			d.came(buf, arrived)
+			s.bytes.Store(s.bytes.Load() + uint64(len(buf)))
+		})
+		d.went(0, calls)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// came counts a datagram; one too short to be of the test is none.
+func (d *datagrams) came(buf []byte, arrived time.Duration) {
+	head, err := iperf3.ParseDatagram(buf, counters64)
+	if err != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.heard++
+	d.got.Add(head, arrived)
+}
+
+func (d *datagrams) counted() agentapi.UDPCount {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return agentapi.UDPCount{
+		Datagrams: d.sent + d.heard, Highest: d.got.Highest, Reordered: d.got.OutOfLine, Jitter: d.got.Jitter, Calls: d.calls,
+	}
+}
+
+// fillPattern writes bytes that no link compresses away (xorshift).
+func fillPattern(buf []byte) {
+	x := uint64(0x9e3779b97f4a7c15)
+	for i := range buf {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		buf[i] = byte(x)
+	}
+}
