@@ -181,9 +181,6 @@ func (s *socket) timeouts(d time.Duration) error {
 	return nil
 }
 
-func (s *socket) local() netip.AddrPort  { return s.near }
-func (s *socket) remote() netip.AddrPort { return s.far }
-
 func (s *socket) send(buf []byte) (int, error) {
 	for {
 		n, err := syscall.Write(s.fd, buf)

@@ -83,9 +83,6 @@ func (s *socket) connect(ctx context.Context, timeout time.Duration) error {
 	return c.SetDeadline(time.Time{})
 }
 
-func (s *socket) local() netip.AddrPort  { return s.near }
-func (s *socket) remote() netip.AddrPort { return s.far }
-
 func (s *socket) send(buf []byte) (int, error) {
 	if err := s.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
 		return 0, err

@@ -25,8 +25,6 @@ type dataConn interface {
 	// count is what the kernel says of the connection; delivered is the
 	// payload that the receiver's kernel has, zero where nobody says.
 	count() (tcp agentapi.TCPCount, delivered uint64)
-	local() hostPort
-	remote() hostPort
 	granted() agentapi.Stream
 	close()
 }
