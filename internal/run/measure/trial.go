@@ -344,17 +344,6 @@ func (s Spec) longest() time.Duration {
 	return defaultLong
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
-
 // ceiling is what this trial's result must not exceed: the links that its
 // lanes use, every lane of the pair where it names none.
 func (t *trial) ceiling() (unit.BitRate, int, error) {
