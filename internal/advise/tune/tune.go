@@ -48,8 +48,6 @@ type State struct {
 	// Target is the share of the ceiling from which on only what the prediction
 	// is sure of is tried; zero is DefaultTarget.
 	Target float64
-	// CeilingMTU is the MTU that the ceiling is computed at; zero is the one set.
-	CeilingMTU int
 	// Objective with Bound, the longest p99 under load, and Loaded, the longest
 	// that was measured in this state; zero unknown.
 	Objective     Objective
@@ -96,8 +94,6 @@ type Proposal struct {
 	Bounces bool
 	// Cheaper proposals are kept where they are not slower.
 	Cheaper bool
-	// Latency is set where what is sought is a shorter time under load.
-	Latency bool
 	// Disordered is set where packets are dealt out one by one: single looks say
 	// little.
 	Disordered bool
@@ -106,9 +102,6 @@ type Proposal struct {
 	ProbeMTU int
 	// HostMoves are those of Moves that change hosts, and not traffic alone.
 	HostMoves []Name
-	// Parts are the shares of a bundle's gain that the prediction gives to each
-	// of Moves, in their order: what is lost when that one alone is left out.
-	Parts []float64
 }
 
 // Propose lists what is worth trying, in the order to try it, each step as if

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"time"
 
@@ -87,7 +86,6 @@ type Spec struct {
 // Config is how trials are run.
 type Config struct {
 	Network Network
-	Logger  *slog.Logger // nil is silence
 	// Progress is told what a running trial carries now; nil is nobody.
 	Progress func(Progress)
 	// Pinged is told of the latency under load of a round, once it is over; of
