@@ -48,6 +48,8 @@ type State struct {
 	// Target is the share of the ceiling from which on only what the prediction
 	// is sure of is tried; zero is DefaultTarget.
 	Target float64
+	// CeilingMTU is the MTU that the ceiling is computed at; zero is the one set.
+	CeilingMTU int
 	// Objective with Bound, the longest p99 under load, and Loaded, the longest
 	// that was measured in this state; zero unknown.
 	Objective     Objective

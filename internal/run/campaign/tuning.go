@@ -98,7 +98,7 @@ func (c *Campaign) begin(t Tuning) *tuning {
 	alone := predict.Between(t.Path.From, t.Path.To, t.Direction, 1)
 	alone.Protocol, alone.Ports = "tcp", predict.PortsKernel
 	u.s = tune.State{
-		Fabric: c.state, Tried: make(map[tune.Name]bool), Refused: make(map[tune.Name]bool), Thorough: t.Thorough, Target: u.Target,
+		Fabric: c.state, Tried: make(map[tune.Name]bool), Refused: make(map[tune.Name]bool), Thorough: t.Thorough, Target: u.Target, CeilingMTU: t.CeilingMTU,
 		Objective: t.Objective, Bound: t.LatencyBound, Calm: !t.Bounce && !t.Bare,
 		Load:   tune.Load{Traffic: alone},
 		Trials: c.record.Trials,
