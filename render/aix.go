@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,7 @@ type aixWriter struct {
 func writeAIX(in Input) (Output, error) {
 	var out Output
 	w := &aixWriter{in: in, ledger: newLedger(in, &out), variables: map[string]string{}}
-	w.all, w.names = in.named(w.ledger, aixAdapter, func(d device, n int) string {
+	w.all, w.names = namedDevices(in, w.ledger, aixAdapter, func(d device, n int) string {
 		if d.kind == kindBond || d.kind == kindVLAN {
 			return fmt.Sprintf("%s%d", d.kind, n+1)
 		}
@@ -123,7 +124,7 @@ func (w *aixWriter) adapter(d device) {
 	if mtuOf(d, w.all) > 1500 {
 		set("mtu", "jumbo_frames", "yes")
 	}
-	for _, key := range sortedKeys(d.settings.Offloads) {
+	for _, key := range slices.Sorted(maps.Keys(d.settings.Offloads)) {
 		if word, ok := aixOffloads[key]; ok {
 			set("offloads."+key, word, map[bool]string{true: "yes", false: "no"}[d.settings.Offloads[key]])
 		}
@@ -168,7 +169,7 @@ func (w *aixWriter) change(device string, there bool, attributes ...string) {
 
 // channel makes an EtherChannel, or changes the one that has these adapters.
 func (w *aixWriter) channel(d device) bool {
-	ports := w.names.of(w.in.portsInOrder(d, w.ledger))
+	ports := w.names.of(portsInOrder(w.in, d, w.ledger))
 	attributes := []string{}
 	mode, known := echModes[d.mode()]
 	switch {
@@ -253,7 +254,7 @@ func (w *aixWriter) interfaceOf(d device) {
 		w.change(en, true, fmt.Sprintf("mtu=%d", mtu))
 		w.ledger.say(d.ID, "mtu")
 	}
-	if i, asked := w.in.isno(mtu, w.ledger); asked {
+	if i, asked := isnoOf(w.in, mtu, w.ledger); asked {
 		w.change(en, true, i.attributes()...)
 	}
 	had := map[bool]bool{}
@@ -304,20 +305,20 @@ func (w *aixWriter) route(d device, key string, r fabric.Route) {
 
 // options are no(1)'s, for the whole system; the old ones stay in a file.
 func (w *aixWriter) options() {
-	all := w.in.others(w.ledger, aixOptions)
-	if send, asked := w.in.isno(9000, w.ledger); asked && max(send.send, send.receive) > 1048576 {
+	all := counterparts(w.in, w.ledger, aixOptions)
+	if send, asked := isnoOf(w.in, 9000, w.ledger); asked && max(send.send, send.receive) > 1048576 {
 		// A socket's buffer is never above sb_max, whatever an interface says.
 		if most := 2 * max(send.send, send.receive); number(all["sb_max"]) < most {
 			all["sb_max"] = fmt.Sprint(most)
 		}
 	}
-	if _, asked := w.in.isno(9000, w.ledger); asked {
+	if _, asked := isnoOf(w.in, 9000, w.ledger); asked {
 		all["use_isno"] = "1"
 	}
 	if len(all) > 0 {
 		w.note("smitty no: tunables of the whole system")
 	}
-	for _, key := range sortedKeys(all) {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
 		w.up = append(w.up, "keepno "+key, "no -p -o "+key+"="+all[key])
 		w.down = append(w.down, "backno "+key)
 	}

@@ -1,6 +1,8 @@
 package render
 
-import "strings"
+import (
+	"strings"
+)
 
 // script is what changes the system, keeping what was there before.
 func (w *aixWriter) script() string {

@@ -1,6 +1,8 @@
 package render
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // AIX's words: EtherChannel attributes as lsattr(1) lists them, no(1)'s options.
 
@@ -32,7 +34,7 @@ var aixOptions = []otherSysctl{
 // way AIX's own for the MTU. Asked is false for a file that asks nothing.
 type isno struct{ send, receive int }
 
-func (in Input) isno(mtu int, l *ledger) (i isno, asked bool) {
+func isnoOf(in Input, mtu int, l *ledger) (i isno, asked bool) {
 	i = isno{131072, 65536}
 	if mtu > 1500 {
 		i = isno{262144, 131072}

@@ -72,27 +72,14 @@ type amendment struct {
 	node *fabric.Node
 }
 
-// below is the mapping at a path under a node, made where there is none.
-func below(n *fabric.Node, keys ...string) *fabric.Node {
-	for _, key := range keys {
-		next := n.Get(key)
-		if next == nil || next.Kind != fabric.MappingNode {
-			next = mapping()
-			setKey(n, key, next)
-		}
-		n = next
-	}
-	return n
-}
-
 // step puts one change in; why says why it cannot.
 func (a amendment) step(s plan.Step) (why string) {
 	switch s.Kind {
 	case plan.Sysctl:
-		setKey(below(a.node, "sysctl"), s.Key, quoted(s.New))
+		setKey(within(a.node, "sysctl"), s.Key, quoted(s.New))
 		return ""
 	case plan.MPTCPLimit:
-		setKey(below(a.node, "mptcp"), s.Key, plain(s.New))
+		setKey(within(a.node, "mptcp"), s.Key, plain(s.New))
 		return ""
 	case plan.MPTCPEndpoint:
 		return a.endpoint(s)
@@ -103,19 +90,19 @@ func (a amendment) step(s plan.Step) (why string) {
 	}
 	switch s.Kind {
 	case plan.LinkMTU:
-		setKey(below(a.node, "network", section, id), "mtu", plain(s.New))
+		setKey(within(a.node, "network", section, id), "mtu", plain(s.New))
 	case plan.BondOption:
 		a.bondOption(id, s)
 	case plan.Offload:
-		setKey(below(a.node, "links", id, "offloads"), s.Key, plain(s.New))
+		setKey(within(a.node, "links", id, "offloads"), s.Key, plain(s.New))
 	case plan.Ring:
-		setKey(below(a.node, "links", id, "rings"), s.Key, plain(s.New))
+		setKey(within(a.node, "links", id, "rings"), s.Key, plain(s.New))
 	case plan.Channel:
-		setKey(below(a.node, "links", id, "channels"), s.Key, plain(s.New))
+		setKey(within(a.node, "links", id, "channels"), s.Key, plain(s.New))
 	case plan.Coalesce:
-		setKey(below(a.node, "links", id, "coalesce"), s.Key, plain(s.New))
+		setKey(within(a.node, "links", id, "coalesce"), s.Key, plain(s.New))
 	case plan.Qdisc:
-		setKey(below(a.node, "links", id), "qdisc", plain(s.New))
+		setKey(within(a.node, "links", id), "qdisc", plain(s.New))
 	case plan.Address:
 		return a.address(section, id, s)
 	default:
@@ -127,26 +114,26 @@ func (a amendment) step(s plan.Step) (why string) {
 // bondOption goes to netplan's parameters, or to `bonding` where the file has
 // it there, or netplan has no such parameter.
 func (a amendment) bondOption(id string, s plan.Step) {
-	bond := below(a.node, "network", "bonds", id)
+	bond := within(a.node, "network", "bonds", id)
 	name, value, known := fabric.ParameterOf(bond.Get("parameters"), s.Key, s.New)
 	if said := a.node.Get("bonding").Get(id).Get(s.Key); said != nil || !known {
-		setKey(below(a.node, "bonding", id), s.Key, quoted(s.New))
+		setKey(within(a.node, "bonding", id), s.Key, quoted(s.New))
 		return
 	}
-	setKey(below(bond, "parameters"), name, value)
+	setKey(within(bond, "parameters"), name, value)
 }
 
 func (a amendment) address(section, id string, s plan.Step) string {
 	if s.New != plan.Present {
 		return "an address that is left out of the file stays on the host"
 	}
-	node := below(a.node, "network", section, id)
+	node := within(a.node, "network", section, id)
 	for _, item := range listed(node.Get("addresses")) {
 		if item.Text == s.Address.String() {
 			return ""
 		}
 	}
-	appendItem(node, "addresses", plain(s.Address.String()))
+	push(node, "addresses", plain(s.Address.String()))
 	return ""
 }
 
@@ -166,7 +153,7 @@ func (a amendment) endpoint(s plan.Step) string {
 	if s.Endpoint.Port != 0 {
 		setKey(e, "port", plainInt(int(s.Endpoint.Port)))
 	}
-	appendItem(below(a.node, "mptcp"), "endpoints", e)
+	push(within(a.node, "mptcp"), "endpoints", e)
 	return ""
 }
 

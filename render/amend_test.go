@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"

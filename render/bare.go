@@ -100,17 +100,6 @@ func bareMPTCP(want *netstate.MPTCP) *netstate.MPTCP {
 	return bare
 }
 
-// offloadOf is ethtool's name for a netplan key of an offload; "" for another
-// key.
-func offloadOf(key string) string {
-	for _, o := range keyfileOffloads {
-		if o[0] == key {
-			return o[1]
-		}
-	}
-	return ""
-}
-
 // baselineOf is a key's default; false for one that is not in the table.
 func baselineOf(key string) (string, bool) {
 	parts := strings.Split(key, ".")

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"maps"
+	"net/netip"
 	"slices"
 	"sort"
 
@@ -49,11 +51,11 @@ type option struct{ name, value, key string }
 // devices are the host's interfaces, lower ones first. A match that covers
 // several known interfaces gives one each; one that covers none known gives a
 // device without a name.
-func (in Input) devices() []device {
+func devicesOf(in Input) []device {
 	var all []device
 	n := in.Host.Network
 	for _, e := range n.Ethernets {
-		for _, name := range in.namesOf(e) {
+		for _, name := range namesOf(in, e) {
 			d := device{Device: e.Device, name: name, kind: kindEthernet, match: e.Match, setName: e.SetName}
 			if l, ok := in.State.Link(name); ok && name != "" {
 				d.permanent = l.PermanentMAC
@@ -68,10 +70,10 @@ func (in Input) devices() []device {
 		all = append(all, device{Device: o.Device, name: o.ID, kind: kind(o.Section)})
 	}
 	for _, b := range n.Bonds {
-		all = append(all, device{Device: b.Device, name: b.ID, kind: kindBond, ports: in.interfaces(b.Interfaces), options: in.bondOptions(b)})
+		all = append(all, device{Device: b.Device, name: b.ID, kind: kindBond, ports: interfacesOf(in, b.Interfaces), options: bondOptionsOf(in, b)})
 	}
 	for _, v := range n.VLANs {
-		parents := in.interfaces([]string{v.Link})
+		parents := interfacesOf(in, []string{v.Link})
 		d := device{Device: v.Device, name: v.ID, kind: kindVLAN, tag: v.Tag, parent: v.Link}
 		if len(parents) > 0 {
 			d.parent = parents[0]
@@ -79,18 +81,18 @@ func (in Input) devices() []device {
 		all = append(all, d)
 	}
 	for _, b := range n.Bridges {
-		all = append(all, device{Device: b.Device, name: b.ID, kind: kindBridge, ports: in.interfaces(b.Interfaces), parameters: b.Parameters})
+		all = append(all, device{Device: b.Device, name: b.ID, kind: kindBridge, ports: interfacesOf(in, b.Interfaces), parameters: b.Parameters})
 	}
 	for i := range all {
 		all[i].settings = in.Host.Links[all[i].ID]
-		all[i].master, all[i].masterKind = in.masterOf(all[i].ID)
+		all[i].master, all[i].masterKind = masterOf(in, all[i].ID)
 	}
-	return in.withSourceRules(all)
+	return withSourceRules(in, all)
 }
 
 // namesOf are the interfaces that an ethernet definition stands for; one empty
 // name where nobody knows.
-func (in Input) namesOf(e fabric.Ethernet) []string {
+func namesOf(in Input, e fabric.Ethernet) []string {
 	if e.Match != nil && e.SetName == "" {
 		var covered []string
 		for _, l := range in.State.Links {
@@ -115,11 +117,11 @@ func (in Input) namesOf(e fabric.Ethernet) []string {
 
 // interfaces are the names behind netplan IDs, in order; without those that
 // nobody knows.
-func (in Input) interfaces(ids []string) []string {
+func interfacesOf(in Input, ids []string) []string {
 	var names []string
 	for _, id := range ids {
 		if e, ok := in.Host.Network.Ethernet(id); ok {
-			for _, name := range in.namesOf(e) {
+			for _, name := range namesOf(in, e) {
 				if name != "" {
 					names = append(names, name)
 				}
@@ -132,7 +134,7 @@ func (in Input) interfaces(ids []string) []string {
 }
 
 // masterOf is the bond or bridge that a definition is a port of.
-func (in Input) masterOf(id string) (string, kind) {
+func masterOf(in Input, id string) (string, kind) {
 	for _, b := range in.Host.Network.Bonds {
 		if slices.Contains(b.Interfaces, id) {
 			return b.ID, kindBond
@@ -148,7 +150,7 @@ func (in Input) masterOf(id string) (string, kind) {
 
 // bondOptions are the options that the file sets, under netplan's name or the
 // kernel's, and always the mode, which is balance-rr when left out.
-func (in Input) bondOptions(b fabric.Bond) []option {
+func bondOptionsOf(in Input, b fabric.Bond) []option {
 	beside := in.Host.Bonding[b.ID]
 	all := []option{{"mode", b.Options.Mode.String(), "parameters.mode"}}
 	if mode := beside["mode"]; mode != "" {
@@ -161,7 +163,7 @@ func (in Input) bondOptions(b fabric.Bond) []option {
 		parameter, _ := fabric.BondParameter(name)
 		all = append(all, option{name, fabric.Option(b.Options, name), "parameters." + parameter})
 	}
-	for _, name := range sortedKeys(beside) {
+	for _, name := range slices.Sorted(maps.Keys(beside)) {
 		if name == "mode" {
 			continue
 		}
@@ -185,7 +187,7 @@ func (d device) mode() string { return d.options[0].value }
 
 // withSourceRules adds the tables and rules by which traffic of a link's own
 // addresses leaves by that link: those of the wanted state.
-func (in Input) withSourceRules(all []device) []device {
+func withSourceRules(in Input, all []device) []device {
 	for i := range all {
 		d := &all[i]
 		if !slices.Contains(in.Host.SourceRules, d.ID) {
@@ -193,7 +195,7 @@ func (in Input) withSourceRules(all []device) []device {
 		}
 		d.Routes, d.Rules = slices.Clone(d.Routes), slices.Clone(d.Rules)
 		for _, r := range in.State.Rules {
-			own := slices.ContainsFunc(d.Addresses, func(a addressPrefix) bool { return r.From.IsValid() && r.From.Contains(a.Addr()) })
+			own := slices.ContainsFunc(d.Addresses, func(a netip.Prefix) bool { return r.From.IsValid() && r.From.Contains(a.Addr()) })
 			if !own || r.Selectors != "" || r.Action != "" {
 				continue
 			}
@@ -210,13 +212,4 @@ func (in Input) withSourceRules(all []device) []device {
 		}
 	}
 	return all
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

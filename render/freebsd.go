@@ -2,7 +2,9 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -24,7 +26,7 @@ type freebsdWriter struct {
 func writeFreeBSD(in Input) (Output, error) {
 	var out Output
 	w := &freebsdWriter{in: in, ledger: newLedger(in, &out), routes: map[string][]string{}}
-	w.all, w.names = in.named(w.ledger, deviceName, freebsdName)
+	w.all, w.names = namedDevices(in, w.ledger, deviceName, freebsdName)
 	for _, d := range w.all {
 		w.device(d)
 	}
@@ -150,7 +152,7 @@ func (w *freebsdWriter) device(d device) {
 
 func (w *freebsdWriter) offloads(d device) []string {
 	var args []string
-	for _, key := range sortedKeys(d.settings.Offloads) {
+	for _, key := range slices.Sorted(maps.Keys(d.settings.Offloads)) {
 		word, ok := freebsdOffloads[key]
 		if !ok {
 			continue
@@ -196,7 +198,7 @@ func (w *freebsdWriter) lagg(d device) ([]string, bool) {
 		args = append(args, "rr_limit", o.value)
 		w.ledger.say(d.ID, o.key)
 	}
-	for _, port := range w.names.of(w.in.portsInOrder(d, w.ledger)) {
+	for _, port := range w.names.of(portsInOrder(w.in, d, w.ledger)) {
 		args = append(args, "laggport", port)
 	}
 	return append(args, "up"), true
@@ -314,14 +316,14 @@ func (w *freebsdWriter) route(d device, name, key string, r fabric.Route) {
 }
 
 func (w *freebsdWriter) sysctls() variables {
-	all := w.in.others(w.ledger, freebsdSysctls)
+	all := counterparts(w.in, w.ledger, freebsdSysctls)
 	for _, buffer := range []string{"net.inet.tcp.recvbuf_max", "net.inet.tcp.sendbuf_max"} {
 		if number(all[buffer]) > number(all["kern.ipc.maxsockbuf"]) {
 			all["kern.ipc.maxsockbuf"] = all[buffer]
 		}
 	}
 	var v variables
-	for _, key := range sortedKeys(all) {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
 		v.add(key, all[key])
 	}
 	if v.list == nil {

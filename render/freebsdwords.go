@@ -78,7 +78,7 @@ var freebsdSysctls = []otherSysctl{
 // others are the counterparts of the tunables that the host wants. Several
 // that share one get the largest value, and a socket's most is never below a
 // connection's.
-func (in Input) others(l *ledger, table []otherSysctl) map[string]string {
+func counterparts(in Input, l *ledger, table []otherSysctl) map[string]string {
 	all := map[string]string{}
 	sysctls := in.sysctls()
 	for _, row := range table {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -23,7 +24,7 @@ func writeIfcfg(in Input) (Output, error) {
 		return out, ErrEmpty
 	}
 	w := ifcfgWriter{in: in, out: &out, l: l}
-	for _, d := range in.devices() {
+	for _, d := range devicesOf(in) {
 		switch d.kind {
 		case kindEthernet, kindBond, kindBridge, kindVLAN:
 		default:
@@ -71,7 +72,7 @@ type ifcfgWriter struct {
 
 func (w ifcfgWriter) device(d device) {
 	own := ifcfgDir + "ifcfg-" + d.name
-	for _, file := range sortedKeys(w.in.Old) {
+	for _, file := range slices.Sorted(maps.Keys(w.in.Old)) {
 		base := path.Base(file)
 		if strings.HasPrefix(file, ifcfgDir) && strings.HasPrefix(base, "ifcfg-") && ifcfgIs(readShell(w.in.Old[file]), d) {
 			own = file
@@ -201,7 +202,7 @@ func (w ifcfgWriter) bondingOpts(d device) string {
 	for _, o := range d.options {
 		value := o.value
 		if o.name == "primary" || o.name == "active_slave" {
-			if names := w.in.interfaces([]string{value}); len(names) == 1 {
+			if names := interfacesOf(w.in, []string{value}); len(names) == 1 {
 				value = names[0]
 			}
 		}
@@ -274,7 +275,7 @@ func (w ifcfgWriter) bridge(d device, p *pairs) {
 		case q.Value.Kind != fabric.ScalarNode:
 			continue
 		case q.Key == "stp":
-			p.put("STP", map[bool]string{true: "yes", false: "no"}[yes(q.Value.Text)])
+			p.put("STP", map[bool]string{true: "yes", false: "no"}[isTrue(q.Value)])
 		case q.Key == "forward-delay":
 			p.put("DELAY", q.Value.Text)
 		default:
@@ -298,7 +299,7 @@ func (w ifcfgWriter) ethtool(d device, p *pairs) {
 	}
 	offloads, s := d.offloads(), d.settings
 	var words []string
-	for _, name := range sortedKeys(offloads) {
+	for _, name := range slices.Sorted(maps.Keys(offloads)) {
 		words = append(words, name, onOff(offloads[name]))
 		w.l.say(d.ID, "offloads."+name)
 		for _, row := range offloadRows {
@@ -320,7 +321,7 @@ func (w ifcfgWriter) ethtool(d device, p *pairs) {
 	}
 	call("-G", words)
 	words = nil
-	for _, name := range sortedKeys(s.Coalescing) {
+	for _, name := range slices.Sorted(maps.Keys(s.Coalescing)) {
 		value := strconv.Itoa(s.Coalescing[name])
 		if strings.HasPrefix(name, "adaptive-") {
 			value = onOff(s.Coalescing[name] != 0)
@@ -330,7 +331,7 @@ func (w ifcfgWriter) ethtool(d device, p *pairs) {
 	}
 	call("-C", words)
 	words = nil
-	for _, name := range sortedKeys(s.Channels) {
+	for _, name := range slices.Sorted(maps.Keys(s.Channels)) {
 		words = append(words, name, strconv.Itoa(s.Channels[name]))
 		w.l.say(d.ID, "channels."+name)
 		w.out.warn(d.ID, "channels."+name, "NetworkManager reads no -L in ETHTOOL_OPTS: only initscripts set it")

@@ -2,8 +2,10 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +23,7 @@ func (w ifcfgWriter) layer3(d device) []shellPair {
 		}
 	}
 	p.put("BOOTPROTO", proto)
-	options := w.in.addressOptions(d.ID)
+	options := addressOptionsOf(w.in, d.ID)
 	var four, six []netip.Prefix
 	for _, a := range d.Addresses {
 		w.l.say(d.ID, "addresses")
@@ -120,7 +122,7 @@ func (w ifcfgWriter) names(d device, p *pairs) {
 		}
 		value := n.Text
 		if strings.HasPrefix(row[0], "use-") || strings.HasPrefix(row[0], "send-") {
-			value = map[bool]string{true: "yes", false: "no"}[yes(value)]
+			value = map[bool]string{true: "yes", false: "no"}[isTrue(n)]
 		}
 		p.put(row[1], value)
 		w.l.say(d.ID, "dhcp4-overrides."+row[0])
@@ -144,7 +146,7 @@ func alias(d device, a netip.Prefix, options *fabric.Node) (string, bool) {
 
 // aliases are files of their own for addresses with a label of their own.
 func (w ifcfgWriter) aliases(d device, suffix string) {
-	options := w.in.addressOptions(d.ID)
+	options := addressOptionsOf(w.in, d.ID)
 	for _, a := range d.Addresses {
 		number, ok := alias(d, a, options[a])
 		if !ok {
@@ -182,7 +184,7 @@ func (w ifcfgWriter) lines(d device, suffix string) {
 		}
 		files[name] = append(files[name], ruleLine(r))
 	}
-	for _, name := range sortedKeys(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		file := ifcfgDir + name + suffix
 		w.out.add(file, 0o644, updateLines(w.in.Old[file], files[name]))
 		if strings.HasPrefix(name, "rule") {
@@ -242,8 +244,11 @@ func ruleLine(r fabric.Rule) string {
 		word string
 		p    netip.Prefix
 	}{{"from", r.From}, {"to", r.To}} {
-		if n.p.IsValid() {
-			words = append(words, n.word, bareHost(n.p.String()))
+		switch {
+		case n.p.IsSingleIP():
+			words = append(words, n.word, n.p.Addr().String())
+		case n.p.IsValid():
+			words = append(words, n.word, n.p.String())
 		}
 	}
 	if r.Mark != 0 {

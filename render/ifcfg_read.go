@@ -1,9 +1,11 @@
 package render
 
 import (
+	"maps"
 	"net/netip"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +26,7 @@ type ifcfgReader struct {
 func readIfcfg(files map[string]string) (Found, error) {
 	f := newFinder()
 	names := map[string]string{} // interface by file suffix
-	for _, file := range sortedKeys(files) {
+	for _, file := range slices.Sorted(maps.Keys(files)) {
 		suffix, ok := strings.CutPrefix(path.Base(file), "ifcfg-")
 		if !ok || path.Dir(file)+"/" != ifcfgDir || ifcfgBackup(suffix) || suffix == "lo" || strings.Contains(suffix, ":") {
 			continue
@@ -38,7 +40,7 @@ func readIfcfg(files map[string]string) (Found, error) {
 		names[suffix] = r.id
 		r.read()
 	}
-	for _, file := range sortedKeys(files) {
+	for _, file := range slices.Sorted(maps.Keys(files)) {
 		kind, suffix, ok := strings.Cut(path.Base(file), "-")
 		if !ok || path.Dir(file)+"/" != ifcfgDir || ifcfgBackup(suffix) {
 			continue
@@ -244,7 +246,7 @@ func (r *ifcfgReader) ethtoolCall(letter string, words []string) bool {
 
 // rest notes what was not asked for; keys that only name things are no loss.
 func (r *ifcfgReader) rest(*fabric.Node) {
-	for _, key := range sortedKeys(r.values) {
+	for _, key := range slices.Sorted(maps.Keys(r.values)) {
 		switch key {
 		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "ONPARENT", "USERCTL":
 			continue

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,7 +61,7 @@ func writeIproute2(in Input) (Output, error) {
 	for _, s := range w.steps {
 		w.made[s.Link] = w.made[s.Link] || s.Kind == plan.LinkPresence && s.New == plan.Present
 	}
-	for _, key := range sortedKeys(w.sysctls) {
+	for _, key := range slices.Sorted(maps.Keys(w.sysctls)) {
 		if w.linkOf(key) == "" {
 			w.sysctl(key)
 		}
@@ -68,7 +69,7 @@ func writeIproute2(in Input) (Output, error) {
 	for _, s := range w.steps {
 		w.step(s)
 	}
-	for _, d := range in.devices() {
+	for _, d := range devicesOf(in) {
 		w.ledger.byName(d)
 	}
 	w.said()
@@ -119,7 +120,7 @@ func (w *iproute2Writer) step(s plan.Step) {
 		}
 		w.up = append(w.up, "add "+target+" "+command)
 		w.down = append(w.down, "drop "+target+" "+s.Undo().Command())
-		for _, key := range sortedKeys(w.sysctls) {
+		for _, key := range slices.Sorted(maps.Keys(w.sysctls)) {
 			if w.linkOf(key) == s.Link {
 				w.up = append(w.up, "sysctl -q -w "+shellWord(key+"="+w.sysctls[key]))
 				w.ledger.say("", "sysctl."+key)
@@ -259,7 +260,10 @@ func (w *iproute2Writer) said() {
 
 // follows reports links whose MTU a bond sets.
 func (w *iproute2Writer) follows(names []string) bool {
-	l, ok := w.in.State.Link(firstOf(names))
+	if len(names) == 0 {
+		return false
+	}
+	l, ok := w.in.State.Link(names[0])
 	return ok && l.Master != ""
 }
 
@@ -267,10 +271,8 @@ func (w *iproute2Writer) follows(names []string) bool {
 func (w *iproute2Writer) offloadKey(x wish, names []string) bool {
 	for _, s := range w.steps {
 		if s.Kind == plan.Offload && slices.Contains(names, s.Link) {
-			for _, o := range keyfileOffloads {
-				if o[0] == x.key && o[1] == s.Key {
-					return true
-				}
+			if offloadOf(x.key) == s.Key {
+				return true
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // saidRoutes tells the ledger which of the file's routes and rules the steps
 // make, and with which of their parts.
 func (w *iproute2Writer) saidRoutes() {
-	for _, d := range w.in.devices() {
+	for _, d := range devicesOf(w.in) {
 		for i, r := range d.Routes {
 			for _, s := range w.steps {
 				if s.Kind != plan.Route || s.Route.Dst != r.To || table(s.Route.Table) != table(r.Table) || s.Route.Metric != r.Metric || len(s.Route.Hops) > 0 {

@@ -1,6 +1,8 @@
 package render
 
-import "strings"
+import (
+	"strings"
+)
 
 // script is what makes a bare host the wanted one.
 func (w *iproute2Writer) script() string {

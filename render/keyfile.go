@@ -3,6 +3,7 @@ package render
 import (
 	"crypto/sha1"
 	"fmt"
+	"maps"
 	"net/netip"
 	"path"
 	"slices"
@@ -42,7 +43,7 @@ type keyfileWriter struct {
 func writeKeyfiles(in Input) (Output, error) {
 	var out Output
 	w := &keyfileWriter{in: in, out: &out, ledger: newLedger(in, &out), taken: map[string]bool{}}
-	for _, d := range in.devices() {
+	for _, d := range devicesOf(in) {
 		w.connection(d)
 	}
 	if len(out.Files) == 0 {
@@ -107,7 +108,7 @@ func (w *keyfileWriter) existing(d device, typ string) (string, keyfile) {
 	if name == "" {
 		name = d.ID
 	}
-	for _, p := range sortedKeys(w.in.Old) {
+	for _, p := range slices.Sorted(maps.Keys(w.in.Old)) {
 		if !strings.HasSuffix(p, ".nmconnection") || w.taken[p] {
 			continue
 		}
@@ -313,7 +314,7 @@ func (c *connection) bond() {
 		c.ledger.say(c.ID, o.key)
 		value := o.value
 		if o.name == "primary" || o.name == "active_slave" {
-			if names := c.in.interfaces([]string{value}); len(names) > 0 {
+			if names := interfacesOf(c.in, []string{value}); len(names) > 0 {
 				value = names[0]
 			}
 		}

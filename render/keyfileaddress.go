@@ -356,15 +356,3 @@ func (w *keyfileWriter) host() {
 		}
 	}
 }
-
-// words are the scalars of a list.
-func words(n *fabric.Node) []string {
-	if n == nil {
-		return nil
-	}
-	var all []string
-	for _, item := range n.Items {
-		all = append(all, item.Text)
-	}
-	return all
-}

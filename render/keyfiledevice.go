@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -40,29 +41,16 @@ func (c *connection) ethernet() {
 	}
 }
 
-func isTrue(n *fabric.Node) bool {
-	if n == nil {
-		return false
-	}
-	switch strings.ToLower(n.Text) {
-	case "true", "yes", "on", "y":
-		return true
-	}
-	return false
-}
-
 // ethtool is the [ethtool] section. What the file does not name stays.
 func (c *connection) ethtool() {
-	for _, o := range keyfileOffloads {
-		for _, p := range c.Unread {
-			if p.Key == o[0] {
-				c.set("ethtool", "feature-"+o[1], strconv.FormatBool(isTrue(p.Value)))
-				c.ledger.say(c.ID, p.Key)
-			}
+	for _, row := range offloadRows {
+		if on, said := c.truth(row.netplan); said {
+			c.set("ethtool", "feature-"+row.ethtool, strconv.FormatBool(on))
+			c.ledger.say(c.ID, row.netplan)
 		}
 	}
 	s := c.settings
-	for _, name := range sortedKeys(s.Offloads) {
+	for _, name := range slices.Sorted(maps.Keys(s.Offloads)) {
 		if strings.Contains(keyfileFeatures, " "+name+" ") {
 			c.set("ethtool", "feature-"+name, strconv.FormatBool(s.Offloads[name]))
 			c.ledger.say(c.ID, "offloads."+name)
@@ -77,13 +65,13 @@ func (c *connection) ethtool() {
 			c.ledger.say(c.ID, ring.key)
 		}
 	}
-	for _, name := range sortedKeys(s.Channels) {
+	for _, name := range slices.Sorted(maps.Keys(s.Channels)) {
 		if name == "rx" || name == "tx" || name == "combined" {
 			c.set("ethtool", "channels-"+name, strconv.Itoa(s.Channels[name]))
 			c.ledger.cannot(c.ID, "channels."+name, "NetworkManager knows it from 1.46 on; earlier ones drop it")
 		}
 	}
-	for _, name := range sortedKeys(s.Coalescing) {
+	for _, name := range slices.Sorted(maps.Keys(s.Coalescing)) {
 		if word := keyfileCoalesce(name); word != "" {
 			c.set("ethtool", "coalesce-"+word, strconv.Itoa(s.Coalescing[name]))
 			c.ledger.say(c.ID, "coalesce."+name)

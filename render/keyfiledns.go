@@ -13,7 +13,7 @@ func (c *connection) nameservers() {
 			continue
 		}
 		servers := map[string]string{}
-		for _, item := range words(p.Value.Get("addresses")) {
+		for _, item := range texts(p.Value.Get("addresses")) {
 			a, err := netip.ParseAddr(item)
 			if err != nil {
 				continue
@@ -34,7 +34,7 @@ func (c *connection) nameservers() {
 				c.set(group, "dns", servers[group])
 			}
 		}
-		search := strings.Join(words(p.Value.Get("search")), ";")
+		search := strings.Join(texts(p.Value.Get("search")), ";")
 		for _, group := range []string{"ipv4", "ipv6"} {
 			if search != "" && !c.nameless(group) {
 				c.set(group, "dns-search", search+";")

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ var keySections = map[string]string{
 func readKeyfiles(files map[string]string) (Found, error) {
 	r := &keyfileReader{names: map[string]string{}, ports: map[string][]string{}, network: mapping(), beside: mapping()}
 	parsed := map[string]keyfile{}
-	for _, p := range sortedKeys(files) {
+	for _, p := range slices.Sorted(maps.Keys(files)) {
 		f, bad := parseKeyfile(files[p])
 		for _, line := range bad {
 			r.found.Unread = append(r.found.Unread, Unread{Path: p, Line: line, Key: "line", Why: "is neither a section, a key nor a comment"})
@@ -47,13 +48,13 @@ func readKeyfiles(files map[string]string) (Found, error) {
 	}
 	put(r.network, "version", plain("2"))
 	for _, section := range []string{"ethernets", "dummy-devices", "bonds", "bridges", "vlans"} {
-		for _, p := range sortedKeys(parsed) {
+		for _, p := range slices.Sorted(maps.Keys(parsed)) {
 			if keySections[parsed[p].value("connection", "type")] == section {
 				(&connectionReader{keyfileReader: r, path: p, file: parsed[p], used: map[int]bool{}}).read(section)
 			}
 		}
 	}
-	for _, p := range sortedKeys(parsed) {
+	for _, p := range slices.Sorted(maps.Keys(parsed)) {
 		if l, ok := parsed[p].find("connection", "type"); keySections[l.value] == "" {
 			why := "connections of this type are not read"
 			if !ok {

@@ -76,7 +76,7 @@ func (r *connectionReader) mptcp() {
 		return
 	}
 	r.used[l.number] = true
-	for _, text := range words(r.entry.Get("addresses")) {
+	for _, text := range texts(r.entry.Get("addresses")) {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
 			continue

@@ -1,6 +1,8 @@
 package render
 
-import "strings"
+import (
+	"strings"
+)
 
 // NetworkManager's words, as libnm 1.42 has them
 // (src/libnm-core-impl/nm-setting-bond.c, src/libnm-base/nm-ethtool-base.c).
@@ -80,14 +82,6 @@ func keyfileCoalesce(name string) string {
 		return name
 	}
 	return ""
-}
-
-// keyfileOffloads are netplan's names of offloads by ethtool's, which
-// NetworkManager's are too.
-var keyfileOffloads = [...][2]string{
-	{"receive-checksum-offload", "rx"}, {"transmit-checksum-offload", "tx"}, {"tcp-segmentation-offload", "tso"},
-	{"tcp6-segmentation-offload", "tx-tcp6-segmentation"}, {"generic-segmentation-offload", "gso"},
-	{"generic-receive-offload", "gro"}, {"large-receive-offload", "lro"},
 }
 
 // keyfileRouteOptions are a route's unread netplan keys by the words of

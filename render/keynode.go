@@ -2,6 +2,7 @@ package render
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/linerate/linerate/fabric"
 )
@@ -36,25 +37,37 @@ func put(n *fabric.Node, key string, value *fabric.Node) {
 	n.Pairs = append(n.Pairs, fabric.Pair{Key: key, Value: value})
 }
 
-// within is the mapping below a key, made where there is none.
+// within is the mapping at a path below a node, made where there is none.
 func within(n *fabric.Node, keys ...string) *fabric.Node {
 	for _, key := range keys {
 		below := n.Get(key)
 		if below == nil || below.Kind != fabric.MappingNode {
 			below = mapping()
-			n.Pairs = append(n.Pairs, fabric.Pair{Key: key, Value: below})
+			setKey(n, key, below)
 		}
 		n = below
 	}
 	return n
 }
 
-// push adds an item to the list below a key.
+// push adds an item to the list below a key, which is made where there is none.
 func push(n *fabric.Node, key string, item *fabric.Node) {
 	list := n.Get(key)
-	if list == nil {
+	if list == nil || list.Kind != fabric.SequenceNode {
 		list = sequence()
-		n.Pairs = append(n.Pairs, fabric.Pair{Key: key, Value: list})
+		setKey(n, key, list)
 	}
 	list.Items = append(list.Items, item)
+}
+
+// isTrue reads netplan's words for true; a node that is not there is false.
+func isTrue(n *fabric.Node) bool {
+	if n == nil {
+		return false
+	}
+	switch strings.ToLower(n.Text) {
+	case "true", "yes", "on", "y":
+		return true
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,7 +106,7 @@ func wishes(in Input) []wish {
 	for _, b := range n.Bonds {
 		w.device(b.Device)
 		w.add(b.ID, "interfaces", strings.Join(b.Interfaces, " "))
-		for _, o := range in.bondOptions(b) {
+		for _, o := range bondOptionsOf(in, b) {
 			if o.name != "mode" || b.Sets("mode") || o.key != "parameters.mode" {
 				w.add(b.ID, o.key, o.value)
 			}
@@ -121,7 +122,7 @@ func wishes(in Input) []wish {
 		w.add(b.ID, "interfaces", strings.Join(b.Interfaces, " "))
 		w.node(b.ID, "parameters", b.Parameters)
 	}
-	tree := in.networkTree()
+	tree := networkTree(in)
 	for _, d := range n.Devices() {
 		options := addressOptions(tree, d.ID)
 		for _, a := range d.Addresses {
@@ -132,7 +133,7 @@ func wishes(in Input) []wish {
 		w.node("", p.Key, p.Value)
 	}
 	w.settings(in)
-	for _, key := range sortedKeys(in.sysctls()) {
+	for _, key := range slices.Sorted(maps.Keys(in.sysctls())) {
 		w.add("", "sysctl."+key, in.sysctls()[key])
 	}
 	return w.all
@@ -230,14 +231,14 @@ func (w *wisher) node(where, key string, n *fabric.Node) {
 
 func (w *wisher) settings(in Input) {
 	s := in.Host.Settings
-	for _, bond := range sortedKeys(s.Bonding) {
+	for _, bond := range slices.Sorted(maps.Keys(s.Bonding)) {
 		if _, ok := in.Host.Network.Bond(bond); !ok {
-			for _, name := range sortedKeys(s.Bonding[bond]) {
+			for _, name := range slices.Sorted(maps.Keys(s.Bonding[bond])) {
 				w.add(bond, "bonding."+name, s.Bonding[bond][name])
 			}
 		}
 	}
-	for _, id := range sortedKeys(s.Links) {
+	for _, id := range slices.Sorted(maps.Keys(s.Links)) {
 		w.link(id, s.Links[id])
 	}
 	for i, m := range s.Multipath {
@@ -259,15 +260,15 @@ func (w *wisher) settings(in Input) {
 }
 
 func (w *wisher) link(id string, l fabric.LinkSettings) {
-	for _, k := range sortedKeys(l.Offloads) {
+	for _, k := range slices.Sorted(maps.Keys(l.Offloads)) {
 		w.add(id, "offloads."+k, onOff(l.Offloads[k]))
 	}
 	w.number(id, "rings.rx", l.RingRx)
 	w.number(id, "rings.tx", l.RingTx)
-	for _, k := range sortedKeys(l.Channels) {
+	for _, k := range slices.Sorted(maps.Keys(l.Channels)) {
 		w.add(id, "channels."+k, strconv.Itoa(l.Channels[k]))
 	}
-	for _, k := range sortedKeys(l.Coalescing) {
+	for _, k := range slices.Sorted(maps.Keys(l.Coalescing)) {
 		w.add(id, "coalesce."+k, strconv.Itoa(l.Coalescing[k]))
 	}
 	w.add(id, "qdisc", l.Qdisc)

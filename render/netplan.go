@@ -3,7 +3,9 @@ package render
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -20,16 +22,6 @@ const (
 	netplanOwn  = "/etc/netplan/90-linerate.yaml"
 	netplanMode = 0o600
 )
-
-// Netplan returns the network as a netplan file: the user's own text below a
-// top-level "network:" key, comments and order as they are, indented by two.
-// The file belongs in /etc/netplan with mode 0600. The error is ErrEmpty.
-func Netplan(n fabric.Network) ([]byte, error) {
-	if n.Source == "" {
-		return nil, ErrEmpty
-	}
-	return []byte(underNetwork(n.Source)), nil
-}
 
 // underNetwork is a mapping's text below the key "network".
 func underNetwork(source string) string {
@@ -67,7 +59,10 @@ func writeNetplan(in Input) (Output, error) {
 		})
 		return out, nil
 	}
-	netplanDropIns(in, l)
+	dropIns(in, l, func(o option) bool {
+		_, netplan := fabric.BondParameter(o.name)
+		return !netplan && o.name != "active_slave" || zeroUnsaid(o)
+	}, netplanMakesLink)
 	l.finish(func(w wish) string { return netplanWhy(w, "nor has systemd-networkd") })
 	return out, nil
 }
@@ -99,7 +94,7 @@ func netplanSays(in Input, wanted *fabric.Node, l *ledger) {
 			}
 		}
 	}
-	for _, d := range in.definitions() {
+	for _, d := range definitionsOf(in) {
 		n := wanted.Get(netplanSection(d.kind)).Get(d.ID)
 		if n == nil {
 			continue
@@ -171,7 +166,7 @@ func zeroUnsaid(o option) bool {
 func netplanSourceRules(in Input, d device, n *fabric.Node, l *ledger) {
 	own, _ := in.Host.Network.Device(d.ID)
 	for _, r := range d.Rules[len(own.Rules):] {
-		appendItem(n, "routing-policy", flowMap("from", r.From.String(), "to", prefixText(r.To), "table", strconv.Itoa(r.Table), "priority", numberText(r.Priority)))
+		push(n, "routing-policy", flowMap("from", r.From.String(), "to", prefixText(r.To), "table", strconv.Itoa(r.Table), "priority", numberText(r.Priority)))
 		l.say(d.ID, "source_rules")
 	}
 	for _, r := range d.Routes[len(own.Routes):] {
@@ -190,7 +185,7 @@ func netplanSourceRules(in Input, d device, n *fabric.Node, l *ledger) {
 		if r.OnLink {
 			onLink = "true"
 		}
-		appendItem(n, "routes", flowMap("to", to, "via", via, "from", from, "on-link", onLink, "scope", r.Scope, "metric", numberText(r.Metric), "table", numberText(r.Table), "mtu", numberText(r.MTU)))
+		push(n, "routes", flowMap("to", to, "via", via, "from", from, "on-link", onLink, "scope", r.Scope, "metric", numberText(r.Metric), "table", numberText(r.Table), "mtu", numberText(r.MTU)))
 	}
 }
 
@@ -221,10 +216,27 @@ func netplanOrder(files map[string]string) []string {
 			}
 		}
 	}
-	names := sortedKeys(byName)
+	names := slices.Sorted(maps.Keys(byName))
 	sort.Strings(names)
 	for i, name := range names {
 		names[i] = byName[name]
 	}
 	return names
+}
+
+// netplanMakesLink reports that netplan writes a .link file for the device
+// (write_link_file of src/networkd.c): for a new name, an MTU, wake-on-LAN and
+// offloads.
+func netplanMakesLink(d device) bool {
+	wol, _ := d.truth("wakeonlan")
+	if d.setName != "" || d.MTU > 0 || wol {
+		return true
+	}
+	offloads := d.offloads()
+	for _, row := range offloadRows {
+		if _, said := offloads[row.ethtool]; said && row.netplan != "" {
+			return true
+		}
+	}
+	return false
 }

@@ -1,24 +1,26 @@
 package render
 
-import "github.com/linerate/linerate/fabric"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
-// netplanDropIns are files of systemd-networkd for what netplan cannot say.
-// Netplan writes its own to /run/systemd/network/10-netplan-ID.netdev,
-// .network and .link; systemd reads /etc/systemd/network/NAME.d/*.conf with
-// them (systemd.netdev(5)).
-func netplanDropIns(in Input, l *ledger) {
-	for _, d := range in.definitions() {
+// dropIns writes what netplan cannot say. Netplan writes files of its own to
+// /run/systemd/network/10-netplan-ID.netdev, .network and .link; systemd reads
+// /etc/systemd/network/NAME.d/*.conf with them (systemd.netdev(5)). Unsaid
+// reports a bond option that netplan's .netdev file lacks, makesLink a device
+// that has a .link file of netplan's.
+func dropIns(in Input, l *ledger, unsaid func(option) bool, makesLink func(device) bool) {
+	for _, d := range definitionsOf(in) {
 		add := func(suffix string, units []unitSection) {
 			file := networkdDir + "10-netplan-" + d.ID + suffix + ".d/90-linerate.conf"
 			if len(units) > 0 || in.Old[file] != "" {
-				l.out.add(file, networkdMode, updateUnit(in.Old[file], units, merging{sole: true, identity: unitIdentity}))
+				l.out.add(file, networkdMode, updateUnit(in.Old[file], units, merging{sole: true}))
 			}
 		}
 		if d.kind == kindBond {
-			bond := bondSection(d, l, func(o option) bool {
-				_, netplan := fabric.BondParameter(o.name)
-				return !netplan && o.name != "active_slave" || zeroUnsaid(o)
-			})
+			bond := bondSection(d, l, unsaid)
 			if len(bond.keys) > 0 {
 				add(".netdev", []unitSection{bond})
 			} else {
@@ -37,7 +39,7 @@ func netplanDropIns(in Input, l *ledger) {
 		switch {
 		case len(settings.keys) == 0:
 			add(".link", nil)
-		case netplanMakesLink(d):
+		case makesLink(d):
 			add(".link", []unitSection{settings})
 		default:
 			file := networkdDir + "20-" + d.name + ".link"
@@ -51,19 +53,21 @@ func netplanDropIns(in Input, l *ledger) {
 	}
 }
 
-// netplanMakesLink reports that netplan writes a .link file for the device
-// (write_link_file of src/networkd.c): for a new name, an MTU, wake-on-LAN and
-// offloads.
-func netplanMakesLink(d device) bool {
-	wol, _ := d.truth("wakeonlan")
-	if d.setName != "" || d.MTU > 0 || wol {
-		return true
-	}
-	offloads := d.offloads()
-	for _, row := range offloadRows {
-		if _, said := offloads[row.ethtool]; said && row.netplan != "" {
-			return true
+// readDropIns reads the files that dropIns writes.
+func readDropIns(f *finder, files map[string]string) {
+	r := networkdReader{finder: f, files: files}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		name, ok := strings.CutPrefix(file, networkdDir+"10-netplan-")
+		dir, _, isDropIn := strings.Cut(name, ".d/")
+		if !ok || !isDropIn {
+			continue
+		}
+		for _, suffix := range []string{".netdev", ".network", ".link"} {
+			if id, fits := strings.CutSuffix(dir, suffix); fits {
+				for _, s := range readUnit(files[file], r.odd(file)) {
+					r.section(placedSection{s, file}, id, suffix)
+				}
+			}
 		}
 	}
-	return false
 }

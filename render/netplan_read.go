@@ -2,22 +2,9 @@ package render
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/linerate/linerate/fabric"
 )
-
-// ReadNetplan returns what netplan's files, text by path, say together:
-// mappings joined key by key, lists one behind the other, of all else the last
-// word, in the order that netplan reads files (netplan-yaml.md). The error is
-// fabric.Problems, or ErrEmpty.
-func ReadNetplan(files map[string]string) (fabric.Network, error) {
-	merged, err := mergeNetplan(files)
-	if err != nil {
-		return fabric.Network{}, err
-	}
-	return fabric.ParseNetwork("netplan", []byte(fabric.Write(merged)))
-}
 
 func mergeNetplan(files map[string]string) (*fabric.Node, error) {
 	merged := mapping()
@@ -77,20 +64,6 @@ func readNetplan(files map[string]string) (Found, error) {
 			}
 		}
 	}
-	for _, file := range sortedKeys(files) {
-		name, ok := strings.CutPrefix(file, networkdDir+"10-netplan-")
-		dir, _, isDropIn := strings.Cut(name, ".d/")
-		if !ok || !isDropIn {
-			continue
-		}
-		r := networkdReader{finder: f, files: files}
-		for _, suffix := range []string{".netdev", ".network", ".link"} {
-			if id, fits := strings.CutSuffix(dir, suffix); fits {
-				for _, s := range readUnit(files[file], r.odd(file)) {
-					r.section(placedSection{s, file}, id, suffix)
-				}
-			}
-		}
-	}
+	readDropIns(f, files)
 	return f.found()
 }

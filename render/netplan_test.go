@@ -19,6 +19,15 @@ func read(t *testing.T, file string) []byte {
 	return text
 }
 
+// netplanOf is the one file that is written of a network.
+func netplanOf(n fabric.Network) ([]byte, error) {
+	out, err := writeNetplan(Input{Host: fabric.Host{Network: n}})
+	if err != nil {
+		return nil, err
+	}
+	return []byte(out.Files[0].Text), nil
+}
+
 // TestNetplanUnedited pastes a netplan file into a fabric in each way a user
 // does and expects it back line by line, comments included, at netplan's usual
 // indentation.
@@ -30,7 +39,7 @@ func TestNetplanUnedited(t *testing.T) {
 	// The article indents the mapping by four, its own levels by two.
 	want := strings.ReplaceAll(string(read(t, "../fabric/testdata/ovh-netplan.yaml")), "\n    ", "\n  ")
 	for _, host := range f.Hosts {
-		text, err := Netplan(host.Network)
+		text, err := netplanOf(host.Network)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,9 +63,9 @@ func TestNetplanFlow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := Netplan(n)
+	text, err := netplanOf(n)
 	if want := "network:\n  {version: 2, ethernets: {eth0: {dhcp4: true}}}\n"; err != nil || string(text) != want {
-		t.Errorf("Netplan = %q, %v, want %q", text, err, want)
+		t.Errorf("netplan = %q, %v, want %q", text, err, want)
 	}
 	if _, err := fabric.ParseNetwork("again", text); err != nil {
 		t.Errorf("rendered text does not parse: %v", err)
@@ -72,8 +81,8 @@ func TestNetplanEdited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, _ := Netplan(n)
-	after, err := Netplan(edited)
+	before, _ := netplanOf(n)
+	after, err := netplanOf(edited)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +102,32 @@ func TestNetplanEdited(t *testing.T) {
 }
 
 func TestNetplanEmpty(t *testing.T) {
-	if _, err := Netplan(fabric.Network{}); !errors.Is(err, ErrEmpty) {
-		t.Errorf("Netplan of nothing = %v, want ErrEmpty", err)
+	if _, err := netplanOf(fabric.Network{}); !errors.Is(err, ErrEmpty) {
+		t.Errorf("netplan of nothing = %v, want ErrEmpty", err)
+	}
+}
+
+// TestNetplanTogether: several files mean what they mean together.
+func TestNetplanTogether(t *testing.T) {
+	merged, err := mergeNetplan(map[string]string{
+		"/etc/netplan/10-a.yaml": "network:\n  version: 2\n  ethernets:\n    eth0: {mtu: 1500, addresses: [10.0.0.1/24]}\n",
+		"/run/netplan/20-b.yaml": "network:\n  ethernets:\n    eth0: {mtu: 9000, addresses: [10.0.0.2/24, 10.0.0.1/24]}\n",
+		"/etc/netplan/20-b.yaml": "network: {ethernets: {eth0: {mtu: 1}}}\n",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := fabric.ParseNetwork("netplan", []byte(fabric.Write(merged)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := n.Ethernet("eth0")
+	if e.MTU != 9000 || len(e.Addresses) != 2 {
+		t.Errorf("eth0 = %+v", e)
+	}
+	for _, bad := range []string{"network: {ethernets: {eth0: {mtu: x}}}", "eth0: {}", "network:\n  ethernets: {eth0: [\n"} {
+		if _, err := readNetplan(map[string]string{"/etc/netplan/a.yaml": bad}); err == nil {
+			t.Errorf("%q was read", bad)
+		}
 	}
 }

@@ -1,7 +1,7 @@
 package render
 
 import (
-	"net/netip"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -29,7 +29,7 @@ func writeNetworkd(in Input) (Output, error) {
 		return out, ErrEmpty
 	}
 	w := networkdFiles{in: in, out: &out}
-	for _, d := range in.definitions() {
+	for _, d := range definitionsOf(in) {
 		switch d.kind {
 		case kindEthernet, kindBond, kindBridge, kindVLAN, kindDummy:
 		default:
@@ -182,7 +182,7 @@ func networkdOrder(files map[string]string, suffix string) []string {
 		}
 	}
 	var all []string
-	for _, name := range sortedKeys(byName) {
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		all = append(all, byName[name])
 	}
 	return all
@@ -213,7 +213,7 @@ func matches(m unitSection, d device) bool {
 			mac := d.permanent
 			ok = slices.ContainsFunc(words, func(s string) bool { return !mac.IsZero() && strings.EqualFold(s, mac.String()) })
 		case "Driver":
-			ok = d.match != nil && sameTexts(words, d.match.Drivers)
+			ok = d.match != nil && slices.Equal(words, d.match.Drivers)
 		}
 		if !ok {
 			return false
@@ -256,36 +256,7 @@ func networkdMerging(wanted []unitSection) merging {
 			}
 			return section == "Match" || section == "Route" || section == "RoutingPolicyRule"
 		},
-		added:    func(section, key string) bool { return section+"."+key == "Network.VLAN" },
-		identity: unitIdentity,
-		whole:    map[string]bool{"Route": has("Route"), "RoutingPolicyRule": has("RoutingPolicyRule"), "Address": addresses},
+		added: func(section, key string) bool { return section+"."+key == "Network.VLAN" },
+		whole: map[string]bool{"Route": has("Route"), "RoutingPolicyRule": has("RoutingPolicyRule"), "Address": addresses},
 	}
-}
-
-// unitIdentity tells one section from another of its name.
-func unitIdentity(s unitSection) (string, bool) {
-	switch s.name {
-	case "Route":
-		to := bareHost(s.get("Destination"))
-		if to == "" || to == "0.0.0.0/0" || to == "::/0" {
-			to = "default"
-			if strings.Contains(s.get("Gateway")+s.get("Destination"), ":") {
-				to = "default6"
-			}
-		}
-		return strings.Join([]string{to, s.get("Table"), s.get("Metric")}, " "), true
-	case "RoutingPolicyRule":
-		return strings.Join([]string{bareHost(s.get("From")), bareHost(s.get("To")), s.get("Priority"), s.get("Table"), s.get("FirewallMark")}, " "), true
-	case "Address":
-		return s.get("Address"), true
-	}
-	return "", false
-}
-
-// bareHost is one address without the prefix length that says so.
-func bareHost(s string) string {
-	if p, err := netip.ParsePrefix(s); err == nil && p.IsSingleIP() {
-		return p.Addr().String()
-	}
-	return s
 }

@@ -20,7 +20,7 @@ func networkUnit(in Input, d device, l *ledger) []unitSection {
 	dhcp := dhcpSections(d, &network, l)
 	networkKeys(d, &network, l)
 	var addresses []unitSection
-	options := in.addressOptions(d.ID)
+	options := addressOptionsOf(in, d.ID)
 	for _, p := range d.Addresses {
 		l.say(d.ID, "addresses")
 		if o := options[p]; o != nil {
@@ -109,7 +109,7 @@ func networkKeys(d device, s *unitSection, l *ledger) {
 			s.put(row[1], value)
 			continue
 		}
-		s.put(row[1], map[bool]string{true: "yes", false: "no"}[yes(value)])
+		s.put(row[1], map[bool]string{true: "yes", false: "no"}[isTrue(n)])
 	}
 	s.put("LinkLocalAddressing", linkLocal(d))
 	if d.key("link-local") != nil {
@@ -197,7 +197,7 @@ func networkPorts(in Input, d device, s *unitSection, l *ledger) {
 	switch d.masterKind {
 	case kindBond:
 		s.put("Bond", d.master)
-		if in.isPrimary(d) {
+		if isPrimary(in, d) {
 			s.put("PrimarySlave", "true")
 		}
 	case kindBridge:
@@ -278,7 +278,7 @@ func multipathSections(in Input, d device, l *ledger) []unitSection {
 				l.cannot("", key, "systemd-networkd has no next hop without a gateway")
 				continue
 			}
-			s.put("MultiPathRoute", fmt.Sprintf("%s@%s %d", h.Gateway, in.linkName(h), max(h.Weight, 1)))
+			s.put("MultiPathRoute", fmt.Sprintf("%s@%s %d", h.Gateway, hopLink(in, h), max(h.Weight, 1)))
 		}
 		putNumber(&s, "Metric", r.Metric)
 		putNumber(&s, "Table", r.Table)
@@ -288,8 +288,8 @@ func multipathSections(in Input, d device, l *ledger) []unitSection {
 }
 
 // linkName is the interface of a next hop, which may be named by netplan's ID.
-func (in Input) linkName(h netstate.NextHop) string {
-	if names := in.interfaces([]string{h.Link}); len(names) == 1 {
+func hopLink(in Input, h netstate.NextHop) string {
+	if names := interfacesOf(in, []string{h.Link}); len(names) == 1 {
 		return names[0]
 	}
 	return h.Link

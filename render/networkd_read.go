@@ -1,7 +1,9 @@
 package render
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,7 +73,7 @@ func (r networkdReader) sections(file string) []placedSection {
 			}
 		}
 	}
-	for _, name := range sortedKeys(byName) {
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		for _, s := range readUnit(r.files[byName[name]], r.odd(byName[name])) {
 			all = append(all, placedSection{s, byName[name]})
 		}

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +41,7 @@ func writeNmstate(in Input) (Output, error) {
 		in: in, ledger: newLedger(in, &out), interfaces: sequence(), routes: sequence(), rules: sequence(),
 		servers: sequence(), search: sequence(),
 	}
-	for _, d := range in.devices() {
+	for _, d := range devicesOf(in) {
 		w.device(d)
 	}
 	for _, name := range in.Host.Absent {
@@ -168,7 +170,7 @@ func (w *nmstateWriter) bond(d device, item *fabric.Node) {
 		case "arp_ip_target", "ad_actor_system":
 			value = quoted(o.value)
 		case "primary":
-			if names := w.in.interfaces([]string{o.value}); len(names) > 0 {
+			if names := interfacesOf(w.in, []string{o.value}); len(names) > 0 {
 				value = plain(names[0])
 			}
 		}
@@ -248,15 +250,13 @@ func (w *nmstateWriter) ethtool(d device, item *fabric.Node) {
 		put(within(ethtool, "feature"), name, plain(strconv.FormatBool(on)))
 		w.ledger.say(d.ID, key)
 	}
-	for _, o := range keyfileOffloads {
-		for _, p := range d.Unread {
-			if p.Key == o[0] {
-				feature(p.Key, o[1], isTrue(p.Value))
-			}
+	for _, row := range offloadRows {
+		if on, said := d.truth(row.netplan); said {
+			feature(row.netplan, row.ethtool, on)
 		}
 	}
 	s := d.settings
-	for _, name := range sortedKeys(s.Offloads) {
+	for _, name := range slices.Sorted(maps.Keys(s.Offloads)) {
 		feature("offloads."+name, name, s.Offloads[name])
 	}
 	if s.RingRx != 0 {
@@ -266,7 +266,7 @@ func (w *nmstateWriter) ethtool(d device, item *fabric.Node) {
 		put(within(ethtool, "ring"), "tx", plainInt(s.RingTx))
 	}
 	w.ledger.say(d.ID, "rings.rx", "rings.tx")
-	for _, name := range sortedKeys(s.Coalescing) {
+	for _, name := range slices.Sorted(maps.Keys(s.Coalescing)) {
 		word := keyfileCoalesce(name)
 		if word == "" {
 			continue

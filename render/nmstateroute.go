@@ -140,12 +140,12 @@ func (w *nmstateWriter) nameservers(d device) {
 		if p.Key != "nameservers" || p.Value == nil {
 			continue
 		}
-		for _, text := range words(p.Value.Get("addresses")) {
+		for _, text := range texts(p.Value.Get("addresses")) {
 			if a, err := netip.ParseAddr(text); err == nil {
 				w.servers.Items = append(w.servers.Items, quoted(a.String()))
 			}
 		}
-		for _, text := range words(p.Value.Get("search")) {
+		for _, text := range texts(p.Value.Get("search")) {
 			w.search.Items = append(w.search.Items, quoted(text))
 		}
 		w.ledger.say(d.ID, "nameservers.addresses", "nameservers.search")

@@ -25,11 +25,11 @@ var (
 // named are the devices that can be written: those whose name is known, and
 // whose ports or parent's are. Of the others the ledger says why not. What a
 // format makes itself gets a name from made.
-func (in Input) named(l *ledger, pattern *regexp.Regexp, made func(d device, number int) string) ([]device, otherNames) {
+func namedDevices(in Input, l *ledger, pattern *regexp.Regexp, made func(d device, number int) string) ([]device, otherNames) {
 	names := otherNames{}
 	var all []device
 	numbers := map[kind]int{}
-	for _, d := range in.devices() {
+	for _, d := range devicesOf(in) {
 		// A definition may match several devices, each with a name of its own.
 		name := in.Host.Names[d.handle()]
 		if name == "" {
@@ -139,24 +139,17 @@ func mtuOf(d device, all []device) int {
 }
 
 // portsInOrder puts a bond's primary first: other systems take the first port.
-func (in Input) portsInOrder(d device, l *ledger) []string {
+func portsInOrder(in Input, d device, l *ledger) []string {
 	ports := slices.Clone(d.ports)
 	o, ok := d.option("primary")
 	if !ok {
 		return ports
 	}
-	names := in.interfaces([]string{o.value})
-	if i := slices.Index(ports, firstOf(names)); i >= 0 {
+	names := interfacesOf(in, []string{o.value})
+	if i := slices.IndexFunc(ports, func(port string) bool { return slices.Index(names, port) == 0 }); i >= 0 {
 		primary := ports[i]
 		ports = append([]string{primary}, slices.Delete(ports, i, i+1)...)
 		l.say(d.ID, o.key)
 	}
 	return ports
-}
-
-func firstOf(all []string) string {
-	if len(all) == 0 {
-		return ""
-	}
-	return all[0]
 }

@@ -158,7 +158,7 @@ var ErrText = errors.New("no file can say it")
 // file's name, and unit files in which a value would swallow the next line
 // (systemd.syntax(7)).
 func whole(in Input, out Output) error {
-	for _, d := range in.devices() {
+	for _, d := range devicesOf(in) {
 		if why := fabric.ValidLinkName(d.name); d.name != "" && why != "" {
 			return fmt.Errorf("%w: the link's name %q %s", ErrText, d.name, why)
 		}

@@ -7,8 +7,6 @@ import (
 	"github.com/linerate/linerate/netstate"
 )
 
-type addressPrefix = netip.Prefix
-
 // mainTable is RT_TABLE_MAIN (include/uapi/linux/rtnetlink.h).
 const mainTable = 254
 

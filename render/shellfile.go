@@ -128,7 +128,7 @@ func updateLines(text string, wanted []string) string {
 	done := map[string]bool{}
 	if text != "" {
 		for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-			trimmed := foldBlanks(line)
+			trimmed := oneLine(line)
 			switch {
 			case trimmed == "" || strings.HasPrefix(trimmed, "#"):
 			case slices.Contains(wanted, trimmed) && !done[trimmed]:

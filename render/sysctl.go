@@ -1,7 +1,9 @@
 package render
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -30,7 +32,7 @@ func writeSysctl(in Input) (Output, error) {
 			if !ok {
 				continue
 			}
-			for _, name := range sortedKeys(wanted) {
+			for _, name := range slices.Sorted(maps.Keys(wanted)) {
 				if sysctlPath(name) == sysctlPath(key) && foldBlanks(wanted[name]) != foldBlanks(value) {
 					out.warn("", "sysctl."+name, file+" is read later and sets it to "+foldBlanks(value)+": take it out there")
 				}
@@ -76,7 +78,7 @@ func sysctlText(in Input, wanted map[string]string) string {
 		}
 		kept = append(kept, line)
 	}
-	for _, name := range sortedKeys(wanted) {
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		if !there[name] {
 			kept = append(kept, sysctlReason(in, name), sysctlKey(name)+" = "+wanted[name])
 		}
@@ -147,7 +149,7 @@ func sysctlOrder(files map[string]string) []string {
 			}
 		}
 	}
-	names := sortedKeys(byName)
+	names := slices.Sorted(maps.Keys(byName))
 	sort.Strings(names)
 	for i, name := range names {
 		names[i] = byName[name]

@@ -3,6 +3,7 @@ package render
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -97,7 +98,7 @@ func (w *truenasWriter) run() {
 	if w.scale {
 		// SCALE's devices have the names that Linux gives them.
 		in.Host.Names = map[string]string{}
-		for _, d := range in.devices() {
+		for _, d := range devicesOf(in) {
 			if d.kind == kindEthernet && d.name != "" {
 				in.Host.Names[d.name] = d.name
 			}
@@ -109,7 +110,7 @@ func (w *truenasWriter) run() {
 	} else {
 		w.menu = append(w.menu, "Console menu: 1) Configure Network Interfaces, 2) Configure Link Aggregation,", "3) Configure VLAN Interface, 4) Configure Default Route, 5) Configure Static", "Routes, 6) Configure DNS.", "")
 	}
-	w.all, w.names = in.named(w.ledger, deviceName, w.name)
+	w.all, w.names = namedDevices(in, w.ledger, deviceName, w.name)
 	for _, d := range w.all {
 		w.device(d)
 	}
@@ -215,7 +216,7 @@ func (w *truenasWriter) aggregation(d device, args map[string]any, show func(str
 		return false
 	}
 	w.ledger.say(d.ID, d.options[0].key, "interfaces")
-	ports := w.names.of(w.in.portsInOrder(d, w.ledger))
+	ports := w.names.of(portsInOrder(w.in, d, w.ledger))
 	args["type"], args["lag_protocol"], args["lag_ports"] = "LINK_AGGREGATION", protocol, ports
 	show("Link Aggregation Protocol", protocol)
 	show("Link Aggregation Interfaces", strings.Join(ports, " "))
@@ -311,7 +312,7 @@ func (w *truenasWriter) nameservers(d device) {
 		if p.Key != "nameservers" || p.Value == nil {
 			continue
 		}
-		for _, text := range words(p.Value.Get("addresses")) {
+		for _, text := range texts(p.Value.Get("addresses")) {
 			a, err := netip.ParseAddr(text)
 			if err != nil {
 				continue
@@ -327,7 +328,7 @@ func (w *truenasWriter) nameservers(d device) {
 				}
 			}
 		}
-		if search := words(p.Value.Get("search")); len(search) > 0 {
+		if search := texts(p.Value.Get("search")); len(search) > 0 {
 			w.general["domains"] = search
 			w.ledger.say(d.ID, "nameservers.search")
 		}
@@ -343,9 +344,9 @@ func (w *truenasWriter) tunables() {
 			w.ledger.say("", "sysctl."+key)
 		}
 	} else {
-		all = w.in.others(w.ledger, freebsdSysctls)
+		all = counterparts(w.in, w.ledger, freebsdSysctls)
 	}
-	for _, key := range sortedKeys(all) {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
 		comment := "linerate"
 		if why := w.in.SysctlReasons[key]; why != "" {
 			comment += ": " + why

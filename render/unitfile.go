@@ -1,6 +1,7 @@
 package render
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -99,9 +100,6 @@ type merging struct {
 	owned func(section, key string) bool
 	// added reports a key whose values that are there stay beside the wanted.
 	added func(section, key string) bool
-	// identity is what tells one [Route] from another; nil for a section that
-	// there is one of.
-	identity func(s unitSection) (string, bool)
 	// sole reports that the wanted sections are all that the file is to hold.
 	sole bool
 	// whole names the repeated sections of which those that are not wanted go.
@@ -118,17 +116,17 @@ func updateUnit(text string, wanted []unitSection, m merging) string {
 	kept, names := map[string]bool{}, map[string]bool{}
 	for _, s := range wanted {
 		names[s.name] = true
-		id, repeated := m.identity(s)
+		id, repeated := unitIdentity(s)
 		if !repeated {
 			u.merge(u.find(s.name, nil), s, m)
 			continue
 		}
 		kept[s.name+"\x00"+id] = true
-		u.merge(u.find(s.name, func(have unitSection) bool { other, _ := m.identity(have); return other == id }), s, m)
+		u.merge(u.find(s.name, func(have unitSection) bool { other, _ := unitIdentity(have); return other == id }), s, m)
 	}
 	for i := u.sections() - 1; i >= 0; i-- {
 		s := u.section(i)
-		id, repeated := m.identity(s)
+		id, repeated := unitIdentity(s)
 		if repeated && (m.sole || m.whole[s.name]) && !kept[s.name+"\x00"+id] || !repeated && m.sole && !names[s.name] {
 			u.drop(i)
 		}
@@ -229,7 +227,7 @@ func (u *unitText) merge(n int, want unitSection, m merging) {
 // set gives a key of section n these values and no others.
 func (u *unitText) set(n int, key string, values []string) {
 	s := u.section(n)
-	if sameTexts(s.values(key), values) {
+	if slices.Equal(s.values(key), values) {
 		return
 	}
 	at, last := 0, 0
@@ -274,14 +272,30 @@ func union(a, b []string) []string {
 	return all
 }
 
-func sameTexts(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
+// unitIdentity tells one section from another of its name.
+func unitIdentity(s unitSection) (string, bool) {
+	switch s.name {
+	case "Route":
+		to := bareHost(s.get("Destination"))
+		if to == "" || to == "0.0.0.0/0" || to == "::/0" {
+			to = "default"
+			if strings.Contains(s.get("Gateway")+s.get("Destination"), ":") {
+				to = "default6"
+			}
 		}
+		return strings.Join([]string{to, s.get("Table"), s.get("Metric")}, " "), true
+	case "RoutingPolicyRule":
+		return strings.Join([]string{bareHost(s.get("From")), bareHost(s.get("To")), s.get("Priority"), s.get("Table"), s.get("FirewallMark")}, " "), true
+	case "Address":
+		return s.get("Address"), true
 	}
-	return true
+	return "", false
+}
+
+// bareHost is one address without the prefix length that says so.
+func bareHost(s string) string {
+	if p, err := netip.ParsePrefix(s); err == nil && p.IsSingleIP() {
+		return p.Addr().String()
+	}
+	return s
 }

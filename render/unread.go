@@ -24,16 +24,7 @@ func (d device) truth(name string) (value, said bool) {
 	if n == nil || n.Kind != fabric.ScalarNode {
 		return false, false
 	}
-	return yes(n.Text), true
-}
-
-// yes reads YAML's words for true.
-func yes(s string) bool {
-	switch strings.ToLower(s) {
-	case "true", "yes", "on", "y", "1":
-		return true
-	}
-	return false
+	return isTrue(n), true
 }
 
 // texts are the items of a list, or of what stands where a list may.
@@ -53,12 +44,12 @@ func texts(n *fabric.Node) []string {
 
 // addressOptions are what a definition says of single addresses, by address:
 // netplan's label and lifetime.
-func (in Input) addressOptions(id string) map[netip.Prefix]*fabric.Node {
-	return addressOptions(in.networkTree(), id)
+func addressOptionsOf(in Input, id string) map[netip.Prefix]*fabric.Node {
+	return addressOptions(networkTree(in), id)
 }
 
 // networkTree is the network as the file has it; nil for none.
-func (in Input) networkTree() *fabric.Node {
+func networkTree(in Input) *fabric.Node {
 	if !strings.Contains(in.Host.Network.Source, "label") && !strings.Contains(in.Host.Network.Source, "lifetime") {
 		return nil
 	}
@@ -128,10 +119,10 @@ var offloadRows = []offloadRow{
 
 // definitions are the host's devices, one for each definition, even one that
 // matches several interfaces.
-func (in Input) definitions() []device {
+func definitionsOf(in Input) []device {
 	var all []device
 	seen := map[string]bool{}
-	for _, d := range in.devices() {
+	for _, d := range devicesOf(in) {
 		if seen[d.ID] {
 			continue
 		}
@@ -146,15 +137,26 @@ func (in Input) definitions() []device {
 
 // isPrimary reports a port that its bond's primary option names, by its ID or
 // its interface's name.
-func (in Input) isPrimary(d device) bool {
+func isPrimary(in Input, d device) bool {
 	b, ok := in.Host.Network.Bond(d.master)
 	if !ok {
 		return false
 	}
-	for _, o := range in.bondOptions(b) {
+	for _, o := range bondOptionsOf(in, b) {
 		if o.name == "primary" && o.value != "" {
 			return o.value == d.ID || o.value == d.name
 		}
 	}
 	return false
+}
+
+// offloadOf is ethtool's name for a netplan key of an offload; "" for another
+// key.
+func offloadOf(key string) string {
+	for _, row := range offloadRows {
+		if row.netplan == key && key != "" {
+			return row.ethtool
+		}
+	}
+	return ""
 }

@@ -48,16 +48,6 @@ func setKey(n *fabric.Node, key string, value *fabric.Node) {
 	}
 }
 
-// appendItem adds to a mapping's list, which is made where there is none.
-func appendItem(n *fabric.Node, key string, item *fabric.Node) {
-	l := n.Get(key)
-	if l == nil || l.Kind != fabric.SequenceNode {
-		l = &fabric.Node{Kind: fabric.SequenceNode}
-		setKey(n, key, l)
-	}
-	l.Items = append(l.Items, item)
-}
-
 func prefixText(p netip.Prefix) string {
 	if !p.IsValid() {
 		return ""
