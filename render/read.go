@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"sort"
 
 	"github.com/linerate/linerate/fabric"
 )
@@ -28,33 +27,6 @@ type Found struct {
 	Keys *fabric.Node
 	// Unread is what Keys leaves out.
 	Unread []Unread
-}
-
-// reader is a format's way back, in the one table of formats that are read.
-type reader struct {
-	format Format
-	read   func(files map[string]string) (Found, error)
-}
-
-// Read returns what a format's files, text by path, say of a host. The error
-// is ErrFormat for a format that is not read back, ErrEmpty where the files
-// say nothing of a network.
-func Read(f Format, files map[string]string) (Found, error) {
-	for _, r := range readers() {
-		if r.format != f {
-			continue
-		}
-		found, err := r.read(files)
-		if err != nil {
-			return Found{}, fmt.Errorf("read %s: %w", f, err)
-		}
-		sort.SliceStable(found.Unread, func(i, j int) bool {
-			a, b := found.Unread[i], found.Unread[j]
-			return a.Path < b.Path || a.Path == b.Path && a.Line < b.Line
-		})
-		return found, nil
-	}
-	return Found{}, fmt.Errorf("%w: %s is not read back", ErrFormat, f)
 }
 
 // FabricFile is what was found as a fabric file with one host.

@@ -1,0 +1,70 @@
+package device
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/node"
+)
+
+// Key is the value of one of netplan's keys that the structs do not hold; nil
+// not said.
+func (d Device) Key(name string) *fabric.Node {
+	for _, p := range d.Unread {
+		if p.Key == name {
+			return p.Value
+		}
+	}
+	return nil
+}
+
+// Truth is a yes-or-no key's value; said is false where it is not there.
+func (d Device) Truth(name string) (value, said bool) {
+	n := d.Key(name)
+	if n == nil || n.Kind != fabric.ScalarNode {
+		return false, false
+	}
+	return node.True(n), true
+}
+
+// AddressOptions returns what a definition says of single addresses, by address:
+// netplan's label and lifetime.
+func AddressOptions(in render.Input, id string) map[netip.Prefix]*fabric.Node {
+	return AddressOptionsIn(NetworkTree(in), id)
+}
+
+// NetworkTree is the network as the file has it; nil for none.
+func NetworkTree(in render.Input) *fabric.Node {
+	if !strings.Contains(in.Host.Network.Source, "label") && !strings.Contains(in.Host.Network.Source, "lifetime") {
+		return nil
+	}
+	tree, err := fabric.ParseYAML("network", []byte(in.Host.Network.Source))
+	if err != nil {
+		return nil
+	}
+	return tree
+}
+
+// AddressOptionsIn is AddressOptions of a NetworkTree.
+func AddressOptionsIn(tree *fabric.Node, id string) map[netip.Prefix]*fabric.Node {
+	all := map[netip.Prefix]*fabric.Node{}
+	if tree == nil {
+		return all
+	}
+	for _, section := range tree.Pairs {
+		list := section.Value.Get(id).Get("addresses")
+		if list == nil {
+			continue
+		}
+		for _, item := range list.Items {
+			for _, p := range item.Pairs {
+				if prefix, err := netip.ParsePrefix(p.Key); err == nil {
+					all[prefix] = p.Value
+				}
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,133 @@
+package keyfile
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/render/device"
+	"github.com/linerate/linerate/render/node"
+)
+
+// ethernet is the [ethernet] section, which devices of every kind may have.
+func (c *connection) ethernet() {
+	if c.MTU != 0 {
+		c.set("ethernet", "mtu", strconv.Itoa(c.MTU))
+		c.ledger.Say(c.ID, "mtu")
+	}
+	if !c.MAC.IsZero() {
+		c.set("ethernet", "cloned-mac-address", strings.ToUpper(c.MAC.String()))
+		c.ledger.Say(c.ID, "macaddress")
+	}
+	for _, p := range c.Unread {
+		if p.Value == nil {
+			continue
+		}
+		switch p.Key {
+		case "macaddress": // one of NetworkManager's own words
+			c.set("ethernet", "cloned-mac-address", p.Value.Text)
+		case "wakeonlan":
+			c.set("ethernet", "wake-on-lan", map[bool]string{true: "64", false: "0"}[node.True(p.Value)]) // 64 is the magic packet
+		default:
+			continue
+		}
+		c.ledger.Say(c.ID, p.Key)
+	}
+}
+
+// ethtool is the [ethtool] section. What the file does not name stays.
+func (c *connection) ethtool() {
+	for _, row := range device.Offloads {
+		if on, said := c.Truth(row.Netplan); said {
+			c.set("ethtool", "feature-"+row.Ethtool, strconv.FormatBool(on))
+			c.ledger.Say(c.ID, row.Netplan)
+		}
+	}
+	s := c.Settings
+	for _, name := range slices.Sorted(maps.Keys(s.Offloads)) {
+		if strings.Contains(features, " "+name+" ") {
+			c.set("ethtool", "feature-"+name, strconv.FormatBool(s.Offloads[name]))
+			c.ledger.Say(c.ID, "offloads."+name)
+		}
+	}
+	for _, ring := range []struct {
+		key, word string
+		size      int
+	}{{"rings.rx", "ring-rx", s.RingRx}, {"rings.tx", "ring-tx", s.RingTx}} {
+		if ring.size != 0 {
+			c.set("ethtool", ring.word, strconv.Itoa(ring.size))
+			c.ledger.Say(c.ID, ring.key)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Channels)) {
+		if name == "rx" || name == "tx" || name == "combined" {
+			c.set("ethtool", "channels-"+name, strconv.Itoa(s.Channels[name]))
+			c.ledger.Cannot(c.ID, "channels."+name, "NetworkManager knows it from 1.46 on; earlier ones drop it")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Coalescing)) {
+		if word := Coalesce(name); word != "" {
+			c.set("ethtool", "coalesce-"+word, strconv.Itoa(s.Coalescing[name]))
+			c.ledger.Say(c.ID, "coalesce."+name)
+		}
+	}
+}
+
+// port is what a port has of its own in its bond or bridge.
+func (c *connection) port() {
+	if p := c.Settings.PortPrio; p != 0 && c.MasterKind == device.Bond {
+		c.set("bond-port", "prio", strconv.Itoa(p))
+		c.ledger.Cannot(c.ID, "port_prio", "NetworkManager knows it from 1.44 on; earlier ones drop it")
+	}
+	if q := c.Settings.QueueID; q != nil && c.MasterKind == device.Bond {
+		c.set("bond-port", "queue-id", strconv.Itoa(*q))
+		c.ledger.Cannot(c.ID, "queue_id", "NetworkManager knows it from 1.34 on; earlier ones drop it")
+	}
+	if c.MasterKind != device.Bridge {
+		return
+	}
+	bridge, ok := c.bridgeOf()
+	if !ok {
+		return
+	}
+	for _, p := range [...][2]string{{"path-cost", "path-cost"}, {"port-priority", "priority"}} {
+		if n := bridge.Parameters.Get(p[0]).Get(c.ID); n != nil {
+			c.set("bridge-port", p[1], n.Text)
+			c.ledger.Say(bridge.ID, "parameters."+p[0]+"."+c.ID)
+		}
+	}
+}
+
+func (c *connection) bridgeOf() (fabric.Bridge, bool) {
+	for _, b := range c.in.Host.Network.Bridges {
+		if b.ID == c.Master {
+			return b, true
+		}
+	}
+	return fabric.Bridge{}, false
+}
+
+// qdiscWords are the queueing disciplines whose attributes NetworkManager
+// takes (nm_utils_tc_qdisc_from_str).
+var qdiscWords = []string{"fq_codel", "sfq", "tbf"}
+
+// qdisc is the [tc] section.
+func (c *connection) qdisc() {
+	words := strings.Fields(c.Settings.Qdisc)
+	if len(words) == 0 {
+		return
+	}
+	if c.Settings.Qdisc == "default" {
+		c.file.remove(func(group, key string) bool { return group == "tc" && key == "qdisc.root" })
+		c.ledger.Say(c.ID, "qdisc")
+		return
+	}
+	if len(words) > 1 && !slices.Contains(qdiscWords, words[0]) {
+		c.ledger.Cannot(c.ID, "qdisc", "NetworkManager takes no attributes of "+words[0]+": it is written without "+strings.Join(words[1:], " "))
+		words = words[:1]
+	}
+	c.ledger.Say(c.ID, "qdisc")
+	c.set("tc", "qdisc.root", strings.Join(words, " "))
+}

@@ -1,0 +1,246 @@
+package networkd
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/render/device"
+	"github.com/linerate/linerate/render/node"
+	"github.com/linerate/linerate/render/readback"
+	"github.com/linerate/linerate/render/unitfile"
+)
+
+// routeRows are [Route]'s keys and netplan's.
+var routeRows = [][2]string{
+	{"Destination", "to"}, {"Gateway", "via"}, {"PreferredSource", "from"}, {"GatewayOnLink", "on-link"}, {"GatewayOnlink", "on-link"}, {"Metric", "metric"},
+	{"Table", "table"}, {"Type", "type"}, {"Scope", "scope"}, {"MTUBytes", "mtu"}, {"InitialCongestionWindow", "congestion-window"},
+	{"InitialAdvertisedReceiveWindow", "advertised-receive-window"}, {"TCPAdvertisedMaximumSegmentSize", "advertised-mss"},
+}
+
+func readRouteSection(r reader, s placedSection, id string) {
+	if hops := s.Values("MultiPathRoute"); len(hops) > 0 {
+		r.multipath(s, id, hops)
+		return
+	}
+	route := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+	four := !strings.Contains(s.Get("Gateway")+s.Get("PreferredSource"), ":")
+next:
+	for _, a := range s.Keys {
+		for _, row := range routeRows {
+			if row[0] != a.Key {
+				continue
+			}
+			if value, ok := readback.RouteValue(row[1], a.Value, four); ok {
+				node.Put(route, row[1], node.Text(value))
+				continue next
+			}
+		}
+		r.left(s, a)
+		if a.Key == "Source" || a.Key == "Destination" || a.Key == "Gateway" || a.Key == "Table" || a.Key == "Type" {
+			return // without it the route would be another one
+		}
+	}
+	if route.Get("to") == nil {
+		if route.Get("via") == nil {
+			return
+		}
+		node.Put(route, "to", node.Plain("default"))
+	}
+	if kind := route.Get("type"); route.Get("via") == nil && route.Get("scope") == nil && (kind == nil || kind.Text == "unicast") {
+		node.Put(route, "scope", node.Plain("link")) // what networkd takes it for
+	}
+	node.Push(r.Device(id), "routes", route)
+}
+
+func (r reader) multipath(s placedSection, id string, hops []string) {
+	route := node.Mapping()
+	to, ok := readback.ParseDestination(s.Get("Destination"), !strings.Contains(hops[0], ":"))
+	if !ok {
+		for _, a := range s.Keys {
+			r.left(s, a)
+		}
+		return
+	}
+	node.Put(route, "to", node.Text(readback.DestinationText(to)))
+	for _, a := range s.Keys {
+		switch a.Key {
+		case "Destination":
+		case "Table", "Metric":
+			value, ok := readback.RouteValue(strings.ToLower(a.Key), a.Value, true)
+			if !ok {
+				r.left(s, a)
+				continue
+			}
+			node.Put(route, strings.ToLower(a.Key), node.Plain(value))
+		case "MultiPathRoute":
+			where, weight, _ := strings.Cut(a.Value, " ")
+			gateway, dev, named := strings.Cut(where, "@")
+			g, err := netip.ParseAddr(gateway)
+			if err != nil || named && !readback.LinkName(dev) {
+				r.left(s, a)
+				continue
+			}
+			hop := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+			node.Put(hop, "via", node.Text(g.String()))
+			if !named {
+				dev = id
+			}
+			node.Put(hop, "dev", node.Plain(dev))
+			if n, err := strconv.Atoi(strings.TrimSpace(weight)); err == nil && n > 0 && n <= 256 {
+				node.Put(hop, "weight", node.Plain(strconv.Itoa(n)))
+			}
+			node.Push(route, "hops", hop)
+		default:
+			r.left(s, a)
+		}
+	}
+	node.Push(r.Beside, "multipath", route)
+}
+
+// ruleRows are [RoutingPolicyRule]'s keys and netplan's.
+var ruleRows = [][2]string{{"From", "from"}, {"To", "to"}, {"Table", "table"}, {"Priority", "priority"}, {"FirewallMark", "mark"}, {"TypeOfService", "type-of-service"}}
+
+func readRuleSection(r reader, s placedSection, id string) {
+	rule, whole := &fabric.Node{Kind: fabric.MappingNode, Flow: true}, true
+next:
+	for _, a := range s.Keys {
+		for _, row := range ruleRows {
+			if row[0] != a.Key {
+				continue
+			}
+			value, ok := a.Value, true
+			switch row[1] {
+			case "from", "to":
+				p, fits := readback.ParseDestination(value, true)
+				value, ok = p.String(), fits
+			case "table":
+				value, ok = readback.TableNumber(value)
+			default:
+				n, err := strconv.ParseUint(value, 0, 32)
+				value, ok = strconv.FormatUint(n, 10), err == nil
+			}
+			if ok {
+				node.Put(rule, row[1], node.Text(value))
+				continue next
+			}
+		}
+		r.left(s, a)
+		whole = false
+	}
+	// A rule without one of its conditions would be another, wider one.
+	if len(rule.Pairs) > 0 && whole {
+		node.Push(r.Device(id), "routing-policy", rule)
+	}
+}
+
+// readDHCP reads a client's section into the overrides named.
+func readDHCP(overrides ...string) func(reader, placedSection, string) {
+	return func(r reader, s placedSection, id string) {
+	next:
+		for _, a := range s.Keys {
+			switch {
+			case a.Key == "RouteMetric" && a.Value == dhcpMetric, a.Key == "UseMTU" && (a.Value == "true" || a.Value == "yes"):
+				continue // netplan's own
+			case a.Key == "ClientIdentifier" && a.Value == "mac":
+				node.Put(r.Device(id), "dhcp-identifier", node.Plain("mac"))
+				continue
+			}
+			for _, row := range overrideRows {
+				if row.networkd != a.Key {
+					continue
+				}
+				value := a.Value
+				if on, isBool := readback.ZeroOne(value); isBool && (strings.HasPrefix(row.netplan, "use-") || strings.HasPrefix(row.netplan, "send-")) {
+					value = strconv.FormatBool(on == "1")
+				}
+				for _, key := range overrides {
+					if key == "dhcp4-overrides" || row.six {
+						node.Put(node.Within(r.Device(id), key), row.netplan, node.Quoted(value))
+					}
+				}
+				continue next
+			}
+			r.left(s, a)
+		}
+	}
+}
+
+// readLinkSection reads [Link] of a .link file.
+func readLinkSection(r reader, s placedSection, id string) {
+	for _, a := range s.Keys {
+		if !r.linkKey(a, id) {
+			r.left(s, a)
+		}
+	}
+}
+
+func (r reader) linkKey(a unitfile.Assignment, id string) bool {
+	on, isBool := readback.ZeroOne(a.Value)
+	for _, row := range device.Offloads {
+		if row.Networkd == a.Key && isBool {
+			r.Offload(id, row.Ethtool, on == "1")
+			return true
+		}
+	}
+	for _, row := range coalesceRows {
+		if row.networkd != a.Key {
+			continue
+		}
+		n, ok := coalesceValue(row.unit, a.Value)
+		if ok && strings.HasPrefix(row.ethtool, "adaptive-") {
+			node.Put(r.Setting("links", id, "coalesce"), row.ethtool, node.Plain(device.OnOff(n == 1)))
+		} else if ok {
+			node.Put(r.Setting("links", id, "coalesce"), row.ethtool, node.Plain(strconv.Itoa(n)))
+		}
+		return ok
+	}
+	n, err := strconv.ParseUint(a.Value, 10, 31)
+	for _, row := range channelRows {
+		if row[1] == a.Key && err == nil {
+			node.Put(r.Setting("links", id, "channels"), row[0], node.Plain(strconv.FormatUint(n, 10)))
+			return true
+		}
+	}
+	switch a.Key {
+	case "RxBufferSize", "TxBufferSize":
+		if err == nil {
+			node.Put(r.Setting("links", id, "rings"), strings.ToLower(a.Key[:2]), node.Plain(strconv.FormatUint(n, 10)))
+		}
+		return err == nil
+	case "Name":
+		return r.Device(id).Get("set-name") != nil
+	case "WakeOnLan":
+		if a.Value == "magic" {
+			node.Put(r.Device(id), "wakeonlan", node.Plain("true"))
+		}
+		return a.Value == "magic" || a.Value == "off"
+	case "MTUBytes":
+		if r.Device(id).Get("mtu") == nil {
+			r.mtu(placedSection{}, a, id)
+		}
+		return r.Device(id).Get("mtu") != nil
+	case "MACAddressPolicy":
+		return a.Value == "none" && r.Kinds[id] != "" || a.Value == "persistent"
+	case "NamePolicy", "AlternativeNamesPolicy":
+		return true
+	}
+	return false
+}
+
+func coalesceValue(unit, value string) (int, bool) {
+	switch unit {
+	case "bool":
+		on, ok := readback.ZeroOne(value)
+		n, _ := strconv.Atoi(on)
+		return n, ok
+	case "us":
+		return microseconds(value)
+	case "s":
+		n, ok := microseconds(value)
+		return (n + 999_999) / 1_000_000, ok
+	}
+	n, err := strconv.ParseUint(value, 10, 31)
+	return int(n), err == nil
+}
