@@ -2,6 +2,7 @@ package device
 
 import (
 	"net/netip"
+	"strconv"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/netstate"
@@ -53,4 +54,50 @@ func Is4(r fabric.Rule) bool {
 		return r.From.Addr().Is4()
 	}
 	return !r.To.IsValid() || r.To.Addr().Is4()
+}
+
+// RouteKeys are a route's keys in netplan's words, with what is said of each; a
+// next hop that is the device's own address is none.
+func (d Device) RouteKeys(r fabric.Route) map[string]string {
+	said := map[string]string{"to": r.To.String(), "scope": r.Scope}
+	for _, p := range r.Unread {
+		if p.Value != nil {
+			said[p.Key] = p.Value.Text
+		}
+	}
+	if via := d.Via(r); via.IsValid() {
+		said["via"] = via.String()
+	}
+	if r.From.IsValid() {
+		said["from"] = r.From.String()
+	}
+	if r.OnLink {
+		said["on-link"] = "true"
+	}
+	if r.Type != "unicast" {
+		said["type"] = r.Type
+	}
+	putNumbers(said, map[string]int{"metric": r.Metric, "table": r.Table, "mtu": r.MTU})
+	return said
+}
+
+// RuleKeys are a rule's keys in netplan's words, with what is said of each.
+func RuleKeys(r fabric.Rule) map[string]string {
+	said := map[string]string{}
+	if r.From.IsValid() {
+		said["from"] = r.From.String()
+	}
+	if r.To.IsValid() {
+		said["to"] = r.To.String()
+	}
+	putNumbers(said, map[string]int{"table": r.Table, "priority": r.Priority, "mark": r.Mark, "type-of-service": r.TOS})
+	return said
+}
+
+func putNumbers(said map[string]string, numbers map[string]int) {
+	for key, n := range numbers {
+		if n != 0 {
+			said[key] = strconv.Itoa(n)
+		}
+	}
 }

@@ -1,8 +1,6 @@
 package ifcfg
 
 import (
-	"strconv"
-
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/readback"
@@ -11,10 +9,47 @@ import (
 // routeTypes are ip-route(8)'s types that netplan has too.
 var routeTypes = map[string]bool{"unicast": true, "local": true, "broadcast": true, "blackhole": true, "unreachable": true, "prohibit": true, "throw": true, "multicast": true, "anycast": true}
 
-// ipRouteWords are ip-route(8)'s words with a value and netplan's keys.
-var ipRouteWords = map[string]string{
-	"via": "via", "src": "from", "table": "table", "metric": "metric", "priority": "metric", "preference": "metric", "mtu": "mtu", "scope": "scope",
-	"initcwnd": "congestion-window", "initrwnd": "advertised-receive-window", "advmss": "advertised-mss",
+// ipWord is a word of ip(8)'s and the key of netplan that says the same.
+type ipWord struct{ word, key string }
+
+// ipRouteWords are ip-route(8)'s words, ipRuleWords ip-rule(8)'s: first those
+// that are written, in their order, behind them other spellings.
+var (
+	ipRouteWords = [...]ipWord{
+		{"via", "via"}, {"src", "from"}, {"scope", "scope"}, {"onlink", "on-link"}, {"table", "table"}, {"metric", "metric"}, {"mtu", "mtu"},
+		{"initcwnd", "congestion-window"}, {"initrwnd", "advertised-receive-window"}, {"advmss", "advertised-mss"},
+		{"priority", "metric"}, {"preference", "metric"},
+	}
+	ipRuleWords = [...]ipWord{
+		{"from", "from"}, {"to", "to"}, {"fwmark", "mark"}, {"tos", "type-of-service"}, {"table", "table"}, {"priority", "priority"},
+		{"lookup", "table"}, {"pref", "priority"}, {"preference", "priority"}, {"order", "priority"}, {"prio", "priority"}, {"dsfield", "type-of-service"},
+	}
+)
+
+// keyOf is netplan's key for a word; "" none.
+func keyOf(words []ipWord, word string) string {
+	for _, w := range words {
+		if w.word == word {
+			return w.key
+		}
+	}
+	return ""
+}
+
+// ipWords are the words for what is said of a route or a rule, each key once.
+func ipWords(words []ipWord, said map[string]string) []string {
+	var all []string
+	for _, w := range words {
+		switch value := said[w.key]; {
+		case value == "":
+		case w.key == "on-link":
+			all = append(all, w.word)
+		default:
+			all = append(all, w.word, value)
+		}
+		delete(said, w.key) // another spelling says it no second time
+	}
+	return all
 }
 
 // routeWords reads a line of a route file, in ip-route(8)'s words; why is
@@ -61,8 +96,8 @@ func (r *reader) routeWords(words []string, four bool) (why string) {
 			}
 			continue
 		}
-		key, known := ipRouteWords[word]
-		if !known {
+		key := keyOf(ipRouteWords[:], word)
+		if key == "" {
 			return "a fabric has no word for " + word
 		}
 		text, ok := readback.RouteValue(key, value, four)
@@ -81,12 +116,6 @@ func (r *reader) routeWords(words []string, four bool) (why string) {
 	return ""
 }
 
-// ipRuleWords are ip-rule(8)'s words and netplan's keys.
-var ipRuleWords = map[string]string{
-	"from": "from", "to": "to", "table": "table", "lookup": "table", "priority": "priority", "pref": "priority", "preference": "priority", "order": "priority", "prio": "priority",
-	"fwmark": "mark", "tos": "type-of-service", "dsfield": "type-of-service",
-}
-
 // ruleWords reads a line of a rule file, in ip-rule(8)'s words.
 func (r *reader) ruleWords(words []string, four bool) (why string) {
 	rule := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
@@ -99,26 +128,18 @@ func (r *reader) ruleWords(words []string, four bool) (why string) {
 			return word + " has no value"
 		}
 		value := words[i]
-		key, ok := ipRuleWords[word]
-		switch {
-		case !ok:
+		key := keyOf(ipRuleWords[:], word)
+		if key == "" {
 			return "a fabric has no word for " + word
-		case key == "from" || key == "to":
-			if value == "all" || value == "any" {
-				continue
-			}
-			p, fits := readback.ParseDestination(value, four)
-			value, ok = p.String(), fits
-		case key == "table":
-			value, ok = readback.TableNumber(value)
-		default:
-			n, err := strconv.ParseUint(value, 0, 32)
-			value, ok = strconv.FormatUint(n, 10), err == nil
 		}
+		if (key == "from" || key == "to") && (value == "all" || value == "any") {
+			continue
+		}
+		text, ok := readback.RuleValue(key, value, four)
 		if !ok {
-			return words[i] + " is no value for " + word
+			return value + " is no value for " + word
 		}
-		node.Put(rule, key, node.Text(value))
+		node.Put(rule, key, node.Text(text))
 	}
 	if len(rule.Pairs) == 0 {
 		return "a rule that says nothing"

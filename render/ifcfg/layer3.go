@@ -197,72 +197,40 @@ func (w writer) lines(d device.Device, suffix string) {
 }
 
 func (w writer) route(d device.Device, r fabric.Route, key string) string {
-	w.l.Say(d.ID, key, key+".from", key+".on-link", key+".metric", key+".table", key+".type", key+".mtu", key+".scope")
+	said := d.RouteKeys(r)
+	w.l.Say(d.ID, key, key+".type")
+	for _, word := range ipRouteWords {
+		w.l.Say(d.ID, key+"."+word.key)
+	}
 	var words []string
-	if r.Type != "" && r.Type != "unicast" {
-		words = append(words, r.Type)
+	if said["type"] != "" {
+		words = append(words, said["type"])
 	}
 	if r.To.Bits() == 0 {
-		words = append(words, "default")
-	} else {
-		words = append(words, r.To.String())
+		said["to"] = "default"
 	}
-	delivers := r.Type == "" || r.Type == "unicast" || r.Type == "local"
-	if via := d.Via(r); via.IsValid() {
-		words = append(words, "via", via.String())
+	words = append(words, said["to"])
+	if said["via"] != "" {
+		words = append(words, "via", said["via"])
+		delete(said, "via")
 	}
-	if delivers {
+	if said["type"] == "" || said["type"] == "local" {
 		words = append(words, "dev", d.Name)
 	}
-	if r.From.IsValid() {
-		words = append(words, "src", r.From.String())
-	}
-	if r.Scope != "" {
-		words = append(words, "scope", r.Scope)
-	}
-	if r.OnLink {
-		words = append(words, "onlink")
-	}
-	for _, n := range []struct {
-		word  string
-		value int
-	}{{"table", r.Table}, {"metric", r.Metric}, {"mtu", r.MTU}} {
-		if n.value != 0 {
-			words = append(words, n.word, strconv.Itoa(n.value))
-		}
-	}
-	for _, p := range r.Unread {
-		if word := map[string]string{"congestion-window": "initcwnd", "advertised-receive-window": "initrwnd", "advertised-mss": "advmss"}[p.Key]; word != "" {
-			words = append(words, word, p.Value.Text)
-			w.l.Say(d.ID, key+"."+p.Key)
-		}
-	}
-	return strings.Join(words, " ")
+	return strings.Join(append(words, ipWords(ipRouteWords[:], said)...), " ")
 }
 
 // ruleLine is a rule in ip-rule(8)'s words.
 func ruleLine(r fabric.Rule) string {
-	var words []string
-	for _, n := range []struct {
-		word string
-		p    netip.Prefix
-	}{{"from", r.From}, {"to", r.To}} {
-		switch {
-		case n.p.IsSingleIP():
-			words = append(words, n.word, n.p.Addr().String())
-		case n.p.IsValid():
-			words = append(words, n.word, n.p.String())
+	said := device.RuleKeys(r)
+	for key, p := range map[string]netip.Prefix{"from": r.From, "to": r.To} {
+		if p.IsSingleIP() {
+			said[key] = p.Addr().String()
 		}
 	}
-	if r.Mark != 0 {
-		words = append(words, "fwmark", strconv.Itoa(r.Mark))
-	}
 	if r.TOS != 0 {
-		words = append(words, "tos", fmt.Sprintf("%#x", r.TOS))
+		said["type-of-service"] = fmt.Sprintf("%#x", r.TOS)
 	}
-	words = append(words, "table", strconv.Itoa(device.Table(r.Table)))
-	if r.Priority != 0 {
-		words = append(words, "priority", strconv.Itoa(r.Priority))
-	}
-	return strings.Join(words, " ")
+	said["table"] = strconv.Itoa(device.Table(r.Table))
+	return strings.Join(ipWords(ipRuleWords[:], said), " ")
 }

@@ -5,7 +5,6 @@ package netplan
 import (
 	"fmt"
 	"maps"
-	"net/netip"
 	"path"
 	"slices"
 	"sort"
@@ -19,21 +18,6 @@ import (
 	"github.com/linerate/linerate/render/networkd"
 	"github.com/linerate/linerate/render/node"
 )
-
-func prefixText(p netip.Prefix) string {
-	if !p.IsValid() {
-		return ""
-	}
-	return p.String()
-}
-
-// numberText is a number's text, "" for zero.
-func numberText(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
 
 // ownFile is the file of definitions that no other file has; netplanMode is
 // what netplan asks of files that may hold secrets.
@@ -184,27 +168,23 @@ func zeroUnsaid(o device.Option) bool {
 // have itself.
 func putSourceRules(in render.Input, d device.Device, n *fabric.Node, l *ledger.Ledger) {
 	own, _ := in.Host.Network.Device(d.ID)
+	add := func(list string, said map[string]string, keys ...string) {
+		var pairs []string
+		for _, key := range keys {
+			pairs = append(pairs, key, said[key])
+		}
+		node.Push(n, list, node.FlowMap(pairs...))
+	}
 	for _, r := range d.Rules[len(own.Rules):] {
-		node.Push(n, "routing-policy", node.FlowMap("from", r.From.String(), "to", prefixText(r.To), "table", strconv.Itoa(r.Table), "priority", numberText(r.Priority)))
+		add("routing-policy", device.RuleKeys(r), "from", "to", "table", "priority")
 		l.Say(d.ID, "source_rules")
 	}
 	for _, r := range d.Routes[len(own.Routes):] {
-		to := r.To.String()
+		said := d.RouteKeys(r)
 		if r.To.Bits() == 0 {
-			to = "default"
+			said["to"] = "default"
 		}
-		via, from := "", ""
-		if r.Via.IsValid() {
-			via = r.Via.String()
-		}
-		if r.From.IsValid() {
-			from = r.From.String()
-		}
-		onLink := ""
-		if r.OnLink {
-			onLink = "true"
-		}
-		node.Push(n, "routes", node.FlowMap("to", to, "via", via, "from", from, "on-link", onLink, "scope", r.Scope, "metric", numberText(r.Metric), "table", numberText(r.Table), "mtu", numberText(r.MTU)))
+		add("routes", said, "to", "via", "from", "on-link", "scope", "metric", "table", "mtu")
 	}
 }
 

@@ -226,33 +226,16 @@ func routeSections(d device.Device, l *ledger.Ledger) []unitfile.Section {
 	var all []unitfile.Section
 	for i, r := range d.Routes {
 		key := fmt.Sprintf("routes[%d]", i)
+		l.Say(d.ID, key)
+		said := d.RouteKeys(r)
+		if said["via"] == "" && r.Via.IsValid() && said["scope"] == "" {
+			said["scope"] = "link"
+		}
 		s := unitfile.Section{Name: "Route"}
-		s.Put("Destination", r.To.String())
-		l.Say(d.ID, key, key+".from", key+".on-link", key+".metric", key+".table", key+".type", key+".scope", key+".mtu")
-		if gateway := d.Via(r); gateway.IsValid() {
-			s.Put("Gateway", gateway.String())
-		} else if r.Via.IsValid() {
-			s.Put("Scope", "link")
-		}
-		if r.From.IsValid() {
-			s.Put("PreferredSource", r.From.String())
-		}
-		if r.OnLink {
-			s.Put("GatewayOnLink", "true")
-		}
-		s.Put("Scope", r.Scope)
-		if r.Type != "unicast" {
-			s.Put("Type", r.Type)
-		}
-		putNumber(&s, "Metric", r.Metric)
-		putNumber(&s, "Table", r.Table)
-		putNumber(&s, "MTUBytes", r.MTU)
-		for _, p := range r.Unread {
-			name := map[string]string{"congestion-window": "InitialCongestionWindow", "advertised-receive-window": "InitialAdvertisedReceiveWindow",
-				"advertised-mss": "TCPAdvertisedMaximumSegmentSize"}[p.Key]
-			if name != "" {
-				s.Put(name, p.Value.Text)
-				l.Say(d.ID, key+"."+p.Key)
+		for _, row := range routeRows {
+			if said[row.key] != "" {
+				s.Put(row.word, said[row.key])
+				l.Say(d.ID, key+"."+row.key)
 			}
 		}
 		all = append(all, s)
@@ -305,17 +288,11 @@ func ruleSections(d device.Device, l *ledger.Ledger) []unitfile.Section {
 	for i, r := range d.Rules {
 		key := fmt.Sprintf("routing-policy[%d]", i)
 		l.Say(d.ID, key, key+".priority", key+".mark", key+".type-of-service")
+		said := device.RuleKeys(r)
 		s := unitfile.Section{Name: "RoutingPolicyRule"}
-		if r.From.IsValid() {
-			s.Put("From", r.From.String())
+		for _, row := range ruleRows {
+			s.Put(row.word, said[row.key])
 		}
-		if r.To.IsValid() {
-			s.Put("To", r.To.String())
-		}
-		putNumber(&s, "Table", r.Table)
-		putNumber(&s, "Priority", r.Priority)
-		putNumber(&s, "FirewallMark", r.Mark)
-		putNumber(&s, "TypeOfService", r.TOS)
 		all = append(all, s)
 	}
 	return all

@@ -12,10 +12,13 @@ import (
 	"github.com/linerate/linerate/render/unitfile"
 )
 
-// routeRows are [Route]'s keys and netplan's.
-var routeRows = [][2]string{
-	{"Destination", "to"}, {"Gateway", "via"}, {"PreferredSource", "from"}, {"GatewayOnLink", "on-link"}, {"GatewayOnlink", "on-link"}, {"Metric", "metric"},
-	{"Table", "table"}, {"Type", "type"}, {"Scope", "scope"}, {"MTUBytes", "mtu"}, {"InitialCongestionWindow", "congestion-window"},
+// row is a key of a section and the key of netplan that says the same.
+type row struct{ word, key string }
+
+// routeRows are [Route]'s keys (systemd.network(5)).
+var routeRows = [...]row{
+	{"Destination", "to"}, {"Gateway", "via"}, {"PreferredSource", "from"}, {"GatewayOnLink", "on-link"}, {"Scope", "scope"}, {"Type", "type"},
+	{"Metric", "metric"}, {"Table", "table"}, {"MTUBytes", "mtu"}, {"InitialCongestionWindow", "congestion-window"},
 	{"InitialAdvertisedReceiveWindow", "advertised-receive-window"}, {"TCPAdvertisedMaximumSegmentSize", "advertised-mss"},
 }
 
@@ -29,11 +32,11 @@ func readRouteSection(r reader, s placedSection, id string) {
 next:
 	for _, a := range s.Keys {
 		for _, row := range routeRows {
-			if row[0] != a.Key {
+			if row.word != a.Key && (row.key != "on-link" || a.Key != "GatewayOnlink") { // the old spelling
 				continue
 			}
-			if value, ok := readback.RouteValue(row[1], a.Value, four); ok {
-				node.Put(route, row[1], node.Text(value))
+			if value, ok := readback.RouteValue(row.key, a.Value, four); ok {
+				node.Put(route, row.key, node.Text(value))
 				continue next
 			}
 		}
@@ -99,30 +102,19 @@ func (r reader) multipath(s placedSection, id string, hops []string) {
 	node.Push(r.Beside, "multipath", route)
 }
 
-// ruleRows are [RoutingPolicyRule]'s keys and netplan's.
-var ruleRows = [][2]string{{"From", "from"}, {"To", "to"}, {"Table", "table"}, {"Priority", "priority"}, {"FirewallMark", "mark"}, {"TypeOfService", "type-of-service"}}
+// ruleRows are [RoutingPolicyRule]'s keys.
+var ruleRows = [...]row{{"From", "from"}, {"To", "to"}, {"Table", "table"}, {"Priority", "priority"}, {"FirewallMark", "mark"}, {"TypeOfService", "type-of-service"}}
 
 func readRuleSection(r reader, s placedSection, id string) {
 	rule, whole := &fabric.Node{Kind: fabric.MappingNode, Flow: true}, true
 next:
 	for _, a := range s.Keys {
 		for _, row := range ruleRows {
-			if row[0] != a.Key {
+			if row.word != a.Key {
 				continue
 			}
-			value, ok := a.Value, true
-			switch row[1] {
-			case "from", "to":
-				p, fits := readback.ParseDestination(value, true)
-				value, ok = p.String(), fits
-			case "table":
-				value, ok = readback.TableNumber(value)
-			default:
-				n, err := strconv.ParseUint(value, 0, 32)
-				value, ok = strconv.FormatUint(n, 10), err == nil
-			}
-			if ok {
-				node.Put(rule, row[1], node.Text(value))
+			if value, ok := readback.RuleValue(row.key, a.Value, true); ok {
+				node.Put(rule, row.key, node.Text(value))
 				continue next
 			}
 		}

@@ -118,3 +118,16 @@ func ZeroOne(s string) (string, bool) {
 	}
 	return "", false
 }
+
+// RuleValue is a value of a routing rule's as netplan has it.
+func RuleValue(key, value string, four bool) (string, bool) {
+	switch key {
+	case "from", "to":
+		p, ok := ParseDestination(value, four)
+		return p.String(), ok
+	case "table":
+		return TableNumber(value)
+	}
+	n, err := strconv.ParseUint(value, 0, 32)
+	return strconv.FormatUint(n, 10), err == nil
+}
