@@ -183,50 +183,30 @@ func (c *connection) linkLocal(f family) bool {
 // route writes one route. The metric is always said: left out, NetworkManager
 // takes one by the kind of device.
 func (c *connection) route(f family, key string, r fabric.Route) {
-	options := []string{}
-	add := func(sub, word string) {
-		options = append(options, word)
-		c.ledger.Say(c.ID, key+"."+sub)
-	}
-	if r.Table != 0 {
-		add("table", fmt.Sprintf("table=%d", r.Table))
-	}
-	if r.From.IsValid() {
-		add("from", "src="+r.From.String())
-	}
-	if r.OnLink {
-		add("on-link", "onlink=true")
-	}
-	if r.MTU != 0 {
-		add("mtu", fmt.Sprintf("mtu=%d", r.MTU))
-	}
-	switch r.Type {
-	case "", "unicast":
-	case "local", "blackhole", "unreachable", "prohibit", "throw":
-		add("type", "type="+r.Type)
+	said := c.RouteKeys(r)
+	switch said["type"] {
+	case "", "local", "blackhole", "unreachable", "prohibit", "throw":
 	default:
 		c.ledger.Cannot(c.ID, key, "NetworkManager has no routes of type "+r.Type)
 		return
-	}
-	if r.Scope == "link" && !c.Via(r).IsValid() {
-		c.ledger.Say(c.ID, key+".scope") // what a route without a next hop has
-	} else if r.Scope != "" && f.is4 {
-		add("scope", "scope="+map[string]string{"global": "0", "link": "253", "host": "254"}[r.Scope])
-	} else if r.Scope != "" {
-		c.ledger.Say(c.ID, key+".scope") // IPv6 routes have none: a route without a next hop is what it means
-	}
-	for _, o := range RouteOptions {
-		for _, p := range r.Unread {
-			if p.Key == o[0] && p.Value != nil {
-				add(p.Key, o[1]+"="+p.Value.Text)
-			}
-		}
 	}
 	if c.off(f.group) {
 		c.ledger.Cannot(c.ID, key, "the device has no "+f.group+" address, and NetworkManager sets no route of a family that is off")
 		return
 	}
+	if f.is4 && (r.Scope != "link" || said["via"] != "") {
+		said["scope"] = scopeNumbers[r.Scope]
+	} else {
+		delete(said, "scope") // a route without a next hop is of link, and one of IPv6 of none
+	}
+	var options []string
 	c.ledger.Say(c.ID, key, key+".metric")
+	for _, o := range routeOptions {
+		c.ledger.Say(c.ID, key+"."+o.key)
+		if said[o.key] != "" {
+			options = append(options, o.word+"="+said[o.key])
+		}
+	}
 	c.list(f, "route", routeText(f, r.To, c.Via(r), r.Metric), strings.Join(options, ","))
 }
 

@@ -192,8 +192,8 @@ func (r *connectionReader) placeRoute(l keyLine, to netip.Prefix, via netip.Addr
 			case key == "scope" && (value == "0" || value == "253" || value == "254"):
 				scoped = value != "0"
 				words = append(words, "scope", map[string]string{"0": "global", "253": "link", "254": "host"}[value])
-			case number && routeOption(key) != "":
-				words = append(words, routeOption(key), value)
+			case number && key != "src" && key != "scope" && optionKey(key) != "":
+				words = append(words, optionKey(key), value)
 			default:
 				r.refuse(options, fmt.Sprintf("a fabric has no route option %q", option))
 			}
@@ -217,10 +217,11 @@ func (r *connectionReader) placeRoute(l keyLine, to netip.Prefix, via netip.Addr
 	r.add("routes", words...)
 }
 
-func routeOption(word string) string {
-	for _, o := range RouteOptions {
-		if o[1] == word {
-			return o[0]
+// optionKey is netplan's key for a word of a route's options; "" none.
+func optionKey(word string) string {
+	for _, o := range routeOptions {
+		if o.word == word {
+			return o.key
 		}
 	}
 	return ""

@@ -86,11 +86,15 @@ func Coalesce(name string) string {
 	return ""
 }
 
-// RouteOptions are a route's unread netplan keys by the words of
-// routeN_options (nm_ip_route_attribute_validate).
-var RouteOptions = [...][2]string{
-	{"congestion-window", "cwnd"}, {"advertised-receive-window", "initrwnd"}, {"advertised-mss", "advmss"},
+// routeOptions are the words of routeN_options (nm_ip_route_attribute_validate)
+// and netplan's keys.
+var routeOptions = [...]struct{ word, key string }{
+	{"table", "table"}, {"src", "from"}, {"onlink", "on-link"}, {"mtu", "mtu"}, {"type", "type"}, {"scope", "scope"},
+	{"cwnd", "congestion-window"}, {"initrwnd", "advertised-receive-window"}, {"advmss", "advertised-mss"},
 }
+
+// scopeNumbers are the scopes of routes (RT_SCOPE_UNIVERSE and its like).
+var scopeNumbers = map[string]string{"global": "0", "link": "253", "host": "254"}
 
 // overrideWords are netplan's dhcp4-overrides and dhcp6-overrides: the
 // section's word, and whether it says the opposite.

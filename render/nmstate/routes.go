@@ -7,7 +7,6 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/render/device"
-	"github.com/linerate/linerate/render/keyfile"
 	"github.com/linerate/linerate/render/node"
 )
 
@@ -58,7 +57,7 @@ func (w *writer) routing(d device.Device, name string) {
 				continue
 			}
 			entry := node.Mapping()
-			node.Put(entry, "destination", node.Quoted(m.To.String()))
+			node.PutText(entry, "destination", m.To.String())
 			node.Put(entry, "next-hop-interface", node.Plain(name))
 			if hop.Gateway.IsValid() {
 				node.Put(entry, "next-hop-address", node.Quoted(hop.Gateway.String()))
@@ -80,12 +79,9 @@ func (w *writer) routing(d device.Device, name string) {
 		if !r.From.IsValid() && !r.To.IsValid() {
 			node.Put(entry, "family", node.Plain("ipv4"))
 		}
-		if r.From.IsValid() {
-			node.Put(entry, "ip-from", node.Quoted(r.From.String()))
-		}
-		if r.To.IsValid() {
-			node.Put(entry, "ip-to", node.Quoted(r.To.String()))
-		}
+		said := device.RuleKeys(r)
+		node.PutText(entry, "ip-from", said["from"])
+		node.PutText(entry, "ip-to", said["to"])
 		if r.Priority != 0 {
 			node.Put(entry, "priority", node.PlainInt(r.Priority))
 		}
@@ -99,14 +95,13 @@ func (w *writer) routing(d device.Device, name string) {
 }
 
 func (w *writer) route(d device.Device, name, key string, r fabric.Route) {
+	said := d.RouteKeys(r)
 	entry := node.Mapping()
-	node.Put(entry, "destination", node.Quoted(r.To.String()))
-	switch r.Type {
-	case "", "unicast":
+	node.PutText(entry, "destination", said["to"])
+	switch said["type"] {
+	case "":
 		node.Put(entry, "next-hop-interface", node.Plain(name))
-		if via := d.Via(r); via.IsValid() {
-			node.Put(entry, "next-hop-address", node.Quoted(via.String()))
-		}
+		node.PutText(entry, "next-hop-address", said["via"])
 	case "blackhole", "unreachable", "prohibit":
 		node.Put(entry, "route-type", node.Plain(r.Type))
 		w.ledger.Say(d.ID, key+".type")
@@ -116,22 +111,15 @@ func (w *writer) route(d device.Device, name, key string, r fabric.Route) {
 	}
 	node.Put(entry, "metric", node.PlainInt(r.Metric))
 	node.Put(entry, "table-id", node.PlainInt(device.Table(r.Table)))
-	if r.From.IsValid() {
-		node.Put(entry, "source", node.Quoted(r.From.String()))
-	}
-	if r.MTU != 0 {
-		node.Put(entry, "mtu", node.PlainInt(r.MTU))
-	}
-	w.ledger.Say(d.ID, key, key+".metric", key+".table", key+".from", key+".mtu")
-	if r.Scope == "link" && !d.Via(r).IsValid() {
+	node.PutText(entry, "source", said["from"])
+	w.ledger.Say(d.ID, key, key+".metric", key+".table", key+".from")
+	if r.Scope == "link" && said["via"] == "" {
 		w.ledger.Say(d.ID, key+".scope") // what a route without a next hop has
 	}
-	for _, o := range keyfile.RouteOptions {
-		for _, p := range r.Unread {
-			if p.Key == o[0] && p.Value != nil {
-				node.Put(entry, o[1], node.Plain(p.Value.Text))
-				w.ledger.Say(d.ID, key+"."+p.Key)
-			}
+	for _, row := range [...][2]string{{"mtu", "mtu"}, {"cwnd", "congestion-window"}, {"initrwnd", "advertised-receive-window"}, {"advmss", "advertised-mss"}} {
+		if value := said[row[1]]; value != "" {
+			node.Put(entry, row[0], node.Plain(value))
+			w.ledger.Say(d.ID, key+"."+row[1])
 		}
 	}
 	w.routes.Items = append(w.routes.Items, entry)

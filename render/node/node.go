@@ -54,6 +54,13 @@ func Put(n *fabric.Node, key string, value *fabric.Node) {
 	n.Pairs = append(n.Pairs, fabric.Pair{Key: key, Value: value})
 }
 
+// PutText sets a mapping's key to a quoted text; one that is empty is left out.
+func PutText(n *fabric.Node, key, text string) {
+	if text != "" {
+		Put(n, key, Quoted(text))
+	}
+}
+
 // Within is the mapping at a path below a node, made where there is none.
 func Within(n *fabric.Node, keys ...string) *fabric.Node {
 	for _, key := range keys {
