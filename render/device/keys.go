@@ -2,6 +2,7 @@ package device
 
 import (
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
@@ -18,6 +19,28 @@ func (d Device) Key(name string) *fabric.Node {
 		}
 	}
 	return nil
+}
+
+// Text is what a definition says at a path of netplan's keys
+// ("dhcp4-overrides.use-dns"); "" nothing, and for what is no scalar.
+func (d Device) Text(path string) string {
+	head, rest, nested := strings.Cut(path, ".")
+	n := d.Key(head)
+	switch {
+	case path == "mtu" && d.MTU != 0:
+		return strconv.Itoa(d.MTU)
+	case path == "macaddress" && !d.MAC.IsZero():
+		return d.MAC.String()
+	case head == "parameters":
+		n = d.Parameters
+	}
+	if nested {
+		n = n.Get(rest)
+	}
+	if n == nil || n.Kind != fabric.ScalarNode {
+		return ""
+	}
+	return n.Text
 }
 
 // Truth is a yes-or-no key's value; said is false where it is not there.

@@ -62,7 +62,7 @@ func (c *connection) addresses() {
 		}
 		c.multipath(f)
 		c.rules(f)
-		c.overrides(f)
+		c.keys(f.group)
 	}
 	c.nameservers()
 	c.file.remove(func(group, key string) bool { return listed(group, key) && !c.written[group+"."+key] })
@@ -288,45 +288,6 @@ func (c *connection) rules(f family) {
 		}
 		c.ledger.Say(c.ID, key, key+".priority", key+".mark", key+".type-of-service")
 		c.list(f, "routing-rule", text+fmt.Sprintf(" table %d", device.Table(r.Table)), "")
-	}
-}
-
-// overrides are netplan's keys about DHCP and IPv6 that the sections have.
-func (c *connection) overrides(f family) {
-	for _, p := range c.Unread {
-		n := p.Value
-		switch {
-		case n == nil:
-		case p.Key == f.dhcp+"-overrides":
-			for _, o := range overrideWords {
-				value := n.Get(o.netplan)
-				if value == nil {
-					continue
-				}
-				text := value.Text
-				if o.opposite {
-					text = strconv.FormatBool(!node.True(value))
-				}
-				c.set(f.group, o.word, text)
-				c.ledger.Say(c.ID, p.Key+"."+o.netplan)
-			}
-		case p.Key == "dhcp-identifier" && f.is4:
-			c.set(f.group, "dhcp-client-id", n.Text)
-			c.ledger.Say(c.ID, p.Key)
-		case f.is4:
-		case p.Key == "ipv6-mtu":
-			c.set(f.group, "mtu", n.Text)
-			c.ledger.Say(c.ID, p.Key)
-		case p.Key == "ipv6-privacy":
-			c.set(f.group, "ip6-privacy", map[bool]string{true: "2", false: "0"}[node.True(n)])
-			c.ledger.Say(c.ID, p.Key)
-		case p.Key == "ipv6-address-generation":
-			c.set(f.group, "addr-gen-mode", map[bool]string{true: "0", false: "1"}[n.Text == "eui64"])
-			c.ledger.Say(c.ID, p.Key)
-		case p.Key == "ipv6-address-token":
-			c.set(f.group, "token", n.Text)
-			c.ledger.Say(c.ID, p.Key)
-		}
 	}
 }
 

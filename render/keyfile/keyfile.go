@@ -100,7 +100,7 @@ func (w *writer) connection(d device.Device) {
 	case device.Bridge:
 		c.bridge()
 	}
-	c.ethernet()
+	c.keys("ethernet")
 	c.ethtool()
 	c.port()
 	c.qdisc()
@@ -344,13 +344,5 @@ func (c *connection) vlan() {
 
 func (c *connection) bridge() {
 	c.ledger.Say(c.ID, "interfaces")
-	if c.fresh && c.Parameters == nil {
-		return
-	}
-	for _, p := range bridgeWords {
-		if n := c.Parameters.Get(p[0]); n != nil {
-			c.set("bridge", p[1], n.Text)
-			c.ledger.Say(c.ID, "parameters."+p[0])
-		}
-	}
+	c.keys("bridge")
 }

@@ -8,34 +8,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/render/device"
-	"github.com/linerate/linerate/render/node"
 )
-
-// ethernet is the [ethernet] section, which devices of every kind may have.
-func (c *connection) ethernet() {
-	if c.MTU != 0 {
-		c.set("ethernet", "mtu", strconv.Itoa(c.MTU))
-		c.ledger.Say(c.ID, "mtu")
-	}
-	if !c.MAC.IsZero() {
-		c.set("ethernet", "cloned-mac-address", strings.ToUpper(c.MAC.String()))
-		c.ledger.Say(c.ID, "macaddress")
-	}
-	for _, p := range c.Unread {
-		if p.Value == nil {
-			continue
-		}
-		switch p.Key {
-		case "macaddress": // one of NetworkManager's own words
-			c.set("ethernet", "cloned-mac-address", p.Value.Text)
-		case "wakeonlan":
-			c.set("ethernet", "wake-on-lan", map[bool]string{true: "64", false: "0"}[node.True(p.Value)]) // 64 is the magic packet
-		default:
-			continue
-		}
-		c.ledger.Say(c.ID, p.Key)
-	}
-}
 
 // ethtool is the [ethtool] section. What the file does not name stays.
 func (c *connection) ethtool() {

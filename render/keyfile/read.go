@@ -193,29 +193,7 @@ func (r *connectionReader) master() {
 
 // link is what devices of every kind have in [ethernet] and [match].
 func (r *connectionReader) link(section string) {
-	if l, ok := r.file.find("ethernet", "mtu"); ok {
-		n, err := strconv.Atoi(l.value)
-		r.used[l.number] = true
-		switch {
-		case l.value == "0" || l.value == "auto":
-		case err != nil || n < 0 || n > 65536:
-			r.refuse(l, "is no MTU")
-		default:
-			node.Put(r.entry, "mtu", node.PlainInt(n))
-		}
-	}
-	if l, ok := r.file.find("ethernet", "cloned-mac-address"); ok {
-		r.used[l.number] = true
-		_, err := flow.ParseMAC(l.value)
-		switch {
-		case err == nil:
-			node.Put(r.entry, "macaddress", node.Quoted(strings.ToLower(l.value)))
-		case slices.Contains([]string{"permanent", "random", "stable", "stable-ssid", "preserve"}, l.value):
-			node.Put(r.entry, "macaddress", node.Plain(l.value))
-		default:
-			r.refuse(l, "is no MAC address")
-		}
-	}
+	r.keys("ethernet")
 	if section != "ethernets" {
 		return
 	}
@@ -278,21 +256,7 @@ func (r *connectionReader) drop(section string) {
 
 func (r *connectionReader) bridge() {
 	r.take("bridge", "interface-name")
-	parameters := node.Mapping()
-	for _, p := range bridgeWords {
-		l, ok := r.file.find("bridge", p[1])
-		if !ok {
-			continue
-		}
-		_, err := strconv.ParseUint(l.value, 10, 31)
-		if err != nil && l.value != "true" && l.value != "false" {
-			r.refuse(l, "is no number")
-			continue
-		}
-		r.used[l.number] = true
-		node.Put(parameters, p[0], node.Plain(l.value))
-	}
-	node.Put(r.entry, "parameters", parameters)
+	r.keys("bridge")
 }
 
 // placePorts writes the ports of bonds and bridges that were read.

@@ -42,7 +42,7 @@ func (r *connectionReader) addresses() {
 		if r.method(group) {
 			local = append(local, group)
 		}
-		r.overrides(group)
+		r.keys(group)
 	}
 	r.nameservers()
 	if slices.Equal(local, []string{"ipv6"}) {
@@ -310,26 +310,6 @@ func (r *connectionReader) rule(l keyLine) {
 	}
 	r.used[l.number] = true
 	r.add("routing-policy", out...)
-}
-
-func (r *connectionReader) overrides(group string) {
-	dhcp := map[string]string{"ipv4": "dhcp4", "ipv6": "dhcp6"}[group]
-	for _, o := range overrideWords {
-		l, ok := r.file.find(group, o.word)
-		if !ok || l.value == "" {
-			continue
-		}
-		value := l.value
-		if _, err := strconv.Atoi(value); o.netplan == "route-metric" && err != nil {
-			r.refuse(l, "is no metric")
-			continue
-		}
-		if o.opposite {
-			value = strconv.FormatBool(l.value != "true")
-		}
-		r.used[l.number] = true
-		node.Put(node.Within(r.entry, dhcp+"-overrides"), o.netplan, node.Plain(value))
-	}
 }
 
 func (r *connectionReader) nameservers() {

@@ -96,22 +96,6 @@ var routeOptions = [...]struct{ word, key string }{
 // scopeNumbers are the scopes of routes (RT_SCOPE_UNIVERSE and its like).
 var scopeNumbers = map[string]string{"global": "0", "link": "253", "host": "254"}
 
-// overrideWords are netplan's dhcp4-overrides and dhcp6-overrides: the
-// section's word, and whether it says the opposite.
-var overrideWords = [...]struct {
-	netplan, word string
-	opposite      bool
-}{
-	{"use-dns", "ignore-auto-dns", true}, {"use-routes", "ignore-auto-routes", true}, {"route-metric", "route-metric", false},
-	{"send-hostname", "dhcp-send-hostname", false}, {"hostname", "dhcp-hostname", false},
-}
-
-// bridgeWords are netplan's bridge parameters by NetworkManager's.
-var bridgeWords = [...][2]string{
-	{"stp", "stp"}, {"priority", "priority"}, {"forward-delay", "forward-delay"}, {"hello-time", "hello-time"},
-	{"max-age", "max-age"}, {"ageing-time", "ageing-time"},
-}
-
 // mptcpFlagNumbers are the flags of connection.mptcp-flags by ip-mptcp(8)'s
 // words (NMMptcpFlags). Those of an endpoint go with enabled and
 // also-without-default-route: what the file names is wanted on links without a

@@ -2,6 +2,7 @@
 package node
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,16 +85,12 @@ func Push(n *fabric.Node, key string, item *fabric.Node) {
 	list.Items = append(list.Items, item)
 }
 
-// True reads netplan's words for true; a node that is not there is false.
-func True(n *fabric.Node) bool {
-	if n == nil {
-		return false
-	}
-	switch strings.ToLower(n.Text) {
-	case "true", "yes", "on", "y":
-		return true
-	}
-	return false
+// True reports a node that says true; one that is not there does not.
+func True(n *fabric.Node) bool { return n != nil && Yes(n.Text) }
+
+// Yes reads netplan's words for true.
+func Yes(s string) bool {
+	return slices.Contains([]string{"true", "yes", "on", "y"}, strings.ToLower(s))
 }
 
 // FlowList is [a, b].
