@@ -61,26 +61,15 @@ func Write(in render.Input) (render.Output, error) {
 	w.options()
 	out.Add(upPath, 0o700, w.script())
 	out.Add(downPath, 0o700, w.undo())
-	w.ledger.Finish(why)
+	w.ledger.Finish("AIX has no attribute for it",
+		ledger.Reason{Keys: "sysctl.", Why: "AIX has no counterpart of this tunable"},
+		ledger.Reason{Keys: "parameters.mii-monitor parameters.up-delay parameters.down-delay", Why: "an EtherChannel follows the adapters' link state by itself: there is nothing to set"},
+		ledger.Reason{Keys: "parameters. bonding.", Why: "an EtherChannel has no such attribute"},
+		ledger.Reason{Keys: "routing-policy source_rules", Why: "AIX has no routing by source"},
+		ledger.Reason{Keys: "mptcp.", Why: "AIX has no MPTCP"},
+		ledger.Reason{Keys: "absent", Why: "remove it with rmdev -dl"},
+	)
 	return out, nil
-}
-
-func why(x ledger.Entry) string {
-	switch {
-	case strings.HasPrefix(x.Key, "sysctl."):
-		return "AIX has no counterpart of this tunable"
-	case strings.HasPrefix(x.Key, "parameters.mii-monitor") || x.Key == "parameters.up-delay" || x.Key == "parameters.down-delay":
-		return "an EtherChannel follows the adapters' link state by itself: there is nothing to set"
-	case strings.HasPrefix(x.Key, "parameters.") || strings.HasPrefix(x.Key, "bonding."):
-		return "an EtherChannel has no such attribute"
-	case strings.HasPrefix(x.Key, "routing-policy") || x.Key == "source_rules":
-		return "AIX has no routing by source"
-	case strings.HasPrefix(x.Key, "mptcp."):
-		return "AIX has no MPTCP"
-	case x.Key == "absent":
-		return "remove it with rmdev -dl"
-	}
-	return "AIX has no attribute for it"
 }
 
 func (w *writer) do(up, down string) {

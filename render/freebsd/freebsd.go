@@ -55,7 +55,16 @@ func Write(in render.Input) (render.Output, error) {
 	if len(sysctls.list) > 0 {
 		out.Add("/etc/sysctl.conf", 0o644, sysctls.text(in.Old["/etc/sysctl.conf"], false))
 	}
-	w.ledger.Finish(why)
+	w.ledger.Finish("rc.conf has no word for it",
+		ledger.Reason{Keys: "sysctl.", Why: "FreeBSD has no counterpart of this tunable"},
+		ledger.Reason{Keys: "parameters.mii-monitor parameters.up-delay parameters.down-delay", Why: "lagg follows the drivers' link state at once: there is nothing to set"},
+		ledger.Reason{Keys: "parameters. bonding.", Why: "lagg has no such option"},
+		ledger.Reason{Keys: "routing-policy source_rules", Why: "FreeBSD has no routing by source: use setfib(1) with a table of its own, or pf's route-to"},
+		ledger.Reason{Keys: "rings. channels. coalesce.", Why: "each FreeBSD driver has tunables of its own for it (man 4 of the driver)"},
+		ledger.Reason{Keys: "mptcp.", Why: "FreeBSD's kernel has no MPTCP"},
+		ledger.Reason{Keys: "multipath", Why: "write it with route(8)'s -weight where the kernel has ROUTE_MPATH; rc.conf is not made for it"},
+		ledger.Reason{Keys: "absent", Why: "take it out of cloned_interfaces"},
+	)
 	return out, nil
 }
 
@@ -70,28 +79,6 @@ func madeName(d device.Device, n int) string {
 		return fmt.Sprintf("vlan%d.%d", n, d.Tag) // until its parent's name is known, which its own begins with
 	}
 	return ""
-}
-
-func why(x ledger.Entry) string {
-	switch {
-	case strings.HasPrefix(x.Key, "sysctl."):
-		return "FreeBSD has no counterpart of this tunable"
-	case strings.HasPrefix(x.Key, "parameters.mii-monitor") || x.Key == "parameters.up-delay" || x.Key == "parameters.down-delay":
-		return "lagg follows the drivers' link state at once: there is nothing to set"
-	case strings.HasPrefix(x.Key, "parameters.") || strings.HasPrefix(x.Key, "bonding."):
-		return "lagg has no such option"
-	case strings.HasPrefix(x.Key, "routing-policy") || x.Key == "source_rules":
-		return "FreeBSD has no routing by source: use setfib(1) with a table of its own, or pf's route-to"
-	case strings.HasPrefix(x.Key, "rings.") || strings.HasPrefix(x.Key, "channels.") || strings.HasPrefix(x.Key, "coalesce."):
-		return "each FreeBSD driver has tunables of its own for it (man 4 of the driver)"
-	case strings.HasPrefix(x.Key, "mptcp."):
-		return "FreeBSD's kernel has no MPTCP"
-	case strings.HasPrefix(x.Key, "multipath"):
-		return "write it with route(8)'s -weight where the kernel has ROUTE_MPATH; rc.conf is not made for it"
-	case x.Key == "absent":
-		return "take it out of cloned_interfaces"
-	}
-	return "rc.conf has no word for it"
 }
 
 // variable is an interface's name in a variable of rc.conf.

@@ -56,20 +56,12 @@ func Write(in render.Input) (render.Output, error) {
 		}
 		out.Warn(name, "absent", "no file says that a link must not be there: delete "+Dir+"ifcfg-"+name+" where there is one")
 	}
-	l.Finish(why)
+	l.Finish("ifcfg has no key for it",
+		ledger.Reason{Keys: "source_rules", Why: ledger.SourceRulesWhy},
+		ledger.Reason{Keys: "multipath[", Why: "a route file's line belongs to one device: a route over several is a script's, or a dispatcher's"},
+		ledger.Reason{Keys: "mptcp.", Why: "ifcfg has no MPTCP"},
+	)
 	return out, nil
-}
-
-func why(w ledger.Entry) string {
-	switch {
-	case w.Key == "source_rules":
-		return ledger.SourceRulesWhy
-	case strings.HasPrefix(w.Key, "multipath["):
-		return "a route file's line belongs to one device: a route over several is a script's, or a dispatcher's"
-	case strings.HasPrefix(w.Key, "mptcp."):
-		return "ifcfg has no MPTCP"
-	}
-	return "ifcfg has no key for it"
 }
 
 type writer struct {

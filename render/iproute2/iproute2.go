@@ -84,15 +84,11 @@ func Write(in render.Input) (render.Output, error) {
 	w.said()
 	out.Add(upPath, 0o755, w.script())
 	out.Add(downPath, 0o755, w.undo())
-	w.ledger.Finish(func(x ledger.Entry) string {
-		switch {
-		case strings.HasPrefix(x.Key, "dhcp"), x.Key == "accept-ra":
-			return "a script sets addresses and starts no client that asks for them"
-		case strings.HasPrefix(x.Key, "nameservers"):
-			return "ip(8) has no name servers: resolv.conf(5) does"
-		}
-		return "ip(8), tc(8) and ethtool(8) have no word for it here"
-	})
+	const noClient = "a script sets addresses and starts no client that asks for them"
+	w.ledger.Finish("ip(8), tc(8) and ethtool(8) have no word for it here",
+		ledger.Reason{Keys: "dhcp accept-ra", Why: noClient},
+		ledger.Reason{Keys: "nameservers", Why: "ip(8) has no name servers: resolv.conf(5) does"},
+	)
 	return out, nil
 }
 

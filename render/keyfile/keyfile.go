@@ -58,25 +58,14 @@ func Write(in render.Input) (render.Output, error) {
 		return render.Output{}, render.ErrEmpty
 	}
 	w.host()
-	w.ledger.Finish(func(x ledger.Entry) string { return why(x) })
+	w.ledger.Finish("NetworkManager has no word for it",
+		ledger.Reason{Keys: "sysctl.", Why: "a connection holds no sysctls; sysctl.d does"},
+		ledger.Reason{Keys: "mptcp.", Why: "NetworkManager marks addresses as endpoints and leaves MPTCP's limits alone: ip mptcp limits set"},
+		ledger.Reason{Keys: "source_rules", Why: "the wanted state has no table for this link, so there is no rule to write"},
+		ledger.Reason{Keys: "absent", Why: "no file says that a link must not be there: delete its connection"},
+		ledger.Reason{Keys: "bonding.", Why: "NetworkManager has no such bond option"},
+	)
 	return out, nil
-}
-
-// why is why a connection has no word for an entry.
-func why(x ledger.Entry) string {
-	switch {
-	case strings.HasPrefix(x.Key, "sysctl."):
-		return "a connection holds no sysctls; sysctl.d does"
-	case strings.HasPrefix(x.Key, "mptcp."):
-		return "NetworkManager marks addresses as endpoints and leaves MPTCP's limits alone: ip mptcp limits set"
-	case x.Key == "source_rules":
-		return "the wanted state has no table for this link, so there is no rule to write"
-	case x.Key == "absent":
-		return "no file says that a link must not be there: delete its connection"
-	case strings.HasPrefix(x.Key, "bonding."):
-		return "NetworkManager has no such bond option"
-	}
-	return "NetworkManager has no word for it"
 }
 
 // connectionTypes are the connection types of what is written.

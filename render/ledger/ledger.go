@@ -70,15 +70,26 @@ func (l *Ledger) ByName(d device.Device) {
 	l.Say(d.ID, "match")
 }
 
+// Reason is why a format does not say keys that begin with one of Keys, which
+// have blanks between them.
+type Reason struct{ Keys, Why string }
+
 // Finish warns of every entry that was not said. One below another that is
-// not said either needs no warning of its own.
-func (l *Ledger) Finish(why func(Entry) string) {
+// not said either needs no warning of its own. The first of the
+// reasons that fits a key is given, otherwise the one of all other keys.
+func (l *Ledger) Finish(otherwise string, reasons ...Reason) {
 	for _, w := range l.Entries {
 		// A definition may stand for several devices, a key for several values.
 		if _, done := l.done[[2]string{w.Where, w.Key}]; done || l.below(w) {
 			continue
 		}
-		l.Cannot(w.Where, w.Key, why(w))
+		why := otherwise
+		if i := slices.IndexFunc(reasons, func(r Reason) bool {
+			return slices.ContainsFunc(strings.Fields(r.Keys), func(key string) bool { return strings.HasPrefix(w.Key, key) })
+		}); i >= 0 {
+			why = reasons[i].Why
+		}
+		l.Cannot(w.Where, w.Key, why)
 	}
 }
 

@@ -56,31 +56,20 @@ func Write(in render.Input) (render.Output, error) {
 	if err := placeFiles(in, wanted, l); err != nil {
 		return out, err
 	}
-	if rendererOf(in) == "NetworkManager" {
-		l.Finish(func(w ledger.Entry) string {
-			return why(w, "with NetworkManager as renderer there is no other file for it")
-		})
-		return out, nil
+	otherwise := "with NetworkManager as renderer there is no other file for it"
+	if rendererOf(in) != "NetworkManager" {
+		otherwise = "nor has systemd-networkd"
+		networkd.DropIns(in, l, func(o device.Option) bool {
+			_, netplan := fabric.BondParameter(o.Name)
+			return !netplan && o.Name != "active_slave" || zeroUnsaid(o)
+		}, makesLink)
 	}
-	networkd.DropIns(in, l, func(o device.Option) bool {
-		_, netplan := fabric.BondParameter(o.Name)
-		return !netplan && o.Name != "active_slave" || zeroUnsaid(o)
-	}, makesLink)
-	l.Finish(func(w ledger.Entry) string { return why(w, "nor has systemd-networkd") })
+	l.Finish("netplan has no word for it, "+otherwise,
+		ledger.Reason{Keys: "source_rules", Why: ledger.SourceRulesWhy},
+		ledger.Reason{Keys: "mptcp.", Why: "netplan has no MPTCP: ip-mptcp(8) at boot"},
+		ledger.Reason{Keys: "absent", Why: "no file of netplan's defines it"},
+	)
 	return out, nil
-}
-
-// why is the reason for an entry that is not written.
-func why(w ledger.Entry, otherwise string) string {
-	switch {
-	case w.Key == "source_rules":
-		return ledger.SourceRulesWhy
-	case strings.HasPrefix(w.Key, "mptcp."):
-		return "netplan has no MPTCP: ip-mptcp(8) at boot"
-	case w.Key == "absent":
-		return "no file of netplan's defines it"
-	}
-	return "netplan has no word for it, " + otherwise
 }
 
 // markSaid marks what the user's own text says by itself, and puts in the

@@ -55,7 +55,11 @@ func Write(in render.Input) (render.Output, error) {
 	}
 	w.absent(l)
 	saySysctls(in, l)
-	l.Finish(why)
+	l.Finish("systemd-networkd has no key for it",
+		ledger.Reason{Keys: "mptcp.", Why: "systemd-networkd has no MPTCP endpoints or limits: ip-mptcp(8) at boot, or NetworkManager"},
+		ledger.Reason{Keys: "source_rules", Why: ledger.SourceRulesWhy},
+		ledger.Reason{Keys: "port_prio queue_id actor_port_prio", Why: "systemd-networkd sets no port's priority or queue"},
+	)
 	return out, nil
 }
 
@@ -64,19 +68,6 @@ func saySysctls(in render.Input, l *ledger.Ledger) {
 	for key := range in.AllSysctls() {
 		l.Say("", "sysctl."+key) // the sysctl format's
 	}
-}
-
-// why is the reason for an entry that is not written.
-func why(w ledger.Entry) string {
-	switch {
-	case strings.HasPrefix(w.Key, "mptcp."):
-		return "systemd-networkd has no MPTCP endpoints or limits: ip-mptcp(8) at boot, or NetworkManager"
-	case w.Key == "source_rules":
-		return ledger.SourceRulesWhy
-	case w.Key == "port_prio", w.Key == "queue_id", w.Key == "actor_port_prio":
-		return "systemd-networkd sets no port's priority or queue"
-	}
-	return "systemd-networkd has no key for it"
 }
 
 // files places devices' sections in files.

@@ -72,7 +72,11 @@ func Write(in render.Input) (render.Output, error) {
 	node.Put(resolver, "search", w.search)
 	state.Pairs = withoutEmpty(state.Pairs)
 	out.Add(place, 0o600, fabric.Write(state))
-	w.ledger.Finish(why)
+	w.ledger.Finish("nmstate has no word for it",
+		ledger.Reason{Keys: "sysctl.", Why: "nmstate sets no sysctls; sysctl.d does"},
+		ledger.Reason{Keys: "mptcp.", Why: "nmstate marks addresses as endpoints and leaves MPTCP's limits alone: ip mptcp limits set"},
+		ledger.Reason{Keys: "source_rules", Why: "the wanted state has no table for this link, so there is no rule to write"},
+	)
 	return out, nil
 }
 
@@ -88,18 +92,6 @@ func withoutEmpty(pairs []fabric.Pair) []fabric.Pair {
 		}
 	}
 	return kept
-}
-
-func why(x ledger.Entry) string {
-	switch {
-	case strings.HasPrefix(x.Key, "sysctl."):
-		return "nmstate sets no sysctls; sysctl.d does"
-	case strings.HasPrefix(x.Key, "mptcp."):
-		return "nmstate marks addresses as endpoints and leaves MPTCP's limits alone: ip mptcp limits set"
-	case x.Key == "source_rules":
-		return "the wanted state has no table for this link, so there is no rule to write"
-	}
-	return "nmstate has no word for it"
 }
 
 // types are the interface types of what is written.

@@ -48,7 +48,13 @@ func Write(in render.Input) (render.Output, error) {
 		if len(w.calls) > 0 {
 			out.Add("/root/linerate-truenas-"+release+".sh", 0o700, w.script())
 			out.Add("/root/linerate-truenas-"+release+"-menu.txt", 0o644, strings.Join(w.menu, "\n")+"\n")
-			w.ledger.Finish(w.why)
+			w.ledger.Finish("the middleware has no word for it",
+				ledger.Reason{Keys: "sysctl.", Why: "FreeBSD has no counterpart of this tunable"},
+				ledger.Reason{Keys: "parameters.mii-monitor", Why: "the middleware sets 100 ms itself"},
+				ledger.Reason{Keys: "parameters. bonding.", Why: "the middleware has no such option of an aggregation, and sets its own"},
+				ledger.Reason{Keys: "routing-policy source_rules", Why: "TrueNAS has no routing by source"},
+				ledger.Reason{Keys: "absent", Why: "delete it with interface.delete"},
+			)
 		}
 		for _, warning := range one.Warnings {
 			warning.Why = strings.ToUpper(release) + ": " + warning.Why
@@ -59,22 +65,6 @@ func Write(in render.Input) (render.Output, error) {
 		return render.Output{}, fmt.Errorf("%w that can be written for TrueNAS: %s", render.ErrEmpty, counterpart.Reasons(out))
 	}
 	return out, nil
-}
-
-func (w *writer) why(x ledger.Entry) string {
-	switch {
-	case strings.HasPrefix(x.Key, "sysctl."):
-		return "FreeBSD has no counterpart of this tunable"
-	case strings.HasPrefix(x.Key, "parameters.mii-monitor"):
-		return "the middleware sets 100 ms itself"
-	case strings.HasPrefix(x.Key, "parameters.") || strings.HasPrefix(x.Key, "bonding."):
-		return "the middleware has no such option of an aggregation, and sets its own"
-	case strings.HasPrefix(x.Key, "routing-policy") || x.Key == "source_rules":
-		return "TrueNAS has no routing by source"
-	case x.Key == "absent":
-		return "delete it with interface.delete"
-	}
-	return "the middleware has no word for it"
 }
 
 // ownNames are what TrueNAS takes as the name of each kind.
