@@ -11,20 +11,19 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/node"
+	"github.com/linerate/linerate/render/readback"
 )
 
 // reader reads one host's connections.
 type reader struct {
-	found render.Found
+	*readback.Host
 	// names leads from a connection's UUID to its interface.
 	names map[string]string
 	// ports are those of each bond and bridge, in the order of the files.
 	ports map[string][]string
 	// costs are the bridge parameters that ports hold.
 	costs []portParameter
-	// network, beside are parts of found.Keys.
-	network, beside *fabric.Node
-	hops            []weightedHop
+	hops  []weightedHop
 }
 
 // portParameter is a bridge's parameter of one port.
@@ -39,19 +38,18 @@ var keySections = map[string]string{
 // render.ErrEmpty where they say nothing of a network, fabric.Problems where it is no
 // network.
 func Read(files map[string]string) (render.Found, error) {
-	r := &reader{names: map[string]string{}, ports: map[string][]string{}, network: node.Mapping(), beside: node.Mapping()}
+	r := &reader{names: map[string]string{}, ports: map[string][]string{}, Host: readback.New()}
 	parsed := map[string]file{}
 	for _, p := range slices.Sorted(maps.Keys(files)) {
 		f, bad := parse(files[p])
 		for _, line := range bad {
-			r.found.Unread = append(r.found.Unread, render.Unread{Path: p, Line: line, Key: "line", Why: "is neither a section, a key nor a comment"})
+			r.Miss(p, line, "line", "", "is neither a section, a key nor a comment")
 		}
 		parsed[p] = f
 		if uuid := f.value("connection", "uuid"); uuid != "" {
 			r.names[uuid] = interfaceOf(p, f)
 		}
 	}
-	node.Put(r.network, "version", node.Plain("2"))
 	for _, section := range []string{"ethernets", "dummy-devices", "bonds", "bridges", "vlans"} {
 		for _, p := range slices.Sorted(maps.Keys(parsed)) {
 			if keySections[parsed[p].value("connection", "type")] == section {
@@ -65,21 +63,19 @@ func Read(files map[string]string) (render.Found, error) {
 			if !ok {
 				l.number, why = 1, "the file has no connection type: NetworkManager does not read it"
 			}
-			r.found.Unread = append(r.found.Unread, render.Unread{Path: p, Line: l.number, Key: "[connection] type", Value: l.value, Why: why})
+			r.Miss(p, l.number, "[connection] type", l.value, why)
 		}
 	}
 	r.placePorts()
 	r.placeHops()
-	if len(r.network.Pairs) < 2 {
-		return render.Found{Unread: r.found.Unread}, render.ErrEmpty
+	found, err := r.Found()
+	if err != nil {
+		return found, err
 	}
-	r.found.Keys = node.Mapping()
-	node.Put(r.found.Keys, "network", r.network)
-	r.found.Keys.Pairs = append(r.found.Keys.Pairs, r.beside.Pairs...)
-	if _, err := fabric.Parse("what the files say together", r.found.FabricFile("host")); err != nil {
+	if _, err := fabric.Parse("what the files say together", found.FabricFile("host")); err != nil {
 		return render.Found{}, err
 	}
-	return r.found, nil
+	return found, nil
 }
 
 // interfaceOf is the interface that a connection is for, or a name for the
@@ -121,12 +117,12 @@ func (r *connectionReader) take(group, key string) string {
 // refuse notes a line that says something which cannot be kept.
 func (r *connectionReader) refuse(l keyLine, why string) {
 	r.used[l.number] = true
-	r.found.Unread = append(r.found.Unread, render.Unread{Path: r.path, Line: l.number, Key: "[" + l.group + "] " + l.key, Value: l.value, Why: why})
+	r.Miss(r.path, l.number, "["+l.group+"] "+l.key, l.value, why)
 }
 
 func (r *connectionReader) read(section string) {
 	r.name = interfaceOf(r.path, r.file)
-	devices := node.Within(r.network, section)
+	devices := node.Within(r.Network, section)
 	if devices.Get(r.name) != nil {
 		l, _ := r.file.find("connection", "type")
 		r.refuse(l, "another connection for "+r.name+" was read already")
@@ -247,10 +243,10 @@ func (r *connectionReader) vlan() {
 
 // drop takes the definition out again.
 func (r *connectionReader) drop(section string) {
-	devices := node.Within(r.network, section)
+	devices := node.Within(r.Network, section)
 	devices.Pairs = slices.DeleteFunc(devices.Pairs, func(p fabric.Pair) bool { return p.Key == r.name })
 	if len(devices.Pairs) == 0 {
-		r.network.Pairs = slices.DeleteFunc(r.network.Pairs, func(p fabric.Pair) bool { return p.Key == section })
+		r.Network.Pairs = slices.DeleteFunc(r.Network.Pairs, func(p fabric.Pair) bool { return p.Key == section })
 	}
 }
 
@@ -262,7 +258,7 @@ func (r *connectionReader) bridge() {
 // placePorts writes the ports of bonds and bridges that were read.
 func (r *reader) placePorts() {
 	for _, section := range []string{"bonds", "bridges"} {
-		devices := r.network.Get(section)
+		devices := r.Network.Get(section)
 		if devices == nil {
 			continue
 		}

@@ -261,7 +261,7 @@ func (r *reader) placeHops() {
 		hops.Flow = true
 		node.Put(item, "hops", hops)
 		item.Flow = true
-		node.Push(r.beside, "multipath", item)
+		node.Push(r.Beside, "multipath", item)
 		r.hops = slices.DeleteFunc(r.hops, same)
 	}
 }

@@ -4,34 +4,41 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
 	"github.com/linerate/linerate/render/unitfile"
 )
 
-// coalesceRow is one interrupt moderation setting: ethtool's name, and
-// networkd's with the unit that its value takes.
-type coalesceRow struct{ ethtool, networkd, unit string }
+// settingRow is a number that a driver is asked for: the key of a link's
+// settings, and networkd's with the unit that its value takes.
+type settingRow struct{ key, word, unit string }
 
-// coalesceRows is the one table of them (ethtool(8) -C; systemd.link(5) of
-// systemd 252, all since 250). The unit "bool" is a switch.
-var coalesceRows = []coalesceRow{
-	{"adaptive-rx", "UseAdaptiveRxCoalesce", "bool"}, {"adaptive-tx", "UseAdaptiveTxCoalesce", "bool"},
-	{"rx-usecs", "RxCoalesceSec", "us"}, {"rx-usecs-irq", "RxCoalesceIrqSec", "us"},
-	{"rx-usecs-low", "RxCoalesceLowSec", "us"}, {"rx-usecs-high", "RxCoalesceHighSec", "us"},
-	{"tx-usecs", "TxCoalesceSec", "us"}, {"tx-usecs-irq", "TxCoalesceIrqSec", "us"},
-	{"tx-usecs-low", "TxCoalesceLowSec", "us"}, {"tx-usecs-high", "TxCoalesceHighSec", "us"},
-	{"rx-frames", "RxMaxCoalescedFrames", ""}, {"rx-frames-irq", "RxMaxCoalescedIrqFrames", ""},
-	{"rx-frames-low", "RxMaxCoalescedLowFrames", ""}, {"rx-frames-high", "RxMaxCoalescedHighFrames", ""},
-	{"tx-frames", "TxMaxCoalescedFrames", ""}, {"tx-frames-irq", "TxMaxCoalescedIrqFrames", ""},
-	{"tx-frames-low", "TxMaxCoalescedLowFrames", ""}, {"tx-frames-high", "TxMaxCoalescedHighFrames", ""},
-	{"pkt-rate-low", "CoalescePacketRateLow", ""}, {"pkt-rate-high", "CoalescePacketRateHigh", ""},
-	{"sample-interval", "CoalescePacketRateSampleIntervalSec", "s"},
-	{"stats-block-usecs", "StatisticsBlockCoalesceSec", "us"},
+// settingRows is the one table of them (ethtool(8) -G, -L, -C; systemd.link(5)
+// of systemd 252, all since 250). The unit "bool" is a switch.
+var settingRows = [...]settingRow{
+	{"rings.rx", "RxBufferSize", ""}, {"rings.tx", "TxBufferSize", ""},
+	{"channels.rx", "RxChannels", ""}, {"channels.tx", "TxChannels", ""}, {"channels.combined", "CombinedChannels", ""}, {"channels.other", "OtherChannels", ""},
+	{"coalesce.adaptive-rx", "UseAdaptiveRxCoalesce", "bool"}, {"coalesce.adaptive-tx", "UseAdaptiveTxCoalesce", "bool"},
+	{"coalesce.rx-usecs", "RxCoalesceSec", "us"}, {"coalesce.rx-usecs-irq", "RxCoalesceIrqSec", "us"},
+	{"coalesce.rx-usecs-low", "RxCoalesceLowSec", "us"}, {"coalesce.rx-usecs-high", "RxCoalesceHighSec", "us"},
+	{"coalesce.tx-usecs", "TxCoalesceSec", "us"}, {"coalesce.tx-usecs-irq", "TxCoalesceIrqSec", "us"},
+	{"coalesce.tx-usecs-low", "TxCoalesceLowSec", "us"}, {"coalesce.tx-usecs-high", "TxCoalesceHighSec", "us"},
+	{"coalesce.rx-frames", "RxMaxCoalescedFrames", ""}, {"coalesce.rx-frames-irq", "RxMaxCoalescedIrqFrames", ""},
+	{"coalesce.rx-frames-low", "RxMaxCoalescedLowFrames", ""}, {"coalesce.rx-frames-high", "RxMaxCoalescedHighFrames", ""},
+	{"coalesce.tx-frames", "TxMaxCoalescedFrames", ""}, {"coalesce.tx-frames-irq", "TxMaxCoalescedIrqFrames", ""},
+	{"coalesce.tx-frames-low", "TxMaxCoalescedLowFrames", ""}, {"coalesce.tx-frames-high", "TxMaxCoalescedHighFrames", ""},
+	{"coalesce.pkt-rate-low", "CoalescePacketRateLow", ""}, {"coalesce.pkt-rate-high", "CoalescePacketRateHigh", ""},
+	{"coalesce.sample-interval", "CoalescePacketRateSampleIntervalSec", "s"},
+	{"coalesce.stats-block-usecs", "StatisticsBlockCoalesceSec", "us"},
 }
 
-// channelRows are numbers of queues, ethtool's name and networkd's.
-var channelRows = [][2]string{{"rx", "RxChannels"}, {"tx", "TxChannels"}, {"combined", "CombinedChannels"}, {"other", "OtherChannels"}}
+// of is what the settings say; said is false for nothing.
+func (row settingRow) of(s fabric.LinkSettings) (n int, said bool) {
+	section, name, _ := strings.Cut(row.key, ".")
+	n, said = map[string]map[string]int{"rings": {"rx": s.RingRx, "tx": s.RingTx}, "channels": s.Channels, "coalesce": s.Coalescing}[section][name]
+	return n, said && (n > 0 || section == "coalesce")
+}
 
 // deviceSettings are the [Link] keys of a .link file for what a device's
 // driver is asked for. Netplan's own are left out where netplan writes them.
@@ -49,19 +56,8 @@ func deviceSettings(d device.Device, l *ledger.Ledger, netplanWrites bool) unitf
 			l.Say(d.ID, row.Netplan)
 		}
 	}
-	ring := func(key, name string, n int) {
-		if n > 0 {
-			s.Put(name, strconv.Itoa(n))
-			l.Say(d.ID, key)
-		}
-	}
-	ring("rings.rx", "RxBufferSize", d.Settings.RingRx)
-	ring("rings.tx", "TxBufferSize", d.Settings.RingTx)
-	for _, row := range channelRows {
-		ring("channels."+row[0], row[1], d.Settings.Channels[row[0]])
-	}
-	for _, row := range coalesceRows {
-		n, wanted := d.Settings.Coalescing[row.ethtool]
+	for _, row := range settingRows {
+		n, wanted := row.of(d.Settings)
 		if !wanted {
 			continue
 		}
@@ -69,8 +65,8 @@ func deviceSettings(d device.Device, l *ledger.Ledger, netplanWrites bool) unitf
 		if row.unit == "bool" {
 			value = strconv.FormatBool(n != 0)
 		}
-		s.Put(row.networkd, value)
-		l.Say(d.ID, "coalesce."+row.ethtool)
+		s.Put(row.word, value)
+		l.Say(d.ID, row.key)
 	}
 	return s
 }

@@ -176,31 +176,22 @@ func (r reader) linkKey(a unitfile.Assignment, id string) bool {
 			return true
 		}
 	}
-	for _, row := range coalesceRows {
-		if row.networkd != a.Key {
+	for _, row := range settingRows {
+		if row.word != a.Key {
 			continue
 		}
-		n, ok := coalesceValue(row.unit, a.Value)
-		if ok && strings.HasPrefix(row.ethtool, "adaptive-") {
-			node.Put(r.Setting("links", id, "coalesce"), row.ethtool, node.Plain(device.OnOff(n == 1)))
-		} else if ok {
-			node.Put(r.Setting("links", id, "coalesce"), row.ethtool, node.Plain(strconv.Itoa(n)))
+		n, ok := settingValue(row.unit, a.Value)
+		section, name, _ := strings.Cut(row.key, ".")
+		value := node.PlainInt(n)
+		if row.unit == "bool" {
+			value = node.Plain(device.OnOff(n == 1))
+		}
+		if ok {
+			node.Put(r.Setting("links", id, section), name, value)
 		}
 		return ok
 	}
-	n, err := strconv.ParseUint(a.Value, 10, 31)
-	for _, row := range channelRows {
-		if row[1] == a.Key && err == nil {
-			node.Put(r.Setting("links", id, "channels"), row[0], node.Plain(strconv.FormatUint(n, 10)))
-			return true
-		}
-	}
 	switch a.Key {
-	case "RxBufferSize", "TxBufferSize":
-		if err == nil {
-			node.Put(r.Setting("links", id, "rings"), strings.ToLower(a.Key[:2]), node.Plain(strconv.FormatUint(n, 10)))
-		}
-		return err == nil
 	case "Name":
 		return r.Device(id).Get("set-name") != nil
 	case "WakeOnLan":
@@ -221,7 +212,7 @@ func (r reader) linkKey(a unitfile.Assignment, id string) bool {
 	return false
 }
 
-func coalesceValue(unit, value string) (int, bool) {
+func settingValue(unit, value string) (int, bool) {
 	switch unit {
 	case "bool":
 		on, ok := readback.ZeroOne(value)
