@@ -177,19 +177,9 @@ func (a amendment) definition(link string) (section, id string, ok bool) {
 			return "ethernets", e.ID, true
 		}
 	}
-	for _, d := range n.Bonds {
-		if d.ID == link {
-			return "bonds", link, true
-		}
-	}
-	for _, d := range n.VLANs {
-		if d.ID == link {
-			return "vlans", link, true
-		}
-	}
-	for _, d := range n.Bridges {
-		if d.ID == link {
-			return "bridges", link, true
+	for _, section := range []string{"bonds", "vlans", "bridges"} {
+		if a.node.Get("network").Get(section).Get(link) != nil {
+			return section, link, true
 		}
 	}
 	return "", "", false

@@ -74,9 +74,6 @@ func Sysctls(in render.Input, l *ledger.Ledger, table []Sysctl) map[string]strin
 
 // Number is a number's value; zero for what is none.
 func Number(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.Atoi(s)
 	return n
 }

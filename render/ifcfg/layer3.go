@@ -31,7 +31,7 @@ func (w writer) layer3(d device.Device) []shell.Pair {
 	for _, a := range d.Addresses {
 		w.l.Say(d.ID, "addresses")
 		o := options[a]
-		for _, q := range pairsOf(o) {
+		for _, q := range node.Pairs(o) {
 			if q.Key != "label" {
 				w.l.Cannot(d.ID, "addresses."+q.Key, "is not written as ifcfg")
 			}
@@ -62,13 +62,6 @@ func (w writer) layer3(d device.Device) []shell.Pair {
 	w.ipv6(d, six, &p)
 	w.names(d, &p)
 	return p
-}
-
-func pairsOf(n *fabric.Node) []fabric.Pair {
-	if n == nil {
-		return nil
-	}
-	return n.Pairs
 }
 
 func (w writer) ipv6(d device.Device, six []netip.Prefix, p *pairs) {
@@ -107,6 +100,11 @@ func (w writer) ipv6(d device.Device, six []netip.Prefix, p *pairs) {
 	}
 }
 
+// dhcpWords are netplan's dhcp4-overrides and what says the same.
+var dhcpWords = [...][2]string{
+	{"use-dns", "PEERDNS"}, {"use-ntp", "PEERNTP"}, {"send-hostname", "DHCP_SEND_HOSTNAME"}, {"route-metric", "IPV4_ROUTE_METRIC"}, {"hostname", "DHCP_HOSTNAME"},
+}
+
 // names are the name servers, search domains, and what DHCP may change.
 func (w writer) names(d device.Device, p *pairs) {
 	servers := d.Key("nameservers")
@@ -118,7 +116,7 @@ func (w writer) names(d device.Device, p *pairs) {
 		p.put("DOMAIN", strings.Join(search, " "))
 		w.l.Say(d.ID, "nameservers.search")
 	}
-	for _, row := range [][2]string{{"use-dns", "PEERDNS"}, {"use-ntp", "PEERNTP"}, {"send-hostname", "DHCP_SEND_HOSTNAME"}, {"route-metric", "IPV4_ROUTE_METRIC"}, {"hostname", "DHCP_HOSTNAME"}} {
+	for _, row := range dhcpWords {
 		n := d.Key("dhcp4-overrides").Get(row[0])
 		if n == nil {
 			continue

@@ -47,18 +47,18 @@ func (r *reader) addresses(d *fabric.Node) {
 		node.Push(node.Within(d, "nameservers"), "search", node.Quoted(s))
 	}
 	r.ipv6(d)
-	for _, row := range [][2]string{{"PEERDNS", "use-dns"}, {"PEERNTP", "use-ntp"}, {"DHCP_SEND_HOSTNAME", "send-hostname"}, {"IPV4_ROUTE_METRIC", "route-metric"}, {"DHCP_HOSTNAME", "hostname"}} {
-		value := r.get(row[0])
+	for _, row := range dhcpWords {
+		value := r.get(row[1])
 		if value == "" || d.Get("dhcp4") == nil {
 			if value != "" {
-				r.wrong(row[0], "matters with DHCP only")
+				r.wrong(row[1], "matters with DHCP only")
 			}
 			continue
 		}
-		if strings.HasPrefix(row[1], "use-") || strings.HasPrefix(row[1], "send-") {
-			value = strconv.FormatBool(r.truth(row[0]))
+		if strings.HasPrefix(row[0], "use-") || strings.HasPrefix(row[0], "send-") {
+			value = strconv.FormatBool(r.truth(row[1]))
 		}
-		node.Put(node.Within(d, "dhcp4-overrides"), row[1], node.Quoted(value))
+		node.Put(node.Within(d, "dhcp4-overrides"), row[0], node.Quoted(value))
 	}
 	r.bridge(d)
 }

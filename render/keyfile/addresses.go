@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,20 +144,15 @@ func (c *connection) off(group string) bool { return c.file.value(group, "method
 // automatic is the method for what dhcp4, dhcp6 and accept-ra ask for; said
 // is whether the file has any of them.
 func (c *connection) automatic(f family) (method string, said bool) {
-	for _, p := range c.Unread {
-		switch {
-		case p.Key == f.dhcp:
-			said = true
-			c.ledger.Say(c.ID, p.Key)
-			if node.True(p.Value) && method == "" {
-				method = "auto"
-			}
-		case p.Key == "accept-ra" && !f.is4:
-			said = true
-			c.ledger.Say(c.ID, p.Key)
-			if node.True(p.Value) {
-				method = "auto"
-			}
+	for _, key := range []string{f.dhcp, "accept-ra"} {
+		on, has := c.Truth(key)
+		if !has || f.is4 && key == "accept-ra" {
+			continue
+		}
+		said = true
+		c.ledger.Say(c.ID, key)
+		if on {
+			method = "auto"
 		}
 	}
 	return method, said
@@ -165,19 +161,12 @@ func (c *connection) automatic(f family) (method string, said bool) {
 // linkLocal reports whether the family has link-local addresses: IPv6 unless
 // link-local leaves it out, IPv4 where it names it.
 func (c *connection) linkLocal(f family) bool {
-	for _, p := range c.Unread {
-		if p.Key != "link-local" || p.Value == nil {
-			continue
-		}
-		c.ledger.Say(c.ID, p.Key)
-		for _, item := range p.Value.Items {
-			if item.Text == f.group {
-				return true
-			}
-		}
-		return false
+	families := c.Key("link-local")
+	if families == nil {
+		return !f.is4
 	}
-	return !f.is4
+	c.ledger.Say(c.ID, "link-local")
+	return slices.Contains(node.Texts(families), f.group)
 }
 
 // route writes one route. The metric is always said: left out, NetworkManager

@@ -229,11 +229,9 @@ func (c *connection) namesMaster(value string) bool {
 
 // activation is netplan's activation-mode.
 func (c *connection) activation() {
-	for _, p := range c.Unread {
-		if p.Key == "activation-mode" && p.Value != nil && p.Value.Text == "manual" {
-			c.set("connection", "autoconnect", "false")
-			c.ledger.Say(c.ID, p.Key)
-		}
+	if c.Text("activation-mode") == "manual" {
+		c.set("connection", "autoconnect", "false")
+		c.ledger.Say(c.ID, "activation-mode")
 	}
 }
 

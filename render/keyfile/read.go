@@ -258,17 +258,8 @@ func (r *connectionReader) bridge() {
 // placePorts writes the ports of bonds and bridges that were read.
 func (r *reader) placePorts() {
 	for _, section := range []string{"bonds", "bridges"} {
-		devices := r.Network.Get(section)
-		if devices == nil {
-			continue
-		}
-		for _, p := range devices.Pairs {
-			list := node.Sequence()
-			list.Flow = true
-			for _, port := range r.ports[p.Key] {
-				list.Items = append(list.Items, node.Plain(port))
-			}
-			node.Put(p.Value, "interfaces", list)
+		for _, p := range node.Pairs(r.Network.Get(section)) {
+			node.Put(p.Value, "interfaces", node.FlowList(r.ports[p.Key]))
 			for _, c := range r.costs {
 				if section == "bridges" && c.bridge == p.Key {
 					node.Put(node.Within(p.Value, "parameters", c.parameter), c.port, node.Plain(c.value))

@@ -48,12 +48,7 @@ func (r *connectionReader) addresses() {
 	if slices.Equal(local, []string{"ipv6"}) {
 		return // what netplan has without a word
 	}
-	list := node.Sequence()
-	list.Flow = true
-	for _, word := range local {
-		list.Items = append(list.Items, node.Plain(word))
-	}
-	r.entry.Pairs = append(r.entry.Pairs, fabric.Pair{Key: "link-local", Value: list})
+	node.SetKey(r.entry, "link-local", node.FlowList(local))
 }
 
 // method reads where addresses come from, and answers whether the family has
@@ -92,19 +87,7 @@ func (r *connectionReader) gateway(group string) {
 		return
 	}
 	r.used[l.number] = true
-	r.add("routes", "to", "default", "via", a.String())
-}
-
-// add appends a mapping of words to a list of the definition.
-func (r *connectionReader) add(list string, words ...string) {
-	item := node.Mapping()
-	item.Flow = true
-	for i := 0; i+1 < len(words); i += 2 {
-		if words[i+1] != "" {
-			node.Put(item, words[i], node.Plain(words[i+1]))
-		}
-	}
-	node.Push(r.entry, list, item)
+	node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", a.String()))
 }
 
 // address reads "ADDRESS/LENGTH[,GATEWAY]".
@@ -121,7 +104,7 @@ func (r *connectionReader) address(l keyLine) {
 		r.entry.Get("addresses").Flow = true
 	}
 	if a, err := netip.ParseAddr(strings.TrimSpace(gateway)); err == nil && !a.IsUnspecified() && a.Zone() == "" && a.Is4() == p.Addr().Is4() {
-		r.add("routes", "to", "default", "via", a.String())
+		node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", a.String()))
 	}
 }
 
@@ -214,7 +197,7 @@ func (r *connectionReader) placeRoute(l keyLine, to netip.Prefix, via netip.Addr
 	if tableNumber != 0 {
 		words = append(words, "table", strconv.Itoa(tableNumber))
 	}
-	r.add("routes", words...)
+	node.Push(r.entry, "routes", node.FlowMap(words...))
 }
 
 // optionKey is netplan's key for a word of a route's options; "" none.
@@ -240,8 +223,7 @@ func (r *reader) placeHops() {
 		same := func(h weightedHop) bool {
 			return h.to == first.to && h.table == first.table && h.metric == first.metric
 		}
-		item, hops := node.Mapping(), node.Sequence()
-		node.Put(item, "to", node.Plain(destination(first.to)))
+		item, hops := node.FlowMap("to", destination(first.to)), node.FlowList(nil)
 		if first.table != 0 {
 			node.Put(item, "table", node.PlainInt(first.table))
 		}
@@ -250,17 +232,10 @@ func (r *reader) placeHops() {
 		}
 		for _, h := range r.hops {
 			if same(h) {
-				hop := node.Mapping()
-				hop.Flow = true
-				node.Put(hop, "via", node.Plain(h.hop.Gateway.String()))
-				node.Put(hop, "dev", node.Plain(h.hop.Link))
-				node.Put(hop, "weight", node.PlainInt(h.hop.Weight))
-				hops.Items = append(hops.Items, hop)
+				hops.Items = append(hops.Items, node.FlowMap("via", h.hop.Gateway.String(), "dev", h.hop.Link, "weight", strconv.Itoa(h.hop.Weight)))
 			}
 		}
-		hops.Flow = true
 		node.Put(item, "hops", hops)
-		item.Flow = true
 		node.Push(r.Beside, "multipath", item)
 		r.hops = slices.DeleteFunc(r.hops, same)
 	}
@@ -309,7 +284,7 @@ func (r *connectionReader) rule(l keyLine) {
 		return
 	}
 	r.used[l.number] = true
-	r.add("routing-policy", out...)
+	node.Push(r.entry, "routing-policy", node.FlowMap(out...))
 }
 
 func (r *connectionReader) nameservers() {

@@ -87,14 +87,10 @@ func (r *connectionReader) mptcp() {
 		if err != nil {
 			continue
 		}
-		item, list := node.Mapping(), node.Sequence()
-		item.Flow, list.Flow = true, true
-		node.Put(item, "address", node.Quoted(p.Addr().String()))
+		item := node.FlowMap()
+		node.PutText(item, "address", p.Addr().String())
 		node.Put(item, "dev", node.Plain(r.name))
-		for _, f := range flags {
-			list.Items = append(list.Items, node.Plain(f))
-		}
-		node.Put(item, "flags", list)
+		node.Put(item, "flags", node.FlowList(flags))
 		node.Push(node.Within(r.Beside, "mptcp"), "endpoints", item)
 	}
 }
@@ -155,11 +151,7 @@ func (r *connectionReader) parameter(parameters *fabric.Node, l keyLine) bool {
 	if parameter, ok := fabric.BondParameter(name); ok {
 		switch {
 		case name == "arp_ip_target":
-			value = node.Sequence()
-			value.Flow = true
-			for _, a := range strings.FieldsFunc(l.value, func(c rune) bool { return c == ',' || c == ' ' }) {
-				value.Items = append(value.Items, node.Plain(a))
-			}
+			value = node.FlowList(strings.FieldsFunc(l.value, func(c rune) bool { return c == ',' || c == ' ' }))
 		case name == "all_slaves_active":
 			value = node.Plain(strconv.FormatBool(l.value == "1"))
 		case name == "primary" && !plainName(l.value):

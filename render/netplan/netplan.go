@@ -105,15 +105,8 @@ func markSaid(in render.Input, wanted *fabric.Node, l *ledger.Ledger) {
 
 // sectionOf is where netplan defines a kind of device.
 func sectionOf(k device.Kind) string {
-	switch k {
-	case device.Ethernet:
-		return "ethernets"
-	case device.Bond:
-		return "bonds"
-	case device.VLAN:
-		return "vlans"
-	case device.Bridge:
-		return "bridges"
+	if section, own := map[device.Kind]string{device.Ethernet: "ethernets", device.Bond: "bonds", device.VLAN: "vlans", device.Bridge: "bridges"}[k]; own {
+		return section
 	}
 	return string(k)
 }

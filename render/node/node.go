@@ -107,7 +107,7 @@ func FlowMap(pairs ...string) *fabric.Node {
 	n := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			n.Pairs = append(n.Pairs, fabric.Pair{Key: pairs[i], Value: Plain(pairs[i+1])})
+			Put(n, pairs[i], Plain(pairs[i+1]))
 		}
 	}
 	return n
@@ -159,4 +159,12 @@ func Text(s string) *fabric.Node {
 		return Quoted(s)
 	}
 	return Plain(s)
+}
+
+// Pairs are a mapping's; none of a node that is not there.
+func Pairs(n *fabric.Node) []fabric.Pair {
+	if n == nil {
+		return nil
+	}
+	return n.Pairs
 }
