@@ -232,9 +232,8 @@ func (r *connectionReader) keys(group string) {
 			continue
 		}
 		r.used[l.number] = true
-		if path := strings.Split(k.netplan, "."); said != "" {
-			last := len(path) - 1
-			node.Put(node.Within(r.entry, path[:last]...), path[last], node.Text(said))
+		if said != "" {
+			node.PutAt(r.entry, k.netplan, node.Text(said))
 		}
 	}
 }

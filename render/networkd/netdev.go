@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
@@ -124,7 +123,8 @@ func netdevUnit(d device.Device, l *ledger.Ledger) []unitfile.Section {
 		return []unitfile.Section{head, bondSection(d, l, func(device.Option) bool { return true })}
 	case device.Bridge:
 		head.Put("Kind", "bridge")
-		if s := bridgeSection(d, l); len(s.Keys) > 0 {
+		s := unitfile.Section{Name: "Bridge"}
+		if putKeys(d, &s, l); len(s.Keys) > 0 {
 			return []unitfile.Section{head, s}
 		}
 		return []unitfile.Section{head}
@@ -138,34 +138,6 @@ func netdevUnit(d device.Device, l *ledger.Ledger) []unitfile.Section {
 		return []unitfile.Section{head}
 	}
 	return nil
-}
-
-// bridgeRows are netplan's bridge parameters (doc/netplan-yaml.md) in
-// [Bridge]'s words.
-var bridgeRows = [][2]string{
-	{"ageing-time", "AgeingTimeSec"}, {"priority", "Priority"}, {"forward-delay", "ForwardDelaySec"},
-	{"hello-time", "HelloTimeSec"}, {"max-age", "MaxAgeSec"}, {"stp", "STP"},
-}
-
-func bridgeSection(d device.Device, l *ledger.Ledger) unitfile.Section {
-	s := unitfile.Section{Name: "Bridge"}
-	if d.Parameters == nil {
-		return s
-	}
-	for _, p := range d.Parameters.Pairs {
-		key := ""
-		for _, row := range bridgeRows {
-			if row[0] == p.Key {
-				key = row[1]
-			}
-		}
-		if key == "" || p.Value.Kind != fabric.ScalarNode {
-			continue // the ledger knows
-		}
-		s.Put(key, p.Value.Text)
-		l.Say(d.ID, "parameters."+p.Key)
-	}
-	return s
 }
 
 // DropIns writes what netplan cannot say. Netplan writes files of its own to

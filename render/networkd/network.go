@@ -95,27 +95,8 @@ func linkSection(d device.Device, l *ledger.Ledger) unitfile.Section {
 	return s
 }
 
-// plainKeys are netplan's keys that networkd has one of its own for, with
-// netplan's value or a boolean.
-var plainKeys = [][2]string{
-	{"emit-lldp", "EmitLLDP"}, {"accept-ra", "IPv6AcceptRA"}, {"ipv6-privacy", "IPv6PrivacyExtensions"}, {"ipv6-mtu", "IPv6MTUBytes"},
-	{"ipv6-address-generation", "IPv6LinkLocalAddressGenerationMode"}, {"critical", "KeepConfiguration"},
-}
-
 func networkKeys(d device.Device, s *unitfile.Section, l *ledger.Ledger) {
-	for _, row := range plainKeys {
-		n := d.Key(row[0])
-		if n == nil || n.Kind != fabric.ScalarNode {
-			continue
-		}
-		l.Say(d.ID, row[0])
-		value := n.Text
-		if strings.HasSuffix(row[0], "mtu") || strings.HasSuffix(row[0], "generation") {
-			s.Put(row[1], value)
-			continue
-		}
-		s.Put(row[1], map[bool]string{true: "yes", false: "no"}[node.True(n)])
-	}
+	putKeys(d, s, l)
 	s.Put("LinkLocalAddressing", linkLocal(d))
 	if d.Key("link-local") != nil {
 		l.Say(d.ID, "link-local")
@@ -312,18 +293,6 @@ func rootQdisc(d device.Device, l *ledger.Ledger) (unitfile.Section, bool) {
 	return s, true
 }
 
-// overrideRows are netplan's dhcp4-overrides and dhcp6-overrides
-// (doc/netplan-yaml.md) in networkd's words; six is false for keys that
-// [DHCPv6] of systemd 252 lacks.
-var overrideRows = []struct {
-	netplan, networkd string
-	six               bool
-}{
-	{"use-dns", "UseDNS", true}, {"use-ntp", "UseNTP", true}, {"use-hostname", "UseHostname", true}, {"use-domains", "UseDomains", true},
-	{"send-hostname", "SendHostname", false}, {"use-mtu", "UseMTU", false}, {"hostname", "Hostname", false}, {"use-routes", "UseRoutes", false},
-	{"route-metric", "RouteMetric", true},
-}
-
 // dhcpMetric is the metric that netplan gives routes from DHCP.
 const dhcpMetric = "100"
 
@@ -350,13 +319,10 @@ func dhcpSections(d device.Device, network *unitfile.Section, l *ledger.Ledger) 
 	}
 	var all []unitfile.Section
 	if four {
-		s := overrides(d, "dhcp4-overrides", "DHCPv4", l)
-		if s.Get("RouteMetric") == "" {
-			s.Put("RouteMetric", dhcpMetric)
-		}
-		if s.Get("UseMTU") == "" {
-			s.Put("UseMTU", "true")
-		}
+		s := unitfile.Section{Name: "DHCPv4"}
+		putKeys(d, &s, l)
+		putDefault(&s, "RouteMetric", dhcpMetric)
+		putDefault(&s, "UseMTU", "true")
 		if id := d.Key("dhcp-identifier"); id != nil {
 			s.Put("ClientIdentifier", id.Text)
 			l.Say(d.ID, "dhcp-identifier")
@@ -364,25 +330,17 @@ func dhcpSections(d device.Device, network *unitfile.Section, l *ledger.Ledger) 
 		all = append(all, s)
 	}
 	if six {
-		s := overrides(d, "dhcp6-overrides", "DHCPv6", l)
-		if s.Get("RouteMetric") == "" {
-			s.Put("RouteMetric", dhcpMetric)
-		}
+		s := unitfile.Section{Name: "DHCPv6"}
+		putKeys(d, &s, l)
+		putDefault(&s, "RouteMetric", dhcpMetric)
 		all = append(all, s)
 	}
 	return all
 }
 
-func overrides(d device.Device, key, section string, l *ledger.Ledger) unitfile.Section {
-	s := unitfile.Section{Name: section}
-	n := d.Key(key)
-	for _, row := range overrideRows {
-		v := n.Get(row.netplan)
-		if v == nil || section == "DHCPv6" && !row.six {
-			continue
-		}
-		s.Put(row.networkd, v.Text)
-		l.Say(d.ID, key+"."+row.netplan)
+// putDefault adds an assignment to a section that has none of the key.
+func putDefault(s *unitfile.Section, key, value string) {
+	if s.Get(key) == "" {
+		s.Put(key, value)
 	}
-	return s
 }

@@ -16,15 +16,15 @@ var sectionReaders = map[string]func(reader, placedSection, string){
 	".netdevNetDev":             readNetDev,
 	".netdevBond":               readBondSection,
 	".netdevVLAN":               readVLANSection,
-	".netdevBridge":             readBridgeSection,
+	".netdevBridge":             readBridge,
 	".networkLink":              readNetworkLink,
 	".networkNetwork":           readNetworkSection,
 	".networkAddress":           readAddressSection,
 	".networkRoute":             readRouteSection,
 	".networkRoutingPolicyRule": readRuleSection,
-	".networkDHCP":              readDHCP("dhcp4-overrides", "dhcp6-overrides"),
-	".networkDHCPv4":            readDHCP("dhcp4-overrides"),
-	".networkDHCPv6":            readDHCP("dhcp6-overrides"),
+	".networkDHCP":              readDHCP("DHCPv4", "DHCPv6"),
+	".networkDHCPv4":            readDHCP("DHCPv4"),
+	".networkDHCPv6":            readDHCP("DHCPv6"),
 	".linkLink":                 readLinkSection,
 }
 
@@ -76,16 +76,11 @@ func readVLANSection(r reader, s placedSection, id string) {
 	}
 }
 
-func readBridgeSection(r reader, s placedSection, id string) {
-next:
+func readBridge(r reader, s placedSection, id string) {
 	for _, a := range s.Keys {
-		for _, row := range bridgeRows {
-			if row[1] == a.Key {
-				node.Put(node.Within(r.Device(id), "parameters"), row[0], node.Plain(a.Value))
-				continue next
-			}
+		if !r.key(a, id, "Bridge") {
+			r.left(s, a)
 		}
-		r.left(s, a)
 	}
 }
 
@@ -115,7 +110,7 @@ func readNetworkSection(r reader, s placedSection, id string) {
 	d := r.Device(id)
 	port := s.Get("Bond") != "" || s.Get("Bridge") != ""
 	for _, a := range s.Keys {
-		if !r.tie(s, a, id) && !r.plainKey(a, d) && !r.layer3(s, a, id) && !r.custom(a, d, id, port) {
+		if !r.tie(s, a, id) && !r.key(a, id, "Network") && !r.layer3(s, a, id) && !r.custom(a, d, id, port) {
 			r.left(s, a)
 		}
 	}
@@ -149,26 +144,6 @@ func (r reader) tie(s placedSection, a unitfile.Assignment, id string) bool {
 		return false
 	}
 	return true
-}
-
-// plainKey reads the keys that netplan has one of its own for.
-func (r reader) plainKey(a unitfile.Assignment, d *fabric.Node) bool {
-	for _, row := range plainKeys {
-		if row[1] != a.Key {
-			continue
-		}
-		on, isBool := readback.ZeroOne(a.Value)
-		switch {
-		case strings.HasSuffix(row[0], "mtu"), strings.HasSuffix(row[0], "generation"):
-			node.Put(d, row[0], node.Plain(readback.SizeText(a.Value, 1024)))
-		case isBool:
-			node.Put(d, row[0], node.Plain(strconv.FormatBool(on == "1")))
-		default:
-			return false
-		}
-		return true
-	}
-	return false
 }
 
 func (r reader) layer3(s placedSection, a unitfile.Assignment, id string) bool {

@@ -127,34 +127,18 @@ next:
 	}
 }
 
-// readDHCP reads a client's section into the overrides named.
-func readDHCP(overrides ...string) func(reader, placedSection, string) {
+// readDHCP reads a section of the clients named.
+func readDHCP(clients ...string) func(reader, placedSection, string) {
 	return func(r reader, s placedSection, id string) {
-	next:
 		for _, a := range s.Keys {
 			switch {
 			case a.Key == "RouteMetric" && a.Value == dhcpMetric, a.Key == "UseMTU" && (a.Value == "true" || a.Value == "yes"):
-				continue // netplan's own
+				// netplan's own
 			case a.Key == "ClientIdentifier" && a.Value == "mac":
 				node.Put(r.Device(id), "dhcp-identifier", node.Plain("mac"))
-				continue
+			case !r.key(a, id, clients...):
+				r.left(s, a)
 			}
-			for _, row := range overrideRows {
-				if row.networkd != a.Key {
-					continue
-				}
-				value := a.Value
-				if on, isBool := readback.ZeroOne(value); isBool && (strings.HasPrefix(row.netplan, "use-") || strings.HasPrefix(row.netplan, "send-")) {
-					value = strconv.FormatBool(on == "1")
-				}
-				for _, key := range overrides {
-					if key == "dhcp4-overrides" || row.six {
-						node.Put(node.Within(r.Device(id), key), row.netplan, node.Quoted(value))
-					}
-				}
-				continue next
-			}
-			r.left(s, a)
 		}
 	}
 }

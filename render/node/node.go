@@ -55,6 +55,13 @@ func Put(n *fabric.Node, key string, value *fabric.Node) {
 	n.Pairs = append(n.Pairs, fabric.Pair{Key: key, Value: value})
 }
 
+// PutAt sets the key at a path of keys with dots between them.
+func PutAt(n *fabric.Node, path string, value *fabric.Node) {
+	keys := strings.Split(path, ".")
+	last := len(keys) - 1
+	Put(Within(n, keys[:last]...), keys[last], value)
+}
+
 // PutText sets a mapping's key to a quoted text; one that is empty is left out.
 func PutText(n *fabric.Node, key, text string) {
 	if text != "" {
