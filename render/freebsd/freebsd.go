@@ -16,7 +16,6 @@ import (
 	"github.com/linerate/linerate/render/counterpart"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
-	"github.com/linerate/linerate/render/node"
 )
 
 // writer fills in rc.conf(5), loader.conf(5) and sysctl.conf(5).
@@ -205,20 +204,13 @@ func (w *writer) addresses(d device.Device, name string, args []string) {
 		w.ledger.Say(d.ID, "addresses")
 	}
 	var inet6 []string
-	for _, p := range d.Unread {
-		switch p.Key {
-		case "dhcp4":
-			if node.True(p.Value) {
-				args = append(args, "SYNCDHCP")
-			}
-			w.ledger.Say(d.ID, p.Key)
-		case "accept-ra":
-			if node.True(p.Value) {
-				inet6 = append(inet6, "accept_rtadv")
-			}
-			w.ledger.Say(d.ID, p.Key)
-		}
+	if on, _ := d.Truth("dhcp4"); on {
+		args = append(args, "SYNCDHCP")
 	}
+	if on, _ := d.Truth("accept-ra"); on {
+		inet6 = append(inet6, "accept_rtadv")
+	}
+	w.ledger.Say(d.ID, "dhcp4", "accept-ra")
 	if len(v4) > 0 {
 		args = append(args, "inet", v4[0].String())
 	}

@@ -284,25 +284,18 @@ func (w *writer) ethtool(d device.Device, item *fabric.Node) {
 // family is the ipv4 or ipv6 part of an interface.
 func (w *writer) family(d device.Device, item *fabric.Node, group, dhcp string, v4 bool) {
 	n := node.Mapping()
-	automatic, autoconf, localOnly := false, false, !v4 && d.Master == ""
-	for _, p := range d.Unread {
-		switch {
-		case p.Key == dhcp:
-			automatic = node.True(p.Value)
-			w.ledger.Say(d.ID, p.Key)
-		case p.Key == "accept-ra" && !v4:
-			autoconf = node.True(p.Value)
-			w.ledger.Say(d.ID, p.Key)
-		case p.Key == "link-local" && !v4 && p.Value != nil:
-			localOnly = false
-			for _, word := range p.Value.Items {
-				localOnly = localOnly || word.Text == "ipv6"
-			}
-			w.ledger.Say(d.ID, p.Key)
-		case p.Key == dhcp+"-overrides" && p.Value != nil:
-			w.overrides(d, n, p)
+	automatic, _ := d.Truth(dhcp)
+	autoconf, localOnly := false, false
+	w.ledger.Say(d.ID, dhcp)
+	if !v4 {
+		autoconf, _ = d.Truth("accept-ra")
+		localOnly = d.Master == ""
+		if families := d.Key("link-local"); families != nil {
+			localOnly = slices.Contains(node.Texts(families), "ipv6")
 		}
+		w.ledger.Say(d.ID, "accept-ra", "link-local")
 	}
+	w.overrides(d, n, dhcp+"-overrides.")
 	addresses := node.Sequence()
 	for _, a := range d.Addresses {
 		if a.Addr().Is4() == v4 {
@@ -326,17 +319,16 @@ func (w *writer) family(d device.Device, item *fabric.Node, group, dhcp string, 
 	node.Put(item, group, n)
 }
 
-func (w *writer) overrides(d device.Device, n *fabric.Node, p fabric.Pair) {
+func (w *writer) overrides(d device.Device, n *fabric.Node, path string) {
 	for _, o := range [...][2]string{{"use-dns", "auto-dns"}, {"use-routes", "auto-routes"}, {"route-metric", "auto-route-metric"}} {
-		value := p.Value.Get(o[0])
-		if value == nil {
+		text := d.Text(path + o[0])
+		if text == "" {
 			continue
 		}
-		text := value.Text
 		if o[0] != "route-metric" {
-			text = strconv.FormatBool(node.True(value))
+			text = strconv.FormatBool(node.Yes(text))
 		}
 		node.Put(n, o[1], node.Plain(text))
-		w.ledger.Say(d.ID, p.Key+"."+o[0])
+		w.ledger.Say(d.ID, path+o[0])
 	}
 }

@@ -127,18 +127,14 @@ func (w *writer) route(d device.Device, name, key string, r fabric.Route) {
 
 // nameservers are the host's in a state, not a device's.
 func (w *writer) nameservers(d device.Device) {
-	for _, p := range d.Unread {
-		if p.Key != "nameservers" || p.Value == nil {
-			continue
+	servers := d.Key("nameservers")
+	for _, text := range node.Texts(servers.Get("addresses")) {
+		if a, err := netip.ParseAddr(text); err == nil {
+			w.servers.Items = append(w.servers.Items, node.Quoted(a.String()))
 		}
-		for _, text := range node.Texts(p.Value.Get("addresses")) {
-			if a, err := netip.ParseAddr(text); err == nil {
-				w.servers.Items = append(w.servers.Items, node.Quoted(a.String()))
-			}
-		}
-		for _, text := range node.Texts(p.Value.Get("search")) {
-			w.search.Items = append(w.search.Items, node.Quoted(text))
-		}
-		w.ledger.Say(d.ID, "nameservers.addresses", "nameservers.search")
 	}
+	for _, text := range node.Texts(servers.Get("search")) {
+		w.search.Items = append(w.search.Items, node.Quoted(text))
+	}
+	w.ledger.Say(d.ID, "nameservers.addresses", "nameservers.search")
 }

@@ -268,18 +268,12 @@ func (w *writer) common(d device.Device, args map[string]any, show func(string, 
 	if aliases != nil {
 		args["aliases"] = aliases
 	}
-	for _, p := range d.Unread {
-		switch p.Key {
-		case "dhcp4":
-			args["ipv4_dhcp"] = node.True(p.Value)
-			show("DHCP", node.True(p.Value))
-		case "accept-ra":
-			args["ipv6_auto"] = node.True(p.Value)
-			show("Autoconfigure IPv6", node.True(p.Value))
-		default:
-			continue
+	for _, row := range [...][3]string{{"dhcp4", "ipv4_dhcp", "DHCP"}, {"accept-ra", "ipv6_auto", "Autoconfigure IPv6"}} {
+		if on, said := d.Truth(row[0]); said {
+			args[row[1]] = on
+			show(row[2], on)
+			w.ledger.Say(d.ID, row[0])
 		}
-		w.ledger.Say(d.ID, p.Key)
 	}
 }
 
@@ -309,30 +303,26 @@ func (w *writer) route(d device.Device, key string, r fabric.Route) {
 }
 
 func (w *writer) nameservers(d device.Device) {
-	for _, p := range d.Unread {
-		if p.Key != "nameservers" || p.Value == nil {
+	servers := d.Key("nameservers")
+	for _, text := range node.Texts(servers.Get("addresses")) {
+		a, err := netip.ParseAddr(text)
+		if err != nil {
 			continue
 		}
-		for _, text := range node.Texts(p.Value.Get("addresses")) {
-			a, err := netip.ParseAddr(text)
-			if err != nil {
-				continue
-			}
-			for n := 1; n <= 4; n++ {
-				key := fmt.Sprintf("nameserver%d", n)
-				if n == 4 {
-					w.ledger.Cannot(d.ID, "nameservers.addresses", "there are three name servers, "+a.String()+" is one more")
-				} else if w.general[key] == nil {
-					w.general[key] = a.String()
-					w.ledger.Say(d.ID, "nameservers.addresses")
-					break
-				}
+		for n := 1; n <= 4; n++ {
+			key := fmt.Sprintf("nameserver%d", n)
+			if n == 4 {
+				w.ledger.Cannot(d.ID, "nameservers.addresses", "there are three name servers, "+a.String()+" is one more")
+			} else if w.general[key] == nil {
+				w.general[key] = a.String()
+				w.ledger.Say(d.ID, "nameservers.addresses")
+				break
 			}
 		}
-		if search := node.Texts(p.Value.Get("search")); len(search) > 0 {
-			w.general["domains"] = search
-			w.ledger.Say(d.ID, "nameservers.search")
-		}
+	}
+	if search := node.Texts(servers.Get("search")); len(search) > 0 {
+		w.general["domains"] = search
+		w.ledger.Say(d.ID, "nameservers.search")
 	}
 }
 
