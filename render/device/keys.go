@@ -1,7 +1,9 @@
 package device
 
 import (
+	"maps"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -145,4 +147,28 @@ func OnOff(on bool) string {
 		return "on"
 	}
 	return "off"
+}
+
+// Number is one of a link's settings that are numbers, by ethtool(8)'s name; Kind
+// is "rings", "channels" or "coalesce".
+type Number struct {
+	Kind, Name string
+	Value      int
+}
+
+// Key is the setting's place in the fabric file.
+func (n Number) Key() string { return n.Kind + "." + n.Name }
+
+// Numbers are those that the settings have, by kind and name.
+func Numbers(s fabric.LinkSettings) []Number {
+	var all []Number
+	for _, kind := range []string{"rings", "channels", "coalesce"} {
+		values := map[string]map[string]int{"rings": {"rx": s.RingRx, "tx": s.RingTx}, "channels": s.Channels, "coalesce": s.Coalescing}[kind]
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			if kind != "rings" || values[name] != 0 {
+				all = append(all, Number{kind, name, values[name]})
+			}
+		}
+	}
+	return all
 }

@@ -309,34 +309,21 @@ func (w writer) ethtool(d device.Device, p *pairs) {
 		}
 	}
 	call("-K", words)
-	words = nil
-	for _, ring := range []struct {
-		name string
-		n    int
-	}{{"rx", s.RingRx}, {"tx", s.RingTx}} {
-		if ring.n > 0 {
-			words = append(words, ring.name, strconv.Itoa(ring.n))
-			w.l.Say(d.ID, "rings."+ring.name)
+	numbers := map[string][]string{}
+	for _, n := range device.Numbers(s) {
+		value := strconv.Itoa(n.Value)
+		if strings.HasPrefix(n.Name, "adaptive-") {
+			value = device.OnOff(n.Value != 0)
+		}
+		numbers[n.Kind] = append(numbers[n.Kind], n.Name, value)
+		w.l.Say(d.ID, n.Key())
+		if n.Kind == "channels" {
+			w.out.Warn(d.ID, n.Key(), "NetworkManager reads no -L in ETHTOOL_OPTS: only initscripts set it")
 		}
 	}
-	call("-G", words)
-	words = nil
-	for _, name := range slices.Sorted(maps.Keys(s.Coalescing)) {
-		value := strconv.Itoa(s.Coalescing[name])
-		if strings.HasPrefix(name, "adaptive-") {
-			value = device.OnOff(s.Coalescing[name] != 0)
-		}
-		words = append(words, name, value)
-		w.l.Say(d.ID, "coalesce."+name)
-	}
-	call("-C", words)
-	words = nil
-	for _, name := range slices.Sorted(maps.Keys(s.Channels)) {
-		words = append(words, name, strconv.Itoa(s.Channels[name]))
-		w.l.Say(d.ID, "channels."+name)
-		w.out.Warn(d.ID, "channels."+name, "NetworkManager reads no -L in ETHTOOL_OPTS: only initscripts set it")
-	}
-	call("-L", words)
+	call("-G", numbers["rings"])
+	call("-C", numbers["coalesce"])
+	call("-L", numbers["channels"])
 	p.put("ETHTOOL_OPTS", strings.Join(calls, "; "))
 	if s.PortPrio != 0 {
 		p.put("BOND_PORT_PRIO", strconv.Itoa(s.PortPrio))

@@ -27,27 +27,32 @@ func (c *connection) ethtool() {
 			c.ledger.Say(c.ID, "offloads."+name)
 		}
 	}
-	for _, ring := range []struct {
-		key, word string
-		size      int
-	}{{"rings.rx", "ring-rx", s.RingRx}, {"rings.tx", "ring-tx", s.RingTx}} {
-		if ring.size != 0 {
-			c.set("ethtool", ring.word, strconv.Itoa(ring.size))
-			c.ledger.Say(c.ID, ring.key)
+	for _, n := range device.Numbers(s) {
+		word := ethtoolWord(n.Kind, n.Name)
+		if word == "" {
+			continue
+		}
+		c.set("ethtool", word, strconv.Itoa(n.Value))
+		if n.Kind == "channels" {
+			c.ledger.Cannot(c.ID, n.Key(), "NetworkManager knows it from 1.46 on; earlier ones drop it")
+		} else {
+			c.ledger.Say(c.ID, n.Key())
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Channels)) {
-		if name == "rx" || name == "tx" || name == "combined" {
-			c.set("ethtool", "channels-"+name, strconv.Itoa(s.Channels[name]))
-			c.ledger.Cannot(c.ID, "channels."+name, "NetworkManager knows it from 1.46 on; earlier ones drop it")
-		}
+}
+
+// ethtoolWord is NetworkManager's word for a number of ethtool's; "" for one
+// that it lacks.
+func ethtoolWord(kind, name string) string {
+	switch {
+	case kind == "rings":
+		return "ring-" + name
+	case kind == "channels" && (name == "rx" || name == "tx" || name == "combined"):
+		return "channels-" + name
+	case kind == "coalesce" && Coalesce(name) != "":
+		return "coalesce-" + Coalesce(name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Coalescing)) {
-		if word := Coalesce(name); word != "" {
-			c.set("ethtool", "coalesce-"+word, strconv.Itoa(s.Coalescing[name]))
-			c.ledger.Say(c.ID, "coalesce."+name)
-		}
-	}
+	return ""
 }
 
 // port is what a port has of its own in its bond or bridge.

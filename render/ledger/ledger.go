@@ -271,13 +271,8 @@ func (w *lister) link(id string, l fabric.LinkSettings) {
 	for _, k := range slices.Sorted(maps.Keys(l.Offloads)) {
 		w.add(id, "offloads."+k, device.OnOff(l.Offloads[k]))
 	}
-	w.number(id, "rings.rx", l.RingRx)
-	w.number(id, "rings.tx", l.RingTx)
-	for _, k := range slices.Sorted(maps.Keys(l.Channels)) {
-		w.add(id, "channels."+k, strconv.Itoa(l.Channels[k]))
-	}
-	for _, k := range slices.Sorted(maps.Keys(l.Coalescing)) {
-		w.add(id, "coalesce."+k, strconv.Itoa(l.Coalescing[k]))
+	for _, n := range device.Numbers(l) {
+		w.add(id, n.Key(), strconv.Itoa(n.Value))
 	}
 	w.add(id, "qdisc", l.Qdisc)
 	w.number(id, "port_prio", l.PortPrio)

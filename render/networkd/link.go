@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
 	"github.com/linerate/linerate/render/unitfile"
@@ -33,13 +32,6 @@ var settingRows = [...]settingRow{
 	{"coalesce.stats-block-usecs", "StatisticsBlockCoalesceSec", "us"},
 }
 
-// of is what the settings say; said is false for nothing.
-func (row settingRow) of(s fabric.LinkSettings) (n int, said bool) {
-	section, name, _ := strings.Cut(row.key, ".")
-	n, said = map[string]map[string]int{"rings": {"rx": s.RingRx, "tx": s.RingTx}, "channels": s.Channels, "coalesce": s.Coalescing}[section][name]
-	return n, said && (n > 0 || section == "coalesce")
-}
-
 // deviceSettings are the [Link] keys of a .link file for what a device's
 // driver is asked for. Netplan's own are left out where netplan writes them.
 func deviceSettings(d device.Device, l *ledger.Ledger, netplanWrites bool) unitfile.Section {
@@ -56,9 +48,13 @@ func deviceSettings(d device.Device, l *ledger.Ledger, netplanWrites bool) unitf
 			l.Say(d.ID, row.Netplan)
 		}
 	}
+	numbers := map[string]int{}
+	for _, n := range device.Numbers(d.Settings) {
+		numbers[n.Key()] = n.Value
+	}
 	for _, row := range settingRows {
-		n, wanted := row.of(d.Settings)
-		if !wanted {
+		n, wanted := numbers[row.key]
+		if !wanted || n == 0 && strings.HasPrefix(row.key, "channels.") {
 			continue
 		}
 		value := strconv.Itoa(n) + row.unit

@@ -54,20 +54,15 @@ func Write(in render.Input) (render.Output, error) {
 		}
 	}
 	w.absent(l)
-	saySysctls(in, l)
+	for key := range in.AllSysctls() {
+		l.Say("", "sysctl."+key) // the sysctl format's
+	}
 	l.Finish("systemd-networkd has no key for it",
 		ledger.Reason{Keys: "mptcp.", Why: "systemd-networkd has no MPTCP endpoints or limits: ip-mptcp(8) at boot, or NetworkManager"},
 		ledger.Reason{Keys: "source_rules", Why: ledger.SourceRulesWhy},
 		ledger.Reason{Keys: "port_prio queue_id actor_port_prio", Why: "systemd-networkd sets no port's priority or queue"},
 	)
 	return out, nil
-}
-
-// saySysctls says what other files or nobody says.
-func saySysctls(in render.Input, l *ledger.Ledger) {
-	for key := range in.AllSysctls() {
-		l.Say("", "sysctl."+key) // the sysctl format's
-	}
 }
 
 // files places devices' sections in files.

@@ -259,24 +259,19 @@ func (w *writer) ethtool(d device.Device, item *fabric.Node) {
 	for _, name := range slices.Sorted(maps.Keys(s.Offloads)) {
 		feature("offloads."+name, name, s.Offloads[name])
 	}
-	if s.RingRx != 0 {
-		node.Put(node.Within(ethtool, "ring"), "rx", node.PlainInt(s.RingRx))
-	}
-	if s.RingTx != 0 {
-		node.Put(node.Within(ethtool, "ring"), "tx", node.PlainInt(s.RingTx))
-	}
-	w.ledger.Say(d.ID, "rings.rx", "rings.tx")
-	for _, name := range slices.Sorted(maps.Keys(s.Coalescing)) {
-		word := keyfile.Coalesce(name)
-		if word == "" {
+	for _, n := range device.Numbers(s) {
+		kind, word, value := "ring", n.Name, node.PlainInt(n.Value)
+		if n.Kind == "coalesce" {
+			kind, word = n.Kind, keyfile.Coalesce(n.Name)
+		}
+		if n.Kind == "channels" || word == "" {
 			continue
 		}
-		value := node.PlainInt(s.Coalescing[name])
 		if strings.HasPrefix(word, "adaptive-") {
-			value = node.Plain(strconv.FormatBool(s.Coalescing[name] != 0))
+			value = node.Plain(strconv.FormatBool(n.Value != 0))
 		}
-		node.Put(node.Within(ethtool, "coalesce"), word, value)
-		w.ledger.Say(d.ID, "coalesce."+name)
+		node.Put(node.Within(ethtool, kind), word, value)
+		w.ledger.Say(d.ID, n.Key())
 	}
 	node.Put(item, "ethtool", ethtool)
 }
