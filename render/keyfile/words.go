@@ -133,7 +133,7 @@ var keys = slices.Concat([]key{
 }, overrides("ipv4", "dhcp4"), []key{
 	{"ipv4", "dhcp-client-id", "dhcp-identifier", oneOf("mac", "duid")},
 }, overrides("ipv6", "dhcp6"), []key{
-	{"ipv6", "mtu", "ipv6-mtu", number}, {"ipv6", "ip6-privacy", "ipv6-privacy", either("2", "0")},
+	{"ipv6", "mtu", "ipv6-mtu", form{asIs, readMTU}}, {"ipv6", "ip6-privacy", "ipv6-privacy", either("2", "0")},
 	{"ipv6", "addr-gen-mode", "ipv6-address-generation", form{writeGeneration, readGeneration}}, {"ipv6", "token", "ipv6-address-token", text},
 })
 
@@ -142,7 +142,7 @@ func overrides(group, dhcp string) []key {
 	return []key{
 		{group, "ignore-auto-dns", dhcp + "-overrides.use-dns", either("false", "true")},
 		{group, "ignore-auto-routes", dhcp + "-overrides.use-routes", either("false", "true")},
-		{group, "route-metric", dhcp + "-overrides.route-metric", number},
+		{group, "route-metric", dhcp + "-overrides.route-metric", form{asIs, readMetric}},
 		{group, "dhcp-send-hostname", dhcp + "-overrides.send-hostname", text},
 		{group, "dhcp-hostname", dhcp + "-overrides.hostname", text},
 	}
@@ -172,6 +172,8 @@ func either(yes, no string) form {
 		return no
 	}, func(s string) (string, bool) { return strconv.FormatBool(s == yes), s == yes || s == no }}
 }
+
+func readMetric(s string) (string, bool) { _, err := strconv.Atoi(s); return s, err == nil }
 
 // readMTU reads sizes: 0 and auto leave it to the device.
 func readMTU(s string) (string, bool) {
