@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/internal/chart"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/unit"
 )
@@ -122,7 +123,8 @@ func bars(b *strings.Builder, o scenario.Outcome, rows []scenario.Row, y float64
 			most = math.Max(most, float64(drawn(o, r, kind)))
 		}
 	}
-	x := func(r unit.BitRate) float64 { return label + (width-label-value)*float64(r)/most }
+	scale := chart.Scale{High: most, From: label, To: width - value}
+	x := func(r unit.BitRate) float64 { return scale.At(float64(r)) }
 	step := ""
 	for _, r := range rows {
 		if r.Step != step {

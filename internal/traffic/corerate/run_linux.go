@@ -126,7 +126,7 @@ type bench struct {
 
 func (b bench) engine(e end, core int) *engine.Engine {
 	return engine.New(engine.Config{
-		Namespace: e.space, CPU: b.cfg.CPU, MaxStreams: 1, Logger: b.cfg.Logger,
+		Namespace: e.space, Host: sampling.Host{CPU: b.cfg.CPU}, MaxStreams: 1, Logger: b.cfg.Logger,
 		Place: func([]string, int, []int) []int { return []int{core} },
 	})
 }
