@@ -47,8 +47,10 @@ func TestDatagramsAreCounted(t *testing.T) {
 	for _, addr := range []netip.Addr{loopback, netip.IPv6Loopback()} {
 		for name, d := range map[string]agentapi.Datagrams{"fitting": {}, "single": {Single: true}, "small": {Payload: 100}} {
 			t.Run(addr.String()+" "+name, func(t *testing.T) {
-				if c, err := net.ListenPacket("udp", netip.AddrPortFrom(addr, 0).String()); err != nil {
-					t.Skipf("no %s on this machine: %v", addr, err)
+				if c, err := net.ListenPacket("udp", netip.AddrPortFrom(addr, 0).String()); err != nil && addr.Is6() {
+					t.Skipf("no IPv6 on this machine: %v", err)
+				} else if err != nil {
+					t.Fatal(err)
 				} else {
 					c.Close()
 				}
