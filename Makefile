@@ -29,8 +29,8 @@ RACE_REST := ./unit ./flow ./netstate ./record ./internal/advise/tune ./plan ./r
 COUNTING := changing|crash|discovering|findings|nmstate|paths|probing|states
 
 UNIT := $$(go list ./... | grep -vE '/internal/lab/labtest|/cmd/linerate')
-# The packages with tests that -short leaves out, or that `make test` had no programs for.
-LONG := $$(grep -rlE 'testing\.Short\(|make deps' --include='*_test.go' . | sed 's|/[^/]*$$||' | sort -u | grep -vE '/internal/lab/labtest|/cmd/linerate')
+# The packages with tests that -short leaves out, or makes smaller, or that `make test` had no programs for.
+LONG := $$(grep -rlE 'testing\.Short\(|rapid\.Check\(|make deps' --include='*_test.go' . | sed 's|/[^/]*$$||' | sort -u | grep -vE '/internal/lab/labtest|/cmd/linerate')
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
