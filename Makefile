@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 
 # Tests of the kernel that want one with bonding, and of the families of lab tests those that count and compare, which
 # nothing beside them disturbs: in lab kernels that they share. Families that build labs have kernels of their own.
-INLAB := $(addsuffix :^TestKernel,internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/host/observe render)
+INLAB := $(addsuffix :^TestKernel,internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/host/observe render/networkd render/iproute2)
 SMOKE := $(addprefix internal/lab/labtest/,steering:^TestSteerAgreesWithKernel$$ probing:^TestWithoutBonds$$ findings:^TestFindings$$ \
 	states:^TestStates$$ discovering:^TestDiscover$$ nmstate:^TestCases$$ paths:^TestNoRoute$$ evidence:^TestQueueCounters$$ live:^TestNothingIsSent$$)
 # What smoke has run as whole as it is.
@@ -21,7 +21,7 @@ OWN   := $(addprefix ./internal/lab/labtest/,changing crash rehearsing)
 
 # What runs under the race detector: what has goroutines, and then the quick ones of the pure packages.
 RACE      := ./internal/traffic/engine ./internal/host/apply ./internal/agent/nats/natsagent ./internal/agent/agentapi
-RACE_REST := ./unit ./flow ./netstate ./record ./internal/advise/tune ./plan ./render ./internal/wanted ./internal/advise/profile \
+RACE_REST := ./unit ./flow ./netstate ./record ./internal/advise/tune ./plan ./render/... ./internal/wanted ./internal/advise/profile \
 	./internal/traffic/iperf3 $$(go list ./internal/agent/nats/... | grep -v natsagent$$)
 
 # Labs that count packets and compare states: two of them at once do not spoil each other's findings, where each has

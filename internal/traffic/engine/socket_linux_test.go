@@ -53,7 +53,8 @@ func TestSocketLimits(t *testing.T) {
 	if limits["net.core.rmem_max"].Value == "" {
 		t.Skip("this kernel has no net.core.rmem_max in this namespace")
 	}
-	_, sink, source, err := connected(t, loopback, 1, openings{source: agentapi.SourceRequest{SocketBuffer: 1 << 29}, sink: agentapi.SinkRequest{SocketBuffer: 1 << 29}})
+	half := agentapi.EarlierSocket{SocketBuffer: 1 << 29}
+	_, sink, source, err := connected(t, loopback, 1, openings{source: agentapi.SourceRequest{EarlierSocket: half}, sink: agentapi.SinkRequest{EarlierSocket: half}})
 	if err != nil {
 		t.Fatal(err)
 	}
