@@ -241,6 +241,9 @@ func (l *cutLane) awaitAgent(t *testing.T) {
 // the controller says is what holds, and what was not confirmed is taken back
 // by the guard, without a network.
 func TestApplyCutOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	if os.Getuid() != 0 {
 		t.Skip("making a network namespace needs root")
 	}

@@ -75,11 +75,14 @@ func TestParseTargets(t *testing.T) {
 	}
 }
 
-// ip runs iproute2, or skips the test where it is not there or may not.
+// ip runs iproute2; it skips the test where that is not installed.
 func ip(t *testing.T, args ...string) {
 	t.Helper()
+	if _, err := exec.LookPath("ip"); err != nil {
+		t.Skip("no ip here: install iproute2")
+	}
 	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
-		t.Skipf("ip %s: %v: %s", strings.Join(args, " "), err, out)
+		t.Fatalf("ip %s: %v: %s", strings.Join(args, " "), err, out)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // TestForeign: files as iperf3 wrote them. Each was told its rate (-b), so that
 // is what is to be said; what is missing is said too.
 func TestForeign(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "foreign", "testdata", "iperf3-*.json"))
+	files, err := filepath.Glob(filepath.Join("..", "evidence", "resultfile", "testdata", "iperf3-*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no files: %v", err)
 	}
@@ -49,7 +49,7 @@ func TestForeign(t *testing.T) {
 
 // TestUnobserved: what iperf3 alone says of a path, and how sure one may be.
 func TestUnobserved(t *testing.T) {
-	file := filepath.Join("..", "..", "foreign", "testdata", "iperf3-forward.json")
+	file := filepath.Join("..", "evidence", "resultfile", "testdata", "iperf3-forward.json")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

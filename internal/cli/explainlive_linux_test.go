@@ -15,6 +15,9 @@ const envLiveCost = "TEST_EXPLAIN_LIVE"
 // TestExplainLiveCost: watching takes less than 2 % of a core, start and end
 // of the program included.
 func TestExplainLiveCost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	if os.Getenv(envLiveCost) != "" {
 		os.Exit(Main(System("test"), []string{"explain", "--live", "--json", "--duration", "5s"}))
 	}

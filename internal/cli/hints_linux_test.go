@@ -25,6 +25,9 @@ func TestTokenOfThePagesNames(t *testing.T) {
 // Code 4.7c, user A10: a token names the server that its state directory is of, and
 // the examples of the helps work as they are written.
 func TestTokenNamesItsServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	state, at := filepath.Join(t.TempDir(), "serve"), freePort(t)
 	serve := startWatched(t, "serve", "--state", state, "--listen", at)
 	awaitWord(t, serve, regexp.MustCompile(`(ready for tokens)`))

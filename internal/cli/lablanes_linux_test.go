@@ -31,6 +31,9 @@ func TestLabsBeside(t *testing.T) {
 // The scenario that takes longest begins first; what stands on the running kernel
 // is run alone.
 func TestSideBySide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	named, err := scenario.Builtin()
 	if err != nil {
 		t.Fatal(err)

@@ -32,6 +32,9 @@ func linkLocal(t *testing.T, space, link string) netip.Addr {
 // TestLinkLocalTarget (code 4.3): a link-local target is measured over the link
 // that its zone names, TCP and UDP, and the source is of that link too.
 func TestLinkLocalTarget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	_ = shapedPair(t)
 	const near, far = "linerate-run-a", "linerate-run-b"
 	a, err := rtnl.OpenBuilder(netns.Named(near))

@@ -194,6 +194,9 @@ func (o *onCluster) whole(t *testing.T, p *watched, run string) {
 // A matrix over a cluster of three real servers, of which one is killed; then
 // the controller; then an agent. No trial is lost, none is there twice.
 func TestMeasureOverCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	t.Parallel()
 	o := newOnCluster(t)
 	list := startWatched(t, "serve", "hosts", "--json", "--nats", o.who.URL, "--creds", o.who.Creds, "--nats-ca", o.who.CA)

@@ -122,6 +122,9 @@ func quickly(fabric string, more ...string) []string {
 // A run that is killed keeps what it has measured, lets go of its hosts, is
 // not overwritten unasked, and goes on where it was.
 func TestKernelKilledRunResumes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	fabric := shapedPair(t)
 	out := filepath.Join(t.TempDir(), "record.json")
 	p := start(t, quickly(fabric, "-o", out)...)

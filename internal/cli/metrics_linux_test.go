@@ -28,6 +28,9 @@ import (
 // were measured, and a host with a bond; then everything that the dashboard and
 // the alerts ask for is there.
 func TestMetricsByPrometheus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	program, err := exec.LookPath("prometheus")
 	if err != nil {
 		t.Skip("no prometheus here: make deps-metrics")
@@ -280,6 +283,9 @@ func expressions(t *testing.T) (all []string) {
 // TestAlerts: each fires when it should and not before, by Prometheus's own
 // judge of rules.
 func TestAlerts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	program, err := exec.LookPath("promtool")
 	if err != nil {
 		t.Skip("no promtool here: make deps-metrics")

@@ -81,6 +81,9 @@ var payloads = []string{
 // fabric, names and values alike, and looks for it as something of its own in
 // every format's files.
 func TestRenderKeepsTextInPlace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	base, err := fabric.ParseYAML("base", []byte(injectBase))
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,9 @@ import (
 
 // A run store beside servers that something else runs keeps what users measure.
 func TestServeStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	servers := testcluster.StartBare(t)
 	files := make(map[string]string)
 	for name, of := range map[string]func() ([]byte, error){"service": servers.Authority.Service, "store": servers.Authority.Store} {

@@ -155,6 +155,9 @@ func picked(r *rand.Rand, keys []string, share float64) func(string) bool {
 // of a record raw. It runs every command that shows one on records some of whose
 // strings are hostile.
 func TestStrangersInRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	rounds := 2 // for each kind of record
 	shown := map[string]int{}
 	records := []string{filepath.Join("testdata", "strangers", "record-escapes.json")}

@@ -94,6 +94,9 @@ for n in a b; do ip -n linerate-files-$n link set lo up; ip -n linerate-files-$n
 // have what was kept and nothing else, and one rollback takes settings and
 // files back.
 func TestTunedFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	run, hosts := settledPair(t)
 	out := tuneOutcome{doc: tuned{Group: tunedRun, Settings: []record.Setting{{Host: "a", Kept: true}}}}
 	if err := run.writeFiles(t.Context(), &out); err != nil {

@@ -21,6 +21,15 @@ func Main(m *testing.M, want lab.BackEnd) int {
 	return floor.Main(m, want)
 }
 
+// MainOn is Main on a distribution's kernel, emulated: of the series, unless EnvKernel
+// says another.
+func MainOn(m *testing.M, series string) int {
+	if !guest.IsInit() && len(os.Args) > 1 && os.Args[1] == "guard" {
+		return cli.Main(cli.System("test"), os.Args[1:])
+	}
+	return floor.MainWith(m, lab.QEMU, floor.More{Series: series})
+}
+
 // EnvKernel chooses the kernel that the tests run on, see floor.EnvKernel.
 const EnvKernel = floor.EnvKernel
 
@@ -48,7 +57,13 @@ const (
 	Rehearsing = floor.Rehearsing
 )
 
-// Turn skips a test whose sample is not the day's, see floor.Turn.
+// Draw is the number that a sample is drawn by, see floor.Draw.
+func Draw(t *testing.T) uint64 {
+	t.Helper()
+	return floor.Draw(t)
+}
+
+// Turn skips a test whose sample is not drawn, see floor.Turn.
 func Turn(t *testing.T, s floor.Sample) {
 	t.Helper()
 	floor.Turn(t, s)
