@@ -364,8 +364,8 @@ prove-fleet:
 # hosts side by side, each with the way to NATS cut at some moment. Ten minutes.
 prove-scale:
 	@docs/proofs/prove scale 4 ./internal/agent/fleet TestNATSScale
-	@docs/proofs/prove cluster 1 ./internal/cli TestMeasureOverCluster
-	@GOFLAGS="$$(go env GOFLAGS) -parallel=8" docs/proofs/prove cut 1 ./internal/cli TestApplyCutOff
+	@docs/proofs/prove cluster 1 ./internal/cmd/root TestMeasureOverCluster
+	@GOFLAGS="$$(go env GOFLAGS) -parallel=8" docs/proofs/prove cut 1 ./internal/cmd/root TestApplyCutOff
 
 # Fifteen parts of a minute or two, four networks each; PROVE_SEED draws others. The
 # verdict is over all of them.

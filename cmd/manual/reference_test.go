@@ -7,14 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 )
 
 // TestReference: docs/reference is what the code says (`make reference` writes it),
 // and its links lead somewhere.
 func TestReference(t *testing.T) {
 	const dir = "../../docs/reference"
-	pages, err := reference(cli.Root(cli.System("dev")), "../..")
+	pages, err := reference(root.New(console.System("dev")), "../..")
 	if err != nil {
 		t.Fatal(err)
 	}

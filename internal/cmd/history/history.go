@@ -1,0 +1,153 @@
+// Package history is `linerate history`: records that were kept.
+package history
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/flow"
+	comparecmd "github.com/linerate/linerate/internal/cmd/compare"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/metrics"
+	"github.com/linerate/linerate/internal/store"
+	"github.com/linerate/linerate/unit"
+)
+
+// historyFlags are the flags of history, those of its subcommands too.
+type historyFlags struct {
+	store, since, metrics     string
+	from, to, direction, tool string
+	protocol                  string
+	streams, limit            int
+}
+
+func New(con *console.Console) *cobra.Command {
+	var flags historyFlags
+	c := console.Group("history", "stored runs: list them, one path over time, add, show, forget", newHistoryAdd(con, &flags), newHistoryShow(con, &flags), newHistoryForget(con, &flags))
+	c.Long = `Lists the runs that are kept in a store, the newest first; with --from and --to
+what that path carried over time, a table for each direction and stream count.
+Runs that named the two hosts the other way round are shown turned.
+
+The store is --store, else LINERATE_STORE, else your own: history.db in
+/var/lib/linerate for root, in $XDG_STATE_HOME/linerate (~/.local/state) for
+others. It is a file of SQLite, or a PostgreSQL database that several people
+share: postgres://user@host/database. ` + "`measure`, `tune` and `demo`" + ` keep their
+records there when --store or LINERATE_STORE says so.
+
+` + console.ExitHelp
+	c.Example = "  linerate history\n  linerate history --from rbx --to lim --direction forward --since 30d\n  linerate history add record.json\n  linerate history show 20260301T030000.000Z"
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return showHistory(cmd.Context(), con, flags, time.Now()) }
+	c.PersistentFlags().StringVar(&flags.store, "store", "", "a file, postgres://..., or default")
+	s := c.Flags()
+	s.StringVar(&flags.since, "since", "", "only what is newer: 30d, 12h, or a date")
+	s.IntVar(&flags.limit, "limit", defaultLimit, "the newest of each table, 0 all (JSON has all of a path)")
+	s.StringVar(&flags.from, "from", "", "one host of a path, and")
+	s.StringVar(&flags.to, "to", "", "the other")
+	s.StringVar(&flags.direction, "direction", "", "of the path: forward, reverse or both")
+	s.IntVar(&flags.streams, "streams", 0, "of the path: this stream count alone")
+	s.StringVar(&flags.protocol, "protocol", "", "of the path: tcp, udp or mptcp")
+	s.StringVar(&flags.tool, "tool", "", "of the path: linerate, iperf3 or iperf2")
+	s.StringVar(&flags.metrics, "metrics", "", "write what paths carried (default: in 30 days) to this file, for\nPrometheus's node_exporter; - is standard output")
+	return c
+}
+
+// defaultLimit is how many rows a table of a history has unless asked.
+const defaultLimit = 20
+
+// query is what the flags ask of a path; path is false where they ask for the
+// runs.
+func (f historyFlags) query(now time.Time) (q store.Query, path bool, err error) {
+	if q.Since, err = console.ParseSince("since", f.since, now); err != nil {
+		return q, false, err
+	}
+	if f.direction != "" {
+		if err := q.Direction.UnmarshalText([]byte(f.direction)); err != nil {
+			return q, false, console.BadUsage("--direction: "+err.Error(), "")
+		}
+	}
+	q.From, q.To, q.Streams, q.Protocol, q.Tool = f.from, f.to, f.streams, f.protocol, f.tool
+	if f.limit < 0 || f.streams < 0 {
+		return q, false, console.BadUsage("history: want no number below 0", "")
+	}
+	both, narrowed := f.from != "" && f.to != "", f.from != "" || f.to != "" || f.direction != "" || f.streams != 0 || f.protocol != "" || f.tool != ""
+	if narrowed && !both {
+		return q, false, console.BadUsage("history: want both hosts of the path", "such as --from rbx --to lim; `linerate history` names the hosts of each run")
+	}
+	return q, both, nil
+}
+
+func showHistory(ctx context.Context, con *console.Console, flags historyFlags, now time.Time) error {
+	q, path, err := flags.query(now)
+	if err != nil {
+		return err
+	}
+	s, err := con.OpenStore(ctx, flags.store, false)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if flags.metrics != "" {
+		if flags.since == "" {
+			q.Since = now.Add(-metrics.PathsSince)
+		}
+		return historyAsMetrics(ctx, con, s, q, flags.metrics)
+	}
+	if path {
+		return historyOfPath(ctx, con, s, q, flags.limit)
+	}
+	return historyOfRuns(ctx, con, s, q.Span, flags.limit)
+}
+
+// listedRuns is the document of `history --json`.
+type listedRuns struct {
+	Store string      `json:"store"`
+	Count int         `json:"runs_count"` // also those left out
+	Runs  []store.Run `json:"runs"`
+}
+
+func historyOfRuns(ctx context.Context, con *console.Console, s *store.Store, span store.Span, limit int) error {
+	runs, all, err := s.Runs(ctx, span, limit)
+	if err != nil {
+		return console.StoreHint(err)
+	}
+	if con.JSON {
+		return con.PrintJSON(listedRuns{s.Place(), all, runs})
+	}
+	fmt.Fprintln(con.Stdout, comparecmd.Clip(unit.Counted(all, "run")+" in "+s.Place(), con.Width()))
+	var rows [][]string
+	for _, r := range runs {
+		trials := fmt.Sprint(r.Trials)
+		if r.Missing > 0 {
+			trials += fmt.Sprintf(" of %d", r.Trials+r.Missing)
+		}
+		rows = append(rows, []string{r.Name, r.Started.Format(comparecmd.Minutes), trials, r.Hosts})
+	}
+	printTable(con, []string{"run", "started (UTC)", "trials", "hosts"}, rows)
+	if left := all - len(runs); left > 0 {
+		fmt.Fprintf(con.Stdout, "  and %s: --limit 0 shows all\n", unit.Counted(left, "earlier one"))
+	}
+	return nil
+}
+
+// printTable prints rows under their header, none longer than the terminal is
+// wide.
+func printTable(con *console.Console, header []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	for _, line := range comparecmd.Table(header, rows) {
+		fmt.Fprintln(con.Stdout, trimBlanks(comparecmd.Clip(line, con.Width())))
+	}
+}
+
+// pathQuery is what a path's document says was asked.
+type pathQuery struct {
+	From      string         `json:"from"`
+	To        string         `json:"to"`
+	Direction flow.Direction `json:"direction,omitempty"`
+	Streams   int            `json:"streams,omitempty"`
+	Since     *time.Time     `json:"since,omitempty"`
+}

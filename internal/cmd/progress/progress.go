@@ -1,0 +1,202 @@
+// Package progress shows on the terminal what a run does while it does it.
+package progress
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/plaintext"
+	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/internal/run/measure"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// Progress shows what happens: on a terminal the running trial is redrawn in
+// place, elsewhere each finished thing is one line.
+type Progress struct {
+	con   *console.Console
+	begin time.Time
+
+	mu    sync.Mutex
+	drawn bool // a line stands that will be redrawn
+
+	// Of events, which come one by one: whether there are several pairs, and
+	// what runs now, by pair.
+	several bool
+	now     map[string]measure.Progress
+	hints   []string // that were given
+
+	// Of the live view: the newest finding, and the rate of the running trial
+	// until now.
+	found     string
+	history   []unit.BitRate
+	historyOf string
+	historyAt time.Time
+}
+
+func New(con *console.Console) *Progress { return &Progress{con: con, begin: time.Now()} }
+
+// Say prints one finished line.
+func (p *Progress) Say(format string, args ...any) {
+	if p.con.Quiet {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if line := fmt.Sprintf(format, args...); !p.con.Live.Above(line) {
+		p.Clear()
+		fmt.Fprintln(p.con.Stderr, line)
+	}
+}
+
+func (p *Progress) Clear() {
+	if p.drawn {
+		p.redraw("")
+		p.drawn = false
+	}
+}
+
+// Draw shows a line that the next one replaces; only on a terminal.
+func (p *Progress) Draw(line string) {
+	if p.con.Quiet || p.con.Plain || !p.con.Terminal {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if limit := p.con.Width() - 1; len([]rune(line)) > limit {
+		line = string([]rune(line)[:limit])
+	}
+	p.redraw(plaintext.Line(line))
+	p.drawn = true
+}
+
+// redraw puts a line in the place of the one that stands: the program's own word
+// to a terminal, and past the stream that lets none through.
+func (p *Progress) redraw(line string) {
+	fmt.Fprint(console.Bare(p.con.Stderr), "\r\x1b[K"+line)
+}
+
+// Stage says what begins now.
+func (p *Progress) Stage(format string, args ...any) {
+	p.Say("%5.1fs  %s", time.Since(p.begin).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// Told is stage for lines that may be longer than the terminal is wide; blanks
+// that a line begins with stay.
+func (p *Progress) Told(line string) {
+	text := strings.TrimLeft(line, " ")
+	lead := fmt.Sprintf("%5.1fs  %s", time.Since(p.begin).Seconds(), line[:len(line)-len(text)])
+	first, rest, _ := strings.Cut(console.Wrapped("", text, p.con.Width()-len(lead)), "\n")
+	p.Say("%s%s", lead, first)
+	if rest = strings.TrimSuffix(rest, "\n"); rest != "" {
+		indent := strings.Repeat(" ", len(lead)+2)
+		p.Say("%s", strings.TrimSuffix(console.Wrapped(indent, rest, p.con.Width()), "\n"))
+	}
+}
+
+// Tell shows a campaign's event.
+func (p *Progress) Tell(e campaign.Event) {
+	switch e.Kind {
+	case campaign.Planned:
+		p.planned(e)
+	case campaign.Pinged:
+		mtu := ""
+		if e.Latency.PathMTU > 0 {
+			mtu = fmt.Sprintf(", packets of %d bytes pass", e.Latency.PathMTU)
+		}
+		load := ""
+		if l := e.Latency.Load; l != nil {
+			load = fmt.Sprintf(" under load: %s, %d", l.Direction, l.Streams)
+		}
+		if e.Latency.LossRatio == 1 {
+			p.Say("        %s to %s%s: no answer", e.Latency.From, e.Latency.To, load)
+			return
+		}
+		p.Say("        %s to %s%s: %.2f ms (%.2f to %.2f)%s", e.Latency.From, e.Latency.To, load, e.Latency.AvgMS, e.Latency.MinMS, e.Latency.MaxMS, mtu)
+	case campaign.Noted:
+		p.Note(e.Note)
+		p.Hint(console.SSHHint(e.Reach, e.Err))
+	case campaign.Running:
+		line := p.running(e)
+		if drawsLive(p.con) {
+			p.con.Live.Show(p.view(e))
+		} else {
+			p.Draw(line)
+		}
+	case campaign.Measured:
+		p.Say("  %6s%s", ofTotal(e), p.measured(*e.Trial))
+		p.learn(*e.Trial)
+	case campaign.Failed:
+		p.over(e.Failure.From, e.Failure.To)
+		p.failed(*e.Failure)
+	case campaign.Routed:
+		p.routed(*e.Problem)
+	case campaign.Summed:
+		p.summed(*e.Group)
+	case campaign.Trying:
+		p.Stage("try: %s", e.Step.Change)
+		p.Say("%s", console.TrimEnd(console.Wrapped("        why: ", e.Step.Why, p.con.Width())))
+		for _, c := range e.Step.Commands {
+			p.Say("        %s", c)
+		}
+	case campaign.Proven:
+		word := "put back"
+		if e.Step.Kept {
+			word = "kept"
+		}
+		if Unproven(e.Step.Before, e.Step.After) {
+			p.Say("        not kept: %s", cmp.Or(e.Step.Verdict, "cut short"))
+			return
+		}
+		p.Say("%s", console.TrimEnd(console.Wrapped("        "+word+": ", fmt.Sprintf("%v, then %v. %s", e.Step.Before, e.Step.After, e.Step.Verdict), p.con.Width())))
+	}
+}
+
+// Note says one sentence, within the width.
+func (p *Progress) Note(text string) {
+	p.Say("%s", strings.TrimRight(console.Wrapped("        ", console.OneLine(text), p.con.Width()), "\n"))
+}
+
+// Hint says what to do about what was said, once for all hosts that it is true
+// of.
+func (p *Progress) Hint(text string) {
+	if text != "" && !slices.Contains(p.hints, text) {
+		p.hints = append(p.hints, text)
+		p.Note("hint: " + text)
+	}
+}
+
+// Unproven reports a step that never came to be measured: it could not be made.
+func Unproven(before, after unit.BitRate) bool { return before == 0 && after == 0 }
+
+// trialLine is a finished trial in one line of at most 80 columns with the
+// margin; the pair is named where it is not plain from the context.
+func trialLine(t record.Trial) string {
+	noun := "streams"
+	if t.Streams == 1 {
+		noun = "stream "
+	}
+	share, cause := "", ""
+	if t.Ceiling > 0 {
+		share = fmt.Sprintf("%5.1f %% of %v", 100*float64(t.Goodput/t.Ceiling), t.Ceiling)
+	}
+	if t.Finding != nil {
+		cause = string(t.Finding.Cause)
+	}
+	return fmt.Sprintf("%-7s %3d %s  %-13v %s  %s", t.Direction, t.Streams, noun, t.Goodput, share, cause)
+}
+
+func running(r measure.Progress) string {
+	rate := ""
+	if r.Rate > 0 {
+		rate = " " + r.Rate.String()
+	}
+	return fmt.Sprintf("        %s to %s %s, %s, %s%s (%.0f s)", r.Spec.From, r.Spec.To, r.Spec.Direction, unit.Counted(r.Spec.Streams, "stream"),
+		r.Stage, strings.TrimRight(rate, " "), r.Elapsed.Seconds())
+}
