@@ -2,6 +2,8 @@
 package explain
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/diagnose"
@@ -19,32 +21,65 @@ host is asked, and anybody may do it.
 
 `
 
-// oneRecord wants the one file, and names what needs none.
-func oneRecord(_ *cobra.Command, args []string) error {
-	if len(args) == 1 {
-		return nil
-	}
-	return console.BadUsage("explain: want one RECORD file", "`linerate measure FABRIC -o record.json` makes one; `linerate explain --live` needs none: it looks at the traffic of now")
+// opts are the flags of explain.
+type opts struct {
+	con   *console.Console
+	probe probeFlags
+	live  liveFlags
 }
 
+// New is `linerate explain`.
 func New(con *console.Console) *cobra.Command {
-	return &cobra.Command{
-		Use: "explain RECORD", Short: "what limits each result, with the evidence and the remedy", Args: oneRecord,
-		Long:    explainHelp + explainProbeHelp + liveHelp + console.ExitHelp + "\nFindings are no failure: 0 whatever they say.",
-		Example: "  linerate measure fabric.yaml -o record.json && linerate explain record.json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := console.ReadRecord(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			findings := explain(r)
-			if con.JSON {
-				return con.PrintJSON(map[string]any{"findings": findings})
-			}
-			printFindings(con, r, findings)
-			return nil
-		},
+	o := opts{con: con}
+	c := &cobra.Command{
+		Use: "explain RECORD | --live [HOST]", Short: "what limits each result, with the evidence and the remedy",
+		Long: explainHelp + probeHelp + liveHelp + console.ExitHelp + "\nFindings are no failure: 0 whatever they say.",
+		Example: `  linerate measure fabric.yaml -o record.json && linerate explain record.json
+  linerate explain record.json --probe --yes -o settled.json
+  linerate explain --live
+  linerate explain --live ssh://root@192.0.2.11 --duration 30s`,
+		Args: o.args,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
+	o.probe.add(c)
+	o.live.add(c)
+	return c
+}
+
+// args refuses flags that do not go together, and what is neither one record nor,
+// with --live, one host.
+func (o *opts) args(cmd *cobra.Command, args []string) error {
+	if o.live.on {
+		return o.live.check(cmd, args)
+	}
+	switch {
+	case cmd.Flags().Changed("duration") || cmd.Flags().Changed("flows"):
+		return console.BadUsage("explain: --duration and --flows are about traffic that is watched", "say --live, or leave them out")
+	case len(args) != 1:
+		return console.BadUsage("explain: want one RECORD file", "`linerate measure FABRIC -o record.json` makes one; `linerate explain --live` needs none: it looks at the traffic of now")
+	case !o.probe.on && (o.probe.yes || o.probe.out.Path != "" || o.probe.out.Force):
+		return console.BadUsage("explain: --yes, --output and --force are about probes", "say --probe, or leave them out")
+	}
+	return nil
+}
+
+func (o *opts) run(ctx context.Context, args []string) error {
+	if o.live.on {
+		return explainLive(ctx, o.con, append(args, "local:")[0], o.live)
+	}
+	r, err := console.ReadRecord(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if o.probe.on {
+		return explainProbe(ctx, o.con, args[0], r, o.probe)
+	}
+	findings := explain(r)
+	if o.con.JSON {
+		return o.con.PrintJSON(map[string]any{"findings": findings})
+	}
+	printFindings(o.con, r, findings)
+	return nil
 }
 
 // explain judges a record's trials. Those of a run that changed hosts keep

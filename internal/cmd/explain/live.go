@@ -18,7 +18,7 @@ import (
 
 // liveFlags say what to watch.
 type liveFlags struct {
-	live     bool
+	on       bool // --live
 	duration time.Duration
 	flows    int
 }
@@ -32,41 +32,10 @@ users' programs have no names; everything else is seen.
 
 `
 
-// WithLive gives explain its --live.
-func WithLive(con *console.Console, c *cobra.Command) *cobra.Command {
-	var flags liveFlags
-	c.Use += " | --live [HOST]"
-	c.Example += "\n  linerate explain --live\n  linerate explain --live ssh://root@192.0.2.11 --duration 30s"
-	c.Flags().BoolVar(&flags.live, "live", false, "explain the traffic that is there already; nothing is sent")
-	c.Flags().DurationVar(&flags.duration, "duration", 5*time.Second, "with --live: how long to watch")
-	c.Flags().IntVar(&flags.flows, "flows", 10, "with --live: how many of the heaviest connections to look at")
-	args, run := c.Args, c.RunE
-	c.Args = func(cmd *cobra.Command, given []string) error {
-		switch {
-		case !flags.live && (cmd.Flags().Changed("duration") || cmd.Flags().Changed("flows")):
-			return console.BadUsage("explain: --duration and --flows are about traffic that is watched", "say --live, or leave them out")
-		case !flags.live:
-			return args(cmd, given)
-		case slices.ContainsFunc([]string{"probe", "yes", "output", "force", "wait"}, cmd.Flags().Changed):
-			return console.BadUsage("explain: --live sends nothing and keeps no record: --probe and its flags do not go with it", "leave them out, or name a RECORD and leave --live out")
-		case len(given) == 1 && isFile(given[0]):
-			return console.BadUsage("explain: --live looks at a host, and "+given[0]+" is a file", "leave --live out to explain the file; name a host as ssh://root@HOST, netns:NAME or local:")
-		case len(given) > 1:
-			return console.BadUsage("explain: --live looks at one HOST", "`"+cmd.CommandPath()+" --help` shows how")
-		}
-		return flags.check()
-	}
-	c.RunE = func(cmd *cobra.Command, given []string) error {
-		if !flags.live {
-			return run(cmd, given)
-		}
-		reach := "local:"
-		if len(given) > 0 {
-			reach = given[0]
-		}
-		return explainLive(cmd.Context(), con, reach, flags)
-	}
-	return c
+func (f *liveFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.on, "live", false, "explain the traffic that is there already; nothing is sent")
+	c.Flags().DurationVar(&f.duration, "duration", 5*time.Second, "with --live: how long to watch")
+	c.Flags().IntVar(&f.flows, "flows", 10, "with --live: how many of the heaviest connections to look at")
 }
 
 func isFile(path string) bool {
@@ -74,7 +43,15 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (f liveFlags) check() error {
+func (f *liveFlags) check(cmd *cobra.Command, args []string) error {
+	switch {
+	case slices.ContainsFunc([]string{"probe", "yes", "output", "force", "wait"}, cmd.Flags().Changed):
+		return console.BadUsage("explain: --live sends nothing and keeps no record: --probe and its flags do not go with it", "leave them out, or name a RECORD and leave --live out")
+	case len(args) == 1 && isFile(args[0]):
+		return console.BadUsage("explain: --live looks at a host, and "+args[0]+" is a file", "leave --live out to explain the file; name a host as ssh://root@HOST, netns:NAME or local:")
+	case len(args) > 1:
+		return console.BadUsage("explain: --live looks at one HOST", "`"+cmd.CommandPath()+" --help` shows how")
+	}
 	if f.duration < agentapi.LeastWatch || f.duration > agentapi.MostWatch {
 		return console.BadUsage(fmt.Sprintf("--duration: want %v to %v, not %v", agentapi.LeastWatch, agentapi.MostWatch, f.duration), "")
 	}

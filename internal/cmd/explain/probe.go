@@ -23,14 +23,14 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// explainProbeFlags say whether to measure what would settle a cause.
-type explainProbeFlags struct {
-	probe, yes bool
-	out        console.Output
-	wait       progress.WaitFlag
+// probeFlags say whether to measure what would settle a cause.
+type probeFlags struct {
+	on, yes bool // --probe, --yes
+	out     console.Output
+	wait    progress.WaitFlag
 }
 
-const explainProbeHelp = `Where the evidence does not settle a cause, the finding names the measurement
+const probeHelp = `Where the evidence does not settle a cause, the finding names the measurement
 that would. With --probe that is made: the hosts of the record are reached again
 as measure reaches them, what is to be sent and for how long (some seconds each)
 is shown first and asked for, and each cause is judged anew by what came of it.
@@ -38,32 +38,11 @@ Nothing is changed on the hosts.
 
 `
 
-// WithProbe gives explain its --probe.
-func WithProbe(con *console.Console, c *cobra.Command) *cobra.Command {
-	var flags explainProbeFlags
-	c.Example += "\n  linerate explain record.json --probe --yes -o settled.json"
-	c.Flags().BoolVar(&flags.probe, "probe", false, "measure what would settle the causes that are not")
-	c.Flags().BoolVar(&flags.yes, "yes", false, "with --probe: send without asking")
-	flags.out.Add(c, "with --probe: write the record with its probes to this file (JSON)")
-	flags.wait.Add(c)
-	run := c.RunE
-	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if !flags.probe {
-			if flags.yes || flags.out.Path != "" || flags.out.Force {
-				return console.BadUsage("explain: --yes, --output and --force are about probes", "say --probe, or leave them out")
-			}
-			return run(cmd, args)
-		}
-		r, err := console.ReadRecord(cmd.Context(), args[0])
-		if err == nil {
-			err = flags.out.Check("explain -o", console.RecordFile)
-		}
-		if err != nil {
-			return err
-		}
-		return explainProbe(cmd.Context(), con, args[0], r, flags)
-	}
-	return c
+func (f *probeFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.on, "probe", false, "measure what would settle the causes that are not")
+	c.Flags().BoolVar(&f.yes, "yes", false, "with --probe: send without asking")
+	f.out.Add(c, "with --probe: write the record with its probes to this file (JSON)")
+	f.wait.Add(c)
 }
 
 // unsettled is a trial of a record whose cause a probe would settle.
@@ -118,7 +97,10 @@ type probeMade struct {
 
 // explainProbe makes the probes that a record's findings name, and says what
 // limits each result with what they showed.
-func explainProbe(ctx context.Context, con *console.Console, file string, r record.Record, flags explainProbeFlags) error {
+func explainProbe(ctx context.Context, con *console.Console, file string, r record.Record, flags probeFlags) error {
+	if err := flags.out.Check("explain -o", console.RecordFile); err != nil {
+		return err
+	}
 	todo := unsettledOf(r)
 	if len(todo) == 0 {
 		fmt.Fprintln(con.Stderr, "nothing to probe: no finding names a measurement that would settle it")

@@ -121,7 +121,7 @@ func journalOf(cmd *cobra.Command, dir string) error {
 // commands lists every command, in the order of `linerate help`.
 func commands(con *console.Console) []*cobra.Command {
 	return []*cobra.Command{
-		demo.New(con), discover.New(con), inspect.New(con), predictcmd.New(con), steercmd.New(con), measurecmd.New(con), explain.WithLive(con, explain.WithProbe(con, explain.New(con))),
+		demo.New(con), discover.New(con), inspect.New(con), predictcmd.New(con), steercmd.New(con), measurecmd.New(con), explain.New(con),
 		tunecmd.New(con), changecmd.NewPlan(con), changecmd.NewApply(con), changecmd.NewConfirm(con), changecmd.NewRollback(con), changecmd.NewJournal(con), labcmd.New(con), rendercmd.New(con), comparecmd.New(con), reportcmd.New(con), historycmd.New(con), listen.New(con), agentcmd.New(con), enroll.New(con), serve.New(con), schema.New(con), version.New(con), changecmd.NewGuard(con), changecmd.NewRecover(con),
 	}
 }
