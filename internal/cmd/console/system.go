@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// System is the app on this process's own streams.
+// System is the console of this process's own streams.
 func System(version string) *Console {
 	con := &Console{Version: version, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
 	if Terminal(os.Stderr) {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/flow"
-	comparecmd "github.com/linerate/linerate/internal/cmd/compare"
+	"github.com/linerate/linerate/internal/cmd/compare"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/metrics"
 	"github.com/linerate/linerate/internal/store"
@@ -116,14 +116,14 @@ func historyOfRuns(ctx context.Context, con *console.Console, s *store.Store, sp
 	if con.JSON {
 		return con.PrintJSON(listedRuns{s.Place(), all, runs})
 	}
-	fmt.Fprintln(con.Stdout, comparecmd.Clip(unit.Counted(all, "run")+" in "+s.Place(), con.Width()))
+	fmt.Fprintln(con.Stdout, compare.Clip(unit.Counted(all, "run")+" in "+s.Place(), con.Width()))
 	var rows [][]string
 	for _, r := range runs {
 		trials := fmt.Sprint(r.Trials)
 		if r.Missing > 0 {
 			trials += fmt.Sprintf(" of %d", r.Trials+r.Missing)
 		}
-		rows = append(rows, []string{r.Name, r.Started.Format(comparecmd.Minutes), trials, r.Hosts})
+		rows = append(rows, []string{r.Name, r.Started.Format(compare.Minutes), trials, r.Hosts})
 	}
 	printTable(con, []string{"run", "started (UTC)", "trials", "hosts"}, rows)
 	if left := all - len(runs); left > 0 {
@@ -138,8 +138,8 @@ func printTable(con *console.Console, header []string, rows [][]string) {
 	if len(rows) == 0 {
 		return
 	}
-	for _, line := range comparecmd.Table(header, rows) {
-		fmt.Fprintln(con.Stdout, trimBlanks(comparecmd.Clip(line, con.Width())))
+	for _, line := range compare.Table(header, rows) {
+		fmt.Fprintln(con.Stdout, trimBlanks(compare.Clip(line, con.Width())))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	comparecmd "github.com/linerate/linerate/internal/cmd/compare"
+	"github.com/linerate/linerate/internal/cmd/compare"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/unit"
@@ -180,6 +180,6 @@ func historyForget(ctx context.Context, con *console.Console, place, before stri
 	if dry {
 		word = "to be forgotten"
 	}
-	fmt.Fprintf(con.Stdout, "%s with %s %s, from before %s\n", unit.Counted(gone.Runs, "run"), unit.Counted(gone.Trials, "trial"), word, moment.UTC().Format(comparecmd.Minutes))
+	fmt.Fprintf(con.Stdout, "%s with %s %s, from before %s\n", unit.Counted(gone.Runs, "run"), unit.Counted(gone.Trials, "trial"), word, moment.UTC().Format(compare.Minutes))
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/linerate/linerate/internal/analysis/history"
-	comparecmd "github.com/linerate/linerate/internal/cmd/compare"
+	"github.com/linerate/linerate/internal/cmd/compare"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/unit"
@@ -43,7 +43,7 @@ func historyOfPath(ctx context.Context, con *console.Console, s *store.Store, q 
 		return con.PrintJSON(doc)
 	}
 	if len(lines) == 0 {
-		fmt.Fprintln(con.Stdout, comparecmd.Clip(fmt.Sprintf("nothing is kept of %s to %s", q.From, q.To), con.Width()))
+		fmt.Fprintln(con.Stdout, compare.Clip(fmt.Sprintf("nothing is kept of %s to %s", q.From, q.To), con.Width()))
 		return nil
 	}
 	for i, l := range lines {
@@ -75,7 +75,7 @@ func printLine(con *console.Console, l history.Line, limit int) {
 	}
 	var rows [][]string
 	for _, p := range shown {
-		rows = append(rows, []string{p.Started.Format(comparecmd.Minutes), p.Goodput.String(), intervalText(p), ofCeiling(p), string(p.Cause)})
+		rows = append(rows, []string{p.Started.Format(compare.Minutes), p.Goodput.String(), intervalText(p), ofCeiling(p), string(p.Cause)})
 	}
 	printTable(con, []string{"started (UTC)", "rate", "interval", "of ceiling", "finding"}, rows)
 }

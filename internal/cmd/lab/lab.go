@@ -16,7 +16,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
-	measurecmd "github.com/linerate/linerate/internal/cmd/measure"
+	"github.com/linerate/linerate/internal/cmd/measure"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
@@ -128,7 +128,7 @@ the same.
 ` + console.ExitHelp,
 		Example: "  linerate lab run two-links\n  linerate lab run ip-alias --json\n  linerate lab run my-network.yaml --what-if mtu=9000,policy=layer3+4",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			window, err := measurecmd.ParseWindow(duration)
+			window, err := measure.ParseWindow(duration)
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/cmd/console"
-	measurecmd "github.com/linerate/linerate/internal/cmd/measure"
+	"github.com/linerate/linerate/internal/cmd/measure"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
@@ -22,7 +22,7 @@ import (
 )
 
 func New(con *console.Console) *cobra.Command {
-	var flags measurecmd.MatrixFlags
+	var flags measure.MatrixFlags
 	var live liveFlag
 	var calibrate calibrateFlag
 	var whatIf whatIfFlag
@@ -146,7 +146,7 @@ func predictArgs(cmd *cobra.Command, args []string, recorded bool) error {
 		return console.BadUsage(console.CommandName(cmd)+": want one FABRIC file, or hosts", "`"+cmd.CommandPath()+" --help` shows how")
 	case len(args) == 1 && namesHost(args[0]):
 		return console.BadUsage(fmt.Sprintf("%s: one host, %s, has no pair", console.CommandName(cmd), args[0]), "name two hosts or more, or a fabric file")
-	case len(args) > 1 && (measurecmd.IsFabric(args[0]) || measurecmd.IsFabric(args[1])):
+	case len(args) > 1 && (measure.IsFabric(args[0]) || measure.IsFabric(args[1])):
 		return console.BadUsage(console.CommandName(cmd)+": want one FABRIC file, or hosts", "name one file, or hosts such as ssh://root@192.0.2.11")
 	}
 	return nil
@@ -158,7 +158,7 @@ func namesHost(arg string) bool {
 }
 
 // overPrediction is over for a prediction, which has no window.
-func overPrediction(m *measurecmd.MatrixFlags, f fabric.Measure) (fabric.Measure, error) {
+func overPrediction(m *measure.MatrixFlags, f fabric.Measure) (fabric.Measure, error) {
 	matrix, err := m.Over(f)
 	if err != nil {
 		return f, err
@@ -191,8 +191,8 @@ func foresee(ctx context.Context, con *console.Console, args []string, live live
 	if len(args) == 0 {
 		return c.recorded()
 	}
-	var run measurecmd.RunFlags
-	f, err := measurecmd.FabricOf(ctx, con, args, &run)
+	var run measure.RunFlags
+	f, err := measure.FabricOf(ctx, con, args, &run)
 	if len(run.Missing) > 0 && err == nil {
 		err = run.Missing[0]
 	}

@@ -12,26 +12,26 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/agent/nats/link"
-	agentcmd "github.com/linerate/linerate/internal/cmd/agent"
-	changecmd "github.com/linerate/linerate/internal/cmd/change"
-	comparecmd "github.com/linerate/linerate/internal/cmd/compare"
+	"github.com/linerate/linerate/internal/cmd/agent"
+	"github.com/linerate/linerate/internal/cmd/change"
+	"github.com/linerate/linerate/internal/cmd/compare"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/demo"
 	"github.com/linerate/linerate/internal/cmd/discover"
 	"github.com/linerate/linerate/internal/cmd/enroll"
 	"github.com/linerate/linerate/internal/cmd/explain"
-	historycmd "github.com/linerate/linerate/internal/cmd/history"
+	"github.com/linerate/linerate/internal/cmd/history"
 	"github.com/linerate/linerate/internal/cmd/inspect"
-	labcmd "github.com/linerate/linerate/internal/cmd/lab"
+	"github.com/linerate/linerate/internal/cmd/lab"
 	"github.com/linerate/linerate/internal/cmd/listen"
-	measurecmd "github.com/linerate/linerate/internal/cmd/measure"
-	predictcmd "github.com/linerate/linerate/internal/cmd/predict"
-	rendercmd "github.com/linerate/linerate/internal/cmd/render"
-	reportcmd "github.com/linerate/linerate/internal/cmd/report"
+	"github.com/linerate/linerate/internal/cmd/measure"
+	"github.com/linerate/linerate/internal/cmd/predict"
+	"github.com/linerate/linerate/internal/cmd/render"
+	"github.com/linerate/linerate/internal/cmd/report"
 	"github.com/linerate/linerate/internal/cmd/schema"
 	"github.com/linerate/linerate/internal/cmd/serve"
-	steercmd "github.com/linerate/linerate/internal/cmd/steer"
-	tunecmd "github.com/linerate/linerate/internal/cmd/tune"
+	"github.com/linerate/linerate/internal/cmd/steer"
+	"github.com/linerate/linerate/internal/cmd/tune"
 	"github.com/linerate/linerate/internal/cmd/version"
 )
 
@@ -121,8 +121,8 @@ func journalOf(cmd *cobra.Command, dir string) error {
 // commands lists every command, in the order of `linerate help`.
 func commands(con *console.Console) []*cobra.Command {
 	return []*cobra.Command{
-		demo.New(con), discover.New(con), inspect.New(con), predictcmd.New(con), steercmd.New(con), measurecmd.New(con), explain.New(con),
-		tunecmd.New(con), changecmd.NewPlan(con), changecmd.NewApply(con), changecmd.NewConfirm(con), changecmd.NewRollback(con), changecmd.NewJournal(con), labcmd.New(con), rendercmd.New(con), comparecmd.New(con), reportcmd.New(con), historycmd.New(con), listen.New(con), agentcmd.New(con), enroll.New(con), serve.New(con), schema.New(con), version.New(con), changecmd.NewGuard(con), changecmd.NewRecover(con),
+		demo.New(con), discover.New(con), inspect.New(con), predict.New(con), steer.New(con), measure.New(con), explain.New(con),
+		tune.New(con), change.NewPlan(con), change.NewApply(con), change.NewConfirm(con), change.NewRollback(con), change.NewJournal(con), lab.New(con), render.New(con), compare.New(con), report.New(con), history.New(con), listen.New(con), agent.New(con), enroll.New(con), serve.New(con), schema.New(con), version.New(con), change.NewGuard(con), change.NewRecover(con),
 	}
 }
 

@@ -9,17 +9,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/cmd/console"
-	measurecmd "github.com/linerate/linerate/internal/cmd/measure"
-	predictcmd "github.com/linerate/linerate/internal/cmd/predict"
+	"github.com/linerate/linerate/internal/cmd/measure"
+	"github.com/linerate/linerate/internal/cmd/predict"
 )
 
 // headings are those of a command that has very many flags; others have none.
 func headings(c *cobra.Command) []console.FlagHeading {
 	switch console.CommandName(c) {
 	case "measure":
-		return measurecmd.Headings
+		return measure.Headings
 	case "predict":
-		return predictcmd.Headings
+		return predict.Headings
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate/linerate/internal/cmd/console"
-	measurecmd "github.com/linerate/linerate/internal/cmd/measure"
+	"github.com/linerate/linerate/internal/cmd/measure"
 )
 
 func TestGroupedFlags(t *testing.T) {
@@ -25,9 +25,9 @@ func TestGroupedFlags(t *testing.T) {
 // TestMeasureHeadings: each flag of measure stands under one heading, and each
 // that a heading names is there.
 func TestMeasureHeadings(t *testing.T) {
-	c := measurecmd.New(&console.Console{})
+	c := measure.New(&console.Console{})
 	var named, want []string
-	for _, h := range measurecmd.Headings {
+	for _, h := range measure.Headings {
 		named = append(named, strings.Fields(h.Flags)...)
 	}
 	for _, e := range flagEntries(c.LocalFlags().FlagUsages()) {

@@ -13,9 +13,9 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/tune"
 	"github.com/linerate/linerate/internal/cmd/console"
-	measurecmd "github.com/linerate/linerate/internal/cmd/measure"
+	"github.com/linerate/linerate/internal/cmd/measure"
 	"github.com/linerate/linerate/internal/cmd/progress"
-	rendercmd "github.com/linerate/linerate/internal/cmd/render"
+	"github.com/linerate/linerate/internal/cmd/render"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/unit"
 )
@@ -118,13 +118,13 @@ func (f *tuneFlags) options() (campaign.Tuning, error) {
 	if err := o.Direction.UnmarshalText([]byte(f.direction)); err != nil {
 		return o, console.BadUsage("--direction: "+err.Error(), "")
 	}
-	w, err := measurecmd.ParseWindow(f.duration)
+	w, err := measure.ParseWindow(f.duration)
 	if err != nil {
 		return o, err
 	}
 	o.Duration = w
 	objectives := []string{string(tune.Throughput), string(tune.Latency)}
-	formats := rendercmd.FormatWords()
+	formats := render.FormatWords()
 	switch {
 	case w > campaign.LongestProof:
 		return o, console.BadUsage(fmt.Sprintf("--duration: want at most %v", campaign.LongestProof), "a host puts an unconfirmed change back after three minutes: a proof must be shorter")
@@ -178,7 +178,7 @@ type tuneRun struct {
 // choose settles the path, and that both its hosts can be reached.
 func (t *tuneRun) choose() error {
 	f := t.file
-	if err := measurecmd.Tunable(f.Measure.Protocol); err != nil {
+	if err := measure.Tunable(f.Measure.Protocol); err != nil {
 		return err
 	}
 	if len(f.Paths) == 0 {
