@@ -20,7 +20,7 @@ func compareText(doc compared, width int) string {
 		}
 	}
 	if len(doc.Rows) > 0 {
-		put(compareSummary(doc))
+		put(summary(doc))
 	}
 	before := "before"
 	if doc.History != nil {
@@ -58,8 +58,8 @@ func compareText(doc compared, width int) string {
 
 func lines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
-// compareSummary is "3 results: 1 better, 2 same".
-func compareSummary(doc compared) string {
+// summary is "3 results: 1 better, 2 same".
+func summary(doc compared) string {
 	var parts []string
 	for _, v := range compare.Verdicts() {
 		if n := doc.Count(v); n > 0 {

@@ -33,17 +33,17 @@ const (
 	demoReport = "report.html"
 )
 
-// demoScenario is the lab network of the demo.
-const demoScenario = "two-links"
+// scenario is the lab network of the demo.
+const scenario = "two-links"
 
 // Lengths of the demo's windows: long enough for a share to be sure within
 // 1 %, short enough for the whole story to fit into three minutes.
 const (
 	demoBefore = 1200 * time.Millisecond
-	demoProof  = 2 * time.Second
+	proof      = 2 * time.Second
 	demoAfter  = 1500 * time.Millisecond
-	// demoFinal is the window of the streams that the story ends with.
-	demoFinal = 3 * time.Second
+	// final is the window of the streams that the story ends with.
+	final = 3 * time.Second
 )
 
 func New(con *console.Console) *cobra.Command {
@@ -88,8 +88,8 @@ OUT/report.html. Nothing outside the lab is touched.
 	return c
 }
 
-// demoDocument is what `demo --json` prints.
-type demoDocument struct {
+// document is what `demo --json` prints.
+type document struct {
 	BackEnd    lab.BackEnd         `json:"back_end"`
 	Why        string              `json:"back_end_reason"`
 	Kernel     string              `json:"kernel"`
@@ -110,7 +110,7 @@ type demoDirection struct {
 }
 
 func demo(ctx context.Context, con *console.Console, choice lab.Choice, out string) error {
-	what, err := labcmd.Find(ctx, demoScenario)
+	what, err := labcmd.Find(ctx, scenario)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func demo(ctx context.Context, con *console.Console, choice lab.Choice, out stri
 			return err
 		}
 		defer c.Close()
-		streams, err = demoStory(ctx, con, c, p)
+		streams, err = story(ctx, con, c, p)
 		c.Finish()
 		r = c.Record()
 		return err
@@ -142,7 +142,7 @@ func demo(ctx context.Context, con *console.Console, choice lab.Choice, out stri
 		return err
 	}
 	if con.JSON {
-		return con.PrintJSON(demoDocument{
+		return con.PrintJSON(document{
 			BackEnd: choice.BackEnd, Why: choice.Why, Kernel: r.Environment.Kernel, Directions: demoDirections(r, streams), Steps: tunecmd.StepsOf(r),
 			Record: recordFile, Report: reportFile,
 		})
@@ -182,9 +182,9 @@ func openDemo(ctx context.Context, con *console.Console, s lab.Scenario, choice 
 	})
 }
 
-// demoStory is the demo's loop; it returns the stream count that tuning ended
+// story is the demo's loop; it returns the stream count that tuning ended
 // with.
-func demoStory(ctx context.Context, con *console.Console, c *campaign.Campaign, p *progress.Progress) (int, error) {
+func story(ctx context.Context, con *console.Console, c *campaign.Campaign, p *progress.Progress) (int, error) {
 	path := c.State().Paths[0]
 	counts := []int{1, 2, 4, 8}
 	mtu := tune.LargestMTU(c.State(), path.From, path.To)
@@ -202,7 +202,7 @@ func demoStory(ctx context.Context, con *console.Console, c *campaign.Campaign, 
 	}
 	explainPhase(con, c, p, record.PhaseBefore)
 	p.Stage("tune: one proven step at a time")
-	tuned, err := c.Tune(ctx, campaign.Tuning{Path: path, Direction: flow.Both, Duration: demoProof, Thorough: true, Bare: true, CeilingMTU: mtu})
+	tuned, err := c.Tune(ctx, campaign.Tuning{Path: path, Direction: flow.Both, Duration: proof, Thorough: true, Bare: true, CeilingMTU: mtu})
 	if err != nil {
 		return 0, err
 	}
@@ -213,7 +213,7 @@ func demoStory(ctx context.Context, con *console.Console, c *campaign.Campaign, 
 	p.Stage("measure again")
 	after := campaign.Matrix{
 		Phase: record.PhaseAfter, Streams: counts, Directions: flow.Directions(), Ports: traffic.Ports, CeilingMTU: mtu,
-		Duration: demoAfter, DurationAt: map[int]time.Duration{traffic.Streams: demoFinal},
+		Duration: demoAfter, DurationAt: map[int]time.Duration{traffic.Streams: final},
 	}
 	if err := c.Run(ctx, after); err != nil {
 		return 0, err

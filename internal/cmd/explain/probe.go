@@ -78,8 +78,8 @@ func unsettledOf(r record.Record) []unsettled {
 	return out
 }
 
-// explainProbed is the document of `explain --probe --json`.
-type explainProbed struct {
+// probed is the document of `explain --probe --json`.
+type probed struct {
 	Findings []record.Finding `json:"findings"`
 	Probes   []probeMade      `json:"probes"`
 	Record   string           `json:"record,omitempty"`
@@ -104,7 +104,7 @@ func explainProbe(ctx context.Context, con *console.Console, file string, r reco
 	todo := unsettledOf(r)
 	if len(todo) == 0 {
 		fmt.Fprintln(con.Stderr, "nothing to probe: no finding names a measurement that would settle it")
-		return showProbed(con, r, explain(r), explainProbed{Probes: []probeMade{}})
+		return showProbed(con, r, explain(r), probed{Probes: []probeMade{}})
 	}
 	f, err := reachable(r, todo)
 	if err != nil {
@@ -123,7 +123,7 @@ func explainProbe(ctx context.Context, con *console.Console, file string, r reco
 	}
 	defer c.Close()
 	saySeparate(p, c, r, todo)
-	doc := explainProbed{Probes: []probeMade{}, Record: flags.out.Path}
+	doc := probed{Probes: []probeMade{}, Record: flags.out.Path}
 	failed := makeProbes(ctx, con, c, &r, todo, &doc)
 	findings := judgedAgain(r, todo, c)
 	if flags.out.Path != "" && len(doc.Probes) > 0 {
@@ -153,7 +153,7 @@ var probePings = measure.Pings{Count: 5}
 
 // makeProbes makes the probes one trial after the other and lays what came of
 // them into the record.
-func makeProbes(ctx context.Context, con *console.Console, c *campaign.Campaign, r *record.Record, todo []unsettled, doc *explainProbed) error {
+func makeProbes(ctx context.Context, con *console.Console, c *campaign.Campaign, r *record.Record, todo []unsettled, doc *probed) error {
 	if err := c.Latency(ctx); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func judgedAgain(r record.Record, todo []unsettled, c *campaign.Campaign) []reco
 	return out
 }
 
-func showProbed(con *console.Console, r record.Record, findings []record.Finding, doc explainProbed) error {
+func showProbed(con *console.Console, r record.Record, findings []record.Finding, doc probed) error {
 	if doc.Findings = findings; findings == nil {
 		doc.Findings = []record.Finding{}
 	}

@@ -26,7 +26,7 @@ type historyFlags struct {
 
 func New(con *console.Console) *cobra.Command {
 	var flags historyFlags
-	c := console.Group("history", "stored runs: list them, one path over time, add, show, forget", newHistoryAdd(con, &flags), newHistoryShow(con, &flags), newHistoryForget(con, &flags))
+	c := console.Group("history", "stored runs: list them, one path over time, add, show, forget", newAdd(con, &flags), newShow(con, &flags), newForget(con, &flags))
 	c.Long = `Lists the runs that are kept in a store, the newest first; with --from and --to
 what that path carried over time, a table for each direction and stream count.
 Runs that named the two hosts the other way round are shown turned.
@@ -93,12 +93,12 @@ func showHistory(ctx context.Context, con *console.Console, flags historyFlags, 
 		if flags.since == "" {
 			q.Since = now.Add(-metrics.PathsSince)
 		}
-		return historyAsMetrics(ctx, con, s, q, flags.metrics)
+		return asMetrics(ctx, con, s, q, flags.metrics)
 	}
 	if path {
-		return historyOfPath(ctx, con, s, q, flags.limit)
+		return ofPath(ctx, con, s, q, flags.limit)
 	}
-	return historyOfRuns(ctx, con, s, q.Span, flags.limit)
+	return ofRuns(ctx, con, s, q.Span, flags.limit)
 }
 
 // listedRuns is the document of `history --json`.
@@ -108,7 +108,7 @@ type listedRuns struct {
 	Runs  []store.Run `json:"runs"`
 }
 
-func historyOfRuns(ctx context.Context, con *console.Console, s *store.Store, span store.Span, limit int) error {
+func ofRuns(ctx context.Context, con *console.Console, s *store.Store, span store.Span, limit int) error {
 	runs, all, err := s.Runs(ctx, span, limit)
 	if err != nil {
 		return console.StoreHint(err)

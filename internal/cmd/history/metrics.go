@@ -9,9 +9,9 @@ import (
 	"github.com/linerate/linerate/internal/store"
 )
 
-// historyAsMetrics writes the newest results of paths beside what is usual for
+// asMetrics writes the newest results of paths beside what is usual for
 // them, in one piece: a reader never sees half a file.
-func historyAsMetrics(ctx context.Context, con *console.Console, s *store.Store, q store.Query, file string) error {
+func asMetrics(ctx context.Context, con *console.Console, s *store.Store, q store.Query, file string) error {
 	lines, err := s.Lines(ctx, q)
 	if err != nil {
 		return console.StoreHint(err)

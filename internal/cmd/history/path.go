@@ -26,7 +26,7 @@ type pathLine struct {
 	history.Usual
 }
 
-func historyOfPath(ctx context.Context, con *console.Console, s *store.Store, q store.Query, limit int) error {
+func ofPath(ctx context.Context, con *console.Console, s *store.Store, q store.Query, limit int) error {
 	lines, err := s.Lines(ctx, q)
 	if err != nil {
 		return console.StoreHint(err)

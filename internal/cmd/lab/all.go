@@ -22,9 +22,9 @@ type allDocument struct {
 // errNotGreen: the page says which rows.
 var errNotGreen = errors.New("not all as published")
 
-// labRunAll runs every scenario of the program's own, several labs at a time, and
+// runAll runs every scenario of the program's own, several labs at a time, and
 // goes on when one fails.
-func labRunAll(ctx context.Context, con *console.Console, place Place, how rehearsalOf, labs int) error {
+func runAll(ctx context.Context, con *console.Console, place Place, how rehearsalOf, labs int) error {
 	named, err := scenario.Builtin()
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"github.com/linerate/linerate/internal/lab/guest"
 )
 
-func newLabExec(con *console.Console) *cobra.Command {
+func newExec(con *console.Console) *cobra.Command {
 	var place Place
 	c := &cobra.Command{
 		Use: "exec [NAME|SCENARIO|FILE.yaml] [HOST] [-- COMMAND [ARG...]]", Short: "run a command in a lab that stands, or in one made for it",
@@ -45,7 +45,7 @@ signal's number when one ended it.
   linerate lab exec two-links --kernel 5.10 -- uname -r`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			what, err := parseLabCommand(args, cmd.ArgsLenAtDash())
+			what, err := parseCommand(args, cmd.ArgsLenAtDash())
 			if err != nil {
 				return err
 			}
@@ -77,9 +77,9 @@ type labCommand struct {
 
 const execHint = "linerate lab exec two-links alpha -- ip address"
 
-// parseLabCommand reads the arguments; dash is how many stand before --, or -1
+// parseCommand reads the arguments; dash is how many stand before --, or -1
 // without one: then the first names the lab and the rest is the command.
-func parseLabCommand(args []string, dash int) (w labCommand, err error) {
+func parseCommand(args []string, dash int) (w labCommand, err error) {
 	before := args
 	if dash < 0 && len(args) > 1 {
 		dash, w.undivided = 1, true
@@ -289,9 +289,9 @@ func execute(ctx context.Context, con *console.Console, args []string) error {
 	return nil
 }
 
-// newLabEnter runs a command on a lab's host. It is not for people: lab exec
+// newEnter runs a command on a lab's host. It is not for people: lab exec
 // runs it where the host is.
-func newLabEnter() *cobra.Command {
+func newEnter() *cobra.Command {
 	var space string
 	c := &cobra.Command{
 		Use: "enter [--netns NAME] -- COMMAND [ARG...]", Hidden: true, Args: cobra.MinimumNArgs(1), Short: "become a command on a lab's host",

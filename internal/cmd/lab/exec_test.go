@@ -25,7 +25,7 @@ func TestLabCommand(t *testing.T) {
 		{[]string{"ip"}, 0, labCommand{command: []string{"ip"}}},
 		{nil, -1, labCommand{}},
 	} {
-		got, err := parseLabCommand(c.args, c.dash)
+		got, err := parseCommand(c.args, c.dash)
 		if err != nil {
 			t.Errorf("%v: %v", c.args, err)
 			continue
@@ -39,7 +39,7 @@ func TestLabCommand(t *testing.T) {
 		args []string
 		dash int
 	}{{[]string{"a", "b", "c", "ip"}, 3}, {[]string{"a"}, 1}} {
-		if _, err := parseLabCommand(c.args, c.dash); !errors.Is(err, console.ErrUsage) {
+		if _, err := parseCommand(c.args, c.dash); !errors.Is(err, console.ErrUsage) {
 			t.Errorf("%v, %d before --: %v, want bad usage", c.args, c.dash, err)
 		}
 	}

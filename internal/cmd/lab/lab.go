@@ -28,8 +28,8 @@ import (
 )
 
 func New(con *console.Console) *cobra.Command {
-	return console.Group("lab", "scenarios on real kernels", newLabList(con), newLabRun(con), newLabUp(con), newLabExec(con), newLabDown(con), newLabShow(con), newLabReplicas(),
-		newLabKeep(), newLabStand(con), newLabEnter())
+	return console.Group("lab", "scenarios on real kernels", newList(con), newRun(con), newUp(con), newExec(con), newDown(con), newShow(con), newReplicas(),
+		newKeep(), newStand(con), newEnter())
 }
 
 // resultContent is what lab run -o writes: the record of a lab that is built by
@@ -41,7 +41,7 @@ func resultContent(name string) console.Content {
 	return console.OtherText
 }
 
-func newLabList(con *console.Console) *cobra.Command {
+func newList(con *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "the scenarios there are, and the labs that stand", Args: console.NoArgs,
 		Long: "Lists the lab's scenarios, and your labs that `linerate lab up` left standing.\n\n" + console.ExitHelp,
@@ -106,7 +106,7 @@ const (
 	journalPause = 50 * time.Millisecond
 )
 
-func newLabRun(con *console.Console) *cobra.Command {
+func newRun(con *console.Console) *cobra.Command {
 	var place Place
 	var out console.Output
 	var duration, whatIf string
@@ -143,7 +143,7 @@ the same.
 				if cmd.Flags().Changed("duration") {
 					how.window = window
 				}
-				return labRunAll(cmd.Context(), con, place, how, labs)
+				return runAll(cmd.Context(), con, place, how, labs)
 			}
 			what, err := Find(cmd.Context(), args[0])
 			if err != nil {
@@ -251,13 +251,13 @@ func labRun(ctx context.Context, con *console.Console, s lab.Scenario, choice la
 	}
 	if !con.JSON {
 		fmt.Fprint(con.Stdout, report.Text(r, con.Width()))
-	} else if err := con.PrintJSON(labDocument(s, choice, r, c.Findings())); err != nil {
+	} else if err := con.PrintJSON(document(s, choice, r, c.Findings())); err != nil {
 		return err
 	}
 	return console.Failures(r)
 }
 
-func labDocument(s lab.Scenario, choice lab.Choice, r record.Record, findings []record.Finding) map[string]any {
+func document(s lab.Scenario, choice lab.Choice, r record.Record, findings []record.Finding) map[string]any {
 	rows := []labRow{}
 	for _, t := range r.Trials {
 		rows = append(rows, labRow{

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate/linerate/internal/lab/labreport"
 )
 
-func newLabReplicas() *cobra.Command {
+func newReplicas() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use: "replicas RUN.json", Short: "write replicas.md and its charts from the rows of `lab run all`", Args: console.Exactly(1, "one RUN.json, made by `linerate lab run all -o RUN.json`"),

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 )
 
-func newLabShow(con *console.Console) *cobra.Command {
+func newShow(con *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "print the file of a scenario, to make another of", Args: console.Exactly(1, "one NAME, as linerate lab list names them"),
 		Long: `Prints the file of one of the program's own scenarios: its network, steps and

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/lab"
 )
 
-func newLabUp(con *console.Console) *cobra.Command {
+func newUp(con *console.Console) *cobra.Command {
 	var place Place
 	var name string
 	var out console.Output
@@ -157,7 +157,7 @@ func printStanding(con *console.Console, labs []lab.Standing) {
 	}
 }
 
-func newLabDown(con *console.Console) *cobra.Command {
+func newDown(con *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "down NAME|all", Short: "end a lab that stands", Args: console.Exactly(1, "the NAME of a lab, or all"),
 		Long: `Ends a lab that lab up left standing, and what runs in it: processes, kernel,
@@ -222,18 +222,18 @@ func labsToEnd(word string) ([]string, error) {
 	return names, err
 }
 
-// newLabKeep is the process that holds the line to a standing lab's kernel. It
+// newKeep is the process that holds the line to a standing lab's kernel. It
 // is not for people: lab up starts it.
-func newLabKeep() *cobra.Command {
+func newKeep() *cobra.Command {
 	return &cobra.Command{
 		Use: "keep NAME ID", Hidden: true, Args: cobra.ExactArgs(2), Short: "keep a lab standing",
 		RunE: func(cmd *cobra.Command, args []string) error { return lab.Keep(cmd.Context(), args[0], args[1]) },
 	}
 }
 
-// newLabStand is the command of a standing lab's kernel. It is not for people:
+// newStand is the command of a standing lab's kernel. It is not for people:
 // the keeper gives it to the kernel.
-func newLabStand(con *console.Console) *cobra.Command {
+func newStand(con *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "stand BLUEPRINT", Hidden: true, Args: cobra.ExactArgs(1), Short: "build a blueprint and hold it",
 		RunE: func(cmd *cobra.Command, args []string) error {

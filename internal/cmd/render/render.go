@@ -148,7 +148,7 @@ func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f
 		}
 	}
 	if con.JSON {
-		return con.PrintJSON(renderReply{out.Files, console.OrEmpty(out.Warnings), unread, left})
+		return con.PrintJSON(reply{out.Files, console.OrEmpty(out.Warnings), unread, left})
 	}
 	PrintWarnings(con, out.Warnings)
 	for _, l := range left {
@@ -190,8 +190,8 @@ func Whole(format render.Format, in render.Input) (render.Output, error) {
 	return out, nil
 }
 
-// renderReply is what --json prints.
-type renderReply struct {
+// reply is what --json prints.
+type reply struct {
 	Files    []render.File    `json:"files"`
 	Warnings []render.Warning `json:"warnings"`
 	Unread   []render.Unread  `json:"unread,omitempty"`

@@ -22,9 +22,9 @@ type reportFormat struct {
 	write     func(records []record.Record, files []string) ([]byte, error)
 }
 
-// reportFormats is the one table of formats, by the file's extension.
-var reportFormats = [...]reportFormat{
-	{".html", reportHTML}, {".md", reportMarkdown}, {".csv", reportCSV},
+// formats is the one table of formats, by the file's extension.
+var formats = [...]reportFormat{
+	{".html", reportHTML}, {".md", markdown}, {".csv", reportCSV},
 }
 
 func New(con *console.Console) *cobra.Command {
@@ -151,9 +151,9 @@ func formatOf(out string) (*reportFormat, error) {
 		return nil, nil
 	}
 	var known []string
-	for i, f := range reportFormats {
+	for i, f := range formats {
 		if strings.EqualFold(filepath.Ext(out), f.extension) {
-			return &reportFormats[i], nil
+			return &formats[i], nil
 		}
 		known = append(known, f.extension)
 	}
@@ -168,7 +168,7 @@ func reportHTML(records []record.Record, files []string) ([]byte, error) {
 	return report.HTML(records[0], report.Options{RecordFile: files[0]})
 }
 
-func reportMarkdown(records []record.Record, _ []string) ([]byte, error) {
+func markdown(records []record.Record, _ []string) ([]byte, error) {
 	var pages [][]byte
 	for _, r := range records {
 		pages = append(pages, report.Markdown(r))

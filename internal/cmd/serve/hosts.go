@@ -24,7 +24,7 @@ type hostState struct {
 // agents speak at least every minute and a half.
 const quietAfter = 3 * time.Minute
 
-func newServeHosts(con *console.Console) *cobra.Command {
+func newHosts(con *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "hosts", Args: console.NoArgs, Short: "the hosts of the fleet, as their agents last said",
 		Long: `Lists the hosts that were ever on the bus at --nats, as their agents last said of

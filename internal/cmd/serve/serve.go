@@ -53,7 +53,7 @@ listens on loopback unless told otherwise. ` + "`serve token`" + ` lets hosts an
 	addPerUser(c, &flags.perUser)
 	c.Flags().StringVar(&flags.metrics, "metrics", "", "address and port where Prometheus reads how this server, the fleet and\nits paths are, such as 127.0.0.1:9116 (default: nowhere)")
 	flags.web.add(c)
-	c.AddCommand(newServeToken(con, &flags), newServeLogin(con, &flags), newServeRevoke(con, &flags), newServeIdentities(con, &flags), newServeMember(con, &flags), newServeHosts(con), newServeStore(con))
+	c.AddCommand(newToken(con, &flags), newLogin(con, &flags), newRevoke(con, &flags), newIdentities(con, &flags), newMember(con, &flags), newHosts(con), newStore(con))
 	return c
 }
 

@@ -33,7 +33,7 @@ func perUserBytes(value string) (int64, error) {
 	return int64(n), nil
 }
 
-func newServeStore(con *console.Console) *cobra.Command {
+func newStore(con *console.Console) *cobra.Command {
 	var flags storeFlags
 	c := &cobra.Command{
 		Use: "store", Args: console.NoArgs, Short: "the run store for a fleet on other NATS servers",

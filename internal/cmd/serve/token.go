@@ -98,7 +98,7 @@ func OnlyHere(url string) string {
 	return "the server listens on " + at.String() + " alone: this token is good on this machine only (`linerate serve --listen ADDRESS:PORT` serves others)"
 }
 
-func newServeToken(con *console.Console, serve *serveFlags) *cobra.Command {
+func newToken(con *console.Console, serve *serveFlags) *cobra.Command {
 	var role, host, user, ttl, valid string
 	var replace bool
 	c := &cobra.Command{
@@ -174,7 +174,7 @@ listens on every address has to be named.
 	return c
 }
 
-func newServeRevoke(con *console.Console, serve *serveFlags) *cobra.Command {
+func newRevoke(con *console.Console, serve *serveFlags) *cobra.Command {
 	var host, user string
 	c := &cobra.Command{
 		Use: "revoke", Args: console.NoArgs, Short: "take a host's or a user's identity away",
@@ -230,7 +230,7 @@ func revoked(con *console.Console, name string) error {
 	return nil
 }
 
-func newServeIdentities(con *console.Console, serve *serveFlags) *cobra.Command {
+func newIdentities(con *console.Console, serve *serveFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "identities", Args: console.NoArgs, Short: "who was let in, as what, until when",
 		RunE: func(*cobra.Command, []string) error {
@@ -263,7 +263,7 @@ func newServeIdentities(con *console.Console, serve *serveFlags) *cobra.Command 
 	}
 }
 
-func newServeMember(con *console.Console, serve *serveFlags) *cobra.Command {
+func newMember(con *console.Console, serve *serveFlags) *cobra.Command {
 	var names []string
 	var out string
 	c := &cobra.Command{

@@ -34,7 +34,7 @@ type addressFlags struct {
 	unlooked               string // why the next hop's MAC address is not known
 }
 
-func newSteerAddresses(con *console.Console) *cobra.Command {
+func newAddresses(con *console.Console) *cobra.Command {
 	var bundle bundleFlags
 	var flags addressFlags
 	c := &cobra.Command{

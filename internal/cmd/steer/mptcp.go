@@ -29,7 +29,7 @@ type mptcpFlags struct {
 	farLinks, backLinks, backFarLinks    int
 }
 
-func newSteerMPTCP(con *console.Console) *cobra.Command {
+func newMPTCP(con *console.Console) *cobra.Command {
 	var bundle bundleFlags
 	var flags mptcpFlags
 	c := &cobra.Command{

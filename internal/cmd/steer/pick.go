@@ -36,7 +36,7 @@ type pickFlags struct {
 	backFarLinks           int
 }
 
-func newSteerPick(con *console.Console) *cobra.Command {
+func newPick(con *console.Console) *cobra.Command {
 	var bundle bundleFlags
 	var flows flowFlags
 	var pick pickFlags

@@ -31,7 +31,7 @@ type probeFlags struct {
 	wait                              progress.WaitFlag
 }
 
-func newSteerProbe(con *console.Console) *cobra.Command {
+func newProbe(con *console.Console) *cobra.Command {
 	var flags probeFlags
 	c := &cobra.Command{
 		Use: "probe A B", Short: "find out by looking what an unknown switch does",

@@ -16,7 +16,7 @@ import (
 )
 
 func New(con *console.Console) *cobra.Command {
-	c := console.Group("steer", "which link each flow takes, and which ports spread flows evenly", newSteerShow(con), newSteerPick(con), newSteerAddresses(con), newSteerMPTCP(con), newSteerProbe(con))
+	c := console.Group("steer", "which link each flow takes, and which ports spread flows evenly", newShow(con), newPick(con), newAddresses(con), newMPTCP(con), newProbe(con))
 	c.Long = `Computes the link that a bond sends each flow on, as the kernel's transmit hash
 does, and source ports or addresses that spread flows evenly.
 
@@ -26,7 +26,7 @@ does, and source ports or addresses that spread flows evenly.
 	return c
 }
 
-func newSteerShow(con *console.Console) *cobra.Command {
+func newShow(con *console.Console) *cobra.Command {
 	var bundle bundleFlags
 	var flows flowFlags
 	var packet packetFlags

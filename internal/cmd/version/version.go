@@ -16,8 +16,8 @@ import (
 	"github.com/linerate/linerate/internal/traffic/engine"
 )
 
-// versionDocument is what `version --json` prints.
-type versionDocument struct {
+// document is what `version --json` prints.
+type document struct {
 	Linerate string       `json:"linerate"`
 	Go       string       `json:"go"`
 	OS       string       `json:"os"`
@@ -57,13 +57,13 @@ lab and the demo can run here and why.
 	}
 }
 
-func version(ctx context.Context, con *console.Console) (versionDocument, error) {
+func version(ctx context.Context, con *console.Console) (document, error) {
 	h, err := con.Dial(ctx, console.Target{Name: console.ThisHost(), Reach: "local:"})
 	if err != nil {
-		return versionDocument{}, err
+		return document{}, err
 	}
 	defer h.Close()
-	return versionDocument{
+	return document{
 		Linerate: con.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Engine: engine.Kind, Kernel: h.Hello.Kernel, Protocol: agentapi.Version, Lab: labBackEnds(),
 	}, nil
@@ -94,7 +94,7 @@ func emulated() labBackEnd {
 	return b
 }
 
-func printVersion(con *console.Console, doc versionDocument) {
+func printVersion(con *console.Console, doc document) {
 	fmt.Fprintf(con.Stdout, "linerate %s (%s, %s/%s)\n", doc.Linerate, doc.Go, doc.OS, doc.Arch)
 	kernel := doc.Kernel
 	if kernel == "" {
