@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/internal/run/change"
 	"github.com/linerate/linerate/internal/store"
+	"github.com/linerate/linerate/record"
 )
 
 // Exit status, as the contract fixes it.
@@ -211,4 +213,84 @@ func (con *Console) PrintJSON(v any) error {
 func (con *Console) PrintDocument(text []byte) error {
 	_, err := con.Stdout.Write(plaintext.JSON(text))
 	return err
+}
+
+// LastLine keeps the complaint of a program that is run in a lab's kernel, of which
+// this one sees nothing but its status.
+type LastLine struct{ Text string }
+
+func (l *LastLine) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		if why, is := strings.CutPrefix(line, complaint); is {
+			l.Text = strings.TrimSpace(why)
+		}
+	}
+	return len(p), nil
+}
+
+// complaint is how an error's line begins.
+const complaint = "linerate: "
+
+func (l *LastLine) Of(err error) error {
+	if l.Text == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, l.Text)
+}
+
+// Failures is an error when some pairs were not measured.
+func Failures(r record.Record) error {
+	if len(r.Failures) == 0 {
+		return nil
+	}
+	f := r.Failures[0]
+	return WithHint(fmt.Errorf("measure %s to %s: %s (%d of %d trials failed)", f.From, f.To, f.Error, len(r.Failures), len(r.Failures)+len(r.Trials)), barredHint(f.Reason))
+}
+
+// barredHint is what to look at when a connection was not made.
+func barredHint(reason string) string {
+	switch agentapi.Code(reason) {
+	case agentapi.CodeRefused:
+		return "the receiver's host answered with a reset: it, or a firewall in its name, rejects the port; --ports 5201-5216 uses ports that are open"
+	case agentapi.CodeSilent:
+		return "a firewall that drops looks like this: open ports to the receiver and name them with --ports 5201-5216"
+	case agentapi.CodeBlocked:
+		return "a router or firewall rejects it (ICMP), a route is missing or prohibited, or nobody has the address: `ip route get` on the sender, `ip neighbour`"
+	case agentapi.CodePortTaken:
+		return "other programs hold the ports: `ss -ltn` on the receiver names them; give a longer range to --ports"
+	}
+	return ""
+}
+
+// What the bus and its agents say where a role does not allow something
+// (package bus, and fleet over NATS). Over the wire an error is its text.
+var (
+	lacksRole  = regexp.MustCompile(`it takes the role (watch|measure|change)(?:, (?:which )?(\S+) has)?`)
+	askedBy    = regexp.MustCompile(`asked (?:as \S+ )?by (\S+?):`)
+	servesMost = regexp.MustCompile(`this agent serves (watch|measure|change) and no more`)
+)
+
+// roleHint is what to do about a role that somebody lacks on the bus, where being
+// root is of no use; "" for any other error.
+func roleHint(err error) string {
+	if !errors.Is(err, fs.ErrPermission) {
+		return ""
+	}
+	text := err.Error()
+	if m := servesMost.FindStringSubmatch(text); m != nil {
+		return "the host itself limits what it is asked: `linerate agent --most " + m[1] + "` runs there"
+	}
+	m := lacksRole.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	role, user := m[1], m[2]
+	if by := askedBy.FindStringSubmatch(text); user == "" && by != nil {
+		user = by[1]
+	}
+	user = strings.Trim(user, ",;:")
+	if user == "" {
+		user = "NAME"
+	}
+	return "where `linerate serve` runs, `linerate serve token --role " + role + " --user " + user + " --replace` gives the role; `linerate enroll --replace -` reads the token here"
 }

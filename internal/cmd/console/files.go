@@ -1,15 +1,20 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/internal/userfile"
@@ -167,4 +172,81 @@ func jsonKind(t reflect.Type) string {
 func JSONText(v any) ([]byte, error) {
 	b, err := json.MarshalIndent(v, "", " ")
 	return append(b, '\n'), err
+}
+
+// ReadFabric reads and checks a fabric file.
+func ReadFabric(ctx context.Context, path string) (fabric.Fabric, error) {
+	text, err := ReadNamed(ctx, "read fabric", path, MostFabric)
+	if err != nil {
+		return fabric.Fabric{}, err
+	}
+	return fabric.Parse(path, text)
+}
+
+// LabJournal is where changes to lab hosts are journalled: it goes when the
+// machine goes, as they do.
+const LabJournal = "/run/linerate-lab-journal"
+
+func HostNames(f fabric.Fabric) string {
+	var names []string
+	for _, h := range f.Hosts {
+		names = append(names, h.Name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// ChosenHost is the host that a command is for, which may be left unsaid where
+// there is one only.
+func ChosenHost(command string, file fabric.Fabric, name string) (string, error) {
+	var names []string
+	for _, h := range file.Hosts {
+		names = append(names, h.Name)
+	}
+	switch {
+	case name == "" && len(names) == 1:
+		return names[0], nil
+	case name == "":
+		return "", BadUsage(command+": want --host", "hosts of "+file.File+" are "+strings.Join(names, ", "))
+	case !slices.Contains(names, name):
+		return "", BadUsage(fmt.Sprintf("%s: %s has no host %s", command, file.File, name), OrMeant(name, names, "", "its hosts are "+strings.Join(names, ", ")))
+	}
+	return name, nil
+}
+
+// tokenMost is the longest token that makes sense in a file.
+const tokenMost = 4096
+
+// ReadToken reads a token: the file without the blanks around it. No name is
+// no token. A file that others may read is refused, as credentials are.
+func ReadToken(ctx context.Context, path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, BadFile("read token", err)
+	}
+	if info.Mode().IsRegular() && info.Mode().Perm()&othersMay(path) != 0 {
+		return nil, WithHint(fmt.Errorf("read token %s: others than its owner may read it (mode %04o): %w", path, info.Mode().Perm(), fs.ErrPermission), "chmod 600 "+path)
+	}
+	text, err := ReadNamed(ctx, "read token", path, 2*tokenMost) // with blanks around it
+	if err != nil {
+		return nil, err
+	}
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || len(text) > tokenMost {
+		return nil, BadUsage(fmt.Sprintf("read token %s: want 1 to %d characters, it has %d", path, tokenMost, len(text)),
+			"`(umask 077; head -c 24 /dev/urandom | base64 >FILE)` makes one")
+	}
+	return text, nil
+}
+
+// othersMay are the permissions that a file with a secret must not have. Where
+// systemd hands it over, its access list shows as the group's right to read.
+func othersMay(path string) fs.FileMode {
+	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); dir != "" && filepath.Dir(path) == filepath.Clean(dir) {
+		return 0o037
+	}
+	return 0o077
 }

@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
 )
 
 // inspected is the document of `inspect --json`.
@@ -155,4 +158,84 @@ func inspect(ctx context.Context, con *console.Console, reach string, rate coreR
 	}
 	measured, err := coreRate(ctx, con, h, &reply.Host, rate)
 	return reply.Host, measured, err
+}
+
+// captureFlags ask for an archive of a host.
+type captureFlags struct {
+	file      string
+	anonymous bool
+	force     bool
+}
+
+func (f *captureFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.file, "capture", "", "write what was read into this archive (.tar.gz)")
+	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "with --capture: replace addresses and the host's name")
+	c.Flags().BoolVar(&f.force, "force", false, "with --capture: replace a file that is there, whatever it holds")
+}
+
+func (f captureFlags) check() error {
+	switch {
+	case f.file == "" && (f.anonymous || f.force):
+		return console.BadUsage("inspect: --anonymous and --force say how to capture", "add --capture FILE.tar.gz")
+	case f.file == "":
+		return nil
+	case !strings.HasSuffix(f.file, ".tar.gz") && !strings.HasSuffix(f.file, ".tgz"):
+		return console.BadUsage("inspect: --capture "+f.file+": an archive's name ends in .tar.gz", "--capture host.tar.gz")
+	}
+	return console.Output{Path: f.file, Force: f.force}.Check("inspect: --capture", console.Archive)
+}
+
+// capturedDocument is the document of `inspect --capture --json`.
+type capturedDocument struct {
+	Host      string     `json:"host"`
+	Archive   string     `json:"archive"`
+	Size      unit.Bytes `json:"archive_bytes"`
+	Files     int        `json:"files_count"`
+	Anonymous bool       `json:"anonymous"`
+	Missing   []string   `json:"missing"`
+}
+
+// capture writes the archive of a host.
+func capture(ctx context.Context, con *console.Console, reach string, flags captureFlags) error {
+	t, err := con.Target(reach)
+	if err != nil {
+		return err
+	}
+	h, err := con.Dial(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	reply, err := h.Capture(ctx, agentapi.CaptureRequest{Anonymous: flags.anonymous})
+	if errors.Is(err, errors.ErrUnsupported) {
+		return console.WithHint(fmt.Errorf("capture %s: %w", t.Name, err), "it takes a linerate on the host that is as new as this one")
+	}
+	if err != nil {
+		return fmt.Errorf("capture %s: %w", t.Name, err)
+	}
+	if err := console.WriteFile(ctx, flags.file, reply.Archive); err != nil {
+		return err
+	}
+	doc := capturedDocument{Host: t.Name, Archive: flags.file, Size: unit.Bytes(len(reply.Archive)), Files: reply.Files, Anonymous: flags.anonymous, Missing: reply.Missing}
+	if doc.Missing == nil {
+		doc.Missing = []string{}
+	}
+	if con.JSON {
+		return con.PrintJSON(doc)
+	}
+	printCaptured(con, doc)
+	return nil
+}
+
+func printCaptured(con *console.Console, doc capturedDocument) {
+	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%s: %s captured in %d files, %s", doc.Archive, doc.Host, doc.Files, doc.Size), con.Width()))
+	what := "It holds the host's name, addresses, hardware addresses and routes, and no keys, passwords or configuration files; --anonymous replaces the former."
+	if doc.Anonymous {
+		what = "Names and addresses in it are made up; the names of links and the kernel's release are the host's own."
+	}
+	fmt.Fprint(con.Stdout, console.Wrapped("", what, con.Width()))
+	fmt.Fprint(con.Stdout, console.Wrapped("", "To look at it, anywhere: linerate inspect --root "+doc.Archive, con.Width()))
+	for _, m := range doc.Missing {
+		fmt.Fprint(con.Stdout, console.Wrapped("not in it: ", m, con.Width()))
+	}
 }

@@ -3,6 +3,7 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/lab/labreport"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/record"
@@ -269,4 +271,64 @@ func document(s lab.Scenario, choice lab.Choice, r record.Record, findings []rec
 		findings = []record.Finding{}
 	}
 	return map[string]any{"scenario": s.Name, "back_end": choice.BackEnd, "kernel": r.Environment.Kernel, "scale": 1, "rows": rows, "findings": findings}
+}
+
+func newShow(con *console.Console) *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "print the file of a scenario, to make another of", Args: console.Exactly(1, "one NAME, as linerate lab list names them"),
+		Long: `Prints the file of one of the program's own scenarios: its network, steps and
+published numbers. It is a fabric file too, for predict and the others.
+
+` + console.ExitHelp,
+		Example: `  linerate lab show 45drives-bond > my-network.yaml
+  linerate lab run my-network.yaml
+  linerate predict my-network.yaml --buy 25G`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			what, err := Find(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if what.text == nil {
+				return console.BadUsage(fmt.Sprintf("%s has no file: the program builds it", args[0]), "those with a file are named after it: nfs-lacp, failover, ...")
+			}
+			return con.PrintSource(what.argument, what.text)
+		},
+	}
+}
+
+func newReplicas() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use: "replicas RUN.json", Short: "write replicas.md and its charts from the rows of `lab run all`", Args: console.Exactly(1, "one RUN.json, made by `linerate lab run all -o RUN.json`"),
+		Long: `Writes replicas.md and a chart for each scenario from what ` + "`linerate lab run all\n-o RUN.json`" + ` measured: published, reproduced, predicted, linerate's best, ceiling.
+
+` + console.ExitHelp,
+		Example: "  linerate lab replicas run.json -o docs",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := console.ReadNamed(cmd.Context(), "read rows", args[0], console.MostRecord)
+			if err != nil {
+				return err
+			}
+			var doc allDocument
+			if err := json.Unmarshal(text, &doc); err != nil {
+				return console.BadUsage("read rows of "+args[0]+": "+err.Error(), "linerate lab run all -o RUN.json makes one")
+			}
+			if len(doc.Scenarios) == 0 {
+				return console.BadUsage(args[0]+" has no scenarios", "linerate lab run all -o RUN.json makes one")
+			}
+			made := labreport.Of(doc.Scenarios)
+			made.Charts["replicas.md"] = made.Text
+			if err := console.MkDir("lab replicas -o", dir); err != nil {
+				return err
+			}
+			for name, text := range made.Charts {
+				if err := console.WriteFile(cmd.Context(), filepath.Join(dir, name), []byte(text)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVarP(&dir, "output", "o", "docs", "directory to write to")
+	return c
 }

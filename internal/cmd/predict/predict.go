@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -334,4 +337,29 @@ func unknownPair(p fabric.Path, m fabric.Measure, why error) []predict.Predictio
 		}
 	}
 	return out
+}
+
+var Headings = []console.FlagHeading{
+	{Title: "What to predict", Flags: "streams directions ports socket-buffer together limits"},
+	{Title: "From what", Flags: "live calibrate calibrate-streams clouds show-clouds"},
+	{Title: "What to compare", Flags: "what-if buy from to"},
+	{Title: "The model itself", Flags: "validate format"},
+}
+
+// onEveryCore calls do with every number below n, on all cores at once.
+func onEveryCore(n int, do func(i int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				do(i)
+			}
+		})
+	}
+	wait.Wait()
 }
