@@ -23,8 +23,8 @@ import (
 	"github.com/linerate/linerate/internal/metrics"
 )
 
-// agentFlags are one host that answers.
-type agentFlags struct {
+// opts are one host that answers.
+type opts struct {
 	stdio, remove                              bool
 	silence                                    time.Duration
 	journal, name, most, audit, space, metrics string
@@ -32,7 +32,7 @@ type agentFlags struct {
 
 // New answers controllers, over NATS or, started by ssh, over a pipe.
 func New(con *console.Console) *cobra.Command {
-	var flags agentFlags
+	var flags opts
 	c := &cobra.Command{
 		Use: "agent", Args: console.NoArgs, Short: "answer controllers over NATS: a host of a fleet",
 		Long: `Connects to NATS and answers what this host is asked there, until it is ended:
@@ -71,7 +71,7 @@ Without root the host is measured, with less; what is lost is said at the start.
 // onPipe answers a controller on standard input and output. A program that was
 // copied here for it goes with the last that uses it: the agent, or a guard of a
 // change that waits.
-func onPipe(ctx context.Context, con *console.Console, flags agentFlags, cfg agent.Config) error {
+func onPipe(ctx context.Context, con *console.Console, flags opts, cfg agent.Config) error {
 	if own := apply.OwnTransient(); flags.remove && own != "" {
 		if err := own.Use("agent"); err != nil {
 			return err
@@ -92,7 +92,7 @@ func onPipe(ctx context.Context, con *console.Console, flags agentFlags, cfg age
 }
 
 // onBus runs the agent on NATS until ctx ends.
-func onBus(ctx context.Context, con *console.Console, flags agentFlags, cfg agent.Config) error {
+func onBus(ctx context.Context, con *console.Console, flags opts, cfg agent.Config) error {
 	most := wire.Role(flags.most)
 	if !most.Person() {
 		return console.BadUsage("--most: want watch, measure or change, not "+flags.most, "")

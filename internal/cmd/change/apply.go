@@ -27,6 +27,7 @@ type applyFlags struct {
 	wait                     progress.WaitFlag
 }
 
+// NewApply is `linerate apply`.
 func NewApply(con *console.Console) *cobra.Command {
 	var flags applyFlags
 	c := &cobra.Command{

@@ -71,6 +71,7 @@ func waiting(ctx context.Context, h *fleet.Host) (string, error) {
 	return "", fmt.Errorf("unconfirmed change: %w", fs.ErrNotExist)
 }
 
+// NewConfirm is `linerate confirm`.
 func NewConfirm(con *console.Console) *cobra.Command {
 	var flags journalFlags
 	c := &cobra.Command{

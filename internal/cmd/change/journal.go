@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
+// NewJournal is `linerate journal`.
 func NewJournal(con *console.Console) *cobra.Command {
 	var flags journalFlags
 	c := &cobra.Command{

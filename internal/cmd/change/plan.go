@@ -71,6 +71,7 @@ func (f *changeFlags) config(ctx context.Context, con *console.Console, path str
 	return cfg, nil
 }
 
+// NewPlan is `linerate plan`.
 func NewPlan(con *console.Console) *cobra.Command {
 	var flags changeFlags
 	c := &cobra.Command{

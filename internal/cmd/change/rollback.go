@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
+// NewRollback is `linerate rollback`.
 func NewRollback(con *console.Console) *cobra.Command {
 	var flags journalFlags
 	var wait progress.WaitFlag

@@ -16,8 +16,8 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// compareFlags are the flags of compare.
-type compareFlags struct {
+// opts are the flags of compare.
+type opts struct {
 	least string
 	fail  bool
 	// Of a comparison with a history.
@@ -40,8 +40,9 @@ type compared struct {
 // level is how often all verdicts of a comparison together may be wrong.
 const level = 0.05
 
+// New is `linerate compare`.
 func New(con *console.Console) *cobra.Command {
-	var flags compareFlags
+	var flags opts
 	c := &cobra.Command{
 		Use: "compare BEFORE AFTER | B1 B2 -- A1 A2 | RECORD | --since TIME", Short: "before and after, with significance",
 		Long: `Compares what two records have measured, or the phases before and after of one

@@ -25,7 +25,7 @@ type comparedHistory struct {
 
 // compareSince compares a record, or the store's newest run, with the earlier
 // runs of its own paths.
-func compareSince(ctx context.Context, con *console.Console, args []string, flags compareFlags, least float64) (err error) {
+func compareSince(ctx context.Context, con *console.Console, args []string, flags opts, least float64) (err error) {
 	if len(args) > 1 {
 		return console.BadUsage("compare --since: want one RECORD, or none for the newest run", "`linerate compare --since 30d` compares the newest run with those before it")
 	}

@@ -17,6 +17,7 @@ type Asker struct {
 	answers chan string // nil until the first question
 }
 
+// Asker is for the questions of one command.
 func (con *Console) Asker() *Asker { return &Asker{con: con} }
 
 // Ask returns whether the answer is yes; no answer any more is no. The end of

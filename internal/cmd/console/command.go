@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// UnknownCommand is the bad usage of a command that there is not, with those that
+// may be meant.
 func UnknownCommand(cmd *cobra.Command, name string) error {
 	hint := "`" + cmd.CommandPath() + " --help` lists the commands"
 	cmd.SuggestionsMinimumDistance = 2

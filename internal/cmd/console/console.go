@@ -60,6 +60,7 @@ func (con *Console) Env(name string) string {
 	return con.Getenv(name)
 }
 
+// Width is the columns that text may take.
 func (con *Console) Width() int {
 	if con.Columns > 0 {
 		return con.Columns

@@ -46,6 +46,7 @@ func (h *hinted) Error() string { return h.err.Error() }
 
 func (h *hinted) Unwrap() error { return h.err }
 
+// WithHint is an error with what to do about it; no hint leaves it as it is.
 func WithHint(err error, hint string) error {
 	if err == nil || hint == "" {
 		return err
@@ -56,12 +57,14 @@ func WithHint(err error, hint string) error {
 // ErrUsage marks bad usage or bad input.
 var ErrUsage = errors.New("bad usage")
 
+// UsageError is bad usage or bad input: ErrUsage.
 type UsageError struct{ What string }
 
 func (u *UsageError) Error() string { return u.What }
 
 func (u *UsageError) Is(target error) bool { return target == ErrUsage }
 
+// BadUsage is what was asked for wrongly, and how to ask for it; "" is no hint.
 func BadUsage(what, hint string) error { return WithHint(&UsageError{what}, hint) }
 
 // StatusError carries an exit status that has been explained already, such as
@@ -166,6 +169,7 @@ func OneLine(s string) string {
 	return plaintext.Line(strings.Join(parts, "; "))
 }
 
+// HintFor is what to do about an error; "" where nobody knows.
 func HintFor(err error) string {
 	var h *hinted
 	switch {

@@ -102,6 +102,7 @@ func parseRecord(path string, text []byte) (r record.Record, isForeign bool, err
 	return r, false, nil
 }
 
+// WhatIsRecord is the hint where a file is no record.
 const WhatIsRecord = "a record is the record.json that `linerate measure`, `tune` or `demo` wrote, or what iperf3 -J or iperf -y C did"
 
 // noRecordHint says what a file may be that is no record.
@@ -187,6 +188,7 @@ func ReadFabric(ctx context.Context, path string) (fabric.Fabric, error) {
 // machine goes, as they do.
 const LabJournal = "/run/linerate-lab-journal"
 
+// HostNames are a fabric's hosts in one line.
 func HostNames(f fabric.Fabric) string {
 	var names []string
 	for _, h := range f.Hosts {

@@ -142,6 +142,7 @@ func WordVar(c *cobra.Command, to *string, name, value, usage string) {
 // spans are the units of a time that histories are counted in.
 var spans = map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour, "y": 365 * 24 * time.Hour}
 
+// SinceHint is how a time is written.
 const SinceHint = "such as 30d, 12h or 2026-01-31"
 
 // ParseSince reads how long before now, "30d", or a day or moment; "" is the

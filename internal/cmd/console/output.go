@@ -44,6 +44,7 @@ func (o *Output) Add(c *cobra.Command, usage string) {
 	o.AddForce(c)
 }
 
+// AddForce adds --force alone.
 func (o *Output) AddForce(c *cobra.Command) {
 	c.Flags().BoolVar(&o.Force, "force", false, "replace a file that is there, whatever it holds")
 }
@@ -164,6 +165,7 @@ func MkDir(flag, dir string) error {
 	return nil
 }
 
+// IsDir reports a directory that is there.
 func IsDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

@@ -134,6 +134,7 @@ func AsTyped(reach string) string {
 // (CONFIG_DEFAULT_HOSTNAME).
 const unnamed = "(none)"
 
+// ThisHost is what this machine is called.
 func ThisHost() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" || name == unnamed {
@@ -212,6 +213,7 @@ func sshWords(reach string) string {
 // (LINERATE_NATS, LINERATE_CREDS, LINERATE_CA), and else what `enroll` wrote.
 type NATSFlags struct{ Url, creds, ca string }
 
+// Add adds the flags to all commands.
 func (b *NATSFlags) Add(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringVar(&b.Url, "nats", "", "NATS server or cluster, such as tls://ctl:4222 (LINERATE_NATS)")

@@ -83,6 +83,7 @@ type Keeper struct {
 // keeping is how long a run waits at its end for a store.
 const keeping = 20 * time.Second
 
+// AddStoreFlag adds --store of a command that measures.
 func AddStoreFlag(c *cobra.Command, word *string) {
 	c.Flags().StringVar(word, "store", "", "keep the record in this store too: a file, postgres://...,\ndefault or none (default: $"+EnvStore+", else none)")
 }

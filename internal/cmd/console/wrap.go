@@ -4,6 +4,7 @@ import (
 	"strings"
 )
 
+// TrimEnd is text without the ends of lines after it.
 func TrimEnd(s string) string {
 	for len(s) > 0 && s[len(s)-1] == '\n' {
 		s = s[:len(s)-1]
@@ -19,6 +20,7 @@ func OrEmpty[T any](s []T) []T {
 	return s
 }
 
+// OrNone is text for a table, and "-" where there is none.
 func OrNone(given bool, s string) string {
 	if !given {
 		return "-"

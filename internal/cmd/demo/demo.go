@@ -46,6 +46,7 @@ const (
 	final = 3 * time.Second
 )
 
+// New is `linerate demo`.
 func New(con *console.Console) *cobra.Command {
 	var place labcmd.Place
 	var out console.Output

@@ -19,6 +19,7 @@ import (
 	"github.com/linerate/linerate/predict"
 )
 
+// New is `linerate discover`.
 func New(con *console.Console) *cobra.Command {
 	var out console.Output
 	var lldp string

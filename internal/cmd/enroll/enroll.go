@@ -20,6 +20,7 @@ import (
 // mostToken bounds what is read as a token from standard input.
 const mostToken = 64 << 10
 
+// New is `linerate enroll`.
 func New(con *console.Console) *cobra.Command {
 	var dir string
 	var replace bool

@@ -20,16 +20,17 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// historyFlags are the flags of history, those of its subcommands too.
-type historyFlags struct {
+// opts are the flags of history, those of its subcommands too.
+type opts struct {
 	store, since, metrics     string
 	from, to, direction, tool string
 	protocol                  string
 	streams, limit            int
 }
 
+// New is `linerate history`.
 func New(con *console.Console) *cobra.Command {
-	var flags historyFlags
+	var flags opts
 	c := console.Group("history", "stored runs: list them, one path over time, add, show, forget", newAdd(con, &flags), newShow(con, &flags), newForget(con, &flags))
 	c.Long = `Lists the runs that are kept in a store, the newest first; with --from and --to
 what that path carried over time, a table for each direction and stream count.
@@ -63,7 +64,7 @@ const defaultLimit = 20
 
 // query is what the flags ask of a path; path is false where they ask for the
 // runs.
-func (f historyFlags) query(now time.Time) (q store.Query, path bool, err error) {
+func (f opts) query(now time.Time) (q store.Query, path bool, err error) {
 	if q.Since, err = console.ParseSince("since", f.since, now); err != nil {
 		return q, false, err
 	}
@@ -83,7 +84,7 @@ func (f historyFlags) query(now time.Time) (q store.Query, path bool, err error)
 	return q, both, nil
 }
 
-func showHistory(ctx context.Context, con *console.Console, flags historyFlags, now time.Time) error {
+func showHistory(ctx context.Context, con *console.Console, flags opts, now time.Time) error {
 	q, path, err := flags.query(now)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-func newAdd(con *console.Console, flags *historyFlags) *cobra.Command {
+func newAdd(con *console.Console, flags *opts) *cobra.Command {
 	return &cobra.Command{
 		Use: "add RECORD...", Short: "keep records; one that is kept already is kept once",
 		Long: `Keeps records in the store, which is made when there is none: what measure,
@@ -90,7 +90,7 @@ func leftOut(con *console.Console, left []error) error {
 	return fmt.Errorf("%s on NATS cannot be read (all others are kept): %w", unit.Counted(len(left), "run"), left[0])
 }
 
-func newShow(con *console.Console, flags *historyFlags) *cobra.Command {
+func newShow(con *console.Console, flags *opts) *cobra.Command {
 	var out console.Output
 	c := &cobra.Command{
 		Use: "show RUN", Short: "write a run's record back, as it came", Args: console.Exactly(1, "one RUN, as `linerate history` names it"),
@@ -135,7 +135,7 @@ func historyShow(ctx context.Context, con *console.Console, place, run string, o
 	return nil
 }
 
-func newForget(con *console.Console, flags *historyFlags) *cobra.Command {
+func newForget(con *console.Console, flags *opts) *cobra.Command {
 	var before string
 	var dry bool
 	c := &cobra.Command{

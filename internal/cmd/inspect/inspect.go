@@ -27,16 +27,17 @@ type inspected struct {
 	Calibration *calibration `json:"calibration,omitempty"`
 }
 
-// inspectFlags say what to look at and how much to show.
-type inspectFlags struct {
+// opts say what to look at and how much to show.
+type opts struct {
 	rate    coreRateFlags
 	root    string
 	all     bool
 	capture captureFlags
 }
 
+// New is `linerate inspect`.
 func New(con *console.Console) *cobra.Command {
-	var flags inspectFlags
+	var flags opts
 	c := &cobra.Command{
 		Use: "inspect [HOST... | FABRIC]", Short: "one host's links, bonds, limits, and what is wrong with them",
 		Long: `Shows one host's network as far as throughput goes, and what is wrong with it
@@ -105,7 +106,7 @@ over loopback.
 	return c
 }
 
-func (f inspectFlags) check(args []string) error {
+func (f opts) check(args []string) error {
 	switch {
 	case f.root != "" && len(args) > 0:
 		return console.BadUsage("inspect: --root and "+args[0]+": a captured host needs no HOST", "leave one of them out")
@@ -121,7 +122,7 @@ func (f inspectFlags) check(args []string) error {
 }
 
 // inspectFrom reads a captured host, or a live one.
-func inspectFrom(ctx context.Context, con *console.Console, reach string, flags inspectFlags) (netstate.Host, *calibration, error) {
+func inspectFrom(ctx context.Context, con *console.Console, reach string, flags opts) (netstate.Host, *calibration, error) {
 	if flags.root == "" {
 		return inspect(ctx, con, reach, flags.rate)
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
+// New is `linerate lab`.
 func New(con *console.Console) *cobra.Command {
 	return console.Group("lab", "scenarios on real kernels", newList(con), newRun(con), newUp(con), newExec(con), newDown(con), newShow(con), newReplicas(),
 		newKeep(), newStand(con), newEnter())

@@ -25,6 +25,7 @@ type Place struct {
 	wants []scenario.Feature
 }
 
+// AddFlags adds the flags that say where a lab is built.
 func (p *Place) AddFlags(c *cobra.Command) {
 	c.Flags().StringVar(&p.backEnd, "back-end", "auto", "auto, host (namespaces), uml (a kernel of its own)\nor qemu (emulated)")
 	c.Flags().StringVar(&p.kernel, "kernel", "", "series of the emulated kernel, such as 5.10\n(without: the newest there is)")

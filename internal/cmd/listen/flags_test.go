@@ -14,7 +14,7 @@ func TestAllowMappedNetworks(t *testing.T) {
 		"::ffff:10.1.2.3/120": "10.1.2.0/24", "10.1.2.3/24": "10.1.2.0/24", "2001:db8::1/64": "2001:db8::/64", "::/0": "::/0",
 		"::ffff:0:0/95": "", "::ffff:10.0.0.0/8": "", "10.0.0.0/33": "", "x": "",
 	} {
-		cfg, err := (&listenFlags{port: 1, maxClients: 1, idle: 1e9, allow: []string{text}}).config(t.Context())
+		cfg, err := (&opts{port: 1, maxClients: 1, idle: 1e9, allow: []string{text}}).config(t.Context())
 		if want == "" {
 			if console.Status(err) != console.ExitUsage || console.HintFor(err) == "" {
 				t.Errorf("%s: %v, %v; want it refused with a hint", text, cfg.Allow, err)

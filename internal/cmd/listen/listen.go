@@ -18,8 +18,8 @@ import (
 	"github.com/linerate/linerate/internal/traffic/iperf3server"
 )
 
-// listenFlags are the flags of `listen`.
-type listenFlags struct {
+// opts are the flags of `listen`.
+type opts struct {
 	port       uint16
 	bind       []string
 	allow      []string
@@ -29,8 +29,9 @@ type listenFlags struct {
 	oneOff     bool
 }
 
+// New is `linerate listen`.
 func New(con *console.Console) *cobra.Command {
-	var flags listenFlags
+	var flags opts
 	c := &cobra.Command{
 		Use: "listen", Short: "a traffic server that iperf3 clients can use, many at a time", Args: console.NoArgs,
 		Long: `Serves iperf3 clients (3.7 and later) and linerate's own, TCP and UDP, many at
@@ -70,7 +71,7 @@ on standard output when it ends.
 }
 
 // config reads the flags.
-func (f *listenFlags) config(ctx context.Context) (iperf3server.Config, error) {
+func (f *opts) config(ctx context.Context) (iperf3server.Config, error) {
 	cfg := iperf3server.Config{Port: int(f.port), MaxClients: f.maxClients, Idle: f.idle, OneOff: f.oneOff}
 	if f.port == 0 {
 		return cfg, console.BadUsage("--port: port 0 is none to listen on", "")

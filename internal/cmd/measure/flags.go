@@ -64,6 +64,7 @@ func (l *latencyFlags) over(m *campaign.Matrix, given func(flag string) bool) er
 	return nil
 }
 
+// Headings are the titles in the list of flags.
 var Headings = []console.FlagHeading{
 	{Title: "What to measure", Flags: "streams directions protocol tool pairs together sweep repeats aliases alias-subnet resume"},
 	{Title: "How each measurement ends", Flags: "duration precision"},

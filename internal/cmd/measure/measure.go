@@ -105,6 +105,7 @@ func (m *MatrixFlags) Over(f fabric.Measure) (campaign.Matrix, error) {
 	return out, err
 }
 
+// New is `linerate measure`.
 func New(con *console.Console) *cobra.Command {
 	var flags MatrixFlags
 	var latency latencyFlags
@@ -190,6 +191,7 @@ the exit status is 1 then.
 	return c
 }
 
+// IsFabric reports an argument that names a fabric file.
 func IsFabric(arg string) bool {
 	return strings.HasSuffix(arg, ".yaml") || strings.HasSuffix(arg, ".yml")
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
+// New is `linerate predict`.
 func New(con *console.Console) *cobra.Command {
 	var flags measure.MatrixFlags
 	var live liveFlag
@@ -339,6 +340,7 @@ func unknownPair(p fabric.Path, m fabric.Measure, why error) []predict.Predictio
 	return out
 }
 
+// Headings are the titles in the list of flags.
 var Headings = []console.FlagHeading{
 	{Title: "What to predict", Flags: "streams directions ports socket-buffer together limits"},
 	{Title: "From what", Flags: "live calibrate calibrate-streams clouds show-clouds"},

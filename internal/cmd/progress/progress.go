@@ -45,6 +45,7 @@ type Progress struct {
 	historyAt time.Time
 }
 
+// New shows what runs on the console.
 func New(con *console.Console) *Progress { return &Progress{con: con, begin: time.Now()} }
 
 // Say prints one finished line.
@@ -60,6 +61,7 @@ func (p *Progress) Say(format string, args ...any) {
 	}
 }
 
+// Clear takes off the line that stands.
 func (p *Progress) Clear() {
 	if p.drawn {
 		p.redraw("")

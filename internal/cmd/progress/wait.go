@@ -50,6 +50,7 @@ func (w *WaitFlag) Set(s string) error {
 // Type names the flag's value in help.
 func (w *WaitFlag) Type() string { return "duration" }
 
+// Add adds the flag.
 func (w *WaitFlag) Add(c *cobra.Command) {
 	c.Flags().Var(w, "wait", "wait for hosts that another run holds, --wait=5m that long")
 	c.Flags().Lookup("wait").NoOptDefVal = forEver

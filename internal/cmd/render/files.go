@@ -108,7 +108,7 @@ func writeMode(ctx context.Context, name, text string, mode os.FileMode) error {
 }
 
 // renderFrom reads a format's files and writes another's, or a fabric.
-func renderFrom(ctx context.Context, con *console.Console, f renderFlags) error {
+func renderFrom(ctx context.Context, con *console.Console, f opts) error {
 	files, err := configFiles(ctx, f.from)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func renderFrom(ctx context.Context, con *console.Console, f renderFlags) error 
 	return writeFabric(ctx, con, f, text, found.Unread)
 }
 
-func writeFabric(ctx context.Context, con *console.Console, f renderFlags, text []byte, unread []render.Unread) error {
+func writeFabric(ctx context.Context, con *console.Console, f opts, text []byte, unread []render.Unread) error {
 	if f.out != "" {
 		if err := (console.Output{Path: f.out, Force: f.force}).Check("render:", console.FabricFile); err != nil {
 			return err

@@ -20,14 +20,15 @@ import (
 // fabricFormat is what --to and --from call a fabric file.
 const fabricFormat = "fabric"
 
-// renderFlags are the command's.
-type renderFlags struct {
+// opts are the command's.
+type opts struct {
 	host, to, out, from, as string
 	force, strict, stdout   bool
 }
 
+// New is `linerate render`.
 func New(con *console.Console) *cobra.Command {
-	var f renderFlags
+	var f opts
 	c := &cobra.Command{
 		Use: "render FABRIC --to FORMAT", Short: "write a host's network as files of a configuration system",
 		Long: `Writes what a fabric file says of a host as the files of a configuration
@@ -90,6 +91,7 @@ func formatList() string {
 	return b.String()
 }
 
+// FormatWords are the formats that --to takes.
 func FormatWords() []string {
 	var words []string
 	for _, f := range render.Formats() {
@@ -99,7 +101,7 @@ func FormatWords() []string {
 }
 
 // check refuses flags that make no sense before anything is read.
-func (f *renderFlags) check() error {
+func (f *opts) check() error {
 	known := FormatWords()
 	if f.from != "" {
 		known = append(known, fabricFormat)
@@ -118,7 +120,7 @@ func (f *renderFlags) check() error {
 }
 
 // render writes one host of a fabric; unread is what reading it left out.
-func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f renderFlags, unread []render.Unread) error {
+func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f opts, unread []render.Unread) error {
 	host, err := console.ChosenHost("render", file, f.host)
 	if err != nil {
 		return err
@@ -236,6 +238,7 @@ func InputOf(file fabric.Fabric, name string) (in render.Input, left []string, e
 	return in, want.Left, nil
 }
 
+// PrintWarnings prints what a format cannot say.
 func PrintWarnings(con *console.Console, warnings []render.Warning) {
 	for _, w := range warnings {
 		fmt.Fprint(con.Stderr, console.Wrapped("warning: ", w.String(), con.Width()))

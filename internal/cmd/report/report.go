@@ -27,6 +27,7 @@ var formats = [...]reportFormat{
 	{".html", reportHTML}, {".md", markdown}, {".csv", reportCSV},
 }
 
+// New is `linerate report`.
 func New(con *console.Console) *cobra.Command {
 	var out console.Output
 	var plots string

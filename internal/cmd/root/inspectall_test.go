@@ -59,7 +59,7 @@ func TestInspectRoot(t *testing.T) {
 		t.Errorf("exit %d:\n%s%s", o.status, o.stdout, o.stderr)
 	}
 	// With the host as it was read beside it, that is what counts.
-	text, err := json.Marshal(netstate.Host{Name: "rbx", Kernel: netstate.Kernel{OS: "linux", Release: "6.1.0"}})
+	text, err := json.Marshal(netstate.Host{Name: "rbx", Kernel: netstate.Kernel{OS: "linux", Release: "6.1.0"}, Links: []netstate.Link{{Name: "eth0", MTU: 1500}}})
 	if err != nil {
 		t.Fatal(err)
 	}

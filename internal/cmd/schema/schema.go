@@ -20,6 +20,7 @@ var schemas = [...]struct {
 	{"scenario", func() ([]byte, error) { return scenario.Schema(), nil }},
 }
 
+// New is `linerate schema`.
 func New(con *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema [fabric|record|scenario]", Short: "JSON schemas of the fabric file, the record and the lab's scenarios",

@@ -23,8 +23,8 @@ import (
 	"github.com/linerate/linerate/internal/metrics"
 )
 
-// serveFlags are one server of the bus.
-type serveFlags struct {
+// opts are one server of the bus.
+type opts struct {
 	state, listen, name, cluster, metrics string
 	perUser                               string
 	names, routes                         []string
@@ -32,8 +32,9 @@ type serveFlags struct {
 	web                                   webFlags
 }
 
+// New is `linerate serve`.
 func New(con *console.Console) *cobra.Command {
-	var flags serveFlags
+	var flags opts
 	c := &cobra.Command{
 		Use: "serve", Args: console.NoArgs, Short: "the NATS server that a fleet meets on",
 		Long: `Runs a NATS server with JetStream for agents and controllers, until it is ended.
@@ -62,7 +63,7 @@ listens on loopback unless told otherwise. ` + "`serve token`" + ` lets hosts an
 }
 
 // stateDir is where the authority is.
-func stateDir(con *console.Console, flags *serveFlags) string {
+func stateDir(con *console.Console, flags *opts) string {
 	switch {
 	case flags.state != "":
 		return flags.state
@@ -77,7 +78,7 @@ func stateDir(con *console.Console, flags *serveFlags) string {
 
 // reachedBy are the names in the server's certificate: those given, the address
 // that it listens on, and the host's own where that is every address.
-func (f *serveFlags) reachedBy() ([]string, error) {
+func (f *opts) reachedBy() ([]string, error) {
 	at, err := netip.ParseAddrPort(f.listen)
 	if err != nil {
 		return nil, console.BadUsage("--listen: want ADDRESS:PORT, not "+f.listen, "127.0.0.1:4222 is loopback, 0.0.0.0:4222 every address")
@@ -103,7 +104,7 @@ func (f *serveFlags) reachedBy() ([]string, error) {
 	return names, nil
 }
 
-func (f *serveFlags) config() (authority.ServerConfig, error) {
+func (f *opts) config() (authority.ServerConfig, error) {
 	names, err := f.reachedBy()
 	cfg := authority.ServerConfig{Name: f.name, Listen: f.listen, Names: names, Cluster: f.cluster, Routes: f.routes}
 	if cfg.Name == "" {
@@ -121,7 +122,7 @@ func portTaken(listen string, err error) error {
 	return console.WithHint(fmt.Errorf("serve on %s: another program has the port", listen), "`ss -lntp` shows which; --listen takes another")
 }
 
-func serve(ctx context.Context, con *console.Console, flags serveFlags) error {
+func serve(ctx context.Context, con *console.Console, flags opts) error {
 	cfg, err := flags.config()
 	if err != nil {
 		return err

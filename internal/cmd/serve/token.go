@@ -24,7 +24,7 @@ import (
 
 // opened is the authority that is there; none is made by asking it for
 // something.
-func opened(con *console.Console, flags *serveFlags) (*authority.Authority, error) {
+func opened(con *console.Console, flags *opts) (*authority.Authority, error) {
 	dir := stateDir(con, flags)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, console.BadUsage("serve: no state in "+dir, "`linerate serve` makes it at its first start; --state names another directory")
@@ -35,7 +35,7 @@ func opened(con *console.Console, flags *serveFlags) (*authority.Authority, erro
 // servedAt is where hosts will find the server: as --nats or the environment
 // says, else where the server of the state directory listens. One that listens
 // on every address, or was never started, has to be named.
-func servedAt(con *console.Console, flags *serveFlags) (string, error) {
+func servedAt(con *console.Console, flags *opts) (string, error) {
 	if url := cmp.Or(con.NATS.Url, con.Getenv("LINERATE_NATS")); url != "" {
 		return url, nil
 	}
@@ -53,7 +53,7 @@ func servedAt(con *console.Console, flags *serveFlags) (string, error) {
 
 // toldAt is where a server of this machine is told something: as servedAt, and
 // by loopback where that is no answer.
-func toldAt(con *console.Console, flags *serveFlags) string {
+func toldAt(con *console.Console, flags *opts) string {
 	if url, err := servedAt(con, flags); err == nil {
 		return url
 	}
@@ -98,7 +98,7 @@ func OnlyHere(url string) string {
 	return "the server listens on " + at.String() + " alone: this token is good on this machine only (`linerate serve --listen ADDRESS:PORT` serves others)"
 }
 
-func newToken(con *console.Console, serve *serveFlags) *cobra.Command {
+func newToken(con *console.Console, serve *opts) *cobra.Command {
 	var role, host, user, ttl, valid string
 	var replace bool
 	c := &cobra.Command{
@@ -174,7 +174,7 @@ listens on every address has to be named.
 	return c
 }
 
-func newRevoke(con *console.Console, serve *serveFlags) *cobra.Command {
+func newRevoke(con *console.Console, serve *opts) *cobra.Command {
 	var host, user string
 	c := &cobra.Command{
 		Use: "revoke", Args: console.NoArgs, Short: "take a host's or a user's identity away",
@@ -230,7 +230,7 @@ func revoked(con *console.Console, name string) error {
 	return nil
 }
 
-func newIdentities(con *console.Console, serve *serveFlags) *cobra.Command {
+func newIdentities(con *console.Console, serve *opts) *cobra.Command {
 	return &cobra.Command{
 		Use: "identities", Args: console.NoArgs, Short: "who was let in, as what, until when",
 		RunE: func(*cobra.Command, []string) error {
@@ -263,7 +263,7 @@ func newIdentities(con *console.Console, serve *serveFlags) *cobra.Command {
 	}
 }
 
-func newMember(con *console.Console, serve *serveFlags) *cobra.Command {
+func newMember(con *console.Console, serve *opts) *cobra.Command {
 	var names []string
 	var out string
 	c := &cobra.Command{

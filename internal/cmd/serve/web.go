@@ -144,7 +144,7 @@ func trialsHeard(s *server.Server, log *slog.Logger) func(context.Context, func(
 	}
 }
 
-func newLogin(con *console.Console, serve *serveFlags) *cobra.Command {
+func newLogin(con *console.Console, serve *opts) *cobra.Command {
 	var user, role, valid string
 	c := &cobra.Command{
 		Use: "login", Args: console.NoArgs, Short: "a token with which somebody sees the web page",

@@ -16,6 +16,7 @@ import (
 	"github.com/linerate/linerate/steer"
 )
 
+// New is `linerate steer`.
 func New(con *console.Console) *cobra.Command {
 	c := console.Group("steer", "which link each flow takes, and which ports spread flows evenly", newShow(con), newPick(con), newAddresses(con), newMPTCP(con), newProbe(con))
 	c.Long = `Computes the link that a bond sends each flow on, as the kernel's transmit hash

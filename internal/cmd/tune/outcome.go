@@ -47,6 +47,7 @@ type tuned struct {
 	Persisted []string `json:"persisted,omitempty"`
 }
 
+// TunedStep is a change that was tried, in JSON.
 type TunedStep struct {
 	Change string       `json:"change"`
 	Why    string       `json:"why"`
@@ -55,6 +56,7 @@ type TunedStep struct {
 	Kept   bool         `json:"kept"`
 }
 
+// StepsOf are the changes of a record that were tried.
 func StepsOf(r record.Record) []TunedStep {
 	out := []TunedStep{}
 	for _, s := range r.Steps {

@@ -20,8 +20,8 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// tuneFlags are the flags of tune.
-type tuneFlags struct {
+// opts are the flags of tune.
+type opts struct {
 	yes, dryRun, thorough, bounce, persist bool
 	target, require, seconds               float64
 	windows                                int
@@ -33,8 +33,9 @@ type tuneFlags struct {
 	wait                                   progress.WaitFlag
 }
 
+// New is `linerate tune`.
 func New(con *console.Console) *cobra.Command {
-	var flags tuneFlags
+	var flags opts
 	c := &cobra.Command{
 		Use: "tune FABRIC", Short: "measure, explain, change, prove; keep what helps, put back what does not", Args: console.Exactly(1, "one FABRIC file"),
 		Long: `Brings one path of a fabric to its ceiling at the lowest cost: what limits it
@@ -83,7 +84,7 @@ the terminal.
 	return c
 }
 
-func (f *tuneFlags) add(c *cobra.Command) {
+func (f *opts) add(c *cobra.Command) {
 	s := c.Flags()
 	s.BoolVar(&f.yes, "yes", false, "make the changes without asking")
 	s.BoolVar(&f.dryRun, "dry-run", false, "show what would be tried and the plans for it, change nothing")
@@ -110,7 +111,7 @@ func (f *tuneFlags) add(c *cobra.Command) {
 }
 
 // options are the flags as the campaign wants them, but the path.
-func (f *tuneFlags) options() (campaign.Tuning, error) {
+func (f *opts) options() (campaign.Tuning, error) {
 	o := campaign.Tuning{
 		Target: f.target, Objective: tune.Objective(f.objective), Thorough: f.thorough, Bounce: f.bounce,
 		Budget: tune.Budget{MostWindows: f.windows, MostTraffic: time.Duration(f.seconds * float64(time.Second))},
@@ -163,7 +164,7 @@ const (
 // tuneRun is one `linerate tune`.
 type tuneRun struct {
 	con     *console.Console
-	flags   tuneFlags
+	flags   opts
 	options campaign.Tuning
 	// file is the user's fabric; path where it was read from.
 	file fabric.Fabric

@@ -50,7 +50,7 @@ for n in a b; do ip -n linerate-files-$n link set lo up; ip -n linerate-files-$n
 	})
 	dir := t.TempDir()
 	run := &tuneRun{con: &console.Console{Version: "test", Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Getenv: os.Getenv}, path: filepath.Join(dir, "fab.yaml"), roots: map[string]string{}, format: string(render.FormatNetplan)}
-	run.flags = tuneFlags{persist: true, journal: filepath.Join(dir, "journal"), render: string(render.FormatNetworkd), renderTo: filepath.Join(dir, "tuned")}
+	run.flags = opts{persist: true, journal: filepath.Join(dir, "journal"), render: string(render.FormatNetworkd), renderTo: filepath.Join(dir, "tuned")}
 	text := "# mine\nlinerate: v1\nhosts:\n"
 	var hosts []*fleet.Host
 	for i, name := range []string{"a", "b"} {

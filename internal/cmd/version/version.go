@@ -35,6 +35,7 @@ type labBackEnd struct {
 	Why    string      `json:"why"`
 }
 
+// New is `linerate version`.
 func New(con *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "what this binary is and what it can do here", Args: console.NoArgs,
