@@ -56,7 +56,9 @@ func (m *MatrixFlags) add(c *cobra.Command) {
 
 // Over is what the file asks for with the flags laid over it.
 func (m *MatrixFlags) Over(f fabric.Measure) (campaign.Matrix, error) {
-	out := campaign.Matrix{Streams: f.Streams, Directions: f.Directions, Ports: f.Ports, Longest: f.Duration, Buffer: f.SocketBuffer}
+	out := campaign.Matrix{Streams: f.Streams, Directions: f.Directions, Ports: f.Ports, Longest: f.Duration}
+	buffer := f.SocketBuffer
+	var err error
 	if m.Streams != "" {
 		out.Streams = nil
 		for _, s := range strings.Split(m.Streams, ",") {
@@ -85,13 +87,11 @@ func (m *MatrixFlags) Over(f fabric.Measure) (campaign.Matrix, error) {
 		out.Ports, out.Base.Within = cmp.Or(word, out.Ports), within
 	}
 	if m.Buffer != "" {
-		b, err := unit.ParseBytes(m.Buffer)
-		if err != nil {
+		if buffer, err = unit.ParseBytes(m.Buffer); err != nil {
 			return out, console.BadUsage("--socket-buffer: "+err.Error(), "")
 		}
-		out.Buffer = b
 	}
-	var err error
+	out.Base.Socket.SndBuf, out.Base.Socket.RcvBuf = buffer, buffer
 	out.Duration, err = ParseWindow(m.duration)
 	if len(out.Streams) == 0 {
 		out.Streams = []int{1, 2, 4, 8}

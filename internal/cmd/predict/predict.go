@@ -173,7 +173,7 @@ func overPrediction(m *measure.MatrixFlags, f fabric.Measure) (fabric.Measure, e
 	if m.Streams != "" {
 		f.Streams = matrix.Streams
 	}
-	f.Directions, f.Ports, f.SocketBuffer = matrix.Directions, matrix.Ports, matrix.Buffer
+	f.Directions, f.Ports, f.SocketBuffer = matrix.Directions, matrix.Ports, matrix.Base.Socket.RcvBuf
 	if f.Protocol == "" {
 		f.Protocol = "tcp"
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/barehost"
+	"github.com/linerate/linerate/render/formats"
 )
 
 // fabricFormat is what --to and --from call a fabric file.
@@ -85,8 +87,8 @@ comments and keys that are not known here stay.
 func formatList() string {
 	var b strings.Builder
 	b.WriteString("Formats:\n")
-	for _, f := range render.Formats() {
-		b.WriteString(console.Wrapped(fmt.Sprintf("  %-10s ", f), f.Doc(), 80))
+	for _, f := range formats.All() {
+		b.WriteString(console.Wrapped(fmt.Sprintf("  %-10s ", f), formats.Doc(f), 80))
 	}
 	return b.String()
 }
@@ -94,7 +96,7 @@ func formatList() string {
 // FormatWords are the formats that --to takes.
 func FormatWords() []string {
 	var words []string
-	for _, f := range render.Formats() {
+	for _, f := range formats.All() {
 		words = append(words, string(f))
 	}
 	return words
@@ -174,11 +176,11 @@ var withoutSysctls = []render.Format{
 // Whole renders a format, and for one without sysctls the sysctl.d file
 // that goes with it.
 func Whole(format render.Format, in render.Input) (render.Output, error) {
-	out, err := render.Render(format, in)
+	out, err := formats.Write(format, in)
 	if err != nil || !slices.Contains(withoutSysctls, format) || len(in.Sysctls) == 0 {
 		return out, err
 	}
-	beside, err := render.Render(render.FormatSysctl, in)
+	beside, err := formats.Write(render.FormatSysctl, in)
 	if err != nil {
 		return out, err
 	}
@@ -220,7 +222,7 @@ func InputOf(file fabric.Fabric, name string) (in render.Input, left []string, e
 		return in, nil, err
 	}
 	in = render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}}
-	bare := render.Bare(host, state, append(profile.Keys(state.Links), wanted.Sysctls(host)...))
+	bare := barehost.Of(host, state, append(profile.Keys(state.Links), wanted.Sysctls(host)...))
 	want, err := wanted.Of(wanted.Request{Fabric: file, Host: name, Observed: bare})
 	if err != nil {
 		return in, nil, err

@@ -188,5 +188,5 @@ func TestPorts(t *testing.T) {
 
 func sink(session string, port uint16) agentapi.SinkRequest {
 	return agentapi.SinkRequest{Session: session, Bind: []netip.Addr{netip.MustParseAddr("10.7.0.2")}, Peers: []netip.Addr{netip.MustParseAddr("10.7.0.1")},
-		Streams: 1, Within: &flow.PortRange{First: port, Last: port}, Lifetime: time.Minute, SocketBuffer: unit.Bytes(0)}
+		Streams: 1, Within: &flow.PortRange{First: port, Last: port}, Lifetime: time.Minute}
 }
