@@ -13,7 +13,6 @@ import (
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/internal/run/pathcheck"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/unit"
 )
 
 // problems checks a pair's routes, on hosts observed anew.
