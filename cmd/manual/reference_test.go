@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/record"
 )
 
@@ -16,7 +17,7 @@ import (
 // and its links lead somewhere.
 func TestReference(t *testing.T) {
 	const dir = "../../docs/reference"
-	pages, err := reference(cli.Root(cli.System("dev")), "../..")
+	pages, err := reference(root.New(console.System("dev")), "../..")
 	if err != nil {
 		t.Fatal(err)
 	}

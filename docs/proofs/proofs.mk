@@ -52,8 +52,8 @@ prove-fleet: ## 1,000 to 1,000,000 flows shared over 10,000 hosts, and against l
 # some moment.
 prove-scale: ## agents on NATS, a cluster's servers killed, changes whose network is cut: ten minutes
 	@$(PROVE) scale 4 ./internal/agent/fleet TestNATSScale
-	@$(PROVE) cluster 1 ./internal/cli TestMeasureOverCluster
-	@GOFLAGS="$$(go env GOFLAGS) -parallel=8" $(PROVE) cut 1 ./internal/cli TestApplyCutOff
+	@$(PROVE) cluster 1 ./internal/cmd/root TestMeasureOverCluster
+	@GOFLAGS="$$(go env GOFLAGS) -parallel=8" $(PROVE) cut 1 ./internal/cmd/root TestApplyCutOff
 
 prove-predict: deps ## networks drawn at random, predicted and then measured, half an hour
 	@$(PROVE) predict 15 $(LABTEST)/predicting TestPredict 1 uml

@@ -11,7 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
 )
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "guard", "recover", "agent":
-			os.Exit(cli.Main(cli.System("test"), os.Args[1:]))
+			os.Exit(root.Run(console.System("test"), os.Args[1:]))
 		case jobCommand:
 			os.Exit(jobMain(os.Args[2]))
 		}

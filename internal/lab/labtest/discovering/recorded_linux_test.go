@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
@@ -27,11 +28,11 @@ func TestDiscoverRecorded(t *testing.T) {
 			journal, file := t.TempDir(), filepath.Join(t.TempDir(), "fabric.yaml")
 			try := func(args ...string) (status int, stdout, stderr string) {
 				var out, errs bytes.Buffer
-				app := &cli.App{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
+				app := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
 				if slices.Contains([]string{"plan", "apply", "rollback"}, args[0]) {
 					args = append(args, "--journal", journal)
 				}
-				status = cli.Main(app, args)
+				status = root.Run(app, args)
 				return status, out.String(), errs.String()
 			}
 			run := func(args ...string) string {

@@ -16,7 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
@@ -198,8 +199,8 @@ func (s step) judge(t *testing.T, m memory) {
 func linerate(t *testing.T, want int, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	app := &cli.App{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}
-	if status := cli.Main(app, args); status != want {
+	app := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}
+	if status := root.Run(app, args); status != want {
 		t.Fatalf("linerate %s: exit status %d, want %d:\n%s", strings.Join(args, " "), status, want, out.String())
 	}
 	return out.String()

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
@@ -16,7 +17,7 @@ import (
 // change too.
 func Main(m *testing.M, want lab.BackEnd) int {
 	if !guest.IsInit() && len(os.Args) > 1 && os.Args[1] == "guard" {
-		return cli.Main(cli.System("test"), os.Args[1:])
+		return root.Run(console.System("test"), os.Args[1:])
 	}
 	return floor.Main(m, want)
 }
@@ -25,7 +26,7 @@ func Main(m *testing.M, want lab.BackEnd) int {
 // says another.
 func MainOn(m *testing.M, series string) int {
 	if !guest.IsInit() && len(os.Args) > 1 && os.Args[1] == "guard" {
-		return cli.Main(cli.System("test"), os.Args[1:])
+		return root.Run(console.System("test"), os.Args[1:])
 	}
 	return floor.MainWith(m, lab.QEMU, floor.More{Series: series})
 }
