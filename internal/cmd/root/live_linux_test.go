@@ -2,7 +2,6 @@ package root
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"regexp"
