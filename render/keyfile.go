@@ -298,12 +298,11 @@ func (c *connection) bond() {
 		c.set("bond", "miimon", "0")
 	}
 	c.file.remove(func(group, key string) bool {
-		said, known := keyfileOptionOf(key)
+		_, said, known := bondopt.Said(bondopt.Keyfile, key)
 		return group == "bond" && known && !said.In(mode)
 	})
 	for _, o := range c.options {
-		row, _ := bondopt.Find(o.name)
-		said, known := keyfileOptionOf(o.name)
+		row, said, known := bondopt.Said(bondopt.Keyfile, o.name)
 		switch {
 		case !known:
 			continue // the ledger says so
@@ -320,8 +319,8 @@ func (c *connection) bond() {
 				value = names[0]
 			}
 		}
-		c.set("bond", o.name, value)
-		if row.Twin != "" {
+		c.set("bond", said.Name, value)
+		if row.Name == o.name && row.Twin != "" {
 			// The two are one option of the kernel, and must be equal here.
 			c.set("bond", row.Twin, value)
 		}

@@ -40,7 +40,7 @@ func (r *connectionReader) bond() {
 		}
 		r.used[l.number] = true
 		twin, _ := bondopt.ByTwin(l.key)
-		switch _, known := keyfileOptionOf(l.key); {
+		switch _, _, known := bondopt.Said(bondopt.Keyfile, l.key); {
 		case l.key == "interface-name" || twin.Name != "" && r.file.value("bond", twin.Name) != "":
 		case !known:
 			r.refuse(l, "NetworkManager has no such bond option, and a fabric neither")

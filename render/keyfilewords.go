@@ -1,23 +1,9 @@
 package render
 
-import (
-	"strings"
-
-	"github.com/linerate/linerate/internal/bondopt"
-)
+import "strings"
 
 // NetworkManager's words, as libnm 1.42 has them
 // (src/libnm-core-impl/nm-setting-bond.c, src/libnm-base/nm-ethtool-base.c).
-
-// keyfileOptionOf is how the [bond] section says an option, by either name of
-// the kernel; false for one that NetworkManager does not know.
-func keyfileOptionOf(name string) (bondopt.Saying, bool) {
-	o, twin := bondopt.ByTwin(name)
-	if !twin {
-		o, _ = bondopt.Find(name)
-	}
-	return o.Saying(bondopt.Keyfile)
-}
 
 // keyfileFeatures are the offloads, without their prefix "feature-".
 const keyfileFeatures = " esp-hw-offload esp-tx-csum-hw-offload fcoe-mtu gro gso highdma hw-tc-offload l2-fwd-offload loopback lro " +

@@ -146,11 +146,7 @@ func (w *nmstateWriter) bond(d device, item *fabric.Node) {
 		put(within(bond, "options"), "miimon", plain("0")) // NetworkManager's own is 100
 	}
 	for _, o := range d.options[1:] {
-		row, twin := bondopt.ByTwin(o.name)
-		if !twin {
-			row, _ = bondopt.Find(o.name)
-		}
-		said, known := row.Saying(bondopt.Nmstate)
+		row, said, known := bondopt.Said(bondopt.Nmstate, o.name)
 		if !known {
 			continue
 		}
@@ -173,7 +169,7 @@ func (w *nmstateWriter) bond(d device, item *fabric.Node) {
 				value = plain(names[0])
 			}
 		}
-		put(within(bond, "options"), o.name, value)
+		put(within(bond, "options"), said.Name, value)
 		w.ledger.say(d.ID, o.key)
 	}
 	list := sequence()

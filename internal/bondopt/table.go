@@ -66,7 +66,7 @@ func optionRows() []Option {
 			In:  in{Networkd: {Name: "AdUserPortKey"}, Keyfile: {}, Nmstate: {}}},
 		{Name: "coupled_control", Attr: 32, Size: 1, Words: onOff, Default: "on", Modes: lacp, NeedsDown: true, Since: "6.9", Stable: []string{"6.1.176"}, Source: "BOND_OPT_COUPLED_CONTROL",
 			Doc: "whether collecting and distributing begin together"},
-		{Name: "broadcast_neighbor", Attr: 33, Size: 1, Words: onOff, Default: "off", Modes: lacp, Since: "6.17", Stable: []string{"6.1.176", "6.12.95"}, Source: "BOND_OPT_BROADCAST_NEIGH",
+		{Name: "broadcast_neighbor", Attr: 33, Size: 1, Words: onOff, Default: "off", Modes: lacp, Since: "6.17", Source: "BOND_OPT_BROADCAST_NEIGH",
 			Doc: "whether ARP and neighbour discovery leave by every port"},
 		{Name: "packets_per_slave", Attr: 20, Size: 4, Max: 65535, Default: "1", Modes: []netstate.BondMode{netstate.BalanceRR}, Source: "BOND_OPT_PACKETS_PER_SLAVE",
 			Doc: "balance-rr: packets to a port before the next; 0 is random", field: func(b *netstate.Bond) any { return &b.PacketsPerSlave },
