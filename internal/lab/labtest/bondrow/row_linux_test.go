@@ -84,8 +84,8 @@ func TestOneRow(t *testing.T) {
 			says(t, run(t, dir, program, "render", file, "--to", format), "row-of-netplan")
 		}
 		out := filepath.Join(dir, "out")
-		run(t, dir, program, "render", file, "--to", "networkd", "-o", out)
-		says(t, run(t, dir, program, "render", "--from", filepath.Join(out, "etc", "systemd", "network"), "--to", "fabric"), "row-of-netplan: 7")
+		run(t, dir, program, "render", file, "--to", "nmkeyfile", "-o", out)
+		says(t, run(t, dir, program, "render", "--from", filepath.Join(out, "etc", "NetworkManager", "system-connections"), "--to", "fabric"), "row-of-netplan: 7")
 	})
 	t.Run("capture", func(t *testing.T) {
 		root := filepath.Join(dir, "root")
