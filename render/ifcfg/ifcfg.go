@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
@@ -201,13 +201,14 @@ func (w writer) bondingOpts(d device.Device) string {
 	var words []string
 	for _, o := range d.Options {
 		value := o.Value
-		if o.Name == "primary" || o.Name == "active_slave" {
+		row, _ := bondopt.Find(o.Name)
+		if row.Kind == bondopt.Port {
 			if names := device.Interfaces(w.in, []string{value}); len(names) == 1 {
 				value = names[0]
 			}
 		}
 		w.l.Say(d.ID, o.Key)
-		if value == "" || strings.ContainsAny(value, " \t=") && o.Name != "arp_ip_target" {
+		if value == "" || strings.ContainsAny(value, " \t=") && !row.Listed() {
 			continue
 		}
 		words = append(words, o.Name+"="+strings.Join(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }), ","))
@@ -251,17 +252,9 @@ func mergedCalls(old, wanted string) string {
 // kernelWord is an option's value as the kernel's word where it may be a
 // number: "mode=4".
 func kernelWord(name, value string) string {
-	n, err := strconv.ParseUint(value, 10, 8)
-	if err != nil {
-		return value
-	}
-	switch name {
-	case "mode":
-		return netstate.BondMode(n).String()
-	case "xmit_hash_policy":
-		return netstate.HashPolicy(n).String()
-	case "lacp_rate":
-		return netstate.LACPRate(n).String()
+	o, known := bondopt.Find(name)
+	if word, err := o.Word(value); known && o.Words != nil && err == nil {
+		return word
 	}
 	return value
 }
@@ -325,9 +318,12 @@ func (w writer) ethtool(d device.Device, p *pairs) {
 	call("-C", numbers["coalesce"])
 	call("-L", numbers["channels"])
 	p.put("ETHTOOL_OPTS", strings.Join(calls, "; "))
-	if s.PortPrio != 0 {
-		p.put("BOND_PORT_PRIO", strconv.Itoa(s.PortPrio))
-		w.l.Say(d.ID, "port_prio")
-		w.out.Warn(d.ID, "port_prio", "BOND_PORT_PRIO is NetworkManager's, from 1.44 on; initscripts leave it out")
+	for _, o := range bondopt.Ports() {
+		value, wanted := s.Port[o.Name]
+		if said, ok := o.Saying(bondopt.Ifcfg); ok && wanted {
+			p.put(said.Name, value)
+			w.l.Say(d.ID, o.Key)
+			w.out.Warn(d.ID, o.Key, said.Name+" is NetworkManager's, from "+said.Since+" on; initscripts leave it out")
+		}
 	}
 }

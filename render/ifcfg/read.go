@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/readback"
@@ -164,8 +165,10 @@ func (r *reader) master() {
 		r.Kinds[name] = row[1]
 		node.Push(r.Device(name), "interfaces", node.Plain(r.id))
 	}
-	if n := r.get("BOND_PORT_PRIO"); n != "" {
-		node.Put(r.Setting("links", r.id), "port_prio", node.Plain(n))
+	for _, o := range bondopt.Ports() {
+		if said, ok := o.Saying(bondopt.Ifcfg); ok && r.get(said.Name) != "" {
+			node.Put(r.Setting("links", r.id), o.Key, node.Plain(r.get(said.Name)))
+		}
 	}
 	r.get("SLAVE")
 }

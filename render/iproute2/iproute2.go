@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/render"
@@ -208,6 +209,7 @@ func (w *writer) said() {
 			key = upper
 		}
 		ok := false
+		port, ofPort := bondopt.FindKey(x.Key)
 		switch {
 		case (x.Key == "id" || x.Key == "link") && did(func(s plan.Step) bool { return of(s) && s.Make != nil && s.Make.Parent != "" }):
 			ok = true
@@ -234,12 +236,8 @@ func (w *writer) said() {
 			})
 		case x.Key == "qdisc":
 			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.Qdisc }) || x.Value == plan.DefaultQdisc
-		case x.Key == "port_prio":
-			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.PortOption && s.Key == "prio" })
-		case x.Key == "actor_port_prio":
-			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.PortOption && s.Key == x.Key }) || x.Value == "255"
-		case x.Key == "queue_id":
-			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.PortOption && s.Key == "queue_id" }) || x.Value == "0"
+		case ofPort:
+			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.PortOption && s.Key == port.Name }) || x.Value == port.Default
 		case key == "offloads" || key == "rings" || key == "channels" || key == "coalesce":
 			ok = did(func(s plan.Step) bool { return of(s) && strings.HasSuffix(x.Key, "."+s.Key) && s.Key != "" })
 		case key == "mptcp":

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
@@ -292,31 +293,31 @@ func (c *connection) bond() {
 		c.set("bond", "miimon", "0")
 	}
 	c.file.remove(func(group, key string) bool {
-		o, known := BondOptionOf(key)
-		return group == "bond" && known && !o.Takes(mode)
+		_, said, known := bondopt.Said(bondopt.Keyfile, key)
+		return group == "bond" && known && !said.In(mode)
 	})
 	for _, o := range c.Options {
-		row, known := BondOptionOf(o.Name)
+		row, said, known := bondopt.Said(bondopt.Keyfile, o.Name)
 		switch {
 		case !known:
 			continue // the ledger says so
-		case !row.Takes(mode):
+		case !said.In(mode):
 			c.ledger.Cannot(c.ID, o.Key, "mode "+mode+" has no such option, and NetworkManager refuses a connection that sets it")
 			continue
-		case row.since == "1.44":
-			c.ledger.Cannot(c.ID, o.Key, "NetworkManager knows it from "+row.since+" on; earlier ones drop it")
+		case said.Since != "":
+			c.ledger.Cannot(c.ID, o.Key, "NetworkManager knows it from "+said.Since+" on; earlier ones drop it")
 		}
 		c.ledger.Say(c.ID, o.Key)
 		value := o.Value
-		if o.Name == "primary" || o.Name == "active_slave" {
+		if row.Kind == bondopt.Port {
 			if names := device.Interfaces(c.in, []string{value}); len(names) > 0 {
 				value = names[0]
 			}
 		}
-		c.set("bond", o.Name, value)
-		if o.Name == "num_grat_arp" {
+		c.set("bond", said.Name, value)
+		if row.Name == o.Name && row.Twin != "" {
 			// The two are one option of the kernel, and must be equal here.
-			c.set("bond", "num_unsol_na", value)
+			c.set("bond", row.Twin, value)
 		}
 	}
 }

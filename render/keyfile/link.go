@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/node"
 )
@@ -57,13 +58,12 @@ func ethtoolWord(kind, name string) string {
 
 // port is what a port has of its own in its bond or bridge.
 func (c *connection) port() {
-	if p := c.Settings.PortPrio; p != 0 && c.MasterKind == device.Bond {
-		c.set("bond-port", "prio", strconv.Itoa(p))
-		c.ledger.Cannot(c.ID, "port_prio", "NetworkManager knows it from 1.44 on; earlier ones drop it")
-	}
-	if q := c.Settings.QueueID; q != nil && c.MasterKind == device.Bond {
-		c.set("bond-port", "queue-id", strconv.Itoa(*q))
-		c.ledger.Cannot(c.ID, "queue_id", "NetworkManager knows it from 1.34 on; earlier ones drop it")
+	for _, o := range bondopt.Ports() {
+		value, wanted := c.Settings.Port[o.Name]
+		if said, ok := o.Saying(bondopt.Keyfile); ok && wanted && c.MasterKind == device.Bond {
+			c.set("bond-port", said.Name, value)
+			c.ledger.Cannot(c.ID, o.Key, "NetworkManager knows it from "+said.Since+" on; earlier ones drop it")
+		}
 	}
 	if c.MasterKind != device.Bridge {
 		return

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/node"
 )
@@ -42,11 +43,13 @@ func (r *connectionReader) ethtool() {
 		}
 		r.used[l.number] = true
 	}
-	if l, ok := r.file.find("bond-port", "prio"); ok {
-		if n, err := strconv.ParseInt(l.value, 10, 32); err == nil {
+	for _, o := range bondopt.Ports() {
+		said, ok := o.Saying(bondopt.Keyfile)
+		l, found := r.file.find("bond-port", said.Name)
+		if word, err := o.Word(l.value); ok && found && err == nil {
 			r.used[l.number] = true
-			if n != 0 {
-				node.Put(node.Within(r.Beside, "links", r.name), "port_prio", node.Plain(l.value))
+			if word != o.Default {
+				node.Put(node.Within(r.Beside, "links", r.name), o.Key, node.Plain(word))
 			}
 		}
 	}
@@ -103,10 +106,9 @@ func (r *connectionReader) bond() {
 		mode = l.value
 	}
 	parameters := node.Mapping()
-	if number, err := strconv.Atoi(mode); err == nil {
-		if modes := strings.Fields(bondModeWords); number >= 0 && number < len(modes) {
-			mode = modes[number]
-		}
+	row, _ := bondopt.Find("mode")
+	if word, err := row.Word(mode); err == nil {
+		mode = word // it may be a number
 	}
 	node.Put(parameters, "mode", node.Plain(mode))
 	if !goodParameters(parameters) {
@@ -126,8 +128,9 @@ func (r *connectionReader) bond() {
 			continue
 		}
 		r.used[l.number] = true
-		switch _, known := BondOptionOf(l.key); {
-		case l.key == "interface-name" || l.key == "num_unsol_na" && r.file.value("bond", "num_grat_arp") != "":
+		twin, _ := bondopt.ByTwin(l.key)
+		switch _, _, known := bondopt.Said(bondopt.Keyfile, l.key); {
+		case l.key == "interface-name" || twin.Name != "" && r.file.value("bond", twin.Name) != "":
 		case !known:
 			r.refuse(l, "NetworkManager has no such bond option, and a fabric neither")
 		case !r.parameter(parameters, l):
@@ -137,24 +140,17 @@ func (r *connectionReader) bond() {
 	node.Put(r.entry, "parameters", parameters)
 }
 
-const bondModeWords = "balance-rr active-backup balance-xor broadcast 802.3ad balance-tlb balance-alb"
-
 // parameter puts an option where a fabric has it.
 func (r *connectionReader) parameter(parameters *fabric.Node, l keyLine) bool {
 	if strings.ContainsFunc(l.value, func(c rune) bool { return c < ' ' || c > '~' }) || l.value == "" {
 		return false
 	}
-	name, value := l.key, node.Plain(l.value)
-	if name == "num_unsol_na" {
-		name = "num_grat_arp"
+	name := l.key
+	if twin, ok := bondopt.ByTwin(name); ok {
+		name = twin.Name
 	}
-	if parameter, ok := fabric.BondParameter(name); ok {
-		switch {
-		case name == "arp_ip_target":
-			value = node.FlowList(strings.FieldsFunc(l.value, func(c rune) bool { return c == ',' || c == ' ' }))
-		case name == "all_slaves_active":
-			value = node.Plain(strconv.FormatBool(l.value == "1"))
-		case name == "primary" && !plainName(l.value):
+	if parameter, value, ok := fabric.ParameterOf(nil, name, l.value); ok {
+		if name == bondopt.Primary && !plainName(l.value) {
 			return false
 		}
 		alone := node.Mapping()

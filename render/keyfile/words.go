@@ -12,59 +12,6 @@ import (
 // NetworkManager's words, as libnm 1.42 has them
 // (src/libnm-core-impl/nm-setting-bond.c, src/libnm-base/nm-ethtool-base.c).
 
-// BondOption is one option of the [bond] section.
-type BondOption struct {
-	name string
-	// modes are those that NetworkManager takes the option in; "" is all. A
-	// file with the option in another mode is refused as a whole.
-	modes string
-	// since is the first release that knows the option; "" all of interest.
-	// Earlier ones drop it.
-	since string
-}
-
-const (
-	modesPrimary = "active-backup balance-tlb balance-alb"
-	modesARP     = "balance-rr active-backup balance-xor broadcast"
-)
-
-var bondOptions = [...]BondOption{
-	{"mode", "", ""}, {"miimon", "", ""}, {"updelay", "", ""}, {"downdelay", "", ""}, {"peer_notif_delay", "", "1.30"},
-	{"xmit_hash_policy", "", ""}, {"min_links", "", ""}, {"all_slaves_active", "", ""}, {"resend_igmp", "", ""},
-	{"num_grat_arp", "", ""}, {"num_unsol_na", "", ""}, {"lp_interval", "", ""}, {"use_carrier", "", ""},
-	{"primary_reselect", "", ""}, {"fail_over_mac", "", ""}, {"arp_all_targets", "", ""}, {"ad_select", "", ""},
-	{"lacp_rate", "802.3ad", ""}, {"lacp_active", "802.3ad", "1.44"},
-	{"ad_actor_sys_prio", "802.3ad", ""}, {"ad_actor_system", "802.3ad", ""}, {"ad_user_port_key", "802.3ad", ""},
-	{"packets_per_slave", "balance-rr", ""}, {"tlb_dynamic_lb", "balance-tlb balance-alb", ""},
-	{"primary", modesPrimary, ""}, {"active_slave", modesPrimary, ""},
-	{"arp_interval", modesARP, ""}, {"arp_ip_target", modesARP, ""}, {"arp_validate", modesARP, ""},
-	{"arp_missed_max", modesARP, "1.44"}, {"ns_ip6_target", modesARP, "1.44"},
-}
-
-// BondOptionOf returns an option by its name; false for one that
-// NetworkManager lacks.
-func BondOptionOf(name string) (BondOption, bool) {
-	for _, o := range bondOptions {
-		if o.name == name {
-			return o, true
-		}
-	}
-	return BondOption{}, false
-}
-
-// Takes reports whether NetworkManager takes the option in the mode.
-func (o BondOption) Takes(mode string) bool {
-	if o.modes == "" {
-		return true
-	}
-	for _, m := range strings.Fields(o.modes) {
-		if m == mode {
-			return true
-		}
-	}
-	return false
-}
-
 // features are the offloads, without their prefix "feature-".
 const features = " esp-hw-offload esp-tx-csum-hw-offload fcoe-mtu gro gso highdma hw-tc-offload l2-fwd-offload loopback lro " +
 	"macsec-hw-offload ntuple rx rx-all rx-fcs rx-gro-hw rx-gro-list rx-udp-gro-forwarding rx-udp_tunnel-port-offload rx-vlan-filter " +

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
 )
@@ -275,11 +276,7 @@ func (w *lister) link(id string, l fabric.LinkSettings) {
 		w.add(id, n.Key(), strconv.Itoa(n.Value))
 	}
 	w.add(id, "qdisc", l.Qdisc)
-	w.number(id, "port_prio", l.PortPrio)
-	if l.QueueID != nil {
-		w.add(id, "queue_id", strconv.Itoa(*l.QueueID))
-	}
-	if l.ActorPortPrio != nil {
-		w.add(id, "actor_port_prio", strconv.Itoa(*l.ActorPortPrio))
+	for _, o := range bondopt.Ports() {
+		w.add(id, o.Key, l.Port[o.Name])
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
@@ -62,7 +63,7 @@ func Write(in render.Input) (render.Output, error) {
 		otherwise = "nor has systemd-networkd"
 		networkd.DropIns(in, l, func(o device.Option) bool {
 			_, netplan := fabric.BondParameter(o.Name)
-			return !netplan && o.Name != "active_slave" || zeroUnsaid(o)
+			return !netplan || zeroUnsaid(o)
 		}, makesLink)
 	}
 	l.Finish("netplan has no word for it, "+otherwise,
@@ -78,11 +79,11 @@ func Write(in render.Input) (render.Output, error) {
 func markSaid(in render.Input, wanted *fabric.Node, l *ledger.Ledger) {
 	for _, w := range l.Entries {
 		switch head, _, _ := strings.Cut(w.Key, "."); head {
-		case "bonding", "offloads", "rings", "channels", "coalesce", "qdisc", "port_prio", "queue_id", "actor_port_prio", "mptcp", "source_rules", "absent":
+		case "bonding", "offloads", "rings", "channels", "coalesce", "qdisc", "mptcp", "source_rules", "absent":
 		case "sysctl":
 			l.Say(w.Where, w.Key) // the sysctl format's
 		default:
-			if !strings.HasPrefix(w.Key, "multipath[") {
+			if _, ofPort := bondopt.FindKey(head); !ofPort && !strings.HasPrefix(w.Key, "multipath[") {
 				l.Say(w.Where, w.Key)
 			}
 		}
@@ -115,22 +116,15 @@ func sectionOf(k device.Kind) string {
 // a word for.
 func putOptions(in render.Input, d device.Device, n *fabric.Node, l *ledger.Ledger) {
 	for _, o := range d.Options {
-		name, ok := fabric.BondParameter(o.Name)
 		value, beside := in.Host.Bonding[d.ID][o.Name]
-		if !ok || !beside || zeroUnsaid(o) || o.Name == "xmit_hash_policy" && value == "vlan+srcmac" || o.Name == "arp_validate" && strings.HasPrefix(value, "filter") {
+		name, said, ok := fabric.ParameterOf(nil, o.Name, value)
+		if !ok || !beside || zeroUnsaid(o) {
 			continue
 		}
 		parameters := n.Get("parameters")
 		if parameters == nil || parameters.Kind != fabric.MappingNode {
 			parameters = &fabric.Node{Kind: fabric.MappingNode}
 			node.SetKey(n, "parameters", parameters)
-		}
-		said := node.Plain(value)
-		switch {
-		case o.Name == "arp_ip_target":
-			said = node.FlowList(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }))
-		case o.Name == "all_slaves_active":
-			said = node.Plain(strconv.FormatBool(value == "1"))
 		}
 		node.SetKey(parameters, name, said)
 		l.Say(d.ID, o.Key)
@@ -140,11 +134,9 @@ func putOptions(in render.Input, d device.Device, n *fabric.Node, l *ledger.Ledg
 // zeroUnsaid reports an option whose zero netplan takes for nothing said
 // (write_bond_parameters of src/networkd.c, netplan 0.106 to 1.2).
 func zeroUnsaid(o device.Option) bool {
-	switch o.Name {
-	case "resend_igmp", "packets_per_slave", "num_grat_arp":
-		return o.Value == "0"
-	}
-	return false
+	row, _ := bondopt.Find(o.Name)
+	said, _ := row.Saying(bondopt.Netplan)
+	return said.ZeroUnsaid && o.Value == "0"
 }
 
 // putSourceRules puts in the rules and routes that the definition does not

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
@@ -57,10 +58,14 @@ func Write(in render.Input) (render.Output, error) {
 	for key := range in.AllSysctls() {
 		l.Say("", "sysctl."+key) // the sysctl format's
 	}
+	var ofPorts []string
+	for _, o := range bondopt.Ports() {
+		ofPorts = append(ofPorts, o.Key)
+	}
 	l.Finish("systemd-networkd has no key for it",
 		ledger.Reason{Keys: "mptcp.", Why: "systemd-networkd has no MPTCP endpoints or limits: ip-mptcp(8) at boot, or NetworkManager"},
 		ledger.Reason{Keys: "source_rules", Why: ledger.SourceRulesWhy},
-		ledger.Reason{Keys: "port_prio queue_id actor_port_prio", Why: "systemd-networkd sets no port's priority or queue"},
+		ledger.Reason{Keys: strings.Join(ofPorts, " "), Why: "systemd-networkd sets no port's priority or queue"},
 	)
 	return out, nil
 }

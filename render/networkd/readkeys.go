@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/readback"
 	"github.com/linerate/linerate/render/unitfile"
@@ -51,16 +52,11 @@ func (r reader) mtu(s placedSection, a unitfile.Assignment, id string) {
 }
 
 func readBondSection(r reader, s placedSection, id string) {
-next:
 	for _, a := range s.Keys {
-		for _, row := range bondOptions() {
-			if row.key != a.Key {
-				continue
-			}
-			if value, ok := row.option(a.Value); ok && value != "" {
-				r.Option(id, row.kernel, value)
-				continue next
-			}
+		o, known := bondopt.Named(bondopt.Networkd, a.Key)
+		if value, ok := valueOf(o, a.Value); known && ok && value != "" {
+			r.Option(id, o.Name, value)
+			continue
 		}
 		r.left(s, a)
 	}

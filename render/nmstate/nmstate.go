@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/keyfile"
@@ -18,12 +19,6 @@ import (
 // place is where nmstate's service looks for states to apply at boot
 // (nmstate.service(8)); `nmstatectl apply FILE` takes it as well.
 const place = "/etc/nmstate/linerate.yml"
-
-// bondOptions are the options of link-aggregation (rust/src/lib/
-// ifaces/bond.rs of nmstate 2.2): all by their kernel names.
-const bondOptions = " ad_actor_sys_prio ad_actor_system ad_select ad_user_port_key all_slaves_active arp_all_targets arp_interval arp_ip_target " +
-	"arp_missed_max arp_validate downdelay fail_over_mac lacp_rate lp_interval miimon min_links num_grat_arp num_unsol_na packets_per_slave " +
-	"primary primary_reselect resend_igmp tlb_dynamic_lb updelay use_carrier xmit_hash_policy "
 
 // features are the kernel's names of offloads that ethtool shortens;
 // nmstate takes the kernel's, and some of ethtool's.
@@ -153,28 +148,30 @@ func (w *writer) bond(d device.Device, item *fabric.Node) {
 		node.Put(node.Within(bond, "options"), "miimon", node.Plain("0")) // NetworkManager's own is 100
 	}
 	for _, o := range d.Options[1:] {
-		row, known := keyfile.BondOptionOf(o.Name)
-		if !strings.Contains(bondOptions, " "+o.Name+" ") {
+		row, said, known := bondopt.Said(bondopt.Nmstate, o.Name)
+		if !known {
 			continue
 		}
-		if known && !row.Takes(d.Mode()) {
+		if nm, ok := row.Saying(bondopt.Keyfile); ok && !nm.In(d.Mode()) {
 			w.ledger.Cannot(d.ID, o.Key, "mode "+d.Mode()+" has no such option, and NetworkManager behind nmstate refuses it")
 			continue
 		}
 		value := node.Plain(o.Value)
-		switch o.Name {
-		case "all_slaves_active":
-			value = node.Plain(map[bool]string{true: "delivered", false: "dropped"}[o.Value == "1"])
-		case "tlb_dynamic_lb", "use_carrier":
-			value = node.Plain(strconv.FormatBool(o.Value == "1"))
-		case "arp_ip_target", "ad_actor_system":
+		switch {
+		case said.Words != nil:
+			if n, err := row.Number(o.Value); err == nil {
+				value = node.Plain(said.Words[n])
+			}
+		case row.Switch():
+			value = node.Plain(strconv.FormatBool(o.Value == "1" || o.Value == "on"))
+		case row.Listed(), row.Kind == bondopt.MAC:
 			value = node.Quoted(o.Value)
-		case "primary":
+		case row.Kind == bondopt.Port:
 			if names := device.Interfaces(w.in, []string{o.Value}); len(names) > 0 {
 				value = node.Plain(names[0])
 			}
 		}
-		node.Put(node.Within(bond, "options"), o.Name, value)
+		node.Put(node.Within(bond, "options"), said.Name, value)
 		w.ledger.Say(d.ID, o.Key)
 	}
 	list := node.Sequence()
@@ -183,15 +180,13 @@ func (w *writer) bond(d device.Device, item *fabric.Node) {
 		settings := w.in.Host.Links[port]
 		entry := node.Mapping()
 		node.Put(entry, "name", node.Plain(port))
-		if settings.PortPrio != 0 {
-			settingsOfPorts = true
-			node.Put(entry, "priority", node.PlainInt(settings.PortPrio))
-			w.ledger.Say(port, "port_prio")
-		}
-		if settings.QueueID != nil {
-			settingsOfPorts = true
-			node.Put(entry, "queue-id", node.PlainInt(*settings.QueueID))
-			w.ledger.Say(port, "queue_id")
+		for _, o := range bondopt.Ports() {
+			value, wanted := settings.Port[o.Name]
+			if said, ok := o.Saying(bondopt.Nmstate); ok && wanted {
+				settingsOfPorts = true
+				node.Put(entry, said.Name, node.Plain(value))
+				w.ledger.Say(port, o.Key)
+			}
 		}
 		list.Items = append(list.Items, entry)
 	}

@@ -53,21 +53,13 @@ func (f *Host) Setting(kind, id string, more ...string) *fabric.Node {
 
 // Option puts a bond option under netplan's name, or beside where it has none.
 func (f *Host) Option(bond, kernel, value string) {
-	name, ok := fabric.BondParameter(kernel)
-	if !ok || kernel == "xmit_hash_policy" && value == "vlan+srcmac" || kernel == "arp_validate" && strings.HasPrefix(value, "filter") {
+	name, parameter, ok := fabric.ParameterOf(nil, kernel, value)
+	if !ok {
 		node.Put(f.Setting("bonding", bond), kernel, node.Quoted(value))
 		return
 	}
 	f.Kinds[bond] = "bonds"
-	parameters := node.Within(f.Device(bond), "parameters")
-	switch kernel {
-	case "arp_ip_target":
-		node.Put(parameters, name, node.FlowList(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })))
-	case "all_slaves_active":
-		node.Put(parameters, name, node.Plain(strconv.FormatBool(value == "1")))
-	default:
-		node.Put(parameters, name, node.Plain(value))
-	}
+	node.Put(node.Within(f.Device(bond), "parameters"), name, parameter)
 }
 
 // Offload puts an offload under netplan's name, or beside where it has none.

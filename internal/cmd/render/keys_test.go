@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/formats"
 )
@@ -83,6 +86,9 @@ func keysText(c keyCase) string {
 		mode = "balance-rr"
 	case c.key == "learn-packet-interval" || c.key == "lp_interval" || c.key == "tlb_dynamic_lb":
 		mode = "balance-tlb"
+	}
+	if o, _ := bondopt.Find(c.key); !o.Allows(netstate.LACP) && mode == "802.3ad" {
+		mode = o.Modes[0].String()
 	}
 	text = strings.Replace(text, "MODE", mode, 1)
 	text = strings.Replace(text, "      ETHERNET1\n", "", 1)
@@ -228,6 +234,40 @@ var noWishes = map[string][]string{
 	"match":         {},
 }
 
+// optionNeeds is what an option is set with: under its kernel name, and under
+// netplan's.
+var optionNeeds = map[string][2]string{
+	"updelay": {", miimon: 50", "\nmii-monitor-interval: 50"}, "downdelay": {", miimon: 50", "\nmii-monitor-interval: 50"},
+	"arp_interval": {", arp_ip_target: 10.0.0.1", "\narp-ip-targets: [10.0.0.1]"}, "arp_ip_target": {`, arp_interval: "100"`, "\narp-interval: 100"},
+}
+
+// optionValue is a value that is not the kernel's own.
+func optionValue(o bondopt.Option) string {
+	switch o.Kind {
+	case bondopt.Port:
+		return "p1"
+	case bondopt.IPv4List:
+		return "10.0.0.9"
+	case bondopt.IPv6List:
+		return "2001:db8::9"
+	case bondopt.MAC:
+		return "02:00:00:00:00:01"
+	}
+	for _, word := range slices.Backward(o.Words) {
+		if word != o.Default {
+			return word
+		}
+	}
+	n, _ := o.Number(o.Default)
+	switch {
+	case o.Unit == bondopt.Milliseconds:
+		return "200" // of miimon's 50, and its 100
+	case n < o.Max:
+		return strconv.FormatInt(min(n+3, o.Max), 10)
+	}
+	return strconv.FormatInt(n-1, 10)
+}
+
 func keyCases() []keyCase {
 	var all []keyCase
 	add := func(object, at string, pairs ...string) {
@@ -270,10 +310,6 @@ func keyCases() []keyCase {
 		}
 	}
 	add("network", "network", "dummy-devices: {d0: {addresses: [10.3.0.1/32]}}", "openvswitch: {external-ids: {a: b}}")
-	add("bond_parameters", "parameters", "transmit-hash-policy: layer3+4", "lacp-rate: fast", "mii-monitor-interval: 50", "up-delay: 100\nmii-monitor-interval: 50", "down-delay: 100\nmii-monitor-interval: 50",
-		"min-links: 1", "packets-per-member: 4", "ad-select: bandwidth", "all-members-active: true", "arp-interval: 100\narp-ip-targets: [10.0.0.1]", "arp-ip-targets: [10.0.0.1]\narp-interval: 100",
-		"arp-validate: all", "arp-all-targets: all", "fail-over-mac-policy: active", "gratuitous-arp: 3", "primary-reselect-policy: failure",
-		"resend-igmp: 3", "learn-packet-interval: 3", "primary: p1")
 	all = append(all, keyCase{"bond_parameters", "mode", "mode", "mode: balance-xor", strings.Replace(keysBase, "            mode: MODE\n", "            #mode\n", 1)})
 	add("route", "route", "metric: 50", "table: 102", "from: 10.0.0.2", "on-link: true", "mtu: 1300", "type: blackhole", "scope: link", "via: 10.0.0.7",
 		"congestion-window: 20", "advertised-receive-window: 30", "advertised-mss: 1200")
@@ -287,23 +323,33 @@ func keyCases() []keyCase {
 	beside := func(object, key, value string) {
 		all = append(all, keyCase{object: object, key: key, at: "host", value: value})
 	}
-	for _, o := range [][2]string{{"lacp_active", "off"}, {"ad_actor_sys_prio", "1000"}, {"ad_actor_system", "02:00:00:00:00:01"}, {"ad_user_port_key", "5"}, {"coupled_control", "off"}, {"broadcast_neighbor", "on"},
-		{"peer_notif_delay", "100"}, {"use_carrier", "0"}, {"tlb_dynamic_lb", "0"}, {"arp_missed_max", "4"}, {"xmit_hash_policy", "vlan+srcmac"},
-		{"num_unsol_na", "3"}, {"active_slave", "p1"}, {"fail_over_mac", "active"}, {"resend_igmp", "3"}, {"primary_reselect", "failure"}, {"ad_select", "count"},
-		{"ns_ip6_target", "2001:db8::9"}, {"arp_validate", "filter"}, {"primary", "p1"}, {"num_grat_arp", "4"}, {"miimon", "70"}, {"all_slaves_active", "1"}, {"min_links", "2"}, {"packets_per_slave", "5"},
-		{"lp_interval", "5"}, {"lacp_rate", "fast"}, {"arp_all_targets", "all"}} {
-		beside("bonding", o[0], fmt.Sprintf("bonding: {b0: {%s: %q}}", o[0], o[1]))
+	for _, o := range bondopt.Options() {
+		if o.Name == "mode" {
+			continue
+		}
+		value, needs := optionValue(o), optionNeeds[o.Name]
+		for _, name := range []string{o.Name, o.Twin} {
+			if name != "" {
+				beside("bonding", name, fmt.Sprintf("bonding: {b0: {%s: %q%s}}", name, value, needs[0]))
+			}
+		}
+		if said, ok := o.Saying(bondopt.Netplan); ok && !said.Has(value) {
+			value = o.Words[1]
+		} else if o.Listed() {
+			value = "[" + value + "]"
+		}
+		if said, ok := o.Saying(bondopt.Netplan); ok {
+			if o.Switch() {
+				value = strconv.FormatBool(value == "1")
+			}
+			add("bond_parameters", "parameters", said.Name+": "+value+needs[1])
+		}
 	}
-	beside("bonding", "arp_interval", "bonding: {b0: {arp_interval: \"100\", arp_ip_target: 10.0.0.1}}")
-	beside("bonding", "arp_ip_target", "bonding: {b0: {arp_interval: \"100\", arp_ip_target: 10.0.0.9}}")
 	all = append(all, keyCase{"bonding", "mode", "host", "bonding: {b0: {mode: balance-xor}}", strings.Replace(keysBase, "            mode: MODE\n", "            mii-monitor-interval: 100\n", 1)})
-	for _, o := range []string{"updelay", "downdelay"} {
-		beside("bonding", o, "bonding: {b0: {"+o+": \"100\", miimon: \"50\"}}")
-	}
 	beside("link_settings", "qdisc", "links: {e0: {qdisc: fq maxrate 10gbit}}")
-	beside("link_settings", "port_prio", "links: {p0: {port_prio: 5}}")
-	beside("link_settings", "queue_id", "links: {p0: {queue_id: 3}}")
-	beside("link_settings", "actor_port_prio", "links: {p0: {actor_port_prio: 100}}")
+	for _, o := range bondopt.Ports() {
+		beside("link_settings", o.Key, "links: {p0: {"+o.Key+": "+optionValue(o)+"}}")
+	}
 	for _, feature := range []string{"gro", "tso", "rx-gro-hw", "tx-nocache-copy", "hw-tc-offload"} {
 		beside("link_settings", feature, "links: {e0: {offloads: {"+feature+": on}}}")
 	}
