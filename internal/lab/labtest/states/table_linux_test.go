@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/kernel/act"
