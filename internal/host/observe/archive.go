@@ -114,7 +114,7 @@ func unpack(from io.Reader, most archiveBounds) (map[string][]byte, error) {
 // "./proc/cpuinfo" and "/proc/cpuinfo" are as tar(1) writes them.
 func archiveName(name string) (string, error) {
 	clean := path.Clean(strings.TrimLeft(name, "/"))
-	if len(name) > mostNameBytes || !fs.ValidPath(clean) || clean == "." || strings.ContainsAny(name, "\\\x00") || slices.Contains(strings.Split(name, "/"), "../..") {
+	if len(name) > mostNameBytes || !fs.ValidPath(clean) || clean == "." || strings.ContainsAny(name, "\\\x00") || slices.Contains(strings.Split(name, "/"), "..") {
 		return "", fmt.Errorf("it holds the name %.80q", name)
 	}
 	return clean, nil
