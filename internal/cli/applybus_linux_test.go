@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
@@ -91,8 +91,8 @@ func newCutLane(t *testing.T, server *testcluster.Cluster, i int) *cutLane {
 	}
 	t.Cleanup(func() { _ = netns.Delete(space) })
 	l.proxy = testcluster.NewProxy(t, strings.TrimPrefix(server.URL, "tls://"))
-	l.who = server.As(t, fmt.Sprintf("eve%d", i), wire.Change)
-	as := server.As(t, l.name, wire.Agent)
+	l.who = server.As(t, fmt.Sprintf("eve%d", i), agentapi.RoleChange)
+	as := server.As(t, l.name, agentapi.RoleAgent)
 	startWatched(t, "agent", "--nats", "tls://"+l.proxy.Addr(), "--creds", as.Creds, "--nats-ca", as.CA, "--netns", space, "--audit-log", l.journal+".audit", "--journal", l.journal)
 	return l
 }

@@ -58,7 +58,7 @@ func noEntry(command, id string, err error) error {
 // waiting is the newest entry of a host's journal that can be confirmed, or
 // fs.ErrNotExist.
 func waiting(ctx context.Context, h *fleet.Host) (string, error) {
-	reply, err := h.Journal(ctx)
+	reply, err := agentapi.Journal.Call(ctx, h, agentapi.JournalRequest{})
 	if err != nil {
 		return "", err
 	}
@@ -96,7 +96,7 @@ change last are written now. Without it the host puts itself back in time.
 					return noEntry("confirm", "", err)
 				}
 			}
-			if _, err := h.Confirm(cmd.Context(), req); err != nil {
+			if _, err := agentapi.Confirm.Call(cmd.Context(), h, req); err != nil {
 				return noEntry("confirm", req.Journal, err)
 			}
 			if app.json {

@@ -45,7 +45,7 @@ func (a *App) cables(ctx context.Context, p *progress, hosts []netstate.Host, re
 			}
 		}
 		if len(links) > 0 {
-			replies[i], errs[i] = reached[hosts[i].Name].LLDP(ctx, agentapi.LLDPRequest{Links: links, Wait: wait})
+			replies[i], errs[i] = agentapi.LLDP.Call(ctx, reached[hosts[i].Name], agentapi.LLDPRequest{Links: links, Wait: wait})
 		}
 	})
 	var heard []hashsurvey.HostNeighbor

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
 	"github.com/linerate/linerate/internal/agent/nats/enroll"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
 // mostToken bounds what is read as a token from standard input.
@@ -71,7 +71,7 @@ func (a *App) enrolled(id enroll.Identity) error {
 	fmt.Fprintf(a.Stdout, "%s is enrolled as %s; the credentials are in %s\n", id.Name, id.Role, id.Dir)
 	switch {
 	case a.quiet:
-	case id.Role == wire.Agent:
+	case id.Role == agentapi.RoleAgent:
 		fmt.Fprintf(a.Stderr, "`linerate agent` comes next, or the unit deploy/systemd/linerate-agent.service\n")
 	default:
 		fmt.Fprintf(a.Stderr, "hosts are reached as nats:NAME from now on\n")

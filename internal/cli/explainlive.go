@@ -117,7 +117,7 @@ func (a *App) explainLive(ctx context.Context, reach string, flags liveFlags) er
 	defer h.Close()
 	p := newProgress(a)
 	p.draw(fmt.Sprintf("watching %s for %v", t.name, flags.duration))
-	reply, err := h.Traffic(ctx, agentapi.TrafficRequest{Span: flags.duration, Flows: flags.flows})
+	reply, err := agentapi.Traffic.Call(ctx, h, agentapi.TrafficRequest{Span: flags.duration, Flows: flags.flows})
 	p.clear()
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", t.name, err)

@@ -58,7 +58,7 @@ func (a *App) capture(ctx context.Context, reach string, flags captureFlags) err
 		return err
 	}
 	defer h.Close()
-	reply, err := h.Capture(ctx, agentapi.CaptureRequest{Anonymous: flags.anonymous})
+	reply, err := agentapi.Capture.Call(ctx, h, agentapi.CaptureRequest{Anonymous: flags.anonymous})
 	if errors.Is(err, errors.ErrUnsupported) {
 		return withHint(fmt.Errorf("capture %s: %w", t.name, err), "it takes a linerate on the host that is as new as this one")
 	}

@@ -49,7 +49,7 @@ func (a *App) coreRate(ctx context.Context, h *fleet.Host, state *netstate.Host,
 		return nil, withHint(err, heldHint(err))
 	}
 	p.stage("%s: what one core moves: two cores busy for %.0f s, no packet leaves the host", state.Name, agentapi.DefaultCoreRate.Seconds())
-	reply, err := h.CoreRate(ctx, agentapi.CoreRateRequest{})
+	reply, err := agentapi.CoreRate.Call(ctx, h, agentapi.CoreRateRequest{})
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		return nil, withHint(err, "it takes Linux, and a linerate on the host that is as new as this one")

@@ -86,7 +86,7 @@ func (a *App) rollback(ctx context.Context, u undoing, wait waitFlag) error {
 		if u.group == "" {
 			req.Journal = part.entries[0].ID
 		}
-		reply, err := part.host.Rollback(ctx, req)
+		reply, err := agentapi.Rollback.Call(ctx, part.host, req)
 		if err != nil {
 			failures = append(failures, noEntry("rollback", req.Journal+req.Group, err))
 			continue

@@ -166,7 +166,7 @@ func waitingChange(t *testing.T, f *served, creds, value string) string {
 	}
 	s := state.Host.Sysctls[cutKey]
 	step := plan.Step{Kind: plan.Sysctl, Key: cutKey, Scope: s.Scope, Old: s.Value, New: value}
-	reply, err := h.Apply(t.Context(), agentapi.ApplyRequest{Plan: plan.Plan{Host: "a", Steps: []plan.Step{step}}, Deadline: time.Minute})
+	reply, err := agentapi.Apply.Call(t.Context(), h, agentapi.ApplyRequest{Plan: plan.Plan{Host: "a", Steps: []plan.Step{step}}, Deadline: time.Minute})
 	if err != nil || reply.RolledBack != "" {
 		t.Fatal(err, reply.RolledBack)
 	}

@@ -93,5 +93,5 @@ func (a *App) sockets(ctx context.Context, reach string, req agentapi.SocketsReq
 		return agentapi.SocketsReply{}, err
 	}
 	defer h.Close()
-	return h.Sockets(ctx, req)
+	return agentapi.Sockets.Call(ctx, h, req)
 }

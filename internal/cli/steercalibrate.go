@@ -40,7 +40,7 @@ func (b *bundleFlags) calibrated(ctx context.Context, app *App, bundle steer.Bun
 		return bundle, err
 	}
 	defer h.Close()
-	reply, err := h.Calibrate(ctx, agentapi.CalibrateRequest{Bond: name})
+	reply, err := agentapi.Calibrate.Call(ctx, h, agentapi.CalibrateRequest{Bond: name})
 	if errors.Is(err, fs.ErrPermission) {
 		return bundle, withHint(err, "run it as root, or with CAP_NET_RAW")
 	}

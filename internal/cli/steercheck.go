@@ -43,7 +43,7 @@ func (a *App) checkConnections(ctx context.Context, reach string, flags *address
 		return err
 	}
 	defer h.Close()
-	reply, err := h.Sockets(ctx, agentapi.SocketsRequest{Proto: flow.TCP, Dport: frame.Dport})
+	reply, err := agentapi.Sockets.Call(ctx, h, agentapi.SocketsRequest{Proto: flow.TCP, Dport: frame.Dport})
 	if err != nil {
 		return fmt.Errorf("list sockets of %s: %w", t.name, err)
 	}

@@ -107,7 +107,7 @@ func (a *App) routes(ctx context.Context, reach string, tuples []flow.Tuple) ([]
 func routesOf(ctx context.Context, h *fleet.Host, name string, tuples []flow.Tuple) ([]agentapi.Route, error) {
 	var all []agentapi.Route
 	for part := range slices.Chunk(tuples, agentapi.MostRoutes) {
-		reply, err := h.Routes(ctx, agentapi.RoutesRequest{Flows: part})
+		reply, err := agentapi.Routes.Call(ctx, h, agentapi.RoutesRequest{Flows: part})
 		if err != nil {
 			return nil, fmt.Errorf("ask for routes of %s: %w", name, err)
 		}

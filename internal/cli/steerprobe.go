@@ -218,7 +218,7 @@ func (a *App) steerProbe(ctx context.Context, flags probeFlags, cfg probe.Config
 // heldPorts are source ports that the host's sockets hold or that it keeps;
 // none where it cannot say.
 func heldPorts(ctx context.Context, h *fleet.Host) []uint16 {
-	reply, err := h.Sockets(ctx, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
+	reply, err := agentapi.Sockets.Call(ctx, h, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
 	if err != nil {
 		return nil
 	}

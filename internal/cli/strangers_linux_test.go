@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
@@ -25,11 +25,11 @@ func TestStrangersOnTheBus(t *testing.T) {
 	for name, state := range map[string]string{"db1": string(text), "db2": string(mutant(t, text, func(key string) bool {
 		return key != "since" && key != "written" && key != "most" && key != "addresses"
 	}))} {
-		if reply := testcluster.State(t, testcluster.Connect(t, r.As(t, name, wire.Agent)), name, []byte(state)); reply.Error != "" {
+		if reply := testcluster.State(t, testcluster.Connect(t, r.As(t, name, agentapi.RoleAgent)), name, []byte(state)); reply.Error != "" {
 			t.Fatal(reply.Error)
 		}
 	}
-	who := r.As(t, "wat", wire.Watch)
+	who := r.As(t, "wat", agentapi.RoleWatch)
 	o := strangers(t, "serve", "hosts", "--nats", who.URL, "--creds", who.Creds, "--nats-ca", who.CA)
 	if o.status != exitDone || strings.Count(o.stdout, "\n") != 2 || !strings.Contains(o.stdout, "?]0;owned") {
 		t.Errorf("exit %d: %q, %s", o.status, o.stdout, o.stderr)

@@ -78,9 +78,9 @@ for n in a b; do ip -n linerate-files-$n link set lo up; ip -n linerate-files-$n
 			{Kind: plan.LinkMTU, Link: "eth0", Old: "1500", New: "9000", Disruption: plan.Online},
 			{Kind: plan.Sysctl, Key: "net.ipv4.tcp_fin_timeout", Old: "60", New: "30", Disruption: plan.Online},
 		} {
-			reply, err := h.Apply(t.Context(), agentapi.ApplyRequest{Plan: plan.Plan{Steps: []plan.Step{s}}, Group: tunedRun, Title: "tune fab.yaml"})
+			reply, err := agentapi.Apply.Call(t.Context(), h, agentapi.ApplyRequest{Plan: plan.Plan{Steps: []plan.Step{s}}, Group: tunedRun, Title: "tune fab.yaml"})
 			if err == nil {
-				_, err = h.Confirm(t.Context(), agentapi.ConfirmRequest{Journal: reply.Journal})
+				_, err = agentapi.Confirm.Call(t.Context(), h, agentapi.ConfirmRequest{Journal: reply.Journal})
 			}
 			if err != nil {
 				t.Fatal(err)

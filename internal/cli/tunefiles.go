@@ -88,7 +88,7 @@ func (t *tuneRun) keptSteps(ctx context.Context, group string) (map[string][]pla
 		if err != nil {
 			return nil, err
 		}
-		reply, err := host.Journal(ctx)
+		reply, err := agentapi.Journal.Call(ctx, host, agentapi.JournalRequest{})
 		host.Close()
 		if err != nil {
 			return nil, err

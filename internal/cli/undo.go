@@ -78,7 +78,7 @@ func (p journalPlace) open(ctx context.Context, app *App) ([]kept, error) {
 			continue
 		}
 		k := kept{host: h, reach: reaches[i]}
-		if k.journal, err = h.Journal(ctx); err != nil {
+		if k.journal, err = agentapi.Journal.Call(ctx, h, agentapi.JournalRequest{}); err != nil {
 			failures = append(failures, err)
 		}
 		out = append(out, k)

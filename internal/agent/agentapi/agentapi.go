@@ -18,25 +18,6 @@ import (
 // Version is exchanged in Hello; a controller refuses a host of another one.
 const Version = 1
 
-// Method names a request.
-type Method string
-
-// The methods. Each takes the request type of the same name and answers with
-// the reply type.
-const (
-	MethodHello    Method = "hello"
-	MethodObserve  Method = "observe"
-	MethodPing     Method = "ping"
-	MethodSink     Method = "sink"
-	MethodSource   Method = "source"
-	MethodStart    Method = "start"
-	MethodSample   Method = "sample"
-	MethodFinish   Method = "finish"
-	MethodApply    Method = "apply"
-	MethodRollback Method = "rollback"
-	MethodConfirm  Method = "confirm"
-)
-
 // HelloRequest opens a conversation.
 type HelloRequest struct {
 	Version int `json:"version"`

@@ -1,8 +1,5 @@
 package agentapi
 
-// MethodCapture packs a host for somebody to look at elsewhere.
-const MethodCapture Method = "capture"
-
 // CaptureRequest asks for the host as `inspect --capture` writes it.
 type CaptureRequest struct {
 	// Anonymous maps addresses, hardware addresses and the host's name before

@@ -1,12 +1,5 @@
 package agentapi
 
-// Methods of a change of several hosts, each of which is armed before the first
-// begins: ApplyRequest.Gate.
-const (
-	MethodArmed Method = "apply-armed"
-	MethodBegin Method = "apply-begin"
-)
-
 // ArmedRequest waits until the change of that gate is journalled and its guard
 // stands. One that ends before is ErrState.
 type ArmedRequest struct {

@@ -8,12 +8,6 @@ import (
 	"github.com/linerate/linerate/internal/plaintext"
 )
 
-// The methods that keep two runs off one host.
-const (
-	MethodHold    Method = "hold"
-	MethodRelease Method = "release"
-)
-
 // HoldRequest asks for the host, or rather its network namespace, as the only
 // run that measures or changes it. It is held until ReleaseRequest, or until
 // the connection to the agent ends, however it ends. A host that another run

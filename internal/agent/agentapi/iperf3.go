@@ -9,14 +9,6 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// Methods of a test against an iperf3 server that the host is a client of.
-const (
-	MethodIPerf3Open   Method = "iperf3-open"
-	MethodIPerf3Start  Method = "iperf3-start"
-	MethodIPerf3Sample Method = "iperf3-sample" // takes SampleRequest, answers SampleReply
-	MethodIPerf3End    Method = "iperf3-end"
-)
-
 // IPerf3OpenRequest connects to an iperf3 server and prepares a test: every
 // stream is connected but the last, so that several tests can start at once.
 type IPerf3OpenRequest struct {

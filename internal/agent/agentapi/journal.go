@@ -4,12 +4,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/plan"
-)
-
-// The methods around a change that Apply, Confirm and Rollback leave out.
-const (
-	MethodJournal     Method = "journal"
-	MethodConfigFiles Method = "config-files"
+	"github.com/linerate/linerate/render"
 )
 
 // JournalRequest asks for the changes that are journalled on the host, for the
@@ -51,10 +46,9 @@ type JournalStep struct {
 }
 
 // ConfigFilesRequest asks for the configuration files of one system, which the
-// host names by itself: no path travels this way. Formats are package render's
-// words: "netplan", "networkd", "nmkeyfile", "ifcfg" and "sysctl".
+// host names by itself: no path travels this way.
 type ConfigFilesRequest struct {
-	Format string `json:"format"`
+	Format render.Format `json:"format"`
 }
 
 // ConfigFilesReply is the files' text by absolute path. They may hold secrets

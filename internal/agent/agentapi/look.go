@@ -9,12 +9,6 @@ import (
 	"github.com/linerate/linerate/netstate"
 )
 
-// The methods that look at what surrounds a host and how its bond hashes.
-const (
-	MethodLLDP      Method = "lldp"
-	MethodCalibrate Method = "calibrate"
-)
-
 // LLDPRequest asks what the neighbours on links say of themselves. The host
 // only listens.
 type LLDPRequest struct {

@@ -7,9 +7,6 @@ import (
 	"github.com/linerate/linerate/flow"
 )
 
-// MethodRoutes asks where the host's kernel sends flows.
-const MethodRoutes Method = "routes"
-
 // MostRoutes bounds the flows of one request, which is no long one by that: whoever
 // has more asks again.
 const MostRoutes = 2048

@@ -8,12 +8,6 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// Methods that run another traffic tool which the host has installed.
-const (
-	MethodToolStart Method = "tool-start"
-	MethodToolEnd   Method = "tool-end"
-)
-
 // Tool is a program that makes traffic.
 type Tool string
 

@@ -7,9 +7,6 @@ import (
 	"github.com/linerate/linerate/internal/evidence/livetraffic"
 )
 
-// MethodTraffic watches the traffic that a host has already.
-const MethodTraffic Method = "traffic"
-
 // Bounds of one TrafficRequest.
 const (
 	LeastWatch = time.Second

@@ -98,7 +98,7 @@ func WireError(err error) *Error {
 // Request is one call on a stream connection: one JSON document a line.
 type Request struct {
 	ID     uint64          `json:"id"`
-	Method Method          `json:"method"`
+	Method MethodName      `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
 

@@ -12,18 +12,6 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
-// Hold holds the host for a run; one that another run holds is
-// agentapi.ErrBusy, and the error says who.
-func (h *Host) Hold(ctx context.Context, r agentapi.HoldRequest) (agentapi.HoldReply, error) {
-	return call[agentapi.HoldReply](ctx, h, agentapi.MethodHold, r)
-}
-
-// Release lets go of a host that is held. Close does too.
-func (h *Host) Release(ctx context.Context) error {
-	_, err := call[agentapi.ReleaseReply](ctx, h, agentapi.MethodRelease, agentapi.ReleaseRequest{})
-	return err
-}
-
 // Holding is how a run holds its hosts.
 type Holding struct {
 	Holder agentapi.Holder
@@ -86,13 +74,13 @@ func HoldAll(ctx context.Context, hosts []*Host, cfg Holding) error {
 // holdOnce tries all hosts once, and lets go of all when one cannot be held.
 func holdOnce(ctx context.Context, hosts []*Host, cfg Holding) error {
 	for i, h := range hosts {
-		reply, err := h.Hold(ctx, agentapi.HoldRequest{Holder: cfg.Holder})
+		reply, err := agentapi.Hold.Call(ctx, h, agentapi.HoldRequest{Holder: cfg.Holder})
 		if errors.Is(err, errors.ErrUnsupported) {
 			reply, err = agentapi.HoldReply{Note: "its linerate is too old to keep two runs apart"}, nil
 		}
 		if err != nil {
 			for _, held := range hosts[:i] {
-				_ = held.Release(context.WithoutCancel(ctx)) // a host that is gone holds nothing
+				_, _ = agentapi.Release.Call(context.WithoutCancel(ctx), held, agentapi.ReleaseRequest{}) // a host that is gone holds nothing
 			}
 			return err
 		}

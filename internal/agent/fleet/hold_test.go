@@ -78,8 +78,10 @@ func TestHoldAll(t *testing.T) {
 				t.Errorf("told %d times for whom it waits", told)
 			}
 			// Let go by word, not by closing.
-			if err := errors.Join(a2.Release(t.Context()), b2.Release(t.Context()), b2.Release(t.Context())); err != nil {
-				t.Error(err)
+			for _, h := range []*Host{a2, b2, b2} {
+				if _, err := agentapi.Release.Call(t.Context(), h, agentapi.ReleaseRequest{}); err != nil {
+					t.Error(err)
+				}
 			}
 			a3 := dialled(t, "alpha", one, overStream)
 			if err := HoldAll(t.Context(), []*Host{a3}, run("third", 0)); err != nil {
@@ -145,7 +147,7 @@ func TestHoldAllOdd(t *testing.T) {
 // deaf is an agent of before there were holds.
 type deaf struct{}
 
-func (deaf) Call(context.Context, agentapi.Method, json.RawMessage) (json.RawMessage, error) {
+func (deaf) Call(context.Context, agentapi.AnyMethod, json.RawMessage) (json.RawMessage, error) {
 	return nil, agentapi.WireError(errors.ErrUnsupported)
 }
 

@@ -54,7 +54,7 @@ func ObserveAll(ctx context.Context, hosts []*Host, more func(i int) []string) [
 
 // Check asks whether the host still answers.
 func (h *Host) Check(ctx context.Context) error {
-	_, err := call[agentapi.HelloReply](ctx, h, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})
+	_, err := agentapi.Hello.Call(ctx, h, agentapi.HelloRequest{Version: agentapi.Version})
 	return err
 }
 

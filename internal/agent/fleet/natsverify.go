@@ -5,6 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/claim"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
@@ -20,7 +21,7 @@ func (t *natsTalk) verify(m *nats.Msg, call uint64, p wire.Part) error {
 		if err != nil {
 			return err
 		}
-		if id.Name != t.host || id.Role != wire.Agent || t.opened.Challenge != "" && id.Key != t.agent.Key {
+		if id.Name != t.host || id.Role != agentapi.RoleAgent || t.opened.Challenge != "" && id.Key != t.agent.Key {
 			return fmt.Errorf("%w: %s, %s, answers for %s", claim.ErrClaim, id.Name, id.Role, t.host)
 		}
 		who, challenge = id, ""

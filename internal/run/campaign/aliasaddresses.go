@@ -112,7 +112,7 @@ func (s *aliasSweep) routesTo(ctx context.Context, all []netip.Addr) ([]agentapi
 	for _, a := range all {
 		req.Flows = append(req.Flows, flow.Tuple{Src: s.lane.Src, Dst: a})
 	}
-	reply, err := s.c.hosts[s.sender].Routes(ctx, req)
+	reply, err := agentapi.Routes.Call(ctx, s.c.hosts[s.sender], req)
 	if err == nil && len(reply.Routes) != len(all) {
 		err = fmt.Errorf("%d answers to %d questions", len(reply.Routes), len(all))
 	}
@@ -132,7 +132,7 @@ func (s *aliasSweep) used(ctx context.Context, all []netip.Addr) ([]bool, error)
 		go func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			reply, err := at.Ping(ctx, agentapi.PingRequest{Dst: a, Src: s.lane.Src, Count: aliasEchoes, Interval: aliasInterval, Timeout: aliasTimeout})
+			reply, err := agentapi.Ping.Call(ctx, at, agentapi.PingRequest{Dst: a, Src: s.lane.Src, Count: aliasEchoes, Interval: aliasInterval, Timeout: aliasTimeout})
 			used[i] = len(reply.RTTs) > 0
 			if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
 				err = fmt.Errorf("probe %s: %w", a, err)

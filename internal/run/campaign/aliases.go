@@ -239,7 +239,7 @@ func (s *aliasSweep) wayBack(ctx context.Context) ([]plan.Plan, error) {
 	for _, a := range s.addresses {
 		ask.Flows = append(ask.Flows, flow.Tuple{Proto: flow.TCP, Src: s.lane.Dst, Dst: a})
 	}
-	reply, err := s.c.hosts[s.receiver].Routes(ctx, ask)
+	reply, err := agentapi.Routes.Call(ctx, s.c.hosts[s.receiver], ask)
 	if err != nil {
 		return nil, fmt.Errorf("ask routes of %s: %w", s.receiver, err)
 	}

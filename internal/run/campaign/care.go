@@ -169,7 +169,7 @@ func (c *Campaign) eyes(ctx context.Context, host string, rule latencyguard.Rule
 			return nil, err
 		}
 		e := eye{from: from, to: host, at: c.hosts[from], req: agentapi.PingRequest{Dst: dst, Count: idleEchoes, Interval: idleInterval, Timeout: idleTimeout}}
-		reply, err := e.at.Ping(ctx, e.req)
+		reply, err := agentapi.Ping.Call(ctx, e.at, e.req)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -238,7 +238,7 @@ var ErrWatched = errors.New("cannot watch it")
 // echo: whoever cannot look must not go on.
 func (e *eye) run(ctx context.Context, k *care) {
 	for {
-		reply, err := e.at.Ping(ctx, e.req)
+		reply, err := agentapi.Ping.Call(ctx, e.at, e.req)
 		if ctx.Err() != nil {
 			return
 		}

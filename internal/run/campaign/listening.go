@@ -80,7 +80,7 @@ func sourcesFor(ctx context.Context, h *fleet.Host, targets []Target) (sources [
 		req.Flows = append(req.Flows, flow.Tuple{Proto: flow.TCP, Dst: t.Listener.At.Addr(), Dport: t.Listener.At.Port()})
 	}
 	sources = make([]netip.Addr, len(targets))
-	reply, err := h.Routes(ctx, req)
+	reply, err := agentapi.Routes.Call(ctx, h, req)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return sources, nil, nil
 	}

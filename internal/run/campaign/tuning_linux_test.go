@@ -62,7 +62,7 @@ func TestKernelTune(t *testing.T) {
 		t.Errorf("%d proofs of the result, want one", after)
 	}
 	for name, h := range c.hosts {
-		if _, err := h.Rollback(t.Context(), agentapi.RollbackRequest{Group: out.Group}); err != nil {
+		if _, err := agentapi.Rollback.Call(t.Context(), h, agentapi.RollbackRequest{Group: out.Group}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -61,7 +61,7 @@ func (c *Change) start(ctx context.Context, part Host, o Options) *carried {
 	c.cfg.Tell("arm " + part.Name)
 	go func() {
 		defer close(one.done)
-		one.reply, one.err = one.host.Apply(ctx, agentapi.ApplyRequest{Plan: part.Plan, Deadline: o.Deadline, Gate: one.gate, Group: o.Group, Title: o.Title})
+		one.reply, one.err = agentapi.Apply.Call(ctx, one.host, agentapi.ApplyRequest{Plan: part.Plan, Deadline: o.Deadline, Gate: one.gate, Group: o.Group, Title: o.Title})
 	}()
 	return one
 }
@@ -70,7 +70,10 @@ func (c *Change) start(ctx context.Context, part Host, o Options) *carried {
 func arm(ctx context.Context, all []*carried) error {
 	for _, one := range all {
 		armed := make(chan error, 1)
-		go func() { armed <- one.host.Armed(ctx, one.gate) }()
+		go func() {
+			_, err := agentapi.Armed.Call(ctx, one.host, agentapi.ArmedRequest{Gate: one.gate})
+			armed <- err
+		}()
 		select {
 		case err := <-armed:
 			if err != nil {
@@ -105,7 +108,7 @@ const abandonWait = 10 * time.Second
 func (one *carried) abandon() error {
 	ctx, cancel := context.WithTimeout(context.Background(), abandonWait)
 	defer cancel()
-	err := one.host.Begin(ctx, agentapi.BeginRequest{Gate: one.gate, Abandon: true})
+	_, err := agentapi.Begin.Call(ctx, one.host, agentapi.BeginRequest{Gate: one.gate, Abandon: true})
 	select {
 	case <-one.done:
 		return nil
@@ -117,7 +120,7 @@ func (one *carried) abandon() error {
 // carry lets an armed part begin and says what became of it; nil is that nothing
 // was done.
 func (one *carried) carry(ctx context.Context, o Options) (*HostOutcome, error) {
-	if err := one.host.Begin(ctx, agentapi.BeginRequest{Gate: one.gate}); err != nil {
+	if _, err := agentapi.Begin.Call(ctx, one.host, agentapi.BeginRequest{Gate: one.gate}); err != nil {
 		// Its answer may have been lost, and the part be done.
 		_ = one.abandon()
 	}

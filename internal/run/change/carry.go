@@ -154,7 +154,7 @@ func (c *Change) confirm(out *Outcome) error {
 			return
 		}
 		if fresh[i], errs[i] = fleet.Dial(ctx, h.Host, c.reach[h.Host], c.dialing(h.Host, true)); errs[i] == nil {
-			_, errs[i] = fresh[i].Confirm(ctx, agentapi.ConfirmRequest{Journal: h.Journal, Check: true})
+			_, errs[i] = agentapi.Confirm.Call(ctx, fresh[i], agentapi.ConfirmRequest{Journal: h.Journal, Check: true})
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -165,7 +165,7 @@ func (c *Change) confirm(out *Outcome) error {
 		if h.Journal == "" {
 			continue
 		}
-		if _, err := fresh[i].Confirm(ctx, agentapi.ConfirmRequest{Journal: h.Journal}); err != nil {
+		if _, err := agentapi.Confirm.Call(ctx, fresh[i], agentapi.ConfirmRequest{Journal: h.Journal}); err != nil {
 			var answered *agentapi.Error
 			if h.asked = !errors.As(err, &answered); h.asked {
 				return fmt.Errorf("confirm: no answer from %s: %w", h.Host, err)

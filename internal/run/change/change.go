@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/wanted"
@@ -271,7 +272,7 @@ func (c *Change) plan(ctx context.Context, name string) (Host, error) {
 
 // pending is the newest change that still waits on a host.
 func (c *Change) pending(ctx context.Context, name string) (string, error) {
-	reply, err := c.hosts[name].Journal(ctx)
+	reply, err := agentapi.Journal.Call(ctx, c.hosts[name], agentapi.JournalRequest{})
 	if err != nil {
 		return "", fmt.Errorf("read journal: %w", err)
 	}

@@ -70,7 +70,7 @@ func (c *Change) putBackAnew(ctx context.Context, h *HostOutcome) error {
 
 // putBack takes a host's part back, unless its guard has done so already.
 func (c *Change) putBack(ctx context.Context, host *fleet.Host, h *HostOutcome) error {
-	reply, err := host.Rollback(ctx, agentapi.RollbackRequest{Journal: h.Journal})
+	reply, err := agentapi.Rollback.Call(ctx, host, agentapi.RollbackRequest{Journal: h.Journal})
 	switch {
 	case err == nil:
 		h.Left = reply.Left
@@ -85,7 +85,7 @@ func (c *Change) putBack(ctx context.Context, host *fleet.Host, h *HostOutcome) 
 
 // isBack reports that the host's journal calls a change rolled back.
 func isBack(ctx context.Context, host *fleet.Host, id string) bool {
-	journal, err := host.Journal(ctx)
+	journal, err := agentapi.Journal.Call(ctx, host, agentapi.JournalRequest{})
 	if err != nil {
 		return false
 	}

@@ -66,7 +66,7 @@ func TestKernelWaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	if _, err := h.Rollback(t.Context(), agentapi.RollbackRequest{Group: "20261123T083000.000Z"}); err != nil {
+	if _, err := agentapi.Rollback.Call(t.Context(), h, agentapi.RollbackRequest{Group: "20261123T083000.000Z"}); err != nil {
 		t.Error(err)
 	}
 	if got, want := values(t), "60 60 45 60"; got != want {

@@ -31,12 +31,6 @@ func (r *round) poll() time.Duration {
 	return r.usualPoll()
 }
 
-// changer is an endpoint that can be changed.
-type changer interface {
-	Apply(context.Context, agentapi.ApplyRequest) (agentapi.ApplyReply, error)
-	Rollback(context.Context, agentapi.RollbackRequest) (agentapi.RollbackReply, error)
-}
-
 // failLinks takes the links down and up as the specs ask, each once. Stop,
 // which must be called when the window is over, puts back what is still down
 // and returns what went wrong; the end of ctx puts it back too.
@@ -85,8 +79,8 @@ const calm = 700 * time.Millisecond
 // like any other, and it ends with this process: whatever happens to the run,
 // the link comes back.
 func (r *round) fail(ctx context.Context, f Failing) (err error) {
-	at, ok := r.cfg.Network.Endpoints[f.Host].(changer)
-	if !ok {
+	at := r.cfg.Network.Endpoints[f.Host]
+	if at == nil {
 		return fmt.Errorf("take %s of %s down: %w", f.Link, f.Host, errors.ErrUnsupported)
 	}
 	lead := min(f.At, calm)
@@ -95,7 +89,7 @@ func (r *round) fail(ctx context.Context, f Failing) (err error) {
 		return nil // the window was over before
 	}
 	down := plan.Step{Kind: plan.LinkState, Link: f.Link, Old: plan.Up, New: plan.Down, Disruption: plan.PortFlap, Why: "a link failure was asked for"}
-	reply, err := at.Apply(ctx, agentapi.ApplyRequest{
+	reply, err := agentapi.Apply.Call(ctx, at, agentapi.ApplyRequest{
 		Plan: plan.Plan{Host: f.Host, Steps: []plan.Step{down}}, Deadline: lead + f.For + putBackTime, Temporary: true, Pause: lead,
 	})
 	switch {
@@ -110,7 +104,7 @@ func (r *round) fail(ctx context.Context, f Failing) (err error) {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTime)
 		defer cancel()
-		back, e := at.Rollback(ctx, agentapi.RollbackRequest{Journal: reply.Journal})
+		back, e := agentapi.Rollback.Call(ctx, at, agentapi.RollbackRequest{Journal: reply.Journal})
 		if e == nil && len(back.Left) > 0 {
 			e = errors.New(back.Left[0])
 		}

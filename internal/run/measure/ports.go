@@ -24,9 +24,9 @@ type occupied struct {
 
 // occupiedOn reads which ports the sending host uses and reserves; note says
 // why it cannot, for hosts that could tell.
-func occupiedOn(ctx context.Context, host string, at Endpoint, proto flow.Proto, flows []flow.Tuple) (o occupied, note string) {
+func occupiedOn(ctx context.Context, host string, at agentapi.Host, proto flow.Proto, flows []flow.Tuple) (o occupied, note string) {
 	o.flows = flows
-	reply, err := at.Sockets(ctx, agentapi.SocketsRequest{Proto: proto, Listening: true})
+	reply, err := agentapi.Sockets.Call(ctx, at, agentapi.SocketsRequest{Proto: proto, Listening: true})
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		return o, ""

@@ -108,7 +108,7 @@ func (r *round) start(ctx context.Context) error {
 		if !e.sending || r.idle() {
 			continue
 		}
-		if _, err := e.at.Start(ctx, agentapi.StartRequest{Session: e.session}); err != nil {
+		if _, err := agentapi.Start.Call(ctx, e.at, agentapi.StartRequest{Session: e.session}); err != nil {
 			return fmt.Errorf("start streams of %s: %w", e.host, err)
 		}
 	}
@@ -123,7 +123,7 @@ func (es ends) take(ctx context.Context) error {
 	errs := make(chan error, len(es))
 	for _, e := range es {
 		go func() {
-			reply, err := e.at.Sample(ctx, agentapi.SampleRequest{Session: e.session, Since: len(e.samples)})
+			reply, err := agentapi.ReadSamples.Call(ctx, e.at, agentapi.SampleRequest{Session: e.session, Since: len(e.samples)})
 			if err == nil && len(reply.Errors) > 0 {
 				err = fmt.Errorf("%s: %s", e.host, reply.Errors[0])
 			}

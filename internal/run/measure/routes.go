@@ -11,11 +11,6 @@ import (
 	"github.com/linerate/linerate/predict"
 )
 
-// router is an endpoint that says where its kernel sends flows.
-type router interface {
-	Routes(context.Context, agentapi.RoutesRequest) (agentapi.RoutesReply, error)
-}
-
 // Routes asks as RouteEnds does, and returns what is wrong.
 func Routes(ctx context.Context, n Network, from, to string, lanes []flow.Lane) ([]pathcheck.Problem, error) {
 	ends, err := RouteEnds(ctx, n, from, to, lanes)
@@ -49,15 +44,15 @@ func RouteEnds(ctx context.Context, n Network, from, to string, lanes []flow.Lan
 
 // endsOf asks one host where it sends from its own ends of the lanes.
 func endsOf(ctx context.Context, n Network, host string, lanes []flow.Lane) ([]pathcheck.End, error) {
-	at, ok := n.Endpoints[host].(router)
-	if !ok {
+	at := n.Endpoints[host]
+	if at == nil {
 		return nil, nil
 	}
 	var req agentapi.RoutesRequest
 	for _, l := range lanes {
 		req.Flows = append(req.Flows, flow.Tuple{Proto: flow.TCP, Src: l.Src, Dst: l.Dst})
 	}
-	reply, err := at.Routes(ctx, req)
+	reply, err := agentapi.Routes.Call(ctx, at, req)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil, nil
 	}

@@ -30,12 +30,6 @@ const (
 	toolTries = 8
 )
 
-// toolHost is an endpoint that can run another traffic tool.
-type toolHost interface {
-	StartTool(context.Context, agentapi.ToolRequest) (agentapi.ToolReply, error)
-	EndTool(context.Context, agentapi.ToolEndRequest) (agentapi.ToolEndReply, error)
-}
-
 // pairing is a tool's client on one lane of a way, and the server that it sends
 // to.
 type pairing struct {
@@ -43,7 +37,7 @@ type pairing struct {
 	way     way
 	lane    flow.Lane
 	streams int
-	sender  toolHost
+	sender  agentapi.Host
 	session string
 	sends   bool
 	// first of a way: the host is sampled beside it, and beside no other.
@@ -174,8 +168,8 @@ func (t *trial) pairings() ([]*pairing, error) {
 	id, _ := newSession()
 	var out []*pairing
 	for _, w := range all {
-		sender, ok := t.cfg.Network.Endpoints[w.from].(toolHost)
-		if !ok || toolHostOf(t.cfg.Network, w) == nil {
+		sender := t.cfg.Network.Endpoints[w.from]
+		if sender == nil || t.cfg.Network.Endpoints[w.to] == nil {
 			return nil, fmt.Errorf("run %s between %s and %s: %w", t.spec.Tool, w.from, w.to, errors.ErrUnsupported)
 		}
 		for k, lane := range w.lanes {
@@ -229,7 +223,7 @@ func (p *pairing) send(ctx context.Context) error {
 	req.Own, req.Rate, req.Unsampled = p.lane.Src, rate, !p.first
 	req.Peer = netip.AddrPortFrom(p.lane.Dst, p.server.port)
 	req.Links = physical(p.trial.cfg.Network.Host(p.way.from), p.way.lanes, true)
-	if _, err := p.sender.StartTool(ctx, req); err != nil {
+	if _, err := agentapi.StartTool.Call(ctx, p.sender, req); err != nil {
 		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
 	}
 	p.sends = true
@@ -239,7 +233,7 @@ func (p *pairing) send(ctx context.Context) error {
 // collect waits for the sending program's end.
 func (p *pairing) collect(ctx context.Context) error {
 	var err error
-	if p.client, err = p.sender.EndTool(ctx, agentapi.ToolEndRequest{Session: p.session}); err != nil {
+	if p.client, err = agentapi.EndTool.Call(ctx, p.sender, agentapi.ToolEndRequest{Session: p.session}); err != nil {
 		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
 	}
 	p.sends = false
@@ -262,13 +256,13 @@ func abandon(all []*pairing, servers []*toolServer) {
 	defer cancel()
 	_ = each(all, func(p *pairing) error {
 		if p.sends {
-			_, _ = p.sender.EndTool(ctx, agentapi.ToolEndRequest{Session: p.session})
+			_, _ = agentapi.EndTool.Call(ctx, p.sender, agentapi.ToolEndRequest{Session: p.session})
 		}
 		return nil
 	})
 	_ = each(servers, func(s *toolServer) error {
 		if s.listens {
-			_, _ = s.host.EndTool(ctx, agentapi.ToolEndRequest{Session: s.session})
+			_, _ = agentapi.EndTool.Call(ctx, s.host, agentapi.ToolEndRequest{Session: s.session})
 		}
 		return nil
 	})

@@ -111,7 +111,7 @@ func (r *runner) burst(ctx context.Context, f flow.Frame, sender int, size unit.
 		return err
 	}
 	c.before = c.latest
-	if _, err := c.at(sender).Start(ctx, agentapi.StartRequest{Session: c.source, Limit: size}); err != nil {
+	if _, err := agentapi.Start.Call(ctx, c.at(sender), agentapi.StartRequest{Session: c.source, Limit: size}); err != nil {
 		return fmt.Errorf("send from %s: %w", r.ends[sender].host.Name, err)
 	}
 	r.sent += size

@@ -27,7 +27,7 @@ func (r *runner) listen(ctx context.Context) <-chan hearing {
 	}
 	for i, end := range [2]End{r.cfg.A, r.cfg.B} {
 		go func() {
-			reply, err := end.At.LLDP(ctx, agentapi.LLDPRequest{Links: r.ends[i].cables(), Wait: r.cfg.LLDP})
+			reply, err := agentapi.LLDP.Call(ctx, end.At, agentapi.LLDPRequest{Links: r.ends[i].cables(), Wait: r.cfg.LLDP})
 			out <- hearing{i, reply, err}
 		}()
 	}

@@ -21,19 +21,9 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// Endpoint is a host that can be probed.
-type Endpoint interface {
-	OpenSink(context.Context, agentapi.SinkRequest) (agentapi.SinkReply, error)
-	OpenSource(context.Context, agentapi.SourceRequest) (agentapi.SourceReply, error)
-	Start(context.Context, agentapi.StartRequest) (agentapi.StartReply, error)
-	Sample(context.Context, agentapi.SampleRequest) (agentapi.SampleReply, error)
-	Finish(context.Context, agentapi.FinishRequest) (agentapi.FinishReply, error)
-	LLDP(context.Context, agentapi.LLDPRequest) (agentapi.LLDPReply, error)
-}
-
 // End is one of the two hosts, and its network as observed.
 type End struct {
-	At   Endpoint
+	At   agentapi.Host
 	Host netstate.Host
 }
 

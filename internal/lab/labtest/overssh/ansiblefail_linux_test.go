@@ -125,7 +125,7 @@ func TestAnsibleWaits(t *testing.T) {
 	if one.mtu(t) != "1400" {
 		t.Errorf("MTU %s", one.mtu(t))
 	}
-	_, err := h.Rollback(t.Context(), agentapi.RollbackRequest{Journal: id})
+	_, err := agentapi.Rollback.Call(t.Context(), h, agentapi.RollbackRequest{Journal: id})
 	floor.Must(t, err)
 	floor.Must(t, h.Close())
 	s.want("a dry run of removing", map[string]tally{"h1": {changed: 3}}, "-e", "linerate_state=absent", "--check")

@@ -44,7 +44,7 @@ func mtu(t *testing.T, h *fleet.Host, to int, deadline time.Duration) string {
 	want.SetLink(l)
 	p, err := plan.Between(seen.Host, want)
 	floor.Must(t, err)
-	reply, err := h.Apply(t.Context(), agentapi.ApplyRequest{Plan: p, Deadline: deadline})
+	reply, err := agentapi.Apply.Call(t.Context(), h, agentapi.ApplyRequest{Plan: p, Deadline: deadline})
 	floor.Must(t, err)
 	if reply.Journal == "" || reply.Applied == 0 {
 		t.Fatalf("nothing was changed: %+v", reply)
@@ -88,7 +88,7 @@ func TestPendingChange(t *testing.T) {
 		want := "1500"
 		if confirmed {
 			again := r.dial(t, reach, true, shared)
-			_, err := again.Confirm(t.Context(), agentapi.ConfirmRequest{Journal: id})
+			_, err := agentapi.Confirm.Call(t.Context(), again, agentapi.ConfirmRequest{Journal: id})
 			floor.Must(t, err)
 			floor.Must(t, again.Close())
 			want = "1400"
@@ -151,7 +151,7 @@ func TestNetworkCut(t *testing.T) {
 	r := newRack(t, 0, hosting{})
 	shared := r.atDesk(t)
 	h := r.dial(t, "ssh://ann@h1?become=sudo", false, shared)
-	if _, err := h.Hold(t.Context(), agentapi.HoldRequest{Holder: agentapi.Holder{Run: "cut"}}); err != nil {
+	if _, err := agentapi.Hold.Call(t.Context(), h, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "cut"}}); err != nil {
 		t.Fatal(err)
 	}
 	one := r.hosts[0]

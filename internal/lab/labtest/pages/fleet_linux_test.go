@@ -26,7 +26,7 @@ var rackTime = time.Date(2026, 5, 19, 12, 0, 0, 0, time.UTC)
 
 func (r *rack) Hosts(context.Context) (all []web.Host, _ error) {
 	for i := range 12 {
-		s := wire.State{Hello: agentapi.HelloReply{OS: "linux", Kernel: "6.1.0-42-amd64", Linerate: "test"}, Written: rackTime, Most: wire.Change, Links: make([]wire.Link, 4)}
+		s := wire.State{Hello: agentapi.HelloReply{OS: "linux", Kernel: "6.1.0-42-amd64", Linerate: "test"}, Written: rackTime, Most: agentapi.RoleChange, Links: make([]wire.Link, 4)}
 		all = append(all, web.Host{Name: fmt.Sprintf("db%02d", i), State: s, Gone: i == 7})
 	}
 	return all, nil

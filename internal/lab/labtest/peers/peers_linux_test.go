@@ -97,7 +97,7 @@ func serve(t *testing.T, h *fleet.Host, ns netns.Namespace, port uint16, name st
 		_ = cmd.Wait()
 	})
 	for begun := time.Now(); ; floor.Pause() {
-		found, err := h.Sockets(t.Context(), agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
+		found, err := agentapi.Sockets.Call(t.Context(), h, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
 		floor.Must(t, err)
 		if slices.Contains(found.Ports(), port) {
 			return

@@ -228,16 +228,16 @@ func (n network) sendSet(t *testing.T, report hashsurvey.Report) {
 		st.Src, st.Dst = s.Src, s.Dst
 		source.Streams = append(source.Streams, st)
 	}
-	_, err := n.far.OpenSink(t.Context(), agentapi.SinkRequest{
+	_, err := agentapi.OpenSink.Call(t.Context(), n.far, agentapi.SinkRequest{
 		Session: "set-in", Bind: bind, Peers: peers, Port: int(report.Streams[0].Dport), Streams: len(source.Streams), Links: report.Sides[hashsurvey.FarIn].Links, Lifetime: time.Minute,
 	})
 	stage.Must(t, err)
-	_, err = n.near.OpenSource(t.Context(), source)
+	_, err = agentapi.OpenSource.Call(t.Context(), n.near, source)
 	stage.Must(t, err)
-	defer n.far.Finish(t.Context(), agentapi.FinishRequest{Session: "set-in"})
-	defer n.near.Finish(t.Context(), agentapi.FinishRequest{Session: "set-out"})
+	defer agentapi.Finish.Call(t.Context(), n.far, agentapi.FinishRequest{Session: "set-in"})
+	defer agentapi.Finish.Call(t.Context(), n.near, agentapi.FinishRequest{Session: "set-out"})
 	a0, b0 := n.sample(t, n.near, "set-out"), n.sample(t, n.far, "set-in")
-	_, err = n.near.Start(t.Context(), agentapi.StartRequest{Session: "set-out", Limit: each})
+	_, err = agentapi.Start.Call(t.Context(), n.near, agentapi.StartRequest{Session: "set-out", Limit: each})
 	stage.Must(t, err)
 	a1, b1 := a0, b0
 	for deadline := time.Now().Add(20 * time.Second); ; stage.Pause() {
@@ -290,7 +290,7 @@ func total(of []float64) (sum float64) {
 
 func (n network) sample(t *testing.T, h *fleet.Host, session string) agentapi.Sample {
 	t.Helper()
-	r, err := h.Sample(t.Context(), agentapi.SampleRequest{Session: session, Since: -1})
+	r, err := agentapi.ReadSamples.Call(t.Context(), h, agentapi.SampleRequest{Session: session, Since: -1})
 	stage.Must(t, err)
 	return r.Samples[0]
 }

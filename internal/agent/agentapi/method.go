@@ -1,0 +1,90 @@
+package agentapi
+
+import "context"
+
+// MethodName names a request on the wire.
+type MethodName string
+
+// Method is one request that a host answers, with the types of the request and
+// of its reply. A request is added in two places: its value here and its
+// handler in package agent.
+type Method[Req, Rep any] AnyMethod
+
+// AnyMethod is a Method where its types do not matter: to what carries it.
+type AnyMethod struct {
+	Name MethodName
+	// Role is what somebody on NATS must be to ask for it. A method without one
+	// is refused there to everybody.
+	Role Role
+	// Audited: it changes the host, so that the host's audit log has it.
+	Audited bool
+}
+
+// Host answers requests, wherever it is.
+type Host interface {
+	// Ask has the host carry out a request of the method's type and fills reply,
+	// a pointer to one of its reply's type. A method that the host does not know
+	// is errors.ErrUnsupported.
+	Ask(ctx context.Context, m AnyMethod, request, reply any) error
+}
+
+// Any is the method without its types.
+func (m Method[Req, Rep]) Any() AnyMethod { return AnyMethod(m) }
+
+// Call asks a host and returns its answer. A request that is outside its own
+// bounds (Check) is not sent.
+func (m Method[Req, Rep]) Call(ctx context.Context, at Host, r Req) (reply Rep, err error) {
+	if err := Check(r); err != nil {
+		return reply, err
+	}
+	err = at.Ask(ctx, AnyMethod(m), r, &reply)
+	return reply, err
+}
+
+// Check is the request's own verdict on its bounds; nil where it has none.
+func Check(request any) error {
+	if r, ok := request.(interface{ Check() error }); ok {
+		return r.Check()
+	}
+	return nil
+}
+
+// The methods of a host. Reading configuration files takes the highest role: they
+// may hold secrets.
+var (
+	Hello     = Method[HelloRequest, HelloReply]{Name: "hello", Role: RoleWatch}
+	Observe   = Method[ObserveRequest, ObserveReply]{Name: "observe", Role: RoleWatch}
+	Capture   = Method[CaptureRequest, CaptureReply]{Name: "capture", Role: RoleWatch}
+	Journal   = Method[JournalRequest, JournalReply]{Name: "journal", Role: RoleWatch}
+	LLDP      = Method[LLDPRequest, LLDPReply]{Name: "lldp", Role: RoleWatch}
+	Routes    = Method[RoutesRequest, RoutesReply]{Name: "routes", Role: RoleWatch}
+	Sockets   = Method[SocketsRequest, SocketsReply]{Name: "sockets", Role: RoleWatch}
+	Traffic   = Method[TrafficRequest, TrafficReply]{Name: "traffic", Role: RoleWatch}
+	Calibrate = Method[CalibrateRequest, CalibrateReply]{Name: "calibrate", Role: RoleMeasure}
+	CoreRate  = Method[CoreRateRequest, CoreRateReply]{Name: "core-rate", Role: RoleMeasure}
+	Ping      = Method[PingRequest, PingReply]{Name: "ping", Role: RoleMeasure}
+
+	Hold    = Method[HoldRequest, HoldReply]{Name: "hold", Role: RoleMeasure}
+	Release = Method[ReleaseRequest, ReleaseReply]{Name: "release", Role: RoleMeasure}
+
+	OpenSink    = Method[SinkRequest, SinkReply]{Name: "sink", Role: RoleMeasure}
+	OpenSource  = Method[SourceRequest, SourceReply]{Name: "source", Role: RoleMeasure}
+	Start       = Method[StartRequest, StartReply]{Name: "start", Role: RoleMeasure}
+	ReadSamples = Method[SampleRequest, SampleReply]{Name: "sample", Role: RoleMeasure}
+	Finish      = Method[FinishRequest, FinishReply]{Name: "finish", Role: RoleMeasure}
+
+	OpenIPerf3   = Method[IPerf3OpenRequest, IPerf3OpenReply]{Name: "iperf3-open", Role: RoleMeasure}
+	StartIPerf3  = Method[IPerf3StartRequest, IPerf3StartReply]{Name: "iperf3-start", Role: RoleMeasure}
+	SampleIPerf3 = Method[SampleRequest, SampleReply]{Name: "iperf3-sample", Role: RoleMeasure}
+	EndIPerf3    = Method[IPerf3EndRequest, IPerf3EndReply]{Name: "iperf3-end", Role: RoleMeasure}
+
+	StartTool = Method[ToolRequest, ToolReply]{Name: "tool-start", Role: RoleMeasure}
+	EndTool   = Method[ToolEndRequest, ToolEndReply]{Name: "tool-end", Role: RoleMeasure}
+
+	Apply       = Method[ApplyRequest, ApplyReply]{Name: "apply", Role: RoleChange, Audited: true}
+	Armed       = Method[ArmedRequest, ArmedReply]{Name: "apply-armed", Role: RoleChange}
+	Begin       = Method[BeginRequest, BeginReply]{Name: "apply-begin", Role: RoleChange}
+	Confirm     = Method[ConfirmRequest, ConfirmReply]{Name: "confirm", Role: RoleChange, Audited: true}
+	Rollback    = Method[RollbackRequest, RollbackReply]{Name: "rollback", Role: RoleChange, Audited: true}
+	ConfigFiles = Method[ConfigFilesRequest, ConfigFilesReply]{Name: "config-files", Role: RoleChange}
+)
