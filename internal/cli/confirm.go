@@ -31,7 +31,9 @@ func (f *journalFlags) dial(ctx context.Context, app *App) (*fleet.Host, error) 
 	if err != nil {
 		return nil, err
 	}
-	return fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: app.Version, JournalDir: f.dir, Fresh: true, SSH: app.ssh, Bus: app.bus, Logger: app.logger()})
+	cfg := app.fleet(f.dir)
+	cfg.Fresh = true
+	return fleet.Dial(ctx, t.name, t.reach, cfg)
 }
 
 // atMostOneID is the argument of confirm and rollback.

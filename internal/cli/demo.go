@@ -172,7 +172,7 @@ func (a *App) openDemo(ctx context.Context, s lab.Scenario, choice lab.Choice, p
 	}
 	p.stage("observe %s over netlink, sysfs and /proc", hostNames(f))
 	return campaign.Open(ctx, campaign.Config{
-		Fabric: f, Version: a.Version, BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, JournalDir: labJournal, Logger: a.logger(), Tell: p.tell,
+		Fabric: f, Fleet: a.fleet(labJournal), BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, Tell: p.tell,
 		Holding: a.holding(p, waitFlag{}, "demo"),
 	})
 }

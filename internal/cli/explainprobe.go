@@ -132,7 +132,7 @@ func (a *App) explainProbe(ctx context.Context, file string, r record.Record, fl
 	p := newProgress(a)
 	p.stage("reach %s", hostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
-		Fabric: f, Version: a.Version, SSH: a.ssh, Bus: a.bus, Logger: a.logger(), Tell: p.tell, Pings: probePings, Holding: a.holding(p, flags.wait, "explain", file, "--probe"),
+		Fabric: f, Fleet: a.fleet(""), Tell: p.tell, Pings: probePings, Holding: a.holding(p, flags.wait, "explain", file, "--probe"),
 	})
 	if err != nil {
 		return withHint(err, heldHint(err))

@@ -45,7 +45,7 @@ type calibration struct {
 // its state.
 func (a *App) coreRate(ctx context.Context, h *fleet.Host, state *netstate.Host, flags coreRateFlags) (*calibration, error) {
 	p := newProgress(a)
-	if err := fleet.HoldAll(ctx, []*fleet.Host{h}, *a.holding(p, flags.wait, "inspect --calibrate", state.Name)); err != nil {
+	if err := fleet.HoldAll(ctx, []*fleet.Host{h}, a.holding(p, flags.wait, "inspect --calibrate", state.Name)); err != nil {
 		return nil, withHint(err, heldHint(err))
 	}
 	p.stage("%s: what one core moves: two cores busy for %.0f s, no packet leaves the host", state.Name, agentapi.DefaultCoreRate.Seconds())

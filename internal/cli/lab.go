@@ -232,7 +232,7 @@ func (a *App) labRun(ctx context.Context, s lab.Scenario, choice lab.Choice, win
 	if err != nil {
 		return err
 	}
-	c, err := campaign.Open(ctx, campaign.Config{Fabric: f, Version: a.Version, BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, JournalDir: labJournal, Logger: a.logger(), Tell: p.tell, Holding: a.holding(p, waitFlag{}, "lab run", s.Name)})
+	c, err := campaign.Open(ctx, campaign.Config{Fabric: f, Fleet: a.fleet(labJournal), BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, Tell: p.tell, Holding: a.holding(p, waitFlag{}, "lab run", s.Name)})
 	if err != nil {
 		return err
 	}

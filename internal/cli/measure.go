@@ -242,7 +242,7 @@ func (a *App) measure(ctx context.Context, f fabric.Fabric, m campaign.Matrix, r
 	}
 	p.stage("reach %s", hostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
-		Fabric: f, Version: a.Version, SSH: a.ssh, Bus: a.bus, Logger: a.logger(), Tell: p.tell, Pings: m.Pings, JournalDir: cmp.Or(run.sweeps.journal, journalFor(m)),
+		Fabric: f, Fleet: a.fleet(cmp.Or(run.sweeps.journal, journalFor(m))), Tell: p.tell, Pings: m.Pings,
 		Keep: a.keeping(ctx, f, p, run), Resume: old, Listeners: run.listeners,
 		Holding: a.holding(p, run.wait, append([]string{"measure"}, run.args...)...),
 	})

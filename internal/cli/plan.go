@@ -36,7 +36,7 @@ func (f *changeFlags) add(c *cobra.Command) {
 
 // config is the flags as package change wants them.
 func (f *changeFlags) config(ctx context.Context, app *App, path string) (change.Config, error) {
-	cfg := change.Config{Only: f.hosts, Exact: f.exact, Persist: f.persist, DespiteOwner: f.despiteOwner, Version: app.Version, JournalDir: f.journal, SSH: app.ssh, Bus: app.bus, Logger: app.logger()}
+	cfg := change.Config{Only: f.hosts, Exact: f.exact, Persist: f.persist, DespiteOwner: f.despiteOwner, Fleet: app.fleet(f.journal)}
 	formats := []string{change.PersistAuto, change.PersistAlways, change.PersistNone, string(render.FormatNetplan), string(render.FormatNetworkd), string(render.FormatKeyfile), string(render.FormatIfcfg)}
 	if !slices.Contains(formats, f.persist) {
 		return cfg, usage("--persist: unknown word "+f.persist, orMeant(f.persist, formats, "", "want one of "+strings.Join(formats, ", ")))

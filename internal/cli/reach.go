@@ -95,9 +95,15 @@ func thisHost() string {
 	return name
 }
 
+// fleet is how hosts are reached; journal is the directory of those of this
+// machine, "" the default.
+func (a *App) fleet(journal string) fleet.Config {
+	return fleet.Config{Version: a.Version, JournalDir: journal, SSH: a.ssh, Bus: a.bus, Logger: a.logger()}
+}
+
 // dial reaches a host named on the command line.
 func (a *App) dial(ctx context.Context, t target) (*fleet.Host, error) {
-	h, err := fleet.Dial(ctx, t.name, t.reach, fleet.Config{Version: a.Version, SSH: a.ssh, Bus: a.bus, Logger: a.logger()})
+	h, err := fleet.Dial(ctx, t.name, t.reach, a.fleet(""))
 	if hint := sshHint(t.reach, err); hint != "" {
 		return nil, withHint(err, hint)
 	}

@@ -118,7 +118,7 @@ func (a *App) holdForRun(ctx context.Context, u undoing, wait waitFlag) error {
 	for _, part := range u.parts {
 		all = append(all, part.host)
 	}
-	err := fleet.HoldAll(ctx, all, *a.holding(newProgress(a), wait, "rollback", u.group))
+	err := fleet.HoldAll(ctx, all, a.holding(newProgress(a), wait, "rollback", u.group))
 	if errors.Is(err, agentapi.ErrBusy) {
 		return withHint(err, "end that run first: Ctrl-C there puts its last step back; --wait waits until it is done")
 	}

@@ -176,7 +176,7 @@ func (a *App) steerProbe(ctx context.Context, flags probeFlags, cfg probe.Config
 		defer h.Close()
 		hosts = append(hosts, h)
 	}
-	if err := fleet.HoldAll(ctx, hosts, *a.holding(p, flags.wait, "steer probe", from, to)); err != nil {
+	if err := fleet.HoldAll(ctx, hosts, a.holding(p, flags.wait, "steer probe", from, to)); err != nil {
 		return withHint(err, heldHint(err))
 	}
 	for i, t := range targets {

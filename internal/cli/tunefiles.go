@@ -84,7 +84,7 @@ func (t *tuneRun) keptSteps(ctx context.Context, group string) (map[string][]pla
 	steps := map[string][]plan.Step{}
 	for _, name := range []string{t.options.Path.From, t.options.Path.To} {
 		h, _ := t.file.Host(name)
-		host, err := fleet.Dial(ctx, name, h.Reach, fleet.Config{Version: t.app.Version, JournalDir: t.flags.journal, SSH: t.app.ssh, Bus: t.app.bus, Logger: t.app.logger()})
+		host, err := fleet.Dial(ctx, name, h.Reach, t.app.fleet(t.flags.journal))
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +183,7 @@ func (t *tuneRun) persist(ctx context.Context, tuned fabric.Fabric, steps map[st
 		}
 	}
 	c, err := change.Open(ctx, change.Config{
-		Fabric: tuned, Only: hosts, Profiles: []string{}, Persist: orElse(t.format, change.PersistAlways), Roots: t.roots, Version: t.app.Version, JournalDir: t.flags.journal, SSH: t.app.ssh, Bus: t.app.bus, Logger: t.app.logger(),
+		Fabric: tuned, Only: hosts, Profiles: []string{}, Persist: orElse(t.format, change.PersistAlways), Roots: t.roots, Fleet: t.app.fleet(t.flags.journal),
 	})
 	if err != nil {
 		return notPersisted(err, out)

@@ -25,7 +25,7 @@ func (t *tuneRun) run(ctx context.Context) error {
 		which = fmt.Sprintf(", the first of %d paths (--path chooses)", n)
 	}
 	p.told(fmt.Sprintf("reach %s and %s%s", from, to, which))
-	cfg := campaign.Config{Fabric: t.narrowed(), Version: t.app.Version, JournalDir: t.flags.journal, SSH: t.app.ssh, Bus: t.app.bus, Logger: t.app.logger(), Tell: p.tell}
+	cfg := campaign.Config{Fabric: t.narrowed(), Fleet: t.app.fleet(t.flags.journal), Tell: p.tell}
 	if !t.flags.dryRun {
 		t.stored = t.app.keeper(ctx, t.flags.store)
 		cfg.Holding = t.app.holding(p, t.flags.wait, "tune", t.file.File)

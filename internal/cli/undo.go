@@ -71,8 +71,10 @@ func (p journalPlace) open(ctx context.Context, app *App) ([]kept, error) {
 	}
 	var out []kept
 	var failures []error
+	cfg := app.fleet(p.flags.dir)
+	cfg.Fresh = true
 	for i, name := range names {
-		h, err := fleet.Dial(ctx, name, reaches[i], fleet.Config{Version: app.Version, JournalDir: p.flags.dir, Fresh: true, SSH: app.ssh, Bus: app.bus, Logger: app.logger()})
+		h, err := fleet.Dial(ctx, name, reaches[i], cfg)
 		if err != nil {
 			failures = append(failures, err)
 			continue

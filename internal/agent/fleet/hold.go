@@ -33,10 +33,14 @@ const (
 
 // HoldAll holds every host, or none: while one is held by another run the
 // others are let go, so that two runs cannot wait for each other. Without
-// patience, or at its end, a host that is held is agentapi.ErrBusy.
-func HoldAll(ctx context.Context, hosts []*Host, cfg Holding) error {
-	hosts = slices.Clone(hosts)
-	slices.SortFunc(hosts, func(a, b *Host) int { return strings.Compare(a.Name, b.Name) })
+// patience, or at its end, a host that is held is agentapi.ErrBusy. Without how
+// nothing is held.
+func HoldAll(ctx context.Context, hosts []*Host, how *Holding) error {
+	if how == nil {
+		return nil
+	}
+	cfg := *how
+	hosts = slices.SortedFunc(slices.Values(hosts), func(a, b *Host) int { return strings.Compare(a.Name, b.Name) })
 	if tell := cfg.Note; tell != nil {
 		said := make(map[string]bool)
 		cfg.Note = func(host, note string) {

@@ -31,8 +31,8 @@ func dialled(t *testing.T, name, dir string, overStream bool) *Host {
 	return &Host{Name: name, via: newStream(out, in, nil, nil)}
 }
 
-func run(name string, wait time.Duration) Holding {
-	return Holding{Holder: agentapi.Holder{Run: name, User: "root", Host: "ctl", PID: 7, What: "measure " + name}, Wait: wait}
+func run(name string, wait time.Duration) *Holding {
+	return &Holding{Holder: agentapi.Holder{Run: name, User: "root", Host: "ctl", PID: 7, What: "measure " + name}, Wait: wait}
 }
 
 func TestHoldAll(t *testing.T) {

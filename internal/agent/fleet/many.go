@@ -2,7 +2,10 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +29,14 @@ func ForEach(n int, f func(i int)) {
 		})
 	}
 	running.Wait()
+}
+
+// CloseAll lets go of hosts, several at a time; traffic that still ran ends.
+func CloseAll(named map[string]*Host) error {
+	hosts := slices.Collect(maps.Values(named))
+	errs := make([]error, len(hosts))
+	ForEach(len(hosts), func(i int) { errs[i] = hosts[i].Close() })
+	return errors.Join(errs...)
 }
 
 // Observed is one host as ObserveAll found it.

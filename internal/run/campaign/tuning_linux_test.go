@@ -7,6 +7,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/tune"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
 )
@@ -16,7 +17,7 @@ import (
 func TestKernelTune(t *testing.T) {
 	f := twoPairs(t)
 	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestKernelTune(t *testing.T) {
 func TestKernelTuneBudget(t *testing.T) {
 	f := twoPairs(t)
 	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestKernelTuneBudget(t *testing.T) {
 func TestKernelTuneFewWindows(t *testing.T) {
 	f := twoPairs(t)
 	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestKernelWaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []string
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: journal, Persist: PersistNone, Unguarded: true, Tell: func(line string) {
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: journal, Unguarded: true}, Persist: PersistNone, Tell: func(line string) {
 		told = append(told, line)
 		if strings.HasPrefix(line, "wave 2") { // somebody is faster
 			set(t, "c", "45")

@@ -129,7 +129,7 @@ func (p pair) towards(t *testing.T, ports ...uint16) *campaign.Campaign {
 	}
 	f, listeners, err := campaign.Listening(t.Context(), h, reach, "", targets)
 	floor.Must(t, err)
-	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Version: "test", Unguarded: true, Listeners: listeners, Tell: tell(t)})
+	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", Unguarded: true}, Listeners: listeners, Tell: tell(t)})
 	floor.Must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
@@ -217,7 +217,7 @@ func TestIPerf2(t *testing.T) {
 	text := fmt.Sprintf("linerate: v1\nhosts:\n  near: {reach: \"netns:%s\"}\n  far: {reach: \"netns:%s\"}\n", p.near.NS.Name, p.far.NS.Name)
 	f, err := fabric.Parse("peers.yaml", []byte(text))
 	floor.Must(t, err)
-	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Version: "test", Unguarded: true, Tell: tell(t)})
+	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", Unguarded: true}, Tell: tell(t)})
 	floor.Must(t, err)
 	defer c.Close()
 	floor.Must(t, c.Run(t.Context(), campaign.Matrix{
