@@ -52,7 +52,7 @@ func (a *Agent) ways(ctx context.Context, w *livetraffic.Watched) error {
 }
 
 // wayOf is the route with what the link adds to frames.
-func wayOf(h netstate.Host, t flow.Tuple, r agentapi.Route) livetraffic.Way {
+func wayOf(h netstate.Host, t flow.Tuple, r netstate.FlowRoute) livetraffic.Way {
 	way := livetraffic.Way{Link: r.Link, DstMAC: r.MAC, Doubt: r.Doubt, Why: r.Why}
 	if l, ok := h.Link(r.Link); ok {
 		way.SrcMAC = l.MAC

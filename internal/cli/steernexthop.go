@@ -68,7 +68,7 @@ func lacking(frames []flow.Frame, b steer.Bundle) []flow.Tuple {
 
 // offBond says why a route does not lead over the bond; "" when it does, or
 // when the links are not the host's own.
-func offBond(r agentapi.Route, t flow.Tuple, b steer.Bundle, host *netstate.Host) string {
+func offBond(r netstate.FlowRoute, t flow.Tuple, b steer.Bundle, host *netstate.Host) string {
 	if r.Link == "" {
 		return fmt.Sprintf("%s has no way to %s: %s", host.Name, t.Dst, r.Why)
 	}
@@ -90,7 +90,7 @@ func firstOf(names []string) string {
 }
 
 // routes asks a host's kernel where flows go, in as many requests as it takes.
-func (a *App) routes(ctx context.Context, reach string, tuples []flow.Tuple) ([]agentapi.Route, error) {
+func (a *App) routes(ctx context.Context, reach string, tuples []flow.Tuple) ([]netstate.FlowRoute, error) {
 	t, err := a.target(reach)
 	if err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func (a *App) routes(ctx context.Context, reach string, tuples []flow.Tuple) ([]
 }
 
 // routesOf is routes of a host that is reached already.
-func routesOf(ctx context.Context, h *fleet.Host, name string, tuples []flow.Tuple) ([]agentapi.Route, error) {
-	var all []agentapi.Route
+func routesOf(ctx context.Context, h *fleet.Host, name string, tuples []flow.Tuple) ([]netstate.FlowRoute, error) {
+	var all []netstate.FlowRoute
 	for part := range slices.Chunk(tuples, agentapi.MostRoutes) {
 		reply, err := agentapi.Routes.Call(ctx, h, agentapi.RoutesRequest{Flows: part})
 		if err != nil {

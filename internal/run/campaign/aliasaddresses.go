@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/netstate"
 )
 
 // Probing an address: two echoes, since the first may wait for ARP.
@@ -107,7 +108,7 @@ func (s *aliasSweep) onLink(ctx context.Context, all []netip.Addr) error {
 }
 
 // routesTo are the sender's routes to addresses, in their order.
-func (s *aliasSweep) routesTo(ctx context.Context, all []netip.Addr) ([]agentapi.Route, error) {
+func (s *aliasSweep) routesTo(ctx context.Context, all []netip.Addr) ([]netstate.FlowRoute, error) {
 	var req agentapi.RoutesRequest
 	for _, a := range all {
 		req.Flows = append(req.Flows, flow.Tuple{Src: s.lane.Src, Dst: a})

@@ -64,10 +64,7 @@ func endsOf(ctx context.Context, n Network, host string, lanes []flow.Lane) ([]p
 	}
 	var ends []pathcheck.End
 	for i, r := range reply.Routes {
-		ends = append(ends, pathcheck.End{
-			Host: n.Host(host), Own: lanes[i].Src, Peer: lanes[i].Dst,
-			Route: pathcheck.Route{Link: r.Link, Gateway: r.Gateway, Why: r.Why, Doubt: r.Doubt},
-		})
+		ends = append(ends, pathcheck.End{Host: n.Host(host), Own: lanes[i].Src, Peer: lanes[i].Dst, Route: r})
 	}
 	return ends, nil
 }
