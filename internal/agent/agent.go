@@ -169,7 +169,7 @@ func (a *Agent) Dispatch(ctx context.Context, method agentapi.MethodName, params
 	return b, nil
 }
 
-// Ask has the agent of this process answer, as agentapi.Host does.
+// Ask has the agent of this process answer, as ask.Host does.
 func (a *Agent) Ask(ctx context.Context, m agentapi.AnyMethod, request, reply any) error {
 	params, err := json.Marshal(request)
 	if err != nil {

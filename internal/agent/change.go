@@ -100,7 +100,7 @@ func groupReply(results []apply.Result) agentapi.RollbackReply {
 	for _, r := range results {
 		reply.Undone += r.Undone
 		reply.Left = append(reply.Left, r.Left...)
-		reply.Entries = append(reply.Entries, agentapi.RolledBackEntry{Journal: r.ID, State: string(r.State), Undone: r.Undone})
+		reply.Entries = append(reply.Entries, agentapi.RolledBackEntry{Journal: r.ID, State: r.State, Undone: r.Undone})
 	}
 	return reply
 }

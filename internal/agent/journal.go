@@ -27,10 +27,10 @@ func (a *Agent) journal(context.Context, agentapi.JournalRequest) (agentapi.Jour
 
 func journalEntry(e apply.Entry) agentapi.JournalEntry {
 	out := agentapi.JournalEntry{
-		ID: e.ID, Group: e.Group.ID, Title: e.Group.Title, State: string(e.State), Reason: e.Reason, Started: e.Started, Deadline: e.Deadline, Pending: e.State.Pending(),
+		ID: e.ID, Group: e.Group.ID, Title: e.Group.Title, State: e.State, Reason: e.Reason, Started: e.Started, Deadline: e.Deadline, Pending: e.State.Pending(),
 	}
 	for i, s := range e.Plan.Steps {
-		out.Steps = append(out.Steps, agentapi.JournalStep{Step: s, Progress: string(e.Steps[i].Progress), Note: e.Steps[i].Note})
+		out.Steps = append(out.Steps, agentapi.JournalStep{Step: s, Progress: e.Steps[i].Progress, Note: e.Steps[i].Note})
 	}
 	for _, f := range e.Plan.Files {
 		out.Files = append(out.Files, f.Path)

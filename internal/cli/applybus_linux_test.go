@@ -185,13 +185,13 @@ func (l *cutLane) try(t *testing.T, c cut) string {
 	e := l.settled(t, known)
 	now := l.value(t)
 	what := fmt.Sprintf("%v: status %d, journal %q (%s), value %s to %s is %s\n%s", c, status, e.State, e.Reason, before, want, now, p.errs.String())
-	begun := slices.ContainsFunc(e.Steps, func(s apply.StepState) bool { return s.Progress != apply.Pending })
+	begun := slices.ContainsFunc(e.Steps, func(s apply.StepState) bool { return s.Progress != agentapi.StepPending })
 	switch {
-	case e.State == apply.Confirmed && now != want, e.State != apply.Confirmed && now != before:
+	case e.State == agentapi.ChangeConfirmed && now != want, e.State != agentapi.ChangeConfirmed && now != before:
 		t.Errorf("neither old nor new: %s", what)
-	case (status == exitDone) != (e.State == apply.Confirmed):
+	case (status == exitDone) != (e.State == agentapi.ChangeConfirmed):
 		t.Errorf("it says another thing than holds: %s", what)
-	case begun && e.State == apply.RolledBack && (status != exitRolledBack || !strings.Contains(p.errs.String(), "change rolled back")):
+	case begun && e.State == agentapi.ChangeRolledBack && (status != exitRolledBack || !strings.Contains(p.errs.String(), "change rolled back")):
 		t.Errorf("taken back, and not said so: %s", what)
 	}
 	if late := l.late(t, e); late > guardLate {
@@ -210,7 +210,7 @@ func (l *cutLane) try(t *testing.T, c cut) string {
 // below zero it was in time. One that was asked to go back later has no deadline.
 func (l *cutLane) late(t *testing.T, e apply.Entry) time.Duration {
 	t.Helper()
-	if e.State != apply.RolledBack || !strings.Contains(e.Reason, "in time") {
+	if e.State != agentapi.ChangeRolledBack || !strings.Contains(e.Reason, "in time") {
 		return 0
 	}
 	info, err := os.Stat(filepath.Join(l.journal, e.ID+".json"))
@@ -268,7 +268,7 @@ func TestApplyCutOff(t *testing.T) {
 				l := newCutLane(t, server, lane)
 				time.Sleep(time.Second)
 				begin := time.Now()
-				if state := l.try(t, cut{}); state != string(apply.Confirmed) {
+				if state := l.try(t, cut{}); state != string(agentapi.ChangeConfirmed) {
 					t.Fatalf("without a cut: %q", state)
 				}
 				takes := time.Since(begin)

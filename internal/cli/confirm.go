@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/host/apply"
 )
@@ -60,12 +61,12 @@ func noEntry(command, id string, err error) error {
 // waiting is the newest entry of a host's journal that can be confirmed, or
 // fs.ErrNotExist.
 func waiting(ctx context.Context, h *fleet.Host) (string, error) {
-	reply, err := agentapi.Journal.Call(ctx, h, agentapi.JournalRequest{})
+	reply, err := ask.Call(ctx, h, agentapi.Journal, agentapi.JournalRequest{})
 	if err != nil {
 		return "", err
 	}
 	for _, e := range slices.Backward(reply.Entries) {
-		if e.State == string(apply.Applied) || e.State == string(apply.Confirming) {
+		if e.State == agentapi.ChangeApplied || e.State == agentapi.ChangeConfirming {
 			return e.ID, nil
 		}
 	}
@@ -98,7 +99,7 @@ change last are written now. Without it the host puts itself back in time.
 					return noEntry("confirm", "", err)
 				}
 			}
-			if _, err := agentapi.Confirm.Call(cmd.Context(), h, req); err != nil {
+			if _, err := ask.Call(cmd.Context(), h, agentapi.Confirm, req); err != nil {
 				return noEntry("confirm", req.Journal, err)
 			}
 			if app.json {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
@@ -217,7 +217,7 @@ func (a *App) targets(args []string) ([]target, error) {
 // unknown, and Describe says so; only the end of ctx is an error.
 func (a *App) roundTrips(ctx context.Context, p *progress, hosts []netstate.Host, paths []fabric.Path, reached map[string]*fleet.Host) error {
 	n := measure.Network{
-		Endpoints: make(map[string]agentapi.Host), Machines: make(map[string]string),
+		Endpoints: make(map[string]ask.Host), Machines: make(map[string]string),
 		Fabric: predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: paths},
 	}
 	for _, h := range hosts {

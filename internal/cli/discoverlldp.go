@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/netstate"
@@ -45,7 +46,7 @@ func (a *App) cables(ctx context.Context, p *progress, hosts []netstate.Host, re
 			}
 		}
 		if len(links) > 0 {
-			replies[i], errs[i] = agentapi.LLDP.Call(ctx, reached[hosts[i].Name], agentapi.LLDPRequest{Links: links, Wait: wait})
+			replies[i], errs[i] = ask.Call(ctx, reached[hosts[i].Name], agentapi.LLDP, agentapi.LLDPRequest{Links: links, Wait: wait})
 		}
 	})
 	var heard []hashsurvey.HostNeighbor

@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/record"
 )
 
@@ -117,7 +118,7 @@ func (a *App) explainLive(ctx context.Context, reach string, flags liveFlags) er
 	defer h.Close()
 	p := newProgress(a)
 	p.draw(fmt.Sprintf("watching %s for %v", t.name, flags.duration))
-	reply, err := agentapi.Traffic.Call(ctx, h, agentapi.TrafficRequest{Span: flags.duration, Flows: flags.flows})
+	reply, err := ask.Call(ctx, h, agentapi.Traffic, agentapi.TrafficRequest{Span: flags.duration, Flows: flags.flows})
 	p.clear()
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", t.name, err)

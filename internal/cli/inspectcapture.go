@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -58,7 +59,7 @@ func (a *App) capture(ctx context.Context, reach string, flags captureFlags) err
 		return err
 	}
 	defer h.Close()
-	reply, err := agentapi.Capture.Call(ctx, h, agentapi.CaptureRequest{Anonymous: flags.anonymous})
+	reply, err := ask.Call(ctx, h, agentapi.Capture, agentapi.CaptureRequest{Anonymous: flags.anonymous})
 	if errors.Is(err, errors.ErrUnsupported) {
 		return withHint(fmt.Errorf("capture %s: %w", t.name, err), "it takes a linerate on the host that is as new as this one")
 	}

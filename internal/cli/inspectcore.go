@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -49,7 +50,7 @@ func (a *App) coreRate(ctx context.Context, h *fleet.Host, state *netstate.Host,
 		return nil, withHint(err, heldHint(err))
 	}
 	p.stage("%s: what one core moves: two cores busy for %.0f s, no packet leaves the host", state.Name, agentapi.DefaultCoreRate.Seconds())
-	reply, err := agentapi.CoreRate.Call(ctx, h, agentapi.CoreRateRequest{})
+	reply, err := ask.Call(ctx, h, agentapi.CoreRate, agentapi.CoreRateRequest{})
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		return nil, withHint(err, "it takes Linux, and a linerate on the host that is as new as this one")

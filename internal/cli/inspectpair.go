@@ -8,7 +8,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/pathmtu"
 	"github.com/linerate/linerate/netstate"
@@ -130,7 +130,7 @@ func asDeclared(f fabric.Fabric, observed netstate.Host) netstate.Host {
 
 // probe proves the ways between the hosts, and judges all.
 func (d *inspectedPairs) probe(ctx context.Context, f predict.Fabric, reached map[string]*fleet.Host) error {
-	pingers := make(map[string]agentapi.Host, len(reached))
+	pingers := make(map[string]ask.Host, len(reached))
 	for name, h := range reached {
 		pingers[name] = h
 	}

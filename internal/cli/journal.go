@@ -98,7 +98,7 @@ func (a *App) printJournal(reply agentapi.JournalReply) {
 // printRun lists what one run changed.
 func (a *App) printRun(group string, entries []agentapi.JournalEntry) {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e agentapi.JournalEntry) bool { return e.Group != group })
-	states := map[string]int{}
+	states := map[agentapi.ChangeState]int{}
 	for _, e := range entries {
 		states[e.State]++
 	}
@@ -138,9 +138,9 @@ func (a *App) printEntry(indent string, e agentapi.JournalEntry) {
 // printSteps lists the steps of an entry, those that a person reads as one on
 // one line, with how far each came where the entry's state does not say it.
 func (a *App) printSteps(indent string, e agentapi.JournalEntry) {
-	usual := map[string]string{"rolled-back": "undone"}[e.State]
-	if usual == "" {
-		usual = "done"
+	usual := agentapi.StepDone
+	if e.State == agentapi.ChangeRolledBack {
+		usual = agentapi.StepUndone
 	}
 	steps := make([]plan.Step, len(e.Steps))
 	for i, s := range e.Steps {
@@ -158,13 +158,13 @@ func (a *App) printSteps(indent string, e agentapi.JournalEntry) {
 	}
 }
 
-func (a *App) printStep(indent, what, usual string, s agentapi.JournalStep) {
+func (a *App) printStep(indent, what string, usual agentapi.StepProgress, s agentapi.JournalStep) {
 	switch {
 	case s.Progress == usual:
-	case s.Progress == "pending":
+	case s.Progress == agentapi.StepPending:
 		what += " (not done)"
 	default:
-		what += " (" + s.Progress + ")"
+		what += " (" + string(s.Progress) + ")"
 	}
 	fmt.Fprint(a.Stdout, wrapped(indent+"    ", what, a.width()))
 	if s.Note != "" {

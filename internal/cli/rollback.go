@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/unit"
@@ -86,7 +87,7 @@ func (a *App) rollback(ctx context.Context, u undoing, wait waitFlag) error {
 		if u.group == "" {
 			req.Journal = part.entries[0].ID
 		}
-		reply, err := agentapi.Rollback.Call(ctx, part.host, req)
+		reply, err := ask.Call(ctx, part.host, agentapi.Rollback, req)
 		if err != nil {
 			failures = append(failures, noEntry("rollback", req.Journal+req.Group, err))
 			continue
@@ -182,11 +183,11 @@ func (u undoing) changes() (n int) {
 
 // shownEntry is one entry of `rollback --dry-run --json`.
 type shownEntry struct {
-	Journal string   `json:"journal"`
-	State   string   `json:"state"`
-	Undo    []string `json:"undo"`
-	Files   []string `json:"files"`
-	Later   []string `json:"later,omitempty"`
+	Journal string               `json:"journal"`
+	State   agentapi.ChangeState `json:"state"`
+	Undo    []string             `json:"undo"`
+	Files   []string             `json:"files"`
+	Later   []string             `json:"later,omitempty"`
 }
 
 func wouldUndo(p undoPart, e agentapi.JournalEntry) shownEntry {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/plan"
@@ -63,9 +64,9 @@ func (p tunedPair) change(t *testing.T, host int, group, key, from, to string, c
 		title = "tune two.yaml"
 	}
 	step := plan.Step{Kind: plan.Sysctl, Key: key, Old: from, New: to, Disruption: plan.Online}
-	reply, err := agentapi.Apply.Call(context.Background(), p.hosts[host], agentapi.ApplyRequest{Plan: plan.Plan{Steps: []plan.Step{step}}, Group: group, Title: title})
+	reply, err := ask.Call(context.Background(), p.hosts[host], agentapi.Apply, agentapi.ApplyRequest{Plan: plan.Plan{Steps: []plan.Step{step}}, Group: group, Title: title})
 	if err == nil && confirm {
-		_, err = agentapi.Confirm.Call(context.Background(), p.hosts[host], agentapi.ConfirmRequest{Journal: reply.Journal})
+		_, err = ask.Call(context.Background(), p.hosts[host], agentapi.Confirm, agentapi.ConfirmRequest{Journal: reply.Journal})
 	}
 	if err = errors.Join(err, rolledBackError(reply)); err != nil {
 		t.Fatal(err)
@@ -137,7 +138,7 @@ func TestRollbackOfRun(t *testing.T) {
 // TestRollbackOfOneStep takes one change of a run back, and says what stays.
 func TestRollbackOfOneStep(t *testing.T) {
 	p := newTunedPair(t)
-	reply, err := agentapi.Journal.Call(t.Context(), p.hosts[0], agentapi.JournalRequest{})
+	reply, err := ask.Call(t.Context(), p.hosts[0], agentapi.Journal, agentapi.JournalRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,13 +167,13 @@ func TestRollbackNamesWhatIsNewer(t *testing.T) {
 	if o := p.run(t, "rollback", p.file, "missing"); o.status != exitUsage || !strings.Contains(o.stderr, "no journal entry missing") {
 		t.Errorf("unknown: %d %s", o.status, o.stderr)
 	}
-	if _, err := agentapi.Hold.Call(t.Context(), p.hosts[1], agentapi.HoldRequest{Holder: agentapi.Holder{Run: "other", What: "tune two.yaml"}}); err != nil {
+	if _, err := ask.Call(t.Context(), p.hosts[1], agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "other", What: "tune two.yaml"}}); err != nil {
 		t.Fatal(err)
 	}
 	if o := p.run(t, "rollback", p.file); o.status != exitUnreachable || !strings.Contains(o.stderr, "tune two.yaml") || !strings.Contains(o.stderr, "hint: end that run first") {
 		t.Errorf("held: %d %s%s", o.status, o.stdout, o.stderr)
 	}
-	if _, err := agentapi.Release.Call(t.Context(), p.hosts[1], agentapi.ReleaseRequest{}); err != nil {
+	if _, err := ask.Call(t.Context(), p.hosts[1], agentapi.Release, agentapi.ReleaseRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	more := strings.Replace(readText(t, p.file), "hosts:\n", "hosts:\n  gone: {reach: \"netns:linerate-undo-gone\", network: {version: 2}}\n", 1)

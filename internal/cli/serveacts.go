@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
 	"github.com/linerate/linerate/internal/agent/nats/link"
@@ -138,7 +139,7 @@ func (f *visitorsFleet) Journal(ctx context.Context, v web.Visitor, host string)
 		return agentapi.JournalReply{}, err
 	}
 	defer done()
-	return agentapi.Journal.Call(ctx, h, agentapi.JournalRequest{})
+	return ask.Call(ctx, h, agentapi.Journal, agentapi.JournalRequest{})
 }
 
 // Confirm keeps a change that waits.
@@ -148,7 +149,7 @@ func (f *visitorsFleet) Confirm(ctx context.Context, v web.Visitor, host, change
 		return err
 	}
 	defer done()
-	_, err = agentapi.Confirm.Call(ctx, h, agentapi.ConfirmRequest{Journal: change})
+	_, err = ask.Call(ctx, h, agentapi.Confirm, agentapi.ConfirmRequest{Journal: change})
 	return err
 }
 
@@ -159,7 +160,7 @@ func (f *visitorsFleet) Rollback(ctx context.Context, v web.Visitor, host, chang
 		return agentapi.RollbackReply{}, err
 	}
 	defer done()
-	return agentapi.Rollback.Call(ctx, h, agentapi.RollbackRequest{Journal: change})
+	return ask.Call(ctx, h, agentapi.Rollback, agentapi.RollbackRequest{Journal: change})
 }
 
 // Measure starts `linerate measure` as the visitor.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -93,5 +94,5 @@ func (a *App) sockets(ctx context.Context, reach string, req agentapi.SocketsReq
 		return agentapi.SocketsReply{}, err
 	}
 	defer h.Close()
-	return agentapi.Sockets.Call(ctx, h, req)
+	return ask.Call(ctx, h, agentapi.Sockets, req)
 }

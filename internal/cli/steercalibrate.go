@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/host/calibrate"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
@@ -40,7 +41,7 @@ func (b *bundleFlags) calibrated(ctx context.Context, app *App, bundle steer.Bun
 		return bundle, err
 	}
 	defer h.Close()
-	reply, err := agentapi.Calibrate.Call(ctx, h, agentapi.CalibrateRequest{Bond: name})
+	reply, err := ask.Call(ctx, h, agentapi.Calibrate, agentapi.CalibrateRequest{Bond: name})
 	if errors.Is(err, fs.ErrPermission) {
 		return bundle, withHint(err, "run it as root, or with CAP_NET_RAW")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // connected is the document of `linerate steer addresses --check --json`.
@@ -43,7 +44,7 @@ func (a *App) checkConnections(ctx context.Context, reach string, flags *address
 		return err
 	}
 	defer h.Close()
-	reply, err := agentapi.Sockets.Call(ctx, h, agentapi.SocketsRequest{Proto: flow.TCP, Dport: frame.Dport})
+	reply, err := ask.Call(ctx, h, agentapi.Sockets, agentapi.SocketsRequest{Proto: flow.TCP, Dport: frame.Dport})
 	if err != nil {
 		return fmt.Errorf("list sockets of %s: %w", t.name, err)
 	}

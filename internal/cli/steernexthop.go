@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
@@ -107,7 +108,7 @@ func (a *App) routes(ctx context.Context, reach string, tuples []flow.Tuple) ([]
 func routesOf(ctx context.Context, h *fleet.Host, name string, tuples []flow.Tuple) ([]netstate.FlowRoute, error) {
 	var all []netstate.FlowRoute
 	for part := range slices.Chunk(tuples, agentapi.MostRoutes) {
-		reply, err := agentapi.Routes.Call(ctx, h, agentapi.RoutesRequest{Flows: part})
+		reply, err := ask.Call(ctx, h, agentapi.Routes, agentapi.RoutesRequest{Flows: part})
 		if err != nil {
 			return nil, fmt.Errorf("ask for routes of %s: %w", name, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/probe"
 	"github.com/linerate/linerate/steer"
@@ -218,7 +219,7 @@ func (a *App) steerProbe(ctx context.Context, flags probeFlags, cfg probe.Config
 // heldPorts are source ports that the host's sockets hold or that it keeps;
 // none where it cannot say.
 func heldPorts(ctx context.Context, h *fleet.Host) []uint16 {
-	reply, err := agentapi.Sockets.Call(ctx, h, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
+	reply, err := ask.Call(ctx, h, agentapi.Sockets, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
 	if err != nil {
 		return nil
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
 
@@ -90,7 +89,7 @@ func writeJournal(t *testing.T, dir, space string) {
 	t.Helper()
 	const id = "20260101T000000.000000Z-000001"
 	text, err := json.Marshal(map[string]any{
-		"version": 1, "id": id, "state": apply.RolledBack, "reason": stranger, "namespace": space, "started": "2026-01-01T00:00:00Z", "deadline": "2026-01-01T00:00:00Z",
+		"version": 1, "id": id, "state": agentapi.ChangeRolledBack, "reason": stranger, "namespace": space, "started": "2026-01-01T00:00:00Z", "deadline": "2026-01-01T00:00:00Z",
 		"group": map[string]any{"id": "g" + stranger, "title": stranger}, "pid": 1, "plan": map[string]any{"steps": []any{map[string]any{"kind": "sysctl", "link": stranger, "key": stranger, "new": stranger}}},
 		"steps": []any{map[string]any{"progress": "left", "note": stranger}},
 	})

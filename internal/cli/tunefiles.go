@@ -9,8 +9,8 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
-	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/run/change"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/render"
@@ -88,7 +88,7 @@ func (t *tuneRun) keptSteps(ctx context.Context, group string) (map[string][]pla
 		if err != nil {
 			return nil, err
 		}
-		reply, err := agentapi.Journal.Call(ctx, host, agentapi.JournalRequest{})
+		reply, err := ask.Call(ctx, host, agentapi.Journal, agentapi.JournalRequest{})
 		host.Close()
 		if err != nil {
 			return nil, err
@@ -101,7 +101,7 @@ func (t *tuneRun) keptSteps(ctx context.Context, group string) (map[string][]pla
 func confirmedSteps(journal agentapi.JournalReply, group string) []plan.Step {
 	var steps []plan.Step
 	for _, e := range journal.Entries {
-		if e.Group != group || e.State != string(apply.Confirmed) {
+		if e.Group != group || e.State != agentapi.ChangeConfirmed {
 			continue
 		}
 		for _, s := range e.Steps {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/plan"
 )
@@ -80,7 +81,7 @@ func (p journalPlace) open(ctx context.Context, app *App) ([]kept, error) {
 			continue
 		}
 		k := kept{host: h, reach: reaches[i]}
-		if k.journal, err = agentapi.Journal.Call(ctx, h, agentapi.JournalRequest{}); err != nil {
+		if k.journal, err = ask.Call(ctx, h, agentapi.Journal, agentapi.JournalRequest{}); err != nil {
 			failures = append(failures, err)
 		}
 		out = append(out, k)
@@ -141,15 +142,11 @@ type undoPart struct {
 	entries []agentapi.JournalEntry
 }
 
-const (
-	stateRolledBack = "rolled-back"
-)
-
 // standing are a host's entries that are not taken back yet, newest first.
 func (k kept) standing() []agentapi.JournalEntry {
 	var out []agentapi.JournalEntry
 	for _, e := range slices.Backward(k.journal.Entries) {
-		if e.State != stateRolledBack {
+		if e.State != agentapi.ChangeRolledBack {
 			out = append(out, e)
 		}
 	}
@@ -266,7 +263,7 @@ func (p undoPart) later() []string {
 func undone(e agentapi.JournalEntry) []plan.Step {
 	var steps []plan.Step
 	for _, s := range slices.Backward(e.Steps) {
-		if s.Progress == "done" || s.Progress == "begun" {
+		if s.Progress == agentapi.StepDone || s.Progress == agentapi.StepBegun {
 			steps = append(steps, s.Step.Undo())
 		}
 	}

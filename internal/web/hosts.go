@@ -9,7 +9,6 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
-	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -133,10 +132,9 @@ type change struct {
 }
 
 func changeOf(e agentapi.JournalEntry) change {
-	state := apply.State(e.State)
-	c := change{JournalEntry: e, Waits: state == apply.Applied || state == apply.Confirming}
+	c := change{JournalEntry: e, Waits: e.State == agentapi.ChangeApplied || e.State == agentapi.ChangeConfirming}
 	// A step of a run goes back with the run, on all its hosts.
-	c.Stands = c.Waits || state == apply.Confirmed && e.Group == ""
+	c.Stands = c.Waits || e.State == agentapi.ChangeConfirmed && e.Group == ""
 	for _, step := range e.Steps {
 		c.Steps = append(c.Steps, step.Step.Change())
 	}

@@ -275,9 +275,9 @@ type RollbackReply struct {
 }
 
 // RolledBackEntry is one entry of a group that went back. State is
-// "rolled-back", or "failed" where not all could be put back.
+// ChangeRolledBack, or ChangeFailed where not all could be put back.
 type RolledBackEntry struct {
-	Journal string `json:"journal"`
-	State   string `json:"state"`
-	Undone  int    `json:"undone_count"`
+	Journal string      `json:"journal"`
+	State   ChangeState `json:"state"`
+	Undone  int         `json:"undone_count"`
 }

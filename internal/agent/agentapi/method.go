@@ -1,7 +1,5 @@
 package agentapi
 
-import "context"
-
 // MethodName names a request on the wire.
 type MethodName string
 
@@ -20,26 +18,8 @@ type AnyMethod struct {
 	Audited bool
 }
 
-// Host answers requests, wherever it is.
-type Host interface {
-	// Ask has the host carry out a request of the method's type and fills reply,
-	// a pointer to one of its reply's type. A method that the host does not know
-	// is errors.ErrUnsupported.
-	Ask(ctx context.Context, m AnyMethod, request, reply any) error
-}
-
 // Any is the method without its types.
 func (m Method[Req, Rep]) Any() AnyMethod { return AnyMethod(m) }
-
-// Call asks a host and returns its answer. A request that is outside its own
-// bounds (Check) is not sent.
-func (m Method[Req, Rep]) Call(ctx context.Context, at Host, r Req) (reply Rep, err error) {
-	if err := Check(r); err != nil {
-		return reply, err
-	}
-	err = at.Ask(ctx, AnyMethod(m), r, &reply)
-	return reply, err
-}
 
 // Check is the request's own verdict on its bounds; nil where it has none.
 func Check(request any) error {

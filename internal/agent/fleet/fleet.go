@@ -15,6 +15,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/host/apply"
@@ -146,7 +147,7 @@ func (l *local) Close() error {
 	return nil
 }
 
-// Ask makes one call, as agentapi.Host does; its errors name the host.
+// Ask makes one call, as ask.Host does; its errors name the host.
 func (h *Host) Ask(ctx context.Context, m agentapi.AnyMethod, request, reply any) error {
 	if err := roundTrip(ctx, h.via, m, request, reply); err != nil {
 		return fmt.Errorf("%s: %w", h.Name, err)
@@ -213,7 +214,7 @@ func opened(text []byte) int {
 // Observe reads the host's network as it is, with the sysctls that are always
 // read and those named.
 func (h *Host) Observe(ctx context.Context, sysctls ...string) (agentapi.ObserveReply, error) {
-	reply, err := agentapi.Observe.Call(ctx, h, agentapi.ObserveRequest{Sysctls: sysctls})
+	reply, err := ask.Call(ctx, h, agentapi.Observe, agentapi.ObserveRequest{Sysctls: sysctls})
 	if via, ok := h.via.(managed); ok {
 		reply.Host.ManagedAt = via.at
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // Holding is how a run holds its hosts.
@@ -78,13 +79,13 @@ func HoldAll(ctx context.Context, hosts []*Host, how *Holding) error {
 // holdOnce tries all hosts once, and lets go of all when one cannot be held.
 func holdOnce(ctx context.Context, hosts []*Host, cfg Holding) error {
 	for i, h := range hosts {
-		reply, err := agentapi.Hold.Call(ctx, h, agentapi.HoldRequest{Holder: cfg.Holder})
+		reply, err := ask.Call(ctx, h, agentapi.Hold, agentapi.HoldRequest{Holder: cfg.Holder})
 		if errors.Is(err, errors.ErrUnsupported) {
 			reply, err = agentapi.HoldReply{Note: "its linerate is too old to keep two runs apart"}, nil
 		}
 		if err != nil {
 			for _, held := range hosts[:i] {
-				_, _ = agentapi.Release.Call(context.WithoutCancel(ctx), held, agentapi.ReleaseRequest{}) // a host that is gone holds nothing
+				_, _ = ask.Call(context.WithoutCancel(ctx), held, agentapi.Release, agentapi.ReleaseRequest{}) // a host that is gone holds nothing
 			}
 			return err
 		}

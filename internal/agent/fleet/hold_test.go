@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
 
@@ -79,7 +80,7 @@ func TestHoldAll(t *testing.T) {
 			}
 			// Let go by word, not by closing.
 			for _, h := range []*Host{a2, b2, b2} {
-				if _, err := agentapi.Release.Call(t.Context(), h, agentapi.ReleaseRequest{}); err != nil {
+				if _, err := ask.Call(t.Context(), h, agentapi.Release, agentapi.ReleaseRequest{}); err != nil {
 					t.Error(err)
 				}
 			}

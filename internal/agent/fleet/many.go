@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // mostDialed is how many hosts are reached at the same time: each is a process
@@ -65,7 +66,7 @@ func ObserveAll(ctx context.Context, hosts []*Host, more func(i int) []string) [
 
 // Check asks whether the host still answers.
 func (h *Host) Check(ctx context.Context) error {
-	_, err := agentapi.Hello.Call(ctx, h, agentapi.HelloRequest{Version: agentapi.Version})
+	_, err := ask.Call(ctx, h, agentapi.Hello, agentapi.HelloRequest{Version: agentapi.Version})
 	return err
 }
 

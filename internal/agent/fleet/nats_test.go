@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/natsagent"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
@@ -228,11 +229,11 @@ func TestNATSControllerGoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := agentapi.Hold.Call(t.Context(), h, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1", User: "eve"}}); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1", User: "eve"}}); err != nil {
 		t.Fatal(err)
 	}
 	lo := netip.MustParseAddr("127.0.0.1")
-	sink, err := agentapi.OpenSink.Call(t.Context(), h, agentapi.SinkRequest{Session: "in", Bind: []netip.Addr{lo}, Peers: []netip.Addr{lo}, Streams: 1, Lifetime: time.Minute})
+	sink, err := ask.Call(t.Context(), h, agentapi.OpenSink, agentapi.SinkRequest{Session: "in", Bind: []netip.Addr{lo}, Peers: []netip.Addr{lo}, Streams: 1, Lifetime: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +243,7 @@ func TestNATSControllerGoes(t *testing.T) {
 	}
 	defer other.Close()
 	hold := agentapi.HoldRequest{Holder: agentapi.Holder{Run: "2", User: "bob"}}
-	if _, err := agentapi.Hold.Call(t.Context(), other, hold); !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "held by eve") {
+	if _, err := ask.Call(t.Context(), other, agentapi.Hold, hold); !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "held by eve") {
 		t.Errorf("two runs hold one host: %v", err)
 	}
 	if listening, err := dialTCP(lo, sink.Port); err != nil {
@@ -252,7 +253,7 @@ func TestNATSControllerGoes(t *testing.T) {
 	}
 	first.Close() // without a word to the agent
 	time.Sleep(2500 * time.Millisecond)
-	if _, err := agentapi.Hold.Call(t.Context(), other, hold); err != nil {
+	if _, err := ask.Call(t.Context(), other, agentapi.Hold, hold); err != nil {
 		t.Errorf("the hold outlives its controller: %v", err)
 	}
 	if c, err := dialTCP(lo, sink.Port); err == nil {
@@ -280,12 +281,12 @@ func TestNATSRoles(t *testing.T) {
 		if _, err := h.Observe(t.Context()); err != nil {
 			t.Errorf("%s may not observe: %v", c.role, err)
 		}
-		_, err = agentapi.Hold.Call(t.Context(), h, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1"}})
+		_, err = ask.Call(t.Context(), h, agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1"}})
 		if allowed := !errors.Is(err, fs.ErrPermission); allowed != c.pings {
 			t.Errorf("%s may measure: %v (%v)", c.role, allowed, err)
 		}
 		begin := time.Now()
-		_, err = agentapi.Confirm.Call(t.Context(), h, agentapi.ConfirmRequest{Journal: "none"})
+		_, err = ask.Call(t.Context(), h, agentapi.Confirm, agentapi.ConfirmRequest{Journal: "none"})
 		if allowed := !errors.Is(err, fs.ErrPermission); allowed != c.changes || err == nil {
 			t.Errorf("%s may change: %v (%v)", c.role, allowed, err)
 		}

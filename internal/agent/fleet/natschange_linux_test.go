@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/natsagent"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
 	"github.com/linerate/linerate/internal/kernel/netns"
@@ -97,7 +98,7 @@ func TestNATSChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := agentapi.Apply.Call(t.Context(), h, request("30", true))
+		reply, err := ask.Call(t.Context(), h, agentapi.Apply, request("30", true))
 		if err != nil || reply.RolledBack != "" || c.value(t, looks) != "30" {
 			t.Fatalf("%+v, %v: the value is %s", reply, err, c.value(t, looks))
 		}
@@ -166,9 +167,9 @@ func TestNATSAuditFailsClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, err := range map[string]error{
-			"apply":    second(agentapi.Apply.Call(t.Context(), h, request("30", false))),
-			"confirm":  second(agentapi.Confirm.Call(t.Context(), h, agentapi.ConfirmRequest{Journal: "x"})),
-			"rollback": second(agentapi.Rollback.Call(t.Context(), h, agentapi.RollbackRequest{})),
+			"apply":    second(ask.Call(t.Context(), h, agentapi.Apply, request("30", false))),
+			"confirm":  second(ask.Call(t.Context(), h, agentapi.Confirm, agentapi.ConfirmRequest{Journal: "x"})),
+			"rollback": second(ask.Call(t.Context(), h, agentapi.Rollback, agentapi.RollbackRequest{})),
 		} {
 			if !errors.Is(err, fs.ErrPermission) {
 				t.Errorf("%s: %s: %v", name, what, err)
@@ -181,11 +182,11 @@ func TestNATSAuditFailsClosed(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	reply, err := agentapi.Apply.Call(t.Context(), h, request("30", false))
+	reply, err := ask.Call(t.Context(), h, agentapi.Apply, request("30", false))
 	if err != nil || c.value(t, h) != "30" {
 		t.Errorf("with a log again: %+v, %v", reply, err)
 	}
-	if _, err := agentapi.Rollback.Call(t.Context(), h, agentapi.RollbackRequest{Journal: reply.Journal}); err != nil || c.value(t, h) != "60" {
+	if _, err := ask.Call(t.Context(), h, agentapi.Rollback, agentapi.RollbackRequest{Journal: reply.Journal}); err != nil || c.value(t, h) != "60" {
 		t.Errorf("back: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // A data port says nothing to whoever has no key, or is not a named peer, and
@@ -27,7 +28,7 @@ func TestNATSSecurityDataPort(t *testing.T) {
 	defer h.Close()
 	own, stranger := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.66")
 	key := agentapi.Key{1, 2, 3}
-	sink, err := agentapi.OpenSink.Call(t.Context(), h, agentapi.SinkRequest{Session: "in", Key: key, Bind: []netip.Addr{own}, Peers: []netip.Addr{own}, Streams: 1, Lifetime: time.Minute})
+	sink, err := ask.Call(t.Context(), h, agentapi.OpenSink, agentapi.SinkRequest{Session: "in", Key: key, Bind: []netip.Addr{own}, Peers: []netip.Addr{own}, Streams: 1, Lifetime: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,15 +54,15 @@ func TestNATSSecurityDataPort(t *testing.T) {
 	scan("a web browser", own, []byte("GET / HTTP/1.1\r\n\r\n"))
 	scan("nobody", own, nil)
 	source := agentapi.SourceRequest{Session: "out", Key: key, Streams: []agentapi.Stream{{Lane: flow.Lane{Src: own, Dst: own}, Dport: uint16(sink.Port)}}, Lifetime: time.Minute}
-	if _, err := agentapi.OpenSource.Call(t.Context(), h, source); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.OpenSource, source); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := agentapi.Start.Call(t.Context(), h, agentapi.StartRequest{Session: "out"}); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Start, agentapi.StartRequest{Session: "out"}); err != nil {
 		t.Fatal(err)
 	}
 	scan("a stranger in the middle", stranger, bytes.Repeat([]byte{1}, 64))
 	time.Sleep(100 * time.Millisecond)
-	reply, err := agentapi.Finish.Call(t.Context(), h, agentapi.FinishRequest{Session: "in"})
+	reply, err := ask.Call(t.Context(), h, agentapi.Finish, agentapi.FinishRequest{Session: "in"})
 	if err != nil || len(reply.Samples) == 0 || reply.Samples[len(reply.Samples)-1].Bytes[0] == 0 {
 		t.Errorf("the session did not go on: %+v, %v", reply, err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/internal/run/pathcheck"
@@ -220,7 +220,7 @@ func (c *Campaign) commonSubnets(state predict.Fabric) []fabric.Path {
 // network is the campaign's hosts as measure wants them.
 func (c *Campaign) network() measure.Network {
 	n := measure.Network{
-		Endpoints: make(map[string]agentapi.Host), Fabric: c.state, Machines: make(map[string]string), Listeners: c.cfg.Listeners,
+		Endpoints: make(map[string]ask.Host), Fabric: c.state, Machines: make(map[string]string), Listeners: c.cfg.Listeners,
 	}
 	for name, h := range c.hosts {
 		n.Endpoints[name], n.Machines[name] = h, h.Hello.Machine

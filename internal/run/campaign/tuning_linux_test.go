@@ -7,6 +7,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/tune"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
@@ -63,7 +64,7 @@ func TestKernelTune(t *testing.T) {
 		t.Errorf("%d proofs of the result, want one", after)
 	}
 	for name, h := range c.hosts {
-		if _, err := agentapi.Rollback.Call(t.Context(), h, agentapi.RollbackRequest{Group: out.Group}); err != nil {
+		if _, err := ask.Call(t.Context(), h, agentapi.Rollback, agentapi.RollbackRequest{Group: out.Group}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

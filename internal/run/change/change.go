@@ -15,6 +15,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/netstate"
@@ -258,7 +259,7 @@ func (c *Change) plan(ctx context.Context, name string) (Host, error) {
 
 // pending is the newest change that still waits on a host.
 func (c *Change) pending(ctx context.Context, name string) (string, error) {
-	reply, err := agentapi.Journal.Call(ctx, c.hosts[name], agentapi.JournalRequest{})
+	reply, err := ask.Call(ctx, c.hosts[name], agentapi.Journal, agentapi.JournalRequest{})
 	if err != nil {
 		return "", fmt.Errorf("read journal: %w", err)
 	}

@@ -44,7 +44,7 @@ func TestRevert(t *testing.T) {
 		asked    bool
 		rollback error
 		want     error
-		state    string
+		state    agentapi.ChangeState
 		says     string
 		takes    time.Duration
 	}{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
@@ -66,7 +67,7 @@ func TestKernelWaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	if _, err := agentapi.Rollback.Call(t.Context(), h, agentapi.RollbackRequest{Group: "20261123T083000.000Z"}); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Rollback, agentapi.RollbackRequest{Group: "20261123T083000.000Z"}); err != nil {
 		t.Error(err)
 	}
 	if got, want := values(t), "60 60 45 60"; got != want {

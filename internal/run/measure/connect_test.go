@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -63,7 +64,7 @@ func connected(t *testing.T, blind bool) (ports []uint16, tries int) {
 	defer a.Close()
 	n := loopbackNetwork()
 	at := here{agent: a, blind: blind, opened: &tries}
-	n.Endpoints = map[string]agentapi.Host{"alpha": at, "beta": at}
+	n.Endpoints = map[string]ask.Host{"alpha": at, "beta": at}
 	tr := &trial{cfg: Config{Network: n}, spec: Spec{From: "alpha", To: "beta", Direction: flow.Forward, Streams: 2, Duration: time.Second}, streams: map[flow.Direction][]agentapi.Stream{}}
 	defer tr.finish()
 	id, key := newSession()

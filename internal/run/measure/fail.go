@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -89,7 +90,7 @@ func (r *round) fail(ctx context.Context, f Failing) (err error) {
 		return nil // the window was over before
 	}
 	down := plan.Step{Kind: plan.LinkState, Link: f.Link, Old: plan.Up, New: plan.Down, Disruption: plan.PortFlap, Why: "a link failure was asked for"}
-	reply, err := agentapi.Apply.Call(ctx, at, agentapi.ApplyRequest{
+	reply, err := ask.Call(ctx, at, agentapi.Apply, agentapi.ApplyRequest{
 		Plan: plan.Plan{Host: f.Host, Steps: []plan.Step{down}}, Deadline: lead + f.For + putBackTime, Temporary: true, Pause: lead,
 	})
 	switch {
@@ -104,7 +105,7 @@ func (r *round) fail(ctx context.Context, f Failing) (err error) {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTime)
 		defer cancel()
-		back, e := agentapi.Rollback.Call(ctx, at, agentapi.RollbackRequest{Journal: reply.Journal})
+		back, e := ask.Call(ctx, at, agentapi.Rollback, agentapi.RollbackRequest{Journal: reply.Journal})
 		if e == nil && len(back.Left) > 0 {
 			e = errors.New(back.Left[0])
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -79,7 +80,7 @@ func TestLinkComesBack(t *testing.T) {
 			c.cable.applied = make(chan struct{})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			r := &round{cfg: Config{Network: Network{Endpoints: map[string]agentapi.Host{"alpha": &c.cable}}}}
+			r := &round{cfg: Config{Network: Network{Endpoints: map[string]ask.Host{"alpha": &c.cable}}}}
 			r.trials = []*trial{{spec: Spec{From: "alpha", To: "beta", Fail: &c.f}}}
 			r.ends = ends{receiving(1e6)}
 			stop := r.failLinks(ctx)

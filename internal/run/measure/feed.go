@@ -6,11 +6,12 @@ import (
 	"sync"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // feed is a client's session, sampled once for all of its ends.
 type feed struct {
-	at      agentapi.Host
+	at      ask.Host
 	session string
 
 	once    sync.Once
@@ -30,7 +31,7 @@ func (f *feed) start(ctx context.Context) {
 	f.once.Do(func() {
 		go func() {
 			defer close(f.started)
-			_, f.failed = agentapi.StartIPerf3.Call(ctx, f.at, agentapi.IPerf3StartRequest{Session: f.session})
+			_, f.failed = ask.Call(ctx, f.at, agentapi.StartIPerf3, agentapi.IPerf3StartRequest{Session: f.session})
 		}()
 	})
 }
@@ -49,7 +50,7 @@ func (f *feed) since(ctx context.Context, index int) ([]agentapi.Sample, []strin
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if index >= len(f.samples) {
-		reply, err := agentapi.SampleIPerf3.Call(ctx, f.at, agentapi.SampleRequest{Session: f.session, Since: len(f.samples)})
+		reply, err := ask.Call(ctx, f.at, agentapi.SampleIPerf3, agentapi.SampleRequest{Session: f.session, Since: len(f.samples)})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -67,7 +68,7 @@ func (f *feed) end(ctx context.Context) error {
 		return nil
 	}
 	f.over = true
-	reply, err := agentapi.EndIPerf3.Call(ctx, f.at, agentapi.IPerf3EndRequest{Session: f.session})
+	reply, err := ask.Call(ctx, f.at, agentapi.EndIPerf3, agentapi.IPerf3EndRequest{Session: f.session})
 	if err != nil {
 		return fmt.Errorf("end test: %w", err)
 	}
@@ -78,7 +79,7 @@ func (f *feed) end(ctx context.Context) error {
 // feedEnd is one end of a way of a client's session: the host's own, or the
 // server's as the host knows it.
 type feedEnd struct {
-	agentapi.Host
+	ask.Host
 	feed      *feed
 	low, high int // its streams
 	local     bool

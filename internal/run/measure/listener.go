@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // Listener is a host that nobody can ask anything: an iperf3 server on it is
@@ -114,7 +115,7 @@ func (t *trial) listenerRequest(l Listener, all []way, id string) (agentapi.IPer
 
 // openTest chooses the streams' ports on this host, so that they spread over
 // its links, and opens the test; with others where one is taken.
-func (t *trial) openTest(ctx context.Context, near agentapi.Host, req *agentapi.IPerf3OpenRequest, all []way) (agentapi.IPerf3OpenReply, error) {
+func (t *trial) openTest(ctx context.Context, near ask.Host, req *agentapi.IPerf3OpenRequest, all []way) (agentapi.IPerf3OpenReply, error) {
 	var o occupied
 	if t.spec.Ports != "kernel" {
 		var note string
@@ -129,7 +130,7 @@ func (t *trial) openTest(ctx context.Context, near agentapi.Host, req *agentapi.
 				return agentapi.IPerf3OpenReply{}, err
 			}
 		}
-		reply, err := agentapi.OpenIPerf3.Call(ctx, near, *req)
+		reply, err := ask.Call(ctx, near, agentapi.OpenIPerf3, *req)
 		if errors.Is(err, agentapi.ErrPortTaken) && len(req.Sports) > 0 && try < portTries {
 			o.ports = append(o.ports, req.Sports...)
 			continue

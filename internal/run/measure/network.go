@@ -4,14 +4,14 @@
 package measure
 
 import (
-	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 )
 
 // Network is the hosts to measure between and what is known of them.
 type Network struct {
-	Endpoints map[string]agentapi.Host
+	Endpoints map[string]ask.Host
 	// Fabric is the merged state of file and hosts: what predict works on.
 	Fabric predict.Fabric
 	// Machines says which machine each host runs on: hosts of one machine

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/run/pathcheck"
 	"github.com/linerate/linerate/predict"
 )
@@ -52,7 +53,7 @@ func endsOf(ctx context.Context, n Network, host string, lanes []flow.Lane) ([]p
 	for _, l := range lanes {
 		req.Flows = append(req.Flows, flow.Tuple{Proto: flow.TCP, Src: l.Src, Dst: l.Dst})
 	}
-	reply, err := agentapi.Routes.Call(ctx, at, req)
+	reply, err := ask.Call(ctx, at, agentapi.Routes, req)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil, nil
 	}

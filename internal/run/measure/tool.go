@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -37,7 +38,7 @@ type pairing struct {
 	way     way
 	lane    flow.Lane
 	streams int
-	sender  agentapi.Host
+	sender  ask.Host
 	session string
 	sends   bool
 	// first of a way: the host is sampled beside it, and beside no other.
@@ -223,7 +224,7 @@ func (p *pairing) send(ctx context.Context) error {
 	req.Own, req.Rate, req.Unsampled = p.lane.Src, rate, !p.first
 	req.Peer = netip.AddrPortFrom(p.lane.Dst, p.server.port)
 	req.Links = physical(p.trial.cfg.Network.Host(p.way.from), p.way.lanes, true)
-	if _, err := agentapi.StartTool.Call(ctx, p.sender, req); err != nil {
+	if _, err := ask.Call(ctx, p.sender, agentapi.StartTool, req); err != nil {
 		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
 	}
 	p.sends = true
@@ -233,7 +234,7 @@ func (p *pairing) send(ctx context.Context) error {
 // collect waits for the sending program's end.
 func (p *pairing) collect(ctx context.Context) error {
 	var err error
-	if p.client, err = agentapi.EndTool.Call(ctx, p.sender, agentapi.ToolEndRequest{Session: p.session}); err != nil {
+	if p.client, err = ask.Call(ctx, p.sender, agentapi.EndTool, agentapi.ToolEndRequest{Session: p.session}); err != nil {
 		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
 	}
 	p.sends = false
@@ -256,13 +257,13 @@ func abandon(all []*pairing, servers []*toolServer) {
 	defer cancel()
 	_ = each(all, func(p *pairing) error {
 		if p.sends {
-			_, _ = agentapi.EndTool.Call(ctx, p.sender, agentapi.ToolEndRequest{Session: p.session})
+			_, _ = ask.Call(ctx, p.sender, agentapi.EndTool, agentapi.ToolEndRequest{Session: p.session})
 		}
 		return nil
 	})
 	_ = each(servers, func(s *toolServer) error {
 		if s.listens {
-			_, _ = agentapi.EndTool.Call(ctx, s.host, agentapi.ToolEndRequest{Session: s.session})
+			_, _ = ask.Call(ctx, s.host, agentapi.EndTool, agentapi.ToolEndRequest{Session: s.session})
 		}
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // toolServer is a tool's receiving program: one for all clients that send to an
@@ -15,7 +16,7 @@ type toolServer struct {
 	trial   *trial
 	way     way
 	own     netip.Addr
-	host    agentapi.Host
+	host    ask.Host
 	session string
 	streams int
 	// clients is how many programs send to it.
@@ -69,7 +70,7 @@ func (s *toolServer) listen(ctx context.Context, index int) error {
 		if spec.Within != nil {
 			req.Port = uint16(min(first+try, last))
 		}
-		reply, err := agentapi.StartTool.Call(ctx, s.host, req)
+		reply, err := ask.Call(ctx, s.host, agentapi.StartTool, req)
 		if errors.Is(err, agentapi.ErrPortTaken) && try < toolTries {
 			continue
 		}
@@ -83,7 +84,7 @@ func (s *toolServer) listen(ctx context.Context, index int) error {
 
 // end stops the program and keeps what it reported.
 func (s *toolServer) end(ctx context.Context) (err error) {
-	if s.said, err = agentapi.EndTool.Call(ctx, s.host, agentapi.ToolEndRequest{Session: s.session}); err != nil {
+	if s.said, err = ask.Call(ctx, s.host, agentapi.EndTool, agentapi.ToolEndRequest{Session: s.session}); err != nil {
 		return fmt.Errorf("run %s on %s: %w", s.trial.spec.Tool, s.way.to, err)
 	}
 	s.listens = false

@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -109,7 +110,7 @@ const (
 // end is one host's session in a trial.
 type end struct {
 	host    string
-	at      agentapi.Host
+	at      ask.Host
 	session string
 	way     way
 	sending bool
@@ -270,7 +271,7 @@ func (t *trial) openSink(ctx context.Context, w way, id string, key agentapi.Key
 		bind, peers = appendAddr(bind, l.Dst), appendAddr(peers, l.Src)
 	}
 	e := t.newEnd(w, w.to, id+"-"+string(w.name)+"-in", false, sampled)
-	reply, err := agentapi.OpenSink.Call(ctx, e.at, agentapi.SinkRequest{
+	reply, err := ask.Call(ctx, e.at, agentapi.OpenSink, agentapi.SinkRequest{
 		Session: e.session, Key: key, Bind: bind, Peers: peers, Streams: w.streams, Within: t.spec.Within, Socket: t.spec.receiving(), Mode: t.spec.Mode,
 		SocketBuffer: t.spec.SocketBuffer, Congestion: t.spec.Congestion, Links: e.links, Lifetime: lifetime,
 		MPTCP: t.spec.protocol() == protocolMPTCP, UDP: t.spec.datagrams(), Unpinned: t.spec.Unpinned,
@@ -307,7 +308,7 @@ func (t *trial) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	for i := len(t.ends) - 1; i >= 0; i-- { // sources before sinks
-		_, _ = agentapi.Finish.Call(ctx, t.ends[i].at, agentapi.FinishRequest{Session: t.ends[i].session})
+		_, _ = ask.Call(ctx, t.ends[i].at, agentapi.Finish, agentapi.FinishRequest{Session: t.ends[i].session})
 	}
 }
 

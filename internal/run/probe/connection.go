@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -36,7 +37,7 @@ type reading struct {
 	rtt      time.Duration
 }
 
-func (c *connection) at(end int) agentapi.Host {
+func (c *connection) at(end int) ask.Host {
 	if end == 0 {
 		return c.r.cfg.A.At
 	}
@@ -53,7 +54,7 @@ func (r *runner) open(ctx context.Context, f flow.Frame, sender int) (*connectio
 	id, key := newSession()
 	receiver := 1 - sender
 	c := &connection{r: r, sender: sender, lane: flow.Lane{Src: f.Src, Dst: f.Dst}, source: id + "-probe-out", sink: id + "-probe-in"}
-	reply, err := agentapi.OpenSink.Call(ctx, c.at(receiver), agentapi.SinkRequest{
+	reply, err := ask.Call(ctx, c.at(receiver), agentapi.OpenSink, agentapi.SinkRequest{
 		Session: c.sink, Key: key, Bind: []netip.Addr{f.Dst}, Port: int(f.Dport), Peers: []netip.Addr{f.Src}, Streams: 1,
 		Links: r.ends[receiver].names, Lifetime: lifetime,
 	})
@@ -64,7 +65,7 @@ func (r *runner) open(ctx context.Context, f flow.Frame, sender int) (*connectio
 		c.close()
 		return nil, fmt.Errorf("listen on %s: port %d: %w", r.ends[receiver].host.Name, f.Dport, ErrPortUse)
 	}
-	_, err = agentapi.OpenSource.Call(ctx, c.at(sender), agentapi.SourceRequest{
+	_, err = ask.Call(ctx, c.at(sender), agentapi.OpenSource, agentapi.SourceRequest{
 		Session: c.source, Key: key, Links: r.ends[sender].names, Lifetime: lifetime,
 		Streams: []agentapi.Stream{{Lane: c.lane, Sport: f.Sport, Dport: f.Dport}},
 	})
@@ -89,9 +90,9 @@ func (c *connection) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if c.sourceUp {
-		_, _ = agentapi.Finish.Call(ctx, c.at(c.sender), agentapi.FinishRequest{Session: c.source})
+		_, _ = ask.Call(ctx, c.at(c.sender), agentapi.Finish, agentapi.FinishRequest{Session: c.source})
 	}
-	_, _ = agentapi.Finish.Call(ctx, c.at(1-c.sender), agentapi.FinishRequest{Session: c.sink})
+	_, _ = ask.Call(ctx, c.at(1-c.sender), agentapi.Finish, agentapi.FinishRequest{Session: c.sink})
 }
 
 // sample reads both ends at once.
@@ -132,7 +133,7 @@ func (c *connection) sample(ctx context.Context) error {
 
 func (c *connection) sampleEnd(ctx context.Context, end int, session string) (agentapi.Sample, error) {
 	name := c.r.ends[end].host.Name
-	reply, err := agentapi.ReadSamples.Call(ctx, c.at(end), agentapi.SampleRequest{Session: session, Since: -1})
+	reply, err := ask.Call(ctx, c.at(end), agentapi.ReadSamples, agentapi.SampleRequest{Session: session, Since: -1})
 	switch {
 	case err != nil:
 		return agentapi.Sample{}, err

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/steer"
@@ -23,7 +24,7 @@ import (
 
 // End is one of the two hosts, and its network as observed.
 type End struct {
-	At   agentapi.Host
+	At   ask.Host
 	Host netstate.Host
 }
 

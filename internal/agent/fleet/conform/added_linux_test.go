@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 )
 
@@ -47,14 +48,14 @@ func more() []agent.Handler {
 // added asks for a method that was added: request, reply, bounds and errors go
 // the way that every other's do.
 func added(t *testing.T, h *fleet.Host) {
-	reply, err := repeat.Call(t.Context(), h, repeatRequest{"to ", 2})
+	reply, err := ask.Call(t.Context(), h, repeat, repeatRequest{"to ", 2})
 	if err != nil || reply.Text != "to to " {
 		t.Errorf("%+v, %v", reply, err)
 	}
-	if _, err := repeat.Call(t.Context(), h, repeatRequest{Times: 1}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), h.Name) {
+	if _, err := ask.Call(t.Context(), h, repeat, repeatRequest{Times: 1}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), h.Name) {
 		t.Errorf("an error of its own: %v, want ErrNotExist and the host's name", err)
 	}
-	if _, err := repeat.Call(t.Context(), h, repeatRequest{"to ", 4}); err == nil || !strings.Contains(err.Error(), "at most 3") {
+	if _, err := ask.Call(t.Context(), h, repeat, repeatRequest{"to ", 4}); err == nil || !strings.Contains(err.Error(), "at most 3") {
 		t.Errorf("what is out of bounds is sent: %v", err)
 	}
 	if err := h.Ask(t.Context(), repeat.Any(), repeatRequest{"to ", 4}, &reply); err == nil || !strings.Contains(err.Error(), "at most 3") {

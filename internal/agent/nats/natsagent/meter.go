@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/netstate"
 )
@@ -107,7 +108,7 @@ func (m *Meter) Observe(ctx context.Context) (netstate.Host, error) {
 	if s == nil {
 		return netstate.Host{}, ErrNobody
 	}
-	seen, err := agentapi.Observe.Call(ctx, s.own, agentapi.ObserveRequest{})
+	seen, err := ask.Call(ctx, s.own, agentapi.Observe, agentapi.ObserveRequest{})
 	return seen.Host, err
 }
 

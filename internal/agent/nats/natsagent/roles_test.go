@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
@@ -61,7 +62,7 @@ func TestEveryMethodHasARoleAndAHandler(t *testing.T) {
 	if len(methods) < 30 {
 		t.Fatalf("only %d methods were found in the source", len(methods))
 	}
-	hello, err := agentapi.Hello.Call(t.Context(), a, agentapi.HelloRequest{Version: agentapi.Version})
+	hello, err := ask.Call(t.Context(), a, agentapi.Hello, agentapi.HelloRequest{Version: agentapi.Version})
 	if err != nil || !slices.Equal(hello.Methods, methods) {
 		t.Errorf("%v; the agent answers %q, declared are %q", err, hello.Methods, methods)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
@@ -42,11 +43,11 @@ func (s *station) publish(ctx context.Context) {
 
 // tell says how the host is to the run store.
 func (s *station) tell(ctx context.Context) error {
-	hello, err := agentapi.Hello.Call(ctx, s.own, agentapi.HelloRequest{Version: agentapi.Version})
+	hello, err := ask.Call(ctx, s.own, agentapi.Hello, agentapi.HelloRequest{Version: agentapi.Version})
 	if err != nil {
 		return err
 	}
-	seen, err := agentapi.Observe.Call(ctx, s.own, agentapi.ObserveRequest{})
+	seen, err := ask.Call(ctx, s.own, agentapi.Observe, agentapi.ObserveRequest{})
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (c *cutter) stepsDone() int {
 	}
 	done := 0
 	for _, s := range entries[len(entries)-1].Steps {
-		if s.Progress == apply.Done {
+		if s.Progress == agentapi.StepDone {
 			done++
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
@@ -91,8 +91,8 @@ func look(t *testing.T, h *fleet.Host) netstate.Host {
 }
 
 // pingers are the hosts as pathmtu takes them.
-func (s *stand) pingers() map[string]agentapi.Host {
-	out := map[string]agentapi.Host{}
+func (s *stand) pingers() map[string]ask.Host {
+	out := map[string]ask.Host{}
 	for name, h := range s.hosts {
 		out[name] = h
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/plan"
@@ -44,7 +45,7 @@ func mtu(t *testing.T, h *fleet.Host, to int, deadline time.Duration) string {
 	want.SetLink(l)
 	p, err := plan.Between(seen.Host, want)
 	floor.Must(t, err)
-	reply, err := agentapi.Apply.Call(t.Context(), h, agentapi.ApplyRequest{Plan: p, Deadline: deadline})
+	reply, err := ask.Call(t.Context(), h, agentapi.Apply, agentapi.ApplyRequest{Plan: p, Deadline: deadline})
 	floor.Must(t, err)
 	if reply.Journal == "" || reply.Applied == 0 {
 		t.Fatalf("nothing was changed: %+v", reply)
@@ -88,7 +89,7 @@ func TestPendingChange(t *testing.T) {
 		want := "1500"
 		if confirmed {
 			again := r.dial(t, reach, true, shared)
-			_, err := agentapi.Confirm.Call(t.Context(), again, agentapi.ConfirmRequest{Journal: id})
+			_, err := ask.Call(t.Context(), again, agentapi.Confirm, agentapi.ConfirmRequest{Journal: id})
 			floor.Must(t, err)
 			floor.Must(t, again.Close())
 			want = "1400"
@@ -151,7 +152,7 @@ func TestNetworkCut(t *testing.T) {
 	r := newRack(t, 0, hosting{})
 	shared := r.atDesk(t)
 	h := r.dial(t, "ssh://ann@h1?become=sudo", false, shared)
-	if _, err := agentapi.Hold.Call(t.Context(), h, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "cut"}}); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "cut"}}); err != nil {
 		t.Fatal(err)
 	}
 	one := r.hosts[0]

@@ -34,7 +34,7 @@ func (r *rack) Hosts(context.Context) (all []web.Host, _ error) {
 
 func (r *rack) Journal(context.Context, web.Visitor, string) (agentapi.JournalReply, error) {
 	step := agentapi.JournalStep{Step: plan.Step{Kind: plan.BondOption, Link: "bond0", Key: "xmit_hash_policy", Old: "layer2", New: "layer3+4"}, Progress: "done"}
-	entry := func(id, state, group string) agentapi.JournalEntry {
+	entry := func(id string, state agentapi.ChangeState, group string) agentapi.JournalEntry {
 		return agentapi.JournalEntry{ID: "20260519T120000.000000Z-" + id, State: state, Group: group, Started: rackTime, Deadline: rackTime.Add(2 * time.Minute), Steps: []agentapi.JournalStep{step}, Files: []string{"/etc/netplan/50-linerate.yaml"}}
 	}
 	return agentapi.JournalReply{Entries: []agentapi.JournalEntry{entry("aaaaaa", "confirmed", ""), entry("bbbbbb", "confirmed", "20260519T110000Z-tuned"), entry("cccccc", "applied", "")}}, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
@@ -97,7 +98,7 @@ func serve(t *testing.T, h *fleet.Host, ns netns.Namespace, port uint16, name st
 		_ = cmd.Wait()
 	})
 	for begun := time.Now(); ; floor.Pause() {
-		found, err := agentapi.Sockets.Call(t.Context(), h, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
+		found, err := ask.Call(t.Context(), h, agentapi.Sockets, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
 		floor.Must(t, err)
 		if slices.Contains(found.Ports(), port) {
 			return
