@@ -17,6 +17,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/host/apply"
+	"github.com/linerate/linerate/internal/host/calibrate"
 	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/traffic/engine"
@@ -84,7 +85,7 @@ func New(cfg Config) *Agent {
 		Handle(agentapi.Hello, a.hello),
 		Handle(agentapi.Observe, a.observe),
 		Handle(agentapi.Capture, a.capture),
-		Handle(agentapi.Ping, a.ping),
+		Handle(agentapi.Ping, within(cfg.Namespace, ping.Run)),
 		Handle(agentapi.OpenSink, a.engine.OpenSink),
 		Handle(agentapi.OpenSource, a.engine.OpenSource),
 		Handle(agentapi.Start, a.engine.Start),
@@ -96,7 +97,7 @@ func New(cfg Config) *Agent {
 		Handle(agentapi.Rollback, a.rollback),
 		Handle(agentapi.Confirm, a.confirm),
 		Handle(agentapi.LLDP, a.lldp),
-		Handle(agentapi.Calibrate, a.calibrate),
+		Handle(agentapi.Calibrate, within(cfg.Namespace, calibrate.Run)),
 		Handle(agentapi.CoreRate, a.coreRate),
 		Handle(agentapi.Sockets, a.sockets),
 		Handle(agentapi.Routes, a.routes),
@@ -243,11 +244,13 @@ func (a *Agent) observe(ctx context.Context, req agentapi.ObserveRequest) (agent
 	return reply, err
 }
 
-func (a *Agent) ping(ctx context.Context, req agentapi.PingRequest) (agentapi.PingReply, error) {
-	var reply agentapi.PingReply
-	err := a.cfg.Namespace.Do(func() (err error) {
-		reply, err = ping.Run(ctx, req)
-		return err
-	})
-	return reply, err
+// within is f on a thread in a namespace.
+func within[Req, Rep any](ns netns.Namespace, f func(context.Context, Req) (Rep, error)) func(context.Context, Req) (Rep, error) {
+	return func(ctx context.Context, r Req) (reply Rep, err error) {
+		err = ns.Do(func() (err error) {
+			reply, err = f(ctx, r)
+			return err
+		})
+		return reply, err
+	}
 }

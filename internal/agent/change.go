@@ -105,8 +105,8 @@ func groupReply(results []apply.Result) agentapi.RollbackReply {
 	return reply
 }
 
-func (a *Agent) confirm(ctx context.Context, req agentapi.ConfirmRequest) (agentapi.ConfirmReply, error) {
-	return agentapi.ConfirmReply{}, a.inside(func(ap *apply.Applier) error {
+func (a *Agent) confirm(ctx context.Context, req agentapi.ConfirmRequest) (agentapi.Empty, error) {
+	return agentapi.Empty{}, a.inside(func(ap *apply.Applier) error {
 		if req.Check {
 			return ap.Keepable(ctx, req.Journal)
 		}

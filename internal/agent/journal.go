@@ -9,7 +9,7 @@ import (
 	"github.com/linerate/linerate/internal/host/conffile"
 )
 
-func (a *Agent) journal(context.Context, agentapi.JournalRequest) (agentapi.JournalReply, error) {
+func (a *Agent) journal(context.Context, agentapi.Empty) (agentapi.JournalReply, error) {
 	reply := agentapi.JournalReply{Entries: []agentapi.JournalEntry{}}
 	ap, err := a.applier()
 	if err != nil {

@@ -61,7 +61,7 @@ func noEntry(command, id string, err error) error {
 // waiting is the newest entry of a host's journal that can be confirmed, or
 // fs.ErrNotExist.
 func waiting(ctx context.Context, h *fleet.Host) (string, error) {
-	reply, err := ask.Call(ctx, h, agentapi.Journal, agentapi.JournalRequest{})
+	reply, err := ask.Call(ctx, h, agentapi.Journal, agentapi.Empty{})
 	if err != nil {
 		return "", err
 	}

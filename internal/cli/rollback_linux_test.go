@@ -138,7 +138,7 @@ func TestRollbackOfRun(t *testing.T) {
 // TestRollbackOfOneStep takes one change of a run back, and says what stays.
 func TestRollbackOfOneStep(t *testing.T) {
 	p := newTunedPair(t)
-	reply, err := ask.Call(t.Context(), p.hosts[0], agentapi.Journal, agentapi.JournalRequest{})
+	reply, err := ask.Call(t.Context(), p.hosts[0], agentapi.Journal, agentapi.Empty{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestRollbackNamesWhatIsNewer(t *testing.T) {
 	if o := p.run(t, "rollback", p.file); o.status != exitUnreachable || !strings.Contains(o.stderr, "tune two.yaml") || !strings.Contains(o.stderr, "hint: end that run first") {
 		t.Errorf("held: %d %s%s", o.status, o.stdout, o.stderr)
 	}
-	if _, err := ask.Call(t.Context(), p.hosts[1], agentapi.Release, agentapi.ReleaseRequest{}); err != nil {
+	if _, err := ask.Call(t.Context(), p.hosts[1], agentapi.Release, agentapi.Empty{}); err != nil {
 		t.Fatal(err)
 	}
 	more := strings.Replace(readText(t, p.file), "hosts:\n", "hosts:\n  gone: {reach: \"netns:linerate-undo-gone\", network: {version: 2}}\n", 1)

@@ -139,7 +139,7 @@ func (f *visitorsFleet) Journal(ctx context.Context, v web.Visitor, host string)
 		return agentapi.JournalReply{}, err
 	}
 	defer done()
-	return ask.Call(ctx, h, agentapi.Journal, agentapi.JournalRequest{})
+	return ask.Call(ctx, h, agentapi.Journal, agentapi.Empty{})
 }
 
 // Confirm keeps a change that waits.

@@ -88,7 +88,7 @@ func (t *tuneRun) keptSteps(ctx context.Context, group string) (map[string][]pla
 		if err != nil {
 			return nil, err
 		}
-		reply, err := ask.Call(ctx, host, agentapi.Journal, agentapi.JournalRequest{})
+		reply, err := ask.Call(ctx, host, agentapi.Journal, agentapi.Empty{})
 		host.Close()
 		if err != nil {
 			return nil, err

@@ -81,7 +81,7 @@ func (p journalPlace) open(ctx context.Context, app *App) ([]kept, error) {
 			continue
 		}
 		k := kept{host: h, reach: reaches[i]}
-		if k.journal, err = ask.Call(ctx, h, agentapi.Journal, agentapi.JournalRequest{}); err != nil {
+		if k.journal, err = ask.Call(ctx, h, agentapi.Journal, agentapi.Empty{}); err != nil {
 			failures = append(failures, err)
 		}
 		out = append(out, k)

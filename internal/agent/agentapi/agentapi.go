@@ -193,9 +193,6 @@ type StartRequest struct {
 	Limit unit.Bytes `json:"limit_bytes,omitempty"`
 }
 
-// StartReply is empty.
-type StartReply struct{}
-
 // SampleRequest reads a session's counters from index Since on.
 type SampleRequest struct {
 	Session string `json:"session"`
@@ -207,11 +204,6 @@ type SampleReply struct {
 	Samples []Sample `json:"samples"`
 	// Errors are streams that broke, by index and reason.
 	Errors []string `json:"errors,omitempty"`
-}
-
-// FinishRequest ends a session: streams stop, sockets close, ports are freed.
-type FinishRequest struct {
-	Session string `json:"session"`
 }
 
 // FinishReply is the last of the samples.
@@ -244,6 +236,19 @@ type ApplyRequest struct {
 	// Check asks only whether a plan could be carried out now: whether the
 	// journal takes an entry and no other change is under way. The plan is empty.
 	Check bool `json:"check,omitempty"`
+}
+
+// ArmedRequest waits until the change of that gate is journalled and its guard
+// stands. One that ends before is ErrState.
+type ArmedRequest struct {
+	Gate string `json:"gate"`
+}
+
+// BeginRequest lets an armed change begin; one that is not armed is ErrState.
+type BeginRequest struct {
+	Gate string `json:"gate"`
+	// Abandon ends it instead, with nothing done; also one that is not armed yet.
+	Abandon bool `json:"abandon,omitempty"`
 }
 
 // ApplyReply names the journal entry, for Confirm and Rollback.

@@ -45,19 +45,6 @@ type IPerf3OpenReply struct {
 	Waited  time.Duration `json:"waited_ns,omitempty"` // for a busy server
 }
 
-// IPerf3StartRequest connects the last stream, and bytes flow.
-type IPerf3StartRequest struct {
-	Session string `json:"session"`
-}
-
-// IPerf3StartReply is empty.
-type IPerf3StartReply struct{}
-
-// IPerf3EndRequest ends a test and asks the server for its results.
-type IPerf3EndRequest struct {
-	Session string `json:"session"`
-}
-
 // IPerf3EndReply is what the server counted, and this host until then.
 type IPerf3EndReply struct {
 	Streams []IPerf3Count `json:"streams"`

@@ -7,10 +7,6 @@ import (
 	"github.com/linerate/linerate/render"
 )
 
-// JournalRequest asks for the changes that are journalled on the host, for the
-// agent's namespace.
-type JournalRequest struct{}
-
 // JournalReply lists them, oldest first.
 type JournalReply struct {
 	Entries []JournalEntry `json:"entries"`
@@ -107,6 +103,3 @@ type ConfirmRequest struct {
 	// Check only asks whether the change could be kept now, and keeps nothing.
 	Check bool `json:"check,omitempty"`
 }
-
-// ConfirmReply is empty.
-type ConfirmReply struct{}

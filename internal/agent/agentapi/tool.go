@@ -55,11 +55,6 @@ type ToolReply struct {
 	Version string `json:"version"` // as the program prints it
 }
 
-// ToolEndRequest ends a tool. A client is waited for, a server is stopped.
-type ToolEndRequest struct {
-	Session string `json:"session"`
-}
-
 // ToolEndReply is what the tool reported, and what the host counted meanwhile.
 type ToolEndReply struct {
 	Streams []ToolStream `json:"streams"`

@@ -4,6 +4,8 @@ package ask
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 )
@@ -24,4 +26,13 @@ func Call[Req, Rep any](ctx context.Context, at Host, m agentapi.Method[Req, Rep
 	}
 	err = at.Ask(ctx, m.Any(), r, &reply)
 	return reply, err
+}
+
+// NewSession draws a session's name and the key of its streams.
+func NewSession() (string, agentapi.Key) {
+	var key agentapi.Key
+	var id [8]byte
+	_, _ = rand.Read(key[:]) // never fails, by its documentation
+	_, _ = rand.Read(id[:])
+	return hex.EncodeToString(id[:]), key
 }

@@ -85,7 +85,7 @@ func holdOnce(ctx context.Context, hosts []*Host, cfg Holding) error {
 		}
 		if err != nil {
 			for _, held := range hosts[:i] {
-				_, _ = ask.Call(context.WithoutCancel(ctx), held, agentapi.Release, agentapi.ReleaseRequest{}) // a host that is gone holds nothing
+				_, _ = ask.Call(context.WithoutCancel(ctx), held, agentapi.Release, agentapi.Empty{}) // a host that is gone holds nothing
 			}
 			return err
 		}

@@ -80,7 +80,7 @@ func TestHoldAll(t *testing.T) {
 			}
 			// Let go by word, not by closing.
 			for _, h := range []*Host{a2, b2, b2} {
-				if _, err := ask.Call(t.Context(), h, agentapi.Release, agentapi.ReleaseRequest{}); err != nil {
+				if _, err := ask.Call(t.Context(), h, agentapi.Release, agentapi.Empty{}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -62,7 +62,7 @@ func TestNATSSecurityDataPort(t *testing.T) {
 	}
 	scan("a stranger in the middle", stranger, bytes.Repeat([]byte{1}, 64))
 	time.Sleep(100 * time.Millisecond)
-	reply, err := ask.Call(t.Context(), h, agentapi.Finish, agentapi.FinishRequest{Session: "in"})
+	reply, err := ask.Call(t.Context(), h, agentapi.Finish, agentapi.SessionRequest{Session: "in"})
 	if err != nil || len(reply.Samples) == 0 || reply.Samples[len(reply.Samples)-1].Bytes[0] == 0 {
 		t.Errorf("the session did not go on: %+v, %v", reply, err)
 	}

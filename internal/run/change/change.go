@@ -259,7 +259,7 @@ func (c *Change) plan(ctx context.Context, name string) (Host, error) {
 
 // pending is the newest change that still waits on a host.
 func (c *Change) pending(ctx context.Context, name string) (string, error) {
-	reply, err := ask.Call(ctx, c.hosts[name], agentapi.Journal, agentapi.JournalRequest{})
+	reply, err := ask.Call(ctx, c.hosts[name], agentapi.Journal, agentapi.Empty{})
 	if err != nil {
 		return "", fmt.Errorf("read journal: %w", err)
 	}

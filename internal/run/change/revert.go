@@ -86,7 +86,7 @@ func (c *Change) putBack(ctx context.Context, host *fleet.Host, h *HostOutcome) 
 
 // isBack reports that the host's journal calls a change rolled back.
 func isBack(ctx context.Context, host *fleet.Host, id string) bool {
-	journal, err := ask.Call(ctx, host, agentapi.Journal, agentapi.JournalRequest{})
+	journal, err := ask.Call(ctx, host, agentapi.Journal, agentapi.Empty{})
 	if err != nil {
 		return false
 	}

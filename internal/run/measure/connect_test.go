@@ -67,7 +67,7 @@ func connected(t *testing.T, blind bool) (ports []uint16, tries int) {
 	n.Endpoints = map[string]ask.Host{"alpha": at, "beta": at}
 	tr := &trial{cfg: Config{Network: n}, spec: Spec{From: "alpha", To: "beta", Direction: flow.Forward, Streams: 2, Duration: time.Second}, streams: map[flow.Direction][]agentapi.Stream{}}
 	defer tr.finish()
-	id, key := newSession()
+	id, key := ask.NewSession()
 	if _, err := tr.openWay(t.Context(), loopbackWay(), id, key, map[string]bool{}, nil); err != nil {
 		t.Fatal(err)
 	}

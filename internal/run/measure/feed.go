@@ -31,7 +31,7 @@ func (f *feed) start(ctx context.Context) {
 	f.once.Do(func() {
 		go func() {
 			defer close(f.started)
-			_, f.failed = ask.Call(ctx, f.at, agentapi.StartIPerf3, agentapi.IPerf3StartRequest{Session: f.session})
+			_, f.failed = ask.Call(ctx, f.at, agentapi.StartIPerf3, agentapi.SessionRequest{Session: f.session})
 		}()
 	})
 }
@@ -68,7 +68,7 @@ func (f *feed) end(ctx context.Context) error {
 		return nil
 	}
 	f.over = true
-	reply, err := ask.Call(ctx, f.at, agentapi.EndIPerf3, agentapi.IPerf3EndRequest{Session: f.session})
+	reply, err := ask.Call(ctx, f.at, agentapi.EndIPerf3, agentapi.SessionRequest{Session: f.session})
 	if err != nil {
 		return fmt.Errorf("end test: %w", err)
 	}

@@ -42,7 +42,7 @@ func (t *trial) openListener(ctx context.Context, l Listener) error {
 	if err != nil {
 		return err
 	}
-	id, _ := newSession()
+	id, _ := ask.NewSession()
 	t.feed = &feed{at: near, session: id, started: make(chan struct{})}
 	req, err := t.listenerRequest(l, all, id)
 	if err != nil {

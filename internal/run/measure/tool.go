@@ -166,7 +166,7 @@ func (t *trial) pairings() ([]*pairing, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, _ := newSession()
+	id, _ := ask.NewSession()
 	var out []*pairing
 	for _, w := range all {
 		sender := t.cfg.Network.Endpoints[w.from]
@@ -234,7 +234,7 @@ func (p *pairing) send(ctx context.Context) error {
 // collect waits for the sending program's end.
 func (p *pairing) collect(ctx context.Context) error {
 	var err error
-	if p.client, err = ask.Call(ctx, p.sender, agentapi.EndTool, agentapi.ToolEndRequest{Session: p.session}); err != nil {
+	if p.client, err = ask.Call(ctx, p.sender, agentapi.EndTool, agentapi.SessionRequest{Session: p.session}); err != nil {
 		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
 	}
 	p.sends = false
@@ -257,13 +257,13 @@ func abandon(all []*pairing, servers []*toolServer) {
 	defer cancel()
 	_ = each(all, func(p *pairing) error {
 		if p.sends {
-			_, _ = ask.Call(ctx, p.sender, agentapi.EndTool, agentapi.ToolEndRequest{Session: p.session})
+			_, _ = ask.Call(ctx, p.sender, agentapi.EndTool, agentapi.SessionRequest{Session: p.session})
 		}
 		return nil
 	})
 	_ = each(servers, func(s *toolServer) error {
 		if s.listens {
-			_, _ = ask.Call(ctx, s.host, agentapi.EndTool, agentapi.ToolEndRequest{Session: s.session})
+			_, _ = ask.Call(ctx, s.host, agentapi.EndTool, agentapi.SessionRequest{Session: s.session})
 		}
 		return nil
 	})

@@ -84,7 +84,7 @@ func (s *toolServer) listen(ctx context.Context, index int) error {
 
 // end stops the program and keeps what it reported.
 func (s *toolServer) end(ctx context.Context) (err error) {
-	if s.said, err = ask.Call(ctx, s.host, agentapi.EndTool, agentapi.ToolEndRequest{Session: s.session}); err != nil {
+	if s.said, err = ask.Call(ctx, s.host, agentapi.EndTool, agentapi.SessionRequest{Session: s.session}); err != nil {
 		return fmt.Errorf("run %s on %s: %w", s.trial.spec.Tool, s.way.to, err)
 	}
 	s.listens = false

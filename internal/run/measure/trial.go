@@ -2,8 +2,6 @@ package measure
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -246,7 +244,7 @@ func (t *trial) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	id, key := newSession()
+	id, key := ask.NewSession()
 	sampled := make(map[string]bool) // a host's links are counted in one session
 	var used []flow.Tuple
 	for _, w := range all {
@@ -255,14 +253,6 @@ func (t *trial) open(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func newSession() (string, agentapi.Key) {
-	var key agentapi.Key
-	var id [8]byte
-	_, _ = rand.Read(key[:]) // never fails, by its documentation
-	_, _ = rand.Read(id[:])
-	return hex.EncodeToString(id[:]), key
 }
 
 func (t *trial) openSink(ctx context.Context, w way, id string, key agentapi.Key, sampled map[string]bool, lifetime time.Duration) (agentapi.SinkReply, error) {
@@ -308,7 +298,7 @@ func (t *trial) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	for i := len(t.ends) - 1; i >= 0; i-- { // sources before sinks
-		_, _ = ask.Call(ctx, t.ends[i].at, agentapi.Finish, agentapi.FinishRequest{Session: t.ends[i].session})
+		_, _ = ask.Call(ctx, t.ends[i].at, agentapi.Finish, agentapi.SessionRequest{Session: t.ends[i].session})
 	}
 }
 

@@ -2,8 +2,6 @@ package probe
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -51,7 +49,7 @@ func (r *runner) open(ctx context.Context, f flow.Frame, sender int) (*connectio
 	if sender == 1 {
 		f = hashsurvey.Answer(f)
 	}
-	id, key := newSession()
+	id, key := ask.NewSession()
 	receiver := 1 - sender
 	c := &connection{r: r, sender: sender, lane: flow.Lane{Src: f.Src, Dst: f.Dst}, source: id + "-probe-out", sink: id + "-probe-in"}
 	reply, err := ask.Call(ctx, c.at(receiver), agentapi.OpenSink, agentapi.SinkRequest{
@@ -77,22 +75,14 @@ func (r *runner) open(ctx context.Context, f flow.Frame, sender int) (*connectio
 	return c, nil
 }
 
-func newSession() (string, agentapi.Key) {
-	var key agentapi.Key
-	var id [8]byte
-	_, _ = rand.Read(key[:]) // never fails, by its documentation
-	_, _ = rand.Read(id[:])
-	return hex.EncodeToString(id[:]), key
-}
-
 // close ends both sessions, also after an interrupt; the source first.
 func (c *connection) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if c.sourceUp {
-		_, _ = ask.Call(ctx, c.at(c.sender), agentapi.Finish, agentapi.FinishRequest{Session: c.source})
+		_, _ = ask.Call(ctx, c.at(c.sender), agentapi.Finish, agentapi.SessionRequest{Session: c.source})
 	}
-	_, _ = ask.Call(ctx, c.at(1-c.sender), agentapi.Finish, agentapi.FinishRequest{Session: c.sink})
+	_, _ = ask.Call(ctx, c.at(1-c.sender), agentapi.Finish, agentapi.SessionRequest{Session: c.sink})
 }
 
 // sample reads both ends at once.

@@ -77,7 +77,7 @@ func (e *Engine) Close() {
 	}
 	e.mu.Unlock()
 	for _, id := range ids {
-		_, _ = e.Finish(context.Background(), agentapi.FinishRequest{Session: id})
+		_, _ = e.Finish(context.Background(), agentapi.SessionRequest{Session: id})
 	}
 }
 
@@ -114,7 +114,7 @@ func (e *Engine) expire(s *session, id string, lifetime time.Duration) {
 		lifetime = maxLifetime
 	}
 	timer := time.AfterFunc(lifetime, func() {
-		if _, err := e.Finish(context.Background(), agentapi.FinishRequest{Session: id}); err == nil {
+		if _, err := e.Finish(context.Background(), agentapi.SessionRequest{Session: id}); err == nil {
 			e.log.Warn("session outlived its time and was ended", "session", id, "lifetime", lifetime)
 		}
 	})
@@ -273,7 +273,7 @@ func (e *Engine) OpenSource(ctx context.Context, req agentapi.SourceRequest) (ag
 		}
 	}
 	if len(failed) > 0 {
-		_, _ = e.Finish(ctx, agentapi.FinishRequest{Session: req.Session})
+		_, _ = e.Finish(ctx, agentapi.SessionRequest{Session: req.Session})
 		return agentapi.SourceReply{}, fmt.Errorf("connect %d of %d streams: %w", len(failed), len(req.Streams), failed[0])
 	}
 	return agentapi.SourceReply{Streams: connected, Method: record.Method{Send: s.streams[0].method}}, nil
@@ -282,16 +282,16 @@ func (e *Engine) OpenSource(ctx context.Context, req agentapi.SourceRequest) (ag
 // Start lets a source's streams send until Finish, or until each has sent the
 // limit; then they wait, connected, for Finish. A second Start changes
 // nothing.
-func (e *Engine) Start(_ context.Context, req agentapi.StartRequest) (agentapi.StartReply, error) {
+func (e *Engine) Start(_ context.Context, req agentapi.StartRequest) (agentapi.Empty, error) {
 	if req.Limit < 0 {
-		return agentapi.StartReply{}, fmt.Errorf("start session %q: limit of %d bytes is negative", req.Session, req.Limit)
+		return agentapi.Empty{}, fmt.Errorf("start session %q: limit of %d bytes is negative", req.Session, req.Limit)
 	}
 	s, err := e.session(req.Session)
 	if err != nil {
-		return agentapi.StartReply{}, err
+		return agentapi.Empty{}, err
 	}
 	s.start(req.Limit)
-	return agentapi.StartReply{}, nil
+	return agentapi.Empty{}, nil
 }
 
 // Sample counts everything of a session now, and returns this and all samples
@@ -309,7 +309,7 @@ func (e *Engine) Sample(_ context.Context, req agentapi.SampleRequest) (agentapi
 
 // Finish ends a session: its streams stop, its sockets close without
 // lingering, and the last sample is returned.
-func (e *Engine) Finish(_ context.Context, req agentapi.FinishRequest) (agentapi.FinishReply, error) {
+func (e *Engine) Finish(_ context.Context, req agentapi.SessionRequest) (agentapi.FinishReply, error) {
 	s, err := e.session(req.Session)
 	if err != nil {
 		return agentapi.FinishReply{}, err

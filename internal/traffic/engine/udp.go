@@ -338,7 +338,7 @@ func (e *Engine) openDatagramSource(ctx context.Context, req agentapi.SourceRequ
 		failed = append(failed, ErrSession) // its lifetime ended meanwhile
 	}
 	if len(failed) > 0 {
-		_, _ = e.Finish(ctx, agentapi.FinishRequest{Session: req.Session})
+		_, _ = e.Finish(ctx, agentapi.SessionRequest{Session: req.Session})
 		return agentapi.SourceReply{}, fmt.Errorf("open %d of %d streams: %w", len(failed), len(req.Streams), failed[0])
 	}
 	return agentapi.SourceReply{Streams: opened, Method: record.Method{Send: methods[0]}}, nil

@@ -206,7 +206,7 @@ func (r *Runner) forget(session string) *run {
 }
 
 // End waits for a client, stops a server, and returns what the tool reported.
-func (r *Runner) End(ctx context.Context, req agentapi.ToolEndRequest) (agentapi.ToolEndReply, error) {
+func (r *Runner) End(ctx context.Context, req agentapi.SessionRequest) (agentapi.ToolEndReply, error) {
 	one := r.forget(req.Session)
 	if one == nil {
 		return agentapi.ToolEndReply{}, fmt.Errorf("%w: %q", ErrSession, req.Session)

@@ -119,10 +119,10 @@ func (s *suite) traffic(t *testing.T) {
 	if err != nil || len(reply.Samples) == 0 || len(reply.Samples[0].Links) != 1 || reply.Samples[0].Bytes[0] == 0 || reply.Samples[0].Bytes[1] == 0 {
 		t.Fatalf("sample: %+v, %v", reply, err)
 	}
-	if _, err := ask.Call(t.Context(), near, agentapi.Finish, agentapi.FinishRequest{Session: out}); err != nil {
+	if _, err := ask.Call(t.Context(), near, agentapi.Finish, agentapi.SessionRequest{Session: out}); err != nil {
 		t.Error(err)
 	}
-	last, err := ask.Call(t.Context(), far, agentapi.Finish, agentapi.FinishRequest{Session: in})
+	last, err := ask.Call(t.Context(), far, agentapi.Finish, agentapi.SessionRequest{Session: in})
 	if err != nil || len(last.Samples) == 0 {
 		t.Errorf("finish: %+v, %v", last, err)
 	}
@@ -277,7 +277,7 @@ func (s *suite) hold(t *testing.T) {
 
 func release(t *testing.T, h *fleet.Host) {
 	t.Helper()
-	_, err := ask.Call(t.Context(), h, agentapi.Release, agentapi.ReleaseRequest{})
+	_, err := ask.Call(t.Context(), h, agentapi.Release, agentapi.Empty{})
 	must(t, err)
 }
 

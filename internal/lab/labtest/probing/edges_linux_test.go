@@ -72,7 +72,7 @@ func portInUse(t *testing.T, cfg probe.Config) {
 		Session: "other", Bind: []netip.Addr{cfg.Lanes[0].Dst, cfg.Lanes[1].Dst}, Port: 5201, Streams: 1, Lifetime: time.Minute,
 	})
 	stage.Must(t, err)
-	defer ask.Call(t.Context(), cfg.B.At, agentapi.Finish, agentapi.FinishRequest{Session: "other"})
+	defer ask.Call(t.Context(), cfg.B.At, agentapi.Finish, agentapi.SessionRequest{Session: "other"})
 	if _, err := probe.Run(t.Context(), cfg); !errors.Is(err, probe.ErrPortUse) {
 		t.Errorf("%v, want ErrPortUse", err)
 	}
@@ -90,7 +90,7 @@ func sourceTaken(t *testing.T, cfg probe.Config) {
 	hold := agentapi.SinkRequest{Session: "hold", Bind: []netip.Addr{cfg.Lanes[0].Src, cfg.Lanes[1].Src}, Port: 42001, Streams: 1, Lifetime: time.Minute}
 	reply, err := ask.Call(t.Context(), cfg.A.At, agentapi.OpenSink, hold)
 	stage.Must(t, err)
-	defer ask.Call(t.Context(), cfg.A.At, agentapi.Finish, agentapi.FinishRequest{Session: "hold"})
+	defer ask.Call(t.Context(), cfg.A.At, agentapi.Finish, agentapi.SessionRequest{Session: "hold"})
 	if reply.Port != 42001 {
 		t.Fatalf("port %d", reply.Port)
 	}
