@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
-	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // mostDialed is how many hosts are reached at the same time: each is a process
@@ -62,12 +61,6 @@ func ObserveAll(ctx context.Context, hosts []*Host, more func(i int) []string) [
 		out[i].Reply, out[i].Err = hosts[i].Observe(ctx, sysctls...)
 	})
 	return out
-}
-
-// Check asks whether the host still answers.
-func (h *Host) Check(ctx context.Context) error {
-	_, err := ask.Call(ctx, h, agentapi.Hello, agentapi.HelloRequest{Version: agentapi.Version})
-	return err
 }
 
 // mostSkew is how far a host's clock may be off before it is worth a word.

@@ -305,8 +305,8 @@ func (t *natsTalk) hear(m *nats.Msg) {
 	p, err := wire.ParsePart(m.Header.Get, m.Data, wire.MostReply)
 	if err == nil && c.signed != p.Sum {
 		if err := t.verify(m, n, p); err != nil {
-			t.forged(err)
-			return // somebody else's: the agent's may come yet
+			t.doubt = err // whoever waits for a reply that never comes is told so
+			return        // somebody else's: the agent's may come yet
 		}
 		c.signed = p.Sum
 	}
@@ -322,6 +322,30 @@ func (t *natsTalk) hear(m *nats.Msg) {
 	if err != nil || done {
 		c.answer(natsReply{body, err})
 	}
+}
+
+// verify is nil for a part of a reply that the agent of this conversation has
+// signed. Who that is, the first good reply says: a claim of the host's name.
+// t.mu is held.
+func (t *natsTalk) verify(m *nats.Msg, call uint64, p wire.Part) error {
+	who, challenge := t.agent, t.opened.Challenge
+	if token := m.Header.Get(wire.HeaderClaim); token != "" {
+		// It opens the conversation, or is a refusal of an agent that knows of none.
+		id, err := t.trust.Believe(token)
+		if err != nil {
+			return err
+		}
+		if id.Name != t.host || id.Role != agentapi.RoleAgent || t.opened.Challenge != "" && id.Key != t.agent.Key {
+			return fmt.Errorf("%w: %s, %s, answers for %s", claim.ErrClaim, id.Name, id.Role, t.host)
+		}
+		who, challenge = id, ""
+	}
+	said := wire.Signed{Kind: wire.KindReply, Subject: m.Subject, Talk: t.id, Challenge: challenge, Call: call}.OfPart(p)
+	if err := who.Verify(said.Text(), m.Header.Get(wire.HeaderSignature)); err != nil {
+		return err
+	}
+	t.agent = who
+	return nil
 }
 
 // answer gives whoever waits the reply; a second one is dropped.

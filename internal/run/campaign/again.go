@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
@@ -102,7 +104,7 @@ func (c *Campaign) lostOf(ctx context.Context, spec measure.Spec) bool {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, checkWithin)
-		err := h.Check(ctx)
+		_, err := ask.Call(ctx, h, agentapi.Hello, agentapi.HelloRequest{Version: agentapi.Version})
 		cancel()
 		if err != nil && !errors.Is(err, context.Canceled) {
 			found = true

@@ -35,12 +35,7 @@ type reading struct {
 	rtt      time.Duration
 }
 
-func (c *connection) at(end int) ask.Host {
-	if end == 0 {
-		return c.r.cfg.A.At
-	}
-	return c.r.cfg.B.At
-}
+func (c *connection) at(end int) ask.Host { return [2]ask.Host{c.r.cfg.A.At, c.r.cfg.B.At}[end] }
 
 // open connects the flow from A (0), or its answer from B (1): the same
 // addresses and ports the other way round. A sender's port that somebody

@@ -55,24 +55,17 @@ const longestResult = 500
 func (e entry) asking(params json.RawMessage) entry {
 	sum := sha256.Sum256(params)
 	e.Request = hex.EncodeToString(sum[:])
-	switch e.Method {
-	case agentapi.Apply.Name:
-		var req agentapi.ApplyRequest
-		if json.Unmarshal(params, &req) == nil {
-			e.Group, e.Check = req.Group, req.Check
-			for _, step := range req.Plan.Steps {
-				e.Steps = append(e.Steps, step.Command())
-			}
-		}
-	case agentapi.Confirm.Name:
-		var req agentapi.ConfirmRequest
-		if json.Unmarshal(params, &req) == nil {
-			e.Journal, e.Check = req.Journal, req.Check
-		}
-	case agentapi.Rollback.Name:
-		var req agentapi.RollbackRequest
-		if json.Unmarshal(params, &req) == nil {
-			e.Journal, e.Group = req.Journal, req.Group
+	var req struct {
+		agentapi.ApplyRequest
+		Journal string `json:"journal"` // of a confirmation or a rollback, whose other keys are ApplyRequest's
+	}
+	if json.Unmarshal(params, &req) != nil {
+		return e
+	}
+	e.Journal, e.Group, e.Check = req.Journal, req.Group, req.Check
+	if e.Method == agentapi.Apply.Name {
+		for _, step := range req.Plan.Steps {
+			e.Steps = append(e.Steps, step.Command())
 		}
 	}
 	return e
