@@ -87,11 +87,11 @@ LOG      := .test.log
 
 # What runs under the race detector: what has goroutines, and the quick ones of
 # the pure packages.
-RACE := ./unit ./flow ./netstate ./record ./internal/advise/tune ./plan ./render ./internal/wanted ./internal/advise/profile \
+RACE := ./unit ./flow ./netstate ./record ./internal/advise/tune ./plan ./render/... ./internal/wanted ./internal/advise/profile \
 	./internal/agent/agentapi ./internal/traffic/iperf3 ./internal/host/apply ./internal/traffic/engine ./internal/agent/nats/...
 
 # Tests of the kernel that want one with bonding: run again inside the lab.
-INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/host/observe render
+INLAB := internal/kernel/rtnl internal/kernel/ethtool internal/kernel/sysctl internal/kernel/feature internal/host/observe render/networkd render/iproute2
 
 # Labs that count packets and compare states: two of them at once do not spoil
 # each other's findings, where each has a kernel of its own.

@@ -33,10 +33,9 @@ type ladder struct {
 }
 
 type rung struct {
-	Class       string // "before", "after", "single" were measured, "expected" was not
-	Label, Why  mapText
-	Track, Fill box
-	Value       mapText
+	gauge
+	Class      string // "before", "after", "single" were measured, "expected" was not
+	Label, Why mapText
 }
 
 // step is a rung before it is drawn.
@@ -88,9 +87,7 @@ func ladderOf(id string, s series, d flow.Direction, n int) (ladder, bool) {
 			Class: step.class,
 			Label: mapText{X: ladderLabel - 12, Y: tenth(y + 12), Anchor: "end", Words: fit(step.name, 38)},
 			Why:   mapText{X: ladderLabel - 12, Y: tenth(y + 26), Anchor: "end", Words: fit(step.why, 46)},
-			Track: box{X: ladderLabel, Y: tenth(y + 4), W: span, H: ladderBar},
-			Fill:  box{X: ladderLabel, Y: tenth(y + 4), W: tenth(span * amount(step.rate) / top), H: ladderBar},
-			Value: mapText{X: ladderLabel + span + 10, Y: tenth(y + 15), Anchor: "start", Words: rate(step.rate)},
+			gauge: gaugeOf(box{ladderLabel, tenth(y + 4), span, ladderBar}, span*amount(step.rate)/top, 10, rate(step.rate)),
 		})
 		words = append(words, fmt.Sprintf("%s: %s (%s).", step.name, rate(step.rate), step.why))
 		l.Table = append(l.Table, []string{step.name, rate(step.rate), step.why})

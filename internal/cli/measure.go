@@ -60,7 +60,8 @@ func (m *matrixFlags) add(c *cobra.Command) {
 
 // over is what the file asks for with the flags laid over it.
 func (m *matrixFlags) over(f fabric.Measure) (campaign.Matrix, error) {
-	out := campaign.Matrix{Streams: f.Streams, Directions: f.Directions, Ports: f.Ports, Longest: f.Duration, Buffer: f.SocketBuffer}
+	out := campaign.Matrix{Streams: f.Streams, Directions: f.Directions, Ports: f.Ports, Longest: f.Duration}
+	buffer := f.SocketBuffer
 	if m.streams != "" {
 		out.Streams = nil
 		for _, s := range strings.Split(m.streams, ",") {
@@ -89,12 +90,12 @@ func (m *matrixFlags) over(f fabric.Measure) (campaign.Matrix, error) {
 		out.Ports, out.Base.Within = cmp.Or(word, out.Ports), within
 	}
 	if m.buffer != "" {
-		b, err := unit.ParseBytes(m.buffer)
-		if err != nil {
+		var err error
+		if buffer, err = unit.ParseBytes(m.buffer); err != nil {
 			return out, usage("--socket-buffer: "+err.Error(), "")
 		}
-		out.Buffer = b
 	}
+	out.Base.Socket.SndBuf, out.Base.Socket.RcvBuf = buffer, buffer
 	w, err := parseWindow(m.duration)
 	out.Duration = w.Duration
 	if len(out.Streams) == 0 {

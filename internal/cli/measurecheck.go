@@ -24,7 +24,7 @@ func (r *runFlags) early(args []string, given func(string) bool) error {
 
 // ofHosts refuses what the hosts, now that they were seen, do not have.
 func (r *runFlags) ofHosts(c *campaign.Campaign, m campaign.Matrix) error {
-	congestions := []string{m.Base.Congestion}
+	congestions := []string{m.Base.Socket.Congestion}
 	flag := "--congestion"
 	if r.sweeps.sweep.Setting == "congestion" {
 		flag = "--sweep congestion"

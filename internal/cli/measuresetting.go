@@ -41,13 +41,13 @@ var settings = [...]setting{
 				return campaign.Variant{}, fmt.Errorf("want default or a size from 4Ki to 1Gi, such as 8Mi, not %s", v)
 			}
 		}
-		return campaign.Variant{Lay: func(s *measure.Spec) { s.SocketBuffer = size }}, nil
+		return campaign.Variant{Lay: func(s *measure.Spec) { s.Socket.SndBuf, s.Socket.RcvBuf = size, size }}, nil
 	}},
 	{"congestion", "cubic,bbr", func(v string) (campaign.Variant, error) {
 		if strings.ContainsFunc(v, func(r rune) bool { return r != '_' && r != '-' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
 			return campaign.Variant{}, fmt.Errorf("want the kernel's name of a congestion control, not %s", v)
 		}
-		return campaign.Variant{Lay: func(s *measure.Spec) { s.Congestion = v }}, nil
+		return campaign.Variant{Lay: func(s *measure.Spec) { s.Socket.Congestion = v }}, nil
 	}},
 	{campaign.StreamsSetting, "1,2,4,8", func(v string) (campaign.Variant, error) {
 		n, err := whole(v, 1, 1024, "streams")

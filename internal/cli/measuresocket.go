@@ -95,7 +95,7 @@ func (s *socketFlags) over(m *campaign.Matrix) error {
 	if !kernelWord(s.congestion) {
 		return usage("--congestion: want the kernel's name of one, such as cubic, not "+s.congestion, "")
 	}
-	m.Base.Congestion = s.congestion
+	socket.Congestion = s.congestion
 	if s.pacing != "" {
 		r, err := unit.ParseBitRate(s.pacing)
 		if err != nil || r < 8 {

@@ -165,7 +165,7 @@ func (m *matrixFlags) overPrediction(f fabric.Measure) (fabric.Measure, error) {
 	if m.streams != "" {
 		f.Streams = matrix.Streams
 	}
-	f.Directions, f.Ports, f.SocketBuffer = matrix.Directions, matrix.Ports, matrix.Buffer
+	f.Directions, f.Ports, f.SocketBuffer = matrix.Directions, matrix.Ports, matrix.Base.Socket.RcvBuf
 	if f.Protocol == "" {
 		f.Protocol = "tcp"
 	}

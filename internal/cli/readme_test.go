@@ -11,16 +11,19 @@ import (
 	"github.com/linerate/linerate/internal/docpage"
 )
 
-// TestReadmeSamples run README's samples: what the file shows is what the
-// program prints.
-func TestReadmeSamples(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestSamples: what the pages show is what the program prints.
+func TestSamples(t *testing.T) {
 	t.Chdir("../..") // samples name files of the project
+	var text string
+	for _, page := range []string{"docs/predicting.md", "docs/steering.md"} {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(b)
+	}
 	seen := make(map[string]int)
-	for _, s := range docpage.Samples(string(text)) {
+	for _, s := range docpage.Samples(text) {
 		args := strings.Fields(strings.TrimPrefix(s.Command, "linerate "))
 		seen[args[0]]++
 		if args[0] == "steer" {
@@ -32,6 +35,6 @@ func TestReadmeSamples(t *testing.T) {
 		}
 	}
 	if seen["steer"] == 0 || seen["predict"] == 0 {
-		t.Errorf("README.md shows %v", seen)
+		t.Errorf("the pages show %v", seen)
 	}
 }

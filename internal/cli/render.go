@@ -13,6 +13,8 @@ import (
 	"github.com/linerate/linerate/internal/advise/profile"
 	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/barehost"
+	"github.com/linerate/linerate/render/formats"
 )
 
 // fabricFormat is what --to and --from call a fabric file.
@@ -82,15 +84,15 @@ comments and keys that are not known here stay.
 func formatList() string {
 	var b strings.Builder
 	b.WriteString("Formats:\n")
-	for _, f := range render.Formats() {
-		b.WriteString(wrapped(fmt.Sprintf("  %-10s ", f), f.Doc(), 80))
+	for _, f := range formats.All() {
+		b.WriteString(wrapped(fmt.Sprintf("  %-10s ", f), formats.Doc(f), 80))
 	}
 	return b.String()
 }
 
 func formatWords() []string {
 	var words []string
-	for _, f := range render.Formats() {
+	for _, f := range formats.All() {
 		words = append(words, string(f))
 	}
 	return words
@@ -170,11 +172,11 @@ var withoutSysctls = []render.Format{
 // renderWhole renders a format, and for one without sysctls the sysctl.d file
 // that goes with it.
 func renderWhole(format render.Format, in render.Input) (render.Output, error) {
-	out, err := render.Render(format, in)
+	out, err := formats.Write(format, in)
 	if err != nil || !slices.Contains(withoutSysctls, format) || len(in.Sysctls) == 0 {
 		return out, err
 	}
-	beside, err := render.Render(render.FormatSysctl, in)
+	beside, err := formats.Write(render.FormatSysctl, in)
 	if err != nil {
 		return out, err
 	}
@@ -234,7 +236,7 @@ func renderInput(file fabric.Fabric, name string) (in render.Input, left []strin
 		return in, nil, err
 	}
 	in = render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}}
-	bare := render.Bare(host, state, append(profile.Keys(state.Links), wanted.Sysctls(host)...))
+	bare := barehost.Of(host, state, append(profile.Keys(state.Links), wanted.Sysctls(host)...))
 	want, err := wanted.Of(wanted.Request{Fabric: file, Host: name, Observed: bare})
 	if err != nil {
 		return in, nil, err

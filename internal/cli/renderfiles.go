@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/formats"
 )
 
 // renderPlaces are where each format's files are on a host: what stands there
@@ -118,7 +119,7 @@ func (a *App) renderFrom(ctx context.Context, f renderFlags) error {
 			return usage("render: what "+f.from+" is cannot be told from its names", "say it with --from-format netplan, networkd, ifcfg or nmkeyfile")
 		}
 	}
-	found, err := render.Read(format, files)
+	found, err := formats.Read(format, files)
 	if errors.Is(err, render.ErrFormat) || errors.Is(err, render.ErrEmpty) {
 		return usage(fmt.Sprintf("render: %s: %v", f.from, err), "netplan, networkd, ifcfg and nmkeyfile are read")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/formats"
 )
 
 // injectBase has a text of the user's in every place that takes one.
@@ -127,7 +128,7 @@ func inject(t *testing.T, base *fabric.Node, payload string, places []string) {
 	if err != nil {
 		return
 	}
-	for _, format := range render.Formats() {
+	for _, format := range formats.All() {
 		out, err := renderWhole(format, in)
 		if err != nil {
 			continue
@@ -265,7 +266,7 @@ func TestRenderKeepsSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := 0
-	for _, format := range render.Formats() {
+	for _, format := range formats.All() {
 		out, err := renderWhole(format, in)
 		if err != nil {
 			t.Fatal(err)

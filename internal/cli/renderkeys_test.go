@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/formats"
 )
 
 // keyCase is one key of the file set in a place of keysBase.
@@ -114,7 +115,7 @@ func keysRender(t *testing.T, c keyCase) map[render.Format]render.Output {
 		t.Fatalf("%s.%s: %v\n%s", c.object, c.key, err, text)
 	}
 	all := map[render.Format]render.Output{}
-	for _, f := range render.Formats() {
+	for _, f := range formats.All() {
 		out, err := renderWhole(f, in)
 		if err != nil && f != render.FormatSysctl {
 			t.Errorf("%s.%s: %s: %v", c.object, c.key, f, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/internal/run/change"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/amend"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -57,7 +58,7 @@ func (t *tuneRun) writeFiles(ctx context.Context, out *tuneOutcome) error {
 	if err != nil {
 		return err
 	}
-	text, unsaid, whole, err := render.Amend(t.file, t.file.Text, steps)
+	text, unsaid, whole, err := amend.Fabric(t.file, t.file.Text, steps)
 	if err != nil {
 		return fmt.Errorf("write the tuned fabric: %w", err)
 	}

@@ -37,11 +37,13 @@ func TestJudgeByTheTrialsOwnFlags(t *testing.T) {
 		return trial.Predicted, p.Rate
 	}
 	for name, change := range map[string]func(*measure.Spec, *predict.Traffic){
-		"nothing asked":       func(*measure.Spec, *predict.Traffic) {},
-		"--congestion bbr":    func(s *measure.Spec, tr *predict.Traffic) { s.Congestion, tr.Congestion = "bbr", "bbr" },
-		"--rate-limit 8M":     func(s *measure.Spec, tr *predict.Traffic) { s.Rate, tr.Pace = 8e6, 8e6 },
-		"--socket-buffer 64K": func(s *measure.Spec, tr *predict.Traffic) { s.SocketBuffer, tr.SocketBuffer = 64<<10, 64<<10 },
-		"--pacing 5M":         func(s *measure.Spec, tr *predict.Traffic) { s.Socket.Pacing, tr.Pace = 5e6, 5e6 },
+		"nothing asked":    func(*measure.Spec, *predict.Traffic) {},
+		"--congestion bbr": func(s *measure.Spec, tr *predict.Traffic) { s.Socket.Congestion, tr.Congestion = "bbr", "bbr" },
+		"--rate-limit 8M":  func(s *measure.Spec, tr *predict.Traffic) { s.Rate, tr.Pace = 8e6, 8e6 },
+		"--socket-buffer 64K": func(s *measure.Spec, tr *predict.Traffic) {
+			s.Socket.SndBuf, s.Socket.RcvBuf, tr.SocketBuffer = 64<<10, 64<<10, 64<<10
+		},
+		"--pacing 5M": func(s *measure.Spec, tr *predict.Traffic) { s.Socket.Pacing, tr.Pace = 5e6, 5e6 },
 	} {
 		kept, own := ask(change)
 		if kept != own || own == 0 {

@@ -21,14 +21,12 @@ type Spec struct {
 	Streams   int    // in each direction
 	Protocol  string // "tcp" or "", "udp", "mptcp"
 	// Tool is a program that the hosts have installed, "iperf2"; "" is this one.
-	Tool         string
-	Ports        string
-	SocketBuffer unit.Bytes
+	Tool  string
+	Ports string
 	// Block is what a tool writes at a time, of a tool that can be told; zero is
 	// its own usual.
-	Block      unit.Bytes
-	Congestion string
-	// Socket is asked for of every stream over the two above.
+	Block unit.Bytes
+	// Socket is asked for of every stream.
 	Socket record.Socket
 	Mode   agentapi.Mode
 	// Datagrams are UDP's; nil is the default ones.
@@ -263,7 +261,7 @@ func (t *trial) openSink(ctx context.Context, w way, id string, key agentapi.Key
 	e := t.newEnd(w, w.to, id+"-"+string(w.name)+"-in", false, sampled)
 	reply, err := ask.Call(ctx, e.at, agentapi.OpenSink, agentapi.SinkRequest{
 		Session: e.session, Key: key, Bind: bind, Peers: peers, Streams: w.streams, Within: t.spec.Within, Socket: t.spec.receiving(), Mode: t.spec.Mode,
-		SocketBuffer: t.spec.SocketBuffer, Congestion: t.spec.Congestion, Links: e.links, Lifetime: lifetime,
+		Links: e.links, Lifetime: lifetime,
 		MPTCP: t.spec.protocol() == protocolMPTCP, UDP: t.spec.datagrams(), Unpinned: t.spec.Unpinned,
 	})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/kernel/topology"
 	"github.com/linerate/linerate/internal/traffic/engine"
+	"github.com/linerate/linerate/internal/traffic/sampling"
 )
 
 // ErrNothing is a measurement in which no traffic arrived or no processor time
@@ -134,7 +135,7 @@ type bench struct {
 
 func (b bench) engine(e end, core int) *engine.Engine {
 	return engine.New(engine.Config{
-		Namespace: e.space, CPU: b.cfg.CPU, MaxStreams: 1, Logger: b.cfg.Logger,
+		Namespace: e.space, Host: sampling.Host{CPU: b.cfg.CPU}, MaxStreams: 1, Logger: b.cfg.Logger,
 		Place: func([]string, int, []int) []int { return []int{core} },
 	})
 }

@@ -50,7 +50,8 @@ func TestSocketLimits(t *testing.T) {
 	if err != nil || limits["net.core.rmem_max"].Value == "" {
 		t.Skip("rmem_max cannot be read here")
 	}
-	_, sink, source, err := connected(t, loopback, 1, openings{source: agentapi.SourceRequest{SocketBuffer: 1 << 29}, sink: agentapi.SinkRequest{SocketBuffer: 1 << 29}})
+	half := agentapi.EarlierSocket{SocketBuffer: 1 << 29}
+	_, sink, source, err := connected(t, loopback, 1, openings{source: agentapi.SourceRequest{EarlierSocket: half}, sink: agentapi.SinkRequest{EarlierSocket: half}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 var loopback = netip.MustParseAddr("127.0.0.1")
@@ -130,15 +131,14 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	if _, err := r.End(t.Context(), agentapi.SessionRequest{Session: "in"}); !errors.Is(err, ErrSession) {
+	if _, err := r.End(t.Context(), agentapi.SessionRequest{Session: "in"}); !errors.Is(err, socket.ErrSession) {
 		t.Errorf("ended twice: %v", err)
 	}
 }
 
 func (r *Runner) running(session string) *run {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.runs[session]
+	one, _ := r.runs.Get(session)
+	return one
 }
 
 // A client without a server says why; a program ends with its lifetime, and

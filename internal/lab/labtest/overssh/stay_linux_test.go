@@ -157,7 +157,7 @@ func TestNetworkCut(t *testing.T) {
 	}
 	one := r.hosts[0]
 	time.Sleep(35 * time.Second)
-	if err := ask.Call(t.Context(), h, agentapi.Hello, agentapi.HelloRequest{Version: agentapi.Version}); err != nil { // signs of life keep it
+	if _, err := ask.Call(t.Context(), h, agentapi.Hello, agentapi.HelloRequest{Version: agentapi.Version}); err != nil { // signs of life keep it
 		t.Errorf("an idle connection: %v", err)
 	}
 	floor.Must(t, r.desk.Builder.Down("eth0"))

@@ -181,7 +181,7 @@ func (s *stand) again(r tuned, window time.Duration) (record.Trial, error) {
 	s.t.Helper()
 	spec := measure.Spec{
 		From: "near", To: "far", Direction: flow.Both, Streams: r.load.Streams, Ports: r.load.Ports,
-		Socket: record.Socket{Pacing: r.load.Pace}, SocketBuffer: r.load.SocketBuffer, Congestion: r.load.Congestion, Duration: window, LongestWarm: longestWarm, Once: true,
+		Socket: record.Socket{SndBuf: r.load.SocketBuffer, RcvBuf: r.load.SocketBuffer, Congestion: r.load.Congestion, Pacing: r.load.Pace}, Duration: window, LongestWarm: longestWarm, Once: true,
 	}
 	return measure.Run(s.t.Context(), measure.Config{Network: s.network}, spec)
 }
