@@ -160,14 +160,3 @@ func nearlyFull(v sysctlView) bool {
 	most := oneValue(v.host, "net.netfilter.nf_conntrack_max")
 	return most > 0 && v.one()*10 >= most*9
 }
-
-// SysctlPage is the table as a Markdown page.
-func SysctlPage() string {
-	var b strings.Builder
-	b.WriteString("# Tunables that `inspect` judges\n\nMade from `diagnose/hostsysctltable.go`, the one place where they are judged. A value that is not here is not judged.\n\n")
-	b.WriteString("| key | wrong is | why | what to do | source |\n|---|---|---|---|---|\n")
-	for _, r := range sysctlTable {
-		fmt.Fprintf(&b, "| `%s` | %s (%s) | %s | %s | %s |\n", r.Key, r.Wrong, r.Severity, r.Why, strings.ReplaceAll(r.Remedy, "KEY", "it"), r.Source)
-	}
-	return b.String()
-}

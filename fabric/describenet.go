@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -72,7 +73,7 @@ func (d *netDescriber) section(l netstate.Link) string {
 	switch {
 	case l.Loopback() && len(d.own(l)) > 0: // as netplan has it, for its addresses
 		return "ethernets"
-	case l.Loopback(), badName(l.Name) != "", contains(sectionKeys, l.Name):
+	case l.Loopback(), badName(l.Name) != "", slices.Contains(sectionKeys, l.Name):
 		return ""
 	case l.VLAN != nil && (l.VLAN.Protocol != "" || l.VLAN.Parent == ""):
 		return "" // netplan's are 802.1Q, on a link of the same host
@@ -252,7 +253,7 @@ func (d *netDescriber) addresses(l netstate.Link) *Node {
 		settings := l.AddressSettings[p]
 		words := strings.TrimRight("ip address "+p.String()+" dev "+l.Name+" "+settings, " ")
 		switch owner := d.taken[p.Addr()]; {
-		case containsPrefix(l.Leases, p), p.Addr().IsLoopback():
+		case slices.Contains(l.Leases, p), p.Addr().IsLoopback():
 		case p.Addr().IsLinkLocalUnicast() && p.Addr().Is6():
 		case p.Addr().IsLinkLocalUnicast(), p.Addr().IsMulticast(), p.Addr().IsUnspecified(), p.Bits() == 0:
 			d.unsaid.add(words, "link-local or of no single host")
@@ -273,15 +274,6 @@ func (d *netDescriber) addresses(l netstate.Link) *Node {
 		}
 	}
 	return all
-}
-
-func containsPrefix(all []netip.Prefix, p netip.Prefix) bool {
-	for _, a := range all {
-		if a == p {
-			return true
-		}
-	}
-	return false
 }
 
 func fourOf(all []netip.Prefix) []netip.Prefix {
@@ -308,7 +300,7 @@ func (d *netDescriber) master(l netstate.Link) {
 func (d *netDescriber) bridge(l netstate.Link) {
 	written := d.bridged(l.Name)
 	for _, port := range d.host.Links {
-		if port.Master == l.Name && !contains(written, port.Name) {
+		if port.Master == l.Name && !slices.Contains(written, port.Name) {
 			d.unsaid.add("ip link "+port.Name+" master "+l.Name, "a port inside the host")
 		}
 	}

@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
@@ -142,7 +143,7 @@ func (d *netDescriber) multipath() *Node {
 			continue
 		}
 		n.Items = append(n.Items, node)
-		if policy := hashPolicyOf(r); !contains(d.restsOn, policy) {
+		if policy := hashPolicyOf(r); !slices.Contains(d.restsOn, policy) {
 			d.restsOn = append(d.restsOn, policy)
 		}
 	}

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -62,7 +63,7 @@ func ParameterOf(parameters *Node, kernel, word string) (name string, value *Nod
 
 func bondRowOf(name string) (bondRow, bool) {
 	for _, r := range bondRows {
-		if r.key.name == name || r.kernel == name || contains(r.aliases, name) {
+		if r.key.name == name || r.kernel == name || slices.Contains(r.aliases, name) {
 			return r, true
 		}
 	}

@@ -35,14 +35,6 @@ var protocols = map[string]struct {
 // DefaultMTU is Ethernet's, taken where a link's MTU is unknown.
 const DefaultMTU = 1500
 
-// Efficiency is the share of a link's speed that is TCP payload when full
-// segments are sent: MSS / (MTU + 38) on Ethernet, MSS / (MTU + 14) as a
-// shaper counts, with 4 more for each VLAN tag that is counted. Zero when the
-// MTU leaves no room for payload.
-func Efficiency(mtu, tags int, framing netstate.Framing, ipv6, timestamps bool) float64 {
-	return segment{mtu: mtu, headers: headerBytes("tcp", ipv6, timestamps)}.share(framing, tags)
-}
-
 // LinkPayload is the TCP payload (with timestamps) that one link sends at
 // most in one direction, frames of the given MTU with that many VLAN tags. A
 // root qdisc's rate below the link's speed, or in place of an unknown speed,

@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
-	"pgregory.net/rapid"
 )
 
 // Properties of whole predictions, whatever the fabric: every limit at once.
@@ -102,11 +103,11 @@ func TestLinkNeverLowersCeiling(t *testing.T) {
 		if len(g.Hosts["b"].UsablePorts("bond0")) < len(f.Hosts["b"].UsablePorts("bond0")) {
 			return // b had more
 		}
-		was, _, err := Ceiling(f, "a", "b", flow.Forward, 0)
+		was, _, err := CeilingOf(f, Between("a", "b", flow.Forward, 1), 0)
 		if err != nil {
 			return
 		}
-		is, _, err := Ceiling(g, "a", "b", flow.Forward, 0)
+		is, _, err := CeilingOf(g, Between("a", "b", flow.Forward, 1), 0)
 		if err != nil || is < was*(1-1e-9) {
 			t.Fatalf("ceiling %v with fewer links, %v (%v) with more", was, is, err)
 		}

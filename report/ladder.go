@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -114,9 +115,9 @@ func ladderSteps(c cell) []ladderStep {
 	}
 	last := c.last()
 	if f := last.Finding; f != nil && amount(f.Expected) > worthExpecting*amount(last.Goodput) {
-		out = append(out, ladderStep{"expected", "with the remedy", orElse(f.Remedy, "for "+string(f.Cause)), f.Expected})
+		out = append(out, ladderStep{"expected", "with the remedy", cmp.Or(f.Remedy, "for "+string(f.Cause)), f.Expected})
 		if f.Next != nil && amount(f.Next.Rate) > 1.01*amount(f.Expected) {
-			out = append(out, ladderStep{"expected", "the next limit", orElse(f.Next.Why, string(f.Next.Cause)), f.Next.Rate})
+			out = append(out, ladderStep{"expected", "the next limit", cmp.Or(f.Next.Why, string(f.Next.Cause)), f.Next.Rate})
 		}
 		// Other causes that are possible are worth what they are worth.
 		for _, a := range f.Also {

@@ -3,7 +3,6 @@ package measure
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"time"
 
@@ -84,7 +83,6 @@ type Spec struct {
 // Config is how trials are run.
 type Config struct {
 	Network Network
-	Logger  *slog.Logger // nil is silence
 	// Progress is told what a running trial carries now; nil is nobody.
 	Progress func(Progress)
 	// Pinged is told of the latency under load of a round, once it is over; of
@@ -331,17 +329,6 @@ func (s Spec) longest() time.Duration {
 		return s.Longest
 	}
 	return defaultLong
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // ceiling is what this trial's result must not exceed: the links that its

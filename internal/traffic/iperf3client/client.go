@@ -68,7 +68,7 @@ func (c *Client) Open(ctx context.Context, req agentapi.IPerf3OpenRequest) (agen
 		reopens := (errors.Is(err, ErrRefused) || errors.Is(err, ErrEnded)) && time.Since(begun) < reopening
 		if busy || reopens {
 			c.cfg.Logger.Debug("ask again", "server", req.Server, "tries", try+1, "because", err)
-			if err := sleep(ctx, busyPauses[min(try, len(busyPauses)-1)]); err != nil {
+			if err := sampling.Pause(ctx, busyPauses[min(try, len(busyPauses)-1)]); err != nil {
 				return reply, err
 			}
 			continue
@@ -125,15 +125,4 @@ func (c *Client) End(ctx context.Context, req agentapi.SessionRequest) (agentapi
 	}
 	defer s.close()
 	return s.end(ctx), ctx.Err()
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
