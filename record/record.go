@@ -186,7 +186,7 @@ type Trial struct {
 	// Series is the rate between consecutive samples from the first byte on,
 	// warm-up included, and the time of each sample's end since the start.
 	Series   []unit.BitRate `json:"series_bps,omitempty"`
-	SeriesAt []float64      `json:"series_at_s,omitempty"`
+	SeriesAt []float64      `json:"series_at_s,omitempty"` // seconds from the first byte to the end of each sample
 	// Shaper is the token bucket that the series shows; nil where it shows none.
 	Shaper *TokenBucket `json:"shaper,omitempty"`
 	// Outages are what streams felt when a link failed or returned.

@@ -11,7 +11,7 @@ type TCP struct {
 	RTTMS           float64      `json:"rtt_ms"`
 	MinRTTMS        float64      `json:"min_rtt_ms"`
 	SndMSS          int          `json:"snd_mss_bytes"`
-	SndCwnd         int          `json:"snd_cwnd_packets,omitempty"`
+	SndCwnd         int          `json:"snd_cwnd_packets,omitempty"` // the congestion window at the end, in segments
 	SndWnd          unit.Bytes   `json:"snd_wnd_bytes,omitempty"`
 	Delivery        unit.BitRate `json:"delivery_bps"` // the kernel's estimate of what arrives; kept for other readers
 	Reordering      int          `json:"reordering_count"`
@@ -30,7 +30,7 @@ type TCP struct {
 	// HighestRTTMS is the longest smoothed round trip of a sample: a queue
 	// that fills and empties shows in it.
 	HighestRTTMS float64 `json:"highest_rtt_ms,omitempty"`
-	MeanCwnd     float64 `json:"mean_cwnd_packets,omitempty"`
+	MeanCwnd     float64 `json:"mean_cwnd_packets,omitempty"` // the congestion window, in segments
 	// Ssthresh is zero while slow start was never left; kept for other readers.
 	Ssthresh int `json:"snd_ssthresh_packets,omitempty"`
 	// Pacing is what TCP itself paces at (tcp_info.tcpi_pacing_rate), MaxPacing

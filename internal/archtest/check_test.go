@@ -12,16 +12,6 @@ import (
 	"strings"
 )
 
-// The length of a file: over softLines it must say why, over hardLines nothing
-// helps.
-const (
-	softLines = 400
-	hardLines = 800
-)
-
-// because is what the first comment of a long file must contain.
-const because = "lines because"
-
 // source is one parsed file of the module.
 type source struct {
 	name, pkg string // path in the module; directory
@@ -57,6 +47,8 @@ func check(tree fs.FS) ([]string, error) {
 	for _, s := range sources {
 		problems = append(problems, r.checkFile(module, s)...)
 	}
+	problems = append(problems, checkSizes(sources)...)
+	problems = append(problems, checkNames(sources)...)
 	problems = append(problems, r.checkPresence(sources)...)
 	problems = append(problems, r.checkUse(module, sources)...)
 	slices.Sort(problems)
@@ -186,38 +178,12 @@ func (r rules) checkUse(module string, sources []source) []string {
 }
 
 func (r rules) checkFile(module string, s source) []string {
-	problems := slices.Concat(checkName(s), checkLength(s), r.checkImports(module, s), checkFunctions(s))
+	problems := slices.Concat(checkRoom(s), checkLength(s), r.checkImports(module, s), checkFunctions(s))
 	if row, ok := r.layers[s.pkg]; ok && row.layer <= r.pureLayer && !s.test {
 		problems = append(problems, uses(s, "time", clock[:], "is pure and looks at the clock")...)
 		problems = append(problems, uses(s, "context", contexts[:], "is pure and takes a context")...)
 	}
 	return problems
-}
-
-// rooms are names that say nothing about what a package knows.
-var rooms = [...]string{"util", "utils", "common", "helper", "helpers", "types", "base", "misc"}
-
-func checkName(s source) []string {
-	name := strings.TrimSuffix(s.ast.Name.Name, "_test")
-	for _, room := range rooms {
-		if name == room || path.Base(s.pkg) == room {
-			return []string{fmt.Sprintf("%s: a package named %s: name it by what it knows", s.pkg, room)}
-		}
-	}
-	return nil
-}
-
-func checkLength(s source) []string {
-	if s.lines <= softLines || ast.IsGenerated(s.ast) {
-		return nil
-	}
-	if s.lines > hardLines {
-		return []string{fmt.Sprintf("%s: %d lines, more than %d", s.name, s.lines, hardLines)}
-	}
-	if len(s.ast.Comments) > 0 && strings.Contains(s.ast.Comments[0].Text(), because) {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s: %d lines, more than %d, and its first comment does not say %q", s.name, s.lines, softLines, because)}
 }
 
 func (r rules) checkImports(module string, s source) []string {

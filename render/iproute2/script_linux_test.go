@@ -17,7 +17,7 @@ import (
 // one: the host is as the file says, stays so, and is as it was before.
 func TestKernelScript(t *testing.T) {
 	if !bonds() {
-		t.Skip("no bonds on this kernel: make inlab runs it in the lab")
+		t.Skip("no bonds on this kernel: make smoke runs it in the lab")
 	}
 	const text = `linerate: v1
 hosts: {h: {network: {version: 2, ethernets: {sp0: {}, sp1: {}},

@@ -28,7 +28,7 @@ func place(t *testing.T, file, text string) {
 // queueing discipline to be as the fabric wants them.
 func TestKernelNetworkdBuilds(t *testing.T) {
 	if exec.Command("unshare", "-n", "ip", "link", "add", "bond7", "type", "bond").Run() != nil {
-		t.Skip("no bonding in this kernel: make inlab runs this in one that has")
+		t.Skip("no bonding in this kernel: make smoke runs this in one that has")
 	}
 	dir, err := os.MkdirTemp("/run", "linerate") // the lab's other directories are read-only
 	if err != nil {

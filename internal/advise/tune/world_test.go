@@ -162,6 +162,9 @@ func (w *world) grid(s State) (best unit.BitRate) {
 // of what a grid finds and 97 % of the ceiling where the grid does, no slower
 // than it began, and the same for the same seed.
 func TestWorlds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	const networks = 120
 	most, sum := 0, 0
 	for seed := range uint64(networks) {

@@ -41,6 +41,9 @@ func connected(t *testing.T, addr netip.Addr, n int, with openings) (*Engine, ag
 
 // TestManyStreams: as many as a session may have, of either address family.
 func TestManyStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	for _, addr := range []netip.Addr{loopback, netip.IPv6Loopback()} {
 		const n = 1024
 		e, _, reply, err := connected(t, addr, n, openings{})

@@ -81,7 +81,7 @@ func needIPerf(t *testing.T) {
 	t.Helper()
 	path, err := exec.LookPath("iperf")
 	if err != nil {
-		t.Fatalf("this test wants the iperf program, version 2 (apt-get install iperf): %v", err)
+		t.Skip("no iperf 2 here: make deps-peers installs it")
 	}
 	said, _ := exec.Command(path, "-v").CombinedOutput()
 	t.Log(strings.TrimSpace(string(said)))

@@ -13,7 +13,8 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
@@ -38,8 +39,8 @@ type tuned struct {
 func (s *stand) linerate(args ...string) (status int, stdout, stderr string) {
 	s.t.Helper()
 	var out, errs bytes.Buffer
-	app := &cli.App{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
-	status = cli.Main(app, args)
+	app := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
+	status = root.Run(app, args)
 	if status != 0 {
 		s.t.Logf("$ linerate %s\n%s%sexit status %d", strings.Join(args, " "), out.String(), errs.String(), status)
 	}
