@@ -17,6 +17,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/host/apply"
+	"github.com/linerate/linerate/internal/host/calibrate"
 	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/traffic/engine"
@@ -45,7 +46,9 @@ type Config struct {
 	// Silence ends Serve when its controller is not heard for so long; zero is
 	// never.
 	Silence time.Duration
-	Now     func() time.Time // nil is time.Now
+	// More are answered besides the methods that every agent has.
+	More []Handler
+	Now  func() time.Time // nil is time.Now
 }
 
 // Agent answers requests for one host. It is safe for many goroutines. Close
@@ -58,10 +61,14 @@ type Agent struct {
 	gates    gates
 	iperf3   *iperf3client.Client
 	tools    *externaltool.Runner
-	handlers map[agentapi.Method]handler
+	handlers map[agentapi.MethodName]Handler
 }
 
-type handler func(context.Context, json.RawMessage) (any, error)
+// Handler is a method and what carries it out.
+type Handler struct {
+	agentapi.AnyMethod
+	do func(context.Context, json.RawMessage) (any, error)
+}
 
 // New returns an agent with nothing running.
 func New(cfg Config) *Agent {
@@ -71,44 +78,44 @@ func New(cfg Config) *Agent {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	a := &Agent{cfg: cfg, counters: &counters{ns: cfg.Namespace}}
+	a := &Agent{cfg: cfg, counters: &counters{ns: cfg.Namespace}, handlers: make(map[agentapi.MethodName]Handler)}
 	counted := sampling.Host{Links: a.counters.links, CPU: a.counters.processors}
 	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Host: counted, Place: a.place, Logger: cfg.Logger})
 	a.iperf3 = iperf3client.New(iperf3client.Config{Namespace: cfg.Namespace, Host: counted, Logger: cfg.Logger})
 	a.tools = externaltool.New(externaltool.Config{Namespace: cfg.Namespace, Host: counted, Sockets: a.toolSockets})
-	a.handlers = map[agentapi.Method]handler{
-		agentapi.MethodHello:     typed(a.hello),
-		agentapi.MethodObserve:   typed(a.observe),
-		agentapi.MethodCapture:   typed(a.capture),
-		agentapi.MethodPing:      typed(a.ping),
-		agentapi.MethodSink:      typed(a.engine.OpenSink),
-		agentapi.MethodSource:    typed(a.engine.OpenSource),
-		agentapi.MethodStart:     typed(a.engine.Start),
-		agentapi.MethodSample:    typed(a.engine.Sample),
-		agentapi.MethodFinish:    typed(a.engine.Finish),
-		agentapi.MethodApply:     typed(a.apply),
-		agentapi.MethodArmed:     typed(a.armed),
-		agentapi.MethodBegin:     typed(a.begin),
-		agentapi.MethodRollback:  typed(a.rollback),
-		agentapi.MethodConfirm:   typed(a.confirm),
-		agentapi.MethodLLDP:      typed(a.lldp),
-		agentapi.MethodCalibrate: typed(a.calibrate),
-		agentapi.MethodCoreRate:  typed(a.coreRate),
-		agentapi.MethodSockets:   typed(a.sockets),
-		agentapi.MethodRoutes:    typed(a.routes),
-		agentapi.MethodTraffic:   typed(a.traffic),
-		agentapi.MethodJournal:   typed(a.journal),
-		agentapi.MethodHold:      typed(a.hold),
-		agentapi.MethodRelease:   typed(a.release),
-
-		agentapi.MethodConfigFiles: typed(a.configFiles),
-
-		agentapi.MethodIPerf3Open:   typed(a.iperf3.Open),
-		agentapi.MethodIPerf3Start:  typed(a.iperf3.Start),
-		agentapi.MethodIPerf3Sample: typed(a.iperf3.Sample),
-		agentapi.MethodIPerf3End:    typed(a.iperf3.End),
-		agentapi.MethodToolStart:    typed(a.tools.Start),
-		agentapi.MethodToolEnd:      typed(a.tools.End),
+	for _, h := range append([]Handler{
+		Handle(agentapi.Hello, a.hello),
+		Handle(agentapi.Observe, a.observe),
+		Handle(agentapi.Capture, a.capture),
+		Handle(agentapi.Ping, within(cfg.Namespace, ping.Run)),
+		Handle(agentapi.OpenSink, a.engine.OpenSink),
+		Handle(agentapi.OpenSource, a.engine.OpenSource),
+		Handle(agentapi.Start, a.engine.Start),
+		Handle(agentapi.ReadSamples, a.engine.Sample),
+		Handle(agentapi.Finish, a.engine.Finish),
+		Handle(agentapi.Apply, a.apply),
+		Handle(agentapi.Armed, a.armed),
+		Handle(agentapi.Begin, a.begin),
+		Handle(agentapi.Rollback, a.rollback),
+		Handle(agentapi.Confirm, a.confirm),
+		Handle(agentapi.LLDP, a.lldp),
+		Handle(agentapi.Calibrate, within(cfg.Namespace, calibrate.Run)),
+		Handle(agentapi.CoreRate, a.coreRate),
+		Handle(agentapi.Sockets, a.sockets),
+		Handle(agentapi.Routes, a.routes),
+		Handle(agentapi.Traffic, a.traffic),
+		Handle(agentapi.Journal, a.journal),
+		Handle(agentapi.Hold, a.hold),
+		Handle(agentapi.Release, a.release),
+		Handle(agentapi.ConfigFiles, a.configFiles),
+		Handle(agentapi.OpenIPerf3, a.iperf3.Open),
+		Handle(agentapi.StartIPerf3, a.iperf3.Start),
+		Handle(agentapi.SampleIPerf3, a.iperf3.Sample),
+		Handle(agentapi.EndIPerf3, a.iperf3.End),
+		Handle(agentapi.StartTool, a.tools.Start),
+		Handle(agentapi.EndTool, a.tools.End),
+	}, cfg.More...) {
+		a.handlers[h.Name] = h
 	}
 	return a
 }
@@ -122,10 +129,11 @@ func (a *Agent) Close() {
 	a.held.release()
 }
 
-// typed decodes a request strictly and hands it to f: a field that this
-// version does not know is refused rather than ignored.
-func typed[Req, Rep any](f func(context.Context, Req) (Rep, error)) handler {
-	return func(ctx context.Context, params json.RawMessage) (any, error) {
+// Handle has f carry out a method. A request is decoded strictly: a field that
+// this version does not know is refused rather than ignored, as are values
+// outside the request's own bounds.
+func Handle[Req, Rep any](m agentapi.Method[Req, Rep], f func(context.Context, Req) (Rep, error)) Handler {
+	return Handler{m.Any(), func(ctx context.Context, params json.RawMessage) (any, error) {
 		var req Req
 		if len(params) > 0 {
 			d := json.NewDecoder(bytes.NewReader(params))
@@ -134,17 +142,26 @@ func typed[Req, Rep any](f func(context.Context, Req) (Rep, error)) handler {
 				return nil, fmt.Errorf("read request: %w", err)
 			}
 		}
+		if err := agentapi.Check(req); err != nil {
+			return nil, err
+		}
 		return f(ctx, req)
-	}
+	}}
+}
+
+// Method is the method of a name; the zero AnyMethod where the agent does not
+// know it.
+func (a *Agent) Method(name agentapi.MethodName) agentapi.AnyMethod {
+	return a.handlers[name].AnyMethod
 }
 
 // Dispatch answers one request. An error is always an *agentapi.Error.
-func (a *Agent) Dispatch(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error) {
+func (a *Agent) Dispatch(ctx context.Context, method agentapi.MethodName, params json.RawMessage) (json.RawMessage, error) {
 	h, ok := a.handlers[method]
 	if !ok {
 		return nil, agentapi.WireError(fmt.Errorf("method %q: %w", method, errors.ErrUnsupported))
 	}
-	reply, err := h(ctx, params)
+	reply, err := h.do(ctx, params)
 	if err != nil {
 		return nil, agentapi.WireError(err)
 	}
@@ -153,6 +170,19 @@ func (a *Agent) Dispatch(ctx context.Context, method agentapi.Method, params jso
 		return nil, agentapi.WireError(fmt.Errorf("encode reply: %w", err))
 	}
 	return b, nil
+}
+
+// Ask has the agent of this process answer, as ask.Host does.
+func (a *Agent) Ask(ctx context.Context, m agentapi.AnyMethod, request, reply any) error {
+	params, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("encode request: %w", err)
+	}
+	result, err := a.Dispatch(ctx, m.Name, params)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(result, reply)
 }
 
 func (a *Agent) name() string {
@@ -216,11 +246,13 @@ func (a *Agent) observe(ctx context.Context, req agentapi.ObserveRequest) (agent
 	return reply, err
 }
 
-func (a *Agent) ping(ctx context.Context, req agentapi.PingRequest) (agentapi.PingReply, error) {
-	var reply agentapi.PingReply
-	err := a.cfg.Namespace.Do(func() (err error) {
-		reply, err = ping.Run(ctx, req)
-		return err
-	})
-	return reply, err
+// within is f on a thread in a namespace.
+func within[Req, Rep any](ns netns.Namespace, f func(context.Context, Req) (Rep, error)) func(context.Context, Req) (Rep, error) {
+	return func(ctx context.Context, r Req) (reply Rep, err error) {
+		err = ns.Do(func() (err error) {
+			reply, err = f(ctx, r)
+			return err
+		})
+		return reply, err
+	}
 }

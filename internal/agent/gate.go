@@ -118,45 +118,45 @@ func (g *gate) wait(ctx context.Context) error {
 }
 
 // armed answers when the change is armed.
-func (a *Agent) armed(ctx context.Context, req agentapi.ArmedRequest) (agentapi.ArmedReply, error) {
+func (a *Agent) armed(ctx context.Context, req agentapi.ArmedRequest) (agentapi.Empty, error) {
 	g, leave, err := a.gates.use(req.Gate, true)
 	if err != nil {
-		return agentapi.ArmedReply{}, fmt.Errorf("arm change: %w", err)
+		return agentapi.Empty{}, fmt.Errorf("arm change: %w", err)
 	}
 	defer leave()
 	select {
 	case <-g.armed:
-		return agentapi.ArmedReply{}, nil
+		return agentapi.Empty{}, nil
 	case <-g.over:
-		return agentapi.ArmedReply{}, fmt.Errorf("arm change: %w: it is over", agentapi.ErrState)
+		return agentapi.Empty{}, fmt.Errorf("arm change: %w: it is over", agentapi.ErrState)
 	case <-ctx.Done():
-		return agentapi.ArmedReply{}, ctx.Err()
+		return agentapi.Empty{}, ctx.Err()
 	}
 }
 
 // begin lets an armed change begin, or has it abandoned. One that is over is
 // abandoned already.
-func (a *Agent) begin(_ context.Context, req agentapi.BeginRequest) (agentapi.BeginReply, error) {
+func (a *Agent) begin(_ context.Context, req agentapi.BeginRequest) (agentapi.Empty, error) {
 	if req.Abandon && a.gates.ended(req.Gate) {
-		return agentapi.BeginReply{}, nil
+		return agentapi.Empty{}, nil
 	}
 	g, leave, err := a.gates.use(req.Gate, req.Abandon)
 	if err != nil {
-		return agentapi.BeginReply{}, fmt.Errorf("begin change: %w", err)
+		return agentapi.Empty{}, fmt.Errorf("begin change: %w", err)
 	}
 	defer leave()
 	select {
 	case <-g.armed:
 	default:
 		if !req.Abandon {
-			return agentapi.BeginReply{}, fmt.Errorf("begin change: %w: it is not armed", agentapi.ErrState)
+			return agentapi.Empty{}, fmt.Errorf("begin change: %w: it is not armed", agentapi.ErrState)
 		}
 	}
 	g.opening.Do(func() {
 		g.abandoned = req.Abandon
 		close(g.open)
 	})
-	return agentapi.BeginReply{}, nil
+	return agentapi.Empty{}, nil
 }
 
 func (g *gates) ended(name string) bool {

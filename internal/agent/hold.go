@@ -43,7 +43,7 @@ func (a *Agent) hold(_ context.Context, req agentapi.HoldRequest) (agentapi.Hold
 	return agentapi.HoldReply{Note: a.held.hold.Note}, nil
 }
 
-func (a *Agent) release(context.Context, agentapi.ReleaseRequest) (agentapi.ReleaseReply, error) {
+func (a *Agent) release(context.Context, agentapi.Empty) (agentapi.Empty, error) {
 	a.held.release()
-	return agentapi.ReleaseReply{}, nil
+	return agentapi.Empty{}, nil
 }

@@ -6,9 +6,10 @@ import (
 	"io/fs"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
-	"github.com/linerate/linerate/internal/host/calibrate"
+	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/internal/kernel/lldp"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
+	"github.com/linerate/linerate/internal/traffic/corerate"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -52,11 +53,17 @@ func portsNamed(names []string) ([]lldp.Port, error) {
 	return ports, nil
 }
 
-func (a *Agent) calibrate(ctx context.Context, req agentapi.CalibrateRequest) (agentapi.CalibrateReply, error) {
-	var reply agentapi.CalibrateReply
-	err := a.cfg.Namespace.Do(func() (err error) {
-		reply, err = calibrate.Run(ctx, req)
+func (a *Agent) coreRate(ctx context.Context, req agentapi.CoreRateRequest) (agentapi.CoreRateReply, error) {
+	return corerate.Run(ctx, corerate.Config{Namespace: a.cfg.Namespace, CPU: a.counters.processors, Time: req.Span(), Logger: a.cfg.Logger})
+}
+
+func (a *Agent) capture(ctx context.Context, req agentapi.CaptureRequest) (agentapi.CaptureReply, error) {
+	var made observe.Archive
+	err := a.cfg.Namespace.DoWithSysfs(func() (err error) {
+		made, err = observe.Capture(ctx, observe.CaptureConfig{
+			Config: observe.Config{Logger: a.cfg.Logger}, Name: a.name(), Anonymous: req.Anonymous, Version: a.cfg.Version,
+		})
 		return err
 	})
-	return reply, err
+	return agentapi.CaptureReply{Archive: made.Content, Files: made.Files, Missing: made.About.Missing}, err
 }

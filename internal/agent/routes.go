@@ -23,10 +23,7 @@ type hop struct {
 
 // routes asks the kernel of the namespace where flows go.
 func (a *Agent) routes(ctx context.Context, req agentapi.RoutesRequest) (agentapi.RoutesReply, error) {
-	reply := agentapi.RoutesReply{Routes: make([]agentapi.Route, len(req.Flows))}
-	if err := req.Check(); err != nil {
-		return reply, err
-	}
+	reply := agentapi.RoutesReply{Routes: make([]netstate.FlowRoute, len(req.Flows))}
 	err := a.cfg.Namespace.Do(func() error {
 		h, err := rtnl.Open()
 		if err != nil {
@@ -53,13 +50,12 @@ func (a *Agent) routes(ctx context.Context, req agentapi.RoutesRequest) (agentap
 	return reply, err
 }
 
-func routeOf(r rtnl.RouteTo, dst netip.Addr, macs map[hop]flow.MAC) agentapi.Route {
+func routeOf(r rtnl.RouteTo, dst netip.Addr, macs map[hop]flow.MAC) netstate.FlowRoute {
 	if r.Err != nil {
-		return agentapi.Route{Why: "the kernel refuses the route: " + r.Err.Error()}
+		return netstate.FlowRoute{Why: "the kernel refuses the route: " + r.Err.Error()}
 	}
-	route := agentapi.Route{Link: r.Link, Gateway: r.Gateway, Src: r.Source, MTU: r.MTU}
-	route.MAC = macs[hop{r.Link, route.NextHop(dst.Unmap())}]
-	return route
+	r.MAC = macs[hop{r.Link, r.NextHop(dst.Unmap())}]
+	return r.FlowRoute
 }
 
 // What of a multipath route the kernel's answer is not good for.
@@ -72,7 +68,7 @@ const (
 // doubts marks the answers that hold for the question and not for a socket's
 // flow: some of IPv4's over several next hops, and all with ports that an old
 // kernel did not read.
-func doubts(h *rtnl.Handle, flows []flow.Tuple, routes []agentapi.Route) error {
+func doubts(h *rtnl.Handle, flows []flow.Tuple, routes []netstate.FlowRoute) error {
 	values, err := sysctl.Read(multipathPolicy)
 	if err != nil {
 		return err

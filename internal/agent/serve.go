@@ -44,7 +44,7 @@ func (a *Agent) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 			}
 			running.Go(func() {
 				result, err := a.Dispatch(ctx, req.Method, req.Params)
-				out.send(agentapi.Reply{ID: req.ID, Result: result, Error: wire(err)})
+				out.send(agentapi.Reply{ID: req.ID, Result: result, Error: agentapi.WireError(err)})
 			})
 		case err := <-ended:
 			return err
@@ -85,8 +85,6 @@ func read(ctx context.Context, r io.Reader) (<-chan []byte, <-chan error) {
 	}()
 	return lines, ended
 }
-
-func wire(err error) *agentapi.Error { return agentapi.WireError(err) }
 
 // replies writes whole lines, one writer at a time.
 type replies struct {

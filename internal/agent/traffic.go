@@ -14,9 +14,6 @@ import (
 // traffic watches what the host sends and receives already.
 func (a *Agent) traffic(ctx context.Context, req agentapi.TrafficRequest) (agentapi.TrafficReply, error) {
 	var reply agentapi.TrafficReply
-	if err := req.Check(); err != nil {
-		return reply, err
-	}
 	seen, err := a.observe(ctx, agentapi.ObserveRequest{})
 	if err != nil {
 		return reply, err
@@ -55,7 +52,7 @@ func (a *Agent) ways(ctx context.Context, w *livetraffic.Watched) error {
 }
 
 // wayOf is the route with what the link adds to frames.
-func wayOf(h netstate.Host, t flow.Tuple, r agentapi.Route) livetraffic.Way {
+func wayOf(h netstate.Host, t flow.Tuple, r netstate.FlowRoute) livetraffic.Way {
 	way := livetraffic.Way{Link: r.Link, DstMAC: r.MAC, Doubt: r.Doubt, Why: r.Why}
 	if l, ok := h.Link(r.Link); ok {
 		way.SrcMAC = l.MAC

@@ -11,8 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/natsagent"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -20,7 +20,7 @@ import (
 // AgentConfig is what an agent tells of.
 type AgentConfig struct {
 	Host, Linerate string // its name on the bus, and the program's version
-	Most           wire.Role
+	Most           agentapi.Role
 	Counts         func() natsagent.Counts
 	// Observe reads the host's links; nil tells nothing of them. It is called at
 	// most once in Every however often it is asked; zero is ten seconds.

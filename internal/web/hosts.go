@@ -9,7 +9,6 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
-	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -17,14 +16,14 @@ import (
 func (s *site) actions(mux *http.ServeMux) {
 	mux.HandleFunc("GET /hosts", s.seen(s.hosts))
 	mux.HandleFunc("GET /host/{name}", s.seen(s.named(s.host)))
-	mux.HandleFunc("POST /measure", s.may(wire.Measure, s.measure))
-	mux.HandleFunc("POST /measure/{id}/stop", s.may(wire.Measure, s.stop))
-	mux.HandleFunc("POST /host/{name}/confirm", s.may(wire.Change, s.named(s.confirm)))
-	mux.HandleFunc("POST /host/{name}/rollback", s.may(wire.Change, s.named(s.rollback)))
+	mux.HandleFunc("POST /measure", s.may(agentapi.RoleMeasure, s.measure))
+	mux.HandleFunc("POST /measure/{id}/stop", s.may(agentapi.RoleMeasure, s.stop))
+	mux.HandleFunc("POST /host/{name}/confirm", s.may(agentapi.RoleChange, s.named(s.confirm)))
+	mux.HandleFunc("POST /host/{name}/rollback", s.may(agentapi.RoleChange, s.named(s.rollback)))
 }
 
 // may lets in who is logged in and has the role.
-func (s *site) may(role wire.Role, next page) http.HandlerFunc {
+func (s *site) may(role agentapi.Role, next page) http.HandlerFunc {
 	return s.seen(func(w http.ResponseWriter, r *http.Request, who session) {
 		if !who.Role.Includes(role) {
 			s.log.Warn("not permitted", "user", who.Name, "role", who.Role, "path", r.URL.Path)
@@ -67,7 +66,7 @@ func (s *site) hosts(w http.ResponseWriter, r *http.Request, who session) {
 		s.failed(w, who, err)
 		return
 	}
-	v := hostsView{Hosts: all, Said: s.sessions.told(r), MayStart: who.Role.Includes(wire.Measure)}
+	v := hostsView{Hosts: all, Said: s.sessions.told(r), MayStart: who.Role.Includes(agentapi.RoleMeasure)}
 	for _, m := range s.cfg.Fleet.Measuring() {
 		v.Measuring = append(v.Measuring, stoppable{m, !m.Ended && who.mayStop(m)})
 		v.Running = v.Running || !m.Ended
@@ -95,14 +94,14 @@ func (s *site) measure(w http.ResponseWriter, r *http.Request, who session) {
 
 // mayStop: who may measure stops what they started, who may change any.
 func (v Visitor) mayStop(m Measuring) bool {
-	return m.Who == v.Name && v.Role.Includes(wire.Measure) || v.Role.Includes(wire.Change)
+	return m.Who == v.Name && v.Role.Includes(agentapi.RoleMeasure) || v.Role.Includes(agentapi.RoleChange)
 }
 
 func (s *site) stop(w http.ResponseWriter, r *http.Request, who session) {
 	for _, m := range s.cfg.Fleet.Measuring() {
 		if m.ID == r.PathValue("id") && !who.mayStop(m) {
 			s.log.Warn("not permitted", "user", who.Name, "role", who.Role, "path", r.URL.Path, "of", m.Who)
-			s.failed(w, who, fmt.Errorf("%w: %s started it, and to stop another's takes the role %s", errRole, m.Who, wire.Change))
+			s.failed(w, who, fmt.Errorf("%w: %s started it, and to stop another's takes the role %s", errRole, m.Who, agentapi.RoleChange))
 			return
 		}
 	}
@@ -133,10 +132,9 @@ type change struct {
 }
 
 func changeOf(e agentapi.JournalEntry) change {
-	state := apply.State(e.State)
-	c := change{JournalEntry: e, Waits: state == apply.Applied || state == apply.Confirming}
+	c := change{JournalEntry: e, Waits: e.State == agentapi.ChangeApplied || e.State == agentapi.ChangeConfirming}
 	// A step of a run goes back with the run, on all its hosts.
-	c.Stands = c.Waits || state == apply.Confirmed && e.Group == ""
+	c.Stands = c.Waits || e.State == agentapi.ChangeConfirmed && e.Group == ""
 	for _, step := range e.Steps {
 		c.Steps = append(c.Steps, step.Step.Change())
 	}
@@ -151,7 +149,7 @@ func (s *site) host(w http.ResponseWriter, r *http.Request, who session) {
 		s.failed(w, who, err)
 		return
 	}
-	v := hostView{Name: name, Problems: reply.Problems, Said: s.sessions.told(r), MayChange: who.Role.Includes(wire.Change)}
+	v := hostView{Name: name, Problems: reply.Problems, Said: s.sessions.told(r), MayChange: who.Role.Includes(agentapi.RoleChange)}
 	for _, e := range slices.Backward(reply.Entries) {
 		v.Entries = append(v.Entries, changeOf(e))
 	}

@@ -37,8 +37,8 @@ func (q *squad) note(v Visitor, format string, args ...any) {
 func (q *squad) Hosts(context.Context) ([]Host, error) {
 	now := time.Date(2026, 5, 12, 0, 0, 0, 0, time.UTC)
 	return []Host{
-		{Name: "db1", State: wire.State{Hello: agentapi.HelloReply{OS: "linux", Kernel: "6.1"}, Written: now, Most: wire.Change, Links: make([]wire.Link, 3)}},
-		{Name: "db2", State: wire.State{Hello: agentapi.HelloReply{OS: "linux", Kernel: "6.1"}, Written: now, Most: wire.Measure}},
+		{Name: "db1", State: wire.State{Hello: agentapi.HelloReply{OS: "linux", Kernel: "6.1"}, Written: now, Most: agentapi.RoleChange, Links: make([]wire.Link, 3)}},
+		{Name: "db2", State: wire.State{Hello: agentapi.HelloReply{OS: "linux", Kernel: "6.1"}, Written: now, Most: agentapi.RoleMeasure}},
 		{Name: "db3", State: wire.State{Written: now.Add(-time.Hour)}, Gone: true},
 	}, nil
 }
@@ -96,7 +96,7 @@ func journal() []agentapi.JournalEntry {
 }
 
 // as logs in with a role.
-func (s *served) as(t *testing.T, role wire.Role) (c *http.Client, form string) {
+func (s *served) as(t *testing.T, role agentapi.Role) (c *http.Client, form string) {
 	t.Helper()
 	s.gate.mu.Lock()
 	s.gate.all["token-"+string(role)] = Visitor{Name: "eve", Role: role}
@@ -119,15 +119,15 @@ func TestActions(t *testing.T) {
 	actions := []struct {
 		path string
 		form url.Values
-		role wire.Role // the least that may
+		role agentapi.Role // the least that may
 		want string
 	}{
-		{"/measure", good, wire.Measure, "eve %s: measure db1 to db2, [1 4] streams, both, 5s"},
-		{"/measure/7/stop", nil, wire.Measure, "eve %s: stop 7"},
-		{"/host/db1/confirm", url.Values{"change": {"c3"}}, wire.Change, "eve %s: confirm c3 on db1"},
-		{"/host/db1/rollback", url.Values{"change": {"c1"}}, wire.Change, "eve %s: roll back c1 on db1"},
+		{"/measure", good, agentapi.RoleMeasure, "eve %s: measure db1 to db2, [1 4] streams, both, 5s"},
+		{"/measure/7/stop", nil, agentapi.RoleMeasure, "eve %s: stop 7"},
+		{"/host/db1/confirm", url.Values{"change": {"c3"}}, agentapi.RoleChange, "eve %s: confirm c3 on db1"},
+		{"/host/db1/rollback", url.Values{"change": {"c1"}}, agentapi.RoleChange, "eve %s: roll back c1 on db1"},
 	}
-	for _, role := range wire.People() {
+	for _, role := range agentapi.People() {
 		c, form := s.as(t, role)
 		for _, a := range actions {
 			q.asked = nil
@@ -153,7 +153,7 @@ func TestActions(t *testing.T) {
 			}
 		}
 		_, hosts := s.get(t, c, "/hosts")
-		if got := strings.Contains(hosts, `action="/measure"`); got != role.Includes(wire.Measure) {
+		if got := strings.Contains(hosts, `action="/measure"`); got != role.Includes(agentapi.RoleMeasure) {
 			t.Errorf("%s: form to measure %v", role, got)
 		}
 		_, host := s.get(t, c, "/host/db1")
@@ -162,7 +162,7 @@ func TestActions(t *testing.T) {
 			offered = append(offered, m[1]+" "+m[2])
 		}
 		want := []string(nil)
-		if role == wire.Change {
+		if role == agentapi.RoleChange {
 			want = []string{"confirm c3", "rollback c3", "rollback c1"}
 		}
 		if diff := cmp.Diff(want, offered); diff != "" {
@@ -178,7 +178,7 @@ func TestActions(t *testing.T) {
 func TestWishes(t *testing.T) {
 	q := &squad{}
 	s := serveFleet(t, q)
-	c, form := s.as(t, wire.Change)
+	c, form := s.as(t, agentapi.RoleChange)
 	for change, status := range map[[2]string]int{
 		{"from", "../x"}: 400, {"from", ""}: 400, {"to", "db1"}: 400, {"streams", "0"}: 400, {"streams", "65"}: 400, {"streams", "1;2"}: 400,
 		{"streams", "1,1,1,1,1,1,1,1,1"}: 400, {"streams", "--help"}: 400, {"direction", "up"}: 400, {"seconds", "0"}: 400, {"seconds", "301"}: 400, {"seconds", "x"}: 400,
@@ -208,7 +208,7 @@ func TestStopOfAnothers(t *testing.T) {
 	w := Wish{From: "db1", To: "db2", Streams: []int{1}, Direction: flow.Both, Duration: time.Second}
 	q := &squad{measuring: []Measuring{{ID: "2", Who: "bob", Wish: w}, {ID: "1", Who: "eve", Wish: w}}}
 	s := serveFleet(t, q)
-	for role, may := range map[wire.Role][]string{wire.Watch: nil, wire.Measure: {"1"}, wire.Change: {"2", "1"}} {
+	for role, may := range map[agentapi.Role][]string{agentapi.RoleWatch: nil, agentapi.RoleMeasure: {"1"}, agentapi.RoleChange: {"2", "1"}} {
 		c, form := s.as(t, role)
 		_, text := s.get(t, c, "/hosts")
 		for _, id := range []string{"1", "2"} {
@@ -221,7 +221,7 @@ func TestStopOfAnothers(t *testing.T) {
 			if (r.StatusCode == http.StatusOK) != allowed || (len(q.asked) > 0) != allowed || !allowed && r.StatusCode != http.StatusForbidden {
 				t.Errorf("%s stops %s: %s, %v", role, id, r.Status, q.asked)
 			}
-			if role == wire.Measure && !allowed && !strings.Contains(text, "bob started it") {
+			if role == agentapi.RoleMeasure && !allowed && !strings.Contains(text, "bob started it") {
 				t.Errorf("%s is not told why:\n%s", role, text)
 			}
 		}
@@ -232,7 +232,7 @@ func TestStopOfAnothers(t *testing.T) {
 func TestMeasuring(t *testing.T) {
 	q := &squad{}
 	s := serveFleet(t, q)
-	c, form := s.as(t, wire.Measure)
+	c, form := s.as(t, agentapi.RoleMeasure)
 	w := Wish{From: "db1", To: "db2", Streams: []int{1}, Direction: flow.Both, Duration: time.Second}
 	q.measuring = []Measuring{{ID: "3", Who: "eve", Wish: w, Line: "2/4 <forward>"}, {ID: "2", Who: "bob", Wish: w, Ended: true, Run: "run-03"}, {ID: "1", Who: "bob", Wish: w, Ended: true, Error: "db2 is busy"}}
 	_, text := s.get(t, c, "/hosts")

@@ -14,7 +14,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/analysis/history"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/record"
@@ -30,7 +30,7 @@ type Shelf interface {
 // Visitor is who has logged in.
 type Visitor struct {
 	Name string
-	Role wire.Role
+	Role agentapi.Role
 	// Until is when the login ends; zero is never.
 	Until time.Time
 }

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -78,7 +78,7 @@ func serveFleet(t *testing.T, fleet Fleet) *served {
 			t.Fatal(err)
 		}
 	}
-	s := &served{gate: &gate{all: map[string]Visitor{"good": {Name: "eve", Role: wire.Watch}}}, hear: make(chan record.Trial), shelf: shelf}
+	s := &served{gate: &gate{all: map[string]Visitor{"good": {Name: "eve", Role: agentapi.RoleWatch}}}, hear: make(chan record.Trial), shelf: shelf}
 	h, err := Handler(Config{
 		Shelf: shelf, Door: s.gate, Fleet: fleet, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 12, 0, 0, 0, 0, time.UTC) },
 		Trials: func(ctx context.Context, each func(string, record.Trial)) {

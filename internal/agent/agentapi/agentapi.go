@@ -19,25 +19,6 @@ import (
 // Version is exchanged in Hello; a controller refuses a host of another one.
 const Version = 1
 
-// Method names a request.
-type Method string
-
-// The methods. Each takes the request type of the same name and answers with
-// the reply type.
-const (
-	MethodHello    Method = "hello"
-	MethodObserve  Method = "observe"
-	MethodPing     Method = "ping"
-	MethodSink     Method = "sink"
-	MethodSource   Method = "source"
-	MethodStart    Method = "start"
-	MethodSample   Method = "sample"
-	MethodFinish   Method = "finish"
-	MethodApply    Method = "apply"
-	MethodRollback Method = "rollback"
-	MethodConfirm  Method = "confirm"
-)
-
 // HelloRequest opens a conversation.
 type HelloRequest struct {
 	Version int `json:"version"`
@@ -225,9 +206,6 @@ type StartRequest struct {
 	Limit unit.Bytes `json:"limit_bytes,omitempty"`
 }
 
-// StartReply is empty.
-type StartReply struct{}
-
 // SampleRequest reads a session's counters from index Since on.
 type SampleRequest struct {
 	Session string `json:"session"`
@@ -239,11 +217,6 @@ type SampleReply struct {
 	Samples []Sample `json:"samples"`
 	// Errors are streams that broke, by index and reason.
 	Errors []string `json:"errors,omitempty"`
-}
-
-// FinishRequest ends a session: streams stop, sockets close, ports are freed.
-type FinishRequest struct {
-	Session string `json:"session"`
 }
 
 // FinishReply is the last of the samples.
@@ -278,6 +251,19 @@ type ApplyRequest struct {
 	Check bool `json:"check,omitempty"`
 }
 
+// ArmedRequest waits until the change of that gate is journalled and its guard
+// stands. One that ends before is ErrState.
+type ArmedRequest struct {
+	Gate string `json:"gate"`
+}
+
+// BeginRequest lets an armed change begin; one that is not armed is ErrState.
+type BeginRequest struct {
+	Gate string `json:"gate"`
+	// Abandon ends it instead, with nothing done; also one that is not armed yet.
+	Abandon bool `json:"abandon,omitempty"`
+}
+
 // ApplyReply names the journal entry, for Confirm and Rollback.
 type ApplyReply struct {
 	Journal string `json:"journal"`
@@ -307,9 +293,9 @@ type RollbackReply struct {
 }
 
 // RolledBackEntry is one entry of a group that went back. State is
-// "rolled-back", or "failed" where not all could be put back.
+// ChangeRolledBack, or ChangeFailed where not all could be put back.
 type RolledBackEntry struct {
-	Journal string `json:"journal"`
-	State   string `json:"state"`
-	Undone  int    `json:"undone_count"`
+	Journal string      `json:"journal"`
+	State   ChangeState `json:"state"`
+	Undone  int         `json:"undone_count"`
 }

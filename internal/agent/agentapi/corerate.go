@@ -6,9 +6,6 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// MethodCoreRate measures what one core of the host moves.
-const MethodCoreRate Method = "core-rate"
-
 // How long one CoreRateRequest lets traffic run in all.
 const (
 	DefaultCoreRate  = 3 * time.Second

@@ -8,14 +8,8 @@ import (
 	"github.com/linerate/linerate/internal/plaintext"
 )
 
-// The methods that keep two runs off one host.
-const (
-	MethodHold    Method = "hold"
-	MethodRelease Method = "release"
-)
-
 // HoldRequest asks for the host, or rather its network namespace, as the only
-// run that measures or changes it. It is held until ReleaseRequest, or until
+// run that measures or changes it. It is held until Empty, or until
 // the connection to the agent ends, however it ends. A host that another run
 // holds is ErrBusy, and the error says who; nobody waits here.
 type HoldRequest struct {
@@ -27,12 +21,6 @@ type HoldReply struct {
 	// Note says what the hold does not keep off; "" is nothing.
 	Note string `json:"note,omitempty"`
 }
-
-// ReleaseRequest lets go of the host; one that is not held is no error.
-type ReleaseRequest struct{}
-
-// ReleaseReply is empty.
-type ReleaseReply struct{}
 
 // Holder is a run that holds hosts.
 type Holder struct {

@@ -9,14 +9,6 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// Methods of a test against an iperf3 server that the host is a client of.
-const (
-	MethodIPerf3Open   Method = "iperf3-open"
-	MethodIPerf3Start  Method = "iperf3-start"
-	MethodIPerf3Sample Method = "iperf3-sample" // takes SampleRequest, answers SampleReply
-	MethodIPerf3End    Method = "iperf3-end"
-)
-
 // IPerf3OpenRequest connects to an iperf3 server and prepares a test: every
 // stream is connected but the last, so that several tests can start at once.
 type IPerf3OpenRequest struct {
@@ -51,19 +43,6 @@ type IPerf3OpenRequest struct {
 type IPerf3OpenReply struct {
 	Streams []Stream      `json:"streams"`
 	Waited  time.Duration `json:"waited_ns,omitempty"` // for a busy server
-}
-
-// IPerf3StartRequest connects the last stream, and bytes flow.
-type IPerf3StartRequest struct {
-	Session string `json:"session"`
-}
-
-// IPerf3StartReply is empty.
-type IPerf3StartReply struct{}
-
-// IPerf3EndRequest ends a test and asks the server for its results.
-type IPerf3EndRequest struct {
-	Session string `json:"session"`
 }
 
 // IPerf3EndReply is what the server counted, and this host until then.

@@ -4,17 +4,8 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/plan"
+	"github.com/linerate/linerate/render"
 )
-
-// The methods around a change that Apply, Confirm and Rollback leave out.
-const (
-	MethodJournal     Method = "journal"
-	MethodConfigFiles Method = "config-files"
-)
-
-// JournalRequest asks for the changes that are journalled on the host, for the
-// agent's namespace.
-type JournalRequest struct{}
 
 // JournalReply lists them, oldest first.
 type JournalReply struct {
@@ -25,11 +16,9 @@ type JournalReply struct {
 
 // JournalEntry is one change, as far as a controller needs it.
 type JournalEntry struct {
-	ID string `json:"id"`
-	// State is internal/host/apply's: "open", "applied", "confirming", "confirmed",
-	// "reverting", "rolled-back" or "failed".
-	State  string `json:"state"`
-	Reason string `json:"reason,omitempty"`
+	ID     string      `json:"id"`
+	State  ChangeState `json:"state"`
+	Reason string      `json:"reason,omitempty"`
 	// Group is the run that it was a step of, "" none; Title is the run's.
 	Group    string    `json:"group,omitempty"`
 	Title    string    `json:"title,omitempty"`
@@ -42,19 +31,64 @@ type JournalEntry struct {
 	Files []string `json:"files,omitempty"`
 }
 
-// JournalStep is one step of a change and how far it came ("pending", "begun",
-// "done", "undone", "left").
+// ChangeState is how far a journalled change has come.
+type ChangeState string
+
+// The states. Open, applied, confirming and reverting changes are pending:
+// something still has to happen to them.
+const (
+	ChangeOpen       ChangeState = "open"        // steps are being done
+	ChangeApplied    ChangeState = "applied"     // all steps hold; waits to be confirmed
+	ChangeConfirming ChangeState = "confirming"  // confirmed; its files are being written
+	ChangeConfirmed  ChangeState = "confirmed"   // kept
+	ChangeReverting  ChangeState = "reverting"   // being taken back
+	ChangeRolledBack ChangeState = "rolled-back" // taken back, or gone with a reboot
+	ChangeFailed     ChangeState = "failed"      // could not all be taken back
+)
+
+// Pending reports whether something still has to happen to the change.
+func (s ChangeState) Pending() bool {
+	return s == ChangeOpen || s == ChangeApplied || s == ChangeConfirming || s == ChangeReverting
+}
+
+// Known reports whether s is one of the states.
+func (s ChangeState) Known() bool {
+	return s.Pending() || s == ChangeConfirmed || s == ChangeRolledBack || s == ChangeFailed
+}
+
+// StepProgress is how far one step of a change has come.
+type StepProgress string
+
+// The progress of a step. A begun step may or may not have happened: only
+// looking tells.
+const (
+	StepPending StepProgress = "pending"
+	StepBegun   StepProgress = "begun"
+	StepDone    StepProgress = "done"
+	StepUndone  StepProgress = "undone"
+	StepLeft    StepProgress = "left" // somebody else changed it since
+)
+
+// Known reports whether p is one of them.
+func (p StepProgress) Known() bool {
+	switch p {
+	case StepPending, StepBegun, StepDone, StepUndone, StepLeft:
+		return true
+	}
+	return false
+}
+
+// JournalStep is one step of a change and how far it came.
 type JournalStep struct {
-	Step     plan.Step `json:"step"`
-	Progress string    `json:"progress"`
-	Note     string    `json:"note,omitempty"`
+	Step     plan.Step    `json:"step"`
+	Progress StepProgress `json:"progress"`
+	Note     string       `json:"note,omitempty"`
 }
 
 // ConfigFilesRequest asks for the configuration files of one system, which the
-// host names by itself: no path travels this way. Formats are package render's
-// words: "netplan", "networkd", "nmkeyfile", "ifcfg" and "sysctl".
+// host names by itself: no path travels this way.
 type ConfigFilesRequest struct {
-	Format string `json:"format"`
+	Format render.Format `json:"format"`
 }
 
 // ConfigFilesReply is the files' text by absolute path. They may hold secrets
@@ -69,6 +103,3 @@ type ConfirmRequest struct {
 	// Check only asks whether the change could be kept now, and keeps nothing.
 	Check bool `json:"check,omitempty"`
 }
-
-// ConfirmReply is empty.
-type ConfirmReply struct{}

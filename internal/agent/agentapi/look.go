@@ -6,13 +6,8 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/netstate"
-)
-
-// The methods that look at what surrounds a host and how its bond hashes.
-const (
-	MethodLLDP      Method = "lldp"
-	MethodCalibrate Method = "calibrate"
 )
 
 // LLDPRequest asks what the neighbours on links say of themselves. The host
@@ -69,4 +64,51 @@ type CalibrateReply struct {
 type PlacedFrame struct {
 	Frame flow.Frame `json:"frame"`
 	Link  int        `json:"link"`
+}
+
+// CaptureRequest asks for the host as `inspect --capture` writes it.
+type CaptureRequest struct {
+	// Anonymous maps addresses, hardware addresses and the host's name before
+	// anything leaves the host.
+	Anonymous bool `json:"anonymous,omitempty"`
+}
+
+// CaptureReply is a tar.gz of at most observe.MostCapture bytes, which as one
+// line of the wire is a third longer.
+type CaptureReply struct {
+	Archive []byte `json:"archive"`
+	Files   int    `json:"files_count"`
+	// Missing says what could not be read and why.
+	Missing []string `json:"missing,omitempty"`
+}
+
+// Bounds of one TrafficRequest.
+const (
+	LeastWatch = time.Second
+	MostWatch  = 10 * time.Minute
+	MostFlows  = 1000
+)
+
+// TrafficRequest asks to watch for a while. The host sends nothing for it.
+type TrafficRequest struct {
+	// Span is how long to watch.
+	Span time.Duration `json:"span_ns"`
+	// Flows is how many of the heaviest connections to return.
+	Flows int `json:"flows_count"`
+}
+
+// Check refuses a request outside its bounds.
+func (r TrafficRequest) Check() error {
+	if r.Span < LeastWatch || r.Span > MostWatch {
+		return fmt.Errorf("watch for %v: want %v to %v", r.Span, LeastWatch, MostWatch)
+	}
+	if r.Flows < 1 || r.Flows > MostFlows {
+		return fmt.Errorf("watch %d flows: want 1 to %d", r.Flows, MostFlows)
+	}
+	return nil
+}
+
+// TrafficReply is what was seen.
+type TrafficReply struct {
+	Watched livetraffic.Watched `json:"watched"`
 }

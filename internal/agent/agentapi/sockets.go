@@ -6,9 +6,6 @@ import (
 	"github.com/linerate/linerate/flow"
 )
 
-// MethodSockets lists the host's sockets.
-const MethodSockets Method = "sockets"
-
 // ErrPortTaken is a source whose port another socket of the host holds, or
 // whose flow exists already: other ports may do.
 var ErrPortTaken = errors.New("port is taken")

@@ -8,12 +8,6 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// Methods that run another traffic tool which the host has installed.
-const (
-	MethodToolStart Method = "tool-start"
-	MethodToolEnd   Method = "tool-end"
-)
-
 // Tool is a program that makes traffic.
 type Tool string
 
@@ -59,11 +53,6 @@ type ToolRequest struct {
 // ToolReply says what runs.
 type ToolReply struct {
 	Version string `json:"version"` // as the program prints it
-}
-
-// ToolEndRequest ends a tool. A client is waited for, a server is stopped.
-type ToolEndRequest struct {
-	Session string `json:"session"`
 }
 
 // ToolEndReply is what the tool reported, and what the host counted meanwhile.

@@ -147,7 +147,7 @@ func (x thief) replay(t *testing.T) error {
 	if err := r.open(t); err != nil {
 		t.Fatal(err)
 	}
-	confirm := r.message(t, agentapi.MethodConfirm, []byte(`{"journal":"none"}`), nil)
+	confirm := r.message(t, agentapi.Confirm.Any(), []byte(`{"journal":"none"}`), nil)
 	if _, err := r.send(t, r.message(t, wire.Close, nil, nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -171,10 +171,10 @@ func (x thief) lasts(t *testing.T) error {
 	t.Helper()
 	told := x.stored == nil
 	if strings.HasPrefix(x.signer.Who.Name, "token-") { // it cannot be revoked: it expires
-		return x.ask(t, agentapi.MethodObserve, "{}")
+		return x.ask(t, agentapi.Observe.Any(), "{}")
 	}
 	if !told {
-		x.signer = signerOf(t, testcluster.Connect(t, x.rig.As(t, fmt.Sprint("y", time.Now().UnixNano()), wire.Watch)))
+		x.signer = signerOf(t, testcluster.Connect(t, x.rig.As(t, fmt.Sprint("y", time.Now().UnixNano()), agentapi.RoleWatch)))
 	}
 	broad := testcluster.Connect(t, forge(t, x.rig, "accomplice", ""))
 	r := newRaw(t, broad, x.signer, "db1")
@@ -222,9 +222,9 @@ func (x thief) lasts(t *testing.T) error {
 		}
 		return nil
 	}
-	if err := r.ask(t, agentapi.MethodObserve, []byte("{}")); err != nil {
+	if err := r.ask(t, agentapi.Observe.Any(), []byte("{}")); err != nil {
 		fresh := newRaw(t, broad, x.signer, "db1")
-		return held(errors.Join(err, fresh.ask(t, agentapi.MethodObserve, []byte("{}"))))
+		return held(errors.Join(err, fresh.ask(t, agentapi.Observe.Any(), []byte("{}"))))
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func (x thief) fill(t *testing.T) error {
 			r.opened.Challenge, r.opened.Instance = "x", "x"
 		}
 		for range 300 {
-			m := r.message(t, agentapi.MethodObserve, nil, func(s *wire.Signed, m *nats.Msg) {
+			m := r.message(t, agentapi.Observe.Any(), nil, func(s *wire.Signed, m *nats.Msg) {
 				m.Header.Set(wire.HeaderPart, "1/4096")
 				m.Header.Set(wire.HeaderSize, "1000000")
 				s.Size = 1000000
@@ -276,7 +276,7 @@ func (x thief) identity(t *testing.T) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := x.rig.Authority.Issue(x.rig.URL, authority.Grant{Name: fmt.Sprint("new", time.Now().UnixNano()), Role: wire.Change, Within: time.Minute})
+	token, err := x.rig.Authority.Issue(x.rig.URL, authority.Grant{Name: fmt.Sprint("new", time.Now().UnixNano()), Role: agentapi.RoleChange, Within: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

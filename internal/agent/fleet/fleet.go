@@ -15,6 +15,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/host/apply"
@@ -24,7 +25,7 @@ import (
 
 // Transport carries calls to one agent.
 type Transport interface {
-	Call(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error)
+	Call(ctx context.Context, m agentapi.AnyMethod, params json.RawMessage) (json.RawMessage, error)
 	// Close ends the agent's traffic and frees the transport.
 	Close() error
 }
@@ -43,6 +44,8 @@ type Config struct {
 	HoldDir string
 	// Root is where the configuration files of local hosts are; "" is /.
 	Root string
+	// More are answered by local hosts besides the methods that every agent has.
+	More []agent.Handler
 	// Unguarded starts no dead man for changes to local hosts: for a process
 	// that cannot be started again by its own name, such as a test.
 	Unguarded bool
@@ -81,9 +84,8 @@ func Dial(ctx context.Context, name, reach string, cfg Config) (*Host, error) {
 // with it, and when it does not answer or speaks another protocol version.
 func Attach(ctx context.Context, name string, via Transport) (*Host, error) {
 	h := &Host{Name: name, via: via}
-	var err error
 	begin := time.Now()
-	h.Hello, err = roundTrip[agentapi.HelloReply](ctx, via, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})
+	err := roundTrip(ctx, via, agentapi.Hello.Any(), agentapi.HelloRequest{Version: agentapi.Version}, &h.Hello)
 	if err == nil {
 		err = agentapi.CheckVersion(h.Hello.Version)
 	}
@@ -132,12 +134,12 @@ func newLocal(name string, ns netns.Namespace, cfg Config) *local {
 		guard = nil
 	}
 	return &local{agent.New(agent.Config{
-		Name: name, Namespace: ns, Version: cfg.Version, Logger: cfg.Logger, JournalDir: cfg.JournalDir, HoldDir: cfg.HoldDir, Root: cfg.Root, StartGuard: guard,
+		Name: name, Namespace: ns, Version: cfg.Version, Logger: cfg.Logger, JournalDir: cfg.JournalDir, HoldDir: cfg.HoldDir, Root: cfg.Root, StartGuard: guard, More: cfg.More,
 	})}
 }
 
-func (l *local) Call(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error) {
-	return l.agent.Dispatch(ctx, method, params)
+func (l *local) Call(ctx context.Context, m agentapi.AnyMethod, params json.RawMessage) (json.RawMessage, error) {
+	return l.agent.Dispatch(ctx, m.Name, params)
 }
 
 func (l *local) Close() error {
@@ -145,38 +147,36 @@ func (l *local) Close() error {
 	return nil
 }
 
-// call makes one typed call; its errors name the host.
-func call[Rep, Req any](ctx context.Context, h *Host, method agentapi.Method, req Req) (Rep, error) {
-	rep, err := roundTrip[Rep](ctx, h.via, method, req)
-	if err != nil {
-		return rep, fmt.Errorf("%s: %w", h.Name, err)
+// Ask makes one call, as ask.Host does; its errors name the host.
+func (h *Host) Ask(ctx context.Context, m agentapi.AnyMethod, request, reply any) error {
+	if err := roundTrip(ctx, h.via, m, request, reply); err != nil {
+		return fmt.Errorf("%s: %w", h.Name, err)
 	}
-	return rep, nil
+	return nil
 }
 
-func roundTrip[Rep, Req any](ctx context.Context, via Transport, method agentapi.Method, req Req) (Rep, error) {
-	var rep Rep
-	params, err := json.Marshal(req)
+func roundTrip(ctx context.Context, via Transport, m agentapi.AnyMethod, request, reply any) error {
+	params, err := json.Marshal(request)
 	if err != nil {
-		return rep, fmt.Errorf("encode request: %w", err)
+		return fmt.Errorf("encode request: %w", err)
 	}
-	result, err := via.Call(ctx, method, params)
+	result, err := via.Call(ctx, m, params)
 	if err != nil {
-		return rep, shortened(err)
+		return shortened(err)
 	}
 	if n := opened(result); n > mostOpened {
-		return rep, fmt.Errorf("%w: its reply to %s has %d lists and objects, more than %d", ErrUnreachable, method, n, mostOpened)
+		return fmt.Errorf("%w: its reply to %s has %d lists and objects, more than %d", ErrUnreachable, m.Name, n, mostOpened)
 	}
 	if err := wire.CheckValues(result); err != nil {
-		return rep, fmt.Errorf("read reply to %s: %w", method, err)
+		return fmt.Errorf("read reply to %s: %w", m.Name, err)
 	}
-	if err := json.Unmarshal(result, &rep); err != nil {
-		return rep, fmt.Errorf("read reply to %s: %w", method, err)
+	if err := json.Unmarshal(result, reply); err != nil {
+		return fmt.Errorf("read reply to %s: %w", m.Name, err)
 	}
-	if _, text := any(rep).(agentapi.ConfigFilesReply); !text { // whose lines are those of files
-		plaintext.Fields(&rep)
+	if _, text := reply.(*agentapi.ConfigFilesReply); !text { // whose lines are those of files
+		plaintext.Fields(reply)
 	}
-	return rep, nil
+	return nil
 }
 
 // mostSaid bounds the text of a host's error, which is printed as a line.
@@ -214,54 +214,25 @@ func opened(text []byte) int {
 // Observe reads the host's network as it is, with the sysctls that are always
 // read and those named.
 func (h *Host) Observe(ctx context.Context, sysctls ...string) (agentapi.ObserveReply, error) {
-	reply, err := call[agentapi.ObserveReply](ctx, h, agentapi.MethodObserve, agentapi.ObserveRequest{Sysctls: sysctls})
+	reply, err := ask.Call(ctx, h, agentapi.Observe, agentapi.ObserveRequest{Sysctls: sysctls})
 	if via, ok := h.via.(managed); ok {
 		reply.Host.ManagedAt = via.at
 	}
 	return reply, err
 }
 
-// Ping sends ICMP echoes.
-func (h *Host) Ping(ctx context.Context, r agentapi.PingRequest) (agentapi.PingReply, error) {
-	return call[agentapi.PingReply](ctx, h, agentapi.MethodPing, r)
+// managed is a transport by an ssh connection, and the host's own address of
+// that connection; "" where it is not known.
+type managed struct {
+	Transport
+	at string
 }
 
-// OpenSink opens a receiving end.
-func (h *Host) OpenSink(ctx context.Context, r agentapi.SinkRequest) (agentapi.SinkReply, error) {
-	return call[agentapi.SinkReply](ctx, h, agentapi.MethodSink, r)
-}
-
-// OpenSource opens a sending end and connects it.
-func (h *Host) OpenSource(ctx context.Context, r agentapi.SourceRequest) (agentapi.SourceReply, error) {
-	return call[agentapi.SourceReply](ctx, h, agentapi.MethodSource, r)
-}
-
-// Start lets a source send.
-func (h *Host) Start(ctx context.Context, r agentapi.StartRequest) (agentapi.StartReply, error) {
-	return call[agentapi.StartReply](ctx, h, agentapi.MethodStart, r)
-}
-
-// Sample counts a session now.
-func (h *Host) Sample(ctx context.Context, r agentapi.SampleRequest) (agentapi.SampleReply, error) {
-	return call[agentapi.SampleReply](ctx, h, agentapi.MethodSample, r)
-}
-
-// Finish ends a session.
-func (h *Host) Finish(ctx context.Context, r agentapi.FinishRequest) (agentapi.FinishReply, error) {
-	return call[agentapi.FinishReply](ctx, h, agentapi.MethodFinish, r)
-}
-
-// Apply carries out a plan.
-func (h *Host) Apply(ctx context.Context, r agentapi.ApplyRequest) (agentapi.ApplyReply, error) {
-	return call[agentapi.ApplyReply](ctx, h, agentapi.MethodApply, r)
-}
-
-// Rollback puts back what a journal entry changed.
-func (h *Host) Rollback(ctx context.Context, r agentapi.RollbackRequest) (agentapi.RollbackReply, error) {
-	return call[agentapi.RollbackReply](ctx, h, agentapi.MethodRollback, r)
-}
-
-// Confirm keeps a change.
-func (h *Host) Confirm(ctx context.Context, r agentapi.ConfirmRequest) (agentapi.ConfirmReply, error) {
-	return call[agentapi.ConfirmReply](ctx, h, agentapi.MethodConfirm, r)
+// serverOf is the server's address of sshd's SSH_CONNECTION, which holds the
+// client's address and port and the server's; "" of another text.
+func serverOf(connection string) string {
+	if words := strings.Fields(connection); len(words) == 4 {
+		return words[2]
+	}
+	return ""
 }

@@ -17,11 +17,11 @@ func TestStreamDies(t *testing.T) {
 		replies.Close() // ssh ended
 		_, _ = io.Copy(io.Discard, requests)
 	}()
-	_, err := s.Call(t.Context(), agentapi.MethodHello, nil)
+	_, err := s.Call(t.Context(), agentapi.Hello.Any(), nil)
 	if !errors.Is(err, ErrUnreachable) || err.Error() != "host is unreachable: Permission denied" {
 		t.Errorf("a dead transport: %v", err)
 	}
-	if _, err := s.Call(t.Context(), agentapi.MethodHello, nil); !errors.Is(err, ErrUnreachable) {
+	if _, err := s.Call(t.Context(), agentapi.Hello.Any(), nil); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("the next call: %v", err)
 	}
 }

@@ -10,19 +10,8 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
-
-// Hold holds the host for a run; one that another run holds is
-// agentapi.ErrBusy, and the error says who.
-func (h *Host) Hold(ctx context.Context, r agentapi.HoldRequest) (agentapi.HoldReply, error) {
-	return call[agentapi.HoldReply](ctx, h, agentapi.MethodHold, r)
-}
-
-// Release lets go of a host that is held. Close does too.
-func (h *Host) Release(ctx context.Context) error {
-	_, err := call[agentapi.ReleaseReply](ctx, h, agentapi.MethodRelease, agentapi.ReleaseRequest{})
-	return err
-}
 
 // Holding is how a run holds its hosts.
 type Holding struct {
@@ -45,10 +34,14 @@ const (
 
 // HoldAll holds every host, or none: while one is held by another run the
 // others are let go, so that two runs cannot wait for each other. Without
-// patience, or at its end, a host that is held is agentapi.ErrBusy.
-func HoldAll(ctx context.Context, hosts []*Host, cfg Holding) error {
-	hosts = slices.Clone(hosts)
-	slices.SortFunc(hosts, func(a, b *Host) int { return strings.Compare(a.Name, b.Name) })
+// patience, or at its end, a host that is held is agentapi.ErrBusy. Without how
+// nothing is held.
+func HoldAll(ctx context.Context, hosts []*Host, how *Holding) error {
+	if how == nil {
+		return nil
+	}
+	cfg := *how
+	hosts = slices.SortedFunc(slices.Values(hosts), func(a, b *Host) int { return strings.Compare(a.Name, b.Name) })
 	if tell := cfg.Note; tell != nil {
 		said := make(map[string]bool)
 		cfg.Note = func(host, note string) {
@@ -86,13 +79,13 @@ func HoldAll(ctx context.Context, hosts []*Host, cfg Holding) error {
 // holdOnce tries all hosts once, and lets go of all when one cannot be held.
 func holdOnce(ctx context.Context, hosts []*Host, cfg Holding) error {
 	for i, h := range hosts {
-		reply, err := h.Hold(ctx, agentapi.HoldRequest{Holder: cfg.Holder})
+		reply, err := ask.Call(ctx, h, agentapi.Hold, agentapi.HoldRequest{Holder: cfg.Holder})
 		if errors.Is(err, errors.ErrUnsupported) {
 			reply, err = agentapi.HoldReply{Note: "its linerate is too old to keep two runs apart"}, nil
 		}
 		if err != nil {
 			for _, held := range hosts[:i] {
-				_ = held.Release(context.WithoutCancel(ctx)) // a host that is gone holds nothing
+				_, _ = ask.Call(context.WithoutCancel(ctx), held, agentapi.Release, agentapi.Empty{}) // a host that is gone holds nothing
 			}
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
 
@@ -31,8 +32,8 @@ func dialled(t *testing.T, name, dir string, overStream bool) *Host {
 	return &Host{Name: name, via: newStream(out, in, nil, nil)}
 }
 
-func run(name string, wait time.Duration) Holding {
-	return Holding{Holder: agentapi.Holder{Run: name, User: "root", Host: "ctl", PID: 7, What: "measure " + name}, Wait: wait}
+func run(name string, wait time.Duration) *Holding {
+	return &Holding{Holder: agentapi.Holder{Run: name, User: "root", Host: "ctl", PID: 7, What: "measure " + name}, Wait: wait}
 }
 
 func TestHoldAll(t *testing.T) {
@@ -78,8 +79,10 @@ func TestHoldAll(t *testing.T) {
 				t.Errorf("told %d times for whom it waits", told)
 			}
 			// Let go by word, not by closing.
-			if err := errors.Join(a2.Release(t.Context()), b2.Release(t.Context()), b2.Release(t.Context())); err != nil {
-				t.Error(err)
+			for _, h := range []*Host{a2, b2, b2} {
+				if _, err := ask.Call(t.Context(), h, agentapi.Release, agentapi.Empty{}); err != nil {
+					t.Error(err)
+				}
 			}
 			a3 := dialled(t, "alpha", one, overStream)
 			if err := HoldAll(t.Context(), []*Host{a3}, run("third", 0)); err != nil {
@@ -145,7 +148,7 @@ func TestHoldAllOdd(t *testing.T) {
 // deaf is an agent of before there were holds.
 type deaf struct{}
 
-func (deaf) Call(context.Context, agentapi.Method, json.RawMessage) (json.RawMessage, error) {
+func (deaf) Call(context.Context, agentapi.AnyMethod, json.RawMessage) (json.RawMessage, error) {
 	return nil, agentapi.WireError(errors.ErrUnsupported)
 }
 

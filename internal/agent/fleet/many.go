@@ -2,7 +2,10 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +31,14 @@ func ForEach(n int, f func(i int)) {
 	running.Wait()
 }
 
+// CloseAll lets go of hosts, several at a time; traffic that still ran ends.
+func CloseAll(named map[string]*Host) error {
+	hosts := slices.Collect(maps.Values(named))
+	errs := make([]error, len(hosts))
+	ForEach(len(hosts), func(i int) { errs[i] = hosts[i].Close() })
+	return errors.Join(errs...)
+}
+
 // Observed is one host as ObserveAll found it.
 type Observed struct {
 	Reply agentapi.ObserveReply
@@ -50,12 +61,6 @@ func ObserveAll(ctx context.Context, hosts []*Host, more func(i int) []string) [
 		out[i].Reply, out[i].Err = hosts[i].Observe(ctx, sysctls...)
 	})
 	return out
-}
-
-// Check asks whether the host still answers.
-func (h *Host) Check(ctx context.Context) error {
-	_, err := call[agentapi.HelloReply](ctx, h, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version})
-	return err
 }
 
 // mostSkew is how far a host's clock may be off before it is worth a word.

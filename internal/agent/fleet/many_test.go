@@ -21,7 +21,7 @@ type slowHost struct {
 	now, most *atomic.Int32
 }
 
-func (s *slowHost) Call(_ context.Context, _ agentapi.Method, params json.RawMessage) (json.RawMessage, error) {
+func (s *slowHost) Call(_ context.Context, _ agentapi.AnyMethod, params json.RawMessage) (json.RawMessage, error) {
 	s.most.Store(max(s.most.Load(), s.now.Add(1)))
 	defer s.now.Add(-1)
 	time.Sleep(time.Second)

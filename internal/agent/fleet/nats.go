@@ -65,7 +65,7 @@ type natsTalk struct {
 type natsCall struct {
 	subject string
 	params  []byte
-	method  agentapi.Method
+	method  agentapi.AnyMethod
 	whole   wire.Whole
 	signed  string         // the checksum of the reply whose signature is good
 	reply   chan natsReply // room for one
@@ -163,20 +163,20 @@ func (t *natsTalk) unanswered() error {
 }
 
 // Call sends a request and waits for its reply, or for ctx.
-func (t *natsTalk) Call(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error) {
-	return t.call(ctx, method, params, math.MaxInt64)
+func (t *natsTalk) Call(ctx context.Context, m agentapi.AnyMethod, params json.RawMessage) (json.RawMessage, error) {
+	return t.call(ctx, m, params, math.MaxInt64)
 }
 
 // call waits as long for an agent that is away as patience says.
-func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []byte, patience time.Duration) (json.RawMessage, error) {
-	req, err := wire.Ask(t.signer.Who.Name, t.host, method)
+func (t *natsTalk) call(ctx context.Context, m agentapi.AnyMethod, params []byte, patience time.Duration) (json.RawMessage, error) {
+	req, err := wire.Ask(t.signer.Who.Name, t.host, m)
 	if err != nil {
 		return nil, err
 	}
-	if most := wire.MostOf(method); len(params) > most {
-		return nil, fmt.Errorf("ask %s for %s: a request of %d bytes: want at most %d", t.host, method, len(params), most)
+	if most := wire.MostOf(m); len(params) > most {
+		return nil, fmt.Errorf("ask %s for %s: a request of %d bytes: want at most %d", t.host, m.Name, len(params), most)
 	}
-	c := &natsCall{subject: req.Subject(), params: params, method: method, reply: make(chan natsReply, 1)}
+	c := &natsCall{subject: req.Subject(), params: params, method: m, reply: make(chan natsReply, 1)}
 	n, err := t.begin(c)
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []by
 		return nil, err
 	}
 	repeat := time.Hour
-	if method == wire.Open {
+	if m == wire.Open {
 		repeat = natsRepeat
 	}
 	begun, again := time.Now(), time.NewTimer(repeat)
@@ -194,7 +194,7 @@ func (t *natsTalk) call(ctx context.Context, method agentapi.Method, params []by
 	for {
 		select {
 		case <-ctx.Done():
-			if method != wire.Open {
+			if m != wire.Open {
 				t.cancel(n)
 			}
 			return nil, ctx.Err()
@@ -305,8 +305,8 @@ func (t *natsTalk) hear(m *nats.Msg) {
 	p, err := wire.ParsePart(m.Header.Get, m.Data, wire.MostReply)
 	if err == nil && c.signed != p.Sum {
 		if err := t.verify(m, n, p); err != nil {
-			t.forged(err)
-			return // somebody else's: the agent's may come yet
+			t.doubt = err // whoever waits for a reply that never comes is told so
+			return        // somebody else's: the agent's may come yet
 		}
 		c.signed = p.Sum
 	}
@@ -317,11 +317,35 @@ func (t *natsTalk) hear(m *nats.Msg) {
 		body, done, err = c.whole.Add(p)
 	}
 	if err != nil {
-		err = fmt.Errorf("read reply to %s: %w", c.method, err)
+		err = fmt.Errorf("read reply to %s: %w", c.method.Name, err)
 	}
 	if err != nil || done {
 		c.answer(natsReply{body, err})
 	}
+}
+
+// verify is nil for a part of a reply that the agent of this conversation has
+// signed. Who that is, the first good reply says: a claim of the host's name.
+// t.mu is held.
+func (t *natsTalk) verify(m *nats.Msg, call uint64, p wire.Part) error {
+	who, challenge := t.agent, t.opened.Challenge
+	if token := m.Header.Get(wire.HeaderClaim); token != "" {
+		// It opens the conversation, or is a refusal of an agent that knows of none.
+		id, err := t.trust.Believe(token)
+		if err != nil {
+			return err
+		}
+		if id.Name != t.host || id.Role != agentapi.RoleAgent || t.opened.Challenge != "" && id.Key != t.agent.Key {
+			return fmt.Errorf("%w: %s, %s, answers for %s", claim.ErrClaim, id.Name, id.Role, t.host)
+		}
+		who, challenge = id, ""
+	}
+	said := wire.Signed{Kind: wire.KindReply, Subject: m.Subject, Talk: t.id, Challenge: challenge, Call: call}.OfPart(p)
+	if err := who.Verify(said.Text(), m.Header.Get(wire.HeaderSignature)); err != nil {
+		return err
+	}
+	t.agent = who
+	return nil
 }
 
 // answer gives whoever waits the reply; a second one is dropped.
@@ -338,8 +362,7 @@ func (t *natsTalk) denied(subject string) {
 	defer t.mu.Unlock()
 	for _, c := range t.waiting {
 		if strings.EqualFold(c.subject, subject) {
-			role, _ := wire.Needs(c.method)
-			c.answer(natsReply{err: fmt.Errorf("ask %s for %s: %w: it takes the role %s, which %s has not", t.host, c.method, fs.ErrPermission, role, t.signer.Who.Name)})
+			c.answer(natsReply{err: fmt.Errorf("ask %s for %s: %w: it takes the role %s, which %s has not", t.host, c.method.Name, fs.ErrPermission, c.method.Role, t.signer.Who.Name)})
 		}
 	}
 }

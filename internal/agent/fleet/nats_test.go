@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/natsagent"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
@@ -29,7 +30,7 @@ import (
 // onNATS runs an agent on a bus until the returned function is called.
 func onNATS(t *testing.T, r *testcluster.Rig, cfg natsagent.Config) (stop func()) {
 	t.Helper()
-	conn := testcluster.Connect(t, r.As(t, cfg.Host, wire.Agent))
+	conn := testcluster.Connect(t, r.As(t, cfg.Host, agentapi.RoleAgent))
 	cfg.Agent.Version, cfg.Agent.JournalDir, cfg.Agent.HoldDir = "test", t.TempDir(), t.TempDir()
 	if cfg.Audit == "" {
 		cfg.Audit = filepath.Join(t.TempDir(), "audit.log")
@@ -60,7 +61,7 @@ func dialer(cfg link.Config) *link.Dialer {
 func natsTransport(t *testing.T) Transport {
 	r := testcluster.Start(t, nil)
 	onNATS(t, r, natsagent.Config{Host: "here"})
-	d := dialer(r.As(t, "eve", wire.Change))
+	d := dialer(r.As(t, "eve", agentapi.RoleChange))
 	t.Cleanup(d.Close)
 	via, err := transport(t.Context(), "here", "nats:here", Config{Bus: d})
 	if err != nil {
@@ -73,14 +74,14 @@ func natsTransport(t *testing.T) Transport {
 func TestNATSLong(t *testing.T) {
 	via := natsTransport(t)
 	defer via.Close()
-	_, err := via.Call(t.Context(), agentapi.MethodApply, []byte(`{"unknown":"`+strings.Repeat("x", 5<<20)+`"}`))
+	_, err := via.Call(t.Context(), agentapi.Apply.Any(), []byte(`{"unknown":"`+strings.Repeat("x", 5<<20)+`"}`))
 	if err == nil || !strings.Contains(err.Error(), `unknown field "unknown"`) {
 		t.Errorf("a request of five messages' worth: %.200v", err)
 	}
-	for method, most := range map[agentapi.Method]int{agentapi.MethodApply: wire.MostRequest, agentapi.MethodObserve: 256 << 10} {
+	for method, most := range map[agentapi.AnyMethod]int{agentapi.Apply.Any(): wire.MostRequest, agentapi.Observe.Any(): 256 << 10} {
 		_, err = via.Call(t.Context(), method, bytes.Repeat([]byte(" "), most+1))
 		if err == nil || !strings.Contains(err.Error(), "at most") {
-			t.Errorf("a request too long for %s: %v", method, err)
+			t.Errorf("a request too long for %s: %v", method.Name, err)
 		}
 	}
 }
@@ -88,7 +89,7 @@ func TestNATSLong(t *testing.T) {
 // TestNATSLongReply has an agent answer with more than a message holds.
 func TestNATSLongReply(t *testing.T) {
 	r := testcluster.Start(t, nil)
-	agent := testcluster.Connect(t, r.As(t, "here", wire.Agent))
+	agent := testcluster.Connect(t, r.As(t, "here", agentapi.RoleAgent))
 	signer := signerOf(t, agent)
 	long, err := json.Marshal(strings.Repeat("x", 5<<20))
 	if err != nil {
@@ -100,7 +101,7 @@ func TestNATSLongReply(t *testing.T) {
 			t.Error(err)
 		}
 		challenge, reply := "c", agentapi.Reply{Result: long}
-		if req.Method == wire.Open {
+		if req.Method == wire.Open.Name {
 			challenge = ""
 			reply.Result, err = json.Marshal(wire.Opened{Version: agentapi.Version, Instance: "one", Challenge: "c"})
 		}
@@ -117,12 +118,12 @@ func TestNATSLongReply(t *testing.T) {
 	if err := agent.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	talk, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", wire.Change)), "here")
+	talk, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", agentapi.RoleChange)), "here")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer talk.Close()
-	got, err := talk.Call(t.Context(), agentapi.MethodObserve, []byte("{}"))
+	got, err := talk.Call(t.Context(), agentapi.Observe.Any(), []byte("{}"))
 	if err != nil || string(got) != string(long) {
 		t.Errorf("%d bytes of %d, %v", len(got), len(long), err)
 	}
@@ -130,7 +131,7 @@ func TestNATSLongReply(t *testing.T) {
 
 func TestNATSNobody(t *testing.T) {
 	r := testcluster.Start(t, nil)
-	d := dialer(r.As(t, "eve", wire.Change))
+	d := dialer(r.As(t, "eve", agentapi.RoleChange))
 	defer d.Close()
 	begin := time.Now()
 	_, err := Dial(t.Context(), "h", "nats:nobody", Config{Bus: d})
@@ -151,7 +152,7 @@ func TestNATSNobody(t *testing.T) {
 // no beats yet that would tell.
 func TestNATSOpenLost(t *testing.T) {
 	r := testcluster.Start(t, nil)
-	agent := testcluster.Connect(t, r.As(t, "here", wire.Agent))
+	agent := testcluster.Connect(t, r.As(t, "here", agentapi.RoleAgent))
 	opened, err := json.Marshal(wire.Opened{Version: agentapi.Version, Instance: "one", Challenge: "c"})
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +182,7 @@ func TestNATSOpenLost(t *testing.T) {
 	if err := agent.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	talk, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", wire.Change)), "here")
+	talk, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", agentapi.RoleChange)), "here")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func TestNATSOpenLost(t *testing.T) {
 func TestNATSAgentGoes(t *testing.T) {
 	r := testcluster.Start(t, nil)
 	stop := onNATS(t, r, natsagent.Config{Host: "here", Silence: 1500 * time.Millisecond})
-	d := dialer(r.As(t, "eve", wire.Change))
+	d := dialer(r.As(t, "eve", agentapi.RoleChange))
 	defer d.Close()
 	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
 	if err != nil {
@@ -222,17 +223,17 @@ func TestNATSControllerGoes(t *testing.T) {
 	var log testcluster.Text
 	r := testcluster.Start(t, nil)
 	onNATS(t, r, natsagent.Config{Host: "here", Silence: time.Second, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	first, second := dialer(r.As(t, "eve", wire.Change)), dialer(r.As(t, "bob", wire.Change))
+	first, second := dialer(r.As(t, "eve", agentapi.RoleChange)), dialer(r.As(t, "bob", agentapi.RoleChange))
 	defer second.Close()
 	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: first})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Hold(t.Context(), agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1", User: "eve"}}); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1", User: "eve"}}); err != nil {
 		t.Fatal(err)
 	}
 	lo := netip.MustParseAddr("127.0.0.1")
-	sink, err := h.OpenSink(t.Context(), agentapi.SinkRequest{Session: "in", Bind: []netip.Addr{lo}, Peers: []netip.Addr{lo}, Streams: 1, Lifetime: time.Minute})
+	sink, err := ask.Call(t.Context(), h, agentapi.OpenSink, agentapi.SinkRequest{Session: "in", Bind: []netip.Addr{lo}, Peers: []netip.Addr{lo}, Streams: 1, Lifetime: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +243,7 @@ func TestNATSControllerGoes(t *testing.T) {
 	}
 	defer other.Close()
 	hold := agentapi.HoldRequest{Holder: agentapi.Holder{Run: "2", User: "bob"}}
-	if _, err := other.Hold(t.Context(), hold); !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "held by eve") {
+	if _, err := ask.Call(t.Context(), other, agentapi.Hold, hold); !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "held by eve") {
 		t.Errorf("two runs hold one host: %v", err)
 	}
 	if listening, err := dialTCP(lo, sink.Port); err != nil {
@@ -252,7 +253,7 @@ func TestNATSControllerGoes(t *testing.T) {
 	}
 	first.Close() // without a word to the agent
 	time.Sleep(2500 * time.Millisecond)
-	if _, err := other.Hold(t.Context(), hold); err != nil {
+	if _, err := ask.Call(t.Context(), other, agentapi.Hold, hold); err != nil {
 		t.Errorf("the hold outlives its controller: %v", err)
 	}
 	if c, err := dialTCP(lo, sink.Port); err == nil {
@@ -269,9 +270,9 @@ func TestNATSRoles(t *testing.T) {
 	r := testcluster.Start(t, nil)
 	onNATS(t, r, natsagent.Config{Host: "here"})
 	for _, c := range []struct {
-		role           wire.Role
+		role           agentapi.Role
 		pings, changes bool
-	}{{wire.Watch, false, false}, {wire.Measure, true, false}, {wire.Change, true, true}} {
+	}{{agentapi.RoleWatch, false, false}, {agentapi.RoleMeasure, true, false}, {agentapi.RoleChange, true, true}} {
 		d := dialer(r.As(t, "user-"+string(c.role), c.role))
 		h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
 		if err != nil {
@@ -280,12 +281,12 @@ func TestNATSRoles(t *testing.T) {
 		if _, err := h.Observe(t.Context()); err != nil {
 			t.Errorf("%s may not observe: %v", c.role, err)
 		}
-		_, err = h.Hold(t.Context(), agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1"}})
+		_, err = ask.Call(t.Context(), h, agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1"}})
 		if allowed := !errors.Is(err, fs.ErrPermission); allowed != c.pings {
 			t.Errorf("%s may measure: %v (%v)", c.role, allowed, err)
 		}
 		begin := time.Now()
-		_, err = h.Confirm(t.Context(), agentapi.ConfirmRequest{Journal: "none"})
+		_, err = ask.Call(t.Context(), h, agentapi.Confirm, agentapi.ConfirmRequest{Journal: "none"})
 		if allowed := !errors.Is(err, fs.ErrPermission); allowed != c.changes || err == nil {
 			t.Errorf("%s may change: %v (%v)", c.role, allowed, err)
 		}

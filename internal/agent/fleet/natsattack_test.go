@@ -44,7 +44,7 @@ func attack(t *testing.T, r *testcluster.Rig) *attacked {
 		}
 		onNATS(t, r, cfg)
 	}
-	a.adm = testcluster.Connect(t, r.As(t, "adm", wire.Change))
+	a.adm = testcluster.Connect(t, r.As(t, "adm", agentapi.RoleChange))
 	a.keep(t, "run1", 1)
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
 		states, _, err := results.States(t.Context(), a.adm)
@@ -135,7 +135,7 @@ func (x thief) hears(t *testing.T, subjects ...string) error {
 	if err := x.conn.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if err := newRaw(t, x.adm, signerOf(t, x.adm), "db1").ask(t, agentapi.MethodObserve, []byte("{}")); err != nil {
+	if err := newRaw(t, x.adm, signerOf(t, x.adm), "db1").ask(t, agentapi.Observe.Any(), []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	for _, sub := range subs {
@@ -149,7 +149,7 @@ func (x thief) hears(t *testing.T, subjects ...string) error {
 func (x thief) raw(t *testing.T, host string) *raw { return newRaw(t, x.conn, x.signer, host) }
 
 // ask asks db1 in one's own name.
-func (x thief) ask(t *testing.T, m agentapi.Method, body string) error {
+func (x thief) ask(t *testing.T, m agentapi.AnyMethod, body string) error {
 	t.Helper()
 	err := x.raw(t, "db1").ask(t, m, []byte(body))
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errUnheard) || errors.Is(err, nats.ErrNoResponders) {
@@ -190,9 +190,9 @@ func (x thief) inName(t *testing.T) error {
 	// The reply subject of another's request, which JetStream or a host might
 	// answer to with what was put there before.
 	for _, subject := range []string{"$JS.API.DIRECT.GET.KV_linerate-hosts", "$JS.API.DIRECT.GET.linerate-runs-adm", "$JS.API.STREAM.INFO.KV_linerate-hosts", wire.Store(x.signer.Who.Name, wire.StoreStates), wire.StateOf(x.signer.Who.Name),
-		wire.Request{User: x.signer.Who.Name, Role: wire.Watch, Host: "db1", Method: wire.Open}.Subject()} {
+		wire.Request{User: x.signer.Who.Name, Role: agentapi.RoleWatch, Host: "db1", Method: wire.Open.Name}.Subject()} {
 		m := nats.NewMsg(subject)
-		m.Data, m.Reply = []byte(`{"seq":1}`), wire.Request{User: "adm", Role: wire.Change, Host: "db1", Method: agentapi.MethodApply}.Subject()
+		m.Data, m.Reply = []byte(`{"seq":1}`), wire.Request{User: "adm", Role: agentapi.RoleChange, Host: "db1", Method: agentapi.Apply.Name}.Subject()
 		_ = x.publish(t, m)
 	}
 	return held(errors.New("refused"))
@@ -225,7 +225,7 @@ func (x thief) answers(t *testing.T) error {
 		}
 	}()
 	<-fake
-	result, err := talk.Call(t.Context(), agentapi.MethodHello, []byte(fmt.Sprintf(`{"version":%d}`, agentapi.Version)))
+	result, err := talk.Call(t.Context(), agentapi.Hello.Any(), []byte(fmt.Sprintf(`{"version":%d}`, agentapi.Version)))
 	if err != nil {
 		t.Fatal(err)
 	}

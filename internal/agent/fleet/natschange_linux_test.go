@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/natsagent"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/plan"
 )
@@ -85,7 +85,7 @@ func (c changed) lines(t *testing.T) []map[string]any {
 // one goes back with its conversation, however that ends.
 func TestNATSChange(t *testing.T) {
 	c := changeable(t)
-	watcher := dialer(c.rig.As(t, "bob", wire.Watch))
+	watcher := dialer(c.rig.As(t, "bob", agentapi.RoleWatch))
 	defer watcher.Close()
 	looks, err := Dial(t.Context(), "here", "nats:here", Config{Bus: watcher})
 	if err != nil {
@@ -93,12 +93,12 @@ func TestNATSChange(t *testing.T) {
 	}
 	defer looks.Close()
 	for _, end := range []string{"said", "silent"} {
-		d := dialer(c.rig.As(t, "eve", wire.Change))
+		d := dialer(c.rig.As(t, "eve", agentapi.RoleChange))
 		h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := h.Apply(t.Context(), request("30", true))
+		reply, err := ask.Call(t.Context(), h, agentapi.Apply, request("30", true))
 		if err != nil || reply.RolledBack != "" || c.value(t, looks) != "30" {
 			t.Fatalf("%+v, %v: the value is %s", reply, err, c.value(t, looks))
 		}
@@ -148,7 +148,7 @@ func join(words []string) string {
 // Where the log cannot be written nothing is changed.
 func TestNATSAuditFailsClosed(t *testing.T) {
 	c := changeable(t)
-	d := dialer(c.rig.As(t, "eve", wire.Change))
+	d := dialer(c.rig.As(t, "eve", agentapi.RoleChange))
 	defer d.Close()
 	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
 	if err != nil {
@@ -167,9 +167,9 @@ func TestNATSAuditFailsClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, err := range map[string]error{
-			"apply":    second(h.Apply(t.Context(), request("30", false))),
-			"confirm":  second(h.Confirm(t.Context(), agentapi.ConfirmRequest{Journal: "x"})),
-			"rollback": second(h.Rollback(t.Context(), agentapi.RollbackRequest{})),
+			"apply":    second(ask.Call(t.Context(), h, agentapi.Apply, request("30", false))),
+			"confirm":  second(ask.Call(t.Context(), h, agentapi.Confirm, agentapi.ConfirmRequest{Journal: "x"})),
+			"rollback": second(ask.Call(t.Context(), h, agentapi.Rollback, agentapi.RollbackRequest{})),
 		} {
 			if !errors.Is(err, fs.ErrPermission) {
 				t.Errorf("%s: %s: %v", name, what, err)
@@ -182,11 +182,11 @@ func TestNATSAuditFailsClosed(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	reply, err := h.Apply(t.Context(), request("30", false))
+	reply, err := ask.Call(t.Context(), h, agentapi.Apply, request("30", false))
 	if err != nil || c.value(t, h) != "30" {
 		t.Errorf("with a log again: %+v, %v", reply, err)
 	}
-	if _, err := h.Rollback(t.Context(), agentapi.RollbackRequest{Journal: reply.Journal}); err != nil || c.value(t, h) != "60" {
+	if _, err := ask.Call(t.Context(), h, agentapi.Rollback, agentapi.RollbackRequest{Journal: reply.Journal}); err != nil || c.value(t, h) != "60" {
 		t.Errorf("back: %v", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
 	"github.com/linerate/linerate/internal/agent/nats/claim"
 	"github.com/linerate/linerate/internal/agent/nats/enroll"
@@ -48,8 +49,8 @@ func TestNATSSecurityEnrollForged(t *testing.T) {
 	ours := accountOf(t, c.Rig, "account.seed")
 	for name, forged := range map[string]struct {
 		by   nkeys.KeyPair
-		role wire.Role
-	}{"of another authority": {own, wire.Agent}, "of another role": {ours, wire.Change}} {
+		role agentapi.Role
+	}{"of another authority": {own, agentapi.RoleAgent}, "of another role": {ours, agentapi.RoleChange}} {
 		sub, err := conn.Subscribe(wire.Enroll("*"), func(m *nats.Msg) {
 			var req authority.EnrollRequest
 			_ = json.Unmarshal(m.Data, &req)
@@ -69,7 +70,7 @@ func TestNATSSecurityEnrollForged(t *testing.T) {
 		if err := conn.FlushTimeout(10 * time.Second); err != nil {
 			t.Fatal(err)
 		}
-		token, err := c.Authority.Issue(c.URL, authority.Grant{Name: "db7", Role: wire.Agent, Within: time.Minute})
+		token, err := c.Authority.Issue(c.URL, authority.Grant{Name: "db7", Role: agentapi.RoleAgent, Within: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +127,7 @@ func redeemed(t *testing.T, r *testcluster.Rig, token authority.Token, key strin
 // with the key that they have.
 func TestNATSSecurityReplacedKey(t *testing.T) {
 	r := testcluster.Start(t, nil)
-	eve := signerOf(t, testcluster.Connect(t, r.As(t, "eve", wire.Change)))
+	eve := signerOf(t, testcluster.Connect(t, r.As(t, "eve", agentapi.RoleChange)))
 	trust := func() *claim.Trust {
 		list, err := r.Authority.Revocations()
 		if err != nil {
@@ -138,14 +139,14 @@ func TestNATSSecurityReplacedKey(t *testing.T) {
 		}
 		return trust
 	}
-	if _, err := redeem(t, r, authority.Grant{Name: "eve", Role: wire.Watch, Replace: true}, eve.Who.Key); err == nil {
+	if _, err := redeem(t, r, authority.Grant{Name: "eve", Role: agentapi.RoleWatch, Replace: true}, eve.Who.Key); err == nil {
 		if _, err := trust().Believe(eve.Token); !errors.Is(err, claim.ErrRevoked) {
 			t.Errorf("eve, who may watch now, may change too: %v", err)
 		}
 	}
 	// Nor is another's key taken, which would be revoked with one's own name.
-	if _, err := redeem(t, r, authority.Grant{Name: "mallory", Role: wire.Watch}, eve.Who.Key); err == nil {
-		if err := r.Authority.Revoke("mallory", wire.Watch); err != nil {
+	if _, err := redeem(t, r, authority.Grant{Name: "mallory", Role: agentapi.RoleWatch}, eve.Who.Key); err == nil {
+		if err := r.Authority.Revoke("mallory", agentapi.RoleWatch); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := trust().Believe(eve.Token); err != nil {
@@ -153,14 +154,14 @@ func TestNATSSecurityReplacedKey(t *testing.T) {
 		}
 	}
 	// Nor one that was revoked, under another name.
-	if err := r.Authority.Revoke("eve", wire.Change); err != nil {
+	if err := r.Authority.Revoke("eve", agentapi.RoleChange); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := redeem(t, r, authority.Grant{Name: "trent", Role: wire.Watch}, eve.Who.Key); err == nil {
+	if _, err := redeem(t, r, authority.Grant{Name: "trent", Role: agentapi.RoleWatch}, eve.Who.Key); err == nil {
 		t.Error("a key that was revoked is given a new name")
 	}
 	if _, key := testcluster.Key(t); key != "" {
-		if _, err := redeem(t, r, authority.Grant{Name: "trent", Role: wire.Watch}, key); err != nil {
+		if _, err := redeem(t, r, authority.Grant{Name: "trent", Role: agentapi.RoleWatch}, key); err != nil {
 			t.Errorf("a new key: %v", err)
 		}
 	}
@@ -170,16 +171,16 @@ func TestNATSSecurityReplacedKey(t *testing.T) {
 // revoked.
 func TestNATSSecurityRevokedToken(t *testing.T) {
 	r := testcluster.Start(t, nil)
-	r.As(t, "eve", wire.Change)
-	token, err := r.Authority.Issue(r.URL, authority.Grant{Name: "eve", Role: wire.Change, Within: time.Hour, Replace: true})
+	r.As(t, "eve", agentapi.RoleChange)
+	token, err := r.Authority.Issue(r.URL, authority.Grant{Name: "eve", Role: agentapi.RoleChange, Within: time.Hour, Replace: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := r.Authority.Issue(r.URL, authority.Grant{Name: "eve", Role: wire.Agent, Within: time.Hour})
+	other, err := r.Authority.Issue(r.URL, authority.Grant{Name: "eve", Role: agentapi.RoleAgent, Within: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Authority.Revoke("eve", wire.Change); err != nil {
+	if err := r.Authority.Revoke("eve", agentapi.RoleChange); err != nil {
 		t.Fatal(err)
 	}
 	_, key := testcluster.Key(t)
@@ -190,17 +191,17 @@ func TestNATSSecurityRevokedToken(t *testing.T) {
 		t.Errorf("the host called eve: %v", err)
 	}
 	// One that was given out by mistake, and that nobody used.
-	token, err = r.Authority.Issue(r.URL, authority.Grant{Name: "mallory", Role: wire.Change, Within: time.Hour})
+	token, err = r.Authority.Issue(r.URL, authority.Grant{Name: "mallory", Role: agentapi.RoleChange, Within: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Authority.Revoke("mallory", wire.Change); err != nil {
+	if err := r.Authority.Revoke("mallory", agentapi.RoleChange); err != nil {
 		t.Errorf("take back a token: %v", err)
 	}
 	if err := redeemed(t, r, token, key); err == nil {
 		t.Error("mallory was taken back and came")
 	}
-	if err := r.Authority.Revoke("nobody", wire.Change); !errors.Is(err, fs.ErrNotExist) {
+	if err := r.Authority.Revoke("nobody", agentapi.RoleChange); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nobody: %v", err)
 	}
 	if files, err := filepath.Glob(filepath.Join(r.Dir, "tokens", token.ID)); err != nil || len(files) > 0 {
@@ -211,13 +212,13 @@ func TestNATSSecurityRevokedToken(t *testing.T) {
 // A name that the web page asks under for its visitors is nobody else's.
 func TestNATSSecurityDeputyName(t *testing.T) {
 	r := testcluster.Start(t, nil)
-	if _, err := r.Authority.Issue(r.URL, authority.Grant{Name: "eve-web", Role: wire.Change, Within: time.Minute}); !errors.Is(err, authority.ErrTaken) {
+	if _, err := r.Authority.Issue(r.URL, authority.Grant{Name: "eve-web", Role: agentapi.RoleChange, Within: time.Minute}); !errors.Is(err, authority.ErrTaken) {
 		t.Errorf("a token for eve-web: %v", err)
 	}
-	if _, err := r.Authority.Issue(r.URL, authority.Grant{Name: "db-web", Role: wire.Agent, Within: time.Minute}); err != nil {
+	if _, err := r.Authority.Issue(r.URL, authority.Grant{Name: "db-web", Role: agentapi.RoleAgent, Within: time.Minute}); err != nil {
 		t.Errorf("a host called db-web: %v", err)
 	}
-	if _, err := r.Authority.IssueLogin(strings.Repeat("a", 60), wire.Watch, 0); !errors.Is(err, wire.ErrName) {
+	if _, err := r.Authority.IssueLogin(strings.Repeat("a", 60), agentapi.RoleWatch, 0); !errors.Is(err, wire.ErrName) {
 		t.Errorf("a login whose deputy has no name: %v", err)
 	}
 }

@@ -52,15 +52,15 @@ func TestNATSSecurityFloodedHost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
 	}
-	b := besiege(t, wire.Change)
-	d := dialer(b.rig.As(t, "bob", wire.Watch))
+	b := besiege(t, agentapi.RoleChange)
+	d := dialer(b.rig.As(t, "bob", agentapi.RoleWatch))
 	defer d.Close()
 	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	eve := testcluster.Connect(t, b.rig.As(t, "eve", wire.Watch))
+	eve := testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleWatch))
 	r := newRaw(t, eve, signerOf(t, eve), "here")
 	if err := r.open(t); err != nil {
 		t.Fatal(err)
@@ -79,8 +79,8 @@ func TestNATSSecurityFloodedStore(t *testing.T) {
 		t.Skip("left out by -short: it takes seconds")
 	}
 	r := testcluster.Start(t, nil)
-	a := &attacked{rig: r, adm: testcluster.Connect(t, r.As(t, "adm", wire.Change))}
-	eve := testcluster.Connect(t, r.As(t, "eve", wire.Watch))
+	a := &attacked{rig: r, adm: testcluster.Connect(t, r.As(t, "adm", agentapi.RoleChange))}
+	eve := testcluster.Connect(t, r.As(t, "eve", agentapi.RoleWatch))
 	m := nats.NewMsg(wire.Store("eve", wire.StoreStates))
 	m.Reply = wire.StoreInbox("eve") + ".x"
 	for k, v := range map[string]string{wire.HeaderClaim: signerOf(t, eve).Token, wire.HeaderParams: "{}", wire.HeaderTime: "1", wire.HeaderSignature: strings.Repeat("A", 86)} {
@@ -100,8 +100,8 @@ func TestNATSSecurityFloodedStore(t *testing.T) {
 // A request that only looks is short: what a host makes of many empty values is
 // many times what was sent.
 func TestNATSSecurityLongRequest(t *testing.T) {
-	b := besiege(t, wire.Change)
-	eve := testcluster.Connect(t, b.rig.As(t, "eve", wire.Watch))
+	b := besiege(t, agentapi.RoleChange)
+	eve := testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleWatch))
 	r := newRaw(t, eve, signerOf(t, eve), "here")
 	if err := r.open(t); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestNATSSecurityLongRequest(t *testing.T) {
 	body := []byte(`{"flows":[` + strings.Repeat("{},", 5<<20) + `{}]}`)
 	for range 4 {
 		r.call++
-		req, err := wire.Ask("eve", "here", agentapi.MethodRoutes)
+		req, err := wire.Ask("eve", "here", agentapi.Routes.Any())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,9 +146,9 @@ func TestNATSSecurityGrownState(t *testing.T) {
 	}
 	r := testcluster.Start(t, nil)
 	onNATS(t, r, natsagent.Config{Host: "db1", Every: 300 * time.Millisecond, Audit: t.TempDir() + "/audit.log"})
-	db2 := testcluster.Connect(t, r.As(t, "db2", wire.Agent))
+	db2 := testcluster.Connect(t, r.As(t, "db2", agentapi.RoleAgent))
 	signer := signerOf(t, db2)
-	adm := testcluster.Connect(t, r.As(t, "adm", wire.Watch))
+	adm := testcluster.Connect(t, r.As(t, "adm", agentapi.RoleWatch))
 	grown := func(n int) (sent []byte, headers map[string]string) {
 		sent = []byte(`{"lost":["` + strings.Repeat("<", n) + `"]}`)
 		kept, err := json.Marshal(json.RawMessage(sent))
@@ -202,7 +202,7 @@ func TestNATSSecurityGrownRun(t *testing.T) {
 		t.Skip("left out by -short: it takes seconds")
 	}
 	r := testcluster.Start(t, nil)
-	mallory := testcluster.Connect(t, r.As(t, "mallory", wire.Measure))
+	mallory := testcluster.Connect(t, r.As(t, "mallory", agentapi.RoleMeasure))
 	x := newRaw(t, mallory, signerOf(t, mallory), "here")
 	put := func(run, key string, part *wire.PartOf, body []byte) {
 		t.Helper()
@@ -242,7 +242,7 @@ func TestNATSSecurityGrownRun(t *testing.T) {
 func TestNATSSecurityLog(t *testing.T) {
 	var log testcluster.Text
 	r := testcluster.Start(t, slog.New(slog.NewTextHandler(&log, nil)))
-	eve := testcluster.Connect(t, r.As(t, "eve", wire.Watch))
+	eve := testcluster.Connect(t, r.As(t, "eve", agentapi.RoleWatch))
 	for range 20000 {
 		if err := eve.Publish("linerate.v2.revoked", nil); err != nil {
 			t.Fatal(err)

@@ -14,14 +14,14 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // A data port says nothing to whoever has no key, or is not a named peer, and
 // the session it is of goes on.
 func TestNATSSecurityDataPort(t *testing.T) {
-	b := besiege(t, wire.Change)
-	d := dialer(b.rig.As(t, "eve", wire.Measure))
+	b := besiege(t, agentapi.RoleChange)
+	d := dialer(b.rig.As(t, "eve", agentapi.RoleMeasure))
 	defer d.Close()
 	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
 	if err != nil {
@@ -30,7 +30,7 @@ func TestNATSSecurityDataPort(t *testing.T) {
 	defer h.Close()
 	own, stranger := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.66")
 	key := agentapi.Key{1, 2, 3}
-	sink, err := h.OpenSink(t.Context(), agentapi.SinkRequest{Session: "in", Key: key, Bind: []netip.Addr{own}, Peers: []netip.Addr{own}, Streams: 1, Lifetime: time.Minute})
+	sink, err := ask.Call(t.Context(), h, agentapi.OpenSink, agentapi.SinkRequest{Session: "in", Key: key, Bind: []netip.Addr{own}, Peers: []netip.Addr{own}, Streams: 1, Lifetime: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,15 +62,15 @@ func TestNATSSecurityDataPort(t *testing.T) {
 	scan("a web browser", own, []byte("GET / HTTP/1.1\r\n\r\n"))
 	scan("nobody", own, nil)
 	source := agentapi.SourceRequest{Session: "out", Key: key, Streams: []agentapi.Stream{{Lane: flow.Lane{Src: own, Dst: own}, Dport: uint16(sink.Port)}}, Lifetime: time.Minute}
-	if _, err := h.OpenSource(t.Context(), source); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.OpenSource, source); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Start(t.Context(), agentapi.StartRequest{Session: "out"}); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Start, agentapi.StartRequest{Session: "out"}); err != nil {
 		t.Fatal(err)
 	}
 	scan("a stranger in the middle", stranger, bytes.Repeat([]byte{1}, 64))
 	time.Sleep(100 * time.Millisecond)
-	reply, err := h.Finish(t.Context(), agentapi.FinishRequest{Session: "in"})
+	reply, err := ask.Call(t.Context(), h, agentapi.Finish, agentapi.SessionRequest{Session: "in"})
 	if err != nil || len(reply.Samples) == 0 || reply.Samples[len(reply.Samples)-1].Bytes[0] == 0 {
 		t.Errorf("the session did not go on: %+v, %v", reply, err)
 	}

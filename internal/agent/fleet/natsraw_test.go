@@ -50,7 +50,7 @@ func newRaw(t *testing.T, over *link.Conn, as *claim.Signer, host string) *raw {
 }
 
 // message is a request as the program would send it, to be spoilt.
-func (r *raw) message(t *testing.T, m agentapi.Method, body []byte, spoil func(*wire.Signed, *nats.Msg)) *nats.Msg {
+func (r *raw) message(t *testing.T, m agentapi.AnyMethod, body []byte, spoil func(*wire.Signed, *nats.Msg)) *nats.Msg {
 	t.Helper()
 	r.call++
 	req, err := wire.Ask(r.signer.Who.Name, r.host, m)
@@ -122,7 +122,7 @@ func (r *raw) open(t *testing.T) error {
 }
 
 // ask opens a conversation where there is none, and asks.
-func (r *raw) ask(t *testing.T, m agentapi.Method, body []byte) error {
+func (r *raw) ask(t *testing.T, m agentapi.AnyMethod, body []byte) error {
 	t.Helper()
 	if r.opened.Challenge == "" {
 		if err := r.open(t); err != nil {
@@ -181,7 +181,7 @@ func (r *raw) put(t *testing.T, user string, m wire.StoreMethod, p wire.StorePar
 // forge signs permissions that no role has, with the account's own key: what
 // comes over it is what a hostile server, or one whose administrator gave
 // somebody too much, would let through.
-func forge(t *testing.T, r *testcluster.Rig, name string, role wire.Role) link.Config {
+func forge(t *testing.T, r *testcluster.Rig, name string, role agentapi.Role) link.Config {
 	t.Helper()
 	account := accountOf(t, r, "account.seed")
 	pair, key := testcluster.Key(t)

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/natsagent"
 	"github.com/linerate/linerate/internal/agent/nats/results"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
 // Where the process of the agents finds what it is to be.
@@ -89,7 +89,7 @@ func TestNATSScale(t *testing.T) {
 	}
 	for i := range n {
 		name := fmt.Sprintf("h%04d", i)
-		if err := os.Rename(server.As(t, name, wire.Agent).Creds, filepath.Join(dir, name+".creds")); err != nil {
+		if err := os.Rename(server.As(t, name, agentapi.RoleAgent).Creds, filepath.Join(dir, name+".creds")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestNATSScale(t *testing.T) {
 		hold.Close()
 		_ = agents.Wait()
 	})
-	d := dialer(server.As(t, "eve", wire.Watch))
+	d := dialer(server.As(t, "eve", agentapi.RoleWatch))
 	t.Cleanup(d.Close)
 	conn, _, err := d.Conn(t.Context(), false)
 	if err != nil {
@@ -135,7 +135,7 @@ func TestNATSScale(t *testing.T) {
 		t.Fatalf("%d states, %v", len(states), err)
 	}
 	for name, s := range states {
-		if s.Hello.Hostname != name || len(s.Links) == 0 || s.Most != wire.Change {
+		if s.Hello.Hostname != name || len(s.Links) == 0 || s.Most != agentapi.RoleChange {
 			t.Fatalf("%s: %+v", name, s)
 		}
 	}

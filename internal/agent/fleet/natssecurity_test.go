@@ -36,7 +36,7 @@ type besieged struct {
 	journal     string
 }
 
-func besiege(t *testing.T, most wire.Role) *besieged {
+func besiege(t *testing.T, most agentapi.Role) *besieged {
 	t.Helper()
 	b := &besieged{audit: filepath.Join(t.TempDir(), "audit.log"), journal: t.TempDir()}
 	b.rig = testcluster.Start(t, slog.New(slog.NewTextHandler(&b.server, nil)))
@@ -76,13 +76,13 @@ func wanted(t *testing.T) []byte {
 // Who is not let in: no credentials, expired ones, another account's, and a
 // client that trusts another authority.
 func TestNATSSecurityStrangers(t *testing.T) {
-	b := besiege(t, wire.Change)
+	b := besiege(t, agentapi.RoleChange)
 	other := testcluster.Start(t, nil)
-	expired := b.rig.Valid(t, "late", wire.Change, time.Second)
+	expired := b.rig.Valid(t, "late", agentapi.RoleChange, time.Second)
 	expired.URL = b.rig.URL
-	foreign := other.As(t, "eve", wire.Change)
+	foreign := other.As(t, "eve", agentapi.RoleChange)
 	foreign.URL, foreign.CA = b.rig.URL, b.rig.CA()
-	distrusts := b.rig.As(t, "eve", wire.Change)
+	distrusts := b.rig.As(t, "eve", agentapi.RoleChange)
 	distrusts.CA = other.CA()
 	time.Sleep(2100 * time.Millisecond)
 	if _, err := nats.Connect(b.rig.URL, nats.RootCAs(b.rig.CA())); !errors.Is(err, nats.ErrAuthorization) {
@@ -98,7 +98,7 @@ func TestNATSSecurityStrangers(t *testing.T) {
 		}
 	}
 	// An agent of such credentials hears nothing, however often it tries.
-	agent := other.As(t, "here", wire.Agent)
+	agent := other.As(t, "here", agentapi.RoleAgent)
 	agent.URL, agent.CA, agent.Forever = b.rig.URL, b.rig.CA(), true
 	conn, err := link.Connect(t.Context(), agent)
 	if err != nil {
@@ -121,7 +121,7 @@ func TestNATSSecurityStrangers(t *testing.T) {
 	if bytes.Contains(said, []byte("+OK")) {
 		t.Errorf("a connection without TLS was served: %q", said)
 	}
-	if c := testcluster.Connect(t, b.rig.As(t, "eve", wire.Change)); !c.IsConnected() {
+	if c := testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleChange)); !c.IsConnected() {
 		t.Error("the bus is gone")
 	}
 	b.untouched(t, b.server.String, "authentication error")
@@ -130,8 +130,8 @@ func TestNATSSecurityStrangers(t *testing.T) {
 // A file of credentials that others may read, or of a name that is a path, is
 // not used.
 func TestNATSSecurityCredentials(t *testing.T) {
-	b := besiege(t, wire.Change)
-	open := b.rig.As(t, "eve", wire.Change)
+	b := besiege(t, agentapi.RoleChange)
+	open := b.rig.As(t, "eve", agentapi.RoleChange)
 	if err := os.Chmod(open.Creds, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -139,10 +139,10 @@ func TestNATSSecurityCredentials(t *testing.T) {
 		t.Errorf("others may read it: %v", err)
 	}
 	for _, name := range []string{"../../etc/passwd", "a.b", ">", "*", "eve\n"} {
-		if _, err := link.Connect(t.Context(), forge(t, b.rig, name, wire.Change)); !errors.Is(err, wire.ErrName) {
+		if _, err := link.Connect(t.Context(), forge(t, b.rig, name, agentapi.RoleChange)); !errors.Is(err, wire.ErrName) {
 			t.Errorf("%q: %v", name, err)
 		}
-		if _, err := b.rig.Authority.Sign(name, wire.Agent, "", 0, false); !errors.Is(err, wire.ErrName) {
+		if _, err := b.rig.Authority.Sign(name, agentapi.RoleAgent, "", 0, false); !errors.Is(err, wire.ErrName) {
 			t.Errorf("%q was signed: %v", name, err)
 		}
 	}
@@ -157,9 +157,9 @@ func TestNATSSecurityCredentials(t *testing.T) {
 // Roles end at the server by what it lets one publish, and at the agent by what
 // it serves, should the server let too much through.
 func TestNATSSecurityRoles(t *testing.T) {
-	b := besiege(t, wire.Measure)
+	b := besiege(t, agentapi.RoleMeasure)
 	body := wanted(t)
-	watcher := testcluster.Connect(t, b.rig.As(t, "bob", wire.Watch))
+	watcher := testcluster.Connect(t, b.rig.As(t, "bob", agentapi.RoleWatch))
 	for _, subject := range []string{
 		"linerate.v2.req.bob.change.here.apply", "linerate.v2.req.eve.change.here.apply", "linerate.v2.req.bob.measure.here.sink", "linerate.v2.req.eve.watch.here.observe",
 		"linerate.v2.inbox.eve.here.1.1", "linerate.v2.state.here", "linerate.v2.store.bob.put", "linerate.v2.store.eve.get", "linerate.v2.revoked", "$KV.linerate-hosts.here", "$JS.API.STREAM.DELETE.KV_linerate-hosts", "$SYS.REQ.SERVER.PING",
@@ -192,29 +192,29 @@ func TestNATSSecurityRoles(t *testing.T) {
 
 	// The server lets everything through: the agent holds to the claim.
 	broad := testcluster.Connect(t, forge(t, b.rig, "mal", ""))
-	signers := make(map[wire.Role]*raw)
-	for _, role := range wire.People() {
+	signers := make(map[agentapi.Role]*raw)
+	for _, role := range agentapi.People() {
 		signers[role] = newRaw(t, broad, signerOf(t, testcluster.Connect(t, b.rig.As(t, "u-"+string(role), role))), "here")
 		if err := signers[role].open(t); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, c := range []struct {
-		role    wire.Role
+		role    agentapi.Role
 		as      string // in the subject
-		under   wire.Role
-		method  agentapi.Method
+		under   agentapi.Role
+		method  agentapi.MethodName
 		refused error
 	}{
-		{wire.Watch, "u-watch", wire.Watch, agentapi.MethodApply, fs.ErrPermission}, // under a role that is not the method's
-		{wire.Measure, "u-measure", wire.Measure, agentapi.MethodApply, fs.ErrPermission},
-		{wire.Measure, "u-measure", wire.Change, agentapi.MethodApply, fs.ErrPermission}, // in a role that the claim has not
-		{wire.Watch, "u-watch", wire.Measure, agentapi.MethodSink, fs.ErrPermission},
-		{wire.Watch, "u-change", wire.Change, agentapi.MethodConfirm, fs.ErrPermission}, // in another's name
-		{wire.Change, "u-change", wire.Change, agentapi.MethodApply, fs.ErrPermission},  // more than this agent serves
-		{wire.Change, "u-change", wire.Change, agentapi.MethodConfirm, fs.ErrPermission},
-		{wire.Change, "u-change", "root", agentapi.MethodApply, fs.ErrPermission},
-		{wire.Change, "u-change", wire.Change, "exec", errors.ErrUnsupported}, // no method
+		{agentapi.RoleWatch, "u-watch", agentapi.RoleWatch, agentapi.Apply.Name, fs.ErrPermission}, // under a role that is not the method's
+		{agentapi.RoleMeasure, "u-measure", agentapi.RoleMeasure, agentapi.Apply.Name, fs.ErrPermission},
+		{agentapi.RoleMeasure, "u-measure", agentapi.RoleChange, agentapi.Apply.Name, fs.ErrPermission}, // in a role that the claim has not
+		{agentapi.RoleWatch, "u-watch", agentapi.RoleMeasure, agentapi.OpenSink.Name, fs.ErrPermission},
+		{agentapi.RoleWatch, "u-change", agentapi.RoleChange, agentapi.Confirm.Name, fs.ErrPermission}, // in another's name
+		{agentapi.RoleChange, "u-change", agentapi.RoleChange, agentapi.Apply.Name, fs.ErrPermission},  // more than this agent serves
+		{agentapi.RoleChange, "u-change", agentapi.RoleChange, agentapi.Confirm.Name, fs.ErrPermission},
+		{agentapi.RoleChange, "u-change", "root", agentapi.Apply.Name, fs.ErrPermission},
+		{agentapi.RoleChange, "u-change", agentapi.RoleChange, "exec", errors.ErrUnsupported}, // no method
 	} {
 		r := signers[c.role]
 		msg := r.message(t, wire.Beat, body, func(said *wire.Signed, m *nats.Msg) {
@@ -235,8 +235,8 @@ func TestNATSSecurityRoles(t *testing.T) {
 // What is malformed or too long is refused and logged, a flood of it not a line
 // each, and the agent goes on.
 func TestNATSSecurityRubbish(t *testing.T) {
-	b := besiege(t, wire.Change)
-	mal := testcluster.Connect(t, b.rig.As(t, "mal", wire.Change))
+	b := besiege(t, agentapi.RoleChange)
+	mal := testcluster.Connect(t, b.rig.As(t, "mal", agentapi.RoleChange))
 	broad := testcluster.Connect(t, forge(t, b.rig, "broad", ""))
 	r := newRaw(t, broad, signerOf(t, mal), "here")
 	const observe = "linerate.v2.req.mal.watch.here.observe"
@@ -258,7 +258,7 @@ func TestNATSSecurityRubbish(t *testing.T) {
 	}
 	send := func(name string, want error, body []byte, spoil func(*wire.Signed, *nats.Msg)) {
 		t.Helper()
-		_, err := r.send(t, r.message(t, agentapi.MethodObserve, body, spoil))
+		_, err := r.send(t, r.message(t, agentapi.Observe.Any(), body, spoil))
 		var e *agentapi.Error
 		if want == nil && (!errors.As(err, &e) || e.Code != agentapi.CodeFailed) || want != nil && !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
@@ -280,9 +280,9 @@ func TestNATSSecurityRubbish(t *testing.T) {
 	send("no signature", errUnheard, []byte("{}"), header(wire.HeaderSignature, "x"))
 	send("a signature for another moment", errUnheard, []byte("{}"), header(wire.HeaderTime, "1"))
 	// Another's conversation.
-	thief := newRaw(t, broad, signerOf(t, testcluster.Connect(t, b.rig.As(t, "eve", wire.Change))), "here")
+	thief := newRaw(t, broad, signerOf(t, testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleChange))), "here")
 	thief.talk, thief.opened = r.talk, r.opened
-	if err := thief.ask(t, agentapi.MethodObserve, []byte("{}")); !errors.Is(err, errUnheard) {
+	if err := thief.ask(t, agentapi.Observe.Any(), []byte("{}")); !errors.Is(err, errUnheard) {
 		t.Errorf("another's conversation: %v", err)
 	}
 	for range 5000 {
@@ -290,7 +290,7 @@ func TestNATSSecurityRubbish(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h1, err := Dial(t.Context(), "here", "nats:here", Config{Bus: dialer(b.rig.As(t, "bob", wire.Watch))})
+	h1, err := Dial(t.Context(), "here", "nats:here", Config{Bus: dialer(b.rig.As(t, "bob", agentapi.RoleWatch))})
 	if err != nil {
 		t.Fatalf("after all that: %v", err)
 	}
@@ -306,8 +306,8 @@ func TestNATSSecurityRubbish(t *testing.T) {
 
 // More conversations than a user may have are refused, and another's go on.
 func TestNATSSecurityCrowd(t *testing.T) {
-	b := besiege(t, wire.Change)
-	d := dialer(b.rig.As(t, "eve", wire.Watch))
+	b := besiege(t, agentapi.RoleChange)
+	d := dialer(b.rig.As(t, "eve", agentapi.RoleWatch))
 	defer d.Close()
 	var busy error
 	for i := 0; i < 20 && busy == nil; i++ {
@@ -319,7 +319,7 @@ func TestNATSSecurityCrowd(t *testing.T) {
 	if !errors.Is(busy, agentapi.ErrBusy) {
 		t.Errorf("twenty conversations of one user: %v", busy)
 	}
-	other := dialer(b.rig.As(t, "bob", wire.Watch))
+	other := dialer(b.rig.As(t, "bob", agentapi.RoleWatch))
 	defer other.Close()
 	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: other})
 	if err != nil {

@@ -26,10 +26,10 @@ import (
 // The audit log holds what the user signed, and anybody who has the user's key
 // can verify it.
 func TestNATSSecurityAudit(t *testing.T) {
-	b := besiege(t, wire.Change)
-	eve := testcluster.Connect(t, b.rig.As(t, "eve", wire.Change))
+	b := besiege(t, agentapi.RoleChange)
+	eve := testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleChange))
 	body := `{"journal":"none"}`
-	if err := newRaw(t, eve, signerOf(t, eve), "here").ask(t, agentapi.MethodRollback, []byte(body)); err == nil {
+	if err := newRaw(t, eve, signerOf(t, eve), "here").ask(t, agentapi.Rollback.Any(), []byte(body)); err == nil {
 		t.Fatal("a change that is not there was rolled back")
 	}
 	file, err := os.Open(b.audit)
@@ -59,8 +59,8 @@ func TestNATSSecurityAudit(t *testing.T) {
 // A request that was held back on its way is not done when nobody expects it any
 // more, whatever the clocks of both sides say.
 func TestNATSSecurityLate(t *testing.T) {
-	b := besiege(t, wire.Change)
-	eve := testcluster.Connect(t, b.rig.As(t, "eve", wire.Change))
+	b := besiege(t, agentapi.RoleChange)
+	eve := testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleChange))
 	for name, skew := range map[string]time.Duration{"a right clock": 0, "a clock in 1970": -time.Duration(time.Now().UnixNano()) + time.Hour, "a clock an hour ahead": time.Hour} {
 		r := newRaw(t, eve, signerOf(t, eve), "here")
 		at := func(d time.Duration) func(*wire.Signed, *nats.Msg) {
@@ -74,7 +74,7 @@ func TestNATSSecurityLate(t *testing.T) {
 			late time.Duration
 			want error
 		}{{0, nil}, {-20 * time.Second, nil}, {-40 * time.Second, agentapi.ErrRefused}, {time.Minute, agentapi.ErrRefused}, {-240 * time.Hour, agentapi.ErrRefused}} {
-			if _, err := r.send(t, r.message(t, agentapi.MethodObserve, []byte("{}"), at(c.late))); !errors.Is(err, c.want) {
+			if _, err := r.send(t, r.message(t, agentapi.Observe.Any(), []byte("{}"), at(c.late))); !errors.Is(err, c.want) {
 				t.Errorf("%s, signed %v before: %v, want %v", name, -c.late, err, c.want)
 			}
 		}
@@ -84,13 +84,13 @@ func TestNATSSecurityLate(t *testing.T) {
 // A claim that expires in the middle of a conversation ends it, also over a
 // server that does not mind.
 func TestNATSSecurityExpires(t *testing.T) {
-	b := besiege(t, wire.Change)
-	r := newRaw(t, testcluster.Connect(t, forge(t, b.rig, "broad", "")), signerOf(t, testcluster.Connect(t, b.rig.Valid(t, "eve", wire.Change, 2*time.Second))), "here")
-	if err := r.ask(t, agentapi.MethodObserve, []byte("{}")); err != nil {
+	b := besiege(t, agentapi.RoleChange)
+	r := newRaw(t, testcluster.Connect(t, forge(t, b.rig, "broad", "")), signerOf(t, testcluster.Connect(t, b.rig.Valid(t, "eve", agentapi.RoleChange, 2*time.Second))), "here")
+	if err := r.ask(t, agentapi.Observe.Any(), []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(3100 * time.Millisecond)
-	if err := r.ask(t, agentapi.MethodObserve, []byte("{}")); !errors.Is(err, fs.ErrPermission) && !errors.Is(err, agentapi.ErrGone) {
+	if err := r.ask(t, agentapi.Observe.Any(), []byte("{}")); !errors.Is(err, fs.ErrPermission) && !errors.Is(err, agentapi.ErrGone) {
 		t.Errorf("in the conversation: %v", err)
 	}
 	if err := newRaw(t, r.conn, r.signer, "here").open(t); !errors.Is(err, fs.ErrPermission) {
@@ -125,9 +125,9 @@ func TestNATSSecurityTwoServers(t *testing.T) {
 // A user who keeps more than there is room for loses their own oldest results.
 func TestNATSSecurityRoom(t *testing.T) {
 	r := testcluster.Start(t, nil)
-	a := &attacked{rig: r, adm: testcluster.Connect(t, r.As(t, "adm", wire.Change))}
+	a := &attacked{rig: r, adm: testcluster.Connect(t, r.As(t, "adm", agentapi.RoleChange))}
 	a.keep(t, "first", 1)
-	mallory := testcluster.Connect(t, r.As(t, "mallory", wire.Measure))
+	mallory := testcluster.Connect(t, r.As(t, "mallory", agentapi.RoleMeasure))
 	x := newRaw(t, mallory, signerOf(t, mallory), "here")
 	big := make([]byte, 700<<10)
 	for i := range 30 {

@@ -27,9 +27,9 @@ import (
 
 // cells are what each row of the table in docs/fleet.md tries.
 var cells = map[string]func(*testing.T, thief) error{
-	"look at a host":             func(t *testing.T, x thief) error { return x.ask(t, agentapi.MethodObserve, "{}") },
-	"send traffic from a host":   func(t *testing.T, x thief) error { return x.ask(t, agentapi.MethodSink, `{"session":"x"}`) },
-	"change a host":              func(t *testing.T, x thief) error { return x.ask(t, agentapi.MethodRollback, `{"journal":"none"}`) },
+	"look at a host":             func(t *testing.T, x thief) error { return x.ask(t, agentapi.Observe.Any(), "{}") },
+	"send traffic from a host":   func(t *testing.T, x thief) error { return x.ask(t, agentapi.OpenSink.Any(), `{"session":"x"}`) },
+	"change a host":              func(t *testing.T, x thief) error { return x.ask(t, agentapi.Rollback.Any(), `{"journal":"none"}`) },
 	"ask in another's name":      func(t *testing.T, x thief) error { return x.inName(t) },
 	"answer for another host":    func(t *testing.T, x thief) error { return x.answers(t) },
 	"say how another host is":    func(t *testing.T, x thief) error { return x.state(t) },
@@ -135,11 +135,11 @@ func (a *attacked) thief(t *testing.T, column string) thief {
 	name := fmt.Sprint("x", time.Now().UnixNano())
 	switch column {
 	case "watch", "measure", "change":
-		return a.with(t, testcluster.Connect(t, a.rig.As(t, name, wire.Role(column))))
+		return a.with(t, testcluster.Connect(t, a.rig.As(t, name, agentapi.Role(column))))
 	case "a host":
-		return a.with(t, testcluster.Connect(t, a.rig.As(t, name, wire.Agent)))
+		return a.with(t, testcluster.Connect(t, a.rig.As(t, name, agentapi.RoleAgent)))
 	case "a token":
-		token, err := a.rig.Authority.Issue(a.rig.URL, authority.Grant{Name: name, Role: wire.Change, Within: time.Minute})
+		token, err := a.rig.Authority.Issue(a.rig.URL, authority.Grant{Name: name, Role: agentapi.RoleChange, Within: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -130,8 +130,8 @@ func (s *stream) die(err error) {
 }
 
 // Call sends a request and waits for its reply, or for ctx.
-func (s *stream) Call(ctx context.Context, method agentapi.Method, params json.RawMessage) (json.RawMessage, error) {
-	id, ch, err := s.send(ctx, method, params)
+func (s *stream) Call(ctx context.Context, m agentapi.AnyMethod, params json.RawMessage) (json.RawMessage, error) {
+	id, ch, err := s.send(ctx, m, params)
 	if err != nil {
 		return nil, s.reason(ctx, err)
 	}
@@ -180,12 +180,12 @@ func (s *stream) reason(ctx context.Context, err error) error {
 
 // send writes a request; its reply comes by the channel, which is closed where
 // none can come. The wait for a pipe that is full ends with ctx, too.
-func (s *stream) send(ctx context.Context, method agentapi.Method, params json.RawMessage) (uint64, chan agentapi.Reply, error) {
+func (s *stream) send(ctx context.Context, m agentapi.AnyMethod, params json.RawMessage) (uint64, chan agentapi.Reply, error) {
 	id, ch, err := s.await()
 	if err != nil {
 		return 0, nil, err
 	}
-	if err := s.deliver(ctx, agentapi.Request{ID: id, Method: method, Params: params}); err != nil {
+	if err := s.deliver(ctx, agentapi.Request{ID: id, Method: m.Name, Params: params}); err != nil {
 		s.forget(id)
 		return 0, nil, err
 	}

@@ -24,7 +24,7 @@ func TestCancelledCallLeavesAFullPipe(t *testing.T) {
 		for range 3 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			begin := time.Now()
-			if _, err := s.Call(ctx, agentapi.MethodHello, nil); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := s.Call(ctx, agentapi.Hello.Any(), nil); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("a call that nobody takes: %v", err)
 			}
 			if took := time.Since(begin); took != time.Second {

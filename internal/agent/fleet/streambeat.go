@@ -63,7 +63,7 @@ func (s *stream) ask(signs []sign, pause time.Duration) []sign {
 	defer cancel()
 	one := sign{at: time.Since(s.began)}
 	var err error
-	if one.id, one.got, err = s.send(ctx, agentapi.MethodHello, hello); err != nil {
+	if one.id, one.got, err = s.send(ctx, agentapi.Hello.Any(), hello); err != nil {
 		one.got = nil
 	}
 	return append(signs, one)

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/agent"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/natsagent"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
@@ -61,7 +61,7 @@ Without root the host is measured, with less; what is lost is said at the start.
 	c.Flags().BoolVar(&flags.remove, "remove-self", false, "with --stdio: remove the private directory that this program was\ncopied into, with the last that uses it")
 	c.Flags().StringVar(&flags.journal, "journal", "", "journal directory (default "+apply.DefaultDir+")")
 	c.Flags().StringVar(&flags.name, "name", "", "this host's name on NATS (default: that of the credentials)")
-	c.Flags().StringVar(&flags.most, "most", string(wire.Change), "the most that is served: watch, measure or change")
+	c.Flags().StringVar(&flags.most, "most", string(agentapi.RoleChange), "the most that is served: watch, measure or change")
 	c.Flags().StringVar(&flags.audit, "audit-log", natsagent.DefaultAudit, "where changes are written down, and who asked for them")
 	c.Flags().StringVar(&flags.space, "netns", "", "answer for this network namespace")
 	c.Flags().StringVar(&flags.metrics, "metrics", "", "address and port where Prometheus reads how this agent and its\nbonds are, such as 127.0.0.1:9117 (default: nowhere)")
@@ -93,7 +93,7 @@ func onPipe(ctx context.Context, con *console.Console, flags opts, cfg agent.Con
 
 // onBus runs the agent on NATS until ctx ends.
 func onBus(ctx context.Context, con *console.Console, flags opts, cfg agent.Config) error {
-	most := wire.Role(flags.most)
+	most := agentapi.Role(flags.most)
 	if !most.Person() {
 		return console.BadUsage("--most: want watch, measure or change, not "+flags.most, "")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/host/apply"
@@ -32,7 +33,9 @@ func (f *journalFlags) dial(ctx context.Context, con *console.Console) (*fleet.H
 	if err != nil {
 		return nil, err
 	}
-	return fleet.Dial(ctx, t.Name, t.Reach, fleet.Config{Version: con.Version, JournalDir: f.dir, Fresh: true, SSH: con.SSH, Bus: con.Bus, Logger: con.Logger()})
+	cfg := con.Fleet(f.dir)
+	cfg.Fresh = true
+	return fleet.Dial(ctx, t.Name, t.Reach, cfg)
 }
 
 // atMostOneID is the argument of confirm and rollback.
@@ -59,12 +62,12 @@ func noEntry(command, id string, err error) error {
 // waiting is the newest entry of a host's journal that can be confirmed, or
 // fs.ErrNotExist.
 func waiting(ctx context.Context, h *fleet.Host) (string, error) {
-	reply, err := h.Journal(ctx)
+	reply, err := ask.Call(ctx, h, agentapi.Journal, agentapi.Empty{})
 	if err != nil {
 		return "", err
 	}
 	for _, e := range slices.Backward(reply.Entries) {
-		if e.State == string(apply.Applied) || e.State == string(apply.Confirming) {
+		if e.State == agentapi.ChangeApplied || e.State == agentapi.ChangeConfirming {
 			return e.ID, nil
 		}
 	}
@@ -98,7 +101,7 @@ change last are written now. Without it the host puts itself back in time.
 					return noEntry("confirm", "", err)
 				}
 			}
-			if _, err := h.Confirm(cmd.Context(), req); err != nil {
+			if _, err := ask.Call(cmd.Context(), h, agentapi.Confirm, req); err != nil {
 				return noEntry("confirm", req.Journal, err)
 			}
 			if con.JSON {

@@ -100,7 +100,7 @@ func printJournal(con *console.Console, reply agentapi.JournalReply) {
 // printRun lists what one run changed.
 func printRun(con *console.Console, group string, entries []agentapi.JournalEntry) {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e agentapi.JournalEntry) bool { return e.Group != group })
-	states := map[string]int{}
+	states := map[agentapi.ChangeState]int{}
 	for _, e := range entries {
 		states[e.State]++
 	}
@@ -140,9 +140,9 @@ func printEntry(con *console.Console, indent string, e agentapi.JournalEntry) {
 // printSteps lists the steps of an entry, those that a person reads as one on
 // one line, with how far each came where the entry's state does not say it.
 func printSteps(con *console.Console, indent string, e agentapi.JournalEntry) {
-	usual := map[string]string{"rolled-back": "undone"}[e.State]
-	if usual == "" {
-		usual = "done"
+	usual := agentapi.StepDone
+	if e.State == agentapi.ChangeRolledBack {
+		usual = agentapi.StepUndone
 	}
 	steps := make([]plan.Step, len(e.Steps))
 	for i, s := range e.Steps {
@@ -160,13 +160,13 @@ func printSteps(con *console.Console, indent string, e agentapi.JournalEntry) {
 	}
 }
 
-func printStep(con *console.Console, indent, what, usual string, s agentapi.JournalStep) {
+func printStep(con *console.Console, indent, what string, usual agentapi.StepProgress, s agentapi.JournalStep) {
 	switch {
 	case s.Progress == usual:
-	case s.Progress == "pending":
+	case s.Progress == agentapi.StepPending:
 		what += " (not done)"
 	default:
-		what += " (" + s.Progress + ")"
+		what += " (" + string(s.Progress) + ")"
 	}
 	fmt.Fprint(con.Stdout, console.Wrapped(indent+"    ", what, con.Width()))
 	if s.Note != "" {

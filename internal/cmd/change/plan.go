@@ -40,7 +40,7 @@ func (f *changeFlags) add(c *cobra.Command) {
 
 // config is the flags as package change wants them.
 func (f *changeFlags) config(ctx context.Context, con *console.Console, path string) (change.Config, error) {
-	cfg := change.Config{Only: f.hosts, Exact: f.exact, Persist: f.persist, DespiteOwner: f.despiteOwner, Version: con.Version, JournalDir: f.journal, SSH: con.SSH, Bus: con.Bus, Logger: con.Logger()}
+	cfg := change.Config{Only: f.hosts, Exact: f.exact, Persist: f.persist, DespiteOwner: f.despiteOwner, Fleet: con.Fleet(f.journal)}
 	formats := []string{change.PersistAuto, change.PersistAlways, change.PersistNone, string(render.FormatNetplan), string(render.FormatNetworkd), string(render.FormatKeyfile), string(render.FormatIfcfg)}
 	if !slices.Contains(formats, f.persist) {
 		return cfg, console.BadUsage("--persist: unknown word "+f.persist, console.OrMeant(f.persist, formats, "", "want one of "+strings.Join(formats, ", ")))

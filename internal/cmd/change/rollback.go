@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
@@ -89,7 +90,7 @@ func rollback(ctx context.Context, con *console.Console, u undoing, wait progres
 		if u.group == "" {
 			req.Journal = part.entries[0].ID
 		}
-		reply, err := part.host.Rollback(ctx, req)
+		reply, err := ask.Call(ctx, part.host, agentapi.Rollback, req)
 		if err != nil {
 			failures = append(failures, noEntry("rollback", req.Journal+req.Group, err))
 			continue
@@ -121,7 +122,7 @@ func holdForRun(ctx context.Context, con *console.Console, u undoing, wait progr
 	for _, part := range u.parts {
 		all = append(all, part.host)
 	}
-	err := fleet.HoldAll(ctx, all, *progress.Holding(con, progress.New(con), wait, "rollback", u.group))
+	err := fleet.HoldAll(ctx, all, progress.Holding(con, progress.New(con), wait, "rollback", u.group))
 	if errors.Is(err, agentapi.ErrBusy) {
 		return console.WithHint(err, "end that run first: Ctrl-C there puts its last step back; --wait waits until it is done")
 	}
@@ -185,11 +186,11 @@ func (u undoing) changes() (n int) {
 
 // shownEntry is one entry of `rollback --dry-run --json`.
 type shownEntry struct {
-	Journal string   `json:"journal"`
-	State   string   `json:"state"`
-	Undo    []string `json:"undo"`
-	Files   []string `json:"files"`
-	Later   []string `json:"later,omitempty"`
+	Journal string               `json:"journal"`
+	State   agentapi.ChangeState `json:"state"`
+	Undo    []string             `json:"undo"`
+	Files   []string             `json:"files"`
+	Later   []string             `json:"later,omitempty"`
 }
 
 func wouldUndo(p undoPart, e agentapi.JournalEntry) shownEntry {

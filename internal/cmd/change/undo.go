@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/plan"
@@ -72,14 +73,16 @@ func (p journalPlace) open(ctx context.Context, con *console.Console) ([]kept, e
 	}
 	var out []kept
 	var failures []error
+	cfg := con.Fleet(p.flags.dir)
+	cfg.Fresh = true
 	for i, name := range names {
-		h, err := fleet.Dial(ctx, name, reaches[i], fleet.Config{Version: con.Version, JournalDir: p.flags.dir, Fresh: true, SSH: con.SSH, Bus: con.Bus, Logger: con.Logger()})
+		h, err := fleet.Dial(ctx, name, reaches[i], cfg)
 		if err != nil {
 			failures = append(failures, err)
 			continue
 		}
 		k := kept{host: h, reach: reaches[i]}
-		if k.journal, err = h.Journal(ctx); err != nil {
+		if k.journal, err = ask.Call(ctx, h, agentapi.Journal, agentapi.Empty{}); err != nil {
 			failures = append(failures, err)
 		}
 		out = append(out, k)
@@ -140,15 +143,11 @@ type undoPart struct {
 	entries []agentapi.JournalEntry
 }
 
-const (
-	stateRolledBack = "rolled-back"
-)
-
 // standing are a host's entries that are not taken back yet, newest first.
 func (k kept) standing() []agentapi.JournalEntry {
 	var out []agentapi.JournalEntry
 	for _, e := range slices.Backward(k.journal.Entries) {
-		if e.State != stateRolledBack {
+		if e.State != agentapi.ChangeRolledBack {
 			out = append(out, e)
 		}
 	}
@@ -265,7 +264,7 @@ func (p undoPart) later() []string {
 func undone(e agentapi.JournalEntry) []plan.Step {
 	var steps []plan.Step
 	for _, s := range slices.Backward(e.Steps) {
-		if s.Progress == "done" || s.Progress == "begun" {
+		if s.Progress == agentapi.StepDone || s.Progress == agentapi.StepBegun {
 			steps = append(steps, s.Step.Undo())
 		}
 	}

@@ -143,9 +143,15 @@ func ThisHost() string {
 	return name
 }
 
+// Fleet is how hosts are reached; journal is the directory of those of this
+// machine, "" the default.
+func (con *Console) Fleet(journal string) fleet.Config {
+	return fleet.Config{Version: con.Version, JournalDir: journal, SSH: con.SSH, Bus: con.Bus, Logger: con.Logger()}
+}
+
 // Dial reaches a host named on the command line.
 func (con *Console) Dial(ctx context.Context, t Target) (*fleet.Host, error) {
-	h, err := fleet.Dial(ctx, t.Name, t.Reach, fleet.Config{Version: con.Version, SSH: con.SSH, Bus: con.Bus, Logger: con.Logger()})
+	h, err := fleet.Dial(ctx, t.Name, t.Reach, con.Fleet(""))
 	if hint := SSHHint(t.Reach, err); hint != "" {
 		return nil, WithHint(err, hint)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
@@ -124,7 +125,7 @@ func Describe(ctx context.Context, con *console.Console, args []string, lldp tim
 // unknown, and Describe says so; only the end of ctx is an error.
 func RoundTrips(ctx context.Context, con *console.Console, p *progress.Progress, hosts []netstate.Host, paths []fabric.Path, reached map[string]*fleet.Host) error {
 	n := measure.Network{
-		Endpoints: make(map[string]measure.Endpoint), Machines: make(map[string]string),
+		Endpoints: make(map[string]ask.Host), Machines: make(map[string]string),
 		Fabric: predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: paths},
 	}
 	for _, h := range hosts {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
@@ -47,7 +48,7 @@ func cables(ctx context.Context, con *console.Console, p *progress.Progress, hos
 			}
 		}
 		if len(links) > 0 {
-			replies[i], errs[i] = reached[hosts[i].Name].LLDP(ctx, agentapi.LLDPRequest{Links: links, Wait: wait})
+			replies[i], errs[i] = ask.Call(ctx, reached[hosts[i].Name], agentapi.LLDP, agentapi.LLDPRequest{Links: links, Wait: wait})
 		}
 	})
 	var heard []hashsurvey.HostNeighbor

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
 	"github.com/linerate/linerate/internal/agent/nats/enroll"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/serve"
 )
@@ -75,7 +75,7 @@ func enrolled(con *console.Console, id enroll.Identity) error {
 	fmt.Fprintf(con.Stdout, "%s is enrolled as %s; the credentials are in %s\n", id.Name, id.Role, id.Dir)
 	switch {
 	case con.Quiet:
-	case id.Role == wire.Agent:
+	case id.Role == agentapi.RoleAgent:
 		fmt.Fprintf(con.Stderr, "`linerate agent` comes next, or the unit deploy/systemd/linerate-agent.service\n")
 	default:
 		fmt.Fprintf(con.Stderr, "hosts are reached as nats:NAME from now on\n")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/evidence/livetraffic"
@@ -99,7 +100,7 @@ func explainLive(ctx context.Context, con *console.Console, reach string, flags 
 	defer h.Close()
 	p := progress.New(con)
 	p.Draw(fmt.Sprintf("watching %s for %v", t.Name, flags.duration))
-	reply, err := h.Traffic(ctx, agentapi.TrafficRequest{Span: flags.duration, Flows: flags.flows})
+	reply, err := ask.Call(ctx, h, agentapi.Traffic, agentapi.TrafficRequest{Span: flags.duration, Flows: flags.flows})
 	p.Clear()
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", t.Name, err)

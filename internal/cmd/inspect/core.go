@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
@@ -47,11 +48,11 @@ type calibration struct {
 // its state.
 func coreRate(ctx context.Context, con *console.Console, h *fleet.Host, state *netstate.Host, flags coreRateFlags) (*calibration, error) {
 	p := progress.New(con)
-	if err := fleet.HoldAll(ctx, []*fleet.Host{h}, *progress.Holding(con, p, flags.wait, "inspect --calibrate", state.Name)); err != nil {
+	if err := fleet.HoldAll(ctx, []*fleet.Host{h}, progress.Holding(con, p, flags.wait, "inspect --calibrate", state.Name)); err != nil {
 		return nil, console.WithHint(err, progress.HeldHint(err))
 	}
 	p.Stage("%s: what one core moves: two cores busy for %.0f s, no packet leaves the host", state.Name, agentapi.DefaultCoreRate.Seconds())
-	reply, err := h.CoreRate(ctx, agentapi.CoreRateRequest{})
+	reply, err := ask.Call(ctx, h, agentapi.CoreRate, agentapi.CoreRateRequest{})
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		return nil, console.WithHint(err, "it takes Linux, and a linerate on the host that is as new as this one")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/host/observe"
@@ -207,7 +208,7 @@ func capture(ctx context.Context, con *console.Console, reach string, flags capt
 		return err
 	}
 	defer h.Close()
-	reply, err := h.Capture(ctx, agentapi.CaptureRequest{Anonymous: flags.anonymous})
+	reply, err := ask.Call(ctx, h, agentapi.Capture, agentapi.CaptureRequest{Anonymous: flags.anonymous})
 	if errors.Is(err, errors.ErrUnsupported) {
 		return console.WithHint(fmt.Errorf("capture %s: %w", t.Name, err), "it takes a linerate on the host that is as new as this one")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/discover"
@@ -108,7 +109,7 @@ func inspectTargets(ctx context.Context, con *console.Console, args []string) (f
 
 // probe proves the ways between the hosts, and judges all.
 func (d *inspectedPairs) probe(ctx context.Context, f predict.Fabric, reached map[string]*fleet.Host) error {
-	pingers := make(map[string]pathmtu.Pinger, len(reached))
+	pingers := make(map[string]ask.Host, len(reached))
 	for name, h := range reached {
 		pingers[name] = h
 	}

@@ -240,7 +240,7 @@ func measureFabric(ctx context.Context, con *console.Console, f fabric.Fabric, m
 	}
 	p.Stage("reach %s", console.HostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
-		Fabric: f, Version: con.Version, SSH: con.SSH, Bus: con.Bus, Logger: con.Logger(), Tell: p.Tell, Pings: m.Pings, JournalDir: cmp.Or(run.sweeps.journal, journalFor(m)),
+		Fabric: f, Fleet: con.Fleet(cmp.Or(run.sweeps.journal, journalFor(m))), Tell: p.Tell, Pings: m.Pings,
 		Keep: keeping(ctx, con, f, p, run), Resume: old, Listeners: run.listeners,
 		Holding: progress.Holding(con, p, run.wait, append([]string{"measure"}, run.args...)...),
 	})

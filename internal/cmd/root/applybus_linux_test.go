@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
@@ -92,8 +92,8 @@ func newCutLane(t *testing.T, server *testcluster.Cluster, i int) *cutLane {
 	}
 	t.Cleanup(func() { _ = netns.Delete(space) })
 	l.proxy = testcluster.NewProxy(t, strings.TrimPrefix(server.URL, "tls://"))
-	l.who = server.As(t, fmt.Sprintf("eve%d", i), wire.Change)
-	as := server.As(t, l.name, wire.Agent)
+	l.who = server.As(t, fmt.Sprintf("eve%d", i), agentapi.RoleChange)
+	as := server.As(t, l.name, agentapi.RoleAgent)
 	startWatched(t, "agent", "--nats", "tls://"+l.proxy.Addr(), "--creds", as.Creds, "--nats-ca", as.CA, "--netns", space, "--audit-log", l.journal+".audit", "--journal", l.journal)
 	return l
 }
@@ -186,13 +186,13 @@ func (l *cutLane) try(t *testing.T, c cut) string {
 	e := l.settled(t, known)
 	now := l.value(t)
 	what := fmt.Sprintf("%v: status %d, journal %q (%s), value %s to %s is %s\n%s", c, status, e.State, e.Reason, before, want, now, p.errs.String())
-	begun := slices.ContainsFunc(e.Steps, func(s apply.StepState) bool { return s.Progress != apply.Pending })
+	begun := slices.ContainsFunc(e.Steps, func(s apply.StepState) bool { return s.Progress != agentapi.StepPending })
 	switch {
-	case e.State == apply.Confirmed && now != want, e.State != apply.Confirmed && now != before:
+	case e.State == agentapi.ChangeConfirmed && now != want, e.State != agentapi.ChangeConfirmed && now != before:
 		t.Errorf("neither old nor new: %s", what)
-	case (status == console.ExitDone) != (e.State == apply.Confirmed):
+	case (status == console.ExitDone) != (e.State == agentapi.ChangeConfirmed):
 		t.Errorf("it says another thing than holds: %s", what)
-	case begun && e.State == apply.RolledBack && (status != console.ExitRolledBack || !strings.Contains(p.errs.String(), "change rolled back")):
+	case begun && e.State == agentapi.ChangeRolledBack && (status != console.ExitRolledBack || !strings.Contains(p.errs.String(), "change rolled back")):
 		t.Errorf("taken back, and not said so: %s", what)
 	}
 	if late := l.late(t, e); late > guardLate {
@@ -211,7 +211,7 @@ func (l *cutLane) try(t *testing.T, c cut) string {
 // below zero it was in time. One that was asked to go back later has no deadline.
 func (l *cutLane) late(t *testing.T, e apply.Entry) time.Duration {
 	t.Helper()
-	if e.State != apply.RolledBack || !strings.Contains(e.Reason, "in time") {
+	if e.State != agentapi.ChangeRolledBack || !strings.Contains(e.Reason, "in time") {
 		return 0
 	}
 	info, err := os.Stat(filepath.Join(l.journal, e.ID+".json"))
@@ -272,7 +272,7 @@ func TestApplyCutOff(t *testing.T) {
 				l := newCutLane(t, server, lane)
 				time.Sleep(time.Second)
 				begin := time.Now()
-				if state := l.try(t, cut{}); state != string(apply.Confirmed) {
+				if state := l.try(t, cut{}); state != string(agentapi.ChangeConfirmed) {
 					t.Fatalf("without a cut: %q", state)
 				}
 				takes := time.Since(begin)

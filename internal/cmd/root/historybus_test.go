@@ -12,9 +12,9 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/results"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/record"
 )
@@ -23,7 +23,7 @@ import (
 // else's out of a history.
 func TestHistoryAddBadRunOnNATS(t *testing.T) {
 	r := testcluster.Start(t, nil)
-	eve := r.As(t, "eve", wire.Measure)
+	eve := r.As(t, "eve", agentapi.RoleMeasure)
 	rec := record.Record{
 		Schema: record.Schema, ID: "20260301T101500.000Z", Started: time.Date(2026, 3, 1, 10, 15, 0, 0, time.UTC),
 		Trials: []record.Trial{{From: "a", To: "b", Direction: flow.Forward, Streams: 1, Protocol: "tcp", Ports: "chosen"}},

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/results"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/record"
@@ -103,9 +103,9 @@ type onCluster struct {
 func newOnCluster(t *testing.T) *onCluster {
 	t.Helper()
 	o := &onCluster{fabric: triangle(t), cluster: testcluster.StartCluster(t), agents: make(map[string]*watched)}
-	o.who = o.cluster.As(t, "eve", wire.Measure)
+	o.who = o.cluster.As(t, "eve", agentapi.RoleMeasure)
 	for _, name := range []string{"a", "b", "c"} {
-		o.agent(t, name, o.cluster.As(t, name, wire.Agent))
+		o.agent(t, name, o.cluster.As(t, name, agentapi.RoleAgent))
 	}
 	time.Sleep(time.Second)
 	return o
@@ -202,11 +202,11 @@ func TestMeasureOverCluster(t *testing.T) {
 	list := startWatched(t, "serve", "hosts", "--json", "--nats", o.who.URL, "--creds", o.who.Creds, "--nats-ca", o.who.CA)
 	var hosts struct {
 		Hosts []struct {
-			Name string    `json:"name"`
-			Most wire.Role `json:"most"`
+			Name string        `json:"name"`
+			Most agentapi.Role `json:"most"`
 		} `json:"hosts"`
 	}
-	if err := list.Wait(); err != nil || json.Unmarshal([]byte(list.out.String()), &hosts) != nil || len(hosts.Hosts) != 3 || hosts.Hosts[2].Name != "c" || hosts.Hosts[2].Most != wire.Measure {
+	if err := list.Wait(); err != nil || json.Unmarshal([]byte(list.out.String()), &hosts) != nil || len(hosts.Hosts) != 3 || hosts.Hosts[2].Name != "c" || hosts.Hosts[2].Most != agentapi.RoleMeasure {
 		t.Errorf("hosts: %v\n%s%s", err, list.out.String(), list.errs.String())
 	}
 	proof := os.Getenv("PROVE_RUN") != ""
@@ -271,7 +271,7 @@ func TestMeasureOverCluster(t *testing.T) {
 
 // intoHistory keeps what is on NATS in a store, for somebody who may only look.
 func (o *onCluster) intoHistory(t *testing.T) {
-	watcher := o.cluster.As(t, "bob", wire.Watch)
+	watcher := o.cluster.As(t, "bob", agentapi.RoleWatch)
 	db := filepath.Join(t.TempDir(), "history.db")
 	for _, said := range []string{"at first", "once more"} {
 		p := startWatched(t, "history", "add", "nats:all", "--store", db, "--nats", watcher.URL, "--creds", watcher.Creds, "--nats-ca", watcher.CA)

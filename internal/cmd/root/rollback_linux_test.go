@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/kernel/netns"
@@ -64,9 +65,9 @@ func (p tunedPair) change(t *testing.T, host int, group, key, from, to string, c
 		title = "tune two.yaml"
 	}
 	step := plan.Step{Kind: plan.Sysctl, Key: key, Old: from, New: to, Disruption: plan.Online}
-	reply, err := p.hosts[host].Apply(context.Background(), agentapi.ApplyRequest{Plan: plan.Plan{Steps: []plan.Step{step}}, Group: group, Title: title})
+	reply, err := ask.Call(context.Background(), p.hosts[host], agentapi.Apply, agentapi.ApplyRequest{Plan: plan.Plan{Steps: []plan.Step{step}}, Group: group, Title: title})
 	if err == nil && confirm {
-		_, err = p.hosts[host].Confirm(context.Background(), agentapi.ConfirmRequest{Journal: reply.Journal})
+		_, err = ask.Call(context.Background(), p.hosts[host], agentapi.Confirm, agentapi.ConfirmRequest{Journal: reply.Journal})
 	}
 	if err = errors.Join(err, rolledBackError(reply)); err != nil {
 		t.Fatal(err)
@@ -138,7 +139,7 @@ func TestRollbackOfRun(t *testing.T) {
 // TestRollbackOfOneStep takes one change of a run back, and says what stays.
 func TestRollbackOfOneStep(t *testing.T) {
 	p := newTunedPair(t)
-	reply, err := p.hosts[0].Journal(t.Context())
+	reply, err := ask.Call(t.Context(), p.hosts[0], agentapi.Journal, agentapi.Empty{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,13 +168,13 @@ func TestRollbackNamesWhatIsNewer(t *testing.T) {
 	if o := p.run(t, "rollback", p.file, "missing"); o.status != console.ExitUsage || !strings.Contains(o.stderr, "no journal entry missing") {
 		t.Errorf("unknown: %d %s", o.status, o.stderr)
 	}
-	if _, err := p.hosts[1].Hold(t.Context(), agentapi.HoldRequest{Holder: agentapi.Holder{Run: "other", What: "tune two.yaml"}}); err != nil {
+	if _, err := ask.Call(t.Context(), p.hosts[1], agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "other", What: "tune two.yaml"}}); err != nil {
 		t.Fatal(err)
 	}
 	if o := p.run(t, "rollback", p.file); o.status != console.ExitUnreachable || !strings.Contains(o.stderr, "tune two.yaml") || !strings.Contains(o.stderr, "hint: end that run first") {
 		t.Errorf("held: %d %s%s", o.status, o.stdout, o.stderr)
 	}
-	if err := p.hosts[1].Release(t.Context()); err != nil {
+	if _, err := ask.Call(t.Context(), p.hosts[1], agentapi.Release, agentapi.Empty{}); err != nil {
 		t.Fatal(err)
 	}
 	more := strings.Replace(readText(t, p.file), "hosts:\n", "hosts:\n  gone: {reach: \"netns:linerate-undo-gone\", network: {version: 2}}\n", 1)

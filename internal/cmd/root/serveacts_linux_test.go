@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/host/apply"
@@ -127,7 +128,7 @@ func TestServeActs(t *testing.T) {
 		eve.awaits(t, "host/a", id)
 		lead := f.actor(t, "change")
 		lead.post(t, "host/a/"+word, url.Values{"change": {id}}, http.StatusOK)
-		want := map[string]apply.State{"confirm": apply.Confirmed, "rollback": apply.RolledBack}[word]
+		want := map[string]agentapi.ChangeState{"confirm": agentapi.ChangeConfirmed, "rollback": agentapi.ChangeRolledBack}[word]
 		if got := stateOf(t, journal["a"], id); got != want {
 			t.Errorf("%s: %s, want %s", word, got, want)
 		}
@@ -156,14 +157,14 @@ func waitingChange(t *testing.T, f *served, creds, value string) string {
 	}
 	s := state.Host.Sysctls[cutKey]
 	step := plan.Step{Kind: plan.Sysctl, Key: cutKey, Scope: s.Scope, Old: s.Value, New: value}
-	reply, err := h.Apply(t.Context(), agentapi.ApplyRequest{Plan: plan.Plan{Host: "a", Steps: []plan.Step{step}}, Deadline: time.Minute})
+	reply, err := ask.Call(t.Context(), h, agentapi.Apply, agentapi.ApplyRequest{Plan: plan.Plan{Host: "a", Steps: []plan.Step{step}}, Deadline: time.Minute})
 	if err != nil || reply.RolledBack != "" {
 		t.Fatal(err, reply.RolledBack)
 	}
 	return reply.Journal
 }
 
-func stateOf(t *testing.T, journal, id string) apply.State {
+func stateOf(t *testing.T, journal, id string) agentapi.ChangeState {
 	t.Helper()
 	entries, problems, err := apply.OpenJournal(journal).List()
 	if err != nil || len(problems) > 0 {

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/results"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/record"
 )
 
@@ -36,7 +36,7 @@ func TestServeStore(t *testing.T) {
 			t.Fatal(p.errs.String())
 		}
 	}
-	conn := testcluster.Connect(t, servers.As(t, "eve", wire.Measure))
+	conn := testcluster.Connect(t, servers.As(t, "eve", agentapi.RoleMeasure))
 	keeper, err := results.Keeper(conn, "run", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/cmd/console"
-	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
 
@@ -26,11 +25,11 @@ func TestStrangersOnTheBus(t *testing.T) {
 	for name, state := range map[string]string{"db1": string(text), "db2": string(mutant(t, text, func(key string) bool {
 		return key != "since" && key != "written" && key != "most" && key != "addresses"
 	}))} {
-		if reply := testcluster.State(t, testcluster.Connect(t, r.As(t, name, wire.Agent)), name, []byte(state)); reply.Error != "" {
+		if reply := testcluster.State(t, testcluster.Connect(t, r.As(t, name, agentapi.RoleAgent)), name, []byte(state)); reply.Error != "" {
 			t.Fatal(reply.Error)
 		}
 	}
-	who := r.As(t, "wat", wire.Watch)
+	who := r.As(t, "wat", agentapi.RoleWatch)
 	o := strangers(t, "serve", "hosts", "--nats", who.URL, "--creds", who.Creds, "--nats-ca", who.CA)
 	if o.status != console.ExitDone || strings.Count(o.stdout, "\n") != 2 || !strings.Contains(o.stdout, "?]0;owned") {
 		t.Errorf("exit %d: %q, %s", o.status, o.stdout, o.stderr)
@@ -91,7 +90,7 @@ func writeJournal(t *testing.T, dir, space string) {
 	t.Helper()
 	const id = "20260101T000000.000000Z-000001"
 	text, err := json.Marshal(map[string]any{
-		"version": 1, "id": id, "state": apply.RolledBack, "reason": stranger, "namespace": space, "started": "2026-01-01T00:00:00Z", "deadline": "2026-01-01T00:00:00Z",
+		"version": 1, "id": id, "state": agentapi.ChangeRolledBack, "reason": stranger, "namespace": space, "started": "2026-01-01T00:00:00Z", "deadline": "2026-01-01T00:00:00Z",
 		"group": map[string]any{"id": "g" + stranger, "title": stranger}, "pid": 1, "plan": map[string]any{"steps": []any{map[string]any{"kind": "sysctl", "link": stranger, "key": stranger, "new": stranger}}},
 		"steps": []any{map[string]any{"progress": "left", "note": stranger}},
 	})

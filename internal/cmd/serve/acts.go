@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/server"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/web"
 )
@@ -45,7 +45,7 @@ type visitorsFleet struct {
 // visitorsLink is how a visitor is connected.
 type visitorsLink struct {
 	deputy *authority.Deputy
-	until  map[wire.Role]time.Time // how long what it has for each role is good
+	until  map[agentapi.Role]time.Time // how long what it has for each role is good
 }
 
 // newVisitorsFleet acts until ctx ends; end takes away what it wrote. Place is
@@ -91,7 +91,7 @@ func (f *visitorsFleet) as(v web.Visitor) (link.Config, error) {
 		if err != nil {
 			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
 		}
-		one = &visitorsLink{deputy, make(map[wire.Role]time.Time)}
+		one = &visitorsLink{deputy, make(map[agentapi.Role]time.Time)}
 		f.visitors[v.Name] = one
 	}
 	creds := filepath.Join(f.dir, v.Name+"."+string(v.Role)+".creds")
@@ -140,7 +140,7 @@ func (f *visitorsFleet) Journal(ctx context.Context, v web.Visitor, host string)
 		return agentapi.JournalReply{}, err
 	}
 	defer done()
-	return h.Journal(ctx)
+	return ask.Call(ctx, h, agentapi.Journal, agentapi.Empty{})
 }
 
 // Confirm keeps a change that waits.
@@ -150,7 +150,7 @@ func (f *visitorsFleet) Confirm(ctx context.Context, v web.Visitor, host, change
 		return err
 	}
 	defer done()
-	_, err = h.Confirm(ctx, agentapi.ConfirmRequest{Journal: change})
+	_, err = ask.Call(ctx, h, agentapi.Confirm, agentapi.ConfirmRequest{Journal: change})
 	return err
 }
 
@@ -161,7 +161,7 @@ func (f *visitorsFleet) Rollback(ctx context.Context, v web.Visitor, host, chang
 		return agentapi.RollbackReply{}, err
 	}
 	defer done()
-	return h.Rollback(ctx, agentapi.RollbackRequest{Journal: change})
+	return ask.Call(ctx, h, agentapi.Rollback, agentapi.RollbackRequest{Journal: change})
 }
 
 // Measure starts `linerate measure` as the visitor.

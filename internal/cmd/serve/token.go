@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
 	"github.com/linerate/linerate/internal/agent/nats/server"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/unit"
 )
@@ -112,11 +112,11 @@ listens on every address has to be named.
 ` + console.ExitHelp,
 		Example: "  linerate serve token --role agent --host db1 --nats tls://192.0.2.1:4222\n  linerate serve token --role measure --user eve --ttl 1h",
 		RunE: func(*cobra.Command, []string) error {
-			g := authority.Grant{Name: host, Role: wire.Role(role), Replace: replace}
+			g := authority.Grant{Name: host, Role: agentapi.Role(role), Replace: replace}
 			switch {
-			case g.Role != wire.Agent && !g.Role.Person():
+			case g.Role != agentapi.RoleAgent && !g.Role.Person():
 				return console.BadUsage("--role: want agent, watch, measure or change, not "+role, "")
-			case g.Role == wire.Agent && (host == "" || user != ""):
+			case g.Role == agentapi.RoleAgent && (host == "" || user != ""):
 				return console.BadUsage("serve token: want --host NAME with --role agent", "")
 			case g.Role.Person() && (user == "" || host != ""):
 				return console.BadUsage("serve token: want --user NAME with --role "+role, "")
@@ -165,7 +165,7 @@ listens on every address has to be named.
 			return nil
 		},
 	}
-	c.Flags().StringVar(&role, "role", string(wire.Agent), "agent, watch, measure or change")
+	c.Flags().StringVar(&role, "role", string(agentapi.RoleAgent), "agent, watch, measure or change")
 	c.Flags().StringVar(&host, "host", "", "the host's name on NATS")
 	c.Flags().StringVar(&user, "user", "", "the user's name")
 	c.Flags().StringVar(&ttl, "ttl", "10m", "how long the token is good")
@@ -188,9 +188,9 @@ it when they are started again. A user's logins to the web page go with it.
 			if (host == "") == (user == "") {
 				return console.BadUsage("serve revoke: want --host NAME or --user NAME", "`linerate serve identities` lists them")
 			}
-			name, role := host, wire.Agent
+			name, role := host, agentapi.RoleAgent
 			if user != "" {
-				name, role = user, wire.Watch
+				name, role = user, agentapi.RoleWatch
 			}
 			a, err := opened(con, serve)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
 	"github.com/linerate/linerate/internal/agent/nats/server"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
@@ -171,7 +172,7 @@ often as it is used until it expires; ` + "`serve revoke --user`" + ` takes it a
 			if err != nil {
 				return err
 			}
-			token, err := a.IssueLogin(user, wire.Role(role), life)
+			token, err := a.IssueLogin(user, agentapi.Role(role), life)
 			if errors.Is(err, wire.ErrName) || errors.Is(err, authority.ErrLoginRole) {
 				return console.BadUsage("serve login: "+err.Error(), "")
 			}
@@ -186,7 +187,7 @@ often as it is used until it expires; ` + "`serve revoke --user`" + ` takes it a
 		},
 	}
 	c.Flags().StringVar(&user, "user", "", "whose it is")
-	c.Flags().StringVar(&role, "role", string(wire.Watch), "watch, measure or change")
+	c.Flags().StringVar(&role, "role", string(agentapi.RoleWatch), "watch, measure or change")
 	c.Flags().StringVar(&valid, "valid", "720h", "how long it is good")
 	return c
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/steer"
 )
@@ -94,5 +95,5 @@ func sockets(ctx context.Context, con *console.Console, reach string, req agenta
 		return agentapi.SocketsReply{}, err
 	}
 	defer h.Close()
-	return h.Sockets(ctx, req)
+	return ask.Call(ctx, h, agentapi.Sockets, req)
 }

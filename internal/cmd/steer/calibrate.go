@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/host/calibrate"
 	"github.com/linerate/linerate/netstate"
@@ -41,7 +42,7 @@ func (b *bundleFlags) calibrated(ctx context.Context, con *console.Console, bund
 		return bundle, err
 	}
 	defer h.Close()
-	reply, err := h.Calibrate(ctx, agentapi.CalibrateRequest{Bond: name})
+	reply, err := ask.Call(ctx, h, agentapi.Calibrate, agentapi.CalibrateRequest{Bond: name})
 	if errors.Is(err, fs.ErrPermission) {
 		return bundle, console.WithHint(err, "run it as root, or with CAP_NET_RAW")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/cmd/console"
 )
 
@@ -44,7 +45,7 @@ func checkConnections(ctx context.Context, con *console.Console, reach string, f
 		return err
 	}
 	defer h.Close()
-	reply, err := h.Sockets(ctx, agentapi.SocketsRequest{Proto: flow.TCP, Dport: frame.Dport})
+	reply, err := ask.Call(ctx, h, agentapi.Sockets, agentapi.SocketsRequest{Proto: flow.TCP, Dport: frame.Dport})
 	if err != nil {
 		return fmt.Errorf("list sockets of %s: %w", t.Name, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/discover"
@@ -287,7 +288,7 @@ func lacking(frames []flow.Frame, b steer.Bundle) []flow.Tuple {
 
 // offBond says why a route does not lead over the bond; "" when it does, or
 // when the links are not the host's own.
-func offBond(r agentapi.Route, t flow.Tuple, b steer.Bundle, host *netstate.Host) string {
+func offBond(r netstate.FlowRoute, t flow.Tuple, b steer.Bundle, host *netstate.Host) string {
 	if r.Link == "" {
 		return fmt.Sprintf("%s has no way to %s: %s", host.Name, t.Dst, r.Why)
 	}
@@ -309,7 +310,7 @@ func firstOf(names []string) string {
 }
 
 // routes asks a host's kernel where flows go, in as many requests as it takes.
-func routes(ctx context.Context, con *console.Console, reach string, tuples []flow.Tuple) ([]agentapi.Route, error) {
+func routes(ctx context.Context, con *console.Console, reach string, tuples []flow.Tuple) ([]netstate.FlowRoute, error) {
 	t, err := con.Target(reach)
 	if err != nil {
 		return nil, err
@@ -323,10 +324,10 @@ func routes(ctx context.Context, con *console.Console, reach string, tuples []fl
 }
 
 // routesOf is routes of a host that is reached already.
-func routesOf(ctx context.Context, h *fleet.Host, name string, tuples []flow.Tuple) ([]agentapi.Route, error) {
-	var all []agentapi.Route
+func routesOf(ctx context.Context, h *fleet.Host, name string, tuples []flow.Tuple) ([]netstate.FlowRoute, error) {
+	var all []netstate.FlowRoute
 	for part := range slices.Chunk(tuples, agentapi.MostRoutes) {
-		reply, err := h.Routes(ctx, agentapi.RoutesRequest{Flows: part})
+		reply, err := ask.Call(ctx, h, agentapi.Routes, agentapi.RoutesRequest{Flows: part})
 		if err != nil {
 			return nil, fmt.Errorf("ask for routes of %s: %w", name, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/discover"
@@ -181,7 +182,7 @@ func steerProbe(ctx context.Context, con *console.Console, flags probeFlags, cfg
 		defer h.Close()
 		hosts = append(hosts, h)
 	}
-	if err := fleet.HoldAll(ctx, hosts, *progress.Holding(con, p, flags.wait, "steer probe", from, to)); err != nil {
+	if err := fleet.HoldAll(ctx, hosts, progress.Holding(con, p, flags.wait, "steer probe", from, to)); err != nil {
 		return console.WithHint(err, progress.HeldHint(err))
 	}
 	for i, t := range targets {
@@ -223,7 +224,7 @@ func steerProbe(ctx context.Context, con *console.Console, flags probeFlags, cfg
 // heldPorts are source ports that the host's sockets hold or that it keeps;
 // none where it cannot say.
 func heldPorts(ctx context.Context, h *fleet.Host) []uint16 {
-	reply, err := h.Sockets(ctx, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
+	reply, err := ask.Call(ctx, h, agentapi.Sockets, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
 	if err != nil {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -40,7 +40,7 @@ func askRoutes(ctx context.Context, con *console.Console, reach string, frames [
 		return routed{}, err
 	}
 	r := routed{why: make([]string, len(frames))}
-	r.refused = !slices.ContainsFunc(routes, func(route agentapi.Route) bool { return route.Link != "" })
+	r.refused = !slices.ContainsFunc(routes, func(route netstate.FlowRoute) bool { return route.Link != "" })
 	links := make(map[string]string)
 	for i, route := range routes {
 		if r.why[i] = unsure(route); r.why[i] == "" {
@@ -84,7 +84,7 @@ func question(f flow.Frame) flow.Tuple {
 }
 
 // unsure says why an answer is none for a socket's flow.
-func unsure(r agentapi.Route) string {
+func unsure(r netstate.FlowRoute) string {
 	if r.Link == "" {
 		return r.Why
 	}
@@ -95,7 +95,7 @@ func unsure(r agentapi.Route) string {
 }
 
 // routeName is "eth0 via 10.0.0.254".
-func routeName(r agentapi.Route) string { return hopName(r.Link, r.Gateway) }
+func routeName(r netstate.FlowRoute) string { return hopName(r.Link, r.Gateway) }
 
 func hopName(link string, gateway netip.Addr) string {
 	if gateway.IsValid() {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	rendercmd "github.com/linerate/linerate/internal/cmd/render"
-	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/run/change"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/render"
@@ -88,11 +88,11 @@ func (t *tuneRun) keptSteps(ctx context.Context, group string) (map[string][]pla
 	steps := map[string][]plan.Step{}
 	for _, name := range []string{t.options.Path.From, t.options.Path.To} {
 		h, _ := t.file.Host(name)
-		host, err := fleet.Dial(ctx, name, h.Reach, fleet.Config{Version: t.con.Version, JournalDir: t.flags.journal, SSH: t.con.SSH, Bus: t.con.Bus, Logger: t.con.Logger()})
+		host, err := fleet.Dial(ctx, name, h.Reach, t.con.Fleet(t.flags.journal))
 		if err != nil {
 			return nil, err
 		}
-		reply, err := host.Journal(ctx)
+		reply, err := ask.Call(ctx, host, agentapi.Journal, agentapi.Empty{})
 		host.Close()
 		if err != nil {
 			return nil, err
@@ -105,7 +105,7 @@ func (t *tuneRun) keptSteps(ctx context.Context, group string) (map[string][]pla
 func confirmedSteps(journal agentapi.JournalReply, group string) []plan.Step {
 	var steps []plan.Step
 	for _, e := range journal.Entries {
-		if e.Group != group || e.State != string(apply.Confirmed) {
+		if e.Group != group || e.State != agentapi.ChangeConfirmed {
 			continue
 		}
 		for _, s := range e.Steps {
@@ -187,7 +187,7 @@ func (t *tuneRun) persist(ctx context.Context, tuned fabric.Fabric, steps map[st
 		}
 	}
 	c, err := change.Open(ctx, change.Config{
-		Fabric: tuned, Only: hosts, Profiles: []string{}, Persist: cmp.Or(t.format, change.PersistAlways), Roots: t.roots, Version: t.con.Version, JournalDir: t.flags.journal, SSH: t.con.SSH, Bus: t.con.Bus, Logger: t.con.Logger(),
+		Fabric: tuned, Only: hosts, Profiles: []string{}, Persist: cmp.Or(t.format, change.PersistAlways), Roots: t.roots, Fleet: t.con.Fleet(t.flags.journal),
 	})
 	if err != nil {
 		return notPersisted(err, out)

@@ -32,7 +32,7 @@ func (t *tuneRun) run(ctx context.Context) error {
 		which = fmt.Sprintf(", the first of %d paths (--path chooses)", n)
 	}
 	p.Told(fmt.Sprintf("reach %s and %s%s", from, to, which))
-	cfg := campaign.Config{Fabric: t.narrowed(), Version: t.con.Version, JournalDir: t.flags.journal, SSH: t.con.SSH, Bus: t.con.Bus, Logger: t.con.Logger(), Tell: p.Tell}
+	cfg := campaign.Config{Fabric: t.narrowed(), Fleet: t.con.Fleet(t.flags.journal), Tell: p.Tell}
 	if !t.flags.dryRun {
 		t.stored = t.con.Keeper(ctx, t.flags.store)
 		cfg.Holding = progress.Holding(t.con, p, t.flags.wait, "tune", t.file.File)

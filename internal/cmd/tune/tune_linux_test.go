@@ -13,6 +13,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/change"
 	"github.com/linerate/linerate/internal/cmd/console"
@@ -84,9 +85,9 @@ for n in a b; do ip -n linerate-files-$n link set lo up; ip -n linerate-files-$n
 			{Kind: plan.LinkMTU, Link: "eth0", Old: "1500", New: "9000", Disruption: plan.Online},
 			{Kind: plan.Sysctl, Key: "net.ipv4.tcp_fin_timeout", Old: "60", New: "30", Disruption: plan.Online},
 		} {
-			reply, err := h.Apply(t.Context(), agentapi.ApplyRequest{Plan: plan.Plan{Steps: []plan.Step{s}}, Group: tunedRun, Title: "tune fab.yaml"})
+			reply, err := ask.Call(t.Context(), h, agentapi.Apply, agentapi.ApplyRequest{Plan: plan.Plan{Steps: []plan.Step{s}}, Group: tunedRun, Title: "tune fab.yaml"})
 			if err == nil {
-				_, err = h.Confirm(t.Context(), agentapi.ConfirmRequest{Journal: reply.Journal})
+				_, err = ask.Call(t.Context(), h, agentapi.Confirm, agentapi.ConfirmRequest{Journal: reply.Journal})
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/plan"
 )
@@ -98,7 +99,7 @@ type Result struct {
 	// ID names the journal entry, for Confirm and Rollback; "" when nothing
 	// was written because there was nothing to do or a precondition failed.
 	ID    string
-	State State
+	State agentapi.ChangeState
 	// Applied is how many steps were done, Undone how many were taken back.
 	Applied int
 	Undone  int
@@ -211,7 +212,7 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 		return Result{}, err
 	}
 	if len(p.Steps) == 0 && len(p.Files) == 0 {
-		return Result{State: Confirmed}, nil
+		return Result{State: agentapi.ChangeConfirmed}, nil
 	}
 	e := a.newEntry(p, observed, o.Deadline)
 	e.Temporary, e.Group = o.Temporary, o.Group
@@ -241,7 +242,7 @@ func (a *Applier) Apply(ctx context.Context, p plan.Plan, o Options) (Result, er
 
 // abandon ends an entry none of whose steps was begun.
 func (a *Applier) abandon(e *Entry, cause error) (Result, error) {
-	e.State, e.Reason = RolledBack, note(reason(cause))
+	e.State, e.Reason = agentapi.ChangeRolledBack, note(reason(cause))
 	err := a.journal.write(e)
 	a.ended(e)
 	return e.result(), errors.Join(cause, err)
@@ -264,7 +265,7 @@ func (a *Applier) run(ctx context.Context, e *Entry, check func(context.Context)
 			return a.takeBack(ctx, e, &StepError{Check: true, Err: err})
 		}
 	}
-	e.State = Applied
+	e.State = agentapi.ChangeApplied
 	err := ctx.Err()
 	if err == nil {
 		err = a.journal.write(e)
@@ -282,7 +283,7 @@ func (a *Applier) run(ctx context.Context, e *Entry, check func(context.Context)
 
 func (a *Applier) step(ctx context.Context, e *Entry, i int) error {
 	s := e.Plan.Steps[i]
-	e.Steps[i].Progress = Begun
+	e.Steps[i].Progress = agentapi.StepBegun
 	if err := a.journal.write(e); err != nil {
 		return fmt.Errorf("write journal: %w", err)
 	}
@@ -295,7 +296,7 @@ func (a *Applier) step(ctx context.Context, e *Entry, i int) error {
 	if err := a.waitReady(ctx, e, s, a.cfg.Ready); err != nil {
 		return err
 	}
-	e.Steps[i].Progress = Done
+	e.Steps[i].Progress = agentapi.StepDone
 	if err := a.journal.write(e); err != nil {
 		return fmt.Errorf("write journal: %w", err)
 	}
@@ -308,7 +309,7 @@ func (a *Applier) step(ctx context.Context, e *Entry, i int) error {
 func (a *Applier) takeBack(ctx context.Context, e *Entry, cause *StepError) (Result, error) {
 	e.Reason = reason(cause.Err)
 	err := a.undo(context.WithoutCancel(ctx), e)
-	cause.Undone = e.State == RolledBack
+	cause.Undone = e.State == agentapi.ChangeRolledBack
 	return e.result(), errors.Join(cause, err)
 }
 
@@ -382,7 +383,7 @@ func (a *Applier) nothingPending() error {
 		a.cfg.Log.Warn("journal entry cannot be read", "file", p.File, "err", p.Err)
 	}
 	for _, e := range entries {
-		if e.State.pending() && (e.Boot == a.self.Boot || len(e.Files) > 0) {
+		if e.State.Pending() && (e.Boot == a.self.Boot || len(e.Files) > 0) {
 			return fmt.Errorf("%w: %s, %s since %s", ErrPending, e.ID, e.State, e.Started.Format(time.RFC3339))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -19,7 +20,7 @@ func TestApplyConfirmRollback(t *testing.T) {
 		k := &fakeKernel{host: testHost()}
 		a := applier(t, filepath.Join(tempDir(t), "journal"), k)
 		r, err := a.Apply(ctx, p, Options{})
-		if err != nil || r.State != Applied || r.Applied != len(p.Steps) {
+		if err != nil || r.State != agentapi.ChangeApplied || r.Applied != len(p.Steps) {
 			t.Fatalf("%s: %+v, %v", name, r, err)
 		}
 		want, err := plan.Apply(testHost(), p)
@@ -37,7 +38,7 @@ func TestApplyConfirmRollback(t *testing.T) {
 			t.Errorf("%s: confirmed twice: %v", name, err)
 		}
 		back, err := a.Rollback(ctx, r.ID)
-		if err != nil || back.State != RolledBack || back.Undone != len(p.Steps) {
+		if err != nil || back.State != agentapi.ChangeRolledBack || back.Undone != len(p.Steps) {
 			t.Fatalf("%s: rollback %+v, %v", name, back, err)
 		}
 		sameHost(t, name+" rolled back", testHost(), k.host)
@@ -72,7 +73,7 @@ func TestErrorAtEveryStep(t *testing.T) {
 				r, err := applier(t, tempDir(t), k).Apply(ctx, p, Options{})
 				cancel()
 				var step *StepError
-				if !errors.As(err, &step) || !step.Undone || r.State != RolledBack || r.ID == "" {
+				if !errors.As(err, &step) || !step.Undone || r.State != agentapi.ChangeRolledBack || r.ID == "" {
 					t.Fatalf("%s, step %d, %s: %+v, %v", name, n+1, how, r, err)
 				}
 				if !errors.Is(err, broken) && !errors.Is(err, context.Canceled) {
@@ -114,7 +115,7 @@ func TestCancelledAfterTheLastStep(t *testing.T) {
 		}
 	}
 	r, err := applier(t, tempDir(t), k).Apply(ctx, p, Options{})
-	if !errors.Is(err, context.Canceled) || r.State != RolledBack {
+	if !errors.Is(err, context.Canceled) || r.State != agentapi.ChangeRolledBack {
 		t.Errorf("%+v, %v", r, err)
 	}
 	sameHost(t, "cancelled", testHost(), k.host)
@@ -129,7 +130,7 @@ func TestWhatTheKernelMakesOfAValue(t *testing.T) {
 		return s
 	}
 	r, err := applier(t, tempDir(t), k).Apply(context.Background(), testPlans(t)["online"], Options{})
-	if !errors.Is(err, ErrNotVerified) || r.State != RolledBack || len(r.Left) > 0 {
+	if !errors.Is(err, ErrNotVerified) || r.State != agentapi.ChangeRolledBack || len(r.Left) > 0 {
 		t.Errorf("a clamped value: %+v, %v", r, err)
 	}
 	sameHost(t, "clamped", testHost(), k.host)
@@ -143,7 +144,7 @@ func TestPatience(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := a.Apply(context.Background(), testPlans(t)["online"], Options{}); err != nil || r.State != Applied {
+	if r, err := a.Apply(context.Background(), testPlans(t)["online"], Options{}); err != nil || r.State != agentapi.ChangeApplied {
 		t.Errorf("a step that shows late: %+v, %v", r, err)
 	}
 	if late == 0 {
@@ -191,7 +192,7 @@ func TestManners(t *testing.T) {
 	}
 	k.host.Sysctls["net.ipv4.tcp_rmem"] = testSysctl("1 2 3")
 	back, err := a.Rollback(ctx, "")
-	if err != nil || back.ID != r.ID || back.State != RolledBack || len(back.Left) != 1 || !strings.Contains(back.Left[0], "1 2 3") {
+	if err != nil || back.ID != r.ID || back.State != agentapi.ChangeRolledBack || len(back.Left) != 1 || !strings.Contains(back.Left[0], "1 2 3") {
 		t.Errorf("%+v, %v", back, err)
 	}
 	want := testHost()
@@ -223,11 +224,11 @@ func TestUndoGoesOnAfterAnError(t *testing.T) {
 	}
 	a.cfg.Kernel = refusing{k, p.Steps[2].Target()}
 	back, err := a.Rollback(ctx, r.ID)
-	if !errors.Is(err, fs.ErrPermission) || back.State != Failed || back.Undone != len(p.Steps)-1 {
+	if !errors.Is(err, fs.ErrPermission) || back.State != agentapi.ChangeFailed || back.Undone != len(p.Steps)-1 {
 		t.Errorf("%+v, %v", back, err)
 	}
 	a.cfg.Kernel = k
-	if back, err := a.Rollback(ctx, r.ID); err != nil || back.State != RolledBack {
+	if back, err := a.Rollback(ctx, r.ID); err != nil || back.State != agentapi.ChangeRolledBack {
 		t.Errorf("second try: %+v, %v", back, err)
 	}
 	sameHost(t, "after the second try", testHost(), k.host)
@@ -244,7 +245,7 @@ func TestUndoTriesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.before = failOnce(k.dos+1, fs.ErrPermission)
-	if back, err := a.Rollback(ctx, r.ID); err != nil || back.State != RolledBack || back.Undone != len(p.Steps) {
+	if back, err := a.Rollback(ctx, r.ID); err != nil || back.State != agentapi.ChangeRolledBack || back.Undone != len(p.Steps) {
 		t.Errorf("%+v, %v", back, err)
 	}
 	sameHost(t, "in the second pass", testHost(), k.host)
@@ -289,7 +290,7 @@ func TestLock(t *testing.T) {
 
 func TestEmptyPlan(t *testing.T) {
 	r, err := applier(t, tempDir(t), &fakeKernel{}).Apply(context.Background(), plan.Plan{}, Options{})
-	if err != nil || r.State != Confirmed || r.ID != "" {
+	if err != nil || r.State != agentapi.ChangeConfirmed || r.ID != "" {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // TestBegin: nothing is done before Begin returns, the journal and the guard are
@@ -31,9 +33,9 @@ func TestBegin(t *testing.T) {
 			switch {
 			case asked != 1:
 				t.Errorf("asked %d times", asked)
-			case answer == nil && (err != nil || r.State != Applied || k.dos != 2):
+			case answer == nil && (err != nil || r.State != agentapi.ChangeApplied || k.dos != 2):
 				t.Errorf("%+v, %v, %d steps done", r, err, k.dos)
-			case answer != nil && (!errors.Is(err, refused) || r.State != RolledBack || k.dos != 0):
+			case answer != nil && (!errors.Is(err, refused) || r.State != agentapi.ChangeRolledBack || k.dos != 0):
 				t.Errorf("%+v, %v, %d steps done; want none", r, err, k.dos)
 			}
 		})

@@ -90,7 +90,7 @@ func (a *Applier) disarmBoot() {
 		return
 	}
 	for _, e := range entries {
-		if e.State.pending() && e.Namespace == "" {
+		if e.State.Pending() && e.Namespace == "" {
 			return
 		}
 	}

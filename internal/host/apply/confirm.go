@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // Confirm keeps an applied change and writes the plan's files; "" is the newest
@@ -25,14 +27,14 @@ func (a *Applier) Confirm(ctx context.Context, id string) error {
 		return err
 	}
 	switch {
-	case e.State == Confirming:
+	case e.State == agentapi.ChangeConfirming:
 		return a.finish(&e)
-	case e.State != Applied:
+	case e.State != agentapi.ChangeApplied:
 		return fmt.Errorf("confirm %s: %w: it is %s", e.ID, ErrState, e.State)
 	case len(e.Plan.Files) > 0:
 		return a.confirmFiles(&e)
 	}
-	e.State = Confirmed
+	e.State = agentapi.ChangeConfirmed
 	if err := a.journal.write(&e); err != nil {
 		return fmt.Errorf("write journal: %w", err)
 	}
@@ -52,7 +54,7 @@ func (a *Applier) confirmFiles(e *Entry) error {
 		return fmt.Errorf("confirm %s: %w", e.ID, err)
 	}
 	a.journal.pass()
-	e.State = Confirming
+	e.State = agentapi.ChangeConfirming
 	err = a.journal.write(e)
 	if err == nil {
 		if err = a.writeFiles(e, true); err == nil {
@@ -67,7 +69,7 @@ func (a *Applier) confirmFiles(e *Entry) error {
 	// Not confirmed then: what the journal says last is what is done when
 	// nobody comes any more.
 	e.dropDrafts()
-	e.State, e.Files = Applied, nil
+	e.State, e.Files = agentapi.ChangeApplied, nil
 	if again := a.journal.write(e); again != nil {
 		err = errors.Join(err, fmt.Errorf("write journal: %w", again))
 	}
@@ -85,7 +87,7 @@ func (a *Applier) finish(e *Entry) error {
 }
 
 func (a *Applier) finished(e *Entry) error {
-	e.State = Confirmed
+	e.State = agentapi.ChangeConfirmed
 	if err := a.journal.write(e); err != nil {
 		return fmt.Errorf("write journal: %w", err)
 	}

@@ -7,63 +7,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/plan"
 )
 
-// State is how far a journal entry has come.
-type State string
-
-// The states. Open, applied, confirming and reverting entries are pending:
-// something still has to happen to them.
-const (
-	Open       State = "open"        // steps are being done
-	Applied    State = "applied"     // all steps hold; waits to be confirmed
-	Confirming State = "confirming"  // confirmed; its files are being written
-	Confirmed  State = "confirmed"   // kept
-	Reverting  State = "reverting"   // being taken back
-	RolledBack State = "rolled-back" // taken back, or gone with a reboot
-	Failed     State = "failed"      // could not all be taken back
-)
-
-func (s State) pending() bool {
-	return s == Open || s == Applied || s == Confirming || s == Reverting
-}
-
-// Pending reports whether something still has to happen to the entry.
-func (s State) Pending() bool { return s.pending() }
-
-func (s State) known() bool {
-	switch s {
-	case Open, Applied, Confirming, Confirmed, Reverting, RolledBack, Failed:
-		return true
-	}
-	return false
-}
-
-// Progress is how far one step of an entry has come.
-type Progress string
-
-// The progress of a step. A begun step may or may not have happened: only
-// looking tells.
-const (
-	Pending Progress = "pending"
-	Begun   Progress = "begun"
-	Done    Progress = "done"
-	Undone  Progress = "undone"
-	Left    Progress = "left" // somebody else changed it since
-)
-
-func (p Progress) known() bool {
-	switch p {
-	case Pending, Begun, Done, Undone, Left:
-		return true
-	}
-	return false
-}
-
 // StepState is the progress of the plan's step of the same index.
 type StepState struct {
-	Progress Progress `json:"progress"`
+	Progress agentapi.StepProgress `json:"progress"`
 	// Note says why a step was left, or could not be undone.
 	Note string `json:"note,omitempty"`
 }
@@ -72,8 +22,8 @@ type StepState struct {
 // done when its new text is written, undone, or left when it holds neither the
 // old nor the new text.
 type FileState struct {
-	Progress Progress `json:"progress"`
-	Note     string   `json:"note,omitempty"`
+	Progress agentapi.StepProgress `json:"progress"`
+	Note     string                `json:"note,omitempty"`
 	// Real is the file itself where the plan's path is a symbolic link.
 	Real string `json:"real"`
 	// Mode and the owner are those of the file there was; Mode zero: none was.
@@ -89,13 +39,13 @@ const entryVersion = 1
 // Entry is one journal file: everything needed to take a change back without
 // the process that made it.
 type Entry struct {
-	Version   int       `json:"version"`
-	ID        string    `json:"id"`
-	State     State     `json:"state"`
-	Reason    string    `json:"reason,omitempty"` // why it was taken back
-	Namespace string    `json:"namespace,omitempty"`
-	Started   time.Time `json:"started"`
-	Deadline  time.Time `json:"deadline"`
+	Version   int                  `json:"version"`
+	ID        string               `json:"id"`
+	State     agentapi.ChangeState `json:"state"`
+	Reason    string               `json:"reason,omitempty"` // why it was taken back
+	Namespace string               `json:"namespace,omitempty"`
+	Started   time.Time            `json:"started"`
+	Deadline  time.Time            `json:"deadline"`
 	// Temporary: the change is to end with its owner.
 	Temporary bool `json:"temporary,omitempty"`
 	// Group is the run that the change is a step of.
@@ -124,12 +74,12 @@ type Entry struct {
 func (a *Applier) newEntry(p plan.Plan, observed map[string]string, deadline time.Duration) Entry {
 	now := time.Now().UTC()
 	e := Entry{
-		Version: entryVersion, ID: newID(now), State: Open, Namespace: a.cfg.Namespace, Started: now,
+		Version: entryVersion, ID: newID(now), State: agentapi.ChangeOpen, Namespace: a.cfg.Namespace, Started: now,
 		Deadline: now.Add(deadline), Owner: a.self, Plan: p, Observed: observed,
 		Steps: make([]StepState, len(p.Steps)), Root: a.cfg.Root,
 	}
 	for i := range e.Steps {
-		e.Steps[i].Progress = Pending
+		e.Steps[i].Progress = agentapi.StepPending
 	}
 	return e
 }
@@ -161,7 +111,7 @@ func (e *Entry) check(id string) error {
 		return fmt.Errorf("version %d, this program knows %d", e.Version, entryVersion)
 	case e.ID != id:
 		return fmt.Errorf("entry calls itself %.80q", e.ID)
-	case !e.State.known():
+	case !e.State.Known():
 		return fmt.Errorf("unknown state %.40q", e.State)
 	case len(e.Steps) != len(e.Plan.Steps):
 		return fmt.Errorf("progress of %d steps, plan of %d", len(e.Steps), len(e.Plan.Steps))
@@ -172,7 +122,7 @@ func (e *Entry) check(id string) error {
 		}
 	}
 	for i, s := range e.Steps {
-		if !s.Progress.known() {
+		if !s.Progress.Known() {
 			return fmt.Errorf("step %d: unknown progress %.40q", i+1, s.Progress)
 		}
 	}
@@ -180,14 +130,14 @@ func (e *Entry) check(id string) error {
 }
 
 func (e *Entry) checkFiles() error {
-	if len(e.Files) != 0 && len(e.Files) != len(e.Plan.Files) || e.State == Confirming && len(e.Files) != len(e.Plan.Files) {
+	if len(e.Files) != 0 && len(e.Files) != len(e.Plan.Files) || e.State == agentapi.ChangeConfirming && len(e.Files) != len(e.Plan.Files) {
 		return fmt.Errorf("states of %d files, plan of %d", len(e.Files), len(e.Plan.Files))
 	}
 	if err := checkFiles(e.Plan.Files); err != nil {
 		return err
 	}
 	for i, f := range e.Files {
-		if !f.Progress.known() {
+		if !f.Progress.Known() {
 			return fmt.Errorf("file %d: unknown progress %.40q", i+1, f.Progress)
 		}
 		if !filepath.IsAbs(f.Real) || filepath.Clean(f.Real) != f.Real {
@@ -201,19 +151,19 @@ func (e *Entry) result() Result {
 	r := Result{ID: e.ID, State: e.State}
 	for _, s := range e.Steps {
 		switch s.Progress {
-		case Done:
+		case agentapi.StepDone:
 			r.Applied++
-		case Undone:
+		case agentapi.StepUndone:
 			r.Undone++
-		case Left:
+		case agentapi.StepLeft:
 			r.Left = append(r.Left, s.Note)
 		}
 	}
 	for i, f := range e.Files {
 		switch f.Progress {
-		case Done:
+		case agentapi.StepDone:
 			r.Files = append(r.Files, e.Plan.Files[i].Path)
-		case Left:
+		case agentapi.StepLeft:
 			r.Left = append(r.Left, f.Note)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/statefile"
 	"github.com/linerate/linerate/plan"
 )
@@ -194,7 +195,7 @@ func filesAsPlanned(root string, files []plan.File) ([]FileState, error) {
 			problems = append(problems, &FileError{f.Path, err})
 			continue
 		}
-		states[i] = FileState{Progress: Pending, Real: real}
+		states[i] = FileState{Progress: agentapi.StepPending, Real: real}
 		if info != nil {
 			states[i].Mode = modeBits(info.Mode())
 			states[i].UID, states[i].GID = statefile.Owner(info)

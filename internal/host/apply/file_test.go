@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -107,7 +108,7 @@ func TestFilesWithTheConfirmation(t *testing.T) {
 	}
 	sameTree(t, "confirmed", root, newTree)
 	back, err := a.Rollback(ctx, r.ID)
-	if err != nil || back.State != RolledBack || len(back.Left) > 0 {
+	if err != nil || back.State != agentapi.ChangeRolledBack || len(back.Left) > 0 {
 		t.Fatalf("rollback: %+v, %v", back, err)
 	}
 	sameTree(t, "rolled back", root, oldTree)
@@ -119,7 +120,7 @@ func TestFilesAlone(t *testing.T) {
 	root, p := withFiles(t, plan.Plan{})
 	a := fileApplier(t, tempDir(t), root, &fakeKernel{host: testHost()})
 	r, err := a.Apply(ctx, p, Options{})
-	if err != nil || r.State != Applied {
+	if err != nil || r.State != agentapi.ChangeApplied {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if err := a.Confirm(ctx, r.ID); err != nil {
@@ -147,7 +148,7 @@ func TestFileChangedMeanwhile(t *testing.T) {
 	if err := a.Confirm(ctx, r.ID); !errors.Is(err, ErrChanged) || !errors.As(err, &file) || file.Path != "/etc/sysctl.d/90-gone.conf" {
 		t.Errorf("confirm: %v", err)
 	}
-	if e, err := a.find(""); err != nil || e.State != Applied {
+	if e, err := a.find(""); err != nil || e.State != agentapi.ChangeApplied {
 		t.Errorf("after a refusal: %s, %v", e.State, err)
 	}
 	if err := os.WriteFile(edited, []byte("old b\n"), 0o640); err != nil {
@@ -197,7 +198,7 @@ func TestFilePaths(t *testing.T) {
 }
 
 // wholeAgain: whatever was cut, Recover leaves all as it was or all new.
-func wholeAgain(t *testing.T, what, dir, root string, k *fakeKernel, p plan.Plan) State {
+func wholeAgain(t *testing.T, what, dir, root string, k *fakeKernel, p plan.Plan) agentapi.ChangeState {
 	t.Helper()
 	k.before, k.after = nil, nil
 	a := fileApplier(t, dir, root, k)
@@ -208,19 +209,19 @@ func wholeAgain(t *testing.T, what, dir, root string, k *fakeKernel, p plan.Plan
 	if err != nil || len(entries) > 1 {
 		t.Fatalf("%s: %d entries, %v", what, len(entries), err)
 	}
-	state := RolledBack // died before anything was written
+	state := agentapi.ChangeRolledBack // died before anything was written
 	if len(entries) == 1 {
 		state = entries[0].State
 	}
 	switch state {
-	case Confirmed:
+	case agentapi.ChangeConfirmed:
 		want, err := plan.Apply(testHost(), plan.Plan{Steps: p.Steps})
 		if err != nil {
 			t.Fatal(err)
 		}
 		sameTree(t, what, root, newTree)
 		sameHost(t, what, want, k.host)
-	case RolledBack:
+	case agentapi.ChangeRolledBack:
 		sameTree(t, what, root, oldTree)
 		sameHost(t, what, testHost(), k.host)
 	default:
@@ -236,7 +237,7 @@ func wholeAgain(t *testing.T, what, dir, root string, k *fakeKernel, p plan.Plan
 // and once more between any two that Recover does then.
 func TestCrashInConfirm(t *testing.T) {
 	ctx := context.Background()
-	ends := make(map[State]int)
+	ends := make(map[agentapi.ChangeState]int)
 	for n, through := 0, false; !through; n++ {
 		for m, again := 0, false; !again; m++ {
 			root, p := withFiles(t, testPlans(t)["online"])
@@ -258,7 +259,7 @@ func TestCrashInConfirm(t *testing.T) {
 			ends[wholeAgain(t, caseName("confirm", n)+caseName(", recover", m), dir, root, k, p)]++
 		}
 	}
-	if ends[Confirmed] < 5 || ends[RolledBack] < 5 {
+	if ends[agentapi.ChangeConfirmed] < 5 || ends[agentapi.ChangeRolledBack] < 5 {
 		t.Errorf("ends: %v", ends)
 	}
 }
@@ -284,7 +285,7 @@ func TestCrashInRollback(t *testing.T) {
 		k.after = k.before
 		through = !crashes(t, func() { _, _ = a.Rollback(ctx, entries[0].ID) })
 		state := wholeAgain(t, caseName("rollback", n), dir, root, k, p)
-		if through && state != RolledBack {
+		if through && state != agentapi.ChangeRolledBack {
 			t.Errorf("not cut, and %s", state)
 		}
 	}
@@ -294,7 +295,7 @@ func TestCrashInRollback(t *testing.T) {
 // files alone.
 func TestCrashThenReboot(t *testing.T) {
 	ctx := context.Background()
-	ends := make(map[State]int)
+	ends := make(map[agentapi.ChangeState]int)
 	for n, through := 0, false; !through; n++ {
 		root, p := withFiles(t, testPlans(t)["online"])
 		dir, k := tempDir(t), &fakeKernel{host: testHost()}
@@ -313,13 +314,13 @@ func TestCrashThenReboot(t *testing.T) {
 		}
 		entries, _, _ := b.List()
 		want := oldTree
-		if entries[0].State == Confirmed {
+		if entries[0].State == agentapi.ChangeConfirmed {
 			want = newTree
 		}
 		sameTree(t, caseName("boot", n), root, want)
 		ends[entries[0].State]++
 	}
-	if len(ends) != 2 || ends[Confirmed] < 2 || ends[RolledBack] < 2 {
+	if len(ends) != 2 || ends[agentapi.ChangeConfirmed] < 2 || ends[agentapi.ChangeRolledBack] < 2 {
 		t.Errorf("ends: %v", ends)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/statefile"
 	"github.com/linerate/linerate/plan"
 )
@@ -128,7 +129,7 @@ func (a *Applier) writeFiles(e *Entry, drafted bool) error {
 			problems = append(problems, &FileError{f.Path, err})
 			continue
 		}
-		e.Files[i].reached(Done)
+		e.Files[i].reached(agentapi.StepDone)
 	}
 	if len(problems) == 0 {
 		e.dropDrafts()
@@ -146,14 +147,14 @@ func (a *Applier) restoreFiles(e *Entry) error {
 			problems = append(problems, &FileError{f.Path, fmt.Errorf("restore: %w", err)})
 			continue
 		}
-		e.Files[i].reached(Undone)
+		e.Files[i].reached(agentapi.StepUndone)
 	}
 	e.dropDrafts()
 	return errors.Join(problems...)
 }
 
-func (st *FileState) reached(p Progress) {
-	if st.Progress != Left {
+func (st *FileState) reached(p agentapi.StepProgress) {
+	if st.Progress != agentapi.StepLeft {
 		st.Progress, st.Note = p, ""
 	}
 }
@@ -161,7 +162,7 @@ func (st *FileState) reached(p Progress) {
 // exchangeText replaces a file that holds from by one that holds to.
 func (a *Applier) exchangeText(e *Entry, i int, from, to *string, drafted bool) error {
 	f, st := e.Plan.Files[i], &e.Files[i]
-	st.Progress = Pending
+	st.Progress = agentapi.StepPending
 	real, err := resolve(e.Root, f.Path)
 	if err != nil {
 		return err
@@ -171,12 +172,12 @@ func (a *Applier) exchangeText(e *Entry, i int, from, to *string, drafted bool) 
 	case err != nil:
 		return err
 	case real != st.Real:
-		st.Progress, st.Note = Left, note(f.Path+": it is a link to another file now: left as it is")
+		st.Progress, st.Note = agentapi.StepLeft, note(f.Path+": it is a link to another file now: left as it is")
 		return nil
 	case sameText(now, to):
 		return nil
 	case !sameText(now, from):
-		st.Progress, st.Note = Left, note(f.Path+": its text is neither the old nor the new one: left as it is")
+		st.Progress, st.Note = agentapi.StepLeft, note(f.Path+": its text is neither the old nor the new one: left as it is")
 		return nil
 	}
 	a.journal.pass()

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // Group names a run that changes a host in several steps, each with an entry
@@ -57,7 +59,7 @@ func (a *Applier) RollbackGroup(ctx context.Context, id string) ([]Result, error
 	if len(group) == 0 {
 		return nil, fmt.Errorf("journal group %.80q: %w", id, fs.ErrNotExist)
 	}
-	group = slices.DeleteFunc(group, func(e Entry) bool { return e.State == RolledBack })
+	group = slices.DeleteFunc(group, func(e Entry) bool { return e.State == agentapi.ChangeRolledBack })
 	if len(group) == 0 {
 		return nil, fmt.Errorf("roll back %s: %w: it is rolled back already", id, ErrState)
 	}
@@ -106,7 +108,7 @@ func (a *Applier) ask(entries []Entry, why string) {
 		first.With = append(first.With, e.ID)
 	}
 	for i := range entries {
-		if e := &entries[i]; i == 0 || e.State != Reverting {
+		if e := &entries[i]; i == 0 || e.State != agentapi.ChangeReverting {
 			a.askOne(e, why)
 		}
 	}
@@ -115,8 +117,8 @@ func (a *Applier) ask(entries []Entry, why string) {
 // askOne gives one entry the word. One whose way back was begun already keeps
 // that it was.
 func (a *Applier) askOne(e *Entry, why string) {
-	if e.State != Reverting {
-		e.State, e.Reason, e.Asked = Reverting, note(why), true
+	if e.State != agentapi.ChangeReverting {
+		e.State, e.Reason, e.Asked = agentapi.ChangeReverting, note(why), true
 	}
 	if err := a.journal.write(e); err != nil {
 		a.cfg.Log.Warn("write journal", "journal", e.ID, "err", err)
@@ -127,11 +129,11 @@ func (a *Applier) askOne(e *Entry, why string) {
 // that were to go back with it. The entries change in place.
 func (a *Applier) spread(entries []Entry) {
 	for _, asked := range slices.Clone(entries) {
-		if asked.State != Reverting {
+		if asked.State != agentapi.ChangeReverting {
 			continue
 		}
 		for i := range entries {
-			if e := &entries[i]; slices.Contains(asked.With, e.ID) && e.State != RolledBack && e.State != Reverting {
+			if e := &entries[i]; slices.Contains(asked.With, e.ID) && e.State != agentapi.ChangeRolledBack && e.State != agentapi.ChangeReverting {
 				a.askOne(e, asked.Reason)
 			}
 		}
@@ -150,7 +152,7 @@ func (a *Applier) goOn(ctx context.Context, cut Entry) error {
 	a.spread(group)
 	var failures []error
 	for _, e := range slices.Backward(group) {
-		if e.State != Reverting {
+		if e.State != agentapi.ChangeReverting {
 			continue
 		}
 		if _, err := a.takeBackEntry(ctx, e, e.Reason); err != nil {
@@ -172,11 +174,11 @@ func (a *Applier) heldByGroup(e Entry) map[string]string {
 		return held
 	}
 	for _, newer := range ofGroup(all, e.Group.ID) {
-		if newer.ID <= e.ID || newer.State != Failed && newer.State != Reverting {
+		if newer.ID <= e.ID || newer.State != agentapi.ChangeFailed && newer.State != agentapi.ChangeReverting {
 			continue
 		}
 		for i, s := range newer.Plan.Steps {
-			if p := newer.Steps[i].Progress; p == Begun || p == Done {
+			if p := newer.Steps[i].Progress; p == agentapi.StepBegun || p == agentapi.StepDone {
 				held[s.Target()] = newer.ID
 			}
 		}

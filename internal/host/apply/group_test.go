@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -107,7 +108,7 @@ func nothingLeft(t *testing.T, a *Applier) {
 		t.Fatalf("journal: %v, %v", problems, err)
 	}
 	for _, e := range entries {
-		if e.State != RolledBack {
+		if e.State != agentapi.ChangeRolledBack {
 			t.Errorf("%s is %s: %s", e.ID, e.State, e.Reason)
 		}
 	}
@@ -131,7 +132,7 @@ func TestGroupRollbackCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked := slices.ContainsFunc(entries, func(e Entry) bool { return e.State == Reverting || e.State == RolledBack })
+		asked := slices.ContainsFunc(entries, func(e Entry) bool { return e.State == agentapi.ChangeReverting || e.State == agentapi.ChangeRolledBack })
 		again := applier(t, dir, k)
 		if _, err := again.Recover(ctx); err != nil {
 			t.Fatalf("%s: recover: %v", caseName("rollback", n), err)
@@ -271,7 +272,7 @@ func TestGuardGoesOnWithTheGroup(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := entries[len(entries)-1]
-		if last.State != Reverting {
+		if last.State != agentapi.ChangeReverting {
 			continue // it was through with that one: the next command has the rest
 		}
 		if err := Guard(ctx, Config{Kernel: k, Dir: dir, Settle: time.Millisecond, Poll: time.Microsecond}, last.ID); err != nil {
@@ -290,7 +291,7 @@ func TestGroupIsKeptWhole(t *testing.T) {
 	now := time.Now().UTC()
 	for i := range KeepEntries + 2*more {
 		e := a.newEntry(plan.Plan{Host: "h"}, nil, time.Minute)
-		e.ID, e.State, e.Started = newID(now.Add(time.Duration(i)*time.Second)), Confirmed, now
+		e.ID, e.State, e.Started = newID(now.Add(time.Duration(i)*time.Second)), agentapi.ChangeConfirmed, now
 		if i >= more && i < 3*more { // one group across the edge, older ones of none
 			e.Group = testGroup
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -28,7 +29,7 @@ func TestGroupGoesBackAtTheSecondTry(t *testing.T) {
 		}
 		failed := 0
 		for _, r := range first {
-			if r.State == Failed {
+			if r.State == agentapi.ChangeFailed {
 				failed++
 			}
 			if len(r.Left) > 0 {
@@ -73,12 +74,12 @@ func TestPendingGroupIsKeptWhole(t *testing.T) {
 	const older = 3
 	for i := range KeepEntries + older + 1 {
 		e := a.newEntry(plan.Plan{Host: "h"}, nil, time.Minute)
-		e.ID, e.State, e.Started = newID(now.Add(time.Duration(i)*time.Second)), Confirmed, now
+		e.ID, e.State, e.Started = newID(now.Add(time.Duration(i)*time.Second)), agentapi.ChangeConfirmed, now
 		switch {
 		case i < older:
 			e.Group = testGroup
 		case i == KeepEntries+older:
-			e.Group, e.State = testGroup, Reverting
+			e.Group, e.State = testGroup, agentapi.ChangeReverting
 		}
 		if err := a.journal.write(&e); err != nil {
 			t.Fatal(err)
@@ -93,7 +94,7 @@ func TestPendingGroupIsKeptWhole(t *testing.T) {
 	if n := len(ofGroup(kept, testGroup.ID)); err != nil || n != older+1 {
 		t.Errorf("%d of the group kept, want %d, %v", n, older+1, err)
 	}
-	if !slices.ContainsFunc(kept, func(e Entry) bool { return e.State == Reverting }) {
+	if !slices.ContainsFunc(kept, func(e Entry) bool { return e.State == agentapi.ChangeReverting }) {
 		t.Error("the one that waits is gone")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/statefile"
 )
 
@@ -34,7 +35,7 @@ func Guard(ctx context.Context, c Config, id string) error {
 	if err != nil {
 		return err
 	}
-	if !e.State.pending() {
+	if !e.State.Pending() {
 		return nil
 	}
 	// On a full disk nobody is told; before the first step that must not be.
@@ -50,7 +51,7 @@ func Guard(ctx context.Context, c Config, id string) error {
 		if now, err := a.find(id); err == nil {
 			e = now
 		}
-		if !e.State.pending() {
+		if !e.State.Pending() {
 			return nil
 		}
 		if due(ctx, e, deadline) != "" {
@@ -69,19 +70,19 @@ func Guard(ctx context.Context, c Config, id string) error {
 // Begun reports whether some step may have happened.
 func (e *Entry) Begun() bool {
 	for _, s := range e.Steps {
-		if s.Progress != Pending {
+		if s.Progress != agentapi.StepPending {
 			return true
 		}
 	}
-	return e.State != Open
+	return e.State != agentapi.ChangeOpen
 }
 
 // due is why a guard has to act on the entry now, "" when it has not.
 func due(ctx context.Context, e Entry, deadline time.Time) string {
 	switch {
-	case e.State == Confirming || e.State == Reverting:
+	case e.State == agentapi.ChangeConfirming || e.State == agentapi.ChangeReverting:
 		return "it was cut short"
-	case (e.State == Open || e.Temporary) && !e.Owner.Alive():
+	case (e.State == agentapi.ChangeOpen || e.Temporary) && !e.Owner.Alive():
 		return "its process died"
 	case !time.Now().Before(deadline):
 		return "nobody confirmed in time"
@@ -105,13 +106,13 @@ func (a *Applier) guardAct(ctx context.Context, e Entry, deadline time.Time) (en
 	}
 	reason := due(ctx, e, deadline)
 	switch {
-	case !e.State.pending():
+	case !e.State.Pending():
 		return true, nil
 	case reason == "":
 		return false, nil
-	case e.State == Confirming:
+	case e.State == agentapi.ChangeConfirming:
 		return true, a.finish(&e)
-	case e.State == Reverting && e.Reason != "":
+	case e.State == agentapi.ChangeReverting && e.Reason != "":
 		return true, a.goOn(held, e)
 	}
 	_, err = a.takeBackEntry(held, e, reason)

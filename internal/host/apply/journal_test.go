@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -18,13 +19,13 @@ import (
 // written, whole.
 func TestReadWhileWritten(t *testing.T) {
 	j := OpenJournal(tempDir(t))
-	e := Entry{Version: entryVersion, ID: "x", State: Open, Steps: make([]StepState, 200), Plan: plan.Plan{Steps: make([]plan.Step, 200)}}
-	set := func(p Progress) {
+	e := Entry{Version: entryVersion, ID: "x", State: agentapi.ChangeOpen, Steps: make([]StepState, 200), Plan: plan.Plan{Steps: make([]plan.Step, 200)}}
+	set := func(p agentapi.StepProgress) {
 		for i := range e.Steps {
 			e.Steps[i] = StepState{Progress: p, Note: string(p)}
 		}
 	}
-	set(Pending)
+	set(agentapi.StepPending)
 	if err := j.write(&e); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func TestReadWhileWritten(t *testing.T) {
 	stop := make(chan struct{})
 	writing.Go(func() {
 		for {
-			for _, p := range []Progress{Begun, Done, Undone, Left} {
+			for _, p := range []agentapi.StepProgress{agentapi.StepBegun, agentapi.StepDone, agentapi.StepUndone, agentapi.StepLeft} {
 				set(p)
 				if err := j.write(&e); err != nil {
 					t.Error(err)
@@ -46,7 +47,7 @@ func TestReadWhileWritten(t *testing.T) {
 			}
 		}
 	})
-	seen := map[Progress]int{}
+	seen := map[agentapi.StepProgress]int{}
 	for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); {
 		got, err := j.Read("x")
 		if err != nil {
@@ -99,10 +100,10 @@ func TestEntryKeepsItsRoom(t *testing.T) {
 func TestOldEntriesGo(t *testing.T) {
 	a := applier(t, tempDir(t), &fakeKernel{host: testHost()})
 	for n := range KeepEntries + 5 {
-		e := Entry{Version: entryVersion, ID: fmt.Sprintf("2020-%04d", n), State: Confirmed, Started: time.Now()}
+		e := Entry{Version: entryVersion, ID: fmt.Sprintf("2020-%04d", n), State: agentapi.ChangeConfirmed, Started: time.Now()}
 		switch n {
 		case 0:
-			e.State = Applied // pending ones stay however old
+			e.State = agentapi.ChangeApplied // pending ones stay however old
 		case KeepEntries + 4:
 			e.Started = time.Now().Add(-2 * KeepTime)
 		}

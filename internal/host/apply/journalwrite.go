@@ -32,7 +32,7 @@ func (j *Journal) write(e *Entry) error {
 		return j.first(path, spare, pad(b, len(b)+e.growth()))
 	case err != nil:
 		return err
-	case e.State.pending():
+	case e.State.Pending():
 		least := len(b) + e.growth()
 		if there.Mode().IsRegular() && there.Size() <= maxEntry {
 			least = int(there.Size())

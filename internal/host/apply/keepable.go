@@ -3,6 +3,8 @@ package apply
 import (
 	"context"
 	"fmt"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // Keepable looks, without changing anything, whether Confirm of an entry could
@@ -18,9 +20,9 @@ func (a *Applier) Keepable(ctx context.Context, id string) error {
 	switch {
 	case err != nil:
 		return err
-	case e.State == Confirming:
+	case e.State == agentapi.ChangeConfirming:
 		return nil
-	case e.State != Applied:
+	case e.State != agentapi.ChangeApplied:
 		return fmt.Errorf("confirm %s: %w: it is %s", e.ID, ErrState, e.State)
 	}
 	if e.Files, err = filesAsPlanned(e.Root, e.Plan.Files); err == nil {

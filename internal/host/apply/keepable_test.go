@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // TestKeepable: the question changes nothing, and its answer is Confirm's.
@@ -34,7 +36,7 @@ func TestKeepable(t *testing.T) {
 			t.Errorf("with %q: %v", text, err)
 		}
 	}
-	if e, err := a.find(r.ID); err != nil || e.State != Applied || len(e.Files) > 0 {
+	if e, err := a.find(r.ID); err != nil || e.State != agentapi.ChangeApplied || len(e.Files) > 0 {
 		t.Errorf("asking changed the entry: %+v, %v", e, err)
 	}
 	if err := a.Confirm(ctx, r.ID); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/act"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
 	"github.com/linerate/linerate/plan"
@@ -142,7 +143,7 @@ func TestKernelApplyConfirmRollback(t *testing.T) {
 			return
 		}
 		r, err := a.Apply(ctx, p, Options{})
-		if err != nil || r.State != Applied {
+		if err != nil || r.State != agentapi.ChangeApplied {
 			t.Errorf("apply: %+v, %v", r, err)
 			return
 		}
@@ -157,7 +158,7 @@ func TestKernelApplyConfirmRollback(t *testing.T) {
 		if now, err := a.cfg.Kernel.Read(ctx, p.Steps[1]); err != nil || now != "9000" {
 			t.Errorf("after the guard's end: %s, %v", now, err)
 		}
-		if back, err := a.Rollback(ctx, r.ID); err != nil || back.State != RolledBack || len(back.Left) > 0 {
+		if back, err := a.Rollback(ctx, r.ID); err != nil || back.State != agentapi.ChangeRolledBack || len(back.Left) > 0 {
 			t.Errorf("rollback: %+v, %v", back, err)
 		}
 		asBefore()
@@ -172,7 +173,7 @@ func TestKernelGuardCannotArm(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if r, err := a.Apply(context.Background(), p, Options{}); !errors.Is(err, broken) || r.State != RolledBack || r.Undone != 0 {
+		if r, err := a.Apply(context.Background(), p, Options{}); !errors.Is(err, broken) || r.State != agentapi.ChangeRolledBack || r.Undone != 0 {
 			t.Errorf("%+v, %v", r, err)
 		}
 		asBefore()
@@ -218,7 +219,7 @@ func TestKernelKilled(t *testing.T) {
 				}
 				waitFor(t, "all to be taken back", func() bool {
 					all, _, err := journal.List()
-					return err == nil && len(all) == 1 && all[0].State == RolledBack
+					return err == nil && len(all) == 1 && all[0].State == agentapi.ChangeRolledBack
 				})
 				asBefore()
 			})

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/statefile"
 )
 
@@ -129,7 +130,7 @@ func TestGuardOfLinkedEntry(t *testing.T) {
 	}
 	sameHost(t, "after the guard", testHost(), k.host)
 	e, err := a.journal.Read(r.ID)
-	if err != nil || e.State != RolledBack {
+	if err != nil || e.State != agentapi.ChangeRolledBack {
 		t.Errorf("the entry says %v, %v", e.State, err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "*"+spareSuffix)); err != nil || len(left) > 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -50,7 +51,7 @@ func portsPlan(t *testing.T) plan.Plan {
 func TestWaitsForLinks(t *testing.T) {
 	k := &portsKernel{fakeKernel: &fakeKernel{host: testHost()}, looks: map[string]int{}}
 	r, err := applier(t, tempDir(t), k).Apply(context.Background(), portsPlan(t), Options{})
-	if err != nil || r.State != Applied {
+	if err != nil || r.State != agentapi.ChangeApplied {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	want := []string{"ready p0", "ready p1", "do v mtu", "ready p0", "do b mtu", "ready p1"}
@@ -65,7 +66,7 @@ func TestLinkStaysAway(t *testing.T) {
 	a.cfg.Ready = 20 * time.Millisecond
 	r, err := a.Apply(context.Background(), portsPlan(t), Options{})
 	var step *StepError
-	if !errors.Is(err, ErrNotReady) || !errors.As(err, &step) || !step.Undone || step.Step.Link != "b" || r.State != RolledBack {
+	if !errors.Is(err, ErrNotReady) || !errors.As(err, &step) || !step.Undone || step.Step.Link != "b" || r.State != agentapi.ChangeRolledBack {
 		t.Errorf("%+v, %v", r, err)
 	}
 	sameHost(t, "taken back", testHost(), k.host)
@@ -76,7 +77,7 @@ func TestDeadPortIsNotWaitedFor(t *testing.T) {
 	k := &portsKernel{fakeKernel: &fakeKernel{host: testHost(), dos: 1}, looks: map[string]int{}, never: []string{"p1"}}
 	a := applier(t, tempDir(t), k)
 	a.cfg.Ready = time.Minute
-	if r, err := a.Apply(context.Background(), portsPlan(t), Options{}); err != nil || r.State != Applied {
+	if r, err := a.Apply(context.Background(), portsPlan(t), Options{}); err != nil || r.State != agentapi.ChangeApplied {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -93,13 +94,13 @@ func TestCheckSaysNo(t *testing.T) {
 	}
 	r, err := a.Apply(ctx, p, Options{Check: func(context.Context) error {
 		sameHost(t, "at the check", want, k.host)
-		if e, err := a.find(""); err != nil || e.State != Open {
+		if e, err := a.find(""); err != nil || e.State != agentapi.ChangeOpen {
 			t.Errorf("at the check: %s, %v", e.State, err)
 		}
 		return broken
 	}})
 	var step *StepError
-	if !errors.Is(err, broken) || !errors.As(err, &step) || !step.Undone || !step.Check || r.State != RolledBack {
+	if !errors.Is(err, broken) || !errors.As(err, &step) || !step.Undone || !step.Check || r.State != agentapi.ChangeRolledBack {
 		t.Errorf("%+v, %v", r, err)
 	}
 	sameHost(t, "taken back", testHost(), k.host)
@@ -115,7 +116,7 @@ func TestGoneLinks(t *testing.T) {
 	}
 	k.gone = "v"
 	back, err := a.Rollback(ctx, "")
-	if err != nil || back.State != RolledBack || len(back.Left) != 1 || back.Undone != 1 {
+	if err != nil || back.State != agentapi.ChangeRolledBack || len(back.Left) != 1 || back.Undone != 1 {
 		t.Errorf("%+v, %v", back, err)
 	}
 }

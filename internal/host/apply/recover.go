@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // List returns this namespace's entries, oldest first, and the journal files
@@ -53,7 +55,7 @@ func (a *Applier) Recover(ctx context.Context) (Recovered, error) {
 	a.spread(entries)
 	// The newest first: an older change may be what a newer one started from.
 	for _, e := range slices.Backward(entries) {
-		if !e.State.pending() || e.State != Reverting && e.Boot == a.self.Boot && a.lookedAfter(e) {
+		if !e.State.Pending() || e.State != agentapi.ChangeReverting && e.Boot == a.self.Boot && a.lookedAfter(e) {
 			continue
 		}
 		r, err := a.recoverEntry(ctx, e)
@@ -68,11 +70,11 @@ func (a *Applier) Recover(ctx context.Context) (Recovered, error) {
 
 // recoverEntry ends an entry that nobody is at any more, with the lock held.
 func (a *Applier) recoverEntry(ctx context.Context, e Entry) (Result, error) {
-	if e.State == Confirming {
+	if e.State == agentapi.ChangeConfirming {
 		err := a.finish(&e)
 		return e.result(), err
 	}
-	if e.State == Reverting && e.Reason != "" {
+	if e.State == agentapi.ChangeReverting && e.Reason != "" {
 		return a.takeBackEntry(ctx, e, e.Reason)
 	}
 	return a.takeBackEntry(ctx, e, "its process died")
@@ -97,12 +99,12 @@ func (a *Applier) RecoverBoot(ctx context.Context) (Recovered, error) {
 	var failures []error
 	a.spread(entries)
 	for _, e := range slices.Backward(entries) {
-		if !e.State.pending() || e.Boot == a.self.Boot {
+		if !e.State.Pending() || e.Boot == a.self.Boot {
 			continue
 		}
 		var r Result
 		switch e.State {
-		case Confirming:
+		case agentapi.ChangeConfirming:
 			err = a.finish(&e)
 			r = e.result()
 		default:
@@ -126,7 +128,7 @@ func (a *Applier) lookedAfter(e Entry) bool {
 	if g, err := a.journal.readArmed(e.ID); err == nil && g.Alive() {
 		return true
 	}
-	return e.State == Applied && e.Owner.Alive() && time.Now().Before(e.Deadline)
+	return e.State == agentapi.ChangeApplied && e.Owner.Alive() && time.Now().Before(e.Deadline)
 }
 
 // What is kept of changes that have ended: the last KeepEntries of a
@@ -145,7 +147,7 @@ func (a *Applier) sweep(entries []Entry) {
 	kept := 0
 	groups := map[string]bool{} // what goes back as one is kept as one
 	for _, e := range slices.Backward(entries) {
-		if e.State.pending() {
+		if e.State.Pending() {
 			groups[e.Group.ID] = e.Group.ID != ""
 			continue
 		}

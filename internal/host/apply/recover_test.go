@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -117,7 +118,7 @@ func TestRecoverLeavesTheLiving(t *testing.T) {
 	if err := a.journal.arm(e.ID, dead()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := a.Recover(ctx); err != nil || len(got.Results) != 1 || got.Results[0].State != RolledBack {
+	if got, err := a.Recover(ctx); err != nil || len(got.Results) != 1 || got.Results[0].State != agentapi.ChangeRolledBack {
 		t.Errorf("process and guard are dead: %+v, %v", got, err)
 	}
 	sameHost(t, "recovered", testHost(), k.host)
@@ -134,7 +135,7 @@ func TestRebootTookItBack(t *testing.T) {
 	after, done := k.host, k.dos
 	b := applier(t, a.cfg.Dir, k)
 	got, err := b.Recover(ctx)
-	if err != nil || len(got.Results) != 1 || got.Results[0].State != RolledBack || k.dos != done {
+	if err != nil || len(got.Results) != 1 || got.Results[0].State != agentapi.ChangeRolledBack || k.dos != done {
 		t.Errorf("%+v, %v after %d changes", got, err, k.dos-done)
 	}
 	sameHost(t, "nothing touched", after, k.host)
@@ -180,7 +181,7 @@ func TestDamagedJournal(t *testing.T) {
 }
 
 func FuzzParseEntry(f *testing.F) {
-	e := Entry{Version: entryVersion, ID: "x", State: Open}
+	e := Entry{Version: entryVersion, ID: "x", State: agentapi.ChangeOpen}
 	b, _ := json.Marshal(e)
 	f.Add(b)
 	f.Add([]byte(`{"version":1,"id":"x","state":"open","plan":{"steps":[{"kind":"route"}]},"steps":[{"progress":"done"}]}`))
@@ -216,19 +217,19 @@ func TestGuardRollsBack(t *testing.T) {
 	for name, tt := range map[string]struct {
 		deadline time.Duration
 		do       func(a *Applier, r Result, stop context.CancelFunc)
-		want     State
+		want     agentapi.ChangeState
 		reason   string
 	}{
-		"deadline":  {300 * time.Millisecond, func(*Applier, Result, context.CancelFunc) {}, RolledBack, "nobody confirmed"},
-		"confirmed": {time.Minute, func(a *Applier, r Result, _ context.CancelFunc) { _ = a.Confirm(context.Background(), r.ID) }, Confirmed, ""},
+		"deadline":  {300 * time.Millisecond, func(*Applier, Result, context.CancelFunc) {}, agentapi.ChangeRolledBack, "nobody confirmed"},
+		"confirmed": {time.Minute, func(a *Applier, r Result, _ context.CancelFunc) { _ = a.Confirm(context.Background(), r.ID) }, agentapi.ChangeConfirmed, ""},
 		"told to end": {time.Minute, func(_ *Applier, _ Result, stop context.CancelFunc) {
 			time.AfterFunc(50*time.Millisecond, stop)
-		}, RolledBack, "told to end"},
+		}, agentapi.ChangeRolledBack, "told to end"},
 		"maker died": {time.Minute, func(a *Applier, r Result, _ context.CancelFunc) {
 			e, _ := a.journal.Read(r.ID)
-			e.State, e.Owner = Open, dead()
+			e.State, e.Owner = agentapi.ChangeOpen, dead()
 			_ = a.journal.write(&e)
-		}, RolledBack, "process died"},
+		}, agentapi.ChangeRolledBack, "process died"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
@@ -247,7 +248,7 @@ func TestGuardRollsBack(t *testing.T) {
 			if err != nil || e.State != tt.want || !strings.Contains(e.Reason, tt.reason) {
 				t.Errorf("entry is %s (%s), %v; want %s (%s)", e.State, e.Reason, err, tt.want, tt.reason)
 			}
-			if tt.want == RolledBack {
+			if tt.want == agentapi.ChangeRolledBack {
 				sameHost(t, name, testHost(), k.host)
 			}
 			if left, _ := filepath.Glob(filepath.Join(a.cfg.Dir, "*"+armedSuffix)); len(left) > 0 {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -20,13 +21,13 @@ const undoPasses = 3
 // and is left, and so is what is gone: a link that was taken out or renamed.
 // An error in one step does not keep the others from being undone.
 func (a *Applier) undo(ctx context.Context, e *Entry) error {
-	if e.State == Reverting && !e.Asked {
+	if e.State == agentapi.ChangeReverting && !e.Asked {
 		e.cutShort()
 	}
 	e.Asked = false
 	// From here on whoever finds the entry goes on with the way back. The host
 	// is more important than the record: a full disk must not stop it.
-	e.State, e.Reason = Reverting, note(e.Reason)
+	e.State, e.Reason = agentapi.ChangeReverting, note(e.Reason)
 	unwritten := a.journal.write(e)
 	problems := []error{a.restoreFiles(e)}
 	held := a.heldByGroup(*e)
@@ -35,7 +36,7 @@ func (a *Applier) undo(ctx context.Context, e *Entry) error {
 		problems = problems[:1]
 		for i := range slices.Backward(e.Steps) {
 			st := &e.Steps[i]
-			if st.Progress != Begun && st.Progress != Done {
+			if st.Progress != agentapi.StepBegun && st.Progress != agentapi.StepDone {
 				continue
 			}
 			if err := a.undoStep(ctx, e, i, held); err != nil {
@@ -51,10 +52,10 @@ func (a *Applier) undo(ctx context.Context, e *Entry) error {
 			break
 		}
 	}
-	e.State = RolledBack
+	e.State = agentapi.ChangeRolledBack
 	err := errors.Join(problems...)
 	if err != nil {
-		e.State = Failed
+		e.State = agentapi.ChangeFailed
 	}
 	if last := a.journal.write(e); last == nil {
 		unwritten = nil
@@ -72,8 +73,8 @@ func (a *Applier) undo(ctx context.Context, e *Entry) error {
 // now is ours, whatever the kernel made of it.
 func (e *Entry) cutShort() {
 	for i := range slices.Backward(e.Steps) {
-		if p := e.Steps[i].Progress; p == Begun || p == Done {
-			e.Steps[i].Progress = Begun
+		if p := e.Steps[i].Progress; p == agentapi.StepBegun || p == agentapi.StepDone {
+			e.Steps[i].Progress = agentapi.StepBegun
 			return
 		}
 	}
@@ -84,23 +85,23 @@ func (a *Applier) undoStep(ctx context.Context, e *Entry, i int, held map[string
 	now, err := a.cfg.Kernel.Read(ctx, s)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && madeBefore(e.Plan.Steps[:i], s):
-		st.Progress = Undone // it went with the link that the plan had made
+		st.Progress = agentapi.StepUndone // it went with the link that the plan had made
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		st.Progress, st.Note = Left, note(s.Target()+": it is gone: nothing to put back")
+		st.Progress, st.Note = agentapi.StepLeft, note(s.Target()+": it is gone: nothing to put back")
 		return nil
 	case err != nil:
 		return err
 	case now == s.Old:
-		st.Progress, st.Note = Undone, ""
+		st.Progress, st.Note = agentapi.StepUndone, ""
 		return nil
 	case now != s.New && held[s.Target()] != "":
 		return fmt.Errorf("%w: it goes back after %s, which set it since and could not be taken back", ErrState, held[s.Target()])
 	// A value that was seen to hold and is another one now was set by somebody
 	// else. One whose setting was cut short is ours, whatever the kernel made
 	// of it.
-	case now != s.New && st.Progress == Done && !s.Redrawn:
-		st.Progress = Left
+	case now != s.New && st.Progress == agentapi.StepDone && !s.Redrawn:
+		st.Progress = agentapi.StepLeft
 		st.Note = note(fmt.Sprintf("%s: it is %s and not the %s that was written: left as it is", s.Target(), now, s.New))
 		return nil
 	}
@@ -111,7 +112,7 @@ func (a *Applier) undoStep(ctx context.Context, e *Entry, i int, held map[string
 	if err := a.verify(ctx, back); err != nil {
 		return err
 	}
-	st.Progress, st.Note = Undone, ""
+	st.Progress, st.Note = agentapi.StepUndone, ""
 	return nil
 }
 
@@ -130,7 +131,7 @@ func (a *Applier) Rollback(ctx context.Context, id string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if e.State == RolledBack {
+	if e.State == agentapi.ChangeRolledBack {
 		return e.result(), fmt.Errorf("roll back %s: %w: it is rolled back already", e.ID, ErrState)
 	}
 	if len(e.Files) > 0 {
@@ -156,7 +157,7 @@ func (a *Applier) takeBackEntry(ctx context.Context, e Entry, reason string) (Re
 // gone closes an entry that a reboot took back.
 func (a *Applier) gone(e Entry) (Result, error) {
 	e.dropDrafts()
-	e.State, e.Reason = RolledBack, "gone with a reboot"
+	e.State, e.Reason = agentapi.ChangeRolledBack, "gone with a reboot"
 	err := a.journal.write(&e)
 	a.ended(&e)
 	return e.result(), err
@@ -176,7 +177,7 @@ func (a *Applier) find(id string) (Entry, error) {
 		return Entry{}, err
 	}
 	for _, e := range slices.Backward(entries) {
-		if e.State.pending() {
+		if e.State.Pending() {
 			return e, nil
 		}
 	}

@@ -9,19 +9,21 @@ import (
 	"io"
 	"io/fs"
 	"path"
+
+	"github.com/linerate/linerate/render"
 )
 
 // patterns is the one table of where each format's files are, relative to /,
 // as patterns of path.Match (netplan(5), systemd.network(5),
 // nm-settings-keyfile(5), the initscripts' sysconfig.txt, sysctl.d(5)).
-var patterns = map[string][]string{
-	"netplan":  {"etc/netplan/*.yaml", "etc/systemd/network/*.d/90-linerate.conf", "etc/systemd/network/*.link"},
-	"networkd": {"etc/systemd/network/*.network", "etc/systemd/network/*.netdev", "etc/systemd/network/*.link", "etc/systemd/network/*.d/*.conf"},
-	"nmkeyfile": {"etc/NetworkManager/system-connections/*.nmconnection",
+var patterns = map[render.Format][]string{
+	render.FormatNetplan:  {"etc/netplan/*.yaml", "etc/systemd/network/*.d/90-linerate.conf", "etc/systemd/network/*.link"},
+	render.FormatNetworkd: {"etc/systemd/network/*.network", "etc/systemd/network/*.netdev", "etc/systemd/network/*.link", "etc/systemd/network/*.d/*.conf"},
+	render.FormatKeyfile: {"etc/NetworkManager/system-connections/*.nmconnection",
 		"etc/NetworkManager/conf.d/*.conf", "etc/NetworkManager/NetworkManager.conf"},
-	"ifcfg": {"etc/sysconfig/network-scripts/ifcfg-*", "etc/sysconfig/network-scripts/route-*", "etc/sysconfig/network-scripts/route6-*",
+	render.FormatIfcfg: {"etc/sysconfig/network-scripts/ifcfg-*", "etc/sysconfig/network-scripts/route-*", "etc/sysconfig/network-scripts/route6-*",
 		"etc/sysconfig/network-scripts/rule-*", "etc/sysconfig/network-scripts/rule6-*"},
-	"sysctl": {"etc/sysctl.conf", "etc/sysctl.d/*.conf", "usr/lib/sysctl.d/*.conf", "run/sysctl.d/*.conf"},
+	render.FormatSysctl: {"etc/sysctl.conf", "etc/sysctl.d/*.conf", "usr/lib/sysctl.d/*.conf", "run/sysctl.d/*.conf"},
 }
 
 // Bounds of what is read: a configuration beyond them is somebody's mistake.
@@ -37,7 +39,7 @@ var ErrTooLarge = errors.New("more configuration than is read")
 // absolute path. No file is an empty map; a format without files of its own,
 // such as "iproute2", is errors.ErrUnsupported; ones that may not be read are
 // fs.ErrPermission.
-func Read(tree fs.FS, format string) (map[string]string, error) {
+func Read(tree fs.FS, format render.Format) (map[string]string, error) {
 	globs, known := patterns[format]
 	if !known {
 		return nil, fmt.Errorf("read files of %q: %w", format, errors.ErrUnsupported)

@@ -8,6 +8,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/linerate/linerate/render"
 )
 
 func TestReadTakesTheFormatsFilesAlone(t *testing.T) {
@@ -19,7 +21,7 @@ func TestReadTakesTheFormatsFilesAlone(t *testing.T) {
 		"etc/sysctl.d/10-x.conf":         {Data: []byte("b=2\n")},
 		"etc/shadow":                     {Data: []byte("secret")},
 	}
-	for format, want := range map[string]map[string]string{
+	for format, want := range map[render.Format]map[string]string{
 		"netplan":  {"/etc/netplan/50-cloud-init.yaml": "network: {}\n"},
 		"sysctl":   {"/etc/sysctl.conf": "a=1\n", "/etc/sysctl.d/10-x.conf": "b=2\n"},
 		"networkd": {},

@@ -248,7 +248,7 @@ func TestKernelECMPOracle(t *testing.T) {
 				}
 				again, err := h.RouteFor(f.Tuple)
 				leg, _ := strconv.Atoi(strings.TrimPrefix(first.Link, "leg"))
-				if err != nil || first != again || first.Gateway != legAddress(ipv6, leg, 2) || first.Source != f.Src || first.Table != 254 || first.Local {
+				if err != nil || first != again || first.Gateway != legAddress(ipv6, leg, 2) || first.Src != f.Src || first.Table != 254 || first.Local {
 					t.Fatalf("%s: %+v, then %+v, %v", f.Tuple, first, again, err)
 				}
 				want := Neighbour{Addr: first.Gateway, Link: first.Link, MAC: flow.MAC{2, 0, 0, 0, 9, byte(leg)}, State: NeighbourPermanent}

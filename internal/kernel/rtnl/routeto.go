@@ -4,19 +4,13 @@ import (
 	"net/netip"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
 )
 
 // RouteTo is where the kernel sends one flow.
 type RouteTo struct {
-	// Link is the outgoing interface; for an address of the host itself "lo".
-	Link string
-	// Gateway is the next hop; the zero Addr when the destination is on the link.
-	Gateway netip.Addr
-	// Source is the address the flow leaves with.
-	Source netip.Addr
-	Table  int
-	// MTU is the route's own limit in bytes; zero is the link's.
-	MTU int
+	netstate.FlowRoute
+	Table int
 	// Local: the destination is an address of the host itself.
 	Local bool
 	// Err is why the kernel has no answer: errors.ErrUnsupported for a protocol

@@ -74,7 +74,7 @@ func (h *Handle) routeFor(t flow.Tuple, name func(int) string) RouteTo {
 	for _, m := range answers {
 		if r, ok := decodeRouteTo(m, name); ok {
 			if t.Src.IsValid() {
-				r.Source = t.Src // IPv6 answers with its own choice
+				r.Src = t.Src // IPv6 answers with its own choice
 			}
 			return r
 		}
@@ -158,7 +158,7 @@ func decodeRouteTo(message []byte, name func(index int) string) (r RouteTo, ok b
 		case rtaVia:
 			r.Gateway = viaAddr(v)
 		case rtaPrefSrc:
-			r.Source = addr(v)
+			r.Src = addr(v)
 		case rtaTable:
 			r.Table = int(u32(v))
 		case rtaMetrics:

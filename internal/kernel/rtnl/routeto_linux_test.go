@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/kernel/nlattr"
+	"github.com/linerate/linerate/netstate"
 )
 
 var sameAddr = cmp.Comparer(func(a, b netip.Addr) bool { return a == b })
@@ -23,11 +24,11 @@ func TestDecodeRouteTo(t *testing.T) {
 	}{
 		{name: "by a gateway", message: routeMessage(2, 32, 0, 254, 0, 1, routeCloned, nlattr.Encode(rtaDst, []byte{10, 2, 0, 1}), nlattr.Encode(rtaOif, n32(2)),
 			nlattr.Encode(rtaGateway, []byte{10, 0, 0, 254}), nlattr.Encode(rtaPrefSrc, []byte{10, 0, 0, 1}), nlattr.Encode(rtaMetrics, nlattr.Encode(metricMTU, n32(1400)))),
-			want: RouteTo{Link: "eth0", Gateway: addr("10.0.0.254"), Source: addr("10.0.0.1"), Table: 254, MTU: 1400}},
+			want: RouteTo{FlowRoute: netstate.FlowRoute{Link: "eth0", Gateway: addr("10.0.0.254"), Src: addr("10.0.0.1"), MTU: 1400}, Table: 254}},
 		{name: "IPv4 by IPv6, in a high table", message: routeMessage(2, 32, 0, 252, 0, 1, 0, nlattr.Encode(rtaOif, n32(3)), nlattr.Encode(rtaTable, n32(1001)),
 			nlattr.Encode(rtaVia, slices.Concat(n16(familyIPv6), addr("fe80::1").AsSlice()))),
-			want: RouteTo{Link: "eth1", Gateway: addr("fe80::1"), Table: 1001}},
-		{name: "to itself", message: routeMessage(10, 128, 0, 255, 0, routeLocal, 0, nlattr.Encode(rtaOif, n32(2))), want: RouteTo{Link: "eth0", Table: 255, Local: true}},
+			want: RouteTo{FlowRoute: netstate.FlowRoute{Link: "eth1", Gateway: addr("fe80::1")}, Table: 1001}},
+		{name: "to itself", message: routeMessage(10, 128, 0, 255, 0, routeLocal, 0, nlattr.Encode(rtaOif, n32(2))), want: RouteTo{FlowRoute: netstate.FlowRoute{Link: "eth0"}, Table: 255, Local: true}},
 		{name: "no link", message: routeMessage(2, 32, 0, 254, 0, 1, 0), none: true},
 		{name: "link unknown", message: routeMessage(2, 32, 0, 254, 0, 1, 0, nlattr.Encode(rtaOif, n32(99))), none: true},
 		{name: "lengths wrong", message: routeMessage(2, 32, 0, 254, 0, 1, 0, nlattr.Encode(rtaOif, n32(2)), n16(99), n16(rtaGateway)), none: true},

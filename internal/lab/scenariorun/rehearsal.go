@@ -202,8 +202,8 @@ func (r *run) pair(m scenario.Measurement) fabric.Fabric {
 
 // open reaches the hosts of a fabric as they are now.
 func (r *run) open(ctx context.Context, cfg campaign.Config) (*campaign.Campaign, error) {
-	cfg.Version, cfg.BackEnd, cfg.BackEndWhy, cfg.JournalDir = r.cfg.Version, r.cfg.BackEnd, r.cfg.BackEndWhy, r.cfg.JournalDir
-	cfg.Logger, cfg.Holding = r.cfg.Logger, r.cfg.Holding
+	cfg.Fleet = fleet.Config{Version: r.cfg.Version, JournalDir: r.cfg.JournalDir, Logger: r.cfg.Logger}
+	cfg.BackEnd, cfg.BackEndWhy, cfg.Holding = r.cfg.BackEnd, r.cfg.BackEndWhy, r.cfg.Holding
 	c, err := campaign.Open(ctx, cfg)
 	if err == nil {
 		r.result.Kernel = c.Record().Environment.Kernel

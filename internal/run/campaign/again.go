@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
@@ -18,18 +20,13 @@ import (
 // Unreachable is the reason of a failure whose host could not be reached.
 const Unreachable = "unreachable"
 
-// dialing is how the campaign's hosts are reached.
-func (c *Campaign) dialing() fleet.Config {
-	return fleet.Config{Version: c.cfg.Version, JournalDir: c.cfg.JournalDir, Unguarded: c.cfg.Unguarded, SSH: c.cfg.SSH, Bus: c.cfg.Bus, Logger: c.cfg.Logger}
-}
-
 // dial reaches hosts, several at a time. One that cannot be reached is kept as
 // such: its pairs fail, the others need not. Only a bad reach and the
 // end of ctx are errors.
 func (c *Campaign) dial(ctx context.Context, hosts []fabric.Host) error {
 	dialed, errs := make([]*fleet.Host, len(hosts)), make([]error, len(hosts))
 	fleet.ForEach(len(hosts), func(i int) {
-		dialed[i], errs[i] = fleet.Dial(ctx, hosts[i].Name, hosts[i].Reach, c.dialing())
+		dialed[i], errs[i] = fleet.Dial(ctx, hosts[i].Name, hosts[i].Reach, c.cfg.Fleet)
 	})
 	var bad error
 	for i, h := range hosts {
@@ -107,7 +104,7 @@ func (c *Campaign) lostOf(ctx context.Context, spec measure.Spec) bool {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, checkWithin)
-		err := h.Check(ctx)
+		_, err := ask.Call(ctx, h, agentapi.Hello, agentapi.HelloRequest{Version: agentapi.Version})
 		cancel()
 		if err != nil && !errors.Is(err, context.Canceled) {
 			found = true
@@ -286,10 +283,8 @@ func (c *Campaign) revive(ctx context.Context, specs []measure.Spec) {
 
 // welcome holds a host that came late, and looks at it.
 func (c *Campaign) welcome(ctx context.Context, h fabric.Host, host *fleet.Host) error {
-	if c.cfg.Holding != nil {
-		if err := fleet.HoldAll(ctx, []*fleet.Host{host}, *c.cfg.Holding); err != nil {
-			return err
-		}
+	if err := fleet.HoldAll(ctx, []*fleet.Host{host}, c.cfg.Holding); err != nil {
+		return err
 	}
 	reply, err := host.Observe(ctx)
 	if err != nil {

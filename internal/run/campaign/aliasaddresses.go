@@ -12,6 +12,8 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
+	"github.com/linerate/linerate/netstate"
 )
 
 // Probing an address: two echoes, since the first may wait for ARP.
@@ -107,12 +109,12 @@ func (s *aliasSweep) onLink(ctx context.Context, all []netip.Addr) error {
 }
 
 // routesTo are the sender's routes to addresses, in their order.
-func (s *aliasSweep) routesTo(ctx context.Context, all []netip.Addr) ([]agentapi.Route, error) {
+func (s *aliasSweep) routesTo(ctx context.Context, all []netip.Addr) ([]netstate.FlowRoute, error) {
 	var req agentapi.RoutesRequest
 	for _, a := range all {
 		req.Flows = append(req.Flows, flow.Tuple{Src: s.lane.Src, Dst: a})
 	}
-	reply, err := s.c.hosts[s.sender].Routes(ctx, req)
+	reply, err := ask.Call(ctx, s.c.hosts[s.sender], agentapi.Routes, req)
 	if err == nil && len(reply.Routes) != len(all) {
 		err = fmt.Errorf("%d answers to %d questions", len(reply.Routes), len(all))
 	}
@@ -132,7 +134,7 @@ func (s *aliasSweep) used(ctx context.Context, all []netip.Addr) ([]bool, error)
 		go func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			reply, err := at.Ping(ctx, agentapi.PingRequest{Dst: a, Src: s.lane.Src, Count: aliasEchoes, Interval: aliasInterval, Timeout: aliasTimeout})
+			reply, err := ask.Call(ctx, at, agentapi.Ping, agentapi.PingRequest{Dst: a, Src: s.lane.Src, Count: aliasEchoes, Interval: aliasInterval, Timeout: aliasTimeout})
 			used[i] = len(reply.RTTs) > 0
 			if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
 				err = fmt.Errorf("probe %s: %w", a, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/analysis/compare"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/internal/run/pathcheck"
@@ -235,16 +236,16 @@ func (s *aliasSweep) addressPlan() plan.Plan {
 // sender's own address, where it has none: one for each alias, as the others
 // of their subnet may be in use.
 func (s *aliasSweep) wayBack(ctx context.Context) ([]plan.Plan, error) {
-	ask := agentapi.RoutesRequest{Flows: []flow.Tuple{{Proto: flow.TCP, Src: s.lane.Dst, Dst: s.lane.Src}}}
+	req := agentapi.RoutesRequest{Flows: []flow.Tuple{{Proto: flow.TCP, Src: s.lane.Dst, Dst: s.lane.Src}}}
 	for _, a := range s.addresses {
-		ask.Flows = append(ask.Flows, flow.Tuple{Proto: flow.TCP, Src: s.lane.Dst, Dst: a})
+		req.Flows = append(req.Flows, flow.Tuple{Proto: flow.TCP, Src: s.lane.Dst, Dst: a})
 	}
-	reply, err := s.c.hosts[s.receiver].Routes(ctx, ask)
+	reply, err := ask.Call(ctx, s.c.hosts[s.receiver], agentapi.Routes, req)
 	if err != nil {
-		return nil, fmt.Errorf("ask routes of %s: %w", s.receiver, err)
+		return nil, fmt.Errorf("req routes of %s: %w", s.receiver, err)
 	}
-	if len(reply.Routes) != len(ask.Flows) {
-		return nil, fmt.Errorf("ask routes of %s: %d answers to %d questions", s.receiver, len(reply.Routes), len(ask.Flows))
+	if len(reply.Routes) != len(req.Flows) {
+		return nil, fmt.Errorf("req routes of %s: %d answers to %d questions", s.receiver, len(reply.Routes), len(req.Flows))
 	}
 	own := reply.Routes[0]
 	if own.Gateway.IsValid() {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -15,8 +14,8 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
-	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/internal/run/pathcheck"
 	"github.com/linerate/linerate/netstate"
@@ -26,15 +25,11 @@ import (
 
 // Config is a campaign to run.
 type Config struct {
-	Fabric  fabric.Fabric
-	Version string
+	Fabric fabric.Fabric
+	// Fleet is how its hosts are reached.
+	Fleet fleet.Config
 	// BackEnd and BackEndWhy say which lab this runs in; "" on real hosts.
 	BackEnd, BackEndWhy string
-	JournalDir          string
-	Unguarded           bool         // as fleet.Config
-	SSH                 *fleet.SSH   // as fleet.Config
-	Bus                 *link.Dialer // as fleet.Config
-	Logger              *slog.Logger // nil is silence
 	// Tell is told what happens, as it happens; nil is nobody.
 	Tell func(Event)
 	// Keep is given the record each time that something was measured; its
@@ -88,7 +83,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 	c := &Campaign{cfg: cfg, hosts: make(map[string]*fleet.Host), unreached: make(map[string]error), down: make(map[string]error), paths: append([]fabric.Path(nil), cfg.Fabric.Paths...)}
 	started := cfg.Now().UTC()
 	c.record = record.Record{
-		Schema: record.Schema, ID: started.Format("20060102T150405.000Z"), Started: started, Linerate: cfg.Version,
+		Schema: record.Schema, ID: started.Format("20060102T150405.000Z"), Started: started, Linerate: cfg.Fleet.Version,
 		Fabric:      record.Fabric{File: cfg.Fabric.File, Text: cfg.Fabric.Text, Paths: cfg.Fabric.Paths},
 		Environment: record.Environment{BackEnd: cfg.BackEnd, Why: cfg.BackEndWhy},
 		Latency:     []record.Latency{}, Trials: []record.Trial{},
@@ -110,7 +105,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 	if len(c.hosts) < 2 && len(c.unreached) > 0 {
 		return nil, errors.Join(c.firstUnreached(), c.Close())
 	}
-	if err := c.hold(ctx); err != nil {
+	if err := fleet.HoldAll(ctx, slices.Collect(maps.Values(c.hosts)), cfg.Holding); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	if err := c.observe(ctx, true); err != nil {
@@ -144,25 +139,8 @@ func oneByOne(tell func(Event)) func(Event) {
 	}
 }
 
-// hold keeps other runs off the hosts that were reached.
-func (c *Campaign) hold(ctx context.Context) error {
-	if c.cfg.Holding == nil {
-		return nil
-	}
-	hosts := make([]*fleet.Host, 0, len(c.hosts))
-	for _, h := range c.hosts {
-		hosts = append(hosts, h)
-	}
-	return fleet.HoldAll(ctx, hosts, *c.cfg.Holding)
-}
-
 // Close lets go of every host; traffic that still ran ends.
-func (c *Campaign) Close() error {
-	hosts := slices.Collect(maps.Values(c.hosts))
-	errs := make([]error, len(hosts))
-	fleet.ForEach(len(hosts), func(i int) { errs[i] = hosts[i].Close() })
-	return errors.Join(errs...)
-}
+func (c *Campaign) Close() error { return fleet.CloseAll(c.hosts) }
 
 // State is the merged state of file and hosts.
 func (c *Campaign) State() predict.Fabric { return c.state }
@@ -242,7 +220,7 @@ func (c *Campaign) commonSubnets(state predict.Fabric) []fabric.Path {
 // network is the campaign's hosts as measure wants them.
 func (c *Campaign) network() measure.Network {
 	n := measure.Network{
-		Endpoints: make(map[string]measure.Endpoint), Fabric: c.state, Machines: make(map[string]string), Listeners: c.cfg.Listeners,
+		Endpoints: make(map[string]ask.Host), Fabric: c.state, Machines: make(map[string]string), Listeners: c.cfg.Listeners,
 	}
 	for name, h := range c.hosts {
 		n.Endpoints[name], n.Machines[name] = h, h.Hello.Machine

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/latencyguard"
 	"github.com/linerate/linerate/internal/run/measure"
@@ -169,7 +170,7 @@ func (c *Campaign) eyes(ctx context.Context, host string, rule latencyguard.Rule
 			return nil, err
 		}
 		e := eye{from: from, to: host, at: c.hosts[from], req: agentapi.PingRequest{Dst: dst, Count: idleEchoes, Interval: idleInterval, Timeout: idleTimeout}}
-		reply, err := e.at.Ping(ctx, e.req)
+		reply, err := ask.Call(ctx, e.at, agentapi.Ping, e.req)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -238,7 +239,7 @@ var ErrWatched = errors.New("cannot watch it")
 // echo: whoever cannot look must not go on.
 func (e *eye) run(ctx context.Context, k *care) {
 	for {
-		reply, err := e.at.Ping(ctx, e.req)
+		reply, err := ask.Call(ctx, e.at, agentapi.Ping, e.req)
 		if ctx.Err() != nil {
 			return
 		}

@@ -114,8 +114,8 @@ func (c *Campaign) askRoutes(ctx context.Context, t record.Trial) {
 		}
 	}
 	ends, err := measure.RouteEnds(ctx, c.network(), t.From, t.To, lanes)
-	if err != nil && c.cfg.Logger != nil {
-		c.cfg.Logger.WarnContext(ctx, "routes not known", "from", t.From, "to", t.To, "error", err)
+	if err != nil && c.cfg.Fleet.Logger != nil {
+		c.cfg.Fleet.Logger.WarnContext(ctx, "routes not known", "from", t.From, "to", t.To, "error", err)
 	}
 	c.seen.answered(ends)
 }

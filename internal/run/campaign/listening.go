@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
@@ -80,7 +81,7 @@ func sourcesFor(ctx context.Context, h *fleet.Host, targets []Target) (sources [
 		req.Flows = append(req.Flows, flow.Tuple{Proto: flow.TCP, Dst: t.Listener.At.Addr(), Dport: t.Listener.At.Port()})
 	}
 	sources = make([]netip.Addr, len(targets))
-	reply, err := h.Routes(ctx, req)
+	reply, err := ask.Call(ctx, h, agentapi.Routes, req)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return sources, nil, nil
 	}

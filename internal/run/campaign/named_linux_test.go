@@ -13,6 +13,7 @@ import (
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/feature"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/run/measure"
@@ -74,7 +75,7 @@ func namedRun(t *testing.T, text string) (*Campaign, []string) {
 		t.Fatal(err)
 	}
 	var notes []string
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true, Pings: measure.Pings{Count: 3}, Tell: func(e Event) {
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}, Pings: measure.Pings{Count: 3}, Tell: func(e Event) {
 		if e.Kind == Noted {
 			notes = append(notes, e.Note)
 		}
@@ -242,7 +243,7 @@ func TestKernelA2NothingElseJoinsThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +268,7 @@ func TestKernelA2DevicePairsWhatItReaches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +312,7 @@ func TestKernelA5bProbeStaysOnTheLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +352,7 @@ func TestKernelA2SubflowsStayOnWhatIsUsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+		c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

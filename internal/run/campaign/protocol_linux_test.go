@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/feature"
 	"github.com/linerate/linerate/internal/kernel/mptcp"
 	"github.com/linerate/linerate/internal/kernel/netns"
@@ -98,7 +99,7 @@ func protocolTrial(t *testing.T, c *Campaign, protocol string) (record.Trial, er
 // its subflows and takes both links, and where MPTCP is off it says so.
 func TestKernelProtocols(t *testing.T) {
 	f, spaces := twoLinks(t)
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,8 +38,8 @@ func (c *Campaign) CheckRoutes(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if err != nil { // the trials say what is wrong with the pair
-			if c.cfg.Logger != nil {
-				c.cfg.Logger.WarnContext(ctx, "routes not checked", "from", p.From, "to", p.To, "error", err)
+			if c.cfg.Fleet.Logger != nil {
+				c.cfg.Fleet.Logger.WarnContext(ctx, "routes not checked", "from", p.From, "to", p.To, "error", err)
 			}
 			continue
 		}

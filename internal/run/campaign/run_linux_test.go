@@ -15,6 +15,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/record"
@@ -91,7 +92,7 @@ func TestKernelRounds(t *testing.T) {
 	var planned Event
 	var counts []string
 	most := 0
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true, Tell: func(e Event) {
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}, Tell: func(e Event) {
 		switch e.Kind {
 		case Planned:
 			planned = e
@@ -151,7 +152,7 @@ func TestKernelResume(t *testing.T) {
 	var kept record.Record
 	open := func(ctx context.Context, old *record.Record, stopAt int) *Campaign {
 		t.Helper()
-		c, err := Open(ctx, Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true, Resume: old, Keep: func(r record.Record) error {
+		c, err := Open(ctx, Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}, Resume: old, Keep: func(r record.Record) error {
 			kept = r
 			kept.Trials = slices.Clone(r.Trials)
 			if len(r.Trials) == stopAt {
@@ -203,7 +204,7 @@ func TestKernelKeepFails(t *testing.T) {
 	f := twoPairs(t)
 	f.Hosts[1].Reach = "" // its pair fails before any traffic
 	full := errors.New("no space left on device")
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true, Keep: func(record.Record) error { return full }})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}, Keep: func(record.Record) error { return full }})
 	if err != nil {
 		t.Fatal(err)
 	}

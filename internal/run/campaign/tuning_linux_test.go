@@ -7,6 +7,8 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/tune"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
 )
@@ -19,7 +21,7 @@ func TestKernelTune(t *testing.T) {
 	}
 	f := twoPairs(t)
 	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func TestKernelTune(t *testing.T) {
 		t.Errorf("%d proofs of the result, want one", after)
 	}
 	for name, h := range c.hosts {
-		if _, err := h.Rollback(t.Context(), agentapi.RollbackRequest{Group: out.Group}); err != nil {
+		if _, err := ask.Call(t.Context(), h, agentapi.Rollback, agentapi.RollbackRequest{Group: out.Group}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -87,7 +89,7 @@ func TestKernelTuneBudget(t *testing.T) {
 	}
 	f := twoPairs(t)
 	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,7 @@ func TestKernelTuneFewWindows(t *testing.T) {
 	}
 	f := twoPairs(t)
 	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

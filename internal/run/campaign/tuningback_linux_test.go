@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/tune"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
@@ -25,7 +26,7 @@ func onePair(t *testing.T) *tuning {
 	t.Helper()
 	f := twoPairs(t)
 	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestKernelChangeable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]string{t.TempDir(): "", filepath.Join(file, "journal"): "a: make journal directory"} {
-		c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: dir, Unguarded: true})
+		c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: dir, Unguarded: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/linerate/linerate/internal/advise/tune"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -87,7 +88,7 @@ func (ch change) otherwise() string {
 // other change is pending there. What a dead run left is put back first.
 func (c *Campaign) Changeable(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(c.hosts)) {
-		if _, err := c.hosts[name].Apply(ctx, agentapi.ApplyRequest{Check: true}); err != nil {
+		if _, err := ask.Call(ctx, c.hosts[name], agentapi.Apply, agentapi.ApplyRequest{Check: true}); err != nil {
 			return fmt.Errorf("no change can be journalled: %w", err)
 		}
 	}
@@ -102,7 +103,7 @@ func (c *Campaign) carryOut(ctx context.Context, plans []plan.Plan, how agentapi
 	var done []change
 	for _, pl := range plans {
 		how.Plan = pl
-		reply, err := c.hosts[pl.Host].Apply(ctx, how)
+		reply, err := ask.Call(ctx, c.hosts[pl.Host], agentapi.Apply, how)
 		if err == nil && reply.RolledBack == "" {
 			done = append(done, change{host: pl.Host, journal: reply.Journal, temporary: how.Temporary})
 			continue
@@ -153,7 +154,7 @@ func (c *Campaign) revert(changes []change) error {
 	var errs []error
 	for i := len(changes) - 1; i >= 0; i-- {
 		ch := changes[i]
-		reply, err := c.hosts[ch.host].Rollback(ctx, agentapi.RollbackRequest{Journal: ch.journal})
+		reply, err := ask.Call(ctx, c.hosts[ch.host], agentapi.Rollback, agentapi.RollbackRequest{Journal: ch.journal})
 		if ch.journal == "" && errors.Is(err, fs.ErrNotExist) {
 			err = nil // it had not come to a change
 		}
@@ -173,7 +174,7 @@ func (c *Campaign) revertRun(group string, hosts []string) error {
 	defer cancel()
 	var errs []error
 	for _, host := range hosts {
-		reply, err := c.hosts[host].Rollback(ctx, agentapi.RollbackRequest{Group: group})
+		reply, err := ask.Call(ctx, c.hosts[host], agentapi.Rollback, agentapi.RollbackRequest{Group: group})
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, agentapi.ErrState) {
 			err = nil // nothing of it is left there
 		}
@@ -223,7 +224,7 @@ func (c *Campaign) confirm(changes []change) error {
 	defer cancel()
 	for i, ch := range changes {
 		changes[i].confirmed = true // or nobody knows, where the answer is lost
-		if _, err := c.hosts[ch.host].Confirm(ctx, agentapi.ConfirmRequest{Journal: ch.journal}); err != nil {
+		if _, err := ask.Call(ctx, c.hosts[ch.host], agentapi.Confirm, agentapi.ConfirmRequest{Journal: ch.journal}); err != nil {
 			if undo := c.revert(changes); undo != nil {
 				return refusal(fmt.Errorf("confirm change: %w", err), undo)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/unit"
 )
@@ -28,7 +29,7 @@ func (c *Change) carryOut(ctx context.Context, out *Outcome, o Options) error {
 	next := 0
 	for _, part := range c.parts {
 		if len(part.Plan.Steps)+len(part.Plan.Files) == 0 {
-			out.Hosts = append(out.Hosts, HostOutcome{Host: part.Name, State: "unchanged"})
+			out.Hosts = append(out.Hosts, HostOutcome{Host: part.Name, State: Unchanged})
 			continue
 		}
 		one := all[next]
@@ -61,7 +62,7 @@ func (c *Change) start(ctx context.Context, part Host, o Options) *carried {
 	c.cfg.Tell("arm " + part.Name)
 	go func() {
 		defer close(one.done)
-		one.reply, one.err = one.host.Apply(ctx, agentapi.ApplyRequest{Plan: part.Plan, Deadline: o.Deadline, Gate: one.gate, Group: o.Group, Title: o.Title})
+		one.reply, one.err = ask.Call(ctx, one.host, agentapi.Apply, agentapi.ApplyRequest{Plan: part.Plan, Deadline: o.Deadline, Gate: one.gate, Group: o.Group, Title: o.Title})
 	}()
 	return one
 }
@@ -70,7 +71,10 @@ func (c *Change) start(ctx context.Context, part Host, o Options) *carried {
 func arm(ctx context.Context, all []*carried) error {
 	for _, one := range all {
 		armed := make(chan error, 1)
-		go func() { armed <- one.host.Armed(ctx, one.gate) }()
+		go func() {
+			_, err := ask.Call(ctx, one.host, agentapi.Armed, agentapi.ArmedRequest{Gate: one.gate})
+			armed <- err
+		}()
 		select {
 		case err := <-armed:
 			if err != nil {
@@ -105,7 +109,7 @@ const abandonWait = 10 * time.Second
 func (one *carried) abandon() error {
 	ctx, cancel := context.WithTimeout(context.Background(), abandonWait)
 	defer cancel()
-	err := one.host.Begin(ctx, agentapi.BeginRequest{Gate: one.gate, Abandon: true})
+	_, err := ask.Call(ctx, one.host, agentapi.Begin, agentapi.BeginRequest{Gate: one.gate, Abandon: true})
 	select {
 	case <-one.done:
 		return nil
@@ -117,18 +121,18 @@ func (one *carried) abandon() error {
 // carry lets an armed part begin and says what became of it; nil is that nothing
 // was done.
 func (one *carried) carry(ctx context.Context, o Options) (*HostOutcome, error) {
-	if err := one.host.Begin(ctx, agentapi.BeginRequest{Gate: one.gate}); err != nil {
+	if _, err := ask.Call(ctx, one.host, agentapi.Begin, agentapi.BeginRequest{Gate: one.gate}); err != nil {
 		// Its answer may have been lost, and the part be done.
 		_ = one.abandon()
 	}
 	<-one.done
-	host := &HostOutcome{Host: one.host.Name, Journal: one.reply.Journal, Applied: one.reply.Applied, State: "applied", by: time.Now().Add(o.Deadline)}
+	host := &HostOutcome{Host: one.host.Name, Journal: one.reply.Journal, Applied: one.reply.Applied, State: agentapi.ChangeApplied, by: time.Now().Add(o.Deadline)}
 	var answered *agentapi.Error
 	switch {
 	case one.err == nil && one.reply.RolledBack == "":
 		return host, nil
 	case one.err == nil:
-		host.State = "rolled-back"
+		host.State = agentapi.ChangeRolledBack
 		return host, fmt.Errorf("%s: %w: %s", one.host.Name, ErrRolledBack, one.reply.RolledBack)
 	case errors.As(one.err, &answered):
 		return nil, one.err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/plan"
@@ -37,13 +38,16 @@ type Outcome struct {
 	ConfirmBy time.Time
 }
 
+// Unchanged is the state of a host of which nothing was to change.
+const Unchanged agentapi.ChangeState = "unchanged"
+
 // HostOutcome is one host's part.
 type HostOutcome struct {
 	Host    string `json:"host"`
 	Journal string `json:"journal,omitempty"` // "" nothing was to change
 	Applied int    `json:"applied_count"`
-	// State is "confirmed", "applied", "rolled-back", or "unchanged".
-	State string `json:"state"`
+	// State is ChangeConfirmed, ChangeApplied, ChangeRolledBack, or Unchanged.
+	State agentapi.ChangeState `json:"state"`
 	// Left are changes that were not taken back, since somebody else has made
 	// others to the same things.
 	Left []string `json:"left,omitempty"`
@@ -82,7 +86,7 @@ func (c *Change) Apply(ctx context.Context, o Options) (Outcome, error) {
 	if c.Empty() {
 		out.Confirmed = true
 		for _, p := range c.parts {
-			out.Hosts = append(out.Hosts, HostOutcome{Host: p.Name, State: "unchanged"})
+			out.Hosts = append(out.Hosts, HostOutcome{Host: p.Name, State: Unchanged})
 		}
 		return out, nil
 	}
@@ -154,7 +158,7 @@ func (c *Change) confirm(out *Outcome) error {
 			return
 		}
 		if fresh[i], errs[i] = fleet.Dial(ctx, h.Host, c.reach[h.Host], c.dialing(h.Host, true)); errs[i] == nil {
-			_, errs[i] = fresh[i].Confirm(ctx, agentapi.ConfirmRequest{Journal: h.Journal, Check: true})
+			_, errs[i] = ask.Call(ctx, fresh[i], agentapi.Confirm, agentapi.ConfirmRequest{Journal: h.Journal, Check: true})
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -165,14 +169,14 @@ func (c *Change) confirm(out *Outcome) error {
 		if h.Journal == "" {
 			continue
 		}
-		if _, err := fresh[i].Confirm(ctx, agentapi.ConfirmRequest{Journal: h.Journal}); err != nil {
+		if _, err := ask.Call(ctx, fresh[i], agentapi.Confirm, agentapi.ConfirmRequest{Journal: h.Journal}); err != nil {
 			var answered *agentapi.Error
 			if h.asked = !errors.As(err, &answered); h.asked {
 				return fmt.Errorf("confirm: no answer from %s: %w", h.Host, err)
 			}
 			return fmt.Errorf("confirm: %w: %w", ErrRolledBack, err)
 		}
-		h.State = "confirmed"
+		h.State = agentapi.ChangeConfirmed
 	}
 	return nil
 }

@@ -10,12 +10,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"maps"
 	"slices"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
-	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
@@ -40,16 +41,12 @@ type Config struct {
 	// are not written.
 	DespiteOwner bool
 
-	Version    string
-	JournalDir string
+	// Fleet is how the hosts are reached.
+	Fleet fleet.Config
 	// Roots is where hosts' configuration files are, by host, in the place of
 	// /: a network namespace has files then. For tests.
-	Roots     map[string]string
-	Unguarded bool           // as fleet.Config
-	SSH       *fleet.SSH     // as fleet.Config
-	Bus       *link.Dialer   // as fleet.Config
-	Holding   *fleet.Holding // nil holds nobody off
-	Logger    *slog.Logger   // nil is silence
+	Roots   map[string]string
+	Holding *fleet.Holding // nil holds nobody off
 	// Tell is told what happens, a line each; nil is nobody.
 	Tell func(string)
 }
@@ -118,7 +115,7 @@ func (c *Change) open(ctx context.Context) error {
 	if err := c.dial(ctx); err != nil {
 		return err
 	}
-	if err := c.hold(ctx); err != nil {
+	if err := fleet.HoldAll(ctx, slices.Collect(maps.Values(c.hosts)), c.cfg.Holding); err != nil {
 		return err
 	}
 	state, err := c.observe(ctx)
@@ -197,18 +194,9 @@ func (c *Change) dial(ctx context.Context) error {
 }
 
 func (c *Change) dialing(name string, fresh bool) fleet.Config {
-	return fleet.Config{Version: c.cfg.Version, JournalDir: c.cfg.JournalDir, Root: c.cfg.Roots[name], Unguarded: c.cfg.Unguarded, Fresh: fresh, SSH: c.cfg.SSH, Bus: c.cfg.Bus, Logger: c.cfg.Logger}
-}
-
-func (c *Change) hold(ctx context.Context) error {
-	if c.cfg.Holding == nil {
-		return nil
-	}
-	all := make([]*fleet.Host, 0, len(c.hosts))
-	for _, h := range c.hosts {
-		all = append(all, h)
-	}
-	return fleet.HoldAll(ctx, all, *c.cfg.Holding)
+	cfg := c.cfg.Fleet
+	cfg.Root, cfg.Fresh = c.cfg.Roots[name], fresh
+	return cfg
 }
 
 // observe reads every reached host anew.
@@ -271,7 +259,7 @@ func (c *Change) plan(ctx context.Context, name string) (Host, error) {
 
 // pending is the newest change that still waits on a host.
 func (c *Change) pending(ctx context.Context, name string) (string, error) {
-	reply, err := c.hosts[name].Journal(ctx)
+	reply, err := ask.Call(ctx, c.hosts[name], agentapi.Journal, agentapi.Empty{})
 	if err != nil {
 		return "", fmt.Errorf("read journal: %w", err)
 	}
@@ -292,10 +280,4 @@ func (c *Change) Empty() bool {
 }
 
 // Close lets go of every host.
-func (c *Change) Close() error {
-	var errs []error
-	for _, h := range c.hosts {
-		errs = append(errs, h.Close())
-	}
-	return errors.Join(errs...)
-}
+func (c *Change) Close() error { return fleet.CloseAll(c.hosts) }

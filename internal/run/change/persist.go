@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/render"
@@ -65,7 +67,7 @@ func changesNetwork(p plan.Plan) bool {
 
 // files renders one format into the plan.
 func (c *Change) files(ctx context.Context, part *Host, want wanted.State, format render.Format) error {
-	old, err := c.hosts[part.Name].ConfigFiles(ctx, string(format))
+	old, err := ask.Call(ctx, c.hosts[part.Name], agentapi.ConfigFiles, agentapi.ConfigFilesRequest{Format: format})
 	if err != nil {
 		return fmt.Errorf("read %s files: %w", format, err)
 	}

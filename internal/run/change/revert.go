@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 )
 
@@ -27,7 +28,7 @@ func (c *Change) revert(out *Outcome) error {
 	var errs []error
 	for i := len(out.Hosts) - 1; i >= 0; i-- {
 		h := &out.Hosts[i]
-		if h.State != "applied" && h.State != "confirmed" {
+		if h.State != agentapi.ChangeApplied && h.State != agentapi.ChangeConfirmed {
 			continue
 		}
 		c.cfg.Tell("put back " + h.Host)
@@ -46,9 +47,9 @@ func (c *Change) revert(out *Outcome) error {
 		}
 		switch {
 		case err == nil:
-			h.State = "rolled-back"
+			h.State = agentapi.ChangeRolledBack
 			errs = append(errs, fmt.Errorf("%s: %w", h.Host, ErrRolledBack))
-		case h.State == "confirmed":
+		case h.State == agentapi.ChangeConfirmed:
 			errs = append(errs, fmt.Errorf("put back %s, which had kept the change: %w", h.Host, err))
 		case h.asked:
 			errs = append(errs, fmt.Errorf("%w: %s was asked to and does not answer, see its journal: %w", ErrUnknown, h.Host, err))
@@ -70,7 +71,7 @@ func (c *Change) putBackAnew(ctx context.Context, h *HostOutcome) error {
 
 // putBack takes a host's part back, unless its guard has done so already.
 func (c *Change) putBack(ctx context.Context, host *fleet.Host, h *HostOutcome) error {
-	reply, err := host.Rollback(ctx, agentapi.RollbackRequest{Journal: h.Journal})
+	reply, err := ask.Call(ctx, host, agentapi.Rollback, agentapi.RollbackRequest{Journal: h.Journal})
 	switch {
 	case err == nil:
 		h.Left = reply.Left
@@ -85,13 +86,13 @@ func (c *Change) putBack(ctx context.Context, host *fleet.Host, h *HostOutcome) 
 
 // isBack reports that the host's journal calls a change rolled back.
 func isBack(ctx context.Context, host *fleet.Host, id string) bool {
-	journal, err := host.Journal(ctx)
+	journal, err := ask.Call(ctx, host, agentapi.Journal, agentapi.Empty{})
 	if err != nil {
 		return false
 	}
 	for _, e := range journal.Entries {
 		if e.ID == id {
-			return e.State == "rolled-back"
+			return e.State == agentapi.ChangeRolledBack
 		}
 	}
 	return false

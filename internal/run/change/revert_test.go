@@ -20,11 +20,11 @@ type oddHost struct {
 	asked    int
 }
 
-func (o *oddHost) Call(_ context.Context, method agentapi.Method, _ json.RawMessage) (json.RawMessage, error) {
+func (o *oddHost) Call(_ context.Context, method agentapi.AnyMethod, _ json.RawMessage) (json.RawMessage, error) {
 	switch method {
-	case agentapi.MethodHello:
+	case agentapi.Hello.Any():
 		return json.Marshal(agentapi.HelloReply{Version: agentapi.Version})
-	case agentapi.MethodRollback:
+	case agentapi.Rollback.Any():
 		o.asked++
 		if o.rollback == nil {
 			return json.Marshal(agentapi.RollbackReply{Journal: "one"})
@@ -44,7 +44,7 @@ func TestRevert(t *testing.T) {
 		asked    bool
 		rollback error
 		want     error
-		state    string
+		state    agentapi.ChangeState
 		says     string
 		takes    time.Duration
 	}{

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
@@ -132,7 +133,7 @@ func (c *Change) pairs(state predict.Fabric) []fabric.Path {
 // comes back; size zero is a small one.
 func (c *Change) pings(ctx context.Context, w way, size int) bool {
 	for range pingTries {
-		reply, err := c.hosts[w.from].Ping(ctx, agentapi.PingRequest{
+		reply, err := ask.Call(ctx, c.hosts[w.from], agentapi.Ping, agentapi.PingRequest{
 			Dst: w.to, Src: w.src, Count: 1, Timeout: pingTimeout, Packet: size, DontFragment: size > 0,
 		})
 		if err == nil && len(reply.RTTs) > 0 {
@@ -219,7 +220,7 @@ func (w way) String() string {
 // network is the hosts as package measure wants them, with what the file says
 // of speeds.
 func (c *Change) network(state predict.Fabric) measure.Network {
-	n := measure.Network{Endpoints: map[string]measure.Endpoint{}, Machines: map[string]string{},
+	n := measure.Network{Endpoints: map[string]ask.Host{}, Machines: map[string]string{},
 		Fabric: predict.Fabric{Hosts: map[string]netstate.Host{}, Paths: state.Paths}}
 	for name, h := range c.hosts {
 		n.Endpoints[name], n.Machines[name] = h, h.Hello.Machine

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
@@ -37,7 +38,7 @@ func TestKernelWaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []string
-	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: journal, Persist: PersistNone, Unguarded: true, Tell: func(line string) {
+	c, err := Open(t.Context(), Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: journal, Unguarded: true}, Persist: PersistNone, Tell: func(line string) {
 		told = append(told, line)
 		if strings.HasPrefix(line, "wave 2") { // somebody is faster
 			set(t, "c", "45")
@@ -66,7 +67,7 @@ func TestKernelWaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	if _, err := h.Rollback(t.Context(), agentapi.RollbackRequest{Group: "20261123T083000.000Z"}); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Rollback, agentapi.RollbackRequest{Group: "20261123T083000.000Z"}); err != nil {
 		t.Error(err)
 	}
 	if got, want := values(t), "60 60 45 60"; got != want {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -68,7 +69,7 @@ func (t *trial) connectWay(ctx context.Context, w way, id string, key agentapi.K
 		return nil, asked, err
 	}
 	e := t.newEnd(w, w.from, id+"-"+string(w.name)+"-out", true, sampled)
-	reply, err := e.at.OpenSource(ctx, agentapi.SourceRequest{
+	reply, err := ask.Call(ctx, e.at, agentapi.OpenSource, agentapi.SourceRequest{
 		Session: e.session, Key: key, Streams: t.ask(w, w.connections(ports, sink.Port)), Mode: t.spec.Mode,
 		Links: e.links, Lifetime: lifetime,
 		MPTCP: t.spec.protocol() == protocolMPTCP, UDP: t.spec.datagrams(), Rate: offer, Unpinned: t.spec.Unpinned,

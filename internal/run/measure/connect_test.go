@@ -2,7 +2,6 @@ package measure
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"net/netip"
@@ -15,6 +14,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -27,48 +27,16 @@ type here struct {
 	opened *int
 }
 
-func ask[Rep, Req any](ctx context.Context, h here, m agentapi.Method, req Req) (rep Rep, err error) {
-	params, err := json.Marshal(req)
-	if err != nil {
-		return rep, err
+func (h here) Ask(ctx context.Context, m agentapi.AnyMethod, request, reply any) error {
+	switch m {
+	case agentapi.OpenSource.Any():
+		*h.opened++
+	case agentapi.Sockets.Any():
+		if h.blind {
+			return errors.ErrUnsupported
+		}
 	}
-	result, err := h.agent.Dispatch(ctx, m, params)
-	if err != nil {
-		return rep, err
-	}
-	return rep, json.Unmarshal(result, &rep)
-}
-
-func (h here) Ping(ctx context.Context, r agentapi.PingRequest) (agentapi.PingReply, error) {
-	return ask[agentapi.PingReply](ctx, h, agentapi.MethodPing, r)
-}
-
-func (h here) OpenSink(ctx context.Context, r agentapi.SinkRequest) (agentapi.SinkReply, error) {
-	return ask[agentapi.SinkReply](ctx, h, agentapi.MethodSink, r)
-}
-
-func (h here) OpenSource(ctx context.Context, r agentapi.SourceRequest) (agentapi.SourceReply, error) {
-	*h.opened++
-	return ask[agentapi.SourceReply](ctx, h, agentapi.MethodSource, r)
-}
-
-func (h here) Start(ctx context.Context, r agentapi.StartRequest) (agentapi.StartReply, error) {
-	return ask[agentapi.StartReply](ctx, h, agentapi.MethodStart, r)
-}
-
-func (h here) Sample(ctx context.Context, r agentapi.SampleRequest) (agentapi.SampleReply, error) {
-	return ask[agentapi.SampleReply](ctx, h, agentapi.MethodSample, r)
-}
-
-func (h here) Finish(ctx context.Context, r agentapi.FinishRequest) (agentapi.FinishReply, error) {
-	return ask[agentapi.FinishReply](ctx, h, agentapi.MethodFinish, r)
-}
-
-func (h here) Sockets(ctx context.Context, r agentapi.SocketsRequest) (agentapi.SocketsReply, error) {
-	if h.blind {
-		return agentapi.SocketsReply{}, errors.ErrUnsupported
-	}
-	return ask[agentapi.SocketsReply](ctx, h, agentapi.MethodSockets, r)
+	return h.agent.Ask(ctx, m, request, reply)
 }
 
 // loopbackNetwork is two hosts with bonds, both this machine: alpha has
@@ -96,10 +64,10 @@ func connected(t *testing.T, blind bool) (ports []uint16, tries int) {
 	defer a.Close()
 	n := loopbackNetwork()
 	at := here{agent: a, blind: blind, opened: &tries}
-	n.Endpoints = map[string]Endpoint{"alpha": at, "beta": at}
+	n.Endpoints = map[string]ask.Host{"alpha": at, "beta": at}
 	tr := &trial{cfg: Config{Network: n}, spec: Spec{From: "alpha", To: "beta", Direction: flow.Forward, Streams: 2, Duration: time.Second}, streams: map[flow.Direction][]agentapi.Stream{}}
 	defer tr.finish()
-	id, key := newSession()
+	id, key := ask.NewSession()
 	if _, err := tr.openWay(t.Context(), loopbackWay(), id, key, map[string]bool{}, nil); err != nil {
 		t.Fatal(err)
 	}

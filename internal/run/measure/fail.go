@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/plan"
 )
@@ -30,12 +31,6 @@ func (r *round) poll() time.Duration {
 		return failPoll
 	}
 	return r.usualPoll()
-}
-
-// changer is an endpoint that can be changed.
-type changer interface {
-	Apply(context.Context, agentapi.ApplyRequest) (agentapi.ApplyReply, error)
-	Rollback(context.Context, agentapi.RollbackRequest) (agentapi.RollbackReply, error)
 }
 
 // failLinks takes the links down and up as the specs ask, each once. Stop,
@@ -86,8 +81,8 @@ const calm = 700 * time.Millisecond
 // like any other, and it ends with this process: whatever happens to the run,
 // the link comes back.
 func (r *round) fail(ctx context.Context, f Failing) (err error) {
-	at, ok := r.cfg.Network.Endpoints[f.Host].(changer)
-	if !ok {
+	at := r.cfg.Network.Endpoints[f.Host]
+	if at == nil {
 		return fmt.Errorf("take %s of %s down: %w", f.Link, f.Host, errors.ErrUnsupported)
 	}
 	lead := min(f.At, calm)
@@ -96,7 +91,7 @@ func (r *round) fail(ctx context.Context, f Failing) (err error) {
 		return nil // the window was over before
 	}
 	down := plan.Step{Kind: plan.LinkState, Link: f.Link, Old: plan.Up, New: plan.Down, Disruption: plan.PortFlap, Why: "a link failure was asked for"}
-	reply, err := at.Apply(ctx, agentapi.ApplyRequest{
+	reply, err := ask.Call(ctx, at, agentapi.Apply, agentapi.ApplyRequest{
 		Plan: plan.Plan{Host: f.Host, Steps: []plan.Step{down}}, Deadline: lead + f.For + putBackTime, Temporary: true, Pause: lead,
 	})
 	switch {
@@ -111,7 +106,7 @@ func (r *round) fail(ctx context.Context, f Failing) (err error) {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTime)
 		defer cancel()
-		back, e := at.Rollback(ctx, agentapi.RollbackRequest{Journal: reply.Journal})
+		back, e := ask.Call(ctx, at, agentapi.Rollback, agentapi.RollbackRequest{Journal: reply.Journal})
 		if e == nil && len(back.Left) > 0 {
 			e = errors.New(back.Left[0])
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -16,7 +17,6 @@ import (
 
 // cable is an endpoint whose one link goes down and up.
 type cable struct {
-	Endpoint
 	did      []string
 	applied  chan struct{} // closed when the link is down
 	refuses  error
@@ -24,7 +24,19 @@ type cable struct {
 	deadline time.Duration
 }
 
-func (c *cable) Apply(_ context.Context, r agentapi.ApplyRequest) (agentapi.ApplyReply, error) {
+func (c *cable) Ask(ctx context.Context, _ agentapi.AnyMethod, request, reply any) (err error) {
+	switch r := request.(type) {
+	case agentapi.ApplyRequest:
+		*reply.(*agentapi.ApplyReply), err = c.apply(r)
+	case agentapi.RollbackRequest:
+		*reply.(*agentapi.RollbackReply), err = c.rollback(ctx, r)
+	default:
+		err = errors.ErrUnsupported
+	}
+	return err
+}
+
+func (c *cable) apply(r agentapi.ApplyRequest) (agentapi.ApplyReply, error) {
 	if c.refuses != nil {
 		return agentapi.ApplyReply{}, c.refuses
 	}
@@ -38,7 +50,7 @@ func (c *cable) Apply(_ context.Context, r agentapi.ApplyRequest) (agentapi.Appl
 	return agentapi.ApplyReply{Journal: "j1", Applied: 1}, nil
 }
 
-func (c *cable) Rollback(ctx context.Context, r agentapi.RollbackRequest) (agentapi.RollbackReply, error) {
+func (c *cable) rollback(ctx context.Context, r agentapi.RollbackRequest) (agentapi.RollbackReply, error) {
 	if ctx.Err() != nil {
 		return agentapi.RollbackReply{}, ctx.Err()
 	}
@@ -68,7 +80,7 @@ func TestLinkComesBack(t *testing.T) {
 			c.cable.applied = make(chan struct{})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			r := &round{cfg: Config{Network: Network{Endpoints: map[string]Endpoint{"alpha": &c.cable}}}}
+			r := &round{cfg: Config{Network: Network{Endpoints: map[string]ask.Host{"alpha": &c.cable}}}}
 			r.trials = []*trial{{spec: Spec{From: "alpha", To: "beta", Fail: &c.f}}}
 			r.ends = ends{receiving(1e6)}
 			stop := r.failLinks(ctx)
@@ -97,9 +109,9 @@ func TestLinkComesBack(t *testing.T) {
 	}
 }
 
-// TestFailUnsupported: an endpoint that cannot be changed says so.
+// TestFailUnsupported: of a host that nobody can ask, no link is taken down.
 func TestFailUnsupported(t *testing.T) {
-	r := &round{cfg: Config{Network: Network{Endpoints: map[string]Endpoint{"alpha": &link{}}}}, ends: ends{receiving(1e6)}}
+	r := &round{cfg: Config{Network: Network{}}, ends: ends{receiving(1e6)}}
 	r.trials = []*trial{{spec: Spec{From: "alpha", To: "beta", Fail: &Failing{Host: "alpha", Link: "eth0"}}}}
 	if err := r.failLinks(t.Context())(); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("%v, want ErrUnsupported", err)

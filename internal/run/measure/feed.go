@@ -6,11 +6,12 @@ import (
 	"sync"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // feed is a client's session, sampled once for all of its ends.
 type feed struct {
-	at      client
+	at      ask.Host
 	session string
 
 	once    sync.Once
@@ -30,7 +31,7 @@ func (f *feed) start(ctx context.Context) {
 	f.once.Do(func() {
 		go func() {
 			defer close(f.started)
-			_, f.failed = f.at.StartIPerf3(ctx, agentapi.IPerf3StartRequest{Session: f.session})
+			_, f.failed = ask.Call(ctx, f.at, agentapi.StartIPerf3, agentapi.SessionRequest{Session: f.session})
 		}()
 	})
 }
@@ -49,7 +50,7 @@ func (f *feed) since(ctx context.Context, index int) ([]agentapi.Sample, []strin
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if index >= len(f.samples) {
-		reply, err := f.at.SampleIPerf3(ctx, agentapi.SampleRequest{Session: f.session, Since: len(f.samples)})
+		reply, err := ask.Call(ctx, f.at, agentapi.SampleIPerf3, agentapi.SampleRequest{Session: f.session, Since: len(f.samples)})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -67,7 +68,7 @@ func (f *feed) end(ctx context.Context) error {
 		return nil
 	}
 	f.over = true
-	reply, err := f.at.EndIPerf3(ctx, agentapi.IPerf3EndRequest{Session: f.session})
+	reply, err := ask.Call(ctx, f.at, agentapi.EndIPerf3, agentapi.SessionRequest{Session: f.session})
 	if err != nil {
 		return fmt.Errorf("end test: %w", err)
 	}
@@ -78,21 +79,31 @@ func (f *feed) end(ctx context.Context) error {
 // feedEnd is one end of a way of a client's session: the host's own, or the
 // server's as the host knows it.
 type feedEnd struct {
-	Endpoint
+	ask.Host
 	feed      *feed
 	low, high int // its streams
 	local     bool
 	links     bool // the host's links are counted here
 }
 
-// Start lets the session's streams send.
-func (e *feedEnd) Start(ctx context.Context, _ agentapi.StartRequest) (agentapi.StartReply, error) {
-	e.feed.start(ctx)
-	return agentapi.StartReply{}, nil
+// Ask answers for the session what a session of the engine is asked; the host
+// answers all else.
+func (e *feedEnd) Ask(ctx context.Context, m agentapi.AnyMethod, request, reply any) (err error) {
+	switch m {
+	case agentapi.Start.Any():
+		e.feed.start(ctx)
+	case agentapi.ReadSamples.Any():
+		*reply.(*agentapi.SampleReply), err = e.sample(ctx, request.(agentapi.SampleRequest))
+	case agentapi.Finish.Any():
+		err = e.feed.end(ctx)
+	default:
+		err = e.Host.Ask(ctx, m, request, reply)
+	}
+	return err
 }
 
-// Sample counts the end's streams.
-func (e *feedEnd) Sample(ctx context.Context, req agentapi.SampleRequest) (agentapi.SampleReply, error) {
+// sample counts the end's streams.
+func (e *feedEnd) sample(ctx context.Context, req agentapi.SampleRequest) (agentapi.SampleReply, error) {
 	samples, faults, err := e.feed.since(ctx, req.Since)
 	if err != nil {
 		return agentapi.SampleReply{}, err
@@ -130,9 +141,4 @@ func (e *feedEnd) part(s agentapi.Sample) agentapi.Sample {
 		out.Links = s.Links
 	}
 	return out
-}
-
-// Finish ends the session.
-func (e *feedEnd) Finish(ctx context.Context, _ agentapi.FinishRequest) (agentapi.FinishReply, error) {
-	return agentapi.FinishReply{}, e.feed.end(ctx)
 }

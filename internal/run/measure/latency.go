@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
@@ -83,9 +84,9 @@ func ProbeMTU(ctx context.Context, n Network, from, to string, size int) (bool, 
 	return true, nil
 }
 
-func passes(ctx context.Context, at Endpoint, lane flow.Lane, size int, wait time.Duration) (bool, error) {
+func passes(ctx context.Context, at ask.Host, lane flow.Lane, size int, wait time.Duration) (bool, error) {
 	for range probeTries {
-		reply, err := at.Ping(ctx, agentapi.PingRequest{Dst: lane.Dst, Src: lane.Src, Count: 1, Timeout: wait, Packet: size, DontFragment: true})
+		reply, err := ask.Call(ctx, at, agentapi.Ping, agentapi.PingRequest{Dst: lane.Dst, Src: lane.Src, Count: 1, Timeout: wait, Packet: size, DontFragment: true})
 		if err != nil {
 			return false, fmt.Errorf("probe path with %d bytes: %w", size, err)
 		}
@@ -101,7 +102,7 @@ func passes(ctx context.Context, at Endpoint, lane flow.Lane, size int, wait tim
 
 // pathMTU finds the largest packet that passes: the sender's MTU nearly
 // always, else by halving.
-func pathMTU(ctx context.Context, at Endpoint, lane flow.Lane, mtu int, wait time.Duration) (int, error) {
+func pathMTU(ctx context.Context, at ask.Host, lane flow.Lane, mtu int, wait time.Duration) (int, error) {
 	ok, err := passes(ctx, at, lane, mtu, wait)
 	if ok || err != nil {
 		return mtu, err

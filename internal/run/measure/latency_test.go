@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/record"
 )
 
@@ -50,7 +51,6 @@ func TestSummary(t *testing.T) {
 // link is an endpoint whose network lets packets up to a size through and
 // loses every so many-th.
 type link struct {
-	Endpoint
 	most  int
 	names bool // says that a packet was too big
 	loses int
@@ -59,7 +59,16 @@ type link struct {
 
 var errDown = errors.New("down")
 
-func (l *link) Ping(_ context.Context, req agentapi.PingRequest) (agentapi.PingReply, error) {
+func (l *link) Ask(_ context.Context, _ agentapi.AnyMethod, request, reply any) (err error) {
+	r, ok := request.(agentapi.PingRequest)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	*reply.(*agentapi.PingReply), err = l.ping(r)
+	return err
+}
+
+func (l *link) ping(req agentapi.PingRequest) (agentapi.PingReply, error) {
 	if l.most < 0 {
 		return agentapi.PingReply{}, errDown
 	}
@@ -96,7 +105,7 @@ func TestPathMTU(t *testing.T) {
 		{"an odd size", &link{most: 8999, names: true}, 8999, 20},
 		{"a lossy path", &link{most: 9000, loses: 2}, 9000, 4},
 	} {
-		n.Endpoints = map[string]Endpoint{"alpha": c.link}
+		n.Endpoints = map[string]ask.Host{"alpha": c.link}
 		got, err := Latency(t.Context(), n, "alpha", "beta", Pings{})
 		if err != nil || got.PathMTU != c.want || got.From != "alpha" || got.To != "beta" || c.link.sent > c.most {
 			t.Errorf("%s: %d after %d pings, %v; want %d after at most %d", c.name, got.PathMTU, c.link.sent, err, c.want, c.most)
@@ -117,7 +126,7 @@ func TestProbeMTU(t *testing.T) {
 		{"not back", 9000, 1500, false, nil},
 		{"a host that is down", 9000, -1, false, errDown},
 	} {
-		n.Endpoints = map[string]Endpoint{"alpha": &link{most: c.out}, "beta": &link{most: c.back}}
+		n.Endpoints = map[string]ask.Host{"alpha": &link{most: c.out}, "beta": &link{most: c.back}}
 		if got, err := ProbeMTU(t.Context(), n, "alpha", "beta", 9000); got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // Listener is a host that nobody can ask anything: an iperf3 server on it is
@@ -26,19 +27,11 @@ type Listener struct {
 // lane is the pair of addresses of its trials.
 func (l Listener) lane() flow.Lane { return flow.Lane{Src: l.Src, Dst: l.At.Addr()} }
 
-// client is an endpoint that can be a client of iperf3 servers.
-type client interface {
-	OpenIPerf3(context.Context, agentapi.IPerf3OpenRequest) (agentapi.IPerf3OpenReply, error)
-	StartIPerf3(context.Context, agentapi.IPerf3StartRequest) (agentapi.IPerf3StartReply, error)
-	SampleIPerf3(context.Context, agentapi.SampleRequest) (agentapi.SampleReply, error)
-	EndIPerf3(context.Context, agentapi.IPerf3EndRequest) (agentapi.IPerf3EndReply, error)
-}
-
 // openListener opens a trial against a listener: one session on the host that
 // can be asked, seen as both ends of each way.
 func (t *trial) openListener(ctx context.Context, l Listener) error {
-	near, ok := t.cfg.Network.Endpoints[t.spec.From].(client)
-	if !ok {
+	near := t.cfg.Network.Endpoints[t.spec.From]
+	if near == nil {
 		return fmt.Errorf("measure %s to %s: the sending host cannot be a client: %w", t.spec.From, t.spec.To, errors.ErrUnsupported)
 	}
 	if t.spec.protocol() == protocolMPTCP {
@@ -49,7 +42,7 @@ func (t *trial) openListener(ctx context.Context, l Listener) error {
 	if err != nil {
 		return err
 	}
-	id, _ := newSession()
+	id, _ := ask.NewSession()
 	t.feed = &feed{at: near, session: id, started: make(chan struct{})}
 	req, err := t.listenerRequest(l, all, id)
 	if err != nil {
@@ -88,7 +81,7 @@ func (t *trial) addFeedEnds(w way, index, ways int) {
 			host = w.from
 		}
 		local := host == t.spec.From
-		f := &feedEnd{Endpoint: t.cfg.Network.Endpoints[t.spec.From], feed: t.feed, low: low, high: low + w.streams, local: local}
+		f := &feedEnd{Host: t.cfg.Network.Endpoints[t.spec.From], feed: t.feed, low: low, high: low + w.streams, local: local}
 		f.links = local && (ways == 1 || !sending)
 		t.ends = append(t.ends, &end{host: host, at: f, session: t.feed.session, way: w, sending: sending})
 	}
@@ -115,7 +108,7 @@ func (t *trial) listenerRequest(l Listener, all []way, id string) (agentapi.IPer
 
 // openTest chooses the streams' ports on this host, so that they spread over
 // its links, and opens the test; with others where one is taken.
-func (t *trial) openTest(ctx context.Context, near client, req *agentapi.IPerf3OpenRequest, all []way) (agentapi.IPerf3OpenReply, error) {
+func (t *trial) openTest(ctx context.Context, near ask.Host, req *agentapi.IPerf3OpenRequest, all []way) (agentapi.IPerf3OpenReply, error) {
 	var o occupied
 	if t.spec.Ports != "kernel" {
 		var note string
@@ -130,7 +123,7 @@ func (t *trial) openTest(ctx context.Context, near client, req *agentapi.IPerf3O
 				return agentapi.IPerf3OpenReply{}, err
 			}
 		}
-		reply, err := near.OpenIPerf3(ctx, *req)
+		reply, err := ask.Call(ctx, near, agentapi.OpenIPerf3, *req)
 		if errors.Is(err, agentapi.ErrPortTaken) && len(req.Sports) > 0 && try < portTries {
 			o.ports = append(o.ports, req.Sports...)
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -54,12 +55,12 @@ const (
 // pinger sends series from one host down one lane.
 type pinger struct {
 	host string
-	at   Endpoint
+	at   ask.Host
 	req  agentapi.PingRequest
 	note string // why it is not as asked for
 }
 
-func newPinger(at Endpoint, host string, lane flow.Lane, p Pings) *pinger {
+func newPinger(at ask.Host, host string, lane flow.Lane, p Pings) *pinger {
 	return &pinger{host: host, at: at, req: agentapi.PingRequest{Dst: lane.Dst, Src: lane.Src, Interval: p.Interval, Timeout: replyTime, TCP: p.TCP}}
 }
 
@@ -67,11 +68,11 @@ func newPinger(at Endpoint, host string, lane flow.Lane, p Pings) *pinger {
 // later one times connections.
 func (p *pinger) send(ctx context.Context, count int) (agentapi.PingReply, error) {
 	p.req.Count = count
-	reply, err := p.at.Ping(ctx, p.req)
+	reply, err := ask.Call(ctx, p.at, agentapi.Ping, p.req)
 	if errors.Is(err, fs.ErrPermission) && p.req.TCP == 0 {
 		p.note = fmt.Sprintf("%s may not send ICMP echoes: connections to port %d are timed instead", p.host, unprivilegedPort)
 		p.req.TCP, p.req.Interval = unprivilegedPort, max(p.req.Interval, usualInterval)
-		reply, err = p.at.Ping(ctx, p.req)
+		reply, err = ask.Call(ctx, p.at, agentapi.Ping, p.req)
 	}
 	return reply, err
 }

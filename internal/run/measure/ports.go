@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 )
@@ -24,9 +25,9 @@ type occupied struct {
 
 // occupiedOn reads which ports the sending host uses and reserves; note says
 // why it cannot, for hosts that could tell.
-func occupiedOn(ctx context.Context, host string, at Endpoint, proto flow.Proto, flows []flow.Tuple) (o occupied, note string) {
+func occupiedOn(ctx context.Context, host string, at ask.Host, proto flow.Proto, flows []flow.Tuple) (o occupied, note string) {
 	o.flows = flows
-	reply, err := at.Sockets(ctx, agentapi.SocketsRequest{Proto: proto, Listening: true})
+	reply, err := ask.Call(ctx, at, agentapi.Sockets, agentapi.SocketsRequest{Proto: proto, Listening: true})
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		return o, ""

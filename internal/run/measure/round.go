@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/analysis/series"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -108,7 +109,7 @@ func (r *round) start(ctx context.Context) error {
 		if !e.sending || r.idle() {
 			continue
 		}
-		if _, err := e.at.Start(ctx, agentapi.StartRequest{Session: e.session}); err != nil {
+		if _, err := ask.Call(ctx, e.at, agentapi.Start, agentapi.StartRequest{Session: e.session}); err != nil {
 			return fmt.Errorf("start streams of %s: %w", e.host, err)
 		}
 	}
@@ -123,7 +124,7 @@ func (es ends) take(ctx context.Context) error {
 	errs := make(chan error, len(es))
 	for _, e := range es {
 		go func() {
-			reply, err := e.at.Sample(ctx, agentapi.SampleRequest{Session: e.session, Since: len(e.samples)})
+			reply, err := ask.Call(ctx, e.at, agentapi.ReadSamples, agentapi.SampleRequest{Session: e.session, Since: len(e.samples)})
 			if err == nil && len(reply.Errors) > 0 {
 				err = fmt.Errorf("%s: %s", e.host, reply.Errors[0])
 			}

@@ -7,14 +7,10 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/run/pathcheck"
 	"github.com/linerate/linerate/predict"
 )
-
-// router is an endpoint that says where its kernel sends flows.
-type router interface {
-	Routes(context.Context, agentapi.RoutesRequest) (agentapi.RoutesReply, error)
-}
 
 // Routes asks as RouteEnds does, and returns what is wrong.
 func Routes(ctx context.Context, n Network, from, to string, lanes []flow.Lane) ([]pathcheck.Problem, error) {
@@ -49,15 +45,15 @@ func RouteEnds(ctx context.Context, n Network, from, to string, lanes []flow.Lan
 
 // endsOf asks one host where it sends from its own ends of the lanes.
 func endsOf(ctx context.Context, n Network, host string, lanes []flow.Lane) ([]pathcheck.End, error) {
-	at, ok := n.Endpoints[host].(router)
-	if !ok {
+	at := n.Endpoints[host]
+	if at == nil {
 		return nil, nil
 	}
 	var req agentapi.RoutesRequest
 	for _, l := range lanes {
 		req.Flows = append(req.Flows, flow.Tuple{Proto: flow.TCP, Src: l.Src, Dst: l.Dst})
 	}
-	reply, err := at.Routes(ctx, req)
+	reply, err := ask.Call(ctx, at, agentapi.Routes, req)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil, nil
 	}
@@ -69,10 +65,7 @@ func endsOf(ctx context.Context, n Network, host string, lanes []flow.Lane) ([]p
 	}
 	var ends []pathcheck.End
 	for i, r := range reply.Routes {
-		ends = append(ends, pathcheck.End{
-			Host: n.Host(host), Own: lanes[i].Src, Peer: lanes[i].Dst,
-			Route: pathcheck.Route{Link: r.Link, Gateway: r.Gateway, Why: r.Why, Doubt: r.Doubt},
-		})
+		ends = append(ends, pathcheck.End{Host: n.Host(host), Own: lanes[i].Src, Peer: lanes[i].Dst, Route: r})
 	}
 	return ends, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -30,12 +31,6 @@ const (
 	toolTries = 8
 )
 
-// toolHost is an endpoint that can run another traffic tool.
-type toolHost interface {
-	StartTool(context.Context, agentapi.ToolRequest) (agentapi.ToolReply, error)
-	EndTool(context.Context, agentapi.ToolEndRequest) (agentapi.ToolEndReply, error)
-}
-
 // pairing is a tool's client on one lane of a way, and the server that it sends
 // to.
 type pairing struct {
@@ -43,7 +38,7 @@ type pairing struct {
 	way     way
 	lane    flow.Lane
 	streams int
-	sender  toolHost
+	sender  ask.Host
 	session string
 	sends   bool
 	// first of a way: the host is sampled beside it, and beside no other.
@@ -171,11 +166,11 @@ func (t *trial) pairings() ([]*pairing, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, _ := newSession()
+	id, _ := ask.NewSession()
 	var out []*pairing
 	for _, w := range all {
-		sender, ok := t.cfg.Network.Endpoints[w.from].(toolHost)
-		if !ok || toolHostOf(t.cfg.Network, w) == nil {
+		sender := t.cfg.Network.Endpoints[w.from]
+		if sender == nil || t.cfg.Network.Endpoints[w.to] == nil {
 			return nil, fmt.Errorf("run %s between %s and %s: %w", t.spec.Tool, w.from, w.to, errors.ErrUnsupported)
 		}
 		for k, lane := range w.lanes {
@@ -225,7 +220,7 @@ func (p *pairing) send(ctx context.Context) error {
 	req.Own, req.Rate, req.Unsampled = p.lane.Src, rate, !p.first
 	req.Peer = netip.AddrPortFrom(p.lane.Dst, p.server.port)
 	req.Links = physical(p.trial.cfg.Network.Host(p.way.from), p.way.lanes, true)
-	if _, err := p.sender.StartTool(ctx, req); err != nil {
+	if _, err := ask.Call(ctx, p.sender, agentapi.StartTool, req); err != nil {
 		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
 	}
 	p.sends = true
@@ -235,7 +230,7 @@ func (p *pairing) send(ctx context.Context) error {
 // collect waits for the sending program's end.
 func (p *pairing) collect(ctx context.Context) error {
 	var err error
-	if p.client, err = p.sender.EndTool(ctx, agentapi.ToolEndRequest{Session: p.session}); err != nil {
+	if p.client, err = ask.Call(ctx, p.sender, agentapi.EndTool, agentapi.SessionRequest{Session: p.session}); err != nil {
 		return fmt.Errorf("run %s on %s: %w", p.trial.spec.Tool, p.way.from, err)
 	}
 	p.sends = false
@@ -258,13 +253,13 @@ func abandon(all []*pairing, servers []*toolServer) {
 	defer cancel()
 	_ = each(all, func(p *pairing) error {
 		if p.sends {
-			_, _ = p.sender.EndTool(ctx, agentapi.ToolEndRequest{Session: p.session})
+			_, _ = ask.Call(ctx, p.sender, agentapi.EndTool, agentapi.SessionRequest{Session: p.session})
 		}
 		return nil
 	})
 	_ = each(servers, func(s *toolServer) error {
 		if s.listens {
-			_, _ = s.host.EndTool(ctx, agentapi.ToolEndRequest{Session: s.session})
+			_, _ = ask.Call(ctx, s.host, agentapi.EndTool, agentapi.SessionRequest{Session: s.session})
 		}
 		return nil
 	})

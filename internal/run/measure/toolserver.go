@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // toolServer is a tool's receiving program: one for all clients that send to an
@@ -15,7 +16,7 @@ type toolServer struct {
 	trial   *trial
 	way     way
 	own     netip.Addr
-	host    toolHost
+	host    ask.Host
 	session string
 	streams int
 	// clients is how many programs send to it.
@@ -41,7 +42,7 @@ func (t *trial) servers(clients []*pairing) (all []*toolServer) {
 		s := known[at]
 		if s == nil {
 			s = &toolServer{
-				trial: t, way: p.way, own: p.lane.Dst, host: toolHostOf(t.cfg.Network, p.way),
+				trial: t, way: p.way, own: p.lane.Dst, host: t.cfg.Network.Endpoints[p.way.to],
 				session: p.session + "-in", first: !sampled[p.way.to],
 			}
 			known[at], sampled[p.way.to] = s, true
@@ -69,7 +70,7 @@ func (s *toolServer) listen(ctx context.Context, index int) error {
 		if spec.Within != nil {
 			req.Port = uint16(min(first+try, last))
 		}
-		reply, err := s.host.StartTool(ctx, req)
+		reply, err := ask.Call(ctx, s.host, agentapi.StartTool, req)
 		if errors.Is(err, agentapi.ErrPortTaken) && try < toolTries {
 			continue
 		}
@@ -83,7 +84,7 @@ func (s *toolServer) listen(ctx context.Context, index int) error {
 
 // end stops the program and keeps what it reported.
 func (s *toolServer) end(ctx context.Context) (err error) {
-	if s.said, err = s.host.EndTool(ctx, agentapi.ToolEndRequest{Session: s.session}); err != nil {
+	if s.said, err = ask.Call(ctx, s.host, agentapi.EndTool, agentapi.SessionRequest{Session: s.session}); err != nil {
 		return fmt.Errorf("run %s on %s: %w", s.trial.spec.Tool, s.way.to, err)
 	}
 	s.listens = false
@@ -103,10 +104,4 @@ func (s *toolServer) from(client netip.Addr) []agentapi.ToolStream {
 		}
 	}
 	return mine
-}
-
-// toolHostOf is the host that a way leads to; nil where it cannot run a tool.
-func toolHostOf(n Network, w way) toolHost {
-	host, _ := n.Endpoints[w.to].(toolHost)
-	return host
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // TestOneServerForAnAddress: clients of several addresses send to one server,
@@ -13,7 +14,7 @@ import (
 func TestOneServerForAnAddress(t *testing.T) {
 	a, b, c := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2"), netip.MustParseAddr("192.0.2.3")
 	to, other := netip.MustParseAddr("192.0.2.9"), netip.MustParseAddr("192.0.2.10")
-	net := Network{Endpoints: map[string]Endpoint{"x": nil}}
+	net := Network{Endpoints: map[string]ask.Host{"x": nil}}
 	tr := &trial{cfg: Config{Network: net}}
 	pair := func(src, dst netip.Addr, n int) *pairing {
 		return &pairing{trial: tr, way: way{to: "x"}, lane: flow.Lane{Src: src, Dst: dst}, streams: n, session: src.String()}

@@ -2,14 +2,13 @@ package measure
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"time"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -105,7 +104,7 @@ const (
 // end is one host's session in a trial.
 type end struct {
 	host    string
-	at      Endpoint
+	at      ask.Host
 	session string
 	way     way
 	sending bool
@@ -241,7 +240,7 @@ func (t *trial) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	id, key := newSession()
+	id, key := ask.NewSession()
 	sampled := make(map[string]bool) // a host's links are counted in one session
 	var used []flow.Tuple
 	for _, w := range all {
@@ -252,21 +251,13 @@ func (t *trial) open(ctx context.Context) error {
 	return nil
 }
 
-func newSession() (string, agentapi.Key) {
-	var key agentapi.Key
-	var id [8]byte
-	_, _ = rand.Read(key[:]) // never fails, by its documentation
-	_, _ = rand.Read(id[:])
-	return hex.EncodeToString(id[:]), key
-}
-
 func (t *trial) openSink(ctx context.Context, w way, id string, key agentapi.Key, sampled map[string]bool, lifetime time.Duration) (agentapi.SinkReply, error) {
 	var bind, peers []netip.Addr
 	for _, l := range w.lanes {
 		bind, peers = appendAddr(bind, l.Dst), appendAddr(peers, l.Src)
 	}
 	e := t.newEnd(w, w.to, id+"-"+string(w.name)+"-in", false, sampled)
-	reply, err := e.at.OpenSink(ctx, agentapi.SinkRequest{
+	reply, err := ask.Call(ctx, e.at, agentapi.OpenSink, agentapi.SinkRequest{
 		Session: e.session, Key: key, Bind: bind, Peers: peers, Streams: w.streams, Within: t.spec.Within, Socket: t.spec.receiving(), Mode: t.spec.Mode,
 		Links: e.links, Lifetime: lifetime,
 		MPTCP: t.spec.protocol() == protocolMPTCP, UDP: t.spec.datagrams(), Unpinned: t.spec.Unpinned,
@@ -303,7 +294,7 @@ func (t *trial) finish() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	for i := len(t.ends) - 1; i >= 0; i-- { // sources before sinks
-		_, _ = t.ends[i].at.Finish(ctx, agentapi.FinishRequest{Session: t.ends[i].session})
+		_, _ = ask.Call(ctx, t.ends[i].at, agentapi.Finish, agentapi.SessionRequest{Session: t.ends[i].session})
 	}
 }
 

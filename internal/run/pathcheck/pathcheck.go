@@ -13,20 +13,11 @@ import (
 	"github.com/linerate/linerate/netstate"
 )
 
-// Route is a kernel's answer to where it sends from one of its addresses.
-type Route struct {
-	Link    string     // "" where there is none: Why says the kernel's reason
-	Gateway netip.Addr // not valid: the peer is on the link
-	Why     string
-	// Doubt says why the answer may not hold for a socket's flow; "" none.
-	Doubt string
-}
-
 // End is one host's end of a lane and where its kernel sends from it.
 type End struct {
 	Host      netstate.Host
 	Own, Peer netip.Addr
-	Route     Route
+	Route     netstate.FlowRoute
 }
 
 // Kind is what is wrong.

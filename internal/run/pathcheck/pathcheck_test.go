@@ -29,7 +29,7 @@ func twoLinks(second string, sysctls map[string]string, change ...func(*netstate
 	return h
 }
 
-func end(h netstate.Host, own, peer string, r Route) End {
+func end(h netstate.Host, own, peer string, r netstate.FlowRoute) End {
 	return End{Host: h, Own: netip.MustParseAddr(own), Peer: netip.MustParseAddr(peer), Route: r}
 }
 
@@ -45,36 +45,36 @@ func TestCheck(t *testing.T) {
 		want   []Kind
 		remedy string // part of the first problem's
 	}{
-		{"by its own link", []End{end(twoLinks("10.0.1.1/24", quiet), "10.0.1.1", "10.0.1.2", Route{Link: "eth1"})}, nil, ""},
-		{"two links in one subnet", []End{end(twoLinks("10.0.0.2/24", quiet), "10.0.0.2", "10.0.0.9", Route{Link: "eth0"})},
+		{"by its own link", []End{end(twoLinks("10.0.1.1/24", quiet), "10.0.1.1", "10.0.1.2", netstate.FlowRoute{Link: "eth1"})}, nil, ""},
+		{"two links in one subnet", []End{end(twoLinks("10.0.0.2/24", quiet), "10.0.0.2", "10.0.0.9", netstate.FlowRoute{Link: "eth0"})},
 			[]Kind{OneSubnet}, "ip route add 10.0.0.0/24 dev eth1 src 10.0.0.2 table 102 && ip rule add from 10.0.0.2 table 102"},
-		{"by another link", []End{end(twoLinks("10.0.1.1/24", quiet, route("0.0.0.0/0", netstate.Route{Gateway: netip.MustParseAddr("10.0.1.254"), Link: "eth1"})), "10.0.1.1", "10.9.0.2", Route{Link: "eth0"})},
+		{"by another link", []End{end(twoLinks("10.0.1.1/24", quiet, route("0.0.0.0/0", netstate.Route{Gateway: netip.MustParseAddr("10.0.1.254"), Link: "eth1"})), "10.0.1.1", "10.9.0.2", netstate.FlowRoute{Link: "eth0"})},
 			[]Kind{OtherLink}, "ip route add 10.9.0.2/32 via 10.0.1.254 dev eth1 src 10.0.1.1 table 102"},
-		{"no route", []End{end(twoLinks("10.0.1.1/24", quiet), "10.0.1.1", "10.9.0.2", Route{Why: "network is unreachable"})},
+		{"no route", []End{end(twoLinks("10.0.1.1/24", quiet), "10.0.1.1", "10.9.0.2", netstate.FlowRoute{Why: "network is unreachable"})},
 			[]Kind{NoRoute}, "ip route add 10.9.0.2/32 dev eth1 src 10.0.1.1"},
-		{"strict reverse path", []End{end(twoLinks("10.0.0.2/24", map[string]string{"all.rp_filter": "0", "eth1.rp_filter": "1", "all.arp_ignore": "1"}), "10.0.0.2", "10.0.0.9", Route{Link: "eth0"})},
+		{"strict reverse path", []End{end(twoLinks("10.0.0.2/24", map[string]string{"all.rp_filter": "0", "eth1.rp_filter": "1", "all.arp_ignore": "1"}), "10.0.0.2", "10.0.0.9", netstate.FlowRoute{Link: "eth0"})},
 			[]Kind{ReversePath, OneSubnet}, "sysctl -w net.ipv4.conf.eth1.rp_filter=2"},
-		{"strict by all", []End{end(twoLinks("10.0.1.1/24", map[string]string{"all.rp_filter": "1", "eth1.rp_filter": "0"}), "10.0.1.1", "10.9.0.9", Route{Link: "eth0"})},
+		{"strict by all", []End{end(twoLinks("10.0.1.1/24", map[string]string{"all.rp_filter": "1", "eth1.rp_filter": "0"}), "10.0.1.1", "10.9.0.9", netstate.FlowRoute{Link: "eth0"})},
 			[]Kind{ReversePath, OtherLink}, "eth1.rp_filter=2"},
-		{"loose by all wins over strict", []End{end(twoLinks("10.0.1.1/24", map[string]string{"all.rp_filter": "2", "eth1.rp_filter": "1"}), "10.0.1.1", "10.9.0.9", Route{Link: "eth0"})},
+		{"loose by all wins over strict", []End{end(twoLinks("10.0.1.1/24", map[string]string{"all.rp_filter": "2", "eth1.rp_filter": "1"}), "10.0.1.1", "10.9.0.9", netstate.FlowRoute{Link: "eth0"})},
 			[]Kind{OtherLink}, ""},
-		{"strict and by its own link", []End{end(twoLinks("10.0.1.1/24", map[string]string{"all.rp_filter": "1"}), "10.0.1.1", "10.0.1.9", Route{Link: "eth1"})}, nil, ""},
-		{"ARP flux", []End{end(twoLinks("10.0.0.2/24", map[string]string{"all.arp_ignore": "0", "all.arp_filter": "0"}), "10.0.0.2", "10.0.0.9", Route{Link: "eth1"})},
+		{"strict and by its own link", []End{end(twoLinks("10.0.1.1/24", map[string]string{"all.rp_filter": "1"}), "10.0.1.1", "10.0.1.9", netstate.FlowRoute{Link: "eth1"})}, nil, ""},
+		{"ARP flux", []End{end(twoLinks("10.0.0.2/24", map[string]string{"all.arp_ignore": "0", "all.arp_filter": "0"}), "10.0.0.2", "10.0.0.9", netstate.FlowRoute{Link: "eth1"})},
 			[]Kind{ARPFlux}, "sysctl -w net.ipv4.conf.all.arp_ignore=1 && sysctl -w net.ipv4.conf.all.arp_announce=2"},
-		{"no flux with arp_filter", []End{end(twoLinks("10.0.0.2/24", map[string]string{"all.arp_ignore": "0", "eth0.arp_filter": "1"}), "10.0.0.2", "10.0.0.9", Route{Link: "eth1"})}, nil, ""},
-		{"settings not observed", []End{end(twoLinks("10.0.0.2/24", nil), "10.0.0.2", "10.0.0.9", Route{Link: "eth1"})}, nil, ""},
-		{"a leg of a multipath route", []End{end(twoLinks("10.0.1.1/24", quiet, route("10.9.0.0/16", netstate.Route{Hops: []netstate.NextHop{{Link: "eth0"}, {Link: "eth1"}}})), "10.0.1.1", "10.9.0.2", Route{Link: "eth0"})}, nil, ""},
-		{"a closer route than the multipath one", []End{end(twoLinks("10.0.1.1/24", quiet, route("10.9.0.0/16", netstate.Route{Hops: []netstate.NextHop{{Link: "eth0"}, {Link: "eth1"}}}), route("10.9.0.2/32", netstate.Route{Link: "eth0"})), "10.0.1.1", "10.9.0.2", Route{Link: "eth0"})}, []Kind{OtherLink}, ""},
+		{"no flux with arp_filter", []End{end(twoLinks("10.0.0.2/24", map[string]string{"all.arp_ignore": "0", "eth0.arp_filter": "1"}), "10.0.0.2", "10.0.0.9", netstate.FlowRoute{Link: "eth1"})}, nil, ""},
+		{"settings not observed", []End{end(twoLinks("10.0.0.2/24", nil), "10.0.0.2", "10.0.0.9", netstate.FlowRoute{Link: "eth1"})}, nil, ""},
+		{"a leg of a multipath route", []End{end(twoLinks("10.0.1.1/24", quiet, route("10.9.0.0/16", netstate.Route{Hops: []netstate.NextHop{{Link: "eth0"}, {Link: "eth1"}}})), "10.0.1.1", "10.9.0.2", netstate.FlowRoute{Link: "eth0"})}, nil, ""},
+		{"a closer route than the multipath one", []End{end(twoLinks("10.0.1.1/24", quiet, route("10.9.0.0/16", netstate.Route{Hops: []netstate.NextHop{{Link: "eth0"}, {Link: "eth1"}}}), route("10.9.0.2/32", netstate.Route{Link: "eth0"})), "10.0.1.1", "10.9.0.2", netstate.FlowRoute{Link: "eth0"})}, []Kind{OtherLink}, ""},
 		{"an address of the loopback", []End{end(twoLinks("10.0.1.1/24", quiet, func(h *netstate.Host) {
 			h.Links[0].Addresses = append(h.Links[0].Addresses, netip.MustParsePrefix("10.7.0.1/32"))
-		}), "10.7.0.1", "10.9.0.2", Route{Link: "eth0"})}, nil, ""},
+		}), "10.7.0.1", "10.9.0.2", netstate.FlowRoute{Link: "eth0"})}, nil, ""},
 		{"each thing once", []End{
-			end(twoLinks("10.0.0.2/24", quiet), "10.0.0.2", "10.0.0.9", Route{Link: "eth0"}),
-			end(twoLinks("10.0.0.2/24", quiet), "10.0.0.2", "10.0.0.10", Route{Link: "eth0"}),
+			end(twoLinks("10.0.0.2/24", quiet), "10.0.0.2", "10.0.0.9", netstate.FlowRoute{Link: "eth0"}),
+			end(twoLinks("10.0.0.2/24", quiet), "10.0.0.2", "10.0.0.10", netstate.FlowRoute{Link: "eth0"}),
 		}, []Kind{OneSubnet}, ""},
-		{"IPv6", []End{end(twoLinks("2001:db8:1::1/64", quiet), "2001:db8:1::1", "2001:db8:9::1", Route{Link: "eth0"})},
+		{"IPv6", []End{end(twoLinks("2001:db8:1::1/64", quiet), "2001:db8:1::1", "2001:db8:9::1", netstate.FlowRoute{Link: "eth0"})},
 			[]Kind{OtherLink}, "ip -6 rule add from 2001:db8:1::1 table 102"},
-		{"not on the host", []End{end(twoLinks("10.0.1.1/24", quiet), "10.5.5.5", "10.0.1.2", Route{Link: "eth0"})}, nil, ""},
+		{"not on the host", []End{end(twoLinks("10.0.1.1/24", quiet), "10.5.5.5", "10.0.1.2", netstate.FlowRoute{Link: "eth0"})}, nil, ""},
 	} {
 		var got []Kind
 		problems := Check(c.ends)
@@ -113,7 +113,7 @@ func TestManyAddresses(t *testing.T) {
 		h.Links[2].Addresses = append(h.Links[2].Addresses, netip.PrefixFrom(a, 24))
 	}
 	for _, p := range h.Links[2].Addresses {
-		ends = append(ends, End{Host: h, Own: p.Addr(), Peer: netip.MustParseAddr("10.0.0.250"), Route: Route{Link: "eth0"}})
+		ends = append(ends, End{Host: h, Own: p.Addr(), Peer: netip.MustParseAddr("10.0.0.250"), Route: netstate.FlowRoute{Link: "eth0"}})
 	}
 	got := Check(ends)
 	if len(got) != 1 || len(got[0].Own) != 201 || len(got[0].Remedy) > 7 || !strings.Contains(got[0].Summary, "199 more") {

@@ -15,14 +15,10 @@ import (
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 )
-
-// Pinger is a host that sends echoes; *fleet.Host is one.
-type Pinger interface {
-	Ping(context.Context, agentapi.PingRequest) (agentapi.PingReply, error)
-}
 
 // Way is one direction between two hosts.
 type Way struct {
@@ -62,7 +58,7 @@ const (
 // peer that does not answer small echoes either gives a result with Answers
 // false. The error is the sender's: it may not send echoes (fs.ErrPermission),
 // or cannot be reached.
-func Prove(ctx context.Context, at Pinger, w Way) (diagnose.PathProbe, error) {
+func Prove(ctx context.Context, at ask.Host, w Way) (diagnose.PathProbe, error) {
 	p := prover{at: at, way: w, wait: mostWait, tries: min(eachLink*w.Links, mostTries)}
 	if w.Links <= 1 {
 		p.tries = oneLink
@@ -99,7 +95,7 @@ func wrap(w Way, err error) error {
 
 // prover is one way being probed.
 type prover struct {
-	at    Pinger
+	at    ask.Host
 	way   Way
 	tries int
 	wait  time.Duration
@@ -110,7 +106,7 @@ type prover struct {
 // that takes.
 func (p *prover) control(ctx context.Context, out *diagnose.PathProbe) error {
 	for range 2 { // the first may be lost to address resolution
-		reply, err := p.at.Ping(ctx, agentapi.PingRequest{Dst: p.way.Lane.Dst, Src: p.way.Lane.Src, Count: 3, Interval: 10 * time.Millisecond, Timeout: mostWait})
+		reply, err := ask.Call(ctx, p.at, agentapi.Ping, agentapi.PingRequest{Dst: p.way.Lane.Dst, Src: p.way.Lane.Src, Count: 3, Interval: 10 * time.Millisecond, Timeout: mostWait})
 		if err != nil {
 			return err
 		}
@@ -149,7 +145,7 @@ func (p *prover) one(ctx context.Context, size int) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	reply, err := p.at.Ping(ctx, agentapi.PingRequest{Dst: p.way.Lane.Dst, Src: p.way.Lane.Src, Count: 1, Timeout: p.wait, Packet: size, DontFragment: true})
+	reply, err := ask.Call(ctx, p.at, agentapi.Ping, agentapi.PingRequest{Dst: p.way.Lane.Dst, Src: p.way.Lane.Src, Count: 1, Timeout: p.wait, Packet: size, DontFragment: true})
 	if reply.TooBig > 0 && reply.TooBig < size {
 		p.named = reply.TooBig
 	}
@@ -254,7 +250,7 @@ func holds(l netstate.Link, a netip.Addr) bool {
 // Fabric proves every way between the hosts that are there, in the order of
 // their names. Pairs without lanes are left out. Where a host cannot send, its
 // ways are left out and the error says so; the others' are there.
-func Fabric(ctx context.Context, f predict.Fabric, hosts map[string]Pinger) ([]diagnose.PathProbe, error) {
+func Fabric(ctx context.Context, f predict.Fabric, hosts map[string]ask.Host) ([]diagnose.PathProbe, error) {
 	names := slices.Sorted(maps.Keys(hosts))
 	var probes []diagnose.PathProbe
 	var problems []error

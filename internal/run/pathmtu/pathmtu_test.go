@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 )
@@ -24,7 +25,16 @@ type network struct {
 	sent   int
 }
 
-func (n *network) Ping(_ context.Context, r agentapi.PingRequest) (agentapi.PingReply, error) {
+func (n *network) Ask(_ context.Context, _ agentapi.AnyMethod, request, reply any) (err error) {
+	r, ok := request.(agentapi.PingRequest)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	*reply.(*agentapi.PingReply), err = n.ping(r)
+	return err
+}
+
+func (n *network) ping(r agentapi.PingRequest) (agentapi.PingReply, error) {
 	if n.fails != nil {
 		return agentapi.PingReply{}, n.fails
 	}
@@ -94,7 +104,7 @@ func TestFabric(t *testing.T) {
 		"alpha": host("alpha", "10.0.0.1/24", 9000), "beta": host("beta", "10.0.0.2/24", 1500), "gamma": host("gamma", "10.9.0.2/24", 1500),
 	}}
 	failed := errors.New("failed")
-	got, err := Fabric(t.Context(), f, map[string]Pinger{"alpha": &network{links: []int{1500}}, "beta": &network{links: []int{1500}}, "gamma": &network{fails: failed}})
+	got, err := Fabric(t.Context(), f, map[string]ask.Host{"alpha": &network{links: []int{1500}}, "beta": &network{links: []int{1500}}, "gamma": &network{fails: failed}})
 	if err != nil || len(got) != 2 || got[0].Proven() || got[0].Passes != 1500 || !got[1].Proven() {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -102,7 +112,7 @@ func TestFabric(t *testing.T) {
 	if len(found) != 1 || found[0].Kind != diagnose.PairMTU || found[0].Severity != diagnose.Fault {
 		t.Errorf("findings: %+v", found)
 	}
-	if got, err = Fabric(t.Context(), f, map[string]Pinger{"alpha": &network{fails: failed}, "beta": &network{links: []int{1500}}}); !errors.Is(err, failed) || len(got) != 1 {
+	if got, err = Fabric(t.Context(), f, map[string]ask.Host{"alpha": &network{fails: failed}, "beta": &network{links: []int{1500}}}); !errors.Is(err, failed) || len(got) != 1 {
 		t.Errorf("with a host that cannot send: %+v, %v", got, err)
 	}
 }

@@ -2,8 +2,6 @@ package probe
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -12,6 +10,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -36,12 +35,7 @@ type reading struct {
 	rtt      time.Duration
 }
 
-func (c *connection) at(end int) Endpoint {
-	if end == 0 {
-		return c.r.cfg.A.At
-	}
-	return c.r.cfg.B.At
-}
+func (c *connection) at(end int) ask.Host { return [2]ask.Host{c.r.cfg.A.At, c.r.cfg.B.At}[end] }
 
 // open connects the flow from A (0), or its answer from B (1): the same
 // addresses and ports the other way round. A sender's port that somebody
@@ -50,10 +44,10 @@ func (r *runner) open(ctx context.Context, f flow.Frame, sender int) (*connectio
 	if sender == 1 {
 		f = hashsurvey.Answer(f)
 	}
-	id, key := newSession()
+	id, key := ask.NewSession()
 	receiver := 1 - sender
 	c := &connection{r: r, sender: sender, lane: flow.Lane{Src: f.Src, Dst: f.Dst}, source: id + "-probe-out", sink: id + "-probe-in"}
-	reply, err := c.at(receiver).OpenSink(ctx, agentapi.SinkRequest{
+	reply, err := ask.Call(ctx, c.at(receiver), agentapi.OpenSink, agentapi.SinkRequest{
 		Session: c.sink, Key: key, Bind: []netip.Addr{f.Dst}, Port: int(f.Dport), Peers: []netip.Addr{f.Src}, Streams: 1,
 		Links: r.ends[receiver].names, Lifetime: lifetime,
 	})
@@ -64,7 +58,7 @@ func (r *runner) open(ctx context.Context, f flow.Frame, sender int) (*connectio
 		c.close()
 		return nil, fmt.Errorf("listen on %s: port %d: %w", r.ends[receiver].host.Name, f.Dport, ErrPortUse)
 	}
-	_, err = c.at(sender).OpenSource(ctx, agentapi.SourceRequest{
+	_, err = ask.Call(ctx, c.at(sender), agentapi.OpenSource, agentapi.SourceRequest{
 		Session: c.source, Key: key, Links: r.ends[sender].names, Lifetime: lifetime,
 		Streams: []agentapi.Stream{{Lane: c.lane, Sport: f.Sport, Dport: f.Dport}},
 	})
@@ -76,22 +70,14 @@ func (r *runner) open(ctx context.Context, f flow.Frame, sender int) (*connectio
 	return c, nil
 }
 
-func newSession() (string, agentapi.Key) {
-	var key agentapi.Key
-	var id [8]byte
-	_, _ = rand.Read(key[:]) // never fails, by its documentation
-	_, _ = rand.Read(id[:])
-	return hex.EncodeToString(id[:]), key
-}
-
 // close ends both sessions, also after an interrupt; the source first.
 func (c *connection) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if c.sourceUp {
-		_, _ = c.at(c.sender).Finish(ctx, agentapi.FinishRequest{Session: c.source})
+		_, _ = ask.Call(ctx, c.at(c.sender), agentapi.Finish, agentapi.SessionRequest{Session: c.source})
 	}
-	_, _ = c.at(1-c.sender).Finish(ctx, agentapi.FinishRequest{Session: c.sink})
+	_, _ = ask.Call(ctx, c.at(1-c.sender), agentapi.Finish, agentapi.SessionRequest{Session: c.sink})
 }
 
 // sample reads both ends at once.
@@ -132,7 +118,7 @@ func (c *connection) sample(ctx context.Context) error {
 
 func (c *connection) sampleEnd(ctx context.Context, end int, session string) (agentapi.Sample, error) {
 	name := c.r.ends[end].host.Name
-	reply, err := c.at(end).Sample(ctx, agentapi.SampleRequest{Session: session, Since: -1})
+	reply, err := ask.Call(ctx, c.at(end), agentapi.ReadSamples, agentapi.SampleRequest{Session: session, Since: -1})
 	switch {
 	case err != nil:
 		return agentapi.Sample{}, err

@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -112,7 +113,7 @@ func (r *runner) burst(ctx context.Context, f flow.Frame, sender int, size unit.
 		return err
 	}
 	c.before = c.latest
-	if _, err := c.at(sender).Start(ctx, agentapi.StartRequest{Session: c.source, Limit: size}); err != nil {
+	if _, err := ask.Call(ctx, c.at(sender), agentapi.Start, agentapi.StartRequest{Session: c.source, Limit: size}); err != nil {
 		return fmt.Errorf("send from %s: %w", r.ends[sender].host.Name, err)
 	}
 	r.sent += size

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 )
 
 // hearing is what one host heard of its neighbours.
@@ -27,7 +28,7 @@ func (r *runner) listen(ctx context.Context) <-chan hearing {
 	}
 	for i, end := range [2]End{r.cfg.A, r.cfg.B} {
 		go func() {
-			reply, err := end.At.LLDP(ctx, agentapi.LLDPRequest{Links: r.ends[i].cables(), Wait: r.cfg.LLDP})
+			reply, err := ask.Call(ctx, end.At, agentapi.LLDP, agentapi.LLDPRequest{Links: r.ends[i].cables(), Wait: r.cfg.LLDP})
 			out <- hearing{i, reply, err}
 		}()
 	}

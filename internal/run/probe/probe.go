@@ -15,25 +15,16 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
 )
 
-// Endpoint is a host that can be probed.
-type Endpoint interface {
-	OpenSink(context.Context, agentapi.SinkRequest) (agentapi.SinkReply, error)
-	OpenSource(context.Context, agentapi.SourceRequest) (agentapi.SourceReply, error)
-	Start(context.Context, agentapi.StartRequest) (agentapi.StartReply, error)
-	Sample(context.Context, agentapi.SampleRequest) (agentapi.SampleReply, error)
-	Finish(context.Context, agentapi.FinishRequest) (agentapi.FinishReply, error)
-	LLDP(context.Context, agentapi.LLDPRequest) (agentapi.LLDPReply, error)
-}
-
 // End is one of the two hosts, and its network as observed.
 type End struct {
-	At   Endpoint
+	At   ask.Host
 	Host netstate.Host
 }
 

@@ -241,7 +241,7 @@ func (e *Engine) OpenSource(ctx context.Context, req agentapi.SourceRequest) (ag
 	}
 	connected, err := s.connectAll(e.cfg.Namespace, req, atOnce)
 	if err != nil {
-		_, _ = e.Finish(ctx, agentapi.FinishRequest{Session: req.Session})
+		_, _ = e.Finish(ctx, agentapi.SessionRequest{Session: req.Session})
 		return agentapi.SourceReply{}, err
 	}
 	return agentapi.SourceReply{Streams: connected, Method: record.Method{Send: s.streams[0].method}}, nil
@@ -295,16 +295,16 @@ func (s *session) connectAll(ns netns.Namespace, req agentapi.SourceRequest, atO
 // Start lets a source's streams send until Finish, or until each has sent the
 // limit; then they wait, connected, for Finish. A second Start changes
 // nothing.
-func (e *Engine) Start(_ context.Context, req agentapi.StartRequest) (agentapi.StartReply, error) {
+func (e *Engine) Start(_ context.Context, req agentapi.StartRequest) (agentapi.Empty, error) {
 	if req.Limit < 0 {
-		return agentapi.StartReply{}, fmt.Errorf("start session %q: limit of %d bytes is negative", req.Session, req.Limit)
+		return agentapi.Empty{}, fmt.Errorf("start session %q: limit of %d bytes is negative", req.Session, req.Limit)
 	}
 	s, err := e.sessions.Get(req.Session)
 	if err != nil {
-		return agentapi.StartReply{}, err
+		return agentapi.Empty{}, err
 	}
 	s.start(req.Limit)
-	return agentapi.StartReply{}, nil
+	return agentapi.Empty{}, nil
 }
 
 // Sample counts everything of a session now, and returns this and all samples
@@ -322,7 +322,7 @@ func (e *Engine) Sample(_ context.Context, req agentapi.SampleRequest) (agentapi
 
 // Finish ends a session: its streams stop, its sockets close without
 // lingering, and the last sample is returned.
-func (e *Engine) Finish(_ context.Context, req agentapi.FinishRequest) (agentapi.FinishReply, error) {
+func (e *Engine) Finish(_ context.Context, req agentapi.SessionRequest) (agentapi.FinishReply, error) {
 	s, err := e.sessions.Get(req.Session)
 	if err != nil {
 		return agentapi.FinishReply{}, err

@@ -87,7 +87,7 @@ func TestStreamsCarryBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			received := awaitBytes(t, e, "in", n)
-			out, err := e.Finish(t.Context(), agentapi.FinishRequest{Session: "out"})
+			out, err := e.Finish(t.Context(), agentapi.SessionRequest{Session: "out"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,10 +148,10 @@ func TestSessionEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"in", "out"} {
-		if _, err := e.Finish(t.Context(), agentapi.FinishRequest{Session: id}); err != nil {
+		if _, err := e.Finish(t.Context(), agentapi.SessionRequest{Session: id}); err != nil {
 			t.Error(err)
 		}
-		if _, err := e.Finish(t.Context(), agentapi.FinishRequest{Session: id}); !errors.Is(err, socket.ErrSession) {
+		if _, err := e.Finish(t.Context(), agentapi.SessionRequest{Session: id}); !errors.Is(err, socket.ErrSession) {
 			t.Errorf("second Finish of %s: %v, want ErrSession", id, err)
 		}
 	}
@@ -189,7 +189,7 @@ func TestBrokenStreamIsReported(t *testing.T) {
 	if _, err := e.Start(t.Context(), agentapi.StartRequest{Session: "out"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Finish(t.Context(), agentapi.FinishRequest{Session: "in"}); err != nil {
+	if _, err := e.Finish(t.Context(), agentapi.SessionRequest{Session: "in"}); err != nil {
 		t.Fatal(err)
 	}
 	for range 200 {

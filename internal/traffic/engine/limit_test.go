@@ -33,7 +33,7 @@ func TestLimit(t *testing.T) {
 				t.Errorf("limit %d: session %s went on to %v (errors %v)", limit, session, got, r.Errors)
 			}
 		}
-		if _, err := e.Finish(t.Context(), agentapi.FinishRequest{Session: "out"}); err != nil {
+		if _, err := e.Finish(t.Context(), agentapi.SessionRequest{Session: "out"}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -137,7 +137,7 @@ func TestKernelMPTCPMeetsTCP(t *testing.T) {
 	if err := openMPTCP(t, e, at, false, true); !errors.Is(err, ErrFellBack) {
 		t.Errorf("an MPTCP source at a TCP sink: %v, want ErrFellBack", err)
 	}
-	if _, err := e.Finish(t.Context(), agentapi.FinishRequest{Session: "in"}); err != nil {
+	if _, err := e.Finish(t.Context(), agentapi.SessionRequest{Session: "in"}); err != nil {
 		t.Fatal(err)
 	}
 	// A sink that serves MPTCP serves TCP too, and counts it as TCP.

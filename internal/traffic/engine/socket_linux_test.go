@@ -101,7 +101,7 @@ func TestZeroCopy(t *testing.T) {
 					t.Errorf("session %s counts %v", session, got)
 				}
 			}
-			last, err := e.Finish(t.Context(), agentapi.FinishRequest{Session: "out"})
+			last, err := e.Finish(t.Context(), agentapi.SessionRequest{Session: "out"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func TestSourceIsReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitTotal(t, e, "in", 1)
-	if _, err := e.Finish(t.Context(), agentapi.FinishRequest{Session: "out"}); err != nil {
+	if _, err := e.Finish(t.Context(), agentapi.SessionRequest{Session: "out"}); err != nil {
 		t.Fatal(err)
 	}
 	await(t, e, "in", func(agentapi.TCPCount) bool { return files() == 0 })

@@ -155,7 +155,7 @@ func (o *run) said() string {
 }
 
 // End waits for a client, stops a server, and returns what the tool reported.
-func (r *Runner) End(ctx context.Context, req agentapi.ToolEndRequest) (agentapi.ToolEndReply, error) {
+func (r *Runner) End(ctx context.Context, req agentapi.SessionRequest) (agentapi.ToolEndReply, error) {
 	one, err := r.runs.Get(req.Session)
 	if err == nil && one == nil { // it is being started, and is ended then
 		err = fmt.Errorf("session %q: %w", req.Session, socket.ErrSession)

@@ -112,11 +112,11 @@ func TestRun(t *testing.T) {
 	if _, err := r.Start(t.Context(), sending(req.Port)); err != nil {
 		t.Fatal(err)
 	}
-	client, err := r.End(t.Context(), agentapi.ToolEndRequest{Session: "out"})
+	client, err := r.End(t.Context(), agentapi.SessionRequest{Session: "out"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.End(t.Context(), agentapi.ToolEndRequest{Session: "in"})
+	got, err := r.End(t.Context(), agentapi.SessionRequest{Session: "in"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	if _, err := r.End(t.Context(), agentapi.ToolEndRequest{Session: "in"}); !errors.Is(err, socket.ErrSession) {
+	if _, err := r.End(t.Context(), agentapi.SessionRequest{Session: "in"}); !errors.Is(err, socket.ErrSession) {
 		t.Errorf("ended twice: %v", err)
 	}
 }
@@ -150,7 +150,7 @@ func TestEnds(t *testing.T) {
 	if _, err := r.Start(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.End(t.Context(), agentapi.ToolEndRequest{Session: "out"}); err == nil || !strings.Contains(fmt.Sprint(err), "refused") {
+	if _, err := r.End(t.Context(), agentapi.SessionRequest{Session: "out"}); err == nil || !strings.Contains(fmt.Sprint(err), "refused") {
 		t.Errorf("nobody listens: %v", err)
 	}
 	short := server()

@@ -139,7 +139,7 @@ func started(t *testing.T, serve func(net.Conn)) *Client {
 	if _, err := client.Open(t.Context(), request(badServer(t, serve))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Start(t.Context(), agentapi.IPerf3StartRequest{Session: "bad"}); err != nil {
+	if _, err := client.Start(t.Context(), agentapi.SessionRequest{Session: "bad"}); err != nil {
 		t.Fatal(err)
 	}
 	return client
@@ -183,7 +183,7 @@ func TestBadEnding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client := started(t, x.serve)
 			time.Sleep(20 * time.Millisecond) // some bytes, as many as there are
-			reply, err := client.End(t.Context(), agentapi.IPerf3EndRequest{Session: "bad"})
+			reply, err := client.End(t.Context(), agentapi.SessionRequest{Session: "bad"})
 			if err != nil || !strings.Contains(reply.Why, x.words) || len(reply.Streams) != 1 {
 				t.Errorf("%v, why %q, want %q", err, reply.Why, x.words)
 			}

@@ -91,7 +91,7 @@ func (c *Client) Open(ctx context.Context, req agentapi.IPerf3OpenRequest) (agen
 }
 
 // Start connects the last stream and lets bytes flow.
-func (c *Client) Start(ctx context.Context, req agentapi.IPerf3StartRequest) (agentapi.IPerf3StartReply, error) {
+func (c *Client) Start(ctx context.Context, req agentapi.SessionRequest) (agentapi.Empty, error) {
 	s, err := c.sessions.Get(req.Session)
 	if err == nil {
 		err = s.start(ctx)
@@ -99,7 +99,7 @@ func (c *Client) Start(ctx context.Context, req agentapi.IPerf3StartRequest) (ag
 	if err != nil {
 		err = fmt.Errorf("start test: %w", err)
 	}
-	return agentapi.IPerf3StartReply{}, err
+	return agentapi.Empty{}, err
 }
 
 // Sample counts a test now and returns the samples since the one asked for:
@@ -118,7 +118,7 @@ func (c *Client) Sample(_ context.Context, req agentapi.SampleRequest) (agentapi
 
 // End ends a test and returns what the server counted. A server that does not
 // say is no error: Why tells. The test's ports are free when it returns.
-func (c *Client) End(ctx context.Context, req agentapi.IPerf3EndRequest) (agentapi.IPerf3EndReply, error) {
+func (c *Client) End(ctx context.Context, req agentapi.SessionRequest) (agentapi.IPerf3EndReply, error) {
 	s, err := c.sessions.Remove(req.Session)
 	if err != nil {
 		return agentapi.IPerf3EndReply{}, err

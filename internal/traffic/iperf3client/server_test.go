@@ -78,7 +78,7 @@ func run(t *testing.T, c *Client, req agentapi.IPerf3OpenRequest, length time.Du
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Start(ctx, agentapi.IPerf3StartRequest{Session: req.Session}); err != nil {
+	if _, err := c.Start(ctx, agentapi.SessionRequest{Session: req.Session}); err != nil {
 		t.Fatal(err)
 	}
 	var samples []agentapi.Sample
@@ -95,7 +95,7 @@ func run(t *testing.T, c *Client, req agentapi.IPerf3OpenRequest, length time.Du
 			break
 		}
 	}
-	ended, err := c.End(ctx, agentapi.IPerf3EndRequest{Session: req.Session})
+	ended, err := c.End(ctx, agentapi.SessionRequest{Session: req.Session})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestBusy(t *testing.T) {
 	if _, err := c.Open(ctx, first); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Start(ctx, agentapi.IPerf3StartRequest{Session: "first"}); err != nil {
+	if _, err := c.Start(ctx, agentapi.SessionRequest{Session: "first"}); err != nil {
 		t.Fatal(err)
 	}
 	second := first
@@ -201,7 +201,7 @@ func TestBusy(t *testing.T) {
 		t.Errorf("a busy server: %v", err)
 	}
 	time.AfterFunc(300*time.Millisecond, func() {
-		_, _ = c.End(context.Background(), agentapi.IPerf3EndRequest{Session: "first"})
+		_, _ = c.End(context.Background(), agentapi.SessionRequest{Session: "first"})
 	})
 	second.BusyFor = 20 * time.Second
 	opened, err := c.Open(ctx, second)

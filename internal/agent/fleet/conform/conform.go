@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
@@ -39,6 +40,8 @@ type Transport struct {
 	Prepare func(t testing.TB, ends [2]End)
 	// Version is what the agents say of their program; "" is not looked at.
 	Version string
+	// Also, where it is set, is one more test, of the near end.
+	Also func(t *testing.T, h *fleet.Host)
 }
 
 // Run holds a transport to what all of them do.
@@ -59,6 +62,9 @@ func Run(t *testing.T, via Transport) {
 		{"routes", s.routes}, {"large", s.large}, {"cancel", s.cancel}, {"at once", s.atOnce}, {"hold", s.hold}, {"close", s.close},
 	} {
 		t.Run(one.name, one.test)
+	}
+	if via.Also != nil {
+		t.Run("also", func(t *testing.T) { via.Also(t, s.open(t, s.near)) })
 	}
 }
 
@@ -117,17 +123,17 @@ func must(t testing.TB, err error) {
 func (s *suite) session(t *testing.T, near, far *fleet.Host) (in, out string) {
 	t.Helper()
 	key := agentapi.Key{7}
-	sink, err := far.OpenSink(t.Context(), agentapi.SinkRequest{
+	sink, err := ask.Call(t.Context(), far, agentapi.OpenSink, agentapi.SinkRequest{
 		Session: "in", Key: key, Bind: []netip.Addr{s.far.Addr}, Peers: []netip.Addr{s.near.Addr}, Streams: 2, Links: []string{s.far.Link}, Lifetime: time.Minute,
 	})
 	must(t, err)
 	stream := agentapi.Stream{Dport: uint16(sink.Port)}
 	stream.Src, stream.Dst = s.near.Addr, s.far.Addr
-	_, err = near.OpenSource(t.Context(), agentapi.SourceRequest{
+	_, err = ask.Call(t.Context(), near, agentapi.OpenSource, agentapi.SourceRequest{
 		Session: "out", Key: key, Streams: []agentapi.Stream{stream, stream}, Links: []string{s.near.Link}, Lifetime: time.Minute,
 	})
 	must(t, err)
-	_, err = near.Start(t.Context(), agentapi.StartRequest{Session: "out"})
+	_, err = ask.Call(t.Context(), near, agentapi.Start, agentapi.StartRequest{Session: "out"})
 	must(t, err)
 	return "in", "out"
 }
@@ -135,7 +141,7 @@ func (s *suite) session(t *testing.T, near, far *fleet.Host) (in, out string) {
 // arrived is what a session has received so far.
 func arrived(t *testing.T, h *fleet.Host, session string) uint64 {
 	t.Helper()
-	reply, err := h.Sample(t.Context(), agentapi.SampleRequest{Session: session})
+	reply, err := ask.Call(t.Context(), h, agentapi.ReadSamples, agentapi.SampleRequest{Session: session})
 	must(t, err)
 	var sum uint64
 	for _, n := range reply.Samples[len(reply.Samples)-1].Bytes {

@@ -16,8 +16,8 @@ func TestLocal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
 	}
-	Run(t, Transport{Version: "test", Dial: func(t testing.TB, at End) *fleet.Host {
-		h, err := fleet.Dial(t.Context(), at.Name, "netns:"+at.NS.Name, fleet.Config{Version: "test", JournalDir: at.Dir, HoldDir: at.Dir, Unguarded: true})
+	Run(t, Transport{Version: "test", Also: added, Dial: func(t testing.TB, at End) *fleet.Host {
+		h, err := fleet.Dial(t.Context(), at.Name, "netns:"+at.NS.Name, fleet.Config{Version: "test", JournalDir: at.Dir, HoldDir: at.Dir, Unguarded: true, More: more()})
 		must(t, err)
 		return h
 	}})
@@ -25,10 +25,10 @@ func TestLocal(t *testing.T) {
 
 // TestStream is what ssh carries, without ssh.
 func TestStream(t *testing.T) {
-	Run(t, Transport{Version: "test", Dial: func(t testing.TB, at End) *fleet.Host {
+	Run(t, Transport{Version: "test", Also: added, Dial: func(t testing.TB, at End) *fleet.Host {
 		requests, ours := io.Pipe()
 		theirs, replies := io.Pipe()
-		a := agent.New(agent.Config{Name: at.Name, Namespace: at.NS, Version: "test", JournalDir: at.Dir, HoldDir: at.Dir})
+		a := agent.New(agent.Config{Name: at.Name, Namespace: at.NS, Version: "test", JournalDir: at.Dir, HoldDir: at.Dir, More: more()})
 		go func() {
 			_ = a.Serve(context.Background(), requests, replies) // it ends with its input
 			replies.Close()

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/natsagent"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
 // TestNATS is an agent on a real server, asked by somebody with every role.
@@ -21,10 +21,10 @@ func TestNATS(t *testing.T) {
 	}
 	var at link.Config
 	Run(t, Transport{
-		Version: "test",
+		Version: "test", Also: added,
 		Prepare: func(t testing.TB, ends [2]End) {
 			r := testcluster.Start(t, nil)
-			at = r.As(t, "eve", wire.Change)
+			at = r.As(t, "eve", agentapi.RoleChange)
 			for _, end := range ends {
 				serve(t, r, end)
 			}
@@ -41,13 +41,13 @@ func TestNATS(t *testing.T) {
 
 // serve runs the agent of an end until the test is over.
 func serve(t testing.TB, r *testcluster.Rig, end End) {
-	conn := testcluster.Connect(t, r.As(t, end.Name, wire.Agent))
+	conn := testcluster.Connect(t, r.As(t, end.Name, agentapi.RoleAgent))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
 		ended <- natsagent.Run(ctx, conn, natsagent.Config{
 			Host: end.Name, Audit: filepath.Join(end.Dir, "audit.log"),
-			Agent: agent.Config{Name: end.Name, Namespace: end.NS, Version: "test", JournalDir: end.Dir, HoldDir: end.Dir},
+			Agent: agent.Config{Name: end.Name, Namespace: end.NS, Version: "test", JournalDir: end.Dir, HoldDir: end.Dir, More: more()},
 		})
 	}()
 	t.Cleanup(func() {

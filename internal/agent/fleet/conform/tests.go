@@ -17,6 +17,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/plan"
 )
@@ -49,7 +50,7 @@ func (s *suite) observe(t *testing.T) {
 }
 
 func (s *suite) ping(t *testing.T) {
-	reply, err := s.open(t, s.near).Ping(t.Context(), agentapi.PingRequest{Dst: s.far.Addr, Count: 3, Interval: 10 * time.Millisecond})
+	reply, err := ask.Call(t.Context(), s.open(t, s.near), agentapi.Ping, agentapi.PingRequest{Dst: s.far.Addr, Count: 3, Interval: 10 * time.Millisecond})
 	if err != nil || reply.Sent != 3 || len(reply.RTTs) != 3 {
 		t.Errorf("%+v, %v", reply, err)
 	}
@@ -70,16 +71,19 @@ func (s *suite) errors(t *testing.T) {
 		call func() error
 	}{
 		"an entry that is not": {fs.ErrNotExist, func() error {
-			_, err := h.Rollback(t.Context(), agentapi.RollbackRequest{Journal: "20260101T000000.000-absent"})
+			_, err := ask.Call(t.Context(), h, agentapi.Rollback, agentapi.RollbackRequest{Journal: "20260101T000000.000-absent"})
 			return err
 		}},
-		"a format that is not": {errors.ErrUnsupported, func() error { _, err := h.ConfigFiles(t.Context(), "no-such-format"); return err }},
+		"a format that is not": {errors.ErrUnsupported, func() error {
+			_, err := ask.Call(t.Context(), h, agentapi.ConfigFiles, agentapi.ConfigFilesRequest{Format: "no-such-format"})
+			return err
+		}},
 		"a forbidden address": {fs.ErrPermission, func() error {
-			_, err := h.Ping(t.Context(), agentapi.PingRequest{Dst: netip.MustParseAddr("10.98.0.255"), Count: 1})
+			_, err := ask.Call(t.Context(), h, agentapi.Ping, agentapi.PingRequest{Dst: netip.MustParseAddr("10.98.0.255"), Count: 1})
 			return err
 		}},
 		"a port in use": {agentapi.ErrPortTaken, func() error {
-			_, err := h.OpenSink(t.Context(), agentapi.SinkRequest{
+			_, err := ask.Call(t.Context(), h, agentapi.OpenSink, agentapi.SinkRequest{
 				Session: "taken", Bind: []netip.Addr{s.near.Addr}, Peers: []netip.Addr{s.far.Addr}, Streams: 1, Within: &flow.PortRange{First: port, Last: port}, Lifetime: time.Second,
 			})
 			return err
@@ -89,7 +93,7 @@ func (s *suite) errors(t *testing.T) {
 			t.Errorf("%s: %v, want %v and the host's name", what, err, c.want)
 		}
 	}
-	if _, err := h.Sample(t.Context(), agentapi.SampleRequest{Session: "none"}); err == nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.ReadSamples, agentapi.SampleRequest{Session: "none"}); err == nil {
 		t.Error("a session that does not exist was sampled")
 	}
 	s.alive(t, h)
@@ -98,7 +102,7 @@ func (s *suite) errors(t *testing.T) {
 // alive asks something small.
 func (s *suite) alive(t *testing.T, h *fleet.Host) {
 	t.Helper()
-	if reply, err := h.Routes(t.Context(), agentapi.RoutesRequest{Flows: []flow.Tuple{s.tuple(1)}}); err != nil || len(reply.Routes) != 1 || reply.Routes[0].Link != s.near.Link {
+	if reply, err := ask.Call(t.Context(), h, agentapi.Routes, agentapi.RoutesRequest{Flows: []flow.Tuple{s.tuple(1)}}); err != nil || len(reply.Routes) != 1 || reply.Routes[0].Link != s.near.Link {
 		t.Errorf("it does not answer any more: %+v, %v", reply, err)
 	}
 }
@@ -111,18 +115,18 @@ func (s *suite) traffic(t *testing.T) {
 	near, far := s.open(t, s.near), s.open(t, s.far)
 	in, out := s.session(t, near, far)
 	time.Sleep(200 * time.Millisecond)
-	reply, err := far.Sample(t.Context(), agentapi.SampleRequest{Session: in})
+	reply, err := ask.Call(t.Context(), far, agentapi.ReadSamples, agentapi.SampleRequest{Session: in})
 	if err != nil || len(reply.Samples) == 0 || len(reply.Samples[0].Links) != 1 || reply.Samples[0].Bytes[0] == 0 || reply.Samples[0].Bytes[1] == 0 {
 		t.Fatalf("sample: %+v, %v", reply, err)
 	}
-	if _, err := near.Finish(t.Context(), agentapi.FinishRequest{Session: out}); err != nil {
+	if _, err := ask.Call(t.Context(), near, agentapi.Finish, agentapi.SessionRequest{Session: out}); err != nil {
 		t.Error(err)
 	}
-	last, err := far.Finish(t.Context(), agentapi.FinishRequest{Session: in})
+	last, err := ask.Call(t.Context(), far, agentapi.Finish, agentapi.SessionRequest{Session: in})
 	if err != nil || len(last.Samples) == 0 {
 		t.Errorf("finish: %+v, %v", last, err)
 	}
-	if _, err := far.Sample(t.Context(), agentapi.SampleRequest{Session: in}); err == nil {
+	if _, err := ask.Call(t.Context(), far, agentapi.ReadSamples, agentapi.SampleRequest{Session: in}); err == nil {
 		t.Error("a session that has ended was sampled")
 	}
 }
@@ -141,16 +145,16 @@ func (s *suite) sockets(t *testing.T) {
 	defer c.Close()
 	near, far := netip.MustParseAddrPort(c.LocalAddr().String()), netip.MustParseAddrPort(l.Addr().String())
 	h := s.open(t, s.near)
-	reply, err := h.Sockets(t.Context(), agentapi.SocketsRequest{Proto: flow.TCP, Dport: far.Port()})
+	reply, err := ask.Call(t.Context(), h, agentapi.Sockets, agentapi.SocketsRequest{Proto: flow.TCP, Dport: far.Port()})
 	want := flow.Tuple{Proto: flow.TCP, Src: near.Addr(), Dst: far.Addr(), Sport: near.Port(), Dport: far.Port()}
 	if err != nil || len(reply.Sockets) != 1 || reply.Sockets[0].Tuple != want || reply.Sockets[0].State != "established" || reply.Ephemeral.Count() == 0 {
 		t.Errorf("connections to port %d: %+v, %v", far.Port(), reply, err)
 	}
-	reply, err = h.Sockets(t.Context(), agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
+	reply, err = ask.Call(t.Context(), h, agentapi.Sockets, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
 	if ports := reply.Ports(); err != nil || !slices.Contains(ports, near.Port()) || !slices.Contains(ports, far.Port()) {
 		t.Errorf("ports in use are %v, %v; want %d and %d among them", ports, err, near.Port(), far.Port())
 	}
-	if _, err := h.Sockets(t.Context(), agentapi.SocketsRequest{Proto: flow.ICMP}); err == nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Sockets, agentapi.SocketsRequest{Proto: flow.ICMP}); err == nil {
 		t.Error("sockets of ICMP were listed")
 	}
 }
@@ -160,7 +164,7 @@ func (s *suite) routes(t *testing.T) {
 	h := s.open(t, s.near)
 	self := flow.Tuple{Proto: flow.TCP, Src: s.near.Addr, Dst: s.near.Addr, Sport: 1, Dport: 2}
 	flows := []flow.Tuple{self, s.tuple(1), {Proto: flow.TCP, Src: netip.MustParseAddr("192.0.2.77"), Dst: s.far.Addr}, {}}
-	reply, err := h.Routes(t.Context(), agentapi.RoutesRequest{Flows: flows})
+	reply, err := ask.Call(t.Context(), h, agentapi.Routes, agentapi.RoutesRequest{Flows: flows})
 	if err != nil || len(reply.Routes) != len(flows) {
 		t.Fatalf("%+v, %v", reply, err)
 	}
@@ -174,7 +178,7 @@ func (s *suite) routes(t *testing.T) {
 			t.Errorf("flow %d: %+v, want no route and why", 2+i, r)
 		}
 	}
-	_, err = h.Routes(t.Context(), agentapi.RoutesRequest{Flows: make([]flow.Tuple, agentapi.MostRoutes+1)})
+	_, err = ask.Call(t.Context(), h, agentapi.Routes, agentapi.RoutesRequest{Flows: make([]flow.Tuple, agentapi.MostRoutes+1)})
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprint("at most ", agentapi.MostRoutes)) {
 		t.Errorf("too many flows: %v", err)
 	}
@@ -188,7 +192,7 @@ func (s *suite) large(t *testing.T) {
 		flows[i] = s.tuple(i)
 	}
 	h := s.open(t, s.near)
-	reply, err := h.Routes(t.Context(), agentapi.RoutesRequest{Flows: flows})
+	reply, err := ask.Call(t.Context(), h, agentapi.Routes, agentapi.RoutesRequest{Flows: flows})
 	if err != nil || len(reply.Routes) != len(flows) {
 		t.Fatalf("%d routes of %d, %v", len(reply.Routes), len(flows), err)
 	}
@@ -201,7 +205,7 @@ func (s *suite) large(t *testing.T) {
 	for i := range long.Plan.Steps {
 		long.Plan.Steps[i] = plan.Step{Kind: plan.LinkMTU, Link: s.near.Link, Old: "1500", New: "9000"}
 	}
-	if _, err := h.Apply(t.Context(), long); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Apply, long); err != nil {
 		t.Errorf("a long plan to check: %v", err)
 	}
 }
@@ -216,7 +220,7 @@ func (s *suite) cancel(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	begin := time.Now()
-	if _, err := h.Ping(ctx, s.slow()); err == nil || time.Since(begin) > 5*time.Second {
+	if _, err := ask.Call(ctx, h, agentapi.Ping, s.slow()); err == nil || time.Since(begin) > 5*time.Second {
 		t.Errorf("a call went on after its context: %v after %v", err, time.Since(begin))
 	}
 	s.alive(t, h)
@@ -228,7 +232,7 @@ func (s *suite) atOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := h.Ping(ctx, s.slow())
+		_, err := ask.Call(ctx, h, agentapi.Ping, s.slow())
 		ended <- err
 	}()
 	time.Sleep(50 * time.Millisecond)
@@ -249,26 +253,32 @@ func (s *suite) hold(t *testing.T) {
 	mine := agentapi.HoldRequest{Holder: agentapi.Holder{Run: "mine", User: "ann", Host: "desk", What: "measure"}}
 	other := agentapi.HoldRequest{Holder: agentapi.Holder{Run: "other", User: "bob", Host: "desk", What: "tune"}}
 	first, second := s.dial(t, s.near), s.open(t, s.near)
-	if reply, err := first.Hold(t.Context(), mine); err != nil || reply.Note != "" {
+	if reply, err := ask.Call(t.Context(), first, agentapi.Hold, mine); err != nil || reply.Note != "" {
 		t.Fatalf("%+v, %v", reply, err)
 	}
-	_, err := second.Hold(t.Context(), other)
+	_, err := ask.Call(t.Context(), second, agentapi.Hold, other)
 	if !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "ann") {
 		t.Errorf("held by another run: %v, want ErrBusy and who", err)
 	}
-	must(t, first.Release(t.Context()))
-	if _, err := second.Hold(t.Context(), other); err != nil {
+	release(t, first)
+	if _, err := ask.Call(t.Context(), second, agentapi.Hold, other); err != nil {
 		t.Errorf("let go, and %v", err)
 	}
-	must(t, second.Release(t.Context()))
-	if _, err := first.Hold(t.Context(), mine); err != nil {
+	release(t, second)
+	if _, err := ask.Call(t.Context(), first, agentapi.Hold, mine); err != nil {
 		t.Error(err)
 	}
 	must(t, first.Close())
 	s.within(t, "a connection that has ended lets go", func() bool {
-		_, err := second.Hold(t.Context(), other)
+		_, err := ask.Call(t.Context(), second, agentapi.Hold, other)
 		return err == nil
 	})
+}
+
+func release(t *testing.T, h *fleet.Host) {
+	t.Helper()
+	_, err := ask.Call(t.Context(), h, agentapi.Release, agentapi.Empty{})
+	must(t, err)
 }
 
 // close ends the traffic of a connection, and its calls.

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
@@ -33,7 +34,7 @@ func TestDirectoryIsPrivate(t *testing.T) {
 	if _, err := a.WriteConfig(ServerConfig{Name: "n", Listen: "127.0.0.1:1", Names: []string{"127.0.0.1", "ctl.example"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Issue("tls://h:1", Grant{Name: "h", Role: wire.Agent, Within: time.Minute}); err != nil {
+	if _, err := a.Issue("tls://h:1", Grant{Name: "h", Role: agentapi.RoleAgent, Within: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	err := filepath.WalkDir(a.dir, func(path string, d fs.DirEntry, err error) error {
@@ -123,9 +124,9 @@ func TestMember(t *testing.T) {
 		t.Errorf("expired: %v", err)
 	}
 	for name, err := range map[string]error{
-		"issue":  second(m.Issue("tls://h", Grant{Name: "h", Role: wire.Agent, Within: time.Minute})),
-		"revoke": m.Revoke("h", wire.Agent),
-		"sign":   second(m.Sign("h", wire.Agent, "", 0, false)),
+		"issue":  second(m.Issue("tls://h", Grant{Name: "h", Role: agentapi.RoleAgent, Within: time.Minute})),
+		"revoke": m.Revoke("h", agentapi.RoleAgent),
+		"sign":   second(m.Sign("h", agentapi.RoleAgent, "", 0, false)),
 		"member": m.Member(t.TempDir(), nil),
 	} {
 		if !errors.Is(err, ErrMember) {
@@ -139,7 +140,7 @@ func second[T any](_ T, err error) error { return err }
 // Of many that redeem one token at the same time one gets something.
 func TestRedeemOnce(t *testing.T) {
 	a := opened(t)
-	token, err := a.Issue("tls://h:1", Grant{Name: "h", Role: wire.Agent, Within: time.Minute})
+	token, err := a.Issue("tls://h:1", Grant{Name: "h", Role: agentapi.RoleAgent, Within: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestRedeemOnce(t *testing.T) {
 		}
 	}
 	all, err := a.Identities()
-	if err != nil || len(all) != 1 || !slices.ContainsFunc(all, func(i Identity) bool { return i.Name == "h" && i.Role == wire.Agent }) {
+	if err != nil || len(all) != 1 || !slices.ContainsFunc(all, func(i Identity) bool { return i.Name == "h" && i.Role == agentapi.RoleAgent }) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if _, err := os.Stat(a.path(operatorSeed)); err != nil {
@@ -189,7 +190,7 @@ func TestRevokeAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys[i] = public(pair)
-		if _, err := a.Sign(fmt.Sprint("h", i), wire.Agent, keys[i], 0, false); err != nil {
+		if _, err := a.Sign(fmt.Sprint("h", i), agentapi.RoleAgent, keys[i], 0, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -198,7 +199,7 @@ func TestRevokeAtOnce(t *testing.T) {
 		go func() {
 			other, err := Open(a.dir)
 			if err == nil {
-				err = other.Revoke(fmt.Sprint("h", i), wire.Agent)
+				err = other.Revoke(fmt.Sprint("h", i), agentapi.RoleAgent)
 			}
 			errs <- err
 		}()
@@ -227,11 +228,11 @@ func TestRevokeAtOnce(t *testing.T) {
 // of it logs nobody in.
 func TestLogin(t *testing.T) {
 	a := opened(t)
-	token, err := a.IssueLogin("eve", wire.Watch, time.Hour)
+	token, err := a.IssueLogin("eve", agentapi.RoleWatch, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err := a.Login(" " + token + "\n"); err != nil || l.Name != "eve" || l.Role != wire.Watch {
+	if l, err := a.Login(" " + token + "\n"); err != nil || l.Name != "eve" || l.Role != agentapi.RoleWatch {
 		t.Errorf("%+v, %v", l, err)
 	}
 	kept, err := filepath.Glob(filepath.Join(a.dir, "logins", "*"))
@@ -252,7 +253,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("expired: %v", err)
 	}
 	a.now = time.Now
-	other, err := a.IssueLogin("bob", wire.Change, 0)
+	other, err := a.IssueLogin("bob", agentapi.RoleChange, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,10 +266,10 @@ func TestLogin(t *testing.T) {
 	if _, err := a.Login(other); err != nil {
 		t.Errorf("another's: %v", err)
 	}
-	if _, err := a.IssueLogin("h", wire.Agent, 0); !errors.Is(err, ErrLoginRole) {
+	if _, err := a.IssueLogin("h", agentapi.RoleAgent, 0); !errors.Is(err, ErrLoginRole) {
 		t.Errorf("a host: %v", err)
 	}
-	if _, err := a.IssueLogin("../x", wire.Watch, 0); !errors.Is(err, wire.ErrName) {
+	if _, err := a.IssueLogin("../x", agentapi.RoleWatch, 0); !errors.Is(err, wire.ErrName) {
 		t.Errorf("a path: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
@@ -41,7 +42,7 @@ func (a *Authority) NewDeputy(visitor string) (*Deputy, error) {
 // Credentials writes a file, mode 0600, that is the deputy with a role for as long
 // as valid. Older files of the same deputy stay good until they expire; those of
 // an earlier one of that name are revoked. Errors: ErrMember.
-func (d *Deputy) Credentials(role wire.Role, valid time.Duration, file string) error {
+func (d *Deputy) Credentials(role agentapi.Role, valid time.Duration, file string) error {
 	key, err := d.pair.PublicKey()
 	if err != nil {
 		return err

@@ -14,18 +14,19 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/claim"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
 // Identity is somebody who was given credentials.
 type Identity struct {
-	Name    string    `json:"name"`
-	Role    wire.Role `json:"role"`
-	Key     string    `json:"key"` // public
-	Made    time.Time `json:"made"`
-	Expires time.Time `json:"expires,omitzero"`
-	Revoked time.Time `json:"revoked,omitzero"`
+	Name    string        `json:"name"`
+	Role    agentapi.Role `json:"role"`
+	Key     string        `json:"key"` // public
+	Made    time.Time     `json:"made"`
+	Expires time.Time     `json:"expires,omitzero"`
+	Revoked time.Time     `json:"revoked,omitzero"`
 }
 
 // mostSubscriptions bounds what a connection hears by: a controller has one a
@@ -41,7 +42,7 @@ func permit(u *jwt.UserClaims, p wire.Permission) {
 // how long the token is good, zero without end. A name that another key has is
 // ErrTaken, unless replace, which revokes the other. Revoking takes
 // Revocations to reach servers that run.
-func (a *Authority) Sign(name string, role wire.Role, key string, valid time.Duration, replace bool) (string, error) {
+func (a *Authority) Sign(name string, role agentapi.Role, key string, valid time.Duration, replace bool) (string, error) {
 	if !a.Signs() {
 		return "", ErrMember
 	}
@@ -61,7 +62,7 @@ func (a *Authority) Sign(name string, role wire.Role, key string, valid time.Dur
 }
 
 // give is Sign in alone.
-func (a *Authority) give(name string, role wire.Role, key string, valid time.Duration, replace bool, p wire.Permission) (string, error) {
+func (a *Authority) give(name string, role agentapi.Role, key string, valid time.Duration, replace bool, p wire.Permission) (string, error) {
 	if err := a.free(name, role, key, replace); err != nil {
 		return "", err
 	}
@@ -89,7 +90,7 @@ func (a *Authority) unused(key string) error {
 
 // free makes a name free for a key: who had it is revoked, if it is to be
 // replaced. In alone only.
-func (a *Authority) free(name string, role wire.Role, key string, replace bool) error {
+func (a *Authority) free(name string, role agentapi.Role, key string, replace bool) error {
 	old, err := a.identity(name, role)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -105,7 +106,7 @@ func (a *Authority) free(name string, role wire.Role, key string, replace bool) 
 }
 
 // sign makes a key's token and keeps whose it is. In alone only.
-func (a *Authority) sign(name string, role wire.Role, key string, valid time.Duration, p wire.Permission) (string, error) {
+func (a *Authority) sign(name string, role agentapi.Role, key string, valid time.Duration, p wire.Permission) (string, error) {
 	claims := jwt.NewUserClaims(key)
 	claims.Name = name
 	claims.Tags.Add(claim.RoleTag + string(role))
@@ -128,21 +129,21 @@ func (a *Authority) sign(name string, role wire.Role, key string, valid time.Dur
 
 // kind is the directory of a role's identities: people and hosts are two
 // kinds, so that a host may be called as somebody is.
-func kind(role wire.Role) string {
-	if role == wire.Agent {
+func kind(role agentapi.Role) string {
+	if role == agentapi.RoleAgent {
 		return "host"
 	}
 	return "user"
 }
 
-func (a *Authority) identityFile(name string, role wire.Role) (string, error) {
+func (a *Authority) identityFile(name string, role agentapi.Role) (string, error) {
 	if err := wire.CheckName(kind(role), name); err != nil {
 		return "", err
 	}
 	return filepath.Join(identityDir, kind(role)+"."+name+".json"), nil
 }
 
-func (a *Authority) identity(name string, role wire.Role) (Identity, error) {
+func (a *Authority) identity(name string, role agentapi.Role) (Identity, error) {
 	var id Identity
 	file, err := a.identityFile(name, role)
 	if err != nil {
@@ -173,7 +174,7 @@ func (a *Authority) keep(id Identity) error {
 // Revoke takes somebody's identity away, and the tokens that were given out for it
 // and not used: what was signed is good no more, once the servers know (Account).
 // Errors: fs.ErrNotExist where there is neither, ErrMember.
-func (a *Authority) Revoke(name string, role wire.Role) error {
+func (a *Authority) Revoke(name string, role agentapi.Role) error {
 	if !a.Signs() {
 		return ErrMember
 	}

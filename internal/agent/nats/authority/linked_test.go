@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/statefile"
 )
 
@@ -19,7 +19,7 @@ func TestLinkedState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Issue("tls://127.0.0.1:4222", Grant{Name: "db1", Role: wire.Agent, Within: 1 << 40}); err != nil {
+		if _, err := a.Issue("tls://127.0.0.1:4222", Grant{Name: "db1", Role: agentapi.RoleAgent, Within: 1 << 40}); err != nil {
 			t.Fatal(err)
 		}
 		path, moved := filepath.Join(dir, name), filepath.Join(t.TempDir(), "moved")
@@ -29,13 +29,13 @@ func TestLinkedState(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a, err = Open(dir); err == nil {
-			_, err = a.Issue("tls://127.0.0.1:4222", Grant{Name: "db2", Role: wire.Agent, Within: 1 << 40})
+			_, err = a.Issue("tls://127.0.0.1:4222", Grant{Name: "db2", Role: agentapi.RoleAgent, Within: 1 << 40})
 		}
 		if err == nil {
 			_, err = a.Account()
 		}
 		if err == nil {
-			err = a.Revoke("db1", wire.Agent)
+			err = a.Revoke("db1", agentapi.RoleAgent)
 		}
 		if !errors.Is(err, statefile.ErrForeign) {
 			t.Errorf("%s as a link: %v", name, err)

@@ -15,16 +15,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/statefile"
 )
 
 // Login is somebody who may see the pages.
 type Login struct {
-	Name    string    `json:"name"`
-	Role    wire.Role `json:"role"`
-	Made    time.Time `json:"made"`
-	Expires time.Time `json:"expires,omitzero"` // zero is never
+	Name    string        `json:"name"`
+	Role    agentapi.Role `json:"role"`
+	Made    time.Time     `json:"made"`
+	Expires time.Time     `json:"expires,omitzero"` // zero is never
 }
 
 // loginMark begins a login's token, so that one is known when it is found where
@@ -34,11 +35,11 @@ const loginMark = "linerate2."
 // IssueLogin makes a token with which somebody sees the pages, as often as they
 // like until it expires; valid zero is without end. The directory keeps its
 // hash. Errors: bus.ErrName, ErrLoginRole.
-func (a *Authority) IssueLogin(name string, role wire.Role, valid time.Duration) (string, error) {
+func (a *Authority) IssueLogin(name string, role agentapi.Role, valid time.Duration) (string, error) {
 	if err := wire.CheckName("user", name+DeputySuffix); err != nil {
 		return "", err
 	}
-	if !slices.Contains(wire.People(), role) {
+	if !slices.Contains(agentapi.People(), role) {
 		return "", fmt.Errorf("%w: %s", ErrLoginRole, role)
 	}
 	var b [32]byte

@@ -8,8 +8,8 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/claim"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
 // The list of revocations does not outgrow what a message can hold: a key whose
@@ -42,7 +42,7 @@ func TestNATSSecurityRevocationsGrow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := deputy.Credentials(wire.Change, 6*time.Hour, filepath.Join(t.TempDir(), "eve.creds")); err != nil {
+		if err := deputy.Credentials(agentapi.RoleChange, 6*time.Hour, filepath.Join(t.TempDir(), "eve.creds")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,11 +50,11 @@ func TestNATSSecurityRevocationsGrow(t *testing.T) {
 		t.Errorf("%d keys are revoked, want 29: none of them has expired", n)
 	}
 	key := newKey()
-	if _, err := a.Sign("mallory", wire.Watch, key, 0, false); err != nil {
+	if _, err := a.Sign("mallory", agentapi.RoleWatch, key, 0, false); err != nil {
 		t.Fatal(err)
 	}
 	a.now = func() time.Time { return time.Now().Add(30 * 24 * time.Hour) }
-	if err := a.Revoke("mallory", wire.Watch); err != nil {
+	if err := a.Revoke("mallory", agentapi.RoleWatch); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := revoked()[key]; !ok || len(revoked()) != 1 {

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/statefile"
 )
@@ -35,8 +36,8 @@ type Token struct {
 	JWT  string `json:"jwt"`
 	Seed string `json:"seed"`
 	// What will be made of it: the authority decides by its own copy.
-	Name string    `json:"name"`
-	Role wire.Role `json:"role"`
+	Name string        `json:"name"`
+	Role agentapi.Role `json:"role"`
 }
 
 // tokenMark begins a token, so that one is known when it is found where it
@@ -85,7 +86,7 @@ func ParseToken(s string) (Token, error) {
 type issued struct {
 	ID      string        `json:"id"`
 	Name    string        `json:"name"`
-	Role    wire.Role     `json:"role"`
+	Role    agentapi.Role `json:"role"`
 	Expires time.Time     `json:"expires"`
 	Valid   time.Duration `json:"valid_ns,omitempty"` // of the identity; zero without end
 	Replace bool          `json:"replace,omitempty"`
@@ -94,7 +95,7 @@ type issued struct {
 // Grant is what a token is for.
 type Grant struct {
 	Name string
-	Role wire.Role
+	Role agentapi.Role
 	// Within is how long the token is good, Valid how long the identity is that
 	// is made from it: zero without end.
 	Within, Valid time.Duration
@@ -212,7 +213,7 @@ func (a *Authority) Redeem(id string, req EnrollRequest) (reply EnrollReply, t i
 
 // takeTokens takes away the tokens of a name, of people or of hosts, that nobody
 // used, and says how many there were. In alone only.
-func (a *Authority) takeTokens(name string, role wire.Role) (int, error) {
+func (a *Authority) takeTokens(name string, role agentapi.Role) (int, error) {
 	files, err := os.ReadDir(a.path(tokenDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err

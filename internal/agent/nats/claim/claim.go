@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
@@ -37,9 +38,9 @@ const longest = 8 << 10
 // Identity is who a claim makes one.
 type Identity struct {
 	Name      string
-	Role      wire.Role // "" where the claim does not say
-	Key       string    // public
-	Authority string    // whose signature the claim has: a public key
+	Role      agentapi.Role // "" where the claim does not say
+	Key       string        // public
+	Authority string        // whose signature the claim has: a public key
 	Issued    time.Time
 	Expires   time.Time // zero is never
 }
@@ -58,7 +59,7 @@ func Read(token string) (Identity, error) {
 	who := Identity{Name: claims.Name, Key: claims.Subject, Authority: claims.Issuer, Issued: time.Unix(claims.IssuedAt, 0)}
 	for _, tag := range claims.Tags {
 		if role, ok := strings.CutPrefix(tag, RoleTag); ok {
-			who.Role = wire.Role(role)
+			who.Role = agentapi.Role(role)
 		}
 	}
 	if claims.Expires > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
@@ -29,7 +30,7 @@ func authority(t testing.TB) (nkeys.KeyPair, string) {
 }
 
 // claimOf is what an account signed for somebody, and their key.
-func claimOf(t testing.TB, account nkeys.KeyPair, name string, role wire.Role, expires time.Time) (string, nkeys.KeyPair) {
+func claimOf(t testing.TB, account nkeys.KeyPair, name string, role agentapi.Role, expires time.Time) (string, nkeys.KeyPair) {
 	t.Helper()
 	pair, err := nkeys.CreateUser()
 	if err != nil {
@@ -53,7 +54,7 @@ func claimOf(t testing.TB, account nkeys.KeyPair, name string, role wire.Role, e
 }
 
 // signer is somebody whom an account has signed for.
-func signer(t testing.TB, account nkeys.KeyPair, name string, role wire.Role, expires time.Time) *Signer {
+func signer(t testing.TB, account nkeys.KeyPair, name string, role agentapi.Role, expires time.Time) *Signer {
 	t.Helper()
 	token, pair := claimOf(t, account, name, role, expires)
 	seed, err := pair.Seed()
@@ -77,19 +78,19 @@ func TestBelieve(t *testing.T) {
 	now := time.Now()
 	clock := now
 	trust := NewTrust(key, func() time.Time { return clock })
-	eve := signer(t, account, "eve", wire.Measure, now.Add(time.Hour))
+	eve := signer(t, account, "eve", agentapi.RoleMeasure, now.Add(time.Hour))
 	id, err := trust.Believe(eve.Token)
-	if err != nil || id.Name != "eve" || id.Role != wire.Measure || id.Key != eve.Who.Key {
+	if err != nil || id.Name != "eve" || id.Role != agentapi.RoleMeasure || id.Key != eve.Who.Key {
 		t.Fatalf("%+v, %v", id, err)
 	}
 	altered := strings.Split(eve.Token, ".")
 	altered[1] = strings.ToUpper(altered[1][:10]) + altered[1][10:]
-	unnamed, _ := claimOf(t, account, "a.b", wire.Watch, time.Time{}) // NewSigner would refuse it
+	unnamed, _ := claimOf(t, account, "a.b", agentapi.RoleWatch, time.Time{}) // NewSigner would refuse it
 	for name, c := range map[string]struct {
 		token string
 		want  error
 	}{
-		"another authority's": {signer(t, other, "eve", wire.Change, time.Time{}).Token, ErrClaim},
+		"another authority's": {signer(t, other, "eve", agentapi.RoleChange, time.Time{}).Token, ErrClaim},
 		"altered":             {strings.Join(altered, "."), ErrClaim},
 		"none":                {"", ErrClaim},
 		"long":                {strings.Repeat("a", 10000), ErrClaim},
@@ -110,7 +111,7 @@ func TestBelieve(t *testing.T) {
 
 func TestVerify(t *testing.T) {
 	account, _ := authority(t)
-	eve, bob := signer(t, account, "eve", wire.Watch, time.Time{}), signer(t, account, "bob", wire.Watch, time.Time{})
+	eve, bob := signer(t, account, "eve", agentapi.RoleWatch, time.Time{}), signer(t, account, "bob", agentapi.RoleWatch, time.Time{})
 	signature, err := eve.Sign([]byte("text"))
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +133,7 @@ func TestVerify(t *testing.T) {
 func TestLearn(t *testing.T) {
 	account, key := authority(t)
 	other, _ := authority(t)
-	eve := signer(t, account, "eve", wire.Change, time.Time{})
+	eve := signer(t, account, "eve", agentapi.RoleChange, time.Time{})
 	trust := NewTrust(key, time.Now)
 	list := func(by nkeys.KeyPair, number int64, keys map[string]int64) string {
 		text, err := Revocations(by, number, keys)
@@ -180,7 +181,7 @@ func TestLearn(t *testing.T) {
 func TestState(t *testing.T) {
 	account, key := authority(t)
 	trust := NewTrust(key, time.Now)
-	h1 := signer(t, account, "h1", wire.Agent, time.Now().Add(-time.Minute)) // expired: it is what it last said
+	h1 := signer(t, account, "h1", agentapi.RoleAgent, time.Now().Add(-time.Minute)) // expired: it is what it last said
 	said := func(by *Signer, host string, state string) []byte {
 		s := wire.SignedState{Claim: by.Token, Time: 1, State: []byte(state)}
 		var err error
@@ -218,7 +219,7 @@ func TestState(t *testing.T) {
 		"another host's":      {string(said(h1, "h2", `{}`)), ErrSignature},
 		"altered":             {altered, ErrSignature},
 		"of another time":     {strings.Replace(good, `"time_ns":1`, `"time_ns":2`, 1), ErrSignature},
-		"a user's":            {string(said(signer(t, account, "h1", wire.Change, time.Time{}), "h1", `{}`)), ErrClaim},
+		"a user's":            {string(said(signer(t, account, "h1", agentapi.RoleChange, time.Time{}), "h1", `{}`)), ErrClaim},
 		"no JSON":             {"x", wire.ErrParts},
 		"nothing":             {"{}", ErrClaim},
 		"not what a state is": {string(said(h1, "h1", `[]`)), wire.ErrParts},
@@ -234,7 +235,7 @@ func TestState(t *testing.T) {
 
 func FuzzClaims(f *testing.F) {
 	account, key := authority(f)
-	f.Add(signer(f, account, "eve", wire.Change, time.Time{}).Token)
+	f.Add(signer(f, account, "eve", agentapi.RoleChange, time.Time{}).Token)
 	list, err := Revocations(account, 1, map[string]int64{"U": 1})
 	if err != nil {
 		f.Fatal(err)

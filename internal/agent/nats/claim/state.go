@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/internal/plaintext"
 )
@@ -24,7 +25,7 @@ func (t *Trust) State(host string, text []byte) (wire.State, error) {
 	if err != nil {
 		return state, err
 	}
-	if id.Role != wire.Agent || id.Name != host {
+	if id.Role != agentapi.RoleAgent || id.Name != host {
 		return state, fmt.Errorf("%w: a state of %s, signed by %s", ErrClaim, host, id.Name)
 	}
 	if err := id.Verify(signed.Signed(host).Text(), signed.Signature); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
 	"github.com/linerate/linerate/internal/agent/nats/claim"
 	"github.com/linerate/linerate/internal/agent/nats/link"
@@ -35,7 +36,7 @@ const (
 // Identity is what was made.
 type Identity struct {
 	Name string
-	Role wire.Role
+	Role agentapi.Role
 	URL  string
 	Dir  string
 }

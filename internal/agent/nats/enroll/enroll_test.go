@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
 // log is a server's log that a test reads.
@@ -31,7 +31,7 @@ func TestEnroll(t *testing.T) {
 	}
 	logger, said := log(t)
 	r := testcluster.Start(t, logger)
-	token, err := r.Authority.Issue(r.URL, authority.Grant{Name: "h1", Role: wire.Agent, Within: time.Minute})
+	token, err := r.Authority.Issue(r.URL, authority.Grant{Name: "h1", Role: agentapi.RoleAgent, Within: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestEnroll(t *testing.T) {
 		}
 	}
 	c := testcluster.Connect(t, link.Config{URL: id.URL, Creds: filepath.Join(dir, CredsFile)})
-	if c.Who.Name != "h1" || c.Who.Role != wire.Agent || !c.TLSRequired() {
+	if c.Who.Name != "h1" || c.Who.Role != agentapi.RoleAgent || !c.TLSRequired() {
 		t.Errorf("connected as %+v", c.Who)
 	}
 
@@ -70,12 +70,12 @@ func TestEnroll(t *testing.T) {
 		}
 	})
 	t.Run("taken", func(t *testing.T) {
-		if _, err := r.Authority.Issue(r.URL, authority.Grant{Name: "h1", Role: wire.Agent, Within: time.Minute}); !errors.Is(err, authority.ErrTaken) {
+		if _, err := r.Authority.Issue(r.URL, authority.Grant{Name: "h1", Role: agentapi.RoleAgent, Within: time.Minute}); !errors.Is(err, authority.ErrTaken) {
 			t.Errorf("%v", err)
 		}
 	})
 	t.Run("expired", func(t *testing.T) {
-		token, err := r.Authority.Issue(r.URL, authority.Grant{Name: "h2", Role: wire.Agent, Within: time.Second})
+		token, err := r.Authority.Issue(r.URL, authority.Grant{Name: "h2", Role: agentapi.RoleAgent, Within: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestEnroll(t *testing.T) {
 	})
 	t.Run("of another authority", func(t *testing.T) {
 		other := testcluster.Start(t, nil)
-		token, err := other.Authority.Issue(r.URL, authority.Grant{Name: "h3", Role: wire.Agent, Within: time.Minute})
+		token, err := other.Authority.Issue(r.URL, authority.Grant{Name: "h3", Role: agentapi.RoleAgent, Within: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestEnroll(t *testing.T) {
 		}
 	})
 	t.Run("replaced", func(t *testing.T) {
-		token, err := r.Authority.Issue(r.URL, authority.Grant{Name: "h1", Role: wire.Agent, Within: time.Minute, Replace: true})
+		token, err := r.Authority.Issue(r.URL, authority.Grant{Name: "h1", Role: agentapi.RoleAgent, Within: time.Minute, Replace: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestEnroll(t *testing.T) {
 }
 
 func TestParseTokenRefuses(t *testing.T) {
-	good := authority.Token{URL: "tls://h:1", CA: strings.Repeat("a", 64), ID: "1", JWT: "j", Seed: "s", Name: "h", Role: wire.Agent}
+	good := authority.Token{URL: "tls://h:1", CA: strings.Repeat("a", 64), ID: "1", JWT: "j", Seed: "s", Name: "h", Role: agentapi.RoleAgent}
 	bad := good
 	bad.Name = "../../etc/passwd"
 	for _, s := range []string{"", "x", "linerate1.", "linerate1.!!", good.String()[:60], bad.String(), authority.Token{}.String(), "linerate1." + strings.Repeat("A", 100000)} {

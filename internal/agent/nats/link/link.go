@@ -21,6 +21,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/claim"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
@@ -83,7 +84,7 @@ func Connect(ctx context.Context, cfg Config) (*Conn, error) {
 	}
 	who := signer.Who
 	inbox := wire.StoreInbox(who.Name) // what hosts answer is heard elsewhere
-	if who.Role == wire.Agent {
+	if who.Role == agentapi.RoleAgent {
 		inbox = wire.AgentInbox(who.Name)
 	}
 	c := &Conn{Who: who, creds: cfg.Creds, began: time.Now(), log: cfg.Logger, denied: make(map[int]func(string))}

@@ -14,20 +14,24 @@ import (
 
 // asked is one message as it came: read, and not believed.
 type asked struct {
-	req  wire.Request
-	talk string
-	call uint64
-	part wire.Part
-	at   int64 // nanoseconds, by who signed it
-	m    *nats.Msg
+	req    wire.Request
+	method agentapi.AnyMethod // zero: not known here
+	talk   string
+	call   uint64
+	part   wire.Part
+	at     int64 // nanoseconds, by who signed it
+	m      *nats.Msg
 }
 
-// read reads a message. Errors: bus.ErrName, bus.ErrParts.
-func read(m *nats.Msg) (asked, error) {
+// read reads a message. Errors: wire.ErrName, wire.ErrParts.
+func (s *station) read(m *nats.Msg) (asked, error) {
 	a := asked{m: m, talk: m.Header.Get(wire.HeaderTalk)}
 	var err error
 	if a.req, err = wire.ParseRequest(m.Subject); err != nil {
 		return a, err
+	}
+	if a.method = wire.Talk(a.req.Method); a.method.Name == "" {
+		a.method = s.own.Method(a.req.Method)
 	}
 	if err := wire.CheckName("conversation", a.talk); err != nil {
 		return a, err
@@ -38,7 +42,7 @@ func read(m *nats.Msg) (asked, error) {
 	if a.at, err = strconv.ParseInt(m.Header.Get(wire.HeaderTime), 10, 64); err != nil {
 		return a, fmt.Errorf("%w: its headers do not say when it was signed", wire.ErrParts)
 	}
-	a.part, err = wire.ParsePart(m.Header.Get, m.Data, wire.MostOf(a.req.Method))
+	a.part, err = wire.ParsePart(m.Header.Get, m.Data, wire.MostOf(a.method))
 	return a, err
 }
 

@@ -27,19 +27,19 @@ type audit struct {
 
 // entry is one line: that a change begins, or how it ended.
 type entry struct {
-	Time         time.Time       `json:"time"`
-	Host         string          `json:"host"`
-	User         string          `json:"user"`          // by the claim, which the fleet's authority signed
-	Key          string          `json:"key,omitempty"` // public, of the user
-	Conversation string          `json:"conversation"`
-	Method       agentapi.Method `json:"method"`
-	Stage        string          `json:"stage"`         // "begin" or "end"
-	Why          string          `json:"why,omitempty"` // where the user did not ask
-	Journal      string          `json:"journal,omitempty"`
-	Group        string          `json:"group,omitempty"`
-	Check        bool            `json:"check,omitempty"` // nothing was to change
-	Steps        []string        `json:"steps,omitempty"`
-	Request      string          `json:"request_sha256"`
+	Time         time.Time           `json:"time"`
+	Host         string              `json:"host"`
+	User         string              `json:"user"`          // by the claim, which the fleet's authority signed
+	Key          string              `json:"key,omitempty"` // public, of the user
+	Conversation string              `json:"conversation"`
+	Method       agentapi.MethodName `json:"method"`
+	Stage        string              `json:"stage"`         // "begin" or "end"
+	Why          string              `json:"why,omitempty"` // where the user did not ask
+	Journal      string              `json:"journal,omitempty"`
+	Group        string              `json:"group,omitempty"`
+	Check        bool                `json:"check,omitempty"` // nothing was to change
+	Steps        []string            `json:"steps,omitempty"`
+	Request      string              `json:"request_sha256"`
 	// Signed is what the user's key has signed, behind a byte of 0xff, and Signature
 	// that signature (base64 as of URLs, without padding): whoever has the key
 	// can verify that the user asked for it.
@@ -55,24 +55,17 @@ const longestResult = 500
 func (e entry) asking(params json.RawMessage) entry {
 	sum := sha256.Sum256(params)
 	e.Request = hex.EncodeToString(sum[:])
-	switch e.Method {
-	case agentapi.MethodApply:
-		var req agentapi.ApplyRequest
-		if json.Unmarshal(params, &req) == nil {
-			e.Group, e.Check = req.Group, req.Check
-			for _, step := range req.Plan.Steps {
-				e.Steps = append(e.Steps, step.Command())
-			}
-		}
-	case agentapi.MethodConfirm:
-		var req agentapi.ConfirmRequest
-		if json.Unmarshal(params, &req) == nil {
-			e.Journal, e.Check = req.Journal, req.Check
-		}
-	case agentapi.MethodRollback:
-		var req agentapi.RollbackRequest
-		if json.Unmarshal(params, &req) == nil {
-			e.Journal, e.Group = req.Journal, req.Group
+	var req struct {
+		agentapi.ApplyRequest
+		Journal string `json:"journal"` // of a confirmation or a rollback, whose other keys are ApplyRequest's
+	}
+	if json.Unmarshal(params, &req) != nil {
+		return e
+	}
+	e.Journal, e.Group, e.Check = req.Journal, req.Group, req.Check
+	if e.Method == agentapi.Apply.Name {
+		for _, step := range req.Plan.Steps {
+			e.Steps = append(e.Steps, step.Command())
 		}
 	}
 	return e

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/netstate"
 )
@@ -44,21 +44,21 @@ type Counts struct {
 
 // Call is a kind of request, by how it ended.
 type Call struct {
-	Method agentapi.Method
+	Method agentapi.MethodName
 	Failed bool
 }
 
 // Change is a kind of change and its outcome, as the audit log has it.
 type Change struct {
-	Method  agentapi.Method
+	Method  agentapi.MethodName
 	Outcome string
 }
 
 // Changes are all of them.
 func Changes() []Change {
 	return []Change{
-		{agentapi.MethodApply, "done"}, {agentapi.MethodApply, "failed"}, {agentapi.MethodApply, "rolled back"},
-		{agentapi.MethodConfirm, "done"}, {agentapi.MethodConfirm, "failed"}, {agentapi.MethodRollback, "done"}, {agentapi.MethodRollback, "failed"},
+		{agentapi.Apply.Name, "done"}, {agentapi.Apply.Name, "failed"}, {agentapi.Apply.Name, "rolled back"},
+		{agentapi.Confirm.Name, "done"}, {agentapi.Confirm.Name, "failed"}, {agentapi.Rollback.Name, "done"}, {agentapi.Rollback.Name, "failed"},
 	}
 }
 
@@ -108,10 +108,7 @@ func (m *Meter) Observe(ctx context.Context) (netstate.Host, error) {
 	if s == nil {
 		return netstate.Host{}, ErrNobody
 	}
-	a := agent.New(s.cfg.Agent)
-	defer a.Close()
-	var seen agentapi.ObserveReply
-	err := ask(ctx, a, agentapi.MethodObserve, agentapi.ObserveRequest{}, &seen)
+	seen, err := ask.Call(ctx, s.own, agentapi.Observe, agentapi.ObserveRequest{})
 	return seen.Host, err
 }
 
@@ -129,7 +126,7 @@ func (m *Meter) of(s *station) {
 }
 
 // begun counts a call that runs; the caller calls ended when it does not.
-func (m *Meter) begun(method agentapi.Method) (ended func(error)) {
+func (m *Meter) begun(method agentapi.MethodName) (ended func(error)) {
 	if m == nil {
 		return func(error) {}
 	}
@@ -151,7 +148,7 @@ func (m *Meter) begun(method agentapi.Method) (ended func(error)) {
 }
 
 // changed counts a change by the outcome that the audit log has of it.
-func (m *Meter) changed(method agentapi.Method, result string) {
+func (m *Meter) changed(method agentapi.MethodName, result string) {
 	if m == nil {
 		return
 	}

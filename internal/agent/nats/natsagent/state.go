@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/linerate/linerate/internal/agent"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
@@ -20,8 +20,6 @@ func (s *station) publish(ctx context.Context) {
 	if s.cfg.Every < 0 {
 		return
 	}
-	a := agent.New(s.cfg.Agent)
-	defer a.Close()
 	pause := time.Duration(0)
 	for {
 		select {
@@ -34,7 +32,7 @@ func (s *station) publish(ctx context.Context) {
 			pause = min(pause, time.Second)
 			continue
 		}
-		if err := s.tell(ctx, a); err != nil {
+		if err := s.tell(ctx); err != nil {
 			s.log.Warn("the host's state was not published", "error", err)
 			pause = min(pause, 5*time.Second)
 			continue
@@ -44,15 +42,16 @@ func (s *station) publish(ctx context.Context) {
 }
 
 // tell says how the host is to the run store.
-func (s *station) tell(ctx context.Context, a *agent.Agent) error {
-	state := wire.State{Instance: s.instance, Since: s.since.UTC(), Written: time.Now().UTC(), Most: s.cfg.Most, Lost: Lost()}
-	if err := ask(ctx, a, agentapi.MethodHello, agentapi.HelloRequest{Version: agentapi.Version}, &state.Hello); err != nil {
+func (s *station) tell(ctx context.Context) error {
+	hello, err := ask.Call(ctx, s.own, agentapi.Hello, agentapi.HelloRequest{Version: agentapi.Version})
+	if err != nil {
 		return err
 	}
-	var seen agentapi.ObserveReply
-	if err := ask(ctx, a, agentapi.MethodObserve, agentapi.ObserveRequest{}, &seen); err != nil {
+	seen, err := ask.Call(ctx, s.own, agentapi.Observe, agentapi.ObserveRequest{})
+	if err != nil {
 		return err
 	}
+	state := wire.State{Hello: hello, Instance: s.instance, Since: s.since.UTC(), Written: time.Now().UTC(), Most: s.cfg.Most, Lost: Lost()}
 	for _, l := range seen.Host.Links {
 		state.Links = append(state.Links, wire.Link{Name: l.Name, Kind: l.Kind, MTU: l.MTU, Speed: l.Speed, Addresses: l.Addresses})
 	}
@@ -92,16 +91,4 @@ func (s *station) say(ctx context.Context, state wire.State) error {
 		return errors.New(reply.Error)
 	}
 	return nil
-}
-
-func ask(ctx context.Context, a *agent.Agent, method agentapi.Method, req, reply any) error {
-	params, err := json.Marshal(req)
-	if err != nil {
-		return err
-	}
-	result, err := a.Dispatch(ctx, method, params)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(result, reply)
 }

@@ -29,7 +29,7 @@ type Config struct {
 	Host  string
 	Agent agent.Config // its Name is Host
 	// Most is the highest role that is served; "" is bus.Change.
-	Most wire.Role
+	Most agentapi.Role
 	// Audit is the file with every change and who asked for it; "" is
 	// DefaultAudit. Where it cannot be written nothing is changed.
 	Audit string
@@ -78,6 +78,7 @@ type station struct {
 	since    time.Time
 	trust    *claim.Trust
 	signer   *claim.Signer
+	own      *agent.Agent // nobody's: it says how the host is, and what it can be asked
 
 	held, kept room // bytes of requests in parts, and of replies
 	running    room // requests under way
@@ -127,7 +128,7 @@ func Run(ctx context.Context, conn *link.Conn, cfg Config) error {
 
 func newStation(conn *link.Conn, signer *claim.Signer, cfg Config) *station {
 	if cfg.Most == "" {
-		cfg.Most = wire.Change
+		cfg.Most = agentapi.RoleChange
 	}
 	if cfg.Silence == 0 {
 		cfg.Silence = defaultSilence
@@ -146,6 +147,7 @@ func newStation(conn *link.Conn, signer *claim.Signer, cfg Config) *station {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.own = agent.New(cfg.Agent)
 	s.refused = link.NewLimitedLog(s.log)
 	s.lanes = link.NewLanes(s.hear)
 	s.audit = &audit{file: cfg.Audit, host: cfg.Host}
@@ -169,7 +171,7 @@ func (s *station) sort(m *nats.Msg) {
 
 // hear takes one message. It does not block: what takes long is begun.
 func (s *station) hear(m *nats.Msg) {
-	a, err := read(m)
+	a, err := s.read(m)
 	if err == nil && a.req.Host != s.cfg.Host {
 		err = fmt.Errorf("asked as %q: %w", a.req.Host, wire.ErrName)
 	}
@@ -177,7 +179,7 @@ func (s *station) hear(m *nats.Msg) {
 		s.refuse(m, err) // nobody can be answered
 		return
 	}
-	if a.req.Method != wire.Open && m.Header.Get(wire.HeaderInstance) != s.instance {
+	if a.method != wire.Open && m.Header.Get(wire.HeaderInstance) != s.instance {
 		// It was with an agent of this name that is gone, or is another's:
 		// that one answers, or nobody.
 		return
@@ -205,7 +207,7 @@ func (s *station) refuse(m *nats.Msg, err error) {
 // take does what a message asks, once it is believed: its conversation is nil
 // where there is none, or it is another's.
 func (s *station) take(a asked) (*talk, error) {
-	if a.req.Method == wire.Open {
+	if a.method == wire.Open {
 		id, err := claim.Read(a.m.Header.Get(wire.HeaderClaim))
 		if err == nil {
 			err = s.believe(a, id, "")
@@ -248,7 +250,7 @@ func (s *station) believe(a asked, id claim.Identity, challenge string) error {
 	if err := s.trust.Good(id); err != nil {
 		return err
 	}
-	return a.req.Check(id.Name, id.Role, s.cfg.Most)
+	return a.req.Check(a.method.Role, id.Name, id.Role, s.cfg.Most)
 }
 
 func (s *station) talk(id string) *talk {
@@ -330,6 +332,7 @@ func (s *station) end() {
 	}
 	s.mu.Unlock()
 	s.ends.Wait()
+	s.own.Close()
 }
 
 // reply sends a signed answer to the inbox of who asked, and nowhere else. One

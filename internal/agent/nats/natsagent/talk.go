@@ -83,8 +83,8 @@ func (t *talk) take(a asked) error {
 	t.heard.Store(int64(time.Since(t.opened)))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	method, n := a.req.Method, a.call
-	if method == wire.Close {
+	n := a.call
+	if a.method == wire.Close {
 		go t.leave(n)
 		return nil
 	}
@@ -104,7 +104,7 @@ func (t *talk) take(a asked) error {
 	if err != nil || whole == nil {
 		return err
 	}
-	switch method {
+	switch a.method {
 	case wire.Beat:
 		return t.beat(whole, n)
 	case wire.Cancel:
@@ -146,7 +146,7 @@ func (t *talk) collect(a asked) ([]byte, error) {
 
 // begin runs a call; t.mu is held.
 func (t *talk) begin(a asked, params json.RawMessage) {
-	n, method := a.call, a.req.Method
+	n := a.call
 	ctx, cancel := context.WithCancel(t.ctx)
 	c := &called{cancel: cancel}
 	t.calls[n] = c
@@ -154,18 +154,18 @@ func (t *talk) begin(a asked, params json.RawMessage) {
 	t.under++
 	t.running.Go(func() {
 		defer cancel()
-		ended := t.s.cfg.Meter.begun(method)
+		ended := t.s.cfg.Meter.begun(a.method.Name)
 		reply, err := t.call(ctx, a, params)
 		ended(err)
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.under--
 		t.s.running.take(t.who.Name, -1)
-		if t.over && !wire.Changes(method) {
+		if t.over && !a.method.Audited {
 			reply = encode(nil, agentapi.ErrGone) // it was not the controller who stopped it
 		}
 		// What became of a change is always told; it is short.
-		if !t.s.kept.take(t.who.Name, len(reply)) && !wire.Changes(method) {
+		if !t.s.kept.take(t.who.Name, len(reply)) && !a.method.Audited {
 			reply = encode(nil, fmt.Errorf("%w: too many replies were not fetched", agentapi.ErrBusy))
 			t.s.kept.take(t.who.Name, len(reply)) // a few words: the number of calls bounds them
 		}
@@ -182,8 +182,8 @@ func (t *talk) forget(n uint64, c *called) {
 
 // call does what is asked; a change is written down before and after.
 func (t *talk) call(ctx context.Context, a asked, params json.RawMessage) ([]byte, error) {
-	method := a.req.Method
-	if !wire.Changes(method) {
+	method := a.method.Name
+	if !a.method.Audited {
 		result, err := t.agent.Dispatch(ctx, method, params)
 		return encode(result, err), err
 	}
@@ -205,10 +205,10 @@ func (t *talk) call(ctx context.Context, a asked, params json.RawMessage) ([]byt
 }
 
 // note remembers changes that end with the conversation.
-func (t *talk) note(method agentapi.Method, params, result json.RawMessage, err error) {
+func (t *talk) note(method agentapi.MethodName, params, result json.RawMessage, err error) {
 	var req agentapi.ApplyRequest
 	var reply agentapi.ApplyReply
-	if method != agentapi.MethodApply || err != nil || json.Unmarshal(params, &req) != nil || json.Unmarshal(result, &reply) != nil {
+	if method != agentapi.Apply.Name || err != nil || json.Unmarshal(params, &req) != nil || json.Unmarshal(result, &reply) != nil {
 		return
 	}
 	if req.Temporary && reply.Journal != "" && reply.RolledBack == "" {
@@ -305,10 +305,10 @@ func (t *talk) takeBack(id string) {
 	if err != nil {
 		return // never: it is a string
 	}
-	e := entry{User: t.who.Name, Conversation: t.id, Method: agentapi.MethodRollback, Why: "the conversation ended"}.asking(params)
+	e := entry{User: t.who.Name, Conversation: t.id, Method: agentapi.Rollback.Name, Why: "the conversation ended"}.asking(params)
 	// Back is the safe side: it goes there whether it can be written or not.
 	failed := t.s.audit.write(e.begun())
-	result, err := t.agent.Dispatch(context.Background(), agentapi.MethodRollback, params)
+	result, err := t.agent.Dispatch(context.Background(), agentapi.Rollback.Name, params)
 	end := e.ended(result, err)
 	t.s.cfg.Meter.changed(e.Method, end.Result)
 	failed = errors.Join(failed, t.s.audit.write(end))

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 	"github.com/linerate/linerate/record"
@@ -43,7 +44,7 @@ func TestKeepAndRead(t *testing.T) {
 		t.Skip("left out by -short: it takes seconds")
 	}
 	r := testcluster.Start(t, nil)
-	conn := testcluster.Connect(t, r.As(t, "eve", wire.Measure))
+	conn := testcluster.Connect(t, r.As(t, "eve", agentapi.RoleMeasure))
 	want := filled(21)
 	name := RunName(want.ID)
 	for range 2 {
@@ -60,7 +61,7 @@ func TestKeepAndRead(t *testing.T) {
 		}
 	}
 	// A watcher may read it.
-	reader := testcluster.Connect(t, r.As(t, "bob", wire.Watch))
+	reader := testcluster.Connect(t, r.As(t, "bob", agentapi.RoleWatch))
 	keeper, err := Keeper(reader, name, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func TestKeepAndRead(t *testing.T) {
 // it began.
 func TestFollow(t *testing.T) {
 	r := testcluster.Start(t, nil)
-	conn := testcluster.Connect(t, r.As(t, "eve", wire.Measure))
+	conn := testcluster.Connect(t, r.As(t, "eve", agentapi.RoleMeasure))
 	all := filled(6)
 	for i := range all.Trials {
 		all.Trials[i].To = fmt.Sprint("h", i)
@@ -155,7 +156,7 @@ func TestParseKept(t *testing.T) {
 
 func TestKeeperRefuses(t *testing.T) {
 	r := testcluster.Start(t, nil)
-	conn := testcluster.Connect(t, r.As(t, "eve", wire.Measure))
+	conn := testcluster.Connect(t, r.As(t, "eve", agentapi.RoleMeasure))
 	for _, name := range []string{"", "a.b", ">", "../x"} {
 		if _, err := Keeper(conn, name, nil); !errors.Is(err, wire.ErrName) {
 			t.Errorf("%q: %v", name, err)

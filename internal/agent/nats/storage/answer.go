@@ -183,7 +183,7 @@ func (s *Storage) verifyState(m *nats.Msg, host string) ([]byte, error) {
 	if len(state) > wire.MostState+mostAround { // JSON may have more bytes than what it was made of
 		return nil, fmt.Errorf("%w: a state of %d bytes as it is kept, want at most %d", wire.ErrParts, len(state), wire.MostState)
 	}
-	if id.Role != wire.Agent || id.Name != host {
+	if id.Role != agentapi.RoleAgent || id.Name != host {
 		return nil, fmt.Errorf("%w: of %s, a %s", claim.ErrClaim, id.Name, id.Role)
 	}
 	_, err = s.cfg.Trust.State(host, state)

@@ -13,10 +13,10 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
 	"github.com/linerate/linerate/internal/agent/nats/link"
 	"github.com/linerate/linerate/internal/agent/nats/server"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
 // Rig is a server with its authority.
@@ -55,13 +55,13 @@ func Start(t testing.TB, log *slog.Logger) *Rig {
 func (r *Rig) CA() string { return filepath.Join(r.Dir, "ca.pem") }
 
 // As makes an identity and returns how it connects.
-func (r *Rig) As(t testing.TB, name string, role wire.Role) link.Config {
+func (r *Rig) As(t testing.TB, name string, role agentapi.Role) link.Config {
 	t.Helper()
 	return r.Valid(t, name, role, 0)
 }
 
 // Valid is As for an identity that expires.
-func (r *Rig) Valid(t testing.TB, name string, role wire.Role, valid time.Duration) link.Config {
+func (r *Rig) Valid(t testing.TB, name string, role agentapi.Role, valid time.Duration) link.Config {
 	t.Helper()
 	pair, key := Key(t)
 	token, err := r.Authority.Sign(name, role, key, valid, true)

@@ -3,13 +3,8 @@ package wire
 import (
 	"encoding/json"
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
-	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -17,77 +12,18 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
-// methodsOf are the constants of type Method in a package's source.
-func methodsOf(t *testing.T, dir string) map[string]agentapi.Method {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%v, %v", files, err)
+// A method without a role is nobody's to ask for.
+func TestNoRole(t *testing.T) {
+	if _, err := Ask("eve", "h1", agentapi.AnyMethod{Name: "exec"}); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("%v, want ErrUnsupported", err)
 	}
-	out := make(map[string]agentapi.Method)
-	for _, name := range files {
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			v, ok := n.(*ast.ValueSpec)
-			if !ok {
-				return true
-			}
-			if id, ok := v.Type.(*ast.Ident); !ok || id.Name != "Method" || len(v.Values) != 1 {
-				return true
-			}
-			text, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out[v.Names[0].Name] = agentapi.Method(text)
-			return true
-		})
-	}
-	return out
-}
-
-// Every method that an agent answers has a role, and none has one besides.
-func TestEveryMethodNeedsARole(t *testing.T) {
-	methods := methodsOf(t, "../../agentapi")
-	if len(methods) < 28 {
-		t.Fatalf("only %d methods were found in the source", len(methods))
-	}
-	known := map[agentapi.Method]bool{Open: true, Beat: true, Close: true, Cancel: true}
-	for name, m := range methods {
-		known[m] = true
-		if role, ok := Needs(m); !ok || !role.Person() {
-			t.Errorf("%s (%q) is not in the table of roles", name, m)
-		}
-		if err := CheckName("method", string(m)); err != nil {
-			t.Errorf("%s cannot be part of a subject: %v", name, err)
+	for _, m := range []agentapi.AnyMethod{Open, Beat, Close, Cancel} {
+		if Talk(m.Name) != m || CheckName("method", string(m.Name)) != nil {
+			t.Errorf("%+v is no method of a conversation", m)
 		}
 	}
-	for m := range needs {
-		if !known[m] {
-			t.Errorf("%q has a role and is no method", m)
-		}
-	}
-	for m, want := range map[agentapi.Method]Role{agentapi.MethodApply: Change, agentapi.MethodRollback: Change, agentapi.MethodConfirm: Change, agentapi.MethodSink: Measure, agentapi.MethodPing: Measure, agentapi.MethodObserve: Watch} {
-		if role, _ := Needs(m); role != want {
-			t.Errorf("%s takes %s, want %s", m, role, want)
-		}
-	}
-}
-
-func TestRoles(t *testing.T) {
-	for _, c := range []struct {
-		has, needs Role
-		want       bool
-	}{
-		{Watch, Watch, true}, {Watch, Measure, false}, {Watch, Change, false}, {Measure, Watch, true}, {Measure, Change, false},
-		{Change, Measure, true}, {Change, Change, true}, {Agent, Watch, false}, {"", Watch, false}, {Change, "", false}, {Change, Agent, false}, {"root", Watch, false},
-	} {
-		if got := c.has.Includes(c.needs); got != c.want {
-			t.Errorf("%s includes %s: %v", c.has, c.needs, got)
-		}
+	if m := Talk("observe"); m != (agentapi.AnyMethod{}) {
+		t.Errorf("%+v is one", m)
 	}
 }
 
@@ -101,13 +37,13 @@ func TestNames(t *testing.T) {
 		if err := CheckName("host", bad); !errors.Is(err, ErrName) {
 			t.Errorf("%q: %v, want ErrName", bad, err)
 		}
-		if _, err := Ask("eve", bad, agentapi.MethodHello); !errors.Is(err, ErrName) {
+		if _, err := Ask("eve", bad, agentapi.Hello.Any()); !errors.Is(err, ErrName) {
 			t.Errorf("a host called %q is asked: %v", bad, err)
 		}
-		if _, err := Permissions(bad, Agent); !errors.Is(err, ErrName) {
+		if _, err := Permissions(bad, agentapi.RoleAgent); !errors.Is(err, ErrName) {
 			t.Errorf("a host called %q has permissions: %v", bad, err)
 		}
-		if _, err := Permissions(bad, Change); !errors.Is(err, ErrName) {
+		if _, err := Permissions(bad, agentapi.RoleChange); !errors.Is(err, ErrName) {
 			t.Errorf("a user called %q has permissions: %v", bad, err)
 		}
 	}
@@ -140,22 +76,22 @@ func may(list []string, subject string) bool {
 }
 
 func TestPermissions(t *testing.T) {
-	for _, has := range People() {
+	for _, has := range agentapi.People() {
 		p, err := Permissions("eve", has)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for m, needed := range needs {
+		for _, m := range []agentapi.AnyMethod{Open, agentapi.Observe.Any(), agentapi.OpenSink.Any(), agentapi.Apply.Any()} {
 			req, err := Ask("eve", "h1", m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := may(p.Publish, req.Subject()); got != has.Includes(needed) {
-				t.Errorf("%s may ask for %s: %v", has, m, got)
+			if got := may(p.Publish, req.Subject()); got != has.Includes(m.Role) {
+				t.Errorf("%s may ask for %s: %v", has, m.Name, got)
 			}
 			req.User = "bob"
 			if may(p.Publish, req.Subject()) {
-				t.Errorf("%s may ask for %s in another's name", has, m)
+				t.Errorf("%s may ask for %s in another's name", has, m.Name)
 			}
 		}
 		for _, s := range []string{Inbox("bob", "h1", "t") + ".1", StoreInbox("bob") + ".x", AgentInbox("h1") + ".x", Asked("h1"), Store("bob", StorePut), StoreAsked(), Revoked(), Enroll("1"), ">", "$SYS.>", "$JS.EVENT.>"} {
@@ -175,7 +111,7 @@ func TestPermissions(t *testing.T) {
 			}
 		}
 	}
-	p, err := Permissions("h1", Agent)
+	p, err := Permissions("h1", agentapi.RoleAgent)
 	if err != nil {
 		t.Fatal(p, err)
 	}
@@ -208,30 +144,31 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestRequestCheck(t *testing.T) {
+	needs := map[agentapi.MethodName]agentapi.Role{"observe": agentapi.RoleWatch, "sink": agentapi.RoleMeasure, "apply": agentapi.RoleChange}
 	for _, c := range []struct {
 		subject, name string
-		has, most     Role
+		has, most     agentapi.Role
 		want          error
 	}{
-		{"linerate.v2.req.eve.watch.h.observe", "eve", Watch, Change, nil},
-		{"linerate.v2.req.eve.change.h.apply", "eve", Change, Change, nil},
-		{"linerate.v2.req.eve.watch.h.observe", "eve", Change, Change, nil},
-		{"linerate.v2.req.eve.change.h.apply", "bob", Change, Change, fs.ErrPermission},  // signed by another
-		{"linerate.v2.req.eve.change.h.apply", "eve", Measure, Change, fs.ErrPermission}, // a subject says nothing of a role
-		{"linerate.v2.req.eve.change.h.apply", "eve", Agent, Change, fs.ErrPermission},
-		{"linerate.v2.req.eve.change.h.apply", "eve", "", Change, fs.ErrPermission},
-		{"linerate.v2.req.eve.watch.h.apply", "eve", Change, Change, fs.ErrPermission}, // a role that is not the method's
-		{"linerate.v2.req.eve.change.h.observe", "eve", Change, Change, fs.ErrPermission},
-		{"linerate.v2.req.eve.root.h.apply", "eve", Change, Change, fs.ErrPermission},
-		{"linerate.v2.req.eve.change.h.apply", "eve", Change, Measure, fs.ErrPermission}, // an agent that serves no changes
-		{"linerate.v2.req.eve.measure.h.sink", "eve", Change, Watch, fs.ErrPermission},
-		{"linerate.v2.req.eve.change.h.exec", "eve", Change, Change, errors.ErrUnsupported},
+		{"linerate.v2.req.eve.watch.h.observe", "eve", agentapi.RoleWatch, agentapi.RoleChange, nil},
+		{"linerate.v2.req.eve.change.h.apply", "eve", agentapi.RoleChange, agentapi.RoleChange, nil},
+		{"linerate.v2.req.eve.watch.h.observe", "eve", agentapi.RoleChange, agentapi.RoleChange, nil},
+		{"linerate.v2.req.eve.change.h.apply", "bob", agentapi.RoleChange, agentapi.RoleChange, fs.ErrPermission},  // signed by another
+		{"linerate.v2.req.eve.change.h.apply", "eve", agentapi.RoleMeasure, agentapi.RoleChange, fs.ErrPermission}, // a subject says nothing of a role
+		{"linerate.v2.req.eve.change.h.apply", "eve", agentapi.RoleAgent, agentapi.RoleChange, fs.ErrPermission},
+		{"linerate.v2.req.eve.change.h.apply", "eve", "", agentapi.RoleChange, fs.ErrPermission},
+		{"linerate.v2.req.eve.watch.h.apply", "eve", agentapi.RoleChange, agentapi.RoleChange, fs.ErrPermission}, // a role that is not the method's
+		{"linerate.v2.req.eve.change.h.observe", "eve", agentapi.RoleChange, agentapi.RoleChange, fs.ErrPermission},
+		{"linerate.v2.req.eve.root.h.apply", "eve", agentapi.RoleChange, agentapi.RoleChange, fs.ErrPermission},
+		{"linerate.v2.req.eve.change.h.apply", "eve", agentapi.RoleChange, agentapi.RoleMeasure, fs.ErrPermission}, // an agent that serves no changes
+		{"linerate.v2.req.eve.measure.h.sink", "eve", agentapi.RoleChange, agentapi.RoleWatch, fs.ErrPermission},
+		{"linerate.v2.req.eve.change.h.exec", "eve", agentapi.RoleChange, agentapi.RoleChange, errors.ErrUnsupported},
 	} {
 		r, err := ParseRequest(c.subject)
 		if err != nil {
 			t.Errorf("%s: %v", c.subject, err)
 		}
-		if err := r.Check(c.name, c.has, c.most); !errors.Is(err, c.want) {
+		if err := r.Check(needs[r.Method], c.name, c.has, c.most); !errors.Is(err, c.want) {
 			t.Errorf("%s by %s, %s: %v, want %v", c.subject, c.name, c.has, err, c.want)
 		}
 		if r.Subject() != c.subject {

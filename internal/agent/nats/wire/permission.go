@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/linerate/linerate/internal/agent/agentapi"
+
 // Permission is what a connection may do on the bus, for the server to hold it
 // to.
 type Permission struct {
@@ -8,9 +10,9 @@ type Permission struct {
 
 // ofPerson is what a user of a role may: ask hosts and the run store in their
 // own name, and hear what is answered.
-func ofPerson(user string, role Role) Permission {
+func ofPerson(user string, role agentapi.Role) Permission {
 	p := Permission{Subscribe: []string{root + "inbox." + user + ".>"}}
-	for _, r := range People() {
+	for _, r := range agentapi.People() {
 		if role.Includes(r) {
 			p.Publish = append(p.Publish, root+"req."+user+"."+string(r)+".*.*")
 		}
@@ -43,9 +45,9 @@ func OfService() Permission {
 
 // Permissions is what somebody called name may in a role; ErrName for a name
 // that cannot be, or a role that is none.
-func Permissions(name string, role Role) (Permission, error) {
+func Permissions(name string, role agentapi.Role) (Permission, error) {
 	what := "user"
-	if role == Agent {
+	if role == agentapi.RoleAgent {
 		what = "host"
 	} else if !role.Person() {
 		return Permission{}, CheckName("role", string(role)+" ") // never a name
@@ -53,7 +55,7 @@ func Permissions(name string, role Role) (Permission, error) {
 	if err := CheckName(what, name); err != nil {
 		return Permission{}, err
 	}
-	if role == Agent {
+	if role == agentapi.RoleAgent {
 		return ofAgent(name), nil
 	}
 	return ofPerson(name, role), nil

@@ -13,10 +13,10 @@ import (
 type State struct {
 	Hello agentapi.HelloReply `json:"hello"`
 	// Instance tells one start of the agent from the next.
-	Instance string    `json:"instance"`
-	Since    time.Time `json:"since"`   // the agent answers
-	Written  time.Time `json:"written"` // this
-	Most     Role      `json:"most"`    // the highest role that it serves
+	Instance string        `json:"instance"`
+	Since    time.Time     `json:"since"`   // the agent answers
+	Written  time.Time     `json:"written"` // this
+	Most     agentapi.Role `json:"most"`    // the highest role that it serves
 	// Lost says what the agent cannot do here, in words: it is not root.
 	Lost  []string `json:"lost,omitempty"`
 	Links []Link   `json:"links"`
@@ -56,32 +56,4 @@ type StateReply struct {
 	Error string `json:"error,omitempty"`
 	// Revoked is a newer list than the host has; "" is none.
 	Revoked string `json:"revoked,omitempty"`
-}
-
-// Opened answers Open.
-type Opened struct {
-	Version  int    `json:"version"` // agentapi.Version of the agent
-	Instance string `json:"instance"`
-	// Challenge is what every signature in the conversation is over, too.
-	Challenge string `json:"challenge"`
-	// Silence is how long a conversation lasts without a word.
-	Silence time.Duration `json:"silence_ns"`
-}
-
-// BeatRequest keeps a conversation, and says which calls have no reply yet:
-// every call up to Last that is not in Waiting has.
-type BeatRequest struct {
-	Last    uint64   `json:"last"`
-	Waiting []uint64 `json:"waiting,omitempty"`
-}
-
-// BeatReply names those of them that the agent has not heard of, or has
-// answered: to be sent again, as the bus lost one way or the other.
-type BeatReply struct {
-	Again []uint64 `json:"again,omitempty"`
-}
-
-// CancelRequest ends a call that nobody waits for any more.
-type CancelRequest struct {
-	Call uint64 `json:"call"`
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
 // StoreMethod is what the run store may be asked for. Nobody but the store
@@ -30,12 +32,12 @@ func StoreMethods() []StoreMethod {
 
 // StoreNeeds is the role that a method of the run store takes; "" for one that
 // it has not.
-func StoreNeeds(m StoreMethod) Role {
+func StoreNeeds(m StoreMethod) agentapi.Role {
 	switch m {
 	case StoreStates, StoreRuns, StoreGet, StoreTrials:
-		return Watch
+		return agentapi.RoleWatch
 	case StorePut:
-		return Measure
+		return agentapi.RoleMeasure
 	}
 	return ""
 }
@@ -150,7 +152,7 @@ func ParseHead(text []byte) (Head, error) {
 
 // CheckStore is the run store's own verdict on a request of somebody whose
 // claim says name and has. Errors: fs.ErrPermission.
-func CheckStore(user string, m StoreMethod, name string, has Role) error {
+func CheckStore(user string, m StoreMethod, name string, has agentapi.Role) error {
 	need := StoreNeeds(m)
 	switch {
 	case need == "":

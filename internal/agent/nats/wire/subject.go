@@ -16,29 +16,28 @@ const root = "linerate." + Version + "."
 // theirs; a host believes the signature and not the subject.
 type Request struct {
 	User   string
-	Role   Role
+	Role   agentapi.Role
 	Host   string
-	Method agentapi.Method
+	Method agentapi.MethodName
 }
 
 // Ask is the request of a user for a method of a host, under the role that the
 // method needs. Errors: ErrName, fs.ErrPermission for a method of no role.
-func Ask(user, host string, m agentapi.Method) (Request, error) {
+func Ask(user, host string, m agentapi.AnyMethod) (Request, error) {
 	if err := CheckName("user", user); err != nil {
 		return Request{}, err
 	}
 	if err := CheckName("host", host); err != nil {
 		return Request{}, err
 	}
-	role, ok := Needs(m)
-	if !ok {
-		return Request{}, unknownMethod(m)
+	if !m.Role.Person() {
+		return Request{}, unknownMethod(m.Name)
 	}
-	return Request{user, role, host, m}, nil
+	return Request{user, m.Role, host, m.Name}, nil
 }
 
 // unknownMethod is what an agent too would answer that does not know it.
-func unknownMethod(m agentapi.Method) error {
+func unknownMethod(m agentapi.MethodName) error {
 	return &agentapi.Error{Code: agentapi.CodeUnsupported, Text: fmt.Sprintf("method %q: unsupported operation", m)}
 }
 
@@ -54,7 +53,7 @@ func ParseRequest(subject string) (Request, error) {
 	if !ok || len(tokens) != 4 {
 		return Request{}, fmt.Errorf("subject %.200q: %w", subject, ErrName)
 	}
-	r := Request{tokens[0], Role(tokens[1]), tokens[2], agentapi.Method(tokens[3])}
+	r := Request{tokens[0], agentapi.Role(tokens[1]), tokens[2], agentapi.MethodName(tokens[3])}
 	for what, name := range map[string]string{"user": r.User, "role": string(r.Role), "host": r.Host, "method": string(r.Method)} {
 		if err := CheckName(what, name); err != nil {
 			return Request{}, err
@@ -66,11 +65,11 @@ func ParseRequest(subject string) (Request, error) {
 // Check is the host's own verdict on a request of somebody whose claim says
 // name and has: the subject must be of that name, the method come under the
 // role that it needs, the claim have that role, and the host serve it. Errors:
-// fs.ErrPermission; a method of no role is errors.ErrUnsupported.
-func (r Request) Check(name string, has, most Role) error {
-	need, ok := Needs(r.Method)
+// fs.ErrPermission; a method that needs no role, as one that the host does not
+// know, is errors.ErrUnsupported.
+func (r Request) Check(need agentapi.Role, name string, has, most agentapi.Role) error {
 	switch {
-	case !ok:
+	case !need.Person():
 		return unknownMethod(r.Method)
 	case r.User != name:
 		return fmt.Errorf("%s asked as %s, signed by %s: %w", r.Method, r.User, name, fs.ErrPermission)

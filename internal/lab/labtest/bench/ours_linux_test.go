@@ -40,7 +40,7 @@ type request struct {
 	Source *agentapi.SourceRequest
 	Start  *agentapi.StartRequest
 	Sample *agentapi.SampleRequest
-	Finish *agentapi.FinishRequest
+	Finish *agentapi.SessionRequest
 }
 
 // answer is what a child says to it.
@@ -230,7 +230,7 @@ func transfer(sender, receiver *process, on pair, streams int, mode agentapi.Mod
 		out.Datagrams += b.UDP[i].Datagrams - a.UDP[i].Datagrams
 	}
 	for end, session := range map[*process]string{sender: "out", receiver: "in"} {
-		final, err := end.ask(request{Finish: &agentapi.FinishRequest{Session: session}})
+		final, err := end.ask(request{Finish: &agentapi.SessionRequest{Session: session}})
 		if err != nil {
 			return out, err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 	"github.com/linerate/linerate/internal/run/campaign"
@@ -45,7 +46,7 @@ func open(t *testing.T, net lab.Topology, tell func(campaign.Event)) *campaign.C
 	net.Hosts = net.Hosts[:2]
 	f, err := fabric.Parse("lab.yaml", []byte(net.Fabric([]int{1}, "chosen")))
 	stage.Must(t, err)
-	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Version: "test", BackEnd: "test", JournalDir: t.TempDir(), Tell: tell})
+	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir()}, BackEnd: "test", Tell: tell})
 	stage.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 	"github.com/linerate/linerate/internal/run/change"
@@ -21,7 +22,7 @@ func (g ground) opened(roots map[string]string, persist string) *change.Change {
 	stage.Must(g.t, err)
 	f, err := fabric.Parse(g.file, text)
 	stage.Must(g.t, err)
-	c, err := change.Open(g.t.Context(), change.Config{Fabric: f, Version: "test", JournalDir: g.journal, Roots: roots, Persist: persist,
+	c, err := change.Open(g.t.Context(), change.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: g.journal}, Roots: roots, Persist: persist,
 		Tell: func(line string) { g.t.Log(line) }})
 	stage.Must(g.t, err)
 	g.t.Cleanup(func() { stage.Must(g.t, c.Close()) })

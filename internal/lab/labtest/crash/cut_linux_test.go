@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/netstate"
@@ -105,10 +106,10 @@ func (c *cutter) learn() {
 
 // ended waits until every entry has ended, by the guard alone, and returns the
 // last one's state. A change that stands unconfirmed has until its deadline.
-func (c *cutter) ended(what string) (last apply.State) {
+func (c *cutter) ended(what string) (last agentapi.ChangeState) {
 	c.t.Helper()
 	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		last = apply.RolledBack // nothing was begun
+		last = agentapi.ChangeRolledBack // nothing was begun
 		entries, _, err := apply.OpenJournal(c.dir).List()
 		i := slices.IndexFunc(entries, func(e apply.Entry) bool { return e.State.Pending() })
 		if len(entries) > 0 {
@@ -117,7 +118,7 @@ func (c *cutter) ended(what string) (last apply.State) {
 		if err == nil && i < 0 {
 			return last
 		}
-		if i >= 0 && entries[i].State == apply.Applied && entries[i].Deadline.Add(patience).After(until) {
+		if i >= 0 && entries[i].State == agentapi.ChangeApplied && entries[i].Deadline.Add(patience).After(until) {
 			until = entries[i].Deadline.Add(patience)
 		}
 		if time.Now().After(until) {
@@ -127,14 +128,14 @@ func (c *cutter) ended(what string) (last apply.State) {
 }
 
 // whole counts a cut and checks what is left.
-func (c *cutter) whole(what string, state apply.State) {
+func (c *cutter) whole(what string, state agentapi.ChangeState) {
 	c.t.Helper()
 	c.ends.cuts[what]++
 	want, files := c.observed, "old"
-	if state == apply.Confirmed {
+	if state == agentapi.ChangeConfirmed {
 		want, files = c.after, "new"
 	}
-	if state != apply.Confirmed && state != apply.RolledBack {
+	if state != agentapi.ChangeConfirmed && state != agentapi.ChangeRolledBack {
 		c.ends.between++
 		c.t.Errorf("%s: it is %s: %s", what, state, c.words())
 		return
@@ -144,7 +145,7 @@ func (c *cutter) whole(what string, state apply.State) {
 		c.t.Errorf("%s: %s, files %s, -wanted +is:\n%s\n%s", what, state, c.files(), diff, c.words())
 		return
 	}
-	if state == apply.RolledBack {
+	if state == agentapi.ChangeRolledBack {
 		c.ends.old++
 		return
 	}
@@ -286,7 +287,7 @@ func (c *cutter) confirmation() {
 		j := c.job("confirm")
 		j.DieMoment = m
 		c.killed("confirming", j)
-		if c.newest().State == apply.Applied || alone {
+		if c.newest().State == agentapi.ChangeApplied || alone {
 			c.killGuards()
 			c.job("recover").run(c.t)
 		}
@@ -349,7 +350,7 @@ func (c *cutter) fullDisk() {
 			must(c.t, fill(c.dir))
 		}
 		out, _ := j.run(c.t)
-		if out.State == apply.Applied {
+		if out.State == agentapi.ChangeApplied {
 			out, _ = c.job("rollback").run(c.t)
 		}
 		c.whole("full disk", c.ended("the full disk: "+out.Err))

@@ -49,7 +49,7 @@ func (c *cutter) agent() {
 		must(c.t, c.host.Do(cmd.Start))
 		params, err := json.Marshal(agentapi.ApplyRequest{Plan: c.p, Deadline: 2*c.took + 5*time.Second})
 		must(c.t, err)
-		must(c.t, json.NewEncoder(in).Encode(agentapi.Request{ID: 1, Method: agentapi.MethodApply, Params: params}))
+		must(c.t, json.NewEncoder(in).Encode(agentapi.Request{ID: 1, Method: agentapi.Apply.Name, Params: params}))
 		waitTrue(c.t, "the agent's steps", func() bool { return c.stepsDone() >= k })
 		if c.r.IntN(2) == 0 {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // all of its session
@@ -68,7 +68,7 @@ func (c *cutter) stepsDone() int {
 	}
 	done := 0
 	for _, s := range entries[len(entries)-1].Steps {
-		if s.Progress == apply.Done {
+		if s.Progress == agentapi.StepDone {
 			done++
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/act"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
@@ -94,7 +95,7 @@ func cutPower(t *testing.T, state string) {
 	if state == "open" {
 		open.HoldAfter = 3
 		held(open, "held")
-	} else if out, killed := open.run(t); killed || out.Err != "" || out.State != apply.Applied {
+	} else if out, killed := open.run(t); killed || out.Err != "" || out.State != agentapi.ChangeApplied {
 		t.Fatalf("apply: %+v", out)
 	}
 	if _, err := os.Lstat(apply.BootUnit); err != nil {
@@ -111,7 +112,7 @@ func cutPower(t *testing.T, state string) {
 		if out, killed := (job{Op: "confirm", DieMoment: at}).run(t); !killed {
 			t.Fatalf("confirm: %+v", out)
 		}
-		if s := states(t); s[0] != apply.Confirming {
+		if s := states(t); s[0] != agentapi.ChangeConfirming {
 			t.Fatalf("it is %v", s)
 		}
 	case "confirmed", "reverting":
@@ -123,7 +124,7 @@ func cutPower(t *testing.T, state string) {
 		if out, killed := (job{Op: "rollback", Guard: true, DieMoment: 8}).run(t); !killed {
 			t.Fatalf("rollback: %+v", out)
 		}
-		if s := states(t); s[0] != apply.Reverting {
+		if s := states(t); s[0] != agentapi.ChangeReverting {
 			t.Fatalf("it is %v", s)
 		}
 	}
@@ -139,13 +140,13 @@ func stopGuard(t *testing.T) {
 	}
 }
 
-func states(t *testing.T) []apply.State {
+func states(t *testing.T) []agentapi.ChangeState {
 	t.Helper()
 	entries, problems, err := apply.OpenJournal("").List()
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("journal: %v, %v", problems, err)
 	}
-	var out []apply.State
+	var out []agentapi.ChangeState
 	for _, e := range entries {
 		out = append(out, e.State)
 	}
@@ -230,7 +231,7 @@ func killSessions(t *testing.T) {
 		case "applied and guard told to end":
 			_ = exec.Command("systemctl", "stop", "linerate-guard-*.service").Run()
 		}
-		waitTrue(t, what+": taken back", func() bool { s := states(t); return s[len(s)-1] == apply.RolledBack })
+		waitTrue(t, what+": taken back", func() bool { s := states(t); return s[len(s)-1] == agentapi.ChangeRolledBack })
 		if err := asBefore(p); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -266,11 +267,11 @@ func waitSteps(t *testing.T, all int, half bool) {
 		e := entries[len(entries)-1]
 		done := 0
 		for _, s := range e.Steps {
-			if s.Progress == apply.Done {
+			if s.Progress == agentapi.StepDone {
 				done++
 			}
 		}
-		return half && done == 1 || done == all && e.State == apply.Applied
+		return half && done == 1 || done == all && e.State == agentapi.ChangeApplied
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/act"
 	"github.com/linerate/linerate/internal/kernel/netns"
@@ -52,7 +53,7 @@ type job struct {
 // outcome is what a job prints when it comes to its end.
 type outcome struct {
 	ID     string
-	State  apply.State
+	State  agentapi.ChangeState
 	Left   []string
 	Err    string
 	Locked bool // ErrLocked or ErrPending

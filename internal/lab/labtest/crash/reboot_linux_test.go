@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/host/apply"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/lab/guest"
 )
 
@@ -82,17 +82,17 @@ func (m machine) boot(scenario string, units ...string) (said string, cut bool) 
 // the next boot.
 type powerCase struct {
 	name string
-	want apply.State
+	want agentapi.ChangeState
 	tree string
 }
 
 var powerCases = []powerCase{
-	{"open", apply.RolledBack, "old"},
-	{"applied", apply.RolledBack, "old"},
-	{"confirming", apply.Confirmed, "new"},
-	{"confirming half", apply.Confirmed, "new"},
-	{"reverting", apply.RolledBack, "old"},
-	{"confirmed", apply.Confirmed, "new"},
+	{"open", agentapi.ChangeRolledBack, "old"},
+	{"applied", agentapi.ChangeRolledBack, "old"},
+	{"confirming", agentapi.ChangeConfirmed, "new"},
+	{"confirming half", agentapi.ChangeConfirmed, "new"},
+	{"reverting", agentapi.ChangeRolledBack, "old"},
+	{"confirmed", agentapi.ChangeConfirmed, "new"},
 }
 
 // powerCuts cuts the power of a machine with systemd and boots it again.
@@ -119,7 +119,7 @@ func powerCuts(t *testing.T, cases []powerCase) {
 			switch {
 			case t.Failed():
 				e.between++
-			case tt.want == apply.Confirmed:
+			case tt.want == agentapi.ChangeConfirmed:
 				e.new++
 			default:
 				e.old++
@@ -157,7 +157,7 @@ func line(said, prefix string) string {
 
 // report is what is found after a boot.
 type report struct {
-	States []apply.State
+	States []agentapi.ChangeState
 	Files  string // "old", "new" or what is wrong
 	Unit   bool   // the boot unit is still there
 	Litter []string

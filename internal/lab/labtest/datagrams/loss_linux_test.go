@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/internal/run/measure"
@@ -55,7 +56,7 @@ hosts:
   far: {reach: "netns:%s", hardware: {links: {eth0: {speed: 50M, framing: l2}}}}
 `, a.NS.Name, b.NS.Name)))
 	stage.Must(t, err)
-	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Version: "test", BackEnd: "test", JournalDir: t.TempDir(), Unguarded: true})
+	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}, BackEnd: "test"})
 	stage.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c

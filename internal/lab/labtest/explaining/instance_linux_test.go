@@ -13,6 +13,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -238,7 +239,7 @@ func (s *stand) trial(faults []fault, window time.Duration) record.Record {
 	}
 	f, err := fabric.Parse("fabric.yaml", said.text())
 	s.must(err)
-	c, err := campaign.Open(s.t.Context(), campaign.Config{Fabric: f, Version: "test", JournalDir: s.t.TempDir(), Unguarded: true, Pings: pings})
+	c, err := campaign.Open(s.t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: s.t.TempDir(), Unguarded: true}, Pings: pings})
 	s.must(err)
 	defer c.Close()
 	s.must(c.CheckRoutes(s.t.Context()))

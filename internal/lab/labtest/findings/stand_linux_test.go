@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
-	"github.com/linerate/linerate/internal/run/pathmtu"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 )
@@ -91,8 +91,8 @@ func look(t *testing.T, h *fleet.Host) netstate.Host {
 }
 
 // pingers are the hosts as pathmtu takes them.
-func (s *stand) pingers() map[string]pathmtu.Pinger {
-	out := map[string]pathmtu.Pinger{}
+func (s *stand) pingers() map[string]ask.Host {
+	out := map[string]ask.Host{}
 	for name, h := range s.hosts {
 		out[name] = h
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/run/measure"
@@ -48,7 +49,7 @@ func Bucket(rate unit.BitRate) unit.Bytes {
 // a rate, which a shaper keeps.
 func Cabled(t testing.TB, near, far Space, rate unit.BitRate) measure.Network {
 	t.Helper()
-	net := measure.Network{Endpoints: map[string]measure.Endpoint{}, Machines: map[string]string{}}
+	net := measure.Network{Endpoints: map[string]ask.Host{}, Machines: map[string]string{}}
 	net.Fabric.Hosts = map[string]netstate.Host{}
 	for name, s := range map[string]Space{"near": near, "far": far} {
 		h, err := fleet.Dial(t.Context(), name, "netns:"+s.NS.Name, fleet.Config{Version: "test", Unguarded: true})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/plan"
@@ -44,7 +45,7 @@ func mtu(t *testing.T, h *fleet.Host, to int, deadline time.Duration) string {
 	want.SetLink(l)
 	p, err := plan.Between(seen.Host, want)
 	floor.Must(t, err)
-	reply, err := h.Apply(t.Context(), agentapi.ApplyRequest{Plan: p, Deadline: deadline})
+	reply, err := ask.Call(t.Context(), h, agentapi.Apply, agentapi.ApplyRequest{Plan: p, Deadline: deadline})
 	floor.Must(t, err)
 	if reply.Journal == "" || reply.Applied == 0 {
 		t.Fatalf("nothing was changed: %+v", reply)
@@ -88,7 +89,7 @@ func TestPendingChange(t *testing.T) {
 		want := "1500"
 		if confirmed {
 			again := r.dial(t, reach, true, shared)
-			_, err := again.Confirm(t.Context(), agentapi.ConfirmRequest{Journal: id})
+			_, err := ask.Call(t.Context(), again, agentapi.Confirm, agentapi.ConfirmRequest{Journal: id})
 			floor.Must(t, err)
 			floor.Must(t, again.Close())
 			want = "1400"
@@ -151,12 +152,12 @@ func TestNetworkCut(t *testing.T) {
 	r := newRack(t, 0, hosting{})
 	shared := r.atDesk(t)
 	h := r.dial(t, "ssh://ann@h1?become=sudo", false, shared)
-	if _, err := h.Hold(t.Context(), agentapi.HoldRequest{Holder: agentapi.Holder{Run: "cut"}}); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "cut"}}); err != nil {
 		t.Fatal(err)
 	}
 	one := r.hosts[0]
 	time.Sleep(35 * time.Second)
-	if err := h.Check(t.Context()); err != nil { // signs of life keep it
+	if _, err := ask.Call(t.Context(), h, agentapi.Hello, agentapi.HelloRequest{Version: agentapi.Version}); err != nil { // signs of life keep it
 		t.Errorf("an idle connection: %v", err)
 	}
 	floor.Must(t, r.desk.Builder.Down("eth0"))

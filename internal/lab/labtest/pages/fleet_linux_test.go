@@ -26,7 +26,7 @@ var rackTime = time.Date(2026, 5, 19, 12, 0, 0, 0, time.UTC)
 
 func (r *rack) Hosts(context.Context) (all []web.Host, _ error) {
 	for i := range 12 {
-		s := wire.State{Hello: agentapi.HelloReply{OS: "linux", Kernel: "6.1.0-42-amd64", Linerate: "test"}, Written: rackTime, Most: wire.Change, Links: make([]wire.Link, 4)}
+		s := wire.State{Hello: agentapi.HelloReply{OS: "linux", Kernel: "6.1.0-42-amd64", Linerate: "test"}, Written: rackTime, Most: agentapi.RoleChange, Links: make([]wire.Link, 4)}
 		all = append(all, web.Host{Name: fmt.Sprintf("db%02d", i), State: s, Gone: i == 7})
 	}
 	return all, nil
@@ -34,7 +34,7 @@ func (r *rack) Hosts(context.Context) (all []web.Host, _ error) {
 
 func (r *rack) Journal(context.Context, web.Visitor, string) (agentapi.JournalReply, error) {
 	step := agentapi.JournalStep{Step: plan.Step{Kind: plan.BondOption, Link: "bond0", Key: "xmit_hash_policy", Old: "layer2", New: "layer3+4"}, Progress: "done"}
-	entry := func(id, state, group string) agentapi.JournalEntry {
+	entry := func(id string, state agentapi.ChangeState, group string) agentapi.JournalEntry {
 		return agentapi.JournalEntry{ID: "20260519T120000.000000Z-" + id, State: state, Group: group, Started: rackTime, Deadline: rackTime.Add(2 * time.Minute), Steps: []agentapi.JournalStep{step}, Files: []string{"/etc/netplan/50-linerate.yaml"}}
 	}
 	return agentapi.JournalReply{Entries: []agentapi.JournalEntry{entry("aaaaaa", "confirmed", ""), entry("bbbbbb", "confirmed", "20260519T110000Z-tuned"), entry("cccccc", "applied", "")}}, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/internal/web"
 	"github.com/linerate/linerate/record"
@@ -30,7 +30,7 @@ var looks = []struct {
 type everybody struct{}
 
 func (everybody) Visit(token string) (web.Visitor, bool) {
-	return web.Visitor{Name: "eve", Role: wire.Change}, token == "good"
+	return web.Visitor{Name: "eve", Role: agentapi.RoleChange}, token == "good"
 }
 
 // mesh is a run of n hosts, each to the next ones, until it has so many trials.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/internal/run/pathcheck"
@@ -135,7 +136,7 @@ func TestBarred(t *testing.T) {
 	out := make(chan outcome)
 	for _, a := range attempts {
 		go func() {
-			_, err := host.OpenSource(t.Context(), agentapi.SourceRequest{
+			_, err := ask.Call(t.Context(), host, agentapi.OpenSource, agentapi.SourceRequest{
 				Session: a.name, Lifetime: time.Minute,
 				Streams: []agentapi.Stream{{Lane: flow.Lane{Src: netip.MustParseAddr("10.7.0.1"), Dst: netip.MustParseAddr(a.dst)}, Dport: 5201}},
 			})
@@ -161,7 +162,7 @@ func TestPorts(t *testing.T) {
 	m := campaign.Matrix{Streams: []int{2}, Directions: []flow.Direction{flow.Both}, Ports: "kernel", Duration: 300 * time.Millisecond}
 	m.Base.Within = &flow.PortRange{First: 5201, Last: 5202}
 	holder := s.dial("b")
-	_, err := holder.OpenSink(t.Context(), sink("held", 5201))
+	_, err := ask.Call(t.Context(), holder, agentapi.OpenSink, sink("held", 5201))
 	floor.Must(t, err)
 	floor.Must(t, c.Run(t.Context(), m))
 	r := c.Record()
@@ -177,7 +178,7 @@ func TestPorts(t *testing.T) {
 			t.Errorf("%s to port %d, want %d", l.Way, l.Dport, want)
 		}
 	}
-	_, err = holder.OpenSink(t.Context(), sink("held too", 5202))
+	_, err = ask.Call(t.Context(), holder, agentapi.OpenSink, sink("held too", 5202))
 	floor.Must(t, err)
 	floor.Must(t, c.Run(t.Context(), m))
 	if fails := c.Record().Failures; len(fails) != 1 || fails[0].Reason != string(agentapi.CodePortTaken) || !strings.Contains(fails[0].Error, "all 2 ports of 5201-5202 are in use") {

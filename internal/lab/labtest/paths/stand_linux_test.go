@@ -104,7 +104,7 @@ func (s *stand) fabric(hosts ...string) fabric.Fabric {
 // campaign opens a run over the hosts.
 func (s *stand) campaign(f fabric.Fabric, tell func(campaign.Event)) *campaign.Campaign {
 	s.t.Helper()
-	c, err := campaign.Open(s.t.Context(), campaign.Config{Fabric: f, Version: "test", JournalDir: s.t.TempDir(), Unguarded: true, Tell: tell})
+	c, err := campaign.Open(s.t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: s.t.TempDir(), Unguarded: true}, Tell: tell})
 	floor.Must(s.t, err)
 	s.t.Cleanup(func() { c.Close() })
 	return c

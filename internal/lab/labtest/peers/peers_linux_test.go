@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
@@ -97,7 +98,7 @@ func serve(t *testing.T, h *fleet.Host, ns netns.Namespace, port uint16, name st
 		_ = cmd.Wait()
 	})
 	for begun := time.Now(); ; floor.Pause() {
-		found, err := h.Sockets(t.Context(), agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
+		found, err := ask.Call(t.Context(), h, agentapi.Sockets, agentapi.SocketsRequest{Proto: flow.TCP, Listening: true})
 		floor.Must(t, err)
 		if slices.Contains(found.Ports(), port) {
 			return
@@ -129,7 +130,7 @@ func (p pair) towards(t *testing.T, ports ...uint16) *campaign.Campaign {
 	}
 	f, listeners, err := campaign.Listening(t.Context(), h, reach, "", targets)
 	floor.Must(t, err)
-	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Version: "test", Unguarded: true, Listeners: listeners, Tell: tell(t)})
+	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", Unguarded: true}, Listeners: listeners, Tell: tell(t)})
 	floor.Must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
@@ -217,7 +218,7 @@ func TestIPerf2(t *testing.T) {
 	text := fmt.Sprintf("linerate: v1\nhosts:\n  near: {reach: \"netns:%s\"}\n  far: {reach: \"netns:%s\"}\n", p.near.NS.Name, p.far.NS.Name)
 	f, err := fabric.Parse("peers.yaml", []byte(text))
 	floor.Must(t, err)
-	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Version: "test", Unguarded: true, Tell: tell(t)})
+	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", Unguarded: true}, Tell: tell(t)})
 	floor.Must(t, err)
 	defer c.Close()
 	floor.Must(t, c.Run(t.Context(), campaign.Matrix{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
@@ -218,7 +219,7 @@ func (s *stand) capSender() {
 // observe dials the hosts, and adds what a user declares.
 func (s *stand) observe() {
 	s.t.Helper()
-	s.network = measure.Network{Endpoints: map[string]measure.Endpoint{}, Machines: map[string]string{}}
+	s.network = measure.Network{Endpoints: map[string]ask.Host{}, Machines: map[string]string{}}
 	s.network.Fabric.Hosts = map[string]netstate.Host{}
 	for _, name := range hosts {
 		h, err := fleet.Dial(s.t.Context(), name, "netns:"+s.spaces[name].NS.Name, fleet.Config{Version: "test", Unguarded: true})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
@@ -116,7 +117,7 @@ func (s *stand) fabric() fabric.Fabric {
 
 func (s *stand) campaign() *campaign.Campaign {
 	s.t.Helper()
-	c, err := campaign.Open(s.t.Context(), campaign.Config{Fabric: s.fabric(), Version: "test", Unguarded: true, JournalDir: s.t.TempDir()})
+	c, err := campaign.Open(s.t.Context(), campaign.Config{Fabric: s.fabric(), Fleet: fleet.Config{Version: "test", Unguarded: true, JournalDir: s.t.TempDir()}})
 	floor.Must(s.t, err)
 	s.t.Cleanup(func() { _ = c.Close() })
 	return c

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 	"github.com/linerate/linerate/internal/run/probe"
@@ -67,11 +68,11 @@ func end(t *testing.T, s stage.Space, name string) probe.End {
 
 // portInUse: another listener on B's port is an error that says so.
 func portInUse(t *testing.T, cfg probe.Config) {
-	_, err := cfg.B.At.OpenSink(t.Context(), agentapi.SinkRequest{
+	_, err := ask.Call(t.Context(), cfg.B.At, agentapi.OpenSink, agentapi.SinkRequest{
 		Session: "other", Bind: []netip.Addr{cfg.Lanes[0].Dst, cfg.Lanes[1].Dst}, Port: 5201, Streams: 1, Lifetime: time.Minute,
 	})
 	stage.Must(t, err)
-	defer cfg.B.At.Finish(t.Context(), agentapi.FinishRequest{Session: "other"})
+	defer ask.Call(t.Context(), cfg.B.At, agentapi.Finish, agentapi.SessionRequest{Session: "other"})
 	if _, err := probe.Run(t.Context(), cfg); !errors.Is(err, probe.ErrPortUse) {
 		t.Errorf("%v, want ErrPortUse", err)
 	}
@@ -87,9 +88,9 @@ func portInUse(t *testing.T, cfg probe.Config) {
 func sourceTaken(t *testing.T, cfg probe.Config) {
 	cfg.Ports = flow.PortRange{First: 42000, Last: 42002}
 	hold := agentapi.SinkRequest{Session: "hold", Bind: []netip.Addr{cfg.Lanes[0].Src, cfg.Lanes[1].Src}, Port: 42001, Streams: 1, Lifetime: time.Minute}
-	reply, err := cfg.A.At.OpenSink(t.Context(), hold)
+	reply, err := ask.Call(t.Context(), cfg.A.At, agentapi.OpenSink, hold)
 	stage.Must(t, err)
-	defer cfg.A.At.Finish(t.Context(), agentapi.FinishRequest{Session: "hold"})
+	defer ask.Call(t.Context(), cfg.A.At, agentapi.Finish, agentapi.SessionRequest{Session: "hold"})
 	if reply.Port != 42001 {
 		t.Fatalf("port %d", reply.Port)
 	}

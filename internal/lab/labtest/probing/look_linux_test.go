@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/root"
@@ -40,7 +41,7 @@ func TestCalibrates(t *testing.T) {
 				stage.Must(t, err)
 				truth := bundle.Era
 				bundle.Era, bundle.Doubt = steer.EraSeparate, steer.Eras()[:steer.EraSeparate]
-				placed, err := host.Calibrate(t.Context(), agentapi.CalibrateRequest{Bond: "bond0"})
+				placed, err := ask.Call(t.Context(), host, agentapi.Calibrate, agentapi.CalibrateRequest{Bond: "bond0"})
 				stage.Must(t, err)
 				if !slices.Equal(placed.Ports, bundle.Ports) {
 					t.Fatalf("ports %v, want %v", placed.Ports, bundle.Ports)
@@ -67,7 +68,7 @@ func TestCalibrationRefuses(t *testing.T) {
 	for policy, why := range map[netstate.HashPolicy]string{netstate.Encap34: "random number", netstate.VLANSrcMAC: "nothing to find out"} {
 		t.Run(policy.String(), func(t *testing.T) {
 			host := newBond(t, policy, 2)
-			placed, err := host.Calibrate(t.Context(), agentapi.CalibrateRequest{Bond: "bond0"})
+			placed, err := ask.Call(t.Context(), host, agentapi.Calibrate, agentapi.CalibrateRequest{Bond: "bond0"})
 			if err == nil || !strings.Contains(err.Error(), why) || len(placed.Frames) > 0 {
 				t.Errorf("%v, %v; want no frames and %q", placed, err, why)
 			}
@@ -124,7 +125,7 @@ func (n network) besideTraffic(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := n.near.Ping(ctx, agentapi.PingRequest{Src: lane.Src, Dst: lane.Dst, Count: 10_000, Interval: time.Millisecond, Timeout: time.Second})
+		_, err := ask.Call(ctx, n.near, agentapi.Ping, agentapi.PingRequest{Src: lane.Src, Dst: lane.Dst, Count: 10_000, Interval: time.Millisecond, Timeout: time.Second})
 		done <- err
 	}()
 	report := n.probe(t, 0, 5, nil)
@@ -173,7 +174,7 @@ func (n network) hearsNeighbors(t *testing.T) {
 			}
 		}
 	}()
-	reply, err := n.near.LLDP(t.Context(), agentapi.LLDPRequest{Links: []string{"eth0", "eth1"}, Wait: time.Second})
+	reply, err := ask.Call(t.Context(), n.near, agentapi.LLDP, agentapi.LLDPRequest{Links: []string{"eth0", "eth1"}, Wait: time.Second})
 	stage.Must(t, err)
 	if len(reply.Neighbors) != 1 || reply.Neighbors[0].Link != "eth1" || reply.Neighbors[0].Port != "sw1" {
 		t.Errorf("heard %+v, want sw1 on eth1 alone", reply.Neighbors)
@@ -190,7 +191,7 @@ func (n network) calibratesQuietly(t *testing.T) {
 		return l.Counters.RxPackets
 	}
 	before := heard()
-	reply, err := n.near.Calibrate(t.Context(), agentapi.CalibrateRequest{Bond: "bond0"})
+	reply, err := ask.Call(t.Context(), n.near, agentapi.Calibrate, agentapi.CalibrateRequest{Bond: "bond0"})
 	stage.Must(t, err)
 	if got := heard() - before; got > 8 { // LACP speaks meanwhile
 		t.Errorf("the far host received %d frames while %d were sent to nobody", got, 2*len(reply.Frames))

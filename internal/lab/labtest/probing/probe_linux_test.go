@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/lab"
@@ -228,16 +229,16 @@ func (n network) sendSet(t *testing.T, report hashsurvey.Report) {
 		st.Src, st.Dst = s.Src, s.Dst
 		source.Streams = append(source.Streams, st)
 	}
-	_, err := n.far.OpenSink(t.Context(), agentapi.SinkRequest{
+	_, err := ask.Call(t.Context(), n.far, agentapi.OpenSink, agentapi.SinkRequest{
 		Session: "set-in", Bind: bind, Peers: peers, Port: int(report.Streams[0].Dport), Streams: len(source.Streams), Links: report.Sides[hashsurvey.FarIn].Links, Lifetime: time.Minute,
 	})
 	stage.Must(t, err)
-	_, err = n.near.OpenSource(t.Context(), source)
+	_, err = ask.Call(t.Context(), n.near, agentapi.OpenSource, source)
 	stage.Must(t, err)
-	defer n.far.Finish(t.Context(), agentapi.FinishRequest{Session: "set-in"})
-	defer n.near.Finish(t.Context(), agentapi.FinishRequest{Session: "set-out"})
+	defer ask.Call(t.Context(), n.far, agentapi.Finish, agentapi.SessionRequest{Session: "set-in"})
+	defer ask.Call(t.Context(), n.near, agentapi.Finish, agentapi.SessionRequest{Session: "set-out"})
 	a0, b0 := n.sample(t, n.near, "set-out"), n.sample(t, n.far, "set-in")
-	_, err = n.near.Start(t.Context(), agentapi.StartRequest{Session: "set-out", Limit: each})
+	_, err = ask.Call(t.Context(), n.near, agentapi.Start, agentapi.StartRequest{Session: "set-out", Limit: each})
 	stage.Must(t, err)
 	a1, b1 := a0, b0
 	for deadline := time.Now().Add(20 * time.Second); ; stage.Pause() {
@@ -290,7 +291,7 @@ func total(of []float64) (sum float64) {
 
 func (n network) sample(t *testing.T, h *fleet.Host, session string) agentapi.Sample {
 	t.Helper()
-	r, err := h.Sample(t.Context(), agentapi.SampleRequest{Session: session, Since: -1})
+	r, err := ask.Call(t.Context(), h, agentapi.ReadSamples, agentapi.SampleRequest{Session: session, Since: -1})
 	stage.Must(t, err)
 	return r.Samples[0]
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/run/measure"
@@ -154,13 +155,13 @@ func (s *stand) wear(r tuned) (off func()) {
 			continue
 		}
 		pl.Host = name
-		reply, err := s.hosts[name].Apply(s.t.Context(), agentapi.ApplyRequest{Plan: pl, Deadline: 3 * time.Minute})
+		reply, err := ask.Call(s.t.Context(), s.hosts[name], agentapi.Apply, agentapi.ApplyRequest{Plan: pl, Deadline: 3 * time.Minute})
 		s.must(err)
 		if reply.RolledBack != "" {
 			s.t.Fatalf("what tune left cannot be set again on %s: %s", name, reply.RolledBack)
 		}
 		undo = append(undo, func() {
-			back, err := s.hosts[name].Rollback(s.t.Context(), agentapi.RollbackRequest{Journal: reply.Journal})
+			back, err := ask.Call(s.t.Context(), s.hosts[name], agentapi.Rollback, agentapi.RollbackRequest{Journal: reply.Journal})
 			s.must(err)
 			if len(back.Left) > 0 {
 				s.t.Fatalf("%s kept %v", name, back.Left)

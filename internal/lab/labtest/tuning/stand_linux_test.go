@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
@@ -194,7 +195,7 @@ func (s *stand) reach() {
 	var err error
 	s.fabric, err = fabric.Parse(s.file, []byte(s.text()))
 	s.must(err)
-	s.network = measure.Network{Endpoints: map[string]measure.Endpoint{}, Machines: map[string]string{}}
+	s.network = measure.Network{Endpoints: map[string]ask.Host{}, Machines: map[string]string{}}
 	for _, h := range s.fabric.Hosts {
 		host, err := fleet.Dial(s.t.Context(), h.Name, h.Reach, fleet.Config{Version: "test", Unguarded: true, JournalDir: s.t.TempDir()})
 		s.must(err)

@@ -4,27 +4,14 @@
 package measure
 
 import (
-	"context"
-
-	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 )
 
-// Endpoint is a host that can be measured.
-type Endpoint interface {
-	Ping(context.Context, agentapi.PingRequest) (agentapi.PingReply, error)
-	OpenSink(context.Context, agentapi.SinkRequest) (agentapi.SinkReply, error)
-	OpenSource(context.Context, agentapi.SourceRequest) (agentapi.SourceReply, error)
-	Start(context.Context, agentapi.StartRequest) (agentapi.StartReply, error)
-	Sample(context.Context, agentapi.SampleRequest) (agentapi.SampleReply, error)
-	Finish(context.Context, agentapi.FinishRequest) (agentapi.FinishReply, error)
-	Sockets(context.Context, agentapi.SocketsRequest) (agentapi.SocketsReply, error)
-}
-
 // Network is the hosts to measure between and what is known of them.
 type Network struct {
-	Endpoints map[string]Endpoint
+	Endpoints map[string]ask.Host
 	// Fabric is the merged state of file and hosts: what predict works on.
 	Fabric predict.Fabric
 	// Machines says which machine each host runs on: hosts of one machine
