@@ -16,7 +16,7 @@ func (v *wayView) slowWriter() (hypothesis, bool) {
 	}
 	h := hypothesis{
 		cause: record.Application, sure: min(0.65+0.3*(share-limitedShare)/(1-limitedShare), 0.93), mended: "With a program that offers more",
-		summary: fmt.Sprintf("The program on %s offers no more: %s of the time it had given TCP nothing to send, and neither its processor nor the network held it up.", v.from, percent(share)),
+		summary: fmt.Sprintf("The program on %s offers no more: %s of the time it had given TCP nothing to send, and neither its processor nor the network limited it.", v.from, percent(share)),
 		evidence: append(append([]record.Evidence{
 			{What: "samples in which nothing waited to be sent", Value: percent(w.starved), Source: fromTCP},
 		}, v.tcpEvidence()...), v.loads()...),

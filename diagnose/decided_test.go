@@ -96,7 +96,7 @@ func TestDecide(t *testing.T) {
 		{"datagrams of which no more arrive", []record.Cause{record.Shaper, record.ReceiveWindow}, probeOf(record.ProbeDatagrams, 150e6, arriving(101*unit.Mbps, 33000, 0, 0)), nil, record.Shaper, "whatever the protocol"},
 		{"datagrams of which some are lost all the same", []record.Cause{record.Shaper, record.Congestion}, probeOf(record.ProbeDatagrams, 150e6, arriving(149*unit.Mbps, 500, 0, 0)), nil, record.Congestion, "lost for another reason"},
 		{"datagrams that the socket drops", []record.Cause{record.Shaper, record.ReceiverCPU}, probeOf(record.ProbeDatagrams, 150e6, arriving(101*unit.Mbps, 33000, 32000, 0)), nil, record.ReceiverCPU, "socket was too full"},
-		{"datagrams that are held back", []record.Cause{record.Congestion, record.SenderCPU}, probeOf(record.ProbeDatagrams, 150e6, arriving(99*unit.Mbps, 0, 0, 0)), nil, record.SenderCPU, "the sender itself is held back"},
+		{"datagrams that are held back", []record.Cause{record.Congestion, record.SenderCPU}, probeOf(record.ProbeDatagrams, 150e6, arriving(99*unit.Mbps, 0, 0, 0)), nil, record.SenderCPU, "the sender itself is the limit"},
 		{"datagrams that overtake each other", []record.Cause{record.Congestion, record.Reordering}, probeOf(record.ProbeDatagrams, 150e6, arriving(149*unit.Mbps, 0, 0, 9000)), nil, record.Reordering, "overtaken"},
 		{"large packets vanish", []record.Cause{record.MTU, record.Congestion}, probeOf(record.ProbePacketSize, 9000, sizes(0)), nil, record.MTU, "do not get from a to b and back: no more than 1504 pass"},
 		{"large packets pass", []record.Cause{record.MTU, record.Congestion}, probeOf(record.ProbePacketSize, 9000, sizes(3)), nil, record.Congestion, "Packets of 9000 bytes pass"},

@@ -237,7 +237,7 @@ func probedDatagrams(base, p record.Trial) []outcome {
 	case lost > lossFew && lost*float64(u.Sent) >= leastCount:
 		o.word, o.says = sawLossy, of+fmt.Sprintf(", where TCP had %v, and %.2g %% is lost%s", base.Goodput, 100*lost, whyLost(over))
 	case p.RateLimit > 0 && fraction(p.RateLimit, base.Goodput) >= offeredMore && over <= passedSame && over >= 1-keptBy:
-		o.word, o.says = sawHeld, of+fmt.Sprintf(" of %v that was offered, as much as TCP had (%v), and nothing is lost: the sender itself is held back.", p.RateLimit, base.Goodput)
+		o.word, o.says = sawHeld, of+fmt.Sprintf(" of %v that was offered, as much as TCP had (%v), and nothing is lost: the sender itself is the limit.", p.RateLimit, base.Goodput)
 	case over >= passedMore:
 		o.word, o.says = sawCarried, of+fmt.Sprintf(" where TCP had %v, and nothing is lost: the way has room, and it is TCP or the hosts that stop.", base.Goodput)
 	default:

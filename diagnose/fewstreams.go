@@ -37,7 +37,7 @@ func (v *wayView) fewStreams() (hypothesis, bool) {
 	}
 	h := hypothesis{
 		cause: record.SingleLink, seen: true, sure: 0.85, mended: fmt.Sprintf("With %d streams on as many links", links),
-		summary: fmt.Sprintf("%s from %s can use no more than %d of %d links, whose part is %s used: streams over the idle ones bring more than the end of what holds %s.",
+		summary: fmt.Sprintf("%s from %s can use no more than %d of %d links, whose part is %s used: streams over the idle ones bring more than the end of what limits %s.",
 			flows(n), v.from, n, links, percent(share), theStreams(n)),
 		evidence: append(append(v.placements(), v.loads()...), v.tcpEvidence()...),
 		remedy:   fmt.Sprintf("use at least %d streams with ports chosen for different links (`linerate steer pick`)", links),

@@ -287,7 +287,7 @@ func joined(prefixes []netip.Prefix) string {
 	return strings.Join(texts, ", ")
 }
 
-// unequal: flows are dealt evenly, so the slowest port limits its share.
+// unequal: flows are spread evenly, so the slowest port limits its share.
 // 802.3ad does not aggregate ports of different speeds at all.
 func (b bondView) unequal() (HostFinding, bool) {
 	speeds := map[unit.BitRate]bool{}
@@ -303,7 +303,7 @@ func (b bondView) unequal() (HostFinding, bool) {
 	}
 	return HostFinding{
 		Kind:     BondUnequal,
-		What:     fmt.Sprintf("the ports of %s run at different speeds: flows are dealt evenly, the slow port sets the pace", b.link.Name),
+		What:     fmt.Sprintf("the ports of %s run at different speeds: flows are spread evenly, the slow port sets the pace", b.link.Name),
 		Severity: Warning, Evidence: evidence, Remedy: "use ports of one speed: check the optics, and autonegotiation on both ends",
 	}, true
 }

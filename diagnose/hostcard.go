@@ -84,7 +84,7 @@ func mergedWhileForwarding(h netstate.Host) []HostFinding {
 			Kind:     LROForwards,
 			What:     fmt.Sprintf("%s merges segments in hardware (LRO) and its packets are passed on: those arrive broken or not at all", l.Name),
 			Severity: Warning, Evidence: []record.Evidence{fact("lro of "+l.Name, "on", "ETHTOOL_GFEATURES"), why},
-			Remedy: fmt.Sprintf("ethtool -K %s lro off; GRO does the same and can be undone", l.Name),
+			Remedy: fmt.Sprintf("ethtool -K %s lro off; GRO does the same and can be rolled back", l.Name),
 		})
 	}
 	return found
@@ -154,7 +154,7 @@ func pausedLinks(h netstate.Host) []HostFinding {
 		}
 		found = append(found, HostFinding{
 			Kind:     PauseFrames,
-			What:     fmt.Sprintf("the far end of %s holds it back with pause frames, one for every %.3g packets it sends", l.Name, float64(l.Counters.TxPackets)/float64(n)),
+			What:     fmt.Sprintf("the far end of %s slows it with pause frames, one for every %.3g packets it sends", l.Name, float64(l.Counters.TxPackets)/float64(n)),
 			Severity: Warning,
 			Evidence: []record.Evidence{fact(name, strconv.FormatUint(n, 10), fromStatistics), fact("packets sent", strconv.FormatUint(l.Counters.TxPackets, 10), "rtnl_link_stats64 tx_packets")},
 			Remedy:   fmt.Sprintf("look for the slow receiver behind the switch port; if losing packets is better than waiting for it: ethtool -A %s rx off", l.Name),
@@ -189,7 +189,7 @@ func cappedLinks(h netstate.Host) []HostFinding {
 		}
 		found = append(found, HostFinding{
 			Kind:     CloudCap,
-			What:     fmt.Sprintf("the cloud dropped or held %d packets of %s: the instance's allowance was used up", n, l.Name),
+			What:     fmt.Sprintf("the cloud dropped or delayed %d packets of %s: the instance's allowance was used up", n, l.Name),
 			Severity: Info,
 			Evidence: []record.Evidence{fact(name, strconv.FormatUint(n, 10), fromStatistics)},
 			Remedy:   "no setting helps: a larger instance, or fewer and larger packets",

@@ -99,7 +99,7 @@ func dividedOwners(h netstate.Host) []HostFinding {
 		}
 		found = append(found, HostFinding{
 			Kind:     TwoOwners,
-			What:     fmt.Sprintf("%s manages %s and %s manages %s below it: each may undo the other's work", upper.Owner, upper.Name, lower.Owner, lower.Name),
+			What:     fmt.Sprintf("%s manages %s and %s manages %s below it: each may revert the other's work", upper.Owner, upper.Name, lower.Owner, lower.Name),
 			Severity: Warning,
 			Evidence: []record.Evidence{fact("owner of "+upper.Name, upper.Owner, "the program's own state in /run"), fact("owner of "+lower.Name, lower.Owner, "the program's own state in /run")},
 			Remedy:   fmt.Sprintf("let one program manage both: %s", handOver(lower)),

@@ -21,7 +21,7 @@ func (v *liveView) receiving(f livetraffic.Flow) record.Finding {
 	}
 	return record.Finding{
 		Cause: record.Unknown, Confidence: 0.3,
-		Summary:  fmt.Sprintf("Nothing here holds it back: what comes is read at once, and no link or core is full. What the sender waits for is seen on %s.", f.Dst),
+		Summary:  fmt.Sprintf("Nothing here limits it: what comes is read at once, and no link or core is full. What the sender waits for is seen on %s.", f.Dst),
 		Evidence: []record.Evidence{fact("unread, mean", f.In.Unread.String(), fromSockDiag+" rqueue"), fact("receive buffer", f.In.Buffer.String(), fromSockDiag+" SKMEMINFO")},
 		Remedy:   fmt.Sprintf("`linerate explain --live` on %s", f.Dst),
 		Missing:  []string{"the sender's own counters"},

@@ -90,7 +90,7 @@ func (v *liveView) livePacing(f livetraffic.Flow, at liveWay) (record.Finding, b
 			if q.FlowRate > 0 && f.Sent >= unit.BitRate(livePaced*float64(q.FlowRate)) {
 				return record.Finding{
 					Cause: record.Pacing, Confidence: 0.95,
-					Summary:  fmt.Sprintf("The queue of %s holds every connection to %v (fq maxrate), and that is what this one gets.", name, q.FlowRate),
+					Summary:  fmt.Sprintf("The queue of %s limits every connection to %v (fq maxrate), and that is what this one gets.", name, q.FlowRate),
 					Evidence: []record.Evidence{fact("fq maxrate on "+name, q.FlowRate.String(), "RTM_GETQDISC"), fact("rate reached", f.Sent.String(), fromSockDiag+" bytes_acked")},
 					Remedy:   fmt.Sprintf("raise maxrate: tc qdisc change dev %s root fq maxrate RATE", name),
 					Expected: v.room(f, at),

@@ -27,7 +27,7 @@ func (v *wayView) ownLimit(l record.Lane) unit.BitRate {
 }
 
 // weighOwnLimits lowers the confidence in a fault that keeps streams off links,
-// or fills them with headers, where each stream is held by itself so far below
+// or fills them with headers, where each stream is limited by itself so far below
 // its part that more room would bring less than the end of that does on the
 // links in use.
 func (v *wayView) weighOwnLimits(h *hypothesis, used, side []linkLoad) {

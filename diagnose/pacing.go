@@ -194,7 +194,7 @@ func (v *wayView) worthUnpacing(rate unit.BitRate) bool {
 	return len(used) > 0 && room > short
 }
 
-// flowRate: fq on one of the sender's devices holds each flow to a rate.
+// flowRate: fq on one of the sender's devices limits each flow to a rate.
 func (v *wayView) flowRate() (hypothesis, bool) {
 	device, rate := v.flowQdisc()
 	if rate <= 0 || !v.room() || len(v.waits.lanes) == 0 {
@@ -221,7 +221,7 @@ func (v *wayView) flowRate() (hypothesis, bool) {
 	}
 	return hypothesis{
 		cause: record.Pacing, seen: true, sure: sure, mended: "Without it",
-		summary: fmt.Sprintf("The queueing discipline fq on %s of %s holds each flow to %v (maxrate), and %d of %d streams run at about that.", device, v.from, rate, kept, len(v.waits.lanes)),
+		summary: fmt.Sprintf("The queueing discipline fq on %s of %s limits each flow to %v (maxrate), and %d of %d streams run at about that.", device, v.from, rate, kept, len(v.waits.lanes)),
 		evidence: append([]record.Evidence{{What: "maxrate of fq on " + device + " of " + v.from, Value: rate.String(), Source: fromQdisc}},
 			append(v.throttledEvidence(), append(v.tcpEvidence(), v.loads()...)...)...),
 		remedy: fmt.Sprintf("set fq up on %s without maxrate (`tc qdisc show dev %s`; fq that is changed in place keeps it), or use more streams", device, device),
@@ -260,7 +260,7 @@ func (v *wayView) throttledEvidence() []record.Evidence {
 	var out []record.Evidence
 	for _, l := range v.trial.Links {
 		if l.Host == v.from && l.Throttled > 0 {
-			out = append(out, record.Evidence{What: "packets that fq held back on " + l.Link, Value: fmt.Sprintf("+%d", l.Throttled), Source: "TCA_FQ statistics"})
+			out = append(out, record.Evidence{What: "packets that fq delayed on " + l.Link, Value: fmt.Sprintf("+%d", l.Throttled), Source: "TCA_FQ statistics"})
 		}
 	}
 	return out

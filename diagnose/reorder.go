@@ -73,8 +73,8 @@ func (v *wayView) outOfOrder() (hypothesis, bool) {
 		h.summary = fmt.Sprintf("%s of %s deals single packets out over its links (balance-rr), so they overtake each other, and TCP takes the late ones for lost.", bond.Name, v.from)
 		h.remedy = fmt.Sprintf("change the mode of %s on %s to 802.3ad with layer3+4, which keeps each flow on one link", bond.Name, v.from)
 		if bond.Offloads["tso"] {
-			h.evidence = append(h.evidence, fact("tso of "+bond.Name, "on: each port is dealt up to 64 KiB at once", "ETHTOOL_GFEATURES"))
-			h.remedy += fmt.Sprintf("; where one stream must use all links, frames of 9000 bytes and `ethtool -K %s tso off`, with which packets are dealt out one by one", bond.Name)
+			h.evidence = append(h.evidence, fact("tso of "+bond.Name, "on: each port gets up to 64 KiB at once", "ETHTOOL_GFEATURES"))
+			h.remedy += fmt.Sprintf("; where one stream must use all links, frames of 9000 bytes and `ethtool -K %s tso off`, so that packets are spread one by one", bond.Name)
 		}
 	}
 	if w.loss()*(1-w.inVain()) >= 10*lossShare && w.inVain() < inVainShare {

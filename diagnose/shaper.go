@@ -168,7 +168,7 @@ func (v *wayView) held(side []linkLoad) (hypothesis, bool) {
 	}
 	h := hypothesis{
 		cause: record.Shaper, seen: true, sure: 0.95, mended: "Without it",
-		summary:  fmt.Sprintf("A root qdisc holds %s of %s below its speed, and the result is its rate.", names(side), v.from),
+		summary:  fmt.Sprintf("A root qdisc limits %s of %s below its speed, and the result is its rate.", names(side), v.from),
 		evidence: append(evidence, v.loads()...),
 		remedy:   fmt.Sprintf("raise or remove the shaper on %s (`tc qdisc show`)", v.from),
 	}
@@ -195,7 +195,7 @@ func (v *wayView) cloudCap() (hypothesis, bool) {
 	slices.SortFunc(evidence, func(a, b record.Evidence) int { return strings.Compare(a.What, b.What) })
 	return hypothesis{
 		cause: record.Shaper, seen: true, sure: 0.9,
-		summary:  "The provider held packets back: the instance's allowance is used up, whatever its links could carry.",
+		summary:  "The provider delayed packets: the instance's allowance is used up, whatever its links could carry.",
 		evidence: append(evidence, v.loads()...),
 		remedy:   "take an instance with a larger network allowance, or spread the traffic over more instances",
 	}, true
@@ -303,7 +303,7 @@ func (v *wayView) queueOrPolicer(swing float64, steady bool) (sure float64, why 
 		}
 		why = fmt.Sprintf("it drops what is above, %s of all, and queues nothing", fewPercent(w.loss()))
 	case w.minRTT > 0 && w.network() >= leastBusyNet && w.repeated < repeatedFew && steady && swing < flatSwing:
-		return 0.45, "the rate is flat, and nothing that the hosts count holds it"
+		return 0.45, "the rate is flat, and nothing that the hosts count limits it"
 	default:
 		return 0, ""
 	}

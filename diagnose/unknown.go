@@ -78,7 +78,7 @@ func (v *wayView) decision(first hypothesis, others []hypothesis) record.Decisio
 func (v *wayView) decideStreams(between ...record.Cause) record.Decision {
 	return record.Decision{
 		Probe: record.ProbeStreams, Value: float64(2 * max(v.trial.Streams, 1)), Between: between,
-		Text: fmt.Sprintf("measure the same with %d streams: if the sum stays, something that all share holds it (a shaper); if it grows, each stream is held by itself (losses, a window)", 2*max(v.trial.Streams, 1)),
+		Text: fmt.Sprintf("measure the same with %d streams: if the sum stays, something that all share limits it (a shaper); if it grows, each stream is limited by itself (losses, a window)", 2*max(v.trial.Streams, 1)),
 	}
 }
 

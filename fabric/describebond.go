@@ -50,7 +50,7 @@ func (d *netDescriber) bonding() *Node {
 				ps := &problems{}
 				k.value.read(&decoder{ps}, place(k.name), str(value), &map[string]string{})
 				if len(ps.all) > 0 {
-					d.unsaid.add("bond "+l.Name+" "+k.name+" "+value, "which the file has no words for")
+					d.unsaid.add("bond "+l.Name+" "+k.name+" "+value, "which the file cannot represent")
 					continue
 				}
 				options.set(k.name, str(value))

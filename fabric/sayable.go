@@ -159,7 +159,7 @@ func placeNode(n *Node, r netstate.Route) {
 // otherwise says why what was read back is not what was meant; "" it is.
 func otherwise(ps *problems, back, meant netstate.Route) string {
 	if len(ps.all) > 0 {
-		return "which the file has no words for"
+		return "which the file cannot represent"
 	}
 	back, meant = numbered(back), numbered(meant)
 	if back.Words(nil) == meant.Words(nil) {
@@ -178,7 +178,7 @@ func otherwise(ps *problems, back, meant netstate.Route) string {
 	case slices.ContainsFunc(meant.Hops, func(h netstate.NextHop) bool { return h.OnLink }):
 		return "a next hop's onlink"
 	}
-	return "which the file has no words for"
+	return "which the file cannot represent"
 }
 
 // hashPolicyOf is the sysctl that spreads flows over a route's next hops.
@@ -266,7 +266,7 @@ func ruleNode(r netstate.Rule) (*Node, string) {
 	ruleKeys.decode(&decoder{ps}, "", n, &back)
 	read := back.Kernel()
 	if len(ps.all) > 0 || read.Words() != r.Words() || read.IPv6() != r.IPv6() {
-		return nil, "which the file has no words for"
+		return nil, "which the file cannot represent"
 	}
 	return n, ""
 }
@@ -304,7 +304,7 @@ func endpointNode(h netstate.Host, e netstate.MPTCPEndpoint) (*Node, string) {
 	ps, back := &problems{}, netstate.MPTCPEndpoint{}
 	endpointKeys.decode(&decoder{ps}, "", n, &back)
 	if len(ps.all) > 0 || back.Words() != e.Words() {
-		return nil, "which the file has no words for"
+		return nil, "which the file cannot represent"
 	}
 	return n, ""
 }

@@ -148,7 +148,7 @@ func (b *builder) dropAddress(link string, a netip.Prefix, why string) {
 	if why == "" {
 		why = "what uses it is cut off"
 		if next, ok := nextPrimary(l, a); ok {
-			why += fmt.Sprintf("; undone, it comes back behind %s, which is then the source where no route says one", next)
+			why += fmt.Sprintf("; rolled back, it comes back behind %s, which is then the source where no route says one", next)
 		}
 	}
 	b.do(Step{Kind: Address, Link: link, Address: a, NoBroadcast: b.bare(a), New: Absent, Disruption: LinkDown, Why: why})

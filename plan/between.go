@@ -56,7 +56,7 @@ func (b *builder) checkUndo() {
 	_, err := Apply(b.now, Plan{Steps: b.steps}.Undo())
 	var state *StateError
 	if errors.As(err, &state) {
-		b.problem(state.Step.Target(), "it could not be put back when the plan is undone: %s", state.Why)
+		b.problem(state.Step.Target(), "it could not be restored by a rollback: %s", state.Why)
 	}
 }
 
@@ -175,7 +175,7 @@ func (b *builder) sysctls(made string) {
 		}
 		have, ok := b.now.Sysctls[key]
 		if !ok {
-			b.problem(key, "it was not observed, so it could not be put back")
+			b.problem(key, "it was not observed, so it could not be rolled back")
 			continue
 		}
 		if want != fold(have.Value) {

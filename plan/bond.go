@@ -114,7 +114,7 @@ func (c *bondChange) check() {
 				"kernel %s has no such option: it came with %s", c.kernel.Release, r.Releases()))
 			continue
 		}
-		c.problems = append(c.problems, rule(c.link+" "+r.Name, "it was not observed, so it could not be put back"))
+		c.problems = append(c.problems, rule(c.link+" "+r.Name, "it was not observed, so it could not be rolled back"))
 	}
 	miimon, _ := strconv.ParseInt(c.wanted["miimon"], 10, 64)
 	if needsMonitor(c.newMode) && miimon == 0 && (changed("mode") || changed("miimon")) {
@@ -190,7 +190,7 @@ func (c *bondChange) sequence() {
 	}
 	// A new mode, and monitoring by link where it was by ARP, drop arp_validate.
 	validate, _ := bondopt.Find("arp_validate")
-	// Monitoring by link ends that by ARP, asked for or not; so that undo finds
+	// Monitoring by link ends that by ARP, asked for or not; so that a rollback finds
 	// it again it is a step.
 	arpEnds := c.wanted["arp_interval"] == "0" || c.wanted["arp_interval"] == "" && c.wanted["miimon"] != "0"
 	monitors := c.old["arp_interval"] != "0" && arpEnds

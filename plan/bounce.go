@@ -125,7 +125,7 @@ func (c *bondChange) needs(bond netstate.Link) (down, empty string) {
 func (b *builder) empty(bond, want netstate.Link, d Disruption, why string) {
 	if first, ok := b.now.Link(bond.Bond.Ports[0]); ok && bond.MAC != first.PermanentMAC && !bond.MAC.IsZero() && !first.PermanentMAC.IsZero() && !OwnMACs(*bond.Bond) {
 		b.do(Step{Kind: LinkMAC, Link: bond.Name, New: first.PermanentMAC.String(), Disruption: d,
-			Why: "without ports it loses its own address for the first port's; so that undo finds it again"})
+			Why: "without ports it loses its own address for the first port's; so that a rollback finds it again"})
 	}
 	for _, port := range slices.Backward(bond.Bond.Ports) {
 		b.bareport(bond.Name, port, d)

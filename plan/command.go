@@ -117,7 +117,7 @@ func (s Step) optionCommand() string {
 		case bondopt.Active:
 			return fmt.Sprintf("ip link set %s type bond clear_active_slave", quote(s.Link))
 		case bondopt.Primary:
-			// ip-link(8) has no word for it.
+			// ip-link(8) cannot represent it.
 			return fmt.Sprintf("echo > /sys/class/net/%s/bonding/primary", quote(s.Link))
 		}
 		value = ""

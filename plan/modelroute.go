@@ -80,7 +80,7 @@ func setAddress(h *netstate.Host, l netstate.Link, s Step) error {
 		return &StateError{s, "the route " + routeWords(&lost[0], false) + " would go with it"}
 	}
 	if stray := stranded(*h, l, s.Address); len(stray) > 0 {
-		return &StateError{s, "the gateway of the route " + routeWords(&stray[0], false) + " is reached by it alone, and undo could not add it again"}
+		return &StateError{s, "the gateway of the route " + routeWords(&stray[0], false) + " is reached by it alone, and a rollback could not add it again"}
 	}
 	l.Addresses = slices.DeleteFunc(slices.Clone(l.Addresses), func(p netip.Prefix) bool { return p == s.Address })
 	h.SetLink(l)

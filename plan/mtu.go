@@ -134,7 +134,7 @@ func (m *mtuChange) leaveToBonds() {
 			delete(m.want, name)
 			if port.MTU != bond.MTU {
 				s := m.step(port, port.MTU, bond.MTU)
-				s.Why = fmt.Sprintf("it differs from its bond's, which sets it anyway; so that undo finds %d again", port.MTU)
+				s.Why = fmt.Sprintf("it differs from its bond's, which sets it anyway; so that a rollback finds %d again", port.MTU)
 				m.steps = append(m.steps, s)
 			}
 			if port.MaxMTU > 0 && to > port.MaxMTU {

@@ -40,7 +40,7 @@ func (b *builder) portsToBe(bond string) []string {
 
 // ports gives a bond its ports, one at a time: those that come before those
 // that go, so that one always carries. A port that goes is made the last one
-// first, where the order counts, so that undo finds it in its place.
+// first, where the order counts, so that a rollback finds it in its place.
 func (b *builder) ports(want netstate.Link) {
 	bond := want.Name
 	to := b.portsToBe(bond)
@@ -109,7 +109,7 @@ func (b *builder) takeAddress(bond, port string) {
 		return
 	}
 	b.do(Step{Kind: LinkMAC, Link: bond, New: first.MAC.String(), Disruption: Online, Redrawn: true,
-		Why: fmt.Sprintf("a bond takes its first port's, %s; a step, so that undo finds this one again", port)})
+		Why: fmt.Sprintf("a bond takes its first port's, %s; a step, so that a rollback finds this one again", port)})
 }
 
 // leaseOf is a leased address that a port had before the plan.
@@ -139,7 +139,7 @@ func (b *builder) detach(bond, port string) {
 	}
 	if len(l.Bond.Ports) == 1 && l.MAC != p.PermanentMAC && !l.MAC.IsZero() && !p.PermanentMAC.IsZero() && !OwnMACs(*l.Bond) {
 		b.do(Step{Kind: LinkMAC, Link: bond, New: p.PermanentMAC.String(), Disruption: s.Disruption,
-			Why: "without ports it loses its own address; so that undo finds it again"})
+			Why: "without ports it loses its own address; so that a rollback finds it again"})
 	}
 	b.bareport(bond, port, s.Disruption)
 	b.do(s)
@@ -148,7 +148,7 @@ func (b *builder) detach(bond, port string) {
 // bareport takes from a port what it would lose with its bond, so that undo
 // finds it again.
 func (b *builder) bareport(bond, port string, d Disruption) {
-	why := fmt.Sprintf("it would be lost when %s leaves %s; so that undo finds it again", port, bond)
+	why := fmt.Sprintf("it would be lost when %s leaves %s; so that a rollback finds it again", port, bond)
 	l, _ := b.now.Link(bond)
 	p, ok := b.now.Link(port)
 	if !ok {
@@ -164,7 +164,7 @@ func (b *builder) bareport(bond, port string, d Disruption) {
 	}
 	if p.MTU != l.MTU {
 		b.do(Step{Kind: LinkMTU, Link: port, New: strconv.Itoa(l.MTU), Disruption: d,
-			Why: fmt.Sprintf("it differs from its bond's, which sets it anyway; so that undo finds %d again", p.MTU)})
+			Why: fmt.Sprintf("it differs from its bond's, which sets it anyway; so that a rollback finds %d again", p.MTU)})
 	}
 }
 

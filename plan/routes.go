@@ -78,7 +78,7 @@ func (b *builder) restorable(r netstate.Route) bool {
 	if r.Object == 0 && len(r.Extra) == 0 {
 		return true
 	}
-	b.problem("route "+routeWords(&r, false), "it has settings that a plan cannot put back: remove it by hand first")
+	b.problem("route "+routeWords(&r, false), "it has settings that a plan cannot roll back: remove it by hand first")
 	return false
 }
 

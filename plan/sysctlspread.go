@@ -64,7 +64,7 @@ func (b *builder) level(key string) {
 	back := Spread(b.now.Sysctls, key, b.now.Sysctls[key].Value)
 	for _, other := range slices.Sorted(maps.Keys(back)) {
 		b.do(Step{Kind: Sysctl, Key: other, Scope: b.now.Sysctls[other].Scope, New: back[other], Disruption: Online,
-			Why: key + " sets it anyway; so that undo finds " + fold(b.now.Sysctls[other].Value) + " again"})
+			Why: key + " sets it anyway; so that a rollback finds " + fold(b.now.Sysctls[other].Value) + " again"})
 	}
 }
 
@@ -104,12 +104,12 @@ func (b *builder) checkDisable(key string, l netstate.Link) {
 		return a.Addr().Is6() && !a.Addr().IsLinkLocalUnicast() && !a.Addr().IsLoopback()
 	})
 	if lost >= 0 {
-		b.problem(key, "%s would lose %s, and undo would not bring it back: take the IPv6 addresses off first", l.Name, l.Addresses[lost])
+		b.problem(key, "%s would lose %s, and a rollback would not bring it back: take the IPv6 addresses off first", l.Name, l.Addresses[lost])
 		return
 	}
 	for _, r := range b.observed.Routes {
 		if r.Dst.Addr().Is6() && uses(r, []string{l.Name}) && !restored(b.observed, r) {
-			b.problem(key, "the route %s would go with it, and undo would not bring it back: remove it first", routeWords(&r, false))
+			b.problem(key, "the route %s would go with it, and a rollback would not bring it back: remove it first", routeWords(&r, false))
 			return
 		}
 	}

@@ -52,9 +52,9 @@ func (p Plan) Text() string {
 	}
 	switch n := len(p.Steps); {
 	case n == 1:
-		b.WriteString("undo: the same step backwards\n")
+		b.WriteString("rollback: the same step backwards\n")
 	case n > 1:
-		fmt.Fprintf(&b, "undo: the same %d steps backwards, the last one first\n", n)
+		fmt.Fprintf(&b, "rollback: the same %d steps backwards, the last one first\n", n)
 	}
 	for _, f := range p.Files {
 		verb := "written"

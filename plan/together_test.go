@@ -35,7 +35,7 @@ func TestTogether(t *testing.T) {
 	for _, line := range []string{
 		"  1. online     net.ipv4.conf.{all,eth0,bond0/100}.rp_filter: 0 -> 2\n                also: steps 3 and 5\n",
 		"                sysctl -w net.ipv4.conf.{all,eth0,bond0/100}.rp_filter=2\n",
-		"undo: the same 9 steps backwards",
+		"rollback: the same 9 steps backwards",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no %q in\n%s", line, text)

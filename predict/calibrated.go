@@ -31,7 +31,7 @@ type Settles string
 
 // What a row may settle.
 const (
-	// SettlesNothing: the prediction holds, or the row is impossible.
+	// SettlesNothing: the prediction is right, or the row is impossible.
 	SettlesNothing Settles = "nothing"
 	// SettlesRoundTrip: the round trip that windows are divided by under load.
 	SettlesRoundTrip Settles = "round-trip"
@@ -119,7 +119,7 @@ func (c *Calibration) order(f Fabric, p Prediction, known bool) []func(*Calibrat
 	case windows[cause]:
 		return all{trip, shaper, core, factor}
 	case known && math.Abs(float64(c.Measured.Rate/p.Rate)-1) <= agrees:
-		c.Why = "the prediction holds"
+		c.Why = "the prediction is right"
 		return nil
 	case cause == record.Shaper:
 		return all{shaper, core, factor}

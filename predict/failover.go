@@ -77,9 +77,9 @@ func notices(b netstate.Bond, silent bool) (low, high time.Duration, why string)
 	case b.Miimon == 0 && lacp:
 		b.Miimon = usualMiimon
 	case b.Miimon == 0:
-		return 0, 0, "no miimon: nobody looks at the carrier"
+		return 0, 0, "no miimon: nobody checks the carrier"
 	}
-	why = fmt.Sprintf("miimon looks at the carrier every %v", b.Miimon)
+	why = fmt.Sprintf("miimon checks the carrier every %v", b.Miimon)
 	if b.DownDelay > 0 {
 		why += fmt.Sprintf(", and downdelay waits %v", b.DownDelay)
 	}

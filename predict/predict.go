@@ -74,7 +74,7 @@ type Traffic struct {
 	// Congestion is the sender's congestion control; "" is its host's
 	// net.ipv4.tcp_congestion_control, and cubic where that is unknown too.
 	Congestion string
-	// Pace is what each stream is held to at the sender; zero is none.
+	// Pace is what each stream is limited to at the sender; zero is none.
 	Pace unit.BitRate
 	// Window is how long a test reads the rate; zero is steady state.
 	Window time.Duration

@@ -187,7 +187,7 @@ func windowEstimate(s flightSize, t trip) estimate {
 		if e.open != "" {
 			e.open += "; "
 		}
-		e.open += "how long the cards hold back interrupts under load is unknown"
+		e.open += "how long the cards delay interrupts under load is unknown"
 	}
 	if e.open != "" {
 		e.low, e.high = windowRate(few, long), windowRate(many, short)

@@ -83,7 +83,7 @@ type Output struct {
 }
 
 // ErrText is the error for a value that a format's files cannot hold as it is.
-var ErrText = errors.New("no file can say it")
+var ErrText = errors.New("not representable in this format")
 
 // Warn notes what cannot be said.
 func (o *Output) Warn(where, key, why string) {

@@ -42,7 +42,7 @@ func settingRows(r record.Record) []settingRow {
 			continue
 		}
 		index[g] = len(out)
-		row := settingRow{Hosts: host, What: orUnknown(s.What), Old: orUnknown(s.Old), New: orUnknown(s.New), Gain: gainOf(r, s), Outcome: "put back", Kept: s.Kept}
+		row := settingRow{Hosts: host, What: orUnknown(s.What), Old: orUnknown(s.Old), New: orUnknown(s.New), Gain: gainOf(r, s), Outcome: "rolled back", Kept: s.Kept}
 		if s.Kept {
 			row.Outcome = "kept"
 		}
@@ -95,7 +95,7 @@ func tuneNotes(r record.Record) []fact {
 		out = append(out, fact{"Carries most", words})
 	}
 	if slices.ContainsFunc(t.Settings, func(s record.Setting) bool { return s.Kept }) && t.Group != "" {
-		out = append(out, fact{"Take it back", "linerate rollback " + quoted(cmp.Or(r.Fabric.File, "FABRIC")) + " " + quoted(t.Group)})
+		out = append(out, fact{"Roll it back", "linerate rollback " + quoted(cmp.Or(r.Fabric.File, "FABRIC")) + " " + quoted(t.Group)})
 	}
 	for _, l := range t.Left {
 		out = append(out, fact{"Not tried", l})

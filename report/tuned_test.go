@@ -30,14 +30,14 @@ func TestSettings(t *testing.T) {
 	r := sampleTuned()
 	want := []settingRow{
 		{"a, b", "xmit_hash_policy of bond0", "layer2", "layer3+4", "+100.0 %", "kept", true},
-		{"b", "net.ipv4.tcp_rmem", "1 | 2", "<3>", "about -0.1 %", "put back", false},
-		{"a", "rx ring of a0", "256", "4096", unknown, "put back", false},
+		{"b", "net.ipv4.tcp_rmem", "1 | 2", "<3>", "about -0.1 %", "rolled back", false},
+		{"a", "rx ring of a0", "256", "4096", unknown, "rolled back", false},
 	}
 	if diff := cmp.Diff(want, settingRows(r)); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 	notes := []fact{{"Cost", "11 measurements, 31 s of traffic"}, {"Ended by", "target"}, {"Carries most", "2 streams on chosen source ports"},
-		{"Take it back", "linerate rollback 'my fabric.yaml' 20261122T103000.000Z"}, {"Not tried", "channels of a0: traffic stops for seconds, which needs consent"}}
+		{"Roll it back", "linerate rollback 'my fabric.yaml' 20261122T103000.000Z"}, {"Not tried", "channels of a0: traffic stops for seconds, which needs consent"}}
 	if diff := cmp.Diff(notes, tuneNotes(r)); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}

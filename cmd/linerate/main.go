@@ -1,5 +1,5 @@
 // Command linerate finds out why several links between hosts do not add up,
-// and mends it.
+// and repairs it.
 package main
 
 import (

@@ -88,7 +88,7 @@ func TestReleasedPortsAddresses(t *testing.T) {
 }
 
 // TestAddressOfReplacedPorts gives a bond of which no port stays its new first port's
-// address, and an empty one its first's so that undo finds the one that it had.
+// address, and an empty one its first's so that a rollback finds the one that it had.
 func TestAddressOfReplacedPorts(t *testing.T) {
 	h := bonded(netstate.BalanceRR, "none")
 	for name, last := range map[string]byte{"eth2": 3, "eth4": 0x14} { // the bond has eth2's

@@ -239,7 +239,7 @@ func (b *builder) reachability() {
 		}
 		for _, hop := range hops {
 			if hop.Gateway.IsValid() && !hop.OnLink && !p.route.OnLink && !b.toCome(hop.Link, hop.Gateway) && !b.neighbour(hop.Gateway, hop.Link) {
-				b.wrong(p.path, "mend the address, or write on-link: true", "next hop %s is in no network of %s", hop.Gateway, hop.Link)
+				b.wrong(p.path, "correct the address, or write on-link: true", "next hop %s is in no network of %s", hop.Gateway, hop.Link)
 			}
 		}
 		if s := p.route.Source; s.IsValid() && !b.toCome(p.route.Link, s) && !slices.ContainsFunc(b.want.Links, func(l netstate.Link) bool { return b.has(l.Name, s) }) {

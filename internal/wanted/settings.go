@@ -72,7 +72,7 @@ func (b *builder) offload(name, feature string, on bool, path []any) {
 		b.wrong(path, "", "%s has no offload %s%s", name, feature, fabric.Suggestion(feature, slices.Collect(maps.Keys(l.Offloads))))
 		return
 	case !known:
-		b.wrong(path, "", "the offloads of %s could not be read, so that they could not be put back", name)
+		b.wrong(path, "", "the offloads of %s could not be read, so that they could not be rolled back", name)
 		return
 	case have == on:
 	case l.Device != nil && slices.Contains(l.Device.Fixed, feature):

@@ -23,7 +23,7 @@ func TestFileSaysTheTable(t *testing.T) {
 			}
 			text = fmt.Sprintf("linerate: v1\nhosts: {h: {reach: 'local:', bonding: {bond0: {%s}}}}\n", text)
 			if _, err := fabric.Parse("f", []byte(text)); err != nil {
-				t.Errorf("%s can be %s, and no file can say it: %v", o.Name, word, err)
+				t.Errorf("%s can be %s, and not representable in this format: %v", o.Name, word, err)
 			}
 		}
 	}

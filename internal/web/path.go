@@ -181,7 +181,7 @@ func (s *site) matrix(w http.ResponseWriter, r *http.Request, who session) {
 	}
 	_, _ = fmt.Sscan(r.FormValue("streams"), &v.Streams) // what is no number is none
 	v.fill(lines)
-	s.show(w, http.StatusOK, "matrix.tmpl", view{Title: "Who reaches whom", Here: "matrix", Session: &who, Data: v})
+	s.show(w, http.StatusOK, "matrix.tmpl", view{Title: "Throughput matrix", Here: "matrix", Session: &who, Data: v})
 }
 
 // fill takes the newest result of each pair of hosts, in one direction and of

@@ -150,7 +150,7 @@ func (s *site) seen(next page) http.HandlerFunc {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead &&
 			subtle.ConstantTimeCompare([]byte(r.PostFormValue("form")), []byte(who.Form)) != 1 {
 			s.log.Warn("a form that is not this session's", "user", who.Name, "path", r.URL.Path)
-			http.Error(w, "this form is old: go back, load the page again, and send it once more", http.StatusForbidden)
+			http.Error(w, "this form is old: load the page again, and send it once more", http.StatusForbidden)
 			return
 		}
 		next(w, r, who)

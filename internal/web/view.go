@@ -127,7 +127,7 @@ func (s *site) failed(w http.ResponseWriter, who session, err error) {
 }
 
 // errAsked is what a reader asked for and cannot be.
-var errAsked = errors.New("cannot be asked for")
+var errAsked = errors.New("is an invalid request")
 
 func (s *site) nothing(w http.ResponseWriter, _ *http.Request, who session) {
 	s.show(w, http.StatusNotFound, "failed.tmpl", view{Title: http.StatusText(http.StatusNotFound), Session: &who, Data: "there is no such page"})

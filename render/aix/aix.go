@@ -20,7 +20,7 @@ import (
 // Where AIX's scripts go.
 const (
 	upPath   = "/etc/linerate/etherchannel.sh"
-	downPath = "/etc/linerate/etherchannel-undo.sh"
+	downPath = "/etc/linerate/etherchannel-rollback.sh"
 )
 
 // writer writes the commands for AIX and those that take them back. The
@@ -193,7 +193,7 @@ func (w *writer) channel(d device.Device) bool {
 		attributes = append(attributes, "hash_mode="+hash)
 		w.ledger.Say(d.ID, o.Key)
 		if hash == "default" {
-			w.ledger.Cannot(d.ID, o.Key, "hash_mode=default looks at the destination's last byte alone: to one host all traffic takes one link; layer3+4 is src_dst_port")
+			w.ledger.Cannot(d.ID, o.Key, "hash_mode=default reads the destination's last byte alone: to one host all traffic takes one link; layer3+4 is src_dst_port")
 		}
 	}
 	if o, ok := d.Option("lacp_rate"); ok && mode == "8023ad" {

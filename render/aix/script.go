@@ -14,17 +14,17 @@ import (
 // script is what changes the system, keeping what was there before.
 func (w *writer) script() string {
 	lines := []string{
-		"#!/bin/ksh", "# The network of " + shell.OneLine(w.in.Host.Name) + " for AIX; " + downPath + " takes it back.",
+		"#!/bin/ksh", "# The network of " + shell.OneLine(w.in.Host.Name) + " for AIX; " + downPath + " rolls it back.",
 		"# The adapters lose their links for some seconds: run it on the console.", "set -eu", "mkdir -p /etc/linerate", "",
 		strings.TrimSpace(scriptFind), strings.TrimSpace(scriptKeep),
 	}
 	return strings.Join(append(lines, w.up...), "\n") + "\n"
 }
 
-// undo is what takes it back, in the opposite order.
+// undo is what rolls it back, in the opposite order.
 func (w *writer) undo() string {
 	lines := []string{
-		"#!/bin/ksh", "# Takes back what " + upPath + " did.", "set -eu", "", strings.TrimSpace(scriptFind), strings.TrimSpace(scriptBack), "",
+		"#!/bin/ksh", "# Rolls back what " + upPath + " did.", "set -eu", "", strings.TrimSpace(scriptFind), strings.TrimSpace(scriptBack), "",
 	}
 	lines = append(lines, w.find...)
 	for i := len(w.down) - 1; i >= 0; i-- {

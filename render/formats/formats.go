@@ -37,10 +37,10 @@ var list = [...]format{
 	{render.FormatIfcfg, "ifcfg, route and rule files (RHEL and CentOS up to 8)", ifcfg.Write, ifcfg.Read},
 	{render.FormatKeyfile, "NetworkManager keyfiles (RHEL 9, Fedora; nmconnection)", keyfile.Write, keyfile.Read},
 	{render.FormatNmstate, "nmstate YAML for nmstatectl apply", nmstate.Write, nil},
-	{render.FormatIproute2, "a script of ip, tc and ethtool lines, and one that takes it back", iproute2.Write, nil},
+	{render.FormatIproute2, "a script of ip, tc and ethtool lines, and one that rolls it back", iproute2.Write, nil},
 	{render.FormatFreeBSD, "FreeBSD rc.conf, loader.conf and sysctl.conf", freebsd.Write, nil},
 	{render.FormatTrueNAS, "TrueNAS: the middleware's calls for CORE and SCALE, and the menu", truenas.Write, nil},
-	{render.FormatAIX, "AIX EtherChannel: mkdev and chdev lines with their undo", aix.Write, nil},
+	{render.FormatAIX, "AIX EtherChannel: mkdev and chdev lines with their rollback", aix.Write, nil},
 	{render.FormatSysctl, "sysctl.d file with a reason for each key", sysctl.Write, nil},
 }
 

@@ -54,7 +54,7 @@ func Write(in render.Input) (render.Output, error) {
 	if len(sysctls.list) > 0 {
 		out.Add("/etc/sysctl.conf", 0o644, sysctls.text(in.Old["/etc/sysctl.conf"], false))
 	}
-	w.ledger.Finish("rc.conf has no word for it",
+	w.ledger.Finish("rc.conf cannot represent it",
 		ledger.Reason{Keys: "sysctl.", Why: "FreeBSD has no counterpart of this tunable"},
 		ledger.Reason{Keys: "parameters.mii-monitor parameters.up-delay parameters.down-delay", Why: "lagg follows the drivers' link state at once: there is nothing to set"},
 		ledger.Reason{Keys: "parameters. bonding.", Why: "lagg has no such option"},

@@ -98,7 +98,7 @@ func (r *reader) routeWords(words []string, four bool) (why string) {
 		}
 		key := keyOf(ipRouteWords[:], word)
 		if key == "" {
-			return "a fabric has no word for " + word
+			return "a fabric cannot represent " + word
 		}
 		text, ok := readback.RouteValue(key, value, four)
 		if !ok {
@@ -130,7 +130,7 @@ func (r *reader) ruleWords(words []string, four bool) (why string) {
 		value := words[i]
 		key := keyOf(ipRuleWords[:], word)
 		if key == "" {
-			return "a fabric has no word for " + word
+			return "a fabric cannot represent " + word
 		}
 		if (key == "from" || key == "to") && (value == "all" || value == "any") {
 			continue

@@ -261,7 +261,7 @@ func (r *reader) rest(*fabric.Node) {
 			continue
 		}
 		if !r.used[key] {
-			r.wrong(key, "a fabric has no word for it")
+			r.wrong(key, "a fabric cannot represent it")
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package iproute2 writes a host's network as a script of ip(8), tc(8) and
-// ethtool(8) lines, and one that takes it back.
+// ethtool(8) lines, and one that rolls it back.
 package iproute2
 
 import (

@@ -10,7 +10,7 @@ import (
 func (w *writer) script() string {
 	lines := []string{
 		"#!/bin/sh", "# The network of " + shell.OneLine(w.in.Host.Name) + ", by ip(8), tc(8) and ethtool(8). Running it again changes nothing;",
-		"# " + downPath + " takes it back. Run it on the console: links may go down.",
+		"# " + downPath + " rolls it back. Run it on the console: links may go down.",
 		strings.TrimSpace(scriptHead), "", strings.TrimSpace(scriptUp), "", strings.TrimSpace(scriptNow), "",
 	}
 	return strings.Join(append(lines, w.up...), "\n") + "\n"
@@ -19,7 +19,7 @@ func (w *writer) script() string {
 // undo is the way back, in the opposite order.
 func (w *writer) undo() string {
 	lines := []string{
-		"#!/bin/sh", "# Takes back what " + upPath + " did since it was first run:",
+		"#!/bin/sh", "# Rolls back what " + upPath + " did since it was first run:",
 		"# what was there before it stays.", strings.TrimSpace(scriptHead), "", strings.TrimSpace(scriptDown), "",
 	}
 	for i := len(w.down) - 1; i >= 0; i-- {

@@ -59,7 +59,7 @@ func Write(in render.Input) (render.Output, error) {
 		return render.Output{}, render.ErrEmpty
 	}
 	w.host()
-	w.ledger.Finish("NetworkManager has no word for it",
+	w.ledger.Finish("NetworkManager cannot represent it",
 		ledger.Reason{Keys: "sysctl.", Why: "a connection holds no sysctls; sysctl.d does"},
 		ledger.Reason{Keys: "mptcp.", Why: "NetworkManager marks addresses as endpoints and leaves MPTCP's limits alone: ip mptcp limits set"},
 		ledger.Reason{Keys: "source_rules", Why: "the wanted state has no table for this link, so there is no rule to write"},

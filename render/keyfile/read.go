@@ -152,7 +152,7 @@ func (r *connectionReader) read(section string) {
 	}
 	for _, l := range r.file.lines {
 		if l.key != "" && !r.used[l.number] {
-			r.refuse(l, "a fabric has no word for it")
+			r.refuse(l, "a fabric cannot represent it")
 		}
 	}
 }

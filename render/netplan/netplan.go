@@ -66,7 +66,7 @@ func Write(in render.Input) (render.Output, error) {
 			return !netplan || zeroUnsaid(o)
 		}, makesLink)
 	}
-	l.Finish("netplan has no word for it, "+otherwise,
+	l.Finish("netplan cannot represent it, "+otherwise,
 		ledger.Reason{Keys: "source_rules", Why: ledger.SourceRulesWhy},
 		ledger.Reason{Keys: "mptcp.", Why: "netplan has no MPTCP: ip-mptcp(8) at boot"},
 		ledger.Reason{Keys: "absent", Why: "no file of netplan's defines it"},

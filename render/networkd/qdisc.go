@@ -65,7 +65,7 @@ func qdiscSection(words string) (unitfile.Section, error) {
 		for i := 1; i < len(fields); i++ {
 			row, ok := kind.key(fields[i])
 			if !ok {
-				return s, fmt.Errorf("systemd-networkd has no word for %q of %s", fields[i], kind.tc)
+				return s, fmt.Errorf("systemd-networkd cannot represent %q of %s", fields[i], kind.tc)
 			}
 			value, ok := map[string]string{"on": "yes", "off": "no"}[row.kind]
 			if !ok {

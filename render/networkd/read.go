@@ -97,7 +97,7 @@ func placedOf(sections []placedSection, name string) unitfile.Section {
 }
 
 func (r reader) left(s placedSection, a unitfile.Assignment) {
-	r.Miss(s.file, a.Line, "["+s.Name+"] "+a.Key, a.Value, "a fabric has no word for it")
+	r.Miss(s.file, a.Line, "["+s.Name+"] "+a.Key, a.Value, "a fabric cannot represent it")
 }
 
 // netdevKinds are netplan's sections by Kind=.

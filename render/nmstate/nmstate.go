@@ -67,7 +67,7 @@ func Write(in render.Input) (render.Output, error) {
 	node.Put(resolver, "search", w.search)
 	state.Pairs = withoutEmpty(state.Pairs)
 	out.Add(place, 0o600, fabric.Write(state))
-	w.ledger.Finish("nmstate has no word for it",
+	w.ledger.Finish("nmstate cannot represent it",
 		ledger.Reason{Keys: "sysctl.", Why: "nmstate sets no sysctls; sysctl.d does"},
 		ledger.Reason{Keys: "mptcp.", Why: "nmstate marks addresses as endpoints and leaves MPTCP's limits alone: ip mptcp limits set"},
 		ledger.Reason{Keys: "source_rules", Why: "the wanted state has no table for this link, so there is no rule to write"},

@@ -48,7 +48,7 @@ func Write(in render.Input) (render.Output, error) {
 		if len(w.calls) > 0 {
 			out.Add("/root/linerate-truenas-"+release+".sh", 0o700, w.script())
 			out.Add("/root/linerate-truenas-"+release+"-menu.txt", 0o644, strings.Join(w.menu, "\n")+"\n")
-			w.ledger.Finish("the middleware has no word for it",
+			w.ledger.Finish("the middleware cannot represent it",
 				ledger.Reason{Keys: "sysctl.", Why: "FreeBSD has no counterpart of this tunable"},
 				ledger.Reason{Keys: "parameters.mii-monitor", Why: "the middleware sets 100 ms itself"},
 				ledger.Reason{Keys: "parameters. bonding.", Why: "the middleware has no such option of an aggregation, and sets its own"},
@@ -365,11 +365,11 @@ func (w *writer) script() string {
 		"set -eu", "",
 	}
 	lines = append(lines, interfaces...)
-	lines = append(lines, "", "# The changes hold for good only when somebody confirms them from the new", "# address in time: midclt call interface.checkin (or Save Changes on the web",
-		"# page). Without it they are taken back.",
+	lines = append(lines, "", "# The changes are permanent only when somebody confirms them from the new", "# address in time: midclt call interface.checkin (or Save Changes on the web",
+		"# page). Without it they are rolled back.",
 		fmt.Sprintf(`midclt call interface.commit '{"rollback": true, "checkin_timeout": %d}'`, checkinSeconds))
 	if len(rest) > 0 {
-		lines = append(lines, "", "# Outside what is taken back by itself.")
+		lines = append(lines, "", "# Outside what is rolled back by itself.")
 		lines = append(lines, rest...)
 	}
 	return strings.Join(lines, "\n") + "\n"

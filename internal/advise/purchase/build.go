@@ -135,7 +135,7 @@ func (b *builder) assume() {
 		}
 	}
 	if b.switches == 2 {
-		b.notes = append(b.notes, "links are dealt to the two switches in turn; a bond over both needs MLAG on them")
+		b.notes = append(b.notes, "links go to the two switches in turn; a bond over both needs MLAG on them")
 	}
 }
 

@@ -27,7 +27,7 @@ type SubflowCommands struct {
 	// Set is in effect until the next reboot.
 	Set []string `json:"set"`
 	// Netplan is a file that keeps the addresses, Unit one of systemd that sets
-	// MPTCP up at each start: netplan has no word for it.
+	// MPTCP up at each start: netplan cannot represent it.
 	Netplan []string `json:"netplan,omitempty"`
 	Unit    []string `json:"unit"`
 	// Run are ways to have a program use MPTCP without changing it.

@@ -53,7 +53,7 @@ func segmentOptions(s State) []option {
 	}
 	return []option{{hosts: hosts, load: s.Load,
 		change: "segmentation offload (tso) off on " + strings.Join(changed, " and "),
-		why:    "what the bond leaves to its ports to cut into packets it deals out uncut, up to 64 KiB at a time, so that ports are ahead of each other by as much",
+		why:    "what the bond leaves to its ports to cut into packets it sends uncut, up to 64 KiB at a time, so that ports are ahead of each other by as much",
 	}}
 }
 

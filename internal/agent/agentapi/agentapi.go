@@ -230,7 +230,7 @@ type FinishReply struct {
 type ApplyRequest struct {
 	Plan plan.Plan `json:"plan"`
 	// Deadline is how long the change may stand unconfirmed: then the host
-	// puts itself back. Zero is two minutes.
+	// rolls itself back. Zero is two minutes.
 	Deadline time.Duration `json:"deadline_ns,omitempty"`
 	// Temporary ends the change with the agent's process: the host puts itself
 	// back at once when that dies, or its controller is gone.

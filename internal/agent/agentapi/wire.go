@@ -36,7 +36,7 @@ var ErrBusy = errors.New("host is busy")
 var ErrState = errors.New("not possible in this state")
 
 // ErrHalf is a change that failed and could not be taken back, not all of it.
-var ErrHalf = errors.New("not everything could be taken back")
+var ErrHalf = errors.New("not everything could be rolled back")
 
 // ErrGone is a conversation that the agent has ended, or never had.
 var ErrGone = errors.New("the agent ended the conversation")

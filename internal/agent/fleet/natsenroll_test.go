@@ -196,7 +196,7 @@ func TestNATSSecurityRevokedToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := r.Authority.Revoke("mallory", agentapi.RoleChange); err != nil {
-		t.Errorf("take back a token: %v", err)
+		t.Errorf("revoke a token: %v", err)
 	}
 	if err := redeemed(t, r, token, key); err == nil {
 		t.Error("mallory was taken back and came")

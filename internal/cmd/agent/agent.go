@@ -38,7 +38,7 @@ func New(con *console.Console) *cobra.Command {
 		Long: `Connects to NATS and answers what this host is asked there, until it is ended:
 as nats:NAME, the name that it was enrolled under. It connects again by itself.
 Each controller's conversation ends with the controller: its traffic stops, and
-temporary changes go back. Changes are written down in the audit log; where that
+temporary changes are rolled back. Changes are written down in the audit log; where that
 cannot be written none is made.
 
 Without root the host is measured, with less; what is lost is said at the start.

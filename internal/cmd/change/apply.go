@@ -31,15 +31,15 @@ type applyFlags struct {
 func NewApply(con *console.Console) *cobra.Command {
 	var flags applyFlags
 	c := &cobra.Command{
-		Use: "apply FABRIC", Short: "change the hosts as the file wants, prove it, or put all back", Args: console.Exactly(1, "one FABRIC file"),
+		Use: "apply FABRIC", Short: "change the hosts as the file wants, prove it, or roll all back", Args: console.Exactly(1, "one FABRIC file"),
 		Long: `Shows the plan of every host (as ` + "`linerate plan`" + ` does) and carries it out: the
 journal is on each host's disk and a guard armed there before the first step.
 Then it is proven that every value reads back, LACP partners are in sync, who
 answered before still answers, packets of the wanted size pass both ways, and
 bytes are seen on every link that should carry some. What is proven is
 confirmed over new connections and then written to the hosts' files. What is
-not is put back on all hosts: exit status 4. A host that hears nothing for
---deadline puts itself back, which is exit status 4 too: 5s at least, and 15s
+not is rolled back on all hosts: exit status 4. A host that hears nothing for
+--deadline rolls itself back, which is exit status 4 too: 5s at least, and 15s
 where a host is reached by ssh, as the connection that confirms logs in again
 and may have to copy the program again. Where LACP partners have to agree give
 it a minute.
@@ -51,7 +51,7 @@ tell whether others still reach it. Log in anew and run ` + "`linerate confirm`"
 		Example: "  linerate apply fabric.yaml --dry-run\n  linerate apply fabric.yaml --yes --deadline 3m\n  linerate apply fabric.yaml --yes --accept mtu",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !flags.yes && !flags.dryRun && !con.CanAsk {
-				return console.BadUsage("apply: nobody is here to ask", "add --yes to change the hosts, or --dry-run to see what would be done")
+				return console.BadUsage("apply: standard input is not a terminal: use --yes", "add --yes to change the hosts, or --dry-run to see what would be done")
 			}
 			o, err := flags.options()
 			if err != nil {
@@ -73,7 +73,7 @@ tell whether others still reach it. Log in anew and run ` + "`linerate confirm`"
 	flags.add(c)
 	c.Flags().BoolVar(&flags.yes, "yes", false, "change the hosts without asking")
 	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "show the plans, change nothing")
-	c.Flags().BoolVar(&flags.unconfirmed, "no-confirm", false, "leave that to the confirm command; the hosts put it back at the deadline")
+	c.Flags().BoolVar(&flags.unconfirmed, "no-confirm", false, "leave that to the confirm command; the hosts roll it back at the deadline")
 	c.Flags().StringVar(&flags.deadline, "deadline", "", "how long the hosts wait for the confirmation, also --confirm-timeout (default 2m)")
 	c.Flags().StringVar(&flags.deadline, "confirm-timeout", "", "as --deadline")
 	_ = c.Flags().MarkHidden("confirm-timeout") // it is there
@@ -257,7 +257,7 @@ func onHost(c *change.Change, command, host, entry, journal string) string {
 func pendingHint(c *change.Change, journal string) string {
 	for _, h := range c.Hosts() {
 		if h.Pending != "" {
-			return fmt.Sprintf("`%s` keeps it, `linerate rollback` in its place takes it back", onHost(c, "confirm", h.Name, h.Pending, journal))
+			return fmt.Sprintf("`%s` keeps it, `linerate rollback` in its place rolls it back", onHost(c, "confirm", h.Name, h.Pending, journal))
 		}
 	}
 	return ""
@@ -280,10 +280,10 @@ func printApplied(con *console.Console, c *change.Change, out change.Outcome, jo
 		fmt.Fprintln(con.Stdout, "nothing to change: the hosts are as the file wants them")
 	case out.Confirmed:
 		fmt.Fprintf(con.Stdout, "changed and confirmed: %s on %s\n", unit.Counted(steps, "step"), unit.Counted(changedHosts(out), "host"))
-		each("to take it back", "rollback")
+		each("to roll it back", "rollback")
 	default:
 		left := time.Until(out.ConfirmBy).Round(time.Second)
-		fmt.Fprintf(con.Stdout, "changed, and NOT kept yet: it is put back in %v\n", left)
+		fmt.Fprintf(con.Stdout, "changed, and NOT kept yet: it is rolled back in %v\n", left)
 		each("to keep it, over a new connection,", "confirm")
 	}
 }

@@ -65,7 +65,7 @@ func printWaves(con *console.Console, waves [][]string) {
 }
 
 // applyWaves carries the waves out. What was confirmed stays when a later one
-// fails: the error's hint takes it back.
+// fails: the error's hint rolls it back.
 func applyWaves(ctx context.Context, con *console.Console, c *change.Change, plans []plannedHost, waves [][]string, o change.Options, journal string) error {
 	o.Group = change.GroupName(time.Now())
 	o.Title = "apply in waves"
@@ -87,7 +87,7 @@ func applyWaves(ctx context.Context, con *console.Console, c *change.Change, pla
 		hosts += changedHosts(w.Outcome)
 	}
 	fmt.Fprintf(con.Stdout, "changed and confirmed in %s: %s on %s\n", unit.Counted(len(done), "wave"), unit.Counted(steps, "step"), unit.Counted(hosts, "host"))
-	fmt.Fprintf(con.Stdout, "to take it back, all hosts:\n  linerate rollback FABRIC %s\n", o.Group)
+	fmt.Fprintf(con.Stdout, "to roll it back, all hosts:\n  linerate rollback FABRIC %s\n", o.Group)
 	return nil
 }
 
@@ -107,7 +107,7 @@ func wavesHint(con *console.Console, done []change.WaveOutcome, group string) st
 		words = append(words, "not begun: "+strings.Join(left, ", "))
 	}
 	if len(kept) > 0 {
-		words = append(words, fmt.Sprintf("kept on %s, `linerate rollback FABRIC %s` takes that back", strings.Join(kept, ", "), group))
+		words = append(words, fmt.Sprintf("kept on %s, `linerate rollback FABRIC %s` rolls that back", strings.Join(kept, ", "), group))
 	}
 	return strings.Join(words, "; ")
 }

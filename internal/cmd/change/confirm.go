@@ -82,7 +82,7 @@ func NewConfirm(con *console.Console) *cobra.Command {
 		Long: `Keeps a change that waits to be confirmed: the newest, or ID. Run it over a
 connection made after the change, best from the host's far end: that it gets
 through is the proof that the host can still be reached. Files that make the
-change last are written now. Without it the host puts itself back in time.
+change last are written now. Without it the host rolls itself back in time.
 
 ` + console.ExitHelp,
 		Example: "  linerate confirm\n  linerate confirm --host ssh://root@192.0.2.11",

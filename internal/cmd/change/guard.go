@@ -21,7 +21,7 @@ func NewGuard(con *console.Console) *cobra.Command {
 	var dir, id, space string
 	var detach bool
 	c := &cobra.Command{
-		Use: "guard", Hidden: true, Args: console.NoArgs, Short: "put a change back unless it is confirmed in time",
+		Use: "guard", Hidden: true, Args: console.NoArgs, Short: "roll a change back unless it is confirmed in time",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if detach {
 				args := []string{"guard", "--dir", dir, "--id", id}

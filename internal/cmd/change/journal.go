@@ -19,13 +19,13 @@ import (
 func NewJournal(con *console.Console) *cobra.Command {
 	var flags journalFlags
 	c := &cobra.Command{
-		Use: "journal [HOST|FABRIC]", Short: "changes made on hosts, and whether they hold",
+		Use: "journal [HOST|FABRIC]", Short: "changes made on hosts, and whether they are active",
 		Long: `Lists the changes journalled on a host, oldest first: open (being made), applied
-(made, and put back at its time unless confirmed), confirming (its files are
-being written), confirmed, reverting (being put back), rolled-back, or failed
-(not all could be put back: the steps say why). A step that did not come as far
-as the entry says how far it came in brackets. What one run changed, such as a
-tune, stands below the run's ID: ` + "`linerate rollback ID`" + ` takes it back whole.
+(made, and rolled back at its time unless confirmed), confirming (its files are
+being written), confirmed, reverting (being rolled back), rolled-back, or failed
+(not all could be rolled back: the steps say why). A step that did not come as
+far as the entry says how far it came in brackets. What one run changed, such as
+a tune, stands below the run's ID: ` + "`linerate rollback ID`" + ` rolls it back whole.
 
 ` + console.ExitHelp,
 		Example: "  linerate journal\n  linerate journal fabric.yaml\n  linerate journal ssh://root@192.0.2.11 --json",
@@ -128,7 +128,7 @@ func printEntry(con *console.Console, indent string, e agentapi.JournalEntry) {
 		words = append(words, e.Reason)
 	}
 	if e.Pending {
-		words = append(words, "is put back at "+e.Deadline.Local().Format(time.DateTime)+" unless confirmed")
+		words = append(words, "is rolled back at "+e.Deadline.Local().Format(time.DateTime)+" unless confirmed")
 	}
 	fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%s%s  %-11s ", indent, e.ID, e.State), strings.Join(words, "; "), con.Width()))
 	printSteps(con, indent, e)

@@ -33,7 +33,7 @@ func (f *changeFlags) add(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.hosts, "host", nil, "only these hosts of the file (repeat, or with commas)")
 	c.Flags().BoolVar(&f.exact, "exact", false, "also remove addresses, routes and rules that the file does not name")
 	c.Flags().StringVar(&f.profiles, "profiles", "", "sets of sysctls instead of those in the file, with commas, or none")
-	c.Flags().StringVar(&f.persist, "persist", change.PersistAuto, "files that keep it over a reboot: auto, always (also what holds already), none, netplan, networkd, nmkeyfile or ifcfg")
+	c.Flags().StringVar(&f.persist, "persist", change.PersistAuto, "files that keep it over a reboot: auto, always (also what is active already), none, netplan, networkd, nmkeyfile or ifcfg")
 	c.Flags().BoolVar(&f.despiteOwner, "despite-owner", false, "also change links that another program manages and would set back")
 	c.Flags().StringVar(&f.journal, "journal", "", "journal directory on hosts of this machine")
 }
@@ -76,12 +76,12 @@ func NewPlan(con *console.Console) *cobra.Command {
 	var flags changeFlags
 	c := &cobra.Command{
 		Use: "plan FABRIC", Short: "what would change on the hosts, step by step; changes nothing", Args: console.Exactly(1, "one FABRIC file"),
-		Long: `Looks at every host that the file says how to reach and shows the steps from
+		Long: `Reads every host that the file says how to reach and shows the steps from
 what it is to what the file wants: what each does, what traffic feels of it,
 who wants it and why, and the command that would do the same. Addresses,
 routes and rules that the file does not name stay, unless --exact; what is
-left as it is, is named. What no file can say stays also with --exact. Nothing
-is changed.
+left as it is, is named. What no file can represent stays also with --exact.
+Nothing is changed.
 
 ` + console.ExitHelp,
 		Example: "  linerate plan fabric.yaml\n  linerate plan fabric.yaml --host rbx --profiles none --json",

@@ -21,8 +21,8 @@ func NewRollback(con *console.Console) *cobra.Command {
 	var flags journalFlags
 	var wait progress.WaitFlag
 	c := &cobra.Command{
-		Use: "rollback [HOST|FABRIC] [ID]", Short: "put back what a change, or a whole tune, changed",
-		Long: `Puts back what was changed, files too, the last step first: the change that
+		Use: "rollback [HOST|FABRIC] [ID]", Short: "roll back what a change, or a tune, changed",
+		Long: `Rolls back what was changed, files too, the last step first: the change that
 waits to be confirmed, else all that the newest run of ` + "`linerate tune`" + ` changed,
 on every host of FABRIC. ID names a change or a run; ` + "`linerate journal`" + ` lists
 both. What somebody else has changed since is left and named. Without HOST or
@@ -32,7 +32,7 @@ rollback, apply or tune, and at the next boot.
 ` + console.ExitHelp,
 		Example: "  linerate rollback\n  linerate rollback fabric.yaml --dry-run\n  linerate rollback ssh://root@192.0.2.11 20261121T120000.000000Z-abcdef",
 	}
-	dryRun := c.Flags().Bool("dry-run", false, "show what would be put back, change nothing")
+	dryRun := c.Flags().Bool("dry-run", false, "show what would be rolled back, change nothing")
 	wait.Add(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		place, err := flags.place(cmd.Context(), "rollback", args)
@@ -124,7 +124,7 @@ func holdForRun(ctx context.Context, con *console.Console, u undoing, wait progr
 	}
 	err := fleet.HoldAll(ctx, all, progress.Holding(con, progress.New(con), wait, "rollback", u.group))
 	if errors.Is(err, agentapi.ErrBusy) {
-		return console.WithHint(err, "end that run first: Ctrl-C there puts its last step back; --wait waits until it is done")
+		return console.WithHint(err, "end that run first: Ctrl-C there rolls its last step back; --wait waits until it is done")
 	}
 	return err
 }
@@ -142,7 +142,7 @@ func printRollbackJSON(con *console.Console, u undoing, doc rolledBack) error {
 
 func printRollback(con *console.Console, u undoing, doc rolledBack) {
 	if u.group != "" {
-		fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%s: %s (%s): %s put back on %s", u.group, console.OneLine(runTitle(u.title)), unit.Counted(u.changes(), "change"),
+		fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%s: %s (%s): %s rolled back on %s", u.group, console.OneLine(runTitle(u.title)), unit.Counted(u.changes(), "change"),
 			unit.Counted(doc.Undone, "step"), unit.Counted(len(doc.Hosts), "host")), con.Width()))
 	}
 	for i, h := range doc.Hosts {
@@ -151,7 +151,7 @@ func printRollback(con *console.Console, u undoing, doc rolledBack) {
 			where = h.Host + ": "
 		}
 		if u.group == "" {
-			fmt.Fprintf(con.Stdout, "%s%s: %s put back\n", where, h.Journal, unit.Counted(h.Undone, "step"))
+			fmt.Fprintf(con.Stdout, "%s%s: %s rolled back\n", where, h.Journal, unit.Counted(h.Undone, "step"))
 			printRest(con, u.parts[i])
 		}
 		for _, left := range h.Left {
@@ -171,7 +171,7 @@ func printRest(con *console.Console, p undoPart) {
 	}
 	for _, other := range p.standing() {
 		if other.Group == e.Group && other.ID != e.ID {
-			fmt.Fprint(con.Stdout, console.Wrapped("note: ", fmt.Sprintf("it was a step of %s; the others stay: `linerate rollback %s` takes them back", console.OneLine(runTitle(e.Title)), e.Group), con.Width()))
+			fmt.Fprint(con.Stdout, console.Wrapped("note: ", fmt.Sprintf("it was a step of %s; the others stay: `linerate rollback %s` rolls them back", console.OneLine(runTitle(e.Title)), e.Group), con.Width()))
 			return
 		}
 	}
@@ -212,7 +212,7 @@ func showRollback(con *console.Console, u undoing) error {
 	indent := ""
 	if u.group != "" {
 		indent = "  "
-		fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%s: %s (%s) would be put back:", u.group, console.OneLine(runTitle(u.title)), unit.Counted(u.changes(), "change")), con.Width()))
+		fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%s: %s (%s) would be rolled back:", u.group, console.OneLine(runTitle(u.title)), unit.Counted(u.changes(), "change")), con.Width()))
 	}
 	for _, part := range u.parts {
 		where := ""
@@ -222,7 +222,7 @@ func showRollback(con *console.Console, u undoing) error {
 		for _, e := range part.entries {
 			end := ""
 			if u.group == "" {
-				end = " would be put back"
+				end = " would be rolled back"
 			}
 			fmt.Fprintf(con.Stdout, "%s%s%s (%s)%s:\n", indent, where, e.ID, e.State, end)
 			printUndo(con, indent+"    ", e)

@@ -110,7 +110,7 @@ func (con *Console) Fail(err error) int {
 		fmt.Fprintln(con.Stderr, "linerate: interrupted")
 		if what := besidesInterrupt(err); what != "" {
 			fmt.Fprintln(con.Stderr, "linerate: "+what)
-			fmt.Fprintln(con.Stderr, "hint: `linerate journal` on the host lists its changes, `linerate rollback` takes one back")
+			fmt.Fprintln(con.Stderr, "hint: `linerate journal` on the host lists its changes, `linerate rollback` rolls one back")
 		}
 		return code
 	}
@@ -190,7 +190,7 @@ func HintFor(err error) string {
 	case errors.Is(err, authority.ErrShared):
 		return "it holds the keys that sign: see who could read them, then `chmod 700` it"
 	case errors.Is(err, campaign.ErrTooShort):
-		return "a steady rate takes about a second: allow more with --max-bytes or --max-seconds, or hold the rate down with --rate-limit"
+		return "a steady rate takes about a second: allow more with --max-bytes or --max-seconds, or lower the rate with --rate-limit"
 	case roleHint(err) != "":
 		return roleHint(err)
 	case errors.Is(err, syscall.ENOSPC):

@@ -35,7 +35,7 @@ var contentWords = map[Content]string{FabricFile: "a fabric", RecordFile: "a rec
 // Output is a file or directory that a command was told to write.
 type Output struct {
 	Path  string
-	Force bool // whatever it holds
+	Force bool // whatever it contains
 }
 
 // Add adds -o and --force.
@@ -46,7 +46,7 @@ func (o *Output) Add(c *cobra.Command, usage string) {
 
 // AddForce adds --force alone.
 func (o *Output) AddForce(c *cobra.Command) {
-	c.Flags().BoolVar(&o.Force, "force", false, "replace a file that is there, whatever it holds")
+	c.Flags().BoolVar(&o.Force, "force", false, "replace a file that is there, whatever it contains")
 }
 
 // Check is the one rule of all commands for a file that they are told to write,

@@ -81,7 +81,7 @@ func parseTarget(arg string) (Target, error) {
 	case !found && strings.Contains(arg, "@"):
 		return Target{}, BadUsage("host "+arg+": it has no scheme", "write ssh://"+arg)
 	case !found:
-		return Target{}, BadUsage("host "+arg+": not said how to reach it",
+		return Target{}, BadUsage("host "+arg+": has no address: write `reach: ssh://root@...`",
 			"write ssh://root@"+arg+", netns:"+arg+" for a network namespace, or local: for this host")
 	case scheme == "local" && rest == "":
 		return Target{ThisHost(), arg}, nil

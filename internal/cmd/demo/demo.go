@@ -52,7 +52,7 @@ func New(con *console.Console) *cobra.Command {
 	var out console.Output
 	var stored string
 	c := &cobra.Command{
-		Use: "demo", Short: "the main job in a built-in lab: find out why two links do not add up, mend it, prove it", Args: console.NoArgs,
+		Use: "demo", Short: "in a built-in lab, find out why two links do not add up, repair it, prove it", Args: console.NoArgs,
 		Long: `Builds two hosts, each with a two-port LACP bond through a switch, on a real
 kernel: the running one where it has bonding, else a kernel of its own that
 needs no privilege. Measures that two links carry no more than one, says why,

@@ -26,10 +26,10 @@ func New(con *console.Console) *cobra.Command {
 	var lldp string
 	c := &cobra.Command{
 		Use: "discover HOST...", Short: "write a fabric from live hosts",
-		Long: `Looks at hosts and writes the fabric file that describes them: links, bonds,
+		Long: `Reads hosts and writes the fabric file that describes them: links, bonds,
 addresses, speeds, kernel, buffers, and the round trip between those that share
 a subnet. What could not be found out stands in comments, and so does what the
-file has no words for, in those of ip(8): rules by interface, port or masked
+file cannot represent, in those of ip(8): rules by interface, port or masked
 mark, nexthop objects, routes of daemons. A plan of the file changes nothing,
 also with --exact. Nothing is changed.
 

@@ -60,7 +60,7 @@ func (o *opts) args(cmd *cobra.Command, args []string) error {
 	case cmd.Flags().Changed("duration") || cmd.Flags().Changed("flows"):
 		return console.BadUsage("explain: --duration and --flows are about traffic that is watched", "say --live, or leave them out")
 	case len(args) != 1:
-		return console.BadUsage("explain: want one RECORD file", "`linerate measure FABRIC -o record.json` makes one; `linerate explain --live` needs none: it looks at the traffic of now")
+		return console.BadUsage("explain: want one RECORD file", "`linerate measure FABRIC -o record.json` makes one; `linerate explain --live` needs none: it watches the traffic of now")
 	case !o.probe.on && (o.probe.yes || o.probe.out.Path != "" || o.probe.out.Force):
 		return console.BadUsage("explain: --yes, --output and --force are about probes", "say --probe, or leave them out")
 	}

@@ -52,9 +52,9 @@ func (f *liveFlags) check(cmd *cobra.Command, args []string) error {
 	case slices.ContainsFunc([]string{"probe", "yes", "output", "force", "wait"}, cmd.Flags().Changed):
 		return console.BadUsage("explain: --live sends nothing and keeps no record: --probe and its flags do not go with it", "leave them out, or name a RECORD and leave --live out")
 	case len(args) == 1 && isFile(args[0]):
-		return console.BadUsage("explain: --live looks at a host, and "+args[0]+" is a file", "leave --live out to explain the file; name a host as ssh://root@HOST, netns:NAME or local:")
+		return console.BadUsage("explain: --live watches a host, and "+args[0]+" is a file", "leave --live out to explain the file; name a host as ssh://root@HOST, netns:NAME or local:")
 	case len(args) > 1:
-		return console.BadUsage("explain: --live looks at one HOST", "`"+cmd.CommandPath()+" --help` shows how")
+		return console.BadUsage("explain: --live watches one HOST", "`"+cmd.CommandPath()+" --help` shows how")
 	}
 	if f.duration < agentapi.LeastWatch || f.duration > agentapi.MostWatch {
 		return console.BadUsage(fmt.Sprintf("--duration: want %v to %v, not %v", agentapi.LeastWatch, agentapi.MostWatch, f.duration), "")

@@ -260,7 +260,7 @@ func agreeToProbe(ctx context.Context, con *console.Console, todo []unsettled, y
 		}
 	}
 	if !yes && !con.CanAsk {
-		return false, console.BadUsage("explain: --probe sends for "+progress.Roughly(sum)+", and nobody is here to ask", "add --yes")
+		return false, console.BadUsage("explain: --probe sends for "+progress.Roughly(sum)+", and standard input is not a terminal: use --yes", "add --yes")
 	}
 	for _, u := range todo {
 		t := u.finding

@@ -172,7 +172,7 @@ type captureFlags struct {
 func (f *captureFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.file, "capture", "", "write what was read into this archive (.tar.gz)")
 	c.Flags().BoolVar(&f.anonymous, "anonymous", false, "with --capture: replace addresses and the host's name")
-	c.Flags().BoolVar(&f.force, "force", false, "with --capture: replace a file that is there, whatever it holds")
+	c.Flags().BoolVar(&f.force, "force", false, "with --capture: replace a file that is there, whatever it contains")
 }
 
 func (f captureFlags) check() error {

@@ -19,7 +19,7 @@ import (
 )
 
 // pairHelp is what `inspect` says of several hosts.
-const pairHelp = `With several HOSTs, or a fabric file, it looks at each and at what is between
+const pairHelp = `With several HOSTs, or a fabric file, it reads each and what is between
 them: MTUs, policies and buffers that do not go together, and whether packets
 as large as the links allow get through unfragmented, each way. For that it
 sends some tens of echoes between the hosts, and nothing else.

@@ -195,7 +195,7 @@ func withPackage(err error) error {
 func rehearsing(p *progress.Progress, e scenariorun.Progress) {
 	switch {
 	case e.Tried != nil:
-		word := "put back"
+		word := "rolled back"
 		if e.Tried.Kept {
 			word = "kept"
 		}

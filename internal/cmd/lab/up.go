@@ -235,7 +235,7 @@ func newKeep() *cobra.Command {
 // the keeper gives it to the kernel.
 func newStand(con *console.Console) *cobra.Command {
 	return &cobra.Command{
-		Use: "stand BLUEPRINT", Hidden: true, Args: cobra.ExactArgs(1), Short: "build a blueprint and hold it",
+		Use: "stand BLUEPRINT", Hidden: true, Args: cobra.ExactArgs(1), Short: "build a lab and keep it running",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := lab.DecodeBlueprint(args[0])
 			if err != nil {

@@ -27,7 +27,7 @@ import (
 // with another, and whether it waits for hosts that are in use.
 type RunFlags struct {
 	out, resume string
-	force       bool // write over what -o names, whatever it holds
+	force       bool // write over what -o names, whatever it contains
 	wait        progress.WaitFlag
 	args        []string // of the command, for whoever meets our lock
 	device      string   // that the senders are bound to; "" none
@@ -47,7 +47,7 @@ type RunFlags struct {
 
 func (r *RunFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&r.out, "output", "o", "", "write the record to this file (JSON), after every trial")
-	c.Flags().BoolVar(&r.force, "force", false, "replace a file that is there, whatever it holds")
+	c.Flags().BoolVar(&r.force, "force", false, "replace a file that is there, whatever it contains")
 	c.Flags().StringVar(&r.resume, "resume", "", "go on with the interrupted run in this record; without -o it is kept there;\nnats:RUN is one that was kept on NATS")
 	console.AddStoreFlag(c, &r.store)
 	r.wait.Add(c)

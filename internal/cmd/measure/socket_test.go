@@ -7,7 +7,7 @@ import (
 )
 
 // TestDSCPWords: each name and each number is read, in any case and base, and
-// no name stands there twice.
+// no name is listed twice.
 func TestDSCPWords(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range codePoints {

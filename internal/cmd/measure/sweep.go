@@ -77,7 +77,7 @@ func (f *sweepFlags) over(con *console.Console, m *campaign.Matrix, given func(f
 	case f.aliases == "" && f.subnet != "":
 		return console.BadUsage("--alias-subnet: goes with --aliases", "")
 	case f.changes() && !f.yes && !f.dryRun && !con.CanAsk:
-		return console.BadUsage("measure: nobody is here to ask, and hosts would be changed", "add --yes to change them for the time of the run, or --dry-run to see what would be done")
+		return console.BadUsage("measure: standard input is not a terminal, and hosts would be changed: use --yes", "add --yes to change them for the time of the run, or --dry-run to see what would be done")
 	case !f.changes() && f.dryRun:
 		return console.BadUsage("--dry-run: this sweep changes no host", "leave it out")
 	}
@@ -141,7 +141,7 @@ func mtuNotes(plans []plan.Plan) []string {
 	if len(plans) == 0 {
 		return nil
 	}
-	return []string{"Each MTU stands while it is measured. At the end, and when the run fails or is interrupted, the hosts are put back to the MTUs they have now."}
+	return []string{"Each MTU stands while it is measured. At the end, and when the run fails or is interrupted, the hosts are rolled back to the MTUs they have now."}
 }
 
 // errShown ends a dry run: the plan was shown.
@@ -287,7 +287,7 @@ func (f *sweepFlags) parseSweep() error {
 		}
 		variant.Value = v
 		if slices.ContainsFunc(f.sweep.Variants, func(o campaign.Variant) bool { return o.Value == v }) {
-			return console.BadUsage("--sweep "+name+": "+v+" stands there twice", hint)
+			return console.BadUsage("--sweep "+name+": "+v+" is listed twice", hint)
 		}
 		f.sweep.Variants = append(f.sweep.Variants, variant)
 	}

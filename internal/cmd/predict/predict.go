@@ -51,7 +51,7 @@ no host is looked at, unless --live asks for it or hosts are named (local:,
 netns:NAME, ssh://user@host). Expected is what the traffic should carry with
 the ports asked for, the ceiling what no measurement may exceed in steady
 state, both TCP payload. Beside them stand the limits from the lowest up: what
-binds, and what would bind next if that were mended.
+binds, and what would bind next if that were removed.
 
 --calibrate takes one measured row a pair and direction from a record, settles
 with it what is unknown, and predicts the rest. --what-if compares changes on
@@ -217,7 +217,7 @@ func alone(f fabric.Fabric) (*foresight, error) {
 	if len(f.Paths) == 0 {
 		hint := "name one in paths:, or give two hosts addresses in one subnet"
 		if slices.ContainsFunc(f.Hosts, func(h fabric.Host) bool { return h.Reach != "" }) {
-			hint += "; --live looks at the hosts"
+			hint += "; --live watches the hosts"
 		}
 		return nil, console.BadUsage(f.File+": no path to predict", hint)
 	}

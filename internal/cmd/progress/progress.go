@@ -153,7 +153,7 @@ func (p *Progress) Tell(e campaign.Event) {
 			p.Say("        %s", c)
 		}
 	case campaign.Proven:
-		word := "put back"
+		word := "rolled back"
 		if e.Step.Kept {
 			word = "kept"
 		}

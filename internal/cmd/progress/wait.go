@@ -16,7 +16,7 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// WaitFlag is --wait: how long to wait for hosts that another run holds.
+// WaitFlag is --wait: how long to wait for hosts that another run has locked.
 // Without the flag nobody waits, without a duration it is as long as it takes.
 type WaitFlag struct{ D time.Duration }
 
@@ -52,7 +52,7 @@ func (w *WaitFlag) Type() string { return "duration" }
 
 // Add adds the flag.
 func (w *WaitFlag) Add(c *cobra.Command) {
-	c.Flags().Var(w, "wait", "wait for hosts that another run holds, --wait=5m that long")
+	c.Flags().Var(w, "wait", "wait for hosts that another run has locked, --wait=5m that long")
 	c.Flags().Lookup("wait").NoOptDefVal = forEver
 }
 

@@ -115,14 +115,14 @@ func TestRollbackOfRun(t *testing.T) {
 		t.Errorf("journal: %s%s", o.stdout, o.stderr)
 	}
 	o = p.run(t, "rollback", p.file, "--dry-run")
-	if o.status != 0 || !strings.HasPrefix(o.stdout, tunedRun+": tune two.yaml (4 changes) would be put back:\n") || strings.Count(o.stdout, "net.ipv4.tcp_fin_timeout: 20 -> 30") != 1 {
+	if o.status != 0 || !strings.HasPrefix(o.stdout, tunedRun+": tune two.yaml (4 changes) would be rolled back:\n") || strings.Count(o.stdout, "net.ipv4.tcp_fin_timeout: 20 -> 30") != 1 {
 		t.Errorf("dry run: %d %s%s", o.status, o.stdout, o.stderr)
 	}
 	if v := p.values(t); v != "20 9, 30 5" {
 		t.Errorf("a dry run made it %s", v)
 	}
 	o = p.run(t, "rollback", p.file)
-	if o.status != 0 || o.stdout != tunedRun+": tune two.yaml (4 changes): 4 steps put back on 2 hosts\n" {
+	if o.status != 0 || o.stdout != tunedRun+": tune two.yaml (4 changes): 4 steps rolled back on 2 hosts\n" {
 		t.Errorf("rollback: %d %s%s", o.status, o.stdout, o.stderr)
 	}
 	if v := p.values(t); v != "60 9, 60 9" {

@@ -68,11 +68,11 @@ func tree(con *console.Console) (*cobra.Command, *error) {
 	root := &cobra.Command{
 		Use:   "linerate",
 		Short: "make several links add up: predict, measure, explain, tune, prove",
-		Long: `linerate finds out why several links between hosts do not add up, and mends it.
+		Long: `linerate finds out why several links between hosts do not add up, and repairs it.
 
 It models hosts and links, predicts what they can carry and what binds,
 measures what they do carry, explains the gap with evidence from the kernel,
-changes what helps, proves it, and puts back what does not.
+changes what helps, proves it, and rolls back what does not.
 
 Start with:  linerate demo`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -68,7 +68,7 @@ func fitted(b steer.Bundle, seen []steer.Sighting) (steer.Bundle, string, error)
 	eras := steer.Fit(b, seen)
 	if len(eras) == 0 {
 		return b, "", console.WithHint(fmt.Errorf("calibrate: no known kernel sends the %d frames by the links that they took", len(seen)),
-			"`linerate steer probe` finds out by looking which links flows take")
+			"`linerate steer probe` finds out with probe flows which links flows take")
 	}
 	b = b.AfterFit(eras)
 	return b, fmt.Sprintf("calibrated: the kernel's release says %s, but %d frames left by the links of %s", said, len(seen), kernelText(b)), nil

@@ -38,7 +38,7 @@ func newMPTCP(con *console.Console) *cobra.Command {
 		Long: `Chooses IP aliases and MPTCP endpoints under which the subflows of one
 connection fall on all links of a bond, and prints the lines that set both hosts
 up, that have a program use MPTCP without a change to it, that show the
-subflows, and that take it all back. It prints only: no host is changed.
+subflows, and that roll it all back. It prints only: no host is changed.
 
 The client, the host that connects, opens a subflow from each alias; where its
 addresses do not decide, the server announces aliases of its own. A policy that
@@ -349,7 +349,7 @@ func subflowSections(p steer.Subflows, commands map[string]snippet.SubflowComman
 	add("server", "run", "on the server: programs that listen, one of", server.Run)
 	add("client", "run", "on the client: programs that connect, one of", client.Run)
 	add("client", "verify", fmt.Sprintf("while it runs: %d subflows of one connection", len(p.Flows)), client.Verify)
-	add("client", "undo", "on the client, to take it back (and what was made to stay)", client.Undo)
-	add("server", "undo", "on the server, to take it back (and what was made to stay)", server.Undo)
+	add("client", "undo", "on the client, to roll it back (and what was made to stay)", client.Undo)
+	add("server", "undo", "on the server, to roll it back (and what was made to stay)", server.Undo)
 	return out
 }

@@ -37,7 +37,7 @@ type probeFlags struct {
 func newProbe(con *console.Console) *cobra.Command {
 	var flags probeFlags
 	c := &cobra.Command{
-		Use: "probe A B", Short: "find out by looking what an unknown switch does",
+		Use: "probe A B", Short: "detect a switch's hash by sending probe flows",
 		Long: `Opens one TCP connection after the other from A to B, sends a short burst down
 each, and reads by which links it arrives at both ends: the host's own choice
 and the switch's, there and back. Ends with a set of source ports (and pairs of
@@ -68,7 +68,7 @@ A and B are local:, netns:NAME, ssh://user@host or nats:NAME, or names in --fabr
 	c.Flags().IntVar(&flags.budget, "budget", 0, "most connections to look at (default: 2*n*H(n) for n links)")
 	c.Flags().StringVar(&flags.size, "size", "4Mi", "most bytes to send for one; a sixteenth of it where the network is quiet")
 	c.Flags().IntVar(&flags.streams, "streams", 0, "streams that the set shall have (default: enough to cover all links)")
-	c.Flags().Uint16Var(&flags.dport, "dport", steer.DefaultDport, "port that B listens on; the set holds for it alone")
+	c.Flags().Uint16Var(&flags.dport, "dport", steer.DefaultDport, "port that B listens on; the set is for it alone")
 	c.Flags().StringVar(&flags.sport, "sport", "", fmt.Sprintf("range of source ports to choose from (default: %d-%d)", steer.DefaultFirstPort, steer.DefaultLastPort))
 	c.Flags().BoolVar(&flags.quick, "quick", false, "stop when the set is found, without asking further which policy it is")
 	c.Flags().StringVar(&flags.lldp, "lldp", "", "listen that long for the names of the switch's ports; they speak every 30 s,\nso 35s hears most")

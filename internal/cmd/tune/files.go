@@ -174,7 +174,7 @@ func (t *tuneRun) renderFiles(ctx context.Context, tuned fabric.Fabric, steps ma
 }
 
 // persist writes what is kept to the hosts' own files, as one more change of
-// the run, so that the same rollback takes it back. A file that wants more of a
+// the run, so that the same rollback rolls it back. A file that wants more of a
 // host than the tune set is not applied here.
 func (t *tuneRun) persist(ctx context.Context, tuned fabric.Fabric, steps map[string][]plan.Step, out *tuneOutcome) error {
 	if !t.flags.persist {

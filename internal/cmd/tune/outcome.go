@@ -163,7 +163,7 @@ func printTuned(con *console.Console, out tuneOutcome) {
 		fmt.Fprint(con.Stdout, console.Wrapped("", note, con.Width()))
 	}
 	if d.Rollback != "" {
-		command(con, "to take all of it back", d.Rollback)
+		command(con, "to roll all of it back", d.Rollback)
 	}
 	switch {
 	case out.kept() == 0:
@@ -172,7 +172,7 @@ func printTuned(con *console.Console, out tuneOutcome) {
 	case d.Fabric != "":
 		command(con, "to make it stay over a reboot", "linerate apply "+d.Fabric+" --profiles none --persist always")
 	default:
-		fmt.Fprintln(con.Stdout, "it holds until the next reboot")
+		fmt.Fprintln(con.Stdout, "it lasts until the next reboot")
 	}
 }
 
@@ -220,14 +220,14 @@ func settingsOf(all []record.Setting, step int) []record.Setting {
 // the traffic alone, and why it was kept or not.
 func printTunedStep(con *console.Console, s record.Step, settings []record.Setting) {
 	line := func(kept bool, gain float64, about, text string) {
-		word, gained := "put back", gainWords(gain)
+		word, gained := "rolled back", gainWords(gain)
 		switch {
 		case kept:
 			word = "kept"
 		case progress.Unproven(s.Before, s.After):
 			word, about, gained = "not kept", " ", ""
 		}
-		fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%-8s %s%8s  ", word, about, gained), text, con.Width()))
+		fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%-11s %s%8s  ", word, about, gained), text, con.Width()))
 	}
 	if len(settings) == 0 {
 		line(s.Kept, gainOf(s), " ", s.Change)

@@ -79,9 +79,9 @@ func (t *tuneRun) handOver(ctx context.Context, r record.Record, cause error, el
 			return console.WithHint(err, t.wayBack(r))
 		}
 		if out.kept() > 0 {
-			fmt.Fprintf(t.con.Stderr, "linerate: kept so far: %s; `%s` takes it back\n", unit.Counted(out.kept(), "setting"), out.doc.Rollback)
+			fmt.Fprintf(t.con.Stderr, "linerate: kept so far: %s; `%s` rolls it back\n", unit.Counted(out.kept(), "setting"), out.doc.Rollback)
 		} else if len(out.steps) > 0 {
-			fmt.Fprintf(t.con.Stderr, "linerate: no setting is kept; `linerate journal %s` lists what was put back\n", t.path)
+			fmt.Fprintf(t.con.Stderr, "linerate: no setting is kept; `linerate journal %s` lists what was rolled back\n", t.path)
 		}
 		return err
 	}
@@ -99,7 +99,7 @@ func (t *tuneRun) wayBack(r record.Record) string {
 	if r.Tuning != nil {
 		group = r.Tuning.Group
 	}
-	return fmt.Sprintf("`%s` takes all of this tune back; `linerate journal %s` shows what holds", t.rollback(group), t.path)
+	return fmt.Sprintf("`%s` takes all of this tune back; `linerate journal %s` shows what is active", t.rollback(group), t.path)
 }
 
 // longestTitle is in characters, of at most four bytes each: journals take 200
@@ -211,6 +211,6 @@ func (t *tuneRun) showDryRun(now predict.Prediction, steps []proposed) {
 	}
 	if len(steps) > 0 {
 		b := t.options.Budget
-		say("", fmt.Sprintf("nothing was sent or changed; without --dry-run each is proven, and put back where it does not pay, with at most %s and %.0f s of traffic", unit.Counted(b.MostWindows, "measurement"), b.MostTraffic.Seconds()))
+		say("", fmt.Sprintf("nothing was sent or changed; without --dry-run each is proven, and rolled back where it does not help, with at most %s and %.0f s of traffic", unit.Counted(b.MostWindows, "measurement"), b.MostTraffic.Seconds()))
 	}
 }

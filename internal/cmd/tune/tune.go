@@ -37,10 +37,10 @@ type opts struct {
 func New(con *console.Console) *cobra.Command {
 	var flags opts
 	c := &cobra.Command{
-		Use: "tune FABRIC", Short: "measure, explain, change, prove; keep what helps, put back what does not", Args: console.Exactly(1, "one FABRIC file"),
+		Use: "tune FABRIC", Short: "improve one path step by step: measure, change one setting, measure again; roll back what does not help", Args: console.Exactly(1, "one FABRIC file"),
 		Long: `Brings one path of a fabric to its ceiling at the lowest cost: what limits it
 picks the change, each is journalled on the hosts and proven by a measurement
-before and after it, and put back when it does not pay. The outcome is the few
+before and after it, and rolled back when it does not help. The outcome is the few
 settings that are kept, with the gain of each, and a fabric file that has them.
 
 The hosts of the path are reached as the file says and need linerate, and root.
@@ -49,10 +49,10 @@ most (--max-seconds); with what lies between it takes one to five minutes.
 --dry-run sends nothing and changes nothing: it shows what the prediction would
 try.
 
-Changes hold until the next reboot; --persist writes them to the hosts' files,
+Changes last until the next reboot; --persist writes them to the hosts' files,
 or apply the fabric file that is written. ` + "`linerate rollback FABRIC`" + ` takes the
 whole tune back, however it ended. A change that nobody confirms (because this
-program, the network or the host died) the host puts back by itself after three
+program, the network or the host died) the host rolls back by itself after three
 minutes. Links are taken down for seconds only with --allow-bounce, or a yes at
 the terminal.
 
@@ -75,7 +75,7 @@ the terminal.
 				return err
 			}
 			if !flags.yes && !flags.dryRun && !con.CanAsk {
-				return console.BadUsage("tune: nobody is here to ask", "add --yes to change the hosts, or --dry-run to see what would be done")
+				return console.BadUsage("tune: standard input is not a terminal: use --yes", "add --yes to change the hosts, or --dry-run to see what would be done")
 			}
 			return t.run(cmd.Context())
 		},
@@ -100,7 +100,7 @@ func (f *opts) add(c *cobra.Command) {
 	s.StringVar(&f.direction, "direction", "both", "of the proofs: forward, reverse or both")
 	s.StringVar(&f.duration, "duration", "", "exact length of each measurement (default: until the result is sure)")
 	s.StringVarP(&f.out.Path, "output", "o", "", "write the record to this file (JSON)")
-	s.BoolVar(&f.out.Force, "force", false, "replace files that are there, whatever they hold")
+	s.BoolVar(&f.out.Force, "force", false, "replace files that are there, whatever they contain")
 	s.StringVar(&f.fabricOut, "fabric-out", "", "where the tuned fabric file goes, none for nowhere (default: FABRIC.tuned.yaml)")
 	s.StringVar(&f.render, "render", "", "also write each host's files in this format (as the render command has them)")
 	s.StringVar(&f.renderTo, "render-to", "tuned", "directory for --render, with one below it for each host")
@@ -128,7 +128,7 @@ func (f *opts) options() (campaign.Tuning, error) {
 	formats := render.FormatWords()
 	switch {
 	case w > campaign.LongestProof:
-		return o, console.BadUsage(fmt.Sprintf("--duration: want at most %v", campaign.LongestProof), "a host puts an unconfirmed change back after three minutes: a proof must be shorter")
+		return o, console.BadUsage(fmt.Sprintf("--duration: want at most %v", campaign.LongestProof), "a host rolls an unconfirmed change back after three minutes: a proof must be shorter")
 	case f.target <= 0 || f.target > 1:
 		return o, console.BadUsage(fmt.Sprintf("--target: want a share above 0 and at most 1, not %g", f.target), "0.97 is 97 % of the ceiling")
 	case f.require < 0 || f.require > 1:

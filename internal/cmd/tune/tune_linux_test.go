@@ -126,7 +126,7 @@ func TestTunedFiles(t *testing.T) {
 		t.Errorf("sysctl.d:\n%s", sysctls)
 	}
 	o := runArgs(t, "rollback", run.path, "--journal", run.flags.journal)
-	if o.status != 0 || !strings.Contains(o.stdout, "(6 changes): 4 steps put back on 2 hosts") {
+	if o.status != 0 || !strings.Contains(o.stdout, "(6 changes): 4 steps rolled back on 2 hosts") {
 		t.Errorf("rollback: %d %s%s", o.status, o.stdout, o.stderr)
 	}
 	if text := readText(t, netplan); text != strings.Replace(netplanThere, "%", "1/24", 1) {
@@ -238,22 +238,22 @@ func TestTuneOutcome(t *testing.T) {
 	out := outcomeOf(r, run)
 	out.doc.Fabric = "fabric.tuned.yaml"
 	printTuned(con, out)
-	const want = `kept       +83.8 %  rbx, lim: xmit_hash_policy of bond1: layer2 -> layer3+4
+	const want = `kept          +83.8 %  rbx, lim: xmit_hash_policy of bond1: layer2 -> layer3+4
                     layer2 hashes only MAC addresses; layer3+4 tells flows apart
                     by their ports
-put back    +0.1 %  rbx: net.ipv4.tcp_rmem: 4096 131072 6291456 -> 4096 131072
-                    33554432
+rolled back    +0.1 %  rbx: net.ipv4.tcp_rmem: 4096 131072 6291456 -> 4096
+                       131072 33554432
                     no gain (+0.1 %)
-kept        +8.8 %  2 streams on chosen source ports instead of 1 stream
+kept           +8.8 %  2 streams on chosen source ports instead of 1 stream
                     1 stream can use 1 link at most
-not kept            MTU 9000
+not kept               MTU 9000
                     could not be applied: rbx: no room
 not tried: channels: 8 on ens2f0 of rbx: traffic stops for seconds (link-down),
            which needs consent
 before 9.90 Gbit/s, after 19.8 Gbit/s, 99.5 % of the ceiling of 19.9 Gbit/s; 11
 measurements, 31 s of traffic
 with 2 streams on chosen source ports (` + "`linerate steer pick`" + ` names them)
-to take all of it back:
+to roll all of it back:
   linerate rollback fabric.yaml --host rbx,lim 20261122T103000.000Z
 to make it stay over a reboot:
   linerate apply fabric.tuned.yaml --profiles none --persist always

@@ -73,7 +73,7 @@ type Options struct {
 	// DefaultDeadline. It counts from the first step.
 	Deadline time.Duration
 	// Temporary ends the change with the process that made it, also while it
-	// stands applied: the guard takes it back at once when that process dies.
+	// stands applied: the guard rolls it back at once when that process dies.
 	Temporary bool
 	// Pause is how long to wait between arming the guard and the first step:
 	// starting a process disturbs what is to be watched.
@@ -133,12 +133,12 @@ type StepError struct {
 }
 
 func (e *StepError) Error() string {
-	what, word := e.Step.Change(), "what was done before is taken back"
+	what, word := e.Step.Change(), "what was done before is rolled back"
 	if e.Check {
 		what = "check of the host after the change"
 	}
 	if !e.Undone {
-		word = "NOT everything could be taken back"
+		word = "NOT everything could be rolled back"
 	}
 	return fmt.Sprintf("%s: %v (%s)", what, e.Err, word)
 }

@@ -17,7 +17,7 @@ import (
 const guardPause = 200 * time.Millisecond
 
 // Guard is the dead man: it waits until the entry is confirmed or taken back,
-// and takes it back itself when its deadline passes, when the process that
+// and rolls it back itself when its deadline passes, when the process that
 // applies it dies before it is through (of a temporary change, whenever it
 // dies), or when ctx ends. A way back that was cut short it goes on with, and
 // a confirmation that was cut short it finishes. It tells the one that started

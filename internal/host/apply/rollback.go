@@ -88,7 +88,7 @@ func (a *Applier) undoStep(ctx context.Context, e *Entry, i int, held map[string
 		st.Progress = agentapi.StepUndone // it went with the link that the plan had made
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		st.Progress, st.Note = agentapi.StepLeft, note(s.Target()+": it is gone: nothing to put back")
+		st.Progress, st.Note = agentapi.StepLeft, note(s.Target()+": it is gone: nothing to roll back")
 		return nil
 	case err != nil:
 		return err
@@ -96,7 +96,7 @@ func (a *Applier) undoStep(ctx context.Context, e *Entry, i int, held map[string
 		st.Progress, st.Note = agentapi.StepUndone, ""
 		return nil
 	case now != s.New && held[s.Target()] != "":
-		return fmt.Errorf("%w: it goes back after %s, which set it since and could not be taken back", ErrState, held[s.Target()])
+		return fmt.Errorf("%w: it is rolled back after %s, which set it since and could not be rolled back", ErrState, held[s.Target()])
 	// A value that was seen to hold and is another one now was set by somebody
 	// else. One whose setting was cut short is ours, whatever the kernel made
 	// of it.

@@ -126,7 +126,7 @@ func TestApart(t *testing.T) {
 		{"a router", count(0, 0, 7), count(0, 0, 2007), []string{"forwarded: 1000 packets a second"}},
 		{"both", count(0, 0, 0), count(400, 0, 400), []string{"UDP", "forwarded"}},
 		{"not read", nil, count(4000, 0, 4000), nil},
-		{"put back", count(9000, 0, 0), count(100, 0, 0), nil},
+		{"rolled back", count(9000, 0, 0), count(100, 0, 0), nil},
 	} {
 		got := apart(tt.a, tt.b, 2*time.Second)
 		ok := len(got) == len(tt.want)

@@ -191,7 +191,7 @@ func readAddress(name string, p netip.Prefix, want string) (string, error) {
 		switch {
 		case a.prefix != p:
 		case want == plan.Absent && a.beyond(name):
-			return "", fmt.Errorf("address %s has a label, scope, peer, metric or flags of its own, which a plan cannot put back: %w", p, errors.ErrUnsupported)
+			return "", fmt.Errorf("address %s has a label, scope, peer, metric or flags of its own, which a plan cannot roll back: %w", p, errors.ErrUnsupported)
 		case a.flags&ifaDADFailed != 0:
 			return duplicate, nil
 		case a.flags&ifaTentative != 0 && l.up && l.carrier:

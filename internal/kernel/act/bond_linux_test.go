@@ -55,7 +55,7 @@ func must(t *testing.T, err error) {
 }
 
 // TestKernelPlanAndUndo carries out whole plans on a bond with a VLAN and
-// routes, step by step, and takes them back.
+// routes, step by step, and rolls them back.
 func TestKernelPlanAndUndo(t *testing.T) {
 	if inGuest(t) {
 		return

@@ -161,7 +161,7 @@ func readQdisc(l link) (string, error) {
 	}
 	for _, q := range all {
 		if q.Parent != "root" && q.Parent != "ingress" && q.Handle != "0:" {
-			return "", fmt.Errorf("%s has %s %s below its root discipline, which a plan cannot put back: %w", l.name, q.Kind, q.Handle, errors.ErrUnsupported)
+			return "", fmt.Errorf("%s has %s %s below its root discipline, which a plan cannot roll back: %w", l.name, q.Kind, q.Handle, errors.ErrUnsupported)
 		}
 	}
 	return words, nil

@@ -255,7 +255,7 @@ func readRoute(r *netstate.Route) (string, error) {
 			continue
 		}
 		if len(have.Extra) > 0 {
-			return "", fmt.Errorf("route has attributes that a plan cannot put back (%v): %w", have.Extra, errors.ErrUnsupported)
+			return "", fmt.Errorf("route has attributes that a plan cannot roll back (%v): %w", have.Extra, errors.ErrUnsupported)
 		}
 		return plan.Present, nil
 	}

@@ -22,7 +22,7 @@ type Document struct {
 func Of(all []scenario.Outcome) Document {
 	d := Document{Charts: make(map[string]string)}
 	var b strings.Builder
-	b.WriteString("# Published results, reproduced\n\nMade by `linerate lab replicas` from the rows of `linerate lab run all`. Rates are\nGbit/s of payload at the published scale; round trips are ms. Rows marked *shown*\nare of a kind that is not scored; *reached* is at least 97 % of the ceiling by\nlinerate's own `tune`, *held* at least 90 % of a lower limit that no setting mends. *Held by*\nis what `explain` names from the kernel's evidence.\n")
+	b.WriteString("# Published results, reproduced\n\nMade by `linerate lab replicas` from the rows of `linerate lab run all`. Rates are\nGbit/s of payload at the published scale; round trips are ms. Rows marked *shown*\nare of a kind that is not scored; *reached* is at least 97 % of the ceiling by\nlinerate's own `tune`, *held* at least 90 % of a lower limit that no setting removes. *Held by*\nis what `explain` names from the kernel's evidence.\n")
 	for _, o := range all {
 		d.scenario(&b, o)
 	}

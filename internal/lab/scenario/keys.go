@@ -79,7 +79,7 @@ func measureKeys() fabric.Object[Measurement] {
 		fabric.NewKey("fail", "a link that fails while linerate measures: HOST.LINK@AT,FOR; left out of it: @2s,3s", fabric.Value(failure(), func(v *m) *Failure { return &v.Fail })),
 		fabric.NewKey("fail_how", "loud: its carrier goes; silent: the switch drops what passes, and the carrier stays; left out: loud", fabric.Value(fabric.Word(Loud, Silent), func(v *m) *FailureKind { return &v.FailKind })),
 		fabric.NewKey("within", "how far off a row of kind rate may be; left out: 10%", fabric.Value(fabric.Ratio(), func(v *m) *float64 { return &v.Within })),
-		fabric.NewKey("keep", "leave the hosts as tune made them; left out: false, they are put back", fabric.Value(fabric.Truth(), func(v *m) *bool { return &v.Keep })),
+		fabric.NewKey("keep", "leave the hosts as tune made them; left out: false, they are rolled back", fabric.Value(fabric.Truth(), func(v *m) *bool { return &v.Keep })),
 	)
 }
 

@@ -121,7 +121,7 @@ func Page(all []Outcome) string {
 		}
 		b.WriteString(LeftOutText(o.LeftOut))
 		if o.tooBusy() {
-			fmt.Fprintf(&b, "  more than one row in ten was held by the lab's own processor\n")
+			fmt.Fprintf(&b, "  more than one row in ten was limited by the lab's own processor\n")
 		}
 		if o.Error != "" {
 			fmt.Fprintf(&b, "  failed: %s\n", cut(strings.Join(strings.Fields(o.Error), " "), tableWidth-10))

@@ -121,7 +121,7 @@ type Measurement struct {
 	FailKind FailureKind
 	// Within is how far off a row of kind rate may be; zero is the kind's own.
 	Within float64
-	// Keep leaves the hosts as Tune made them; else they are put back.
+	// Keep leaves the hosts as Tune made them; else they are rolled back.
 	Keep bool
 }
 

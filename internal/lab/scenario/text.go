@@ -52,8 +52,8 @@ func markWords() []markWord {
 		{"!", "off what was published"},
 		{"c", "the lab's processor was full: its rate, not the network's"},
 		{"~", "a burst or a claim: shown, not scored"},
-		{"<", "below 97 % of the ceiling, and nothing else that would hold it"},
-		{"^", "held below the ceiling by what no setting mends"},
+		{"<", "below 97 % of the ceiling, and nothing else that would limit it"},
+		{"^", "limited below the ceiling by what no setting removes"},
 	}
 }
 

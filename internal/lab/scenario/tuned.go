@@ -40,7 +40,7 @@ type Tuned struct {
 const (
 	// leastShare is the least share of the ceiling.
 	leastShare = 0.97
-	// leastHeld is that of a lower limit that no setting mends: it holds a rate that
+	// leastHeld is that of a lower limit that no setting removes: it holds a rate that
 	// comes as near as any rate is held to. A stream that loses packets at it is
 	// some percent below.
 	leastHeld = 1 - usualWithin
@@ -154,7 +154,7 @@ func (c checker) tuning(at func(...any) []any, i int, m *Measurement) {
 		{"published_ratio", len(m.Ratios) > 0}, {"within", m.Within > 0},
 	} {
 		if key.given {
-			c.wrong(key.name+": tune finds what to send by itself, and is held against the ceiling", "leave it out", at(key.name)...)
+			c.wrong(key.name+": tune finds what to send by itself, and is compared with the ceiling", "leave it out", at(key.name)...)
 		}
 	}
 	for _, kind := range m.Kinds {
@@ -163,7 +163,7 @@ func (c checker) tuning(at func(...any) []any, i int, m *Measurement) {
 		}
 	}
 	if m.Duration > mostLook {
-		c.wrong(fmt.Sprintf("duration: a look of a tune is %v at most, not %v", mostLook, m.Duration), "leave it out", at("duration")...)
+		c.wrong(fmt.Sprintf("duration: a measurement of a tune is %v at most, not %v", mostLook, m.Duration), "leave it out", at("duration")...)
 	}
 	if m.Direction == "" {
 		m.Direction = flow.Both

@@ -31,7 +31,7 @@ func TestTuneFile(t *testing.T) {
 		"tool: tune, fail: a.eth0":       "fail: tune finds",
 		"tool: tune, within: 5%":         "within: tune finds",
 		"tool: tune, kind: claim":        "kind: claim is none of tune's",
-		"tool: tune, duration: 31s":      "a look of a tune is 30s at most",
+		"tool: tune, duration: 31s":      "a measurement of a tune is 30s at most",
 		"tool: tune, published: [1G,2G]": "published: 2 numbers for 1 rows",
 		"tool: tune, published_ratio: 2": "published_ratio: tune finds",
 		"tool: iperf3, keep: true":       "keep is of tune",
@@ -159,7 +159,7 @@ func TestTunedText(t *testing.T) {
 				t.Errorf("%d columns: %s", n, line)
 			}
 		}
-		for _, want := range []string{"18.00G before, then 94.7 % of the ceiling at MTU 9000", "held by card at 36.50G", "      kept: MTU of 9000 on both hosts, and much more much more", "\n        more much", "kept: 4 streams\n", "38.00G^\n", "\n^ held below"} {
+		for _, want := range []string{"18.00G before, then 94.7 % of the ceiling at MTU 9000", "held by card at 36.50G", "      kept: MTU of 9000 on both hosts, and much more much more", "\n        more much", "kept: 4 streams\n", "38.00G^\n", "\n^ limited below"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s", want, text)
 			}

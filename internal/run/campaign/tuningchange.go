@@ -19,7 +19,7 @@ import (
 )
 
 // unconfirmed is how long a change may stand while it is being proven; then
-// the host puts itself back. It is longer than a proof of the longest window
+// the host rolls itself back. It is longer than a proof of the longest window
 // with all its repetitions.
 const unconfirmed = 3 * time.Minute
 
@@ -126,7 +126,7 @@ var (
 	ErrRolledBack = errors.New("change rolled back")
 	// ErrNotPutBack holds, all of it or a part, although it was to be put back:
 	// a host is neither as it was found nor as it was wanted.
-	ErrNotPutBack = errors.New("a change could not be put back")
+	ErrNotPutBack = errors.New("a change could not be rolled back")
 )
 
 // refusal is why a change was not carried out, and what came of putting it back.
@@ -195,7 +195,7 @@ func (c *Campaign) TakeBack() error {
 // wholeRun is how long a host may take to put all of a run back.
 const wholeRun = 3 * time.Minute
 
-// wentBack is nil where a rollback put all back, else ErrNotPutBack with what is
+// wentBack is nil where a rollback roll all back, else ErrNotPutBack with what is
 // known of the host.
 func wentBack(host string, reply agentapi.RollbackReply, err error, otherwise string) error {
 	switch {

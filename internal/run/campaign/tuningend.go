@@ -164,7 +164,7 @@ func (u *tuning) asFound() error {
 	for i := range u.c.record.Steps {
 		s := &u.c.record.Steps[i]
 		if s.Kept {
-			s.Kept, s.Verdict = false, s.Verdict+"; put back: all steps together were no faster than what was found"
+			s.Kept, s.Verdict = false, s.Verdict+"; rolled back: all steps together were no faster than what was found"
 		}
 	}
 	for i := range u.out.Settings {

@@ -31,7 +31,7 @@ func (c *Change) revert(out *Outcome) error {
 		if h.State != agentapi.ChangeApplied && h.State != agentapi.ChangeConfirmed {
 			continue
 		}
-		c.cfg.Tell("put back " + h.Host)
+		c.cfg.Tell("roll back " + h.Host)
 		err := c.putBack(ctx, c.hosts[h.Host], h)
 		if errors.Is(err, fleet.ErrUnreachable) {
 			// The connection may have died of the change, or of the steps that
@@ -50,11 +50,11 @@ func (c *Change) revert(out *Outcome) error {
 			h.State = agentapi.ChangeRolledBack
 			errs = append(errs, fmt.Errorf("%s: %w", h.Host, ErrRolledBack))
 		case h.State == agentapi.ChangeConfirmed:
-			errs = append(errs, fmt.Errorf("put back %s, which had kept the change: %w", h.Host, err))
+			errs = append(errs, fmt.Errorf("roll back %s, which had kept the change: %w", h.Host, err))
 		case h.asked:
 			errs = append(errs, fmt.Errorf("%w: %s was asked to and does not answer, see its journal: %w", ErrUnknown, h.Host, err))
 		default:
-			errs = append(errs, fmt.Errorf("%w: %s will put itself back by %s: %w", ErrRolledBack, h.Host, h.by.Format(time.TimeOnly), err))
+			errs = append(errs, fmt.Errorf("%w: %s will roll back by itself by %s: %w", ErrRolledBack, h.Host, h.by.Format(time.TimeOnly), err))
 		}
 	}
 	return errors.Join(errs...)

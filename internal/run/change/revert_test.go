@@ -35,7 +35,7 @@ func (o *oddHost) Call(_ context.Context, method agentapi.AnyMethod, _ json.RawM
 
 func (o *oddHost) Close() error { return nil }
 
-// TestRevert: a host that is silent puts itself back, and is said to, but not where
+// TestRevert: a host that is silent rolls itself back, and is said to, but not where
 // it was told to keep the change: then it is tried for a minute, and nobody knows.
 func TestRevert(t *testing.T) {
 	gone := fmt.Errorf("%w: it is off", fleet.ErrUnreachable)
@@ -50,7 +50,7 @@ func TestRevert(t *testing.T) {
 	}{
 		{"answers", false, nil, ErrRolledBack, "rolled-back", "h: change rolled back", 0},
 		{"told to keep it, answers", true, nil, ErrRolledBack, "rolled-back", "h: change rolled back", 0},
-		{"silent", false, gone, ErrRolledBack, "applied", "h will put itself back by", 0},
+		{"silent", false, gone, ErrRolledBack, "applied", "h will roll back by itself by", 0},
 		{"told to keep it, silent", true, gone, ErrUnknown, "applied", "h was asked to and does not answer, see its journal", longestRevert},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -100,7 +100,7 @@ func TestLinkComesBack(t *testing.T) {
 				t.Errorf("%q, want %q", c.cable.did, c.want)
 			}
 			if c.want != nil && c.cable.deadline < c.f.For {
-				t.Errorf("the host puts itself back after %v, before it is to", c.cable.deadline)
+				t.Errorf("the host rolls itself back after %v, before it is to", c.cable.deadline)
 			}
 			if got, want := r.poll(), map[bool]time.Duration{true: failPoll, false: pollEvery}[c.f.Host == "alpha"]; got != want {
 				t.Errorf("sampled every %v, want %v", got, want)

@@ -35,7 +35,7 @@ func (t *trial) openListener(ctx context.Context, l Listener) error {
 		return fmt.Errorf("measure %s to %s: the sending host cannot be a client: %w", t.spec.From, t.spec.To, errors.ErrUnsupported)
 	}
 	if t.spec.protocol() == protocolMPTCP {
-		return fmt.Errorf("measure %s to %s: an iperf3 server cannot be asked for MPTCP: %w", t.spec.From, t.spec.To, errors.ErrUnsupported)
+		return fmt.Errorf("measure %s to %s: an iperf3 server has no MPTCP: %w", t.spec.From, t.spec.To, errors.ErrUnsupported)
 	}
 	t.spec.Lanes = []flow.Lane{l.lane()}
 	all, err := ways(t.cfg.Network, t.spec)

@@ -37,7 +37,7 @@ func (r *round) silence(ctx context.Context, f Failing, by Breaker, s *silence) 
 	defer func() {
 		s.mended, s.to = true, time.Since(opened)
 		if e := by.Mend(); e != nil {
-			err = errors.Join(err, fmt.Errorf("mend %s of %s: %w", f.Link, f.Host, e))
+			err = errors.Join(err, fmt.Errorf("repair %s of %s: %w", f.Link, f.Host, e))
 		}
 	}()
 	s.from = time.Since(opened)

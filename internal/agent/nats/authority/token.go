@@ -113,7 +113,7 @@ func (a *Authority) Issue(url string, g Grant) (Token, error) {
 		return Token{}, err
 	}
 	if g.Role.Person() && strings.HasSuffix(g.Name, DeputySuffix) {
-		return Token{}, fmt.Errorf("user %s: %w: names that end in %s are of visitors of the web page", g.Name, ErrTaken, DeputySuffix)
+		return Token{}, fmt.Errorf("user %s: %w: names that end in %s are of users of the web page", g.Name, ErrTaken, DeputySuffix)
 	}
 	if g.Within <= 0 || g.Within > LongestToken {
 		return Token{}, fmt.Errorf("a token for %v: want more than 0 and at most %v", g.Within, LongestToken)
@@ -230,7 +230,7 @@ func (a *Authority) takeTokens(name string, role agentapi.Role) (int, error) {
 			continue // one that cannot be read gives nothing
 		}
 		if err := os.Remove(path); err != nil {
-			return taken, fmt.Errorf("take back a token: %w", err)
+			return taken, fmt.Errorf("revoke a token: %w", err)
 		}
 		taken++
 	}

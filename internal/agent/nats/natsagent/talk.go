@@ -316,7 +316,7 @@ func (t *talk) takeBack(id string) {
 		t.s.log.Error("the audit log cannot be written", "error", failed)
 	}
 	if err != nil && !errors.Is(err, agentapi.ErrState) && !errors.Is(err, fs.ErrNotExist) {
-		t.s.log.Error("a temporary change was not taken back", "journal", id, "error", err)
+		t.s.log.Error("a temporary change was not rolled back", "journal", id, "error", err)
 	}
 }
 

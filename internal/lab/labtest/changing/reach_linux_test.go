@@ -99,9 +99,9 @@ func cutOff(t *testing.T) {
 	const deadline = 45 * time.Second
 	begun := time.Now()
 	_, errs := g.fails("apply", g.file, "--yes", "--exact", "--deadline", deadline.String())
-	by := regexp.MustCompile(`alpha will put itself back by (\d\d:\d\d:\d\d)`).FindStringSubmatch(errs)
+	by := regexp.MustCompile(`alpha will roll back by itself by (\d\d:\d\d:\d\d)`).FindStringSubmatch(errs)
 	if by == nil {
-		t.Fatalf("nobody says when alpha puts itself back:\n%s", errs)
+		t.Fatalf("nobody says when alpha rolls itself back:\n%s", errs)
 	}
 	t.Logf("ended after %v", time.Since(begun).Round(time.Second))
 	if pings("controller", "10.0.0.1") {

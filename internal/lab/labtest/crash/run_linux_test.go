@@ -163,7 +163,7 @@ func (c *cutter) runJob(op string, plans []plan.Plan) job {
 	return j
 }
 
-// learnRun carries a tune out whole and takes it back.
+// learnRun carries a tune out whole and rolls it back.
 func (c *cutter) learnRun(plans []plan.Plan) (moments map[string]int, steps int) {
 	c.t.Helper()
 	c.dir = c.t.TempDir()

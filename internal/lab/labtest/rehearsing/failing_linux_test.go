@@ -11,7 +11,7 @@ import (
 
 // TestSilentCable: a cable that is broken silently keeps its carrier at both
 // ends; LACP that is fast misses its partner within what was predicted, and
-// takes it back when the cable is mended. Nothing else of it is left.
+// rolls it back when the cable is mended. Nothing else of it is left.
 func TestSilentCable(t *testing.T) {
 	stage.Turn(t, stage.Rehearsing)
 	s, _, err := scenario.Named("failover")

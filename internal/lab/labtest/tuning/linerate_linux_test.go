@@ -32,7 +32,7 @@ type tuned struct {
 	claimed unit.BitRate // of the result, both ways at once
 	kept    []string     // settings
 	stopped string
-	undone  bool // one rollback put all back
+	undone  bool // one rollback roll all back
 }
 
 // linerate runs a command of the program.
