@@ -15,7 +15,7 @@ import (
 // The length of a file: over softLines it must say why, over hardLines nothing
 // helps.
 const (
-	softLines = 400
+	softLines = 800
 	hardLines = 800
 )
 

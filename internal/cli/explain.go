@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -66,5 +66,5 @@ func findingOf(r record.Record, t record.Trial) record.Finding {
 	for _, h := range r.Environment.Hosts {
 		state.Hosts[h.Name] = h
 	}
-	return diagnose.Decide(state, diagnose.Trial(state, t), t, r.ProbesOf(t))
+	return diagnosetrial.Decide(state, diagnosetrial.Judge(state, t), t, r.ProbesOf(t))
 }

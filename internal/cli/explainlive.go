@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnoselive "github.com/linerate/linerate/diagnose/live"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/record"
 )
@@ -90,14 +90,14 @@ type liveDocument struct {
 	// Flows hold their finding again under Findings, as scripts for records
 	// expect it.
 	Flows       []liveFlowDocument  `json:"flows"`
-	Links       []diagnose.LiveLink `json:"links"`
+	Links       []diagnoselive.Link `json:"links"`
 	Unseen      []string            `json:"unseen"`
 	Findings    []record.Finding    `json:"findings"`
 	Connections int                 `json:"other_connections_count"`
 }
 
 type liveFlowDocument struct {
-	diagnose.LiveFlow
+	diagnoselive.Flow
 	// Finding hides that of LiveFlow: it stands in Findings.
 	Finding  *record.Finding  `json:"finding,omitempty"`
 	Links    []string         `json:"links"`
@@ -124,7 +124,7 @@ func (a *App) explainLive(ctx context.Context, reach string, flags liveFlags) er
 	}
 	w := reply.Watched
 	w.Host.Name = t.name
-	report := diagnose.Live(w)
+	report := diagnoselive.Judge(w)
 	if a.json {
 		return a.printJSON(liveDocumentOf(w.Host.Name, w.Span, w.Rest.Connections, w.Unseen, report))
 	}
@@ -132,13 +132,13 @@ func (a *App) explainLive(ctx context.Context, reach string, flags liveFlags) er
 	return nil
 }
 
-func liveDocumentOf(host string, span time.Duration, others int, unseen []string, r diagnose.LiveReport) liveDocument {
+func liveDocumentOf(host string, span time.Duration, others int, unseen []string, r diagnoselive.Report) liveDocument {
 	d := liveDocument{
 		Host: host, Watched: span.Seconds(), Answer: r.Answer, Flows: []liveFlowDocument{}, Links: r.Links,
 		Unseen: append([]string{}, unseen...), Findings: r.Findings(), Connections: others,
 	}
 	for _, f := range r.Flows {
-		d.Flows = append(d.Flows, liveFlowDocument{LiveFlow: f, Links: append([]string{}, f.Links()...), Findings: []record.Finding{f.Finding}})
+		d.Flows = append(d.Flows, liveFlowDocument{Flow: f, Links: append([]string{}, f.Links()...), Findings: []record.Finding{f.Finding}})
 	}
 	return d
 }

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnoselive "github.com/linerate/linerate/diagnose/live"
 	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/unit"
 )
 
 // liveText is what was watched, as people read it: the answer, each program,
 // the links, what was not seen.
-func liveText(w livetraffic.Watched, r diagnose.LiveReport, width int) string {
+func liveText(w livetraffic.Watched, r diagnoselive.Report, width int) string {
 	var b strings.Builder
 	b.WriteString(wrapped("", liveHead(w, r), width))
 	b.WriteString("\n" + wrapped("", r.Answer, width))
@@ -32,7 +32,7 @@ func liveText(w livetraffic.Watched, r diagnose.LiveReport, width int) string {
 }
 
 // liveHead says how long was watched and how much is shown.
-func liveHead(w livetraffic.Watched, r diagnose.LiveReport) string {
+func liveHead(w livetraffic.Watched, r diagnoselive.Report) string {
 	var all unit.BitRate
 	connections := 0
 	for _, f := range r.Flows {
@@ -56,7 +56,7 @@ func liveHead(w livetraffic.Watched, r diagnose.LiveReport) string {
 	return head
 }
 
-func liveFlowText(f diagnose.LiveFlow, width int) string {
+func liveFlowText(f diagnoselive.Flow, width int) string {
 	var b strings.Builder
 	fmt.Fprint(&b, outdented("", liveFlowHead(f), width))
 	found := f.Finding
@@ -84,12 +84,12 @@ func liveFlowText(f diagnose.LiveFlow, width int) string {
 }
 
 // liveFlowHead is "rsync[812] to 10.0.0.2: 9.9 Gbit/s, 2 connections, by eth0".
-func liveFlowHead(f diagnose.LiveFlow) string {
+func liveFlowHead(f diagnoselive.Flow) string {
 	way := "to"
 	if !f.Sends {
 		way = "from"
 	}
-	who := diagnose.Who(f.Program)
+	who := diagnoselive.Who(f.Program)
 	if !strings.HasSuffix(who, " of "+f.Peer.String()) {
 		who += " " + way + " " + f.Peer.String()
 	}
@@ -110,7 +110,7 @@ func liveFlowHead(f diagnose.LiveFlow) string {
 }
 
 // livePorts are the local ports of the connections on one link.
-func livePorts(f diagnose.LiveFlow, link string) string {
+func livePorts(f diagnoselive.Flow, link string) string {
 	const shown = 4
 	var ports []string
 	for _, c := range f.Connections {
@@ -130,7 +130,7 @@ func livePorts(f diagnose.LiveFlow, link string) string {
 }
 
 // liveDoubt says why the link of a connection is not known; "" when it is.
-func liveDoubt(f diagnose.LiveFlow) string {
+func liveDoubt(f diagnoselive.Flow) string {
 	for _, c := range f.Connections {
 		if c.Link == "" && c.Why != "" && f.Sends {
 			return "its link is not known: " + c.Why
@@ -141,7 +141,7 @@ func liveDoubt(f diagnose.LiveFlow) string {
 
 // liveLinksText is a row for each link; what does not fit behind one stands
 // below it.
-func liveLinksText(links []diagnose.LiveLink, width int) string {
+func liveLinksText(links []diagnoselive.Link, width int) string {
 	name, rate, share, gap := len("link"), 13, 8, "   "
 	for _, l := range links {
 		name = max(name, len([]rune(l.Name)))
@@ -171,7 +171,7 @@ func liveLinksText(links []diagnose.LiveLink, width int) string {
 }
 
 // liveLinkNotes are a link's connections, and what is odd about it.
-func liveLinkNotes(l diagnose.LiveLink) string {
+func liveLinkNotes(l diagnoselive.Link) string {
 	var notes []string
 	if l.Connections > 0 {
 		notes = append(notes, fmt.Sprint(l.Connections))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/netstate"
 )
@@ -16,7 +16,7 @@ import (
 // inspected is the document of `inspect --json`.
 type inspected struct {
 	Host     netstate.Host          `json:"host"`
-	Findings []diagnose.HostFinding `json:"findings"`
+	Findings []diagnosehost.Finding `json:"findings"`
 	// Calibration is there only where it was asked for.
 	Calibration *calibration `json:"calibration,omitempty"`
 }
@@ -82,7 +82,7 @@ over loopback.
 			if err != nil {
 				return err
 			}
-			doc := inspected{Host: host, Findings: diagnose.Host(host), Calibration: measured}
+			doc := inspected{Host: host, Findings: diagnosehost.Judge(host), Calibration: measured}
 			if doc.Host.Links == nil {
 				doc.Host.Links = []netstate.Link{}
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
@@ -53,7 +53,7 @@ func TestInspectText(t *testing.T) {
 	var out bytes.Buffer
 	app := &App{Stdout: &out, Stderr: &out}
 	h := sick()
-	if err := app.printInspected(inspected{Host: h, Findings: diagnose.Host(h)}, false); err != nil {
+	if err := app.printInspected(inspected{Host: h, Findings: diagnosehost.Judge(h)}, false); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()

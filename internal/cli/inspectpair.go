@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/pathmtu"
@@ -23,9 +23,9 @@ sends some tens of echoes between the hosts, and nothing else.
 
 // inspectedPairs is the document of `inspect --json` for several hosts.
 type inspectedPairs struct {
-	Hosts    []inspected            `json:"hosts"`
-	Probes   []diagnose.PathProbe   `json:"probes"`
-	Findings []diagnose.HostFinding `json:"findings"` // of what is between hosts
+	Hosts    []inspected              `json:"hosts"`
+	Probes   []diagnosehost.PathProbe `json:"probes"`
+	Findings []diagnosehost.Finding   `json:"findings"` // of what is between hosts
 	// Notes say what could not be looked at.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -63,7 +63,7 @@ func (a *App) inspectSeveral(ctx context.Context, args []string, all bool) error
 			continue
 		}
 		states.Hosts[o.name] = asDeclared(f, o.state)
-		doc.Hosts = append(doc.Hosts, inspected{Host: o.state, Findings: diagnose.Host(o.state)})
+		doc.Hosts = append(doc.Hosts, inspected{Host: o.state, Findings: diagnosehost.Judge(o.state)})
 	}
 	if ctx.Err() != nil || len(left) > 0 && len(doc.Hosts) < 2 {
 		return errors.Join(ctx.Err(), left[0])
@@ -139,7 +139,7 @@ func (d *inspectedPairs) probe(ctx context.Context, f predict.Fabric, reached ma
 	}
 	d.Probes = probes
 	if d.Probes == nil {
-		d.Probes = []diagnose.PathProbe{}
+		d.Probes = []diagnosehost.PathProbe{}
 	}
 	var many interface{ Unwrap() []error }
 	switch {
@@ -155,7 +155,7 @@ func (d *inspectedPairs) probe(ctx context.Context, f predict.Fabric, reached ma
 			d.Notes = append(d.Notes, fmt.Sprintf("%s does not answer echoes from %s (%s): what its path takes is not known", p.To, p.From, p.Lane.Src))
 		}
 	}
-	d.Findings = diagnose.Pairs(f, probes)
+	d.Findings = diagnosehost.Pairs(f, probes)
 	return nil
 }
 
@@ -179,7 +179,7 @@ func (a *App) printPairs(doc inspectedPairs, all bool) error {
 	return nil
 }
 
-func probeText(p diagnose.PathProbe) string {
+func probeText(p diagnosehost.PathProbe) string {
 	way := fmt.Sprintf("%s to %s, %s to %s: ", p.From, p.To, p.Lane.Src, p.Lane.Dst)
 	switch {
 	case !p.Answers:

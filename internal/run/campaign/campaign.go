@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/agent/nats/link"
@@ -315,7 +315,7 @@ func (c *Campaign) judge(ctx context.Context, t *record.Trial, spec measure.Spec
 		t.Predicted, t.Limit = prediction.Rate, prediction.Limit
 	}
 	c.evidence(ctx, t)
-	finding := diagnose.Trial(c.state, *t)
+	finding := diagnosetrial.Judge(c.state, *t)
 	t.Finding = &finding
 	c.routed(t)
 }

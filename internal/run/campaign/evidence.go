@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/internal/run/pathcheck"
@@ -242,7 +242,7 @@ func (c *Campaign) size(ctx context.Context, w pathmtu.Way) (record.SizeProbe, e
 	return s, nil
 }
 
-func sizeProbe(p diagnose.PathProbe) record.SizeProbe {
+func sizeProbe(p diagnosehost.PathProbe) record.SizeProbe {
 	return record.SizeProbe{
 		From: p.From, To: p.To, Link: p.Link, Src: p.Lane.Src, Dst: p.Lane.Dst, MTU: p.MTU,
 		Answers: p.Answers, Sent: p.Sent, Passed: p.Passed, Passes: p.Passes, Named: p.Named,

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
@@ -62,12 +62,12 @@ const (
 // peer that does not answer small echoes either gives a result with Answers
 // false. The error is the sender's: it may not send echoes (fs.ErrPermission),
 // or cannot be reached.
-func Prove(ctx context.Context, at Pinger, w Way) (diagnose.PathProbe, error) {
+func Prove(ctx context.Context, at Pinger, w Way) (diagnosehost.PathProbe, error) {
 	p := prover{at: at, way: w, wait: mostWait, tries: min(eachLink*w.Links, mostTries)}
 	if w.Links <= 1 {
 		p.tries = oneLink
 	}
-	out := diagnose.PathProbe{From: w.From, To: w.To, Lane: w.Lane, Link: w.Link, MTU: min(w.MTU, largest)}
+	out := diagnosehost.PathProbe{From: w.From, To: w.To, Lane: w.Lane, Link: w.Link, MTU: min(w.MTU, largest)}
 	if err := p.control(ctx, &out); err != nil || !out.Answers || out.MTU <= 0 {
 		return out, wrap(w, err)
 	}
@@ -108,7 +108,7 @@ type prover struct {
 
 // control sends small echoes, which says whether anybody answers and how long
 // that takes.
-func (p *prover) control(ctx context.Context, out *diagnose.PathProbe) error {
+func (p *prover) control(ctx context.Context, out *diagnosehost.PathProbe) error {
 	for range 2 { // the first may be lost to address resolution
 		reply, err := p.at.Ping(ctx, agentapi.PingRequest{Dst: p.way.Lane.Dst, Src: p.way.Lane.Src, Count: 3, Interval: 10 * time.Millisecond, Timeout: mostWait})
 		if err != nil {
@@ -219,8 +219,8 @@ func (p *prover) halve(ctx context.Context, size int, low, high *int) error {
 
 // Both proves the way there and the way back, each with its own sender's MTU:
 // a jumbo frame lost in the middle may show in one direction only.
-func Both(ctx context.Context, from, to Pinger, there, back Way) ([2]diagnose.PathProbe, error) {
-	var out [2]diagnose.PathProbe
+func Both(ctx context.Context, from, to Pinger, there, back Way) ([2]diagnosehost.PathProbe, error) {
+	var out [2]diagnosehost.PathProbe
 	var err error
 	if out[0], err = Prove(ctx, from, there); err != nil {
 		return out, err
@@ -266,9 +266,9 @@ func holds(l netstate.Link, a netip.Addr) bool {
 // Fabric proves every way between the hosts that are there, in the order of
 // their names. Pairs without lanes are left out. Where a host cannot send, its
 // ways are left out and the error says so; the others' are there.
-func Fabric(ctx context.Context, f predict.Fabric, hosts map[string]Pinger) ([]diagnose.PathProbe, error) {
+func Fabric(ctx context.Context, f predict.Fabric, hosts map[string]Pinger) ([]diagnosehost.PathProbe, error) {
 	names := slices.Sorted(maps.Keys(hosts))
-	var probes []diagnose.PathProbe
+	var probes []diagnosehost.PathProbe
 	var problems []error
 	for i, a := range names {
 		for _, b := range names[i+1:] {
