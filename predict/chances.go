@@ -32,9 +32,9 @@ func (w *way) chances(p plan, n *network, streamCap, mean float64) []Chance {
 	sum := 0.0
 	outcomes(p.groups, len(cells), func(counts []float64, probability float64) {
 		for i := range cells {
-			cells[i].streams = counts[i]
+			cells[i].Streams = counts[i]
 		}
-		rate := f.fill(cells)
+		rate := f.Fill(cells)
 		sum += rate * probability
 		split := w.split(p, counts, transmit)
 		links := 0

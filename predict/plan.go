@@ -1,6 +1,10 @@
 package predict
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/linerate/linerate/predict/maxmin"
+)
 
 // assumption is how a plan resolves what the traffic leaves open.
 type assumption struct {
@@ -279,12 +283,12 @@ func (p plan) run(n *network, streamCap float64) result {
 	r := result{streams: make([]float64, len(cells)), loads: make([]float64, len(cells))}
 	outcomes(p.groups, len(cells), func(counts []float64, probability float64) {
 		for i := range cells {
-			cells[i].streams = counts[i]
+			cells[i].Streams = counts[i]
 		}
-		r.rate += probability * f.fill(cells)
+		r.rate += probability * f.Fill(cells)
 		for i, c := range cells {
-			r.streams[i] += probability * c.streams
-			r.loads[i] += probability * c.streams * c.rate
+			r.streams[i] += probability * c.Streams
+			r.loads[i] += probability * c.Streams * c.Rate
 		}
 	})
 	return r
@@ -292,12 +296,12 @@ func (p plan) run(n *network, streamCap float64) result {
 
 // prepared is the plan's cells without streams, and what shares the network
 // among them.
-func (p plan) prepared(n *network, streamCap float64) ([]cell, *filler) {
-	cells := make([]cell, len(p.cells))
+func (p plan) prepared(n *network, streamCap float64) ([]maxmin.Cell, *maxmin.Filler) {
+	cells := make([]maxmin.Cell, len(p.cells))
 	for i, c := range p.cells {
-		cells[i] = cell{cap: streamCap, loads: n.loads(p.way, c.leg, c.out, c.in)}
+		cells[i] = maxmin.Cell{Cap: streamCap, Loads: n.loads(p.way, c.leg, c.out, c.in)}
 	}
-	return cells, &filler{capacity: n.capacity}
+	return cells, &maxmin.Filler{Capacity: n.capacity}
 }
 
 // used is the probability that each port of an attachment carries a flow.

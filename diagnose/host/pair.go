@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -84,7 +85,7 @@ func (u unlike) explains(p PathProbe) bool {
 func unlikeMTUs(f predict.Fabric, a, b string, lanes []flow.Lane) []unlike {
 	var found []unlike
 	for _, lane := range lanes {
-		near, far := predict.FacingOne(f.Hosts[a], lane.Src, lane.Dst), predict.FacingOne(f.Hosts[b], lane.Dst, lane.Src)
+		near, far := routing.FacingOne(f.Hosts[a], lane.Src, lane.Dst), routing.FacingOne(f.Hosts[b], lane.Dst, lane.Src)
 		if near.MTU == 0 || far.MTU == 0 || near.MTU == far.MTU || !oneSubnet(near, far, lane) {
 			continue
 		}

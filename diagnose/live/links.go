@@ -9,7 +9,7 @@ import (
 	"github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
 )
@@ -85,13 +85,13 @@ func loadOf(l netstate.Link, seen livetraffic.Link) load {
 	}
 	mtu := l.MTU
 	if mtu == 0 {
-		mtu = predict.DefaultMTU
+		mtu = framing.DefaultMTU
 	}
 	payload := func(rate unit.BitRate, packets float64) unit.BitRate {
 		return max(0, rate-unit.FromBytes(packets*liveHeaders, 1))
 	}
 	load.out, load.in = payload(seen.Tx, seen.TxPackets), payload(seen.Rx, seen.RxPackets)
-	load.outCeiling, load.inCeiling = predict.LinkPayload(l, mtu, 0, false), predict.LinkPayload(incoming, mtu, 0, false)
+	load.outCeiling, load.inCeiling = framing.LinkPayload(l, mtu, 0, false), framing.LinkPayload(incoming, mtu, 0, false)
 	load.outShare, load.inShare = diagnose.Fraction(load.out, load.outCeiling), diagnose.Fraction(load.in, load.inCeiling)
 	if load.outCeiling < load.inCeiling {
 		load.shaper = shaper(l)

@@ -104,7 +104,7 @@ func TestElsewhere(t *testing.T) {
 // unsteady is the trial with what TCP said of each stream up to 5 % off.
 func unsteady(rnd *rand.Rand, t record.Trial) record.Trial {
 	off := func(x float64) float64 { return x * (1 + 0.05*(2*rnd.Float64()-1)) }
-	return tcp(t, func(c *record.TCP) {
+	return tcpOf(t, func(c *record.TCP) {
 		c.RwndLimited, c.SndbufLimited, c.BusyRatio = off(c.RwndLimited), off(c.SndbufLimited), min(off(c.BusyRatio), 1)
 		c.Starved, c.Unheeded, c.Recovering = off(c.Starved), off(c.Unheeded), off(c.Recovering)
 		c.MeanRTTMS, c.RTTMS = max(off(c.MeanRTTMS), c.MinRTTMS), max(off(c.RTTMS), c.MinRTTMS)

@@ -7,6 +7,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -71,7 +72,7 @@ func (v *wayView) counted() []flow.Lane {
 		return nil
 	}
 	held := func(host string, lane flow.Lane) bool {
-		links := predict.Facing(v.fabric.Hosts[host], lane.Src, lane.Dst)
+		links := routing.Facing(v.fabric.Hosts[host], lane.Src, lane.Dst)
 		var below []netstate.Link
 		for _, l := range links {
 			ports, _, _ := v.fabric.Hosts[host].Below(l.Name)

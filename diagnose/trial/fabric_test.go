@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -152,7 +153,7 @@ func synthesised(f predict.Fabric, p predict.Prediction) record.Trial {
 				continue
 			}
 			at[[2]string{host, l.Name}] = len(t.Links)
-			t.Links = append(t.Links, record.LinkUse{Host: host, Link: l.Name, Ceiling: predict.LinkPayload(l, l.MTU, 0, false)})
+			t.Links = append(t.Links, record.LinkUse{Host: host, Link: l.Name, Ceiling: framing.LinkPayload(l, l.MTU, 0, false)})
 		}
 	}
 	for _, s := range p.Links {

@@ -99,7 +99,7 @@ func measured(t record.Trial, change func(*record.TCP)) record.Trial {
 			t.Ceiling += l.Ceiling
 		}
 	}
-	return idle(tcp(t, func(c *record.TCP) {
+	return idle(tcpOf(t, func(c *record.TCP) {
 		c.Samples, c.MinRTTMS, c.MeanRTTMS, c.MeanCwnd, c.MeanInFlight, c.CwndLimited = 80, 9.0, 9.2, 300, 290, 0.9
 		c.BytesSent, c.SegmentsOut = 60<<20, 60<<20/1448
 		change(c)

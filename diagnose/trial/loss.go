@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -147,7 +147,7 @@ func (v *wayView) lossLeaves() (unit.BitRate, bool) {
 func (v *wayView) lossLeavesOver(rtt func(record.Lane) float64) (sum unit.BitRate, ok bool) {
 	w := v.waits
 	for _, l := range w.lanes {
-		rate := predict.LossLeaves(v.congestion(l), w.loss(), rtt(l), l.TCP.SndMSS)
+		rate := tcp.LossLeaves(v.congestion(l), w.loss(), rtt(l), l.TCP.SndMSS)
 		if rate <= 0 {
 			return 0, false
 		}

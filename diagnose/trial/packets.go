@@ -6,7 +6,8 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -20,11 +21,11 @@ const ethernet = 14
 // frameHeaders is what a packet carries beside payload, from the Ethernet
 // header on.
 func frameHeaders(protocol string, ipv6 bool) int {
-	return ethernet + predict.HeaderBytes(protocol, ipv6)
+	return ethernet + framing.HeaderBytes(protocol, ipv6)
 }
 
 // headerBytes is what of a packet of the MTU is no payload.
-func headerBytes(protocol string, ipv6 bool) int { return predict.HeaderBytes(protocol, ipv6) }
+func headerBytes(protocol string, ipv6 bool) int { return framing.HeaderBytes(protocol, ipv6) }
 
 // packet is the payload of one of the trial's packets where the run asked for
 // small ones; zero where it asked for nothing.
@@ -81,7 +82,7 @@ func (v *wayView) fullPackets(side []linkLoad) (sum unit.BitRate, payload int) {
 	if side[0].host != v.from {
 		at, peer = peer, at
 	}
-	device := predict.FacingOne(h, at, peer)
+	device := routing.FacingOne(h, at, peer)
 	if device.MTU <= 0 {
 		return 0, 0
 	}
@@ -91,9 +92,9 @@ func (v *wayView) fullPackets(side []linkLoad) (sum unit.BitRate, payload int) {
 		if !ok {
 			return 0, 0
 		}
-		sum += predict.LinkPayloadOf(v.trial.Protocol, link, device.MTU, tags, at.Is6())
+		sum += framing.LinkPayloadOf(v.trial.Protocol, link, device.MTU, tags, at.Is6())
 	}
-	return sum, device.MTU - predict.HeaderBytes(v.trial.Protocol, at.Is6())
+	return sum, device.MTU - framing.HeaderBytes(v.trial.Protocol, at.Is6())
 }
 
 // pairShare is the share of the pair's ceiling below which full links are not
@@ -123,7 +124,7 @@ func (v *wayView) plain() bool {
 			h        netstate.Host
 			at, peer netip.Addr
 		}{{v.fabric.Hosts[v.from], l.Src, l.Dst}, {v.fabric.Hosts[v.to], l.Dst, l.Src}} {
-			if len(predict.Facing(end.h, end.at, end.peer)) != 1 || bondAt(end.h, end.at) != nil {
+			if len(routing.Facing(end.h, end.at, end.peer)) != 1 || bondAt(end.h, end.at) != nil {
 				return false
 			}
 		}

@@ -76,8 +76,8 @@ func with(t record.Trial, change func(*record.Trial)) record.Trial {
 	return t
 }
 
-// tcp changes what TCP said of every stream.
-func tcp(t record.Trial, change func(*record.TCP)) record.Trial {
+// tcpOf changes what TCP said of every stream.
+func tcpOf(t record.Trial, change func(*record.TCP)) record.Trial {
 	return with(t, func(t *record.Trial) {
 		for i := range t.Lanes {
 			change(&t.Lanes[i].TCP)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -135,7 +135,7 @@ func (v *wayView) devicesAbove() []netstate.Link {
 	h := v.fabric.Hosts[v.from]
 	var out []netstate.Link
 	for _, lane := range v.lanes {
-		l := predict.FacingOne(h, lane.Src, lane.Dst)
+		l := routing.FacingOne(h, lane.Src, lane.Dst)
 		ok := l.Name != ""
 		for depth := 0; ok && depth < 8; depth++ {
 			below := slices.ContainsFunc(v.egress, func(e linkLoad) bool { return e.link == l.Name })

@@ -5,7 +5,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/host"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
 )
 
@@ -113,7 +113,7 @@ func (v *wayView) widest() int {
 		return 0
 	}
 	lane := v.lanes[0]
-	near, far := predict.FacingOne(v.fabric.Hosts[v.from], lane.Src, lane.Dst), predict.FacingOne(v.fabric.Hosts[v.to], lane.Dst, lane.Src)
+	near, far := routing.FacingOne(v.fabric.Hosts[v.from], lane.Src, lane.Dst), routing.FacingOne(v.fabric.Hosts[v.to], lane.Dst, lane.Src)
 	if near.MTU <= 0 || far.MTU <= 0 {
 		return 0
 	}
@@ -219,7 +219,7 @@ func (v *wayView) ceilingEfficiency(host string) float64 {
 	if host == v.from {
 		own, peer = peer, own
 	}
-	device := predict.FacingOne(h, own, peer)
+	device := routing.FacingOne(h, own, peer)
 	if device.MTU <= 0 {
 		return 1
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/diagnose"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
 )
 
@@ -102,5 +102,5 @@ func (v *wayView) mtu() int {
 	if len(v.lanes) == 0 {
 		return 0
 	}
-	return predict.FacingOne(v.fabric.Hosts[v.from], v.lanes[0].Src, v.lanes[0].Dst).MTU
+	return routing.FacingOne(v.fabric.Hosts[v.from], v.lanes[0].Src, v.lanes[0].Dst).MTU
 }

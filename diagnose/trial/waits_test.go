@@ -25,13 +25,13 @@ func TestFlowRules(t *testing.T) {
 	f := pair{end: end{links: 2, policy: netstate.Layer34}, rtt: 200 * time.Millisecond}.fabric()
 	near := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
 	slow := sent(2, rates(one/4, one/4), rates(one/4, one/4))
-	receive := tcp(slow, func(c *record.TCP) { c.RwndLimited = 0.9 })
-	send := tcp(slow, func(c *record.TCP) { c.SndbufLimited = 0.5; c.RwndLimited = 0.2 })
-	old := tcp(receive, func(c *record.TCP) { c.SndWnd = 0 })
-	lost := tcp(slow, func(c *record.TCP) { c.BytesRetrans = 1 << 20 })
+	receive := tcpOf(slow, func(c *record.TCP) { c.RwndLimited = 0.9 })
+	send := tcpOf(slow, func(c *record.TCP) { c.SndbufLimited = 0.5; c.RwndLimited = 0.2 })
+	old := tcpOf(receive, func(c *record.TCP) { c.SndWnd = 0 })
+	lost := tcpOf(slow, func(c *record.TCP) { c.BytesRetrans = 1 << 20 })
 	lostOld := with(slow, func(t *record.Trial) { t.Lanes[0].Retransmits = 4000 })
 	partly := with(receive, func(t *record.Trial) { t.Lanes[1].TCP = record.TCP{} })
-	uncounted := tcp(slow, func(c *record.TCP) { *c = record.TCP{} })
+	uncounted := tcpOf(slow, func(c *record.TCP) { *c = record.TCP{} })
 	noSpeed := with(slow, func(t *record.Trial) {
 		t.Links = append([]record.LinkUse(nil), t.Links...)
 		for i := range t.Links {

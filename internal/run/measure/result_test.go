@@ -10,7 +10,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -29,7 +29,7 @@ func TestHeaderBytes(t *testing.T) {
 		}
 		const mtu = 1500
 		frame := float64(mtu + 14 + 4*c.tags)
-		if share := predict.Efficiency(mtu, c.tags, netstate.FramingL2, c.v6, true); !near(share, (frame-got)/frame, 1e-9) {
+		if share := framing.Efficiency(mtu, c.tags, netstate.FramingL2, c.v6, true); !near(share, (frame-got)/frame, 1e-9) {
 			t.Errorf("IPv6 %v, %d tags: predict counts %v of a frame as payload, here it is %v", c.v6, c.tags, share, (frame-got)/frame)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 )
 
 // Pinger is a host that sends echoes; *fleet.Host is one.
@@ -238,7 +239,7 @@ func Ways(f predict.Fabric, a, b string) ([]Way, error) {
 	}
 	var ways []Way
 	for _, lane := range lanes {
-		near, far := predict.FacingOne(f.Hosts[a], lane.Src, lane.Dst), predict.FacingOne(f.Hosts[b], lane.Dst, lane.Src)
+		near, far := routing.FacingOne(f.Hosts[a], lane.Src, lane.Dst), routing.FacingOne(f.Hosts[b], lane.Dst, lane.Src)
 		if near.Name == "" || far.Name == "" {
 			continue
 		}

@@ -1,6 +1,10 @@
-package predict
+// Package framing counts bytes on the wire: what headers, tags and frames
+// cost, and so what payload a link or a shaper lets through.
+package framing
 
 import (
+	"cmp"
+
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -10,13 +14,13 @@ import (
 // 7323: timestamps are 10 bytes and Linux pads them with two NOPs; RFC 8684:
 // a DSS option with 64-bit sequence and acknowledgement is 20 bytes or more.
 const (
-	ethernetHeader = 14
+	EthernetHeader = 14
 	ethernetLine   = 38
-	tagBytes       = 4
-	ipv4Header     = 20
+	TagBytes       = 4
+	Ipv4Header     = 20
 	ipv6Header     = 40
-	tcpHeader      = 20
-	tcpTimestamps  = 12
+	TcpHeader      = 20
+	TcpTimestamps  = 12
 	udpHeader      = 8
 	mptcpDSS       = 20
 )
@@ -27,10 +31,19 @@ var protocols = map[string]struct {
 	header int
 	tcp    bool
 }{
-	"tcp":   {header: tcpHeader, tcp: true},
-	"mptcp": {header: tcpHeader + mptcpDSS, tcp: true},
+	"tcp":   {header: TcpHeader, tcp: true},
+	"mptcp": {header: TcpHeader + mptcpDSS, tcp: true},
 	"udp":   {header: udpHeader},
 }
+
+// Known reports a protocol of the table.
+func Known(protocol string) bool {
+	_, ok := protocols[protocol]
+	return ok
+}
+
+// IsTCP reports a protocol that has TCP's options, windows and buffers.
+func IsTCP(protocol string) bool { return protocols[protocol].tcp }
 
 // DefaultMTU is Ethernet's, taken where a link's MTU is unknown.
 const DefaultMTU = 1500
@@ -40,7 +53,7 @@ const DefaultMTU = 1500
 // shaper counts, with 4 more for each VLAN tag that is counted. Zero when the
 // MTU leaves no room for payload.
 func Efficiency(mtu, tags int, framing netstate.Framing, ipv6, timestamps bool) float64 {
-	return segment{mtu: mtu, headers: headerBytes("tcp", ipv6, timestamps)}.share(framing, tags)
+	return Segment{Mtu: mtu, Headers: Headers("tcp", ipv6, timestamps)}.Share(framing, tags)
 }
 
 // LinkPayload is the TCP payload (with timestamps) that one link sends at
@@ -58,8 +71,8 @@ func LinkPayload(l netstate.Link, mtu, tags int, ipv6 bool) unit.BitRate {
 // LinkPayloadOf is LinkPayload of a protocol: "tcp", "udp" or "mptcp"; "" is
 // tcp.
 func LinkPayloadOf(protocol string, l netstate.Link, mtu, tags int, ipv6 bool) unit.BitRate {
-	c := capacityOf(l, true)
-	return unit.BitRate(float64(c.rate) * c.share(segment{mtu: mtu, headers: HeaderBytes(protocol, ipv6)}, tags))
+	c := CapacityOf(l, true)
+	return unit.BitRate(float64(c.Rate) * c.Share(Segment{Mtu: mtu, Headers: HeaderBytes(protocol, ipv6)}, tags))
 }
 
 // PacketPayload is LinkPayloadOf where a packet carries that much payload
@@ -75,75 +88,75 @@ func PacketPayload(protocol string, l netstate.Link, mtu, payload, tags int, ipv
 // HeaderBytes is what IP and the protocol put before the payload of a full
 // segment, TCP's timestamps included.
 func HeaderBytes(protocol string, ipv6 bool) int {
-	return headerBytes(Traffic{Protocol: protocol}.protocol(), ipv6, true)
+	return Headers(cmp.Or(protocol, "tcp"), ipv6, true)
 }
 
-func headerBytes(protocol string, ipv6, timestamps bool) int {
+func Headers(protocol string, ipv6, timestamps bool) int {
 	p := protocols[protocol]
-	n := p.header + ipv4Header
+	n := p.header + Ipv4Header
 	if ipv6 {
 		n = p.header + ipv6Header
 	}
 	if p.tcp && timestamps {
-		n += tcpTimestamps
+		n += TcpTimestamps
 	}
 	return n
 }
 
-// segment is one full packet: its MTU, the header bytes from IP up, and what
+// Segment is one full packet: its MTU, the header bytes from IP up, and what
 // tunnels put around its frame.
-type segment struct{ mtu, headers, outer int }
+type Segment struct{ Mtu, Headers, Outer int }
 
-func (s segment) payload() int { return max(0, s.mtu-s.headers) }
+func (s Segment) Payload() int { return max(0, s.Mtu-s.Headers) }
 
-// frame is the bytes that a link or shaper counts for the segment.
-func (s segment) frame(framing netstate.Framing, tags int) int {
+// Frame is the bytes that a link or shaper counts for the segment.
+func (s Segment) Frame(framing netstate.Framing, tags int) int {
 	if framing == netstate.FramingL2 {
-		return s.mtu + s.outer + ethernetHeader + tagBytes*tags
+		return s.Mtu + s.Outer + EthernetHeader + TagBytes*tags
 	}
-	return s.mtu + s.outer + ethernetLine + tagBytes*tags
+	return s.Mtu + s.Outer + ethernetLine + TagBytes*tags
 }
 
-func (s segment) share(framing netstate.Framing, tags int) float64 {
-	frame := s.frame(framing, tags)
+func (s Segment) Share(framing netstate.Framing, tags int) float64 {
+	frame := s.Frame(framing, tags)
 	if frame <= 0 {
 		return 0
 	}
-	return float64(s.payload()) / float64(frame)
+	return float64(s.Payload()) / float64(frame)
 }
 
-// capacity is what one link lets through in one direction.
-type capacity struct {
-	rate    unit.BitRate // zero unknown
-	framing netstate.Framing
-	// shaped: a root qdisc is slower than the link's speed, or all that is
+// Capacity is what one link lets through in one direction.
+type Capacity struct {
+	Rate    unit.BitRate // zero unknown
+	Framing netstate.Framing
+	// Shaped: a root qdisc is slower than the link's speed, or all that is
 	// known of it.
-	shaped bool
+	Shaped bool
 }
 
-// capacityOf is the link's capacity to send, or to receive. A qdisc shapes
+// CapacityOf is the link's capacity to send, or to receive. A qdisc shapes
 // what leaves; for what arrives it counts only where nothing else is known.
-func capacityOf(l netstate.Link, transmit bool) capacity {
-	c := capacity{rate: l.Speed, framing: l.Framing}
-	shaper := rootRate(l)
-	if shaper > 0 && (c.rate == 0 || transmit && shaper < c.rate) {
-		return capacity{rate: shaper, framing: netstate.FramingL2, shaped: true}
+func CapacityOf(l netstate.Link, transmit bool) Capacity {
+	c := Capacity{Rate: l.Speed, Framing: l.Framing}
+	shaper := RootRate(l)
+	if shaper > 0 && (c.Rate == 0 || transmit && shaper < c.Rate) {
+		return Capacity{Rate: shaper, Framing: netstate.FramingL2, Shaped: true}
 	}
 	return c
 }
 
-// countedTags is how many of a frame's VLAN tags the capacity counts.
-func (c capacity) countedTags(tags int) int {
-	if c.framing == netstate.FramingL2 {
+// CountedTags is how many of a frame's VLAN tags the capacity counts.
+func (c Capacity) CountedTags(tags int) int {
+	if c.Framing == netstate.FramingL2 {
 		return 0
 	}
 	return tags
 }
 
-func (c capacity) share(s segment, tags int) float64 { return s.share(c.framing, c.countedTags(tags)) }
+func (c Capacity) Share(s Segment, tags int) float64 { return s.Share(c.Framing, c.CountedTags(tags)) }
 
-// rootRate is the lowest rate of the link's root qdiscs; zero when none shapes.
-func rootRate(l netstate.Link) unit.BitRate {
+// RootRate is the lowest rate of the link's root qdiscs; zero when none shapes.
+func RootRate(l netstate.Link) unit.BitRate {
 	var rate unit.BitRate
 	for _, q := range l.Qdiscs {
 		if q.Parent == "root" && q.Rate > 0 && (rate == 0 || q.Rate < rate) {

@@ -1,4 +1,4 @@
-package predict
+package tcp
 
 import (
 	"math"
@@ -36,10 +36,10 @@ const (
 // delayed acknowledgements where it counts acknowledgements.
 func mathis(p, b float64) float64 { return math.Sqrt(3 / (2 * b * p)) }
 
-// pftk is Reno's rate in segments a second with timeouts and a window of at
+// Pftk is Reno's rate in segments a second with timeouts and a window of at
 // most most segments (Padhye, Firoiu, Towsley, Kurose: Modeling TCP Throughput,
 // 1998, equation 30): what a sender without selective acknowledgements gets.
-func pftk(p, b, most float64, rtt, timeout time.Duration) float64 {
+func Pftk(p, b, most float64, rtt, timeout time.Duration) float64 {
 	t := rtt.Seconds()*math.Sqrt(2*b*p/3) +
 		timeout.Seconds()*min(1, 3*math.Sqrt(3*b*p/8))*p*(1+32*p*p)
 	return min(most/rtt.Seconds(), 1/t)
@@ -80,31 +80,34 @@ func bbr(p float64) float64 {
 	return bbrLeast
 }
 
-// answer is how a congestion control answers loss.
-type answer uint8
+// LossAnswer is how a congestion control answers loss.
+type LossAnswer uint8
 
 const (
-	asUnknown answer = iota
-	asReno
+	AsUnknown LossAnswer = iota
+	AsReno
 	asCubic
-	asBBR
+	AsBBR
 )
 
 // answers is the one table of congestion controls by the kernel's name
 // (net.ipv4.tcp_available_congestion_control). Those that watch delay or marks
 // answer a loss as Reno does.
-var answers = map[string]answer{
+var answers = map[string]LossAnswer{
 	"cubic": asCubic,
-	"reno":  asReno, "newreno": asReno, "vegas": asReno, "dctcp": asReno, "lp": asReno, "nv": asReno, "yeah": asReno, "veno": asReno,
-	"bbr": asBBR, "bbr1": asBBR,
+	"reno":  AsReno, "newreno": AsReno, "vegas": AsReno, "dctcp": AsReno, "lp": AsReno, "nv": AsReno, "yeah": AsReno, "veno": AsReno,
+	"bbr": AsBBR, "bbr1": AsBBR,
 }
 
-// window is the mean window in segments of a flow that answers so.
-func (a answer) window(p float64, rtt time.Duration) float64 {
+// AnswerOf is how the congestion control of that name answers; "" is cubic.
+func AnswerOf(congestion string) LossAnswer { return answers[congestion] }
+
+// Window is the mean window in segments of a flow that answers so.
+func (a LossAnswer) Window(p float64, rtt time.Duration) float64 {
 	switch a {
-	case asReno:
+	case AsReno:
 		return max(renoRandom*mathis(p, 1), leastWindow)
-	case asBBR:
+	case AsBBR:
 		return bbr(p)
 	}
 	return cubic(p, rtt)
@@ -115,9 +118,9 @@ func (a answer) window(p float64, rtt time.Duration) float64 {
 // power mean of the two with these exponents follows the simulation of such
 // windows, for ratios of 0.3 to 5.
 const (
-	// swing is against a fixed window; residuals 1 % for Reno, -4 % for CUBIC's
+	// FixedSwing is against a fixed window; residuals 1 % for Reno, -4 % for CUBIC's
 	// Reno-friendly region and +6 % for its curve, where the two are alike.
-	swing = 3.2
+	FixedSwing = 3.2
 	// renoFill and cubicFill are against a link with a queue, for one flow;
 	// residuals 1 %. Flows on one link do not swing together: the exponent
 	// grows with their number to the power of fillFlows; residuals 1.5 %.
@@ -125,17 +128,17 @@ const (
 	fillFlows           = 0.45
 )
 
-// fill is the exponent against a link that so many flows share.
-func (a answer) fill(flows float64) float64 {
+// Fill is the exponent against a link that so many flows share.
+func (a LossAnswer) Fill(flows float64) float64 {
 	k := cubicFill
-	if a == asReno {
+	if a == AsReno {
 		k = renoFill
 	}
 	return k * math.Pow(max(flows, 1), fillFlows)
 }
 
-// both is what two limits leave together; k is how soon each hides the other.
-func both(x, y, k float64) float64 {
+// Meeting is what two limits leave together; k is how soon each hides the other.
+func Meeting(x, y, k float64) float64 {
 	if math.IsInf(x, 1) || math.IsInf(y, 1) || x <= 0 || y <= 0 {
 		return min(x, y)
 	}

@@ -1,4 +1,4 @@
-package predict
+package maxmin
 
 import (
 	"math"
@@ -19,7 +19,7 @@ func TestMaxMinLP(t *testing.T) {
 	worst := 0.0
 	for n := range fabrics {
 		capacity, f := randomFlows(random, 1+random.IntN(6), 1+random.IntN(9))
-		got, err := MaxMin(capacity, f)
+		got, err := Share(capacity, f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,7 @@
-package predict
+// Package calibrate takes from one measured row what a prediction did not
+// know, in plain words and with its residual. It must never fit two unknowns
+// to one number: it leaves a range.
+package calibrate
 
 import (
 	"errors"
@@ -7,18 +10,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
-// ErrCalibrate is a measured rate that nothing can be learned from.
-var ErrCalibrate = errors.New("nothing to calibrate with")
+// ErrNothing is a measured rate that nothing can be learned from.
+var ErrNothing = errors.New("nothing to calibrate with")
 
 // Measured is one measured row to calibrate a prediction with.
 type Measured struct {
-	Traffic Traffic
+	Traffic predict.Traffic
 	// Rate is the payload received; for direction both the sum of the ways.
 	Rate unit.BitRate
 	// Cause is what was found to bind it; "" and unknown leave it to the
@@ -31,16 +34,16 @@ type Settles string
 
 // What a row may settle.
 const (
-	// SettlesNothing: the prediction holds, or the row is impossible.
-	SettlesNothing Settles = "nothing"
-	// SettlesRoundTrip: the round trip that windows are divided by under load.
-	SettlesRoundTrip Settles = "round-trip"
-	// SettlesCore: what one core moves of one stream.
-	SettlesCore Settles = "core"
-	// SettlesShaper: the real rate of a declared shaper.
-	SettlesShaper Settles = "shaper"
-	// SettlesFactor: only how far the model is off.
-	SettlesFactor Settles = "factor"
+	// Nothing: the prediction holds, or the row is impossible.
+	Nothing Settles = "nothing"
+	// RoundTrip: the round trip that windows are divided by under load.
+	RoundTrip Settles = "round-trip"
+	// Core: what one core moves of one stream.
+	Core Settles = "core"
+	// Shaper: the real rate of a declared shaper.
+	Shaper Settles = "shaper"
+	// Factor: only how far the model is off.
+	Factor Settles = "factor"
 )
 
 // Calibration is what one measured row taught. The zero value predicts as
@@ -71,24 +74,24 @@ const (
 	solved = 1e-5
 )
 
-// Calibrate says which unknown of the fabric a measured row settles: the round
+// FromRow says which unknown of the fabric a measured row settles: the round
 // trip under load where a window binds (or may: its round trip is not known),
 // a shaper's real rate or a core's where those bind, a core's where the row
 // stays below everything that is known, else how far the model is off. Errors:
-// those of Predict, ErrCalibrate for a rate that is none or above the ceiling.
-func Calibrate(f Fabric, m Measured) (Calibration, error) {
-	c := Calibration{Measured: m, Settles: SettlesNothing}
+// those of Predict, ErrNothing for a rate that is none or above the ceiling.
+func FromRow(f predict.Fabric, m Measured) (Calibration, error) {
+	c := Calibration{Measured: m, Settles: Nothing}
 	if m.Rate <= 0 || math.IsInf(float64(m.Rate), 0) || math.IsNaN(float64(m.Rate)) {
-		return c, fmt.Errorf("calibrate with %v: %w", m.Rate, ErrCalibrate)
+		return c, fmt.Errorf("calibrate with %v: %w", m.Rate, ErrNothing)
 	}
-	p, err := Predict(f, m.Traffic)
-	if err != nil && !errors.Is(err, ErrUnknownSpeed) {
+	p, err := predict.Predict(f, m.Traffic)
+	if err != nil && !errors.Is(err, predict.ErrUnknownSpeed) {
 		return c, err
 	}
 	if err == nil {
 		c.Predicted = p.Rate
 		if p.Ceiling > 0 && m.Rate > p.Ceiling*(1+agrees) && p.Limit != record.Shaper {
-			return c, fmt.Errorf("calibrate with %v, above the ceiling of %v: no steady state, or the fabric is wrong: %w", m.Rate, p.Ceiling, ErrCalibrate)
+			return c, fmt.Errorf("calibrate with %v, above the ceiling of %v: no steady state, or the fabric is wrong: %w", m.Rate, p.Ceiling, ErrNothing)
 		}
 	}
 	for _, settle := range c.order(f, p, err == nil) {
@@ -103,9 +106,9 @@ func Calibrate(f Fabric, m Measured) (Calibration, error) {
 }
 
 // order is what to try to explain the row with, the likeliest first.
-func (c *Calibration) order(f Fabric, p Prediction, known bool) []func(*Calibration, Fabric) bool {
+func (c *Calibration) order(f predict.Fabric, p predict.Prediction, known bool) []func(*Calibration, predict.Fabric) bool {
 	trip, core, shaper, factor := (*Calibration).settleTrip, (*Calibration).settleCore, (*Calibration).settleShaper, (*Calibration).settleFactor
-	type all = []func(*Calibration, Fabric) bool
+	type all = []func(*Calibration, predict.Fabric) bool
 	cause := c.Measured.Cause
 	if cause == "" || cause == record.Unknown {
 		cause = p.Limit
@@ -136,15 +139,11 @@ var (
 		record.SenderCPU: true, record.ReceiverCPU: true, record.Reordering: true, record.CardSlot: true, record.Congestion: true}
 )
 
-func (c *Calibration) tripKnown(f Fabric) bool { return c.knownTrip(f) > 0 }
+func (c *Calibration) tripKnown(f predict.Fabric) bool { return c.knownTrip(f) > 0 }
 
 // knownTrip is the round trip that windows were divided by; zero unknown.
-func (c *Calibration) knownTrip(f Fabric) time.Duration {
-	t := c.Measured.Traffic
-	if t.Direction == flow.Reverse {
-		t.From, t.To = t.To, t.From
-	}
-	return loadedRTT(f.pathBetween(t.From, t.To).RTT, t.LoadedRTT)
+func (c *Calibration) knownTrip(f predict.Fabric) time.Duration {
+	return predict.LoadedRTT(f, c.Measured.Traffic)
 }
 
 // solve finds the x between low and high, on a logarithmic scale, at which a
@@ -169,18 +168,18 @@ func (c *Calibration) solve(low, high float64, rate func(x float64) unit.BitRate
 	return high, true
 }
 
-func rateOf(f Fabric, t Traffic) unit.BitRate {
+func rateOf(f predict.Fabric, t predict.Traffic) unit.BitRate {
 	t.ChosenOnly = true // nothing else is asked for here
-	p, err := Predict(f, t)
+	p, err := predict.Predict(f, t)
 	if err != nil {
 		return 0
 	}
 	return p.Rate
 }
 
-func (c *Calibration) settleTrip(f Fabric) bool {
+func (c *Calibration) settleTrip(f predict.Fabric) bool {
 	t := c.Measured.Traffic
-	c.window, c.wire = inFlight(f, t), wireShare(f, t)
+	c.window, c.wire = inFlight(f, t), predict.WireShare(f, t)
 	if c.window == 0 {
 		return false
 	}
@@ -192,7 +191,7 @@ func (c *Calibration) settleTrip(f Fabric) bool {
 	if !ok {
 		return false
 	}
-	c.Settles, c.RoundTrip = SettlesRoundTrip, time.Duration(float64(time.Second)/x)
+	c.Settles, c.RoundTrip = RoundTrip, time.Duration(float64(time.Second)/x)
 	c.base = c.knownTrip(f)
 	c.Why = fmt.Sprintf("a window of %s carries what was measured over a round trip of %.3f ms under load", unit.Bytes(c.window), unit.Milliseconds(c.RoundTrip))
 	if c.base > 0 {
@@ -201,36 +200,36 @@ func (c *Calibration) settleTrip(f Fabric) bool {
 	return true
 }
 
-func (c *Calibration) settleCore(f Fabric) bool {
+func (c *Calibration) settleCore(f predict.Fabric) bool {
 	t := c.Measured.Traffic
 	x, ok := c.solve(1e6, 1e13, func(x float64) unit.BitRate { return rateOf(withCore(f, t, unit.BitRate(x)), t) })
 	if !ok {
 		return false
 	}
-	c.Settles, c.Core = SettlesCore, unit.BitRate(x)
+	c.Settles, c.Core = Core, unit.BitRate(x)
 	c.Why = fmt.Sprintf("nothing else that is known explains it: one core moves %s of one stream", c.Core)
 	return true
 }
 
 // withCore is the fabric with what one core moves on both hosts.
-func withCore(f Fabric, t Traffic, rate unit.BitRate) Fabric {
-	return f.with(t, func(h *netstate.Host) { h.CPU.StreamRate = rate })
+func withCore(f predict.Fabric, t predict.Traffic, rate unit.BitRate) predict.Fabric {
+	return with(f, t, func(h *netstate.Host) { h.CPU.StreamRate = rate })
 }
 
-func (c *Calibration) settleShaper(f Fabric) bool {
+func (c *Calibration) settleShaper(f predict.Fabric) bool {
 	t := c.Measured.Traffic
 	x, ok := c.solve(0.01, 10, func(x float64) unit.BitRate { return rateOf(withShaper(f, t, x), t) })
 	if !ok {
 		return false
 	}
-	c.Settles, c.Shaper = SettlesShaper, x
+	c.Settles, c.Shaper = Shaper, x
 	c.Why = fmt.Sprintf("the shaper lets %.3g times through what was declared", x)
 	return true
 }
 
 // withShaper scales the declared rates between and on the two hosts.
-func withShaper(f Fabric, t Traffic, factor float64) Fabric {
-	g := f.with(t, func(h *netstate.Host) { h.Rate *= unit.BitRate(factor) })
+func withShaper(f predict.Fabric, t predict.Traffic, factor float64) predict.Fabric {
+	g := with(f, t, func(h *netstate.Host) { h.Rate *= unit.BitRate(factor) })
 	g.Paths = slices.Clone(f.Paths)
 	for i, p := range g.Paths {
 		if p.Joins(t.From, t.To) {
@@ -241,8 +240,8 @@ func withShaper(f Fabric, t Traffic, factor float64) Fabric {
 }
 
 // with is the fabric with both ends of the traffic changed.
-func (f Fabric) with(t Traffic, change func(*netstate.Host)) Fabric {
-	g := Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths, Clouds: f.Clouds}
+func with(f predict.Fabric, t predict.Traffic, change func(*netstate.Host)) predict.Fabric {
+	g := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths, Clouds: f.Clouds}
 	for name, h := range f.Hosts {
 		if name == t.From || name == t.To {
 			change(&h)
@@ -252,11 +251,11 @@ func (f Fabric) with(t Traffic, change func(*netstate.Host)) Fabric {
 	return g
 }
 
-func (c *Calibration) settleFactor(Fabric) bool {
+func (c *Calibration) settleFactor(predict.Fabric) bool {
 	if c.Predicted <= 0 {
 		return false
 	}
-	c.Settles, c.Factor = SettlesFactor, float64(c.Measured.Rate/c.Predicted)
+	c.Settles, c.Factor = Factor, float64(c.Measured.Rate/c.Predicted)
 	c.Why = fmt.Sprintf("what was measured is %.3g of the prediction, and no single unknown explains it", c.Factor)
 	return true
 }

@@ -1,4 +1,6 @@
-package predict
+// Package whatif lays changes over a fabric on paper. It must never change
+// what it was given.
+package whatif
 
 import (
 	"errors"
@@ -10,16 +12,18 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/unit"
 )
 
-// ErrWhatIf is a change that cannot be read, or that the fabric has no place
+// ErrChange is a change that cannot be read, or that the fabric has no place
 // for; the error's text names it.
-var ErrWhatIf = errors.New("bad what-if")
+var ErrChange = errors.New("bad what-if")
 
-// WhatIf is a list of changes to try on paper, such as "mtu=9000,links=4". The
+// Changes is a list of changes to try on paper, such as "mtu=9000,links=4". The
 // zero value changes nothing.
-type WhatIf struct {
+type Changes struct {
 	changes []change
 }
 
@@ -37,16 +41,16 @@ type variant struct {
 	notes   []string
 }
 
-// whatIfKey is a row of the one table of keys.
-type whatIfKey struct {
+// keyRow is a row of the one table of keys.
+type keyRow struct {
 	name, doc string
 	read      func(value string) (func(*variant) error, error)
 }
 
-// whatIfKeys is the one table of keys, in the order that changes are made:
+// keys is the one table of keys, in the order that changes are made:
 // a bond has to be there before it gets links.
-func whatIfKeys() []whatIfKey {
-	return []whatIfKey{
+func keys() []keyRow {
+	return []keyRow{
 		{"mode", "bonding mode; a host with one plain link gets a bond of it", readMode},
 		{"policy", "transmit hash policy of every bond", readPolicy},
 		{"switch_hash", "how the far side spreads flows", readSwitchHash},
@@ -68,37 +72,37 @@ func whatIfKeys() []whatIfKey {
 	}
 }
 
-// WhatIfKeys are the keys that a what-if may hold, and what each changes.
-func WhatIfKeys() (names []string, docs []string) {
-	for _, k := range whatIfKeys() {
+// Keys are the keys that a what-if may hold, and what each changes.
+func Keys() (names []string, docs []string) {
+	for _, k := range keys() {
 		names, docs = append(names, k.name), append(docs, k.doc)
 	}
 	return names, docs
 }
 
-// ParseWhatIf reads "key=value,key=value". An empty text changes nothing.
-// Error: ErrWhatIf.
-func ParseWhatIf(text string) (WhatIf, error) {
-	var w WhatIf
+// Parse reads "key=value,key=value". An empty text changes nothing.
+// Error: ErrChange.
+func Parse(text string) (Changes, error) {
+	var w Changes
 	if strings.TrimSpace(text) == "" {
 		return w, nil
 	}
-	table := whatIfKeys()
+	table := keys()
 	for _, part := range strings.Split(text, ",") {
 		key, value, found := strings.Cut(strings.TrimSpace(part), "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		i := slices.IndexFunc(table, func(k whatIfKey) bool { return k.name == key })
+		i := slices.IndexFunc(table, func(k keyRow) bool { return k.name == key })
 		switch {
 		case i < 0:
-			return WhatIf{}, &UnknownKeyError{Key: key}
+			return Changes{}, &UnknownKeyError{Key: key}
 		case !found || value == "":
-			return WhatIf{}, fmt.Errorf("%s: want %s=VALUE: %s: %w", key, key, table[i].doc, ErrWhatIf)
+			return Changes{}, fmt.Errorf("%s: want %s=VALUE: %s: %w", key, key, table[i].doc, ErrChange)
 		case slices.ContainsFunc(w.changes, func(c change) bool { return c.key == key }):
-			return WhatIf{}, fmt.Errorf("%s: given twice: %w", key, ErrWhatIf)
+			return Changes{}, fmt.Errorf("%s: given twice: %w", key, ErrChange)
 		}
 		set, err := table[i].read(value)
 		if err != nil {
-			return WhatIf{}, fmt.Errorf("%s=%s: want %s: %w", key, value, table[i].doc, ErrWhatIf)
+			return Changes{}, fmt.Errorf("%s=%s: want %s: %w", key, value, table[i].doc, ErrChange)
 		}
 		w.changes = append(w.changes, change{key, value, set})
 	}
@@ -109,10 +113,10 @@ func ParseWhatIf(text string) (WhatIf, error) {
 type UnknownKeyError struct{ Key string }
 
 func (u *UnknownKeyError) Error() string        { return fmt.Sprintf("unknown key %q", u.Key) }
-func (u *UnknownKeyError) Is(target error) bool { return target == ErrWhatIf }
+func (u *UnknownKeyError) Is(target error) bool { return target == ErrChange }
 
-// String is the changes as ParseWhatIf reads them.
-func (w WhatIf) String() string {
+// String is the changes as Parse reads them.
+func (w Changes) String() string {
 	var parts []string
 	for _, c := range w.changes {
 		parts = append(parts, c.key+"="+c.value)
@@ -122,30 +126,30 @@ func (w WhatIf) String() string {
 
 // Apply returns the fabric and what is asked of it as they would be, and in
 // plain words what had to be assumed. Nothing that was given is changed.
-// Error: ErrWhatIf, a change that the fabric has no place for.
-func (w WhatIf) Apply(f Fabric, m fabric.Measure) (Fabric, fabric.Measure, []string, error) {
+// Error: ErrChange, a change that the fabric has no place for.
+func (w Changes) Apply(f predict.Fabric, m fabric.Measure) (predict.Fabric, fabric.Measure, []string, error) {
 	v := &variant{hosts: make(map[string]netstate.Host, len(f.Hosts)), paths: slices.Clone(f.Paths), measure: m}
 	for name, h := range f.Hosts {
 		v.hosts[name] = h.Clone()
 	}
-	for _, k := range whatIfKeys() {
+	for _, k := range keys() {
 		for _, c := range w.changes {
 			if c.key != k.name {
 				continue
 			}
 			if err := c.set(v); err != nil {
-				return Fabric{}, m, nil, fmt.Errorf("%s=%s: %w", c.key, c.value, err)
+				return predict.Fabric{}, m, nil, fmt.Errorf("%s=%s: %w", c.key, c.value, err)
 			}
 		}
 	}
-	return Fabric{Hosts: v.hosts, Paths: v.paths, Clouds: f.Clouds}, v.measure, v.notes, nil
+	return predict.Fabric{Hosts: v.hosts, Paths: v.paths, Clouds: f.Clouds}, v.measure, v.notes, nil
 }
 
 func counting(most int, set func(*variant, int) error) func(string) (func(*variant) error, error) {
 	return func(s string) (func(*variant) error, error) {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > most {
-			return nil, ErrWhatIf
+			return nil, ErrChange
 		}
 		return func(v *variant) error { return set(v, n) }, nil
 	}
@@ -162,7 +166,7 @@ func sized(set func(*variant, unit.Bytes) error) func(string) (func(*variant) er
 	return func(s string) (func(*variant) error, error) {
 		b, err := unit.ParseBytes(s)
 		if err == nil && b <= 0 {
-			err = ErrWhatIf
+			err = ErrChange
 		}
 		return func(v *variant) error { return set(v, b) }, err
 	}
@@ -172,7 +176,7 @@ func sized(set func(*variant, unit.Bytes) error) func(string) (func(*variant) er
 // Ethernet's in Linux (ETH_MIN_MTU).
 func readMTU(s string) (func(*variant) error, error) {
 	if n, err := strconv.Atoi(s); err != nil || n < 68 {
-		return nil, ErrWhatIf
+		return nil, ErrChange
 	}
 	return counting(65535, (*variant).mtu)(s)
 }
@@ -180,7 +184,7 @@ func readMTU(s string) (func(*variant) error, error) {
 func readRTT(s string) (func(*variant) error, error) {
 	d, err := unit.ParseDuration(s)
 	if err == nil && (d <= 0 || d > time.Hour) {
-		err = ErrWhatIf
+		err = ErrChange
 	}
 	return func(v *variant) error { return v.eachPath(func(p *fabric.Path) { p.RTT = d }) }, err
 }
@@ -188,7 +192,7 @@ func readRTT(s string) (func(*variant) error, error) {
 func readLoss(s string) (func(*variant) error, error) {
 	loss, err := strconv.ParseFloat(s, 64)
 	if err == nil && !(loss >= 0 && loss < 1) {
-		err = ErrWhatIf
+		err = ErrChange
 	}
 	return func(v *variant) error { return v.eachPath(func(p *fabric.Path) { p.Loss = loss }) }, err
 }
@@ -202,15 +206,15 @@ func readSwitchHash(s string) (func(*variant) error, error) {
 }
 
 func readPorts(s string) (func(*variant) error, error) {
-	if s != PortsChosen && s != PortsKernel {
-		return nil, ErrWhatIf
+	if s != predict.PortsChosen && s != predict.PortsKernel {
+		return nil, ErrChange
 	}
 	return func(v *variant) error { v.measure.Ports = s; return nil }, nil
 }
 
 func readProtocol(s string) (func(*variant) error, error) {
-	if _, ok := protocols[s]; !ok {
-		return nil, ErrWhatIf
+	if !framing.Known(s) {
+		return nil, ErrChange
 	}
 	return func(v *variant) error { v.measure.Protocol = s; return nil }, nil
 }

@@ -1,4 +1,4 @@
-package predict
+package maxmin
 
 import (
 	"math"
@@ -146,7 +146,7 @@ func (s *sharing) tooMuch() int {
 			return r
 		}
 	}
-	return none
+	return None
 }
 
 // fill lets the flows grow until each has stopped or has no bound.
@@ -204,7 +204,7 @@ func (s *sharing) fullAt(r int32) float64 {
 // demanded adds up anew what growing flows claim of a resource.
 func (s *sharing) demanded(r int32) float64 {
 	var d sum
-	last := none
+	last := None
 	for _, i := range s.users[s.pools[r].from:s.pools[r].to] {
 		if s.done[i] || int(i) == last {
 			continue

@@ -1,4 +1,6 @@
-package predict
+// Package routing says by which links and addresses a host sends to a peer and
+// hears from it. It knows two hosts as data, and no path between them.
+package routing
 
 import (
 	"net/netip"
@@ -11,12 +13,12 @@ import (
 // names no table is in it.
 const mainTable = 254
 
-// egress returns the link by which the host sends from src to dst: policy
+// Egress returns the link by which the host sends from src to dst: policy
 // rules in order, the longest prefix of the first table that answers, then
 // the lowest metric (fib_rules_lookup, fib_table_lookup). Addresses on links
 // count as routes of the main table, so that declared hosts answer too. Of
 // several next hops the one that holds src is taken. False when no route.
-func egress(h netstate.Host, src, dst netip.Addr) (netstate.Link, netip.Prefix, bool) {
+func Egress(h netstate.Host, src, dst netip.Addr) (netstate.Link, netip.Prefix, bool) {
 	for _, table := range tables(h, src, dst) {
 		if l, prefix, ok := lookup(h, table, src, dst); ok {
 			return l, prefix, true
@@ -99,21 +101,21 @@ func outLink(h netstate.Host, r netstate.Route, src netip.Addr) (netstate.Link, 
 	var first netstate.Link
 	found := false
 	for _, hop := range hops {
-		l, ok := hopLink(h, hop)
+		l, ok := HopLink(h, hop)
 		if !ok || !l.Up {
 			continue
 		}
 		if !found {
 			first, found = l, true
 		}
-		if holds(l, src) {
+		if Holds(l, src) {
 			return l, true
 		}
 	}
 	return first, found
 }
 
-func hopLink(h netstate.Host, hop netstate.NextHop) (netstate.Link, bool) {
+func HopLink(h netstate.Host, hop netstate.NextHop) (netstate.Link, bool) {
 	if hop.Link != "" {
 		return h.Link(hop.Link)
 	}
@@ -127,7 +129,7 @@ func hopLink(h netstate.Host, hop netstate.NextHop) (netstate.Link, bool) {
 	return l, ok
 }
 
-func holds(l netstate.Link, addr netip.Addr) bool {
+func Holds(l netstate.Link, addr netip.Addr) bool {
 	for _, p := range l.Addresses {
 		if p.Addr() == addr {
 			return true

@@ -1,4 +1,4 @@
-package predict
+package tcp
 
 import (
 	"math"
@@ -16,7 +16,7 @@ func LossLeaves(congestion string, p, rttMS float64, segment int) unit.BitRate {
 		return 0
 	}
 	rtt := time.Duration(rttMS * float64(time.Millisecond))
-	window := answers[congestion].window(p, rtt)
+	window := AnswerOf(congestion).Window(p, rtt)
 	if math.IsInf(window, 1) || math.IsNaN(window) || rtt <= 0 {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package predict
+package maxmin
 
 import (
 	"math"
@@ -106,7 +106,7 @@ func BenchmarkFleetMaxMin10k(b *testing.B) {
 	var s Shares
 	for range b.N {
 		var err error
-		if s, err = MaxMin(l.capacity, f); err != nil {
+		if s, err = Share(l.capacity, f); err != nil {
 			b.Fatal(err)
 		}
 	}

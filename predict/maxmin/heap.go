@@ -1,4 +1,4 @@
-package predict
+package maxmin
 
 import "math"
 
@@ -25,7 +25,7 @@ func (s *sharing) tightest() (int32, float64) {
 			return r, at
 		}
 	}
-	return none, math.Inf(1)
+	return None, math.Inf(1)
 }
 
 // order makes a heap of the resources.

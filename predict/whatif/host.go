@@ -1,4 +1,4 @@
-package predict
+package whatif
 
 import (
 	"fmt"
@@ -81,7 +81,7 @@ func (v *variant) eachBond(change func(h *netstate.Host, bond int)) error {
 		return nil
 	})
 	if err == nil && !found {
-		return fmt.Errorf("no host has a bond (mode=802.3ad makes one of each host's link): %w", ErrWhatIf)
+		return fmt.Errorf("no host has a bond (mode=802.3ad makes one of each host's link): %w", ErrChange)
 	}
 	return err
 }
@@ -118,13 +118,13 @@ func (v *variant) bonded(h *netstate.Host) error {
 			return nil
 		case l.Loopback() || l.Unused != "" || len(l.Addresses) == 0:
 		case only >= 0:
-			return fmt.Errorf("%s has no bond, and several interfaces with addresses: %w", h.Name, ErrWhatIf)
+			return fmt.Errorf("%s has no bond, and several interfaces with addresses: %w", h.Name, ErrChange)
 		default:
 			only = i
 		}
 	}
 	if only < 0 || !onWire(h.Links[only]) {
-		return fmt.Errorf("%s has no link that a bond could be made of: %w", h.Name, ErrWhatIf)
+		return fmt.Errorf("%s has no link that a bond could be made of: %w", h.Name, ErrChange)
 	}
 	port := &h.Links[only]
 	const name = "bond0"
@@ -262,7 +262,7 @@ func (v *variant) coreMemory(key string, b unit.Bytes) error {
 func readCongestion(s string) (func(*variant) error, error) {
 	for _, r := range s {
 		if !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '-') {
-			return nil, ErrWhatIf
+			return nil, ErrChange
 		}
 	}
 	return func(v *variant) error {

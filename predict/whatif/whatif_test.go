@@ -1,7 +1,8 @@
-package predict
+package whatif
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -12,13 +13,15 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
-func supposing(t *testing.T, f Fabric, text string) (Fabric, fabric.Measure, []string) {
+func supposing(t *testing.T, f predict.Fabric, text string) (predict.Fabric, fabric.Measure, []string) {
 	t.Helper()
-	w, err := ParseWhatIf(text)
+	w, err := Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,9 +35,40 @@ func supposing(t *testing.T, f Fabric, text string) (Fabric, fabric.Measure, []s
 	return g, m, notes
 }
 
-func forward(t *testing.T, f Fabric, streams int) Prediction {
+func forward(t *testing.T, f predict.Fabric, streams int) predict.Prediction {
 	t.Helper()
-	return mustPredict(t, f, Traffic{Streams: streams})
+	return onPaper(t, f, predict.Traffic{Streams: streams})
+}
+
+// onPaper is a prediction of one way from a to b.
+func onPaper(t *testing.T, f predict.Fabric, tr predict.Traffic) predict.Prediction {
+	t.Helper()
+	tr.From, tr.To, tr.Direction = "a", "b", flow.Forward
+	p, err := predict.Predict(f, tr)
+	if err != nil {
+		t.Fatalf("Predict(%+v): %v", tr, err)
+	}
+	return p
+}
+
+func between(a, b netstate.Host, rtt time.Duration) predict.Fabric {
+	return predict.Fabric{
+		Hosts: map[string]netstate.Host{a.Name: a, b.Name: b},
+		Paths: []fabric.Path{{From: a.Name, To: b.Name, RTT: rtt, SwitchHash: "layer3+4", Declared: true}},
+	}
+}
+
+func near(got unit.BitRate, want, tolerance float64) bool {
+	return math.Abs(float64(got)-want) <= tolerance*want
+}
+
+// demo is LACP over two links of 500 Mbit/s that shapers emulate.
+func demo(policy netstate.HashPolicy, mtu int) predict.Fabric {
+	b := testfabric.Bond{Ports: 2, Speed: 500e6, Framing: netstate.FramingL2, Mode: netstate.LACP, Policy: policy, Mtu: mtu, Kernel: "6.1.0"}
+	a, z := b, b
+	a.Name, a.Addrs = "a", []string{"10.0.0.1/24"}
+	z.Name, z.Addrs = "b", []string{"10.0.0.2/24"}
+	return between(a.Host(), z.Host(), 9*time.Millisecond)
 }
 
 func TestWhatIf(t *testing.T) {
@@ -74,7 +108,7 @@ func TestWhatIf(t *testing.T) {
 func TestWhatIfAsked(t *testing.T) {
 	f := demo(netstate.Layer34, 1500)
 	g, m, _ := supposing(t, f, "streams=8,buffer=8Mi,ports=kernel,protocol=udp,loss=0.01,rtt=5ms,switch_hash=layer2,cc=bbr,rmem_max=8Mi,wmem_max=4Mi")
-	want := fabric.Measure{Streams: []int{8}, Ports: PortsKernel, SocketBuffer: 8 * unit.MiB, Protocol: "udp"}
+	want := fabric.Measure{Streams: []int{8}, Ports: predict.PortsKernel, SocketBuffer: 8 * unit.MiB, Protocol: "udp"}
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Error(diff)
 	}
@@ -95,8 +129,8 @@ func TestWhatIfAsked(t *testing.T) {
 // Links that are added are like the last one, in its card; a bond is made of a
 // plain link.
 func TestWhatIfLinks(t *testing.T) {
-	b := bonded{name: "a", addrs: []string{"10.0.0.1/24"}, ports: 2, speed: 10e9, mode: netstate.ActiveBackup, mtu: 9000, kernel: "6.1", card: "c0"}
-	f := between(b.host(), plain("b", 10e9, 9000, "10.0.0.2/24"), time.Millisecond, "layer3+4")
+	b := testfabric.Bond{Name: "a", Addrs: []string{"10.0.0.1/24"}, Ports: 2, Speed: 10e9, Mode: netstate.ActiveBackup, Mtu: 9000, Kernel: "6.1", Card: "c0"}
+	f := between(b.Host(), testfabric.Plain("b", 10e9, 9000, "10.0.0.2/24"), time.Millisecond)
 	g, _, notes := supposing(t, f, "mode=802.3ad,policy=layer3+4,links=3")
 	for _, name := range []string{"a", "b"} {
 		if got := g.Hosts[name].UsablePorts("bond0"); len(got) != 3 {
@@ -117,17 +151,17 @@ func TestWhatIfRefuses(t *testing.T) {
 		"loss=2", "loss=NaN", "rmem=x", "rmem=0", "streams=0", "streams=9999", "links=99", "rate=25", "speed=fast", "ports=odd", "protocol=sctp", "cc=a b",
 		"switch_hash=even",
 	} {
-		if w, err := ParseWhatIf(text); !errors.Is(err, ErrWhatIf) {
+		if w, err := Parse(text); !errors.Is(err, ErrChange) {
 			t.Errorf("%s: %v, %v", text, w, err)
 		}
 	}
-	plainly := between(plain("a", 1e9, 1500, "10.0.0.1/24", "10.1.0.1/24"), plain("b", 1e9, 1500, "10.0.0.2/24"), 0, "")
+	plainly := between(testfabric.Plain("a", 1e9, 1500, "10.0.0.1/24", "10.1.0.1/24"), testfabric.Plain("b", 1e9, 1500, "10.0.0.2/24"), 0)
 	for _, text := range []string{"policy=layer3+4", "links=2", "mode=802.3ad"} {
-		w, err := ParseWhatIf(text)
+		w, err := Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, _, err := w.Apply(plainly, fabric.Measure{}); !errors.Is(err, ErrWhatIf) {
+		if _, _, _, err := w.Apply(plainly, fabric.Measure{}); !errors.Is(err, ErrChange) {
 			t.Errorf("%s without a bond: %v", text, err)
 		}
 	}
@@ -138,17 +172,17 @@ func FuzzParseWhatIf(f *testing.F) {
 	f.Add("mode=802.3ad,rtt=9ms,loss=0.1,rate=25G,cc=bbr")
 	fabricOf := demo(netstate.Layer2, 1500)
 	f.Fuzz(func(t *testing.T, text string) {
-		w, err := ParseWhatIf(text)
+		w, err := Parse(text)
 		if err != nil {
 			return
 		}
-		again, err := ParseWhatIf(w.String())
+		again, err := Parse(w.String())
 		if err != nil || again.String() != w.String() {
 			t.Fatalf("%q reads back as %q: %v", text, w.String(), err)
 		}
 		g, m, _, err := w.Apply(fabricOf, fabric.Measure{Streams: []int{1}})
 		if err == nil {
-			_, _ = Predict(g, Traffic{From: "a", To: "b", Direction: flow.Forward, Streams: m.Streams[0], Protocol: m.Protocol, Ports: m.Ports})
+			_, _ = predict.Predict(g, predict.Traffic{From: "a", To: "b", Direction: flow.Forward, Streams: m.Streams[0], Protocol: m.Protocol, Ports: m.Ports})
 		}
 	})
 }

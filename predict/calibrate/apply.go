@@ -1,4 +1,4 @@
-package predict
+package calibrate
 
 import (
 	"fmt"
@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -24,25 +25,25 @@ const serialShare = 0.5
 
 // Predict is Predict with what the measured row taught. Its range covers what
 // one row leaves open.
-func (c Calibration) Predict(f Fabric, t Traffic) (Prediction, error) {
+func (c Calibration) Predict(f predict.Fabric, t predict.Traffic) (predict.Prediction, error) {
 	switch c.Settles {
-	case SettlesRoundTrip:
+	case RoundTrip:
 		return c.predictTrip(f, t)
-	case SettlesCore:
-		return Predict(withCore(f, t, c.Core), t)
-	case SettlesShaper:
-		return Predict(withShaper(f, t, c.Shaper), t)
-	case SettlesFactor:
-		p, err := Predict(f, t)
-		return p.times(c.Factor), err
+	case Core:
+		return predict.Predict(withCore(f, t, c.Core), t)
+	case Shaper:
+		return predict.Predict(withShaper(f, t, c.Shaper), t)
+	case Factor:
+		p, err := predict.Predict(f, t)
+		return times(p, c.Factor), err
 	}
-	return Predict(f, t)
+	return predict.Predict(f, t)
 }
 
 // times is a prediction whose rates were found to be that much off. Where the
 // model was too low the limit that binds is not where it said, and what stays
 // certain is the ceiling.
-func (p Prediction) times(factor float64) Prediction {
+func times(p predict.Prediction, factor float64) predict.Prediction {
 	k := unit.BitRate(factor)
 	rate := p.Rate * k
 	if p.Ceiling > 0 {
@@ -64,7 +65,7 @@ func (p Prediction) times(factor float64) Prediction {
 		p.Links[i].Load *= k
 	}
 	if len(p.Limits) > 0 && p.Limits[0].Rate > 0 {
-		p.Limits = append([]Limit(nil), p.Limits...)
+		p.Limits = append([]predict.Limit(nil), p.Limits...)
 		p.Limits[0].Rate *= k
 		p.Limits[0].Low, p.Limits[0].High = 0, 0
 		p.Limits[0].Why += fmt.Sprintf("; times %.3g, as measured", float64(k))
@@ -72,7 +73,7 @@ func (p Prediction) times(factor float64) Prediction {
 	return p
 }
 
-func (c Calibration) predictTrip(f Fabric, t Traffic) (Prediction, error) {
+func (c Calibration) predictTrip(f predict.Fabric, t predict.Traffic) (predict.Prediction, error) {
 	most := 1.0
 	if c.base > 0 {
 		most = math.Max(0, 1-float64(c.base)/float64(c.RoundTrip))
@@ -81,12 +82,12 @@ func (c Calibration) predictTrip(f Fabric, t Traffic) (Prediction, error) {
 	if now := inFlight(f, t); now > 0 && c.window > 0 {
 		grown = now / c.window
 	}
-	if now := wireShare(f, t); now > 0 && c.wire > 0 {
+	if now := predict.WireShare(f, t); now > 0 && c.wire > 0 {
 		grown *= now / c.wire
 	}
-	at := func(serial float64) (Prediction, error) {
+	at := func(serial float64) (predict.Prediction, error) {
 		t.LoadedRTT = c.trip(serial, grown)
-		return Predict(f, t)
+		return predict.Predict(f, t)
 	}
 	p, err := at(most * serialShare)
 	if err != nil {
@@ -100,7 +101,7 @@ func (c Calibration) predictTrip(f Fabric, t Traffic) (Prediction, error) {
 	if err != nil {
 		return p, err
 	}
-	return p.spanning(slow, fast), nil
+	return spanning(p, slow, fast), nil
 }
 
 // trip is the calibrated round trip with a window that is so many times the
@@ -110,12 +111,12 @@ func (c Calibration) trip(serial, grown float64) time.Duration {
 }
 
 // spanning is p with a range that covers two others.
-func (p Prediction) spanning(others ...Prediction) Prediction {
-	low, high := p.lowest(), p.highest()
+func spanning(p predict.Prediction, others ...predict.Prediction) predict.Prediction {
+	low, high := lowOf(p), highOf(p)
 	for _, o := range others {
-		low, high = min(low, o.lowest()), max(high, o.highest())
+		low, high = min(low, lowOf(o)), max(high, highOf(o))
 	}
-	if high <= low*(1+differs) {
+	if high <= low*(1+predict.Differs) {
 		return p
 	}
 	p.RateLow, p.RateHigh = low, high
@@ -127,14 +128,14 @@ func (p Prediction) spanning(others ...Prediction) Prediction {
 	return p
 }
 
-func (p Prediction) lowest() unit.BitRate {
+func lowOf(p predict.Prediction) unit.BitRate {
 	if p.RateLow > 0 {
 		return p.RateLow
 	}
 	return p.Rate
 }
 
-func (p Prediction) highest() unit.BitRate {
+func highOf(p predict.Prediction) unit.BitRate {
 	if p.RateHigh > 0 {
 		return p.RateHigh
 	}
@@ -144,15 +145,15 @@ func (p Prediction) highest() unit.BitRate {
 // inFlight is how many bytes one TCP stream may have in flight, by the smaller
 // of receive window and send buffer that are known; of direction both the mean
 // of the two ways. Zero unknown.
-func inFlight(f Fabric, t Traffic) float64 {
+func inFlight(f predict.Fabric, t predict.Traffic) float64 {
 	sum, n := 0.0, 0
 	for _, d := range t.Direction.Ways() {
 		sender, receiver := f.Hosts[t.From], f.Hosts[t.To]
 		if d == flow.Reverse {
 			sender, receiver = receiver, sender
 		}
-		window, _ := Window(receiver, t.SocketBuffer)
-		buffer, _ := SendWindow(sender, t.SocketBuffer)
+		window, _ := tcp.Window(receiver, t.SocketBuffer)
+		buffer, _ := tcp.SendWindow(sender, t.SocketBuffer)
 		switch {
 		case window == 0 && buffer == 0:
 			continue
@@ -168,17 +169,4 @@ func inFlight(f Fabric, t Traffic) float64 {
 		return 0
 	}
 	return sum / float64(n)
-}
-
-// wireShare is the bytes in frames for one byte of payload; zero unknown.
-func wireShare(f Fabric, t Traffic) float64 {
-	w, err := newWay(f, t, t.Direction.Ways()[0])
-	if err != nil {
-		return 0
-	}
-	seg := w.segment(w.legs[0])
-	if seg.payload() == 0 {
-		return 0
-	}
-	return float64(seg.frame(netstate.FramingL2, 0)) / float64(seg.payload())
 }

@@ -1,45 +1,45 @@
-package predict
+package maxmin
 
 import "math"
 
-// load is a cell's claim on a resource: weight resource bits per payload bit.
-type load struct {
-	resource int
-	weight   float64
+// Load is a cell's claim on a resource: weight resource bits per payload bit.
+type Load struct {
+	Resource int
+	Weight   float64
 }
 
-// cell is a number of streams that pass the same resources.
-type cell struct {
-	streams float64
-	cap     float64 // per stream; +Inf none
-	loads   []load
-	rate    float64 // per stream, set by fill
+// Cell is a number of streams that pass the same resources.
+type Cell struct {
+	Streams float64
+	Cap     float64 // per stream; +Inf none
+	Loads   []Load
+	Rate    float64 // per stream, set by fill
 }
 
-// filler shares resources of fixed capacity; its slices are reused from one
-// call to the next. It gives what MaxMin gives. MaxMin is for very many flows;
+// Filler shares resources of fixed capacity; its slices are reused from one
+// call to the next. It gives what Share gives. Share is for very many flows;
 // a prediction fills its few cells up to thousands of times over, one way of
 // chance after the other, and for a handful of cells looking at each of them
 // at every step takes a third of the time that a heap does.
-type filler struct {
-	capacity     []float64
+type Filler struct {
+	Capacity     []float64
 	left, demand []float64
 }
 
-// fill shares the resources among the cells' streams max-min fairly, as equal
+// Fill shares the resources among the cells' streams max-min fairly, as equal
 // TCP flows do in the long run: all streams grow alike, and each stops at its
 // own cap or when a resource it passes is full. It returns the sum, +Inf when
 // a stream has no bound.
-func (f *filler) fill(cells []cell) float64 {
-	f.left = append(f.left[:0], f.capacity...)
-	f.demand = append(f.demand[:0], f.capacity...)
+func (f *Filler) Fill(cells []Cell) float64 {
+	f.left = append(f.left[:0], f.Capacity...)
+	f.demand = append(f.demand[:0], f.Capacity...)
 	clear(f.demand)
 	active := 0
 	for i := range cells {
 		c := &cells[i]
-		c.rate = 0
-		if c.streams > 0 {
-			c.rate = growing
+		c.Rate = 0
+		if c.Streams > 0 {
+			c.Rate = growing
 			active++
 			f.ask(c, 1)
 		}
@@ -56,11 +56,11 @@ func (f *filler) fill(cells []cell) float64 {
 		}
 		for i := range cells {
 			c := &cells[i]
-			if c.rate != growing || !f.stopped(c, level) {
+			if c.Rate != growing || !f.stopped(c, level) {
 				continue
 			}
-			c.rate = level
-			total += level * c.streams
+			c.Rate = level
+			total += level * c.Streams
 			active--
 			f.ask(c, -1)
 		}
@@ -72,19 +72,19 @@ func (f *filler) fill(cells []cell) float64 {
 const growing = -1
 
 // ask adds a cell's demand for each unit of growth, or with -1 takes it off.
-func (f *filler) ask(c *cell, sign float64) {
-	for _, l := range c.loads {
-		f.demand[l.resource] += sign * min(l.weight, heaviest) * c.streams
+func (f *Filler) ask(c *Cell, sign float64) {
+	for _, l := range c.Loads {
+		f.demand[l.Resource] += sign * min(l.Weight, Heaviest) * c.Streams
 	}
 }
 
 // nextStop is how far the running streams can grow until the first resource
 // is full or the first cap is reached.
-func (f *filler) nextStop(cells []cell, level float64) float64 {
+func (f *Filler) nextStop(cells []Cell, level float64) float64 {
 	step := math.Inf(1)
 	for i := range cells {
-		if c := &cells[i]; c.rate == growing {
-			step = min(step, c.cap-level)
+		if c := &cells[i]; c.Rate == growing {
+			step = min(step, c.Cap-level)
 		}
 	}
 	for r, d := range f.demand {
@@ -101,14 +101,18 @@ const residue = 1e-9
 
 // stopped reports that a cell cannot grow: rounding leaves a full resource
 // with a billionth of its capacity.
-func (f *filler) stopped(c *cell, level float64) bool {
-	if level >= c.cap*(1-1e-12) {
+func (f *Filler) stopped(c *Cell, level float64) bool {
+	if level >= c.Cap*(1-1e-12) {
 		return true
 	}
-	for _, l := range c.loads {
-		if f.left[l.resource] <= f.capacity[l.resource]*1e-9 {
+	for _, l := range c.Loads {
+		if f.left[l.Resource] <= f.Capacity[l.Resource]*1e-9 {
 			return true
 		}
 	}
 	return false
 }
+
+// Heaviest stands for a claim without end: of a stream whose segments have no
+// room for payload.
+const Heaviest = 1e30

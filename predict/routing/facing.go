@@ -1,4 +1,4 @@
-package predict
+package routing
 
 import (
 	"net/netip"
@@ -11,7 +11,7 @@ import (
 // inner are kinds of links that hold addresses and lead nowhere.
 var inner = map[string]bool{"dummy": true, "loopback": true}
 
-func isInner(l netstate.Link) bool { return l.Loopback() || inner[l.Kind] }
+func LeadsNowhere(l netstate.Link) bool { return l.Loopback() || inner[l.Kind] }
 
 // Facing returns the links by which the host faces a peer from an address of
 // its own: the link that holds the address, or, where that is lo or a dummy,
@@ -23,26 +23,26 @@ func Facing(h netstate.Host, own, peer netip.Addr) []netstate.Link {
 	if !ok {
 		return nil
 	}
-	if !isInner(holder) {
+	if !LeadsNowhere(holder) {
 		return []netstate.Link{holder}
 	}
-	first, prefix, ok := egress(h, own, peer)
-	if !ok || isInner(first) {
+	first, prefix, ok := Egress(h, own, peer)
+	if !ok || LeadsNowhere(first) {
 		return nil
 	}
 	links := []netstate.Link{first}
-	r, _ := routeOver(h, own, peer, prefix)
+	r, _ := RouteOver(h, own, peer, prefix)
 	for _, hop := range r.Hops {
-		if l, ok := hopLink(h, hop); ok && l.Up && !hop.Dead && !isInner(l) && !slices.ContainsFunc(links, func(o netstate.Link) bool { return o.Name == l.Name }) {
+		if l, ok := HopLink(h, hop); ok && l.Up && !hop.Dead && !LeadsNowhere(l) && !slices.ContainsFunc(links, func(o netstate.Link) bool { return o.Name == l.Name }) {
 			links = append(links, l)
 		}
 	}
 	return links
 }
 
-// routeOver is the route over several next hops that egress found; false where
+// RouteOver is the route over several next hops that egress found; false where
 // the route has one.
-func routeOver(h netstate.Host, src, dst netip.Addr, prefix netip.Prefix) (netstate.Route, bool) {
+func RouteOver(h netstate.Host, src, dst netip.Addr, prefix netip.Prefix) (netstate.Route, bool) {
 	for _, table := range tables(h, src, dst) {
 		for _, r := range h.Routes {
 			if tableID(r.Table) == tableID(table) && len(r.Hops) > 1 && r.Dst.IsValid() && r.Dst.Masked() == prefix {
@@ -56,8 +56,8 @@ func routeOver(h netstate.Host, src, dst netip.Addr, prefix netip.Prefix) (netst
 // Multipath is the hash by which a host spreads what it sends from an address
 // to a peer over next hops; false where its route has one, or cannot be read.
 func Multipath(h netstate.Host, own, peer netip.Addr) (steer.Multipath, bool) {
-	_, prefix, _ := egress(h, own, peer)
-	r, ok := routeOver(h, own, peer, prefix)
+	_, prefix, _ := Egress(h, own, peer)
+	r, ok := RouteOver(h, own, peer, prefix)
 	if !ok {
 		return steer.Multipath{}, false
 	}
