@@ -172,7 +172,7 @@ func (w *way) shares(p plan, r result) []LinkShare {
 func (p plan) lucky(port func(planned) (int, bool)) bool {
 	for _, g := range p.groups {
 		first := maxmin.None
-		for _, c := range g.all() {
+		for _, c := range g.All() {
 			on, there := port(p.cells[c])
 			switch {
 			case !there || on == everyPort:

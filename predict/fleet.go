@@ -178,9 +178,9 @@ func (j *joint) most(count, limit float64, loads []maxmin.Load, numbers []int) f
 func (p plan) mean() []float64 {
 	counts := make([]float64, len(p.cells))
 	for _, g := range p.groups {
-		for _, class := range g.classes {
-			for _, c := range class.cells {
-				counts[c] += float64(g.streams) * class.weight / float64(len(class.cells))
+		for _, class := range g.Classes {
+			for _, c := range class.Cells {
+				counts[c] += float64(g.Streams) * class.Weight / float64(len(class.Cells))
 			}
 		}
 	}

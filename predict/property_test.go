@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/chance"
 	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -150,7 +151,7 @@ func TestMeanOfChance(t *testing.T) {
 			cells[i] = i
 		}
 		used, sum := 0.0, 0.0
-		outcomes([]group{{streams: c.streams, classes: []cellClass{{cells: cells, weight: 1}}}}, c.links, func(counts []float64, p float64) {
+		chance.Outcomes([]chance.Group{{Streams: c.streams, Classes: []chance.Class{{Cells: cells, Weight: 1}}}}, c.links, func(counts []float64, p float64) {
 			sum += p
 			for _, n := range counts {
 				if n > 0 {
@@ -161,7 +162,7 @@ func TestMeanOfChance(t *testing.T) {
 		n := float64(c.links)
 		want := n * (1 - math.Pow(1-1/n, float64(c.streams)))
 		tolerance := 1e-9
-		if compositions(c.streams, c.links) > maxOutcomes {
+		if chance.Compositions(c.streams, c.links) > chance.MostComputed {
 			tolerance = 0.01
 		}
 		if math.Abs(sum-1) > 1e-9 || math.Abs(used-want) > tolerance*want {

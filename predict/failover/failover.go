@@ -1,4 +1,5 @@
-package predict
+// Package failover says how long a bond carries less, or nothing, when a port fails.
+package failover
 
 import (
 	"fmt"

@@ -1,4 +1,6 @@
-package predict
+// Package chance says how many streams land where when luck places them: every
+// way of it with its likelihood, or as many as tell the mean.
+package chance
 
 import (
 	"math"
@@ -6,8 +8,8 @@ import (
 )
 
 const (
-	// maxOutcomes is how many ways of chance are computed one by one.
-	maxOutcomes = 4096
+	// MostComputed is how many ways of chance are computed one by one.
+	MostComputed = 4096
 	// samples is how many are drawn where there are more: the mean is then
 	// within about one percent. Of very many streams each way is near the mean
 	// by itself, so that drawn streams suffice in all, but no fewer ways than
@@ -22,48 +24,48 @@ func samplesOf(streams int) int {
 	return min(max(drawn/max(streams, 1), fewestSamples), samples)
 }
 
-// group is a number of like streams that each land on one of some cells,
+// Group is a number of like streams that each land on one of some cells,
 // equally likely: those of one of its classes, which is the same for all of
 // them.
-type group struct {
-	streams int
-	classes []cellClass
+type Group struct {
+	Streams int
+	Classes []Class
 }
 
-// cellClass is indices into the way's cell list, and how likely it is.
-type cellClass struct {
-	cells  []int
-	weight float64
+// Class is indices into the way's cell list, and how likely it is.
+type Class struct {
+	Cells  []int
+	Weight float64
 }
 
-// all is every cell of the group, some of them more than once.
-func (g group) all() []int {
-	if len(g.classes) == 1 {
-		return g.classes[0].cells
+// All is every cell of the group, some of them more than once.
+func (g Group) All() []int {
+	if len(g.Classes) == 1 {
+		return g.Classes[0].Cells
 	}
 	var all []int
-	for _, c := range g.classes {
-		all = append(all, c.cells...)
+	for _, c := range g.Classes {
+		all = append(all, c.Cells...)
 	}
 	return all
 }
 
-// outcomes calls visit with every way that chance can deal the groups'
+// Outcomes calls visit with every way that chance can deal the groups'
 // streams to cells, and its probability: counts[i] is the streams in cell i.
 // Where there are too many it draws a fixed number of ways with a fixed seed,
 // so that the same input always gives the same answer.
-func outcomes(groups []group, cells int, visit func(counts []float64, probability float64)) {
+func Outcomes(groups []Group, cells int, visit func(counts []float64, probability float64)) {
 	counts := make([]float64, cells)
 	total, streams := 1.0, 0
 	for _, g := range groups {
-		streams += g.streams
+		streams += g.Streams
 		ways := 0.0
-		for _, c := range g.classes {
-			ways += compositions(g.streams, len(c.cells))
+		for _, c := range g.Classes {
+			ways += Compositions(g.Streams, len(c.Cells))
 		}
 		total *= ways
 	}
-	if total <= maxOutcomes {
+	if total <= MostComputed {
 		deal(groups, counts, 1, visit)
 		return
 	}
@@ -73,7 +75,7 @@ func outcomes(groups []group, cells int, visit func(counts []float64, probabilit
 		clear(counts)
 		for _, g := range groups {
 			cells := g.drawn(random)
-			for range g.streams {
+			for range g.Streams {
 				counts[cells[random.IntN(len(cells))]]++
 			}
 		}
@@ -82,27 +84,27 @@ func outcomes(groups []group, cells int, visit func(counts []float64, probabilit
 }
 
 // drawn is the cells of one class by chance.
-func (g group) drawn(random *rand.Rand) []int {
-	if len(g.classes) > 1 {
+func (g Group) drawn(random *rand.Rand) []int {
+	if len(g.Classes) > 1 {
 		left := random.Float64()
-		for _, c := range g.classes {
-			if left -= c.weight; left < 0 {
-				return c.cells
+		for _, c := range g.Classes {
+			if left -= c.Weight; left < 0 {
+				return c.Cells
 			}
 		}
 	}
-	return g.classes[0].cells
+	return g.Classes[0].Cells
 }
 
 // deal enumerates group by group.
-func deal(groups []group, counts []float64, p float64, visit func([]float64, float64)) {
+func deal(groups []Group, counts []float64, p float64, visit func([]float64, float64)) {
 	if len(groups) == 0 {
 		visit(counts, p)
 		return
 	}
 	g := groups[0]
-	for _, c := range g.classes {
-		dealGroup(c.cells, g.streams, counts, p*c.weight, func(p float64) { deal(groups[1:], counts, p, visit) })
+	for _, c := range g.Classes {
+		dealGroup(c.Cells, g.Streams, counts, p*c.Weight, func(p float64) { deal(groups[1:], counts, p, visit) })
 	}
 }
 
@@ -135,6 +137,6 @@ func logChoose(n, k int) float64 {
 	return a - b - c
 }
 
-// compositions is how many ways there are to write n as an ordered sum of m
+// Compositions is how many ways there are to write n as an ordered sum of m
 // numbers from zero on.
-func compositions(n, m int) float64 { return math.Round(math.Exp(logChoose(n+m-1, m-1))) }
+func Compositions(n, m int) float64 { return math.Round(math.Exp(logChoose(n+m-1, m-1))) }
