@@ -31,6 +31,7 @@ var dumps = []struct {
 // done: lifetimes that run, timers of bridges, and what LACP says of the moment.
 var moves = []string{
 	"valid_life_time", "preferred_life_time", "expires", "hello_timer", "tcn_timer", "topology_change_timer", "gc_timer",
+	"ad_aggregator_id", // the driver counts up at each port that joins (bond_3ad_bind_slave)
 	"ad_actor_oper_port_state", "ad_actor_oper_port_state_str", "ad_partner_oper_port_state", "ad_partner_oper_port_state_str",
 	"message_age_timer", "forward_delay_timer", "hold_timer", "topology_change", "topology_change_detected",
 	"link_failure_count", "used", "age",
@@ -97,11 +98,16 @@ func settled(document any) string {
 		lines = append(lines, string(line))
 	}
 	// An IPv6 route that went with its link comes back behind those to the same
-	// place over other links; only IPv6's have a preference.
-	four := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.Contains(line, `"pref":`) })
-	six := slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, `"pref":`) })
-	slices.Sort(six)
-	return strings.Join(append(four, six...), "\n")
+	// place over other links; only IPv6's have a preference. What the kernel makes
+	// of an address in the local table stands in the order of the addresses, and
+	// one that came back is the last of them, as the plan says.
+	ordered := func(line string) bool {
+		return !strings.Contains(line, `"pref":`) && !strings.Contains(line, `"table":"local"`)
+	}
+	byPlace := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !ordered(line) })
+	others := slices.DeleteFunc(lines, ordered)
+	slices.Sort(others)
+	return strings.Join(append(byPlace, others...), "\n")
 }
 
 // quiet waits until the kernel has caught up with what was built: a link's state
