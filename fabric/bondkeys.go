@@ -4,186 +4,161 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
-
-// bondRow is one bond parameter: netplan's name with its older spellings, and
-// the kernel's (drivers/net/bonding/bond_options.c, bond_opts).
-type bondRow struct {
-	key     key[Bond]
-	aliases []string
-	kernel  string
-	// initial is the kernel's default as option returns it.
-	initial string
-	// option is the value as the kernel's word or number.
-	option func(netstate.Bond) string
-	// text reads the value into the kernel's word or number, set puts such a
-	// word into a bond; false when it is none.
-	text scalar[string]
-	set  func(*netstate.Bond, string) bool
-}
-
-// bondRows is the one table of bond parameters (netplan 1.1,
-// doc/netplan-yaml.md "bonds").
-var bondRows = []bondRow{
-	bondField("mode", "mode", "bonding mode, balance-rr when left out", bondMode, func(b *netstate.Bond) *netstate.BondMode { return &b.Mode }),
-	bondField("transmit-hash-policy", "xmit_hash_policy", "which headers choose a flow's port, layer2 when left out", hashPolicy, func(b *netstate.Bond) *netstate.HashPolicy { return &b.HashPolicy }),
-	bondField("lacp-rate", "lacp_rate", "how often the partner sends LACPDUs, slow when left out", lacpRate, func(b *netstate.Bond) *netstate.LACPRate { return &b.LACPRate }),
-	bondField("mii-monitor-interval", "miimon", "link monitoring interval in milliseconds; 0 watches nothing", milliseconds, func(b *netstate.Bond) *time.Duration { return &b.Miimon }),
-	bondField("up-delay", "updelay", "wait before a port is used, in milliseconds", milliseconds, func(b *netstate.Bond) *time.Duration { return &b.UpDelay }),
-	bondField("down-delay", "downdelay", "wait before a port is given up, in milliseconds", milliseconds, func(b *netstate.Bond) *time.Duration { return &b.DownDelay }),
-	bondField("min-links", "min_links", "ports that must be up for the bond to be", integer(0, 65535), func(b *netstate.Bond) *int { return &b.MinLinks }),
-	bondField("packets-per-member", "packets_per_slave", "balance-rr: packets to a port before the next; 0 is random", integer(0, 65535), func(b *netstate.Bond) *int { return &b.PacketsPerSlave }, "packets-per-slave"),
-	bondOption("ad-select", "ad_select", "stable", "how the aggregator is chosen", word("stable", "bandwidth", "count")),
-	bondOption("all-members-active", "all_slaves_active", "0", "accept frames on inactive ports", zeroOne, "all-slaves-active"),
-	bondOption("arp-interval", "arp_interval", "0", "ARP monitoring interval in milliseconds", wholeMilliseconds),
-	arpTargets(bondOption("arp-ip-targets", "arp_ip_target", "", "addresses to ask for by ARP, at most 16", free)),
-	bondOption("arp-validate", "arp_validate", "none", "which ports' ARP traffic is checked", word("none", "active", "backup", "all")),
-	bondOption("arp-all-targets", "arp_all_targets", "any", "whether any or all targets must answer", word("any", "all")),
-	bondOption("fail-over-mac-policy", "fail_over_mac", "none", "which MAC the bond has in active-backup", word("none", "active", "follow")),
-	bondOption("gratuitous-arp", "num_grat_arp", "1", "announcements after a failover", decimal(0, 255), "gratuitious-arp"),
-	bondOption("primary-reselect-policy", "primary_reselect", "always", "when the primary takes over again", word("always", "better", "failure")),
-	bondOption("resend-igmp", "resend_igmp", "1", "IGMP reports after a failover", decimal(0, 255)),
-	bondOption("learn-packet-interval", "lp_interval", "1", "seconds between learning packets", seconds),
-	bondOption("primary", "primary", "", "the preferred port", free),
-}
 
 var (
 	bondParameters = object[Bond]{
 		name: "bond_parameters", doc: "Bonding options under their netplan names.",
 		keys: bondKeys(), alias: bondAliases(),
 	}
-	zeroOne = scalar[string]{schema: truth.schema, hint: truth.hint, parse: func(s string) (string, error) {
-		on, err := parseBool(s)
-		if on {
-			return "1", err
-		}
-		return "0", err
-	}}
-	wholeMilliseconds = scalar[string]{schema: milliseconds.schema, hint: milliseconds.hint, parse: func(s string) (string, error) {
-		d, err := milliseconds.parse(s)
-		return strconv.FormatInt(d.Milliseconds(), 10), err
-	}}
-	seconds = scalar[string]{
-		schema: either(map[string]any{"type": "integer", "minimum": 0}, pattern(`^[0-9]+$`), pattern(timePattern)),
-		parse: func(s string) (string, error) {
-			if v, err := strconv.ParseUint(s, 10, 31); err == nil {
-				return strconv.FormatUint(v, 10), nil
-			}
-			d, err := unit.ParseDuration(s)
-			return strconv.FormatInt(int64(d/time.Second), 10), err
-		},
-		hint: "a plain number is seconds",
+	bondingKeys = object[map[string]string]{
+		name: "bonding", doc: "Bond options under their kernel names (/sys/class/net/BOND/bonding).",
+		keys: bondingRows(), alias: bondingAliases(),
 	}
 )
 
-// decimal is a whole number kept as text.
-func decimal(low, high int) scalar[string] {
-	n := integer(low, high)
+// optionText reads a value of an option into the kernel's word or number.
+// parameter is true for netplan's own spelling of it.
+func optionText(o bondopt.Option, parameter bool) scalar[string] {
+	said, netplans := o.Saying(bondopt.Netplan)
+	switch {
+	case o.Kind == bondopt.Port:
+		return free
+	case o.Kind == bondopt.MAC:
+		return systemMAC
+	case o.Listed():
+		return addressesText(o)
+	case o.Switch() && o.Words != nil:
+		return switchText("off", "on", truth.schema, "write on or off", parseSwitch)
+	case o.Switch() && parameter:
+		return switchText("0", "1", truth.schema, truth.hint, parseBool)
+	case o.Switch():
+		numbers := either(truth.schema, map[string]any{"enum": []string{"0", "1"}}, map[string]any{"type": "integer", "minimum": 0, "maximum": 1})
+		return switchText("0", "1", numbers, "write 0 or 1", parseSwitch)
+	case o.Words != nil && parameter && !said.Lenient:
+		return word(slices.DeleteFunc(slices.Clone(o.Words), func(w string) bool { return !said.Has(w) })...)
+	case o.Words != nil:
+		return word(o.Words...)
+	case o.Unit == bondopt.Milliseconds && netplans:
+		return spanText(o, milliseconds.schema, milliseconds.hint, time.Millisecond)
+	case o.Unit == bondopt.Seconds && parameter:
+		return spanText(o, milliseconds.schema, "a plain number is seconds", time.Second)
+	}
+	n := integer(int(o.Min), int(o.Max))
 	return scalar[string]{schema: n.schema, hint: n.hint, parse: func(s string) (string, error) {
 		v, err := n.parse(s)
 		return strconv.Itoa(v), err
 	}}
 }
 
-// bondField is a parameter that netstate.Bond has a field for.
-func bondField[V any](name, kernel, doc string, s scalar[V], at func(*netstate.Bond) *V, aliases ...string) bondRow {
-	r := one(s, func(b *Bond) *V { return at(&b.Options) })
-	option := func(b netstate.Bond) string { return optionText(*at(&b)) }
-	return bondRow{key[Bond]{name, doc, marked(r, kernel)}, aliases, kernel, option(kernelBond()), option, kernelText(s), func(b *netstate.Bond, word string) bool {
-		v, err := s.parse(word)
-		if err == nil {
-			*at(b) = v
+// wordsOf are the words of an option.
+func wordsOf(option string) []string {
+	o, _ := bondopt.Find(option)
+	return slices.Clone(o.Words)
+}
+
+func switchText(off, on string, schema map[string]any, hint string, parse func(string) (bool, error)) scalar[string] {
+	return scalar[string]{schema: schema, hint: hint, parse: func(s string) (string, error) {
+		is, err := parse(s)
+		if is {
+			return on, err
 		}
-		return err == nil
+		return off, err
 	}}
 }
 
-// kernelText reads a value into the kernel's word or number.
-func kernelText[V any](s scalar[V]) scalar[string] {
-	return scalar[string]{schema: s.schema, hint: s.hint, parse: func(text string) (string, error) {
-		v, err := s.parse(text)
-		return optionText(v), err
+// spanText is a plain number of the unit, or a time with its own.
+func spanText(o bondopt.Option, schema map[string]any, hint string, plain time.Duration) scalar[string] {
+	return scalar[string]{schema: schema, hint: hint, parse: func(s string) (string, error) {
+		if v, err := strconv.ParseUint(s, 10, 31); err == nil {
+			return strconv.FormatUint(v, 10), nil
+		}
+		d, err := unit.ParseDuration(s)
+		return strconv.FormatInt(int64(d/plain), 10), err
 	}}
 }
 
-// optionText is a value as the kernel prints it, times in milliseconds.
-func optionText(v any) string {
-	switch v := v.(type) {
-	case time.Duration:
-		return strconv.FormatInt(v.Milliseconds(), 10)
-	case int:
-		return strconv.Itoa(v)
-	case fmt.Stringer:
-		return v.String()
+var systemMAC = scalar[string]{schema: mac.schema, parse: func(s string) (string, error) {
+	m, err := flow.ParseMAC(s)
+	if err == nil && m[0]&1 != 0 {
+		return "", fmt.Errorf("%s is a multicast address", s)
 	}
-	return ""
-}
+	return m.String(), err
+}}
 
-// bondOption is a parameter kept under its kernel name.
-func bondOption(name, kernel, initial, doc string, s scalar[string], aliases ...string) bondRow {
-	r := reader[Bond]{
-		schema: func(*schemaWriter) map[string]any { return s.schema },
-		read: func(d *decoder, at place, n *Node, into *Bond) {
-			if v, ok := s.decode(d, at, n); ok {
-				into.setOption(kernel, v)
+// addressesText is a list of addresses as the kernel has it.
+func addressesText(o bondopt.Option) scalar[string] {
+	return scalar[string]{
+		schema: map[string]any{"type": "string"},
+		parse: func(s string) (string, error) {
+			if s == bondopt.None {
+				return "", nil
 			}
+			words := addressWords(s)
+			if len(words) == 0 || len(words) > 16 {
+				return "", fmt.Errorf("%q holds %d addresses, the kernel takes 1 to 16", s, len(words))
+			}
+			for i, w := range words {
+				a, err := netip.ParseAddr(w)
+				if err != nil || a.Is4() != (o.Kind == bondopt.IPv4List) {
+					return "", fmt.Errorf("%q is no address of the right family", w)
+				}
+				words[i] = a.String()
+			}
+			return strings.Join(words, ","), nil
 		},
+		hint: "separate addresses by commas; none asks nobody",
 	}
-	option := func(b netstate.Bond) string {
-		// sysfs prints a word with its number, "always 0".
-		word, _, _ := strings.Cut(b.Options[kernel], " ")
-		return word
-	}
-	return bondRow{key[Bond]{name, doc, marked(r, kernel)}, aliases, kernel, initial, option, s, func(b *netstate.Bond, word string) bool { return keepOption(b, kernel, word) }}
 }
 
-// keepOption puts an option that has no field into a bond's own copy of its
-// options.
-func keepOption(b *netstate.Bond, kernel, word string) bool {
-	options := maps.Clone(b.Options)
-	if options == nil {
-		options = map[string]string{}
-	}
-	options[kernel] = word
-	b.Options = options
-	return word != ""
+func addressWords(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-func (b *Bond) setOption(kernel, value string) {
-	if b.Options.Options == nil {
-		b.Options.Options = map[string]string{}
+// optionDoc says what an option is, and which kernels have it.
+func optionDoc(o bondopt.Option) string {
+	if o.Since == "" {
+		return o.Doc
 	}
-	b.Options.Options[kernel] = value
+	return o.Doc + " (Linux " + o.Since + ")"
 }
 
-// marked notes that the file sets the option.
-func marked(r reader[Bond], kernel string) reader[Bond] {
-	read := r.read
-	r.read = func(d *decoder, at place, n *Node, into *Bond) {
-		read(d, at, n, into)
-		if !into.Sets(kernel) {
-			into.Set = append(into.Set, kernel)
+// bondKeys are the options that netplan has a name for, under its names.
+func bondKeys() []key[Bond] {
+	var keys []key[Bond]
+	for _, o := range bondopt.Options() {
+		said, ok := o.Saying(bondopt.Netplan)
+		if !ok {
+			continue
+		}
+		value := parameterReader(o)
+		keys = append(keys, key[Bond]{said.Name, optionDoc(o), value})
+		for _, older := range said.Older {
+			keys = append(keys, key[Bond]{older, "older spelling of " + said.Name, value})
 		}
 	}
-	return r
+	return keys
 }
 
-// arpTargets is the one parameter that holds a list; the kernel writes it with
-// commas.
-func arpTargets(row bondRow) bondRow {
-	row.key.value = marked(reader[Bond]{
-		schema: func(*schemaWriter) map[string]any {
-			return map[string]any{"type": "array", "maxItems": 16, "items": address.schema}
-		},
-		read: func(d *decoder, at place, n *Node, into *Bond) {
+// parameterReader reads one parameter of netplan's, and notes that the file
+// sets the option.
+func parameterReader(o bondopt.Option) reader[Bond] {
+	s := optionText(o, true)
+	schema, read := s.schema, s.decode
+	if o.Listed() { // a sequence, which the kernel writes with commas
+		schema = map[string]any{"type": "array", "maxItems": 16, "items": address.schema}
+		read = func(d *decoder, at place, n *Node) (string, bool) {
 			var targets []netip.Addr
-			many(address, func(*Bond) *[]netip.Addr { return &targets }).read(d, at, n, into)
+			many(address, func(*Bond) *[]netip.Addr { return &targets }).read(d, at, n, &Bond{})
 			if len(n.Items) > 16 {
 				d.wrong(at, n, fmt.Sprintf("has %d addresses, the kernel takes 16", len(n.Items)), "")
 			}
@@ -191,34 +166,74 @@ func arpTargets(row bondRow) bondRow {
 			for i, a := range targets {
 				words[i] = a.String()
 			}
-			into.setOption(row.kernel, strings.Join(words, ","))
-		},
-	}, row.kernel)
-	return row
-}
-
-func bondKeys() []key[Bond] {
-	var keys []key[Bond]
-	for _, r := range bondRows {
-		keys = append(keys, r.key)
-		for _, alias := range r.aliases {
-			keys = append(keys, key[Bond]{alias, "older spelling of " + r.key.name, r.key.value})
+			return strings.Join(words, ","), true
 		}
 	}
-	return keys
+	return reader[Bond]{
+		schema: func(*schemaWriter) map[string]any { return schema },
+		read: func(d *decoder, at place, n *Node, into *Bond) {
+			if v, ok := read(d, at, n); ok {
+				_ = o.Put(&into.Options, v) // of the option's kind
+			}
+			if !into.Sets(o.Name) {
+				into.Set = append(into.Set, o.Name)
+			}
+		},
+	}
 }
 
 // bondAliases leads from the kernel's names, and ifcfg's, to netplan's.
 func bondAliases() map[string]string {
-	aliases := map[string]string{
-		"hash-policy": "transmit-hash-policy", "xmit-hash-policy": "transmit-hash-policy", "miimon": "mii-monitor-interval",
+	aliases := map[string]string{"hash-policy": "transmit-hash-policy", "xmit-hash-policy": "transmit-hash-policy", "miimon": "mii-monitor-interval"}
+	for _, o := range bondopt.Options() {
+		if said, ok := o.Saying(bondopt.Netplan); ok {
+			aliases[o.Name] = said.Name
+			aliases[strings.ReplaceAll(o.Name, "_", "-")] = said.Name
+		}
 	}
-	for _, r := range bondRows {
-		aliases[r.kernel] = r.key.name
-		aliases[strings.ReplaceAll(r.kernel, "_", "-")] = r.key.name
+	for _, o := range bondopt.Options() {
+		if said, ok := o.Saying(bondopt.Netplan); ok {
+			delete(aliases, said.Name)
+		}
 	}
-	for _, r := range bondRows {
-		delete(aliases, r.key.name)
+	return aliases
+}
+
+// bondingRows are all options, under the kernel's names.
+func bondingRows() []key[map[string]string] {
+	var rows []key[map[string]string]
+	for _, o := range bondopt.Options() {
+		text, doc := optionText(o, false), optionDoc(o)
+		if said, ok := o.Saying(bondopt.Netplan); ok {
+			doc = "netplan's " + said.Name + ": " + doc
+		}
+		rows = append(rows, key[map[string]string]{o.Name, doc, entry(o.Name, text)})
+		if o.Twin != "" {
+			rows = append(rows, key[map[string]string]{o.Twin, "the same as " + o.Name, entry(o.Twin, text)})
+		}
+	}
+	return rows
+}
+
+// portKeys are the options of a bond's port.
+func portKeys() []key[map[string]string] {
+	var keys []key[map[string]string]
+	for _, o := range bondopt.Ports() {
+		keys = append(keys, key[map[string]string]{o.Key, optionDoc(o), entry(o.Name, optionText(o, false))})
+	}
+	return keys
+}
+
+// bondingAliases leads from the names of netplan and of ip-link(8) to the
+// kernel's.
+func bondingAliases() map[string]string {
+	aliases := map[string]string{"hash_policy": "xmit_hash_policy"}
+	for _, o := range bondopt.Options() {
+		for _, f := range [...]bondopt.Format{bondopt.Netplan, bondopt.Iproute2} {
+			if said, ok := o.Saying(f); ok {
+				aliases[said.Name] = o.Name
+			}
+		}
 	}
 	return aliases
 }
@@ -226,61 +241,73 @@ func bondAliases() map[string]string {
 // BondParameter returns netplan's name of a bond option by its kernel name;
 // false for options that netplan cannot say (lacp_active, tlb_dynamic_lb, ...).
 func BondParameter(kernelName string) (string, bool) {
-	for _, r := range bondRows {
-		if r.kernel == kernelName {
-			return r.key.name, true
-		}
-	}
-	return "", false
+	o, _ := bondopt.Find(kernelName)
+	said, ok := o.Saying(bondopt.Netplan)
+	return said.Name, ok
 }
 
-// parsePrefix reads an address with its prefix length.
-func parsePrefix(s string) (netip.Prefix, error) {
-	p, err := netip.ParsePrefix(s)
-	if err == nil {
-		return p, nil
+// OptionInMode reports whether a bond of the mode takes an option, by its
+// kernel name.
+func OptionInMode(kernelName string, mode netstate.BondMode) bool {
+	o, _ := bondopt.Find(kernelName)
+	return o.Allows(mode)
+}
+
+// InitialOption is what the driver makes a bond with, by the option's kernel
+// name; "" unknown or nothing.
+func InitialOption(kernelName string) string {
+	o, _ := bondopt.Find(kernelName)
+	if o.Default == bondopt.None && o.Kind != bondopt.Number {
+		return ""
 	}
-	if a, err := netip.ParseAddr(s); err == nil {
-		return netip.Prefix{}, fmt.Errorf("%q has no prefix length (write %s/%d?)", s, s, a.BitLen())
+	return o.Default
+}
+
+// kernelBond is a bond as the driver makes it.
+func kernelBond() netstate.Bond {
+	var b netstate.Bond
+	for _, o := range bondopt.Options() {
+		if o.Own() {
+			_ = o.Put(&b, o.Default) // the table's own word
+		}
 	}
-	return netip.Prefix{}, fmt.Errorf("%q is no address with a prefix length such as 10.0.0.1/24", s)
+	return b
 }
 
 // Option returns a bond option's value by its kernel name, as the kernel's
 // word or number, times in milliseconds; "" for one that is not known.
 func Option(b netstate.Bond, kernelName string) string {
-	for _, r := range bondRows {
-		if r.kernel == kernelName {
-			return r.option(b)
-		}
+	o, known := bondopt.Find(kernelName)
+	if !known {
+		return b.Options[kernelName]
 	}
-	if kernelName == "tlb_dynamic_lb" {
-		if b.TLBDynamic {
-			return "1"
-		}
-		return "0"
-	}
-	return b.Options[kernelName]
+	return o.Of(b)
 }
 
 // SetOption sets a bond's option by its kernel name to a value as Option
-// returns it; false, and nothing set, for a value that is none of its.
+// returns it, in Options of the bond's own; false, and nothing set, for a value
+// that is none of its.
 func SetOption(b *netstate.Bond, kernelName, value string) bool {
-	if value == "" && (kernelName == "arp_ip_target" || kernelName == "ns_ip6_target") {
-		keepOption(b, kernelName, value) // nobody is asked
-		return true
+	o, known := bondopt.Find(kernelName)
+	if !known {
+		o.Name = kernelName
 	}
-	for _, r := range bondRows {
-		if r.kernel == kernelName {
-			return r.set(b, value)
+	if value == "" && !o.Listed() {
+		return false
+	}
+	b.Options = maps.Clone(b.Options)
+	return o.Put(b, value) == nil
+}
+
+// layBonding lays `bonding` over the bonds of the network, so that a bond's
+// Options are all that the file says of it.
+func (h *Host) layBonding() {
+	for i := range h.Network.Bonds {
+		b := &h.Network.Bonds[i]
+		for _, kernel := range sortedNames(h.Bonding[b.ID]) {
+			if !b.Sets(kernel) && SetOption(&b.Options, kernel, h.Bonding[b.ID][kernel]) {
+				b.Set = append(b.Set, kernel)
+			}
 		}
 	}
-	if kernelName == "tlb_dynamic_lb" {
-		on, err := parseSwitch(value)
-		if err == nil {
-			b.TLBDynamic = on
-		}
-		return err == nil
-	}
-	return keepOption(b, kernelName, value)
 }

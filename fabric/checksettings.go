@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
-	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // offloadName is what a feature of ethtool -K may be called.
@@ -29,9 +28,9 @@ func checkSettings(ps *problems, at place, n *Node, h Host) {
 			}
 		}
 		l := h.Links[id]
-		for key, said := range map[string]bool{"port_prio": l.PortPrio != 0, "queue_id": l.QueueID != nil, "actor_port_prio": l.ActorPortPrio != nil} {
-			if said && len(c.ids) > 0 && !c.port(id) {
-				c.say(id+" is no bond's port", "", "links", id, key)
+		for _, o := range bondopt.Ports() {
+			if l.Port[o.Name] != "" && len(c.ids) > 0 && !c.port(id) {
+				c.say(id+" is no bond's port", "", "links", id, o.Key)
 			}
 		}
 	}
@@ -140,14 +139,10 @@ func (c settingsChecker) bonding(id string) {
 
 // parameterOf is netplan's name of an option that the parameters set.
 func parameterOf(parameters *Node, kernel string) (string, bool) {
-	for _, r := range bondRows {
-		if r.kernel != kernel {
-			continue
-		}
-		for _, name := range append([]string{r.key.name}, r.aliases...) {
-			if parameters.Get(name) != nil {
-				return name, true
-			}
+	_, said, ok := netplanParameter(kernel)
+	for _, name := range append([]string{said.Name}, said.Older...) {
+		if ok && parameters.Get(name) != nil {
+			return name, true
 		}
 	}
 	return "", false
@@ -159,7 +154,8 @@ func parameterOf(parameters *Node, kernel string) (string, bool) {
 func (c settingsChecker) modes(b Bond) {
 	for _, kernel := range sortedNames(c.host.Bonding[b.ID]) {
 		if why := b.NotInMode(kernel); why != "" {
-			c.say(why, "it is for "+modeWords(optionModes[kernel]), "bonding", b.ID, kernel)
+			o, _ := bondopt.Find(kernel)
+			c.say(why, "it is for "+o.ModeWords(), "bonding", b.ID, kernel)
 		}
 	}
 }
@@ -173,12 +169,4 @@ func (b Bond) NotInMode(kernelName string) string {
 		return ""
 	}
 	return fmt.Sprintf("%s is not for mode %s", kernelName, mode)
-}
-
-func modeWords(modes []netstate.BondMode) string {
-	words := make([]string, len(modes))
-	for i, m := range modes {
-		words[i] = m.String()
-	}
-	return strings.Join(words, ", ")
 }

@@ -1,9 +1,9 @@
 package fabric
 
 import (
-	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -11,22 +11,20 @@ import (
 // mode always.
 func (d *netDescriber) parameters(b netstate.Bond) *Node {
 	n := &Node{Kind: MappingNode}
-	for _, r := range bondRows {
-		value := r.option(b)
-		if value == "not read" || b.Unread(r.kernel) { // bonding says so
-			continue
-		}
-		if value == "" || value == r.initial && r.kernel != "mode" {
-			continue
-		}
-		if !OptionInMode(r.kernel, b.Mode) {
-			continue
-		}
-		node := r.netplanValue(value)
-		ps := &problems{}
-		r.key.value.read(&decoder{ps}, place(r.key.name), node, &Bond{})
-		if len(ps.all) == 0 {
-			n.set(r.key.name, node)
+	for _, o := range bondopt.Options() {
+		said, netplans := o.Saying(bondopt.Netplan)
+		value := o.Of(b)
+		switch {
+		case !netplans || value == "" || !said.Has(value) || !o.Allows(b.Mode):
+		case value == "not read" || b.Unread(o.Name): // bonding says so
+		case o.Name != "mode" && value == InitialOption(o.Name):
+		default:
+			node := netplanValue(o, value)
+			ps := &problems{}
+			parameterReader(o).read(&decoder{ps}, place(said.Name), node, &Bond{})
+			if len(ps.all) == 0 {
+				n.set(said.Name, node)
+			}
 		}
 	}
 	return n
@@ -45,7 +43,7 @@ func (d *netDescriber) bonding() *Node {
 			switch {
 			case Option(*l.Bond, k.name) == "not read" || l.Bond.Unread(k.name):
 				d.unsaid.add("bond "+l.Name+" "+k.name, "which was not read")
-			case value == "" || value == initialOf(k.name) || !OptionInMode(k.name, l.Bond.Mode):
+			case value == "" || value == InitialOption(k.name) || !OptionInMode(k.name, l.Bond.Mode):
 			case k.name == "active_slave", k.name == "num_unsol_na": // the moment's; another's other name
 			case netplans && said.Get(name) != nil:
 			default:
@@ -72,14 +70,10 @@ func (d *netDescriber) portSettings() *Node {
 			continue
 		}
 		link := &Node{Kind: MappingNode, Flow: true}
-		if l.Port.Priority != 0 {
-			link.set("port_prio", text(strconv.Itoa(l.Port.Priority)))
-		}
-		if l.Port.QueueID != 0 {
-			link.set("queue_id", text(strconv.Itoa(l.Port.QueueID)))
-		}
-		if p := l.Port.ActorPriority; p != nil && *p != netstate.DefaultActorPriority {
-			link.set("actor_port_prio", text(strconv.Itoa(*p)))
+		for _, o := range bondopt.Ports() {
+			if value := o.OfPort(*l.Port); value != "" && value != o.Default {
+				link.set(o.Key, text(value))
+			}
 		}
 		n.set(l.Name, filled(link))
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // WithBondParameter returns the network with one bond parameter set, under its
@@ -14,19 +16,19 @@ func (n Network) WithBondParameter(bond, parameter, value string) (Network, erro
 	if _, ok := n.Bond(bond); !ok {
 		return Network{}, fmt.Errorf("set %s of %s: the network has no such bond", parameter, bond)
 	}
-	row, ok := bondRowOf(parameter)
+	o, said, ok := netplanParameter(parameter)
 	if !ok {
 		return Network{}, fmt.Errorf("set %s of %s: netplan has no such parameter", parameter, bond)
 	}
-	name := row.key.name
+	name := said.Name
 	if t := parseTree(&problems{}, []byte(n.Source)); t != nil {
-		for _, alias := range row.aliases {
+		for _, alias := range said.Older {
 			if t.root.Get("bonds").Get(bond).Get("parameters").Get(alias) != nil {
 				name = alias
 			}
 		}
 	}
-	return n.with(row.netplanValue(value), "bonds", bond, "parameters", name)
+	return n.with(netplanValue(o, value), "bonds", bond, "parameters", name)
 }
 
 // WithMTU returns the network with the MTU of the definition set, in bytes.
@@ -45,43 +47,44 @@ func (n Network) WithMTU(id string, mtu int) (Network, error) {
 
 // ParameterOf is a bond option, by the kernel's name and word, as netplan
 // says it: the key that parameters have for it already, or else netplan's name,
-// and the value. False for an option that netplan lacks.
+// and the value. False for an option or a word that netplan lacks.
 func ParameterOf(parameters *Node, kernel, word string) (name string, value *Node, ok bool) {
-	row, ok := bondRowOf(kernel)
-	if !ok {
+	o, said, ok := netplanParameter(kernel)
+	if !ok || !said.Has(word) {
 		return "", nil, false
 	}
-	name = row.key.name
-	for _, alias := range row.aliases {
+	name = said.Name
+	for _, alias := range said.Older {
 		if parameters != nil && parameters.Get(alias) != nil {
 			name = alias
 		}
 	}
-	return name, row.netplanValue(word), true
+	return name, netplanValue(o, word), true
 }
 
-func bondRowOf(name string) (bondRow, bool) {
-	for _, r := range bondRows {
-		if r.key.name == name || r.kernel == name || contains(r.aliases, name) {
-			return r, true
-		}
+// netplanParameter finds an option by netplan's name or the kernel's, and how
+// netplan says it; false for one that it cannot say.
+func netplanParameter(name string) (bondopt.Option, bondopt.Saying, bool) {
+	o, known := bondopt.Find(name)
+	if said, ok := o.Saying(bondopt.Netplan); known && ok {
+		return o, said, true
 	}
-	return bondRow{}, false
+	o, known = bondopt.Named(bondopt.Netplan, name)
+	said, _ := o.Saying(bondopt.Netplan)
+	return o, said, known
 }
 
 // netplanValue is the kernel's value as netplan writes it.
-func (r bondRow) netplanValue(value string) *Node {
-	switch {
-	case r.kernel == "arp_ip_target":
+func netplanValue(o bondopt.Option, value string) *Node {
+	if o.Listed() {
 		list := &Node{Kind: SequenceNode, Flow: true}
-		for _, a := range strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ' ' }) {
+		for _, a := range addressWords(value) {
 			list.Items = append(list.Items, &Node{Kind: ScalarNode, Text: a})
 		}
 		return list
-	case r.kernel == "all_slaves_active" && value == "1":
-		value = "true"
-	case r.kernel == "all_slaves_active" && value == "0":
-		value = "false"
+	}
+	if o.Switch() && (value == "0" || value == "1") {
+		value = strconv.FormatBool(value == "1")
 	}
 	return &Node{Kind: ScalarNode, Text: value}
 }

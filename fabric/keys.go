@@ -279,7 +279,7 @@ var pathKeys = object[Path]{
 	finish:   func(_ *decoder, _ place, _ *Node, p *Path) { p.Declared = true },
 }
 
-var switchHash = word(append(hashPolicy.schema["enum"].([]string), "unknown")...)
+var switchHash = word(append(wordsOf("xmit_hash_policy"), "unknown")...)
 
 func readBetween(d *decoder, at place, n *Node, into *Path) {
 	var ends []string

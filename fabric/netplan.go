@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/netstate"
 )
 
 // networkKeys is netplan's top level, version 2 (netplan 1.1,
@@ -46,11 +45,6 @@ var networkKeys = object[Network]{
 
 // sectionKeys may stand among a section's devices.
 var sectionKeys = []string{"renderer"}
-
-// kernelBond is a bond as the driver makes it (BOND_MODE_ROUNDROBIN,
-// packets_per_slave 1, tlb_dynamic_lb 1: bond_setup and bond_check_params,
-// drivers/net/bonding/bond_main.c).
-func kernelBond() netstate.Bond { return netstate.Bond{PacketsPerSlave: 1, TLBDynamic: true} }
 
 var netplanVersion = scalar[string]{
 	schema: either(map[string]any{"const": 2}, map[string]any{"const": "2"}),

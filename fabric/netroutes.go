@@ -139,3 +139,15 @@ func finishRule(d *decoder, at place, n *Node, r *Rule) {
 		d.wrong(at, n, "has neither from nor to, so that it is of no address family", "write from: 0.0.0.0/0 or from: ::/0 for all traffic")
 	}
 }
+
+// parsePrefix reads an address with its prefix length.
+func parsePrefix(s string) (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(s)
+	if err == nil {
+		return p, nil
+	}
+	if a, err := netip.ParseAddr(s); err == nil {
+		return netip.Prefix{}, fmt.Errorf("%q has no prefix length (write %s/%d?)", s, s, a.BitLen())
+	}
+	return netip.Prefix{}, fmt.Errorf("%q is no address with a prefix length such as 10.0.0.1/24", s)
+}

@@ -64,16 +64,13 @@ func distinct[T any](s scalar[string], at func(*T) *[]string) reader[T] {
 
 var settingLinkKeys = object[LinkSettings]{
 	name: "link_settings", doc: "A device's settings. What is left out stays as it is.",
-	keys: []key[LinkSettings]{
+	keys: append([]key[LinkSettings]{
 		{"offloads", "offloads on or off, by the names of ethtool -K", texts(truth, func(l *LinkSettings) *map[string]bool { return &l.Offloads })},
 		{"rings", "descriptor rings", sub(ringKeys, func(l *LinkSettings) *LinkSettings { return l })},
 		{"channels", "queues with an interrupt each", sub(channelKeys, func(l *LinkSettings) *map[string]int { return &l.Channels })},
 		{"coalesce", "interrupt moderation, by the names of ethtool -C", sub(coalesceKeys, func(l *LinkSettings) *map[string]int { return &l.Coalescing })},
 		{"qdisc", "root queueing discipline in tc's words: fq maxrate 10gbit; default is the kernel's own", one(qdisc, func(l *LinkSettings) *string { return &l.Qdisc })},
-		{"port_prio", "priority among a bond's ports, the highest becomes active (Linux 5.19)", one(integer(-1<<31, 1<<31-1), func(l *LinkSettings) *int { return &l.PortPrio })},
-		{"actor_port_prio", "priority of a bond's port in 802.3ad, by which ad_select actor_port_prio chooses (Linux 6.18)", one(told(integer(0, 65535)), func(l *LinkSettings) **int { return &l.ActorPortPrio })},
-		{"queue_id", "the transmit queue of its bond whose frames a bond's port gets, from 1; 0 none", one(told(integer(0, 65535)), func(l *LinkSettings) **int { return &l.QueueID })},
-	},
+	}, lifted(portKeys(), func(l *LinkSettings) *map[string]string { return &l.Port })...),
 	alias: map[string]string{"offload": "offloads", "features": "offloads", "ring": "rings", "queues": "channels", "coalescing": "coalesce", "prio": "port_prio"},
 }
 

@@ -38,10 +38,8 @@ type LinkSettings struct {
 	Channels   map[string]int // "rx", "tx", "combined"
 	Coalescing map[string]int // by the names of `ethtool -C`
 	Qdisc      string         // root queueing discipline in tc(8)'s words
-	PortPrio   int            // of a bond's port
-	QueueID    *int           // of a bond's port; nil leaves it
-	// ActorPortPrio is a bond's port's in 802.3ad; nil leaves it.
-	ActorPortPrio *int
+	// Port are the options of a bond's port, by the kernel's name.
+	Port map[string]string
 }
 
 // MultipathRoute is a route over several next hops.

@@ -19,7 +19,7 @@ func TestParseSettings(t *testing.T) {
 			"ad_actor_system": "02:00:00:00:00:01", "min_links": "1", "xmit_hash_policy": "vlan+srcmac",
 		}},
 		Links: map[string]LinkSettings{
-			"eth0": {Offloads: map[string]bool{"gro": true, "rx-gro-hw": false}, RingRx: 4096, RingTx: 4096, PortPrio: 5},
+			"eth0": {Offloads: map[string]bool{"gro": true, "rx-gro-hw": false}, RingRx: 4096, RingTx: 4096, Port: map[string]string{"prio": "5"}},
 			"eth2": {Channels: map[string]int{"combined": 8}, Coalescing: map[string]int{"rx-usecs": 16, "adaptive-rx": 0}, Qdisc: "fq maxrate 10gbit"},
 			"eth3": {Qdisc: "default"},
 		},

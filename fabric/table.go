@@ -238,14 +238,6 @@ func one[T, V any](s scalar[V], at func(*T) *V) reader[T] {
 	}
 }
 
-// told is a scalar of which nothing said is another thing than zero.
-func told[V any](s scalar[V]) scalar[*V] {
-	return scalar[*V]{schema: s.schema, hint: s.hint, parse: func(text string) (*V, error) {
-		v, err := s.parse(text)
-		return &v, err
-	}}
-}
-
 // many is a key that holds a list of scalars.
 func many[T, V any](s scalar[V], at func(*T) *[]V) reader[T] {
 	return reader[T]{

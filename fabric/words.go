@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -139,30 +138,7 @@ var (
 		},
 		hint: "a plain number is milliseconds; ms and s may be written",
 	}
-	bondMode   = words(netstate.BondModes())
-	hashPolicy = words(netstate.HashPolicies())
-	lacpRate   = words(netstate.LACPRates())
 )
-
-// words is a scalar of one of the kernel's words.
-func words[V fmt.Stringer](all []V) scalar[V] {
-	names := make([]string, len(all))
-	for i, v := range all {
-		names[i] = v.String()
-	}
-	return scalar[V]{
-		schema: map[string]any{"enum": names},
-		parse: func(s string) (v V, err error) {
-			for i, name := range names {
-				if name == s {
-					return all[i], nil
-				}
-			}
-			return v, fmt.Errorf("%q is not known%s", s, suggestion(s, names))
-		},
-		hint: choices(names),
-	}
-}
 
 // word is one of a list of words.
 func word(names ...string) scalar[string] {

@@ -3,6 +3,7 @@ package fabric
 import (
 	"testing"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"pgregory.net/rapid"
 )
 
@@ -51,27 +52,25 @@ func TestWriteReadsBack(t *testing.T) {
 	})
 }
 
-func TestBondRows(t *testing.T) {
-	names, kernels := map[string]bool{}, map[string]bool{}
-	for _, r := range bondRows {
-		for _, name := range append([]string{r.key.name}, r.aliases...) {
-			if names[name] {
-				t.Errorf("netplan's name %s is in two rows", name)
+// TestBondNames: each of netplan's names leads to one option, and back.
+func TestBondNames(t *testing.T) {
+	names := map[string]bool{}
+	for _, o := range bondopt.Options() {
+		said, ok := o.Saying(bondopt.Netplan)
+		if name, netplans := BondParameter(o.Name); netplans != ok || name != said.Name {
+			t.Errorf("BondParameter(%s) = %s, %v", o.Name, name, netplans)
+		}
+		if !ok {
+			continue
+		}
+		for _, name := range append([]string{said.Name}, said.Older...) {
+			if found, _, ok := netplanParameter(name); names[name] || !ok || found.Name != o.Name {
+				t.Errorf("netplan's name %s is in two rows, or leads to %q, not %q", name, found.Name, o.Name)
 			}
 			names[name] = true
-			if row, ok := bondRowOf(name); !ok || row.kernel != r.kernel {
-				t.Errorf("%s leads to %q, not %q", name, row.kernel, r.kernel)
-			}
 		}
-		if kernels[r.kernel] {
-			t.Errorf("kernel's name %s is in two rows", r.kernel)
-		}
-		kernels[r.kernel] = true
-		if name, ok := BondParameter(r.kernel); !ok || name != r.key.name {
-			t.Errorf("BondParameter(%s) = %s, %v", r.kernel, name, ok)
-		}
-		if got := Option(kernelBond(), r.kernel); got != r.initial && r.option(kernelBond()) != "" {
-			t.Errorf("the kernel's %s is %q, the table says %q", r.kernel, got, r.initial)
+		if got := Option(kernelBond(), o.Name); o.Own() && got != InitialOption(o.Name) {
+			t.Errorf("the kernel's %s is %q, the table says %q", o.Name, got, InitialOption(o.Name))
 		}
 	}
 	if name, ok := BondParameter("lacp_active"); ok {

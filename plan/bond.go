@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -14,7 +14,7 @@ type bondChange struct {
 	link          string
 	kernel        netstate.Kernel
 	mode, newMode netstate.BondMode
-	rules         []BondRule // the options that differ
+	rules         []bondopt.Option // those that differ
 	old, wanted   map[string]string
 	steps         []Step
 	problems      []error
@@ -33,12 +33,12 @@ func newBondChange(k netstate.Kernel, have, want netstate.Link, made bool) *bond
 	c.old, c.wanted = optionsOf(have.Bond), wanted
 	if made {
 		for _, name := range [...]string{"packets_per_slave", "tlb_dynamic_lb"} {
-			if r, _ := BondOptionRule(name); !r.Allows(c.newMode) && (wanted[name] == "0" || wanted[name] == r.Default) {
+			if r, _ := bondopt.Find(name); !r.Allows(c.newMode) && (wanted[name] == "0" || wanted[name] == r.Default) {
 				delete(wanted, name)
 			}
 		}
 	}
-	for _, r := range bondOptions {
+	for _, r := range bondopt.Options() {
 		v, ok := wanted[r.Name]
 		switch {
 		case !ok:
@@ -49,7 +49,7 @@ func newBondChange(k netstate.Kernel, have, want netstate.Link, made bool) *bond
 			delete(wanted, r.Name)
 		case c.old[r.Name] == "" && v == r.Default && missing(r, k):
 			delete(wanted, r.Name) // a kernel without it does just that
-		case v != c.old[r.Name] && r.Value != PortValue:
+		case v != c.old[r.Name] && r.Kind != bondopt.Port:
 			c.rules = append(c.rules, r)
 		}
 	}
@@ -58,12 +58,24 @@ func newBondChange(k netstate.Kernel, have, want netstate.Link, made bool) *bond
 
 // idle reports options that a bond of the new mode neither takes nor tells: it
 // loses them with its ports or its mode, or keeps them hidden.
-func (c *bondChange) idle(r BondRule) bool {
-	return !r.Allows(c.newMode) && (r.Hidden || r.Value == PortValue || r.Name == "arp_validate" || r.Name == "tlb_dynamic_lb")
+func (c *bondChange) idle(r bondopt.Option) bool {
+	return !r.Allows(c.newMode) && (r.Hidden || r.Kind == bondopt.Port || r.Name == "arp_validate" || r.Name == "tlb_dynamic_lb")
+}
+
+// disruption is what traffic feels when the option changes on a bond that is up
+// and has ports.
+func disruption(o bondopt.Option) Disruption {
+	switch {
+	case o.NoPorts:
+		return Recreate
+	case o.NeedsDown:
+		return BondDown
+	}
+	return Online
 }
 
 // missing reports an option that the kernel is known not to have.
-func missing(r BondRule, k netstate.Kernel) bool {
+func missing(r bondopt.Option, k netstate.Kernel) bool {
 	known, there := r.On(k)
 	return known && !there
 }
@@ -84,25 +96,25 @@ var delays = [...]string{"updelay", "downdelay", "peer_notif_delay"}
 // check names the rules of the driver that the wanted options break.
 func (c *bondChange) check() {
 	changed := func(name string) bool {
-		return slices.ContainsFunc(c.rules, func(r BondRule) bool { return r.Name == name })
+		return slices.ContainsFunc(c.rules, func(r bondopt.Option) bool { return r.Name == name })
 	}
 	for _, r := range c.rules {
 		if !r.Allows(c.mode) && !r.Allows(c.newMode) {
 			c.problems = append(c.problems, rule(c.link+" "+r.Name,
-				"only in mode %s (%s); %s is %s", strings.Join(words(r.Modes), ", "), r.Source, c.link, c.newMode))
+				"only in mode %s (%s); %s is %s", r.ModeWords(), r.Source, c.link, c.newMode))
+		}
+		if gone := r.Refused(c.kernel, c.wanted[r.Name]); gone != "" {
+			c.problems = append(c.problems, rule(c.link+" "+r.Name, "kernel %s takes no %s: Linux %s removed it", c.kernel.Release, c.wanted[r.Name], gone))
 		}
 		if c.old[r.Name] != "" {
 			continue
 		}
 		if missing(r, c.kernel) {
 			c.problems = append(c.problems, rule(c.link+" "+r.Name,
-				"kernel %s has no such option: it came with Linux %s", c.kernel.Release, r.Since))
+				"kernel %s has no such option: it came with %s", c.kernel.Release, r.Releases()))
 			continue
 		}
 		c.problems = append(c.problems, rule(c.link+" "+r.Name, "it was not observed, so it could not be put back"))
-	}
-	if newer, known := c.kernel.AtLeast(6, 18); known && newer && changed("use_carrier") && c.wanted["use_carrier"] == "0" {
-		c.problems = append(c.problems, rule(c.link+" use_carrier", "kernel %s takes 1 alone: 0, by ioctl, went with Linux 6.18", c.kernel.Release))
 	}
 	miimon, _ := strconv.ParseInt(c.wanted["miimon"], 10, 64)
 	if needsMonitor(c.newMode) && miimon == 0 && (changed("mode") || changed("miimon")) {
@@ -166,8 +178,8 @@ func (c *bondChange) sequence() {
 		if now[name] == value || now[name] == "" {
 			return
 		}
-		r, _ := BondOptionRule(name)
-		there, back := r.Disruption(), Disruption("")
+		r, _ := bondopt.Find(name)
+		there, back := disruption(r), Disruption("")
 		if name == "arp_interval" {
 			if there, back = asksSooner(now[name], value), asksSooner(value, now[name]); there == back {
 				back = ""
@@ -177,7 +189,7 @@ func (c *bondChange) sequence() {
 		now[name] = value
 	}
 	// A new mode, and monitoring by link where it was by ARP, drop arp_validate.
-	validate, _ := BondOptionRule("arp_validate")
+	validate, _ := bondopt.Find("arp_validate")
 	// Monitoring by link ends that by ARP, asked for or not; so that undo finds
 	// it again it is a step.
 	arpEnds := c.wanted["arp_interval"] == "0" || c.wanted["arp_interval"] == "" && c.wanted["miimon"] != "0"
@@ -210,13 +222,13 @@ func (c *bondChange) sequence() {
 	if c.mode != c.newMode {
 		// balance-alb turns it on by itself when it comes; a bond of neither mode
 		// keeps it as it was and takes no other, so it has the default there.
-		if dynamic, _ := BondOptionRule("tlb_dynamic_lb"); dynamic.Allows(c.mode) && (c.mode == netstate.BalanceALB || c.newMode != netstate.BalanceTLB) {
+		if dynamic, _ := bondopt.Find("tlb_dynamic_lb"); dynamic.Allows(c.mode) && (c.mode == netstate.BalanceALB || c.newMode != netstate.BalanceTLB) {
 			set(dynamic.Name, "1")
 		}
 		if c.newMode == netstate.BalanceALB {
 			now["tlb_dynamic_lb"] = "1"
 		}
-		if dynamic, _ := BondOptionRule("tlb_dynamic_lb"); dynamic.Allows(c.newMode) {
+		if dynamic, _ := bondopt.Find("tlb_dynamic_lb"); dynamic.Allows(c.newMode) {
 			defer func() { set(dynamic.Name, c.final(dynamic.Name)) }()
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -109,11 +110,11 @@ func canCarry(h netstate.Host, name string) bool {
 // asks for it to have no ports; "" where none does.
 func (c *bondChange) needs(bond netstate.Link) (down, empty string) {
 	for _, s := range c.steps {
-		r, _ := BondOptionRule(s.Key)
+		r, _ := bondopt.Find(s.Key)
 		if r.NeedsDown && bond.Up && down == "" {
 			down = s.Key
 		}
-		if r.NoSlaves && len(bond.Bond.Ports) > 0 && empty == "" {
+		if r.NoPorts && len(bond.Bond.Ports) > 0 && empty == "" {
 			empty = s.Key
 		}
 	}

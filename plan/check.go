@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -67,9 +68,9 @@ func (b *builder) checkMade(want netstate.Link) {
 		b.problem(name, "no such link was observed, and a plan makes only bonds, VLANs and dummies")
 		return
 	}
-	if r := (BondRule{Name: "name"}); name == NoMaster {
+	if name == NoMaster {
 		b.problem(name, "a link cannot have that name here")
-	} else if _, err := r.port(name); err != nil || name == "" {
+	} else if w, err := (bondopt.Option{Kind: bondopt.Port}).Word(name); err != nil || w != name {
 		b.problem(name, "%q is no name of a link: at most 15 bytes without blank, slash or colon (dev_valid_name)", name)
 	}
 	if want.MTU != 0 && (want.MTU < minMTU || want.MTU > maxMTU) {

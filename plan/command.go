@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"strings"
+
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // Target names what a step changes: two steps with the same target change the
@@ -53,9 +55,6 @@ func (s Step) Change() string {
 	}
 	return fmt.Sprintf("%s: %s -> %s", target, s.Old, s.New)
 }
-
-// iproute2Words are the options that ip-link(8) names otherwise than sysfs.
-var iproute2Words = [...][2]string{{"peer_notif_delay", "peer_notify_delay"}}
 
 // Command is what a person would type to do the same. It is shown, never run.
 func (s Step) Command() string {
@@ -108,18 +107,16 @@ func (s Step) verb(present, absent string) string {
 }
 
 func (s Step) optionCommand() string {
-	key := s.Key
-	for _, w := range iproute2Words {
-		if w[0] == key {
-			key = w[1]
-		}
+	key, value := s.Key, s.New
+	r, ok := bondopt.Find(s.Key)
+	if said, otherwise := r.Saying(bondopt.Iproute2); otherwise {
+		key = said.Name
 	}
-	value := s.New
-	if r, ok := BondOptionRule(s.Key); ok && r.Value != "" && value == NoValue {
+	if ok && r.Kind != bondopt.Number && value == NoValue {
 		switch s.Key {
-		case optionActive:
+		case bondopt.Active:
 			return fmt.Sprintf("ip link set %s type bond clear_active_slave", quote(s.Link))
-		case optionPrimary:
+		case bondopt.Primary:
 			// ip-link(8) has no word for it.
 			return fmt.Sprintf("echo > /sys/class/net/%s/bonding/primary", quote(s.Link))
 		}

@@ -2,9 +2,9 @@ package plan
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -53,36 +53,12 @@ func Fresh(name string, m Made, h netstate.Host) (netstate.Link, error) {
 // freshBond is the defaults of the option table.
 func freshBond(k netstate.Kernel) *netstate.Bond {
 	b := &netstate.Bond{Ports: []string{}, Options: make(map[string]string)}
-	for _, r := range bondOptions {
-		if known, there := r.On(k); known && !there {
-			continue
-		}
-		switch {
-		case r.Value == PortValue || r.Value == IPv4List || r.Value == IPv6List || r.Hidden:
-			continue // not told of a bond that has none, or of this mode
-		case r.Words == nil:
-			n, _ := strconv.ParseInt(r.Default, 10, 64)
-			setField(b, r, r.Default, n)
-		default:
-			n, _ := r.Number(r.Default)
-			setField(b, r, r.Default, n)
+	for _, o := range bondopt.Options() {
+		if !missing(o, k) && !o.Quiet() {
+			_ = o.Put(b, o.Default) // the table's own word
 		}
 	}
 	return b
-}
-
-// On reports whether a kernel has the option; known is false when its release
-// does not say.
-func (r BondRule) On(k netstate.Kernel) (known, there bool) {
-	if r.Since == "" {
-		return true, true
-	}
-	var major, minor int
-	if _, err := fmt.Sscanf(r.Since, "%d.%d", &major, &minor); err != nil {
-		return false, false
-	}
-	newer, known := k.AtLeast(major, minor)
-	return known, newer
 }
 
 // optionsOf is every option of the table that b has, in the steps' words: what
@@ -90,13 +66,13 @@ func (r BondRule) On(k netstate.Kernel) (known, there bool) {
 // its default.
 func optionsOf(b *netstate.Bond) map[string]string {
 	out, _ := spell(b)
-	for _, r := range bondOptions {
-		if _, told := out[r.Name]; !told && (r.Hidden || r.Value != "") {
-			out[r.Name] = r.Default
+	for _, o := range bondopt.Options() {
+		if _, told := out[o.Name]; !told && o.Quiet() {
+			out[o.Name] = o.Default
 		}
 	}
-	if out[optionActive] = b.Active; b.Active == "" {
-		out[optionActive] = NoValue
+	if out[bondopt.Active] = b.Active; b.Active == "" {
+		out[bondopt.Active] = NoValue
 	}
 	return out
 }
@@ -104,40 +80,25 @@ func optionsOf(b *netstate.Bond) map[string]string {
 // spell is the options that b says, in the steps' words, and which of them
 // are in no words of the table.
 func spell(b *netstate.Bond) (map[string]string, []error) {
+	out := make(map[string]string)
 	var problems []error
-	ms := func(option string, d time.Duration) string {
+	for option, d := range map[string]time.Duration{"miimon": b.Miimon, "updelay": b.UpDelay, "downdelay": b.DownDelay} {
 		if d%time.Millisecond != 0 {
 			problems = append(problems, fmt.Errorf("bond option %s: %v is no whole number of milliseconds", option, d))
 		}
-		return strconv.FormatInt(d.Milliseconds(), 10)
 	}
-	raw := map[string]string{
-		"mode":              b.Mode.String(),
-		"xmit_hash_policy":  b.HashPolicy.String(),
-		"lacp_rate":         b.LACPRate.String(),
-		"miimon":            ms("miimon", b.Miimon),
-		"updelay":           ms("updelay", b.UpDelay),
-		"downdelay":         ms("downdelay", b.DownDelay),
-		"min_links":         strconv.Itoa(b.MinLinks),
-		"packets_per_slave": strconv.Itoa(b.PacketsPerSlave),
-		"tlb_dynamic_lb":    "0",
-	}
-	if b.TLBDynamic {
-		raw["tlb_dynamic_lb"] = "1"
-	}
-	for name, v := range b.Options {
-		if _, known := BondOptionRule(name); known && raw[name] == "" {
-			raw[name] = v
-		}
-	}
-	for name, v := range raw {
-		r, _ := BondOptionRule(name)
-		w, err := r.Word(v)
-		if err != nil {
-			problems = append(problems, err)
+	for _, o := range bondopt.Options() {
+		value, told := b.Options[o.Name]
+		if o.Own() {
+			value = o.Of(*b)
+		} else if !told {
 			continue
 		}
-		raw[name] = w
+		word, err := o.Word(value)
+		if err != nil {
+			problems, word = append(problems, err), value
+		}
+		out[o.Name] = word
 	}
-	return raw, problems
+	return out, problems
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -40,7 +41,14 @@ func setMaster(h *netstate.Host, port netstate.Link, s Step) error {
 		port.Port = &netstate.BondPort{MIIUp: true, Active: true}
 	}
 	moved := *port.Port
-	moved.Bond, moved.ActorPriority = bond.Name, freshActorPriority(h.Kernel, bond.Bond.Mode)
+	moved.Bond = bond.Name
+	for _, o := range bondopt.Ports() {
+		fresh := o.Default
+		if known, there := o.On(h.Kernel); !known || !there || !o.Allows(bond.Bond.Mode) {
+			fresh = "" // its kernel and mode tell none
+		}
+		_ = o.PutPort(&moved, fresh)
+	}
 	port.Port = &moved
 	first := len(bond.Bond.Ports) == 0
 	bond.Bond.Ports = append(slices.Clone(bond.Bond.Ports), port.Name)
@@ -61,10 +69,12 @@ func release(h *netstate.Host, port netstate.Link, s Step) error {
 	if !ok || bond.Bond == nil {
 		return &StateError{s, "no bond " + s.Old}
 	}
-	if p := port.Port; p != nil && (p.Priority != 0 || p.QueueID != 0 || ownActorPriority(p)) {
-		return &StateError{s, "its prio, queue_id and actor_port_prio would be lost"}
+	for _, o := range bondopt.Ports() {
+		if port.Port != nil && changed(o, port.Port) {
+			return &StateError{s, "its " + o.Name + " would be lost"}
+		}
 	}
-	if bond.Bond.Options[optionPrimary] == port.Name {
+	if bond.Bond.Options[bondopt.Primary] == port.Name {
 		return &StateError{s, "it is the primary"}
 	}
 	carried := canCarry(*h, bond.Name)
@@ -98,7 +108,10 @@ func release(h *netstate.Host, port netstate.Link, s Step) error {
 	}
 	if port.Port != nil {
 		moved := *port.Port
-		moved.Bond, moved.ActorPriority = "", nil
+		moved.Bond = ""
+		for _, o := range bondopt.Ports() {
+			_ = o.PutPort(&moved, "")
+		}
 		port.Port = &moved
 	}
 	h.SetLink(port)
@@ -137,73 +150,46 @@ func currentPortOption(l netstate.Link, s Step) (string, error) {
 	if l.Port == nil || l.Master == "" {
 		return "", &StateError{s, "no port of a bond"}
 	}
-	switch s.Key {
-	case "prio":
-		return strconv.Itoa(l.Port.Priority), nil
-	case "queue_id":
-		return strconv.Itoa(l.Port.QueueID), nil
-	case optionActorPriority:
-		if l.Port.ActorPriority != nil {
-			return strconv.Itoa(*l.Port.ActorPriority), nil
+	if o, known := bondopt.FindPort(s.Key); known {
+		if value := o.OfPort(*l.Port); value != "" {
+			return value, nil
 		}
 	}
 	return "", &StateError{s, "no such option"}
 }
 
 func setPortOption(h *netstate.Host, l netstate.Link, s Step) error {
-	n, err := strconv.Atoi(s.New)
-	if err != nil {
-		return &StateError{s, "no number"}
-	}
+	o, known := bondopt.FindPort(s.Key)
+	value, err := o.Word(s.New)
 	bond, ok := h.Link(l.Master)
-	if !ok || bond.Bond == nil {
-		return &StateError{s, "no bond"}
-	}
 	p := *l.Port
-	switch s.Key {
-	case optionActorPriority:
-		if bond.Bond.Mode != netstate.LACP || p.ActorPriority == nil {
-			return &StateError{s, "not in mode " + bond.Bond.Mode.String() + ", or of this kernel"}
+	switch {
+	case !known || err != nil:
+		return &StateError{s, "no such option or value"}
+	case !ok || bond.Bond == nil:
+		return &StateError{s, "no bond"}
+	case !o.Allows(bond.Bond.Mode) || o.OfPort(p) == "":
+		return &StateError{s, "not in mode " + bond.Bond.Mode.String() + " (EACCES), or of this kernel"}
+	}
+	_ = o.PutPort(&p, value)
+	for _, other := range h.Links {
+		if o.Name == bondopt.QueueID && p.QueueID != 0 && other.Name != l.Name && other.Master == l.Master && other.Port != nil && other.Port.QueueID == p.QueueID {
+			return &StateError{s, other.Name + " has that queue (EPERM)"}
 		}
-		p.ActorPriority = &n
-	case "prio":
-		if r, _ := BondOptionRule(optionPrimary); !r.Allows(bond.Bond.Mode) {
-			return &StateError{s, "not in mode " + bond.Bond.Mode.String() + " (EACCES)"}
-		}
-		p.Priority = n
-	default:
-		for _, o := range h.Links {
-			if n != 0 && o.Name != l.Name && o.Master == l.Master && o.Port != nil && o.Port.QueueID == n {
-				return &StateError{s, o.Name + " has that queue (EPERM)"}
-			}
-		}
-		p.QueueID = n
 	}
 	l.Port = &p
 	h.SetLink(l)
 	return nil
 }
 
-// optionActorPriority is BOND_OPT_ACTOR_PORT_PRIO, of a port in 802.3ad.
-const optionActorPriority = "actor_port_prio"
-
-// freshActorPriority is what a port begins with; nil where its kernel and mode
-// tell none.
-func freshActorPriority(k netstate.Kernel, m netstate.BondMode) *int {
-	n := netstate.DefaultActorPriority
-	if newer, known := k.AtLeast(6, 18); m != netstate.LACP || !known || !newer {
-		return nil
-	}
-	return &n
-}
-
-// ownActorPriority reports a port that has another than it began with.
-func ownActorPriority(p *netstate.BondPort) bool {
-	return p.ActorPriority != nil && *p.ActorPriority != netstate.DefaultActorPriority
+// changed reports a port that has another value than it began with.
+func changed(o bondopt.Option, p *netstate.BondPort) bool {
+	value := o.OfPort(*p)
+	return value != "" && value != o.Default
 }
 
 func setOption(h *netstate.Host, l netstate.Link, s Step) error {
-	r, ok := BondOptionRule(s.Key)
+	r, ok := bondopt.Find(s.Key)
 	if !ok {
 		return &StateError{s, "no such option"}
 	}
@@ -214,11 +200,11 @@ func setOption(h *netstate.Host, l netstate.Link, s Step) error {
 		return &StateError{s, err.Error()}
 	case !r.Allows(b.Mode):
 		return &StateError{s, "not in mode " + b.Mode.String() + " (EACCES)"}
-	case r.NoSlaves && len(b.Ports) > 0:
+	case r.NoPorts && len(b.Ports) > 0:
 		return &StateError{s, "it has slaves (ENOTEMPTY)"}
 	case r.NeedsDown && l.Up:
 		return &StateError{s, "it is up (EBUSY)"}
-	case r.Value == PortValue && word != NoValue && !slices.Contains(b.Ports, word):
+	case r.Kind == bondopt.Port && word != NoValue && !slices.Contains(b.Ports, word):
 		return &StateError{s, word + " is no port of it"}
 	}
 	if r.Name == "miimon" && word != "0" || r.Name == "mode" {
@@ -226,70 +212,49 @@ func setOption(h *netstate.Host, l netstate.Link, s Step) error {
 			return &StateError{s, "arp_validate would go with it"}
 		}
 	}
-	var value int64
-	if r.Value == "" {
-		value, _ = r.Number(word)
-	}
 	b.Options = maps.Clone(b.Options)
 	if b.Options == nil {
 		b.Options = make(map[string]string)
 	}
-	setField(&b, r, word, value)
+	setField(&b, r, word)
 	l.Bond = &b
 	h.SetLink(l)
 	return nil
 }
 
-// setField writes one option and what the driver changes along with it.
-func setField(b *netstate.Bond, r BondRule, word string, value int64) {
-	ms := time.Duration(value) * time.Millisecond
-	switch r.Name {
+// setField writes one option, in a word of the table, and what the driver
+// changes along with it.
+func setField(b *netstate.Bond, o bondopt.Option, word string) {
+	if o.Name == bondopt.Active {
+		if b.Active = word; word == NoValue {
+			b.Active = ""
+		}
+		return
+	}
+	was := b.Miimon
+	_ = o.Put(b, word)
+	if word == NoValue && o.Quiet() {
+		delete(b.Options, o.Name) // the kernel then says nothing of it
+	}
+	switch o.Name {
 	case "mode":
-		b.Mode = netstate.BondMode(value)
 		if b.Miimon == 0 && needsMonitor(b.Mode) {
 			b.Miimon = 100 * time.Millisecond // BOND_DEFAULT_MIIMON
-		}
-		if needsMonitor(b.Mode) && b.Options["arp_interval"] != "" {
-			b.Options["arp_interval"] = "0"
 		}
 		if b.Mode == netstate.BalanceALB {
 			b.TLBDynamic = true
 		}
-	case "xmit_hash_policy":
-		b.HashPolicy = netstate.HashPolicy(value)
-	case "lacp_rate":
-		b.LACPRate = netstate.LACPRate(value)
 	case "miimon":
-		if b.Miimon > 0 {
-			b.UpDelay = b.UpDelay / b.Miimon * ms
-			b.DownDelay = b.DownDelay / b.Miimon * ms
+		if was > 0 {
+			b.UpDelay, b.DownDelay = b.UpDelay/was*b.Miimon, b.DownDelay/was*b.Miimon
 		}
-		b.Miimon = ms
-		if value > 0 && b.Options["arp_interval"] != "" {
-			b.Options["arp_interval"] = "0"
-		}
-	case "updelay":
-		b.UpDelay = ms
-	case "downdelay":
-		b.DownDelay = ms
-	case "min_links":
-		b.MinLinks = int(value)
-	case "packets_per_slave":
-		b.PacketsPerSlave = int(value)
-	case "tlb_dynamic_lb":
-		b.TLBDynamic = value == 1
-	case optionActive:
-		if b.Active = word; word == NoValue {
-			b.Active = ""
-		}
-	default:
-		b.Options[r.Name] = word
-		if word == NoValue && (r.Value == PortValue || r.Value == IPv4List || r.Value == IPv6List) {
-			delete(b.Options, r.Name) // the kernel then says nothing of it
-		}
-		if r.Name == "arp_interval" && value > 0 {
+	case "arp_interval":
+		if word != "0" {
 			b.Miimon = 0
 		}
+	}
+	if ends := o.Name == "mode" && needsMonitor(b.Mode) || o.Name == "miimon" && word != "0"; ends && b.Options["arp_interval"] != "" {
+		b.Options["arp_interval"] = "0"
 	}
 }
 

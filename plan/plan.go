@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -81,7 +82,7 @@ const (
 	DefaultQdisc = "default"
 	// NoValue is a bond option that names no port ("primary") or holds no
 	// address ("arp_ip_target").
-	NoValue = "none"
+	NoValue = bondopt.None
 )
 
 // Disruption says what traffic feels of a step.

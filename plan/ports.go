@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -153,17 +154,13 @@ func (b *builder) bareport(bond, port string, d Disruption) {
 	if !ok {
 		return
 	}
-	if l.Bond.Options[optionPrimary] == port {
-		b.do(Step{Kind: BondOption, Link: bond, Key: optionPrimary, New: NoValue, Disruption: Online, Why: why})
+	if l.Bond.Options[bondopt.Primary] == port {
+		b.do(Step{Kind: BondOption, Link: bond, Key: bondopt.Primary, New: NoValue, Disruption: Online, Why: why})
 	}
-	if p.Port != nil && p.Port.Priority != 0 {
-		b.do(Step{Kind: PortOption, Link: port, Key: "prio", New: "0", Disruption: Online, Why: why})
-	}
-	if p.Port != nil && p.Port.QueueID != 0 {
-		b.do(Step{Kind: PortOption, Link: port, Key: "queue_id", New: "0", Disruption: Online, Why: why})
-	}
-	if p.Port != nil && ownActorPriority(p.Port) {
-		b.do(Step{Kind: PortOption, Link: port, Key: optionActorPriority, New: strconv.Itoa(netstate.DefaultActorPriority), Disruption: Online, Why: why})
+	for _, o := range bondopt.Ports() {
+		if p.Port != nil && changed(o, p.Port) {
+			b.do(Step{Kind: PortOption, Link: port, Key: o.Name, New: o.Default, Disruption: Online, Why: why})
+		}
 	}
 	if p.MTU != l.MTU {
 		b.do(Step{Kind: LinkMTU, Link: port, New: strconv.Itoa(l.MTU), Disruption: d,
@@ -219,7 +216,6 @@ func (b *builder) leaveAddresses(port, why string) {
 // which of them is the primary and the active one.
 func (b *builder) portValues(want netstate.Link) {
 	bond, _ := b.now.Link(want.Name)
-	prio, _ := BondOptionRule(optionPrimary)
 	if b.freeQueues(bond); len(b.problems) > 0 {
 		return
 	}
@@ -229,46 +225,30 @@ func (b *builder) portValues(want netstate.Link) {
 		if to == nil || l.Port == nil {
 			continue
 		}
-		switch {
-		case to.Priority == l.Port.Priority:
-		case !prio.Allows(bond.Bond.Mode):
-			if to.Priority != 0 {
-				b.left = append(b.left, fmt.Sprintf("%s port prio: %d has no meaning in mode %s (BOND_OPT_PRIO)", name, to.Priority, bond.Bond.Mode))
-			}
-		default:
-			if newer, known := b.now.Kernel.AtLeast(5, 19); known && !newer {
-				b.problem(name+" port prio", "kernel %s has no such option: it came with Linux 5.19", b.now.Kernel.Release)
-				continue
-			}
-			b.do(Step{Kind: PortOption, Link: name, Key: "prio", New: strconv.Itoa(to.Priority), Disruption: Online})
+		for _, o := range bondopt.Ports() {
+			b.portSetting(o, name, bond.Bond.Mode, *l.Port, *to)
 		}
-		b.do(Step{Kind: PortOption, Link: name, Key: "queue_id", New: strconv.Itoa(to.QueueID), Disruption: Online})
-		b.actorPriority(name, bond, l, to)
 	}
-	for _, option := range [...]string{optionPrimary, optionActive} {
+	for _, option := range [...]string{bondopt.Primary, bondopt.Active} {
 		b.portOption(want, option)
 	}
 }
 
-// actorPriority sets what a port is to be when an aggregator is chosen.
-func (b *builder) actorPriority(name string, bond, port netstate.Link, to *netstate.BondPort) {
-	s := Step{Kind: PortOption, Link: name, Key: optionActorPriority, Disruption: Online}
+// portSetting sets one option of a port.
+func (b *builder) portSetting(o bondopt.Option, name string, mode netstate.BondMode, now, to netstate.BondPort) {
+	value, have := o.OfPort(to), o.OfPort(now)
+	lacks := have == "" || !o.Untold() && missing(o, b.now.Kernel)
 	switch {
-	case to.ActorPriority == nil:
-		return
-	case bond.Bond.Mode != netstate.LACP:
-		if ownActorPriority(to) {
-			b.left = append(b.left, fmt.Sprintf("%s port %s: %d has no meaning in mode %s (BOND_OPT_ACTOR_PORT_PRIO)", name, optionActorPriority, *to.ActorPriority, bond.Bond.Mode))
+	case value == "" || value == have:
+	case !o.Allows(mode):
+		if value != o.Default {
+			b.left = append(b.left, fmt.Sprintf("%s port %s: %s has no meaning in mode %s (%s)", name, o.Name, value, mode, o.Source))
 		}
-		return
-	case port.Port.ActorPriority == nil && ownActorPriority(to):
-		b.problem(name+" port "+optionActorPriority, "kernel %s does not tell of such an option: it came with Linux 6.18, and with later stable releases of older ones (6.1.176, 6.12.95)", b.now.Kernel.Release)
-		return
-	case port.Port.ActorPriority == nil:
-		return
+	case lacks && value != o.Default:
+		b.problem(name+" port "+o.Name, "kernel %s has no such option: it came with %s", b.now.Kernel.Release, o.Releases())
+	case !lacks:
+		b.do(Step{Kind: PortOption, Link: name, Key: o.Name, New: value, Disruption: Online})
 	}
-	s.New = strconv.Itoa(*to.ActorPriority)
-	b.do(s)
 }
 
 // freeQueues takes from a bond's ports the queues that others of them are to
@@ -290,7 +270,7 @@ func (b *builder) freeQueues(bond netstate.Link) {
 		if l.Port == nil || l.Port.QueueID == 0 || owner[l.Port.QueueID] == "" || owner[l.Port.QueueID] == name {
 			continue
 		}
-		b.do(Step{Kind: PortOption, Link: name, Key: "queue_id", New: "0", Disruption: Online,
+		b.do(Step{Kind: PortOption, Link: name, Key: bondopt.QueueID, New: "0", Disruption: Online,
 			Why: fmt.Sprintf("no two ports of a bond may have one queue, and %s is to have this", owner[l.Port.QueueID])})
 	}
 }
@@ -307,9 +287,9 @@ func (b *builder) portWish(port, bond string) *netstate.BondPort {
 }
 
 func (b *builder) portOption(want netstate.Link, option string) {
-	r, _ := BondOptionRule(option)
+	r, _ := bondopt.Find(option)
 	value, said := want.Bond.Options[option]
-	if was, ok := b.observed.Link(want.Name); !said && option == optionPrimary && ok && was.Bond != nil {
+	if was, ok := b.observed.Link(want.Name); !said && option == bondopt.Primary && ok && was.Bond != nil {
 		value, said = was.Bond.Options[option], true
 	}
 	if !said || !r.Allows(want.Bond.Mode) {

@@ -1,5 +1,7 @@
 package plan
 
+import "github.com/linerate/linerate/internal/bondopt"
+
 // Preconditions returns the steps whose Old must hold before the first step
 // of p: of the steps that change the same thing, the first. What a step finds
 // on a link, or of a mode, that the plan itself makes cannot be looked at
@@ -63,7 +65,7 @@ func (s Step) follows(seen map[string]bool) bool {
 	case LinkMTU, LinkState, LinkMAC, PortOption, PortOrder:
 		return seen[moved(s.Link)]
 	case BondOption:
-		return s.Key == optionActive && seen[moved(s.Link)]
+		return s.Key == bondopt.Active && seen[moved(s.Link)]
 	}
 	return false
 }
@@ -71,7 +73,7 @@ func (s Step) follows(seen map[string]bool) bool {
 // hidden reports an option that the kernel tells of no bond in the mode that
 // the bond had before.
 func (s Step) hidden(before map[string]string) bool {
-	r, ok := BondOptionRule(s.Key)
+	r, ok := bondopt.Find(s.Key)
 	was, changed := before[s.Link]
 	if s.Kind != BondOption || !ok || !changed || !r.Hidden {
 		return false

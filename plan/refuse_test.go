@@ -89,7 +89,7 @@ func TestRefuses(t *testing.T) {
 			b.Bond.Options["use_carrier"] = "0"
 			h.SetLink(b)
 			h.Kernel.Release = "6.18.1"
-		}, "takes 1 alone"},
+		}, "takes no 0"},
 		"lease cut off": {func(h *netstate.Host) { h.SetLink(bondOf("p2")) }, "leased 10.5.0.9/24"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -173,7 +174,7 @@ func governed(h netstate.Host) map[string]string {
 		if l.Bond.Mode.Hashes() {
 			say("ports", l.Bond.Ports)
 		}
-		for _, r := range plan.BondOptions() {
+		for _, r := range bondopt.Options() {
 			if v, err := plan.Current(h, plan.Step{Kind: plan.BondOption, Link: l.Name, Key: r.Name}); err == nil && r.Allows(l.Bond.Mode) && r.Name != "active_slave" {
 				say(r.Name, v)
 			}

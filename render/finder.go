@@ -3,7 +3,6 @@ package render
 import (
 	"net/netip"
 	"strconv"
-	"strings"
 
 	"github.com/linerate/linerate/fabric"
 )
@@ -47,21 +46,13 @@ func (f *finder) setting(kind, id string, more ...string) *fabric.Node {
 
 // option puts a bond option under netplan's name, or beside where it has none.
 func (f *finder) option(bond, kernel, value string) {
-	name, ok := fabric.BondParameter(kernel)
-	if !ok || kernel == "xmit_hash_policy" && value == "vlan+srcmac" || kernel == "arp_validate" && strings.HasPrefix(value, "filter") {
+	name, parameter, ok := fabric.ParameterOf(nil, kernel, value)
+	if !ok {
 		put(f.setting("bonding", bond), kernel, quoted(value))
 		return
 	}
 	f.kinds[bond] = "bonds"
-	parameters := within(f.device(bond), "parameters")
-	switch kernel {
-	case "arp_ip_target":
-		put(parameters, name, flowList(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })))
-	case "all_slaves_active":
-		put(parameters, name, plain(strconv.FormatBool(value == "1")))
-	default:
-		put(parameters, name, plain(value))
-	}
+	put(within(f.device(bond), "parameters"), name, parameter)
 }
 
 // offload puts an offload under netplan's name, or beside where it has none.

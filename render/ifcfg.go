@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // ifcfgDir is where initscripts and NetworkManager's ifcfg-rh plugin look.
@@ -200,13 +200,14 @@ func (w ifcfgWriter) bondingOpts(d device) string {
 	var words []string
 	for _, o := range d.options {
 		value := o.value
-		if o.name == "primary" || o.name == "active_slave" {
+		row, _ := bondopt.Find(o.name)
+		if row.Kind == bondopt.Port {
 			if names := w.in.interfaces([]string{value}); len(names) == 1 {
 				value = names[0]
 			}
 		}
 		w.l.say(d.ID, o.key)
-		if value == "" || strings.ContainsAny(value, " \t=") && o.name != "arp_ip_target" {
+		if value == "" || strings.ContainsAny(value, " \t=") && !row.Listed() {
 			continue
 		}
 		words = append(words, o.name+"="+strings.Join(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }), ","))
@@ -250,17 +251,9 @@ func mergedCalls(old, wanted string) string {
 // kernelWord is an option's value as the kernel's word where it may be a
 // number: "mode=4".
 func kernelWord(name, value string) string {
-	n, err := strconv.ParseUint(value, 10, 8)
-	if err != nil {
-		return value
-	}
-	switch name {
-	case "mode":
-		return netstate.BondMode(n).String()
-	case "xmit_hash_policy":
-		return netstate.HashPolicy(n).String()
-	case "lacp_rate":
-		return netstate.LACPRate(n).String()
+	o, known := bondopt.Find(name)
+	if word, err := o.Word(value); known && o.Words != nil && err == nil {
+		return word
 	}
 	return value
 }
@@ -337,9 +330,12 @@ func (w ifcfgWriter) ethtool(d device, p *pairs) {
 	}
 	call("-L", words)
 	p.put("ETHTOOL_OPTS", strings.Join(calls, "; "))
-	if s.PortPrio != 0 {
-		p.put("BOND_PORT_PRIO", strconv.Itoa(s.PortPrio))
-		w.l.say(d.ID, "port_prio")
-		w.out.warn(d.ID, "port_prio", "BOND_PORT_PRIO is NetworkManager's, from 1.44 on; initscripts leave it out")
+	for _, o := range bondopt.Ports() {
+		value, wanted := s.Port[o.Name]
+		if said, ok := o.Saying(bondopt.Ifcfg); ok && wanted {
+			p.put(said.Name, value)
+			w.l.say(d.ID, o.Key)
+			w.out.warn(d.ID, o.Key, said.Name+" is NetworkManager's, from "+said.Since+" on; initscripts leave it out")
+		}
 	}
 }

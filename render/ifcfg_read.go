@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // ifcfgReader reads one device's file.
@@ -156,8 +157,10 @@ func (r *ifcfgReader) master() {
 		r.kinds[name] = row[1]
 		push(r.device(name), "interfaces", plain(r.id))
 	}
-	if n := r.get("BOND_PORT_PRIO"); n != "" {
-		put(r.setting("links", r.id), "port_prio", plain(n))
+	for _, o := range bondopt.Ports() {
+		if said, ok := o.Saying(bondopt.Ifcfg); ok && r.get(said.Name) != "" {
+			put(r.setting("links", r.id), o.Key, plain(r.get(said.Name)))
+		}
 	}
 	r.get("SLAVE")
 }

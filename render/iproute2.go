@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -203,6 +204,7 @@ func (w *iproute2Writer) said() {
 			key = upper
 		}
 		ok := false
+		port, ofPort := bondopt.FindKey(x.key)
 		switch {
 		case (x.key == "id" || x.key == "link") && did(func(s plan.Step) bool { return of(s) && s.Make != nil && s.Make.Parent != "" }):
 			ok = true
@@ -229,12 +231,8 @@ func (w *iproute2Writer) said() {
 			})
 		case x.key == "qdisc":
 			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.Qdisc }) || x.value == plan.DefaultQdisc
-		case x.key == "port_prio":
-			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.PortOption && s.Key == "prio" })
-		case x.key == "actor_port_prio":
-			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.PortOption && s.Key == x.key }) || x.value == "255"
-		case x.key == "queue_id":
-			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.PortOption && s.Key == "queue_id" }) || x.value == "0"
+		case ofPort:
+			ok = did(func(s plan.Step) bool { return of(s) && s.Kind == plan.PortOption && s.Key == port.Name }) || x.value == port.Default
 		case key == "offloads" || key == "rings" || key == "channels" || key == "coalesce":
 			ok = did(func(s plan.Step) bool { return of(s) && strings.HasSuffix(x.key, "."+s.Key) && s.Key != "" })
 		case key == "mptcp":

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // KeyfileDir is where NetworkManager's connections of an administrator are.
@@ -296,31 +298,32 @@ func (c *connection) bond() {
 		c.set("bond", "miimon", "0")
 	}
 	c.file.remove(func(group, key string) bool {
-		o, known := keyfileBondOptionOf(key)
-		return group == "bond" && known && !o.takes(mode)
+		said, known := keyfileOptionOf(key)
+		return group == "bond" && known && !said.In(mode)
 	})
 	for _, o := range c.options {
-		row, known := keyfileBondOptionOf(o.name)
+		row, _ := bondopt.Find(o.name)
+		said, known := keyfileOptionOf(o.name)
 		switch {
 		case !known:
 			continue // the ledger says so
-		case !row.takes(mode):
+		case !said.In(mode):
 			c.ledger.cannot(c.ID, o.key, "mode "+mode+" has no such option, and NetworkManager refuses a connection that sets it")
 			continue
-		case row.since == "1.44":
-			c.ledger.cannot(c.ID, o.key, "NetworkManager knows it from "+row.since+" on; earlier ones drop it")
+		case said.Since != "":
+			c.ledger.cannot(c.ID, o.key, "NetworkManager knows it from "+said.Since+" on; earlier ones drop it")
 		}
 		c.ledger.say(c.ID, o.key)
 		value := o.value
-		if o.name == "primary" || o.name == "active_slave" {
+		if row.Kind == bondopt.Port {
 			if names := c.in.interfaces([]string{value}); len(names) > 0 {
 				value = names[0]
 			}
 		}
 		c.set("bond", o.name, value)
-		if o.name == "num_grat_arp" {
+		if row.Twin != "" {
 			// The two are one option of the kernel, and must be equal here.
-			c.set("bond", "num_unsol_na", value)
+			c.set("bond", row.Twin, value)
 		}
 	}
 }

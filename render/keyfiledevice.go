@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // holds reports whether an address is the device's.
@@ -93,13 +94,12 @@ func (c *connection) ethtool() {
 
 // port is what a port has of its own in its bond or bridge.
 func (c *connection) port() {
-	if p := c.settings.PortPrio; p != 0 && c.masterKind == kindBond {
-		c.set("bond-port", "prio", strconv.Itoa(p))
-		c.ledger.cannot(c.ID, "port_prio", "NetworkManager knows it from 1.44 on; earlier ones drop it")
-	}
-	if q := c.settings.QueueID; q != nil && c.masterKind == kindBond {
-		c.set("bond-port", "queue-id", strconv.Itoa(*q))
-		c.ledger.cannot(c.ID, "queue_id", "NetworkManager knows it from 1.34 on; earlier ones drop it")
+	for _, o := range bondopt.Ports() {
+		value, wanted := c.settings.Port[o.Name]
+		if said, ok := o.Saying(bondopt.Keyfile); ok && wanted && c.masterKind == kindBond {
+			c.set("bond-port", said.Name, value)
+			c.ledger.cannot(c.ID, o.Key, "NetworkManager knows it from "+said.Since+" on; earlier ones drop it")
+		}
 	}
 	if c.masterKind != kindBridge {
 		return

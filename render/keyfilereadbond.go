@@ -3,10 +3,10 @@ package render
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // bond reads [bond]: what netplan has a name for into the network, the rest
@@ -17,10 +17,9 @@ func (r *connectionReader) bond() {
 		mode = l.value
 	}
 	parameters := mapping()
-	if number, err := strconv.Atoi(mode); err == nil {
-		if modes := strings.Fields(bondModeWords); number >= 0 && number < len(modes) {
-			mode = modes[number]
-		}
+	row, _ := bondopt.Find("mode")
+	if word, err := row.Word(mode); err == nil {
+		mode = word // it may be a number
 	}
 	put(parameters, "mode", plain(mode))
 	if !goodParameters(parameters) {
@@ -40,8 +39,9 @@ func (r *connectionReader) bond() {
 			continue
 		}
 		r.used[l.number] = true
-		switch _, known := keyfileBondOptionOf(l.key); {
-		case l.key == "interface-name" || l.key == "num_unsol_na" && r.file.value("bond", "num_grat_arp") != "":
+		twin, _ := bondopt.ByTwin(l.key)
+		switch _, known := keyfileOptionOf(l.key); {
+		case l.key == "interface-name" || twin.Name != "" && r.file.value("bond", twin.Name) != "":
 		case !known:
 			r.refuse(l, "NetworkManager has no such bond option, and a fabric neither")
 		case !r.parameter(parameters, l):
@@ -51,28 +51,17 @@ func (r *connectionReader) bond() {
 	put(r.entry, "parameters", parameters)
 }
 
-const bondModeWords = "balance-rr active-backup balance-xor broadcast 802.3ad balance-tlb balance-alb"
-
 // parameter puts an option where a fabric has it.
 func (r *connectionReader) parameter(parameters *fabric.Node, l keyLine) bool {
 	if strings.ContainsFunc(l.value, func(c rune) bool { return c < ' ' || c > '~' }) || l.value == "" {
 		return false
 	}
-	name, value := l.key, plain(l.value)
-	if name == "num_unsol_na" {
-		name = "num_grat_arp"
+	name := l.key
+	if twin, ok := bondopt.ByTwin(name); ok {
+		name = twin.Name
 	}
-	if parameter, ok := fabric.BondParameter(name); ok {
-		switch {
-		case name == "arp_ip_target":
-			value = sequence()
-			value.Flow = true
-			for _, a := range strings.FieldsFunc(l.value, func(c rune) bool { return c == ',' || c == ' ' }) {
-				value.Items = append(value.Items, plain(a))
-			}
-		case name == "all_slaves_active":
-			value = plain(strconv.FormatBool(l.value == "1"))
-		case name == "primary" && !plainName(l.value):
+	if parameter, value, ok := fabric.ParameterOf(nil, name, l.value); ok {
+		if name == bondopt.Primary && !plainName(l.value) {
 			return false
 		}
 		alone := mapping()

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // ethtool reads [ethtool], [bond-port] and [tc] into the link's settings.
@@ -36,11 +38,13 @@ func (r *connectionReader) ethtool() {
 		}
 		r.used[l.number] = true
 	}
-	if l, ok := r.file.find("bond-port", "prio"); ok {
-		if n, err := strconv.ParseInt(l.value, 10, 32); err == nil {
+	for _, o := range bondopt.Ports() {
+		said, ok := o.Saying(bondopt.Keyfile)
+		l, found := r.file.find("bond-port", said.Name)
+		if word, err := o.Word(l.value); ok && found && err == nil {
 			r.used[l.number] = true
-			if n != 0 {
-				put(within(r.beside, "links", r.name), "port_prio", plain(l.value))
+			if word != o.Default {
+				put(within(r.beside, "links", r.name), o.Key, plain(word))
 			}
 		}
 	}

@@ -1,59 +1,22 @@
 package render
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/linerate/linerate/internal/bondopt"
+)
 
 // NetworkManager's words, as libnm 1.42 has them
 // (src/libnm-core-impl/nm-setting-bond.c, src/libnm-base/nm-ethtool-base.c).
 
-// keyfileBondOption is one option of the [bond] section.
-type keyfileBondOption struct {
-	name string
-	// modes are those that NetworkManager takes the option in; "" is all. A
-	// file with the option in another mode is refused as a whole.
-	modes string
-	// since is the first release that knows the option; "" all of interest.
-	// Earlier ones drop it.
-	since string
-}
-
-const (
-	modesPrimary = "active-backup balance-tlb balance-alb"
-	modesARP     = "balance-rr active-backup balance-xor broadcast"
-)
-
-var keyfileBondOptions = [...]keyfileBondOption{
-	{"mode", "", ""}, {"miimon", "", ""}, {"updelay", "", ""}, {"downdelay", "", ""}, {"peer_notif_delay", "", "1.30"},
-	{"xmit_hash_policy", "", ""}, {"min_links", "", ""}, {"all_slaves_active", "", ""}, {"resend_igmp", "", ""},
-	{"num_grat_arp", "", ""}, {"num_unsol_na", "", ""}, {"lp_interval", "", ""}, {"use_carrier", "", ""},
-	{"primary_reselect", "", ""}, {"fail_over_mac", "", ""}, {"arp_all_targets", "", ""}, {"ad_select", "", ""},
-	{"lacp_rate", "802.3ad", ""}, {"lacp_active", "802.3ad", "1.44"},
-	{"ad_actor_sys_prio", "802.3ad", ""}, {"ad_actor_system", "802.3ad", ""}, {"ad_user_port_key", "802.3ad", ""},
-	{"packets_per_slave", "balance-rr", ""}, {"tlb_dynamic_lb", "balance-tlb balance-alb", ""},
-	{"primary", modesPrimary, ""}, {"active_slave", modesPrimary, ""},
-	{"arp_interval", modesARP, ""}, {"arp_ip_target", modesARP, ""}, {"arp_validate", modesARP, ""},
-	{"arp_missed_max", modesARP, "1.44"}, {"ns_ip6_target", modesARP, "1.44"},
-}
-
-func keyfileBondOptionOf(name string) (keyfileBondOption, bool) {
-	for _, o := range keyfileBondOptions {
-		if o.name == name {
-			return o, true
-		}
+// keyfileOptionOf is how the [bond] section says an option, by either name of
+// the kernel; false for one that NetworkManager does not know.
+func keyfileOptionOf(name string) (bondopt.Saying, bool) {
+	o, twin := bondopt.ByTwin(name)
+	if !twin {
+		o, _ = bondopt.Find(name)
 	}
-	return keyfileBondOption{}, false
-}
-
-// takes reports whether NetworkManager takes the option in the mode.
-func (o keyfileBondOption) takes(mode string) bool {
-	if o.modes == "" {
-		return true
-	}
-	for _, m := range strings.Fields(o.modes) {
-		if m == mode {
-			return true
-		}
-	}
-	return false
+	return o.Saying(bondopt.Keyfile)
 }
 
 // keyfileFeatures are the offloads, without their prefix "feature-".

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // wish is one thing that the file wants of a host: a key with a value. Where
@@ -271,12 +272,8 @@ func (w *wisher) link(id string, l fabric.LinkSettings) {
 		w.add(id, "coalesce."+k, strconv.Itoa(l.Coalescing[k]))
 	}
 	w.add(id, "qdisc", l.Qdisc)
-	w.number(id, "port_prio", l.PortPrio)
-	if l.QueueID != nil {
-		w.add(id, "queue_id", strconv.Itoa(*l.QueueID))
-	}
-	if l.ActorPortPrio != nil {
-		w.add(id, "actor_port_prio", strconv.Itoa(*l.ActorPortPrio))
+	for _, o := range bondopt.Ports() {
+		w.add(id, o.Key, l.Port[o.Name])
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // ErrEmpty is the error for a network that declares nothing.
@@ -90,11 +91,11 @@ func netplanWhy(w wish, otherwise string) string {
 func netplanSays(in Input, wanted *fabric.Node, l *ledger) {
 	for _, w := range l.wishes {
 		switch head, _, _ := strings.Cut(w.key, "."); head {
-		case "bonding", "offloads", "rings", "channels", "coalesce", "qdisc", "port_prio", "queue_id", "actor_port_prio", "mptcp", "source_rules", "absent":
+		case "bonding", "offloads", "rings", "channels", "coalesce", "qdisc", "mptcp", "source_rules", "absent":
 		case "sysctl":
 			l.say(w.where, w.key) // the sysctl format's
 		default:
-			if !strings.HasPrefix(w.key, "multipath[") {
+			if _, ofPort := bondopt.FindKey(head); !ofPort && !strings.HasPrefix(w.key, "multipath[") {
 				l.say(w.where, w.key)
 			}
 		}
@@ -134,22 +135,15 @@ func netplanSection(k kind) string {
 // a word for.
 func netplanOptions(in Input, d device, n *fabric.Node, l *ledger) {
 	for _, o := range d.options {
-		name, ok := fabric.BondParameter(o.name)
 		value, beside := in.Host.Bonding[d.ID][o.name]
-		if !ok || !beside || zeroUnsaid(o) || o.name == "xmit_hash_policy" && value == "vlan+srcmac" || o.name == "arp_validate" && strings.HasPrefix(value, "filter") {
+		name, node, ok := fabric.ParameterOf(nil, o.name, value)
+		if !ok || !beside || zeroUnsaid(o) {
 			continue
 		}
 		parameters := n.Get("parameters")
 		if parameters == nil || parameters.Kind != fabric.MappingNode {
 			parameters = &fabric.Node{Kind: fabric.MappingNode}
 			setKey(n, "parameters", parameters)
-		}
-		node := plain(value)
-		switch {
-		case o.name == "arp_ip_target":
-			node = flowList(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }))
-		case o.name == "all_slaves_active":
-			node = plain(strconv.FormatBool(value == "1"))
 		}
 		setKey(parameters, name, node)
 		l.say(d.ID, o.key)
@@ -159,11 +153,9 @@ func netplanOptions(in Input, d device, n *fabric.Node, l *ledger) {
 // zeroUnsaid reports an option whose zero netplan takes for nothing said
 // (write_bond_parameters of src/networkd.c, netplan 0.106 to 1.2).
 func zeroUnsaid(o option) bool {
-	switch o.name {
-	case "resend_igmp", "packets_per_slave", "num_grat_arp":
-		return o.value == "0"
-	}
-	return false
+	row, _ := bondopt.Find(o.name)
+	said, _ := row.Saying(bondopt.Netplan)
+	return said.ZeroUnsaid && o.value == "0"
 }
 
 // netplanSourceRules puts in the rules and routes that the definition does not

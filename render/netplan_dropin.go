@@ -17,7 +17,7 @@ func netplanDropIns(in Input, l *ledger) {
 		if d.kind == kindBond {
 			bond := bondSection(d, l, func(o option) bool {
 				_, netplan := fabric.BondParameter(o.name)
-				return !netplan && o.name != "active_slave" || zeroUnsaid(o)
+				return !netplan || zeroUnsaid(o)
 			})
 			if len(bond.keys) > 0 {
 				add(".netdev", []unitSection{bond})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // networkdDir is where an administrator's files are; those of the same name in
@@ -62,13 +63,14 @@ func networkdLeft(in Input, l *ledger) {
 
 // networkdWhy is the reason for a wish that was not written.
 func networkdWhy(w wish) string {
+	_, ofPort := bondopt.FindKey(w.key)
 	switch {
+	case ofPort:
+		return "systemd-networkd sets no port's priority or queue"
 	case strings.HasPrefix(w.key, "mptcp."):
 		return "systemd-networkd has no MPTCP endpoints or limits: ip-mptcp(8) at boot, or NetworkManager"
 	case w.key == "source_rules":
 		return sourceRulesWhy
-	case w.key == "port_prio", w.key == "queue_id", w.key == "actor_port_prio":
-		return "systemd-networkd sets no port's priority or queue"
 	}
 	return "systemd-networkd has no key for it"
 }

@@ -5,62 +5,43 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
-// networkdOption is a bond option in systemd-networkd's words.
-type networkdOption struct {
-	kernel string
-	key    string
-	// value turns the kernel's word or number into networkd's; ok is false
-	// for one that networkd cannot say.
-	value func(string) (text string, ok bool)
-	// option turns it back.
-	option func(string) (text string, ok bool)
-	// since is the first systemd that has the key, zero for all that are
-	// older than the oldest supported (245, Ubuntu 20.04).
-	since int
-}
-
-// networkdOptions is the one table of bond options (systemd.netdev(5) of
-// systemd 252, [Bond]; those of 256 from its NEWS).
-func networkdOptions() []networkdOption {
-	ms := func(kernel, key string) networkdOption { return networkdOption{kernel, key, milliseconds, fromSpan, 0} }
-	same := func(kernel, key string) networkdOption { return networkdOption{kernel, key, asIs, asIs, 0} }
-	return []networkdOption{
-		same("mode", "Mode"),
-		same("lacp_rate", "LACPTransmitRate"),
-		ms("miimon", "MIIMonitorSec"),
-		same("min_links", "MinLinks"),
-		{"xmit_hash_policy", "TransmitHashPolicy", func(s string) (string, bool) { return s, s != "vlan+srcmac" }, asIs, 0},
-		same("ad_select", "AdSelect"),
-		{"all_slaves_active", "AllSlavesActive", truthWord, zeroOne, 0},
-		ms("arp_interval", "ARPIntervalSec"),
-		{"arp_ip_target", "ARPIPTargets", commasToBlanks, blanksToCommas, 0},
-		{"arp_validate", "ARPValidate", func(s string) (string, bool) { return s, !strings.HasPrefix(s, "filter") }, asIs, 0},
-		same("arp_all_targets", "ARPAllTargets"),
-		ms("updelay", "UpDelaySec"),
-		ms("downdelay", "DownDelaySec"),
-		same("fail_over_mac", "FailOverMACPolicy"),
-		same("num_grat_arp", "GratuitousARP"),
-		same("packets_per_slave", "PacketsPerSlave"),
-		same("primary_reselect", "PrimaryReselectPolicy"),
-		same("resend_igmp", "ResendIGMP"),
-		{"lp_interval", "LearnPacketIntervalSec", asIs, wholeSeconds, 0},
-		same("ad_actor_sys_prio", "AdActorSystemPriority"),
-		same("ad_user_port_key", "AdUserPortKey"),
-		same("ad_actor_system", "AdActorSystem"),
-		{"tlb_dynamic_lb", "DynamicTransmitLoadBalancing", truthWord, zeroOne, 0},
-		{"peer_notif_delay", "PeerNotifyDelaySec", milliseconds, fromSpan, 256},
-		{"arp_missed_max", "ARPMissedMax", asIs, asIs, 256},
+// networkdText is a value of the kernel's in networkd's words; false for one
+// that it cannot say. A time always has its unit: networkd takes a bare number
+// as seconds.
+func networkdText(o bondopt.Option, value string) (string, bool) {
+	said, _ := o.Saying(bondopt.Networkd)
+	switch {
+	case o.Unit == bondopt.Milliseconds:
+		n, err := strconv.Atoi(value)
+		return strconv.Itoa(n) + "ms", err == nil && n >= 0
+	case o.Switch():
+		return truthWord(value)
+	case o.Listed():
+		return strings.ReplaceAll(value, ",", " "), true
 	}
+	return value, said.Has(value)
 }
 
-func asIs(s string) (string, bool) { return s, true }
-
-// milliseconds always writes the unit: networkd takes a bare number as seconds.
-func milliseconds(s string) (string, bool) {
-	n, err := strconv.Atoi(s)
-	return strconv.Itoa(n) + "ms", err == nil && n >= 0
+// networkdValue turns it back.
+func networkdValue(o bondopt.Option, text string) (string, bool) {
+	switch {
+	case o.Unit == bondopt.Milliseconds:
+		return fromSpan(text)
+	case o.Unit == bondopt.Seconds:
+		return wholeSeconds(text)
+	case o.Switch():
+		number, ok := zeroOne(text)
+		if word, err := o.Word(number); err == nil {
+			number = word
+		}
+		return number, ok
+	case o.Listed():
+		return strings.Join(strings.Fields(text), ","), true
+	}
+	return text, true
 }
 
 func truthWord(s string) (string, bool) {
@@ -73,27 +54,25 @@ func truthWord(s string) (string, bool) {
 	return "", false
 }
 
-func commasToBlanks(s string) (string, bool) { return strings.ReplaceAll(s, ",", " "), true }
-func blanksToCommas(s string) (string, bool) { return strings.Join(strings.Fields(s), ","), true }
-
 // bondSection are the [Bond] keys of the options that pick chooses. What
 // networkd cannot say is left to the ledger.
 func bondSection(d device, l *ledger, pick func(option) bool) unitSection {
 	s := unitSection{name: "Bond"}
-	for _, row := range networkdOptions() {
-		o, wanted := d.option(row.kernel)
-		if !wanted || !pick(o) || o.value == "" {
+	for _, row := range bondopt.Options() {
+		said, known := row.Saying(bondopt.Networkd)
+		o, wanted := d.option(row.Name)
+		if !known || !wanted || !pick(o) || o.value == "" {
 			continue
 		}
-		text, ok := row.value(o.value)
+		text, ok := networkdText(row, o.value)
 		switch {
 		case !ok:
-			l.cannot(d.ID, o.key, "systemd-networkd has no "+row.key+"="+o.value)
+			l.cannot(d.ID, o.key, "systemd-networkd has no "+said.Name+"="+o.value)
 			continue
-		case row.since > 0:
-			l.out.warn(d.ID, o.key, row.key+"= is systemd "+strconv.Itoa(row.since)+"'s and newer; older ones leave it out with a warning in their log")
+		case said.Since != "":
+			l.out.warn(d.ID, o.key, said.Name+"= is systemd "+said.Since+"'s and newer; older ones leave it out with a warning in their log")
 		}
-		s.put(row.key, text)
+		s.put(said.Name, text)
 		l.say(d.ID, o.key)
 	}
 	return s

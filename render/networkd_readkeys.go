@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // sectionReaders are what reads each section of each kind of file.
@@ -48,16 +49,11 @@ func (r networkdReader) mtu(s placedSection, a assignment, id string) {
 }
 
 func readBondSection(r networkdReader, s placedSection, id string) {
-next:
 	for _, a := range s.keys {
-		for _, row := range networkdOptions() {
-			if row.key != a.key {
-				continue
-			}
-			if value, ok := row.option(a.value); ok && value != "" {
-				r.option(id, row.kernel, value)
-				continue next
-			}
+		o, known := bondopt.Named(bondopt.Networkd, a.key)
+		if value, ok := networkdValue(o, a.value); known && ok && value != "" {
+			r.option(id, o.Name, value)
+			continue
 		}
 		r.left(s, a)
 	}

@@ -5,17 +5,12 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 )
 
 // nmstatePath is where nmstate's service looks for states to apply at boot
 // (nmstate.service(8)); `nmstatectl apply FILE` takes it as well.
 const nmstatePath = "/etc/nmstate/linerate.yml"
-
-// nmstateBondOptions are the options of link-aggregation (rust/src/lib/
-// ifaces/bond.rs of nmstate 2.2): all by their kernel names.
-const nmstateBondOptions = " ad_actor_sys_prio ad_actor_system ad_select ad_user_port_key all_slaves_active arp_all_targets arp_interval arp_ip_target " +
-	"arp_missed_max arp_validate downdelay fail_over_mac lacp_rate lp_interval miimon min_links num_grat_arp num_unsol_na packets_per_slave " +
-	"primary primary_reselect resend_igmp tlb_dynamic_lb updelay use_carrier xmit_hash_policy "
 
 // nmstateFeatures are the kernel's names of offloads that ethtool shortens;
 // nmstate takes the kernel's, and some of ethtool's.
@@ -151,23 +146,29 @@ func (w *nmstateWriter) bond(d device, item *fabric.Node) {
 		put(within(bond, "options"), "miimon", plain("0")) // NetworkManager's own is 100
 	}
 	for _, o := range d.options[1:] {
-		row, known := keyfileBondOptionOf(o.name)
-		if !strings.Contains(nmstateBondOptions, " "+o.name+" ") {
+		row, twin := bondopt.ByTwin(o.name)
+		if !twin {
+			row, _ = bondopt.Find(o.name)
+		}
+		said, known := row.Saying(bondopt.Nmstate)
+		if !known {
 			continue
 		}
-		if known && !row.takes(d.mode()) {
+		if nm, ok := row.Saying(bondopt.Keyfile); ok && !nm.In(d.mode()) {
 			w.ledger.cannot(d.ID, o.key, "mode "+d.mode()+" has no such option, and NetworkManager behind nmstate refuses it")
 			continue
 		}
 		value := plain(o.value)
-		switch o.name {
-		case "all_slaves_active":
-			value = plain(map[bool]string{true: "delivered", false: "dropped"}[o.value == "1"])
-		case "tlb_dynamic_lb", "use_carrier":
-			value = plain(strconv.FormatBool(o.value == "1"))
-		case "arp_ip_target", "ad_actor_system":
+		switch {
+		case said.Words != nil:
+			if n, err := row.Number(o.value); err == nil {
+				value = plain(said.Words[n])
+			}
+		case row.Switch():
+			value = plain(strconv.FormatBool(o.value == "1" || o.value == "on"))
+		case row.Listed(), row.Kind == bondopt.MAC:
 			value = quoted(o.value)
-		case "primary":
+		case row.Kind == bondopt.Port:
 			if names := w.in.interfaces([]string{o.value}); len(names) > 0 {
 				value = plain(names[0])
 			}
@@ -181,15 +182,13 @@ func (w *nmstateWriter) bond(d device, item *fabric.Node) {
 		settings := w.in.Host.Links[port]
 		entry := mapping()
 		put(entry, "name", plain(port))
-		if settings.PortPrio != 0 {
-			settingsOfPorts = true
-			put(entry, "priority", plainInt(settings.PortPrio))
-			w.ledger.say(port, "port_prio")
-		}
-		if settings.QueueID != nil {
-			settingsOfPorts = true
-			put(entry, "queue-id", plainInt(*settings.QueueID))
-			w.ledger.say(port, "queue_id")
+		for _, o := range bondopt.Ports() {
+			value, wanted := settings.Port[o.Name]
+			if said, ok := o.Saying(bondopt.Nmstate); ok && wanted {
+				settingsOfPorts = true
+				put(entry, said.Name, plain(value))
+				w.ledger.say(port, o.Key)
+			}
 		}
 		list.Items = append(list.Items, entry)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -100,15 +101,14 @@ func (b *builder) options(d fabric.Bond, path []any) {
 	for _, kernel := range d.Set {
 		where := b.optionPath(d.ID, kernel)
 		value := fabric.Option(d.Options, kernel)
-		switch kernel {
-		case "primary", "active_slave":
-			if names := b.devices[value]; len(names) == 1 {
-				value = names[0]
-			}
-		case "num_unsol_na": // the driver's other name for it
-			kernel = "num_grat_arp"
+		o, _ := bondopt.Find(kernel)
+		if names := b.devices[value]; o.Kind == bondopt.Port && len(names) == 1 {
+			value = names[0]
 		}
-		if kernel == "active_slave" {
+		if o, twin := bondopt.ByTwin(kernel); twin {
+			kernel = o.Name
+		}
+		if kernel == bondopt.Active {
 			bond.Active = value
 		} else if !fabric.SetOption(bond, kernel, value) {
 			b.wrong(where, "", "%s of %s: %q cannot be set", kernel, d.ID, value)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -56,14 +57,10 @@ func (b *builder) linkSettings(name string, wish fabric.LinkSettings, path []any
 	if wish.Qdisc != "" {
 		b.qdisc(name, wish.Qdisc, under("qdisc"))
 	}
-	if wish.PortPrio != 0 {
-		b.priority(name, wish.PortPrio, under("port_prio"))
-	}
-	if wish.ActorPortPrio != nil {
-		b.ofPort(name, "actor_port_prio", under("actor_port_prio"), func(p *netstate.BondPort) { p.ActorPriority = wish.ActorPortPrio })
-	}
-	if wish.QueueID != nil {
-		b.ofPort(name, "queue_id", under("queue_id"), func(p *netstate.BondPort) { p.QueueID = *wish.QueueID })
+	for _, o := range bondopt.Ports() {
+		if value, said := wish.Port[o.Name]; said {
+			b.portOption(name, o, value, under(o.Key))
+		}
 	}
 }
 
@@ -199,24 +196,21 @@ func sameQdisc(have, want netstate.Qdisc) bool {
 		want.FlowRate == have.FlowRate
 }
 
-func (b *builder) priority(name string, priority int, path []any) {
-	if newer, known := b.observed.Kernel.AtLeast(5, 19); known && !newer {
-		b.wrong(path, "take it out", "Linux %s has no priority of ports (5.19 has)", b.observed.Kernel.Release)
+// portOption sets what a bond's port is to be in it.
+func (b *builder) portOption(name string, o bondopt.Option, value string, path []any) {
+	known, there := o.On(b.observed.Kernel)
+	switch l, _ := b.want.Link(name); {
+	case known && !there && !o.Untold(): // the port would say it
+		b.wrong(path, "take it out", "Linux %s has no %s of ports (%s has)", b.observed.Kernel.Release, o.Name, o.Releases())
 		return
-	}
-	b.ofPort(name, "prio", path, func(p *netstate.BondPort) { p.Priority = priority })
-}
-
-// ofPort gives set what a bond's port is to be in it.
-func (b *builder) ofPort(name, option string, path []any, set func(*netstate.BondPort)) {
-	if l, _ := b.want.Link(name); l.Port == nil {
+	case l.Port == nil:
 		b.wrong(path, "take it out", "%s is no port of a bond", name)
 		return
 	}
 	b.change(name, func(l *netstate.Link) {
 		port := *l.Port
-		set(&port)
+		_ = o.PutPort(&port, value) // the file's reader knows it
 		l.Port = &port
 	})
-	b.because(plan.Step{Kind: plan.PortOption, Link: name, Key: option}, b.at.Line(path...), "")
+	b.because(plan.Step{Kind: plan.PortOption, Link: name, Key: o.Name}, b.at.Line(path...), "")
 }

@@ -61,7 +61,7 @@ func TestCapturedModeUnread(t *testing.T) {
 	if b.Mode != netstate.ModeUnread || b.HashPolicy != netstate.PolicyUnread || b.LACPRate != netstate.RateUnread || !b.Unread("miimon") || !b.Unread("slaves") {
 		t.Errorf("%+v", b)
 	}
-	if missing := strings.Join(h.Missing, "\n"); !strings.Contains(missing, "bond0: mode, ports, transmit hash policy, miimon, ") {
+	if missing := strings.Join(h.Missing, "\n"); !strings.Contains(missing, "bond0: mode, miimon, updelay, downdelay, transmit hash policy, ports: ") {
 		t.Errorf("not read: %s", missing)
 	}
 	// It stays unread over the wire and in a record.

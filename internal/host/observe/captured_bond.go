@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/kernel/procfs"
 	"github.com/linerate/linerate/netstate"
 )
@@ -68,22 +68,9 @@ func (c *captured) procBond(name string) (procfs.Bonding, []string) {
 func merge(b *netstate.Bond, told procfs.Bonding, options []string, read map[string]bool) {
 	for _, option := range options {
 		read[option] = true
-		switch option {
-		case "mode":
-			b.Mode = told.Bond.Mode
-		case "xmit_hash_policy":
-			b.HashPolicy = told.Bond.HashPolicy
-		case "lacp_rate":
-			b.LACPRate = told.Bond.LACPRate
-		case "miimon":
-			b.Miimon = told.Bond.Miimon
-		case "updelay":
-			b.UpDelay = told.Bond.UpDelay
-		case "downdelay":
-			b.DownDelay = told.Bond.DownDelay
-		case "min_links":
-			b.MinLinks = told.Bond.MinLinks
-		case "slaves":
+		if o, known := bondopt.Find(option); known {
+			_ = o.Put(b, o.Of(told.Bond)) // it came from there
+		} else {
 			b.Ports = told.Bond.Ports
 		}
 	}
@@ -94,39 +81,40 @@ func merge(b *netstate.Bond, told procfs.Bonding, options []string, read map[str
 	maps.Copy(b.Options, told.Bond.Options)
 }
 
-// bondOptions are what is wanted of every bond; matters says in which modes.
-var bondOptions = [...]struct {
-	name, words string
-	matters     func(netstate.BondMode) bool
-}{
-	{"mode", "mode", anyMode},
-	{"slaves", "ports", anyMode},
-	{"xmit_hash_policy", "transmit hash policy", func(m netstate.BondMode) bool { return m.Hashes() || m == netstate.ModeUnread }},
-	{"lacp_rate", "LACP rate", lacpMode},
-	{"min_links", "min_links", lacpMode},
-	{"miimon", "miimon", anyMode},
-	{"updelay", "updelay", anyMode},
-	{"downdelay", "downdelay", anyMode},
-	{"packets_per_slave", "packets_per_slave", func(m netstate.BondMode) bool { return m == netstate.BalanceRR }},
-	{"tlb_dynamic_lb", "tlb_dynamic_lb", func(m netstate.BondMode) bool { return m == netstate.BalanceTLB || m == netstate.BalanceALB }},
+// unreadWords is what an option that was not read is called, and whether it matters
+// in a mode, which it does in fewer than take it.
+func unreadWords(o bondopt.Option, m netstate.BondMode) (words string, matters bool) {
+	switch o.Name {
+	case "xmit_hash_policy":
+		return "transmit hash policy", m.Hashes() || m == netstate.ModeUnread
+	case "lacp_rate":
+		return "LACP rate", o.Allows(m)
+	case "min_links":
+		return o.Name, m == netstate.LACP
+	}
+	return o.Name, o.Allows(m)
 }
 
-func anyMode(netstate.BondMode) bool { return true }
-
-func lacpMode(m netstate.BondMode) bool { return m == netstate.LACP }
-
-// unread keeps which options were not read, and says those that matter.
+// unread keeps which options were not read, of those that a bond's state has a
+// field for, and says those that matter.
 func (c *captured) unread(name string, b *netstate.Bond, read map[string]bool) {
 	var words []string
-	for _, o := range bondOptions {
-		if read[o.name] {
-			continue
+	note := func(option, what string, matters bool) {
+		if read[option] {
+			return
 		}
-		b.NotRead = append(b.NotRead, o.name)
-		if o.matters(b.Mode) {
-			words = append(words, o.words)
+		b.NotRead = append(b.NotRead, option)
+		if matters {
+			words = append(words, what)
 		}
 	}
+	for _, o := range bondopt.Options() {
+		if o.Own() {
+			what, matters := unreadWords(o, b.Mode)
+			note(o.Name, what, matters)
+		}
+	}
+	note("slaves", "ports", true)
 	if len(words) > 0 {
 		c.host.Missing = append(c.host.Missing, fmt.Sprintf("%s: %s: neither in proc/net/bonding nor in sys/class/net/%s/bonding", name, strings.Join(words, ", "), name))
 	}
@@ -157,29 +145,9 @@ func (c *captured) sysfsBond(name string) (b netstate.Bond, read map[string]bool
 
 // sysfsOption takes one file's text; false where it says nothing.
 func (c *captured) sysfsOption(b *netstate.Bond, ad *netstate.Aggregator, name, value string) bool {
-	word, _, _ := strings.Cut(value, " ")
-	n, err := strconv.Atoi(word)
-	number := err == nil
+	n, err := strconv.Atoi(value)
 	switch name {
-	case "mode":
-		return b.Mode.UnmarshalText([]byte(word)) == nil
-	case "xmit_hash_policy":
-		return b.HashPolicy.UnmarshalText([]byte(word)) == nil
-	case "lacp_rate":
-		return b.LACPRate.UnmarshalText([]byte(word)) == nil
-	case "miimon":
-		b.Miimon = time.Duration(n) * time.Millisecond
-	case "updelay":
-		b.UpDelay = time.Duration(n) * time.Millisecond
-	case "downdelay":
-		b.DownDelay = time.Duration(n) * time.Millisecond
-	case "min_links":
-		b.MinLinks = n
-	case "packets_per_slave":
-		b.PacketsPerSlave = n
-	case "tlb_dynamic_lb":
-		b.TLBDynamic = n != 0
-	case "active_slave":
+	case bondopt.Active:
 		b.Active = value
 		return true
 	case "slaves":
@@ -197,18 +165,30 @@ func (c *captured) sysfsOption(b *netstate.Bond, ad *netstate.Aggregator, name, 
 		ad.PartnerMAC, _ = flow.ParseMAC(value)
 	case "mii_status", "queue_id":
 		// States, not options.
-	case "arp_ip_target", "ns_ip6_target":
-		if value != "" {
-			b.Options[name] = strings.Join(strings.Fields(value), ",")
-		}
-		return true
 	default:
-		if word != "" {
-			b.Options[name] = word
-		}
-		return true
+		return option(b, name, value)
 	}
-	return number
+	return err == nil
+}
+
+// option takes the text of an option's file, also of one newer than the table.
+func option(b *netstate.Bond, name, value string) bool {
+	o, known := bondopt.Find(name)
+	switch {
+	case o.Listed():
+		value = strings.Join(strings.Fields(value), ",")
+	default:
+		value, _, _ = strings.Cut(value, " ")
+	}
+	switch {
+	case o.Own():
+		return o.Put(b, value) == nil
+	case value != "" && known:
+		return o.Put(b, value) == nil
+	case value != "":
+		b.Options[name] = value
+	}
+	return true
 }
 
 // slavesFromSysfs reads /sys/class/net/SLAVE/bonding_slave.
@@ -227,9 +207,11 @@ func (c *captured) slavesFromSysfs(bond string, ports []string) {
 			MIIUp:        c.text(dir+"mii_status") == "up",
 			FailureCount: int(c.number(dir + "link_failure_count")),
 			AggregatorID: int(c.number(dir + "ad_aggregator_id")),
-			QueueID:      int(c.number(dir + "queue_id")),
 			ActorState:   uint8(c.number(dir + "ad_actor_oper_port_state")),
 			PartnerState: uint8(c.number(dir + "ad_partner_oper_port_state")),
+		}
+		for _, o := range bondopt.Ports() {
+			_ = o.PutPort(&port, c.text(dir+o.Name))
 		}
 		permanent, _ := flow.ParseMAC(c.text(dir + "perm_hwaddr"))
 		c.slave(bond, name, port, permanent)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,33 +12,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vishvananda/netlink"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
-
-// TestBondAttrsCoverTheTable: what a plan may ask for can be carried out. That
-// the kernel then does as the table says is tried in internal/lab/labtest/states.
-func TestBondAttrsCoverTheTable(t *testing.T) {
-	var have, want []string
-	for _, a := range bondAttrs {
-		have = append(have, a.option)
-	}
-	for _, r := range plan.BondOptions() {
-		want = append(want, r.Name)
-	}
-	slices.Sort(have)
-	slices.Sort(want)
-	if diff := cmp.Diff(want, have); diff != "" {
-		t.Errorf("options (-plan +act):\n%s", diff)
-	}
-}
 
 func allOptions(t *testing.T) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
 	l, err := findLink("b")
 	must(t, err)
-	for _, r := range plan.BondOptions() {
+	for _, r := range bondopt.Options() {
 		if v, err := readBondOption(l, r.Name); err == nil {
 			out[r.Name] = v
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/plan"
 )
@@ -51,7 +52,7 @@ const mostTargets = 16
 // encodeTargets is a list of addresses as nested attributes. The kernel empties
 // its list before it looks at the new one (bond_changelink), so that what it
 // would refuse is refused here.
-func encodeTargets(a bondAttr, value string) ([]byte, error) {
+func encodeTargets(o bondopt.Option, value string) ([]byte, error) {
 	if empty(value) {
 		return nil, nil
 	}
@@ -59,43 +60,15 @@ func encodeTargets(a bondAttr, value string) ([]byte, error) {
 	var out []byte
 	for _, word := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }) {
 		t, err := netip.ParseAddr(word)
-		bad := err != nil || t.Is4() != (a.form == asIPv4s) || t.IsUnspecified() || t.IsMulticast() ||
+		bad := err != nil || t.Is4() != (o.Kind == bondopt.IPv4List) || t.IsUnspecified() || t.IsMulticast() ||
 			t.IsLinkLocalUnicast() && t.Is6() || t == netip.AddrFrom4([4]byte{255, 255, 255, 255}) || slices.Contains(all, t)
 		if bad || len(all) == mostTargets {
-			return nil, fmt.Errorf("bond option %s: %q: %w", a.option, word, fs.ErrInvalid)
+			return nil, fmt.Errorf("bond option %s: %q: %w", o.Name, word, fs.ErrInvalid)
 		}
 		out = append(out, nlattr.Encode(uint16(len(all)), t.AsSlice())...)
 		all = append(all, t)
 	}
 	return out, nil
-}
-
-func decodeTargets(b []byte) string {
-	var list []string
-	_ = nlattr.Each(b, func(_ uint16, v []byte) {
-		if t, ok := netip.AddrFromSlice(v); ok {
-			list = append(list, t.String())
-		}
-	})
-	if len(list) == 0 {
-		return noValue
-	}
-	return strings.Join(list, ",")
-}
-
-func encodeHardware(value string) ([]byte, error) {
-	m, err := flow.ParseMAC(value)
-	if err != nil {
-		return nil, err
-	}
-	return m[:], nil
-}
-
-func decodeHardware(b []byte) string {
-	if len(b) != len(flow.MAC{}) {
-		return fmt.Sprintf("%x", b)
-	}
-	return hardware(flow.MAC(b))
 }
 
 // hardware is an address in the kernel's words; all zeros are in words too.
@@ -117,33 +90,32 @@ func sysfsFile(l link, option string) (string, error) {
 	return dir + "/bonding/" + option, nil
 }
 
-func readBySysfs(l link, option string) (string, error) {
-	file, err := sysfsFile(l, option)
+func readBySysfs(l link, o bondopt.Option) (string, error) {
+	file, err := sysfsFile(l, o.Name)
 	if err != nil {
 		return "", err
 	}
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", lacks(option)
+		return "", lacks(o.Name)
 	}
 	if err != nil {
 		return "", err
 	}
-	r, _ := plan.BondOptionRule(option)
-	if word, err := r.Word(string(b)); err == nil {
+	if word, err := o.Word(string(b)); err == nil {
 		return word, nil
 	}
 	return strings.TrimSpace(string(b)), nil
 }
 
-func setBySysfs(l link, option, value string) error {
-	file, err := sysfsFile(l, option)
+func setBySysfs(l link, o bondopt.Option, value string) error {
+	file, err := sysfsFile(l, o.Name)
 	if err != nil {
 		return err
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return lacks(option)
+		return lacks(o.Name)
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/plan"
 )
@@ -96,9 +97,9 @@ func movePort(ctx context.Context, bond, name string) error {
 	}
 	options := make(map[string]string)
 	if port.master != 0 {
-		for key := range portOptions {
-			if v, err := readPortOption(port, key); err == nil {
-				options[key] = v
+		for _, o := range bondopt.Ports() {
+			if v, err := readPortOption(port, o.Name); err == nil {
+				options[o.Name] = v
 			}
 		}
 		if err := setMaster(port, plan.NoMaster); err != nil {

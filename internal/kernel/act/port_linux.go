@@ -1,16 +1,15 @@
 package act
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"syscall"
 
 	"github.com/vishvananda/netlink/nl"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/kernel/nlattr"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
@@ -52,60 +51,42 @@ const (
 	slaveState        = 1 // BOND_STATE_ACTIVE 0, BOND_STATE_BACKUP 1
 	slaveMIIStatus    = 2 // BOND_LINK_UP 0
 	slavePermanentMAC = 4
-	slaveQueueID      = 5
 	slaveAggregatorID = 6
 	slaveActorState   = 7
 	slavePartnerState = 8
-	slavePriority     = 9  // since Linux 6.0
-	slaveActorPrio    = 10 // since Linux 6.18
 )
 
-// portOptions are a port's options: attribute, size in bytes, and range.
-var portOptions = map[string]struct {
-	attr     uint16
-	size     int
-	from, to int64
-}{
-	"queue_id":        {slaveQueueID, 2, 0, 65535},
-	"prio":            {slavePriority, 4, -1 << 31, 1<<31 - 1},
-	"actor_port_prio": {slaveActorPrio, 2, 0, 65535},
+func portOptionOf(l link, key string) (bondopt.Option, error) {
+	o, known := bondopt.FindPort(key)
+	switch {
+	case !known:
+		return o, fmt.Errorf("port option %q: %w", key, errors.ErrUnsupported)
+	case l.slaveKind != "bond":
+		return o, &refusal{l.name + " is no port of a bond"}
+	case len(l.slave[o.Attr]) != o.Size:
+		return o, fmt.Errorf("this kernel does not report port option %s: %w", key, fs.ErrNotExist)
+	}
+	return o, nil
 }
 
 func setPortOption(l link, key, value string) error {
-	o, known := portOptions[key]
-	switch {
-	case !known:
-		return fmt.Errorf("port option %q: %w", key, errors.ErrUnsupported)
-	case l.slaveKind != "bond":
-		return &refusal{l.name + " is no port of a bond"}
-	case l.slave[o.attr] == nil:
-		return fmt.Errorf("this kernel does not report port option %s: %w", key, fs.ErrNotExist)
+	o, err := portOptionOf(l, key)
+	if err != nil {
+		return err
 	}
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || n < o.from || n > o.to {
-		return fmt.Errorf("port option %s: %q is no number from %d to %d: %w", key, value, o.from, o.to, fs.ErrInvalid)
+	payload, err := o.Encode(value)
+	if err != nil {
+		return fmt.Errorf("set port option: %w: %w", err, fs.ErrInvalid)
 	}
-	payload := number32(uint32(int32(n)))
-	if o.size == 2 {
-		payload = binary.NativeEndian.AppendUint16(nil, uint16(n))
-	}
-	return l.change(nest(syscall.IFLA_LINKINFO, nlattr.Encode(infoSlaveKind, []byte("bond")), nest(infoSlaveData, nlattr.Encode(o.attr, payload))))
+	return l.change(nest(syscall.IFLA_LINKINFO, nlattr.Encode(infoSlaveKind, []byte("bond")), nest(infoSlaveData, nlattr.Encode(o.Attr, payload))))
 }
 
 func readPortOption(l link, key string) (string, error) {
-	o, known := portOptions[key]
-	b := l.slave[o.attr]
-	switch {
-	case !known:
-		return "", fmt.Errorf("port option %q: %w", key, errors.ErrUnsupported)
-	case l.slaveKind != "bond":
-		return "", &refusal{l.name + " is no port of a bond"}
-	case len(b) != o.size:
-		return "", fmt.Errorf("this kernel does not report port option %s: %w", key, fs.ErrNotExist)
-	case o.size == 2:
-		return strconv.Itoa(int(number(b))), nil
+	o, err := portOptionOf(l, key)
+	if err != nil {
+		return "", err
 	}
-	return strconv.Itoa(int(int32(number(b)))), nil
+	return o.Decode(l.slave[o.Attr]), nil
 }
 
 func setMAC(l link, value string) error {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -126,55 +126,38 @@ func (p *bondingParser) bond(key, value string) {
 	switch key {
 	case "Bonding Mode":
 		p.setMode(value)
-	case "Transmit Hash Policy":
-		// The file adds the number: "layer3+4 (1)".
-		word, _, _ := strings.Cut(value, " ")
-		if err := b.HashPolicy.UnmarshalText([]byte(word)); err != nil {
-			p.err = err
-		}
-		p.told("xmit_hash_policy")
 	case "MII Status":
 		p.b.MIIUp = value == "up"
-	case "MII Polling Interval (ms)":
-		b.Miimon = milliseconds(value)
-		p.told("miimon")
-	case "Up Delay (ms)":
-		b.UpDelay = milliseconds(value)
-		p.told("updelay")
-	case "Down Delay (ms)":
-		b.DownDelay = milliseconds(value)
-		p.told("downdelay")
 	case "Currently Active Slave":
 		if value != "None" {
 			b.Active = value
 		}
-	case "Primary Slave":
-		name, _, _ := strings.Cut(value, " (primary_reselect")
-		if name != "None" {
-			p.option("primary", name)
+	default:
+		if o, known := bondopt.ByProc(key); known {
+			p.option(o, value)
 		}
-	case "LACP rate":
-		// A word this table lacks is not read.
-		if b.LACPRate.UnmarshalText([]byte(value)) == nil {
-			p.told("lacp_rate")
+	}
+}
+
+// option reads the line of an option.
+func (p *bondingParser) option(o bondopt.Option, value string) {
+	switch {
+	case o.Kind == bondopt.Port:
+		if value, _, _ = strings.Cut(value, " (primary_reselect"); value == "None" {
+			return
 		}
-	case "Min links":
-		b.MinLinks = integer(value)
-		p.told("min_links")
-	case "ARP IP target/s (n.n.n.n form)":
-		p.option("arp_ip_target", listed(value))
-	case "NS IPv6 target/s (xx": // the title goes on with colons: "(xx::xx form)"
-		p.option("ns_ip6_target", listed(strings.TrimPrefix(value, ":xx form):")))
-	case "LACP active":
-		p.option("lacp_active", value)
-	case "Aggregator selection policy (ad_select)":
-		p.option("ad_select", value)
-	case "Peer Notification Delay (ms)":
-		p.option("peer_notif_delay", value)
-	case "ARP Polling Interval (ms)":
-		p.option("arp_interval", value)
-	case "System priority":
-		p.option("ad_actor_sys_prio", value)
+	case o.Listed():
+		value = listed(strings.TrimPrefix(value, ":xx form):")) // what is left of IPv6's title
+	case o.Words != nil:
+		value, _, _ = strings.Cut(value, " ") // its number is behind it: "layer3+4 (1)"
+	case o.Own():
+		value = strconv.Itoa(integer(value))
+	}
+	switch err := o.Put(&p.b.Bond, value); {
+	case o.Own() && err == nil:
+		p.told(o.Name)
+	case o.Name == "xmit_hash_policy":
+		p.err = err
 	}
 }
 
@@ -185,13 +168,6 @@ func listed(value string) string {
 	return strings.Join(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }), ",")
 }
 
-func (p *bondingParser) option(key, value string) {
-	if p.b.Bond.Options == nil {
-		p.b.Bond.Options = make(map[string]string)
-	}
-	p.b.Bond.Options[key] = value
-}
-
 func (p *bondingParser) setMode(title string) {
 	for i, t := range modeTitles {
 		// active-backup has its fail_over_mac behind the title.
@@ -199,7 +175,8 @@ func (p *bondingParser) setMode(title string) {
 			p.b.Bond.Mode, p.mode = netstate.BondMode(i), true
 			p.told("mode")
 			if word, ok := strings.CutPrefix(rest, " (fail_over_mac "); ok {
-				p.option("fail_over_mac", strings.TrimSuffix(word, ")"))
+				o, _ := bondopt.Find("fail_over_mac")
+				p.option(o, strings.TrimSuffix(word, ")"))
 			}
 			return
 		}
@@ -287,8 +264,4 @@ func integer(value string) int {
 		return 0
 	}
 	return int(v)
-}
-
-func milliseconds(value string) time.Duration {
-	return time.Duration(integer(value)) * time.Millisecond
 }

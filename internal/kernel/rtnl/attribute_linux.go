@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/flow"
@@ -87,4 +88,20 @@ func kept(v []byte) string {
 		return hex.EncodeToString(v[:keptBytes]) + "..."
 	}
 	return hex.EncodeToString(v)
+}
+
+// decimal reads a number of whatever width the kernel chose.
+func decimal(v []byte) string {
+	var n uint64
+	switch {
+	case len(v) >= 8:
+		n = u64(v)
+	case len(v) >= 4:
+		n = uint64(u32(v))
+	case len(v) >= 2:
+		n = uint64(u16(v))
+	default:
+		n = uint64(u8(v))
+	}
+	return strconv.FormatUint(n, 10)
 }

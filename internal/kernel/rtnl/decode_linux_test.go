@@ -44,7 +44,7 @@ func testLinks(t *testing.T) []rawLink {
 			nlattr.Encode(iflaAddress, make([]byte, 6))),
 		slaveMessage(2, 5, "eth0", nlattr.Encode(slaveState, n8(0)), nlattr.Encode(slaveMIIStatus, n8(0)),
 			nlattr.Encode(slaveFailureCount, n32(3)), nlattr.Encode(slavePermanentMAC, []byte{2, 0, 0, 0, 0, 1}),
-			nlattr.Encode(slaveQueueID, n16(7)), nlattr.Encode(slaveAggregatorID, n16(1)),
+			nlattr.Encode(5, n16(7)), nlattr.Encode(slaveAggregatorID, n16(1)),
 			nlattr.Encode(slaveActorState, n8(63)), nlattr.Encode(slavePartnerState, n16(61)), nlattr.Encode(99, []byte{1, 2})),
 		slaveMessage(3, 5, "eth1", nlattr.Encode(slaveState, n8(1)), nlattr.Encode(slaveMIIStatus, n8(1)), nlattr.Encode(slaveAggregatorID, n16(2))),
 		linkMessage(5, flagUp, nlattr.Encode(iflaName, []byte("bond1\x00")), nlattr.Encode(iflaMTU, n32(9000)), nlattr.Encode(iflaMaxMTU, n32(65535)),
@@ -52,9 +52,9 @@ func testLinks(t *testing.T) []rawLink {
 			nlattr.Encode(iflaOperState, n8(6)),
 			nlattr.Encode(iflaStats64, slices.Concat(n64(1), n64(2), n64(3), n64(4), n64(5), n64(6), n64(7), n64(8), n64(9))),
 			nlattr.Encode(iflaLinkInfo, slices.Concat(nlattr.Encode(infoKind, []byte("bond\x00")), nlattr.Encode(infoData, slices.Concat(
-				nlattr.Encode(bondMode, n8(4)), nlattr.Encode(bondMiimon, n32(100)), nlattr.Encode(bondUpDelay, n32(200)), nlattr.Encode(bondDownDelay, n32(300)),
-				nlattr.Encode(bondHashPolicy, n8(1)), nlattr.Encode(bondMinLinks, n32(1)), nlattr.Encode(bondLACPRate, n8(1)), nlattr.Encode(bondPrimary, n32(3)),
-				nlattr.Encode(bondPacketsPerSlave, n32(1)), nlattr.Encode(bondTLBDynamic, n8(1)), nlattr.Encode(8, nlattr.Encode(0, []byte{10, 0, 0, 1})),
+				nlattr.Encode(1, n8(4)), nlattr.Encode(3, n32(100)), nlattr.Encode(4, n32(200)), nlattr.Encode(5, n32(300)),
+				nlattr.Encode(14, n8(1)), nlattr.Encode(18, n32(1)), nlattr.Encode(21, n8(1)), nlattr.Encode(11, n32(3)),
+				nlattr.Encode(20, n32(1)), nlattr.Encode(27, n8(1)), nlattr.Encode(8, nlattr.Encode(0, []byte{10, 0, 0, 1})),
 				nlattr.Encode(9, n32(3)), nlattr.Encode(22, n8(2)), nlattr.Encode(24, n16(65535)), nlattr.Encode(26, make([]byte, 6)), nlattr.Encode(200, []byte{9}),
 				nlattr.Encode(bondADInfo, slices.Concat(nlattr.Encode(adAggregator, n16(1)), nlattr.Encode(adPorts, n16(1)), nlattr.Encode(adActorKey, n16(15)),
 					nlattr.Encode(adPartnerKey, n16(16)), nlattr.Encode(adPartnerMAC, []byte{2, 0, 0, 0, 9, 9}))),
@@ -305,7 +305,7 @@ func TestDecodeRules(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(linkMessage(1, 1, nlattr.Encode(iflaName, []byte("bond0\x00")), nlattr.Encode(iflaLinkInfo, slices.Concat(nlattr.Encode(infoKind, []byte("bond\x00")), nlattr.Encode(infoData, nlattr.Encode(bondMode, n8(4)))))))
+	f.Add(linkMessage(1, 1, nlattr.Encode(iflaName, []byte("bond0\x00")), nlattr.Encode(iflaLinkInfo, slices.Concat(nlattr.Encode(infoKind, []byte("bond\x00")), nlattr.Encode(infoData, nlattr.Encode(1, n8(4)))))))
 	f.Add(slaveMessage(2, 5, "eth0", nlattr.Encode(slaveState, n8(0))))
 	f.Add(qdiscMessage("tbf", 1, parentRoot, nlattr.Encode(tbfParms, make([]byte, tbfParmSize))))
 	f.Add(qdiscMessage("netem", 1, parentRoot, make([]byte, netemHead)))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -15,7 +16,7 @@ func primaryModes(m netstate.BondMode) bool {
 
 // hidden takes out what is not told, or not taken, in the bond's new mode.
 func hidden(b *netstate.Bond) {
-	for _, r := range plan.BondOptions() {
+	for _, r := range bondopt.Options() {
 		if !r.Allows(b.Mode) {
 			delete(b.Options, r.Name)
 		}
@@ -30,10 +31,10 @@ func (d *drawing) options(l *netstate.Link, safe bool) {
 		b.Options = make(map[string]string)
 	}
 	d.monitoring(l.Name, b)
-	for _, r := range plan.BondOptions() {
+	for _, r := range bondopt.Options() {
 		_, told := b.Options[r.Name]
-		skip := !r.Allows(b.Mode) || safe && (r.NeedsDown || r.NoSlaves) || !d.chance(0.4)
-		if skip || monitors[r.Name] || !told && !r.Hidden && r.Value == "" && !fieldOption[r.Name] {
+		skip := !r.Allows(b.Mode) || safe && (r.NeedsDown || r.NoPorts) || !d.chance(0.4)
+		if skip || monitors[r.Name] || !told && !r.Hidden && r.Kind == bondopt.Number && !r.Own() {
 			continue
 		}
 		d.option(b, r)
@@ -44,13 +45,10 @@ func (d *drawing) options(l *netstate.Link, safe bool) {
 var monitors = map[string]bool{"mode": true, "miimon": true, "updelay": true, "downdelay": true, "peer_notif_delay": true, "arp_interval": true,
 	"arp_ip_target": true, "ns_ip6_target": true, "arp_validate": true, "active_slave": true}
 
-// fieldOption are the options that netstate.Bond has a field for.
-var fieldOption = map[string]bool{"xmit_hash_policy": true, "lacp_rate": true, "min_links": true, "packets_per_slave": true, "tlb_dynamic_lb": true}
-
 // monitoring draws how a bond finds out that a link is dead: by carrier, or by
 // asking the switch.
 func (d *drawing) monitoring(name string, b *netstate.Bond) {
-	rule, _ := plan.BondOptionRule("arp_interval")
+	rule, _ := bondopt.Find("arp_interval")
 	b.Miimon = pick(d, 50*time.Millisecond, 100*time.Millisecond, 200*time.Millisecond)
 	b.UpDelay, b.DownDelay = b.Miimon*time.Duration(d.IntN(3)), b.Miimon*time.Duration(d.IntN(3))
 	set := func(key, value string) {
@@ -82,7 +80,7 @@ func (d *drawing) monitoring(name string, b *netstate.Bond) {
 }
 
 // option draws one value.
-func (d *drawing) option(b *netstate.Bond, r plan.BondRule) {
+func (d *drawing) option(b *netstate.Bond, r bondopt.Option) {
 	switch r.Name {
 	case "xmit_hash_policy":
 		b.HashPolicy = pick(d, netstate.HashPolicies()...)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -226,8 +227,8 @@ func said(want netstate.Host) func(string) bool {
 		case strings.HasPrefix(field, "option "):
 			name := strings.TrimPrefix(field, "option ")
 			_, there := l.Bond.Options[name]
-			r, _ := plan.BondOptionRule(name)
-			return r.Allows(l.Bond.Mode) && (there || fieldOption[name])
+			r, _ := bondopt.Find(name)
+			return r.Allows(l.Bond.Mode) && (there || r.Own())
 		}
 		return true
 	}

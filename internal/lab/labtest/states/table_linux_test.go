@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/kernel/act"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/kernel/sys"
@@ -117,21 +118,16 @@ func (b bench) options() map[string]string {
 
 // told is what a bond was observed with, in the words of steps.
 func told(b netstate.Bond) map[string]string {
-	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-	out := map[string]string{
-		"mode": b.Mode.String(), "xmit_hash_policy": b.HashPolicy.String(), "lacp_rate": b.LACPRate.String(),
-		"miimon": ms(b.Miimon), "updelay": ms(b.UpDelay), "downdelay": ms(b.DownDelay), "min_links": strconv.Itoa(b.MinLinks),
-		"packets_per_slave": strconv.Itoa(b.PacketsPerSlave), "tlb_dynamic_lb": "0", "active_slave": b.Active,
-	}
-	if b.TLBDynamic {
-		out["tlb_dynamic_lb"] = "1"
-	}
+	out := map[string]string{bondopt.Active: b.Active}
 	for name, v := range b.Options {
 		out[name] = v
 	}
-	for _, r := range plan.BondOptions() {
-		if r.Value != "" && r.Value != plan.MACValue && out[r.Name] == "" {
-			out[r.Name] = plan.NoValue
+	for _, o := range bondopt.Options() {
+		if o.Own() {
+			out[o.Name] = o.Of(b)
+		}
+		if o.Kind != bondopt.Number && o.Kind != bondopt.MAC && out[o.Name] == "" {
+			out[o.Name] = plan.NoValue
 		}
 	}
 	return out
@@ -139,11 +135,11 @@ func told(b netstate.Bond) map[string]string {
 
 // expected is the errno's name that the driver refuses the option with in this
 // state, "" where it takes it (bond_opt_check_deps, in its order).
-func (b bench) expected(r plan.BondRule) string {
+func (b bench) expected(r bondopt.Option) string {
 	switch {
 	case !r.Allows(b.mode):
 		return "EACCES"
-	case r.NoSlaves && b.ports:
+	case r.NoPorts && b.ports:
 		return "ENOTEMPTY"
 	case r.NeedsDown && b.up:
 		return "EBUSY"
@@ -153,7 +149,7 @@ func (b bench) expected(r plan.BondRule) string {
 
 // TestBondOptions tries every option in every mode (in one, where it is no proof), on a bond that is up or
 // down, with ports and without, and holds what the kernel answers against
-// plan.BondOptions.
+// bondopt.Options.
 func TestBondOptions(t *testing.T) {
 	modes := netstate.BondModes()
 	if os.Getenv(envSeed) == "" {
@@ -179,7 +175,7 @@ func TestBondOptions(t *testing.T) {
 			for i := range 4 {
 				b := bench{t: t, reader: reader, mode: mode, up: i&1 != 0, ports: i&2 != 0}
 				b.set()
-				for _, r := range plan.BondOptions() {
+				for _, r := range bondopt.Options() {
 					switch b.try(r) {
 					case "absent":
 						absent[r.Name] = true
@@ -207,9 +203,9 @@ func TestBondOptions(t *testing.T) {
 
 // try sets one option on a bond of its own and returns what it was refused
 // with, "" for nothing, "absent" where this kernel lacks it.
-func (b bench) try(r plan.BondRule) string {
+func (b bench) try(r bondopt.Option) string {
 	b.t.Helper()
-	if r.Value == plan.PortValue && !b.ports {
+	if r.Kind == bondopt.Port && !b.ports {
 		// Nothing can be named.
 		if err := b.do(option(r.Name, "p0")); err == nil {
 			b.t.Errorf("%v: %s takes a link that is no port", b, r.Name)
@@ -245,8 +241,8 @@ func (b bench) try(r plan.BondRule) string {
 // the mode first, which has settings of its own.
 func (b bench) restore(before, after map[string]string) {
 	b.t.Helper()
-	order := plan.BondOptions()
-	order = append(order, order[slices.IndexFunc(order, func(r plan.BondRule) bool { return r.Name == "miimon" })])
+	order := bondopt.Options()
+	order = append(order, order[slices.IndexFunc(order, func(r bondopt.Option) bool { return r.Name == "miimon" })])
 	for _, r := range order {
 		was, told := before[r.Name]
 		if !told || after[r.Name] == was || after[r.Name] == "" || r.Name == "active_slave" {
@@ -260,11 +256,11 @@ func (b bench) restore(before, after map[string]string) {
 
 // has reports whether this kernel has the option: it tells it, or keeps it to
 // itself in this mode and tells it in another.
-func (b bench) has(r plan.BondRule, told map[string]string) bool {
+func (b bench) has(r bondopt.Option, told map[string]string) bool {
 	if _, ok := told[r.Name]; !ok {
 		return r.Hidden
 	}
-	if r.Value != plan.IPv6List {
+	if r.Kind != bondopt.IPv6List {
 		return true
 	}
 	// An empty list is told by no kernel; lacp's partner in age says which it is.
@@ -283,7 +279,7 @@ var tied = map[string][]string{
 
 // untouched: no option but the one set changes, save those tied to it; a
 // refusal changes none.
-func (b bench) untouched(r plan.BondRule, taken bool, before, after map[string]string) {
+func (b bench) untouched(r bondopt.Option, taken bool, before, after map[string]string) {
 	b.t.Helper()
 	for name, was := range before {
 		if after[name] == was || taken && (name == r.Name || contains(tied[r.Name], name)) || name == "active_slave" {
@@ -303,19 +299,19 @@ func contains(all []string, one string) bool {
 }
 
 // other is a value that the option does not have, by the table's words.
-func (b bench) other(r plan.BondRule, told map[string]string) string {
+func (b bench) other(r bondopt.Option, told map[string]string) string {
 	was := told[r.Name]
-	switch r.Value {
-	case plan.PortValue:
+	switch r.Kind {
+	case bondopt.Port:
 		if was == "p1" {
 			return "p0"
 		}
 		return "p1"
-	case plan.IPv4List:
+	case bondopt.IPv4List:
 		return "10.9.0.1,10.9.0.2"
-	case plan.IPv6List:
+	case bondopt.IPv6List:
 		return "fd09::1,fd09::2"
-	case plan.MACValue:
+	case bondopt.MAC:
 		return "02:00:00:00:09:01"
 	}
 	if r.Words != nil {
