@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -42,7 +43,7 @@ func Net(steps []plan.Step) []plan.Step {
 // place for is returned. The error is fabric's Problems where the outcome does
 // not read as a fabric.
 func Amend(file fabric.Fabric, text string, steps map[string][]plan.Step) (amended string, unsaid []Unsaid, kept bool, err error) {
-	root, err := fabric.ParseYAML(file.File, []byte(text))
+	root, err := yamldoc.Parse(file.File, []byte(text))
 	if err != nil {
 		return "", nil, false, err
 	}
@@ -59,7 +60,7 @@ func Amend(file fabric.Fabric, text string, steps map[string][]plan.Step) (amend
 			}
 		}
 	}
-	amended, kept, err = fabric.Revise(text, wanted)
+	amended, kept, err = yamldoc.Revise(text, wanted)
 	if err == nil {
 		_, err = fabric.Parse(file.File, []byte(amended))
 	}
@@ -69,14 +70,14 @@ func Amend(file fabric.Fabric, text string, steps map[string][]plan.Step) (amend
 // amendment is one host of the file that is being changed.
 type amendment struct {
 	host fabric.Host
-	node *fabric.Node
+	node *yamldoc.Node
 }
 
 // below is the mapping at a path under a node, made where there is none.
-func below(n *fabric.Node, keys ...string) *fabric.Node {
+func below(n *yamldoc.Node, keys ...string) *yamldoc.Node {
 	for _, key := range keys {
 		next := n.Get(key)
-		if next == nil || next.Kind != fabric.MappingNode {
+		if next == nil || next.Kind != yamldoc.MappingNode {
 			next = mapping()
 			setKey(n, key, next)
 		}
@@ -208,7 +209,7 @@ func (a amendment) definition(link string) (section, id string, ok bool) {
 // Words says an unsaid change on one line.
 func (u Unsaid) Words() string { return fmt.Sprintf("%s: %s: %s", u.Host, u.Change, u.Why) }
 
-func listed(n *fabric.Node) []*fabric.Node {
+func listed(n *yamldoc.Node) []*yamldoc.Node {
 	if n == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 )
 
@@ -27,7 +28,7 @@ type device struct {
 	options    []option // of a bond, the mode first
 	parent     string   // of a VLAN
 	tag        int
-	parameters *fabric.Node // of a bridge
+	parameters *yamldoc.Node // of a bridge
 	settings   fabric.LinkSettings
 }
 

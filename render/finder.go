@@ -5,13 +5,14 @@ import (
 	"strconv"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // finder puts together what files say of a host, as a fabric file has it.
 type finder struct {
-	network *fabric.Node
+	network *yamldoc.Node
 	// beside is what netplan has no words for: "bonding", "links", ...
-	beside *fabric.Node
+	beside *yamldoc.Node
 	unread []Unread
 	// kinds are netplan's sections by device, for those that files make.
 	kinds map[string]string
@@ -29,18 +30,18 @@ func (f *finder) miss(path string, line int, key, value, why string) {
 }
 
 // device is the definition of an interface, made where there is none.
-func (f *finder) device(id string) *fabric.Node {
+func (f *finder) device(id string) *yamldoc.Node {
 	section := f.kinds[id]
 	if section == "" {
 		section = "ethernets"
 	}
 	n := within(f.network, section, id)
-	n.Kind = fabric.MappingNode
+	n.Kind = yamldoc.MappingNode
 	return n
 }
 
 // setting is a device's mapping beside the network: links.ID or bonding.ID.
-func (f *finder) setting(kind, id string, more ...string) *fabric.Node {
+func (f *finder) setting(kind, id string, more ...string) *yamldoc.Node {
 	return within(f.beside, append([]string{kind, id}, more...)...)
 }
 
@@ -67,7 +68,7 @@ func (f *finder) offload(id, name string, on bool) {
 }
 
 // address adds an address to a device, with its options if there are any.
-func (f *finder) address(id string, p netip.Prefix, options *fabric.Node) {
+func (f *finder) address(id string, p netip.Prefix, options *yamldoc.Node) {
 	if options == nil || len(options.Pairs) == 0 {
 		push(f.device(id), "addresses", quoted(p.String()))
 		return
@@ -96,9 +97,9 @@ func (f *finder) found() (Found, error) {
 }
 
 // dropUnrealPorts makes {} of definitions that say nothing.
-func (f *finder) dropUnrealPorts(section *fabric.Node) {
+func (f *finder) dropUnrealPorts(section *yamldoc.Node) {
 	for i := range section.Pairs {
-		if v := section.Pairs[i].Value; v.Kind == fabric.MappingNode && len(v.Pairs) == 0 {
+		if v := section.Pairs[i].Value; v.Kind == yamldoc.MappingNode && len(v.Pairs) == 0 {
 			v.Flow = true
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 )
 
@@ -264,7 +264,7 @@ func (w ifcfgWriter) bridge(d device, p *pairs) {
 	}
 	for _, q := range d.parameters.Pairs {
 		switch {
-		case q.Value.Kind != fabric.ScalarNode:
+		case q.Value.Kind != yamldoc.ScalarNode:
 			continue
 		case q.Key == "stp":
 			p.put("STP", map[bool]string{true: "yes", false: "no"}[yes(q.Value.Text)])

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // layer3 is how a device gets its addresses, and those it has for itself.
@@ -59,7 +60,7 @@ func (w ifcfgWriter) layer3(d device) []shellPair {
 	return p
 }
 
-func pairsOf(n *fabric.Node) []fabric.Pair {
+func pairsOf(n *yamldoc.Node) []yamldoc.Pair {
 	if n == nil {
 		return nil
 	}
@@ -133,7 +134,7 @@ var aliasNumber = regexp.MustCompile(`^[A-Za-z0-9_]{1,13}$`)
 
 // alias is the part of an address's label that names its file; false for an
 // address that stands in the device's own.
-func alias(d device, a netip.Prefix, options *fabric.Node) (string, bool) {
+func alias(d device, a netip.Prefix, options *yamldoc.Node) (string, bool) {
 	label := options.Get("label")
 	if label == nil || !a.Addr().Is4() {
 		return "", false

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/bondopt"
 )
@@ -246,7 +246,7 @@ func (r *ifcfgReader) ethtoolCall(letter string, words []string) bool {
 }
 
 // rest notes what was not asked for; keys that only name things are no loss.
-func (r *ifcfgReader) rest(*fabric.Node) {
+func (r *ifcfgReader) rest(*yamldoc.Node) {
 	for _, key := range sortedKeys(r.values) {
 		switch key {
 		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "ONPARENT", "USERCTL":

@@ -5,14 +5,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // mostAddresses is how many numbered keys initscripts look at (expand_config
 // of network-functions).
 const mostAddresses = 256
 
-func (r *ifcfgReader) addresses(d *fabric.Node) {
+func (r *ifcfgReader) addresses(d *yamldoc.Node) {
 	switch proto := strings.ToLower(r.get("BOOTPROTO")); proto {
 	case "dhcp", "bootp":
 		put(d, "dhcp4", plain("true"))
@@ -111,15 +111,15 @@ func (r *ifcfgReader) gateway(key, text string) {
 	if r.get("DEFROUTE") != "" && !r.truth("DEFROUTE") {
 		return
 	}
-	route := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+	route := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	put(route, "to", plain("default"))
 	put(route, "via", quotedNumber(g.String()))
 	push(r.device(r.id), "routes", route)
 }
 
-func (r *ifcfgReader) ipv6(d *fabric.Node) {
+func (r *ifcfgReader) ipv6(d *yamldoc.Node) {
 	if r.get("IPV6INIT") != "" && !r.truth("IPV6INIT") && r.values["IPV6ADDR"].key == "" {
-		setKey(d, "link-local", &fabric.Node{Kind: fabric.SequenceNode, Flow: true})
+		setKey(d, "link-local", &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true})
 	}
 	for _, key := range []string{"IPV6ADDR", "IPV6ADDR_SECONDARIES"} {
 		for _, word := range strings.Fields(r.get(key)) {
@@ -148,7 +148,7 @@ func (r *ifcfgReader) ipv6(d *fabric.Node) {
 	}
 }
 
-func (r *ifcfgReader) bridge(d *fabric.Node) {
+func (r *ifcfgReader) bridge(d *yamldoc.Node) {
 	if r.kinds[r.id] != "bridges" {
 		return
 	}
@@ -165,7 +165,7 @@ func (r *ifcfgReader) alias(number string) {
 	p, ok := r.address4("")
 	r.get("DEVICE")
 	if ok {
-		options := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+		options := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 		put(options, "label", quoted(r.id+":"+number))
 		r.finder.address(r.id, p, options)
 	}

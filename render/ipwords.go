@@ -3,7 +3,7 @@ package render
 import (
 	"strconv"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // routeTypes are ip-route(8)'s types that netplan has too.
@@ -18,7 +18,7 @@ var ipRouteWords = map[string]string{
 // routeWords reads a line of a route file, in ip-route(8)'s words; why is
 // what was wrong, "" nothing.
 func (r *ifcfgReader) routeWords(words []string, four bool) (why string) {
-	route := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+	route := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	kind := ""
 	if routeTypes[words[0]] {
 		kind, words = words[0], words[1:]
@@ -87,7 +87,7 @@ var ipRuleWords = map[string]string{
 
 // ruleWords reads a line of a rule file, in ip-rule(8)'s words.
 func (r *ifcfgReader) ruleWords(words []string, four bool) (why string) {
-	rule := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+	rule := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		if word == "add" && i == 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -358,7 +359,7 @@ func (w *keyfileWriter) host() {
 }
 
 // words are the scalars of a list.
-func words(n *fabric.Node) []string {
+func words(n *yamldoc.Node) []string {
 	if n == nil {
 		return nil
 	}

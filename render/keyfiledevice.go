@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 )
 
@@ -41,7 +42,7 @@ func (c *connection) ethernet() {
 	}
 }
 
-func isTrue(n *fabric.Node) bool {
+func isTrue(n *yamldoc.Node) bool {
 	if n == nil {
 		return false
 	}

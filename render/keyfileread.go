@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 )
 
@@ -20,7 +21,7 @@ type keyfileReader struct {
 	// costs are the bridge parameters that ports hold.
 	costs []portParameter
 	// network, beside are parts of found.Keys.
-	network, beside *fabric.Node
+	network, beside *yamldoc.Node
 	hops            []weightedHop
 }
 
@@ -100,7 +101,7 @@ type connectionReader struct {
 	file  keyfile
 	used  map[int]bool // lines read, by number
 	name  string
-	entry *fabric.Node // the definition
+	entry *yamldoc.Node // the definition
 }
 
 // take returns a key's value and notes that it was read.
@@ -264,9 +265,9 @@ func (r *connectionReader) vlan() {
 // drop takes the definition out again.
 func (r *connectionReader) drop(section string) {
 	devices := within(r.network, section)
-	devices.Pairs = slices.DeleteFunc(devices.Pairs, func(p fabric.Pair) bool { return p.Key == r.name })
+	devices.Pairs = slices.DeleteFunc(devices.Pairs, func(p yamldoc.Pair) bool { return p.Key == r.name })
 	if len(devices.Pairs) == 0 {
-		r.network.Pairs = slices.DeleteFunc(r.network.Pairs, func(p fabric.Pair) bool { return p.Key == section })
+		r.network.Pairs = slices.DeleteFunc(r.network.Pairs, func(p yamldoc.Pair) bool { return p.Key == section })
 	}
 }
 

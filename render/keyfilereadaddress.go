@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -52,7 +52,7 @@ func (r *connectionReader) addresses() {
 	for _, word := range local {
 		list.Items = append(list.Items, plain(word))
 	}
-	r.entry.Pairs = append(r.entry.Pairs, fabric.Pair{Key: "link-local", Value: list})
+	r.entry.Pairs = append(r.entry.Pairs, yamldoc.Pair{Key: "link-local", Value: list})
 }
 
 // method reads where addresses come from, and answers whether the family has
@@ -115,7 +115,7 @@ func (r *connectionReader) address(l keyLine) {
 		return
 	}
 	r.used[l.number] = true
-	if list := r.entry.Get("addresses"); list == nil || !slices.ContainsFunc(list.Items, func(n *fabric.Node) bool { return n.Text == p.String() }) {
+	if list := r.entry.Get("addresses"); list == nil || !slices.ContainsFunc(list.Items, func(n *yamldoc.Node) bool { return n.Text == p.String() }) {
 		push(r.entry, "addresses", quoted(p.String()))
 		r.entry.Get("addresses").Flow = true
 	}
@@ -340,7 +340,7 @@ func (r *connectionReader) nameservers() {
 			}
 		}
 		for _, word := range strings.FieldsFunc(r.take(group, "dns-search"), func(c rune) bool { return c == ';' || c == ',' || c == ' ' }) {
-			if !slices.ContainsFunc(search.Items, func(n *fabric.Node) bool { return n.Text == word }) {
+			if !slices.ContainsFunc(search.Items, func(n *yamldoc.Node) bool { return n.Text == word }) {
 				search.Items = append(search.Items, quoted(word))
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 )
 
@@ -52,7 +53,7 @@ func (r *connectionReader) bond() {
 }
 
 // parameter puts an option where a fabric has it.
-func (r *connectionReader) parameter(parameters *fabric.Node, l keyLine) bool {
+func (r *connectionReader) parameter(parameters *yamldoc.Node, l keyLine) bool {
 	if strings.ContainsFunc(l.value, func(c rune) bool { return c < ' ' || c > '~' }) || l.value == "" {
 		return false
 	}
@@ -77,13 +78,13 @@ func (r *connectionReader) parameter(parameters *fabric.Node, l keyLine) bool {
 }
 
 // goodParameters reports whether a fabric takes the parameters of a bond.
-func goodParameters(parameters *fabric.Node) bool {
+func goodParameters(parameters *yamldoc.Node) bool {
 	n := mapping()
 	put(n, "version", plain("2"))
 	bond := within(n, "bonds", "b")
 	put(bond, "parameters", parameters)
-	_, err := fabric.ParseNetwork("", []byte(fabric.Write(n)))
-	var problems fabric.Problems
+	_, err := fabric.ParseNetwork("", []byte(yamldoc.Write(n)))
+	var problems yamldoc.Problems
 	if !errors.As(err, &problems) {
 		return err == nil
 	}

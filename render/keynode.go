@@ -3,28 +3,28 @@ package render
 import (
 	"strconv"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // What is read from other formats is put together as the YAML of a fabric
 // file, with these.
 
-func mapping() *fabric.Node { return &fabric.Node{Kind: fabric.MappingNode} }
+func mapping() *yamldoc.Node { return &yamldoc.Node{Kind: yamldoc.MappingNode} }
 
-func sequence() *fabric.Node { return &fabric.Node{Kind: fabric.SequenceNode} }
+func sequence() *yamldoc.Node { return &yamldoc.Node{Kind: yamldoc.SequenceNode} }
 
-func plain(s string) *fabric.Node { return &fabric.Node{Kind: fabric.ScalarNode, Text: s} }
+func plain(s string) *yamldoc.Node { return &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: s} }
 
-func plainInt(n int) *fabric.Node { return plain(strconv.Itoa(n)) }
+func plainInt(n int) *yamldoc.Node { return plain(strconv.Itoa(n)) }
 
 // quoted is text that stays text though it looks like a number.
-func quoted(s string) *fabric.Node {
-	return &fabric.Node{Kind: fabric.ScalarNode, Text: s, Quoted: true}
+func quoted(s string) *yamldoc.Node {
+	return &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: s, Quoted: true}
 }
 
 // put sets a mapping's key; nil and empty values are left out.
-func put(n *fabric.Node, key string, value *fabric.Node) {
-	if value == nil || value.Kind != fabric.ScalarNode && len(value.Pairs)+len(value.Items) == 0 {
+func put(n *yamldoc.Node, key string, value *yamldoc.Node) {
+	if value == nil || value.Kind != yamldoc.ScalarNode && len(value.Pairs)+len(value.Items) == 0 {
 		return
 	}
 	for i := range n.Pairs {
@@ -33,16 +33,16 @@ func put(n *fabric.Node, key string, value *fabric.Node) {
 			return
 		}
 	}
-	n.Pairs = append(n.Pairs, fabric.Pair{Key: key, Value: value})
+	n.Pairs = append(n.Pairs, yamldoc.Pair{Key: key, Value: value})
 }
 
 // within is the mapping below a key, made where there is none.
-func within(n *fabric.Node, keys ...string) *fabric.Node {
+func within(n *yamldoc.Node, keys ...string) *yamldoc.Node {
 	for _, key := range keys {
 		below := n.Get(key)
-		if below == nil || below.Kind != fabric.MappingNode {
+		if below == nil || below.Kind != yamldoc.MappingNode {
 			below = mapping()
-			n.Pairs = append(n.Pairs, fabric.Pair{Key: key, Value: below})
+			n.Pairs = append(n.Pairs, yamldoc.Pair{Key: key, Value: below})
 		}
 		n = below
 	}
@@ -50,11 +50,11 @@ func within(n *fabric.Node, keys ...string) *fabric.Node {
 }
 
 // push adds an item to the list below a key.
-func push(n *fabric.Node, key string, item *fabric.Node) {
+func push(n *yamldoc.Node, key string, item *yamldoc.Node) {
 	list := n.Get(key)
 	if list == nil {
 		list = sequence()
-		n.Pairs = append(n.Pairs, fabric.Pair{Key: key, Value: list})
+		n.Pairs = append(n.Pairs, yamldoc.Pair{Key: key, Value: list})
 	}
 	list.Items = append(list.Items, item)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 )
 
@@ -54,7 +55,7 @@ func writeNetplan(in Input) (Output, error) {
 		return out, ErrEmpty
 	}
 	l := newLedger(in, &out)
-	wanted, err := fabric.ParseYAML("network", []byte(in.Host.Network.Source))
+	wanted, err := yamldoc.Parse("network", []byte(in.Host.Network.Source))
 	if err != nil {
 		return out, fmt.Errorf("read the host's network: %w", err)
 	}
@@ -88,7 +89,7 @@ func netplanWhy(w wish, otherwise string) string {
 
 // netplanSays marks what the user's own text says by itself, and puts in the
 // tree what netplan can say of the settings beside it.
-func netplanSays(in Input, wanted *fabric.Node, l *ledger) {
+func netplanSays(in Input, wanted *yamldoc.Node, l *ledger) {
 	for _, w := range l.wishes {
 		switch head, _, _ := strings.Cut(w.key, "."); head {
 		case "bonding", "offloads", "rings", "channels", "coalesce", "qdisc", "mptcp", "source_rules", "absent":
@@ -133,7 +134,7 @@ func netplanSection(k kind) string {
 
 // netplanOptions puts bond options in that stand under bonding and netplan has
 // a word for.
-func netplanOptions(in Input, d device, n *fabric.Node, l *ledger) {
+func netplanOptions(in Input, d device, n *yamldoc.Node, l *ledger) {
 	for _, o := range d.options {
 		value, beside := in.Host.Bonding[d.ID][o.name]
 		name, node, ok := fabric.ParameterOf(nil, o.name, value)
@@ -141,8 +142,8 @@ func netplanOptions(in Input, d device, n *fabric.Node, l *ledger) {
 			continue
 		}
 		parameters := n.Get("parameters")
-		if parameters == nil || parameters.Kind != fabric.MappingNode {
-			parameters = &fabric.Node{Kind: fabric.MappingNode}
+		if parameters == nil || parameters.Kind != yamldoc.MappingNode {
+			parameters = &yamldoc.Node{Kind: yamldoc.MappingNode}
 			setKey(n, "parameters", parameters)
 		}
 		setKey(parameters, name, node)
@@ -160,7 +161,7 @@ func zeroUnsaid(o option) bool {
 
 // netplanSourceRules puts in the rules and routes that the definition does not
 // have itself.
-func netplanSourceRules(in Input, d device, n *fabric.Node, l *ledger) {
+func netplanSourceRules(in Input, d device, n *yamldoc.Node, l *ledger) {
 	own, _ := in.Host.Network.Device(d.ID)
 	for _, r := range d.Rules[len(own.Rules):] {
 		appendItem(n, "routing-policy", flowMap("from", r.From.String(), "to", prefixText(r.To), "table", strconv.Itoa(r.Table), "priority", numberText(r.Priority)))
@@ -193,7 +194,7 @@ func netplanRenderer(in Input) string {
 		return renderer
 	}
 	for _, file := range netplanOrder(in.Old) {
-		if n, err := fabric.ParseYAML(file, []byte(in.Old[file])); err == nil {
+		if n, err := yamldoc.Parse(file, []byte(in.Old[file])); err == nil {
 			if r := n.Get("network").Get("renderer"); r != nil {
 				renderer = r.Text
 			}

@@ -5,32 +5,33 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // ReadNetplan returns what netplan's files, text by path, say together:
 // mappings joined key by key, lists one behind the other, of all else the last
 // word, in the order that netplan reads files (netplan-yaml.md). The error is
-// fabric.Problems, or ErrEmpty.
+// yamldoc.Problems, or ErrEmpty.
 func ReadNetplan(files map[string]string) (fabric.Network, error) {
 	merged, err := mergeNetplan(files)
 	if err != nil {
 		return fabric.Network{}, err
 	}
-	return fabric.ParseNetwork("netplan", []byte(fabric.Write(merged)))
+	return fabric.ParseNetwork("netplan", []byte(yamldoc.Write(merged)))
 }
 
-func mergeNetplan(files map[string]string) (*fabric.Node, error) {
+func mergeNetplan(files map[string]string) (*yamldoc.Node, error) {
 	merged := mapping()
 	for _, file := range netplanOrder(files) {
-		tree, err := fabric.ParseYAML(file, []byte(files[file]))
+		tree, err := yamldoc.Parse(file, []byte(files[file]))
 		if err != nil {
 			return nil, err
 		}
 		switch n := tree.Get("network"); {
-		case tree.Kind == fabric.NullNode:
-		case tree.Kind != fabric.MappingNode || n == nil:
-			return nil, fabric.Problems{{File: file, Line: 1, Column: 1, What: "this is no netplan file: it has no key network"}}
-		case n.Kind == fabric.MappingNode:
+		case tree.Kind == yamldoc.NullNode:
+		case tree.Kind != yamldoc.MappingNode || n == nil:
+			return nil, yamldoc.Problems{{File: file, Line: 1, Column: 1, What: "this is no netplan file: it has no key network"}}
+		case n.Kind == yamldoc.MappingNode:
 			mergeNodes(merged, n)
 		}
 	}
@@ -40,13 +41,13 @@ func mergeNetplan(files map[string]string) (*fabric.Node, error) {
 	return merged, nil
 }
 
-func mergeNodes(into, from *fabric.Node) {
+func mergeNodes(into, from *yamldoc.Node) {
 	for _, p := range from.Pairs {
 		have := into.Get(p.Key)
 		switch {
-		case have != nil && have.Kind == fabric.MappingNode && p.Value.Kind == fabric.MappingNode:
+		case have != nil && have.Kind == yamldoc.MappingNode && p.Value.Kind == yamldoc.MappingNode:
 			mergeNodes(have, p.Value)
-		case have != nil && have.Kind == fabric.SequenceNode && p.Value.Kind == fabric.SequenceNode:
+		case have != nil && have.Kind == yamldoc.SequenceNode && p.Value.Kind == yamldoc.SequenceNode:
 			for _, item := range p.Value.Items {
 				if !contains(have.Items, item) {
 					have.Items = append(have.Items, item.Clone())
@@ -65,13 +66,13 @@ func readNetplan(files map[string]string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	if _, err := fabric.ParseNetwork("netplan", []byte(fabric.Write(merged))); err != nil {
+	if _, err := fabric.ParseNetwork("netplan", []byte(yamldoc.Write(merged))); err != nil {
 		return Found{}, fmt.Errorf("check what the files say together: %w", err)
 	}
 	f := newFinder()
 	f.network = merged
 	for _, section := range merged.Pairs {
-		if section.Value.Kind == fabric.MappingNode && section.Key != "ethernets" {
+		if section.Value.Kind == yamldoc.MappingNode && section.Key != "ethernets" {
 			for _, d := range section.Value.Pairs {
 				f.kinds[d.Key] = section.Key
 			}

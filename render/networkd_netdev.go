@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 )
 
@@ -130,7 +130,7 @@ func bridgeSection(d device, l *ledger) unitSection {
 				key = row[1]
 			}
 		}
-		if key == "" || p.Value.Kind != fabric.ScalarNode {
+		if key == "" || p.Value.Kind != yamldoc.ScalarNode {
 			continue // the ledger knows
 		}
 		s.put(key, p.Value.Text)

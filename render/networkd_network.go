@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -100,7 +100,7 @@ var plainKeys = [][2]string{
 func networkKeys(d device, s *unitSection, l *ledger) {
 	for _, row := range plainKeys {
 		n := d.key(row[0])
-		if n == nil || n.Kind != fabric.ScalarNode {
+		if n == nil || n.Kind != yamldoc.ScalarNode {
 			continue
 		}
 		l.say(d.ID, row[0])
@@ -152,7 +152,7 @@ func linkLocal(d device) string {
 	return "no"
 }
 
-func addressSection(d device, p netip.Prefix, options *fabric.Node, l *ledger) unitSection {
+func addressSection(d device, p netip.Prefix, options *yamldoc.Node, l *ledger) unitSection {
 	s := unitSection{name: "Address"}
 	s.put("Address", p.String())
 	for _, o := range options.Pairs {

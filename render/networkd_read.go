@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 )
 
@@ -217,7 +217,7 @@ func (r networkdReader) matched(file string, m unitSection) []string {
 	return ids
 }
 
-func quotedList(values []string) *fabric.Node {
+func quotedList(values []string) *yamldoc.Node {
 	n := sequence()
 	for _, v := range values {
 		n.Items = append(n.Items, quoted(v))

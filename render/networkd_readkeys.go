@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 )
 
@@ -145,7 +145,7 @@ func (r networkdReader) tie(s placedSection, a assignment, id string) bool {
 }
 
 // plainKey reads the keys that netplan has one of its own for.
-func (r networkdReader) plainKey(a assignment, d *fabric.Node) bool {
+func (r networkdReader) plainKey(a assignment, d *yamldoc.Node) bool {
 	for _, row := range plainKeys {
 		if row[1] != a.key {
 			continue
@@ -199,7 +199,7 @@ func (r networkdReader) layer3(s placedSection, a assignment, id string) bool {
 }
 
 // custom reads the keys that a file mostly has by custom.
-func (r networkdReader) custom(a assignment, d *fabric.Node, id string, port bool) bool {
+func (r networkdReader) custom(a assignment, d *yamldoc.Node, id string, port bool) bool {
 	on, isBool := zeroOne(a.value)
 	switch a.key {
 	case "DHCP":
@@ -225,7 +225,7 @@ func (r networkdReader) custom(a assignment, d *fabric.Node, id string, port boo
 			return false
 		case word == "ipv6", word == "0" && port:
 		case list == nil:
-			setKey(d, "link-local", &fabric.Node{Kind: fabric.SequenceNode, Flow: true})
+			setKey(d, "link-local", &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true})
 		default:
 			put(d, "link-local", flowList(list))
 		}

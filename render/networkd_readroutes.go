@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // routeRows are [Route]'s keys and netplan's.
@@ -20,7 +20,7 @@ func readRouteSection(r networkdReader, s placedSection, id string) {
 		r.multipath(s, id, hops)
 		return
 	}
-	route := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+	route := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	four := !strings.Contains(s.get("Gateway")+s.get("PreferredSource"), ":")
 next:
 	for _, a := range s.keys {
@@ -51,7 +51,7 @@ next:
 }
 
 // quotedNumber leaves numbers plain and quotes what has colons in it.
-func quotedNumber(s string) *fabric.Node {
+func quotedNumber(s string) *yamldoc.Node {
 	if strings.Contains(s, ":") {
 		return quoted(s)
 	}
@@ -120,7 +120,7 @@ func (r networkdReader) multipath(s placedSection, id string, hops []string) {
 				r.left(s, a)
 				continue
 			}
-			hop := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+			hop := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 			put(hop, "via", quotedNumber(g.String()))
 			if !named {
 				dev = id
@@ -141,7 +141,7 @@ func (r networkdReader) multipath(s placedSection, id string, hops []string) {
 var ruleRows = [][2]string{{"From", "from"}, {"To", "to"}, {"Table", "table"}, {"Priority", "priority"}, {"FirewallMark", "mark"}, {"TypeOfService", "type-of-service"}}
 
 func readRuleSection(r networkdReader, s placedSection, id string) {
-	rule, whole := &fabric.Node{Kind: fabric.MappingNode, Flow: true}, true
+	rule, whole := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}, true
 next:
 	for _, a := range s.keys {
 		for _, row := range ruleRows {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 )
 
@@ -24,8 +24,8 @@ var nmstateFeatures = map[string]string{
 type nmstateWriter struct {
 	in                        Input
 	ledger                    *ledger
-	interfaces, routes, rules *fabric.Node
-	servers, search           *fabric.Node
+	interfaces, routes, rules *yamldoc.Node
+	servers, search           *yamldoc.Node
 }
 
 func writeNmstate(in Input) (Output, error) {
@@ -56,19 +56,19 @@ func writeNmstate(in Input) (Output, error) {
 	put(resolver, "server", w.servers)
 	put(resolver, "search", w.search)
 	state.Pairs = withoutEmpty(state.Pairs)
-	out.add(nmstatePath, 0o600, fabric.Write(state))
+	out.add(nmstatePath, 0o600, yamldoc.Write(state))
 	w.ledger.finish(nmstateWhy)
 	return out, nil
 }
 
 // withoutEmpty leaves out mappings that hold nothing.
-func withoutEmpty(pairs []fabric.Pair) []fabric.Pair {
-	var kept []fabric.Pair
+func withoutEmpty(pairs []yamldoc.Pair) []yamldoc.Pair {
+	var kept []yamldoc.Pair
 	for _, p := range pairs {
-		if p.Value.Kind == fabric.MappingNode {
+		if p.Value.Kind == yamldoc.MappingNode {
 			p.Value.Pairs = withoutEmpty(p.Value.Pairs)
 		}
-		if p.Value.Kind == fabric.ScalarNode || len(p.Value.Pairs)+len(p.Value.Items) > 0 {
+		if p.Value.Kind == yamldoc.ScalarNode || len(p.Value.Pairs)+len(p.Value.Items) > 0 {
 			kept = append(kept, p)
 		}
 	}
@@ -109,7 +109,7 @@ func (w *nmstateWriter) device(d device) {
 		put(item, "identifier", plain("mac-address"))
 		put(item, "mac-address", quoted(strings.ToUpper(d.match.MAC.String())))
 	}
-	item.Pairs = append([]fabric.Pair{{Key: "name", Value: plain(name)}, {Key: "type", Value: plain(typ)}, {Key: "state", Value: plain("up")}}, item.Pairs...)
+	item.Pairs = append([]yamldoc.Pair{{Key: "name", Value: plain(name)}, {Key: "type", Value: plain(typ)}, {Key: "state", Value: plain("up")}}, item.Pairs...)
 	if d.MTU != 0 {
 		put(item, "mtu", plainInt(d.MTU))
 		w.ledger.say(d.ID, "mtu")
@@ -137,7 +137,7 @@ func (w *nmstateWriter) device(d device) {
 	w.interfaces.Items = append(w.interfaces.Items, item)
 }
 
-func (w *nmstateWriter) bond(d device, item *fabric.Node) {
+func (w *nmstateWriter) bond(d device, item *yamldoc.Node) {
 	w.ledger.say(d.ID, "interfaces")
 	bond := within(item, "link-aggregation")
 	put(bond, "mode", plain(d.mode()))
@@ -201,12 +201,12 @@ func (w *nmstateWriter) bond(d device, item *fabric.Node) {
 	}
 	if b, ok := w.in.Host.Network.Bond(d.ID); ok && b.Interfaces != nil && len(list.Items) == 0 {
 		list.Flow = true // an empty list takes all ports out, none leaves them
-		bond.Pairs = append(bond.Pairs, fabric.Pair{Key: "port", Value: list})
+		bond.Pairs = append(bond.Pairs, yamldoc.Pair{Key: "port", Value: list})
 	}
 	put(bond, "port", list)
 }
 
-func (w *nmstateWriter) bridge(d device, item *fabric.Node) {
+func (w *nmstateWriter) bridge(d device, item *yamldoc.Node) {
 	w.ledger.say(d.ID, "interfaces")
 	bridge := within(item, "bridge")
 	for _, p := range [...][2]string{{"stp", "enabled"}, {"priority", "priority"}, {"forward-delay", "forward-delay"}, {"hello-time", "hello-time"}, {"max-age", "max-age"}} {
@@ -238,7 +238,7 @@ func (w *nmstateWriter) bridge(d device, item *fabric.Node) {
 	put(bridge, "port", ports)
 }
 
-func (w *nmstateWriter) ethtool(d device, item *fabric.Node) {
+func (w *nmstateWriter) ethtool(d device, item *yamldoc.Node) {
 	ethtool := mapping()
 	feature := func(key, name string, on bool) {
 		if kernel, short := nmstateFeatures[name]; short {
@@ -281,7 +281,7 @@ func (w *nmstateWriter) ethtool(d device, item *fabric.Node) {
 }
 
 // family is the ipv4 or ipv6 part of an interface.
-func (w *nmstateWriter) family(d device, item *fabric.Node, group, dhcp string, v4 bool) {
+func (w *nmstateWriter) family(d device, item *yamldoc.Node, group, dhcp string, v4 bool) {
 	n := mapping()
 	automatic, autoconf, localOnly := false, false, !v4 && d.master == ""
 	for _, p := range d.Unread {
@@ -313,11 +313,11 @@ func (w *nmstateWriter) family(d device, item *fabric.Node, group, dhcp string, 
 		}
 	}
 	on := automatic || autoconf || localOnly || len(addresses.Items) > 0
-	head := []fabric.Pair{{Key: "enabled", Value: plain(strconv.FormatBool(on))}}
+	head := []yamldoc.Pair{{Key: "enabled", Value: plain(strconv.FormatBool(on))}}
 	if on {
-		head = append(head, fabric.Pair{Key: "dhcp", Value: plain(strconv.FormatBool(automatic))})
+		head = append(head, yamldoc.Pair{Key: "dhcp", Value: plain(strconv.FormatBool(automatic))})
 		if !v4 {
-			head = append(head, fabric.Pair{Key: "autoconf", Value: plain(strconv.FormatBool(autoconf || automatic))})
+			head = append(head, yamldoc.Pair{Key: "autoconf", Value: plain(strconv.FormatBool(autoconf || automatic))})
 		}
 		put(n, "address", addresses)
 	}
@@ -325,7 +325,7 @@ func (w *nmstateWriter) family(d device, item *fabric.Node, group, dhcp string, 
 	put(item, group, n)
 }
 
-func (w *nmstateWriter) overrides(d device, n *fabric.Node, p fabric.Pair) {
+func (w *nmstateWriter) overrides(d device, n *yamldoc.Node, p yamldoc.Pair) {
 	for _, o := range [...][2]string{{"use-dns", "auto-dns"}, {"use-routes", "auto-routes"}, {"route-metric", "auto-route-metric"}} {
 		value := p.Value.Get(o[0])
 		if value == nil {

@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // mptcp marks the device's addresses; the flags are the device's.
-func (w *nmstateWriter) mptcp(d device, item *fabric.Node) {
+func (w *nmstateWriter) mptcp(d device, item *yamldoc.Node) {
 	if w.in.Host.MPTCP == nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // readBack is what a format's files say, as the fabric that a user gets.
@@ -163,7 +164,7 @@ func FuzzReadFiles(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if back, err := fabric.ParseYAML("found", found.FabricFile("a")); err != nil {
+			if back, err := yamldoc.Parse("found", found.FabricFile("a")); err != nil {
 				t.Fatalf("%s found what is no YAML: %v", format, err)
 			} else if have := back.Get("hosts").Get("a"); have == nil {
 				t.Fatalf("%s found nothing: %s", format, found.FabricFile("a"))

@@ -4,12 +4,12 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // key is the value of one of netplan's keys that the structs do not hold; nil
 // not said.
-func (d device) key(name string) *fabric.Node {
+func (d device) key(name string) *yamldoc.Node {
 	for _, p := range d.Unread {
 		if p.Key == name {
 			return p.Value
@@ -21,7 +21,7 @@ func (d device) key(name string) *fabric.Node {
 // truth is a yes-or-no key's value; said is false where it is not there.
 func (d device) truth(name string) (value, said bool) {
 	n := d.key(name)
-	if n == nil || n.Kind != fabric.ScalarNode {
+	if n == nil || n.Kind != yamldoc.ScalarNode {
 		return false, false
 	}
 	return yes(n.Text), true
@@ -37,11 +37,11 @@ func yes(s string) bool {
 }
 
 // texts are the items of a list, or of what stands where a list may.
-func texts(n *fabric.Node) []string {
-	if n == nil || n.Kind == fabric.NullNode {
+func texts(n *yamldoc.Node) []string {
+	if n == nil || n.Kind == yamldoc.NullNode {
 		return nil
 	}
-	if n.Kind == fabric.ScalarNode {
+	if n.Kind == yamldoc.ScalarNode {
 		return []string{n.Text}
 	}
 	var all []string
@@ -53,24 +53,24 @@ func texts(n *fabric.Node) []string {
 
 // addressOptions are what a definition says of single addresses, by address:
 // netplan's label and lifetime.
-func (in Input) addressOptions(id string) map[netip.Prefix]*fabric.Node {
+func (in Input) addressOptions(id string) map[netip.Prefix]*yamldoc.Node {
 	return addressOptions(in.networkTree(), id)
 }
 
 // networkTree is the network as the file has it; nil for none.
-func (in Input) networkTree() *fabric.Node {
+func (in Input) networkTree() *yamldoc.Node {
 	if !strings.Contains(in.Host.Network.Source, "label") && !strings.Contains(in.Host.Network.Source, "lifetime") {
 		return nil
 	}
-	tree, err := fabric.ParseYAML("network", []byte(in.Host.Network.Source))
+	tree, err := yamldoc.Parse("network", []byte(in.Host.Network.Source))
 	if err != nil {
 		return nil
 	}
 	return tree
 }
 
-func addressOptions(tree *fabric.Node, id string) map[netip.Prefix]*fabric.Node {
-	all := map[netip.Prefix]*fabric.Node{}
+func addressOptions(tree *yamldoc.Node, id string) map[netip.Prefix]*yamldoc.Node {
+	all := map[netip.Prefix]*yamldoc.Node{}
 	if tree == nil {
 		return all
 	}

@@ -4,12 +4,12 @@ import (
 	"net/netip"
 	"strconv"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // flowList is [a, b].
-func flowList(values []string) *fabric.Node {
-	n := &fabric.Node{Kind: fabric.SequenceNode, Flow: true}
+func flowList(values []string) *yamldoc.Node {
+	n := &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true}
 	for _, v := range values {
 		n.Items = append(n.Items, plain(v))
 	}
@@ -17,20 +17,20 @@ func flowList(values []string) *fabric.Node {
 }
 
 // flowMap is {key: value, ...} of the pairs whose value is not "".
-func flowMap(pairs ...string) *fabric.Node {
-	n := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+func flowMap(pairs ...string) *yamldoc.Node {
+	n := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			n.Pairs = append(n.Pairs, fabric.Pair{Key: pairs[i], Value: plain(pairs[i+1])})
+			n.Pairs = append(n.Pairs, yamldoc.Pair{Key: pairs[i], Value: plain(pairs[i+1])})
 		}
 	}
 	return n
 }
 
 // setKey gives a mapping's key the value; nil takes the key out.
-func setKey(n *fabric.Node, key string, value *fabric.Node) {
-	if n.Kind == fabric.NullNode {
-		n.Kind = fabric.MappingNode
+func setKey(n *yamldoc.Node, key string, value *yamldoc.Node) {
+	if n.Kind == yamldoc.NullNode {
+		n.Kind = yamldoc.MappingNode
 	}
 	for i := range n.Pairs {
 		if n.Pairs[i].Key != key {
@@ -44,15 +44,15 @@ func setKey(n *fabric.Node, key string, value *fabric.Node) {
 		return
 	}
 	if value != nil {
-		n.Pairs = append(n.Pairs, fabric.Pair{Key: key, Value: value})
+		n.Pairs = append(n.Pairs, yamldoc.Pair{Key: key, Value: value})
 	}
 }
 
 // appendItem adds to a mapping's list, which is made where there is none.
-func appendItem(n *fabric.Node, key string, item *fabric.Node) {
+func appendItem(n *yamldoc.Node, key string, item *yamldoc.Node) {
 	l := n.Get(key)
-	if l == nil || l.Kind != fabric.SequenceNode {
-		l = &fabric.Node{Kind: fabric.SequenceNode}
+	if l == nil || l.Kind != yamldoc.SequenceNode {
+		l = &yamldoc.Node{Kind: yamldoc.SequenceNode}
 		setKey(n, key, l)
 	}
 	l.Items = append(l.Items, item)

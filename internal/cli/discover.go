@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/describe"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
@@ -130,7 +131,7 @@ func (a *App) discover(ctx context.Context, args []string, lldp time.Duration) (
 		return nil, nil, err
 	}
 	cables := a.cables(ctx, p, hosts, reached, lldp)
-	return remarked(fabric.Describe(hosts, paths, reach, fabric.Measure{}), cables), left, ctx.Err()
+	return remarked(describe.Write(hosts, paths, reach, fabric.Measure{}), cables), left, ctx.Err()
 }
 
 // observed is a host as it was found, or why not.

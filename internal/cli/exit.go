@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
@@ -73,7 +73,7 @@ func (s statusError) Error() string { return fmt.Sprintf("exit status %d", int(s
 // status is the one place that turns errors into exit status.
 func status(err error) int {
 	var guestStatus statusError
-	var problems fabric.Problems
+	var problems yamldoc.Problems
 	switch {
 	case err == nil:
 		return exitDone
@@ -111,7 +111,7 @@ func (a *App) fail(err error) int {
 		}
 		return code
 	}
-	var problems fabric.Problems
+	var problems yamldoc.Problems
 	if errors.As(err, &problems) {
 		a.printProblems(problems)
 		return code
@@ -147,7 +147,7 @@ func besidesInterrupt(err error) string {
 // are usually the cause of the rest.
 const mostProblems = 10
 
-func (a *App) printProblems(problems fabric.Problems) {
+func (a *App) printProblems(problems yamldoc.Problems) {
 	for i, p := range problems {
 		if i == mostProblems {
 			fmt.Fprintf(a.Stderr, "linerate: %d more problems\n", len(problems)-i)

@@ -1,9 +1,8 @@
-package fabric
+package yamldoc
 
 import (
 	"testing"
 
-	"github.com/linerate/linerate/internal/bondopt"
 	"pgregory.net/rapid"
 )
 
@@ -44,36 +43,10 @@ func TestWriteReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := &Node{Kind: MappingNode, Pairs: []Pair{{Key: "top", Value: node(3).Draw(t, "node")}}}
 		text := Write(n)
-		ps := &problems{}
-		tree := parseTree(ps, []byte(text))
-		if tree == nil || len(ps.all) > 0 || !equal(tree.root, n) {
-			t.Fatalf("written:\n%s\nproblems: %v", text, ps.all)
+		ps := &Collector{}
+		tree := Read(ps, []byte(text))
+		if tree == nil || len(ps.All) > 0 || !equal(tree.Root, n) {
+			t.Fatalf("written:\n%s\nproblems: %v", text, ps.All)
 		}
 	})
-}
-
-// TestBondNames: each of netplan's names leads to one option, and back.
-func TestBondNames(t *testing.T) {
-	names := map[string]bool{}
-	for _, o := range bondopt.Options() {
-		said, ok := o.Saying(bondopt.Netplan)
-		if name, netplans := BondParameter(o.Name); netplans != ok || name != said.Name {
-			t.Errorf("BondParameter(%s) = %s, %v", o.Name, name, netplans)
-		}
-		if !ok {
-			continue
-		}
-		for _, name := range append([]string{said.Name}, said.Older...) {
-			if found, _, ok := netplanParameter(name); names[name] || !ok || found.Name != o.Name {
-				t.Errorf("netplan's name %s is in two rows, or leads to %q, not %q", name, found.Name, o.Name)
-			}
-			names[name] = true
-		}
-		if got := Option(kernelBond(), o.Name); o.Own() && got != InitialOption(o.Name) {
-			t.Errorf("the kernel's %s is %q, the table says %q", o.Name, got, InitialOption(o.Name))
-		}
-	}
-	if name, ok := BondParameter("lacp_active"); ok {
-		t.Errorf("netplan has no lacp_active, BondParameter says %s", name)
-	}
 }

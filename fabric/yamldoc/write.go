@@ -1,4 +1,4 @@
-package fabric
+package yamldoc
 
 import (
 	"strconv"
@@ -18,7 +18,7 @@ func Write(n *Node) string {
 	case n.Kind == SequenceNode && len(n.Items) > 0 && !n.Flow:
 		w.items(n, 0)
 	default:
-		w.b.WriteString(oneLine(n) + "\n")
+		w.b.WriteString(OneLine(n) + "\n")
 	}
 	return w.b.String()
 }
@@ -42,7 +42,7 @@ func (w *writer) pairs(n *Node, indent int) {
 		if i > 0 || n.Comment != "" || p.Comment != "" || !strings.HasSuffix(w.b.String(), "- ") {
 			w.b.WriteString(strings.Repeat(" ", indent))
 		}
-		w.b.WriteString(quotedKey(p.Key) + ":")
+		w.b.WriteString(QuotedKey(p.Key) + ":")
 		w.value(p.Value, indent)
 	}
 }
@@ -62,7 +62,7 @@ func (w *writer) value(n *Node, indent int) {
 		w.b.WriteString("\n")
 		w.items(n, indent+2)
 	default:
-		w.b.WriteString(" " + oneLine(n) + "\n")
+		w.b.WriteString(" " + OneLine(n) + "\n")
 	}
 }
 
@@ -74,12 +74,12 @@ func (w *writer) items(n *Node, indent int) {
 			w.pairs(item, indent+2)
 			continue
 		}
-		w.b.WriteString(oneLine(item) + "\n")
+		w.b.WriteString(OneLine(item) + "\n")
 	}
 }
 
-// oneLine is a node on one line.
-func oneLine(n *Node) string {
+// OneLine is a node on one line.
+func OneLine(n *Node) string {
 	switch {
 	case n == nil || n.Kind == NullNode:
 		return "null"
@@ -88,10 +88,10 @@ func oneLine(n *Node) string {
 	}
 	var parts []string
 	for _, p := range n.Pairs {
-		parts = append(parts, quotedKey(p.Key)+": "+oneLine(p.Value))
+		parts = append(parts, QuotedKey(p.Key)+": "+OneLine(p.Value))
 	}
 	for _, item := range n.Items {
-		parts = append(parts, oneLine(item))
+		parts = append(parts, OneLine(item))
 	}
 	if n.Kind == MappingNode {
 		return "{" + strings.Join(parts, ", ") + "}"
@@ -99,8 +99,8 @@ func oneLine(n *Node) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// quotedKey is a key; the parser loses its way at colons in one.
-func quotedKey(s string) string {
+// QuotedKey is a key; the parser loses its way at colons in one.
+func QuotedKey(s string) string {
 	if strings.Contains(s, ":") {
 		return strconv.Quote(s)
 	}

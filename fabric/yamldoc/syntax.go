@@ -1,4 +1,4 @@
-package fabric
+package yamldoc
 
 import (
 	"bytes"
@@ -17,26 +17,26 @@ import (
 
 // Limits on what is handed to the YAML parser, which recurses on nesting.
 const (
-	maxText    = 16 << 20
+	MaxText    = 16 << 20
 	maxDepth   = 64
 	maxAnchors = 10_000
 )
 
-func quote(s string) string { return strconv.Quote(s) }
+func Quote(s string) string { return strconv.Quote(s) }
 func itoa(n int) string     { return strconv.Itoa(n) }
 
-// normalised is the text without byte order mark and carriage returns, so
+// Normalised is the text without byte order mark and carriage returns, so
 // that a file saved on Windows reads the same.
-func normalised(text []byte) []byte {
+func Normalised(text []byte) []byte {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 }
 
-// parseTree reads one YAML document. What is wrong goes to ps; the tree is nil
+// Read reads one YAML document. What is wrong goes to ps; the tree is nil
 // when nothing could be read.
-func parseTree(ps *problems, text []byte) *tree {
-	if len(text) > maxText {
-		ps.add(1, 1, fmt.Sprintf("the file has %d bytes, more than the %d that are read", len(text), maxText), "")
+func Read(ps *Collector, text []byte) *Document {
+	if len(text) > MaxText {
+		ps.Add(1, 1, fmt.Sprintf("the file has %d bytes, more than the %d that are read", len(text), MaxText), "")
 		return nil
 	}
 	if !plainText(ps, text) {
@@ -47,7 +47,7 @@ func parseTree(ps *problems, text []byte) *tree {
 		return nil
 	}
 	lines := strings.Split(string(text), "\n")
-	b := &builder{problems: ps, lines: lines, anchors: map[string]*Node{}, sizes: map[*Node]int{}, aliased: map[*Node]bool{}}
+	b := &builder{Collector: ps, lines: lines, anchors: map[string]*Node{}, sizes: map[*Node]int{}, aliased: map[*Node]bool{}}
 	var root *Node
 	for _, doc := range file.Docs {
 		if doc == nil || doc.Body == nil || isComment(doc.Body) {
@@ -57,7 +57,7 @@ func parseTree(ps *problems, text []byte) *tree {
 			continue
 		}
 		if root != nil {
-			ps.at(b.build(doc.Body), "a second YAML document", "write one file for each fabric")
+			ps.At(b.build(doc.Body), "a second YAML document", "write one file for each fabric")
 			break
 		}
 		root = b.build(doc.Body)
@@ -68,7 +68,7 @@ func parseTree(ps *problems, text []byte) *tree {
 	if b.full {
 		return nil
 	}
-	return &tree{root: root, aliased: b.aliased, lines: lines}
+	return &Document{Root: root, aliased: b.aliased, lines: lines}
 }
 
 // untabbed has a blank for every tab behind a line's first word: the parser
@@ -95,16 +95,16 @@ func isComment(n ast.Node) bool {
 }
 
 // plainText refuses what is no UTF-8 text.
-func plainText(ps *problems, text []byte) bool {
+func plainText(ps *Collector, text []byte) bool {
 	line, column := 1, 1
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			ps.add(line, column, fmt.Sprintf("byte 0x%02x is not UTF-8 text", text[i]), "save the file as UTF-8")
+			ps.Add(line, column, fmt.Sprintf("byte 0x%02x is not UTF-8 text", text[i]), "save the file as UTF-8")
 			return false
 		case r < ' ' && r != '\t' && r != '\n' || r == 0x7f:
-			ps.add(line, column, fmt.Sprintf("control character 0x%02x", r), "")
+			ps.Add(line, column, fmt.Sprintf("control character 0x%02x", r), "")
 			return false
 		}
 		i += size
@@ -118,16 +118,16 @@ func plainText(ps *problems, text []byte) bool {
 
 // parseAST runs the YAML parser. The parser is not ours and sees text of any
 // kind, so that a panic of its own becomes a problem of the file.
-func parseAST(ps *problems, text []byte) (file *ast.File) {
+func parseAST(ps *Collector, text []byte) (file *ast.File) {
 	defer func() {
 		if recover() != nil {
-			ps.add(1, 1, "this YAML cannot be read", "check brackets, quotes and indentation")
+			ps.Add(1, 1, "this YAML cannot be read", "check brackets, quotes and indentation")
 			file = nil
 		}
 	}()
 	tokens := lexer.Tokenize(string(text))
 	if tk := tooDeep(tokens); tk != nil {
-		ps.add(tk.Position.Line, tk.Position.Column, fmt.Sprintf("nesting deeper than %d levels or too many anchors", maxDepth), "")
+		ps.Add(tk.Position.Line, tk.Position.Column, fmt.Sprintf("nesting deeper than %d levels or too many anchors", maxDepth), "")
 		return nil
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
@@ -138,10 +138,10 @@ func parseAST(ps *problems, text []byte) (file *ast.File) {
 	return file
 }
 
-func syntaxProblem(ps *problems, err error) {
+func syntaxProblem(ps *Collector, err error) {
 	var located yaml.Error
 	if !errors.As(err, &located) {
-		ps.add(1, 1, "YAML: "+firstLine(err.Error()), "")
+		ps.Add(1, 1, "YAML: "+firstLine(err.Error()), "")
 		return
 	}
 	line, column := 1, 1
@@ -152,7 +152,7 @@ func syntaxProblem(ps *problems, err error) {
 	if strings.ContainsRune(what, '\t') || strings.Contains(what, `\t`) {
 		what, hint = "YAML: a tab in the indentation", "indent with blanks"
 	}
-	ps.add(line, column, what, hint)
+	ps.Add(line, column, what, hint)
 }
 
 func firstLine(s string) string {

@@ -1,18 +1,15 @@
-package fabric
+package yamldoc
 
-import (
-	"strings"
-)
+import "strings"
 
-// source is a mapping's own text, comments included, with the indentation it
+// Source is a mapping's own text, comments included, with the indentation it
 // has in the file taken off. A mapping that takes something from an alias is
 // written anew, since its text alone would not say what it holds.
-func (t *tree) source(n *Node) string {
-	inner := unwrapped(n)
+func (t *Document) Source(inner *Node) string {
 	if inner.Kind != MappingNode || len(inner.Pairs) == 0 {
 		return ""
 	}
-	if !t.takesAlias(inner) {
+	if !t.TakesAlias(inner) {
 		cut, ok := "", false
 		if inner.Flow {
 			cut, ok = flowText(t.lines, inner)
@@ -21,35 +18,35 @@ func (t *tree) source(n *Node) string {
 		}
 		// The cut must say what the tree says: a parser of the whole file and
 		// one of the cut may not differ.
-		if ok && sameText(cut, inner) {
+		if ok && SameText(cut, inner) {
 			return cut
 		}
 	}
 	return Write(inner)
 }
 
-func (t *tree) takesAlias(n *Node) bool {
+func (t *Document) TakesAlias(n *Node) bool {
 	if t.aliased[n] {
 		return true
 	}
 	for _, p := range n.Pairs {
-		if t.takesAlias(p.Value) {
+		if t.TakesAlias(p.Value) {
 			return true
 		}
 	}
 	for _, item := range n.Items {
-		if t.takesAlias(item) {
+		if t.TakesAlias(item) {
 			return true
 		}
 	}
 	return false
 }
 
-// sameText reports whether text reads as n.
-func sameText(text string, n *Node) bool {
-	ps := &problems{}
-	t := parseTree(ps, []byte(text))
-	return t != nil && len(ps.all) == 0 && equal(t.root, n)
+// SameText reports whether text reads as n.
+func SameText(text string, n *Node) bool {
+	ps := &Collector{}
+	t := Read(ps, []byte(text))
+	return t != nil && len(ps.All) == 0 && equal(t.Root, n)
 }
 
 // equal compares data, not places or styles.
@@ -70,14 +67,14 @@ func equal(a, b *Node) bool {
 	return true
 }
 
-// lastLine is the last line on which a node begins.
-func lastLine(n *Node) int {
+// LastLine is the last line on which a node begins.
+func LastLine(n *Node) int {
 	last := n.Line
 	for _, p := range n.Pairs {
-		last = max(last, p.Line, lastLine(p.Value))
+		last = max(last, p.Line, LastLine(p.Value))
 	}
 	for _, item := range n.Items {
-		last = max(last, lastLine(item))
+		last = max(last, LastLine(item))
 	}
 	return last
 }
@@ -96,7 +93,7 @@ func blockText(lines []string, n *Node) (string, bool) {
 	if first < 0 || first >= len(lines) || indentation(lines[first]) != indent {
 		return "", false
 	}
-	last := lastLine(n) - 1
+	last := LastLine(n) - 1
 	if last < first || last >= len(lines) { // the parser misplaces some tokens
 		return "", false
 	}
@@ -139,7 +136,7 @@ func flowText(lines []string, n *Node) (string, bool) {
 	if n.Column < 1 || n.Column > len(start) || start[n.Column-1] != '{' {
 		return "", false
 	}
-	last := min(len(lines), lastLine(n)+16) // the brace may close below
+	last := min(len(lines), LastLine(n)+16) // the brace may close below
 	rest := string(start[n.Column-1:]) + "\n" + strings.Join(lines[n.Line:max(last, n.Line)], "\n")
 	end := bracketEnd(rest)
 	if end < 0 {

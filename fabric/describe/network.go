@@ -1,17 +1,21 @@
-package fabric
+package describe
 
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
 )
 
-// netDescriber writes one observed host's network as netplan.
-type netDescriber struct {
+// describer writes one observed host's network as netplan.
+type describer struct {
 	host   netstate.Host
 	shared map[netip.Addr]bool
 	// taken says whose an address is that stands in the file already.
@@ -25,8 +29,8 @@ type netDescriber struct {
 	restsOn []string
 }
 
-func newNetDescriber(h netstate.Host, shared map[netip.Addr]bool, taken map[netip.Addr]string) *netDescriber {
-	d := &netDescriber{host: h, shared: shared, taken: taken, needed: map[string]bool{}, ruled: map[int]bool{}}
+func newDescriber(h netstate.Host, shared map[netip.Addr]bool, taken map[netip.Addr]string) *describer {
+	d := &describer{host: h, shared: shared, taken: taken, needed: map[string]bool{}, ruled: map[int]bool{}}
 	for _, l := range h.Links {
 		if d.section(l) != "" && (l.Bond != nil || len(d.own(l)) > 0) && d.whole(l.Name, 0) {
 			d.need(l.Name)
@@ -49,7 +53,7 @@ var deviceSections = []string{"ethernets", "dummy-devices", "bonds", "bridges", 
 const deepest = 16
 
 // whole reports a link that can be written with all that it rides on.
-func (d *netDescriber) whole(name string, depth int) bool {
+func (d *describer) whole(name string, depth int) bool {
 	l, ok := d.host.Link(name)
 	if !ok || d.section(l) == "" || depth > deepest {
 		return false
@@ -68,11 +72,11 @@ func (d *netDescriber) whole(name string, depth int) bool {
 }
 
 // section is where netplan defines a link; "" for one that is left out.
-func (d *netDescriber) section(l netstate.Link) string {
+func (d *describer) section(l netstate.Link) string {
 	switch {
 	case l.Loopback() && len(d.own(l)) > 0: // as netplan has it, for its addresses
 		return "ethernets"
-	case l.Loopback(), badName(l.Name) != "", contains(sectionKeys, l.Name):
+	case l.Loopback(), !fabric.CanName(l.Name):
 		return ""
 	case l.VLAN != nil && (l.VLAN.Protocol != "" || l.VLAN.Parent == ""):
 		return "" // netplan's are 802.1Q, on a link of the same host
@@ -96,7 +100,7 @@ func (d *netDescriber) section(l netstate.Link) string {
 
 // useRemark is a line to uncomment where the link over which the host is managed
 // is left out of traffic; "" where it is not.
-func (d *netDescriber) useRemark() string {
+func (d *describer) useRemark() string {
 	var all, why []string
 	for _, l := range d.host.Links {
 		if !d.needed[l.Name] || l.Loopback() || len(d.own(l)) == 0 {
@@ -104,17 +108,17 @@ func (d *netDescriber) useRemark() string {
 		}
 		all = append(all, l.Name)
 		if l.Unused.Managed() {
-			why = append(why, fmt.Sprintf("without it %s is left out: %s", l.Name, managedWords[l.Unused]))
+			why = append(why, fmt.Sprintf("without it %s is left out: %s", l.Name, fabric.ManagedWords[l.Unused]))
 		}
 	}
 	if len(why) == 0 {
 		return ""
 	}
-	return "use: " + oneLine(names(all)) + "  # " + strings.Join(why, ", ")
+	return "use: " + yamldoc.OneLine(yamldoc.Texts(all)) + "  # " + strings.Join(why, ", ")
 }
 
 // bridged are the ports of a bridge that lead off the host.
-func (d *netDescriber) bridged(bridge string) []string {
+func (d *describer) bridged(bridge string) []string {
 	var ports []string
 	for _, l := range d.host.Links {
 		if l.Master == bridge && l.Name != bridge && (l.Kind == "" || l.Bond != nil || l.VLAN != nil) && d.whole(l.Name, 1) {
@@ -125,10 +129,10 @@ func (d *netDescriber) bridged(bridge string) []string {
 }
 
 // own are the addresses that lead to this host and no other.
-func (d *netDescriber) own(l netstate.Link) []netip.Prefix {
+func (d *describer) own(l netstate.Link) []netip.Prefix {
 	var own []netip.Prefix
 	for _, p := range l.Addresses {
-		if connects(p) && !d.shared[p.Addr()] {
+		if fabric.Connects(p) && !d.shared[p.Addr()] {
 			own = append(own, p)
 		}
 	}
@@ -136,7 +140,7 @@ func (d *netDescriber) own(l netstate.Link) []netip.Prefix {
 }
 
 // need marks a link and what it rides on.
-func (d *netDescriber) need(name string) {
+func (d *describer) need(name string) {
 	l, ok := d.host.Link(name)
 	if !ok || d.needed[name] {
 		return
@@ -157,30 +161,30 @@ func (d *netDescriber) need(name string) {
 }
 
 // ports are the needed links that are no bond, VLAN or bridge.
-func (d *netDescriber) ports() []netstate.Link {
+func (d *describer) ports() []netstate.Link {
 	var ports []netstate.Link
 	for _, l := range d.host.Links {
 		if d.needed[l.Name] && d.section(l) == "ethernets" {
 			ports = append(ports, l)
 		}
 	}
-	sort.SliceStable(ports, func(i, j int) bool { return naturally(ports[i].Name, ports[j].Name) })
+	sort.SliceStable(ports, func(i, j int) bool { return fabric.NaturalLess(ports[i].Name, ports[j].Name) })
 	return ports
 }
 
-func (d *netDescriber) network() *Node {
-	n := &Node{Kind: MappingNode}
-	n.set("version", text("2"))
+func (d *describer) network() *yamldoc.Node {
+	n := &yamldoc.Node{Kind: yamldoc.MappingNode}
+	n.Set("version", yamldoc.Text("2"))
 	for _, section := range deviceSections {
-		devices := &Node{Kind: MappingNode}
+		devices := &yamldoc.Node{Kind: yamldoc.MappingNode}
 		for _, l := range d.inSection(section) {
-			devices.set(l.Name, d.device(section, l, devices))
+			devices.Set(l.Name, d.device(section, l, devices))
 		}
-		n.set(section, filled(devices))
+		n.Set(section, yamldoc.Filled(devices))
 	}
 	for _, l := range d.host.Links {
 		if own := d.own(l); !d.needed[l.Name] && len(own) > 0 {
-			n.remark("%s (%s) with %s is left out: not a link that can be declared here", l.Name, kindOr(l.Kind, "a device"), prefixes(own))
+			n.Remark("%s (%s) with %s is left out: not a link that can be declared here", l.Name, kindOr(l.Kind, "a device"), fabric.Prefixes(own))
 		}
 	}
 	return n
@@ -193,7 +197,7 @@ func kindOr(kind, otherwise string) string {
 	return kind
 }
 
-func (d *netDescriber) inSection(section string) []netstate.Link {
+func (d *describer) inSection(section string) []netstate.Link {
 	if section == "ethernets" {
 		return d.ports()
 	}
@@ -206,37 +210,37 @@ func (d *netDescriber) inSection(section string) []netstate.Link {
 	return links
 }
 
-func (d *netDescriber) device(section string, l netstate.Link, devices *Node) *Node {
-	n := &Node{Kind: MappingNode}
+func (d *describer) device(section string, l netstate.Link, devices *yamldoc.Node) *yamldoc.Node {
+	n := &yamldoc.Node{Kind: yamldoc.MappingNode}
 	switch section {
 	case "bonds":
-		n.set("interfaces", names(l.Bond.Ports))
-		n.set("parameters", d.parameters(*l.Bond))
+		n.Set("interfaces", yamldoc.Texts(l.Bond.Ports))
+		n.Set("parameters", fabric.BondParameters(*l.Bond))
 	case "bridges":
-		n.set("interfaces", names(d.bridged(l.Name)))
+		n.Set("interfaces", yamldoc.Texts(d.bridged(l.Name)))
 		d.bridge(l)
 	case "vlans":
-		n.set("id", text(strconv.Itoa(l.VLAN.ID)))
-		n.set("link", text(l.VLAN.Parent))
+		n.Set("id", yamldoc.Text(strconv.Itoa(l.VLAN.ID)))
+		n.Set("link", yamldoc.Text(l.VLAN.Parent))
 	}
 	if !l.Up {
-		n.set("activation-mode", text("manual")) // as it is: neither up nor down
+		n.Set("activation-mode", yamldoc.Text("manual")) // as it is: neither up nor down
 	}
 	if l.MTU != 0 && l.MTU != d.impliedMTU(l) {
-		n.set("mtu", count(l.MTU))
+		n.Set("mtu", yamldoc.Count(l.MTU))
 	}
 	if len(fourOf(l.Leases)) > 0 && l.Port == nil {
-		n.set("dhcp4", text("true"))
+		n.Set("dhcp4", yamldoc.Text("true"))
 	}
-	n.set("addresses", filled(d.addresses(l)))
+	n.Set("addresses", yamldoc.Filled(d.addresses(l)))
 	d.master(l)
-	routes, rules := &Node{Kind: SequenceNode}, &Node{Kind: SequenceNode}
+	routes, rules := &yamldoc.Node{Kind: yamldoc.SequenceNode}, &yamldoc.Node{Kind: yamldoc.SequenceNode}
 	d.routes(l, routes)
 	d.rules(l, rules)
-	n.set("routes", filled(routes))
-	n.set("routing-policy", filled(rules))
+	n.Set("routes", yamldoc.Filled(routes))
+	n.Set("routing-policy", yamldoc.Filled(rules))
 	if !l.Up || !l.Carrier {
-		devices.remark("%s was down when this was written", l.Name)
+		devices.Remark("%s was down when this was written", l.Name)
 	}
 	if len(n.Pairs) == 0 {
 		n.Flow = true
@@ -246,8 +250,8 @@ func (d *netDescriber) device(section string, l netstate.Link, devices *Node) *N
 
 // addresses are the link's own that stay by themselves. One that stands in the
 // file already can stand there once only.
-func (d *netDescriber) addresses(l netstate.Link) *Node {
-	all := &Node{Kind: SequenceNode, Flow: true}
+func (d *describer) addresses(l netstate.Link) *yamldoc.Node {
+	all := &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true}
 	for _, p := range l.Addresses {
 		settings := l.AddressSettings[p]
 		words := strings.TrimRight("ip address "+p.String()+" dev "+l.Name+" "+settings, " ")
@@ -262,10 +266,10 @@ func (d *netDescriber) addresses(l netstate.Link) *Node {
 			d.unsaid.add(words, "its peer or scope")
 		default:
 			d.taken[p.Addr()] = l.Name + " of " + d.host.Name
-			item := text(p.String())
+			item := yamldoc.Text(p.String())
 			if label, is := strings.CutPrefix(settings, "label "); is && !strings.Contains(label, " ") {
-				item = &Node{Kind: MappingNode, Flow: true}
-				item.set(p.String(), &Node{Kind: MappingNode, Flow: true, Pairs: []Pair{{Key: "label", Value: text(label)}}})
+				item = &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
+				item.Set(p.String(), &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true, Pairs: []yamldoc.Pair{{Key: "label", Value: yamldoc.Text(label)}}})
 			} else if settings != "" {
 				d.unsaid.add(words, "its settings beside the address")
 			}
@@ -296,7 +300,7 @@ func fourOf(all []netip.Prefix) []netip.Prefix {
 
 // master notes that a link is in what is no bond or bridge of the file: a VRF, a
 // team, a switch in software.
-func (d *netDescriber) master(l netstate.Link) {
+func (d *describer) master(l netstate.Link) {
 	m, there := d.host.Link(l.Master)
 	if there && !d.needed[m.Name] {
 		d.unsaid.add("ip link "+l.Name+" master "+m.Name, kindOr(m.Kind, "a link")+" that is not written")
@@ -305,10 +309,10 @@ func (d *netDescriber) master(l netstate.Link) {
 
 // bridge notes what of a bridge is not in the file: ports that lead nowhere off
 // the host, and VLAN filtering.
-func (d *netDescriber) bridge(l netstate.Link) {
+func (d *describer) bridge(l netstate.Link) {
 	written := d.bridged(l.Name)
 	for _, port := range d.host.Links {
-		if port.Master == l.Name && !contains(written, port.Name) {
+		if port.Master == l.Name && !slices.Contains(written, port.Name) {
 			d.unsaid.add("ip link "+port.Name+" master "+l.Name, "a port inside the host")
 		}
 	}
@@ -320,16 +324,8 @@ func (d *netDescriber) bridge(l netstate.Link) {
 	}
 }
 
-func names(all []string) *Node {
-	n := &Node{Kind: SequenceNode, Flow: true}
-	for _, name := range all {
-		n.Items = append(n.Items, text(name))
-	}
-	return n
-}
-
 // impliedMTU is what State gives a link whose MTU the file does not say.
-func (d *netDescriber) impliedMTU(l netstate.Link) int {
+func (d *describer) impliedMTU(l netstate.Link) int {
 	upper := ""
 	switch {
 	case l.VLAN != nil:
@@ -341,10 +337,39 @@ func (d *netDescriber) impliedMTU(l netstate.Link) int {
 		return other.MTU
 	}
 	if l.Loopback() {
-		return loopbackMTU
+		return fabric.LoopbackMTU
 	}
 	if l.Kind == "bridge" {
 		return 0 // depends on all its ports: always said
 	}
-	return defaultMTU
+	return fabric.DefaultMTU
+}
+
+// bonding are the bonds' options that netplan has no word for, or not that one,
+// where they are not the kernel's defaults.
+func (d *describer) bonding() *yamldoc.Node {
+	n := &yamldoc.Node{Kind: yamldoc.MappingNode}
+	for _, l := range d.inSection("bonds") {
+		n.Set(l.Name, yamldoc.Filled(fabric.BondOptions(l, fabric.BondParameters(*l.Bond), d.unsaid.add)))
+	}
+	return yamldoc.Filled(n)
+}
+
+// portSettings are what the file says of bonds' ports beside their links' speed:
+// priorities and queues that are not the kernel's defaults.
+func (d *describer) portSettings() *yamldoc.Node {
+	n := &yamldoc.Node{Kind: yamldoc.MappingNode}
+	for _, l := range d.host.Links {
+		if l.Port == nil || !d.needed[l.Name] || !d.needed[l.Port.Bond] {
+			continue
+		}
+		link := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
+		for _, o := range bondopt.Ports() {
+			if value := o.OfPort(*l.Port); value != "" && value != o.Default {
+				link.Set(o.Key, yamldoc.Text(value))
+			}
+		}
+		n.Set(l.Name, yamldoc.Filled(link))
+	}
+	return yamldoc.Filled(n)
 }

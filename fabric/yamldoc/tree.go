@@ -1,4 +1,7 @@
-package fabric
+// Package yamldoc reads a YAML document as nodes with their places, tells what
+// is wrong with it and where, changes it so that comments survive, and writes
+// it. It must never know what a key means.
+package yamldoc
 
 import (
 	"strings"
@@ -71,8 +74,8 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// children are the values of a mapping by key; of equal keys the first.
-func (n *Node) children() map[string]*Node {
+// Children are the values of a mapping by key; of equal keys the first.
+func (n *Node) Children() map[string]*Node {
 	if n == nil {
 		return nil
 	}
@@ -85,9 +88,9 @@ func (n *Node) children() map[string]*Node {
 	return all
 }
 
-// find follows keys and, for sequences, indices as far as they lead, and
+// Find follows keys and, for sequences, indices as far as they lead, and
 // returns the last node reached: where to point for a problem below.
-func (n *Node) find(path ...any) *Node {
+func (n *Node) Find(path ...any) *Node {
 	for _, step := range path {
 		var next *Node
 		switch s := step.(type) {
@@ -106,19 +109,19 @@ func (n *Node) find(path ...any) *Node {
 	return n
 }
 
-// clone is a copy that shares nothing.
-func (n *Node) clone() *Node {
+// Clone is a copy that shares nothing.
+func (n *Node) Clone() *Node {
 	if n == nil {
 		return nil
 	}
 	c := *n
 	c.Pairs = append([]Pair(nil), n.Pairs...)
 	for i := range c.Pairs {
-		c.Pairs[i].Value = c.Pairs[i].Value.clone()
+		c.Pairs[i].Value = c.Pairs[i].Value.Clone()
 	}
 	c.Items = append([]*Node(nil), n.Items...)
 	for i := range c.Items {
-		c.Items[i] = c.Items[i].clone()
+		c.Items[i] = c.Items[i].Clone()
 	}
 	return &c
 }
@@ -127,17 +130,17 @@ func (n *Node) clone() *Node {
 // hosts and as many paths as it has reason to name has a million nodes.
 const maxNodes = 1_200_000
 
-// tree is a document and which of its containers took something from an
+// Document is a document and which of its containers took something from an
 // alias, so that their text alone does not say what they hold.
-type tree struct {
-	root    *Node
+type Document struct {
+	Root    *Node
 	aliased map[*Node]bool
 	lines   []string
 }
 
 // builder turns the parser's AST into Nodes.
 type builder struct {
-	*problems
+	*Collector
 	lines   []string
 	anchors map[string]*Node
 	sizes   map[*Node]int // nodes in an anchored subtree, aliases expanded
@@ -185,7 +188,7 @@ func (b *builder) overflow(n ast.Node) {
 	}
 	b.full = true
 	line, column := position(n)
-	b.add(line, column, "the file expands to too much data", "write fewer aliases (*name)")
+	b.Add(line, column, "the file expands to too much data", "write fewer aliases (*name)")
 }
 
 func position(n ast.Node) (line, column int) {
@@ -225,7 +228,7 @@ func (b *builder) alias(v *ast.AliasNode) *Node {
 	}
 	n, ok := b.anchors[name]
 	if !ok {
-		b.add(line, column, "alias *"+name+" names no anchor above it", "")
+		b.Add(line, column, "alias *"+name+" names no anchor above it", "")
 		return &Node{Line: line, Column: column}
 	}
 	if b.count += b.sizes[n]; b.count > maxNodes {
@@ -286,11 +289,11 @@ func (b *builder) mapping(at ast.Node, values []*ast.MappingValueNode, flow bool
 		}
 		key, ok := keyText(v.Key)
 		if !ok {
-			b.add(line, column, "a key must be plain text", "")
+			b.Add(line, column, "a key must be plain text", "")
 			continue
 		}
 		if first, twice := seen[key]; twice {
-			b.add(line, column, "duplicate key "+quote(key)+" (first on line "+itoa(first)+")", "")
+			b.Add(line, column, "duplicate key "+Quote(key)+" (first on line "+itoa(first)+")", "")
 			continue
 		}
 		seen[key] = line
@@ -335,13 +338,13 @@ func (b *builder) mergeSources(v ast.Node) []*Node {
 	if n.Kind == SequenceNode {
 		for _, item := range n.Items {
 			if item.Kind != MappingNode {
-				b.at(n, "<< takes mappings only", "")
+				b.At(n, "<< takes mappings only", "")
 				return nil
 			}
 		}
 		return n.Items
 	}
-	b.at(n, "<< takes a mapping, not "+n.Kind.String(), "")
+	b.At(n, "<< takes a mapping, not "+n.Kind.String(), "")
 	return nil
 }
 

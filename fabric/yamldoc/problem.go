@@ -1,4 +1,4 @@
-package fabric
+package yamldoc
 
 import (
 	"fmt"
@@ -57,9 +57,9 @@ func (ps Problems) Hint() string {
 	return ""
 }
 
-// err is ps as an error in the file's order, without repetitions; nil when
+// Err is ps as an error in the file's order, without repetitions; nil when
 // there are none.
-func (ps Problems) err() error {
+func (ps Problems) Err() error {
 	if len(ps) == 0 {
 		return nil
 	}
@@ -76,17 +76,17 @@ func (ps Problems) err() error {
 	return kept
 }
 
-// problems collects what is wrong while a file is read.
-type problems struct {
-	file string
-	all  Problems
+// Collector collects what is wrong while a file is read.
+type Collector struct {
+	File string
+	All  Problems
 }
 
-func (ps *problems) add(line, column int, what, hint string) {
-	ps.all = append(ps.all, Problem{File: ps.file, Line: line, Column: column, What: printable(what), Hint: printable(hint)})
+func (ps *Collector) Add(line, column int, what, hint string) {
+	ps.All = append(ps.All, Problem{File: ps.File, Line: line, Column: column, What: printable(what), Hint: printable(hint)})
 }
 
-func (ps *problems) at(n *Node, what, hint string) { ps.add(n.Line, n.Column, what, hint) }
+func (ps *Collector) At(n *Node, what, hint string) { ps.Add(n.Line, n.Column, what, hint) }
 
 // printable keeps a problem on one line whatever the file held.
 func printable(s string) string {
@@ -98,9 +98,9 @@ func printable(s string) string {
 	return s
 }
 
-// nearest is the candidate that takes the fewest single-letter edits to reach
+// Closest is the candidate that takes the fewest single-letter edits to reach
 // from word, or "" when none is near enough to be what was meant.
-func nearest(word string, candidates []string) string {
+func Closest(word string, candidates []string) string {
 	best, bestDistance := "", len(word)/2+1
 	if len(word) > 64 {
 		return ""
@@ -137,16 +137,16 @@ func distance(a, b string) int {
 	return previous[len(b)]
 }
 
-// suggestion is " (nearest: X)" or "".
-func suggestion(word string, candidates []string) string {
-	if near := nearest(word, candidates); near != "" {
+// Nearest is " (nearest: X)" or "".
+func Nearest(word string, candidates []string) string {
+	if near := Closest(word, candidates); near != "" {
 		return fmt.Sprintf(" (nearest: %s)", near)
 	}
 	return ""
 }
 
-// choices is "one of: a, b, c", or "" without candidates.
-func choices(candidates []string) string {
+// Choices is "one of: a, b, c", or "" without candidates.
+func Choices(candidates []string) string {
 	if len(candidates) == 0 {
 		return ""
 	}

@@ -1,23 +1,20 @@
-package fabric
+package yamldoc
 
 import (
 	"sort"
 	"strings"
 )
 
-// ParseYAML returns one YAML document as ordered data, with line and column of
+// Parse returns one YAML document as ordered data, with line and column of
 // every node; a NullNode for an empty one. The error is Problems.
-func ParseYAML(name string, text []byte) (*Node, error) {
-	ps := &problems{file: name}
-	t := parseTree(ps, normalised(text))
-	if err := ps.all.err(); err != nil {
+func Parse(name string, text []byte) (*Node, error) {
+	ps := &Collector{File: name}
+	t := Read(ps, Normalised(text))
+	if err := ps.All.Err(); err != nil {
 		return nil, err
 	}
-	return t.root, nil
+	return t.Root, nil
 }
-
-// Clone is a copy that shares nothing.
-func (n *Node) Clone() *Node { return n.clone() }
 
 // Equal reports whether two nodes hold the same data: order counts in lists
 // and not in mappings, styles, places and comments do not.
@@ -28,7 +25,7 @@ func (n *Node) Equal(other *Node) bool {
 	if n.Kind != other.Kind || n.Text != other.Text || len(n.Pairs) != len(other.Pairs) || len(n.Items) != len(other.Items) {
 		return false
 	}
-	values := other.children()
+	values := other.Children()
 	for i := range n.Pairs {
 		if v, ok := values[n.Pairs[i].Key]; !ok || !n.Pairs[i].Value.Equal(v) {
 			return false
@@ -52,18 +49,18 @@ const maxRevisions = 300
 // mappings over several lines in braces). The error is Problems, for a text
 // that is no YAML.
 func Revise(text string, wanted *Node) (revised string, kept bool, err error) {
-	ps := &problems{file: "text"}
-	t := parseTree(ps, normalised([]byte(text)))
-	if err := ps.all.err(); err != nil {
+	ps := &Collector{File: "text"}
+	t := Read(ps, Normalised([]byte(text)))
+	if err := ps.All.Err(); err != nil {
 		return "", false, err
 	}
-	if t.takesAlias(t.root) {
-		if t.root.Equal(wanted) {
+	if t.TakesAlias(t.Root) {
+		if t.Root.Equal(wanted) {
 			return text, true, nil
 		}
 		return Write(wanted), false, nil
 	}
-	if t.root.Kind == NullNode && wanted.Kind == MappingNode {
+	if t.Root.Kind == NullNode && wanted.Kind == MappingNode {
 		text = strings.TrimRight(strings.Join(t.lines, "\n"), "\n")
 		if text != "" {
 			text += "\n"
@@ -72,19 +69,19 @@ func Revise(text string, wanted *Node) (revised string, kept bool, err error) {
 	}
 	changed := false
 	for range maxRevisions {
-		if t.root.Equal(wanted) {
+		if t.Root.Equal(wanted) {
 			if !changed {
 				return text, true, nil
 			}
 			return strings.Join(t.lines, "\n"), true, nil
 		}
 		r := reviser{lines: append([]string(nil), t.lines...)}
-		if !r.node(t.root, wanted, nil) {
+		if !r.node(t.Root, wanted, nil) {
 			break
 		}
 		changed = true
-		next := &problems{}
-		if t = parseTree(next, []byte(strings.Join(r.lines, "\n"))); t == nil || len(next.all) > 0 {
+		next := &Collector{}
+		if t = Read(next, []byte(strings.Join(r.lines, "\n"))); t == nil || len(next.All) > 0 {
 			break
 		}
 	}
@@ -107,7 +104,7 @@ func (r *reviser) node(have, want *Node, holder *Pair) bool {
 		have.Kind == SequenceNode && (len(want.Items) == 0 || len(have.Items) == 0):
 		return r.replace(have, want, holder)
 	case have.Kind == ScalarNode:
-		return r.set(replaceScalar(r.lines, have, scalarText(want.Text, want.Quoted, true)))
+		return r.set(ReplaceScalar(r.lines, have, scalarText(want.Text, want.Quoted, true)))
 	case have.Kind == MappingNode:
 		return r.mapping(have, want)
 	}
@@ -128,7 +125,7 @@ func (r *reviser) mapping(have, want *Node) bool {
 	for i, p := range have.Pairs {
 		switch v := want.Get(p.Key); {
 		case v == nil:
-			return r.cut(p.Line, lastLine(p.Value))
+			return r.cut(p.Line, LastLine(p.Value))
 		case !v.Equal(p.Value):
 			return r.node(p.Value, v, &have.Pairs[i])
 		}
@@ -137,7 +134,7 @@ func (r *reviser) mapping(have, want *Node) bool {
 		if have.Get(p.Key) == nil {
 			w := &writer{}
 			w.pairs(&Node{Pairs: []Pair{p}}, have.Pairs[0].Column-1)
-			return r.insert(lastLine(have), w.b.String())
+			return r.insert(LastLine(have), w.b.String())
 		}
 	}
 	return false
@@ -160,10 +157,10 @@ func (r *reviser) braces(have, want *Node) bool {
 	for _, p := range want.Pairs {
 		if !missing && have.Get(p.Key) == nil {
 			first := have.Pairs[0]
-			return r.set(replaceAt(r.lines, first.Line, first.Column, "", quotedKey(p.Key)+": "+oneLine(p.Value)+", "))
+			return r.set(ReplaceAt(r.lines, first.Line, first.Column, "", QuotedKey(p.Key)+": "+OneLine(p.Value)+", "))
 		}
 	}
-	return r.span(have, oneLine(ordered(want, have)))
+	return r.span(have, OneLine(ordered(want, have)))
 }
 
 // ordered is want with its pairs in the order that have has them.
@@ -183,14 +180,14 @@ func ordered(want, have *Node) *Node {
 
 func (r *reviser) sequence(have, want *Node, holder *Pair) bool {
 	if have.Flow {
-		return r.span(have, oneLine(want))
+		return r.span(have, OneLine(want))
 	}
 	for _, item := range have.Items {
 		if !holds(want, item) {
 			if _, ok := r.dash(item); !ok {
 				return r.replace(have, want, holder)
 			}
-			return r.cut(item.Line, lastLine(item))
+			return r.cut(item.Line, LastLine(item))
 		}
 	}
 	for i, item := range want.Items {
@@ -202,7 +199,7 @@ func (r *reviser) sequence(have, want *Node, holder *Pair) bool {
 		if !ok {
 			return r.replace(have, want, holder)
 		}
-		line := lastLine(after)
+		line := LastLine(after)
 		if i == 0 {
 			line = after.Line - 1
 		}
@@ -255,9 +252,9 @@ func (r *reviser) insert(below int, text string) bool {
 func (r *reviser) replace(have, want *Node, holder *Pair) bool {
 	switch {
 	case have.Flow:
-		return r.span(have, oneLine(want))
+		return r.span(have, OneLine(want))
 	case have.Kind == ScalarNode && want.Kind == ScalarNode:
-		return r.set(replaceScalar(r.lines, have, oneLine(want)))
+		return r.set(ReplaceScalar(r.lines, have, OneLine(want)))
 	case holder == nil || holder.Line < 1 || holder.Line > len(r.lines):
 		return false
 	}
@@ -267,9 +264,9 @@ func (r *reviser) replace(have, want *Node, holder *Pair) bool {
 		return false
 	}
 	w := &writer{}
-	w.b.WriteString(string(line[:holder.Column-1]) + quotedKey(holder.Key) + ":")
+	w.b.WriteString(string(line[:holder.Column-1]) + QuotedKey(holder.Key) + ":")
 	w.value(want, holder.Column-1)
-	last := max(holder.Line, lastLine(have))
+	last := max(holder.Line, LastLine(have))
 	return r.cut(holder.Line, last) && r.insert(holder.Line-1, w.b.String())
 }
 
@@ -317,4 +314,35 @@ func bracketEnd(text string) int {
 		}
 	}
 	return -1
+}
+
+func ReplaceScalar(lines []string, n *Node, value string) (string, bool) {
+	if n.Kind != ScalarNode {
+		return "", false
+	}
+	if !n.Quoted {
+		return ReplaceAt(lines, n.Line, n.Column, n.Text, value)
+	}
+	for _, q := range []string{`"`, `'`} {
+		if text, ok := ReplaceAt(lines, n.Line, n.Column, q+n.Text+q, value); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// ReplaceAt replaces old, which must stand at the place.
+func ReplaceAt(lines []string, line, column int, old, replacement string) (string, bool) {
+	runes := []rune(lines[line-1])
+	if column < 1 || column > len(runes)+1 {
+		return "", false
+	}
+	before, after := string(runes[:column-1]), string(runes[column-1:])
+	after, ok := strings.CutPrefix(after, old)
+	if !ok {
+		return "", false
+	}
+	changed := append([]string(nil), lines...)
+	changed[line-1] = before + replacement + after
+	return strings.Join(changed, "\n"), true
 }

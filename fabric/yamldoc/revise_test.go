@@ -1,4 +1,4 @@
-package fabric
+package yamldoc
 
 import (
 	"strings"
@@ -37,7 +37,7 @@ network:
 		{"emptied", strings.Replace(text, "\n        # first\n        - 10.0.0.1/24\n        - \"fd00::1/64\"\n", " []\n", 1), strings.Replace(text, "\n        # first\n        - 10.0.0.1/24\n        - \"fd00::1/64\"\n", " []\n", 1)},
 		{"key in braces", strings.Replace(text, "mtu: 1500}", "mtu: 1500, wakeonlan: true}", 1), strings.Replace(text, "{match", "{wakeonlan: true, match", 1)},
 	} {
-		wanted, err := ParseYAML("want", []byte(c.want))
+		wanted, err := Parse("want", []byte(c.want))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func FuzzRevise(f *testing.F) {
 		if len(have) > 2000 || len(want) > 2000 {
 			return
 		}
-		wanted, err := ParseYAML("want", []byte(want))
+		wanted, err := Parse("want", []byte(want))
 		if err != nil || wanted.Kind != MappingNode {
 			return
 		}
@@ -72,7 +72,7 @@ func FuzzRevise(f *testing.F) {
 			t.Fatalf("not kept and not written: %q", got)
 		}
 		if kept {
-			back, err := ParseYAML("got", []byte(got))
+			back, err := Parse("got", []byte(got))
 			if err != nil || !back.Equal(wanted) {
 				t.Fatalf("%q became %q: %v", have, got, err)
 			}

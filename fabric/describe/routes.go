@@ -1,10 +1,13 @@
-package fabric
+package describe
 
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -28,29 +31,29 @@ func (u *unsaid) add(words, why string) {
 }
 
 // remark puts it above a host's network.
-func (u *unsaid) remark(n *Node) {
+func (u *unsaid) remark(n *yamldoc.Node) {
 	if len(u.lines) == 0 {
 		return
 	}
-	n.remark("what no key of this file says stays as it is: it is never planned, changed or removed")
+	n.Remark("what no key of this file says stays as it is: it is never planned, changed or removed")
 	for _, line := range u.lines {
-		n.remark("%s", line)
+		n.Remark("%s", line)
 	}
-	for _, why := range sortedNames(u.counts) {
+	for _, why := range fabric.SortedNames(u.counts) {
 		if more := u.counts[why] - mostUnsaid; more > 0 {
-			n.remark("  and %d more (%s)", more, why)
+			n.Remark("  and %d more (%s)", more, why)
 		}
 	}
 }
 
 // routes are those over a link, and under the first device those over none.
-func (d *netDescriber) routes(l netstate.Link, routes *Node) {
+func (d *describer) routes(l netstate.Link, routes *yamldoc.Node) {
 	for _, r := range d.host.Routes {
 		over := r.Link == l.Name || r.Type != "" && l.Name == d.first
 		if !over || len(r.Hops) > 0 || d.implied(l, r) || d.isLeased(r) {
 			continue
 		}
-		node, why := routeNode(d.host, r)
+		node, why := fabric.RouteNode(d.host, r)
 		if why == "" && !d.place(r) {
 			why = "another route of its destination, table and metric is written"
 		}
@@ -64,8 +67,8 @@ func (d *netDescriber) routes(l netstate.Link, routes *Node) {
 
 // place reports the first route of its destination, table and metric, of which
 // the file takes one.
-func (d *netDescriber) place(r netstate.Route) bool {
-	r = numbered(r)
+func (d *describer) place(r netstate.Route) bool {
+	r = fabric.Numbered(r)
 	at := routePlace{r.Dst, r.Table, r.Metric}
 	if d.places[at] {
 		return false
@@ -106,13 +109,13 @@ func ruleLine(r netstate.Rule) string {
 }
 
 // rules are those that have to do with a link and stand under none yet.
-func (d *netDescriber) rules(l netstate.Link, rules *Node) {
+func (d *describer) rules(l netstate.Link, rules *yamldoc.Node) {
 	for i, r := range d.host.Rules {
-		if d.ruled[i] || kernelRule(r) || !RuleBelongs(d.host, r, l.Name) {
+		if d.ruled[i] || fabric.KernelRule(r) || !fabric.RuleBelongs(d.host, r, l.Name) {
 			continue
 		}
 		d.ruled[i] = true
-		node, why := ruleNode(r)
+		node, why := fabric.RuleNode(r)
 		if why != "" {
 			d.unsaid.add(ruleLine(r), why)
 			continue
@@ -122,13 +125,13 @@ func (d *netDescriber) rules(l netstate.Link, rules *Node) {
 }
 
 // multipath are the routes over several next hops.
-func (d *netDescriber) multipath() *Node {
-	n := &Node{Kind: SequenceNode}
+func (d *describer) multipath() *yamldoc.Node {
+	n := &yamldoc.Node{Kind: yamldoc.SequenceNode}
 	for _, r := range d.host.Routes {
 		if len(r.Hops) == 0 {
 			continue
 		}
-		node, why := multipathNode(d.host, r)
+		node, why := fabric.MultipathNode(d.host, r)
 		for _, hop := range r.Hops {
 			if why == "" && !d.needed[hop.Link] {
 				why = "over " + hop.Link + ", which is not written"
@@ -142,7 +145,7 @@ func (d *netDescriber) multipath() *Node {
 			continue
 		}
 		n.Items = append(n.Items, node)
-		if policy := hashPolicyOf(r); !contains(d.restsOn, policy) {
+		if policy := fabric.HashPolicyOf(r); !slices.Contains(d.restsOn, policy) {
 			d.restsOn = append(d.restsOn, policy)
 		}
 	}
@@ -150,15 +153,15 @@ func (d *netDescriber) multipath() *Node {
 }
 
 // mptcp is the path manager's state where it is not the kernel's own.
-func (d *netDescriber) mptcp() *Node {
+func (d *describer) mptcp() *yamldoc.Node {
 	m := d.host.MPTCP
 	if m == nil {
 		return nil
 	}
-	endpoints := &Node{Kind: SequenceNode}
+	endpoints := &yamldoc.Node{Kind: yamldoc.SequenceNode}
 	told := map[netip.Addr]bool{}
 	for _, e := range m.Endpoints {
-		node, why := endpointNode(d.host, e)
+		node, why := fabric.EndpointNode(d.host, e)
 		switch {
 		case e.Flags&netstate.MPTCPImplicit != 0:
 			continue
@@ -174,7 +177,7 @@ func (d *netDescriber) mptcp() *Node {
 		told[e.Addr] = true
 		endpoints.Items = append(endpoints.Items, node)
 	}
-	if len(endpoints.Items) == 0 && m.Subflows == defaultSubflows && m.AddAddrAccepted == 0 {
+	if len(endpoints.Items) == 0 && m.Subflows == fabric.DefaultSubflows && m.AddAddrAccepted == 0 {
 		return nil
 	}
 	if v, known := d.host.Sysctls[mptcpEnabled]; !known || v.Value == "" {
@@ -182,22 +185,22 @@ func (d *netDescriber) mptcp() *Node {
 		return nil
 	}
 	d.restsOn = append(d.restsOn, mptcpEnabled)
-	n := &Node{Kind: MappingNode}
-	n.set("subflows", text(fmt.Sprint(m.Subflows)))
-	n.set("add_addr_accepted", text(fmt.Sprint(m.AddAddrAccepted)))
-	n.set("endpoints", filled(endpoints))
+	n := &yamldoc.Node{Kind: yamldoc.MappingNode}
+	n.Set("subflows", yamldoc.Text(fmt.Sprint(m.Subflows)))
+	n.Set("add_addr_accepted", yamldoc.Text(fmt.Sprint(m.AddAddrAccepted)))
+	n.Set("endpoints", yamldoc.Filled(endpoints))
 	return n
 }
 
 const mptcpEnabled = "net.mptcp.enabled"
 
 // rest notes the routes and rules that stand nowhere.
-func (d *netDescriber) rest() {
+func (d *describer) rest() {
 	for _, r := range d.host.Routes {
 		l, _ := d.host.Link(r.Link)
 		switch {
 		case len(r.Hops) > 0, r.Type == "" && d.needed[r.Link], r.Type != "" && d.first != "":
-		case r.Protocol == "kernel", r.Table == localTable, d.implied(l, r):
+		case r.Protocol == "kernel", r.Table == fabric.LocalTable, d.implied(l, r):
 		case r.Type != "":
 			d.unsaid.add(routeLine(r), "no link is written")
 		default:
@@ -205,8 +208,8 @@ func (d *netDescriber) rest() {
 		}
 	}
 	for i, r := range d.host.Rules {
-		if !d.ruled[i] && !kernelRule(r) {
-			_, why := ruleNode(r)
+		if !d.ruled[i] && !fabric.KernelRule(r) {
+			_, why := fabric.RuleNode(r)
 			d.unsaid.add(ruleLine(r), kindOr(why, "it belongs to no link written here"))
 		}
 	}
@@ -214,14 +217,14 @@ func (d *netDescriber) rest() {
 
 // implied reports a route that the kernel makes from an address or an up link:
 // the local table, connected networks, link-local, multicast and broadcast.
-func (d *netDescriber) implied(l netstate.Link, r netstate.Route) bool {
+func (d *describer) implied(l netstate.Link, r netstate.Route) bool {
 	dst := r.Dst.Addr()
 	switch {
 	case r.Protocol != "kernel" && r.Protocol != "":
 		return false
-	case r.Table == localTable, dst.IsMulticast(), dst.IsLinkLocalUnicast(), dst.IsLoopback():
+	case r.Table == fabric.LocalTable, dst.IsMulticast(), dst.IsLinkLocalUnicast(), dst.IsLoopback():
 		return true
-	case r.Gateway.IsValid() || len(r.Hops) > 0 || r.Protocol == "" && r.Table != mainTable:
+	case r.Gateway.IsValid() || len(r.Hops) > 0 || r.Protocol == "" && r.Table != fabric.MainTable:
 		return false
 	}
 	for _, a := range l.Addresses {

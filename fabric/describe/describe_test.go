@@ -1,7 +1,8 @@
-package fabric
+package describe
 
 import (
 	stdcmp "cmp"
+	"flag"
 	"maps"
 	"net/netip"
 	"os"
@@ -12,29 +13,102 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
 
+var rewrite = flag.Bool("update", false, "write the described file anew")
+
+// byText lets addresses be compared by what they print.
+var byText = cmp.Options{
+	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
+	cmp.Comparer(func(a, b netip.Addr) bool { return a == b }),
+}
+
+func contents(t *testing.T, file string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func readFabric(t *testing.T, file string) fabric.Fabric { return parsed(t, file, contents(t, file)) }
+
+func parsed(t *testing.T, name string, text []byte) fabric.Fabric {
+	t.Helper()
+	f, err := fabric.Parse(name, text)
+	if err != nil {
+		t.Fatalf("Parse: %v", err)
+	}
+	return f
+}
+
+func stateOf(t *testing.T, f fabric.Fabric, host string) netstate.Host {
+	t.Helper()
+	s, err := f.State(host)
+	if err != nil {
+		t.Fatalf("State: %v", err)
+	}
+	return s
+}
+
+func linkWith(text string, set ...func(*netstate.Link)) netstate.Link {
+	words := strings.Fields(text)
+	l := netstate.Link{Name: words[0], Up: true, Carrier: true, MTU: 1500}
+	for _, w := range words[1:] {
+		l.Addresses = append(l.Addresses, netip.MustParsePrefix(w))
+	}
+	if l.Name == "lo" {
+		l.Kind = "loopback"
+	}
+	for _, f := range set {
+		f(&l)
+	}
+	return l
+}
+
+// TestBecome: the key goes along with the reach, there and back.
+func TestBecome(t *testing.T) {
+	f, err := fabric.Parse("f", []byte("linerate: v1\nhosts:\n  a: {become: sudo, reach: \"ssh://ann@192.0.2.1:2222\"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "ssh://ann@192.0.2.1:2222?become=sudo"
+	if got := f.Hosts[0].Reach; got != want {
+		t.Fatalf("reach %q, want %q", got, want)
+	}
+	text := string(Write([]netstate.Host{{Name: "a"}}, nil, map[string]string{"a": want}, fabric.Measure{}))
+	if !strings.Contains(text, "reach: ssh://ann@192.0.2.1:2222\n") || !strings.Contains(text, "become: sudo\n") {
+		t.Errorf("described as\n%s", text)
+	}
+	again, err := fabric.Parse("f", []byte(text))
+	if err != nil || again.Hosts[0].Reach != want {
+		t.Errorf("read back: %v\n%s", err, text)
+	}
+}
+
 // TestDescribeRoundTrip writes states as a file and reads them back.
 func TestDescribeRoundTrip(t *testing.T) {
-	for _, file := range []string{"testdata/good/contract.yaml", "testdata/good/many.yaml", "testdata/good/clouds.yaml"} {
+	for _, file := range []string{"../testdata/good/contract.yaml", "../testdata/good/many.yaml", "../testdata/good/clouds.yaml"} {
 		t.Run(file, func(t *testing.T) {
-			f := parse(t, file)
+			f := readFabric(t, file)
 			var hosts []netstate.Host
 			reach := map[string]string{}
 			for _, h := range f.Hosts {
-				hosts = append(hosts, state(t, f, h.Name))
+				hosts = append(hosts, stateOf(t, f, h.Name))
 				reach[h.Name] = h.Reach
 			}
-			text := Describe(hosts, f.Paths, reach, f.Measure)
-			again, err := Parse("described.yaml", text)
+			text := Write(hosts, f.Paths, reach, f.Measure)
+			again, err := fabric.Parse("described.yaml", text)
 			if err != nil {
 				t.Fatalf("Parse: %v\n%s", err, text)
 			}
 			for i, h := range hosts {
-				if diff := cmp.Diff(settled(h), settled(state(t, again, h.Name)), compare); diff != "" {
+				if diff := cmp.Diff(settled(h), settled(stateOf(t, again, h.Name)), byText); diff != "" {
 					t.Errorf("state of %s (-was +read back):\n%s\n%s", h.Name, diff, text)
 				}
 				if got := again.Hosts[i].Reach; got != reach[h.Name] {
@@ -102,19 +176,19 @@ func TestDescribeObserved(t *testing.T) {
 			Missing: []string{"LLDP: operation not permitted"},
 		}
 	}
-	paths := []Path{{From: "a", To: "b", RTT: 210 * time.Microsecond}, {From: "b", To: "a", Directed: true, Family: "ipv6"}}
-	text := string(Describe([]netstate.Host{host("a", "10.0.0.1/24"), host("b", "10.0.0.2/24")}, paths, map[string]string{"a": "ssh://root@a", "b": "netns:b"}, Measure{Streams: []int{1, 8}}))
-	golden := "testdata/described.yaml"
-	if *update {
+	paths := []fabric.Path{{From: "a", To: "b", RTT: 210 * time.Microsecond}, {From: "b", To: "a", Directed: true, Family: "ipv6"}}
+	text := string(Write([]netstate.Host{host("a", "10.0.0.1/24"), host("b", "10.0.0.2/24")}, paths, map[string]string{"a": "ssh://root@a", "b": "netns:b"}, fabric.Measure{Streams: []int{1, 8}}))
+	golden := "../testdata/described.yaml"
+	if *rewrite {
 		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(string(read(t, golden)), text); diff != "" {
+	if diff := cmp.Diff(string(contents(t, golden)), text); diff != "" {
 		t.Errorf("described (-want +got):\n%s", diff)
 	}
-	f := parseText(t, text)
-	s := state(t, f, "a")
+	f := parsed(t, "described.yaml", []byte(text))
+	s := stateOf(t, f, "a")
 	if l, _ := s.Link("eth0"); l.Speed != 500e6 || l.Framing != netstate.FramingL2 {
 		t.Errorf("a shaped link was read back as %+v", l)
 	}
@@ -137,8 +211,8 @@ func TestA4HintsAreReadyToUncomment(t *testing.T) {
 			{Name: "ens1", Up: true, MTU: 1500, Addresses: []netip.Prefix{netip.MustParsePrefix("10.1.1.11/24")}},
 			{Name: "ens2", Up: true, MTU: 1500, Speed: known, Addresses: []netip.Prefix{netip.MustParsePrefix("10.1.2.11/24")}},
 		}}
-		text := string(Describe([]netstate.Host{h}, nil, map[string]string{"192.0.2.11": "ssh://root@192.0.2.11"}, Measure{}))
-		f, err := Parse("discovered.yaml", []byte(text))
+		text := string(Write([]netstate.Host{h}, nil, map[string]string{"192.0.2.11": "ssh://root@192.0.2.11"}, fabric.Measure{}))
+		f, err := fabric.Parse("discovered.yaml", []byte(text))
 		if err != nil || len(f.Hosts[0].Profiles) > 0 {
 			t.Fatalf("%v: profiles %v\n%s", err, f.Hosts[0].Profiles, text)
 		}
@@ -149,11 +223,11 @@ func TestA4HintsAreReadyToUncomment(t *testing.T) {
 			}
 			open = append(open, line)
 		}
-		f, err = Parse("uncommented.yaml", []byte(strings.Join(open, "\n")))
+		f, err = fabric.Parse("uncommented.yaml", []byte(strings.Join(open, "\n")))
 		if err != nil {
 			t.Fatalf("%v\n%s", err, strings.Join(open, "\n"))
 		}
-		want := map[string]HardwareLink{"ens1": {Speed: 25 * unit.Gbps}, "ens2": {Speed: stdcmp.Or(known, 25*unit.Gbps)}}
+		want := map[string]fabric.HardwareLink{"ens1": {Speed: 25 * unit.Gbps}, "ens2": {Speed: stdcmp.Or(known, 25*unit.Gbps)}}
 		if got := f.Hosts[0].Hardware.Links; !maps.Equal(got, want) || !slices.Equal(f.Hosts[0].Profiles, []string{"throughput"}) {
 			t.Errorf("links %v, profiles %v\n%s", got, f.Hosts[0].Profiles, text)
 		}
@@ -163,13 +237,13 @@ func TestA4HintsAreReadyToUncomment(t *testing.T) {
 // TestA2DescribeSaysWhatIsLeftOut: the line for the link over which a host is
 // managed is one to uncomment.
 func TestA2DescribeSaysWhatIsLeftOut(t *testing.T) {
-	h := InUse(Host{Name: "h", Reach: "ssh://root@192.0.2.11"}, netstate.Host{Name: "h", Links: []netstate.Link{useLink("ens1 10.1.1.11/24"), useLink("mgmt0 192.0.2.11/24")}})
-	text := string(Describe([]netstate.Host{h}, nil, map[string]string{"h": "ssh://root@192.0.2.11"}, Measure{}))
+	h := fabric.InUse(fabric.Host{Name: "h", Reach: "ssh://root@192.0.2.11"}, netstate.Host{Name: "h", Links: []netstate.Link{linkWith("ens1 10.1.1.11/24"), linkWith("mgmt0 192.0.2.11/24")}})
+	text := string(Write([]netstate.Host{h}, nil, map[string]string{"h": "ssh://root@192.0.2.11"}, fabric.Measure{}))
 	const want = "    # use: [ens1, mgmt0]  # without it mgmt0 is left out: `reach` has its address\n    network:\n"
 	if !strings.Contains(text, want) {
 		t.Fatalf("want %q in\n%s", want, text)
 	}
-	f, err := Parse("f.yaml", []byte(strings.Replace(text, "# use:", "use:", 1)))
+	f, err := fabric.Parse("f.yaml", []byte(strings.Replace(text, "# use:", "use:", 1)))
 	if err != nil || !slices.Equal(f.Hosts[0].Use, []string{"ens1", "mgmt0"}) {
 		t.Errorf("use %v: %v", f.Hosts[0].Use, err)
 	}
@@ -178,22 +252,22 @@ func TestA2DescribeSaysWhatIsLeftOut(t *testing.T) {
 // TestA1DescribeNamesLo: lo is written for the addresses that lead to the host,
 // without what is everyone's, and reads back as the loopback it is.
 func TestA1DescribeNamesLo(t *testing.T) {
-	lo := useLink("lo 127.0.0.1/8 10.9.0.1/32 ::1/128")
+	lo := linkWith("lo 127.0.0.1/8 10.9.0.1/32 ::1/128")
 	lo.MTU = 65536
-	h := netstate.Host{Name: "h", Links: []netstate.Link{lo, useLink("ens1 10.1.1.11/24")}}
-	text := string(Describe([]netstate.Host{h}, nil, nil, Measure{}))
+	h := netstate.Host{Name: "h", Links: []netstate.Link{lo, linkWith("ens1 10.1.1.11/24")}}
+	text := string(Write([]netstate.Host{h}, nil, nil, fabric.Measure{}))
 	if !strings.Contains(text, "        lo:\n          addresses: [10.9.0.1/32]\n") || strings.Contains(text, "lo: {speed") {
 		t.Errorf("\n%s", text)
 	}
-	f, err := Parse("f.yaml", []byte(text))
+	f, err := fabric.Parse("f.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, _ := state(t, f, "h").Link("lo"); l.Kind != "loopback" || l.MTU != 65536 {
+	if l, _ := stateOf(t, f, "h").Link("lo"); l.Kind != "loopback" || l.MTU != 65536 {
 		t.Errorf("read back as %+v", l)
 	}
-	h.Links[0] = useLink("lo 127.0.0.1/8 ::1/128")
-	if text := string(Describe([]netstate.Host{h}, nil, nil, Measure{})); strings.Contains(text, "lo") {
+	h.Links[0] = linkWith("lo 127.0.0.1/8 ::1/128")
+	if text := string(Write([]netstate.Host{h}, nil, nil, fabric.Measure{})); strings.Contains(text, "lo") {
 		t.Errorf("lo, which has nothing of its own:\n%s", text)
 	}
 }
