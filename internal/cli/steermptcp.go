@@ -13,6 +13,7 @@ import (
 	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/subflow"
 )
 
 // mptcpFlags are what mptcp takes beside the client's bond.
@@ -59,7 +60,7 @@ kernel draws the subflows' ports, so that links are used by chance.
 			if err != nil {
 				return err
 			}
-			plan, err := steer.PlanSubflows(req)
+			plan, err := subflow.Plan(req)
 			var impossible *steer.NoSpreadError
 			switch {
 			case errors.As(err, &impossible):
@@ -79,7 +80,7 @@ func (m *mptcpFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&m.src, "src", "", "the client's address")
 	c.Flags().StringVar(&m.dst, "dst", "", "the server's address, to which programs connect")
 	c.Flags().StringVar(&m.subnet, "subnet", "", "subnet to take aliases from (default: that of --src on the host)")
-	c.Flags().IntVar(&m.subflows, "subflows", 0, fmt.Sprintf("number of subflows, the first included, up to %d (default: one a link,\nor %d where chance decides)", steer.MostSubflows, steer.MostSubflows))
+	c.Flags().IntVar(&m.subflows, "subflows", 0, fmt.Sprintf("number of subflows, the first included, up to %d (default: one a link,\nor %d where chance decides)", subflow.MostSubflows, subflow.MostSubflows))
 	c.Flags().StringSliceVar(&m.avoid, "avoid", nil, "addresses that others have, or a list")
 	c.Flags().Uint16Var(&m.dport, "dport", steer.DefaultDport, "destination port")
 	c.Flags().StringVar(&m.smac, "smac", "", "the client's MAC address (default: the host's own for --src)")
@@ -96,15 +97,15 @@ func (m *mptcpFlags) add(c *cobra.Command) {
 }
 
 // request is what the flags ask for, with the client where it was observed.
-func (m *mptcpFlags) request(ctx context.Context, app *App, bundle *bundleFlags) (req steer.SubflowRequest, host *netstate.Host, notes []string, err error) {
+func (m *mptcpFlags) request(ctx context.Context, app *App, bundle *bundleFlags) (req subflow.SubflowRequest, host *netstate.Host, notes []string, err error) {
 	if err := m.addresses(&req); err != nil {
 		return req, nil, nil, err
 	}
 	if err := m.otherSides(&req); err != nil {
 		return req, nil, nil, err
 	}
-	if m.subflows < 0 || m.subflows > steer.MostSubflows {
-		return req, nil, nil, usage(fmt.Sprintf("--subflows: want 1 to %d, not %d", steer.MostSubflows, m.subflows), "more is not possible with the kernel's path manager")
+	if m.subflows < 0 || m.subflows > subflow.MostSubflows {
+		return req, nil, nil, usage(fmt.Sprintf("--subflows: want 1 to %d, not %d", subflow.MostSubflows, m.subflows), "more is not possible with the kernel's path manager")
 	}
 	req.Subflows = m.subflows
 	near, host, err := bundle.resolve(ctx, app)
@@ -132,7 +133,7 @@ func (m *mptcpFlags) request(ctx context.Context, app *App, bundle *bundleFlags)
 }
 
 // addresses reads the flags that name addresses.
-func (m *mptcpFlags) addresses(req *steer.SubflowRequest) (err error) {
+func (m *mptcpFlags) addresses(req *subflow.SubflowRequest) (err error) {
 	if m.src == "" || m.dst == "" {
 		return usage("steer mptcp: the addresses of both hosts are needed", "say --src 10.0.0.1 --dst 10.0.0.2")
 	}
@@ -167,7 +168,7 @@ func (m *mptcpFlags) addresses(req *steer.SubflowRequest) (err error) {
 }
 
 // otherSides are the spreaders beside the client's, where they are declared.
-func (m *mptcpFlags) otherSides(req *steer.SubflowRequest) (err error) {
+func (m *mptcpFlags) otherSides(req *subflow.SubflowRequest) (err error) {
 	for _, side := range []struct {
 		flag, policy string
 		links        int
@@ -189,7 +190,7 @@ func (m *mptcpFlags) otherSides(req *steer.SubflowRequest) (err error) {
 
 // fromHost fills in what the client says of its own address and of MPTCP, and
 // what it knows of the next hop.
-func (m *mptcpFlags) fromHost(ctx context.Context, app *App, reach string, req *steer.SubflowRequest, near steer.Bundle, host *netstate.Host) (notes []string, err error) {
+func (m *mptcpFlags) fromHost(ctx context.Context, app *App, reach string, req *subflow.SubflowRequest, near steer.Bundle, host *netstate.Host) (notes []string, err error) {
 	fromHost(host, req.Client, &req.Avoid, &req.Subnet, &req.Frame)
 	frame := req.Frame
 	frame.Src, frame.Dst, frame.Proto = req.Client, req.Server, flow.TCP
@@ -224,7 +225,7 @@ func mptcpNotes(nextHop string, host *netstate.Host) []string {
 }
 
 // commands are the lines for both hosts.
-func (m *mptcpFlags) commands(req steer.SubflowRequest, plan steer.Subflows, host *netstate.Host) map[string]snippet.SubflowCommands {
+func (m *mptcpFlags) commands(req subflow.SubflowRequest, plan subflow.Subflows, host *netstate.Host) map[string]snippet.SubflowCommands {
 	near := device{"DEV", snippet.KindBond}
 	if host != nil {
 		if link, ok := host.LinkWith(req.Client); ok {

@@ -7,10 +7,11 @@ import (
 
 	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/subflow"
 )
 
 // printSubflows prints a plan and its lines.
-func (a *App) printSubflows(req steer.SubflowRequest, p steer.Subflows, commands map[string]snippet.SubflowCommands, notes []string) error {
+func (a *App) printSubflows(req subflow.SubflowRequest, p subflow.Subflows, commands map[string]snippet.SubflowCommands, notes []string) error {
 	if a.json {
 		for _, n := range notes {
 			a.note(n)
@@ -37,19 +38,19 @@ func (a *App) printSubflows(req steer.SubflowRequest, p steer.Subflows, commands
 type column struct {
 	heading string
 	side    steer.Spreader
-	link    func(steer.Subflow) int
+	link    func(subflow.Subflow) int
 }
 
 // nearHeading is over the client's own links.
 const nearHeading = "LINK"
 
-func (a *App) printSubflowTable(req steer.SubflowRequest, p steer.Subflows) error {
+func (a *App) printSubflowTable(req subflow.SubflowRequest, p subflow.Subflows) error {
 	var columns []column
 	for _, c := range []column{
-		{nearHeading, req.Near, func(f steer.Subflow) int { return f.Link }},
-		{"FAR LINK", req.Far, func(f steer.Subflow) int { return f.FarLink }},
-		{"LINK BACK", req.Back, func(f steer.Subflow) int { return f.BackLink }},
-		{"FAR LINK BACK", req.BackFar, func(f steer.Subflow) int { return f.BackFarLink }},
+		{nearHeading, req.Near, func(f subflow.Subflow) int { return f.Link }},
+		{"FAR LINK", req.Far, func(f subflow.Subflow) int { return f.FarLink }},
+		{"LINK BACK", req.Back, func(f subflow.Subflow) int { return f.BackLink }},
+		{"FAR LINK BACK", req.BackFar, func(f subflow.Subflow) int { return f.BackFarLink }},
 	} {
 		if c.side != nil {
 			columns = append(columns, c)
@@ -77,7 +78,7 @@ func (a *App) printSubflowTable(req steer.SubflowRequest, p steer.Subflows) erro
 	return nil
 }
 
-func (a *App) printSubflowSpread(req steer.SubflowRequest, p steer.Subflows) {
+func (a *App) printSubflowSpread(req subflow.SubflowRequest, p subflow.Subflows) {
 	fmt.Fprint(a.Stdout, wrapped("even: ", evenText(p.Even, p.Relative), a.width()))
 	if p.Why != "" {
 		fmt.Fprint(a.Stdout, wrapped("note: ", p.Why, a.width()))
@@ -92,7 +93,7 @@ func (a *App) printSubflowSpread(req steer.SubflowRequest, p steer.Subflows) {
 }
 
 // subflowSections are the lines of both hosts in the order of use.
-func subflowSections(p steer.Subflows, commands map[string]snippet.SubflowCommands) []section {
+func subflowSections(p subflow.Subflows, commands map[string]snippet.SubflowCommands) []section {
 	var out []section
 	add := func(host, kind, heading string, lines []string) {
 		if len(lines) > 0 {

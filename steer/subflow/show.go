@@ -1,10 +1,11 @@
-package steer
+package subflow
 
 import (
 	"net/netip"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/steer"
 )
 
 // ShownSubflows is a plan of subflows as a document, the better part of what
@@ -57,8 +58,8 @@ func (s Subflows) Shown() ShownSubflows {
 	}
 	for _, f := range s.Flows {
 		out.Subflows = append(out.Subflows, ShownSubflow{
-			Lane: f.Lane, Link: numberOrNull(f.Link), Group: numberOrNull(f.Group), FarLink: numberOrNull(f.FarLink),
-			BackLink: numberOrNull(f.BackLink), BackFarLink: numberOrNull(f.BackFarLink),
+			Lane: f.Lane, Link: steer.NumberOrNull(f.Link), Group: steer.NumberOrNull(f.Group), FarLink: steer.NumberOrNull(f.FarLink),
+			BackLink: steer.NumberOrNull(f.BackLink), BackFarLink: steer.NumberOrNull(f.BackFarLink),
 		})
 	}
 	for _, c := range s.Chances {

@@ -1,16 +1,16 @@
-package steer
+package recognise
 
 import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/steer"
 )
 
 // lookAt draws flows between two hosts with so many addresses each.
@@ -28,11 +28,11 @@ func lookAt(r *rand.Rand, flows, addresses int) []flow.Frame {
 }
 
 // sightingsOf sends the flows through a rule with renumbered links.
-func sightingsOf(r *rand.Rand, frames []flow.Frame, links int, rule func(flow.Frame) uint64) []Sighting {
+func sightingsOf(r *rand.Rand, frames []flow.Frame, links int, rule func(flow.Frame) uint64) []steer.Sighting {
 	order := r.Perm(links)
-	out := make([]Sighting, len(frames))
+	out := make([]steer.Sighting, len(frames))
 	for i, f := range frames {
-		out[i] = Sighting{Frame: f, Link: order[rule(f)%uint64(links)]}
+		out[i] = steer.Sighting{Frame: f, Link: order[rule(f)%uint64(links)]}
 	}
 	return out
 }
@@ -61,7 +61,7 @@ func TestRecognisesItsOwn(t *testing.T) {
 			}
 			return class
 		})
-		guesses := Recognise(seen, links)
+		guesses := FromSightings(seen, links)
 		at := slices.IndexFunc(guesses, func(g Guess) bool { return g.Policy == rule.policy })
 		if at < 0 {
 			t.Fatalf("%s is not among %+v", rule.policy, guesses)
@@ -92,10 +92,10 @@ func TestRecognisesPolicies(t *testing.T) {
 		for links := 2; links <= 8; links++ {
 			r := rand.New(rand.NewPCG(uint64(links), uint64(policy)))
 			seen := sightingsOf(r, lookAt(r, 30, 6), links, func(f flow.Frame) uint64 {
-				v, _, _ := Hasher{Policy: policy}.Hash(f)
+				v, _, _ := steer.Hasher{Policy: policy}.Hash(f)
 				return uint64(v)
 			})
-			g := Recognise(seen, links)[0]
+			g := FromSightings(seen, links)[0]
 			// On a power of two layer2+3 and an XOR of addresses differ by a renumbering.
 			same := policy == netstate.Layer23 && links&(links-1) == 0 && g.Policy == "src-dst-ip"
 			if g.Policy != policy.String() && !same {
@@ -104,7 +104,7 @@ func TestRecognisesPolicies(t *testing.T) {
 			if !same && g.Policy == policy.String() && links != 2 && links != 4 && links != 8 && g.Confidence < 0.6 {
 				t.Errorf("%s over %d links: only %.3f sure", policy, links, g.Confidence)
 			}
-			if !slices.Contains(g.Kernels, EraCurrent) && !same {
+			if !slices.Contains(g.Kernels, steer.EraCurrent) && !same {
 				t.Errorf("%s over %d links: kernels %v", policy, links, g.Kernels)
 			}
 		}
@@ -120,7 +120,7 @@ func TestRandomHashIsNoPolicy(t *testing.T) {
 			for seed := range runs {
 				r := rand.New(rand.NewPCG(uint64(seed), uint64(links)))
 				drawn := make(map[uint64]int)
-				var seen []Sighting
+				var seen []steer.Sighting
 				for _, f := range lookAt(r, 40, 6) {
 					key := digest(f.Tuple)
 					if inputs == wordAddr {
@@ -129,9 +129,9 @@ func TestRandomHashIsNoPolicy(t *testing.T) {
 					if _, ok := drawn[key]; !ok {
 						drawn[key] = r.IntN(links)
 					}
-					seen = append(seen, Sighting{Frame: f, Link: drawn[key]})
+					seen = append(seen, steer.Sighting{Frame: f, Link: drawn[key]})
 				}
-				guesses := Recognise(seen, links)
+				guesses := FromSightings(seen, links)
 				for _, g := range guesses {
 					if g.Published() && g.Confidence > 0.2 {
 						t.Errorf("%d links, seed %d: a random hash is taken for %+v", links, seed, g)
@@ -150,22 +150,22 @@ func TestRandomHashIsNoPolicy(t *testing.T) {
 
 // TestFewSightingsSayLittle: honesty with nothing, and with little.
 func TestFewSightingsSayLittle(t *testing.T) {
-	if g := Recognise(nil, 4); len(g) == 0 || g[0].Confidence > 0.4 {
+	if g := FromSightings(nil, 4); len(g) == 0 || g[0].Confidence > 0.4 {
 		t.Errorf("from nothing: %+v", g)
 	}
-	if g := Recognise(nil, 0); g != nil {
+	if g := FromSightings(nil, 0); g != nil {
 		t.Errorf("no links: %+v", g)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	seen := sightingsOf(r, lookAt(r, 2, 2), 4, func(f flow.Frame) uint64 {
-		v, _, _ := Hasher{Policy: netstate.Layer34}.Hash(f)
+		v, _, _ := steer.Hasher{Policy: netstate.Layer34}.Hash(f)
 		return uint64(v)
 	})
-	if g := Recognise(seen, 4); g[0].Confidence > 0.6 {
+	if g := FromSightings(seen, 4); g[0].Confidence > 0.6 {
 		t.Errorf("from two flows: %+v", g[0])
 	}
 	// A link that is none, as from a table of another host, is left out.
-	if g := Recognise([]Sighting{{Frame: seen[0].Frame, Link: 9}}, 4); len(g) == 0 {
+	if g := FromSightings([]steer.Sighting{{Frame: seen[0].Frame, Link: 9}}, 4); len(g) == 0 {
 		t.Error("no guesses")
 	}
 }
@@ -175,11 +175,11 @@ func TestFewSightingsSayLittle(t *testing.T) {
 func TestOneMisreadDoesNotDecide(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	seen := sightingsOf(r, lookAt(r, 40, 6), 3, func(f flow.Frame) uint64 {
-		v, _, _ := Hasher{Policy: netstate.Layer34}.Hash(f)
+		v, _, _ := steer.Hasher{Policy: netstate.Layer34}.Hash(f)
 		return uint64(v)
 	})
 	seen[7].Link = (seen[7].Link + 1) % 3
-	if g := Recognise(seen, 3)[0]; g.Policy != "layer3+4" || g.Contradicted != 1 || g.Consistent != 39 {
+	if g := FromSightings(seen, 3)[0]; g.Policy != "layer3+4" || g.Contradicted != 1 || g.Consistent != 39 {
 		t.Errorf("%+v", g)
 	}
 }
@@ -189,9 +189,9 @@ func TestChancesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		links := rapid.IntRange(1, 8).Draw(t, "links")
-		var own Spreader
+		var own steer.Spreader
 		if rapid.Bool().Draw(t, "own") {
-			own = Declared(netstate.Layer34, links)
+			own = steer.Declared(netstate.Layer34, links)
 		}
 		frames := lookAt(r, 20, 3)
 		seen := sightingsOf(r, frames[:rapid.IntRange(0, 19).Draw(t, "seen")], links, func(flow.Frame) uint64 { return r.Uint64() })
@@ -216,7 +216,7 @@ func TestChancesAddUp(t *testing.T) {
 func TestOwnRuleIsDropped(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	frames := lookAt(r, 30, 1)
-	own := Declared(netstate.Layer34, 4)
+	own := steer.Declared(netstate.Layer34, 4)
 	place := func(b Belief) float64 { return b.Chances(frames[29])[own.Place(frames[29]).Index] }
 	if p := place(Believe(nil, 4, own)); p < 0.95 {
 		t.Errorf("before anything was seen: %.3f", p)
@@ -224,88 +224,5 @@ func TestOwnRuleIsDropped(t *testing.T) {
 	seen := sightingsOf(r, frames[:20], 4, func(flow.Frame) uint64 { return r.Uint64() })
 	if p := place(Believe(seen, 4, own)); p > 0.6 {
 		t.Errorf("after 20 contradictions: %.3f", p)
-	}
-}
-
-func TestTellsEras(t *testing.T) {
-	frames := lookAt(rand.New(rand.NewPCG(9, 9)), 24, 20)
-	mode := func(m netstate.BondMode, p netstate.HashPolicy) Bundle {
-		return Bundle{Mode: m, Policy: p, Ports: []string{"a", "b", "c"}}
-	}
-	static := mode(netstate.BalanceTLB, netstate.Layer23)
-	static.TLBStatic = true
-	for _, tt := range []struct {
-		name string
-		b    Bundle
-		why  string // "" is that they can
-	}{
-		{"layer2", mode(netstate.BalanceXOR, netstate.Layer2), ""},
-		{"layer2+3", mode(netstate.LACP, netstate.Layer23), ""},
-		{"layer3+4", mode(netstate.LACP, netstate.Layer34), ""},
-		{"encap2+3", mode(netstate.BalanceXOR, netstate.Encap23), ""},
-		{"tlb static", static, ""},
-		{"tlb", mode(netstate.BalanceTLB, netstate.Layer23), "by load"},
-		{"encap3+4", mode(netstate.LACP, netstate.Encap34), "random number"},
-		{"vlan+srcmac", mode(netstate.LACP, netstate.VLANSrcMAC), "every kernel"},
-		{"active-backup", mode(netstate.ActiveBackup, netstate.Layer23), "one link at a time"},
-		{"rr", mode(netstate.BalanceRR, netstate.Layer23), "rotates"},
-		{"broadcast", mode(netstate.Broadcast, netstate.Layer23), "on every link"},
-		{"one link", Declared(netstate.Layer23, 1), "one link"},
-	} {
-		can, why := tt.b.TellsEras(frames)
-		if can != (tt.why == "") || !strings.Contains(why, tt.why) || can && why != "" {
-			t.Errorf("%s: %t %q, want %q", tt.name, can, why, tt.why)
-		}
-	}
-}
-
-func TestFit(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 9))
-	all := Declared(netstate.Layer23, 3)
-	all.Era, all.Doubt = EraSeparate, Eras()[:EraSeparate]
-	for _, truth := range []Era{EraCurrent, EraHostProto, EraShifted, EraRawProto} {
-		one := all
-		one.Era, one.Doubt = truth, nil
-		var seen []Sighting
-		for _, f := range lookAt(r, 24, 20) {
-			seen = append(seen, Sighting{Frame: f, Link: one.Place(f).Index})
-		}
-		got := Fit(all, seen)
-		if !slices.Contains(got, truth) {
-			t.Errorf("%v: fits %v", truth, got)
-		}
-		if b := all.AfterFit(got); !slices.Contains(append(b.Doubt, b.Era), truth) {
-			t.Errorf("%v: after the fit %v, %v", truth, b.Era, b.Doubt)
-		}
-		if truth == EraCurrent && slices.Contains(got, EraRawProto) {
-			t.Errorf("%v: fits %v", truth, got)
-		}
-		seen[3].Link = (seen[3].Link + 1) % 3
-		if got := Fit(all, seen); !slices.Contains(got, truth) {
-			t.Errorf("%v: one wrong sighting excluded it: %v", truth, got)
-		}
-	}
-	var noise []Sighting
-	for i, f := range lookAt(r, 24, 20) {
-		noise = append(noise, Sighting{Frame: f, Link: i % 3})
-	}
-	if got := Fit(all, noise); got != nil {
-		t.Errorf("noise fits %v", got)
-	}
-	// Of frames that no era places there is nothing to fit.
-	var bare []Sighting
-	for i := range 24 {
-		bare = append(bare, Sighting{Frame: frame("10.0.0.1", "10.0.0.2", 0, 0), Link: i % 3})
-	}
-	for _, b := range []Bundle{Declared(netstate.Layer34, 3), Declared(netstate.Encap34, 3), {Mode: netstate.BalanceRR, Ports: []string{"a", "b", "c"}}} {
-		if got := Fit(b, bare); got != nil {
-			t.Errorf("%s, %s: frames without a link fit %v", b.Mode, b.Policy, got)
-		}
-	}
-	if got := Fit(all, nil); got != nil {
-		t.Errorf("no sighting fits %v", got)
-	}
-	if b := all.AfterFit(nil); b.Era != all.Era || len(b.Doubt) != len(all.Doubt) {
-		t.Error("no fit changed the bundle")
 	}
 }

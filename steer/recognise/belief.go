@@ -1,9 +1,10 @@
-package steer
+package recognise
 
 import (
 	"math"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/steer"
 )
 
 // misread is how often a sighting is taken to name the wrong link: other
@@ -35,7 +36,7 @@ type lead struct {
 // whether it explains the sightings, whatever its numbering of the links. Own
 // is the device's spreader where its rule is known, nil for a black box: it is
 // believed until sightings contradict it.
-func Believe(sightings []Sighting, links int, own Spreader) Belief {
+func Believe(sightings []steer.Sighting, links int, own steer.Spreader) Belief {
 	b := Belief{links: links, counted: len(sightings)}
 	share := 1.0
 	if own != nil {
@@ -65,7 +66,7 @@ func Believe(sightings []Sighting, links int, own Spreader) Belief {
 
 // weigh assigns links to classes as the sightings say and returns the
 // logarithm of their likelihood, averaged over all numberings of the links.
-func (l *lead) weigh(sightings []Sighting, links int) float64 {
+func (l *lead) weigh(sightings []steer.Sighting, links int) float64 {
 	if l.placed != nil {
 		return l.weighOwn(sightings, links)
 	}
@@ -108,7 +109,7 @@ func (l *lead) weigh(sightings []Sighting, links int) float64 {
 }
 
 // weighOwn is weigh for a spreader that names the links itself.
-func (l *lead) weighOwn(sightings []Sighting, links int) float64 {
+func (l *lead) weighOwn(sightings []steer.Sighting, links int) float64 {
 	for _, s := range sightings {
 		switch p := l.placed.Place(s.Frame); {
 		case !p.Known || p.Index < 0:

@@ -1,4 +1,4 @@
-package steer
+package subflow
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/steer"
 )
 
 // Chance is a side whose links the subflows' source ports decide, which the
@@ -21,7 +22,7 @@ type Chance struct {
 
 // byChance reports that flows of one pair of addresses can take different
 // links, so that their ports, or what the kernel draws instead, decide.
-func byChance(s Spreader) bool {
+func byChance(s steer.Spreader) bool {
 	reach := s.Reach()
 	return len(s.Links()) > 1 && reach.Ports && !reach.Striped
 }
@@ -38,18 +39,18 @@ func (s *Subflows) weigh(req SubflowRequest) (why string) {
 		s.Chances = append(s.Chances, c)
 		s.Even = false
 		reasons = append(reasons, fmt.Sprintf("%s%s; the kernel draws the source ports of subflows: %d of them use %.1f of %d links on average, and all of them in %s of connections",
-			v.label, v.s.Reach().Why, len(s.Flows), c.Expected, c.Links, Percent(c.All)))
+			v.label, v.s.Reach().Why, len(s.Flows), c.Expected, c.Links, steer.Percent(c.All)))
 	}
 	return strings.Join(reasons, "; ")
 }
 
 // chanceOf is what n flows thrown at random on a spreader's links do.
-func chanceOf(s Spreader, n int) Chance {
+func chanceOf(s steer.Spreader, n int) Chance {
 	links := len(s.Links())
 	return Chance{
 		Links:    links,
 		Expected: float64(links) * (1 - math.Pow(1-1/float64(links), float64(n))),
-		All:      Coverage(n, links),
+		All:      steer.Coverage(n, links),
 	}
 }
 
@@ -60,9 +61,9 @@ func (req SubflowRequest) remedy(s Subflows) string {
 			continue
 		}
 		text := v.label + "a hash of MAC and IP addresses (layer2+3) would let addresses decide"
-		if b, ok := bundleOf(v.s); ok && b.hashes() {
+		if b, ok := steer.BundleIn(v.s); ok && b.Hashes() {
 			text = v.label + "set xmit_hash_policy layer2+3, under which addresses decide; it can be set while the bond is up"
-			if b.Policy == netstate.Layer34 && v.at == atNear {
+			if b.Policy == netstate.Layer34 && v.at == steer.AtNear {
 				text += ". For several connections instead of one, steer pick chooses ports under layer3+4"
 			}
 		}
@@ -80,7 +81,7 @@ func (req SubflowRequest) remedy(s Subflows) string {
 	if len(req.Near.Links()) > len(s.Flows) && len(s.Flows) < MostSubflows {
 		return fmt.Sprintf("ask for one subflow a link: --subflows %d", min(len(req.Near.Links()), MostSubflows))
 	}
-	if b, ok := bundleOf(req.Near); ok && (req.Frame.SrcMAC.IsZero() || req.Frame.DstMAC.IsZero()) && b.hashes() {
+	if b, ok := steer.BundleIn(req.Near); ok && (req.Frame.SrcMAC.IsZero() || req.Frame.DstMAC.IsZero()) && b.Hashes() {
 		return "give both MAC addresses (--smac, --dmac) and the kernel's release (--kernel)"
 	}
 	if len(s.Flows) < MostSubflows {
@@ -93,7 +94,7 @@ func (req SubflowRequest) remedy(s Subflows) string {
 // addresses move a flow to another link.
 func (req SubflowRequest) oneLinked() (subflowSide, bool) {
 	for _, v := range req.sides() {
-		if r := v.s.Reach(); v.at != atNear && len(v.s.Links()) > 1 && !r.Striped && !r.Ports && !r.Addresses {
+		if r := v.s.Reach(); v.at != steer.AtNear && len(v.s.Links()) > 1 && !r.Striped && !r.Ports && !r.Addresses {
 			return v, true
 		}
 	}
@@ -102,8 +103,8 @@ func (req SubflowRequest) oneLinked() (subflowSide, bool) {
 
 // mend says what would let addresses decide on one of the other sides.
 func (v subflowSide) mend() string {
-	if v.at == atBack {
-		return "on the server: " + remedyFor(v.s)
+	if v.at == steer.AtBack {
+		return "on the server: " + steer.RemedyFor(v.s)
 	}
 	return v.label + "have the switch hash MAC and IP addresses (layer2+3)"
 }

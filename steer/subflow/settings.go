@@ -1,4 +1,4 @@
-package steer
+package subflow
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package steer
+package subflow
 
 import (
 	"errors"
@@ -12,12 +12,21 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/steer"
 )
 
 // connection asks for the subflows between .1 and .2 of a network.
-func connection(near Spreader, n int) SubflowRequest {
+func ip(s string) netip.Addr { return netip.MustParseAddr(s) }
+
+func bondIn(mode netstate.BondMode, policy netstate.HashPolicy, n int) steer.Bundle {
+	b := steer.Declared(policy, n)
+	b.Mode = mode
+	return b
+}
+
+func connection(near steer.Spreader, n int) SubflowRequest {
 	return SubflowRequest{
-		Near: near, Client: addr("10.0.0.1"), Server: addr("10.0.0.2"), Subnet: netip.MustParsePrefix("10.0.0.0/24"), Subflows: n,
+		Near: near, Client: ip("10.0.0.1"), Server: ip("10.0.0.2"), Subnet: netip.MustParsePrefix("10.0.0.0/24"), Subflows: n,
 		Frame: flow.Frame{SrcMAC: flow.MAC{2, 0, 0, 0, 1, 0x11}, DstMAC: flow.MAC{2, 0, 0, 0, 2, 0x22}},
 	}
 }
@@ -32,7 +41,7 @@ func lanesOf(s Subflows) string {
 
 func mustPlan(t *testing.T, req SubflowRequest) Subflows {
 	t.Helper()
-	s, err := PlanSubflows(req)
+	s, err := Plan(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +49,7 @@ func mustPlan(t *testing.T, req SubflowRequest) Subflows {
 }
 
 func TestPlanSubflowsByClientAliases(t *testing.T) {
-	s := mustPlan(t, connection(Declared(netstate.Layer23, 4), 0))
+	s := mustPlan(t, connection(steer.Declared(netstate.Layer23, 4), 0))
 	if want := "10.0.0.1 > 10.0.0.2, 10.0.0.3 > 10.0.0.2, 10.0.0.4 > 10.0.0.2, 10.0.0.6 > 10.0.0.2"; lanesOf(s) != want {
 		t.Errorf("lanes %s, want %s", lanesOf(s), want)
 	}
@@ -51,9 +60,9 @@ func TestPlanSubflowsByClientAliases(t *testing.T) {
 		t.Errorf("per link (-want +got):\n%s", diff)
 	}
 	want := netstate.MPTCP{Subflows: 3, Endpoints: []netstate.MPTCPEndpoint{
-		{ID: 101, Addr: addr("10.0.0.3"), Flags: netstate.MPTCPSubflow},
-		{ID: 102, Addr: addr("10.0.0.4"), Flags: netstate.MPTCPSubflow},
-		{ID: 103, Addr: addr("10.0.0.6"), Flags: netstate.MPTCPSubflow},
+		{ID: 101, Addr: ip("10.0.0.3"), Flags: netstate.MPTCPSubflow},
+		{ID: 102, Addr: ip("10.0.0.4"), Flags: netstate.MPTCPSubflow},
+		{ID: 103, Addr: ip("10.0.0.6"), Flags: netstate.MPTCPSubflow},
 	}}
 	equal := cmp.Comparer(func(a, b netip.Addr) bool { return a == b })
 	if diff := cmp.Diff(want, s.Client, equal); diff != "" {
@@ -67,7 +76,7 @@ func TestPlanSubflowsByClientAliases(t *testing.T) {
 // AIX hashes the destination alone: the client's aliases change nothing on its
 // own links, and the server must announce its own.
 func TestPlanSubflowsByServerAliases(t *testing.T) {
-	near := EtherChannel{Mode: ChannelStandard, Hash: ChannelHashDefault, Adapters: []string{"ent0", "ent1"}}
+	near := steer.EtherChannel{Mode: steer.ChannelStandard, Hash: steer.ChannelHashDefault, Adapters: []string{"ent0", "ent1"}}
 	s := mustPlan(t, connection(near, 0))
 	if len(s.AddNear) > 0 || len(s.AddFar) != 1 || !s.Even {
 		t.Fatalf("%+v, want one alias of the server and an even plan", s)
@@ -88,7 +97,7 @@ func TestPlanSubflowsEven(t *testing.T) {
 		n := rapid.IntRange(2, 8).Draw(t, "links")
 		octet := func() byte { return byte(r.IntN(256)) }
 		base := netip.AddrFrom4([4]byte{10, octet(), octet(), 0})
-		req := connection(Declared(netstate.Layer23, n), 0)
+		req := connection(steer.Declared(netstate.Layer23, n), 0)
 		req.Subnet = netip.PrefixFrom(base, 24)
 		first := base.As4()
 		first[3] = byte(1 + r.IntN(126))
@@ -96,14 +105,14 @@ func TestPlanSubflowsEven(t *testing.T) {
 		second[3] += 127
 		req.Client, req.Server = netip.AddrFrom4(first), netip.AddrFrom4(second)
 		req.Frame.SrcMAC[5], req.Frame.DstMAC[5] = octet(), octet()
-		req.Far = Declared(netstate.Layer23, rapid.IntRange(1, 4).Draw(t, "far")*2)
-		req.Back, req.BackFar = Declared(netstate.Layer23, n), Declared(netstate.Layer23, n)
-		s, err := PlanSubflows(req)
+		req.Far = steer.Declared(netstate.Layer23, rapid.IntRange(1, 4).Draw(t, "far")*2)
+		req.Back, req.BackFar = steer.Declared(netstate.Layer23, n), steer.Declared(netstate.Layer23, n)
+		s, err := Plan(req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, side := range []struct {
-			spreader Spreader
+			spreader steer.Spreader
 			back     bool
 			counts   []int
 		}{{req.Near, false, s.PerLink}, {req.Far, false, s.FarPerLink}, {req.Back, true, s.BackPerLink}, {req.BackFar, true, s.BackFarPerLink}} {
@@ -120,11 +129,11 @@ func TestPlanSubflowsEven(t *testing.T) {
 			if diff := cmp.Diff(counts, side.counts); diff != "" {
 				t.Fatalf("counts (-replayed +planned):\n%s", diff)
 			}
-			if s.Even && !even(counts) {
+			if s.Even && !steer.Evenly(counts) {
 				t.Fatalf("called even, and is %v", counts)
 			}
 		}
-		if !even(s.PerLink) {
+		if !steer.Evenly(s.PerLink) {
 			t.Fatalf("near side uneven: %v (%s)", s.PerLink, s.Why)
 		}
 		if n == 2 || n == 4 || n == 8 {
@@ -136,7 +145,7 @@ func TestPlanSubflowsEven(t *testing.T) {
 }
 
 func TestPlanSubflowsByChance(t *testing.T) {
-	s := mustPlan(t, connection(Declared(netstate.Layer34, 4), 0))
+	s := mustPlan(t, connection(steer.Declared(netstate.Layer34, 4), 0))
 	if len(s.Flows) != MostSubflows || s.Even || s.PerLink != nil || len(s.Chances) != 1 {
 		t.Fatalf("%+v, want as many subflows as there can be and no promise", s)
 	}
@@ -149,8 +158,8 @@ func TestPlanSubflowsByChance(t *testing.T) {
 		t.Errorf("remedy %q", s.Remedy)
 	}
 	// One side by chance leaves the other chosen.
-	req := connection(Declared(netstate.Layer23, 2), 2)
-	req.Far = Declared(netstate.Layer34, 2)
+	req := connection(steer.Declared(netstate.Layer23, 2), 2)
+	req.Far = steer.Declared(netstate.Layer34, 2)
 	s = mustPlan(t, req)
 	if diff := cmp.Diff([]int{1, 1}, s.PerLink); diff != "" || s.Even || !strings.Contains(s.Why, "far side: layer3+4") {
 		t.Errorf("%+v, %s", s, diff)
@@ -176,7 +185,7 @@ func TestChance(t *testing.T) {
 				all++
 			}
 		}
-		got := chanceOf(Declared(netstate.Layer34, c.links), c.flows)
+		got := chanceOf(steer.Declared(netstate.Layer34, c.links), c.flows)
 		if e := float64(total) / throws; got.Expected < e-0.02 || got.Expected > e+0.02 {
 			t.Errorf("%+v: expected %.3f, thrown %.3f", c, got.Expected, e)
 		}
@@ -192,18 +201,18 @@ func TestPlanSubflowsImpossible(t *testing.T) {
 		req       SubflowRequest
 		why, cure string
 	}{
-		{"layer2", connection(Declared(netstate.Layer2, 2), 0), "layer2 hashes only MAC addresses", "layer2+3"},
-		{"one link", connection(Declared(netstate.Layer23, 1), 0), "only one link is usable", "second link"},
-		{"active-backup", connection(bondOf(netstate.ActiveBackup, netstate.Layer23, 2), 0), "one link at a time", "802.3ad"},
-		{"round robin", connection(bondOf(netstate.BalanceRR, netstate.Layer2, 2), 0), "one flow uses them all", "none is needed"},
+		{"layer2", connection(steer.Declared(netstate.Layer2, 2), 0), "layer2 hashes only MAC addresses", "layer2+3"},
+		{"one link", connection(steer.Declared(netstate.Layer23, 1), 0), "only one link is usable", "second link"},
+		{"active-backup", connection(bondIn(netstate.ActiveBackup, netstate.Layer23, 2), 0), "one link at a time", "802.3ad"},
+		{"round robin", connection(bondIn(netstate.BalanceRR, netstate.Layer2, 2), 0), "one flow uses them all", "none is needed"},
 		{"a switch by MAC addresses", func() SubflowRequest {
-			r := connection(Declared(netstate.Layer23, 2), 0)
-			r.Far = Declared(netstate.Layer2, 2)
+			r := connection(steer.Declared(netstate.Layer23, 2), 0)
+			r.Far = steer.Declared(netstate.Layer2, 2)
 			return r
 		}(), "far side: layer2", "layer2+3"},
 	} {
-		_, err := PlanSubflows(c.req)
-		var none *NoSpreadError
+		_, err := Plan(c.req)
+		var none *steer.NoSpreadError
 		if !errors.As(err, &none) || !strings.Contains(none.Why, c.why) || !strings.Contains(none.Remedy, c.cure) {
 			t.Errorf("%s: %v (%+v), want %q and %q", c.name, err, none, c.why, c.cure)
 		}
@@ -211,10 +220,10 @@ func TestPlanSubflowsImpossible(t *testing.T) {
 }
 
 func TestPlanSubflowsRefuses(t *testing.T) {
-	near := Declared(netstate.Layer23, 2)
+	near := steer.Declared(netstate.Layer23, 2)
 	for name, change := range map[string]func(*SubflowRequest){
 		"10 subflows":        func(r *SubflowRequest) { r.Subflows = 10 },
-		"different families": func(r *SubflowRequest) { r.Server = addr("fd00::2") },
+		"different families": func(r *SubflowRequest) { r.Server = ip("fd00::2") },
 		"addresses of both":  func(r *SubflowRequest) { r.Client = netip.Addr{} },
 		"no usable link":     func(r *SubflowRequest) { r.Near = nil },
 		"no subnet":          func(r *SubflowRequest) { r.Subnet = netip.Prefix{} },
@@ -222,8 +231,8 @@ func TestPlanSubflowsRefuses(t *testing.T) {
 	} {
 		req := connection(near, 0)
 		change(&req)
-		var none *NoSpreadError
-		if _, err := PlanSubflows(req); err == nil || errors.As(err, &none) || !strings.Contains(err.Error(), name) {
+		var none *steer.NoSpreadError
+		if _, err := Plan(req); err == nil || errors.As(err, &none) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -231,8 +240,8 @@ func TestPlanSubflowsRefuses(t *testing.T) {
 
 // What a host is set to already is raised, never lowered, and taken back to.
 func TestSubflowSettingsKeepWhatIsThere(t *testing.T) {
-	req := connection(Declared(netstate.Layer23, 2), 0)
-	req.ClientBefore = &netstate.MPTCP{Subflows: 5, AddAddrAccepted: 4, Endpoints: []netstate.MPTCPEndpoint{{ID: 101, Addr: addr("192.0.2.1")}}}
+	req := connection(steer.Declared(netstate.Layer23, 2), 0)
+	req.ClientBefore = &netstate.MPTCP{Subflows: 5, AddAddrAccepted: 4, Endpoints: []netstate.MPTCPEndpoint{{ID: 101, Addr: ip("192.0.2.1")}}}
 	s := mustPlan(t, req)
 	if s.Client.Subflows != 5 || s.Client.AddAddrAccepted != 4 || s.Client.Endpoints[0].ID != 102 || s.Server.Subflows != 2 {
 		t.Errorf("client %+v, server %+v", s.Client, s.Server)

@@ -1,4 +1,6 @@
-package steer
+// Package subflow plans the subflows of one MPTCP connection: which addresses
+// and ports put them on different links, or with what chance.
+package subflow
 
 import (
 	"errors"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/steer"
 )
 
 // SubflowRequest asks for addresses under which the subflows of one MPTCP
@@ -18,7 +21,7 @@ type SubflowRequest struct {
 	// Far is how what arrives at the server is spread over its links, Back how
 	// the server's own packets are as they leave it, BackFar how those that
 	// arrive at the client are; nil unknown.
-	Near, Far, Back, BackFar Spreader
+	Near, Far, Back, BackFar steer.Spreader
 	// Client and Server are the addresses of the first subflow.
 	Client, Server netip.Addr
 	// Subnet is where new addresses come from, Avoid those in use by others.
@@ -78,12 +81,12 @@ type Subflows struct {
 	Why, Remedy string
 }
 
-// PlanSubflows chooses aliases and endpoints under which the subflows of a
+// Plan chooses aliases and endpoints under which the subflows of a
 // connection fall evenly on the links: aliases of the client from which it
 // opens subflows, or, where those cannot reach all links, aliases of the
 // server that it announces. Errors: a request that makes no sense,
 // NoSpreadError where one connection cannot use more than one link.
-func PlanSubflows(req SubflowRequest) (Subflows, error) {
+func Plan(req SubflowRequest) (Subflows, error) {
 	req, err := req.complete()
 	if err != nil {
 		return Subflows{}, fmt.Errorf("plan subflows: %w", err)
@@ -91,11 +94,11 @@ func PlanSubflows(req SubflowRequest) (Subflows, error) {
 	if err := req.hopeless(); err != nil {
 		return Subflows{}, fmt.Errorf("plan subflows: %w", err)
 	}
-	best, err := req.plan(SideNear)
+	best, err := req.plan(steer.SideNear)
 	if err == nil && (best.Even || len(best.Chances) > 0) {
 		return best, nil
 	}
-	other, otherErr := req.plan(SideFar)
+	other, otherErr := req.plan(steer.SideFar)
 	switch {
 	case err != nil && otherErr != nil:
 		return Subflows{}, fmt.Errorf("plan subflows: %w", clearer(err, otherErr))
@@ -108,7 +111,7 @@ func PlanSubflows(req SubflowRequest) (Subflows, error) {
 // clearer is the error that says more: a request without room for aliases
 // says less than why no aliases help.
 func clearer(a, b error) error {
-	var none *NoSpreadError
+	var none *steer.NoSpreadError
 	if errors.As(b, &none) && !errors.As(a, &none) {
 		return b
 	}
@@ -140,7 +143,7 @@ func (req SubflowRequest) complete() (SubflowRequest, error) {
 		return req, errors.New("no usable link")
 	case !req.Client.IsValid() || !req.Server.IsValid():
 		return req, errors.New("the addresses of both hosts are needed")
-	case is6(req.Client) != is6(req.Server):
+	case steer.Is6(req.Client) != steer.Is6(req.Server):
 		return req, fmt.Errorf("%s and %s are of different families", req.Client, req.Server)
 	case req.Subflows < 0 || req.Subflows > MostSubflows:
 		return req, fmt.Errorf("%d subflows: want 1 to %d, the most that Linux's path manager makes", req.Subflows, MostSubflows)
@@ -172,15 +175,15 @@ func (req SubflowRequest) enough() int {
 
 // subflowSide is a spreader with the words before what is said of it.
 type subflowSide struct {
-	s     Spreader
+	s     steer.Spreader
 	label string
-	at    place
+	at    steer.Spot
 }
 
 // sides are the spreaders given, the way to the server first.
 func (req SubflowRequest) sides() []subflowSide {
 	return slices.DeleteFunc([]subflowSide{
-		{req.Near, "", atNear}, {req.Far, "far side: ", atFar}, {req.Back, "way back: ", atBack}, {req.BackFar, "far side of the way back: ", atBackFar},
+		{req.Near, "", steer.AtNear}, {req.Far, "far side: ", steer.AtFar}, {req.Back, "way back: ", steer.AtBack}, {req.BackFar, "far side of the way back: ", steer.AtBackFar},
 	}, func(v subflowSide) bool { return v.s == nil })
 }
 
@@ -190,18 +193,18 @@ func (req SubflowRequest) hopeless() error {
 	for _, v := range req.sides() {
 		reach := v.s.Reach()
 		switch {
-		case v.at == atNear && reach.Striped:
-			return &NoSpreadError{reach.Why, remedyFor(v.s)}
-		case v.at >= atBack, reach.Striped, reach.Ports, reach.Addresses:
+		case v.at == steer.AtNear && reach.Striped:
+			return &steer.NoSpreadError{Why: reach.Why, Remedy: steer.RemedyFor(v.s)}
+		case v.at >= steer.AtBack, reach.Striped, reach.Ports, reach.Addresses:
 			continue
 		}
-		return &NoSpreadError{v.label + reach.Why, remedyFor(v.s)}
+		return &steer.NoSpreadError{Why: v.label + reach.Why, Remedy: steer.RemedyFor(v.s)}
 	}
 	return nil
 }
 
 // decided is a spreader that addresses decide; nil where ports do.
-func decided(s Spreader) Spreader {
+func decided(s steer.Spreader) steer.Spreader {
 	if s == nil || byChance(s) {
 		return nil
 	}
@@ -209,7 +212,7 @@ func decided(s Spreader) Spreader {
 }
 
 // plan is the plan with aliases on one side.
-func (req SubflowRequest) plan(aliases Side) (Subflows, error) {
+func (req SubflowRequest) plan(aliases steer.Side) (Subflows, error) {
 	avoid := slices.Clone(req.Avoid)
 	var first Subflows
 	// The one side that the choice of addresses does not look at may ask for
@@ -240,10 +243,10 @@ func (req SubflowRequest) plan(aliases Side) (Subflows, error) {
 // mendable reports that only the far side of the way back is uneven, and that
 // other addresses may mend it.
 func (s Subflows) mendable() bool {
-	return len(s.Chances) == 0 && s.BackFarPerLink != nil && !even(s.BackFarPerLink)
+	return len(s.Chances) == 0 && s.BackFarPerLink != nil && !steer.Evenly(s.BackFarPerLink)
 }
 
-func (req SubflowRequest) planAvoiding(aliases Side, avoid []netip.Addr) (Subflows, error) {
+func (req SubflowRequest) planAvoiding(aliases steer.Side, avoid []netip.Addr) (Subflows, error) {
 	chosen, err := req.addresses(aliases, avoid)
 	if err != nil {
 		return Subflows{}, err
@@ -280,32 +283,32 @@ func (req SubflowRequest) planAvoiding(aliases Side, avoid []netip.Addr) (Subflo
 
 // addresses chooses the lanes: by what addresses decide, or, where nothing
 // is, the first that are free.
-func (req SubflowRequest) addresses(aliases Side, avoid []netip.Addr) (Addresses, error) {
-	ask := AddressRequest{
+func (req SubflowRequest) addresses(aliases steer.Side, avoid []netip.Addr) (steer.Addresses, error) {
+	ask := steer.AddressRequest{
 		Near: decided(req.Near), Far: decided(req.Far), Back: decided(req.Back), Side: aliases,
 		Src: req.Client, Dst: req.Server, Subnet: req.Subnet, Avoid: avoid, Lanes: req.Subflows,
 		Frame: req.Frame, BackSrcMAC: req.BackSrcMAC, BackDstMAC: req.BackDstMAC,
 	}
 	anyDecided := ask.Near != nil || ask.Far != nil || ask.Back != nil
 	if ask.Near == nil {
-		ask.Near = Declared(netstate.Layer2, 1) // one link: no say in the choice
+		ask.Near = steer.Declared(netstate.Layer2, 1) // one link: no say in the choice
 	}
 	if anyDecided {
-		return PickAddresses(ask)
+		return steer.PickAddresses(ask)
 	}
-	ask, err := ask.complete()
+	ask, err := ask.Complete()
 	if err != nil {
-		return Addresses{}, err
+		return steer.Addresses{}, err
 	}
-	free, _ := ask.free(req.Subflows - 1)
+	free, _ := ask.Free(req.Subflows - 1)
 	if len(free) < req.Subflows-1 {
-		return Addresses{}, fmt.Errorf("%s has room for %d more addresses, not %d", req.Subnet, len(free), req.Subflows-1)
+		return steer.Addresses{}, fmt.Errorf("%s has room for %d more addresses, not %d", req.Subnet, len(free), req.Subflows-1)
 	}
-	out := Addresses{Even: true}
+	out := steer.Addresses{Even: true}
 	for _, lane := range append([]flow.Lane{{Src: req.Client, Dst: req.Server}}, lanesTo(free, aliases, req)...) {
-		out.Lanes = append(out.Lanes, AddressLane{Lane: lane, Link: -1, FarLink: -1, BackLink: -1, Group: -1})
+		out.Lanes = append(out.Lanes, steer.AddressLane{Lane: lane, Link: -1, FarLink: -1, BackLink: -1, Group: -1})
 	}
-	if aliases == SideNear {
+	if aliases == steer.SideNear {
 		out.AddNear = free
 	} else {
 		out.AddFar = free
@@ -313,10 +316,10 @@ func (req SubflowRequest) addresses(aliases Side, avoid []netip.Addr) (Addresses
 	return out, nil
 }
 
-func lanesTo(free []netip.Addr, aliases Side, req SubflowRequest) []flow.Lane {
+func lanesTo(free []netip.Addr, aliases steer.Side, req SubflowRequest) []flow.Lane {
 	var lanes []flow.Lane
 	for _, a := range free {
-		if aliases == SideNear {
+		if aliases == steer.SideNear {
 			lanes = append(lanes, flow.Lane{Src: a, Dst: req.Server})
 		} else {
 			lanes = append(lanes, flow.Lane{Src: req.Client, Dst: a})
@@ -347,9 +350,9 @@ func (s *Subflows) placeBackFar(req SubflowRequest) (why string) {
 		counts[p.Index]++
 	}
 	s.BackFarPerLink = counts
-	if !even(counts) {
+	if !steer.Evenly(counts) {
 		s.Even = false
-		return fmt.Sprintf("far side of the way back: %s subflows on the links", listed(counts))
+		return fmt.Sprintf("far side of the way back: %s subflows on the links", steer.List(counts))
 	}
 	return ""
 }

@@ -1,4 +1,7 @@
-package steer
+// Package recognise tells by which rule an unknown switch spreads flows from
+// the links that some were seen on. It must never send a packet, and never
+// call sure what the sightings leave open.
+package recognise
 
 import (
 	"cmp"
@@ -6,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/steer"
 )
 
 // Guess is one explanation of how a device spreads flows.
@@ -17,7 +20,7 @@ type Guess struct {
 	Policy string `json:"policy"`
 	// Kernels are the eras that explain it equally well; nil where the policy
 	// is not the bonding driver's.
-	Kernels []Era `json:"-"`
+	Kernels []steer.Era `json:"-"`
 	// Reads is what decides about a flow's link.
 	Reads Reads `json:"reads"`
 	// Confidence is the probability that it is this, from 0 to 1, if it is one
@@ -71,12 +74,12 @@ func inputWords(policy string) string {
 	return policy
 }
 
-// Recognise says which known policies explain what was seen, likeliest first;
+// FromSightings says which known policies explain what was seen, likeliest first;
 // those with no more than one chance in a thousand are left out. The links of
 // the sightings may be numbered otherwise than the device counts them. With
 // few sightings many policies explain them, and each is then little more
 // likely than it was before; under one link there is nothing to tell.
-func Recognise(sightings []Sighting, links int) []Guess {
+func FromSightings(sightings []steer.Sighting, links int) []Guess {
 	if links < 1 {
 		return nil
 	}
@@ -121,71 +124,6 @@ func (b Belief) Guesses() []Guess {
 
 // slips is how many misread sightings an explanation survives.
 func (b Belief) slips() int { return b.counted / 50 }
-
-// Fit returns the eras, of those that the bundle may be of, under which every
-// sighting is where the kernel sent it, likeliest first. The sightings' links
-// are indexes into the bundle's ports. One sighting in twenty may be wrong;
-// those that an era cannot place do not count. Nil when none fits: another
-// driver, or other ports than those given, or nothing that can be placed.
-func Fit(b Bundle, sightings []Sighting) []Era {
-	var fitting []Era
-	for _, era := range b.eras() {
-		one := b
-		one.Era, one.Doubt = era, nil
-		placed, wrong := 0, 0
-		for _, s := range sightings {
-			if p := one.Place(s.Frame); p.Known && p.Index >= 0 {
-				placed++
-				if p.Index != s.Link {
-					wrong++
-				}
-			}
-		}
-		if placed > 0 && wrong <= placed/20 {
-			fitting = append(fitting, era)
-		}
-	}
-	return fitting
-}
-
-// TellsEras reports whether the links that the frames take can tell the eras
-// apart, of all there are; why says what stands in the way, "" for nothing.
-func (b Bundle) TellsEras(frames []flow.Frame) (can bool, why string) {
-	if !b.hashes() || len(b.Ports) < 2 {
-		return false, b.Reach().Why
-	}
-	placed := make([]map[int]bool, len(frames)) // links of each frame
-	for _, era := range Eras() {
-		b.Era, b.Doubt = era, nil
-		for i, f := range frames {
-			p := b.Place(f)
-			if !p.Known || p.Index < 0 {
-				if era == EraCurrent && why == "" {
-					why = p.Why
-				}
-				continue
-			}
-			if placed[i] == nil {
-				placed[i] = make(map[int]bool)
-			}
-			if placed[i][p.Index] = true; len(placed[i]) > 1 {
-				return true, ""
-			}
-		}
-	}
-	if why != "" {
-		return false, why
-	}
-	return false, fmt.Sprintf("every kernel that has %s sends these frames alike: there is nothing to find out", b.Policy)
-}
-
-// AfterFit is the bundle with the eras that fit; as it was when none does.
-func (b Bundle) AfterFit(fitting []Era) Bundle {
-	if len(fitting) > 0 {
-		b.Era, b.Doubt = fitting[0], fitting[1:]
-	}
-	return b
-}
 
 // Sureness puts a probability into words.
 func Sureness(confidence float64) string {

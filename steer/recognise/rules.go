@@ -1,4 +1,4 @@
-package steer
+package recognise
 
 import (
 	"encoding/binary"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/steer"
 )
 
 // The words for what is not one of bonding's policies. Switches call the
@@ -24,7 +25,7 @@ const (
 // one class share a link.
 type suspect struct {
 	policy string
-	era    Era
+	era    steer.Era
 	linux  bool
 	prior  float64
 	// ruled: the classes are as many as links and each has a link of its own.
@@ -32,7 +33,7 @@ type suspect struct {
 	ruled  bool
 	reads  Reads
 	class  func(f flow.Frame, links int) (class uint64, ok bool)
-	placed Spreader // of the sender's own spreader, whose classes are links
+	placed steer.Spreader // of the sender's own spreader, whose classes are links
 }
 
 // Reads says which parts of a flow decide about its link.
@@ -78,13 +79,13 @@ func linuxSuspects() []suspect {
 		{netstate.Layer34, 4, Reads{Addresses: true, Ports: true}},
 		{netstate.VLANSrcMAC, 0.1, Reads{}},
 	} {
-		for _, era := range Eras() {
+		for _, era := range steer.Eras() {
 			for _, big := range []bool{false, true} {
 				weight := p.weight * math.Pow(2, -float64(era))
 				if big {
 					weight /= 20
 				}
-				hasher := Hasher{Policy: p.policy, Era: era, BigEndian: big}
+				hasher := steer.Hasher{Policy: p.policy, Era: era, BigEndian: big}
 				all = append(all, suspect{
 					policy: p.policy.String(), era: era, linux: true, prior: weight, ruled: true, reads: p.reads,
 					class: func(f flow.Frame, links int) (uint64, bool) {
