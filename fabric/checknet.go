@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
@@ -97,7 +98,7 @@ func (c netChecker) ports(section, id string, interfaces []string, owner map[str
 func (c netChecker) bond(b Bond, owner map[string]string) {
 	names, all := c.ports("bonds", b.ID, b.Interfaces, owner)
 	c.delays(b)
-	if primary := b.Options.Options["primary"]; primary != "" && all && !contains(names, primary) && !contains(b.Interfaces, primary) {
+	if primary := b.Options.Options["primary"]; primary != "" && all && !slices.Contains(names, primary) && !slices.Contains(b.Interfaces, primary) {
 		c.say(fmt.Sprintf("primary %s is no port of %s%s", primary, b.ID, yamldoc.Nearest(primary, names)), "", "bonds", b.ID, "parameters", "primary")
 	}
 }

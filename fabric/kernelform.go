@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,7 @@ var routeMetrics = [...][2]string{
 }
 
 // Undeliverable reports a route that delivers nothing (blackhole and the like).
-func (r Route) Undeliverable() bool { return contains(undeliverable, r.Type) }
+func (r Route) Undeliverable() bool { return slices.Contains(undeliverable, r.Type) }
 
 // Kernel is the route as observing the kernel gives it once it is over the link:
 // with its table and IPv6's metric by number. A route that delivers nothing is

@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
@@ -188,7 +189,7 @@ var macOrWord = reader[Device]{
 		return either(mac.schema, map[string]any{"enum": macWords})
 	},
 	read: func(d *decoder, at place, n *yamldoc.Node, into *Device) {
-		if contains(macWords, n.Text) {
+		if slices.Contains(macWords, n.Text) {
 			into.Unread = append(into.Unread, yamldoc.Pair{Key: "macaddress", Line: n.Line, Column: n.Column, Value: n})
 			return
 		}

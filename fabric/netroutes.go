@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
 )
@@ -115,7 +116,7 @@ func finishRoute(d *decoder, at place, n *yamldoc.Node, r *Route) {
 
 // undelivered reports the types of routes that deliver nothing.
 func undelivered(kind string) bool {
-	return contains([]string{"blackhole", "unreachable", "prohibit", "throw"}, kind)
+	return slices.Contains([]string{"blackhole", "unreachable", "prohibit", "throw"}, kind)
 }
 
 var ruleKeys = object[Rule]{

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
@@ -180,4 +181,4 @@ func (n Network) Bond(id string) (Bond, bool) {
 }
 
 // Sets reports whether the file itself sets the option with the kernel's name.
-func (b Bond) Sets(kernelName string) bool { return contains(b.Set, kernelName) }
+func (b Bond) Sets(kernelName string) bool { return slices.Contains(b.Set, kernelName) }

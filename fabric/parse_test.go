@@ -209,6 +209,9 @@ func deep(levels int) string {
 
 // TestParseThousandHosts reads a file of a size that a fleet has.
 func TestParseThousandHosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	var b strings.Builder
 	b.WriteString("linerate: v1\nhosts:\n")
 	for i := range 1000 {

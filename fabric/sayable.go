@@ -318,4 +318,4 @@ func CanSayCard(card *yamldoc.Node) bool {
 }
 
 // CanName reports that a device of that name can stand in a section.
-func CanName(name string) bool { return BadName(name) == "" && !contains(sectionKeys, name) }
+func CanName(name string) bool { return BadName(name) == "" && !slices.Contains(sectionKeys, name) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
@@ -164,7 +165,7 @@ func chooseActive(bond *netstate.Bond, primary []string) {
 	}
 	bond.Active = bond.Ports[0]
 	for _, name := range primary {
-		if contains(bond.Ports, name) {
+		if slices.Contains(bond.Ports, name) {
 			bond.Active = name
 			return
 		}

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -136,9 +137,9 @@ var namespacedCore = []string{"net.core.somaxconn", "net.core.txrehash", "net.co
 // scopeOf says whether a tunable belongs to a network namespace.
 func scopeOf(name string) netstate.Scope {
 	switch {
-	case contains(globalSysctls, name):
+	case slices.Contains(globalSysctls, name):
 		return netstate.ScopeGlobal
-	case contains(namespacedCore, name):
+	case slices.Contains(namespacedCore, name):
 		return netstate.ScopeNamespace
 	case strings.HasPrefix(name, "net.core."):
 		return netstate.ScopeGlobal

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -172,7 +173,7 @@ func namedBeside[T, V any](what string, beside []string, o object[V], add func(i
 				return
 			}
 			for _, p := range n.Pairs {
-				if contains(beside, p.Key) && p.Value.Kind == yamldoc.ScalarNode {
+				if slices.Contains(beside, p.Key) && p.Value.Kind == yamldoc.ScalarNode {
 					continue
 				}
 				if why := BadName(p.Key); why != "" {
@@ -198,15 +199,6 @@ func BadName(s string) string {
 		return "holds a blank or a slash"
 	}
 	return ""
-}
-
-func contains(all []string, s string) bool {
-	for _, a := range all {
-		if a == s {
-			return true
-		}
-	}
-	return false
 }
 
 // list is a key that holds a list of objects.

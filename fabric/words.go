@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -146,7 +147,7 @@ func word(names ...string) scalar[string] {
 	return scalar[string]{
 		schema: map[string]any{"enum": names},
 		parse: func(s string) (string, error) {
-			if contains(names, s) {
+			if slices.Contains(names, s) {
 				return s, nil
 			}
 			return "", fmt.Errorf("%q is not known%s", s, yamldoc.Nearest(s, names))

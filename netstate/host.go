@@ -226,8 +226,8 @@ type Qdisc struct {
 type Counters struct {
 	RxBytes   uint64 `json:"rx_bytes"`
 	TxBytes   uint64 `json:"tx_bytes"`
-	RxPackets uint64 `json:"rx_packets"`
-	TxPackets uint64 `json:"tx_packets"`
+	RxPackets uint64 `json:"rx_packets"` // of the device, or GSO units
+	TxPackets uint64 `json:"tx_packets"` // of the device, or GSO units
 	RxDropped uint64 `json:"rx_dropped,omitempty"`
 	TxDropped uint64 `json:"tx_dropped,omitempty"`
 	RxErrors  uint64 `json:"rx_errors,omitempty"`

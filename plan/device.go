@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
 )
 
 // software are the offloads that the stack does itself; a device may restart
@@ -69,7 +70,7 @@ func (b *builder) offloads(want netstate.Link) {
 			continue
 		}
 		is, known := have.Offloads[key]
-		s := Step{Kind: Offload, Link: want.Name, Key: key, New: onOff(want.Offloads[key]), Disruption: Online}
+		s := Step{Kind: Offload, Link: want.Name, Key: key, New: unit.OnOff(want.Offloads[key]), Disruption: Online}
 		switch {
 		case known && is == want.Offloads[key]:
 			continue

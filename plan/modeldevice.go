@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/unit"
 )
 
 // setting is where a Ring or Channel step's number is; nil where the device
@@ -37,7 +38,7 @@ func currentDevice(l netstate.Link, s Step) (string, error) {
 		return w, nil
 	case Offload:
 		if on, ok := l.Offloads[s.Key]; ok {
-			return onOff(on), nil
+			return unit.OnOff(on), nil
 		}
 		return "", &StateError{s, "no such offload"}
 	case Ring, Channel:
@@ -54,13 +55,6 @@ func currentDevice(l netstate.Link, s Step) (string, error) {
 		return "", &StateError{s, "the device has none"}
 	}
 	return "", &StateError{s, "unknown kind"}
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
 }
 
 func setDevice(h *netstate.Host, l netstate.Link, s Step) error {

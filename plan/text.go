@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/linerate/linerate/internal/textlayout"
+	"github.com/linerate/linerate/unit"
 )
 
 // textWidth is how wide Text is, save for a command's single words.
@@ -24,7 +27,7 @@ func (p Plan) Text() string {
 		fmt.Fprintf(&b, "%s: nothing to change\n", host)
 	} else {
 		worst := p.Worst()
-		hang(&b, "", "  ", fmt.Sprintf("%s: %s, at worst %s: %s", host, steps(len(p.Steps)), worst, worst.Meaning()), "")
+		hang(&b, "", "  ", fmt.Sprintf("%s: %s, at worst %s: %s", host, unit.Counted(len(p.Steps), "step"), worst, worst.Meaning()), "")
 	}
 	said := map[string]int{} // the step that a reason was first given with
 	for _, group := range Together(p.Steps) {
@@ -89,34 +92,14 @@ func numbers(indices []int) string {
 	return "steps " + strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-func steps(n int) string {
-	if n == 1 {
-		return "1 step"
-	}
-	return fmt.Sprintf("%d steps", n)
-}
-
 // hang writes words after a head, and the lines that do not fit under an
 // indent. more ends a line that goes on, as a shell wants it.
 func hang(b *strings.Builder, head, indent, text, more string) {
-	line, empty := head, true
-	width := textWidth - len(more)
-	split := unbroken
-	if more == "" {
-		split = func(s string) []string { return strings.Split(s, " ") }
+	words := strings.Fields(text)
+	if more != "" {
+		words = unbroken(text)
 	}
-	for _, w := range split(text) {
-		if !empty && len(line)+1+len(w) > width {
-			b.WriteString(line + more + "\n")
-			line, empty = indent, true
-		}
-		if !empty {
-			line += " "
-		}
-		line += w
-		empty = false
-	}
-	b.WriteString(line + "\n")
+	b.WriteString(strings.Join(textlayout.Words(head, indent, words, textWidth-len(more)), more+"\n") + "\n")
 }
 
 // unbroken splits a text at its blanks, those between single quotes apart.

@@ -4,24 +4,17 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/unit"
 )
 
-// Ceiling returns the TCP payload that no measurement between two hosts may
-// exceed in steady state, and the MTU it was computed at: every usable link
-// of the weaker side, and the path's and hosts' rates; windows, processors
-// and hashes can be mended and do not count. Direction both is the sum of the
-// two ways. An MTU of zero is the configured one. Errors: ErrUnknownHost,
-// ErrNoLane, ErrNoLink, ErrUnknownSpeed when neither side's links nor a rate
-// are known.
-func Ceiling(f Fabric, from, to string, d flow.Direction, mtu int) (unit.BitRate, int, error) {
-	return CeilingOf(f, Between(from, to, d, 1), mtu)
-}
-
-// CeilingOf is Ceiling of other traffic than TCP: its protocol's payload.
+// CeilingOf returns the payload of t's protocol that no measurement between two
+// hosts may exceed in steady state, and the MTU it was computed at: every usable
+// link of the weaker side, and the path's and hosts' rates; windows, processors
+// and hashes can be mended and do not count. Direction both is the sum of the two
+// ways. An MTU of zero is the configured one. Errors: ErrUnknownHost, ErrNoLane,
+// ErrNoLink, ErrUnknownSpeed when neither side's links nor a rate are known.
 func CeilingOf(f Fabric, t Traffic, mtu int) (unit.BitRate, int, error) {
 	if err := t.check(f); err != nil {
 		return 0, 0, err

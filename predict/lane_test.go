@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/testfabric"
@@ -96,17 +97,17 @@ func TestCeilingMTU(t *testing.T) {
 		d         flow.Direction
 		want      float64
 	}{{0, 1500, flow.Forward, 1e9 * 1448 / 1514}, {9000, 9000, flow.Forward, 1e9 * 8948 / 9014}, {9000, 9000, flow.Both, 2e9 * 8948 / 9014}} {
-		got, used, err := Ceiling(f, "a", "b", c.d, c.mtu)
+		got, used, err := CeilingOf(f, Between("a", "b", c.d, 1), c.mtu)
 		if err != nil || used != c.used || !near(got, c.want, 1e-9) {
 			t.Errorf("%+v: %v at %d, %v", c, got, used, err)
 		}
 	}
 	mixed := JoinedHosts(testfabric.Plain("a", 1e9, 9000, "10.0.0.1/24"), testfabric.Plain("b", 1e9, 1500, "10.0.0.2/24"), 0, "")
-	if got, used, err := Ceiling(mixed, "a", "b", flow.Forward, 0); err != nil || used != 1500 || !near(got, 1e9*1448/1538, 1e-9) {
+	if got, used, err := CeilingOf(mixed, Between("a", "b", flow.Forward, 1), 0); err != nil || used != 1500 || !near(got, 1e9*1448/1538, 1e-9) {
 		t.Errorf("unequal MTUs: %v at %d, %v", got, used, err)
 	}
 	blind := JoinedHosts(testfabric.Plain("a", 0, 1500, "10.0.0.1/24"), testfabric.Plain("b", 0, 1500, "10.0.0.2/24"), 0, "")
-	if _, _, err := Ceiling(blind, "a", "b", flow.Forward, 0); !errors.Is(err, ErrUnknownSpeed) {
+	if _, _, err := CeilingOf(blind, Between("a", "b", flow.Forward, 1), 0); !errors.Is(err, ErrUnknownSpeed) {
 		t.Errorf("nothing known: %v; want ErrUnknownSpeed", err)
 	}
 }

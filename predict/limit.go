@@ -94,10 +94,3 @@ func rank(c record.Cause) int {
 }
 
 func (w *way) between() string { return w.sender.Name + " to " + w.receiver.Name }
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
-}

@@ -266,8 +266,8 @@ func (w *way) linkWhy(u usage, cause record.Cause, rate unit.BitRate, count floa
 		}
 	}
 	if n := len(u.side.at); n > 1 && cause == record.SingleLink {
-		parts = append(parts, fmt.Sprintf("%d %s in all over %d lanes of %d interfaces: each takes one",
-			w.traffic.Streams, plural(w.traffic.Streams, "stream"), u.lanes, n))
+		parts = append(parts, fmt.Sprintf("%s in all over %d lanes of %d interfaces: each takes one",
+			unit.Counted(w.traffic.Streams, "stream"), u.lanes, n))
 	}
 	switch cause {
 	case record.SingleLink:
@@ -312,20 +312,21 @@ func (u usage) fullest(w *way, p portUse) (best framing.Segment, tags int) {
 
 // arithmetic is "2 of 2 links x 500 Mbit/s x 1448/1514 = 956 Mbit/s".
 func (w *way) arithmetic(u usage, rate unit.BitRate, count float64) string {
-	links := fmt.Sprintf("%.0f of %d", count, len(u.ports))
+	of := unit.Counted(len(u.ports), "link")
+	links := fmt.Sprintf("%.0f of %s", count, of)
 	if u.chance {
-		links = fmt.Sprintf("on average %.2f of %d", count, len(u.ports))
+		links = fmt.Sprintf("on average %.2f of %s", count, of)
 	}
 	first := u.ports[0]
 	c := u.side.at[first.at].caps[first.port]
 	for _, p := range u.ports {
 		if p.atMost {
-			return fmt.Sprintf("%s links, each at most as fast as the slowest that is known (the speed of %s is unknown) = %s", links, u.side.at[p.at].ports[p.port].Name, rate)
+			return fmt.Sprintf("%s, each at most as fast as the slowest that is known (the speed of %s is unknown) = %s", links, u.side.at[p.at].ports[p.port].Name, rate)
 		}
 	}
 	for _, p := range u.ports {
 		if u.side.at[p.at].caps[p.port] != c || p.payload != first.payload {
-			return fmt.Sprintf("%s links of different rates, payload %s in all", links, rate)
+			return fmt.Sprintf("%s of different rates, payload %s in all", links, rate)
 		}
 	}
 	s, tags := u.fullest(w, first)
@@ -337,6 +338,6 @@ func (w *way) arithmetic(u usage, rate unit.BitRate, count float64) string {
 	if a := w.arriving(); u.transmit && a < 1 {
 		arrives = fmt.Sprintf(" x %.4g (arrives)", a)
 	}
-	return fmt.Sprintf("%s %s x %s%s x %d/%d (payload of a full frame)%s = %s",
-		links, plural(len(u.ports), "link"), c.Rate, held, s.Payload(), s.Frame(c.Framing, c.CountedTags(tags)), arrives, rate)
+	return fmt.Sprintf("%s x %s%s x %d/%d (payload of a full frame)%s = %s",
+		links, c.Rate, held, s.Payload(), s.Frame(c.Framing, c.CountedTags(tags)), arrives, rate)
 }

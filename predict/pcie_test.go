@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
-	"pgregory.net/rapid"
 )
 
 // TestPublishedSlots: what others measured through a slot that was the limit.
@@ -157,40 +158,5 @@ func TestStripedSlots(t *testing.T) {
 	p := mustPredict(t, f, Traffic{Streams: 1})
 	if p.Rate > 1.5*13.9e9 || p.RateHigh > 1.5*14.3e9 || p.Rate > p.Limits[0].Rate*(1+1e-9) {
 		t.Errorf("striped over two cards: %v of %+v", p.Rate, p.Limits[0])
-	}
-}
-
-func TestCardVerdict(t *testing.T) {
-	const line = 10e9 * 8948.0 / 9038
-	article := []CardRow{
-		{Ports: []int{2}, Rate: 13.9e9, Line: line}, {Ports: []int{1, 1}, Rate: 20e9, Line: line},
-		{Ports: []int{1, 1, 1}, Rate: 30e9, Line: line}, {Ports: []int{2, 2}, Rate: 28e9, Line: line},
-	}
-	ports := []CardRow{{Ports: []int{1}, Rate: 7e9, Line: line}, {Ports: []int{2}, Rate: 14e9, Line: line}, {Ports: []int{1, 1}, Rate: 14.1e9, Line: line}}
-	lines := []CardRow{{Ports: []int{1}, Rate: 9.9e9, Line: line}, {Ports: []int{2}, Rate: 19.6e9, Line: line}}
-	for _, c := range []struct {
-		name  string
-		rows  []CardRow
-		cause string
-		limit float64
-	}{
-		{"the article", article, CardSlotShared, 13.95e9},
-		{"the article without its author's estimate", article[:3], CardSlotShared, 13.9e9},
-		{"one row", article[:1], CardUndecided, 0},
-		{"ports that are slow alone", ports, CardPortLimit, 7e9},
-		{"ports at their lines", lines, CardNoLimit, 0},
-		{"nothing", nil, CardUndecided, 0},
-		{"rows without numbers", []CardRow{{}, {Ports: []int{-1}, Rate: 1, Line: 1}}, CardUndecided, 0},
-		{"noise", []CardRow{{Ports: []int{1}, Rate: 3e9, Line: line}, {Ports: []int{1}, Rate: 9e9, Line: line}, {Ports: []int{2}, Rate: 4e9, Line: line}}, CardUndecided, 0},
-	} {
-		v := CardVerdict(c.rows)
-		if v.Cause != c.cause || v.Why == "" || (v.Next == "") != (v.Cause != CardUndecided) {
-			t.Errorf("%s: %s (%s; %s); want %s\n%v", c.name, v.Cause, v.Why, v.Next, c.cause, v.Hypotheses)
-		}
-		for _, h := range v.Hypotheses {
-			if h.Cause == c.cause && c.limit > 0 && !near(h.Limit, c.limit, .01) {
-				t.Errorf("%s: a limit of %v; want %v", c.name, h.Limit, unit.BitRate(c.limit))
-			}
-		}
 	}
 }

@@ -31,7 +31,7 @@ func TestEthernetTable(t *testing.T) {
 		{mtu: 9000, payload: 8960, wire: 9038, atSpeed: [8]float64{.991, 9.914, 24.784, 39.655, 49.568, 99.137, 198.27, 396.55}},
 		{mtu: 9000, ipv6: true, ts: true, payload: 8928, wire: 9038, atSpeed: [8]float64{.988, 9.878, 24.696, 39.513, 49.391, 98.783, 197.57, 395.13}},
 	} {
-		share := framing.Efficiency(c.mtu, 0, netstate.FramingL1, c.ipv6, c.ts)
+		share := framing.Segment{Mtu: c.mtu, Headers: framing.Headers("tcp", c.ipv6, c.ts)}.Share(netstate.FramingL1, 0)
 		if want := float64(c.payload) / float64(c.wire); math.Abs(share-want) > 1e-12 {
 			t.Errorf("%+v: %.5f; want %.5f", c, share, want)
 		}

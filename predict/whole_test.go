@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
@@ -13,7 +15,6 @@ import (
 	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/unit"
-	"pgregory.net/rapid"
 )
 
 // Properties of whole predictions, whatever the fabric: every limit at once.
@@ -106,11 +107,11 @@ func TestLinkNeverLowersCeiling(t *testing.T) {
 		if len(g.Hosts["b"].UsablePorts("bond0")) < len(f.Hosts["b"].UsablePorts("bond0")) {
 			return // b had more
 		}
-		was, _, err := predict.Ceiling(f, "a", "b", flow.Forward, 0)
+		was, _, err := predict.CeilingOf(f, predict.Between("a", "b", flow.Forward, 1), 0)
 		if err != nil {
 			return
 		}
-		is, _, err := predict.Ceiling(g, "a", "b", flow.Forward, 0)
+		is, _, err := predict.CeilingOf(g, predict.Between("a", "b", flow.Forward, 1), 0)
 		if err != nil || is < was*(1-1e-9) {
 			t.Fatalf("ceiling %v with fewer links, %v (%v) with more", was, is, err)
 		}

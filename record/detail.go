@@ -44,7 +44,7 @@ type UDP struct {
 	Lost      uint64  `json:"lost_count"`
 	Reordered uint64  `json:"reordered_count"`
 	LossRatio float64 `json:"loss_ratio"`
-	Twice     uint64  `json:"duplicate_count,omitempty"`
+	Twice     uint64  `json:"duplicate_count,omitempty"` // received more than once; kept for other readers
 	// SocketDrops are packets that the receiver's own socket dropped for want
 	// of room, at least: among the lost, and not the path's.
 	SocketDrops uint64 `json:"socket_drops_count,omitempty"`
@@ -115,11 +115,11 @@ type ThreadUse struct {
 	// Waited is the share of the window in which it could have run and had no
 	// core (run_delay of /proc/PID/task/TID/schedstat): others had it, or its
 	// control group had used its quota up. Zero also where it was not read.
-	Waited float64 `json:"waited_ratio,omitempty"`
-	// Voluntary and Involuntary are its context switches (getrusage(2)).
-	Voluntary   uint64 `json:"voluntary_switches_count"`
-	Involuntary uint64 `json:"involuntary_switches_count"`
-	// Pinned is the core that it was kept on; nil when it was free to move.
+	Waited      float64 `json:"waited_ratio,omitempty"`
+	Voluntary   uint64  `json:"voluntary_switches_count"`   // of context (getrusage(2)); kept for other readers
+	Involuntary uint64  `json:"involuntary_switches_count"` // likewise; kept for other readers
+	// Pinned is the core that it ran on alone; nil when it was free to move. It is
+	// kept for other readers.
 	Pinned *int `json:"pinned_core,omitempty"`
 }
 

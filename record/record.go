@@ -186,7 +186,7 @@ type Trial struct {
 	// Series is the rate between consecutive samples from the first byte on,
 	// warm-up included, and the time of each sample's end since the start.
 	Series   []unit.BitRate `json:"series_bps,omitempty"`
-	SeriesAt []float64      `json:"series_at_s,omitempty"`
+	SeriesAt []float64      `json:"series_at_s,omitempty"` // seconds from the first byte to the end of each sample
 	// Shaper is the token bucket that the series shows; nil where it shows none.
 	Shaper *TokenBucket `json:"shaper,omitempty"`
 	// Outages are what streams felt when a link failed or returned.
@@ -246,14 +246,15 @@ type LinkUse struct {
 	RxPackets uint64       `json:"rx_packets_count,omitempty"`
 	// Qdisc counters over the window, where the link's queue keeps them.
 	QdiscDrops      uint64     `json:"qdisc_drops_count,omitempty"`
-	QdiscOverlimits uint64     `json:"qdisc_overlimits_count,omitempty"`
-	QdiscBacklog    unit.Bytes `json:"qdisc_backlog_bytes,omitempty"`
+	QdiscOverlimits uint64     `json:"qdisc_overlimits_count,omitempty"` // kept for other readers
+	QdiscBacklog    unit.Bytes `json:"qdisc_backlog_bytes,omitempty"`    // at the end; kept for other readers
 	// MeanBacklog is what waited in the link's queues over the window's samples.
 	MeanBacklog unit.Bytes `json:"mean_backlog_bytes,omitempty"`
-	Requeues    uint64     `json:"requeues_count,omitempty"`
+	Requeues    uint64     `json:"requeues_count,omitempty"` // packets that the device sent back; kept for other readers
 	// Throttled is how often fq held packets of a flow back (TCA_FQ's stats).
 	Throttled uint64 `json:"throttled_count,omitempty"`
-	// RxMissed are packets that the device had no room for, RxCRC damaged ones.
+	// RxMissed are packets that the device had no room for, RxCRC damaged ones,
+	// which Drops has too: kept for other readers.
 	RxMissed uint64 `json:"rx_missed_count,omitempty"`
 	RxCRC    uint64 `json:"rx_crc_errors_count,omitempty"`
 	// Driver are the increases of those of the driver's own counters that say
@@ -279,8 +280,8 @@ type CPUUse struct {
 	// SoftnetDrops are packets that found the backlog full
 	// (/proc/net/softnet_stat), over the window.
 	SoftnetDrops uint64 `json:"softnet_drops_count,omitempty"`
-	// TimeSqueezes are polls that ended with work left
-	// (net.core.netdev_budget); kept for readers of the record, not judged.
+	// TimeSqueezes are polls that ended with work left (net.core.netdev_budget):
+	// explain has them as evidence, and alone they are not judged.
 	TimeSqueezes uint64 `json:"time_squeezes_count,omitempty"`
 	// Quota is how many cores the control group that the streams run in may
 	// use, zero no limit; Throttled the share of the window in which it was

@@ -1,12 +1,15 @@
+// Package render has what every format of a host's network configuration is
+// given and gives back: the host as it is wanted with the files that are there,
+// and the files to write, what they cannot say, what was read. Each format is a
+// package below this one; package formats lists them.
 package render
 
 import (
 	"errors"
 	"fmt"
-	"sort"
-	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -80,108 +83,62 @@ type Output struct {
 	Warnings []Warning `json:"warnings,omitempty"`
 }
 
-// writer is a format's row in the one table of formats.
-type writer struct {
-	format Format
-	doc    string // what it is, for help texts
-	write  func(Input) (Output, error)
+// ErrText is the error for a value that a format's files cannot hold as it is.
+var ErrText = errors.New("no file can say it")
+
+// Warn notes what cannot be said.
+func (o *Output) Warn(where, key, why string) {
+	o.Warnings = append(o.Warnings, Warning{Where: where, Key: key, Why: why})
 }
 
-// writers is the one table of formats, in the order that help texts have.
-func writers() []writer {
-	return []writer{
-		{FormatNetplan, "netplan YAML (Ubuntu; /etc/netplan)", writeNetplan},
-		{FormatNetworkd, "systemd-networkd .netdev, .network and .link files", writeNetworkd},
-		{FormatIfcfg, "ifcfg, route and rule files (RHEL and CentOS up to 8)", writeIfcfg},
-		{FormatKeyfile, "NetworkManager keyfiles (RHEL 9, Fedora; nmconnection)", writeKeyfiles},
-		{FormatNmstate, "nmstate YAML for nmstatectl apply", writeNmstate},
-		{FormatIproute2, "a script of ip, tc and ethtool lines, and one that takes it back", writeIproute2},
-		{FormatFreeBSD, "FreeBSD rc.conf, loader.conf and sysctl.conf", writeFreeBSD},
-		{FormatTrueNAS, "TrueNAS: the middleware's calls for CORE and SCALE, and the menu", writeTrueNAS},
-		{FormatAIX, "AIX EtherChannel: mkdev and chdev lines with their undo", writeAIX},
-		{FormatSysctl, "sysctl.d file with a reason for each key", writeSysctl},
+// Add puts a file in.
+func (o *Output) Add(path string, mode uint32, text string) {
+	o.Files = append(o.Files, File{Path: path, Mode: mode, Text: text})
+}
+
+// AllSysctls are the tunables to set: those that were given, over the file's own.
+func (in Input) AllSysctls() map[string]string {
+	all := map[string]string{}
+	for k, v := range in.Host.Sysctl {
+		all[k] = v
 	}
-}
-
-// Formats lists the formats that Render takes, in the order of help texts.
-func Formats() []Format {
-	var all []Format
-	for _, w := range writers() {
-		all = append(all, w.format)
+	for k, v := range in.Sysctls {
+		all[k] = v
 	}
 	return all
 }
 
-// Doc returns one line on what a format is; "" for one that is not known.
-func (f Format) Doc() string {
-	for _, w := range writers() {
-		if w.format == f {
-			return w.doc
-		}
-	}
-	return ""
+// ErrEmpty is the error for a network that declares nothing.
+var ErrEmpty = errors.New("the host has no network")
+
+// Unread is a line of a file that says something which a fabric has no words
+// for, or which could not be understood.
+type Unread struct {
+	Path string `json:"path"`
+	Line int    `json:"line"` // from 1
+	// Key is the file's own word with its section ("[connection] zone").
+	Key   string `json:"key"`
+	Value string `json:"value,omitempty"`
+	Why   string `json:"why"`
 }
 
-// Render writes the host's network as the format's files. Rendering again
-// with these files as Input.Old changes nothing. The error is ErrFormat for a
-// format that is not known, ErrEmpty for a host that declares nothing that the
-// format writes.
-func Render(f Format, in Input) (Output, error) {
-	for _, w := range writers() {
-		if w.format != f {
-			continue
-		}
-		out, err := w.write(in)
-		if err != nil {
-			return Output{}, fmt.Errorf("render %s: %w", f, err)
-		}
-		if err := whole(in, out); err != nil {
-			return Output{}, fmt.Errorf("render %s: %w", f, err)
-		}
-		for i := range out.Warnings {
-			out.Warnings[i].Format = f
-		}
-		sort.SliceStable(out.Files, func(i, j int) bool { return out.Files[i].Path < out.Files[j].Path })
-		return out, nil
-	}
-	names := make([]string, 0, len(writers()))
-	for _, w := range Formats() {
-		names = append(names, string(w))
-	}
-	return Output{}, fmt.Errorf("%w %q: want one of %s", ErrFormat, f, strings.Join(names, ", "))
+// String is the line as compilers point at one.
+func (u Unread) String() string { return fmt.Sprintf("%s:%d: %s: %s", u.Path, u.Line, u.Key, u.Why) }
+
+// Found is what the files of a format say of a host.
+type Found struct {
+	// Keys is the host as hosts.NAME of a fabric file holds it: "network", and
+	// beside it what netplan has no words for. Sysctls stand under "sysctl".
+	Keys *yamldoc.Node
+	// Unread is what Keys leaves out.
+	Unread []Unread
 }
 
-// ErrText is the error for a value that a format's files cannot hold as it is.
-var ErrText = errors.New("no file can say it")
-
-// whole refuses names of links that would be more than a word in a script or a
-// file's name, and unit files in which a value would swallow the next line
-// (systemd.syntax(7)).
-func whole(in Input, out Output) error {
-	for _, d := range in.devices() {
-		if why := fabric.ValidLinkName(d.name); d.name != "" && why != "" {
-			return fmt.Errorf("%w: the link's name %q %s", ErrText, d.name, why)
-		}
-	}
-	for _, f := range out.Files {
-		if !strings.HasPrefix(f.Path, networkdDir) {
-			continue
-		}
-		for _, line := range strings.Split(f.Text, "\n") {
-			if strings.HasSuffix(line, `\`) && !strings.Contains(in.Old[f.Path], line+"\n") {
-				return fmt.Errorf("%w: %s: a value ends in a backslash: %s", ErrText, f.Path, line)
-			}
-		}
-	}
-	return nil
-}
-
-// warn notes what cannot be said.
-func (o *Output) warn(where, key, why string) {
-	o.Warnings = append(o.Warnings, Warning{Where: where, Key: key, Why: why})
-}
-
-// add puts a file in.
-func (o *Output) add(path string, mode uint32, text string) {
-	o.Files = append(o.Files, File{Path: path, Mode: mode, Text: text})
+// FabricFile is what was found as a fabric file with one host.
+func (f Found) FabricFile(host string) []byte {
+	hosts := &yamldoc.Node{Kind: yamldoc.MappingNode, Pairs: []yamldoc.Pair{{Key: host, Value: f.Keys}}}
+	return []byte(yamldoc.Write(&yamldoc.Node{Kind: yamldoc.MappingNode, Pairs: []yamldoc.Pair{
+		{Key: "linerate", Value: &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: fabric.Version}},
+		{Key: "hosts", Value: hosts},
+	}}))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/chart"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -41,10 +42,8 @@ type barGroup struct {
 }
 
 type bar struct {
+	gauge
 	Class   string
-	Track   box
-	Fill    box
-	Value   mapText
 	Whisker bool
 	Low     float64 // x of the interval's ends
 	High    float64
@@ -66,12 +65,8 @@ func panelOf(id string, s series, d flow.Direction, compared bool) panel {
 	p := panel{ID: id, Name: string(d), Way: s.way(d), Width: panelWidth, AxisY: panelTop - 12, AxisX0: panelLabel}
 	top, ceiling := scaleOf(s, d)
 	span := panelWidth - panelLabel - panelValue
-	x := func(v unit.BitRate) float64 {
-		if top == 0 {
-			return panelLabel
-		}
-		return tenth(panelLabel + span*min(amount(v)/top, 1))
-	}
+	scale := chart.Scale{High: top, From: panelLabel, To: panelLabel + span}
+	x := func(v unit.BitRate) float64 { return tenth(scale.At(amount(v))) }
 	y := panelTop
 	var words []string
 	for _, n := range s.streams {
@@ -133,15 +128,26 @@ func scaleOf(s series, d flow.Direction) (top float64, ceiling unit.BitRate) {
 
 func barOf(class string, t *record.Trial, y, span float64, x func(unit.BitRate) float64) bar {
 	b := bar{Class: class, Middle: tenth(y + panelBar/2), CapTop: tenth(y + 2.5), CapEnd: tenth(y + panelBar - 2.5)}
-	b.Track = box{X: panelLabel, Y: tenth(y), W: span, H: panelBar}
-	b.Value = mapText{X: panelLabel + span + 8, Y: tenth(y + panelBar - 2), Anchor: "start", Words: goodput(t)}
 	if t == nil {
-		b.Value.Words = "not measured"
+		b.gauge = gaugeOf(box{panelLabel, tenth(y), span, panelBar}, 0, 8, "not measured")
+		b.Fill = box{}
 		return b
 	}
-	b.Fill = box{X: panelLabel, Y: tenth(y), W: tenth(x(t.Goodput) - panelLabel), H: panelBar}
+	b.gauge = gaugeOf(box{panelLabel, tenth(y), span, panelBar}, x(t.Goodput)-panelLabel, 8, goodput(t))
 	if hasInterval(*t) {
 		b.Whisker, b.Low, b.High = true, x(t.GoodputLow), x(t.GoodputHigh)
 	}
 	return b
+}
+
+// gauge is a value as the filled part of a track, with words behind it.
+type gauge struct {
+	Track, Fill box
+	Value       mapText
+}
+
+func gaugeOf(track box, filled, gap float64, words string) gauge {
+	fill := track
+	fill.W = tenth(filled)
+	return gauge{track, fill, mapText{X: track.X + track.W + gap, Y: tenth(track.Y + track.H - 2), Anchor: "start", Words: words}}
 }

@@ -170,7 +170,7 @@ func laneRow(l record.Lane) []string {
 		size = fmt.Sprintf("%d B", tcp.SndMSS)
 	}
 	return []string{orUnknown(string(l.Way)), address(l.Src), address(l.Dst), port(l.Sport) + " → " + port(l.Dport), orUnknown(l.EgressLink), orUnknown(l.IngressLink),
-		counted(l.Goodput), plural64(l.Retransmits, "segment"), ratio(tcp.BusyRatio), ratio(tcp.RwndLimited), ratio(tcp.SndbufLimited),
+		counted(l.Goodput), unit.Counted(l.Retransmits, "segment"), ratio(tcp.BusyRatio), ratio(tcp.RwndLimited), ratio(tcp.SndbufLimited),
 		milliseconds(tcp.RTTMS), milliseconds(tcp.MinRTTMS), size}
 }
 
@@ -188,13 +188,6 @@ func port(n uint16) string {
 	return fmt.Sprint(n)
 }
 
-func plural64(n uint64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // linkHeads name what linkRow gives.
 func linkHeads() []string {
 	return []string{"host", "link", "out", "in", "out, payload", "in, payload", "ceiling each way", "of ceiling out", "of ceiling in", "drops"}
@@ -203,7 +196,7 @@ func linkHeads() []string {
 func linkRow(u record.LinkUse) []string {
 	tx, rx := txLoad(u), rxLoad(u)
 	return []string{orUnknown(u.Host), orUnknown(u.Link), counted(u.Tx), counted(u.Rx), payload(tx), payload(rx), rate(u.Ceiling),
-		percent(tx.carried, u.Ceiling), percent(rx.carried, u.Ceiling), plural64(u.Drops+u.QdiscDrops, "packet")}
+		percent(tx.carried, u.Ceiling), percent(rx.carried, u.Ceiling), unit.Counted(u.Drops+u.QdiscDrops, "packet")}
 }
 
 func payload(l load) string {

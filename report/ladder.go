@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -33,10 +34,9 @@ type ladder struct {
 }
 
 type rung struct {
-	Class       string // "before", "after", "single" were measured, "expected" was not
-	Label, Why  mapText
-	Track, Fill box
-	Value       mapText
+	gauge
+	Class      string // "before", "after", "single" were measured, "expected" was not
+	Label, Why mapText
 }
 
 // step is a rung before it is drawn.
@@ -88,9 +88,7 @@ func ladderOf(id string, s series, d flow.Direction, n int) (ladder, bool) {
 			Class: step.class,
 			Label: mapText{X: ladderLabel - 12, Y: tenth(y + 12), Anchor: "end", Words: fit(step.name, 38)},
 			Why:   mapText{X: ladderLabel - 12, Y: tenth(y + 26), Anchor: "end", Words: fit(step.why, 46)},
-			Track: box{X: ladderLabel, Y: tenth(y + 4), W: span, H: ladderBar},
-			Fill:  box{X: ladderLabel, Y: tenth(y + 4), W: tenth(span * amount(step.rate) / top), H: ladderBar},
-			Value: mapText{X: ladderLabel + span + 10, Y: tenth(y + 15), Anchor: "start", Words: rate(step.rate)},
+			gauge: gaugeOf(box{ladderLabel, tenth(y + 4), span, ladderBar}, span*amount(step.rate)/top, 10, rate(step.rate)),
 		})
 		words = append(words, fmt.Sprintf("%s: %s (%s).", step.name, rate(step.rate), step.why))
 		l.Table = append(l.Table, []string{step.name, rate(step.rate), step.why})
@@ -117,9 +115,9 @@ func ladderSteps(c cell) []ladderStep {
 	}
 	last := c.last()
 	if f := last.Finding; f != nil && amount(f.Expected) > worthExpecting*amount(last.Goodput) {
-		out = append(out, ladderStep{"expected", "with the remedy", orElse(f.Remedy, "for "+string(f.Cause)), f.Expected})
+		out = append(out, ladderStep{"expected", "with the remedy", cmp.Or(f.Remedy, "for "+string(f.Cause)), f.Expected})
 		if f.Next != nil && amount(f.Next.Rate) > 1.01*amount(f.Expected) {
-			out = append(out, ladderStep{"expected", "the next limit", orElse(f.Next.Why, string(f.Next.Cause)), f.Next.Rate})
+			out = append(out, ladderStep{"expected", "the next limit", cmp.Or(f.Next.Why, string(f.Next.Cause)), f.Next.Rate})
 		}
 		// Other causes that are possible are worth what they are worth.
 		for _, a := range f.Also {

@@ -154,7 +154,7 @@ func outageWords(t record.Trial, o record.Outage) string {
 	}
 	words := fmt.Sprintf("%s %s (%s, %s): %s; %s", hostLink(o.Host, o.Link, 41), event, t.Direction, unit.Counted(t.Streams, "stream"), felt, back)
 	if o.Retransmits > 0 {
-		words += "; " + plural64(o.Retransmits, "segment") + " sent again"
+		words += "; " + unit.Counted(o.Retransmits, "segment") + " sent again"
 	}
 	if len(o.Moved) > 0 {
 		words += "; " + unit.Counted(len(o.Moved), "lane") + " moved to another link"

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/textlayout"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -99,38 +100,13 @@ func textTable(s series, compared bool, width int) []string {
 }
 
 // columns sets rows in columns: the first and last to the left, numbers to the
-// right. Where they do not fit, gaps shrink before words do.
+// right.
 func columns(rows [][]string, width int) []string {
-	size := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			size[i] = max(size[i], utf8.RuneCountInString(cell))
-		}
+	lines := textlayout.Columns(rows, "l"+strings.Repeat("r", len(rows[0])-2), width)
+	for i, l := range lines {
+		lines[i] = fit(l, width)
 	}
-	total := 0
-	for _, n := range size {
-		total += n
-	}
-	gap := 2
-	if total+gap*(len(size)-1) > width {
-		gap = 1
-	}
-	var out []string
-	for _, row := range rows {
-		var b strings.Builder
-		for i, cell := range row {
-			switch i {
-			case 0:
-				b.WriteString(padRight(cell, size[i]))
-			case len(row) - 1:
-				b.WriteString(strings.Repeat(" ", gap) + cell)
-			default:
-				b.WriteString(strings.Repeat(" ", gap) + padLeft(cell, size[i]))
-			}
-		}
-		out = append(out, fit(b.String(), width))
-	}
-	return out
+	return lines
 }
 
 // textLinksMost is how many links a terminal shows.
@@ -156,12 +132,12 @@ func textLinks(c cell, compared bool, width int) []string {
 		if shown > textLinksMost {
 			continue
 		}
-		name := padRight(hostLink(u.Host, u.Link, names), names)
+		name := textlayout.Left(hostLink(u.Host, u.Link, names), names)
 		if !compared {
 			out = append(out, fmt.Sprintf("  %s %s", name, textLoad(txLoad(u))))
 			continue
 		}
-		before := padRight("not measured", 30)
+		before := textlayout.Left("not measured", 30)
 		if b, ok := linkOf(c.before, u.Host, u.Link); ok {
 			before = textLoad(txLoad(b))
 		}
@@ -169,7 +145,7 @@ func textLinks(c cell, compared bool, width int) []string {
 		if c.after != nil {
 			after = textLoad(txLoad(u))
 		}
-		out = append(out, fmt.Sprintf("  %s %s  %s", name, padRight(before, 29), after))
+		out = append(out, fmt.Sprintf("  %s %s  %s", name, textlayout.Left(before, 29), after))
 	}
 	if len(out) == 0 {
 		return nil
@@ -179,7 +155,7 @@ func textLinks(c cell, compared bool, width int) []string {
 	}
 	head := fmt.Sprintf("links sending, %s, %s", printable(string(d)), unit.Counted(last.Streams, "stream"))
 	if compared {
-		head = padRight("  links sending", 19) + padRight("before", 31) + "after"
+		head = textlayout.Left("  links sending", 19) + textlayout.Left("before", 31) + "after"
 	}
 	return append([]string{"", fit(head, width)}, out...)
 }
@@ -250,7 +226,7 @@ func textSteps(r record.Record, width int) []string {
 			mark = "kept"
 		}
 		line := fmt.Sprintf("%s (%s to %s)", s.Change, rate(s.Before), rate(s.After))
-		out = append(out, wrap("  "+padRight(mark, 9), strings.Repeat(" ", 11), line, width)...)
+		out = append(out, wrap("  "+textlayout.Left(mark, 9), strings.Repeat(" ", 11), line, width)...)
 	}
 	return out
 }

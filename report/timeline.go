@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/linerate/linerate/internal/chart"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -60,11 +61,8 @@ func timelineOf(id string, t record.Trial) (timeline, bool) {
 		return timeline{}, false
 	}
 	class := "single"
-	switch t.Phase {
-	case record.PhaseBefore:
-		class = "before"
-	case record.PhaseAfter:
-		class = "after"
+	if t.Phase == record.PhaseBefore || t.Phase == record.PhaseAfter {
+		class = string(t.Phase)
 	}
 	l := timeline{ID: id, Class: class, Width: timeWidth, Height: timeHeight, Left: timeLeft, Right: timeWidth - timeRight, Top: timeTop, Bottom: timeHeight - timeBottom}
 	last := points[len(points)-1].to
@@ -73,8 +71,9 @@ func timelineOf(id string, t record.Trial) (timeline, bool) {
 		top = max(top, p.rate)
 	}
 	top *= 1.04
-	x := func(s float64) float64 { return tenth(l.Left + (l.Right-l.Left)*min(max(s/last, 0), 1)) }
-	y := func(rate float64) float64 { return tenth(l.Bottom - (l.Bottom-l.Top)*min(rate/top, 1)) }
+	across, upward := chart.Scale{High: last, From: l.Left, To: l.Right}, chart.Scale{High: top, From: l.Bottom, To: l.Top}
+	x := func(s float64) float64 { return tenth(across.At(s)) }
+	y := func(rate float64) float64 { return tenth(upward.At(rate)) }
 	l.draw(thinned(points, timePoints), x, y)
 	if w := min(t.WarmUp, last); positive(w) {
 		l.WarmUp = box{X: l.Left, Y: l.Top, W: tenth(x(w) - l.Left), H: l.Bottom - l.Top}
@@ -144,22 +143,11 @@ func (l *timeline) axes(top, last float64, x, y func(float64) float64) {
 		at := y(top * share / 1.04)
 		l.Rates = append(l.Rates, mapText{X: l.Left - 8, Y: tenth(at + 4), Anchor: "end", Words: unit.BitRate(top * share / 1.04).String()})
 	}
-	step := roundStep(last / 8)
+	step := chart.Step(last / 8)
 	for s := 0.0; s <= last+step/1e6; s += step {
 		l.Times = append(l.Times, mapText{X: x(s), Y: l.Bottom + 16, Anchor: "middle", Words: fmt.Sprintf("%g", math.Round(s*1e6)/1e6)})
 	}
 	l.Times[len(l.Times)-1].Words += " s"
-}
-
-// roundStep is the next of 1, 2 and 5 times a power of ten.
-func roundStep(least float64) float64 {
-	power := math.Pow(10, math.Floor(math.Log10(least)))
-	for _, m := range []float64{1, 2, 5} {
-		if m*power >= least {
-			return m * power
-		}
-	}
-	return 10 * power
 }
 
 // mark adds what is known to have happened: links that failed or returned, and

@@ -98,14 +98,6 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-func TestRoundStep(t *testing.T) {
-	for least, want := range map[float64]float64{0.3: 0.5, 1: 1, 1.25: 2, 3: 5, 7: 10, 0.011: 0.02} {
-		if got := roundStep(least); math.Abs(got/want-1) > 1e-9 {
-			t.Errorf("%v: %v, want %v", least, got, want)
-		}
-	}
-}
-
 // TestPlots: every drawing is a document by itself, has a name of its own, and
 // asks nobody for anything.
 func TestPlots(t *testing.T) {

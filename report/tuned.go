@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,19 +95,12 @@ func tuneNotes(r record.Record) []fact {
 		out = append(out, fact{"Carries most", words})
 	}
 	if slices.ContainsFunc(t.Settings, func(s record.Setting) bool { return s.Kept }) && t.Group != "" {
-		out = append(out, fact{"Take it back", "linerate rollback " + quoted(orElse(r.Fabric.File, "FABRIC")) + " " + quoted(t.Group)})
+		out = append(out, fact{"Take it back", "linerate rollback " + quoted(cmp.Or(r.Fabric.File, "FABRIC")) + " " + quoted(t.Group)})
 	}
 	for _, l := range t.Left {
 		out = append(out, fact{"Not tried", l})
 	}
 	return out
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // tunedHeadline is a tune in one sentence: it measures before with the traffic
@@ -151,7 +145,7 @@ func beyond(f record.Finding) []fact {
 	}
 	for _, a := range f.Also {
 		sure := confidence(record.Finding{Confidence: a.Confidence})
-		out = append(out, fact{"It may also be", fmt.Sprintf("%s, %s: %s", a.Cause, sure, orElse(a.Summary, Meaning(a.Cause)))})
+		out = append(out, fact{"It may also be", fmt.Sprintf("%s, %s: %s", a.Cause, sure, cmp.Or(a.Summary, Meaning(a.Cause)))})
 	}
 	if f.Next != nil && float64(f.Expected) > worthExpecting*float64(f.Rate) {
 		words := fmt.Sprintf("%s at %s", f.Next.Cause, rate(f.Next.Rate))

@@ -1,10 +1,10 @@
 package report
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/linerate/linerate/internal/plaintext"
+	"github.com/linerate/linerate/internal/textlayout"
 )
 
 // printable is a name or a note of a record as one line that moves no terminal.
@@ -63,33 +63,8 @@ func fromTo(from, to string, n int) string {
 	return squeeze(from, left) + " → " + squeeze(to, right)
 }
 
-func padRight(s string, n int) string {
-	return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s)))
-}
-
-func padLeft(s string, n int) string {
-	return strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s))) + s
-}
-
 // wrap breaks text at blanks into lines of at most width characters, each
-// after the first behind the indent. Longer words are cut.
+// after the first behind the indent.
 func wrap(first, indent, text string, width int) []string {
-	var lines []string
-	line, empty := first, true
-	for _, w := range strings.Fields(printable(text)) {
-		w = fit(w, width-utf8.RuneCountInString(indent))
-		joined := line + " " + w
-		if empty {
-			joined = line + w
-		}
-		if utf8.RuneCountInString(joined) > width && !empty {
-			lines = append(lines, line)
-			joined = indent + w
-		}
-		line, empty = joined, false
-	}
-	if !empty {
-		lines = append(lines, line)
-	}
-	return lines
+	return textlayout.Wrap(first, indent, printable(text), width)
 }

@@ -73,23 +73,3 @@ func (b Bundle) onActive(p Placement, what string) Placement {
 	p.Why = what + ", which is not given"
 	return p
 }
-
-// RoundRobinShares is the share of all packets, from 0 to 1, that balance-rr
-// sends on each port, given which of the ports in enslave order can send. The
-// turn of a port that cannot is taken by the next that can, which so carries
-// double (bond_get_slave_by_id); the hash of other modes renumbers instead.
-// All zero when none can.
-func RoundRobinShares(usable []bool) []float64 {
-	shares := make([]float64, len(usable))
-	if !slices.Contains(usable, true) {
-		return shares
-	}
-	for turn := range usable {
-		port := turn
-		for !usable[port] {
-			port = (port + 1) % len(usable)
-		}
-		shares[port] += 1 / float64(len(usable))
-	}
-	return shares
-}

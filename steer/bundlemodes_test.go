@@ -107,24 +107,6 @@ func TestRotationText(t *testing.T) {
 	}
 }
 
-func TestRoundRobinShares(t *testing.T) {
-	for _, tt := range []struct {
-		usable []bool
-		want   []float64
-	}{
-		{[]bool{true, true, true, true}, []float64{.25, .25, .25, .25}},
-		{[]bool{true, false, true, true}, []float64{.25, 0, .5, .25}},
-		{[]bool{true, true, true, false}, []float64{.5, .25, .25, 0}},
-		{[]bool{true, false, false, true}, []float64{.25, 0, 0, .75}},
-		{[]bool{false, false}, []float64{0, 0}},
-		{nil, []float64{}},
-	} {
-		if d := cmp.Diff(tt.want, RoundRobinShares(tt.usable)); d != "" {
-			t.Errorf("%v (-want +got):\n%s", tt.usable, d)
-		}
-	}
-}
-
 func TestReceive(t *testing.T) {
 	two := []string{"a", "b"}
 	peers := func(words ...string) (all []netip.Addr) {

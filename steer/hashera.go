@@ -64,18 +64,6 @@ func (e Era) String() string {
 	return fmt.Sprintf("unknown-%d", uint8(e))
 }
 
-// EraOf returns the likeliest era of a kernel release such as "6.1.0-32-amd64"
-// or "5.15". Certain is false when the release cannot be read as numbers
-// (the era is then the zero one) or when the vendor's numbering hides which
-// stable or backported code it holds; ErasOf then lists what it may be.
-func EraOf(release string) (era Era, certain bool) {
-	eras := ErasOf(release)
-	if len(eras) == 0 {
-		return EraCurrent, false
-	}
-	return eras[0], len(eras) == 1
-}
-
 // ErasOf returns every era that a kernel release may belong to, likeliest
 // first; nil when it cannot be read as numbers. More than one means doubt:
 // enterprise kernels keep an old number and take newer drivers, and Ubuntu's

@@ -200,13 +200,6 @@ func fnv1(b []byte, h uint32) uint32 {
 	return h
 }
 
-// LaggKey is the key that a lagg makes of the random number it draws, as
-// amd64 and arm64 have its bytes (m_ether_tcpip_hash_init).
-func LaggKey(random uint32) uint32 {
-	const start = 33554467 // FNV1_32_INIT of sys/sys/fnv_hash.h
-	return fnv1([]byte{byte(random), byte(random >> 8), byte(random >> 16), byte(random >> 24)}, start)
-}
-
 // Groups says which frames share a port, as Bundle.Groups does: known where it
 // is the same for every key that the lagg may have. Frames have one sender and
 // one next hop.

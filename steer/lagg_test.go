@@ -47,20 +47,6 @@ func TestLaggHashIsFNV1(t *testing.T) {
 	}
 }
 
-func TestLaggKeyOfRandomNumber(t *testing.T) {
-	// By hand: 33554467 folded with four zero bytes is 33554467 * 0x01000193^4.
-	h := uint32(33554467)
-	for range 4 {
-		h *= 0x01000193
-	}
-	if got := LaggKey(0); got != h {
-		t.Errorf("LaggKey(0) = %#x, want %#x", got, h)
-	}
-	if LaggKey(1) == LaggKey(0) {
-		t.Error("the random number does not matter")
-	}
-}
-
 func TestLaggSaysWhatItCannot(t *testing.T) {
 	f := macsOn(tcpFrame("192.168.10.1", "192.168.10.2", 40000, 5201))
 	f6 := macsOn(tcpFrame("fd00::1", "fd00::2", 40000, 5201))

@@ -22,22 +22,5 @@ func ParseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// Duration is a time.Duration that is written in text with its unit and in
-// JSON never: JSON keys for times are plain numbers named _ms or _s.
-type Duration time.Duration
-
-// UnmarshalText reads what ParseDuration reads.
-func (d *Duration) UnmarshalText(b []byte) error {
-	v, err := ParseDuration(string(b))
-	if err != nil {
-		return err
-	}
-	*d = Duration(v)
-	return nil
-}
-
-// MarshalText writes the time with its unit.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
 // Milliseconds is d in milliseconds, for keys named _ms.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

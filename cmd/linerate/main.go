@@ -5,7 +5,8 @@ package main
 import (
 	"os"
 
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab/guest"
 )
 
@@ -16,5 +17,5 @@ func main() {
 	if guest.IsInit() {
 		guest.Init()
 	}
-	os.Exit(cli.Main(cli.System(version), os.Args[1:]))
+	os.Exit(root.Run(console.System(version), os.Args[1:]))
 }

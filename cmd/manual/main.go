@@ -20,7 +20,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 )
 
 func main() {
@@ -32,7 +33,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 2 && args[0] == "reference" {
-		pages, err := reference(cli.Root(cli.System("dev")), ".")
+		pages, err := reference(root.New(console.System("dev")), ".")
 		if err != nil {
 			return err
 		}
@@ -45,7 +46,7 @@ func run(args []string) error {
 	if err != nil {
 		return fmt.Errorf("read date: %w", err)
 	}
-	root := cli.Root(cli.System(args[0]))
+	root := root.New(console.System(args[0]))
 	root.InitDefaultCompletionCmd()
 	if err := pages(root, args[0], time.Unix(seconds, 0).UTC(), filepath.Join(args[2], "man")); err != nil {
 		return err

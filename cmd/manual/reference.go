@@ -45,6 +45,7 @@ func reference(root *cobra.Command, tree string) (map[string]string, error) {
 		return nil, err
 	}
 	pages["profiles.md"] = profilesPage()
+	pages["bondoptions.md"] = bondPage()
 	return pages, nil
 }
 

@@ -1,7 +1,5 @@
 package host
 
-import "slices"
-
 // The kinds of host findings: words that scripts may compare, one for each
 // sort of thing that can be wrong.
 const (
@@ -77,6 +75,3 @@ var kinds = [...]string{
 	SysctlUnit, SysctlGone, SysctlDanger, SysctlSlow, SysctlClashes,
 	PathMTU, PairMTU, PairHash, BufferForBDP,
 }
-
-// Kinds lists the kinds of findings about one host and about two.
-func Kinds() []string { return slices.Clone(kinds[:]) }

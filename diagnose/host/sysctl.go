@@ -162,17 +162,6 @@ func nearlyFull(v sysctlView) bool {
 	return most > 0 && v.one()*10 >= most*9
 }
 
-// SysctlPage is the table as a Markdown page.
-func SysctlPage() string {
-	var b strings.Builder
-	b.WriteString("# Tunables that `inspect` judges\n\nMade from `diagnose/host/sysctl.go`, the one place where they are judged. A value that is not here is not judged.\n\n")
-	b.WriteString("| key | wrong is | why | what to do | source |\n|---|---|---|---|---|\n")
-	for _, r := range sysctlTable {
-		fmt.Fprintf(&b, "| `%s` | %s (%s) | %s | %s | %s |\n", r.Key, r.Wrong, r.Severity, r.Why, strings.ReplaceAll(r.Remedy, "KEY", "it"), r.Source)
-	}
-	return b.String()
-}
-
 // sysctlTable is the one place where tunables are judged. What is documented
 // is Documentation/networking/ip-sysctl.rst (ip-sysctl) and
 // Documentation/admin-guide/sysctl/net.rst (net.rst) of the kernel's tree.

@@ -39,7 +39,7 @@ func TestFaults(t *testing.T) {
 		all = directory(t, dir)
 	}
 	if len(all) == 0 {
-		t.Skip("no instance is here")
+		t.Fatal("no instance is here")
 	}
 	right, matrix := 0, map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -69,7 +69,7 @@ func TestFaults(t *testing.T) {
 func TestKeepFaults(t *testing.T) {
 	most, _ := strconv.Atoi(os.Getenv("LINERATE_FAULTS_KEEP"))
 	if most == 0 {
-		t.Skip("LINERATE_FAULTS_KEEP is not set")
+		t.Skip("no instances to keep: make prove-explain, with LINERATE_FAULTS_KEEP set")
 	}
 	all, seen, small := directory(t, os.Getenv("LINERATE_FAULTS_DIR")), map[string]int{}, map[string]injected{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {

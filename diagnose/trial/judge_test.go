@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -144,5 +145,26 @@ func TestSwitchNotAsDeclared(t *testing.T) {
 	trial.Lanes[1].EgressLink, trial.Lanes[3].EgressLink = "eth0", "eth0"
 	if got := Judge(f, trial); got.Cause != record.HashImbalance {
 		t.Errorf("not spread by the sender: %s: %s", got.Cause, got.Summary)
+	}
+}
+
+// TestKeptCountersAreEvidence (code 4.7b): marks of a queue on the way and polls that
+// ended with packets left stand beside a finding, and change none.
+func TestKeptCountersAreEvidence(t *testing.T) {
+	f := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
+	trial := func(marks, squeezes uint64) record.Trial {
+		out := measured(sent(2, rates(0.3*one, 0.3*one), rates(0.3*one, 0.3*one)), func(c *record.TCP) { c.ECNMarks = marks })
+		out.CPU = []record.CPUUse{{Host: "b", Cores: 8, Busy: 1.4, Busiest: 1, TimeSqueezes: squeezes, PerCore: []record.CoreUse{{Core: 2, Busy: 1, Softirq: 0.98}}}}
+		return out
+	}
+	plain, counted := Judge(f, trial(0, 0)), Judge(f, trial(3, 7))
+	if plain.Cause != record.ReceiverCPU || counted.Cause != plain.Cause || counted.Confidence != plain.Confidence {
+		t.Errorf("%s (%.2f), with counters %s (%.2f)", plain.Cause, plain.Confidence, counted.Cause, counted.Confidence)
+	}
+	for source, want := range map[string]string{fromTCP: "+6", "/proc/net/softnet_stat": "+7"} {
+		is := func(e record.Evidence) bool { return e.Source == source && e.Value == want }
+		if !slices.ContainsFunc(counted.Evidence, is) || slices.ContainsFunc(plain.Evidence, is) {
+			t.Errorf("%s of %s: %+v, without counters %+v", want, source, counted.Evidence, plain.Evidence)
+		}
 	}
 }

@@ -181,6 +181,9 @@ func (v *wayView) coreEvidence(use record.CPUUse, busy, waited float64) []record
 	if use.SoftnetDrops > 0 {
 		out = append(out, record.Evidence{What: "packets dropped before " + use.Host + "'s stack", Value: fmt.Sprintf("+%d", use.SoftnetDrops), Source: "/proc/net/softnet_stat"})
 	}
+	if use.TimeSqueezes > 0 {
+		out = append(out, record.Evidence{What: "polls of " + use.Host + " that ended with packets left (net.core.netdev_budget)", Value: fmt.Sprintf("+%d", use.TimeSqueezes), Source: "/proc/net/softnet_stat"})
+	}
 	return append(append(out, v.tcpEvidence()...), v.loads()...)
 }
 

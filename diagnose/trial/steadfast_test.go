@@ -48,6 +48,9 @@ var variants = map[string]func(*rand.Rand, *record.Record) bool{
 // TestSteadfast judges variants of measured networks with known faults: the
 // same in other units, as another kernel counts it, the other way round.
 func TestSteadfast(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	all := corpus(t, filepath.Join("testdata", "faults.json.gz"))
 	if dir := os.Getenv("LINERATE_FAULTS_DIR"); dir != "" {
 		all = directory(t, dir)

@@ -63,16 +63,6 @@ func worstWay(f predict.Fabric, t record.Trial) record.Finding {
 	return finding
 }
 
-// Record judges every trial of a record, in order, against the fabric of its
-// phase.
-func Record(r record.Record, state func(record.Trial) predict.Fabric) []record.Finding {
-	var out []record.Finding
-	for _, t := range r.Trials {
-		out = append(out, Judge(state(t), t))
-	}
-	return out
-}
-
 // wayView is one direction of a trial: who sent by which links, who received
 // by which, and how full each was.
 type wayView struct {

@@ -112,14 +112,3 @@ func TestHostile(t *testing.T) {
 		}
 	})
 }
-
-func TestRecord(t *testing.T) {
-	f := pair{end: end{links: 2, policy: netstate.Layer34}}.fabric()
-	full, none := sent(2, rates(one, one), rates(one, one)), sent(2, rates(0, 0), rates(0, 0))
-	full.Phase, full.Step = record.PhaseStep, "mtu"
-	asked := 0
-	got := Record(record.Record{Trials: []record.Trial{full, none}}, func(record.Trial) predict.Fabric { asked++; return f })
-	if len(got) != 2 || asked != 2 || got[0].Cause != record.LineRate || got[0].Phase != record.PhaseStep || got[0].Step != "mtu" || got[1].Cause != record.Unknown {
-		t.Errorf("got %+v", got)
-	}
-}

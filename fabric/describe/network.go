@@ -256,7 +256,7 @@ func (d *describer) addresses(l netstate.Link) *yamldoc.Node {
 		settings := l.AddressSettings[p]
 		words := strings.TrimRight("ip address "+p.String()+" dev "+l.Name+" "+settings, " ")
 		switch owner := d.taken[p.Addr()]; {
-		case containsPrefix(l.Leases, p), p.Addr().IsLoopback():
+		case slices.Contains(l.Leases, p), p.Addr().IsLoopback():
 		case p.Addr().IsLinkLocalUnicast() && p.Addr().Is6():
 		case p.Addr().IsLinkLocalUnicast(), p.Addr().IsMulticast(), p.Addr().IsUnspecified(), p.Bits() == 0:
 			d.unsaid.add(words, "link-local or of no single host")
@@ -277,15 +277,6 @@ func (d *describer) addresses(l netstate.Link) *yamldoc.Node {
 		}
 	}
 	return all
-}
-
-func containsPrefix(all []netip.Prefix, p netip.Prefix) bool {
-	for _, a := range all {
-		if a == p {
-			return true
-		}
-	}
-	return false
 }
 
 func fourOf(all []netip.Prefix) []netip.Prefix {

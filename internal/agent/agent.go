@@ -23,6 +23,7 @@ import (
 	"github.com/linerate/linerate/internal/traffic/externaltool"
 	"github.com/linerate/linerate/internal/traffic/iperf3client"
 	"github.com/linerate/linerate/internal/traffic/ping"
+	"github.com/linerate/linerate/internal/traffic/sampling"
 )
 
 // Config says which host to be.
@@ -71,9 +72,10 @@ func New(cfg Config) *Agent {
 		cfg.Now = time.Now
 	}
 	a := &Agent{cfg: cfg, counters: &counters{ns: cfg.Namespace}}
-	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Place: a.place, Logger: cfg.Logger})
-	a.iperf3 = iperf3client.New(iperf3client.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Logger: cfg.Logger})
-	a.tools = externaltool.New(externaltool.Config{Namespace: cfg.Namespace, Links: a.counters.links, CPU: a.counters.processors, Sockets: a.toolSockets})
+	counted := sampling.Host{Links: a.counters.links, CPU: a.counters.processors}
+	a.engine = engine.New(engine.Config{Namespace: cfg.Namespace, Host: counted, Place: a.place, Logger: cfg.Logger})
+	a.iperf3 = iperf3client.New(iperf3client.Config{Namespace: cfg.Namespace, Host: counted, Logger: cfg.Logger})
+	a.tools = externaltool.New(externaltool.Config{Namespace: cfg.Namespace, Host: counted, Sockets: a.toolSockets})
 	a.handlers = map[agentapi.Method]handler{
 		agentapi.MethodHello:     typed(a.hello),
 		agentapi.MethodObserve:   typed(a.observe),

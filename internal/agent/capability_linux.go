@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,10 +41,10 @@ func (a *Agent) capabilities() agentapi.Capabilities {
 		}
 		return nil
 	})
-	if makeable(orElse(a.cfg.HoldDir, apply.HoldDir)) {
+	if makeable(cmp.Or(a.cfg.HoldDir, apply.HoldDir)) {
 		out = append(out, agentapi.CanHold)
 	}
-	if makeable(orElse(a.cfg.JournalDir, apply.DefaultDir)) {
+	if makeable(cmp.Or(a.cfg.JournalDir, apply.DefaultDir)) {
 		out = append(out, agentapi.CanJournal)
 	}
 	return out
@@ -97,11 +98,4 @@ func makeable(dir string) bool {
 		}
 		dir = up
 	}
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/sockdiag"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
-	"github.com/linerate/linerate/internal/traffic/engine"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // The sysctls that say which local ports are kept for what.
@@ -46,7 +46,7 @@ func (a *Agent) toolSockets(port uint16, far bool) (found []agentapi.ToolSocket,
 		}
 		all, err := sockdiag.ConnectionsAt(sport, dport)
 		for _, d := range all {
-			found = append(found, agentapi.ToolSocket{Tuple: d.Tuple, Count: engine.SocketCount(d)})
+			found = append(found, agentapi.ToolSocket{Tuple: d.Tuple, Count: socket.ForeignCount(d)})
 		}
 		return err
 	})

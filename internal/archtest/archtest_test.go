@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"strings"
@@ -57,26 +58,27 @@ func TestSeesViolations(t *testing.T) {
 	if problems, err := check(good()); err != nil || len(problems) > 0 {
 		t.Fatalf("a good tree: %v, %v", problems, err)
 	}
-	long := strings.Repeat("\n", 500)
 	for name, tt := range map[string]struct{ file, content, want string }{
-		"upwards":             {"flow/a.go", "package flow\nimport _ \"example.org/x/run\"\n", "layer 1) imports run"},
-		"sideways":            {"flow/a.go", "package flow\nimport _ \"example.org/x/state\"\n", "imports state"},
-		"upwards in a test":   {"flow/a_test.go", "package flow_test\nimport _ \"example.org/x/run\"\n", "imports run"},
-		"under a build tag":   {"flow/a.go", "//go:build plan9\n\npackage flow\nimport _ \"example.org/x/run\"\n", "imports run"},
-		"not in the table":    {"new/a.go", "package new\n", "not in ARCHITECTURE.md"},
-		"file in pure":        {"flow/a.go", "package flow\nimport _ \"os\"\n", "is pure and imports os"},
-		"socket in pure":      {"flow/a.go", "package flow\nimport _ \"net\"\n", "imports net"},
-		"context in pure":     {"flow/a.go", "package flow\nimport \"context\"\nfunc f(context.Context) {}\n", "takes a context"},
-		"clock in pure":       {"flow/a.go", "package flow\nimport \"time\"\nvar _ = time.Now\n", "time.Now"},
-		"renamed clock":       {"flow/a.go", "package flow\nimport clock \"time\"\nfunc f() { clock.Sleep(1) }\n", "time.Sleep"},
-		"exec elsewhere":      {"run/other.go", "package run\nimport _ \"os/exec\"\n", "only in run/start.go"},
-		"x/sys anywhere":      {"run/other.go", "package run\nimport _ \"golang.org/x/sys/unix\"\n", "x/sys/unix may be imported only in"},
-		"net outside":         {"run/other.go", "package run\nimport _ \"net\"\n", "net may be imported only in"},
-		"room":                {"unit/a.go", "package helpers\n", "name it by what it knows"},
-		"init":                {"run/a.go", "package run\nfunc init() {}\n", "init function"},
-		"exit in a library":   {"run/a.go", "package run\nimport \"os\"\nfunc f() { os.Exit(1) }\n", "os.Exit"},
-		"fatal in a library":  {"run/a.go", "package run\nimport \"log\"\nfunc f() { log.Fatalf(\"\") }\n", "log.Fatalf"},
-		"very long, with why": {"run/a.go", "// Package run has 900 lines because it must.\npackage run\n" + long + long, "more than 800"},
+		"upwards":            {"flow/a.go", "package flow\nimport _ \"example.org/x/run\"\n", "layer 1) imports run"},
+		"sideways":           {"flow/a.go", "package flow\nimport _ \"example.org/x/state\"\n", "imports state"},
+		"upwards in a test":  {"flow/a_test.go", "package flow_test\nimport _ \"example.org/x/run\"\n", "imports run"},
+		"under a build tag":  {"flow/a.go", "//go:build plan9\n\npackage flow\nimport _ \"example.org/x/run\"\n", "imports run"},
+		"not in the table":   {"new/a.go", "package new\n", "not in ARCHITECTURE.md"},
+		"file in pure":       {"flow/a.go", "package flow\nimport _ \"os\"\n", "is pure and imports os"},
+		"socket in pure":     {"flow/a.go", "package flow\nimport _ \"net\"\n", "imports net"},
+		"context in pure":    {"flow/a.go", "package flow\nimport \"context\"\nfunc f(context.Context) {}\n", "takes a context"},
+		"clock in pure":      {"flow/a.go", "package flow\nimport \"time\"\nvar _ = time.Now\n", "time.Now"},
+		"renamed clock":      {"flow/a.go", "package flow\nimport clock \"time\"\nfunc f() { clock.Sleep(1) }\n", "time.Sleep"},
+		"exec elsewhere":     {"run/other.go", "package run\nimport _ \"os/exec\"\n", "only in run/start.go"},
+		"x/sys anywhere":     {"run/other.go", "package run\nimport _ \"golang.org/x/sys/unix\"\n", "x/sys/unix may be imported only in"},
+		"net outside":        {"run/other.go", "package run\nimport _ \"net\"\n", "net may be imported only in"},
+		"room":               {"unit/a.go", "package helpers\n", "name it by what it knows"},
+		"init":               {"run/a.go", "package run\nfunc init() {}\n", "init function"},
+		"exit in a library":  {"run/a.go", "package run\nimport \"os\"\nfunc f() { os.Exit(1) }\n", "os.Exit"},
+		"fatal in a library": {"run/a.go", "package run\nimport \"log\"\nfunc f() { log.Fatalf(\"\") }\n", "log.Fatalf"},
+		"long file":          {"run/a.go", "package run\n" + strings.Repeat("\n", 800), "801 lines, more than 800"},
+		"three words":        {"run/steerpickroute.go", "package run\n\n// Steer, pick and route are words.\n", "a name of 3 words"},
+		"three with lines":   {"run/read_pickroute_linux.go", "package run\n\nvar pickRoute int\n", "a name of 3 words"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree := maps.Clone(good())
@@ -111,10 +113,30 @@ func TestSeesViolations(t *testing.T) {
 			t.Errorf("%v, %v", problems, err)
 		}
 	})
-	t.Run("long with why", func(t *testing.T) {
+	t.Run("bounds that are kept", func(t *testing.T) {
 		tree := good()
-		tree["run/a.go"] = &fstest.MapFile{Data: []byte("package run\n\n// These are 500 lines because a table is one subject.\n" + long)}
+		for _, name := range []string{"run/a.go", "run/steerpick_linux_test.go", "run/route_steer.go", "run/interoperability.go", "run/b.go", "run/c.go", "run/d.go", "run/e.go", "run/f.go"} {
+			tree[name] = &fstest.MapFile{Data: []byte("package run\n// Steer, pick, route.\n" + strings.Repeat("\n", 700))}
+		}
 		if problems, err := check(tree); err != nil || len(problems) > 0 {
+			t.Errorf("%v, %v", problems, err)
+		}
+	})
+	t.Run("large package", func(t *testing.T) {
+		tree := good()
+		for n := range 9 {
+			tree[fmt.Sprintf("run/a%d.go", n)] = &fstest.MapFile{Data: []byte("package run\n" + strings.Repeat("\n", 700))}
+		}
+		if problems, err := check(tree); err != nil || len(problems) != 1 || !strings.Contains(problems[0], "run: a package of 6315 lines") {
+			t.Errorf("%v, %v", problems, err)
+		}
+	})
+	t.Run("many folders", func(t *testing.T) {
+		tree := good()
+		for n := range 9 { // beside flow, unit, state and run
+			tree[fmt.Sprintf("more%d/below/a.go", n)] = &fstest.MapFile{Data: []byte("package below\n")}
+		}
+		if problems, err := check(tree); err != nil || !strings.Contains(strings.Join(problems, "\n"), "13 folders at the root") {
 			t.Errorf("%v, %v", problems, err)
 		}
 	})

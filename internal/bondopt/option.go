@@ -158,6 +158,20 @@ func ByAttr(attr uint16) (Option, bool) {
 	return first(options, func(o *Option) bool { return o.Attr == attr })
 }
 
+// Said returns a bond's option by its name or the driver's other one, and how a
+// format says it under that; false where it does not.
+func Said(f Format, name string) (Option, Saying, bool) {
+	o, twin := ByTwin(name)
+	if !twin {
+		o, _ = Find(name)
+	}
+	s, ok := o.Saying(f)
+	if twin {
+		s.Name = name
+	}
+	return o, s, ok
+}
+
 // ByTwin returns a bond's option by the driver's other name for it.
 func ByTwin(name string) (Option, bool) {
 	return first(options, func(o *Option) bool { return o.Twin != "" && o.Twin == name })

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -81,4 +82,25 @@ func Registry(tellers ...prometheus.Collector) (*prometheus.Registry, error) {
 		}
 	}
 	return r, nil
+}
+
+// Tell answers Prometheus at an address until it is told to end; "" is
+// nowhere.
+func Tell(ctx context.Context, address string, log *slog.Logger, tellers ...prometheus.Collector) (end func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	e, err := Listen(ctx, address, log, tellers...)
+	if err != nil {
+		return nil, err
+	}
+	log.Info("metrics are told", "url", "http://"+e.Addr().String()+"/metrics")
+	if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().IsLoopback() {
+		log.Warn("metrics are told to whoever reaches this address: it should be the monitoring network's", "address", address)
+	}
+	return func() {
+		if err := e.Close(); err != nil {
+			log.Debug("end of metrics", "error", err)
+		}
+	}, nil
 }

@@ -72,15 +72,6 @@ var families = []Family{
 	{"linerate_path_measured_time_seconds", prometheus.GaugeValue, OfPaths, pathLabels, "When it was last measured."},
 }
 
-// Families returns the table.
-func Families() []Family {
-	out := slices.Clone(families)
-	for i := range out {
-		out[i].Labels = slices.Clone(out[i].Labels)
-	}
-	return out
-}
-
 // teller gives out values of the families of one kind of teller.
 type teller struct{ descs map[string]told }
 

@@ -28,7 +28,7 @@ func TestDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want strings.Builder
-	for _, f := range Families() {
+	for _, f := range families {
 		labels := strings.Join(f.Labels, ", ")
 		if f.Of == OfPaths {
 			labels = "path"
@@ -50,7 +50,7 @@ func kind(f Family) string {
 // Names as Prometheus's own reader of names would have them.
 func TestNames(t *testing.T) {
 	seen := make(map[string]bool)
-	for _, f := range Families() {
+	for _, f := range families {
 		if seen[f.Name] || !strings.HasPrefix(f.Name, "linerate_") || !strings.HasSuffix(f.Help, ".") {
 			t.Errorf("%s: twice, not ours, or without a sentence of help", f.Name)
 		}
@@ -129,7 +129,7 @@ func TestAgentTells(t *testing.T) {
 // all checks that a teller said every family of its kind.
 func all(t *testing.T, said string, of ...string) {
 	t.Helper()
-	for _, f := range Families() {
+	for _, f := range families {
 		if slices.Contains(of, f.Of) && !regexp.MustCompile(`(?m)^`+f.Name+`[ {]`).MatchString(said) {
 			t.Errorf("nothing of %s", f.Name)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -19,6 +20,9 @@ const (
 	mostPaths  = 10000
 	mostPoints = 32
 )
+
+// PathsSince is how far back the paths go that a server tells of at its start.
+const PathsSince = 30 * 24 * time.Hour
 
 // Paths are what paths carried, as trials come. It is for many goroutines.
 type Paths struct {

@@ -103,8 +103,8 @@ func Check(path string, info fs.FileInfo) error {
 		return errLink(path)
 	case !info.Mode().IsRegular():
 		return errNotPlain(path)
-	case names(info) > 1:
-		return &ForeignError{path, fmt.Sprintf("it has %d names (hard links)", names(info)), "find out who made the others (find / -samefile " + path + "), then remove it"}
+	case Names(info) > 1:
+		return &ForeignError{path, fmt.Sprintf("it has %d names (hard links)", Names(info)), "find out who made the others (find / -samefile " + path + "), then remove it"}
 	}
 	return owned(path, info)
 }
@@ -124,7 +124,7 @@ func CheckDir(path string) error {
 }
 
 func owned(path string, info fs.FileInfo) error {
-	if uid, _ := owner(info); uid != 0 && uid != os.Geteuid() {
+	if uid, _ := Owner(info); uid != 0 && uid != os.Geteuid() {
 		return &ForeignError{path, fmt.Sprintf("it belongs to user %d", uid), fmt.Sprintf("when that is as it should be: chown %d %s", os.Geteuid(), path)}
 	}
 	if mode := info.Mode().Perm(); mode&0o022 != 0 {

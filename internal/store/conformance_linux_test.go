@@ -23,10 +23,16 @@ import (
 
 // TestSQLite and TestPostgreSQL are one suite: whatever it asks holds in both.
 func TestSQLite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	conformance(t, func(t *testing.T) string { return filepath.Join(t.TempDir(), "deep", "history.db") })
 }
 
 func TestPostgreSQL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	c := startCluster(t, "fsync=off") // what is tried is not whether the disk keeps it
 	conformance(t, func(t *testing.T) string { return c.database(t) })
 	t.Run("refused", func(t *testing.T) { refusals(t, c) })

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // masked sets the process's umask for a test.
@@ -80,8 +82,8 @@ func TestModeAndOwnerStay(t *testing.T) {
 	}
 	write1(t, path, "new")
 	after := holds(t, path, "new")
-	u1, g1 := owner(before)
-	if u2, g2 := owner(after); after.Mode() != before.Mode() || u1 != u2 || g1 != g2 {
+	u1, g1 := statefile.Owner(before)
+	if u2, g2 := statefile.Owner(after); after.Mode() != before.Mode() || u1 != u2 || g1 != g2 {
 		t.Errorf("was %v of %d:%d, is %v of %d:%d", before.Mode(), u1, g1, after.Mode(), u2, g2)
 	}
 	if os.SameFile(before, after) {

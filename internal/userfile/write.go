@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/linerate/linerate/internal/statefile"
 )
 
 // Write makes content the whole of the file that a user named.
@@ -54,7 +56,7 @@ func write(ctx context.Context, path string, content []byte, mode fs.FileMode) e
 	case !info.Mode().IsRegular():
 		return toStream(ctx, real, content)
 	}
-	if names(info) > 1 {
+	if statefile.Names(info) > 1 {
 		return inPlace(real, content)
 	}
 	err = replace(real, content, info)
@@ -152,8 +154,8 @@ func replace(path string, content []byte, old fs.FileInfo) error {
 	if err != nil {
 		return errors.Join(err, temp.Close())
 	}
-	uid, gid := owner(old)
-	if u, g := owner(now); u != uid || g != gid {
+	uid, gid := statefile.Owner(old)
+	if u, g := statefile.Owner(now); u != uid || g != gid {
 		err = temp.Chown(uid, gid)
 	}
 	if err == nil {

@@ -34,7 +34,7 @@ func functions() template.FuncMap {
 		"hostURL": hostURL,
 		"rate":    rate,
 		"share":   share,
-		"counted": unit.Counted,
+		"counted": unit.Counted[int],
 		"runURL":  func(name string) string { return "/run/" + url.PathEscape(name) },
 		"pathURL": pathURL,
 		"level":   level,

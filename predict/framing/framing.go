@@ -48,14 +48,6 @@ func IsTCP(protocol string) bool { return protocols[protocol].tcp }
 // DefaultMTU is Ethernet's, taken where a link's MTU is unknown.
 const DefaultMTU = 1500
 
-// Efficiency is the share of a link's speed that is TCP payload when full
-// segments are sent: MSS / (MTU + 38) on Ethernet, MSS / (MTU + 14) as a
-// shaper counts, with 4 more for each VLAN tag that is counted. Zero when the
-// MTU leaves no room for payload.
-func Efficiency(mtu, tags int, framing netstate.Framing, ipv6, timestamps bool) float64 {
-	return Segment{Mtu: mtu, Headers: Headers("tcp", ipv6, timestamps)}.Share(framing, tags)
-}
-
 // LinkPayload is the TCP payload (with timestamps) that one link sends at
 // most in one direction, frames of the given MTU with that many VLAN tags. A
 // root qdisc's rate below the link's speed, or in place of an unknown speed,

@@ -30,9 +30,9 @@ func TestEfficiency(t *testing.T) {
 		{0, 0, netstate.FramingL2, false, true, 0},
 		{-100, 0, netstate.FramingL1, false, true, 0},
 	} {
-		got := Efficiency(c.mtu, c.tags, c.framing, c.ipv6, c.stamp)
+		got := Segment{Mtu: c.mtu, Headers: Headers("tcp", c.ipv6, c.stamp)}.Share(c.framing, c.tags)
 		if math.Abs(got-c.want) > 5e-6 {
-			t.Errorf("Efficiency(%d, %d, %q, ipv6 %v, timestamps %v) = %.5f; want %.5f", c.mtu, c.tags, c.framing, c.ipv6, c.stamp, got, c.want)
+			t.Errorf("payload's share(%d, %d, %q, ipv6 %v, timestamps %v) = %.5f; want %.5f", c.mtu, c.tags, c.framing, c.ipv6, c.stamp, got, c.want)
 		}
 	}
 }

@@ -74,18 +74,6 @@ func inputWords(policy string) string {
 	return policy
 }
 
-// FromSightings says which known policies explain what was seen, likeliest first;
-// those with no more than one chance in a thousand are left out. The links of
-// the sightings may be numbered otherwise than the device counts them. With
-// few sightings many policies explain them, and each is then little more
-// likely than it was before; under one link there is nothing to tell.
-func FromSightings(sightings []steer.Sighting, links int) []Guess {
-	if links < 1 {
-		return nil
-	}
-	return Believe(sightings, links, nil).Guesses()
-}
-
 // Guesses are the belief's explanations, likeliest first.
 func (b Belief) Guesses() []Guess {
 	var guesses []Guess

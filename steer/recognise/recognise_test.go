@@ -61,7 +61,7 @@ func TestRecognisesItsOwn(t *testing.T) {
 			}
 			return class
 		})
-		guesses := FromSightings(seen, links)
+		guesses := Believe(seen, links, nil).Guesses()
 		at := slices.IndexFunc(guesses, func(g Guess) bool { return g.Policy == rule.policy })
 		if at < 0 {
 			t.Fatalf("%s is not among %+v", rule.policy, guesses)
@@ -95,7 +95,7 @@ func TestRecognisesPolicies(t *testing.T) {
 				v, _, _ := steer.Hasher{Policy: policy}.Hash(f)
 				return uint64(v)
 			})
-			g := FromSightings(seen, links)[0]
+			g := Believe(seen, links, nil).Guesses()[0]
 			// On a power of two layer2+3 and an XOR of addresses differ by a renumbering.
 			same := policy == netstate.Layer23 && links&(links-1) == 0 && g.Policy == "src-dst-ip"
 			if g.Policy != policy.String() && !same {
@@ -131,7 +131,7 @@ func TestRandomHashIsNoPolicy(t *testing.T) {
 					}
 					seen = append(seen, steer.Sighting{Frame: f, Link: drawn[key]})
 				}
-				guesses := FromSightings(seen, links)
+				guesses := Believe(seen, links, nil).Guesses()
 				for _, g := range guesses {
 					if g.Published() && g.Confidence > 0.2 {
 						t.Errorf("%d links, seed %d: a random hash is taken for %+v", links, seed, g)
@@ -150,22 +150,19 @@ func TestRandomHashIsNoPolicy(t *testing.T) {
 
 // TestFewSightingsSayLittle: honesty with nothing, and with little.
 func TestFewSightingsSayLittle(t *testing.T) {
-	if g := FromSightings(nil, 4); len(g) == 0 || g[0].Confidence > 0.4 {
+	if g := Believe(nil, 4, nil).Guesses(); len(g) == 0 || g[0].Confidence > 0.4 {
 		t.Errorf("from nothing: %+v", g)
-	}
-	if g := FromSightings(nil, 0); g != nil {
-		t.Errorf("no links: %+v", g)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	seen := sightingsOf(r, lookAt(r, 2, 2), 4, func(f flow.Frame) uint64 {
 		v, _, _ := steer.Hasher{Policy: netstate.Layer34}.Hash(f)
 		return uint64(v)
 	})
-	if g := FromSightings(seen, 4); g[0].Confidence > 0.6 {
+	if g := Believe(seen, 4, nil).Guesses(); g[0].Confidence > 0.6 {
 		t.Errorf("from two flows: %+v", g[0])
 	}
 	// A link that is none, as from a table of another host, is left out.
-	if g := FromSightings([]steer.Sighting{{Frame: seen[0].Frame, Link: 9}}, 4); len(g) == 0 {
+	if g := Believe([]steer.Sighting{{Frame: seen[0].Frame, Link: 9}}, 4, nil).Guesses(); len(g) == 0 {
 		t.Error("no guesses")
 	}
 }
@@ -179,7 +176,7 @@ func TestOneMisreadDoesNotDecide(t *testing.T) {
 		return uint64(v)
 	})
 	seen[7].Link = (seen[7].Link + 1) % 3
-	if g := FromSightings(seen, 3)[0]; g.Policy != "layer3+4" || g.Contradicted != 1 || g.Consistent != 39 {
+	if g := Believe(seen, 3, nil).Guesses()[0]; g.Policy != "layer3+4" || g.Contradicted != 1 || g.Consistent != 39 {
 		t.Errorf("%+v", g)
 	}
 }

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/linerate/linerate/unit"
@@ -130,6 +131,6 @@ func (d typesOfDocument) instance(name string, read *rateReader) instance {
 	rate := func(key string, text rateText) unit.BitRate { return read.read("type "+name, key, text) }
 	return instance{
 		VCPUs: t.VCPUs, Cards: t.Cards, Rate: rate("rate", t.Rate), Burst: rate("burst", t.Burst), Tier1: rate("tier1", t.Tier1),
-		name: name, source: d.Source, burstSource: first(d.BurstSource, d.Source), cardsSource: first(d.CardsSource, d.Source),
+		name: name, source: d.Source, burstSource: cmp.Or(d.BurstSource, d.Source), cardsSource: cmp.Or(d.CardsSource, d.Source),
 	}
 }

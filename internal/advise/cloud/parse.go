@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -150,9 +151,9 @@ func (t Table) with(doc document) (Table, error) {
 
 // with lays a provider's document over what is known of it.
 func (p provider) with(name string, d providerDocument) (provider, error) {
-	p.title = first(d.Title, p.title, name)
-	p.prefix = first(d.Prefix, p.prefix)
-	p.source = first(d.Source, p.source)
+	p.title = cmp.Or(d.Title, p.title, name)
+	p.prefix = cmp.Or(d.Prefix, p.prefix)
+	p.source = cmp.Or(d.Source, p.source)
 	if d.Aliases != nil {
 		p.aliases = d.Aliases
 	}
@@ -226,15 +227,6 @@ func choose(key, word string, was bool, yes, no string) (bool, error) {
 		return word == yes, nil
 	}
 	return was, fmt.Errorf("%s is %q, want %s or %s", key, word, yes, no)
-}
-
-func first(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 // key is an instance's name as the table holds it.

@@ -62,7 +62,7 @@ func (j *judge) part(network Cap) Cap {
 	r := j.size.rule
 	n := unit.BitRate(j.interfaces)
 	c := network.scaled(1 / float64(n))
-	c.Why = fmt.Sprintf("%s over %d %s is %s each", network.Rate, j.interfaces, plural(j.interfaces, "interface"), c.Rate)
+	c.Why = fmt.Sprintf("%s over %s is %s each", network.Rate, unit.Counted(j.interfaces, "interface"), c.Rate)
 	if r.Interface == 0 {
 		return j.cited(c)
 	}
@@ -110,11 +110,4 @@ func (j *judge) card(network Cap) Cap {
 	}
 	c.Sources = j.table.cite(j.size.names[0], j.provider.types[j.provider.key(j.query.Instance)].cardsSource)
 	return j.cited(c)
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }

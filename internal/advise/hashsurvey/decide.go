@@ -24,8 +24,6 @@ type Request struct {
 type Decision struct {
 	// Next is the candidate to look at next; -1 when the survey is over.
 	Next int
-	// Chance is the probability that it fits into the set.
-	Chance float64
 	// Cover is the set, when the survey is over; it is even on all sides that
 	// ask unless Why says why not.
 	Cover Cover
@@ -77,7 +75,7 @@ func (s State) Decide(candidates []flow.Frame, req Request) Decision {
 			if over || c.Derived == 0 {
 				return Decision{Next: -1, Cover: c}
 			}
-			return Decision{Next: c.toLookAt(candidates), Chance: sure} // a rule is good, seeing is better
+			return Decision{Next: c.toLookAt(candidates)} // a rule is good, seeing is better
 		}
 	}
 	switch {
@@ -86,7 +84,7 @@ func (s State) Decide(candidates []flow.Frame, req Request) Decision {
 	case stuck:
 		return Decision{Next: -1, Cover: s.Best(candidates, streams), Why: "no other flow is likely to help"}
 	}
-	return Decision{Next: at[next], Chance: chance}
+	return Decision{Next: at[next]}
 }
 
 // A policy is recognised when it is this likely; a flow that is expected to

@@ -122,6 +122,9 @@ func hidden(policy netstate.HashPolicy) func(int) func(flow.Frame) int {
 // TestFindsEvenSets: hidden policies with a hidden numbering are always found
 // within 2*n*H(n) flows, all of them seen.
 func TestFindsEvenSets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	for _, policy := range []netstate.HashPolicy{netstate.Layer23, netstate.Layer34} {
 		addresses := 1
 		if policy == netstate.Layer23 {
@@ -155,6 +158,9 @@ func TestFindsEvenSets(t *testing.T) {
 // link by chance does: n*H(n) where one side is hidden, and the later of two
 // such where both are, which is a third more.
 func TestRandomHash(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	for _, links := range append(pairs, [2]int{1, 2}, [2]int{1, 4}) {
 		total, found := 0, 0
 		const runs = 24

@@ -204,6 +204,9 @@ func drawFabric(t *rapid.T) (string, unit.BitRate) {
 // TestDesignsHold: whatever the file, the list is in order of cost, no rate
 // grows when something fails, and what is called worse is.
 func TestDesignsHold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		text, want := drawFabric(t)
 		f, err := fabric.Parse("fabric.yaml", []byte(text))
@@ -242,6 +245,9 @@ func TestDesignsHold(t *testing.T) {
 
 // TestAnotherCard never costs rate.
 func TestAnotherCard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		text, want := drawFabric(t)
 		f, err := fabric.Parse("fabric.yaml", []byte(text))

@@ -32,7 +32,7 @@ func latencyProposals(s State) []Proposal {
 	} {
 		for _, o := range s.left(m) {
 			p, _ := proposalOf(s, []pick{{m, o}})
-			p.Unsure, p.Latency = true, true
+			p.Unsure = true
 			out = append(out, p)
 		}
 	}

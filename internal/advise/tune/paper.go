@@ -253,33 +253,9 @@ func proposalOf(s State, chosen []pick) (Proposal, State) {
 	if a := s.rateOf(p.ProofA); a > 0 {
 		p.Gain = float64(p.Expected/a) - 1
 	}
-	if len(chosen) > 1 {
-		p.Parts = partsOf(s, chosen, p.Expected)
-	}
 	return p, end
 }
 
 // kernelPerLink streams a link leave an idle link to chance in less than one
 // run of a hundred where the kernel picks the ports.
 const kernelPerLink = 4
-
-// partsOf is what each pick of a bundle is worth: what is lost, as a share of
-// the rate, when it alone is left out.
-func partsOf(s State, chosen []pick, all unit.BitRate) []float64 {
-	parts := make([]float64, len(chosen))
-	for i := range chosen {
-		at := s
-		for j, c := range chosen {
-			// A desired host holds the changes before it: each is made anew.
-			if left := at.left(c.move); j != i && c.move.name != Streams && len(left) > 0 {
-				at = at.after(left[0])
-			} else if j != i {
-				at.Load = c.option.load
-			}
-		}
-		if without := at.rate(); without > 0 {
-			parts[i] = float64(all/without) - 1
-		}
-	}
-	return parts
-}

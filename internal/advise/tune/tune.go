@@ -97,8 +97,6 @@ type Proposal struct {
 	Bounces bool
 	// Cheaper proposals are kept where they are not slower.
 	Cheaper bool
-	// Latency is set where what is sought is a shorter time under load.
-	Latency bool
 	// Disordered is set where packets are dealt out one by one: single looks say
 	// little.
 	Disordered bool
@@ -107,9 +105,6 @@ type Proposal struct {
 	ProbeMTU int
 	// HostMoves are those of Moves that change hosts, and not traffic alone.
 	HostMoves []Name
-	// Parts are the shares of a bundle's gain that the prediction gives to each
-	// of Moves, in their order: what is lost when that one alone is left out.
-	Parts []float64
 }
 
 // Propose lists what is worth trying, in the order to try it, each step as if

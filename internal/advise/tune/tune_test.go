@@ -240,6 +240,9 @@ func TestOneLinkManyStreams(t *testing.T) {
 
 // TestSteady: the same state gives the same proposals, whatever a map's order.
 func TestSteady(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	mixed := demo
 	mixed.policy = netstate.Layer23
 	s := state(demo.host("alpha", 1), mixed.host("beta", 2))
@@ -256,6 +259,9 @@ func TestSteady(t *testing.T) {
 // TestNeverWorse: whatever the fabric, a proposal expects more than there is,
 // or is asked for; and every first proposal can be predicted.
 func TestNeverWorse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) bonded {
 			return bonded{mode: rapid.SampledFrom(netstate.BondModes()).Draw(t, name), policy: rapid.SampledFrom(netstate.HashPolicies()).Draw(t, name),

@@ -5,6 +5,7 @@
 package agentapi
 
 import (
+	"cmp"
 	"net/netip"
 	"time"
 
@@ -121,11 +122,10 @@ type SinkRequest struct {
 	// lets no other through. All in use is ErrPortTaken.
 	Within *flow.PortRange `json:"within,omitempty"`
 	// Peers are the only addresses served.
-	Peers        []netip.Addr `json:"peers"`
-	Streams      int          `json:"streams"`
-	SocketBuffer unit.Bytes   `json:"socket_buffer_bytes,omitempty"`
-	Congestion   string       `json:"congestion_control,omitempty"`
-	// Socket is what the sockets are asked for over the two above.
+	Peers   []netip.Addr `json:"peers"`
+	Streams int          `json:"streams"`
+	EarlierSocket
+	// Socket is what the sockets are asked for.
 	Socket record.Socket `json:"socket,omitzero"`
 	MPTCP  bool          `json:"mptcp,omitempty"` // serve MPTCP and TCP
 	UDP    *Datagrams    `json:"udp,omitempty"`   // serve UDP instead
@@ -134,6 +134,20 @@ type SinkRequest struct {
 	Unpinned bool          `json:"unpinned,omitempty"`
 	Links    []string      `json:"links"` // counters to sample
 	Lifetime time.Duration `json:"lifetime_ns"`
+}
+
+// EarlierSocket is how controllers of an earlier build ask for part of a Socket.
+// Hosts read it, and nothing writes it.
+type EarlierSocket struct {
+	SocketBuffer unit.Bytes `json:"socket_buffer_bytes,omitempty"`
+	Congestion   string     `json:"congestion_control,omitempty"`
+}
+
+// Under is a socket, with this for what it does not ask for.
+func (e EarlierSocket) Under(s record.Socket) record.Socket {
+	s.SndBuf, s.RcvBuf = cmp.Or(s.SndBuf, e.SocketBuffer), cmp.Or(s.RcvBuf, e.SocketBuffer)
+	s.Congestion = cmp.Or(s.Congestion, e.Congestion)
+	return s
 }
 
 // SinkReply says where it listens.
@@ -148,11 +162,10 @@ type SinkReply struct {
 // SourceRequest opens a sending end and connects every stream; nothing is
 // sent but each stream's opening until Start.
 type SourceRequest struct {
-	Session      string     `json:"session"`
-	Key          Key        `json:"key"`
-	Streams      []Stream   `json:"streams"`
-	SocketBuffer unit.Bytes `json:"socket_buffer_bytes,omitempty"`
-	Congestion   string     `json:"congestion_control,omitempty"`
+	Session string   `json:"session"`
+	Key     Key      `json:"key"`
+	Streams []Stream `json:"streams"`
+	EarlierSocket
 	// MPTCP opens each stream as an MPTCP connection; one that falls back to
 	// TCP is an error of that stream.
 	MPTCP bool       `json:"mptcp,omitempty"`
@@ -171,8 +184,8 @@ type Stream struct {
 	flow.Lane
 	Sport uint16 `json:"sport"` // zero: the kernel chooses
 	Dport uint16 `json:"dport"`
-	// Socket is what this stream's socket is asked for over what the request
-	// says for all; in a reply what the kernel granted.
+	// Socket is what this stream's socket is asked for; in a reply what the
+	// kernel granted.
 	Socket record.Socket `json:"socket,omitzero"`
 }
 

@@ -49,6 +49,9 @@ func flood(t *testing.T, c *link.Conn, m *nats.Msg) {
 // One who may only watch, and who asks without end, ends nobody else's
 // conversation: not a measurement, and not a change that goes back with it.
 func TestNATSSecurityFloodedHost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	b := besiege(t, wire.Change)
 	d := dialer(b.rig.As(t, "bob", wire.Watch))
 	defer d.Close()
@@ -72,6 +75,9 @@ func TestNATSSecurityFloodedHost(t *testing.T) {
 
 // Nor does the run store leave others unanswered.
 func TestNATSSecurityFloodedStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	r := testcluster.Start(t, nil)
 	a := &attacked{rig: r, adm: testcluster.Connect(t, r.As(t, "adm", wire.Change))}
 	eve := testcluster.Connect(t, r.As(t, "eve", wire.Watch))
@@ -135,6 +141,9 @@ func allocated() uint64 {
 // A host whose state grows when it is kept does not make the list of all hosts
 // longer than a message.
 func TestNATSSecurityGrownState(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	r := testcluster.Start(t, nil)
 	onNATS(t, r, natsagent.Config{Host: "db1", Every: 300 * time.Millisecond, Audit: t.TempDir() + "/audit.log"})
 	db2 := testcluster.Connect(t, r.As(t, "db2", wire.Agent))
@@ -189,6 +198,9 @@ func TestNATSSecurityGrownState(t *testing.T) {
 // A run that is small where it is kept and large where it is read is an error of
 // that run.
 func TestNATSSecurityGrownRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	r := testcluster.Start(t, nil)
 	mallory := testcluster.Connect(t, r.As(t, "mallory", wire.Measure))
 	x := newRaw(t, mallory, signerOf(t, mallory), "here")

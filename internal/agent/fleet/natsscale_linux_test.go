@@ -74,6 +74,9 @@ func agentsAt(run string) int {
 // are: from the run store, and one after the other. The server, the agents and
 // this controller are three processes.
 func TestNATSScale(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	n := agentsAt(os.Getenv("PROVE_RUN"))
 	server := testcluster.StartProcess(t)
 	dir := t.TempDir()

@@ -80,6 +80,9 @@ var noted = regexp.MustCompile(`^(yes|no)\b`)
 
 // Every cell of the table in docs/fleet.md, tried with a raw client.
 func TestNATSSecurityTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	for name, start := range map[string]func(t *testing.T) *testcluster.Rig{
 		"one":   func(t *testing.T) *testcluster.Rig { return testcluster.Start(t, nil) },
 		"three": func(t *testing.T) *testcluster.Rig { return testcluster.StartCluster(t).Rig },

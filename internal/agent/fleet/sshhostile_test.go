@@ -16,6 +16,9 @@ import (
 // A far side of any kind costs a bounded time and a bounded number of bytes, and
 // is one line: whoever waits for it has other hosts.
 func TestHostileFarSides(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	hello := "echo '" + mark + "system '$(uname -sm); echo '" + mark + "end'; read what room bytes want; echo '" + mark + "send /tmp/x'; "
 	for name, c := range map[string]struct {
 		body string

@@ -55,11 +55,13 @@ func TestFarScriptIsPlain(t *testing.T) {
 	if i := strings.IndexAny(farScript, "'\\!\n\r"); i >= 0 {
 		t.Errorf("%q at %d: not every login shell leaves it alone in single quotes", farScript[i], i)
 	}
+	asked := 0
 	for _, shell := range []string{"dash", "bash", "busybox"} {
 		path, err := exec.LookPath(shell)
 		if err != nil {
 			continue
 		}
+		asked++
 		args := []string{"-n", "-c", farScript}
 		if shell == "busybox" {
 			args = append([]string{"sh"}, args...)
@@ -67,6 +69,9 @@ func TestFarScriptIsPlain(t *testing.T) {
 		if out, err := exec.Command(path, args...).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", shell, err, out)
 		}
+	}
+	if asked == 0 {
+		t.Skip("no dash, bash or busybox here: install one")
 	}
 }
 

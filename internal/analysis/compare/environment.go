@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // Difference is something that is not the same on both sides: a possible
@@ -103,7 +104,7 @@ func (d *differences) links(b, a netstate.Link) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.Offloads)) {
 		if other, ok := a.Offloads[key]; ok {
-			d.add(name+key, onOff(b.Offloads[key]), onOff(other))
+			d.add(name+key, unit.OnOff(b.Offloads[key]), unit.OnOff(other))
 		}
 	}
 }
@@ -132,11 +133,4 @@ func queueing(l netstate.Link) string {
 		words = append(words, text)
 	}
 	return strings.Join(words, ", ")
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
 }

@@ -104,6 +104,9 @@ func shown(t *testing.T, of noise, n, runs int, ratio float64) (right, wrong flo
 // Of 2000 a test that keeps to 0.05 shows more than 0.065 once in a thousand
 // times.
 func TestNoDifference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	const most = 0.065
 	for name, c := range map[string]struct {
 		of      noise
@@ -128,6 +131,9 @@ func TestNoDifference(t *testing.T) {
 
 // A difference of three standard errors of it and more is found.
 func TestKnownShifts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	for name, c := range map[string]struct {
 		of      noise
 		n, runs int

@@ -141,6 +141,9 @@ func TestUsual(t *testing.T) {
 // where now and then a run is far off. A loss of ten standard deviations is
 // found once there are thirty runs.
 func TestFalseAlarms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	const tries, results = 250, 12
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{5, 8, 15, 30, 100} {

@@ -132,6 +132,9 @@ func simulate(runs, longest int, make func(*rand.Rand) source) outcome {
 // reach 12 s, at least 90 % have the true mean in their interval; most runs of
 // a link that is hardly noisy end early; noise shows no token bucket.
 func TestCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	type random = rand.Rand
 	for _, c := range []struct {
 		name   string

@@ -26,7 +26,7 @@ type row struct {
 	// has (2.2 and newer).
 	writer, reader bool
 	retries        float64
-	cwndKB, rttUS  float64
+	rttUS          float64
 }
 
 // columns are the places of a header's names; nil is the form without one.
@@ -117,7 +117,7 @@ func (r row) enhanced(fields []string, named columns) (row, bool) {
 	if r.udp {
 		r.jitterMS, r.lost, r.sent, r.late = get("jitter"), get("errors"), get("datagrams"), get("outoforder")
 	}
-	r.retries, r.cwndKB, r.rttUS = get("tcpretry"), get("tcpcwnd"), get("tcprtt")
+	r.retries, r.rttUS = get("tcpretry"), get("tcprtt")
 	return r, r.sound()
 }
 

@@ -1,6 +1,7 @@
 package resultfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -128,25 +129,18 @@ func (d document) hosts() (near, far string) {
 		near, far = far, near
 	}
 	if len(d.Start.Connected) > 0 {
-		near, far = orElse(d.Start.Connected[0].LocalHost, near), orElse(d.Start.Connected[0].RemoteHost, far)
+		near, far = cmp.Or(d.Start.Connected[0].LocalHost, near), cmp.Or(d.Start.Connected[0].RemoteHost, far)
 	}
 	if words := strings.Fields(d.Start.SystemInfo); len(words) > 2 {
 		near = words[1]
 	}
 	if d.Start.ConnectingTo != nil {
-		far = orElse(d.Start.ConnectingTo.Host, far)
+		far = cmp.Or(d.Start.ConnectingTo.Host, far)
 	}
 	if d.Start.Accepted != nil && d.onServer() {
-		far = orElse(d.Start.Accepted.Host, far)
+		far = cmp.Or(d.Start.Accepted.Host, far)
 	}
 	return near, far
-}
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }
 
 // kernel is uname's release.

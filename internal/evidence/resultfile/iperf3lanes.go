@@ -1,6 +1,7 @@
 package resultfile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -186,7 +187,7 @@ func (d document) notes(lanes []laneOf, t record.Trial) []string {
 		wrote = "server"
 	}
 	notes := []string{fmt.Sprintf("read from a file that %s wrote at the %s: no counters of links and no time series of the kernel's evidence",
-		orElse(strings.TrimSpace(d.Start.Version), "iperf3"), wrote)}
+		cmp.Or(strings.TrimSpace(d.Start.Version), "iperf3"), wrote)}
 	var sender, lost int
 	for _, l := range lanes {
 		if l.sender {

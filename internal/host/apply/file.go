@@ -100,7 +100,7 @@ func resolve(root, path string) (string, error) {
 		return real, err
 	}
 	if info, err := os.Lstat(real); err == nil {
-		if uid, _ := ownerOf(info); uid != 0 && uid != os.Geteuid() {
+		if uid, _ := statefile.Owner(info); uid != 0 && uid != os.Geteuid() {
 			return "", &statefile.ForeignError{Path: path, Why: fmt.Sprintf("it leads to %s, which belongs to user %d", real, uid), Do: "name the file itself, or see who made the link"}
 		}
 	}
@@ -197,7 +197,7 @@ func filesAsPlanned(root string, files []plan.File) ([]FileState, error) {
 		states[i] = FileState{Progress: Pending, Real: real}
 		if info != nil {
 			states[i].Mode = modeBits(info.Mode())
-			states[i].UID, states[i].GID = ownerOf(info)
+			states[i].UID, states[i].GID = statefile.Owner(info)
 		}
 	}
 	return states, errors.Join(problems...)

@@ -74,7 +74,7 @@ func own(out *os.File, uid, gid int) error {
 	if err != nil {
 		return err
 	}
-	if u, g := ownerOf(info); u == uid && g == gid {
+	if u, g := statefile.Owner(info); u == uid && g == gid {
 		return nil
 	}
 	return out.Chown(uid, gid)

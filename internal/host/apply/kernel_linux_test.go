@@ -182,6 +182,9 @@ func TestKernelGuardCannotArm(t *testing.T) {
 // TestKernelKilled kills the applying process with SIGKILL in the middle and
 // after the end: its guard, or the next program's Recover, takes all back.
 func TestKernelKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	for _, tt := range []struct {
 		name, guard string
 		steps       int

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -80,7 +81,7 @@ func watch(ctx context.Context, cfg Config) (livetraffic.Watched, error) {
 		if left < rest+rest/2 {
 			rest = left
 		}
-		if err := pause(ctx, rest); err != nil {
+		if err := sampling.Pause(ctx, rest); err != nil {
 			return livetraffic.Watched{}, err
 		}
 		if err := m.look(time.Since(m.begin) >= cfg.Span); err != nil {
@@ -91,15 +92,4 @@ func watch(ctx context.Context, cfg Config) (livetraffic.Watched, error) {
 		}
 	}
 	return m.result(programs), nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -3,11 +3,7 @@ package observe
 import (
 	"maps"
 	"slices"
-	"strings"
 )
-
-// placeholder turns a pattern for one device into one for all.
-var placeholder = strings.NewReplacer("%s", "*", "%d", "*")
 
 // capturePatterns are the files that Captured reads and a capture keeps, as
 // patterns of path.Match. Beside them a capture keeps ownerTraces as empty
@@ -51,14 +47,4 @@ func linkSysctlPatterns() []string {
 		}
 	}
 	return all
-}
-
-// CapturePatterns lists the files that a captured tree should hold, relative
-// to /, as patterns of path.Match: those of a tree that is copied by hand.
-func CapturePatterns() []string {
-	all := slices.Clone(capturePatterns)
-	for _, p := range slices.Concat(cardPatterns, irqPatterns) {
-		all = append(all, placeholder.Replace(p))
-	}
-	return slices.Concat(all, linkSysctlPatterns(), linkTraces, ownerTraces())
 }

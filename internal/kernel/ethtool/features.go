@@ -28,15 +28,6 @@ var features = [...]struct {
 	{"tx-nocache-copy", []string{"tx-nocache-copy"}},
 }
 
-// FeatureNames lists the short names.
-func FeatureNames() []string {
-	names := make([]string, 0, len(features))
-	for _, f := range features {
-		names = append(names, f.name)
-	}
-	return names
-}
-
 // KernelFeatures are the kernel's names behind a short one; nil for a name
 // outside the table.
 func KernelFeatures(name string) []string {

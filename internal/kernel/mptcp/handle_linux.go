@@ -142,11 +142,3 @@ func (h *Handle) Delete(e netstate.MPTCPEndpoint) error {
 	}
 	return nil
 }
-
-// Flush removes every endpoint.
-func (h *Handle) Flush() error {
-	if err := h.do(cmdFlush); err != nil {
-		return fmt.Errorf("delete MPTCP endpoints: %w", err)
-	}
-	return nil
-}

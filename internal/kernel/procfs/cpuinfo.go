@@ -3,8 +3,6 @@ package procfs
 import (
 	"bytes"
 	"fmt"
-	"math"
-	"strconv"
 )
 
 // CPUInfo is what /proc/cpuinfo says of the processors that are online.
@@ -66,21 +64,4 @@ func ParseCPUInfo(text []byte) (CPUInfo, error) {
 		info.Cores = info.Threads
 	}
 	return info, nil
-}
-
-// ParseLoadavg reads the three load averages (1, 5 and 15 minutes) of
-// /proc/loadavg.
-func ParseLoadavg(text []byte) (load [3]float64, err error) {
-	f := bytes.Fields(text)
-	if len(f) < len(load) {
-		return load, fmt.Errorf("parse loadavg %.40q: want three numbers", text)
-	}
-	for i := range load {
-		v, err := strconv.ParseFloat(string(f[i]), 64)
-		if err != nil || v < 0 || math.IsNaN(v) || math.IsInf(v, 0) {
-			return [3]float64{}, fmt.Errorf("parse loadavg %.40q: want three numbers", text)
-		}
-		load[i] = v
-	}
-	return load, nil
 }

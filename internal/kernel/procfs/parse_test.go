@@ -118,18 +118,6 @@ func TestParseCPUInfo(t *testing.T) {
 	}
 }
 
-func TestParseLoadavg(t *testing.T) {
-	got, err := ParseLoadavg([]byte("0.52 1.00 2.25 1/123 4567\n"))
-	if err != nil || got != [3]float64{0.52, 1, 2.25} {
-		t.Errorf("got %v, %v", got, err)
-	}
-	for _, bad := range []string{"", "1 2", "a b c", "NaN 1 1", "-1 1 1"} {
-		if _, err := ParseLoadavg([]byte(bad)); err == nil {
-			t.Errorf("%q was read", bad)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("cpu0 1 2 3 4 5 6 7 8\n"))
 	f.Add([]byte("0000000c 00000001 00000002 0 0 0 0 0 0 3 4 5 7\n"))
@@ -151,6 +139,5 @@ func FuzzParse(f *testing.F) {
 		if c, err := ParseCPUInfo(text); err == nil && (c.Threads < 1 || c.Cores < 1) {
 			t.Errorf("no processor and no error: %+v", c)
 		}
-		_, _ = ParseLoadavg(text)
 	})
 }

@@ -13,7 +13,6 @@ const (
 	netstatFile = "/proc/thread-self/net/netstat"
 	snmpFile    = "/proc/thread-self/net/snmp"
 	cpuinfoFile = "/proc/cpuinfo"
-	loadavgFile = "/proc/loadavg"
 )
 
 func read[T any](file string, parse func([]byte) (T, error)) (T, error) {
@@ -41,6 +40,3 @@ func SNMP() (map[string]map[string]int64, error) { return read(snmpFile, ParseNe
 
 // ReadCPUInfo reads the processors' model and number.
 func ReadCPUInfo() (CPUInfo, error) { return read(cpuinfoFile, ParseCPUInfo) }
-
-// Loadavg reads the load averages over 1, 5 and 15 minutes.
-func Loadavg() ([3]float64, error) { return read(loadavgFile, ParseLoadavg) }

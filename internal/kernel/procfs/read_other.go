@@ -25,9 +25,6 @@ func SNMP() (map[string]map[string]int64, error) { return nil, unsupported("/pro
 // ReadCPUInfo is errors.ErrUnsupported.
 func ReadCPUInfo() (CPUInfo, error) { return CPUInfo{}, unsupported("/proc/cpuinfo") }
 
-// Loadavg is errors.ErrUnsupported.
-func Loadavg() ([3]float64, error) { return [3]float64{}, unsupported("/proc/loadavg") }
-
 // Kept is nothing here.
 type Kept[T any] struct{}
 

@@ -25,7 +25,10 @@ type Info struct {
 	// (SACK), those held for lost, and those of the lost that were sent again.
 	Unacked, Sacked, Lost, Retrans uint32
 	PathMTU                        uint32
-	RTT, MinRTT                    time.Duration
+	// SinceData is the time since data came last (tcpi_last_data_recv), by the
+	// kernel's ticks of 1 to 10 ms.
+	SinceData   time.Duration
+	RTT, MinRTT time.Duration
 	// RcvRTT is the receiver's own estimate; zero before it has one.
 	RcvRTT       time.Duration
 	SndSsthresh  uint32
@@ -125,7 +128,8 @@ func ParseInfo(b []byte) (Info, error) {
 	}
 	return Info{
 		Length: len(b), State: b[0], CAState: b[1], SndWscale: b[6] & 0xf, RcvWscale: b[6] >> 4, AppLimited: b[7]&1 != 0,
-		SndMSS: u32(16), RcvMSS: u32(20), Unacked: u32(24), Sacked: u32(28), Lost: u32(32), Retrans: u32(36), PathMTU: u32(60),
+		SinceData: time.Duration(u32(52)) * time.Millisecond,
+		SndMSS:    u32(16), RcvMSS: u32(20), Unacked: u32(24), Sacked: u32(28), Lost: u32(32), Retrans: u32(36), PathMTU: u32(60),
 		RTT: us32(68), SndSsthresh: u32(76), SndCwnd: u32(80), Reordering: u32(88),
 		RcvRTT: us32(92), RcvSpace: u32(96), TotalRetrans: u32(100), PacingRate: rate(104), MaxPacing: rate(112),
 		BytesAcked: u64(120), BytesReceived: u64(128), SegsOut: u32(136), SegsIn: u32(140), NotSent: u32(144),

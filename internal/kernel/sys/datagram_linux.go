@@ -198,21 +198,6 @@ func SetReceiveBuffer(fd, size int) error {
 	return nil
 }
 
-// SocketDrops is how many packets the kernel dropped at a socket because its
-// receive buffer was full (SO_MEMINFO's SK_MEMINFO_DROPS, Linux 4.12); zero
-// where it does not say.
-func SocketDrops(fd int) uint32 {
-	const drops = 8 // include/uapi/linux/sock_diag.h
-	var info [drops + 1]uint32
-	n := uint32(unsafe.Sizeof(info))
-	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
-		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&n)), 0)
-	if errno != 0 || uintptr(n) < unsafe.Sizeof(info) {
-		return 0
-	}
-	return info[drops]
-}
-
 // Sleep blocks the calling thread for d nanoseconds, more exactly than the runtime's
 // timers do; a signal ends it early.
 func Sleep(d int64) {

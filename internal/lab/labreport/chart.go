@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/internal/chart"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/unit"
 )
@@ -122,7 +123,8 @@ func bars(b *strings.Builder, o scenario.Outcome, rows []scenario.Row, y float64
 			most = math.Max(most, float64(drawn(o, r, kind)))
 		}
 	}
-	x := func(r unit.BitRate) float64 { return label + (width-label-value)*float64(r)/most }
+	scale := chart.Scale{High: most, From: label, To: width - value}
+	x := func(r unit.BitRate) float64 { return scale.At(float64(r)) }
 	step := ""
 	for _, r := range rows {
 		if r.Step != step {
@@ -140,7 +142,7 @@ func bars(b *strings.Builder, o scenario.Outcome, rows []scenario.Row, y float64
 			figures += fmt.Sprintf("<text class=\"rate\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x(rate)+6, y+9.5, gigabits(rate))
 			y += bar + 1
 		}
-		fmt.Fprintf(b, "<text text-anchor=\"end\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", label-6, (begin+y)/2+3, html.EscapeString(short(fmt.Sprintf("%s, %d %s, %s", between(r), r.Streams, plural(r.Streams), r.Tool), label-10)))
+		fmt.Fprintf(b, "<text text-anchor=\"end\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", label-6, (begin+y)/2+3, html.EscapeString(short(fmt.Sprintf("%s, %s, %s", between(r), unit.Counted(r.Streams, "stream"), r.Tool), label-10)))
 		for _, kind := range []string{"predicted", "ceiling"} {
 			if rate := drawn(o, r, kind); rate > 0 {
 				fmt.Fprintf(b, "<line class=\"%s\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"><title>%s %s Gbit/s</title></line>\n", kind, x(rate), x(rate), begin-2, y+1, kind, gigabits(rate))
@@ -174,13 +176,6 @@ func drawn(o scenario.Outcome, r scenario.Row, kind string) unit.BitRate {
 		return r.Ceiling
 	}
 	return 0
-}
-
-func plural(streams int) string {
-	if streams == 1 {
-		return "stream"
-	}
-	return "streams"
 }
 
 // between are a row's hosts, with an arrow each way that it sends.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/linerate/linerate/internal/chart"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/unit"
 )
@@ -22,9 +23,6 @@ const (
 	dot         = 2.6
 	// leastSweep is how many points make a line.
 	leastSweep = 3
-	// closeTogether is a lowest value that is so much of the highest that an axis
-	// from zero on would show nothing.
-	closeTogether = 0.75
 	// ticks are the steps of an axis at most.
 	ticks = 5
 )
@@ -34,10 +32,10 @@ func panel(b *strings.Builder, o scenario.Outcome, rows []scenario.Row, left, y 
 	low, high, step := axis(o, rows)
 	inner := panelWidth - axisLeft - dot - margin
 	bottom := y + panelHeight - axisBottom
-	at := func(i int) float64 { return left + axisLeft + inner*float64(i)/float64(len(rows)-1) }
-	up := func(r unit.BitRate) float64 {
-		return bottom - (panelHeight-axisTop-axisBottom)*(float64(r)-low)/(high-low)
-	}
+	across := chart.Scale{High: float64(len(rows) - 1), From: left + axisLeft, To: left + axisLeft + inner}
+	upward := chart.Scale{Low: low, High: high, From: bottom, To: y + axisTop}
+	at := func(i int) float64 { return across.At(float64(i)) }
+	up := func(r unit.BitRate) float64 { return upward.At(float64(r)) }
 	fmt.Fprintf(b, "<text class=\"step\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", left, y+12, html.EscapeString(short(rows[0].Step, panelWidth)))
 	fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", left, y+26, html.EscapeString(short(between(rows[0])+", "+rows[0].Tool, panelWidth)))
 	for v := low; v <= high+step/2; v += step {
@@ -68,8 +66,7 @@ func panel(b *strings.Builder, o scenario.Outcome, rows []scenario.Row, left, y 
 	}
 }
 
-// axis is from where to where a panel's rates go, and in which steps. It begins
-// at zero unless all lies close together.
+// axis is from where to where a panel's rates go, and in which steps.
 func axis(o scenario.Outcome, rows []scenario.Row) (low, high, step float64) {
 	low = math.Inf(1)
 	for _, r := range rows {
@@ -79,24 +76,5 @@ func axis(o scenario.Outcome, rows []scenario.Row) (low, high, step float64) {
 			}
 		}
 	}
-	if low < closeTogether*high {
-		low = 0
-	}
-	step = tick((high - low) / ticks)
-	low = math.Floor(low/step) * step
-	return low, math.Max(math.Ceil(high/step)*step, low+step), step
-}
-
-// tick is the next larger of 1, 2, 5, 10 times a power of ten.
-func tick(least float64) float64 {
-	if least <= 0 {
-		return float64(unit.Mbps)
-	}
-	power := math.Pow(10, math.Floor(math.Log10(least)))
-	for _, by := range []float64{1, 2, 5} {
-		if by*power >= least*(1-1e-9) {
-			return by * power
-		}
-	}
-	return 10 * power
+	return chart.Axis(low, high, ticks)
 }

@@ -130,7 +130,7 @@ func short(r unit.BitRate) string {
 
 func cut(s string, most int) string {
 	if r := []rune(s); len(r) > most {
-		return string(r[:most-2]) + "../../.."
+		return string(r[:most-2]) + ".."
 	}
 	return s
 }

@@ -67,8 +67,8 @@ func trialOf(ctx context.Context, c *campaign.Campaign, m campaign.Matrix) (reco
 
 // matrixOf is what a measurement asks of every number of streams.
 func matrixOf(m scenario.Measurement) campaign.Matrix {
-	base := measure.Spec{Socket: record.Socket{NoDelay: m.NoDelay}}
-	return campaign.Matrix{Base: base, Ports: m.Ports, Duration: m.Duration, Buffer: m.Buffer, Directions: []flow.Direction{m.Direction}}
+	base := measure.Spec{Socket: record.Socket{NoDelay: m.NoDelay, SndBuf: m.Buffer, RcvBuf: m.Buffer}}
+	return campaign.Matrix{Base: base, Ports: m.Ports, Duration: m.Duration, Directions: []flow.Direction{m.Direction}}
 }
 
 // aliases measures with each number of addresses: what the clients report, as

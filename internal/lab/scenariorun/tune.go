@@ -74,12 +74,12 @@ func (r *run) tune(ctx context.Context, step string, m scenario.Measurement) (er
 // of few seconds, and of several proofs the best counts: streams that lose packets
 // every few seconds carry some percent less than that.
 func lastLook(l record.TunedLoad, m scenario.Measurement, largest int) campaign.Matrix {
-	base := measure.Spec{Congestion: l.Congestion, Socket: record.Socket{Pacing: l.Pace}}
+	base := measure.Spec{Socket: record.Socket{SndBuf: l.SocketBuffer, RcvBuf: l.SocketBuffer, Congestion: l.Congestion, Pacing: l.Pace}}
 	if l.ZeroCopy {
 		base.Mode = agentapi.ModeZeroCopy
 	}
 	return campaign.Matrix{
-		Base: base, Phase: record.PhaseAfter, Streams: []int{l.Streams}, Ports: l.Ports, Buffer: l.SocketBuffer,
+		Base: base, Phase: record.PhaseAfter, Streams: []int{l.Streams}, Ports: l.Ports,
 		Directions: []flow.Direction{m.Direction}, Duration: lastWindow, CeilingMTU: largest,
 	}
 }

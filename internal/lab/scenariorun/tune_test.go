@@ -140,8 +140,8 @@ func TestLastLook(t *testing.T) {
 	m := scenario.Measurement{Direction: flow.Both}
 	got := lastLook(record.TunedLoad{Streams: 4, Ports: "chosen", Pace: unit.Gbps, ZeroCopy: true, SocketBuffer: 1 << 20, Congestion: "bbr"}, m, 9000)
 	want := campaign.Matrix{
-		Base:  measure.Spec{Congestion: "bbr", Socket: record.Socket{Pacing: unit.Gbps}, Mode: agentapi.ModeZeroCopy},
-		Phase: record.PhaseAfter, Streams: []int{4}, Ports: "chosen", Buffer: 1 << 20, Directions: []flow.Direction{flow.Both}, Duration: lastWindow, CeilingMTU: 9000,
+		Base:  measure.Spec{Socket: record.Socket{SndBuf: 1 << 20, RcvBuf: 1 << 20, Congestion: "bbr", Pacing: unit.Gbps}, Mode: agentapi.ModeZeroCopy},
+		Phase: record.PhaseAfter, Streams: []int{4}, Ports: "chosen", Directions: []flow.Direction{flow.Both}, Duration: lastWindow, CeilingMTU: 9000,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("measured by %+v, want %+v", got, want)

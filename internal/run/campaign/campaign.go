@@ -300,7 +300,7 @@ func (c *Campaign) judged(ctx context.Context, spec measure.Spec, tell func(meas
 
 // measuring is how this campaign's trials are run.
 func (c *Campaign) measuring(tell func(measure.Progress)) measure.Config {
-	cfg := measure.Config{Network: c.network(), Logger: c.cfg.Logger, Progress: tell}
+	cfg := measure.Config{Network: c.network(), Progress: tell}
 	if c.care != nil {
 		cfg.Care = c.care
 	}

@@ -22,6 +22,12 @@ func TestJudgeByTheTrialsOwnFlags(t *testing.T) {
 			Sysctls: map[string]netstate.Sysctl{"net.ipv4.tcp_rmem": {Value: "4096 131072 536870912"}, "net.ipv4.tcp_wmem": {Value: "4096 131072 536870912"}, "net.ipv4.tcp_congestion_control": {Value: "cubic"}, "net.ipv4.tcp_adv_win_scale": {Value: "1"}}}
 	}
 	f := predict.Fabric{Hosts: map[string]netstate.Host{"a": host("a", "10.0.0.1/24"), "b": host("b", "10.0.0.2/24")}, Paths: []fabric.Path{{From: "a", To: "b", RTT: 40 * time.Millisecond, Loss: 0.001}}}
+	for n, last := range map[string]string{"a": "1", "b": "2"} { // a second lane, a hundredth as fast
+		h := f.Hosts[n]
+		h.Links = append(h.Links, netstate.Link{Name: "eth1", MTU: 1500, Up: true, Carrier: true, Speed: 10 * unit.Mbps, Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.1." + last + "/24")}})
+		f.Hosts[n] = h
+	}
+	rates := map[string]unit.BitRate{}
 	ask := func(change func(*measure.Spec, *predict.Traffic)) (kept, own unit.BitRate) {
 		spec := measure.Spec{From: "a", To: "b", Direction: flow.Forward, Streams: 1, Protocol: "tcp", Ports: "chosen"}
 		tr := predict.Traffic{From: "a", To: "b", Direction: flow.Forward, Streams: 1, Protocol: "tcp", Ports: "chosen"}
@@ -37,15 +43,27 @@ func TestJudgeByTheTrialsOwnFlags(t *testing.T) {
 		return trial.Predicted, p.Rate
 	}
 	for name, change := range map[string]func(*measure.Spec, *predict.Traffic){
-		"nothing asked":       func(*measure.Spec, *predict.Traffic) {},
-		"--congestion bbr":    func(s *measure.Spec, tr *predict.Traffic) { s.Congestion, tr.Congestion = "bbr", "bbr" },
-		"--rate-limit 8M":     func(s *measure.Spec, tr *predict.Traffic) { s.Rate, tr.Pace = 8e6, 8e6 },
-		"--socket-buffer 64K": func(s *measure.Spec, tr *predict.Traffic) { s.SocketBuffer, tr.SocketBuffer = 64<<10, 64<<10 },
-		"--pacing 5M":         func(s *measure.Spec, tr *predict.Traffic) { s.Socket.Pacing, tr.Pace = 5e6, 5e6 },
+		"one lane of two": func(s *measure.Spec, tr *predict.Traffic) {
+			s.Lanes = []flow.Lane{{Src: netip.MustParseAddr("10.0.1.1"), Dst: netip.MustParseAddr("10.0.1.2")}}
+			tr.Lanes = s.Lanes
+		},
+		"nothing asked":    func(*measure.Spec, *predict.Traffic) {},
+		"--congestion bbr": func(s *measure.Spec, tr *predict.Traffic) { s.Socket.Congestion, tr.Congestion = "bbr", "bbr" },
+		"--rate-limit 8M":  func(s *measure.Spec, tr *predict.Traffic) { s.Rate, tr.Pace = 8e6, 8e6 },
+		"--socket-buffer 64K": func(s *measure.Spec, tr *predict.Traffic) {
+			s.Socket.SndBuf, s.Socket.RcvBuf, tr.SocketBuffer = 64<<10, 64<<10, 64<<10
+		},
+		"--pacing 5M": func(s *measure.Spec, tr *predict.Traffic) { s.Socket.Pacing, tr.Pace = 5e6, 5e6 },
 	} {
 		kept, own := ask(change)
 		if kept != own || own == 0 {
 			t.Errorf("%s: the record says predicted %v, predict for that traffic %v", name, kept, own)
+		}
+		rates[name] = kept
+	}
+	for name, kept := range rates {
+		if name != "nothing asked" && kept == rates["nothing asked"] {
+			t.Errorf("%s: %v, as where nothing is asked", name, kept)
 		}
 	}
 }

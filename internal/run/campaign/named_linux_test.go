@@ -131,6 +131,9 @@ const ecmp = "sysctl -qw net.ipv4.fib_multipath_hash_policy=1"
 // to, as BGP on the host and ECMP servers have it. What is sent to it is counted
 // on those links; lo is none of them, and its MTU is nobody's advice.
 func TestKernelA1LoopbackIsNoLink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	const own = "ip addr add 10.9.0.@/32 dev lo"
 	for _, tt := range []struct {
 		name     string
@@ -190,6 +193,9 @@ func TestKernelA1LoopbackIsNoLink(t *testing.T) {
 // TestKernelA2OnlyWhatIsNamed: the file names two links and not the one that
 // the hosts are managed over; or names all three.
 func TestKernelA2OnlyWhatIsNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	for _, tt := range []struct {
 		name, file string // of host @
 		from       []string
@@ -254,6 +260,9 @@ func TestKernelA2NothingElseJoinsThem(t *testing.T) {
 // TestKernelA2DevicePairsWhatItReaches: bound to a device, streams go between
 // addresses that it joins, also where it is the one that is left out.
 func TestKernelA2DevicePairsWhatItReaches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	reach := namedHosts(t, []string{"ens1", "ens2", "mgmt0"}, "ip route add default via 10.1.3.% dev mgmt0", "ip addr add 10.9.0.@/32 dev lo", "ip route add 10.9.0.%/32 via 10.1.2.% dev ens2")
 	f, err := fabric.Parse("named.yaml", []byte(fmt.Sprintf("linerate: v1\nhosts:\n  a: {reach: %q}\n  b: {reach: %q}\n", reach[0], reach[1])))
 	if err != nil {
@@ -295,6 +304,9 @@ func TestKernelA2DevicePairsWhatItReaches(t *testing.T) {
 // TestKernelA5bProbeStaysOnTheLink: a trial of one stream on two separate links
 // is probed with four on the same one; what is capped stays a shaper.
 func TestKernelA5bProbeStaysOnTheLink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	reach := namedHosts(t, []string{"ens1", "ens2"})
 	f, err := fabric.Parse("named.yaml", []byte(fmt.Sprintf("linerate: v1\nhosts:\n  a: {reach: %q}\n  b: {reach: %q}\n", reach[0], reach[1])))
 	if err != nil {

@@ -75,7 +75,7 @@ func Probes(t record.Trial, d record.Decision) []Probe {
 func sameSpec(t record.Trial) measure.Spec {
 	s := measure.Spec{
 		From: t.From, To: t.To, Direction: t.Direction, Streams: max(t.Streams, 1), Protocol: t.Protocol, Ports: t.Ports,
-		Congestion: t.Congest, Duration: probeWindow(t.Window),
+		Socket: record.Socket{Congestion: t.Congest}, Duration: probeWindow(t.Window),
 	}
 	if t.Tool == "linerate" { // of others the limit is their own default
 		s.Rate = t.RateLimit
@@ -83,7 +83,7 @@ func sameSpec(t record.Trial) measure.Spec {
 	for _, l := range t.Lanes {
 		if l.Asked != nil {
 			s.Socket = *l.Asked
-			s.Congestion = cmp.Or(s.Socket.Congestion, s.Congestion)
+			s.Socket.Congestion = cmp.Or(s.Socket.Congestion, t.Congest)
 			break
 		}
 	}
@@ -127,10 +127,10 @@ func probeSpec(t record.Trial, d *record.Decision) (measure.Spec, bool) {
 			d.Value = min(d.Value, most)
 		}
 		d.Value = math.Round(d.Value)
-		s.Protocol, s.Rate, s.Congestion, s.Socket, s.Mode = "udp", unit.BitRate(d.Value/float64(len(t.Direction.Ways()))), "", record.Socket{}, agentapi.ModeCopy
+		s.Protocol, s.Rate, s.Socket, s.Mode = "udp", unit.BitRate(d.Value/float64(len(t.Direction.Ways()))), record.Socket{}, agentapi.ModeCopy
 	case record.ProbeBuffer:
 		d.Value = cmp.Or(d.Value, float64(probeBuffer))
-		s.SocketBuffer, s.Socket.SndBuf, s.Socket.RcvBuf = unit.Bytes(d.Value), 0, 0
+		s.Socket.SndBuf, s.Socket.RcvBuf = unit.Bytes(d.Value), unit.Bytes(d.Value)
 	case record.ProbePacketSize:
 		d.Value = cmp.Or(d.Value, float64(cmp.Or(t.MTU, probeSizeIPv4)))
 	case record.ProbeIdle:

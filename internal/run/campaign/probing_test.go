@@ -17,7 +17,7 @@ import (
 func TestProbes(t *testing.T) {
 	trial := record.Trial{From: "a", To: "b", Direction: flow.Both, Streams: 2, Protocol: "tcp", Tool: "linerate", Ports: "kernel", MTU: 9000,
 		Congest: "cubic", Goodput: 200 * unit.Mbps, Ceiling: unit.Gbps, Window: 3}
-	plain := measure.Spec{From: "a", To: "b", Direction: flow.Both, Streams: 2, Protocol: "tcp", Ports: "kernel", Congestion: "cubic", Duration: 3 * time.Second}
+	plain := measure.Spec{From: "a", To: "b", Direction: flow.Both, Streams: 2, Protocol: "tcp", Ports: "kernel", Socket: record.Socket{Congestion: "cubic"}, Duration: 3 * time.Second}
 	for _, c := range []struct {
 		d     record.Decision
 		count int // of probes, the trial again among them
@@ -30,9 +30,9 @@ func TestProbes(t *testing.T) {
 		{record.Decision{Probe: record.ProbeLonger}, 2, 12, func(s *measure.Spec) { s.Duration = 12 * time.Second }, "the same for 12 s"},
 		{record.Decision{Probe: record.ProbeLonger, Value: 3600}, 2, 3600, func(s *measure.Spec) { s.Duration = mostLonger }, "the same for 3600 s"},
 		{record.Decision{Probe: record.ProbeSlower}, 2, 140e6, func(s *measure.Spec) { s.Socket.Pacing = 35 * unit.Mbps }, "the same, paced at 140 Mbit/s in sum"},
-		{record.Decision{Probe: record.ProbeDatagrams}, 2, 300e6, func(s *measure.Spec) { s.Protocol, s.Congestion, s.Rate = "udp", "", 150*unit.Mbps }, "UDP at 300 Mbit/s"},
-		{record.Decision{Probe: record.ProbeDatagrams, Value: 5e9}, 2, 950e6, func(s *measure.Spec) { s.Protocol, s.Congestion, s.Rate = "udp", "", 475*unit.Mbps }, "UDP at 950 Mbit/s"},
-		{record.Decision{Probe: record.ProbeBuffer}, 2, 1 << 25, func(s *measure.Spec) { s.SocketBuffer = 32 * unit.MiB }, "the same with socket buffers of 32 MiB"},
+		{record.Decision{Probe: record.ProbeDatagrams}, 2, 300e6, func(s *measure.Spec) { s.Protocol, s.Socket, s.Rate = "udp", record.Socket{}, 150*unit.Mbps }, "UDP at 300 Mbit/s"},
+		{record.Decision{Probe: record.ProbeDatagrams, Value: 5e9}, 2, 950e6, func(s *measure.Spec) { s.Protocol, s.Socket, s.Rate = "udp", record.Socket{}, 475*unit.Mbps }, "UDP at 950 Mbit/s"},
+		{record.Decision{Probe: record.ProbeBuffer}, 2, 1 << 25, func(s *measure.Spec) { s.Socket.SndBuf, s.Socket.RcvBuf = 32*unit.MiB, 32*unit.MiB }, "the same with socket buffers of 32 MiB"},
 		{record.Decision{Probe: record.ProbeIdle}, 1, 0, func(s *measure.Spec) { s.Idle, s.Duration = true, idleProbe }, "connections that send nothing, beside the counters of links and processors"},
 		{record.Decision{Probe: record.ProbePacketSize}, 1, 9000, func(*measure.Spec) {}, "single packets of up to 9000 bytes"},
 		{record.Decision{Probe: record.ProbeObserved}, 1, 0, func(*measure.Spec) {}, "the same, with both hosts observed"},

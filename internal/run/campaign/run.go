@@ -14,7 +14,6 @@ import (
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/internal/run/rounds"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/unit"
 )
 
 // Matrix is a set of trials to run.
@@ -32,7 +31,6 @@ type Matrix struct {
 	// DurationAt is the window of some stream counts that want another one.
 	DurationAt map[int]time.Duration
 	Longest    time.Duration
-	Buffer     unit.Bytes
 	CeilingMTU int
 	// Loaded is the latency series to take during the trial of most streams of
 	// each pair and direction; nil is none.
@@ -47,8 +45,7 @@ type Matrix struct {
 func (m Matrix) spec(p fabric.Path, streams int, d flow.Direction) measure.Spec {
 	spec := m.Base
 	spec.From, spec.To, spec.Direction, spec.Streams, spec.Ports = p.From, p.To, d, streams, m.Ports
-	spec.SocketBuffer, spec.Duration, spec.Longest = m.Buffer, m.Duration, m.Longest
-	spec.Phase, spec.CeilingMTU = m.Phase, m.CeilingMTU
+	spec.Duration, spec.Longest, spec.Phase, spec.CeilingMTU = m.Duration, m.Longest, m.Phase, m.CeilingMTU
 	if d, ok := m.DurationAt[streams]; ok {
 		spec.Duration = d
 	}

@@ -14,6 +14,9 @@ import (
 // One shaped link on real kernels: larger frames are all that there is to gain,
 // each step is counted against the budget, and the group takes all back.
 func TestKernelTune(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	f := twoPairs(t)
 	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
 	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
@@ -79,6 +82,9 @@ func TestKernelTune(t *testing.T) {
 // A budget that is spent ends the search, and the result is proven all the
 // same.
 func TestKernelTuneBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	f := twoPairs(t)
 	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
 	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})
@@ -98,6 +104,9 @@ func TestKernelTuneBudget(t *testing.T) {
 // A few measurements are spent where the prediction sees the largest gain, both
 // ways too, and what is left for want of more is said.
 func TestKernelTuneFewWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	f := twoPairs(t)
 	f.Hosts, f.Paths = f.Hosts[:2], f.EffectivePaths()[:1]
 	c, err := Open(t.Context(), Config{Fabric: f, Version: "test", JournalDir: t.TempDir(), Unguarded: true})

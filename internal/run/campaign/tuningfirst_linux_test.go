@@ -16,6 +16,9 @@ import (
 // is slower with it; a harmless one is, also where one look at what was found was
 // too high: it is looked at again.
 func TestKernelFirstTraffic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	u := onePair(t)
 	u.Duration = 700 * time.Millisecond
 	var err error
@@ -72,6 +75,9 @@ func TestKernelFirstTraffic(t *testing.T) {
 // What was kept and does not pay against as many looks at what was found goes
 // back, however fast its best look was; the traffic with it.
 func TestKernelNeverSlower(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	u := onePair(t)
 	const wmem = "net.ipv4.tcp_wmem"
 	before := u.valueOf(t, "b", wmem)
@@ -103,6 +109,9 @@ func TestKernelNeverSlower(t *testing.T) {
 // A result whose proof is slower than what was found is put back, and what was
 // found is proven instead.
 func TestKernelProofSlower(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	u := onePair(t)
 	const rmem = "net.ipv4.tcp_rmem"
 	before := u.valueOf(t, "b", rmem)
@@ -133,6 +142,9 @@ func TestKernelProofSlower(t *testing.T) {
 // A proof that is slower than a look at what was found, and than nothing that is
 // seen there any more, keeps its change: the machine was another one then.
 func TestKernelProofDoubted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	u := onePair(t)
 	const rmem = "net.ipv4.tcp_rmem"
 	var err error

@@ -189,8 +189,8 @@ func (u *tuning) spec(l tune.Load, a asked) measure.Spec {
 		a.phase = record.PhaseStep
 	}
 	spec := measure.Spec{
-		From: t.From, To: t.To, Direction: t.Direction, Streams: t.Streams, Ports: t.Ports, Congestion: t.Congestion,
-		SocketBuffer: t.SocketBuffer, Socket: record.Socket{Pacing: t.Pace}, Lanes: t.Lanes,
+		From: t.From, To: t.To, Direction: t.Direction, Streams: t.Streams, Ports: t.Ports, Lanes: t.Lanes,
+		Socket:   record.Socket{SndBuf: t.SocketBuffer, RcvBuf: t.SocketBuffer, Congestion: t.Congestion, Pacing: t.Pace},
 		Duration: u.windowOf(a), LongestWarm: max(u.warm(a), warmLeast), Once: !u.Bare, Phase: a.phase, Step: a.step, CeilingMTU: u.CeilingMTU,
 	}
 	if l.ZeroCopy {

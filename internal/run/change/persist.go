@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/formats"
 )
 
 // ErrNoFiles is a namespace that is to keep a change in files.
@@ -75,7 +76,7 @@ func (c *Change) files(ctx context.Context, part *Host, want wanted.State, forma
 			in.Sysctls[key], in.SysctlReasons[key] = v.Value, words(reason)
 		}
 	}
-	out, err := render.Render(format, in)
+	out, err := formats.Write(format, in)
 	if errors.Is(err, render.ErrEmpty) {
 		return nil
 	}

@@ -57,7 +57,11 @@ func TestWayStands(t *testing.T) {
 	before := twoHosts(map[string][]string{"bond0": {"10.0.0.1/24"}}, map[string][]string{"bond0": {"10.0.0.2/24"}})
 	after := twoHosts(map[string][]string{"bond0": {"10.0.0.3/24"}}, map[string][]string{"bond0": {"10.0.0.2/24"}})
 	c := &Change{hosts: map[string]*fleet.Host{"a": {}, "b": {}}, order: []string{"a"}}
-	for _, w := range c.ways(before) {
+	ways := c.ways(before)
+	if len(ways) != 2 {
+		t.Errorf("%d ways, want one each way: %v", len(ways), ways)
+	}
+	for _, w := range ways {
 		if !w.stands(before) || w.stands(after) {
 			t.Errorf("%s: stands before %v, after %v", w, w.stands(before), w.stands(after))
 		}

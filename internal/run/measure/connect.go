@@ -69,8 +69,8 @@ func (t *trial) connectWay(ctx context.Context, w way, id string, key agentapi.K
 	}
 	e := t.newEnd(w, w.from, id+"-"+string(w.name)+"-out", true, sampled)
 	reply, err := e.at.OpenSource(ctx, agentapi.SourceRequest{
-		Session: e.session, Key: key, Streams: t.spec.ask(w.connections(ports, sink.Port)), Mode: t.spec.Mode,
-		SocketBuffer: t.spec.SocketBuffer, Congestion: t.settle(w), Links: e.links, Lifetime: lifetime,
+		Session: e.session, Key: key, Streams: t.ask(w, w.connections(ports, sink.Port)), Mode: t.spec.Mode,
+		Links: e.links, Lifetime: lifetime,
 		MPTCP: t.spec.protocol() == protocolMPTCP, UDP: t.spec.datagrams(), Rate: offer, Unpinned: t.spec.Unpinned,
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -91,7 +92,7 @@ func (r *round) fail(ctx context.Context, f Failing) (err error) {
 	}
 	lead := min(f.At, calm)
 	defer r.late.end() // also when it does not come about
-	if sleep(ctx, f.At-lead) != nil {
+	if sampling.Pause(ctx, f.At-lead) != nil {
 		return nil // the window was over before
 	}
 	down := plan.Step{Kind: plan.LinkState, Link: f.Link, Old: plan.Up, New: plan.Down, Disruption: plan.PortFlap, Why: "a link failure was asked for"}
@@ -121,7 +122,7 @@ func (r *round) fail(ctx context.Context, f Failing) (err error) {
 			err = errors.Join(err, fmt.Errorf("put %s of %s back up: %w", f.Link, f.Host, e))
 		}
 	}()
-	_ = sleep(ctx, f.For)
+	_ = sampling.Pause(ctx, f.For)
 	return nil
 }
 

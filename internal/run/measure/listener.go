@@ -96,17 +96,10 @@ func (t *trial) addFeedEnds(w way, index, ways int) {
 
 func (t *trial) listenerRequest(l Listener, all []way, id string) (agentapi.IPerf3OpenRequest, error) {
 	longest := longestWarm + 2*t.spec.longest() + slack // a burst may begin the window again
-	socket := t.spec.Socket
-	if t.spec.SocketBuffer > 0 {
-		socket.SndBuf, socket.RcvBuf = t.spec.SocketBuffer, t.spec.SocketBuffer
-	}
-	if t.spec.Congestion != "" {
-		socket.Congestion = t.spec.Congestion
-	}
 	lane := l.lane()
 	req := agentapi.IPerf3OpenRequest{
 		Session: id, Server: l.At, Src: lane.Src, Direction: t.spec.Direction, Streams: t.spec.Streams,
-		UDP: t.spec.protocol() == protocolUDP, Socket: socket, Longest: longest, Lifetime: longest + slack,
+		UDP: t.spec.protocol() == protocolUDP, Socket: t.spec.Socket, Longest: longest, Lifetime: longest + slack,
 		Token: l.Token, BusyFor: l.BusyFor, Links: physical(t.cfg.Network.Host(t.spec.From), []flow.Lane{lane}, true),
 	}
 	if _, own := t.cfg.Network.Host(t.spec.From).LinkWith(l.At.Addr()); own || l.At.Addr().IsLoopback() {

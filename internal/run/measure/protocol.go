@@ -50,9 +50,7 @@ func (s Spec) datagrams() *agentapi.Datagrams {
 func (s Spec) Traffic() predict.Traffic {
 	out := predict.Between(s.From, s.To, s.Direction, s.Streams)
 	out.Protocol, out.Ports, out.Lanes = s.protocol(), s.Ports, s.Lanes
-	out.Congestion = cmp.Or(s.Socket.Congestion, s.Congestion)
-	out.SocketBuffer = max(s.SocketBuffer, s.Socket.SndBuf, s.Socket.RcvBuf)
-	out.Pace = s.Socket.Pacing
+	out.Congestion, out.SocketBuffer, out.Pace = s.Socket.Congestion, max(s.Socket.SndBuf, s.Socket.RcvBuf), s.Socket.Pacing
 	if each := s.ratePerStream(s.Streams); each > 0 && (out.Pace == 0 || each < out.Pace) {
 		out.Pace = each
 	}

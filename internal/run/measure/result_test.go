@@ -27,10 +27,8 @@ func TestHeaderBytes(t *testing.T) {
 		if got != c.want {
 			t.Errorf("IPv6 %v, %d tags: %v, want %v", c.v6, c.tags, got, c.want)
 		}
-		const mtu = 1500
-		frame := float64(mtu + 14 + 4*c.tags)
-		if share := framing.Efficiency(mtu, c.tags, netstate.FramingL2, c.v6, true); !near(share, (frame-got)/frame, 1e-9) {
-			t.Errorf("IPv6 %v, %d tags: predict counts %v of a frame as payload, here it is %v", c.v6, c.tags, share, (frame-got)/frame)
+		if own := framing.HeaderBytes("tcp", c.v6) + 14 + 4*c.tags; float64(own) != got {
+			t.Errorf("IPv6 %v, %d tags: predict counts %d bytes of headers, here %v", c.v6, c.tags, own, got)
 		}
 	}
 }

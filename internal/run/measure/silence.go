@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/linerate/linerate/internal/traffic/sampling"
 )
 
 // Breaker fails a link without a word: the carrier stays, and nothing passes
@@ -29,7 +31,7 @@ type silence struct {
 func (r *round) silence(ctx context.Context, f Failing, by Breaker, s *silence) (err error) {
 	opened := time.Now()
 	defer r.late.end()
-	if sleep(ctx, f.At) != nil {
+	if sampling.Pause(ctx, f.At) != nil {
 		return nil // the window was over before
 	}
 	defer func() {
@@ -44,7 +46,7 @@ func (r *round) silence(ctx context.Context, f Failing, by Breaker, s *silence) 
 	}
 	s.broken = true
 	r.late.end()
-	_ = sleep(ctx, f.For)
+	_ = sampling.Pause(ctx, f.For)
 	return nil
 }
 

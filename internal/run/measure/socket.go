@@ -12,9 +12,11 @@ import (
 )
 
 // ask has the streams' sockets asked for what the trial wants.
-func (s Spec) ask(streams []agentapi.Stream) []agentapi.Stream {
+func (t *trial) ask(w way, streams []agentapi.Stream) []agentapi.Stream {
+	socket := t.spec.Socket
+	socket.Congestion = t.settle(w)
 	for i := range streams {
-		streams[i].Socket = s.Socket
+		streams[i].Socket = socket
 	}
 	return streams
 }
@@ -30,19 +32,10 @@ func (s Spec) receiving() record.Socket {
 // asked is what a sender's socket was asked for, and what it was granted; nil
 // where nothing was asked.
 func (s Spec) asked(granted record.Socket) (want, got *record.Socket) {
-	asked := s.wanted()
-	if asked == (record.Socket{}) {
+	if s.Socket == (record.Socket{}) {
 		return nil, nil
 	}
-	return &asked, &granted
-}
-
-// wanted is all that a stream's socket is asked for.
-func (s Spec) wanted() record.Socket {
-	w := s.Socket
-	w.SndBuf, w.RcvBuf = cmp.Or(w.SndBuf, s.SocketBuffer), cmp.Or(w.RcvBuf, s.SocketBuffer)
-	w.Congestion = cmp.Or(w.Congestion, s.Congestion)
-	return w
+	return &s.Socket, &granted
 }
 
 const (
@@ -54,11 +47,13 @@ const (
 // is compared must have one congestion control. It is the default of the host
 // that the trial is named from; a sender that lacks it keeps its own.
 func (t *trial) settle(w way) string {
-	chosen := t.spec.wanted().Congestion
-	if chosen != "" || t.spec.protocol() == protocolUDP {
+	if t.spec.protocol() == protocolUDP {
+		return "" // it has none
+	}
+	if chosen := t.spec.Socket.Congestion; chosen != "" {
 		return chosen
 	}
-	chosen = t.cfg.Network.Host(t.spec.From).Sysctls[defaultCongestion].Value
+	chosen := t.cfg.Network.Host(t.spec.From).Sysctls[defaultCongestion].Value
 	have := strings.Fields(t.cfg.Network.Host(w.from).Sysctls[availableCongestion].Value)
 	if chosen == "" || !slices.Contains(have, chosen) {
 		return ""
@@ -72,7 +67,7 @@ func (t *trial) granted(w way, source []agentapi.Stream, sink record.Socket) {
 	receiver := t.cfg.Network.Host(w.to)
 	for i := range source {
 		s := &source[i].Socket
-		if s.RcvBuf = sink.RcvBuf; sink.RcvBuf > 0 && t.spec.wanted().RcvBuf > 0 {
+		if s.RcvBuf = sink.RcvBuf; sink.RcvBuf > 0 && t.spec.Socket.RcvBuf > 0 {
 			s.Window, _ = tcp.Usable(receiver, sink.RcvBuf)
 		}
 		t.congest(s.Congestion)
@@ -80,7 +75,7 @@ func (t *trial) granted(w way, source []agentapi.Stream, sink record.Socket) {
 	if len(source) == 0 {
 		return
 	}
-	for _, n := range shortfalls(t.spec.wanted(), source[0].Socket) {
+	for _, n := range shortfalls(t.spec.Socket, source[0].Socket) {
 		t.note(fmt.Sprintf("%s to %s: %s", w.from, w.to, n))
 	}
 }

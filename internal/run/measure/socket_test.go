@@ -57,9 +57,9 @@ func TestSettle(t *testing.T) {
 		{"the sender's own", Spec{From: "alpha"}, way{from: "alpha", to: "beta"}, "bbr"},
 		{"the other has it not", Spec{From: "alpha"}, back, ""},
 		{"the other has it", Spec{From: "beta"}, way{from: "alpha", to: "beta"}, "cubic"},
-		{"asked for", Spec{From: "alpha", Congestion: "reno"}, back, "reno"},
-		{"asked for of the socket", Spec{From: "alpha", Congestion: "reno", Socket: record.Socket{Congestion: "cubic"}}, back, "cubic"},
+		{"asked for", Spec{From: "alpha", Socket: record.Socket{Congestion: "reno"}}, back, "reno"},
 		{"UDP has none", Spec{From: "alpha", Protocol: "udp"}, back, ""},
+		{"nor where one is asked for", Spec{From: "alpha", Protocol: "udp", Socket: record.Socket{Congestion: "reno"}}, back, ""},
 		{"not known", Spec{From: "gamma"}, back, ""},
 	} {
 		if got := (&trial{cfg: Config{Network: n}, spec: c.spec}).settle(c.way); got != c.want {
@@ -88,7 +88,7 @@ func TestCongest(t *testing.T) {
 func TestWindowOfGranted(t *testing.T) {
 	n := networkOf(bonded("alpha", 1, 1, 1), bonded("beta", 1, 1, 101), "")
 	for asked, want := range map[unit.Bytes]unit.Bytes{0: 0, 8 * unit.MiB: 212992} {
-		tr := &trial{cfg: Config{Network: n}, spec: Spec{SocketBuffer: asked}}
+		tr := &trial{cfg: Config{Network: n}, spec: Spec{Socket: record.Socket{SndBuf: asked, RcvBuf: asked}}}
 		streams := []agentapi.Stream{{Socket: record.Socket{RcvBuf: 1}}}
 		tr.granted(way{from: "alpha", to: "beta"}, streams, record.Socket{RcvBuf: 425984})
 		if got := streams[0].Socket; got.RcvBuf != 425984 || got.Window != want {

@@ -206,13 +206,9 @@ func (t *trial) request(session string, role agentapi.ToolRole, streams int) age
 	length := spec.toolLength()
 	req := agentapi.ToolRequest{
 		Session: session, Tool: agentapi.ToolIPerf2, Role: role, Streams: streams, UDP: spec.protocol() == protocolUDP,
-		Length: length, Window: max(spec.SocketBuffer, spec.Socket.SndBuf, spec.Socket.RcvBuf),
-		MSS: spec.Socket.MSS, NoDelay: spec.Socket.NoDelay, Congestion: spec.Congestion, Lifetime: length + slack,
+		Length: length, Window: max(spec.Socket.SndBuf, spec.Socket.RcvBuf), Block: int(spec.Block),
+		MSS: spec.Socket.MSS, NoDelay: spec.Socket.NoDelay, Congestion: spec.Socket.Congestion, Lifetime: length + slack,
 	}
-	if spec.Socket.Congestion != "" {
-		req.Congestion = spec.Socket.Congestion
-	}
-	req.Block = int(spec.Block)
 	if spec.Datagrams != nil {
 		req.Block = spec.Datagrams.Payload
 	}

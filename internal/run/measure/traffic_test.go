@@ -13,8 +13,8 @@ import (
 // Code 4.1, 4.2, 4.9: all that a spec asks of its traffic is in what is predicted.
 // What it does not say stands here: a field that is added has to be thought of.
 func TestTrafficOfSpec(t *testing.T) {
-	s := Spec{From: "a", To: "b", Direction: flow.Both, Streams: 2, Protocol: "udp", Ports: "kernel", SocketBuffer: 1 << 20, Congestion: "bbr",
-		Lanes: make([]flow.Lane, 1), Socket: record.Socket{Pacing: 5 * unit.Mbps}}
+	s := Spec{From: "a", To: "b", Direction: flow.Both, Streams: 2, Protocol: "udp", Ports: "kernel",
+		Lanes: make([]flow.Lane, 1), Socket: record.Socket{SndBuf: 1 << 20, Congestion: "bbr", Pacing: 5 * unit.Mbps}}
 	v := reflect.ValueOf(s.Traffic())
 	var missing []string
 	for i := range v.NumField() {

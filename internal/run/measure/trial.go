@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"time"
 
@@ -22,14 +21,12 @@ type Spec struct {
 	Streams   int    // in each direction
 	Protocol  string // "tcp" or "", "udp", "mptcp"
 	// Tool is a program that the hosts have installed, "iperf2"; "" is this one.
-	Tool         string
-	Ports        string
-	SocketBuffer unit.Bytes
+	Tool  string
+	Ports string
 	// Block is what a tool writes at a time, of a tool that can be told; zero is
 	// its own usual.
-	Block      unit.Bytes
-	Congestion string
-	// Socket is asked for of every stream over the two above.
+	Block unit.Bytes
+	// Socket is asked for of every stream.
 	Socket record.Socket
 	Mode   agentapi.Mode
 	// Datagrams are UDP's; nil is the default ones.
@@ -87,7 +84,6 @@ type Spec struct {
 // Config is how trials are run.
 type Config struct {
 	Network Network
-	Logger  *slog.Logger // nil is silence
 	// Progress is told what a running trial carries now; nil is nobody.
 	Progress func(Progress)
 	// Pinged is told of the latency under load of a round, once it is over; of
@@ -272,7 +268,7 @@ func (t *trial) openSink(ctx context.Context, w way, id string, key agentapi.Key
 	e := t.newEnd(w, w.to, id+"-"+string(w.name)+"-in", false, sampled)
 	reply, err := e.at.OpenSink(ctx, agentapi.SinkRequest{
 		Session: e.session, Key: key, Bind: bind, Peers: peers, Streams: w.streams, Within: t.spec.Within, Socket: t.spec.receiving(), Mode: t.spec.Mode,
-		SocketBuffer: t.spec.SocketBuffer, Congestion: t.spec.Congestion, Links: e.links, Lifetime: lifetime,
+		Links: e.links, Lifetime: lifetime,
 		MPTCP: t.spec.protocol() == protocolMPTCP, UDP: t.spec.datagrams(), Unpinned: t.spec.Unpinned,
 	})
 	if err != nil {
@@ -342,17 +338,6 @@ func (s Spec) longest() time.Duration {
 		return s.Longest
 	}
 	return defaultLong
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // ceiling is what this trial's result must not exceed: the links that its

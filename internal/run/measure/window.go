@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/analysis/series"
+	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -44,7 +45,7 @@ func (r *round) warm(ctx context.Context) error {
 		return err
 	}
 	for {
-		if err := sleep(ctx, r.warmPoll()); err != nil {
+		if err := sampling.Pause(ctx, r.warmPoll()); err != nil {
 			return err
 		}
 		if err := r.ends.take(ctx); err != nil {
@@ -114,7 +115,7 @@ func (r *round) window(ctx context.Context) (string, error) {
 				return stop, nil
 			}
 		}
-		if err := sleep(ctx, r.nextPoll(length)); err != nil {
+		if err := sampling.Pause(ctx, r.nextPoll(length)); err != nil {
 			return "", err
 		}
 		if err := r.ends.take(ctx); err != nil {

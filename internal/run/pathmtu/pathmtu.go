@@ -218,18 +218,6 @@ func (p *prover) halve(ctx context.Context, size int, low, high *int) error {
 	return nil
 }
 
-// Both proves the way there and the way back, each with its own sender's MTU:
-// a jumbo frame lost in the middle may show in one direction only.
-func Both(ctx context.Context, from, to Pinger, there, back Way) ([2]diagnosehost.PathProbe, error) {
-	var out [2]diagnosehost.PathProbe
-	var err error
-	if out[0], err = Prove(ctx, from, there); err != nil {
-		return out, err
-	}
-	out[1], err = Prove(ctx, to, back)
-	return out, err
-}
-
 // Ways are both directions of every lane between two hosts of a fabric. Lanes
 // over one pair of links count once. Errors are predict.Lanes'.
 func Ways(f predict.Fabric, a, b string) ([]Way, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -104,7 +105,7 @@ func (r *runner) burst(ctx context.Context, f flow.Frame, sender int, size unit.
 		return err
 	}
 	defer c.close()
-	if err := sleep(ctx, r.lag); err != nil {
+	if err := sampling.Pause(ctx, r.lag); err != nil {
 		return err
 	}
 	if err := c.sample(ctx); err != nil {
@@ -120,7 +121,7 @@ func (r *runner) burst(ctx context.Context, f flow.Frame, sender int, size unit.
 		if time.Since(begun) > burstTime {
 			return fmt.Errorf("send %v from %s to %s: %d bytes arrived in %v", size, c.lane.Src, c.lane.Dst, c.latest.arrived, burstTime)
 		}
-		if err := sleep(ctx, glance); err != nil {
+		if err := sampling.Pause(ctx, glance); err != nil {
 			return err
 		}
 		if err := c.sample(ctx); err != nil {
@@ -135,7 +136,7 @@ func (r *runner) burst(ctx context.Context, f flow.Frame, sender int, size unit.
 func (r *runner) read(ctx context.Context, c *connection, size unit.Bytes, seen *hashsurvey.SeenFlow) error {
 	begun := time.Now()
 	// The last acknowledgements are still on their way.
-	if err := sleep(ctx, max(glance, c.latest.rtt*3/2)); err != nil {
+	if err := sampling.Pause(ctx, max(glance, c.latest.rtt*3/2)); err != nil {
 		return err
 	}
 	for {
@@ -159,7 +160,7 @@ func (r *runner) read(ctx context.Context, c *connection, size unit.Bytes, seen 
 		case !counted && took > patience+2*c.latest.rtt:
 			r.lag = slowCounters // the next flow must not inherit this one's
 		}
-		if err := sleep(ctx, glance); err != nil {
+		if err := sampling.Pause(ctx, glance); err != nil {
 			return err
 		}
 	}

@@ -78,6 +78,9 @@ func sound(tests []Test, rounds [][]int) error {
 }
 
 func TestAllPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	for n := 2; n <= 64; n++ {
 		tests := allPairs(n)
 		rounds := Rounds(tests)

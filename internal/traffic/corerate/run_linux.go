@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/kernel/topology"
 	"github.com/linerate/linerate/internal/traffic/engine"
+	"github.com/linerate/linerate/internal/traffic/sampling"
 )
 
 // ErrNothing is a measurement in which no traffic arrived or no processor time
@@ -83,7 +84,7 @@ func idleCores(ctx context.Context, cfg Config) (sender, receiver int, err error
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := pause(ctx, glance); err != nil {
+	if err := sampling.Pause(ctx, glance); err != nil {
 		return 0, 0, err
 	}
 	after, err := cfg.CPU()
@@ -99,15 +100,6 @@ func idleCores(ctx context.Context, cfg Config) (sender, receiver int, err error
 		return 0, 0, fmt.Errorf("choose a core of %v: %w", allowed, ErrNothing)
 	}
 	return sender, receiver, nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // used is a core's time between two counts; zero where it was not counted.
@@ -134,7 +126,7 @@ type bench struct {
 
 func (b bench) engine(e end, core int) *engine.Engine {
 	return engine.New(engine.Config{
-		Namespace: e.space, CPU: b.cfg.CPU, MaxStreams: 1, Logger: b.cfg.Logger,
+		Namespace: e.space, Host: sampling.Host{CPU: b.cfg.CPU}, MaxStreams: 1, Logger: b.cfg.Logger,
 		Place: func([]string, int, []int) []int { return []int{core} },
 	})
 }
@@ -153,14 +145,14 @@ func (b bench) round(ctx context.Context, length time.Duration, udp *agentapi.Da
 	if _, err := out.Start(ctx, agentapi.StartRequest{Session: session}); err != nil {
 		return reading{}, err
 	}
-	if err := pause(ctx, time.Duration(float64(length)*warmUp)); err != nil {
+	if err := sampling.Pause(ctx, time.Duration(float64(length)*warmUp)); err != nil {
 		return reading{}, err
 	}
 	first, err := sampled(ctx, in, out)
 	if err != nil {
 		return reading{}, err
 	}
-	if err := pause(ctx, time.Duration(float64(length)*(1-warmUp))); err != nil {
+	if err := sampling.Pause(ctx, time.Duration(float64(length)*(1-warmUp))); err != nil {
 		return reading{}, err
 	}
 	last, err := sampled(ctx, in, out)

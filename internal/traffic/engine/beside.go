@@ -136,7 +136,7 @@ func (st *stream) stay() {
 		return
 	}
 	at := 0
-	if c.local().Addr().Compare(c.remote().Addr()) > 0 {
+	if c.Local().Addr().Compare(c.Remote().Addr()) > 0 {
 		at = 1
 	}
 	st.keep(cores[at], cores)

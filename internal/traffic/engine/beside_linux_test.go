@@ -61,7 +61,7 @@ func TestBesideIsTriedOnce(t *testing.T) {
 		if _, err := e.Start(t.Context(), agentapi.StartRequest{Session: "out"}); err != nil {
 			t.Fatal(err)
 		}
-		in, err := e.session("in")
+		in, err := e.sessions.Get("in")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,36 +1,32 @@
 package engine
 
 import (
-	"net/netip"
+	"io"
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/record"
 )
 
-// conn is one TCP connection, on raw system calls or on package net. send and
-// receive block; shut ends them from another goroutine; close frees the
+// conn is one TCP connection, on raw system calls or on package net. Its calls
+// block; shut ends them from another goroutine; close frees the
 // connection once nobody uses it. Closing never lingers: the port is free at
 // once.
 type conn interface {
-	send(buf []byte) (int, error)
-	receive(buf []byte) (int, error) // 0, nil is the end of the stream
-	readFull(buf []byte, limit time.Duration) error
-	writeFull(buf []byte) error
+	end
+	io.ReadWriter // for the stream's opening
+	// patience bounds how long Read blocks; zero is no bound.
+	patience(time.Duration) error
 	info() agentapi.TCPCount
 	// opened tells a receiving end that the stream's opening has been read
 	// and nothing behind it has been sent.
 	opened()
 	// multipath reports whether the connection is MPTCP now.
 	multipath() bool
-	local() netip.AddrPort
-	remote() netip.AddrPort
 	// outlet is how the stream's payload is sent, out of the source, and inlet
 	// how it is taken in, after the opening. Either is used by one thread.
 	outlet(agentapi.Mode, *source) (outlet, error)
 	inlet(mode agentapi.Mode, length int) (inlet, error)
-	// granted is the socket as the kernel made it.
-	granted() record.Socket
 	// eager lets the reader sleep until so many bytes wait: the sampler's word,
 	// who alone knows the rate.
 	eager(bytes int)
@@ -75,12 +71,28 @@ type socketOptions struct {
 // connectTime is the longest a connection may take to be made.
 const connectTime = 10 * time.Second
 
-func served(c conn, peers []netip.Addr) bool {
-	from := c.remote().Addr().Unmap()
-	for _, p := range peers {
-		if p.Unmap() == from {
-			return true
-		}
+// accepting hands a listener's connections on until it closes.
+type accepting struct {
+	conns  chan conn
+	closed chan struct{}
+}
+
+func (a accepting) accept() (conn, error) {
+	select {
+	case c := <-a.conns:
+		return c, nil
+	case <-a.closed:
+		return nil, io.ErrClosedPipe
 	}
-	return false
+}
+
+// offer reports whether the connection was taken; one that was not is closed.
+func (a accepting) offer(c conn) bool {
+	select {
+	case a.conns <- c:
+		return true
+	case <-a.closed:
+		c.close()
+		return false
+	}
 }

@@ -5,17 +5,19 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"syscall"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/mptcp"
 	"github.com/linerate/linerate/internal/kernel/sys"
+	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/unit"
 )
 
 // mptcpSocket makes an MPTCP socket. Its errors say what a person can do.
-func mptcpSocket(domain int) (int, error) {
-	fd, err := syscall.Socket(domain, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, mptcp.Protocol)
+func mptcpSocket(a netip.Addr) (int, error) {
+	fd, err := syscall.Socket(sys.Family(a), syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, mptcp.Protocol)
 	switch {
 	case errors.Is(err, syscall.ENOPROTOOPT): // mptcp_init_sock
 		return -1, fmt.Errorf("make MPTCP socket: net.mptcp.enabled is 0: %w: %w", errors.ErrUnsupported, err)
@@ -55,7 +57,7 @@ func asMultipath(c *rawConn) conn {
 // ask is what the kernel says of the connection; ok is false when it is plain
 // TCP now.
 func (c *multipathConn) ask() (i mptcp.Info, ok bool) {
-	raw, err := sys.MPTCPInfo(c.fd, make([]byte, mptcp.MaxInfo))
+	raw, err := sys.MPTCPInfo(c.FD, make([]byte, mptcp.MaxInfo))
 	if err != nil {
 		return i, false
 	}
@@ -82,14 +84,14 @@ func (c *multipathConn) info() agentapi.TCPCount {
 	if !ok {
 		return c.rawConn.info()
 	}
-	rcv, snd := c.buffers()
-	count := agentapi.TCPCount{RcvBuf: rcv, SndBuf: snd, Unread: unit.Bytes(sys.Unread(c.fd)), MPTCP: &agentapi.MPTCPCount{}}
+	rcv, snd := socket.Buffers(c.FD)
+	count := agentapi.TCPCount{RcvBuf: rcv, SndBuf: snd, Unread: unit.Bytes(sys.Unread(c.FD)), MPTCP: &agentapi.MPTCPCount{}}
 	if c.marked {
 		count.Received = i.RcvNxt - c.base
 	}
 	buf := make([]byte, mptcp.MaxSubflows)
 	copy(buf, mptcp.SubflowHeader())
-	if raw, err := sys.MPTCPSubflows(c.fd, buf); err == nil {
+	if raw, err := sys.MPTCPSubflows(c.FD, buf); err == nil {
 		count.MPTCP.Subflows, _ = mptcp.ParseSubflows(raw)
 	}
 	return count

@@ -9,13 +9,13 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/record"
 )
 
@@ -31,102 +31,48 @@ func setAffinity(int, ...int) error     { return errors.ErrUnsupported }
 func (c netConn) incoming() (int, bool) { return 0, false }
 
 // netConn is a connection of package net.
-type netConn struct{ *net.TCPConn }
-
-func wrapNet(c *net.TCPConn, opts socketOptions) (conn, error) {
-	var errs []error
-	if opts.RcvBuf > 0 {
-		errs = append(errs, c.SetReadBuffer(int(opts.RcvBuf)))
-	}
-	if opts.SndBuf > 0 {
-		errs = append(errs, c.SetWriteBuffer(int(opts.SndBuf)))
-	}
-	// Package net has Nagle's algorithm off unless told otherwise.
-	errs = append(errs, c.SetNoDelay(opts.NoDelay))
-	if err := errors.Join(errs...); err != nil {
-		c.Close()
-		return nil, fmt.Errorf("set socket options: %w", err)
-	}
-	return netConn{c}, nil
+type netConn struct {
+	*net.TCPConn
+	netEnds
 }
 
+func wrapNet(c net.Conn) netConn { return netConn{c.(*net.TCPConn), netEnds{c}} }
+
+// netEnds are the ends of a connection of package net, which does not tell what
+// was granted.
+type netEnds struct{ of net.Conn }
+
+func (c netEnds) Local() netip.AddrPort  { return socket.AddrPort(c.of.LocalAddr()) }
+func (c netEnds) Remote() netip.AddrPort { return socket.AddrPort(c.of.RemoteAddr()) }
+func (c netEnds) Granted() record.Socket { return record.Socket{} }
+
 func refuseOptions(ns netns.Namespace, opts socketOptions) error {
-	if ns.Name != "" || opts.Congestion != "" {
-		return fmt.Errorf("choose namespace or congestion control: %w", errors.ErrUnsupported)
-	}
-	if opts.MSS != 0 || opts.Pacing != 0 || opts.DSCP != 0 || opts.Device != "" {
-		return fmt.Errorf("choose MSS, pacing, DSCP or device: the portable engine cannot: %w", errors.ErrUnsupported)
-	}
 	if opts.MPTCP {
 		return fmt.Errorf("make MPTCP connection: the portable engine has none: %w", errors.ErrUnsupported)
 	}
-	return nil
+	return socket.Refuse(ns, opts.Socket)
 }
 
 func dial(want agentapi.Stream, opts socketOptions) (conn, error) {
 	if err := refuseOptions(netns.Namespace{}, opts); err != nil {
 		return nil, err
 	}
-	d := net.Dialer{Timeout: connectTime}
-	if want.Src.IsValid() {
-		d.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(want.Src, want.Sport))
-	}
-	// Plain TCP: a measurement must not turn into MPTCP by a default.
-	d.SetMultipathTCP(false)
-	c, err := d.DialContext(context.Background(), "tcp", netip.AddrPortFrom(want.Dst, want.Dport).String())
+	c, err := socket.Dial(context.Background(), "tcp", netip.AddrPortFrom(want.Src, want.Sport), netip.AddrPortFrom(want.Dst, want.Dport), connectTime, opts.Socket)
 	if err != nil {
-		return nil, dialTaken(err)
+		return nil, err
 	}
-	return wrapNet(c.(*net.TCPConn), opts)
+	return wrapNet(c), nil
 }
 
-// dialTaken marks an error that another port would cure; package net names the
-// call that failed.
-func dialTaken(err error) error {
-	var call *os.SyscallError
-	if errors.As(err, &call) && call.Syscall == "connect" {
-		return connectTaken(err)
-	}
-	return silent(bindTaken(err))
-}
+func (c netConn) info() agentapi.TCPCount { return agentapi.TCPCount{} }
+func (c netConn) opened()                 {}
+func (c netConn) multipath() bool         { return false }
 
-func addrPortOf(a net.Addr) netip.AddrPort {
-	t, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
+func (c netConn) patience(d time.Duration) error {
+	if d == 0 {
+		return c.SetReadDeadline(time.Time{})
 	}
-	p := t.AddrPort()
-	return netip.AddrPortFrom(p.Addr().Unmap(), p.Port())
-}
-
-func (c netConn) local() netip.AddrPort        { return addrPortOf(c.LocalAddr()) }
-func (c netConn) remote() netip.AddrPort       { return addrPortOf(c.RemoteAddr()) }
-func (c netConn) send(buf []byte) (int, error) { return c.Write(buf) }
-func (c netConn) info() agentapi.TCPCount      { return agentapi.TCPCount{} }
-func (c netConn) opened()                      {}
-func (c netConn) multipath() bool              { return false }
-
-func (c netConn) receive(buf []byte) (int, error) {
-	n, err := c.Read(buf)
-	if errors.Is(err, io.EOF) {
-		return n, nil
-	}
-	return n, err
-}
-
-func (c netConn) writeFull(buf []byte) error {
-	_, err := c.Write(buf)
-	return err
-}
-
-func (c netConn) readFull(buf []byte, limit time.Duration) error {
-	if err := c.SetReadDeadline(time.Now().Add(limit)); err != nil {
-		return err
-	}
-	if _, err := io.ReadFull(c, buf); err != nil {
-		return err
-	}
-	return c.SetReadDeadline(time.Time{})
+	return c.SetReadDeadline(time.Now().Add(d))
 }
 
 // netMover is calls of package net with one buffer.
@@ -153,10 +99,16 @@ func refuseMode(mode agentapi.Mode) error {
 	return nil
 }
 
-func (m *netMover) receive() (int, error) { return m.c.receive(m.buf) }
+func (m *netMover) receive() (int, error) {
+	n, err := m.c.Read(m.buf)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
 
 func (m *netMover) send(most uint64) (int, error) {
-	n, err := m.c.send(m.buf[m.at:][:min(most, uint64(len(m.buf)-m.at))])
+	n, err := m.c.Write(m.buf[m.at:][:min(most, uint64(len(m.buf)-m.at))])
 	m.at = (m.at + max(n, 0)) % len(m.buf)
 	return n, err
 }
@@ -166,9 +118,7 @@ func (m *netMover) method() string { return "write" }
 
 func (s *source) release() {}
 
-// granted: package net does not tell.
-func (c netConn) granted() record.Socket { return record.Socket{} }
-func (c netConn) eager(int)              {}
+func (c netConn) eager(int) {}
 
 func (c netConn) shut() {
 	_ = c.SetLinger(0)
@@ -181,32 +131,34 @@ func (c netConn) close() {
 }
 
 type netListener struct {
+	accepting
 	listeners []*net.TCPListener
 	opts      socketOptions
-	conns     chan conn
-	closed    chan struct{}
 	once      sync.Once
 }
 
-func listen(ns netns.Namespace, bind []netip.Addr, port, _ int, opts socketOptions) (listener, error) {
-	if len(bind) == 0 {
+func listen(ns netns.Namespace, req agentapi.SinkRequest, opts socketOptions) (listener, error) {
+	if len(req.Bind) == 0 {
 		return nil, errors.New("listen: no address to bind")
 	}
 	if err := refuseOptions(ns, opts); err != nil {
 		return nil, err
 	}
-	l := &netListener{opts: opts, conns: make(chan conn), closed: make(chan struct{})}
-	for _, a := range bind {
-		one, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, uint16(port))))
-		if err != nil && port != 0 && len(l.listeners) == 0 {
-			one, err = net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
+	l, err := onPort(req, func(port int) (*netListener, error) {
+		l := &netListener{opts: opts, accepting: accepting{make(chan conn), make(chan struct{})}}
+		for _, a := range req.Bind {
+			one, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, uint16(port))))
+			if err != nil {
+				l.close()
+				return nil, err
+			}
+			l.listeners = append(l.listeners, one)
+			port = l.port()
 		}
-		if err != nil {
-			l.close()
-			return nil, err
-		}
-		l.listeners = append(l.listeners, one)
-		port = l.port()
+		return l, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, one := range l.listeners {
 		go l.acceptOn(one)
@@ -220,31 +172,17 @@ func (l *netListener) acceptOn(one *net.TCPListener) {
 		if err != nil {
 			return
 		}
-		wrapped, err := wrapNet(c, l.opts)
-		if err != nil {
-			continue
-		}
-		select {
-		case l.conns <- wrapped:
-		case <-l.closed:
-			wrapped.close()
+		if socket.Ask(c, l.opts.Socket) != nil {
+			c.Close()
+		} else if !l.offer(wrapNet(c)) {
 			return
 		}
 	}
 }
 
-func (l *netListener) accept() (conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.closed:
-		return nil, io.ErrClosedPipe
-	}
-}
-
 func (l *netListener) granted() record.Socket { return record.Socket{} }
 
-func (l *netListener) port() int { return int(addrPortOf(l.listeners[0].Addr()).Port()) }
+func (l *netListener) port() int { return int(socket.AddrPort(l.listeners[0].Addr()).Port()) }
 
 func (l *netListener) close() {
 	l.once.Do(func() {

@@ -10,12 +10,16 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
-	"sync"
+	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/traffic/sampling"
+	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/record"
 )
 
@@ -23,10 +27,7 @@ import (
 // knows.
 type Config struct {
 	Namespace netns.Namespace
-	// Links reads the counters of the named links; nil samples none.
-	Links func(names []string) ([]agentapi.LinkCount, error)
-	// CPU reads processor time; nil samples none.
-	CPU func() (agentapi.CPUCount, error)
+	Host      sampling.Host // how it counts; the zero Host counts links and processors not
 	// Place chooses a core for each stream's thread near the links, other than
 	// those taken; nil, or no cores, leaves them to the scheduler.
 	Place func(links []string, streams int, taken []int) []int
@@ -35,12 +36,9 @@ type Config struct {
 	Logger     *slog.Logger // nil is silence
 }
 
-// Errors a caller can act on.
+// Errors a caller can act on, besides those of socket.Table.
 var (
-	ErrSession = errors.New("no such session")
 	ErrTooMany = errors.New("too many streams")
-	// ErrClosed: whoever asked has gone meanwhile.
-	ErrClosed = errors.New("the engine is closed")
 	// ErrFellBack: the peer, or something on the way, does not speak MPTCP.
 	ErrFellBack = errors.New("asked for MPTCP, and the connection fell back to TCP")
 )
@@ -49,77 +47,39 @@ var (
 // goroutines. Close ends every session.
 type Engine struct {
 	cfg      Config
-	log      *slog.Logger
-	mu       sync.Mutex
-	sessions map[string]*session
-	closed   bool // nothing is opened any more
+	sessions *socket.Table[*session]
 }
 
 // New returns an engine with no sessions.
 func New(cfg Config) *Engine {
-	log := cfg.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	if cfg.MaxStreams == 0 {
 		cfg.MaxStreams = 1024
 	}
-	return &Engine{cfg: cfg, log: log, sessions: make(map[string]*session)}
+	e := &Engine{cfg: cfg}
+	e.sessions = socket.NewTable(math.MaxInt, func(id string, s *session, late bool) {
+		if _, err := s.finish(); err == nil && late {
+			cfg.Logger.Warn("session outlived its time and was ended", "session", id)
+		}
+	})
+	return e
 }
 
 // Close ends every session. Afterwards none can be opened.
-func (e *Engine) Close() {
-	e.mu.Lock()
-	e.closed = true
-	ids := make([]string, 0, len(e.sessions))
-	for id := range e.sessions {
-		ids = append(ids, id)
-	}
-	e.mu.Unlock()
-	for _, id := range ids {
-		_, _ = e.Finish(context.Background(), agentapi.FinishRequest{Session: id})
-	}
-}
+func (e *Engine) Close() { e.sessions.Close() }
 
-func (e *Engine) add(id string, s *session) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return fmt.Errorf("open session %q: %w", id, ErrClosed)
+func (e *Engine) add(id string, s *session, lifetime time.Duration) error {
+	if lifetime <= 0 || lifetime > maxLifetime {
+		lifetime = maxLifetime
 	}
-	if _, taken := e.sessions[id]; taken || id == "" {
-		return fmt.Errorf("open session %q: name empty or in use", id)
-	}
-	e.sessions[id] = s
-	return nil
-}
-
-func (e *Engine) session(id string) (*session, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s, ok := e.sessions[id]
-	if !ok {
-		return nil, fmt.Errorf("session %q: %w", id, ErrSession)
-	}
-	return s, nil
+	return e.sessions.Add(id, s, lifetime)
 }
 
 // maxLifetime bounds a session whose controller has gone: nothing sends or
 // listens for longer, whatever was asked.
 const maxLifetime = 2 * time.Hour
-
-// expire ends the session when its lifetime is over.
-func (e *Engine) expire(s *session, id string, lifetime time.Duration) {
-	if lifetime <= 0 || lifetime > maxLifetime {
-		lifetime = maxLifetime
-	}
-	timer := time.AfterFunc(lifetime, func() {
-		if _, err := e.Finish(context.Background(), agentapi.FinishRequest{Session: id}); err == nil {
-			e.log.Warn("session outlived its time and was ended", "session", id, "lifetime", lifetime)
-		}
-	})
-	s.onStop(func() { timer.Stop() })
-}
 
 // OpenSink starts to listen for a session's streams. Only the peers named are
 // served, and only streams that open with the session's key; everybody else
@@ -128,40 +88,43 @@ func (e *Engine) OpenSink(ctx context.Context, req agentapi.SinkRequest) (agenta
 	if req.Streams <= 0 || req.Streams > e.cfg.MaxStreams {
 		return agentapi.SinkReply{}, fmt.Errorf("open sink for %d streams: %w (1 to %d)", req.Streams, ErrTooMany, e.cfg.MaxStreams)
 	}
-	if req.UDP != nil {
-		return e.openDatagramSink(req)
-	}
-	if err := errors.Join(checkMode(req.Mode), checkSocket(req.Socket)); err != nil {
+	req.Socket = req.Under(req.Socket)
+	if err := checkSink(req); err != nil {
 		return agentapi.SinkReply{}, fmt.Errorf("open sink: %w", err)
 	}
 	s := e.newSession(req.Streams, req.Links)
 	s.mode = req.Mode
 	e.place(s, req.Unpinned)
-	if err := e.add(req.Session, s); err != nil {
+	if req.UDP != nil {
+		s.countDatagrams()
+	}
+	if err := e.add(req.Session, s, req.Lifetime); err != nil {
 		return agentapi.SinkReply{}, err
 	}
-	opts := sinkOptions(req)
-	var l listener
-	var err error
-	if req.Within != nil {
-		l, err = listenWithin(e.cfg.Namespace, req.Bind, req.Port, *req.Within, req.Streams, opts)
-	} else {
-		l, err = listen(e.cfg.Namespace, req.Bind, req.Port, req.Streams, opts)
-	}
+	reply, err := e.listen(s, req)
 	if err != nil {
-		e.forget(req.Session)
+		_, _ = e.sessions.Remove(req.Session)
+	}
+	return reply, err
+}
+
+// listen opens a sink's port and serves it until the session ends.
+func (e *Engine) listen(s *session, req agentapi.SinkRequest) (agentapi.SinkReply, error) {
+	if req.UDP != nil {
+		p, err := listenDatagrams(e.cfg.Namespace, s, req, e.cfg.Logger)
+		if err != nil {
+			return agentapi.SinkReply{}, err
+		}
+		s.onStop(p.close)
+		return agentapi.SinkReply{Port: p.port(), Method: record.Method{Receive: p.method()}}, nil
+	}
+	l, err := listen(e.cfg.Namespace, req, socketOptions{req.Socket, req.MPTCP})
+	if err != nil {
 		return agentapi.SinkReply{}, err
 	}
 	s.onStop(l.close)
-	e.expire(s, req.Session, req.Lifetime)
 	go e.serve(s, l, req)
 	return agentapi.SinkReply{Port: l.port(), Socket: l.granted(), Method: record.Method{Receive: receiveMethod(req.Mode)}}, nil
-}
-
-func (e *Engine) forget(id string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.sessions, id)
 }
 
 // serve accepts until the listener closes.
@@ -171,8 +134,8 @@ func (e *Engine) serve(s *session, l listener, req agentapi.SinkRequest) {
 		if err != nil {
 			return // closed by stop
 		}
-		if !served(c, req.Peers) {
-			e.log.Warn("refused a stranger at the data port", "peer", c.remote())
+		if !namedPeer(c.Remote().Addr(), req.Peers) {
+			e.cfg.Logger.Warn("refused a stranger at the data port", "peer", c.Remote())
 			c.close()
 			continue
 		}
@@ -189,11 +152,11 @@ func (e *Engine) admit(s *session, c conn, req agentapi.SinkRequest) {
 		err = s.attach(index, c)
 	}
 	if err != nil {
-		e.log.Warn("refused a stream at the data port", "peer", c.remote(), "reason", err)
+		e.cfg.Logger.Warn("refused a stream at the data port", "peer", c.Remote(), "reason", err)
 		c.close()
 		return
 	}
-	if err := answerOpening(c); err != nil {
+	if _, err := c.Write([]byte{accepted}); err != nil {
 		s.streams[index].end(c, err)
 		return
 	}
@@ -213,7 +176,7 @@ var errOpening = errors.New("opening refused")
 
 func readOpening(c conn, key agentapi.Key) (int, error) {
 	var got [openingLength]byte
-	if err := c.readFull(got[:], openingTime); err != nil {
+	if err := readWithin(c, got[:], openingTime); err != nil {
 		return 0, fmt.Errorf("read opening: %w", err)
 	}
 	if subtle.ConstantTimeCompare(got[:len(key)], key[:]) != 1 {
@@ -223,16 +186,25 @@ func readOpening(c conn, key agentapi.Key) (int, error) {
 	return int(rest[0])<<24 | int(rest[1])<<16 | int(rest[2])<<8 | int(rest[3]), nil
 }
 
-func answerOpening(c conn) error { return c.writeFull([]byte{accepted}) }
+// readWithin fills buf in a time.
+func readWithin(c conn, buf []byte, limit time.Duration) error {
+	if err := c.patience(limit); err != nil {
+		return err
+	}
+	if _, err := io.ReadFull(c, buf); err != nil {
+		return err
+	}
+	return c.patience(0)
+}
 
 // open says a stream's opening and waits for the answer.
 func open(c conn, key agentapi.Key, index int) error {
 	hello := append(append([]byte(nil), key[:]...), byte(index>>24), byte(index>>16), byte(index>>8), byte(index))
-	if err := c.writeFull(hello); err != nil {
+	if _, err := c.Write(hello); err != nil {
 		return fmt.Errorf("write opening: %w", err)
 	}
 	var answer [1]byte
-	if err := c.readFull(answer[:], openingTime); err != nil {
+	if err := readWithin(c, answer[:], openingTime); err != nil {
 		return fmt.Errorf("read answer to opening: %w", err)
 	}
 	if answer[0] != accepted {
@@ -247,24 +219,63 @@ func (e *Engine) OpenSource(ctx context.Context, req agentapi.SourceRequest) (ag
 	if n := len(req.Streams); n == 0 || n > e.cfg.MaxStreams {
 		return agentapi.SourceReply{}, fmt.Errorf("open source of %d streams: %w (1 to %d)", n, ErrTooMany, e.cfg.MaxStreams)
 	}
-	if req.UDP != nil {
-		return e.openDatagramSource(ctx, req)
-	}
+	req = asNow(req)
 	if err := checkSource(req); err != nil {
 		return agentapi.SourceReply{}, fmt.Errorf("open source: %w", err)
 	}
 	s := e.newSession(len(req.Streams), req.Links)
-	s.source, s.mode = newSource(), req.Mode
+	s.mode = req.Mode
 	e.place(s, req.Unpinned)
-	if err := e.add(req.Session, s); err != nil {
+	atOnce := len(req.Streams)
+	if req.UDP != nil {
+		s.countDatagrams()
+		atOnce = min(atOnce, openAtOnce)
+	} else {
+		s.source = newSource()
+	}
+	if err := e.add(req.Session, s, req.Lifetime); err != nil {
 		return agentapi.SourceReply{}, err
 	}
-	s.onStop(func() { go s.releaseSource() })
-	e.expire(s, req.Session, req.Lifetime)
+	if s.source != nil {
+		s.onStop(func() { go s.releaseSource() })
+	}
+	connected, err := s.connectAll(e.cfg.Namespace, req, atOnce)
+	if err != nil {
+		_, _ = e.Finish(ctx, agentapi.FinishRequest{Session: req.Session})
+		return agentapi.SourceReply{}, err
+	}
+	return agentapi.SourceReply{Streams: connected, Method: record.Method{Send: s.streams[0].method}}, nil
+}
+
+// openAtOnce is how many streams of UDP say their openings at a time: a datagram
+// that finds the port's queue full is lost.
+const openAtOnce = 64
+
+// connectAll connects a source's streams, so many at a time. Of UDP
+// none begins after an error.
+func (s *session) connectAll(ns netns.Namespace, req agentapi.SourceRequest, atOnce int) ([]agentapi.Stream, error) {
 	connected := make([]agentapi.Stream, len(req.Streams))
-	errs := make(chan error, len(req.Streams))
+	errs, turn := make(chan error, len(req.Streams)), make(chan struct{}, atOnce)
+	var broken atomic.Bool
 	for i, want := range req.Streams {
-		go func() { errs <- s.streams[i].send(e.cfg.Namespace, req, i, want, &connected[i]) }()
+		go func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			if req.UDP != nil && broken.Load() {
+				errs <- nil
+				return
+			}
+			err := s.streams[i].begin(func(st *stream) (sender, error) {
+				if req.UDP != nil {
+					return st.connectDatagrams(ns, req, i, want, &connected[i])
+				}
+				return st.connect(ns, req, i, want, &connected[i])
+			})
+			if err != nil {
+				broken.Store(true)
+			}
+			errs <- err
+		}()
 	}
 	var failed []error
 	for range req.Streams {
@@ -272,11 +283,13 @@ func (e *Engine) OpenSource(ctx context.Context, req agentapi.SourceRequest) (ag
 			failed = append(failed, err)
 		}
 	}
-	if len(failed) > 0 {
-		_, _ = e.Finish(ctx, agentapi.FinishRequest{Session: req.Session})
-		return agentapi.SourceReply{}, fmt.Errorf("connect %d of %d streams: %w", len(failed), len(req.Streams), failed[0])
+	if len(failed) == 0 && s.stopped() {
+		failed = append(failed, socket.ErrSession) // its lifetime ended meanwhile
 	}
-	return agentapi.SourceReply{Streams: connected, Method: record.Method{Send: s.streams[0].method}}, nil
+	if len(failed) > 0 {
+		return nil, fmt.Errorf("connect %d of %d streams: %w", len(failed), len(req.Streams), failed[0])
+	}
+	return connected, nil
 }
 
 // Start lets a source's streams send until Finish, or until each has sent the
@@ -286,7 +299,7 @@ func (e *Engine) Start(_ context.Context, req agentapi.StartRequest) (agentapi.S
 	if req.Limit < 0 {
 		return agentapi.StartReply{}, fmt.Errorf("start session %q: limit of %d bytes is negative", req.Session, req.Limit)
 	}
-	s, err := e.session(req.Session)
+	s, err := e.sessions.Get(req.Session)
 	if err != nil {
 		return agentapi.StartReply{}, err
 	}
@@ -297,25 +310,24 @@ func (e *Engine) Start(_ context.Context, req agentapi.StartRequest) (agentapi.S
 // Sample counts everything of a session now, and returns this and all samples
 // from index Since on.
 func (e *Engine) Sample(_ context.Context, req agentapi.SampleRequest) (agentapi.SampleReply, error) {
-	s, err := e.session(req.Session)
+	s, err := e.sessions.Get(req.Session)
 	if err != nil {
 		return agentapi.SampleReply{}, err
 	}
 	if err := s.sample(); err != nil {
 		return agentapi.SampleReply{}, err
 	}
-	return agentapi.SampleReply{Samples: s.since(req.Since), Errors: s.errors()}, nil
+	return agentapi.SampleReply{Samples: s.samples.Since(req.Since), Errors: s.errors()}, nil
 }
 
 // Finish ends a session: its streams stop, its sockets close without
 // lingering, and the last sample is returned.
 func (e *Engine) Finish(_ context.Context, req agentapi.FinishRequest) (agentapi.FinishReply, error) {
-	s, err := e.session(req.Session)
+	s, err := e.sessions.Get(req.Session)
 	if err != nil {
 		return agentapi.FinishReply{}, err
 	}
-	err = s.sample()
-	s.stop()
-	e.forget(req.Session)
-	return agentapi.FinishReply{Samples: s.since(-1)}, err
+	samples, err := s.finish()
+	_, _ = e.sessions.Remove(req.Session)
+	return agentapi.FinishReply{Samples: samples}, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -23,19 +24,8 @@ const sourceLength = 128 << 10
 
 func newSource() *source {
 	s := &source{bytes: make([]byte, sourceLength)}
-	fillPattern(s.bytes)
+	socket.Pattern(s.bytes)
 	return s
-}
-
-// fillPattern writes bytes that no link compresses away (xorshift).
-func fillPattern(buf []byte) {
-	x := uint64(0x9e3779b97f4a7c15)
-	for i := range buf {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-		buf[i] = byte(x)
-	}
 }
 
 // pageFile is a file without a name, made when it is first asked for.

@@ -54,9 +54,9 @@ func (in dropInlet) receive() (int, error) { return sys.Drop(in.fd, in.room, dro
 
 func (c *rawConn) inlet(mode agentapi.Mode, length int) (inlet, error) {
 	if mode != agentapi.ModeCopy {
-		return dropInlet{c.fd, make([]byte, dropLength)}, nil
+		return dropInlet{c.FD, make([]byte, dropLength)}, nil
 	}
-	return &vectorInlet{fd: c.fd, to: sys.NewVector(make([]byte, length), length*receiveTimes, openingLength)}, nil
+	return &vectorInlet{fd: c.FD, to: sys.NewVector(make([]byte, length), length*receiveTimes, openingLength)}, nil
 }
 
 func (c *rawConn) outlet(mode agentapi.Mode, from *source) (outlet, error) {
@@ -68,7 +68,7 @@ func (c *rawConn) outlet(mode agentapi.Mode, from *source) (outlet, error) {
 	case agentapi.ModeMsgZeroCopy:
 		return c.pinnedOutlet(from)
 	}
-	return &writeOutlet{fd: c.fd, from: sys.NewVector(from.bytes, sendLength, openingLength)}, nil
+	return &writeOutlet{fd: c.FD, from: sys.NewVector(from.bytes, sendLength, openingLength)}, nil
 }
 
 // writeOutlet is writev of the source many times over.
@@ -106,7 +106,7 @@ func (c *rawConn) fileOutlet(from *source) (outlet, error) {
 		return nil, f.err
 	}
 	// An MPTCP socket takes no pages: mptcp_sendmsg copies whatever it is given.
-	return &fileOutlet{fd: c.fd, file: f.fd, copies: c.copies}, nil
+	return &fileOutlet{fd: c.FD, file: f.fd, copies: c.copies}, nil
 }
 
 func (o *fileOutlet) send(most uint64) (int, error) {
@@ -138,10 +138,10 @@ type pinnedOutlet struct {
 }
 
 func (c *rawConn) pinnedOutlet(from *source) (outlet, error) {
-	if err := sys.SetZeroCopy(c.fd); err != nil {
+	if err := sys.SetZeroCopy(c.FD); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, errors.ErrUnsupported)
 	}
-	return &pinnedOutlet{fd: c.fd, from: sys.NewVector(from.bytes, pinnedLength, openingLength), copies: c.copies}, nil
+	return &pinnedOutlet{fd: c.FD, from: sys.NewVector(from.bytes, pinnedLength, openingLength), copies: c.copies}, nil
 }
 
 // pinnedLength is what one call sends: each call's completion takes part of

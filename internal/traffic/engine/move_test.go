@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/record"
@@ -43,6 +41,9 @@ func connected(t *testing.T, addr netip.Addr, n int, with openings) (*Engine, ag
 
 // TestManyStreams: as many as a session may have, of either address family.
 func TestManyStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	for _, addr := range []netip.Addr{loopback, netip.IPv6Loopback()} {
 		const n = 1024
 		e, _, reply, err := connected(t, addr, n, openings{})
@@ -106,24 +107,6 @@ func TestRequestsRefused(t *testing.T) {
 	_, _, _, err := connected(t, loopback, 1, openings{source: agentapi.SourceRequest{Mode: "teleport"}})
 	if !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("an unknown mode: %v", err)
-	}
-}
-
-func TestAskedOf(t *testing.T) {
-	for _, c := range []struct {
-		name       string
-		own        record.Socket
-		buffer     unit.Bytes
-		congestion string
-		want       record.Socket
-	}{
-		{"nothing", record.Socket{}, 0, "", record.Socket{}},
-		{"for all", record.Socket{MSS: 1000}, 8, "cubic", record.Socket{MSS: 1000, SndBuf: 8, RcvBuf: 8, Congestion: "cubic"}},
-		{"its own over all", record.Socket{SndBuf: 3, RcvBuf: 4, Congestion: "bbr"}, 8, "cubic", record.Socket{SndBuf: 3, RcvBuf: 4, Congestion: "bbr"}},
-	} {
-		if diff := cmp.Diff(c.want, askedOf(c.own, c.buffer, c.congestion)); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", c.name, diff)
-		}
 	}
 }
 

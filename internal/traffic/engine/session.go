@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 
 // session is the streams of one trial at one end.
 type session struct {
-	cfg     Config
 	links   []string
 	opened  time.Time
 	streams []*stream
@@ -29,19 +27,14 @@ type session struct {
 	beside   beside
 
 	startOnce, stopOnce sync.Once
-	sampling            sync.Mutex
-	// Under sampling: how sure the readings of each kind are, and what the
-	// streams' threads use.
-	surest  struct{ streams, links sampling.Surest }
-	threads sampling.Threads
+	samples             *sampling.Session
 
-	mu      sync.Mutex
-	stops   []func()
-	samples sampling.Log[agentapi.Sample]
+	mu    sync.Mutex
+	stops []func()
 }
 
 func (e *Engine) newSession(streams int, links []string) *session {
-	s := &session{cfg: e.cfg, links: links, opened: time.Now(), started: make(chan struct{}), ended: make(chan struct{})}
+	s := &session{links: links, opened: time.Now(), started: make(chan struct{}), ended: make(chan struct{}), samples: sampling.NewSession(e.cfg.Host, links)}
 	for range streams {
 		s.streams = append(s.streams, &stream{session: s, core: -1})
 	}
@@ -79,10 +72,15 @@ func (s *session) stop() {
 		for _, st := range s.streams {
 			st.shut()
 		}
-		s.sampling.Lock() // a sample that runs ends first
-		defer s.sampling.Unlock()
-		s.threads.Close()
+		s.samples.Close()
 	})
+}
+
+// finish stops the session and returns its last sample.
+func (s *session) finish() ([]agentapi.Sample, error) {
+	err := s.sample()
+	s.stop()
+	return s.samples.Since(-1), err
 }
 
 func (s *session) stopped() bool {
@@ -109,64 +107,24 @@ func (s *session) attach(index int, c conn) error {
 	return s.streams[index].hold(c)
 }
 
-// clock is the session's.
-func (s *session) clock() time.Duration { return time.Since(s.opened) }
-
-// sample counts everything once. Streams first: they move fastest.
+// sample counts everything once.
 func (s *session) sample() error {
-	// One at a time: of two that overlap the later may end first.
-	s.sampling.Lock()
-	defer s.sampling.Unlock()
-	begin := s.clock()
-	var now agentapi.Sample
-	counted, infos := make([]uint64, len(s.streams)), make([]agentapi.TCPCount, len(s.streams))
-	now.At, _ = s.surest.streams.Take(s.clock, len(s.streams), func() error {
+	before, now, err := s.samples.Take(len(s.streams), func(now *agentapi.Sample) {
+		now.Bytes, now.TCP = make([]uint64, len(s.streams)), make([]agentapi.TCPCount, len(s.streams))
 		for i, st := range s.streams {
-			infos[i], counted[i] = st.count()
+			now.TCP[i], now.Bytes[i] = st.count()
+			now.Copied = now.Copied || st.copied.Load()
 		}
-		return nil
-	}, func() { now.Bytes, now.TCP = slices.Clone(counted), slices.Clone(infos) })
-	if s.udp != nil {
-		now.At = s.clock()
-		now.UDP, now.Bytes = s.readDatagrams()
+		if s.udp != nil {
+			now.UDP, now.Bytes = s.readDatagrams()
+		}
+	}, s.threads)
+	if err != nil {
+		return err
 	}
-	now.Copied = slices.ContainsFunc(s.streams, func(st *stream) bool { return st.copied.Load() })
-	var err error
-	if s.cfg.Links != nil && len(s.links) > 0 {
-		var links []agentapi.LinkCount
-		at, err := s.surest.links.Take(s.clock, len(s.streams), func() (err error) {
-			links, err = s.cfg.Links(s.links)
-			return err
-		}, func() { now.Links = links })
-		if err != nil {
-			return fmt.Errorf("sample links: %w", err)
-		}
-		for i := range now.Links {
-			now.Links[i].At = at
-		}
-	}
-	if s.cfg.CPU != nil {
-		if now.CPU, err = s.cfg.CPU(); err != nil {
-			return fmt.Errorf("sample processors: %w", err)
-		}
-	}
-	s.sampleThreads(&now.CPU)
-	now.Took = s.clock() - begin
-	s.mu.Lock()
-	before, _ := s.samples.Last()
-	s.samples.Add(now)
-	s.mu.Unlock()
 	s.wake(before, now)
 	s.tryBeside(now)
 	return nil
-}
-
-// since returns the samples from index on; whoever asks has those before. A
-// negative index is the last one.
-func (s *session) since(index int) []agentapi.Sample {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.samples.Since(index)
 }
 
 func (s *session) errors() []string {

@@ -1,36 +1,24 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/unit"
 )
 
-// askedOf is what a socket is asked for: what its own says, and for the rest
-// what is asked for all.
-func askedOf(own record.Socket, buffer unit.Bytes, congestion string) record.Socket {
-	if own.SndBuf == 0 {
-		own.SndBuf = buffer
+// asNow is a request as this build asks for its sockets.
+func asNow(req agentapi.SourceRequest) agentapi.SourceRequest {
+	if req.UDP != nil {
+		req.Congestion = "" // it was of TCP
 	}
-	if own.RcvBuf == 0 {
-		own.RcvBuf = buffer
+	req.Streams = slices.Clone(req.Streams)
+	for i := range req.Streams {
+		req.Streams[i].Socket = req.Under(req.Streams[i].Socket)
 	}
-	if own.Congestion == "" {
-		own.Congestion = congestion
-	}
-	return own
-}
-
-// sinkOptions are a sink's, for what it accepts.
-func sinkOptions(req agentapi.SinkRequest) socketOptions {
-	return socketOptions{Socket: askedOf(req.Socket, req.SocketBuffer, req.Congestion), MPTCP: req.MPTCP}
-}
-
-// sourceOptions are one stream's.
-func sourceOptions(req agentapi.SourceRequest, want agentapi.Stream) socketOptions {
-	return socketOptions{Socket: askedOf(want.Socket, req.SocketBuffer, req.Congestion), MPTCP: req.MPTCP}
+	return req
 }
 
 // The largest values that a socket takes: the window field scaled to its
@@ -59,7 +47,17 @@ func checkSocket(s record.Socket) error {
 	return nil
 }
 
+func checkSink(req agentapi.SinkRequest) error {
+	if req.UDP != nil {
+		return errors.Join(checkDatagrams(*req.UDP), checkWithin(req.Within))
+	}
+	return errors.Join(checkMode(req.Mode), checkSocket(req.Socket), checkWithin(req.Within))
+}
+
 func checkSource(req agentapi.SourceRequest) error {
+	if req.UDP != nil {
+		return checkDatagrams(*req.UDP)
+	}
 	if err := checkMode(req.Mode); err != nil {
 		return err
 	}

@@ -2,11 +2,13 @@ package engine
 
 import (
 	"fmt"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/record"
 )
 
 // stream is one connection's place in a session. Its counter is written by
@@ -87,10 +89,16 @@ func (st *stream) end(c conn, err error) {
 	c.close()
 }
 
-// send connects on a thread of its own, reports how that went, waits for the
-// start and then sends until the connection ends. It returns once connected;
-// the thread goes on.
-func (st *stream) send(ns netns.Namespace, req agentapi.SourceRequest, index int, want agentapi.Stream, got *agentapi.Stream) error {
+// sender is what a connected stream does on its thread: send until it is told to
+// stop, or its limit is reached, and end.
+type sender struct {
+	send func() error
+	end  func(error)
+}
+
+// begin connects on a thread of its own, reports how that went, waits for the
+// start and then sends. It returns once connected; the thread goes on.
+func (st *stream) begin(connect func(*stream) (sender, error)) error {
 	connected := make(chan error, 1)
 	st.session.sending.Add(1)
 	go func() {
@@ -98,51 +106,47 @@ func (st *stream) send(ns netns.Namespace, req agentapi.SourceRequest, index int
 		defer lockThread(&st.thread)()
 		st.settle()
 		defer st.session.sending.Done()
-		c, out, err := st.connect(ns, req, index, want, got)
+		s, err := connect(st)
 		connected <- err
 		if err != nil {
 			return
 		}
 		select {
 		case <-st.session.started:
+			err = s.send()
 		case <-st.session.ended:
-			st.end(c, nil)
-			return
-		}
-		if req.Rate > 0 {
-			err = st.drip(out, st.session.limit, req.Rate)
-		} else {
-			err = st.pour(out, st.session.limit)
 		}
 		if err == nil {
 			// The limit is reached: the connection stays up, so that nothing
 			// of it is lost and its counters can be read.
 			<-st.session.ended
 		}
-		st.end(c, err)
+		s.end(err)
 	}()
 	return <-connected
 }
 
 // connect makes the stream's connection in the namespace and readies it to
 // send.
-func (st *stream) connect(ns netns.Namespace, req agentapi.SourceRequest, index int, want agentapi.Stream, got *agentapi.Stream) (conn, outlet, error) {
+func (st *stream) connect(ns netns.Namespace, req agentapi.SourceRequest, index int, want agentapi.Stream, got *agentapi.Stream) (sender, error) {
 	if err := ns.Enter(); err != nil {
-		return nil, nil, err
+		return sender{}, err
 	}
-	c, err := dial(want, sourceOptions(req, want))
+	c, err := dial(want, socketOptions{want.Socket, req.MPTCP})
 	if err != nil {
-		return nil, nil, err
+		return sender{}, err
 	}
 	out, err := st.openOn(c, req, index, want)
 	if err != nil {
 		c.close()
-		return nil, nil, err
+		return sender{}, err
 	}
-	local, remote := c.local(), c.remote()
-	*got = agentapi.Stream{Lane: want.Lane, Sport: local.Port(), Dport: remote.Port(), Socket: c.granted()}
-	got.Src = local.Addr()
-	return c, out, nil
+	*got = opened(want, c)
+	send := func() error { return st.pour(out, st.session.limit) }
+	if req.Rate > 0 {
+		send = func() error { return st.drip(out, st.session.limit, req.Rate) }
+	}
+	return sender{send, func(err error) { st.end(c, err) }}, nil
 }
 
 func (st *stream) openOn(c conn, req agentapi.SourceRequest, index int, want agentapi.Stream) (outlet, error) {
@@ -164,6 +168,20 @@ func (st *stream) openOn(c conn, req agentapi.SourceRequest, index int, want age
 		return nil, err
 	}
 	return out, nil
+}
+
+// end is one end of a connection, of TCP or UDP.
+type end interface {
+	Local() netip.AddrPort
+	Remote() netip.AddrPort
+	// Granted is the socket as the kernel made it.
+	Granted() record.Socket
+}
+
+// opened is a stream as it is now.
+func opened(want agentapi.Stream, c end) agentapi.Stream {
+	want.Src, want.Sport, want.Dport, want.Socket = c.Local().Addr(), c.Local().Port(), c.Remote().Port(), c.Granted()
+	return want
 }
 
 // handedOver is what the application has been given of a connection, to the byte:

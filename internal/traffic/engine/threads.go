@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"time"
-
-	"github.com/linerate/linerate/internal/agent/agentapi"
-)
+import "github.com/linerate/linerate/internal/agent/agentapi"
 
 // place chooses the cores of a session's threads, other than those of sessions
 // that are open.
@@ -14,15 +10,13 @@ func (e *Engine) place(s *session, unpinned bool) {
 		return
 	}
 	var taken []int
-	e.mu.Lock()
-	for _, open := range e.sessions {
+	for _, open := range e.sessions.All() {
 		for _, st := range open.streams {
 			if st.core >= 0 {
 				taken = append(taken, st.core)
 			}
 		}
 	}
-	e.mu.Unlock()
 	for i, core := range e.cfg.Place(s.links, len(s.streams), taken) {
 		if i < len(s.streams) {
 			s.streams[i].core = core
@@ -38,29 +32,22 @@ func (st *stream) settle() {
 	}
 }
 
-// sampleThreads reads what the streams' threads used.
-func (s *session) sampleThreads(c *agentapi.CPUCount) {
-	pinned := false
-	ids := make([]int, len(s.streams))
+// threads are the ids of the streams' threads; where some are kept on a core it
+// says on which.
+func (s *session) threads(c *agentapi.CPUCount) []int {
+	ids, cores, pinned := make([]int, len(s.streams)), make([]int, len(s.streams)), false
 	for i, st := range s.streams {
-		ids[i] = int(st.thread.Load())
-		pinned = pinned || st.pinned.Load() || st.kept.Load() > 0
-	}
-	s.threads.Count(c, time.Since(s.opened), ids)
-	if s.stopped() { // nobody closes them after stop
-		s.threads.Close()
-	}
-	if !pinned {
-		return
-	}
-	for _, st := range s.streams {
-		core := -1
+		ids[i], cores[i] = int(st.thread.Load()), -1
 		if st.pinned.Load() {
-			core = st.core
+			cores[i] = st.core
 		}
 		if kept := st.kept.Load(); kept > 0 {
-			core = int(kept) - 1
+			cores[i] = int(kept) - 1
 		}
-		c.Pinned = append(c.Pinned, core)
+		pinned = pinned || cores[i] >= 0
 	}
+	if pinned {
+		c.Pinned = cores
+	}
+	return ids
 }

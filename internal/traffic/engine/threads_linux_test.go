@@ -62,7 +62,7 @@ func TestThreadsArePinned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := e.session("in")
+			s, err := e.sessions.Get("in")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
-	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // largestDatagram is the payload that one IPv4 datagram may carry.
@@ -35,6 +34,7 @@ type datagramPort interface {
 
 // datagramConn is a stream's sending socket, tied to one peer.
 type datagramConn interface {
+	end
 	// exchange sends one packet and waits for one to come back.
 	exchange(hello, answer []byte, wait time.Duration) (int, error)
 	// prepare readies the socket to send volleys of such datagrams.
@@ -45,50 +45,8 @@ type datagramConn interface {
 	method() string
 	pathMTU() (int, error)
 	pause(time.Duration)
-	// granted is the socket as the kernel made it.
-	granted() record.Socket
-	local() netip.AddrPort
-	remote() netip.AddrPort
 	shut()
 	close()
-}
-
-// openDatagramSink is OpenSink for UDP.
-func (e *Engine) openDatagramSink(req agentapi.SinkRequest) (agentapi.SinkReply, error) {
-	if err := checkDatagrams(*req.UDP); err != nil {
-		return agentapi.SinkReply{}, fmt.Errorf("open sink: %w", err)
-	}
-	if req.Within != nil {
-		if err := checkWithin(*req.Within); err != nil {
-			return agentapi.SinkReply{}, err
-		}
-	}
-	s := e.newSession(req.Streams, req.Links)
-	e.place(s, req.Unpinned)
-	s.countDatagrams()
-	if err := e.add(req.Session, s); err != nil {
-		return agentapi.SinkReply{}, err
-	}
-	p, err := listenDatagrams(e.cfg.Namespace, s, req, e.log)
-	if err != nil {
-		e.forget(req.Session)
-		return agentapi.SinkReply{}, err
-	}
-	s.onStop(p.close)
-	e.expire(s, req.Session, req.Lifetime)
-	return agentapi.SinkReply{Port: p.port(), Method: record.Method{Receive: p.method()}}, nil
-}
-
-// portsWanted are the ports to try, in order; zero is one that the kernel
-// chooses.
-func portsWanted(req agentapi.SinkRequest) []int {
-	if req.Within == nil {
-		if req.Port == 0 {
-			return []int{0}
-		}
-		return []int{req.Port, 0}
-	}
-	return candidates(req.Port, *req.Within)
 }
 
 // namedPeer reports whether a session serves an address.
@@ -109,29 +67,29 @@ func checkDatagrams(d agentapi.Datagrams) error {
 
 // connectDatagrams is what a stream's thread does before the start: a socket,
 // the opening, the answer.
-func (st *stream) connectDatagrams(ns netns.Namespace, req agentapi.SourceRequest, index int, want agentapi.Stream, got *agentapi.Stream) (datagramConn, *volley, error) {
-	if err := checkDatagrams(*req.UDP); err != nil {
-		return nil, nil, err
-	}
+func (st *stream) connectDatagrams(ns netns.Namespace, req agentapi.SourceRequest, index int, want agentapi.Stream, got *agentapi.Stream) (sender, error) {
 	if s := want.Socket; s.MSS > 0 || s.NoDelay || s.Congestion != "" {
-		return nil, nil, fmt.Errorf("segment size, no-delay and congestion control are TCP's, not UDP's: %w", errors.ErrUnsupported)
+		return sender{}, fmt.Errorf("segment size, no-delay and congestion control are TCP's, not UDP's: %w", errors.ErrUnsupported)
 	}
 	if err := ns.Enter(); err != nil {
-		return nil, nil, err
+		return sender{}, err
 	}
 	c, err := dialDatagrams(want, req)
 	if err != nil {
-		return nil, nil, err
+		return sender{}, err
 	}
 	v, err := st.openDatagrams(c, req, index)
 	if err != nil {
 		c.close()
-		return nil, nil, fmt.Errorf("stream %s: %w", want.Lane, err)
+		return sender{}, fmt.Errorf("stream %s: %w", want.Lane, err)
 	}
-	local, remote := c.local(), c.remote()
-	*got = agentapi.Stream{Lane: want.Lane, Socket: c.granted()}
-	got.Src, got.Sport, got.Dport = local.Addr(), local.Port(), remote.Port()
-	return c, v, nil
+	*got = opened(want, c)
+	st.method = c.method()
+	st.session.onStop(c.shut)
+	return sender{
+		func() error { return st.volleys(c, v, newPacer(req.Rate, v.payload), index) },
+		func(err error) { st.fail(err); c.close() },
+	}, nil
 }
 
 func (st *stream) openDatagrams(c datagramConn, req agentapi.SourceRequest, index int) (*volley, error) {
@@ -141,7 +99,7 @@ func (st *stream) openDatagrams(c datagramConn, req agentapi.SourceRequest, inde
 		if err != nil {
 			return nil, err
 		}
-		payload = min(mtu-ipHeaders(c.remote().Addr()), largestDatagram)
+		payload = min(mtu-ipHeaders(c.Remote().Addr()), largestDatagram)
 		if payload < dataHeader {
 			return nil, fmt.Errorf("path MTU of %d bytes: no room for a datagram of %d", mtu, dataHeader)
 		}
@@ -172,7 +130,7 @@ func knock(c datagramConn, key agentapi.Key, o opening) error {
 		for left := wait; left > 0; left = wait - time.Since(begin) {
 			n, err := c.exchange(say, answer, left)
 			if err != nil && !passing(err) {
-				return fmt.Errorf("open stream at %s: %w", c.remote(), connectBarred(err))
+				return fmt.Errorf("open stream at %s: %w", c.Remote(), socket.Barred(err))
 			}
 			if isAnswer(answer[:n], key, o.stream) {
 				return nil
@@ -188,39 +146,9 @@ func knock(c datagramConn, key agentapi.Key, o opening) error {
 		}
 	}
 	if hindered != nil {
-		return fmt.Errorf("open stream at %s: %w", c.remote(), connectBarred(hindered))
+		return fmt.Errorf("open stream at %s: %w", c.Remote(), socket.Barred(hindered))
 	}
-	return fmt.Errorf("open stream at %s: no answer to %d openings: %w", c.remote(), len(knocks), agentapi.ErrSilent)
-}
-
-// sendDatagrams is send for UDP: it returns once the stream is open; its
-// thread goes on, waits for the start and sends.
-func (st *stream) sendDatagrams(ns netns.Namespace, req agentapi.SourceRequest, index int, want agentapi.Stream, got *agentapi.Stream, method *string) error {
-	connected := make(chan error, 1)
-	go func() {
-		// Never unlocked when the thread has entered a namespace.
-		defer lockThread(&st.thread)()
-		st.settle()
-		c, v, err := st.connectDatagrams(ns, req, index, want, got)
-		if err == nil {
-			*method = c.method()
-			st.session.onStop(c.shut)
-		}
-		connected <- err
-		if err != nil {
-			return
-		}
-		defer c.close()
-		select {
-		case <-st.session.started:
-		case <-st.session.ended:
-			return
-		}
-		err = st.volleys(c, v, newPacer(req.Rate, v.payload), index)
-		st.fail(err)
-		<-st.session.ended
-	}()
-	return <-connected
+	return fmt.Errorf("open stream at %s: no answer to %d openings: %w", c.Remote(), len(knocks), agentapi.ErrSilent)
 }
 
 // fail notes why a stream ended by itself; nil is no reason.
@@ -299,47 +227,4 @@ func (s *session) readDatagrams() (counts []agentapi.UDPCount, bytes []uint64) {
 		counts, bytes = append(counts, c), append(bytes, b)
 	}
 	return counts, bytes
-}
-
-// openAtOnce is how many streams say their openings at a time: a datagram that
-// finds the port's queue full is lost.
-const openAtOnce = 64
-
-// openDatagramSource is OpenSource for UDP.
-func (e *Engine) openDatagramSource(ctx context.Context, req agentapi.SourceRequest) (agentapi.SourceReply, error) {
-	s := e.newSession(len(req.Streams), req.Links)
-	e.place(s, req.Unpinned)
-	s.countDatagrams()
-	if err := e.add(req.Session, s); err != nil {
-		return agentapi.SourceReply{}, err
-	}
-	e.expire(s, req.Session, req.Lifetime)
-	opened, methods := make([]agentapi.Stream, len(req.Streams)), make([]string, len(req.Streams))
-	errs, turn := make(chan error, len(req.Streams)), make(chan struct{}, openAtOnce)
-	for i, want := range req.Streams {
-		go func() {
-			turn <- struct{}{}
-			defer func() { <-turn }()
-			if s.stopped() { // another one failed
-				errs <- nil
-				return
-			}
-			errs <- s.streams[i].sendDatagrams(e.cfg.Namespace, req, i, want, &opened[i], &methods[i])
-		}()
-	}
-	var failed []error
-	for range req.Streams {
-		if err := <-errs; err != nil {
-			failed = append(failed, err)
-			s.stop()
-		}
-	}
-	if len(failed) == 0 && s.stopped() {
-		failed = append(failed, ErrSession) // its lifetime ended meanwhile
-	}
-	if len(failed) > 0 {
-		_, _ = e.Finish(ctx, agentapi.FinishRequest{Session: req.Session})
-		return agentapi.SourceReply{}, fmt.Errorf("open %d of %d streams: %w", len(failed), len(req.Streams), failed[0])
-	}
-	return agentapi.SourceReply{Streams: opened, Method: record.Method{Send: methods[0]}}, nil
 }

@@ -3,8 +3,8 @@
 package engine
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -12,28 +12,20 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/record"
 )
 
 // netDatagrams is a connected UDP socket of package net: a call a datagram.
-type netDatagrams struct{ *net.UDPConn }
-
-func udpAddrPort(a net.Addr) netip.AddrPort {
-	u, ok := a.(*net.UDPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	p := u.AddrPort()
-	return netip.AddrPortFrom(p.Addr().Unmap(), p.Port())
+type netDatagrams struct {
+	*net.UDPConn
+	netEnds
 }
 
-func (c netDatagrams) local() netip.AddrPort  { return udpAddrPort(c.LocalAddr()) }
-func (c netDatagrams) remote() netip.AddrPort { return udpAddrPort(c.RemoteAddr()) }
-func (c netDatagrams) method() string         { return "write" }
-func (c netDatagrams) granted() record.Socket { return record.Socket{} }
-func (c netDatagrams) pause(d time.Duration)  { time.Sleep(d) }
-func (c netDatagrams) shut()                  { _ = c.SetDeadline(time.Unix(1, 0)) }
-func (c netDatagrams) close()                 { _ = c.Close() }
+func (c netDatagrams) method() string        { return "write" }
+func (c netDatagrams) pause(d time.Duration) { time.Sleep(d) }
+func (c netDatagrams) shut()                 { _ = c.SetDeadline(time.Unix(1, 0)) }
+func (c netDatagrams) close()                { _ = c.Close() }
 
 // portableMTU is taken where package net cannot tell: what every Ethernet and
 // every IPv6 path of today lets through, tunnels included.
@@ -42,21 +34,11 @@ const portableMTU = 1280
 func (c netDatagrams) pathMTU() (int, error) { return portableMTU, nil }
 
 func dialDatagrams(want agentapi.Stream, req agentapi.SourceRequest) (datagramConn, error) {
-	d := net.Dialer{}
-	if want.Src.IsValid() {
-		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(want.Src, want.Sport))
-	}
-	c, err := d.Dial("udp", netip.AddrPortFrom(want.Dst, want.Dport).String())
+	c, err := socket.Dial(context.Background(), "udp", netip.AddrPortFrom(want.Src, want.Sport), netip.AddrPortFrom(want.Dst, want.Dport), 0, want.Socket)
 	if err != nil {
-		return nil, dialTaken(err)
+		return nil, err
 	}
-	if req.SocketBuffer > 0 {
-		if err := c.(*net.UDPConn).SetWriteBuffer(int(req.SocketBuffer)); err != nil {
-			c.Close()
-			return nil, fmt.Errorf("set socket buffer: %w", err)
-		}
-	}
-	return netDatagrams{c.(*net.UDPConn)}, nil
+	return netDatagrams{c.(*net.UDPConn), netEnds{c}}, nil
 }
 
 func (c netDatagrams) exchange(hello, answer []byte, wait time.Duration) (int, error) {
@@ -102,21 +84,24 @@ func listenDatagrams(ns netns.Namespace, s *session, req agentapi.SinkRequest, _
 	if len(req.Bind) == 0 {
 		return nil, errors.New("listen: no address to bind")
 	}
-	if err := refuseOptions(ns, socketOptions{}); err != nil {
+	if err := socket.Refuse(ns, record.Socket{}); err != nil {
 		return nil, err
 	}
-	var err error
-	for _, port := range portsWanted(req) {
+	p, err := onPort(req, func(port int) (*netDatagramPort, error) {
 		p := &netDatagramPort{}
-		if err = p.bind(req, port); err == nil {
-			for _, c := range p.sockets {
-				go receivePort(c, s, req)
-			}
-			return p, nil
+		err := p.bind(req, port)
+		if err != nil {
+			p.close()
 		}
-		p.close()
+		return p, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil, bindTaken(err)
+	for _, c := range p.sockets {
+		go receivePort(c, s, req)
+	}
+	return p, nil
 }
 
 func (p *netDatagramPort) bind(req agentapi.SinkRequest, port int) error {
@@ -127,8 +112,8 @@ func (p *netDatagramPort) bind(req agentapi.SinkRequest, port int) error {
 		}
 		p.sockets = append(p.sockets, c)
 		port = p.port()
-		if req.SocketBuffer > 0 {
-			err = c.SetReadBuffer(int(req.SocketBuffer))
+		if req.Socket.RcvBuf > 0 {
+			err = c.SetReadBuffer(int(req.Socket.RcvBuf))
 		} else {
 			_ = c.SetReadBuffer(receiveBuffer(req.Streams)) // as much of it as there is to be had
 		}
@@ -139,7 +124,7 @@ func (p *netDatagramPort) bind(req agentapi.SinkRequest, port int) error {
 	return nil
 }
 
-func (p *netDatagramPort) port() int      { return int(udpAddrPort(p.sockets[0].LocalAddr()).Port()) }
+func (p *netDatagramPort) port() int      { return int(socket.AddrPort(p.sockets[0].LocalAddr()).Port()) }
 func (p *netDatagramPort) method() string { return "recvfrom" }
 
 func (p *netDatagramPort) close() {

@@ -13,16 +13,13 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/sys"
-	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/unit"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // datagramSocket is a UDP socket that is connected to one peer: it hears
 // nobody else. Closing waits for nobody; shut ends what blocks on it.
 type datagramSocket struct {
-	fd     int
-	here   netip.AddrPort
-	far    netip.AddrPort
+	socket.Raw
 	sender *sys.DatagramSender
 	how    string
 	hello  []byte // the opening that was sent
@@ -31,15 +28,13 @@ type datagramSocket struct {
 	closed bool
 }
 
-func (c *datagramSocket) local() netip.AddrPort  { return c.here }
-func (c *datagramSocket) remote() netip.AddrPort { return c.far }
-func (c *datagramSocket) method() string         { return c.how }
+func (c *datagramSocket) method() string { return c.how }
 
 func (c *datagramSocket) shut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		_ = syscall.Shutdown(c.fd, syscall.SHUT_RDWR)
+		_ = syscall.Shutdown(c.FD, syscall.SHUT_RDWR)
 	}
 }
 
@@ -48,11 +43,11 @@ func (c *datagramSocket) close() {
 	defer c.mu.Unlock()
 	if !c.closed {
 		c.closed = true
-		_ = syscall.Close(c.fd)
+		_ = syscall.Close(c.FD)
 	}
 }
 
-func (c *datagramSocket) pathMTU() (int, error) { return sys.PathMTU(c.fd, c.far.Addr().Is6()) }
+func (c *datagramSocket) pathMTU() (int, error) { return sys.PathMTU(c.FD, c.Remote().Addr().Is6()) }
 
 func (c *datagramSocket) pause(d time.Duration) { sys.Sleep(int64(d)) }
 
@@ -60,85 +55,47 @@ func (c *datagramSocket) pause(d time.Duration) { sys.Sleep(int64(d)) }
 // calling thread.
 func dialDatagrams(want agentapi.Stream, req agentapi.SourceRequest) (datagramConn, error) {
 	far := netip.AddrPortFrom(want.Dst, want.Dport)
-	fd, err := syscall.Socket(sys.Family(want.Dst), syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	fd, err := socket.Open(want.Dst, syscall.SOCK_DGRAM)
 	if err != nil {
-		return nil, fmt.Errorf("make socket: %w", err)
-	}
-	fail := func(verb string, err error) (datagramConn, error) {
-		syscall.Close(fd)
-		return nil, fmt.Errorf("%s %s: %w", verb, far, err)
-	}
-	if err := configureDatagrams(fd, want.Dst, askedOf(want.Socket, req.SocketBuffer, "")); err != nil {
-		return fail("prepare socket for", err)
+		return nil, err
 	}
 	// Datagrams that were not told a size are made to fit; others may be cut.
-	if err := sys.SetDontFragment(fd, want.Dst.Is6(), req.UDP.Payload == 0); err != nil {
-		return fail("prepare socket for", err)
+	if err = socket.Configure(fd, want.Dst, false, want.Socket); err == nil {
+		err = sys.SetDontFragment(fd, want.Dst.Is6(), req.UDP.Payload == 0)
 	}
-	if want.Src.IsValid() {
-		if err := sys.Bind(fd, netip.AddrPortFrom(want.Src, want.Sport)); err != nil {
-			return fail(fmt.Sprintf("bind %s for", netip.AddrPortFrom(want.Src, want.Sport)), bindTaken(err))
-		}
+	if err == nil {
+		err = socket.Bind(fd, netip.AddrPortFrom(want.Src, want.Sport))
 	}
-	if err := sys.Connect(fd, far); err != nil {
-		return fail("connect to", err)
+	if err == nil {
+		err = sys.Connect(fd, far)
+	}
+	if err != nil {
+		syscall.Close(fd)
+		return nil, fmt.Errorf("connect to %s: %w", far, err)
 	}
 	sys.SetTimerSlack(1)
 	return namedDatagrams(fd)
 }
 
-// configureDatagrams asks for a socket's options, before it is connected.
-func configureDatagrams(fd int, a netip.Addr, s record.Socket) error {
-	for option, size := range map[int]unit.Bytes{syscall.SO_RCVBUF: s.RcvBuf, syscall.SO_SNDBUF: s.SndBuf} {
-		if size > 0 {
-			if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, option, int(size)); err != nil {
-				return fmt.Errorf("set socket buffer: %w", err)
-			}
-		}
-	}
-	if s.Pacing > 0 {
-		if err := sys.SetPacing(fd, uint64(s.Pacing/8)); err != nil {
-			return err
-		}
-	}
-	if s.DSCP > 0 {
-		if err := sys.SetDSCP(fd, a.Is6(), s.DSCP); err != nil {
-			return err
-		}
-	}
-	if s.Device != "" {
-		return sys.SetDevice(fd, s.Device)
-	}
-	return nil
-}
-
-func (c *datagramSocket) granted() record.Socket { return grantedOf(c.fd, c.here.Addr().Is6()) }
-
 func namedDatagrams(fd int) (*datagramSocket, error) {
-	here, err := syscall.Getsockname(fd)
+	raw, err := socket.Named(fd)
 	if err != nil {
-		syscall.Close(fd)
-		return nil, fmt.Errorf("read own address: %w", err)
+		return nil, err
 	}
-	far, err := syscall.Getpeername(fd)
-	if err != nil {
-		syscall.Close(fd)
-		return nil, fmt.Errorf("read peer's address: %w", err)
-	}
-	return &datagramSocket{fd: fd, here: sys.AddrPort(here), far: sys.AddrPort(far)}, nil
+	return &datagramSocket{Raw: raw}, nil
 }
 
 func (c *datagramSocket) exchange(hello, answer []byte, wait time.Duration) (int, error) {
 	if len(hello) > 0 {
 		c.hello = hello
-		if _, err := syscall.Write(c.fd, hello); err != nil {
+		if _, err := syscall.Write(c.FD, hello); err != nil {
 			return 0, err
 		}
 	}
-	if err := timeout(c.fd, syscall.SO_RCVTIMEO, max(wait, time.Millisecond)); err != nil {
+	if err := socket.Timeout(c.FD, syscall.SO_RCVTIMEO, max(wait, time.Millisecond)); err != nil {
 		return 0, err
 	}
-	n, _, err := syscall.Recvfrom(c.fd, answer, 0)
+	n, _, err := syscall.Recvfrom(c.FD, answer, 0)
 	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR) {
 		return 0, nil
 	}
@@ -173,19 +130,19 @@ func (c *datagramSocket) prepare(payload int, single bool) (*volley, error) {
 // device, IPsec), so the opening is sent once more, twice in one message.
 func (c *datagramSocket) segments(payload int) bool {
 	mtu, err := c.pathMTU()
-	if err != nil || payload+ipHeaders(c.far.Addr()) > mtu || len(c.hello) == 0 {
+	if err != nil || payload+ipHeaders(c.Remote().Addr()) > mtu || len(c.hello) == 0 {
 		return false
 	}
-	if err := sys.SetSegment(c.fd, len(c.hello)); err != nil {
+	if err := sys.SetSegment(c.FD, len(c.hello)); err != nil {
 		return false
 	}
-	if _, err := syscall.Write(c.fd, append(slices.Clone(c.hello), c.hello...)); err == nil {
-		err = sys.SetSegment(c.fd, payload)
+	if _, err := syscall.Write(c.FD, append(slices.Clone(c.hello), c.hello...)); err == nil {
+		err = sys.SetSegment(c.FD, payload)
 		if err == nil {
 			return true
 		}
 	}
-	_ = sys.SetSegment(c.fd, 0)
+	_ = sys.SetSegment(c.FD, 0)
 	return false
 }
 
@@ -198,7 +155,7 @@ func (c *datagramSocket) flush(v *volley, n, last int) (sent, calls int, err err
 	done := 0
 	for done < messages && err == nil {
 		var took int
-		took, err = c.sender.Send(c.fd, done, messages)
+		took, err = c.sender.Send(c.FD, done, messages)
 		done += took
 		calls++
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sys"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // datagramListener hears openings, on one socket per address, all of one
@@ -23,14 +24,11 @@ import (
 // sender sends (compute_score in net/ipv4/udp.c), so that streams do not share
 // a queue or a thread.
 type datagramListener struct {
+	socket.Listener
 	session *session
 	req     agentapi.SinkRequest
 	log     *slog.Logger
 	gro     bool
-	fds     []int
-	at      int
-	closed  chan struct{}
-	once    sync.Once
 
 	mu      sync.Mutex
 	refused int
@@ -38,101 +36,49 @@ type datagramListener struct {
 
 // listenDatagrams opens the port on every address, in the namespace.
 func listenDatagrams(ns netns.Namespace, s *session, req agentapi.SinkRequest, log *slog.Logger) (datagramPort, error) {
-	if len(req.Bind) == 0 {
-		return nil, errors.New("listen: no address to bind")
-	}
-	l := &datagramListener{session: s, req: req, log: log, closed: make(chan struct{})}
-	if err := ns.Do(func() error { return l.bind(portsWanted(req)) }); err != nil {
+	l := &datagramListener{session: s, req: req, log: log}
+	err := ns.Do(func() (err error) {
+		l.Listener, err = onPort(req, func(port int) (socket.Listener, error) { return socket.ListenAll(req.Bind, port, boundDatagrams) })
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	for _, fd := range l.fds {
+	l.gro = req.UDP != nil && !req.UDP.Single && sys.SetGRO(l.FDs[0], true) == nil
+	if l.gro {
+		_ = sys.SetGRO(l.FDs[0], false) // asked only to know; openings come alone
+	}
+	for _, fd := range l.FDs {
 		go l.hear(ns, fd)
 	}
 	return l, nil
 }
 
-func (l *datagramListener) bind(ports []int) error {
-	var err error
-	for _, port := range ports {
-		l.at = port
-		if err = l.bindAll(); !errors.Is(err, syscall.EADDRINUSE) {
-			return err
-		}
+// boundDatagrams is a socket bound to an address, whose port others may share.
+func boundDatagrams(at netip.AddrPort) (int, error) {
+	fd, err := socket.Open(at.Addr(), syscall.SOCK_DGRAM)
+	if err != nil {
+		return -1, err
 	}
-	return bindTaken(err)
+	if err = socket.Bind(fd, at); err == nil {
+		// Only now: a socket that holds the port already must have been noticed.
+		if err = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err == nil {
+			return fd, nil
+		}
+		err = fmt.Errorf("set SO_REUSEADDR: %w", err)
+	}
+	syscall.Close(fd)
+	return -1, err
 }
 
-func (l *datagramListener) bindAll() error {
-	l.fds = l.fds[:0]
-	for _, a := range l.req.Bind {
-		fd, at, err := boundDatagrams(netip.AddrPortFrom(a, uint16(l.at)), false)
-		if err != nil {
-			for _, open := range l.fds {
-				syscall.Close(open)
-			}
-			return err
-		}
-		l.fds = append(l.fds, fd)
-		l.at = int(at.Port())
-		// Only now others may share the port: a socket that holds it already
-		// must have been noticed.
-		if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
-			for _, open := range l.fds {
-				syscall.Close(open)
-			}
-			return fmt.Errorf("set SO_REUSEADDR: %w", err)
-		}
-	}
-	l.gro = l.req.UDP != nil && !l.req.UDP.Single && sys.SetGRO(l.fds[0], true) == nil
-	if l.gro {
-		_ = sys.SetGRO(l.fds[0], false) // asked only to know; openings come alone
-	}
-	return nil
-}
-
-// boundDatagrams is a socket bound to an address, shared with other sockets of
-// this port or not.
-func boundDatagrams(at netip.AddrPort, shared bool) (int, netip.AddrPort, error) {
-	fd, err := syscall.Socket(sys.Family(at.Addr()), syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return -1, at, fmt.Errorf("make socket: %w", err)
-	}
-	if shared {
-		err = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
-	}
-	if err == nil {
-		err = sys.Bind(fd, at)
-	}
-	if err != nil {
-		syscall.Close(fd)
-		return -1, at, fmt.Errorf("bind UDP %s: %w", at, err)
-	}
-	name, err := syscall.Getsockname(fd)
-	if err != nil {
-		syscall.Close(fd)
-		return -1, at, fmt.Errorf("read own address: %w", err)
-	}
-	return fd, sys.AddrPort(name), nil
-}
-
-func (l *datagramListener) port() int { return l.at }
+func (l *datagramListener) port() int { return l.Port }
+func (l *datagramListener) close()    { l.Shut() }
 
 func (l *datagramListener) method() string {
 	if l.gro {
 		return "UDP_GRO"
 	}
 	return "recvmmsg"
-}
-
-// close wakes the listening threads first and tells them why after: each
-// closes its own socket, whose number must not be used any more then.
-func (l *datagramListener) close() {
-	l.once.Do(func() {
-		for _, fd := range l.fds {
-			_ = syscall.Shutdown(fd, syscall.SHUT_RDWR)
-		}
-		close(l.closed)
-	})
 }
 
 // wakeEvery is how often a thread that hears nothing looks whether its session
@@ -143,19 +89,19 @@ const wakeEvery = 500 * time.Millisecond
 func (l *datagramListener) hear(ns netns.Namespace, fd int) {
 	runtime.LockOSThread() // never unlocked: streams' sockets are made here, in the namespace
 	defer func() {
-		<-l.closed
+		<-l.Closed
 		syscall.Close(fd)
 	}()
 	if err := ns.Enter(); err != nil {
 		l.log.Warn("data port not served", "reason", err)
 		return
 	}
-	_ = timeout(fd, syscall.SO_RCVTIMEO, wakeEvery)
-	name, err := syscall.Getsockname(fd)
+	_ = socket.Timeout(fd, syscall.SO_RCVTIMEO, wakeEvery)
+	here, err := socket.Near(fd)
 	if err != nil {
 		return
 	}
-	here, buf := sys.AddrPort(name), make([]byte, openingPacket+1)
+	buf := make([]byte, openingPacket+1)
 	for !l.session.stopped() {
 		n, from, err := syscall.Recvfrom(fd, buf, 0)
 		if err == nil && from != nil {
@@ -207,50 +153,36 @@ func (l *datagramListener) admit(here, from netip.AddrPort, o opening) error {
 		counted.release()
 		return err
 	}
-	counted.watch(func() uint64 { return uint64(sys.SocketDrops(c.fd)) })
+	counted.watch(func() uint64 {
+		m, _ := sys.Memory(c.FD) // zero where the kernel does not say
+		return uint64(m.Drops)
+	})
 	l.session.onStop(c.shut)
 	go st.takeDatagrams(c, l.req, o, counted, l.gro)
-	_, err = syscall.Write(c.fd, putAnswer(l.req.Key, o.stream))
+	_, err = syscall.Write(c.FD, putAnswer(l.req.Key, o.stream))
 	return err
 }
 
 func (l *datagramListener) streamSocket(here, from netip.AddrPort) (*datagramSocket, error) {
-	fd, _, err := boundDatagrams(here, true)
+	fd, err := socket.DatagramsFrom(here, from, func(fd int) error {
+		err := socket.Configure(fd, here.Addr(), false, l.req.Socket)
+		if err == nil && l.req.Socket.RcvBuf == 0 {
+			err = sys.SetReceiveBuffer(fd, receiveBuffer(l.req.Streams))
+		}
+		if err == nil && l.gro {
+			err = sys.SetGRO(fd, true)
+		}
+		if err == nil {
+			err = socket.Timeout(fd, syscall.SO_RCVTIMEO, wakeEvery)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	asked := askedOf(l.req.Socket, l.req.SocketBuffer, "")
-	if err = configureDatagrams(fd, here.Addr(), asked); err == nil && asked.RcvBuf == 0 {
-		err = sys.SetReceiveBuffer(fd, receiveBuffer(l.req.Streams))
-	}
-	if err == nil && l.gro {
-		err = sys.SetGRO(fd, true)
-	}
-	if err == nil {
-		err = sys.Connect(fd, from)
-	}
-	if err == nil {
-		err = timeout(fd, syscall.SO_RCVTIMEO, wakeEvery)
-	}
-	if err != nil {
-		syscall.Close(fd)
-		return nil, fmt.Errorf("make socket of stream from %s: %w", from, err)
-	}
-	l.strays(fd, here)
+	// Openings of other streams.
+	socket.Strays(fd, l.req.Streams, openingPacket+1, func(packet []byte, from netip.AddrPort) { l.opening(here, packet, from) })
 	return namedDatagrams(fd)
-}
-
-// strays hands on what reached a new socket before it was connected: openings
-// of other streams.
-func (l *datagramListener) strays(fd int, here netip.AddrPort) {
-	buf := make([]byte, openingPacket+1)
-	for range l.req.Streams {
-		n, from, err := syscall.Recvfrom(fd, buf, syscall.MSG_DONTWAIT)
-		if err != nil || from == nil {
-			return
-		}
-		l.opening(here, buf[:n], sys.AddrPort(from))
-	}
 }
 
 // How much one call takes in.
@@ -278,7 +210,7 @@ func (st *stream) takeDatagrams(c *datagramSocket, req agentapi.SinkRequest, o o
 	r := sys.NewDatagramReceiver(slots, max(size, openingPacket)+64|64)
 	a := arrivals{tag: dataTag(req.Key), stream: o.stream}
 	for !st.session.stopped() {
-		n, err := r.Receive(c.fd)
+		n, err := r.Receive(c.FD)
 		if err != nil && !errors.Is(err, syscall.ECONNREFUSED) {
 			st.fail(err)
 			return
@@ -304,6 +236,6 @@ func (st *stream) takeDatagrams(c *datagramSocket, req agentapi.SinkRequest, o o
 // answerAgain answers an opening said again: the first answer was lost.
 func answerAgain(c *datagramSocket, key agentapi.Key, packet []byte, o opening) {
 	if again, ok := readOpeningPacket(packet, key); ok && again.stream == o.stream {
-		_, _ = syscall.Write(c.fd, putAnswer(key, o.stream))
+		_, _ = syscall.Write(c.FD, putAnswer(key, o.stream))
 	}
 }

@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/linerate/linerate/internal/traffic/socket"
+
 // volley is datagrams prepared to be sent together, all of one length, in
 // messages of several that the kernel cuts (UDP_SEGMENT) or of one. Only the
 // headers change from one volley to the next.
@@ -14,7 +16,7 @@ type volley struct {
 // newVolley is a volley of so many messages.
 func newVolley(payload, each, messages int) *volley {
 	v := &volley{payload: payload, each: each, most: each * messages, buf: make([]byte, payload*each*messages)}
-	fillPattern(v.buf)
+	socket.Pattern(v.buf)
 	return v
 }
 

@@ -13,16 +13,12 @@ const sampleEvery = 500 * time.Millisecond
 
 // sampler reads a host's links and processors beside a tool that does not.
 type sampler struct {
-	cfg     Config
-	req     agentapi.ToolRequest
-	process int // the tool's, once it runs
-	state   *samples
-}
-
-type samples struct {
+	cfg Config
+	req agentapi.ToolRequest
 	// Of the tool; used by the sampling goroutine alone.
-	quota cgroup.Watch
-	began time.Time
+	process int
+	quota   cgroup.Watch
+	began   time.Time
 
 	mu   sync.Mutex
 	all  []agentapi.ToolSample
@@ -31,21 +27,21 @@ type samples struct {
 	done chan struct{}
 }
 
-func newSampler(cfg Config, req agentapi.ToolRequest) sampler {
-	return sampler{cfg: cfg, req: req, state: &samples{end: make(chan struct{}), done: make(chan struct{})}}
+func newSampler(cfg Config, req agentapi.ToolRequest) *sampler {
+	return &sampler{cfg: cfg, req: req, end: make(chan struct{}), done: make(chan struct{})}
 }
 
 // start samples the tool's host on a goroutine of its own until stop.
-func (s sampler) start(process int) {
-	s.process, s.state.began = process, time.Now()
+func (s *sampler) start(process int) {
+	s.process, s.began = process, time.Now()
 	go func() {
-		defer close(s.state.done)
+		defer close(s.done)
 		tick := time.NewTicker(sampleEvery)
 		defer tick.Stop()
 		for {
 			s.take()
 			select {
-			case <-s.state.end:
+			case <-s.end:
 				s.take()
 				return
 			case <-tick.C:
@@ -55,29 +51,29 @@ func (s sampler) start(process int) {
 }
 
 // take adds a sample; a host that cannot count has none.
-func (s sampler) take() {
+func (s *sampler) take() {
 	now := agentapi.ToolSample{At: time.Now()}
 	var err error
-	if s.cfg.Links != nil && len(s.req.Links) > 0 {
-		if now.Links, err = s.cfg.Links(s.req.Links); err != nil {
+	if s.cfg.Host.Links != nil && len(s.req.Links) > 0 {
+		if now.Links, err = s.cfg.Host.Links(s.req.Links); err != nil {
 			return
 		}
 	}
-	if s.cfg.CPU != nil {
-		if now.CPU, err = s.cfg.CPU(); err != nil {
+	if s.cfg.Host.CPU != nil {
+		if now.CPU, err = s.cfg.Host.CPU(); err != nil {
 			return
 		}
-		allowed := s.state.quota.See(now.At.Sub(s.state.began), []int{s.process})
+		allowed := s.quota.See(now.At.Sub(s.began), []int{s.process})
 		now.CPU.Quota, now.CPU.Throttled = allowed.Quota, allowed.Throttled.Seconds()
 	}
 	now.Sockets = s.sockets()
-	s.state.mu.Lock()
-	defer s.state.mu.Unlock()
-	s.state.all = append(s.state.all, now)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, now)
 }
 
 // sockets are the tool's connections; none where the kernel does not show them.
-func (s sampler) sockets() []agentapi.ToolSocket {
+func (s *sampler) sockets() []agentapi.ToolSocket {
 	if s.cfg.Sockets == nil || s.req.UDP {
 		return nil
 	}
@@ -94,16 +90,15 @@ func (s sampler) sockets() []agentapi.ToolSocket {
 
 // stop ends sampling and returns the samples. Before start there is nothing to
 // wait for.
-func (s sampler) stop() []agentapi.ToolSample {
-	started := false
-	s.state.mu.Lock()
-	started = len(s.state.all) > 0
-	s.state.mu.Unlock()
-	s.state.once.Do(func() { close(s.state.end) })
+func (s *sampler) stop() []agentapi.ToolSample {
+	s.mu.Lock()
+	started := len(s.all) > 0
+	s.mu.Unlock()
+	s.once.Do(func() { close(s.end) })
 	if started {
-		<-s.state.done
+		<-s.done
 	}
-	s.state.mu.Lock()
-	defer s.state.mu.Unlock()
-	return s.state.all
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/traffic/sampling"
+	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -27,15 +29,12 @@ var (
 	ErrRequest = errors.New("bad request for a tool")
 	// ErrMissing is a tool that is not installed.
 	ErrMissing = fmt.Errorf("not installed: %w", fs.ErrNotExist)
-	// ErrSession is a session that does not exist, or has ended.
-	ErrSession = errors.New("no such run of a tool")
 )
 
 // Config is where tools run and what is sampled meanwhile.
 type Config struct {
 	Namespace netns.Namespace
-	Links     func(names []string) ([]agentapi.LinkCount, error) // nil is none
-	CPU       func() (agentapi.CPUCount, error)                  // nil is none
+	Host      sampling.Host // the zero Host counts links and processors not
 	// Sockets lists the namespace's TCP connections that have the port at their own
 	// end (a server's) or at the far one (a client's); nil is none.
 	Sockets func(port uint16, far bool) ([]agentapi.ToolSocket, error)
@@ -43,11 +42,8 @@ type Config struct {
 
 // Runner holds one host's running tools. It is safe for many goroutines.
 type Runner struct {
-	cfg Config
-
-	mu     sync.Mutex
-	runs   map[string]*run // nil inside while one is being started
-	closed bool
+	cfg  Config
+	runs *socket.Table[*run] // nil inside while one is being started
 
 	finding sync.Mutex
 	path    string // "" until it was found
@@ -58,20 +54,16 @@ type Runner struct {
 const mostRuns = 512
 
 // New returns a runner with nothing running.
-func New(cfg Config) *Runner { return &Runner{cfg: cfg, runs: make(map[string]*run)} }
-
-// Close kills every tool. Afterwards none can be started.
-func (r *Runner) Close() {
-	r.mu.Lock()
-	runs := r.runs
-	r.runs, r.closed = make(map[string]*run), true
-	r.mu.Unlock()
-	for _, one := range runs {
+func New(cfg Config) *Runner {
+	return &Runner{cfg: cfg, runs: socket.NewTable(mostRuns, func(_ string, one *run, _ bool) {
 		if one != nil {
 			one.kill()
 		}
-	}
+	})}
 }
+
+// Close kills every tool. Afterwards none can be started.
+func (r *Runner) Close() { r.runs.Close() }
 
 // run is one program.
 type run struct {
@@ -80,8 +72,7 @@ type run struct {
 	out     output
 	errors  output
 	exited  chan struct{} // closed once it has been waited for
-	expiry  *time.Timer
-	sampled sampler
+	sampled *sampler
 }
 
 // settleTime is how long a program is watched that may fail at once, as one
@@ -104,12 +95,12 @@ func (r *Runner) Start(ctx context.Context, req agentapi.ToolRequest) (agentapi.
 	one.command.Stdout, one.command.Stderr = &one.out, &one.errors
 	one.command.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=" + os.Getenv("PATH")}
 	ownGroup(one.command)
-	if err := r.reserve(req); err != nil {
+	if err := r.runs.Add(req.Session, nil, req.Lifetime); err != nil {
 		return agentapi.ToolReply{}, err
 	}
 	// A program is in the namespace of the thread that starts it.
 	if err := r.cfg.Namespace.Do(one.command.Start); err != nil {
-		r.forget(req.Session)
+		_, _ = r.runs.Remove(req.Session)
 		return agentapi.ToolReply{}, fmt.Errorf("start iperf: %w", err)
 	}
 	if !req.Unsampled {
@@ -119,32 +110,15 @@ func (r *Runner) Start(ctx context.Context, req agentapi.ToolRequest) (agentapi.
 		_ = one.command.Wait() // what it reports tells how it went
 		close(one.exited)
 	}()
-	err = r.keep(req, one)
-	if err == nil {
+	if err = r.runs.Set(req.Session, one); err == nil {
 		err = one.settled(ctx)
 	}
 	if err != nil {
-		r.forget(req.Session)
+		_, _ = r.runs.Remove(req.Session)
 		one.kill()
 		return agentapi.ToolReply{}, err
 	}
 	return agentapi.ToolReply{Version: version}, nil
-}
-
-// keep takes a program in that runs, and kills it when its lifetime is over.
-// The lock keeps that from coming before the timer is known.
-func (r *Runner) keep(req agentapi.ToolRequest, one *run) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed { // meanwhile
-		return fmt.Errorf("start iperf: %w", context.Canceled)
-	}
-	r.runs[req.Session] = one
-	one.expiry = time.AfterFunc(req.Lifetime, func() {
-		r.forget(req.Session)
-		one.kill()
-	})
-	return nil
 }
 
 // settled is an error where the program ends at once.
@@ -180,38 +154,19 @@ func (o *run) said() string {
 	return words
 }
 
-// reserve keeps a session's name for a program that is about to start.
-func (r *Runner) reserve(req agentapi.ToolRequest) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, taken := r.runs[req.Session]
-	switch {
-	case r.closed:
-		return fmt.Errorf("start iperf: %w", context.Canceled)
-	case taken:
-		return fmt.Errorf("%w: session %q exists", ErrRequest, req.Session)
-	case len(r.runs) >= mostRuns:
-		return fmt.Errorf("start iperf: %d run already: %w", mostRuns, agentapi.ErrBusy)
-	}
-	r.runs[req.Session] = nil
-	return nil
-}
-
-func (r *Runner) forget(session string) *run {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	one := r.runs[session]
-	delete(r.runs, session)
-	return one
-}
-
 // End waits for a client, stops a server, and returns what the tool reported.
 func (r *Runner) End(ctx context.Context, req agentapi.ToolEndRequest) (agentapi.ToolEndReply, error) {
-	one := r.forget(req.Session)
-	if one == nil {
-		return agentapi.ToolEndReply{}, fmt.Errorf("%w: %q", ErrSession, req.Session)
+	one, err := r.runs.Get(req.Session)
+	if err == nil && one == nil { // it is being started, and is ended then
+		err = fmt.Errorf("session %q: %w", req.Session, socket.ErrSession)
 	}
-	defer one.kill()
+	if err != nil {
+		return agentapi.ToolEndReply{}, err
+	}
+	defer func() {
+		_, _ = r.runs.Remove(req.Session)
+		one.kill()
+	}()
 	if one.role == agentapi.ToolServer {
 		_ = one.command.Process.Signal(os.Interrupt) // so that it writes what it holds
 	}
@@ -261,9 +216,6 @@ func reported(streams []resultfile.Stream) []agentapi.ToolStream {
 
 // kill ends the program and frees what it held.
 func (o *run) kill() {
-	if o.expiry != nil {
-		o.expiry.Stop()
-	}
 	if o.command.Process != nil {
 		select {
 		case <-o.exited: // its number may be somebody else's by now

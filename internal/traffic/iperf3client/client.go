@@ -10,28 +10,25 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/traffic/sampling"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // Config is where a client runs and what it samples besides its streams.
 type Config struct {
 	Namespace netns.Namespace
-	Links     func(names []string) ([]agentapi.LinkCount, error) // nil is none
-	CPU       func() (agentapi.CPUCount, error)                  // nil is none
-	Logger    *slog.Logger                                       // nil is silence
+	Host      sampling.Host // the zero Host counts links and processors not
+	Logger    *slog.Logger  // nil is silence
 }
 
 // Client holds one host's tests. It is safe for many goroutines.
 type Client struct {
-	cfg Config
-
-	mu       sync.Mutex
-	sessions map[string]*session
-	closed   bool
+	cfg      Config
+	sessions *socket.Table[*session]
 }
 
 // mostSessions bounds the tests of one host at a time.
@@ -42,19 +39,11 @@ func New(cfg Config) *Client {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Client{cfg: cfg, sessions: make(map[string]*session)}
+	return &Client{cfg: cfg, sessions: socket.NewTable(mostSessions, func(_ string, s *session, _ bool) { s.close() })}
 }
 
 // Close ends every test. Afterwards none can be opened.
-func (c *Client) Close() {
-	c.mu.Lock()
-	sessions := c.sessions
-	c.sessions, c.closed = make(map[string]*session), true
-	c.mu.Unlock()
-	for _, s := range sessions {
-		s.close()
-	}
-}
+func (c *Client) Close() { c.sessions.Close() }
 
 // Busy servers are asked again after these pauses, the last one repeated.
 var busyPauses = [...]time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second}
@@ -79,7 +68,7 @@ func (c *Client) Open(ctx context.Context, req agentapi.IPerf3OpenRequest) (agen
 		reopens := (errors.Is(err, ErrRefused) || errors.Is(err, ErrEnded)) && time.Since(begun) < reopening
 		if busy || reopens {
 			c.cfg.Logger.Debug("ask again", "server", req.Server, "tries", try+1, "because", err)
-			if err := sleep(ctx, busyPauses[min(try, len(busyPauses)-1)]); err != nil {
+			if err := sampling.Pause(ctx, busyPauses[min(try, len(busyPauses)-1)]); err != nil {
 				return reply, err
 			}
 			continue
@@ -87,7 +76,7 @@ func (c *Client) Open(ctx context.Context, req agentapi.IPerf3OpenRequest) (agen
 		if err != nil {
 			return reply, fmt.Errorf("iperf3 server %s: %w", req.Server, err)
 		}
-		if err := c.keep(req, s); err != nil {
+		if err := c.sessions.Add(req.Session, s, req.Lifetime); err != nil {
 			s.close()
 			return reply, err
 		}
@@ -101,46 +90,9 @@ func (c *Client) Open(ctx context.Context, req agentapi.IPerf3OpenRequest) (agen
 	}
 }
 
-func (c *Client) keep(req agentapi.IPerf3OpenRequest, s *session) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case c.closed:
-		return fmt.Errorf("open test: %w", context.Canceled)
-	case c.sessions[req.Session] != nil:
-		return fmt.Errorf("%w: session %q exists", ErrRequest, req.Session)
-	case len(c.sessions) >= mostSessions:
-		return fmt.Errorf("open test: %d run already: %w", mostSessions, agentapi.ErrBusy)
-	}
-	c.sessions[req.Session] = s
-	s.expiry = time.AfterFunc(req.Lifetime, func() {
-		c.forget(req.Session, s)
-		s.close()
-	})
-	return nil
-}
-
-func (c *Client) forget(name string, s *session) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.sessions[name] == s {
-		delete(c.sessions, name)
-	}
-}
-
-func (c *Client) find(name string) (*session, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.sessions[name]
-	if s == nil {
-		return nil, fmt.Errorf("%w: %q", ErrSession, name)
-	}
-	return s, nil
-}
-
 // Start connects the last stream and lets bytes flow.
 func (c *Client) Start(ctx context.Context, req agentapi.IPerf3StartRequest) (agentapi.IPerf3StartReply, error) {
-	s, err := c.find(req.Session)
+	s, err := c.sessions.Get(req.Session)
 	if err == nil {
 		err = s.start(ctx)
 	}
@@ -154,35 +106,23 @@ func (c *Client) Start(ctx context.Context, req agentapi.IPerf3StartRequest) (ag
 // payload of every stream, as near to its receiver as this host can tell (of
 // TCP what was acknowledged; of UDP what was sent).
 func (c *Client) Sample(_ context.Context, req agentapi.SampleRequest) (agentapi.SampleReply, error) {
-	s, err := c.find(req.Session)
+	s, err := c.sessions.Get(req.Session)
 	if err != nil {
 		return agentapi.SampleReply{}, err
 	}
 	if err := s.sample(); err != nil {
 		return agentapi.SampleReply{}, err
 	}
-	return agentapi.SampleReply{Samples: s.since(req.Since), Errors: s.faults()}, nil
+	return agentapi.SampleReply{Samples: s.samples.Since(req.Since), Errors: s.faults()}, nil
 }
 
 // End ends a test and returns what the server counted. A server that does not
 // say is no error: Why tells. The test's ports are free when it returns.
 func (c *Client) End(ctx context.Context, req agentapi.IPerf3EndRequest) (agentapi.IPerf3EndReply, error) {
-	s, err := c.find(req.Session)
+	s, err := c.sessions.Remove(req.Session)
 	if err != nil {
 		return agentapi.IPerf3EndReply{}, err
 	}
-	c.forget(req.Session, s)
 	defer s.close()
 	return s.end(ctx), ctx.Err()
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

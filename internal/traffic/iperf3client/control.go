@@ -14,6 +14,7 @@ import (
 
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // answerTime is how long the server may take for a step that takes it no work.
@@ -62,16 +63,14 @@ func dialControl(ctx context.Context, ns netns.Namespace, near netip.Addr, far n
 
 // dialError tells a refusal, silence and a filter's word apart.
 func dialError(err error) error {
-	var timeout net.Error
+	class := socket.Class(err)
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return ErrRefused
 	case errors.Is(err, syscall.ECONNRESET): // its port closed while the connection was made
 		return fmt.Errorf("%w: %w", ErrEnded, err)
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+	case class == ErrBlocked:
 		return fmt.Errorf("%w (%w)", ErrBlocked, err)
-	case errors.Is(err, syscall.ETIMEDOUT), errors.As(err, &timeout) && timeout.Timeout():
-		return ErrSilent
+	case class != nil:
+		return class
 	}
 	return err
 }

@@ -6,17 +6,8 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
-
-// datagramConn is what a UDP stream's socket can do besides.
-type datagramConn interface {
-	// sendMany sends buffers as a datagram each and returns how many went, and
-	// in how many calls; fewer than all where patience ran out.
-	sendMany(bufs [][]byte) (sent, calls int, err error)
-	// receiveMany waits for datagrams and hands over each; none within
-	// patience is no error.
-	receiveMany(each func(buf []byte)) (calls int, err error)
-}
 
 // volleySize is how many datagrams one call sends.
 const volleySize = 32
@@ -37,7 +28,6 @@ const counters64 = true
 
 // pour sends datagrams in volleys, no faster than the stream's rate.
 func (d *datagrams) pour(s *stream, stop <-chan struct{}) error {
-	conn := s.conn.(datagramConn)
 	p := newPacer(s.rate)
 	volley := volleySize
 	if s.rate > 0 {
@@ -46,7 +36,7 @@ func (d *datagrams) pour(s *stream, stop <-chan struct{}) error {
 	bufs := make([][]byte, volley)
 	for i := range bufs {
 		bufs[i] = make([]byte, d.length)
-		fillPattern(bufs[i])
+		socket.Pattern(bufs[i])
 	}
 	next, total := uint64(1), uint64(0)
 	for !stopped(stop) {
@@ -54,7 +44,7 @@ func (d *datagrams) pour(s *stream, stop <-chan struct{}) error {
 		for i := range bufs {
 			iperf3.Datagram{Sent: now, Counter: next + uint64(i)}.Put(bufs[i], counters64)
 		}
-		n, calls, err := conn.sendMany(bufs)
+		n, calls, err := s.conn.sendMany(bufs)
 		next += uint64(n)
 		total += uint64(n) * uint64(d.length)
 		s.bytes.Store(total)
@@ -76,11 +66,10 @@ func (d *datagrams) went(n, calls int) {
 
 // take receives datagrams and keeps account of them.
 func (d *datagrams) take(s *stream, stop <-chan struct{}) error {
-	conn := s.conn.(datagramConn)
 	begun := time.Now()
 	for !stopped(stop) {
 		arrived := time.Duration(0)
-		calls, err := conn.receiveMany(func(buf []byte) {
+		calls, err := s.conn.receiveMany(func(buf []byte) {
 			if arrived == 0 {
 				arrived = time.Since(begun)
 			}
@@ -112,16 +101,5 @@ func (d *datagrams) counted() agentapi.UDPCount {
 	defer d.mu.Unlock()
 	return agentapi.UDPCount{
 		Datagrams: d.sent + d.heard, Highest: d.got.Highest, Reordered: d.got.OutOfLine, Jitter: d.got.Jitter, Calls: d.calls,
-	}
-}
-
-// fillPattern writes bytes that no link compresses away (xorshift).
-func fillPattern(buf []byte) {
-	x := uint64(0x9e3779b97f4a7c15)
-	for i := range buf {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-		buf[i] = byte(x)
 	}
 }

@@ -31,6 +31,4 @@ var (
 	ErrStalled = errors.New("the server stopped answering")
 	// ErrEnded is a server that ended the test before the client did.
 	ErrEnded = errors.New("the server ended the test")
-	// ErrSession is a session that does not exist, or has ended.
-	ErrSession = errors.New("no such test")
 )

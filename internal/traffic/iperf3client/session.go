@@ -11,18 +11,18 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/traffic/iperf3"
 	"github.com/linerate/linerate/internal/traffic/sampling"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // session is one test.
 type session struct {
-	cfg     Config
 	req     agentapi.IPerf3OpenRequest
 	control *control
 	streams []*stream
-	opened  time.Time
-	expiry  *time.Timer
+	samples *sampling.Session
 
 	stopSending, stopReceiving chan struct{}
 	sendingOnce, receivingOnce sync.Once
@@ -35,27 +35,21 @@ type session struct {
 	omitted                    []uint64  // what was carried when the omitted time was over
 	omitTimer                  *time.Timer
 
-	// One sample at a time: how sure its counts are, and what the streams' threads use.
-	sampling sync.Mutex
-	surest   sampling.Surest
-	threads  sampling.Threads
-
-	mu      sync.Mutex
-	samples sampling.Log[agentapi.Sample]
-	fault   error // of the control connection
+	mu    sync.Mutex
+	fault error // of the control connection
 }
 
 // open makes the control connection and all streams, and connects all of them
 // but the last.
 func open(ctx context.Context, cfg Config, req agentapi.IPerf3OpenRequest) (*session, error) {
 	s := &session{
-		cfg: cfg, req: req, opened: time.Now(), stopSending: make(chan struct{}), stopReceiving: make(chan struct{}),
+		req: req, samples: sampling.NewSession(cfg.Host, req.Links), stopSending: make(chan struct{}), stopReceiving: make(chan struct{}),
 	}
 	var err error
 	if s.control, err = dialControl(ctx, cfg.Namespace, req.Src, req.Server, req.Socket.Device); err != nil {
 		return nil, err
 	}
-	if err = s.prepare(ctx); err != nil {
+	if err = s.prepare(ctx, cfg.Namespace); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -73,7 +67,7 @@ func withoutStreams(err error) error {
 	return err
 }
 
-func (s *session) prepare(ctx context.Context) error {
+func (s *session) prepare(ctx context.Context, ns netns.Namespace) error {
 	if err := s.control.expect(ctx, iperf3.ParamExchange); err != nil {
 		return err
 	}
@@ -83,7 +77,7 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.control.expect(ctx, iperf3.CreateStreams); err != nil {
 		return withoutStreams(err)
 	}
-	if err := s.openStreams(); err != nil {
+	if err := s.openStreams(ns); err != nil {
 		return err
 	}
 	for _, st := range s.streams[:len(s.streams)-1] {
@@ -98,12 +92,12 @@ func (s *session) prepare(ctx context.Context) error {
 }
 
 // openStreams makes the sockets: first those that send, as iperf3 does.
-func (s *session) openStreams() error {
+func (s *session) openStreams(ns netns.Namespace) error {
 	// The control connection's source is the streams' too, where none was
 	// asked for: then a port can be bound, and known, before it connects.
 	near := s.req.Src
-	if a, err := netip.ParseAddrPort(s.control.conn.LocalAddr().String()); err == nil && !near.IsValid() {
-		near = a.Addr().Unmap()
+	if !near.IsValid() {
+		near = socket.AddrPort(s.control.conn.LocalAddr()).Addr()
 	}
 	for i := range streamsOf(s.req) {
 		sending := s.req.Direction == flow.Forward || s.req.Direction == flow.Both && i < s.req.Streams
@@ -111,15 +105,15 @@ func (s *session) openStreams() error {
 		if i < len(s.req.Sports) {
 			port = s.req.Sports[i]
 		}
-		sock, err := openSocket(s.cfg.Namespace, netip.AddrPortFrom(near, port), s.req.Server, s.req.UDP, s.req.Socket)
+		sock, err := openSocket(ns, netip.AddrPortFrom(near, port), s.req.Server, s.req.UDP, s.req.Socket)
 		if err != nil {
 			return err
 		}
 		st := &stream{conn: sock, sending: sending, rate: s.req.Rate, done: make(chan struct{})}
 		cookie := s.control.cookie
-		sock.hello = func(_ context.Context, sock *socket) error { return sayCookie(sock, cookie) }
+		sock.hello = func(_ context.Context, sock *dataSocket) error { return sayCookie(sock, cookie) }
 		if s.req.UDP {
-			st.conn, st.udp = &udpSocket{socket: sock}, &datagrams{length: s.req.Block}
+			st.udp = &datagrams{length: s.req.Block}
 			sock.hello = knock
 		}
 		s.streams = append(s.streams, st)
@@ -127,7 +121,7 @@ func (s *session) openStreams() error {
 	return nil
 }
 
-func sayCookie(sock *socket, cookie iperf3.Cookie) error {
+func sayCookie(sock *dataSocket, cookie iperf3.Cookie) error {
 	for b := cookie[:]; len(b) > 0; {
 		n, err := sock.send(b)
 		if err != nil {
@@ -143,7 +137,7 @@ func sayCookie(sock *socket, cookie iperf3.Cookie) error {
 
 // knock says hello until the server answers: what is lost here would leave it
 // waiting for the stream.
-func knock(ctx context.Context, sock *socket) error {
+func knock(ctx context.Context, sock *dataSocket) error {
 	const tries = 5
 	hello := iperf3.NewHello()
 	for range tries {
@@ -159,7 +153,7 @@ func knock(ctx context.Context, sock *socket) error {
 }
 
 // awaitHello waits for the answer to a hello, patience at a time.
-func (s *socket) awaitHello(ctx context.Context, until time.Time) (answered bool, err error) {
+func (s *dataSocket) awaitHello(ctx context.Context, until time.Time) (answered bool, err error) {
 	answer := make([]byte, 64)
 	for time.Now().Before(until) {
 		n, err := s.receive(answer)
@@ -191,7 +185,7 @@ func (s *session) start(ctx context.Context) error {
 	s.life.Lock()
 	defer s.life.Unlock()
 	if s.over {
-		return ErrSession
+		return socket.ErrSession
 	}
 	s.begun = time.Now()
 	s.control.watch(context.Background())
@@ -350,9 +344,6 @@ func (s *session) close() {
 		s.over = true
 		s.life.Unlock()
 		s.ended.Store(true)
-		if s.expiry != nil {
-			s.expiry.Stop()
-		}
 		if s.omitTimer != nil {
 			s.omitTimer.Stop()
 		}
@@ -371,8 +362,6 @@ func (s *session) close() {
 			}
 			st.end()
 		}
-		s.sampling.Lock() // a sample that runs ends first
-		defer s.sampling.Unlock()
-		s.threads.Close()
+		s.samples.Close()
 	})
 }

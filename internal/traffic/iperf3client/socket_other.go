@@ -14,66 +14,47 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
+	"github.com/linerate/linerate/internal/traffic/socket"
 	"github.com/linerate/linerate/record"
 )
-
-// hostPort is an end of a connection.
-type hostPort = netip.AddrPort
 
 // lockThread does nothing here: package net schedules its own threads.
 func lockThread(*atomic.Int64) func() { return func() {} }
 
-// socket is a connection of package net. Its port is known before it connects
-// only where it was chosen.
-type socket struct {
+// dataSocket is a connection of package net. Its port is known before it
+// connects only where it was chosen.
+type dataSocket struct {
 	conn      net.Conn
 	near, far netip.AddrPort
-	hello     func(context.Context, *socket) error
+	hello     func(context.Context, *dataSocket) error
 	udp       bool
 	asked     record.Socket
+	room      []byte // for a datagram
 }
 
-func openSocket(ns netns.Namespace, near, far netip.AddrPort, udp bool, want record.Socket) (*socket, error) {
-	if ns.Name != "" || want.Congestion != "" || want.MSS != 0 || want.DSCP != 0 || want.Device != "" {
-		return nil, fmt.Errorf("choose namespace, congestion control, MSS, DSCP or device: %w", errors.ErrUnsupported)
+func openSocket(ns netns.Namespace, near, far netip.AddrPort, udp bool, want record.Socket) (*dataSocket, error) {
+	want.Pacing = 0 // the stream's own pace holds
+	if err := socket.Refuse(ns, want); err != nil {
+		return nil, err
 	}
-	return &socket{near: near, far: far, udp: udp, asked: want}, nil
+	return &dataSocket{near: near, far: far, udp: udp, asked: want}, nil
 }
 
-func (s *socket) connect(ctx context.Context, timeout time.Duration) error {
-	d := net.Dialer{Timeout: timeout}
+func (s *dataSocket) connect(ctx context.Context, timeout time.Duration) error {
 	network := "tcp"
 	if s.udp {
 		network = "udp"
 	}
-	if s.near.Addr().IsValid() {
-		d.LocalAddr = net.Addr(net.TCPAddrFromAddrPort(s.near))
-		if s.udp {
-			d.LocalAddr = net.UDPAddrFromAddrPort(s.near)
-		}
-	}
-	d.SetMultipathTCP(false)
-	c, err := d.DialContext(ctx, network, s.far.String())
+	c, err := socket.Dial(ctx, network, s.near, s.far, timeout, s.asked)
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", s.far, dialError(err))
+		return fmt.Errorf("connect to %s: %w", s.far, err)
 	}
-	s.conn = c
-	if a, err := netip.ParseAddrPort(c.LocalAddr().String()); err == nil {
-		s.near = netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
-	}
-	if t, ok := c.(*net.TCPConn); ok {
-		err = t.SetNoDelay(s.asked.NoDelay)
-	}
-	if b, ok := c.(interface {
-		SetReadBuffer(int) error
-		SetWriteBuffer(int) error
-	}); ok && s.asked.SndBuf > 0 {
-		err = errors.Join(err, b.SetReadBuffer(int(s.asked.RcvBuf)), b.SetWriteBuffer(int(s.asked.SndBuf)))
-	}
-	err = errors.Join(err, c.SetDeadline(time.Now().Add(timeout)))
-	if err == nil {
+	s.conn, s.near = c, socket.AddrPort(c.LocalAddr())
+	s.near = netip.AddrPortFrom(s.near.Addr().WithZone(""), s.near.Port())
+	if err = c.SetDeadline(time.Now().Add(timeout)); err == nil {
 		err = s.hello(ctx, s)
 	}
 	if err != nil {
@@ -83,11 +64,8 @@ func (s *socket) connect(ctx context.Context, timeout time.Duration) error {
 	return c.SetDeadline(time.Time{})
 }
 
-func (s *socket) local() netip.AddrPort  { return s.near }
-func (s *socket) remote() netip.AddrPort { return s.far }
-
-func (s *socket) send(buf []byte) (int, error) {
-	if err := s.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+func (s *dataSocket) send(buf []byte) (int, error) {
+	if err := s.conn.SetWriteDeadline(time.Now().Add(socket.Patience)); err != nil {
 		return 0, err
 	}
 	n, err := s.conn.Write(buf)
@@ -97,8 +75,8 @@ func (s *socket) send(buf []byte) (int, error) {
 	return n, err
 }
 
-func (s *socket) receive(buf []byte) (int, error) {
-	if err := s.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+func (s *dataSocket) receive(buf []byte) (int, error) {
+	if err := s.conn.SetReadDeadline(time.Now().Add(socket.Patience)); err != nil {
 		return 0, err
 	}
 	n, err := s.conn.Read(buf)
@@ -111,15 +89,13 @@ func (s *socket) receive(buf []byte) (int, error) {
 	return n, err
 }
 
-func (s *socket) count() (agentapi.TCPCount, uint64) { return agentapi.TCPCount{}, 0 }
+func (s *dataSocket) count() (agentapi.TCPCount, uint64) { return agentapi.TCPCount{}, 0 }
 
-func (s *socket) granted() agentapi.Stream {
-	out := agentapi.Stream{Sport: s.near.Port(), Dport: s.far.Port()}
-	out.Src, out.Dst = s.near.Addr(), s.far.Addr()
-	return out
+func (s *dataSocket) granted() agentapi.Stream {
+	return agentapi.Stream{Lane: flow.Lane{Src: s.near.Addr(), Dst: s.far.Addr()}, Sport: s.near.Port(), Dport: s.far.Port()}
 }
 
-func (s *socket) close() {
+func (s *dataSocket) close() {
 	if s.conn == nil {
 		return
 	}
@@ -129,13 +105,8 @@ func (s *socket) close() {
 	_ = s.conn.Close()
 }
 
-// udpSocket sends and receives datagrams one by one.
-type udpSocket struct {
-	*socket
-	room []byte
-}
-
-func (s *udpSocket) sendMany(bufs [][]byte) (sent, calls int, err error) {
+// sendMany and receiveMany move datagrams one by one.
+func (s *dataSocket) sendMany(bufs [][]byte) (sent, calls int, err error) {
 	for _, b := range bufs {
 		n, err := s.send(b)
 		calls++
@@ -147,7 +118,7 @@ func (s *udpSocket) sendMany(bufs [][]byte) (sent, calls int, err error) {
 	return sent, calls, nil
 }
 
-func (s *udpSocket) receiveMany(each func([]byte)) (calls int, err error) {
+func (s *dataSocket) receiveMany(each func([]byte)) (calls int, err error) {
 	if s.room == nil {
 		s.room = make([]byte, 64<<10)
 	}

@@ -1,7 +1,6 @@
 package iperf3client
 
 import (
-	"context"
 	"errors"
 	"io"
 	"sync"
@@ -12,36 +11,13 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// dataConn is one stream's socket: made and bound at once, connected later.
-type dataConn interface {
-	// connect reaches the server and says the test's cookie, or UDP's hello; it
-	// ends soon after ctx does.
-	connect(ctx context.Context, timeout time.Duration) error
-	// send and receive move bytes; they return after patience at the latest,
-	// then with what went so far, zero and no error for nothing. The end of
-	// the stream is io.EOF.
-	send(buf []byte) (int, error)
-	receive(buf []byte) (int, error)
-	// count is what the kernel says of the connection; delivered is the
-	// payload that the receiver's kernel has, zero where nobody says.
-	count() (tcp agentapi.TCPCount, delivered uint64)
-	local() hostPort
-	remote() hostPort
-	granted() agentapi.Stream
-	close()
-}
-
-// patience is how long a call on a data socket may block: so long a test may
-// outlast its end.
-const patience = 100 * time.Millisecond
-
 // stream is a data socket with its thread. The counters are written by that
 // thread alone; the padding keeps the next stream's off their cache line.
 type stream struct {
 	bytes atomic.Uint64
 	_     [56]byte
 
-	conn    dataConn
+	conn    *dataSocket
 	sending bool
 	thread  atomic.Int64
 	udp     *datagrams // nil for TCP

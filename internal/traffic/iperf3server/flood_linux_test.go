@@ -89,6 +89,9 @@ func openFilesNow(t *testing.T) int {
 // and not. Memory and files stay within their bounds, and a client that means
 // well is served all the while.
 func TestFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	const (
 		connections  = 10000
 		memoryGrowth = 64 << 20

@@ -1,6 +1,7 @@
 package iperf3server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -10,8 +11,8 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // greeter answers the first datagram of UDP streams. Such a datagram does not
@@ -136,7 +137,7 @@ type greeting struct {
 }
 
 func (g *greeter) read(c *net.UDPConn) {
-	port := c.LocalAddr().(*net.UDPAddr).AddrPort()
+	port := socket.AddrPort(c.LocalAddr())
 	buf, control := make([]byte, iperf3.HelloLength+1), make([]byte, 128)
 	for {
 		n, cn, _, from, err := c.ReadMsgUDPAddrPort(buf, control)
@@ -146,7 +147,7 @@ func (g *greeter) read(c *net.UDPConn) {
 		if err != nil {
 			continue // an ICMP error of an earlier answer
 		}
-		to := netip.AddrPortFrom(port.Addr().Unmap(), port.Port())
+		to := port
 		if a := arrivedAt(control[:cn]); a.IsValid() {
 			to = netip.AddrPortFrom(a, port.Port())
 		}
@@ -200,7 +201,10 @@ func (g *greeter) greet(m greeting) []greeting {
 		g.listener.log.Warn("cannot open a UDP stream", "peer", m.from, "reason", err)
 		return nil
 	}
-	others := strays(fd, m.to)
+	var others []greeting
+	socket.Strays(fd, straysMost, iperf3.HelloLength+1, func(text []byte, from netip.AddrPort) {
+		others = append(others, greeting{bytes.Clone(text), from, m.to})
+	})
 	st := newStream(fd, m.to, m.from, true)
 	// Answered before the test knows of it: the last stream lets all of them
 	// send, and the client wants the answer first.
@@ -220,21 +224,6 @@ func (g *greeter) greet(m greeting) []greeting {
 // straysMost bounds what is read off a new socket.
 const straysMost = 1024
 
-func strays(fd int, to netip.AddrPort) []greeting {
-	var out []greeting
-	for range straysMost {
-		buf := make([]byte, iperf3.HelloLength+1)
-		n, from, err := syscall.Recvfrom(fd, buf, syscall.MSG_DONTWAIT)
-		if err != nil {
-			break
-		}
-		if a := sys.AddrPort(from); a.IsValid() {
-			out = append(out, greeting{buf[:n], a, to})
-		}
-	}
-	return out
-}
-
 // connectedUDP is a socket of its own for one sender, at the shared port.
 func connectedUDP(here, far netip.AddrPort) (int, error) {
 	if z := far.Addr().Zone(); z != "" {
@@ -243,25 +232,9 @@ func connectedUDP(here, far netip.AddrPort) (int, error) {
 	if far.Addr().Is4() && !here.Addr().Is4() {
 		here = netip.AddrPortFrom(netip.IPv4Unspecified(), here.Port())
 	}
-	fd, err := syscall.Socket(sys.Family(here.Addr()), syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return -1, err
-	}
-	// Ends a wait now and then, to see whether the test is over.
-	wake := syscall.NsecToTimeval((250 * time.Millisecond).Nanoseconds())
-	err = errors.Join(
-		syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1),
-		syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &wake),
-		syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &wake))
-	if err == nil {
-		err = sys.Bind(fd, here)
-	}
-	if err == nil {
-		err = sys.Connect(fd, far)
-	}
-	if err != nil {
-		syscall.Close(fd)
-		return -1, err
-	}
-	return fd, nil
+	return socket.DatagramsFrom(here, far, func(fd int) error {
+		// Ends a wait now and then, to see whether the test is over.
+		const wake = 250 * time.Millisecond
+		return errors.Join(socket.Timeout(fd, syscall.SO_RCVTIMEO, wake), socket.Timeout(fd, syscall.SO_SNDTIMEO, wake))
+	})
 }

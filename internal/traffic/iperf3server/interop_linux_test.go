@@ -294,6 +294,9 @@ func (tr trial) run(t *testing.T, p program, r *running) {
 // TestIperf3 runs every option with the iperf3 that is installed, and the
 // brief ones with others that are here; with PROVE_RUNS all with all.
 func TestIperf3(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	found := programs(t)
 	r := serve(t, Config{})
 	all := os.Getenv("PROVE_RUNS") != ""
@@ -326,6 +329,9 @@ func TestIperf3(t *testing.T) {
 
 // TestManyIperf3 has 32 clients at once, TCP and UDP mixed, all of one address.
 func TestManyIperf3(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	found := programs(t)
 	r := serve(t, Config{})
 	const clients = 32

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // job is what the streams of one test have in common.
@@ -71,13 +72,7 @@ type payload struct {
 
 func newPayload() (*payload, error) {
 	p := &payload{bytes: make([]byte, largeCall)}
-	x := uint64(0x9e3779b97f4a7c15) // xorshift
-	for i := range p.bytes {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-		p.bytes[i] = byte(x)
-	}
+	socket.Pattern(p.bytes)
 	f, err := os.CreateTemp("", "linerate-listen-")
 	if err != nil {
 		return nil, fmt.Errorf("make file to send: %w", err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // Listener is an open port. Serve must be called once.
@@ -147,9 +148,9 @@ func (l *Listener) bind() error {
 			return fmt.Errorf("listen: %w", err)
 		}
 		l.tcp = append(l.tcp, tcp.(*net.TCPListener))
-		name := tcp.Addr().(*net.TCPAddr).AddrPort()
+		name := socket.AddrPort(tcp.Addr())
 		port = int(name.Port())
-		l.addrs = append(l.addrs, netip.AddrPortFrom(name.Addr().Unmap(), name.Port()))
+		l.addrs = append(l.addrs, name)
 		if err := l.greeter.open("udp"+version, net.JoinHostPort(host, strconv.Itoa(port))); err != nil {
 			return fmt.Errorf("listen: %w", err)
 		}
@@ -223,7 +224,7 @@ func (l *Listener) accept(t *net.TCPListener) {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		from := remote(c)
+		from := socket.AddrPort(c.RemoteAddr())
 		number := l.accepted.Add(1)
 		wait := l.gate.enter(from.Addr(), func() {
 			_ = c.SetLinger(0)
@@ -231,15 +232,6 @@ func (l *Listener) accept(t *net.TCPListener) {
 		})
 		l.working.Go(func() { l.admit(c, from, number, wait) })
 	}
-}
-
-func remote(c *net.TCPConn) netip.AddrPort {
-	a, ok := c.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	at := a.AddrPort()
-	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
 // admit hears a connection's cookie and takes it where it belongs.

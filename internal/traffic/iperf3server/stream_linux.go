@@ -1,7 +1,6 @@
 package iperf3server
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -12,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/linerate/linerate/internal/kernel/sockdiag"
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/traffic/iperf3"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
 // stream is one data connection, with a thread of its own between start and
@@ -44,7 +43,6 @@ type stream struct {
 func takeOver(c *net.TCPConn) (*stream, error) {
 	defer c.Close()
 	_ = c.SetDeadline(time.Time{})
-	here, far := c.LocalAddr().(*net.TCPAddr).AddrPort(), remote(c)
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return nil, fmt.Errorf("take over connection: %w", err)
@@ -60,7 +58,7 @@ func takeOver(c *net.TCPConn) (*stream, error) {
 		syscall.Close(fd)
 		return nil, fmt.Errorf("make socket block: %w", err)
 	}
-	return newStream(fd, netip.AddrPortFrom(here.Addr().Unmap(), here.Port()), far, false), nil
+	return newStream(fd, socket.AddrPort(c.LocalAddr()), socket.AddrPort(c.RemoteAddr()), false), nil
 }
 
 // fcntlDup is dup(2) with close-on-exec.
@@ -171,8 +169,7 @@ func (st *stream) close() {
 	if st.done != nil {
 		<-st.done
 	}
-	_ = syscall.SetsockoptLinger(st.fd, syscall.SOL_SOCKET, syscall.SO_LINGER, &syscall.Linger{Onoff: 1})
-	_ = syscall.Close(st.fd)
+	socket.Reset(st.fd)
 }
 
 // receive takes bytes in until the connection ends. It waits for full
@@ -263,12 +260,7 @@ func (st *stream) count() count {
 		c.moved = c.bytes
 		return c
 	}
-	raw, err := sys.TCPInfo(st.fd, make([]byte, sockdiag.MaxInfo))
-	if err != nil {
-		c.moved = c.bytes
-		return c
-	}
-	info, err := sockdiag.ParseInfo(raw)
+	info, err := socket.Info(st.fd)
 	if err != nil {
 		c.moved = c.bytes
 		return c
@@ -280,31 +272,10 @@ func (st *stream) count() count {
 		c.bytes = max(c.bytes, info.BytesSent-min(info.BytesRetrans, info.BytesSent))
 		return c
 	}
-	if got := info.BytesReceived; got > iperf3.CookieLength {
-		c.bytes = max(c.bytes, got-iperf3.CookieLength-finCounted(info.State))
+	if got := socket.Received(info); got > iperf3.CookieLength {
+		c.bytes = max(c.bytes, got-iperf3.CookieLength)
 	}
 	c.moved = c.bytes
-	c.quiet = sinceData(raw)
+	c.quiet = info.SinceData
 	return c
-}
-
-// sinceData is tcpi_last_data_recv of struct tcp_info
-// (include/uapi/linux/tcp.h), in milliseconds there.
-func sinceData(raw []byte) time.Duration {
-	const offset = 52
-	if len(raw) < offset+4 {
-		return 0
-	}
-	return time.Duration(binary.NativeEndian.Uint32(raw[offset:])) * time.Millisecond
-}
-
-// finCounted is one where the kernel counted the peer's FIN as a byte received
-// (tcp_rcv_nxt_update).
-func finCounted(state uint8) uint64 {
-	const timeWait, closeWait, lastACK, closing = 6, 8, 9, 11 // include/net/tcp_states.h
-	switch state {
-	case timeWait, closeWait, lastACK, closing:
-		return 1
-	}
-	return 0
 }

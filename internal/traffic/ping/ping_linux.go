@@ -11,10 +11,11 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/sys"
+	"github.com/linerate/linerate/internal/traffic/socket"
 )
 
-// socket is an ICMP socket in the calling thread's namespace.
-type socket struct {
+// echoSocket is an ICMP socket in the calling thread's namespace.
+type echoSocket struct {
 	fd  int
 	v4  bool
 	raw bool // IPv4 answers come with their IP header, and everybody's come
@@ -41,11 +42,11 @@ func Run(ctx context.Context, r agentapi.PingRequest) (agentapi.PingReply, error
 	return s.series(ctx, r)
 }
 
-func openSocket(r agentapi.PingRequest) (*socket, error) {
-	s := &socket{v4: r.Dst.Is4(), raw: true, id: uint16(rand.Uint32())}
-	domain, protocol := syscall.AF_INET6, syscall.IPPROTO_ICMPV6
+func openSocket(r agentapi.PingRequest) (*echoSocket, error) {
+	s := &echoSocket{v4: r.Dst.Is4(), raw: true, id: uint16(rand.Uint32())}
+	domain, protocol := sys.Family(r.Dst), syscall.IPPROTO_ICMPV6
 	if s.v4 {
-		domain, protocol = syscall.AF_INET, syscall.IPPROTO_ICMP
+		protocol = syscall.IPPROTO_ICMP
 	}
 	var err error
 	s.fd, err = syscall.Socket(domain, syscall.SOCK_RAW|syscall.SOCK_CLOEXEC, protocol)
@@ -72,11 +73,9 @@ const (
 	ipMTUDiscover   = 10
 	ipv6MTUDiscover = 23
 	discoverProbe   = 3
-	ipMTU           = 14
-	ipv6MTU         = 24
 )
 
-func (s *socket) prepare(r agentapi.PingRequest) error {
+func (s *echoSocket) prepare(r agentapi.PingRequest) error {
 	// The kernel's own time of arrival: this thread may be woken late.
 	if err := syscall.SetsockoptInt(s.fd, syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, 1); err != nil {
 		return fmt.Errorf("ask for time stamps: %w", err)
@@ -102,7 +101,7 @@ func (s *socket) prepare(r agentapi.PingRequest) error {
 	return nil
 }
 
-func (s *socket) series(ctx context.Context, r agentapi.PingRequest) (agentapi.PingReply, error) {
+func (s *echoSocket) series(ctx context.Context, r agentapi.PingRequest) (agentapi.PingReply, error) {
 	var reply agentapi.PingReply
 	sent := make([]time.Time, r.Count)
 	size := r.Packet - headers(s.v4) + echoHeader
@@ -113,7 +112,7 @@ func (s *socket) series(ctx context.Context, r agentapi.PingRequest) (agentapi.P
 		sent[seq] = time.Now()
 		_, err := syscall.Write(s.fd, echo(s.v4, s.id, uint16(seq), size))
 		if errors.Is(err, syscall.EMSGSIZE) {
-			reply.TooBig = s.linkMTU()
+			reply.TooBig, _ = sys.PathMTU(s.fd, !s.v4)
 			return reply, nil
 		}
 		if err != nil && !transient(err) {
@@ -143,7 +142,7 @@ func transient(err error) bool {
 
 // collect takes replies in until the deadline; after the last echo it stops
 // as soon as every one is answered.
-func (s *socket) collect(ctx context.Context, until time.Time, sent []time.Time, reply *agentapi.PingReply) error {
+func (s *echoSocket) collect(ctx context.Context, until time.Time, sent []time.Time, reply *agentapi.PingReply) error {
 	buf := make([]byte, maxPacket)
 	var stamp [128]byte
 	last := reply.Sent == len(sent)
@@ -153,9 +152,8 @@ func (s *socket) collect(ctx context.Context, until time.Time, sent []time.Time,
 			return nil
 		}
 		// In slices, so that an interrupted run ends soon.
-		tv := syscall.NsecToTimeval(max(min(left, 200*time.Millisecond), time.Millisecond).Nanoseconds())
-		if err := syscall.SetsockoptTimeval(s.fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &tv); err != nil {
-			return fmt.Errorf("set receive timeout: %w", err)
+		if err := socket.Timeout(s.fd, syscall.SO_RCVTIMEO, max(min(left, 200*time.Millisecond), time.Millisecond)); err != nil {
+			return err
 		}
 		n, control, _, _, err := syscall.Recvmsg(s.fd, buf, stamp[:], 0)
 		if err != nil {
@@ -172,17 +170,4 @@ func (s *socket) collect(ctx context.Context, until time.Time, sent []time.Time,
 		reply.RTTs = append(reply.RTTs, roundTrip(sent[seq], now, arrival(stamp[:control])))
 		sent[seq] = time.Time{} // a duplicate counts once
 	}
-}
-
-// linkMTU is what the kernel lets through to the destination; zero unknown.
-func (s *socket) linkMTU() int {
-	level, option := syscall.IPPROTO_IPV6, ipv6MTU
-	if s.v4 {
-		level, option = syscall.IPPROTO_IP, ipMTU
-	}
-	mtu, err := syscall.GetsockoptInt(s.fd, level, option)
-	if err != nil {
-		return 0
-	}
-	return mtu
 }

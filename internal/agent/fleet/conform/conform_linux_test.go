@@ -13,6 +13,9 @@ import (
 )
 
 func TestLocal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	Run(t, Transport{Version: "test", Dial: func(t testing.TB, at End) *fleet.Host {
 		h, err := fleet.Dial(t.Context(), at.Name, "netns:"+at.NS.Name, fleet.Config{Version: "test", JournalDir: at.Dir, HoldDir: at.Dir, Unguarded: true})
 		must(t, err)

@@ -16,6 +16,9 @@ import (
 
 // TestNATS is an agent on a real server, asked by somebody with every role.
 func TestNATS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	var at link.Config
 	Run(t, Transport{
 		Version: "test",

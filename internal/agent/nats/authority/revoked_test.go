@@ -16,6 +16,9 @@ import (
 // claim has expired need not be on it, and where it is full the revocation that
 // would not be heard is an error.
 func TestNATSSecurityRevocationsGrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	a, err := Open(filepath.Join(t.TempDir(), "serve"))
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,9 @@ func log(t *testing.T) (*slog.Logger, func() string) {
 }
 
 func TestEnroll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	logger, said := log(t)
 	r := testcluster.Start(t, logger)
 	token, err := r.Authority.Issue(r.URL, authority.Grant{Name: "h1", Role: wire.Agent, Within: time.Minute})

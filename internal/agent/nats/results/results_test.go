@@ -39,6 +39,9 @@ func filled(n int) record.Record {
 // What is kept comes back whole and in order, each trial once, also where two
 // keep the same, as a controller does that was not sure.
 func TestKeepAndRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 	r := testcluster.Start(t, nil)
 	conn := testcluster.Connect(t, r.As(t, "eve", wire.Measure))
 	want := filled(21)

@@ -67,7 +67,7 @@ func (n *network) reach(t *testing.T, rate unit.BitRate) {
 func (n network) run(t *testing.T, streams int, exact time.Duration) record.Trial {
 	t.Helper()
 	r, err := measure.Run(t.Context(), n.cfg, measure.Spec{
-		From: "near", To: "far", Direction: flow.Forward, Streams: streams, Ports: "chosen", Congestion: "cubic", Duration: exact,
+		From: "near", To: "far", Direction: flow.Forward, Streams: streams, Ports: "chosen", Socket: record.Socket{Congestion: "cubic"}, Duration: exact,
 	})
 	floor.Must(t, err)
 	return r

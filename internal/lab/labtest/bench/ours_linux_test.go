@@ -16,6 +16,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/traffic/engine"
+	"github.com/linerate/linerate/record"
 )
 
 // The engine runs as the peers do: a process for the sender and one for the
@@ -179,17 +180,17 @@ func transfer(sender, receiver *process, on pair, streams int, mode agentapi.Mod
 	key := agentapi.Key{1}
 	sink, err := receiver.ask(request{Sink: &agentapi.SinkRequest{
 		Session: "in", Key: key, Bind: []netip.Addr{on.toAddr}, Peers: []netip.Addr{on.fromAddr}, Streams: streams,
-		Mode: mode, UDP: udp, Congestion: congestion(udp), Lifetime: time.Minute,
+		Mode: mode, UDP: udp, Socket: record.Socket{Congestion: congestion(udp)}, Lifetime: time.Minute,
 	}})
 	if err != nil {
 		return out, err
 	}
 	want := make([]agentapi.Stream, streams)
 	for i := range want {
-		want[i] = agentapi.Stream{Lane: flow.Lane{Src: on.fromAddr, Dst: on.toAddr}, Dport: uint16(sink.Sink.Port)}
+		want[i] = agentapi.Stream{Lane: flow.Lane{Src: on.fromAddr, Dst: on.toAddr}, Dport: uint16(sink.Sink.Port), Socket: record.Socket{Congestion: congestion(udp)}}
 	}
 	source, err := sender.ask(request{Source: &agentapi.SourceRequest{
-		Session: "out", Key: key, Streams: want, Mode: mode, UDP: udp, Congestion: congestion(udp), Lifetime: time.Minute,
+		Session: "out", Key: key, Streams: want, Mode: mode, UDP: udp, Lifetime: time.Minute,
 	}})
 	if err != nil {
 		return out, err

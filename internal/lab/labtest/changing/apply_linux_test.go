@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/linerate/linerate/internal/agent/fleet"
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 	"github.com/linerate/linerate/netstate"
@@ -44,8 +45,8 @@ func newGround(t *testing.T, net lab.Topology, fabric string) ground {
 func (g ground) run(args ...string) (status int, stdout, stderr string) {
 	g.t.Helper()
 	var out, errs bytes.Buffer
-	app := &cli.App{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
-	status = cli.Main(app, append(args, "--journal", g.journal))
+	app := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
+	status = root.Run(app, append(args, "--journal", g.journal))
 	g.t.Logf("$ linerate %s\n%s%sexit status %d", strings.Join(args, " "), out.String(), errs.String(), status)
 	return status, out.String(), errs.String()
 }

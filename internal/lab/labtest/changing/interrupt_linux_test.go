@@ -14,12 +14,13 @@ import (
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 )
 
-// seed is the proof's, or the day's.
-func seed() uint64 {
+// seed is the proof's, or what is drawn.
+func seed(t *testing.T) uint64 {
+	t.Helper()
 	if n, err := strconv.ParseUint(os.Getenv("PROVE_SEED"), 10, 64); err == nil {
 		return n
 	}
-	return uint64(time.Now().Unix() / 86400)
+	return stage.Draw(t)
 }
 
 // interrupted presses Ctrl-C at random moments of a change: both hosts are
@@ -29,7 +30,7 @@ func interrupted(t *testing.T) {
 	g := newGround(t, plainPair(), pairFile(bondFile("10.0.0.1/24", lacp, ", mtu: 9000"), bondFile("10.0.0.2/24", lacp, ", mtu: 9000")))
 	groups(t, "alpha", "beta")
 	before := g.both()
-	r := rand.New(rand.NewPCG(seed(), 8))
+	r := rand.New(rand.NewPCG(seed(t), 8))
 	const whole = 9 * time.Second // about what the change takes
 	for range 4 {
 		after := time.Duration(r.Int64N(int64(whole)))

@@ -4,7 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
@@ -15,7 +16,7 @@ func TestMain(m *testing.M) {
 	if !guest.IsInit() && len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "agent", "apply":
-			os.Exit(cli.Main(cli.System("test"), os.Args[1:]))
+			os.Exit(root.Run(console.System("test"), os.Args[1:]))
 		}
 	}
 	os.Exit(stage.Main(m, lab.Auto))

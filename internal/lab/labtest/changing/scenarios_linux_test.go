@@ -39,10 +39,10 @@ const (
 )
 
 // TestChanges plays scenarios: those of one part of the proof (PROVE_RUN), all
-// (PROVE_RUN=all), or in the suite, which has no time for more, the day's.
+// (PROVE_RUN=all), or in the suite, which has no time for more, those drawn.
 func TestChanges(t *testing.T) {
 	played := 0
-	for _, i := range chosen(os.Getenv("PROVE_RUN")) {
+	for _, i := range chosen(t, os.Getenv("PROVE_RUN")) {
 		s := scenarios[i]
 		t.Run(s.name, func(t *testing.T) {
 			played++
@@ -58,7 +58,8 @@ func TestChanges(t *testing.T) {
 }
 
 // chosen are indexes of scenarios.
-func chosen(run string) []int {
+func chosen(t *testing.T, run string) []int {
+	t.Helper()
 	switch n, err := strconv.Atoi(run); {
 	case run == "all":
 		return upTo(0, 1<<30)
@@ -77,8 +78,8 @@ func chosen(run string) []int {
 			short = append(short, i)
 		}
 	}
-	day := int(seed() % uint64(len(short)))
-	short = slices.Concat(short[day:], short[:day])
+	first := int(seed(t) % uint64(len(short)))
+	short = slices.Concat(short[first:], short[:first])
 	left := sampleTime
 	return slices.DeleteFunc(short, func(i int) bool {
 		if scenarios[i].cost > left {

@@ -339,7 +339,7 @@ func (c *cutter) fullDisk() {
 	usual := c.dir
 	defer func() { c.dir = usual }()
 	c.dir = c.t.TempDir()
-	must(c.t, sys.Mount("tmpfs", c.dir, "tmpfs", "size=2m"))
+	must(c.t, sys.Mount("tmpfs", c.dir, "tmpfs", "size=2m,mode=700"))
 	full := c.dir
 	defer func() { _ = sys.Unmount(full) }()
 	for _, m := range append([]int{0}, c.some(1, 12)...) {

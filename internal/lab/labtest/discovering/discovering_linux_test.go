@@ -87,7 +87,7 @@ func (y *tally) count(h netstate.Host, refused []string) {
 // TestDiscover draws hosts and builds them; of each the file that it is
 // discovered as plans nothing, and a change of it is put back to the last byte.
 func TestDiscover(t *testing.T) {
-	seed, run := uint64(setting(envSeed, int(time.Now().Unix()/86400))), uint64(setting(envRun, 0))
+	seed, run := floor.Number(t, envSeed, floor.Draw(t)), uint64(setting(envRun, 0))
 	y := &tally{has: map[string]int{}, made: map[string]int{}, lacks: map[string]int{}}
 	start, can := time.Now(), makes(t)
 	for i := range uint64(setting(envHosts, sampleHosts)) {

@@ -210,7 +210,7 @@ func (d *drawn) rule() {
 		words = append(words, "to "+to)
 	}
 	if d.chance(50) {
-		words = append(words, pick(d, "fwmark 0x20", "fwmark 0x80000/0xff0000", "iif eth0", "oif eth1", "ipproto tcp dport 80", "uidrange 0-99", "tos 0x10", "fwmark 7 tos 0x10", "iif lo", "sport 100-200 ipproto udp", "tun_id 5"))
+		words = append(words, pick(d, "fwmark 0x20", "fwmark 0x80000/0xff0000", "iif eth0", "oif eth1", "ipproto 6 dport 80", "uidrange 0-99", "tos 0x10", "fwmark 7 tos 0x10", "iif lo", "sport 100-200 ipproto 17", "tun_id 5"))
 	}
 	action := "table " + pick(d, "main", "default", "100", "2004", "51820", "52", "10")
 	switch d.IntN(10) {

@@ -50,11 +50,11 @@ var kinds = []kind{
 	}, says: []string{"ip link eth1 master red"}},
 	{name: "policy", links: 3, commands: []string{
 		"addr add 198.51.100.2/24 dev eth1", "route add default via 198.51.100.1 table 100", "-6 route add default via 2001:db8::2 table 100",
-		"rule add iif eth1 ipproto tcp dport 80 table 100 pref 300", "rule add fwmark 0x10/0xff table 100 pref 299", "rule add from 198.51.100.2 table 100", "rule add fwmark 7 table 100 pref 280",
+		"rule add iif eth1 ipproto 6 dport 80 table 100 pref 300", "rule add fwmark 0x10/0xff table 100 pref 299", "rule add from 198.51.100.2 table 100", "rule add fwmark 7 table 100 pref 280",
 		"-6 rule add fwmark 7 table 100 pref 280", "rule add oif eth1 table 100 pref 281", "rule add uidrange 100-200 table 100 pref 282", "rule add tos 0x10 table 100 pref 283", "rule add to 10.9.0.0/16 tos 0x8 fwmark 9 table 100 pref 284",
 		"rule add not from 10.0.0.0/8 table 100 pref 285", "rule add pref 290 table main suppress_ifgroup 3", "rule add pref 291 from 10.7.0.0/16 blackhole", "rule add pref 292 to 10.8.0.0/16 prohibit", "rule add pref 293 to 10.8.0.0/16 goto 299",
 		"rule add pref 294 from 10.11.0.0/16 table 100 protocol zebra", "rule add pref 295 tun_id 7 table 100", "rule add pref 33000 to 10.12.0.0/16 table 100", "-6 rule add pref 296 to fd00:7::/48 table 100", "-6 rule add pref 297 from all table 100",
-		"rule add pref 298 sport 1000-2000 ipproto udp table 100",
+		"rule add pref 298 sport 1000-2000 ipproto 17 table 100",
 	}, says: []string{"from all iif eth1 ", "{from: 0.0.0.0/0, mark: 7, table: 100, priority: 280}", `{from: "::/0", mark: 7, table: 100, priority: 280}`, "uidrange 100-200", "blackhole", "goto 299", "tun_id 7", "suppress_ifgroup 3", "not"}},
 	{name: "objects", links: 3, commands: []string{
 		"addr add 198.51.100.2/24 dev eth1", "nexthop add id 1 via 192.0.2.1 dev eth0", "nexthop add id 2 via 198.51.100.1 dev eth1", "nexthop add id 10 group 1/2,3", "nexthop add id 11 group 1/2 type resilient buckets 32",

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
@@ -28,11 +28,11 @@ func TestDiscoverRecorded(t *testing.T) {
 			journal, file := t.TempDir(), filepath.Join(t.TempDir(), "fabric.yaml")
 			try := func(args ...string) (status int, stdout, stderr string) {
 				var out, errs bytes.Buffer
-				app := &cli.App{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
+				app := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
 				if slices.Contains([]string{"plan", "apply", "rollback"}, args[0]) {
 					args = append(args, "--journal", journal)
 				}
-				status = cli.Main(app, args)
+				status = root.Run(app, args)
 				return status, out.String(), errs.String()
 			}
 			run := func(args ...string) string {
@@ -57,8 +57,8 @@ func TestDiscoverRecorded(t *testing.T) {
 				}
 			}
 			y.hosts++
-			if !proving() && (int(time.Now().Unix()/86400)+i)%4 != 0 {
-				return // each has its day
+			if !proving() && (floor.Draw(t)+uint64(i))%4 != 0 {
+				return // each has its draw
 			}
 			f, err := fabric.Parse(file, text)
 			floor.Must(t, err)

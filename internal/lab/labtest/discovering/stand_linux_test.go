@@ -3,6 +3,7 @@ package discovering
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -92,7 +93,11 @@ func (s *stand) batch(namespace string, family string, commands []string) {
 	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	_ = cmd.Run() // what failed is on standard error
+	// What failed is on standard error; a word that ip does not know ends it (invarg).
+	var exit *exec.ExitError
+	if err := cmd.Run(); errors.As(err, &exit) && exit.ExitCode() == 255 {
+		s.t.Errorf("ip ended before its commands did: %s", errs.String())
+	}
 	from := 0
 	for _, at := range failedLine.FindAllStringSubmatchIndex(errs.String(), -1) {
 		n, _ := strconv.Atoi(errs.String()[at[2]:at[3]])

@@ -178,7 +178,7 @@ func TestTrials(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			n := laid(t, c.spoil)
 			c.spec.From, c.spec.To, c.spec.Direction, c.spec.Streams = "near", "far", flow.Forward, 1
-			c.spec.Ports, c.spec.Congestion, c.spec.Duration = "chosen", "cubic", 2500*time.Millisecond
+			c.spec.Ports, c.spec.Socket.Congestion, c.spec.Duration = "chosen", "cubic", 2500*time.Millisecond
 			var s seen
 			var wrong error
 			for range trialTries {

@@ -227,7 +227,7 @@ func (s *stand) trial(faults []fault, window time.Duration) record.Record {
 	s.t.Helper()
 	said := s.said.clone()
 	m := campaign.Matrix{Streams: []int{s.what.streams}, Directions: []flow.Direction{s.what.direction}, Ports: s.what.ports, Duration: window}
-	m.Base.Congestion = s.what.congestion
+	m.Base.Socket.Congestion = s.what.congestion
 	for _, f := range faults {
 		if f.ask != nil {
 			f.ask(&m)

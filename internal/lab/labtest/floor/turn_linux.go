@@ -1,17 +1,12 @@
 package floor
 
-import (
-	"os"
-	"strconv"
-	"testing"
-	"time"
-)
+import "testing"
 
 // Sample is one of the samples of large proofs that take turns in the suite,
 // which has no time for all of them.
 type Sample int
 
-// The samples, in the order of their days.
+// The samples, in the order of their turns.
 const (
 	Explaining Sample = iota
 	Tuning
@@ -22,21 +17,21 @@ const (
 	samples
 )
 
-// EnvDay is the number of the day that samples are drawn by; without it it is
-// today's, since 1970.
-const EnvDay = "PROVE_DAY"
+// EnvDraw is the number that samples are drawn by: make has it from the commit, so
+// that one source is tested alike on every day.
+const EnvDraw = "PROVE_DRAW"
 
-// Turn skips a test whose sample is not the day's. A proof that was asked for
-// has no turn and does not come here.
+// Draw is the number that a sample is drawn by, 0 without EnvDraw.
+func Draw(t *testing.T) uint64 {
+	t.Helper()
+	return Number(t, EnvDraw, 0)
+}
+
+// Turn skips a test whose sample is not drawn. A proof that was asked for has no
+// turn and does not come here.
 func Turn(t *testing.T, s Sample) {
 	t.Helper()
-	day := int(time.Now().Unix() / 86400)
-	if text := os.Getenv(EnvDay); text != "" {
-		var err error
-		day, err = strconv.Atoi(text)
-		Must(t, err)
-	}
-	if turn := Sample(day % int(samples)); turn != s {
-		t.Skipf("the day's sample is another one: its days are those with %s %% %d = %d", EnvDay, samples, s)
+	if Sample(Draw(t)%uint64(samples)) != s {
+		t.Skipf("another sample is drawn: this one's turns are those with %s %% %d = %d", EnvDraw, samples, s)
 	}
 }

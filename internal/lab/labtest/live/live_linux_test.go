@@ -96,7 +96,7 @@ func TestLive(t *testing.T) {
 	if os.Getenv("PROVE_RUN") == "" {
 		floor.Turn(t, floor.Live)
 	}
-	seed := floor.Number(t, "PROVE_SEED", uint64(time.Now().UnixNano()))
+	seed := floor.Number(t, "PROVE_SEED", floor.Draw(t))
 	number, runs := floor.Number(t, "PROVE_RUN", 0), floor.Number(t, "PROVE_RUNS", 1)
 	t.Logf("seed %d, run %d", seed, number)
 	for n := range runs {

@@ -4,7 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(floor.Main(m, lab.UML))
 	case roleSelf:
-		os.Exit(cli.Main(cli.System("test"), os.Args[1:]))
+		os.Exit(root.Run(console.System("test"), os.Args[1:]))
 	default:
 		os.Exit(play(role, os.Args[1:]))
 	}

@@ -12,7 +12,8 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/snippet"
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 	"github.com/linerate/linerate/netstate"
@@ -232,8 +233,8 @@ func connections(t *testing.T, s stage.Space, servers []netip.Addr) int {
 		words[i] = a.String()
 	}
 	var stdout, stderr bytes.Buffer
-	app := &cli.App{Version: "test", Stdout: &stdout, Stderr: &stderr, Getenv: os.Getenv}
-	if status := cli.Main(app, []string{"steer", "addresses", "--check", strings.Join(words, ","), "--host", "netns:" + s.NS.Name, "--json"}); status != 0 {
+	app := &console.Console{Version: "test", Stdout: &stdout, Stderr: &stderr, Getenv: os.Getenv}
+	if status := root.Run(app, []string{"steer", "addresses", "--check", strings.Join(words, ","), "--host", "netns:" + s.NS.Name, "--json"}); status != 0 {
 		t.Fatalf("steer addresses --check: exit status %d: %s", status, &stderr)
 	}
 	var doc struct {

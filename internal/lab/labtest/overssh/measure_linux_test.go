@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +47,7 @@ type way struct {
 // local ones.
 func matrix(t *testing.T, n int, window string) {
 	as := make([]hosting, n)
-	seed := drawCables(as)
+	seed := drawCables(t, as)
 	r := newRack(t, cable, as...)
 	bus := r.serve(t)
 	ways := []way{
@@ -100,11 +99,9 @@ func matrix(t *testing.T, n int, window string) {
 }
 
 // drawCables gives each host a cable of its own rate.
-func drawCables(as []hosting) (seed uint64) {
-	seed = uint64(time.Now().UnixNano())
-	if s, err := strconv.ParseUint(os.Getenv("PROVE_SEED"), 10, 64); err == nil {
-		seed = s
-	}
+func drawCables(t *testing.T, as []hosting) (seed uint64) {
+	t.Helper()
+	seed = floor.Number(t, "PROVE_SEED", floor.Draw(t))
 	r := rand.New(rand.NewPCG(seed, 8))
 	for i := range as {
 		as[i].cable = unit.BitRate(60+r.IntN(41)) * unit.Mbps

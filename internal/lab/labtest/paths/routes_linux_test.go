@@ -13,7 +13,6 @@ import (
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/internal/run/pathcheck"
 	"github.com/linerate/linerate/record"
-	"github.com/linerate/linerate/unit"
 )
 
 // problems checks a pair's routes, on hosts observed anew.
@@ -188,5 +187,5 @@ func TestPorts(t *testing.T) {
 
 func sink(session string, port uint16) agentapi.SinkRequest {
 	return agentapi.SinkRequest{Session: session, Bind: []netip.Addr{netip.MustParseAddr("10.7.0.2")}, Peers: []netip.Addr{netip.MustParseAddr("10.7.0.1")},
-		Streams: 1, Within: &flow.PortRange{First: port, Last: port}, Lifetime: time.Minute, SocketBuffer: unit.Bytes(0)}
+		Streams: 1, Within: &flow.PortRange{First: port, Last: port}, Lifetime: time.Minute}
 }

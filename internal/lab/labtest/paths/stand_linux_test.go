@@ -12,7 +12,8 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/describe"
 	"github.com/linerate/linerate/internal/agent/fleet"
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/netstate"
@@ -22,7 +23,7 @@ import (
 // TestMain makes the test binary the program too: a guard, or a run to kill.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == "guard" || os.Args[1] == "measure") {
-		os.Exit(cli.Main(cli.System("test"), os.Args[1:]))
+		os.Exit(root.Run(console.System("test"), os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }

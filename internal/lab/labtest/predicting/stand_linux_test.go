@@ -298,7 +298,7 @@ func (s *stand) measure(window time.Duration) record.Trial {
 	what := s.setup
 	r, err := measure.Run(s.t.Context(), measure.Config{Network: s.network}, measure.Spec{
 		From: "near", To: "far", Direction: what.direction, Streams: what.streams, Ports: what.ports,
-		SocketBuffer: what.buffer, Congestion: what.congestion, Socket: record.Socket{Pacing: what.pace}, Duration: window,
+		Socket: record.Socket{SndBuf: what.buffer, RcvBuf: what.buffer, Congestion: what.congestion, Pacing: what.pace}, Duration: window,
 	})
 	s.must(err)
 	return r

@@ -76,10 +76,10 @@ func (s *stand) narrow() {
 
 // TestProbesDecide: with causes that are alike likely, each probe that is said
 // to tell them apart finds the one that is there. Every other
-// day takes one fault and one probe; PROVE_PROBES=all takes all.
+// draw takes one fault and one probe; PROVE_PROBES=all takes all.
 func TestProbesDecide(t *testing.T) {
 	for i, f := range faults() {
-		if turn(1, i, len(faults())) {
+		if turn(t, 1, i, len(faults())) {
 			t.Run(f.name, func(t *testing.T) { f.decide(t) })
 		}
 	}
@@ -88,10 +88,11 @@ func TestProbesDecide(t *testing.T) {
 func all() bool { return os.Getenv("PROVE_PROBES") == "all" }
 
 // turn reports whether it is case i's turn among n of the tests that run on
-// odd or on even days.
-func turn(odd, i, n int) bool {
-	day := time.Now().YearDay()
-	return all() || day%2 == odd && day/2%n == i
+// odd or on even draws.
+func turn(t *testing.T, odd, i, n int) bool {
+	t.Helper()
+	drawn := int(floor.Draw(t) % 1e9)
+	return all() || drawn%2 == odd && drawn/2%n == i
 }
 
 // decide measures the fault once and probes it.
@@ -106,7 +107,7 @@ func (f fault) decide(t *testing.T) {
 	trial := c.Record().Trials[0]
 	t.Logf("%v of %v; alone: %s (%.0f %%): %s", trial.Goodput, trial.Ceiling, trial.Finding.Cause, 100*trial.Finding.Confidence, trial.Finding.Summary)
 	for i, by := range f.by {
-		if all() || i == time.Now().YearDay()/(2*len(faults()))%len(f.by) {
+		if all() || i == int(floor.Draw(t)%1e9)/(2*len(faults()))%len(f.by) {
 			f.settle(t, c, trial, by)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -33,8 +34,8 @@ func TestExplainProbe(t *testing.T) {
 	file, kept := filepath.Join(dir, "record.json"), filepath.Join(dir, "probed.json")
 	write(t, file, old)
 	var out, errs bytes.Buffer
-	app := &cli.App{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}
-	if status := cli.Main(app, []string{"explain", file, "--probe", "--yes", "-o", kept}); status != 0 {
+	app := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}
+	if status := root.Run(app, []string{"explain", file, "--probe", "--yes", "-o", kept}); status != 0 {
 		t.Fatalf("exit %d: %s%s", status, out.String(), errs.String())
 	}
 	t.Logf("%s%s", errs.String(), out.String())
@@ -51,7 +52,7 @@ func TestExplainProbe(t *testing.T) {
 	}
 	// The record tells the same by itself.
 	out.Reset()
-	if status := cli.Main(app, []string{"explain", kept}); status != 0 || !strings.Contains(out.String(), string(record.ReceiveWindow)) {
+	if status := root.Run(app, []string{"explain", kept}); status != 0 || !strings.Contains(out.String(), string(record.ReceiveWindow)) {
 		t.Errorf("exit %d: %s", status, out.String())
 	}
 }

@@ -17,7 +17,7 @@ func forward(streams int) campaign.Matrix {
 
 // TestStalls: streams that connect and carry nothing, or too little, are a
 // trial with the sizes that get through, in seconds; a healthy one is asked for
-// nothing more. Every other day takes one case; PROVE_PROBES=all takes all.
+// nothing more. Every other draw takes one case; PROVE_PROBES=all takes all.
 func TestStalls(t *testing.T) {
 	cases := []struct {
 		name  string
@@ -38,7 +38,7 @@ func TestStalls(t *testing.T) {
 		}, stop: measure.StopStalled, passes: -1, longest: 9 * time.Second},
 	}
 	for i, c := range cases {
-		if !turn(0, i, len(cases)) {
+		if !turn(t, 0, i, len(cases)) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/fleet"
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/host/calibrate"
 	"github.com/linerate/linerate/internal/kernel/lldp"
 	"github.com/linerate/linerate/internal/kernel/netns"
@@ -229,13 +230,13 @@ func (n network) saysWhatIsMissing(t *testing.T) {
 func (n network) runsCommand(t *testing.T) {
 	for _, document := range []bool{false, true} {
 		var out, errs bytes.Buffer
-		app := cli.System("test")
+		app := console.System("test")
 		app.Stdout, app.Stderr = &out, &errs
 		args := []string{"steer", "probe", "netns:" + lab.Namespace(nearHost), "netns:" + lab.Namespace(farHost), "--lldp", "1s"}
 		if document {
 			args = append(args, "--json")
 		}
-		if status := cli.Main(app, args); status != 0 {
+		if status := root.Run(app, args); status != 0 {
 			t.Fatalf("%v: status %d\n%s", args, status, errs.String())
 		}
 		if document {
@@ -257,11 +258,11 @@ func (n network) runsCommand(t *testing.T) {
 // showsCalibrated: `steer show --calibrate` on a host's own bond.
 func (n network) showsCalibrated(t *testing.T) {
 	var out, errs bytes.Buffer
-	app := cli.System("test")
+	app := console.System("test")
 	app.Stdout, app.Stderr = &out, &errs
 	bond, _ := n.b.Link("bond0")
 	args := []string{"steer", "show", "--host", "netns:" + lab.Namespace(farHost), "--src", bond.Addresses[0].Addr().String(), "--dst", "10.0.0.1", "--sport", "40000-40003", "--calibrate"}
-	if status := cli.Main(app, args); status != 0 || !strings.Contains(errs.String(), "note: calibrated: ") {
+	if status := root.Run(app, args); status != 0 || !strings.Contains(errs.String(), "note: calibrated: ") {
 		t.Errorf("status %d\n%s%s", status, errs.String(), out.String())
 	}
 }

@@ -186,10 +186,15 @@ func TestWhatIf(t *testing.T) {
 	s, err := scenario.Parse("changes.yaml", []byte(steps))
 	stage.Must(t, err)
 	s.Steps = s.Steps[:1]
+	looked := 0
 	_, err = scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, WhatIf: "mtu=9000", Version: "test", BackEnd: "test", JournalDir: t.TempDir(), Tell: func(p scenariorun.Progress) {
+		looked++
 		expect(t, "a", 9000, netstate.Layer2, 10*unit.Gbps*9014/9038/10)
 	}})
 	stage.Must(t, err)
+	if looked == 0 {
+		t.Error("nothing was told of the step: the network was never looked at")
+	}
 }
 
 // TestInterrupted: a run that is interrupted leaves nothing.

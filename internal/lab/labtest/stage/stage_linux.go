@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
@@ -16,9 +17,18 @@ import (
 // change too.
 func Main(m *testing.M, want lab.BackEnd) int {
 	if !guest.IsInit() && len(os.Args) > 1 && os.Args[1] == "guard" {
-		return cli.Main(cli.System("test"), os.Args[1:])
+		return root.Run(console.System("test"), os.Args[1:])
 	}
 	return floor.Main(m, want)
+}
+
+// MainOn is Main on a distribution's kernel, emulated: of the series, unless EnvKernel
+// says another.
+func MainOn(m *testing.M, series string) int {
+	if !guest.IsInit() && len(os.Args) > 1 && os.Args[1] == "guard" {
+		return root.Run(console.System("test"), os.Args[1:])
+	}
+	return floor.MainWith(m, lab.QEMU, floor.More{Series: series})
 }
 
 // EnvKernel chooses the kernel that the tests run on, see floor.EnvKernel.
@@ -48,7 +58,13 @@ const (
 	Rehearsing = floor.Rehearsing
 )
 
-// Turn skips a test whose sample is not the day's, see floor.Turn.
+// Draw is the number that a sample is drawn by, see floor.Draw.
+func Draw(t *testing.T) uint64 {
+	t.Helper()
+	return floor.Draw(t)
+}
+
+// Turn skips a test whose sample is not drawn, see floor.Turn.
 func Turn(t *testing.T, s floor.Sample) {
 	t.Helper()
 	floor.Turn(t, s)

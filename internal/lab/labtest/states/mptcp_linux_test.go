@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -16,7 +17,7 @@ func TestMPTCPStates(t *testing.T) {
 	if !onHost {
 		t.Skip("it wants a kernel with MPTCP, the machine's own: " + envKernel + "=" + kernelHost)
 	}
-	seed := uint64(setting(envSeed, int(time.Now().Unix()/86400)))
+	seed := floor.Number(t, envSeed, floor.Draw(t))
 	run := uint64(setting(envRun, 0))
 	r := rand.New(rand.NewPCG(seed, run))
 	y := &tally{kinds: make(map[string]int), options: make(map[string]int), modes: make(map[string]int)}

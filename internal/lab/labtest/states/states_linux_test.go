@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -65,7 +66,7 @@ const chain = 10
 // applied, read back, undone, read back, and applied again. Where the plan says
 // that nothing is lost, a stream runs over the bond meanwhile.
 func TestStates(t *testing.T) {
-	seed := uint64(setting(envSeed, int(time.Now().Unix()/86400)))
+	seed := floor.Number(t, envSeed, floor.Draw(t))
 	run := uint64(setting(envRun, 0))
 	states := setting(envStates, sampleStates)
 	y := &tally{kinds: make(map[string]int), options: make(map[string]int), modes: make(map[string]int)}

@@ -47,7 +47,7 @@ func noisy(t *testing.T, seed, part uint64) measure.Config {
 func trial(t *testing.T, cfg measure.Config, exact time.Duration) record.Trial {
 	t.Helper()
 	r, err := measure.Run(t.Context(), cfg, measure.Spec{
-		From: "near", To: "far", Direction: flow.Forward, Streams: 1, Ports: "chosen", Congestion: "cubic", Duration: exact,
+		From: "near", To: "far", Direction: flow.Forward, Streams: 1, Ports: "chosen", Socket: record.Socket{Congestion: "cubic"}, Duration: exact,
 	})
 	floor.Must(t, err)
 	return r

@@ -15,7 +15,8 @@ import (
 
 	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/internal/agent/agentapi"
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/kernel/mptcp"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
@@ -101,13 +102,13 @@ func knowNextHop(t *testing.T, plan subflow.Subflows) {
 func steerMPTCP(t *testing.T, plan subflow.Subflows, links int) snippet.ShownSubflows {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	app := &cli.App{Version: "test", Stdout: &stdout, Stderr: &stderr, Getenv: os.Getenv}
+	app := &console.Console{Version: "test", Stdout: &stdout, Stderr: &stderr, Getenv: os.Getenv}
 	args := []string{"steer", "mptcp", "--host", "netns:" + lab.Namespace(client), "--json",
 		"--src", plan.Flows[0].Src.String(), "--dst", plan.Flows[0].Dst.String(), "--far-dev", "bond0"}
 	for _, side := range []string{"far", "back", "back-far"} {
 		args = append(args, "--"+side+"-policy", netstate.Layer23.String(), "--"+side+"-links", fmt.Sprint(links))
 	}
-	if status := cli.Main(app, args); status != 0 {
+	if status := root.Run(app, args); status != 0 {
 		t.Fatalf("%v: exit status %d: %s", args, status, stderr.String())
 	}
 	var doc snippet.ShownSubflows

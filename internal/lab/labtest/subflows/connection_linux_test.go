@@ -18,7 +18,9 @@ import (
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 	"github.com/linerate/linerate/internal/traffic/engine"
+	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/steer/subflow"
 	"github.com/linerate/linerate/unit"
@@ -211,12 +213,12 @@ func measure(t *testing.T, plan subflow.Subflows, multipath bool, links int) (ou
 	}
 	at, err := sink.OpenSink(t.Context(), agentapi.SinkRequest{
 		Session: "in", Key: key, Bind: []netip.Addr{lane.Dst}, Peers: []netip.Addr{lane.Src}, Streams: 1, MPTCP: multipath,
-		Congestion: "cubic", Links: ports, Lifetime: time.Minute,
+		Socket: record.Socket{Congestion: "cubic"}, Links: ports, Lifetime: time.Minute,
 	})
 	stage.Must(t, err)
 	_, err = source.OpenSource(t.Context(), agentapi.SourceRequest{
-		Session: "out", Key: key, Streams: []agentapi.Stream{{Lane: lane, Dport: uint16(at.Port)}}, MPTCP: multipath,
-		Congestion: "cubic", Links: ports, Lifetime: time.Minute,
+		Session: "out", Key: key, Streams: []agentapi.Stream{{Lane: lane, Dport: uint16(at.Port), Socket: record.Socket{Congestion: "cubic"}}}, MPTCP: multipath,
+		Links: ports, Lifetime: time.Minute,
 	})
 	stage.Must(t, err)
 	_, err = source.Start(t.Context(), agentapi.StartRequest{Session: "out"})
@@ -249,14 +251,14 @@ func end(t *testing.T, host string) *engine.Engine {
 		return err
 	}))
 	t.Cleanup(handle.Close)
-	return engine.New(engine.Config{Namespace: ns, Links: func(names []string) ([]agentapi.LinkCount, error) {
+	return engine.New(engine.Config{Namespace: ns, Host: sampling.Host{Links: func(names []string) ([]agentapi.LinkCount, error) {
 		counted, err := handle.Counters(names)
 		var out []agentapi.LinkCount
 		for _, c := range counted {
 			out = append(out, agentapi.LinkCount{Link: c.Link, LinkCounters: c.LinkCounters})
 		}
 		return out, err
-	}})
+	}}})
 }
 
 func sample(t *testing.T, e *engine.Engine, session string) agentapi.Sample {

@@ -12,7 +12,8 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
-	"github.com/linerate/linerate/internal/cli"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
@@ -37,8 +38,8 @@ type tuned struct {
 func (s *stand) linerate(args ...string) (status int, stdout, stderr string) {
 	s.t.Helper()
 	var out, errs bytes.Buffer
-	app := &cli.App{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
-	status = cli.Main(app, args)
+	app := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
+	status = root.Run(app, args)
 	if status != 0 {
 		s.t.Logf("$ linerate %s\n%s%sexit status %d", strings.Join(args, " "), out.String(), errs.String(), status)
 	}
@@ -180,7 +181,7 @@ func (s *stand) again(r tuned, window time.Duration) (record.Trial, error) {
 	s.t.Helper()
 	spec := measure.Spec{
 		From: "near", To: "far", Direction: flow.Both, Streams: r.load.Streams, Ports: r.load.Ports,
-		Socket: record.Socket{Pacing: r.load.Pace}, SocketBuffer: r.load.SocketBuffer, Congestion: r.load.Congestion, Duration: window, LongestWarm: longestWarm, Once: true,
+		Socket: record.Socket{SndBuf: r.load.SocketBuffer, RcvBuf: r.load.SocketBuffer, Congestion: r.load.Congestion, Pacing: r.load.Pace}, Duration: window, LongestWarm: longestWarm, Once: true,
 	}
 	return measure.Run(s.t.Context(), measure.Config{Network: s.network}, spec)
 }

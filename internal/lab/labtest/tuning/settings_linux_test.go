@@ -98,7 +98,7 @@ func (s *stand) run(what setting, window time.Duration) (record.Trial, error) {
 	s.t.Helper()
 	spec := measure.Spec{
 		From: "near", To: "far", Direction: flow.Both, Streams: what.streams, Ports: what.portsBy(),
-		SocketBuffer: what.buffer, Congestion: what.congestion, Duration: window, LongestWarm: longestWarm, Once: true,
+		Socket: record.Socket{SndBuf: what.buffer, RcvBuf: what.buffer, Congestion: what.congestion}, Duration: window, LongestWarm: longestWarm, Once: true,
 	}
 	if what.lanes > 0 {
 		lanes, err := predict.Lanes(s.network.Fabric, "near", "far", "")

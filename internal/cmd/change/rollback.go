@@ -1,0 +1,263 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/progress"
+	"github.com/linerate/linerate/plan"
+	"github.com/linerate/linerate/unit"
+)
+
+// NewRollback is `linerate rollback`.
+func NewRollback(con *console.Console) *cobra.Command {
+	var flags journalFlags
+	var wait progress.WaitFlag
+	c := &cobra.Command{
+		Use: "rollback [HOST|FABRIC] [ID]", Short: "put back what a change, or a whole tune, changed",
+		Long: `Puts back what was changed, files too, the last step first: the change that
+waits to be confirmed, else all that the newest run of ` + "`linerate tune`" + ` changed,
+on every host of FABRIC. ID names a change or a run; ` + "`linerate journal`" + ` lists
+both. What somebody else has changed since is left and named. Without HOST or
+FABRIC it is this host. A rollback that is cut short is gone on with by the next
+rollback, apply or tune, and at the next boot.
+
+` + console.ExitHelp,
+		Example: "  linerate rollback\n  linerate rollback fabric.yaml --dry-run\n  linerate rollback ssh://root@192.0.2.11 20261121T120000.000000Z-abcdef",
+	}
+	dryRun := c.Flags().Bool("dry-run", false, "show what would be put back, change nothing")
+	wait.Add(c)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		place, err := flags.place(cmd.Context(), "rollback", args)
+		if err != nil {
+			return err
+		}
+		hosts, err := place.open(cmd.Context(), con)
+		if err != nil {
+			return err
+		}
+		defer closeAll(hosts)
+		var u undoing
+		if place.id != "" {
+			u, err = named(hosts, place.id)
+		} else {
+			u, err = newest(hosts)
+		}
+		if err != nil {
+			return err
+		}
+		if *dryRun {
+			return showRollback(con, u)
+		}
+		return rollback(cmd.Context(), con, u, wait)
+	}
+	flags.add(c)
+	c.Flags().Lookup("host").Usage += "; with FABRIC names of its hosts, with commas"
+	return c
+}
+
+// rolledBack is the document of `rollback --json` for a run or several hosts;
+// one entry's is the host's reply.
+type rolledBack struct {
+	Group  string           `json:"group,omitempty"`
+	Title  string           `json:"title,omitempty"`
+	Undone int              `json:"undone_count"`
+	Left   []string         `json:"left"`
+	Hosts  []rolledBackHost `json:"hosts"`
+}
+
+type rolledBackHost struct {
+	Host string `json:"host"`
+	agentapi.RollbackReply
+}
+
+// rollback puts back host after host; one that fails does not keep the others.
+func rollback(ctx context.Context, con *console.Console, u undoing, wait progress.WaitFlag) error {
+	if err := holdForRun(ctx, con, u, wait); err != nil {
+		return err
+	}
+	doc := rolledBack{Group: u.group, Title: u.title, Left: []string{}}
+	var failures []error
+	for _, part := range u.parts {
+		req := agentapi.RollbackRequest{Group: u.group}
+		if u.group == "" {
+			req.Journal = part.entries[0].ID
+		}
+		reply, err := part.host.Rollback(ctx, req)
+		if err != nil {
+			failures = append(failures, noEntry("rollback", req.Journal+req.Group, err))
+			continue
+		}
+		doc.Undone += reply.Undone
+		doc.Left = append(doc.Left, reply.Left...)
+		doc.Hosts = append(doc.Hosts, rolledBackHost{part.host.Name, reply})
+	}
+	if len(failures) == 1 && len(doc.Hosts) == 0 {
+		return failures[0]
+	}
+	if con.JSON && len(failures) == 0 {
+		return printRollbackJSON(con, u, doc)
+	}
+	if !con.JSON {
+		printRollback(con, u, doc)
+	}
+	return errors.Join(failures...)
+}
+
+// holdForRun keeps off a run that is still changing the hosts: what it changes
+// next would stay. One change by itself can be taken back while its maker waits
+// for the word to keep it.
+func holdForRun(ctx context.Context, con *console.Console, u undoing, wait progress.WaitFlag) error {
+	if u.group == "" {
+		return nil
+	}
+	var all []*fleet.Host
+	for _, part := range u.parts {
+		all = append(all, part.host)
+	}
+	err := fleet.HoldAll(ctx, all, *progress.Holding(con, progress.New(con), wait, "rollback", u.group))
+	if errors.Is(err, agentapi.ErrBusy) {
+		return console.WithHint(err, "end that run first: Ctrl-C there puts its last step back; --wait waits until it is done")
+	}
+	return err
+}
+
+func printRollbackJSON(con *console.Console, u undoing, doc rolledBack) error {
+	if u.group == "" && len(doc.Hosts) == 1 {
+		reply := doc.Hosts[0]
+		return con.PrintJSON(struct {
+			rolledBackHost
+			Later []string `json:"later,omitempty"`
+		}{reply, u.parts[0].later()})
+	}
+	return con.PrintJSON(doc)
+}
+
+func printRollback(con *console.Console, u undoing, doc rolledBack) {
+	if u.group != "" {
+		fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%s: %s (%s): %s put back on %s", u.group, console.OneLine(runTitle(u.title)), unit.Counted(u.changes(), "change"),
+			unit.Counted(doc.Undone, "step"), unit.Counted(len(doc.Hosts), "host")), con.Width()))
+	}
+	for i, h := range doc.Hosts {
+		where := ""
+		if len(u.parts) > 1 {
+			where = h.Host + ": "
+		}
+		if u.group == "" {
+			fmt.Fprintf(con.Stdout, "%s%s: %s put back\n", where, h.Journal, unit.Counted(h.Undone, "step"))
+			printRest(con, u.parts[i])
+		}
+		for _, left := range h.Left {
+			fmt.Fprint(con.Stdout, console.Wrapped(where+"left: ", left, con.Width()))
+		}
+	}
+}
+
+// printRest says what an entry that went back alone was a step of.
+func printRest(con *console.Console, p undoPart) {
+	for _, text := range p.later() {
+		fmt.Fprint(con.Stdout, console.Wrapped("note: ", text, con.Width()))
+	}
+	e := p.entries[0]
+	if e.Group == "" {
+		return
+	}
+	for _, other := range p.standing() {
+		if other.Group == e.Group && other.ID != e.ID {
+			fmt.Fprint(con.Stdout, console.Wrapped("note: ", fmt.Sprintf("it was a step of %s; the others stay: `linerate rollback %s` takes them back", console.OneLine(runTitle(e.Title)), e.Group), con.Width()))
+			return
+		}
+	}
+}
+
+func (u undoing) changes() (n int) {
+	for _, p := range u.parts {
+		n += len(p.entries)
+	}
+	return n
+}
+
+// shownEntry is one entry of `rollback --dry-run --json`.
+type shownEntry struct {
+	Journal string   `json:"journal"`
+	State   string   `json:"state"`
+	Undo    []string `json:"undo"`
+	Files   []string `json:"files"`
+	Later   []string `json:"later,omitempty"`
+}
+
+func wouldUndo(p undoPart, e agentapi.JournalEntry) shownEntry {
+	s := shownEntry{Journal: e.ID, State: e.State, Undo: []string{}, Files: console.OrEmpty(e.Files)}
+	for _, step := range undone(e) {
+		s.Undo = append(s.Undo, step.Change())
+	}
+	if len(p.entries) == 1 {
+		s.Later = p.later()
+	}
+	return s
+}
+
+// showRollback lists what a rollback would undo, last step first.
+func showRollback(con *console.Console, u undoing) error {
+	if con.JSON {
+		return con.PrintJSON(shownDocument(u))
+	}
+	indent := ""
+	if u.group != "" {
+		indent = "  "
+		fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%s: %s (%s) would be put back:", u.group, console.OneLine(runTitle(u.title)), unit.Counted(u.changes(), "change")), con.Width()))
+	}
+	for _, part := range u.parts {
+		where := ""
+		if len(u.parts) > 1 {
+			where = part.host.Name + ": "
+		}
+		for _, e := range part.entries {
+			end := ""
+			if u.group == "" {
+				end = " would be put back"
+			}
+			fmt.Fprintf(con.Stdout, "%s%s%s (%s)%s:\n", indent, where, e.ID, e.State, end)
+			printUndo(con, indent+"    ", e)
+		}
+		if u.group == "" {
+			printRest(con, part)
+		}
+	}
+	return nil
+}
+
+func printUndo(con *console.Console, indent string, e agentapi.JournalEntry) {
+	steps := undone(e)
+	for _, group := range plan.Together(steps) {
+		fmt.Fprint(con.Stdout, console.Wrapped(indent, plan.ChangeTogether(steps, group), con.Width()))
+	}
+	for _, f := range e.Files {
+		fmt.Fprintln(con.Stdout, indent+"file "+f)
+	}
+}
+
+func shownDocument(u undoing) any {
+	if u.group == "" && len(u.parts) == 1 {
+		return wouldUndo(u.parts[0], u.parts[0].entries[0])
+	}
+	type host struct {
+		Host    string       `json:"host"`
+		Entries []shownEntry `json:"entries"`
+	}
+	hosts := []host{}
+	for _, p := range u.parts {
+		h := host{Host: p.host.Name}
+		for _, e := range p.entries {
+			h.Entries = append(h.Entries, wouldUndo(p, e))
+		}
+		hosts = append(hosts, h)
+	}
+	return map[string]any{"group": u.group, "title": u.title, "hosts": hosts}
+}

@@ -1,0 +1,143 @@
+// Package console is the surroundings of a command: streams and terminal,
+// how hosts, NATS and the store are reached, files and flags, and the exit status
+// that an error means.
+package console
+
+import (
+	"cmp"
+	"io"
+	"log/slog"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/agent/nats/link"
+)
+
+// Console is what every command may use of the world around it.
+type Console struct {
+	Version string
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	// Terminal says whether Stderr is a person's terminal: progress is then
+	// redrawn in place, and questions may be asked.
+	Terminal bool
+	CanAsk   bool // a person can be asked: input and error are terminals
+	Columns  int  // of the terminal; zero is 80
+	Getenv   func(string) string
+
+	JSON, Quiet, Verbose bool
+	Plain                bool // finished things only, a line each
+	Live                 *Live
+
+	// Of hosts reached by ssh: how linerate becomes root there, and what the
+	// connections of a run share.
+	Become string
+	SSH    *fleet.SSH
+	NATS   NATSFlags
+	Bus    *link.Dialer // to NATS, when a host is reached by it
+}
+
+// EnvJournal is the journal of commands that name none with --journal.
+const EnvJournal = "LINERATE_JOURNAL"
+
+// Logger is where what is done is logged: nowhere, unless asked.
+func (con *Console) Logger() *slog.Logger {
+	if !con.Verbose {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(con.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// Env is a variable of the environment.
+func (con *Console) Env(name string) string {
+	if con.Getenv == nil {
+		return ""
+	}
+	return con.Getenv(name)
+}
+
+// Width is the columns that text may take.
+func (con *Console) Width() int {
+	if con.Columns > 0 {
+		return con.Columns
+	}
+	return 80
+}
+
+// System is the console of this process's own streams.
+func System(version string) *Console {
+	con := &Console{Version: version, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	if Terminal(os.Stderr) {
+		con.Terminal = os.Getenv("TERM") != "dumb" && os.Getenv("CI") == ""
+	}
+	if con.Terminal && utf8Spoken(os.Getenv) {
+		con.Live = &Live{out: os.Stderr}
+	}
+	con.CanAsk = Terminal(os.Stdin) && Terminal(os.Stderr)
+	if far := os.Getenv(EnvTerminal); far != "" { // our output is shown on one, far away
+		con.Terminal = true
+		if width, height, ok := farAway(far); ok {
+			con.Live = &Live{out: os.Stderr, width: width, height: height}
+		}
+	}
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 20 {
+		con.Columns = columns
+	}
+	return con
+}
+
+// utf8Spoken reports a terminal of which the locale says that it shows UTF-8,
+// as bars and arrows are (setlocale(3): the first of these that is set).
+func utf8Spoken(env func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(env(name)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
+
+// EnvTerminal tells a process in a lab guest that its output is shown on a
+// terminal: its columns and lines, such as 80x24, or 1 where they are not known.
+const EnvTerminal = "LINERATE_TERMINAL"
+
+// Terminal reports a character device that is not the null device.
+func Terminal(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}
+
+// LogLevel is how much a daemon says.
+func (con *Console) LogLevel() slog.Level {
+	switch {
+	case con.Verbose:
+		return slog.LevelDebug
+	case con.Quiet:
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
+}
+
+// envMetrics is --metrics where that is not given: for a unit's environment file.
+const envMetrics = "LINERATE_METRICS"
+
+// MetricsAddress is where metrics are told, by a flag or the environment; "" is
+// nowhere.
+func (con *Console) MetricsAddress(flag string) (string, error) {
+	address := cmp.Or(flag, con.Getenv(envMetrics))
+	if address == "" {
+		return "", nil
+	}
+	if _, err := netip.ParseAddrPort(address); err != nil {
+		return "", BadUsage("--metrics: want ADDRESS:PORT, not "+address, "127.0.0.1:9117 is loopback; whoever reaches it may read it")
+	}
+	return address, nil
+}

@@ -1,0 +1,300 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/agent/nats/authority"
+	"github.com/linerate/linerate/internal/agent/nats/link"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/host/apply"
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/plaintext"
+	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/internal/run/change"
+	"github.com/linerate/linerate/internal/store"
+	"github.com/linerate/linerate/record"
+)
+
+// Exit status, as the contract fixes it.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitUnreachable = 3
+	ExitRolledBack  = 4
+	ExitInterrupted = 130
+)
+
+// hinted is an error with a hint for the person who sees it.
+type hinted struct {
+	err  error
+	hint string
+}
+
+func (h *hinted) Error() string { return h.err.Error() }
+
+func (h *hinted) Unwrap() error { return h.err }
+
+// WithHint is an error with what to do about it; no hint leaves it as it is.
+func WithHint(err error, hint string) error {
+	if err == nil || hint == "" {
+		return err
+	}
+	return &hinted{err, hint}
+}
+
+// ErrUsage marks bad usage or bad input.
+var ErrUsage = errors.New("bad usage")
+
+// UsageError is bad usage or bad input: ErrUsage.
+type UsageError struct{ What string }
+
+func (u *UsageError) Error() string { return u.What }
+
+func (u *UsageError) Is(target error) bool { return target == ErrUsage }
+
+// BadUsage is what was asked for wrongly, and how to ask for it; "" is no hint.
+func BadUsage(what, hint string) error { return WithHint(&UsageError{what}, hint) }
+
+// StatusError carries an exit status that has been explained already, such as
+// a lab guest's.
+type StatusError int
+
+func (s StatusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// Status is the one place that turns errors into exit status.
+func Status(err error) int {
+	var guestStatus StatusError
+	var problems yamldoc.Problems
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &guestStatus):
+		return int(guestStatus)
+	case errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	case errors.Is(err, ErrUsage), errors.As(err, &problems), errors.Is(err, fleet.ErrReach), errors.Is(err, wire.ErrName),
+		errors.Is(err, store.ErrNone), errors.Is(err, store.ErrNotStore), errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrNoRun), errors.Is(err, store.ErrURL):
+		return ExitUsage
+	case errors.Is(err, change.ErrUnknown):
+		return ExitFailed
+	case errors.Is(err, campaign.ErrRolledBack), errors.Is(err, change.ErrRolledBack):
+		return ExitRolledBack
+	case errors.Is(err, fleet.ErrUnreachable), errors.Is(err, fs.ErrPermission), errors.Is(err, link.ErrUnreachable), errors.Is(err, link.ErrCreds), errors.Is(err, authority.ErrToken), errors.Is(err, authority.ErrServed), errors.Is(err, agentapi.ErrBusy), errors.Is(err, apply.ErrPending),
+		errors.Is(err, guest.ErrNoKernel), errors.Is(err, guest.ErrNoEmulator), errors.Is(err, lab.ErrNoBackEnd), errors.Is(err, apply.ErrLocked), errors.Is(err, lab.ErrBusy),
+		errors.Is(err, lab.ErrStands), errors.Is(err, lab.ErrUnstable), errors.Is(err, store.ErrUnreachable), errors.Is(err, store.ErrBusy):
+		return ExitUnreachable
+	}
+	return ExitFailed
+}
+
+// Fail prints an error the way the contract says and returns its status.
+func (con *Console) Fail(err error) int {
+	code := Status(err)
+	var silent StatusError
+	if err == nil || errors.As(err, &silent) {
+		return code
+	}
+	if code == ExitInterrupted {
+		fmt.Fprintln(con.Stderr, "linerate: interrupted")
+		if what := besidesInterrupt(err); what != "" {
+			fmt.Fprintln(con.Stderr, "linerate: "+what)
+			fmt.Fprintln(con.Stderr, "hint: `linerate journal` on the host lists its changes, `linerate rollback` takes one back")
+		}
+		return code
+	}
+	var problems yamldoc.Problems
+	if errors.As(err, &problems) {
+		con.printProblems(problems)
+		return code
+	}
+	fmt.Fprintln(con.Stderr, "linerate: "+OneLine(err.Error()))
+	if hint := HintFor(err); hint != "" {
+		fmt.Fprintln(con.Stderr, "hint: "+OneLine(hint))
+	}
+	return code
+}
+
+// besidesInterrupt is what went wrong in an interrupted run besides the
+// interrupt: a host that could not be put back must be named.
+func besidesInterrupt(err error) string {
+	var parts []string
+	var walk func(error)
+	walk = func(err error) {
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
+			for _, e := range several.Unwrap() {
+				walk(e)
+			}
+			return
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			parts = append(parts, OneLine(err.Error()))
+		}
+	}
+	walk(err)
+	return strings.Join(parts, "; ")
+}
+
+// mostProblems is how many problems of one file are printed: the first ones
+// are usually the cause of the rest.
+const mostProblems = 10
+
+func (con *Console) printProblems(problems yamldoc.Problems) {
+	for i, p := range problems {
+		if i == mostProblems {
+			fmt.Fprintf(con.Stderr, "linerate: %d more problems\n", len(problems)-i)
+			return
+		}
+		fmt.Fprintln(con.Stderr, "linerate: "+OneLine(p.Error()))
+		if p.Hint != "" {
+			fmt.Fprintln(con.Stderr, "hint: "+OneLine(p.Hint))
+		}
+	}
+}
+
+// OneLine folds an error of several (errors.Join) into one line.
+func OneLine(s string) string {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+	return plaintext.Line(strings.Join(parts, "; "))
+}
+
+// HintFor is what to do about an error; "" where nobody knows.
+func HintFor(err error) string {
+	var h *hinted
+	switch {
+	case errors.As(err, &h):
+		return h.hint
+	case errors.Is(err, guest.ErrNoKernel), errors.Is(err, lab.ErrNoBackEnd):
+		return "install the lab kernel: apt-get install user-mode-linux"
+	case errors.Is(err, guest.ErrNoEmulator):
+		return "`make deps-qemu` in a checkout brings the emulator and kernels"
+	case SSHHint(anyone, err) != "":
+		return SSHHint(anyone, err)
+	case errors.Is(err, authority.ErrToken):
+		return "`linerate serve token` makes another; each is good once and for a short while"
+	case errors.Is(err, link.ErrCreds):
+		return "`linerate enroll TOKEN` makes credentials, `linerate serve token` the token"
+	case errors.Is(err, link.ErrForeign):
+		return "is it the right address? where `linerate serve` was set up anew, `linerate serve token` makes a token for it"
+	case errors.Is(err, authority.ErrShared):
+		return "it holds the keys that sign: see who could read them, then `chmod 700` it"
+	case errors.Is(err, campaign.ErrTooShort):
+		return "a steady rate takes about a second: allow more with --max-bytes or --max-seconds, or hold the rate down with --rate-limit"
+	case roleHint(err) != "":
+		return roleHint(err)
+	case errors.Is(err, syscall.ENOSPC):
+		return "make room there, or name another place: --journal DIR is that of a host's journal"
+	case errors.Is(err, fs.ErrPermission):
+		return "it takes root, or CAP_NET_ADMIN and CAP_SYS_ADMIN: on this host by sudo, on one reached by ssh with --become sudo"
+	case errors.Is(err, fleet.ErrUnreachable):
+		return "check hosts.NAME.reach in the fabric, and that the host answers"
+	}
+	return ""
+}
+
+// PrintJSON writes the JSON document of a command.
+func (con *Console) PrintJSON(v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode JSON: %w", err)
+	}
+	return con.PrintDocument(append(b, '\n'))
+}
+
+// PrintDocument writes a JSON document as it is, but for characters that a
+// terminal would obey: they are escaped.
+func (con *Console) PrintDocument(text []byte) error {
+	_, err := con.Stdout.Write(plaintext.JSON(text))
+	return err
+}
+
+// LastLine keeps the complaint of a program that is run in a lab's kernel, of which
+// this one sees nothing but its status.
+type LastLine struct{ Text string }
+
+func (l *LastLine) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		if why, is := strings.CutPrefix(line, complaint); is {
+			l.Text = strings.TrimSpace(why)
+		}
+	}
+	return len(p), nil
+}
+
+// complaint is how an error's line begins.
+const complaint = "linerate: "
+
+func (l *LastLine) Of(err error) error {
+	if l.Text == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, l.Text)
+}
+
+// Failures is an error when some pairs were not measured.
+func Failures(r record.Record) error {
+	if len(r.Failures) == 0 {
+		return nil
+	}
+	f := r.Failures[0]
+	return WithHint(fmt.Errorf("measure %s to %s: %s (%d of %d trials failed)", f.From, f.To, f.Error, len(r.Failures), len(r.Failures)+len(r.Trials)), barredHint(f.Reason))
+}
+
+// barredHint is what to look at when a connection was not made.
+func barredHint(reason string) string {
+	switch agentapi.Code(reason) {
+	case agentapi.CodeRefused:
+		return "the receiver's host answered with a reset: it, or a firewall in its name, rejects the port; --ports 5201-5216 uses ports that are open"
+	case agentapi.CodeSilent:
+		return "a firewall that drops looks like this: open ports to the receiver and name them with --ports 5201-5216"
+	case agentapi.CodeBlocked:
+		return "a router or firewall rejects it (ICMP), a route is missing or prohibited, or nobody has the address: `ip route get` on the sender, `ip neighbour`"
+	case agentapi.CodePortTaken:
+		return "other programs hold the ports: `ss -ltn` on the receiver names them; give a longer range to --ports"
+	}
+	return ""
+}
+
+// What the bus and its agents say where a role does not allow something
+// (package bus, and fleet over NATS). Over the wire an error is its text.
+var (
+	lacksRole  = regexp.MustCompile(`it takes the role (watch|measure|change)(?:, (?:which )?(\S+) has)?`)
+	askedBy    = regexp.MustCompile(`asked (?:as \S+ )?by (\S+?):`)
+	servesMost = regexp.MustCompile(`this agent serves (watch|measure|change) and no more`)
+)
+
+// roleHint is what to do about a role that somebody lacks on the bus, where being
+// root is of no use; "" for any other error.
+func roleHint(err error) string {
+	if !errors.Is(err, fs.ErrPermission) {
+		return ""
+	}
+	text := err.Error()
+	if m := servesMost.FindStringSubmatch(text); m != nil {
+		return "the host itself limits what it is asked: `linerate agent --most " + m[1] + "` runs there"
+	}
+	m := lacksRole.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	role, user := m[1], m[2]
+	if by := askedBy.FindStringSubmatch(text); user == "" && by != nil {
+		user = by[1]
+	}
+	user = strings.Trim(user, ",;:")
+	if user == "" {
+		user = "NAME"
+	}
+	return "where `linerate serve` runs, `linerate serve token --role " + role + " --user " + user + " --replace` gives the role; `linerate enroll --replace -` reads the token here"
+}

@@ -1,0 +1,152 @@
+// Package discover is `linerate discover`, and how other commands observe hosts
+// that the command line names.
+package discover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/describe"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/progress"
+	"github.com/linerate/linerate/internal/run/measure"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+)
+
+// New is `linerate discover`.
+func New(con *console.Console) *cobra.Command {
+	var out console.Output
+	var lldp string
+	c := &cobra.Command{
+		Use: "discover HOST...", Short: "write a fabric from live hosts",
+		Long: `Looks at hosts and writes the fabric file that describes them: links, bonds,
+addresses, speeds, kernel, buffers, and the round trip between those that share
+a subnet. What could not be found out stands in comments, and so does what the
+file has no words for, in those of ip(8): rules by interface, port or masked
+mark, nexthop objects, routes of daemons. A plan of the file changes nothing,
+also with --exact. Nothing is changed.
+
+HOST is local: (this host), netns:NAME, ssh://user@host or nats:NAME. Hosts are
+looked at side by side; one that is not reached is named, the others are
+written, and the exit status is 1.
+
+` + console.SSHHelp + `
+` + console.ExitHelp,
+		Example: "  linerate discover ssh://root@192.0.2.11 ssh://root@192.0.2.12 -o fabric.yaml\n  linerate discover local:",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return console.BadUsage(console.CommandName(cmd)+": want one HOST or more", "write local:, netns:NAME, ssh://user@host or nats:NAME")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			wait, err := parseLLDP(lldp)
+			if err != nil {
+				return err
+			}
+			return writeDiscovered(cmd.Context(), con, args, out, wait)
+		},
+	}
+	out.Add(c, "fabric file to write (default: standard output)")
+	c.Flags().StringVar(&lldp, "lldp", "", "listen that long for what the other ends of the cables say of themselves:\nwhich links are one cable, and which are on one switch; 35s hears most")
+	return c
+}
+
+func writeDiscovered(ctx context.Context, con *console.Console, args []string, out console.Output, lldp time.Duration) error {
+	if err := out.Check("discover:", console.FabricFile); err != nil {
+		return err
+	}
+	text, missing, err := Describe(ctx, con, args, lldp)
+	if err != nil {
+		return err
+	}
+	if out.Path != "" {
+		if err := console.WriteFile(ctx, out.Path, text); err != nil {
+			return err
+		}
+	}
+	switch {
+	case con.JSON:
+		err = con.PrintJSON(map[string]any{"file": out.Path, "fabric": string(text)})
+	case out.Path == "":
+		_, err = con.Stdout.Write(text)
+	case !con.Quiet:
+		fmt.Fprintf(con.Stderr, "%s is written; `linerate predict %s` comes next\n", out.Path, out.Path)
+	}
+	return errors.Join(err, missing.Err())
+}
+
+// discover observes hosts and returns the fabric file that describes them, and
+// which of them were not reached; none reached is an error.
+func Describe(ctx context.Context, con *console.Console, args []string, lldp time.Duration) ([]byte, console.Missing, error) {
+	targets, err := con.Targets(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := progress.New(con)
+	var hosts []netstate.Host
+	reach := make(map[string]string)
+	reached := make(map[string]*fleet.Host)
+	defer func() {
+		for _, h := range reached {
+			h.Close()
+		}
+	}()
+	var left console.Missing
+	for _, o := range ObserveAll(ctx, con, p, targets) {
+		if o.Host != nil {
+			reached[o.Name] = o.Host
+		}
+		if o.Err != nil {
+			left = append(left, o.Err)
+			continue
+		}
+		hosts, reach[o.Name] = append(hosts, InUse(fabric.Fabric{}, o.Target, o.State)), o.Reach
+	}
+	if ctx.Err() != nil || len(hosts) == 0 {
+		return nil, nil, errors.Join(ctx.Err(), left[0])
+	}
+	paths := fabric.PathsBetween(hosts)
+	if err := RoundTrips(ctx, con, p, hosts, paths, reached); err != nil {
+		return nil, nil, err
+	}
+	cables := cables(ctx, con, p, hosts, reached, lldp)
+	return remarked(describe.Write(hosts, paths, reach, fabric.Measure{}), cables), left, ctx.Err()
+}
+
+// roundTrips measures every path's round trip. One that does not answer stays
+// unknown, and Describe says so; only the end of ctx is an error.
+func RoundTrips(ctx context.Context, con *console.Console, p *progress.Progress, hosts []netstate.Host, paths []fabric.Path, reached map[string]*fleet.Host) error {
+	n := measure.Network{
+		Endpoints: make(map[string]measure.Endpoint), Machines: make(map[string]string),
+		Fabric: predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: paths},
+	}
+	for _, h := range hosts {
+		n.Fabric.Hosts[h.Name] = h
+		n.Endpoints[h.Name], n.Machines[h.Name] = reached[h.Name], reached[h.Name].Hello.Machine
+	}
+	for i, path := range paths {
+		p.Stage("measure latency %s to %s", path.From, path.To)
+		l, err := measure.Latency(ctx, n, path.From, path.To, measure.Pings{})
+		if ctx.Err() != nil {
+			return errors.Join(ctx.Err(), err)
+		}
+		switch {
+		case l.AvgMS > 0:
+			paths[i].RTT = time.Duration(l.AvgMS * float64(time.Millisecond)).Round(time.Microsecond)
+			p.Say("        %.3f ms (%.3f to %.3f)", l.AvgMS, l.MinMS, l.MaxMS)
+		case err != nil:
+			p.Say("        unknown: %s", console.OneLine(err.Error()))
+		default:
+			p.Say("        unknown: no answer to %d echoes", l.Sent)
+		}
+	}
+	return nil
+}

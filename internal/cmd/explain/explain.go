@@ -1,0 +1,217 @@
+// Package explain is `linerate explain`: what limits a result, or the traffic of now.
+package explain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/report"
+)
+
+const explainHelp = `Says what limits each result of a record: the cause, the evidence for it and
+against it, what to do, what that should gain, and what is next in line. RECORD
+is what measure, tune or demo wrote, or what iperf3 -J or iperf -y C did (which
+say less, so that less is certain). Only the file is read: nothing is sent, no
+host is asked, and anybody may do it.
+
+`
+
+// opts are the flags of explain.
+type opts struct {
+	con   *console.Console
+	probe probeFlags
+	live  liveFlags
+}
+
+// New is `linerate explain`.
+func New(con *console.Console) *cobra.Command {
+	o := opts{con: con}
+	c := &cobra.Command{
+		Use: "explain RECORD | --live [HOST]", Short: "what limits each result, with the evidence and the remedy",
+		Long: explainHelp + probeHelp + liveHelp + console.ExitHelp + "\nFindings are no failure: 0 whatever they say.",
+		Example: `  linerate measure fabric.yaml -o record.json && linerate explain record.json
+  linerate explain record.json --probe --yes -o settled.json
+  linerate explain --live
+  linerate explain --live ssh://root@192.0.2.11 --duration 30s`,
+		Args: o.args,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	o.probe.add(c)
+	o.live.add(c)
+	return c
+}
+
+// args refuses flags that do not go together, and what is neither one record nor,
+// with --live, one host.
+func (o *opts) args(cmd *cobra.Command, args []string) error {
+	if o.live.on {
+		return o.live.check(cmd, args)
+	}
+	switch {
+	case cmd.Flags().Changed("duration") || cmd.Flags().Changed("flows"):
+		return console.BadUsage("explain: --duration and --flows are about traffic that is watched", "say --live, or leave them out")
+	case len(args) != 1:
+		return console.BadUsage("explain: want one RECORD file", "`linerate measure FABRIC -o record.json` makes one; `linerate explain --live` needs none: it looks at the traffic of now")
+	case !o.probe.on && (o.probe.yes || o.probe.out.Path != "" || o.probe.out.Force):
+		return console.BadUsage("explain: --yes, --output and --force are about probes", "say --probe, or leave them out")
+	}
+	return nil
+}
+
+func (o *opts) run(ctx context.Context, args []string) error {
+	if o.live.on {
+		return explainLive(ctx, o.con, append(args, "local:")[0], o.live)
+	}
+	r, err := console.ReadRecord(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if o.probe.on {
+		return explainProbe(ctx, o.con, args[0], r, o.probe)
+	}
+	findings := explain(r)
+	if o.con.JSON {
+		return o.con.PrintJSON(map[string]any{"findings": findings})
+	}
+	printFindings(o.con, r, findings)
+	return nil
+}
+
+// explain judges a record's trials. Those of a run that changed hosts keep
+// the finding made in the state they were measured in; only that state knew.
+func explain(r record.Record) []record.Finding {
+	findings := []record.Finding{}
+	for _, t := range r.Trials {
+		if _, _, probe := t.Probe(); !probe {
+			findings = append(findings, findingOf(r, t))
+		}
+	}
+	return findings
+}
+
+// findingOf judges one trial of a record, with the probes that were made for it.
+func findingOf(r record.Record, t record.Trial) record.Finding {
+	if t.Phase != "" && t.Finding != nil {
+		return *t.Finding
+	}
+	state := predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: r.Fabric.Paths}
+	for _, h := range r.Environment.Hosts {
+		state.Hosts[h.Name] = h
+	}
+	return diagnosetrial.Decide(state, diagnosetrial.Judge(state, t), t, r.ProbesOf(t))
+}
+
+// worthExpecting is how much more than the rate an expectation must be to be
+// said.
+const worthExpecting = 1.005
+
+// printFindings writes the findings of a record's results; of several, what
+// they come to first.
+func printFindings(con *console.Console, r record.Record, findings []record.Finding) {
+	if len(findings) == 0 {
+		fmt.Fprintln(con.Stderr, "the record has no result to explain")
+	}
+	if len(findings) > 1 {
+		fmt.Fprint(con.Stdout, console.Wrapped("", answer(r, findings), con.Width())+"\n")
+	}
+	for i, f := range findings {
+		if i > 0 {
+			fmt.Fprintln(con.Stdout)
+		}
+		printFinding(con, f)
+	}
+}
+
+// answer is a record in a sentence, and how many of its results each cause
+// limits, the most frequent first.
+func answer(r record.Record, findings []record.Finding) string {
+	r.Trials = slices.DeleteFunc(slices.Clone(r.Trials), func(t record.Trial) bool { _, _, probe := t.Probe(); return probe })
+	count, causes := map[record.Cause]int{}, []record.Cause{}
+	for i, f := range findings {
+		if i < len(r.Trials) {
+			r.Trials[i].Finding = &f
+		}
+		if count[f.Cause]++; count[f.Cause] == 1 {
+			causes = append(causes, f.Cause)
+		}
+	}
+	slices.SortStableFunc(causes, func(x, y record.Cause) int { return count[y] - count[x] })
+	var each []string
+	for _, c := range causes {
+		each = append(each, fmt.Sprintf("%d %s", count[c], c))
+	}
+	return fmt.Sprintf("%s Of %d results: %s.", report.Headline(r), len(findings), strings.Join(each, ", "))
+}
+
+// printFinding writes a finding for people: the judgement first, then what it
+// rests on, what else it may be, what comes next and what to do.
+func printFinding(con *console.Console, f record.Finding) {
+	say := func(lead, text string) { fmt.Fprint(con.Stdout, console.Wrapped(lead, text, con.Width())) }
+	say("", headline(f))
+	say("  ", fmt.Sprintf("%s (%s, confidence %.0f %%)", f.Summary, f.Cause, 100*f.Confidence))
+	for _, e := range f.Evidence {
+		say("    - ", fmt.Sprintf("%s: %s", e.What, e.Value))
+	}
+	if len(f.Against) > 0 {
+		say("  ", "Against it:")
+		for _, e := range f.Against {
+			say("    - ", fmt.Sprintf("%s: %s", e.What, e.Value))
+		}
+	}
+	if len(f.Also) > 0 {
+		say("  ", "It may also be:")
+		for _, other := range f.Also {
+			say("    - ", fmt.Sprintf("%s, %.0f %%: %s", other.Cause, 100*other.Confidence, other.Summary))
+		}
+	}
+	printNextSteps(con, f, say)
+}
+
+func printNextSteps(con *console.Console, f record.Finding, say func(lead, text string)) {
+	if f.Remedy != "" {
+		expected := ""
+		if f.Expected > f.Rate*worthExpecting {
+			expected = fmt.Sprintf(" Expect %v.", f.Expected)
+		}
+		say("  To do: ", f.Remedy+"."+expected)
+	}
+	if f.Next != nil && f.Expected > f.Rate*worthExpecting {
+		say("  Next in line: ", fmt.Sprintf("%s at %v (%s)", f.Next.Cause, f.Next.Rate, f.Next.Why))
+	}
+	for i, m := range f.Missing {
+		lead := "  Not known: "
+		if i > 0 {
+			lead = "             "
+		}
+		say(lead, m)
+	}
+	if f.Decide.Probe != "" {
+		say("  To be sure: ", f.Decide.Text+" (`linerate explain RECORD --probe` does it)")
+	}
+}
+
+// headline is which result a finding is of.
+func headline(f record.Finding) string {
+	phase := ""
+	if f.Phase != "" {
+		phase = string(f.Phase) + ": "
+	}
+	noun := "streams"
+	if f.Streams == 1 {
+		noun = "stream"
+	}
+	rate := f.Rate.String()
+	if f.Ceiling > 0 {
+		rate += " of " + f.Ceiling.String()
+	}
+	return fmt.Sprintf("%s%s to %s, %s, %d %s: %s", phase, f.From, f.To, f.Direction, f.Streams, noun, rate)
+}

@@ -1,0 +1,209 @@
+package lab
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/progress"
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/lab/scenario"
+)
+
+// mostLabs is how many labs stand side by side unless asked: more share what cores
+// have in common, memory above all.
+const mostLabs = 2
+
+// labsBeside is how many labs stand side by side: as many as asked, each with a core
+// of its own.
+func labsBeside(asked int) (int, error) {
+	cores, err := lab.Cores()
+	if err != nil {
+		return 0, err
+	}
+	if asked == 0 {
+		asked = min(mostLabs, len(cores))
+	}
+	if asked > 0 && asked <= len(cores) {
+		return asked, nil
+	}
+	return 0, console.BadUsage(fmt.Sprintf("--labs %d: this machine has %d cores for them", asked, len(cores)), "each lab has a core of its own")
+}
+
+// outcomes runs scenarios, those with a kernel of their own side by side, each on a
+// core of its own and the longest first, and then those on the running kernel
+// alone: these have the whole machine. The outcomes are in the order of named.
+func outcomes(ctx context.Context, con *console.Console, named []scenario.Scenario, place Place, how rehearsalOf, labs int) ([]scenario.Outcome, error) {
+	labs, err := labsBeside(labs)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]scenario.Outcome, len(named))
+	run := func(i int, con *console.Console) {
+		if ctx.Err() != nil {
+			return
+		}
+		s := named[i]
+		o, err := outcomeOf(ctx, con, s.Name, place, how)
+		o.Scenario, o.Title, o.Source = s.Name, s.Title, s.Source
+		if err != nil {
+			o.Error = err.Error()
+			progress.New(con).Say("%s failed: %v", s.Name, err)
+		}
+		all[i] = o
+	}
+	beside, alone := sideBySide(con, named, place, labs)
+	queue := make(chan int, len(beside))
+	for _, i := range beside {
+		queue <- i
+	}
+	close(queue)
+	var lanes errgroup.Group
+	var said sync.Mutex
+	for range labs {
+		lanes.Go(func() error {
+			for i := range queue {
+				one := *con
+				one.Terminal, one.Stderr = false, &prefixed{to: con.Stderr, mu: &said, prefix: named[i].Name + ": "}
+				run(i, &one)
+			}
+			return nil
+		})
+	}
+	_ = lanes.Wait() // what failed is in its outcome
+	for _, i := range alone {
+		run(i, con)
+	}
+	return slices.DeleteFunc(all, func(o scenario.Outcome) bool { return o.Scenario == "" }), nil
+}
+
+// sideBySide tells scenarios that can stand side by side, the longest first, from
+// those that are run alone.
+func sideBySide(con *console.Console, named []scenario.Scenario, place Place, lanes int) (beside, alone []int) {
+	for i, s := range named {
+		choice, err := labNetwork{file: &s}.place(place).choose()
+		if lanes > 1 && err == nil && choice.BackEnd == lab.UML {
+			beside = append(beside, i)
+		} else {
+			alone = append(alone, i)
+		}
+	}
+	slices.SortStableFunc(beside, func(x, y int) int { return cmp.Compare(named[y].Length(), named[x].Length()) })
+	return beside, alone
+}
+
+// outcomeOf runs one scenario as `lab run NAME --json` would, in a kernel of its
+// own where it needs one.
+func outcomeOf(ctx context.Context, con *console.Console, name string, place Place, how rehearsalOf) (o scenario.Outcome, err error) {
+	what, err := Find(ctx, name)
+	if err != nil {
+		return o, err
+	}
+	var said bytes.Buffer
+	var words console.LastLine
+	one := *con
+	one.Stdout, one.Stderr, one.JSON = &said, io.MultiWriter(con.Stderr, &words), true
+	again := append([]string{"lab", "run"}, FlagsAgain(&one)...)
+	if how.window > 0 {
+		again = append(again, "--duration", how.window.String())
+	}
+	in := guest.Command{Args: append(again, "--", what.argument)}
+	how.out = ""
+	if err := runLab(ctx, &one, what, what.place(place), in, how); err != nil {
+		return o, words.Of(err)
+	}
+	if err := json.Unmarshal(said.Bytes(), &o); err != nil {
+		return o, fmt.Errorf("read what %s showed: %w", name, err)
+	}
+	return o, nil
+}
+
+// prefixed writes whole lines, each with a word before it, so that what several
+// say at once can be told apart.
+type prefixed struct {
+	to     io.Writer
+	mu     *sync.Mutex // of to
+	prefix string
+	rest   []byte
+}
+
+func (p *prefixed) Write(text []byte) (int, error) {
+	p.rest = append(p.rest, text...)
+	for {
+		end := bytes.IndexByte(p.rest, '\n')
+		if end < 0 {
+			return len(text), nil
+		}
+		p.mu.Lock()
+		_, err := fmt.Fprintf(p.to, "%s%s", p.prefix, p.rest[:end+1])
+		p.mu.Unlock()
+		p.rest = p.rest[end+1:]
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// allScenarios is the argument of `lab run` that means every scenario of a file.
+const allScenarios = "all"
+
+// allDocument is what `lab run all --json` prints.
+type allDocument struct {
+	Scenarios []scenario.Outcome `json:"scenarios"`
+}
+
+// errNotGreen: the page says which rows.
+var errNotGreen = errors.New("not all as published")
+
+// runAll runs every scenario of the program's own, several labs at a time, and
+// goes on when one fails.
+func runAll(ctx context.Context, con *console.Console, place Place, how rehearsalOf, labs int) error {
+	named, err := scenario.Builtin()
+	if err != nil {
+		return err
+	}
+	all, err := outcomes(ctx, con, named, place, how, labs)
+	if err != nil {
+		return err
+	}
+	doc := allDocument{listed(all)}
+	if how.out != "" {
+		err = console.WriteJSON(context.WithoutCancel(ctx), how.out, doc)
+	}
+	failed := 0
+	for _, o := range all {
+		if o.Error != "" {
+			failed++
+		}
+	}
+	switch {
+	case err == nil && ctx.Err() != nil:
+		err = ctx.Err()
+	case err == nil && failed > 0:
+		err = fmt.Errorf("run all scenarios: %d of %d failed", failed, len(all))
+	case err == nil && !scenario.Green(all):
+		err = fmt.Errorf("run all scenarios: %w", errNotGreen)
+	}
+	switch {
+	case !con.JSON:
+		fmt.Fprint(con.Stdout, scenario.Page(all))
+	case err == nil:
+		return con.PrintJSON(doc)
+	}
+	return err
+}
+
+// runLab builds a file's network where it can be built, and rehearses.
+func runLab(ctx context.Context, con *console.Console, what labNetwork, place Place, in guest.Command, how rehearsalOf) error {
+	return Inside(ctx, con, place, in, func(choice lab.Choice) error { return rehearse(ctx, con, *what.file, choice, how) })
+}

@@ -1,0 +1,367 @@
+// Package predict is `linerate predict`: what paths can carry, and what limits them.
+package predict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/measure"
+	"github.com/linerate/linerate/internal/cmd/progress"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// New is `linerate predict`.
+func New(con *console.Console) *cobra.Command {
+	var flags measure.MatrixFlags
+	var live liveFlag
+	var calibrate calibrateFlag
+	var whatIf whatIfFlag
+	var validate validateFlags
+	var ladder ladderFlag
+	var together togetherFlags
+	var clouds cloudsFlag
+	var buy buyFlags
+	c := &cobra.Command{
+		Use: "predict FABRIC | HOST HOST...", Short: "what every pair of hosts can carry, and what binds",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if validate.on || validate.format {
+				return validate.args(cmd, args)
+			}
+			if clouds.show {
+				return clouds.args(args)
+			}
+			return predictArgs(cmd, args, calibrate.file != "")
+		},
+		Long: `Predicts the rate of every pair, direction and stream count from the file alone;
+no host is looked at, unless --live asks for it or hosts are named (local:,
+netns:NAME, ssh://user@host). Expected is what the traffic should carry with
+the ports asked for, the ceiling what no measurement may exceed in steady
+state, both TCP payload. Beside them stand the limits from the lowest up: what
+binds, and what would bind next if that were mended.
+
+--calibrate takes one measured row a pair and direction from a record, settles
+with it what is unknown, and predicts the rest. --what-if compares changes on
+paper. --validate judges the model by published tables, or by a file of yours.
+
+` + console.ExitHelp,
+		Example: `  linerate predict fabric.yaml
+  linerate predict fabric.yaml --streams 1,8 --directions both --json
+  linerate predict fabric.yaml --what-if mtu=9000 --what-if links=4,rmem=64Mi
+  linerate predict fabric.yaml --calibrate record.json
+  linerate predict --validate`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if validate.on {
+				return validateModel(cmd.Context(), con, args, validate)
+			}
+			if clouds.show {
+				return printClouds(con)
+			}
+			if buy.asked() {
+				return compareDesigns(con, cmd, args, buy)
+			}
+			changes, err := whatIf.read()
+			if err != nil {
+				return err
+			}
+			if err := together.check(calibrate.file != "", len(changes)); err != nil {
+				return err
+			}
+			if err := ladder.check(together.on, len(changes)); err != nil {
+				return err
+			}
+			if err := calibrate.check(cmd.Context()); err != nil {
+				return err
+			}
+			rules, err := clouds.table(cmd.Context())
+			if err != nil {
+				return err
+			}
+			f, err := foresee(cmd.Context(), con, args, live, calibrate)
+			if err != nil {
+				return err
+			}
+			f.state.Clouds = rules
+			m, err := overPrediction(&flags, f.measure)
+			if err != nil {
+				return err
+			}
+			if err := calibrate.learn(f, m); err != nil {
+				return err
+			}
+			if n := len(pairsOf(f.state.Paths)); n*len(m.Directions)*len(m.Streams) > manyRows {
+				progress.New(con).Stage("predict %s", unit.Counted(n, "pair"))
+			}
+			if len(changes) > 0 {
+				return compareWhatIf(con, f, m, changes)
+			}
+			if together.on {
+				return predictTogether(con, f, m, flags.Streams != "")
+			}
+			predictions, err := f.predictions(m)
+			if err != nil {
+				return err
+			}
+			if con.JSON {
+				return con.PrintJSON(f.document(predictions))
+			}
+			printForesight(con, f, predictions, ladder)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&flags.Streams, "streams", "", "stream counts, such as 1,2,8 (default: the file's, else 1,2,4,8,16)")
+	c.Flags().StringVar(&flags.Directions, "directions", "", "of forward,reverse,both (default: the file's, else all)")
+	c.Flags().StringVar(&flags.Ports, "ports", "", "chosen (spread over the links) or kernel (default: the file's, else chosen)")
+	c.Flags().StringVar(&flags.Buffer, "socket-buffer", "", "what each socket asks for, such as 8Mi (default: the file's, else autotuning)")
+	ladder.add(c)
+	buy.add(c)
+	live.add(c)
+	whatIf.add(c)
+	calibrate.add(c)
+	validate.add(c)
+	together.add(c)
+	clouds.add(c)
+	return c
+}
+
+// manyRows take long enough, about a second, for a word about it.
+const manyRows = 10000
+
+// predictArgs demands one fabric file, or several hosts; nothing where a
+// record brings its own hosts.
+func predictArgs(cmd *cobra.Command, args []string, recorded bool) error {
+	switch {
+	case len(args) == 0 && recorded:
+		return nil
+	case len(args) == 0:
+		return console.BadUsage(console.CommandName(cmd)+": want one FABRIC file, or hosts", "`"+cmd.CommandPath()+" --help` shows how")
+	case len(args) == 1 && namesHost(args[0]):
+		return console.BadUsage(fmt.Sprintf("%s: one host, %s, has no pair", console.CommandName(cmd), args[0]), "name two hosts or more, or a fabric file")
+	case len(args) > 1 && (measure.IsFabric(args[0]) || measure.IsFabric(args[1])):
+		return console.BadUsage(console.CommandName(cmd)+": want one FABRIC file, or hosts", "name one file, or hosts such as ssh://root@192.0.2.11")
+	}
+	return nil
+}
+
+// namesHost: the argument is a host's address, not a file's name.
+func namesHost(arg string) bool {
+	return slices.ContainsFunc([]string{"ssh://", "netns:", "local:", "nats:"}, func(scheme string) bool { return strings.HasPrefix(arg, scheme) })
+}
+
+// overPrediction is over for a prediction, which has no window.
+func overPrediction(m *measure.MatrixFlags, f fabric.Measure) (fabric.Measure, error) {
+	matrix, err := m.Over(f)
+	if err != nil {
+		return f, err
+	}
+	if len(f.Streams) == 0 {
+		f.Streams = []int{1, 2, 4, 8, 16}
+	}
+	if m.Streams != "" {
+		f.Streams = matrix.Streams
+	}
+	f.Directions, f.Ports, f.SocketBuffer = matrix.Directions, matrix.Ports, matrix.Base.Socket.RcvBuf
+	if f.Protocol == "" {
+		f.Protocol = "tcp"
+	}
+	return f, nil
+}
+
+// foresight is what predictions are made from.
+type foresight struct {
+	name        string // of the file, for errors
+	state       predict.Fabric
+	measure     fabric.Measure
+	differences []fabric.Difference
+	learned     []learned
+}
+
+// foresee gathers what predictions are made from: the file, or a record's
+// hosts; and live hosts where that is asked for.
+func foresee(ctx context.Context, con *console.Console, args []string, live liveFlag, c calibrateFlag) (*foresight, error) {
+	if len(args) == 0 {
+		return c.recorded()
+	}
+	var run measure.RunFlags
+	f, err := measure.FabricOf(ctx, con, args, &run)
+	if len(run.Missing) > 0 && err == nil {
+		err = run.Missing[0]
+	}
+	if err != nil {
+		return nil, err
+	}
+	if live.on {
+		return observed(ctx, con, f)
+	}
+	return alone(f)
+}
+
+// alone is what the file says by itself.
+func alone(f fabric.Fabric) (*foresight, error) {
+	if err := f.ResolveAlone(); err != nil {
+		return nil, err
+	}
+	if len(f.Paths) == 0 {
+		hint := "name one in paths:, or give two hosts addresses in one subnet"
+		if slices.ContainsFunc(f.Hosts, func(h fabric.Host) bool { return h.Reach != "" }) {
+			hint += "; --live looks at the hosts"
+		}
+		return nil, console.BadUsage(f.File+": no path to predict", hint)
+	}
+	s := &foresight{name: f.File, measure: f.Measure, state: predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: f.Paths}}
+	for _, h := range f.Hosts {
+		state, err := f.State(h.Name)
+		if err != nil {
+			return nil, err
+		}
+		s.state.Hosts[h.Name] = state
+	}
+	return s, nil
+}
+
+// predictions are those of every pair. A pair about which too little is known
+// is there with its limit unknown and the reason.
+func (s *foresight) predictions(m fabric.Measure) ([]predict.Prediction, error) {
+	pairs := pairsOf(s.state.Paths)
+	some, errs := make([][]predict.Prediction, len(pairs)), make([]error, len(pairs))
+	onEveryCore(len(pairs), func(i int) { some[i], errs[i] = s.pair(pairs[i], m) })
+	all := []predict.Prediction{}
+	for i, pair := range pairs {
+		err := errs[i]
+		switch {
+		case err == nil:
+			all = append(all, some[i]...)
+		case errors.Is(err, predict.ErrUnknownSpeed):
+			all = append(all, unknownPair(pair[0], m, err)...)
+		default:
+			return nil, s.unpredictable(err)
+		}
+	}
+	return all, nil
+}
+
+// unpredictable says what to mend in the fabric.
+func (s *foresight) unpredictable(err error) error {
+	hint := "give both hosts an address in one subnet, or a route to the other's"
+	switch {
+	case errors.Is(err, predict.ErrMTU):
+		hint = "set mtu at both ends: Ethernet's is 1500"
+	case errors.Is(err, predict.ErrNoLink):
+		hint = "bring the link up, give the bond a port, or give the hosts addresses on another"
+	}
+	return console.BadUsage(s.name+": "+err.Error(), hint)
+}
+
+// pair predicts one pair, with what was learned of it.
+func (s *foresight) pair(paths []fabric.Path, m fabric.Measure) ([]predict.Prediction, error) {
+	f := s.state
+	f.Paths = paths
+	if len(s.learned) == 0 {
+		return predict.Matrix(f, m)
+	}
+	var all []predict.Prediction
+	for _, d := range m.Directions {
+		c := s.calibration(paths[0].From, paths[0].To, d)
+		for _, n := range m.Streams {
+			p, err := c.Predict(f, predict.TrafficOf(paths[0], m, d, n))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// document is the JSON document of the predictions.
+func (s *foresight) document(all []predict.Prediction) map[string]any {
+	doc := map[string]any{"predictions": all}
+	if len(s.differences) > 0 {
+		doc["differences"] = s.differences
+	}
+	if left := s.leftOut(); len(left) > 0 {
+		doc["left_out"] = left
+	}
+	if len(s.learned) > 0 {
+		doc["calibrations"] = s.calibrations()
+	}
+	return doc
+}
+
+// leftOut says which links the hosts are managed over and are left out for it.
+func (s *foresight) leftOut() []string {
+	var hosts []netstate.Host
+	for _, name := range slices.Sorted(maps.Keys(s.state.Hosts)) {
+		hosts = append(hosts, s.state.Hosts[name])
+	}
+	return fabric.LeftOut(hosts)
+}
+
+// pairsOf groups paths by the pair they join: two directed ones are one pair.
+func pairsOf(paths []fabric.Path) [][]fabric.Path {
+	var pairs [][]fabric.Path
+	index := map[[2]string]int{}
+	for _, p := range paths {
+		i, seen := index[[2]string{p.From, p.To}]
+		if !seen {
+			i = len(pairs)
+			index[[2]string{p.From, p.To}], index[[2]string{p.To, p.From}] = i, i
+			pairs = append(pairs, nil)
+		}
+		pairs[i] = append(pairs[i], p)
+	}
+	return pairs
+}
+
+// unknownPair says of every cell of a pair why nobody can tell.
+func unknownPair(p fabric.Path, m fabric.Measure, why error) []predict.Prediction {
+	limit := predict.Limit{Cause: record.Unknown, Where: p.From + " to " + p.To, Why: why.Error() + "; write it as hosts.NAME.hardware.links: {LINK: {speed: 25G}}"}
+	var out []predict.Prediction
+	for _, d := range m.Directions {
+		for _, n := range m.Streams {
+			out = append(out, predict.Prediction{
+				From: p.From, To: p.To, Direction: d, Streams: n, Protocol: m.Protocol, Limit: record.Unknown, Limits: []predict.Limit{limit},
+			})
+		}
+	}
+	return out
+}
+
+// Headings are the titles in the list of flags.
+var Headings = []console.FlagHeading{
+	{Title: "What to predict", Flags: "streams directions ports socket-buffer together limits"},
+	{Title: "From what", Flags: "live calibrate calibrate-streams clouds show-clouds"},
+	{Title: "What to compare", Flags: "what-if buy from to"},
+	{Title: "The model itself", Flags: "validate format"},
+}
+
+// onEveryCore calls do with every number below n, on all cores at once.
+func onEveryCore(n int, do func(i int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				do(i)
+			}
+		})
+	}
+	wait.Wait()
+}

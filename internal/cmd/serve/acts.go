@@ -1,0 +1,177 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/agent/nats/authority"
+	"github.com/linerate/linerate/internal/agent/nats/link"
+	"github.com/linerate/linerate/internal/agent/nats/server"
+	"github.com/linerate/linerate/internal/agent/nats/wire"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/web"
+)
+
+// pageIdentity is how long a visitor's identity is good: longer than a
+// measurement of the page can last.
+const pageIdentity = 6 * time.Hour
+
+// visitorsFleet is the fleet as visitors of the page act on it: each under an
+// identity of their own, with the role that their login has.
+type visitorsFleet struct {
+	con   *console.Console
+	who   *authority.Authority
+	bus   *server.Server
+	dir   string // of the identities; this process's alone
+	state string
+	log   *slog.Logger
+	errands
+
+	mu       sync.Mutex
+	visitors map[string]*visitorsLink // by name
+}
+
+// visitorsLink is how a visitor is connected.
+type visitorsLink struct {
+	deputy *authority.Deputy
+	until  map[wire.Role]time.Time // how long what it has for each role is good
+}
+
+// newVisitorsFleet acts until ctx ends; end takes away what it wrote. Place is
+// the store that measurements are kept in.
+func newVisitorsFleet(ctx context.Context, con *console.Console, who *authority.Authority, s *server.Server, state, place string, log *slog.Logger) (f *visitorsFleet, end func(), err error) {
+	dir, err := os.MkdirTemp("", "linerate-web-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("serve the web page: %w", err)
+	}
+	f = &visitorsFleet{con: con, who: who, bus: s, dir: dir, state: state, log: log, visitors: make(map[string]*visitorsLink)}
+	f.errands = errands{dir: dir, store: place, log: log}
+	f.errands.ctx, f.errands.cancel = context.WithCancel(ctx)
+	return f, func() {
+		f.errands.end()
+		if err := os.RemoveAll(dir); err != nil {
+			log.Error("remove what the web page wrote", "error", err)
+		}
+	}, nil
+}
+
+// Hosts are the fleet as its agents last said.
+func (f *visitorsFleet) Hosts(context.Context) ([]web.Host, error) {
+	store := f.bus.Store()
+	if store == nil {
+		return nil, nil // it starts only now
+	}
+	states := store.States()
+	all := make([]web.Host, 0, len(states))
+	for _, name := range slices.Sorted(maps.Keys(states)) {
+		all = append(all, web.Host{Name: name, State: states[name], Gone: time.Since(states[name].Written) > quietAfter})
+	}
+	return all, nil
+}
+
+// as is how a visitor connects. The identity is made when it is first needed, and
+// made to last longer when it is about to expire.
+func (f *visitorsFleet) as(v web.Visitor) (link.Config, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one := f.visitors[v.Name]
+	if one == nil {
+		deputy, err := f.who.NewDeputy(v.Name)
+		if err != nil {
+			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
+		}
+		one = &visitorsLink{deputy, make(map[wire.Role]time.Time)}
+		f.visitors[v.Name] = one
+	}
+	creds := filepath.Join(f.dir, v.Name+"."+string(v.Role)+".creds")
+	if time.Until(one.until[v.Role]) < pageIdentity/2 {
+		if err := one.deputy.Credentials(v.Role, pageIdentity, creds); err != nil {
+			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
+		}
+		one.until[v.Role] = time.Now().Add(pageIdentity)
+	}
+	return link.Config{URL: fromHere(f.bus.URL()), Creds: creds, CA: filepath.Join(f.state, "ca.pem"), Logger: f.log}, nil
+}
+
+// fromHere is the URL by which this host reaches its own server: one that listens
+// on every address is on loopback too, and its certificate says so.
+func fromHere(url string) string {
+	scheme, at, _ := strings.Cut(url, "://")
+	if addr, err := netip.ParseAddrPort(at); err == nil && addr.Addr().IsUnspecified() {
+		return fmt.Sprintf("%s://127.0.0.1:%d", scheme, addr.Port())
+	}
+	return url
+}
+
+// dial reaches a host as the visitor, over a connection of its own: that it gets
+// through is what a confirmation is worth.
+func (f *visitorsFleet) dial(ctx context.Context, v web.Visitor, host string) (h *fleet.Host, done func(), err error) {
+	cfg, err := f.as(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	dialer := link.NewDialer(func() (link.Config, error) { return cfg, nil })
+	h, err = fleet.Dial(ctx, host, "nats:"+host, fleet.Config{Version: f.con.Version, Fresh: true, Bus: dialer, Logger: f.log})
+	if err != nil {
+		dialer.Close()
+		return nil, nil, err
+	}
+	return h, func() {
+		h.Close()
+		dialer.Close()
+	}, nil
+}
+
+// Journal is what was changed on a host.
+func (f *visitorsFleet) Journal(ctx context.Context, v web.Visitor, host string) (agentapi.JournalReply, error) {
+	h, done, err := f.dial(ctx, v, host)
+	if err != nil {
+		return agentapi.JournalReply{}, err
+	}
+	defer done()
+	return h.Journal(ctx)
+}
+
+// Confirm keeps a change that waits.
+func (f *visitorsFleet) Confirm(ctx context.Context, v web.Visitor, host, change string) error {
+	h, done, err := f.dial(ctx, v, host)
+	if err != nil {
+		return err
+	}
+	defer done()
+	_, err = h.Confirm(ctx, agentapi.ConfirmRequest{Journal: change})
+	return err
+}
+
+// Rollback puts a change back.
+func (f *visitorsFleet) Rollback(ctx context.Context, v web.Visitor, host, change string) (agentapi.RollbackReply, error) {
+	h, done, err := f.dial(ctx, v, host)
+	if err != nil {
+		return agentapi.RollbackReply{}, err
+	}
+	defer done()
+	return h.Rollback(ctx, agentapi.RollbackRequest{Journal: change})
+}
+
+// Measure starts `linerate measure` as the visitor.
+func (f *visitorsFleet) Measure(v web.Visitor, w web.Wish) error {
+	cfg, err := f.as(v)
+	if err != nil {
+		return err
+	}
+	return f.errands.start(v.Name, w, []string{"LINERATE_NATS=" + cfg.URL, "LINERATE_CREDS=" + cfg.Creds, "LINERATE_CA=" + cfg.CA, "USER=" + v.Name})
+}
+
+// Stop ends a measurement.
+func (f *visitorsFleet) Stop(_ web.Visitor, id string) error { return f.errands.stop(id) }

@@ -1,0 +1,285 @@
+package tune
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/progress"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// tuned is the document of `tune --json`.
+type tuned struct {
+	From       string         `json:"from"`
+	To         string         `json:"to"`
+	Direction  flow.Direction `json:"direction"`
+	Before     unit.BitRate   `json:"before_bps"`
+	After      unit.BitRate   `json:"after_bps"`
+	Ceiling    unit.BitRate   `json:"ceiling_bps"`
+	CeilingMTU int            `json:"ceiling_mtu_bytes,omitempty"`
+	// Forward and Reverse are the two ways of After, where it is of both.
+	Forward      unit.BitRate `json:"forward_bps,omitempty"`
+	Reverse      unit.BitRate `json:"reverse_bps,omitempty"`
+	Steps        []TunedStep  `json:"steps"`
+	Measurements int          `json:"measurements_count"`
+	Elapsed      float64      `json:"elapsed_s"`
+	Record       string       `json:"record"`
+	// Settings are the values tried on hosts, Load the traffic that carries
+	// most, Left what was not tried and why.
+	Settings []record.Setting `json:"settings"`
+	Load     record.TunedLoad `json:"load"`
+	Left     []string         `json:"left"`
+	Stopped  string           `json:"stopped,omitempty"`
+	Traffic  float64          `json:"traffic_s"`
+	// Group is the run in the hosts' journals, Rollback the command that takes
+	// it back, "" where nothing was kept.
+	Group    string `json:"group,omitempty"`
+	Rollback string `json:"rollback,omitempty"`
+	// Fabric is the tuned fabric file, Unsaid what it could not say; Rendered
+	// and Persisted are the files written here, and on the hosts.
+	Fabric    string   `json:"fabric,omitempty"`
+	Unsaid    []string `json:"unsaid,omitempty"`
+	Rendered  []string `json:"rendered,omitempty"`
+	Persisted []string `json:"persisted,omitempty"`
+}
+
+// TunedStep is a change that was tried, in JSON.
+type TunedStep struct {
+	Change string       `json:"change"`
+	Why    string       `json:"why"`
+	Before unit.BitRate `json:"before_bps"`
+	After  unit.BitRate `json:"after_bps"`
+	Kept   bool         `json:"kept"`
+}
+
+// StepsOf are the changes of a record that were tried.
+func StepsOf(r record.Record) []TunedStep {
+	out := []TunedStep{}
+	for _, s := range r.Steps {
+		out = append(out, TunedStep{s.Change, s.Why, s.Before, s.After, s.Kept})
+	}
+	return out
+}
+
+// tuneOutcome is what a tune came to, with what only the text says.
+type tuneOutcome struct {
+	doc   tuned
+	steps []record.Step
+	// target is the share of the ceiling that was asked for.
+	target float64
+	// notes are about files that were, or could not be, written.
+	notes []string
+}
+
+// outcomeOf reads the record of a tune, which may have been cut short.
+func outcomeOf(r record.Record, t *tuneRun) tuneOutcome {
+	out := tuneOutcome{steps: r.Steps, target: t.options.Target, doc: tuned{
+		From: t.options.Path.From, To: t.options.Path.To, Direction: t.direction(), Steps: StepsOf(r), Measurements: len(r.Trials), Record: t.flags.out.Path,
+		Settings: []record.Setting{}, Left: []string{},
+	}}
+	d := &out.doc
+	for _, trial := range r.Trials {
+		if trial.Direction != t.direction() {
+			continue
+		}
+		switch trial.Phase {
+		case record.PhaseBefore:
+			d.Before = trial.Goodput
+		case record.PhaseAfter:
+			d.After, d.Ceiling, d.CeilingMTU, d.Forward, d.Reverse = trial.Goodput, trial.Ceiling, trial.CeilingMTU, trial.Forward, trial.Reverse
+		}
+	}
+	if r.Tuning == nil {
+		return out
+	}
+	d.Settings, d.Left, d.Load = console.OrEmpty(r.Tuning.Settings), console.OrEmpty(r.Tuning.Left), r.Tuning.Load
+	d.Traffic, d.Stopped, d.Measurements = r.Tuning.Traffic, r.Tuning.Stopped, r.Tuning.Windows
+	if out.kept() > 0 {
+		d.Group, d.Rollback = r.Tuning.Group, t.rollback(r.Tuning.Group)
+	}
+	return out
+}
+
+// rollback is the command that takes the tune back. Hosts that took no part
+// need not be there for it.
+func (t *tuneRun) rollback(group string) string {
+	line := "linerate rollback " + t.path
+	for _, h := range t.file.Hosts {
+		if h.Reach != "" && h.Name != t.options.Path.From && h.Name != t.options.Path.To {
+			line += " --host " + t.options.Path.From + "," + t.options.Path.To
+			break
+		}
+	}
+	if t.flags.journal != "" {
+		line += " --journal " + t.flags.journal
+	}
+	return line + " " + group
+}
+
+// kept is how many settings are kept.
+func (o tuneOutcome) kept() (n int) {
+	for _, s := range o.doc.Settings {
+		if s.Kept {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *tuneRun) say(out tuneOutcome) error {
+	if t.con.JSON {
+		return t.con.PrintJSON(out.doc)
+	}
+	printTuned(t.con, out)
+	return nil
+}
+
+// printTuned is the outcome for people: each setting with its gain, the rates,
+// and the commands that take it back and make it stay.
+func printTuned(con *console.Console, out tuneOutcome) {
+	d := out.doc
+	for i, s := range out.steps {
+		printTunedStep(con, s, settingsOf(d.Settings, i))
+	}
+	for _, left := range d.Left {
+		fmt.Fprint(con.Stdout, console.Wrapped("not tried: ", console.OneLine(left), con.Width()))
+	}
+	share := ""
+	if d.Ceiling > 0 {
+		share = fmt.Sprintf(", %.1f %% of the ceiling of %v", 100*float64(d.After/d.Ceiling), d.Ceiling)
+	}
+	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("before %v, after %v%s; %s, %.0f s of traffic", d.Before, d.After, share, unit.Counted(d.Measurements, "measurement"), d.Traffic), con.Width()))
+	if short := belowTarget(d, out.target); short != "" {
+		fmt.Fprint(con.Stdout, console.Wrapped("", short, con.Width()))
+	}
+	if d.Load.Streams > 0 {
+		fmt.Fprint(con.Stdout, console.Wrapped("", "with "+loadWords(d.Load), con.Width()))
+	}
+	for _, note := range out.notes {
+		fmt.Fprint(con.Stdout, console.Wrapped("", note, con.Width()))
+	}
+	if d.Rollback != "" {
+		command(con, "to take all of it back", d.Rollback)
+	}
+	switch {
+	case out.kept() == 0:
+	case len(d.Persisted) > 0:
+		fmt.Fprint(con.Stdout, console.Wrapped("it stays over a reboot by: ", strings.Join(d.Persisted, ", "), con.Width()))
+	case d.Fabric != "":
+		command(con, "to make it stay over a reboot", "linerate apply "+d.Fabric+" --profiles none --persist always")
+	default:
+		fmt.Fprintln(con.Stdout, "it holds until the next reboot")
+	}
+}
+
+// belowTarget says that a result is below the target, and why the search ended;
+// "" where it is not.
+func belowTarget(d tuned, target float64) string {
+	if d.Ceiling <= 0 || float64(d.After) >= target*float64(d.Ceiling) {
+		return ""
+	}
+	words := fmt.Sprintf("below the target of %.1f %%", 100*target)
+	if d.Stopped != "" {
+		words += "; ended by: " + d.Stopped
+	}
+	return words
+}
+
+// command is a line to type, which is not broken.
+func command(con *console.Console, why, line string) {
+	fmt.Fprintf(con.Stdout, "%s:\n  %s\n", why, line)
+}
+
+// settingsOf are the settings of one step, those that several hosts have in
+// common once, with all their names.
+func settingsOf(all []record.Setting, step int) []record.Setting {
+	var out []record.Setting
+	for _, s := range all {
+		if s.Step != step {
+			continue
+		}
+		same := slices.IndexFunc(out, func(o record.Setting) bool {
+			return o.What == s.What && o.Old == s.Old && o.New == s.New && o.Kept == s.Kept
+		})
+		if same < 0 {
+			out = append(out, s)
+			continue
+		}
+		if names := strings.Split(out[same].Host, ", "); !slices.Contains(names, s.Host) {
+			out[same].Host += ", " + s.Host
+		}
+	}
+	return out
+}
+
+// printTunedStep lists a step's settings, or the step itself where it changed
+// the traffic alone, and why it was kept or not.
+func printTunedStep(con *console.Console, s record.Step, settings []record.Setting) {
+	line := func(kept bool, gain float64, about, text string) {
+		word, gained := "put back", gainWords(gain)
+		switch {
+		case kept:
+			word = "kept"
+		case progress.Unproven(s.Before, s.After):
+			word, about, gained = "not kept", " ", ""
+		}
+		fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%-8s %s%8s  ", word, about, gained), text, con.Width()))
+	}
+	if len(settings) == 0 {
+		line(s.Kept, gainOf(s), " ", s.Change)
+	}
+	for _, set := range settings {
+		about := " "
+		if set.Predicted {
+			about = "~"
+		}
+		line(set.Kept, set.Gain, about, fmt.Sprintf("%s: %s: %s -> %s", set.Host, set.What, set.Old, set.New))
+	}
+	why := s.Why
+	if s.Verdict != "" && (!s.Kept || gainOf(s) <= 0) {
+		why = s.Verdict // also what was kept although its figures do not show why
+	}
+	if why != "" {
+		fmt.Fprint(con.Stdout, console.Wrapped(strings.Repeat(" ", 20), why, con.Width()))
+	}
+}
+
+func gainOf(s record.Step) float64 {
+	if s.Before <= 0 {
+		return 0
+	}
+	return float64(s.After/s.Before) - 1
+}
+
+// gainWords is a gain in at most seven characters, of a thousandfold one as a
+// factor.
+func gainWords(gain float64) string {
+	if gain >= 99 {
+		return fmt.Sprintf("x%.0f", 1+gain)
+	}
+	return fmt.Sprintf("%+.1f %%", 100*gain)
+}
+
+func loadWords(l record.TunedLoad) string {
+	words := unit.Counted(l.Streams, "stream")
+	if l.Ports == "chosen" {
+		words += " on chosen source ports (`linerate steer pick` names them)"
+	}
+	if l.Pace > 0 {
+		words += fmt.Sprintf(", each paced at %v", l.Pace)
+	}
+	if l.SocketBuffer > 0 {
+		words += fmt.Sprintf(", sockets that ask for %v (`--socket-buffer`)", l.SocketBuffer)
+	}
+	if l.Congestion != "" {
+		words += fmt.Sprintf(", sockets that ask for %s (`--congestion`)", l.Congestion)
+	}
+	if l.ZeroCopy {
+		words += ", sent without a copy (sendfile)"
+	}
+	return words
+}

@@ -1,0 +1,292 @@
+package tune
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/agent/agentapi"
+	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/cmd/change"
+	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/history"
+	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/plan"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/unit"
+)
+
+const netplanThere = `# by hand
+network:
+  version: 2
+  ethernets:
+    eth0: {addresses: [10.79.0.%]}  # the only one
+`
+
+// settledPair is two namespaces on one link, with files of their own, on which
+// a run has set the MTU and a sysctl; nothing is measured.
+func settledPair(t *testing.T) (*tuneRun, []*fleet.Host) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("making a network namespace needs root")
+	}
+	script := `set -e; for n in a b; do ip netns del linerate-files-$n 2>/dev/null || true; ip netns add linerate-files-$n; done
+ip -n linerate-files-a link add eth0 type veth peer name eth0 netns linerate-files-b
+ip -n linerate-files-a addr add 10.79.0.1/24 dev eth0; ip -n linerate-files-b addr add 10.79.0.2/24 dev eth0
+for n in a b; do ip -n linerate-files-$n link set lo up; ip -n linerate-files-$n link set eth0 up; done`
+	if out, err := exec.Command("sh", "-c", script).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		_ = exec.Command("sh", "-c", "ip netns del linerate-files-a; ip netns del linerate-files-b").Run()
+	})
+	dir := t.TempDir()
+	run := &tuneRun{con: &console.Console{Version: "test", Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Getenv: os.Getenv}, path: filepath.Join(dir, "fab.yaml"), roots: map[string]string{}, format: string(render.FormatNetplan)}
+	run.flags = opts{persist: true, journal: filepath.Join(dir, "journal"), render: string(render.FormatNetworkd), renderTo: filepath.Join(dir, "tuned")}
+	text := "# mine\nlinerate: v1\nhosts:\n"
+	var hosts []*fleet.Host
+	for i, name := range []string{"a", "b"} {
+		digit := string(rune('1' + i))
+		text += "  " + name + ":\n    reach: netns:linerate-files-" + name + "\n    network: {version: 2, ethernets: {eth0: {addresses: [10.79.0." + digit + "/24]}}}\n"
+		root := filepath.Join(dir, "root-"+name)
+		run.roots[name] = root
+		if err := os.MkdirAll(root+"/etc/netplan", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(root+"/etc/netplan/01-a.yaml", []byte(strings.Replace(netplanThere, "%", digit+"/24", 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h, err := fleet.Dial(t.Context(), name, "netns:linerate-files-"+name, fleet.Config{JournalDir: run.flags.journal, Unguarded: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = h.Close() })
+		hosts = append(hosts, h)
+	}
+	if err := os.WriteFile(run.path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if run.file, err = fabric.Parse(run.path, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	run.options.Path = run.file.Paths[0]
+	for _, h := range hosts {
+		for _, s := range []plan.Step{
+			{Kind: plan.LinkMTU, Link: "eth0", Old: "1500", New: "9000", Disruption: plan.Online},
+			{Kind: plan.Sysctl, Key: "net.ipv4.tcp_fin_timeout", Old: "60", New: "30", Disruption: plan.Online},
+		} {
+			reply, err := h.Apply(t.Context(), agentapi.ApplyRequest{Plan: plan.Plan{Steps: []plan.Step{s}}, Group: tunedRun, Title: "tune fab.yaml"})
+			if err == nil {
+				_, err = h.Confirm(t.Context(), agentapi.ConfirmRequest{Journal: reply.Journal})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return run, hosts
+}
+
+// TestTunedFiles: the fabric file, the rendered files and the hosts' own files
+// have what was kept and nothing else, and one rollback takes settings and
+// files back.
+func TestTunedFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
+	run, hosts := settledPair(t)
+	out := tuneOutcome{doc: tuned{Group: tunedRun, Settings: []record.Setting{{Host: "a", Kept: true}}}}
+	if err := run.writeFiles(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	amended := readText(t, out.doc.Fabric)
+	if out.doc.Fabric != strings.TrimSuffix(run.path, ".yaml")+".tuned.yaml" || !strings.HasPrefix(amended, "# mine\n") ||
+		strings.Count(amended, "eth0: {mtu: 9000, addresses:") != 2 || strings.Count(amended, "net.ipv4.tcp_fin_timeout") != 2 {
+		t.Errorf("%s:\n%s", out.doc.Fabric, amended)
+	}
+	if len(out.doc.Persisted) != 4 || len(out.doc.Rendered) < 4 || len(out.doc.Unsaid) != 0 {
+		t.Errorf("persisted %v, rendered %v, unsaid %v", out.doc.Persisted, out.doc.Rendered, out.doc.Unsaid)
+	}
+	netplan := run.roots["a"] + "/etc/netplan/01-a.yaml"
+	if text := readText(t, netplan); !strings.Contains(text, "eth0: {mtu: 9000, addresses: [10.79.0.1/24]}  # the only one") {
+		t.Errorf("netplan:\n%s", text)
+	}
+	sysctls := readText(t, run.roots["b"]+"/etc/sysctl.d/90-linerate.conf")
+	if !strings.Contains(sysctls, "net.ipv4.tcp_fin_timeout = 30") || strings.Contains(sysctls, "profile") {
+		t.Errorf("sysctl.d:\n%s", sysctls)
+	}
+	o := runArgs(t, "rollback", run.path, "--journal", run.flags.journal)
+	if o.status != 0 || !strings.Contains(o.stdout, "(6 changes): 4 steps put back on 2 hosts") {
+		t.Errorf("rollback: %d %s%s", o.status, o.stdout, o.stderr)
+	}
+	if text := readText(t, netplan); text != strings.Replace(netplanThere, "%", "1/24", 1) {
+		t.Errorf("netplan after the rollback:\n%s", text)
+	}
+	for _, h := range hosts {
+		reply, err := h.Observe(t.Context(), "net.ipv4.tcp_fin_timeout")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, _ := reply.Host.Link("eth0"); l.MTU != 1500 || reply.Host.Sysctls["net.ipv4.tcp_fin_timeout"].Value != "60" {
+			t.Errorf("%s after the rollback: MTU %d, %v", h.Name, l.MTU, reply.Host.Sysctls["net.ipv4.tcp_fin_timeout"])
+		}
+	}
+	for _, root := range run.roots {
+		if _, err := os.Stat(root + "/etc/sysctl.d/90-linerate.conf"); !os.IsNotExist(err) {
+			t.Errorf("sysctl.d is still there: %v", err)
+		}
+	}
+}
+
+// runArgs runs tune, or a command that tells what a tune left behind.
+func runArgs(t *testing.T, args ...string) outcome {
+	t.Helper()
+	var out, errs bytes.Buffer
+	con := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv, Quiet: true, SSH: &fleet.SSH{}}
+	return outcome{execute(t.Context(), con, args), out.String(), errs.String()}
+}
+
+// execute runs one command line and returns its exit status.
+func execute(ctx context.Context, con *console.Console, args []string) int {
+	c := &cobra.Command{Use: "linerate", SilenceErrors: true, SilenceUsage: true}
+	c.AddCommand(New(con), change.NewRollback(con), change.NewGuard(con), history.New(con))
+	c.SetArgs(args)
+	return con.Fail(c.ExecuteContext(ctx))
+}
+
+// outcome is one finished command.
+type outcome struct {
+	status         int
+	stdout, stderr string
+}
+
+// TestMain makes this program the guard of changes that its tests take back.
+func TestMain(m *testing.M) {
+	if os.Getenv("LINERATE_GUARD") != "" {
+		os.Exit(execute(context.Background(), console.System("test"), os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+const tunedRun = "20261122T103000.000Z"
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestTunedFilesWantMore: a file that wants more than the tune set is not
+// carried out by --persist; what was kept is said to hold until a reboot.
+func TestTunedFilesWantMore(t *testing.T) {
+	run, _ := settledPair(t)
+	text := strings.Replace(run.file.Text, "10.79.0.1/24]", "10.79.0.1/24, 10.80.0.1/24]", 1)
+	var err error
+	if run.file, err = fabric.Parse(run.path, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	out := tuneOutcome{doc: tuned{Group: tunedRun, Settings: []record.Setting{{Host: "a", Kept: true}}}}
+	err = run.writeFiles(t.Context(), &out)
+	if err == nil || !strings.Contains(err.Error(), "only until the next reboot: the file wants 1 more step of a") || !strings.Contains(console.HintFor(err), "linerate plan") {
+		t.Errorf("%v", err)
+	}
+	if out.doc.Fabric == "" || len(out.doc.Persisted) > 0 {
+		t.Errorf("fabric %q, persisted %v", out.doc.Fabric, out.doc.Persisted)
+	}
+}
+
+// TestTuneOutcome is the text of an outcome, as a terminal of 80 columns has
+// it.
+func TestTuneOutcome(t *testing.T) {
+	var text bytes.Buffer
+	con := &console.Console{Stdout: &text, Stderr: &bytes.Buffer{}, Getenv: os.Getenv}
+	file, err := fabric.Parse("fabric.yaml", []byte("linerate: v1\nhosts:\n  rbx: {reach: \"ssh://root@192.0.2.1\", network: {version: 2}}\n  lim: {reach: \"ssh://root@192.0.2.2\", network: {version: 2}}\n  third: {reach: \"ssh://root@192.0.2.3\", network: {version: 2}}\npaths: [{between: [rbx, lim]}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &tuneRun{con: con, file: file, path: "fabric.yaml", options: campaign.Tuning{Path: file.Paths[0]}}
+	r := record.Record{
+		Steps: []record.Step{
+			{Change: "layer3+4 on bond1 of rbx and bond1 of lim", Why: "layer2 hashes only MAC addresses; layer3+4 tells flows apart by their ports", Before: 9.9e9, After: 18.2e9, Kept: true, Verdict: "proven: +83.8 %"},
+			{Change: "socket buffers up to 32 MiB", Why: "TCP waited", Before: 18.2e9, After: 18.2e9, Verdict: "no gain (+0.1 %)"},
+			{Change: "2 streams on chosen source ports instead of 1 stream", Why: "1 stream can use 1 link at most", Before: 18.2e9, After: 19.8e9, Kept: true},
+			{Change: "MTU 9000", Why: "headers", Verdict: "could not be applied: rbx: no room"},
+		},
+		Tuning: &record.Tuning{Group: tunedRun, Windows: 11, Traffic: 31.4, Load: record.TunedLoad{Streams: 2, Ports: "chosen"}, Settings: []record.Setting{
+			{Host: "rbx", What: "xmit_hash_policy of bond1", Old: "layer2", New: "layer3+4", Kept: true, Gain: 0.838},
+			{Host: "lim", What: "xmit_hash_policy of bond1", Old: "layer2", New: "layer3+4", Kept: true, Gain: 0.838},
+			{Host: "rbx", What: "net.ipv4.tcp_rmem", Old: "4096 131072 6291456", New: "4096 131072 33554432", Gain: 0.001, Step: 1},
+		}, Left: []string{"channels: 8 on ens2f0 of rbx: traffic stops for seconds (link-down), which needs consent"}},
+		Trials: []record.Trial{
+			{Phase: record.PhaseBefore, Direction: run.direction(), Goodput: 9.9e9, Ceiling: 19.9e9},
+			{Phase: record.PhaseAfter, Direction: run.direction(), Goodput: 19.8e9, Ceiling: 19.9e9},
+		},
+	}
+	out := outcomeOf(r, run)
+	out.doc.Fabric = "fabric.tuned.yaml"
+	printTuned(con, out)
+	const want = `kept       +83.8 %  rbx, lim: xmit_hash_policy of bond1: layer2 -> layer3+4
+                    layer2 hashes only MAC addresses; layer3+4 tells flows apart
+                    by their ports
+put back    +0.1 %  rbx: net.ipv4.tcp_rmem: 4096 131072 6291456 -> 4096 131072
+                    33554432
+                    no gain (+0.1 %)
+kept        +8.8 %  2 streams on chosen source ports instead of 1 stream
+                    1 stream can use 1 link at most
+not kept            MTU 9000
+                    could not be applied: rbx: no room
+not tried: channels: 8 on ens2f0 of rbx: traffic stops for seconds (link-down),
+           which needs consent
+before 9.90 Gbit/s, after 19.8 Gbit/s, 99.5 % of the ceiling of 19.9 Gbit/s; 11
+measurements, 31 s of traffic
+with 2 streams on chosen source ports (` + "`linerate steer pick`" + ` names them)
+to take all of it back:
+  linerate rollback fabric.yaml --host rbx,lim 20261122T103000.000Z
+to make it stay over a reboot:
+  linerate apply fabric.tuned.yaml --profiles none --persist always
+`
+	if text.String() != want {
+		t.Errorf("got:\n%s", text.String())
+	}
+}
+
+// TestBelowTarget: a result below what was asked for says so, and why there is
+// no more.
+func TestBelowTarget(t *testing.T) {
+	for _, c := range []struct {
+		after  unit.BitRate
+		target float64
+		want   string
+	}{
+		{9.7e9, 0.97, ""}, {9.6e9, 0.97, "below the target of 97.0 %; ended by: windows"}, {9.6e9, 0.9, ""},
+	} {
+		if got := belowTarget(tuned{After: c.after, Ceiling: 10e9, Stopped: "windows"}, c.target); got != c.want {
+			t.Errorf("%v of 10 Gbit/s, target %g: %q, want %q", c.after, c.target, got, c.want)
+		}
+	}
+}
+
+// TestTitle: whatever a file is called, journals take the title.
+func TestTitle(t *testing.T) {
+	for file, want := range map[string]string{
+		"two.yaml":                           "tune two.yaml",
+		"a\nb.yaml":                          "tune a?b.yaml",
+		strings.Repeat("é", 300) + "/f.yaml": "tune ..." + strings.Repeat("é", 35) + "/f.yaml",
+	} {
+		if got := titleOf("tune " + file); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

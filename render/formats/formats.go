@@ -1,0 +1,138 @@
+// Package formats has the list of the formats that a host's network is written
+// in and read from, and does either by a format's name.
+package formats
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/aix"
+	"github.com/linerate/linerate/render/device"
+	"github.com/linerate/linerate/render/freebsd"
+	"github.com/linerate/linerate/render/ifcfg"
+	"github.com/linerate/linerate/render/iproute2"
+	"github.com/linerate/linerate/render/keyfile"
+	"github.com/linerate/linerate/render/netplan"
+	"github.com/linerate/linerate/render/networkd"
+	"github.com/linerate/linerate/render/nmstate"
+	"github.com/linerate/linerate/render/sysctl"
+	"github.com/linerate/linerate/render/truenas"
+)
+
+// format is a row of the one list of formats.
+type format struct {
+	name  render.Format
+	doc   string // what it is, for help texts
+	write func(render.Input) (render.Output, error)
+	read  func(files map[string]string) (render.Found, error) // nil: is not read back
+}
+
+// list has the formats in the order of help texts.
+var list = [...]format{
+	{render.FormatNetplan, "netplan YAML (Ubuntu; /etc/netplan)", netplan.Write, netplan.Read},
+	{render.FormatNetworkd, "systemd-networkd .netdev, .network and .link files", networkd.Write, networkd.Read},
+	{render.FormatIfcfg, "ifcfg, route and rule files (RHEL and CentOS up to 8)", ifcfg.Write, ifcfg.Read},
+	{render.FormatKeyfile, "NetworkManager keyfiles (RHEL 9, Fedora; nmconnection)", keyfile.Write, keyfile.Read},
+	{render.FormatNmstate, "nmstate YAML for nmstatectl apply", nmstate.Write, nil},
+	{render.FormatIproute2, "a script of ip, tc and ethtool lines, and one that takes it back", iproute2.Write, nil},
+	{render.FormatFreeBSD, "FreeBSD rc.conf, loader.conf and sysctl.conf", freebsd.Write, nil},
+	{render.FormatTrueNAS, "TrueNAS: the middleware's calls for CORE and SCALE, and the menu", truenas.Write, nil},
+	{render.FormatAIX, "AIX EtherChannel: mkdev and chdev lines with their undo", aix.Write, nil},
+	{render.FormatSysctl, "sysctl.d file with a reason for each key", sysctl.Write, nil},
+}
+
+func find(name render.Format) (format, bool) {
+	for _, f := range list {
+		if f.name == name {
+			return f, true
+		}
+	}
+	return format{}, false
+}
+
+// All lists the formats that Write takes, in the order of help texts.
+func All() []render.Format {
+	all := make([]render.Format, 0, len(list))
+	for _, f := range list {
+		all = append(all, f.name)
+	}
+	return all
+}
+
+// Doc returns one line on what a format is; "" for one that is not known.
+func Doc(name render.Format) string {
+	f, _ := find(name)
+	return f.doc
+}
+
+// Write returns the host's network as the format's files, sorted by path.
+// Writing again with these files as Input.Old changes nothing. The error is
+// render.ErrFormat for a format that is not known, render.ErrEmpty for a host
+// that declares nothing that the format writes, render.ErrText for a value
+// that its files cannot hold.
+func Write(name render.Format, in render.Input) (render.Output, error) {
+	f, known := find(name)
+	if !known {
+		var names []string
+		for _, f := range list {
+			names = append(names, string(f.name))
+		}
+		return render.Output{}, fmt.Errorf("%w %q: want one of %s", render.ErrFormat, name, strings.Join(names, ", "))
+	}
+	out, err := f.write(in)
+	if err == nil {
+		err = checkText(in, out)
+	}
+	if err != nil {
+		return render.Output{}, fmt.Errorf("render %s: %w", name, err)
+	}
+	for i := range out.Warnings {
+		out.Warnings[i].Format = name
+	}
+	sort.SliceStable(out.Files, func(i, j int) bool { return out.Files[i].Path < out.Files[j].Path })
+	return out, nil
+}
+
+// checkText refuses names of links that would be more than a word in a script or a
+// file's name, and unit files in which a value would swallow the next line
+// (systemd.syntax(7)).
+func checkText(in render.Input, out render.Output) error {
+	for _, d := range device.All(in) {
+		if why := fabric.ValidLinkName(d.Name); d.Name != "" && why != "" {
+			return fmt.Errorf("%w: the link's name %q %s", render.ErrText, d.Name, why)
+		}
+	}
+	for _, f := range out.Files {
+		if !strings.HasPrefix(f.Path, networkd.Dir) {
+			continue
+		}
+		for _, line := range strings.Split(f.Text, "\n") {
+			if strings.HasSuffix(line, `\`) && !strings.Contains(in.Old[f.Path], line+"\n") {
+				return fmt.Errorf("%w: %s: a value ends in a backslash: %s", render.ErrText, f.Path, line)
+			}
+		}
+	}
+	return nil
+}
+
+// Read returns what a format's files, text by path, say of a host. The error
+// is render.ErrFormat for a format that is not read back, render.ErrEmpty where
+// the files say nothing of a network.
+func Read(name render.Format, files map[string]string) (render.Found, error) {
+	f, _ := find(name)
+	if f.read == nil {
+		return render.Found{}, fmt.Errorf("%w: %s is not read back", render.ErrFormat, name)
+	}
+	found, err := f.read(files)
+	if err != nil {
+		return render.Found{}, fmt.Errorf("read %s: %w", name, err)
+	}
+	sort.SliceStable(found.Unread, func(i, j int) bool {
+		a, b := found.Unread[i], found.Unread[j]
+		return a.Path < b.Path || a.Path == b.Path && a.Line < b.Line
+	})
+	return found, nil
+}

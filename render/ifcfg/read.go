@@ -1,0 +1,283 @@
+package ifcfg
+
+import (
+	"maps"
+	"net/netip"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/node"
+	"github.com/linerate/linerate/render/readback"
+	"github.com/linerate/linerate/render/shell"
+)
+
+// reader reads one device's file.
+type reader struct {
+	*readback.Host
+	file string
+	id   string
+	// values are the assignments; of a key the last one counts.
+	values map[string]shell.Line
+	used   map[string]bool
+}
+
+// Read returns what the files, text by path, say of a host. The error is
+// render.ErrEmpty where they say nothing of a network.
+func Read(files map[string]string) (render.Found, error) {
+	f := readback.New()
+	names := map[string]string{} // interface by file suffix
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		suffix, ok := strings.CutPrefix(path.Base(file), "ifcfg-")
+		if !ok || path.Dir(file)+"/" != Dir || isBackup(suffix) || suffix == "lo" || strings.Contains(suffix, ":") {
+			continue
+		}
+		r := newReader(f, file, files[file])
+		r.id = r.name(suffix)
+		if !readback.LinkName(r.id) {
+			f.Miss(file, 1, "DEVICE", r.id, "is no interface's name")
+			continue
+		}
+		names[suffix] = r.id
+		r.read()
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		kind, suffix, ok := strings.Cut(path.Base(file), "-")
+		if !ok || path.Dir(file)+"/" != Dir || isBackup(suffix) {
+			continue
+		}
+		id := names[suffix]
+		base, number, alias := strings.Cut(suffix, ":")
+		switch {
+		case kind == "ifcfg" && alias && names[base] != "":
+			r := newReader(f, file, files[file])
+			r.id = names[base]
+			r.alias(number)
+		case kind != "route" && kind != "route6" && kind != "rule" && kind != "rule6":
+		case id == "":
+			f.Miss(file, 1, kind, suffix, "there is no ifcfg-"+suffix)
+		default:
+			(&reader{Host: f, file: file, id: id}).lines(kind, files[file])
+		}
+	}
+	return f.Found()
+}
+
+// isBackup reports a file that initscripts leave out (network-functions,
+// __sed_discard_ignored_files).
+func isBackup(suffix string) bool {
+	for _, end := range []string{"~", ".bak", ".orig", ".old", ".rpmnew", ".rpmorig", ".rpmsave", ".tmp"} {
+		if strings.HasSuffix(suffix, end) {
+			return true
+		}
+	}
+	return suffix == ""
+}
+
+func newReader(f *readback.Host, file, text string) *reader {
+	r := &reader{Host: f, file: file, values: map[string]shell.Line{}, used: map[string]bool{}}
+	for _, l := range shell.Read(text) {
+		if l.Odd {
+			f.Miss(file, l.Line, "line", "", "is no assignment that can be read without a shell")
+			continue
+		}
+		if l.Key != "" {
+			r.values[l.Key] = l
+		}
+	}
+	return r
+}
+
+func (r *reader) get(key string) string {
+	r.used[key] = true
+	return r.values[key].Value
+}
+
+func (r *reader) truth(key string) bool {
+	return strings.EqualFold(r.get(key), "yes") || strings.EqualFold(r.get(key), "true") || r.get(key) == "1"
+}
+
+// name is the interface's: what DEVICE says, or the file's name.
+func (r *reader) name(suffix string) string {
+	if d := r.get("DEVICE"); d != "" {
+		return d
+	}
+	return suffix
+}
+
+// wrong notes a value that is not understood.
+func (r *reader) wrong(key, why string) {
+	r.Miss(r.file, max(r.values[key].Line, 1), key, r.values[key].Value, why)
+}
+
+func (r *reader) read() {
+	kind := strings.ToLower(r.get("TYPE"))
+	switch {
+	case r.truth("BONDING_MASTER") || r.values["BONDING_OPTS"].Key != "" || kind == "bond":
+		r.Kinds[r.id] = "bonds"
+	case r.truth("VLAN") || kind == "vlan":
+		r.Kinds[r.id] = "vlans"
+		r.vlan()
+	case kind == "bridge":
+		r.Kinds[r.id] = "bridges"
+	case kind != "" && kind != "ethernet":
+		r.wrong("TYPE", "devices of this type are not read")
+	}
+	d := r.Device(r.id)
+	if mac := strings.ToLower(r.get("HWADDR")); mac != "" {
+		if m, err := flow.ParseMAC(mac); err == nil && !m.IsZero() {
+			node.Put(node.Within(d, "match"), "macaddress", node.Quoted(m.String()))
+			node.Put(d, "set-name", node.Plain(r.id))
+		} else {
+			r.wrong("HWADDR", "is no address")
+		}
+	}
+	if mac := strings.ToLower(r.get("MACADDR")); mac != "" {
+		node.Put(d, "macaddress", node.Quoted(mac))
+	}
+	if n, err := strconv.Atoi(r.get("MTU")); err == nil && n > 0 {
+		node.Put(d, "mtu", node.PlainInt(n))
+	} else if r.get("MTU") != "" {
+		r.wrong("MTU", "is no number")
+	}
+	if on := r.get("ONBOOT"); on != "" && !r.truth("ONBOOT") {
+		node.Put(d, "activation-mode", node.Plain("manual"))
+	}
+	r.master()
+	r.bonding()
+	r.ethtool()
+	r.addresses(d)
+	r.rest(d)
+}
+
+func (r *reader) master() {
+	for _, row := range [][2]string{{"MASTER", "bonds"}, {"BRIDGE", "bridges"}} {
+		name := r.get(row[0])
+		if !readback.LinkName(name) {
+			continue
+		}
+		r.Kinds[name] = row[1]
+		node.Push(r.Device(name), "interfaces", node.Plain(r.id))
+	}
+	for _, o := range bondopt.Ports() {
+		if said, ok := o.Saying(bondopt.Ifcfg); ok && r.get(said.Name) != "" {
+			node.Put(r.Setting("links", r.id), o.Key, node.Plain(r.get(said.Name)))
+		}
+	}
+	r.get("SLAVE")
+}
+
+var vlanName = regexp.MustCompile(`^(.+)\.([0-9]{1,4})$|^vlan([0-9]{1,4})$`)
+
+// vlan is a VLAN's parent and number: what is said, else what its name says.
+func (r *reader) vlan() {
+	parent, tag := r.get("PHYSDEV"), r.get("VLAN_ID")
+	if m := vlanName.FindStringSubmatch(r.id); m != nil {
+		if parent == "" {
+			parent = m[1]
+		}
+		if tag == "" {
+			tag = m[2] + m[3]
+		}
+	}
+	n, err := strconv.Atoi(tag)
+	if err != nil || !readback.LinkName(parent) {
+		r.wrong("VLAN", "neither the name nor PHYSDEV and VLAN_ID say the parent and the number")
+		return
+	}
+	node.Put(r.Device(r.id), "id", node.PlainInt(n))
+	node.Put(r.Device(r.id), "link", node.Plain(parent))
+}
+
+func (r *reader) bonding() {
+	for _, word := range strings.Fields(r.get("BONDING_OPTS")) {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok || !shell.IsName(name) || value == "" {
+			r.wrong("BONDING_OPTS", word+" is no option=value")
+			continue
+		}
+		value = strings.TrimPrefix(value, "+")
+		if have := r.Device(r.id).Get("parameters").Get("arp-ip-targets"); name == "arp_ip_target" && have != nil {
+			value = strings.Join(node.Texts(have), ",") + "," + value // one entry for each target
+		}
+		r.Option(r.id, name, kernelWord(name, value))
+	}
+}
+
+// ethtool reads the calls of ETHTOOL_OPTS.
+func (r *reader) ethtool() {
+	for _, call := range strings.Split(r.get("ETHTOOL_OPTS"), ";") {
+		words := strings.Fields(call)
+		if len(words) == 0 {
+			continue
+		}
+		letter := words[0]
+		words = words[1:]
+		if len(words) > 0 && (words[0] == r.id || words[0] == "${DEVICE}" || words[0] == "$DEVICE") {
+			words = words[1:]
+		}
+		if !r.ethtoolCall(letter, words) {
+			r.wrong("ETHTOOL_OPTS", strings.TrimSpace(call)+" is not read")
+		}
+	}
+}
+
+func (r *reader) ethtoolCall(letter string, words []string) bool {
+	if len(words)%2 != 0 {
+		return false
+	}
+	for i := 0; i < len(words); i += 2 {
+		name, value := words[i], words[i+1]
+		n, err := strconv.Atoi(value)
+		switch {
+		case letter == "-K" && (value == "on" || value == "off"):
+			r.Offload(r.id, name, value == "on")
+		case letter == "-G" && (name == "rx" || name == "tx") && err == nil:
+			node.Put(r.Setting("links", r.id, "rings"), name, node.PlainInt(n))
+		case letter == "-L" && err == nil:
+			node.Put(r.Setting("links", r.id, "channels"), name, node.PlainInt(n))
+		case letter == "-C" && (err == nil || value == "on" || value == "off"):
+			node.Put(r.Setting("links", r.id, "coalesce"), name, node.Plain(value))
+		case letter == "-s" && name == "wol" && (value == "g" || value == "d"):
+			node.Put(r.Device(r.id), "wakeonlan", node.Plain(strconv.FormatBool(value == "g")))
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// rest notes what was not asked for; keys that only name things are no loss.
+func (r *reader) rest(*yamldoc.Node) {
+	for _, key := range slices.Sorted(maps.Keys(r.values)) {
+		switch key {
+		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "ONPARENT", "USERCTL":
+			continue
+		}
+		if !r.used[key] {
+			r.wrong(key, "a fabric has no word for it")
+		}
+	}
+}
+
+// dottedLength is a dotted mask's length.
+func dottedLength(s string) (int, bool) {
+	a, err := netip.ParseAddr(s)
+	if err != nil || !a.Is4() {
+		return 0, false
+	}
+	b := a.As4()
+	bits := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
+	n := 0
+	for bits&(1<<31) != 0 {
+		n++
+		bits <<= 1
+	}
+	return n, bits == 0
+}

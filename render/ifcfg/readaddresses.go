@@ -1,0 +1,242 @@
+package ifcfg
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/render/node"
+	"github.com/linerate/linerate/render/shell"
+)
+
+// mostAddresses is how many numbered keys initscripts look at (expand_config
+// of network-functions).
+const mostAddresses = 256
+
+func (r *reader) addresses(d *yamldoc.Node) {
+	switch proto := strings.ToLower(r.get("BOOTPROTO")); proto {
+	case "dhcp", "bootp":
+		node.Put(d, "dhcp4", node.Plain("true"))
+	case "", "none", "static":
+	default:
+		r.wrong("BOOTPROTO", "is not read")
+	}
+	for i := -1; i < mostAddresses; i++ {
+		n := ""
+		if i >= 0 {
+			n = strconv.Itoa(i)
+		}
+		if p, ok := r.address4(n); ok {
+			r.Host.Address(r.id, p, nil)
+		}
+		if g := r.get("GATEWAY" + n); g != "" {
+			r.gateway("GATEWAY"+n, g)
+		}
+		if s := r.get("DNS" + n); s != "" {
+			if _, err := netip.ParseAddr(s); err != nil {
+				r.wrong("DNS"+n, "is no address")
+				continue
+			}
+			node.Push(node.Within(d, "nameservers"), "addresses", node.Quoted(s))
+		}
+		r.numberedRule("ROUTING_RULE_" + n)
+		r.numberedRule("ROUTING_RULE6_" + n)
+	}
+	for _, s := range strings.Fields(r.get("DOMAIN")) {
+		node.Push(node.Within(d, "nameservers"), "search", node.Quoted(s))
+	}
+	r.ipv6(d)
+	for _, row := range dhcpWords {
+		value := r.get(row[1])
+		if value == "" || d.Get("dhcp4") == nil {
+			if value != "" {
+				r.wrong(row[1], "matters with DHCP only")
+			}
+			continue
+		}
+		if strings.HasPrefix(row[0], "use-") || strings.HasPrefix(row[0], "send-") {
+			value = strconv.FormatBool(r.truth(row[1]))
+		}
+		node.Put(node.Within(d, "dhcp4-overrides"), row[0], node.Quoted(value))
+	}
+	r.bridge(d)
+}
+
+// address4 is the address with a number behind its keys.
+func (r *reader) address4(n string) (netip.Prefix, bool) {
+	text := r.get("IPADDR" + n)
+	if text == "" {
+		return netip.Prefix{}, false
+	}
+	a, err := netip.ParseAddr(text)
+	if err != nil || !a.Is4() {
+		r.wrong("IPADDR"+n, "is no IPv4 address")
+		return netip.Prefix{}, false
+	}
+	bits, err := strconv.Atoi(r.get("PREFIX" + n))
+	mask := r.get("NETMASK" + n)
+	if err != nil {
+		var ok bool
+		if bits, ok = dottedLength(mask); !ok {
+			if mask != "" || r.get("PREFIX"+n) != "" {
+				r.wrong("IPADDR"+n, "has no prefix length that can be read")
+				return netip.Prefix{}, false
+			}
+			bits = classful(a)
+		}
+	}
+	p := netip.PrefixFrom(a, bits)
+	if !p.IsValid() {
+		r.wrong("PREFIX"+n, "is no prefix length")
+	}
+	return p, p.IsValid()
+}
+
+// classful is the length that ipcalc(1) gives an address without one.
+func classful(a netip.Addr) int {
+	switch b := a.As4()[0]; {
+	case b < 128:
+		return 8
+	case b < 192:
+		return 16
+	}
+	return 24
+}
+
+func (r *reader) gateway(key, text string) {
+	g, err := netip.ParseAddr(text)
+	if err != nil || g.Zone() != "" {
+		r.wrong(key, "is no address")
+		return
+	}
+	if r.get("DEFROUTE") != "" && !r.truth("DEFROUTE") {
+		return
+	}
+	route := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
+	node.Put(route, "to", node.Plain("default"))
+	node.Put(route, "via", node.Text(g.String()))
+	node.Push(r.Device(r.id), "routes", route)
+}
+
+func (r *reader) ipv6(d *yamldoc.Node) {
+	if r.get("IPV6INIT") != "" && !r.truth("IPV6INIT") && r.values["IPV6ADDR"].Key == "" {
+		node.SetKey(d, "link-local", &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true})
+	}
+	for _, key := range []string{"IPV6ADDR", "IPV6ADDR_SECONDARIES"} {
+		for _, word := range strings.Fields(r.get(key)) {
+			if !strings.Contains(word, "/") {
+				word += "/64"
+			}
+			p, err := netip.ParsePrefix(word)
+			if err != nil {
+				r.wrong(key, word+" is no address")
+				continue
+			}
+			r.Host.Address(r.id, p, nil)
+		}
+	}
+	if r.truth("DHCPV6C") {
+		node.Put(d, "dhcp6", node.Plain("true"))
+	}
+	if auto := r.get("IPV6_AUTOCONF"); auto != "" {
+		node.Put(d, "accept-ra", node.Plain(strconv.FormatBool(r.truth("IPV6_AUTOCONF"))))
+	}
+	if mtu := r.get("IPV6_MTU"); mtu != "" {
+		node.Put(d, "ipv6-mtu", node.Plain(mtu))
+	}
+	if g, _, _ := strings.Cut(r.get("IPV6_DEFAULTGW"), "%"); g != "" {
+		r.gateway("IPV6_DEFAULTGW", g)
+	}
+}
+
+func (r *reader) bridge(d *yamldoc.Node) {
+	if r.Kinds[r.id] != "bridges" {
+		return
+	}
+	if stp := r.get("STP"); stp != "" {
+		node.Put(node.Within(d, "parameters"), "stp", node.Plain(strconv.FormatBool(strings.EqualFold(stp, "on") || r.truth("STP"))))
+	}
+	if delay := r.get("DELAY"); delay != "" {
+		node.Put(node.Within(d, "parameters"), "forward-delay", node.Quoted(delay))
+	}
+}
+
+// alias reads a file ifcfg-NAME:N.
+func (r *reader) alias(number string) {
+	p, ok := r.address4("")
+	r.get("DEVICE")
+	if ok {
+		options := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
+		node.Put(options, "label", node.Quoted(r.id+":"+number))
+		r.Host.Address(r.id, p, options)
+	}
+	r.rest(nil)
+}
+
+// lines reads a route or rule file: ip(8)'s words, or numbered assignments.
+func (r *reader) lines(kind, text string) {
+	four := !strings.HasSuffix(kind, "6")
+	numbered := newReader(r.Host, r.file, "")
+	numbered.id = r.id
+	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if l := shell.Read(line)[0]; l.Key != "" && !l.Odd && kind == "route" {
+			l.Line = i + 1
+			numbered.values[l.Key] = l
+			continue
+		}
+		read := r.routeWords
+		if strings.HasPrefix(kind, "rule") {
+			read = r.ruleWords
+		}
+		if why := read(words, four); why != "" {
+			r.Miss(r.file, i+1, kind, strings.TrimSpace(line), why)
+		}
+	}
+	numbered.numbered()
+}
+
+// numbered reads ADDRESSn, NETMASKn, GATEWAYn, METRICn and OPTIONSn.
+func (r *reader) numbered() {
+	for i := range mostAddresses {
+		n := strconv.Itoa(i)
+		to := r.get("ADDRESS" + n)
+		if to == "" {
+			continue
+		}
+		bits, ok := dottedLength(r.get("NETMASK" + n))
+		if l, err := strconv.Atoi(r.get("PREFIX" + n)); err == nil {
+			bits, ok = l, true
+		}
+		if !ok {
+			bits = 32
+		}
+		words := []string{to + "/" + strconv.Itoa(bits)}
+		if g := r.get("GATEWAY" + n); g != "" {
+			words = append(words, "via", g)
+		}
+		if m := r.get("METRIC" + n); m != "" {
+			words = append(words, "metric", m)
+		}
+		words = append(words, strings.Fields(r.get("OPTIONS"+n))...)
+		if why := r.routeWords(words, true); why != "" {
+			r.wrong("ADDRESS"+n, why)
+		}
+	}
+	r.rest(nil)
+}
+
+func (r *reader) numberedRule(key string) {
+	text := r.get(key)
+	if text == "" {
+		return
+	}
+	if why := r.ruleWords(strings.Fields(text), !strings.Contains(key, "6_")); why != "" {
+		r.wrong(key, why)
+	}
+}

@@ -1,0 +1,311 @@
+package keyfile
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/render/node"
+)
+
+// weightedHop is one next hop of a route over several, which connections hold
+// apart.
+type weightedHop struct {
+	to            netip.Prefix
+	table, metric int
+	hop           netstate.NextHop
+}
+
+// addresses reads [ipv4] and [ipv6]. A connection without one has its default
+// method, auto.
+func (r *connectionReader) addresses() {
+	local := []string{}
+	for _, group := range []string{"ipv4", "ipv6"} {
+		r.gateway(group)
+		for _, l := range r.file.lines {
+			switch m := listKey.FindStringSubmatch(l.key); {
+			case l.group != group || l.key == "" || m == nil:
+			case m[2] != "":
+				// Read with its route.
+			case m[1] == "address" || m[1] == "addresses":
+				r.address(l)
+			case m[1] == "routing-rule":
+				r.rule(l)
+			default:
+				r.route(l)
+			}
+		}
+		if r.method(group) {
+			local = append(local, group)
+		}
+		r.keys(group)
+	}
+	r.nameservers()
+	if slices.Equal(local, []string{"ipv6"}) {
+		return // what netplan has without a word
+	}
+	node.SetKey(r.entry, "link-local", node.FlowList(local))
+}
+
+// method reads where addresses come from, and answers whether the family has
+// link-local ones.
+func (r *connectionReader) method(group string) (local bool) {
+	l, ok := r.file.find(group, "method")
+	r.used[l.number] = ok || r.used[l.number]
+	dhcp := map[string]string{"ipv4": "dhcp4", "ipv6": "dhcp6"}[group]
+	switch {
+	case !ok || l.value == "auto":
+		node.Put(r.entry, dhcp, node.Plain("true"))
+		return group == "ipv6"
+	case l.value == "manual":
+		return group == "ipv6"
+	case l.value == "link-local":
+		return true
+	case l.value == "disabled" || l.value == "ignore":
+		return false
+	case l.value == "dhcp" && group == "ipv6":
+		node.Put(r.entry, dhcp, node.Plain("true"))
+		node.Put(r.entry, "accept-ra", node.Plain("false"))
+		return true
+	}
+	r.refuse(l, "a fabric has no such method")
+	return group == "ipv6"
+}
+
+func (r *connectionReader) gateway(group string) {
+	l, ok := r.file.find(group, "gateway")
+	if !ok {
+		return
+	}
+	a, err := netip.ParseAddr(l.value)
+	if err != nil || a.Zone() != "" || a.Is4() != (group == "ipv4") {
+		r.refuse(l, "is no address of this family")
+		return
+	}
+	r.used[l.number] = true
+	node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", a.String()))
+}
+
+// address reads "ADDRESS/LENGTH[,GATEWAY]".
+func (r *connectionReader) address(l keyLine) {
+	text, gateway, _ := strings.Cut(strings.TrimSuffix(l.value, ";"), ",")
+	p, err := netip.ParsePrefix(strings.TrimSpace(text))
+	if err != nil || p.Addr().Is4() != (l.group == "ipv4") {
+		r.refuse(l, "is no address with its prefix length")
+		return
+	}
+	r.used[l.number] = true
+	if list := r.entry.Get("addresses"); list == nil || !slices.ContainsFunc(list.Items, func(n *yamldoc.Node) bool { return n.Text == p.String() }) {
+		node.Push(r.entry, "addresses", node.Quoted(p.String()))
+		r.entry.Get("addresses").Flow = true
+	}
+	if a, err := netip.ParseAddr(strings.TrimSpace(gateway)); err == nil && !a.IsUnspecified() && a.Zone() == "" && a.Is4() == p.Addr().Is4() {
+		node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", a.String()))
+	}
+}
+
+// route reads "NET/LENGTH[,GATEWAY[,METRIC]]" with its options.
+func (r *connectionReader) route(l keyLine) {
+	fields := strings.Split(strings.TrimSuffix(l.value, ";"), ",")
+	to, err := netip.ParsePrefix(strings.TrimSpace(fields[0]))
+	if a, single := netip.ParseAddr(strings.TrimSpace(fields[0])); single == nil && a.Zone() == "" {
+		to, err = netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	if err != nil || to.Addr().Is4() != (l.group == "ipv4") || len(fields) > 3 {
+		r.refuse(l, "is no route")
+		return
+	}
+	to = to.Masked()
+	var via netip.Addr
+	if len(fields) > 1 && strings.TrimSpace(fields[1]) != "" {
+		if via, err = netip.ParseAddr(strings.TrimSpace(fields[1])); err != nil || via.Is4() != to.Addr().Is4() || via.Zone() != "" {
+			r.refuse(l, "is no route")
+			return
+		}
+	}
+	metric := 0
+	if len(fields) > 2 {
+		n, err := strconv.ParseUint(strings.TrimSpace(fields[2]), 10, 32)
+		if err != nil {
+			r.refuse(l, "its metric is no number")
+			return
+		}
+		metric = int(n)
+	}
+	if via.IsUnspecified() {
+		via = netip.Addr{}
+	}
+	if metric == 1024 && !to.Addr().Is4() {
+		metric = 0 // IPv6's own default
+	}
+	r.used[l.number] = true
+	r.placeRoute(l, to, via, metric)
+}
+
+func (r *connectionReader) placeRoute(l keyLine, to netip.Prefix, via netip.Addr, metric int) {
+	words := []string{"to", to.String()}
+	if to.Bits() == 0 && (to.Addr().Is4() || via.IsValid()) {
+		words[1] = "default"
+	}
+	typed, scoped, weight, tableNumber := false, false, 0, 0
+	if options, ok := r.file.find(l.group, l.key+"_options"); ok {
+		r.used[options.number] = true
+		for _, option := range strings.Split(options.value, ",") {
+			key, value, _ := strings.Cut(strings.TrimSpace(option), "=")
+			n, err := strconv.ParseUint(value, 10, 32)
+			number := err == nil
+			switch {
+			case key == "table" && number:
+				tableNumber = int(n)
+			case key == "weight" && number && n > 0 && n < 257:
+				weight = int(n)
+			case key == "mtu" && number && n <= 65536:
+				words = append(words, "mtu", value)
+			case key == "onlink" && value == "true" && via.IsValid():
+				words = append(words, "on-link", "true")
+			case key == "src" && validAddr(value, to):
+				words = append(words, "from", value)
+			case key == "type" && slices.Contains([]string{"unicast", "local", "blackhole", "unreachable", "prohibit", "throw"}, value):
+				typed = value != "unicast"
+				words = append(words, "type", value)
+			case key == "scope" && (value == "0" || value == "253" || value == "254"):
+				scoped = value != "0"
+				words = append(words, "scope", map[string]string{"0": "global", "253": "link", "254": "host"}[value])
+			case number && key != "src" && key != "scope" && optionKey(key) != "":
+				words = append(words, optionKey(key), value)
+			default:
+				r.refuse(options, fmt.Sprintf("a fabric has no route option %q", option))
+			}
+		}
+	}
+	if weight > 0 && via.IsValid() && to.Addr().Is4() {
+		r.hops = append(r.hops, weightedHop{to, tableNumber, metric, netstate.NextHop{Gateway: via, Link: r.name, Weight: weight}})
+		return
+	}
+	if via.IsValid() {
+		words = append(words, "via", via.String())
+	} else if !typed && !scoped {
+		words = append(words, "scope", "link")
+	}
+	if metric != 0 {
+		words = append(words, "metric", strconv.Itoa(metric))
+	}
+	if tableNumber != 0 {
+		words = append(words, "table", strconv.Itoa(tableNumber))
+	}
+	node.Push(r.entry, "routes", node.FlowMap(words...))
+}
+
+// optionKey is netplan's key for a word of a route's options; "" none.
+func optionKey(word string) string {
+	for _, o := range routeOptions {
+		if o.word == word {
+			return o.key
+		}
+	}
+	return ""
+}
+
+func validAddr(s string, to netip.Prefix) bool {
+	a, err := netip.ParseAddr(s)
+	return err == nil && a.Zone() == "" && a.Is4() == to.Addr().Is4()
+}
+
+// placeHops writes the routes over several next hops; a lone one is a route
+// of its device.
+func (r *reader) placeHops() {
+	for len(r.hops) > 0 {
+		first := r.hops[0]
+		same := func(h weightedHop) bool {
+			return h.to == first.to && h.table == first.table && h.metric == first.metric
+		}
+		item, hops := node.FlowMap("to", destination(first.to)), node.FlowList(nil)
+		if first.table != 0 {
+			node.Put(item, "table", node.PlainInt(first.table))
+		}
+		if first.metric != 0 {
+			node.Put(item, "metric", node.PlainInt(first.metric))
+		}
+		for _, h := range r.hops {
+			if same(h) {
+				hops.Items = append(hops.Items, node.FlowMap("via", h.hop.Gateway.String(), "dev", h.hop.Link, "weight", strconv.Itoa(h.hop.Weight)))
+			}
+		}
+		node.Put(item, "hops", hops)
+		node.Push(r.Beside, "multipath", item)
+		r.hops = slices.DeleteFunc(r.hops, same)
+	}
+}
+
+func destination(p netip.Prefix) string {
+	if p.Bits() == 0 && p.Addr().Is4() {
+		return "default"
+	}
+	return p.String()
+}
+
+// rule reads "priority N from NET table N ...".
+func (r *connectionReader) rule(l keyLine) {
+	words := strings.Fields(l.value)
+	var out []string
+	for i := 0; i+1 < len(words); i += 2 {
+		value := words[i+1]
+		n, err := strconv.ParseUint(value, 0, 32)
+		switch word := words[i]; {
+		case (word == "priority" || word == "table") && err == nil:
+			out = append(out, word, strconv.FormatUint(n, 10))
+		case word == "from" || word == "to":
+			p, err := netip.ParsePrefix(value)
+			if a, single := netip.ParseAddr(value); single == nil && a.Zone() == "" {
+				p, err = netip.PrefixFrom(a, a.BitLen()), nil
+			}
+			if err != nil || p.Addr().Is4() != (l.group == "ipv4") {
+				r.refuse(l, "is no routing rule")
+				return
+			}
+			if p.Bits() > 0 || l.group == "ipv6" {
+				out = append(out, word, p.Masked().String())
+			}
+		case word == "fwmark" && err == nil:
+			out = append(out, "mark", strconv.FormatUint(n, 10))
+		case word == "tos" && err == nil && n < 256:
+			out = append(out, "type-of-service", strconv.FormatUint(n, 10))
+		default:
+			r.refuse(l, "a fabric has no rule with "+word)
+			return
+		}
+	}
+	if len(words)%2 != 0 || len(out) == 0 {
+		r.refuse(l, "is no routing rule")
+		return
+	}
+	r.used[l.number] = true
+	node.Push(r.entry, "routing-policy", node.FlowMap(out...))
+}
+
+func (r *connectionReader) nameservers() {
+	servers, search := node.Sequence(), node.Sequence()
+	servers.Flow, search.Flow = true, true
+	for _, group := range []string{"ipv4", "ipv6"} {
+		for _, word := range strings.FieldsFunc(r.take(group, "dns"), func(c rune) bool { return c == ';' || c == ',' || c == ' ' }) {
+			if a, err := netip.ParseAddr(word); err == nil {
+				servers.Items = append(servers.Items, node.Quoted(a.String()))
+			}
+		}
+		for _, word := range strings.FieldsFunc(r.take(group, "dns-search"), func(c rune) bool { return c == ';' || c == ',' || c == ' ' }) {
+			if !slices.ContainsFunc(search.Items, func(n *yamldoc.Node) bool { return n.Text == word }) {
+				search.Items = append(search.Items, node.Quoted(word))
+			}
+		}
+	}
+	if len(servers.Items)+len(search.Items) > 0 {
+		n := node.Mapping()
+		node.Put(n, "addresses", servers)
+		node.Put(n, "search", search)
+		node.Put(r.entry, "nameservers", n)
+	}
+}

@@ -1,0 +1,256 @@
+// Package networkd writes a host's network as systemd-networkd's .netdev,
+// .network and .link files, and reads them.
+package networkd
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/device"
+	"github.com/linerate/linerate/render/ledger"
+	"github.com/linerate/linerate/render/unitfile"
+)
+
+// Dir is where an administrator's files are; those of the same name in
+// /run and /usr/lib are not read (systemd.network(5)).
+const Dir = "/etc/systemd/network/"
+
+// dirs are all of them, the strongest first.
+var dirs = []string{Dir, "/run/systemd/network/", "/usr/local/lib/systemd/network/", "/usr/lib/systemd/network/", "/lib/systemd/network/"}
+
+// fileMode is what systemd-networkd can read, which runs as a user of its
+// own.
+const fileMode = 0o644
+
+// Write writes .netdev, .network and .link files: one each for a
+// device, or what is wanted put into the files that are there.
+func Write(in render.Input) (render.Output, error) {
+	var out render.Output
+	l := ledger.New(in, &out)
+	if in.Host.Network.IsZero() {
+		return out, render.ErrEmpty
+	}
+	w := files{in: in, out: &out}
+	for _, d := range device.Definitions(in) {
+		switch d.Kind {
+		case device.Ethernet, device.Bond, device.Bridge, device.VLAN, device.Dummy:
+		default:
+			l.LeaveOut(d.ID, string(d.Kind), "devices of this kind are not written for systemd-networkd")
+			continue
+		}
+		if units := netdevUnit(d, l); units != nil {
+			w.put(d, ".netdev", units, func(s []unitfile.Section) bool { return sectionOf(s, "NetDev").Get("Name") == d.Name })
+		}
+		w.put(d, ".network", networkUnit(in, d, l), func(s []unitfile.Section) bool { return matches(sectionOf(s, "Match"), d) })
+		if units := linkUnit(d, l); units != nil {
+			w.put(d, ".link", units, func(s []unitfile.Section) bool { return matches(sectionOf(s, "Match"), d) })
+		}
+		if slices.ContainsFunc(d.Rules, func(r fabric.Rule) bool { return r.From.IsValid() }) {
+			l.Say(d.ID, "source_rules")
+		}
+	}
+	w.absent(l)
+	for key := range in.AllSysctls() {
+		l.Say("", "sysctl."+key) // the sysctl format's
+	}
+	var ofPorts []string
+	for _, o := range bondopt.Ports() {
+		ofPorts = append(ofPorts, o.Key)
+	}
+	l.Finish("systemd-networkd has no key for it",
+		ledger.Reason{Keys: "mptcp.", Why: "systemd-networkd has no MPTCP endpoints or limits: ip-mptcp(8) at boot, or NetworkManager"},
+		ledger.Reason{Keys: "source_rules", Why: ledger.SourceRulesWhy},
+		ledger.Reason{Keys: strings.Join(ofPorts, " "), Why: "systemd-networkd sets no port's priority or queue"},
+	)
+	return out, nil
+}
+
+// files places devices' sections in files.
+type files struct {
+	in  render.Input
+	out *render.Output
+}
+
+// put writes a device's sections into the file that is for it alone, or a
+// file of its own.
+func (w files) put(d device.Device, suffix string, units []unitfile.Section, is func([]unitfile.Section) bool) {
+	own := Dir + "20-" + strings.ReplaceAll(d.Name, "*", "_") + suffix
+	for _, file := range inOrder(w.in.Old, suffix) {
+		have := unitfile.Read(w.in.Old[file], nil)
+		if !is(have) {
+			continue
+		}
+		shared := suffix != ".netdev" && !alone(sectionOf(have, "Match"))
+		if shared || !strings.HasPrefix(file, Dir) {
+			if suffix != ".netdev" && path.Base(file) < path.Base(own) {
+				own = Dir + "00-linerate-" + strings.ReplaceAll(d.Name, "*", "_") + suffix
+			}
+			if w.in.Old[own] == "" && shared {
+				w.out.Warn(d.ID, "match", own+" is read before "+file+", which selects other devices too and counts for this one no more")
+				// What the shared file says beyond the match holds on.
+				w.out.Add(own, fileMode, unitfile.Update(w.in.Old[file], plainUnits(d, units), mergingOf(units)))
+				return
+			}
+			break
+		}
+		w.out.Add(file, fileMode, unitfile.Update(w.in.Old[file], plainUnits(d, units), mergingOf(units)))
+		return
+	}
+	if w.in.Old[own] != "" {
+		units = plainUnits(d, units)
+	}
+	w.out.Add(own, fileMode, unitfile.Update(w.in.Old[own], units, mergingOf(units)))
+}
+
+// plainUnits are the sections without what a new file has by custom and the
+// fabric does not ask for: a file that is there may have decided otherwise.
+func plainUnits(d device.Device, units []unitfile.Section) []unitfile.Section {
+	var all []unitfile.Section
+	for _, s := range units {
+		kept := unitfile.Section{Name: s.Name}
+		for _, a := range s.Keys {
+			switch s.Name + "." + a.Key {
+			case "Network.LinkLocalAddressing":
+				if d.Key("link-local") == nil && d.Master == "" {
+					continue
+				}
+			case "Network.ConfigureWithoutCarrier":
+				if d.Key("ignore-carrier") == nil {
+					continue
+				}
+			case "DHCPv4.UseMTU", "DHCPv4.RouteMetric":
+				if d.Key("dhcp4-overrides") == nil {
+					continue
+				}
+			case "DHCPv6.RouteMetric":
+				if d.Key("dhcp6-overrides") == nil {
+					continue
+				}
+			case "Link.NamePolicy", "Link.AlternativeNamesPolicy":
+				continue
+			}
+			kept.Keys = append(kept.Keys, a)
+		}
+		if len(kept.Keys) > 0 {
+			all = append(all, kept)
+		}
+	}
+	return all
+}
+
+// absent names the files of devices that the host must not have.
+func (w files) absent(l *ledger.Ledger) {
+	for _, name := range w.in.Host.Absent {
+		l.Say(name, "absent")
+		known := false
+		for _, suffix := range []string{".netdev", ".network", ".link"} {
+			for _, file := range inOrder(w.in.Old, suffix) {
+				have := unitfile.Read(w.in.Old[file], nil)
+				match := sectionOf(have, "Match")
+				if sectionOf(have, "NetDev").Get("Name") == name || match.Get("Name") == name && len(match.Keys) == 1 {
+					w.out.Warn(name, "absent", "delete "+file)
+					known = true
+				}
+			}
+		}
+		if !known {
+			w.out.Warn(name, "absent", "no file says that a link must not be there: delete its .netdev, .network and .link where there are some")
+		}
+	}
+}
+
+// inOrder are the files of a kind in the order that networkd looks at
+// them: by name, whatever the directory, the strongest directory's for a name.
+func inOrder(files map[string]string, suffix string) []string {
+	byName := map[string]string{}
+	for i := len(dirs) - 1; i >= 0; i-- {
+		for file := range files {
+			if path.Dir(file)+"/" == dirs[i] && strings.HasSuffix(file, suffix) {
+				byName[path.Base(file)] = file
+			}
+		}
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		all = append(all, byName[name])
+	}
+	return all
+}
+
+func sectionOf(sections []unitfile.Section, name string) unitfile.Section {
+	for _, s := range sections {
+		if s.Name == name {
+			return s
+		}
+	}
+	return unitfile.Section{}
+}
+
+// matches reports that a [Match] selects the device, as far as its own words
+// tell; conditions on the machine never do.
+func matches(m unitfile.Section, d device.Device) bool {
+	if len(m.Keys) == 0 {
+		return false
+	}
+	for _, a := range m.Keys {
+		words := strings.Fields(a.Value)
+		ok := false
+		switch a.Key {
+		case "Name", "OriginalName":
+			ok = slices.ContainsFunc(words, func(g string) bool { return globMatches(g, d.Name) })
+		case "PermanentMACAddress", "MACAddress":
+			mac := d.Permanent
+			ok = slices.ContainsFunc(words, func(s string) bool { return !mac.IsZero() && strings.EqualFold(s, mac.String()) })
+		case "Driver":
+			ok = d.Match != nil && slices.Equal(words, d.Match.Drivers)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// alone reports that a [Match] selects one device and no more.
+func alone(m unitfile.Section) bool {
+	for _, a := range m.Keys {
+		words := strings.Fields(a.Value)
+		if a.Key != "Driver" && len(words) == 1 && !strings.ContainsAny(words[0], "*?[!") {
+			return true
+		}
+	}
+	return false
+}
+
+// globMatches is fnmatch(3) as far as interface names need it.
+func globMatches(glob, name string) bool {
+	ok, err := path.Match(strings.ReplaceAll(glob, "[!", "[^"), name)
+	return err == nil && ok
+}
+
+// mergingOf is how wanted sections go into a file: addresses, routes and
+// rules that are wanted are all there are to be.
+func mergingOf(wanted []unitfile.Section) unitfile.Merging {
+	has := func(name string) bool { return sectionOf(wanted, name).Name != "" }
+	addresses := has("Address") || sectionOf(wanted, "Network").Get("Address") != ""
+	return unitfile.Merging{
+		Owned: func(section, key string) bool {
+			switch section + "." + key {
+			case "Network.Address":
+				return addresses
+			case "Network.Gateway":
+				return has("Route")
+			case "Network.Bond", "Network.Bridge", "Network.PrimarySlave":
+				return true
+			}
+			return section == "Match" || section == "Route" || section == "RoutingPolicyRule"
+		},
+		Added: func(section, key string) bool { return section+"."+key == "Network.VLAN" },
+		Whole: map[string]bool{"Route": has("Route"), "RoutingPolicyRule": has("RoutingPolicyRule"), "Address": addresses},
+	}
+}

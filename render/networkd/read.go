@@ -1,0 +1,259 @@
+package networkd
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/node"
+	"github.com/linerate/linerate/render/readback"
+	"github.com/linerate/linerate/render/unitfile"
+)
+
+// reader reads .netdev, .network and .link files with their drop-ins.
+type reader struct {
+	*readback.Host
+	files map[string]string
+	// taken are the devices that a .network file already counts for: the
+	// first one that matches does.
+	taken map[string]string
+	// macs leads from permanent addresses to names, as .link files give them.
+	macs map[string]string
+}
+
+// placedSection is a section with its file.
+type placedSection struct {
+	unitfile.Section
+	file string
+}
+
+// Read returns what the files, text by path, say of a host. The error is
+// render.ErrEmpty where they say nothing of a network.
+func Read(files map[string]string) (render.Found, error) {
+	r := reader{Host: readback.New(), files: files, taken: map[string]string{}, macs: map[string]string{}}
+	for _, file := range inOrder(files, ".netdev") {
+		r.netdev(file, r.sections(file))
+	}
+	for _, file := range inOrder(files, ".link") {
+		s := r.sections(file)
+		match, link := placedOf(s, "Match"), placedOf(s, "Link")
+		if name := link.Get("Name"); name != "" {
+			for _, mac := range strings.Fields(match.Get("PermanentMACAddress") + " " + match.Get("MACAddress")) {
+				r.macs[strings.ToLower(mac)] = name
+			}
+		}
+	}
+	for _, file := range inOrder(files, ".network") {
+		r.network(file, r.sections(file))
+	}
+	for _, file := range inOrder(files, ".link") {
+		r.link(file, r.sections(file))
+	}
+	return r.Found()
+}
+
+// odd notes lines that systemd would not understand either.
+func (r reader) odd(file string) func(int, string) {
+	return func(line int, text string) {
+		r.Miss(file, line, "line", text, "is neither a section, an assignment nor a comment")
+	}
+}
+
+// sections are a file's and its drop-ins' (systemd.unit(5): NAME.d/*.conf of
+// all directories, by name).
+func (r reader) sections(file string) []placedSection {
+	var all []placedSection
+	for _, s := range unitfile.Read(r.files[file], r.odd(file)) {
+		all = append(all, placedSection{s, file})
+	}
+	byName := map[string]string{}
+	for i := len(dirs) - 1; i >= 0; i-- {
+		for other := range r.files {
+			if path.Dir(other)+"/" == dirs[i]+path.Base(file)+".d/" && strings.HasSuffix(other, ".conf") {
+				byName[path.Base(other)] = other
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		for _, s := range unitfile.Read(r.files[byName[name]], r.odd(byName[name])) {
+			all = append(all, placedSection{s, byName[name]})
+		}
+	}
+	return all
+}
+
+func placedOf(sections []placedSection, name string) unitfile.Section {
+	joined := unitfile.Section{Name: name}
+	for _, s := range sections {
+		if s.Name == name {
+			joined.Keys = append(joined.Keys, s.Keys...)
+		}
+	}
+	return joined
+}
+
+func (r reader) left(s placedSection, a unitfile.Assignment) {
+	r.Miss(s.file, a.Line, "["+s.Name+"] "+a.Key, a.Value, "a fabric has no word for it")
+}
+
+// netdevKinds are netplan's sections by Kind=.
+var netdevKinds = map[string]string{"bond": "bonds", "vlan": "vlans", "bridge": "bridges", "dummy": "dummy-devices"}
+
+func (r reader) netdev(file string, sections []placedSection) {
+	head := placedOf(sections, "NetDev")
+	name, section := head.Get("Name"), netdevKinds[head.Get("Kind")]
+	if !readback.LinkName(name) || section == "" {
+		line := 1
+		for _, a := range head.Keys {
+			if a.Key == "Kind" {
+				line = a.Line
+			}
+		}
+		r.Miss(file, line, "[NetDev] Kind", head.Get("Kind"), "devices of this kind are not read")
+		return
+	}
+	r.Kinds[name] = section
+	r.Device(name)
+	for _, s := range sections {
+		r.section(s, name, ".netdev")
+	}
+}
+
+// network reads a .network file for every device that its match names.
+func (r reader) network(file string, sections []placedSection) {
+	match := placedOf(sections, "Match")
+	ids := r.matched(file, match)
+	for i, id := range ids {
+		if first, twice := r.taken[id]; twice {
+			r.Miss(file, 1, "[Match]", id, first+" is read before it and counts")
+			continue
+		}
+		r.taken[id] = file
+		at := len(r.Unread)
+		for _, s := range sections {
+			r.section(s, id, ".network")
+		}
+		if i > 0 {
+			r.Unread = r.Unread[:at] // said for the first device
+		}
+	}
+}
+
+// matched are the IDs of the devices that a [Match] selects, made with a match
+// of netplan's where a name alone does not do.
+func (r reader) matched(file string, m unitfile.Section) []string {
+	var names, macs, drivers []string
+	for _, a := range m.Keys {
+		switch a.Key {
+		case "Name", "OriginalName":
+			names = append(names, strings.Fields(a.Value)...)
+		case "PermanentMACAddress", "MACAddress":
+			macs = append(macs, strings.Fields(strings.ToLower(a.Value))...)
+		case "Driver":
+			drivers = append(drivers, strings.Fields(a.Value)...)
+		default:
+			r.left(placedSection{m, file}, a)
+			return nil
+		}
+	}
+	var ids []string
+	for _, mac := range macs {
+		name := r.macs[mac]
+		if len(names) == 1 && len(macs) == 1 {
+			name = names[0]
+		}
+		if parsed, err := flow.ParseMAC(mac); err != nil || parsed.IsZero() {
+			r.Miss(file, 1, "[Match] PermanentMACAddress", mac, "is no address")
+			continue
+		}
+		id := name
+		if !readback.LinkName(id) {
+			id = "mac-" + strings.ReplaceAll(mac, ":", "")
+		}
+		d := r.Device(id)
+		node.Put(node.Within(d, "match"), "macaddress", node.Quoted(mac))
+		if name != "" && readback.LinkName(name) {
+			node.Put(d, "set-name", node.Plain(name))
+		}
+		ids = append(ids, id)
+	}
+	if macs != nil {
+		return ids
+	}
+	for _, name := range names {
+		if readback.LinkName(name) && drivers == nil {
+			r.Device(name)
+			ids = append(ids, name)
+			continue
+		}
+		id := strings.Map(func(c rune) rune {
+			if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '-' {
+				return c
+			}
+			return '_'
+		}, name)
+		if strings.HasPrefix(name, "!") || !readback.PrintableName(name) || len(id) > 64 {
+			r.Miss(file, 1, "[Match] Name", name, "a match of this form is not read")
+			continue
+		}
+		node.Put(node.Within(r.Device(id), "match"), "name", node.Quoted(name))
+		if drivers != nil {
+			node.Put(node.Within(r.Device(id), "match"), "driver", node.QuotedList(drivers))
+		}
+		ids = append(ids, id)
+	}
+	if names == nil && drivers != nil {
+		id := "driver-" + strconv.Itoa(len(r.taken))
+		node.Put(node.Within(r.Device(id), "match"), "driver", node.QuotedList(drivers))
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// link reads a .link file.
+func (r reader) link(file string, sections []placedSection) {
+	match := placedOf(sections, "Match")
+	for _, id := range r.matched(file, match) {
+		if _, known := r.taken[id]; !known && !r.says(sections) {
+			continue
+		}
+		for _, s := range sections {
+			r.section(s, id, ".link")
+		}
+	}
+}
+
+// says reports a .link file that asks for more than udev's own customs.
+func (r reader) says(sections []placedSection) bool {
+	for _, a := range placedOf(sections, "Link").Keys {
+		if !strings.HasSuffix(a.Key, "Policy") {
+			return true
+		}
+	}
+	return false
+}
+
+// section reads one section of a device's file.
+func (r reader) section(s placedSection, id, suffix string) {
+	if s.Name == "Match" {
+		return
+	}
+	if read, ok := sectionReaders[suffix+s.Name]; ok {
+		read(r, s, id)
+		return
+	}
+	if words, unread, ok := tcWords(s.Section); ok && suffix == ".network" {
+		node.Put(r.Setting("links", id), "qdisc", node.Plain(words))
+		for _, a := range unread {
+			r.left(s, a)
+		}
+		return
+	}
+	for _, a := range s.Keys {
+		r.left(s, a)
+	}
+}

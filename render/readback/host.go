@@ -1,0 +1,239 @@
+// Package readback puts what a format's files say of a host together as a fabric
+// file has it.
+package readback
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/device"
+	"github.com/linerate/linerate/render/node"
+)
+
+// Host puts together what files say of a host, as a fabric file has it.
+type Host struct {
+	Network *yamldoc.Node
+	// Beside is what netplan has no words for: "bonding", "links", ...
+	Beside *yamldoc.Node
+	Unread []render.Unread
+	// Kinds are netplan's sections by device, for those that files make.
+	Kinds map[string]string
+}
+
+// New returns a host of which nothing is known yet.
+func New() *Host {
+	f := &Host{Network: node.Mapping(), Beside: node.Mapping(), Kinds: map[string]string{}}
+	node.Put(f.Network, "version", node.Plain("2"))
+	return f
+}
+
+// Miss notes a line that is not read.
+func (f *Host) Miss(path string, line int, key, value, why string) {
+	f.Unread = append(f.Unread, render.Unread{Path: path, Line: line, Key: key, Value: value, Why: why})
+}
+
+// Device is the definition of an interface, made where there is none.
+func (f *Host) Device(id string) *yamldoc.Node {
+	section := f.Kinds[id]
+	if section == "" {
+		section = "ethernets"
+	}
+	n := node.Within(f.Network, section, id)
+	n.Kind = yamldoc.MappingNode
+	return n
+}
+
+// Setting is a device's mapping beside the network: links.ID or bonding.ID.
+func (f *Host) Setting(kind, id string, more ...string) *yamldoc.Node {
+	return node.Within(f.Beside, append([]string{kind, id}, more...)...)
+}
+
+// Option puts a bond option under netplan's name, or beside where it has none.
+func (f *Host) Option(bond, kernel, value string) {
+	name, parameter, ok := fabric.ParameterOf(nil, kernel, value)
+	if !ok {
+		node.Put(f.Setting("bonding", bond), kernel, node.Quoted(value))
+		return
+	}
+	f.Kinds[bond] = "bonds"
+	node.Put(node.Within(f.Device(bond), "parameters"), name, parameter)
+}
+
+// Offload puts an offload under netplan's name, or beside where it has none.
+func (f *Host) Offload(id, name string, on bool) {
+	for _, row := range device.Offloads {
+		if row.Ethtool == name && row.Netplan != "" && f.Kinds[id] == "" {
+			node.Put(f.Device(id), row.Netplan, node.Plain(strconv.FormatBool(on)))
+			return
+		}
+	}
+	node.Put(f.Setting("links", id, "offloads"), name, node.Plain(device.OnOff(on)))
+}
+
+// Address adds an address to a device, with its options if there are any.
+func (f *Host) Address(id string, p netip.Prefix, options *yamldoc.Node) {
+	if options == nil || len(options.Pairs) == 0 {
+		node.Push(f.Device(id), "addresses", node.Quoted(p.String()))
+		return
+	}
+	item := node.Mapping()
+	node.Put(item, p.String(), options)
+	node.Push(f.Device(id), "addresses", item)
+}
+
+// Found is what was read; ErrEmpty for nothing.
+func (f *Host) Found() (render.Found, error) {
+	keys := node.Mapping()
+	for i := range f.Network.Pairs {
+		f.dropUnrealPorts(f.Network.Pairs[i].Value)
+	}
+	if len(f.Network.Pairs) > 1 {
+		node.Put(keys, "network", f.Network)
+	}
+	for _, p := range f.Beside.Pairs {
+		node.Put(keys, p.Key, p.Value)
+	}
+	if len(keys.Pairs) == 0 {
+		return render.Found{Unread: f.Unread}, render.ErrEmpty
+	}
+	return render.Found{Keys: keys, Unread: f.Unread}, nil
+}
+
+// dropUnrealPorts makes {} of definitions that say nothing.
+func (f *Host) dropUnrealPorts(section *yamldoc.Node) {
+	for i := range section.Pairs {
+		if v := section.Pairs[i].Value; v.Kind == yamldoc.MappingNode && len(v.Pairs) == 0 {
+			v.Flow = true
+		}
+	}
+}
+
+// DestinationText is netplan's word for a destination.
+func DestinationText(p netip.Prefix) string {
+	if p.Bits() == 0 {
+		return "default"
+	}
+	return p.String()
+}
+
+// ParseDestination reads "default", an address or a network; four is the
+// family of a bare "default".
+func ParseDestination(s string, four bool) (netip.Prefix, bool) {
+	switch s {
+	case "default", "any":
+		if four {
+			return netip.PrefixFrom(netip.IPv4Unspecified(), 0), true
+		}
+		return netip.PrefixFrom(netip.IPv6Unspecified(), 0), true
+	}
+	if p, err := netip.ParsePrefix(s); err == nil {
+		return p.Masked(), true
+	}
+	a, err := netip.ParseAddr(s)
+	if err != nil || a.Zone() != "" {
+		return netip.Prefix{}, false
+	}
+	return netip.PrefixFrom(a, a.BitLen()), true
+}
+
+// LinkName reports what can be an interface's name (dev_valid_name,
+// net/core/dev.c).
+func LinkName(s string) bool {
+	return s != "" && len(s) < 16 && s != "." && s != ".." && !strings.ContainsAny(s, "/: \t\"'{}[],&*#?|<>=!%@\\`") && PrintableName(s)
+}
+
+// PrintableName reports a word of printable ASCII.
+func PrintableName(s string) bool {
+	return !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' })
+}
+
+// RouteValue is a value of [Route]'s as netplan has it.
+func RouteValue(key, value string, four bool) (string, bool) {
+	switch key {
+	case "to":
+		p, ok := ParseDestination(value, four)
+		if ok && p.Bits() == 0 && p.Addr().Is4() == four {
+			return "default", true
+		}
+		return p.String(), ok
+	case "via", "from":
+		a, err := netip.ParseAddr(value)
+		return value, err == nil && a.Zone() == ""
+	case "on-link":
+		on, ok := ZeroOne(value)
+		return strconv.FormatBool(on == "1"), ok
+	case "table":
+		return TableNumber(value)
+	case "type", "scope":
+		return value, LinkName(value)
+	}
+	value = SizeText(value, 1024)
+	_, err := strconv.ParseUint(value, 10, 32)
+	return value, err == nil
+}
+
+// TableNumber is a routing table's number (rt_tables of iproute2).
+func TableNumber(s string) (string, bool) {
+	if n, ok := map[string]string{"default": "253", "main": "254", "local": "255"}[s]; ok {
+		return n, true
+	}
+	_, err := strconv.ParseUint(s, 10, 32)
+	return s, err == nil
+}
+
+// ScaledNumber is a number times a scale, rounded; false for what is none, and
+// above 1e18.
+func ScaledNumber(s string, scale float64) (uint64, bool) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0) || v*scale > 1e18 {
+		return 0, false
+	}
+	return uint64(v*scale + 0.5), true
+}
+
+// SizeText is a number with systemd's suffix K, M or G as a plain one, the
+// text itself where it is none.
+func SizeText(s string, base float64) string {
+	scale := 1.0
+	number := s
+	if s != "" {
+		if i := strings.IndexByte("KMGT", s[len(s)-1]); i >= 0 {
+			number = s[:len(s)-1]
+			for range i + 1 {
+				scale *= base
+			}
+		}
+	}
+	if n, ok := ScaledNumber(strings.TrimSpace(number), scale); ok {
+		return strconv.FormatUint(n, 10)
+	}
+	return s
+}
+
+// ZeroOne is a boolean of systemd.syntax(7) as the kernel's number.
+func ZeroOne(s string) (string, bool) {
+	switch strings.ToLower(s) {
+	case "1", "yes", "y", "true", "t", "on":
+		return "1", true
+	case "0", "no", "n", "false", "f", "off":
+		return "0", true
+	}
+	return "", false
+}
+
+// RuleValue is a value of a routing rule's as netplan has it.
+func RuleValue(key, value string, four bool) (string, bool) {
+	switch key {
+	case "from", "to":
+		p, ok := ParseDestination(value, four)
+		return p.String(), ok
+	case "table":
+		return TableNumber(value)
+	}
+	n, err := strconv.ParseUint(value, 0, 32)
+	return strconv.FormatUint(n, 10), err == nil
+}
