@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/netstate"
@@ -156,7 +157,7 @@ func parameterReader(o bondopt.Option) reader[Bond] {
 	schema, read := s.schema, s.decode
 	if o.Listed() { // a sequence, which the kernel writes with commas
 		schema = map[string]any{"type": "array", "maxItems": 16, "items": address.schema}
-		read = func(d *decoder, at place, n *Node) (string, bool) {
+		read = func(d *decoder, at place, n *yamldoc.Node) (string, bool) {
 			var targets []netip.Addr
 			many(address, func(*Bond) *[]netip.Addr { return &targets }).read(d, at, n, &Bond{})
 			if len(n.Items) > 16 {
@@ -171,7 +172,7 @@ func parameterReader(o bondopt.Option) reader[Bond] {
 	}
 	return reader[Bond]{
 		schema: func(*schemaWriter) map[string]any { return schema },
-		read: func(d *decoder, at place, n *Node, into *Bond) {
+		read: func(d *decoder, at place, n *yamldoc.Node, into *Bond) {
 			if v, ok := read(d, at, n); ok {
 				_ = o.Put(&into.Options, v) // of the option's kind
 			}
@@ -304,7 +305,7 @@ func SetOption(b *netstate.Bond, kernelName, value string) bool {
 func (h *Host) layBonding() {
 	for i := range h.Network.Bonds {
 		b := &h.Network.Bonds[i]
-		for _, kernel := range sortedNames(h.Bonding[b.ID]) {
+		for _, kernel := range SortedNames(h.Bonding[b.ID]) {
 			if !b.Sets(kernel) && SetOption(&b.Options, kernel, h.Bonding[b.ID][kernel]) {
 				b.Set = append(b.Set, kernel)
 			}

@@ -5,25 +5,27 @@ import (
 	"net/netip"
 	"sort"
 	"strings"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // check judges what single keys cannot: names that must exist, addresses that
 // must differ.
-func check(ps *problems, root *Node, f Fabric) {
+func check(ps *yamldoc.Collector, root *yamldoc.Node, f Fabric) {
 	hosts := root.Get("hosts")
 	names := make([]string, len(f.Hosts))
 	for i, h := range f.Hosts {
 		names[i] = h.Name
-		n := hosts.find(h.Name)
+		n := hosts.Find(h.Name)
 		at := place("hosts").key(h.Name)
 		if n.Get("network") == nil && n.Get("reach") == nil {
-			ps.at(n, string(at)+" has neither network nor reach", "paste the host's netplan under network, or say how to reach it")
+			ps.At(n, string(at)+" has neither network nor reach", "paste the host's netplan under network, or say how to reach it")
 		}
 		if h.Become != "" && !strings.HasPrefix(h.Reach, "ssh://") {
-			ps.at(n.find("become"), string(at.key("become"))+": the host is not reached by ssh", "leave it out, or write reach: ssh://user@host")
+			ps.At(n.Find("become"), string(at.key("become"))+": the host is not reached by ssh", "leave it out, or write reach: ssh://user@host")
 		}
-		checkNetwork(ps, at.key("network"), n.find("network"), h)
-		checkHardware(ps, at.key("hardware"), n.find("hardware"), h)
+		checkNetwork(ps, at.key("network"), n.Find("network"), h)
+		checkHardware(ps, at.key("hardware"), n.Find("hardware"), h)
 		checkSettings(ps, at, n, h)
 		checkNames(ps, at, n, h)
 	}
@@ -32,19 +34,19 @@ func check(ps *problems, root *Node, f Fabric) {
 	checkPaths(ps, root.Get("paths"), f.Paths, names)
 }
 
-func checkHardware(ps *problems, at place, n *Node, h Host) {
+func checkHardware(ps *yamldoc.Collector, at place, n *yamldoc.Node, h Host) {
 	var cards []string
 	for name := range h.Hardware.Cards {
 		cards = append(cards, name)
 	}
 	sort.Strings(cards)
-	for _, name := range sortedNames(h.Hardware.Links) {
+	for _, name := range SortedNames(h.Hardware.Links) {
 		link := h.Hardware.Links[name]
 		if _, ok := h.Hardware.Cards[link.Card]; link.Card != "" && !ok {
-			ps.at(n.find("links", name, "card"), fmt.Sprintf("%s: card %q is not under cards%s", at.key("links").key(name), link.Card, suggestion(link.Card, cards)), choices(cards))
+			ps.At(n.Find("links", name, "card"), fmt.Sprintf("%s: card %q is not under cards%s", at.key("links").key(name), link.Card, yamldoc.Nearest(link.Card, cards)), yamldoc.Choices(cards))
 		}
 		if known, near := h.knowsLink(name); !known {
-			ps.at(n.find("links", name), fmt.Sprintf("%s: no ethernet of the network is %s%s", at.key("links").key(name), name, suggestion(name, near)), "name the interface as the network does, or add it there")
+			ps.At(n.Find("links", name), fmt.Sprintf("%s: no ethernet of the network is %s%s", at.key("links").key(name), name, yamldoc.Nearest(name, near)), "name the interface as the network does, or add it there")
 		}
 	}
 }
@@ -73,25 +75,25 @@ func (h Host) knowsLink(name string) (known bool, near []string) {
 	return false, near
 }
 
-func sortedNames[V any](m map[string]V) []string {
+func SortedNames[V any](m map[string]V) []string {
 	names := make([]string, 0, len(m))
 	for name := range m {
 		names = append(names, name)
 	}
-	sort.Slice(names, func(i, j int) bool { return naturally(names[i], names[j]) })
+	sort.Slice(names, func(i, j int) bool { return NaturalLess(names[i], names[j]) })
 	return names
 }
 
 // checkAddresses finds addresses that two devices have.
-func checkAddresses(ps *problems, hosts *Node, f Fabric) {
+func checkAddresses(ps *yamldoc.Collector, hosts *yamldoc.Node, f Fabric) {
 	owners := map[netip.Addr]string{}
 	for _, h := range f.Hosts {
-		net := unwrapped(hosts.find(h.Name, "network"))
+		net := unwrapped(hosts.Find(h.Name, "network"))
 		h.Network.each(func(section string, d Device) {
 			for i, p := range d.Addresses {
 				owner := fmt.Sprintf("%s of %s", d.ID, h.Name)
-				if first, taken := owners[p.Addr()]; taken && connects(p) {
-					ps.at(net.find(section, d.ID, "addresses", i), fmt.Sprintf("address %s of %s is %s's already", p.Addr(), owner, first), "every address belongs to one device of one host")
+				if first, taken := owners[p.Addr()]; taken && Connects(p) {
+					ps.At(net.Find(section, d.ID, "addresses", i), fmt.Sprintf("address %s of %s is %s's already", p.Addr(), owner, first), "every address belongs to one device of one host")
 					continue
 				}
 				owners[p.Addr()] = owner
@@ -100,7 +102,7 @@ func checkAddresses(ps *problems, hosts *Node, f Fabric) {
 	}
 }
 
-func checkPaths(ps *problems, n *Node, paths []Path, hosts []string) {
+func checkPaths(ps *yamldoc.Collector, n *yamldoc.Node, paths []Path, hosts []string) {
 	type way struct{ from, to, family string }
 	first := map[way]int{}
 	known := make(map[string]bool, len(hosts))
@@ -108,18 +110,18 @@ func checkPaths(ps *problems, n *Node, paths []Path, hosts []string) {
 		known[name] = true
 	}
 	for i, p := range paths {
-		between := n.find(i, "between")
+		between := n.Find(i, "between")
 		at := place("paths").item(i)
 		for j, name := range []string{p.From, p.To} {
 			if name != "" && !known[name] {
-				ps.at(between.find(j), fmt.Sprintf("%s: host %q is not under hosts%s", at, name, suggestion(name, hosts)), choices(hosts))
+				ps.At(between.Find(j), fmt.Sprintf("%s: host %q is not under hosts%s", at, name, yamldoc.Nearest(name, hosts)), yamldoc.Choices(hosts))
 			}
 		}
 		if p.From == "" {
 			continue
 		}
 		if p.From == p.To {
-			ps.at(between, fmt.Sprintf("%s: both ends are %s", at, p.From), "")
+			ps.At(between, fmt.Sprintf("%s: both ends are %s", at, p.From), "")
 			continue
 		}
 		ways := []way{{p.From, p.To, p.Family}}
@@ -128,7 +130,7 @@ func checkPaths(ps *problems, n *Node, paths []Path, hosts []string) {
 		}
 		for _, w := range ways {
 			if line, twice := first[w]; twice {
-				ps.at(between, fmt.Sprintf("%s: the path from %s to %s is on line %d already", at, w.from, w.to, line), "directed: true makes a path one way only")
+				ps.At(between, fmt.Sprintf("%s: the path from %s to %s is on line %d already", at, w.from, w.to, line), "directed: true makes a path one way only")
 				break
 			}
 		}

@@ -5,11 +5,13 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // checkNetwork judges what netplan's keys say together.
-func checkNetwork(ps *problems, at place, n *Node, h Host) {
-	c := netChecker{problems: ps, at: at, net: unwrapped(n), host: h, sections: map[string]string{}}
+func checkNetwork(ps *yamldoc.Collector, at place, n *yamldoc.Node, h Host) {
+	c := netChecker{Collector: ps, at: at, net: unwrapped(n), host: h, sections: map[string]string{}}
 	h.Network.each(func(section string, d Device) {
 		if other, twice := c.sections[d.ID]; twice {
 			c.say(fmt.Sprintf("%s is defined under %s already", d.ID, other), "netplan's names must differ", section, d.ID)
@@ -35,9 +37,9 @@ func checkNetwork(ps *problems, at place, n *Node, h Host) {
 }
 
 type netChecker struct {
-	*problems
+	*yamldoc.Collector
 	at       place
-	net      *Node
+	net      *yamldoc.Node
 	host     Host
 	sections map[string]string // of each ID
 	ids      []string
@@ -50,7 +52,7 @@ func (c netChecker) say(what, hint string, path ...any) {
 			at = at.key(s)
 		}
 	}
-	c.problems.at(c.net.find(path...), string(at)+": "+what, hint)
+	c.Collector.At(c.net.Find(path...), string(at)+": "+what, hint)
 }
 
 func (c netChecker) ethernet(e Ethernet) {
@@ -71,7 +73,7 @@ func (c netChecker) ports(section, id string, interfaces []string, owner map[str
 	all = true
 	for i, port := range interfaces {
 		if c.sections[port] == "" {
-			c.say(fmt.Sprintf("interface %q is not defined%s", port, suggestion(port, c.ids)), "every port is defined under ethernets, if only as "+port+": {}", section, id, "interfaces", i)
+			c.say(fmt.Sprintf("interface %q is not defined%s", port, yamldoc.Nearest(port, c.ids)), "every port is defined under ethernets, if only as "+port+": {}", section, id, "interfaces", i)
 			all = false
 			continue
 		}
@@ -97,7 +99,7 @@ func (c netChecker) bond(b Bond, owner map[string]string) {
 	names, all := c.ports("bonds", b.ID, b.Interfaces, owner)
 	c.delays(b)
 	if primary := b.Options.Options["primary"]; primary != "" && all && !slices.Contains(names, primary) && !slices.Contains(b.Interfaces, primary) {
-		c.say(fmt.Sprintf("primary %s is no port of %s%s", primary, b.ID, suggestion(primary, names)), "", "bonds", b.ID, "parameters", "primary")
+		c.say(fmt.Sprintf("primary %s is no port of %s%s", primary, b.ID, yamldoc.Nearest(primary, names)), "", "bonds", b.ID, "parameters", "primary")
 	}
 }
 
@@ -122,7 +124,7 @@ func (c netChecker) vlan(v VLAN) {
 	switch {
 	case v.Link == "":
 	case c.sections[v.Link] == "":
-		c.say(fmt.Sprintf("link %q is not defined%s", v.Link, suggestion(v.Link, c.ids)), choices(c.ids), "vlans", v.ID, "link")
+		c.say(fmt.Sprintf("link %q is not defined%s", v.Link, yamldoc.Nearest(v.Link, c.ids)), yamldoc.Choices(c.ids), "vlans", v.ID, "link")
 	case c.loops(v.ID):
 		c.say(fmt.Sprintf("%s rides on itself", v.ID), "", "vlans", v.ID, "link")
 	default:

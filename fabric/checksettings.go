@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 )
 
@@ -12,17 +13,17 @@ import (
 var offloadName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
 // checkSettings judges what a host's settings name.
-func checkSettings(ps *problems, at place, n *Node, h Host) {
-	c := settingsChecker{problems: ps, at: at, node: n, host: h}
+func checkSettings(ps *yamldoc.Collector, at place, n *yamldoc.Node, h Host) {
+	c := settingsChecker{Collector: ps, at: at, node: n, host: h}
 	for _, d := range h.Network.Devices() {
 		c.ids = append(c.ids, d.ID)
 	}
-	for _, bond := range sortedNames(h.Bonding) {
+	for _, bond := range SortedNames(h.Bonding) {
 		c.bonding(bond)
 	}
-	for _, id := range sortedNames(h.Links) {
+	for _, id := range SortedNames(h.Links) {
 		c.known(id, "links", id)
-		for _, name := range sortedNames(h.Links[id].Offloads) {
+		for _, name := range SortedNames(h.Links[id].Offloads) {
 			if !offloadName.MatchString(name) {
 				c.say(fmt.Sprintf("%q is no offload's name", name), "write it as ethtool -k does: gro, tso, rx-gro-hw", "links", id, "offloads", name)
 			}
@@ -67,9 +68,9 @@ func checkSettings(ps *problems, at place, n *Node, h Host) {
 }
 
 type settingsChecker struct {
-	*problems
+	*yamldoc.Collector
 	at   place
-	node *Node
+	node *yamldoc.Node
 	host Host
 	ids  []string
 }
@@ -84,7 +85,7 @@ func (c settingsChecker) say(what, hint string, path ...any) {
 			at = at.item(s)
 		}
 	}
-	c.problems.at(c.node.find(path...), string(at)+": "+what, hint)
+	c.Collector.At(c.node.Find(path...), string(at)+": "+what, hint)
 }
 
 // known complains of a device that the network does not define. Any may be
@@ -93,12 +94,12 @@ func (c settingsChecker) known(id string, path ...any) {
 	if id == "" || len(c.ids) == 0 || slices.Contains(c.ids, id) {
 		return
 	}
-	c.say(fmt.Sprintf("device %q is not defined%s", id, suggestion(id, c.ids)), "define it in the network, if only as ethernets: {"+id+": {}}", path...)
+	c.say(fmt.Sprintf("device %q is not defined%s", id, yamldoc.Nearest(id, c.ids)), "define it in the network, if only as ethernets: {"+id+": {}}", path...)
 }
 
 // usable complains of a link to use that the file does not name, and of lo.
 func (c settingsChecker) usable(name string, i int) {
-	known := slices.Concat(c.ids, sortedNames(c.host.Hardware.Links))
+	known := slices.Concat(c.ids, SortedNames(c.host.Hardware.Links))
 	for _, e := range c.host.Network.Ethernets {
 		if names, ok := e.names(c.host.Hardware); ok {
 			known = append(known, names...)
@@ -108,7 +109,7 @@ func (c settingsChecker) usable(name string, i int) {
 	case name == "lo":
 		c.say("lo is no link: its addresses are reached by the links that lead there", "name those", "use", i)
 	case len(c.ids) > 0 && !slices.Contains(known, name):
-		c.say(fmt.Sprintf("link %q is not named in the file%s", name, suggestion(name, known)), choices(known), "use", i)
+		c.say(fmt.Sprintf("link %q is not named in the file%s", name, yamldoc.Nearest(name, known)), yamldoc.Choices(known), "use", i)
 	}
 }
 
@@ -124,12 +125,12 @@ func (c settingsChecker) bonding(id string) {
 		for _, b := range c.host.Network.Bonds {
 			bonds = append(bonds, b.ID)
 		}
-		c.say(fmt.Sprintf("%q is no bond of the network%s", id, suggestion(id, bonds)), choices(bonds), "bonding", id)
+		c.say(fmt.Sprintf("%q is no bond of the network%s", id, yamldoc.Nearest(id, bonds)), yamldoc.Choices(bonds), "bonding", id)
 		return
 	}
-	net := unwrapped(c.node.find("network"))
+	net := unwrapped(c.node.Find("network"))
 	parameters := net.Get("bonds").Get(id).Get("parameters")
-	for _, kernel := range sortedNames(c.host.Bonding[id]) {
+	for _, kernel := range SortedNames(c.host.Bonding[id]) {
 		value := c.host.Bonding[id][kernel]
 		if name, said := parameterOf(parameters, kernel); said && Option(b.Options, kernel) != value {
 			c.say(fmt.Sprintf("%s is %s here, and %s under network.bonds.%s.parameters is %s", kernel, value, name, id, Option(b.Options, kernel)), "say it once", "bonding", id, kernel)
@@ -138,7 +139,7 @@ func (c settingsChecker) bonding(id string) {
 }
 
 // parameterOf is netplan's name of an option that the parameters set.
-func parameterOf(parameters *Node, kernel string) (string, bool) {
+func parameterOf(parameters *yamldoc.Node, kernel string) (string, bool) {
 	_, said, ok := netplanParameter(kernel)
 	for _, name := range append([]string{said.Name}, said.Older...) {
 		if ok && parameters.Get(name) != nil {
@@ -152,7 +153,7 @@ func parameterOf(parameters *Node, kernel string) (string, bool) {
 // netplan's own parameters are let pass here: netplan takes them, and a file
 // that some host has should be read; who would set them refuses them.
 func (c settingsChecker) modes(b Bond) {
-	for _, kernel := range sortedNames(c.host.Bonding[b.ID]) {
+	for _, kernel := range SortedNames(c.host.Bonding[b.ID]) {
 		if why := b.NotInMode(kernel); why != "" {
 			o, _ := bondopt.Find(kernel)
 			c.say(why, "it is for "+o.ModeWords(), "bonding", b.ID, kernel)

@@ -3,29 +3,31 @@ package fabric
 import (
 	"fmt"
 	"strings"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // checkText refuses line breaks and other control characters in the keys and
 // values of hosts, which YAML's quoted text can hold: each becomes a word or a
 // line of a system's file or of a script, and would be two there.
-func checkText(ps *problems, at place, n *Node) {
+func checkText(ps *yamldoc.Collector, at place, n *yamldoc.Node) {
 	if n == nil {
 		return
 	}
 	switch n.Kind {
-	case ScalarNode:
+	case yamldoc.ScalarNode:
 		if r, found := control(n.Text); found {
-			ps.at(n, fmt.Sprintf("%s: control character %U in a value", at, r), "write it on one line: it becomes a line of a system's file")
+			ps.At(n, fmt.Sprintf("%s: control character %U in a value", at, r), "write it on one line: it becomes a line of a system's file")
 		}
-	case MappingNode:
+	case yamldoc.MappingNode:
 		for _, p := range n.Pairs {
 			if r, found := control(p.Key); found {
-				ps.add(p.Line, p.Column, fmt.Sprintf("%s: control character %U in a key", at, r), "")
+				ps.Add(p.Line, p.Column, fmt.Sprintf("%s: control character %U in a key", at, r), "")
 				continue
 			}
 			checkText(ps, at.key(p.Key), p.Value)
 		}
-	case SequenceNode:
+	case yamldoc.SequenceNode:
 		for _, item := range n.Items {
 			checkText(ps, at, item)
 		}
@@ -107,15 +109,15 @@ func (c netChecker) names() {
 }
 
 // checkNames checks the names of links that stand beside the network.
-func checkNames(ps *problems, at place, n *Node, h Host) {
-	for _, name := range sortedNames(h.Hardware.Links) {
+func checkNames(ps *yamldoc.Collector, at place, n *yamldoc.Node, h Host) {
+	for _, name := range SortedNames(h.Hardware.Links) {
 		if why := validGlob(name); why != "" {
-			ps.at(n.find("hardware", "links", name), fmt.Sprintf("%s: the name %q %s", at.key("hardware").key("links"), name, why), "")
+			ps.At(n.Find("hardware", "links", name), fmt.Sprintf("%s: the name %q %s", at.key("hardware").key("links"), name, why), "")
 		}
 	}
 	for i, name := range h.Absent {
 		if why := ValidLinkName(name); why != "" {
-			ps.at(n.find("absent", i), fmt.Sprintf("%s: the name %q %s", at.key("absent"), name, why), "")
+			ps.At(n.Find("absent", i), fmt.Sprintf("%s: the name %q %s", at.key("absent"), name, why), "")
 		}
 	}
 }

@@ -3,10 +3,12 @@ package fabric
 import (
 	"net/netip"
 	"slices"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // said is what a key that is kept unread holds; nil where the file is silent.
-func (d Device) said(key string) *Node {
+func (d Device) said(key string) *yamldoc.Node {
 	for _, p := range d.Unread {
 		if p.Key == key {
 			return p.Value
@@ -17,7 +19,7 @@ func (d Device) said(key string) *Node {
 
 func (d Device) switchedOn(key string) bool {
 	n := d.said(key)
-	if n == nil || n.Kind != ScalarNode {
+	if n == nil || n.Kind != yamldoc.ScalarNode {
 		return false
 	}
 	on, err := parseBool(n.Text)

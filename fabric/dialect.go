@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/unit"
 )
@@ -41,8 +42,8 @@ func ValueOrList[T, V any](s Scalar[V], at func(*T) *[]V) Reader[T] {
 	several := many(s, at)
 	return Reader[T]{
 		schema: func(w *schemaWriter) map[string]any { return either(s.schema, several.schema(w)) },
-		read: func(d *decoder, p place, n *Node, into *T) {
-			if n.Kind != ScalarNode {
+		read: func(d *decoder, p place, n *yamldoc.Node, into *T) {
+			if n.Kind != yamldoc.ScalarNode {
 				several.read(d, p, n, into)
 			} else if v, ok := s.decode(d, p, n); ok {
 				*at(into) = []V{v}
@@ -110,21 +111,14 @@ func Parsed[V any](hint string, parse func(string) (V, error)) Scalar[V] {
 // ReadPart reads a part of a fabric file, n, that stands at a key, and checks
 // it; check tells what is wrong by the node it is wrong with. The error is
 // Problems.
-func ReadPart[T any](f Fabric, key string, n *Node, o Object[T], into *T, check func(complain func(n *Node, what, hint string))) error {
-	ps := &problems{file: f.File}
+func ReadPart[T any](f Fabric, key string, n *yamldoc.Node, o Object[T], into *T, check func(complain func(n *yamldoc.Node, what, hint string))) error {
+	ps := &yamldoc.Collector{File: f.File}
 	o.decode(&decoder{ps}, place(key), n, into)
-	if len(ps.all) == 0 && check != nil {
-		check(func(n *Node, what, hint string) { ps.at(n, key+": "+what, hint) })
+	if len(ps.All) == 0 && check != nil {
+		check(func(n *yamldoc.Node, what, hint string) { ps.At(n, key+": "+what, hint) })
 	}
-	return ps.all.err()
+	return ps.All.Err()
 }
-
-// Find follows keys and indices as far as they lead, and returns the last node
-// reached: where to point for a problem below.
-func (n *Node) Find(path ...any) *Node { return n.find(path...) }
-
-// Nearest is " (nearest: X)" with the candidate that was likely meant, or "".
-func Nearest(word string, candidates []string) string { return suggestion(word, candidates) }
 
 // ScenarioSchema is Schema of files whose scenario is read by o.
 func ScenarioSchema[T any](o Object[T], title string) []byte {

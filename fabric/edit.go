@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 )
 
@@ -21,9 +22,9 @@ func (n Network) WithBondParameter(bond, parameter, value string) (Network, erro
 		return Network{}, fmt.Errorf("set %s of %s: netplan has no such parameter", parameter, bond)
 	}
 	name := said.Name
-	if t := parseTree(&problems{}, []byte(n.Source)); t != nil {
+	if t := yamldoc.Read(&yamldoc.Collector{}, []byte(n.Source)); t != nil {
 		for _, alias := range said.Older {
-			if t.root.Get("bonds").Get(bond).Get("parameters").Get(alias) != nil {
+			if t.Root.Get("bonds").Get(bond).Get("parameters").Get(alias) != nil {
 				name = alias
 			}
 		}
@@ -42,13 +43,13 @@ func (n Network) WithMTU(id string, mtu int) (Network, error) {
 	if found == "" {
 		return Network{}, fmt.Errorf("set MTU of %s: the network defines no such device", id)
 	}
-	return n.with(&Node{Kind: ScalarNode, Text: strconv.Itoa(mtu)}, found, id, "mtu")
+	return n.with(&yamldoc.Node{Kind: yamldoc.ScalarNode, Text: strconv.Itoa(mtu)}, found, id, "mtu")
 }
 
 // ParameterOf is a bond option, by the kernel's name and word, as netplan
 // says it: the key that parameters have for it already, or else netplan's name,
 // and the value. False for an option or a word that netplan lacks.
-func ParameterOf(parameters *Node, kernel, word string) (name string, value *Node, ok bool) {
+func ParameterOf(parameters *yamldoc.Node, kernel, word string) (name string, value *yamldoc.Node, ok bool) {
 	o, said, ok := netplanParameter(kernel)
 	if !ok || !said.Has(word) {
 		return "", nil, false
@@ -75,45 +76,45 @@ func netplanParameter(name string) (bondopt.Option, bondopt.Saying, bool) {
 }
 
 // netplanValue is the kernel's value as netplan writes it.
-func netplanValue(o bondopt.Option, value string) *Node {
+func netplanValue(o bondopt.Option, value string) *yamldoc.Node {
 	if o.Listed() {
-		list := &Node{Kind: SequenceNode, Flow: true}
+		list := &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true}
 		for _, a := range addressWords(value) {
-			list.Items = append(list.Items, &Node{Kind: ScalarNode, Text: a})
+			list.Items = append(list.Items, &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: a})
 		}
 		return list
 	}
 	if o.Switch() && (value == "0" || value == "1") {
 		value = strconv.FormatBool(value == "1")
 	}
-	return &Node{Kind: ScalarNode, Text: value}
+	return &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: value}
 }
 
 // with sets what path leads to, in the text if that gives what setting it in
 // the tree gives, else by writing the tree anew.
-func (n Network) with(value *Node, path ...string) (Network, error) {
-	ps := &problems{file: "network"}
-	t := parseTree(ps, []byte(n.Source))
-	if t == nil || len(ps.all) > 0 {
-		return Network{}, fmt.Errorf("edit network: %w", ps.all.err())
+func (n Network) with(value *yamldoc.Node, path ...string) (Network, error) {
+	ps := &yamldoc.Collector{File: "network"}
+	t := yamldoc.Read(ps, []byte(n.Source))
+	if t == nil || len(ps.All) > 0 {
+		return Network{}, fmt.Errorf("edit network: %w", ps.All.Err())
 	}
-	wanted := t.root.clone()
+	wanted := t.Root.Clone()
 	setNode(wanted, value, path)
-	text, ok := setText(n.Source, t.root, value, path)
-	if !ok || t.takesAlias(t.root) || !sameText(text, wanted) {
-		text = Write(wanted)
+	text, ok := setText(n.Source, t.Root, value, path)
+	if !ok || t.TakesAlias(t.Root) || !yamldoc.SameText(text, wanted) {
+		text = yamldoc.Write(wanted)
 	}
 	edited, err := ParseNetwork("network", []byte(text))
 	if err != nil {
-		return Network{}, fmt.Errorf("set %s to %s: %w", strings.Join(path, "."), oneLine(value), err)
+		return Network{}, fmt.Errorf("set %s to %s: %w", strings.Join(path, "."), yamldoc.OneLine(value), err)
 	}
 	return edited, nil
 }
 
 // setNode sets a path of the tree, making what is missing: first in a {...}
 // mapping and last in a block, which is where text is put with ease.
-func setNode(n *Node, value *Node, path []string) {
-	n.Kind = MappingNode
+func setNode(n *yamldoc.Node, value *yamldoc.Node, path []string) {
+	n.Kind = yamldoc.MappingNode
 	for i := range n.Pairs {
 		if n.Pairs[i].Key != path[0] {
 			continue
@@ -125,25 +126,25 @@ func setNode(n *Node, value *Node, path []string) {
 		setNode(n.Pairs[i].Value, value, path[1:])
 		return
 	}
-	added := Pair{Key: path[0], Value: nested(value, path[1:])}
+	added := yamldoc.Pair{Key: path[0], Value: nested(value, path[1:])}
 	if n.Flow {
-		n.Pairs = append([]Pair{added}, n.Pairs...)
+		n.Pairs = append([]yamldoc.Pair{added}, n.Pairs...)
 		return
 	}
 	n.Pairs = append(n.Pairs, added)
 }
 
 // nested is {a: {b: value}} for the path a, b.
-func nested(value *Node, path []string) *Node {
+func nested(value *yamldoc.Node, path []string) *yamldoc.Node {
 	for i := len(path) - 1; i >= 0; i-- {
-		value = &Node{Kind: MappingNode, Flow: true, Pairs: []Pair{{Key: path[i], Value: value}}}
+		value = &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true, Pairs: []yamldoc.Pair{{Key: path[i], Value: value}}}
 	}
 	return value
 }
 
 // setText is setNode on the text; false where the text has a form that this
 // does not know.
-func setText(text string, n *Node, value *Node, path []string) (string, bool) {
+func setText(text string, n *yamldoc.Node, value *yamldoc.Node, path []string) (string, bool) {
 	for len(path) > 0 && n.Get(path[0]) != nil {
 		n, path = n.Get(path[0]), path[1:]
 	}
@@ -152,54 +153,23 @@ func setText(text string, n *Node, value *Node, path []string) (string, bool) {
 		return "", false
 	}
 	if len(path) == 0 {
-		return replaceScalar(lines, n, oneLine(value))
+		return yamldoc.ReplaceScalar(lines, n, yamldoc.OneLine(value))
 	}
-	added := quotedKey(path[0]) + ": " + oneLine(nested(value, path[1:]))
+	added := yamldoc.QuotedKey(path[0]) + ": " + yamldoc.OneLine(nested(value, path[1:]))
 	switch {
-	case n.Kind != MappingNode:
+	case n.Kind != yamldoc.MappingNode:
 		return "", false
 	case len(n.Pairs) == 0:
-		return replaceAt(lines, n.Line, n.Column, "{}", "{"+added+"}")
+		return yamldoc.ReplaceAt(lines, n.Line, n.Column, "{}", "{"+added+"}")
 	case n.Flow:
 		p := n.Pairs[0]
-		return replaceAt(lines, p.Line, p.Column, "", added+", ")
+		return yamldoc.ReplaceAt(lines, p.Line, p.Column, "", added+", ")
 	}
-	last := lastLine(n)
+	last := yamldoc.LastLine(n)
 	if last > len(lines) {
 		return "", false
 	}
 	line := strings.Repeat(" ", n.Pairs[0].Column-1) + added
 	lines = append(lines[:last:last], append([]string{line}, lines[last:]...)...)
 	return strings.Join(lines, "\n"), true
-}
-
-func replaceScalar(lines []string, n *Node, value string) (string, bool) {
-	if n.Kind != ScalarNode {
-		return "", false
-	}
-	if !n.Quoted {
-		return replaceAt(lines, n.Line, n.Column, n.Text, value)
-	}
-	for _, q := range []string{`"`, `'`} {
-		if text, ok := replaceAt(lines, n.Line, n.Column, q+n.Text+q, value); ok {
-			return text, true
-		}
-	}
-	return "", false
-}
-
-// replaceAt replaces old, which must stand at the place.
-func replaceAt(lines []string, line, column int, old, replacement string) (string, bool) {
-	runes := []rune(lines[line-1])
-	if column < 1 || column > len(runes)+1 {
-		return "", false
-	}
-	before, after := string(runes[:column-1]), string(runes[column-1:])
-	after, ok := strings.CutPrefix(after, old)
-	if !ok {
-		return "", false
-	}
-	changed := append([]string(nil), lines...)
-	changed[line-1] = before + replacement + after
-	return strings.Join(changed, "\n"), true
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 const editable = `# the host's bonds
@@ -126,7 +128,7 @@ func TestEditRefuses(t *testing.T) {
 		t.Error("an unknown device was edited")
 	}
 	_, err := n.WithBondParameter("bond0", "mode", "nonsense")
-	var p Problem
+	var p yamldoc.Problem
 	if !errors.As(err, &p) {
 		t.Errorf("a bad value gave %v, want a Problem", err)
 	}

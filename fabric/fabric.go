@@ -7,6 +7,7 @@ package fabric
 import (
 	"time"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -30,7 +31,7 @@ type Fabric struct {
 	Switches *int
 	// Scenario is what `lab run` does with the network, unread here; nil: the
 	// file does not say.
-	Scenario *Node
+	Scenario *yamldoc.Node
 }
 
 // Host is one declared host.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // FuzzParse never panics, places every problem, and what it accepts has a
@@ -32,7 +34,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		fabric, err := Parse("f", text)
 		if err != nil {
-			var ps Problems
+			var ps yamldoc.Problems
 			if !errors.As(err, &ps) || len(ps) == 0 {
 				t.Fatalf("error %v is no Problems", err)
 			}
@@ -51,10 +53,10 @@ func FuzzParse(f *testing.F) {
 			if h.Network.Source == "" {
 				continue
 			}
-			again := &problems{}
-			tree := parseTree(again, []byte(h.Network.Source))
-			if tree == nil || len(again.all) > 0 {
-				t.Fatalf("the network's text does not read back: %v\n%q\nof %q", again.all, h.Network.Source, text)
+			again := &yamldoc.Collector{}
+			tree := yamldoc.Read(again, []byte(h.Network.Source))
+			if tree == nil || len(again.All) > 0 {
+				t.Fatalf("the network's text does not read back: %v\n%q\nof %q", again.All, h.Network.Source, text)
 			}
 		}
 	})

@@ -14,8 +14,8 @@ const (
 	// metricIPv6 is what an IPv6 route without a metric gets (IP6_RT_PRIO_USER,
 	// include/net/ip6_route.h).
 	metricIPv6 = 1024
-	// localTable is RT_TABLE_LOCAL.
-	localTable = 255
+	// LocalTable is RT_TABLE_LOCAL.
+	LocalTable = 255
 	// madeBy marks what linerate adds (RTPROT_STATIC).
 	madeBy = "static"
 )
@@ -62,21 +62,21 @@ func (r Route) Kernel(link string) netstate.Route {
 			}
 		}
 	}
-	return numbered(out)
+	return Numbered(out)
 }
 
 // Kernel is the route as observing the kernel gives it; its hops' links are
 // netplan IDs still.
 func (m MultipathRoute) Kernel() netstate.Route {
-	return numbered(netstate.Route{
+	return Numbered(netstate.Route{
 		Dst: m.To.Masked(), Table: m.Table, Metric: m.Metric, Protocol: madeBy, Hops: append([]netstate.NextHop(nil), m.Hops...),
 	})
 }
 
-// numbered is a route with its table and metric as the kernel keeps them.
-func numbered(r netstate.Route) netstate.Route {
+// Numbered is a route with its table and metric as the kernel keeps them.
+func Numbered(r netstate.Route) netstate.Route {
 	if r.Table == 0 {
-		r.Table = mainTable
+		r.Table = MainTable
 	}
 	if r.Metric == 0 && r.Dst.Addr().Is6() {
 		r.Metric = metricIPv6
@@ -89,7 +89,7 @@ func numbered(r netstate.Route) netstate.Route {
 func (r Rule) Kernel() netstate.Rule {
 	out := netstate.Rule{Priority: r.Priority, Table: r.Table, Family: "ipv4"}
 	if out.Table == 0 {
-		out.Table = mainTable
+		out.Table = MainTable
 	}
 	for _, p := range []struct {
 		from netip.Prefix

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -29,8 +30,8 @@ var fileKeys = object[Fabric]{
 		{"switches", "switches that a host's links may be spread over: 0 cables hosts to each other, 2 needs MLAG; left out: 1", switchesReader},
 		{scenarioKey, "what `lab run` does with a network like this one", reader[Fabric]{
 			schema: func(*schemaWriter) map[string]any { return map[string]any{"type": "object"} },
-			read: func(d *decoder, at place, n *Node, into *Fabric) {
-				if d.want(at, n, MappingNode) {
+			read: func(d *decoder, at place, n *yamldoc.Node, into *Fabric) {
+				if d.want(at, n, yamldoc.MappingNode) {
 					into.Scenario = n
 				}
 			},
@@ -89,19 +90,19 @@ func networkSchema(w *schemaWriter) map[string]any {
 }
 
 // readNetwork takes netplan's text with or without its own "network" key.
-func readNetwork(d *decoder, at place, n *Node, into *Host) {
+func readNetwork(d *decoder, at place, n *yamldoc.Node, into *Host) {
 	networkKeys.decode(d, at, unwrapped(n), &into.Network)
 }
 
 // unwrapped is the mapping under a pasted file's own top level key.
-func unwrapped(n *Node) *Node {
-	if len(n.Pairs) == 1 && n.Pairs[0].Key == "network" && n.Pairs[0].Value.Kind == MappingNode {
+func unwrapped(n *yamldoc.Node) *yamldoc.Node {
+	if len(n.Pairs) == 1 && n.Pairs[0].Key == "network" && n.Pairs[0].Value.Kind == yamldoc.MappingNode {
 		return n.Pairs[0].Value
 	}
 	return n
 }
 
-func readCloud(d *decoder, at place, n *Node, into *Host) {
+func readCloud(d *decoder, at place, n *yamldoc.Node, into *Host) {
 	into.Cloud = &netstate.Cloud{}
 	cloudKeys.decode(d, at, n, into.Cloud)
 }
@@ -139,7 +140,7 @@ var hardwareKeys = object[Hardware]{
 // byName is named into a map.
 func byName[T, V any](what string, o object[V], at func(*T) *map[string]V) reader[T] {
 	base := named(what, o, func(*T, string) *V { return new(V) })
-	return reader[T]{schema: base.schema, read: func(d *decoder, p place, n *Node, into *T) {
+	return reader[T]{schema: base.schema, read: func(d *decoder, p place, n *yamldoc.Node, into *T) {
 		values := map[string]*V{}
 		named(what, o, func(_ *T, name string) *V {
 			values[name] = new(V)
@@ -276,15 +277,15 @@ var pathKeys = object[Path]{
 	},
 	required: []string{"between"},
 	alias:    map[string]string{"from": "between", "to": "between", "hosts": "between", "latency": "rtt", "bandwidth": "rate", "speed": "rate"},
-	finish:   func(_ *decoder, _ place, _ *Node, p *Path) { p.Declared = true },
+	finish:   func(_ *decoder, _ place, _ *yamldoc.Node, p *Path) { p.Declared = true },
 }
 
 var switchHash = word(append(wordsOf("xmit_hash_policy"), "unknown")...)
 
-func readBetween(d *decoder, at place, n *Node, into *Path) {
+func readBetween(d *decoder, at place, n *yamldoc.Node, into *Path) {
 	var ends []string
 	many(free, func(*Path) *[]string { return &ends }).read(d, at, n, into)
-	if n.Kind == SequenceNode && len(n.Items) != 2 || n.Kind == NullNode {
+	if n.Kind == yamldoc.SequenceNode && len(n.Items) != 2 || n.Kind == yamldoc.NullNode {
 		d.wrong(at, n, fmt.Sprintf("names %d hosts, must name two", len(n.Items)), "write between: [one, other]")
 	}
 	if len(ends) == 2 {
@@ -295,7 +296,7 @@ func readBetween(d *decoder, at place, n *Node, into *Path) {
 // How linerate gets root, and how a reach says so.
 const (
 	becomeSudo  = "sudo"
-	becomeQuery = "?become="
+	BecomeQuery = "?become="
 )
 
 // reachSchemes are the ways to a host.
@@ -311,7 +312,7 @@ func parseReach(s string) (string, error) {
 	switch {
 	case s == "local:":
 		return s, nil
-	case strings.HasPrefix(s, "ssh://") && strings.Contains(s, becomeQuery):
+	case strings.HasPrefix(s, "ssh://") && strings.Contains(s, BecomeQuery):
 		return "", fmt.Errorf("%q: how to get root is a key of its own: become: sudo", s)
 	case strings.HasPrefix(s, "ssh://"):
 		u, err := url.Parse(s)
@@ -326,13 +327,13 @@ func parseReach(s string) (string, error) {
 	}
 	for _, scheme := range []string{"netns:", "nats:"} {
 		if name, ok := strings.CutPrefix(s, scheme); ok {
-			if why := badName(name); why != "" {
+			if why := BadName(name); why != "" {
 				return "", fmt.Errorf("%q: the name %s", s, why)
 			}
 			return s, nil
 		}
 	}
-	return "", fmt.Errorf("%q has no known scheme%s", s, suggestion(schemeOf(s), reachSchemes))
+	return "", fmt.Errorf("%q has no known scheme%s", s, yamldoc.Nearest(schemeOf(s), reachSchemes))
 }
 
 func schemeOf(s string) string {

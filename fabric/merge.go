@@ -219,12 +219,12 @@ func (m *merger) addresses(l, seen netstate.Link) {
 	if len(l.Addresses) == 0 {
 		return
 	}
-	m.differ("addresses of "+l.Name, prefixes(l.Addresses), prefixes(seen.Addresses), false)
+	m.differ("addresses of "+l.Name, Prefixes(l.Addresses), Prefixes(seen.Addresses), false)
 }
 
-// prefixes lists addresses in order, without the link-local ones that the
+// Prefixes lists addresses in order, without the link-local ones that the
 // kernel makes by itself.
-func prefixes(all []netip.Prefix) string {
+func Prefixes(all []netip.Prefix) string {
 	var texts []string
 	for _, p := range all {
 		if !p.Addr().IsLinkLocalUnicast() {
@@ -278,8 +278,8 @@ func (m *merger) use() {
 }
 
 func (m *merger) sysctls() {
-	for _, name := range sortedNames(m.file.Sysctl) {
-		m.differ("sysctl "+name, m.file.Sysctl[name], foldBlanks(m.observed.Sysctls[name].Value), false)
+	for _, name := range SortedNames(m.file.Sysctl) {
+		m.differ("sysctl "+name, m.file.Sysctl[name], FoldBlanks(m.observed.Sysctls[name].Value), false)
 	}
 	for name, v := range m.declared.Sysctls {
 		if _, known := m.out.Sysctls[name]; !known {

@@ -5,12 +5,13 @@ import (
 	"net/netip"
 	"strconv"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
-// defaultSubflows is what a kernel's path manager starts with
+// DefaultSubflows is what a kernel's path manager starts with
 // (mptcp_pm_nl_init_net, net/mptcp/pm_netlink.c, since Linux 5.13).
-const defaultSubflows = 2
+const DefaultSubflows = 2
 
 var mptcpKeys = object[netstate.MPTCP]{
 	name: "mptcp", doc: "The in-kernel path manager of MPTCP. What is left out stays as it is.",
@@ -22,19 +23,19 @@ var mptcpKeys = object[netstate.MPTCP]{
 	alias: map[string]string{"subflow": "subflows", "add_addr": "add_addr_accepted", "endpoint": "endpoints"},
 }
 
-func readMPTCP(d *decoder, at place, n *Node, into *Settings) {
-	into.MPTCP = &netstate.MPTCP{Subflows: defaultSubflows}
+func readMPTCP(d *decoder, at place, n *yamldoc.Node, into *Settings) {
+	into.MPTCP = &netstate.MPTCP{Subflows: DefaultSubflows}
 	mptcpKeys.decode(d, at, n, into.MPTCP)
 	given := map[netip.Addr]bool{}
 	for i, e := range into.MPTCP.Endpoints {
-		where := n.find("endpoints", i)
+		where := n.Find("endpoints", i)
 		if given[e.Addr] && e.Addr.IsValid() {
-			d.wrong(at.key("endpoints").item(i), where.find("address"), fmt.Sprintf("%s is an endpoint already", e.Addr), "")
+			d.wrong(at.key("endpoints").item(i), where.Find("address"), fmt.Sprintf("%s is an endpoint already", e.Addr), "")
 		}
 		given[e.Addr] = true
 	}
 	if len(into.MPTCP.Endpoints) > netstate.MPTCPMax {
-		d.wrong(at.key("endpoints"), n.find("endpoints"), fmt.Sprintf("has %d, the kernel takes %d (MPTCP_PM_ADDR_MAX)", len(into.MPTCP.Endpoints), netstate.MPTCPMax), "")
+		d.wrong(at.key("endpoints"), n.Find("endpoints"), fmt.Sprintf("has %d, the kernel takes %d (MPTCP_PM_ADDR_MAX)", len(into.MPTCP.Endpoints), netstate.MPTCPMax), "")
 	}
 }
 
@@ -67,7 +68,7 @@ var endpointFlags = reader[netstate.MPTCPEndpoint]{
 	schema: func(w *schemaWriter) map[string]any {
 		return many(endpointWords, func(*netstate.MPTCPEndpoint) *[]string { return nil }).schema(w)
 	},
-	read: func(d *decoder, at place, n *Node, into *netstate.MPTCPEndpoint) {
+	read: func(d *decoder, at place, n *yamldoc.Node, into *netstate.MPTCPEndpoint) {
 		var words []string
 		many(endpointWords, func(*netstate.MPTCPEndpoint) *[]string { return &words }).read(d, at, n, into)
 		for _, w := range words {
@@ -81,15 +82,15 @@ var endpointFlags = reader[netstate.MPTCPEndpoint]{
 
 // finishEndpoint refuses what the kernel does (mptcp_pm_parse_entry and
 // mptcp_pm_nl_add_addr_doit, net/mptcp/pm_netlink.c).
-func finishEndpoint(d *decoder, at place, n *Node, e *netstate.MPTCPEndpoint) {
+func finishEndpoint(d *decoder, at place, n *yamldoc.Node, e *netstate.MPTCPEndpoint) {
 	signal, subflow := e.Flags&netstate.MPTCPSignal != 0, e.Flags&netstate.MPTCPSubflow != 0
 	switch {
 	case signal && e.Flags&netstate.MPTCPFullmesh != 0:
-		d.wrong(at, n.find("flags"), "signal and fullmesh exclude each other", "announce the address (signal), or open subflows from it (subflow, fullmesh)")
+		d.wrong(at, n.Find("flags"), "signal and fullmesh exclude each other", "announce the address (signal), or open subflows from it (subflow, fullmesh)")
 	case e.Port != 0 && (!signal || subflow):
-		d.wrong(at, n.find("port"), "a port takes the flag signal, and not subflow", "write flags: [signal]")
+		d.wrong(at, n.Find("port"), "a port takes the flag signal, and not subflow", "write flags: [signal]")
 	}
 	if e.Addr.IsValid() && (e.Addr.IsUnspecified() || e.Addr.IsMulticast() || e.Addr.IsLoopback()) {
-		d.wrong(at, n.find("address"), e.Addr.String()+" is no address that a subflow can use", "")
+		d.wrong(at, n.Find("address"), e.Addr.String()+" is no address that a subflow can use", "")
 	}
 }

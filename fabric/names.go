@@ -1,19 +1,23 @@
 package fabric
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
+)
 
 // Suggestion is " (nearest: WORD)" for the candidate that is most like word,
 // "" where none is.
-func Suggestion(word string, candidates []string) string { return suggestion(word, candidates) }
+func Suggestion(word string, candidates []string) string { return yamldoc.Nearest(word, candidates) }
 
 // InNaturalOrder returns names as people order them, ens2f2 before ens2f10.
 func InNaturalOrder(names []string) []string {
 	sorted := slices.Clone(names)
 	slices.SortStableFunc(sorted, func(a, b string) int {
 		switch {
-		case naturally(a, b):
+		case NaturalLess(a, b):
 			return -1
-		case naturally(b, a):
+		case NaturalLess(b, a):
 			return 1
 		}
 		return 0

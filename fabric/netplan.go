@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 )
 
@@ -39,7 +40,7 @@ var networkKeys = object[Network]{
 		{"wifis", "wireless devices", others("wifis")},
 		{"modems", "modems", others("modems")},
 		{"nm-devices", "NetworkManager's own", others("nm-devices")},
-		{"openvswitch", "Open vSwitch, kept unread", unread(func(n *Network) *[]Pair { return &n.Unread })},
+		{"openvswitch", "Open vSwitch, kept unread", unread(func(n *Network) *[]yamldoc.Pair { return &n.Unread })},
 	},
 	alias: map[string]string{"ethernet": "ethernets", "bond": "bonds", "vlan": "vlans", "bridge": "bridges"},
 }
@@ -59,17 +60,17 @@ var netplanVersion = scalar[string]{
 }
 
 // unread keeps a key as it is.
-func unread[T any](at func(*T) *[]Pair) reader[T] {
+func unread[T any](at func(*T) *[]yamldoc.Pair) reader[T] {
 	return reader[T]{
 		schema: func(*schemaWriter) map[string]any { return map[string]any{} },
-		read: func(_ *decoder, p place, n *Node, into *T) {
+		read: func(_ *decoder, p place, n *yamldoc.Node, into *T) {
 			name := string(p[strings.LastIndexByte(string(p), '.')+1:])
-			*at(into) = append(*at(into), Pair{Key: name, Line: n.Line, Column: n.Column, Value: n})
+			*at(into) = append(*at(into), yamldoc.Pair{Key: name, Line: n.Line, Column: n.Column, Value: n})
 		},
 	}
 }
 
-func unreadRows[T any](at func(*T) *[]Pair, names ...string) []key[T] {
+func unreadRows[T any](at func(*T) *[]yamldoc.Pair, names ...string) []key[T] {
 	rows := make([]key[T], len(names))
 	for i, name := range names {
 		rows[i] = key[T]{name, "netplan's, kept unread", unread(at)}
@@ -86,7 +87,7 @@ var deviceKeys = append([]key[Device]{
 	{"routing-policy", "policy routing rules", list(ruleKeys, func(d *Device) *[]Rule { return &d.Rules })},
 	{"gateway4", "IPv4 default gateway (netplan prefers routes)", gateway("0.0.0.0/0")},
 	{"gateway6", "IPv6 default gateway (netplan prefers routes)", gateway("::/0")},
-}, unreadRows(func(d *Device) *[]Pair { return &d.Unread },
+}, unreadRows(func(d *Device) *[]yamldoc.Pair { return &d.Unread },
 	"renderer", "dhcp4", "dhcp6", "dhcp4-overrides", "dhcp6-overrides", "dhcp-identifier", "accept-ra", "ra-overrides",
 	"ipv6-address-generation", "ipv6-address-token", "ipv6-privacy", "ipv6-mtu", "link-local", "nameservers",
 	"optional", "optional-addresses", "activation-mode", "ignore-carrier", "critical", "neigh-suppress",
@@ -103,7 +104,7 @@ var ethernetKeys = object[Ethernet]{
 		{"match", "selects devices by what they are", reader[Ethernet]{schema: sub(matchKeys, func(e *Ethernet) *Match { return nil }).schema, read: readMatch}},
 		{"set-name", "name to give the matched device", one(free, func(e *Ethernet) *string { return &e.SetName })},
 	}, lifted(deviceKeys, func(e *Ethernet) *Device { return &e.Device })...),
-		unreadRows(func(e *Ethernet) *[]Pair { return &e.Unread },
+		unreadRows(func(e *Ethernet) *[]yamldoc.Pair { return &e.Unread },
 			"wakeonlan", "emit-lldp", "auth", "link", "infiniband-mode", "virtual-function-count", "embedded-switch-mode",
 			"delay-virtual-functions-rebind", "receive-checksum-offload", "transmit-checksum-offload",
 			"tcp-segmentation-offload", "tcp6-segmentation-offload", "generic-segmentation-offload",
@@ -111,7 +112,7 @@ var ethernetKeys = object[Ethernet]{
 	alias: deviceAliases,
 }
 
-func readMatch(d *decoder, at place, n *Node, into *Ethernet) {
+func readMatch(d *decoder, at place, n *yamldoc.Node, into *Ethernet) {
 	m := &Match{}
 	matchKeys.decode(d, at, n, m)
 	// An empty match has netplan's meaning: every device.
@@ -127,8 +128,8 @@ var matchKeys = object[Match]{
 			schema: func(*schemaWriter) map[string]any {
 				return either(map[string]any{"type": "string"}, map[string]any{"type": "array", "items": map[string]any{"type": "string"}})
 			},
-			read: func(d *decoder, at place, n *Node, into *Match) {
-				if n.Kind == SequenceNode {
+			read: func(d *decoder, at place, n *yamldoc.Node, into *Match) {
+				if n.Kind == yamldoc.SequenceNode {
 					many(free, func(m *Match) *[]string { return &m.Drivers }).read(d, at, n, into)
 				} else if v, ok := free.decode(d, at, n); ok {
 					into.Drivers = []string{v}
@@ -163,7 +164,7 @@ var bridgeKeys = object[Bridge]{
 		{"interfaces", "the ports", many(free, func(b *Bridge) *[]string { return &b.Interfaces })},
 		{"parameters", "bridging options, kept unread", reader[Bridge]{
 			schema: func(*schemaWriter) map[string]any { return map[string]any{} },
-			read:   func(_ *decoder, _ place, n *Node, into *Bridge) { into.Parameters = n },
+			read:   func(_ *decoder, _ place, n *yamldoc.Node, into *Bridge) { into.Parameters = n },
 		}},
 	}, lifted(deviceKeys, func(b *Bridge) *Device { return &b.Device })...),
 	alias: deviceAliases,
@@ -174,7 +175,7 @@ func others(section string) reader[Network] {
 	o := object[Other]{
 		name: "other_device", doc: "A device of a kind that linerate does not model.",
 		keys: lifted(deviceKeys, func(o *Other) *Device { return &o.Device }),
-		rest: func(o *Other, p Pair) { o.Unread = append(o.Unread, p) },
+		rest: func(o *Other, p yamldoc.Pair) { o.Unread = append(o.Unread, p) },
 	}
 	return namedBeside("device", sectionKeys, o, func(n *Network, id string) *Other {
 		n.Others = append(n.Others, Other{Device: Device{ID: id}, Section: section})
@@ -187,9 +188,9 @@ var macOrWord = reader[Device]{
 	schema: func(*schemaWriter) map[string]any {
 		return either(mac.schema, map[string]any{"enum": macWords})
 	},
-	read: func(d *decoder, at place, n *Node, into *Device) {
+	read: func(d *decoder, at place, n *yamldoc.Node, into *Device) {
 		if slices.Contains(macWords, n.Text) {
-			into.Unread = append(into.Unread, Pair{Key: "macaddress", Line: n.Line, Column: n.Column, Value: n})
+			into.Unread = append(into.Unread, yamldoc.Pair{Key: "macaddress", Line: n.Line, Column: n.Column, Value: n})
 			return
 		}
 		one(mac, func(d *Device) *flow.MAC { return &d.MAC }).read(d, at, n, into)
@@ -205,7 +206,7 @@ var macWords = []string{"permanent", "random", "stable", "stable-ssid", "preserv
 func gateway(to string) reader[Device] {
 	return reader[Device]{
 		schema: func(*schemaWriter) map[string]any { return address.schema },
-		read: func(d *decoder, at place, n *Node, into *Device) {
+		read: func(d *decoder, at place, n *yamldoc.Node, into *Device) {
 			a, ok := address.decode(d, at, n)
 			if !ok {
 				return

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // addressList reads addresses as netplan writes them: text, or a mapping of
@@ -14,22 +16,22 @@ var addressList = reader[Device]{
 		options := map[string]any{"type": "object", "maxProperties": 1, "additionalProperties": map[string]any{"type": "object"}}
 		return map[string]any{"type": []string{"array", "null"}, "items": either(text, options)}
 	},
-	read: func(d *decoder, at place, n *Node, into *Device) {
-		if !d.want(at, n, SequenceNode) {
+	read: func(d *decoder, at place, n *yamldoc.Node, into *Device) {
+		if !d.want(at, n, yamldoc.SequenceNode) {
 			return
 		}
 		for i, item := range n.Items {
 			text := item
-			if item.Kind == MappingNode && len(item.Pairs) == 1 {
+			if item.Kind == yamldoc.MappingNode && len(item.Pairs) == 1 {
 				p := item.Pairs[0]
-				text = &Node{Kind: ScalarNode, Text: p.Key, Line: p.Line, Column: p.Column}
+				text = &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: p.Key, Line: p.Line, Column: p.Column}
 			}
 			p, ok := prefix.decode(d, at.item(i), text)
 			if !ok {
 				continue
 			}
 			into.Addresses = append(into.Addresses, p)
-			if label := item.optionsOf(text).Get("label"); label != nil && label.Kind == ScalarNode && label.Text != "" {
+			if label := optionsOf(item, text).Get("label"); label != nil && label.Kind == yamldoc.ScalarNode && label.Text != "" {
 				if into.Labels == nil {
 					into.Labels = map[netip.Prefix]string{}
 				}
@@ -40,8 +42,8 @@ var addressList = reader[Device]{
 }
 
 // optionsOf is the mapping of options behind an address, nil where it has none.
-func (n *Node) optionsOf(address *Node) *Node {
-	if n.Kind != MappingNode {
+func optionsOf(n, address *yamldoc.Node) *yamldoc.Node {
+	if n.Kind != yamldoc.MappingNode {
 		return nil
 	}
 	return n.Get(address.Text)
@@ -82,7 +84,7 @@ var routeKeys = object[Route]{
 		{"type", "kind of route", one(word("unicast", "anycast", "blackhole", "broadcast", "local", "multicast", "nat", "prohibit", "throw", "unreachable", "xresolve"), func(r *Route) *string { return &r.Type })},
 		{"scope", "how far the destination is", one(word("global", "link", "host"), func(r *Route) *string { return &r.Scope })},
 		{"mtu", "MTU along the route in bytes", one(integer(0, 65536), func(r *Route) *int { return &r.MTU })},
-	}, unreadRows(func(r *Route) *[]Pair { return &r.Unread },
+	}, unreadRows(func(r *Route) *[]yamldoc.Pair { return &r.Unread },
 		"congestion-window", "advertised-receive-window", "advertised-mss")...),
 	required: []string{"to"},
 	alias:    map[string]string{"gateway": "via", "src": "from", "dst": "to"},
@@ -90,7 +92,7 @@ var routeKeys = object[Route]{
 }
 
 // finishRoute gives "default" its family and refuses what netplan refuses.
-func finishRoute(d *decoder, at place, n *Node, r *Route) {
+func finishRoute(d *decoder, at place, n *yamldoc.Node, r *Route) {
 	if to := n.Get("to"); to != nil && to.Text == "default" {
 		r.To = netip.PrefixFrom(netip.IPv4Unspecified(), 0)
 		if r.Via.Is6() || !r.Via.IsValid() && r.From.Is6() {
@@ -101,11 +103,11 @@ func finishRoute(d *decoder, at place, n *Node, r *Route) {
 		r.Via = netip.Addr{}
 	}
 	if r.Via.IsValid() && r.To.IsValid() && r.Via.Is4() != r.To.Addr().Is4() {
-		d.wrong(at, n.find("via"), fmt.Sprintf("via %s is of another address family than to %s", r.Via, r.To), "")
+		d.wrong(at, n.Find("via"), fmt.Sprintf("via %s is of another address family than to %s", r.Via, r.To), "")
 	}
 	unicast := r.Type == "" || r.Type == "unicast"
 	if undelivered(r.Type) && r.Via.IsValid() {
-		d.wrong(at, n.find("via"), fmt.Sprintf("a route of type %s leads nowhere, and has no via (fib_create_info)", r.Type), "take via out, or the type")
+		d.wrong(at, n.Find("via"), fmt.Sprintf("a route of type %s leads nowhere, and has no via (fib_create_info)", r.Type), "take via out, or the type")
 	}
 	if unicast && n.Get("via") == nil && r.Scope != "link" && r.Scope != "host" {
 		d.wrong(at, n, "has no via", "add via: ADDRESS, or scope: link for a directly reachable network")
@@ -131,10 +133,10 @@ var ruleKeys = object[Rule]{
 }
 
 // finishRule refuses what netplan refuses: a rule of no address family.
-func finishRule(d *decoder, at place, n *Node, r *Rule) {
+func finishRule(d *decoder, at place, n *yamldoc.Node, r *Rule) {
 	const ecn = 3
 	if r.TOS&ecn != 0 {
-		d.wrong(at, n.find("type-of-service"), fmt.Sprintf("%d has bits of ECN set, its last two (RFC 3168), by which no rule selects", r.TOS), fmt.Sprintf("write %d", r.TOS&^ecn))
+		d.wrong(at, n.Find("type-of-service"), fmt.Sprintf("%d has bits of ECN set, its last two (RFC 3168), by which no rule selects", r.TOS), fmt.Sprintf("write %d", r.TOS&^ecn))
 	}
 	if !r.From.IsValid() && !r.To.IsValid() {
 		d.wrong(at, n, "has neither from nor to, so that it is of no address family", "write from: 0.0.0.0/0 or from: ::/0 for all traffic")

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 )
@@ -23,7 +24,7 @@ type Network struct {
 	// dummy-devices or wifis.
 	Others []Other
 	// Unread are the network's own keys that nothing here reads.
-	Unread []Pair
+	Unread []yamldoc.Pair
 }
 
 // Device is what netplan says of any kind of device.
@@ -40,7 +41,7 @@ type Device struct {
 	Rules  []Rule
 	// Unread are netplan keys that linerate has no use for (dhcp4, nameservers,
 	// optional, ...), in file order, for the renderers.
-	Unread []Pair
+	Unread []yamldoc.Pair
 }
 
 // Ethernet is a physical device, or a group of them with a match.
@@ -83,7 +84,7 @@ type VLAN struct {
 type Bridge struct {
 	Device
 	Interfaces []string
-	Parameters *Node // unread; nil none
+	Parameters *yamldoc.Node // unread; nil none
 }
 
 // Other is a device of a section that linerate does not model.
@@ -104,7 +105,7 @@ type Route struct {
 	Scope  string
 	MTU    int
 	// Unread are the window and segment size keys.
-	Unread []Pair
+	Unread []yamldoc.Pair
 }
 
 // Rule is a netplan routing-policy entry. Zero is not said.

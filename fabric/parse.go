@@ -1,5 +1,7 @@
 package fabric
 
+import "github.com/linerate/linerate/fabric/yamldoc"
+
 // Parse reads a fabric file. Name is what problems call it. The error is
 // Problems, one for everything that is wrong and each with its line and
 // column; nothing is returned beside it.
@@ -9,29 +11,29 @@ package fabric
 // when the file is all there is. Paths are filled in when the file has none:
 // every pair with a common subnet.
 func Parse(name string, text []byte) (Fabric, error) {
-	ps := &problems{file: name}
-	text = normalised(text)
-	t := parseTree(ps, text)
-	if t == nil || !isFabric(ps, t.root) {
-		return Fabric{}, ps.all.err()
+	ps := &yamldoc.Collector{File: name}
+	text = yamldoc.Normalised(text)
+	t := yamldoc.Read(ps, text)
+	if t == nil || !isFabric(ps, t.Root) {
+		return Fabric{}, ps.All.Err()
 	}
 	f := Fabric{File: name, Text: string(text)}
-	fileKeys.decode(&decoder{ps}, "", t.root, &f)
-	if hosts := t.root.Get("hosts"); hosts != nil && len(f.Hosts) == 0 && len(ps.all) == 0 {
-		ps.at(hosts, "hosts: names no host", "")
+	fileKeys.decode(&decoder{ps}, "", t.Root, &f)
+	if hosts := t.Root.Get("hosts"); hosts != nil && len(f.Hosts) == 0 && len(ps.All) == 0 {
+		ps.At(hosts, "hosts: names no host", "")
 	}
 	for i := range f.Hosts {
-		n := t.root.find("hosts", f.Hosts[i].Name, "network")
-		f.Hosts[i].Network.Source = t.source(n)
+		n := t.Root.Find("hosts", f.Hosts[i].Name, "network")
+		f.Hosts[i].Network.Source = t.Source(unwrapped(n))
 		f.Hosts[i].layBonding()
 	}
-	check(ps, t.root, f)
-	if len(ps.all) > 0 {
-		return Fabric{}, ps.all.err()
+	check(ps, t.Root, f)
+	if len(ps.All) > 0 {
+		return Fabric{}, ps.All.Err()
 	}
 	for i := range f.Hosts {
 		if h := &f.Hosts[i]; h.Become != "" {
-			h.Reach += becomeQuery + h.Become
+			h.Reach += BecomeQuery + h.Become
 		}
 	}
 	if len(f.Paths) == 0 {
@@ -41,16 +43,16 @@ func Parse(name string, text []byte) (Fabric, error) {
 }
 
 // isFabric says at once what a file that is something else is.
-func isFabric(ps *problems, root *Node) bool {
+func isFabric(ps *yamldoc.Collector, root *yamldoc.Node) bool {
 	switch {
-	case root.Kind == NullNode:
-		ps.add(1, 1, "the file is empty", "begin it with linerate: "+Version)
+	case root.Kind == yamldoc.NullNode:
+		ps.Add(1, 1, "the file is empty", "begin it with linerate: "+Version)
 		return false
-	case root.Kind != MappingNode:
-		ps.at(root, "the file is "+root.Kind.String()+", must be a mapping", "begin it with linerate: "+Version)
+	case root.Kind != yamldoc.MappingNode:
+		ps.At(root, "the file is "+root.Kind.String()+", must be a mapping", "begin it with linerate: "+Version)
 		return false
 	case root.Get("linerate") == nil && root.Get("network") != nil && root.Get("hosts") == nil:
-		ps.at(root, "this is a netplan file, not a fabric", "put it below hosts: {NAME: {network: ...}} and begin with linerate: "+Version)
+		ps.At(root, "this is a netplan file, not a fabric", "put it below hosts: {NAME: {network: ...}} and begin with linerate: "+Version)
 		return false
 	}
 	return true
@@ -59,20 +61,20 @@ func isFabric(ps *problems, root *Node) bool {
 // ParseNetwork reads one netplan file, with or without its "network" key, as
 // hosts.NAME.network of a fabric would hold it.
 func ParseNetwork(name string, text []byte) (Network, error) {
-	ps := &problems{file: name}
-	text = normalised(text)
-	t := parseTree(ps, text)
+	ps := &yamldoc.Collector{File: name}
+	text = yamldoc.Normalised(text)
+	t := yamldoc.Read(ps, text)
 	if t == nil {
-		return Network{}, ps.all.err()
+		return Network{}, ps.All.Err()
 	}
 	var h Host
-	readNetwork(&decoder{ps}, "network", t.root, &h)
-	checkNetwork(ps, "network", t.root, h)
-	checkText(ps, "network", t.root)
-	if len(ps.all) > 0 {
-		return Network{}, ps.all.err()
+	readNetwork(&decoder{ps}, "network", t.Root, &h)
+	checkNetwork(ps, "network", t.Root, h)
+	checkText(ps, "network", t.Root)
+	if len(ps.All) > 0 {
+		return Network{}, ps.All.Err()
 	}
-	h.Network.Source = t.source(t.root)
+	h.Network.Source = t.Source(unwrapped(t.Root))
 	return h.Network, nil
 }
 
@@ -81,7 +83,7 @@ func ParseNetwork(name string, text []byte) (Network, error) {
 // other files of the program's, before they are handed to a parser. The error
 // is Problems.
 func CheckYAML(name string, text []byte) error {
-	ps := &problems{file: name}
-	parseTree(ps, normalised(text))
-	return ps.all.err()
+	ps := &yamldoc.Collector{File: name}
+	yamldoc.Read(ps, yamldoc.Normalised(text))
+	return ps.All.Err()
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 )
 
@@ -27,7 +28,7 @@ func TestParseBad(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			text := read(t, file)
 			f, err := Parse("fabric.yaml", text)
-			var ps Problems
+			var ps yamldoc.Problems
 			if !errors.As(err, &ps) {
 				t.Fatalf("Parse = %v, want Problems", err)
 			}
@@ -165,7 +166,7 @@ hosts:
 }
 
 func TestParseTooLarge(t *testing.T) {
-	_, err := Parse("big.yaml", make([]byte, maxText+1))
+	_, err := Parse("big.yaml", make([]byte, yamldoc.MaxText+1))
 	if err == nil || !strings.Contains(err.Error(), "bytes") {
 		t.Errorf("Parse of too much = %v", err)
 	}
@@ -204,18 +205,6 @@ func deep(levels int) string {
 		b.WriteString(strings.Repeat(" ", i) + "a:\n")
 	}
 	return b.String()
-}
-
-func TestNearest(t *testing.T) {
-	words := []string{"mtu", "parameters", "interfaces", "transmit-hash-policy"}
-	for word, want := range map[string]string{
-		"paramters": "parameters", "intefraces": "interfaces", "MTU": "mtu", "mut": "mtu",
-		"transmit-hash-polcy": "transmit-hash-policy", "zzzzzz": "", "": "",
-	} {
-		if got := nearest(word, words); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
-		}
-	}
 }
 
 // TestParseThousandHosts reads a file of a size that a fleet has.

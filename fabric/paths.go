@@ -93,11 +93,11 @@ func pairs(ends []end) []Path {
 func commonSubnets(a, b []netip.Prefix, family string) []netip.Prefix {
 	var common []netip.Prefix
 	for _, x := range a {
-		if !connects(x) || family == "ipv4" && !x.Addr().Is4() || family == "ipv6" && x.Addr().Is4() {
+		if !Connects(x) || family == "ipv4" && !x.Addr().Is4() || family == "ipv6" && x.Addr().Is4() {
 			continue
 		}
 		for _, y := range b {
-			if connects(y) && x.Contains(y.Addr()) && y.Contains(x.Addr()) && x.Addr() != y.Addr() {
+			if Connects(y) && x.Contains(y.Addr()) && y.Contains(x.Addr()) && x.Addr() != y.Addr() {
 				common = append(common, x.Masked())
 				break
 			}
@@ -106,7 +106,7 @@ func commonSubnets(a, b []netip.Prefix, family string) []netip.Prefix {
 	return common
 }
 
-func connects(p netip.Prefix) bool {
+func Connects(p netip.Prefix) bool {
 	a := p.Addr()
 	return !a.IsLoopback() && !a.IsLinkLocalUnicast() && !a.IsMulticast() && !a.IsUnspecified()
 }

@@ -1,20 +1,24 @@
 package fabric
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
+)
 
 // Places tells where a fabric file says what. The zero Places knows nothing.
 type Places struct {
 	file string
-	root *Node
+	root *yamldoc.Node
 }
 
 // Places reads the file's text once more for its lines.
 func (f Fabric) Places() Places {
-	t := parseTree(&problems{}, []byte(f.Text))
+	t := yamldoc.Read(&yamldoc.Collector{}, []byte(f.Text))
 	if t == nil {
 		return Places{file: f.File}
 	}
-	return Places{file: f.File, root: t.root}
+	return Places{file: f.File, root: t.Root}
 }
 
 // Host is the places of one host.
@@ -54,21 +58,21 @@ func (p Places) Has(path ...any) bool {
 	return n != nil
 }
 
-func (p Places) follow(path []any) *Node {
+func (p Places) follow(path []any) *yamldoc.Node {
 	if p.root == nil {
 		return nil
 	}
 	if len(path) > 0 && path[0] == "network" {
 		if n := p.root.Get("network"); n != nil {
-			return unwrapped(n).find(path[1:]...)
+			return unwrapped(n).Find(path[1:]...)
 		}
 	}
-	return p.root.find(path...)
+	return p.root.Find(path...)
 }
 
 // Problem is something wrong with what the keys lead to.
-func (p Places) Problem(what, hint string, path ...any) Problem {
-	problem := Problem{File: p.file, What: what, Hint: hint}
+func (p Places) Problem(what, hint string, path ...any) yamldoc.Problem {
+	problem := yamldoc.Problem{File: p.file, What: what, Hint: hint}
 	if n := p.follow(path); n != nil {
 		problem.Line, problem.Column = n.Line, n.Column
 	}

@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
 )
@@ -38,7 +39,7 @@ var pricesKeys = object[Prices]{
 	alias: map[string]string{"port": "switch_port", "switch": "switch_port", "cables": "cable"},
 }
 
-func readPrices(d *decoder, at place, n *Node, into *Fabric) {
+func readPrices(d *decoder, at place, n *yamldoc.Node, into *Fabric) {
 	into.Prices = &Prices{}
 	pricesKeys.decode(d, at, n, into.Prices)
 }
@@ -47,7 +48,7 @@ func readPrices(d *decoder, at place, n *Node, into *Fabric) {
 var currency = scalar[string]{
 	schema: pattern(`^[^\s]{1,8}$`),
 	parse: func(s string) (string, error) {
-		if len(s) > 8 || badName(s) != "" {
+		if len(s) > 8 || BadName(s) != "" {
 			return "", fmt.Errorf("%q is no currency", s)
 		}
 		return s, nil
@@ -64,7 +65,7 @@ var modelKeys = object[CardModel]{
 		{"pcie", "the slot it would run in", sub(pcieKeys, func(m *CardModel) *netstate.Card { return &m.Slot })},
 	},
 	required: []string{"price", "ports", "speed"},
-	finish: func(d *decoder, at place, n *Node, m *CardModel) {
+	finish: func(d *decoder, at place, n *yamldoc.Node, m *CardModel) {
 		if speed := n.Get("speed"); speed != nil && speed.Text == "0" && m.Speed == 0 {
 			d.wrong(at.key("speed"), speed, "a port of no speed carries nothing", rate.hint)
 		}
@@ -73,7 +74,7 @@ var modelKeys = object[CardModel]{
 
 var catalogReader = reader[Fabric]{
 	schema: named("card", modelKeys, func(*Fabric, string) *CardModel { return new(CardModel) }).schema,
-	read: func(d *decoder, at place, n *Node, into *Fabric) {
+	read: func(d *decoder, at place, n *yamldoc.Node, into *Fabric) {
 		var models []*CardModel
 		named("card", modelKeys, func(_ *Fabric, name string) *CardModel {
 			m := &CardModel{Name: name}
@@ -90,7 +91,7 @@ var catalogReader = reader[Fabric]{
 // switchesReader takes 0 (the hosts are cabled to each other), 1, or 2.
 var switchesReader = reader[Fabric]{
 	schema: func(*schemaWriter) map[string]any { return integer(0, 2).schema },
-	read: func(d *decoder, at place, n *Node, into *Fabric) {
+	read: func(d *decoder, at place, n *yamldoc.Node, into *Fabric) {
 		if v, ok := integer(0, 2).decode(d, at, n); ok {
 			into.Switches = &v
 		}

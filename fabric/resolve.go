@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 )
@@ -38,7 +39,7 @@ func (e Ethernet) names(hw Hardware) ([]string, bool) {
 				covered = append(covered, name)
 			}
 		}
-		sort.Slice(covered, func(i, j int) bool { return naturally(covered[i], covered[j]) })
+		sort.Slice(covered, func(i, j int) bool { return NaturalLess(covered[i], covered[j]) })
 		return covered, len(covered) > 0
 	case !m.MAC.IsZero():
 		// One device has the address; the file does not say its name.
@@ -50,9 +51,9 @@ func (e Ethernet) names(hw Hardware) ([]string, bool) {
 	return nil, false
 }
 
-// naturally orders names with numbers in them as people do: ens2f2 before
+// NaturalLess orders names with numbers in them as people do: ens2f2 before
 // ens2f10.
-func naturally(a, b string) bool {
+func NaturalLess(a, b string) bool {
 	for a != "" && b != "" {
 		na, nb := digits(a), digits(b)
 		if na == 0 || nb == 0 {
@@ -149,7 +150,7 @@ func (h Host) HardwareOf(l netstate.Link) (HardwareLink, bool) {
 	for k := range h.Hardware.Links {
 		keys = append(keys, k)
 	}
-	sort.Slice(keys, func(i, j int) bool { return naturally(keys[i], keys[j]) })
+	sort.Slice(keys, func(i, j int) bool { return NaturalLess(keys[i], keys[j]) })
 	for _, k := range keys {
 		if h.Names[k] == l.Name && l.Name != "" {
 			return h.Hardware.Links[k], true
@@ -240,16 +241,16 @@ func (h Host) unresolvedText(e Ethernet) string {
 // hardware.links, or a path's host has no network. Nil when it can. A fabric
 // that will be measured needs no such answer: its devices are observed.
 func (f Fabric) ResolveAlone() error {
-	ps := &problems{file: f.File}
-	root := &Node{}
-	if t := parseTree(&problems{}, []byte(f.Text)); t != nil {
-		root = t.root
+	ps := &yamldoc.Collector{File: f.File}
+	root := &yamldoc.Node{}
+	if t := yamldoc.Read(&yamldoc.Collector{}, []byte(f.Text)); t != nil {
+		root = t.Root
 	}
 	hosts := make(map[string]*Host, len(f.Hosts))
 	for i := range f.Hosts {
 		hosts[f.Hosts[i].Name] = &f.Hosts[i]
 	}
-	places := root.Get("hosts").children()
+	places := root.Get("hosts").Children()
 	for _, p := range f.Paths {
 		var ends [2]Host
 		for i, name := range []string{p.From, p.To} {
@@ -261,26 +262,26 @@ func (f Fabric) ResolveAlone() error {
 		for _, h := range ends {
 			at := places[h.Name]
 			if at == nil {
-				at = root.find("hosts")
+				at = root.Find("hosts")
 			}
 			f.resolveEnd(ps, at, h, common)
 		}
 	}
-	return ps.all.err()
+	return ps.All.Err()
 }
 
-func (f Fabric) resolveEnd(ps *problems, at *Node, h Host, common []netip.Prefix) {
+func (f Fabric) resolveEnd(ps *yamldoc.Collector, at *yamldoc.Node, h Host, common []netip.Prefix) {
 	if h.Network.IsZero() {
-		ps.at(at, fmt.Sprintf("hosts.%s has no network: its links are unknown until it is observed", h.Name), "paste the host's netplan under network, or give reach and measure")
+		ps.At(at, fmt.Sprintf("hosts.%s has no network: its links are unknown until it is observed", h.Name), "paste the host's netplan under network, or give reach and measure")
 		return
 	}
-	net := unwrapped(at.find("network"))
+	net := unwrapped(at.Find("network"))
 	for _, d := range h.Network.Devices() {
 		if !inCommon(d.Addresses, common) {
 			continue
 		}
 		for _, e := range h.unresolved(d.ID) {
-			ps.at(net.find("ethernets", e.ID, "match"), h.unresolvedText(e), fmt.Sprintf("write hardware: {links: {NAME: {speed: 25G}, ...}} with the names that match %s has", e.Match))
+			ps.At(net.Find("ethernets", e.ID, "match"), h.unresolvedText(e), fmt.Sprintf("write hardware: {links: {NAME: {speed: 25G}, ...}} with the names that match %s has", e.Match))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -19,22 +20,22 @@ import (
 func CanSayRoute(h netstate.Host, r netstate.Route) bool {
 	why := ""
 	if len(r.Hops) > 0 {
-		_, why = multipathNode(h, r)
+		_, why = MultipathNode(h, r)
 	} else {
-		_, why = routeNode(h, r)
+		_, why = RouteNode(h, r)
 	}
 	return why == ""
 }
 
 // CanSayRule is CanSayRoute of a rule.
 func CanSayRule(r netstate.Rule) bool {
-	_, why := ruleNode(r)
+	_, why := RuleNode(r)
 	return why == ""
 }
 
 // CanSayEndpoint is CanSayRoute of an MPTCP endpoint.
 func CanSayEndpoint(h netstate.Host, e netstate.MPTCPEndpoint) bool {
-	_, why := endpointNode(h, e)
+	_, why := EndpointNode(h, e)
 	return why == ""
 }
 
@@ -71,13 +72,13 @@ func otherRoute(r netstate.Route) string {
 	if who := otherOwner(r.Protocol); who != "" {
 		return who
 	}
-	return beyondKeys(r)
+	return BeyondKeys(r)
 }
 
-func beyondKeys(r netstate.Route) string {
+func BeyondKeys(r netstate.Route) string {
 	dst := r.Dst.Addr()
 	switch {
-	case r.Table == localTable:
+	case r.Table == LocalTable:
 		return "of the kernel's own table"
 	case r.Table < 1:
 		return "of no table"
@@ -86,23 +87,23 @@ func beyondKeys(r netstate.Route) string {
 	case dst.IsMulticast(), dst.IsLinkLocalUnicast():
 		return "link-local or multicast, which is left to the kernel"
 	}
-	for _, key := range sortedNames(r.Extra) {
+	for _, key := range SortedNames(r.Extra) {
 		return "its " + key
 	}
 	return ""
 }
 
-// routeNode is a route as the file says it under its link, one that delivers
+// RouteNode is a route as the file says it under its link, one that delivers
 // nothing under any; nil and why it cannot.
-func routeNode(h netstate.Host, r netstate.Route) (*Node, string) {
+func RouteNode(h netstate.Host, r netstate.Route) (*yamldoc.Node, string) {
 	if why := otherRoute(r); why != "" {
 		return nil, why
 	}
-	return wayNode(h, r)
+	return WayNode(h, r)
 }
 
-// wayNode is routeNode whoever made the route.
-func wayNode(h netstate.Host, r netstate.Route) (*Node, string) {
+// WayNode is RouteNode whoever made the route.
+func WayNode(h netstate.Host, r netstate.Route) (*yamldoc.Node, string) {
 	l, there := h.Link(r.Link)
 	switch {
 	case r.Type == "" && !there:
@@ -112,30 +113,30 @@ func wayNode(h netstate.Host, r netstate.Route) (*Node, string) {
 	case r.Gateway.IsValid() && slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Addr() == r.Gateway }):
 		return nil, "its next hop is the host's own address"
 	}
-	n := &Node{Kind: MappingNode, Flow: true}
-	n.set("to", text(toText(r.Dst, r.Gateway.IsValid())))
+	n := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
+	n.Set("to", yamldoc.Text(toText(r.Dst, r.Gateway.IsValid())))
 	switch {
 	case r.Type != "":
-		n.set("type", text(r.Type))
+		n.Set("type", yamldoc.Text(r.Type))
 	case r.Gateway.IsValid():
-		n.set("via", text(r.Gateway.String()))
+		n.Set("via", yamldoc.Text(r.Gateway.String()))
 		if r.OnLink {
-			n.set("on-link", text("true"))
+			n.Set("on-link", yamldoc.Text("true"))
 		}
 	default:
-		n.set("scope", text("link"))
+		n.Set("scope", yamldoc.Text("link"))
 	}
 	if r.Source.IsValid() {
-		n.set("from", text(r.Source.String()))
+		n.Set("from", yamldoc.Text(r.Source.String()))
 	}
 	placeNode(n, r)
-	n.set("mtu", count(r.MTU))
+	n.Set("mtu", yamldoc.Count(r.MTU))
 	for _, m := range routeMetrics {
 		if v := r.Metrics[m[1]]; v != "" {
-			n.set(m[0], text(v))
+			n.Set(m[0], yamldoc.Text(v))
 		}
 	}
-	ps, back := &problems{}, Route{}
+	ps, back := &yamldoc.Collector{}, Route{}
 	routeKeys.decode(&decoder{ps}, "", n, &back)
 	return n, otherwise(ps, back.Kernel(r.Link), r)
 }
@@ -149,23 +150,23 @@ func toText(dst netip.Prefix, overGateway bool) string {
 	return dst.String()
 }
 
-func placeNode(n *Node, r netstate.Route) {
-	n.set("metric", count(r.Metric))
-	if r.Table != mainTable {
-		n.set("table", count(r.Table))
+func placeNode(n *yamldoc.Node, r netstate.Route) {
+	n.Set("metric", yamldoc.Count(r.Metric))
+	if r.Table != MainTable {
+		n.Set("table", yamldoc.Count(r.Table))
 	}
 }
 
 // otherwise says why what was read back is not what was meant; "" it is.
-func otherwise(ps *problems, back, meant netstate.Route) string {
-	if len(ps.all) > 0 {
+func otherwise(ps *yamldoc.Collector, back, meant netstate.Route) string {
+	if len(ps.All) > 0 {
 		return "which the file cannot represent"
 	}
-	back, meant = numbered(back), numbered(meant)
+	back, meant = Numbered(back), Numbered(meant)
 	if back.Words(nil) == meant.Words(nil) {
 		return ""
 	}
-	for _, key := range sortedNames(meant.Metrics) {
+	for _, key := range SortedNames(meant.Metrics) {
 		if meant.Metrics[key] != back.Metrics[key] {
 			return "its " + key
 		}
@@ -181,50 +182,50 @@ func otherwise(ps *problems, back, meant netstate.Route) string {
 	return "which the file cannot represent"
 }
 
-// hashPolicyOf is the sysctl that spreads flows over a route's next hops.
-func hashPolicyOf(r netstate.Route) string {
+// HashPolicyOf is the sysctl that spreads flows over a route's next hops.
+func HashPolicyOf(r netstate.Route) string {
 	if r.Dst.Addr().Is6() {
 		return "net.ipv6.fib_multipath_hash_policy"
 	}
 	return "net.ipv4.fib_multipath_hash_policy"
 }
 
-// multipathNode is a route over several next hops as the file says it.
-func multipathNode(h netstate.Host, r netstate.Route) (*Node, string) {
+// MultipathNode is a route over several next hops as the file says it.
+func MultipathNode(h netstate.Host, r netstate.Route) (*yamldoc.Node, string) {
 	if why := otherRoute(r); why != "" {
 		return nil, why
 	}
-	if policy := hashPolicyOf(r); h.Sysctls[policy].Value == "" {
+	if policy := HashPolicyOf(r); h.Sysctls[policy].Value == "" {
 		return nil, policy + " was not read"
 	}
-	hops := &Node{Kind: SequenceNode, Flow: true}
+	hops := &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true}
 	gateway := false
 	for _, hop := range r.Hops {
 		if _, there := h.Link(hop.Link); !there {
 			return nil, "over no link that is known"
 		}
-		item := &Node{Kind: MappingNode, Flow: true}
-		item.set("dev", text(hop.Link))
+		item := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
+		item.Set("dev", yamldoc.Text(hop.Link))
 		if hop.Gateway.IsValid() {
 			gateway = true
-			item.set("via", text(hop.Gateway.String()))
+			item.Set("via", yamldoc.Text(hop.Gateway.String()))
 		}
 		if hop.Weight > 1 {
-			item.set("weight", count(hop.Weight))
+			item.Set("weight", yamldoc.Count(hop.Weight))
 		}
 		hops.Items = append(hops.Items, item)
 	}
-	n := &Node{Kind: MappingNode, Flow: true}
-	n.set("to", text(toText(r.Dst, gateway)))
+	n := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
+	n.Set("to", yamldoc.Text(toText(r.Dst, gateway)))
 	placeNode(n, r)
-	n.set("hops", hops)
-	ps, back := &problems{}, MultipathRoute{}
+	n.Set("hops", hops)
+	ps, back := &yamldoc.Collector{}, MultipathRoute{}
 	multipathKeys.decode(&decoder{ps}, "", n, &back)
 	return n, otherwise(ps, back.Kernel(), r)
 }
 
-// ruleNode is a policy rule as the file says it.
-func ruleNode(r netstate.Rule) (*Node, string) {
+// RuleNode is a policy rule as the file says it.
+func RuleNode(r netstate.Rule) (*yamldoc.Node, string) {
 	switch who := otherOwner(r.Protocol); {
 	case who != "":
 		return nil, who
@@ -233,19 +234,19 @@ func ruleNode(r netstate.Rule) (*Node, string) {
 	case r.Priority == 0, r.Priority == priorityMain, r.Priority == priorityDefault:
 		return nil, "a priority of the kernel's own rules"
 	}
-	n := &Node{Kind: MappingNode, Flow: true}
+	n := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	if r.From.IsValid() {
-		n.set("from", text(r.From.String()))
+		n.Set("from", yamldoc.Text(r.From.String()))
 	} else if !r.To.IsValid() {
 		// netplan asks for one of the two, and the family is said by nothing else.
 		everything := "0.0.0.0/0"
 		if r.IPv6() {
 			everything = "::/0"
 		}
-		n.set("from", text(everything))
+		n.Set("from", yamldoc.Text(everything))
 	}
 	if r.To.IsValid() {
-		n.set("to", text(r.To.String()))
+		n.Set("to", yamldoc.Text(r.To.String()))
 	}
 	words := strings.Fields(r.Selectors)
 	for i := 0; i < len(words); i++ {
@@ -258,14 +259,14 @@ func ruleNode(r netstate.Rule) (*Node, string) {
 		if err != nil {
 			return nil, "its " + words[i-1] + " with a mask"
 		}
-		n.set(key, text(strconv.FormatUint(v, 10)))
+		n.Set(key, yamldoc.Text(strconv.FormatUint(v, 10)))
 	}
-	n.set("table", count(r.Table))
-	n.set("priority", count(r.Priority))
-	ps, back := &problems{}, Rule{}
+	n.Set("table", yamldoc.Count(r.Table))
+	n.Set("priority", yamldoc.Count(r.Priority))
+	ps, back := &yamldoc.Collector{}, Rule{}
 	ruleKeys.decode(&decoder{ps}, "", n, &back)
 	read := back.Kernel()
-	if len(ps.all) > 0 || read.Words() != r.Words() || read.IPv6() != r.IPv6() {
+	if len(ps.All) > 0 || read.Words() != r.Words() || read.IPv6() != r.IPv6() {
 		return nil, "which the file cannot represent"
 	}
 	return n, ""
@@ -277,34 +278,44 @@ const (
 	priorityDefault = 32767
 )
 
-// kernelRule reports the rules that every host has.
-func kernelRule(r netstate.Rule) bool {
-	own := r.Priority == 0 && r.Table == localTable || r.Priority == priorityMain && r.Table == mainTable || r.Priority == priorityDefault && r.Table == mainTable-1
+// KernelRule reports the rules that every host has.
+func KernelRule(r netstate.Rule) bool {
+	own := r.Priority == 0 && r.Table == LocalTable || r.Priority == priorityMain && r.Table == MainTable || r.Priority == priorityDefault && r.Table == MainTable-1
 	return own && !r.From.IsValid() && !r.To.IsValid() && r.Selectors == "" && r.Action == ""
 }
 
-// endpointNode is an MPTCP endpoint as the file says it, its number aside, which
+// EndpointNode is an MPTCP endpoint as the file says it, its number aside, which
 // the kernel gives.
-func endpointNode(h netstate.Host, e netstate.MPTCPEndpoint) (*Node, string) {
+func EndpointNode(h netstate.Host, e netstate.MPTCPEndpoint) (*yamldoc.Node, string) {
 	if e.Flags&netstate.MPTCPImplicit != 0 {
 		return nil, "made by the kernel"
 	}
 	if _, there := h.LinkWith(e.Addr); !there {
 		return nil, "no address of the host"
 	}
-	n := &Node{Kind: MappingNode, Flow: true}
-	n.set("address", text(e.Addr.String()))
+	n := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
+	n.Set("address", yamldoc.Text(e.Addr.String()))
 	if e.Link != "" {
-		n.set("dev", text(e.Link))
+		n.Set("dev", yamldoc.Text(e.Link))
 	}
-	n.set("port", count(int(e.Port)))
+	n.Set("port", yamldoc.Count(int(e.Port)))
 	if words := strings.Fields(e.Flags.String()); len(words) > 0 {
-		n.set("flags", names(words))
+		n.Set("flags", yamldoc.Texts(words))
 	}
-	ps, back := &problems{}, netstate.MPTCPEndpoint{}
+	ps, back := &yamldoc.Collector{}, netstate.MPTCPEndpoint{}
 	endpointKeys.decode(&decoder{ps}, "", n, &back)
-	if len(ps.all) > 0 || back.Words() != e.Words() {
+	if len(ps.All) > 0 || back.Words() != e.Words() {
 		return nil, "which the file cannot represent"
 	}
 	return n, ""
 }
+
+// CanSayCard reports that the file's keys take the card.
+func CanSayCard(card *yamldoc.Node) bool {
+	ps := &yamldoc.Collector{}
+	cardKeys.decode(&decoder{ps}, "", card, &netstate.Card{})
+	return len(ps.All) == 0
+}
+
+// CanName reports that a device of that name can stand in a section.
+func CanName(name string) bool { return BadName(name) == "" && !slices.Contains(sectionKeys, name) }

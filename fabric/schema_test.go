@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 type schema map[string]any
@@ -39,15 +41,15 @@ func TestSchemaTakesGoodFiles(t *testing.T) {
 	root := loadSchema(t)
 	files, _ := filepath.Glob("testdata/good/*.yaml")
 	for _, file := range append(files, "testdata/ovh.yaml", "testdata/described.yaml") {
-		tree := parseTree(&problems{}, read(t, file))
-		for _, fault := range root.faults(file, root, tree.root) {
+		tree := yamldoc.Read(&yamldoc.Collector{}, read(t, file))
+		for _, fault := range root.faults(file, root, tree.Root) {
 			t.Error(fault)
 		}
 	}
 }
 
 // faults is what does not fit.
-func (root schema) faults(at string, s schema, n *Node) []string {
+func (root schema) faults(at string, s schema, n *yamldoc.Node) []string {
 	s = root.resolved(s)
 	if choice, ok := s["anyOf"].([]any); ok {
 		var all []string
@@ -61,7 +63,7 @@ func (root schema) faults(at string, s schema, n *Node) []string {
 		return all
 	}
 	if !root.allows(s, n) {
-		return []string{fmt.Sprintf("%s: %q does not fit %v", at, oneLine(n), s)}
+		return []string{fmt.Sprintf("%s: %q does not fit %v", at, yamldoc.OneLine(n), s)}
 	}
 	var all []string
 	properties, _ := s["properties"].(map[string]any)
@@ -83,7 +85,7 @@ func (root schema) faults(at string, s schema, n *Node) []string {
 }
 
 // allows checks a node by itself.
-func (root schema) allows(s schema, n *Node) bool {
+func (root schema) allows(s schema, n *yamldoc.Node) bool {
 	if enum, ok := s["enum"].([]any); ok {
 		found := false
 		for _, word := range enum {
@@ -97,7 +99,7 @@ func (root schema) allows(s schema, n *Node) bool {
 	if p, ok := s["pattern"].(string); ok && !regexp.MustCompile(p).MatchString(n.Text) {
 		return false
 	}
-	kinds := map[NodeKind][]string{MappingNode: {"object"}, SequenceNode: {"array"}, NullNode: {"null"}, ScalarNode: {"string", "number", "integer", "boolean"}}
+	kinds := map[yamldoc.NodeKind][]string{yamldoc.MappingNode: {"object"}, yamldoc.SequenceNode: {"array"}, yamldoc.NullNode: {"null"}, yamldoc.ScalarNode: {"string", "number", "integer", "boolean"}}
 	types, ok := s["type"]
 	if !ok {
 		return true
@@ -178,7 +180,7 @@ func decoderKeys(t *testing.T, at string) []string {
 		}
 	}
 	_, err := Parse("f", []byte("{linerate: v1, "+strings.TrimPrefix(open+"{"+bogus+": 1}"+end, "{")+"\n"))
-	var ps Problems
+	var ps yamldoc.Problems
 	if !errors.As(err, &ps) {
 		t.Fatalf("at %s: %v", at, err)
 	}
@@ -210,8 +212,8 @@ func TestSchemaRefuses(t *testing.T) {
 		"linerate: v2", "linerate: v1\nhost: {}", "hosts: {a: {rate: 25}}", "hosts: {a: {network: {ethernets: {e: {mtuu: 1}}}}}",
 		"hosts: {a: {network: {bonds: {b: {parameters: {mode: nonsense}}}}}}", "paths: {}", "measure: {duration: 30}", "hosts: {a: {reach: x}}",
 	} {
-		tree := parseTree(&problems{}, []byte(text))
-		if len(root.faults("", root, tree.root)) == 0 {
+		tree := yamldoc.Read(&yamldoc.Collector{}, []byte(text))
+		if len(root.faults("", root, tree.Root)) == 0 {
 			t.Errorf("the schema takes %q", text)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"regexp"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -29,7 +30,7 @@ var settingKeys = []key[Settings]{
 var deviceName = scalar[string]{
 	schema: map[string]any{"type": []string{"string", "number"}},
 	parse: func(s string) (string, error) {
-		if why := badName(s); why != "" {
+		if why := BadName(s); why != "" {
 			return "", fmt.Errorf("%q %s", s, why)
 		}
 		return s, nil
@@ -46,10 +47,10 @@ func distinct[T any](s scalar[string], at func(*T) *[]string) reader[T] {
 			schema["uniqueItems"] = true
 			return schema
 		},
-		read: func(d *decoder, p place, n *Node, into *T) {
+		read: func(d *decoder, p place, n *yamldoc.Node, into *T) {
 			first := map[string]bool{}
 			for i, item := range n.Items {
-				if item.Kind == ScalarNode && first[item.Text] {
+				if item.Kind == yamldoc.ScalarNode && first[item.Text] {
 					d.wrong(p.item(i), item, item.Text+" is named twice", "")
 				}
 				first[item.Text] = true
@@ -139,7 +140,7 @@ func parseSwitch(s string) (bool, error) {
 var qdisc = scalar[string]{
 	schema: map[string]any{"type": "string", "pattern": qdiscForm.String()},
 	parse: func(s string) (string, error) {
-		if s = foldBlanks(s); !qdiscForm.MatchString(s) {
+		if s = FoldBlanks(s); !qdiscForm.MatchString(s) {
 			return "", fmt.Errorf("%q is no queueing discipline in tc's words", s)
 		}
 		return s, nil
@@ -153,7 +154,7 @@ var qdiscForm = regexp.MustCompile(`^[a-z][a-z0-9_]*( [a-z_]+ [0-9][0-9.a-zA-Z]*
 func entry[V any](name string, s scalar[V]) reader[map[string]V] {
 	return reader[map[string]V]{
 		schema: func(*schemaWriter) map[string]any { return s.schema },
-		read: func(d *decoder, at place, n *Node, into *map[string]V) {
+		read: func(d *decoder, at place, n *yamldoc.Node, into *map[string]V) {
 			v, ok := s.decode(d, at, n)
 			if !ok {
 				return
@@ -190,7 +191,7 @@ var hopKeys = object[netstate.NextHop]{
 	},
 	required: []string{"dev"},
 	alias:    map[string]string{"gateway": "via", "link": "dev", "device": "dev"},
-	finish: func(_ *decoder, _ place, _ *Node, h *netstate.NextHop) {
+	finish: func(_ *decoder, _ place, _ *yamldoc.Node, h *netstate.NextHop) {
 		if h.Weight == 0 {
 			h.Weight = 1
 		}
@@ -198,10 +199,10 @@ var hopKeys = object[netstate.NextHop]{
 }
 
 // finishMultipath gives "default" its family and refuses families that mix.
-func finishMultipath(d *decoder, at place, n *Node, r *MultipathRoute) {
+func finishMultipath(d *decoder, at place, n *yamldoc.Node, r *MultipathRoute) {
 	if hops := n.Get("hops"); hops != nil && len(hops.Items) == 1 {
 		d.wrong(at.key("hops"), hops, "has one next hop, a multipath route has two or more", "write a route with one next hop under the device's routes")
-	} else if hops != nil && len(hops.Items) == 0 && (hops.Kind == SequenceNode || hops.Kind == NullNode) {
+	} else if hops != nil && len(hops.Items) == 0 && (hops.Kind == yamldoc.SequenceNode || hops.Kind == yamldoc.NullNode) {
 		d.wrong(at.key("hops"), hops, "is empty", "")
 	}
 	if to := n.Get("to"); to != nil && to.Text == "default" {
@@ -214,9 +215,9 @@ func finishMultipath(d *decoder, at place, n *Node, r *MultipathRoute) {
 	}
 	seen := map[netstate.NextHop]bool{}
 	for i, hop := range r.Hops {
-		where := n.find("hops", i)
+		where := n.Find("hops", i)
 		if hop.Gateway.IsValid() && r.To.IsValid() && hop.Gateway.Is4() != r.To.Addr().Is4() {
-			d.wrong(at.key("hops").item(i), where.find("via"), fmt.Sprintf("via %s is of another address family than to %s", hop.Gateway, r.To), "")
+			d.wrong(at.key("hops").item(i), where.Find("via"), fmt.Sprintf("via %s is of another address family than to %s", hop.Gateway, r.To), "")
 		}
 		same := netstate.NextHop{Gateway: hop.Gateway, Link: hop.Link}
 		if seen[same] {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -113,7 +114,7 @@ func FuzzSettings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		fabric, err := Parse("f", []byte("linerate: v1\nhosts:\n  a:\n    network:\n      ethernets: {eth0: {}, eth1: {}, eth2: {}, eth3: {}}\n      bonds: {bond1: {interfaces: [eth2, eth3]}}\n    "+text+"\n"))
 		if err != nil {
-			for _, p := range err.(Problems) {
+			for _, p := range err.(yamldoc.Problems) {
 				if p.Line < 1 || p.What == "" {
 					t.Fatalf("problem %q", p.Error())
 				}

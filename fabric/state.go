@@ -6,17 +6,18 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
-// mainTable is RT_TABLE_MAIN (include/uapi/linux/rtnetlink.h).
-const mainTable = 254
+// MainTable is RT_TABLE_MAIN (include/uapi/linux/rtnetlink.h).
+const MainTable = 254
 
-// defaultMTU is ETH_DATA_LEN (include/uapi/linux/if_ether.h).
-const defaultMTU = 1500
+// DefaultMTU is ETH_DATA_LEN (include/uapi/linux/if_ether.h).
+const DefaultMTU = 1500
 
-// loopbackMTU is lo's (loopback_setup, drivers/net/loopback.c).
-const loopbackMTU = 65536
+// LoopbackMTU is lo's (loopback_setup, drivers/net/loopback.c).
+const LoopbackMTU = 65536
 
 // State returns the declared host as observing it would, were it as declared
 // and all its links up: bonds with their ports in order and usable, the
@@ -30,7 +31,7 @@ func (f Fabric) State(host string) (netstate.Host, error) {
 		for _, known := range f.Hosts {
 			names = append(names, known.Name)
 		}
-		return netstate.Host{}, fmt.Errorf("find host %q in %s: no such host%s", host, f.File, suggestion(host, names))
+		return netstate.Host{}, fmt.Errorf("find host %q in %s: no such host%s", host, f.File, yamldoc.Nearest(host, names))
 	}
 	return h.state(), nil
 }
@@ -50,7 +51,7 @@ func (h Host) state() netstate.Host {
 	for name, value := range h.Sysctl {
 		s.Sysctls[name] = netstate.Sysctl{Value: value, Scope: scopeOf(name)}
 	}
-	for _, name := range sortedNames(h.Hardware.Cards) {
+	for _, name := range SortedNames(h.Hardware.Cards) {
 		card := h.Hardware.Cards[name]
 		card.Name = name
 		s.Cards = append(s.Cards, card)
@@ -93,7 +94,7 @@ func (b stateBuilder) ethernets() {
 		for _, name := range names {
 			l := netstate.Link{Name: name, MTU: e.MTU, MAC: e.MAC}
 			if l.Loopback() {
-				l.Kind, l.MTU = "loopback", cmp.Or(e.MTU, loopbackMTU)
+				l.Kind, l.MTU = "loopback", cmp.Or(e.MTU, LoopbackMTU)
 			}
 			if m := e.Match; m != nil && !m.MAC.IsZero() {
 				l.PermanentMAC = m.MAC
@@ -134,7 +135,7 @@ func (b stateBuilder) bonds() {
 		link := netstate.Link{Name: declared.ID, Kind: "bond", MTU: declared.MTU, MAC: declared.MAC, Bond: &bond}
 		if link.MTU == 0 {
 			// The driver makes its ports follow the bond (bond_enslave).
-			link.MTU = defaultMTU
+			link.MTU = DefaultMTU
 		}
 		chooseActive(&bond, b.declared.devicesOf(bond.Options["primary"]))
 		for _, name := range bond.Ports {
@@ -230,7 +231,7 @@ func (b stateBuilder) settleMTUs() {
 	for i := range b.state.Links {
 		l := &b.state.Links[i]
 		if l.MTU == 0 && l.VLAN == nil && l.VXLAN == nil && l.Kind != "bridge" {
-			l.MTU = defaultMTU
+			l.MTU = DefaultMTU
 		}
 	}
 	for range b.state.Links { // chains are no longer than there are links
@@ -247,7 +248,7 @@ func (b stateBuilder) settleMTUs() {
 	}
 	for i := range b.state.Links {
 		if l := &b.state.Links[i]; l.MTU == 0 {
-			l.MTU = defaultMTU
+			l.MTU = DefaultMTU
 		}
 	}
 }
@@ -258,7 +259,7 @@ func (b stateBuilder) inherited(l netstate.Link) int {
 	if l.VLAN != nil {
 		parent, ok := b.state.Link(l.VLAN.Parent)
 		if !ok {
-			return defaultMTU
+			return DefaultMTU
 		}
 		return parent.MTU
 	}
@@ -278,7 +279,7 @@ func (b stateBuilder) inherited(l netstate.Link) int {
 		}
 	}
 	if smallest == 0 {
-		return defaultMTU
+		return DefaultMTU
 	}
 	return smallest
 }
@@ -303,7 +304,7 @@ func (b stateBuilder) address(d Device) {
 		if p.IsSingleIP() {
 			continue
 		}
-		r := netstate.Route{Dst: p.Masked(), Link: l.Name, Table: mainTable}
+		r := netstate.Route{Dst: p.Masked(), Link: l.Name, Table: MainTable}
 		if p.Addr().Is4() {
 			r.Source = p.Addr()
 		}
@@ -328,14 +329,14 @@ func (b stateBuilder) route(d Device) {
 			route.Gateway = netip.Addr{}
 		}
 		if route.Table == 0 {
-			route.Table = mainTable
+			route.Table = MainTable
 		}
 		b.state.Routes = append(b.state.Routes, route)
 	}
 	for _, r := range d.Rules {
 		rule := netstate.Rule{Priority: r.Priority, From: r.From, To: r.To, Table: r.Table}
 		if rule.Table == 0 {
-			rule.Table = mainTable
+			rule.Table = MainTable
 		}
 		b.state.Rules = append(b.state.Rules, rule)
 	}

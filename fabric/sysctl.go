@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -22,14 +23,14 @@ func sysctlSchema(*schemaWriter) map[string]any {
 	}
 }
 
-func readSysctl(d *decoder, at place, n *Node, into *Host) {
-	if !d.want(at, n, MappingNode) {
+func readSysctl(d *decoder, at place, n *yamldoc.Node, into *Host) {
+	if !d.want(at, n, yamldoc.MappingNode) {
 		return
 	}
 	for _, p := range n.Pairs {
 		name := canonicalSysctl(p.Key)
 		if !sysctlName(name) {
-			d.add(p.Line, p.Column, at.of("sysctl "+quote(p.Key))+" is no dotted name", "write it as sysctl(8) does: net.ipv4.tcp_rmem")
+			d.Add(p.Line, p.Column, at.of("sysctl "+yamldoc.Quote(p.Key))+" is no dotted name", "write it as sysctl(8) does: net.ipv4.tcp_rmem")
 			continue
 		}
 		if value, ok := sysctlValue(d, at.key(p.Key), p.Value); ok {
@@ -102,10 +103,10 @@ func sysctlName(name string) bool {
 	return len(parts) > 1
 }
 
-func sysctlValue(d *decoder, at place, n *Node) (string, bool) {
-	if n.Kind != SequenceNode {
+func sysctlValue(d *decoder, at place, n *yamldoc.Node) (string, bool) {
+	if n.Kind != yamldoc.SequenceNode {
 		v, ok := free.decode(d, at, n)
-		return foldBlanks(v), ok
+		return FoldBlanks(v), ok
 	}
 	var fields []string
 	for i, item := range n.Items {
@@ -115,11 +116,11 @@ func sysctlValue(d *decoder, at place, n *Node) (string, bool) {
 		}
 		fields = append(fields, v)
 	}
-	return foldBlanks(strings.Join(fields, " ")), len(fields) > 0
+	return FoldBlanks(strings.Join(fields, " ")), len(fields) > 0
 }
 
-// foldBlanks makes one space of every run of blanks: the kernel prints tabs.
-func foldBlanks(s string) string { return strings.Join(strings.Fields(s), " ") }
+// FoldBlanks makes one space of every run of blanks: the kernel prints tabs.
+func FoldBlanks(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // globalSysctls are the network tunables that network namespaces share
 // although their neighbours are per namespace: ipv4_table in

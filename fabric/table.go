@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // The keys of the file stand in tables of this form, one row a key. The
@@ -21,9 +23,9 @@ type object[T any] struct {
 	// alias names, by what people write elsewhere, the key they mean here.
 	alias map[string]string
 	// rest takes keys that are in no row; nil makes them errors.
-	rest func(into *T, p Pair)
+	rest func(into *T, p yamldoc.Pair)
 	// finish checks what several keys say together.
-	finish func(d *decoder, at place, n *Node, into *T)
+	finish func(d *decoder, at place, n *yamldoc.Node, into *T)
 }
 
 // key is one key of an object.
@@ -35,7 +37,7 @@ type key[T any] struct {
 // reader reads a key's value into T and describes it.
 type reader[T any] struct {
 	schema func(*schemaWriter) map[string]any
-	read   func(d *decoder, at place, n *Node, into *T)
+	read   func(d *decoder, at place, n *yamldoc.Node, into *T)
 }
 
 // place is where in the file a value is, as a person would say it.
@@ -59,27 +61,27 @@ func (p place) of(what string) string {
 }
 
 // decoder walks the tree; every problem has a position.
-type decoder struct{ *problems }
+type decoder struct{ *yamldoc.Collector }
 
-func (d *decoder) wrong(at place, n *Node, why, hint string) {
-	d.at(n, string(at)+": "+why, hint)
+func (d *decoder) wrong(at place, n *yamldoc.Node, why, hint string) {
+	d.At(n, string(at)+": "+why, hint)
 }
 
 // want checks a node's shape; a key without a value stands for an empty
 // mapping or list.
-func (d *decoder) want(at place, n *Node, kind NodeKind) bool {
+func (d *decoder) want(at place, n *yamldoc.Node, kind yamldoc.NodeKind) bool {
 	switch {
 	case n.Kind == kind:
 		return true
-	case n.Kind == NullNode && kind != ScalarNode:
+	case n.Kind == yamldoc.NullNode && kind != yamldoc.ScalarNode:
 		return false
 	}
 	d.wrong(at, n, fmt.Sprintf("is %s, must be %s", n.Kind, kind), "")
 	return false
 }
 
-func (o object[T]) decode(d *decoder, at place, n *Node, into *T) {
-	if !d.want(at, n, MappingNode) && n.Kind != NullNode {
+func (o object[T]) decode(d *decoder, at place, n *yamldoc.Node, into *T) {
+	if !d.want(at, n, yamldoc.MappingNode) && n.Kind != yamldoc.NullNode {
 		return
 	}
 	given := map[string]bool{}
@@ -98,7 +100,7 @@ func (o object[T]) decode(d *decoder, at place, n *Node, into *T) {
 	}
 	for _, name := range o.required {
 		if k, _ := o.row(name); !given[name] {
-			d.at(n, at.of("missing key "+quote(name)), name+": "+k.doc)
+			d.At(n, at.of("missing key "+yamldoc.Quote(name)), name+": "+k.doc)
 		}
 	}
 	if o.finish != nil {
@@ -123,26 +125,26 @@ func (o object[T]) names() []string {
 	return names
 }
 
-func (o object[T]) unknown(d *decoder, at place, p Pair) {
+func (o object[T]) unknown(d *decoder, at place, p yamldoc.Pair) {
 	names := o.names()
 	sort.Strings(names)
 	near := o.alias[strings.ToLower(p.Key)]
 	if near == "" {
-		near = nearest(p.Key, names)
+		near = yamldoc.Closest(p.Key, names)
 	}
-	what := at.of("unknown key " + quote(p.Key))
+	what := at.of("unknown key " + yamldoc.Quote(p.Key))
 	if near == "" {
-		d.add(p.Line, p.Column, what, choices(names))
+		d.Add(p.Line, p.Column, what, yamldoc.Choices(names))
 		return
 	}
-	d.add(p.Line, p.Column, fmt.Sprintf("%s (nearest: %s)", what, near), "write "+near)
+	d.Add(p.Line, p.Column, fmt.Sprintf("%s (nearest: %s)", what, near), "write "+near)
 }
 
 // sub is a key that holds an object.
 func sub[T, V any](o object[V], at func(*T) *V) reader[T] {
 	return reader[T]{
 		schema: func(w *schemaWriter) map[string]any { return define(w, o) },
-		read:   func(d *decoder, p place, n *Node, into *T) { o.decode(d, p, n, at(into)) },
+		read:   func(d *decoder, p place, n *yamldoc.Node, into *T) { o.decode(d, p, n, at(into)) },
 	}
 }
 
@@ -166,16 +168,16 @@ func namedBeside[T, V any](what string, beside []string, o object[V], add func(i
 			}
 			return s
 		},
-		read: func(d *decoder, at place, n *Node, into *T) {
-			if !d.want(at, n, MappingNode) {
+		read: func(d *decoder, at place, n *yamldoc.Node, into *T) {
+			if !d.want(at, n, yamldoc.MappingNode) {
 				return
 			}
 			for _, p := range n.Pairs {
-				if slices.Contains(beside, p.Key) && p.Value.Kind == ScalarNode {
+				if slices.Contains(beside, p.Key) && p.Value.Kind == yamldoc.ScalarNode {
 					continue
 				}
-				if why := badName(p.Key); why != "" {
-					d.add(p.Line, p.Column, at.of(what+" "+quote(p.Key))+" "+why, "")
+				if why := BadName(p.Key); why != "" {
+					d.Add(p.Line, p.Column, at.of(what+" "+yamldoc.Quote(p.Key))+" "+why, "")
 					continue
 				}
 				o.decode(d, at.key(p.Key), p.Value, add(into, p.Key))
@@ -184,9 +186,9 @@ func namedBeside[T, V any](what string, beside []string, o object[V], add func(i
 	}
 }
 
-// badName says what keeps a name from being a host's or a device's; names
+// BadName says what keeps a name from being a host's or a device's; names
 // become file names and arguments.
-func badName(s string) string {
+func BadName(s string) string {
 	if s == "" {
 		return "is empty"
 	}
@@ -205,8 +207,8 @@ func list[T, V any](o object[V], at func(*T) *[]V) reader[T] {
 		schema: func(w *schemaWriter) map[string]any {
 			return map[string]any{"type": []string{"array", "null"}, "items": define(w, o)}
 		},
-		read: func(d *decoder, p place, n *Node, into *T) {
-			if !d.want(p, n, SequenceNode) {
+		read: func(d *decoder, p place, n *yamldoc.Node, into *T) {
+			if !d.want(p, n, yamldoc.SequenceNode) {
 				return
 			}
 			for i, item := range n.Items {
@@ -222,7 +224,7 @@ func list[T, V any](o object[V], at func(*T) *[]V) reader[T] {
 func one[T, V any](s scalar[V], at func(*T) *V) reader[T] {
 	return reader[T]{
 		schema: func(*schemaWriter) map[string]any { return s.schema },
-		read: func(d *decoder, p place, n *Node, into *T) {
+		read: func(d *decoder, p place, n *yamldoc.Node, into *T) {
 			if v, ok := s.decode(d, p, n); ok {
 				*at(into) = v
 			}
@@ -236,8 +238,8 @@ func many[T, V any](s scalar[V], at func(*T) *[]V) reader[T] {
 		schema: func(*schemaWriter) map[string]any {
 			return map[string]any{"type": []string{"array", "null"}, "items": s.schema}
 		},
-		read: func(d *decoder, p place, n *Node, into *T) {
-			if !d.want(p, n, SequenceNode) {
+		read: func(d *decoder, p place, n *yamldoc.Node, into *T) {
+			if !d.want(p, n, yamldoc.SequenceNode) {
 				return
 			}
 			*at(into) = []V{} // an empty list is something said
@@ -256,8 +258,8 @@ func texts[T, V any](s scalar[V], at func(*T) *map[string]V) reader[T] {
 		schema: func(*schemaWriter) map[string]any {
 			return map[string]any{"type": []string{"object", "null"}, "additionalProperties": s.schema}
 		},
-		read: func(d *decoder, p place, n *Node, into *T) {
-			if !d.want(p, n, MappingNode) {
+		read: func(d *decoder, p place, n *yamldoc.Node, into *T) {
+			if !d.want(p, n, yamldoc.MappingNode) {
 				return
 			}
 			m := at(into)
@@ -279,7 +281,7 @@ func lifted[T, V any](rows []key[V], at func(*T) *V) []key[T] {
 	for i, r := range rows {
 		out[i] = key[T]{name: r.name, doc: r.doc, value: reader[T]{
 			schema: r.value.schema,
-			read:   func(d *decoder, p place, n *Node, into *T) { r.value.read(d, p, n, at(into)) },
+			read:   func(d *decoder, p place, n *yamldoc.Node, into *T) { r.value.read(d, p, n, at(into)) },
 		}}
 	}
 	return out

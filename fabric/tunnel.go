@@ -45,7 +45,7 @@ func (b stateBuilder) tunnelMTU(v netstate.VXLAN) int {
 	lower, ok := b.state.Link(v.Lower)
 	switch {
 	case !ok:
-		return defaultMTU
+		return DefaultMTU
 	case lower.MTU == 0:
 		return 0
 	}

@@ -162,7 +162,7 @@ func (u usage) base(l netstate.Link) []string {
 func (u usage) spared(l netstate.Link) bool {
 	ports, others := u.base(l), false
 	for _, o := range u.host.Links {
-		if o.Name == l.Name || o.Port != nil || o.Loopback() || !u.named[o.Name] || !slices.ContainsFunc(o.Addresses, connects) {
+		if o.Name == l.Name || o.Port != nil || o.Loopback() || !u.named[o.Name] || !slices.ContainsFunc(o.Addresses, Connects) {
 			continue
 		}
 		base := u.base(o)
@@ -218,7 +218,7 @@ func (u usage) defaultLink() (netstate.Link, bool) {
 	for _, v4 := range []bool{true, false} {
 		var best []netstate.Route
 		for _, r := range u.host.Routes {
-			if !r.Dst.IsValid() || r.Dst.Bits() != 0 || r.Dst.Addr().Is4() != v4 || r.Type != "" || r.Table != mainTable && r.Table != 0 {
+			if !r.Dst.IsValid() || r.Dst.Bits() != 0 || r.Dst.Addr().Is4() != v4 || r.Type != "" || r.Table != MainTable && r.Table != 0 {
 				continue
 			}
 			if len(best) > 0 && r.Metric < best[0].Metric {
@@ -264,7 +264,7 @@ func (u usage) carry(reason map[string]netstate.Unused) {
 			for _, p := range l.Addresses {
 				l.UnusedAddresses = append(l.UnusedAddresses, p.Addr())
 			}
-		case leaves[l.Name] != "" && l.Unused == "" && !slices.ContainsFunc(l.Addresses, connects):
+		case leaves[l.Name] != "" && l.Unused == "" && !slices.ContainsFunc(l.Addresses, Connects):
 			l.Unused = leaves[l.Name]
 		}
 	}
@@ -291,7 +291,7 @@ func (u usage) addresses() {
 			continue
 		}
 		for _, p := range l.Addresses {
-			if a := p.Addr(); connects(p) && !isNamed(a) && !u.given(*l, a) && l.MaySend(a) {
+			if a := p.Addr(); Connects(p) && !isNamed(a) && !u.given(*l, a) && l.MaySend(a) {
 				l.UnusedAddresses = append(l.UnusedAddresses, a)
 			}
 		}
@@ -315,10 +315,10 @@ func LeftOut(hosts []netstate.Host) []string {
 	at := map[string][]string{}
 	for _, h := range hosts {
 		for _, l := range h.Links {
-			if !l.Unused.Managed() || !slices.ContainsFunc(l.Addresses, connects) {
+			if !l.Unused.Managed() || !slices.ContainsFunc(l.Addresses, Connects) {
 				continue
 			}
-			line := fmt.Sprintf("%s is left out: %s; `use:` includes it", l.Name, managedWords[l.Unused])
+			line := fmt.Sprintf("%s is left out: %s; `use:` includes it", l.Name, ManagedWords[l.Unused])
 			if len(at[line]) == 0 {
 				lines = append(lines, line)
 			}
@@ -331,6 +331,6 @@ func LeftOut(hosts []netstate.Host) []string {
 	return lines
 }
 
-var managedWords = map[netstate.Unused]string{
+var ManagedWords = map[netstate.Unused]string{
 	netstate.UnusedSSH: "ssh comes in by it", netstate.UnusedReach: "`reach` has its address", netstate.UnusedRoute: "the default route leaves by it",
 }

@@ -46,7 +46,7 @@ func bondOf(ports ...string) func(*netstate.Link) {
 }
 
 func defaultBy(links ...string) netstate.Route {
-	r := netstate.Route{Dst: netip.MustParsePrefix("0.0.0.0/0"), Link: links[0], Table: mainTable}
+	r := netstate.Route{Dst: netip.MustParsePrefix("0.0.0.0/0"), Link: links[0], Table: MainTable}
 	if len(links) > 1 {
 		r.Link = ""
 		for _, l := range links {
@@ -141,7 +141,7 @@ func TestA2UseDecidesWhatIsNamed(t *testing.T) {
 					links = append(links, l.Name)
 				}
 				for _, p := range l.Addresses {
-					if connects(p) && l.MaySend(p.Addr()) {
+					if Connects(p) && l.MaySend(p.Addr()) {
 						addresses = append(addresses, p.Addr().String())
 					}
 				}

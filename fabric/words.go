@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/unit"
 )
@@ -22,12 +23,12 @@ type scalar[V any] struct {
 	empty bool
 }
 
-func (s scalar[V]) decode(d *decoder, at place, n *Node) (v V, ok bool) {
-	if n.Kind == NullNode {
+func (s scalar[V]) decode(d *decoder, at place, n *yamldoc.Node) (v V, ok bool) {
+	if n.Kind == yamldoc.NullNode {
 		d.wrong(at, n, "has no value", s.hint)
 		return v, false
 	}
-	if !d.want(at, n, ScalarNode) {
+	if !d.want(at, n, yamldoc.ScalarNode) {
 		return v, false
 	}
 	if n.Text == "" && !s.empty {
@@ -149,9 +150,9 @@ func word(names ...string) scalar[string] {
 			if slices.Contains(names, s) {
 				return s, nil
 			}
-			return "", fmt.Errorf("%q is not known%s", s, suggestion(s, names))
+			return "", fmt.Errorf("%q is not known%s", s, yamldoc.Nearest(s, names))
 		},
-		hint: choices(names),
+		hint: yamldoc.Choices(names),
 	}
 }
 

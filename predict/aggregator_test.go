@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -13,11 +14,11 @@ import (
 // mixed is two declared LACP hosts, nobody observed their aggregators: ports
 // of these speeds each.
 func mixed(adSelect string, speeds ...unit.BitRate) Fabric {
-	b := bonded{ports: len(speeds), mode: netstate.LACP, policy: netstate.Layer34, mtu: 1500, kernel: "6.1"}
+	b := testfabric.Bond{Ports: len(speeds), Mode: netstate.LACP, Policy: netstate.Layer34, Mtu: 1500, Kernel: "6.1"}
 	a, z := b, b
-	a.name, a.addrs = "a", []string{"10.0.0.1/24"}
-	z.name, z.addrs = "b", []string{"10.0.0.2/24"}
-	f := between(a.host(), z.host(), time.Millisecond, "layer3+4")
+	a.Name, a.Addrs = "a", []string{"10.0.0.1/24"}
+	z.Name, z.Addrs = "b", []string{"10.0.0.2/24"}
+	f := JoinedHosts(a.Host(), z.Host(), time.Millisecond, "layer3+4")
 	for _, h := range f.Hosts {
 		n := 0
 		for i := range h.Links {
@@ -56,10 +57,10 @@ func TestAggregators(t *testing.T) {
 
 // TestStandby: a second port that waits is one link unused.
 func TestStandby(t *testing.T) {
-	b := bonded{ports: 2, speed: 1e9, mode: netstate.ActiveBackup, mtu: 1500, kernel: "6.1"}
+	b := testfabric.Bond{Ports: 2, Speed: 1e9, Mode: netstate.ActiveBackup, Mtu: 1500, Kernel: "6.1"}
 	a := b
-	a.name, a.addrs = "a", []string{"10.0.0.1/24"}
-	f := between(a.host(), plain("b", 10e9, 1500, "10.0.0.2/24"), 0, "")
+	a.Name, a.Addrs = "a", []string{"10.0.0.1/24"}
+	f := JoinedHosts(a.Host(), testfabric.Plain("b", 10e9, 1500, "10.0.0.2/24"), 0, "")
 	p := mustPredict(t, f, Traffic{Streams: 4})
 	if p.Limit != record.SingleLink || !near(p.Rate, 1e9*1448/1538, 1e-6) || !strings.Contains(p.Limits[0].Why, "1 more stands by") {
 		t.Errorf("%v, %+v", p.Rate, p.Limits[0])

@@ -7,6 +7,8 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
 )
@@ -17,7 +19,7 @@ type attachment struct {
 	host  netstate.Host
 	base  netstate.Link
 	ports []netstate.Link
-	caps  []capacity // by port, in this way's sense
+	caps  []framing.Capacity // by port, in this way's sense
 	// bundle is set for bonds; computed is false where the host's hash is not
 	// Linux's and ports cannot be chosen for it.
 	bundle   *steer.Bundle
@@ -53,7 +55,7 @@ func below(h netstate.Host, l netstate.Link) (stack, bool) {
 			s.tags++
 		}
 		if l.VXLAN != nil {
-			s.outer += l.VXLAN.Headroom() + tagBytes*s.tags
+			s.outer += l.VXLAN.Headroom() + framing.TagBytes*s.tags
 			s.tags = 0
 		}
 		s.passed = append(s.passed, l)
@@ -93,7 +95,7 @@ func carrier(h netstate.Host, v netstate.VXLAN) (string, bool) {
 		return v.Lower, true
 	}
 	if v.Remote.IsValid() && !v.Remote.IsMulticast() {
-		if l, _, ok := egress(h, v.Local, v.Remote); ok {
+		if l, _, ok := routing.Egress(h, v.Local, v.Remote); ok {
 			return l.Name, true
 		}
 	}
@@ -123,7 +125,7 @@ func attach(h netstate.Host, base netstate.Link, transmit bool) (attachment, err
 		return a, fmt.Errorf("%s on %s is down or has no carrier: %w", base.Name, h.Name, ErrNoLink)
 	}
 	for _, p := range a.ports {
-		a.caps = append(a.caps, capacityOf(p, transmit))
+		a.caps = append(a.caps, framing.CapacityOf(p, transmit))
 	}
 	return a, nil
 }
@@ -174,7 +176,7 @@ func (a attachment) outside() int {
 // unknown is the first port whose speed is unknown; "" when all are known.
 func (a attachment) unknown() string {
 	for i, c := range a.caps {
-		if c.rate == 0 {
+		if c.Rate == 0 {
 			return a.ports[i].Name
 		}
 	}
@@ -182,15 +184,15 @@ func (a attachment) unknown() string {
 }
 
 // payload is what port i carries of the given segments.
-func (a attachment) payload(i int, s segment, tags int) unit.BitRate {
-	return unit.BitRate(float64(a.caps[i].rate) * a.caps[i].share(s, tags))
+func (a attachment) payload(i int, s framing.Segment, tags int) unit.BitRate {
+	return unit.BitRate(float64(a.caps[i].Rate) * a.caps[i].Share(s, tags))
 }
 
 // slowest is the port with the least capacity, the first of equals.
 func (a attachment) slowest() int {
 	best := 0
 	for i := range a.caps {
-		if a.caps[i].rate < a.caps[best].rate {
+		if a.caps[i].Rate < a.caps[best].Rate {
 			best = i
 		}
 	}

@@ -179,7 +179,7 @@ func (b bounds) doubts(streams int) []doubt {
 func (b bounds) open(streams int, high unit.BitRate, said bool) string {
 	var whys []string
 	for i, d := range b.doubts(streams) {
-		if d.low >= float64(high)*(1-differs) && (i > 0 || said) {
+		if d.low >= float64(high)*(1-Differs) && (i > 0 || said) {
 			break
 		}
 		for why := range strings.SplitSeq(d.why, "; ") {

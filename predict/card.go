@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -20,7 +21,7 @@ import (
 // instead of 5). All zero when generation or lanes are unknown.
 func CardRate(c netstate.Card, frame int, transmit bool) (rate, low, high unit.BitRate) {
 	if frame <= 0 {
-		frame = DefaultMTU + ethernetHeader
+		frame = framing.DefaultMTU + framing.EthernetHeader
 	}
 	t := slotTraffic{frame: frame, transmit: transmit, tcp: true}
 	var at [3]unit.BitRate
@@ -37,8 +38,8 @@ func CardRate(c netstate.Card, frame int, transmit bool) (rate, low, high unit.B
 // slotTraffic is what a leg asks of a slot at one end of the way.
 func (w *way) slotTraffic(l leg, transmit bool) slotTraffic {
 	return slotTraffic{
-		frame: w.segment(l).frame(netstate.FramingL2, 0), transmit: transmit,
-		tcp: protocols[w.traffic.protocol()].tcp, duplex: w.traffic.duplex,
+		frame: w.segment(l).Frame(netstate.FramingL2, 0), transmit: transmit,
+		tcp: framing.IsTCP(w.traffic.protocol()), duplex: w.traffic.duplex,
 	}
 }
 
@@ -46,7 +47,7 @@ func (w *way) slotTraffic(l leg, transmit bool) slotTraffic {
 // zero where the slot is unknown.
 func (w *way) slotWeight(c netstate.Card, l leg, transmit bool, at level) float64 {
 	s, ok := slotAt(c, at)
-	payload := w.segment(l).payload()
+	payload := w.segment(l).Payload()
 	if !ok || payload <= 0 {
 		return 0
 	}
@@ -237,7 +238,7 @@ func (w *way) slots(u usage) (slots []slotUse, elsewhere unit.BitRate) {
 	for _, p := range u.ports {
 		a := u.side.at[p.at]
 		payload := p.payload * unit.BitRate(p.probability)
-		if a.caps[p.port].rate == 0 && p.probability > 0 {
+		if a.caps[p.port].Rate == 0 && p.probability > 0 {
 			payload = unit.BitRate(math.Inf(1)) // its speed is unknown
 		}
 		card, ok := cardOf(a.host, a.ports[p.port].Card)
@@ -263,7 +264,7 @@ func (w *way) slots(u usage) (slots []slotUse, elsewhere unit.BitRate) {
 func (w *way) slotsOpen(limits []Limit, high unit.BitRate) string {
 	var whys []string
 	for _, l := range limits {
-		if l.Cause != record.CardSlot || l.Low == 0 || float64(l.Low) >= float64(high)*(1-differs) {
+		if l.Cause != record.CardSlot || l.Low == 0 || float64(l.Low) >= float64(high)*(1-Differs) {
 			continue
 		}
 		for _, s := range []side{w.out, w.in} {

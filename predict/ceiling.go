@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -74,13 +75,13 @@ func (w *way) everyLeg() []int {
 }
 
 // shaperShare is the best leg's share of payload in what a shaper counts.
-func (w *way) shaperShare() float64 { return w.fullest().share(netstate.FramingL2, 0) }
+func (w *way) shaperShare() float64 { return w.fullest().Share(netstate.FramingL2, 0) }
 
 // fullest is the segment with the largest share of payload of all legs'.
-func (w *way) fullest() segment {
-	var best segment
+func (w *way) fullest() framing.Segment {
+	var best framing.Segment
 	for _, l := range w.legs {
-		if s := w.segment(l); s.share(netstate.FramingL2, 0) > best.share(netstate.FramingL2, 0) {
+		if s := w.segment(l); s.Share(netstate.FramingL2, 0) > best.Share(netstate.FramingL2, 0) {
 			best = s
 		}
 	}

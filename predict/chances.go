@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/linerate/linerate/predict/chance"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -30,11 +31,11 @@ func (w *way) chances(p plan, n *network, streamCap, mean float64) []Chance {
 	transmit := p.varies(func(c planned) int { return c.out })
 	var all []Chance
 	sum := 0.0
-	outcomes(p.groups, len(cells), func(counts []float64, probability float64) {
+	chance.Outcomes(p.groups, len(cells), func(counts []float64, probability float64) {
 		for i := range cells {
-			cells[i].streams = counts[i]
+			cells[i].Streams = counts[i]
 		}
-		rate := f.fill(cells)
+		rate := f.Fill(cells)
 		sum += rate * probability
 		split := w.split(p, counts, transmit)
 		links := 0
@@ -96,8 +97,8 @@ func (w *way) split(p plan, counts []float64, transmit bool) []float64 {
 // varies reports whether luck decides between different ports of one side.
 func (p plan) varies(port func(planned) int) bool {
 	for _, g := range p.groups {
-		for _, c := range g.all() {
-			if port(p.cells[c]) != port(p.cells[g.all()[0]]) {
+		for _, c := range g.All() {
+			if port(p.cells[c]) != port(p.cells[g.All()[0]]) {
 				return true
 			}
 		}

@@ -130,7 +130,7 @@ func (w *way) capped(c cloud.Cap) estimate {
 		e.rate, e.low = c.Burst, max(c.Low, c.Rate)
 	}
 	s := w.segment(w.legs[0])
-	e.high *= unit.BitRate(float64(s.frame(netstate.FramingL2, 0)) / float64(s.mtu))
+	e.high *= unit.BitRate(float64(s.Frame(netstate.FramingL2, 0)) / float64(s.Mtu))
 	if e.open != "" {
 		e.open += "; "
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/cloud"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -20,7 +21,7 @@ func clouded(a, b *netstate.Cloud, n, mtu int) Fabric {
 		subnet := string(rune('0' + i))
 		near, far = append(near, "10.0."+subnet+".1/24"), append(far, "10.0."+subnet+".2/24")
 	}
-	f := between(plain("a", 0, mtu, near...), plain("b", 0, mtu, far...), 10*time.Microsecond, "")
+	f := JoinedHosts(testfabric.Plain("a", 0, mtu, near...), testfabric.Plain("b", 0, mtu, far...), 10*time.Microsecond, "")
 	for name, c := range map[string]*netstate.Cloud{"a": a, "b": b} {
 		h := f.Hosts[name]
 		h.Cloud = c
@@ -139,15 +140,11 @@ providers: {aws: {types: [{source: ec2-table, types: {m6i.metal: {vcpus: 128, ra
 	if p := mustPredict(t, f, traffic); !near(p.Rate, 33e9*8948/9014, 1e-6) {
 		t.Errorf("corrected: %s", p.Rate)
 	}
-	c := Calibration{Settles: SettlesCore, Core: 40e9}
-	if p, err := c.Predict(f, traffic); err != nil || !near(p.Rate, 33e9*8948/9014, 1e-6) {
-		t.Errorf("calibrated: %s, %v", p.Rate, err)
-	}
 }
 
 // TestVNICs: what a provider deals bandwidth out to.
 func TestVNICs(t *testing.T) {
-	h := plain("a", 0, 1500, "10.0.0.1/24", "10.0.1.1/24")
+	h := testfabric.Plain("a", 0, 1500, "10.0.0.1/24", "10.0.1.1/24")
 	for _, l := range []netstate.Link{
 		{Name: "lo", Kind: "loopback", Up: true}, {Name: "docker0", Kind: "bridge", Up: true},
 		{Name: "ens3.7", Kind: "vlan", Up: true, VLAN: &netstate.VLAN{ID: 7, Parent: "ens3"}}, {Name: "down"},
@@ -159,8 +156,8 @@ func TestVNICs(t *testing.T) {
 	if n := vNICs(h); n != 2 {
 		t.Errorf("two interfaces, a VLAN, lo, a bridge of its own, one down and one without address: %d", n)
 	}
-	b := bonded{name: "b", addrs: []string{"10.0.0.1/24"}, ports: 3, mode: netstate.LACP, vlan: 5}
-	if n := vNICs(b.host()); n != 3 {
+	b := testfabric.Bond{Name: "b", Addrs: []string{"10.0.0.1/24"}, Ports: 3, Mode: netstate.LACP, Vlan: 5}
+	if n := vNICs(b.Host()); n != 3 {
 		t.Errorf("a bond of three: %d", n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -136,7 +137,7 @@ func (w *way) coreRate(e coreEnd) (estimate, string, bool) {
 		return whole, why, true
 	}
 	each := fmt.Sprintf("%s where each packet of %d bytes goes alone (%.0f a second)", low, payload, c.PacketRate)
-	if protocols[w.traffic.protocol()].tcp && joins == joinsNone {
+	if framing.IsTCP(w.traffic.protocol()) && joins == joinsNone {
 		why = "the links join no packets: " + each
 		one := estimate{rate: low}
 		if e.receives {
@@ -148,7 +149,7 @@ func (w *way) coreRate(e coreEnd) (estimate, string, bool) {
 	}
 	whole.low, whole.high = low, c.StreamRate
 	switch {
-	case !protocols[w.traffic.protocol()].tcp:
+	case !framing.IsTCP(w.traffic.protocol()):
 		whole.open = "whether the program hands datagrams on singly or many at once is its own matter"
 	case joins == joinsUnknown:
 		whole.open = fmt.Sprintf("whether %s's links join packets (TSO, GRO) is not known", e.host.Name)
@@ -162,7 +163,7 @@ func (w *way) coreRate(e coreEnd) (estimate, string, bool) {
 func (w *way) smallest() int {
 	payload := 0
 	for _, l := range w.legs {
-		if p := w.segment(l).payload(); payload == 0 || p < payload {
+		if p := w.segment(l).Payload(); payload == 0 || p < payload {
 			payload = p
 		}
 	}
@@ -276,7 +277,7 @@ func rangeOfBoth(f Fabric, t Traffic, fwd, rev Prediction, p *Prediction) error 
 		high = min(high, m)
 	}
 	p.RateLow, p.RateHigh = min(low, p.Rate), max(high, p.Rate)
-	if p.RateLow >= p.Rate*(1-differs) && p.RateHigh <= p.Rate*(1+differs) {
+	if p.RateLow >= p.Rate*(1-Differs) && p.RateHigh <= p.Rate*(1+Differs) {
 		p.RateLow, p.RateHigh, p.RangeWhy = 0, 0, ""
 	}
 	return nil

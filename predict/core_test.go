@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 	"pgregory.net/rapid"
@@ -14,7 +15,7 @@ import (
 
 // cored is two hosts on 100 Gbit/s whose processors and offloads are given.
 func cored(mtu int, a, b netstate.CPU, offA, offB map[string]bool) Fabric {
-	f := between(plain("a", 100e9, mtu, "10.0.0.1/24"), plain("b", 100e9, mtu, "10.0.0.2/24"), 0, "")
+	f := JoinedHosts(testfabric.Plain("a", 100e9, mtu, "10.0.0.1/24"), testfabric.Plain("b", 100e9, mtu, "10.0.0.2/24"), 0, "")
 	set := func(name string, c netstate.CPU, off map[string]bool) {
 		h := f.Hosts[name]
 		h.CPU, h.Links[0].Offloads = c, off
@@ -162,7 +163,7 @@ func TestCoresMonotone(t *testing.T) {
 			"a faster core":   mustPredict(t, cored(mtu, a, faster, offA, offB), tr),
 			"one more stream": mustPredict(t, cored(mtu, a, b, offA, offB), oneMore),
 		} {
-			const slack = 1 - 2*differs // ends of a range nearer than differs are not said
+			const slack = 1 - 2*Differs // ends of a range nearer than differs are not said
 			if p.Rate < base.Rate*(1-1e-9) || least(p) < least(base)*slack || most(p) < most(base)*slack {
 				r.Fatalf("%s: %v (%v to %v), it was %v (%v to %v)", name, p.Rate, least(p), most(p), base.Rate, least(base), most(base))
 			}
@@ -186,7 +187,7 @@ func TestCoreOnWorstHardware(t *testing.T) {
 		{Cores: 1, StreamRate: 1e9, PacketRate: -1}, {Cores: math.MaxInt, StreamRate: 1e300, PacketRate: 1e-300},
 	} {
 		p := mustPredict(t, cored(1500, c, c, nil, map[string]bool{"gro": false, "lro": false}), Traffic{Streams: 2, Direction: flow.Both})
-		if bad(p.Rate) || bad(p.RateLow) || bad(p.RateHigh) || p.Rate > p.Ceiling {
+		if Bad(p.Rate) || Bad(p.RateLow) || Bad(p.RateHigh) || p.Rate > p.Ceiling {
 			t.Errorf("%+v: %v (%v to %v) of %v", c, p.Rate, p.RateLow, p.RateHigh, p.Ceiling)
 		}
 	}

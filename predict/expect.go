@@ -3,11 +3,12 @@ package predict
 import (
 	"math"
 
+	"github.com/linerate/linerate/predict/maxmin"
 	"github.com/linerate/linerate/unit"
 )
 
-// differs is the share by which two rates must differ to be worth saying.
-const differs = 0.005
+// Differs is the share by which two rates must differ to be worth saying.
+const Differs = 0.005
 
 // predict computes one way, all but the ceiling. Error: ErrUnknownSpeed.
 func (w *way) predict() (Prediction, error) {
@@ -27,7 +28,7 @@ func (w *way) predict() (Prediction, error) {
 	}
 	worst := w.plan(assumption{kernel: kernel, low: true})
 	if !worst.same(p) {
-		if rate := min(worst.run(net, b.flowCap(middle)).rate, w.lossy(b, worst, middle)); rate < r.rate*(1-differs) {
+		if rate := min(worst.run(net, b.flowCap(middle)).rate, w.lossy(b, worst, middle)); rate < r.rate*(1-Differs) {
 			out.RateLow = unit.BitRate(rate)
 			out.RangeWhy = "how the far side spreads flows over its links is unknown"
 		}
@@ -48,10 +49,10 @@ func (w *way) predict() (Prediction, error) {
 func (w *way) uncertain(out *Prediction, b bounds, p, worst plan) {
 	low := min(worst.run(w.network(b, lowest), b.flowCap(lowest)).rate, w.lossy(b, worst, lowest))
 	high := min(p.run(w.network(b, highest), b.flowCap(highest)).rate, w.lossy(b, p, highest))
-	if unit.BitRate(low) < out.Rate*(1-differs) {
+	if unit.BitRate(low) < out.Rate*(1-Differs) {
 		out.RateLow = unit.BitRate(low)
 	}
-	if unit.BitRate(high) > out.Rate*(1+differs) {
+	if unit.BitRate(high) > out.Rate*(1+Differs) {
 		out.RateHigh = unit.BitRate(high)
 	}
 	if out.RateLow == 0 && out.RateHigh == 0 {
@@ -108,7 +109,7 @@ func (w *way) kernelChoice(out *Prediction, net *network, b bounds, p plan, r re
 		mean = min(kernel.run(net, b.flowCap(middle)).rate, tightest(w.limits(kernel, b, 0)), w.lossy(b, kernel, middle))
 	}
 	worst := w.plan(assumption{kernel: true, worst: true}).run(net, b.flowCap(middle)).rate
-	if math.Abs(mean-r.rate) > r.rate*differs || p.chance() && worst < r.rate*(1-differs) {
+	if math.Abs(mean-r.rate) > r.rate*Differs || p.chance() && worst < r.rate*(1-Differs) {
 		out.KernelPorts, out.KernelWorst = unit.BitRate(mean), unit.BitRate(min(worst, mean))
 		out.KernelChances = w.chances(kernel, net, b.flowCap(middle), mean)
 	}
@@ -124,7 +125,7 @@ func (p *Prediction) lucky() {
 	for _, c := range p.KernelChances {
 		high = max(high, c.Rate)
 	}
-	if low == 0 || low >= p.Rate*(1-differs) && high <= p.Rate*(1+differs) {
+	if low == 0 || low >= p.Rate*(1-Differs) && high <= p.Rate*(1+Differs) {
 		return
 	}
 	if p.RateLow == 0 {
@@ -170,12 +171,12 @@ func (w *way) shares(p plan, r result) []LinkShare {
 // says which a cell has, and whether it is there at all.
 func (p plan) lucky(port func(planned) (int, bool)) bool {
 	for _, g := range p.groups {
-		first := none
-		for _, c := range g.all() {
+		first := maxmin.None
+		for _, c := range g.All() {
 			on, there := port(p.cells[c])
 			switch {
 			case !there || on == everyPort:
-			case first == none:
+			case first == maxmin.None:
 				first = on
 			case on != first:
 				return true

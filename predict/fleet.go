@@ -4,164 +4,288 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/predict/maxmin"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
-// ErrFlows is a list of flows that is not well formed: the error's text names
-// the flow or the resource.
-var ErrFlows = errors.New("bad flows")
-
-// Flows are very many flows over shared resources: links, cards, hosts,
-// shapers. Each entry stands for Count like flows, and claims resources by
-// number. The lists are flat (compressed rows), so that a million flows cost
-// no pointer each. The zero value is no flow; Add and Claim make them.
-type Flows struct {
-	// First is where each entry's claims begin in Resource and Weight, and
-	// behind the last entry where its claims end.
-	First    []int32
-	Resource []int32
-	// Weight is how many bits of the resource a payload bit takes; nil is one.
-	Weight []float64
-	// Cap is what one flow of the entry reaches at most, bits per second; +Inf
-	// and a nil list are none.
-	Cap []float64
-	// Count is how many like flows the entry stands for; nil is one each. It
-	// need not be whole; an entry of zero flows gets nothing.
-	Count []float64
+// Joint is what one kind of traffic gets while others run at the same time,
+// beside the prediction of it alone.
+type Joint struct {
+	Prediction
+	// Together is its rate while all run, never more than Rate; zero unknown.
+	Together unit.BitRate `json:"together_bps"`
+	// TogetherLimit is the cause that binds then, TogetherWhere names the host
+	// and the link, card or other resource, and TogetherWhy says who shares it.
+	// Where others take nothing from it they are the prediction's own limit.
+	TogetherLimit record.Cause `json:"together_limit"`
+	TogetherWhere string       `json:"together_where"`
+	TogetherWhy   string       `json:"together_why,omitempty"`
+	// TogetherForward and TogetherReverse are the two ways of direction both.
+	TogetherForward unit.BitRate `json:"together_forward_bps,omitempty"`
+	TogetherReverse unit.BitRate `json:"together_reverse_bps,omitempty"`
+	// TogetherLinks is what the traffic puts on every link that it may use while
+	// all run; nil where its rate is unknown.
+	TogetherLinks []LinkShare `json:"-"`
 }
 
-// Len is the number of entries.
-func (f *Flows) Len() int { return max(0, len(f.First)-1) }
-
-// Add appends an entry of count flows, each of at most limit bits per second
-// (+Inf: no limit), and returns its number. Claims made next are its own.
-func (f *Flows) Add(count, limit float64) int {
-	if len(f.First) == 0 {
-		f.First = append(f.First, 0)
-	}
-	f.First = append(f.First, int32(len(f.Resource)))
-	f.Cap, f.Count = append(f.Cap, limit), append(f.Count, count)
-	return f.Len() - 1
-}
-
-// Claim adds a resource to the entry that was added last.
-func (f *Flows) Claim(resource int, weight float64) {
-	f.Resource, f.Weight = append(f.Resource, int32(resource)), append(f.Weight, weight)
-	f.First[len(f.First)-1] = int32(len(f.Resource))
-}
-
-// What binds a flow that no resource does.
-const (
-	// ByCap is the flow's own cap.
-	ByCap int32 = -1
-	// ByNothing is an entry without a bound, whose rate is +Inf: unknown; or
-	// one of zero flows.
-	ByNothing int32 = -2
-)
-
-// Shares is what flows get.
-type Shares struct {
-	// Rate is what one flow of each entry gets, payload bits per second; +Inf
-	// where nothing bounds it.
-	Rate []float64
-	// Binds is the resource that keeps each entry from more, ByCap or
-	// ByNothing: one that is full, and of whose users none gets more than this.
-	Binds []int32
-}
-
-// MaxMin shares resources of the given capacities (bits per second; +Inf
-// bounds nothing) max-min fairly, as equal TCP flows do in the long run: no
-// flow can get more without another that has no more than it getting less.
-// That allocation is unique. Progressive filling (Bertsekas and Gallager, Data
-// Networks, section 6.5.2): all flows grow alike, and each stops at its cap or
-// with the first of its resources that is full.
+// Together predicts kinds of traffic that all run at the same time, in the
+// order given. Streams share links, cards, hosts' rates and cores, and what
+// else holds several of them back, max-min fairly (Share), each way for
+// itself; none gets more than it would alone. What the fabric does not
+// describe, such as links between switches, bounds nothing.
 //
-// It takes time in proportion to the number of claims, times the logarithm of
-// the number of resources. Error: ErrFlows.
-func MaxMin(capacity []float64, flows Flows) (Shares, error) {
-	if err := flows.check(capacity); err != nil {
-		return Shares{}, err
+// Where chance places streams, what each link gets is computed for the mean
+// number of streams on it. Traffic that nothing bounds is there with its limit
+// unknown. Errors are Predict's others: of the first traffic that has one.
+func Together(f Fabric, all []Traffic) ([]Joint, error) {
+	paths := f.pathsByPair()
+	j := joint{index: map[resource]int{}}
+	ways := make([][]jointWay, len(all))
+	for i, t := range all {
+		one := Fabric{Hosts: f.Hosts, Paths: paths[pairOf(t.From, t.To)], Clouds: f.Clouds}
+		for _, d := range t.Direction.Ways() {
+			single := t
+			single.Direction = d
+			if t.Direction == flow.Both {
+				single = t.bothWays(d)
+			}
+			w, err := j.add(one, single)
+			if err != nil {
+				return nil, err
+			}
+			ways[i] = append(ways[i], w)
+		}
+		if some := ways[i]; len(some) == 2 && some[0].own != maxmin.None && some[1].own != maxmin.None {
+			var err error
+			if some[0].alone, some[1].alone, err = besideOpposite(one, t, some[0].alone, some[1].alone); err != nil {
+				return nil, err
+			}
+		}
+		if len(ways[i]) == 0 {
+			return nil, fmt.Errorf("predict %s to %s: direction %q: %w", t.From, t.To, t.Direction, ErrTraffic)
+		}
 	}
-	s := newSharing(capacity, flows)
-	if r := s.tooMuch(); r != none {
-		return Shares{}, fmt.Errorf("share: the claims of resource %d are too large: %w", r, ErrFlows)
+	shares, err := maxmin.Share(j.capacity, j.flows)
+	if err != nil {
+		return nil, err
 	}
-	s.fill()
-	return Shares{Rate: s.rate, Binds: s.binds}, nil
+	rows := make([]Joint, len(all))
+	for i, some := range ways {
+		rows[i] = j.row(some, shares)
+	}
+	return rows, nil
 }
 
-// check refuses lists that do not fit each other and numbers that are none.
-func (f *Flows) check(capacity []float64) error {
-	n := f.Len()
-	for _, list := range []struct {
-		name      string
-		len, want int
-	}{{"Weight", len(f.Weight), len(f.Resource)}, {"Cap", len(f.Cap), n}, {"Count", len(f.Count), n}} {
-		if list.len != 0 && list.len != list.want {
-			return fmt.Errorf("share: %s has %d entries, want %d: %w", list.name, list.len, list.want, ErrFlows)
-		}
+// pairOf is the same for both orders of two names.
+func pairOf(a, b string) [2]string {
+	if b < a {
+		a, b = b, a
 	}
-	for r, c := range capacity {
-		if math.IsNaN(c) || c < 0 {
-			return fmt.Errorf("share: resource %d has capacity %v: %w", r, c, ErrFlows)
-		}
-	}
-	if err := f.checkRows(); err != nil {
-		return err
-	}
-	for k, r := range f.Resource {
-		if r < 0 || int(r) >= len(capacity) {
-			return fmt.Errorf("share: claim %d of resource %d, of %d: %w", k, r, len(capacity), ErrFlows)
-		}
-		if w := f.weight(k); !(w >= 0) || math.IsInf(w, 0) {
-			return fmt.Errorf("share: claim %d of weight %v: %w", k, w, ErrFlows)
-		}
-	}
-	for i := range n {
-		if c := f.limit(i); !(c >= 0) {
-			return fmt.Errorf("share: flow %d has cap %v: %w", i, c, ErrFlows)
-		}
-		if c := f.count(i); !(c >= 0) || math.IsInf(c, 0) {
-			return fmt.Errorf("share: flow %d counts %v: %w", i, c, ErrFlows)
-		}
-	}
-	return nil
+	return [2]string{a, b}
 }
 
-func (f *Flows) checkRows() error {
-	if len(f.First) == 0 {
-		if len(f.Resource) > 0 {
-			return fmt.Errorf("share: claims of no flow: %w", ErrFlows)
+func (f Fabric) pathsByPair() map[[2]string][]fabric.Path {
+	paths := make(map[[2]string][]fabric.Path, len(f.Paths))
+	for _, p := range f.Paths {
+		key := pairOf(p.From, p.To)
+		paths[key] = append(paths[key], p)
+	}
+	return paths
+}
+
+// joint is the resources and flows of several kinds of traffic.
+type joint struct {
+	capacity []float64
+	index    map[resource]int
+	of       []resource // by number
+	users    []int      // ways that claim it, by resource
+	latest   []int      // the way that claimed it last, counted from 1
+	ways     int
+	flows    maxmin.Flows
+}
+
+// jointWay is one way of traffic: its flows, and the prediction of it alone.
+type jointWay struct {
+	alone       Prediction
+	first, last int // entries, the last not included
+	own         int // the resource that stands for what it is alone
+	plan        plan
+}
+
+// add adds one way.
+func (j *joint) add(f Fabric, t Traffic) (jointWay, error) {
+	at := jointWay{first: j.flows.Len(), last: j.flows.Len(), own: maxmin.None}
+	alone, err := Predict(f, t)
+	if errors.Is(err, ErrUnknownSpeed) {
+		at.alone = unknownRate(t, err)
+		return at, nil
+	}
+	if err != nil {
+		return at, err
+	}
+	at.alone = alone
+	if err := t.check(f); err != nil {
+		return at, err
+	}
+	w, err := newWay(f, t, t.Direction)
+	if err != nil {
+		return at, err
+	}
+	b := w.bounds()
+	n := w.network(b, middle)
+	p := w.plan(assumption{kernel: t.Ports == PortsKernel})
+	numbers := j.resources(w, n)
+	at.own, at.plan = j.new(resource{}, float64(alone.Rate)), p
+	j.ways++
+	for c, count := range p.mean() {
+		on := p.cells[c]
+		loads := n.loads(w, on.leg, on.out, on.in)
+		j.flows.Add(count, j.most(count, b.flowCap(middle), loads, numbers))
+		for _, l := range loads {
+			j.claim(numbers[l.Resource], l.Weight)
 		}
-		return nil
+		j.claim(at.own, 1)
 	}
-	if f.First[0] != 0 || int(f.First[len(f.First)-1]) != len(f.Resource) {
-		return fmt.Errorf("share: rows from %d to %d, of %d claims: %w", f.First[0], f.First[len(f.First)-1], len(f.Resource), ErrFlows)
+	at.last = j.flows.Len()
+	return at, nil
+}
+
+func (j *joint) claim(r int, weight float64) {
+	j.flows.Claim(r, min(weight, maxmin.Heaviest))
+	if j.latest[r] != j.ways {
+		j.latest[r] = j.ways
+		j.users[r]++
 	}
-	for i := range f.Len() {
-		if f.First[i] > f.First[i+1] {
-			return fmt.Errorf("share: flow %d ends before it begins: %w", i, ErrFlows)
+}
+
+// most is what a flow reaches at most. Part of one, which is there by chance,
+// is as fast while it is there as a whole one: no faster than the links.
+func (j *joint) most(count, limit float64, loads []maxmin.Load, numbers []int) float64 {
+	if count < 1 {
+		for _, l := range loads {
+			limit = min(limit, j.capacity[numbers[l.Resource]]/l.Weight)
 		}
 	}
-	return nil
+	return limit
 }
 
-func (f *Flows) weight(claim int) float64 {
-	if len(f.Weight) == 0 {
-		return 1
+// mean is the mean number of streams on each of the plan's cells.
+func (p plan) mean() []float64 {
+	counts := make([]float64, len(p.cells))
+	for _, g := range p.groups {
+		for _, class := range g.Classes {
+			for _, c := range class.Cells {
+				counts[c] += float64(g.Streams) * class.Weight / float64(len(class.Cells))
+			}
+		}
 	}
-	return f.Weight[claim]
+	return counts
 }
 
-func (f *Flows) limit(flow int) float64 {
-	if len(f.Cap) == 0 {
-		return math.Inf(1)
-	}
-	return f.Cap[flow]
+func unknownRate(t Traffic, why error) Prediction {
+	limit := Limit{Cause: record.Unknown, Where: t.From + " to " + t.To, Why: why.Error()}
+	return Prediction{From: t.From, To: t.To, Direction: t.Direction, Streams: t.Streams, Protocol: t.protocol(),
+		Limit: record.Unknown, Limits: []Limit{limit}}
 }
 
-func (f *Flows) count(flow int) float64 {
-	if len(f.Count) == 0 {
-		return 1
+// row is one traffic's result.
+func (j *joint) row(ways []jointWay, s maxmin.Shares) Joint {
+	one := make([]Joint, len(ways))
+	for i, w := range ways {
+		one[i] = j.oneWay(w, s)
 	}
-	return f.Count[flow]
+	if len(one) == 1 {
+		return one[0]
+	}
+	fwd, rev := one[0], one[1]
+	all := fwd
+	if rev.Rate-rev.Together > fwd.Rate-fwd.Together {
+		all = rev
+	}
+	all.Prediction = unknownBoth(fwd.Prediction, rev.Prediction)
+	all.Together, all.TogetherForward, all.TogetherReverse = fwd.Together+rev.Together, fwd.Together, rev.Together
+	all.TogetherLinks = slices.Concat(fwd.TogetherLinks, rev.TogetherLinks)
+	if fwd.TogetherLimit == record.Unknown || rev.TogetherLimit == record.Unknown {
+		all.Together, all.TogetherForward, all.TogetherReverse = 0, 0, 0
+		all.TogetherLimit, all.TogetherWhere, all.TogetherWhy = record.Unknown, all.Limits[0].Where, all.Limits[0].Why
+	}
+	return all
 }
+
+// unknownBoth sums the ways alone; one that is unknown makes both so.
+func unknownBoth(fwd, rev Prediction) Prediction {
+	for _, p := range []Prediction{fwd, rev} {
+		if p.Limit == record.Unknown && p.Rate == 0 {
+			p.Direction = flow.Both
+			return p
+		}
+	}
+	return bothOf(fwd, rev)
+}
+
+func (j *joint) oneWay(w jointWay, s maxmin.Shares) Joint {
+	own := w.alone.Limits[0]
+	r := Joint{Prediction: w.alone, TogetherLimit: own.Cause, TogetherWhere: own.Where, TogetherWhy: own.Why}
+	if w.own == maxmin.None {
+		return r
+	}
+	// By resource, the streams that it binds.
+	bound := map[int]float64{}
+	for i := w.first; i < w.last; i++ {
+		count := j.flows.Count[i]
+		if count <= 0 || math.IsInf(s.Rate[i], 1) {
+			continue
+		}
+		r.Together += unit.BitRate(s.Rate[i] * count)
+		if b := s.Binds[i]; b >= 0 && j.users[b] > 1 {
+			bound[int(b)] += count
+		}
+	}
+	r.Together = min(r.Together, r.Rate)
+	r.TogetherLinks = w.links(j.flows, s)
+	if r.Shared() && len(bound) > 0 {
+		l := forRole(w.alone, j.limit(bound))
+		r.TogetherLimit, r.TogetherWhere, r.TogetherWhy = l.Cause, l.Where, l.Why
+	}
+	return r
+}
+
+// links is what the way puts on each link that it may use.
+func (w jointWay) links(flows maxmin.Flows, s maxmin.Shares) []LinkShare {
+	cells := w.last - w.first
+	r := result{streams: make([]float64, cells), loads: make([]float64, cells)}
+	for c := range cells {
+		count, rate := flows.Count[w.first+c], s.Rate[w.first+c]
+		if count > 0 && !math.IsInf(rate, 1) {
+			r.streams[c], r.loads[c] = count, count*rate
+		}
+	}
+	return w.plan.way.shares(w.plan, r)
+}
+
+// limit is what binds most of a way's streams, and its like on the same host.
+func (j *joint) limit(bound map[int]float64) Limit {
+	binds := maxmin.None
+	for b, streams := range bound {
+		if binds == maxmin.None || streams > bound[binds] || streams == bound[binds] && b < binds {
+			binds = b
+		}
+	}
+	var like []int
+	for b := range bound {
+		if j.of[b].like(j.of[binds]) {
+			like = append(like, b)
+		}
+	}
+	slices.Sort(like)
+	return j.named(like)
+}
+
+// Shared reports that others hold the traffic back: it gets less together than
+// alone.
+func (j Joint) Shared() bool { return j.Together < j.Rate*(1-Differs) }

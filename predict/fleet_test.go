@@ -3,319 +3,170 @@ package predict
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 	"pgregory.net/rapid"
 )
 
-// flowsOf lists flows of one each by their resources, all of weight 1.
-func flowsOf(caps []float64, paths ...[]int) Flows {
-	var f Flows
-	for i, path := range paths {
-		limit := math.Inf(1)
-		if caps != nil {
-			limit = caps[i]
-		}
-		f.Add(1, limit)
-		for _, r := range path {
-			f.Claim(r, 1)
-		}
+// star is a store with a bond of two links and clients with one link each, in
+// one subnet.
+func star(clients int, change ...func(Fabric)) Fabric {
+	const gigabit = 1e9
+	store := testfabric.Bond{Name: "store", Addrs: []string{"10.0.0.1/24"}, Ports: 2, Speed: gigabit, Mode: netstate.LACP,
+		Policy: netstate.Layer34, Mtu: 1500, Kernel: "6.1"}.Host()
+	f := Fabric{Hosts: map[string]netstate.Host{"store": store}}
+	for i := range clients {
+		name := string(rune('a' + i))
+		f.Hosts[name] = testfabric.Plain(name, gigabit, 1500, "10.0.0."+string(rune('2'+i))+"/24")
+		f.Paths = append(f.Paths, fabric.Path{From: name, To: "store", RTT: 100 * time.Microsecond, SwitchHash: "layer3+4", Declared: true})
+	}
+	for _, c := range change {
+		c(f)
 	}
 	return f
 }
 
-func TestMaxMin(t *testing.T) {
-	inf := math.Inf(1)
-	weighted := flowsOf(nil, []int{0}, []int{0})
-	weighted.Weight[1] = 3
-	counted := flowsOf(nil, []int{0}, []int{0, 1})
-	counted.Count = []float64{2, 3}
+func all(f Fabric, d flow.Direction, streams int) (traffic []Traffic) {
+	for _, p := range f.Paths {
+		traffic = append(traffic, Traffic{From: p.From, To: p.To, Direction: d, Streams: streams})
+	}
+	return traffic
+}
+
+func TestTogether(t *testing.T) {
+	link := 1e9 * 1448.0 / 1538.0
+	host := func(name string, change func(*netstate.Host)) func(Fabric) {
+		return func(f Fabric) {
+			h := f.Hosts[name]
+			change(&h)
+			f.Hosts[name] = h
+		}
+	}
+	capped := host("store", func(h *netstate.Host) { h.Rate = 1e9 })
+	path := func(f Fabric) { f.Paths[0].Rate = 100e6 }
+	slow := host("a", func(h *netstate.Host) { h.Links[0].Speed = 100e6 })
+	cores := host("store", func(h *netstate.Host) { h.CPU = netstate.CPU{Cores: 2, StreamRate: 600e6} })
+	unknown := func(f Fabric) {
+		host("a", func(h *netstate.Host) { h.Links[0].Speed = 0 })(f)
+		host("store", func(h *netstate.Host) {
+			for i := range h.Links {
+				h.Links[i].Speed = 0
+			}
+		})(f)
+		f.Paths[0].RTT = 0
+	}
 	for _, c := range []struct {
-		name     string
-		capacity []float64
-		flows    Flows
-		rate     []float64
-		binds    []int32
+		name    string
+		f       Fabric
+		d       flow.Direction
+		streams int
+		want    []float64
+		limit   []record.Cause
+		where   []string
 	}{
-		{"none", []float64{1}, Flows{}, []float64{}, []int32{}},
-		{"one", []float64{7}, flowsOf(nil, []int{0}), []float64{7}, []int32{0}},
-		{"the textbook's line", []float64{1, 1, 2}, flowsOf(nil, []int{0, 1}, []int{0}, []int{1, 2}, []int{2}),
-			[]float64{0.5, 0.5, 0.5, 1.5}, []int32{0, 0, 1, 2}},
-		{"a cap leaves more to others", []float64{9}, flowsOf([]float64{1, inf, inf}, []int{0}, []int{0}, []int{0}),
-			[]float64{1, 4, 4}, []int32{ByCap, 0, 0}},
-		{"a cap that is not reached", []float64{9}, flowsOf([]float64{5, 5}, []int{0}, []int{0}), []float64{4.5, 4.5}, []int32{0, 0}},
-		{"weights", []float64{8}, weighted, []float64{2, 2}, []int32{0, 0}},
-		{"counts", []float64{10, 3}, counted, []float64{3.5, 1}, []int32{0, 1}},
-		{"nothing bounds it", []float64{inf, 4}, flowsOf(nil, []int{0}, nil, []int{1}), []float64{inf, inf, 4}, []int32{ByNothing, ByNothing, 1}},
-		{"a cap alone", nil, flowsOf([]float64{3}, nil), []float64{3}, []int32{ByCap}},
-		{"nothing passes", []float64{0, 5}, flowsOf(nil, []int{0, 1}, []int{1}), []float64{0, 5}, []int32{0, 1}},
-		{"claimed twice", []float64{6}, flowsOf(nil, []int{0, 0}, []int{0}), []float64{2, 2}, []int32{0, 0}},
+		{"one pair is alone", star(1), flow.Forward, 2, []float64{link}, []record.Cause{record.LineRate}, []string{"a: ens3"}},
+		{"two pairs, two links", star(2), flow.Forward, 2, []float64{link, link},
+			[]record.Cause{record.LineRate, record.LineRate}, []string{"a: ens3", "b: ens3"}},
+		{"four pairs, two links", star(4), flow.Forward, 2, []float64{link / 2, link / 2, link / 2, link / 2},
+			[]record.Cause{record.LineRate, record.LineRate, record.LineRate, record.LineRate},
+			[]string{"store: store0, store1, receiving", "store: store0, store1, receiving", "store: store0, store1, receiving", "store: store0, store1, receiving"}},
+		{"four pairs back", star(4), flow.Reverse, 2, []float64{link / 2, link / 2, link / 2, link / 2}, nil,
+			[]string{"store: store0, store1, sending", "store: store0, store1, sending", "store: store0, store1, sending", "store: store0, store1, sending"}},
+		{"both ways", star(4), flow.Both, 2, []float64{link, link, link, link}, nil, nil},
+		{"a host's rate", star(2, capped), flow.Forward, 2, []float64{1e9 * 1448 / 1514 / 2, 1e9 * 1448 / 1514 / 2},
+			[]record.Cause{record.Shaper, record.Shaper}, []string{"store, receiving", "store, receiving"}},
+		{"a path's rate leaves more to others", star(2, capped, path), flow.Forward, 2, []float64{100e6 * 1448 / 1514, 900e6 * 1448 / 1514},
+			[]record.Cause{record.Shaper, record.Shaper}, []string{"a to store", "store, receiving"}},
+		{"a slow client", star(2, capped, slow), flow.Forward, 2, []float64{100e6 * 1448 / 1538, 1e9*1448/1514 - 100e6*1448/1538},
+			[]record.Cause{record.LineRate, record.Shaper}, []string{"a: ens3", "store, receiving"}},
+		{"cores", star(2, cores), flow.Forward, 2, []float64{600e6, 600e6}, []record.Cause{record.ReceiverCPU, record.ReceiverCPU}, nil},
+		{"one of unknown speed", star(2, unknown), flow.Forward, 2, []float64{0, link}, []record.Cause{record.Unknown, record.LineRate}, nil},
 	} {
-		got, err := MaxMin(c.capacity, c.flows)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
+		rows, err := Together(c.f, all(c.f, c.d, c.streams))
+		if err != nil || len(rows) != len(c.want) {
+			t.Errorf("%s: %d rows, %v", c.name, len(rows), err)
+			continue
 		}
-		if diff := cmp.Diff(Shares{c.rate, c.binds}, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		for i, r := range rows {
+			if got := float64(r.Together); math.Abs(got-c.want[i]) > 1e-6*c.want[i] {
+				t.Errorf("%s: pair %d gets %v, want %v", c.name, i, r.Together, unit.BitRate(c.want[i]))
+			}
+			if c.limit != nil && r.TogetherLimit != c.limit[i] {
+				t.Errorf("%s: pair %d: limit %s, want %s", c.name, i, r.TogetherLimit, c.limit[i])
+			}
+			if c.where != nil && !strings.HasPrefix(r.TogetherWhere, c.where[i]) {
+				t.Errorf("%s: pair %d: where %q, want %q", c.name, i, r.TogetherWhere, c.where[i])
+			}
 		}
 	}
 }
 
-func TestMaxMinRefuses(t *testing.T) {
-	good := func() Flows { return flowsOf(nil, []int{0}, []int{0}) }
-	change := func(f func(*Flows)) Flows { g := good(); f(&g); return g }
-	for name, flows := range map[string]Flows{
-		"resource":  change(func(f *Flows) { f.Resource[1] = 1 }),
-		"negative":  change(func(f *Flows) { f.Resource[1] = -1 }),
-		"weight":    change(func(f *Flows) { f.Weight[0] = -1 }),
-		"no number": change(func(f *Flows) { f.Weight[0] = math.NaN() }),
-		"cap":       change(func(f *Flows) { f.Cap[0] = math.NaN() }),
-		"count":     change(func(f *Flows) { f.Count[0] = math.Inf(1) }),
-		"too large": change(func(f *Flows) { f.Count[0], f.Weight[0] = 1e300, 1e300 }),
-		"lists":     change(func(f *Flows) { f.Cap = f.Cap[:1] }),
-		"rows":      change(func(f *Flows) { f.First[1] = 9 }),
-		"end":       change(func(f *Flows) { f.First[2] = 1 }),
-		"no rows":   {Resource: []int32{0}},
+func TestTogetherErrors(t *testing.T) {
+	f := star(1)
+	for name, c := range map[string]struct {
+		traffic Traffic
+		want    error
+	}{
+		"host":      {Traffic{From: "a", To: "nobody", Direction: flow.Forward, Streams: 1}, ErrUnknownHost},
+		"streams":   {Traffic{From: "a", To: "store", Direction: flow.Forward}, ErrTraffic},
+		"direction": {Traffic{From: "a", To: "store", Direction: "sideways", Streams: 1}, ErrTraffic},
 	} {
-		if _, err := MaxMin([]float64{1}, flows); !errors.Is(err, ErrFlows) {
-			t.Errorf("%s: %v, want ErrFlows", name, err)
+		if _, err := Together(f, []Traffic{c.traffic}); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	if _, err := MaxMin([]float64{-1}, good()); !errors.Is(err, ErrFlows) {
-		t.Errorf("capacity: %v, want ErrFlows", err)
-	}
-}
-
-// drawFlows draws a network and flows over it, every one with a bound.
-func drawFlows(t *rapid.T) ([]float64, Flows) {
-	seed := rapid.Uint64().Draw(t, "seed")
-	return randomFlows(rand.New(rand.NewPCG(seed, 1)), rapid.IntRange(1, 12).Draw(t, "resources"), rapid.IntRange(1, 40).Draw(t, "flows"))
-}
-
-func randomFlows(r *rand.Rand, resources, flows int) ([]float64, Flows) {
-	capacity := make([]float64, resources)
-	for i := range capacity {
-		capacity[i] = math.Ceil(100 * r.Float64())
-		if r.IntN(20) == 0 {
-			capacity[i] *= 1e6
-		}
-	}
-	var f Flows
-	for range flows {
-		limit, count := math.Inf(1), 1.0
-		if r.IntN(3) == 0 {
-			limit = 20 * r.Float64()
-		}
-		if r.IntN(4) == 0 {
-			count = 4 * r.Float64()
-		}
-		f.Add(count, limit)
-		for range 1 + r.IntN(4) {
-			weight := 1.0
-			if r.IntN(2) == 0 {
-				weight = 0.25 + 2*r.Float64()
-			}
-			f.Claim(r.IntN(resources), weight)
-		}
-	}
-	return capacity, f
-}
-
-// certify checks what makes shares max-min fair: no resource carries more than
-// it can, and each flow is at its cap or passes a full resource of whose users
-// none gets more. Such shares are the only ones (Bertsekas and Gallager,
-// section 6.5.2).
-func certify(t testing.TB, capacity []float64, f Flows, s Shares) {
-	const tolerance = 1e-9
-	t.Helper()
-	used, most := make([]float64, len(capacity)), make([]float64, len(capacity))
-	for i := range f.Len() {
-		if math.IsNaN(s.Rate[i]) || s.Rate[i] < 0 || s.Rate[i] > f.limit(i) {
-			t.Fatalf("flow %d gets %v, its cap is %v", i, s.Rate[i], f.limit(i))
-		}
-		for k := int(f.First[i]); k < int(f.First[i+1]); k++ {
-			if r := f.Resource[k]; f.weight(k)*f.count(i) > 0 {
-				used[r] += f.weight(k) * f.count(i) * s.Rate[i]
-				most[r] = max(most[r], s.Rate[i])
-			}
-		}
-	}
-	for r, c := range capacity {
-		if used[r] > c*(1+tolerance) {
-			t.Fatalf("resource %d carries %v of %v", r, used[r], c)
-		}
-	}
-	for i := range f.Len() {
-		switch b := s.Binds[i]; {
-		case f.count(i) == 0:
-		case b == ByNothing:
-			t.Fatalf("flow %d has no bound", i)
-		case b == ByCap:
-			if s.Rate[i] != f.limit(i) {
-				t.Fatalf("flow %d gets %v, and not its cap %v that binds it", i, s.Rate[i], f.limit(i))
-			}
-		case used[b] < capacity[b]*(1-tolerance):
-			t.Fatalf("flow %d: resource %d binds it and carries %v of %v", i, b, used[b], capacity[b])
-		case s.Rate[i] < most[b]*(1-tolerance):
-			t.Fatalf("flow %d gets %v; another of resource %d, which binds it, %v", i, s.Rate[i], b, most[b])
-		}
+	if rows, err := Together(f, nil); err != nil || len(rows) != 0 {
+		t.Errorf("nothing: %v, %v", rows, err)
 	}
 }
 
-func TestMaxMinCertificate(t *testing.T) {
+// TestTogetherHolds: whatever the fabric, nobody gets more together than alone
+// and not more in all than may pass; one alone gets what it is predicted.
+func TestTogetherHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		capacity, f := drawFlows(t)
-		s, err := MaxMin(capacity, f)
+		f := DrawFabric(t)
+		tr := Traffic{
+			From: "a", To: "b", Direction: rapid.SampledFrom(flow.Directions()).Draw(t, "direction"),
+			Streams: rapid.IntRange(1, 8).Draw(t, "streams"), Protocol: rapid.SampledFrom([]string{"", "udp", "mptcp"}).Draw(t, "protocol"),
+			Ports: rapid.SampledFrom([]string{"", PortsKernel}).Draw(t, "ports"),
+		}
+		alone, err := Predict(f, tr)
+		rows, errAll := Together(f, []Traffic{tr})
+		if errors.Is(err, ErrUnknownSpeed) {
+			if errAll != nil || rows[0].TogetherLimit != record.Unknown || rows[0].Together != 0 {
+				t.Fatalf("%+v, %v; want unknown", rows, errAll)
+			}
+			return
+		}
+		if (err == nil) != (errAll == nil) {
+			t.Fatalf("alone %v, together %v", err, errAll)
+		}
+		if err != nil {
+			return
+		}
+		if got := rows[0].Together; math.Abs(float64(got-alone.Rate)) > 1e-6*float64(alone.Rate) {
+			t.Fatalf("one pair gets %v, alone %v", got, alone.Rate)
+		}
+		twice, err := Together(f, []Traffic{tr, tr})
 		if err != nil {
 			t.Fatal(err)
 		}
-		certify(wrappedRapid{t: t}, capacity, f, s)
-	})
-}
-
-// wrappedRapid lets rapid's T stand for testing's where only Fatalf is called.
-type wrappedRapid struct {
-	testing.TB
-	t *rapid.T
-}
-
-func (w wrappedRapid) Helper()                        {}
-func (w wrappedRapid) Fatalf(format string, a ...any) { w.t.Fatalf(format, a...) }
-
-// TestMaxMinLeast: more capacity never lowers what the flow gets that gets
-// least, and another flow never raises it.
-func TestMaxMinLeast(t *testing.T) {
-	least := func(s Shares) float64 {
-		low := math.Inf(1)
-		for _, r := range s.Rate {
-			low = min(low, r)
+		sum := twice[0].Together + twice[1].Together
+		for _, r := range twice {
+			if r.Together > r.Rate {
+				t.Fatalf("%v together, %v alone", r.Together, r.Rate)
+			}
 		}
-		return low
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		capacity, f := drawFlows(t)
-		before, err := MaxMin(capacity, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		more := append([]float64(nil), capacity...)
-		more[rapid.IntRange(0, len(more)-1).Draw(t, "widened")] *= 1 + rapid.Float64Range(0, 10).Draw(t, "by")
-		after, err := MaxMin(more, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if x, y := least(before), least(after); y < x*(1-1e-9) {
-			t.Fatalf("the least gets %v, and with more capacity %v", x, y)
-		}
-		first := before.Rate
-		f.Add(1, math.Inf(1))
-		f.Claim(rapid.IntRange(0, len(capacity)-1).Draw(t, "joined"), 1)
-		joined, err := MaxMin(capacity, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if x, y := least(before), least(Shares{Rate: joined.Rate[:len(first)]}); y > x*(1+1e-9) {
-			t.Fatalf("the least gets %v, and with another flow %v", x, y)
+		if alone.Ceiling > 0 && sum > alone.Ceiling*(1+1e-9) {
+			t.Fatalf("two get %v, the ceiling is %v", sum, alone.Ceiling)
 		}
 	})
-}
-
-// TestMaxMinOrder: the order of flows and of resources makes no difference.
-func TestMaxMinOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		capacity, f := drawFlows(t)
-		want, err := MaxMin(capacity, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		flows := rapid.Permutation(upTo(f.Len())).Draw(t, "flows")
-		number := rapid.Permutation(upTo(len(capacity))).Draw(t, "resources")
-		moved := make([]float64, len(capacity))
-		for r, to := range number {
-			moved[to] = capacity[r]
-		}
-		var g Flows
-		for _, i := range flows {
-			g.Add(f.count(i), f.limit(i))
-			for k := int(f.First[i+1]) - 1; k >= int(f.First[i]); k-- {
-				g.Claim(number[f.Resource[k]], f.weight(k))
-			}
-		}
-		got, err := MaxMin(moved, g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for place, i := range flows {
-			if math.Abs(got.Rate[place]-want.Rate[i]) > 1e-9*want.Rate[i] {
-				t.Fatalf("flow %d gets %v, in another order %v", i, want.Rate[i], got.Rate[place])
-			}
-		}
-	})
-}
-
-func upTo(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
-// TestMaxMinMerged: an entry that counts n is n entries.
-func TestMaxMinMerged(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		capacity, f := drawFlows(t)
-		var each Flows
-		var of []int
-		for i := range f.Len() {
-			f.Count[i] = math.Ceil(f.Count[i])
-			for range int(f.Count[i]) {
-				of = append(of, i)
-				each.Add(1, f.limit(i))
-				for k := int(f.First[i]); k < int(f.First[i+1]); k++ {
-					each.Claim(int(f.Resource[k]), f.weight(k))
-				}
-			}
-		}
-		merged, err := MaxMin(capacity, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		alone, err := MaxMin(capacity, each)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n, i := range of {
-			if math.Abs(alone.Rate[n]-merged.Rate[i]) > 1e-9*merged.Rate[i] {
-				t.Fatalf("flow %d gets %v merged and %v by itself", i, merged.Rate[i], alone.Rate[n])
-			}
-		}
-	})
-}
-
-// TestMaxMinApart: flows whose weights and capacities are worlds apart, and a
-// crowd of which one is left: rounding neither overfills nor starves.
-func TestMaxMinApart(t *testing.T) {
-	var f Flows
-	f.Add(1, math.Inf(1))
-	f.Claim(0, 1e-9)
-	for i := range 20000 {
-		f.Add(1, 1e-3+1e-9*float64(i))
-		f.Claim(0, 1e6)
-	}
-	capacity := []float64{2.1e7}
-	s, err := MaxMin(capacity, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certify(t, capacity, f, s)
-	used := 0.0
-	for _, r := range s.Rate[1:] {
-		used += r * 1e6
-	}
-	if want := (capacity[0] - used) / 1e-9; math.Abs(s.Rate[0]-want) > 1e-6*want {
-		t.Errorf("the last gets %v, want %v", s.Rate[0], want)
-	}
 }

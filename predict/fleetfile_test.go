@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 )
 
 // fleetFile is a fabric file: hosts with bonds of two links in one subnet, and
@@ -99,11 +100,11 @@ func BenchmarkFleetTogether1k(b *testing.B) {
 // BenchmarkPredict is one pair, 16 streams: chosen ports, and the kernel's.
 func BenchmarkPredict(b *testing.B) {
 	f := readFleet(b, 2, 1)
-	four := bonded{ports: 4, speed: 25e9, mode: netstate.LACP, policy: netstate.Layer34, mtu: 9000, kernel: "6.1"}
+	four := testfabric.Bond{Ports: 4, Speed: 25e9, Mode: netstate.LACP, Policy: netstate.Layer34, Mtu: 9000, Kernel: "6.1"}
 	x, y := four, four
-	x.name, x.addrs = "x", []string{"10.0.0.1/24"}
-	y.name, y.addrs = "y", []string{"10.0.0.2/24"}
-	wide := between(x.host(), y.host(), 0, "layer2+3")
+	x.Name, x.Addrs = "x", []string{"10.0.0.1/24"}
+	y.Name, y.Addrs = "y", []string{"10.0.0.2/24"}
+	wide := JoinedHosts(x.Host(), y.Host(), 0, "layer2+3")
 	for _, c := range []struct {
 		name string
 		f    Fabric

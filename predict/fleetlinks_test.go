@@ -9,13 +9,14 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 )
 
 // fanIn is a store with four links and clients whose MAC addresses end as
 // given; the switch hashes MAC addresses.
 func fanIn(ends ...byte) Fabric {
 	f := star(len(ends))
-	store := bonded{name: "store", addrs: []string{"10.0.0.1/24"}, ports: 4, speed: 1e9, mode: netstate.LACP, policy: netstate.Layer2, mtu: 1500, kernel: "6.1"}.host()
+	store := testfabric.Bond{Name: "store", Addrs: []string{"10.0.0.1/24"}, Ports: 4, Speed: 1e9, Mode: netstate.LACP, Policy: netstate.Layer2, Mtu: 1500, Kernel: "6.1"}.Host()
 	i := slices.IndexFunc(store.Links, func(l netstate.Link) bool { return l.Name == "bond0" })
 	store.Links[i].MAC = flow.MAC{2, 0, 0, 0, 0, 0xf0}
 	f.Hosts["store"] = store

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/linerate/linerate/predict/maxmin"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -52,10 +53,10 @@ func (j *joint) number(r resource, capacity float64) int {
 func (j *joint) resources(w *way, n *network) []int {
 	numbers := make([]int, len(n.capacity))
 	for i := range numbers {
-		numbers[i] = none
+		numbers[i] = maxmin.None
 	}
 	set := func(own int, r resource) {
-		if own != none {
+		if own != maxmin.None {
 			numbers[own] = j.number(r, n.capacity[own])
 		}
 	}
@@ -63,7 +64,7 @@ func (j *joint) resources(w *way, n *network) []int {
 		for i, a := range s.at {
 			for p, id := range ids[i] {
 				cause := record.LineRate
-				if a.caps[p].shaped {
+				if a.caps[p].Shaped {
 					cause = record.Shaper
 				}
 				set(id, resource{host: a.host.Name, part: a.ports[p].Name, side: at, cause: cause})
@@ -84,7 +85,7 @@ func (j *joint) resources(w *way, n *network) []int {
 		set(id, r)
 	}
 	for own, i := range numbers {
-		if i == none { // of this way alone
+		if i == maxmin.None { // of this way alone
 			numbers[own] = j.new(resource{}, n.capacity[own])
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 )
 
 func lane(src, dst string) flow.Lane {
@@ -18,7 +19,7 @@ func lane(src, dst string) flow.Lane {
 
 func TestLanes(t *testing.T) {
 	bond := func(name string, addrs ...string) netstate.Host {
-		return bonded{name: name, addrs: addrs, ports: 2, speed: 1e9, mode: netstate.LACP, mtu: 1500}.host()
+		return testfabric.Bond{Name: name, Addrs: addrs, Ports: 2, Speed: 1e9, Mode: netstate.LACP, Mtu: 1500}.Host()
 	}
 	docker := netstate.Link{Name: "docker0", Kind: "bridge", Up: true, Addresses: []netip.Prefix{netip.MustParsePrefix("172.17.0.1/16")}}
 	with := func(h netstate.Host, l netstate.Link) netstate.Host { h.SetLink(l); return h }
@@ -40,7 +41,7 @@ func TestLanes(t *testing.T) {
 			[]flow.Lane{lane("10.0.0.1", "10.0.0.2"), lane("10.0.0.3", "10.0.0.4")}},
 		{"aliases on one side", bond("a", "10.0.0.1/24"), bond("b", "10.0.0.2/24", "10.0.0.4/24", "10.0.0.6/24"), "",
 			[]flow.Lane{lane("10.0.0.1", "10.0.0.2"), lane("10.0.0.1", "10.0.0.4"), lane("10.0.0.1", "10.0.0.6")}},
-		{"two interfaces, two subnets", plain("a", 1e9, 1500, "10.0.1.1/24", "10.0.2.1/24"), plain("b", 1e9, 1500, "10.0.2.2/24", "10.0.1.2/24"), "",
+		{"two interfaces, two subnets", testfabric.Plain("a", 1e9, 1500, "10.0.1.1/24", "10.0.2.1/24"), testfabric.Plain("b", 1e9, 1500, "10.0.2.2/24", "10.0.1.2/24"), "",
 			[]flow.Lane{lane("10.0.1.1", "10.0.1.2"), lane("10.0.2.1", "10.0.2.2")}},
 		{"routes to single addresses", one.Hosts["a"], one.Hosts["b"], "",
 			[]flow.Lane{lane("172.16.0.4", "172.16.0.104"), lane("172.16.0.5", "172.16.0.105")}},
@@ -53,7 +54,7 @@ func TestLanes(t *testing.T) {
 		{"a router between", routed(bond("a", "10.0.0.1/24"), "0.0.0.0/0", "10.0.0.254"), routed(bond("b", "10.1.0.1/24"), "0.0.0.0/0", "10.1.0.254"), "",
 			[]flow.Lane{lane("10.0.0.1", "10.1.0.1")}},
 		{"a router between, the better route", routed(routed(bond("a", "10.0.0.1/24"), "0.0.0.0/0", "10.0.0.254"), "10.1.0.0/16", "10.0.0.253"),
-			plain("b", 1e9, 1500, "192.0.2.7/24", "10.1.0.1/24"), "", []flow.Lane{lane("10.0.0.1", "10.1.0.1")}},
+			testfabric.Plain("b", 1e9, 1500, "192.0.2.7/24", "10.1.0.1/24"), "", []flow.Lane{lane("10.0.0.1", "10.1.0.1")}},
 	} {
 		got, err := Lanes(Fabric{Hosts: map[string]netstate.Host{"a": c.a, "b": c.b}}, "a", "b", c.family)
 		if diff := cmp.Diff(c.want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); err != nil || diff != "" {
@@ -101,11 +102,11 @@ func TestCeilingMTU(t *testing.T) {
 			t.Errorf("%+v: %v at %d, %v", c, got, used, err)
 		}
 	}
-	mixed := between(plain("a", 1e9, 9000, "10.0.0.1/24"), plain("b", 1e9, 1500, "10.0.0.2/24"), 0, "")
+	mixed := JoinedHosts(testfabric.Plain("a", 1e9, 9000, "10.0.0.1/24"), testfabric.Plain("b", 1e9, 1500, "10.0.0.2/24"), 0, "")
 	if got, used, err := CeilingOf(mixed, Between("a", "b", flow.Forward, 1), 0); err != nil || used != 1500 || !near(got, 1e9*1448/1538, 1e-9) {
 		t.Errorf("unequal MTUs: %v at %d, %v", got, used, err)
 	}
-	blind := between(plain("a", 0, 1500, "10.0.0.1/24"), plain("b", 0, 1500, "10.0.0.2/24"), 0, "")
+	blind := JoinedHosts(testfabric.Plain("a", 0, 1500, "10.0.0.1/24"), testfabric.Plain("b", 0, 1500, "10.0.0.2/24"), 0, "")
 	if _, _, err := CeilingOf(blind, Between("a", "b", flow.Forward, 1), 0); !errors.Is(err, ErrUnknownSpeed) {
 		t.Errorf("nothing known: %v; want ErrUnknownSpeed", err)
 	}

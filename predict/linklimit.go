@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -126,7 +127,7 @@ func (w *way) linkLimit(p plan, transmit bool, low unit.BitRate) Limit {
 func (u usage) unknownPort() string {
 	for _, p := range u.ports {
 		a := u.side.at[p.at]
-		if p.probability > 0 && a.caps[p.port].rate == 0 && !p.atMost {
+		if p.probability > 0 && a.caps[p.port].Rate == 0 && !p.atMost {
 			return a.ports[p.port].Name
 		}
 	}
@@ -201,7 +202,7 @@ func (u usage) standby() int {
 // shaped: every port in use is held below its speed by its own root qdisc.
 func (u usage) shaped() bool {
 	for _, p := range u.ports {
-		if p.probability > 0 && !u.side.at[p.at].caps[p.port].shaped {
+		if p.probability > 0 && !u.side.at[p.at].caps[p.port].Shaped {
 			return false
 		}
 	}
@@ -294,7 +295,7 @@ func (w *way) linkWhy(u usage, cause record.Cause, rate unit.BitRate, count floa
 }
 
 // fullest is the segment behind a port's payload, and its tags.
-func (u usage) fullest(w *way, p portUse) (best segment, tags int) {
+func (u usage) fullest(w *way, p portUse) (best framing.Segment, tags int) {
 	most := 0.0
 	for _, n := range u.side.legs[p.at] {
 		l := w.legs[n]
@@ -302,8 +303,8 @@ func (u usage) fullest(w *way, p portUse) (best segment, tags int) {
 		if u.transmit {
 			_, t = legOut(l)
 		}
-		if s := w.segment(l); u.side.at[p.at].caps[p.port].share(s, t) > most {
-			most, best, tags = u.side.at[p.at].caps[p.port].share(s, t), s, t
+		if s := w.segment(l); u.side.at[p.at].caps[p.port].Share(s, t) > most {
+			most, best, tags = u.side.at[p.at].caps[p.port].Share(s, t), s, t
 		}
 	}
 	return best, tags
@@ -330,7 +331,7 @@ func (w *way) arithmetic(u usage, rate unit.BitRate, count float64) string {
 	}
 	s, tags := u.fullest(w, first)
 	held := ""
-	if c.shaped {
+	if c.Shaped {
 		held = " (a root qdisc)"
 	}
 	arrives := ""
@@ -338,5 +339,5 @@ func (w *way) arithmetic(u usage, rate unit.BitRate, count float64) string {
 		arrives = fmt.Sprintf(" x %.4g (arrives)", a)
 	}
 	return fmt.Sprintf("%s x %s%s x %d/%d (payload of a full frame)%s = %s",
-		links, c.rate, held, s.payload(), s.frame(c.framing, c.countedTags(tags)), arrives, rate)
+		links, c.Rate, held, s.Payload(), s.Frame(c.Framing, c.CountedTags(tags)), arrives, rate)
 }

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/routing"
+	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -74,7 +77,7 @@ func (w *way) devicesAbove() []netstate.Link {
 	var all []netstate.Link
 	for _, l := range w.legs {
 		departure, ok := w.sender.LinkWith(l.lane.Src)
-		if by, _, routed := egress(w.sender, l.lane.Src, l.lane.Dst); routed {
+		if by, _, routed := routing.Egress(w.sender, l.lane.Src, l.lane.Dst); routed {
 			departure, ok = by, true
 		}
 		if !ok {
@@ -110,7 +113,7 @@ func (w *way) congestion() (name, source string) {
 // for congestion control that loss does not hold.
 func (w *way) lossLimits() []streamLimit {
 	l := w.losses()
-	if !protocols[w.traffic.protocol()].tcp || !l.any() {
+	if !framing.IsTCP(w.traffic.protocol()) || !l.any() {
 		return nil
 	}
 	name, source := w.congestion()
@@ -120,7 +123,7 @@ func (w *way) lossLimits() []streamLimit {
 		s.why = fmt.Sprintf("%s; what %s makes of it hangs on the round trip, which is unknown (measure latency)", l, name)
 		return []streamLimit{s}
 	}
-	f := lossyFlow{losses: l, rtt: t.rtt, bytes: w.segment(w.legs[0]).payload(), answer: answers[name], older: w.countsAcks(), sack: w.selective()}
+	f := lossyFlow{losses: l, rtt: t.rtt, bytes: w.segment(w.legs[0]).Payload(), answer: tcp.AnswerOf(name), older: w.countsAcks(), sack: w.selective()}
 	if f.bytes == 0 {
 		return nil
 	}
@@ -154,7 +157,7 @@ func (l losses) String() string {
 // delayed ones are half as many, and not by segments; unknown kernels may.
 func (w *way) countsAcks() bool {
 	newer, known := w.sender.Kernel.AtLeast(4, 0)
-	return notLinux(w.sender) || !known || !newer
+	return tcp.NotLinux(w.sender) || !known || !newer
 }
 
 // selective: both ends use selective acknowledgements, unless one is known
@@ -173,7 +176,7 @@ type lossyFlow struct {
 	losses losses
 	rtt    time.Duration
 	bytes  int // of payload in a segment
-	answer answer
+	answer tcp.LossAnswer
 	older  bool // delayed acknowledgements may count
 	sack   bool
 }
@@ -190,14 +193,14 @@ const (
 // window is the flow's mean window in segments where a part of the losses, 1
 // all, strikes by itself.
 func (f lossyFlow) window(part float64) float64 {
-	window := f.answer.window(part*f.losses.packets+part*f.losses.units, f.rtt)
+	window := f.answer.Window(part*f.losses.packets+part*f.losses.units, f.rtt)
 	if f.losses.units == 0 || math.IsInf(window, 1) {
 		return window
 	}
 	for range 40 { // the larger the window, the larger the piece
 		size := unitPace * f.rate(window) / 8 * unitTime.Seconds() / float64(f.bytes)
 		size = min(max(size, 2), unitMost/float64(f.bytes))
-		window = f.answer.window(part*(f.losses.packets+f.losses.units/max(size, 1)), f.rtt)
+		window = f.answer.Window(part*(f.losses.packets+f.losses.units/max(size, 1)), f.rtt)
 	}
 	return window
 }
@@ -231,15 +234,15 @@ func (f lossyFlow) estimate(name string, test time.Duration) estimate {
 		open[0] = "whether packets are lost singly or in bursts"
 	}
 	p := f.losses.packets + f.losses.units
-	if f.answer != asBBR {
+	if f.answer != tcp.AsBBR {
 		low = min(low, f.withTimeouts(p))
 	}
 	if f.older {
 		low = min(low, mean/math.Sqrt2)
 		open = append(open, "whether delayed acknowledgements slow the sender's growth")
 	}
-	if f.answer == asUnknown {
-		low, high = min(low, f.rate(asReno.window(p, f.rtt))), 4*high
+	if f.answer == tcp.AsUnknown {
+		low, high = min(low, f.rate(tcp.AsReno.Window(p, f.rtt))), 4*high
 		open = append(open, "how "+name+" answers loss, taken as cubic")
 	}
 	if test > 0 {
@@ -264,7 +267,7 @@ func (f lossyFlow) withTimeouts(p float64) float64 {
 		if f.older {
 			b = 2
 		}
-		return min(f.rate(f.window(1)), pftk(p, b, math.Inf(1), f.rtt, timeout)*float64(f.bytes)*8)
+		return min(f.rate(f.window(1)), tcp.Pftk(p, b, math.Inf(1), f.rtt, timeout)*float64(f.bytes)*8)
 	}
 	segments := f.window(1) / f.rtt.Seconds()
 	return float64(f.bytes) * 8 / (1/segments + timeout.Seconds()*p*p)

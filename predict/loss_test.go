@@ -7,42 +7,15 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/tcp"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 	"pgregory.net/rapid"
 )
 
-// TestResponse: the formulas at their own worked figures.
-func TestResponse(t *testing.T) {
-	const ms = time.Millisecond
-	for _, c := range []struct {
-		what            string
-		got, want, near float64
-	}{
-		// Mathis: K = sqrt(3/2) and 0.87 with delayed acknowledgements.
-		{"mathis", mathis(1e-4, 1), 122.47, 1e-3}, {"mathis, delayed", mathis(1e-4, 2), 86.6, 1e-3},
-		// RFC 9438, table 1 (window of CUBIC with 0.1 s): 12, 59, 333, 1874, and
-		// AIMD where that is larger; random losses leave up to 14 % more.
-		{"cubic 1e-2", cubic(1e-2, 100*ms), 12, 0.15}, {"cubic 1e-3", cubic(1e-3, 100*ms), 41, 0.15},
-		{"cubic 1e-5", cubic(1e-5, 100*ms), 1054 * 1.14, 0.01}, {"cubic 1e-6", cubic(1e-6, 100*ms), 5926 * 1.14, 0.01},
-		// The simulation: 41.1, 406, 429 and 719 segments.
-		{"cubic 1 ms", cubic(1e-3, ms), 39.4, 0.02}, {"cubic 5 ms", cubic(1e-5, 5*ms), 402, 0.02},
-		{"cubic 20 ms", cubic(1e-5, 20*ms), 429, 0.03}, {"cubic 50 ms", cubic(1e-5, 50*ms), 719, 0.03},
-		// PFTK: half a second of timeout counts for much at 5 %.
-		{"pftk", pftk(0.01, 2, 1e9, 100*ms, 500*ms), 77.5, 0.01}, {"pftk, window", pftk(1e-6, 2, 20, 100*ms, 500*ms), 200, 1e-9},
-		{"bbr", bbr(0.25), 4, 0},
-	} {
-		if math.Abs(c.got-c.want) > c.near*c.want {
-			t.Errorf("%s: %.4g; want %.4g", c.what, c.got, c.want)
-		}
-	}
-	if !math.IsInf(bbr(0.1), 1) {
-		t.Error("bbr yields to 10 % of loss")
-	}
-}
-
 func lossy(rtt time.Duration, loss float64) Fabric {
-	f := between(plain("a", 10e9, 1500, "10.0.0.1/24"), plain("b", 10e9, 1500, "10.0.0.2/24"), rtt, "")
+	f := JoinedHosts(testfabric.Plain("a", 10e9, 1500, "10.0.0.1/24"), testfabric.Plain("b", 10e9, 1500, "10.0.0.2/24"), rtt, "")
 	f.Paths[0].Loss = loss
 	return f
 }
@@ -67,7 +40,7 @@ func TestLoss(t *testing.T) {
 		{"reno", f, Traffic{Streams: 1, Congestion: "reno"}, 1.07 * 38.7 * 1448 * 8 / 0.0103, record.Congestion},
 		{"eight", f, Traffic{Streams: 8}, 8 * 39.4 * 1448 * 8 / 0.0103, record.Congestion},
 		{"bbr", f, Traffic{Streams: 2, Congestion: "bbr"}, 2 * 3 << 20 * 8 / 0.0103, record.ReceiveWindow},
-		{"the sender's sysctl", lossy(rtt, 1e-3).set("a", "net.ipv4.tcp_congestion_control", "bbr"), Traffic{Streams: 2}, 2 * 3 << 20 * 8 / 0.0103, record.ReceiveWindow},
+		{"the sender's sysctl", lossy(rtt, 1e-3).Set("a", "net.ipv4.tcp_congestion_control", "bbr"), Traffic{Streams: 2}, 2 * 3 << 20 * 8 / 0.0103, record.ReceiveWindow},
 		{"udp", f, Traffic{Streams: 1, Protocol: "udp"}, 10e9 * 1472 / 1538 * 0.999, record.LineRate},
 		{"netem drops large pieces", netem, Traffic{Streams: 1}, 400e6, record.Congestion},
 		{"none", lossy(rtt, 0), Traffic{Streams: 16}, line, record.LineRate},
@@ -138,7 +111,7 @@ func TestPacing(t *testing.T) {
 // stream never less.
 func TestLossOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := drawFabric(t)
+		f := DrawFabric(t)
 		if noPortChoice(f) {
 			t.Skip("ports cannot be chosen")
 		}
@@ -175,12 +148,12 @@ func TestLossOrder(t *testing.T) {
 // A rate that loss makes uncertain says so, also where what loss leaves by
 // itself lies well above it.
 func TestLossFarAboveSaysWhy(t *testing.T) {
-	b := plain("b", 10e9, 1500, "10.0.0.2/24")
+	b := testfabric.Plain("b", 10e9, 1500, "10.0.0.2/24")
 	b.CPU = netstate.CPU{Cores: 1, StreamRate: 5e9}
 	ranges := 0
 	for loss := 0.0001; loss < 0.3; loss *= 1.1 {
 		b.Links[0].Qdiscs = []netstate.Qdisc{{Kind: "netem", Parent: "root", Loss: loss}}
-		f := between(b, plain("a", 10e9, 1500, "10.0.0.1/24"), 50*time.Microsecond, "")
+		f := JoinedHosts(b, testfabric.Plain("a", 10e9, 1500, "10.0.0.1/24"), 50*time.Microsecond, "")
 		p := mustPredict(t, f, Traffic{From: "b", To: "a", Streams: 3})
 		if p.RateHigh == 0 {
 			continue
@@ -198,9 +171,9 @@ func TestLossFarAboveSaysWhy(t *testing.T) {
 // Where one of the ports that a flow is striped over has no fq, the most is
 // all ports' rate, and never below the middle.
 func TestFlowRateOfStripes(t *testing.T) {
-	a := bonded{name: "a", ports: 2, speed: 100e6, mode: netstate.BalanceRR, mtu: 1500, kernel: "6.1", addrs: []string{"10.0.0.1/24"}}.host()
+	a := testfabric.Bond{Name: "a", Ports: 2, Speed: 100e6, Mode: netstate.BalanceRR, Mtu: 1500, Kernel: "6.1", Addrs: []string{"10.0.0.1/24"}}.Host()
 	a.Links[0].Qdiscs = []netstate.Qdisc{{Kind: "fq", Parent: "root", FlowRate: 300e6}}
-	p := mustPredict(t, between(a, plain("b", 1e9, 1500, "10.0.0.2/24"), time.Millisecond, ""), Traffic{Streams: 1})
+	p := mustPredict(t, JoinedHosts(a, testfabric.Plain("b", 1e9, 1500, "10.0.0.2/24"), time.Millisecond, ""), Traffic{Streams: 1})
 	for _, l := range p.Limits {
 		if l.Cause == record.Pacing && l.High < l.Rate {
 			t.Errorf("pacing %v, at most %v", l.Rate, l.High)
@@ -214,14 +187,14 @@ func TestFlowRateOfStripes(t *testing.T) {
 // Where BBR gives up at single losses and would not at bursts, the most is a
 // number still.
 func TestBBRBurstsAreBounded(t *testing.T) {
-	f := between(plain("a", 1e9, 1500, "10.0.0.1/24"), plain("b", 1e9, 1500, "10.0.0.2/24"), time.Millisecond, "")
+	f := JoinedHosts(testfabric.Plain("a", 1e9, 1500, "10.0.0.1/24"), testfabric.Plain("b", 1e9, 1500, "10.0.0.2/24"), time.Millisecond, "")
 	f.Paths[0].Loss = 0.3
-	p := mustPredict(t, f.set("a", "net.ipv4.tcp_congestion_control", "bbr"), Traffic{Streams: 1})
+	p := mustPredict(t, f.Set("a", "net.ipv4.tcp_congestion_control", "bbr"), Traffic{Streams: 1})
 	found := false
 	for _, l := range p.Limits {
 		if l.Cause == record.Congestion {
 			found = true
-			if bad(l.High) || l.High <= l.Rate || l.High > 1e9 {
+			if Bad(l.High) || l.High <= l.Rate || l.High > 1e9 {
 				t.Errorf("at most %v", l.High)
 			}
 		}
@@ -244,7 +217,7 @@ func TestDoubtsOfLoss(t *testing.T) {
 		{"many losses cost timeouts", 0.05, false, 0.70, 0.80},
 		{"acknowledgements may count", 1e-5, true, 0.70, 0.72},
 	} {
-		f := lossyFlow{losses: losses{packets: c.loss}, rtt: 10 * time.Millisecond, bytes: 1448, answer: asReno, older: c.older, sack: true}
+		f := lossyFlow{losses: losses{packets: c.loss}, rtt: 10 * time.Millisecond, bytes: 1448, answer: tcp.AsReno, older: c.older, sack: true}
 		e := f.estimate("reno", 0)
 		if share := float64(e.low / e.rate); share < c.low || share > c.high {
 			t.Errorf("%s: at least %.3f of the middle; want %.2f to %.2f", c.what, share, c.low, c.high)
@@ -254,11 +227,11 @@ func TestDoubtsOfLoss(t *testing.T) {
 
 // A flow that is striped over ports has what fq leaves it on each.
 func TestFlowRateAddsOverStripes(t *testing.T) {
-	a := bonded{name: "a", ports: 2, speed: 1e9, mode: netstate.BalanceRR, mtu: 1500, kernel: "6.1", addrs: []string{"10.0.0.1/24"}}.host()
+	a := testfabric.Bond{Name: "a", Ports: 2, Speed: 1e9, Mode: netstate.BalanceRR, Mtu: 1500, Kernel: "6.1", Addrs: []string{"10.0.0.1/24"}}.Host()
 	for i := range 2 {
 		a.Links[i].Qdiscs = []netstate.Qdisc{{Kind: "fq", Parent: "root", FlowRate: 300e6}}
 	}
-	p := mustPredict(t, between(a, plain("b", 10e9, 1500, "10.0.0.2/24"), time.Millisecond, ""), Traffic{Streams: 1})
+	p := mustPredict(t, JoinedHosts(a, testfabric.Plain("b", 10e9, 1500, "10.0.0.2/24"), time.Millisecond, ""), Traffic{Streams: 1})
 	if want := 600e6 * 1448 / 1514.0; !near(p.Rate, want, 1e-6) || p.Limit != record.Pacing {
 		t.Errorf("%v, %s; want both ports' %v", p.Rate, p.Limit, unit.BitRate(want))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -29,7 +30,7 @@ func met(all []streamLimit) []streamLimit {
 	met := append([]streamLimit(nil), all...)
 	before := met[first].each.rate
 	met[first].each = e
-	if e.rate > before*(1-differs) {
+	if e.rate > before*(1-Differs) {
 		return met // too little to speak of
 	}
 	met[first].why += fmt.Sprintf("; with the %s of %s so near, %s", met[second].cause, met[second].each.rate, e.rate)
@@ -37,7 +38,7 @@ func met(all []streamLimit) []streamLimit {
 }
 
 func meeting(x, y estimate, l level) unit.BitRate {
-	return unit.BitRate(both(float64(x.at(l)), float64(y.at(l)), swing))
+	return unit.BitRate(tcp.Meeting(float64(x.at(l)), float64(y.at(l)), tcp.FixedSwing))
 }
 
 // tightestOf is the number of the tightest known limit of these causes, -1 for
@@ -69,7 +70,7 @@ func (w *way) lossy(b bounds, p plan, l level) float64 {
 		used += min(n, 1)
 	}
 	name, _ := w.congestion()
-	return both(each*flows, links.rate, answers[name].fill(flows/max(used, 1)))
+	return tcp.Meeting(each*flows, links.rate, tcp.AnswerOf(name).Fill(flows/max(used, 1)))
 }
 
 // without are the limits that hold flows together.
@@ -86,7 +87,7 @@ func (w *way) arriving() float64 {
 
 // explainLossy says at the loss's limit why the rate lies below all limits.
 func explainLossy(all []Limit, free, left float64) {
-	if left > free*(1-differs) {
+	if left > free*(1-Differs) {
 		return
 	}
 	for i := range all {

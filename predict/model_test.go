@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -52,14 +53,14 @@ func TestModes(t *testing.T) {
 			if i == 3 {
 				aliases = 4
 			}
-			a := bonded{name: "a", ports: 2, speed: 1e9, mode: c.mode, policy: c.policy, mtu: 1500, kernel: "6.1", dynamic: c.dynamic}
+			a := testfabric.Bond{Name: "a", Ports: 2, Speed: 1e9, Mode: c.mode, Policy: c.policy, Mtu: 1500, Kernel: "6.1", Dynamic: c.dynamic}
 			b := a
-			b.name = "b"
+			b.Name = "b"
 			for k := range aliases {
-				a.addrs = append(a.addrs, fmt.Sprintf("10.0.0.%d/24", 1+2*k))
-				b.addrs = append(b.addrs, fmt.Sprintf("10.0.0.%d/24", 101+k))
+				a.Addrs = append(a.Addrs, fmt.Sprintf("10.0.0.%d/24", 1+2*k))
+				b.Addrs = append(b.Addrs, fmt.Sprintf("10.0.0.%d/24", 101+k))
 			}
-			p := mustPredict(t, between(a.host(), b.host(), time.Millisecond, c.sw), Traffic{Streams: n})
+			p := mustPredict(t, JoinedHosts(a.Host(), b.Host(), time.Millisecond, c.sw), Traffic{Streams: n})
 			if !near(p.Rate, c.links[i]*one, 1e-6) || i == 2 && p.Limit != c.limit {
 				t.Errorf("%s %s, %d streams, %d lanes: %.3f links, %s; want %.3f (%s for 8 on one)\n%+v",
 					c.mode, c.policy, n, aliases, float64(p.Rate)/one, p.Limit, c.links[i], c.limit, p.Limits)
@@ -70,8 +71,8 @@ func TestModes(t *testing.T) {
 
 // TestTransmitByLoad: balance-tlb towards a host with one fast link.
 func TestTransmitByLoad(t *testing.T) {
-	a := bonded{name: "a", addrs: []string{"10.0.0.1/24"}, ports: 2, speed: 1e9, mode: netstate.BalanceTLB, policy: netstate.Layer34, mtu: 1500, kernel: "6.1", dynamic: true}
-	f := between(a.host(), plain("b", 10e9, 1500, "10.0.0.2/24"), time.Millisecond, "")
+	a := testfabric.Bond{Name: "a", Addrs: []string{"10.0.0.1/24"}, Ports: 2, Speed: 1e9, Mode: netstate.BalanceTLB, Policy: netstate.Layer34, Mtu: 1500, Kernel: "6.1", Dynamic: true}
+	f := JoinedHosts(a.Host(), testfabric.Plain("b", 10e9, 1500, "10.0.0.2/24"), time.Millisecond, "")
 	p := mustPredict(t, f, Traffic{Streams: 4})
 	const one = 1e9 * 1448 / 1538
 	if !near(p.Rate, 2*one, 1e-6) || !near(p.RateLow, one, 1e-6) {
@@ -85,10 +86,10 @@ func TestTransmitByLoad(t *testing.T) {
 
 // TestCollidingAddresses: two aliases that layer2+3 puts on one link.
 func TestCollidingAddresses(t *testing.T) {
-	a := bonded{name: "a", addrs: []string{"10.0.0.1/24", "10.0.0.3/24"}, ports: 2, speed: 1e9, mode: netstate.LACP, policy: netstate.Layer23, mtu: 1500, kernel: "6.1"}
+	a := testfabric.Bond{Name: "a", Addrs: []string{"10.0.0.1/24", "10.0.0.3/24"}, Ports: 2, Speed: 1e9, Mode: netstate.LACP, Policy: netstate.Layer23, Mtu: 1500, Kernel: "6.1"}
 	b := a
-	b.name, b.addrs = "b", []string{"10.0.0.101/24", "10.0.0.103/24"}
-	p := mustPredict(t, between(a.host(), b.host(), time.Millisecond, "layer3+4"), Traffic{Streams: 4})
+	b.Name, b.Addrs = "b", []string{"10.0.0.101/24", "10.0.0.103/24"}
+	p := mustPredict(t, JoinedHosts(a.Host(), b.Host(), time.Millisecond, "layer3+4"), Traffic{Streams: 4})
 	if !near(p.Rate, 1e9*1448/1538, 1e-6) || p.Limit != record.HashImbalance {
 		t.Errorf("got %v, %s; want one link, hash-imbalance", p.Rate, p.Limit)
 	}
@@ -97,8 +98,8 @@ func TestCollidingAddresses(t *testing.T) {
 // TestOneStreamIntoOneLink: where the other end's only link is as fast,
 // nothing is left to gain.
 func TestOneStreamIntoOneLink(t *testing.T) {
-	a := bonded{name: "a", addrs: []string{"10.0.0.1/24"}, ports: 2, speed: 1e9, mode: netstate.LACP, policy: netstate.Layer34, mtu: 1500, kernel: "6.1"}
-	f := between(a.host(), plain("b", 1e9, 1500, "10.0.0.2/24"), time.Millisecond, "")
+	a := testfabric.Bond{Name: "a", Addrs: []string{"10.0.0.1/24"}, Ports: 2, Speed: 1e9, Mode: netstate.LACP, Policy: netstate.Layer34, Mtu: 1500, Kernel: "6.1"}
+	f := JoinedHosts(a.Host(), testfabric.Plain("b", 1e9, 1500, "10.0.0.2/24"), time.Millisecond, "")
 	p := mustPredict(t, f, Traffic{Streams: 1})
 	if p.Limit != record.LineRate || p.Rate != p.Ceiling {
 		t.Errorf("got %v of %v, %s; want line-rate", p.Rate, p.Ceiling, p.Limit)
@@ -108,18 +109,18 @@ func TestOneStreamIntoOneLink(t *testing.T) {
 // ovh is the published cross-region set: LACP layer3+4, VLAN, MTU 9000, 25
 // Gb/s a path and a link.
 func ovh(rtt time.Duration, rmem string) Fabric {
-	b := bonded{ports: 2, speed: 25e9, mode: netstate.LACP, policy: netstate.Layer34, mtu: 9000, kernel: "5.15.0-47-generic", vlan: 1907}
+	b := testfabric.Bond{Ports: 2, Speed: 25e9, Mode: netstate.LACP, Policy: netstate.Layer34, Mtu: 9000, Kernel: "5.15.0-47-generic", Vlan: 1907}
 	a, z := b, b
-	a.name, a.addrs = "a", []string{"10.119.250.103/16"}
-	z.name, z.addrs = "b", []string{"10.119.250.101/16"}
-	f := between(a.host(), z.host(), rtt, "unknown")
+	a.Name, a.Addrs = "a", []string{"10.119.250.103/16"}
+	z.Name, z.Addrs = "b", []string{"10.119.250.101/16"}
+	f := JoinedHosts(a.Host(), z.Host(), rtt, "unknown")
 	f.Paths[0].Rate = 25e9
 	wmem := "4096 16384 4194304"
 	if rmem != "4096 131072 6291456" {
 		wmem = rmem
 	}
 	for _, h := range []string{"a", "b"} {
-		f = f.set(h, "net.ipv4.tcp_rmem", rmem).set(h, "net.ipv4.tcp_wmem", wmem)
+		f = f.Set(h, "net.ipv4.tcp_rmem", rmem).Set(h, "net.ipv4.tcp_wmem", wmem)
 	}
 	return f
 }
@@ -157,8 +158,8 @@ func TestPublishedCrossRegion(t *testing.T) {
 // ibm is the published pair: two interfaces in one subnet, a route to a
 // single address each, whose next hop is the interface's own address.
 func ibm(mtu int) Fabric {
-	a := plain("a", 16e9, mtu, "172.16.0.4/24", "172.16.0.5/24")
-	b := plain("b", 16e9, mtu, "172.16.0.104/24", "172.16.0.105/24")
+	a := testfabric.Plain("a", 16e9, mtu, "172.16.0.4/24", "172.16.0.5/24")
+	b := testfabric.Plain("b", 16e9, mtu, "172.16.0.104/24", "172.16.0.105/24")
 	for _, h := range []*netstate.Host{&a, &b} {
 		peer := &b
 		if h == &b {
@@ -169,7 +170,7 @@ func ibm(mtu int) Fabric {
 			h.Routes = append(h.Routes, netstate.Route{Dst: netip.PrefixFrom(far, 32), Gateway: h.Links[i].Addresses[0].Addr(), Link: h.Links[i].Name, Table: 254})
 		}
 	}
-	return between(a, b, 0, "")
+	return JoinedHosts(a, b, 0, "")
 }
 
 func TestTwoInterfaces(t *testing.T) {
@@ -218,11 +219,11 @@ func TestAsymmetricRoute(t *testing.T) {
 // TestSharedSlot: a dual-port 10G card in a slot of PCIe 2.0 x4 moves 13.9
 // Gb/s of frames (published: 13.9), a second card doubles it.
 func TestSharedSlot(t *testing.T) {
-	b := bonded{ports: 2, speed: 10e9, mode: netstate.BalanceRR, mtu: 9000, kernel: "3.10", card: "c0"}
+	b := testfabric.Bond{Ports: 2, Speed: 10e9, Mode: netstate.BalanceRR, Mtu: 9000, Kernel: "3.10", Card: "c0"}
 	a, z := b, b
-	a.name, a.addrs = "a", []string{"10.0.0.1/24"}
-	z.name, z.addrs = "b", []string{"10.0.0.2/24"}
-	f := between(a.host(), z.host(), 0, "")
+	a.Name, a.Addrs = "a", []string{"10.0.0.1/24"}
+	z.Name, z.Addrs = "b", []string{"10.0.0.2/24"}
+	f := JoinedHosts(a.Host(), z.Host(), 0, "")
 	card := netstate.Card{Name: "c0", Generation: 2, Lanes: 4, MaxPayload: 256}
 	for name, h := range f.Hosts {
 		h.Cards = []netstate.Card{card}
@@ -254,7 +255,7 @@ func TestSharedSlot(t *testing.T) {
 }
 
 func TestProcessor(t *testing.T) {
-	f := between(plain("a", 100e9, 9000, "10.0.0.1/24"), plain("b", 100e9, 9000, "10.0.0.2/24"), 0, "")
+	f := JoinedHosts(testfabric.Plain("a", 100e9, 9000, "10.0.0.1/24"), testfabric.Plain("b", 100e9, 9000, "10.0.0.2/24"), 0, "")
 	h := f.Hosts["b"]
 	h.CPU = netstate.CPU{Cores: 2, StreamRate: 30e9}
 	f.Hosts["b"] = h
@@ -268,7 +269,7 @@ func TestProcessor(t *testing.T) {
 
 func TestShapers(t *testing.T) {
 	base := func() Fabric {
-		return between(plain("a", 10e9, 1500, "10.0.0.1/24"), plain("b", 10e9, 1500, "10.0.0.2/24"), 0, "")
+		return JoinedHosts(testfabric.Plain("a", 10e9, 1500, "10.0.0.1/24"), testfabric.Plain("b", 10e9, 1500, "10.0.0.2/24"), 0, "")
 	}
 	qdisc := func(f Fabric, speed unit.BitRate) Fabric {
 		h := f.Hosts["a"]

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -13,11 +15,11 @@ import (
 // something else, or the hash takes no ports: then all of a lane's flows take
 // one hop, as with a single one.
 func multipath(h netstate.Host, src, dst netip.Addr) (steer.Multipath, []netstate.Link, bool) {
-	_, prefix, ok := egress(h, src, dst)
+	_, prefix, ok := routing.Egress(h, src, dst)
 	if !ok {
 		return steer.Multipath{}, nil, false
 	}
-	r, ok := routeOver(h, src, dst, prefix)
+	r, ok := routing.RouteOver(h, src, dst, prefix)
 	if !ok {
 		return steer.Multipath{}, nil, false
 	}
@@ -27,11 +29,11 @@ func multipath(h netstate.Host, src, dst netip.Addr) (steer.Multipath, []netstat
 	}
 	var links []netstate.Link
 	for _, hop := range r.Hops {
-		l, ok := hopLink(h, hop)
+		l, ok := routing.HopLink(h, hop)
 		if hop.Dead || !ok || !l.Up {
 			continue
 		}
-		if holds(l, src) {
+		if routing.Holds(l, src) {
 			return steer.Multipath{}, nil, false
 		}
 		links = append(links, l)
@@ -57,7 +59,7 @@ func hops(h netstate.Host, m *steer.Multipath, links []netstate.Link, transmit b
 		}
 		a.base.Name += l.Name
 		a.base.MTU = mtuOf(a.base, l)
-		a.caps = append(a.caps, capacityOf(l, transmit))
+		a.caps = append(a.caps, framing.CapacityOf(l, transmit))
 	}
 	return a
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -17,7 +18,7 @@ import (
 func TestMultipathRoute(t *testing.T) {
 	const one = 1e9 * 1448 / 1538
 	build := func(policy, seed string) Fabric {
-		a := plain("a", 1e9, 1500, "10.1.0.1/31", "10.2.0.1/31")
+		a := testfabric.Plain("a", 1e9, 1500, "10.1.0.1/31", "10.2.0.1/31")
 		a.Kernel.Release = "6.12"
 		a.Sysctls = map[string]netstate.Sysctl{
 			"net.ipv4.fib_multipath_hash_policy": {Value: policy}, "net.ipv4.fib_multipath_hash_seed": {Value: seed},
@@ -26,8 +27,8 @@ func TestMultipathRoute(t *testing.T) {
 			Addresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}})
 		a.Routes = []netstate.Route{{Dst: netip.MustParsePrefix("198.51.100.0/24"), Table: 254, Source: netip.MustParseAddr("192.0.2.1"), Hops: []netstate.NextHop{
 			{Gateway: netip.MustParseAddr("10.1.0.0"), Link: "ens3", Weight: 1}, {Gateway: netip.MustParseAddr("10.2.0.0"), Link: "ens4", Weight: 1}}}}
-		b := plain("b", 10e9, 1500, "198.51.100.7/24")
-		return between(a, b, time.Millisecond, "")
+		b := testfabric.Plain("b", 10e9, 1500, "198.51.100.7/24")
+		return JoinedHosts(a, b, time.Millisecond, "")
 	}
 	lane := Traffic{Streams: 4}
 	lane.Lanes = append(lane.Lanes, laneOf("192.0.2.1", "198.51.100.7"))

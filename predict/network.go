@@ -2,6 +2,7 @@ package predict
 
 import (
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/maxmin"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -23,8 +24,6 @@ type slotResource struct {
 	card   netstate.Card
 }
 
-const none = -1
-
 // network numbers the way's resources, those that are uncertain at one level.
 func (w *way) network(b bounds, at level) *network {
 	n := &network{outCard: map[string]slotResource{}, inCard: map[string]slotResource{}, bounds: b, at: at}
@@ -39,7 +38,7 @@ func (w *way) network(b bounds, at level) *network {
 
 func (n *network) add(rate unit.BitRate) int {
 	if rate <= 0 {
-		return none
+		return maxmin.None
 	}
 	n.capacity = append(n.capacity, float64(rate))
 	return len(n.capacity) - 1
@@ -49,7 +48,7 @@ func (n *network) ports(at []attachment) [][]int {
 	ids := make([][]int, len(at))
 	for i, a := range at {
 		for _, c := range a.caps {
-			ids[i] = append(ids[i], n.add(c.rate))
+			ids[i] = append(ids[i], n.add(c.Rate))
 		}
 	}
 	return ids
@@ -74,23 +73,23 @@ const everyPort = -1
 
 // loads lists what a stream of the leg claims when it leaves by one port and
 // arrives by another.
-func (n *network) loads(w *way, number, out, in int) []load {
-	var all []load
+func (n *network) loads(w *way, number, out, in int) []maxmin.Load {
+	var all []maxmin.Load
 	l := w.legs[number]
 	add := func(resource int, weight float64) {
-		if resource != none {
-			all = append(all, load{resource, weight})
+		if resource != maxmin.None {
+			all = append(all, maxmin.Load{Resource: resource, Weight: weight})
 		}
 	}
 	s := w.segment(l)
-	frame := 1 / s.share(netstate.FramingL2, 0)
+	frame := 1 / s.Share(netstate.FramingL2, 0)
 	onPorts := func(a attachment, ids []int, cards map[string]slotResource, port, tags int, transmit bool) {
 		first, count := port, 1
 		if port == everyPort {
 			first, count = 0, len(a.ports)
 		}
 		for p := first; p < first+count; p++ {
-			weight := 1 / a.caps[p].share(s, tags) / float64(count)
+			weight := 1 / a.caps[p].Share(s, tags) / float64(count)
 			if transmit {
 				weight /= w.arriving()
 			}

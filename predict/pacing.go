@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -15,7 +16,7 @@ func (w *way) pacingLimits() []streamLimit {
 	if pace := w.traffic.Pace; pace > 0 {
 		s := streamLimit{cause: record.Pacing, where: w.sender.Name, each: estimate{rate: pace},
 			why: fmt.Sprintf("each stream is limited to %s at the sender", pace)}
-		if arrives := w.arriving(); arrives < 1 && !protocols[w.traffic.protocol()].tcp {
+		if arrives := w.arriving(); arrives < 1 && !framing.IsTCP(w.traffic.protocol()) {
 			s.each.rate *= unit.BitRate(arrives)
 			s.why += fmt.Sprintf(" x %.4g that arrives = %s", arrives, s.each.rate)
 		}
@@ -54,7 +55,7 @@ func (w *way) flowRates() []streamLimit {
 	payload := w.shaperShare() * float64(w.flows()) / float64(w.traffic.Streams)
 	s := streamLimit{cause: record.Pacing, where: where, each: estimate{rate: unit.BitRate(low * payload)},
 		why: fmt.Sprintf("qdisc fq limits each flow to %s (maxrate), %s of payload", unit.BitRate(low), unit.BitRate(low*w.shaperShare()))}
-	if high > low*(1+differs) {
+	if high > low*(1+Differs) {
 		s.each.low = s.each.rate
 		s.each.open = "which port a flow takes: fq does not limit all of them to one rate"
 		if !math.IsInf(high, 1) {

@@ -2,6 +2,7 @@ package predict
 
 import (
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -77,7 +78,7 @@ const (
 	// of include/linux/netdevice.h).
 	burst = 65536
 	// ackFrame is a TCP segment without payload, with timestamps.
-	ackFrame = ethernetHeader + ipv4Header + tcpHeader + tcpTimestamps
+	ackFrame = framing.EthernetHeader + framing.Ipv4Header + framing.TcpHeader + framing.TcpTimestamps
 )
 
 // slotBytes is what one frame costs a slot in each direction: up is from the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -83,7 +84,7 @@ func TestSlotHolds(t *testing.T) {
 			tcp: rapid.Bool().Draw(t, "tcp"),
 		}
 		rate := s.rateOf(x)
-		if bad(rate) || rate <= 0 || rate >= s.rate {
+		if Bad(rate) || rate <= 0 || rate >= s.rate {
 			t.Fatalf("%v of %v", rate, s.rate)
 		}
 		y := x
@@ -113,7 +114,7 @@ func TestSlotHolds(t *testing.T) {
 func TestSmallFrames(t *testing.T) {
 	card := netstate.Card{Name: "c0", Generation: 2, Lanes: 4, MaxPayload: 256, MaxLanes: 8}
 	rate := func(mtu int, d flow.Direction) Prediction {
-		f := between(plain("a", 40e9, mtu, "10.0.0.1/24"), plain("b", 40e9, mtu, "10.0.0.2/24"), 0, "")
+		f := JoinedHosts(testfabric.Plain("a", 40e9, mtu, "10.0.0.1/24"), testfabric.Plain("b", 40e9, mtu, "10.0.0.2/24"), 0, "")
 		for name, h := range f.Hosts {
 			h.Cards = []netstate.Card{card}
 			h.Links[0].Card = "c0"
@@ -140,11 +141,11 @@ func TestSmallFrames(t *testing.T) {
 // TestStripedSlots: what is striped goes no faster than the card that has two
 // of its three ports.
 func TestStripedSlots(t *testing.T) {
-	b := bonded{ports: 3, speed: 10e9, mode: netstate.BalanceRR, mtu: 9000, kernel: "3.10", card: "c0"}
+	b := testfabric.Bond{Ports: 3, Speed: 10e9, Mode: netstate.BalanceRR, Mtu: 9000, Kernel: "3.10", Card: "c0"}
 	a, z := b, b
-	a.name, a.addrs = "a", []string{"10.0.0.1/24"}
-	z.name, z.addrs = "b", []string{"10.0.0.2/24"}
-	f := between(a.host(), z.host(), 0, "")
+	a.Name, a.Addrs = "a", []string{"10.0.0.1/24"}
+	z.Name, z.Addrs = "b", []string{"10.0.0.2/24"}
+	f := JoinedHosts(a.Host(), z.Host(), 0, "")
 	for name, h := range f.Hosts {
 		h.Cards = []netstate.Card{{Name: "c0", Generation: 2, Lanes: 4, MaxPayload: 256}, {Name: "c1", Generation: 2, Lanes: 4, MaxPayload: 256}}
 		for i := range h.Links {

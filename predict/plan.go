@@ -1,6 +1,11 @@
 package predict
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/linerate/linerate/predict/chance"
+	"github.com/linerate/linerate/predict/maxmin"
+)
 
 // assumption is how a plan resolves what the traffic leaves open.
 type assumption struct {
@@ -12,7 +17,7 @@ type assumption struct {
 // plan is the traffic's streams on the way's ports.
 type plan struct {
 	way    *way
-	groups []group
+	groups []chance.Group
 	cells  []planned
 }
 
@@ -46,9 +51,9 @@ func (w *way) plan(a assumption) plan {
 		if !ok {
 			g = len(p.groups)
 			kinds[key] = g
-			p.groups = append(p.groups, group{classes: p.classesOf(n, outs[i], ins[i])})
+			p.groups = append(p.groups, chance.Group{Classes: p.classesOf(n, outs[i], ins[i])})
 		}
-		p.groups[g].streams++
+		p.groups[g].Streams++
 	}
 	return p
 }
@@ -219,14 +224,14 @@ func anyOf(n int) choice {
 }
 
 // classesOf lists the cells of a flow with these choices, by class.
-func (p *plan) classesOf(n int, out, in choice) []cellClass {
+func (p *plan) classesOf(n int, out, in choice) []chance.Class {
 	if len(out.classes) == 0 {
-		return []cellClass{{cells: p.cellsOf(n, out, in), weight: 1}}
+		return []chance.Class{{Cells: p.cellsOf(n, out, in), Weight: 1}}
 	}
-	var all []cellClass
+	var all []chance.Class
 	for _, c := range out.classes {
 		out.ports = c.ports
-		all = append(all, cellClass{cells: p.cellsOf(n, out, in), weight: c.weight})
+		all = append(all, chance.Class{Cells: p.cellsOf(n, out, in), Weight: c.weight})
 	}
 	return all
 }
@@ -256,14 +261,14 @@ func (p *plan) cell(c planned) int {
 
 // same reports two plans that put the same flows on the same ports.
 func (p plan) same(q plan) bool {
-	return slices.Equal(p.cells, q.cells) && slices.EqualFunc(p.groups, q.groups, func(a, b group) bool {
-		return a.streams == b.streams && slices.EqualFunc(a.classes, b.classes, func(x, y cellClass) bool { return slices.Equal(x.cells, y.cells) })
+	return slices.Equal(p.cells, q.cells) && slices.EqualFunc(p.groups, q.groups, func(a, b chance.Group) bool {
+		return a.Streams == b.Streams && slices.EqualFunc(a.Classes, b.Classes, func(x, y chance.Class) bool { return slices.Equal(x.Cells, y.Cells) })
 	})
 }
 
 // chance reports whether luck decides where some flow goes.
 func (p plan) chance() bool {
-	return slices.ContainsFunc(p.groups, func(g group) bool { return len(g.classes) > 1 || len(g.classes[0].cells) > 1 })
+	return slices.ContainsFunc(p.groups, func(g chance.Group) bool { return len(g.Classes) > 1 || len(g.Classes[0].Cells) > 1 })
 }
 
 // result is a plan's outcome, the mean over chance.
@@ -277,14 +282,14 @@ type result struct {
 func (p plan) run(n *network, streamCap float64) result {
 	cells, f := p.prepared(n, streamCap)
 	r := result{streams: make([]float64, len(cells)), loads: make([]float64, len(cells))}
-	outcomes(p.groups, len(cells), func(counts []float64, probability float64) {
+	chance.Outcomes(p.groups, len(cells), func(counts []float64, probability float64) {
 		for i := range cells {
-			cells[i].streams = counts[i]
+			cells[i].Streams = counts[i]
 		}
-		r.rate += probability * f.fill(cells)
+		r.rate += probability * f.Fill(cells)
 		for i, c := range cells {
-			r.streams[i] += probability * c.streams
-			r.loads[i] += probability * c.streams * c.rate
+			r.streams[i] += probability * c.Streams
+			r.loads[i] += probability * c.Streams * c.Rate
 		}
 	})
 	return r
@@ -292,12 +297,12 @@ func (p plan) run(n *network, streamCap float64) result {
 
 // prepared is the plan's cells without streams, and what shares the network
 // among them.
-func (p plan) prepared(n *network, streamCap float64) ([]cell, *filler) {
-	cells := make([]cell, len(p.cells))
+func (p plan) prepared(n *network, streamCap float64) ([]maxmin.Cell, *maxmin.Filler) {
+	cells := make([]maxmin.Cell, len(p.cells))
 	for i, c := range p.cells {
-		cells[i] = cell{cap: streamCap, loads: n.loads(p.way, c.leg, c.out, c.in)}
+		cells[i] = maxmin.Cell{Cap: streamCap, Loads: n.loads(p.way, c.leg, c.out, c.in)}
 	}
-	return cells, &filler{capacity: n.capacity}
+	return cells, &maxmin.Filler{Capacity: n.capacity}
 }
 
 // used is the probability that each port of an attachment carries a flow.
@@ -309,10 +314,10 @@ func (p plan) used(ports int, port func(planned) (int, bool)) []float64 {
 	}
 	for _, g := range p.groups {
 		missed := make([]float64, ports)
-		for _, class := range g.classes {
-			hits := p.hits(class.cells, ports, port)
+		for _, class := range g.Classes {
+			hits := p.hits(class.Cells, ports, port)
 			for i := range missed {
-				missed[i] += class.weight * power(1-hits[i]/float64(len(class.cells)), g.streams)
+				missed[i] += class.Weight * power(1-hits[i]/float64(len(class.Cells)), g.Streams)
 			}
 		}
 		for i := range idle {

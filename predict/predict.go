@@ -17,6 +17,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/cloud"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -269,7 +270,7 @@ func (t *Traffic) check(f Fabric) error {
 	if t.Protocol == "" {
 		t.Protocol = "tcp"
 	}
-	if _, ok := protocols[t.Protocol]; !ok {
+	if !framing.Known(t.Protocol) {
 		return fmt.Errorf("predict %s to %s: protocol %q: %w", t.From, t.To, t.Protocol, ErrTraffic)
 	}
 	switch t.Ports {

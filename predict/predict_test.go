@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -130,8 +131,8 @@ func TestJSON(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	good := Traffic{From: "a", To: "b", Direction: flow.Forward, Streams: 1}
-	unknown := between(plain("a", 0, 1500, "10.0.0.1/24"), plain("b", 0, 1500, "10.0.0.2/24"), 0, "")
-	apart := between(plain("a", 1e9, 1500, "10.0.0.1/24"), plain("b", 1e9, 1500, "10.9.0.2/24"), 0, "")
+	unknown := JoinedHosts(testfabric.Plain("a", 0, 1500, "10.0.0.1/24"), testfabric.Plain("b", 0, 1500, "10.0.0.2/24"), 0, "")
+	apart := JoinedHosts(testfabric.Plain("a", 1e9, 1500, "10.0.0.1/24"), testfabric.Plain("b", 1e9, 1500, "10.9.0.2/24"), 0, "")
 	down := demo(netstate.Layer2, 1500)
 	h := down.Hosts["a"].Clone()
 	for _, name := range []string{"a0", "a1"} {
@@ -170,7 +171,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestUnknownSpeedStillBounded(t *testing.T) {
-	f := between(plain("a", 0, 1500, "10.0.0.1/24"), plain("b", 0, 1500, "10.0.0.2/24"), 0, "")
+	f := JoinedHosts(testfabric.Plain("a", 0, 1500, "10.0.0.1/24"), testfabric.Plain("b", 0, 1500, "10.0.0.2/24"), 0, "")
 	f.Paths[0].Rate = 1e9
 	p := mustPredict(t, f, Traffic{Streams: 2})
 	if !near(p.Rate, 1e9*1448/1514, 1e-9) || p.Limit != record.Shaper || !near(p.Ceiling, 1e9*1448/1514, 1e-9) {
@@ -183,7 +184,7 @@ func TestUnknownSpeedStillBounded(t *testing.T) {
 
 func TestMatrix(t *testing.T) {
 	f := demo(netstate.Layer34, 9000)
-	f.Hosts["c"] = plain("c", 1e9, 1500, "192.0.2.1/24")
+	f.Hosts["c"] = testfabric.Plain("c", 1e9, 1500, "192.0.2.1/24")
 	f.Paths = append(f.Paths, fabric.Path{From: "a", To: "c"}, fabric.Path{From: "b", To: "a", Directed: true})
 	all, err := Matrix(f, fabric.Measure{Streams: []int{1, 8}, Directions: []flow.Direction{flow.Forward, flow.Both}})
 	if !errors.Is(err, ErrNoLane) || len(all) != 4 {
@@ -196,7 +197,7 @@ func TestMatrix(t *testing.T) {
 }
 
 func TestLoadedRTT(t *testing.T) {
-	f := demo(netstate.Layer34, 9000).set("b", "net.ipv4.tcp_rmem", "4096 131072 524288")
+	f := demo(netstate.Layer34, 9000).Set("b", "net.ipv4.tcp_rmem", "4096 131072 524288")
 	p := mustPredict(t, f, Traffic{Streams: 1, LoadedRTT: 10 * time.Millisecond})
 	if !near(p.Rate, 262144*8/0.010, 1e-9) || p.Limit != record.ReceiveWindow {
 		t.Errorf("got %v, %s", p.Rate, p.Limit)
@@ -206,10 +207,10 @@ func TestLoadedRTT(t *testing.T) {
 // The chances' mean is what the kernel's ports give, also where links differ
 // and packets are lost.
 func TestChancesAddUp(t *testing.T) {
-	a := bonded{name: "a", ports: 2, speed: 1e9, mode: netstate.LACP, policy: netstate.Layer34, mtu: 1500, kernel: "6.1", addrs: []string{"10.0.0.1/24"}}
+	a := testfabric.Bond{Name: "a", Ports: 2, Speed: 1e9, Mode: netstate.LACP, Policy: netstate.Layer34, Mtu: 1500, Kernel: "6.1", Addrs: []string{"10.0.0.1/24"}}
 	b := a
-	b.name, b.addrs = "b", []string{"10.0.0.2/24"}
-	f := between(a.host(), b.host(), time.Millisecond, "layer3+4")
+	b.Name, b.Addrs = "b", []string{"10.0.0.2/24"}
+	f := JoinedHosts(a.Host(), b.Host(), time.Millisecond, "layer3+4")
 	f.Hosts["b"].Links[1].Speed = 600e6
 	for _, loss := range []float64{0, 1e-6, 1e-3} {
 		f.Paths[0].Loss = loss

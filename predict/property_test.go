@@ -8,41 +8,43 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/chance"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 	"pgregory.net/rapid"
 )
 
 func drawHost(t *rapid.T, name string, first int) netstate.Host {
-	b := bonded{
-		name:    name,
-		ports:   rapid.IntRange(1, 5).Draw(t, name+" ports"),
-		speed:   unit.BitRate(rapid.SampledFrom([]float64{0, 100e6, 1e9, 10e9, 25e9}).Draw(t, name+" speed")),
-		framing: rapid.SampledFrom([]netstate.Framing{netstate.FramingL1, netstate.FramingL2}).Draw(t, name+" framing"),
-		mode:    rapid.SampledFrom(netstate.BondModes()).Draw(t, name+" mode"),
-		policy:  rapid.SampledFrom(netstate.HashPolicies()).Draw(t, name+" policy"),
-		mtu:     rapid.SampledFrom([]int{0, 576, 1500, 9000}).Draw(t, name+" mtu"),
-		kernel:  rapid.SampledFrom([]string{"", "3.10", "5.4", "6.1", "6.18"}).Draw(t, name+" kernel"),
-		dynamic: rapid.Bool().Draw(t, name+" dynamic"),
+	b := testfabric.Bond{
+		Name:    name,
+		Ports:   rapid.IntRange(1, 5).Draw(t, name+" ports"),
+		Speed:   unit.BitRate(rapid.SampledFrom([]float64{0, 100e6, 1e9, 10e9, 25e9}).Draw(t, name+" speed")),
+		Framing: rapid.SampledFrom([]netstate.Framing{netstate.FramingL1, netstate.FramingL2}).Draw(t, name+" framing"),
+		Mode:    rapid.SampledFrom(netstate.BondModes()).Draw(t, name+" mode"),
+		Policy:  rapid.SampledFrom(netstate.HashPolicies()).Draw(t, name+" policy"),
+		Mtu:     rapid.SampledFrom([]int{0, 576, 1500, 9000}).Draw(t, name+" mtu"),
+		Kernel:  rapid.SampledFrom([]string{"", "3.10", "5.4", "6.1", "6.18"}).Draw(t, name+" kernel"),
+		Dynamic: rapid.Bool().Draw(t, name+" dynamic"),
 	}
 	for i := range rapid.IntRange(1, 4).Draw(t, name+" addresses") {
-		b.addrs = append(b.addrs, fmt.Sprintf("10.0.0.%d/24", first+i))
+		b.Addrs = append(b.Addrs, fmt.Sprintf("10.0.0.%d/24", first+i))
 	}
-	h := b.host()
+	h := b.Host()
 	h.Rate = unit.BitRate(rapid.SampledFrom([]float64{0, 0, 3e9}).Draw(t, name+" rate"))
 	h.CPU = netstate.CPU{Cores: rapid.IntRange(0, 4).Draw(t, name+" cores"), StreamRate: unit.BitRate(rapid.SampledFrom([]float64{0, 5e9}).Draw(t, name+" core"))}
 	return h
 }
 
-func drawFabric(t *rapid.T) Fabric {
+func DrawFabric(t *rapid.T) Fabric {
 	rtt := time.Duration(rapid.IntRange(0, 50000).Draw(t, "rtt us")) * time.Microsecond
 	words := []string{"", "layer2", "layer2+3", "layer3+4", "encap3+4", "vlan+srcmac", "nonsense"}
-	f := between(drawHost(t, "a", 1), drawHost(t, "b", 101), rtt, rapid.SampledFrom(words).Draw(t, "switch"))
+	f := JoinedHosts(drawHost(t, "a", 1), drawHost(t, "b", 101), rtt, rapid.SampledFrom(words).Draw(t, "switch"))
 	f.Paths[0].Rate = unit.BitRate(rapid.SampledFrom([]float64{0, 0, 2e9, 25e9}).Draw(t, "path rate"))
 	return f
 }
 
-func bad(r unit.BitRate) bool {
+func Bad(r unit.BitRate) bool {
 	return math.IsNaN(float64(r)) || math.IsInf(float64(r), 0) || r < 0
 }
 
@@ -50,7 +52,7 @@ func bad(r unit.BitRate) bool {
 // in the right order.
 func TestPredictionHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := drawFabric(t)
+		f := DrawFabric(t)
 		tr := Traffic{
 			From: "a", To: "b",
 			Direction:    rapid.SampledFrom(flow.Directions()).Draw(t, "direction"),
@@ -65,7 +67,7 @@ func TestPredictionHolds(t *testing.T) {
 		}
 		const slack = 1 + 1e-9
 		for _, r := range []unit.BitRate{p.Rate, p.Ceiling, p.KernelPorts, p.KernelWorst, p.RateLow, p.RateHigh, p.Forward, p.Reverse} {
-			if bad(r) {
+			if Bad(r) {
 				t.Fatalf("bad rate in %+v", p)
 			}
 		}
@@ -87,7 +89,7 @@ func TestPredictionHolds(t *testing.T) {
 		}
 		var sent, received unit.BitRate
 		for i, l := range p.Limits {
-			if bad(l.Rate) || l.Where == "" || l.Why == "" {
+			if Bad(l.Rate) || l.Where == "" || l.Why == "" {
 				t.Fatalf("limit %+v", l)
 			}
 			if next := i + 1; next < len(p.Limits) && p.Limits[next].Rate > 0 && l.Rate > p.Limits[next].Rate*(1+openTie)*slack {
@@ -122,7 +124,7 @@ func noPortChoice(f Fabric) bool {
 // TestMoreStreamsNeverLower: with chosen ports another stream never costs.
 func TestMoreStreamsNeverLower(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := drawFabric(t)
+		f := DrawFabric(t)
 		if noPortChoice(f) {
 			t.Skip("ports cannot be chosen")
 		}
@@ -149,7 +151,7 @@ func TestMeanOfChance(t *testing.T) {
 			cells[i] = i
 		}
 		used, sum := 0.0, 0.0
-		outcomes([]group{{streams: c.streams, classes: []cellClass{{cells: cells, weight: 1}}}}, c.links, func(counts []float64, p float64) {
+		chance.Outcomes([]chance.Group{{Streams: c.streams, Classes: []chance.Class{{Cells: cells, Weight: 1}}}}, c.links, func(counts []float64, p float64) {
 			sum += p
 			for _, n := range counts {
 				if n > 0 {
@@ -160,7 +162,7 @@ func TestMeanOfChance(t *testing.T) {
 		n := float64(c.links)
 		want := n * (1 - math.Pow(1-1/n, float64(c.streams)))
 		tolerance := 1e-9
-		if compositions(c.streams, c.links) > maxOutcomes {
+		if chance.Compositions(c.streams, c.links) > chance.MostComputed {
 			tolerance = 0.01
 		}
 		if math.Abs(sum-1) > 1e-9 || math.Abs(used-want) > tolerance*want {

@@ -3,6 +3,7 @@ package predict
 import (
 	"time"
 
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -64,8 +65,15 @@ func tripOf(rtt, loaded time.Duration, cards int) trip {
 	return t
 }
 
-// loadedRTT is the middle of tripOf between hosts with cards; zero unknown.
-func loadedRTT(rtt, loaded time.Duration) time.Duration { return tripOf(rtt, loaded, 2).rtt }
+// LoadedRTT is the round trip that the traffic's windows are divided by,
+// between hosts with cards; zero unknown.
+func LoadedRTT(f Fabric, t Traffic) time.Duration {
+	from, to := t.From, t.To
+	if t.Direction == flow.Reverse {
+		from, to = to, from
+	}
+	return tripOf(f.pathBetween(from, to).RTT, t.LoadedRTT, 2).rtt
+}
 
 // trip is the way's round trip under load.
 func (w *way) trip() trip {

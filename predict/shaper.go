@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -88,7 +89,7 @@ func (e *estimate) bucket(size unit.Bytes, window time.Duration) {
 // unknownBucket is a shaper of which the rate alone is known.
 func (w *way) unknownBucket(e *estimate) {
 	e.open = "burst size and queue of the shaper unknown"
-	if protocols[w.traffic.protocol()].tcp {
+	if framing.IsTCP(w.traffic.protocol()) {
 		e.low = e.rate * policedShare
 	}
 	if t := w.traffic.Window; t > 0 {
@@ -110,7 +111,7 @@ func (w *way) bottleneck(rate unit.BitRate) bool {
 				break
 			}
 			for _, c := range a.caps {
-				sum += c.rate
+				sum += c.Rate
 			}
 		}
 		if sum > 0 && sum <= rate {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -16,7 +17,7 @@ import (
 func TestReadings(t *testing.T) {
 	const tcp, udp = 2e9 * 1448 / 1514, 2e9 * 1472 / 1514
 	pathRate := func(rate unit.BitRate, bucket unit.Bytes) Fabric {
-		f := between(plain("a", 10e9, 1500, "10.0.0.1/24"), plain("b", 10e9, 1500, "10.0.0.2/24"), 0, "")
+		f := JoinedHosts(testfabric.Plain("a", 10e9, 1500, "10.0.0.1/24"), testfabric.Plain("b", 10e9, 1500, "10.0.0.2/24"), 0, "")
 		f.Paths[0].Rate, f.Paths[0].Bucket = rate, bucket
 		return f
 	}
@@ -83,12 +84,12 @@ func TestGroupOfCertainAndUncertain(t *testing.T) {
 // Where lanes differ in MTU a limit's text has the frame that its number has.
 func TestTextOfSeveralMTUs(t *testing.T) {
 	host := func(name, one, two string) netstate.Host {
-		h := bonded{name: name, ports: 1, speed: 25e9, mode: netstate.LACP, policy: netstate.Layer34, mtu: 9000, kernel: "6.1", vlan: 7, addrs: []string{one}}.host()
+		h := testfabric.Bond{Name: name, Ports: 1, Speed: 25e9, Mode: netstate.LACP, Policy: netstate.Layer34, Mtu: 9000, Kernel: "6.1", Vlan: 7, Addrs: []string{one}}.Host()
 		h.Links = append(h.Links, netstate.Link{Name: "old", Kind: "vlan", MTU: 1500, Up: true, Carrier: true, VLAN: &netstate.VLAN{ID: 8, Parent: "bond0"},
 			Addresses: []netip.Prefix{netip.MustParsePrefix(two)}})
 		return h
 	}
-	f := between(host("a", "10.0.1.1/24", "10.0.0.1/24"), host("b", "10.0.1.2/24", "10.0.0.2/24"), 0, "")
+	f := JoinedHosts(host("a", "10.0.1.1/24", "10.0.0.1/24"), host("b", "10.0.1.2/24", "10.0.0.2/24"), 0, "")
 	f.Paths[0].Rate = 30e9
 	for _, lanes := range [][2]int{{0, 1}, {1, 0}} {
 		all, err := Lanes(f, "a", "b", "")

@@ -115,5 +115,5 @@ func (w *way) counted(s sharedLimit, rate unit.BitRate) string {
 	}
 	seg := w.fullest()
 	return fmt.Sprintf(" x %d/%d (payload of a full frame, counted from the Ethernet header) = %s",
-		seg.payload(), seg.frame(netstate.FramingL2, 0), rate)
+		seg.Payload(), seg.Frame(netstate.FramingL2, 0), rate)
 }

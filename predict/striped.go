@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -45,7 +47,7 @@ const (
 // bonding driver's documentation (bonding.rst, 12.1.1) expects no more than 2.3
 // of 4 links, which is 4 to the power of 0.6.
 func (w *way) stripedLimits() []sharedLimit {
-	if !protocols[w.traffic.protocol()].tcp {
+	if !framing.IsTCP(w.traffic.protocol()) {
 		return nil
 	}
 	var all []sharedLimit
@@ -73,14 +75,14 @@ func (w *way) stripedLimits() []sharedLimit {
 // stripedShare is the part of all links that out-of-order arrival leaves, and
 // the least.
 func (w *way) stripedShare(l leg, links int) (share, least float64) {
-	payload := max(w.segment(l).payload(), 1)
+	payload := max(w.segment(l).Payload(), 1)
 	share = 1 - stripeCost*math.Min(stripeUnit/float64(payload), 1/stripeCost/10)
 	least = stripeLeast
-	if newer, known := w.sender.Kernel.AtLeast(reorderMajor, reorderPart); !newer || !known || notLinux(w.sender) {
+	if newer, known := w.sender.Kernel.AtLeast(reorderMajor, reorderPart); !newer || !known || tcp.NotLinux(w.sender) {
 		least = min(least, math.Pow(float64(links), stripeOlder)/float64(links))
 	}
 	name, _ := w.congestion()
-	bbr := answers[name] == asBBR
+	bbr := tcp.AnswerOf(name) == tcp.AsBBR
 	if bbr {
 		// It does not slow down for what it takes for loss, and only sends it
 		// again.
@@ -119,14 +121,14 @@ func (w *way) stripedByCards(share, least float64, links int, bbr bool) (middle,
 
 // singlyLimits are what one core takes in of a striped stream.
 func (w *way) singlyLimits() []streamLimit {
-	if !protocols[w.traffic.protocol()].tcp {
+	if !framing.IsTCP(w.traffic.protocol()) {
 		return nil
 	}
 	payload := 0
 	for i, a := range w.out.at {
 		for _, n := range w.out.legs[i] {
 			if w.out.uses[i].spread == byPacket && len(a.ports) > 1 {
-				payload = max(payload, w.segment(w.legs[n]).payload())
+				payload = max(payload, w.segment(w.legs[n]).Payload())
 			}
 		}
 	}

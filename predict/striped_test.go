@@ -7,20 +7,21 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
 // striping is two hosts with a round-robin bond of so many ports each.
 func striping(ports, mtu int, speed unit.BitRate, kernel string, card bool) Fabric {
-	b := bonded{ports: ports, speed: speed, mode: netstate.BalanceRR, mtu: mtu, kernel: kernel}
+	b := testfabric.Bond{Ports: ports, Speed: speed, Mode: netstate.BalanceRR, Mtu: mtu, Kernel: kernel}
 	if card {
-		b.card = "c0"
+		b.Card = "c0"
 	}
 	a, z := b, b
-	a.name, a.addrs = "a", []string{"10.0.0.1/24"}
-	z.name, z.addrs = "b", []string{"10.0.0.2/24"}
-	f := between(a.host(), z.host(), 0, "")
+	a.Name, a.Addrs = "a", []string{"10.0.0.1/24"}
+	z.Name, z.Addrs = "b", []string{"10.0.0.2/24"}
+	f := JoinedHosts(a.Host(), z.Host(), 0, "")
 	for name, h := range f.Hosts {
 		if card {
 			h.Cards = []netstate.Card{{Name: "c0", Generation: 2, Lanes: 4, MaxPayload: 256}}
@@ -136,11 +137,11 @@ func TestKernelChances(t *testing.T) {
 }
 
 func hashed(links int, kernel string) Fabric {
-	b := bonded{ports: links, speed: 1e9, mode: netstate.LACP, policy: netstate.Layer34, mtu: 1500, kernel: kernel}
+	b := testfabric.Bond{Ports: links, Speed: 1e9, Mode: netstate.LACP, Policy: netstate.Layer34, Mtu: 1500, Kernel: kernel}
 	a, z := b, b
-	a.name, a.addrs = "a", []string{"10.0.0.1/24"}
-	z.name, z.addrs = "b", []string{"10.0.0.2/24"}
-	return between(a.host(), z.host(), time.Millisecond, "layer3+4")
+	a.Name, a.Addrs = "a", []string{"10.0.0.1/24"}
+	z.Name, z.Addrs = "b", []string{"10.0.0.2/24"}
+	return JoinedHosts(a.Host(), z.Host(), time.Millisecond, "layer3+4")
 }
 
 // TestEvenPorts: kernels that hash the lowest bit of the port put all even
@@ -164,9 +165,9 @@ func TestEvenPorts(t *testing.T) {
 // A port of unknown speed leaves a striped bond bound by the ports that are
 // known.
 func TestStripedOverUnknownPort(t *testing.T) {
-	a := bonded{name: "a", ports: 2, speed: 1e9, mode: netstate.BalanceRR, mtu: 1500, kernel: "6.1", addrs: []string{"10.0.0.1/24"}}.host()
+	a := testfabric.Bond{Name: "a", Ports: 2, Speed: 1e9, Mode: netstate.BalanceRR, Mtu: 1500, Kernel: "6.1", Addrs: []string{"10.0.0.1/24"}}.Host()
 	a.Links[0].Speed = 0
-	p := mustPredict(t, between(a, plain("b", 0, 1500, "10.0.0.2/24"), time.Millisecond, ""), Traffic{Streams: 1, Protocol: "udp"})
+	p := mustPredict(t, JoinedHosts(a, testfabric.Plain("b", 0, 1500, "10.0.0.2/24"), time.Millisecond, ""), Traffic{Streams: 1, Protocol: "udp"})
 	if want := 2 * 1e9 * 1472 / 1538.0; !near(p.Rate, want, 1e-6) || !near(p.Limits[0].Rate, want, 1e-6) || p.Limit != record.LineRate {
 		t.Errorf("%v, %s: %+v", p.Rate, p.Limit, p.Limits[0])
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -17,10 +18,10 @@ func TestCeilingTogether(t *testing.T) {
 	one := unit.BitRate(gigabit * 1448.0 / 1538.0)
 	hosts := func(change ...func(map[string]netstate.Host)) Fabric {
 		f := Fabric{Hosts: map[string]netstate.Host{
-			"alpha": plain("alpha", gigabit, 1500, "10.0.1.1/24", "10.0.2.1/24"),
-			"beta":  plain("beta", gigabit, 1500, "10.0.1.2/24"),
-			"gamma": plain("gamma", gigabit, 1500, "10.0.2.3/24"),
-			"delta": plain("delta", gigabit, 1500, "10.0.1.4/24"),
+			"alpha": testfabric.Plain("alpha", gigabit, 1500, "10.0.1.1/24", "10.0.2.1/24"),
+			"beta":  testfabric.Plain("beta", gigabit, 1500, "10.0.1.2/24"),
+			"gamma": testfabric.Plain("gamma", gigabit, 1500, "10.0.2.3/24"),
+			"delta": testfabric.Plain("delta", gigabit, 1500, "10.0.1.4/24"),
 		}}
 		for _, c := range change {
 			c(f.Hosts)

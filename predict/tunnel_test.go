@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/testfabric"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
@@ -29,7 +31,7 @@ func TestEthernetTable(t *testing.T) {
 		{mtu: 9000, payload: 8960, wire: 9038, atSpeed: [8]float64{.991, 9.914, 24.784, 39.655, 49.568, 99.137, 198.27, 396.55}},
 		{mtu: 9000, ipv6: true, ts: true, payload: 8928, wire: 9038, atSpeed: [8]float64{.988, 9.878, 24.696, 39.513, 49.391, 98.783, 197.57, 395.13}},
 	} {
-		share := segment{mtu: c.mtu, headers: headerBytes("tcp", c.ipv6, c.ts)}.share(netstate.FramingL1, 0)
+		share := framing.Segment{Mtu: c.mtu, Headers: framing.Headers("tcp", c.ipv6, c.ts)}.Share(netstate.FramingL1, 0)
 		if want := float64(c.payload) / float64(c.wire); math.Abs(share-want) > 1e-12 {
 			t.Errorf("%+v: %.5f; want %.5f", c, share, want)
 		}
@@ -41,7 +43,7 @@ func TestEthernetTable(t *testing.T) {
 		}
 	}
 	for protocol, want := range map[string]float64{"tcp": 1448. / 1542, "udp": 1472. / 1542, "mptcp": 1428. / 1542, "": 1448. / 1542} {
-		if got := float64(LinkPayloadOf(protocol, netstate.Link{Speed: 1}, 1500, 1, false)); math.Abs(got-want) > 1e-12 {
+		if got := float64(framing.LinkPayloadOf(protocol, netstate.Link{Speed: 1}, 1500, 1, false)); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%q, tagged: %.5f; want %.5f", protocol, got, want)
 		}
 	}
@@ -102,10 +104,10 @@ func tunnelTraffic(t *testing.T, f Fabric, streams int, ports string) Prediction
 // an inner tag 4; its link is its own word, or the route's.
 func TestVXLAN(t *testing.T) {
 	v4 := func() Fabric {
-		return between(plain("a", 10e9, 1500, "10.0.0.1/24"), plain("b", 10e9, 1500, "10.0.0.2/24"), 0, "")
+		return JoinedHosts(testfabric.Plain("a", 10e9, 1500, "10.0.0.1/24"), testfabric.Plain("b", 10e9, 1500, "10.0.0.2/24"), 0, "")
 	}
 	v6 := func() Fabric {
-		return between(plain("a", 10e9, 1500, "fd00::1/64"), plain("b", 10e9, 1500, "fd00::2/64"), 0, "")
+		return JoinedHosts(testfabric.Plain("a", 10e9, 1500, "fd00::1/64"), testfabric.Plain("b", 10e9, 1500, "fd00::2/64"), 0, "")
 	}
 	shaped := v4()
 	shaped.Paths[0].Rate = 2e9

@@ -9,6 +9,8 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -81,8 +83,8 @@ func newWay(f Fabric, t Traffic, d flow.Direction) (*way, error) {
 		}
 	}
 	for _, l := range w.legs {
-		if s := w.segment(l); s.payload() == 0 {
-			return nil, fmt.Errorf("predict %s to %s: an MTU of %d on %s, %d bytes of headers: %w", from, to, s.mtu, l.lane, s.headers, ErrMTU)
+		if s := w.segment(l); s.Payload() == 0 {
+			return nil, fmt.Errorf("predict %s to %s: an MTU of %d on %s, %d bytes of headers: %w", from, to, s.Mtu, l.lane, s.Headers, ErrMTU)
 		}
 	}
 	if len(w.legs) == 0 {
@@ -127,19 +129,19 @@ func (w *way) addLeg(lane flow.Lane) error {
 	if !ok {
 		return fmt.Errorf("address %s is not on %s: %w", lane.Src, w.sender.Name, ErrNoLane)
 	}
-	arrivals := Facing(w.receiver, lane.Dst, lane.Src)
+	arrivals := routing.Facing(w.receiver, lane.Dst, lane.Src)
 	if _, ok := w.receiver.LinkWith(lane.Dst); !ok {
 		return fmt.Errorf("address %s is not on %s: %w", lane.Dst, w.receiver.Name, ErrNoLane)
 	}
 	if len(arrivals) == 0 {
 		return fmt.Errorf("no route of %s leads from %s to %s: %w", w.receiver.Name, lane.Dst, lane.Src, ErrNoLink)
 	}
-	arrival := FacingOne(w.receiver, lane.Dst, lane.Src)
+	arrival := routing.FacingOne(w.receiver, lane.Dst, lane.Src)
 	departure := holder
-	if l, _, ok := egress(w.sender, lane.Src, lane.Dst); ok {
+	if l, _, ok := routing.Egress(w.sender, lane.Src, lane.Dst); ok {
 		departure = l
 	}
-	if isInner(departure) {
+	if routing.LeadsNowhere(departure) {
 		return fmt.Errorf("no route of %s leads from %s to %s: %w", w.sender.Name, lane.Src, lane.Dst, ErrNoLink)
 	}
 	down, okOut := below(w.sender, departure)
@@ -159,7 +161,7 @@ func (w *way) addLeg(lane flow.Lane) error {
 	} else if l.in, err = w.in.add(w.receiver, up.base, false); err != nil {
 		return err
 	}
-	if own, ok := below(w.sender, holder); ok && own.base.Name != down.base.Name && !isInner(own.base) {
+	if own, ok := below(w.sender, holder); ok && own.base.Name != down.base.Name && !routing.LeadsNowhere(own.base) {
 		w.out.addIdle(w.sender, own.base)
 	}
 	w.legs = append(w.legs, l)
@@ -175,7 +177,7 @@ func mtuOf(a, b netstate.Link) int {
 	case a.MTU > 0 || b.MTU > 0:
 		return max(a.MTU, b.MTU)
 	}
-	return DefaultMTU
+	return framing.DefaultMTU
 }
 
 func shapersOn(s stack) []shaper {
@@ -185,7 +187,7 @@ func shapersOn(s stack) []shaper {
 		devices = append(slices.Clone(devices), s.base)
 	}
 	for _, l := range devices {
-		if rate := rootRate(l); rate > 0 {
+		if rate := framing.RootRate(l); rate > 0 {
 			found = append(found, shaper{link: l.Name, rate: rate})
 		}
 	}
@@ -316,9 +318,9 @@ func (w *way) frame(l leg) flow.Frame {
 }
 
 // segment is the full segment that a leg sends.
-func (w *way) segment(l leg) segment {
+func (w *way) segment(l leg) framing.Segment {
 	ipv6 := !l.lane.Dst.Unmap().Is4()
-	return segment{mtu: l.mtu, headers: headerBytes(w.traffic.protocol(), ipv6, w.timestamps()), outer: l.outer}
+	return framing.Segment{Mtu: l.mtu, Headers: framing.Headers(w.traffic.protocol(), ipv6, w.timestamps()), Outer: l.outer}
 }
 
 func (t Traffic) protocol() string {
@@ -334,4 +336,17 @@ func (w *way) timestamps() bool {
 		return strings.TrimSpace(known["net.ipv4.tcp_timestamps"].Value) == "0"
 	}
 	return !refuses(w.sender.Sysctls) && !refuses(w.receiver.Sysctls)
+}
+
+// WireShare is the bytes in frames for one byte of payload; zero unknown.
+func WireShare(f Fabric, t Traffic) float64 {
+	w, err := newWay(f, t, t.Direction.Ways()[0])
+	if err != nil {
+		return 0
+	}
+	seg := w.segment(w.legs[0])
+	if seg.Payload() == 0 {
+		return 0
+	}
+	return float64(seg.Frame(netstate.FramingL2, 0)) / float64(seg.Payload())
 }

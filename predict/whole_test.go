@@ -1,4 +1,4 @@
-package predict
+package predict_test
 
 import (
 	"math"
@@ -10,13 +10,17 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/calibrate"
+	"github.com/linerate/linerate/predict/testfabric"
+	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/unit"
 )
 
 // Properties of whole predictions, whatever the fabric: every limit at once.
 
-func drawWhole(t *rapid.T) Fabric {
-	f := drawFabric(t)
+func drawWhole(t *rapid.T) predict.Fabric {
+	f := predict.DrawFabric(t)
 	f.Paths[0].Loss = rapid.SampledFrom([]float64{0, 0, 0, 1e-6, 1e-4, 0.01}).Draw(t, "loss")
 	f.Paths[0].Bucket = unit.Bytes(rapid.SampledFrom([]int{0, 0, 1 << 16, 1 << 24}).Draw(t, "bucket"))
 	for _, name := range []string{"a", "b"} {
@@ -33,18 +37,18 @@ func drawWhole(t *rapid.T) Fabric {
 		f.Hosts[name] = h
 	}
 	if word := rapid.SampledFrom([]string{"", "cubic", "reno", "bbr"}).Draw(t, "congestion"); word != "" {
-		f = f.set("a", "net.ipv4.tcp_congestion_control", word)
+		f = f.Set("a", "net.ipv4.tcp_congestion_control", word)
 	}
 	return f
 }
 
-func drawWholeTraffic(t *rapid.T) Traffic {
-	return Traffic{
+func drawWholeTraffic(t *rapid.T) predict.Traffic {
+	return predict.Traffic{
 		From: "a", To: "b",
 		Direction:    rapid.SampledFrom(flow.Directions()).Draw(t, "direction"),
 		Streams:      rapid.IntRange(1, 12).Draw(t, "streams"),
 		Protocol:     rapid.SampledFrom([]string{"tcp", "tcp", "udp", "mptcp"}).Draw(t, "protocol"),
-		Ports:        rapid.SampledFrom([]string{PortsChosen, PortsKernel}).Draw(t, "ports"),
+		Ports:        rapid.SampledFrom([]string{predict.PortsChosen, predict.PortsKernel}).Draw(t, "ports"),
 		SocketBuffer: unit.Bytes(rapid.SampledFrom([]int{0, 0, 1 << 16, 1 << 22}).Draw(t, "buffer")),
 		Window:       time.Duration(rapid.SampledFrom([]int{0, 0, 1, 30}).Draw(t, "window")) * time.Second,
 	}
@@ -55,7 +59,7 @@ func drawWholeTraffic(t *rapid.T) Traffic {
 func TestWholeInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, tr := drawWhole(t), drawWholeTraffic(t)
-		p, err := Predict(f, tr)
+		p, err := predict.Predict(f, tr)
 		if err != nil {
 			return
 		}
@@ -63,11 +67,11 @@ func TestWholeInOrder(t *testing.T) {
 	})
 }
 
-func inOrder(t *rapid.T, p Prediction) {
+func inOrder(t *rapid.T, p predict.Prediction) {
 	t.Helper()
 	const slack = 1 + 1e-9
 	switch {
-	case bad(p.Rate) || bad(p.Ceiling) || bad(p.RateLow) || bad(p.RateHigh):
+	case predict.Bad(p.Rate) || predict.Bad(p.Ceiling) || predict.Bad(p.RateLow) || predict.Bad(p.RateHigh):
 		t.Fatalf("bad rate in %+v", p)
 	case p.Ceiling > 0 && p.Rate > p.Ceiling*slack:
 		t.Fatalf("rate %v above the ceiling %v", p.Rate, p.Ceiling)
@@ -81,7 +85,7 @@ func inOrder(t *rapid.T, p Prediction) {
 		t.Fatalf("rate %v above its limit %+v", p.Rate, p.Limits[0])
 	}
 	for _, l := range p.Limits {
-		if bad(l.Rate) || l.Low > 0 && l.Low > l.Rate*slack || l.High > 0 && l.High*slack < l.Rate {
+		if predict.Bad(l.Rate) || l.Low > 0 && l.Low > l.Rate*slack || l.High > 0 && l.High*slack < l.Rate {
 			t.Fatalf("limit %v: %v to %v", l.Rate, l.Low, l.High)
 		}
 	}
@@ -92,7 +96,7 @@ func TestLinkNeverLowersCeiling(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawWhole(t)
 		links := len(f.Hosts["a"].UsablePorts("bond0"))
-		more, err := ParseWhatIf("links=" + string(rune('1'+rapid.IntRange(1, 4).Draw(t, "more")+links-1)))
+		more, err := whatif.Parse("links=" + string(rune('1'+rapid.IntRange(1, 4).Draw(t, "more")+links-1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,11 +107,11 @@ func TestLinkNeverLowersCeiling(t *testing.T) {
 		if len(g.Hosts["b"].UsablePorts("bond0")) < len(f.Hosts["b"].UsablePorts("bond0")) {
 			return // b had more
 		}
-		was, _, err := CeilingOf(f, Between("a", "b", flow.Forward, 1), 0)
+		was, _, err := predict.CeilingOf(f, predict.Between("a", "b", flow.Forward, 1), 0)
 		if err != nil {
 			return
 		}
-		is, _, err := CeilingOf(g, Between("a", "b", flow.Forward, 1), 0)
+		is, _, err := predict.CeilingOf(g, predict.Between("a", "b", flow.Forward, 1), 0)
 		if err != nil || is < was*(1-1e-9) {
 			t.Fatalf("ceiling %v with fewer links, %v (%v) with more", was, is, err)
 		}
@@ -119,7 +123,7 @@ func TestWorsePathNeverHelps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, tr := drawWhole(t), drawWholeTraffic(t)
 		f.Paths[0].RTT = max(f.Paths[0].RTT, time.Microsecond)
-		was, err := Predict(f, tr)
+		was, err := predict.Predict(f, tr)
 		if err != nil {
 			return
 		}
@@ -129,7 +133,7 @@ func TestWorsePathNeverHelps(t *testing.T) {
 		} else {
 			f.Paths[0].Loss = math.Min(1, f.Paths[0].Loss*rapid.Float64Range(1, 20).Draw(t, "more")+1e-7)
 		}
-		is, err := Predict(f, tr)
+		is, err := predict.Predict(f, tr)
 		slack := 1e-6
 		if tr.Direction == flow.Both {
 			slack = 0.02 // of shared cores one way takes what the other gives up, and uses it better
@@ -150,7 +154,7 @@ func TestMoreNeverHurts(t *testing.T) {
 		less := rapid.SampledFrom([]string{"rmem=1Mi,wmem=1Mi", "rate=1G"}).Draw(t, "less")
 		more := map[string]string{"rmem=1Mi,wmem=1Mi": "rmem=16Mi,wmem=16Mi", "rate=1G": "rate=7G"}[less]
 		rate := func(text string) unit.BitRate {
-			w, err := ParseWhatIf(text)
+			w, err := whatif.Parse(text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +162,7 @@ func TestMoreNeverHurts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := Predict(g, tr)
+			p, err := predict.Predict(g, tr)
 			if err != nil {
 				return -1
 			}
@@ -174,17 +178,17 @@ func TestMoreNeverHurts(t *testing.T) {
 func TestCalibratedInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, tr := drawWhole(t), drawWholeTraffic(t)
-		tr.Ports, tr.ChosenOnly, tr.Streams = PortsChosen, true, min(tr.Streams, 5)
-		p, err := Predict(f, tr)
+		tr.Ports, tr.ChosenOnly, tr.Streams = predict.PortsChosen, true, min(tr.Streams, 5)
+		p, err := predict.Predict(f, tr)
 		if err != nil {
 			return
 		}
 		share := rapid.Float64Range(0.2, 1).Draw(t, "measured share")
-		c, err := Calibrate(f, Measured{Traffic: tr, Rate: p.Rate * unit.BitRate(share)})
+		c, err := calibrate.FromRow(f, calibrate.Measured{Traffic: tr, Rate: p.Rate * unit.BitRate(share)})
 		if err != nil {
 			t.Fatalf("below the prediction: %v", err)
 		}
-		if c.Settles != SettlesNothing && math.Abs(c.Residual) > 0.03 {
+		if c.Settles != calibrate.Nothing && math.Abs(c.Residual) > 0.03 {
 			t.Fatalf("settles %s (%s) and is %+.3f off", c.Settles, c.Why, c.Residual)
 		}
 		other := tr
@@ -197,12 +201,12 @@ func TestCalibratedInOrder(t *testing.T) {
 	})
 }
 
-func benchFabric() Fabric {
-	b := bonded{ports: 2, speed: 25e9, mode: netstate.LACP, policy: netstate.Layer34, mtu: 9000, kernel: "5.15"}
+func benchFabric() predict.Fabric {
+	b := testfabric.Bond{Ports: 2, Speed: 25e9, Mode: netstate.LACP, Policy: netstate.Layer34, Mtu: 9000, Kernel: "5.15"}
 	a, z := b, b
-	a.name, a.addrs = "a", []string{"10.0.0.1/24"}
-	z.name, z.addrs = "b", []string{"10.0.0.2/24"}
-	f := between(a.host(), z.host(), 9*time.Millisecond, "layer3+4")
+	a.Name, a.Addrs = "a", []string{"10.0.0.1/24"}
+	z.Name, z.Addrs = "b", []string{"10.0.0.2/24"}
+	f := predict.JoinedHosts(a.Host(), z.Host(), 9*time.Millisecond, "layer3+4")
 	f.Paths[0].Rate = 25e9
 	return f
 }
@@ -210,7 +214,7 @@ func benchFabric() Fabric {
 func BenchmarkCalibrate(b *testing.B) {
 	f := benchFabric()
 	for b.Loop() {
-		if _, err := Calibrate(f, Measured{Traffic: Traffic{From: "a", To: "b", Direction: flow.Forward, Streams: 1}, Rate: 2.5e9}); err != nil {
+		if _, err := calibrate.FromRow(f, calibrate.Measured{Traffic: predict.Traffic{From: "a", To: "b", Direction: flow.Forward, Streams: 1}, Rate: 2.5e9}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -218,7 +222,7 @@ func BenchmarkCalibrate(b *testing.B) {
 
 func BenchmarkWhatIf(b *testing.B) {
 	f := benchFabric()
-	w, err := ParseWhatIf("mtu=1500,links=4,policy=layer2+3,rmem=64Mi")
+	w, err := whatif.Parse("mtu=1500,links=4,policy=layer2+3,rmem=64Mi")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func drawTraffic(t *rapid.T) Traffic {
 // TestLongerRoundTripNeverRaises: neither the rate nor its range.
 func TestLongerRoundTripNeverRaises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f, tr := drawFabric(t), drawTraffic(t)
+		f, tr := DrawFabric(t), drawTraffic(t)
 		var before Prediction
 		rtt := 10 * time.Microsecond
 		for n := range 6 {
@@ -32,7 +32,7 @@ func TestLongerRoundTripNeverRaises(t *testing.T) {
 			if err != nil {
 				return // nothing bounds it
 			}
-			const unsaid = 1 + 2*differs // of a range, half a percent each way
+			const unsaid = 1 + 2*Differs // of a range, half a percent each way
 			if n > 0 && (p.Rate > before.Rate*(1+1e-9) || lowEnd(p) > lowEnd(before)*unsaid || highEnd(p) > highEnd(before)*unsaid) {
 				t.Fatalf("RTT %v: %v (%v to %v), shorter: %v (%v to %v)", rtt, p.Rate, p.RateLow, p.RateHigh, before.Rate, before.RateLow, before.RateHigh)
 			}
@@ -55,7 +55,7 @@ func highEnd(p Prediction) unit.BitRate { return max(p.Rate, p.RateHigh) }
 // TestLargerBufferNeverLowers: by sysctl or by what the socket asks for.
 func TestLargerBufferNeverLowers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f, tr := drawFabric(t), drawTraffic(t)
+		f, tr := DrawFabric(t), drawTraffic(t)
 		tr.Protocol = "tcp"
 		before := unit.BitRate(0)
 		fixed := rapid.Bool().Draw(t, "fixed")
@@ -65,8 +65,8 @@ func TestLargerBufferNeverLowers(t *testing.T) {
 				tr.SocketBuffer = unit.Bytes(size)
 			}
 			for h := range f.Hosts {
-				f = f.set(h, "net.ipv4.tcp_rmem", fmt.Sprintf("4096 131072 %d", size)).set(h, "net.ipv4.tcp_wmem", fmt.Sprintf("4096 16384 %d", size))
-				f = f.set(h, "net.core.rmem_max", fmt.Sprint(size)).set(h, "net.core.wmem_max", fmt.Sprint(size))
+				f = f.Set(h, "net.ipv4.tcp_rmem", fmt.Sprintf("4096 131072 %d", size)).Set(h, "net.ipv4.tcp_wmem", fmt.Sprintf("4096 16384 %d", size))
+				f = f.Set(h, "net.core.rmem_max", fmt.Sprint(size)).Set(h, "net.core.wmem_max", fmt.Sprint(size))
 			}
 			p, err := Predict(f, tr)
 			if err != nil {

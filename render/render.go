@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -128,16 +129,16 @@ func (u Unread) String() string { return fmt.Sprintf("%s:%d: %s: %s", u.Path, u.
 type Found struct {
 	// Keys is the host as hosts.NAME of a fabric file holds it: "network", and
 	// beside it what netplan has no words for. Sysctls stand under "sysctl".
-	Keys *fabric.Node
+	Keys *yamldoc.Node
 	// Unread is what Keys leaves out.
 	Unread []Unread
 }
 
 // FabricFile is what was found as a fabric file with one host.
 func (f Found) FabricFile(host string) []byte {
-	hosts := &fabric.Node{Kind: fabric.MappingNode, Pairs: []fabric.Pair{{Key: host, Value: f.Keys}}}
-	return []byte(fabric.Write(&fabric.Node{Kind: fabric.MappingNode, Pairs: []fabric.Pair{
-		{Key: "linerate", Value: &fabric.Node{Kind: fabric.ScalarNode, Text: fabric.Version}},
+	hosts := &yamldoc.Node{Kind: yamldoc.MappingNode, Pairs: []yamldoc.Pair{{Key: host, Value: f.Keys}}}
+	return []byte(yamldoc.Write(&yamldoc.Node{Kind: yamldoc.MappingNode, Pairs: []yamldoc.Pair{
+		{Key: "linerate", Value: &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: fabric.Version}},
 		{Key: "hosts", Value: hosts},
 	}}))
 }

@@ -107,7 +107,7 @@ func (e *NoSpreadError) Error() string { return e.Why }
 // in the order Back, Far, Near, and says so. Errors: a request that makes no
 // sense, NoSpreadError.
 func PickAddresses(req AddressRequest) (Addresses, error) {
-	req, err := req.complete()
+	req, err := req.Complete()
 	if err != nil {
 		return Addresses{}, fmt.Errorf("choose addresses: %w", err)
 	}
@@ -153,8 +153,8 @@ func spread(a Addresses) bool {
 	return false
 }
 
-// complete fills in the defaults and refuses what makes no sense.
-func (req AddressRequest) complete() (AddressRequest, error) {
+// Complete fills in the defaults and refuses what makes no sense.
+func (req AddressRequest) Complete() (AddressRequest, error) {
 	if req.Frame.Proto == 0 {
 		req.Frame.Proto = flow.TCP
 	}
@@ -183,7 +183,7 @@ func (req AddressRequest) complete() (AddressRequest, error) {
 		return req, err
 	}
 	for _, a := range []netip.Addr{req.Src, req.Dst} {
-		if a.IsValid() && is6(a) != is6(req.Subnet.Addr()) {
+		if a.IsValid() && Is6(a) != Is6(req.Subnet.Addr()) {
 			return req, fmt.Errorf("%s and the subnet %s are of different families", a, req.Subnet)
 		}
 	}
@@ -237,7 +237,7 @@ func (req AddressRequest) hopeless() error {
 		}
 		why = append(why, reach.Why)
 	}
-	return &NoSpreadError{strings.Join(why, "; "), remedyFor(req.Near)}
+	return &NoSpreadError{strings.Join(why, "; "), RemedyFor(req.Near)}
 }
 
 // judge says how the chosen lanes use each side's links.

@@ -158,7 +158,7 @@ func TestPickAddressesInEveryReading(t *testing.T) {
 				f.Proto, f.Src, f.Dst, f.SrcMAC[5] = flow.TCP, l.Src, l.Dst, byte(m)
 				counts[req.Near.Place(f).Index]++
 			}
-			if !even(counts) {
+			if !Evenly(counts) {
 				t.Errorf("%d links, MAC %d: %v", n, m, counts)
 			}
 		}

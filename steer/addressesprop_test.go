@@ -82,7 +82,7 @@ func checkAddresses(t *rapid.T, req AddressRequest, a Addresses) {
 		for _, f := range side.frames {
 			counts[anyLink(side.s, f)]++
 		}
-		if !even(counts) {
+		if !Evenly(counts) {
 			t.Fatalf("called even, but %v over %+v: %v", counts, side.s, a.Lanes)
 		}
 	}

@@ -7,16 +7,16 @@ import (
 	"github.com/linerate/linerate/netstate"
 )
 
-// remedyFor says what would let addresses, or ports, use all links of a
+// RemedyFor says what would let addresses, or ports, use all links of a
 // spreader that they cannot spread over now.
-func remedyFor(s Spreader) string {
+func RemedyFor(s Spreader) string {
 	if n := len(s.Links()); n == 1 {
 		return "bring up or add a second link"
 	}
 	if s.Reach().Striped {
 		return "none is needed: one address uses every link; for packets in order use 802.3ad or balance-xor with layer2+3 or layer3+4"
 	}
-	if b, ok := bundleOf(s); ok {
+	if b, ok := BundleIn(s); ok {
 		return b.remedy()
 	}
 	switch s := s.(type) {
@@ -77,7 +77,7 @@ func (req AddressRequest) remedy(views []view, chosen []int) string {
 			}
 			return fmt.Sprintf("choose addresses of the %s side: they decide here", side)
 		}
-		return remedyFor(v.s)
+		return RemedyFor(v.s)
 	}
 	return ""
 }

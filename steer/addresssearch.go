@@ -24,7 +24,7 @@ func (req AddressRequest) candidates(depth int) (pool []flow.Lane, all bool) {
 	if req.Side == SideBoth {
 		limit = mostAddressPairs
 	}
-	free, all := req.free(min(depth, limit))
+	free, all := req.Free(min(depth, limit))
 	all = all || depth >= limit
 	if req.Src.IsValid() && req.Dst.IsValid() {
 		pool = append(pool, flow.Lane{Src: req.Src, Dst: req.Dst})
@@ -48,19 +48,19 @@ func (req AddressRequest) candidates(depth int) (pool []flow.Lane, all bool) {
 	return pool, all
 }
 
-// free lists the first n addresses of the subnet that nobody has.
-func (req AddressRequest) free(n int) (free []netip.Addr, all bool) {
+// Free lists the first n addresses of the subnet that nobody has.
+func (req AddressRequest) Free(n int) (free []netip.Addr, all bool) {
 	taken := map[netip.Addr]bool{req.Src: true, req.Dst: true}
 	for _, a := range req.Avoid {
 		taken[a.Unmap()] = true
 	}
 	first := req.Subnet.Addr()
 	ends := req.Subnet.Bits() <= leastSubnetV4Bits
-	if is6(first) {
+	if Is6(first) {
 		ends = req.Subnet.Bits() < 127 // RFC 4291: the first is every router's
 	}
 	for a := first; a.IsValid() && req.Subnet.Contains(a); a = a.Next() {
-		if taken[a] || ends && a == first || ends && !is6(a) && !req.Subnet.Contains(a.Next()) {
+		if taken[a] || ends && a == first || ends && !Is6(a) && !req.Subnet.Contains(a.Next()) {
 			continue
 		}
 		if len(free) == n {

@@ -31,7 +31,7 @@ func sharesOf(s Spreader, frames []flow.Frame, sport bool) shares {
 		return out
 	}
 	reach := s.Reach()
-	b, isBundle := bundleOf(s)
+	b, isBundle := BundleIn(s)
 	switch {
 	case reach.Striped:
 		out.why = reach.Why
@@ -59,8 +59,8 @@ func sharesOf(s Spreader, frames []flow.Frame, sport bool) shares {
 	return out
 }
 
-// bundleOf is the bundle that a spreader is.
-func bundleOf(s Spreader) (Bundle, bool) {
+// BundleIn is the bundle that a spreader is.
+func BundleIn(s Spreader) (Bundle, bool) {
 	switch b := s.(type) {
 	case Bundle:
 		return b, true

@@ -168,7 +168,7 @@ func (v view) turnsText(chosen []int) string {
 		buckets[v.readings[0][i]] = true
 	}
 	text := v.why
-	if b, ok := bundleOf(v.s); ok {
+	if b, ok := BundleIn(v.s); ok {
 		text = b.turns()
 	}
 	if len(buckets) < len(chosen) {

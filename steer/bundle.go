@@ -119,8 +119,8 @@ func queued(h netstate.Host, ports []string) []string {
 	return with
 }
 
-// hashes reports whether the mode takes the transmit hash modulo the ports.
-func (b Bundle) hashes() bool {
+// Hashes reports whether the mode takes the transmit hash modulo the ports.
+func (b Bundle) Hashes() bool {
 	return b.Mode.Hashes() || b.TLBStatic && b.adaptive()
 }
 
@@ -141,9 +141,9 @@ func (b Bundle) eras() []Era { return append([]Era{b.Era}, b.Doubt...) }
 func (b Bundle) Place(f flow.Frame) Placement {
 	p := Placement{Index: -1}
 	var r reading
-	if b.hashes() || b.Mode == netstate.BalanceTLB || len(b.Ports) == 0 {
+	if b.Hashes() || b.Mode == netstate.BalanceTLB || len(b.Ports) == 0 {
 		r = b.read(&f)
-		if r.sameHash && (b.hashes() || b.Mode == netstate.BalanceTLB) {
+		if r.sameHash && (b.Hashes() || b.Mode == netstate.BalanceTLB) {
 			hash := r.hash
 			p.Hash = &hash
 		}
@@ -162,7 +162,7 @@ func (b Bundle) Place(f flow.Frame) Placement {
 		p.Hash, p.Why = nil, "balance-alb sends ARP on the link that it gave the peer to receive on"
 	case b.Mode == netstate.LACP && b.BroadcastNeighbor && (f.EtherType == etherARP || isDiscovery(&f)):
 		p.Hash, p.Known, p.Why = nil, true, "broadcast_neighbor sends ARP and neighbour discovery on every link"
-	case b.hashes():
+	case b.Hashes():
 		return b.onHashed(p, &f, r)
 	case b.Mode == netstate.Broadcast:
 		p.Known, p.Why = true, "broadcast sends a copy on every link"

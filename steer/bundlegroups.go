@@ -17,7 +17,7 @@ func (b Bundle) Groups(frames []flow.Frame) (groups []int, known bool, why strin
 		return nil, false, "no usable link"
 	case len(b.Ports) == 1, b.Mode == netstate.ActiveBackup, b.Mode == netstate.Broadcast:
 		return one, true, ""
-	case b.hashes():
+	case b.Hashes():
 		return b.groupsBy(frames, len(b.Ports))
 	case b.Mode == netstate.BalanceALB && sameDestination(frames):
 		return one, true, ""

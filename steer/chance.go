@@ -68,9 +68,9 @@ func Percent(share float64) string {
 	return whole + " %"
 }
 
-// listed is counts as people write them: "2, 2, 0 and 0"; of very many, the
+// List is counts as people write them: "2, 2, 0 and 0"; of very many, the
 // least and the greatest.
-func listed(counts []int) string {
+func List(counts []int) string {
 	if len(counts) > 16 {
 		return fmt.Sprintf("%d to %d", slices.Min(counts), slices.Max(counts))
 	}

@@ -40,7 +40,7 @@ func TestPercent(t *testing.T) {
 
 func TestListed(t *testing.T) {
 	for want, counts := range map[string][]int{"": nil, "3": {3}, "2, 2, 0 and 0": {2, 2, 0, 0}, "0 to 2": {0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}} {
-		if got := listed(counts); got != want {
+		if got := List(counts); got != want {
 			t.Errorf("%v: %q, want %q", counts, got, want)
 		}
 	}

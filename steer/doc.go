@@ -12,8 +12,10 @@
 //	reach, show*, parseflows    what can help; documents; CSV files of flows
 //	pick*, chance               source ports, evenly on up to four sides
 //	address*                    pairs of addresses, evenly
-//	subflow*                    the subflows of one MPTCP connection
-//	recognise*                  which rule explains what was seen
+//	erafit                      which kernel's hash explains what was seen
+//
+// Package subflow plans the subflows of one MPTCP connection, package recognise
+// tells which rule explains what was seen of an unknown switch.
 //
 // The package must never learn how packets are sent or counted, and never what
 // people type: commands are package recipe's.

@@ -137,7 +137,7 @@ func (h Hop) weight() uint64 { return uint64(max(h.Weight, 1)) }
 // to tell and that is not known.
 func (m Multipath) selects(f flow.Frame, e MultipathEra, hash uint32, known bool) (index int, remark string) {
 	src := f.Src.Unmap()
-	if f.Forwarded || is6(f.Src) {
+	if f.Forwarded || Is6(f.Src) {
 		src = netip.Addr{}
 	}
 	if !known {
@@ -224,7 +224,7 @@ func (m Multipath) hash(f flow.Frame, e MultipathEra) (hash uint32, known bool, 
 	switch {
 	case m.Seed != 0:
 		return m.digest(*keys, e), true, ""
-	case m.Policy == MultipathFields && !is6(f.Src):
+	case m.Policy == MultipathFields && !Is6(f.Src):
 		return 0, false, askNobody
 	}
 	return 0, false, askKernel

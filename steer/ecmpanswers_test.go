@@ -49,7 +49,7 @@ func TestPickOnRoutes(t *testing.T) {
 				t.Fatalf("stream %d: answered %+v, computed %+v", i, s, computed.Streams[i])
 			}
 		}
-		if !even(counts) {
+		if !Evenly(counts) {
 			t.Fatalf("on the hops: %v", counts)
 		}
 	})

@@ -1,8 +1,6 @@
 package steer
 
-import (
-	"github.com/linerate/linerate/flow"
-)
+import "github.com/linerate/linerate/flow"
 
 // innermost is the frame inside all tunnels, ok false when one is not given.
 func innermost(f flow.Frame) (inner flow.Frame, ok bool) {
@@ -59,7 +57,7 @@ func forwardedLayer3(f flow.Frame) (k flowKeys, why string) {
 			f = *f.Inner
 		}
 	}
-	if is6(f.Src) {
+	if Is6(f.Src) {
 		if f.Extended {
 			return k, "the route's hash takes the IPv6 extension header's number, which is not given"
 		}

@@ -118,7 +118,7 @@ func (k flowKeys) only(fields HashFields) flowKeys {
 
 // keysOf are all keys of a frame.
 func keysOf(f flow.Frame) flowKeys {
-	k := flowKeys{src: f.Src, dst: f.Dst, ipv6: is6(f.Src), proto: f.Proto, sport: f.Sport, dport: f.Dport}
+	k := flowKeys{src: f.Src, dst: f.Dst, ipv6: Is6(f.Src), proto: f.Proto, sport: f.Sport, dport: f.Dport}
 	if k.ipv6 {
 		k.label = f.FlowLabel
 	}
@@ -138,7 +138,7 @@ func (k flowKeys) layer3() flowKeys {
 // known. The label is that of the socket: labels that the kernel makes up
 // (net.ipv6.auto_flowlabels) come after routing.
 func (m Multipath) socketKeys(f flow.Frame) (keys *flowKeys, why string) {
-	if !is6(f.Src) && tunnels(f.Proto) {
+	if !Is6(f.Src) && tunnels(f.Proto) {
 		return nil, "a tunnel device adds a random hash of the packet inside to that of its route"
 	}
 	k := keysOf(f)
@@ -193,9 +193,9 @@ func quotes(f flow.Frame) bool {
 		return false
 	}
 	switch {
-	case f.Proto == flow.ICMPv6 && is6(f.Src):
+	case f.Proto == flow.ICMPv6 && Is6(f.Src):
 		return f.ICMP.Type >= 1 && f.ICMP.Type <= 4
-	case f.Proto == flow.ICMP && !is6(f.Src):
+	case f.Proto == flow.ICMP && !Is6(f.Src):
 		switch f.ICMP.Type {
 		case 3, 4, 5, 11, 12:
 			return true

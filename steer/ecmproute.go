@@ -39,7 +39,7 @@ func MultipathOf(h netstate.Host, r netstate.Route) (Multipath, error) {
 	}
 	m.Era, m.Doubt = eras[0], eras[1:]
 	family := "ipv4"
-	if is6(r.Dst.Addr()) {
+	if Is6(r.Dst.Addr()) {
 		family = "ipv6"
 	}
 	m.read(h, family)

@@ -136,6 +136,6 @@ func (h Hasher) raw(wire uint32) uint32 {
 	return bits.ReverseBytes32(wire)
 }
 
-// is6 reports an address that goes out in an IPv6 header; an IPv4-mapped one
+// Is6 reports an address that goes out in an IPv6 header; an IPv4-mapped one
 // does not.
-func is6(a netip.Addr) bool { return a.Is6() && !a.Is4In6() }
+func Is6(a netip.Addr) bool { return a.Is6() && !a.Is4In6() }

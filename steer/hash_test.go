@@ -309,7 +309,7 @@ func TestHashClosedForm(t *testing.T) {
 		l3 := xorOfBytes(f)
 		l4 := l3 ^ byte(f.Sport>>8) ^ byte(f.Sport) ^ byte(f.Dport>>8) ^ byte(f.Dport)
 		e, e2 := byte(0x08), byte(0x00)
-		if is6(f.Src) {
+		if Is6(f.Src) {
 			e, e2 = 0x5b, 0xdd
 		}
 		check := func(policy netstate.HashPolicy, era Era, want byte) {

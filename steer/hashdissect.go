@@ -32,7 +32,7 @@ func typeField(f *flow.Frame) uint16 {
 	switch {
 	case f.EtherType != 0:
 		return f.EtherType
-	case is6(f.Src) || is6(f.Dst):
+	case Is6(f.Src) || Is6(f.Dst):
 		return etherIPv6
 	}
 	return etherIPv4
@@ -45,9 +45,9 @@ func isIP(f *flow.Frame) bool {
 
 func isIPv6(f *flow.Frame) bool {
 	if f.EtherType != 0 {
-		return f.EtherType == etherIPv6 || f.EtherType != etherIPv4 && is6(f.Src)
+		return f.EtherType == etherIPv6 || f.EtherType != etherIPv4 && Is6(f.Src)
 	}
-	return is6(f.Src)
+	return Is6(f.Src)
 }
 
 // dissect is what the driver reads out of the headers behind the Ethernet one

@@ -62,7 +62,7 @@ func TestHeadersEnterTheHash(t *testing.T) {
 
 		fault := flow.Frame{Tuple: flow.Tuple{Proto: flow.ICMP, Src: f.Dst, Dst: f.Src}, SrcMAC: f.SrcMAC, DstMAC: f.DstMAC, Inner: &f}
 		kind := []uint8{3, 4, 5, 11, 12}
-		if is6(f.Src) {
+		if Is6(f.Src) {
 			fault.Proto, kind = flow.ICMPv6, []uint8{1, 2, 3, 4}
 		}
 		fault.ICMP = &flow.ICMPHeader{Type: rapid.SampledFrom(kind).Draw(t, "error")}

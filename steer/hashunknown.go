@@ -153,9 +153,9 @@ func familiesDiffer(f *flow.Frame) string {
 	switch {
 	case f.EtherType == etherIPv6 && f.Src.Is6() && f.Dst.Is6():
 		return ""
-	case is6(f.Src) != is6(f.Dst):
+	case Is6(f.Src) != Is6(f.Dst):
 		return fmt.Sprintf("%s and %s are of different families", f.Src, f.Dst)
-	case f.EtherType == etherIPv4 && is6(f.Src), f.EtherType == etherIPv6:
+	case f.EtherType == etherIPv4 && Is6(f.Src), f.EtherType == etherIPv6:
 		return fmt.Sprintf("EtherType 0x%04x does not carry the addresses given", f.EtherType)
 	}
 	return ""

@@ -153,7 +153,7 @@ func (l Lagg) unknowable(f flow.Frame) string {
 		return mixedFamilies(f)
 	case !l.Hash.has(LaggL4):
 		return ""
-	case is6(f.Src):
+	case Is6(f.Src):
 		return "over IPv6 lagghash l4 reads the flow label, a random number of each connection, and no ports"
 	case f.Fragment:
 		return "lagghash l4 reads the payload of later fragments as if it were ports"

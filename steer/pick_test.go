@@ -91,7 +91,7 @@ func TestPickProperties(t *testing.T) {
 		if len(p.Streams) != req.Streams || !p.Even || p.Relative || p.Why != "" {
 			t.Fatalf("%d streams of %d, even %t, relative %t, %q; near %v far %v", len(p.Streams), req.Streams, p.Even, p.Relative, p.Why, p.PerLink, p.FarPerLink)
 		}
-		if !even(p.PerLink) || req.Far != nil && !even(p.FarPerLink) {
+		if !Evenly(p.PerLink) || req.Far != nil && !Evenly(p.FarPerLink) {
 			t.Fatalf("near %v far %v", p.PerLink, p.FarPerLink)
 		}
 		seen := map[uint16]bool{}
@@ -104,7 +104,7 @@ func TestPickProperties(t *testing.T) {
 			if req.Far == nil && s.Link != i%len(req.Near.Links()) {
 				t.Fatalf("stream %d goes to link %d of %d", i, s.Link, len(req.Near.Links()))
 			}
-			if prefix[s.Link]++; !even(prefix) {
+			if prefix[s.Link]++; !Evenly(prefix) {
 				t.Fatalf("the first %d streams use links %v", i+1, prefix)
 			}
 			f := flow.Frame{Tuple: flow.Tuple{Proto: flow.TCP, Src: s.Src, Dst: s.Dst, Sport: s.Sport, Dport: DefaultDport}}
@@ -136,7 +136,7 @@ func TestPickTightRange(t *testing.T) {
 		if err != nil || len(p.Streams) != count {
 			t.Fatalf("%d ports, %d streams: %v", count, len(p.Streams), err)
 		}
-		if p.Even != (even(p.PerLink) && even(p.FarPerLink)) || !p.Even && p.Why == "" {
+		if p.Even != (Evenly(p.PerLink) && Evenly(p.FarPerLink)) || !p.Even && p.Why == "" {
 			t.Fatalf("even %t %q with %v and %v", p.Even, p.Why, p.PerLink, p.FarPerLink)
 		}
 	})
@@ -185,7 +185,7 @@ func TestPickLimits(t *testing.T) {
 		if d := cmp.Diff(tt.perLink, p.PerLink); tt.perLink != nil && d != "" {
 			t.Errorf("%s per link (-want +got):\n%s", tt.name, d)
 		}
-		if tt.req.Far != nil && !even(p.FarPerLink) {
+		if tt.req.Far != nil && !Evenly(p.FarPerLink) {
 			t.Errorf("%s: far side %v, want even", tt.name, p.FarPerLink)
 		}
 	}

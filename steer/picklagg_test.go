@@ -42,7 +42,7 @@ func TestPickOnLaggIsEvenForEveryKey(t *testing.T) {
 			for _, s := range p.Streams {
 				counts[near.Place(flow.Frame{Tuple: s.Tuple(flow.TCP), SrcMAC: req.SrcMAC, DstMAC: req.DstMAC}).Index]++
 			}
-			if !even(counts) {
+			if !Evenly(counts) {
 				t.Fatalf("key %#x: %v", key, counts)
 			}
 		}
@@ -53,7 +53,7 @@ func TestPickOnLaggIsEvenForEveryKey(t *testing.T) {
 func TestPickWithLaggOnTheWayBack(t *testing.T) {
 	for _, streams := range []int{2, 4, 8, 16} {
 		p := mustPick(t, PickRequest{Near: Declared(netstate.Layer34, 2), Back: laggOf(LaggL3|LaggL4, 4, nil), Lanes: []flow.Lane{lane("10.0.0.1", "10.0.0.2")}, Streams: streams})
-		if !p.Even || !p.Relative || !even(p.PerLink) || !even(p.BackPerLink) {
+		if !p.Even || !p.Relative || !Evenly(p.PerLink) || !Evenly(p.BackPerLink) {
 			t.Errorf("%d streams: even %t, near %v, back %v: %s", streams, p.Even, p.PerLink, p.BackPerLink, p.Why)
 		}
 	}

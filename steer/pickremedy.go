@@ -18,7 +18,7 @@ func (s side) portRemedy(lanes int, v verdict) string {
 	}
 	switch on := s.spreader.(type) {
 	case EtherChannel, Lagg:
-		return remedyFor(s.spreader)
+		return RemedyFor(s.spreader)
 	case Multipath:
 		return on.portRemedy(on.Reach(), lanes, v)
 	case Answered:

@@ -1,26 +1,24 @@
 package steer
 
-import (
-	"github.com/linerate/linerate/flow"
-)
+import "github.com/linerate/linerate/flow"
 
-// place is where on the way a side is.
-type place uint8
+// Spot is where on the way a side is.
+type Spot uint8
 
 const (
-	atNear place = iota
-	atFar
-	atBack
-	atBackFar
+	AtNear Spot = iota
+	AtFar
+	AtBack
+	AtBackFar
 )
 
 // placeNames is what the places are called before a reason.
-var placeNames = [...]string{atNear: "", atFar: "far side", atBack: "way back", atBackFar: "far side of the way back"}
+var placeNames = [...]string{AtNear: "", AtFar: "far side", AtBack: "way back", AtBackFar: "far side of the way back"}
 
 // side is one place where the streams are spread over links.
 type side struct {
 	spreader Spreader
-	at       place
+	at       Spot
 	// back: what it spreads are the frames that come back.
 	back bool
 	// computed: the link of each flow can be computed, or looked up.
@@ -36,12 +34,12 @@ type side struct {
 // sides are the request's, the first to be even first.
 func (req PickRequest) sides() []side {
 	var all []side
-	for at, spreader := range [...]Spreader{atNear: req.Near, atFar: req.Far, atBack: req.Back, atBackFar: req.BackFar} {
+	for at, spreader := range [...]Spreader{AtNear: req.Near, AtFar: req.Far, AtBack: req.Back, AtBackFar: req.BackFar} {
 		if spreader == nil {
 			continue
 		}
-		s := side{spreader: spreader, at: place(at), back: place(at) >= atBack}
-		if b, ok := bundleOf(spreader); ok {
+		s := side{spreader: spreader, at: Spot(at), back: Spot(at) >= AtBack}
+		if b, ok := BundleIn(spreader); ok {
 			s.bundle = &b
 		}
 		if l, ok := spreader.(Lagg); ok && req.divides(s, l) {
@@ -78,7 +76,7 @@ func (req PickRequest) computes(s side) bool {
 		f := req.frame(s, req.Lanes[0], req.FirstPort, req.Dports[0])
 		return s.spreader.Reach().Chosen || s.spreader.Place(f).Index >= 0
 	}
-	if !s.bundle.hashes() {
+	if !s.bundle.Hashes() {
 		return false
 	}
 	for _, l := range req.Lanes {
@@ -166,11 +164,11 @@ func (req PickRequest) KeepsLinks(p Picked) bool {
 // linkOn is the stream's link number on a side.
 func (st *Stream) linkOn(s side) *int {
 	switch s.at {
-	case atFar:
+	case AtFar:
 		return &st.FarLink
-	case atBack:
+	case AtBack:
 		return &st.BackLink
-	case atBackFar:
+	case AtBackFar:
 		return &st.BackFarLink
 	}
 	return &st.Link
@@ -179,11 +177,11 @@ func (st *Stream) linkOn(s side) *int {
 // countsOn is the answer's counts for a side.
 func (p *Picked) countsOn(s side) *[]int {
 	switch s.at {
-	case atFar:
+	case AtFar:
 		return &p.FarPerLink
-	case atBack:
+	case AtBack:
 		return &p.BackPerLink
-	case atBackFar:
+	case AtBackFar:
 		return &p.BackFarPerLink
 	}
 	return &p.PerLink
@@ -191,7 +189,7 @@ func (p *Picked) countsOn(s side) *[]int {
 
 // attribute says of which side a remark is; the sender's own needs no name.
 func (s side) attribute(remark string) string {
-	if s.at == atNear || remark == "" {
+	if s.at == AtNear || remark == "" {
 		return remark
 	}
 	return placeNames[s.at] + ": " + remark

@@ -257,7 +257,7 @@ func TestPickRemedies(t *testing.T) {
 			t.Errorf("%s: even %t, why %q, remedy %q, want %q", tt.name, p.Even, p.Why, p.Remedy, tt.want)
 		}
 		far := mustPick(t, PickRequest{Near: Declared(netstate.Layer34, 2), Far: tt.near, Lanes: one, Streams: 4})
-		if far.Even || !strings.HasPrefix(far.Remedy, "far side: ") || !strings.Contains(far.Remedy, tt.want) || !even(far.PerLink) {
+		if far.Even || !strings.HasPrefix(far.Remedy, "far side: ") || !strings.Contains(far.Remedy, tt.want) || !Evenly(far.PerLink) {
 			t.Errorf("%s as the far side: even %t, near %v, remedy %q", tt.name, far.Even, far.PerLink, far.Remedy)
 		}
 	}

@@ -77,7 +77,7 @@ func (s side) verdict(frames []flow.Frame, on []int) verdict {
 		}
 		return v
 	}
-	if v.even = even(v.perLink); !v.even {
+	if v.even = Evenly(v.perLink); !v.even {
 		v.shortfall(reach, frames[0].Proto)
 		if v.remark = s.spreader.Place(frames[0]).Why; v.remark != "" {
 			v.reasons = append(v.reasons, v.remark)
@@ -92,14 +92,14 @@ func (b Bundle) judge(v *verdict, frames []flow.Frame, on []int) {
 	reach := b.Reach()
 	open, why := b.openHash(frames)
 	switch {
-	case !b.hashes() || why != "" && !reach.Chosen:
+	case !b.Hashes() || why != "" && !reach.Chosen:
 		v.even, v.reasons = len(frames) == 1, []string{reach.Why}
 		return
 	case why != "":
 		v.even, v.reasons = len(frames) == 1, []string{why}
 		return
 	}
-	if v.even = even(v.perLink); !v.even {
+	if v.even = Evenly(v.perLink); !v.even {
 		v.shortfall(reach, frames[0].Proto)
 	}
 	agree, evenInAll := b.everywhere(frames, on, open)
@@ -114,7 +114,7 @@ func (b Bundle) judge(v *verdict, frames []flow.Frame, on []int) {
 // every key.
 func (l Lagg) judge(v *verdict, frames []flow.Frame) {
 	reach := l.Reach()
-	if v.even = even(v.perLink); !v.even {
+	if v.even = Evenly(v.perLink); !v.even {
 		v.shortfall(reach, frames[0].Proto)
 	}
 	v.relative = true
@@ -124,7 +124,7 @@ func (l Lagg) judge(v *verdict, frames []flow.Frame) {
 		for _, link := range part {
 			counts[link]++
 		}
-		if v.even && !even(counts) {
+		if v.even && !Evenly(counts) {
 			v.even, v.short = false, reach.Ports
 			v.reasons = append(v.reasons, "with another of the lagg's random keys these flows share ports unevenly")
 			return
@@ -137,7 +137,7 @@ func (l Lagg) judge(v *verdict, frames []flow.Frame) {
 
 // openHash is open for bundles whose mode hashes; others leave nothing to open.
 func (b Bundle) openHash(frames []flow.Frame) (open bool, why string) {
-	if !b.hashes() {
+	if !b.Hashes() {
 		return false, ""
 	}
 	return b.open(frames)
@@ -155,7 +155,7 @@ func (b Bundle) everywhere(frames []flow.Frame, on []int, open bool) (agree, eve
 			agree = agree && l == on[i]
 			counts[l]++
 		}
-		evenInAll = evenInAll && even(counts)
+		evenInAll = evenInAll && Evenly(counts)
 	}
 	return agree, evenInAll
 }
@@ -176,14 +176,14 @@ func (v *verdict) shortfall(reach Reach, p flow.Proto) {
 		v.reasons = []string{protocolText(p) + " has no ports to choose: " + reach.Why}
 	case reach.Ports:
 		v.short = true
-		v.reasons = []string{fmt.Sprintf("the ports and addresses allowed reach %d of %d links: %s streams on them", used, len(v.perLink), listed(v.perLink))}
+		v.reasons = []string{fmt.Sprintf("the ports and addresses allowed reach %d of %d links: %s streams on them", used, len(v.perLink), List(v.perLink))}
 	default:
 		v.reasons = []string{fmt.Sprintf("%s: the pairs of addresses given reach %d of %d links", reach.Why, used, len(v.perLink))}
 	}
 }
 
-// even reports counts that differ by one at most.
-func even(counts []int) bool {
+// Evenly reports counts that differ by one at most.
+func Evenly(counts []int) bool {
 	low, high := counts[0], counts[0]
 	for _, c := range counts {
 		low, high = min(low, c), max(high, c)

@@ -1,8 +1,6 @@
 package steer
 
-import (
-	"github.com/linerate/linerate/netstate"
-)
+import "github.com/linerate/linerate/netstate"
 
 // Reach says what makes flows between two hosts use more than one link of a
 // bundle.
@@ -49,7 +47,7 @@ func (b Bundle) Reach() Reach {
 			r.Why = b.noPlace()
 		}
 	}
-	if !b.hashes() && !b.adaptive() {
+	if !b.Hashes() && !b.adaptive() {
 		return Reach{Why: b.noPlace()}
 	}
 	return r

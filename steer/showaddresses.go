@@ -45,14 +45,14 @@ func (a Addresses) Shown() ShownAddresses {
 	for _, l := range a.Lanes {
 		s.Addresses = append(s.Addresses, l.Lane)
 		s.Lanes = append(s.Lanes, ShownLane{
-			Lane: l.Lane, Link: numberOrNull(l.Link), Group: numberOrNull(l.Group),
-			FarLink: numberOrNull(l.FarLink), BackLink: numberOrNull(l.BackLink),
+			Lane: l.Lane, Link: NumberOrNull(l.Link), Group: NumberOrNull(l.Group),
+			FarLink: NumberOrNull(l.FarLink), BackLink: NumberOrNull(l.BackLink),
 		})
 	}
 	return s
 }
 
-func numberOrNull(n int) *int {
+func NumberOrNull(n int) *int {
 	if n < 0 {
 		return nil
 	}

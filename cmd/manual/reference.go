@@ -142,7 +142,7 @@ func causesPage(tree string) (string, error) {
 	}
 	b.WriteString("\n[How often each is named rightly](../accuracy.md). One explanation of each follows: the cause and how sure it is, what speaks for it and against it with the source of every value, what else it may be, what to do, and what that should bring.\n")
 	for _, c := range record.Causes() {
-		text, err := os.ReadFile(filepath.Join(tree, "diagnose", "testdata", "golden", string(c)+".txt"))
+		text, err := os.ReadFile(filepath.Join(tree, "diagnose", "trial", "testdata", "golden", string(c)+".txt"))
 		if err != nil {
 			return "", fmt.Errorf("explain %s: %w", c, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 )
@@ -48,7 +49,7 @@ type State struct {
 }
 
 // Of returns the host that the fabric wants where Observed is now. The error is
-// fabric.Problems, with the file's line and column for everything that cannot
+// yamldoc.Problems, with the file's line and column for everything that cannot
 // be had; nothing is returned beside it.
 func Of(r Request) (State, error) {
 	file, ok := r.Fabric.Host(r.Host)
@@ -78,7 +79,7 @@ type builder struct {
 	reasons  map[string]plan.Reason
 	left     []string
 	warnings []string
-	problems fabric.Problems
+	problems yamldoc.Problems
 
 	// devices are the links behind every netplan ID, declared the IDs of links.
 	devices  map[string][]string

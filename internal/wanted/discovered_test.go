@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/describe"
 	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
@@ -18,7 +19,7 @@ func discovered(hosts ...netstate.Host) string {
 	for _, h := range hosts {
 		reach[h.Name] = "netns:" + h.Name
 	}
-	return string(fabric.Describe(hosts, nil, reach, fabric.Measure{}))
+	return string(describe.Write(hosts, nil, reach, fabric.Measure{}))
 }
 
 // unchanged is an error where a plan of the file that a host was written as, or

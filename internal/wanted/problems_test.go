@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/wanted"
 	"github.com/linerate/linerate/netstate"
@@ -144,7 +145,7 @@ func TestProblems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			state, err := of(t, tt.text, false)
-			var ps fabric.Problems
+			var ps yamldoc.Problems
 			if !errors.As(err, &ps) || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("Of: %v\nwant %q", err, tt.want)
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/render/node"
@@ -45,7 +46,7 @@ func Net(steps []plan.Step) []plan.Step {
 // place for is returned. The error is fabric's Problems where the outcome does
 // not read as a fabric.
 func Fabric(file fabric.Fabric, text string, steps map[string][]plan.Step) (amended string, unsaid []Unsaid, kept bool, err error) {
-	root, err := fabric.ParseYAML(file.File, []byte(text))
+	root, err := yamldoc.Parse(file.File, []byte(text))
 	if err != nil {
 		return "", nil, false, err
 	}
@@ -62,7 +63,7 @@ func Fabric(file fabric.Fabric, text string, steps map[string][]plan.Step) (amen
 			}
 		}
 	}
-	amended, kept, err = fabric.Revise(text, wanted)
+	amended, kept, err = yamldoc.Revise(text, wanted)
 	if err == nil {
 		_, err = fabric.Parse(file.File, []byte(amended))
 	}
@@ -72,7 +73,7 @@ func Fabric(file fabric.Fabric, text string, steps map[string][]plan.Step) (amen
 // amendment is one host of the file that is being changed.
 type amendment struct {
 	host fabric.Host
-	node *fabric.Node
+	node *yamldoc.Node
 }
 
 // step puts one change in; why says why it cannot.
@@ -188,7 +189,7 @@ func (a amendment) definition(link string) (section, id string, ok bool) {
 // Words says an unsaid change on one line.
 func (u Unsaid) Words() string { return fmt.Sprintf("%s: %s: %s", u.Host, u.Change, u.Why) }
 
-func listed(n *fabric.Node) []*fabric.Node {
+func listed(n *yamldoc.Node) []*yamldoc.Node {
 	if n == nil {
 		return nil
 	}

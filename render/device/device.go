@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/render"
 )
@@ -32,7 +33,7 @@ type Device struct {
 	Options    []Option // of a bond, the mode first
 	Parent     string   // of a VLAN
 	Tag        int
-	Parameters *fabric.Node // of a bridge
+	Parameters *yamldoc.Node // of a bridge
 	Settings   fabric.LinkSettings
 }
 

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/node"
 )
 
 // Key is the value of one of netplan's keys that the structs do not hold; nil
 // not said.
-func (d Device) Key(name string) *fabric.Node {
+func (d Device) Key(name string) *yamldoc.Node {
 	for _, p := range d.Unread {
 		if p.Key == name {
 			return p.Value
@@ -39,7 +40,7 @@ func (d Device) Text(path string) string {
 	if nested {
 		n = n.Get(rest)
 	}
-	if n == nil || n.Kind != fabric.ScalarNode {
+	if n == nil || n.Kind != yamldoc.ScalarNode {
 		return ""
 	}
 	return n.Text
@@ -48,7 +49,7 @@ func (d Device) Text(path string) string {
 // Truth is a yes-or-no key's value; said is false where it is not there.
 func (d Device) Truth(name string) (value, said bool) {
 	n := d.Key(name)
-	if n == nil || n.Kind != fabric.ScalarNode {
+	if n == nil || n.Kind != yamldoc.ScalarNode {
 		return false, false
 	}
 	return node.True(n), true
@@ -56,16 +57,16 @@ func (d Device) Truth(name string) (value, said bool) {
 
 // AddressOptions returns what a definition says of single addresses, by address:
 // netplan's label and lifetime.
-func AddressOptions(in render.Input, id string) map[netip.Prefix]*fabric.Node {
+func AddressOptions(in render.Input, id string) map[netip.Prefix]*yamldoc.Node {
 	return AddressOptionsIn(NetworkTree(in), id)
 }
 
 // NetworkTree is the network as the file has it; nil for none.
-func NetworkTree(in render.Input) *fabric.Node {
+func NetworkTree(in render.Input) *yamldoc.Node {
 	if !strings.Contains(in.Host.Network.Source, "label") && !strings.Contains(in.Host.Network.Source, "lifetime") {
 		return nil
 	}
-	tree, err := fabric.ParseYAML("network", []byte(in.Host.Network.Source))
+	tree, err := yamldoc.Parse("network", []byte(in.Host.Network.Source))
 	if err != nil {
 		return nil
 	}
@@ -73,8 +74,8 @@ func NetworkTree(in render.Input) *fabric.Node {
 }
 
 // AddressOptionsIn is AddressOptions of a NetworkTree.
-func AddressOptionsIn(tree *fabric.Node, id string) map[netip.Prefix]*fabric.Node {
-	all := map[netip.Prefix]*fabric.Node{}
+func AddressOptionsIn(tree *yamldoc.Node, id string) map[netip.Prefix]*yamldoc.Node {
+	all := map[netip.Prefix]*yamldoc.Node{}
 	if tree == nil {
 		return all
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/ifcfg"
 	"github.com/linerate/linerate/render/networkd"
@@ -149,7 +150,7 @@ func FuzzReadFiles(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if back, err := fabric.ParseYAML("found", found.FabricFile("a")); err != nil {
+			if back, err := yamldoc.Parse("found", found.FabricFile("a")); err != nil {
 				t.Fatalf("%s found what is no YAML: %v", format, err)
 			} else if have := back.Get("hosts").Get("a"); have == nil {
 				t.Fatalf("%s found nothing: %s", format, found.FabricFile("a"))

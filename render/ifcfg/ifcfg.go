@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
@@ -265,7 +265,7 @@ func (w writer) bridge(d device.Device, p *pairs) {
 	}
 	for _, q := range d.Parameters.Pairs {
 		switch {
-		case q.Value.Kind != fabric.ScalarNode:
+		case q.Value.Kind != yamldoc.ScalarNode:
 			continue
 		case q.Key == "stp":
 			p.put("STP", map[bool]string{true: "yes", false: "no"}[node.True(q.Value)])

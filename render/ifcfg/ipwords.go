@@ -1,7 +1,7 @@
 package ifcfg
 
 import (
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/readback"
 )
@@ -55,7 +55,7 @@ func ipWords(words []ipWord, said map[string]string) []string {
 // routeWords reads a line of a route file, in ip-route(8)'s words; why is
 // what was wrong, "" nothing.
 func (r *reader) routeWords(words []string, four bool) (why string) {
-	route := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+	route := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	kind := ""
 	if routeTypes[words[0]] {
 		kind, words = words[0], words[1:]
@@ -118,7 +118,7 @@ func (r *reader) routeWords(words []string, four bool) (why string) {
 
 // ruleWords reads a line of a rule file, in ip-rule(8)'s words.
 func (r *reader) ruleWords(words []string, four bool) (why string) {
-	rule := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+	rule := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		if word == "add" && i == 0 {

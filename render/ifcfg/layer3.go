@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/shell"
@@ -136,7 +137,7 @@ var aliasNumber = regexp.MustCompile(`^[A-Za-z0-9_]{1,13}$`)
 
 // alias is the part of an address's label that names its file; false for an
 // address that stands in the device's own.
-func alias(d device.Device, a netip.Prefix, options *fabric.Node) (string, bool) {
+func alias(d device.Device, a netip.Prefix, options *yamldoc.Node) (string, bool) {
 	label := options.Get("label")
 	if label == nil || !a.Addr().Is4() {
 		return "", false

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
@@ -254,7 +254,7 @@ func (r *reader) ethtoolCall(letter string, words []string) bool {
 }
 
 // rest notes what was not asked for; keys that only name things are no loss.
-func (r *reader) rest(*fabric.Node) {
+func (r *reader) rest(*yamldoc.Node) {
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
 		switch key {
 		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "ONPARENT", "USERCTL":

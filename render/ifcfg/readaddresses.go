@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/shell"
 )
@@ -14,7 +14,7 @@ import (
 // of network-functions).
 const mostAddresses = 256
 
-func (r *reader) addresses(d *fabric.Node) {
+func (r *reader) addresses(d *yamldoc.Node) {
 	switch proto := strings.ToLower(r.get("BOOTPROTO")); proto {
 	case "dhcp", "bootp":
 		node.Put(d, "dhcp4", node.Plain("true"))
@@ -113,15 +113,15 @@ func (r *reader) gateway(key, text string) {
 	if r.get("DEFROUTE") != "" && !r.truth("DEFROUTE") {
 		return
 	}
-	route := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+	route := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	node.Put(route, "to", node.Plain("default"))
 	node.Put(route, "via", node.Text(g.String()))
 	node.Push(r.Device(r.id), "routes", route)
 }
 
-func (r *reader) ipv6(d *fabric.Node) {
+func (r *reader) ipv6(d *yamldoc.Node) {
 	if r.get("IPV6INIT") != "" && !r.truth("IPV6INIT") && r.values["IPV6ADDR"].Key == "" {
-		node.SetKey(d, "link-local", &fabric.Node{Kind: fabric.SequenceNode, Flow: true})
+		node.SetKey(d, "link-local", &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true})
 	}
 	for _, key := range []string{"IPV6ADDR", "IPV6ADDR_SECONDARIES"} {
 		for _, word := range strings.Fields(r.get(key)) {
@@ -150,7 +150,7 @@ func (r *reader) ipv6(d *fabric.Node) {
 	}
 }
 
-func (r *reader) bridge(d *fabric.Node) {
+func (r *reader) bridge(d *yamldoc.Node) {
 	if r.Kinds[r.id] != "bridges" {
 		return
 	}
@@ -167,7 +167,7 @@ func (r *reader) alias(number string) {
 	p, ok := r.address4("")
 	r.get("DEVICE")
 	if ok {
-		options := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+		options := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 		node.Put(options, "label", node.Quoted(r.id+":"+number))
 		r.Host.Address(r.id, p, options)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render"
 )
 
@@ -33,7 +34,7 @@ func FuzzReadKeyfile(f *testing.F) {
 	f.Add("[connection]\ntype=vlan\n[vlan]\nid=5\nparent=a b\n[ipv4]\nroute1=0/0,,\nrouting-rule1=from\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		found, err := Read(map[string]string{"x.nmconnection": text})
-		var problems fabric.Problems
+		var problems yamldoc.Problems
 		if errors.Is(err, render.ErrEmpty) || errors.As(err, &problems) {
 			return
 		}

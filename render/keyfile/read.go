@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/node"
@@ -35,7 +36,7 @@ var keySections = map[string]string{
 }
 
 // Read returns what the files, text by path, say of a host. The error is
-// render.ErrEmpty where they say nothing of a network, fabric.Problems where it is no
+// render.ErrEmpty where they say nothing of a network, yamldoc.Problems where it is no
 // network.
 func Read(files map[string]string) (render.Found, error) {
 	r := &reader{names: map[string]string{}, ports: map[string][]string{}, Host: readback.New()}
@@ -102,7 +103,7 @@ type connectionReader struct {
 	file  file
 	used  map[int]bool // lines read, by number
 	name  string
-	entry *fabric.Node // the definition
+	entry *yamldoc.Node // the definition
 }
 
 // take returns a key's value and notes that it was read.
@@ -244,9 +245,9 @@ func (r *connectionReader) vlan() {
 // drop takes the definition out again.
 func (r *connectionReader) drop(section string) {
 	devices := node.Within(r.Network, section)
-	devices.Pairs = slices.DeleteFunc(devices.Pairs, func(p fabric.Pair) bool { return p.Key == r.name })
+	devices.Pairs = slices.DeleteFunc(devices.Pairs, func(p yamldoc.Pair) bool { return p.Key == r.name })
 	if len(devices.Pairs) == 0 {
-		r.Network.Pairs = slices.DeleteFunc(r.Network.Pairs, func(p fabric.Pair) bool { return p.Key == section })
+		r.Network.Pairs = slices.DeleteFunc(r.Network.Pairs, func(p yamldoc.Pair) bool { return p.Key == section })
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/render/node"
 )
@@ -99,7 +99,7 @@ func (r *connectionReader) address(l keyLine) {
 		return
 	}
 	r.used[l.number] = true
-	if list := r.entry.Get("addresses"); list == nil || !slices.ContainsFunc(list.Items, func(n *fabric.Node) bool { return n.Text == p.String() }) {
+	if list := r.entry.Get("addresses"); list == nil || !slices.ContainsFunc(list.Items, func(n *yamldoc.Node) bool { return n.Text == p.String() }) {
 		node.Push(r.entry, "addresses", node.Quoted(p.String()))
 		r.entry.Get("addresses").Flow = true
 	}
@@ -297,7 +297,7 @@ func (r *connectionReader) nameservers() {
 			}
 		}
 		for _, word := range strings.FieldsFunc(r.take(group, "dns-search"), func(c rune) bool { return c == ';' || c == ',' || c == ' ' }) {
-			if !slices.ContainsFunc(search.Items, func(n *fabric.Node) bool { return n.Text == word }) {
+			if !slices.ContainsFunc(search.Items, func(n *yamldoc.Node) bool { return n.Text == word }) {
 				search.Items = append(search.Items, node.Quoted(word))
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/node"
@@ -141,7 +142,7 @@ func (r *connectionReader) bond() {
 }
 
 // parameter puts an option where a fabric has it.
-func (r *connectionReader) parameter(parameters *fabric.Node, l keyLine) bool {
+func (r *connectionReader) parameter(parameters *yamldoc.Node, l keyLine) bool {
 	if strings.ContainsFunc(l.value, func(c rune) bool { return c < ' ' || c > '~' }) || l.value == "" {
 		return false
 	}
@@ -166,13 +167,13 @@ func (r *connectionReader) parameter(parameters *fabric.Node, l keyLine) bool {
 }
 
 // goodParameters reports whether a fabric takes the parameters of a bond.
-func goodParameters(parameters *fabric.Node) bool {
+func goodParameters(parameters *yamldoc.Node) bool {
 	n := node.Mapping()
 	node.Put(n, "version", node.Plain("2"))
 	bond := node.Within(n, "bonds", "b")
 	node.Put(bond, "parameters", parameters)
-	_, err := fabric.ParseNetwork("", []byte(fabric.Write(n)))
-	var problems fabric.Problems
+	_, err := fabric.ParseNetwork("", []byte(yamldoc.Write(n)))
+	var problems yamldoc.Problems
 	if !errors.As(err, &problems) {
 		return err == nil
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
@@ -220,17 +221,17 @@ func (w *lister) route(where, key string, r fabric.Route) {
 }
 
 // node lists the values of a part of the file that is kept unread.
-func (w *lister) node(where, key string, n *fabric.Node) {
+func (w *lister) node(where, key string, n *yamldoc.Node) {
 	switch {
 	case n == nil:
-	case n.Kind == fabric.MappingNode:
+	case n.Kind == yamldoc.MappingNode:
 		for _, p := range n.Pairs {
 			w.node(where, key+"."+p.Key, p.Value)
 		}
-	case n.Kind == fabric.SequenceNode:
+	case n.Kind == yamldoc.SequenceNode:
 		var words []string
 		for _, item := range n.Items {
-			words = append(words, strings.TrimSpace(fabric.Write(item)))
+			words = append(words, strings.TrimSpace(yamldoc.Write(item)))
 		}
 		w.all = append(w.all, Entry{where, key, strings.Join(words, " ")})
 	default:

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/ledger"
 	"github.com/linerate/linerate/render/node"
@@ -12,24 +12,24 @@ import (
 
 // placeFiles puts the wanted network into the files that define parts of it,
 // and the rest into one of our own.
-func placeFiles(in render.Input, wanted *fabric.Node, l *ledger.Ledger) error {
+func placeFiles(in render.Input, wanted *yamldoc.Node, l *ledger.Ledger) error {
 	out := l.Out
-	w := writer{in: in, trees: map[string]*fabric.Node{}, rest: wanted.Clone()}
+	w := writer{in: in, trees: map[string]*yamldoc.Node{}, rest: wanted.Clone()}
 	for _, file := range inOrder(in.Old) {
 		if !strings.HasPrefix(file, "/etc/netplan/") {
 			continue
 		}
-		tree, err := fabric.ParseYAML(file, []byte(in.Old[file]))
+		tree, err := yamldoc.Parse(file, []byte(in.Old[file]))
 		if err != nil {
 			return fmt.Errorf("read what netplan has: %w", err)
 		}
-		if tree.Kind == fabric.MappingNode && tree.Get("network").Get("version") == nil && tree.Get("network").Get("renderer") == nil && tree.Get("network") == nil {
+		if tree.Kind == yamldoc.MappingNode && tree.Get("network").Get("version") == nil && tree.Get("network").Get("renderer") == nil && tree.Get("network") == nil {
 			continue
 		}
 		w.order, w.trees[file] = append(w.order, file), tree.Clone()
 	}
 	for _, section := range wanted.Pairs {
-		if section.Value.Kind == fabric.MappingNode {
+		if section.Value.Kind == yamldoc.MappingNode {
 			for _, d := range section.Value.Pairs {
 				if w.place(section.Key, d.Key, d.Value) {
 					remove(w.rest, section.Key, d.Key)
@@ -48,12 +48,12 @@ func placeFiles(in render.Input, wanted *fabric.Node, l *ledger.Ledger) error {
 type writer struct {
 	in    render.Input
 	order []string // files, first read first
-	trees map[string]*fabric.Node
-	rest  *fabric.Node // what no file has yet
+	trees map[string]*yamldoc.Node
+	rest  *yamldoc.Node // what no file has yet
 }
 
 // network is a file's mapping under "network".
-func (w writer) network(file string) *fabric.Node { return w.trees[file].Get("network") }
+func (w writer) network(file string) *yamldoc.Node { return w.trees[file].Get("network") }
 
 // holders are the files that define a device.
 func (w writer) holders(section, id string) []string {
@@ -69,16 +69,16 @@ func (w writer) holders(section, id string) []string {
 // place puts a definition into the files that have it; false where none does.
 // Netplan joins what its files say: mappings key by key, lists end to end, the
 // last word for all else.
-func (w writer) place(section, id string, wanted *fabric.Node) bool {
+func (w writer) place(section, id string, wanted *yamldoc.Node) bool {
 	files := w.holders(section, id)
 	if len(files) == 0 {
 		return false
 	}
-	var have []*fabric.Node
+	var have []*yamldoc.Node
 	for _, file := range files {
 		n := w.network(file).Get(section).Get(id)
-		if n.Kind == fabric.NullNode {
-			n.Kind, n.Flow = fabric.MappingNode, true
+		if n.Kind == yamldoc.NullNode {
+			n.Kind, n.Flow = yamldoc.MappingNode, true
 		}
 		have = append(have, n)
 	}
@@ -87,9 +87,9 @@ func (w writer) place(section, id string, wanted *fabric.Node) bool {
 }
 
 // join changes what several files say of one mapping to say the wanted keys.
-func join(have []*fabric.Node, wanted *fabric.Node) {
+func join(have []*yamldoc.Node, wanted *yamldoc.Node) {
 	for _, p := range wanted.Pairs {
-		var holders []*fabric.Node
+		var holders []*yamldoc.Node
 		for _, n := range have {
 			if n.Get(p.Key) != nil {
 				holders = append(holders, n)
@@ -98,10 +98,10 @@ func join(have []*fabric.Node, wanted *fabric.Node) {
 		switch {
 		case len(holders) == 0:
 			node.SetKey(have[len(have)-1], p.Key, p.Value)
-		case p.Value.Kind == fabric.MappingNode:
-			var inner []*fabric.Node
+		case p.Value.Kind == yamldoc.MappingNode:
+			var inner []*yamldoc.Node
 			for _, n := range holders {
-				if v := n.Get(p.Key); v.Kind == fabric.MappingNode {
+				if v := n.Get(p.Key); v.Kind == yamldoc.MappingNode {
 					inner = append(inner, v)
 				}
 			}
@@ -110,7 +110,7 @@ func join(have []*fabric.Node, wanted *fabric.Node) {
 				continue
 			}
 			join(inner, p.Value)
-		case p.Value.Kind == fabric.SequenceNode:
+		case p.Value.Kind == yamldoc.SequenceNode:
 			joinLists(holders, p.Key, p.Value)
 		default:
 			node.SetKey(holders[len(holders)-1], p.Key, p.Value)
@@ -120,17 +120,17 @@ func join(have []*fabric.Node, wanted *fabric.Node) {
 
 // joinLists leaves of each file's list what is wanted and adds what is missing
 // to the last.
-func joinLists(holders []*fabric.Node, key string, wanted *fabric.Node) {
+func joinLists(holders []*yamldoc.Node, key string, wanted *yamldoc.Node) {
 	if len(holders) == 1 {
 		if !holders[0].Get(key).Equal(wanted) {
 			node.SetKey(holders[0], key, wanted)
 		}
 		return
 	}
-	var said []*fabric.Node
+	var said []*yamldoc.Node
 	for _, n := range holders {
 		l := n.Get(key)
-		var kept []*fabric.Node
+		var kept []*yamldoc.Node
 		for _, item := range l.Items {
 			if node.Contains(wanted.Items, item) && !node.Contains(said, item) {
 				kept, said = append(kept, item), append(said, item)
@@ -139,8 +139,8 @@ func joinLists(holders []*fabric.Node, key string, wanted *fabric.Node) {
 		l.Items = kept
 	}
 	last := holders[len(holders)-1].Get(key)
-	if last.Kind != fabric.SequenceNode {
-		last = &fabric.Node{Kind: fabric.SequenceNode, Flow: true}
+	if last.Kind != yamldoc.SequenceNode {
+		last = &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true}
 		node.SetKey(holders[len(holders)-1], key, last)
 	}
 	for _, item := range wanted.Items {
@@ -151,7 +151,7 @@ func joinLists(holders []*fabric.Node, key string, wanted *fabric.Node) {
 }
 
 // setTop sets one of the network's own keys where the last file has it.
-func (w writer) setTop(key string, value *fabric.Node) bool {
+func (w writer) setTop(key string, value *yamldoc.Node) bool {
 	for i := len(w.order) - 1; i >= 0; i-- {
 		if n := w.network(w.order[i]); n.Get(key) != nil {
 			node.SetKey(n, key, value)
@@ -180,7 +180,7 @@ func (w writer) absent(l *ledger.Ledger) {
 }
 
 // remove takes a definition out, and the section when it was the last.
-func remove(network *fabric.Node, section, id string) {
+func remove(network *yamldoc.Node, section, id string) {
 	s := network.Get(section)
 	node.SetKey(s, id, nil)
 	if len(s.Pairs) == 0 {
@@ -191,7 +191,7 @@ func remove(network *fabric.Node, section, id string) {
 // write gives every file that changed or holds something of ours.
 func (w writer) write(out *render.Output) error {
 	for _, file := range w.order {
-		text, kept, err := fabric.Revise(w.in.Old[file], w.trees[file])
+		text, kept, err := yamldoc.Revise(w.in.Old[file], w.trees[file])
 		if err != nil {
 			return fmt.Errorf("change %s: %w", file, err)
 		}
@@ -217,7 +217,7 @@ func (w writer) writeRest(out *render.Output) error {
 	if old, there := w.trees[ownFile]; there {
 		n := node.Within(old, "network")
 		for _, section := range w.rest.Pairs {
-			if section.Value.Kind != fabric.MappingNode {
+			if section.Value.Kind != yamldoc.MappingNode {
 				node.SetKey(n, section.Key, section.Value)
 				continue
 			}
@@ -225,7 +225,7 @@ func (w writer) writeRest(out *render.Output) error {
 				node.SetKey(node.Within(n, section.Key), d.Key, d.Value)
 			}
 		}
-		text, _, err := fabric.Revise(w.in.Old[ownFile], old)
+		text, _, err := yamldoc.Revise(w.in.Old[ownFile], old)
 		for i := range out.Files {
 			if out.Files[i].Path == ownFile {
 				out.Files[i].Text = text
@@ -233,7 +233,7 @@ func (w writer) writeRest(out *render.Output) error {
 		}
 		return err
 	}
-	text, _, err := fabric.Revise(w.in.Host.Network.Source, w.rest)
+	text, _, err := yamldoc.Revise(w.in.Host.Network.Source, w.rest)
 	if err != nil {
 		return fmt.Errorf("write the host's network: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
@@ -50,7 +51,7 @@ func Write(in render.Input) (render.Output, error) {
 		return out, render.ErrEmpty
 	}
 	l := ledger.New(in, &out)
-	wanted, err := fabric.ParseYAML("network", []byte(in.Host.Network.Source))
+	wanted, err := yamldoc.Parse("network", []byte(in.Host.Network.Source))
 	if err != nil {
 		return out, fmt.Errorf("read the host's network: %w", err)
 	}
@@ -76,7 +77,7 @@ func Write(in render.Input) (render.Output, error) {
 
 // markSaid marks what the user's own text says by itself, and puts in the
 // tree what netplan can say of the settings beside it.
-func markSaid(in render.Input, wanted *fabric.Node, l *ledger.Ledger) {
+func markSaid(in render.Input, wanted *yamldoc.Node, l *ledger.Ledger) {
 	for _, w := range l.Entries {
 		switch head, _, _ := strings.Cut(w.Key, "."); head {
 		case "bonding", "offloads", "rings", "channels", "coalesce", "qdisc", "mptcp", "source_rules", "absent":
@@ -114,7 +115,7 @@ func sectionOf(k device.Kind) string {
 
 // putOptions puts bond options in that stand under bonding and netplan has
 // a word for.
-func putOptions(in render.Input, d device.Device, n *fabric.Node, l *ledger.Ledger) {
+func putOptions(in render.Input, d device.Device, n *yamldoc.Node, l *ledger.Ledger) {
 	for _, o := range d.Options {
 		value, beside := in.Host.Bonding[d.ID][o.Name]
 		name, said, ok := fabric.ParameterOf(nil, o.Name, value)
@@ -122,8 +123,8 @@ func putOptions(in render.Input, d device.Device, n *fabric.Node, l *ledger.Ledg
 			continue
 		}
 		parameters := n.Get("parameters")
-		if parameters == nil || parameters.Kind != fabric.MappingNode {
-			parameters = &fabric.Node{Kind: fabric.MappingNode}
+		if parameters == nil || parameters.Kind != yamldoc.MappingNode {
+			parameters = &yamldoc.Node{Kind: yamldoc.MappingNode}
 			node.SetKey(n, "parameters", parameters)
 		}
 		node.SetKey(parameters, name, said)
@@ -141,7 +142,7 @@ func zeroUnsaid(o device.Option) bool {
 
 // putSourceRules puts in the rules and routes that the definition does not
 // have itself.
-func putSourceRules(in render.Input, d device.Device, n *fabric.Node, l *ledger.Ledger) {
+func putSourceRules(in render.Input, d device.Device, n *yamldoc.Node, l *ledger.Ledger) {
 	own, _ := in.Host.Network.Device(d.ID)
 	add := func(list string, said map[string]string, keys ...string) {
 		var pairs []string
@@ -170,7 +171,7 @@ func rendererOf(in render.Input) string {
 		return renderer
 	}
 	for _, file := range inOrder(in.Old) {
-		if n, err := fabric.ParseYAML(file, []byte(in.Old[file])); err == nil {
+		if n, err := yamldoc.Parse(file, []byte(in.Old[file])); err == nil {
 			if r := n.Get("network").Get("renderer"); r != nil {
 				renderer = r.Text
 			}
@@ -215,18 +216,18 @@ func makesLink(d device.Device) bool {
 	return false
 }
 
-func merge(files map[string]string) (*fabric.Node, error) {
+func merge(files map[string]string) (*yamldoc.Node, error) {
 	merged := node.Mapping()
 	for _, file := range inOrder(files) {
-		tree, err := fabric.ParseYAML(file, []byte(files[file]))
+		tree, err := yamldoc.Parse(file, []byte(files[file]))
 		if err != nil {
 			return nil, err
 		}
 		switch n := tree.Get("network"); {
-		case tree.Kind == fabric.NullNode:
-		case tree.Kind != fabric.MappingNode || n == nil:
-			return nil, fabric.Problems{{File: file, Line: 1, Column: 1, What: "this is no netplan file: it has no key network"}}
-		case n.Kind == fabric.MappingNode:
+		case tree.Kind == yamldoc.NullNode:
+		case tree.Kind != yamldoc.MappingNode || n == nil:
+			return nil, yamldoc.Problems{{File: file, Line: 1, Column: 1, What: "this is no netplan file: it has no key network"}}
+		case n.Kind == yamldoc.MappingNode:
 			mergeNodes(merged, n)
 		}
 	}
@@ -236,13 +237,13 @@ func merge(files map[string]string) (*fabric.Node, error) {
 	return merged, nil
 }
 
-func mergeNodes(into, from *fabric.Node) {
+func mergeNodes(into, from *yamldoc.Node) {
 	for _, p := range from.Pairs {
 		have := into.Get(p.Key)
 		switch {
-		case have != nil && have.Kind == fabric.MappingNode && p.Value.Kind == fabric.MappingNode:
+		case have != nil && have.Kind == yamldoc.MappingNode && p.Value.Kind == yamldoc.MappingNode:
 			mergeNodes(have, p.Value)
-		case have != nil && have.Kind == fabric.SequenceNode && p.Value.Kind == fabric.SequenceNode:
+		case have != nil && have.Kind == yamldoc.SequenceNode && p.Value.Kind == yamldoc.SequenceNode:
 			for _, item := range p.Value.Items {
 				if !node.Contains(have.Items, item) {
 					have.Items = append(have.Items, item.Clone())
@@ -261,13 +262,13 @@ func Read(files map[string]string) (render.Found, error) {
 	if err != nil {
 		return render.Found{}, err
 	}
-	if _, err := fabric.ParseNetwork("netplan", []byte(fabric.Write(merged))); err != nil {
+	if _, err := fabric.ParseNetwork("netplan", []byte(yamldoc.Write(merged))); err != nil {
 		return render.Found{}, fmt.Errorf("check what the files say together: %w", err)
 	}
 	f := readback.New()
 	f.Network = merged
 	for _, section := range merged.Pairs {
-		if section.Value.Kind == fabric.MappingNode && section.Key != "ethernets" {
+		if section.Value.Kind == yamldoc.MappingNode && section.Key != "ethernets" {
 			for _, d := range section.Value.Pairs {
 				f.Kinds[d.Key] = section.Key
 			}

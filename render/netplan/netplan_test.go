@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render"
 )
 
@@ -118,7 +119,7 @@ func TestNetplanTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := fabric.ParseNetwork("netplan", []byte(fabric.Write(merged)))
+	n, err := fabric.ParseNetwork("netplan", []byte(yamldoc.Write(merged)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
 	"github.com/linerate/linerate/render/node"
@@ -22,13 +22,13 @@ type keyRow struct {
 // what netplan has no value for.
 type form struct {
 	write func(string) string
-	read  func(string) *fabric.Node
+	read  func(string) *yamldoc.Node
 }
 
 var (
 	text  = form{func(s string) string { return s }, node.Plain}
-	size  = form{text.write, func(s string) *fabric.Node { return node.Plain(readback.SizeText(s, 1024)) }}
-	yesNo = form{func(s string) string { return map[bool]string{true: "yes", false: "no"}[node.Yes(s)] }, func(s string) *fabric.Node {
+	size  = form{text.write, func(s string) *yamldoc.Node { return node.Plain(readback.SizeText(s, 1024)) }}
+	yesNo = form{func(s string) string { return map[bool]string{true: "yes", false: "no"}[node.Yes(s)] }, func(s string) *yamldoc.Node {
 		if on, ok := readback.ZeroOne(s); ok {
 			return node.Plain(strconv.FormatBool(on == "1"))
 		}
@@ -36,7 +36,7 @@ var (
 	}}
 	// The overrides of DHCP stand as they are written, and are read as text.
 	said  = form{text.write, node.Quoted}
-	truth = form{text.write, func(s string) *fabric.Node {
+	truth = form{text.write, func(s string) *yamldoc.Node {
 		if n := yesNo.read(s); n != nil {
 			s = n.Text
 		}

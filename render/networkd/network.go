@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
@@ -138,7 +138,7 @@ func linkLocal(d device.Device) string {
 	return "no"
 }
 
-func addressSection(d device.Device, p netip.Prefix, options *fabric.Node, l *ledger.Ledger) unitfile.Section {
+func addressSection(d device.Device, p netip.Prefix, options *yamldoc.Node, l *ledger.Ledger) unitfile.Section {
 	s := unitfile.Section{Name: "Address"}
 	s.Put("Address", p.String())
 	for _, o := range options.Pairs {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/readback"
@@ -177,7 +177,7 @@ func (r reader) layer3(s placedSection, a unitfile.Assignment, id string) bool {
 }
 
 // custom reads the keys that a file mostly has by custom.
-func (r reader) custom(a unitfile.Assignment, d *fabric.Node, id string, port bool) bool {
+func (r reader) custom(a unitfile.Assignment, d *yamldoc.Node, id string, port bool) bool {
 	on, isBool := readback.ZeroOne(a.Value)
 	switch a.Key {
 	case "DHCP":
@@ -203,7 +203,7 @@ func (r reader) custom(a unitfile.Assignment, d *fabric.Node, id string, port bo
 			return false
 		case word == "ipv6", word == "0" && port:
 		case list == nil:
-			node.SetKey(d, "link-local", &fabric.Node{Kind: fabric.SequenceNode, Flow: true})
+			node.SetKey(d, "link-local", &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true})
 		default:
 			node.Put(d, "link-local", node.FlowList(list))
 		}

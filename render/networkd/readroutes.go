@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/readback"
@@ -27,7 +27,7 @@ func readRouteSection(r reader, s placedSection, id string) {
 		r.multipath(s, id, hops)
 		return
 	}
-	route := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+	route := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	four := !strings.Contains(s.Get("Gateway")+s.Get("PreferredSource"), ":")
 next:
 	for _, a := range s.Keys {
@@ -85,7 +85,7 @@ func (r reader) multipath(s placedSection, id string, hops []string) {
 				r.left(s, a)
 				continue
 			}
-			hop := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+			hop := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 			node.Put(hop, "via", node.Text(g.String()))
 			if !named {
 				dev = id
@@ -106,7 +106,7 @@ func (r reader) multipath(s placedSection, id string, hops []string) {
 var ruleRows = [...]row{{"From", "from"}, {"To", "to"}, {"Table", "table"}, {"Priority", "priority"}, {"FirewallMark", "mark"}, {"TypeOfService", "type-of-service"}}
 
 func readRuleSection(r reader, s placedSection, id string) {
-	rule, whole := &fabric.Node{Kind: fabric.MappingNode, Flow: true}, true
+	rule, whole := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}, true
 next:
 	for _, a := range s.Keys {
 		for _, row := range ruleRows {

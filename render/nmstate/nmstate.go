@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
@@ -32,8 +32,8 @@ var features = map[string]string{
 type writer struct {
 	in                        render.Input
 	ledger                    *ledger.Ledger
-	interfaces, routes, rules *fabric.Node
-	servers, search           *fabric.Node
+	interfaces, routes, rules *yamldoc.Node
+	servers, search           *yamldoc.Node
 }
 
 // Write returns the host's network as one state. The error is
@@ -66,7 +66,7 @@ func Write(in render.Input) (render.Output, error) {
 	node.Put(resolver, "server", w.servers)
 	node.Put(resolver, "search", w.search)
 	state.Pairs = withoutEmpty(state.Pairs)
-	out.Add(place, 0o600, fabric.Write(state))
+	out.Add(place, 0o600, yamldoc.Write(state))
 	w.ledger.Finish("nmstate cannot represent it",
 		ledger.Reason{Keys: "sysctl.", Why: "nmstate sets no sysctls; sysctl.d does"},
 		ledger.Reason{Keys: "mptcp.", Why: "nmstate marks addresses as endpoints and leaves MPTCP's limits alone: ip mptcp limits set"},
@@ -76,13 +76,13 @@ func Write(in render.Input) (render.Output, error) {
 }
 
 // withoutEmpty leaves out mappings that hold nothing.
-func withoutEmpty(pairs []fabric.Pair) []fabric.Pair {
-	var kept []fabric.Pair
+func withoutEmpty(pairs []yamldoc.Pair) []yamldoc.Pair {
+	var kept []yamldoc.Pair
 	for _, p := range pairs {
-		if p.Value.Kind == fabric.MappingNode {
+		if p.Value.Kind == yamldoc.MappingNode {
 			p.Value.Pairs = withoutEmpty(p.Value.Pairs)
 		}
-		if p.Value.Kind == fabric.ScalarNode || len(p.Value.Pairs)+len(p.Value.Items) > 0 {
+		if p.Value.Kind == yamldoc.ScalarNode || len(p.Value.Pairs)+len(p.Value.Items) > 0 {
 			kept = append(kept, p)
 		}
 	}
@@ -111,7 +111,7 @@ func (w *writer) device(d device.Device) {
 		node.Put(item, "identifier", node.Plain("mac-address"))
 		node.Put(item, "mac-address", node.Quoted(strings.ToUpper(d.Match.MAC.String())))
 	}
-	item.Pairs = append([]fabric.Pair{{Key: "name", Value: node.Plain(name)}, {Key: "type", Value: node.Plain(typ)}, {Key: "state", Value: node.Plain("up")}}, item.Pairs...)
+	item.Pairs = append([]yamldoc.Pair{{Key: "name", Value: node.Plain(name)}, {Key: "type", Value: node.Plain(typ)}, {Key: "state", Value: node.Plain("up")}}, item.Pairs...)
 	if d.MTU != 0 {
 		node.Put(item, "mtu", node.PlainInt(d.MTU))
 		w.ledger.Say(d.ID, "mtu")
@@ -139,7 +139,7 @@ func (w *writer) device(d device.Device) {
 	w.interfaces.Items = append(w.interfaces.Items, item)
 }
 
-func (w *writer) bond(d device.Device, item *fabric.Node) {
+func (w *writer) bond(d device.Device, item *yamldoc.Node) {
 	w.ledger.Say(d.ID, "interfaces")
 	bond := node.Within(item, "link-aggregation")
 	node.Put(bond, "mode", node.Plain(d.Mode()))
@@ -199,12 +199,12 @@ func (w *writer) bond(d device.Device, item *fabric.Node) {
 	}
 	if b, ok := w.in.Host.Network.Bond(d.ID); ok && b.Interfaces != nil && len(list.Items) == 0 {
 		list.Flow = true // an empty list takes all ports out, none leaves them
-		bond.Pairs = append(bond.Pairs, fabric.Pair{Key: "port", Value: list})
+		bond.Pairs = append(bond.Pairs, yamldoc.Pair{Key: "port", Value: list})
 	}
 	node.Put(bond, "port", list)
 }
 
-func (w *writer) bridge(d device.Device, item *fabric.Node) {
+func (w *writer) bridge(d device.Device, item *yamldoc.Node) {
 	w.ledger.Say(d.ID, "interfaces")
 	bridge := node.Within(item, "bridge")
 	for _, p := range [...][2]string{{"stp", "enabled"}, {"priority", "priority"}, {"forward-delay", "forward-delay"}, {"hello-time", "hello-time"}, {"max-age", "max-age"}} {
@@ -236,7 +236,7 @@ func (w *writer) bridge(d device.Device, item *fabric.Node) {
 	node.Put(bridge, "port", ports)
 }
 
-func (w *writer) ethtool(d device.Device, item *fabric.Node) {
+func (w *writer) ethtool(d device.Device, item *yamldoc.Node) {
 	ethtool := node.Mapping()
 	feature := func(key, name string, on bool) {
 		if kernel, short := features[name]; short {
@@ -272,7 +272,7 @@ func (w *writer) ethtool(d device.Device, item *fabric.Node) {
 }
 
 // family is the ipv4 or ipv6 part of an interface.
-func (w *writer) family(d device.Device, item *fabric.Node, group, dhcp string, v4 bool) {
+func (w *writer) family(d device.Device, item *yamldoc.Node, group, dhcp string, v4 bool) {
 	n := node.Mapping()
 	automatic, _ := d.Truth(dhcp)
 	autoconf, localOnly := false, false
@@ -297,11 +297,11 @@ func (w *writer) family(d device.Device, item *fabric.Node, group, dhcp string, 
 		}
 	}
 	on := automatic || autoconf || localOnly || len(addresses.Items) > 0
-	head := []fabric.Pair{{Key: "enabled", Value: node.Plain(strconv.FormatBool(on))}}
+	head := []yamldoc.Pair{{Key: "enabled", Value: node.Plain(strconv.FormatBool(on))}}
 	if on {
-		head = append(head, fabric.Pair{Key: "dhcp", Value: node.Plain(strconv.FormatBool(automatic))})
+		head = append(head, yamldoc.Pair{Key: "dhcp", Value: node.Plain(strconv.FormatBool(automatic))})
 		if !v4 {
-			head = append(head, fabric.Pair{Key: "autoconf", Value: node.Plain(strconv.FormatBool(autoconf || automatic))})
+			head = append(head, yamldoc.Pair{Key: "autoconf", Value: node.Plain(strconv.FormatBool(autoconf || automatic))})
 		}
 		node.Put(n, "address", addresses)
 	}
@@ -309,7 +309,7 @@ func (w *writer) family(d device.Device, item *fabric.Node, group, dhcp string, 
 	node.Put(item, group, n)
 }
 
-func (w *writer) overrides(d device.Device, n *fabric.Node, path string) {
+func (w *writer) overrides(d device.Device, n *yamldoc.Node, path string) {
 	for _, o := range [...][2]string{{"use-dns", "auto-dns"}, {"use-routes", "auto-routes"}, {"route-metric", "auto-route-metric"}} {
 		text := d.Text(path + o[0])
 		if text == "" {

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/node"
 )
 
 // mptcp marks the device's addresses; the flags are the device's.
-func (w *writer) mptcp(d device.Device, item *fabric.Node) {
+func (w *writer) mptcp(d device.Device, item *yamldoc.Node) {
 	if w.in.Host.MPTCP == nil {
 		return
 	}

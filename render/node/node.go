@@ -6,15 +6,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // Texts are the items of a list, or of what stands where a list may.
-func Texts(n *fabric.Node) []string {
-	if n == nil || n.Kind == fabric.NullNode {
+func Texts(n *yamldoc.Node) []string {
+	if n == nil || n.Kind == yamldoc.NullNode {
 		return nil
 	}
-	if n.Kind == fabric.ScalarNode {
+	if n.Kind == yamldoc.ScalarNode {
 		return []string{n.Text}
 	}
 	var all []string
@@ -25,25 +25,25 @@ func Texts(n *fabric.Node) []string {
 }
 
 // Mapping returns an empty mapping.
-func Mapping() *fabric.Node { return &fabric.Node{Kind: fabric.MappingNode} }
+func Mapping() *yamldoc.Node { return &yamldoc.Node{Kind: yamldoc.MappingNode} }
 
 // Sequence returns an empty list.
-func Sequence() *fabric.Node { return &fabric.Node{Kind: fabric.SequenceNode} }
+func Sequence() *yamldoc.Node { return &yamldoc.Node{Kind: yamldoc.SequenceNode} }
 
 // Plain returns a scalar as it stands.
-func Plain(s string) *fabric.Node { return &fabric.Node{Kind: fabric.ScalarNode, Text: s} }
+func Plain(s string) *yamldoc.Node { return &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: s} }
 
 // PlainInt returns a number.
-func PlainInt(n int) *fabric.Node { return Plain(strconv.Itoa(n)) }
+func PlainInt(n int) *yamldoc.Node { return Plain(strconv.Itoa(n)) }
 
 // Quoted is text that stays text though it looks like a number.
-func Quoted(s string) *fabric.Node {
-	return &fabric.Node{Kind: fabric.ScalarNode, Text: s, Quoted: true}
+func Quoted(s string) *yamldoc.Node {
+	return &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: s, Quoted: true}
 }
 
 // Put sets a mapping's key; nil and empty values are left out.
-func Put(n *fabric.Node, key string, value *fabric.Node) {
-	if value == nil || value.Kind != fabric.ScalarNode && len(value.Pairs)+len(value.Items) == 0 {
+func Put(n *yamldoc.Node, key string, value *yamldoc.Node) {
+	if value == nil || value.Kind != yamldoc.ScalarNode && len(value.Pairs)+len(value.Items) == 0 {
 		return
 	}
 	for i := range n.Pairs {
@@ -52,28 +52,28 @@ func Put(n *fabric.Node, key string, value *fabric.Node) {
 			return
 		}
 	}
-	n.Pairs = append(n.Pairs, fabric.Pair{Key: key, Value: value})
+	n.Pairs = append(n.Pairs, yamldoc.Pair{Key: key, Value: value})
 }
 
 // PutAt sets the key at a path of keys with dots between them.
-func PutAt(n *fabric.Node, path string, value *fabric.Node) {
+func PutAt(n *yamldoc.Node, path string, value *yamldoc.Node) {
 	keys := strings.Split(path, ".")
 	last := len(keys) - 1
 	Put(Within(n, keys[:last]...), keys[last], value)
 }
 
 // PutText sets a mapping's key to a quoted text; one that is empty is left out.
-func PutText(n *fabric.Node, key, text string) {
+func PutText(n *yamldoc.Node, key, text string) {
 	if text != "" {
 		Put(n, key, Quoted(text))
 	}
 }
 
 // Within is the mapping at a path below a node, made where there is none.
-func Within(n *fabric.Node, keys ...string) *fabric.Node {
+func Within(n *yamldoc.Node, keys ...string) *yamldoc.Node {
 	for _, key := range keys {
 		below := n.Get(key)
-		if below == nil || below.Kind != fabric.MappingNode {
+		if below == nil || below.Kind != yamldoc.MappingNode {
 			below = Mapping()
 			SetKey(n, key, below)
 		}
@@ -83,9 +83,9 @@ func Within(n *fabric.Node, keys ...string) *fabric.Node {
 }
 
 // Push adds an item to the list below a key, which is made where there is none.
-func Push(n *fabric.Node, key string, item *fabric.Node) {
+func Push(n *yamldoc.Node, key string, item *yamldoc.Node) {
 	list := n.Get(key)
-	if list == nil || list.Kind != fabric.SequenceNode {
+	if list == nil || list.Kind != yamldoc.SequenceNode {
 		list = Sequence()
 		SetKey(n, key, list)
 	}
@@ -93,7 +93,7 @@ func Push(n *fabric.Node, key string, item *fabric.Node) {
 }
 
 // True reports a node that says true; one that is not there does not.
-func True(n *fabric.Node) bool { return n != nil && Yes(n.Text) }
+func True(n *yamldoc.Node) bool { return n != nil && Yes(n.Text) }
 
 // Yes reads netplan's words for true.
 func Yes(s string) bool {
@@ -101,8 +101,8 @@ func Yes(s string) bool {
 }
 
 // FlowList is [a, b].
-func FlowList(values []string) *fabric.Node {
-	n := &fabric.Node{Kind: fabric.SequenceNode, Flow: true}
+func FlowList(values []string) *yamldoc.Node {
+	n := &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true}
 	for _, v := range values {
 		n.Items = append(n.Items, Plain(v))
 	}
@@ -110,8 +110,8 @@ func FlowList(values []string) *fabric.Node {
 }
 
 // FlowMap is {key: value, ...} of the pairs whose value is not "".
-func FlowMap(pairs ...string) *fabric.Node {
-	n := &fabric.Node{Kind: fabric.MappingNode, Flow: true}
+func FlowMap(pairs ...string) *yamldoc.Node {
+	n := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
 			Put(n, pairs[i], Plain(pairs[i+1]))
@@ -121,9 +121,9 @@ func FlowMap(pairs ...string) *fabric.Node {
 }
 
 // SetKey gives a mapping's key the value; nil takes the key out.
-func SetKey(n *fabric.Node, key string, value *fabric.Node) {
-	if n.Kind == fabric.NullNode {
-		n.Kind = fabric.MappingNode
+func SetKey(n *yamldoc.Node, key string, value *yamldoc.Node) {
+	if n.Kind == yamldoc.NullNode {
+		n.Kind = yamldoc.MappingNode
 	}
 	for i := range n.Pairs {
 		if n.Pairs[i].Key != key {
@@ -137,12 +137,12 @@ func SetKey(n *fabric.Node, key string, value *fabric.Node) {
 		return
 	}
 	if value != nil {
-		n.Pairs = append(n.Pairs, fabric.Pair{Key: key, Value: value})
+		n.Pairs = append(n.Pairs, yamldoc.Pair{Key: key, Value: value})
 	}
 }
 
 // Contains reports whether one of the items is equal to item.
-func Contains(items []*fabric.Node, item *fabric.Node) bool {
+func Contains(items []*yamldoc.Node, item *yamldoc.Node) bool {
 	for _, other := range items {
 		if other.Equal(item) {
 			return true
@@ -152,7 +152,7 @@ func Contains(items []*fabric.Node, item *fabric.Node) bool {
 }
 
 // QuotedList is a list of quoted texts.
-func QuotedList(values []string) *fabric.Node {
+func QuotedList(values []string) *yamldoc.Node {
 	n := Sequence()
 	for _, v := range values {
 		n.Items = append(n.Items, Quoted(v))
@@ -161,7 +161,7 @@ func QuotedList(values []string) *fabric.Node {
 }
 
 // Text leaves numbers plain and quotes what has colons in it.
-func Text(s string) *fabric.Node {
+func Text(s string) *yamldoc.Node {
 	if strings.Contains(s, ":") {
 		return Quoted(s)
 	}
@@ -169,7 +169,7 @@ func Text(s string) *fabric.Node {
 }
 
 // Pairs are a mapping's; none of a node that is not there.
-func Pairs(n *fabric.Node) []fabric.Pair {
+func Pairs(n *yamldoc.Node) []yamldoc.Pair {
 	if n == nil {
 		return nil
 	}

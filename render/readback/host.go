@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/node"
@@ -15,9 +16,9 @@ import (
 
 // Host puts together what files say of a host, as a fabric file has it.
 type Host struct {
-	Network *fabric.Node
+	Network *yamldoc.Node
 	// Beside is what netplan has no words for: "bonding", "links", ...
-	Beside *fabric.Node
+	Beside *yamldoc.Node
 	Unread []render.Unread
 	// Kinds are netplan's sections by device, for those that files make.
 	Kinds map[string]string
@@ -36,18 +37,18 @@ func (f *Host) Miss(path string, line int, key, value, why string) {
 }
 
 // Device is the definition of an interface, made where there is none.
-func (f *Host) Device(id string) *fabric.Node {
+func (f *Host) Device(id string) *yamldoc.Node {
 	section := f.Kinds[id]
 	if section == "" {
 		section = "ethernets"
 	}
 	n := node.Within(f.Network, section, id)
-	n.Kind = fabric.MappingNode
+	n.Kind = yamldoc.MappingNode
 	return n
 }
 
 // Setting is a device's mapping beside the network: links.ID or bonding.ID.
-func (f *Host) Setting(kind, id string, more ...string) *fabric.Node {
+func (f *Host) Setting(kind, id string, more ...string) *yamldoc.Node {
 	return node.Within(f.Beside, append([]string{kind, id}, more...)...)
 }
 
@@ -74,7 +75,7 @@ func (f *Host) Offload(id, name string, on bool) {
 }
 
 // Address adds an address to a device, with its options if there are any.
-func (f *Host) Address(id string, p netip.Prefix, options *fabric.Node) {
+func (f *Host) Address(id string, p netip.Prefix, options *yamldoc.Node) {
 	if options == nil || len(options.Pairs) == 0 {
 		node.Push(f.Device(id), "addresses", node.Quoted(p.String()))
 		return
@@ -103,9 +104,9 @@ func (f *Host) Found() (render.Found, error) {
 }
 
 // dropUnrealPorts makes {} of definitions that say nothing.
-func (f *Host) dropUnrealPorts(section *fabric.Node) {
+func (f *Host) dropUnrealPorts(section *yamldoc.Node) {
 	for i := range section.Pairs {
-		if v := section.Pairs[i].Value; v.Kind == fabric.MappingNode && len(v.Pairs) == 0 {
+		if v := section.Pairs[i].Value; v.Kind == yamldoc.MappingNode && len(v.Pairs) == 0 {
 			v.Flow = true
 		}
 	}

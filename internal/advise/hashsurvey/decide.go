@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/recognise"
 )
 
 // Request is what a survey is to find.
@@ -99,7 +99,7 @@ const (
 func (s State) telling(fresh []flow.Frame) int {
 	best, most := -1, worthAsking
 	var open []Side
-	var beliefs [sideCount]steer.Belief
+	var beliefs [sideCount]recognise.Belief
 	for _, side := range Sides() {
 		if !s.asks(side) || s.Own[side] != nil {
 			continue

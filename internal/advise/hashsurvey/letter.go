@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/recognise"
 )
 
 // letterWidth is what a ticket shows without breaking lines.
@@ -106,14 +106,14 @@ func (r Report) tellSide(w *letter, s SideReport) {
 const worthNaming = 0.1
 
 // GuessWords says what a device seems to hash, and how sure that is.
-func GuessWords(guesses []steer.Guess) string {
+func GuessWords(guesses []recognise.Guess) string {
 	if len(guesses) == 0 {
 		return "no rule that is known explains it"
 	}
 	first := guesses[0]
-	text := fmt.Sprintf("it seems to hash by %s: %s (%.0f %%)", first.Words(), steer.Sureness(first.Confidence), 100*first.Confidence)
+	text := fmt.Sprintf("it seems to hash by %s: %s (%.0f %%)", first.Words(), recognise.Sureness(first.Confidence), 100*first.Confidence)
 	if first.Policy == "one-link" {
-		text = fmt.Sprintf("it seems to use %s: %s (%.0f %%)", first.Words(), steer.Sureness(first.Confidence), 100*first.Confidence)
+		text = fmt.Sprintf("it seems to use %s: %s (%.0f %%)", first.Words(), recognise.Sureness(first.Confidence), 100*first.Confidence)
 	}
 	var others []string
 	for _, g := range guesses[1:min(4, len(guesses))] {

@@ -11,14 +11,16 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/recognise"
 )
 
 var update = flag.Bool("update", false, "write the expected letters")
 
 // letters are reports whose letter is in testdata.
 func letters() map[string]Report {
-	guess := func(policy string, sure float64) steer.Guess { return steer.Guess{Policy: policy, Confidence: sure} }
+	guess := func(policy string, sure float64) recognise.Guess {
+		return recognise.Guess{Policy: policy, Confidence: sure}
+	}
 	partner := &netstate.Aggregator{ID: 1, Ports: 2, ActorKey: 21, PartnerKey: 32768, PartnerMAC: flow.MAC{0, 0x1c, 0x73, 0xaa, 0xbb, 0xcc}}
 	alpha := Trunk{Host: "alpha", Bond: "bond1", Mode: "802.3ad", Policy: "layer3+4", MTU: 9000, LACP: partner, Ports: []TrunkPort{
 		{Link: "ens2f0", MAC: flow.MAC{2, 0, 0, 0, 0, 1}, Usable: true, Aggregator: 1, Up: true},
@@ -33,10 +35,10 @@ func letters() map[string]Report {
 	sides := []SideReport{
 		{Side: NearOut, Host: "alpha", Links: []string{"ens2f0", "ens2f1"}, Seen: []int{3, 3}},
 		{Side: FarIn, Host: "beta", Links: []string{"eth0", "eth1"}, Seen: []int{6, 0}, Unreached: []string{"eth1"}, PortsHelp: 0.03,
-			Guesses: []steer.Guess{guess("layer2+3", 0.61), guess("unpublished:src-dst-ip", 0.3), guess("one-link", 0.05)}},
+			Guesses: []recognise.Guess{guess("layer2+3", 0.61), guess("unpublished:src-dst-ip", 0.3), guess("one-link", 0.05)}},
 		{Side: FarOut, Host: "beta", Links: []string{"eth0", "eth1"}, Seen: []int{6, 0}, Unreached: []string{"eth1"},
 			Ignored: "layer2+3 hashes MAC and IP addresses, not ports"},
-		{Side: NearIn, Host: "alpha", Links: []string{"ens2f0", "ens2f1"}, Seen: []int{2, 4}, PortsHelp: 0.97, Guesses: []steer.Guess{guess("layer3+4", 0.96)}},
+		{Side: NearIn, Host: "alpha", Links: []string{"ens2f0", "ens2f1"}, Seen: []int{2, 4}, PortsHelp: 0.97, Guesses: []recognise.Guess{guess("layer3+4", 0.96)}},
 	}
 	bad := Report{A: "alpha", B: "beta", Probes: 6, Sides: sides, Trunks: []Trunk{alpha, beta}, Neighbors: []HostNeighbor{
 		{Host: "alpha", Neighbor: netstate.Neighbor{Link: "ens2f0", SystemName: "leaf1", Port: "Ethernet1/7", PortDescription: "alpha a", MaxFrame: 1518, Aggregation: &netstate.PortAggregation{Capable: true, Active: true, ID: 107}}},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/recognise"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -83,7 +83,7 @@ type SideReport struct {
 	Ignored string `json:"ignored,omitempty"`
 	// Guesses explain what was seen, likeliest first; none for a host's own
 	// rule, which is computed.
-	Guesses []steer.Guess `json:"guesses,omitempty"`
+	Guesses []recognise.Guess `json:"guesses,omitempty"`
 	// Separate: each address has one link here, and nothing hashes.
 	Separate bool `json:"separate,omitempty"`
 	// PortsHelp and AddressesHelp are how likely other source ports, and other

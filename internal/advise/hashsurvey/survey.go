@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/recognise"
 )
 
 // Side is one of the four places where the flows between two hosts are spread
@@ -85,8 +86,8 @@ func (s State) Sightings(side Side) []steer.Sighting {
 }
 
 // Belief is what the sightings of a side leave open.
-func (s State) Belief(side Side) steer.Belief {
-	return steer.Believe(s.Sightings(side), s.Links[side], s.Own[side])
+func (s State) Belief(side Side) recognise.Belief {
+	return recognise.Believe(s.Sightings(side), s.Links[side], s.Own[side])
 }
 
 // asks reports whether a side has anything to be even about.
@@ -177,7 +178,7 @@ func (s State) Next(candidates []flow.Frame, streams int) (at int, chance float6
 	return at, chance
 }
 
-func (s State) beliefs() (all [sideCount]steer.Belief) {
+func (s State) beliefs() (all [sideCount]recognise.Belief) {
 	for _, side := range Sides() {
 		if s.asks(side) {
 			all[side] = s.Belief(side)

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -43,8 +43,8 @@ func (m *maker) buffers() {
 func (m *maker) adequate(f flight) {
 	enough := true
 	for _, d := range []direction{
-		{keyRmem, "window", shareOf(m.Host, keyRmem, predict.Window)},
-		{keyWmem, "in flight", shareOf(m.Host, keyWmem, predict.SendWindow)},
+		{keyRmem, "window", shareOf(m.Host, keyRmem, tcp.Window)},
+		{keyWmem, "in flight", shareOf(m.Host, keyWmem, tcp.SendWindow)},
 	} {
 		have := m.Host.SysctlInts(d.key)
 		if d.share <= 0 || len(have) != 3 {

@@ -7,6 +7,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -94,7 +95,7 @@ func (b *builder) sold(name string) bool {
 // settleMTU takes the MTU of the links between the hosts as they are; where
 // there are none, the largest that both hosts have.
 func (b *builder) settleMTU(f fabric.Fabric) {
-	b.mtu = predict.DefaultMTU
+	b.mtu = framing.DefaultMTU
 	pair := predict.Fabric{Hosts: map[string]netstate.Host{b.path.From: b.hosts[0], b.path.To: b.hosts[1]}, Paths: f.Paths}
 	lanes, err := predict.Lanes(pair, b.path.From, b.path.To, b.path.Family)
 	if err == nil && len(lanes) > 0 {

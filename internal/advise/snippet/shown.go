@@ -1,6 +1,9 @@
 package snippet
 
-import "github.com/linerate/linerate/steer"
+import (
+	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/subflow"
+)
 
 // ShownPick is the document of `linerate steer pick --json`.
 type ShownPick struct {
@@ -19,7 +22,7 @@ type ShownAddresses struct {
 
 // ShownSubflows is the document of `linerate steer mptcp --json`.
 type ShownSubflows struct {
-	steer.ShownSubflows
+	subflow.ShownSubflows
 	// Commands are lines to type or to put into files, by host (client,
 	// server).
 	Commands map[string]SubflowCommands `json:"commands"`

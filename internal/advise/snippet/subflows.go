@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/subflow"
 )
 
 // SubflowHost is what the commands for one of the two hosts need to know.
@@ -44,7 +44,7 @@ const SubflowUnit = "mptcp-subflows.service"
 
 // SubflowClient are the lines of a plan for the host that connects. Bits is the
 // length of the subnet's prefix.
-func SubflowClient(s steer.Subflows, h SubflowHost, bits int) SubflowCommands {
+func SubflowClient(s subflow.Subflows, h SubflowHost, bits int) SubflowCommands {
 	c := hostCommands(h, s.AddNear, bits, s.Client)
 	c.Run = []string{
 		remarked("mptcpize run PROGRAM", "C library programs (package mptcpize)"),
@@ -60,7 +60,7 @@ func SubflowClient(s steer.Subflows, h SubflowHost, bits int) SubflowCommands {
 }
 
 // SubflowServer are the lines of a plan for the host that listens.
-func SubflowServer(s steer.Subflows, h SubflowHost, bits int) SubflowCommands {
+func SubflowServer(s subflow.Subflows, h SubflowHost, bits int) SubflowCommands {
 	c := hostCommands(h, s.AddFar, bits, s.Server)
 	c.Run = []string{
 		remarked("mptcpize run PROGRAM", "C library programs (package mptcpize)"),
@@ -76,10 +76,10 @@ func SubflowServer(s steer.Subflows, h SubflowHost, bits int) SubflowCommands {
 func remarked(line, remark string) string { return fmt.Sprintf("%-34s # %s", line, remark) }
 
 // server is the address to connect to.
-func server(s steer.Subflows) string { return s.Flows[0].Dst.String() }
+func server(s subflow.Subflows) string { return s.Flows[0].Dst.String() }
 
 // toServer is ss(8)'s filter for the server's addresses.
-func toServer(s steer.Subflows) string {
+func toServer(s subflow.Subflows) string {
 	text := "dst " + server(s)
 	for _, a := range s.AddFar {
 		text += " or dst " + a.String()
@@ -89,7 +89,7 @@ func toServer(s steer.Subflows) string {
 
 func hostCommands(h SubflowHost, add []netip.Addr, bits int, want netstate.MPTCP) SubflowCommands {
 	aliases := Aliases{Addrs: add, Bits: bits, Device: h.Device, Kind: h.Kind}
-	old := steer.StartLimits()
+	old := subflow.StartLimits()
 	if h.Before != nil {
 		old = *h.Before
 	}

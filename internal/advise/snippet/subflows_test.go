@@ -11,19 +11,20 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/subflow"
 )
 
 // connection asks for the subflows between .1 and .2 of a network.
-func connection(near steer.Spreader) steer.SubflowRequest {
-	return steer.SubflowRequest{
+func connection(near steer.Spreader) subflow.SubflowRequest {
+	return subflow.SubflowRequest{
 		Near: near, Client: netip.MustParseAddr("10.0.0.1"), Server: netip.MustParseAddr("10.0.0.2"), Subnet: netip.MustParsePrefix("10.0.0.0/24"),
 		Frame: flow.Frame{SrcMAC: flow.MAC{2, 0, 0, 0, 1, 0x11}, DstMAC: flow.MAC{2, 0, 0, 0, 2, 0x22}},
 	}
 }
 
-func mustPlan(t *testing.T, req steer.SubflowRequest) steer.Subflows {
+func mustPlan(t *testing.T, req subflow.SubflowRequest) subflow.Subflows {
 	t.Helper()
-	s, err := steer.PlanSubflows(req)
+	s, err := subflow.Plan(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
 )
 
 // jumbo is the frame size that switches and cards agree on by custom; larger
@@ -96,5 +97,5 @@ func mostOf(l netstate.Link) int {
 	case l.MTU > 0:
 		return l.MTU
 	}
-	return predict.DefaultMTU
+	return framing.DefaultMTU
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -151,10 +152,10 @@ func pairLinks(s State) map[string][]netstate.Link {
 		out[host] = append(out[host], l)
 	}
 	for _, lane := range lanes {
-		for _, l := range predict.Facing(s.Fabric.Hosts[s.Traffic.From], lane.Src, lane.Dst) {
+		for _, l := range routing.Facing(s.Fabric.Hosts[s.Traffic.From], lane.Src, lane.Dst) {
 			add(s.Traffic.From, l)
 		}
-		for _, l := range predict.Facing(s.Fabric.Hosts[s.Traffic.To], lane.Dst, lane.Src) {
+		for _, l := range routing.Facing(s.Fabric.Hosts[s.Traffic.To], lane.Dst, lane.Src) {
 			add(s.Traffic.To, l)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/agent/nats/authority"
@@ -76,7 +76,7 @@ func (s StatusError) Error() string { return fmt.Sprintf("exit status %d", int(s
 // Status is the one place that turns errors into exit status.
 func Status(err error) int {
 	var guestStatus StatusError
-	var problems fabric.Problems
+	var problems yamldoc.Problems
 	switch {
 	case err == nil:
 		return ExitDone
@@ -114,7 +114,7 @@ func (con *Console) Fail(err error) int {
 		}
 		return code
 	}
-	var problems fabric.Problems
+	var problems yamldoc.Problems
 	if errors.As(err, &problems) {
 		con.printProblems(problems)
 		return code
@@ -150,7 +150,7 @@ func besidesInterrupt(err error) string {
 // are usually the cause of the rest.
 const mostProblems = 10
 
-func (con *Console) printProblems(problems fabric.Problems) {
+func (con *Console) printProblems(problems yamldoc.Problems) {
 	for i, p := range problems {
 		if i == mostProblems {
 			fmt.Fprintf(con.Stderr, "linerate: %d more problems\n", len(problems)-i)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/describe"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
@@ -118,7 +119,7 @@ func Describe(ctx context.Context, con *console.Console, args []string, lldp tim
 		return nil, nil, err
 	}
 	cables := cables(ctx, con, p, hosts, reached, lldp)
-	return remarked(fabric.Describe(hosts, paths, reach, fabric.Measure{}), cables), left, ctx.Err()
+	return remarked(describe.Write(hosts, paths, reach, fabric.Measure{}), cables), left, ctx.Err()
 }
 
 // roundTrips measures every path's round trip. One that does not answer stays

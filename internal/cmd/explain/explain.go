@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
@@ -107,7 +107,7 @@ func findingOf(r record.Record, t record.Trial) record.Finding {
 	for _, h := range r.Environment.Hosts {
 		state.Hosts[h.Name] = h
 	}
-	return diagnose.Decide(state, diagnose.Trial(state, t), t, r.ProbesOf(t))
+	return diagnosetrial.Decide(state, diagnosetrial.Judge(state, t), t, r.ProbesOf(t))
 }
 
 // worthExpecting is how much more than the rate an expectation must be to be

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
 	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
@@ -32,7 +32,7 @@ func TestForeign(t *testing.T) {
 		}
 		for _, trial := range r.Trials {
 			judged++
-			f := diagnose.Trial(predict.Fabric{}, trial)
+			f := diagnosetrial.Judge(predict.Fabric{}, trial)
 			want := record.Application
 			if trial.UDP != nil {
 				want = record.Pacing
@@ -83,7 +83,7 @@ func TestUnobserved(t *testing.T) {
 		trial := base
 		trial.Lanes = slices.Clone(base.Lanes)
 		c.change(&trial, &trial.Lanes[0])
-		f := diagnose.Trial(predict.Fabric{}, trial)
+		f := diagnosetrial.Judge(predict.Fabric{}, trial)
 		if f.Cause != c.cause || f.Confidence > c.most || len(f.Missing) == 0 || f.Decide.Probe == "" && f.Confidence < 0.75 {
 			t.Errorf("%s: %s %.2f (%s), decide %q", c.name, f.Cause, f.Confidence, f.Summary, f.Decide.Probe)
 		}

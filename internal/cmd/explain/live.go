@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnoselive "github.com/linerate/linerate/diagnose/live"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/cmd/console"
@@ -73,14 +73,14 @@ type liveDocument struct {
 	// Flows hold their finding again under Findings, as scripts for records
 	// expect it.
 	Flows       []liveFlowDocument  `json:"flows"`
-	Links       []diagnose.LiveLink `json:"links"`
+	Links       []diagnoselive.Link `json:"links"`
 	Unseen      []string            `json:"unseen"`
 	Findings    []record.Finding    `json:"findings"`
 	Connections int                 `json:"other_connections_count"`
 }
 
 type liveFlowDocument struct {
-	diagnose.LiveFlow
+	diagnoselive.Flow
 	// Finding hides that of LiveFlow: it stands in Findings.
 	Finding  *record.Finding  `json:"finding,omitempty"`
 	Links    []string         `json:"links"`
@@ -107,7 +107,7 @@ func explainLive(ctx context.Context, con *console.Console, reach string, flags 
 	}
 	w := reply.Watched
 	w.Host.Name = t.Name
-	report := diagnose.Live(w)
+	report := diagnoselive.Judge(w)
 	if con.JSON {
 		return con.PrintJSON(liveDocumentOf(w.Host.Name, w.Span, w.Rest.Connections, w.Unseen, report))
 	}
@@ -115,20 +115,20 @@ func explainLive(ctx context.Context, con *console.Console, reach string, flags 
 	return nil
 }
 
-func liveDocumentOf(host string, span time.Duration, others int, unseen []string, r diagnose.LiveReport) liveDocument {
+func liveDocumentOf(host string, span time.Duration, others int, unseen []string, r diagnoselive.Report) liveDocument {
 	d := liveDocument{
 		Host: host, Watched: span.Seconds(), Answer: r.Answer, Flows: []liveFlowDocument{}, Links: r.Links,
 		Unseen: append([]string{}, unseen...), Findings: r.Findings(), Connections: others,
 	}
 	for _, f := range r.Flows {
-		d.Flows = append(d.Flows, liveFlowDocument{LiveFlow: f, Links: append([]string{}, f.Links()...), Findings: []record.Finding{f.Finding}})
+		d.Flows = append(d.Flows, liveFlowDocument{Flow: f, Links: append([]string{}, f.Links()...), Findings: []record.Finding{f.Finding}})
 	}
 	return d
 }
 
 // liveText is what was watched, as people read it: the answer, each program,
 // the links, what was not seen.
-func liveText(w livetraffic.Watched, r diagnose.LiveReport, width int) string {
+func liveText(w livetraffic.Watched, r diagnoselive.Report, width int) string {
 	var b strings.Builder
 	b.WriteString(console.Wrapped("", liveHead(w, r), width))
 	b.WriteString("\n" + console.Wrapped("", r.Answer, width))
@@ -148,7 +148,7 @@ func liveText(w livetraffic.Watched, r diagnose.LiveReport, width int) string {
 }
 
 // liveHead says how long was watched and how much is shown.
-func liveHead(w livetraffic.Watched, r diagnose.LiveReport) string {
+func liveHead(w livetraffic.Watched, r diagnoselive.Report) string {
 	var all unit.BitRate
 	connections := 0
 	for _, f := range r.Flows {
@@ -172,7 +172,7 @@ func liveHead(w livetraffic.Watched, r diagnose.LiveReport) string {
 	return head
 }
 
-func liveFlowText(f diagnose.LiveFlow, width int) string {
+func liveFlowText(f diagnoselive.Flow, width int) string {
 	var b strings.Builder
 	fmt.Fprint(&b, console.Outdented("", liveFlowHead(f), width))
 	found := f.Finding
@@ -200,12 +200,12 @@ func liveFlowText(f diagnose.LiveFlow, width int) string {
 }
 
 // liveFlowHead is "rsync[812] to 10.0.0.2: 9.9 Gbit/s, 2 connections, by eth0".
-func liveFlowHead(f diagnose.LiveFlow) string {
+func liveFlowHead(f diagnoselive.Flow) string {
 	way := "to"
 	if !f.Sends {
 		way = "from"
 	}
-	who := diagnose.Who(f.Program)
+	who := diagnoselive.Who(f.Program)
 	if !strings.HasSuffix(who, " of "+f.Peer.String()) {
 		who += " " + way + " " + f.Peer.String()
 	}
@@ -226,7 +226,7 @@ func liveFlowHead(f diagnose.LiveFlow) string {
 }
 
 // livePorts are the local ports of the connections on one link.
-func livePorts(f diagnose.LiveFlow, link string) string {
+func livePorts(f diagnoselive.Flow, link string) string {
 	const shown = 4
 	var ports []string
 	for _, c := range f.Connections {
@@ -246,7 +246,7 @@ func livePorts(f diagnose.LiveFlow, link string) string {
 }
 
 // liveDoubt says why the link of a connection is not known; "" when it is.
-func liveDoubt(f diagnose.LiveFlow) string {
+func liveDoubt(f diagnoselive.Flow) string {
 	for _, c := range f.Connections {
 		if c.Link == "" && c.Why != "" && f.Sends {
 			return "its link is not known: " + c.Why
@@ -257,7 +257,7 @@ func liveDoubt(f diagnose.LiveFlow) string {
 
 // liveLinksText is a row for each link; what does not fit behind one stands
 // below it.
-func liveLinksText(links []diagnose.LiveLink, width int) string {
+func liveLinksText(links []diagnoselive.Link, width int) string {
 	name, rate, share, gap := len("link"), 13, 8, "   "
 	for _, l := range links {
 		name = max(name, len([]rune(l.Name)))
@@ -287,7 +287,7 @@ func liveLinksText(links []diagnose.LiveLink, width int) string {
 }
 
 // liveLinkNotes are a link's connections, and what is odd about it.
-func liveLinkNotes(l diagnose.LiveLink) string {
+func liveLinkNotes(l diagnoselive.Link) string {
 	var notes []string
 	if l.Connections > 0 {
 		notes = append(notes, fmt.Sprint(l.Connections))

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnoselive "github.com/linerate/linerate/diagnose/live"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/netstate"
@@ -72,7 +72,7 @@ func watchedHost() livetraffic.Watched {
 // TestLiveText keeps what people read; it fits a terminal.
 func TestLiveText(t *testing.T) {
 	w := watchedHost()
-	got := liveText(w, diagnose.Live(w), 80)
+	got := liveText(w, diagnoselive.Judge(w), 80)
 	for line := range strings.Lines(got) {
 		if len([]rune(strings.TrimRight(line, "\n"))) > 80 {
 			t.Errorf("wider than 80 columns: %s", line)
@@ -97,7 +97,7 @@ func TestLiveText(t *testing.T) {
 func TestLiveTextNarrow(t *testing.T) {
 	w := watchedHost()
 	w.Links[0].Name, w.Host.Links[0].Name, w.Host.Links[2].Bond.Ports[0] = "enp193s0f0np0", "enp193s0f0np0", "enp193s0f0np0"
-	for line := range strings.Lines(liveText(w, diagnose.Live(w), 60)) {
+	for line := range strings.Lines(liveText(w, diagnoselive.Judge(w), 60)) {
 		if len([]rune(strings.TrimRight(line, "\n"))) > 60 {
 			t.Errorf("wider than 60 columns: %s", line)
 		}
@@ -107,7 +107,7 @@ func TestLiveTextNarrow(t *testing.T) {
 // TestLiveJSON: scripts for explain --json find the same keys.
 func TestLiveJSON(t *testing.T) {
 	w := watchedHost()
-	b, err := json.Marshal(liveDocumentOf("rbx", w.Span, w.Rest.Connections, w.Unseen, diagnose.Live(w)))
+	b, err := json.Marshal(liveDocumentOf("rbx", w.Span, w.Rest.Connections, w.Unseen, diagnoselive.Judge(w)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/cmd/console"
@@ -23,7 +23,7 @@ import (
 // inspected is the document of `inspect --json`.
 type inspected struct {
 	Host     netstate.Host          `json:"host"`
-	Findings []diagnose.HostFinding `json:"findings"`
+	Findings []diagnosehost.Finding `json:"findings"`
 	// Calibration is there only where it was asked for.
 	Calibration *calibration `json:"calibration,omitempty"`
 }
@@ -90,7 +90,7 @@ over loopback.
 			if err != nil {
 				return err
 			}
-			doc := inspected{Host: host, Findings: diagnose.Host(host), Calibration: measured}
+			doc := inspected{Host: host, Findings: diagnosehost.Judge(host), Calibration: measured}
 			if doc.Host.Links == nil {
 				doc.Host.Links = []netstate.Link{}
 			}

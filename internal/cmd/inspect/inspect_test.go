@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
@@ -38,7 +38,7 @@ func TestInspectText(t *testing.T) {
 	var out bytes.Buffer
 	con := &console.Console{Stdout: &out, Stderr: &out}
 	h := sick()
-	if err := printInspected(con, inspected{Host: h, Findings: diagnose.Host(h)}, false); err != nil {
+	if err := printInspected(con, inspected{Host: h, Findings: diagnosehost.Judge(h)}, false); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
@@ -27,9 +27,9 @@ sends some tens of echoes between the hosts, and nothing else.
 
 // inspectedPairs is the document of `inspect --json` for several hosts.
 type inspectedPairs struct {
-	Hosts    []inspected            `json:"hosts"`
-	Probes   []diagnose.PathProbe   `json:"probes"`
-	Findings []diagnose.HostFinding `json:"findings"` // of what is between hosts
+	Hosts    []inspected              `json:"hosts"`
+	Probes   []diagnosehost.PathProbe `json:"probes"`
+	Findings []diagnosehost.Finding   `json:"findings"` // of what is between hosts
 	// Notes say what could not be looked at.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -67,7 +67,7 @@ func inspectSeveral(ctx context.Context, con *console.Console, args []string, al
 			continue
 		}
 		states.Hosts[o.Name] = discover.AsDeclared(f, o.State)
-		doc.Hosts = append(doc.Hosts, inspected{Host: o.State, Findings: diagnose.Host(o.State)})
+		doc.Hosts = append(doc.Hosts, inspected{Host: o.State, Findings: diagnosehost.Judge(o.State)})
 	}
 	if ctx.Err() != nil || len(left) > 0 && len(doc.Hosts) < 2 {
 		return errors.Join(ctx.Err(), left[0])
@@ -119,7 +119,7 @@ func (d *inspectedPairs) probe(ctx context.Context, f predict.Fabric, reached ma
 	}
 	d.Probes = probes
 	if d.Probes == nil {
-		d.Probes = []diagnose.PathProbe{}
+		d.Probes = []diagnosehost.PathProbe{}
 	}
 	var many interface{ Unwrap() []error }
 	switch {
@@ -135,7 +135,7 @@ func (d *inspectedPairs) probe(ctx context.Context, f predict.Fabric, reached ma
 			d.Notes = append(d.Notes, fmt.Sprintf("%s does not answer echoes from %s (%s): what its path takes is not known", p.To, p.From, p.Lane.Src))
 		}
 	}
-	d.Findings = diagnose.Pairs(f, probes)
+	d.Findings = diagnosehost.Pairs(f, probes)
 	return nil
 }
 
@@ -159,7 +159,7 @@ func printPairs(con *console.Console, doc inspectedPairs, all bool) error {
 	return nil
 }
 
-func probeText(p diagnose.PathProbe) string {
+func probeText(p diagnosehost.PathProbe) string {
 	way := fmt.Sprintf("%s to %s, %s to %s: ", p.From, p.To, p.Lane.Src, p.Lane.Dst)
 	switch {
 	case !p.Answers:

@@ -14,6 +14,8 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/calibrate"
+	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -58,7 +60,7 @@ type learned struct {
 	Why         string         `json:"why"`
 	Residual    float64        `json:"residual_ratio"`
 	Others      []foretold     `json:"others,omitempty"`
-	calibration predict.Calibration
+	calibration calibrate.Calibration
 }
 
 // foretold is another measured row of the same pair and direction.
@@ -179,7 +181,7 @@ func (s *foresight) measuredState(r record.Record, t record.Trial) predict.Fabri
 		return f
 	}
 	if t.MTU > 0 {
-		if w, err := predict.ParseWhatIf(fmt.Sprintf("mtu=%d", t.MTU)); err == nil {
+		if w, err := whatif.Parse(fmt.Sprintf("mtu=%d", t.MTU)); err == nil {
 			if g, _, _, err := w.Apply(f, fabric.Measure{}); err == nil {
 				return g
 			}
@@ -192,11 +194,11 @@ func (s *foresight) measuredState(r record.Record, t record.Trial) predict.Fabri
 // and foretells the others.
 func (s *foresight) taught(rows []record.Trial, m fabric.Measure, state predict.Fabric) (learned, error) {
 	t := rows[0]
-	measured := predict.Measured{Traffic: trafficOf(t, m), Rate: t.Goodput}
+	measured := calibrate.Measured{Traffic: trafficOf(t, m), Rate: t.Goodput}
 	if t.Finding != nil {
 		measured.Cause = t.Finding.Cause
 	}
-	c, err := predict.Calibrate(state, measured)
+	c, err := calibrate.FromRow(state, measured)
 	if err != nil {
 		return learned{}, fmt.Errorf("%s to %s, %s, %s: %w", t.From, t.To, t.Direction, unit.Counted(t.Streams, "stream"), err)
 	}
@@ -222,8 +224,8 @@ func trafficOf(t record.Trial, m fabric.Measure) predict.Traffic {
 
 // calibration is what was learned of a pair: in this direction, else in
 // another.
-func (s *foresight) calibration(from, to string, d flow.Direction) predict.Calibration {
-	var other predict.Calibration
+func (s *foresight) calibration(from, to string, d flow.Direction) calibrate.Calibration {
+	var other calibrate.Calibration
 	for _, l := range s.learned {
 		if l.From != from || l.To != to {
 			continue

@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -22,14 +23,14 @@ import (
 type whatIfFlag struct{ texts []string }
 
 func (w *whatIfFlag) add(c *cobra.Command) {
-	names, _ := predict.WhatIfKeys()
+	names, _ := whatif.Keys()
 	c.Flags().StringArrayVar(&w.texts, "what-if", nil, "compare with changes such as mtu=9000,links=4 (repeat for more): "+strings.Join(names, ", "))
 }
 
-func (w *whatIfFlag) read() ([]predict.WhatIf, error) {
-	var all []predict.WhatIf
+func (w *whatIfFlag) read() ([]whatif.Changes, error) {
+	var all []whatif.Changes
 	for _, text := range w.texts {
-		one, err := predict.ParseWhatIf(text)
+		one, err := whatif.Parse(text)
 		if err != nil {
 			return nil, badWhatIf(text, err)
 		}
@@ -43,9 +44,9 @@ func (w *whatIfFlag) read() ([]predict.WhatIf, error) {
 
 // badWhatIf names the key that was probably meant.
 func badWhatIf(text string, err error) error {
-	names, _ := predict.WhatIfKeys()
-	why, hint := strings.TrimSuffix(err.Error(), ": "+predict.ErrWhatIf.Error()), ""
-	var unknown *predict.UnknownKeyError
+	names, _ := whatif.Keys()
+	why, hint := strings.TrimSuffix(err.Error(), ": "+whatif.ErrChange.Error()), ""
+	var unknown *whatif.UnknownKeyError
 	if errors.As(err, &unknown) {
 		hint = console.OrMeant(unknown.Key, names, "", "keys are "+strings.Join(names, ", "))
 	} else if change, _, found := strings.Cut(why, ": "); found {
@@ -104,7 +105,7 @@ type supposedRow struct {
 }
 
 // compareWhatIf predicts as it is and as it would be.
-func compareWhatIf(con *console.Console, s *foresight, m fabric.Measure, changes []predict.WhatIf) error {
+func compareWhatIf(con *console.Console, s *foresight, m fabric.Measure, changes []whatif.Changes) error {
 	before, err := s.predictions(m)
 	if err != nil {
 		return err
@@ -134,7 +135,7 @@ func compareWhatIf(con *console.Console, s *foresight, m fabric.Measure, changes
 
 // whatIf predicts every row of before with changes laid over fabric and
 // question.
-func (s *foresight) whatIf(w predict.WhatIf, m fabric.Measure, before []predict.Prediction) (supposed, error) {
+func (s *foresight) whatIf(w whatif.Changes, m fabric.Measure, before []predict.Prediction) (supposed, error) {
 	state, asked, notes, err := w.Apply(s.state, m)
 	if err != nil {
 		return supposed{}, badWhatIf(w.String(), err)

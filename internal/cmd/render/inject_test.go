@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/formats"
 )
@@ -84,13 +85,13 @@ func TestRenderKeepsTextInPlace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
 	}
-	base, err := fabric.ParseYAML("base", []byte(injectBase))
+	base, err := yamldoc.Parse("base", []byte(injectBase))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var free []string // the places that take any text
 	eachText(base, "", func(at string, _ *string) {
-		if _, err := fabric.Parse("base.yaml", []byte(fabric.Write(replaced(base, "odd 'text", at)))); err == nil {
+		if _, err := fabric.Parse("base.yaml", []byte(yamldoc.Write(replaced(base, "odd 'text", at)))); err == nil {
 			free = append(free, at)
 		}
 	})
@@ -101,7 +102,7 @@ func TestRenderKeepsTextInPlace(t *testing.T) {
 		var places []string // at once, as far as the file is still one
 		for _, place := range free {
 			with := append(slices.Clone(places), place)
-			if _, err := fabric.Parse("base.yaml", []byte(fabric.Write(replaced(base, payload, with...)))); err == nil {
+			if _, err := fabric.Parse("base.yaml", []byte(yamldoc.Write(replaced(base, payload, with...)))); err == nil {
 				places = with
 			}
 		}
@@ -109,7 +110,7 @@ func TestRenderKeepsTextInPlace(t *testing.T) {
 	}
 }
 
-func replaced(base *fabric.Node, payload string, places ...string) *fabric.Node {
+func replaced(base *yamldoc.Node, payload string, places ...string) *yamldoc.Node {
 	tree := base.Clone()
 	eachText(tree, "", func(at string, s *string) {
 		if slices.Contains(places, at) {
@@ -121,9 +122,9 @@ func replaced(base *fabric.Node, payload string, places ...string) *fabric.Node 
 
 // inject renders the fabric with the payload in the places, unless the payload
 // is refused before.
-func inject(t *testing.T, base *fabric.Node, payload string, places []string) {
+func inject(t *testing.T, base *yamldoc.Node, payload string, places []string) {
 	t.Helper()
-	file, err := fabric.Parse("base.yaml", []byte(fabric.Write(replaced(base, payload, places...))))
+	file, err := fabric.Parse("base.yaml", []byte(yamldoc.Write(replaced(base, payload, places...))))
 	if err != nil {
 		return
 	}
@@ -145,18 +146,18 @@ func inject(t *testing.T, base *fabric.Node, payload string, places []string) {
 }
 
 // eachText calls do with every key and value of a tree and where it is.
-func eachText(n *fabric.Node, at string, do func(at string, s *string)) {
+func eachText(n *yamldoc.Node, at string, do func(at string, s *string)) {
 	switch n.Kind {
-	case fabric.ScalarNode:
+	case yamldoc.ScalarNode:
 		do(at, &n.Text)
 		n.Quoted = n.Quoted || strings.ContainsAny(n.Text, "\n\r")
-	case fabric.MappingNode:
+	case yamldoc.MappingNode:
 		for i := range n.Pairs {
 			below := at + "." + n.Pairs[i].Key
 			do(below+" (key)", &n.Pairs[i].Key)
 			eachText(n.Pairs[i].Value, below, do)
 		}
-	case fabric.SequenceNode:
+	case yamldoc.SequenceNode:
 		for i, item := range n.Items {
 			eachText(item, fmt.Sprintf("%s[%d]", at, i), do)
 		}
@@ -192,7 +193,7 @@ func escaped(format render.Format, f render.File, payload string) string {
 
 // keyIn finds a payload as a key of YAML; the input's own names stay keys.
 func keyIn(f render.File, payload string) string {
-	tree, err := fabric.ParseYAML(f.Path, []byte(f.Text))
+	tree, err := yamldoc.Parse(f.Path, []byte(f.Text))
 	if err != nil {
 		return err.Error()
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/subflow"
 )
 
 // mptcpFlags are what mptcp takes beside the client's bond.
@@ -61,7 +62,7 @@ kernel draws the subflows' ports, so that links are used by chance.
 			if err != nil {
 				return err
 			}
-			plan, err := steer.PlanSubflows(req)
+			plan, err := subflow.Plan(req)
 			var impossible *steer.NoSpreadError
 			switch {
 			case errors.As(err, &impossible):
@@ -81,7 +82,7 @@ func (m *mptcpFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&m.src, "src", "", "the client's address")
 	c.Flags().StringVar(&m.dst, "dst", "", "the server's address, to which programs connect")
 	c.Flags().StringVar(&m.subnet, "subnet", "", "subnet to take aliases from (default: that of --src on the host)")
-	c.Flags().IntVar(&m.subflows, "subflows", 0, fmt.Sprintf("number of subflows, the first included, up to %d (default: one a link,\nor %d where chance decides)", steer.MostSubflows, steer.MostSubflows))
+	c.Flags().IntVar(&m.subflows, "subflows", 0, fmt.Sprintf("number of subflows, the first included, up to %d (default: one a link,\nor %d where chance decides)", subflow.MostSubflows, subflow.MostSubflows))
 	c.Flags().StringSliceVar(&m.avoid, "avoid", nil, "addresses that others have, or a list")
 	c.Flags().Uint16Var(&m.dport, "dport", steer.DefaultDport, "destination port")
 	c.Flags().StringVar(&m.smac, "smac", "", "the client's MAC address (default: the host's own for --src)")
@@ -98,15 +99,15 @@ func (m *mptcpFlags) add(c *cobra.Command) {
 }
 
 // request is what the flags ask for, with the client where it was observed.
-func (m *mptcpFlags) request(ctx context.Context, con *console.Console, bundle *bundleFlags) (req steer.SubflowRequest, host *netstate.Host, notes []string, err error) {
+func (m *mptcpFlags) request(ctx context.Context, con *console.Console, bundle *bundleFlags) (req subflow.SubflowRequest, host *netstate.Host, notes []string, err error) {
 	if err := m.addresses(&req); err != nil {
 		return req, nil, nil, err
 	}
 	if err := m.otherSides(&req); err != nil {
 		return req, nil, nil, err
 	}
-	if m.subflows < 0 || m.subflows > steer.MostSubflows {
-		return req, nil, nil, console.BadUsage(fmt.Sprintf("--subflows: want 1 to %d, not %d", steer.MostSubflows, m.subflows), "more is not possible with the kernel's path manager")
+	if m.subflows < 0 || m.subflows > subflow.MostSubflows {
+		return req, nil, nil, console.BadUsage(fmt.Sprintf("--subflows: want 1 to %d, not %d", subflow.MostSubflows, m.subflows), "more is not possible with the kernel's path manager")
 	}
 	req.Subflows = m.subflows
 	near, host, err := bundle.resolve(ctx, con)
@@ -134,7 +135,7 @@ func (m *mptcpFlags) request(ctx context.Context, con *console.Console, bundle *
 }
 
 // addresses reads the flags that name addresses.
-func (m *mptcpFlags) addresses(req *steer.SubflowRequest) (err error) {
+func (m *mptcpFlags) addresses(req *subflow.SubflowRequest) (err error) {
 	if m.src == "" || m.dst == "" {
 		return console.BadUsage("steer mptcp: the addresses of both hosts are needed", "say --src 10.0.0.1 --dst 10.0.0.2")
 	}
@@ -169,7 +170,7 @@ func (m *mptcpFlags) addresses(req *steer.SubflowRequest) (err error) {
 }
 
 // otherSides are the spreaders beside the client's, where they are declared.
-func (m *mptcpFlags) otherSides(req *steer.SubflowRequest) (err error) {
+func (m *mptcpFlags) otherSides(req *subflow.SubflowRequest) (err error) {
 	for _, side := range []struct {
 		flag, policy string
 		links        int
@@ -191,7 +192,7 @@ func (m *mptcpFlags) otherSides(req *steer.SubflowRequest) (err error) {
 
 // fromHost fills in what the client says of its own address and of MPTCP, and
 // what it knows of the next hop.
-func (m *mptcpFlags) fromHost(ctx context.Context, con *console.Console, reach string, req *steer.SubflowRequest, near steer.Bundle, host *netstate.Host) (notes []string, err error) {
+func (m *mptcpFlags) fromHost(ctx context.Context, con *console.Console, reach string, req *subflow.SubflowRequest, near steer.Bundle, host *netstate.Host) (notes []string, err error) {
 	fromHost(host, req.Client, &req.Avoid, &req.Subnet, &req.Frame)
 	frame := req.Frame
 	frame.Src, frame.Dst, frame.Proto = req.Client, req.Server, flow.TCP
@@ -226,7 +227,7 @@ func mptcpNotes(nextHop string, host *netstate.Host) []string {
 }
 
 // commands are the lines for both hosts.
-func (m *mptcpFlags) commands(req steer.SubflowRequest, plan steer.Subflows, host *netstate.Host) map[string]snippet.SubflowCommands {
+func (m *mptcpFlags) commands(req subflow.SubflowRequest, plan subflow.Subflows, host *netstate.Host) map[string]snippet.SubflowCommands {
 	near := device{"DEV", snippet.KindBond}
 	if host != nil {
 		if link, ok := host.LinkWith(req.Client); ok {
@@ -248,7 +249,7 @@ func (m *mptcpFlags) commands(req steer.SubflowRequest, plan steer.Subflows, hos
 }
 
 // printSubflows prints a plan and its lines.
-func printSubflows(con *console.Console, req steer.SubflowRequest, p steer.Subflows, commands map[string]snippet.SubflowCommands, notes []string) error {
+func printSubflows(con *console.Console, req subflow.SubflowRequest, p subflow.Subflows, commands map[string]snippet.SubflowCommands, notes []string) error {
 	if con.JSON {
 		for _, n := range notes {
 			sayNote(con, n)
@@ -275,19 +276,19 @@ func printSubflows(con *console.Console, req steer.SubflowRequest, p steer.Subfl
 type column struct {
 	heading string
 	side    steer.Spreader
-	link    func(steer.Subflow) int
+	link    func(subflow.Subflow) int
 }
 
 // nearHeading is over the client's own links.
 const nearHeading = "LINK"
 
-func printSubflowTable(con *console.Console, req steer.SubflowRequest, p steer.Subflows) error {
+func printSubflowTable(con *console.Console, req subflow.SubflowRequest, p subflow.Subflows) error {
 	var columns []column
 	for _, c := range []column{
-		{nearHeading, req.Near, func(f steer.Subflow) int { return f.Link }},
-		{"FAR LINK", req.Far, func(f steer.Subflow) int { return f.FarLink }},
-		{"LINK BACK", req.Back, func(f steer.Subflow) int { return f.BackLink }},
-		{"FAR LINK BACK", req.BackFar, func(f steer.Subflow) int { return f.BackFarLink }},
+		{nearHeading, req.Near, func(f subflow.Subflow) int { return f.Link }},
+		{"FAR LINK", req.Far, func(f subflow.Subflow) int { return f.FarLink }},
+		{"LINK BACK", req.Back, func(f subflow.Subflow) int { return f.BackLink }},
+		{"FAR LINK BACK", req.BackFar, func(f subflow.Subflow) int { return f.BackFarLink }},
 	} {
 		if c.side != nil {
 			columns = append(columns, c)
@@ -315,7 +316,7 @@ func printSubflowTable(con *console.Console, req steer.SubflowRequest, p steer.S
 	return nil
 }
 
-func printSubflowSpread(con *console.Console, req steer.SubflowRequest, p steer.Subflows) {
+func printSubflowSpread(con *console.Console, req subflow.SubflowRequest, p subflow.Subflows) {
 	fmt.Fprint(con.Stdout, console.Wrapped("even: ", evenText(p.Even, p.Relative), con.Width()))
 	if p.Why != "" {
 		fmt.Fprint(con.Stdout, console.Wrapped("note: ", p.Why, con.Width()))
@@ -330,7 +331,7 @@ func printSubflowSpread(con *console.Console, req steer.SubflowRequest, p steer.
 }
 
 // subflowSections are the lines of both hosts in the order of use.
-func subflowSections(p steer.Subflows, commands map[string]snippet.SubflowCommands) []section {
+func subflowSections(p subflow.Subflows, commands map[string]snippet.SubflowCommands) []section {
 	var out []section
 	add := func(host, kind, heading string, lines []string) {
 		if len(lines) > 0 {

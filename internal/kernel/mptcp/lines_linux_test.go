@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/subflow"
 )
 
 // TestKernelPrintedLines types the lines that steer prints for a plan and
@@ -22,7 +23,7 @@ func TestKernelPrintedLines(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	plan, err := steer.PlanSubflows(steer.SubflowRequest{
+	plan, err := subflow.Plan(subflow.SubflowRequest{
 		Near: steer.Declared(netstate.Layer23, 4), Client: netip.MustParseAddr("10.9.0.1"), Server: netip.MustParseAddr("10.9.0.2"),
 		Subnet: netip.MustParsePrefix("10.9.0.0/24"),
 	})

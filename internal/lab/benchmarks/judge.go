@@ -9,6 +9,8 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/calibrate"
+	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -69,7 +71,7 @@ func Judge(tables []Table) ([]Judged, error) {
 type bench struct {
 	table   Table
 	fabric  predict.Fabric
-	learned map[string]predict.Calibration
+	learned map[string]calibrate.Calibration
 	rates   map[string]unit.BitRate // predicted, by step
 }
 
@@ -81,7 +83,7 @@ func (t Table) judge() ([]Judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{table: t, fabric: f, learned: map[string]predict.Calibration{}, rates: map[string]unit.BitRate{}}
+	b := &bench{table: t, fabric: f, learned: map[string]calibrate.Calibration{}, rates: map[string]unit.BitRate{}}
 	var all []Judged
 	for _, r := range t.Rows {
 		j, err := b.judge(r)
@@ -113,7 +115,7 @@ func declared(name, text string) (predict.Fabric, error) {
 
 func (b *bench) judge(r Row) (Judged, error) {
 	j := Judged{Table: b.table.Name, Row: r, Verdict: Unknown}
-	w, err := predict.ParseWhatIf(r.With)
+	w, err := whatif.Parse(r.With)
 	if err != nil {
 		return j, fmt.Errorf("with: %w", err)
 	}
@@ -125,7 +127,7 @@ func (b *bench) judge(r Row) (Judged, error) {
 	t.Window, t.ChosenOnly = time.Duration(b.table.Duration), m.Ports != predict.PortsKernel
 	column := r.From + " " + r.To + " " + string(r.Direction)
 	if r.Calibrates {
-		c, err := predict.Calibrate(f, predict.Measured{Traffic: t, Rate: r.Published})
+		c, err := calibrate.FromRow(f, calibrate.Measured{Traffic: t, Rate: r.Published})
 		if err != nil {
 			j.Why = err.Error()
 			return j, nil

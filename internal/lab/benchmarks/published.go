@@ -15,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
@@ -103,7 +104,7 @@ func (s *span) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Read reads a file of tables. What is wrong is a fabric.Problems with line
+// Read reads a file of tables. What is wrong is a yamldoc.Problems with line
 // and column.
 func Read(name string, text []byte) (tables []Table, err error) {
 	var file struct {
@@ -136,7 +137,7 @@ func Read(name string, text []byte) (tables []Table, err error) {
 }
 
 func problem(name string, line, column int, what, hint string) error {
-	return fabric.Problems{{File: name, Line: line, Column: column, What: what, Hint: hint}}
+	return yamldoc.Problems{{File: name, Line: line, Column: column, What: what, Hint: hint}}
 }
 
 // located is an error of the YAML parser with its place.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -37,7 +38,7 @@ func TestCards(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w, err := predict.ParseWhatIf(map[int]string{1500: "mtu=1500", 9000: "mtu=9000"}[c.mtu])
+		w, err := whatif.Parse(map[int]string{1500: "mtu=1500", 9000: "mtu=9000"}[c.mtu])
 		if err != nil {
 			t.Fatal(err)
 		}

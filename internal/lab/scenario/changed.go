@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -55,10 +56,10 @@ func parts(with string) iter.Seq2[string, string] {
 	}
 }
 
-// CheckChange reads a what-if as a step may have it. Errors: predict.ErrWhatIf,
+// CheckChange reads a what-if as a step may have it. Errors: whatif.ErrChange,
 // *ChangeError.
 func CheckChange(with string) error {
-	if _, err := predict.ParseWhatIf(with); err != nil {
+	if _, err := whatif.Parse(with); err != nil {
 		return err
 	}
 	for key := range parts(with) {
@@ -71,7 +72,7 @@ func CheckChange(with string) error {
 
 // Changed is the scenario with what a what-if, which CheckChange has read,
 // changes of the network, at the published scale, and what it changes of hosts,
-// at the lab's, to be read by predict.ParseWhatIf. Nothing that was given is
+// at the lab's, to be read by whatif.Parse. Nothing that was given is
 // changed.
 func (s Scenario) Changed(with string) (Scenario, string, error) {
 	var hosts []string
@@ -117,7 +118,7 @@ func changeNetwork(f *fabric.Fabric, key, value string) error {
 		}
 		return err
 	}
-	w, err := predict.ParseWhatIf(key + "=" + value)
+	w, err := whatif.Parse(key + "=" + value)
 	if err != nil {
 		return err
 	}

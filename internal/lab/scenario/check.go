@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/predict"
 )
@@ -13,8 +13,8 @@ import (
 // checker fills in what was left out and finds what single keys cannot tell.
 type checker struct {
 	s        *Scenario
-	root     *fabric.Node
-	complain func(n *fabric.Node, what, hint string)
+	root     *yamldoc.Node
+	complain func(n *yamldoc.Node, what, hint string)
 }
 
 func (c checker) wrong(what, hint string, path ...any) { c.complain(c.root.Find(path...), what, hint) }
@@ -62,7 +62,7 @@ func (c checker) hosts() []string {
 
 func (c checker) host(name string, path ...any) {
 	if names := c.hosts(); !slices.Contains(names, name) {
-		c.wrong(fmt.Sprintf("host %q is not under hosts%s", name, fabric.Nearest(name, names)), "one of: "+strings.Join(names, ", "), path...)
+		c.wrong(fmt.Sprintf("host %q is not under hosts%s", name, yamldoc.Nearest(name, names)), "one of: "+strings.Join(names, ", "), path...)
 	}
 }
 
@@ -77,7 +77,7 @@ func (c checker) switches() {
 	for i, sw := range c.s.Switches {
 		for j, port := range sw.Ports {
 			if there, known := free[port]; !known {
-				c.wrong(fmt.Sprintf("switches: %q is no port of a host%s", port, fabric.Nearest(port, all)), "write HOST.LINK", "switches", i, "ports", j)
+				c.wrong(fmt.Sprintf("switches: %q is no port of a host%s", port, yamldoc.Nearest(port, all)), "write HOST.LINK", "switches", i, "ports", j)
 			} else if !there {
 				c.wrong(fmt.Sprintf("switches: %s is in a switch already", port), "", "switches", i, "ports", j)
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -95,7 +96,7 @@ func (c checker) failing(at func(...any) []any, m *Measurement) {
 	case m.Tool != Linerate || len(m.Aliases) > 0:
 		c.wrong("fail: what streams feel is measured with linerate, by streams", "tool: linerate", at("fail")...)
 	case !slices.Contains(names, m.Fail.Port.String()):
-		c.wrong(fmt.Sprintf("fail: %q is no port of a host%s", m.Fail.Port, fabric.Nearest(m.Fail.Port.String(), names)), "write HOST.LINK", at("fail")...)
+		c.wrong(fmt.Sprintf("fail: %q is no port of a host%s", m.Fail.Port, yamldoc.Nearest(m.Fail.Port.String(), names)), "write HOST.LINK", at("fail")...)
 	case m.Fail.Port.Host != m.From && m.Fail.Port.Host != m.To:
 		c.wrong(fmt.Sprintf("fail: %s is of neither host of the measurement", m.Fail.Port), fmt.Sprintf("write a port of %s or %s", m.From, m.To), at("fail")...)
 	case m.FailKind == Silent && c.shared(m.Fail.Port):

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
 // bonds is two, each host with a bond.
@@ -46,7 +46,7 @@ func TestMPTCPComplaints(t *testing.T) {
 		"{tool: linerate, from: a, to: b, fail: a.eth0, protocol: mptcp}": "while nothing fails",
 	} {
 		_, err := Parse("x.yaml", []byte(bonds+"  name: n\n  steps:\n    - {name: s, measure: ["+measure+"]}\n"))
-		var all fabric.Problems
+		var all yamldoc.Problems
 		if !errors.As(err, &all) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", measure, err, want)
 		}

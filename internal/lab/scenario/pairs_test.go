@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 )
@@ -51,7 +51,7 @@ func TestPairsComplaints(t *testing.T) {
 		"{tool: linerate, from: [b, c], to: a, published: [1G, 2G]}": "published: 2 numbers for 1 rows",
 	} {
 		_, err := Parse("x.yaml", []byte(three+"  name: n\n  steps:\n    - {name: s, measure: ["+measure+"]}\n"))
-		var all fabric.Problems
+		var all yamldoc.Problems
 		if !errors.As(err, &all) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", measure, err, want)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/unit"
 )
@@ -161,7 +162,7 @@ const DefaultMTU = 9000
 
 // Parse reads a fabric file as a scenario. A file without the key scenario is
 // one of a single step that measures as the file's measure says. The error is
-// fabric.Problems.
+// yamldoc.Problems.
 func Parse(name string, text []byte) (Scenario, error) {
 	f, err := fabric.Parse(name, text)
 	if err != nil {
@@ -175,7 +176,7 @@ func Parse(name string, text []byte) (Scenario, error) {
 		s.Steps = []Step{{Name: "as it is", Measure: everyPath(f)}}
 		return s, nil
 	}
-	err = fabric.ReadPart(f, "scenario", f.Scenario, keys(), &s, func(complain func(*fabric.Node, string, string)) {
+	err = fabric.ReadPart(f, "scenario", f.Scenario, keys(), &s, func(complain func(*yamldoc.Node, string, string)) {
 		c := checker{s: &s, root: f.Scenario, complain: complain}
 		c.check()
 	})
@@ -194,7 +195,7 @@ const labSwitch = "switch"
 // buildable is nil when the file says all that a lab must know to build its
 // hosts.
 func buildable(f fabric.Fabric) error {
-	var all fabric.Problems
+	var all yamldoc.Problems
 	for _, h := range f.Hosts {
 		at := f.Places().Host(h.Name)
 		if h.Name == labSwitch {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
@@ -132,7 +133,7 @@ func TestComplaints(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse("x.yaml", []byte(two+c.text))
-			var all fabric.Problems
+			var all yamldoc.Problems
 			if !errors.As(err, &all) || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want %q", err, c.want)
 			}
@@ -157,7 +158,7 @@ func TestNotBuildable(t *testing.T) {
 		for _, end := range []string{"scenario:\n" + step, ""} {
 			text := strings.Replace(strings.TrimSuffix(two, "scenario:\n"), c.old, c.new, 1) + end
 			_, err := Parse("x.yaml", []byte(text))
-			var all fabric.Problems
+			var all yamldoc.Problems
 			if !errors.As(err, &all) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: got %v, want %q", name, err, c.want)
 			}

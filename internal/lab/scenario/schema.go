@@ -1,8 +1,6 @@
 package scenario
 
-import (
-	"github.com/linerate/linerate/fabric"
-)
+import "github.com/linerate/linerate/fabric"
 
 // Schema returns the JSON schema (draft 2020-12) of a scenario file, made from
 // the same tables that Parse decodes with.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/whatif"
 )
 
 var (
@@ -80,7 +80,7 @@ func changeStructure(s *Scenario, key, value string) error {
 	case "links":
 		n, err := strconv.Atoi(value)
 		if err != nil {
-			return fmt.Errorf("read number: %w", predict.ErrWhatIf)
+			return fmt.Errorf("read number: %w", whatif.ErrChange)
 		}
 		return eachBond(&s.Fabric, nil, func(h *fabric.Host, b *fabric.Bond) error {
 			return bondLinks(h, b, n, len(s.Switches) > 0)

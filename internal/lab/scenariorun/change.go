@@ -9,13 +9,13 @@ import (
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/whatif"
 )
 
 // hostChange is what a step sets of hosts, at the lab's scale.
 type hostChange struct {
 	hosts   []string // nil is all
-	what    predict.WhatIf
+	what    whatif.Changes
 	sysctls map[string]string
 	bonds   scenario.BondChange // nil is none
 }
@@ -32,7 +32,7 @@ func (r *run) change(ctx context.Context, step scenario.Step) error {
 	if err != nil {
 		return err
 	}
-	what, err := predict.ParseWhatIf(with)
+	what, err := whatif.Parse(with)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/trial"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/internal/kernel/procfs"
@@ -51,7 +51,7 @@ func (r *run) iperf3(ctx context.Context, c *campaign.Campaign, step string, m s
 			return err
 		}
 		t.Predicted, t.Ceiling, t.Limit = p.Rate, p.Ceiling, p.Limit
-		finding := diagnose.Trial(c.State(), t)
+		finding := trial.Judge(c.State(), t)
 		t.Finding = &finding
 		row := rowOf(t)
 		if row.CPU = shares; shares != nil && i == 0 {

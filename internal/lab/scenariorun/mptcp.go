@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/subflow"
 )
 
 // mptcp measures with MPTCP: for as long, both hosts have the addresses and the
@@ -72,13 +73,13 @@ func withSubflows(h *netstate.Host, bond string, add, remove []netip.Addr, set n
 // subflows are what steer chooses for one connection between the measurement's
 // hosts, and the hosts' bonds. The switch is as the path says; taken are
 // addresses that others have.
-func subflows(f predict.Fabric, m scenario.Measurement, taken []netip.Addr) (steer.Subflows, [2]string, error) {
-	fail := func(err error) (steer.Subflows, [2]string, error) { return steer.Subflows{}, [2]string{}, err }
+func subflows(f predict.Fabric, m scenario.Measurement, taken []netip.Addr) (subflow.Subflows, [2]string, error) {
+	fail := func(err error) (subflow.Subflows, [2]string, error) { return subflow.Subflows{}, [2]string{}, err }
 	lanes, err := predict.Lanes(f, m.From, m.To, "")
 	if err != nil {
 		return fail(err)
 	}
-	req := steer.SubflowRequest{Client: lanes[0].Src, Server: lanes[0].Dst}
+	req := subflow.SubflowRequest{Client: lanes[0].Src, Server: lanes[0].Dst}
 	client, _ := f.Hosts[m.From].LinkWith(req.Client)
 	server, _ := f.Hosts[m.To].LinkWith(req.Server)
 	near, err := steer.BundleOf(f.Hosts[m.From], client.Name)
@@ -102,7 +103,7 @@ func subflows(f predict.Fabric, m scenario.Measurement, taken []netip.Addr) (ste
 		}
 	}
 	req.Avoid = taken
-	plan, err := steer.PlanSubflows(req)
+	plan, err := subflow.Plan(req)
 	return plan, [2]string{client.Name, server.Name}, err
 }
 

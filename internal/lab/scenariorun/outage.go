@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/failover"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -42,7 +43,7 @@ func (r *run) outage(c *campaign.Campaign, m scenario.Measurement, t record.Tria
 	if bond.Bond == nil { // nobody else can carry: it stands still until the link is back
 		bond.Bond = &netstate.Bond{}
 	}
-	gap := predict.Failover(*bond.Bond, m.FailKind == scenario.Silent, m.Fail.For, r.rtt(m))
+	gap := failover.Failover(*bond.Bond, m.FailKind == scenario.Silent, m.Fail.For, r.rtt(m))
 	o.GapLow, o.GapHigh, o.Why = unit.Milliseconds(gap.Low), unit.Milliseconds(gap.High), gap.Why
 	sent := predict.Between(m.From, m.To, m.Direction, t.Streams)
 	sent.Ports, sent.SocketBuffer, sent.ChosenOnly = m.Ports, m.Buffer, true

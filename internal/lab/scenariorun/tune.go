@@ -18,6 +18,7 @@ import (
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -223,7 +224,7 @@ func switchHash(f predict.Fabric, t predict.Traffic) unit.BitRate {
 // supposing is what the traffic would come to after a change, with enough streams;
 // zero where nobody can say.
 func supposing(f predict.Fabric, t predict.Traffic, change string) unit.BitRate {
-	what, err := predict.ParseWhatIf(change)
+	what, err := whatif.Parse(change)
 	if err != nil {
 		return 0
 	}

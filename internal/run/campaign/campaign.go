@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
@@ -293,7 +293,7 @@ func (c *Campaign) judge(ctx context.Context, t *record.Trial, spec measure.Spec
 		t.Predicted, t.Limit = prediction.Rate, prediction.Limit
 	}
 	c.evidence(ctx, t)
-	finding := diagnose.Trial(c.state, *t)
+	finding := diagnosetrial.Judge(c.state, *t)
 	t.Finding = &finding
 	c.routed(t)
 }

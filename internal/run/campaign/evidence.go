@@ -7,12 +7,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/internal/run/pathcheck"
 	"github.com/linerate/linerate/internal/run/pathmtu"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
 )
 
@@ -137,7 +138,7 @@ func (c *Campaign) fullSegment(t record.Trial) int {
 	if !ok || w.MTU == 0 {
 		return 0
 	}
-	return w.MTU - predict.HeaderBytes("tcp", w.Lane.Src.Is6())
+	return w.MTU - framing.HeaderBytes("tcp", w.Lane.Src.Is6())
 }
 
 // wayOf is a lane's way from its sender, with the size that TCP would send: the
@@ -147,7 +148,7 @@ func (c *Campaign) wayOf(t record.Trial, l record.Lane) (pathmtu.Way, bool) {
 	if l.Way == flow.Reverse {
 		from, to = to, from
 	}
-	near, far := predict.FacingOne(c.state.Hosts[from], l.Src, l.Dst), predict.FacingOne(c.state.Hosts[to], l.Dst, l.Src)
+	near, far := routing.FacingOne(c.state.Hosts[from], l.Src, l.Dst), routing.FacingOne(c.state.Hosts[to], l.Dst, l.Src)
 	if near.Name == "" || far.Name == "" {
 		return pathmtu.Way{}, false
 	}
@@ -215,7 +216,7 @@ func (c *Campaign) waysOf(t record.Trial) []pathmtu.Way {
 }
 
 func (c *Campaign) wire(w pathmtu.Way) wire {
-	far := predict.FacingOne(c.state.Hosts[w.To], w.Lane.Dst, w.Lane.Src)
+	far := routing.FacingOne(c.state.Hosts[w.To], w.Lane.Dst, w.Lane.Src)
 	return wire{w.From, w.Link, w.To, far.Name}
 }
 
@@ -242,7 +243,7 @@ func (c *Campaign) size(ctx context.Context, w pathmtu.Way) (record.SizeProbe, e
 	return s, nil
 }
 
-func sizeProbe(p diagnose.PathProbe) record.SizeProbe {
+func sizeProbe(p diagnosehost.PathProbe) record.SizeProbe {
 	return record.SizeProbe{
 		From: p.From, To: p.To, Link: p.Link, Src: p.Lane.Src, Dst: p.Lane.Dst, MTU: p.MTU,
 		Answers: p.Answers, Sent: p.Sent, Passed: p.Passed, Passes: p.Passes, Named: p.Named,

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/describe"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
@@ -51,7 +52,7 @@ func Listening(ctx context.Context, h *fleet.Host, reach, device string, targets
 		all = append(all, standIn(t.Name, t.Listener.At.Addr(), sources[i], observed.Host))
 		paths = append(paths, fabric.Path{From: h.Name, To: t.Name})
 	}
-	f, err := fabric.Parse(Discovered, fabric.Describe(all, paths, map[string]string{h.Name: reach}, fabric.Measure{}))
+	f, err := fabric.Parse(Discovered, describe.Write(all, paths, map[string]string{h.Name: reach}, fabric.Measure{}))
 	if err == nil && len(links) > 0 {
 		f.Hosts[0].Use = links
 	}

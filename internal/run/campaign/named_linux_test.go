@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
+	diagnosetrial "github.com/linerate/linerate/diagnose/trial"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/fleet"
@@ -181,7 +182,7 @@ func TestKernelA1LoopbackIsNoLink(t *testing.T) {
 			if _, err := predict.Predict(c.State(), predict.Traffic{From: "a", To: "b", Direction: flow.Forward, Streams: 4}); err != nil {
 				t.Error(err)
 			}
-			for _, p := range diagnose.Pairs(c.State(), nil) {
+			for _, p := range diagnosehost.Pairs(c.State(), nil) {
 				if strings.Contains(p.What, "lo of") {
 					t.Errorf("between the hosts: %s", p.What)
 				}
@@ -334,7 +335,7 @@ func TestKernelA5bProbeStaysOnTheLink(t *testing.T) {
 		}
 	}
 	finding := record.Finding{Cause: record.Shaper, Confidence: 0.5, Decide: d, Also: []record.Alternative{{Cause: record.Congestion, Confidence: 0.3}}}
-	got := diagnose.Decide(c.State(), finding, trial, made)
+	got := diagnosetrial.Decide(c.State(), finding, trial, made)
 	if got.Cause != record.Shaper || strings.Contains(got.Summary, "limit of its own") {
 		t.Errorf("%s (%.2f): %s", got.Cause, got.Confidence, got.Summary)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 )
 
 // SweepPlans is what a sweep would do to the hosts, value by value, each from
@@ -58,7 +59,7 @@ func (c *Campaign) mtuPlans(p fabric.Path, mtu int) ([]plan.Plan, error) {
 			if name == p.To {
 				l = l.Reverse()
 			}
-			for _, link := range predict.Facing(host, l.Src, l.Dst) {
+			for _, link := range routing.Facing(host, l.Src, l.Dst) {
 				raise(&desired, link, mtu)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 )
 
 // surroundings is who answered whom: what held before a change must hold after
@@ -237,7 +238,7 @@ func (c *Change) network(state predict.Fabric) measure.Network {
 // frameSize is the largest packet that both ends of a way can send; zero where
 // an end is not known.
 func frameSize(state predict.Fabric, w way) int {
-	from, to := predict.FacingOne(state.Hosts[w.from], w.src, w.to), predict.FacingOne(state.Hosts[w.peer], w.to, w.src)
+	from, to := routing.FacingOne(state.Hosts[w.from], w.src, w.to), routing.FacingOne(state.Hosts[w.peer], w.to, w.src)
 	if from.Name == "" || to.Name == "" {
 		return 0
 	}

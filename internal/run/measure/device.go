@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 )
 
 // ByDevice returns the specification with lanes that its senders can use by the
@@ -54,7 +55,7 @@ func ByDevice(n Network, spec Spec) (Spec, error) {
 
 // leavesBy reports a lane that leaves a host by a device.
 func leavesBy(h netstate.Host, l flow.Lane, device string) bool {
-	return slices.ContainsFunc(predict.Facing(h, l.Src, l.Dst), func(f netstate.Link) bool { return f.Name == device })
+	return slices.ContainsFunc(routing.Facing(h, l.Src, l.Dst), func(f netstate.Link) bool { return f.Name == device })
 }
 
 // routedBy pairs the first address of a device with the addresses of a peer to

@@ -6,7 +6,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -126,7 +126,7 @@ func (t *trial) linkLoads(e *end, from, to agentapi.Sample) []LinkLoad {
 			Host: e.host, Link: b.Link,
 			Out:     payload(netstate.Grown(a.Counters.TxBytes, b.Counters.TxBytes), netstate.Grown(a.Counters.TxPackets, b.Counters.TxPackets)),
 			In:      payload(netstate.Grown(a.Counters.RxBytes, b.Counters.RxBytes), netstate.Grown(a.Counters.RxPackets, b.Counters.RxPackets)),
-			Ceiling: predict.PacketPayload(t.spec.protocol(), physical, link.MTU, t.packet(e.way), tags, v6),
+			Ceiling: framing.PacketPayload(t.spec.protocol(), physical, link.MTU, t.packet(e.way), tags, v6),
 		})
 	}
 	return out

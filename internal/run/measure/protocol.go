@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -85,7 +86,7 @@ func (t *trial) offer(w way) (unit.BitRate, error) {
 // on the same Ethernet; 1 where they are full, and where they are longer.
 func datagramShare(payload, mtu int, ipv6 bool) float64 {
 	const ethernet = 38 // header, checksum, preamble and gap
-	headers := predict.HeaderBytes(protocolUDP, ipv6)
+	headers := framing.HeaderBytes(protocolUDP, ipv6)
 	full := mtu - headers
 	if payload <= 0 || full <= 0 || payload >= full {
 		return 1

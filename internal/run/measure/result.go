@@ -9,6 +9,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -16,7 +17,7 @@ import (
 // headerBytes is what a full-sized packet carries besides payload, from the
 // Ethernet header on: Ethernet 14, IP 20 or 40, for TCP 20 and timestamps 12.
 func headerBytes(protocol string, v6 bool, tags int) float64 {
-	return float64(14 + predict.HeaderBytes(protocol, v6) + 4*tags)
+	return float64(14 + framing.HeaderBytes(protocol, v6) + 4*tags)
 }
 
 // result turns the samples of the window into a record.
@@ -125,7 +126,7 @@ func (t *trial) addLanes(out *record.Trial, sink *end) {
 			lane.Subflows = t.subflows(sink.way, tcpOf(sshut, i))
 			out.Unread += unit.FromBytes(float64(tcpOf(shut, i).Unread-tcpOf(open, i).Unread), window)
 			// The kernel counts segments of each subflow only: full ones are taken.
-			if full := out.MTU - predict.HeaderBytes(protocolMPTCP, s.Src.Is6()); full > 0 {
+			if full := out.MTU - framing.HeaderBytes(protocolMPTCP, s.Src.Is6()); full > 0 {
 				segments = netstate.Grown(open.Bytes[i], shut.Bytes[i]) / uint64(full)
 			}
 		}
@@ -189,7 +190,7 @@ func (t *trial) addLinks(out *record.Trial, e *end) {
 			Host: e.host, Link: b.Link,
 			Tx:      unit.FromBytes(float64(more.Counters.TxBytes), seconds),
 			Rx:      unit.FromBytes(float64(more.Counters.RxBytes), seconds),
-			Ceiling: predict.PacketPayload(t.spec.protocol(), physical, link.MTU, t.packet(e.way), tags, v6),
+			Ceiling: framing.PacketPayload(t.spec.protocol(), physical, link.MTU, t.packet(e.way), tags, v6),
 			Drops:   more.Counters.Lost(),
 
 			TxPackets: more.Counters.TxPackets, RxPackets: more.Counters.RxPackets,

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -27,7 +27,7 @@ func TestHeaderBytes(t *testing.T) {
 		if got != c.want {
 			t.Errorf("IPv6 %v, %d tags: %v, want %v", c.v6, c.tags, got, c.want)
 		}
-		if own := predict.HeaderBytes("tcp", c.v6) + 14 + 4*c.tags; float64(own) != got {
+		if own := framing.HeaderBytes("tcp", c.v6) + 14 + 4*c.tags; float64(own) != got {
 			t.Errorf("IPv6 %v, %d tags: predict counts %d bytes of headers, here %v", c.v6, c.tags, own, got)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 )
 
@@ -68,7 +68,7 @@ func (t *trial) granted(w way, source []agentapi.Stream, sink record.Socket) {
 	for i := range source {
 		s := &source[i].Socket
 		if s.RcvBuf = sink.RcvBuf; sink.RcvBuf > 0 && t.spec.Socket.RcvBuf > 0 {
-			s.Window, _ = predict.Usable(receiver, sink.RcvBuf)
+			s.Window, _ = tcp.Usable(receiver, sink.RcvBuf)
 		}
 		t.congest(s.Congestion)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -203,7 +203,7 @@ func (t *trial) toolSays(out *record.Trial, all []*pairing) {
 func (t *trial) addWire(out *record.Trial) {
 	out.Wire = 0
 	for _, l := range out.Lanes {
-		full := out.MTU - predict.HeaderBytes(t.spec.protocol(), l.Src.Is6())
+		full := out.MTU - framing.HeaderBytes(t.spec.protocol(), l.Src.Is6())
 		if full > 0 {
 			out.Wire += l.Goodput * unit.BitRate(1+headerBytes(t.spec.protocol(), l.Src.Is6(), 0)/float64(full))
 		}

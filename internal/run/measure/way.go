@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -64,14 +65,14 @@ func (w way) lane(i int) flow.Lane { return w.lanes[i%len(w.lanes)] }
 // egress is the link by which a host sends on a lane; of several, to which an
 // address of lo leads, the one with the smallest MTU.
 func egress(h netstate.Host, l flow.Lane) (netstate.Link, bool) {
-	link := predict.FacingOne(h, l.Src, l.Dst)
+	link := routing.FacingOne(h, l.Src, l.Dst)
 	return link, link.Name != ""
 }
 
 // only is the one link by which a host faces a peer from an address; false where
 // there are several, of which no one here can say which a flow takes.
 func only(h netstate.Host, own, peer netip.Addr) (netstate.Link, bool) {
-	links := predict.Facing(h, own, peer)
+	links := routing.Facing(h, own, peer)
 	if len(links) != 1 {
 		return netstate.Link{}, false
 	}
@@ -135,7 +136,7 @@ func physical(h netstate.Host, lanes []flow.Lane, sending bool) []string {
 		if !sending {
 			lane = lane.Reverse()
 		}
-		for _, link := range predict.Facing(h, lane.Src, lane.Dst) {
+		for _, link := range routing.Facing(h, lane.Src, lane.Dst) {
 			if link.Bond == nil && link.VLAN == nil {
 				names = appendNew(names, seen, link.Name)
 				continue

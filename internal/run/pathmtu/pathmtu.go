@@ -12,12 +12,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 )
 
 // Way is one direction between two hosts.
@@ -58,12 +59,12 @@ const (
 // peer that does not answer small echoes either gives a result with Answers
 // false. The error is the sender's: it may not send echoes (fs.ErrPermission),
 // or cannot be reached.
-func Prove(ctx context.Context, at ask.Host, w Way) (diagnose.PathProbe, error) {
+func Prove(ctx context.Context, at ask.Host, w Way) (diagnosehost.PathProbe, error) {
 	p := prover{at: at, way: w, wait: mostWait, tries: min(eachLink*w.Links, mostTries)}
 	if w.Links <= 1 {
 		p.tries = oneLink
 	}
-	out := diagnose.PathProbe{From: w.From, To: w.To, Lane: w.Lane, Link: w.Link, MTU: min(w.MTU, largest)}
+	out := diagnosehost.PathProbe{From: w.From, To: w.To, Lane: w.Lane, Link: w.Link, MTU: min(w.MTU, largest)}
 	if err := p.control(ctx, &out); err != nil || !out.Answers || out.MTU <= 0 {
 		return out, wrap(w, err)
 	}
@@ -104,7 +105,7 @@ type prover struct {
 
 // control sends small echoes, which says whether anybody answers and how long
 // that takes.
-func (p *prover) control(ctx context.Context, out *diagnose.PathProbe) error {
+func (p *prover) control(ctx context.Context, out *diagnosehost.PathProbe) error {
 	for range 2 { // the first may be lost to address resolution
 		reply, err := ask.Call(ctx, p.at, agentapi.Ping, agentapi.PingRequest{Dst: p.way.Lane.Dst, Src: p.way.Lane.Src, Count: 3, Interval: 10 * time.Millisecond, Timeout: mostWait})
 		if err != nil {
@@ -222,7 +223,7 @@ func Ways(f predict.Fabric, a, b string) ([]Way, error) {
 	}
 	var ways []Way
 	for _, lane := range lanes {
-		near, far := predict.FacingOne(f.Hosts[a], lane.Src, lane.Dst), predict.FacingOne(f.Hosts[b], lane.Dst, lane.Src)
+		near, far := routing.FacingOne(f.Hosts[a], lane.Src, lane.Dst), routing.FacingOne(f.Hosts[b], lane.Dst, lane.Src)
 		if near.Name == "" || far.Name == "" {
 			continue
 		}
@@ -250,9 +251,9 @@ func holds(l netstate.Link, a netip.Addr) bool {
 // Fabric proves every way between the hosts that are there, in the order of
 // their names. Pairs without lanes are left out. Where a host cannot send, its
 // ways are left out and the error says so; the others' are there.
-func Fabric(ctx context.Context, f predict.Fabric, hosts map[string]ask.Host) ([]diagnose.PathProbe, error) {
+func Fabric(ctx context.Context, f predict.Fabric, hosts map[string]ask.Host) ([]diagnosehost.PathProbe, error) {
 	names := slices.Sorted(maps.Keys(hosts))
-	var probes []diagnose.PathProbe
+	var probes []diagnosehost.PathProbe
 	var problems []error
 	for i, a := range names {
 		for _, b := range names[i+1:] {

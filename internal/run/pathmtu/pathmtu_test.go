@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
@@ -86,7 +86,7 @@ func TestProve(t *testing.T) {
 		if c.net.sent > c.most {
 			t.Errorf("%s: %d echoes, at most %d", c.name, c.net.sent, c.most)
 		}
-		if _, bad := diagnose.Path(got); bad != (c.answers && !c.proven) {
+		if _, bad := diagnosehost.Path(got); bad != (c.answers && !c.proven) {
 			t.Errorf("%s: judged %v", c.name, bad)
 		}
 	}
@@ -108,8 +108,8 @@ func TestFabric(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0].Proven() || got[0].Passes != 1500 || !got[1].Proven() {
 		t.Errorf("%+v, %v", got, err)
 	}
-	found := diagnose.Pairs(f, got)
-	if len(found) != 1 || found[0].Kind != diagnose.PairMTU || found[0].Severity != diagnose.Fault {
+	found := diagnosehost.Pairs(f, got)
+	if len(found) != 1 || found[0].Kind != diagnosehost.PairMTU || found[0].Severity != diagnosehost.Fault {
 		t.Errorf("findings: %+v", found)
 	}
 	if got, err = Fabric(t.Context(), f, map[string]ask.Host{"alpha": &network{fails: failed}, "beta": &network{links: []int{1500}}}); !errors.Is(err, failed) || len(got) != 1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/hashsurvey"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -39,7 +39,7 @@ func attach(h netstate.Host, lanes []flow.Lane, own func(flow.Lane) flow.Lane) (
 		if _, done := a.parts[lane.Src]; done {
 			continue
 		}
-		facing := predict.Facing(h, lane.Src, lane.Dst)
+		facing := routing.Facing(h, lane.Src, lane.Dst)
 		if len(facing) == 0 {
 			return a, fmt.Errorf("probe: %w: %s has no address %s, or no route from it to %s", ErrConfig, h.Name, lane.Src, lane.Dst)
 		}
@@ -72,7 +72,7 @@ func partOf(h netstate.Host, lane flow.Lane, facing []netstate.Link) (p part, bu
 	}
 	switch {
 	case len(facing) > 1:
-		if m, ok := predict.Multipath(h, lane.Src, lane.Dst); ok {
+		if m, ok := routing.Multipath(h, lane.Src, lane.Dst); ok {
 			p.rule = m
 		}
 	case bundled:

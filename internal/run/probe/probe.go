@@ -17,7 +17,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/netstate"
-	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
 )
@@ -229,7 +229,7 @@ func (r *runner) draw() {
 // frame is a flow as A sends it.
 func (r *runner) frame(lane flow.Lane, sport uint16) flow.Frame {
 	f := flow.Frame{Tuple: flow.Tuple{Proto: flow.TCP, Src: lane.Src, Dst: lane.Dst, Sport: sport, Dport: r.cfg.Dport}}
-	facing := predict.Facing(r.cfg.A.Host, lane.Src, lane.Dst)
+	facing := routing.Facing(r.cfg.A.Host, lane.Src, lane.Dst)
 	if len(facing) != 1 {
 		return f // by which MAC address is for the route's hash to say
 	}

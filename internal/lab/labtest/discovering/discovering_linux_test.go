@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/describe"
 	"github.com/linerate/linerate/internal/host/apply"
 	"github.com/linerate/linerate/internal/kernel/act"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
@@ -124,7 +125,7 @@ func (s *stand) plansNothing() string {
 	t := s.t
 	t.Helper()
 	h := s.observe()
-	text := string(fabric.Describe([]netstate.Host{h}, nil, map[string]string{h.Name: "netns:" + h.Name}, fabric.Measure{}))
+	text := string(describe.Write([]netstate.Host{h}, nil, map[string]string{h.Name: "netns:" + h.Name}, fabric.Measure{}))
 	for _, exact := range []bool{false, true} {
 		p, _, err := s.plan(text, exact)
 		switch {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/describe"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
@@ -59,7 +60,7 @@ func (d declaration) clone() declaration {
 }
 
 func (d declaration) text() []byte {
-	return fabric.Describe(d.hosts, d.paths, d.reach, fabric.Measure{})
+	return describe.Write(d.hosts, d.paths, d.reach, fabric.Measure{})
 }
 
 var pings = measure.Pings{Count: 5, Interval: 10 * time.Millisecond}

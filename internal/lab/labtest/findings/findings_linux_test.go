@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/pathmtu"
 	"github.com/linerate/linerate/netstate"
@@ -19,7 +19,7 @@ import (
 // settle is the longest a bond may take to find its partner.
 const settle = 30 * time.Second
 
-func kinds(found []diagnose.HostFinding) string {
+func kinds(found []diagnosehost.Finding) string {
 	var out []string
 	for _, f := range found {
 		out = append(out, string(f.Severity)+" "+f.Kind)
@@ -41,10 +41,10 @@ func TestFindings(t *testing.T) {
 // not even for information.
 func (s *stand) healthy(t *testing.T) {
 	var f predict.Fabric
-	wrong := func() (found []diagnose.HostFinding) {
+	wrong := func() (found []diagnosehost.Finding) {
 		f = s.observe(t)
 		for _, h := range f.Hosts {
-			found = append(found, diagnose.Host(h)...)
+			found = append(found, diagnosehost.Judge(h)...)
 		}
 		return found
 	}
@@ -59,7 +59,7 @@ func (s *stand) healthy(t *testing.T) {
 			t.Errorf("not proven: %+v", p)
 		}
 	}
-	if found := slices.Concat(wrong(), diagnose.Pairs(f, probes)); len(found) > 0 {
+	if found := slices.Concat(wrong(), diagnosehost.Pairs(f, probes)); len(found) > 0 {
 		t.Fatalf("on a healthy network: %s: %+v", kinds(found), found)
 	}
 	for _, h := range f.Hosts {
@@ -104,7 +104,7 @@ func (s *stand) broken(t *testing.T) {
 	} {
 		floor.Must(t, c.spoil())
 		f := s.observe(t)
-		var probes []diagnose.PathProbe
+		var probes []diagnosehost.PathProbe
 		ways, err := pathmtu.Ways(f, "alpha", "beta")
 		floor.Must(t, err)
 		for _, w := range ways {
@@ -124,7 +124,7 @@ func (s *stand) broken(t *testing.T) {
 			}
 			probes = append(probes, p)
 		}
-		found := slices.Concat(diagnose.Host(f.Hosts["alpha"]), diagnose.Host(f.Hosts["beta"]), diagnose.Pairs(f, probes))
+		found := slices.Concat(diagnosehost.Judge(f.Hosts["alpha"]), diagnosehost.Judge(f.Hosts["beta"]), diagnosehost.Pairs(f, probes))
 		if kinds(found) != c.kinds || !strings.Contains(fmt.Sprint(found), c.says) {
 			t.Errorf("%s: %s, want %s: %+v", c.name, kinds(found), c.kinds, found)
 		}
@@ -196,25 +196,25 @@ func (s *stand) sick(t *testing.T) {
 	var host netstate.Host
 	within(t, settle, "what is wrong to show", func() bool {
 		host = look(t, sick)
-		if now := kinds(diagnose.Host(host)); now != got {
+		if now := kinds(diagnosehost.Judge(host)); now != got {
 			got = now
 			t.Logf("gamma: %s", got)
 		}
 		return got == want["gamma"]
 	})
 	peer := look(t, other)
-	if got := kinds(diagnose.Host(peer)); got != want["delta"] {
+	if got := kinds(diagnosehost.Judge(peer)); got != want["delta"] {
 		t.Errorf("delta: %s, want %s", got, want["delta"])
 	}
 	f := predict.Fabric{Hosts: map[string]netstate.Host{"gamma": host, "delta": peer}}
-	if got := kinds(diagnose.Pairs(f, nil)); got != "warning pair-hash" {
+	if got := kinds(diagnosehost.Pairs(f, nil)); got != "warning pair-hash" {
 		t.Errorf("between them: %s", got)
 	}
 	// The remedy that the finding names makes it go.
 	floor.Must(t, gamma.NS.Do(func() error {
 		return os.WriteFile("/proc/sys/net/ipv4/conf/eth7/rp_filter", []byte("2"), 0o644)
 	}))
-	if got := kinds(diagnose.Host(look(t, sick))); strings.Contains(got, diagnose.StrictFilter) {
+	if got := kinds(diagnosehost.Judge(look(t, sick))); strings.Contains(got, diagnosehost.StrictFilter) {
 		t.Errorf("with rp_filter=2: %s", got)
 	}
 }

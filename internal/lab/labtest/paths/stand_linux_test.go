@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/describe"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/root"
@@ -96,7 +97,7 @@ func (s *stand) fabric(hosts ...string) fabric.Fabric {
 		reply.Host.Name = name
 		seen = append(seen, reply.Host)
 	}
-	f, err := fabric.Parse("test", fabric.Describe(seen, fabric.PathsBetween(seen), reach, fabric.Measure{}))
+	f, err := fabric.Parse("test", describe.Write(seen, fabric.PathsBetween(seen), reach, fabric.Measure{}))
 	floor.Must(s.t, err)
 	return f
 }

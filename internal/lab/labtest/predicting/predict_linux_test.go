@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/trial"
 	"github.com/linerate/linerate/internal/lab/guest"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/predict"
@@ -68,7 +68,7 @@ func prove(t *testing.T, seed, n uint64) {
 	t.Run("drawn", func(t *testing.T) {
 		st = build(t, draw(seed, n))
 		p, r = st.predict(), st.settled(tries)
-		found = diagnose.Trial(st.network.Fabric, r)
+		found = trial.Judge(st.network.Fabric, r)
 		st.details(p, r, found)
 	})
 	if t.Failed() {

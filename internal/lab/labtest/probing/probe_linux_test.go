@@ -22,6 +22,7 @@ import (
 	"github.com/linerate/linerate/internal/run/probe"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/recognise"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -174,7 +175,7 @@ func (n network) findEvenSet(t *testing.T, policy netstate.HashPolicy, seed uint
 			words = append(words, fmt.Sprintf("%s %.2f", g.Policy, g.Confidence))
 		}
 		t.Logf("  %s: %v on %v, looks like %s", side.Side, side.Seen, side.Links, strings.Join(words, ", "))
-		if len(side.Links) > 1 && !slices.ContainsFunc(side.Guesses, func(g steer.Guess) bool { return g.Policy == policy.String() && g.Contradicted == 0 }) {
+		if len(side.Links) > 1 && !slices.ContainsFunc(side.Guesses, func(g recognise.Guess) bool { return g.Policy == policy.String() && g.Contradicted == 0 }) {
 			t.Errorf("%s: %s is not among the guesses: %+v", side.Side, policy, side.Guesses)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/subflow"
 )
 
 // TestPrintedLinesMakeTheSubflows uses `linerate steer mptcp` as a person does:
@@ -74,7 +75,7 @@ func TestPrintedLinesMakeTheSubflows(t *testing.T) {
 // client opens its subflows to them from its own address.
 func TestAnnouncedAddressesMakeTheSubflows(t *testing.T) {
 	up(t, 2)
-	plan, err := steer.PlanSubflows(steer.SubflowRequest{
+	plan, err := subflow.Plan(subflow.SubflowRequest{
 		Near:   steer.EtherChannel{Mode: steer.ChannelStandard, Hash: steer.ChannelHashDefault, Adapters: []string{"ent0", "ent1", "ent2"}},
 		Client: subnet.Addr().Next(), Server: subnet.Addr().Next().Next(), Subnet: subnet,
 	})
@@ -88,7 +89,7 @@ func TestAnnouncedAddressesMakeTheSubflows(t *testing.T) {
 
 // knowNextHop gives the client the neighbour that talking to the server would
 // have made.
-func knowNextHop(t *testing.T, plan steer.Subflows) {
+func knowNextHop(t *testing.T, plan subflow.Subflows) {
 	t.Helper()
 	b, err := rtnl.OpenBuilder(netns.Named(lab.Namespace(client)))
 	stage.Must(t, err)
@@ -98,7 +99,7 @@ func knowNextHop(t *testing.T, plan steer.Subflows) {
 }
 
 // steerMPTCP runs the program.
-func steerMPTCP(t *testing.T, plan steer.Subflows, links int) snippet.ShownSubflows {
+func steerMPTCP(t *testing.T, plan subflow.Subflows, links int) snippet.ShownSubflows {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	app := &console.Console{Version: "test", Stdout: &stdout, Stderr: &stderr, Getenv: os.Getenv}
@@ -145,7 +146,7 @@ func pathManager(t *testing.T, host string) (m netstate.MPTCP) {
 
 // transfer sends some bytes over one MPTCP connection: every one arrives, over
 // the subflows planned.
-func transfer(t *testing.T, plan steer.Subflows) {
+func transfer(t *testing.T, plan subflow.Subflows) {
 	t.Helper()
 	const limit = 1_000_003
 	source, sink := end(t, client), end(t, server)

@@ -22,6 +22,7 @@ import (
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/steer/subflow"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -115,7 +116,7 @@ func ceilingOfLink() unit.BitRate {
 }
 
 // planned asks steer for the subflows, with what the kernel says of the bonds.
-func planned(t *testing.T, links int) steer.Subflows {
+func planned(t *testing.T, links int) subflow.Subflows {
 	t.Helper()
 	near, far := observed(t, client), observed(t, server)
 	sw := observed(t, "switch")
@@ -131,7 +132,7 @@ func planned(t *testing.T, links int) steer.Subflows {
 		l, _ := h.Link("bond0")
 		return l.MAC
 	}
-	plan, err := steer.PlanSubflows(steer.SubflowRequest{
+	plan, err := subflow.Plan(subflow.SubflowRequest{
 		Near: bundle(near, "bond0"), Far: bundle(sw, "to-"+server), Back: bundle(far, "bond0"), BackFar: bundle(sw, "to-"+client),
 		Client: subnet.Addr().Next(), Server: subnet.Addr().Next().Next(), Subnet: subnet,
 		Frame: flow.Frame{SrcMAC: mac(near), DstMAC: mac(far)},
@@ -162,7 +163,7 @@ func observed(t *testing.T, host string) netstate.Host {
 }
 
 // setUp gives both hosts what the plan says: addresses, limits, endpoints.
-func setUp(t *testing.T, plan steer.Subflows) {
+func setUp(t *testing.T, plan subflow.Subflows) {
 	t.Helper()
 	for _, side := range []struct {
 		host  string
@@ -199,7 +200,7 @@ type outcome struct {
 }
 
 // measure runs one connection from the client to the server.
-func measure(t *testing.T, plan steer.Subflows, multipath bool, links int) (outcome, []flow.Tuple) {
+func measure(t *testing.T, plan subflow.Subflows, multipath bool, links int) (outcome, []flow.Tuple) {
 	t.Helper()
 	source, sink := end(t, client), end(t, server)
 	defer source.Close()
@@ -281,7 +282,7 @@ func perPort(from, to agentapi.Sample, count func(netstate.Counters) uint64) []s
 }
 
 // checkSubflows compares the kernel's subflows with the plan's.
-func checkSubflows(t *testing.T, plan steer.Subflows, got []flow.Tuple) {
+func checkSubflows(t *testing.T, plan subflow.Subflows, got []flow.Tuple) {
 	t.Helper()
 	var want, have []string
 	for _, f := range plan.Flows {

@@ -1,0 +1,255 @@
+package live
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// liveHost has a bond of two ports of 10 Gb/s and a port of its own.
+func liveHost(policy netstate.HashPolicy) netstate.Host {
+	port := &netstate.BondPort{Bond: "bond0", Active: true, MIIUp: true}
+	link := func(name string, l netstate.Link) netstate.Link {
+		l.Name, l.MTU, l.Up, l.Carrier = name, 1500, true, true
+		return l
+	}
+	return netstate.Host{
+		Name: "near", Kernel: netstate.Kernel{OS: "linux", Release: "6.1.0"},
+		Links: []netstate.Link{
+			link("eth0", netstate.Link{Index: 2, Speed: 10 * unit.Gbps, Driver: "ixgbe", Port: port, Master: "bond0"}),
+			link("eth1", netstate.Link{Index: 3, Speed: 10 * unit.Gbps, Driver: "ixgbe", Port: port, Master: "bond0"}),
+			link("bond0", netstate.Link{Index: 4, Kind: "bond", Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/24")},
+				Bond: &netstate.Bond{Mode: netstate.BalanceXOR, HashPolicy: policy, Ports: []string{"eth0", "eth1"}}}),
+			link("eth2", netstate.Link{Index: 5, Speed: 10 * unit.Gbps, Driver: "ixgbe", Addresses: []netip.Prefix{netip.MustParsePrefix("10.1.0.1/24")}}),
+		},
+	}
+}
+
+// sending is a connection that has something to send all the time and waits
+// for nothing that TCP names.
+func sendingFlow(change func(*livetraffic.Flow)) livetraffic.Flow {
+	f := livetraffic.Flow{
+		Tuple: flow.Tuple{Proto: flow.TCP, Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.0.0.2"), Sport: 40000, Dport: 873},
+		Span:  5 * time.Second, Sent: 4 * unit.Gbps, Program: livetraffic.Program{PID: 812, Name: "rsync", Threads: 1, Ran: 0.4},
+		Way: livetraffic.Way{Link: "bond0", SrcMAC: flow.MAC{2, 0, 0, 0, 0, 1}, DstMAC: flow.MAC{2, 0, 0, 0, 0, 9}}, Congestion: "cubic",
+		Out: livetraffic.Sending{
+			Clock: true, Busy: 1, NotSent: 200 * unit.KiB, Windows: true, Window: 6 * unit.MiB, MostWindow: 6 * unit.MiB,
+			RTT: time.Millisecond, MinRTT: 900 * time.Microsecond, MSS: 1448, Cwnd: 500 * unit.KiB, InFlight: 500 * unit.KiB, Buffer: 4 * unit.MiB,
+		},
+	}
+	change(&f)
+	return f
+}
+
+func receivingFlow(change func(*livetraffic.Flow)) livetraffic.Flow {
+	return sendingFlow(func(f *livetraffic.Flow) {
+		f.Sent, f.Received = 0, 4*unit.Gbps
+		f.In = livetraffic.Reading{Window: 6 * unit.MiB, Buffer: 12 * unit.MiB, RTT: time.Millisecond, Packets: 1000000}
+		change(f)
+	})
+}
+
+// carried is what a link that sends full frames counts at a share of 10 Gb/s.
+func carried(name string, share float64) livetraffic.Link {
+	const frame, onWire = 1514, 1538
+	packets := share * 10e9 / 8 / onWire
+	return livetraffic.Link{Name: name, Tx: unit.FromBytes(packets*frame, 1), TxPackets: packets}
+}
+
+func took(name string, share float64) livetraffic.Link {
+	l := carried(name, share)
+	return livetraffic.Link{Name: name, Rx: l.Tx, RxPackets: l.TxPackets}
+}
+
+func TestLiveCauses(t *testing.T) {
+	full := []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.02), carried("eth2", 0.1)}
+	calm := []livetraffic.Link{carried("eth0", 0.4), carried("eth1", 0.4), carried("eth2", 0.1)}
+	both := []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.98), carried("eth2", 0.1)}
+	nothing := func(*livetraffic.Flow) {}
+	onFirst := func(f *livetraffic.Flow) { f.Sport = firstPort(t) }
+	for _, tt := range []struct {
+		name  string
+		host  netstate.HashPolicy
+		links []livetraffic.Link
+		flows []livetraffic.Flow
+		cores []livetraffic.Core
+		want  record.Cause
+	}{
+		{"nothing to send", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Busy = 0.2 })}, nil, record.Application},
+		{"starved while acknowledgements come", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Starved, f.Out.NotSent = 0.9, 0 })}, nil, record.Application},
+		{"one thread computes", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Busy, f.Program.Ran = 0.2, 0.97 })}, nil, record.SenderCPU},
+		{"quota", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Program.Quota, f.Program.Throttled = 0.2, 0.7 })}, nil, record.SenderCPU},
+		{"window", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.RwndLimited, f.Out.Window, f.Out.MostWindow = 0.95, 500*unit.KiB, 500*unit.KiB
+		})}, nil, record.ReceiveWindow},
+		{"slow reader far away", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.RwndLimited, f.Out.Window, f.Sent = 0.95, 10*unit.KiB, unit.Gbps
+		})}, nil, record.Application},
+		{"window shut", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.RwndLimited, f.Out.Window, f.Out.MostWindow, f.Out.Shut, f.Sent = 0.95, 0, 0, 1, unit.Mbps
+		})}, nil, record.Application},
+		{"stuck at a shut window", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.Window, f.Out.MostWindow, f.Sent = 0, 0, 0
+		})}, nil, record.Application},
+		{"stuck", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Sent, f.Out.Recovering = 0, 1 })}, nil, record.Congestion},
+		{"send buffer", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.SndbufLimited = 0.6 })}, nil, record.SendBuffer},
+		{"send buffer of a program that writes records", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.SndbufLimited, f.Out.Starved, f.Out.Filled, f.Out.NotSent = 0.1, 1, 0.9, 0
+		})}, nil, record.SendBuffer},
+		{"a burst that fills the buffer now and then", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.Starved, f.Out.Filled, f.Out.NotSent, f.Out.Busy = 1, 0.2, 0, 0.3
+		})}, nil, record.Application},
+		{"paced by the program", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.MaxPacing = 4.1 * unit.Gbps })}, nil, record.Pacing},
+		{"paced, and late", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.MaxPacing, f.Out.Pacing, f.Out.InFlight = 5*unit.Gbps, 5*unit.Gbps, 100*unit.KiB
+		})}, nil, record.Pacing},
+		{"cap far above", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.MaxPacing = 9 * unit.Gbps })}, nil, record.Unknown},
+		{"two share a full link", netstate.Layer34, full, []livetraffic.Flow{sendingFlow(onFirst), sendingFlow(onFirst)}, nil, record.HashImbalance},
+		{"one fills a link", netstate.Layer34, full, []livetraffic.Flow{sendingFlow(onFirst)}, nil, record.SingleLink},
+		{"layer2", netstate.Layer2, layer2Full(t), []livetraffic.Flow{sendingFlow(nothing), sendingFlow(nothing)}, nil, record.SingleLink},
+		{"all full", netstate.Layer34, both, []livetraffic.Flow{sendingFlow(onFirst)}, nil, record.LineRate},
+		{"loss", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.Loss, f.Out.Retransmits = 0.01, 500 })}, nil, record.Congestion},
+		{"overtaking", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.Loss, f.Out.Retransmits, f.Out.Spurious, f.Out.Reordered = 0.01, 500, 400, 300
+		})}, nil, record.Reordering},
+		{"queue elsewhere", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.RTT = 20 * time.Millisecond })}, nil, record.Shaper},
+		{"nothing decides", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(nothing)}, nil, record.Unknown},
+		{"the link of others", netstate.Layer34, []livetraffic.Link{carried("eth0", 0), carried("eth1", 0), carried("eth2", 0.99)}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Src, f.Way.Link = netip.MustParseAddr("10.9.0.1"), "eth2"
+		})}, nil, record.LineRate},
+
+		{"slow reader", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) { f.In.Full, f.In.Unread = 0.9, 5*unit.MiB })}, nil, record.Application},
+		{"reader without time", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) { f.In.Full, f.Program.Ran = 0.9, 0.99 })}, nil, record.ReceiverCPU},
+		{"reader with a quota", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) {
+			f.In.Full, f.Program.Quota, f.Program.Throttled = 0.9, 0.1, 0.8
+		})}, nil, record.ReceiverCPU},
+		{"softirq", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(nothing)}, []livetraffic.Core{{Core: 3, Busy: 1, Softirq: 0.97}}, record.ReceiverCPU},
+		{"both links full of what comes in", netstate.Layer34, []livetraffic.Link{took("eth0", 0.99), took("eth1", 0.97)}, []livetraffic.Flow{receivingFlow(nothing)}, nil, record.LineRate},
+		{"one is", netstate.Layer34, []livetraffic.Link{took("eth0", 0.99), took("eth1", 0.1)}, []livetraffic.Flow{receivingFlow(nothing)}, nil, record.HashImbalance},
+		{"own window", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) { f.In.Window = 500 * unit.KiB })}, nil, record.ReceiveWindow},
+		{"gaps", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(func(f *livetraffic.Flow) { f.In.OutOfOrder = 20000 })}, nil, record.Congestion},
+		{"the sender's affair", netstate.Layer34, calm, []livetraffic.Flow{receivingFlow(nothing)}, nil, record.Unknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := livetraffic.Watched{Host: liveHost(tt.host), Span: 5 * time.Second, Links: tt.links, Flows: tt.flows, Cores: tt.cores}
+			r := Judge(w)
+			if len(r.Flows) != 1 || len(r.Flows[0].Connections) != len(tt.flows) {
+				t.Fatalf("told of %+v", r.Flows)
+			}
+			f := r.Flows[0].Finding
+			if f.Cause != tt.want || f.Summary == "" || f.Remedy == "" || len(f.Evidence) == 0 || f.Confidence <= 0 || f.Confidence > 1 {
+				t.Errorf("found %+v, want %s", f, tt.want)
+			}
+			if f.From != "near" || f.To != "10.0.0.2" || f.Streams != len(tt.flows) || r.Answer == "" {
+				t.Errorf("found %+v, answer %q", f, r.Answer)
+			}
+			if f.Expected != 0 && f.Expected <= f.Rate {
+				t.Errorf("removing the limit makes it slower: %v of %v", f.Expected, f.Rate)
+			}
+		})
+	}
+}
+
+// firstPort is a source port whose connection leaves by eth0.
+func firstPort(t *testing.T) uint16 {
+	t.Helper()
+	v := newView(livetraffic.Watched{Host: liveHost(netstate.Layer34)})
+	for port := uint16(40000); port < 40100; port++ {
+		if v.place(sendingFlow(func(f *livetraffic.Flow) { f.Sport = port })).link == "eth0" {
+			return port
+		}
+	}
+	t.Fatal("no port leaves by eth0")
+	return 0
+}
+
+// layer2Full fills the link that layer2 chooses.
+func layer2Full(t *testing.T) []livetraffic.Link {
+	t.Helper()
+	link := newView(livetraffic.Watched{Host: liveHost(netstate.Layer2)}).place(sendingFlow(func(*livetraffic.Flow) {})).link
+	if link == "eth0" {
+		return []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0)}
+	}
+	return []livetraffic.Link{carried("eth0", 0), carried("eth1", 0.99)}
+}
+
+// TestLiveUnknownLink: what nobody can say is not said.
+func TestLiveUnknownLink(t *testing.T) {
+	w := livetraffic.Watched{Host: liveHost(netstate.Encap34), Span: time.Second, Links: []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.01)}}
+	w.Flows = []livetraffic.Flow{sendingFlow(func(*livetraffic.Flow) {}), sendingFlow(func(f *livetraffic.Flow) { f.Way = livetraffic.Way{Why: "no route"}; f.Dport = 22 })}
+	r := Judge(w)
+	for _, f := range r.Flows {
+		for _, c := range f.Connections {
+			if c.Link != "" || c.Why == "" {
+				t.Errorf("said %+v", c)
+			}
+		}
+		if f.Finding.Cause == record.HashImbalance && f.Finding.Confidence > 0.5 {
+			t.Errorf("sure of %+v", f.Finding)
+		}
+	}
+	if r := Judge(livetraffic.Watched{}); r.Answer == "" || len(r.Flows) != 0 {
+		t.Errorf("of nothing: %+v", r)
+	}
+}
+
+// TestLiveLinks: a link that is full while another could help, which is no
+// matter of hashing: LACP left a port out, or the route takes another link
+// than the address belongs to.
+func TestLiveLinks(t *testing.T) {
+	lacp := func(second netstate.BondPort) netstate.Host {
+		h := liveHost(netstate.Layer34)
+		second.Bond = "bond0"
+		first := netstate.BondPort{Bond: "bond0", Active: true, MIIUp: true, AggregatorID: 1}
+		h.Links[0].Port, h.Links[1].Port = &first, &second
+		h.Links[2].Bond.Mode, h.Links[2].Bond.AD = netstate.LACP, &netstate.Aggregator{ID: 1, Ports: 1}
+		return h
+	}
+	outside := netstate.BondPort{Active: true, MIIUp: true, AggregatorID: 2}
+	backup := netstate.BondPort{MIIUp: true, AggregatorID: 2}
+	inside := netstate.BondPort{Active: true, MIIUp: true, AggregatorID: 1}
+	down := lacp(outside)
+	down.Links[1].Carrier = false
+	own := liveHost(netstate.Layer34) // eth2 has 10.1.0.1, the route says bond0
+	astray := func(f *livetraffic.Flow) { f.Sport, f.Src = firstPort(t), netip.MustParseAddr("10.1.0.1") }
+	for _, tt := range []struct {
+		name  string
+		host  netstate.Host
+		first float64 // share of eth0
+		other float64 // of eth1 and eth2
+		flow  func(*livetraffic.Flow)
+		each  int
+		want  record.Cause
+		gains bool
+	}{
+		{"outside the aggregator", lacp(outside), 0.99, 0.01, func(*livetraffic.Flow) {}, 2, record.LACPDown, true},
+		{"in the backup state", lacp(backup), 0.99, 0.01, func(*livetraffic.Flow) {}, 2, record.LACPDown, true},
+		{"outside, for one connection", lacp(outside), 0.99, 0.01, func(*livetraffic.Flow) {}, 1, record.LACPDown, false},
+		{"outside, and nothing is full", lacp(outside), 0.4, 0.01, func(*livetraffic.Flow) {}, 2, record.Unknown, false},
+		{"no cable", down, 0.99, 0.01, func(*livetraffic.Flow) {}, 2, record.LineRate, false},
+		{"both inside", lacp(inside), 0.99, 0.98, func(f *livetraffic.Flow) { f.Sport = firstPort(t) }, 2, record.LineRate, false},
+		{"the address is another link's", own, 0.99, 0.05, astray, 1, record.AsymmetricRoute, true},
+		{"and that is full too", own, 0.99, 0.98, astray, 1, record.LineRate, false},
+		{"and nothing is full", own, 0.4, 0.05, astray, 1, record.Unknown, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := livetraffic.Watched{Host: tt.host, Span: 5 * time.Second, Flows: slices.Repeat([]livetraffic.Flow{sendingFlow(tt.flow)}, tt.each),
+				Links: []livetraffic.Link{carried("eth0", tt.first), carried("eth1", tt.other), carried("eth2", tt.other)}}
+			r := Judge(w)
+			f := r.Flows[0].Finding
+			if f.Cause != tt.want || r.Flows[0].Connections[0].Link != "eth0" {
+				t.Errorf("found %s by %q: %s; want %s", f.Cause, r.Flows[0].Connections[0].Link, f.Summary, tt.want)
+			}
+			if (f.Expected > f.Rate) != tt.gains {
+				t.Errorf("expects %v of %v", f.Expected, f.Rate)
+			}
+		})
+	}
+}

@@ -1,0 +1,314 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/host"
+	"github.com/linerate/linerate/internal/evidence/livetraffic"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/steer"
+	"github.com/linerate/linerate/unit"
+)
+
+// fullWay: the link that a connection leaves by, or one above it, is full.
+func (v *view) fullWay(f livetraffic.Flow, at direction) (record.Finding, bool) {
+	for _, name := range at.above {
+		if load := v.links[name]; load.shaper > 0 && load.outShare >= fullShare {
+			return v.shaped(f, name), true
+		}
+	}
+	if at.link == "" {
+		return v.fullSomewhere(f, at)
+	}
+	if v.links[at.link].outShare < fullShare {
+		return record.Finding{}, false
+	}
+	for _, rule := range []func(livetraffic.Flow, direction) (record.Finding, bool){v.wrongLink, v.portsOutside, v.unevenly} {
+		if found, ok := rule(f, at); ok {
+			return found, true
+		}
+	}
+	if load := v.links[at.link]; load.shaper > 0 && load.shaper < v.speed(at.link) {
+		return v.shaped(f, at.link), true
+	}
+	return v.atLineRate(at.link, at.bond), true
+}
+
+// speed is what the port itself could do; zero unknown.
+func (v *view) speed(name string) unit.BitRate {
+	l, _ := v.watched.Host.Link(name)
+	return l.Speed
+}
+
+func (v *view) fullEvidence(name string) []record.Evidence {
+	load, seen := v.links[name], livetraffic.Link{}
+	seen, _ = v.watched.Link(name)
+	all := []record.Evidence{diagnose.Fact("sent by "+name, fmt.Sprintf("%v, %s of what it carries", load.out, diagnose.Percent(load.outShare)), liveCounters)}
+	if seen.TxDrops > 0 {
+		all = append(all, diagnose.Fact("dropped before "+name, fmt.Sprint(seen.TxDrops), "its queue's and its own counters"))
+	}
+	return all
+}
+
+// atLineRate: nothing is left to gain.
+func (v *view) atLineRate(name, bond string) record.Finding {
+	found := record.Finding{
+		Cause: record.LineRate, Confidence: 0.95,
+		Summary:  fmt.Sprintf("%s is full (%s): this is all it carries.", name, diagnose.Percent(v.links[name].outShare)),
+		Evidence: v.fullEvidence(name),
+		Remedy:   "a faster link, or another one beside it",
+	}
+	if others := v.others(bond, name); len(others) > 0 {
+		found.Summary = fmt.Sprintf("%s is full (%s), and so are the other links of %s: this is all they carry.", name, diagnose.Percent(v.links[name].outShare), bond)
+		found.Evidence = append(found.Evidence, diagnose.Fact("the other links of "+bond, v.loads(others), liveCounters))
+	}
+	return found
+}
+
+// shaped: the host itself lets no more through than that.
+func (v *view) shaped(f livetraffic.Flow, name string) record.Finding {
+	load := v.links[name]
+	return record.Finding{
+		Cause: record.Shaper, Confidence: 0.95,
+		Summary:  fmt.Sprintf("The queue of %s lets %v through and no more, below what the link could do; it is used up (%s).", name, load.shaper, diagnose.Percent(load.outShare)),
+		Evidence: append(v.fullEvidence(name), diagnose.Fact("rate of the root queue of "+name, load.shaper.String(), "RTM_GETQDISC")),
+		Remedy:   fmt.Sprintf("raise or remove the shaper: tc qdisc show dev %s", name),
+	}
+}
+
+// misrouted: the address that a connection leaves with is another link's,
+// which has room.
+func (v *view) wrongLink(f livetraffic.Flow, at direction) (record.Finding, bool) {
+	holder, ok := v.watched.Host.LinkWith(f.Src)
+	if !ok || holder.Name == f.Way.Link || !host.Physical(holder) || v.links[holder.Name].outShare > roomShare {
+		return record.Finding{}, false
+	}
+	return record.Finding{
+		Cause: record.AsymmetricRoute, Confidence: 0.85,
+		Summary: fmt.Sprintf("The connection has an address of %s, but its packets leave by %s, which is full; %s has room.", holder.Name, f.Way.Link, holder.Name),
+		Evidence: append(v.fullEvidence(at.link), diagnose.Fact("route of the connection", "dev "+f.Way.Link, "RTM_GETROUTE"),
+			diagnose.Fact("holder of "+f.Src.String(), holder.Name+", "+diagnose.Percent(v.links[holder.Name].outShare)+" full", "RTM_GETADDR")),
+		Remedy:   fmt.Sprintf("a rule for packets from %s: ip rule add from %s lookup TABLE, and a route to %s by %s in that table", f.Src, f.Src, f.Dst, holder.Name),
+		Expected: v.links[holder.Name].outCeiling,
+	}, true
+}
+
+// portsOutside: the bond has ports that are up and that it does not use,
+// because LACP did not take them in.
+func (v *view) portsOutside(f livetraffic.Flow, at direction) (record.Finding, bool) {
+	out := v.outside(at.bond)
+	if len(out) == 0 {
+		return record.Finding{}, false
+	}
+	found := record.Finding{
+		Cause: record.LACPDown, Confidence: 0.9,
+		Summary:  fmt.Sprintf("%s is full, and %s, which is up, is outside the active aggregator of %s: LACP did not take it in.", at.link, strings.Join(out, ", "), at.bond),
+		Evidence: append(v.fullEvidence(at.link), diagnose.Fact("ports outside the active aggregator", strings.Join(out, ", "), "IFLA_BOND_SLAVE_AD_AGGREGATOR_ID")),
+		Remedy:   "see that the switch's ports are in one channel group with LACP on: `linerate inspect` says what the partner answers",
+	}
+	// One connection alone does not get faster by a second link.
+	if users := v.users[at.link]; users > 1 {
+		found.Expected = f.Sent + v.spare(out)/unit.BitRate(users)
+	} else {
+		found.Confidence = 0.6
+		found.Also = []record.Alternative{{Cause: record.SingleLink, Confidence: 0.4,
+			Summary: "one connection uses one link: with the port back in it takes a second connection to use it"}}
+	}
+	return found, true
+}
+
+// outside are the ports of a bond that are up and that LACP did not take in.
+func (v *view) outside(name string) (out []string) {
+	bond, ok := v.watched.Host.Link(name)
+	if !ok || bond.Bond == nil || bond.Bond.Mode != netstate.LACP {
+		return nil
+	}
+	usable := v.watched.Host.UsablePorts(name)
+	for _, port := range bond.Bond.Ports {
+		if l, ok := v.watched.Host.Link(port); ok && l.Up && l.Carrier && !slices.Contains(usable, port) {
+			out = append(out, port)
+		}
+	}
+	return out
+}
+
+// unevenly: another link of the bond has room.
+func (v *view) unevenly(f livetraffic.Flow, at direction) (record.Finding, bool) {
+	others := v.others(at.bond, at.link)
+	if len(others) == 0 || v.links[others[0]].outShare > roomShare || v.links[others[0]].outCeiling == 0 {
+		return record.Finding{}, false
+	}
+	b, err := steer.BundleOf(v.watched.Host, at.bond)
+	if err != nil {
+		return record.Finding{}, false
+	}
+	reach, users := b.Reach(), v.users[at.link]
+	found := record.Finding{
+		Cause: record.HashImbalance, Confidence: 0.95,
+		Evidence: append(v.fullEvidence(at.link), diagnose.Fact("the other links of "+at.bond, v.loads(others), liveCounters),
+			diagnose.Fact("heaviest connections that leave by "+at.link, fmt.Sprint(users), "the bond's own hash")),
+		// Each gets its share of what all the bond's links carry.
+		Expected: f.Sent + v.spare(others)/unit.BitRate(max(users, 1)),
+	}
+	idle := fmt.Sprintf("%s is full while %s carries %s", at.link, others[0], diagnose.Percent(v.links[others[0]].outShare))
+	switch {
+	case !reach.Ports && !reach.Addresses || !reach.Ports && v.onePair(at.link):
+		found.Cause = record.SingleLink
+		found.Summary = fmt.Sprintf("%s: %s.", idle, reach.Why)
+		found.Remedy = spread(b, at.bond)
+	case users == 1:
+		found.Cause = record.SingleLink
+		found.Summary = fmt.Sprintf("%s. One connection uses one link, and this one has it to itself: a second connection could use the other.", idle)
+		found.Remedy = "let the program use several connections; `linerate steer pick` names source ports that spread them"
+	default:
+		found.Summary = fmt.Sprintf("%s: the hash of %s sends %d of the heaviest connections by the same link.", idle, at.bond, users)
+		found.Remedy = "other source ports, which `linerate steer pick` names, or more connections"
+		if !reach.Ports {
+			found.Remedy = spread(b, at.bond)
+		}
+	}
+	return found, true
+}
+
+// onePair reports that all connections on a link are of one pair of addresses.
+func (v *view) onePair(link string) bool {
+	var first *livetraffic.Flow
+	for i, f := range v.watched.Flows {
+		if v.place(f).link != link {
+			continue
+		}
+		if first == nil {
+			first = &v.watched.Flows[i]
+		} else if first.Src != f.Src || first.Dst != f.Dst {
+			return false
+		}
+	}
+	return true
+}
+
+// spread is how to make a bond use more links for what it has.
+func spread(b steer.Bundle, bond string) string {
+	if b.Mode.Hashes() {
+		return fmt.Sprintf("hash ports too: ip link set dev %s type bond xmit_hash_policy layer3+4 (where the network behind allows it)", bond)
+	}
+	return "a bond mode that hashes (802.3ad with layer3+4) uses all links; `linerate plan` says how to get there"
+}
+
+// spare is the room on links.
+func (v *view) spare(links []string) (sum unit.BitRate) {
+	for _, name := range links {
+		sum += max(0, v.links[name].outCeiling-v.links[name].out)
+	}
+	return sum
+}
+
+// fullSomewhere: nobody can say which port the connection takes, but one is
+// full, or all are.
+func (v *view) fullSomewhere(f livetraffic.Flow, at direction) (record.Finding, bool) {
+	ports := v.watched.Host.UsablePorts(at.bond)
+	var full []string
+	for _, name := range ports {
+		if v.links[name].outShare >= fullShare {
+			full = append(full, name)
+		}
+	}
+	switch {
+	case len(full) == 0:
+		return record.Finding{}, false
+	case len(full) == len(ports):
+		return v.atLineRate(full[0], at.bond), true
+	}
+	return record.Finding{
+		Cause: record.HashImbalance, Confidence: 0.5,
+		Summary: fmt.Sprintf("Of the links of %s %s is full and others are not; whether this connection uses it nobody can say (%s).",
+			at.bond, strings.Join(full, ", "), at.why),
+		Evidence: []record.Evidence{diagnose.Fact("links of "+at.bond, v.loads(ports), liveCounters)},
+		Remedy:   "`linerate steer show` says what decides the link",
+	}, true
+}
+
+// overtaken: packets overtake each other, and TCP takes it for loss.
+func (v *view) overtaken(f livetraffic.Flow, _ direction) (record.Finding, bool) {
+	o := f.Out
+	if o.Retransmits == 0 || o.Reordered == 0 || 2*o.Spurious < o.Retransmits {
+		return record.Finding{}, false
+	}
+	return record.Finding{
+		Cause: record.Reordering, Confidence: 0.8,
+		Summary: "Packets overtake each other on the way: TCP takes it for loss, sends again what has arrived, and slows down.",
+		Evidence: []record.Evidence{
+			diagnose.Fact("reorderings seen", fmt.Sprint(o.Reordered), fromSockDiag+" reord_seen"),
+			diagnose.Fact("sent again", fmt.Sprint(o.Retransmits), fromSockDiag+" total_retrans"),
+			diagnose.Fact("of these the peer had already", fmt.Sprint(o.Spurious), fromSockDiag+" dsack_dups"),
+		},
+		Remedy: "see what spreads packets of one connection: a bond in balance-rr, or a router that balances packets",
+	}, true
+}
+
+// lossy: packets are lost on the way.
+func (v *view) lossy(f livetraffic.Flow, at direction) (record.Finding, bool) {
+	o := f.Out
+	if o.Loss < lossShare && !(o.Loss < 0 && o.Retransmits > 0 && o.Recovering > limitedShare) {
+		return record.Finding{}, false
+	}
+	found := record.Finding{
+		Cause: record.Congestion, Confidence: 0.8,
+		Summary:  fmt.Sprintf("Packets are lost on the way to %s: %s of the bytes are sent again, and %s slows down for it.", f.Dst, diagnose.Percent(max(o.Loss, 0)), orTCP(f.Congestion)),
+		Evidence: []record.Evidence{diagnose.Fact("bytes sent again", diagnose.Percent(max(o.Loss, 0)), fromSockDiag+" bytes_retrans"), diagnose.Fact("segments sent again", fmt.Sprint(o.Retransmits), fromSockDiag+" total_retrans"), diagnose.Fact("round trip", fmt.Sprintf("%s, at least %s", brief(o.RTT), brief(o.MinRTT)), fromSockDiag+" rtt, min_rtt")},
+		Remedy:   "find where they are lost: `linerate inspect` on both ends, the switches' error counters; on long ways BBR minds loss less",
+	}
+	for _, name := range append([]string{at.link}, at.above...) {
+		if seen, ok := v.watched.Link(name); ok && seen.TxDrops > 0 {
+			found.Summary = fmt.Sprintf("The queue before %s drops packets (%d while watched), and %s slows down for it.", name, seen.TxDrops, orTCP(f.Congestion))
+			found.Evidence = append(found.Evidence, diagnose.Fact("dropped before "+name, fmt.Sprint(seen.TxDrops), "its queue's and its own counters"))
+			found.Remedy = fmt.Sprintf("a longer or fairer queue: tc qdisc replace dev %s root fq", name)
+		}
+	}
+	return found, true
+}
+
+func orTCP(congestion string) string {
+	if congestion == "" {
+		return "TCP"
+	}
+	return congestion
+}
+
+// queuedElsewhere: packets wait in a queue that is not this host's.
+func (v *view) queuedElsewhere(f livetraffic.Flow, _ direction) (record.Finding, bool) {
+	o := f.Out
+	if o.MinRTT <= 0 || float64(o.RTT) < queueRatio*float64(o.MinRTT) || o.NotSent < o.MSS {
+		return record.Finding{}, false
+	}
+	return record.Finding{
+		Cause: record.Shaper, Confidence: 0.5,
+		Summary: fmt.Sprintf("Packets wait in a queue behind this host: the round trip is %s and could be %s. A slower link, or a shaper, is on the way to %s.",
+			brief(o.RTT), brief(o.MinRTT), f.Dst),
+		Evidence: []record.Evidence{diagnose.Fact("round trip", fmt.Sprintf("%s, at least %s", brief(o.RTT), brief(o.MinRTT)), fromSockDiag+" rtt, min_rtt"), diagnose.Fact("waiting to be sent", o.NotSent.String(), fromSockDiag+" notsent_bytes")},
+		Remedy:   fmt.Sprintf("`linerate explain --live` on %s says how full its links are", f.Dst),
+		Missing:  []string{"how full the links behind this host are"},
+	}, true
+}
+
+// unknown says what would decide.
+func (v *view) unknown(f livetraffic.Flow) record.Finding {
+	found := record.Finding{
+		Cause: record.Unknown, Confidence: 0.3,
+		Summary: "What was seen does not decide: TCP has something to send, waits for no window and no buffer, loses nothing, and no link here is full.",
+		Evidence: []record.Evidence{
+			diagnose.Fact("time with something to send", diagnose.Percent(f.Out.Busy), fromSockDiag+" busy_time"),
+			diagnose.Fact("congestion window", fmt.Sprintf("%v, %v in flight", f.Out.Cwnd, f.Out.InFlight), fromSockDiag+" snd_cwnd, unacked"),
+			diagnose.Fact("round trip", fmt.Sprintf("%s, at least %s", brief(f.Out.RTT), brief(f.Out.MinRTT)), fromSockDiag+" rtt, min_rtt"),
+		},
+		Remedy: fmt.Sprintf("watch longer (--duration 30s), or `linerate explain --live` on %s", f.Dst),
+	}
+	if !f.Out.Clock {
+		found.Summary = "This kernel does not say what a connection waits for, and nothing else decides."
+		found.Missing = []string{"what TCP waited for (Linux 4.10)"}
+	}
+	return found
+}

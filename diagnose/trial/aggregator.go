@@ -1,0 +1,134 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+)
+
+// lacpDown: the ports that a bond uses are full, and others that could help
+// are down or outside its active aggregator. A standby is neither.
+func (v *wayView) lacpDown() (hypothesis, bool) {
+	for _, side := range [][]linkLoad{v.egress, v.ingress} {
+		sure := 0.95
+		switch {
+		case allFull(side):
+		case len(side) > 0 && least(side)*v.wireFactorOf(side) >= slackLink:
+			sure = 0.85
+		default:
+			continue
+		}
+		h := v.fabric.Hosts[side[0].host]
+		for _, l := range h.Links {
+			if l.Bond == nil || !usesAll(l.Bond.Mode) || !carries(l, side) {
+				continue
+			}
+			// A stream for each usable port and no more has no use for others.
+			usable := h.UsablePorts(l.Name)
+			if len(usable) >= len(l.Bond.Ports) || len(v.lanes) <= len(usable) {
+				continue
+			}
+			found := v.aggregator(h, l, usable)
+			found.sure = sure
+			v.weighOwnLimits(&found, side, side)
+			return found, true
+		}
+	}
+	return hypothesis{}, false
+}
+
+// usesAll reports modes that carry traffic over every port that is up.
+func usesAll(m netstate.BondMode) bool {
+	return m != netstate.ActiveBackup && m != netstate.Broadcast
+}
+
+// What shows which ports a bond uses: any mode's, and an aggregate's.
+const (
+	fromUsable     = "IFLA_BOND_SLAVE_MII_STATUS and IFLA_BOND_SLAVE_STATE"
+	fromAggregator = "IFLA_BOND_SLAVE_AD_AGGREGATOR_ID against IFLA_BOND_AD_INFO_AGGREGATOR"
+)
+
+func (v *wayView) aggregator(h netstate.Host, bond netstate.Link, usable []string) hypothesis {
+	in := strings.Join(usable, ", ")
+	if in == "" {
+		in = "none"
+	}
+	var out []string
+	where, source := "in the active aggregator", fromAggregator
+	remedy := "check the switch's LACP on the other ports: same channel group, same speed, LACP on"
+	if bond.Bond.Mode != netstate.LACP {
+		where, source = "up", fromUsable
+		remedy = fmt.Sprintf("find what takes the other ports of %s on %s down (`ip -s link`, the bond's MII and ARP monitoring)", bond.Name, h.Name)
+	}
+	for _, name := range bond.Bond.Ports {
+		if slices.Contains(usable, name) {
+			continue
+		}
+		out = append(out, name)
+		if p, ok := h.Link(name); ok && p.Port != nil && (!p.Up || !p.Port.MIIUp) {
+			remedy = fmt.Sprintf("bring %s of %s up: it has no link (cable, optic, switch port)", name, h.Name)
+		}
+	}
+	word := "is full"
+	if len(usable) > 1 {
+		word = "are full"
+	}
+	return hypothesis{
+		cause: record.LACPDown, seen: true,
+		summary: fmt.Sprintf("%s of %s has %d of its %d ports %s: %s %s while %s may not carry anything.", bond.Name, h.Name, len(usable), len(bond.Bond.Ports), where, in, word, strings.Join(out, " and ")),
+		mended:  "With every port in",
+		evidence: append([]record.Evidence{{What: "ports in use of " + bond.Name + " on " + h.Name, Value: in,
+			Source: source}}, v.loads()...),
+		remedy: remedy,
+	}
+}
+
+// carries reports whether a port of the bond is among the links.
+func carries(bond netstate.Link, side []linkLoad) bool {
+	return slices.ContainsFunc(side, func(l linkLoad) bool { return slices.Contains(bond.Bond.Ports, l.link) })
+}
+
+// idleStandby: the links in use are full and an active-backup bond keeps
+// others idle, where nothing else is as tight as its one link.
+func (v *wayView) idleStandby(side []linkLoad) (hypothesis, bool) {
+	bond, idle := v.standby(side)
+	if idle == 0 {
+		return hypothesis{}, false
+	}
+	for _, other := range [][]linkLoad{v.egress, v.ingress} {
+		if _, n := v.standby(other); n == 0 && len(other) > 0 && total(other) < total(side)*(1+nearTie) {
+			return hypothesis{}, false
+		}
+	}
+	host := side[0].host
+	return hypothesis{
+		cause: record.SingleLink, seen: true, sure: 0.95, evidence: v.loads(),
+		summary: fmt.Sprintf("The one link in use runs at its line rate: %s of %s is active-backup, and %d more of its links only wait for that one to fail.", bond, host, idle),
+		remedy:  fmt.Sprintf("change the mode of %s on %s to one that uses every link (802.3ad, with the switch), if spare links are not what it is for", bond, host),
+	}, true
+}
+
+// standby is the active-backup bond of the side's links, and how many usable
+// ports it keeps idle.
+func (v *wayView) standby(side []linkLoad) (bond string, idle int) {
+	for _, l := range side {
+		h := v.fabric.Hosts[l.host]
+		port, _ := h.Link(l.link)
+		if port.Port == nil {
+			continue
+		}
+		b, ok := h.Link(port.Port.Bond)
+		if !ok || b.Bond == nil || b.Bond.Mode != netstate.ActiveBackup {
+			continue
+		}
+		for _, name := range b.Bond.Ports {
+			if p, ok := h.Link(name); ok && p.Up && p.Port != nil && p.Port.MIIUp && !p.Port.Active {
+				bond, idle = b.Name, idle+1
+			}
+		}
+	}
+	return bond, idle
+}

@@ -1,0 +1,59 @@
+package trial
+
+import (
+	"fmt"
+
+	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// wholeOffer is the share of what was offered from which all of it counts as
+// carried.
+const wholeOffer = 0.97
+
+const fromDatagrams = "sequence numbers of the datagrams that arrived"
+
+// lostDatagrams: what was sent did not arrive. The receiver's own sockets, the
+// sender's own queues and the path are told apart where they count.
+func (v *wayView) lostDatagrams() (hypothesis, bool) {
+	var u record.UDP
+	for _, l := range v.lanes {
+		if l.UDP != nil {
+			u.Sent += l.UDP.Sent
+			u.Lost += l.UDP.Lost
+			u.SocketDrops += l.UDP.SocketDrops
+		}
+	}
+	if u.Sent == 0 || !v.room() || float64(u.Lost) < lossShare*float64(u.Sent) {
+		return hypothesis{}, false
+	}
+	queued := uint64(0)
+	for _, l := range v.trial.Links {
+		if l.Host == v.from {
+			queued += l.QdiscDrops
+		}
+	}
+	share := float64(u.Lost) / float64(u.Sent)
+	f := hypothesis{
+		cause: record.Congestion, sure: 0.6,
+		summary: fmt.Sprintf("%s of the datagrams from %s were lost while no link was full: something on the way drops.", diagnose.Percent(share), v.from),
+		remedy:  "find where it drops: link errors, a shaper's queue, a switch buffer",
+		evidence: append([]record.Evidence{
+			{What: "datagrams lost", Value: fmt.Sprintf("%d of %d (%s)", u.Lost, u.Sent, diagnose.Percent(share)), Source: fromDatagrams},
+			{What: "packets dropped by the receiver's own sockets", Value: fmt.Sprint(u.SocketDrops), Source: "SO_MEMINFO"},
+			{What: "packets dropped by the sender's own queues", Value: fmt.Sprint(queued), Source: "qdisc statistics"},
+		}, v.loads()...),
+	}
+	switch half := (u.Lost + 1) / 2; {
+	case u.SocketDrops >= half:
+		f.cause, f.sure = record.ReceiverCPU, 0.8
+		f.summary = fmt.Sprintf("%s of the datagrams from %s were lost, most of them in %s's own sockets: it does not take them in as fast as they arrive.", diagnose.Percent(share), v.from, v.to)
+		f.remedy = "offer less, use more streams so that more cores receive, or larger datagrams"
+	case queued >= half:
+		f.sure = 0.8
+		f.summary = fmt.Sprintf("%s of the datagrams from %s were lost, most of them in its own queues: more was offered than its links take.", diagnose.Percent(share), v.from)
+		f.remedy = fmt.Sprintf("offer less: %v arrived", unit.BitRate(v.goodput))
+	}
+	return f, true
+}

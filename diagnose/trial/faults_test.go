@@ -1,0 +1,166 @@
+package trial_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/linerate/linerate/diagnose/trial"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+)
+
+// injected is what internal/lab/labtest/explaining keeps of a network with a
+// fault: what was measured, and which causes' removal raised the rate most.
+type injected struct {
+	Setup  string         `json:"setup"`
+	Truth  []record.Cause `json:"truth"`
+	Record record.Record  `json:"record"`
+}
+
+// leastRight is the share that must be named right.
+const leastRight = 0.97
+
+// TestFaults judges measured networks with known faults anew: those in
+// testdata, or those of the directory LINERATE_FAULTS_DIR.
+func TestFaults(t *testing.T) {
+	all := corpus(t, filepath.Join("testdata", "faults.json.gz"))
+	if dir := os.Getenv("LINERATE_FAULTS_DIR"); dir != "" {
+		all = directory(t, dir)
+	}
+	if len(all) == 0 {
+		t.Fatal("no instance is here")
+	}
+	right, matrix := 0, map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		f := all[name]
+		named := judged(f.Record)
+		row := f.Truth[0]
+		if slices.Contains(f.Truth, named) {
+			right++
+			row = named
+		} else {
+			t.Logf("%s: %s: truth %v, named %s", name, f.Setup, f.Truth, named)
+		}
+		matrix[fmt.Sprintf("%-17s named %s", row, named)]++
+	}
+	for _, line := range slices.Sorted(maps.Keys(matrix)) {
+		t.Logf("%4d %s", matrix[line], line)
+	}
+	share := float64(right) / float64(len(all))
+	t.Logf("%d of %d right (%.1f %%)", right, len(all), 100*share)
+	if share < leastRight {
+		t.Errorf("%.3f right, want %.3f", share, leastRight)
+	}
+}
+
+// TestKeepFaults writes the corpus anew from LINERATE_FAULTS_DIR, so many of
+// each cause as LINERATE_FAULTS_KEEP says; without it nothing is written.
+func TestKeepFaults(t *testing.T) {
+	most, _ := strconv.Atoi(os.Getenv("LINERATE_FAULTS_KEEP"))
+	if most == 0 {
+		t.Skip("no instances to keep: make prove-explain, with LINERATE_FAULTS_KEEP set")
+	}
+	all, seen, small := directory(t, os.Getenv("LINERATE_FAULTS_DIR")), map[string]int{}, map[string]injected{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		cause := name[:strings.LastIndex(name[:strings.LastIndex(name, "-")], "-")]
+		if strings.HasPrefix(name, "healthy-") {
+			cause = "healthy"
+		}
+		if seen[cause]++; seen[cause] > most && cause != "healthy" || seen[cause] > 2*most {
+			continue
+		}
+		f := all[name]
+		f.Record.Trials[0].Finding, f.Record.Fabric.Text, f.Record.Environment.After = nil, "", nil
+		small[name] = f
+	}
+	text, err := json.Marshal(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var zipped bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level is a known one
+	if _, err := w.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("testdata", "faults.json.gz"), zipped.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d instances in %d bytes", len(small), zipped.Len())
+}
+
+// judged is the cause that is named in a record's first trial, in the state
+// that its hosts were found in; a record without trial names none.
+func judged(r record.Record) record.Cause {
+	if len(r.Trials) == 0 {
+		return ""
+	}
+	state := predict.Fabric{Hosts: map[string]netstate.Host{}, Paths: r.Fabric.Paths}
+	for _, h := range r.Environment.Hosts {
+		state.Hosts[h.Name] = h
+	}
+	return trial.Judge(state, r.Trials[0]).Cause
+}
+
+func directory(t *testing.T, dir string) map[string]injected {
+	t.Helper()
+	all := map[string]injected{}
+	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	only := os.Getenv("LINERATE_FAULTS_ONLY")
+	for _, name := range names {
+		if !strings.Contains(name, only) {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f injected
+		if err := json.Unmarshal(text, &f); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		all[filepath.Base(name)] = f
+	}
+	return all
+}
+
+// corpus is a file of instances by name; none where it is not there.
+func corpus(t *testing.T, name string) (all map[string]injected) {
+	t.Helper()
+	file, err := os.Open(name)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(unzipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

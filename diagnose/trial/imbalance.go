@@ -1,0 +1,257 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/record"
+)
+
+// fullLink: one side has a full link while another hardly carries anything. A
+// policy that could not have done better is single-link, chance is
+// hash-imbalance.
+func (v *wayView) fullLink() (hypothesis, bool) {
+	return v.oneSided(func(full, idle []linkLoad, placed int) float64 {
+		switch {
+		case placed == 0:
+			return 1
+		case placed < 0 && least(idle) <= idleLink: // nobody knows where streams are: the counters alone
+			return 0.9
+		case placed < 0:
+			return 0.8
+		}
+		return 0
+	})
+}
+
+// unevenLinks: full links beside others that carry streams too, but less.
+func (v *wayView) unevenLinks() (hypothesis, bool) {
+	h, ok := v.oneSided(func(full, idle []linkLoad, placed int) float64 {
+		if placed > 0 && least(idle) < roomLink {
+			return 0.5
+		}
+		return 0
+	})
+	h.seen = false
+	return h, ok
+}
+
+// oneSided is the first side on which links are full and others not, as sure
+// as the given doubt leaves it: placed is how many streams are on the links
+// that are not full, negative unknown.
+func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64) (hypothesis, bool) {
+	for i, side := range [][]linkLoad{v.egress, v.ingress} {
+		full, idle := split(side)
+		if len(full) == 0 {
+			full, idle = v.almostFull(side)
+		}
+		if len(full) == 0 || len(idle) == 0 {
+			continue
+		}
+		if v.striping() != nil && least(idle) > idleLink {
+			continue // dealt out in unequal pieces: no flow has one link
+		}
+		if c, ok := v.cap(); ok && c.payload <= total(full)*(1+nearTie) {
+			continue // more links would not pass the cap
+		}
+		placed := len(v.lanesOn(idle, i == 0))
+		if placed == 0 && !v.placedOn(i == 0) && carriesSome(idle) {
+			placed = -1
+		}
+		sure := doubt(full, idle, placed)
+		if sure == 0 {
+			continue
+		}
+		h := v.imbalance(side, full, idle)
+		h.sure *= sure
+		if allNearlyFull(full) {
+			h.sure *= 0.85
+		}
+		v.weighOwnLimits(&h, full, side)
+		return h, true
+	}
+	return hypothesis{}, false
+}
+
+// almostFull are a side's links where some are used nearly to the full, and
+// all others hardly at all: collisions make one link's streams fight.
+func (v *wayView) almostFull(side []linkLoad) (full, idle []linkLoad) {
+	for _, l := range side {
+		switch s := l.share(); {
+		case s >= slackLink, s >= roomLink && (v.neverEmpty(l) || v.gathered()):
+			full = append(full, l)
+		case s <= idleLink:
+			idle = append(idle, l)
+		default:
+			return nil, nil
+		}
+	}
+	return full, idle
+}
+
+// gathered reports several streams that wait in one deep queue: with all of
+// them on one link, and that nearly full, it is the link's.
+func (v *wayView) gathered() bool { return len(v.lanes) > 1 && v.waits.queued() > deepQueue }
+
+// oneLinkToo reports a way whose streams, for all that is seen of a limit, wait
+// in the queue of the one link of several that they arrive by: where the other
+// way fills one, theirs is no shaper.
+func (v *wayView) oneLinkToo(named record.Cause) bool {
+	if _, hidden := v.hiddenShaper(); !hidden || named != record.Shaper || !v.gathered() {
+		return false
+	}
+	used, unused := usedAndUnused(v.ingress)
+	return len(used) == 1 && len(unused) > 0 && used[0].share() >= leastGathered
+}
+
+// leastGathered is what such a link carries at the least: two ways that gather
+// delay each other's acknowledgements.
+const leastGathered = 0.6
+
+// neverEmpty reports a link of the sender's whose own queue always holds more
+// than stray packets: whatever it carries, it is the link that they wait for.
+func (v *wayView) neverEmpty(l linkLoad) bool {
+	return slices.ContainsFunc(v.trial.Links, func(u record.LinkUse) bool {
+		return u.Host == l.host && u.Link == l.link && l.host == v.from && float64(u.MeanBacklog) >= ownPackets*float64(max(v.waits.mss, 1))
+	})
+}
+
+func allNearlyFull(links []linkLoad) bool { return !allFull(links) }
+
+func least(links []linkLoad) float64 {
+	low := 1.0
+	for _, l := range links {
+		low = min(low, l.share())
+	}
+	return low
+}
+
+func (v *wayView) imbalance(side, full, idle []linkLoad) hypothesis {
+	host := side[0].host
+	d := v.striped(host == v.from)
+	h := hypothesis{cause: record.HashImbalance, seen: true, sure: 0.9, mended: "With ports chosen for every link"}
+	h.evidence = append(append(v.loads(), d.evidence...), v.placements()...)
+	n := len(v.lanes)
+	verb := "leave by"
+	if host != v.from {
+		verb = "reach " + host + " by"
+	}
+	one := names(full)
+	unused := fmt.Sprintf("%s carried %s of what %s could", names(idle), diagnose.Percent(mean(idle)), pronoun(len(idle)))
+	single := n == 1
+	if single {
+		verb = strings.Replace(strings.Replace(verb, "leave", "leaves", 1), "reach", "reaches", 1)
+	}
+	who := fmt.Sprintf("%s from %s %s %s", flows(n), v.from, verb, one)
+	switch {
+	case n <= len(full):
+		v.tooFew(&h, d, who, full, side)
+	case d.mend != "" && !d.reach.Ports && !(d.reach.Addresses && v.pairs() > len(full)):
+		h.cause, h.sure = record.SingleLink, 0.97
+		h.summary = fmt.Sprintf("%s, because %s; %s.", who, strings.TrimSuffix(d.reach.Why, "."), unused)
+		h.remedy, h.mended = d.mend, d.mended
+	case !d.reach.Ports && d.reach.Addresses:
+		h.summary = fmt.Sprintf("%s while %s: the addresses hash that way.", who, unused)
+		h.remedy, h.mended = "choose other addresses (`linerate steer pick`), or "+d.mend, "With addresses or ports for every link"
+	default:
+		h.summary = fmt.Sprintf("%s while %s: the ports fell that way.", who, unused)
+		h.remedy = "choose source ports for different links (`linerate steer pick`), or use more streams"
+	}
+	return h
+}
+
+func pronoun(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "they"
+}
+
+// tooFew: there are no more streams than full links, so that no rule could
+// have used the others.
+func (v *wayView) tooFew(h *hypothesis, d striped, who string, full, side []linkLoad) {
+	h.cause, h.sure = record.SingleLink, 0.97
+	h.summary = fmt.Sprintf("%s, %d of %d links: a hash never splits a flow.", who, len(full), len(side))
+	h.remedy = fmt.Sprintf("use at least %d streams with ports chosen for different links (`linerate steer pick`)", len(side))
+	h.mended = fmt.Sprintf("With %d streams on as many links", len(side))
+	if v.plain() {
+		h.summary = strings.Replace(h.summary, "a hash never splits a flow", "a stream has one pair of addresses", 1)
+		h.remedy = fmt.Sprintf("use at least %d streams: they take turns on the pairs of addresses", len(side))
+	}
+	if d.mend != "" && !d.reach.Ports {
+		h.remedy = fmt.Sprintf("%s; then use at least %d streams", d.mend, len(side))
+	}
+}
+
+// placedOn reports that steer places every stream on that side.
+func (v *wayView) placedOn(sending bool) bool {
+	for _, l := range v.lanes {
+		if sending && l.EgressLink == "" || !sending && l.IngressLink == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// carriesSome: more than stray packets went over one of the links.
+func carriesSome(links []linkLoad) bool {
+	for _, l := range links {
+		if l.share() > 0.02 {
+			return true
+		}
+	}
+	return false
+}
+
+// How much more the other links must promise than the end of what holds each
+// stream, for them to be the first thing to mend. A window that is too small is
+// one setting, and known by its own counter: it goes first unless far less is
+// to be won by it.
+const (
+	worthMoreStreams = 1.1
+	worthMoreWindows = 1.5
+)
+
+// tooFewStreams: fewer streams than links, each held by itself below its link. A
+// stream more brings as much again over an idle link, while the end of what
+// holds it brings no more than its own link's rest.
+func (v *wayView) tooFewStreams() (hypothesis, bool) {
+	n, links := len(v.lanes), len(v.egress)
+	if n == 0 || n >= links || len(v.ingress) < links || !v.room() || !v.eachByItself() {
+		return hypothesis{}, false
+	}
+	if least(v.egress) > idleLink && least(v.ingress) > idleLink { // single packets are dealt out over all
+		return hypothesis{}, false
+	}
+	used := total(v.egress) / rateOf(float64(links)) * rateOf(float64(n))
+	share := diagnose.Fraction(v.goodput, used)
+	worth := worthMoreStreams
+	if max(v.waits.rwnd, v.waits.sndbuf) >= limitedShare {
+		worth = worthMoreWindows
+	}
+	if share*float64(links)/float64(n) < worth {
+		return hypothesis{}, false
+	}
+	h := hypothesis{
+		cause: record.SingleLink, seen: true, sure: 0.85, mended: fmt.Sprintf("With %d streams on as many links", links),
+		summary: fmt.Sprintf("%s from %s can use no more than %d of %d links, whose part is %s used: streams over the idle ones bring more than the end of what limits %s.",
+			flows(n), v.from, n, links, diagnose.Percent(share), theStreams(n)),
+		evidence: append(append(v.placements(), v.loads()...), v.tcpEvidence()...),
+		remedy:   fmt.Sprintf("use at least %d streams with ports chosen for different links (`linerate steer pick`)", links),
+	}
+	return h, true
+}
+
+// eachByItself: what holds the streams is each one's own, a window, a buffer,
+// losses, and not something that they share.
+func (v *wayView) eachByItself() bool {
+	w := v.waits
+	if !w.known || w.idle() >= limitedShare || w.starved >= limitedShare {
+		return false
+	}
+	return w.queued() <= 1 && max(w.rwnd, w.sndbuf) >= limitedShare && w.unheeded < unreadMost ||
+		w.queued() <= deepQueue && w.loss() >= lossShare && v.bursty() < 0.5 ||
+		v.disorder() >= 0.5
+}

@@ -1,0 +1,194 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// hypothesis is one cause held against the evidence of one way of a trial.
+type hypothesis struct {
+	cause record.Cause
+	// seen: the limit itself was seen at work, such as a full link; what is
+	// only inferred from how the streams fared ranks behind it.
+	seen bool
+	// sure is how likely it is the limit that binds now.
+	sure    float64
+	summary string
+	// mended begins the sentence about the rate without this cause, such as
+	// "With layer3+4"; "" says none.
+	mended       string
+	evidence     []record.Evidence
+	against      []record.Evidence
+	remedy       string
+	missing      []string
+	decide       record.Decision
+	nothingToWin bool // the rate is what there is
+}
+
+// A hypothesis below worthNaming is not the finding, one below worthListing no
+// alternative.
+const (
+	worthNaming  = 0.40
+	worthListing = 0.10
+)
+
+// hypotheses are all the causes in the order of a tie: what is certain comes
+// before what is inferred.
+func (v *wayView) hypotheses() []func() (hypothesis, bool) {
+	return []func() (hypothesis, bool){
+		v.sizesLost, v.offered, v.paced, v.nominalRate, v.lacpDown, v.stalledStreams, v.misrouted, v.headersTakeLinks, v.atLineRate, v.fullLink, v.declaredCap, v.ownShaper, v.cloudCap, v.cardSlot,
+		v.flowRate, v.senderCore, v.receiverCore, v.tooFewStreams, v.receiveWindow, v.sendBuffer, v.smallQueue, v.slowReader, v.slowWriter, v.selfPaced,
+		v.lostDatagrams, v.smallSegments, v.blackHole, v.outOfOrder, v.lossOnPath, v.hiddenShaper, v.nearLineRate, v.unevenLinks, v.anyCore,
+	}
+}
+
+// judge holds every cause against the evidence and names the one that binds.
+func (v *wayView) judge() record.Finding {
+	if h, ok := v.outage(); ok {
+		return v.finding(h, nil)
+	}
+	var all []hypothesis
+	for _, try := range v.hypotheses() {
+		if h, ok := try(); ok && h.sure > 0 && (v.goodput > 0 || h.cause == record.MTU || h.cause == record.AsymmetricRoute) {
+			v.lessSure(&h)
+			all = append(all, h)
+		}
+	}
+	all = onceEach(ranked(all))
+	if len(all) == 0 || all[0].sure < worthNaming {
+		return v.finding(v.unknown(all), all)
+	}
+	return v.finding(all[0], all[1:])
+}
+
+// ranked has the likeliest first, and what was seen before what was inferred.
+func ranked(all []hypothesis) []hypothesis {
+	slices.SortStableFunc(all, func(a, b hypothesis) int {
+		if a.strong() != b.strong() {
+			if a.strong() {
+				return -1
+			}
+			return 1
+		}
+		if a.strong() {
+			return 0 // the order of the list
+		}
+		return cmp.Compare(b.sure, a.sure)
+	})
+	return all
+}
+
+// strong: a limit that was seen, and hardly doubted.
+func (h hypothesis) strong() bool { return h.seen && h.sure >= 0.75 }
+
+// onceEach keeps the first of each cause.
+func onceEach(all []hypothesis) []hypothesis {
+	var out []hypothesis
+	for _, h := range all {
+		if !slices.ContainsFunc(out, func(o hypothesis) bool { return o.cause == h.cause }) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// finding writes the judgement down.
+func (v *wayView) finding(h hypothesis, others []hypothesis) record.Finding {
+	f := record.Finding{
+		Cause: h.cause, Confidence: h.sure, Summary: h.summary, Evidence: h.evidence, Against: h.against,
+		Remedy: h.remedy, Missing: append(slices.Clone(h.missing), v.missing()...), Decide: h.decide,
+	}
+	f.Also = v.alternatives(h, others)
+	v.notInForce(&f)
+	if !h.nothingToWin {
+		f.Expected, f.Next = v.after(h.cause)
+	}
+	if f.Decide.Probe == "" && h.sure < sureEnough {
+		f.Decide = v.decision(h, others)
+	}
+	rate := v.trial.Goodput
+	if f.Expected <= rate || rate < 1 { // of less than a bit a second no gain is a number
+		return f
+	}
+	f.Gain = float64(f.Expected/rate) - 1
+	if h.mended != "" && f.Gain >= worthSaying {
+		f.Summary += fmt.Sprintf(" %s: %v instead of %v.", h.mended, f.Expected, rate)
+	}
+	return f
+}
+
+// worthSaying is the gain from which a summary names the rate to come;
+// sureEnough the confidence from which nothing more need be measured.
+const (
+	worthSaying = 0.03
+	sureEnough  = 0.75
+)
+
+// alternatives shares out what confidence the first leaves.
+func (v *wayView) alternatives(first hypothesis, others []hypothesis) []record.Alternative {
+	sum := 0.0
+	for _, h := range others {
+		sum += h.sure
+	}
+	left := 1 - first.sure
+	var out []record.Alternative
+	for _, h := range others {
+		sure := h.sure
+		if sum > left {
+			sure *= left / sum
+		}
+		if h.sure < worthListing || sure < 0.01 || first.strong() && placement(first.cause) && (placement(h.cause) || h.cause == record.LineRate) {
+			continue
+		}
+		a := record.Alternative{Cause: h.cause, Confidence: sure, Summary: h.summary, For: h.evidence, Against: h.against}
+		if !h.nothingToWin {
+			a.Expected, _ = v.after(h.cause)
+		}
+		out = append(out, a)
+	}
+	// Limits that were seen came in the order of the list.
+	slices.SortStableFunc(out, func(a, b record.Alternative) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	return out
+}
+
+// placement: a cause that leaves links unused; where one was seen, the others
+// are other names for it.
+func placement(c record.Cause) bool {
+	switch c {
+	case record.HashImbalance, record.SingleLink, record.LACPDown, record.AsymmetricRoute:
+		return true
+	}
+	return false
+}
+
+// missing names the evidence that was not to be had.
+func (v *wayView) missing() []string {
+	var out []string
+	if !v.waits.known && v.trial.UDP == nil && v.trial.Protocol != "mptcp" {
+		out = append(out, "what TCP on "+v.from+" waited for (busy, window and buffer times of TCP_INFO)")
+	}
+	for _, side := range []struct {
+		host  string
+		links []linkLoad
+	}{{v.from, v.egress}, {v.to, v.ingress}} {
+		if len(side.links) == 0 {
+			out = append(out, "the counters of "+side.host+"'s links")
+		} else if total(side.links) == 0 {
+			out = append(out, "the speed of a link of "+side.host)
+		}
+		if !slices.ContainsFunc(v.trial.CPU, func(c record.CPUUse) bool { return c.Host == side.host }) {
+			out = append(out, "how busy the processors of "+side.host+" were")
+		}
+	}
+	return out
+}
+
+// room reports that the links could carry a good deal more.
+func (v *wayView) room() bool { return v.share() < slackLink }
+
+// rateOf is a number as a rate.
+func rateOf(bits float64) unit.BitRate { return unit.BitRate(bits) }

@@ -1,0 +1,220 @@
+package trial
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/predict/tcp"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// lossOnPath: the path drops segments while no link is full and no queue
+// grows: congestion control slows down for nothing.
+func (v *wayView) lossOnPath() (hypothesis, bool) {
+	w := v.waits
+	few := w.loss() < lossShare
+	if few && (w.loss() < lossShare/20 || w.recovering < 0.15) || w.sent <= 0 || !v.room() {
+		return hypothesis{}, false
+	}
+	h := hypothesis{
+		cause: record.Congestion, sure: 0.8, mended: "Without the losses",
+		summary:  fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: something on the way drops.", fewPercent(w.loss()), v.from),
+		evidence: append(append([]record.Evidence{w.lossEvidence()}, v.tcpEvidence()...), v.dropEvidence()...),
+		remedy:   "find where it drops: link errors, a bad cable or optic, a switch buffer (`ip -s link` on both hosts, the switch's counters)",
+	}
+	h.evidence = append(onceSaid(h.evidence), v.loads()...)
+	if w.loss() < lossShare {
+		h.sure = 0.6
+	}
+	v.weighLoss(&h)
+	if where := v.dropper(); where != "" {
+		h.sure = min(h.sure+0.1, 0.95)
+		h.summary = fmt.Sprintf("%s of the bytes from %s had to be sent again while no link was full: %s.", fewPercent(w.loss()), v.from, where)
+	}
+	h.decide = v.decideStreams(record.Congestion, record.Shaper)
+	return h, true
+}
+
+// weighLoss lowers the confidence by what speaks for another reason of the
+// losses, or for another limit than them.
+func (v *wayView) weighLoss(h *hypothesis) {
+	w := v.waits
+	doubt := func(factor float64, what, value string) {
+		h.sure *= factor
+		h.against = append(h.against, record.Evidence{What: what, Value: value, Source: fromTCP})
+	}
+	swing, _ := v.swing() // a queue that stands lets the rate swing little
+	switch {
+	case swing > veryRough && w.queued() < 2*deepQueue:
+	case w.loss() >= 5*lossShare && v.bursty() < -0.4 && !v.outrunsLoss(): // as many single losses leave just this rate
+	case w.queued() > deepQueue:
+		doubt(0.4, "queue on the way", fmt.Sprintf("%.1f ms: losses may be what a full queue drops", w.queue()))
+	case w.queued() > 1:
+		doubt(0.6, "queue on the way", fmt.Sprintf("%.1f ms: losses may be what a full queue drops", w.queue()))
+	}
+	if s, steady := v.swing(); steady && s < flatSwing {
+		doubt(0.75, "swing of the rate from block to block", diagnose.Percent(s)+": losses by chance leave it to swing more")
+	}
+	if b := v.bursty(); b > 0 {
+		doubt(1-0.5*b, "losses", "several at a time, at a rate that as many single ones would not leave")
+	}
+	if v.burst() {
+		doubt(0.8, "rate at the start", "well above the rest, as a token bucket lets it")
+	}
+	if r := v.disorder(); r > 0.3 {
+		doubt(1-0.7*r, "packets out of order", "what was sent again was late, not lost")
+	}
+	if w.idle() >= limitedShare {
+		doubt(0.4, "time without data to send", diagnose.Percent(w.idle()))
+	}
+	allowed := w.windowRate(func(l record.Lane) unit.Bytes { return l.TCP.SndWnd })
+	if w.rwnd >= limitedShare && diagnose.Fraction(w.goodput, allowed) >= nearWindow {
+		doubt(0.4, "what the receive window allows", fmt.Sprintf("%v, which is nearly reached", allowed))
+	}
+	if w.loss() > likelyLoss {
+		doubt(max(1-(w.loss()-likelyLoss)/(unlikelyLoss-likelyLoss)*0.4, 0.6), "bytes sent again", fmt.Sprintf("%s: more than lines lose by themselves; a limit that drops what is above it makes as much", diagnose.Percent(w.loss())))
+	}
+	if left, ok := v.lossLeaves(); ok && float64(w.goodput) < 0.3*float64(left) {
+		doubt(0.5, "what so few losses alone would leave", fmt.Sprintf("about %v", left))
+	}
+}
+
+// wellBeyond is how much more than the streams carry losses alone must leave
+// them for something else to hold them.
+const wellBeyond = 1.5
+
+// outrunsLoss reports that the losses would leave well more over the path's own
+// round trip: what waits in a queue waits for another limit.
+func (v *wayView) outrunsLoss() bool {
+	left, ok := v.lossLeavesOver(func(l record.Lane) float64 { return sound(l.TCP.MinRTTMS) })
+	return ok && left > v.waits.goodput*wellBeyond
+}
+
+// Losses that strike at random leave congestion control what its response
+// function says, one at a time; a limit that drops what is above it takes
+// several at once, and leaves more. Measured on Linux 6.1: random ones 0.95 to
+// 1.3 times the response and 1.1 to 1.3 repetitions a recovery, a policer's 2
+// times and 2.
+const (
+	asRandom, asPoliced   = 1.3, 1.9
+	singly, severalAtOnce = 1.4, 2.0
+	fewRecoveries         = 5
+	beyondResponse        = 4 // times it: another congestion control than was thought
+)
+
+// Losses that a path shows by itself, and from which on a limit that drops
+// what is above it, into streams of few large packets, is as likely.
+const likelyLoss, unlikelyLoss = 0.06, 0.09
+
+// bursty is how much speaks for losses that come several at a time, 0 to 1;
+// negative for single ones; zero where nothing tells.
+func (v *wayView) bursty() float64 {
+	score, parts := 0.0, 0.0
+	if left, ok := v.lossLeaves(); ok && v.waits.goodput < left*beyondResponse {
+		parts++
+		score += placedIn(float64(v.waits.goodput/left), asRandom, asPoliced)
+	}
+	if use, ok := v.processorOf(v.from); ok && use.TCPExt["TCPSackRecovery"] >= fewRecoveries {
+		parts++
+		score += placedIn(float64(use.TCPExt["TCPFastRetrans"])/float64(use.TCPExt["TCPSackRecovery"]), singly, severalAtOnce)
+	}
+	if parts == 0 {
+		return 0
+	}
+	return score / parts
+}
+
+// placedIn maps low to -1 and high to 1.
+func placedIn(x, low, high float64) float64 {
+	return max(-1, min(1, 2*(x-low)/(high-low)-1))
+}
+
+// lossLeaves is what the response of the sender's congestion control to the
+// measured losses leaves the streams; false where that is not known, or where
+// losses do not hold it.
+func (v *wayView) lossLeaves() (unit.BitRate, bool) {
+	return v.lossLeavesOver(func(l record.Lane) float64 {
+		if rtt := sound(l.TCP.MeanRTTMS); rtt > 0 {
+			return rtt
+		}
+		return sound(l.TCP.RTTMS)
+	})
+}
+
+// lossLeavesOver is that over a given round trip of each stream, in milliseconds.
+func (v *wayView) lossLeavesOver(rtt func(record.Lane) float64) (sum unit.BitRate, ok bool) {
+	w := v.waits
+	for _, l := range w.lanes {
+		rate := tcp.LossLeaves(v.congestion(l), w.loss(), rtt(l), l.TCP.SndMSS)
+		if rate <= 0 {
+			return 0, false
+		}
+		sum += rate
+	}
+	return sum, sum > 0
+}
+
+func (v *wayView) congestion(l record.Lane) string {
+	if l.Granted != nil && l.Granted.Congestion != "" {
+		return l.Granted.Congestion
+	}
+	if v.trial.Congest != "" {
+		return v.trial.Congest
+	}
+	return strings.TrimSpace(v.fabric.Hosts[v.from].Sysctls["net.ipv4.tcp_congestion_control"].Value)
+}
+
+// dropEvidence is every counter of the hosts that drops.
+func (v *wayView) dropEvidence() []record.Evidence {
+	var out []record.Evidence
+	add := func(what string, n uint64, source string) {
+		if n > 0 {
+			out = append(out, record.Evidence{What: what, Value: fmt.Sprintf("+%d", n), Source: source})
+		}
+	}
+	for _, l := range v.trial.Links {
+		if l.Host != v.from && l.Host != v.to {
+			continue
+		}
+		at := l.Link + " on " + l.Host
+		add("packets dropped by the queue of "+at, l.QdiscDrops, "qdisc statistics")
+		add("packets dropped by "+at, l.Drops, "IFLA_STATS64")
+		add("packets missed by "+at+" for want of room in its ring", l.RxMissed, "rx_missed_errors")
+	}
+	return out
+}
+
+// dropper says where the losses happen, when the hosts' own counters account
+// for half of them; "" where they do not.
+func (v *wayView) dropper() string {
+	half := uint64(v.waits.repeated / 2)
+	for _, l := range v.trial.Links {
+		if half == 0 {
+			break
+		}
+		switch {
+		case l.Host == v.from && l.QdiscDrops >= half:
+			return fmt.Sprintf("the queue of %s on %s drops %d packets itself", l.Link, l.Host, l.QdiscDrops)
+		case l.Host == v.to && l.RxMissed >= half:
+			return fmt.Sprintf("%s on %s misses %d packets for want of room in its ring", l.Link, l.Host, l.RxMissed)
+		case l.Host == v.to && l.Drops >= half:
+			return fmt.Sprintf("%s on %s drops %d packets", l.Link, l.Host, l.Drops)
+		}
+	}
+	return ""
+}
+
+// onceSaid leaves out what is there already.
+func onceSaid(all []record.Evidence) []record.Evidence {
+	seen := make(map[record.Evidence]bool)
+	var out []record.Evidence
+	for _, e := range all {
+		if !seen[e] {
+			out = append(out, e)
+		}
+		seen[e] = true
+	}
+	return out
+}

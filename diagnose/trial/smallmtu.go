@@ -1,0 +1,262 @@
+package trial
+
+import (
+	"fmt"
+
+	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/diagnose/host"
+	"github.com/linerate/linerate/predict/routing"
+	"github.com/linerate/linerate/record"
+)
+
+const (
+	usualFrame = 1500 // Ethernet's own MTU: what every link takes
+	// smallSegment is the share of a full packet's payload below which the
+	// segments are smaller than the links ask for.
+	smallSegment = 0.8
+	// worthMTU is the share that full packets must gain to be a cause.
+	worthMTU = 0.05
+	// costlyMTU is the share from which links full of small packets are
+	// limited by their size. Between 1500 and 9000 lie 5 %: there the links'
+	// rate is what binds, and larger frames are advice.
+	costlyMTU = 0.10
+	// standstill is the share of the links' rate below which a trial as good as
+	// stood still.
+	standstill = 0.10
+	// mostLost is the loss that streams survive whose segments pass at all.
+	mostLost = 0.25
+	// wellEnough is the share that streams carry which are not hurt.
+	wellEnough = 0.6
+	fullWire   = 0.90
+)
+
+// sizesLost: echoes of the MTU's size do not come through where small ones do.
+func (v *wayView) sizesLost() (hypothesis, bool) {
+	if !v.room() {
+		return hypothesis{}, false
+	}
+	for _, p := range v.trial.Sizes {
+		if p.From != v.from || p.To != v.to || !p.Answers || p.Sent == 0 || p.Passed == p.Sent {
+			continue
+		}
+		judged, _ := host.Path(host.PathProbe{From: p.From, To: p.To, Link: p.Link, MTU: p.MTU, Answers: p.Answers, Sent: p.Sent, Passed: p.Passed, Passes: p.Passes, Named: p.Named})
+		h := hypothesis{
+			cause: record.MTU, seen: true, sure: 0.95, mended: "With an MTU that passes",
+			summary: fmt.Sprintf("Full packets get lost in silence: %s of %d bytes, the MTU of %s on %s, came through to %s and back%s, and small ones do.", someOf(p.Passed, p.Sent), p.MTU, p.Link, p.From, p.To, passing(p.Passes)),
+			evidence: append([]record.Evidence{
+				{What: fmt.Sprintf("echoes of %d bytes from %s to %s", p.MTU, p.From, p.To), Value: fmt.Sprintf("%d of %d came back", p.Passed, p.Sent), Source: diagnose.FromProbe},
+			}, append(v.segmentEvidence(), append(v.tcpEvidence(), v.loads()...)...)...),
+			remedy: judged.Remedy,
+		}
+		if p.Named > 0 {
+			h.summary = fmt.Sprintf("Full packets do not pass: of %d bytes, the MTU of %s on %s, %s came through to %s, and a router on the way says that it takes %d.", p.MTU, p.Link, p.From, someOf(p.Passed, p.Sent), p.To, p.Named)
+		}
+		v.weighSizes(&h, p)
+		return h, true
+	}
+	return hypothesis{}, false
+}
+
+// weighSizes lowers the confidence in a hole by how the streams fare: those
+// that send full packets and get on show that full packets pass, and echoes
+// get lost for other reasons too.
+func (v *wayView) weighSizes(h *hypothesis, p record.SizeProbe) {
+	switch {
+	case v.fullPass() && p.Passed > 0:
+		h.sure = 0.15
+	case v.fullPass():
+		h.sure = 0.3
+	case v.share()*v.wireFactor() > wellEnough || v.adapted():
+		h.sure = 0.6 // the streams do well with what they found to pass
+	default:
+		return
+	}
+	h.against = append(h.against, v.segmentEvidence()...)
+}
+
+// fullPass reports that every stream sends full segments and gets on.
+func (v *wayView) fullPass() bool {
+	full := v.fullSegment()
+	for _, l := range v.lanes {
+		if float64(l.TCP.SndMSS) < smallSegment*float64(full) || l.Goodput < v.goodput*rateOf(standstill/float64(len(v.lanes))) {
+			return false
+		}
+	}
+	return full > 0 && len(v.lanes) > 0 && v.goodput > 0 && diagnose.Fraction(v.goodput, v.ceiling()) >= standstill && v.waits.loss() < mostLost
+}
+
+// adapted reports streams that go on with segments that pass: hardly one is
+// lost, and congestion control asks for nothing.
+func (v *wayView) adapted() bool {
+	w := v.waits
+	return w.mss > 0 && w.mss < v.fullSegment() && w.loss() < lossShare && w.timeouts == 0 && w.heldAtHome()
+}
+
+func someOf(passed, sent int) string {
+	if passed == 0 {
+		return fmt.Sprintf("none of %d", sent)
+	}
+	return fmt.Sprintf("%d of %d", passed, sent)
+}
+
+func passing(size int) string {
+	if size == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d bytes pass", size)
+}
+
+// widest is the MTU that a path may be expected to take: the smaller of both
+// ends', and no less than Ethernet's own; zero unknown.
+func (v *wayView) widest() int {
+	if len(v.lanes) == 0 {
+		return 0
+	}
+	lane := v.lanes[0]
+	near, far := routing.FacingOne(v.fabric.Hosts[v.from], lane.Src, lane.Dst), routing.FacingOne(v.fabric.Hosts[v.to], lane.Dst, lane.Src)
+	if near.MTU <= 0 || far.MTU <= 0 {
+		return 0
+	}
+	return max(min(near.MTU, far.MTU), usualFrame)
+}
+
+// fullSegment is the payload of a segment that the MTU of both ends allows,
+// and where that is below Ethernet's own, of one that Ethernet's allows; zero
+// unknown.
+func (v *wayView) fullSegment() int {
+	mtu := v.widest()
+	if mtu == 0 {
+		return 0
+	}
+	return mtu - headerBytes(v.trial.Protocol, v.lanes[0].Dst.Is6())
+}
+
+func (v *wayView) segmentEvidence() []record.Evidence {
+	var out []record.Evidence
+	if v.waits.mss > 0 {
+		out = append(out, record.Evidence{What: "payload of a segment from " + v.from, Value: fmt.Sprintf("%d bytes", v.waits.mss), Source: "tcpi_snd_mss"})
+	}
+	if full := v.fullSegment(); full > 0 {
+		out = append(out, record.Evidence{What: "payload of one that the links' MTU allows", Value: fmt.Sprintf("%d bytes", full), Source: "IFLA_MTU of both ends, at least 1500"})
+	}
+	if len(v.lanes) > 0 && v.lanes[0].TCP.PathMTU > 0 {
+		out = append(out, record.Evidence{What: "path MTU that TCP believes in", Value: fmt.Sprintf("%d bytes", v.lanes[0].TCP.PathMTU), Source: "tcpi_pmtu"})
+	}
+	return out
+}
+
+// smallSegments: segments are far smaller than the links take, so that headers
+// take the links, or the processors have as many more packets to handle.
+func (v *wayView) smallSegments() (hypothesis, bool) {
+	mss, full := v.waits.mss, v.fullSegment()
+	if mss <= 0 || full <= 0 || float64(mss) >= smallSegment*float64(full) || v.trial.UDP != nil {
+		return hypothesis{}, false
+	}
+	own, best := v.efficiencyOf(mss), v.efficiencyOf(full)
+	h := hypothesis{
+		cause: record.MTU, mended: "With full packets",
+		summary: fmt.Sprintf("The streams from %s send segments of %d bytes where the links take %d: %s of what is sent are headers, and every byte costs %.1f times the packets.",
+			v.from, mss, full, diagnose.Percent(1-own), float64(full)/float64(mss)),
+		evidence: append(v.segmentEvidence(), append(v.tcpEvidence(), v.loads()...)...),
+		remedy:   fmt.Sprintf("find what makes them small: the MTU of either end's links, advmss of a route (`ip route get`), a tunnel, a path that lost larger ones (`ss -ti` shows pmtu on %s)", v.from),
+	}
+	if v.packet() > 0 {
+		h.remedy = "leave --mss out: full packets carry more"
+	}
+	wire := v.share() * v.wireFactor()
+	switch {
+	case wire >= fullWire && best/own-1 >= worthMTU, max(v.share()*v.wireFactor(), least(v.egress)*v.wireFactorOf(v.egress)) >= slackLink && best/own-1 >= costlyMTU:
+		h.seen, h.sure = true, 0.93
+		v.weighOwnLimits(&h, v.weaker(), v.weaker())
+	case !v.room() || best/own-1 < worthMTU/2 && v.waits.timeouts == 0:
+		return hypothesis{}, false
+	case v.oneCoreFull() || v.anyBusy():
+		h.sure = 0.75
+	case v.waits.timeouts > 0, v.goodput <= 0 && v.waits.again > 0:
+		h.sure = 0.7
+	default:
+		h.sure = 0.5
+	}
+	return h, true
+}
+
+// efficiencyOf is the payload's share of a frame with so much of it.
+func (v *wayView) efficiencyOf(payload int) float64 {
+	return float64(payload) / float64(payload+frameHeaders(v.trial.Protocol, v.lanes[0].Dst.Is6()))
+}
+
+// headersTakeLinks: the links are full of packets so small that their headers
+// cost more than anything else could bring.
+func (v *wayView) headersTakeLinks() (hypothesis, bool) {
+	h, ok := v.smallSegments()
+	if !ok || !h.strong() || v.efficiencyOf(v.fullSegment())/v.efficiencyOf(v.waits.mss)-1 < costlyMTU {
+		return hypothesis{}, false
+	}
+	return h, true
+}
+
+// wireFactor is how much fuller than their payload says the weaker side's links
+// are.
+func (v *wayView) wireFactor() float64 { return v.wireFactorOf(v.weaker()) }
+
+// wireFactorOf is how much fuller than their payload says a side's links are,
+// because segments are smaller than those their ceilings were computed with:
+// each host's at its own MTU.
+func (v *wayView) wireFactorOf(side []linkLoad) float64 {
+	mss := float64(v.waits.mss)
+	if mss <= 0 || v.trial.UDP != nil || len(side) == 0 {
+		return 1
+	}
+	headers := float64(frameHeaders(v.trial.Protocol, v.lanes[0].Dst.Is6()))
+	return max(v.ceilingEfficiency(side[0].host)*(mss+headers)/mss, 1)
+}
+
+// ceilingEfficiency is the payload's share of a full packet at the MTU that
+// the ceilings of a host's links were computed with.
+func (v *wayView) ceilingEfficiency(host string) float64 {
+	h, l := v.fabric.Hosts[host], v.lanes[0]
+	own, peer := l.Dst, l.Src
+	if host == v.from {
+		own, peer = peer, own
+	}
+	device := routing.FacingOne(h, own, peer)
+	if device.MTU <= 0 {
+		return 1
+	}
+	full := float64(device.MTU - headerBytes(v.trial.Protocol, l.Dst.Is6()))
+	return full / (full + float64(frameHeaders(v.trial.Protocol, l.Dst.Is6())))
+}
+
+func (v *wayView) anyBusy() bool {
+	for _, host := range []string{v.from, v.to} {
+		if use, ok := v.processorOf(host); ok && busiest(use) >= wantsCore {
+			return true
+		}
+	}
+	return false
+}
+
+// blackHole: the streams as good as stand still on links with large frames,
+// and nobody looked which sizes get through.
+func (v *wayView) blackHole() (hypothesis, bool) {
+	w := v.waits
+	full := v.fullSegment()
+	still := diagnose.Fraction(v.goodput, v.ceiling()) < standstill && v.ceiling() > 0
+	if !still || full <= usualFrame || len(v.trial.Sizes) > 0 || v.trial.UDP != nil {
+		return hypothesis{}, false
+	}
+	h := hypothesis{
+		cause: record.MTU, sure: 0.45, mended: "With an MTU that passes",
+		summary: fmt.Sprintf("The streams from %s connect and then as good as stand still: full packets of %d bytes may get lost on the way in silence.", v.from, full),
+		evidence: append([]record.Evidence{{What: "payload that arrived", Value: v.goodput.String(), Source: "bytes that the receiving sockets read, over the common window"}},
+			append(v.segmentEvidence(), append(v.tcpEvidence(), v.loads()...)...)...),
+		remedy:  fmt.Sprintf("try which sizes get through (`linerate explain RECORD --probe`, or `ping -M do -s %d`)", full),
+		missing: []string{"which packet sizes get through"},
+		decide: record.Decision{Probe: record.ProbePacketSize, Value: float64(full + headerBytes(v.trial.Protocol, v.lanes[0].Dst.Is6())), Between: []record.Cause{record.MTU, record.Congestion},
+			Text: "send single packets of the MTU's size with don't-fragment set: if they are lost and small ones not, it is the MTU"},
+	}
+	if w.timeouts > 0 || w.present && w.mss < full {
+		h.sure = 0.7
+	}
+	return h, true
+}

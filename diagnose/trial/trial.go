@@ -1,0 +1,146 @@
+// Package trial says what limits a measured result, with the evidence and the
+// remedy. It judges a record against the state of the hosts and the
+// prediction.
+package trial
+
+import (
+	"slices"
+
+	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// Shares by which a link or a time counts as full, in use or idle. A link
+// shaped to a rate carries 97 to 100 % of it; one that a single greedy TCP
+// flow fills stays above 93 % with every congestion control seen.
+const (
+	fullLink     = 0.93
+	idleLink     = 0.20
+	slackLink    = 0.85 // a link above it is used about as much as a full one
+	roomLink     = 0.75 // below it there is room that a fault must have left
+	atCeiling    = 0.95
+	nearTie      = 0.01 // two limits this close cannot be told apart
+	limitedShare = 0.30 // of the window's time
+	busyCore     = 0.90
+)
+
+// Judge says what limits one trial. The fabric is the state in which it was
+// measured.
+func Judge(f predict.Fabric, t record.Trial) record.Finding {
+	finding := worstWay(f, t)
+	finding.From, finding.To, finding.Direction, finding.Streams = t.From, t.To, t.Direction, t.Streams
+	finding.Rate, finding.Ceiling = t.Goodput, t.Ceiling
+	finding.Phase, finding.Step = t.Phase, t.Step
+	return finding
+}
+
+// worstWay is what limits the way that carries least of what it could; but a
+// port that is out takes its part from both, and is seen where the rest is full.
+func worstWay(f predict.Fabric, t record.Trial) record.Finding {
+	var worst *wayView
+	for _, d := range t.Direction.Ways() {
+		v := view(f, t, d)
+		if worst == nil || v.share() < worst.share() {
+			worst = v
+		}
+	}
+	finding := worst.judge()
+	for _, d := range t.Direction.Ways() {
+		if d == worst.way || finding.Cause == record.LACPDown {
+			continue
+		}
+		v := view(f, t, d)
+		if h, ok := v.fullLink(); ok && h.strong() && len(worst.lanes) > 0 && (finding.Confidence < sureEnough || worst.oneLinkToo(finding.Cause)) {
+			return v.judge()
+		}
+		if h, ok := v.lacpDown(); ok && len(worst.outside) > 0 && finding.Confidence < h.sure {
+			return v.judge()
+		}
+	}
+	return finding
+}
+
+// wayView is one direction of a trial: who sent by which links, who received
+// by which, and how full each was.
+type wayView struct {
+	fabric   predict.Fabric
+	trial    record.Trial
+	way      flow.Direction
+	from, to string
+	goodput  unit.BitRate
+	lanes    []record.Lane
+	// egress are the sender's links, as its counters say, and ingress the
+	// receiver's. Ports that their bond does not use are apart: they idle by
+	// its state, not for want of flows.
+	egress, ingress []linkLoad
+	outside         []linkLoad
+	waits           waits // of the streams that are held back
+}
+
+// linkLoad is how full a link was in the direction that matters.
+type linkLoad struct {
+	host, link string
+	payload    unit.BitRate
+	ceiling    unit.BitRate // zero unknown
+}
+
+func (l linkLoad) share() float64 {
+	return diagnose.Fraction(l.payload, l.ceiling)
+}
+
+func view(f predict.Fabric, t record.Trial, d flow.Direction) *wayView {
+	v := &wayView{fabric: f, trial: t, way: d, from: t.From, to: t.To}
+	if d == flow.Reverse {
+		v.from, v.to = t.To, t.From
+	}
+	for _, l := range t.Lanes {
+		if l.Way == d {
+			v.lanes = append(v.lanes, l)
+			v.goodput += l.Goodput
+		}
+	}
+	for _, l := range t.Links {
+		switch l.Host {
+		case v.from:
+			v.add(&v.egress, linkLoad{l.Host, l.Link, l.TxPayload, l.Ceiling})
+		case v.to:
+			v.add(&v.ingress, linkLoad{l.Host, l.Link, l.RxPayload, l.Ceiling})
+		}
+	}
+	v.waits = v.waitsOf(v.judgedLanes())
+	return v
+}
+
+func (v *wayView) add(side *[]linkLoad, l linkLoad) {
+	if l.share() <= idleLink && v.unused(l) {
+		v.outside = append(v.outside, l)
+		return
+	}
+	*side = append(*side, l)
+}
+
+// unused reports a port that its bond leaves aside while it uses others: a
+// standby, down, or outside the active aggregator.
+func (v *wayView) unused(l linkLoad) bool {
+	h := v.fabric.Hosts[l.host]
+	link, ok := h.Link(l.link)
+	if !ok || link.Port == nil {
+		return false
+	}
+	usable := h.UsablePorts(link.Port.Bond)
+	return len(usable) > 0 && !slices.Contains(usable, l.link)
+}
+
+// ceiling is the sum of the weaker side's links; zero when unknown.
+func (v *wayView) ceiling() unit.BitRate {
+	out, in := total(v.egress), total(v.ingress)
+	if out == 0 || in == 0 {
+		return max(out, in)
+	}
+	return min(out, in)
+}
+
+func (v *wayView) share() float64 { return diagnose.Fraction(v.goodput, v.ceiling()) }

@@ -1,0 +1,64 @@
+package maxmin
+
+import "math"
+
+// tightest is the resource that will be full first and the level at which it
+// will be; +Inf where none bounds a growing flow.
+func (s *sharing) tightest() (int32, float64) {
+	for len(s.heap) > 0 {
+		r := s.heap[0]
+		p := &s.pools[r]
+		if p.growing == 0 {
+			last := len(s.heap) - 1
+			s.heap[0] = s.heap[last]
+			s.heap = s.heap[:last]
+			s.sink(0)
+			continue
+		}
+		at := s.fullAt(r)
+		if at <= p.full {
+			return r, at
+		}
+		p.full = at
+		s.sink(0)
+		if s.heap[0] == r {
+			return r, at
+		}
+	}
+	return None, math.Inf(1)
+}
+
+// order makes a heap of the resources.
+func (s *sharing) order() {
+	for i := len(s.heap)/2 - 1; i >= 0; i-- {
+		s.sink(i)
+	}
+}
+
+// sink moves the resource at place i down until none below it is full sooner.
+func (s *sharing) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(s.heap); child++ {
+			if s.sooner(child, least) {
+				least = child
+			}
+		}
+		s.work++
+		if least == i {
+			return
+		}
+		s.heap[i], s.heap[least] = s.heap[least], s.heap[i]
+		i = least
+	}
+}
+
+// sooner orders by level, equal ones by number: the same flows always get the
+// same answer.
+func (s *sharing) sooner(i, j int) bool {
+	a, b := s.heap[i], s.heap[j]
+	if x, y := s.pools[a].full, s.pools[b].full; x != y {
+		return x < y
+	}
+	return a < b
+}

@@ -1,0 +1,241 @@
+// Package whatif lays changes over a fabric on paper. It must never change
+// what it was given.
+package whatif
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/unit"
+)
+
+// ErrChange is a change that cannot be read, or that the fabric has no place
+// for; the error's text names it.
+var ErrChange = errors.New("bad what-if")
+
+// Changes is a list of changes to try on paper, such as "mtu=9000,links=4". The
+// zero value changes nothing.
+type Changes struct {
+	changes []change
+}
+
+// change is one key with its value, read.
+type change struct {
+	key, value string
+	set        func(*variant) error
+}
+
+// variant is a fabric and what is asked of it while changes are laid over it.
+type variant struct {
+	hosts   map[string]netstate.Host
+	paths   []fabric.Path
+	measure fabric.Measure
+	notes   []string
+}
+
+// keyRow is a row of the one table of keys.
+type keyRow struct {
+	name, doc string
+	read      func(value string) (func(*variant) error, error)
+}
+
+// keys is the one table of keys, in the order that changes are made:
+// a bond has to be there before it gets links.
+func keys() []keyRow {
+	return []keyRow{
+		{"mode", "bonding mode; a host with one plain link gets a bond of it", readMode},
+		{"policy", "transmit hash policy of every bond", readPolicy},
+		{"switch_hash", "how the far side spreads flows", readSwitchHash},
+		{"speed", "speed of every port, such as 25G", rated((*variant).speed)},
+		{"links", "ports in every bond", counting(64, (*variant).links)},
+		{"mtu", "MTU of every link, 68 to 65535 bytes", readMTU},
+		{"rtt", "round trip of every path, such as 9ms", readRTT},
+		{"loss", "loss of every path, from 0 to below 1", readLoss},
+		{"rate", "rate of every path, such as 25G; 0 is none", rated((*variant).rate)},
+		{"rmem", "tcp_rmem's maximum and rmem_max, such as 64Mi", sized((*variant).rmem)},
+		{"wmem", "tcp_wmem's maximum and wmem_max, such as 64Mi", sized((*variant).wmem)},
+		{"rmem_max", "net.core.rmem_max alone: what SO_RCVBUF may ask for", sized((*variant).rmemMax)},
+		{"wmem_max", "net.core.wmem_max alone: what SO_SNDBUF may ask for", sized((*variant).wmemMax)},
+		{"cc", "congestion control, such as bbr", readCongestion},
+		{"buffer", "what each socket asks for, such as 8Mi", sized((*variant).buffer)},
+		{"streams", "streams, in place of every count", counting(1024, (*variant).streams)},
+		{"ports", "source ports: chosen or kernel", readPorts},
+		{"protocol", "tcp, udp or mptcp", readProtocol},
+	}
+}
+
+// Keys are the keys that a what-if may hold, and what each changes.
+func Keys() (names []string, docs []string) {
+	for _, k := range keys() {
+		names, docs = append(names, k.name), append(docs, k.doc)
+	}
+	return names, docs
+}
+
+// Parse reads "key=value,key=value". An empty text changes nothing.
+// Error: ErrChange.
+func Parse(text string) (Changes, error) {
+	var w Changes
+	if strings.TrimSpace(text) == "" {
+		return w, nil
+	}
+	table := keys()
+	for _, part := range strings.Split(text, ",") {
+		key, value, found := strings.Cut(strings.TrimSpace(part), "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		i := slices.IndexFunc(table, func(k keyRow) bool { return k.name == key })
+		switch {
+		case i < 0:
+			return Changes{}, &UnknownKeyError{Key: key}
+		case !found || value == "":
+			return Changes{}, fmt.Errorf("%s: want %s=VALUE: %s: %w", key, key, table[i].doc, ErrChange)
+		case slices.ContainsFunc(w.changes, func(c change) bool { return c.key == key }):
+			return Changes{}, fmt.Errorf("%s: given twice: %w", key, ErrChange)
+		}
+		set, err := table[i].read(value)
+		if err != nil {
+			return Changes{}, fmt.Errorf("%s=%s: want %s: %w", key, value, table[i].doc, ErrChange)
+		}
+		w.changes = append(w.changes, change{key, value, set})
+	}
+	return w, nil
+}
+
+// UnknownKeyError is a what-if with a key that there is none of.
+type UnknownKeyError struct{ Key string }
+
+func (u *UnknownKeyError) Error() string        { return fmt.Sprintf("unknown key %q", u.Key) }
+func (u *UnknownKeyError) Is(target error) bool { return target == ErrChange }
+
+// String is the changes as Parse reads them.
+func (w Changes) String() string {
+	var parts []string
+	for _, c := range w.changes {
+		parts = append(parts, c.key+"="+c.value)
+	}
+	return strings.Join(parts, ",")
+}
+
+// Apply returns the fabric and what is asked of it as they would be, and in
+// plain words what had to be assumed. Nothing that was given is changed.
+// Error: ErrChange, a change that the fabric has no place for.
+func (w Changes) Apply(f predict.Fabric, m fabric.Measure) (predict.Fabric, fabric.Measure, []string, error) {
+	v := &variant{hosts: make(map[string]netstate.Host, len(f.Hosts)), paths: slices.Clone(f.Paths), measure: m}
+	for name, h := range f.Hosts {
+		v.hosts[name] = h.Clone()
+	}
+	for _, k := range keys() {
+		for _, c := range w.changes {
+			if c.key != k.name {
+				continue
+			}
+			if err := c.set(v); err != nil {
+				return predict.Fabric{}, m, nil, fmt.Errorf("%s=%s: %w", c.key, c.value, err)
+			}
+		}
+	}
+	return predict.Fabric{Hosts: v.hosts, Paths: v.paths, Clouds: f.Clouds}, v.measure, v.notes, nil
+}
+
+func counting(most int, set func(*variant, int) error) func(string) (func(*variant) error, error) {
+	return func(s string) (func(*variant) error, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > most {
+			return nil, ErrChange
+		}
+		return func(v *variant) error { return set(v, n) }, nil
+	}
+}
+
+func rated(set func(*variant, unit.BitRate) error) func(string) (func(*variant) error, error) {
+	return func(s string) (func(*variant) error, error) {
+		r, err := unit.ParseBitRate(s)
+		return func(v *variant) error { return set(v, r) }, err
+	}
+}
+
+func sized(set func(*variant, unit.Bytes) error) func(string) (func(*variant) error, error) {
+	return func(s string) (func(*variant) error, error) {
+		b, err := unit.ParseBytes(s)
+		if err == nil && b <= 0 {
+			err = ErrChange
+		}
+		return func(v *variant) error { return set(v, b) }, err
+	}
+}
+
+// readMTU reads an MTU: 68 is IPv4's least (RFC 791 section 3.2) and
+// Ethernet's in Linux (ETH_MIN_MTU).
+func readMTU(s string) (func(*variant) error, error) {
+	if n, err := strconv.Atoi(s); err != nil || n < 68 {
+		return nil, ErrChange
+	}
+	return counting(65535, (*variant).mtu)(s)
+}
+
+func readRTT(s string) (func(*variant) error, error) {
+	d, err := unit.ParseDuration(s)
+	if err == nil && (d <= 0 || d > time.Hour) {
+		err = ErrChange
+	}
+	return func(v *variant) error { return v.eachPath(func(p *fabric.Path) { p.RTT = d }) }, err
+}
+
+func readLoss(s string) (func(*variant) error, error) {
+	loss, err := strconv.ParseFloat(s, 64)
+	if err == nil && !(loss >= 0 && loss < 1) {
+		err = ErrChange
+	}
+	return func(v *variant) error { return v.eachPath(func(p *fabric.Path) { p.Loss = loss }) }, err
+}
+
+func readSwitchHash(s string) (func(*variant) error, error) {
+	var policy netstate.HashPolicy
+	if err := policy.UnmarshalText([]byte(s)); err != nil && s != "unknown" {
+		return nil, err
+	}
+	return func(v *variant) error { return v.eachPath(func(p *fabric.Path) { p.SwitchHash = s }) }, nil
+}
+
+func readPorts(s string) (func(*variant) error, error) {
+	if s != predict.PortsChosen && s != predict.PortsKernel {
+		return nil, ErrChange
+	}
+	return func(v *variant) error { v.measure.Ports = s; return nil }, nil
+}
+
+func readProtocol(s string) (func(*variant) error, error) {
+	if !framing.Known(s) {
+		return nil, ErrChange
+	}
+	return func(v *variant) error { v.measure.Protocol = s; return nil }, nil
+}
+
+func (v *variant) eachPath(change func(*fabric.Path)) error {
+	for i := range v.paths {
+		change(&v.paths[i])
+	}
+	return nil
+}
+
+func (v *variant) rate(r unit.BitRate) error {
+	return v.eachPath(func(p *fabric.Path) { p.Rate = r })
+}
+
+func (v *variant) streams(n int) error {
+	v.measure.Streams = []int{n}
+	return nil
+}
+
+func (v *variant) buffer(b unit.Bytes) error {
+	v.measure.SocketBuffer = b
+	return nil
+}
