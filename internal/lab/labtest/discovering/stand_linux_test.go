@@ -103,7 +103,11 @@ func (s *stand) batch(namespace string, family string, commands []string) {
 		}
 	}
 	// A word that ip does not know ends it, without the line of a failed command (invarg).
-	if last := strings.TrimSpace(errs.String()[from:]); strings.Contains(last, "is wrong") {
+	// So does a device that this kernel did not make.
+	switch last := strings.TrimSpace(errs.String()[from:]); {
+	case strings.Contains(last, "Device does not exist"):
+		s.refused = append(s.refused, "ip: "+last)
+	case strings.Contains(last, "is wrong"):
 		s.t.Errorf("ip ended before its commands did: %s", last)
 	}
 }
