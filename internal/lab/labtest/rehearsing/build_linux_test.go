@@ -145,7 +145,7 @@ func TestSteps(t *testing.T) {
 		"frames": func() {
 			for _, host := range []string{"a", "b"} {
 				expect(t, host, 1500, netstate.Layer2, 10*unit.Gbps*1514/1538/10)
-				window(t, host, "net.ipv4.tcp_rmem", "4096 131072 629145")
+				window(t, host, "net.ipv4.tcp_rmem", "4096 262144 629145")
 			}
 			uplinks(t, 1.2*unit.Gbps, 2000)
 		},
@@ -156,9 +156,9 @@ func TestSteps(t *testing.T) {
 			uplinks(t, 1.5*unit.Gbps, 1000)
 		},
 		"end": func() {
-			window(t, "a", "net.ipv4.tcp_rmem", "4096 131072 3355443")
+			window(t, "a", "net.ipv4.tcp_rmem", "4096 262144 3355443")
 			window(t, "a", "net.ipv4.tcp_wmem", "4096 65536 3355443")
-			window(t, "b", "net.ipv4.tcp_rmem", "4096 131072 629145")
+			window(t, "b", "net.ipv4.tcp_rmem", "4096 262144 629145")
 			for _, key := range []string{"rmem_max", "wmem_max"} { // the machine's own
 				text, err := os.ReadFile("/proc/sys/net/core/" + key)
 				if err != nil || strings.TrimSpace(string(text)) != "3355443" {

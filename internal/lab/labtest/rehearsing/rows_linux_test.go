@@ -29,7 +29,7 @@ scenario:
   steps:
     - name: every tool
       measure:
-        - {tool: ping, from: a, to: b, published_rtt: 4.3ms, count: 5}
+        - {tool: ping, from: a, to: b, published_rtt: 4.3ms, count: 20}
         - {tool: iperf3, from: a, to: b, streams: [1, 2], duration: 3s, published: [941M, 941M]}
         - {tool: iperf3, from: a, to: b, direction: reverse, duration: 3s, published: 941M}
         - {tool: iperf2, from: a, to: b, duration: 1s, published: 941M}
