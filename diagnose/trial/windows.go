@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -69,13 +70,16 @@ func (v *wayView) sendBuffer() (hypothesis, bool) {
 	allowed := w.windowRate(func(l record.Lane) unit.Bytes { return l.SndBuf })
 	if !told {
 		// The buffer is all in flight: where it does not bind it is at least
-		// twice what is (tcp_sndbuf_expand).
+		// twice what is (tcp_sndbuf_expand). The kernel counts no wait where one
+		// piece of what is written fills it: all is sent before the writer waits
+		// (tcp_cwnd_validate).
 		near := float64(w.goodput) / max(float64(allowed), 1)
+		most := w.windowRate(func(l record.Lane) unit.Bytes { _, most := tcp.SendFilled(l.SndBuf); return most })
 		least := 0.72
 		if w.heldAtHome() {
 			least = 0.45 // segments count with their overhead, at most about twice
 		}
-		if allowed <= 0 || near < least || near > 1.6 || w.rwnd >= limitedShare || w.idle() >= limitedShare && w.starved < limitedShare && w.sndbuf < 0.1 {
+		if allowed <= 0 || near < least || near > 1.6 && w.goodput > most || w.rwnd >= limitedShare || w.idle() >= limitedShare && w.starved < limitedShare && w.sndbuf < 0.1 {
 			return hypothesis{}, false
 		}
 		share = 0.45
@@ -192,6 +196,10 @@ func (v *wayView) bufferText() string {
 	most := v.waits.lanes[0]
 	if most.SndBuf <= 0 || sound(most.TCP.RTTMS) == 0 {
 		return ""
+	}
+	mean, _ := tcp.SendFilled(most.SndBuf)
+	if mean > most.SndBuf {
+		return fmt.Sprintf(": %v, which takes in pieces of 64 KiB, allow about %v a stream over %.1f ms", most.SndBuf, rateOver(mean, most.TCP.RTTMS), most.TCP.RTTMS)
 	}
 	return fmt.Sprintf(": %v over %.1f ms allow about %v a stream", most.SndBuf, most.TCP.RTTMS, rateOver(most.SndBuf, most.TCP.RTTMS))
 }

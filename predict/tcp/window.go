@@ -101,8 +101,8 @@ func SendFlight(h netstate.Host, asked unit.Bytes) Flight {
 	if buffer.Bytes >= pieceMatters {
 		return s
 	}
-	s.Low, s.High = unit.Bytes(pieceLeast*float64(buffer.Bytes)), pieces(buffer.Bytes)*9/8
-	s.Bytes = inPieces(buffer.Bytes)
+	s.Low = unit.Bytes(pieceLeast * float64(buffer.Bytes))
+	s.Bytes, s.High = SendFilled(buffer.Bytes)
 	if s.Open != "" {
 		s.Open += "; "
 	}
@@ -130,6 +130,16 @@ func inPieces(buffer unit.Bytes) unit.Bytes {
 	more := float64(pieceMean) * (1 - float64(buffer)/float64(pieceMatters))
 	mean := min(unit.Bytes(sendShare*float64(buffer)+more), pieces(buffer))
 	return max(mean, min(pieces(buffer), 2*sendPiece))
+}
+
+// SendFilled returns what a send buffer of that size (as SO_SNDBUF reads back)
+// keeps in flight when it is full, on average and at most: a small one more than
+// its size, for it is filled in pieces of 64 KiB.
+func SendFilled(buffer unit.Bytes) (mean, most unit.Bytes) {
+	if buffer >= pieceMatters {
+		return unit.Bytes(sendShare * float64(buffer)), buffer
+	}
+	return inPieces(buffer), pieces(buffer) * 9 / 8
 }
 
 // pieces is the most that a send buffer takes in.
