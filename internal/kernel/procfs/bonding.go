@@ -33,18 +33,6 @@ type BondingPort struct {
 	MIIStatus string
 }
 
-// modeTitles are the file's words for the modes (bond_main.c bond_mode_name),
-// by kernel number.
-var modeTitles = [...]string{
-	"load balancing (round-robin)",
-	"fault-tolerance (active-backup)",
-	"load balancing (xor)",
-	"fault-tolerance (broadcast)",
-	"IEEE 802.3ad Dynamic link aggregation",
-	"transmit load balancing",
-	"adaptive load balancing",
-}
-
 // bondingSection is the part of the file a line is in.
 type bondingSection int
 
@@ -169,19 +157,17 @@ func listed(value string) string {
 }
 
 func (p *bondingParser) setMode(title string) {
-	for i, t := range modeTitles {
-		// active-backup has its fail_over_mac behind the title.
-		if rest, ok := strings.CutPrefix(title, t); ok && (rest == "" || rest[0] == ' ') {
-			p.b.Bond.Mode, p.mode = netstate.BondMode(i), true
-			p.told("mode")
-			if word, ok := strings.CutPrefix(rest, " (fail_over_mac "); ok {
-				o, _ := bondopt.Find("fail_over_mac")
-				p.option(o, strings.TrimSuffix(word, ")"))
-			}
-			return
-		}
+	mode, rest, ok := bondopt.ModeByTitle(title)
+	if !ok {
+		p.err = fmt.Errorf("unknown bonding mode %.60q", title)
+		return
 	}
-	p.err = fmt.Errorf("unknown bonding mode %.60q", title)
+	p.b.Bond.Mode, p.mode = mode, true
+	p.told("mode")
+	if word, ok := strings.CutPrefix(rest, " (fail_over_mac "); ok { // active-backup has it behind the title
+		o, _ := bondopt.Find("fail_over_mac")
+		p.option(o, strings.TrimSuffix(word, ")"))
+	}
 }
 
 func (p *bondingParser) aggregator(key, value string) {

@@ -1,0 +1,112 @@
+package paste
+
+import (
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// cleaned takes off what lies around the outputs: what terminals, mail and markup
+// add. A line keeps its number; one that has nothing else is left empty.
+func cleaned(lines []Line) []Line {
+	for i := range lines {
+		lines[i].Text = plainLine(lines[i].Text)
+	}
+	unquote(lines)
+	unnumber(lines)
+	return lines
+}
+
+var (
+	// escapes are CSI and OSC sequences and the shorter ones of terminals.
+	escapes = regexp.MustCompile("\x1b(\\[[0-9;:?<=>]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[()][A-Z0-9]|[=>78cDEHM])")
+	// bareColours are colours whose escape character was lost on the way.
+	bareColours = regexp.MustCompile(`\[(?:\d{1,3};?)*m`)
+	overstrike  = regexp.MustCompile("[^\b]\b")
+	markup      = regexp.MustCompile(`(?i)</?(pre|code|p|div|span|b|i|em|strong|tt|details|summary|blockquote|samp|font|a)(\s[^<>]*)?/?>|\[/?(code|quote|pre|b|i|size|font|spoiler|icode|plain|code=[a-z]+)\]`)
+	entities    = regexp.MustCompile(`&(lt|gt|amp|nbsp|quot|apos|#\d{2,4}|#x[0-9a-fA-F]{2,4});`)
+)
+
+// typeset are characters that word processors and forums put in place of others.
+var typeset = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2007", " ", "\u2013", "-", "\u2014", "-", "\u2212", "-",
+	"\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u200b", "", "\u200e", "", "\ufeff", "", "\u2028", " ", "\x00", "")
+
+func plainLine(s string) string {
+	if strings.IndexByte(s, 0x1b) >= 0 {
+		s = escapes.ReplaceAllString(s, "")
+	}
+	if strings.IndexByte(s, '\b') >= 0 {
+		for range 4096 {
+			was := s
+			if s = overstrike.ReplaceAllString(s, ""); s == was {
+				break
+			}
+		}
+		s = strings.ReplaceAll(s, "\b", "")
+	}
+	if strings.Contains(s, "[0m") || strings.Contains(s, "[m") {
+		s = bareColours.ReplaceAllString(s, "")
+	}
+	if strings.IndexByte(s, '&') >= 0 && entities.MatchString(s) {
+		s = html.UnescapeString(s)
+	}
+	if strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '[') >= 0 {
+		s = markup.ReplaceAllString(s, "")
+	}
+	return strings.TrimRight(typeset.Replace(s), " \t\f\v")
+}
+
+var quoted = regexp.MustCompile(`^ ?(> ?)+`)
+
+// unquote takes the marks of quoted mail off where they stand before several lines:
+// one alone is a prompt or a redirection.
+func unquote(lines []Line) {
+	for i := 0; i < len(lines); {
+		n := i
+		for n < len(lines) && (quoted.MatchString(lines[n].Text)) {
+			n++
+		}
+		if n-i >= 2 {
+			for ; i < n; i++ {
+				lines[i].Text = quoted.ReplaceAllString(lines[i].Text, "")
+			}
+		}
+		i = max(n, i+1)
+	}
+}
+
+var numbered = regexp.MustCompile(`^\s{0,6}(\d{1,6})(?:[:|\t]\s?|\s\s)(.*)$`)
+
+// unnumber takes line numbers off where nearly all lines of a run have one and they
+// rise by one.
+func unnumber(lines []Line) {
+	for i := 0; i < len(lines); {
+		n, next := i, -1
+		for n < len(lines) {
+			m := numbered.FindStringSubmatch(lines[n].Text)
+			if m == nil {
+				if bare, err := strconv.Atoi(strings.TrimSpace(lines[n].Text)); err == nil && bare == next {
+					n, next = n+1, next+1 // a blank line's number
+					continue
+				}
+				break
+			}
+			number, _ := strconv.Atoi(m[1])
+			if next >= 0 && number != next {
+				break
+			}
+			n, next = n+1, number+1
+		}
+		if n-i >= 4 {
+			for ; i < n; i++ {
+				if m := numbered.FindStringSubmatch(lines[i].Text); m != nil {
+					lines[i].Text = m[2]
+				} else {
+					lines[i].Text = ""
+				}
+			}
+		}
+		i = max(n, i+1)
+	}
+}

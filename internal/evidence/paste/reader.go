@@ -1,0 +1,104 @@
+package paste
+
+import "strings"
+
+// reader reads one kind of output.
+type reader struct {
+	kind string
+	// commands are the programs whose output it is, where a prompt names one.
+	commands []string
+	// starts reports a line that begins such an output, or stands in its middle
+	// and shows what it is.
+	starts func(line string) bool
+	// read takes what it understands from the front of the lines and returns how
+	// many that are; 0 none. Lines within that mean nothing to it are its own too
+	// where the output has such lines.
+	read func(s *sink, lines []Line) int
+}
+
+// sink takes what a reader reads.
+type sink struct {
+	c       *Case
+	host    *Host
+	segment Segment
+}
+
+func (s *sink) set(subject, key, value string, at Line) {
+	s.host.Set(subject, key, value, at.source())
+}
+
+func (l Line) source() Source { return Source{File: l.File, From: l.Number, To: l.Number} }
+
+// span is the source of a run of lines.
+func span(lines []Line) Source {
+	return Source{File: lines[0].File, From: lines[0].Number, To: lines[len(lines)-1].Number}
+}
+
+// readerOf is the reader of a line; nil where nobody knows it. A command's own
+// readers come first: some outputs show what they are only by it.
+func readerOf(s Segment, line string) *reader {
+	if s.Command != "" {
+		name := program(s.Command)
+		for i := range readers {
+			for _, c := range readers[i].commands {
+				if c == name && readers[i].starts(line) {
+					return &readers[i]
+				}
+			}
+		}
+	}
+	for i := range readers {
+		if readers[i].starts(line) {
+			return &readers[i]
+		}
+	}
+	return nil
+}
+
+// Parse reads texts as one case.
+func Parse(texts []Text) Case {
+	var c Case
+	for _, t := range texts {
+		host := t.Host
+		for _, seg := range segments(cleaned(linesOf(t))) {
+			if seg.Host != "" && t.Host == "" {
+				host = seg.Host
+			}
+			seg.Host = host
+			c.take(seg)
+		}
+	}
+	return c
+}
+
+// take has each part of a segment read by whoever knows it.
+func (c *Case) take(seg Segment) {
+	s := &sink{c: c, host: c.Host(seg.Host), segment: seg}
+	for i := 0; i < len(seg.Lines); {
+		line := seg.Lines[i]
+		if strings.TrimSpace(line.Text) == "" {
+			i++
+			continue
+		}
+		n := 0
+		if r := readerOf(seg, line.Text); r != nil {
+			if n = r.read(s, seg.Lines[i:]); n > 0 {
+				c.Read = append(c.Read, Read{Kind: r.kind, Host: seg.Host, Source: span(seg.Lines[i : i+n])})
+			}
+		}
+		if n == 0 {
+			c.skip(line)
+			n = 1
+		}
+		i += n
+	}
+}
+
+// skip notes a line that nobody knows, with its neighbours as one.
+func (c *Case) skip(l Line) {
+	if n := len(c.NotRead); n > 0 && c.NotRead[n-1].File == l.File && c.NotRead[n-1].To+1 >= l.Number-1 {
+		c.NotRead[n-1].To = l.Number
+		return
+	}
+	c.NotRead = append(c.NotRead, NotRead{Source: l.source(), Why: "no known output"})
+}

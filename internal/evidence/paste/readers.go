@@ -1,0 +1,8 @@
+package paste
+
+// readers are all there are, those with the surest marks first.
+var readers = []reader{
+	procBond,
+	iperf3Text,
+	ipLink,
+}
