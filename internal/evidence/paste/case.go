@@ -62,7 +62,14 @@ type Host struct {
 	Routes []Route
 	Rules  []Rule
 	// Ports are a bond's in the order that was read: the order is the hash's.
-	Ports map[string][]string
+	Ports     map[string][]string
+	Sockets   []Socket
+	Cores     []Core
+	Processes []Process
+	Events    []Event
+	Mounts    []Mount
+	// Counters are the host's protocol counters by the kernel's names.
+	Counters map[string]Value
 }
 
 // Route is a route with its source.
@@ -84,7 +91,7 @@ func (c *Case) Host(name string) *Host {
 			return h
 		}
 	}
-	h := &Host{Name: name, Facts: make(map[string]map[string][]Value), Ports: make(map[string][]string)}
+	h := &Host{Name: name, Facts: make(map[string]map[string][]Value), Ports: make(map[string][]string), Counters: make(map[string]Value)}
 	c.Hosts = append(c.Hosts, h)
 	return h
 }

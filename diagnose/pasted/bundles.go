@@ -1,0 +1,126 @@
+package pasted
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/record"
+)
+
+// bundleRule is a bundle of another system and what its way to choose a link means.
+type bundleRule struct {
+	// key and value are the fact that shows it: value is a word within it.
+	key, value      string
+	kinds           []string // of the link; nil any
+	summary, remedy string
+	sure            float64
+}
+
+// bundleRules are what the bundles of other systems choose by.
+var bundleRules = []bundleRule{
+	{key: "bond_mode", value: "balance-slb", sure: 0.8,
+		summary: "%s is an Open vSwitch bond in balance-slb: it chooses by source MAC and VLAN, so one VM (one MAC) has one link, moved now and then.",
+		remedy:  "Use LACP with the switch and `ovs-vsctl set port %s bond_mode=balance-tcp lacp=active`, which hashes flows; or several VMs or MACs."},
+	{key: "bond_mode", value: "active-backup", sure: 0.6,
+		summary: "%s is an Open vSwitch bond in active-backup: one link carries, the other waits.",
+		remedy:  "For more than one link: LACP at the switch and `ovs-vsctl set port %s bond_mode=balance-tcp lacp=active`."},
+	{key: "hash_mode", value: "default", kinds: []string{"etherchannel"}, sure: 0.8,
+		summary: "%s has hash_mode default: the EtherChannel chooses an adapter by the destination IP address (its last byte), so all to one address takes one adapter and the others are idle.",
+		remedy:  "`chdev -l %s -a hash_mode=src_dst_port` (with -P and a restart, or while it is detached) hashes ports; then several connections use several adapters. The switch's own hash decides the other direction."},
+	{key: "load_balancing", value: "srcport", sure: 0.75,
+		summary: "%s chooses an uplink by virtual port (route based on originating virtual port id): one VM's one virtual NIC has one uplink, whatever its connections are.",
+		remedy:  "One VM needs several virtual NICs, or the policy IP hash (`iphash`) with a static channel at the switch, or a dvSwitch with LACP, and several peers; or a faster uplink."},
+	{key: "load_balancing", value: "mac", sure: 0.7,
+		summary: "%s chooses an uplink by source MAC: one VM's one virtual NIC has one uplink.",
+		remedy:  "Give the VM several virtual NICs, or use IP hash with a static channel at the switch."},
+	{key: "load_balancing_algorithm", value: "hypervport", sure: 0.7,
+		summary: "%s balances by Hyper-V port: one VM's one adapter has one link of the team.",
+		remedy:  "Use the Dynamic algorithm (`Set-NetLbfoTeam -LoadBalancingAlgorithm Dynamic`), or several adapters."},
+}
+
+// otherBundles: bundles that are no Linux bond.
+func otherBundles(v *view) {
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			for _, r := range bundleRules {
+				x, ok := h.Get("link "+name, r.key)
+				if !ok || !strings.Contains(strings.ToLower(x.Text), r.value) {
+					continue
+				}
+				sure := r.sure
+				evidence := []record.Evidence{saw(r.key+" of "+name, x.Text, x.Source)}
+				if e, ok := memberSided(h, name); ok {
+					evidence = append(evidence, e)
+					sure = 0.9
+				}
+				v.add(record.SingleLink, sure, h, name+" of "+nameOf(h), fmt.Sprintf(r.summary, name), named(r.remedy, name), evidence...)
+			}
+			v.teamHash(h, name)
+			v.lagg(h, name)
+		}
+	}
+}
+
+func named(s, name string) string {
+	if strings.Contains(s, "%s") {
+		return fmt.Sprintf(s, name)
+	}
+	return s
+}
+
+// memberSided is a member that carries nearly all of what a bundle sends.
+func memberSided(h *paste.Host, bundle string) (record.Evidence, bool) {
+	b := bond{host: h, name: bundle}
+	for _, link := range h.Subjects("link") {
+		if word(h, link, "master") == strings.ToLower(bundle) {
+			b.ports = append(b.ports, port{name: link})
+		}
+	}
+	for _, way := range []string{"tx", "rx"} {
+		if name, part, at, ok := b.oneSided(way); ok {
+			return saw("traffic of "+bundle, fmt.Sprintf("%.0f %% by %s, the others next to nothing", 100*part, name), at), true
+		}
+	}
+	return record.Evidence{}, false
+}
+
+// teamHash: a team whose hash has no ports in it.
+func (v *view) teamHash(h *paste.Host, name string) {
+	x, ok := h.Get("link "+name, "tx_hash")
+	if !ok {
+		x, ok = h.Get("config "+name, "tx_hash")
+	}
+	if !ok || contains(x.Text, "l4", "tcp", "udp") {
+		return
+	}
+	v.add(record.SingleLink, 0.5, h, name+" of "+nameOf(h),
+		fmt.Sprintf("%s hashes %s and no ports: all between two hosts takes one link.", name, x.Text),
+		fmt.Sprintf(`Add ports to the runner's tx_hash: ["eth", "ip", "l4"] in the configuration of %s.`, name),
+		saw("tx_hash of "+name, x.Text, x.Source))
+}
+
+// lagg: FreeBSD's bundle: which fields its hash has, and the other end's.
+func (v *view) lagg(h *paste.Host, name string) {
+	proto, ok := h.Get("link "+name, "laggproto")
+	if !ok {
+		return
+	}
+	hash, told := h.Get("link "+name, "lagghash")
+	evidence := []record.Evidence{saw("laggproto of "+name, proto.Text, proto.Source)}
+	sure := 0.5
+	if told {
+		evidence = append(evidence, saw("lagghash of "+name, hash.Text, hash.Source))
+	}
+	if e, ok := memberSided(h, name); ok {
+		evidence = append(evidence, e)
+		sure = 0.85
+	}
+	if proto.Text != "lacp" && proto.Text != "loadbalance" {
+		return
+	}
+	v.add(record.SingleLink, sure, h, name+" of "+nameOf(h),
+		fmt.Sprintf("%s (%s) gives each flow one link by a hash: one session or connection, and all between two addresses where the switch hashes addresses, goes no faster than a single link.", name, proto.Text),
+		fmt.Sprintf("Use several connections: iSCSI MPIO with an address on each link instead of the LAG, NFS or SMB with several; `ifconfig %s lagghash l2,l3,l4` on this end, and a hash of addresses and ports (L4) on the switch for what it sends.", name),
+		evidence...)
+}

@@ -1,0 +1,109 @@
+package pasted
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/record"
+)
+
+// events counts a host's events of a kind, and says where the first stands.
+func events(h *paste.Host, kind string) (n int, at paste.Source) {
+	for _, e := range h.Events {
+		if e.Kind == kind {
+			if n == 0 {
+				at = e.Source
+			}
+			n++
+		}
+	}
+	return n, at
+}
+
+// fewest is how often something must happen to count as going on.
+const fewest = 3
+
+// lacpEvents: what a log says of a bond that does not stay whole.
+func lacpEvents(v *view) {
+	for _, h := range v.hosts {
+		v.takenApart(h)
+		if n, at := events(h, "lacp-no-response"); n > 0 {
+			last := h.Events[len(h.Events)-1]
+			if last.Kind == "lacp-no-response" && !v.hasFinding(record.LACPDown) {
+				v.add(record.LACPDown, 0.5+0.1*float64(min(n, 3)), h, orThe(last.Link, "the bond"),
+					"The bond heard no LACP partner when it came up, and its log says nothing of one since.",
+					"Read `cat /proc/net/bonding/"+orThe(last.Link, "bond0")+"` as root: a partner MAC of zeroes means that the switch does not speak LACP on these ports.",
+					saw("log", last.Text, at))
+			}
+		}
+	}
+}
+
+// takenApart: ports that a program releases and enslaves again and again.
+func (v *view) takenApart(h *paste.Host) {
+	var released, first []paste.Event
+	for _, e := range h.Events {
+		switch e.Kind {
+		case "released":
+			released = append(released, e)
+		case "link-down":
+			first = append(first, e)
+		}
+	}
+	if len(released) < fewest || len(first) > len(released) {
+		return
+	}
+	period := ""
+	if gap := steady(released); gap > 0 {
+		period = fmt.Sprintf(", every %s", duration(gap))
+	}
+	v.add(record.LACPDown, 0.82, h, orThe(released[0].Link, "the bond")+", taken apart by software",
+		fmt.Sprintf("The bond's ports were released and enslaved again %d times%s, without a link going down first: software takes the bond apart and re-creates it, no cable or switch does.", len(released), period),
+		"Find who does it: the network controller, agent or operator of this host (its log at these times; a periodic resync). Have it apply only what differs.",
+		saw("log", fmt.Sprintf("%d releases, the first: %s", len(released), released[0].Text), released[0].Source))
+}
+
+// steady is the time between events where it is about the same each time, in
+// seconds; zero otherwise. Events of one moment count once.
+func steady(all []paste.Event) float64 {
+	var gaps []float64
+	last := 0.0
+	for _, e := range all {
+		if last > 0 && e.Seconds-last > 30 {
+			gaps = append(gaps, e.Seconds-last)
+		}
+		if e.Seconds > 0 {
+			last = e.Seconds
+		}
+	}
+	if len(gaps) < 2 {
+		return 0
+	}
+	slices.Sort(gaps)
+	if mid := gaps[len(gaps)/2]; gaps[0] > 0.8*mid && gaps[len(gaps)-1] < 1.25*mid {
+		return mid
+	}
+	return 0
+}
+
+func duration(seconds float64) string {
+	switch {
+	case seconds >= 5400:
+		return fmt.Sprintf("%.0f hours", seconds/3600)
+	case seconds >= 90:
+		return fmt.Sprintf("%.0f minutes", seconds/60)
+	}
+	return fmt.Sprintf("%.0f seconds", seconds)
+}
+
+func (v *view) hasFinding(cause record.Cause) bool {
+	return slices.ContainsFunc(v.findings, func(f Finding) bool { return f.Cause == cause })
+}
+
+// contains reports one of several words in a text.
+func contains(s string, any ...string) bool {
+	s = strings.ToLower(s)
+	return slices.ContainsFunc(any, func(w string) bool { return strings.Contains(s, w) })
+}

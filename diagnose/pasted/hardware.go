@@ -1,0 +1,298 @@
+package pasted
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// generations are PCIe's speeds of a lane in GT/s and what is left of each in
+// Gbit/s after encoding (8b/10b up to 2, 128b/130b since).
+var generations = []struct{ gts, gbps float64 }{{2.5, 2}, {5, 4}, {8, 7.877}, {16, 15.754}, {32, 31.508}, {64, 63.015}}
+
+// slotRate is what a slot carries of packets of 1500 bytes, the worse way; zero for
+// a speed that no generation has.
+func slotRate(gts, width float64) unit.BitRate {
+	for i, g := range generations {
+		if g.gts == gts && width >= 1 && width <= 32 {
+			card := netstate.Card{Generation: i + 1, Lanes: int(width)}
+			rx, _, _ := predict.CardRate(card, 1514, false)
+			tx, _, _ := predict.CardRate(card, 1514, true)
+			return min(rx, tx)
+		}
+	}
+	return 0
+}
+
+// slotOf is the speed and width whose rate after encoding a driver printed; zero
+// where none has it.
+func slotOf(gbps float64) (gts, width float64) {
+	for width := 1.0; width <= 16; width *= 2 {
+		for _, g := range generations {
+			if r := g.gbps * width / gbps; r > 0.99 && r < 1.01 {
+				return g.gts, width
+			}
+		}
+	}
+	return 0, 0
+}
+
+// slots: a card whose slot gives it fewer or slower lanes than its ports need.
+func slots(v *view) {
+	for _, h := range v.hosts {
+		for _, bdf := range h.Subjects("pci") {
+			v.slot(h, bdf)
+		}
+	}
+}
+
+func (v *view) slot(h *paste.Host, bdf string) {
+	subject := "pci " + bdf
+	speed, _, okSpeed := number(h, subject, "sta_speed")
+	width, at, okWidth := number(h, subject, "sta_width")
+	capWidth, _, okCap := number(h, subject, "cap_width")
+	capSpeed, _, _ := number(h, subject, "cap_speed")
+	if acs, ok := h.Get(subject, "acs"); ok && acs.Text == "on" {
+		v.add(record.CardSlot, 0.6, h, "PCIe bridge "+bdf+" with ACS", fmt.Sprintf("The PCIe bridge %s has ACS on: traffic between devices below it goes up to the root complex and back instead of straight across.", bdf),
+			"Turn ACS off on the bridges where no VM needs it: in the firmware, or `setpci -s "+bdf+" ECAP_ACS+6.w=0000`.", saw("ACSCtl of "+bdf, acs.Text, acs.Source))
+	}
+	gbps, source, told := number(h, subject, "available_gbps")
+	if told && (!okSpeed || !okWidth) {
+		at = source
+		speed, width = slotOf(gbps)
+	}
+	rate := slotRate(speed, width)
+	if rate == 0 {
+		return
+	}
+	need, ports := v.portsOf(h, bdf)
+	limited := okCap && width > 0 && width < capWidth || capSpeed > 0 && speed < capSpeed
+	_, downgraded := h.Get(subject, "downgraded")
+	if !limited && !downgraded && !told && (need == 0 || rate >= need) {
+		return
+	}
+	if need > 0 && rate >= need {
+		return
+	}
+	name, _ := h.Get(subject, "name")
+	what := fmt.Sprintf("x%.0f at %g GT/s", width, speed)
+	evidence := []record.Evidence{}
+	if okSpeed && okWidth {
+		evidence = append(evidence, saw("link of "+bdf, fmt.Sprintf("Speed %gGT/s, width x%.0f", speed, width), at))
+	}
+	if x, ok := h.Get(subject, "cap_width"); ok && limited {
+		evidence = append(evidence, saw("the card could", fmt.Sprintf("x%s at %g GT/s%s", x.Text, capSpeed, map[bool]string{true: " (downgraded)"}[downgraded]), x.Source))
+	}
+	if x, ok := h.Get(subject, "available_gbps"); ok {
+		evidence = append(evidence, saw("the driver says", x.Text+" Gb/s of PCIe bandwidth", x.Source))
+	}
+	sure := 0.62
+	if need > 0 {
+		sure = 0.72
+	}
+	for _, seen := range v.rates(h, ports) {
+		if float64(seen) > 0.8*float64(rate) && float64(seen) < 1.25*float64(rate) {
+			evidence = append(evidence, saw("carried", seen.String(), at))
+			sure = 0.93
+			break
+		}
+	}
+	more := "more lanes (x8)"
+	if width == 1 {
+		more = "more lanes (x4 or wider)"
+	}
+	v.add(record.CardSlot, sure, h, strings.TrimSpace("PCIe slot "+bdf+" "+strings.Join(ports, ", ")),
+		fmt.Sprintf("The PCIe slot limits %s: %s carries about %v for all ports of the card together, each way.", strings.TrimSpace("the card "+bdf+" "+name.Text), what, rate),
+		fmt.Sprintf("Put the card into a slot with %s, wired as such (the form of the slot says nothing; `lspci -vv` LnkSta does), or take two cards.", more), evidence...)
+}
+
+// portsOf are the links of a card, all its functions, and the sum of their speeds;
+// zero where one is unknown.
+func (v *view) portsOf(h *paste.Host, bdf string) (sum unit.BitRate, names []string) {
+	slot, _, _ := strings.Cut(strings.TrimPrefix(bdf, "0000:"), ".")
+	all := true
+	for _, link := range h.Subjects("link") {
+		bus, ok := h.Get("link "+link, "bus")
+		if !ok {
+			continue
+		}
+		own, _, _ := strings.Cut(strings.TrimPrefix(bus.Text, "0000:"), ".")
+		if own != slot {
+			continue
+		}
+		names = append(names, link)
+		speed := speedOf(h, link)
+		all = all && speed > 0
+		sum += speed
+	}
+	if !all {
+		sum = 0
+	}
+	return sum, names
+}
+
+// rates are what was carried: runs, and what monitors saw of links.
+func (v *view) rates(h *paste.Host, links []string) []unit.BitRate {
+	var out []unit.BitRate
+	for _, r := range v.c.Runs {
+		if r.Rate > 0 {
+			out = append(out, r.Rate)
+		}
+	}
+	if len(links) == 0 {
+		links = h.Subjects("link")
+	}
+	for _, way := range []string{"seen_tx_bps", "seen_rx_bps"} {
+		sum := 0.0
+		for _, l := range links {
+			if word(h, l, "kind") == "bond" || l == "lo" {
+				continue
+			}
+			n, _, _ := number(h, "link "+l, way)
+			sum += n
+		}
+		if sum > 0 {
+			out = append(out, unit.BitRate(sum))
+		}
+	}
+	return out
+}
+
+// slowPort: a port that negotiated less than its neighbours, outside of LACP too.
+func slowPort(v *view) {
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			speed := speedOf(h, name)
+			if speed == 0 || speed > 100*unit.Mbps || word(h, name, "state") == "down" {
+				continue
+			}
+			master := word(h, name, "master")
+			if master == "" || v.hasFinding(record.LACPDown) {
+				continue
+			}
+			x, _ := fact(h, name, "speed")
+			v.add(record.LineRate, 0.75, h, name, fmt.Sprintf("%s negotiated %v: a gigabit port does that over a broken pair or an old switch port.", name, speed),
+				"Replace its cable, then check that both ends negotiate.", saw("speed of "+name, x.Text, x.Source))
+		}
+	}
+}
+
+// badFrames: a port that receives damaged frames.
+func badFrames(v *view) {
+	look := func(h *paste.Host, subject, name string) {
+		for _, key := range []string{"rx_crc", "rx_frame", "stat.rx_crc_errors", "rx_overrun_bus", "rx_errors"} {
+			n, at, ok := number(h, subject, key)
+			if !ok || n < 100 {
+				continue
+			}
+			if packets, _, ok := number(h, subject, "rx_packets"); ok && packets > 0 && n/packets < 1e-6 {
+				continue
+			}
+			sure := 0.9
+			if key == "rx_errors" {
+				sure = 0.6
+			}
+			v.add(record.Congestion, sure, h, name+" of "+nameOf(h),
+				fmt.Sprintf("%s receives damaged frames (%.0f, CRC errors): each is a lost packet, and TCP on that link stays slow.", name, n),
+				fmt.Sprintf("Clean or replace cable, optic (SFP, transceiver) and connector of %s, one at a time, and watch the counter.", name),
+				saw(strings.TrimPrefix(key, "stat.")+" of "+name, strconv.FormatFloat(n, 'f', -1, 64), at))
+			return
+		}
+		if n, at, ok := number(h, subject, "bus_overruns"); ok && n > 100 {
+			v.add(record.CardSlot, 0.85, h, "port "+name+" of "+nameOf(h),
+				fmt.Sprintf("Port %s counts bus overruns (%.0f): the card cannot hand its packets to the host in time, a limit of the hardware of this port.", name, n),
+				"Move the traffic to another port or card, on a wider or other bus; compare its neighbour's counter.", saw("bus overruns of "+name, strconv.FormatFloat(n, 'f', -1, 64), at))
+		}
+	}
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			look(h, "link "+name, name)
+		}
+	}
+	for _, s := range v.switches {
+		for _, name := range s.Subjects("port") {
+			look(s, "port "+name, name)
+		}
+	}
+}
+
+// healthyRuns: runs that come to what the links carry.
+func healthyRuns(v *view) {
+	for _, r := range v.c.Runs {
+		ceiling, what := v.ceiling(r)
+		if ceiling == 0 || r.Rate < ceiling*94/100 || r.Rate > ceiling*103/100 {
+			continue
+		}
+		f := v.add(record.LineRate, 0.86, nil, "none",
+			fmt.Sprintf("Nothing is wrong: %v is line rate of %s (%v of payload at this MTU); the links are full, as they should be.", r.Rate, what, ceiling),
+			"More than that takes more or faster links.", saw(r.Tool, fmt.Sprintf("%v, %d streams", r.Rate, max(len(r.Streams), 1)), r.Source))
+		f.Ceiling = ceiling
+	}
+}
+
+// ceiling is the payload that a run's links can carry; zero unknown.
+func (v *view) ceiling(r paste.Run) (unit.BitRate, string) {
+	for _, b := range v.bonds {
+		sum, one := b.speeds()
+		if sum == 0 || r.Client != "" && b.host.Name != "" && r.Client != b.host.Name && r.Server != b.host.Name {
+			continue
+		}
+		mtu := 1500
+		for _, name := range append([]string{b.name}, portNames(b)...) {
+			if n, _, ok := number(b.host, "link "+name, "mtu"); ok {
+				mtu = int(n)
+				break
+			}
+		}
+		payload := func(speed unit.BitRate) unit.BitRate {
+			return framing.LinkPayload(netstate.Link{Speed: speed}, mtu, 0, false)
+		}
+		if b.mode == "active-backup" {
+			return payload(one), "the one active link of " + b.name
+		}
+		if len(r.Streams) == 1 {
+			continue // one stream on one link is what a bundle gives; no verdict on the bundle
+		}
+		return payload(sum), fmt.Sprintf("both links of %s (%d links)", b.name, len(b.ports)-b.count(func(p port) bool { return p.down }))
+	}
+	return 0, ""
+}
+
+func portNames(b bond) (out []string) {
+	for _, p := range b.ports {
+		out = append(out, p.name)
+	}
+	return out
+}
+
+// healthyState: LACP that is whole on every bond, and no rate to blame.
+func healthyState(v *view) {
+	if len(v.c.Runs) == 0 {
+		return
+	}
+	for _, b := range v.bonds {
+		if b.mode != "802.3ad" || len(b.ports) < 2 || b.policy == "layer2" {
+			continue
+		}
+		n, at, ok := number(b.host, "link "+b.name, "ad_num_ports")
+		if !ok || int(n) != len(b.ports) {
+			continue
+		}
+		parts, from, seen := b.carried("tx")
+		if !seen {
+			continue
+		}
+		if _, part := busiest(parts); part > 0.7 {
+			continue
+		}
+		v.add(Healthy, 0.5, b.host, "none", fmt.Sprintf("Nothing is wrong with %s: LACP is up on both links, and both carry.", b.name), "",
+			saw("ports in the aggregator", fmt.Sprintf("%.0f of %d", n, len(b.ports)), at), saw("sent", "even over the links", from))
+	}
+}

@@ -1,0 +1,66 @@
+package pasted
+
+import (
+	"fmt"
+
+	"github.com/linerate/linerate/record"
+)
+
+// missing are the outputs that would decide, for whom, the most telling first.
+func (v *view) missing() []Missing {
+	var out []Missing
+	first := ""
+	if len(v.hosts) > 0 {
+		first = v.hosts[0].Name
+	}
+	if len(v.bonds) == 0 && len(v.hosts) > 0 && len(v.switches) == 0 {
+		out = append(out, Missing{Command: "cat /proc/net/bonding/*", Host: first, Why: "the mode, the hash policy and which ports carry are not here (as root: the LACP partner too)"})
+	}
+	for _, b := range v.bonds {
+		if b.mode == "" {
+			out = append(out, Missing{Command: "cat /proc/net/bonding/" + b.name, Host: b.host.Name, Why: "the top is cut: mode and hash policy are not here"})
+		}
+		if _, _, ok := b.carried("tx"); !ok {
+			out = append(out, Missing{Command: "ip -s link", Host: b.host.Name, Why: "which link carries how much"})
+		}
+	}
+	if len(v.c.Runs) == 0 {
+		out = append(out, Missing{Command: "iperf3 -c PEER -P 8 -V", Host: first, Why: "no rate was measured: how much is slow, and with how many streams"})
+	} else {
+		cores := false
+		for _, h := range v.hosts {
+			cores = cores || len(h.Cores) > 0
+		}
+		if !cores {
+			out = append(out, Missing{Command: "mpstat -P ALL 1 5", Host: first, Why: "whether one core is full while it runs, on both hosts"})
+		}
+		out = append(out, Missing{Command: "ss -tin", Host: first, Why: "round trip, window and what TCP waits for"})
+	}
+	pci := false
+	for _, h := range v.hosts {
+		pci = pci || len(h.Subjects("pci")) > 0
+	}
+	if !pci {
+		out = append(out, Missing{Command: "lspci -vv", Host: first, Why: "as root, while it is up: the width of the slot (LnkSta)"})
+	}
+	if len(v.switches) == 0 {
+		out = append(out, Missing{Command: "show etherchannel summary; show etherchannel load-balance", Host: "the switch", Why: "which members are bundled, and by what the switch chooses"})
+	}
+	return out[:min(len(out), 5)]
+}
+
+// unknown is the answer where nothing that was read decides.
+func (v *view) unknown(missing []Missing) Finding {
+	f := Finding{Where: "not known from this"}
+	f.Cause, f.Confidence = record.Unknown, 0
+	f.Rate = v.best()
+	f.Summary = "Unknown: what is here does not show the cause."
+	for _, m := range missing[:min(len(missing), 3)] {
+		on := m.Host
+		if on == "" {
+			on = "the host"
+		}
+		f.Remedy += fmt.Sprintf("Run on %s: `%s` (%s). ", on, m.Command, m.Why)
+	}
+	return f
+}

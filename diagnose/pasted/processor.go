@@ -1,0 +1,156 @@
+package pasted
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/record"
+)
+
+const (
+	fullCore = 5.0  // per cent idle: no more than this is full
+	fullTask = 88.0 // per cent of a core: a thread that has no more
+)
+
+// busyCores: cores that are full, and what fills them.
+func busyCores(v *view) {
+	for _, h := range v.hosts {
+		var full []paste.Core
+		idle, cores := 0, 0
+		for _, c := range h.Cores {
+			if c.ID == "all" {
+				continue
+			}
+			cores++
+			switch {
+			case c.Idle <= fullCore:
+				full = append(full, c)
+			case c.Idle > 50:
+				idle++
+			}
+		}
+		if len(full) == 0 {
+			continue
+		}
+		soft := 0.0
+		for _, c := range full {
+			soft = max(soft, c.Soft)
+		}
+		worst := full[0]
+		cause := record.SenderCPU
+		if v.receives(h) {
+			cause = record.ReceiverCPU
+		}
+		e := saw("core "+worst.ID+" of "+nameOf(h), fmt.Sprintf("%.0f %% idle, %.0f %% soft interrupts", worst.Idle, worst.Soft), worst.Source)
+		if len(full) == cores && cores > 1 {
+			v.add(cause, 0.88, h, fmt.Sprintf("the %d cores of %s", cores, nameOf(h)),
+				fmt.Sprintf("All %d cores of %s are full (%.0f %% soft interrupts on the busiest): the processor limits, not the links.", cores, nameOf(h), soft),
+				"Use more or faster cores, or less work a packet: larger frames, offloads (GRO, TSO) on, interrupts spread over all cores, a newer platform.", e)
+			continue
+		}
+		where := "core " + worst.ID + " of " + nameOf(h)
+		v.add(cause, 0.8, h, where,
+			fmt.Sprintf("One core of %s is full (core %s: %.0f %% soft interrupts) while %d others are idle: one queue, or one single thread, does all the work.", nameOf(h), worst.ID, worst.Soft, idle),
+			"Spread it: more receive queues (`ethtool -L`, multiqueue for a guest) with interrupts on several cores (irqbalance or smp_affinity), RPS where there is one queue only; several processes or threads where a program is the one.", e)
+	}
+}
+
+// receives reports a host that received in the runs of the case.
+func (v *view) receives(h *paste.Host) bool {
+	for _, r := range v.c.Runs {
+		if _, to := sides(r); to != "" && to == h.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// threads: programs whose one thread is full, and iperf3 before 3.16, which serves
+// all streams by one.
+func threads(v *view) {
+	for _, h := range v.hosts {
+		for _, p := range h.Processes {
+			if p.CPU < fullTask {
+				continue
+			}
+			e := saw(p.Name+" on "+nameOf(h), fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source)
+			switch name := strings.ToLower(p.Name); {
+			case strings.HasPrefix(name, "vhost"):
+				v.add(record.SenderCPU, 0.88, h, "the vhost thread of the guest on "+nameOf(h),
+					fmt.Sprintf("The thread %s is full: it carries all of the guest's (VM's) packets of one virtio queue, and one core is all that it has.", p.Name),
+					"Give the guest's virtio card more queues (multiqueue: queues=N, then `ethtool -L eth0 combined N` in the guest), or pass a card through (SR-IOV).", e)
+			case strings.HasPrefix(name, "iperf3"):
+				v.threadOf(h, 0.93, e)
+			case strings.HasPrefix(name, "ksoftirqd"):
+				v.add(record.ReceiverCPU, 0.85, h, p.Name+" of "+nameOf(h), fmt.Sprintf("%s is full: one core does the receiving of all packets that its interrupts bring.", p.Name),
+					"Spread the card's queues over cores (`ethtool -L`, irqbalance), GRO on, larger frames.", e)
+			case strings.HasPrefix(name, "ssh") || strings.HasPrefix(name, "scp") || strings.HasPrefix(name, "rsync"):
+				v.add(record.Application, 0.85, h, p.Name+" on "+nameOf(h), fmt.Sprintf("%s fills one core: the program limits, not the network.", p.Name),
+					"Run several at a time, or one without encryption and compression.", e)
+			}
+		}
+	}
+	for _, r := range v.c.Runs {
+		if r.Tool != "iperf3" || len(r.Streams) < 2 || !before316(r.Version) || r.Rate < 8e9 {
+			continue
+		}
+		h := v.hostOf(r.Client)
+		if h == nil && len(v.hosts) > 0 {
+			h = v.hosts[0]
+		}
+		sure := 0.6
+		for _, other := range v.c.Runs {
+			if other.Tool == "iperf2" && other.Rate > r.Rate*13/10 {
+				sure = 0.92
+			}
+		}
+		v.threadOf(h, sure, saw("iperf3 "+orThe(r.Version, "(version not said)"), fmt.Sprintf("%d streams, %v", len(r.Streams), r.Rate), r.Source))
+	}
+}
+
+// before316 reports an iperf3 whose streams share a thread; a version that is not
+// said may be one.
+func before316(version string) bool {
+	_, minor, ok := strings.Cut(version, ".")
+	if !ok {
+		return false
+	}
+	minor, _, _ = strings.Cut(minor, ".")
+	minor = strings.TrimRight(minor, "+-abcdefghijklmnopqrstuvwxyz")
+	n, err := strconv.Atoi(minor)
+	return err == nil && n < 16
+}
+
+func (v *view) threadOf(h *paste.Host, sure float64, e record.Evidence) {
+	v.add(record.SenderCPU, sure, h, "iperf3 on "+nameOf(h)+" (one thread)",
+		"iperf3 before 3.16 serves all its streams by a single thread: one core is full, and that is what was measured, not the network.",
+		"Use iperf3 3.16 or later (a thread each stream), several iperf3 processes on ports of their own, iperf2, or `linerate measure`.", e)
+}
+
+// offloads: work that the card could do and the host does.
+func offloads(v *view) {
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			if x, ok := h.Get("link "+name, "offload.generic-receive-offload"); ok && x.Text == "off" && len(v.c.Runs)+len(h.Cores)+len(h.Processes) > 0 {
+				sure := 0.6
+				for _, c := range h.Cores {
+					if c.ID != "all" && c.Soft > 60 {
+						sure = 0.9
+					}
+				}
+				v.add(record.ReceiverCPU, sure, h, name+" (GRO off)",
+					fmt.Sprintf("%s has generic-receive-offload (GRO) off: the receiver's core handles every packet singly, and one core fills.", name),
+					fmt.Sprintf("`ethtool -K %s gro on`; keep it with the link's configuration.", name), saw("offload of "+name, "generic-receive-offload off", x.Source))
+			}
+			kind := word(h, name, "kind")
+			x, ok := h.Get("link "+name, "offload.tx-checksum-ip-generic")
+			if ok && x.Text == "on" && (kind == "vxlan" || contains(name, "vxlan", "flannel", "geneve")) {
+				v.add(record.CardSlot, 0.75, h, name+" (checksum offload)",
+					fmt.Sprintf("%s hands checksums to the card (tx-checksum-ip-generic on): some kernels and drivers get those of VXLAN packets wrong, and the receiver drops them.", name),
+					fmt.Sprintf("`ethtool -K %s tx-checksum-ip-generic off`; a newer kernel or driver mends it.", name), saw("offload of "+name, "tx-checksum-ip-generic on", x.Source))
+			}
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package pasted
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// own is an address of a link.
+type own struct {
+	link   string
+	prefix netip.Prefix
+	at     paste.Source
+}
+
+// addresses are those of a host's links that are no bond's ports, IPv4's.
+func addresses(h *paste.Host) []own {
+	var out []own
+	for _, link := range h.Subjects("link") {
+		for key, values := range h.Facts["link "+link] {
+			text, ok := strings.CutPrefix(key, "address ")
+			if !ok || link == "lo" {
+				continue
+			}
+			p, err := netip.ParsePrefix(text)
+			if err != nil || !p.Addr().Is4() || p.Addr().IsLoopback() || p.Addr().IsLinkLocalUnicast() {
+				continue
+			}
+			out = append(out, own{link: link, prefix: p, at: values[len(values)-1].Source})
+		}
+	}
+	return out
+}
+
+// secondInterface: a host with two interfaces whose answers leave by the first.
+func secondInterface(v *view) {
+	for _, h := range v.hosts {
+		all := addresses(h)
+		for i, a := range all {
+			for _, b := range all[i+1:] {
+				if a.link != b.link && a.prefix.Masked() == b.prefix.Masked() && physical(a.link) && physical(b.link) {
+					v.sharedSubnet(h, a, b)
+				}
+			}
+		}
+		v.oneDefault(h, all)
+		v.hostRoutes(h)
+	}
+}
+
+func physical(link string) bool {
+	for _, p := range []string{"docker", "veth", "br-", "virbr", "cni", "tap", "tun", "wg", "vxlan", "flannel", "cali", "dummy", "bond"} {
+		if strings.HasPrefix(link, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// sharedSubnet: two interfaces in one subnet: Linux answers ARP for either on both,
+// and one route sends for both.
+func (v *view) sharedSubnet(h *paste.Host, a, b own) {
+	if ruled(h, a.prefix.Addr()) && ruled(h, b.prefix.Addr()) {
+		return
+	}
+	v.add(record.AsymmetricRoute, 0.82, h, fmt.Sprintf("%s and %s in one subnet", a.link, b.link),
+		fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: Linux answers ARP for both addresses on either (ARP flux), and its one route sends everything by one of them.", a.link, b.link, nameOf(h), a.prefix.Masked()),
+		fmt.Sprintf("Give each address a routing table and a rule (`ip route add %s dev %s table 102; ip rule add from %s table 102`, the default route too), and `sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2`; or put the second interface into another subnet.", b.prefix.Masked(), b.link, b.prefix.Addr()),
+		saw("address of "+a.link, a.prefix.String(), a.at), saw("address of "+b.link, b.prefix.String(), b.at))
+}
+
+// ruled reports a rule for packets from an address.
+func ruled(h *paste.Host, a netip.Addr) bool {
+	for _, r := range h.Rules {
+		if r.Rule.From.IsValid() && r.Rule.From.Contains(a) && r.Rule.From.Bits() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// oneDefault: interfaces in two subnets with a default route by one alone, and no
+// rule for the other.
+func (v *view) oneDefault(h *paste.Host, all []own) {
+	var by *paste.Route
+	for i := range h.Routes {
+		if r := &h.Routes[i]; r.Dst.Bits() == 0 && r.Gateway.IsValid() {
+			if by != nil && by.Link != r.Link {
+				return
+			}
+			by = r
+		}
+	}
+	if by == nil || len(h.Facts) == 0 {
+		return
+	}
+	for _, a := range all {
+		if a.link == by.Link || !physical(a.link) || ruled(h, a.prefix.Addr()) || a.prefix.Contains(by.Gateway) {
+			continue
+		}
+		sure := 0.6
+		if cloud, ok := h.Get("host", "cloud"); ok && cloud.Text != "" || len(h.Rules) > 0 {
+			sure = 0.8
+		}
+		v.add(record.AsymmetricRoute, sure, h, a.link+" of "+nameOf(h),
+			fmt.Sprintf("%s has the only default route by %s: what arrives at %s (%s) from other subnets is answered by %s, and the second interface carries no answer; a provider or rp_filter drops it.", nameOf(h), by.Link, a.link, a.prefix.Addr(), by.Link),
+			fmt.Sprintf("Give %s a table of its own: `ip route add default via GATEWAY dev %s table 102; ip rule add from %s table 102`.", a.link, a.link, a.prefix.Addr()),
+			saw("default route", "by "+by.Link, by.Source), saw("address of "+a.link, a.prefix.String(), a.at))
+	}
+}
+
+// hostRoutes: a route to one address by another interface than the default's: the
+// platform's addresses stand behind the first.
+func (v *view) hostRoutes(h *paste.Host) {
+	var by *paste.Route
+	for i := range h.Routes {
+		if r := &h.Routes[i]; r.Dst.IsValid() && r.Dst.Bits() == 0 && (by == nil || r.Metric < by.Metric) {
+			by = r
+		}
+	}
+	if by == nil {
+		return
+	}
+	for _, r := range h.Routes {
+		if !r.Dst.IsValid() || !r.Dst.IsSingleIP() || r.Link == by.Link || r.Link == "" || !r.Gateway.IsValid() {
+			continue
+		}
+		v.add(record.AsymmetricRoute, 0.72, h, r.Link+", host route to "+r.Dst.Addr().String(),
+			fmt.Sprintf("A host route sends %s by %s, while the default route goes by %s: an address of the platform answers on the first interface only.", r.Dst.Addr(), r.Link, by.Link),
+			fmt.Sprintf("Delete that route (`ip route del %s dev %s`), so that %s is reached by %s, and keep what adds it (DHCP on %s) from doing so again.", r.Dst.Addr(), r.Link, r.Dst.Addr(), by.Link, r.Link),
+			saw("route", r.Dst.Addr().String()+" by "+r.Link, r.Source), saw("default route", "by "+by.Link, by.Source))
+	}
+}
+
+// cloudFlow: a single flow at the rate that a provider gives one.
+func cloudFlow(v *view) {
+	for _, h := range v.hosts {
+		cloud, ok := h.Get("host", "cloud")
+		if !ok {
+			continue
+		}
+		for _, r := range v.c.Runs {
+			if cloud.Text == "aws" && len(r.Streams) == 1 && r.Rate > 4.3*unit.Gbps && r.Rate < 5.05*unit.Gbps {
+				v.add(record.Shaper, 0.85, h, "the cloud's limit of a flow",
+					fmt.Sprintf("%v is what AWS gives a single flow (5 Gbit/s outside a cluster placement group), whatever the instance's bandwidth is.", r.Rate),
+					"Use several flows (two or more streams), or put both instances into one cluster placement group (10 Gbit/s a flow), or ENA Express.",
+					saw("cloud", cloud.Text, cloud.Source), saw(r.Tool, r.Rate.String()+", one stream", r.Source))
+			}
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package pasted
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/record"
+)
+
+// oneConnection: programs that use one connection where only several can use
+// several links.
+func oneConnection(v *view) {
+	bundled := len(v.bonds) > 0
+	for _, h := range v.hosts {
+		for _, m := range h.Mounts {
+			if !strings.HasPrefix(m.Kind, "nfs") || m.Options["nconnect"] != "" && m.Options["nconnect"] != "1" || m.Options["max_connect"] != "" {
+				continue
+			}
+			if len(m.Ports) > 1 {
+				continue
+			}
+			sure := 0.5
+			if bundled {
+				sure = 0.7
+			}
+			evidence := []record.Evidence{saw("mount "+m.Path, m.Kind+" from "+m.Device+" without nconnect: one TCP connection", m.Source)}
+			for _, b := range v.bonds {
+				for _, way := range []string{"rx", "tx"} {
+					if name, part, at, ok := b.oneSided(way); ok {
+						evidence = append(evidence, saw("traffic of "+b.name, fmt.Sprintf("%.0f %% by %s", 100*part, name), at))
+						sure = 0.88
+					}
+				}
+			}
+			v.add(record.SingleLink, sure, h, "the NFS mount "+m.Path+" of "+nameOf(h),
+				fmt.Sprintf("The NFS mount %s has one TCP connection, and one connection takes one link of a bond: no more than a single link's rate.", m.Path),
+				"Mount it with `nconnect=4` (Linux 5.3 and later; NFS 4.1 also with several server addresses and max_connect), with layer3+4 on both hosts and a hash of ports on the switch; source ports decide whether all links are used (`linerate steer nfs`).", evidence...)
+		}
+		if x, ok := h.Get("host", "iscsi_sessions"); ok && x.Text == "1" {
+			v.add(record.SingleLink, 0.6, h, "iSCSI of "+nameOf(h), "There is one iSCSI session, and one session is one connection: it takes a single link.",
+				"Use MPIO: one address and one session on each link, with round-robin paths.", saw("iSCSI sessions", x.Text, x.Source))
+		}
+		for _, name := range h.Subjects("rdma") {
+			qps, _ := h.Get("rdma "+name, "qps")
+			if qps.Text != "" && qps.Text != "1" {
+				continue
+			}
+			x, ok := h.Get("rdma "+name, "bond")
+			if !ok {
+				continue
+			}
+			v.add(record.SingleLink, 0.82, h, name+" (one queue pair)",
+				fmt.Sprintf("%s is a bond of two ports, and one RDMA connection (queue pair, QP) uses one port of it: a single port's rate is all that one QP gets.", name),
+				"Use more queue pairs: NCCL_IB_QPS_PER_CONNECTION=4 (and NCCL_IB_SPLIT_DATA_ON_QPS), `ib_write_bw -q 4`; the ports are chosen by the QP, no transmit hash policy of the bond does.",
+				saw("device", x.Text, x.Source))
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package pasted
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// percent is a share that ss prints; zero where it prints none.
+func percent(s paste.Socket, key string) float64 {
+	n, _ := strconv.ParseFloat(strings.TrimSuffix(s.Info[key], "%"), 64)
+	return n
+}
+
+// waitedLong is the share of the time, in per cent, from which a window is the limit.
+const waitedLong = 30
+
+// windows: what TCP itself says that it waited for.
+func windows(v *view) {
+	for _, h := range v.hosts {
+		for _, s := range h.Sockets {
+			rwnd, snd := percent(s, "rwnd_limited"), percent(s, "sndbuf_limited")
+			rtt, _, _ := strings.Cut(s.Info["rtt"], "/")
+			trip, _ := strconv.ParseFloat(rtt, 64)
+			over := ""
+			if trip > 0 {
+				over = fmt.Sprintf(" over a round trip of %s ms", rtt)
+			}
+			switch {
+			case rwnd >= waitedLong && rwnd >= snd:
+				window, _ := strconv.ParseFloat(s.Info["snd_wnd"], 64)
+				allowed := ""
+				if window > 0 && trip > 0 {
+					allowed = fmt.Sprintf(": %v%s allow %v", unit.Bytes(window), over, unit.FromBytes(window, trip/1000))
+				}
+				receiver := v.receiverOf(h)
+				evidence := []record.Evidence{saw("ss on "+nameOf(h), fmt.Sprintf("rwnd_limited %.1f %% of the time", rwnd), s.Source)}
+				for _, other := range v.hosts {
+					if x, ok := other.Get("sysctl", "net.ipv4.tcp_rmem"); ok && (other != h || len(v.hosts) == 1) {
+						evidence = append(evidence, saw("net.ipv4.tcp_rmem of "+nameOf(other), x.Text, x.Source))
+						receiver = nameOf(other)
+					}
+				}
+				v.add(record.ReceiveWindow, 0.6+0.35*rwnd/100, h, "the receive window of "+receiver,
+					fmt.Sprintf("The sender waited for the receiver's window %.0f %% of the time%s.", rwnd, allowed),
+					fmt.Sprintf("On %s (the receiver) raise the third value of tcp_rmem to at least twice what the path needs: `sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"`; or use more streams.", receiver), evidence...)
+			case snd >= waitedLong:
+				evidence := []record.Evidence{saw("ss on "+nameOf(h), fmt.Sprintf("sndbuf_limited %.1f %% of the time%s", snd, over), s.Source)}
+				if x, ok := h.Get("sysctl", "net.ipv4.tcp_wmem"); ok {
+					evidence = append(evidence, saw("net.ipv4.tcp_wmem", x.Text, x.Source))
+				}
+				v.add(record.SendBuffer, 0.6+0.35*snd/100, h, "tcp_wmem of "+nameOf(h),
+					fmt.Sprintf("%s waited for its own send buffer (sndbuf) %.0f %% of the time: it is too small for this path%s.", nameOf(h), snd, over),
+					fmt.Sprintf("On %s (the sender) raise the third value of tcp_wmem: `sysctl -w net.ipv4.tcp_wmem=\"4096 65536 33554432\"`, or the program's SO_SNDBUF; or use more streams.", nameOf(h)), evidence...)
+			}
+		}
+		v.windowMath(h)
+	}
+}
+
+// receiverOf is the other host of a case of two; words otherwise.
+func (v *view) receiverOf(h *paste.Host) string {
+	for _, o := range v.hosts {
+		if o != h && o.Name != "" && len(v.hosts) == 2 {
+			return o.Name
+		}
+	}
+	return "the receiver"
+}
+
+// windowMath: one stream's rate over a round trip that ping or ss shows is what
+// tcp_rmem allows.
+func (v *view) windowMath(h *paste.Host) {
+	x, ok := h.Get("sysctl", "net.ipv4.tcp_rmem")
+	trip, at, timed := number(h, "host", "rtt_ms")
+	if !ok || !timed || trip < 1 {
+		return
+	}
+	f := strings.Fields(x.Text)
+	if len(f) != 3 {
+		return
+	}
+	most, err := strconv.ParseFloat(f[2], 64)
+	if err != nil || most <= 0 {
+		return
+	}
+	allowed := unit.FromBytes(most/2, trip/1000)
+	for _, r := range v.c.Runs {
+		if len(r.Streams) != 1 || r.UDP || r.Rate < allowed*70/100 || r.Rate > allowed*115/100 {
+			continue
+		}
+		v.add(record.ReceiveWindow, 0.7, h, "tcp_rmem of "+nameOf(h),
+			fmt.Sprintf("One stream carries %v, what half of tcp_rmem's %v allows over %.1f ms: the receive window is the limit.", r.Rate, unit.Bytes(most), trip),
+			"Raise the third value of net.ipv4.tcp_rmem on the receiver (and tcp_wmem on the sender), or use more streams.",
+			saw("net.ipv4.tcp_rmem", x.Text, x.Source), saw("round trip", fmt.Sprintf("%.1f ms", trip), at), saw(r.Tool, r.Rate.String(), r.Source))
+	}
+}
+
+// paced: a qdisc or a socket that sets a pace near what a stream carries.
+func paced(v *view) {
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			x, ok := h.Get("link "+name, "maxrate_bps")
+			if !ok {
+				continue
+			}
+			rate, err := strconv.ParseFloat(x.Text, 64)
+			if err != nil || rate <= 0 {
+				continue
+			}
+			sure := 0.6
+			evidence := []record.Evidence{saw("qdisc of "+name, "fq maxrate "+unit.BitRate(rate).String()+" a flow", x.Source)}
+			for _, r := range v.c.Runs {
+				n := float64(max(len(r.Streams), 1))
+				if each := float64(r.Rate) / n; each > 0.8*rate && each < 1.05*rate {
+					sure = 0.93
+					evidence = append(evidence, saw(r.Tool, r.Rate.String(), r.Source))
+				}
+			}
+			v.add(record.Pacing, sure, h, "fq maxrate on "+name,
+				fmt.Sprintf("The fq qdisc of %s paces each flow at %v (maxrate): a flow goes no faster, whatever the links carry.", name, unit.BitRate(rate)),
+				fmt.Sprintf("Raise it or take it off: `tc qdisc replace dev %s root fq` without maxrate.", name), evidence...)
+		}
+		for _, name := range h.Subjects("link") {
+			x, ok := h.Get("link "+name, "shaper_bps")
+			if !ok {
+				continue
+			}
+			rate, err := strconv.ParseFloat(x.Text, 64)
+			if err != nil || rate <= 0 {
+				continue
+			}
+			for _, r := range v.c.Runs {
+				if float64(r.Rate) > 0.8*rate && float64(r.Rate) < 1.05*rate {
+					v.add(record.Shaper, 0.9, h, "the qdisc of "+name, fmt.Sprintf("The qdisc of %s shapes it to %v, and that is what is carried.", name, unit.BitRate(rate)),
+						fmt.Sprintf("Raise its rate or remove it: `tc qdisc show dev %s`.", name), saw("qdisc of "+name, x.Text, x.Source), saw(r.Tool, r.Rate.String(), r.Source))
+				}
+			}
+		}
+	}
+}
+
+// stalledRuns: a test that begins and then stands still, between hosts with large
+// frames: they are lost in the middle.
+func stalledRuns(v *view) {
+	jumbo := ""
+	var evidence []record.Evidence
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			if mtu, at, ok := number(h, "link "+name, "mtu"); ok && mtu > 1600 && name != "lo" {
+				jumbo = name
+				evidence = append(evidence, saw("MTU of "+name+" on "+nameOf(h), fmt.Sprintf("%.0f", mtu), at))
+			}
+		}
+	}
+	small := ""
+	for _, s := range v.switches {
+		for _, name := range s.Subjects("port") {
+			if mtu, at, ok := number(s, "port "+name, "mtu"); ok && mtu > 0 && mtu < 1600 && jumbo != "" {
+				small = nameOf(s) + " " + name
+				evidence = append(evidence, saw("MTU of "+small, fmt.Sprintf("%.0f", mtu), at))
+			}
+		}
+	}
+	stalled, sure := false, 0.0
+	for _, r := range v.c.Runs {
+		if r.Intervals >= 4 && r.Stalled >= r.Intervals/2 {
+			stalled = true
+			evidence = append(evidence, saw(r.Tool, fmt.Sprintf("nothing arrived in %d of %d seconds", r.Stalled, r.Intervals), r.Source))
+		}
+	}
+	for _, h := range v.hosts {
+		if x, ok := h.Get("host", "large_ping"); ok && x.Text == "lost" {
+			evidence = append(evidence, saw("large ping", "lost, small ones pass", x.Source))
+			sure = max(sure, 0.85)
+		}
+	}
+	switch {
+	case small != "" && (stalled || sure > 0):
+		sure = 0.95
+	case small != "" && jumbo != "":
+		sure = max(sure, 0.75)
+	case stalled && jumbo != "":
+		sure = max(sure, 0.88)
+	case stalled:
+		sure = max(sure, 0.55)
+	}
+	if sure == 0 {
+		return
+	}
+	v.add(record.MTU, sure, nil, orThe(small, "the switch or path between the hosts"),
+		"Large packets are lost between the hosts: the hosts send jumbo frames (MTU 9000), and something on the path carries 1500 only, so small packets (ping, ssh, the start of a test) pass and full ones vanish.",
+		"Set MTU 9216 on every switch port and VLAN of the path ("+orThe(small, "find it with `ping -M do -s 8972 PEER`")+"), or 1500 on both hosts.", evidence...)
+}

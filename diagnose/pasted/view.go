@@ -1,0 +1,254 @@
+package pasted
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/unit"
+)
+
+// view is a case with what several rules ask of it.
+type view struct {
+	c        *paste.Case
+	hosts    []*paste.Host // that are no switch
+	switches []*paste.Host
+	bonds    []bond
+	findings []Finding
+}
+
+// bond is a bundle of links as far as it was read: of what runs, else of what a
+// file declares.
+type bond struct {
+	host   *paste.Host
+	name   string
+	mode   string // "" not read
+	policy string // "" not read
+	// implied is a policy that nothing says: the file that declares the bond has
+	// none, so that it is the kernel's own.
+	implied bool
+	ports   []port
+}
+
+// port is one of a bond's links.
+type port struct {
+	name  string
+	speed unit.BitRate // zero unknown
+	up    bool         // false is down; unknown counts as up
+	down  bool
+}
+
+func viewOf(c *paste.Case) *view {
+	v := &view{c: c}
+	for _, h := range c.Hosts {
+		if len(h.Facts) == 0 && len(h.Routes) == 0 {
+			continue
+		}
+		if h.Switch {
+			v.switches = append(v.switches, h)
+			continue
+		}
+		v.hosts = append(v.hosts, h)
+		for _, name := range h.Subjects("link") {
+			v.addBond(h, name)
+		}
+		for _, name := range h.Subjects("config") {
+			if _, seen := v.bond(h, name); !seen {
+				v.addBond(h, name)
+			}
+		}
+	}
+	return v
+}
+
+// fact is a link's fact: of what runs, else of what a file declares.
+func fact(h *paste.Host, link, key string) (paste.Value, bool) {
+	if x, ok := h.Get("link "+link, key); ok {
+		return x, true
+	}
+	return h.Get("config "+link, key)
+}
+
+func word(h *paste.Host, link, key string) string {
+	x, _ := fact(h, link, key)
+	return strings.ToLower(x.Text)
+}
+
+func (v *view) addBond(h *paste.Host, name string) {
+	b := bond{host: h, name: name, mode: word(h, name, "mode"), policy: word(h, name, "xmit_hash_policy")}
+	names := h.Ports[name]
+	if len(names) == 0 {
+		ports, _ := h.Get("config "+name, "ports")
+		names = strings.Fields(ports.Text)
+	}
+	if len(names) == 0 {
+		for _, link := range slices.Concat(h.Subjects("link"), h.Subjects("config")) {
+			if word(h, link, "master") == strings.ToLower(name) && !slices.Contains(names, link) {
+				names = append(names, link)
+			}
+		}
+	}
+	kind := word(h, name, "kind")
+	if kind != "bond" && !isMode(b.mode) {
+		return
+	}
+	for _, p := range names {
+		b.ports = append(b.ports, v.port(h, p))
+	}
+	_, declared := h.Get("config "+name, "mode")
+	_, runs := h.Get("link "+name, "mode")
+	if b.policy == "" && declared && !runs && (b.mode == "802.3ad" || b.mode == "balance-xor") {
+		b.policy, b.implied = "layer2", true
+	}
+	v.bonds = append(v.bonds, b)
+}
+
+func isMode(s string) bool {
+	switch s {
+	case "balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb":
+		return true
+	}
+	return false
+}
+
+func (v *view) port(h *paste.Host, name string) port {
+	p := port{name: name, up: true, speed: speedOf(h, name)}
+	if s := word(h, name, "mii_status"); s == "down" {
+		p.up, p.down = false, true
+	}
+	if s := word(h, name, "carrier"); s == "no" {
+		p.up, p.down = false, true
+	}
+	if s := word(h, name, "state"); s == "down" || s == "lowerlayerdown" {
+		p.up, p.down = false, true
+	}
+	return p
+}
+
+// speedOf is a link's speed; zero unknown.
+func speedOf(h *paste.Host, link string) unit.BitRate {
+	x, ok := fact(h, link, "speed")
+	if !ok {
+		return 0
+	}
+	digits := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(x.Text, " Mbps"), "Mb/s"))
+	n, err := strconv.ParseFloat(digits, 64)
+	if err != nil || n <= 0 || n > 1e7 {
+		return 0
+	}
+	return unit.BitRate(n) * unit.Mbps
+}
+
+func (v *view) bond(h *paste.Host, name string) (bond, bool) {
+	for _, b := range v.bonds {
+		if b.host == h && b.name == name {
+			return b, true
+		}
+	}
+	return bond{}, false
+}
+
+// speeds are the sum of a bond's ports that are up, and the fastest of them; zero
+// where one is not known.
+func (b bond) speeds() (sum, fastest unit.BitRate) {
+	for _, p := range b.ports {
+		if p.down {
+			continue
+		}
+		if p.speed == 0 {
+			return 0, fastest
+		}
+		sum += p.speed
+		fastest = max(fastest, p.speed)
+	}
+	return sum, fastest
+}
+
+// best is the highest rate that a run of the case came to; zero none.
+func (v *view) best() (most unit.BitRate) {
+	for _, r := range v.c.Runs {
+		most = max(most, r.Rate)
+	}
+	return most
+}
+
+// number is a fact that is a whole number.
+func number(h *paste.Host, subject, key string) (float64, paste.Source, bool) {
+	x, ok := h.Get(subject, key)
+	if !ok {
+		return 0, paste.Source{}, false
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(x.Text), 64)
+	return n, x.Source, err == nil
+}
+
+// carried is how the traffic of a bond's ports is shared one way ("tx" or "rx"):
+// each port's part by its counters or by a monitor, and where that was read. False
+// where one of them was not read, or too little went.
+func (b bond) carried(way string) (parts map[string]float64, at paste.Source, ok bool) {
+	parts, sum := make(map[string]float64), 0.0
+	for _, kind := range []string{"seen_" + way + "_bps", way + "_bytes"} {
+		sum = 0
+		clear(parts)
+		for _, p := range b.ports {
+			n, source, read := number(b.host, "link "+p.name, kind)
+			if !read || n < 0 {
+				sum = -1
+				break
+			}
+			parts[p.name] = n
+			sum += n
+			at = source
+		}
+		least := 1e6 // bits a second
+		if kind == way+"_bytes" {
+			least = 100e6 // bytes
+		}
+		if sum >= least && len(parts) > 1 {
+			for name := range parts {
+				parts[name] /= sum
+			}
+			return parts, at, true
+		}
+	}
+	return nil, paste.Source{}, false
+}
+
+// busiest is the port with the largest part, and its part.
+func busiest(parts map[string]float64) (name string, part float64) {
+	for n, p := range parts {
+		if p > part || p == part && n < name {
+			name, part = n, p
+		}
+	}
+	return name, part
+}
+
+// hostOf is the host of a name; nil none.
+func (v *view) hostOf(name string) *paste.Host {
+	for _, h := range v.c.Hosts {
+		if h.Name == name && !h.Switch {
+			return h
+		}
+	}
+	return nil
+}
+
+// older reports a kernel release before major.minor; known is false where it was
+// not read.
+func older(h *paste.Host, major, minor int) (before, known bool) {
+	x, ok := h.Get("host", "release")
+	if !ok {
+		return false, false
+	}
+	a, rest, _ := strings.Cut(x.Text, ".")
+	b, _, _ := strings.Cut(rest, ".")
+	b = strings.TrimRightFunc(b, func(r rune) bool { return r < '0' || r > '9' })
+	m, err := strconv.Atoi(a)
+	n, err2 := strconv.Atoi(b)
+	if err != nil || err2 != nil {
+		return false, false
+	}
+	return m < major || m == major && n < minor, true
+}
