@@ -30,16 +30,20 @@ type opts struct {
 	con   *console.Console
 	probe probeFlags
 	live  liveFlags
+	paste pasteFlags
 }
 
 // New is `linerate explain`.
 func New(con *console.Console) *cobra.Command {
 	o := opts{con: con}
 	c := &cobra.Command{
-		Use: "explain RECORD | --live [HOST]", Short: "what limits each result, with the evidence and the remedy",
-		Long: explainHelp + probeHelp + liveHelp + console.ExitHelp + "\nFindings are no failure: 0 whatever they say.",
+		Use: "explain RECORD | FILE... | - | --live [HOST]", Short: "what limits a result, a host or a pasted question, with the evidence and the remedy",
+		Long: explainHelp + pasteHelp + probeHelp + liveHelp + console.ExitHelp + "\nFindings are no failure: 0 whatever they say.",
 		Example: `  linerate measure fabric.yaml -o record.json && linerate explain record.json
   linerate explain record.json --probe --yes -o settled.json
+  linerate explain thread.txt
+  ssh nas 'cat /proc/net/bonding/*; ip -s -d link' | linerate explain -
+  linerate explain client.txt --host nas=nas.txt --markdown
   linerate explain --live
   linerate explain --live ssh://root@192.0.2.11 --duration 30s`,
 		Args: o.args,
@@ -47,6 +51,7 @@ func New(con *console.Console) *cobra.Command {
 	}
 	o.probe.add(c)
 	o.live.add(c)
+	o.paste.add(c)
 	return c
 }
 
@@ -59,8 +64,10 @@ func (o *opts) args(cmd *cobra.Command, args []string) error {
 	switch {
 	case cmd.Flags().Changed("duration") || cmd.Flags().Changed("flows"):
 		return console.BadUsage("explain: --duration and --flows are about traffic that is watched", "say --live, or leave them out")
-	case len(args) != 1:
-		return console.BadUsage("explain: want one RECORD file", "`linerate measure FABRIC -o record.json` makes one; `linerate explain --live` needs none: it watches the traffic of now")
+	case o.probe.on && (len(args) != 1 || o.paste.on()):
+		return console.BadUsage("explain: --probe is about one RECORD", "`linerate measure FABRIC -o record.json` makes one")
+	case len(args)+len(o.paste.hosts) == 0:
+		return console.BadUsage("explain: want a RECORD, or files to read", "`linerate measure FABRIC -o record.json` makes one; `linerate explain --live` needs none: it watches the traffic of now")
 	case !o.probe.on && (o.probe.yes || o.probe.out.Path != "" || o.probe.out.Force):
 		return console.BadUsage("explain: --yes, --output and --force are about probes", "say --probe, or leave them out")
 	}
@@ -70,6 +77,15 @@ func (o *opts) args(cmd *cobra.Command, args []string) error {
 func (o *opts) run(ctx context.Context, args []string) error {
 	if o.live.on {
 		return explainLive(ctx, o.con, append(args, "local:")[0], o.live)
+	}
+	if !o.probe.on {
+		texts, isRecord, err := readPasted(ctx, args, o.paste)
+		if err != nil {
+			return err
+		}
+		if !isRecord {
+			return explainPasted(o.con, texts, o.paste)
+		}
 	}
 	r, err := console.ReadRecord(ctx, args[0])
 	if err != nil {

@@ -1,0 +1,96 @@
+package pasted
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/linerate/linerate/internal/evidence/paste"
+)
+
+// corpus is where public questions with their true causes lie, beside the project.
+const corpus = "../../../shared/field/paste"
+
+// truth is a question's true cause, and what an answer must and must not say.
+type truth struct {
+	ID         string   `json:"id"`
+	File       string   `json:"file"`
+	Cause      string   `json:"cause"`
+	AlsoRight  []string `json:"also_right"`
+	MustSay    []string `json:"must_say"`
+	MustNotSay []string `json:"must_not_say"`
+}
+
+func truths(t *testing.T) (out []truth) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(corpus, "truth.jsonl"))
+	if err != nil {
+		t.Skip("no public questions beside the project: " + corpus)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var one truth
+		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// answerTo is the answer to a file, and all that it says.
+func answerTo(t *testing.T, file string) (Answer, string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(corpus, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := Judge(paste.Parse([]paste.Text{{Name: file, Bytes: text}}))
+	said := a.Findings[0].Text
+	for _, m := range a.Missing {
+		said += "\n" + m.Command + ": " + m.Why
+	}
+	return a, said
+}
+
+// TestCorpus answers the public questions: how many name the true cause first, how
+// many say what an expert says.
+func TestCorpus(t *testing.T) {
+	all := truths(t)
+	right, musts, said, forbidden := 0, 0, 0, 0
+	for _, q := range all {
+		a, text := answerTo(t, q.File)
+		first := string(a.Findings[0].Cause)
+		ok := first == q.Cause || slices.Contains(q.AlsoRight, first)
+		if ok {
+			right++
+		}
+		var lacks []string
+		for _, m := range q.MustSay {
+			musts++
+			if regexp.MustCompile("(?i)" + m).MatchString(text) {
+				said++
+			} else {
+				lacks = append(lacks, m)
+			}
+		}
+		for _, m := range q.MustNotSay {
+			if regexp.MustCompile("(?i)" + m).MatchString(text) {
+				forbidden++
+				lacks = append(lacks, "NOT "+m)
+			}
+		}
+		if !ok || len(lacks) > 0 {
+			t.Logf("%s: %s, named %s %.2f; lacks %q: %.160s", q.File, q.Cause, first, a.Findings[0].Confidence, lacks, strings.ReplaceAll(a.Findings[0].Summary, "\n", " "))
+		}
+	}
+	t.Log(fmt.Sprintf("%d questions: the true cause first in %d (%.0f %%); %d of %d said that must be, %d that must not", len(all), right, 100*float64(right)/float64(len(all)), said, musts, forbidden))
+}
