@@ -68,8 +68,16 @@ func (v *view) placed(b bond, r paste.Run) {
 	if x, ok := fact(b.host, b.name, "xmit_hash_policy"); ok {
 		evidence = append(evidence, saw("transmit hash policy of "+b.name, x.Text, x.Source))
 	}
-	if _, fastest := b.speeds(); fastest > 0 && r.Rate > 0 && r.Rate <= fastest*102/100 {
+	if _, fastest := b.speeds(); fastest > 0 && r.Rate > 0 {
+		if r.Rate > fastest*102/100 {
+			return // more than one link carries: there are flows that were not read
+		}
 		sure += 0.05
+	}
+	if _, _, _, ok := b.oneSided("tx"); !ok {
+		if _, _, seen := b.carried("tx"); seen {
+			return // counters show that it spreads
+		}
 	}
 	summary := fmt.Sprintf("The hash puts all %d flows on one link (%s): layer3+4 is set, but the source ports of these flows leave no other.", len(frames), one)
 	if even {

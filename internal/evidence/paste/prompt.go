@@ -31,6 +31,9 @@ var (
 // promptOf is the prompt of a line. One without a host, or of a name alone, counts
 // where a command that is known stands behind it: a comment of a file begins alike.
 func promptOf(line string) (Prompt, bool) {
+	if !strings.ContainsAny(line, "#$%>]+") {
+		return Prompt{}, false
+	}
 	for _, shape := range prompts {
 		if m := shape.FindStringSubmatch(line); m != nil {
 			return Prompt{Host: hostName(m[1]), Command: strings.TrimSpace(m[len(m)-1])}, true
@@ -106,8 +109,18 @@ var (
 		without before after log logs dmesg interfaces network netplan thanks question problem setup hardware regards hi hello`)
 )
 
+// mayHead reports a line whose end or beginning is a heading's.
+func mayHead(line string) bool {
+	s := strings.TrimSpace(line)
+	return s != "" && (strings.IndexByte(":*=_-#<>", s[len(s)-1]) >= 0 || strings.IndexByte("/#=*_-", s[0]) >= 0 || strings.HasPrefix(s, "ifcfg-") || strings.IndexByte(s, '|') > 0 ||
+		strings.IndexByte(s, ' ') < 0 && strings.IndexByte(s, '.') > 0)
+}
+
 // headingOf says what a line that stands above an output names.
 func headingOf(line string) (host, file string) {
+	if len(line) > 120 || !mayHead(line) {
+		return "", ""
+	}
 	for _, shape := range []*regexp.Regexp{tailHeading, hashHeading, pathHeading} {
 		if m := shape.FindStringSubmatch(line); m != nil {
 			return "", m[1]
