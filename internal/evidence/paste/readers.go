@@ -4,5 +4,7 @@ package paste
 var readers = []reader{
 	procBond,
 	iperf3Text,
+	iperf2Text,
+	hostID,
 	ipLink,
 }

@@ -64,7 +64,7 @@ func outputFollows(rest []Line) bool {
 		if _, ok := promptOf(l.Text); ok || fence(l.Text) || knownCommand(l.Text) {
 			return true
 		}
-		return readerOf(Segment{}, l.Text) != nil
+		return len(readersOf(Segment{}, l.Text)) > 0
 	}
 	return false
 }
