@@ -5,6 +5,10 @@ var readers = []reader{
 	procBond,
 	iperf3Text,
 	iperf2Text,
+	iperfJSON,
+	loadTools,
+	rdmaTests,
+	copyRates,
 	hostID,
 	ipLink,
 }
