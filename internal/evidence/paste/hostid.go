@@ -11,8 +11,10 @@ var hostID = reader{
 	kind:     "uname, lscpu, os-release",
 	commands: []string{"uname", "hostnamectl", "lscpu", "nproc", "pveversion", "freebsd-version", "lsb_release"},
 	starts:   func(line string) bool { return hostLine(strings.TrimSpace(line)) },
-	of:       func(s Segment, line string) bool { return strings.Contains(s.Command, "nproc") && whole(strings.TrimSpace(line)) > 0 },
-	read:     readHostID,
+	of: func(s Segment, line string) bool {
+		return strings.Contains(s.Command, "nproc") && whole(strings.TrimSpace(line)) > 0
+	},
+	read: readHostID,
 }
 
 var (

@@ -75,6 +75,41 @@ func described(c Case) string {
 }
 
 func describeLists(b *strings.Builder, h *Host) {
+	for _, x := range h.Sockets {
+		fmt.Fprintf(b, "  socket %s %s - %s queued %d %d %s", x.State, x.Local, x.Remote, x.RecvQ, x.SendQ, x.Process)
+		for _, key := range slices.Sorted(maps.Keys(x.Info)) {
+			fmt.Fprintf(b, " %s=%s", key, x.Info[key])
+		}
+		fmt.Fprintf(b, " (%d-%d)\n", x.From, x.To)
+	}
+	for _, x := range h.Cores {
+		fmt.Fprintf(b, "  core %s user %g system %g soft %g steal %g idle %g (%d)\n", x.ID, x.User, x.System, x.Soft, x.Steal, x.Idle, x.From)
+	}
+	for _, x := range h.Processes {
+		fmt.Fprintf(b, "  process %s %g (%d)\n", x.Name, x.CPU, x.From)
+	}
+	for _, x := range h.Events {
+		fmt.Fprintf(b, "  event %s link %q at %.6f: %s (%d)\n", x.Kind, x.Link, x.Seconds, x.Text, x.From)
+	}
+	for _, x := range h.Mounts {
+		fmt.Fprintf(b, "  mount %s on %s %s ports %v", x.Device, x.Path, x.Kind, x.Ports)
+		for _, key := range slices.Sorted(maps.Keys(x.Options)) {
+			fmt.Fprintf(b, " %s=%s", key, x.Options[key])
+		}
+		fmt.Fprintf(b, " (%d)\n", x.From)
+	}
+	for _, x := range h.Paths {
+		fmt.Fprintf(b, "  path %s %s local %q remote %q link %q state %q group %d policy %q (%d)\n", x.Kind, x.Device, x.Local, x.Remote, x.Link, x.State, x.Group, x.Policy, x.From)
+	}
+	for _, x := range h.Pings {
+		fmt.Fprintf(b, "  ping %s size %d fragments %v %d of %d mtu %d too long %v %g/%g/%g (%d-%d)\n", x.Target, x.Size, !x.DontFragment, x.Received, x.Sent, x.MTU, x.TooLong, x.MinMS, x.AvgMS, x.MaxMS, x.From, x.To)
+	}
+	for _, x := range h.Traces {
+		fmt.Fprintf(b, "  trace %s mtu %d %v (%d-%d)\n", x.Target, x.MTU, x.Hops, x.From, x.To)
+	}
+	for _, key := range slices.Sorted(maps.Keys(h.Counters)) {
+		fmt.Fprintf(b, "  counter %s = %s (%d)\n", key, h.Counters[key].Text, h.Counters[key].From)
+	}
 }
 
 func describedRun(r Run) string {

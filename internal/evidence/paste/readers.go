@@ -9,6 +9,10 @@ var readers = []reader{
 	loadTools,
 	rdmaTests,
 	copyRates,
+	sockets,
+	kernelCounters,
+	queues,
+	sysctls,
 	hostID,
 	ipLink,
 }
