@@ -12,7 +12,8 @@ var hostID = reader{
 	commands: []string{"uname", "hostnamectl", "lscpu", "nproc", "pveversion", "freebsd-version", "lsb_release"},
 	starts:   func(line string) bool { return hostLine(strings.TrimSpace(line)) },
 	of: func(s Segment, line string) bool {
-		return strings.Contains(s.Command, "nproc") && whole(strings.TrimSpace(line)) > 0
+		text := strings.TrimSpace(line)
+		return strings.Contains(s.Command, "nproc") && whole(text) > 0 || strings.Contains(s.Command, "uname") && anyRelease.MatchString(text)
 	},
 	read: readHostID,
 }
@@ -21,6 +22,7 @@ var (
 	unameLine    = regexp.MustCompile(`^Linux (\S+) (\d+\.\d+\S*) (#\S.*)?`)
 	unameBSD     = regexp.MustCompile(`^(FreeBSD|OPNsense|AIX) (\S+) (\d\S*)(?: (\S+))?`)
 	sysstatHead  = regexp.MustCompile(`^Linux (\d+\.\d+\S*) \(([^)]+)\)\s+\S+\s+(?:_(\w+)_\s+)?\((\d+) CPU\)`)
+	anyRelease   = regexp.MustCompile(`^\d+\.\d+[\w.+~-]*$`)
 	bareRelease  = regexp.MustCompile(`^(\d+\.\d+\.\d+(?:[-.+~_][\w.+~-]+)?)$`)
 	architecture = regexp.MustCompile(`\b(x86_64|aarch64|armv\w+|i[3-6]86|ppc64le?|s390x|riscv64|amd64|arm64)\b`)
 	osNames      = regexp.MustCompile(`^(?:PRETTY_NAME|NAME|ID|VERSION_ID|ID_LIKE)="?([^"]*)"?$`)
@@ -81,8 +83,8 @@ func readHostID(s *sink, lines []Line) (read int) {
 		}
 		known := s.uname(text, l) || s.sysstat(text, l) || s.hostctl(text, l) || s.lscpu(text, l)
 		if !known {
-			if m := bareRelease.FindStringSubmatch(text); m != nil && (i == 0 || strings.Contains(s.segment.Command, "uname")) {
-				s.release(m[1], l)
+			if asked := strings.Contains(s.segment.Command, "uname"); asked && anyRelease.MatchString(text) || !asked && i == 0 && bareRelease.MatchString(text) {
+				s.release(text, l)
 				known = true
 			} else if strings.Contains(s.segment.Command, "nproc") && whole(text) > 0 && whole(text) < 1<<16 {
 				s.set("host", "cores", text, l)

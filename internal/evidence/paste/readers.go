@@ -13,6 +13,9 @@ var readers = []reader{
 	kernelCounters,
 	queues,
 	sysctls,
+	nodeMetrics,
+	cpuLoad,
+	linkRates,
 	hostID,
 	ipLink,
 }
