@@ -62,13 +62,18 @@ type Host struct {
 	Routes []Route
 	Rules  []Rule
 	// Ports are a bond's in the order that was read: the order is the hash's.
-	Ports     map[string][]string
+	Ports map[string][]string
+
 	Sockets   []Socket
 	Cores     []Core
 	Processes []Process
 	Events    []Event
 	Mounts    []Mount
-	// Counters are the host's protocol counters by the kernel's names.
+	Paths     []Path
+	Pings     []Ping
+	Traces    []Trace
+	// Counters are the kernel's, by nstat's names ("TcpRetransSegs"). Whether they
+	// count from the boot or since the last call only nstat's user knows.
 	Counters map[string]Value
 }
 
@@ -91,7 +96,7 @@ func (c *Case) Host(name string) *Host {
 			return h
 		}
 	}
-	h := &Host{Name: name, Facts: make(map[string]map[string][]Value), Ports: make(map[string][]string), Counters: make(map[string]Value)}
+	h := &Host{Name: name, Facts: make(map[string]map[string][]Value), Ports: make(map[string][]string)}
 	c.Hosts = append(c.Hosts, h)
 	return h
 }

@@ -4,5 +4,18 @@ package paste
 var readers = []reader{
 	procBond,
 	iperf3Text,
+	iperf2Text,
+	iperfJSON,
+	loadTools,
+	rdmaTests,
+	copyRates,
+	sockets,
+	kernelCounters,
+	queues,
+	sysctls,
+	nodeMetrics,
+	cpuLoad,
+	linkRates,
+	hostID,
 	ipLink,
 }
