@@ -10,6 +10,9 @@ type reader struct {
 	// starts reports a line that begins such an output, or stands in its middle
 	// and shows what it is.
 	starts func(line string) bool
+	// owns reports a line that only its command or file's name shows to be such
+	// an output's, as a few lines that grep left; nil where no line is.
+	owns func(s Segment, line string) bool
 	// read takes what it understands from the front of the lines and returns how
 	// many that are; 0 none. Lines within that mean nothing to it are its own too
 	// where the output has such lines.
@@ -37,6 +40,13 @@ func span(lines []Line) Source {
 // readerOf is the reader of a line; nil where nobody knows it. A command's own
 // readers come first: some outputs show what they are only by it.
 func readerOf(s Segment, line string) *reader {
+	if s.Command != "" || s.Path != "" {
+		for i := range readers {
+			if readers[i].owns != nil && readers[i].owns(s, line) {
+				return &readers[i]
+			}
+		}
+	}
 	if s.Command != "" {
 		name := program(s.Command)
 		for i := range readers {

@@ -5,4 +5,12 @@ var readers = []reader{
 	procBond,
 	iperf3Text,
 	ipLink,
+	ethtool,
+	ifconfig,
+	ipWords,
+	ipBrief,
+	neighbours,
+	ipRoute,
+	ipRule,
+	routeTable,
 }
