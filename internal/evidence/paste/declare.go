@@ -134,10 +134,18 @@ func (s *sink) addPort(master, port string, l Line) {
 		return
 	}
 	s.declare(port, "master", master, l)
-	was, _ := s.host.Get("config "+master, "ports")
-	if all := strings.Fields(was.Text); !slices.Contains(all, port) {
-		s.set("config "+master, "ports", strings.Join(append(all, port), " "), l)
+	subject := "config " + master
+	was, _ := s.host.Get(subject, "ports")
+	all := strings.Fields(was.Text)
+	if slices.Contains(all, port) {
+		return
 	}
+	at := l.source()
+	if was.Text != "" && was.File == l.File { // the list grows
+		at.From = min(was.From, at.From)
+	}
+	delete(s.host.Facts[subject], "ports")
+	s.host.Set(subject, "ports", strings.Join(append(all, port), " "), at)
 }
 
 // splitList parts a list with blanks, commas or both; brackets and quotes go.

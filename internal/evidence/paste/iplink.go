@@ -178,7 +178,9 @@ func (s *sink) pairs(subject string, fields []string, keys map[string]bool, l Li
 			if bondNames[key] != "" {
 				key = bondNames[key]
 			}
-			s.set(subject, key, fields[i+1], l)
+			if fields[i+1] != "ovs-system" { // of every port of Open vSwitch's
+				s.set(subject, key, fields[i+1], l)
+			}
 			i++
 		}
 	}

@@ -68,7 +68,7 @@ var commands = words(`ip iperf iperf3 iperf2 nuttcp netperf qperf cat zcat head 
 	get-netadapterstatistics get-vmswitchteam get-netadapterrss ping traceroute tracepath mtr dd scp rsync fio curl wget nload bmon iftop ifstat
 	dstat kubectl talosctl docker virsh qm pvesh smbstatus smbclient smbd tcpdump lldpctl lldpcli ib_write_bw ib_read_bw ib_send_bw ibdev2netdev
 	all_reduce_perf nvidia-smi numactl taskset lscpu nproc ls find diff echo sudo time watch vtysh birdc zpool midclt configctl pfctl systemctl
-	modinfo modprobe lsmod wicked wg drbdadm goben`)
+	oc nmstatectl modinfo modprobe lsmod wicked wg drbdadm goben`)
 
 func words(s string) map[string]bool {
 	out := make(map[string]bool)

@@ -128,7 +128,7 @@ func (s *sink) route(f []string, l Line) bool {
 	}
 	six := strings.Contains(s.segment.Command, "-6")
 	for i := 1; i+1 < len(f); i++ {
-		if f[i] == "via" && strings.Contains(f[i+1], ":") {
+		if f[i] == "pref" || f[i] == "via" && strings.Contains(f[i+1], ":") {
 			six = true
 		}
 	}
