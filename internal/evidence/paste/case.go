@@ -81,12 +81,15 @@ type Host struct {
 type Route struct {
 	netstate.Route
 	Source
+	TableName string // of a table that has a name of the host's own; Table is zero then
+	Down      bool   // marked linkdown or dead
 }
 
 // Rule is a routing rule with its source.
 type Rule struct {
 	netstate.Rule
 	Source
+	TableName string // as a route's
 }
 
 // Host is the host of that name, made where the case has none.

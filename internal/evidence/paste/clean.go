@@ -15,6 +15,7 @@ func cleaned(lines []Line) []Line {
 	}
 	unquote(lines)
 	unnumber(lines)
+	undiff(lines)
 	return lines
 }
 
@@ -108,5 +109,41 @@ func unnumber(lines []Line) {
 			}
 		}
 		i = max(n, i+1)
+	}
+}
+
+var hunk = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
+
+// undiff leaves of a unified diff what its new side has: the other side's lines are
+// no longer so. The new file's name becomes a heading.
+func undiff(lines []Line) {
+	within := false
+	for i := range lines {
+		text := lines[i].Text
+		next := ""
+		if i+1 < len(lines) {
+			next = lines[i+1].Text
+		}
+		switch {
+		case strings.HasPrefix(text, "--- ") && strings.HasPrefix(next, "+++ "):
+			lines[i].Text = ""
+		case strings.HasPrefix(text, "+++ ") && i > 0 && lines[i-1].Text == "" && hunk.MatchString(next):
+			name, _, _ := strings.Cut(strings.TrimPrefix(text, "+++ "), "\t")
+			lines[i].Text = strings.TrimPrefix(name, "b")
+			if !strings.HasPrefix(lines[i].Text, "/") || lines[i].Text == name {
+				lines[i].Text = name
+			} else if strings.Count(lines[i].Text, "/") == 1 {
+				lines[i].Text = lines[i].Text[1:]
+			}
+		case hunk.MatchString(text):
+			lines[i].Text, within = "", true
+		case !within:
+		case strings.HasPrefix(text, "+") || strings.HasPrefix(text, " "):
+			lines[i].Text = text[1:]
+		case strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "---"), strings.HasPrefix(text, `\ No newline`):
+			lines[i].Text = ""
+		case text != "":
+			within = false
+		}
 	}
 }

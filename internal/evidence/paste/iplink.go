@@ -1,24 +1,78 @@
 package paste
 
 import (
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// ipLink reads `ip link` and `ip addr`, with -d, -s and -o or without, and brief or
-// not. Forums eat what stands in angle brackets, so flags are not needed.
+// ipLink reads `ip link` and `ip addr`, with -d, -s and -o or without. Forums eat
+// what stands in angle brackets, so flags are not needed.
 var ipLink = reader{
 	kind:     "ip link",
 	commands: []string{"ip"},
-	starts:   func(line string) bool { return ipHead.MatchString(line) || ipSub.MatchString(line) },
-	read:     readIPLink,
+	starts: func(line string) bool {
+		return ipHead.MatchString(line) || ipSub.MatchString(line) || ipOneLine.MatchString(line)
+	},
+	read: readIPLink,
+}
+
+// ipWords reads what grep left of `ip -d link`: options with their values.
+var ipWords = reader{
+	kind: "ip link",
+	owns: func(s Segment, line string) bool {
+		f := strings.Fields(line)
+		return len(f) >= 2 && len(f)%2 == 0 && (bondKeys[f[0]] || slaveKeys[f[0]] != "" || f[0] == "qdisc" || f[0] == "mtu" || f[0] == "state") && s.runs("ip")
+	},
+	starts: func(string) bool { return false },
+	read: func(s *sink, lines []Line) (read int) {
+		turn := inTurn{names: s.segment.linksOf("ip")}
+		for i, l := range lines {
+			f := strings.Fields(l.Text)
+			if len(f) < 2 || len(f)%2 != 0 || !bondKeys[f[0]] && slaveKeys[f[0]] == "" && !ipHeaderKeys[f[0]] {
+				return read
+			}
+			if subject := turn.next(f[0]); subject != "" {
+				s.pairs(subject, f, ipHeaderKeys, l)
+				s.pairs(subject, f, bondKeys, l)
+				s.slavePairs(subject, f, l)
+			}
+			read = i + 1
+		}
+		return read
+	},
+}
+
+// ipBrief reads `ip -br link` and `ip -br addr`.
+var ipBrief = reader{
+	kind:     "ip -br",
+	commands: []string{"ip"},
+	starts:   func(line string) bool { return briefRow(line, false) != nil },
+	owns:     func(s Segment, line string) bool { return s.runs("ip") && briefRow(line, true) != nil },
+	read: func(s *sink, lines []Line) (read int) {
+		for i, l := range lines {
+			if strings.TrimSpace(l.Text) == "" {
+				continue
+			}
+			m := briefRow(l.Text, s.segment.runs("ip") || read > 0)
+			if m == nil {
+				return read
+			}
+			s.brief(m, l)
+			read = i + 1
+		}
+		return read
+	},
 }
 
 var (
-	ipHead = regexp.MustCompile(`^\s*(\d{1,6}):\s+([^\s:@]+)(?:@([^\s:]+))?:\s+(<[^>]*>)?\s*(.*\bmtu\s+\d+.*)$`)
-	ipSub  = regexp.MustCompile(`^\s*(link/\w+|bond mode |bond_slave |inet6? \S+[/ ]|alias |vlan protocol |bridge_slave |RX: +bytes|TX: +bytes|valid_lft |altname |permaddr |vxlan id )`)
-	digits = regexp.MustCompile(`^\d+$`)
+	ipHead    = regexp.MustCompile(`^\s*(\d{1,6}):\s+([^\s:@]+)(?:@([^\s:]+))?:\s+(<[^>]*>)?\s*(.*\bmtu\s+\d+.*)$`)
+	ipOneLine = regexp.MustCompile(`^\s*\d{1,6}:\s+([^\s:@]+)(?:@\S+)?\s+(inet6?)\s+(\S+)(.*)$`)
+	ipSub     = regexp.MustCompile(`^\s*(link/\w+|bond mode |bond_slave |inet6? \S+[/ ]|alias |vlan protocol |bridge_slave |team_slave|RX: +bytes|TX: +bytes|[RT]X errors: |valid_lft |altname |permaddr |vxlan id |parentbus )`)
+	ipState   = regexp.MustCompile(`^(\S+)\s+(UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT|TESTING|NOTPRESENT)(?:\s+(.*))?$`)
+	digits    = regexp.MustCompile(`^\d+$`)
+	macShape  = regexp.MustCompile(`^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$`)
 )
 
 func readIPLink(s *sink, lines []Line) (read int) {
@@ -40,13 +94,18 @@ func readIPLink(s *sink, lines []Line) (read int) {
 			read, titles = i+1, nil
 			continue
 		}
+		if m := ipOneLine.FindStringSubmatch(l.Text); m != nil {
+			s.address("link "+m[1], m[3], l)
+			read = i + 1
+			continue
+		}
 		switch {
 		case titles != nil && len(fields) >= 4 && digits.MatchString(fields[0]):
 			s.ipCounters(subject, titles, fields, l)
 			titles = nil
-		case fields[0] == "RX:" || fields[0] == "TX:":
+		case fields[0] == "RX:" || fields[0] == "TX:" || len(fields) > 1 && fields[1] == "errors:":
 			titles = fields
-		case ipSub.MatchString(l.Text):
+		case ipSub.MatchString(l.Text) || subject != "" && len(fields) > 1 && ipKinds[fields[0]] && l.Text != text:
 			s.ipDetail(subject, fields, l)
 		default:
 			return read
@@ -62,37 +121,83 @@ func (s *sink) ipHeader(subject string, m []string, l Line) {
 	if m[3] != "" && m[3] != "NONE" {
 		s.set(subject, "below", m[3], l)
 	}
-	if flags := strings.Trim(m[4], "<>"); flags != "" {
+	parts := strings.Split(m[5], `\`) // -o: all in one line
+	fields := strings.Fields(parts[0])
+	s.pairs(subject, fields, ipHeaderKeys, l)
+	s.ipFlags(subject, strings.Trim(m[4], "<>"), l)
+	var titles []string
+	for _, part := range parts[1:] {
+		switch detail := strings.Fields(part); {
+		case len(detail) == 0:
+		case detail[0] == "RX:" || detail[0] == "TX:":
+			titles = detail
+		case titles != nil && digits.MatchString(detail[0]):
+			s.ipCounters(subject, titles, detail, l)
+		default:
+			s.ipDetail(subject, detail, l)
+		}
+	}
+}
+
+// ipFlags sets a link's flags, and whether it has carrier.
+func (s *sink) ipFlags(subject, flags string, l Line) {
+	if flags != "" {
 		s.set(subject, "flags", flags, l)
 	}
-	fields := strings.Fields(m[5])
-	s.pairs(subject, fields, ipHeaderKeys, l)
-	for i := 0; i+1 < len(fields); i++ { // -o: all in one line, parted by backslashes
-		if fields[i] == `\` {
-			s.ipDetail(subject, fields[i+1:], l)
-			return
-		}
+	state, _ := s.host.Get(subject, "state")
+	switch all := strings.Split(flags, ","); {
+	case slices.Contains(all, "NO-CARRIER"), state.Text == "LOWERLAYERDOWN" && state.From == l.Number:
+		s.set(subject, "carrier", "no", l)
+	case slices.Contains(all, "LOWER_UP"), state.Text == "UP" && state.From == l.Number:
+		s.set(subject, "carrier", "yes", l)
 	}
 }
 
 var (
 	ipHeaderKeys = words("mtu qdisc master state qlen")
 	bondKeys     = words(`mode active_slave miimon updelay downdelay peer_notify_delay use_carrier arp_interval arp_missed_max arp_ip_target
-		arp_validate primary primary_reselect fail_over_mac xmit_hash_policy num_grat_arp min_links packets_per_slave lacp_active lacp_rate lacp_strict
-		ad_select ad_aggregator ad_num_ports ad_actor_key ad_partner_key ad_partner_mac tlb_dynamic_lb`)
+		ns_ip6_target arp_validate arp_all_targets primary primary_reselect fail_over_mac xmit_hash_policy resend_igmp num_grat_arp
+		all_slaves_active min_links lp_interval packets_per_slave lacp_active lacp_rate lacp_strict coupled_control broadcast_neighbor
+		ad_select ad_aggregator ad_num_ports ad_actor_key ad_partner_key ad_partner_mac ad_actor_sys_prio ad_user_port_key ad_actor_system tlb_dynamic_lb`)
 	slaveKeys = map[string]string{"state": "slave_state", "mii_status": "mii_status", "link_failure_count": "link_failure_count", "perm_hwaddr": "perm_mac",
 		"ad_aggregator_id": "aggregator_id", "ad_actor_oper_port_state": "actor_state", "ad_partner_oper_port_state": "partner_state",
-		"churn_actor_state": "actor_churn", "churn_partner_state": "partner_churn"}
+		"churn_actor_state": "actor_churn", "churn_partner_state": "partner_churn", "queue_id": "queue_id"}
+	detailKeys = map[string]string{"parentdev": "bus", "permaddr": "perm_mac", "gso_max_size": "gso_max_size", "tso_max_size": "tso_max_size",
+		"gro_max_size": "gro_max_size", "numtxqueues": "tx_queues", "numrxqueues": "rx_queues", "maxmtu": "max_mtu"}
+	// ipKinds are the words of `ip -d` for kinds of links, in front of their details.
+	ipKinds = words(`bridge veth tun team openvswitch macvlan macvtap ipvlan dummy vrf ipip gre gretap ip6gre wireguard ip6tnl sit vti geneve lag ipoib
+		hsr can nlmon ifb netdevsim openvswitch_slave vrf_slave`)
+	// bondNames are options that ip names otherwise than the kernel's sysfs.
+	bondNames = map[string]string{"peer_notify_delay": "peer_notif_delay", "arp_missed_max": "missed_max"}
 )
 
 // pairs sets the keys of a row of words and values.
 func (s *sink) pairs(subject string, fields []string, keys map[string]bool, l Line) {
 	for i := 0; i+1 < len(fields); i++ {
-		if keys[fields[i]] {
-			s.set(subject, fields[i], fields[i+1], l)
+		if key := fields[i]; keys[key] {
+			if bondNames[key] != "" {
+				key = bondNames[key]
+			}
+			if fields[i+1] != "ovs-system" { // of every port of Open vSwitch's
+				s.set(subject, key, fields[i+1], l)
+			}
 			i++
 		}
 	}
+}
+
+// named sets the keys of a row that have another name as facts.
+func (s *sink) named(subject string, fields []string, keys map[string]string, l Line) {
+	for i := 0; i+1 < len(fields); i++ {
+		if key, ok := keys[fields[i]]; ok {
+			s.set(subject, key, fields[i+1], l)
+			i++
+		}
+	}
+}
+
+func (s *sink) slavePairs(subject string, fields []string, l Line) {
+	s.named(subject, fields, slaveKeys, l)
 }
 
 // ipDetail reads one of the lines below a link's first.
@@ -101,46 +206,122 @@ func (s *sink) ipDetail(subject string, fields []string, l Line) {
 		return
 	}
 	if subject == "" {
-		subject = "link "
-	}
-	switch {
-	case strings.HasPrefix(fields[0], "link/"):
-		s.set(subject, "mac", fields[1], l)
-		if at := slices.Index(fields, "permaddr"); at > 0 && at+1 < len(fields) {
-			s.set(subject, "perm_mac", fields[at+1], l)
+		if names := s.segment.linksOf("ip"); len(names) == 1 {
+			subject = "link " + names[0]
+		} else {
+			return // whose it is was cut off
 		}
-	case fields[0] == "bond":
+	}
+	s.named(subject, fields, detailKeys, l)
+	switch kind := fields[0]; {
+	case strings.HasPrefix(kind, "link/"):
+		s.set(subject, "mac", fields[1], l)
+	case kind == "bond":
 		s.set(subject, "kind", "bond", l)
 		s.pairs(subject, fields, bondKeys, l)
-	case fields[0] == "bond_slave":
-		for i := 1; i+1 < len(fields); i++ {
-			if key, ok := slaveKeys[fields[i]]; ok {
-				s.set(subject, key, fields[i+1], l)
-				i++
-			}
-		}
-	case fields[0] == "inet" || fields[0] == "inet6":
-		s.set(subject, "address "+fields[1], fields[0], l)
-	case fields[0] == "vlan":
+	case kind == "bond_slave":
+		s.slavePairs(subject, fields, l)
+	case kind == "inet" || kind == "inet6":
+		s.address(subject, fields[1], l)
+	case kind == "vlan":
 		s.set(subject, "kind", "vlan", l)
 		s.pairs(subject, fields, words("id"), l)
-	case fields[0] == "vxlan":
+	case kind == "vxlan":
 		s.set(subject, "kind", "vxlan", l)
 		s.pairs(subject, fields, words("id dev dstport"), l)
+	case ipKinds[kind] && !strings.HasSuffix(kind, "_slave"):
+		s.set(subject, "kind", kind, l)
 	}
 }
 
-// ipCounters reads a row of counters by its titles, which changed over time.
+// address sets an address of a link; a redacted one is none.
+func (s *sink) address(subject, text string, l Line) {
+	bare, bits, _ := strings.Cut(text, "/")
+	bare, _, _ = strings.Cut(bare, "%")
+	a, err := netip.ParseAddr(bare)
+	if err != nil {
+		return
+	}
+	if bits != "" {
+		if _, err := a.Prefix(atoi(bits)); err != nil {
+			return
+		}
+		bare += "/" + bits
+	}
+	family := "inet"
+	if a.Is6() {
+		family = "inet6"
+	}
+	s.set(subject, "address "+bare, family, l)
+}
+
+// countNames are counters that ip abbreviates.
+var countNames = map[string]string{"mcast": "multicast", "collsns": "collisions", "heartbt": "heartbeat"}
+
+// ipCounters reads a row of counters by its titles, which changed over time. Those
+// of -s -s stand behind "errors:".
 func (s *sink) ipCounters(subject string, titles, fields []string, l Line) {
+	if subject == "" {
+		return
+	}
 	way := strings.ToLower(strings.TrimSuffix(titles[0], ":"))
 	names := titles[1:]
-	if len(names) > 0 && names[0] == "errors:" { // -s -s
+	if len(names) > 0 && names[0] == "errors:" {
 		names = names[1:]
-		way += "_error"
 	}
 	for i, name := range names {
-		if i < len(fields) && digits.MatchString(fields[i]) {
-			s.set(subject, way+"_"+name, fields[i], l)
+		if i >= len(fields) || !digits.MatchString(fields[i]) {
+			continue
+		}
+		if countNames[name] != "" {
+			name = countNames[name]
+		}
+		if name == "transns" {
+			s.set(subject, "carrier_changes", fields[i], l)
+			continue
+		}
+		s.set(subject, way+"_"+name, fields[i], l)
+	}
+}
+
+// briefRow is a row of `ip -br`: name, state, and an address of either layer, which
+// only a command makes up for.
+func briefRow(line string, sure bool) []string {
+	if !strings.Contains(line, "UP") && !strings.Contains(line, "DOWN") && !strings.Contains(line, "UNKNOWN") {
+		return nil
+	}
+	m := ipState.FindStringSubmatch(strings.TrimSpace(line))
+	if m == nil || len(m[1]) > 40 || strings.HasSuffix(m[1], ":") {
+		return nil
+	}
+	if sure && m[3] == "" {
+		return m
+	}
+	first, _, _ := strings.Cut(m[3], " ")
+	if _, err := netip.ParsePrefix(first); err != nil && !macShape.MatchString(first) {
+		return nil
+	}
+	return m
+}
+
+func (s *sink) brief(m []string, l Line) {
+	name, below, _ := strings.Cut(m[1], "@")
+	subject := "link " + name
+	s.set(subject, "there", "yes", l)
+	s.set(subject, "state", m[2], l)
+	if below != "" && below != "NONE" {
+		s.set(subject, "below", below, l)
+	}
+	flags := ""
+	for _, w := range strings.Fields(m[3]) {
+		switch {
+		case macShape.MatchString(w):
+			s.set(subject, "mac", w, l)
+		case strings.HasPrefix(w, "<"):
+			flags = strings.Trim(w, "<>")
+		default:
+			s.address(subject, w, l)
 		}
 	}
+	s.ipFlags(subject, flags, l)
 }

@@ -1,17 +1,26 @@
 package paste
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/bondopt"
 )
 
-// procBond reads /proc/net/bonding/BOND, whole or cut anywhere: its lines say what
-// they are (drivers/net/bonding/bond_procfs.c bond_info_show).
+// procBond reads /proc/net/bonding/BOND, whole or cut anywhere, or what grep left of
+// it: its lines say what they are (drivers/net/bonding/bond_procfs.c bond_info_show).
 var procBond = reader{
 	kind:   "/proc/net/bonding",
-	starts: func(line string) bool { key, _, ok := bondLine(line); return ok && bondMarks[key] },
-	read:   readProcBond,
+	starts: func(line string) bool { _, key, _, ok := bondLine(line); return ok && bondMarks[key] },
+	owns: func(s Segment, line string) bool {
+		if !strings.Contains(s.Command, "/bonding/") && !strings.Contains(s.Path, "/bonding/") {
+			return false
+		}
+		_, key, _, ok := bondLine(line)
+		return ok && (bondFacts[key] != "" || aggregatorFacts[key] != "" || portFacts[key] != "" || actorFacts[key] != "" || partnerFacts[key] != "")
+	},
+	read: readProcBond,
 }
 
 // bondMarks are lines that nothing else has.
@@ -27,9 +36,19 @@ func words2(all ...string) map[string]bool {
 	return out
 }
 
-func bondLine(line string) (key, value string, ok bool) {
-	key, value, ok = strings.Cut(strings.TrimSpace(line), ":")
-	return strings.TrimSpace(key), strings.TrimSpace(value), ok
+// grepPath is the file's name that grep puts in front of a line, of several files.
+var grepPath = regexp.MustCompile(`^(?:/proc/net/bonding/)?([\w.-]+):([A-Z\t a-z(][^:]*:.*)$`)
+
+// bondLine is a line's key and value, and the bond that grep names in front.
+func bondLine(line string) (bond, key, value string, ok bool) {
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, "/proc/net/bonding/") {
+		if m := grepPath.FindStringSubmatch(line); m != nil {
+			bond, line = m[1], m[2]
+		}
+	}
+	key, value, ok = strings.Cut(line, ":")
+	return bond, strings.TrimSpace(key), strings.TrimSpace(value), ok
 }
 
 // The lines of the paragraphs below the bond's own, as facts' keys.
@@ -49,76 +68,227 @@ var (
 )
 
 func readProcBond(s *sink, lines []Line) (read int) {
+	r := procReader{sink: s, loose: make(map[string][]bondFact)}
 	bond := s.bondName()
-	subject, facts := "link "+bond, bondFacts
-	seen := false // the head of a bond, after which another one is another bond
+	for n := 0; strings.ContainsAny(s.segment.Command, "*") && s.host.Ports[bond] != nil && n < 16; n++ { // the next of several files
+		bond = "bond" + strconv.Itoa(n)
+	}
+	r.start(bond)
 	for i, l := range lines {
 		text := strings.TrimSpace(l.Text)
 		if text == "" {
 			continue
 		}
-		key, value, ok := bondLine(text)
-		if bondTitles[text] {
-			read = i + 1
-			continue
-		}
-		if !ok {
-			break
-		}
-		switch key {
-		case "Ethernet Channel Bonding Driver":
-			if seen {
-				return read
+		if !bondTitles[text] {
+			bond, key, value, ok := bondLine(text)
+			if bond != "" && bond != r.bond {
+				r.start(bond)
 			}
-			seen = true
-			subject, facts = "link "+bond, bondFacts
-			s.set(subject, "kind", "bond", l)
-			s.driver(value, l)
-		case "Slave Interface":
-			s.port(bond, value, l)
-			subject, facts = "link "+value, portFacts
-		case "Active Aggregator Info":
-			subject, facts = "link "+bond, aggregatorFacts
-		case "details actor lacp pdu":
-			facts = actorFacts
-		case "details partner lacp pdu":
-			facts = partnerFacts
-		case "Bonding Mode":
-			mode, rest, known := bondopt.ModeByTitle(value)
-			if !known {
-				return read
+			if !ok || key == "Ethernet Channel Bonding Driver" && r.headed || !r.line(key, value, l) {
+				break
 			}
-			s.set("link "+bond, "mode", mode.String(), l)
-			if word, ok := strings.CutPrefix(rest, " (fail_over_mac "); ok {
-				s.set("link "+bond, "fail_over_mac", strings.TrimSuffix(word, ")"), l)
-			}
-		default:
-			name, known := facts[key]
-			if o, ok := bondopt.ByProc(key); ok && strings.HasPrefix(subject, "link "+bond) && !known {
-				name, known = o.Name, true
-			}
-			if !known {
-				return read
-			}
-			if name == "xmit_hash_policy" || name == "primary" {
-				value, _, _ = strings.Cut(value, " ")
-			}
-			s.set(subject, name, value, l)
 		}
 		read = i + 1
 	}
+	r.end()
 	return read
+}
+
+// procReader follows the paragraphs of one bond's file.
+type procReader struct {
+	*sink
+	bond    string
+	headed  bool              // its first line was read
+	listed  []string          // ports whose names came without a line of their own between
+	turn    map[string]int    // how many of listed have a key
+	facts   map[string]string // of the paragraph
+	subject string
+	seen    map[string]bool // keys of the bond's own paragraphs
+	loose   map[string][]bondFact
+}
+
+// bondFact is a port's line that stands below no port's name.
+type bondFact struct {
+	value string
+	at    Line
+}
+
+func (r *procReader) start(bond string) {
+	r.bond, r.headed, r.listed, r.turn = bond, false, nil, nil
+	r.subject, r.facts, r.seen = "link "+bond, bondFacts, make(map[string]bool)
+}
+
+// line reads one line; false for one that is no bond's.
+func (r *procReader) line(key, value string, l Line) bool {
+	switch key {
+	case "Ethernet Channel Bonding Driver":
+		r.headed = true
+		r.set(r.subject, "kind", "bond", l)
+		r.driver(value, l)
+	case "Slave Interface":
+		r.set("link "+r.bond, "kind", "bond", l)
+		r.port(r.bond, value, l)
+		if r.turn != nil {
+			r.listed, r.turn = nil, nil
+		}
+		r.listed = append(r.listed, value)
+		r.subject, r.facts = "link "+value, portFacts
+	case "Active Aggregator Info":
+		r.subject, r.facts = "link "+r.bond, aggregatorFacts
+	case "details actor lacp pdu":
+		r.facts = actorFacts
+	case "details partner lacp pdu":
+		r.facts = partnerFacts
+	case "Bonding Mode":
+		mode, rest, known := bondopt.ModeByTitle(value)
+		if !known {
+			return false
+		}
+		r.set("link "+r.bond, "kind", "bond", l)
+		r.set("link "+r.bond, "mode", mode.String(), l)
+		if word, ok := strings.CutPrefix(rest, " (fail_over_mac "); ok {
+			r.set("link "+r.bond, "fail_over_mac", strings.TrimSuffix(word, ")"), l)
+		}
+	default:
+		return r.fact(key, value, l)
+	}
+	return true
+}
+
+// fact reads a line of a key and a value. What grep left out may be the heading of
+// its paragraph.
+func (r *procReader) fact(key, value string, l Line) bool {
+	if r.subject == "link "+r.bond {
+		if o, ok := bondopt.ByProc(key); ok {
+			if o.Words != nil || o.Kind == bondopt.Port {
+				value, _, _ = strings.Cut(value, " ")
+			}
+			r.set(r.subject, o.Name, value, l)
+			return true
+		}
+		indented := strings.TrimLeft(l.Text, " \t") != l.Text
+		name := r.facts[key]
+		if name == "" {
+			name = aggregatorFacts[key]
+		}
+		if name == "" {
+			name = bondFacts[key]
+		}
+		if port := portFacts[key]; port != "" && (name == "" || r.seen[key] || key == "Aggregator ID" && !indented && r.facts["Aggregator ID"] == "") {
+			r.loose[port] = append(r.loose[port], bondFact{r.canonical(port, value), l})
+			return true
+		}
+		if name == "" {
+			return false
+		}
+		r.seen[key] = true
+		r.set(r.subject, name, value, l)
+		return true
+	}
+	name := r.facts[key]
+	if name == "" && r.facts["port key"]+r.facts["oper key"] != "" {
+		name = portFacts[key]
+	}
+	if name == "" {
+		name = actorFacts[key] // of several like it the order cannot say which
+		if name != "" && partnerFacts[key] != "" {
+			return true
+		}
+	}
+	if name == "" {
+		name = partnerFacts[key]
+	}
+	if name == "" {
+		return false
+	}
+	r.set(r.listedSubject(name), name, r.canonical(name, value), l)
+	return true
+}
+
+// listedSubject is whose a port's line is. Where several names came first, the
+// lines of a key come in the same order.
+func (r *procReader) listedSubject(name string) string {
+	if r.turn == nil {
+		r.turn = make(map[string]int)
+	}
+	if len(r.listed) < 2 {
+		return r.subject
+	}
+	n := r.turn[name]
+	r.turn[name]++
+	return "link " + r.listed[min(n, len(r.listed)-1)]
+}
+
+// end gives lines without a port's name to the ports, where there are as many.
+func (r *procReader) end() {
+	ports := r.host.Ports[r.bond]
+	for name, all := range r.loose {
+		if len(all) != len(ports) {
+			continue
+		}
+		for i, f := range all {
+			r.set("link "+ports[i], name, f.value, f.at)
+		}
+	}
+}
+
+// canonical is a port's value: a speed in Mbit/s.
+func (r *procReader) canonical(name, value string) string {
+	switch name {
+	case "speed":
+		return megabits(value)
+	case "duplex":
+		return strings.ToLower(value)
+	}
+	return value
+}
+
+var speedWords = regexp.MustCompile(`(?i)^(\d+(?:\.\d+)?) ?([MG])(?:b/s|bps|bit|base|$)`)
+
+// megabits is a speed as programs print it, in Mbit/s; "unknown" where they do not
+// know it.
+func megabits(text string) string {
+	m := speedWords.FindStringSubmatch(text)
+	switch {
+	case m == nil && digits.MatchString(text):
+		return text
+	case m == nil:
+		return "unknown"
+	case strings.EqualFold(m[2], "G"):
+		return thousand(m[1])
+	}
+	return m[1]
+}
+
+// thousand is a decimal times a thousand.
+func thousand(s string) string {
+	whole, part, _ := strings.Cut(s, ".")
+	return strings.TrimLeft(whole+(part + "000")[:3], "0")
 }
 
 // bondName is the bond whose file is printed: by the command or heading, else the
 // next that has no head yet.
 func (s *sink) bondName() string {
 	for _, w := range strings.FieldsFunc(s.segment.Command+" "+s.segment.Path, func(r rune) bool { return r == ' ' || r == '|' || r == ';' }) {
-		if at := strings.LastIndex(w, "/bonding/"); at >= 0 && !strings.ContainsAny(w[at:], "*?$") {
+		if at := strings.LastIndex(w, "/bonding/"); at >= 0 && strings.HasPrefix(w, "/proc") && !strings.ContainsAny(w[at:], "*?$") && len(w) > at+len("/bonding/") {
 			return w[at+len("/bonding/"):]
 		}
 	}
+	if bonds := s.linksOfKind("bond"); len(bonds) == 1 {
+		return bonds[0]
+	}
 	return "bond0"
+}
+
+// linksOfKind are the host's links that were read as such.
+func (s *sink) linksOfKind(kind string) []string {
+	var out []string
+	for _, name := range s.host.Subjects("link") {
+		if v, ok := s.host.Get("link "+name, "kind"); ok && v.Text == kind {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // driver reads the release that newer kernels print in place of a version.

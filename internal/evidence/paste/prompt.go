@@ -18,11 +18,14 @@ var prompts = []*regexp.Regexp{
 	regexp.MustCompile(`^\s*\(?(?:[\w.-]+\)\s*)?\[?[\w.-]+@([\w.-]+)(?:[ :][^\]#$%>]*)?(?:\[[^\]]*\])?(?:\]\s?[#$%>]?|[#$%>])(?:\s+(.*))?$`),
 	// PS C:\Users\x> cmd
 	regexp.MustCompile(`^\s*(?:\[([\w.-]+)\]: )?PS [A-Za-z]:\\[^>]*>\s*(.*)$`),
+	// kn1 ~ # cmd (Gentoo, Flatcar), / # cmd (a container's)
+	regexp.MustCompile(`^([\w.-]*) ?(?:~|/[\w./-]*) # (\S.*)$`),
 	// db6:/etc # cmd (SUSE, AIX)
 	regexp.MustCompile(`^([\w.-]+):\s?[~/][^\s#$%]*\s?[#$%]\s+(\S.*)$`),
 }
 
 var (
+	shellPrompt   = regexp.MustCompile(`^(?:ba|k|z)?sh-\d+$`) // sh-5.1#
 	windowsPrompt = regexp.MustCompile(`^\s*[A-Za-z]:\\[^>]*>\s*(\S.*)$`)
 	namedPrompt   = regexp.MustCompile(`^\s*<?([A-Za-z][\w.-]*)(?:\([\w/. -]+\))?[#>$%]\s?(\S.*)$`)
 	barePrompt    = regexp.MustCompile(`^\s*(?:[#$%]|\+|>)\s?([a-z/(].*)$`)
@@ -54,7 +57,7 @@ func promptOf(line string) (Prompt, bool) {
 // hostName is a host's name without its domain; "" for what names no host.
 func hostName(s string) string {
 	s, _, _ = strings.Cut(s, ".")
-	if strings.EqualFold(s, "localhost") {
+	if strings.EqualFold(s, "localhost") || shellPrompt.MatchString(s) {
 		return ""
 	}
 	return s
@@ -70,7 +73,7 @@ var commands = words(`ip iperf iperf3 iperf2 nuttcp netperf qperf cat zcat head 
 	showmount nvme-cli smartctl lsscsi multipathd ib_send_lat ib_read_lat ib_write_lat getconf perf atop collectl raw_ethernet_bw
 	dstat kubectl talosctl docker virsh qm pvesh smbstatus smbclient smbd tcpdump lldpctl lldpcli ib_write_bw ib_read_bw ib_send_bw ibdev2netdev
 	all_reduce_perf nvidia-smi numactl taskset lscpu nproc ls find diff echo sudo time watch vtysh birdc zpool midclt configctl pfctl systemctl
-	modinfo modprobe lsmod wicked wg drbdadm goben`)
+	oc nmstatectl modinfo modprobe lsmod wicked wg drbdadm goben`)
 
 func words(s string) map[string]bool {
 	out := make(map[string]bool)
@@ -108,7 +111,9 @@ var (
 	hostHeading   = regexp.MustCompile(`^[\s#*=_-]*(?i:on |host |node |from |output (?:of|from) |switch )?(?:the )?["'*]?([A-Za-z][\w.-]*)["'*]?(?: side| host| node| box)?(?: \([^)]*\))?[\s*_]*:[\s*_=-]*$`)
 	ruledHeading  = regexp.MustCompile(`^[=*#_-]{3,}\s*([A-Za-z][\w.-]*)\s*[=*#_-]{2,}$`)
 	notHostsNames = words(`code quote output result results config configuration edit update here this bond info note details example now also then and with
-		without before after log logs dmesg interfaces network netplan thanks question problem setup hardware regards hi hello`)
+		without before after log logs dmesg interfaces network netplan thanks question problem setup hardware regards hi hello machine spec status
+		metadata ethernets bonds vlans bridges tunnels parameters addresses routes nameservers runner ports links bond options match ipv4 ipv6
+		settings install environment`)
 )
 
 // mayHead reports a line whose end or beginning is a heading's.

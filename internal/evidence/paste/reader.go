@@ -14,9 +14,9 @@ type reader struct {
 	// starts reports a line that begins such an output, or stands in its middle
 	// and shows what it is.
 	starts func(line string) bool
-	// of reports the same of a line that only its command or its file explains, such
-	// as a bare number; nil no such line.
-	of func(s Segment, line string) bool
+	// owns reports the same of a line that only its command or its file explains,
+	// such as a bare number, or a few lines that grep left; nil no such line.
+	owns func(s Segment, line string) bool
 	// read takes what it understands from the front of the lines and returns how
 	// many that are; 0 none. Lines within that mean nothing to it are its own too
 	// where the output has such lines.
@@ -47,10 +47,11 @@ func readersOf(s Segment, line string) []*reader {
 	var own, others []*reader
 	name := program(s.Command)
 	for i := range readers {
-		if !readers[i].starts(line) && (readers[i].of == nil || !readers[i].of(s, line)) {
+		owned := readers[i].owns != nil && (s.Command != "" || s.Path != "") && readers[i].owns(s, line)
+		if !owned && !readers[i].starts(line) {
 			continue
 		}
-		if name != "" && slices.Contains(readers[i].commands, name) {
+		if owned || name != "" && slices.Contains(readers[i].commands, name) {
 			own = append(own, &readers[i])
 		} else {
 			others = append(others, &readers[i])

@@ -38,7 +38,7 @@ func segments(lines []Line) []Segment {
 		if host, file := headingOf(l.Text); file != "" {
 			flush(Segment{Host: now.Host, Path: file})
 			continue
-		} else if host != "" && outputFollows(lines[i+1:]) && len(readersOf(Segment{}, l.Text)) == 0 {
+		} else if host != "" && outputFollows(lines[i+1:]) && len(readersOf(now, l.Text)) == 0 {
 			flush(Segment{Host: host})
 			continue
 		}

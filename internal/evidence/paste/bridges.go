@@ -1,0 +1,67 @@
+package paste
+
+import (
+	"regexp"
+	"strings"
+)
+
+// bridges reads `brctl show`, `bridge link` and `bridge vlan`.
+var bridges = reader{
+	kind:     "bridge",
+	commands: []string{"brctl", "bridge"},
+	starts: func(line string) bool {
+		return strings.HasPrefix(line, "bridge name\tbridge id") || strings.HasPrefix(line, "bridge name") && strings.Contains(line, "STP") ||
+			brRow.MatchString(line) || bridgeLink.MatchString(line) || vlanTitle(line)
+	},
+	read: readBridges,
+}
+
+var (
+	brRow      = regexp.MustCompile(`^([\w.-]+)\s+([0-9a-f]{4}\.[0-9a-f]{12})\s+(yes|no)(?:\s+([\w.@-]+))?$`)
+	brPort     = regexp.MustCompile(`^\s+([\w.@-]+)$`)
+	bridgeLink = regexp.MustCompile(`^\d+: ([\w.-]+)(?:@\S+)?(?:: state| state|:).*\bmaster (\S+) state (\w+)`)
+	vlanRow    = regexp.MustCompile(`^([\w.-]+)?\s+(\d+(?:-\d+)?)((?: PVID| Egress Untagged| untagged)*)$`)
+)
+
+func readBridges(s *sink, lines []Line) (read int) {
+	bridge, vlans, port := "", false, ""
+	for i, l := range lines {
+		text := strings.TrimRight(l.Text, " \t")
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		if m := brRow.FindStringSubmatch(strings.TrimSpace(text)); m != nil {
+			bridge = m[1]
+			s.set("link "+bridge, "kind", "bridge", l)
+			if m[4] != "" {
+				s.set("link "+m[4], "master", bridge, l)
+			}
+		} else if m := bridgeLink.FindStringSubmatch(text); m != nil {
+			s.set("link "+m[1], "master", m[2], l)
+			s.set("link "+m[1], "stp_state", m[3], l)
+		} else if strings.HasPrefix(text, "bridge name") {
+			vlans = false
+		} else if vlanTitle(text) {
+			vlans = true
+		} else if m := vlanRow.FindStringSubmatch(text); m != nil && vlans {
+			if m[1] != "" {
+				port = m[1]
+			}
+			if port != "" {
+				s.set("link "+port, "vlan "+m[2], strings.TrimSpace("yes"+m[3]), l)
+			}
+		} else if m := brPort.FindStringSubmatch(text); m != nil && bridge != "" {
+			s.set("link "+m[1], "master", bridge, l)
+		} else {
+			return read
+		}
+		read = i + 1
+	}
+	return read
+}
+
+// vlanTitle is the first line of `bridge vlan`: "port vlan ids", "port vlan-id".
+func vlanTitle(line string) bool {
+	f := strings.Fields(line)
+	return len(f) >= 2 && len(f) <= 3 && f[0] == "port" && strings.HasPrefix(f[1], "vlan")
+}
