@@ -21,6 +21,14 @@ type sink struct {
 	c       *Case
 	host    *Host
 	segment Segment
+	known   func(Segment, string) *reader // who begins with a line
+}
+
+// othersLine reports a line that begins another kind of output: a reader of free
+// text ends there.
+func (s *sink) othersLine(kind string, l Line) bool {
+	r := s.known(Segment{}, l.Text)
+	return r != nil && r.kind != kind
 }
 
 func (s *sink) set(subject, key, value string, at Line) {
@@ -73,7 +81,7 @@ func Parse(texts []Text) Case {
 
 // take has each part of a segment read by whoever knows it.
 func (c *Case) take(seg Segment) {
-	s := &sink{c: c, host: c.Host(seg.Host), segment: seg}
+	s := &sink{c: c, host: c.Host(seg.Host), segment: seg, known: readerOf}
 	for i := 0; i < len(seg.Lines); {
 		line := seg.Lines[i]
 		if strings.TrimSpace(line.Text) == "" {

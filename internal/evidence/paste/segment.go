@@ -38,7 +38,7 @@ func segments(lines []Line) []Segment {
 		if host, file := headingOf(l.Text); file != "" {
 			flush(Segment{Host: now.Host, Path: file})
 			continue
-		} else if host != "" && outputFollows(lines[i+1:]) {
+		} else if host != "" && outputFollows(lines[i+1:]) && readerOf(now, l.Text) == nil {
 			flush(Segment{Host: host})
 			continue
 		}
