@@ -200,8 +200,8 @@ func macText(s string) string {
 	return strings.Join(out, ":")
 }
 
-// number is a text's decimal or hexadecimal number as decimal digits; "" no number.
-func number(s string) string {
+// numberText is a text's decimal or hexadecimal number as decimal digits; "" no number.
+func numberText(s string) string {
 	s = strings.ReplaceAll(strings.Trim(s, ",;()"), ",", "")
 	base := 10
 	if rest, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {
@@ -281,7 +281,7 @@ func lacpState(letters string, bits map[rune]int) string {
 
 var yesNo = map[bool]string{true: "yes", false: "no"}
 
-func atoi(s string) int {
+func wholeNumber(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		return -1

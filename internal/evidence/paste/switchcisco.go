@@ -214,7 +214,7 @@ func readLACPTable(s *sink, lines []Line) int {
 			}
 			s.set(port, side+"_state", lacpState(m[6], eosStates), l)
 			s.setIf(port, side+"_mac", macText(m[4]), l)
-			s.setIf(port, side+"_key", number(m[7]), l)
+			s.setIf(port, side+"_key", numberText(m[7]), l)
 			s.set(port, "bundled", map[bool]string{true: "yes", false: "no"}[word == "bundled"], l)
 			s.set(port, "flag", m[2], l)
 			return true
@@ -225,27 +225,27 @@ func readLACPTable(s *sink, lines []Line) int {
 			port = s.lacpPort(channel, f[0], l)
 			s.lacpWords(port, "partner_", f[1], l)
 			s.setIf(port, "partner_mac", macText(f[3]), l)
-			s.setIf(port, "partner_key", number(f[len(f)-3]), l)
-			s.setIf(port, "partner_port", number(f[len(f)-2]), l)
-			s.setIf(port, "partner_state", number(f[len(f)-1]), l)
+			s.setIf(port, "partner_key", numberText(f[len(f)-3]), l)
+			s.setIf(port, "partner_port", numberText(f[len(f)-2]), l)
+			s.setIf(port, "partner_state", numberText(f[len(f)-1]), l)
 		case "internal":
 			s.device("ios", l)
 			port = s.lacpPort(channel, f[0], l)
 			s.lacpWords(port, "", f[1], l)
 			s.set(port, "flag", f[2], l)
 			s.set(port, "bundled", portStates[f[2]], l)
-			s.setIf(port, "actor_key", number(f[len(f)-3]), l)
-			s.setIf(port, "actor_state", number(f[len(f)-1]), l)
+			s.setIf(port, "actor_key", numberText(f[len(f)-3]), l)
+			s.setIf(port, "actor_state", numberText(f[len(f)-1]), l)
 		case "detail":
 			s.device("", l)
 			port = s.lacpPort(channel, f[0], l)
 			s.setIf(port, "partner_mac", macText(sysID.FindStringSubmatch(f[1])[1]), l)
-			s.setIf(port, "partner_port", number(f[2]), l)
+			s.setIf(port, "partner_port", numberText(f[2]), l)
 			s.lacpWords(port, "partner_", f[4], l)
 		default:
-			if len(f) == 3 && port != "" && number(f[0]) != "" && strings.HasPrefix(f[1], "0x") && strings.HasPrefix(f[2], "0x") {
-				s.setIf(port, "partner_key", number(f[1]), l)
-				s.setIf(port, "partner_state", number(f[2]), l)
+			if len(f) == 3 && port != "" && numberText(f[0]) != "" && strings.HasPrefix(f[1], "0x") && strings.HasPrefix(f[2], "0x") {
+				s.setIf(port, "partner_key", numberText(f[1]), l)
+				s.setIf(port, "partner_state", numberText(f[2]), l)
 				return true
 			}
 			if strings.HasPrefix(text, "|") {

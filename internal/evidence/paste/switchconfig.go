@@ -162,7 +162,7 @@ func (s *sink) configLine(subject, text string, l Line) bool {
 		case "description":
 			value = strings.Trim(value, `"`)
 		case "mtu":
-			value = number(value)
+			value = numberText(value)
 		}
 		s.setIf(subject, key, value, l)
 		return true
@@ -185,7 +185,7 @@ func (s *sink) configGlobal(text string, l Line) {
 	switch {
 	case f[0] == "system" && len(f) >= 3:
 		s.device("ios", l)
-		s.setIf("host", "mtu", number(f[len(f)-1]), l)
+		s.setIf("host", "mtu", numberText(f[len(f)-1]), l)
 	case f[0] == "trunk-load-balance":
 		s.device("procurve", l)
 		s.setIf("host", "load_balance", strings.Join(f[1:], " "), l)
@@ -217,7 +217,7 @@ func portList(list string) (out []string) {
 			out = append(out, part)
 			continue
 		}
-		from, to := atoi(m[2]), atoi(m[3])
+		from, to := wholeNumber(m[2]), wholeNumber(m[3])
 		if from < 0 || to < from || to-from > 64 {
 			out = append(out, part)
 			continue

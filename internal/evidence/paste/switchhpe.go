@@ -166,7 +166,7 @@ var aoscxPort = reader{
 			case ok && key == "Speed":
 				s.setIf(subject, "speed", mbits(value), l)
 			case f[0] == "MTU" && len(f) > 1:
-				s.setIf(subject, "mtu", number(f[1]), l)
+				s.setIf(subject, "mtu", numberText(f[1]), l)
 			case f[0] == "Speed" && len(f) > 2:
 				s.setIf(subject, "speed", mbits(f[1]+" "+f[2]), l)
 			case text == "Rx" || text == "RX" || text == "Tx" || text == "TX":
@@ -271,9 +271,9 @@ func readComware(s *sink, lines []Line) int {
 				s.set("port "+port, "bundled", yesNo[strings.Contains(letters, "F")], l)
 			}
 		case key == "Oper-Key" && port != "":
-			s.setIf("port "+port, side+"_key", number(value), l)
+			s.setIf("port "+port, side+"_key", numberText(value), l)
 		case key == "Port Number" && port != "" && side == "partner":
-			s.setIf("port "+port, "partner_port", number(value), l)
+			s.setIf("port "+port, "partner_port", numberText(value), l)
 		case ok && (key == "Port Priority" || key == "Port Number"):
 		case comwareSum.MatchString(text):
 			m := comwareSum.FindStringSubmatch(text)
@@ -385,7 +385,7 @@ func readHuawei(s *sink, lines []Line) int {
 			case "Operate status", "Operating Status":
 				s.set("channel "+channel, "state", strings.ToLower(value), l)
 			case "Least Active-linknumber":
-				s.setIf("channel "+channel, "min_links", number(strings.Fields(value)[0]), l)
+				s.setIf("channel "+channel, "min_links", numberText(strings.Fields(value)[0]), l)
 			}
 		}
 		return known

@@ -214,9 +214,9 @@ func (s *sink) junosWords(f []string, l Line) {
 			s.setIf(subject, "lacp_rate", rest[len(rest)-1], l)
 		}
 	case rest[0] == "aggregated-ether-options" && len(rest) >= 3 && rest[1] == "minimum-links":
-		s.setIf(subject, "min_links", number(rest[2]), l)
+		s.setIf(subject, "min_links", numberText(rest[2]), l)
 	case rest[0] == "mtu":
-		s.setIf(subject, "mtu", number(rest[1]), l)
+		s.setIf(subject, "mtu", numberText(rest[1]), l)
 	case rest[0] == "description":
 		s.set(subject, "description", strings.Join(rest[1:], " "), l)
 	case rest[0] == "speed":

@@ -80,7 +80,7 @@ func readBundles(s *sink, lines []Line) int {
 			}
 			if port != "" {
 				s.set("port "+port, side+"_state", lacpState(m[3], xrBits), l)
-				s.setIf("port "+port, side+"_key", number(m[4]), l)
+				s.setIf("port "+port, side+"_key", numberText(m[4]), l)
 				s.setIf("port "+port, side+"_mac", macText(m[5]), l)
 			}
 			return true
@@ -170,7 +170,7 @@ func readPalo(s *sink, lines []Line) int {
 				port, whose = m[1], "actor"
 			}
 			if port != "" {
-				s.setIf("port "+port, whose+"_state", number(m[7]), l)
+				s.setIf("port "+port, whose+"_state", numberText(m[7]), l)
 				s.set("port "+port, whose+"_key", m[6], l)
 			}
 			return true
@@ -230,7 +230,7 @@ func readBrocade(s *sink, lines []Line) int {
 		case key == "Speed" && channel != "":
 			s.setIf("channel "+channel, "member_speed", mbits(value), l)
 		case key == "Active Ports" && channel != "":
-			s.setIf("channel "+channel, "up", number(value), l)
+			s.setIf("channel "+channel, "up", numberText(value), l)
 		case brocadePort.MatchString(text) && channel != "":
 			if m := brocadePort.FindStringSubmatch(text); operational && (m[2] == "active" || m[2] == "down") {
 				last = l

@@ -139,7 +139,7 @@ func (s *sink) portFacts(subject, way, text string, l Line) {
 		}
 	}
 	if at := strings.Index(text, "output drops: "); at >= 0 {
-		s.setIf(subject, "drops", number(strings.Fields(text[at+len("output drops: "):] + " -")[0]), l)
+		s.setIf(subject, "drops", numberText(strings.Fields(text[at+len("output drops: "):] + " -")[0]), l)
 	}
 	for _, m := range portCount.FindAllStringSubmatch(text, -1) {
 		if key := portWords[strings.TrimSpace(m[2])]; key != "" && (way == "" || !strings.HasPrefix(key, "rx_jumbo") || way == "rx_") {

@@ -221,7 +221,7 @@ func (s *sink) smallParam(subject, side, key, value string, l Line) {
 	case "system mac addr":
 		s.setIf(subject, side+"_mac", macText(value), l)
 	case "port oper key":
-		s.setIf(subject, side+"_key", number(value), l)
+		s.setIf(subject, side+"_key", numberText(value), l)
 	case "port oper timeout":
 		s.setIf(subject, whose+"lacp_rate", map[string]string{"LONG": "slow", "SHORT": "fast"}[strings.ToUpper(value)], l)
 	case "lacp activity":
@@ -231,7 +231,7 @@ func (s *sink) smallParam(subject, side, key, value string, l Line) {
 			s.set(subject, "bundled", yesNo[strings.EqualFold(value, "true")], l)
 		}
 	case "attached lag id":
-		if value != "" && value != "0" && number(value) != "" {
+		if value != "" && value != "0" && numberText(value) != "" {
 			s.join("Po"+value, strings.TrimPrefix(subject, "port "), l)
 		}
 	}

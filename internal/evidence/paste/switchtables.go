@@ -170,7 +170,7 @@ func readLLDPTable(s *sink, lines []Line) int {
 			return true
 		}
 		if lldpLegend.MatchString(text) || strings.Trim(text, "-+| ") == "" {
-			ruled(columns, l.Text)
+			alignRule(columns, l.Text)
 			return true
 		}
 		if columns == nil {
@@ -201,8 +201,8 @@ func readLLDPTable(s *sink, lines []Line) int {
 	return read
 }
 
-// ruled moves columns to where the rule below the titles begins each of them.
-func ruled(columns []column, rule string) {
+// alignRule moves columns to where the rule below the titles begins each of them.
+func alignRule(columns []column, rule string) {
 	if strings.Trim(rule, "- ") != "" || strings.Count(rule, " ") == 0 {
 		return
 	}
@@ -417,7 +417,7 @@ func readLLDPDetail(s *sink, lines []Line) int {
 				}
 				set("neighbour_mac", macText(strings.TrimPrefix(value, "mac ")))
 			case "maximum frame size", "ieee802.3 maximum frame size", "mfs":
-				set("neighbour_frame", number(strings.Fields(value + " -")[0]))
+				set("neighbour_frame", numberText(strings.Fields(value + " -")[0]))
 			}
 			return true
 		}
