@@ -63,6 +63,18 @@ type Host struct {
 	Rules  []Rule
 	// Ports are a bond's in the order that was read: the order is the hash's.
 	Ports map[string][]string
+
+	Sockets   []Socket
+	Cores     []Core
+	Processes []Process
+	Events    []Event
+	Mounts    []Mount
+	Paths     []Path
+	Pings     []Ping
+	Traces    []Trace
+	// Counters are the kernel's, by nstat's names ("TcpRetransSegs"). Whether they
+	// count from the boot or since the last call only nstat's user knows.
+	Counters map[string]Value
 }
 
 // Route is a route with its source.

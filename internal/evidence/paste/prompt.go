@@ -68,6 +68,8 @@ var commands = words(`ip iperf iperf3 iperf2 nuttcp netperf qperf cat zcat head 
 	esxcfg-vmknic esxtop vsish vim-cmd show sh display get-netlbfoteam get-netadapter get-smbmultichannelconnection get-netlbfoteamnic
 	get-netadapterstatistics get-vmswitchteam get-vmswitch get-netadapterrss get-netlbfoteammember get-netadapteradvancedproperty get-nettcpsetting
 	get-iscsisession get-iscsiconnection get-smbconnection get-netipaddress ipconfig netsh mpclaim vmkping nv dis ping traceroute tracepath mtr dd scp rsync fio curl wget nload bmon iftop ifstat
+	hostnamectl pveversion mptcpize env printenv pidstat vnstat iostat bwm-ng netserver ntttcp nccl-tests sendrecv_perf ibstat rdma cp rclone pv free lsb_release
+	showmount nvme-cli smartctl lsscsi multipathd ib_send_lat ib_read_lat ib_write_lat getconf perf atop collectl raw_ethernet_bw
 	dstat kubectl talosctl docker virsh qm pvesh smbstatus smbclient smbd tcpdump lldpctl lldpcli ib_write_bw ib_read_bw ib_send_bw ibdev2netdev
 	all_reduce_perf nvidia-smi numactl taskset lscpu nproc ls find diff echo sudo time watch vtysh birdc zpool midclt configctl pfctl systemctl
 	modinfo modprobe lsmod wicked wg drbdadm goben`)

@@ -1,6 +1,10 @@
 package paste
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // reader reads one kind of output.
 type reader struct {
@@ -10,6 +14,9 @@ type reader struct {
 	// starts reports a line that begins such an output, or stands in its middle
 	// and shows what it is.
 	starts func(line string) bool
+	// of reports the same of a line that only its command or its file explains, such
+	// as a bare number; nil no such line.
+	of func(s Segment, line string) bool
 	// read takes what it understands from the front of the lines and returns how
 	// many that are; 0 none. Lines within that mean nothing to it are its own too
 	// where the output has such lines.
@@ -21,14 +28,16 @@ type sink struct {
 	c       *Case
 	host    *Host
 	segment Segment
-	known   func(Segment, string) *reader // who begins with a line
+	known   func(Segment, string) []*reader // who may begin with a line
 }
 
 // othersLine reports a line that begins another kind of output: a reader of free
 // text ends there.
 func (s *sink) othersLine(kind string, l Line) bool {
-	r := s.known(Segment{}, l.Text)
-	return r != nil && r.kind != kind
+	for _, r := range s.known(Segment{}, l.Text) {
+		return r.kind != kind
+	}
+	return false
 }
 
 func (s *sink) set(subject, key, value string, at Line) {
@@ -42,25 +51,22 @@ func span(lines []Line) Source {
 	return Source{File: lines[0].File, From: lines[0].Number, To: lines[len(lines)-1].Number}
 }
 
-// readerOf is the reader of a line; nil where nobody knows it. A command's own
+// readersOf are the readers of a line, none where nobody knows it. A command's own
 // readers come first: some outputs show what they are only by it.
-func readerOf(s Segment, line string) *reader {
-	if s.Command != "" {
-		name := program(s.Command)
-		for i := range readers {
-			for _, c := range readers[i].commands {
-				if c == name && readers[i].starts(line) {
-					return &readers[i]
-				}
-			}
-		}
-	}
+func readersOf(s Segment, line string) []*reader {
+	var own, others []*reader
+	name := program(s.Command)
 	for i := range readers {
-		if readers[i].starts(line) {
-			return &readers[i]
+		if !readers[i].starts(line) && (readers[i].of == nil || !readers[i].of(s, line)) {
+			continue
+		}
+		if name != "" && slices.Contains(readers[i].commands, name) {
+			own = append(own, &readers[i])
+		} else {
+			others = append(others, &readers[i])
 		}
 	}
-	return nil
+	return append(own, others...)
 }
 
 // Parse reads texts as one case.
@@ -81,7 +87,7 @@ func Parse(texts []Text) Case {
 
 // take has each part of a segment read by whoever knows it.
 func (c *Case) take(seg Segment) {
-	s := &sink{c: c, host: c.Host(seg.Host), segment: seg, known: readerOf}
+	s := &sink{c: c, host: c.Host(seg.Host), segment: seg, known: readersOf}
 	for i := 0; i < len(seg.Lines); {
 		line := seg.Lines[i]
 		if strings.TrimSpace(line.Text) == "" {
@@ -89,13 +95,16 @@ func (c *Case) take(seg Segment) {
 			continue
 		}
 		n := 0
-		if r := readerOf(seg, line.Text); r != nil {
+		for _, r := range readersOf(seg, line.Text) {
 			if n = r.read(s, seg.Lines[i:]); n > 0 {
 				c.Read = append(c.Read, Read{Kind: r.kind, Host: seg.Host, Source: span(seg.Lines[i : i+n])})
+				break
 			}
 		}
 		if n == 0 {
-			c.skip(line)
+			if !ruled(line.Text) {
+				c.skip(line)
+			}
 			n = 1
 		}
 		i += n
@@ -109,4 +118,9 @@ func (c *Case) skip(l Line) {
 		return
 	}
 	c.NotRead = append(c.NotRead, NotRead{Source: l.source(), Why: "no known output"})
+}
+
+// ruled reports a line that has neither letters nor digits: it says nothing.
+func ruled(line string) bool {
+	return strings.IndexFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0
 }

@@ -38,7 +38,7 @@ func segments(lines []Line) []Segment {
 		if host, file := headingOf(l.Text); file != "" {
 			flush(Segment{Host: now.Host, Path: file})
 			continue
-		} else if host != "" && outputFollows(lines[i+1:]) && readerOf(now, l.Text) == nil {
+		} else if host != "" && outputFollows(lines[i+1:]) && len(readersOf(Segment{}, l.Text)) == 0 {
 			flush(Segment{Host: host})
 			continue
 		}
@@ -64,7 +64,7 @@ func outputFollows(rest []Line) bool {
 		if _, ok := promptOf(l.Text); ok || fence(l.Text) || knownCommand(l.Text) {
 			return true
 		}
-		return readerOf(Segment{}, l.Text) != nil
+		return len(readersOf(Segment{}, l.Text)) > 0
 	}
 	return false
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// device says that what is read is a switch's. Where the text names nobody, or a
+// ofSwitch says that what is read is a switch's. Where the text names nobody, or a
 // host whose own outputs were read, the switch is one without a name.
-func (s *sink) device(vendor string, l Line) {
+func (s *sink) ofSwitch(vendor string, l Line) {
 	if !s.host.Switch && (s.host.Name == "" || s.segment.Command == "" && s.host.ownOutputs()) {
 		s.host = s.c.namelessSwitch()
 	}

@@ -41,7 +41,7 @@ func readChannelSummary(s *sink, lines []Line) int {
 		text = spacedFlags.ReplaceAllString(text, "$1(")
 		if m := channelRow.FindStringSubmatch(text); m != nil {
 			flush()
-			s.device(summaryVendor(text), l)
+			s.ofSwitch(summaryVendor(text), l)
 			rows, legend, at = rows+1, false, l
 			if m[3] != "" {
 				channel = m[3]
@@ -197,15 +197,15 @@ func readLACPTable(s *sink, lines []Line) int {
 	return eachLine(lines, func(l Line, text string) bool {
 		f := strings.Fields(text)
 		if m := lacpGroup.FindStringSubmatch(text); m != nil {
-			s.device("", l)
+			s.ofSwitch("", l)
 			if channel = "Po" + m[1]; m[2] != "" {
-				s.device("eos", l)
+				s.ofSwitch("eos", l)
 				channel = s.portName(m[2])
 			}
 			return true
 		}
 		if m := eosLACP.FindStringSubmatch(text); m != nil {
-			s.device("eos", l)
+			s.ofSwitch("eos", l)
 			port = "port " + m[1]
 			s.lacpMember(channel, m[1], l)
 			side, word := "partner", strings.ToLower(m[2])
@@ -221,7 +221,7 @@ func readLACPTable(s *sink, lines []Line) int {
 		}
 		switch lacpRow(f) {
 		case "neighbor":
-			s.device("", l)
+			s.ofSwitch("", l)
 			port = s.lacpPort(channel, f[0], l)
 			s.lacpWords(port, "partner_", f[1], l)
 			s.setIf(port, "partner_mac", macText(f[3]), l)
@@ -229,7 +229,7 @@ func readLACPTable(s *sink, lines []Line) int {
 			s.setIf(port, "partner_port", numberText(f[len(f)-2]), l)
 			s.setIf(port, "partner_state", numberText(f[len(f)-1]), l)
 		case "internal":
-			s.device("ios", l)
+			s.ofSwitch("ios", l)
 			port = s.lacpPort(channel, f[0], l)
 			s.lacpWords(port, "", f[1], l)
 			s.set(port, "flag", f[2], l)
@@ -237,7 +237,7 @@ func readLACPTable(s *sink, lines []Line) int {
 			s.setIf(port, "actor_key", numberText(f[len(f)-3]), l)
 			s.setIf(port, "actor_state", numberText(f[len(f)-1]), l)
 		case "detail":
-			s.device("", l)
+			s.ofSwitch("", l)
 			port = s.lacpPort(channel, f[0], l)
 			s.setIf(port, "partner_mac", macText(sysID.FindStringSubmatch(f[1])[1]), l)
 			s.setIf(port, "partner_port", numberText(f[2]), l)
@@ -300,18 +300,18 @@ func readLoadBalance(s *sink, lines []Line) int {
 		value = strings.TrimSpace(value)
 		switch {
 		case strings.HasPrefix(text, "EtherChannel Load-Balancing"):
-			s.device("ios", l)
+			s.ofSwitch("ios", l)
 			if m := balanceState.FindStringSubmatch(text); m != nil {
 				set("load_balance", m[1], l)
 			}
 		case strings.HasPrefix(text, "Port Channel Load-Balancing"):
-			s.device("nxos", l)
+			s.ofSwitch("nxos", l)
 			perModule = perModule || strings.Contains(text, "all modules")
 		case strings.HasPrefix(text, "port-channel load-balance "):
-			s.device("", l)
+			s.ofSwitch("", l)
 			set("load_balance", strings.TrimPrefix(text, "port-channel load-balance "), l)
 		case strings.HasPrefix(key, "System"):
-			s.device("nxos", l)
+			s.ofSwitch("nxos", l)
 			set("load_balance", value, l)
 		case perModule && (key == "Non-IP" || key == "IP"), strings.HasPrefix(key, "Module "):
 		case key == "Non-IP":
@@ -322,10 +322,10 @@ func readLoadBalance(s *sink, lines []Line) int {
 				set("load_balance", value, l)
 			}
 		case key == "Global LB Method":
-			s.device("ios", l)
+			s.ofSwitch("ios", l)
 			set("load_balance_method", value, l)
 		case key == "LB Algo type":
-			s.device("ios", l)
+			s.ofSwitch("ios", l)
 			set("load_balance", value, l)
 		case balanceChan.MatchString(text):
 			m := balanceChan.FindStringSubmatch(text)
@@ -350,7 +350,7 @@ var channelTraffic = reader{
 	read: func(s *sink, lines []Line) int {
 		return eachLine(lines, func(l Line, text string) bool {
 			if m := trafficRow.FindStringSubmatch(text); m != nil {
-				s.device("nxos", l)
+				s.ofSwitch("nxos", l)
 				port := s.portName(m[2])
 				s.join("Po"+m[1], port, l)
 				s.set("port "+port, "rx_share", m[3], l)
@@ -401,22 +401,22 @@ func readChannelDetail(s *sink, lines []Line) int {
 		f := strings.Fields(text)
 		switch {
 		case key == "Dest Port":
-			s.device("ios", l)
+			s.ofSwitch("ios", l)
 			s.setIf("host", "hash_says", s.portName(strings.TrimLeft(value, ": ")), l)
 		case key == "Outgoing port id" || key == "PC member":
-			s.device("nxos", l)
+			s.ofSwitch("nxos", l)
 			s.setIf("host", "hash_says", s.portName(value), l)
 		case strings.HasPrefix(text, "Missing params"):
 		case strings.HasPrefix(text, "port-channel") && len(f) == 1 && channelName.MatchString(text):
 			flush(l)
-			s.device("nxos", l)
+			s.ofSwitch("nxos", l)
 			channel = s.portName(text)
 		case key == "Port-channel" && strings.HasPrefix(value, "Po"):
 			flush(l)
-			s.device("ios", l)
+			s.ofSwitch("ios", l)
 			channel = strings.Fields(value)[0]
 		case key == "Port" && value != "":
-			s.device("ios", l)
+			s.ofSwitch("ios", l)
 			name, _, _ := strings.Cut(value, " (")
 			port = s.portName(name)
 			if asked, ok := strings.CutPrefix(s.portSubject(commandPort(s.segment.Command)), "channel "); ok {
@@ -455,7 +455,7 @@ func readChannelDetail(s *sink, lines []Line) int {
 		case lacpRow(f) == "neighbor" || lacpRow(f) == "internal":
 			readLACPTable(s, []Line{l})
 		case detailTotal.MatchString(text):
-			s.device("nxos", l)
+			s.ofSwitch("nxos", l)
 		case detailOthers.MatchString(text):
 		default:
 			return false

@@ -48,7 +48,7 @@ func readSwitchConfig(s *sink, lines []Line) int {
 				if linuxNames.MatchString(m[1]) {
 					return false
 				}
-				s.device(configVendor(m[1]), l)
+				s.ofSwitch(configVendor(m[1]), l)
 				subject = s.portSubject(m[1])
 			}
 			return true
@@ -106,13 +106,13 @@ func (s *sink) configLine(subject, text string, l Line) bool {
 		channel := number
 		switch {
 		case m[3] != "" || m[11] != "":
-			s.device("comware", l)
+			s.ofSwitch("comware", l)
 			channel = "BAGG" + number
 		case m[4] != "":
-			s.device("huawei", l)
+			s.ofSwitch("huawei", l)
 			channel = "Eth-Trunk" + number
 		case m[5] != "":
-			s.device("aoscx", l)
+			s.ofSwitch("aoscx", l)
 			channel = "lag" + number
 		case m[1] != "" || m[9] != "":
 			channel = "Po" + number
@@ -173,7 +173,7 @@ func (s *sink) configLine(subject, text string, l Line) bool {
 // configGlobal reads a line that is the whole switch's.
 func (s *sink) configGlobal(text string, l Line) {
 	if m := trunkLine.FindStringSubmatch(text); m != nil {
-		s.device("procurve", l)
+		s.ofSwitch("procurve", l)
 		channel := "Trk" + strings.TrimLeft(strings.ToLower(m[2]), "trk")
 		for _, port := range portList(m[1]) {
 			s.join(channel, port, l)
@@ -184,25 +184,25 @@ func (s *sink) configGlobal(text string, l Line) {
 	f := strings.Fields(text)
 	switch {
 	case f[0] == "system" && len(f) >= 3:
-		s.device("ios", l)
+		s.ofSwitch("ios", l)
 		s.setIf("host", "mtu", numberText(f[len(f)-1]), l)
 	case f[0] == "trunk-load-balance":
-		s.device("procurve", l)
+		s.ofSwitch("procurve", l)
 		s.setIf("host", "load_balance", strings.Join(f[1:], " "), l)
 	case f[0] == "link-aggregation":
-		s.device("comware", l)
+		s.ofSwitch("comware", l)
 		s.setIf("host", "load_balance", strings.Join(f[min(4, len(f)):], " "), l)
 	case f[0] == "lacp":
-		s.device("aoscx", l)
+		s.ofSwitch("aoscx", l)
 		s.setIf("host", "load_balance", f[len(f)-1], l)
 	case f[0] == "hash-algorithm":
-		s.device("", l)
+		s.ofSwitch("", l)
 		s.setIf("host", "hash_algorithm", strings.Join(f[1:], " "), l)
 	case f[0] == "load-balance" || f[0] == "load-balancing":
-		s.device(map[bool]string{true: "os9", false: "os10"}[f[0] == "load-balance"], l)
+		s.ofSwitch(map[bool]string{true: "os9", false: "os10"}[f[0] == "load-balance"], l)
 		s.setIf("host", "load_balance", strings.Join(f[1:], " "), l)
 	default:
-		s.device(map[bool]string{true: "eos"}[len(f) > 2 && (f[2] == "trident" || f[2] == "sand")], l)
+		s.ofSwitch(map[bool]string{true: "eos"}[len(f) > 2 && (f[2] == "trident" || f[2] == "sand")], l)
 		s.setIf("host", "load_balance", strings.Join(f[2:], " "), l)
 	}
 }

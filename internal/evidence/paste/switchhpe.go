@@ -34,12 +34,12 @@ func readProcurveTrunks(s *sink, lines []Line) int {
 	}
 	read := eachLine(lines, func(l Line, text string) bool {
 		if key, value, ok := strings.Cut(text, ":"); ok && strings.TrimSpace(key) == "Load Balancing Method" {
-			s.device("procurve", l)
+			s.ofSwitch("procurve", l)
 			s.setIf("host", "load_balance", strings.TrimSpace(value), l)
 			return true
 		}
 		if m := procurveTrunk.FindStringSubmatch(text); m != nil {
-			s.device("procurve", l)
+			s.ofSwitch("procurve", l)
 			s.setIf("port "+m[1], "description", strings.TrimSpace(m[2]), l)
 			s.setIf("port "+m[1], "type", m[3], l)
 			s.set("channel "+m[4], "protocol", map[bool]string{true: "lacp", false: "static"}[strings.Contains(m[5], "LACP")], l)
@@ -47,7 +47,7 @@ func readProcurveTrunks(s *sink, lines []Line) int {
 			return true
 		}
 		if m := procurveLACP.FindStringSubmatch(text); m != nil {
-			s.device("procurve", l)
+			s.ofSwitch("procurve", l)
 			subject := "port " + m[1]
 			s.set(subject, "mode", strings.ToLower(m[2]), l)
 			s.set(subject, "state", strings.ToLower(m[4]), l)
@@ -88,7 +88,7 @@ func readAOSCX(s *sink, lines []Line) int {
 	channel, side := "", "actor"
 	return eachLine(lines, func(l Line, text string) bool {
 		if m := aoscxKey.FindStringSubmatch(text); m != nil {
-			s.device("aoscx", l)
+			s.ofSwitch("aoscx", l)
 			value := strings.TrimSpace(m[2])
 			switch m[1] {
 			case "Aggregate-name", "Aggregate name":
@@ -125,7 +125,7 @@ func readAOSCX(s *sink, lines []Line) int {
 			return true
 		}
 		if m := aoscxRow.FindStringSubmatch(text); m != nil {
-			s.device("aoscx", l)
+			s.ofSwitch("aoscx", l)
 			s.join(m[2], m[1], l)
 			s.set("port "+m[1], side+"_state", lacpState(m[4], aoscxFlags), l)
 			s.setIf("port "+m[1], side+"_mac", m[5], l)
@@ -150,7 +150,7 @@ var aoscxPort = reader{
 		subject, way := "", ""
 		return eachLine(lines, func(l Line, text string) bool {
 			if m := aoscxHead.FindStringSubmatch(text); m != nil {
-				s.device("aoscx", l)
+				s.ofSwitch("aoscx", l)
 				subject, way = s.portSubject(strings.TrimPrefix(m[1], "Aggregate-name ")), ""
 				s.set(subject, "state", m[2], l)
 				return true
@@ -234,7 +234,7 @@ func readComware(s *sink, lines []Line) int {
 		all = nil
 	}
 	read := eachLine(lines, func(l Line, text string) bool {
-		s.device("comware", l)
+		s.ofSwitch("comware", l)
 		key, value, ok := strings.Cut(text, ":")
 		value = strings.TrimSpace(value)
 		switch {
@@ -343,7 +343,7 @@ func readHuawei(s *sink, lines []Line) int {
 		all = nil
 	}
 	read := eachLine(lines, func(l Line, text string) bool {
-		s.device("huawei", l)
+		s.ofSwitch("huawei", l)
 		if m := huaweiHead.FindStringSubmatch(text); m != nil {
 			flush()
 			channel = "Eth-Trunk" + m[1]

@@ -29,13 +29,13 @@ func readJunosLACP(s *sink, lines []Line) int {
 	var last Line
 	read := eachLine(lines, func(l Line, text string) bool {
 		if rest, ok := strings.CutPrefix(text, "Aggregated interface: "); ok {
-			s.device("junos", l)
+			s.ofSwitch("junos", l)
 			channel = strings.TrimSpace(rest)
 			last = l
 			return true
 		}
 		if m := junosLACPRow.FindStringSubmatch(text); m != nil {
-			s.device("junos", l)
+			s.ofSwitch("junos", l)
 			subject, side := "port "+m[1], strings.ToLower(m[2])
 			state := 0
 			for bit, at := range map[int]int{128: 3, 64: 4, 32: 5, 16: 6, 8: 7, 4: 8} {
@@ -56,7 +56,7 @@ func readJunosLACP(s *sink, lines []Line) int {
 			return true
 		}
 		if m := junosMux.FindStringSubmatch(text); m != nil {
-			s.device("junos", l)
+			s.ofSwitch("junos", l)
 			s.set("port "+m[1], "receive_state", m[2], l)
 			s.set("port "+m[1], "transmit_state", m[3], l)
 			bundled := strings.HasPrefix(m[4], "Collecting distributing") || m[4] == "Distributing"
@@ -112,14 +112,14 @@ func readJunosDetail(s *sink, lines []Line) int {
 	subject, way := "", ""
 	return eachLine(lines, func(l Line, text string) bool {
 		if m := junosHead.FindStringSubmatch(text); m != nil {
-			s.device("junos", l)
+			s.ofSwitch("junos", l)
 			subject, way = s.portSubject(m[1]), ""
 			s.set(subject, "state", strings.ToLower(m[3]), l)
 			return true
 		}
 		if subject == "" {
 			if m := junosTerse.FindStringSubmatch(text); m != nil {
-				s.device("junos", l)
+				s.ofSwitch("junos", l)
 				name, _, _ := strings.Cut(m[1], ".")
 				s.set(s.portSubject(name), "state", m[3], l)
 				if m[5] != "" {
@@ -180,7 +180,7 @@ var junosSet = reader{
 			if !junosSetLine.MatchString(text) {
 				return false
 			}
-			s.device("junos", l)
+			s.ofSwitch("junos", l)
 			s.junosWords(strings.Fields(text)[1:], l)
 			return true
 		})
@@ -239,7 +239,7 @@ var junosOpen = regexp.MustCompile(`^\s*(?:interfaces|forwarding-options|enhance
 
 func readJunosBraces(s *sink, lines []Line) int {
 	var path []string
-	s.device("junos", lines[0])
+	s.ofSwitch("junos", lines[0])
 	return eachLine(lines, func(l Line, text string) bool {
 		switch {
 		case strings.HasSuffix(text, "{"):

@@ -66,7 +66,7 @@ func readBundles(s *sink, lines []Line) int {
 	read := eachLine(lines, func(l Line, text string) bool {
 		if strings.HasPrefix(text, "Bundle-Ether") && bundleHead.MatchString(text) {
 			flush()
-			s.device("iosxr", l)
+			s.ofSwitch("iosxr", l)
 			name, _, _ := strings.Cut(text, " (")
 			channel = s.portName(name)
 			s.set("channel "+channel, "there", "yes", l)
@@ -126,7 +126,7 @@ func readAggregators(s *sink, lines []Line) int {
 		text = strings.TrimLeft(text, "% ")
 		if m := aggregatorHead.FindStringSubmatch(text); m != nil {
 			flush()
-			s.device("awplus", l)
+			s.ofSwitch("awplus", l)
 			channel, last = m[1], l
 			s.set("channel "+channel, "protocol", map[bool]string{true: "lacp", false: "static"}[strings.HasPrefix(channel, "po")], l)
 			return true
@@ -154,7 +154,7 @@ func readPalo(s *sink, lines []Line) int {
 	read := eachLine(lines, func(l Line, text string) bool {
 		if rest, ok := strings.CutPrefix(text, "AE group: "); ok {
 			flush()
-			s.device("panos", l)
+			s.ofSwitch("panos", l)
 			channel = rest
 			s.set("channel "+channel, "protocol", "lacp", l)
 			return true
@@ -207,7 +207,7 @@ func readBrocade(s *sink, lines []Line) int {
 		all = nil
 	}
 	read := eachLine(lines, func(l Line, text string) bool {
-		s.device("fastiron", l)
+		s.ofSwitch("fastiron", l)
 		if m := brocadeRow.FindStringSubmatch(text); m != nil {
 			name := firstOf(strings.TrimSpace(m[1]), m[4])
 			channel := "lag " + name
@@ -268,7 +268,7 @@ func readNokia(s *sink, lines []Line) int {
 	var order []string
 	var last Line
 	read := eachLine(lines, func(l Line, text string) bool {
-		s.device("sros", l)
+		s.ofSwitch("sros", l)
 		if m := nokiaPort.FindStringSubmatch(text); m != nil {
 			if m[1] != "" {
 				channel = "lag-" + m[1]
@@ -306,7 +306,7 @@ func readOS9(s *sink, lines []Line) int {
 	read := eachLine(lines, func(l Line, text string) bool {
 		if m := os9Row.FindStringSubmatch(text); m != nil {
 			flush()
-			s.device("os9", l)
+			s.ofSwitch("os9", l)
 			channel, last = "Po"+m[2], l
 			s.set("channel "+channel, "protocol", map[bool]string{true: "lacp", false: "static"}[m[1] == "L"], l)
 			s.set("channel "+channel, "state", m[4], l)
@@ -334,9 +334,9 @@ var switchHash = reader{
 			f := strings.Fields(text)
 			switch {
 			case strings.HasPrefix(text, "stack-unit ") && strings.Contains(text, "Port-Set"):
-				s.device("os9", l)
+				s.ofSwitch("os9", l)
 			case dellAlgo.MatchString(text):
-				s.device("os9", l)
+				s.ofSwitch("os9", l)
 				s.set("host", "hash_algorithm", dellAlgo.FindStringSubmatch(text)[1], l)
 			case len(f) == 2 && (f[0] == "Seed" || f[0] == "Hg-Seed"):
 				if f[0] == "Seed" {
@@ -344,17 +344,17 @@ var switchHash = reader{
 				}
 			case sonicHash.MatchString(text):
 				m := sonicHash.FindStringSubmatch(text)
-				s.device("sonic", l)
+				s.ofSwitch("sonic", l)
 				where = m[1]
 				if where == "LAG" {
 					s.setIf("host", "load_balance", strings.TrimSpace(m[2]), l)
 				}
 			case lagHash.MatchString(text):
 				m := lagHash.FindStringSubmatch(text)
-				s.device("cumulus", l)
+				s.ofSwitch("cumulus", l)
 				s.set("host", "lag_hash."+m[1], m[2], l)
 			case strings.HasPrefix(text, "LAG hashing"), strings.HasPrefix(text, "L2 hashing"), strings.HasPrefix(text, "L3 hashing"):
-				s.device("eos", l)
+				s.ofSwitch("eos", l)
 				key, value, _ := strings.Cut(text, " is ")
 				s.setIf("host", "hash."+strings.ReplaceAll(strings.ToLower(key), " ", "_"), value, l)
 			case strings.Trim(text, "-+| ") == "", strings.HasPrefix(text, "| Hash"), strings.HasPrefix(text, "|"), len(f) == 1 && strings.ToUpper(text) == text && where != "":

@@ -40,20 +40,20 @@ var (
 func readPortDetail(s *sink, lines []Line) int {
 	subject, way := "", ""
 	if name := commandPort(s.segment.Command); name != "" {
-		s.device("", lines[0])
+		s.ofSwitch("", lines[0])
 		subject = s.portSubject(name)
 	}
 	unknown := 0
 	return eachLine(lines, func(l Line, text string) bool {
 		if m := portHead.FindStringSubmatch(text); m != nil && !strings.HasPrefix(strings.ToLower(text), "port ") {
-			s.device("", l)
+			s.ofSwitch("", l)
 			subject, way, unknown = s.portSubject(m[1]), "", 0
 			s.set(subject, "state", m[2], l)
 			s.setIf(subject, "status", firstOf(m[5], m[3], m[4]), l)
 			return true
 		}
 		if subject == "" {
-			s.device("", l)
+			s.ofSwitch("", l)
 			subject = "port "
 		}
 		if text == "RX" || text == "TX" || text == "Rx" || text == "Tx" {
@@ -186,7 +186,7 @@ var portStatus = reader{
 	read: func(s *sink, lines []Line) int {
 		return eachLine(lines, func(l Line, text string) bool {
 			if m := statusRow.FindStringSubmatch(text); m != nil {
-				s.device("", l)
+				s.ofSwitch("", l)
 				subject := s.portSubject(m[1])
 				s.setIf(subject, "description", strings.Trim(m[2], "-"), l)
 				s.set(subject, "status", m[3], l)
@@ -257,7 +257,7 @@ func readPortCounters(s *sink, lines []Line) int {
 		if strings.HasPrefix(f[0], "Total") {
 			return true
 		}
-		s.device("", l)
+		s.ofSwitch("", l)
 		subject := s.portSubject(f[0])
 		for i, title := range titles {
 			if key := counterNames[title]; key != "" && digits.MatchString(f[i+1]) {
@@ -281,7 +281,7 @@ var portRates = reader{
 			if m == nil {
 				return strings.Contains(text, "In Mbps") || strings.Trim(text, "- ") == ""
 			}
-			s.device("eos", l)
+			s.ofSwitch("eos", l)
 			subject := s.portSubject(m[1])
 			s.setIf(subject, "description", strings.TrimSpace(m[2]), l)
 			s.setIf(subject, "seen_rx_bps", bps(m[3], "M"), l)
@@ -306,7 +306,7 @@ var portDescription = reader{
 			if m == nil {
 				return descriptionHead.MatchString(text) || strings.Trim(text, "- ") == ""
 			}
-			s.device("", l)
+			s.ofSwitch("", l)
 			subject := s.portSubject(m[1])
 			s.set(subject, "state", map[bool]string{true: "up", false: "down"}[m[3] == "up"], l)
 			s.setIf(subject, "description", m[4], l)

@@ -37,7 +37,7 @@ func readRouterBond(s *sink, lines []Line) int {
 	// An option may be broken over two lines, by a backslash or without.
 	read := eachLine(lines, func(l Line, text string) bool {
 		if m := routerMonitor.FindStringSubmatch(text); m != nil {
-			s.device("routeros", l)
+			s.ofSwitch("routeros", l)
 			key := strings.ReplaceAll(strings.TrimPrefix(m[1], "lacp-"), "-", "_")
 			value := strings.ReplaceAll(m[2], ",", " ")
 			s.setIf("link "+firstOf(bond, "bond"), key, firstOf(macText(value), value), l)
@@ -61,7 +61,7 @@ func readRouterBond(s *sink, lines []Line) int {
 		if name == "" && pairs["slaves"] == "" && bond == "" {
 			return strings.HasPrefix(text, "/interface") || strings.Contains(text, ";;;") || strings.HasPrefix(text, "#")
 		}
-		s.device("routeros", l)
+		s.ofSwitch("routeros", l)
 		if name != "" {
 			bond = name
 			s.set("link "+bond, "kind", "bond", l)
@@ -116,17 +116,17 @@ func readSmall(s *sink, lines []Line) int {
 	port, side, channel := "", "actor", ""
 	return eachLine(lines, func(l Line, text string) bool {
 		if at := strings.Index(text, " LACP parameters:"); at > 0 && !strings.Contains(text[:at], " ") {
-			s.device("sg300", l)
+			s.ofSwitch("sg300", l)
 			port, side = text[:at], "actor"
 			return true
 		}
 		if m := smallChannel.FindStringSubmatch(text); m != nil {
-			s.device("sg300", l)
+			s.ofSwitch("sg300", l)
 			s.smallMembers(m[1], m[3], l)
 			return true
 		}
 		if strings.HasPrefix(text, "Load balancing:") {
-			s.device("sg300", l)
+			s.ofSwitch("sg300", l)
 			s.setIf("host", "load_balance", strings.TrimRight(strings.TrimSpace(strings.TrimPrefix(text, "Load balancing:")), "."), l)
 			return true
 		}
@@ -157,14 +157,14 @@ func readSmall(s *sink, lines []Line) int {
 			case key == "Channel Name" && channel != "":
 				s.set("channel "+channel, "name", value, l)
 			case key == "Local Interface" || key == "Channel Name" || key == "Group ID":
-				s.device("", l)
+				s.ofSwitch("", l)
 				channel = value
 				if key == "Group ID" {
 					channel = "lag" + value
 				}
 				s.set("channel "+channel, "there", "yes", l)
 			case strings.Contains(key, "Algorithm"):
-				s.device("", l)
+				s.ofSwitch("", l)
 				s.setIf("host", "load_balance", value, l)
 			case channel == "":
 				return false
@@ -249,7 +249,7 @@ var linuxSwitch = reader{
 		bond := nvBond.FindStringSubmatch(s.segment.Command)
 		return eachLine(lines, func(l Line, text string) bool {
 			if m := cumulusRow.FindStringSubmatch(text); m != nil {
-				s.device("cumulus", l)
+				s.ofSwitch("cumulus", l)
 				subject := "link " + m[2]
 				s.set(subject, "carrier", map[string]string{"UP": "yes", "DN": "no", "ADMDN": "no"}[m[1]], l)
 				s.setIf(subject, "speed", mbits(m[3]), l)
@@ -270,7 +270,7 @@ var linuxSwitch = reader{
 				return true
 			}
 			if m := sonicRow.FindStringSubmatch(text); m != nil {
-				s.device("sonic", l)
+				s.ofSwitch("sonic", l)
 				subject := "port " + m[1]
 				if strings.HasPrefix(m[1], "PortChannel") {
 					subject = "channel " + m[1]
@@ -284,7 +284,7 @@ var linuxSwitch = reader{
 				return true
 			}
 			if m := nvRow.FindStringSubmatch(text); m != nil && len(bond) > 1 {
-				s.device("cumulus", l)
+				s.ofSwitch("cumulus", l)
 				value := firstOf(m[2], "")
 				switch m[1] {
 				case "mode":

@@ -17,7 +17,7 @@ var macTable = reader{
 		rows, portFirst := 0, false
 		read := eachLine(lines, func(l Line, text string) bool {
 			if m := macRow(text, portFirst); m != nil {
-				s.device("", l)
+				s.ofSwitch("", l)
 				rows++
 				if strings.ContainsAny(m[0][1:2], "13579bdf") || strings.EqualFold(m[1], "cpu") { // a group's, or its own
 					return true
@@ -159,7 +159,7 @@ func readLLDPTable(s *sink, lines []Line) int {
 	var at Line
 	flush := func() {
 		if row != nil {
-			s.device("", at)
+			s.ofSwitch("", at)
 			s.neighbour(row["local"], row["name"], row["remote"], row["chassis"], at)
 		}
 		row = nil
@@ -377,7 +377,7 @@ func readLLDPDetail(s *sink, lines []Line) int {
 	return eachLine(lines, func(l Line, text string) bool {
 		if p := lldpPort(text); p != "" {
 			if host = strings.HasPrefix(text, "Interface:"); !host {
-				s.device(lldpVendor(text), l)
+				s.ofSwitch(lldpVendor(text), l)
 			}
 			port = p
 			if !strings.HasPrefix(text, "Local Port id") { // NX-OS names it after the neighbour's
