@@ -92,10 +92,11 @@ type Rule struct {
 	TableName string // as a route's
 }
 
-// Host is the host of that name, made where the case has none.
+// Host is the host of that name, made where the case has none. The one without a
+// name is a host, not a switch.
 func (c *Case) Host(name string) *Host {
 	for _, h := range c.Hosts {
-		if h.Name == name {
+		if h.Name == name && (name != "" || !h.Switch) {
 			return h
 		}
 	}

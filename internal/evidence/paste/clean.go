@@ -77,6 +77,9 @@ func unquote(lines []Line) {
 	}
 }
 
+// tableHead is the line above a table's rows: their numbers are ports or groups.
+var tableHead = regexp.MustCompile(`^\s*(?:[-=+| ]*[-=]{3,}[-=+| ]*|(?:Port|Group|No\.?|#|ID|Id|Index|Vlan|VLAN|Channel|CPU|Chan|ChanId|Slot|LAG)\s.*)$`)
+
 var numbered = regexp.MustCompile(`^\s{0,6}(\d{1,6})(?:[:|\t]\s?|\s\s)(.*)$`)
 
 // unnumber takes line numbers off where nearly all lines of a run have one and they
@@ -99,7 +102,7 @@ func unnumber(lines []Line) {
 			}
 			n, next = n+1, number+1
 		}
-		if n-i >= 4 {
+		if n-i >= 4 && !(i > 0 && tableHead.MatchString(lines[i-1].Text)) {
 			for ; i < n; i++ {
 				if m := numbered.FindStringSubmatch(lines[i].Text); m != nil {
 					lines[i].Text = m[2]

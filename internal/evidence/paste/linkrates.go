@@ -51,7 +51,7 @@ var (
 	bmonRow       = regexp.MustCompile(`^\s*>?([A-Za-z][\w.@-]*)\s*[|│]?\s+([\d.]+)([KMG]?)(i?)([Bb])?\s+([\d.]+)[KM]?\s*\d*%?\s*[|│]?\s+([\d.]+)([KMG]?)(i?)([Bb])?\s+`)
 	dstatNames    = regexp.MustCompile(`net/([\w.@]+)`)
 	dstatValue    = regexp.MustCompile(`^(\d+(?:\.\d+)?)([BkMG]?)$`)
-	monitoredLink      = regexp.MustCompile(`^[A-Za-z][\w.@:-]{0,14}$`)
+	monitoredLink = regexp.MustCompile(`^[A-Za-z][\w.@:-]{0,14}$`)
 	sarColumns    = map[string]string{"rxerr/s": "seen_rx_errors", "txerr/s": "seen_tx_errors", "rxdrop/s": "seen_rx_drops", "txdrop/s": "seen_tx_drops",
 		"rxfram/s": "seen_rx_frame", "rxfifo/s": "seen_rx_fifo", "rxpck/s": "seen_rx_pps", "txpck/s": "seen_tx_pps", "%ifutil": "seen_util"}
 )

@@ -20,6 +20,10 @@ var prompts = []*regexp.Regexp{
 	regexp.MustCompile(`^\s*(?:\[([\w.-]+)\]: )?PS [A-Za-z]:\\[^>]*>\s*(.*)$`),
 	// kn1 ~ # cmd (Gentoo, Flatcar), / # cmd (a container's)
 	regexp.MustCompile(`^([\w.-]*) ?(?:~|/[\w./-]*) # (\S.*)$`),
+	// RP/0/RSP0/CPU0:router# cmd (IOS-XR)
+	regexp.MustCompile(`^RP/\d+/\w+/CPU\d+:([\w.-]+)#\s?(.*)$`),
+	// cluster1::> cmd, cluster1::*> cmd (ONTAP)
+	regexp.MustCompile(`^([\w-]+)::(?:[\w -]+)?\*?>\s*(.*)$`),
 	// db6:/etc # cmd (SUSE, AIX)
 	regexp.MustCompile(`^([\w.-]+):\s?[~/][^\s#$%]*\s?[#$%]\s+(\S.*)$`),
 }
@@ -27,8 +31,8 @@ var prompts = []*regexp.Regexp{
 var (
 	shellPrompt   = regexp.MustCompile(`^(?:ba|k|z)?sh-\d+$`) // sh-5.1#
 	windowsPrompt = regexp.MustCompile(`^\s*[A-Za-z]:\\[^>]*>\s*(\S.*)$`)
-	namedPrompt   = regexp.MustCompile(`^\s*<?([A-Za-z][\w.-]*)(?:\([\w/. -]+\))?[#>$%]\s?(\S.*)$`)
-	barePrompt    = regexp.MustCompile(`^\s*(?:[#$%]|\+|>)\s?([a-z/(].*)$`)
+	namedPrompt   = regexp.MustCompile(`^\s*[<\[]?([A-Za-z][\w.-]*)(?:\([\w/. -]+\))?[\]#>$%]\s?(\S.*)$`)
+	barePrompt    = regexp.MustCompile(`^\s*(?:~ ?)?(?:[#$%]|\+|>)\s?([a-z/(].*)$`)
 )
 
 // promptOf is the prompt of a line. One without a host, or of a name alone, counts
@@ -68,7 +72,8 @@ var commands = words(`ip iperf iperf3 iperf2 nuttcp netperf qperf cat zcat head 
 	journalctl sysctl ss netstat nstat tc mpstat sar top htop vmstat mount findmnt nfsstat mountstats multipath iscsiadm nvme teamdctl teamnl ovs-vsctl
 	ovs-appctl ovs-ofctl nmcli networkctl netplan ifconfig route arp brctl bridge uname hostname lsattr entstat lsdev esxcli esxcfg-nics esxcfg-vswitch
 	esxcfg-vmknic esxtop vsish vim-cmd show sh display get-netlbfoteam get-netadapter get-smbmultichannelconnection get-netlbfoteamnic
-	get-netadapterstatistics get-vmswitchteam get-netadapterrss ping traceroute tracepath mtr dd scp rsync fio curl wget nload bmon iftop ifstat
+	get-netadapterstatistics get-vmswitchteam get-vmswitch get-netadapterrss get-netlbfoteammember get-netadapteradvancedproperty get-nettcpsetting
+	get-iscsisession get-iscsiconnection get-smbconnection get-netipaddress ipconfig netsh mpclaim vmkping nv dis ping traceroute tracepath mtr dd scp rsync fio curl wget nload bmon iftop ifstat
 	hostnamectl pveversion mptcpize env printenv pidstat vnstat iostat bwm-ng netserver ntttcp nccl-tests sendrecv_perf ibstat rdma cp rclone pv free lsb_release
 	showmount nvme-cli smartctl lsscsi multipathd ib_send_lat ib_read_lat ib_write_lat getconf perf atop collectl raw_ethernet_bw
 	dstat kubectl talosctl docker virsh qm pvesh smbstatus smbclient smbd tcpdump lldpctl lldpcli ib_write_bw ib_read_bw ib_send_bw ibdev2netdev

@@ -28,6 +28,16 @@ type sink struct {
 	c       *Case
 	host    *Host
 	segment Segment
+	known   func(Segment, string) []*reader // who may begin with a line
+}
+
+// othersLine reports a line that begins another kind of output: a reader of free
+// text ends there.
+func (s *sink) othersLine(kind string, l Line) bool {
+	for _, r := range s.known(Segment{}, l.Text) {
+		return r.kind != kind
+	}
+	return false
 }
 
 func (s *sink) set(subject, key, value string, at Line) {
@@ -78,7 +88,7 @@ func Parse(texts []Text) Case {
 
 // take has each part of a segment read by whoever knows it.
 func (c *Case) take(seg Segment) {
-	s := &sink{c: c, host: c.Host(seg.Host), segment: seg}
+	s := &sink{c: c, host: c.Host(seg.Host), segment: seg, known: readersOf}
 	for i := 0; i < len(seg.Lines); {
 		line := seg.Lines[i]
 		if strings.TrimSpace(line.Text) == "" {
