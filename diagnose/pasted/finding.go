@@ -48,6 +48,9 @@ var rules = []rule{
 // leastSure is how sure a finding must be to be one.
 const leastSure = 0.35
 
+// decided is how sure a finding must be for nothing to be missing.
+const decided = 0.8
+
 // Judge is the answer to a case.
 func Judge(c paste.Case) Answer {
 	v := viewOf(&c)
@@ -69,7 +72,9 @@ func Judge(c paste.Case) Answer {
 		}
 		return 0
 	})
-	a.Missing = v.missing()
+	if len(a.Findings) == 0 || a.Findings[0].Confidence < decided {
+		a.Missing = v.missing()
+	}
 	if len(a.Findings) == 0 {
 		a.Findings = []Finding{v.unknown(a.Missing)}
 	}

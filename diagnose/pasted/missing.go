@@ -2,17 +2,49 @@ package pasted
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/record"
 )
 
-// missing are the outputs that would decide, for whom, the most telling first.
+// settles are the outputs that make sure of one cause.
+var settles = map[record.Cause][]Missing{
+	record.AsymmetricRoute: {{Command: "ip rule; ip route show table all", Why: "whether a rule sends each address's answers by its own interface"}, {Command: "ip route get PEER from ADDRESS", Why: "by which interface the answers leave"}},
+	record.Reordering:      {{Command: "nstat -az | grep -E 'Reorder|DSACK|OFO'", Why: "whether segments arrive out of order (on the receiver: TCPOFOQueue)"}},
+	record.MTU:             {{Command: "ping -M do -s 8972 PEER", Why: "whether full frames pass"}},
+	record.CardSlot:        {{Command: "lspci -vv", Why: "as root: the width and speed of the slot (LnkSta)"}},
+	record.SenderCPU:       {{Command: "mpstat -P ALL 1 5", Why: "which core is full while it runs"}},
+	record.ReceiverCPU:     {{Command: "mpstat -P ALL 1 5", Why: "which core is full while it runs"}},
+	record.ReceiveWindow:   {{Command: "ss -tin", Why: "rwnd_limited on the sender while it runs"}},
+	record.SendBuffer:      {{Command: "ss -tin", Why: "sndbuf_limited on the sender while it runs"}},
+	record.LACPDown:        {{Command: "cat /proc/net/bonding/*", Why: "as root: aggregators, partner and port states"}, {Command: "show lacp neighbor", Host: "the switch", Why: "whom the switch hears on each port"}},
+}
+
+// missing are the outputs that would decide, for whom, the most telling first:
+// those that settle the cause named first, or of none all that help.
 func (v *view) missing() []Missing {
-	var out []Missing
 	first := ""
 	if len(v.hosts) > 0 {
 		first = v.hosts[0].Name
 	}
+	if len(v.findings) > 0 {
+		best := v.findings[0]
+		for _, f := range v.findings {
+			if f.Confidence > best.Confidence {
+				best = f
+			}
+		}
+		if out := settles[best.Cause]; out != nil {
+			out = slices.Clone(out)
+			for i := range out {
+				if out[i].Host == "" {
+					out[i].Host = first
+				}
+			}
+			return out
+		}
+	}
+	var out []Missing
 	if len(v.bonds) == 0 && len(v.hosts) > 0 && len(v.switches) == 0 {
 		out = append(out, Missing{Command: "cat /proc/net/bonding/*", Host: first, Why: "the mode, the hash policy and which ports carry are not here (as root: the LACP partner too)"})
 	}

@@ -49,18 +49,10 @@ func (v *view) placed(b bond, r paste.Run) {
 	if len(frames) < 2 {
 		return
 	}
-	links, sure := b.placements(frames)
-	if links == nil {
+	one, sure := b.onOneLink(frames)
+	if one == "" {
 		return
 	}
-	counts := make(map[string]int)
-	for _, l := range links {
-		counts[l]++
-	}
-	if len(counts) > 1 {
-		return
-	}
-	one := links[0]
 	evidence := []record.Evidence{saw("streams", fmt.Sprintf("%d, source ports %s", len(frames), portList(r)), r.Source)}
 	if x, ok := b.host.Get("host", "release"); ok {
 		evidence = append(evidence, saw("kernel", x.Text, x.Source))
@@ -72,20 +64,22 @@ func (v *view) placed(b bond, r paste.Run) {
 		if r.Rate > fastest*102/100 {
 			return // more than one link carries: there are flows that were not read
 		}
-		sure += 0.05
+		if r.Rate > fastest*80/100 {
+			sure = max(sure+0.05, 0.85)
+		}
 	}
 	if _, _, _, ok := b.oneSided("tx"); !ok {
 		if _, _, seen := b.carried("tx"); seen {
 			return // counters show that it spreads
 		}
 	}
+	if name, part, at, ok := b.oneSided("tx"); ok {
+		evidence = append(evidence, saw("sent", fmt.Sprintf("%.0f %% by %s, next to nothing by the others (idle)", 100*part, name), at))
+		one, sure = name, 0.95
+	}
 	summary := fmt.Sprintf("The hash puts all %d flows on one link (%s): layer3+4 is set, but the source ports of these flows leave no other.", len(frames), one)
 	if even {
 		summary = fmt.Sprintf("All %d source ports are even, and the hash of this kernel keeps their lowest bit: layer3+4 is set, but every flow takes the same link (%s) and the others stay idle.", len(frames), one)
-	}
-	if name, part, at, ok := b.oneSided("tx"); ok {
-		evidence = append(evidence, saw("sent", fmt.Sprintf("%.0f %% by %s", 100*part, name), at))
-		sure = max(sure, 0.95)
 	}
 	v.add(record.HashImbalance, sure, b.host, fmt.Sprintf("%s of %s", b.name, nameOf(b.host)), summary,
 		"Choose other source ports: `iperf3 --cport PORT` (iperf2: `-B ADDRESS:PORT`), odd and even ones, or several processes; `linerate steer pick` names ports that use every link. The policy is right as it is.", evidence...)
@@ -102,38 +96,51 @@ func portList(r paste.Run) string {
 	return strings.Join(all, ", ")
 }
 
-// placements are the links of flows, and how sure that is; nil where the kernels
-// that the host may run do not agree.
-func (b bond) placements(frames []flow.Frame) ([]string, float64) {
+// onOneLink is the link that all flows share, by the hash of the kernels that the
+// host may run, and how sure that is; "" where none of them puts them on one.
+func (b bond) onOneLink(frames []flow.Frame) (link string, sure float64) {
 	h := netstate.Host{Kernel: netstate.Kernel{OS: "linux"}}
-	x, known := b.host.Get("host", "release")
-	h.Kernel.Release = x.Text
+	release, known := b.host.Get("host", "release")
+	h.Kernel.Release = release.Text
 	l := netstate.Link{Name: b.name, Kind: "bond", Up: true, Carrier: true, Bond: &netstate.Bond{HashPolicy: netstate.Layer34, Mode: netstate.LACP}}
 	if b.mode == "balance-xor" {
 		l.Bond.Mode = netstate.BalanceXOR
 	}
 	for _, p := range b.ports {
-		if p.down {
-			continue
+		if !p.down {
+			l.Bond.Ports = append(l.Bond.Ports, p.name)
+			h.Links = append(h.Links, netstate.Link{Name: p.name, Up: true, Carrier: true, Master: b.name, Port: &netstate.BondPort{Bond: b.name, Active: true, MIIUp: true}})
 		}
-		l.Bond.Ports = append(l.Bond.Ports, p.name)
-		h.Links = append(h.Links, netstate.Link{Name: p.name, Up: true, Carrier: true, Master: b.name, Port: &netstate.BondPort{Bond: b.name, Active: true, MIIUp: true}})
 	}
 	h.Links = append(h.Links, l)
 	bundle, err := steer.BundleOf(h, b.name)
 	if err != nil {
-		return nil, 0
+		return "", 0
 	}
-	shown := steer.Show(bundle, frames)
-	var links []string
-	for _, f := range shown.Flows {
-		if f.Link == nil || !f.Known || *f.Link < 0 || *f.Link >= len(l.Bond.Ports) {
-			return nil, 0
+	eras := append([]steer.Era{bundle.Era}, bundle.Doubt...)
+	agree := 0
+	for i, era := range eras {
+		bundle.Era, bundle.Doubt = era, nil
+		shared := ""
+		for n, f := range steer.Show(bundle, frames).Flows {
+			if f.Link == nil || !f.Known || *f.Link < 0 || *f.Link >= len(l.Bond.Ports) || n > 0 && l.Bond.Ports[*f.Link] != shared {
+				shared = ""
+				break
+			}
+			shared = l.Bond.Ports[*f.Link]
 		}
-		links = append(links, l.Bond.Ports[*f.Link])
+		if shared == "" {
+			continue
+		}
+		if agree++; link == "" {
+			link, sure = shared, 0.45
+			if i == 0 {
+				sure = 0.7
+			}
+		}
 	}
-	if known {
-		return links, 0.9
+	if agree == len(eras) && known {
+		sure = 0.9
 	}
-	return links, 0.65
+	return link, sure
 }

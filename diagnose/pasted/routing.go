@@ -103,7 +103,7 @@ func (v *view) oneDefault(h *paste.Host, all []own) {
 			continue
 		}
 		sure := 0.6
-		if cloud, ok := h.Get("host", "cloud"); ok && cloud.Text != "" || len(h.Rules) > 0 {
+		if _, ok := cloudOf(h); ok || len(h.Rules) > 0 {
 			sure = 0.8
 		}
 		v.add(record.AsymmetricRoute, sure, h, a.link+" of "+nameOf(h),
@@ -136,20 +136,44 @@ func (v *view) hostRoutes(h *paste.Host) {
 	}
 }
 
+// drivers of a provider's own virtual cards.
+var cloudDrivers = map[string]string{"ena": "aws", "gve": "gcp"}
+
+// cloudOf is the provider whose instance a host is; false where nothing says so.
+func cloudOf(h *paste.Host) (paste.Value, bool) {
+	if x, ok := h.Get("host", "cloud"); ok {
+		return x, true
+	}
+	for _, name := range h.Subjects("link") {
+		if x, ok := h.Get("link "+name, "driver"); ok && cloudDrivers[x.Text] != "" {
+			return paste.Value{Text: cloudDrivers[x.Text], Source: x.Source}, true
+		}
+	}
+	return paste.Value{}, false
+}
+
 // cloudFlow: a single flow at the rate that a provider gives one.
 func cloudFlow(v *view) {
 	for _, h := range v.hosts {
-		cloud, ok := h.Get("host", "cloud")
-		if !ok {
+		provider, ok := cloudOf(h)
+		if !ok || provider.Text != "aws" {
 			continue
 		}
 		for _, r := range v.c.Runs {
-			if cloud.Text == "aws" && len(r.Streams) == 1 && r.Rate > 4.3*unit.Gbps && r.Rate < 5.05*unit.Gbps {
-				v.add(record.Shaper, 0.85, h, "the cloud's limit of a flow",
-					fmt.Sprintf("%v is what AWS gives a single flow (5 Gbit/s outside a cluster placement group), whatever the instance's bandwidth is.", r.Rate),
-					"Use several flows (two or more streams), or put both instances into one cluster placement group (10 Gbit/s a flow), or ENA Express.",
-					saw("cloud", cloud.Text, cloud.Source), saw(r.Tool, r.Rate.String()+", one stream", r.Source))
+			if len(r.Streams) > 1 || r.Rate < 4.3*unit.Gbps || r.Rate > 5.05*unit.Gbps {
+				continue
 			}
+			sure := 0.75
+			evidence := []record.Evidence{saw("cloud", "AWS ("+provider.Text+")", provider.Source), saw(r.Tool, r.Rate.String()+", one stream", r.Source)}
+			for _, more := range v.c.Runs {
+				if len(more.Streams) > 1 && more.Rate > r.Rate*15/10 {
+					sure = 0.92
+					evidence = append(evidence, saw(more.Tool, fmt.Sprintf("%v, %d streams", more.Rate, len(more.Streams)), more.Source))
+				}
+			}
+			v.add(record.Shaper, sure, h, "the cloud's limit of a flow",
+				fmt.Sprintf("%v is what AWS gives a single flow (5 Gbit/s outside a cluster placement group), whatever the instance's bandwidth is.", r.Rate),
+				"Use several flows (two or more streams), or put both instances into one cluster placement group (10 Gbit/s a flow), or use ENA Express.", evidence...)
 		}
 	}
 }

@@ -100,48 +100,49 @@ func (v *view) windowMath(h *paste.Host) {
 	}
 }
 
-// paced: a qdisc or a socket that sets a pace near what a stream carries.
+// paced: a qdisc that limits each flow, or all of them, near what is carried.
 func paced(v *view) {
 	for _, h := range v.hosts {
 		for _, name := range h.Subjects("link") {
-			x, ok := h.Get("link "+name, "maxrate_bps")
-			if !ok {
-				continue
-			}
-			rate, err := strconv.ParseFloat(x.Text, 64)
-			if err != nil || rate <= 0 {
-				continue
-			}
-			sure := 0.6
-			evidence := []record.Evidence{saw("qdisc of "+name, "fq maxrate "+unit.BitRate(rate).String()+" a flow", x.Source)}
-			for _, r := range v.c.Runs {
-				n := float64(max(len(r.Streams), 1))
-				if each := float64(r.Rate) / n; each > 0.8*rate && each < 1.05*rate {
-					sure = 0.93
-					evidence = append(evidence, saw(r.Tool, r.Rate.String(), r.Source))
+			for key, values := range h.Facts["link "+name] {
+				kind, ok := strings.CutPrefix(key, "shaper ")
+				if !ok {
+					continue
 				}
-			}
-			v.add(record.Pacing, sure, h, "fq maxrate on "+name,
-				fmt.Sprintf("The fq qdisc of %s paces each flow at %v (maxrate): a flow goes no faster, whatever the links carry.", name, unit.BitRate(rate)),
-				fmt.Sprintf("Raise it or take it off: `tc qdisc replace dev %s root fq` without maxrate.", name), evidence...)
-		}
-		for _, name := range h.Subjects("link") {
-			x, ok := h.Get("link "+name, "shaper_bps")
-			if !ok {
-				continue
-			}
-			rate, err := strconv.ParseFloat(x.Text, 64)
-			if err != nil || rate <= 0 {
-				continue
-			}
-			for _, r := range v.c.Runs {
-				if float64(r.Rate) > 0.8*rate && float64(r.Rate) < 1.05*rate {
-					v.add(record.Shaper, 0.9, h, "the qdisc of "+name, fmt.Sprintf("The qdisc of %s shapes it to %v, and that is what is carried.", name, unit.BitRate(rate)),
-						fmt.Sprintf("Raise its rate or remove it: `tc qdisc show dev %s`.", name), saw("qdisc of "+name, x.Text, x.Source), saw(r.Tool, r.Rate.String(), r.Source))
+				x := values[len(values)-1]
+				kind, _, _ = strings.Cut(kind, " ")
+				if rate, err := strconv.ParseFloat(x.Text, 64); err == nil && rate > 0 {
+					v.shaped(h, name, kind, unit.BitRate(rate), x.Source)
 				}
 			}
 		}
 	}
+}
+
+// shaped judges a qdisc with a rate.
+func (v *view) shaped(h *paste.Host, link, kind string, rate unit.BitRate, at paste.Source) {
+	cause, sure := record.Shaper, 0.5
+	summary := fmt.Sprintf("The %s qdisc of %s shapes all that leaves by it to %v.", kind, link, rate)
+	remedy := fmt.Sprintf("Raise its rate or remove it (`tc qdisc show dev %s`).", link)
+	where := kind + " on " + link
+	evidence := []record.Evidence{saw("qdisc of "+link, kind+", "+rate.String(), at)}
+	if kind == "fq" {
+		cause = record.Pacing
+		where = "fq maxrate on " + link
+		summary = fmt.Sprintf("The fq qdisc of %s paces each flow at %v (maxrate): a flow goes no faster, whatever the links carry.", link, rate)
+		remedy = fmt.Sprintf("Raise the limit or remove it: `tc qdisc replace dev %s root fq` without maxrate.", link)
+	}
+	for _, r := range v.c.Runs {
+		carried := r.Rate
+		if kind == "fq" {
+			carried /= unit.BitRate(max(len(r.Streams), 1))
+		}
+		if carried > rate*80/100 && carried < rate*105/100 {
+			sure = 0.93
+			evidence = append(evidence, saw(r.Tool, fmt.Sprintf("%v, %d streams", r.Rate, max(len(r.Streams), 1)), r.Source))
+		}
+	}
+	v.add(cause, sure, h, where, summary, remedy, evidence...)
 }
 
 // stalledRuns: a test that begins and then stands still, between hosts with large

@@ -42,7 +42,7 @@ type port struct {
 func viewOf(c *paste.Case) *view {
 	v := &view{c: c}
 	for _, h := range c.Hosts {
-		if len(h.Facts) == 0 && len(h.Routes) == 0 {
+		if len(h.Facts)+len(h.Routes)+len(h.Sockets)+len(h.Cores)+len(h.Processes)+len(h.Events)+len(h.Mounts)+len(h.Counters) == 0 {
 			continue
 		}
 		if h.Switch {
