@@ -98,7 +98,7 @@ func unnumber(lines []Line) {
 			}
 			n, next = n+1, number+1
 		}
-		if n-i >= 4 {
+		if n-i >= 4 && !countedRows(lines[i:n]) {
 			for ; i < n; i++ {
 				if m := numbered.FindStringSubmatch(lines[i].Text); m != nil {
 					lines[i].Text = m[2]
@@ -109,4 +109,19 @@ func unnumber(lines []Line) {
 		}
 		i = max(n, i+1)
 	}
+}
+
+// countedRow is a row that has a number of its own: a link's of ip -o, a hop's of a
+// trace.
+var countedRow = regexp.MustCompile(`^\s*\d{1,4}[:\s]\s*(?:[\w.@-]+:?\s+(?:<|.*\bmtu \d|inet6? |link/)|.*\d ms\b|(?:\* ?){2,})`)
+
+// countedRows reports a run of which most rows are such.
+func countedRows(lines []Line) bool {
+	n := 0
+	for _, l := range lines {
+		if countedRow.MatchString(l.Text) {
+			n++
+		}
+	}
+	return n > len(lines)/2
 }

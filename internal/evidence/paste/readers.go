@@ -13,9 +13,12 @@ var readers = []reader{
 	kernelCounters,
 	queues,
 	sysctls,
+	pciCards,
+	reach,
 	nodeMetrics,
 	cpuLoad,
 	linkRates,
+	kernelLog,
 	hostID,
 	ipLink,
 }
