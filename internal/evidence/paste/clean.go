@@ -102,7 +102,7 @@ func unnumber(lines []Line) {
 			}
 			n, next = n+1, number+1
 		}
-		if n-i >= 4 && !(i > 0 && tableHead.MatchString(lines[i-1].Text)) {
+		if n-i >= 4 && !(i > 0 && tableHead.MatchString(lines[i-1].Text)) && !countedRows(lines[i:n]) {
 			for ; i < n; i++ {
 				if m := numbered.FindStringSubmatch(lines[i].Text); m != nil {
 					lines[i].Text = m[2]
@@ -149,4 +149,19 @@ func undiff(lines []Line) {
 			within = false
 		}
 	}
+}
+
+// countedRow is a row that has a number of its own: a link's of ip -o, a hop's of a
+// trace.
+var countedRow = regexp.MustCompile(`^\s*\d{1,4}[:\s]\s*(?:[\w.@-]+:?\s+(?:<|.*\bmtu \d|inet6? |link/)|.*\d ms\b|(?:\* ?){2,})`)
+
+// countedRows reports a run of which most rows are such.
+func countedRows(lines []Line) bool {
+	n := 0
+	for _, l := range lines {
+		if countedRow.MatchString(l.Text) {
+			n++
+		}
+	}
+	return n > len(lines)/2
 }

@@ -200,3 +200,6 @@ func addrPort(addr, port string) netip.AddrPort {
 	}
 	return netip.AddrPortFrom(a, uint16(n))
 }
+
+// formatFloat is a number with three digits behind the point.
+func formatFloat(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
