@@ -40,9 +40,9 @@ type rule func(*view)
 // rules are all there are. Their order does not matter.
 var rules = []rule{
 	lacpSilent, lacpSplit, lacpStates, lacpEvents, teamPorts, useCarrier,
-	layer2Hash, oneNextHop, roundRobin, switchHash, placedFlows, multipathHash, otherBundles, oneConnection,
+	layer2Hash, oneNextHop, roundRobin, switchHash, placedFlows, fewFlows, multipathHash, otherBundles, oneConnection,
 	windows, paced, slowPort, badFrames, stalledRuns, slots, busyCores, threads, offloads, secondInterface, cloudFlow,
-	healthyRuns, healthyState,
+	healthyRuns, singleLinks, healthyState, idleProgram,
 }
 
 // leastSure is how sure a finding must be to be one.

@@ -272,13 +272,68 @@ func portNames(b bond) (out []string) {
 	return out
 }
 
-// healthyState: LACP that is whole on every bond, and no rate to blame.
-func healthyState(v *view) {
-	if len(v.c.Runs) == 0 {
+// standardSpeeds are those of Ethernet.
+var standardSpeeds = []unit.BitRate{100 * unit.Mbps, unit.Gbps, 2.5 * unit.Gbps, 5 * unit.Gbps, 10 * unit.Gbps, 25 * unit.Gbps, 40 * unit.Gbps, 50 * unit.Gbps, 100 * unit.Gbps, 200 * unit.Gbps, 400 * unit.Gbps}
+
+// singleLinks: a run at the rate of one link, between hosts that show no bundle.
+func singleLinks(v *view) {
+	if len(v.bonds) > 0 || len(v.switches) > 0 {
 		return
 	}
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			if word(h, name, "laggproto") != "" || word(h, name, "master") != "" {
+				return
+			}
+		}
+		for _, r := range h.Routes {
+			if len(r.Hops) > 1 {
+				return
+			}
+		}
+	}
+	for _, r := range v.c.Runs {
+		for _, h := range v.hosts {
+			for _, name := range h.Subjects("link") {
+				mtu, at, ok := number(h, "link "+name, "mtu")
+				if !ok || name == "lo" || !v.holds(h, name, r) {
+					continue
+				}
+				speeds := standardSpeeds
+				if speed := speedOf(h, name); speed > 0 {
+					speeds = []unit.BitRate{speed}
+				}
+				for _, speed := range speeds {
+					payload := framing.LinkPayload(netstate.Link{Speed: speed}, int(mtu), 0, false)
+					if r.Rate < payload*985/1000 || r.Rate > payload*1005/1000 {
+						continue
+					}
+					f := v.add(record.LineRate, 0.82, h, "none",
+						fmt.Sprintf("Nothing is wrong: %v is line rate of %v at MTU %.0f (%v of payload); the link is full, as it should be.", r.Rate, speed, mtu, payload),
+						"More takes a faster link, or more links and several flows.", saw(r.Tool, r.Rate.String(), r.Source), saw("MTU of "+name, fmt.Sprintf("%.0f", mtu), at))
+					f.Ceiling = payload
+				}
+			}
+		}
+	}
+}
+
+// holds reports a run whose near address a link has.
+func (v *view) holds(h *paste.Host, link string, r paste.Run) bool {
+	for _, a := range addresses(h) {
+		for _, s := range r.Streams {
+			if a.link == link && (s.Local.IsValid() && a.prefix.Addr() == s.Local.Addr() || s.Remote.IsValid() && a.prefix.Addr() == s.Remote.Addr()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// healthyState: LACP that is whole on a bond whose ports carry alike.
+func healthyState(v *view) {
 	for _, b := range v.bonds {
-		if b.mode != "802.3ad" || len(b.ports) < 2 || b.policy == "layer2" {
+		if b.mode != "802.3ad" || len(b.ports) < 2 || b.policy == "layer2" || len(v.bonds) > 1 {
 			continue
 		}
 		n, at, ok := number(b.host, "link "+b.name, "ad_num_ports")
@@ -289,10 +344,10 @@ func healthyState(v *view) {
 		if !seen {
 			continue
 		}
-		if _, part := busiest(parts); part > 0.7 {
+		if _, part := busiest(parts); part > 1.5/float64(len(parts)) {
 			continue
 		}
-		v.add(Healthy, 0.5, b.host, "none", fmt.Sprintf("Nothing is wrong with %s: LACP is up on both links, and both carry.", b.name), "",
-			saw("ports in the aggregator", fmt.Sprintf("%.0f of %d", n, len(b.ports)), at), saw("sent", "even over the links", from))
+		v.add(Healthy, 0.7, b.host, "none", fmt.Sprintf("Nothing is wrong with %s: LACP is up on both ends of all %d ports, and all of them carry.", b.name, len(b.ports)), "",
+			saw("ports in the aggregator", fmt.Sprintf("%.0f of %d", n, len(b.ports)), at), saw("sent", "alike by all ports", from))
 	}
 }

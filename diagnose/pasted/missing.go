@@ -70,7 +70,10 @@ func (v *view) missing() []Missing {
 	}
 	pci := false
 	for _, h := range v.hosts {
-		pci = pci || len(h.Subjects("pci")) > 0
+		for _, bdf := range h.Subjects("pci") {
+			_, told := h.Get("pci "+bdf, "sta_width")
+			pci = pci || told
+		}
 	}
 	if !pci {
 		out = append(out, Missing{Command: "lspci -vv", Host: first, Why: "as root, while it is up: the width of the slot (LnkSta)"})

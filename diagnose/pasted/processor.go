@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/internal/evidence/paste"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 const (
@@ -151,6 +152,40 @@ func offloads(v *view) {
 					fmt.Sprintf("%s hands checksums to the card (tx-checksum-ip-generic on): some kernels and drivers get those of VXLAN packets wrong, and the receiver drops them.", name),
 					fmt.Sprintf("`ethtool -K %s tx-checksum-ip-generic off`; a newer kernel or driver mends it.", name), saw("offload of "+name, "tx-checksum-ip-generic on", x.Source))
 			}
+		}
+	}
+}
+
+// idleProgram: a path that carries far more than a program asks of it, and sockets
+// that wait for the program.
+func idleProgram(v *view) {
+	for _, h := range v.hosts {
+		var waits *paste.Socket
+		for i := range h.Sockets {
+			if s := &h.Sockets[i]; s.Info["app_limited"] != "" && percent(*s, "rwnd_limited") < waitedLong && percent(*s, "sndbuf_limited") < waitedLong {
+				waits = s
+			}
+		}
+		if waits == nil {
+			continue
+		}
+		for _, r := range v.c.Runs {
+			seen := 0.0
+			var at paste.Source
+			for _, name := range h.Subjects("link") {
+				for _, way := range []string{"seen_tx_bps", "seen_rx_bps"} {
+					if n, from, ok := number(h, "link "+name, way); ok && n > seen {
+						seen, at = n, from
+					}
+				}
+			}
+			if seen == 0 || float64(r.Rate) < 3*seen {
+				continue
+			}
+			v.add(record.Application, 0.82, h, "the program on "+nameOf(h),
+				fmt.Sprintf("The network is not the limit: it carries %v in a test, and the program asks for %v of it; TCP waits for the program (app_limited).", r.Rate, unit.BitRate(seen)),
+				"Look at the program: its disks, its own limit or concurrency, a lock, one request at a time.",
+				saw(r.Tool, r.Rate.String(), r.Source), saw("traffic of the program", unit.BitRate(seen).String(), at), saw("ss", "app_limited", waits.Source))
 		}
 	}
 }

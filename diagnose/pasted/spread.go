@@ -120,6 +120,34 @@ func (v *view) oneWayIn(b bond) bool {
 	return seen && b.host.Name != ""
 }
 
+// fewFlows: several flows of a run that all went by one port, where the hash cannot
+// be computed: policy, kernel or ports were not read.
+func fewFlows(v *view) {
+	for _, b := range v.bonds {
+		if b.mode == "active-backup" || b.mode == "balance-rr" || b.policy == "layer2" || b.policy == "layer2+3" || len(b.ports) < 2 {
+			continue
+		}
+		name, part, at, ok := b.oneSided("tx")
+		if !ok {
+			continue
+		}
+		for _, r := range v.c.Runs {
+			n := max(len(r.Streams), r.Parallel)
+			if from, _ := sides(r); n < 2 || from != "" && from != b.host.Name {
+				continue
+			}
+			_, fastest := b.speeds()
+			if fastest > 0 && r.Rate > fastest*102/100 {
+				continue
+			}
+			v.add(record.HashImbalance, 0.7, b.host, b.name+" of "+nameOf(b.host),
+				fmt.Sprintf("All %d flows went over one link (%s): the hash gave the few connections there were the same port of %s, and the others stayed idle.", n, name, b.name),
+				"Use more flows, or other source ports (`linerate steer pick` names ports that use every link), and hash ports: xmit_hash_policy layer3+4.",
+				saw("sent", fmt.Sprintf("%.0f %% by %s", 100*part, name), at), saw(r.Tool, fmt.Sprintf("%d flows, %v", n, r.Rate), r.Source))
+		}
+	}
+}
+
 // oneNextHop: balance-tlb and alb give each peer's MAC one port.
 func oneNextHop(v *view) {
 	for _, b := range v.bonds {
@@ -159,7 +187,10 @@ func roundRobin(v *view) {
 		if b.mode != "balance-rr" {
 			continue
 		}
-		x, _ := fact(b.host, b.name, "mode")
+		x, ok := fact(b.host, b.name, "mode")
+		if !ok {
+			x, _ = fact(b.host, b.name, "runner")
+		}
 		evidence := []record.Evidence{saw("mode of "+b.name, x.Text, x.Source)}
 		sure := 0.55
 		for _, r := range v.c.Runs {
@@ -184,9 +215,19 @@ func roundRobin(v *view) {
 				sure = max(sure, 0.85)
 			}
 		}
+		dead := ""
+		for _, p := range b.ports {
+			if p.down {
+				dead += p.name + ", "
+			}
+		}
+		after := ""
+		if dead != "" {
+			after = " Remove what has no link (" + strings.TrimSuffix(dead, ", ") + ": down) or give it a link watch."
+		}
 		v.add(record.Reordering, sure, b.host, fmt.Sprintf("%s (balance-rr, %d links)", b.name, len(b.ports)),
 			fmt.Sprintf("%s is balance-rr (round robin): it deals the packets of one TCP flow over its %d links, they arrive out of order, and TCP takes that for loss. A single flow gains little beyond two links, however many cables there are.", b.name, len(b.ports)),
-			"Use balance-xor (or 802.3ad where a switch is between) with xmit_hash_policy layer3+4 and several flows: each flow stays on one link, and several flows add up. For one fast flow take one faster card.", evidence...)
+			"Set xmit_hash_policy layer3+4 with mode balance-xor (or 802.3ad on a LAG of the switch) and use several flows: each flow stays on one link, and several flows add up. For one fast flow take one faster card."+after, evidence...)
 	}
 }
 
@@ -204,6 +245,7 @@ func multipathHash(v *view) {
 		}
 		x, told := h.Get("sysctl", "net.ipv4.fib_multipath_hash_policy")
 		if told && x.Text != "0" {
+			v.evenHops(h, route, x)
 			continue
 		}
 		evidence := []record.Evidence{saw("route", fmt.Sprintf("%d next hops", len(route.Hops)), route.Source)}
@@ -215,6 +257,22 @@ func multipathHash(v *view) {
 		v.add(record.SingleLink, sure, h, nameOf(h)+"'s ECMP (fib_multipath_hash_policy 0)",
 			fmt.Sprintf("%s chooses among the route's next hops by addresses alone (layer 3: fib_multipath_hash_policy 0, the default): all flows between two addresses take one link.", nameOf(h)),
 			"`sysctl -w net.ipv4.fib_multipath_hash_policy=1` hashes ports too (layer 4), on each router that has several next hops; keep it in /etc/sysctl.d.", evidence...)
+	}
+}
+
+// evenHops: a route's next hops that hash ports and carry alike.
+func (v *view) evenHops(h *paste.Host, route *paste.Route, policy paste.Value) {
+	b := bond{host: h, name: "route"}
+	for _, hop := range route.Hops {
+		b.ports = append(b.ports, port{name: hop.Link})
+	}
+	parts, at, ok := b.carried("tx")
+	if !ok {
+		return
+	}
+	if name, part := busiest(parts); part < 1.3/float64(len(parts)) {
+		v.add(Healthy, 0.85, h, "none", fmt.Sprintf("Nothing is wrong: both ECMP legs carry alike (%s, the busiest, %.0f %%), and the hash looks at ports too (policy %s).", name, 100*part, policy.Text), "",
+			saw("sent", "even over the next hops", at), saw("net.ipv4.fib_multipath_hash_policy", policy.Text, policy.Source))
 	}
 }
 

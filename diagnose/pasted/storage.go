@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/linerate/linerate/internal/evidence/paste"
 	"github.com/linerate/linerate/record"
 )
 
@@ -40,19 +41,27 @@ func oneConnection(v *view) {
 			v.add(record.SingleLink, 0.6, h, "iSCSI of "+nameOf(h), "There is one iSCSI session, and one session is one connection: it takes a single link.",
 				"Use MPIO: one address and one session on each link, with round-robin paths.", saw("iSCSI sessions", x.Text, x.Source))
 		}
-		for _, name := range h.Subjects("rdma") {
-			qps, _ := h.Get("rdma "+name, "qps")
-			if qps.Text != "" && qps.Text != "1" {
-				continue
-			}
-			x, ok := h.Get("rdma "+name, "bond")
-			if !ok {
-				continue
-			}
-			v.add(record.SingleLink, 0.82, h, name+" (one queue pair)",
-				fmt.Sprintf("%s is a bond of two ports, and one RDMA connection (queue pair, QP) uses one port of it: a single port's rate is all that one QP gets.", name),
-				"Use more queue pairs: NCCL_IB_QPS_PER_CONNECTION=4 (and NCCL_IB_SPLIT_DATA_ON_QPS), `ib_write_bw -q 4`; the ports are chosen by the QP, no transmit hash policy of the bond does.",
-				saw("device", x.Text, x.Source))
+	}
+	for _, r := range v.c.Runs {
+		v.queuePair(r)
+	}
+}
+
+// queuePair: an RDMA test over a bond with one connection: a queue pair uses one port.
+func (v *view) queuePair(r paste.Run) {
+	device := r.Detail["device"]
+	if !strings.Contains(device, "bond") || r.Detail["qps"] != "" && r.Detail["qps"] != "1" {
+		return
+	}
+	sure := 0.8
+	evidence := []record.Evidence{saw(r.Tool, fmt.Sprintf("%s, one queue pair (QP), %v", device, r.Rate), r.Source)}
+	for _, more := range v.c.Runs {
+		if more.Rate > r.Rate*15/10 && more.Detail["qps"] != "1" {
+			sure = 0.93
+			evidence = append(evidence, saw(more.Tool, fmt.Sprintf("%v with %s queue pairs", more.Rate, orThe(more.Detail["qps"], "more")), more.Source))
 		}
 	}
+	v.add(record.SingleLink, sure, nil, device+" (one queue pair)",
+		fmt.Sprintf("%s is a bond of two ports, and one RDMA connection (queue pair, QP) uses one port of it: a single port's rate is all that one QP gets.", device),
+		"Use more queue pairs: NCCL_IB_QPS_PER_CONNECTION=4 (and NCCL_IB_SPLIT_DATA_ON_QPS=1), `ib_write_bw -q 4`; the port is chosen for each QP, no transmit hash policy of the bond does that.", evidence...)
 }

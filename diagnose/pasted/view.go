@@ -58,8 +58,28 @@ func viewOf(c *paste.Case) *view {
 				v.addBond(h, name)
 			}
 		}
+		v.unseenBonds(h)
 	}
 	return v
+}
+
+// unseenBonds are bonds of which only the ports were read: links with a master and
+// the flag of a bond's port.
+func (v *view) unseenBonds(h *paste.Host) {
+	for _, link := range h.Subjects("link") {
+		flags, _ := h.Get("link "+link, "flags")
+		master, _ := h.Get("link "+link, "master")
+		if _, seen := v.bond(h, master.Text); seen || master.Text == "" || !strings.Contains(flags.Text, "SLAVE") {
+			continue
+		}
+		b := bond{host: h, name: master.Text}
+		for _, other := range h.Subjects("link") {
+			if m, ok := h.Get("link "+other, "master"); ok && m.Text == master.Text {
+				b.ports = append(b.ports, v.port(h, other))
+			}
+		}
+		v.bonds = append(v.bonds, b)
+	}
 }
 
 // fact is a link's fact: of what runs, else of what a file declares.
@@ -89,8 +109,10 @@ func (v *view) addBond(h *paste.Host, name string) {
 			}
 		}
 	}
-	kind := word(h, name, "kind")
-	if kind != "bond" && !isMode(b.mode) {
+	switch kind := word(h, name, "kind"); {
+	case kind == "team":
+		b.mode, b.policy = teamMode(h, name)
+	case kind != "bond" && !isMode(b.mode):
 		return
 	}
 	for _, p := range names {
@@ -102,6 +124,25 @@ func (v *view) addBond(h *paste.Host, name string) {
 		b.policy, b.implied = "layer2", true
 	}
 	v.bonds = append(v.bonds, b)
+}
+
+// teamMode is what a team's runner comes to among a bond's modes, and its hash
+// among the policies; "" where it is none of them.
+func teamMode(h *paste.Host, name string) (mode, policy string) {
+	switch word(h, name, "runner") {
+	case "roundrobin":
+		return "balance-rr", ""
+	case "activebackup":
+		return "active-backup", ""
+	case "lacp":
+		mode = "802.3ad"
+	case "loadbalance":
+		mode = "balance-xor"
+	}
+	if hash := word(h, name, "tx_hash"); strings.Contains(hash, "l4") || strings.Contains(hash, "tcp") {
+		policy = "layer3+4"
+	}
+	return mode, policy
 }
 
 func isMode(s string) bool {
