@@ -79,7 +79,7 @@ func (o *opts) run(ctx context.Context, args []string) error {
 		return explainLive(ctx, o.con, append(args, "local:")[0], o.live)
 	}
 	if !o.probe.on {
-		texts, isRecord, err := readPasted(ctx, args, o.paste)
+		texts, isRecord, err := readPasted(ctx, o.con, args, o.paste)
 		if err != nil {
 			return err
 		}

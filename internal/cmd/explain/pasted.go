@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,9 +45,9 @@ const mostPasted = 64 << 20
 
 // readPasted reads the files of a question; records is true where the one file is
 // a record, or another tool's result that is nothing but that.
-func readPasted(ctx context.Context, args []string, f pasteFlags) (texts []paste.Text, isRecord bool, err error) {
+func readPasted(ctx context.Context, con *console.Console, args []string, f pasteFlags) (texts []paste.Text, isRecord bool, err error) {
 	for _, arg := range args {
-		text, err := console.ReadNamed(ctx, "read", arg, mostPasted)
+		text, err := textOf(ctx, con, arg)
 		if err != nil {
 			return nil, false, err
 		}
@@ -57,7 +58,7 @@ func readPasted(ctx context.Context, args []string, f pasteFlags) (texts []paste
 		if !ok || name == "" || file == "" {
 			return nil, false, console.BadUsage(fmt.Sprintf("explain: --host %q is no NAME=FILE", h), "--host nas=nas.txt")
 		}
-		text, err := console.ReadNamed(ctx, "read", file, mostPasted)
+		text, err := textOf(ctx, con, file)
 		if err != nil {
 			return nil, false, err
 		}
@@ -71,8 +72,26 @@ func readPasted(ctx context.Context, args []string, f pasteFlags) (texts []paste
 	return texts, isRecord, nil
 }
 
+// textOf is a file's text, or standard input's.
+func textOf(ctx context.Context, con *console.Console, file string) ([]byte, error) {
+	if file != "-" {
+		return console.ReadNamed(ctx, "read", file, mostPasted)
+	}
+	text, err := io.ReadAll(io.LimitReader(con.Stdin, mostPasted+1))
+	if err != nil {
+		return nil, fmt.Errorf("read standard input: %w", err)
+	}
+	if len(text) > mostPasted {
+		return nil, console.BadUsage("read standard input: it has more than 64 MiB", "leave out what is no output of a command")
+	}
+	return text, nil
+}
+
 // explainPasted answers from text.
 func explainPasted(con *console.Console, texts []paste.Text, f pasteFlags) error {
+	if len(texts) == 1 && !con.JSON {
+		texts[0].Name = "" // "line 12" says where
+	}
 	c := paste.Parse(texts)
 	if len(c.Read) == 0 {
 		return console.BadUsage("explain: nothing in it is the output of a command, a configuration or a result that linerate reads",
