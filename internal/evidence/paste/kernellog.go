@@ -305,7 +305,7 @@ func (s *sink) logFacts(kind, link, text string, l Line) {
 			return
 		}
 		if m := logSpeed.FindStringSubmatch(text); m != nil {
-			s.set("link "+link, "log_speed", loggedSpeed(m[1], m[2]), l)
+			s.set("link "+link, "log_speed", wholeMegabits(m[1], m[2]), l)
 		} else if m := logMegabits.FindStringSubmatch(text); m != nil {
 			s.set("link "+link, "log_speed", m[1], l)
 		}
@@ -320,8 +320,8 @@ func (s *sink) logFacts(kind, link, text string, l Line) {
 
 var logMegabits = regexp.MustCompile(`, (\d+) ?Mbps`)
 
-// loggedSpeed is a speed as whole Mbit/s.
-func loggedSpeed(value, unit string) string {
+// wholeMegabits is a speed as whole Mbit/s.
+func wholeMegabits(value, unit string) string {
 	v := float(value)
 	if strings.EqualFold(unit, "G") {
 		v *= 1000
