@@ -115,7 +115,7 @@ var (
 	ansibleHost   = regexp.MustCompile(`^([\w.-]+) \| (?:CHANGED|SUCCESS|FAILED)[^>]*>>`)
 	hostHeading   = regexp.MustCompile(`^[\s#*=_-]*(?i:on |host |node |from |output (?:of|from) |switch )?(?:the )?["'*]?([A-Za-z][\w.-]*)["'*]?(?: side| host| node| box)?(?: \([^)]*\))?[\s*_]*:[\s*_=-]*$`)
 	ruledHeading  = regexp.MustCompile(`^[=*#_-]{3,}\s*([A-Za-z][\w.-]*)\s*[=*#_-]{2,}$`)
-	notHostsNames = words(`code quote output result results config configuration edit update here this bond info note details example now also then and with
+	notHostsNames = words(`port ports chassis interface vlan vlans actor partner bond team system description local remote setup runner aggregator member members statistics status counters code quote output result results config configuration edit update here this bond info note details example now also then and with
 		without before after log logs dmesg interfaces network netplan thanks question problem setup hardware regards hi hello machine spec status
 		metadata ethernets bonds vlans bridges tunnels parameters addresses routes nameservers runner ports links bond options match ipv4 ipv6
 		settings install environment`)
