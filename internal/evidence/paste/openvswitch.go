@@ -25,7 +25,7 @@ var (
 	ovsBond   = regexp.MustCompile(`^---- ([\w.@-]+) ----$`)
 	ovsMember = regexp.MustCompile(`^\s*(?:member|slave):? ([\w.@-]+): (enabled|disabled|current|expired|defaulted|[a-z ]*attached)(.*)$`)
 	ovsHash   = regexp.MustCompile(`^\s*hash (\d+): (\d+) kB load`)
-	ovsTree   = regexp.MustCompile(`^\s+(Bridge|Port|Interface|fail_mode:|datapath_type:|Controller|Manager) ?"?([\w.@:-]*)"?$`)
+	ovsTree   = regexp.MustCompile(`^\s+(Bridge|Port|Interface|fail_mode:|datapath_type:|Controller|Manager) "?([\w.@][\w.@:-]*)"?$`)
 	ovsUUID   = regexp.MustCompile(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	ovsColumn = regexp.MustCompile(`^(\w+) +: (.*)$`)
 	ovsKey    = regexp.MustCompile(`^\s*([a-z][\w -]*): ?(.*)$`)
