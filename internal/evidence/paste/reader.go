@@ -24,6 +24,7 @@ type sink struct {
 	c       *Case
 	host    *Host
 	segment Segment
+	failed  int // tries to read a document: each looks at all that follows
 }
 
 func (s *sink) set(subject, key, value string, at Line) {
@@ -106,9 +107,15 @@ func (c *Case) take(seg Segment) {
 
 // skip notes a line that nobody knows, with its neighbours as one.
 func (c *Case) skip(l Line) {
-	if n := len(c.NotRead); n > 0 && c.NotRead[n-1].File == l.File && c.NotRead[n-1].To+1 >= l.Number-1 {
+	if n := len(c.NotRead); n > 0 && c.NotRead[n-1].File == l.File && c.NotRead[n-1].To+1 >= l.Number-1 && !c.readSince(c.NotRead[n-1].Source) {
 		c.NotRead[n-1].To = l.Number
 		return
 	}
 	c.NotRead = append(c.NotRead, NotRead{Source: l.source(), Why: "no known output"})
+}
+
+// readSince reports that lines behind these were read.
+func (c *Case) readSince(s Source) bool {
+	n := len(c.Read)
+	return n > 0 && c.Read[n-1].File == s.File && c.Read[n-1].From > s.To
 }
