@@ -85,12 +85,12 @@ func (s *sink) namedOption(link string, f bondopt.Format, key, value string, l L
 	return true
 }
 
-var span1 = regexp.MustCompile(`^(\d+(?:\.\d+)?) ?(us|ms|msec|s|sec|seconds?)?$`)
+var timeSpan = regexp.MustCompile(`^(\d+(?:\.\d+)?) ?(us|ms|msec|s|sec|seconds?)?$`)
 
 // milliseconds is a time of systemd's or netplan's as a number of milliseconds: a
 // bare number is seconds in units, milliseconds elsewhere.
 func milliseconds(value string, f bondopt.Format) string {
-	m := span1.FindStringSubmatch(value)
+	m := timeSpan.FindStringSubmatch(value)
 	if m == nil {
 		return value
 	}

@@ -51,7 +51,10 @@ func yamlLine(text string) bool {
 
 // readDocument takes the longest front of the lines that can be a document.
 func readDocument(s *sink, lines []Line) int {
-	n := documentEnd(lines)
+	if s.failed >= mostTries {
+		return 0
+	}
+	n := documentEnd(lines[:min(len(lines), mostDocument)])
 	r := documentReader{sink: s}
 	read := 0
 	for from := 0; from < n; {
@@ -70,10 +73,18 @@ func readDocument(s *sink, lines []Line) int {
 		from = to
 	}
 	if !r.found {
+		s.failed++
 		return 0
 	}
 	return read
 }
+
+// Bounds of what is tried: the parser takes the square of a document's length, and
+// text that only begins like one is tried again at each of its lines.
+const (
+	mostTries    = 6
+	mostDocument = 5000 // lines
+)
 
 // documentEnd is how many lines look like a document's: JSON's to its last bracket.
 func documentEnd(lines []Line) int {

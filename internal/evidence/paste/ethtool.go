@@ -65,7 +65,7 @@ func readEthtool(s *sink, lines []Line) (read int) {
 			if !r.line(key, value, l) {
 				return read
 			}
-		} else if !(owned && (l.Text != text && r.more(text, l) || strings.HasPrefix(text, "netlink error") || strings.HasPrefix(text, "Cannot ") || r.section == "G" && len(text) < 100 && r.more(text, l))) {
+		} else if !(owned && (l.Text != text && r.more(text, l) || strings.HasPrefix(text, "netlink error") || strings.HasPrefix(text, "Cannot "))) {
 			return read
 		}
 		read = i + 1

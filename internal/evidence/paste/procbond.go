@@ -79,7 +79,7 @@ func readProcBond(s *sink, lines []Line) (read int) {
 		if text == "" {
 			continue
 		}
-		if !bondTitles[text] {
+		if !bondTitles[text] && !(strings.HasPrefix(text, "bond ") && strings.HasSuffix(text, " has no active aggregator")) && !strings.HasPrefix(text, "NS IPv6 target/s") {
 			bond, key, value, ok := bondLine(text)
 			if bond != "" && bond != r.bond {
 				r.start(bond)
@@ -126,6 +126,9 @@ func (r *procReader) line(key, value string, l Line) bool {
 		r.set(r.subject, "kind", "bond", l)
 		r.driver(value, l)
 	case "Slave Interface":
+		if !linkName.MatchString(value) {
+			return false
+		}
 		r.set("link "+r.bond, "kind", "bond", l)
 		r.port(r.bond, value, l)
 		if r.turn != nil {

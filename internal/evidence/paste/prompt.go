@@ -52,7 +52,7 @@ func promptOf(line string) (Prompt, bool) {
 	if m := namedPrompt.FindStringSubmatch(line); m != nil && knownCommand(m[2]) {
 		return Prompt{Host: hostName(m[1]), Command: m[2]}, true
 	}
-	if m := barePrompt.FindStringSubmatch(line); m != nil && knownCommand(m[1]) {
+	if m := barePrompt.FindStringSubmatch(line); m != nil && (knownCommand(m[1]) || forLoop.MatchString(m[1])) {
 		return Prompt{Command: m[1]}, true
 	}
 	return Prompt{}, false
@@ -109,13 +109,15 @@ func program(line string) string {
 
 // Headings that name a file or a host.
 var (
-	tailHeading   = regexp.MustCompile(`^==> (\S+) <==$`)
-	hashHeading   = regexp.MustCompile(`^#\s*((?:/[\w.@+-]+){2,})\s*:?$`)
-	pathHeading   = regexp.MustCompile(`^\s*((?:/[\w.@+-]+){2,}|ifcfg-[\w.-]+|[\w.-]+\.(?:netdev|network|link|nmconnection|ya?ml|conf))\s*:?$`)
-	ansibleHost   = regexp.MustCompile(`^([\w.-]+) \| (?:CHANGED|SUCCESS|FAILED)[^>]*>>`)
-	hostHeading   = regexp.MustCompile(`^[\s#*=_-]*(?i:on |host |node |from |output (?:of|from) |switch )?(?:the )?["'*]?([A-Za-z][\w.-]*)["'*]?(?: side| host| node| box)?(?: \([^)]*\))?[\s*_]*:[\s*_=-]*$`)
-	ruledHeading  = regexp.MustCompile(`^[=*#_-]{3,}\s*([A-Za-z][\w.-]*)\s*[=*#_-]{2,}$`)
-	notHostsNames = words(`port ports chassis interface vlan vlans actor partner bond team system description local remote setup runner aggregator member members statistics status counters code quote output result results config configuration edit update here this bond info note details example now also then and with
+	tailHeading  = regexp.MustCompile(`^==> (\S+) <==$`)
+	hashHeading  = regexp.MustCompile(`^#\s*((?:/[\w.@+-]+){2,})\s*:?$`)
+	pathHeading  = regexp.MustCompile(`^\s*((?:/[\w.@+-]+){2,}|ifcfg-[\w.-]+|[\w.-]+\.(?:netdev|network|link|nmconnection|ya?ml|conf))\s*:?$`)
+	ansibleHost  = regexp.MustCompile(`^([\w.-]+) \| (?:CHANGED|SUCCESS|FAILED)[^>]*>>`)
+	hostHeading  = regexp.MustCompile(`^[\s#*=_-]*(?i:on |host |node |from |output (?:of|from) |switch )?(?:the )?["'*]?([A-Za-z][\w.-]*)["'*]?(?: side| host| node| box)?(?: \([^)]*\))?[\s*_]*:[\s*_=-]*$`)
+	ruledHeading = regexp.MustCompile(`^[=*#_-]{3,}\s*([A-Za-z][\w.-]*)\s*[=*#_-]{2,}$`)
+	// linkLike are names that links have, above what is said of one.
+	linkLike      = regexp.MustCompile(`^(?:bond|eth|en[ops]|ens|vmbr|br|team|lagg|igb|ixl?|em|bge|re|mlxen|cxl|vtnet|vmnic|wlan|veth|tap|vlan|mgmt-)[a-z]*[\d-][\w.-]*$`)
+	notHostsNames = words(`port ports chassis interface vlan vlans actor partner bond team system description local remote setup runner aggregator member members statistics counters code quote output result results config configuration edit update here this bond info note details example now also then and with
 		without before after log logs dmesg interfaces network netplan thanks question problem setup hardware regards hi hello machine spec status
 		metadata ethernets bonds vlans bridges tunnels parameters addresses routes nameservers runner ports links bond options match ipv4 ipv6
 		settings install environment`)
@@ -139,7 +141,7 @@ func headingOf(line string) (host, file string) {
 		}
 	}
 	for _, shape := range []*regexp.Regexp{ansibleHost, ruledHeading, hostHeading} {
-		if m := shape.FindStringSubmatch(line); m != nil && !notHostsNames[strings.ToLower(m[1])] && !knownCommand(m[1]) {
+		if m := shape.FindStringSubmatch(line); m != nil && !notHostsNames[strings.ToLower(m[1])] && !knownCommand(m[1]) && !linkLike.MatchString(m[1]) {
 			return hostName(m[1]), ""
 		}
 	}

@@ -29,6 +29,7 @@ type sink struct {
 	host    *Host
 	segment Segment
 	known   func(Segment, string) []*reader // who may begin with a line
+	failed  int                             // tries to read a document: each looks at all that follows
 }
 
 // othersLine reports a line that begins another kind of output: a reader of free
@@ -114,7 +115,7 @@ func (c *Case) take(seg Segment) {
 
 // skip notes a line that nobody knows, with its neighbours as one.
 func (c *Case) skip(l Line) {
-	if n := len(c.NotRead); n > 0 && c.NotRead[n-1].File == l.File && c.NotRead[n-1].To+1 >= l.Number-1 {
+	if n := len(c.NotRead); n > 0 && c.NotRead[n-1].File == l.File && c.NotRead[n-1].To+1 >= l.Number-1 && !c.readSince(c.NotRead[n-1].Source) {
 		c.NotRead[n-1].To = l.Number
 		return
 	}
@@ -124,4 +125,10 @@ func (c *Case) skip(l Line) {
 // ruled reports a line that has neither letters nor digits: it says nothing.
 func ruled(line string) bool {
 	return strings.IndexFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0
+}
+
+// readSince reports that lines behind these were read.
+func (c *Case) readSince(s Source) bool {
+	n := len(c.Read)
+	return n > 0 && c.Read[n-1].File == s.File && c.Read[n-1].From > s.To
 }

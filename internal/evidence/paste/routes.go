@@ -36,9 +36,12 @@ var (
 func isRoute(line string) bool {
 	f := strings.Fields(line)
 	if len(f) > 0 && routeTypes[f[0]] {
-		f = f[1:]
+		if f = f[1:]; len(f) == 1 {
+			_, ok := destination(f[0], false)
+			return ok
+		}
 	}
-	if len(f) < 2 || !routeSecond[f[1]] && (len(f) > 2 || f[len(f)-1] == f[0]) || strings.HasSuffix(line, ":") {
+	if len(f) < 2 || strings.HasSuffix(line, ":") {
 		return false
 	}
 	if _, ok := destination(f[0], false); !ok || !routeSecond[f[1]] {

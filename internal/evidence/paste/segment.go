@@ -38,7 +38,7 @@ func segments(lines []Line) []Segment {
 		if host, file := headingOf(l.Text); file != "" {
 			flush(Segment{Host: now.Host, Path: file})
 			continue
-		} else if host != "" && outputFollows(lines[i+1:]) && len(readersOf(now, l.Text)) == 0 {
+		} else if host != "" && !within(l, now.Lines) && len(readersOf(now, l.Text)) == 0 && outputFollows(lines[i+1:]) {
 			flush(Segment{Host: host})
 			continue
 		}
@@ -46,6 +46,12 @@ func segments(lines []Line) []Segment {
 	}
 	flush(Segment{})
 	return out
+}
+
+// within reports a line that is indented below another: a key of a document's.
+func within(l Line, above []Line) bool {
+	n := len(above)
+	return n > 0 && strings.TrimSpace(above[n-1].Text) != "" && strings.TrimLeft(l.Text, " \t") != l.Text
 }
 
 // fence reports a line that parts outputs and has nothing else.
