@@ -31,7 +31,7 @@ func lacpEvents(v *view) {
 		v.takenApart(h)
 		if n, at := events(h, "lacp-no-response"); n > 0 {
 			last := h.Events[len(h.Events)-1]
-			if last.Kind == "lacp-no-response" && !v.hasFinding(record.LACPDown) {
+			if last.Kind == "lacp-no-response" && n == len(h.Events) && !v.hasFinding(record.LACPDown) {
 				v.add(record.LACPDown, 0.5+0.1*float64(min(n, 3)), h, orThe(last.Link, "the bond"),
 					"The bond heard no LACP partner when it came up, and its log says nothing of one since.",
 					"Read `cat /proc/net/bonding/"+orThe(last.Link, "bond0")+"` as root: a partner MAC of zeroes means that the switch does not speak LACP on these ports.",

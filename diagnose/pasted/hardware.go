@@ -59,8 +59,8 @@ func (v *view) slot(h *paste.Host, bdf string) {
 	width, at, okWidth := number(h, subject, "sta_width")
 	capWidth, _, okCap := number(h, subject, "cap_width")
 	capSpeed, _, _ := number(h, subject, "cap_speed")
-	if acs, ok := h.Get(subject, "acs"); ok && acs.Text == "on" {
-		v.add(record.CardSlot, 0.6, h, "PCIe bridge "+bdf+" with ACS", fmt.Sprintf("The PCIe bridge %s has ACS on: traffic between devices below it goes up to the root complex and back instead of straight across.", bdf),
+	if acs, ok := h.Get(subject, "acs"); ok && (acs.Text == "on" || strings.Contains(acs.Text, "ReqRedir+")) {
+		v.add(record.CardSlot, 0.72, h, "PCIe bridge "+bdf+" with ACS", fmt.Sprintf("The PCIe bridge %s has ACS on: traffic between devices below it goes up to the root complex and back instead of straight across.", bdf),
 			"Turn ACS off on the bridges where no VM needs it: in the firmware, or `setpci -s "+bdf+" ECAP_ACS+6.w=0000`.", saw("ACSCtl of "+bdf, acs.Text, acs.Source))
 	}
 	gbps, source, told := number(h, subject, "available_gbps")

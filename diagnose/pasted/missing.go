@@ -45,6 +45,19 @@ func (v *view) missing() []Missing {
 		}
 	}
 	var out []Missing
+	for _, h := range v.hosts {
+		if v.mptcp(h) {
+			out = append(out, Missing{Command: "ss -Mtin; ip mptcp endpoint", Host: h.Name, Why: "which MPTCP subflow carries how much over which link"})
+			break
+		}
+	}
+	for _, h := range v.hosts {
+		if n, _ := events(h, "lacp-no-response"); n > 0 {
+			out = append(out, Missing{Command: "cat /proc/net/bonding/*", Host: h.Name, Why: "as root, some minutes after the start: whether an LACP partner answers"},
+				Missing{Command: "show spanning-tree interface PORT", Host: "the switch", Why: "whether its ports are edge ports (portfast): spanning tree and the slow LACP rate hold a bond down for up to 30 s"})
+			break
+		}
+	}
 	if len(v.bonds) == 0 && len(v.hosts) > 0 && len(v.switches) == 0 {
 		out = append(out, Missing{Command: "cat /proc/net/bonding/*", Host: first, Why: "the mode, the hash policy and which ports carry are not here (as root: the LACP partner too)"})
 	}

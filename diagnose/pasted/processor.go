@@ -189,3 +189,33 @@ func idleProgram(v *view) {
 		}
 	}
 }
+
+// guestCards are the names that FreeBSD gives a hypervisor's cards.
+var guestCards = []string{"vtnet", "vmx", "hn", "xn"}
+
+// guest: a virtual card whose one core or thread is full.
+func guest(v *view) {
+	for _, h := range v.hosts {
+		card := ""
+		for _, name := range h.Subjects("link") {
+			for _, p := range guestCards {
+				if rest, ok := strings.CutPrefix(name, p); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+					card = name
+				}
+			}
+		}
+		if card == "" {
+			continue
+		}
+		for _, p := range h.Processes {
+			if p.CPU < 80 || contains(p.Name, "idle") {
+				continue
+			}
+			v.add(record.ReceiverCPU, 0.8, h, card+" in the guest "+nameOf(h),
+				fmt.Sprintf("%s is a virtual card (virtio) of a guest (VM), and one core of the guest is full with its interrupts (%s): that core limits.", card, p.Name),
+				"Give the virtual card more queues, turn its offloads on where the guest's system handles them, or pass a real card through (passthrough, SR-IOV).",
+				saw(p.Name, fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source))
+			break
+		}
+	}
+}

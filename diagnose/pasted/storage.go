@@ -65,3 +65,25 @@ func (v *view) queuePair(r paste.Run) {
 		fmt.Sprintf("%s is a bond of two ports, and one RDMA connection (queue pair, QP) uses one port of it: a single port's rate is all that one QP gets.", device),
 		"Use more queue pairs: NCCL_IB_QPS_PER_CONNECTION=4 (and NCCL_IB_SPLIT_DATA_ON_QPS=1), `ib_write_bw -q 4`; the port is chosen for each QP, no transmit hash policy of the bond does that.", evidence...)
 }
+
+// sambaChannels: SMB multichannel that asks for interfaces which do not answer, or
+// is bound to one.
+func sambaChannels(v *view) {
+	for _, h := range v.hosts {
+		for _, e := range h.Events {
+			if e.Kind != "channel-failed" {
+				continue
+			}
+			evidence := []record.Evidence{saw("log of "+nameOf(h), e.Text, e.Source)}
+			remedy := "On the server bind SMB to the interfaces that clients reach, by their real addresses (`interfaces = ...` with all of them), and take link-local ones (169.254.*, fe80::) out."
+			for _, other := range v.hosts {
+				if x, ok := other.Get("config smb", "interfaces"); ok {
+					evidence = append(evidence, saw("interfaces of "+nameOf(other), x.Text, x.Source))
+				}
+			}
+			v.add(record.SingleLink, 0.8, h, "SMB channels of "+nameOf(h),
+				"SMB multichannel has one channel only: the server offers interfaces that the client cannot reach (link-local addresses, or one interface bound), so extra channels fail and one link carries all.", remedy, evidence...)
+			return
+		}
+	}
+}

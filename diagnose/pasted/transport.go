@@ -197,3 +197,51 @@ func stalledRuns(v *view) {
 		"Large packets are lost between the hosts: the hosts send jumbo frames (MTU 9000), and something on the path carries 1500 only, so small packets (ping, ssh, the start of a test) pass and full ones vanish.",
 		"Set MTU 9216 on every switch port and VLAN of the path ("+orThe(small, "find it with `ping -M do -s 8972 PEER`")+"), or 1500 on both hosts.", evidence...)
 }
+
+// Buffers that are far below the kernel's defaults (tcp_init: 6 MiB and 4 MiB).
+const (
+	smallBuffer = 2 << 20
+	mptcpBuffer = 4 << 20
+)
+
+// smallBuffers: limits of buffers that a long path, or several of MPTCP, outgrow.
+func smallBuffers(v *view) {
+	for _, h := range v.hosts {
+		x, ok := h.Get("sysctl", "net.ipv4.tcp_rmem")
+		f := strings.Fields(x.Text)
+		if !ok || len(f) != 3 {
+			continue
+		}
+		most, err := strconv.ParseFloat(f[2], 64)
+		if err != nil || most <= 0 {
+			continue
+		}
+		mptcp := v.mptcp(h)
+		evidence := []record.Evidence{saw("net.ipv4.tcp_rmem", x.Text, x.Source)}
+		switch {
+		case mptcp && most < mptcpBuffer:
+			v.add(record.ReceiveWindow, 0.78, h, "tcp_rmem and tcp_wmem of both ends",
+				fmt.Sprintf("MPTCP needs a buffer for both paths together: the sum of their rates over the slower path's round trip. tcp_rmem stops at %v, so the second path adds little.", unit.Bytes(most)),
+				"Raise the third values on both ends: `sysctl -w net.ipv4.tcp_rmem=\"4096 131072 33554432\" net.ipv4.tcp_wmem=\"4096 65536 33554432\"`.", evidence...)
+		case most < smallBuffer && len(v.c.Runs) > 0:
+			v.add(record.ReceiveWindow, 0.5, h, "tcp_rmem of "+nameOf(h),
+				fmt.Sprintf("tcp_rmem of %s stops at %v, far below the kernel's default of 6 MiB: a stream gets no more than half of that in a round trip.", nameOf(h), unit.Bytes(most)),
+				"Set its third value to 33554432 or more, and that of tcp_wmem on the sender.", evidence...)
+		}
+	}
+}
+
+// mptcp reports a host that uses MPTCP.
+func (v *view) mptcp(h *paste.Host) bool {
+	for _, key := range []string{"net.mptcp.enabled", "net.mptcp.mptcp_enabled"} {
+		if x, ok := h.Get("sysctl", key); ok && x.Text == "1" {
+			return true
+		}
+	}
+	for _, r := range v.c.Runs {
+		if r.MPTCP {
+			return true
+		}
+	}
+	return len(h.Subjects("mptcp")) > 0
+}
