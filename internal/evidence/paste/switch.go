@@ -26,6 +26,28 @@ func (s *sink) vendor() string {
 	return v.Text
 }
 
+// ofSystem says which system prints what is read. Where the host is of another one,
+// it is a host that nobody names; prompts of Windows never name theirs.
+func (s *sink) ofSystem(os string, l Line) {
+	now, known := s.host.Get("host", "os")
+	_, linux := s.host.Get("host", "release")
+	if known && now.Text != os || !known && (linux || os == "windows" && s.host.ownOutputs()) {
+		s.host = s.c.namelessSystem(os)
+	}
+	s.set("host", "os", os, l)
+}
+
+func (c *Case) namelessSystem(os string) *Host {
+	for _, h := range c.Hosts {
+		if v, ok := h.Get("host", "os"); h.Name == "" && !h.Switch && ok && v.Text == os {
+			return h
+		}
+	}
+	h := &Host{Facts: make(map[string]map[string][]Value), Ports: make(map[string][]string)}
+	c.Hosts = append(c.Hosts, h)
+	return h
+}
+
 // ownOutputs reports that outputs of a host, not of a switch, were read.
 func (h *Host) ownOutputs() bool {
 	for subject := range h.Facts {
@@ -33,7 +55,7 @@ func (h *Host) ownOutputs() bool {
 			return true
 		}
 	}
-	return len(h.Routes)+len(h.Rules) > 0
+	return len(h.Routes)+len(h.Rules)+len(h.Sockets)+len(h.Cores) > 0
 }
 
 // namelessSwitch is the switch that no prompt names.

@@ -1,0 +1,110 @@
+package paste
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// bsdCounters reads FreeBSD's `netstat -i`, `netstat -I IF -w N` and `vmstat -i`.
+var bsdCounters = reader{
+	kind:     "netstat -i of FreeBSD",
+	commands: []string{"netstat", "vmstat"},
+	starts: func(line string) bool {
+		return bsdHead.MatchString(line) || strings.Contains(line, "<Link#") && bsdRow.MatchString(line) || strings.HasPrefix(line, "irq") && bsdIRQ.MatchString(line)
+	},
+	read: readBSDCounters,
+}
+
+var (
+	bsdHead = regexp.MustCompile(`^\s*(?:Name\s+Mtu\s+Network\s+Address\s+Ipkts|input\s+\(?(\w+)\)?\s+output|interrupt\s+total\s+rate)`)
+	bsdRow  = regexp.MustCompile(`^\s*(\S+?)\*?\s+(\d+)\s+<Link#\d+>\s+(?:([0-9a-f:]{17})\s+)?((?:[\d-]+\s*)+)$`)
+	bsdWay  = regexp.MustCompile(`^\s*(?:\d+\s+){6,8}\d+$`)
+	bsdIRQ  = regexp.MustCompile(`^(irq\d+|cpu\d+): ?(\S+(?: \S+)*?)\s+(\d+)\s+(\d+)$`)
+	bsdWait = regexp.MustCompile(`-w\s*(\d+)`)
+)
+
+func readBSDCounters(s *sink, lines []Line) int {
+	var titles, rates []string
+	link, seconds := "", 1
+	if m := bsdWait.FindStringSubmatch(s.segment.Command); m != nil {
+		seconds = max(wholeNumber(m[1]), 1)
+	}
+	return eachLine(lines, func(l Line, text string) bool {
+		f := strings.Fields(text)
+		if m := bsdHead.FindStringSubmatch(text); m != nil {
+			if f[0] == "Name" {
+				titles = f
+			}
+			link = m[1]
+			return true
+		}
+		if f[0] == "packets" {
+			rates = f
+			return true
+		}
+		if m := bsdRow.FindStringSubmatch(text); m != nil {
+			subject := "link " + m[1]
+			s.set(subject, "mtu", m[2], l)
+			s.setIf(subject, "mac", m[3], l)
+			numbers := strings.Fields(m[4])
+			names := []string{"Ipkts", "Ierrs", "Idrop", "Opkts", "Oerrs", "Coll"}
+			if len(titles) > 4 {
+				names = titles[4:]
+			}
+			for i, n := range numbers {
+				if i < len(names) && digits.MatchString(n) {
+					s.setIf(subject, map[string]string{"Ipkts": "rx_packets", "Ierrs": "rx_errors", "Idrop": "rx_dropped", "Ibytes": "rx_bytes", "Opkts": "tx_packets", "Oerrs": "tx_errors",
+						"Obytes": "tx_bytes", "Coll": "collisions", "Drop": "tx_dropped"}[names[i]], n, l)
+				}
+			}
+			return true
+		}
+		if rates != nil && link != "" && bsdWay.MatchString(text) && len(f) == len(rates) {
+			way := "seen_rx_bps"
+			for i, title := range rates {
+				if title == "bytes" {
+					if n := wholeNumber(f[i]); n >= 0 {
+						s.set("link "+link, way, itoa(8*n/seconds), l)
+					}
+					way = "seen_tx_bps"
+				}
+			}
+			return true
+		}
+		if m := bsdIRQ.FindStringSubmatch(text); m != nil {
+			s.set("irq "+m[2], "total", m[3], l)
+			s.set("irq "+m[2], "rate", m[4], l)
+			return true
+		}
+		return titles != nil && len(f) >= 6 || len(f) == 3 && f[0] == "Total"
+	})
+}
+
+// bsdCores reads FreeBSD's `top -P`: one row a core. Its interrupt time is what Linux
+// calls soft.
+var bsdCores = reader{
+	kind:     "top -P of FreeBSD",
+	commands: []string{"top"},
+	starts: func(line string) bool {
+		return strings.Contains(line, "% interrupt") && bsdCore.MatchString(line)
+	},
+	read: func(s *sink, lines []Line) int {
+		return eachLine(lines, func(l Line, text string) bool {
+			m := bsdCore.FindStringSubmatch(text)
+			if m == nil {
+				return false
+			}
+			core := Core{ID: firstOf(m[1], "all"), Source: l.source()}
+			for i, field := range []*float64{&core.User, nil, &core.System, &core.Soft, &core.Idle} {
+				if field != nil {
+					*field, _ = strconv.ParseFloat(m[2+i], 64)
+				}
+			}
+			s.host.Cores = append(s.host.Cores, core)
+			return true
+		})
+	},
+}
+
+var bsdCore = regexp.MustCompile(`^\s*CPU ?(\d*): +([\d.]+)% user, +([\d.]+)% nice, +([\d.]+)% system, +([\d.]+)% interrupt, +([\d.]+)% idle`)
