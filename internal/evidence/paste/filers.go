@@ -127,7 +127,7 @@ func (s *sink) ontapCells(subject, way, text string, cells [][]string, l Line) {
 
 // nasPanel reads the network page of a NAS as people copy it: Synology, QNAP.
 var nasPanel = reader{
-	kind:   "NAS network page",
+	kind: "NAS network page",
 	starts: func(line string) bool {
 		return strings.Contains(line, "uplex") && nasStatus.MatchString(line) || len(line) < 40 && nasName.MatchString(line)
 	},
