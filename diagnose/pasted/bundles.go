@@ -28,12 +28,6 @@ var bundleRules = []bundleRule{
 	{key: "hash_mode", value: "default", kinds: []string{"etherchannel"}, sure: 0.8,
 		summary: "%s has hash_mode default: the EtherChannel chooses an adapter by the destination IP address (its last byte), so all to one address takes one adapter and the others are idle.",
 		remedy:  "`chdev -l %s -a hash_mode=src_dst_port` (with -P and a restart, or while it is detached) hashes ports; then several connections use several adapters. The switch's own hash decides the other direction."},
-	{key: "load_balancing", value: "srcport", sure: 0.75,
-		summary: "%s chooses an uplink by virtual port (route based on originating virtual port id): one VM's one virtual NIC has one uplink, whatever its connections are.",
-		remedy:  "One VM needs several virtual NICs, or the policy IP hash (`iphash`) with a static channel at the switch, or a dvSwitch with LACP, and several peers; or a faster uplink."},
-	{key: "load_balancing", value: "mac", sure: 0.7,
-		summary: "%s chooses an uplink by source MAC: one VM's one virtual NIC has one uplink.",
-		remedy:  "Give the VM several virtual NICs, or use IP hash with a static channel at the switch."},
 	{key: "load_balancing_algorithm", value: "hypervport", sure: 0.7,
 		summary: "%s balances by Hyper-V port: one VM's one adapter has one link of the team.",
 		remedy:  "Use the Dynamic algorithm (`Set-NetLbfoTeam -LoadBalancingAlgorithm Dynamic`), or several adapters."},
@@ -58,6 +52,7 @@ func otherBundles(v *view) {
 			}
 			v.teamHash(h, name)
 			v.lagg(h, name)
+			v.vSwitch(h, name)
 		}
 	}
 }
@@ -123,4 +118,62 @@ func (v *view) lagg(h *paste.Host, name string) {
 		fmt.Sprintf("%s (%s) gives each flow one link by a hash: one session or connection, and all between two addresses where the switch hashes addresses, goes no faster than a single link.", name, proto.Text),
 		fmt.Sprintf("Use several connections: iSCSI MPIO with an address on each link instead of the LAG, NFS or SMB with several; `ifconfig %s lagghash l2,l3,l4` on this end, and a hash of addresses and ports (L4) on the switch for what it sends.", name),
 		evidence...)
+}
+
+// vSwitch: ESXi's switch: a virtual port has one uplink, and with IP hash a pair of
+// addresses has.
+func (v *view) vSwitch(h *paste.Host, name string) {
+	ports := h.Ports[name]
+	if word(h, name, "kind") != "vswitch" || len(ports) < 2 {
+		return
+	}
+	one := ""
+	if speed := speedOf(h, ports[0]); speed > 0 {
+		one = fmt.Sprintf(" of %v", speed)
+	}
+	kind, _ := h.Get("link "+name, "kind")
+	x, told := h.Get("link "+name, "load_balance")
+	evidence := []record.Evidence{saw("uplinks of "+name, strings.Join(ports, ", "), kind.Source)}
+	if told {
+		evidence = append(evidence, saw("load balancing of "+name, x.Text, x.Source))
+	}
+	where := name + " of " + nameOf(h)
+	switch strings.ToLower(x.Text) {
+	case "", "srcport", "portid":
+		v.add(record.SingleLink, 0.72, h, where+": one virtual NIC, one uplink",
+			fmt.Sprintf("%s gives each virtual port (virtual NIC) one uplink (route based on originating virtual port id, the default): one VM has a single uplink%s, however many there are.", name, one),
+			"Several VMs, or several virtual NICs with addresses of their own, use several uplinks; IP hash (iphash) with a static channel at the switch spreads one VM's peers; a faster uplink helps one flow.", evidence...)
+	case "mac":
+		v.add(record.SingleLink, 0.7, h, where, fmt.Sprintf("%s chooses an uplink by source MAC: one VM's one virtual NIC has one uplink%s.", name, one),
+			"Use several virtual NICs, or IP hash with a static channel at the switch.", evidence...)
+	case "iphash":
+		v.add(record.SingleLink, 0.45, h, where, fmt.Sprintf("%s chooses an uplink by the pair of addresses (IP hash): one session between two addresses has one uplink%s.", name, one),
+			"Use more pairs of addresses: a second address on the server, or several clients.", evidence...)
+	}
+}
+
+// evenAdapters: two links that stand alone and carry alike, with SMB on both.
+func evenAdapters(v *view) {
+	for _, h := range v.hosts {
+		if len(h.Subjects("smb")) < 2 || len(v.bonds) > 0 {
+			continue
+		}
+		b := bond{host: h, name: "adapters"}
+		for _, name := range h.Subjects("link") {
+			if n, _, ok := number(h, "link "+name, "tx_bytes"); ok && n > 0 && name != "lo" {
+				b.ports = append(b.ports, port{name: name})
+			}
+		}
+		for _, way := range []string{"tx", "rx"} {
+			parts, at, ok := b.carried(way)
+			if !ok {
+				continue
+			}
+			if name, part := busiest(parts); part < 1.3/float64(len(parts)) {
+				v.add(Healthy, 0.82, h, "none", fmt.Sprintf("Nothing is wrong: SMB multichannel uses both adapters, and they carry alike (%s, the busiest, %.0f %%).", name, 100*part), "",
+					saw("traffic of the adapters", "even", at))
+				return
+			}
+		}
+	}
 }

@@ -42,7 +42,7 @@ var rules = []rule{
 	lacpSilent, lacpSplit, lacpStates, lacpEvents, teamPorts, useCarrier,
 	layer2Hash, oneNextHop, roundRobin, switchHash, placedFlows, fewFlows, multipathHash, otherBundles, oneConnection,
 	windows, paced, slowPort, badFrames, stalledRuns, slots, busyCores, threads, offloads, secondInterface, cloudFlow,
-	healthyRuns, singleLinks, healthyState, idleProgram, guest, smallBuffers, sambaChannels,
+	healthyRuns, singleLinks, healthyState, idleProgram, guest, evenAdapters, smallBuffers, sambaChannels,
 }
 
 // leastSure is how sure a finding must be to be one.

@@ -174,20 +174,30 @@ func slowPort(v *view) {
 				continue
 			}
 			master := word(h, name, "master")
-			if master == "" || v.hasFinding(record.LACPDown) {
+			if master == "" || v.hasFinding(record.LACPDown) || !fasterSibling(h, name, master, speed) {
 				continue
 			}
 			x, _ := fact(h, name, "speed")
-			v.add(record.LineRate, 0.75, h, name, fmt.Sprintf("%s negotiated %v: a gigabit port does that over a broken pair or an old switch port.", name, speed),
+			v.add(record.LineRate, 0.75, h, name, fmt.Sprintf("%s negotiated %v while another port of %s is faster: a gigabit port does that over a broken pair or an old switch port.", name, speed, master),
 				"Replace its cable, then check that both ends negotiate.", saw("speed of "+name, x.Text, x.Source))
 		}
 	}
 }
 
+// fasterSibling reports a link with the same master and more speed.
+func fasterSibling(h *paste.Host, name, master string, speed unit.BitRate) bool {
+	for _, other := range h.Subjects("link") {
+		if other != name && word(h, other, "master") == master && speedOf(h, other) > speed {
+			return true
+		}
+	}
+	return false
+}
+
 // badFrames: a port that receives damaged frames.
 func badFrames(v *view) {
 	look := func(h *paste.Host, subject, name string) {
-		for _, key := range []string{"rx_crc", "rx_frame", "stat.rx_crc_errors", "rx_overrun_bus", "rx_errors"} {
+		for _, key := range []string{"rx_crc", "rx_frame", "stat.rx_crc_errors", "rx_errors"} {
 			n, at, ok := number(h, subject, key)
 			if !ok || n < 100 {
 				continue
@@ -197,6 +207,9 @@ func badFrames(v *view) {
 			}
 			sure := 0.9
 			if key == "rx_errors" {
+				if crc, _, told := number(h, subject, "rx_crc"); told && crc == 0 {
+					continue
+				}
 				sure = 0.6
 			}
 			v.add(record.Congestion, sure, h, name+" of "+nameOf(h),
@@ -205,7 +218,7 @@ func badFrames(v *view) {
 				saw(strings.TrimPrefix(key, "stat.")+" of "+name, strconv.FormatFloat(n, 'f', -1, 64), at))
 			return
 		}
-		if n, at, ok := number(h, subject, "bus_overruns"); ok && n > 100 {
+		if n, at, ok := number(h, subject, "rx_bus_overruns"); ok && n > 100 {
 			v.add(record.CardSlot, 0.85, h, "port "+name+" of "+nameOf(h),
 				fmt.Sprintf("Port %s counts bus overruns (%.0f): the card cannot hand its packets to the host in time, a limit of the hardware of this port.", name, n),
 				"Move the traffic to another port or card, on a wider or other bus; compare its neighbour's counter.", saw("bus overruns of "+name, strconv.FormatFloat(n, 'f', -1, 64), at))

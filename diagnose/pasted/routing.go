@@ -48,6 +48,7 @@ func secondInterface(v *view) {
 			}
 		}
 		v.oneDefault(h, all)
+		v.windowsDefault(h)
 		v.hostRoutes(h)
 	}
 }
@@ -110,6 +111,40 @@ func (v *view) oneDefault(h *paste.Host, all []own) {
 			fmt.Sprintf("%s has the only default route by %s: what arrives at %s (%s) from other subnets is answered by %s, and the second interface carries no answer; a provider or rp_filter drops it.", nameOf(h), by.Link, a.link, a.prefix.Addr(), by.Link),
 			fmt.Sprintf("Give %s a table of its own: `ip route add default via GATEWAY dev %s table 102; ip rule add from %s table 102`.", a.link, a.link, a.prefix.Addr()),
 			saw("default route", "by "+by.Link, by.Source), saw("address of "+a.link, a.prefix.String(), a.at))
+	}
+}
+
+// windowsDefault: the routes of Windows name an interface by its address: one that
+// has a network and no default route.
+func (v *view) windowsDefault(h *paste.Host) {
+	if system, _ := h.Get("host", "os"); system.Text != "windows" {
+		return
+	}
+	var by *paste.Route
+	seen := make(map[netip.Addr]paste.Route)
+	for i := range h.Routes {
+		r := &h.Routes[i]
+		near := r.Route.Source
+		switch {
+		case r.Dst.Bits() == 0 && by != nil && by.Route.Source != near:
+			return
+		case r.Dst.Bits() == 0:
+			by = r
+		case near.IsValid() && !near.IsLoopback() && !near.IsLinkLocalUnicast():
+			seen[near] = *r
+		}
+	}
+	if by == nil || !by.Route.Source.IsValid() {
+		return
+	}
+	for near, r := range seen {
+		if near == by.Route.Source || r.Dst.Contains(by.Gateway) {
+			continue
+		}
+		v.add(record.AsymmetricRoute, 0.82, h, "the second interface ("+near.String()+")",
+			fmt.Sprintf("The second interface (%s) has no default route: what comes to it from another subnet finds no way back by it, for the only gateway is reached by %s.", near, by.Route.Source),
+			fmt.Sprintf("Add a default route for it: `route -p add 0.0.0.0 mask 0.0.0.0 GATEWAY metric 5015 if INDEX` with the gateway of %s (its subnet's first address in Azure).", r.Dst),
+			saw("default route", "by "+by.Route.Source.String()+" alone", by.Source), saw("network", r.Dst.String()+" by "+near.String(), r.Source))
 	}
 }
 

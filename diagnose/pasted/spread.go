@@ -225,9 +225,13 @@ func roundRobin(v *view) {
 		if dead != "" {
 			after = " Remove what has no link (" + strings.TrimSuffix(dead, ", ") + ": down) or give it a link watch."
 		}
+		remedy := "Set xmit_hash_policy layer3+4 with mode balance-xor (or 802.3ad on a LAG of the switch)"
+		if word(b.host, b.name, "kind") == "team" {
+			remedy = "Change the runner to loadbalance or lacp, with addresses and ports in its tx_hash,"
+		}
 		v.add(record.Reordering, sure, b.host, fmt.Sprintf("%s (balance-rr, %d links)", b.name, len(b.ports)),
 			fmt.Sprintf("%s is balance-rr (round robin): it deals the packets of one TCP flow over its %d links, they arrive out of order, and TCP takes that for loss. A single flow gains little beyond two links, however many cables there are.", b.name, len(b.ports)),
-			"Set xmit_hash_policy layer3+4 with mode balance-xor (or 802.3ad on a LAG of the switch) and use several flows: each flow stays on one link, and several flows add up. For one fast flow take one faster card."+after, evidence...)
+			remedy+" and use several flows: each flow stays on one link, and several flows add up. For one fast flow take one faster card."+after, evidence...)
 	}
 }
 

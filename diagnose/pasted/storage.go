@@ -33,6 +33,12 @@ func oneConnection(v *view) {
 					}
 				}
 			}
+			if system, _ := h.Get("host", "os"); system.Text == "esxi" {
+				v.add(record.SingleLink, max(sure, 0.75), h, "NFS datastore "+m.Path,
+					fmt.Sprintf("The NFS datastore %s has one session (one TCP connection), and one connection takes one uplink, whatever the load balancing is.", m.Path),
+					"Use several datastores, each by another address of the server (a second address there, chosen so that the hash takes the other uplink); NFS 4.1 takes several addresses, and newer releases nconnect.", evidence...)
+				continue
+			}
 			v.add(record.SingleLink, sure, h, "the NFS mount "+m.Path+" of "+nameOf(h),
 				fmt.Sprintf("The NFS mount %s has one TCP connection, and one connection takes one link of a bond: no more than a single link's rate.", m.Path),
 				"Mount it with `nconnect=4` (Linux 5.3 and later; NFS 4.1 also with several server addresses and max_connect), with layer3+4 on both hosts and a hash of ports on the switch; source ports decide whether all links are used (`linerate steer nfs`).", evidence...)
