@@ -89,6 +89,7 @@ func TestSeesViolations(t *testing.T) {
 		"after a picture":    {"CONTRIBUTING.md", "```\na\n```\nsee `run/stop.go`\n", "`run/stop.go` is not there"},
 		"in a picture":       {"CONTRIBUTING.md", "```\na[internal/b/c] --> d\n```\n", "`internal/b/c` is not there"},
 		"in an indented one": {"CONTRIBUTING.md", "so:\n\n    a  internal/b, internal/c -> d\n", "`internal/c` is not there"},
+		"a root's package":   {"CONTRIBUTING.md", "`go test ./hard`\n", "`hard` is not there"},
 		"before a name":      {"CONTRIBUTING.md", "`cmd/all/<name>/x.go`\n", "`cmd/all` is not there"},
 		"three words":        {"run/steerpickroute.go", "package run\n\n// Steer, pick and route are words.\n", "a name of 3 words"},
 		"three with lines":   {"run/read_pickroute_linux.go", "package run\n\nvar pickRoute int\n", "a name of 3 words"},

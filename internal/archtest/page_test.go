@@ -36,8 +36,8 @@ func checkPages(tree fs.FS, sources []source) ([]string, error) {
 		}
 		for _, word := range mentioned(text) {
 			name, given := pathIn(word)
-			top, _, below := strings.Cut(name, "/")
-			if !below && !given || !slices.Contains(roots, top) {
+			top, _, _ := strings.Cut(name, "/")
+			if !given && !slices.Contains(roots, top) {
 				continue
 			}
 			if _, err := fs.Stat(tree, name); err != nil {
