@@ -1,5 +1,5 @@
-// Package fabric is what a user declares: hosts, their netplan, what netplan
-// cannot say, the paths between them and what to measure. It reads and checks
+// Package fabric is what a user declares: hosts, their netplan, what has no
+// key in netplan, the paths between them and what to measure. It reads and checks
 // the YAML file, with file, line and column in every complaint, and turns a
 // declared host into the same netstate that observing one gives.
 //

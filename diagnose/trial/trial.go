@@ -2,7 +2,7 @@
 // remedy. It judges a record against the state of the hosts and the
 // prediction.
 //
-// Each cause is a hypothesis of its own that is held against the evidence by
+// Each cause is a hypothesis of its own that is compared with the evidence by
 // itself. judge.go has the one list of them and names the one that binds;
 // decide.go says which measurement tells those apart that remain. A new cause,
 // or a new sign of an old one, goes into its own file and never into another's

@@ -12,8 +12,8 @@ import (
 // pageLines is what ARCHITECTURE.md stays below: it is read in one go.
 const pageLines = 250
 
-// pages are held to name only what is there.
-var pages = [...]string{"ARCHITECTURE.md", "CONTRIBUTING.md"}
+// checked are the pages that name only what is there.
+var checked = [...]string{"ARCHITECTURE.md", "CONTRIBUTING.md"}
 
 // checkPages finds an ARCHITECTURE.md that is too long, and paths in backticks and
 // pictures that are not there: of those that begin with a folder of the root. A part with a letter
@@ -25,13 +25,13 @@ func checkPages(tree fs.FS, sources []source) ([]string, error) {
 		roots = append(roots, top)
 	}
 	var problems []string
-	for _, page := range pages {
+	for _, page := range checked {
 		b, err := fs.ReadFile(tree, page)
 		if err != nil {
 			return nil, err
 		}
 		text := string(b)
-		if n := strings.Count(text, "\n"); page == pages[0] && n >= pageLines {
+		if n := strings.Count(text, "\n"); page == checked[0] && n >= pageLines {
 			problems = append(problems, fmt.Sprintf("%s: %d lines, want fewer than %d", page, n, pageLines))
 		}
 		for _, word := range mentioned(text) {

@@ -3,7 +3,7 @@
 //
 //	lock, read preconditions, journal on disk, guard armed,
 //	  each step: begun in the journal, done, read back, links carry, journal;
-//	  check of the whole host, applied; confirming, files, confirmed
+//	  check of the host, applied; confirming, files, confirmed
 //	  or: error, Ctrl-C, deadline, kill -9: reverting, last step first, rolled back
 //
 // The lock (flock) ends with its holder. A value that is no longer what the plan
@@ -19,7 +19,7 @@
 // Don't touch the host before its entry is on the disk. The last KeepEntries
 // changes of a namespace are kept, none for longer than KeepTime.
 //
-// The way back does not stop at an error, nor when its context ends, nor without
+// A rollback does not stop at an error, nor when its context ends, nor without
 // a journal; what fails is tried again when the rest is rolled back. One that was
 // cut short stays reverting: it is gone on with, files first, and cannot be
 // confirmed.
@@ -28,18 +28,18 @@
 // directories of a fixed list. Their new texts lie beside them, synced, before the
 // journal says confirming. From then on a crash is finished forwards, by the
 // guard, at the next boot, or by the next command that changes something; before
-// that a reboot takes every change back.
+// that a reboot rolls every change back.
 //
 // The guard rolls back what nobody confirmed by its deadline, on the monotonic
 // clock. Where systemd runs it is a transient unit, and BootUnit waits for the
 // next boot while something is pending; elsewhere it is a process of its own
-// session, and nothing is installed. A timer in the process that holds the ssh
+// session, and nothing is installed. A timer in the process of the ssh
 // session would die with it. Don't make the guard depend on the network that it
 // is to restore.
 //
-// A group is the entries of one run on one host, and goes back as one. The newest
-// entry names, in one write and before anything is touched, all that go back with
-// it. Don't roll an older entry back before a newer one.
+// A group is the entries of one run on one host, and is rolled back as one. The
+// newest entry names, in one write and before anything is touched, all that are
+// rolled back with it. Don't roll an older entry back before a newer one.
 //
 // A host is locked by one run a network namespace (Hold). Don't take that lock to
 // read.

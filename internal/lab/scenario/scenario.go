@@ -3,7 +3,7 @@
 // tool, and the numbers that somebody published of it. A scenario is a fabric
 // file with one key more. Pure: it reads and checks the file, scales it, and
 // judges what was measured; it must never build or measure anything. Don't put a
-// network into code that a file can say, and don't mark a row as not scored
+// network into code that a file can declare, and don't mark a row as not scored
 // because it is off.
 package scenario
 

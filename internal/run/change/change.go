@@ -1,6 +1,6 @@
 // Package change carries what a fabric file wants out on its hosts, as one:
-// every host is planned before the first is touched, what holds afterwards is
-// looked at from both ends, and all of it is confirmed over new connections or
+// every host is planned before the first is touched, the result is
+// checked from both ends, and all of it is confirmed over new connections or
 // all of it rolled back. Whoever asked confirms, over a connection that works
 // after the change: one that cut its own author off is exactly the one to roll
 // back. It decides neither what is wanted nor in what steps: that is wanted's and
