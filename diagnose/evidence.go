@@ -1,7 +1,10 @@
 // Package diagnose holds what its judgements share: how evidence is written and
-// where it was read. trial judges a measurement, host the state of hosts, live
-// the traffic that a host has. They must never measure, and never guess: what
-// the evidence does not decide is unknown, with the measurement that would.
+// where it was read. A finding is a cause or a fault, the evidence with its
+// source, and the remedy. Package trial judges a measurement, host the state of
+// hosts and what is between them, live the traffic that a host has already.
+//
+// They must never measure, and never guess: what the evidence does not decide is
+// unknown, with the measurement that would decide it.
 package diagnose
 
 import (

@@ -1,7 +1,10 @@
-// Package fabric is what a user declares: hosts, their netplan, what netplan
-// cannot say, and the paths between them. It reads and checks the YAML file
-// and turns a declared host into the same netstate that observing one gives.
-// It must never look at a real host.
+// Package fabric is what a user declares: hosts, their netplan, what has no
+// key in netplan, the paths between them and what to measure. It reads and checks
+// the YAML file, with file, line and column in every complaint, and turns a
+// declared host into the same netstate that observing one gives.
+//
+// It must never look at a real host. Don't invent what the file leaves out:
+// unknown is a value.
 package fabric
 
 import (

@@ -1,5 +1,6 @@
-// Package flow is the vocabulary of traffic: five-tuples, frames, lanes and
-// directions. Plain data; which link a flow takes is steer's business.
+// Package flow is the vocabulary of traffic: a five-tuple, the frame around it,
+// a lane (a pair of addresses), a direction. Plain data. Don't ask it which
+// link a flow takes: that is steer's.
 package flow
 
 import (

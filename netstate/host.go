@@ -1,6 +1,9 @@
 // Package netstate is one host's network as plain data. The same structs
 // describe what a host is (observed), what a fabric file declares and what a
-// plan wants (desired). It must never learn how to read or change a host.
+// plan wants (desired). Attributes that nobody here reads are kept.
+//
+// It must never learn how to read or change a host. Don't identify a link by its
+// ifindex: names and permanent addresses outlive it.
 package netstate
 
 import (

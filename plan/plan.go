@@ -1,6 +1,17 @@
 // Package plan turns the difference between an observed and a desired host
-// into ordered steps, each with its precondition, its undo and how disruptive
-// it is. It must never carry a step out.
+// into ordered steps. A step changes one thing; it has its precondition, how
+// disruptive it is, the command a person would type, and how it is rolled back.
+//
+// When a bond option can change is a row of internal/bondopt. What else a change
+// needs (routes away, bond down, ports out, and all of it backwards) are steps
+// like any other, so that rollback and crash recovery need no second program, and
+// a bounce can be shown and interrupted.
+//
+// The kernel restores connected routes after a bounce and nothing else: routes
+// with a gateway or outside the main table become steps, IPv6 addresses that
+// would be lost (no keep_addr_on_down) are an error.
+//
+// It must never carry a step out. Don't put a shell string in a step.
 package plan
 
 import (

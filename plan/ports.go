@@ -59,13 +59,20 @@ func (b *builder) ports(want netstate.Link) {
 			goes = append(goes, p)
 		}
 	}
-	if have.Bond.Mode.Hashes() {
+	if b.orderCounts(have) {
 		b.order(bond, slices.Concat(to, goes))
 	}
 	for _, p := range slices.Backward(goes) {
 		b.detach(bond, p)
 	}
 	b.portValues(want)
+}
+
+// orderCounts reports a bond that counts its ports in the order they came in, now
+// or after a rollback.
+func (b *builder) orderCounts(bond netstate.Link) bool {
+	was, there := b.observed.Link(bond.Name)
+	return bond.Bond.Mode.Hashes() || there && was.Bond != nil && was.Bond.Mode.Hashes()
 }
 
 // order brings a bond's ports into an order, one port a step.
@@ -183,6 +190,7 @@ func (b *builder) freePort(port, bond string) bool {
 			b.problem(bond+" ports", "%s is a port of %s, which is no bond: take it out there first", port, l.Master)
 			return false
 		}
+		b.leaveOthers(l.Master, port)
 		b.detach(l.Master, port)
 	}
 	if b.now.MPTCP != nil {
@@ -199,6 +207,15 @@ func (b *builder) freePort(port, bond string) bool {
 		b.takeDown(port, why)
 	}
 	return len(b.problems) == before
+}
+
+// leaveOthers makes a port that another bond takes the last of its own, where the
+// order counts: a rollback adds it there.
+func (b *builder) leaveOthers(bond, port string) {
+	l, _ := b.now.Link(bond)
+	if b.orderCounts(l) {
+		b.order(bond, append(slices.DeleteFunc(slices.Clone(l.Bond.Ports), func(o string) bool { return o == port }), port))
+	}
 }
 
 // leaveAddresses takes every address off a link, the last one first.

@@ -1,10 +1,24 @@
 // Package predict says what a pair of hosts can carry: the expected rate of
 // every path, direction and stream count, the ceiling no measurement may
-// exceed, and every limit with its number and its reason. Pure: it computes
-// from netstate and the declared paths and must never look at a host, a clock
-// or a file. Which link a flow takes is steer's knowledge.
+// exceed, and every limit with its number, its reason and whether it binds.
+// Pure: it computes from netstate and the declared paths and must never look at
+// a host, a clock or a file. Which link a flow takes is steer's knowledge.
 //
 // Rates are TCP (or UDP) payload in bits per second unless a name says wire.
+//
+// Where to look. A new limit goes into one of two lists, bounds in bound.go (of
+// a stream) or limits in limit.go (of the way):
+//
+//	question and answer    predict, traffic, matrix (every pair, direction, count), expect (one way)
+//	addresses, routes      lane, routing/, attach (what lies under an address), way, aggregator, tunnel
+//	which link             spread, multipath, plan (flows over links), kernelports, chances, chance/
+//	bytes on the wire      ceiling, together (several kinds of traffic), framing/
+//	limits                 limit (their order), linklimit, bound (of a stream), shared (of streams together)
+//	windows, loss          window, roundtrip, loss, lossmeets, pacing, tcp/ (sysctls to bytes; responses to loss)
+//	one limit each         striped (reordering), core, card and pcie, cloud, shaper
+//	who gets how much      network (resources), fleet and fleetresource (very many flows), maxmin/
+//	one measured row       calibrate/
+//	changes on paper       whatif/
 package predict
 
 import (

@@ -1,6 +1,6 @@
 // Package record is the versioned schema of a measurement: what was asked,
-// where it ran, what came out. Plain data with its own consistency rules; it
-// must never measure or judge.
+// where it ran, what came out; the causes that limit a result are its words.
+// Plain data with its own consistency rules; it must never measure or judge.
 package record
 
 import (

@@ -1,7 +1,11 @@
 // Package render has what every format of a host's network configuration is
 // given and gives back: the host as it is wanted with the files that are there,
-// and the files to write, what they cannot say, what was read. Each format is a
-// package below this one; package formats lists them.
+// and the files to write, what is not representable in them, what was read. Each format is a
+// package below this one; package formats lists them, and package ledger holds
+// what a host is to have until a format has said it, so that the rest is a warning.
+//
+// Don't look at a host: its files come in as text. Don't touch in a file what
+// nobody asked for.
 package render
 
 import (

@@ -18,5 +18,5 @@
 // tells which rule explains what was seen of an unknown switch.
 //
 // The package must never learn how packets are sent or counted, and never what
-// people type: commands are package recipe's.
+// people type: commands are package snippet's.
 package steer

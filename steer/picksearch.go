@@ -4,7 +4,10 @@ import (
 	"github.com/linerate/linerate/flow"
 )
 
-// mostSides is how many sides a request can have.
+// mostSides is how many sides a request can have. Both directions and both
+// switches are four hashes of one flow. For two sides the search is exact; for
+// more that is too dear, and sets that cannot be even on all exist: a bounded
+// random walk from a striped start, always the same one, is taken.
 const mostSides = 4
 
 // links is a class on each side.

@@ -1,6 +1,7 @@
 // Package unit holds the quantities linerate computes with: bit rates and
-// byte counts. It is the only package that knows 1000 from 1024 and a bit
-// from a byte. It must never learn about links, hosts or time.
+// byte counts, how they are parsed and printed. It is the only package that
+// knows 1000 from 1024 and a bit from a byte. It must never learn about links,
+// hosts or time. Don't write a rate as a bare number anywhere else.
 package unit
 
 import (

@@ -1,5 +1,8 @@
-// Package host says what is wrong with a host, or between two hosts, whatever
-// is measured: faults, settings that cost throughput, choices to know about.
+// Package host says what is wrong with a host (Judge), or between two hosts
+// (Pairs), whatever is measured: faults, settings that cost throughput, choices
+// to know about. kinds.go lists what can be found; tunables are judged in one
+// table, sysctl.go. It must never say what limits a measured result: that is
+// package trial's.
 package host
 
 import (

@@ -1,4 +1,5 @@
-// Package live says what limits the traffic that a host has already.
+// Package live says what limits the traffic that a host has already. It must
+// never have anything sent to find out: what was seen decides, or it is unknown.
 package live
 
 import (

@@ -94,3 +94,29 @@ func TestCorpus(t *testing.T) {
 	}
 	t.Log(fmt.Sprintf("%d questions: the true cause first in %d (%.0f %%); %d of %d said that must be, %d that must not", len(all), right, 100*float64(right)/float64(len(all)), said, musts, forbidden))
 }
+
+// TestCorpusLess: of each public question, with any run of six lines taken out,
+// another cause is never named with confidence.
+func TestCorpusLess(t *testing.T) {
+	wrong, tried := 0, 0
+	for _, q := range truths(t) {
+		text, err := os.ReadFile(filepath.Join(corpus, q.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.SplitAfter(string(text), "\n")
+		for from := 0; from < len(lines); from += 3 {
+			rest := strings.Join(lines[:from], "") + strings.Join(lines[min(from+6, len(lines)):], "")
+			f := Judge(paste.Parse([]paste.Text{{Name: q.File, Bytes: []byte(rest)}})).Findings[0]
+			tried++
+			if cause := string(f.Cause); f.Confidence > 0.8 && cause != q.Cause && !slices.Contains(q.AlsoRight, cause) {
+				wrong++
+				t.Logf("%s without lines %d to %d: %s %.2f, truth %s: %.120s", q.File, from+1, from+6, cause, f.Confidence, q.Cause, f.Summary)
+			}
+		}
+	}
+	t.Logf("%d of %d cut texts named another cause with confidence", wrong, tried)
+	if wrong > tried/200 {
+		t.Errorf("%d of %d are more than 0.5 %%", wrong, tried)
+	}
+}

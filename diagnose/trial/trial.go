@@ -1,6 +1,12 @@
 // Package trial says what limits a measured result, with the evidence and the
 // remedy. It judges a record against the state of the hosts and the
 // prediction.
+//
+// Each cause is a hypothesis of its own that is compared with the evidence by
+// itself. judge.go has the one list of them and names the one that binds;
+// decide.go says which measurement tells those apart that remain. A new cause,
+// or a new sign of an old one, goes into its own file and never into another's
+// condition. Don't decide what the evidence does not: answer unknown.
 package trial
 
 import (

@@ -41,15 +41,17 @@ func good() fstest.MapFS {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	return fstest.MapFS{
 		"ARCHITECTURE.md": file(testDoc),
+		"CONTRIBUTING.md": file("`go test ./run ./cmd/...`, `run/start.go`, `cmd/<name>/main.go`, `run/*_test.go`, `os/exec`, `/run/x`.\n"),
 		"go.mod":          file("module example.org/x\n\ngo 1.25\n"),
-		"unit/unit.go":    file("package unit\n"),
-		"flow/flow.go":    file("package flow\n\nimport (\n_ \"example.org/x/unit\"\n\"time\"\n)\n\nconst T = time.Second\n"),
+		"unit/unit.go":    file("// Package unit is one.\npackage unit\n"),
+		"flow/flow.go":    file("// Package flow is one.\npackage flow\n\nimport (\n_ \"example.org/x/unit\"\n\"time\"\n)\n\nconst T = time.Second\n"),
 		"flow/words.go":   file("package flow\n\nimport (\n\"context\"\n_ \"net/netip\"\n)\n\nvar E = context.Canceled\n"),
+		"unit/u_test.go":  file("// Package unit is tested.\npackage unit\n"),
 		"flow/f_test.go":  file("package flow\n\nimport _ \"os\"\n"),
-		"state/state.go":  file("package state\n\nimport _ \"example.org/x/flow\"\n"),
-		"run/run.go":      file("package run\n\nimport _ \"example.org/x/state\"\n"),
+		"state/state.go":  file("// Package state is one.\npackage state\n\nimport _ \"example.org/x/flow\"\n"),
+		"run/run.go":      file("// Package run is one.\npackage run\n\nimport _ \"example.org/x/state\"\n"),
 		"run/start.go":    file("package run\n\nimport _ \"os/exec\"\n"),
-		"cmd/x/main.go":   file("package main\n\nimport \"os\"\n\nfunc main() { os.Exit(1) }\n"),
+		"cmd/x/main.go":   file("// Command x is one.\npackage main\n\nimport \"os\"\n\nfunc main() { os.Exit(1) }\n"),
 	}
 }
 
@@ -77,6 +79,18 @@ func TestSeesViolations(t *testing.T) {
 		"exit in a library":  {"run/a.go", "package run\nimport \"os\"\nfunc f() { os.Exit(1) }\n", "os.Exit"},
 		"fatal in a library": {"run/a.go", "package run\nimport \"log\"\nfunc f() { log.Fatalf(\"\") }\n", "log.Fatalf"},
 		"long file":          {"run/a.go", "package run\n" + strings.Repeat("\n", 800), "801 lines, more than 800"},
+		"no comment":         {"unit/unit.go", "// It is one.\npackage unit\n", "unit: no comment says what the package is"},
+		"no command's":       {"cmd/x/main.go", "// Package main is one.\npackage main\n", "cmd/x: no comment"},
+		"only in a test":     {"unit/unit.go", "package unit\n", "unit: no comment"},
+		"long page":          {"ARCHITECTURE.md", testDoc + strings.Repeat("\n", 250-strings.Count(testDoc, "\n")), "250 lines, want fewer than 250"},
+		"path gone":          {"CONTRIBUTING.md", "see `run/stop.go`\n", "CONTRIBUTING.md: `run/stop.go` is not there"},
+		"package gone":       {"ARCHITECTURE.md", testDoc + "\n`flow/fast` is quick\n", "ARCHITECTURE.md: `flow/fast` is not there"},
+		"in a command":       {"CONTRIBUTING.md", "`go test ./run/hard/...`\n", "`run/hard` is not there"},
+		"after a picture":    {"CONTRIBUTING.md", "```\na\n```\nsee `run/stop.go`\n", "`run/stop.go` is not there"},
+		"in a picture":       {"CONTRIBUTING.md", "```\na[internal/b/c] --> d\n```\n", "`internal/b/c` is not there"},
+		"in an indented one": {"CONTRIBUTING.md", "so:\n\n    a  internal/b, internal/c -> d\n", "`internal/c` is not there"},
+		"a root's package":   {"CONTRIBUTING.md", "`go test ./hard`\n", "`hard` is not there"},
+		"before a name":      {"CONTRIBUTING.md", "`cmd/all/<name>/x.go`\n", "`cmd/all` is not there"},
 		"three words":        {"run/steerpickroute.go", "package run\n\n// Steer, pick and route are words.\n", "a name of 3 words"},
 		"three with lines":   {"run/read_pickroute_linux.go", "package run\n\nvar pickRoute int\n", "a name of 3 words"},
 	} {
@@ -99,7 +113,7 @@ func TestSeesViolations(t *testing.T) {
 		t.Run("table: "+name, func(t *testing.T) {
 			tree := good()
 			tree["ARCHITECTURE.md"] = &fstest.MapFile{Data: []byte(strings.Replace(testDoc, change[0], change[1], 1))}
-			tree["walk/walk.go"] = &fstest.MapFile{Data: []byte("package walk\n")}
+			tree["walk/walk.go"] = &fstest.MapFile{Data: []byte("// Package walk is one.\npackage walk\n")}
 			problems, err := check(tree)
 			if err != nil || !strings.Contains(strings.Join(problems, "\n"), ": ARCHITECTURE.md lets it") {
 				t.Errorf("problems %q, %v", problems, err)
@@ -109,6 +123,7 @@ func TestSeesViolations(t *testing.T) {
 	t.Run("package gone", func(t *testing.T) {
 		tree := good()
 		delete(tree, "unit/unit.go")
+		delete(tree, "unit/u_test.go")
 		if problems, err := check(tree); err != nil || len(problems) != 1 || !strings.Contains(problems[0], "no such package") {
 			t.Errorf("%v, %v", problems, err)
 		}
@@ -127,7 +142,7 @@ func TestSeesViolations(t *testing.T) {
 		for n := range 9 {
 			tree[fmt.Sprintf("run/a%d.go", n)] = &fstest.MapFile{Data: []byte("package run\n" + strings.Repeat("\n", 700))}
 		}
-		if problems, err := check(tree); err != nil || len(problems) != 1 || !strings.Contains(problems[0], "run: a package of 6315 lines") {
+		if problems, err := check(tree); err != nil || len(problems) != 1 || !strings.Contains(problems[0], "run: a package of 6316 lines") {
 			t.Errorf("%v, %v", problems, err)
 		}
 	})

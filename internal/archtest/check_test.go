@@ -49,6 +49,12 @@ func check(tree fs.FS) ([]string, error) {
 	}
 	problems = append(problems, checkSizes(sources)...)
 	problems = append(problems, checkNames(sources)...)
+	problems = append(problems, checkComments(sources)...)
+	stale, err := checkPages(tree, sources)
+	if err != nil {
+		return nil, err
+	}
+	problems = append(problems, stale...)
 	problems = append(problems, r.checkPresence(sources)...)
 	problems = append(problems, r.checkUse(module, sources)...)
 	slices.Sort(problems)

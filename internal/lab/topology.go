@@ -1,6 +1,10 @@
 // Package lab builds small networks of real kernels: hosts and a switch as
-// network namespaces, cables with a speed and a delay. It runs them where the
-// running kernel can, else in a lab kernel of its own.
+// network namespaces, cables with a speed and a delay; network.go builds what a
+// fabric file declares. It runs them where the running kernel can, else in a lab
+// kernel of its own: User-Mode Linux, or a distribution's kernel on an emulated
+// machine, so that no privilege and no KVM is needed. A lab that stands keeps what
+// it was built from in its state (blueprint.go, standing.go). Don't let it change
+// the machine it runs on.
 package lab
 
 import (

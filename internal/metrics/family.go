@@ -1,7 +1,8 @@
 // Package metrics is what Prometheus is told: of an agent and its bonds, of a
 // fleet's server and hosts, and of what paths carried. The names are a promise
 // to dashboards and alerts: one table has them, docs/metrics.md shows it, and a
-// name in it is not given another meaning.
+// name in it is not given another meaning. natsagent.Meter counts what an agent
+// does, this package tells it. Don't tell what node_exporter has already.
 package metrics
 
 import (

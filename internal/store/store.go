@@ -1,5 +1,13 @@
-// Package store keeps records over time, in a SQLite file or in PostgreSQL, and
-// finds what one path carried. It must never judge what it finds.
+// Package store keeps records over time, whole and by path, in a SQLite file or
+// in PostgreSQL, and finds what one path carried. An index has all that a
+// history shows, in its order: a year of a path among a million trials is one walk,
+// under 100 ms in both. Rows stand beside the compressed record, which loses
+// nothing. Both databases are asked through database/sql by one suite of tests;
+// SQLite is modernc.org/sqlite, which needs no C compiler and is not on AIX.
+//
+// It must never judge what it finds. Don't write a statement for one database
+// where both take the same, don't change a released migration, and don't make a
+// store that nobody asked for.
 package store
 
 import (

@@ -1,7 +1,9 @@
 // Package tui is what a terminal shows of a measurement that runs: each
 // host's links with their load against the ceiling, the streams on each link,
-// the sum, the round trip and the time left. A view and a size in, lines out.
-// It must never write to a terminal or look at a clock.
+// the sum, the round trip and the time left. A view and a size in, lines out:
+// internal/cmd/progress makes the view, internal/cmd/console draws the lines.
+// It must never write to a terminal or look at a clock. Don't say anything by
+// colour alone.
 package tui
 
 import (

@@ -1,6 +1,8 @@
 // Package wanted turns what a fabric file says of a host, and what the host
-// is now, into the whole host that is wanted, with who wants each value and
-// why. It must never look at a real host: what it knows of one it is given.
+// is now, into the host as it is wanted, with who wants each value and
+// why, and what is left as it is. It must never look at a real host: what it
+// knows of one it is given. Don't order steps here, and don't drop what the file
+// wants without a word.
 package wanted
 
 import (

@@ -1,7 +1,9 @@
 // Package web is the pages that `linerate serve` shows: the runs that are kept,
-// one run's report, what a path carried over time, who reaches whom, and two
-// runs side by side. Pages are made here, and readable without scripts; who
-// sees them has logged in with a token. It must never measure or judge.
+// one run's report, what a path carried over time, the throughput between all
+// hosts, and two runs side by side. Pages are made here, and readable without
+// scripts; who sees them has logged in with a token. It must never measure or
+// judge, and a report stays package report's. Don't let a page ask another
+// server for anything.
 package web
 
 import (

@@ -1,6 +1,7 @@
 // Package calibrate takes from one measured row what a prediction did not
-// know, in plain words and with its residual. It must never fit two unknowns
-// to one number: it leaves a range.
+// know (the round trip under load, a core's rate, a shaper's), in plain words
+// and with its residual. It must never fit two unknowns to one number: it leaves
+// a range.
 package calibrate
 
 import (

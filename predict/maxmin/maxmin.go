@@ -1,6 +1,7 @@
 // Package maxmin shares resources among flows max-min fairly, as equal TCP
-// flows do in the long run: a million flows at once, or a few cells many times
-// over.
+// flows do in the long run, and says what binds each: a million flows at once,
+// or a few cells many times over. Flows and resources are flat lists of numbers.
+// Don't give a flow a pointer.
 package maxmin
 
 import (

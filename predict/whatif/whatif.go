@@ -1,5 +1,5 @@
-// Package whatif lays changes over a fabric on paper. It must never change
-// what it was given.
+// Package whatif reads changes as `--what-if` takes them, and lays them over a
+// fabric on paper. It must never change what it was given.
 package whatif
 
 import (

@@ -2,7 +2,7 @@
 // the host in all, each interface and each flow, with the rule, its source and
 // the day it was read. The rules are data, clouds.yaml, which a file of the
 // user's corrects. Pure: it reads no file and asks no provider, and it answers
-// an unknown name with an error, never with a guess.
+// an unknown name with an error that lists the nearest, never with a guess.
 package cloud
 
 import (

@@ -1,6 +1,8 @@
-// Package hashsurvey decides which flow to look at next when the links that flows
-// take are found out by looking, and which of the flows seen make a set that
-// uses every link evenly. Pure: how a flow is looked at is probe's business.
+// Package hashsurvey decides which flow to probe next when the links that flows
+// take are to be found out, which of the flows seen make a set that uses every
+// link evenly, and the words for whoever runs the switch. Pure: how a flow is
+// probed is package probe's. Don't call a rule known that was only guessed: a
+// guess carries how sure it is.
 package hashsurvey
 
 import (

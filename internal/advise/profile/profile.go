@@ -1,6 +1,7 @@
 // Package profile computes sets of sysctls for a host: what its links, paths
 // and memory ask for, and what keeps it from being abused. Every value has its
-// reason. It must never read or set one.
+// arithmetic or its danger as the reason. It must never read or set one. Don't
+// copy a value from a list, and don't lower what somebody raised.
 package profile
 
 import (

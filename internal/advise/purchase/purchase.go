@@ -1,7 +1,8 @@
 // Package purchase says which cards to buy: the designs that carry a rate
 // between two hosts, what each costs, what it carries for the money, and what
 // is left when a link, a card or a switch fails. Pure: every rate comes from
-// predict on a fabric made up for the design; it has no model of its own.
+// predict on a fabric made up for the design; it has no model of its own. Don't
+// guess a price.
 package purchase
 
 import (

@@ -2,7 +2,7 @@
 // steer chose them: commands for benchmarks and copiers, addresses to add to an
 // interface, NFS mounts, MPTCP endpoints. Pure: it runs nothing.
 //
-// A recipe that leaves links to chance, because its program cannot be told
+// A snippet that leaves links to chance, because its program cannot be told
 // which ports to use, says so and how good the chance is.
 //
 // The package must never choose a link: that is steer's. And no line that it

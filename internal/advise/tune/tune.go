@@ -1,7 +1,15 @@
 // Package tune proposes what to change next and judges whether it helped.
-// Pure: it sees states, predictions and trials, and names a desired state;
-// carrying it out and measuring is the campaign's work. It proposes nothing
-// that neither the prediction nor the kernel's own evidence asks for.
+// Pure: it sees states, predictions and trials, and names a desired state or
+// other traffic, with the reason and the samples that prove it. To carry it out
+// and to measure is the campaign's work.
+//
+// A move is a kind of change: a row of the one table in moves.go, with what it
+// can do to a state, which causes ask for it, and whether a port bounces. The
+// prediction finds the way to the cheapest state that carries most (paper.go).
+// Where it knows nothing, the trial's cause decides what is tried (evidence.go).
+//
+// It proposes nothing that neither the prediction nor the kernel's own evidence
+// asks for. Don't model a rate here: predict does.
 package tune
 
 import (

@@ -1,7 +1,7 @@
 // Package agentapi is what a controller may ask of one host: typed requests
-// and replies, versioned, data only. There is no request that carries a shell
-// string, and none that makes a host send to an address the controller did
-// not name over this channel.
+// and replies, versioned, data only; method.go lists them. There is no request
+// that carries a shell string, and none that makes a host send to an address the
+// controller did not name over this channel.
 package agentapi
 
 import (

@@ -1,5 +1,14 @@
 // Package fleet is the hosts as a controller sees them: typed calls over a
-// transport that carries them to an agent. All transports behave alike.
+// transport that carries them to an agent, in this process, in a namespace, over
+// ssh or over NATS. Hosts are reached by the system's OpenSSH, so that the user's
+// keys, agent, jump hosts and known hosts work and nothing listens.
+//
+// All transports behave alike: package conform is the suite that each passes.
+// What a far shell is given is one constant (sshscript.go), what OpenSSH and sudo
+// say is one table (sshwords.go). Don't put a word from outside into a shell.
+//
+// A run locks all its hosts or none (hold.go), so that two runs cannot wait for
+// each other.
 package fleet
 
 import (

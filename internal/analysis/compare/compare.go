@@ -1,6 +1,7 @@
 // Package compare sets what was measured before against what was measured
-// after, and says of each difference whether chance explains it. It must
-// never read a file or measure.
+// after: both sides' results matched, each difference with its interval, and
+// whether chance explains it. It must never read a file or measure. Don't call
+// anything better by a fixed threshold, nor by what one run cannot know.
 package compare
 
 import (

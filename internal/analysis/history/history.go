@@ -1,6 +1,8 @@
 // Package history is what one path carried in many runs: which results belong
-// together, and whether the newest lost more than the others vary. It must
-// never read a store or a clock.
+// together, and whether the newest lost more than the others vary. That decides
+// what a regression is: Against in regression.go. It must never read a store or a
+// clock. Don't put into a key what a host was: that is what a history is to show.
+// Don't judge by a mean: one bad run would hide the next.
 package history
 
 import (

@@ -1,6 +1,7 @@
 // Package console is the surroundings of a command: streams and terminal,
 // how hosts, NATS and the store are reached, files and flags, and the exit status
-// that an error means.
+// that an error means. Nobody else knows exit statuses, and no package outside
+// internal/cmd knows a flag.
 package console
 
 import (

@@ -267,7 +267,7 @@ func barredHint(reason string) string {
 }
 
 // What the bus and its agents say where a role does not allow something
-// (package bus, and fleet over NATS). Over the wire an error is its text.
+// (package wire, and fleet over NATS). Over the wire an error is its text.
 var (
 	lacksRole  = regexp.MustCompile(`it takes the role (watch|measure|change)(?:, (?:which )?(\S+) has)?`)
 	askedBy    = regexp.MustCompile(`asked (?:as \S+ )?by (\S+?):`)

@@ -1,4 +1,5 @@
-// Package root puts the commands together to one program.
+// Package root puts the commands together to one program: commands lists them.
+// A command is a package beside this one: its flags, one workflow, printing.
 package root
 
 import (

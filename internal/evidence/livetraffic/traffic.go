@@ -1,6 +1,7 @@
 // Package livetraffic is what one host shows of the traffic that is there already:
 // its connections, links and cores over a while, with nothing sent. It must
-// never judge what they show.
+// never judge what they show. Don't pass what could not be seen for what is not
+// there.
 package livetraffic
 
 import (

@@ -1,7 +1,8 @@
 // Package resultfile reads the results that iperf3 and iperf2 wrote into records,
 // so that old measurements can be reported, explained and compared. It keeps
 // what the file says, says in notes what the file cannot know, and makes
-// nothing up; it must never open a file.
+// nothing up; it must never open a file. Don't take what was sent for what
+// arrived.
 package resultfile
 
 import (

@@ -1,7 +1,48 @@
-// Package apply changes one host so that it can always be changed back: the
-// journal is on disk before the first step, every step is checked by reading
-// it back, and what does not hold, or nobody confirms, is undone. It must
-// never decide what to change: that is the plan's.
+// Package apply changes one host so that it can always be changed back. It must
+// never decide what to change: that is the plan's. A change goes so:
+//
+//	lock, read preconditions, journal on disk, guard armed,
+//	  each step: begun in the journal, done, read back, links carry, journal;
+//	  check of the host, applied; confirming, files, confirmed
+//	  or: error, Ctrl-C, deadline, kill -9: reverting, last step first, rolled back
+//
+// The lock (flock) ends with its holder. A value that is no longer what the plan
+// saw stops everything before the first step. A value that is no longer what was
+// written is left at rollback and reported: somebody else owns it now. So is what
+// is gone.
+//
+// The journal is the directory that makes a change reversible without the process
+// that made it. It says begun before a step and done after the step was seen to
+// hold; whoever recovers looks whether a begun step happened. An entry has two
+// files of one length that take turns under its name (RENAME_EXCHANGE): a disk that
+// is full later does not matter, one that is full at once refuses the change.
+// Don't touch the host before its entry is on the disk. The last KeepEntries
+// changes of a namespace are kept, none for longer than KeepTime.
+//
+// A rollback does not stop at an error, nor when its context ends, nor without
+// a journal; what fails is tried again when the rest is rolled back. One that was
+// cut short stays reverting: it is gone on with, files first, and cannot be
+// confirmed.
+//
+// Configuration files are written when the change is confirmed, only in the
+// directories of a fixed list. Their new texts lie beside them, synced, before the
+// journal says confirming. From then on a crash is finished forwards, by the
+// guard, at the next boot, or by the next command that changes something; before
+// that a reboot rolls every change back.
+//
+// The guard rolls back what nobody confirmed by its deadline, on the monotonic
+// clock. Where systemd runs it is a transient unit, and BootUnit waits for the
+// next boot while something is pending; elsewhere it is a process of its own
+// session, and nothing is installed. A timer in the process of the ssh
+// session would die with it. Don't make the guard depend on the network that it
+// is to restore.
+//
+// A group is the entries of one run on one host, and is rolled back as one. The
+// newest entry names, in one write and before anything is touched, all that are
+// rolled back with it. Don't roll an older entry back before a newer one.
+//
+// A host is locked by one run a network namespace (Hold). Don't take that lock to
+// read.
 package apply
 
 import (

@@ -1,5 +1,6 @@
 // Package calibrate finds out how the running kernel's bond hashes, by sending
-// a few frames that nobody receives and looking which port each left by.
+// a few frames from the bond to itself and looking which port each left by. Don't
+// send one that a switch would deliver.
 package calibrate
 
 import (

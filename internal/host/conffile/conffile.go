@@ -1,6 +1,7 @@
-// Package conffile reads the configuration files of a host's network, for a
-// change to be written into them. It must never write one: that is apply's,
-// once a change is confirmed.
+// Package conffile reads the configuration files of a host's network, found by the
+// list of their paths, for a change to be written into them. It must never write
+// one: that is apply's, once a change is confirmed. Don't read a path that came
+// over the wire.
 package conffile
 
 import (

@@ -1,6 +1,12 @@
 // Package observe turns one host, as its kernel shows it now or as a captured
 // tree of /proc and /sys kept it, into a netstate.Host. It changes nothing
-// and judges nothing; what it cannot read is unknown and said so.
+// and judges nothing; what it cannot read is unknown and said so. Don't believe
+// an entry of sysfs, or a claim of a dead program, that is not the link's own.
+//
+// A capture is a host as a file for somebody else: the state as it was read,
+// which is all that `inspect --root` judges, and the files it came from as
+// evidence. Don't put a file into it that may hold a secret, and don't believe a
+// length, a name or a character of one that comes back.
 package observe
 
 import (

@@ -1,6 +1,9 @@
 // Package act carries out one step of a plan in the network namespace of the
 // calling thread, and reads back what it changed. It must never decide
 // whether a step is a good one, nor do anything a step does not say.
+//
+// Messages that set bond options are encoded here: the netlink library's sets all
+// that it knows together, and a step sets one option and no other.
 package act
 
 import (

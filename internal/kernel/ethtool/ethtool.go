@@ -1,6 +1,10 @@
 // Package ethtool asks drivers about their links: speed, duplex, bus,
-// features, permanent address, rings, channels, error counters. What a driver does not answer is unknown and
-// said so; it is never a guess and never an error. It changes nothing.
+// features, permanent address, rings, channels, error counters. What a driver
+// does not answer is unknown and said so; it is never a guess and never an
+// error. It changes nothing.
+//
+// The ioctl calls are its own: the library at hand prints to standard output, and
+// hands the kernel addresses of stacks that move.
 package ethtool
 
 import (

@@ -66,7 +66,7 @@ type Row struct {
 	Direction flow.Direction `yaml:"direction" json:"direction"` // forward where left out
 	Streams   int            `yaml:"streams" json:"streams"`     // 1 where left out
 	Ports     string         `yaml:"ports" json:"ports,omitempty"`
-	// With are changes to the table's fabric, as predict.ParseWhatIf reads them.
+	// With are changes to the table's fabric, as whatif.Parse reads them.
 	With string `yaml:"with" json:"with,omitempty"`
 	Kind Kind   `yaml:"kind" json:"kind"`
 	// Published is payload; Ratio stands in its place where Kind is ratio.

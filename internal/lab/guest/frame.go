@@ -1,7 +1,9 @@
 // Package guest is both ends of the line between linerate and a copy of
 // itself that runs as the first process of a lab kernel: it boots the kernel,
 // gives the guest a command to run, and carries output, exit status and
-// signals over one serial line.
+// signals over one serial line. A distribution's kernel is unpacked and emulated,
+// with linerate as the init of a file system in memory: such small kernels can
+// mount nothing of the host's.
 package guest
 
 import (

@@ -2,7 +2,9 @@
 // down, what it needs, step by step what is set and what is measured with which
 // tool, and the numbers that somebody published of it. A scenario is a fabric
 // file with one key more. Pure: it reads and checks the file, scales it, and
-// judges what was measured; it must never build or measure anything.
+// judges what was measured; it must never build or measure anything. Don't put a
+// network into code that a file can declare, and don't mark a row as not scored
+// because it is off.
 package scenario
 
 import (
@@ -55,7 +57,7 @@ type Step struct {
 	Needs []Feature
 	// Hosts are those that With, Sysctl, Ports and Bond change; nil is all.
 	Hosts []string
-	// With are changes as predict.ParseWhatIf reads them, at the published
+	// With are changes as whatif.Parse reads them, at the published
 	// scale; "" none.
 	With   string
 	Sysctl map[string]string

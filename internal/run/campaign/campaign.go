@@ -1,6 +1,11 @@
 // Package campaign is the loop: observe, predict, measure, diagnose, tune,
-// apply, measure again, keep or revert. It joins the stages and decides
-// nothing that a stage below could decide.
+// apply, measure again, keep or roll back. It joins the stages. Don't decide here
+// what a stage below could decide.
+//
+// A tune's samples (looks) are counted against its budget. Don't let one sample
+// decide what the prediction did not expect: A and B are measured again by turns
+// and their medians decide, for a machine that is busy elsewhere for a moment must
+// not decide what a host keeps.
 package campaign
 
 import (

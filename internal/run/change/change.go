@@ -1,8 +1,10 @@
 // Package change carries what a fabric file wants out on its hosts, as one:
-// every host is planned before the first is touched, what holds afterwards is
-// looked at from both ends, and all of it is confirmed over new connections or
-// all of it taken back. It decides neither what is wanted nor in what steps:
-// that is desired's and plan's.
+// every host is planned before the first is touched, the result is
+// checked from both ends, and all of it is confirmed over new connections or
+// all of it rolled back. Whoever asked confirms, over a connection that works
+// after the change: one that cut its own author off is exactly the one to roll
+// back. It decides neither what is wanted nor in what steps: that is wanted's and
+// plan's.
 package change
 
 import (
@@ -30,7 +32,7 @@ type Config struct {
 	// Only names the hosts to change; nil is every host that the file says how
 	// to reach. The others are looked at all the same, for the proofs.
 	Only []string
-	// Exact and Profiles are desired.Request's.
+	// Exact and Profiles are wanted.Request's.
 	Exact    bool
 	Profiles []string
 	// Persist is the configuration system whose files keep the change over a

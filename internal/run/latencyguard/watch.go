@@ -1,7 +1,7 @@
 // Package latencyguard judges, echo by echo, whether the latency to a host that takes
 // no part in a run has risen beyond what its idle latency allows: then the run
 // is in the way of others. Plain data and arithmetic; it must never send an
-// echo, nor end a run.
+// echo, nor end a run. Don't let one echo decide.
 package latencyguard
 
 import (

@@ -1,6 +1,9 @@
 // Package measure runs trials: it opens the ends, chooses the ports, warms
 // up, opens one window that all streams share, counts, and checks that what
 // was counted is possible. What the numbers mean is diagnose's business.
+//
+// Goodput is the receivers' bytes. Beside it stand the links' counters, with one
+// header set a counted packet taken off: the two agree within 0.1 %.
 package measure
 
 import (

@@ -1,7 +1,8 @@
 // Package pathcheck judges where two hosts' kernels would send the packets of
 // a lane, before one is sent: traffic that leaves by another link than the one
-// that holds its address, two links in one subnet, answers that the reverse
-// path filter would drop, no route at all. It must never ask a kernel itself.
+// with its address, two links in one subnet, answers that the reverse
+// path filter would drop, no route at all; and it has the lines that repair it.
+// It must never ask a kernel itself. Don't guess a setting that was not read.
 package pathcheck
 
 import (

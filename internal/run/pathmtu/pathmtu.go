@@ -1,6 +1,8 @@
-// Package pathmtu finds out how large a packet may be between two hosts, with
-// don't-fragment echoes: never more than a few at once, and none but to
-// addresses it was given. What a result means is diagnose's.
+// Package pathmtu finds out how large a packet may be between two hosts, each
+// way and over every link of a bond, with don't-fragment echoes: never more than
+// a few at once, and none but to addresses it was given. What a result means is
+// diagnose's. Don't call lost what nobody would have answered: a small echo comes
+// first.
 package pathmtu
 
 import (

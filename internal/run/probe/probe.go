@@ -1,7 +1,7 @@
-// Package probe finds out by looking which links the flows between two hosts
-// take, whatever hashes them: it opens one flow after the other, sends a
-// short burst, and reads the counters of the bonds' ports at both ends. Which
-// flow to look at next, and what was found, survey decides.
+// Package probe finds out which links the flows between two hosts take, whatever
+// hashes them: it opens one flow after the other, sends a short burst, and reads
+// the counters of the bonds' ports at both ends. Which flow is next, and what was
+// found, hashsurvey decides. Don't let a stray packet decide: repeat, larger.
 package probe
 
 import (

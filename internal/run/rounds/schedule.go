@@ -1,6 +1,7 @@
-// Package rounds puts measurements into rounds, so that those that run at
-// the same time share nothing, and estimates how long they take. It must never
-// measure, nor look at a clock.
+// Package rounds puts measurements into rounds, so that of those that run at
+// the same time no two share a host, a machine or a link, and estimates how
+// long they take. It must never measure, nor look at a clock. Don't put two
+// tests together to save time.
 package rounds
 
 import (

@@ -2,7 +2,7 @@
 // payload of one stream and packets that go through the system one by one. The
 // traffic stays on the host, in namespaces made for it where that is allowed.
 // It must not say what a network would carry: neither a card nor its driver
-// takes part.
+// takes part, so the figure bounds from above. Don't leave a namespace behind.
 package corerate
 
 import (

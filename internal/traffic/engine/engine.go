@@ -2,7 +2,8 @@
 // honestly: one thread per stream, one counter per stream that nobody else
 // writes, no clock in the loop. What a stream sent is not counted as carried:
 // goodput is what the receiving end took in over a window that all streams
-// share.
+// share. That is the bytes that TCP received in order less those unread, exact
+// at the window's edges.
 package engine
 
 import (

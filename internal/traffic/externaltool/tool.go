@@ -1,6 +1,7 @@
 // Package externaltool runs another traffic tool that the host has installed,
 // from typed values alone, for a bounded time, and reads what it reports. It
-// must never run a command line that came from elsewhere.
+// must never run a command line, or an argument, that came as text from
+// elsewhere. Don't leave a program behind.
 package externaltool
 
 import (

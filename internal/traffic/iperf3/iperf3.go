@@ -1,9 +1,9 @@
 // Package iperf3 is the words of the iperf3 control protocol, as iperf3 3.7 to
 // 3.22 speak it: cookies, states, framed JSON, datagram headers. It moves
-// nothing itself; internal/traffic/iperf3server is the server, and a client uses the same
-// words.
+// nothing itself: iperf3server and iperf3client do. Don't believe a length
+// before the bytes are there.
 //
-// A conversation: the client connects and says a cookie; the server answers
+// A test: the client connects and says a cookie; the server answers
 // with states of one byte; parameters and results are JSON behind a length of
 // four bytes. Each data connection says the same cookie first. What the words
 // mean is observed from the program, and from its manual page.

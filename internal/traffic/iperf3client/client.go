@@ -2,7 +2,7 @@
 // program: it chooses the source port of each stream, moves bytes with large
 // raw calls, one thread a stream, samples its own end while they flow, and
 // fetches what the server counted. It judges nothing, and it must never wait
-// for a server without end.
+// for a server without end. Don't trust a word of the server's without bounds.
 package iperf3client
 
 import (

@@ -1,7 +1,8 @@
 // Package sampling is how counters of running traffic are read so that the
 // reading is worth something and costs little: the surest of several readings,
 // and what the streams' threads used, over files that stay open. A sampler that
-// takes a core's time away from the streams measures itself.
+// takes a core's time away from the streams measures itself. Don't open in a
+// sample what can stay open.
 package sampling
 
 import "time"

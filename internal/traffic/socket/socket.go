@@ -1,7 +1,8 @@
 // Package socket is what the traffic of this host has in common below its
 // protocols: how sockets are opened, asked for options, bound and connected,
 // what they are granted and what TCP counts of them, and the table of sessions
-// that use them. Elsewhere than on Linux package net does what it can.
+// that use them. Elsewhere than on Linux package net does what it can. Don't send
+// or receive payload here, and don't open a socket for traffic anywhere else.
 package socket
 
 import (

@@ -1,7 +1,8 @@
 // Package authority is the state directory of `linerate serve`: the keys that
 // sign who is who on the bus, the certificate authority of its servers, the
 // tokens that were given out and the identities that were made from them.
-// Nothing here connects or listens.
+// Nothing here connects or listens. Don't let a key that signs leave the
+// directory, and don't let a name become a path unchecked.
 package authority
 
 import (

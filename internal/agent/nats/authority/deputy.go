@@ -26,7 +26,7 @@ type Deputy struct {
 const DeputySuffix = "-web"
 
 // NewDeputy makes one for somebody. Its name becomes part of subjects, and stands
-// in hosts' audit logs. Errors: bus.ErrName.
+// in hosts' audit logs. Errors: wire.ErrName.
 func (a *Authority) NewDeputy(visitor string) (*Deputy, error) {
 	name := visitor + DeputySuffix
 	if err := wire.CheckName("user", name); err != nil {

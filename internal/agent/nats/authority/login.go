@@ -34,7 +34,7 @@ const loginMark = "linerate2."
 
 // IssueLogin makes a token with which somebody sees the pages, as often as they
 // like until it expires; valid zero is without end. The directory keeps its
-// hash. Errors: bus.ErrName, ErrLoginRole.
+// hash. Errors: wire.ErrName, ErrLoginRole.
 func (a *Authority) IssueLogin(name string, role agentapi.Role, valid time.Duration) (string, error) {
 	if err := wire.CheckName("user", name+DeputySuffix); err != nil {
 		return "", err

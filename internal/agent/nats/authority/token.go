@@ -103,7 +103,7 @@ type Grant struct {
 	Replace bool
 }
 
-// Issue makes a token for the bus at url, good once. Errors: bus.ErrName,
+// Issue makes a token for the bus at url, good once. Errors: wire.ErrName,
 // ErrTaken, ErrMember.
 func (a *Authority) Issue(url string, g Grant) (Token, error) {
 	if !a.Signs() {

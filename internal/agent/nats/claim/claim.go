@@ -47,7 +47,7 @@ type Identity struct {
 
 // Read reads a claim and checks that whoever it names as its authority signed
 // it; whether that is one's own is Trust's to say. Errors: ErrClaim,
-// bus.ErrName.
+// wire.ErrName.
 func Read(token string) (Identity, error) {
 	if len(token) > longest {
 		return Identity{}, fmt.Errorf("%w: %d characters", ErrClaim, len(token))
@@ -91,7 +91,7 @@ type Signer struct {
 	pair  nkeys.KeyPair
 }
 
-// NewSigner reads the text of a credentials file. Errors: ErrClaim, bus.ErrName.
+// NewSigner reads the text of a credentials file. Errors: ErrClaim, wire.ErrName.
 func NewSigner(creds []byte) (*Signer, error) {
 	token, err := nkeys.ParseDecoratedJWT(creds)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/linerate/linerate/internal/plaintext"
 )
 
-// State is what a host says of itself, read from a bus.SignedState that the
+// State is what a host says of itself, read from a wire.SignedState that the
 // host itself has signed. A claim that has expired since is no fault: it is
-// what was last said. Errors: ErrClaim, ErrSignature, bus.ErrParts.
+// what was last said. Errors: ErrClaim, ErrSignature, wire.ErrParts.
 func (t *Trust) State(host string, text []byte) (wire.State, error) {
 	var signed wire.SignedState
 	var state wire.State

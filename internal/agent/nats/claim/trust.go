@@ -26,7 +26,7 @@ func NewTrust(authority string, now func() time.Time) *Trust {
 }
 
 // Believe reads a claim and returns whose it is, where the authority signed it
-// and it is still good. Errors: ErrClaim, ErrRevoked, ErrExpired, bus.ErrName.
+// and it is still good. Errors: ErrClaim, ErrRevoked, ErrExpired, wire.ErrName.
 func (t *Trust) Believe(token string) (Identity, error) {
 	id, err := Read(token)
 	if err != nil {

@@ -201,7 +201,7 @@ const mostCreds = 64 << 10
 
 // ReadSigner reads a credentials file: who it makes one, and the key that
 // signs as that. A file that others than its owner may read is refused. Errors:
-// ErrCreds, bus.ErrName.
+// ErrCreds, wire.ErrName.
 func ReadSigner(file string) (*claim.Signer, error) {
 	// The name may be a link, as where a cluster mounts secrets; what is looked at
 	// is what is read.

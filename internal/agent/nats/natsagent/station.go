@@ -1,6 +1,8 @@
 // Package natsagent is an agent on NATS: it hears what its host is asked, holds
-// every request to its role, keeps each controller's conversation apart, and
-// writes down who changed what. What is asked for is done by internal/agent.
+// every request to its role once more, and writes down who changed what, before
+// it is done. Each controller has a session of its own, which heartbeats keep and
+// which ends with it. A call is done once however often NATS delivers it. Don't do
+// here what internal/agent does.
 package natsagent
 
 import (
@@ -28,7 +30,7 @@ type Config struct {
 	// server lets it hear no other.
 	Host  string
 	Agent agent.Config // its Name is Host
-	// Most is the highest role that is served; "" is bus.Change.
+	// Most is the highest role that is served; "" is agentapi.RoleChange.
 	Most agentapi.Role
 	// Audit is the file with every change and who asked for it; "" is
 	// DefaultAudit. Where it cannot be written nothing is changed.
@@ -93,7 +95,7 @@ type station struct {
 
 // Run answers for a host until ctx ends, and then ends every conversation: its
 // traffic, its holds and its temporary changes. The connection may come and go
-// meanwhile. Errors: bus.ErrName, those of link.ReadSigner.
+// meanwhile. Errors: wire.ErrName, those of link.ReadSigner.
 func Run(ctx context.Context, conn *link.Conn, cfg Config) error {
 	if err := wire.CheckName("host", cfg.Host); err != nil {
 		return err
@@ -236,7 +238,7 @@ func (s *station) take(a asked) (*talk, error) {
 // believe is nil where an identity of our authority signed a message for this host
 // and this conversation, is still good, and may ask for it. Whether it signed
 // comes first. Errors: claim.ErrClaim, claim.ErrSignature, and then those of
-// claim.Trust.Good and bus.Request.Check.
+// claim.Trust.Good and wire.Request.Check.
 func (s *station) believe(a asked, id claim.Identity, challenge string) error {
 	if err := s.trust.Ours(id); err != nil {
 		return err

@@ -19,7 +19,7 @@ type Kept struct{ User, Name string }
 func (k Kept) String() string { return k.User + "/" + k.Name }
 
 // ParseKept reads USER/NAME, or NAME, which is of the user asking. Errors:
-// bus.ErrName.
+// wire.ErrName.
 func ParseKept(text, asking string) (Kept, error) {
 	k := Kept{User: asking, Name: text}
 	if user, name, ok := strings.Cut(text, "/"); ok {
@@ -58,7 +58,7 @@ func List(ctx context.Context, conn *link.Conn) ([]Kept, error) {
 }
 
 // Of reads a run of anybody's, as far as it is kept. Errors: fs.ErrNotExist,
-// bus.ErrName.
+// wire.ErrName.
 func Of(ctx context.Context, conn *link.Conn, k Kept) (record.Record, error) {
 	r, err := Keeper(conn, k.Name, nil)
 	if err != nil {

@@ -57,7 +57,7 @@ type Run struct {
 	at   time.Time       // when
 }
 
-// Keeper keeps a user's run of that name on conn. Errors: bus.ErrName.
+// Keeper keeps a user's run of that name on conn. Errors: wire.ErrName.
 func Keeper(conn *link.Conn, name string, log *slog.Logger) (*Run, error) {
 	if err := wire.CheckName("run", name); err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 // Package storage is the run store: it alone reaches JetStream, and answers
-// what users and hosts ask of what is kept there. Every request is signed, and
-// what each user keeps is bounded.
+// what users and hosts ask of what is kept there: each user's runs, what hosts
+// said of themselves, revocations. Every request is signed, and what each user
+// keeps is bounded. Don't pass on a header, a subject or a reply subject as
+// somebody sent it.
 package storage
 
 import (
@@ -24,7 +26,7 @@ import (
 // Config is one run store. Several of a cluster share the work.
 type Config struct {
 	// Service is a connection to the account of hosts and people, with
-	// bus.OfService; Store one to that which JetStream is in.
+	// wire.OfService; Store one to that which JetStream is in.
 	Service, Store *nats.Conn
 	// Trust is what claims are held against. The store keeps its list of
 	// revocations new.
@@ -45,7 +47,7 @@ const (
 	mostAtOnce  = 64
 	mostOfOne   = 8
 	longest     = 10 * time.Second
-	hostsBucket = "linerate-hosts" // by host: bus.SignedState
+	hostsBucket = "linerate-hosts" // by host: wire.SignedState
 	fleetBucket = "linerate-fleet" // revokedKey
 	revokedKey  = "revoked"
 	keepResults = 400 * 24 * time.Hour

@@ -1,6 +1,7 @@
 // Package wire is what travels on NATS between controllers, agents and the run
-// store: subjects, roles and what each may, what a signature is over, and how a
-// long message is cut. Nothing here connects.
+// store: subjects, the roles that methods take and what each role may, what a
+// signature is over, and how a long message is cut. Nothing here connects. Don't
+// believe a subject: it is a server's word.
 package wire
 
 import (
