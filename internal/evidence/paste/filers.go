@@ -127,13 +127,16 @@ func (s *sink) ontapCells(subject, way, text string, cells [][]string, l Line) {
 
 // nasPanel reads the network page of a NAS as people copy it: Synology, QNAP.
 var nasPanel = reader{
-	kind:   "NAS network page",
+	kind: "NAS network page",
 	starts: func(line string) bool {
 		return strings.Contains(line, "uplex") && nasStatus.MatchString(line) || len(line) < 40 && nasName.MatchString(line)
 	},
 	read: func(s *sink, lines []Line) int {
 		subject, rows := "", 0
 		read := eachLine(lines, func(l Line, text string) bool {
+			if rows == 0 && subject != "" && nasName.MatchString(text) {
+				return false
+			}
 			if m := nasName.FindStringSubmatch(text); m != nil {
 				subject = "link " + m[1]
 				return true
