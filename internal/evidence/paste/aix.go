@@ -13,7 +13,7 @@ var aixAttributes = reader{
 	starts: func(line string) bool {
 		return (strings.HasSuffix(line, "True") || strings.HasSuffix(line, "False") || strings.HasSuffix(line, "True+")) && aixNames[strings.Fields(line)[0]]
 	},
-	of: func(s Segment, line string) bool { return program(s.Command) == "lsattr" && aixRow.MatchString(line) },
+	owns: func(s Segment, line string) bool { return program(s.Command) == "lsattr" && aixRow.MatchString(line) },
 	read: func(s *sink, lines []Line) int {
 		name := "etherchannel"
 		if m := aixAsked.FindStringSubmatch(s.segment.Command); m != nil {

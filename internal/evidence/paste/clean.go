@@ -89,6 +89,10 @@ func unnumber(lines []Line) {
 		for n < len(lines) {
 			m := numbered.FindStringSubmatch(lines[n].Text)
 			if m == nil {
+				if next >= 0 && strings.TrimSpace(lines[n].Text) == "" {
+					n++ // between two outputs
+					continue
+				}
 				if bare, err := strconv.Atoi(strings.TrimSpace(lines[n].Text)); err == nil && bare == next {
 					n, next = n+1, next+1 // a blank line's number
 					continue
@@ -101,7 +105,7 @@ func unnumber(lines []Line) {
 			}
 			n, next = n+1, number+1
 		}
-		if n-i >= 4 && !(i > 0 && tableHead.MatchString(lines[i-1].Text)) {
+		if n-i >= 4 && !(i > 0 && tableHead.MatchString(lines[i-1].Text)) && !countedRows(lines[i:n]) {
 			for ; i < n; i++ {
 				if m := numbered.FindStringSubmatch(lines[i].Text); m != nil {
 					lines[i].Text = m[2]
@@ -112,4 +116,19 @@ func unnumber(lines []Line) {
 		}
 		i = max(n, i+1)
 	}
+}
+
+// countedRow is a row that has a number of its own: a link's of ip -o, a hop's of a
+// trace.
+var countedRow = regexp.MustCompile(`^\s*\d{1,4}[:\s]\s*(?:[\w.@-]+:?\s+(?:<|.*\bmtu \d|inet6? |link/)|.*\d ms\b|(?:\* ?){2,})`)
+
+// countedRows reports a run of which most rows are such.
+func countedRows(lines []Line) bool {
+	n := 0
+	for _, l := range lines {
+		if countedRow.MatchString(l.Text) {
+			n++
+		}
+	}
+	return n > len(lines)/2
 }

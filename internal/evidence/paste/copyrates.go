@@ -34,7 +34,7 @@ var copyRates = reader{
 		}
 		return false
 	},
-	of:   func(s Segment, line string) bool { return program(s.Command) == "curl" && curlRow.MatchString(line) },
+	owns: func(s Segment, line string) bool { return program(s.Command) == "curl" && curlRow.MatchString(line) },
 	read: readCopyRates,
 }
 

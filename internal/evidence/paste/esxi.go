@@ -16,7 +16,7 @@ var esxi = reader{
 		}
 		return esxHead.MatchString(line)
 	},
-	of: func(s Segment, line string) bool {
+	owns: func(s Segment, line string) bool {
 		return program(s.Command) == "esxcli" && strings.Contains(s.Command, "nfs") && esxNFS.MatchString(line) || program(s.Command) == "esxcfg-vswitch" && esxSwitch.MatchString(line) ||
 			strings.Contains(s.Command, "vswitch standard list") && !strings.HasPrefix(line, " ") && len(strings.Fields(line)) == 1
 	},

@@ -11,7 +11,7 @@ var hostID = reader{
 	kind:     "uname, lscpu, os-release",
 	commands: []string{"uname", "hostnamectl", "lscpu", "nproc", "pveversion", "freebsd-version", "lsb_release"},
 	starts:   func(line string) bool { return hostLine(strings.TrimSpace(line)) },
-	of: func(s Segment, line string) bool {
+	owns: func(s Segment, line string) bool {
 		text := strings.TrimSpace(line)
 		return strings.Contains(s.Command, "nproc") && whole(text) > 0 || strings.Contains(s.Command, "uname") && anyRelease.MatchString(text)
 	},

@@ -28,7 +28,7 @@ var linkRates = reader{
 		}
 		return strings.Count(line, ".")+strings.Count(line, ",") >= 7 && sarBare(unstamped(strings.Fields(line)))
 	},
-	of: func(s Segment, line string) bool {
+	owns: func(s Segment, line string) bool {
 		switch program(s.Command) {
 		case "bmon":
 			return bmonRow.MatchString(line)
@@ -51,7 +51,7 @@ var (
 	bmonRow       = regexp.MustCompile(`^\s*>?([A-Za-z][\w.@-]*)\s*[|│]?\s+([\d.]+)([KMG]?)(i?)([Bb])?\s+([\d.]+)[KM]?\s*\d*%?\s*[|│]?\s+([\d.]+)([KMG]?)(i?)([Bb])?\s+`)
 	dstatNames    = regexp.MustCompile(`net/([\w.@]+)`)
 	dstatValue    = regexp.MustCompile(`^(\d+(?:\.\d+)?)([BkMG]?)$`)
-	linkName      = regexp.MustCompile(`^[A-Za-z][\w.@:-]{0,14}$`)
+	nameShape     = regexp.MustCompile(`^[A-Za-z][\w.@:-]{0,14}$`)
 	sarColumns    = map[string]string{"rxerr/s": "seen_rx_errors", "txerr/s": "seen_tx_errors", "rxdrop/s": "seen_rx_drops", "txdrop/s": "seen_tx_drops",
 		"rxfram/s": "seen_rx_frame", "rxfifo/s": "seen_rx_fifo", "rxpck/s": "seen_rx_pps", "txpck/s": "seen_tx_pps", "%ifutil": "seen_util"}
 )
@@ -84,7 +84,7 @@ func (s *sink) rate(link, way string, bits float64, l Line) {
 // sarBare reports a row of sar -n DEV whose titles are cut: a link's name, then seven
 // or eight numbers with two digits.
 func sarBare(f []string) bool {
-	if len(f) < 8 || len(f) > 10 || !linkName.MatchString(f[0]) || f[0] == "all" {
+	if len(f) < 8 || len(f) > 10 || !nameShape.MatchString(f[0]) || f[0] == "all" {
 		return false
 	}
 	for _, v := range f[1:] {
@@ -111,7 +111,7 @@ func (s *sink) sarDevices(lines []Line) (read int) {
 		case s.sysstat(text, l):
 		case f[0] == "IFACE":
 			titles = f
-		case len(f) > 3 && len(f) <= len(titles) && linkName.MatchString(f[0]) && number(f[1]) && number(f[2]):
+		case len(f) > 3 && len(f) <= len(titles) && nameShape.MatchString(f[0]) && number(f[1]) && number(f[2]):
 			s.sarRow(titles, f, l)
 		default:
 			return read
@@ -190,7 +190,7 @@ func (s *sink) nload(lines []Line) (read int) {
 // linkNames reports a row of names alone.
 func linkNames(f []string) bool {
 	for _, name := range f {
-		if !linkName.MatchString(name) || !strings.ContainsAny(name, "0123456789") {
+		if !nameShape.MatchString(name) || !strings.ContainsAny(name, "0123456789") {
 			return false
 		}
 	}

@@ -28,7 +28,7 @@ var loadTools = reader{
 		}
 		return false
 	},
-	of:   func(s Segment, line string) bool { return program(s.Command) == "netperf" && netperfRow(line) != nil },
+	owns: func(s Segment, line string) bool { return program(s.Command) == "netperf" && netperfRow(line) != nil },
 	read: readLoadTools,
 }
 

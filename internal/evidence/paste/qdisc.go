@@ -46,7 +46,7 @@ func tcBits(text, word string) int64 {
 }
 
 func readQueues(s *sink, lines []Line) (read int) {
-	of := s.device()
+	of := s.behindDev()
 	subject, handle := "link "+of, ""
 	root := false
 	for i, l := range lines {
@@ -107,8 +107,8 @@ func readQueues(s *sink, lines []Line) (read int) {
 	return read
 }
 
-// device is the device that a command names behind "dev"; "" none.
-func (s *sink) device() string {
+// behindDev is the device that a command names behind "dev"; "" none.
+func (s *sink) behindDev() string {
 	f := strings.Fields(s.segment.Command)
 	for i := 0; i+1 < len(f); i++ {
 		if f[i] == "dev" {

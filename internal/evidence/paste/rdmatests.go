@@ -28,7 +28,7 @@ var rdmaTests = reader{
 		}
 		return strings.HasPrefix(text, "#") && strings.Contains(text, "busbw")
 	},
-	of: func(s Segment, line string) bool {
+	owns: func(s Segment, line string) bool {
 		return perftests[program(s.Command)] && perftestRow.MatchString(line) || strings.HasSuffix(program(s.Command), "_perf") && ncclRow(line) != nil
 	},
 	read: readRDMATests,

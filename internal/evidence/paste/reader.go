@@ -14,9 +14,9 @@ type reader struct {
 	// starts reports a line that begins such an output, or stands in its middle
 	// and shows what it is.
 	starts func(line string) bool
-	// of reports the same of a line that only its command or its file explains, such
+	// owns reports the same of a line that only its command or its file explains, such
 	// as a bare number; nil no such line.
-	of func(s Segment, line string) bool
+	owns func(s Segment, line string) bool
 	// read takes what it understands from the front of the lines and returns how
 	// many that are; 0 none. Lines within that mean nothing to it are its own too
 	// where the output has such lines.
@@ -57,7 +57,7 @@ func readersOf(s Segment, line string) []*reader {
 	var own, others []*reader
 	name := program(s.Command)
 	for i := range readers {
-		if !readers[i].starts(line) && (readers[i].of == nil || !readers[i].of(s, line)) {
+		if !readers[i].starts(line) && (readers[i].owns == nil || !readers[i].owns(s, line)) {
 			continue
 		}
 		if name != "" && slices.Contains(readers[i].commands, name) {

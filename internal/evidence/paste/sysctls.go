@@ -14,7 +14,7 @@ var sysctls = reader{
 		return strings.Contains(line, "=") && sysctlRow(line) != nil || strings.Contains(line, "/proc/sys/") && sysctlPath.MatchString(strings.TrimSpace(line)) ||
 			strings.HasPrefix(line, "sysctl: ") || bsdSysctl(line)
 	},
-	of: func(s Segment, line string) bool {
+	owns: func(s Segment, line string) bool {
 		return (len(procSysPaths(s)) > 0 || len(bareNames(s)) > 0) && sysctlBare.MatchString(strings.TrimSpace(line))
 	},
 	read: readSysctls,

@@ -1,0 +1,57 @@
+package paste
+
+import (
+	"regexp"
+	"strings"
+)
+
+// mptcp reads ip mptcp endpoint and limits, and mptcpize's like.
+var mptcp = reader{
+	kind:     "ip mptcp",
+	commands: []string{"ip"},
+	starts: func(line string) bool {
+		text := strings.TrimSpace(line)
+		return strings.Contains(text, " id ") && mptcpEndpoint.MatchString(text) || strings.HasPrefix(text, "add_addr_accepted ") || strings.HasPrefix(text, "id ") && mptcpOld.MatchString(text)
+	},
+	read: readMPTCP,
+}
+
+var (
+	mptcpEndpoint = regexp.MustCompile(`^([0-9a-fA-F.:]+)(?: port \d+)? id (\d+)((?: (?:subflow|signal|backup|fullmesh|implicit|laminar))*)(?: dev (\S+))?\s*$`)
+	mptcpOld      = regexp.MustCompile(`^id (\d+)((?: (?:subflow|signal|backup|fullmesh))*)(?: dev (\S+))? ([0-9a-fA-F.:]+)\s*$`)
+	mptcpLimits   = regexp.MustCompile(`^(?:add_addr_accepted (\d+) )?subflows? (\d+)(?: add_addr_accepted (\d+))?\s*$`)
+)
+
+func readMPTCP(s *sink, lines []Line) (read int) {
+	for i, l := range lines {
+		text := strings.TrimSpace(l.Text)
+		if text == "" {
+			continue
+		}
+		if m := mptcpEndpoint.FindStringSubmatch(text); m != nil {
+			s.endpoint(m[1], m[2], m[3], m[4], l)
+		} else if m := mptcpOld.FindStringSubmatch(text); m != nil {
+			s.endpoint(m[4], m[1], m[2], m[3], l)
+		} else if m := mptcpLimits.FindStringSubmatch(text); m != nil {
+			s.set("mptcp", "subflows", m[2], l)
+			if accepted := m[1] + m[3]; accepted != "" {
+				s.set("mptcp", "add_addr_accepted", accepted, l)
+			}
+		} else {
+			break
+		}
+		read = i + 1
+	}
+	return read
+}
+
+func (s *sink) endpoint(address, id, flags, dev string, l Line) {
+	subject := "mptcp endpoint " + address
+	s.set(subject, "id", id, l)
+	if flags = strings.TrimSpace(flags); flags != "" {
+		s.set(subject, "flags", flags, l)
+	}
+	if dev != "" {
+		s.set(subject, "dev", dev, l)
+	}
+}
