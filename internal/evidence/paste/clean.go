@@ -90,6 +90,10 @@ func unnumber(lines []Line) {
 		for n < len(lines) {
 			m := numbered.FindStringSubmatch(lines[n].Text)
 			if m == nil {
+				if next >= 0 && strings.TrimSpace(lines[n].Text) == "" {
+					n++ // between two outputs
+					continue
+				}
 				if bare, err := strconv.Atoi(strings.TrimSpace(lines[n].Text)); err == nil && bare == next {
 					n, next = n+1, next+1 // a blank line's number
 					continue

@@ -134,6 +134,9 @@ var nasPanel = reader{
 	read: func(s *sink, lines []Line) int {
 		subject, rows := "", 0
 		read := eachLine(lines, func(l Line, text string) bool {
+			if rows == 0 && subject != "" && nasName.MatchString(text) {
+				return false
+			}
 			if m := nasName.FindStringSubmatch(text); m != nil {
 				subject = "link " + m[1]
 				return true

@@ -101,6 +101,9 @@ func ofIPerf2(command string, lines []Line) bool {
 	return false
 }
 
+// iperf3Ends are the last words of rows.
+var iperf3Ends = words2("sender", "receiver", "(omitted)")
+
 func readIPerf3(s *sink, lines []Line) (read int) {
 	if ofIPerf2(s.segment.Command, lines) {
 		return 0
@@ -116,7 +119,13 @@ loop:
 		row := iperfRowOf(l.Text)
 		stream := iperf3Stream.FindStringSubmatch(l.Text)
 		head := iperf3Head.FindStringSubmatch(text)
+		if row != nil && i+1 < len(lines) { // mail breaks long rows
+			if next := strings.TrimSpace(lines[i+1].Text); iperf3Ends[next] {
+				row.rest = strings.TrimSpace(row.rest + " " + next)
+			}
+		}
 		switch {
+		case iperf3Ends[text]:
 		case skipping && (row != nil || stream != nil || head != nil):
 		case stream != nil:
 			if r.rows > 0 {

@@ -26,6 +26,13 @@ var iperfJSON = reader{
 var jsonVersion = regexp.MustCompile(`"version"\s*:\s*"iperf (\d[\w.+-]*)`)
 
 func readIPerfJSON(s *sink, lines []Line) int {
+	head := ""
+	for _, l := range lines[:min(len(lines), 6)] { // a look at all that follows is dear
+		head += l.Text
+	}
+	if !strings.Contains(head, `"start"`) && !strings.Contains(head, `"event"`) {
+		return 0
+	}
 	n, text := jsonText(lines)
 	if !strings.Contains(text, `"start"`) || !strings.Contains(text, `"iperf 3`) && !strings.Contains(text, `"intervals"`) {
 		return 0

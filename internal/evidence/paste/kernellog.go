@@ -14,7 +14,7 @@ var kernelLog = reader{
 	commands: []string{"dmesg", "journalctl", "talosctl", "kubectl", "grep", "tail"},
 	starts: func(line string) bool {
 		text, stamp := logLine(line)
-		return stamp.known && text != "" || eventOf(text) != ""
+		return stamp.known && text != "" || unstampedEvent(text)
 	},
 	read: readKernelLog,
 }
@@ -39,6 +39,9 @@ var (
 func logLine(line string) (string, logStamp) {
 	text := strings.TrimSpace(line)
 	stamp := logStamp{}
+	if strings.HasPrefix(text, "kernel: [") {
+		text = text[len("kernel: "):]
+	}
 	if len(text) < 10 {
 		return text, stamp
 	}
@@ -171,9 +174,24 @@ var eventShapes = []struct {
 	{"entered promiscuous", "other", regexp.MustCompile(`(?:device )?([\w.-]+):? (?:left|entered) promiscuous`)},
 }
 
-// eventOf is the kind of a message; "" for one that does not count.
-func eventOf(text string) string { kind, _ := eventAndLink(text); return kind }
+// logShape is how a message without a stamp begins: with who says it.
+var logShape = regexp.MustCompile(`^[\w.@:-]+(?: [\w.@:-]+){0,2}(?: \([^)]*\))?: `)
 
+// unstampedEvent reports a message without a stamp: prose speaks of links too, so it
+// names a link or a card.
+func unstampedEvent(text string) bool {
+	kind, link := eventAndLink(text)
+	if kind == "" || !logShape.MatchString(text) {
+		return false
+	}
+	switch kind {
+	case "lacp-no-response", "pcie-limited", "pcie", "watchdog", "channel-failed", "arp-overflow", "conntrack-full", "no-active", "active-up", "released", "enslaved":
+		return true
+	}
+	return strings.ContainsAny(link, "0123456789") || cardLink.MatchString(text)
+}
+
+// eventAndLink are the kind of a message and its link; "" for one that does not count.
 func eventAndLink(text string) (kind, link string) {
 	for i := range eventShapes {
 		e := &eventShapes[i]
@@ -227,7 +245,7 @@ func readKernelLog(s *sink, lines []Line) (read int) {
 			text, used = text+" "+next, 2
 		}
 		kind, link := eventAndLink(text)
-		if kind == "" && !stamp.known {
+		if !stamp.known && !unstampedEvent(text) {
 			break
 		}
 		if kind != "" {

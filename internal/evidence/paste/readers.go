@@ -19,6 +19,7 @@ var readers = []reader{
 	interrupts,
 	pciCards,
 	reach,
+	netDev,
 	nodeMetrics,
 	cpuLoad,
 	linkRates,

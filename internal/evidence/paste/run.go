@@ -154,6 +154,9 @@ func (r *Run) asked(c call) {
 	if c == nil {
 		return
 	}
+	if r.Detail["target"] == "" {
+		r.detail("target", c.value("-c", "--client"))
+	}
 	r.Parallel = max(r.Parallel, c.number("-P", "--parallel"))
 	r.UDP = r.UDP || c.has("-u", "--udp")
 	r.MPTCP = r.MPTCP || c.has("-m", "--mptcp") && r.Tool == "iperf3"

@@ -119,7 +119,7 @@ func readSockets(s *sink, lines []Line) (read int) {
 			}
 		case tcpInfo(text):
 			if last < 0 {
-				s.host.Sockets = append(s.host.Sockets, Socket{State: "ESTAB", Info: make(map[string]string), Source: l.source()})
+				s.host.Sockets = append(s.host.Sockets, Socket{State: "ESTAB", Remote: askedRemote(s.callOf("ss")), Info: make(map[string]string), Source: l.source()})
 				last = len(s.host.Sockets) - 1
 			}
 			infoOf(&s.host.Sockets[last], text)
@@ -133,6 +133,21 @@ func readSockets(s *sink, lines []Line) (read int) {
 		read = i + 1
 	}
 	return read
+}
+
+// askedRemote is the far end that a filter of ss names; invalid where it names none or
+// several.
+func askedRemote(c call) netip.AddrPort {
+	addr, port := c.value("dst"), "0"
+	for _, w := range c {
+		if rest, ok := strings.CutPrefix(w, ":"); ok && whole(rest) > 0 {
+			port = rest
+		}
+	}
+	if a, p, ok := strings.Cut(addr, ":"); ok && whole(p) > 0 {
+		addr, port = a, p
+	}
+	return addrPort(strings.Trim(addr, `"'`), port)
 }
 
 // infoOf reads the tokens of ss -i, which are tcp_info's fields.

@@ -27,6 +27,7 @@ var storagePaths = reader{
 		}
 		return strings.Contains(text, "=") && smbSetting.MatchString(text)
 	},
+	owns: func(s Segment, line string) bool { return smbFile(s) && smbOther.MatchString(strings.TrimSpace(line)) },
 	read: readStoragePaths,
 }
 
@@ -46,9 +47,10 @@ func readStoragePaths(s *sink, lines []Line) int {
 	for _, l := range lines[:min(len(lines), 2)] {
 		text := strings.TrimSpace(l.Text)
 		switch {
+		case text == "":
 		case strings.HasPrefix(text, "Samba version"), strings.Contains(text, "Protocol Version"):
 			return s.smbStatus(lines)
-		case smbSetting.MatchString(text):
+		case smbSetting.MatchString(text) || smbFile(s.segment):
 			return s.smbSettings(lines)
 		case multipathHead.MatchString(text) && strings.Contains(text, " dm-"), strings.Contains(text, "policy='"):
 			return s.multipath(lines)
@@ -209,9 +211,18 @@ func (s *sink) smbSettings(lines []Line) (read int) {
 				s.set("config smb", strings.ReplaceAll(m[1], " ", "_"), m[2], l)
 			}
 			read = i + 1
+		} else if smbFile(s.segment) && smbOther.MatchString(text) {
+			read = i + 1
 		} else if text != "" {
 			break
 		}
 	}
 	return read
+}
+
+var smbOther = regexp.MustCompile(`^(?:\[[^\]]+\]|[#;].*|[a-z][\w :-]* = .*)$`)
+
+// smbFile reports the text of a server's settings.
+func smbFile(s Segment) bool {
+	return strings.Contains(s.Command+s.Path, "smb.conf") || strings.Contains(s.Command+s.Path, "ksmbd.conf") || program(s.Command) == "testparm"
 }

@@ -86,6 +86,10 @@ func eachLine(lines []Line, take func(l Line, text string) bool) (read int) {
 	return read
 }
 
+// late reports a line so far behind the first that a reader that has found nothing
+// yet gives up.
+func late(l Line, lines []Line) bool { return l.Number-lines[0].Number > 50 }
+
 // shortNames are the words that summaries print for the names of configurations.
 var shortNames = map[string]string{"fastethernet": "Fa", "gigabitethernet": "Gi", "tengigabitethernet": "Te", "tengige": "Te", "twogigabitethernet": "Tw",
 	"fivegigabitethernet": "Fi", "twentyfivegige": "Twe", "twentyfivegigabitethernet": "Twe", "fortygigabitethernet": "Fo", "fortygige": "Fo",

@@ -57,7 +57,7 @@ func readChannelSummary(s *sink, lines []Line) int {
 			all = append(all, more...)
 			return true
 		}
-		if !channelLegend.MatchString(text) {
+		if !channelLegend.MatchString(text) || rows == 0 && late(l, lines) {
 			return false
 		}
 		if strings.Contains(text, "Protocol") || strings.HasPrefix(text, "Number of") {

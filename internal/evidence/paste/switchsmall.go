@@ -36,6 +36,9 @@ func readRouterBond(s *sink, lines []Line) int {
 	}
 	// An option may be broken over two lines, by a backslash or without.
 	read := eachLine(lines, func(l Line, text string) bool {
+		if rows == 0 && late(l, lines) {
+			return false
+		}
 		if m := routerMonitor.FindStringSubmatch(text); m != nil {
 			s.ofSwitch("routeros", l)
 			key := strings.ReplaceAll(strings.TrimPrefix(m[1], "lacp-"), "-", "_")

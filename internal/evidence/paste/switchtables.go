@@ -26,6 +26,9 @@ var macTable = reader{
 				s.setIf("mac "+m[0], "vlan", m[2], l)
 				return true
 			}
+			if rows == 0 && late(l, lines) {
+				return false
+			}
 			low := strings.ToLower(text)
 			if port := strings.Index(low, "port"); strings.HasPrefix(low, "mac address") && port > 0 {
 				vlan := strings.Index(low, "vlan")
@@ -168,6 +171,9 @@ func readLLDPTable(s *sink, lines []Line) int {
 		if t := lldpTitles(l.Text); len(t) >= 3 && hasColumn(t, "local") && (hasColumn(t, "name") || hasColumn(t, "chassis")) && hasColumn(t, "remote") {
 			columns = t
 			return true
+		}
+		if columns == nil && late(l, lines) {
+			return false
 		}
 		if lldpLegend.MatchString(text) || strings.Trim(text, "-+| ") == "" {
 			alignRule(columns, l.Text)

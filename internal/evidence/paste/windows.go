@@ -174,7 +174,13 @@ func readPSList(s *sink, lines []Line) int {
 		}
 		key := strings.TrimSpace(m[1])
 		if _, again := object[key]; again {
+			if !marked { // some other list
+				return read
+			}
 			flush(i)
+		}
+		if !marked && late(l, lines) {
+			return read
 		}
 		if len(object) == 0 {
 			at = l
@@ -313,6 +319,9 @@ func readRoutePrint(s *sink, lines []Line) int {
 			rows++
 			return true
 		}
+		if rows == 0 && late(l, lines) {
+			return false
+		}
 		return strings.Trim(text, "=") == "" || strings.HasSuffix(text, ":") || winLoopback.MatchString(text) || winPersist.MatchString(text) || rows > 0 && (strings.Count(text, "  ") >= 3 || !strings.Contains(text, " ")) ||
 			strings.HasSuffix(text, "List") || strings.HasSuffix(text, "Route Table")
 	})
@@ -372,6 +381,9 @@ func readIPConfig(s *sink, lines []Line) int {
 			return true
 		}
 		m := ipcPair.FindStringSubmatch(text)
+		if m == nil && rows == 0 && late(l, lines) {
+			return false
+		}
 		if m == nil {
 			return strings.HasPrefix(text, "Windows ") || subject != "" && strings.HasPrefix(l.Text, "  ") && strings.HasSuffix(text, ":") || rows > 0 && strings.HasPrefix(l.Text, "     ") && len(strings.Fields(text)) == 1
 		}
