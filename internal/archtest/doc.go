@@ -1,4 +1,5 @@
 // Package archtest holds the tree against ARCHITECTURE.md: who may import
 // whom, who may touch the world, how large files and packages may be and how they
-// are named. It must never hold a rule that the document does not state.
+// are named. It must never hold a rule that the document does not state. TestWords
+// refuses words that are private to this project, in what people read.
 package archtest

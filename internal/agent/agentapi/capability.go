@@ -37,8 +37,8 @@ var losses = [...]struct {
 	{CanJournal, "changes"},
 	{CanEcho, "latency by ICMP and probes of the path MTU"},
 	{CanNetRaw, "LLDP neighbours and the hash calibration of bonds"},
-	{CanSysAdmin, "rehearsals and --calibrate between namespaces"},
-	{CanHold, "keeping other users' runs off"},
+	{CanSysAdmin, "lab runs and --calibrate between namespaces"},
+	{CanHold, "a lock against other users' runs"},
 }
 
 // Lost is what an agent cannot do for want of capabilities, in words and in a

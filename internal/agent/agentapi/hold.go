@@ -50,16 +50,16 @@ func (h Holder) Clean() Holder {
 	return h
 }
 
-// Text says who holds, and for how long at the moment now: "held by root@ctl,
+// Text says who holds, and for how long at the moment now: "locked by root@ctl,
 // process 4711 (measure fabric.yaml), for 2m10s".
 func (h Holder) Text(now time.Time) string {
 	h = h.Clean()
-	text := "held by another run"
+	text := "locked by another run"
 	switch {
 	case h.User != "" && h.Host != "":
-		text = "held by " + h.User + "@" + h.Host
+		text = "locked by " + h.User + "@" + h.Host
 	case h.User+h.Host != "":
-		text = "held by " + h.User + h.Host
+		text = "locked by " + h.User + h.Host
 	}
 	if h.PID > 0 {
 		text += fmt.Sprintf(", process %d", h.PID)

@@ -12,14 +12,14 @@ func TestHolderText(t *testing.T) {
 		holder Holder
 		want   string
 	}{
-		{Holder{}, "held by another run"},
+		{Holder{}, "locked by another run"},
 		{
 			Holder{Run: "7", User: "root", Host: "ctl", PID: 4711, What: "measure fabric.yaml", Since: now.Add(-130 * time.Second)},
-			"held by root@ctl, process 4711 (measure fabric.yaml), for 2m10s",
+			"locked by root@ctl, process 4711 (measure fabric.yaml), for 2m10s",
 		},
-		{Holder{Host: "ctl", PID: 3}, "held by ctl, process 3"},
-		{Holder{User: "eve\x1b[2J\n"}, "held by eve?[2J?"},
-		{Holder{Since: now.Add(time.Hour)}, "held by another run, for 0s"}, // a clock that was set back
+		{Holder{Host: "ctl", PID: 3}, "locked by ctl, process 3"},
+		{Holder{User: "eve\x1b[2J\n"}, "locked by eve?[2J?"},
+		{Holder{Since: now.Add(time.Hour)}, "locked by another run, for 0s"}, // a clock that was set back
 	} {
 		if got := c.holder.Text(now); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.holder, got, c.want)

@@ -47,7 +47,7 @@ func TestHoldAll(t *testing.T) {
 			// Somebody else wants both: alpha is let go again.
 			a2, b2 := dialled(t, "alpha", one, overStream), dialled(t, "beta", two, overStream)
 			err := HoldAll(t.Context(), []*Host{b2, a2}, run("second", 0))
-			if !errors.Is(err, agentapi.ErrBusy) || !strings.HasPrefix(err.Error(), "beta: host is busy: held by root@ctl, process 7 (measure first), for ") {
+			if !errors.Is(err, agentapi.ErrBusy) || !strings.HasPrefix(err.Error(), "beta: host is busy: locked by root@ctl, process 7 (measure first), for ") {
 				t.Errorf("a host that is held: %v", err)
 			}
 			if err := HoldAll(t.Context(), []*Host{alpha, beta}, run("first", 0)); err != nil {

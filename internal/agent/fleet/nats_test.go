@@ -243,7 +243,7 @@ func TestNATSControllerGoes(t *testing.T) {
 	}
 	defer other.Close()
 	hold := agentapi.HoldRequest{Holder: agentapi.Holder{Run: "2", User: "bob"}}
-	if _, err := ask.Call(t.Context(), other, agentapi.Hold, hold); !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "held by eve") {
+	if _, err := ask.Call(t.Context(), other, agentapi.Hold, hold); !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "locked by eve") {
 		t.Errorf("two runs hold one host: %v", err)
 	}
 	if listening, err := dialTCP(lo, sink.Port); err != nil {

@@ -157,7 +157,7 @@ func rehearse(ctx context.Context, con *console.Console, s scenario.Scenario, ch
 	}
 	result, err := scenariorun.Run(ctx, scenariorun.Config{
 		Scenario: s, WhatIf: how.whatIf, Version: con.Version, BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, JournalDir: console.LabJournal,
-		Logger: con.Logger(), Tell: func(e scenariorun.Progress) { rehearsing(p, e) }, Holding: progress.Holding(con, p, progress.WaitFlag{}, "lab run", s.Name),
+		Logger: con.Logger(), Tell: func(e scenariorun.Progress) { rowLine(p, e) }, Holding: progress.Holding(con, p, progress.WaitFlag{}, "lab run", s.Name),
 	})
 	err = errors.Join(withPackage(err), removeJournal())
 	if err != nil && len(result.Rows) == 0 {
@@ -191,8 +191,8 @@ func withPackage(err error) error {
 	return err
 }
 
-// rehearsing prints a step or a row as it comes.
-func rehearsing(p *progress.Progress, e scenariorun.Progress) {
+// rowLine prints a step or a row as it comes.
+func rowLine(p *progress.Progress, e scenariorun.Progress) {
 	switch {
 	case e.Tried != nil:
 		word := "rolled back"

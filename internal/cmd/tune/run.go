@@ -99,7 +99,7 @@ func (t *tuneRun) wayBack(r record.Record) string {
 	if r.Tuning != nil {
 		group = r.Tuning.Group
 	}
-	return fmt.Sprintf("`%s` takes all of this tune back; `linerate journal %s` shows what is active", t.rollback(group), t.path)
+	return fmt.Sprintf("`%s` rolls back this tune; `linerate journal %s` shows what is active", t.rollback(group), t.path)
 }
 
 // longestTitle is in characters, of at most four bytes each: journals take 200

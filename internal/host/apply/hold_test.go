@@ -24,7 +24,7 @@ func TestHold(t *testing.T) {
 	_, err = TakeHold(dir, holder("two"))
 	var held *HeldError
 	if !errors.Is(err, ErrHeld) || !errors.As(err, &held) || held.Holder.Run != "one" || held.Holder.Since.IsZero() ||
-		!strings.HasPrefix(err.Error(), "the host is in use: held by root@ctl, process 7 (measure fabric.yaml), for ") {
+		!strings.HasPrefix(err.Error(), "the host is in use: locked by root@ctl, process 7 (measure fabric.yaml), for ") {
 		t.Errorf("a second run: %v", err)
 	}
 	// The same run under another name of the host; letting go of that does

@@ -41,7 +41,7 @@ func (a *Applier) undo(ctx context.Context, e *Entry) error {
 			}
 			if err := a.undoStep(ctx, e, i, held); err != nil {
 				st.Note = note(err.Error())
-				problems = append(problems, fmt.Errorf("undo %s: %w", e.Plan.Steps[i].Change(), err))
+				problems = append(problems, fmt.Errorf("roll back %s: %w", e.Plan.Steps[i].Change(), err))
 			}
 			if err := a.journal.write(e); err != nil {
 				unwritten = err

@@ -66,7 +66,7 @@ func (r *runner) look(ctx context.Context, f flow.Frame) (seen hashsurvey.SeenFl
 			err := r.burst(ctx, f, sender, size, &seen)
 			if err != nil && sender == 1 && ctx.Err() == nil && !r.oneWay {
 				r.oneWay = true
-				r.notes = append(r.notes, "the way back is judged by acknowledgements alone: "+err.Error())
+				r.notes = append(r.notes, "the return path is judged by acknowledgements alone: "+err.Error())
 			}
 			if err != nil && (sender == 0 || ctx.Err() != nil) {
 				return seen, sent, err

@@ -258,7 +258,7 @@ func (s *suite) hold(t *testing.T) {
 	}
 	_, err := ask.Call(t.Context(), second, agentapi.Hold, other)
 	if !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "ann") {
-		t.Errorf("held by another run: %v, want ErrBusy and who", err)
+		t.Errorf("locked by another run: %v, want ErrBusy and who", err)
 	}
 	release(t, first)
 	if _, err := ask.Call(t.Context(), second, agentapi.Hold, other); err != nil {

@@ -1,4 +1,4 @@
-package rehearsing
+package scenariorun
 
 import (
 	"testing"

@@ -23,7 +23,7 @@ func outcomes() []scenario.Outcome {
 	ping := scenario.Row{Step: "ping", From: "x", To: "y", Direction: flow.Forward, Tool: "ping", PublishedRTT: 8.9, MeasuredRTT: 9, Verdict: scenario.Reproduced}
 	best := scenario.Row{
 		Step: "tuned", From: "x", To: "y", Streams: 4, Direction: flow.Forward, Tool: "tune", Kind: scenario.Best, Measured: 20e9, Ceiling: 20e9, Verdict: scenario.Reached, Limit: record.ReceiveWindow,
-		Tuned: &scenario.Tuned{Before: 8e9, Share: 1, CeilingMTU: 9000, Changes: []string{"MTU of 9000 <both>"}, HeldBy: "card", HeldAt: 19e9},
+		Tuned: &scenario.Tuned{Before: 8e9, Share: 1, CeilingMTU: 9000, Changes: []string{"MTU of 9000 <both>"}, LimitedBy: "card", LimitedAt: 19e9},
 	}
 	return []scenario.Outcome{
 		{Scenario: "one", Title: "t*t", BackEnd: "uml", Kernel: "6.1", Scale: 20, Tools: map[scenario.Tool]string{scenario.IPerf2: "iperf 2.1"}, Rows: []scenario.Row{row, over, ping, best}},
@@ -38,14 +38,14 @@ func TestDocument(t *testing.T) {
 	d := Of(outcomes())
 	for _, want := range []string{
 		`| a &lt;b> \| "c" | x, y, forward | 3 | iperf2 | 10 | 8 (arrived: 7) | 8.2 | 20 | 20 | receive-window | off |`,
-		"| x 1.50 | x 1.50 (8) |", "| 8.9 ms | 9.0 ms |", "Off: 1 of 4 rows", "iperf 2.1", `t\*t`, "**Failed**: no kernel", "](replica-one.svg)",
-		"| 4 | tune |  |  |  | 20 | 20 | receive-window | reached |", "\n*ratio*, x, y, forward:\n\n    x.eth0 fails (silent): stood still 300 ms; as predicted 200 ms to 400 ms\n", "2 flows moved", "*tuned*, by `tune` unaided: 8 Gbit/s before, 20 after, 100.0 % of the ceiling at MTU 9000; held by card at 19 Gbit/s", "\n- MTU of 9000 &lt;both>\n",
+		"| x 1.50 | x 1.50 (8) |", "| 8.9 ms | 9.0 ms |", "Off: 1 of 4 rows", "iperf 2.1", `t\*t`, "**Failed**: no kernel", "](lab-one.svg)",
+		"| 4 | tune |  |  |  | 20 | 20 | receive-window | reached |", "\n*ratio*, x, y, forward:\n\n    x.eth0 fails (silent): stood still 300 ms; as predicted 200 ms to 400 ms\n", "2 flows moved", "*tuned*, by `tune` unaided: 8 Gbit/s before, 20 after, 100.0 % of the ceiling at MTU 9000; limited by card at 19 Gbit/s", "\n- MTU of 9000 &lt;both>\n",
 	} {
 		if !strings.Contains(d.Text, want) {
 			t.Errorf("no %q in\n%s", want, d.Text)
 		}
 	}
-	if len(d.Charts) != 1 || d.Charts["replica-one.svg"] == "" {
+	if len(d.Charts) != 1 || d.Charts["lab-one.svg"] == "" {
 		t.Errorf("%d charts, want that of one", len(d.Charts))
 	}
 }

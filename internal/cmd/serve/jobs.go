@@ -19,10 +19,10 @@ import (
 	"github.com/linerate/linerate/internal/web"
 )
 
-// errands are the measurements that visitors of the page have started: each is a
+// jobs are the measurements that users of the page have started: each is a
 // `linerate measure` of its own, so that one that is stuck or dies takes nothing
 // along. Its words are the program's own flags, made from checked values.
-type errands struct {
+type jobs struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	dir    string // for their records
@@ -31,29 +31,29 @@ type errands struct {
 
 	mu   sync.Mutex
 	next int
-	all  []*errand // the oldest first
+	all  []*job // the oldest first
 	wait sync.WaitGroup
 }
 
-// errand is one measurement.
-type errand struct {
+// job is one measurement.
+type job struct {
 	web.Measuring
 	cancel context.CancelFunc
 	said   bytes.Buffer // its last words
 }
 
-// Bounds of errands.
+// Bounds of jobs.
 const (
-	mostErrands    = 4  // at a time
-	errandsShown   = 20 // of those that have ended too
-	errandsLast    = 2 * time.Hour
-	errandPatience = 15 * time.Second // after it was told to end
-	mostWords      = 8 << 10
+	mostJobs    = 4  // at a time
+	jobsShown   = 20 // of those that have ended too
+	jobsLast    = 2 * time.Hour
+	jobPatience = 15 * time.Second // after it was told to end
+	mostWords   = 8 << 10
 )
 
 // start begins a measurement, with the identity that the environment names.
 // Errors: web.ErrBusy.
-func (e *errands) start(who string, w web.Wish, environment []string) error {
+func (e *jobs) start(who string, w web.Request, environment []string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("start a measurement: %w", err)
@@ -69,25 +69,25 @@ func (e *errands) start(who string, w web.Wish, environment []string) error {
 			running++
 		}
 	}
-	if running >= mostErrands {
+	if running >= mostJobs {
 		return fmt.Errorf("%w: %d measurements run already: wait, or stop one", web.ErrBusy, running)
 	}
 	e.next++
-	one := &errand{Measuring: web.Measuring{ID: strconv.Itoa(e.next), Who: who, Wish: w, Started: time.Now(), Line: "it starts"}}
-	ctx, cancel := context.WithTimeout(e.ctx, errandsLast)
+	one := &job{Measuring: web.Measuring{ID: strconv.Itoa(e.next), Who: who, Request: w, Started: time.Now(), Line: "it starts"}}
+	ctx, cancel := context.WithTimeout(e.ctx, jobsLast)
 	one.cancel = cancel
 	file := filepath.Join(e.dir, "run-"+one.ID+".json")
-	c := exec.CommandContext(ctx, program, errandWords(w, file)...)
+	c := exec.CommandContext(ctx, program, jobWords(w, file)...)
 	c.Env = append(append(os.Environ(), environment...), console.EnvStore+"="+e.store)
-	c.Stderr = errandText{e, one}
+	c.Stderr = jobText{e, one}
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // it keeps what it has measured
-	c.WaitDelay = errandPatience
+	c.WaitDelay = jobPatience
 	if err := c.Start(); err != nil {
 		cancel()
 		return fmt.Errorf("start a measurement: %w", err)
 	}
 	e.all = append(e.all, one)
-	if len(e.all) > errandsShown && e.all[0].Ended {
+	if len(e.all) > jobsShown && e.all[0].Ended {
 		e.all = e.all[1:]
 	}
 	e.wait.Go(func() {
@@ -98,8 +98,8 @@ func (e *errands) start(who string, w web.Wish, environment []string) error {
 	return nil
 }
 
-// errandWords are the words of `linerate measure`.
-func errandWords(w web.Wish, file string) []string {
+// jobWords are the words of `linerate measure`.
+func jobWords(w web.Request, file string) []string {
 	counts := make([]string, len(w.Streams))
 	for i, n := range w.Streams {
 		counts[i] = strconv.Itoa(n)
@@ -109,7 +109,7 @@ func errandWords(w web.Wish, file string) []string {
 }
 
 // over keeps how a measurement ended.
-func (e *errands) over(one *errand, file string, err error) {
+func (e *jobs) over(one *job, file string, err error) {
 	run := ""
 	if text, readErr := os.ReadFile(file); readErr == nil {
 		var kept struct {
@@ -128,7 +128,7 @@ func (e *errands) over(one *errand, file string, err error) {
 		if words := complaintIn(one.said.String()); words != "" {
 			one.Error = words
 		}
-		e.log.Warn("a measurement of the web page", "user", one.Who, "from", one.Wish.From, "to", one.Wish.To, "error", one.Error)
+		e.log.Warn("a measurement of the web page", "user", one.Who, "from", one.Request.From, "to", one.Request.To, "error", one.Error)
 	}
 }
 
@@ -139,13 +139,13 @@ func complaintIn(said string) string {
 	return words.Text
 }
 
-// errandText takes in what a measurement says.
-type errandText struct {
-	of  *errands
-	one *errand
+// jobText takes in what a measurement says.
+type jobText struct {
+	of  *jobs
+	one *job
 }
 
-func (t errandText) Write(text []byte) (int, error) {
+func (t jobText) Write(text []byte) (int, error) {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	t.one.said.Write(text)
@@ -160,7 +160,7 @@ func (t errandText) Write(text []byte) (int, error) {
 }
 
 // Measuring are the measurements, the newest first.
-func (e *errands) Measuring() []web.Measuring {
+func (e *jobs) Measuring() []web.Measuring {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := make([]web.Measuring, 0, len(e.all))
@@ -171,7 +171,7 @@ func (e *errands) Measuring() []web.Measuring {
 }
 
 // stop ends one. Errors: web.ErrNothing where there is none of that name.
-func (e *errands) stop(id string) error {
+func (e *jobs) stop(id string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, one := range e.all {
@@ -184,7 +184,7 @@ func (e *errands) stop(id string) error {
 }
 
 // end ends all, and waits until they have.
-func (e *errands) end() {
+func (e *jobs) end() {
 	e.cancel()
 	e.wait.Wait()
 }

@@ -19,20 +19,20 @@ const allRun = `{"scenarios": [
      "tuned": {"before_bps": 30e9, "forward_bps": 31.2e9, "reverse_bps": 30.8e9, "ceiling_ratio": 0.9748, "ceiling_mtu_bytes": 9000, "changes": ["MTU 9000 on ens3"], "stopped": "target", "measurements_count": 9, "traffic_s": 31.5}}]},
   {"scenario": "two", "back_end": "", "kernel": "", "scale": 0, "tools": null, "rows": null, "findings": null, "notes": null, "error": "no kernel"}]}`
 
-// TestLabReplicas: what a run wrote becomes the document, with a chart of the
+// TestLabReport: what a run wrote becomes the document, with a chart of the
 // scenario that has rates; what is no such file is refused and nothing written.
-func TestLabReplicas(t *testing.T) {
+func TestLabReport(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "docs")
-	if o := run(t, "", "lab", "replicas", file(t, "run.json", allRun), "-o", dir); o.status != console.ExitDone {
+	if o := run(t, "", "lab", "report", file(t, "run.json", allRun), "-o", dir); o.status != console.ExitDone {
 		t.Fatalf("exit %d: %s", o.status, o.stderr)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "replicas.md"))
+	text, err := os.ReadFile(filepath.Join(dir, "lab-report.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"| default | a, b, forward | 2 | iperf2 | 18.4 | 18 | 18.5 | 31.2 | 31.8 |  | reproduced |", "| 2.5 ms | 2.6 ms |  |  |  |  | reproduced |",
-		"| tuned | a, b, both | 4 | tune | 57.4 |  | 63 | 62 | 63.6 |  | reached |", "97.5 % of the ceiling at MTU 9000", "- MTU 9000 on ens3", "**Failed**: no kernel", "(replica-one.svg)",
+		"| tuned | a, b, both | 4 | tune | 57.4 |  | 63 | 62 | 63.6 |  | reached |", "97.5 % of the ceiling at MTU 9000", "- MTU 9000 on ens3", "**Failed**: no kernel", "(lab-one.svg)",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -44,7 +44,7 @@ func TestLabReplicas(t *testing.T) {
 	}
 	none := filepath.Join(t.TempDir(), "none")
 	for _, text := range []string{"{}", `{"scenarios": []}`, "nonsense"} {
-		if o := run(t, "", "lab", "replicas", file(t, "bad.json", text), "-o", none); o.status != console.ExitUsage {
+		if o := run(t, "", "lab", "report", file(t, "bad.json", text), "-o", none); o.status != console.ExitUsage {
 			t.Errorf("%s: exit %d: %s", text, o.status, o.stderr)
 		}
 	}

@@ -22,7 +22,7 @@ type Document struct {
 func Of(all []scenario.Outcome) Document {
 	d := Document{Charts: make(map[string]string)}
 	var b strings.Builder
-	b.WriteString("# Published results, reproduced\n\nMade by `linerate lab replicas` from the rows of `linerate lab run all`. Rates are\nGbit/s of payload at the published scale; round trips are ms. Rows marked *shown*\nare of a kind that is not scored; *reached* is at least 97 % of the ceiling by\nlinerate's own `tune`, *held* at least 90 % of a lower limit that no setting removes. *Held by*\nis what `explain` names from the kernel's evidence.\n")
+	b.WriteString("# Published results, reproduced\n\nMade by `linerate lab report` from the rows of `linerate lab run all`. Rates are\nGbit/s of payload at the published scale; round trips are ms. Rows marked *shown*\nare of a kind that is not scored; *reached* is at least 97 % of the ceiling by\nlinerate's own `tune`, *limited* at least 90 % of a lower limit that no setting removes. *Limited by*\nis what `explain` names from the kernel's evidence.\n")
 	for _, o := range all {
 		d.scenario(&b, o)
 	}
@@ -45,11 +45,11 @@ func (d *Document) scenario(b *strings.Builder, o scenario.Outcome) {
 	}
 	fmt.Fprintf(b, "%s, kernel %s, %s%s. Off: %d of %d rows.\n\n", o.BackEnd, o.Kernel, scenario.ScaleText(o.Scale, o.Slow), tools(o), o.Off(), len(o.Rows))
 	if svg, ok := Chart(o); ok {
-		name := "replica-" + o.Scenario + ".svg"
+		name := "lab-" + o.Scenario + ".svg"
 		d.Charts[name] = svg
 		fmt.Fprintf(b, "![%s: published and reproduced](%s)\n\n", o.Scenario, name)
 	}
-	b.WriteString("| step | from, to | streams | tool | published | reproduced | predicted | linerate's best | ceiling | held by | |\n|---|---|--:|---|--:|--:|--:|--:|--:|---|---|\n")
+	b.WriteString("| step | from, to | streams | tool | published | reproduced | predicted | linerate's best | ceiling | limited by | |\n|---|---|--:|---|--:|--:|--:|--:|--:|---|---|\n")
 	for _, r := range o.Rows {
 		fmt.Fprintf(b, "| %s | %s, %s, %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", escape(r.Step), r.From, r.To, r.Direction, streams(r), r.Tool,
 			published(r), reproduced(r), gigabits(r.Predicted), gigabits(o.Best(r)), gigabits(r.Ceiling), r.Limit, verdict(r))
@@ -68,8 +68,8 @@ func (d *Document) scenario(b *strings.Builder, o scenario.Outcome) {
 func tuned(b *strings.Builder, r scenario.Row) {
 	t := r.Tuned
 	fmt.Fprintf(b, "\n*%s*, by `tune` unaided: %s Gbit/s before, %s after, %.1f %% of the ceiling at MTU %d", escape(r.Step), gigabits(t.Before), gigabits(r.Measured), 100*t.Share, t.CeilingMTU)
-	if t.HeldBy != "" {
-		fmt.Fprintf(b, "; held by %s at %s Gbit/s", t.HeldBy, gigabits(t.HeldAt))
+	if t.LimitedBy != "" {
+		fmt.Fprintf(b, "; limited by %s at %s Gbit/s", t.LimitedBy, gigabits(t.LimitedAt))
 	}
 	if len(t.Changes) == 0 {
 		b.WriteString(". Nothing was kept.\n")
@@ -130,12 +130,21 @@ func reproduced(r scenario.Row) string {
 func verdict(r scenario.Row) string {
 	words := []string{}
 	if r.Verdict != scenario.Unpublished {
-		words = append(words, string(r.Verdict))
+		words = append(words, verdictWord(r.Verdict))
 	}
 	if r.CPUBound {
 		words = append(words, "lab's processor full")
 	}
 	return strings.Join(words, ", ")
+}
+
+// verdictWord is a verdict as the table shows it; the JSON has a word of its own for
+// a row that another limit than the ceiling bounds.
+func verdictWord(v scenario.Verdict) string {
+	if v == scenario.Limited {
+		return "limited"
+	}
+	return string(v)
 }
 
 func gigabits(r unit.BitRate) string {
