@@ -31,7 +31,7 @@ import (
 func onNATS(t *testing.T, r *testcluster.Rig, cfg natsagent.Config) (stop func()) {
 	t.Helper()
 	conn := testcluster.Connect(t, r.As(t, cfg.Host, agentapi.RoleAgent))
-	cfg.Agent.Version, cfg.Agent.JournalDir, cfg.Agent.HoldDir = "test", t.TempDir(), t.TempDir()
+	cfg.Agent.Version, cfg.Agent.JournalDir, cfg.Agent.LockDir = "test", t.TempDir(), t.TempDir()
 	if cfg.Audit == "" {
 		cfg.Audit = filepath.Join(t.TempDir(), "audit.log")
 	}
@@ -229,7 +229,7 @@ func TestNATSControllerGoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ask.Call(t.Context(), h, agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1", User: "eve"}}); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Lock, agentapi.LockRequest{Holder: agentapi.Holder{Run: "1", User: "eve"}}); err != nil {
 		t.Fatal(err)
 	}
 	lo := netip.MustParseAddr("127.0.0.1")
@@ -242,8 +242,8 @@ func TestNATSControllerGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	hold := agentapi.HoldRequest{Holder: agentapi.Holder{Run: "2", User: "bob"}}
-	if _, err := ask.Call(t.Context(), other, agentapi.Hold, hold); !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "locked by eve") {
+	hold := agentapi.LockRequest{Holder: agentapi.Holder{Run: "2", User: "bob"}}
+	if _, err := ask.Call(t.Context(), other, agentapi.Lock, hold); !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "locked by eve") {
 		t.Errorf("two runs hold one host: %v", err)
 	}
 	if listening, err := dialTCP(lo, sink.Port); err != nil {
@@ -253,7 +253,7 @@ func TestNATSControllerGoes(t *testing.T) {
 	}
 	first.Close() // without a word to the agent
 	time.Sleep(2500 * time.Millisecond)
-	if _, err := ask.Call(t.Context(), other, agentapi.Hold, hold); err != nil {
+	if _, err := ask.Call(t.Context(), other, agentapi.Lock, hold); err != nil {
 		t.Errorf("the hold outlives its controller: %v", err)
 	}
 	if c, err := dialTCP(lo, sink.Port); err == nil {
@@ -281,7 +281,7 @@ func TestNATSRoles(t *testing.T) {
 		if _, err := h.Observe(t.Context()); err != nil {
 			t.Errorf("%s may not observe: %v", c.role, err)
 		}
-		_, err = ask.Call(t.Context(), h, agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1"}})
+		_, err = ask.Call(t.Context(), h, agentapi.Lock, agentapi.LockRequest{Holder: agentapi.Holder{Run: "1"}})
 		if allowed := !errors.Is(err, fs.ErrPermission); allowed != c.pings {
 			t.Errorf("%s may measure: %v (%v)", c.role, allowed, err)
 		}

@@ -80,7 +80,7 @@ type rolledBackHost struct {
 
 // rollback puts back host after host; one that fails does not keep the others.
 func rollback(ctx context.Context, con *console.Console, u undoing, wait progress.WaitFlag) error {
-	if err := holdForRun(ctx, con, u, wait); err != nil {
+	if err := lockForRun(ctx, con, u, wait); err != nil {
 		return err
 	}
 	doc := rolledBack{Group: u.group, Title: u.title, Left: []string{}}
@@ -111,10 +111,10 @@ func rollback(ctx context.Context, con *console.Console, u undoing, wait progres
 	return errors.Join(failures...)
 }
 
-// holdForRun keeps off a run that is still changing the hosts: what it changes
+// lockForRun keeps off a run that is still changing the hosts: what it changes
 // next would stay. One change by itself can be taken back while its maker waits
 // for the word to keep it.
-func holdForRun(ctx context.Context, con *console.Console, u undoing, wait progress.WaitFlag) error {
+func lockForRun(ctx context.Context, con *console.Console, u undoing, wait progress.WaitFlag) error {
 	if u.group == "" {
 		return nil
 	}
@@ -122,7 +122,7 @@ func holdForRun(ctx context.Context, con *console.Console, u undoing, wait progr
 	for _, part := range u.parts {
 		all = append(all, part.host)
 	}
-	err := fleet.HoldAll(ctx, all, progress.Holding(con, progress.New(con), wait, "rollback", u.group))
+	err := fleet.LockAll(ctx, all, progress.Locking(con, progress.New(con), wait, "rollback", u.group))
 	if errors.Is(err, agentapi.ErrBusy) {
 		return console.WithHint(err, "end that run first: Ctrl-C there rolls its last step back; --wait waits until it is done")
 	}

@@ -235,7 +235,7 @@ func labRun(ctx context.Context, con *console.Console, s lab.Scenario, choice la
 	if err != nil {
 		return err
 	}
-	c, err := campaign.Open(ctx, campaign.Config{Fabric: f, Fleet: con.Fleet(console.LabJournal), BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, Tell: p.Tell, Holding: progress.Holding(con, p, progress.WaitFlag{}, "lab run", s.Name)})
+	c, err := campaign.Open(ctx, campaign.Config{Fabric: f, Fleet: con.Fleet(console.LabJournal), BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, Tell: p.Tell, Locking: progress.Locking(con, p, progress.WaitFlag{}, "lab run", s.Name)})
 	if err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func rehearse(ctx context.Context, con *console.Console, s scenario.Scenario, ch
 	}
 	result, err := scenariorun.Run(ctx, scenariorun.Config{
 		Scenario: s, WhatIf: how.whatIf, Version: con.Version, BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, JournalDir: console.LabJournal,
-		Logger: con.Logger(), Tell: func(e scenariorun.Progress) { rowLine(p, e) }, Holding: progress.Holding(con, p, progress.WaitFlag{}, "lab run", s.Name),
+		Logger: con.Logger(), Tell: func(e scenariorun.Progress) { rowLine(p, e) }, Locking: progress.Locking(con, p, progress.WaitFlag{}, "lab run", s.Name),
 	})
 	err = errors.Join(withPackage(err), removeJournal())
 	if err != nil && len(result.Rows) == 0 {

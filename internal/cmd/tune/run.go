@@ -35,11 +35,11 @@ func (t *tuneRun) run(ctx context.Context) error {
 	cfg := campaign.Config{Fabric: t.narrowed(), Fleet: t.con.Fleet(t.flags.journal), Tell: p.Tell}
 	if !t.flags.dryRun {
 		t.stored = t.con.Keeper(ctx, t.flags.store)
-		cfg.Holding = progress.Holding(t.con, p, t.flags.wait, "tune", t.file.File)
+		cfg.Locking = progress.Locking(t.con, p, t.flags.wait, "tune", t.file.File)
 	}
 	c, err := campaign.Open(ctx, cfg)
 	if err != nil {
-		return console.WithHint(err, progress.HeldHint(err))
+		return console.WithHint(err, progress.InUseHint(err))
 	}
 	defer c.Close()
 	t.options.CeilingMTU = tune.LargestMTU(c.State(), from, to)

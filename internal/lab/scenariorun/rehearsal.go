@@ -36,8 +36,8 @@ type Config struct {
 	Logger              *slog.Logger // nil is silence
 	// Tell is told what is done, as it is done; nil is nobody.
 	Tell func(Progress)
-	// Holding keeps other runs off the hosts; nil does not.
-	Holding *fleet.Holding
+	// Locking keeps other runs off the hosts; nil does not.
+	Locking *fleet.Locking
 }
 
 // Progress is how far a run is: rows done of all, and the step.
@@ -203,7 +203,7 @@ func (r *run) pair(m scenario.Measurement) fabric.Fabric {
 // open reaches the hosts of a fabric as they are now.
 func (r *run) open(ctx context.Context, cfg campaign.Config) (*campaign.Campaign, error) {
 	cfg.Fleet = fleet.Config{Version: r.cfg.Version, JournalDir: r.cfg.JournalDir, Logger: r.cfg.Logger}
-	cfg.BackEnd, cfg.BackEndWhy, cfg.Holding = r.cfg.BackEnd, r.cfg.BackEndWhy, r.cfg.Holding
+	cfg.BackEnd, cfg.BackEndWhy, cfg.Locking = r.cfg.BackEnd, r.cfg.BackEndWhy, r.cfg.Locking
 	c, err := campaign.Open(ctx, cfg)
 	if err == nil {
 		r.result.Kernel = c.Record().Environment.Kernel

@@ -18,12 +18,12 @@ func (u *tuning) due(p tune.Proposal) int {
 	return 1
 }
 
-// holdFirst holds the traffic as it was found against a change that stands, and
+// lockFirst holds the traffic as it was found against a change that stands, and
 // that other traffic is about to prove: it is not to be slower for it. Where it
 // is, by as many looks at either as tell, that is the step's verdict; each round
 // of the step knows more of what was found. Without room for a look nothing is
 // held against it, and the result says so.
-func (u *tuning) holdFirst(ctx context.Context, r *proof) error {
+func (u *tuning) lockFirst(ctx context.Context, r *proof) error {
 	if u.due(r.p) == 0 {
 		return nil
 	}

@@ -116,7 +116,7 @@ func (u *tuning) rounds(ctx context.Context, r *proof) (look, error) {
 		}
 		r.step.Before, r.step.After = a.Goodput, b.Goodput
 		if kept || tune.Faster(a.Trial, b.Trial) {
-			if err := u.holdFirst(ctx, r); err != nil || r.step.Verdict != "" {
+			if err := u.lockFirst(ctx, r); err != nil || r.step.Verdict != "" {
 				return b, err
 			}
 		}

@@ -47,7 +47,7 @@ func serve(t testing.TB, r *testcluster.Rig, end End) {
 	go func() {
 		ended <- natsagent.Run(ctx, conn, natsagent.Config{
 			Host: end.Name, Audit: filepath.Join(end.Dir, "audit.log"),
-			Agent: agent.Config{Name: end.Name, Namespace: end.NS, Version: "test", JournalDir: end.Dir, HoldDir: end.Dir, More: more()},
+			Agent: agent.Config{Name: end.Name, Namespace: end.NS, Version: "test", JournalDir: end.Dir, LockDir: end.Dir, More: more()},
 		})
 	}()
 	t.Cleanup(func() {

@@ -8,16 +8,16 @@ import (
 	"github.com/linerate/linerate/internal/plaintext"
 )
 
-// HoldRequest asks for the host, or rather its network namespace, as the only
+// LockRequest asks for the host, or rather its network namespace, as the only
 // run that measures or changes it. It is held until Empty, or until
 // the connection to the agent ends, however it ends. A host that another run
 // holds is ErrBusy, and the error says who; nobody waits here.
-type HoldRequest struct {
+type LockRequest struct {
 	Holder Holder `json:"holder"`
 }
 
-// HoldReply is an answer: the host is held.
-type HoldReply struct {
+// LockReply is an answer: the host is held.
+type LockReply struct {
 	// Note says what the hold does not keep off; "" is nothing.
 	Note string `json:"note,omitempty"`
 }

@@ -15,43 +15,43 @@ func holder(run string) agentapi.Holder {
 	return agentapi.Holder{Run: run, User: "root", Host: "ctl", PID: 7, What: "measure fabric.yaml"}
 }
 
-func TestHold(t *testing.T) {
+func TestLockHost(t *testing.T) {
 	dir := t.TempDir()
-	first, err := TakeHold(dir, holder("one"))
+	first, err := LockHost(dir, holder("one"))
 	if err != nil || first.Note != "" {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	_, err = TakeHold(dir, holder("two"))
-	var held *HeldError
-	if !errors.Is(err, ErrHeld) || !errors.As(err, &held) || held.Holder.Run != "one" || held.Holder.Since.IsZero() ||
+	_, err = LockHost(dir, holder("two"))
+	var held *InUseError
+	if !errors.Is(err, ErrInUse) || !errors.As(err, &held) || held.Holder.Run != "one" || held.Holder.Since.IsZero() ||
 		!strings.HasPrefix(err.Error(), "the host is in use: locked by root@ctl, process 7 (measure fabric.yaml), for ") {
 		t.Errorf("a second run: %v", err)
 	}
 	// The same run under another name of the host; letting go of that does
 	// not let others in.
-	again, err := TakeHold(dir, holder("one"))
+	again, err := LockHost(dir, holder("one"))
 	if err != nil {
 		t.Errorf("the same run: %v", err)
 	}
 	again.Release()
-	if _, err = TakeHold(dir, holder("two")); !errors.Is(err, ErrHeld) {
+	if _, err = LockHost(dir, holder("two")); !errors.Is(err, ErrInUse) {
 		t.Errorf("a second run after the same run let go of its other name: %v", err)
 	}
 	// And a hold that was taken second stands by itself.
-	last, err := TakeHold(dir, holder("one"))
+	last, err := LockHost(dir, holder("one"))
 	if err != nil {
 		t.Fatalf("the same run: %v", err)
 	}
 	first.Release()
 	first.Release()
-	if _, err = TakeHold(dir, holder("two")); !errors.As(err, &held) || held.Holder.Run != "one" {
+	if _, err = LockHost(dir, holder("two")); !errors.As(err, &held) || held.Holder.Run != "one" {
 		t.Errorf("a second run while the first holds on by its other name: %v", err)
 	}
 	last.Release()
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) > 0 {
 		t.Errorf("let go, and left %q", files)
 	}
-	next, err := TakeHold(dir, holder("two"))
+	next, err := LockHost(dir, holder("two"))
 	if err != nil {
 		t.Fatalf("after it was let go: %v", err)
 	}
@@ -60,18 +60,18 @@ func TestHold(t *testing.T) {
 
 // A file that was left by a run that was killed, or that says nothing to make
 // sense of, is no hindrance; one that is locked and says nothing is.
-func TestHoldLeftBehind(t *testing.T) {
+func TestLockLeftBehind(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "hold."+namespaceID())
 	for _, text := range []string{`{"run":"dead"}` + "\n" + strings.Repeat("x", 500), "", "{", "\x00\xff"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		h, err := TakeHold(dir, holder("one"))
+		h, err := LockHost(dir, holder("one"))
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		if _, err = TakeHold(dir, holder("two")); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "root@ctl") {
+		if _, err = LockHost(dir, holder("two")); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "root@ctl") {
 			t.Errorf("%q: %v", text, err)
 		}
 		if err := os.Truncate(path, 0); err != nil {
@@ -81,7 +81,7 @@ func TestHoldLeftBehind(t *testing.T) {
 			h.Release()
 			continue
 		}
-		if _, err = TakeHold(dir, holder("two")); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "another run") {
+		if _, err = LockHost(dir, holder("two")); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "another run") {
 			t.Errorf("a holder without words: %v", err)
 		}
 		h.Release()
@@ -89,7 +89,7 @@ func TestHoldLeftBehind(t *testing.T) {
 }
 
 // Many runs at once: one at a time holds, and each of them in the end.
-func TestHoldOneAtATime(t *testing.T) {
+func TestLockOneAtATime(t *testing.T) {
 	dir := t.TempDir()
 	var mu sync.Mutex
 	inside, most, done := 0, 0, 0
@@ -97,8 +97,8 @@ func TestHoldOneAtATime(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for {
-				h, err := TakeHold(dir, holder(string(rune('a'+i))))
-				if errors.Is(err, ErrHeld) {
+				h, err := LockHost(dir, holder(string(rune('a'+i))))
+				if errors.Is(err, ErrInUse) {
 					continue
 				}
 				if err != nil || h.Note != "" {
@@ -125,23 +125,23 @@ func TestHoldOneAtATime(t *testing.T) {
 
 // Where the directory cannot be written the user's own runs are kept apart;
 // where nothing can be, the run goes on and says so.
-func TestHoldWithoutPermission(t *testing.T) {
+func TestLockWithoutPermission(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	own := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", own)
-	h, err := TakeHold(filepath.Join(file, "sub"), holder("one"))
+	h, err := LockHost(filepath.Join(file, "sub"), holder("one"))
 	if err != nil || !strings.HasPrefix(h.Note, "runs of other users are not kept off") {
 		t.Fatalf("%+v, %v", h, err)
 	}
-	if _, err := TakeHold(filepath.Join(file, "sub"), holder("two")); !errors.Is(err, ErrHeld) {
+	if _, err := LockHost(filepath.Join(file, "sub"), holder("two")); !errors.Is(err, ErrInUse) {
 		t.Errorf("a second run of the same user: %v", err)
 	}
 	h.Release()
 	t.Setenv("XDG_RUNTIME_DIR", filepath.Join(file, "sub"))
-	h, err = TakeHold(filepath.Join(file, "sub"), holder("one"))
+	h, err = LockHost(filepath.Join(file, "sub"), holder("one"))
 	if err != nil || !strings.HasPrefix(h.Note, "other runs are not kept off") {
 		t.Errorf("%+v, %v", h, err)
 	}

@@ -14,22 +14,22 @@ import (
 	"github.com/linerate/linerate/internal/statefile"
 )
 
-// ErrHeld: another run holds this host's network namespace.
-var ErrHeld = errors.New("the host is in use")
+// ErrInUse: another run holds this host's network namespace.
+var ErrInUse = errors.New("the host is in use")
 
-// HeldError says who holds it.
-type HeldError struct{ Holder agentapi.Holder }
+// InUseError says who holds it.
+type InUseError struct{ Holder agentapi.Holder }
 
-func (e *HeldError) Error() string {
-	return fmt.Sprintf("%v: %s", ErrHeld, e.Holder.Text(time.Now()))
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("%v: %s", ErrInUse, e.Holder.Text(time.Now()))
 }
 
-// Is makes a HeldError an ErrHeld.
-func (e *HeldError) Is(target error) bool { return target == ErrHeld }
+// Is makes a InUseError an ErrInUse.
+func (e *InUseError) Is(target error) bool { return target == ErrInUse }
 
-// Hold is a namespace held by one run. Release, or the end of the process,
+// HostLock is a namespace held by one run. Release, or the end of the process,
 // lets go of it.
-type Hold struct {
+type HostLock struct {
 	file *os.File // nil where nothing could be locked
 	made []string // directories that were made for it, the deepest first
 	// Note says what the hold does not keep off; "" is nothing.
@@ -38,7 +38,7 @@ type Hold struct {
 
 // Release lets go. The file goes with the last hold: namespaces come and go. So
 // do the directories that were made for it, where nothing else is in them.
-func (h *Hold) Release() {
+func (h *HostLock) Release() {
 	if h == nil || h.file == nil {
 		return
 	}
@@ -54,32 +54,32 @@ func (h *Hold) Release() {
 	h.file = nil
 }
 
-// HoldDir is where holds are. They end with their holders, and the numbers of
+// LockDir is where holds are. They end with their holders, and the numbers of
 // namespaces with the boot, so it is not the journal's directory: that one is
 // chosen by run, and two runs must meet here whatever theirs are.
-const HoldDir = "/var/run/linerate"
+const LockDir = "/var/run/linerate"
 
-// TakeHold holds the network namespace of the calling thread for a run,
-// without waiting; dir is where, "" is HoldDir, made with mode 0700. Another
-// run's hold is ErrHeld. The same run may hold it more than once, under
+// LockHost holds the network namespace of the calling thread for a run,
+// without waiting; dir is where, "" is LockDir, made with mode 0700. Another
+// run's hold is ErrInUse. The same run may hold it more than once, under
 // several names of one host. Where the directory cannot be written, as for an
 // ordinary user, runs of the same user are kept apart, and where nothing can
 // be locked none are: Note says so.
-func TakeHold(dir string, holder agentapi.Holder) (*Hold, error) {
+func LockHost(dir string, holder agentapi.Holder) (*HostLock, error) {
 	if dir == "" {
-		dir = HoldDir
+		dir = LockDir
 	}
 	holder = holder.Clean()
 	holder.Since = time.Now().UTC()
 	name := "hold." + namespaceID()
-	h, err := holdFile(filepath.Join(dir, name), holder)
-	if err == nil || errors.Is(err, ErrHeld) {
+	h, err := lockHostFile(filepath.Join(dir, name), holder)
+	if err == nil || errors.Is(err, ErrInUse) {
 		return h, err
 	}
 	why := err
 	if own, ok := ownDir(); ok {
-		h, err = holdFile(filepath.Join(own, name+"."+bootID()), holder) // a home may be that of many hosts
-		if errors.Is(err, ErrHeld) {
+		h, err = lockHostFile(filepath.Join(own, name+"."+bootID()), holder) // a home may be that of many hosts
+		if errors.Is(err, ErrInUse) {
 			return nil, err
 		}
 		if err == nil {
@@ -87,7 +87,7 @@ func TakeHold(dir string, holder agentapi.Holder) (*Hold, error) {
 			return h, nil
 		}
 	}
-	return &Hold{Note: fmt.Sprintf("other runs are not kept off this host (%v)", why)}, nil
+	return &HostLock{Note: fmt.Sprintf("other runs are not kept off this host (%v)", why)}, nil
 }
 
 // namespaceID is the number of the calling thread's network namespace, as
@@ -120,12 +120,12 @@ func ownDir() (string, bool) {
 // saying who he is.
 const mostTries = 20
 
-// holdFile locks the file at path, writes the holder into it and then shares
+// lockHostFile locks the file at path, writes the holder into it and then shares
 // the lock, so that each hold of a run keeps others off for itself. Another may
 // come in between (flock(2): a lock is not exchanged in one step), and whoever
 // lets go last removes the file: so it is looked at again, and where it is not
 // this run's, or not of that name, the next is tried.
-func holdFile(path string, holder agentapi.Holder) (*Hold, error) {
+func lockHostFile(path string, holder agentapi.Holder) (*HostLock, error) {
 	made := missingDirs(filepath.Dir(path))
 	for tries := 0; ; tries++ {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -146,14 +146,14 @@ func holdFile(path string, holder agentapi.Holder) (*Hold, error) {
 		if !held {
 			other := holderOf(f)
 			if other.Run != "" && other.Run == holder.Run && shared(f, path, holder) {
-				return &Hold{file: f, made: made}, nil
+				return &HostLock{file: f, made: made}, nil
 			}
 			f.Close()
 			if (other.Run == "" || other.Run == holder.Run) && tries < mostTries { // it is just writing who it is, or goes
 				time.Sleep(10 * time.Millisecond)
 				continue
 			}
-			return nil, &HeldError{other}
+			return nil, &InUseError{other}
 		}
 		if !stillNamed(f, path) {
 			f.Close()
@@ -168,7 +168,7 @@ func holdFile(path string, holder agentapi.Holder) (*Hold, error) {
 			return nil, fmt.Errorf("write %s: %w", path, err)
 		}
 		if shared(f, path, holder) {
-			return &Hold{file: f, made: made}, nil
+			return &HostLock{file: f, made: made}, nil
 		}
 		f.Close()
 	}

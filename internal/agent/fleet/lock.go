@@ -13,8 +13,8 @@ import (
 	"github.com/linerate/linerate/internal/agent/ask"
 )
 
-// Holding is how a run holds its hosts.
-type Holding struct {
+// Locking is how a run holds its hosts.
+type Locking struct {
 	Holder agentapi.Holder
 	// Wait is how long to wait for hosts that other runs hold; zero does not,
 	// and a negative one waits as long as it takes.
@@ -28,15 +28,15 @@ type Holding struct {
 // Between two tries for hosts that are held: a little by chance, so that two
 // runs that wait for each other's hosts do not go on doing so in step.
 const (
-	holdPause  = 300 * time.Millisecond
-	holdJitter = 300 * time.Millisecond
+	lockPause  = 300 * time.Millisecond
+	lockJitter = 300 * time.Millisecond
 )
 
-// HoldAll holds every host, or none: while one is held by another run the
+// LockAll holds every host, or none: while one is held by another run the
 // others are let go, so that two runs cannot wait for each other. Without
 // patience, or at its end, a host that is held is agentapi.ErrBusy. Without how
 // nothing is held.
-func HoldAll(ctx context.Context, hosts []*Host, how *Holding) error {
+func LockAll(ctx context.Context, hosts []*Host, how *Locking) error {
 	if how == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func HoldAll(ctx context.Context, hosts []*Host, how *Holding) error {
 	begin := time.Now()
 	told := ""
 	for {
-		err := holdOnce(ctx, hosts, cfg)
+		err := lockOnce(ctx, hosts, cfg)
 		if err == nil || !errors.Is(err, agentapi.ErrBusy) {
 			return err
 		}
@@ -71,17 +71,17 @@ func HoldAll(ctx context.Context, hosts []*Host, how *Holding) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(holdPause + rand.N(holdJitter)):
+		case <-time.After(lockPause + rand.N(lockJitter)):
 		}
 	}
 }
 
-// holdOnce tries all hosts once, and lets go of all when one cannot be held.
-func holdOnce(ctx context.Context, hosts []*Host, cfg Holding) error {
+// lockOnce tries all hosts once, and lets go of all when one cannot be held.
+func lockOnce(ctx context.Context, hosts []*Host, cfg Locking) error {
 	for i, h := range hosts {
-		reply, err := ask.Call(ctx, h, agentapi.Hold, agentapi.HoldRequest{Holder: cfg.Holder})
+		reply, err := ask.Call(ctx, h, agentapi.Lock, agentapi.LockRequest{Holder: cfg.Holder})
 		if errors.Is(err, errors.ErrUnsupported) {
-			reply, err = agentapi.HoldReply{Note: "its linerate is too old to keep two runs apart"}, nil
+			reply, err = agentapi.LockReply{Note: "its linerate is too old to keep two runs apart"}, nil
 		}
 		if err != nil {
 			for _, held := range hosts[:i] {

@@ -20,9 +20,9 @@ import (
 func dialled(t *testing.T, name, dir string, overStream bool) *Host {
 	t.Helper()
 	if !overStream {
-		return &Host{Name: name, via: newLocal(name, netns.Namespace{}, Config{HoldDir: dir, Unguarded: true})}
+		return &Host{Name: name, via: newLocal(name, netns.Namespace{}, Config{LockDir: dir, Unguarded: true})}
 	}
-	a := agent.New(agent.Config{Name: name, HoldDir: dir})
+	a := agent.New(agent.Config{Name: name, LockDir: dir})
 	toAgent, in := io.Pipe()
 	out, fromAgent := io.Pipe()
 	go func() {
@@ -32,29 +32,29 @@ func dialled(t *testing.T, name, dir string, overStream bool) *Host {
 	return &Host{Name: name, via: newStream(out, in, nil, nil)}
 }
 
-func run(name string, wait time.Duration) *Holding {
-	return &Holding{Holder: agentapi.Holder{Run: name, User: "root", Host: "ctl", PID: 7, What: "measure " + name}, Wait: wait}
+func run(name string, wait time.Duration) *Locking {
+	return &Locking{Holder: agentapi.Holder{Run: name, User: "root", Host: "ctl", PID: 7, What: "measure " + name}, Wait: wait}
 }
 
-func TestHoldAll(t *testing.T) {
+func TestLockAll(t *testing.T) {
 	for name, overStream := range map[string]bool{"in this process": false, "over a stream": true} {
 		t.Run(name, func(t *testing.T) {
 			one, two := t.TempDir(), t.TempDir() // two hosts, each with its locks
 			alpha, beta := dialled(t, "alpha", one, overStream), dialled(t, "beta", two, overStream)
-			if err := HoldAll(t.Context(), []*Host{beta}, run("first", 0)); err != nil {
+			if err := LockAll(t.Context(), []*Host{beta}, run("first", 0)); err != nil {
 				t.Fatal(err)
 			}
 			// Somebody else wants both: alpha is let go again.
 			a2, b2 := dialled(t, "alpha", one, overStream), dialled(t, "beta", two, overStream)
-			err := HoldAll(t.Context(), []*Host{b2, a2}, run("second", 0))
+			err := LockAll(t.Context(), []*Host{b2, a2}, run("second", 0))
 			if !errors.Is(err, agentapi.ErrBusy) || !strings.HasPrefix(err.Error(), "beta: host is busy: locked by root@ctl, process 7 (measure first), for ") {
 				t.Errorf("a host that is held: %v", err)
 			}
-			if err := HoldAll(t.Context(), []*Host{alpha, beta}, run("first", 0)); err != nil {
+			if err := LockAll(t.Context(), []*Host{alpha, beta}, run("first", 0)); err != nil {
 				t.Errorf("alpha is still held by who could not have both: %v", err)
 			}
 			// Patience that ends, and patience that is rewarded.
-			err = HoldAll(t.Context(), []*Host{a2, b2}, run("second", 10*time.Millisecond))
+			err = LockAll(t.Context(), []*Host{a2, b2}, run("second", 10*time.Millisecond))
 			if !errors.Is(err, agentapi.ErrBusy) || !strings.HasPrefix(err.Error(), "waited 10ms: ") {
 				t.Errorf("at the end of its patience: %v", err)
 			}
@@ -72,7 +72,7 @@ func TestHoldAll(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			if err := HoldAll(ctx, []*Host{a2, b2}, patient); err != nil {
+			if err := LockAll(ctx, []*Host{a2, b2}, patient); err != nil {
 				t.Errorf("after the others were gone: %v", err)
 			}
 			if told == 0 || told > 2 { // alpha may be gone before beta
@@ -85,7 +85,7 @@ func TestHoldAll(t *testing.T) {
 				}
 			}
 			a3 := dialled(t, "alpha", one, overStream)
-			if err := HoldAll(t.Context(), []*Host{a3}, run("third", 0)); err != nil {
+			if err := LockAll(t.Context(), []*Host{a3}, run("third", 0)); err != nil {
 				t.Error(err)
 			}
 			for _, h := range []*Host{a2, b2, a3} {
@@ -97,7 +97,7 @@ func TestHoldAll(t *testing.T) {
 
 // Two runs that want the same hosts, each having one of them, do not wait for
 // each other for ever.
-func TestHoldAllNoDeadlock(t *testing.T) {
+func TestLockAllNoDeadlock(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -110,7 +110,7 @@ func TestHoldAllNoDeadlock(t *testing.T) {
 				names = []string{"b", "a"}
 			}
 			x, y := dialled(t, names[0], one, false), dialled(t, names[1], two, false)
-			err := HoldAll(ctx, []*Host{x, y}, run(string(rune('0'+i)), -1))
+			err := LockAll(ctx, []*Host{x, y}, run(string(rune('0'+i)), -1))
 			errs <- errors.Join(err, x.Close(), y.Close())
 		}()
 	}
@@ -122,25 +122,25 @@ func TestHoldAllNoDeadlock(t *testing.T) {
 }
 
 // An agent that knows no holds, and a wait that is interrupted.
-func TestHoldAllOdd(t *testing.T) {
+func TestLockAllOdd(t *testing.T) {
 	old := &Host{Name: "old", via: deaf{}}
 	cfg := run("first", 0)
 	notes := ""
 	cfg.Note = func(host, note string) { notes += host + ": " + note }
-	if err := HoldAll(t.Context(), []*Host{old}, cfg); err != nil || !strings.Contains(notes, "old: its linerate is too old") {
+	if err := LockAll(t.Context(), []*Host{old}, cfg); err != nil || !strings.Contains(notes, "old: its linerate is too old") {
 		t.Errorf("%v, %q", err, notes)
 	}
 	dir := t.TempDir()
 	h, other := dialled(t, "alpha", dir, false), dialled(t, "alpha", dir, false)
 	defer h.Close()
 	defer other.Close()
-	if err := HoldAll(t.Context(), []*Host{h}, run("first", 0)); err != nil {
+	if err := LockAll(t.Context(), []*Host{h}, run("first", 0)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	patient := run("second", -1)
 	patient.Tell = func(error) { cancel() }
-	if err := HoldAll(ctx, []*Host{other}, patient); !errors.Is(err, context.Canceled) {
+	if err := LockAll(ctx, []*Host{other}, patient); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted while it waits: %v", err)
 	}
 }
