@@ -28,7 +28,7 @@ import (
 )
 
 // onNATS runs an agent on a bus until the returned function is called.
-func onNATS(t *testing.T, r *testcluster.Rig, cfg natsagent.Config) (stop func()) {
+func onNATS(t *testing.T, r *testcluster.Server, cfg natsagent.Config) (stop func()) {
 	t.Helper()
 	conn := testcluster.Connect(t, r.As(t, cfg.Host, agentapi.RoleAgent))
 	cfg.Agent.Version, cfg.Agent.JournalDir, cfg.Agent.LockDir = "test", t.TempDir(), t.TempDir()
@@ -107,7 +107,7 @@ func TestNATSLongReply(t *testing.T) {
 		}
 		body, failed := json.Marshal(reply)
 		call, bad := strconv.ParseUint(m.Header.Get(wire.HeaderCall), 10, 64)
-		said := wire.Signed{Kind: wire.KindReply, Subject: m.Reply, Talk: m.Header.Get(wire.HeaderTalk), Challenge: challenge, Call: call}.OfBody(body)
+		said := wire.Signed{Kind: wire.KindReply, Subject: m.Reply, Session: m.Header.Get(wire.HeaderSession), Challenge: challenge, Call: call}.OfBody(body)
 		headers := make(map[string]string)
 		if err := errors.Join(err, failed, bad, link.Sign(headers, signer, said, challenge == ""), agent.Send(m.Reply, "", headers, body)); err != nil {
 			t.Error(err)
@@ -118,12 +118,12 @@ func TestNATSLongReply(t *testing.T) {
 	if err := agent.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	talk, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", agentapi.RoleChange)), "here")
+	session, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", agentapi.RoleChange)), "here")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer talk.Close()
-	got, err := talk.Call(t.Context(), agentapi.Observe.Any(), []byte("{}"))
+	defer session.Close()
+	got, err := session.Call(t.Context(), agentapi.Observe.Any(), []byte("{}"))
 	if err != nil || string(got) != string(long) {
 		t.Errorf("%d bytes of %d, %v", len(got), len(long), err)
 	}
@@ -164,13 +164,13 @@ func TestNATSOpenLost(t *testing.T) {
 	asked, signer := make(chan string, 2), signerOf(t, agent)
 	if _, err := agent.Subscribe(wire.Asked("here"), func(m *nats.Msg) {
 		select {
-		case asked <- m.Header.Get(wire.HeaderTalk):
+		case asked <- m.Header.Get(wire.HeaderSession):
 		default: // the conversation is open
 			return
 		}
 		if len(asked) == 2 {
-			talk := m.Header.Get(wire.HeaderTalk)
-			said := wire.Signed{Kind: wire.KindReply, Subject: m.Reply, Talk: talk, Call: 1}.OfBody(answer)
+			session := m.Header.Get(wire.HeaderSession)
+			said := wire.Signed{Kind: wire.KindReply, Subject: m.Reply, Session: session, Call: 1}.OfBody(answer)
 			headers := make(map[string]string)
 			if err := errors.Join(link.Sign(headers, signer, said, true), agent.Send(m.Reply, "", headers, answer)); err != nil {
 				t.Error(err)
@@ -182,14 +182,14 @@ func TestNATSOpenLost(t *testing.T) {
 	if err := agent.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	talk, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", agentapi.RoleChange)), "here")
+	session, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", agentapi.RoleChange)), "here")
 	if err != nil {
 		t.Fatal(err)
 	}
-	talk.die(errors.New("over"))
-	defer talk.Close()
-	if first, second := <-asked, <-asked; first != second || talk.opened.Instance != "one" {
-		t.Errorf("opened as %q and %q by %+v, want one conversation", first, second, talk.opened)
+	session.die(errors.New("over"))
+	defer session.Close()
+	if first, second := <-asked, <-asked; first != second || session.opened.Instance != "one" {
+		t.Errorf("opened as %q and %q by %+v, want one conversation", first, second, session.opened)
 	}
 }
 

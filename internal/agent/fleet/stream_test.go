@@ -42,7 +42,7 @@ func TestCancelledCallLeavesAFullPipe(t *testing.T) {
 
 // An agent that is alive and slow is not given up: what comes, comes; one that
 // is silent is.
-func TestBeat(t *testing.T) {
+func TestHeartbeat(t *testing.T) {
 	const answer = 30 * time.Second
 	for name, c := range map[string]struct {
 		drip time.Duration // between two bytes of an answer; 0 is none

@@ -44,8 +44,8 @@ type usersFleet struct {
 
 // usersLink is how a user is connected.
 type usersLink struct {
-	deputy *authority.Deputy
-	until  map[agentapi.Role]time.Time // how long what it has for each role is good
+	webSigner *authority.Signer
+	until     map[agentapi.Role]time.Time // how long what it has for each role is good
 }
 
 // newUsersFleet acts until ctx ends; end takes away what it wrote. Place is
@@ -87,16 +87,16 @@ func (f *usersFleet) as(v web.User) (link.Config, error) {
 	defer f.mu.Unlock()
 	one := f.users[v.Name]
 	if one == nil {
-		deputy, err := f.who.NewDeputy(v.Name)
+		webSigner, err := f.who.NewSigner(v.Name)
 		if err != nil {
 			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
 		}
-		one = &usersLink{deputy, make(map[agentapi.Role]time.Time)}
+		one = &usersLink{webSigner, make(map[agentapi.Role]time.Time)}
 		f.users[v.Name] = one
 	}
 	creds := filepath.Join(f.dir, v.Name+"."+string(v.Role)+".creds")
 	if time.Until(one.until[v.Role]) < pageIdentity/2 {
-		if err := one.deputy.Credentials(v.Role, pageIdentity, creds); err != nil {
+		if err := one.webSigner.Credentials(v.Role, pageIdentity, creds); err != nil {
 			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
 		}
 		one.until[v.Role] = time.Now().Add(pageIdentity)

@@ -120,8 +120,8 @@ listens on every address has to be named.
 				return console.BadUsage("serve token: want --host NAME with --role agent", "")
 			case g.Role.Person() && (user == "" || host != ""):
 				return console.BadUsage("serve token: want --user NAME with --role "+role, "")
-			case strings.HasSuffix(user, authority.DeputySuffix):
-				return console.BadUsage("serve token: "+user+": names that end with "+authority.DeputySuffix+" are those under which the web page asks hosts", "name the user otherwise")
+			case strings.HasSuffix(user, authority.SignerSuffix):
+				return console.BadUsage("serve token: "+user+": names that end with "+authority.SignerSuffix+" are those under which the web page asks hosts", "name the user otherwise")
 			case g.Role.Person():
 				g.Name = user
 			}

@@ -158,8 +158,8 @@ often as it is used until it expires; ` + "`serve revoke --user`" + ` takes it a
 			if user == "" {
 				return console.BadUsage("serve login: want --user NAME", "")
 			}
-			if strings.HasSuffix(user, authority.DeputySuffix) {
-				return console.BadUsage("serve login: "+user+": names that end with "+authority.DeputySuffix+" are those under which the web page asks hosts", "name the user otherwise")
+			if strings.HasSuffix(user, authority.SignerSuffix) {
+				return console.BadUsage("serve login: "+user+": names that end with "+authority.SignerSuffix+" are those under which the web page asks hosts", "name the user otherwise")
 			}
 			var life time.Duration
 			if valid != "" {

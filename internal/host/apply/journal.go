@@ -97,7 +97,7 @@ func (j *Journal) Read(id string) (Entry, error) {
 // file that an exchange puts aside is written next.
 func readWhole(path string) (b []byte, whole bool, err error) {
 	f, err := statefile.Open(path, os.O_RDONLY, 0)
-	if errors.Is(err, statefile.ErrForeign) {
+	if errors.Is(err, statefile.ErrUntrusted) {
 		return nil, false, Problem{filepath.Base(path), err}
 	}
 	if err != nil {

@@ -40,7 +40,7 @@ func TestNATS(t *testing.T) {
 }
 
 // serve runs the agent of an end until the test is over.
-func serve(t testing.TB, r *testcluster.Rig, end End) {
+func serve(t testing.TB, r *testcluster.Server, end End) {
 	conn := testcluster.Connect(t, r.As(t, end.Name, agentapi.RoleAgent))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

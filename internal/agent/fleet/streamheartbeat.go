@@ -9,9 +9,9 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 )
 
-// beatPause is between two signs of life: an agent that hears nothing for
+// heartbeatPause is between two signs of life: an agent that hears nothing for
 // several of them ends (agent.Config, Silence).
-const beatPause = 15 * time.Second
+const heartbeatPause = 15 * time.Second
 
 // A far agent that does not answer a sign of life is given up: while it sends
 // nothing at all after silences of answerWithin, and while a long answer is on
@@ -32,7 +32,7 @@ type sign struct {
 // stream ends. An agent that does not, as long as answer says and longer, ends
 // the stream.
 func (s *stream) beat(answer time.Duration) {
-	pause := min(beatPause, answer/2)
+	pause := min(heartbeatPause, answer/2)
 	every := time.NewTicker(pause)
 	defer every.Stop()
 	var signs []sign

@@ -48,14 +48,14 @@ type Config struct {
 
 // Bounds of what controllers may do at once.
 const (
-	mostTalks   = 48       // conversations of a host
-	mostOfOne   = 16       // of one user
-	mostRunning = 64       // requests under way in a conversation
-	mostAtOnce  = 192      // of all conversations
-	mostCalls   = 256      // that, and replies that were not fetched
-	mostHeld    = 64 << 20 // bytes of requests that are not whole yet
-	mostKept    = 256 << 20
-	mostOfUser  = 2 // a user may take this part of what all may: half
+	mostSessions = 48       // conversations of a host
+	mostOfOne    = 16       // of one user
+	mostRunning  = 64       // requests under way in a conversation
+	mostAtOnce   = 192      // of all conversations
+	mostCalls    = 256      // that, and replies that were not fetched
+	mostBuffered = 64 << 20 // bytes of requests that are not whole yet
+	mostKept     = 256 << 20
+	mostOfUser   = 2 // a user may take this part of what all may: half
 )
 
 // freshFor is how late a request may come by the clock of who signed it. One that
@@ -68,7 +68,7 @@ const (
 )
 
 // station is one host that is asked.
-type station struct {
+type natsAgent struct {
 	cfg      Config
 	conn     *link.Conn
 	log      *slog.Logger
@@ -85,10 +85,10 @@ type station struct {
 	lanes      *link.Lanes
 
 	// mu comes before a talk's own, where both are held.
-	mu    sync.Mutex
-	talks map[string]*talk
-	over  bool
-	ends  sync.WaitGroup // of talks
+	mu       sync.Mutex
+	sessions map[string]*session
+	over     bool
+	ends     sync.WaitGroup // of talks
 }
 
 // Run answers for a host until ctx ends, and then ends every conversation: its
@@ -102,7 +102,7 @@ func Run(ctx context.Context, conn *link.Conn, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	s := newStation(conn, signer, cfg)
+	s := newNATSAgent(conn, signer, cfg)
 	s.recall()
 	cfg.Meter.of(s)
 	sub, err := conn.Subscribe(wire.Asked(cfg.Host), s.sort)
@@ -110,7 +110,7 @@ func Run(ctx context.Context, conn *link.Conn, cfg Config) error {
 		return fmt.Errorf("hear what %s is asked: %w", cfg.Host, err)
 	}
 	// What does not fit is dropped, and asked for again by who sent it.
-	if err := sub.SetPendingLimits(4096, mostHeld); err != nil {
+	if err := sub.SetPendingLimits(4096, mostBuffered); err != nil {
 		return fmt.Errorf("hear what %s is asked: %w", cfg.Host, err)
 	}
 	lists, err := conn.Subscribe(wire.Revoked(), func(m *nats.Msg) { s.learn(string(m.Data)) })
@@ -126,7 +126,7 @@ func Run(ctx context.Context, conn *link.Conn, cfg Config) error {
 	return nil
 }
 
-func newStation(conn *link.Conn, signer *claim.Signer, cfg Config) *station {
+func newNATSAgent(conn *link.Conn, signer *claim.Signer, cfg Config) *natsAgent {
 	if cfg.Most == "" {
 		cfg.Most = agentapi.RoleChange
 	}
@@ -140,9 +140,9 @@ func newStation(conn *link.Conn, signer *claim.Signer, cfg Config) *station {
 		cfg.Audit = DefaultAudit
 	}
 	cfg.Agent.Name = cfg.Host
-	s := &station{
-		cfg: cfg, conn: conn, log: cfg.Logger, since: time.Now(), talks: make(map[string]*talk),
-		trust: claim.NewTrust(signer.Who.Authority, time.Now), signer: signer, held: room{most: mostHeld}, kept: room{most: mostKept}, running: room{most: mostAtOnce},
+	s := &natsAgent{
+		cfg: cfg, conn: conn, log: cfg.Logger, since: time.Now(), sessions: make(map[string]*session),
+		trust: claim.NewTrust(signer.Who.Authority, time.Now), signer: signer, held: room{most: mostBuffered}, kept: room{most: mostKept}, running: room{most: mostAtOnce},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -159,7 +159,7 @@ func newStation(conn *link.Conn, signer *claim.Signer, cfg Config) *station {
 
 // sort keeps users apart: whoever sends more than can be verified is not heard,
 // and everybody else is.
-func (s *station) sort(m *nats.Msg) {
+func (s *natsAgent) sort(m *nats.Msg) {
 	req, err := wire.ParseRequest(m.Subject)
 	if err == nil && !s.lanes.Put(req.User, m) {
 		err = fmt.Errorf("%w: too many requests of %s wait", agentapi.ErrBusy, req.User)
@@ -170,7 +170,7 @@ func (s *station) sort(m *nats.Msg) {
 }
 
 // hear takes one message. It does not block: what takes long is begun.
-func (s *station) hear(m *nats.Msg) {
+func (s *natsAgent) hear(m *nats.Msg) {
 	a, err := s.read(m)
 	if err == nil && a.req.Host != s.cfg.Host {
 		err = fmt.Errorf("asked as %q: %w", a.req.Host, wire.ErrName)
@@ -196,17 +196,17 @@ func (s *station) hear(m *nats.Msg) {
 	if t != nil {
 		challenge = t.challenge
 	}
-	s.reply(a.req.User, a.talk, challenge, a.call, encode(nil, err))
+	s.reply(a.req.User, a.session, challenge, a.call, encode(nil, err))
 }
 
-func (s *station) refuse(m *nats.Msg, err error) {
+func (s *natsAgent) refuse(m *nats.Msg, err error) {
 	s.cfg.Meter.refused(err)
 	s.refused.Warn("a request was refused", "subject", m.Subject, "bytes", len(m.Data), "error", err)
 }
 
 // take does what a message asks, once it is believed: its conversation is nil
 // where there is none, or it is another's.
-func (s *station) take(a asked) (*talk, error) {
+func (s *natsAgent) take(a asked) (*session, error) {
 	if a.method == wire.Open {
 		id, err := claim.Read(a.m.Header.Get(wire.HeaderClaim))
 		if err == nil {
@@ -217,7 +217,7 @@ func (s *station) take(a asked) (*talk, error) {
 		}
 		return nil, s.open(a, id)
 	}
-	t := s.talk(a.talk)
+	t := s.session(a.session)
 	if t == nil {
 		return nil, agentapi.ErrGone
 	}
@@ -237,7 +237,7 @@ func (s *station) take(a asked) (*talk, error) {
 // and this conversation, is still good, and may ask for it. Whether it signed
 // comes first. Errors: claim.ErrClaim, claim.ErrSignature, and then those of
 // claim.Trust.Good and bus.Request.Check.
-func (s *station) believe(a asked, id claim.Identity, challenge string) error {
+func (s *natsAgent) believe(a asked, id claim.Identity, challenge string) error {
 	if err := s.trust.Ours(id); err != nil {
 		return err
 	}
@@ -253,40 +253,40 @@ func (s *station) believe(a asked, id claim.Identity, challenge string) error {
 	return a.req.Check(a.method.Role, id.Name, id.Role, s.cfg.Most)
 }
 
-func (s *station) talk(id string) *talk {
+func (s *natsAgent) session(id string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.talks[id]
+	return s.sessions[id]
 }
 
 // open begins a conversation; one that is there already is answered again.
-func (s *station) open(a asked, id claim.Identity) error {
+func (s *natsAgent) open(a asked, id claim.Identity) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.talks[a.talk]
+	t := s.sessions[a.session]
 	if t != nil && t.who.Key != id.Key {
-		return fmt.Errorf("the conversation is not %s's: %w", id.Name, errForeign)
+		return fmt.Errorf("the conversation is not %s's: %w", id.Name, errUntrusted)
 	}
 	if t == nil {
 		own := 0
-		for _, other := range s.talks {
+		for _, other := range s.sessions {
 			if other.who.Name == id.Name {
 				own++
 			}
 		}
-		if s.over || len(s.talks) >= mostTalks || own >= mostOfOne {
-			return fmt.Errorf("%w: it speaks with %d controllers, %d of them %s's", agentapi.ErrBusy, len(s.talks), own, id.Name)
+		if s.over || len(s.sessions) >= mostSessions || own >= mostOfOne {
+			return fmt.Errorf("%w: it speaks with %d controllers, %d of them %s's", agentapi.ErrBusy, len(s.sessions), own, id.Name)
 		}
-		t = newTalk(s, a, id)
-		s.talks[a.talk] = t
-		s.log.Info("a controller came", "user", id.Name, "role", id.Role, "key", id.Key, "conversation", a.talk)
+		t = newSession(s, a, id)
+		s.sessions[a.session] = t
+		s.log.Info("a controller came", "user", id.Name, "role", id.Role, "key", id.Key, "conversation", a.session)
 	}
-	s.reply(id.Name, a.talk, "", a.call, encode(wire.Opened{Version: agentapi.Version, Instance: s.instance, Challenge: t.challenge, Silence: s.cfg.Silence}, nil))
+	s.reply(id.Name, a.session, "", a.call, encode(wire.Opened{Version: agentapi.Version, Instance: s.instance, Challenge: t.challenge, Silence: s.cfg.Silence}, nil))
 	return nil
 }
 
 // watch ends the conversations of controllers that fell silent, until ctx ends.
-func (s *station) watch(ctx context.Context) {
+func (s *natsAgent) watch(ctx context.Context) {
 	tick := time.NewTicker(max(s.cfg.Silence/10, time.Millisecond))
 	defer tick.Stop()
 	for {
@@ -295,7 +295,7 @@ func (s *station) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 			s.mu.Lock()
-			for id, t := range s.talks {
+			for id, t := range s.sessions {
 				if silent := t.silent(); silent > s.cfg.Silence {
 					s.log.Warn("a controller is gone", "user", t.who.Name, "conversation", id, "silent", silent.Round(time.Millisecond))
 					s.drop(t)
@@ -309,13 +309,13 @@ func (s *station) watch(ctx context.Context) {
 
 // drop takes a conversation off the list and ends it; s.mu is held. Ended is
 // closed when its traffic, holds and temporary changes are gone.
-func (s *station) drop(t *talk) (ended <-chan struct{}) {
+func (s *natsAgent) drop(t *session) (ended <-chan struct{}) {
 	done := make(chan struct{})
-	if s.talks[t.id] != t {
+	if s.sessions[t.id] != t {
 		close(done)
 		return done
 	}
-	delete(s.talks, t.id)
+	delete(s.sessions, t.id)
 	s.ends.Go(func() {
 		defer close(done)
 		t.end()
@@ -324,10 +324,10 @@ func (s *station) drop(t *talk) (ended <-chan struct{}) {
 }
 
 // end ends every conversation and waits.
-func (s *station) end() {
+func (s *natsAgent) end() {
 	s.mu.Lock()
 	s.over = true
-	for _, t := range s.talks {
+	for _, t := range s.sessions {
 		s.drop(t)
 	}
 	s.mu.Unlock()
@@ -338,9 +338,9 @@ func (s *station) end() {
 // reply sends a signed answer to the inbox of who asked, and nowhere else. One
 // that cannot be sent is asked for again. The challenge is "" where the
 // conversation has none yet: then the agent introduces itself.
-func (s *station) reply(user, talk, challenge string, call uint64, body []byte) {
-	to := wire.Answer(user, s.cfg.Host, talk, call)
-	said := wire.Signed{Kind: wire.KindReply, Subject: to, Talk: talk, Challenge: challenge, Call: call}.OfBody(body)
+func (s *natsAgent) reply(user, session, challenge string, call uint64, body []byte) {
+	to := wire.Answer(user, s.cfg.Host, session, call)
+	said := wire.Signed{Kind: wire.KindReply, Subject: to, Session: session, Challenge: challenge, Call: call}.OfBody(body)
 	headers := make(map[string]string)
 	err := link.Sign(headers, s.signer, said, challenge == "")
 	if err == nil {

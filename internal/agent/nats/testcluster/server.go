@@ -19,8 +19,8 @@ import (
 	"github.com/linerate/linerate/internal/agent/nats/server"
 )
 
-// Rig is a server with its authority.
-type Rig struct {
+// Server is a server with its authority.
+type Server struct {
 	Authority *authority.Authority
 	Server    *server.Server // nil where processes serve
 	URL       string
@@ -31,7 +31,7 @@ type Rig struct {
 const PerUser = 16 << 20
 
 // Start runs a server in this process until the test ends.
-func Start(t testing.TB, log *slog.Logger) *Rig {
+func Start(t testing.TB, log *slog.Logger) *Server {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "serve")
 	a, err := authority.Open(dir)
@@ -48,20 +48,20 @@ func Start(t testing.TB, log *slog.Logger) *Rig {
 	if err := s.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return &Rig{a, s, s.URL(), dir}
+	return &Server{a, s, s.URL(), dir}
 }
 
 // CA is the file with the servers' authority.
-func (r *Rig) CA() string { return filepath.Join(r.Dir, "ca.pem") }
+func (r *Server) CA() string { return filepath.Join(r.Dir, "ca.pem") }
 
 // As makes an identity and returns how it connects.
-func (r *Rig) As(t testing.TB, name string, role agentapi.Role) link.Config {
+func (r *Server) As(t testing.TB, name string, role agentapi.Role) link.Config {
 	t.Helper()
 	return r.Valid(t, name, role, 0)
 }
 
 // Valid is As for an identity that expires.
-func (r *Rig) Valid(t testing.TB, name string, role agentapi.Role, valid time.Duration) link.Config {
+func (r *Server) Valid(t testing.TB, name string, role agentapi.Role, valid time.Duration) link.Config {
 	t.Helper()
 	pair, key := Key(t)
 	token, err := r.Authority.Sign(name, role, key, valid, true)

@@ -11,9 +11,9 @@ import (
 
 // beat keeps the conversation until ctx ends, and fails every call when the
 // agent has given it up.
-func (t *natsTalk) beat(ctx context.Context) {
+func (t *natsSession) beat(ctx context.Context) {
 	defer close(t.ended)
-	tick := time.NewTicker(min(natsBeat, t.opened.Silence/5))
+	tick := time.NewTicker(min(natsHeartbeat, t.opened.Silence/5))
 	defer tick.Stop()
 	for {
 		select {
@@ -21,16 +21,16 @@ func (t *natsTalk) beat(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if err := t.beatOnce(ctx); ctx.Err() == nil && err != nil {
+		if err := t.heartbeatOnce(ctx); ctx.Err() == nil && err != nil {
 			t.die(err)
 			return
 		}
 	}
 }
 
-// beatOnce is nil as long as there is hope.
-func (t *natsTalk) beatOnce(ctx context.Context) error {
-	var req wire.BeatRequest
+// heartbeatOnce is nil as long as there is hope.
+func (t *natsSession) heartbeatOnce(ctx context.Context) error {
+	var req wire.HeartbeatRequest
 	t.mu.Lock()
 	req.Last = t.last
 	for n := range t.waiting {
@@ -45,7 +45,7 @@ func (t *natsTalk) beatOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	waiting, cancel := context.WithTimeout(ctx, min(natsBeat, t.opened.Silence/5))
+	waiting, cancel := context.WithTimeout(ctx, min(natsHeartbeat, t.opened.Silence/5))
 	defer cancel()
 	body, err := t.call(waiting, wire.Beat, params, 0)
 	t.mu.Lock()
@@ -54,7 +54,7 @@ func (t *natsTalk) beatOnce(ctx context.Context) error {
 	if dead != nil {
 		return dead
 	}
-	var reply wire.BeatReply
+	var reply wire.HeartbeatReply
 	if err != nil || json.Unmarshal(body, &reply) != nil {
 		return nil // the next one may come through
 	}
@@ -70,7 +70,7 @@ func (t *natsTalk) beatOnce(ctx context.Context) error {
 }
 
 // die fails every call that waits and all to come.
-func (t *natsTalk) die(err error) {
+func (t *natsSession) die(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.dead = err

@@ -11,24 +11,24 @@ import (
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
-// Deputy is an identity by which the server itself asks hosts for somebody who has
+// Signer is an identity by which the server itself asks hosts for somebody who has
 // logged in, such as at the web page. Its key never leaves this process but in
 // the files that Credentials writes.
-type Deputy struct {
+type Signer struct {
 	of   *Authority
 	name string
 	pair nkeys.KeyPair
 }
 
-// DeputySuffix is what a deputy's name ends with, so that it neither takes the
+// SignerSuffix is what a deputy's name ends with, so that it neither takes the
 // place of the identity that somebody enrolled nor looks like it in a host's audit
 // log. No token is given out for such a name.
-const DeputySuffix = "-web"
+const SignerSuffix = "-web"
 
-// NewDeputy makes one for somebody. Its name becomes part of subjects, and stands
+// NewSigner makes one for somebody. Its name becomes part of subjects, and stands
 // in hosts' audit logs. Errors: bus.ErrName.
-func (a *Authority) NewDeputy(visitor string) (*Deputy, error) {
-	name := visitor + DeputySuffix
+func (a *Authority) NewSigner(visitor string) (*Signer, error) {
+	name := visitor + SignerSuffix
 	if err := wire.CheckName("user", name); err != nil {
 		return nil, err
 	}
@@ -36,13 +36,13 @@ func (a *Authority) NewDeputy(visitor string) (*Deputy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Deputy{a, name, pair}, nil
+	return &Signer{a, name, pair}, nil
 }
 
 // Credentials writes a file, mode 0600, that is the deputy with a role for as long
 // as valid. Older files of the same deputy stay good until they expire; those of
 // an earlier one of that name are revoked. Errors: ErrMember.
-func (d *Deputy) Credentials(role agentapi.Role, valid time.Duration, file string) error {
+func (d *Signer) Credentials(role agentapi.Role, valid time.Duration, file string) error {
 	key, err := d.pair.PublicKey()
 	if err != nil {
 		return err

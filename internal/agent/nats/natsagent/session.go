@@ -19,14 +19,14 @@ import (
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
-// errForeign is a conversation that somebody else leads.
-var errForeign = fmt.Errorf("somebody else leads it (%w)", fs.ErrPermission)
+// errUntrusted is a conversation that somebody else leads.
+var errUntrusted = fmt.Errorf("somebody else leads it (%w)", fs.ErrPermission)
 
 // talk is one controller's conversation with the host: an agent of its own, as
 // a connection over a pipe has. A call is answered once however often the bus
 // brings it, and an answer is kept until the controller says that it has it.
-type talk struct {
-	s         *station
+type session struct {
+	s         *natsAgent
 	id        string
 	who       claim.Identity
 	challenge string
@@ -40,7 +40,7 @@ type talk struct {
 
 	mu    sync.Mutex
 	over  bool
-	parts map[uint64]*wire.Whole
+	parts map[uint64]*wire.Assembly
 	calls map[uint64]*called
 	under int // calls that run
 	// answered: the controller has the replies of all calls up to this one but
@@ -57,29 +57,29 @@ type called struct {
 	reply  []byte // nil while it runs
 }
 
-func newTalk(s *station, a asked, who claim.Identity) *talk {
+func newSession(s *natsAgent, a asked, who claim.Identity) *session {
 	var challenge [16]byte
 	_, _ = rand.Read(challenge[:]) // never fails, by its documentation
 	now := time.Now()
-	t := &talk{
-		s: s, id: a.talk, who: who, challenge: hex.EncodeToString(challenge[:]), opened: now, said: a.at, agent: agent.New(s.cfg.Agent),
-		parts: make(map[uint64]*wire.Whole), calls: make(map[uint64]*called), lost: make(map[uint64]bool),
+	t := &session{
+		s: s, id: a.session, who: who, challenge: hex.EncodeToString(challenge[:]), opened: now, said: a.at, agent: agent.New(s.cfg.Agent),
+		parts: make(map[uint64]*wire.Assembly), calls: make(map[uint64]*called), lost: make(map[uint64]bool),
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	return t
 }
 
 // answer says the reply to a call to whoever leads the conversation.
-func (t *talk) answer(call uint64, reply []byte) {
+func (t *session) answer(call uint64, reply []byte) {
 	t.s.reply(t.who.Name, t.id, t.challenge, call, reply)
 }
 
 // silent is how long nothing was heard. It waits for nobody: not for an answer
 // that is being sent.
-func (t *talk) silent() time.Duration { return time.Since(t.opened) - time.Duration(t.heard.Load()) }
+func (t *session) silent() time.Duration { return time.Since(t.opened) - time.Duration(t.heard.Load()) }
 
 // take takes one message of the conversation, which is believed.
-func (t *talk) take(a asked) error {
+func (t *session) take(a asked) error {
 	t.heard.Store(int64(time.Since(t.opened)))
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,23 +119,23 @@ func (t *talk) take(a asked) error {
 
 // collect puts the parts of a request together; nil while some are missing.
 // What it keeps is accounted for, the places of parts that are to come too.
-func (t *talk) collect(a asked) ([]byte, error) {
+func (t *session) collect(a asked) ([]byte, error) {
 	w := t.parts[a.call]
 	if w == nil {
 		if len(t.parts) >= mostRunning {
 			return nil, fmt.Errorf("%w: %d requests of %s are not whole", agentapi.ErrBusy, len(t.parts), t.who.Name)
 		}
-		w = &wire.Whole{}
+		w = &wire.Assembly{}
 	}
-	before, cost := w.Held(), w.Cost(a.part)
+	before, cost := w.Buffered(), w.Cost(a.part)
 	if !t.s.held.take(t.who.Name, cost) {
 		return nil, fmt.Errorf("%w: too many requests in parts", agentapi.ErrBusy)
 	}
 	t.parts[a.call] = w
 	whole, done, err := w.Add(a.part)
-	t.s.held.take(t.who.Name, w.Held()-before-cost) // nothing, as it was asked what it costs
+	t.s.held.take(t.who.Name, w.Buffered()-before-cost) // nothing, as it was asked what it costs
 	if err != nil || done {
-		t.s.held.take(t.who.Name, -w.Held())
+		t.s.held.take(t.who.Name, -w.Buffered())
 		delete(t.parts, a.call)
 	}
 	if done && whole == nil {
@@ -145,7 +145,7 @@ func (t *talk) collect(a asked) ([]byte, error) {
 }
 
 // begin runs a call; t.mu is held.
-func (t *talk) begin(a asked, params json.RawMessage) {
+func (t *session) begin(a asked, params json.RawMessage) {
 	n := a.call
 	ctx, cancel := context.WithCancel(t.ctx)
 	c := &called{cancel: cancel}
@@ -175,13 +175,13 @@ func (t *talk) begin(a asked, params json.RawMessage) {
 }
 
 // forget lets go of a call whose reply the controller has; t.mu is held.
-func (t *talk) forget(n uint64, c *called) {
+func (t *session) forget(n uint64, c *called) {
 	t.s.kept.take(t.who.Name, -len(c.reply))
 	delete(t.calls, n)
 }
 
 // call does what is asked; a change is written down before and after.
-func (t *talk) call(ctx context.Context, a asked, params json.RawMessage) ([]byte, error) {
+func (t *session) call(ctx context.Context, a asked, params json.RawMessage) ([]byte, error) {
 	method := a.method.Name
 	if !a.method.Audited {
 		result, err := t.agent.Dispatch(ctx, method, params)
@@ -205,7 +205,7 @@ func (t *talk) call(ctx context.Context, a asked, params json.RawMessage) ([]byt
 }
 
 // note remembers changes that end with the conversation.
-func (t *talk) note(method agentapi.MethodName, params, result json.RawMessage, err error) {
+func (t *session) note(method agentapi.MethodName, params, result json.RawMessage, err error) {
 	var req agentapi.ApplyRequest
 	var reply agentapi.ApplyReply
 	if method != agentapi.Apply.Name || err != nil || json.Unmarshal(params, &req) != nil || json.Unmarshal(result, &reply) != nil {
@@ -219,15 +219,15 @@ func (t *talk) note(method agentapi.MethodName, params, result json.RawMessage, 
 }
 
 // beat settles with the controller which calls have come and which replies.
-func (t *talk) beat(body []byte, call uint64) error {
-	var req wire.BeatRequest
+func (t *session) beat(body []byte, call uint64) error {
+	var req wire.HeartbeatRequest
 	if err := json.Unmarshal(body, &req); err != nil {
 		return fmt.Errorf("%w: %w", wire.ErrParts, err)
 	}
 	if len(req.Waiting) > mostRunning+1 {
 		req.Waiting = req.Waiting[:mostRunning+1]
 	}
-	var answer wire.BeatReply
+	var answer wire.HeartbeatReply
 	for _, n := range req.Waiting {
 		c := t.calls[n]
 		if c == nil {
@@ -256,7 +256,7 @@ func (t *talk) beat(body []byte, call uint64) error {
 	return nil
 }
 
-func (t *talk) giveUp(body []byte) error {
+func (t *session) giveUp(body []byte) error {
 	var req wire.CancelRequest
 	if err := json.Unmarshal(body, &req); err != nil {
 		return fmt.Errorf("%w: %w", wire.ErrParts, err)
@@ -268,7 +268,7 @@ func (t *talk) giveUp(body []byte) error {
 }
 
 // leave ends the conversation and then says so.
-func (t *talk) leave(call uint64) {
+func (t *session) leave(call uint64) {
 	t.s.mu.Lock()
 	ended := t.s.drop(t)
 	t.s.mu.Unlock()
@@ -279,11 +279,11 @@ func (t *talk) leave(call uint64) {
 
 // end tells calls under way, ends traffic, lets go of the host, and takes back
 // what was to last no longer.
-func (t *talk) end() {
+func (t *session) end() {
 	t.mu.Lock()
 	t.over = true
 	for _, w := range t.parts {
-		t.s.held.take(t.who.Name, -w.Held())
+		t.s.held.take(t.who.Name, -w.Buffered())
 	}
 	t.parts = nil
 	t.mu.Unlock()
@@ -300,7 +300,7 @@ func (t *talk) end() {
 	}
 }
 
-func (t *talk) takeBack(id string) {
+func (t *session) takeBack(id string) {
 	params, err := json.Marshal(agentapi.RollbackRequest{Journal: id})
 	if err != nil {
 		return // never: it is a string
