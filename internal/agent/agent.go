@@ -57,7 +57,7 @@ type Agent struct {
 	cfg      Config
 	engine   *engine.Engine
 	counters *counters
-	hostLock     hostLock
+	hostLock hostLock
 	gates    gates
 	iperf3   *iperf3client.Client
 	tools    *externaltool.Runner

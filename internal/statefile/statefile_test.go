@@ -13,7 +13,7 @@ import (
 )
 
 // foreign are files that are not ours alone, by what an error says of them.
-func foreign(t *testing.T) map[string]func(path string) error {
+func external(t *testing.T) map[string]func(path string) error {
 	victim := filepath.Join(t.TempDir(), "victim")
 	if err := os.WriteFile(victim, []byte("root:*:1"), 0o600); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func foreign(t *testing.T) map[string]func(path string) error {
 }
 
 func TestForeignFiles(t *testing.T) {
-	for want, make := range foreign(t) {
+	for want, make := range external(t) {
 		t.Run(want, func(t *testing.T) {
 			if strings.HasPrefix(want, "belongs") && os.Geteuid() != 0 {
 				t.Skip("giving a file away takes root")

@@ -175,7 +175,7 @@ func (s *site) rollback(w http.ResponseWriter, r *http.Request, who session) {
 		s.failed(w, who, err)
 		return
 	}
-	said := id + ": " + unit.Counted(reply.Undone, "step") + " rolled back."
+	said := id + ": " + unit.Counted(reply.RolledBack, "step") + " rolled back."
 	if len(reply.Left) > 0 {
 		said += " Left as somebody else has set it since: " + strings.Join(reply.Left, "; ") + "."
 	}

@@ -61,7 +61,7 @@ func (q *squad) Confirm(_ context.Context, v User, host, change string) error {
 
 func (q *squad) Rollback(_ context.Context, v User, host, change string) (agentapi.RollbackReply, error) {
 	q.note(v, "roll back %s on %s", change, host)
-	return agentapi.RollbackReply{Journal: change, Undone: 2, Left: []string{"net.core.rmem_max is 7"}}, nil
+	return agentapi.RollbackReply{Journal: change, RolledBack: 2, Left: []string{"net.core.rmem_max is 7"}}, nil
 }
 
 func (q *squad) Measure(v User, w Request) error {
@@ -175,7 +175,7 @@ func TestActions(t *testing.T) {
 }
 
 // What cannot be measured is refused with a sentence, and nothing is started.
-func TestWishes(t *testing.T) {
+func TestRequests(t *testing.T) {
 	q := &squad{}
 	s := serveFleet(t, q)
 	c, form := s.as(t, agentapi.RoleChange)

@@ -142,7 +142,7 @@ the same.
 				if whatIf != "" {
 					return console.BadUsage("lab run all: --what-if is for one scenario", "linerate lab run SCENARIO --what-if "+whatIf)
 				}
-				how := rehearsalOf{out: out.Path}
+				how := scenarioOf{out: out.Path}
 				if cmd.Flags().Changed("duration") {
 					how.window = window
 				}
@@ -185,7 +185,7 @@ the same.
 			in := guest.Command{Args: append(again, "--", what.argument), Writable: writable, Files: what.files()}
 			return Inside(cmd.Context(), con, what.place(place), in, func(choice lab.Choice) error {
 				if what.file != nil {
-					return rehearse(cmd.Context(), con, *what.file, choice, rehearsalOf{whatIf: whatIf, window: asked, out: out.Path})
+					return runScenario(cmd.Context(), con, *what.file, choice, scenarioOf{whatIf: whatIf, window: asked, out: out.Path})
 				}
 				return With(cmd.Context(), what.Blueprint(), func() error { return labRun(cmd.Context(), con, *what.Built, choice, window, out.Path) })
 			})

@@ -115,15 +115,15 @@ func (n labNetwork) Blueprint() lab.Blueprint {
 	return lab.Blueprint{File: &lab.File{Name: n.argument, Text: string(n.text)}}
 }
 
-// rehearsalOf is how a scenario is run.
-type rehearsalOf struct {
+// scenarioOf is how a scenario is run.
+type scenarioOf struct {
 	whatIf string
 	window time.Duration // of every measurement; zero is the scenario's
 	out    string        // file for the rows; "" none
 }
 
-// rehearsedDocument is what `lab run --json` prints of a file's scenario.
-type rehearsedDocument struct {
+// scenarioDocument is what `lab run --json` prints of a file's scenario.
+type scenarioDocument struct {
 	Scenario string                   `json:"scenario"`
 	BackEnd  lab.BackEnd              `json:"back_end"`
 	Kernel   string                   `json:"kernel"`
@@ -138,7 +138,7 @@ type rehearsedDocument struct {
 
 // rehearse runs a scenario of a file. What was measured is printed also when
 // the run ends early.
-func rehearse(ctx context.Context, con *console.Console, s scenario.Scenario, choice lab.Choice, how rehearsalOf) error {
+func runScenario(ctx context.Context, con *console.Console, s scenario.Scenario, choice lab.Choice, how scenarioOf) error {
 	if how.window > 0 {
 		s.Steps = slices.Clone(s.Steps)
 		for i := range s.Steps {
@@ -163,7 +163,7 @@ func rehearse(ctx context.Context, con *console.Console, s scenario.Scenario, ch
 	if err != nil && len(result.Rows) == 0 {
 		return err
 	}
-	doc := rehearsedDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, s.Slow, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes), result.LeftOut}
+	doc := scenarioDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, s.Slow, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes), result.LeftOut}
 	if how.out != "" {
 		err = errors.Join(err, console.WriteJSON(context.WithoutCancel(ctx), how.out, doc))
 	}

@@ -69,7 +69,7 @@ func (u *tuning) lookBack(ctx context.Context, r *proof) error {
 	if err != nil {
 		return err
 	}
-	u.founds = append(u.foundLooks(), found.Trial)
+	u.founds = append(u.foundSamples(), found.Trial)
 	if same(found.Trial, u.s.Load) {
 		u.s.Trials = append(u.s.Trials, found.Trial)
 	}
@@ -84,7 +84,7 @@ func (u *tuning) lookBack(ctx context.Context, r *proof) error {
 
 // foundsOf are the looks at what was found, those of a step's proof among them.
 func (u *tuning) foundsOf(r *proof) []record.Trial {
-	all := slices.Clone(u.foundLooks())
+	all := slices.Clone(u.foundSamples())
 	if u.changed() {
 		return all
 	}

@@ -65,7 +65,7 @@ func (u *tuning) lookedAtFound() {
 	if len(u.kept) != 1 || len(u.founds) == 0 {
 		return
 	}
-	u.founds = u.looksAt(u.foundLoad())
+	u.founds = u.samplesAt(u.foundLoad())
 }
 
 // approved plans the step and asks for it; what needs a consent that was not

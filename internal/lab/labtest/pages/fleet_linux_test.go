@@ -53,7 +53,7 @@ func (r *rack) Confirm(_ context.Context, v web.User, host, change string) error
 
 func (r *rack) Rollback(_ context.Context, v web.User, host, change string) (agentapi.RollbackReply, error) {
 	r.note("%s puts %s on %s back", v.Name, change, host)
-	return agentapi.RollbackReply{Journal: change, Undone: 1}, nil
+	return agentapi.RollbackReply{Journal: change, RolledBack: 1}, nil
 }
 
 func (r *rack) Measure(v web.User, w web.Request) error {

@@ -19,7 +19,7 @@ func TestSilentCable(t *testing.T) {
 	raised, err := lab.Raise(t.Context(), lab.NetworkOf(s, nil))
 	stage.Must(t, err)
 	cable := raised.Cable(scenario.Port{Host: "client", Link: "eth0"})
-	stage.Must(t, cable.Mend()) // of a whole one
+	stage.Must(t, cable.Repair()) // of a whole one
 	before := len(look(t, "switch").Links)
 	stage.Must(t, cable.Break())
 	noticed := awaitPorts(t, "client", 1)
@@ -30,7 +30,7 @@ func TestSilentCable(t *testing.T) {
 	if l, _ := look(t, "client").Link("eth0"); !l.Carrier || !l.Up {
 		t.Errorf("eth0 is up %v, carrier %v", l.Up, l.Carrier)
 	}
-	stage.Must(t, cable.Mend())
+	stage.Must(t, cable.Repair())
 	t.Logf("in use again after %v", awaitPorts(t, "client", 2))
 	if after := len(look(t, "switch").Links); after != before {
 		t.Errorf("%d links in the switch, %d before", after, before)

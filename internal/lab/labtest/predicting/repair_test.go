@@ -11,7 +11,7 @@ import (
 
 // mended is the setup with one limit out of the way: if it was the one that
 // bound, the rate rises.
-func (s setup) mended(cause record.Cause) (better setup, ok bool) {
+func (s setup) repaired(cause record.Cause) (better setup, ok bool) {
 	switch cause {
 	case record.LineRate, record.SingleLink, record.HashImbalance:
 		s.rates = append([]unit.BitRate(nil), s.rates...)

@@ -22,7 +22,7 @@ import (
 // to its sender, which the kernel prefers for what that sender sends
 // (compute_score, net/ipv4/udp.c). What comes from an address that nobody
 // waits for is dropped.
-type greeter struct {
+type acceptor struct {
 	listener *Listener
 	sockets  []*net.UDPConn
 
@@ -38,7 +38,7 @@ type turn struct {
 }
 
 // open binds the port on one address.
-func (g *greeter) open(network, at string) error {
+func (g *acceptor) open(network, at string) error {
 	share := func(_, _ string, c syscall.RawConn) (err error) {
 		cerr := c.Control(func(fd uintptr) {
 			err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
@@ -56,7 +56,7 @@ func (g *greeter) open(network, at string) error {
 	return nil
 }
 
-func (g *greeter) close() {
+func (g *acceptor) close() {
 	for _, c := range g.sockets {
 		_ = c.Close()
 	}
@@ -67,7 +67,7 @@ func (g *greeter) close() {
 const turnTime = time.Minute
 
 // expect waits for the turn and takes it. done must follow.
-func (g *greeter) expect(s *session) error {
+func (g *acceptor) expect(s *session) error {
 	at := s.from.Addr()
 	g.mu.Lock()
 	if g.turn == nil {
@@ -98,7 +98,7 @@ func (g *greeter) expect(s *session) error {
 }
 
 // done gives up the turn, or the wait for it.
-func (g *greeter) done(s *session) {
+func (g *acceptor) done(s *session) {
 	at := s.from.Addr()
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -112,7 +112,7 @@ func (g *greeter) done(s *session) {
 	}
 }
 
-func (g *greeter) holder(at netip.Addr) *session {
+func (g *acceptor) holder(at netip.Addr) *session {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if t := g.turn[at]; t != nil {
@@ -122,7 +122,7 @@ func (g *greeter) holder(at netip.Addr) *session {
 }
 
 // listen greets until the sockets close.
-func (g *greeter) listen() {
+func (g *acceptor) listen() {
 	var working sync.WaitGroup
 	for _, c := range g.sockets {
 		working.Go(func() { g.read(c) })
@@ -136,7 +136,7 @@ type greeting struct {
 	from, to netip.AddrPort
 }
 
-func (g *greeter) read(c *net.UDPConn) {
+func (g *acceptor) read(c *net.UDPConn) {
 	port := socket.AddrPort(c.LocalAddr())
 	buf, control := make([]byte, iperf3.HelloLength+1), make([]byte, 128)
 	for {
@@ -184,7 +184,7 @@ func arrivedAt(control []byte) netip.Addr {
 // greet opens a stream if the datagram asks for one that is awaited. It
 // returns what reached the stream's socket before it was connected: greetings
 // of others.
-func (g *greeter) greet(m greeting) []greeting {
+func (g *acceptor) greet(m greeting) []greeting {
 	answer, ok := iperf3.Answer(m.text)
 	if !ok {
 		return nil

@@ -131,14 +131,14 @@ func closeAll(hosts []kept) {
 }
 
 // undoing is what is to go back, on one host after the other.
-type undoing struct {
+type targets struct {
 	// group is the run that goes back whole; "" is one entry a host.
 	group, title string
-	parts        []undoPart
+	parts        []targetPart
 }
 
-// undoPart is one host's entries, the newest first.
-type undoPart struct {
+// targetPart is one host's entries, the newest first.
+type targetPart struct {
 	kept
 	entries []agentapi.JournalEntry
 }
@@ -156,12 +156,12 @@ func (k kept) standing() []agentapi.JournalEntry {
 
 // named is what an ID says: an entry, or a run. An entry that is back already
 // is named too: the host says so.
-func named(hosts []kept, id string) (undoing, error) {
-	u, known := undoing{}, false
+func named(hosts []kept, id string) (targets, error) {
+	u, known := targets{}, false
 	for _, k := range hosts {
 		for _, e := range k.journal.Entries {
 			if e.ID == id {
-				return undoing{parts: []undoPart{{k, []agentapi.JournalEntry{e}}}}, nil
+				return targets{parts: []targetPart{{k, []agentapi.JournalEntry{e}}}}, nil
 			}
 			known = known || e.Group == id
 		}
@@ -177,10 +177,10 @@ func named(hosts []kept, id string) (undoing, error) {
 }
 
 // ofRun is all that a run changed and that still stands.
-func ofRun(hosts []kept, group string) undoing {
-	u := undoing{group: group}
+func ofRun(hosts []kept, group string) targets {
+	u := targets{group: group}
 	for _, k := range hosts {
-		part := undoPart{kept: k}
+		part := targetPart{kept: k}
 		for _, e := range k.standing() {
 			if e.Group == group {
 				part.entries, u.title = append(part.entries, e), e.Title
@@ -208,14 +208,14 @@ func askedOn(hosts []kept) string {
 // newest is what goes back when nothing is named: the change that waits, with
 // the run that it is a step of, else the newest run. A change by itself that is
 // confirmed has to be named.
-func newest(hosts []kept) (undoing, error) {
+func newest(hosts []kept) (targets, error) {
 	var last agentapi.JournalEntry
-	var waiting []undoPart
+	var waiting []targetPart
 	older := ""
 	for _, k := range hosts {
 		for i, e := range k.standing() {
 			if i == 0 && e.Pending && e.Group == "" {
-				waiting = append(waiting, undoPart{k, []agentapi.JournalEntry{e}})
+				waiting = append(waiting, targetPart{k, []agentapi.JournalEntry{e}})
 			}
 			if i == 0 && (last.ID == "" || e.Pending && !last.Pending || e.Pending == last.Pending && e.Started.After(last.Started)) {
 				last = e
@@ -229,18 +229,18 @@ func newest(hosts []kept) (undoing, error) {
 	case last.Group != "":
 		return ofRun(hosts, last.Group), nil
 	case last.Pending:
-		return undoing{parts: waiting}, nil
+		return targets{parts: waiting}, nil
 	}
 	hint := "`linerate journal` lists those that were: name one; --host says on which host"
 	if older != "" {
 		hint = "the newest change is confirmed and no step of a run: name it, or the run before it, " + older
 	}
-	return undoing{}, console.BadUsage("rollback: no change waits to be confirmed "+askedOn(hosts), hint)
+	return targets{}, console.BadUsage("rollback: no change waits to be confirmed "+askedOn(hosts), hint)
 }
 
 // later are the changes after an entry that stand and are about the same: what
 // they set stays when it goes back.
-func (p undoPart) later() []string {
+func (p targetPart) later() []string {
 	e := p.entries[len(p.entries)-1]
 	targets := map[string]bool{}
 	for _, s := range e.Steps {
@@ -261,11 +261,11 @@ func (p undoPart) later() []string {
 }
 
 // undone are the steps that going back would undo, last first.
-func undone(e agentapi.JournalEntry) []plan.Step {
+func toRollBack(e agentapi.JournalEntry) []plan.Step {
 	var steps []plan.Step
 	for _, s := range slices.Backward(e.Steps) {
 		if s.Progress == agentapi.StepDone || s.Progress == agentapi.StepBegun {
-			steps = append(steps, s.Step.Undo())
+			steps = append(steps, s.Step.Rollback())
 		}
 	}
 	return steps

@@ -42,8 +42,8 @@ func (p *Program) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Recipe is how to run a program on picked streams.
-type Recipe struct {
+// Snippet is how to run a program on picked streams.
+type Snippet struct {
 	Program Program `json:"program"`
 	// Exact: the program uses the picked ports and no others. Otherwise links
 	// are left to chance, and a note says so.
@@ -58,13 +58,13 @@ type Recipe struct {
 // For picks streams that a program can be told to use, and says how. They are
 // not even where the program cannot be held to them. Errors: those of
 // steer.Pick, and more streams than a program can have.
-func For(program Program, req steer.PickRequest) (steer.Picked, Recipe, error) {
+func For(program Program, req steer.PickRequest) (steer.Picked, Snippet, error) {
 	p, r, err := pickFor(program, req)
 	p.Even = p.Even && r.Exact
 	return p, r, err
 }
 
-func pickFor(program Program, req steer.PickRequest) (steer.Picked, Recipe, error) {
+func pickFor(program Program, req steer.PickRequest) (steer.Picked, Snippet, error) {
 	switch program {
 	case IPerf3:
 		return iperf3(req)
@@ -75,7 +75,7 @@ func pickFor(program Program, req steer.PickRequest) (steer.Picked, Recipe, erro
 	}
 	p, err := steer.Pick(req)
 	if err != nil {
-		return p, Recipe{}, err
+		return p, Snippet{}, err
 	}
 	switch program {
 	case IPerf2:
@@ -87,8 +87,8 @@ func pickFor(program Program, req steer.PickRequest) (steer.Picked, Recipe, erro
 }
 
 // ports is the plain list: both ends of each stream.
-func ports(p steer.Picked) Recipe {
-	r := Recipe{Program: AnyProgram, Exact: true, Notes: []string{"one stream each: bind the first address and port (SO_REUSEADDR, bind), then connect to the second"}}
+func ports(p steer.Picked) Snippet {
+	r := Snippet{Program: AnyProgram, Exact: true, Notes: []string{"one stream each: bind the first address and port (SO_REUSEADDR, bind), then connect to the second"}}
 	for _, s := range p.Streams {
 		r.Sender = append(r.Sender, netip.AddrPortFrom(s.Src, s.Sport).String()+" "+netip.AddrPortFrom(s.Dst, s.Dport).String())
 	}
@@ -98,8 +98,8 @@ func ports(p steer.Picked) Recipe {
 // iperf3 looks for a run of consecutive ports first: iperf3 counts its
 // streams' ports on from --cport (iperf_create_streams). Otherwise each stream
 // is a process with a server of its own, since a server serves one client.
-func iperf3(req steer.PickRequest) (steer.Picked, Recipe, error) {
-	r := Recipe{Program: IPerf3, Exact: true}
+func iperf3(req steer.PickRequest) (steer.Picked, Snippet, error) {
+	r := Snippet{Program: IPerf3, Exact: true}
 	udp := ""
 	if req.Proto == flow.UDP {
 		udp = " -u"
@@ -171,8 +171,8 @@ func background(i, n int) string {
 // iperf2 starts a process a stream: one server takes them all, and every
 // version that knows -B ADDRESS:PORT binds just that, of IPv4 (seen with
 // 2.1.8: of IPv6 it binds the address alone).
-func iperf2(p steer.Picked, proto flow.Proto) Recipe {
-	r := Recipe{Program: IPerf2, Exact: true}
+func iperf2(p steer.Picked, proto flow.Proto) Snippet {
+	r := Snippet{Program: IPerf2, Exact: true}
 	for i, s := range p.Streams {
 		options := ""
 		if is6(s.Src) {

@@ -132,8 +132,8 @@ func TestLeaseMoves(t *testing.T) {
 	}
 }
 
-// TestWishes is a table of single wishes and what comes of them.
-func TestWishes(t *testing.T) {
+// TestRequests is a table of single wishes and what comes of them.
+func TestRequests(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text  string
 		check func(t *testing.T, s wanted.State)

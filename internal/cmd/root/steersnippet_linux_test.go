@@ -101,9 +101,9 @@ func texts(list any) []string {
 	return out
 }
 
-// TestKernelRecipes runs the commands that pick prints and looks in the
+// TestKernelSnippets runs the commands that pick prints and looks in the
 // kernel's list of sockets whether the ports are the chosen ones.
-func TestKernelRecipes(t *testing.T) {
+func TestKernelSnippets(t *testing.T) {
 	for _, c := range []struct {
 		program, binary, src, dst string
 		links, streams            int
@@ -123,12 +123,12 @@ func TestKernelRecipes(t *testing.T) {
 			ns := loopbackSpace(t, name)
 			doc := document(t, run(t, "", "steer", "pick", "--json", "--policy", "layer3+4", "--links", fmt.Sprint(c.links), "--kernel", "6.1",
 				"--host", "netns:"+name, "--src", c.src, "--dst", c.dst, "--streams", fmt.Sprint(c.streams), "--for", c.program))
-			recipe := doc["recipe"].(map[string]any)
-			if recipe["exact"] != true || doc["even"] != true {
+			snippetOf := doc["recipe"].(map[string]any)
+			if snippetOf["exact"] != true || doc["even"] != true {
 				t.Fatalf("not exact: %v", doc)
 			}
 			want := texts(doc["ports"])
-			receiver, sender := texts(recipe["receiver"]), texts(recipe["sender"])
+			receiver, sender := texts(snippetOf["receiver"]), texts(snippetOf["sender"])
 			for i := range receiver { // children of the shell, not daemons, so that they end with it
 				receiver[i] = strings.Replace(receiver[i], " -D", "", 1) + " >/dev/null 2>&1 &"
 			}

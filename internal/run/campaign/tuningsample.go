@@ -40,12 +40,12 @@ const (
 	// A look's window: as long as means of a shaped link settle within half a
 	// percent in, and as so many round trips, of which a congestion window takes
 	// tens to go up and down; but no longer than a sixteenth of the traffic.
-	lookLeast      = 1200 * time.Millisecond
-	lookRoundTrips = 30
-	lookMost       = 2500 * time.Millisecond
-	// lossyLook is the window where packets are lost at random: some losses, not
+	sampleLeast      = 1200 * time.Millisecond
+	sampleRoundTrips = 30
+	sampleMost       = 2500 * time.Millisecond
+	// lossySample is the window where packets are lost at random: some losses, not
 	// one more or less, are to be in it.
-	lossyLook = 3 * time.Second
+	lossySample = 3 * time.Second
 	// warmUsual is a look's longest warm-up; HyStart may leave a stream at a
 	// third of its share for 8 s, which warmPatient waits for.
 	warmUsual   = 2500 * time.Millisecond
@@ -72,7 +72,7 @@ func (u *tuning) windowOf(a asked) time.Duration {
 		return u.longer()
 	}
 	part := (u.Budget.Traffic() - u.spent.Traffic) / time.Duration(a.more+1)
-	return max(min(u.longer(), part-warmLeast-beside-tardy), lookLeast)
+	return max(min(u.longer(), part-warmLeast-beside-tardy), sampleLeast)
 }
 
 // longer is the window of a look that much hangs on.
@@ -81,9 +81,9 @@ func (u *tuning) longer() time.Duration {
 		return u.Duration
 	}
 	if u.lossy {
-		return lossyLook
+		return lossySample
 	}
-	return min(2*u.window(), lookMost)
+	return min(2*u.window(), sampleMost)
 }
 
 // window is the length of a look's window.
@@ -91,7 +91,7 @@ func (u *tuning) window() time.Duration {
 	if u.Duration > 0 {
 		return u.Duration
 	}
-	return min(max(lookLeast, lookRoundTrips*u.Path.RTT, lookRoundTrips*u.roundTrip()), lookMost)
+	return min(max(sampleLeast, sampleRoundTrips*u.Path.RTT, sampleRoundTrips*u.roundTrip()), sampleMost)
 }
 
 // roundTrip is the path's as the campaign knows it.

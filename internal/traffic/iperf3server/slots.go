@@ -14,7 +14,7 @@ import (
 // were used with a token and until when each could be used again, for a proof
 // is good once. A listener that is started anew knows of none of them: until
 // then a proof that was overheard just before is good once more.
-type places struct {
+type slots struct {
 	tests, streams int
 
 	mu      sync.Mutex
@@ -24,12 +24,12 @@ type places struct {
 	spent   map[iperf3.Cookie]time.Time
 }
 
-func newPlaces(tests, streams int) *places {
-	return &places{tests: tests, streams: streams, by: make(map[netip.Addr]int), spent: make(map[iperf3.Cookie]time.Time)}
+func newSlots(tests, streams int) *slots {
+	return &slots{tests: tests, streams: streams, by: make(map[netip.Addr]int), spent: make(map[iperf3.Cookie]time.Time)}
 }
 
 // take gives a test its place, or says that there is none.
-func (p *places) take(from netip.Addr) bool {
+func (p *slots) take(from netip.Addr) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ofOne := max(p.tests-p.tests/4, 1)
@@ -41,7 +41,7 @@ func (p *places) take(from netip.Addr) bool {
 	return true
 }
 
-func (p *places) give(from netip.Addr) {
+func (p *slots) give(from netip.Addr) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.taken--
@@ -51,7 +51,7 @@ func (p *places) give(from netip.Addr) {
 }
 
 // reserve sets n streams aside and returns how many there are before them.
-func (p *places) reserve(n int) (before int, ok bool) {
+func (p *slots) reserve(n int) (before int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.flowing+n > p.streams {
@@ -61,7 +61,7 @@ func (p *places) reserve(n int) (before int, ok bool) {
 	return p.flowing - n, true
 }
 
-func (p *places) release(n int) {
+func (p *slots) release(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flowing -= n
@@ -74,7 +74,7 @@ const spentMost = 1 << 16
 
 // spend takes a cookie that could be used until then. Errors: ErrNoToken where
 // it is used already, ErrFull where no more can be remembered.
-func (p *places) spend(c iperf3.Cookie, until, now time.Time) error {
+func (p *slots) spend(c iperf3.Cookie, until, now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, used := p.spent[c]; used {
@@ -90,9 +90,9 @@ func (p *places) spend(c iperf3.Cookie, until, now time.Time) error {
 	return nil
 }
 
-// teller passes on no more than RefusalsTold refusals a second and counts the
+// teller passes on no more than RefusalsLogged refusals a second and counts the
 // others.
-type teller struct {
+type limitedLog struct {
 	tell func(Refusal)
 
 	mu     sync.Mutex
@@ -102,7 +102,7 @@ type teller struct {
 	last   Refusal // of the silent ones
 }
 
-func (t *teller) refused(from netip.Addr, reason error) {
+func (t *limitedLog) refused(from netip.Addr, reason error) {
 	if t.tell == nil {
 		return
 	}
@@ -110,7 +110,7 @@ func (t *teller) refused(from netip.Addr, reason error) {
 	if now := time.Now().Unix(); now != t.second {
 		t.second, t.told = now, 0
 	}
-	if t.told >= RefusalsTold {
+	if t.told >= RefusalsLogged {
 		t.silent++
 		t.last = Refusal{Client: from, Reason: reason}
 		t.mu.Unlock()
@@ -124,7 +124,7 @@ func (t *teller) refused(from netip.Addr, reason error) {
 }
 
 // finish tells of those that nothing was said of yet, as one.
-func (t *teller) finish() {
+func (t *limitedLog) finish() {
 	t.mu.Lock()
 	r := t.last
 	r.More = t.silent - 1
