@@ -41,7 +41,7 @@ func Between(observed, desired netstate.Host) (Plan, error) {
 		b.build()
 	}
 	if len(b.problems) == 0 {
-		b.checkUndo()
+		b.checkRollback()
 	}
 	if len(b.problems) > 0 {
 		return Plan{Host: b.name()}, errors.Join(b.problems...)
@@ -49,11 +49,11 @@ func Between(observed, desired netstate.Host) (Plan, error) {
 	return Plan{Host: b.name(), Steps: b.steps, Left: b.left}, nil
 }
 
-// checkUndo refuses a plan that the kernel would not take back: an observed
+// checkRollback refuses a plan that the kernel would not take back: an observed
 // host may hold what nobody could make again, such as a route whose gateway
 // has become out of reach.
-func (b *builder) checkUndo() {
-	_, err := Apply(b.now, Plan{Steps: b.steps}.Undo())
+func (b *builder) checkRollback() {
+	_, err := Apply(b.now, Plan{Steps: b.steps}.Rollback())
 	var state *StateError
 	if errors.As(err, &state) {
 		b.problem(state.Step.Target(), "it could not be restored by a rollback: %s", state.Why)
@@ -116,9 +116,9 @@ func (b *builder) do(s Step) {
 	s.Old = old
 	switch s.Kind {
 	case Ring, Channel, Offload, LinkMAC, PortOrder:
-		s.ReadyUndone = s.Ready // it disturbs both ways
+		s.ReadyRolledBack = s.Ready // it disturbs both ways
 	}
-	s.ReadyUndone = b.ableToCarry(s.ReadyUndone)
+	s.ReadyRolledBack = b.ableToCarry(s.ReadyRolledBack)
 	if err == nil {
 		err = set(&b.now, s)
 	}

@@ -185,7 +185,7 @@ func (c *bondChange) sequence() {
 				back = ""
 			}
 		}
-		c.steps = append(c.steps, Step{Kind: BondOption, Link: c.link, Key: name, Old: now[name], New: value, Disruption: there, DisruptionUndone: back})
+		c.steps = append(c.steps, Step{Kind: BondOption, Link: c.link, Key: name, Old: now[name], New: value, Disruption: there, DisruptionOfRollback: back})
 		now[name] = value
 	}
 	// A new mode, and monitoring by link where it was by ARP, drop arp_validate.

@@ -41,8 +41,8 @@ func (a *Agent) capabilities() agentapi.Capabilities {
 		}
 		return nil
 	})
-	if makeable(cmp.Or(a.cfg.HoldDir, apply.HoldDir)) {
-		out = append(out, agentapi.CanHold)
+	if makeable(cmp.Or(a.cfg.LockDir, apply.LockDir)) {
+		out = append(out, agentapi.CanLock)
 	}
 	if makeable(cmp.Or(a.cfg.JournalDir, apply.DefaultDir)) {
 		out = append(out, agentapi.CanJournal)

@@ -84,7 +84,7 @@ func Write(in render.Input) (render.Output, error) {
 	}
 	w.said()
 	out.Add(upPath, 0o755, w.script())
-	out.Add(downPath, 0o755, w.undo())
+	out.Add(downPath, 0o755, w.rollback())
 	w.ledger.Finish("ip(8), tc(8) and ethtool(8) have no word for it here",
 		ledger.Reason{Keys: "dhcp accept-ra", Why: "a script sets addresses and starts no client that asks for them"},
 		ledger.Reason{Keys: "nameservers", Why: "ip(8) has no name servers: resolv.conf(5) does"},
@@ -124,7 +124,7 @@ func (w *writer) step(s plan.Step) {
 			return // what it was is not known: the undo cannot bring it back
 		}
 		w.up = append(w.up, "add "+target+" "+command)
-		w.down = append(w.down, "drop "+target+" "+s.Undo().Command())
+		w.down = append(w.down, "drop "+target+" "+s.Rollback().Command())
 		for _, key := range slices.Sorted(maps.Keys(w.sysctls)) {
 			if w.linkOf(key) == s.Link {
 				w.up = append(w.up, "sysctl -q -w "+shell.Word(key+"="+w.sysctls[key]))
@@ -170,7 +170,7 @@ func (w *writer) dropCommand(s plan.Step) string {
 	if s.Kind == plan.MPTCPEndpoint {
 		return "endpoint_gone " + shell.Word(s.Endpoint.Addr.String())
 	}
-	return s.Undo().Command()
+	return s.Rollback().Command()
 }
 
 // kept writes a command after what was there before is kept.

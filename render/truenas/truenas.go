@@ -291,7 +291,7 @@ func (w *writer) route(d device.Device, key string, r fabric.Route) {
 	if r.To.Bits() == 0 {
 		name := map[bool]string{true: "ipv4gateway", false: "ipv6gateway"}[via.Is4()]
 		if w.general[name] != nil {
-			w.ledger.Cannot(d.ID, key, "there is one default gateway of a family, and another stands there")
+			w.ledger.Cannot(d.ID, key, "there is one default gateway of a family, and another is set already")
 			return
 		}
 		w.general[name] = via.String()

@@ -123,7 +123,7 @@ func Propose(s State) []Proposal {
 	if s.Objective == Latency {
 		return latencyProposals(s)
 	}
-	if out := append(dealtOut(s), onPaper(s)...); len(out) > 0 {
+	if out := append(stripedOut(s), onPaper(s)...); len(out) > 0 {
 		return out
 	}
 	return byEvidence(s)

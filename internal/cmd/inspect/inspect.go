@@ -231,7 +231,7 @@ func capture(ctx context.Context, con *console.Console, reach string, flags capt
 
 func printCaptured(con *console.Console, doc capturedDocument) {
 	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%s: %s captured in %d files, %s", doc.Archive, doc.Host, doc.Files, doc.Size), con.Width()))
-	what := "It holds the host's name, addresses, hardware addresses and routes, and no keys, passwords or configuration files; --anonymous replaces the former."
+	what := "It contains the host's name, addresses, hardware addresses and routes. It contains no keys, passwords or configuration files. --anonymous replaces names and addresses."
 	if doc.Anonymous {
 		what = "Names and addresses in it are made up; the names of links and the kernel's release are the host's own."
 	}

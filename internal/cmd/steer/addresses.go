@@ -168,11 +168,11 @@ func (a *addressFlags) nearSide(ctx context.Context, con *console.Console, bundl
 	if err != nil {
 		return nil, err
 	}
-	foreign, err := a.foreign(bundle)
+	external, err := a.external(bundle)
 	if err != nil {
 		return nil, err
 	}
-	if foreign {
+	if external {
 		req.Near, err = aggregation("--", a.system, bundle.policy, bundle.links)
 		return nil, err
 	}

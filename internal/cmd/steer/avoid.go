@@ -46,7 +46,7 @@ func (a *avoidFlags) apply(ctx context.Context, con *console.Console, req *steer
 	kept, err := sockets(ctx, con, bundle.host, agentapi.SocketsRequest{Proto: req.Proto, Listening: true})
 	switch {
 	case errors.Is(err, errors.ErrUnsupported) && !a.ephemeral:
-		return []string{"the host cannot say which ports are in use"}, nil
+		return []string{"the host does not report which ports are in use"}, nil
 	case err != nil:
 		return nil, err
 	}

@@ -350,7 +350,7 @@ func subflowSections(p subflow.Subflows, commands map[string]snippet.SubflowComm
 	add("server", "run", "on the server: programs that listen, one of", server.Run)
 	add("client", "run", "on the client: programs that connect, one of", client.Run)
 	add("client", "verify", fmt.Sprintf("while it runs: %d subflows of one connection", len(p.Flows)), client.Verify)
-	add("client", "undo", "on the client, to roll it back (and what was made to stay)", client.Undo)
-	add("server", "undo", "on the server, to roll it back (and what was made to stay)", server.Undo)
+	add("client", "undo", "on the client, to roll it back (and what was made to stay)", client.Rollback)
+	add("server", "undo", "on the server, to roll it back (and what was made to stay)", server.Rollback)
 	return out
 }

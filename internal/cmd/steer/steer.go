@@ -63,9 +63,9 @@ reason.
 			} else if asked {
 				return ecmp.show(cmd.Context(), con, &bundle, &flows, frames)
 			}
-			if foreign, err := system.foreign(&bundle); err != nil {
+			if external, err := system.external(&bundle); err != nil {
 				return err
-			} else if foreign {
+			} else if external {
 				return system.show(con, &bundle, &flows, frames)
 			}
 			b, host, err := bundle.resolve(cmd.Context(), con)

@@ -131,7 +131,7 @@ func installBoot(dir string) error {
 		return err
 	}
 	if strings.ContainsAny(program+dir, " \t\n\"'\\%$;") {
-		return errors.New("a unit cannot say a path with blanks or quotes")
+		return errors.New("a systemd unit cannot name a path with blanks or quotes")
 	}
 	want := bootText(program, dir)
 	if now, err := statefile.Read(BootUnit, maxText); err != nil || string(now) != want {

@@ -43,7 +43,7 @@ func TestNconnectFillsTheWindow(t *testing.T) {
 	}
 }
 
-func nconnect(t *testing.T, near stage.Space, picked steer.Picked, how snippet.Recipe) {
+func nconnect(t *testing.T, near stage.Space, picked steer.Picked, how snippet.Snippet) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, line := range how.Sender {

@@ -58,7 +58,7 @@ func TestPrintedLinesMakeTheSubflows(t *testing.T) {
 	}
 	transfer(t, plan)
 	for side, host := range hosts {
-		typed(t, host, doc.Commands[side].Undo)
+		typed(t, host, doc.Commands[side].Rollback)
 		if diff := cmp.Diff(before[side], pathManager(t, host)); diff != "" {
 			t.Errorf("%s, taken back (-before +after):\n%s", side, diff)
 		}

@@ -116,7 +116,7 @@ func prove(t *testing.T, what scenario) {
 	points := s.sweep(grid(what), window)
 	r.points, r.swept = len(points), mega(points[0].rate)
 	tuned := s.tune()
-	r.windows, r.traffic, r.undone = tuned.windows, tuned.traffic.Seconds(), tuned.undone
+	r.windows, r.traffic, r.rolledBack = tuned.windows, tuned.traffic.Seconds(), tuned.rolledBack
 	r.did, r.best = tuned.summary(), points[0].setting.String()
 	t.Logf("%v: tune claimed %.1f Mbit/s, took %.1f s", what, mega(tuned.claimed), tuned.took.Seconds())
 	for _, p := range points[:min(4, len(points))] {
