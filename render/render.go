@@ -7,6 +7,7 @@ package render
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
@@ -99,12 +100,8 @@ func (o *Output) Add(path string, mode uint32, text string) {
 // AllSysctls are the tunables to set: those that were given, over the file's own.
 func (in Input) AllSysctls() map[string]string {
 	all := map[string]string{}
-	for k, v := range in.Host.Sysctl {
-		all[k] = v
-	}
-	for k, v := range in.Sysctls {
-		all[k] = v
-	}
+	maps.Copy(all, in.Host.Sysctl)
+	maps.Copy(all, in.Sysctls)
 	return all
 }
 

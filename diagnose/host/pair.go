@@ -114,12 +114,7 @@ func unlikeMTUs(f predict.Fabric, a, b string, lanes []flow.Lane) []unlike {
 
 func oneSubnet(near, far netstate.Link, lane flow.Lane) bool {
 	covers := func(l netstate.Link, lane flow.Lane) bool {
-		for _, p := range l.Addresses {
-			if p.Addr() == lane.Src && p.Masked().Contains(lane.Dst) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Addr() == lane.Src && p.Masked().Contains(lane.Dst) })
 	}
 	return covers(near, lane) && covers(far, lane.Reverse())
 }

@@ -97,12 +97,7 @@ func frame(n Network, w way, t flow.Tuple) flow.Frame {
 }
 
 func sameSubnet(l netstate.Link, t flow.Tuple) bool {
-	for _, p := range l.Addresses {
-		if p.Addr() == t.Src && p.Masked().Contains(t.Dst) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Addr() == t.Src && p.Masked().Contains(t.Dst) })
 }
 
 // place is the link on which steer puts a connected stream; "" unknown.
