@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
@@ -138,4 +141,22 @@ func (f Found) FabricFile(host string) []byte {
 		{Key: "linerate", Value: &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: fabric.Version}},
 		{Key: "hosts", Value: hosts},
 	}}))
+}
+
+// ByName are the files of a kind as programs read them that look in several
+// directories: by name, whatever the directory, and of one name that of the last.
+func ByName(files map[string]string, suffix string, dirs ...string) []string {
+	byName := map[string]string{}
+	for _, dir := range dirs {
+		for file := range files {
+			if path.Dir(file) == path.Clean(dir) && strings.HasSuffix(file, suffix) {
+				byName[path.Base(file)] = file
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(byName))
+	for i, name := range names {
+		names[i] = byName[name]
+	}
+	return names
 }
