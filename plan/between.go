@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
@@ -95,12 +96,7 @@ func (b *builder) name() string {
 }
 
 func (b *builder) absent(link string) bool {
-	for _, name := range b.want.Absent {
-		if name == link {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.want.Absent, link)
 }
 
 func (b *builder) problem(what, format string, args ...any) {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -171,9 +172,7 @@ func (c *bondChange) final(name string) string {
 // so that the reverse order is legal too.
 func (c *bondChange) sequence() {
 	now := make(map[string]string, len(c.old))
-	for k, v := range c.old {
-		now[k] = v
-	}
+	maps.Copy(now, c.old)
 	set := func(name, value string) {
 		if now[name] == value || now[name] == "" {
 			return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,12 +64,7 @@ func pingGroup() bool {
 		return false
 	}
 	groups, _ := os.Getgroups() // without them its own counts
-	for _, g := range append(groups, os.Getegid()) {
-		if uint32(g) >= low && uint32(g) <= high {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(append(groups, os.Getegid()), func(g int) bool { return uint32(g) >= low && uint32(g) <= high })
 }
 
 // effective is the process's effective set; empty where it cannot be read.

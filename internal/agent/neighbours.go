@@ -32,12 +32,7 @@ func (a *Agent) lldp(ctx context.Context, req agentapi.LLDPRequest) (agentapi.LL
 }
 
 func portsNamed(names []string) ([]lldp.Port, error) {
-	h, err := rtnl.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer h.Close()
-	links, err := h.Links()
+	links, err := rtnl.Links()
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,22 @@ func (e *UntrustedError) Is(target error) bool { return target == ErrUntrusted }
 // written or truncated: what is no plain file, has a second name, is not root's
 // or the running user's, or may be written by others is a UntrustedError.
 func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	return open(path, flag, perm, Check)
+}
+
+// OpenPlain opens a file of anybody's for reading: a plain file under its own
+// name, without following a link or waiting for a pipe. Anything else is a
+// UntrustedError.
+func OpenPlain(path string) (*os.File, error) {
+	return open(path, os.O_RDONLY, 0, func(path string, info fs.FileInfo) error {
+		if !info.Mode().IsRegular() {
+			return errNotPlain(path)
+		}
+		return nil
+	})
+}
+
+func open(path string, flag int, perm fs.FileMode, check func(path string, info fs.FileInfo) error) (*os.File, error) {
 	f, err := os.OpenFile(path, flag&^os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, perm)
 	if err != nil {
 		if isLink(path, err) {
@@ -46,31 +62,10 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil {
-		err = Check(path, info)
+		err = check(path, info)
 	}
 	if err == nil && flag&os.O_TRUNC != 0 {
 		err = f.Truncate(0)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-// OpenPlain opens a file of anybody's for reading: a plain file under its own
-// name, without following a link or waiting for a pipe. Anything else is a
-// UntrustedError.
-func OpenPlain(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		if isLink(path, err) {
-			return nil, errLink(path)
-		}
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errNotPlain(path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/counterpart"
 	"github.com/linerate/linerate/render/device"
@@ -134,14 +135,14 @@ func (w *writer) call(method string, args ...any) {
 	line := "midclt call " + method
 	for _, a := range args {
 		if s, plain := a.(string); plain {
-			line += " " + shell.Word(s)
+			line += " " + plaintext.ShellWord(s)
 			continue
 		}
 		text, err := json.Marshal(a)
 		if err != nil {
 			continue // maps of strings and numbers always encode
 		}
-		line += " " + shell.Word(string(text))
+		line += " " + plaintext.ShellWord(string(text))
 	}
 	w.calls = append(w.calls, line)
 }

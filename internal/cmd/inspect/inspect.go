@@ -140,11 +140,7 @@ func inspectFrom(ctx context.Context, con *console.Console, reach string, flags 
 // inspect reads the state of a host, and measures what one core moves where that
 // was asked for.
 func inspect(ctx context.Context, con *console.Console, reach string, rate coreRateFlags) (netstate.Host, *calibration, error) {
-	t, err := con.Target(reach)
-	if err != nil {
-		return netstate.Host{}, nil, err
-	}
-	h, err := con.Dial(ctx, t)
+	t, h, err := con.Open(ctx, reach)
 	if err != nil {
 		return netstate.Host{}, nil, err
 	}
@@ -199,11 +195,7 @@ type capturedDocument struct {
 
 // capture writes the archive of a host.
 func capture(ctx context.Context, con *console.Console, reach string, flags captureFlags) error {
-	t, err := con.Target(reach)
-	if err != nil {
-		return err
-	}
-	h, err := con.Dial(ctx, t)
+	t, h, err := con.Open(ctx, reach)
 	if err != nil {
 		return err
 	}

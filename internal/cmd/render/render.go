@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -228,9 +229,7 @@ func InputOf(file fabric.Fabric, name string) (in render.Input, left []string, e
 		return in, nil, err
 	}
 	in.State = want.Host
-	for key, value := range host.Sysctl {
-		in.Sysctls[key] = value
-	}
+	maps.Copy(in.Sysctls, host.Sysctl)
 	for key, s := range want.Host.Sysctls {
 		if reason, named := want.Reasons[key]; named {
 			in.Sysctls[key] = s.Value

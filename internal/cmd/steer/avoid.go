@@ -86,11 +86,7 @@ func rangesText(ranges []flow.PortRange) string {
 
 // sockets lists the sockets of a host that is reached for it.
 func sockets(ctx context.Context, con *console.Console, reach string, req agentapi.SocketsRequest) (agentapi.SocketsReply, error) {
-	t, err := con.Target(reach)
-	if err != nil {
-		return agentapi.SocketsReply{}, err
-	}
-	h, err := con.Dial(ctx, t)
+	_, h, err := con.Open(ctx, reach)
 	if err != nil {
 		return agentapi.SocketsReply{}, err
 	}

@@ -318,12 +318,7 @@ func printSubflowTable(con *console.Console, req subflow.SubflowRequest, p subfl
 
 func printSubflowSpread(con *console.Console, req subflow.SubflowRequest, p subflow.Subflows) {
 	fmt.Fprint(con.Stdout, console.Wrapped("even: ", evenText(p.Even, p.Relative), con.Width()))
-	if p.Why != "" {
-		fmt.Fprint(con.Stdout, console.Wrapped("note: ", p.Why, con.Width()))
-	}
-	if p.Remedy != "" {
-		fmt.Fprint(con.Stdout, console.Wrapped("remedy: ", p.Remedy, con.Width()))
-	}
+	printWhy(con, p.Why, p.Remedy)
 	if len(p.AddFar) > 0 {
 		fmt.Fprint(con.Stdout, console.Wrapped("note: ", "the server must listen on all its addresses (0.0.0.0 or ::), not on "+req.Server.String()+" alone", con.Width()))
 	}

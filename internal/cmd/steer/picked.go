@@ -101,9 +101,7 @@ func printPicked(con *console.Console, req steer.PickRequest, p steer.Picked, ho
 	for _, n := range notes {
 		fmt.Fprint(con.Stdout, console.Wrapped("note: ", n, con.Width()))
 	}
-	if p.Remedy != "" {
-		fmt.Fprint(con.Stdout, console.Wrapped("remedy: ", p.Remedy, con.Width()))
-	}
+	printWhy(con, "", p.Remedy)
 	ports := make([]string, len(p.Streams))
 	for i, s := range p.Streams {
 		ports[i] = strconv.Itoa(int(s.Sport))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,12 +65,7 @@ func isFleeting(path string) bool {
 	if err != nil {
 		return true
 	}
-	for _, dir := range fleeting {
-		if strings.HasPrefix(abs+"/", dir) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fleeting, func(dir string) bool { return strings.HasPrefix(abs+"/", dir) })
 }
 
 // disarmBoot removes the boot unit when nothing is pending any more.

@@ -187,12 +187,9 @@ func (a *Applier) find(id string) (Entry, error) {
 // madeBefore reports whether an earlier step makes a link that s is about: its
 // things are not there before it and go with it.
 func madeBefore(earlier []plan.Step, s plan.Step) bool {
-	for _, m := range earlier {
-		if m.Kind == plan.LinkPresence && m.New == plan.Present && about(s, m.Link) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(earlier, func(m plan.Step) bool {
+		return m.Kind == plan.LinkPresence && m.New == plan.Present && about(s, m.Link)
+	})
 }
 
 // reason is an error in the words of whoever reads the journal.

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/linerate/linerate/flow"
@@ -87,12 +88,7 @@ func ackSides(sender int) []hashsurvey.Side { return dataSides(1 - sender) }
 
 // decided reports whether each of the sides that matters shows a link.
 func (r *runner) decided(seen hashsurvey.SeenFlow, sides ...hashsurvey.Side) bool {
-	for _, side := range sides {
-		if seen.Links[side] < 0 && !r.state.Ignore[side] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(sides, func(side hashsurvey.Side) bool { return seen.Links[side] < 0 && !r.state.Ignore[side] })
 }
 
 // burst sends one burst of the flow from A (0) or B (1), and notes which links

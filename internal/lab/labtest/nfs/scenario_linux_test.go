@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/internal/lab/scenariorun"
 )
@@ -15,13 +15,13 @@ import (
 // on one connection and one link, max_connect and the chosen ports use both, every
 // checksum is right, and nothing is left mounted.
 func TestRehearsed(t *testing.T) {
-	stage.Turn(t, stage.Rehearsing)
+	floor.Turn(t, floor.Rehearsing)
 	loadModules(t, "nfsd", "nfsv4")
 	s, _, err := scenario.Named("nfs-lacp")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	s.Steps = slices.DeleteFunc(s.Steps, func(step scenario.Step) bool { return step.Measure[0].Tool != scenario.NFS })
 	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir()})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	connections := []int{1, 1, 2, 2}
 	if len(result.Rows) != len(connections) {
 		t.Fatalf("%d rows, want %d", len(result.Rows), len(connections))
@@ -47,7 +47,7 @@ func TestRehearsed(t *testing.T) {
 		t.Error(n)
 	}
 	mounts, err := os.ReadFile("/proc/mounts")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	for _, what := range []string{" nfs4 ", " nfsd ", "linerate-"} {
 		if strings.Contains(string(mounts), what) {
 			t.Errorf("%s is mounted still:\n%s", what, mounts)

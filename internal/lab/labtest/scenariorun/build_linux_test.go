@@ -12,7 +12,7 @@ import (
 	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/internal/lab/scenariorun"
 	"github.com/linerate/linerate/netstate"
@@ -23,20 +23,20 @@ import (
 // use, addresses, MTUs, windows and shapers at the lab's scale; and nothing is
 // left of it afterwards.
 func TestBuiltinStand(t *testing.T) {
-	stage.Turn(t, stage.Rehearsing)
+	floor.Turn(t, floor.Rehearsing)
 	all, err := scenario.Builtin()
-	stage.Must(t, err)
+	floor.Must(t, err)
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
 			what := lab.NetworkOf(s, nil)
 			raised, err := lab.Raise(t.Context(), what)
-			stage.Must(t, err)
+			floor.Must(t, err)
 			for _, h := range what.Fabric.Hosts {
 				declared, err := what.Fabric.State(h.Name)
-				stage.Must(t, err)
+				floor.Must(t, err)
 				compare(t, declared, look(t, h.Name))
 			}
-			stage.Must(t, raised.Down())
+			floor.Must(t, raised.Down())
 			nothingLeft(t)
 		})
 	}
@@ -44,7 +44,7 @@ func TestBuiltinStand(t *testing.T) {
 
 func look(t *testing.T, host string) (seen netstate.Host) {
 	t.Helper()
-	stage.Must(t, netns.Named(lab.Namespace(host)).DoWithSysfs(func() (err error) {
+	floor.Must(t, netns.Named(lab.Namespace(host)).DoWithSysfs(func() (err error) {
 		seen, err = observe.Observe(t.Context(), observe.Config{})
 		return err
 	}))
@@ -54,7 +54,7 @@ func look(t *testing.T, host string) (seen netstate.Host) {
 func nothingLeft(t *testing.T) {
 	t.Helper()
 	names, err := netns.List()
-	stage.Must(t, err)
+	floor.Must(t, err)
 	for _, name := range names {
 		if strings.HasPrefix(name, lab.Namespace("")) && !strings.Contains(name, "test") {
 			t.Errorf("%s is left", name)
@@ -138,9 +138,9 @@ scenario:
 
 // TestSteps: what a step sets, hosts and shapers have when the next begins.
 func TestSteps(t *testing.T) {
-	stage.Turn(t, stage.Rehearsing)
+	floor.Turn(t, floor.Rehearsing)
 	s, err := scenario.Parse("changes.yaml", []byte(steps))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	begun := map[string]func(){
 		"frames": func() {
 			for _, host := range []string{"a", "b"} {
@@ -174,7 +174,7 @@ func TestSteps(t *testing.T) {
 			f()
 		}
 	}})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if seen != len(begun) {
 		t.Errorf("saw %d steps begin, want %d", seen, len(begun))
 	}
@@ -184,14 +184,14 @@ func TestSteps(t *testing.T) {
 // TestWhatIf: a what-if is laid before the first step.
 func TestWhatIf(t *testing.T) {
 	s, err := scenario.Parse("changes.yaml", []byte(steps))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	s.Steps = s.Steps[:1]
 	looked := 0
 	_, err = scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, WhatIf: "mtu=9000", Version: "test", BackEnd: "test", JournalDir: t.TempDir(), Tell: func(p scenariorun.Progress) {
 		looked++
 		expect(t, "a", 9000, netstate.Layer2, 10*unit.Gbps*9014/9038/10)
 	}})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if looked == 0 {
 		t.Error("nothing was told of the step: the network was never looked at")
 	}
@@ -199,9 +199,9 @@ func TestWhatIf(t *testing.T) {
 
 // TestInterrupted: a run that is interrupted leaves nothing.
 func TestInterrupted(t *testing.T) {
-	stage.Turn(t, stage.Rehearsing)
+	floor.Turn(t, floor.Rehearsing)
 	s, err := scenario.Parse("changes.yaml", []byte(steps))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = scenariorun.Run(ctx, scenariorun.Config{Scenario: s, Version: "test", JournalDir: t.TempDir(), Tell: func(p scenariorun.Progress) {
 		if p.Step == "frames" {

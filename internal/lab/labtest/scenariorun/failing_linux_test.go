@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/scenario"
 )
 
@@ -13,15 +13,15 @@ import (
 // ends; LACP that is fast misses its partner within what was predicted, and
 // rolls it back when the cable is mended. Nothing else of it is left.
 func TestSilentCable(t *testing.T) {
-	stage.Turn(t, stage.Rehearsing)
+	floor.Turn(t, floor.Rehearsing)
 	s, _, err := scenario.Named("failover")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	raised, err := lab.Raise(t.Context(), lab.NetworkOf(s, nil))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	cable := raised.Cable(scenario.Port{Host: "client", Link: "eth0"})
-	stage.Must(t, cable.Repair()) // of a whole one
+	floor.Must(t, cable.Repair()) // of a whole one
 	before := len(look(t, "switch").Links)
-	stage.Must(t, cable.Break())
+	floor.Must(t, cable.Break())
 	noticed := awaitPorts(t, "client", 1)
 	t.Logf("LACP noticed after %v", noticed)
 	if noticed < 1500*time.Millisecond || noticed > 5*time.Second {
@@ -30,7 +30,7 @@ func TestSilentCable(t *testing.T) {
 	if l, _ := look(t, "client").Link("eth0"); !l.Carrier || !l.Up {
 		t.Errorf("eth0 is up %v, carrier %v", l.Up, l.Carrier)
 	}
-	stage.Must(t, cable.Repair())
+	floor.Must(t, cable.Repair())
 	t.Logf("in use again after %v", awaitPorts(t, "client", 2))
 	if after := len(look(t, "switch").Links); after != before {
 		t.Errorf("%d links in the switch, %d before", after, before)
@@ -42,7 +42,7 @@ func TestSilentCable(t *testing.T) {
 			}
 		}
 	}
-	stage.Must(t, raised.Down())
+	floor.Must(t, raised.Down())
 	nothingLeft(t)
 }
 
@@ -55,7 +55,7 @@ func awaitPorts(t *testing.T, host string, want int) time.Duration {
 		if len(look(t, host).UsablePorts("bond0")) == want {
 			return time.Since(begin)
 		}
-		stage.Pause()
+		floor.Pause()
 	}
 	t.Fatalf("%d ports of %s are not in use", want, host)
 	return 0

@@ -3,7 +3,7 @@ package scenariorun
 import (
 	"testing"
 
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/internal/lab/scenariorun"
 	"github.com/linerate/linerate/unit"
@@ -44,9 +44,9 @@ scenario:
 // TestRows: every tool's rows are at the published scale, near what the line
 // carries and no more.
 func TestRows(t *testing.T) {
-	stage.Turn(t, stage.Rehearsing)
+	floor.Turn(t, floor.Rehearsing)
 	s, err := scenario.Parse("rows.yaml", []byte(rows))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	told := 0
 	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir(), Tell: func(p scenariorun.Progress) {
 		if p.Row != nil {
@@ -54,7 +54,7 @@ func TestRows(t *testing.T) {
 			t.Log(scenario.Line(*p.Row))
 		}
 	}})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	const want = 9
 	if len(result.Rows) != want || told != want {
 		t.Fatalf("%d rows, told of %d, want %d", len(result.Rows), told, want)

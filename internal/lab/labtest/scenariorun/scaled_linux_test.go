@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/internal/lab/scenariorun"
 	"github.com/linerate/linerate/unit"
@@ -45,7 +45,7 @@ scenario:
 // TestScaledAgrees: a network scaled down shows what it shows unscaled, once its
 // rows are multiplied back; so does one whose time goes slower.
 func TestScaledAgrees(t *testing.T) {
-	stage.Turn(t, stage.Rehearsing)
+	floor.Turn(t, floor.Rehearsing)
 	whole := rowsAt(t, 1, 1)
 	for _, c := range []struct{ scale, slow float64 }{{4, 1}, {4, 4}, {6, 2}} {
 		scaled := rowsAt(t, c.scale, c.slow)
@@ -69,9 +69,9 @@ func TestScaledAgrees(t *testing.T) {
 func rowsAt(t *testing.T, scale, slow float64) (all []unit.BitRate) {
 	t.Helper()
 	s, err := scenario.Parse("twice.yaml", []byte(fmt.Sprintf(twice, scale, slow)))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir()})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	for _, r := range result.Rows {
 		t.Logf("scale %g, slow %g, %d streams: %v, predicted %v, ceiling %v", scale, slow, r.Streams, r.Measured, r.Predicted, r.Ceiling)
 		all = append(all, r.Measured)

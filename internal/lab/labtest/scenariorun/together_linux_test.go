@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/internal/lab/scenariorun"
 	"github.com/linerate/linerate/unit"
@@ -46,11 +46,11 @@ scenario:
 // row is their sum; what the kernel lacks, here a module that nobody has loaded,
 // is left out with all that it sets.
 func TestSeveral(t *testing.T) {
-	stage.Turn(t, stage.Rehearsing)
+	floor.Turn(t, floor.Rehearsing)
 	s, err := scenario.Parse("several.yaml", []byte(several))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir()})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if len(result.LeftOut) != 1 || result.LeftOut[0].Step != "never done" || !strings.Contains(result.LeftOut[0].Why, "nfsd") {
 		t.Errorf("left out: %+v", result.LeftOut)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/internal/lab/scenariorun"
 	"github.com/linerate/linerate/netstate"
@@ -49,9 +49,9 @@ scenario:
 // TestTuned: a tune comes to what the lines carry in the largest frames, both
 // ways; the hosts and their cables are as they were afterwards, or as it made them.
 func TestTuned(t *testing.T) {
-	stage.Turn(t, stage.Rehearsing)
+	floor.Turn(t, floor.Rehearsing)
 	s, err := scenario.Parse("tuned.yaml", []byte(tuned))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	looked, tried := 0, 0
 	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir(), Tell: func(p scenariorun.Progress) {
 		switch {
@@ -72,7 +72,7 @@ func TestTuned(t *testing.T) {
 			}
 		}
 	}})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if looked != 2 || tried == 0 || len(result.Rows) != 3 {
 		t.Fatalf("looked %d times, told of %d tries, %d rows", looked, tried, len(result.Rows))
 	}
