@@ -17,7 +17,7 @@ SMOKE := $(addprefix internal/lab/labtest/,steering:^TestSteerAgreesWithKernel$$
 	states:^TestStates$$ discovering:^TestDiscover$$ nmstate:^TestCases$$ paths:^TestNoRoute$$ evidence:^TestQueueCounters$$ live:^TestNothingIsSent$$)
 # What smoke has run as whole as it is.
 DONE  := -skip '^Test(WithoutBonds|Findings|NoRoute|QueueCounters|NothingIsSent|WhatIf|Demo)$$'
-OWN   := $(addprefix ./internal/lab/labtest/,changing crash rehearsing)
+OWN   := $(addprefix ./internal/lab/labtest/,changing crash scenariorun)
 
 # What runs under the race detector: what has goroutines, and then the quick ones of the pure packages.
 RACE      := ./internal/traffic/engine ./internal/host/apply ./internal/agent/nats/natsagent ./internal/agent/agentapi
@@ -42,10 +42,10 @@ help: ## this list
 build: ## the program, ./linerate: one static file
 	@go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o linerate ./cmd/linerate
 
-demo: deps build ## the main job in a built-in lab; needs nothing but this machine
+demo: deps build ## measure, explain and repair a bond in a built-in lab; needs nothing but this machine
 	@./linerate demo
 
-test: deps leftovers build drawn check aix unit race smoke ## what must hold before a change is handed in, ten minutes
+test: deps leftovers build drawn check aix unit race smoke ## what must pass before a change is handed in, ten minutes
 	@echo "passed: format, vet, staticcheck, aix, unit tests but the long ones, race where goroutines are, in-kernel tests, a smoke of the labs"
 	@echo "make test-full does the rest"
 
@@ -71,18 +71,18 @@ check: ## format, vet, staticcheck
 	@go tool staticcheck ./...
 
 # Pure packages run on other systems, kernel access has stubs there: most of them on AIX.
-define foreign
+define other
 	@echo "== build and vet for $(1)"
 	@export GOOS=$(word 1,$(subst /, ,$(1))) GOARCH=$(word 2,$(subst /, ,$(1))); go vet ./... && go build -o /dev/null ./cmd/linerate
 
 endef
 
 aix: ## build and vet for AIX
-	$(call foreign,aix/ppc64)
+	$(call other,aix/ppc64)
 
 cross: ## build and vet for other systems
-	$(call foreign,darwin/arm64)
-	$(call foreign,freebsd/amd64)
+	$(call other,darwin/arm64)
+	$(call other,freebsd/amd64)
 
 unit: ## unit tests but the long ones
 	@echo "== unit tests"
@@ -166,7 +166,7 @@ vuln: ## known weaknesses in what it is built from; takes the network
 	fi; \
 	echo "== govulncheck"; [ $$status = 0 ] || cat $(LOG); exit $$status
 
-reference: ## docs/reference, from the code; a test holds it against it
+reference: ## docs/reference, from the code; a test compares the two
 	@go run ./cmd/manual reference docs/reference
 
 release: ## what is handed out, in dist/: programs, archives, .deb and .rpm, checksums

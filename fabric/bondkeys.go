@@ -39,12 +39,11 @@ func optionText(o bondopt.Option, parameter bool) scalar[string] {
 	case o.Listed():
 		return addressesText(o)
 	case o.Switch() && o.Words != nil:
-		return switchText("off", "on", truth.schema, "write on or off", parseSwitch)
+		return switchText("off", "on", switchSchema, "write on or off", parseSwitch)
 	case o.Switch() && parameter:
 		return switchText("0", "1", truth.schema, truth.hint, parseBool)
 	case o.Switch():
-		numbers := either(truth.schema, map[string]any{"enum": []string{"0", "1"}}, map[string]any{"type": "integer", "minimum": 0, "maximum": 1})
-		return switchText("0", "1", numbers, "write 0 or 1", parseSwitch)
+		return switchText("0", "1", switchSchema, "write 0 or 1", parseSwitch)
 	case o.Words != nil && parameter && !said.Lenient:
 		return word(slices.DeleteFunc(slices.Clone(o.Words), func(w string) bool { return !said.Has(w) })...)
 	case o.Words != nil:

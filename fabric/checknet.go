@@ -145,12 +145,7 @@ func (c netChecker) loops(id string) bool {
 			return false
 		}
 		seen[lower] = true
-		for _, next := range c.host.Network.below(lower) {
-			if visit(next) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(c.host.Network.below(lower), visit)
 	}
 	return visit(id)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
-// said is what a key that is kept unread holds; nil where the file is silent.
+// said is what a key that is kept as written holds; nil where the file is silent.
 func (d Device) said(key string) *yamldoc.Node {
 	for _, p := range d.Unread {
 		if p.Key == key {
@@ -77,6 +77,15 @@ var offloadKeys = [...][2]string{
 	{"receive-checksum-offload", "rx"}, {"transmit-checksum-offload", "tx"},
 	{"tcp-segmentation-offload", "tso"}, {"tcp6-segmentation-offload", "tx-tcp6-segmentation"},
 	{"generic-segmentation-offload", "gso"}, {"generic-receive-offload", "gro"}, {"large-receive-offload", "lro"},
+}
+
+// offloadRows are offloadKeys with what they mean.
+func offloadRows() [][2]string {
+	rows := make([][2]string, len(offloadKeys))
+	for i, k := range offloadKeys {
+		rows[i] = [2]string{k[0], "offload on or off: " + k[1] + " of ethtool -K"}
+	}
+	return rows
 }
 
 // Offloads are the offloads that netplan's own keys switch, by the names of

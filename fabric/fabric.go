@@ -83,7 +83,7 @@ type HardwareLink struct {
 type Path struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Directed paths say nothing about the way back.
+	// Directed paths apply to one direction only.
 	Directed bool          `json:"directed,omitempty"`
 	RTT      time.Duration `json:"rtt_ns,omitempty"` // zero unknown
 	Rate     unit.BitRate  `json:"rate_bps,omitempty"`

@@ -35,6 +35,15 @@ var routeMetrics = [...][2]string{
 	{"congestion-window", "initcwnd"}, {"advertised-receive-window", "initrwnd"}, {"advertised-mss", "advmss"},
 }
 
+// routeMetricRows are routeMetrics with what they mean.
+func routeMetricRows() [][2]string {
+	rows := make([][2]string, len(routeMetrics))
+	for i, k := range routeMetrics {
+		rows[i] = [2]string{k[0], k[1] + " of ip-route(8)"}
+	}
+	return rows
+}
+
 // Undeliverable reports a route that delivers nothing (blackhole and the like).
 func (r Route) Undeliverable() bool { return slices.Contains(undeliverable, r.Type) }
 

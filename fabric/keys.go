@@ -66,7 +66,7 @@ var hostKeys = object[Host]{
 			h.Leased = append(h.Leased, Device{ID: id})
 			return &h.Leased[len(h.Leased)-1]
 		})},
-		{"hardware", "what netplan cannot say of the devices", sub(hardwareKeys, func(h *Host) *Hardware { return &h.Hardware })},
+		{"hardware", "what netplan has no key for: the devices", sub(hardwareKeys, func(h *Host) *Hardware { return &h.Hardware })},
 		{"kernel", "kernel release, as uname -r prints it", one(release, func(h *Host) *string { return &h.Kernel })},
 		{"sysctl", "kernel tunables by dotted name", reader[Host]{schema: sysctlSchema, read: readSysctl}},
 		{"rate", "a cap on the host in all, each direction", one(rate, func(h *Host) *unit.BitRate { return &h.Rate })},
@@ -127,7 +127,7 @@ var cloudKeys = object[netstate.Cloud]{
 }
 
 var hardwareKeys = object[Hardware]{
-	name: "hardware", doc: "What netplan cannot say of the host's devices.",
+	name: "hardware", doc: "The host's devices. Netplan has no keys for these.",
 	keys: []key[Hardware]{
 		{"links", "ports by interface name", byName("link", linkKeys, func(h *Hardware) *map[string]HardwareLink { return &h.Links })},
 		{"cards", "network cards by a name of your own", byName("card", cardKeys, func(h *Hardware) *map[string]netstate.Card { return &h.Cards })},
@@ -267,7 +267,7 @@ var pathKeys = object[Path]{
 			schema: func(*schemaWriter) map[string]any {
 				return map[string]any{"type": "array", "minItems": 2, "maxItems": 2, "items": map[string]any{"type": "string"}}
 			}, read: readBetween}},
-		{"directed", "says nothing about the way back", one(truth, func(p *Path) *bool { return &p.Directed })},
+		{"directed", "applies to one direction only", one(truth, func(p *Path) *bool { return &p.Directed })},
 		{"rtt", "round-trip time", one(duration, func(p *Path) *time.Duration { return &p.RTT })},
 		{"rate", "a shaper's rate, each direction", one(rate, func(p *Path) *unit.BitRate { return &p.Rate })},
 		{"bucket", "what that shaper lets through at once after a pause", one(size, func(p *Path) *unit.Bytes { return &p.Bucket })},

@@ -40,7 +40,7 @@ var networkKeys = object[Network]{
 		{"wifis", "wireless devices", others("wifis")},
 		{"modems", "modems", others("modems")},
 		{"nm-devices", "NetworkManager's own", others("nm-devices")},
-		{"openvswitch", "Open vSwitch, kept unread", unread(func(n *Network) *[]yamldoc.Pair { return &n.Unread })},
+		{"openvswitch", "Open vSwitch; " + NotPlanned, unread(func(n *Network) *[]yamldoc.Pair { return &n.Unread })},
 	},
 	alias: map[string]string{"ethernet": "ethernets", "bond": "bonds", "vlan": "vlans", "bridge": "bridges"},
 }
@@ -70,10 +70,24 @@ func unread[T any](at func(*T) *[]yamldoc.Pair) reader[T] {
 	}
 }
 
-func unreadRows[T any](at func(*T) *[]yamldoc.Pair, names ...string) []key[T] {
-	rows := make([]key[T], len(names))
+// keptRows are keys whose values are kept as they were written: names and what
+// they mean.
+func keptRows[T any](at func(*T) *[]yamldoc.Pair, named [][2]string) []key[T] {
+	rows := make([]key[T], len(named))
+	for i, k := range named {
+		rows[i] = key[T]{k[0], k[1], unread(at)}
+	}
+	return rows
+}
+
+// NotPlanned describes a key of netplan that render writes and that changes no
+// plan.
+const NotPlanned = "netplan's: rendered, not planned"
+
+func notPlanned(names ...string) [][2]string {
+	rows := make([][2]string, len(names))
 	for i, name := range names {
-		rows[i] = key[T]{name, "netplan's, kept unread", unread(at)}
+		rows[i] = [2]string{name, NotPlanned}
 	}
 	return rows
 }
@@ -87,11 +101,15 @@ var deviceKeys = append([]key[Device]{
 	{"routing-policy", "policy routing rules", list(ruleKeys, func(d *Device) *[]Rule { return &d.Rules })},
 	{"gateway4", "IPv4 default gateway (netplan prefers routes)", gateway("0.0.0.0/0")},
 	{"gateway6", "IPv6 default gateway (netplan prefers routes)", gateway("::/0")},
-}, unreadRows(func(d *Device) *[]yamldoc.Pair { return &d.Unread },
-	"renderer", "dhcp4", "dhcp6", "dhcp4-overrides", "dhcp6-overrides", "dhcp-identifier", "accept-ra", "ra-overrides",
+}, keptRows(func(d *Device) *[]yamldoc.Pair { return &d.Unread }, append([][2]string{
+	{"dhcp4", "IPv4 addresses are leased: plan keeps the leases, and asks for none"},
+	{"dhcp6", "IPv6 addresses are leased: plan keeps the leases, and asks for none"},
+	{"accept-ra", "takes router advertisements: plan keeps what they gave"},
+	{"optional", "the device may be missing"},
+	{"activation-mode", "manual: plan leaves the device up or down as it is; off: plan takes it down"},
+}, notPlanned("renderer", "dhcp4-overrides", "dhcp6-overrides", "dhcp-identifier", "ra-overrides",
 	"ipv6-address-generation", "ipv6-address-token", "ipv6-privacy", "ipv6-mtu", "link-local", "nameservers",
-	"optional", "optional-addresses", "activation-mode", "ignore-carrier", "critical", "neigh-suppress",
-	"networkmanager", "openvswitch")...)
+	"optional-addresses", "ignore-carrier", "critical", "neigh-suppress", "networkmanager", "openvswitch")...))...)
 
 var deviceAliases = map[string]string{
 	"ip": "addresses", "address": "addresses", "gateway": "gateway4", "dns": "nameservers", "route": "routes",
@@ -104,11 +122,9 @@ var ethernetKeys = object[Ethernet]{
 		{"match", "selects devices by what they are", reader[Ethernet]{schema: sub(matchKeys, func(e *Ethernet) *Match { return nil }).schema, read: readMatch}},
 		{"set-name", "name to give the matched device", one(free, func(e *Ethernet) *string { return &e.SetName })},
 	}, lifted(deviceKeys, func(e *Ethernet) *Device { return &e.Device })...),
-		unreadRows(func(e *Ethernet) *[]yamldoc.Pair { return &e.Unread },
-			"wakeonlan", "emit-lldp", "auth", "link", "infiniband-mode", "virtual-function-count", "embedded-switch-mode",
-			"delay-virtual-functions-rebind", "receive-checksum-offload", "transmit-checksum-offload",
-			"tcp-segmentation-offload", "tcp6-segmentation-offload", "generic-segmentation-offload",
-			"generic-receive-offload", "large-receive-offload")...),
+		keptRows(func(e *Ethernet) *[]yamldoc.Pair { return &e.Unread }, append(offloadRows(),
+			notPlanned("wakeonlan", "emit-lldp", "auth", "link", "infiniband-mode", "virtual-function-count", "embedded-switch-mode",
+				"delay-virtual-functions-rebind")...))...),
 	alias: deviceAliases,
 }
 
@@ -162,7 +178,7 @@ var bridgeKeys = object[Bridge]{
 	name: "bridge", doc: "A bridge.",
 	keys: append([]key[Bridge]{
 		{"interfaces", "the ports", many(free, func(b *Bridge) *[]string { return &b.Interfaces })},
-		{"parameters", "bridging options, kept unread", reader[Bridge]{
+		{"parameters", "bridging options; " + NotPlanned, reader[Bridge]{
 			schema: func(*schemaWriter) map[string]any { return map[string]any{} },
 			read:   func(_ *decoder, _ place, n *yamldoc.Node, into *Bridge) { into.Parameters = n },
 		}},
@@ -170,7 +186,7 @@ var bridgeKeys = object[Bridge]{
 	alias: deviceAliases,
 }
 
-// others reads a section whose own keys are kept unread.
+// others reads a section whose own keys are kept as they were written.
 func others(section string) reader[Network] {
 	o := object[Other]{
 		name: "other_device", doc: "A device of a kind that linerate does not model.",

@@ -39,7 +39,7 @@ type Device struct {
 	Labels map[netip.Prefix]string
 	Routes []Route
 	Rules  []Rule
-	// Unread are netplan keys that linerate has no use for (dhcp4, nameservers,
+	// Unread are netplan keys that are kept as they were written (dhcp4, nameservers,
 	// optional, ...), in file order, for the renderers.
 	Unread []yamldoc.Pair
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -124,12 +125,7 @@ func (e Ethernet) Covers(l netstate.Link) bool {
 }
 
 func anyGlob(globs []string, name string) bool {
-	for _, g := range globs {
-		if globMatches(g, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(globs, func(g string) bool { return globMatches(g, name) })
 }
 
 func hardwareMAC(l netstate.Link) flow.MAC {

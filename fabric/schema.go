@@ -1,5 +1,7 @@
 package fabric
 
+import "maps"
+
 // schemaWriter collects the definitions an object refers to.
 type schemaWriter struct{ defs map[string]any }
 
@@ -18,9 +20,7 @@ func describe[T any](w *schemaWriter, o object[T]) map[string]any {
 	properties := map[string]any{}
 	for _, k := range o.keys {
 		s := map[string]any{}
-		for name, v := range k.value.schema(w) {
-			s[name] = v
-		}
+		maps.Copy(s, k.value.schema(w))
 		if k.doc != "" {
 			s["description"] = k.doc
 		}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,12 +37,17 @@ func (root schema) resolved(s map[string]any) schema {
 	return root["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
 }
 
-// TestSchemaTakesGoodFiles checks the shape of every good file against the
-// schema: each key known, each word and pattern allowed.
+// TestSchemaTakesGoodFiles checks the shape of every good file and example
+// against the schema, as an editor that reads YAML 1.2 does: each key known,
+// each type, word and pattern allowed.
 func TestSchemaTakesGoodFiles(t *testing.T) {
 	root := loadSchema(t)
 	files, _ := filepath.Glob("testdata/good/*.yaml")
-	for _, file := range append(files, "testdata/ovh.yaml", "testdata/described.yaml") {
+	examples, _ := filepath.Glob("../docs/examples/*.yaml")
+	if len(files) < 5 || len(examples) < 4 {
+		t.Fatalf("%d good files and %d examples", len(files), len(examples))
+	}
+	for _, file := range slices.Concat(files, examples, []string{"testdata/ovh.yaml", "testdata/described.yaml"}) {
 		tree := yamldoc.Read(&yamldoc.Collector{}, read(t, file))
 		for _, fault := range root.faults(file, root, tree.Root) {
 			t.Error(fault)
@@ -99,17 +106,73 @@ func (root schema) allows(s schema, n *yamldoc.Node) bool {
 	if p, ok := s["pattern"].(string); ok && !regexp.MustCompile(p).MatchString(n.Text) {
 		return false
 	}
-	kinds := map[yamldoc.NodeKind][]string{yamldoc.MappingNode: {"object"}, yamldoc.SequenceNode: {"array"}, yamldoc.NullNode: {"null"}, yamldoc.ScalarNode: {"string", "number", "integer", "boolean"}}
 	types, ok := s["type"]
 	if !ok {
 		return true
 	}
-	for _, kind := range kinds[n.Kind] {
+	if v, err := strconv.ParseFloat(n.Text, 64); err == nil && !n.Quoted {
+		low, bounded := s["minimum"].(float64)
+		high, topped := s["maximum"].(float64)
+		if bounded && v < low || topped && v > high {
+			return false
+		}
+	}
+	for _, kind := range jsonTypes(n) {
 		if strings.Contains(fmt.Sprint(types), kind) {
 			return true
 		}
 	}
 	return false
+}
+
+// jsonTypes are the types of JSON that a node has in YAML 1.2's core schema
+// (10.3.2).
+func jsonTypes(n *yamldoc.Node) []string {
+	switch n.Kind {
+	case yamldoc.MappingNode:
+		return []string{"object"}
+	case yamldoc.SequenceNode:
+		return []string{"array"}
+	case yamldoc.NullNode:
+		return []string{"null"}
+	}
+	switch {
+	case n.Quoted:
+		return []string{"string"}
+	case regexp.MustCompile(`^(true|True|TRUE|false|False|FALSE)$`).MatchString(n.Text):
+		return []string{"boolean"}
+	case regexp.MustCompile(`^([-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$`).MatchString(n.Text):
+		return []string{"integer", "number"}
+	case regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`).MatchString(n.Text):
+		return []string{"number"}
+	}
+	return []string{"string"}
+}
+
+// TestSchemaBooleans holds the schema to the reader: a word for yes or no that
+// one takes the other takes, and what one refuses the other refuses.
+func TestSchemaBooleans(t *testing.T) {
+	root := loadSchema(t)
+	for _, place := range []string{
+		"links: {e: {offloads: {gro: %s}}}", "links: {e: {coalesce: {adaptive-rx: %s}}}", "links: {e: {rings: {rx: 1}}}, bonding: {b: {lacp_active: %s}}",
+		"bonding: {b: {use_carrier: %s}}", "network: {ethernets: {e: {routes: [{to: default, via: 10.0.0.1, on-link: %s}]}}}",
+		"network: {bonds: {b: {interfaces: [e, f], parameters: {all-members-active: %s}}}}",
+	} {
+		for _, word := range []string{"true", "True", "false", "on", "off", "yes", "No", "y", "N", `"on"`, `"true"`, "0", "1", "2", "enabled", "oN", "onn", `""`, "1.0", "[]"} {
+			text := "linerate: v1\nhosts: {h: {" + fmt.Sprintf(place, word) + "}}\n"
+			tree := yamldoc.Read(&yamldoc.Collector{}, []byte(text))
+			faults := root.faults("f", root, tree.Root)
+			_, err := Parse("f", []byte(text))
+			var ps yamldoc.Problems
+			errors.As(err, &ps)
+			refused := slices.ContainsFunc(ps, func(p yamldoc.Problem) bool {
+				return strings.Contains(p.What, "neither true nor false") || strings.Contains(p.What, "is empty") || strings.Contains(p.What, "must be a value")
+			})
+			if refused != (len(faults) > 0) {
+				t.Errorf("%s: the reader says %v, the schema %q", text, err, faults)
+			}
+		}
+	}
 }
 
 // TestSchemaMatchesDecoder puts an unknown key into every object of the schema

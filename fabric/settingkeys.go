@@ -119,13 +119,16 @@ func coalesceRows() []key[map[string]int] {
 }
 
 // zeroOrOne is a switch as a number.
-var zeroOrOne = scalar[int]{schema: truth.schema, hint: truth.hint, parse: func(s string) (int, error) {
+var zeroOrOne = scalar[int]{schema: switchSchema, hint: truth.hint, parse: func(s string) (int, error) {
 	on, err := parseSwitch(s)
 	if on {
 		return 1, err
 	}
 	return 0, err
 }}
+
+// switchSchema is what parseSwitch reads.
+var switchSchema = either(truth.schema, map[string]any{"enum": []string{"0", "1"}}, map[string]any{"type": "integer", "minimum": 0, "maximum": 1})
 
 // parseSwitch reads a truth value, or the 0 and 1 that the kernel prints.
 func parseSwitch(s string) (bool, error) {

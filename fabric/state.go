@@ -343,12 +343,7 @@ func (b stateBuilder) route(d Device) {
 }
 
 func owns(d Device, a netip.Addr) bool {
-	for _, p := range d.Addresses {
-		if p.Addr() == a {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Addresses, func(p netip.Prefix) bool { return p.Addr() == a })
 }
 
 // DirectlyReachable reports whether the route's next hop is an address of the

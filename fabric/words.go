@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
@@ -89,7 +90,7 @@ var (
 		parse:  func(s string) (string, error) { return s, nil },
 	}
 	truth = scalar[bool]{
-		schema: map[string]any{"type": "boolean"},
+		schema: either(map[string]any{"type": "boolean"}, pattern(truthPattern())),
 		parse:  parseBool,
 		hint:   "write true or false",
 	}
@@ -173,15 +174,36 @@ func integer(low, high int) scalar[int] {
 	}
 }
 
-// parseBool reads YAML 1.1's words too, since netplan's own reader does.
+// yesWords and noWords are YAML 1.1's, in any case, since netplan's own reader
+// takes them. To YAML 1.2, which schemas speak of, all but true and false are
+// strings.
+var (
+	yesWords = []string{"true", "yes", "on", "y"}
+	noWords  = []string{"false", "no", "off", "n"}
+)
+
 func parseBool(s string) (bool, error) {
-	switch strings.ToLower(s) {
-	case "true", "yes", "on", "y":
+	switch word := strings.ToLower(s); {
+	case slices.Contains(yesWords, word):
 		return true, nil
-	case "false", "no", "off", "n":
+	case slices.Contains(noWords, word):
 		return false, nil
 	}
 	return false, fmt.Errorf("%q is neither true nor false", s)
+}
+
+// truthPattern is what parseBool reads, as a regular expression; JSON schema's
+// have no switch for the case of letters.
+func truthPattern() string {
+	var words []string
+	for _, word := range slices.Concat(yesWords, noWords) {
+		any := ""
+		for _, letter := range word {
+			any += fmt.Sprintf("[%c%c]", letter, unicode.ToUpper(letter))
+		}
+		words = append(words, any)
+	}
+	return "^(" + strings.Join(words, "|") + ")$"
 }
 
 func parseRatio(s string) (float64, error) {

@@ -1,6 +1,9 @@
 package netstate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // CounterMeaning is what a driver's own counter (ethtool -S) tells of, "" for
 // one that tells of no trouble.
@@ -67,10 +70,5 @@ func MeaningOf(counter string) CounterMeaning {
 }
 
 func hasAll(name string, parts []string) bool {
-	for _, p := range parts {
-		if !strings.Contains(name, p) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(name, p) })
 }

@@ -31,7 +31,7 @@ type Host struct {
 	// Sysctls are the tunables by dotted key, with the value the kernel
 	// prints, blanks folded to one space.
 	Sysctls map[string]Sysctl `json:"sysctls,omitempty"`
-	// Rate caps the whole host in each direction, payload and headers from
+	// Rate caps the host in each direction, payload and headers from
 	// the Ethernet header on (a shaper's count); zero is no cap.
 	Rate unit.BitRate `json:"rate_bps,omitempty"`
 	// Cloud is nil where the host is no cloud instance, or nobody said so.

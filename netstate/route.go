@@ -27,7 +27,7 @@ type Route struct {
 	// Metrics are its other metrics by ip-route(8)'s names ("advmss", "window").
 	Metrics map[string]string `json:"metrics,omitempty"`
 	// Extra are attributes that no field holds, kept by the kernel's number
-	// ("rta-11"); a plan cannot put a route back that has any.
+	// ("rta-11"); a plan cannot restore a route that has any.
 	Extra map[string]string `json:"extra,omitempty"`
 }
 

@@ -32,6 +32,12 @@ func (l Link) Holds(a netip.Addr) bool {
 	return slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Addr() == a })
 }
 
+// Faces reports that dst is in a subnet of the link's from its address src: no
+// router is between.
+func (l Link) Faces(src, dst netip.Addr) bool {
+	return slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Addr() == src && p.Masked().Contains(dst) })
+}
+
 // MaySend reports an address of the link from which and to which traffic may
 // be sent.
 func (l Link) MaySend(a netip.Addr) bool {

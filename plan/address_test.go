@@ -19,7 +19,7 @@ func TestAddress(t *testing.T) {
 	if err != nil || !slices.Equal(after.Links[0].Addresses, []netip.Prefix{own, alias}) {
 		t.Fatalf("%v, %v", after.Links, err)
 	}
-	back, err := plan.Apply(after, p.Undo())
+	back, err := plan.Apply(after, p.Rollback())
 	if err != nil || !slices.Equal(back.Links[0].Addresses, h.Links[0].Addresses) {
 		t.Errorf("undone: %v, %v", back.Links, err)
 	}
@@ -32,7 +32,7 @@ func TestAddress(t *testing.T) {
 	if got, want := p.Steps[0].Command(), "ip address add 10.77.0.1/32 dev eth0"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := p.Steps[0].Undo().Command(), "ip address del 10.77.0.1/32 dev eth0"; got != want {
+	if got, want := p.Steps[0].Rollback().Command(), "ip address del 10.77.0.1/32 dev eth0"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

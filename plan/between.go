@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
@@ -41,7 +42,7 @@ func Between(observed, desired netstate.Host) (Plan, error) {
 		b.build()
 	}
 	if len(b.problems) == 0 {
-		b.checkUndo()
+		b.checkRollback()
 	}
 	if len(b.problems) > 0 {
 		return Plan{Host: b.name()}, errors.Join(b.problems...)
@@ -49,11 +50,11 @@ func Between(observed, desired netstate.Host) (Plan, error) {
 	return Plan{Host: b.name(), Steps: b.steps, Left: b.left}, nil
 }
 
-// checkUndo refuses a plan that the kernel would not take back: an observed
+// checkRollback refuses a plan that the kernel would not take back: an observed
 // host may hold what nobody could make again, such as a route whose gateway
 // has become out of reach.
-func (b *builder) checkUndo() {
-	_, err := Apply(b.now, Plan{Steps: b.steps}.Undo())
+func (b *builder) checkRollback() {
+	_, err := Apply(b.now, Plan{Steps: b.steps}.Rollback())
 	var state *StateError
 	if errors.As(err, &state) {
 		b.problem(state.Step.Target(), "it could not be restored by a rollback: %s", state.Why)
@@ -95,12 +96,7 @@ func (b *builder) name() string {
 }
 
 func (b *builder) absent(link string) bool {
-	for _, name := range b.want.Absent {
-		if name == link {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.want.Absent, link)
 }
 
 func (b *builder) problem(what, format string, args ...any) {
@@ -116,9 +112,9 @@ func (b *builder) do(s Step) {
 	s.Old = old
 	switch s.Kind {
 	case Ring, Channel, Offload, LinkMAC, PortOrder:
-		s.ReadyUndone = s.Ready // it disturbs both ways
+		s.ReadyRolledBack = s.Ready // it disturbs both ways
 	}
-	s.ReadyUndone = b.ableToCarry(s.ReadyUndone)
+	s.ReadyRolledBack = b.ableToCarry(s.ReadyRolledBack)
 	if err == nil {
 		err = set(&b.now, s)
 	}

@@ -51,9 +51,9 @@ func checkRoundTrip(t failer, observed, desired netstate.Host, p plan.Plan) {
 	if len(rest.Steps) > 0 {
 		t.Fatalf("apply left something to do:\n%s", rest.Text())
 	}
-	before, err := plan.Apply(after, p.Undo())
+	before, err := plan.Apply(after, p.Rollback())
 	if err != nil {
-		t.Fatalf("undo: %v\n%s", err, p.Undo().Text())
+		t.Fatalf("undo: %v\n%s", err, p.Rollback().Text())
 	}
 	if diff := cmp.Diff(spelled(observed), spelled(before), comparePlain, foldSysctls); diff != "" {
 		t.Fatalf("undo (-before +after):\n%s\n%s", diff, p.Text())
@@ -84,12 +84,12 @@ var foldSysctls = cmp.Transformer("fold", func(s netstate.Sysctl) string {
 	return strings.Join(strings.Fields(s.Value), " ") + string(s.Scope)
 })
 
-func TestApplyThenUndoIsNothing(t *testing.T) {
+func TestApplyThenRollbackIsNothing(t *testing.T) {
 	planned := 0
 	rapid.Check(t, func(t *rapid.T) {
 		observed := drawHost(t, "observed")
 		desired := observed.Clone()
-		drawWish(t, &desired)
+		drawWanted(t, &desired)
 		p, err := plan.Between(observed, desired)
 		if err != nil {
 			var rule *plan.RuleError
@@ -141,7 +141,7 @@ func drawHost(t *rapid.T, name string) netstate.Host {
 	return h
 }
 
-func drawWish(t *rapid.T, h *netstate.Host) {
+func drawWanted(t *rapid.T, h *netstate.Host) {
 	bond, _ := h.Link("b")
 	b := bond.Bond
 	if rapid.Bool().Draw(t, "other mode") {
@@ -183,7 +183,7 @@ func FuzzPlanJSON(f *testing.F) {
 		if json.Unmarshal(b, &p) != nil {
 			return
 		}
-		_ = p.Text() + p.Undo().Text()
+		_ = p.Text() + p.Rollback().Text()
 		_ = p.Preconditions()
 		h := netstate.Host{Links: []netstate.Link{{Name: "b", Bond: &netstate.Bond{}}}}
 		_, _ = plan.Apply(h, p)

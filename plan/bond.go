@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -171,9 +172,7 @@ func (c *bondChange) final(name string) string {
 // so that the reverse order is legal too.
 func (c *bondChange) sequence() {
 	now := make(map[string]string, len(c.old))
-	for k, v := range c.old {
-		now[k] = v
-	}
+	maps.Copy(now, c.old)
 	set := func(name, value string) {
 		if now[name] == value || now[name] == "" {
 			return
@@ -185,7 +184,7 @@ func (c *bondChange) sequence() {
 				back = ""
 			}
 		}
-		c.steps = append(c.steps, Step{Kind: BondOption, Link: c.link, Key: name, Old: now[name], New: value, Disruption: there, DisruptionUndone: back})
+		c.steps = append(c.steps, Step{Kind: BondOption, Link: c.link, Key: name, Old: now[name], New: value, Disruption: there, DisruptionOfRollback: back})
 		now[name] = value
 	}
 	// A new mode, and monitoring by link where it was by ARP, drop arp_validate.

@@ -42,7 +42,7 @@ func (b *builder) changeOptions(have, want netstate.Link) {
 			b.do(Step{Kind: Route, Link: r.Link, Route: &r, New: Absent, Disruption: d,
 				Why: fmt.Sprintf("it is lost when %s goes down, and comes back after", have.Name)})
 		}
-		b.do(Step{Kind: LinkState, Link: have.Name, New: Down, Disruption: d, ReadyUndone: carriesAlone(have, want),
+		b.do(Step{Kind: LinkState, Link: have.Name, New: Down, Disruption: d, ReadyRolledBack: carriesAlone(have, want),
 			Why: fmt.Sprintf("%s can change only while %s is down", down, have.Name)})
 	}
 	if empty != "" {
@@ -53,7 +53,7 @@ func (b *builder) changeOptions(have, want netstate.Link) {
 		// On a bond that carries nothing by then nobody feels what a table calls
 		// a bounce.
 		if quiet {
-			s.DisruptionUndone = ""
+			s.DisruptionOfRollback = ""
 			if s.Disruption.Worse(d) {
 				s.Disruption = d
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/internal/plaintext"
 )
 
 // Target names what a step changes: two steps with the same target change the
@@ -58,27 +59,27 @@ func (s Step) Change() string {
 
 // Command is what a person would type to do the same. It is shown, never run.
 func (s Step) Command() string {
-	link := quote(s.Link)
+	link := plaintext.ShellWord(s.Link)
 	switch s.Kind {
 	case BondOption:
 		return s.optionCommand()
 	case LinkMTU:
-		return fmt.Sprintf("ip link set %s mtu %s", link, quote(s.New))
+		return fmt.Sprintf("ip link set %s mtu %s", link, plaintext.ShellWord(s.New))
 	case Sysctl:
-		return fmt.Sprintf("sysctl -w %s=%s", quote(s.Key), quote(s.New))
+		return fmt.Sprintf("sysctl -w %s=%s", plaintext.ShellWord(s.Key), plaintext.ShellWord(s.New))
 	case LinkState:
-		return fmt.Sprintf("ip link set %s %s", link, quote(s.New))
+		return fmt.Sprintf("ip link set %s %s", link, plaintext.ShellWord(s.New))
 	case PortMaster:
 		if s.New == NoMaster {
 			return fmt.Sprintf("ip link set %s nomaster", link)
 		}
-		return fmt.Sprintf("ip link set %s master %s", link, quote(s.New))
+		return fmt.Sprintf("ip link set %s master %s", link, plaintext.ShellWord(s.New))
 	case PortOrder:
 		return s.orderCommand()
 	case Route:
 		line := "ip route " + s.verb("add", "del") + " " + routeWords(s.Route, true)
 		if s.Route != nil && s.Route.Protocol != "" && s.New != Absent {
-			line += " proto " + quote(s.Route.Protocol)
+			line += " proto " + plaintext.ShellWord(s.Route.Protocol)
 		}
 		return line
 	case Address:
@@ -86,9 +87,9 @@ func (s Step) Command() string {
 	case LinkPresence:
 		return s.makeCommand()
 	case LinkMAC:
-		return fmt.Sprintf("ip link set %s address %s", link, quote(s.New))
+		return fmt.Sprintf("ip link set %s address %s", link, plaintext.ShellWord(s.New))
 	case PortOption:
-		return fmt.Sprintf("ip link set %s type bond_slave %s %s", link, quote(s.Key), quote(s.New))
+		return fmt.Sprintf("ip link set %s type bond_slave %s %s", link, plaintext.ShellWord(s.Key), plaintext.ShellWord(s.New))
 	case Rule:
 		ip := "ip"
 		if s.Rule != nil && ipv6Rule(s.Rule) {
@@ -115,28 +116,28 @@ func (s Step) optionCommand() string {
 	if ok && r.Kind != bondopt.Number && value == NoValue {
 		switch s.Key {
 		case bondopt.Active:
-			return fmt.Sprintf("ip link set %s type bond clear_active_slave", quote(s.Link))
+			return fmt.Sprintf("ip link set %s type bond clear_active_slave", plaintext.ShellWord(s.Link))
 		case bondopt.Primary:
 			// ip-link(8) cannot represent it.
-			return fmt.Sprintf("echo > /sys/class/net/%s/bonding/primary", quote(s.Link))
+			return fmt.Sprintf("echo > /sys/class/net/%s/bonding/primary", plaintext.ShellWord(s.Link))
 		}
 		value = ""
 	}
-	return fmt.Sprintf("ip link set %s type bond %s %s", quote(s.Link), quote(key), quote(value))
+	return fmt.Sprintf("ip link set %s type bond %s %s", plaintext.ShellWord(s.Link), plaintext.ShellWord(key), plaintext.ShellWord(value))
 }
 
 func (s Step) orderCommand() string {
 	var lines []string
 	for _, port := range movedPorts(splitPorts(s.Old), splitPorts(s.New)) {
-		p := quote(port)
-		lines = append(lines, fmt.Sprintf("ip link set %s nomaster && ip link set %s down && ip link set %s master %s", p, p, p, quote(s.Link)))
+		p := plaintext.ShellWord(port)
+		lines = append(lines, fmt.Sprintf("ip link set %s nomaster && ip link set %s down && ip link set %s master %s", p, p, p, plaintext.ShellWord(s.Link)))
 	}
 	return strings.Join(lines, " && ")
 }
 
 func (s Step) makeCommand() string {
 	if s.New == Absent {
-		return "ip link delete " + quote(s.Link)
+		return "ip link delete " + plaintext.ShellWord(s.Link)
 	}
 	m := s.Make
 	if m == nil {
@@ -144,16 +145,16 @@ func (s Step) makeCommand() string {
 	}
 	line := "ip link add"
 	if m.Kind == kindVLAN {
-		line += " link " + quote(m.Parent)
+		line += " link " + plaintext.ShellWord(m.Parent)
 	}
-	line += " " + quote(s.Link)
+	line += " " + plaintext.ShellWord(s.Link)
 	if !m.MAC.IsZero() {
 		line += " address " + m.MAC.String()
 	}
-	line += " type " + quote(m.Kind)
+	line += " type " + plaintext.ShellWord(m.Kind)
 	if m.Kind == kindVLAN {
 		if m.Protocol != "" {
-			line += " protocol " + quote(m.Protocol)
+			line += " protocol " + plaintext.ShellWord(m.Protocol)
 		}
 		line += fmt.Sprintf(" id %d", m.ID)
 	}
@@ -161,7 +162,7 @@ func (s Step) makeCommand() string {
 }
 
 func (s Step) deviceCommand() string {
-	link := quote(s.Link)
+	link := plaintext.ShellWord(s.Link)
 	switch s.Kind {
 	case Qdisc:
 		if s.New == DefaultQdisc {
@@ -169,23 +170,23 @@ func (s Step) deviceCommand() string {
 		}
 		return fmt.Sprintf("tc qdisc replace dev %s root %s", link, quoteAll(s.New))
 	case Offload:
-		return fmt.Sprintf("ethtool -K %s %s %s", link, quote(s.Key), quote(s.New))
+		return fmt.Sprintf("ethtool -K %s %s %s", link, plaintext.ShellWord(s.Key), plaintext.ShellWord(s.New))
 	case Ring:
-		return fmt.Sprintf("ethtool -G %s %s %s", link, quote(s.Key), quote(s.New))
+		return fmt.Sprintf("ethtool -G %s %s %s", link, plaintext.ShellWord(s.Key), plaintext.ShellWord(s.New))
 	case Channel:
-		return fmt.Sprintf("ethtool -L %s %s %s", link, quote(s.Key), quote(s.New))
+		return fmt.Sprintf("ethtool -L %s %s %s", link, plaintext.ShellWord(s.Key), plaintext.ShellWord(s.New))
 	case Coalesce:
 		value := s.New
 		if isSwitch(s.Key) {
 			value = map[string]string{"0": "off", "1": "on"}[s.New]
 		}
-		return fmt.Sprintf("ethtool -C %s %s %s", link, quote(s.Key), quote(value))
+		return fmt.Sprintf("ethtool -C %s %s %s", link, plaintext.ShellWord(s.Key), plaintext.ShellWord(value))
 	case MPTCPLimit:
-		return fmt.Sprintf("ip mptcp limits set %s %s", quote(s.Key), quote(s.New))
+		return fmt.Sprintf("ip mptcp limits set %s %s", plaintext.ShellWord(s.Key), plaintext.ShellWord(s.New))
 	case MPTCPEndpoint:
 		return s.endpointCommand()
 	}
-	return "# unknown kind of step " + quote(string(s.Kind))
+	return "# unknown kind of step " + plaintext.ShellWord(string(s.Kind))
 }
 
 func (s Step) endpointCommand() string {

@@ -83,7 +83,7 @@ func (b *builder) make(want netstate.Link) {
 		return
 	}
 	for _, s := range c.steps {
-		s.Disruption, s.DisruptionUndone = Online, "" // nobody is on it yet
+		s.Disruption, s.DisruptionOfRollback = Online, "" // nobody is on it yet
 		b.do(s)
 	}
 	if want.MTU != 0 {
@@ -160,7 +160,7 @@ func (b *builder) deleteLinks() {
 		return
 	}
 	why := "it goes"
-	for _, s := range (Plan{Steps: inner.steps}).Undo().Steps {
+	for _, s := range (Plan{Steps: inner.steps}).Rollback().Steps {
 		s.Disruption, s.Ready = LinkDown, nil
 		if l, ok := b.now.Link(s.Link); ok && l.Bond != nil {
 			s.Disruption = BondDown
@@ -257,7 +257,7 @@ func (b *builder) takeDown(name, why string) {
 	for _, r := range routes {
 		b.loseRoute(r, fmt.Sprintf("it is lost when %s goes down", name))
 	}
-	b.do(Step{Kind: LinkState, Link: name, New: Down, Disruption: LinkDown, Why: why, ReadyUndone: []string{name}})
+	b.do(Step{Kind: LinkState, Link: name, New: Down, Disruption: LinkDown, Why: why, ReadyRolledBack: []string{name}})
 }
 
 // isPort reports a port of a bond.

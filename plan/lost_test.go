@@ -104,7 +104,7 @@ func TestNothingIsLost(t *testing.T) {
 			if rest, err := plan.Between(after, desired); err != nil || len(rest.Steps) > 0 {
 				t.Errorf("left to do: %v\n%s", err, rest.Text())
 			}
-			back, err := plan.Apply(after, p.Undo())
+			back, err := plan.Apply(after, p.Rollback())
 			if err != nil {
 				t.Fatalf("undo: %v", err)
 			}

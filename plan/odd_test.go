@@ -102,7 +102,7 @@ func TestOddHosts(t *testing.T) {
 		if err != nil {
 			t.Fatalf("apply: %v\n%s", err, p.Text())
 		}
-		if _, err := plan.Apply(after, p.Undo()); err != nil {
+		if _, err := plan.Apply(after, p.Rollback()); err != nil {
 			t.Fatalf("undo: %v\n%s", err, p.Text())
 		}
 	})

@@ -41,7 +41,7 @@ func TestPartnerIsNotWaitedFor(t *testing.T) {
 				if got := slices.Contains(s.Ready, "bond0"); s.New == Up && got != tt.up {
 					t.Errorf("waits on the way there: %v", got)
 				}
-				if got := slices.Contains(s.ReadyUndone, "bond0"); s.New == Down && got != tt.back {
+				if got := slices.Contains(s.ReadyRolledBack, "bond0"); s.New == Down && got != tt.back {
 					t.Errorf("waits on the way back: %v", got)
 				}
 			}
@@ -112,7 +112,7 @@ func TestArpMonitorDisturbs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if there, back := p.Worst(), p.Undo().Worst(); there != tt.there || back != tt.back {
+			if there, back := p.Worst(), p.Rollback().Worst(); there != tt.there || back != tt.back {
 				t.Errorf("there %s and back %s, want %s and %s", there, back, tt.there, tt.back)
 			}
 		})

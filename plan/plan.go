@@ -135,9 +135,9 @@ type Step struct {
 	Old        string     `json:"old"`
 	New        string     `json:"new"`
 	Disruption Disruption `json:"disruption"`
-	// DisruptionUndone is what traffic feels of the step's undo, where that is
+	// DisruptionOfRollback is what traffic feels of the step's undo, where that is
 	// not the same.
-	DisruptionUndone Disruption `json:"disruption_undone,omitempty"`
+	DisruptionOfRollback Disruption `json:"disruption_undone,omitempty"`
 	// Why is the reason a person is shown, By who wants it: the file with its
 	// line, or a profile.
 	Why string `json:"why,omitempty"`
@@ -146,8 +146,8 @@ type Step struct {
 	// the next step begins, if they did before: up, with carrier, and as a
 	// bond's port in use by it.
 	Ready []string `json:"ready,omitempty"`
-	// ReadyUndone is the same for the step's undo.
-	ReadyUndone []string `json:"ready_undone,omitempty"`
+	// ReadyRolledBack is the same for the step's undo.
+	ReadyRolledBack []string `json:"ready_undone,omitempty"`
 	// Redrawn: undoing the steps after this one leaves another value than New to
 	// be found, which the kernel drew by chance and which is ours to replace.
 	Redrawn bool `json:"redrawn,omitempty"`
@@ -214,21 +214,21 @@ func (p Plan) Explain(reasons map[string]Reason) Plan {
 	return p
 }
 
-// Undo is the step that takes s back; undoing that gives s again.
-func (s Step) Undo() Step {
+// Rollback is the step that takes s back; undoing that gives s again.
+func (s Step) Rollback() Step {
 	s.Old, s.New = s.New, s.Old
-	s.Ready, s.ReadyUndone = s.ReadyUndone, s.Ready
-	if s.DisruptionUndone != "" {
-		s.Disruption, s.DisruptionUndone = s.DisruptionUndone, s.Disruption
+	s.Ready, s.ReadyRolledBack = s.ReadyRolledBack, s.Ready
+	if s.DisruptionOfRollback != "" {
+		s.Disruption, s.DisruptionOfRollback = s.DisruptionOfRollback, s.Disruption
 	}
 	return s
 }
 
-// Undo is the steps that take p back, last one first.
-func (p Plan) Undo() Plan {
+// Rollback is the steps that take p back, last one first.
+func (p Plan) Rollback() Plan {
 	u := Plan{Host: p.Host, Steps: make([]Step, 0, len(p.Steps))}
 	for i := len(p.Steps) - 1; i >= 0; i-- {
-		u.Steps = append(u.Steps, p.Steps[i].Undo())
+		u.Steps = append(u.Steps, p.Steps[i].Rollback())
 	}
 	return u
 }

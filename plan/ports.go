@@ -135,7 +135,7 @@ func (b *builder) detach(bond, port string) {
 		s.Disruption = BondDown
 	}
 	if l.Up {
-		s.ReadyUndone = []string{port}
+		s.ReadyRolledBack = []string{port}
 	}
 	p, _ := b.now.Link(port)
 	if l.MAC == p.PermanentMAC && !l.MAC.IsZero() {
@@ -237,7 +237,7 @@ func (b *builder) portValues(want netstate.Link) {
 		return
 	}
 	for _, name := range bond.Bond.Ports {
-		to := b.portWish(name, want.Name)
+		to := b.portWanted(name, want.Name)
 		l, _ := b.now.Link(name)
 		if to == nil || l.Port == nil {
 			continue
@@ -273,7 +273,7 @@ func (b *builder) portSetting(o bondopt.Option, name string, mode netstate.BondM
 func (b *builder) freeQueues(bond netstate.Link) {
 	owner := make(map[int]string)
 	for _, name := range bond.Bond.Ports {
-		to := b.portWish(name, bond.Name)
+		to := b.portWanted(name, bond.Name)
 		if to == nil || to.QueueID == 0 {
 			continue
 		}
@@ -292,8 +292,8 @@ func (b *builder) freeQueues(bond netstate.Link) {
 	}
 }
 
-// portWish is what a port is to be in its bond; nil leaves it.
-func (b *builder) portWish(port, bond string) *netstate.BondPort {
+// portWanted is what a port is to be in its bond; nil leaves it.
+func (b *builder) portWanted(port, bond string) *netstate.BondPort {
 	if l, ok := b.want.Link(port); ok && l.Port != nil {
 		return l.Port
 	}

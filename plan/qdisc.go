@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -166,12 +167,7 @@ func ParseQdisc(words string) (netstate.Qdisc, error) {
 }
 
 func takes(r qdiscRule, param string) bool {
-	for _, p := range r.params {
-		if p == param {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.params, param)
 }
 
 // setParam sets one parameter.

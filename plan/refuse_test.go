@@ -93,7 +93,7 @@ func TestRefuses(t *testing.T) {
 		"lease cut off": {func(h *netstate.Host) { h.SetLink(bondOf("p2")) }, "leased 10.5.0.9/24"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			observed := wholeHost()
+			observed := anyHost()
 			observed.Links = append(observed.Links, netstate.Link{Name: "lo", Kind: "loopback", Up: true})
 			observed.Links[2].Addresses = []netip.Prefix{netip.MustParsePrefix("10.5.0.9/24")}
 			observed.Links[2].Leases = observed.Links[2].Addresses
@@ -112,7 +112,7 @@ func TestRefuses(t *testing.T) {
 // TestLeaseGoesWithItsPort: `dhcp4: true` on the bond keeps the lease and its
 // routes, and says that it may change.
 func TestLeaseGoesWithItsPort(t *testing.T) {
-	observed := wholeHost()
+	observed := anyHost()
 	p0 := &observed.Links[0]
 	p0.Leases = p0.Addresses
 	observed.Routes[0].Protocol = "dhcp"
@@ -139,7 +139,7 @@ func TestLeaseGoesWithItsPort(t *testing.T) {
 	if err != nil || len(rest.Steps) > 0 {
 		t.Errorf("left: %v\n%s", err, rest.Text())
 	}
-	before, err := plan.Apply(after, p.Undo())
+	before, err := plan.Apply(after, p.Rollback())
 	if err != nil || !slices.Equal(before.Links[0].Addresses, p0.Addresses) || before.Routes[0].Link != "p0" {
 		t.Errorf("undone: %v %v", err, before.Routes)
 	}

@@ -93,12 +93,7 @@ func restored(host netstate.Host, r netstate.Route) bool {
 		return false
 	}
 	l, _ := host.Link(r.Link)
-	for _, a := range l.Addresses {
-		if a.Masked() == r.Dst.Masked() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Masked() == r.Dst.Masked() })
 }
 
 // kernelMade reports a route that came with an address by itself: it leads over

@@ -56,7 +56,7 @@ func TestAddressWithoutBroadcast(t *testing.T) {
 	want := h.Clone()
 	want.Links[0].Addresses = []netip.Prefix{}
 	p, err := Between(h, want)
-	if err != nil || len(p.Steps) != 1 || !p.Steps[0].NoBroadcast || !p.Undo().Steps[0].NoBroadcast {
+	if err != nil || len(p.Steps) != 1 || !p.Steps[0].NoBroadcast || !p.Rollback().Steps[0].NoBroadcast {
 		t.Errorf("%v\n%+v", err, p.Steps)
 	}
 }

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"strings"
+
+	"github.com/linerate/linerate/internal/plaintext"
 )
 
 // longestTogether is how long a key that stands for several may be: it is
@@ -66,7 +68,7 @@ func perLink(key string) (before, name, after string) {
 			continue
 		}
 		name = rest[:dot]
-		if quote(name) != name || strings.Contains(name, ",") {
+		if plaintext.ShellWord(name) != name || strings.Contains(name, ",") {
 			return "", "", ""
 		}
 		return tree, name, rest[dot:]
@@ -101,5 +103,5 @@ func commandTogether(steps []Step, group []int) string {
 	if len(group) == 1 {
 		return s.Command()
 	}
-	return "sysctl -w " + keyOf(steps, group) + "=" + quote(s.New)
+	return "sysctl -w " + keyOf(steps, group) + "=" + plaintext.ShellWord(s.New)
 }

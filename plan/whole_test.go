@@ -19,8 +19,8 @@ import (
 	"github.com/linerate/linerate/plan"
 )
 
-// wholeHost is a host with three ports, the first of them in use.
-func wholeHost() netstate.Host {
+// anyHost is a host with three ports, the first of them in use.
+func anyHost() netstate.Host {
 	h := netstate.Host{Name: "h", Kernel: netstate.Kernel{Release: "6.12.1"}, MPTCP: &netstate.MPTCP{Subflows: 2},
 		Sysctls: map[string]netstate.Sysctl{}}
 	for _, key := range []string{"all", "default", "p0", "p1", "p2"} {
@@ -38,10 +38,10 @@ func wholeHost() netstate.Host {
 	return h
 }
 
-// drawWhole wishes bonds, VLANs, addresses, routes, rules and more for a host.
-func drawWhole(t *rapid.T, label string) netstate.Host {
+// drawAny wishes bonds, VLANs, addresses, routes, rules and more for a host.
+func drawAny(t *rapid.T, label string) netstate.Host {
 	draw := func(what string, of ...int) int { return rapid.SampledFrom(of).Draw(t, label+" "+what) }
-	h := wholeHost()
+	h := anyHost()
 	top := "p0"
 	if draw("bond", 0, 1, 1) == 1 {
 		mode := rapid.SampledFrom(netstate.BondModes()).Draw(t, label+" mode")
@@ -183,11 +183,11 @@ func governed(h netstate.Host) map[string]string {
 	return out
 }
 
-// TestWholeHosts: from any of the drawn hosts to any other, and back.
-func TestWholeHosts(t *testing.T) {
+// TestDrawnHosts: from any of the drawn hosts to any other, and back.
+func TestDrawnHosts(t *testing.T) {
 	planned := 0
 	rapid.Check(t, func(t *rapid.T) {
-		observed, desired := drawWhole(t, "observed"), drawWhole(t, "desired")
+		observed, desired := drawAny(t, "observed"), drawAny(t, "desired")
 		for _, name := range []string{"v", "b"} {
 			if _, wanted := desired.Link(name); !wanted {
 				desired.Absent = append(desired.Absent, name)
@@ -230,9 +230,9 @@ func TestWholeHosts(t *testing.T) {
 		if err != nil || len(rest.Steps) > 0 {
 			t.Fatalf("left something to do: %v\n%s\nafter\n%s", err, rest.Text(), p.Text())
 		}
-		before, err := plan.Apply(after, p.Undo())
+		before, err := plan.Apply(after, p.Rollback())
 		if err != nil {
-			t.Fatalf("undo: %v\n%s", err, p.Undo().Text())
+			t.Fatalf("undo: %v\n%s", err, p.Rollback().Text())
 		}
 		if diff := cmp.Diff(governed(observed), governed(before)); diff != "" {
 			t.Fatalf("undo (-before +after):\n%s\n%s", diff, p.Text())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -14,7 +15,7 @@ func routeWords(r *netstate.Route, shell bool) string {
 		return "?"
 	}
 	if shell {
-		return r.Words(quote)
+		return r.Words(plaintext.ShellWord)
 	}
 	return r.Words(nil)
 }
@@ -50,23 +51,11 @@ func (m *Made) words() string {
 	return m.Kind
 }
 
-// quote makes s one word of a POSIX shell. A link's name may hold almost any
-// byte, and these lines are pasted into root shells.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-+:/@%,", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // quoteAll quotes every word of a line by itself.
 func quoteAll(line string) string {
 	f := strings.Fields(line)
 	for i := range f {
-		f[i] = quote(f[i])
+		f[i] = plaintext.ShellWord(f[i])
 	}
 	return strings.Join(f, " ")
 }

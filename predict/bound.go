@@ -75,12 +75,7 @@ func (s sharedLimit) covers(leg int) bool {
 	if s.legs == nil {
 		return true
 	}
-	for _, n := range s.legs {
-		if n == leg {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.legs, leg)
 }
 
 // bounds are the limits that do not hang on which link a flow takes.

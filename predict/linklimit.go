@@ -201,12 +201,7 @@ func (u usage) standby() int {
 
 // shaped: every port in use is held below its speed by its own root qdisc.
 func (u usage) shaped() bool {
-	for _, p := range u.ports {
-		if p.probability > 0 && !u.side.at[p.at].caps[p.port].Shaped {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(u.ports, func(p portUse) bool { return p.probability > 0 && !u.side.at[p.at].caps[p.port].Shaped })
 }
 
 // wantsOutside reports ports outside the active aggregator that this traffic

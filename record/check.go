@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/unit"
@@ -137,10 +138,5 @@ func (t Trial) ShareOfIngress() (share float64, ok bool) {
 // CPUBound reports a trial during which some processor, or a stream's own
 // thread, was full: its rate may be the machine's, not the network's.
 func (t Trial) CPUBound() bool {
-	for _, c := range t.CPU {
-		if max(c.Busiest, c.BusiestThread) >= FullProcessor {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.CPU, func(c CPUUse) bool { return max(c.Busiest, c.BusiestThread) >= FullProcessor })
 }

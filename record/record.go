@@ -251,7 +251,7 @@ type LinkUse struct {
 	// MeanBacklog is what waited in the link's queues over the window's samples.
 	MeanBacklog unit.Bytes `json:"mean_backlog_bytes,omitempty"`
 	Requeues    uint64     `json:"requeues_count,omitempty"` // packets that the device sent back; kept for other readers
-	// Throttled is how often fq held packets of a flow back (TCA_FQ's stats).
+	// Throttled is how often fq delayed packets of a flow (TCA_FQ's stats).
 	Throttled uint64 `json:"throttled_count,omitempty"`
 	// RxMissed are packets that the device had no room for, RxCRC damaged ones,
 	// which Drops has too: kept for other readers.

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -155,9 +156,7 @@ func withUnit(key string, s map[string]any) map[string]any {
 	for _, u := range unitOf {
 		if strings.HasSuffix(key, u.suffix) {
 			described := map[string]any{"description": u.unit}
-			for k, v := range s {
-				described[k] = v
-			}
+			maps.Copy(described, s)
 			return described
 		}
 	}

@@ -61,9 +61,9 @@ type TCP struct {
 	// of the samples in which they filled the congestion window.
 	MeanInFlight float64 `json:"mean_in_flight_packets,omitempty"`
 	CwndLimited  float64 `json:"cwnd_limited_ratio,omitempty"`
-	// MeanBelow is what TCP had handed to the queues and drivers of its own host
-	// and they held still, headers and the kernel's overhead included
-	// (sk_wmem_alloc): a queue here, and not on the way. It is kept for other readers.
+	// MeanBelow is what waits in the queues and drivers of the sender's own host,
+	// headers and the kernel's overhead included (sk_wmem_alloc): a queue here, and
+	// not on the way. It is kept for other readers.
 	MeanBelow unit.Bytes `json:"mean_below_bytes,omitempty"`
 	// ECNMarks are packets that arrived with a mark of a queue on the way: explain
 	// has them as evidence, and alone they are not judged.

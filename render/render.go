@@ -11,6 +11,10 @@ package render
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
@@ -103,12 +107,8 @@ func (o *Output) Add(path string, mode uint32, text string) {
 // AllSysctls are the tunables to set: those that were given, over the file's own.
 func (in Input) AllSysctls() map[string]string {
 	all := map[string]string{}
-	for k, v := range in.Host.Sysctl {
-		all[k] = v
-	}
-	for k, v := range in.Sysctls {
-		all[k] = v
-	}
+	maps.Copy(all, in.Host.Sysctl)
+	maps.Copy(all, in.Sysctls)
 	return all
 }
 
@@ -145,4 +145,22 @@ func (f Found) FabricFile(host string) []byte {
 		{Key: "linerate", Value: &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: fabric.Version}},
 		{Key: "hosts", Value: hosts},
 	}}))
+}
+
+// ByName are the files of a kind as programs read them that look in several
+// directories: by name, whatever the directory, and of one name that of the last.
+func ByName(files map[string]string, suffix string, dirs ...string) []string {
+	byName := map[string]string{}
+	for _, dir := range dirs {
+		for file := range files {
+			if path.Dir(file) == path.Clean(dir) && strings.HasSuffix(file, suffix) {
+				byName[path.Base(file)] = file
+			}
+		}
+	}
+	names := slices.Sorted(maps.Keys(byName))
+	for i, name := range names {
+		names[i] = byName[name]
+	}
+	return names
 }

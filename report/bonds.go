@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -88,10 +89,8 @@ func bondOver(h netstate.Host, link string) (netstate.Link, bool) {
 		if l.Bond == nil {
 			continue
 		}
-		for _, p := range l.Bond.Ports {
-			if p == link {
-				return l, true
-			}
+		if slices.Contains(l.Bond.Ports, link) {
+			return l, true
 		}
 	}
 	return netstate.Link{}, false

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -189,24 +190,13 @@ func repeatCommands(r record.Record, o Options) []string {
 		case "Demonstration":
 			again = []string{"linerate demo"}
 		case "Tuning":
-			again = []string{"linerate tune " + quoted(target)}
+			again = []string{"linerate tune " + plaintext.ShellWord(target)}
 		default:
-			again = []string{"linerate measure " + quoted(target)}
+			again = []string{"linerate measure " + plaintext.ShellWord(target)}
 		}
 	}
 	out := append([]string(nil), again...)
-	return append(out, "linerate explain "+quoted(file), "linerate report "+quoted(file)+" -o report.html")
-}
-
-// quoted is a word as a shell needs it.
-func quoted(s string) string {
-	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("._-/:@+=,", c)
-	}
-	if s != "" && strings.IndexFunc(s, func(c rune) bool { return !plain(c) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return append(out, "linerate explain "+plaintext.ShellWord(file), "linerate report "+plaintext.ShellWord(file)+" -o report.html")
 }
 
 // title is the page's title.

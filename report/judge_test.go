@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -137,7 +138,7 @@ func TestCauseWordsAreComplete(t *testing.T) {
 
 func TestQuoted(t *testing.T) {
 	for in, want := range map[string]string{"a.yaml": "a.yaml", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "ssh://u@h:22": "ssh://u@h:22"} {
-		if got := quoted(in); got != want {
+		if got := plaintext.ShellWord(in); got != want {
 			t.Errorf("quoted(%q) = %s, want %s", in, got, want)
 		}
 	}

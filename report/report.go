@@ -7,6 +7,7 @@
 package report
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/linerate/linerate/record"
@@ -48,12 +49,7 @@ func ordered(r record.Record) []record.Trial {
 
 // phased reports whether the record compares a before with an after.
 func phased(r record.Record) bool {
-	for _, t := range r.Trials {
-		if t.Phase == record.PhaseBefore || t.Phase == record.PhaseAfter {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Trials, func(t record.Trial) bool { return t.Phase == record.PhaseBefore || t.Phase == record.PhaseAfter })
 }
 
 // cause is what limited a trial: its finding's, or unknown.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -56,12 +57,7 @@ func textSweeps(r record.Record, width int) []string {
 // claims reports a sweep in which senders' own counts stand beside the
 // receiver's.
 func claims(s record.Sweep) bool {
-	for _, v := range s.Values {
-		if positive(float64(v.Claimed)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Values, func(v record.SweepValue) bool { return positive(float64(v.Claimed)) })
 }
 
 func sweepTable(s record.Sweep) [][]string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -95,7 +96,7 @@ func tuneNotes(r record.Record) []fact {
 		out = append(out, fact{"Carries most", words})
 	}
 	if slices.ContainsFunc(t.Settings, func(s record.Setting) bool { return s.Kept }) && t.Group != "" {
-		out = append(out, fact{"Roll it back", "linerate rollback " + quoted(cmp.Or(r.Fabric.File, "FABRIC")) + " " + quoted(t.Group)})
+		out = append(out, fact{"Roll it back", "linerate rollback " + plaintext.ShellWord(cmp.Or(r.Fabric.File, "FABRIC")) + " " + plaintext.ShellWord(t.Group)})
 	}
 	for _, l := range t.Left {
 		out = append(out, fact{"Not tried", l})

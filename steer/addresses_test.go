@@ -245,7 +245,7 @@ func TestPickAddressesBothWaysOnAIX(t *testing.T) {
 	req := toServer(channelOf(0, 4), 4)
 	req.Back = channelOf(0, 4)
 	a := mustChoose(t, req)
-	if a.Even || !strings.Contains(a.Why, "way back") || !strings.Contains(a.Remedy, "both sides") {
+	if a.Even || !strings.Contains(a.Why, "return path") || !strings.Contains(a.Remedy, "both sides") {
 		t.Errorf("far side alone: even %v, %q, %q", a.Even, a.Why, a.Remedy)
 	}
 	req.Side = SideBoth

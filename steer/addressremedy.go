@@ -3,6 +3,7 @@ package steer
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -86,12 +87,7 @@ func (req AddressRequest) remedy(views []view, chosen []int) string {
 // this one: then both sides are wanted.
 func (req AddressRequest) divides(but view) bool {
 	pool, _ := req.candidates(16)
-	for _, v := range req.views(pool) {
-		if v.side != but.side && len(v.readings) > 0 && numbers(v.readings[0]) > 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(req.views(pool), func(v view) bool { return v.side != but.side && len(v.readings) > 0 && numbers(v.readings[0]) > 1 })
 }
 
 // otherSide is the side that is fixed, if its addresses would divide lanes

@@ -104,12 +104,7 @@ func (req AddressRequest) choose(pool []flow.Lane, views []view) (chosen []int, 
 
 // able reports that every reading has members enough for an even choice.
 func (v view) able(lanes int) bool {
-	for _, part := range v.readings {
-		if !plenty(part, v.classes(), lanes) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.readings, func(part []int) bool { return !plenty(part, v.classes(), lanes) })
 }
 
 // constraint is one reading with what is used of it so far.

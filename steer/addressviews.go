@@ -43,7 +43,7 @@ func (req AddressRequest) views(pool []flow.Lane) []view {
 	}
 	add(nearSide, "", req.Near, ahead, sport)
 	add(farSide, "far side: ", req.Far, ahead, sport)
-	add(backSide, "way back: ", req.Back, behind, sport)
+	add(backSide, "return path: ", req.Back, behind, sport)
 	return out
 }
 

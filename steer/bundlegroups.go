@@ -1,6 +1,8 @@
 package steer
 
 import (
+	"slices"
+
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/netstate"
 )
@@ -141,19 +143,9 @@ func (b Bundle) oldest() Era {
 }
 
 func sameDestination(frames []flow.Frame) bool {
-	for _, f := range frames {
-		if !f.Dst.IsValid() || f.Dst != frames[0].Dst {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(frames, func(f flow.Frame) bool { return !f.Dst.IsValid() || f.Dst != frames[0].Dst })
 }
 
 func single(groups []int) bool {
-	for _, g := range groups {
-		if g != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(groups, func(g int) bool { return g != 0 })
 }

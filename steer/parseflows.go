@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 )
 
@@ -208,33 +209,9 @@ func icmpOf(f *flow.Frame) *flow.ICMPHeader {
 func nearest(name string) string {
 	best, least := "", -1
 	for _, c := range columns {
-		if d := edits(name, c.name); least < 0 || d < least {
+		if d := yamldoc.Distance(name, c.name); least < 0 || d < least {
 			best, least = c.name, d
 		}
 	}
 	return best
-}
-
-// edits counts insertions, deletions, substitutions and swaps of neighbours
-// that turn a into b (optimal string alignment), over bytes.
-func edits(a, b string) int {
-	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before, above, row = above, row, before
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(above[j]+cost, above[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }

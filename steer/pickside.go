@@ -13,7 +13,7 @@ const (
 )
 
 // placeNames is what the places are called before a reason.
-var placeNames = [...]string{AtNear: "", AtFar: "far side", AtBack: "way back", AtBackFar: "far side of the way back"}
+var placeNames = [...]string{AtNear: "", AtFar: "far side", AtBack: "return path", AtBackFar: "far side of the return path"}
 
 // side is one place where the streams are spread over links.
 type side struct {

@@ -12,7 +12,7 @@ import (
 // format calls it.
 func bondPage() string {
 	var b strings.Builder
-	b.WriteString("# Bond options\n\n" + madeBy + "Every option can be set in a [fabric file](fabric.md#bonding) by its name. What a format cannot say becomes a warning of `render`.\n")
+	b.WriteString("# Bond options\n\n" + madeBy + "Every option can be set in a [fabric file](fabric.md#bonding) by its name. `render` warns about an option that the format does not have.\n")
 	for _, part := range []struct {
 		title string
 		rows  []bondopt.Option

@@ -63,7 +63,7 @@ func writeReference(pages map[string]string, dir string) error {
 }
 
 // madeBy is what every page says of itself.
-const madeBy = "Made from the code by `make reference`; a test holds it against it.\n\n"
+const madeBy = "Made from the code by `make reference`. A test compares the two.\n\n"
 
 // commandsPage is every command with its flags.
 func commandsPage(root *cobra.Command) string {

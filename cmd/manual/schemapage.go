@@ -100,7 +100,7 @@ func (s *schema) is() string {
 		return strings.Join(words, " or ")
 	}
 	var each schema
-	if json.Unmarshal(s.Additional, &each) == nil && (each.Ref != "" || each.Type != nil || each.Items != nil) {
+	if json.Unmarshal(s.Additional, &each) == nil && (each.Ref != "" || each.Type != nil || each.Items != nil || each.AnyOf != nil) {
 		return "by name " + each.is()
 	}
 	if s.Format != "" {

@@ -211,7 +211,7 @@ func (b bondView) onePolicyLink() (Finding, bool) {
 			diagnose.Fact("transmit hash policy of "+b.link.Name, b.link.Bond.HashPolicy.String()+": "+reach.Why, diagnose.FromBond),
 			diagnose.Fact("addresses on "+b.link.Name, joined(addresses), fromAddresses),
 		},
-		Remedy: fmt.Sprintf("echo layer3+4 > /sys/class/net/%s/bonding/xmit_hash_policy (the bond may stay up), or let `linerate tune` do and prove it; the switch hashes the way back with a policy of its own", b.link.Name),
+		Remedy: fmt.Sprintf("echo layer3+4 > /sys/class/net/%s/bonding/xmit_hash_policy (the bond may stay up), or let `linerate tune` do and prove it; the switch hashes the return path with its own policy", b.link.Name),
 	}
 	if gateway, ok := b.gateway(); ok && !reach.Addresses {
 		f.Kind = BondLayer2Gateway

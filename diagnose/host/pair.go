@@ -113,15 +113,7 @@ func unlikeMTUs(f predict.Fabric, a, b string, lanes []flow.Lane) []unlike {
 }
 
 func oneSubnet(near, far netstate.Link, lane flow.Lane) bool {
-	covers := func(l netstate.Link, lane flow.Lane) bool {
-		for _, p := range l.Addresses {
-			if p.Addr() == lane.Src && p.Masked().Contains(lane.Dst) {
-				return true
-			}
-		}
-		return false
-	}
-	return covers(near, lane) && covers(far, lane.Reverse())
+	return near.Faces(lane.Src, lane.Dst) && far.Faces(lane.Dst, lane.Src)
 }
 
 // unlikePolicies finds bonds at the two ends of a path that spread flows by

@@ -61,7 +61,7 @@ func strictFilters(h netstate.Host) []Finding {
 		}
 		evidence := []record.Evidence{
 			diagnose.Fact("rp_filter of "+l.Name+" and of all", fmt.Sprintf("%d and %d, the larger holds", confValue(h, "ipv4", l.Name, "rp_filter"), confValue(h, "ipv4", "all", "rp_filter")), sysctlFile(confKey("ipv4", l.Name, "rp_filter"))),
-			diagnose.Fact("way back to "+source.String(), other, "RTM_GETROUTE"),
+			diagnose.Fact("return path to "+source.String(), other, "RTM_GETROUTE"),
 		}
 		if n := h.Protocols["TcpExt.IPReversePathFilter"]; n > 0 {
 			evidence = append(evidence, diagnose.Fact("packets dropped", strconv.FormatUint(n, 10), "IPReversePathFilter of /proc/net/netstat"))
@@ -72,7 +72,7 @@ func strictFilters(h netstate.Host) []Finding {
 		}
 		found = append(found, Finding{
 			Kind:     StrictFilter,
-			What:     fmt.Sprintf("%s drops what arrives %s: the way back leaves by %s, and its reverse path filter is strict", l.Name, from, other),
+			What:     fmt.Sprintf("%s drops what arrives %s: the return path leaves by %s, and the reverse path filter is strict", l.Name, from, other),
 			Severity: severity, Evidence: evidence,
 			Remedy: fmt.Sprintf("sysctl -w %s=2, or rules that send answers back by the link that asked", confKey("ipv4", l.Name, "rp_filter")),
 		})

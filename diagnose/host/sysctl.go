@@ -104,12 +104,7 @@ func notZero(v sysctlView) bool { return v.one() > 0 }
 // both reports that all of the conditions hold.
 func both(all ...func(sysctlView) bool) func(sysctlView) bool {
 	return func(v sysctlView) bool {
-		for _, f := range all {
-			if !f(v) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(all, func(f func(sysctlView) bool) bool { return !f(v) })
 	}
 }
 

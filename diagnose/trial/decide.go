@@ -226,7 +226,7 @@ const (
 	always = 0.95
 	mostly = 0.80
 	even   = 0.50
-	seldom = 0.20
+	rarely = 0.20
 	hardly = 0.05
 	// elsewhere is of a cause that nobody thought of.
 	elsewhere = 0.40
@@ -258,24 +258,24 @@ var shows = map[sight]likelihood{
 	{record.ProbeStreams, sawGrew}: {
 		record.ReceiveWindow: always, record.SendBuffer: always, record.Congestion: always, record.Pacing: mostly, record.Reordering: mostly,
 		record.SenderCPU: even, record.ReceiverCPU: even, record.HashImbalance: even, record.Application: even,
-		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.LACPDown: hardly, record.SingleLink: seldom,
-		record.AsymmetricRoute: seldom, record.MTU: seldom,
+		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.LACPDown: hardly, record.SingleLink: rarely,
+		record.AsymmetricRoute: rarely, record.MTU: rarely,
 	},
 	{record.ProbeStreams, sawKept}: {
-		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: hardly, record.Pacing: seldom, record.Reordering: seldom,
+		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: hardly, record.Pacing: rarely, record.Reordering: rarely,
 		record.SenderCPU: even, record.ReceiverCPU: even, record.HashImbalance: even, record.Application: even,
 		record.Shaper: always, record.LineRate: always, record.CardSlot: always, record.LACPDown: always, record.SingleLink: mostly,
 		record.AsymmetricRoute: mostly, record.MTU: mostly,
 	},
 	{record.ProbeStreams, sawFell}: {
 		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: hardly, record.Pacing: hardly,
-		record.SenderCPU: mostly, record.ReceiverCPU: mostly, record.Reordering: seldom, record.Application: seldom,
+		record.SenderCPU: mostly, record.ReceiverCPU: mostly, record.Reordering: rarely, record.Application: rarely,
 	},
 	{record.ProbeBuffer, sawGrew}: {
-		record.ReceiveWindow: always, record.SendBuffer: always, record.Congestion: seldom, record.Reordering: seldom,
+		record.ReceiveWindow: always, record.SendBuffer: always, record.Congestion: rarely, record.Reordering: rarely,
 		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.SingleLink: hardly, record.HashImbalance: hardly,
 		record.SenderCPU: hardly, record.ReceiverCPU: hardly, record.Pacing: hardly, record.LACPDown: hardly, record.MTU: hardly,
-		record.Application: seldom, record.AsymmetricRoute: hardly,
+		record.Application: rarely, record.AsymmetricRoute: hardly,
 	},
 	{record.ProbeBuffer, sawKept}: {
 		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: mostly, record.Reordering: mostly,
@@ -287,77 +287,77 @@ var shows = map[sight]likelihood{
 	// does an automatic window; a bucket is empty after a while.
 	{record.ProbeLonger, sawGrew}: {
 		record.Congestion: mostly, record.ReceiveWindow: even, record.SendBuffer: even, record.Reordering: even,
-		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.Pacing: hardly, record.SingleLink: seldom,
-		record.HashImbalance: seldom, record.SenderCPU: seldom, record.ReceiverCPU: seldom,
+		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.Pacing: hardly, record.SingleLink: rarely,
+		record.HashImbalance: rarely, record.SenderCPU: rarely, record.ReceiverCPU: rarely,
 	},
 	{record.ProbeLonger, sawFell}: {
 		record.Shaper: mostly, record.Congestion: even, record.SenderCPU: even, record.ReceiverCPU: even,
-		record.LineRate: hardly, record.Pacing: hardly, record.ReceiveWindow: seldom, record.SendBuffer: seldom,
-		record.CardSlot: hardly, record.SingleLink: seldom, record.HashImbalance: seldom,
+		record.LineRate: hardly, record.Pacing: hardly, record.ReceiveWindow: rarely, record.SendBuffer: rarely,
+		record.CardSlot: hardly, record.SingleLink: rarely, record.HashImbalance: rarely,
 	},
 	{record.ProbeLonger, sawKept}: {record.Congestion: even, record.Shaper: even},
 	// At a pace below what passes a queue does not overflow; what is lost by
 	// chance, or overtaken, is so at any pace.
 	{record.ProbeSlower, sawClean}: {
 		record.Shaper: always, record.LineRate: always, record.CardSlot: always, record.SingleLink: mostly, record.HashImbalance: mostly,
-		record.LACPDown: mostly, record.ReceiverCPU: mostly, record.Congestion: hardly, record.Reordering: seldom, record.MTU: hardly,
+		record.LACPDown: mostly, record.ReceiverCPU: mostly, record.Congestion: hardly, record.Reordering: rarely, record.MTU: hardly,
 	},
 	{record.ProbeSlower, sawLossy}: {
 		record.Congestion: always, record.Reordering: mostly, record.MTU: even,
 		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.SingleLink: hardly, record.HashImbalance: hardly,
-		record.LACPDown: hardly, record.ReceiverCPU: seldom, record.SenderCPU: hardly, record.ReceiveWindow: hardly, record.SendBuffer: hardly,
+		record.LACPDown: hardly, record.ReceiverCPU: rarely, record.SenderCPU: hardly, record.ReceiveWindow: hardly, record.SendBuffer: hardly,
 		record.Pacing: hardly, record.Application: hardly,
 	},
 	{record.ProbeSlower, sawShort}: {
 		record.Application: mostly, record.ReceiveWindow: even, record.SendBuffer: even, record.SenderCPU: even, record.ReceiverCPU: even,
-		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.Congestion: seldom, record.Pacing: mostly,
+		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.Congestion: rarely, record.Pacing: mostly,
 	},
 	// Datagrams know no window and take no loss to heart.
 	{record.ProbeDatagrams, sawCarried}: {
 		record.ReceiveWindow: always, record.SendBuffer: always, record.Application: mostly, record.Pacing: mostly, record.SenderCPU: even,
 		record.ReceiverCPU: even, record.Reordering: even, record.Congestion: hardly,
 		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.SingleLink: hardly, record.LACPDown: hardly,
-		record.HashImbalance: seldom, record.MTU: seldom,
+		record.HashImbalance: rarely, record.MTU: rarely,
 	},
 	{record.ProbeDatagrams, sawCapped}: {
 		record.Shaper: always, record.LineRate: always, record.CardSlot: always, record.SingleLink: mostly, record.LACPDown: mostly,
-		record.HashImbalance: even, record.Congestion: seldom, record.ReceiverCPU: seldom,
-		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Application: hardly, record.Pacing: seldom, record.SenderCPU: hardly,
+		record.HashImbalance: even, record.Congestion: rarely, record.ReceiverCPU: rarely,
+		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Application: hardly, record.Pacing: rarely, record.SenderCPU: hardly,
 		record.Reordering: hardly,
 	},
 	{record.ProbeDatagrams, sawLossy}: {
-		record.Congestion: always, record.Reordering: seldom, record.Shaper: seldom, record.LineRate: seldom, record.CardSlot: seldom,
+		record.Congestion: always, record.Reordering: rarely, record.Shaper: rarely, record.LineRate: rarely, record.CardSlot: rarely,
 		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Application: hardly, record.Pacing: hardly, record.SenderCPU: hardly,
-		record.ReceiverCPU: seldom,
+		record.ReceiverCPU: rarely,
 	},
 	// A queue of the sender's own host holds datagrams back as it does TCP.
 	{record.ProbeDatagrams, sawHeld}: {
 		record.Shaper: mostly, record.LineRate: mostly, record.CardSlot: mostly, record.SenderCPU: mostly, record.SingleLink: mostly,
 		record.LACPDown: mostly, record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: hardly, record.Reordering: hardly,
-		record.ReceiverCPU: seldom, record.Application: seldom, record.MTU: seldom,
+		record.ReceiverCPU: rarely, record.Application: rarely, record.MTU: rarely,
 	},
 	{record.ProbeDatagrams, sawDropped}: {
 		record.ReceiverCPU: always, record.Application: even, record.Shaper: hardly, record.Congestion: hardly, record.LineRate: hardly,
 		record.SenderCPU: hardly, record.SendBuffer: hardly,
 	},
 	{record.ProbeDatagrams, sawReordered}: {
-		record.Reordering: always, record.Congestion: seldom, record.Shaper: seldom, record.LineRate: seldom, record.ReceiveWindow: seldom,
-		record.SendBuffer: seldom, record.CardSlot: seldom, record.SenderCPU: seldom, record.ReceiverCPU: seldom, record.Pacing: seldom,
-		record.Application: seldom,
+		record.Reordering: always, record.Congestion: rarely, record.Shaper: rarely, record.LineRate: rarely, record.ReceiveWindow: rarely,
+		record.SendBuffer: rarely, record.CardSlot: rarely, record.SenderCPU: rarely, record.ReceiverCPU: rarely, record.Pacing: rarely,
+		record.Application: rarely,
 	},
 	{record.ProbePacketSize, sawVanish}: {
 		record.MTU: always, record.Congestion: hardly, record.Shaper: hardly, record.LineRate: hardly, record.ReceiveWindow: hardly,
 		record.SendBuffer: hardly, record.Reordering: hardly, record.SenderCPU: hardly, record.ReceiverCPU: hardly, record.CardSlot: hardly,
-		record.HashImbalance: hardly, record.SingleLink: hardly, record.LACPDown: hardly, record.AsymmetricRoute: seldom, record.Pacing: hardly,
+		record.HashImbalance: hardly, record.SingleLink: hardly, record.LACPDown: hardly, record.AsymmetricRoute: rarely, record.Pacing: hardly,
 		record.Application: hardly,
 	},
 	{record.ProbePacketSize, sawPass}: {record.MTU: hardly, record.AsymmetricRoute: even},
 	{record.ProbeIdle, sawLinks}: {
-		record.LineRate: always, record.Congestion: mostly, record.Shaper: even, record.ReceiveWindow: seldom, record.SendBuffer: seldom,
-		record.Pacing: seldom, record.Application: seldom, record.SenderCPU: seldom, record.ReceiverCPU: seldom,
+		record.LineRate: always, record.Congestion: mostly, record.Shaper: even, record.ReceiveWindow: rarely, record.SendBuffer: rarely,
+		record.Pacing: rarely, record.Application: rarely, record.SenderCPU: rarely, record.ReceiverCPU: rarely,
 	},
-	{record.ProbeIdle, sawSender}:   {record.SenderCPU: always, record.ReceiverCPU: seldom, record.LineRate: seldom, record.Shaper: seldom},
-	{record.ProbeIdle, sawReceiver}: {record.ReceiverCPU: always, record.SenderCPU: seldom, record.LineRate: seldom, record.Shaper: seldom},
+	{record.ProbeIdle, sawSender}:   {record.SenderCPU: always, record.ReceiverCPU: rarely, record.LineRate: rarely, record.Shaper: rarely},
+	{record.ProbeIdle, sawReceiver}: {record.ReceiverCPU: always, record.SenderCPU: rarely, record.LineRate: rarely, record.Shaper: rarely},
 	{record.ProbeIdle, sawQuiet}:    {record.LineRate: even, record.SenderCPU: even, record.ReceiverCPU: even},
 }
 

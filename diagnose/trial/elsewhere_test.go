@@ -57,7 +57,7 @@ func TestElsewhere(t *testing.T) {
 		}), record.Reordering},
 		{"acknowledgements wait for a slow way back", f, steady(at(0.3, func(c *record.TCP) { c.MeanRTTMS, c.RTTMS = 140, 140 }), 0.03), record.Shaper},
 		{"one of two ports slower than it says", f, slowPort(0.1), record.Shaper},
-		{"streams unevenly placed on ports as fast as they say", f, dealtUnevenly(), record.HashImbalance},
+		{"streams unevenly placed on ports as fast as they say", f, spreadUnevenly(), record.HashImbalance},
 		{"a queue of two packets at home", f, homeDrops(sackedOnce(at(0.3, func(c *record.TCP) { c.BytesRetrans = 200 << 10 }))), record.Congestion},
 		{"bbr through a policer", f, steady(withCongestion(at(0.4, func(c *record.TCP) { c.BytesRetrans, c.Recovering = 9<<20, 0.8 }), "bbr"), 0.02), record.Shaper},
 		{"a policer and cubic", f, steady(ext(at(0.4, func(c *record.TCP) { c.BytesRetrans = 600 << 10 }), "a", map[string]uint64{"TCPFastRetrans": 500, "TCPSackRecovery": 60}), 0.03), record.Shaper},
@@ -145,8 +145,8 @@ func slowPort(share unit.BitRate) record.Trial {
 	return trial
 }
 
-// dealtUnevenly has all four streams on one link.
-func dealtUnevenly() record.Trial {
+// spreadUnevenly has all four streams on one link.
+func spreadUnevenly() record.Trial {
 	return placed(measured(sent(4, rates(one, 0), rates(one, 0)), func(*record.TCP) {}), "eth0")
 }
 

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/linerate/linerate/flow"
@@ -99,9 +100,7 @@ func (v *wayView) counted() []flow.Lane {
 // withPolicy is the fabric with every hashing bond of the pair at layer3+4.
 func withPolicy(f predict.Fabric, hosts ...string) predict.Fabric {
 	out := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths, Clouds: f.Clouds}
-	for name, h := range f.Hosts {
-		out.Hosts[name] = h
-	}
+	maps.Copy(out.Hosts, f.Hosts)
 	for _, name := range hosts {
 		h, ok := out.Hosts[name]
 		if !ok {

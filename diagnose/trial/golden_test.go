@@ -136,9 +136,9 @@ func goldenTrials() []told {
 	for i := range 2 {
 		fq.Hosts["a"].Links[i].Qdiscs = []netstate.Qdisc{{Kind: "fq", Parent: "root", FlowRate: 60e6}}
 	}
-	dealt := lacp(netstate.Layer2)
-	dealt.Paths[0].SwitchHash = ""
-	for _, h := range dealt.Hosts {
+	striped := lacp(netstate.Layer2)
+	striped.Paths[0].SwitchHash = ""
+	for _, h := range striped.Hosts {
 		bond := &h.Links[len(h.Links)-1]
 		bond.Offloads, bond.Bond.Mode, bond.Bond.AD = map[string]bool{"tso": true}, netstate.BalanceRR, nil
 	}
@@ -153,7 +153,7 @@ func goldenTrials() []told {
 		{"reordering", shaped, measured(part(2, 0.3), func(c *record.TCP) {
 			c.BytesRetrans, c.DSACKDups, c.ReordSeen, c.Reordering, c.Disordered = 600<<10, 380, 900, 34, 0.4
 		}), record.Reordering},
-		{"reordering-round-robin", dealt, measured(part(1, 0.4), func(c *record.TCP) {
+		{"reordering-round-robin", striped, measured(part(1, 0.4), func(c *record.TCP) {
 			c.BytesRetrans, c.DSACKDups, c.ReordSeen, c.Reordering, c.Disordered = 600<<10, 380, 900, 34, 0.4
 		}), record.Reordering},
 		{"sender-cpu", shaped, cpu(measured(part(2, 0.5), none), record.CPUUse{Host: "a", Cores: 8, Busy: 2.1, Busiest: 0.99, BusiestThread: 0.97}, record.CPUUse{Host: "b", Cores: 8, Busy: 1.1, Busiest: 0.4, BusiestThread: 0.3}), record.SenderCPU},

@@ -187,22 +187,12 @@ func (v *wayView) tooFew(h *hypothesis, d striped, who string, full, side []link
 
 // placedOn reports that steer places every stream on that side.
 func (v *wayView) placedOn(sending bool) bool {
-	for _, l := range v.lanes {
-		if sending && l.EgressLink == "" || !sending && l.IngressLink == "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.lanes, func(l record.Lane) bool { return sending && l.EgressLink == "" || !sending && l.IngressLink == "" })
 }
 
 // carriesSome: more than stray packets went over one of the links.
 func carriesSome(links []linkLoad) bool {
-	for _, l := range links {
-		if l.share() > 0.02 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(links, func(l linkLoad) bool { return l.share() > 0.02 })
 }
 
 // How much more the other links must promise than the end of what holds each

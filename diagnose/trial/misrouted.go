@@ -54,7 +54,7 @@ func (v *wayView) misrouted() (hypothesis, bool) {
 	}
 	h := hypothesis{
 		cause: record.AsymmetricRoute, seen: true, sure: sure, mended: "With each address on its own link",
-		summary: fmt.Sprintf("What is %s %s %s by %s and not by %s, the link of %s that holds the address: it takes the wrong link.", way, first.own, verb, by, first.holder, first.host),
+		summary: fmt.Sprintf("What is %s %s %s by %s and not by %s, the link of %s with the address: it takes the wrong link.", way, first.own, verb, by, first.holder, first.host),
 		remedy:  fmt.Sprintf("give each source address of %s a route by its own link (`ip rule add from ADDRESS table N`, and a route in that table)", first.host),
 	}
 	if verb == "arrives" {

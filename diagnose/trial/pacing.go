@@ -319,9 +319,9 @@ func (v *wayView) selfPaced() (hypothesis, bool) {
 	return h, true
 }
 
-// firstToMend is how much more the end of what holds each stream must promise
+// firstToRepair is how much more the end of what holds each stream must promise
 // than streams on other links, to be the first thing to mend.
-const firstToMend = 1.05
+const firstToRepair = 1.05
 
 // ownLimit is what a stream carries with the path to itself where its window
 // or buffer holds it: the same in flight over the path's own round trip. Zero
@@ -355,7 +355,7 @@ func (v *wayView) weighOwnLimits(h *hypothesis, used, side []linkLoad) {
 		spread *= rateOf(float64(len(side)) / float64(n)) // more streams are part of the remedy
 	}
 	mended := total(used)
-	if mended == 0 || spread*firstToMend >= mended {
+	if mended == 0 || spread*firstToRepair >= mended {
 		return
 	}
 	h.seen = false

@@ -189,22 +189,12 @@ func (v *wayView) coreEvidence(use record.CPUUse, busy, waited float64) []record
 
 // softirqFull reports a core that does nothing but take in packets.
 func (v *wayView) softirqFull(use record.CPUUse) bool {
-	for _, c := range use.PerCore {
-		if ratio(c.Softirq) >= softirqCore && ratio(c.Busy) >= busyCore {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(use.PerCore, func(c record.CoreUse) bool { return ratio(c.Softirq) >= softirqCore && ratio(c.Busy) >= busyCore })
 }
 
 // oneCoreFull: both ends run on one core, and it has no time left.
 func (v *wayView) oneCoreFull() bool {
-	for _, c := range v.trial.CPU {
-		if c.Shared && c.Cores == 1 && ratio(c.Busiest) >= 0.97 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.trial.CPU, func(c record.CPUUse) bool { return c.Shared && c.Cores == 1 && ratio(c.Busiest) >= 0.97 })
 }
 
 // anyCore: some core was full, though no stream's thread was: its softirq, or

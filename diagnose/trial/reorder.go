@@ -71,7 +71,7 @@ func (v *wayView) outOfOrder() (hypothesis, bool) {
 	}
 	if bond := v.striping(); bond != nil {
 		h.sure = min(h.sure+0.1, 0.95)
-		h.summary = fmt.Sprintf("%s of %s deals single packets out over its links (balance-rr), so they overtake each other, and TCP takes the late ones for lost.", bond.Name, v.from)
+		h.summary = fmt.Sprintf("%s of %s stripes packets over its links (balance-rr). They overtake each other, and TCP counts the late ones as lost.", bond.Name, v.from)
 		h.remedy = fmt.Sprintf("change the mode of %s on %s to 802.3ad with layer3+4, which keeps each flow on one link", bond.Name, v.from)
 		if bond.Offloads["tso"] {
 			h.evidence = append(h.evidence, diagnose.Fact("tso of "+bond.Name, "on: each port gets up to 64 KiB at once", "ETHTOOL_GFEATURES"))

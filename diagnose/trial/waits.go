@@ -260,14 +260,14 @@ func (w waits) network() float64 { return max(w.busy-w.rwnd-w.sndbuf, 0) }
 // has data to send and room in the window is held back on its own host.
 const (
 	farBelowWindow = 0.6
-	seldomFull     = 0.2
+	rarelyFull     = 0.2
 	fewSamples     = 5
 )
 
 // heldAtHome: congestion control would let more go out, the receiver too, and
 // there is more: the own host's pacing or queue holds it.
 func (w waits) heldAtHome() bool {
-	return w.samples >= fewSamples && w.cwnd > 0 && w.flight < farBelowWindow*w.cwnd && w.cwndLimited < seldomFull &&
+	return w.samples >= fewSamples && w.cwnd > 0 && w.flight < farBelowWindow*w.cwnd && w.cwndLimited < rarelyFull &&
 		w.network() >= leastBusyNet && w.starved < limitedShare
 }
 

@@ -227,10 +227,5 @@ func (d *describer) implied(l netstate.Link, r netstate.Route) bool {
 	case r.Gateway.IsValid() || len(r.Hops) > 0 || r.Protocol == "" && r.Table != fabric.MainTable:
 		return false
 	}
-	for _, a := range l.Addresses {
-		if a.Masked() == r.Dst || a.Addr() == dst {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Addresses, func(a netip.Prefix) bool { return a.Masked() == r.Dst || a.Addr() == dst })
 }

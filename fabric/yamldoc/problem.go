@@ -106,16 +106,16 @@ func Closest(word string, candidates []string) string {
 		return ""
 	}
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
+		if d := Distance(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}
 	return best
 }
 
-// distance is the Levenshtein distance of a and b, a swap of two neighbours
+// Distance is the Levenshtein distance of a and b, a swap of two neighbours
 // counted once.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	before, previous, current := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range previous {
 		previous[j] = j

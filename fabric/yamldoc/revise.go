@@ -1,6 +1,7 @@
 package yamldoc
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -211,12 +212,7 @@ func (r *reviser) sequence(have, want *Node, holder *Pair) bool {
 }
 
 func holds(list, item *Node) bool {
-	for _, other := range list.Items {
-		if other.Equal(item) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list.Items, func(other *Node) bool { return other.Equal(item) })
 }
 
 // dash is the indentation of an item's dash, where the item begins its line.

@@ -1,5 +1,7 @@
 package yamldoc
 
+import "slices"
+
 import "strings"
 
 // Source is a mapping's own text, comments included, with the indentation it
@@ -34,12 +36,7 @@ func (t *Document) TakesAlias(n *Node) bool {
 			return true
 		}
 	}
-	for _, item := range n.Items {
-		if t.TakesAlias(item) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Items, t.TakesAlias)
 }
 
 // SameText reports whether text reads as n.

@@ -36,8 +36,8 @@ type Config struct {
 	Logger    *slog.Logger // nil is silence
 	// JournalDir is where changes are journalled; "" is the default.
 	JournalDir string
-	// HoldDir is where runs keep each other off the host; "" is the default.
-	HoldDir string
+	// LockDir is where runs keep each other off the host; "" is the default.
+	LockDir string
 	// Root is where the host's configuration files are; "" is /, of which a
 	// network namespace has none of its own.
 	Root string
@@ -57,7 +57,7 @@ type Agent struct {
 	cfg      Config
 	engine   *engine.Engine
 	counters *counters
-	held     held
+	hostLock hostLock
 	gates    gates
 	iperf3   *iperf3client.Client
 	tools    *externaltool.Runner
@@ -105,7 +105,7 @@ func New(cfg Config) *Agent {
 		Handle(agentapi.Routes, a.routes),
 		Handle(agentapi.Traffic, a.traffic),
 		Handle(agentapi.Journal, a.journal),
-		Handle(agentapi.Hold, a.hold),
+		Handle(agentapi.Lock, a.lock),
 		Handle(agentapi.Release, a.release),
 		Handle(agentapi.ConfigFiles, a.configFiles),
 		Handle(agentapi.OpenIPerf3, a.iperf3.Open),
@@ -126,7 +126,7 @@ func (a *Agent) Close() {
 	a.iperf3.Close()
 	a.tools.Close()
 	a.counters.close()
-	a.held.release()
+	a.hostLock.release()
 }
 
 // Handle has f carry out a method. A request is decoded strictly: a field that

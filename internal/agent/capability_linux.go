@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,8 +42,8 @@ func (a *Agent) capabilities() agentapi.Capabilities {
 		}
 		return nil
 	})
-	if makeable(cmp.Or(a.cfg.HoldDir, apply.HoldDir)) {
-		out = append(out, agentapi.CanHold)
+	if makeable(cmp.Or(a.cfg.LockDir, apply.LockDir)) {
+		out = append(out, agentapi.CanLock)
 	}
 	if makeable(cmp.Or(a.cfg.JournalDir, apply.DefaultDir)) {
 		out = append(out, agentapi.CanJournal)
@@ -63,12 +64,7 @@ func pingGroup() bool {
 		return false
 	}
 	groups, _ := os.Getgroups() // without them its own counts
-	for _, g := range append(groups, os.Getegid()) {
-		if uint32(g) >= low && uint32(g) <= high {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(append(groups, os.Getegid()), func(g int) bool { return uint32(g) >= low && uint32(g) <= high })
 }
 
 // effective is the process's effective set; empty where it cannot be read.

@@ -70,7 +70,7 @@ func (a *Agent) apply(ctx context.Context, req agentapi.ApplyRequest) (agentapi.
 		reply = agentapi.ApplyReply{Journal: r.ID, Applied: r.Applied}
 		step := (*apply.StepError)(nil)
 		switch errors.As(err, &step); {
-		case step != nil && !step.Undone:
+		case step != nil && !step.RolledBack:
 			return &agentapi.Error{Code: agentapi.CodeHalf, Text: err.Error()}
 		case step != nil && !refused(req.Plan, step):
 			reply.RolledBack = err.Error()
@@ -90,7 +90,7 @@ func (a *Agent) rollback(ctx context.Context, req agentapi.RollbackRequest) (age
 			return err
 		}
 		r, err := ap.Rollback(ctx, req.Journal)
-		reply = agentapi.RollbackReply{Journal: r.ID, Undone: r.Undone, Left: r.Left}
+		reply = agentapi.RollbackReply{Journal: r.ID, RolledBack: r.RolledBack, Left: r.Left}
 		return err
 	})
 	return reply, err
@@ -100,9 +100,9 @@ func (a *Agent) rollback(ctx context.Context, req agentapi.RollbackRequest) (age
 func groupReply(results []apply.Result) agentapi.RollbackReply {
 	var reply agentapi.RollbackReply
 	for _, r := range results {
-		reply.Undone += r.Undone
+		reply.RolledBack += r.RolledBack
 		reply.Left = append(reply.Left, r.Left...)
-		reply.Entries = append(reply.Entries, agentapi.RolledBackEntry{Journal: r.ID, State: r.State, Undone: r.Undone})
+		reply.Entries = append(reply.Entries, agentapi.RolledBackEntry{Journal: r.ID, State: r.State, RolledBack: r.RolledBack})
 	}
 	return reply
 }

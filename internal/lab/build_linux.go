@@ -210,12 +210,7 @@ func awaitPorts(ctx context.Context, namespace, bond string, want int) error {
 func usablePorts(namespace, bond string) (int, error) {
 	var usable int
 	err := netns.Named(namespace).Do(func() error {
-		h, err := rtnl.Open()
-		if err != nil {
-			return err
-		}
-		defer h.Close()
-		links, err := h.Links()
+		links, err := rtnl.Links()
 		if err != nil {
 			return err
 		}

@@ -24,8 +24,8 @@ func (c *Cable) Break() error {
 	return c.at.Mute(c.far)
 }
 
-// Mend takes Break back, as far as it came.
-func (c *Cable) Mend() error {
+// Repair takes Break back, as far as it came.
+func (c *Cable) Repair() error {
 	if !c.muted {
 		return nil
 	}

@@ -45,8 +45,8 @@ type Cable struct{}
 // Break is ErrNoBackEnd.
 func (*Cable) Break() error { return ErrNoBackEnd }
 
-// Mend is ErrNoBackEnd.
-func (*Cable) Mend() error { return ErrNoBackEnd }
+// Repair is ErrNoBackEnd.
+func (*Cable) Repair() error { return ErrNoBackEnd }
 
 // Machine does nothing.
 func Machine(map[string]string) error { return nil }

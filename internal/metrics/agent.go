@@ -35,8 +35,8 @@ const (
 	usualEvery    = 10 * time.Second
 )
 
-type agentTeller struct {
-	teller
+type agentCollector struct {
+	collector
 	cfg AgentConfig
 
 	mu   sync.Mutex
@@ -52,11 +52,11 @@ func Agent(cfg AgentConfig) prometheus.Collector {
 	if cfg.Every == 0 {
 		cfg.Every = usualEvery
 	}
-	return &agentTeller{teller: newTeller(OfAgent), cfg: cfg}
+	return &agentCollector{collector: newCollector(OfAgent), cfg: cfg}
 }
 
 // Collect implements prometheus.Collector.
-func (a *agentTeller) Collect(out chan<- prometheus.Metric) {
+func (a *agentCollector) Collect(out chan<- prometheus.Metric) {
 	a.tell(out, "linerate_agent_info", 1, a.cfg.Host, a.cfg.Linerate, string(a.cfg.Most))
 	a.counts(out, a.cfg.Counts())
 	if a.cfg.Observe == nil {
@@ -67,7 +67,7 @@ func (a *agentTeller) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-func (a *agentTeller) counts(out chan<- prometheus.Metric, c natsagent.Counts) {
+func (a *agentCollector) counts(out chan<- prometheus.Metric, c natsagent.Counts) {
 	a.tell(out, "linerate_agent_start_time_seconds", seconds(c.Since))
 	a.tell(out, "linerate_agent_connected", yes(c.Connected))
 	a.tell(out, "linerate_agent_reconnects_total", float64(c.Reconnects))
@@ -96,7 +96,7 @@ func (a *agentTeller) counts(out chan<- prometheus.Metric, c natsagent.Counts) {
 
 // observed is the host as it is, or was a moment ago; false where it cannot be
 // read.
-func (a *agentTeller) observed() (netstate.Host, bool) {
+func (a *agentCollector) observed() (netstate.Host, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.at.IsZero() && time.Since(a.at) < a.cfg.Every {
@@ -115,7 +115,7 @@ func (a *agentTeller) observed() (netstate.Host, bool) {
 
 // links tells of the links. Of containers' ends and tunnels, which come and go
 // by thousands, only those with an address or a bond's are told.
-func (a *agentTeller) links(out chan<- prometheus.Metric, h netstate.Host) {
+func (a *agentCollector) links(out chan<- prometheus.Metric, h netstate.Host) {
 	for _, l := range h.Links {
 		if l.Kind == "loopback" || l.Kind != "" && l.Bond == nil && l.Port == nil && len(l.Addresses) == 0 {
 			continue
@@ -132,7 +132,7 @@ func (a *agentTeller) links(out chan<- prometheus.Metric, h netstate.Host) {
 	}
 }
 
-func (a *agentTeller) bond(out chan<- prometheus.Metric, h netstate.Host, l netstate.Link) {
+func (a *agentCollector) bond(out chan<- prometheus.Metric, h netstate.Host, l netstate.Link) {
 	usable := h.UsablePorts(l.Name)
 	policy := ""
 	if l.Bond.Mode.Hashes() {

@@ -33,8 +33,8 @@ const (
 
 // Listen tells whoever asks at the address, until Close. An address that is
 // taken, or none of this host, is an error.
-func Listen(ctx context.Context, address string, log *slog.Logger, tellers ...prometheus.Collector) (*Endpoint, error) {
-	registry, err := Registry(tellers...)
+func Listen(ctx context.Context, address string, log *slog.Logger, collectors ...prometheus.Collector) (*Endpoint, error) {
+	registry, err := Registry(collectors...)
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +74,9 @@ func (e *Endpoint) Close() error {
 }
 
 // Registry holds tellers for one reader.
-func Registry(tellers ...prometheus.Collector) (*prometheus.Registry, error) {
+func Registry(collectors ...prometheus.Collector) (*prometheus.Registry, error) {
 	r := prometheus.NewPedanticRegistry()
-	for _, t := range tellers {
+	for _, t := range collectors {
 		if err := r.Register(t); err != nil {
 			return nil, fmt.Errorf("make metrics: %w", err)
 		}
@@ -86,11 +86,11 @@ func Registry(tellers ...prometheus.Collector) (*prometheus.Registry, error) {
 
 // Tell answers Prometheus at an address until it is told to end; "" is
 // nowhere.
-func Tell(ctx context.Context, address string, log *slog.Logger, tellers ...prometheus.Collector) (end func(), err error) {
+func Tell(ctx context.Context, address string, log *slog.Logger, collectors ...prometheus.Collector) (end func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
-	e, err := Listen(ctx, address, log, tellers...)
+	e, err := Listen(ctx, address, log, collectors...)
 	if err != nil {
 		return nil, err
 	}

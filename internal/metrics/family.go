@@ -74,15 +74,15 @@ var families = []Family{
 }
 
 // teller gives out values of the families of one kind of teller.
-type teller struct{ descs map[string]told }
+type collector struct{ descs map[string]told }
 
 type told struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
 }
 
-func newTeller(of ...string) teller {
-	t := teller{make(map[string]told)}
+func newCollector(of ...string) collector {
+	t := collector{make(map[string]told)}
 	for _, f := range families {
 		if slices.Contains(of, f.Of) {
 			t.descs[f.Name] = told{prometheus.NewDesc(f.Name, f.Help, f.Labels, nil), f.Kind}
@@ -92,7 +92,7 @@ func newTeller(of ...string) teller {
 }
 
 // Describe implements prometheus.Collector.
-func (t teller) Describe(out chan<- *prometheus.Desc) {
+func (t collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range t.descs {
 		out <- d.desc
 	}
@@ -100,7 +100,7 @@ func (t teller) Describe(out chan<- *prometheus.Desc) {
 
 // tell gives out one value. A name that is not in the table is a panic that the
 // first test of its teller meets.
-func (t teller) tell(out chan<- prometheus.Metric, name string, value float64, labels ...string) {
+func (t collector) tell(out chan<- prometheus.Metric, name string, value float64, labels ...string) {
 	d := t.descs[name]
 	out <- prometheus.MustNewConstMetric(d.desc, d.kind, value, labels...)
 }

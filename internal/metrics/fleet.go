@@ -25,8 +25,8 @@ type ServeConfig struct {
 // is better than none.
 const statesWithin = 5 * time.Second
 
-type serveTeller struct {
-	teller
+type serveCollector struct {
+	collector
 	cfg ServeConfig
 }
 
@@ -35,11 +35,11 @@ func Serve(cfg ServeConfig) prometheus.Collector {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return serveTeller{newTeller(OfServe), cfg}
+	return serveCollector{newCollector(OfServe), cfg}
 }
 
 // Collect implements prometheus.Collector.
-func (t serveTeller) Collect(out chan<- prometheus.Metric) {
+func (t serveCollector) Collect(out chan<- prometheus.Metric) {
 	if n, err := t.cfg.Numbers(); err != nil {
 		t.cfg.Logger.Warn("metrics: the server's numbers were not read", "error", err)
 	} else {
@@ -57,7 +57,7 @@ func (t serveTeller) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-func (t serveTeller) hosts(out chan<- prometheus.Metric) {
+func (t serveCollector) hosts(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), statesWithin)
 	defer cancel()
 	states, err := t.cfg.States(ctx)

@@ -181,9 +181,9 @@ func TestPathsBounded(t *testing.T) {
 
 // scrape reads an endpoint as Prometheus does and checks what it says by
 // Prometheus's own rules.
-func scrape(t *testing.T, accept string, tellers ...prometheus.Collector) string {
+func scrape(t *testing.T, accept string, collectors ...prometheus.Collector) string {
 	t.Helper()
-	e, err := Listen(t.Context(), "127.0.0.1:0", nil, tellers...)
+	e, err := Listen(t.Context(), "127.0.0.1:0", nil, collectors...)
 	if err != nil {
 		t.Fatal(err)
 	}

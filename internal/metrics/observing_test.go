@@ -15,7 +15,7 @@ func observing(h netstate.Host) func(context.Context) (netstate.Host, error) {
 }
 
 // Several readers cost a host no more than one.
-func TestObservedSeldom(t *testing.T) {
+func TestObservedRarely(t *testing.T) {
 	var times atomic.Int32
 	a := Agent(AgentConfig{Counts: func() natsagent.Counts { return natsagent.Counts{} }, Observe: func(context.Context) (netstate.Host, error) {
 		times.Add(1)

@@ -97,16 +97,16 @@ func (p *Paths) all() []pathNow {
 	return slices.Collect(maps.Values(p.said))
 }
 
-type pathTeller struct {
-	teller
+type pathCollector struct {
+	collector
 	paths *Paths
 }
 
 // OfThePaths tells what paths carried.
-func OfThePaths(p *Paths) prometheus.Collector { return pathTeller{newTeller(OfPaths), p} }
+func OfThePaths(p *Paths) prometheus.Collector { return pathCollector{newCollector(OfPaths), p} }
 
 // Collect implements prometheus.Collector.
-func (t pathTeller) Collect(out chan<- prometheus.Metric) {
+func (t pathCollector) Collect(out chan<- prometheus.Metric) {
 	for _, l := range t.paths.all() {
 		t.line(out, l)
 	}
@@ -115,7 +115,7 @@ func (t pathTeller) Collect(out chan<- prometheus.Metric) {
 // fewestNoisy is how many runs it takes to say how much they vary.
 const fewestNoisy = 3
 
-func (t pathTeller) line(out chan<- prometheus.Metric, p pathNow) {
+func (t pathCollector) line(out chan<- prometheus.Metric, p pathNow) {
 	labels := []string{p.From, p.To, string(p.Direction), strconv.Itoa(p.Streams), p.Protocol, p.Tool, p.Setting, cmp.Or(string(p.Phase), "measure")}
 	t.tell(out, "linerate_path_goodput_bytes_per_second", perSecond(p.last.Goodput), labels...)
 	t.tell(out, "linerate_path_measured_time_seconds", seconds(p.last.Started), labels...)

@@ -9,8 +9,8 @@ import (
 )
 
 // Write writes what tellers tell in Prometheus's text format.
-func Write(w io.Writer, tellers ...prometheus.Collector) error {
-	registry, err := Registry(tellers...)
+func Write(w io.Writer, collectors ...prometheus.Collector) error {
+	registry, err := Registry(collectors...)
 	if err != nil {
 		return err
 	}

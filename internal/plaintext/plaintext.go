@@ -75,3 +75,15 @@ func JSON(document []byte) []byte {
 
 // outsideJSON is what must be escaped. A carriage return is white space there.
 func outsideJSON(r rune) bool { return r != '\n' && r != '\t' && r != '\r' && !Harmless(r) }
+
+// ShellWord makes s one word of a POSIX shell. A link's name may hold almost any
+// byte, and what holds it is pasted into root shells.
+func ShellWord(s string) string {
+	unsafe := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-+:/@%,=", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, unsafe) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

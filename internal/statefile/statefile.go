@@ -14,29 +14,45 @@ import (
 	"syscall"
 )
 
-// ErrForeign is a file or directory that somebody else may have made or may
+// ErrUntrusted is a file or directory that somebody else may have made or may
 // write.
-var ErrForeign = errors.New("not believed: others than root and its owner may write it")
+var ErrUntrusted = errors.New("not believed: others than root and its owner may write it")
 
-// ForeignError says which one, what is wrong with it, and what to do.
-type ForeignError struct {
+// UntrustedError says which one, what is wrong with it, and what to do.
+type UntrustedError struct {
 	Path string
 	Why  string // "it is a symbolic link"
 	Do   string // "remove it"
 }
 
-func (e *ForeignError) Error() string {
+func (e *UntrustedError) Error() string {
 	return e.Path + ": not believed: " + e.Why + "; " + e.Do
 }
 
-// Is makes a ForeignError an ErrForeign.
-func (e *ForeignError) Is(target error) bool { return target == ErrForeign }
+// Is makes a UntrustedError an ErrUntrusted.
+func (e *UntrustedError) Is(target error) bool { return target == ErrUntrusted }
 
 // Open is os.OpenFile of a state file. The last part of the path is never
 // followed as a link, and what was opened is looked at before anything is read,
 // written or truncated: what is no plain file, has a second name, is not root's
-// or the running user's, or may be written by others is a ForeignError.
+// or the running user's, or may be written by others is a UntrustedError.
 func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	return open(path, flag, perm, Check)
+}
+
+// OpenPlain opens a file of anybody's for reading: a plain file under its own
+// name, without following a link or waiting for a pipe. Anything else is a
+// UntrustedError.
+func OpenPlain(path string) (*os.File, error) {
+	return open(path, os.O_RDONLY, 0, func(path string, info fs.FileInfo) error {
+		if !info.Mode().IsRegular() {
+			return errNotPlain(path)
+		}
+		return nil
+	})
+}
+
+func open(path string, flag int, perm fs.FileMode, check func(path string, info fs.FileInfo) error) (*os.File, error) {
 	f, err := os.OpenFile(path, flag&^os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, perm)
 	if err != nil {
 		if isLink(path, err) {
@@ -46,7 +62,7 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil {
-		err = Check(path, info)
+		err = check(path, info)
 	}
 	if err == nil && flag&os.O_TRUNC != 0 {
 		err = f.Truncate(0)
@@ -57,33 +73,12 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// OpenPlain opens a file of anybody's for reading: a plain file under its own
-// name, without following a link or waiting for a pipe. Anything else is a
-// ForeignError.
-func OpenPlain(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		if isLink(path, err) {
-			return nil, errLink(path)
-		}
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errNotPlain(path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
 func errNotPlain(path string) error {
-	return &ForeignError{path, "it is no plain file", "find out who made it, then remove it: rm " + path}
+	return &UntrustedError{path, "it is no plain file", "find out who made it, then remove it: rm " + path}
 }
 
 func errLink(path string) error {
-	return &ForeignError{path, "it is a symbolic link", "find out who made it, then remove it: rm " + path}
+	return &UntrustedError{path, "it is a symbolic link", "find out who made it, then remove it: rm " + path}
 }
 
 // isLink reports the error of O_NOFOLLOW: ELOOP, on FreeBSD EMLINK (open(2)).
@@ -104,7 +99,7 @@ func Check(path string, info fs.FileInfo) error {
 	case !info.Mode().IsRegular():
 		return errNotPlain(path)
 	case Names(info) > 1:
-		return &ForeignError{path, fmt.Sprintf("it has %d names (hard links)", Names(info)), "find out who made the others (find / -samefile " + path + "), then remove it"}
+		return &UntrustedError{path, fmt.Sprintf("it has %d names (hard links)", Names(info)), "find out who made the others (find / -samefile " + path + "), then remove it"}
 	}
 	return owned(path, info)
 }
@@ -125,10 +120,10 @@ func CheckDir(path string) error {
 
 func owned(path string, info fs.FileInfo) error {
 	if uid, _ := Owner(info); uid != 0 && uid != os.Geteuid() {
-		return &ForeignError{path, fmt.Sprintf("it belongs to user %d", uid), fmt.Sprintf("when that is as it should be: chown %d %s", os.Geteuid(), path)}
+		return &UntrustedError{path, fmt.Sprintf("it belongs to user %d", uid), fmt.Sprintf("when that is as it should be: chown %d %s", os.Geteuid(), path)}
 	}
 	if mode := info.Mode().Perm(); mode&0o022 != 0 {
-		return &ForeignError{path, fmt.Sprintf("others may write it (mode %04o)", mode), "see who wrote there, then: chmod go-w " + path}
+		return &UntrustedError{path, fmt.Sprintf("others may write it (mode %04o)", mode), "see who wrote there, then: chmod go-w " + path}
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // foreign are files that are not ours alone, by what an error says of them.
-func foreign(t *testing.T) map[string]func(path string) error {
+func external(t *testing.T) map[string]func(path string) error {
 	victim := filepath.Join(t.TempDir(), "victim")
 	if err := os.WriteFile(victim, []byte("root:*:1"), 0o600); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func foreign(t *testing.T) map[string]func(path string) error {
 }
 
 func TestForeignFiles(t *testing.T) {
-	for want, make := range foreign(t) {
+	for want, make := range external(t) {
 		t.Run(want, func(t *testing.T) {
 			if strings.HasPrefix(want, "belongs") && os.Geteuid() != 0 {
 				t.Skip("giving a file away takes root")
@@ -49,11 +49,11 @@ func TestForeignFiles(t *testing.T) {
 					f.Close()
 				}
 				// A pipe that nobody reads cannot be opened for writing either.
-				if pipe := errors.Is(err, syscall.ENXIO) && want == "no plain file"; !pipe && (!errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), want)) {
+				if pipe := errors.Is(err, syscall.ENXIO) && want == "no plain file"; !pipe && (!errors.Is(err, ErrUntrusted) || !strings.Contains(err.Error(), want)) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
-			if _, err := Read(path, 100); !errors.Is(err, ErrForeign) {
+			if _, err := Read(path, 100); !errors.Is(err, ErrUntrusted) {
 				t.Errorf("read: %v", err)
 			}
 			if err := Replace(path, []byte("new"), 0o600); err != nil {
@@ -106,7 +106,7 @@ func TestCheckDir(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := CheckDir(dir); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "mode 0777") || !strings.Contains(err.Error(), "chmod go-w "+dir) {
+	if err := CheckDir(dir); !errors.Is(err, ErrUntrusted) || !strings.Contains(err.Error(), "mode 0777") || !strings.Contains(err.Error(), "chmod go-w "+dir) {
 		t.Errorf("one that all may write: %v", err)
 	}
 	if err := CheckDir(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {

@@ -121,8 +121,8 @@ func (s Style) head(v View, width int) string {
 	what := cut(v.What, room-columns(count)-columns(stage)-2)
 	words := cut(count+what+": "+stage, room)
 	pad := strings.Repeat(" ", max(room-columns(words), 0))
-	if strings.HasPrefix(words, count+what) { // all but the tail is there: set it off
-		words = count + s.Strong(what) + strings.TrimPrefix(words, count+what)
+	if after, ok := strings.CutPrefix(words, count+what); ok { // all but the tail is there: set it off
+		words = count + s.Strong(what) + after
 	}
 	if left == "" {
 		return words

@@ -125,8 +125,8 @@ func (b *builder) belongs(r netstate.Rule) bool {
 
 // mptcp lays the file's limits and endpoints over the path manager's.
 func (b *builder) mptcp() {
-	wish := b.file.MPTCP
-	if wish == nil {
+	wanted := b.file.MPTCP
+	if wanted == nil {
 		return
 	}
 	path := []any{"mptcp"}
@@ -137,16 +137,16 @@ func (b *builder) mptcp() {
 	m := *b.observed.MPTCP
 	m.Endpoints = slices.Clone(m.Endpoints)
 	if b.at.Has("mptcp", "subflows") {
-		m.Subflows = wish.Subflows
+		m.Subflows = wanted.Subflows
 		b.because(plan.Step{Kind: plan.MPTCPLimit, Key: "subflows"}, b.at.Line("mptcp", "subflows"), "")
 	}
 	if b.at.Has("mptcp", "add_addr_accepted") {
-		m.AddAddrAccepted = wish.AddAddrAccepted
+		m.AddAddrAccepted = wanted.AddAddrAccepted
 		b.because(plan.Step{Kind: plan.MPTCPLimit, Key: "add_addr_accepted"}, b.at.Line("mptcp", "add_addr_accepted"), "")
 	}
 	b.want.MPTCP = &m
 	said := map[netip.Addr]bool{}
-	for i, e := range wish.Endpoints {
+	for i, e := range wanted.Endpoints {
 		said[e.Addr] = true
 		b.endpoint(e, []any{"mptcp", "endpoints", i})
 	}

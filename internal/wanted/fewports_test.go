@@ -69,7 +69,7 @@ func TestBondOfFewPorts(t *testing.T) {
 			if diff := cmp.Diff(tt.ports, l.Bond.Ports, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("ports (-want +got):\n%s", diff)
 			}
-			if back, err := plan.Apply(after, p.Undo()); err != nil {
+			if back, err := plan.Apply(after, p.Rollback()); err != nil {
 				t.Errorf("undo: %v", err)
 			} else if l, was := back.Link("bond0"); !was || len(l.Bond.Ports) != len(portsOf(tt.observed, "bond0")) {
 				t.Errorf("after undo bond0 has %v", l.Bond.Ports)
@@ -177,7 +177,7 @@ func TestPortOptions(t *testing.T) {
 			t.Errorf("%s: %+v, want %v\n%s", name, l.Port, want, p.Text())
 		}
 	}
-	if _, err := plan.Apply(after, p.Undo()); err != nil {
+	if _, err := plan.Apply(after, p.Rollback()); err != nil {
 		t.Errorf("undo: %v", err)
 	}
 	out := twice(t, after, noProfiles+"    network: {ethernets: {eth2: {}, eth3: {}, eth4: {}}, bonds: {bond0: {interfaces: [eth3]}}}\n")

@@ -45,7 +45,7 @@ func TestNewOnNew(t *testing.T) {
 					t.Errorf("%s is there: %v, up: %v", l, ok, is.Up)
 				}
 			}
-			if _, err := plan.Apply(after, p.Undo()); err != nil {
+			if _, err := plan.Apply(after, p.Rollback()); err != nil {
 				t.Errorf("undo: %v", err)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 )
 
 // wish is a value and where the file says it.
-type wish struct {
+type wanted struct {
 	value int
 	path  []any
 }
@@ -17,13 +17,13 @@ type wish struct {
 // bond sets its ports' (bond_change_mtu, bond_enslave), and no VLAN is larger
 // than its parent (vlan_dev_change_mtu).
 func (b *builder) settleMTUs() {
-	said := map[string]wish{}
+	said := map[string]wanted{}
 	for _, d := range b.definitions() {
 		if d.device.MTU == 0 {
 			continue
 		}
 		for _, name := range b.links(d.device.ID) {
-			said[name] = wish{d.device.MTU, network(d.name, d.device.ID, "mtu")}
+			said[name] = wanted{d.device.MTU, network(d.name, d.device.ID, "mtu")}
 		}
 	}
 	for name, w := range said {
@@ -56,7 +56,7 @@ func (b *builder) setMTU(name string, mtu int, by, why string) {
 	b.because(plan.Step{Kind: plan.LinkMTU, Link: name}, by, why)
 }
 
-func (b *builder) bondMTUs(said map[string]wish) {
+func (b *builder) bondMTUs(said map[string]wanted) {
 	for _, bond := range slices.Clone(b.want.Links) {
 		if bond.Bond == nil {
 			continue
@@ -98,7 +98,7 @@ func (b *builder) bondMTUs(said map[string]wish) {
 
 // vlanMTU gives a VLAN, or what rides on a link as one does, what it is told,
 // keeps what it has, or takes its parent's.
-func (b *builder) vlanMTU(l netstate.Link, said map[string]wish) {
+func (b *builder) vlanMTU(l netstate.Link, said map[string]wanted) {
 	parent, ok := b.want.Link(l.LargestOn())
 	w, told := said[l.Name]
 	switch {
@@ -116,7 +116,7 @@ func (b *builder) vlanMTU(l netstate.Link, said map[string]wish) {
 	}
 }
 
-func (b *builder) vlanProblems(said map[string]wish) {
+func (b *builder) vlanProblems(said map[string]wanted) {
 	for _, l := range b.want.Links {
 		w, told := said[l.Name]
 		if l.VLAN == nil || !told {

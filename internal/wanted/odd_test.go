@@ -50,7 +50,7 @@ func TestOddHosts(t *testing.T) {
 		"twice":     func(h *netstate.Host) { h.Links = append(h.Links, h.Links...) },
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		text := wish(rt)
+		text := drawnText(rt)
 		f, err := fabric.Parse("f", []byte(text))
 		if err != nil {
 			rt.Fatalf("%v\n%s", err, text)
@@ -76,7 +76,7 @@ func TestOddHosts(t *testing.T) {
 		if err != nil {
 			rt.Fatalf("%s: apply: %v\n%s", strings.Join(names, ", "), err, text)
 		}
-		if _, err := plan.Apply(after, p.Undo()); err != nil {
+		if _, err := plan.Apply(after, p.Rollback()); err != nil {
 			rt.Fatalf("%s: undo: %v\n%s", strings.Join(names, ", "), err, text)
 		}
 	})

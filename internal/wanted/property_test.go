@@ -15,7 +15,7 @@ import (
 // is carried out the same file wants nothing more.
 func TestWantedIsReached(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		text := wish(rt)
+		text := drawnText(rt)
 		f, err := fabric.Parse("f", []byte(text))
 		if err != nil {
 			rt.Fatalf("%v\n%s", err, text)
@@ -44,7 +44,7 @@ func TestWantedIsReached(t *testing.T) {
 		if more, err := plan.Between(after, again.Host); err != nil || len(more.Steps) > 0 {
 			rt.Fatalf("wants more: %v\n%s\n%s", err, more.Text(), text)
 		}
-		back, err := plan.Apply(after, steps.Undo())
+		back, err := plan.Apply(after, steps.Rollback())
 		if err != nil {
 			rt.Fatalf("undo: %v\n%s", err, text)
 		}
@@ -55,7 +55,7 @@ func TestWantedIsReached(t *testing.T) {
 }
 
 // wish is a fabric that the running host can have.
-func wish(t *rapid.T) string {
+func drawnText(t *rapid.T) string {
 	one := func(name string, words ...string) string { return rapid.SampledFrom(words).Draw(t, name) }
 	var b strings.Builder
 	b.WriteString("linerate: v1\nhosts:\n  h:\n    network:\n      ethernets:\n")

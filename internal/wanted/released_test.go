@@ -76,7 +76,7 @@ func TestReleasedPortsAddresses(t *testing.T) {
 							t.Errorf("tso of bond0 is to stay, though its ports make it")
 						}
 					}
-					if back, err := plan.Apply(after, p.Undo()); err != nil {
+					if back, err := plan.Apply(after, p.Rollback()); err != nil {
 						t.Errorf("undo: %v", err)
 					} else if l, _ := back.Link("eth2"); l.Master != "bond0" {
 						t.Errorf("after undo eth2 is a port of %q", l.Master)
@@ -122,7 +122,7 @@ func TestAddressOfReplacedPorts(t *testing.T) {
 	bond.MAC = flow.MAC{2, 0, 0, 0, 0, 0x55} // as the kernel drew it
 	h.SetLink(bond)
 	mac, p, after := macOf("[eth4]")
-	back, err := plan.Apply(after, p.Undo())
+	back, err := plan.Apply(after, p.Rollback())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func (b *builder) settings() {
 		}
 	}
 	for _, id := range fabric.InNaturalOrder(slices.Collect(maps.Keys(b.file.Links))) {
-		wish := b.file.Links[id]
+		wanted := b.file.Links[id]
 		path := []any{"links", id}
 		names := b.links(id)
 		if len(b.devices) == 0 {
@@ -33,32 +33,32 @@ func (b *builder) settings() {
 			b.leave("the settings of %s: it is not there", id)
 		}
 		for _, name := range names {
-			b.linkSettings(name, wish, path)
+			b.linkSettings(name, wanted, path)
 		}
 	}
 }
 
 func netplanOffload(feature string) string { return fabric.OffloadKey(feature) }
 
-func (b *builder) linkSettings(name string, wish fabric.LinkSettings, path []any) {
+func (b *builder) linkSettings(name string, wanted fabric.LinkSettings, path []any) {
 	under := func(more ...any) []any { return append(slices.Clone(path), more...) }
-	for _, feature := range slices.Sorted(maps.Keys(wish.Offloads)) {
-		b.offload(name, feature, wish.Offloads[feature], under("offloads", feature))
+	for _, feature := range slices.Sorted(maps.Keys(wanted.Offloads)) {
+		b.offload(name, feature, wanted.Offloads[feature], under("offloads", feature))
 	}
-	if wish.RingRx+wish.RingTx > 0 {
-		b.rings(name, wish, under("rings"))
+	if wanted.RingRx+wanted.RingTx > 0 {
+		b.rings(name, wanted, under("rings"))
 	}
-	if len(wish.Channels) > 0 {
-		b.channels(name, wish.Channels, under("channels"))
+	if len(wanted.Channels) > 0 {
+		b.channels(name, wanted.Channels, under("channels"))
 	}
-	if len(wish.Coalescing) > 0 {
-		b.coalescing(name, wish.Coalescing, under("coalesce"))
+	if len(wanted.Coalescing) > 0 {
+		b.coalescing(name, wanted.Coalescing, under("coalesce"))
 	}
-	if wish.Qdisc != "" {
-		b.qdisc(name, wish.Qdisc, under("qdisc"))
+	if wanted.Qdisc != "" {
+		b.qdisc(name, wanted.Qdisc, under("qdisc"))
 	}
 	for _, o := range bondopt.Ports() {
-		if value, said := wish.Port[o.Name]; said {
+		if value, said := wanted.Port[o.Name]; said {
 			b.portOption(name, o, value, under(o.Key))
 		}
 	}
@@ -98,7 +98,7 @@ func (b *builder) device(name string, f func(*netstate.Device)) {
 	})
 }
 
-func (b *builder) rings(name string, wish fabric.LinkSettings, path []any) {
+func (b *builder) rings(name string, wanted fabric.LinkSettings, path []any) {
 	l, _ := b.want.Link(name)
 	if l.Device == nil || l.Device.Rings == nil {
 		b.wrong(path, "take it out", "%s has no descriptor rings that can be set", name)
@@ -106,24 +106,24 @@ func (b *builder) rings(name string, wish fabric.LinkSettings, path []any) {
 	}
 	rings := *l.Device.Rings
 	for _, r := range []struct {
-		key  string
-		wish int
-		most int
-		into *int
-	}{{"rx", wish.RingRx, rings.RxMax, &rings.Rx}, {"tx", wish.RingTx, rings.TxMax, &rings.Tx}} {
+		key    string
+		wanted int
+		most   int
+		into   *int
+	}{{"rx", wanted.RingRx, rings.RxMax, &rings.Rx}, {"tx", wanted.RingTx, rings.TxMax, &rings.Tx}} {
 		switch {
-		case r.wish == 0:
+		case r.wanted == 0:
 			continue
-		case r.most > 0 && r.wish > r.most:
-			b.wrong(append(slices.Clone(path), r.key), "", "%s has %s rings of %d at most, not %d", name, r.key, r.most, r.wish)
+		case r.most > 0 && r.wanted > r.most:
+			b.wrong(append(slices.Clone(path), r.key), "", "%s has %s rings of %d at most, not %d", name, r.key, r.most, r.wanted)
 		}
-		*r.into = r.wish
+		*r.into = r.wanted
 		b.because(plan.Step{Kind: plan.Ring, Link: name, Key: r.key}, b.at.Line(append(slices.Clone(path), r.key)...), "")
 	}
 	b.device(name, func(d *netstate.Device) { d.Rings = &rings })
 }
 
-func (b *builder) channels(name string, wish map[string]int, path []any) {
+func (b *builder) channels(name string, wanted map[string]int, path []any) {
 	l, _ := b.want.Link(name)
 	if l.Device == nil || l.Device.Channels == nil {
 		b.wrong(path, "take it out", "%s has no channels that can be set", name)
@@ -135,7 +135,7 @@ func (b *builder) channels(name string, wish map[string]int, path []any) {
 		most int
 		into *int
 	}{{"rx", c.RxMax, &c.Rx}, {"tx", c.TxMax, &c.Tx}, {"combined", c.CombinedMax, &c.Combined}} {
-		n, said := wish[r.key]
+		n, said := wanted[r.key]
 		if !said {
 			continue
 		}
@@ -152,7 +152,7 @@ func (b *builder) channels(name string, wish map[string]int, path []any) {
 	b.device(name, func(d *netstate.Device) { d.Channels = &c })
 }
 
-func (b *builder) coalescing(name string, wish map[string]int, path []any) {
+func (b *builder) coalescing(name string, wanted map[string]int, path []any) {
 	l, _ := b.want.Link(name)
 	if l.Device == nil || l.Device.Coalescing == nil {
 		b.wrong(path, "take it out", "%s has no interrupt moderation that can be set", name)
@@ -160,9 +160,9 @@ func (b *builder) coalescing(name string, wish map[string]int, path []any) {
 	}
 	b.device(name, func(d *netstate.Device) {
 		d.Coalescing = maps.Clone(d.Coalescing)
-		maps.Copy(d.Coalescing, wish)
+		maps.Copy(d.Coalescing, wanted)
 	})
-	for key := range wish {
+	for key := range wanted {
 		b.because(plan.Step{Kind: plan.Coalesce, Link: name, Key: key}, b.at.Line(append(slices.Clone(path), key)...), "")
 	}
 }

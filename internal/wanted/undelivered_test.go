@@ -25,7 +25,7 @@ func TestUndeliveredRoutes(t *testing.T) {
 			for _, link := range []string{"", "eth0"} {
 				h := running()
 				h.Routes = append(h.Routes, made)
-				s := p.Steps[0].Undo()
+				s := p.Steps[0].Rollback()
 				r := *s.Route
 				r.Link = link
 				s.Route = &r

@@ -18,17 +18,17 @@ type compareView struct {
 func (s *site) compare(w http.ResponseWriter, r *http.Request, who session) {
 	v := compareView{Before: r.FormValue("before"), After: r.FormValue("after")}
 	var err error
-	if v.Runs, _, err = s.cfg.Shelf.Runs(r.Context(), store.Span{}, runsShown); err != nil {
+	if v.Runs, _, err = s.cfg.Store.Runs(r.Context(), store.Span{}, runsShown); err != nil {
 		s.failed(w, who, err)
 		return
 	}
 	if v.Before != "" && v.After != "" {
-		before, _, err := s.cfg.Shelf.Record(r.Context(), v.Before)
+		before, _, err := s.cfg.Store.Record(r.Context(), v.Before)
 		if err != nil {
 			s.failed(w, who, err)
 			return
 		}
-		after, _, err := s.cfg.Shelf.Record(r.Context(), v.After)
+		after, _, err := s.cfg.Store.Record(r.Context(), v.After)
 		if err != nil {
 			s.failed(w, who, err)
 			return

@@ -14,20 +14,20 @@ import (
 	"github.com/linerate/linerate/internal/agent/nats/wire"
 )
 
-// Fleet is the hosts that meet on the server's bus. What a visitor asks of them is
+// Fleet is the hosts that meet on the server's bus. What a user asks of them is
 // asked in their name and under their role, so that hosts hold them to it too.
 type Fleet interface {
 	// Hosts are those that were ever there, by name, as they last said.
 	Hosts(ctx context.Context) ([]Host, error)
-	Journal(ctx context.Context, v Visitor, host string) (agentapi.JournalReply, error)
-	Confirm(ctx context.Context, v Visitor, host, change string) error
-	Rollback(ctx context.Context, v Visitor, host, change string) (agentapi.RollbackReply, error)
+	Journal(ctx context.Context, v User, host string) (agentapi.JournalReply, error)
+	Confirm(ctx context.Context, v User, host, change string) error
+	Rollback(ctx context.Context, v User, host, change string) (agentapi.RollbackReply, error)
 	// Measure starts a measurement, which goes on when the page is left.
-	Measure(v Visitor, w Wish) error
+	Measure(v User, w Request) error
 	// Measuring are the measurements of these pages, the newest first.
 	Measuring() []Measuring
 	// Stop ends one that runs; what it has measured is kept.
-	Stop(v Visitor, id string) error
+	Stop(v User, id string) error
 }
 
 // Errors of a fleet.
@@ -36,7 +36,7 @@ var (
 	ErrBusy = errors.New("busy")
 	// ErrNothing is something that is asked for and is not there.
 	ErrNothing = errors.New("there is no such thing")
-	// errRole is something that a visitor may not.
+	// errRole is something that a user may not.
 	errRole = errors.New("not permitted")
 )
 
@@ -47,8 +47,8 @@ type Host struct {
 	Gone bool // it has said nothing for long
 }
 
-// Wish is a measurement that somebody asks for.
-type Wish struct {
+// Request is a measurement that somebody asks for.
+type Request struct {
 	From, To  string
 	Streams   []int
 	Direction flow.Direction
@@ -59,7 +59,7 @@ type Wish struct {
 type Measuring struct {
 	ID      string
 	Who     string
-	Wish    Wish
+	Request Request
 	Started time.Time
 	Line    string // what it said last
 	Ended   bool
@@ -67,16 +67,16 @@ type Measuring struct {
 	Error   string // why it came to nothing
 }
 
-// The bounds of a wish.
+// The bounds of a request.
 const (
 	mostStreams  = 64
 	mostCounts   = 8
 	mostDuration = 5 * time.Minute
 )
 
-// wish reads the form. Errors: errAsked.
-func wish(r *http.Request) (Wish, error) {
-	w := Wish{From: r.PostFormValue("from"), To: r.PostFormValue("to"), Direction: flow.Direction(r.PostFormValue("direction"))}
+// request reads the form. Errors: errAsked.
+func request(r *http.Request) (Request, error) {
+	w := Request{From: r.PostFormValue("from"), To: r.PostFormValue("to"), Direction: flow.Direction(r.PostFormValue("direction"))}
 	for _, host := range [...]string{w.From, w.To} {
 		if err := wire.CheckName("host", host); err != nil {
 			return w, fmt.Errorf("%w: %w", errAsked, err)

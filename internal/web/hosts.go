@@ -79,9 +79,9 @@ func (s *site) hosts(w http.ResponseWriter, r *http.Request, who session) {
 }
 
 func (s *site) measure(w http.ResponseWriter, r *http.Request, who session) {
-	asked, err := wish(r)
+	asked, err := request(r)
 	if err == nil {
-		err = s.cfg.Fleet.Measure(who.Visitor, asked)
+		err = s.cfg.Fleet.Measure(who.User, asked)
 	}
 	if err != nil {
 		s.failed(w, who, err)
@@ -93,7 +93,7 @@ func (s *site) measure(w http.ResponseWriter, r *http.Request, who session) {
 }
 
 // mayStop: who may measure stops what they started, who may change any.
-func (v Visitor) mayStop(m Measuring) bool {
+func (v User) mayStop(m Measuring) bool {
 	return m.Who == v.Name && v.Role.Includes(agentapi.RoleMeasure) || v.Role.Includes(agentapi.RoleChange)
 }
 
@@ -105,7 +105,7 @@ func (s *site) stop(w http.ResponseWriter, r *http.Request, who session) {
 			return
 		}
 	}
-	if err := s.cfg.Fleet.Stop(who.Visitor, r.PathValue("id")); err != nil {
+	if err := s.cfg.Fleet.Stop(who.User, r.PathValue("id")); err != nil {
 		s.failed(w, who, err)
 		return
 	}
@@ -144,7 +144,7 @@ func changeOf(e agentapi.JournalEntry) change {
 // host is what was changed on one, and what of it waits for somebody's word.
 func (s *site) host(w http.ResponseWriter, r *http.Request, who session) {
 	name := r.PathValue("name")
-	reply, err := s.cfg.Fleet.Journal(r.Context(), who.Visitor, name)
+	reply, err := s.cfg.Fleet.Journal(r.Context(), who.User, name)
 	if err != nil {
 		s.failed(w, who, err)
 		return
@@ -159,7 +159,7 @@ func (s *site) host(w http.ResponseWriter, r *http.Request, who session) {
 func (s *site) confirm(w http.ResponseWriter, r *http.Request, who session) {
 	name, id := r.PathValue("name"), r.PostFormValue("change")
 	s.log.Info("confirm", "user", who.Name, "host", name, "change", id)
-	if err := s.cfg.Fleet.Confirm(r.Context(), who.Visitor, name, id); err != nil {
+	if err := s.cfg.Fleet.Confirm(r.Context(), who.User, name, id); err != nil {
 		s.failed(w, who, err)
 		return
 	}
@@ -170,12 +170,12 @@ func (s *site) confirm(w http.ResponseWriter, r *http.Request, who session) {
 func (s *site) rollback(w http.ResponseWriter, r *http.Request, who session) {
 	name, id := r.PathValue("name"), r.PostFormValue("change")
 	s.log.Info("roll back", "user", who.Name, "host", name, "change", id)
-	reply, err := s.cfg.Fleet.Rollback(r.Context(), who.Visitor, name, id)
+	reply, err := s.cfg.Fleet.Rollback(r.Context(), who.User, name, id)
 	if err != nil {
 		s.failed(w, who, err)
 		return
 	}
-	said := id + ": " + unit.Counted(reply.Undone, "step") + " put back."
+	said := id + ": " + unit.Counted(reply.RolledBack, "step") + " rolled back."
 	if len(reply.Left) > 0 {
 		said += " Left as somebody else has set it since: " + strings.Join(reply.Left, "; ") + "."
 	}

@@ -28,7 +28,7 @@ type squad struct {
 	entries   []agentapi.JournalEntry
 }
 
-func (q *squad) note(v Visitor, format string, args ...any) {
+func (q *squad) note(v User, format string, args ...any) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.asked = append(q.asked, v.Name+" "+string(v.Role)+": "+fmt.Sprintf(format, args...))
@@ -43,7 +43,7 @@ func (q *squad) Hosts(context.Context) ([]Host, error) {
 	}, nil
 }
 
-func (q *squad) Journal(_ context.Context, v Visitor, host string) (agentapi.JournalReply, error) {
+func (q *squad) Journal(_ context.Context, v User, host string) (agentapi.JournalReply, error) {
 	q.note(v, "journal %s", host)
 	if host != "db1" {
 		return agentapi.JournalReply{}, fmt.Errorf("%w: host %s", ErrNothing, host)
@@ -51,7 +51,7 @@ func (q *squad) Journal(_ context.Context, v Visitor, host string) (agentapi.Jou
 	return agentapi.JournalReply{Entries: q.entries}, nil
 }
 
-func (q *squad) Confirm(_ context.Context, v Visitor, host, change string) error {
+func (q *squad) Confirm(_ context.Context, v User, host, change string) error {
 	q.note(v, "confirm %s on %s", change, host)
 	if change != "c3" {
 		return fmt.Errorf("confirm %s: %w", change, agentapi.ErrState)
@@ -59,12 +59,12 @@ func (q *squad) Confirm(_ context.Context, v Visitor, host, change string) error
 	return nil
 }
 
-func (q *squad) Rollback(_ context.Context, v Visitor, host, change string) (agentapi.RollbackReply, error) {
+func (q *squad) Rollback(_ context.Context, v User, host, change string) (agentapi.RollbackReply, error) {
 	q.note(v, "roll back %s on %s", change, host)
-	return agentapi.RollbackReply{Journal: change, Undone: 2, Left: []string{"net.core.rmem_max is 7"}}, nil
+	return agentapi.RollbackReply{Journal: change, RolledBack: 2, Left: []string{"net.core.rmem_max is 7"}}, nil
 }
 
-func (q *squad) Measure(v Visitor, w Wish) error {
+func (q *squad) Measure(v User, w Request) error {
 	q.note(v, "measure %s to %s, %v streams, %s, %v", w.From, w.To, w.Streams, w.Direction, w.Duration)
 	if w.To == "db3" {
 		return fmt.Errorf("%w: four run", ErrBusy)
@@ -78,7 +78,7 @@ func (q *squad) Measuring() []Measuring {
 	return q.measuring
 }
 
-func (q *squad) Stop(v Visitor, id string) error {
+func (q *squad) Stop(v User, id string) error {
 	q.note(v, "stop %s", id)
 	return nil
 }
@@ -99,9 +99,9 @@ func journal() []agentapi.JournalEntry {
 func (s *served) as(t *testing.T, role agentapi.Role) (c *http.Client, form string) {
 	t.Helper()
 	s.gate.mu.Lock()
-	s.gate.all["token-"+string(role)] = Visitor{Name: "eve", Role: role}
+	s.gate.all["token-"+string(role)] = User{Name: "eve", Role: role}
 	s.gate.mu.Unlock()
-	c = s.visitor(t)
+	c = s.user(t)
 	_, text := s.post(t, c, "/login", url.Values{"token": {"token-" + string(role)}})
 	m := regexp.MustCompile(`name="form" value="([^"]+)"`).FindStringSubmatch(text)
 	if m == nil {
@@ -175,7 +175,7 @@ func TestActions(t *testing.T) {
 }
 
 // What cannot be measured is refused with a sentence, and nothing is started.
-func TestWishes(t *testing.T) {
+func TestRequests(t *testing.T) {
 	q := &squad{}
 	s := serveFleet(t, q)
 	c, form := s.as(t, agentapi.RoleChange)
@@ -205,8 +205,8 @@ func TestWishes(t *testing.T) {
 
 // Code 4.7: who may measure stops what they started; who may change stops any.
 func TestStopOfAnothers(t *testing.T) {
-	w := Wish{From: "db1", To: "db2", Streams: []int{1}, Direction: flow.Both, Duration: time.Second}
-	q := &squad{measuring: []Measuring{{ID: "2", Who: "bob", Wish: w}, {ID: "1", Who: "eve", Wish: w}}}
+	w := Request{From: "db1", To: "db2", Streams: []int{1}, Direction: flow.Both, Duration: time.Second}
+	q := &squad{measuring: []Measuring{{ID: "2", Who: "bob", Request: w}, {ID: "1", Who: "eve", Request: w}}}
 	s := serveFleet(t, q)
 	for role, may := range map[agentapi.Role][]string{agentapi.RoleWatch: nil, agentapi.RoleMeasure: {"1"}, agentapi.RoleChange: {"2", "1"}} {
 		c, form := s.as(t, role)
@@ -233,8 +233,8 @@ func TestMeasuring(t *testing.T) {
 	q := &squad{}
 	s := serveFleet(t, q)
 	c, form := s.as(t, agentapi.RoleMeasure)
-	w := Wish{From: "db1", To: "db2", Streams: []int{1}, Direction: flow.Both, Duration: time.Second}
-	q.measuring = []Measuring{{ID: "3", Who: "eve", Wish: w, Line: "2/4 <forward>"}, {ID: "2", Who: "bob", Wish: w, Ended: true, Run: "run-03"}, {ID: "1", Who: "bob", Wish: w, Ended: true, Error: "db2 is busy"}}
+	w := Request{From: "db1", To: "db2", Streams: []int{1}, Direction: flow.Both, Duration: time.Second}
+	q.measuring = []Measuring{{ID: "3", Who: "eve", Request: w, Line: "2/4 <forward>"}, {ID: "2", Who: "bob", Request: w, Ended: true, Run: "run-03"}, {ID: "1", Who: "bob", Request: w, Ended: true, Error: "db2 is busy"}}
 	_, text := s.get(t, c, "/hosts")
 	for _, want := range []string{"2/4 &lt;forward&gt;", "/measure/3/stop", `href="/run/run-03"`, "db2 is busy", "again.js"} {
 		if !strings.Contains(text, want) {

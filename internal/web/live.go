@@ -55,7 +55,7 @@ func (s *site) events(w http.ResponseWriter, r *http.Request, _ session) {
 		case <-ctx.Done():
 			return
 		case <-beat.C:
-			if _, ok := s.visitor(r); !ok {
+			if _, ok := s.user(r); !ok {
 				return
 			}
 			fmt.Fprint(w, ": still here\n\n")

@@ -61,7 +61,7 @@ func (s *site) path(w http.ResponseWriter, r *http.Request, who session) {
 		s.failed(w, who, err)
 		return
 	}
-	lines, err := s.cfg.Shelf.Lines(r.Context(), q)
+	lines, err := s.cfg.Store.Lines(r.Context(), q)
 	if err != nil {
 		s.failed(w, who, err)
 		return
@@ -174,7 +174,7 @@ func (s *site) matrix(w http.ResponseWriter, r *http.Request, who session) {
 	}
 	q := store.Query{}
 	q.Since = s.cfg.Now().Add(-span)
-	lines, err := s.cfg.Shelf.Lines(r.Context(), q)
+	lines, err := s.cfg.Store.Lines(r.Context(), q)
 	if err != nil {
 		s.failed(w, who, err)
 		return

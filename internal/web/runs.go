@@ -27,7 +27,7 @@ func (s *site) runs(w http.ResponseWriter, r *http.Request, who session) {
 	if n, err := strconv.Atoi(r.FormValue("most")); err == nil && n > 0 && n <= 100*runsShown {
 		most = n
 	}
-	runs, all, err := s.cfg.Shelf.Runs(r.Context(), store.Span{}, most)
+	runs, all, err := s.cfg.Store.Runs(r.Context(), store.Span{}, most)
 	if err != nil {
 		s.failed(w, who, err)
 		return
@@ -116,7 +116,7 @@ func (s *site) kept(ctx context.Context, name string) (record.Record, []byte, er
 	s.recent.mu.Lock()
 	defer s.recent.mu.Unlock()
 	if now := s.cfg.Now(); s.recent.name != name || now.Sub(s.recent.at) > recentFor {
-		rec, text, err := s.cfg.Shelf.Record(ctx, name)
+		rec, text, err := s.cfg.Store.Record(ctx, name)
 		if err != nil {
 			return rec, nil, err
 		}

@@ -22,7 +22,7 @@ const (
 
 // session is somebody who is logged in.
 type session struct {
-	Visitor
+	User
 	until time.Time
 	token string // with which the login was made: it may be taken away
 	// Form is what forms of this session hold, so that no other page can fill
@@ -49,7 +49,7 @@ func secret() string {
 }
 
 // open begins a session and returns its cookie.
-func (s *sessions) open(v Visitor, token string) string {
+func (s *sessions) open(v User, token string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -69,7 +69,7 @@ func (s *sessions) open(v Visitor, token string) string {
 		delete(s.all, key) // whoever it is logs in again
 	}
 	cookie := secret()
-	s.all[sha256.Sum256([]byte(cookie))] = session{Visitor: v, until: until, token: token, Form: secret()}
+	s.all[sha256.Sum256([]byte(cookie))] = session{User: v, until: until, token: token, Form: secret()}
 	return cookie
 }
 
@@ -116,18 +116,18 @@ func (s *sessions) told(r *http.Request) string {
 	return one.said
 }
 
-// visitor is who asks, while the session and the token that began it are good.
-func (s *site) visitor(r *http.Request) (session, bool) {
+// user is who asks, while the session and the token that began it are good.
+func (s *site) user(r *http.Request) (session, bool) {
 	who, ok := s.sessions.of(r)
 	if !ok {
 		return session{}, false
 	}
-	v, ok := s.cfg.Door.Visit(who.token)
+	v, ok := s.cfg.Authenticator.Visit(who.token)
 	if !ok {
 		s.sessions.end(r)
 		return session{}, false
 	}
-	who.Visitor = v
+	who.User = v
 	return who, true
 }
 
@@ -138,7 +138,7 @@ type page func(http.ResponseWriter, *http.Request, session)
 // session's.
 func (s *site) seen(next page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		who, ok := s.visitor(r)
+		who, ok := s.user(r)
 		if !ok {
 			if r.Method == http.MethodGet && r.Header.Get("Accept") != "text/event-stream" {
 				http.Redirect(w, r, "/login?to="+urlQuery(r.URL.RequestURI()), http.StatusSeeOther)
@@ -158,7 +158,7 @@ func (s *site) seen(next page) http.HandlerFunc {
 }
 
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request) {
-	if _, ok := s.visitor(r); ok {
+	if _, ok := s.user(r); ok {
 		http.Redirect(w, r, local(r.FormValue("to")), http.StatusSeeOther)
 		return
 	}
@@ -173,7 +173,7 @@ type loginView struct {
 func (s *site) login(w http.ResponseWriter, r *http.Request) {
 	to := local(r.PostFormValue("to"))
 	token := r.PostFormValue("token")
-	v, ok := s.cfg.Door.Visit(token)
+	v, ok := s.cfg.Authenticator.Visit(token)
 	if !ok {
 		s.log.Warn("a login was refused", "from", r.RemoteAddr)
 		select {

@@ -22,36 +22,36 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
-// Shelf is where runs are kept.
-type Shelf interface {
+// Store is where runs are kept.
+type Store interface {
 	Runs(ctx context.Context, span store.Span, most int) ([]store.Run, int, error)
 	Record(ctx context.Context, name string) (record.Record, []byte, error)
 	Lines(ctx context.Context, q store.Query) ([]history.Line, error)
 }
 
-// Visitor is who has logged in.
-type Visitor struct {
+// User is who has logged in.
+type User struct {
 	Name string
 	Role agentapi.Role
 	// Until is when the login ends; zero is never.
 	Until time.Time
 }
 
-// Door says who has a token.
-type Door interface {
+// Authenticator says who has a token.
+type Authenticator interface {
 	// Visit is the holder of a token; ok is false for one that is not good.
-	Visit(token string) (v Visitor, ok bool)
+	Visit(token string) (v User, ok bool)
 }
 
 // Config is what the pages are made of.
 type Config struct {
-	Shelf   Shelf
-	Door    Door
-	Version string
+	Store         Store
+	Authenticator Authenticator
+	Version       string
 	// Trials is told of every trial from now on until ctx ends; nil where none
 	// are heard of.
 	Trials func(ctx context.Context, each func(run string, t record.Trial))
-	// Fleet is the hosts that visitors may act on; nil where there are none.
+	// Fleet is the hosts that users may act on; nil where there are none.
 	Fleet  Fleet
 	Logger *slog.Logger // nil is silence
 	// Now is the clock, time.Now when nil.

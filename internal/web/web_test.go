@@ -25,13 +25,13 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// gate is a door with tokens that can be taken away.
+// gate is an authenticator with tokens that can be taken away.
 type gate struct {
 	mu  sync.Mutex
-	all map[string]Visitor
+	all map[string]User
 }
 
-func (g *gate) Visit(token string) (Visitor, bool) {
+func (g *gate) Visit(token string) (User, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	v, ok := g.all[token]
@@ -55,32 +55,32 @@ func runOf(n int, rates map[[2]string]unit.BitRate) record.Record {
 // one path.
 type served struct {
 	*httptest.Server
-	gate  *gate
-	hear  chan record.Trial
-	shelf *store.Store
+	gate *gate
+	hear chan record.Trial
+	runs *store.Store
 }
 
 func serve(t *testing.T) *served { return serveFleet(t, nil) }
 
 func serveFleet(t *testing.T, fleet Fleet) *served {
 	t.Helper()
-	shelf, err := store.Open(t.Context(), store.Config{Place: filepath.Join(t.TempDir(), "history.db"), Create: true})
+	runs, err := store.Open(t.Context(), store.Config{Place: filepath.Join(t.TempDir(), "history.db"), Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { shelf.Close() })
+	t.Cleanup(func() { runs.Close() })
 	for n := range 11 {
 		rates := map[[2]string]unit.BitRate{{"h1", "h2"}: 9.8e9, {"h2", "h3"}: 9.7e9 + unit.BitRate(n)*1e7, {"h1", "h3"}: 9.85e9}
 		if n == 10 {
 			rates[[2]string{"h1", "h2"}] = 4.9e9
 		}
-		if _, err := shelf.Add(t.Context(), runOf(n, rates), nil); err != nil {
+		if _, err := runs.Add(t.Context(), runOf(n, rates), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := &served{gate: &gate{all: map[string]Visitor{"good": {Name: "eve", Role: agentapi.RoleWatch}}}, hear: make(chan record.Trial), shelf: shelf}
+	s := &served{gate: &gate{all: map[string]User{"good": {Name: "eve", Role: agentapi.RoleWatch}}}, hear: make(chan record.Trial), runs: runs}
 	h, err := Handler(Config{
-		Shelf: shelf, Door: s.gate, Fleet: fleet, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 12, 0, 0, 0, 0, time.UTC) },
+		Store: runs, Authenticator: s.gate, Fleet: fleet, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 12, 0, 0, 0, 0, time.UTC) },
 		Trials: func(ctx context.Context, each func(string, record.Trial)) {
 			for {
 				select {
@@ -100,8 +100,8 @@ func serveFleet(t *testing.T, fleet Fleet) *served {
 	return s
 }
 
-// visitor is a browser without a window.
-func (s *served) visitor(t *testing.T) *http.Client {
+// user is a browser without a window.
+func (s *served) user(t *testing.T) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *served) post(t *testing.T, c *http.Client, path string, form url.Values
 
 func (s *served) in(t *testing.T) *http.Client {
 	t.Helper()
-	c := s.visitor(t)
+	c := s.user(t)
 	if r, text := s.post(t, c, "/login", url.Values{"token": {"good"}}); r.StatusCode != http.StatusOK || r.Request.URL.Path != "/" {
 		t.Fatalf("%s at %s\n%s", r.Status, r.Request.URL, text)
 	}
@@ -148,7 +148,7 @@ func (s *served) in(t *testing.T) *http.Client {
 // be, until it is taken away.
 func TestLogin(t *testing.T) {
 	s := serve(t)
-	c := s.visitor(t)
+	c := s.user(t)
 	pages := []string{"/", "/run/run-03", "/run/run-03/report", "/run/run-03/record.json", "/path?from=h1&to=h2", "/matrix", "/compare", "/live", "/no-such"}
 	for _, page := range pages {
 		r, text := s.get(t, c, page)
@@ -186,7 +186,7 @@ func TestLogin(t *testing.T) {
 // page of this one.
 func TestLoginIsKept(t *testing.T) {
 	s := serve(t)
-	c := s.visitor(t)
+	c := s.user(t)
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	for to, want := range map[string]string{
 		"/compare": "/compare", "": "/", "//evil.example/": "/", "https://evil.example/": "/", "/\\evil.example": "/", "matrix": "/", "/a\r\nSet-Cookie: x": "/",
@@ -335,13 +335,13 @@ func TestSessionsAreBounded(t *testing.T) {
 	now := time.Now()
 	s := newSessions(func() time.Time { return now })
 	for range mostSessions + 10 {
-		s.open(Visitor{Name: "x"}, "t")
+		s.open(User{Name: "x"}, "t")
 	}
 	if len(s.all) > mostSessions {
 		t.Errorf("%d", len(s.all))
 	}
 	now = now.Add(longestVisit)
-	s.open(Visitor{Name: "x"}, "t")
+	s.open(User{Name: "x"}, "t")
 	if len(s.all) != 1 {
 		t.Errorf("%d after all expired", len(s.all))
 	}

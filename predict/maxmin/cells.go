@@ -1,6 +1,9 @@
 package maxmin
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Load is a cell's claim on a resource: weight resource bits per payload bit.
 type Load struct {
@@ -105,12 +108,7 @@ func (f *Filler) stopped(c *Cell, level float64) bool {
 	if level >= c.Cap*(1-1e-12) {
 		return true
 	}
-	for _, l := range c.Loads {
-		if f.left[l.Resource] <= f.Capacity[l.Resource]*1e-9 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Loads, func(l Load) bool { return f.left[l.Resource] <= f.Capacity[l.Resource]*1e-9 })
 }
 
 // Heaviest stands for a claim without end: of a stream whose segments have no

@@ -4,6 +4,7 @@ package routing
 
 import (
 	"net/netip"
+	"slices"
 	"sort"
 
 	"github.com/linerate/linerate/netstate"
@@ -130,10 +131,5 @@ func HopLink(h netstate.Host, hop netstate.NextHop) (netstate.Link, bool) {
 }
 
 func Holds(l netstate.Link, addr netip.Addr) bool {
-	for _, p := range l.Addresses {
-		if p.Addr() == addr {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Addr() == addr })
 }

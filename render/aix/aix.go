@@ -60,7 +60,7 @@ func Write(in render.Input) (render.Output, error) {
 	}
 	w.options()
 	out.Add(upPath, 0o700, w.script())
-	out.Add(downPath, 0o700, w.undo())
+	out.Add(downPath, 0o700, w.rollback())
 	w.ledger.Finish("AIX has no attribute for it",
 		ledger.Reason{Keys: "sysctl.", Why: "AIX has no counterpart of this tunable"},
 		ledger.Reason{Keys: "parameters.mii-monitor parameters.up-delay parameters.down-delay", Why: "an EtherChannel follows the adapters' link state by itself: there is nothing to set"},

@@ -22,7 +22,7 @@ func (w *writer) script() string {
 }
 
 // undo is what rolls it back, in the opposite order.
-func (w *writer) undo() string {
+func (w *writer) rollback() string {
 	lines := []string{
 		"#!/bin/ksh", "# Rolls back what " + upPath + " did.", "set -eu", "", strings.TrimSpace(scriptFind), strings.TrimSpace(scriptBack), "",
 	}

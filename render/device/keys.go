@@ -104,9 +104,7 @@ func (d Device) Offloads() map[string]bool {
 			all[row.Ethtool] = v
 		}
 	}
-	for name, on := range d.Settings.Offloads {
-		all[name] = on
-	}
+	maps.Copy(all, d.Settings.Offloads)
 	return all
 }
 

@@ -2,6 +2,7 @@ package device
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 
 	"github.com/linerate/linerate/fabric"
@@ -21,12 +22,9 @@ func Table(n int) int {
 
 // declared reports whether the definition has the route already.
 func declared(routes []fabric.Route, r netstate.Route) bool {
-	for _, d := range routes {
-		if d.To == r.Dst && Table(d.Table) == Table(r.Table) && d.Metric == r.Metric {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(routes, func(d fabric.Route) bool {
+		return d.To == r.Dst && Table(d.Table) == Table(r.Table) && d.Metric == r.Metric
+	})
 }
 
 // asDeclared is a route of a host as a definition says it.

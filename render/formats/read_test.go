@@ -99,7 +99,7 @@ func TestReadNetplanBack(t *testing.T) {
 // expects what they mean and every line that is left out named.
 func TestReadForeign(t *testing.T) {
 	for _, format := range []render.Format{render.FormatIfcfg, render.FormatNetworkd} {
-		dir := "testdata/foreign/" + string(format)
+		dir := "testdata/external/" + string(format)
 		found, err := Read(format, parts(string(read(t, dir+".txt"))))
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestReadForeign(t *testing.T) {
 // written as a fabric file.
 func FuzzReadFiles(f *testing.F) {
 	for _, format := range []string{"ifcfg", "networkd"} {
-		text, err := os.ReadFile("testdata/foreign/" + format + ".txt")
+		text, err := os.ReadFile("testdata/external/" + format + ".txt")
 		if err != nil {
 			f.Fatal(err)
 		}

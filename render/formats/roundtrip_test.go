@@ -98,7 +98,7 @@ func TestRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", format, err, found.FabricFile("h"))
 			}
-			for _, lost := range lostWishes(in, back) {
+			for _, lost := range lostEntries(in, back) {
 				if format == render.FormatKeyfile && lost.Key == "accept-ra" {
 					continue // method=auto takes both, and is read as dhcp6; the other methods take none
 				}
@@ -120,9 +120,9 @@ func oneHost(text string) (render.Input, error) {
 	return render.Input{Host: host, State: state}, err
 }
 
-// lostWishes are those of the first that the second has not. The order of
+// lostEntries are those of the first that the second has not. The order of
 // routes and rules may differ.
-func lostWishes(want, have render.Input) []ledger.Entry {
+func lostEntries(want, have render.Input) []ledger.Entry {
 	var lost []ledger.Entry
 	with := map[[3]string]int{}
 	for _, w := range ledger.Entries(have) {

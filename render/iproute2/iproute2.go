@@ -10,13 +10,13 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/barehost"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/ledger"
-	"github.com/linerate/linerate/render/shell"
 )
 
 // Where the scripts go.
@@ -84,7 +84,7 @@ func Write(in render.Input) (render.Output, error) {
 	}
 	w.said()
 	out.Add(upPath, 0o755, w.script())
-	out.Add(downPath, 0o755, w.undo())
+	out.Add(downPath, 0o755, w.rollback())
 	w.ledger.Finish("ip(8), tc(8) and ethtool(8) have no word for it here",
 		ledger.Reason{Keys: "dhcp accept-ra", Why: "a script sets addresses and starts no client that asks for them"},
 		ledger.Reason{Keys: "nameservers", Why: "ip(8) has no name servers: resolv.conf(5) does"},
@@ -108,15 +108,15 @@ func (w *writer) linkOf(key string) string {
 
 func (w *writer) sysctl(key string) {
 	w.up = append(w.up, fmt.Sprintf(`same "$(sysctl_now %s)" %s || { keep sysctl:%s "$(sysctl_now %s)"; sysctl -q -w %s; }`,
-		shell.Word(key), shell.Word(w.sysctls[key]), shell.Word(key), shell.Word(key), shell.Word(key+"="+w.sysctls[key])))
-	w.down = append(w.down, fmt.Sprintf(`! was sysctl:%s || sysctl -q -w %s"$old"`, shell.Word(key), shell.Word(key+"=")))
+		plaintext.ShellWord(key), plaintext.ShellWord(w.sysctls[key]), plaintext.ShellWord(key), plaintext.ShellWord(key), plaintext.ShellWord(key+"="+w.sysctls[key])))
+	w.down = append(w.down, fmt.Sprintf(`! was sysctl:%s || sysctl -q -w %s"$old"`, plaintext.ShellWord(key), plaintext.ShellWord(key+"=")))
 	w.ledger.Say("", "sysctl."+key)
 }
 
 // step is one step's lines. What a link had before is kept for the undo unless
 // the script makes the link.
 func (w *writer) step(s plan.Step) {
-	link, target, command := shell.Word(s.Link), shell.Word(s.Target()), s.Command()
+	link, target, command := plaintext.ShellWord(s.Link), plaintext.ShellWord(s.Target()), s.Command()
 	switch s.Kind {
 	case plan.LinkPresence:
 		if s.New == plan.Absent {
@@ -124,10 +124,10 @@ func (w *writer) step(s plan.Step) {
 			return // what it was is not known: the undo cannot bring it back
 		}
 		w.up = append(w.up, "add "+target+" "+command)
-		w.down = append(w.down, "drop "+target+" "+s.Undo().Command())
+		w.down = append(w.down, "drop "+target+" "+s.Rollback().Command())
 		for _, key := range slices.Sorted(maps.Keys(w.sysctls)) {
 			if w.linkOf(key) == s.Link {
-				w.up = append(w.up, "sysctl -q -w "+shell.Word(key+"="+w.sysctls[key]))
+				w.up = append(w.up, "sysctl -q -w "+plaintext.ShellWord(key+"="+w.sysctls[key]))
 				w.ledger.Say("", "sysctl."+key)
 			}
 		}
@@ -135,13 +135,13 @@ func (w *writer) step(s plan.Step) {
 		w.up = append(w.up, "add "+target+" "+command)
 		w.down = append(w.down, "drop "+target+" "+w.dropCommand(s))
 	case plan.BondOption:
-		w.up = append(w.up, fmt.Sprintf("option %s %s %s || %s", link, shell.Word(s.Key), shell.Word(s.New), command))
+		w.up = append(w.up, fmt.Sprintf("option %s %s %s || %s", link, plaintext.ShellWord(s.Key), plaintext.ShellWord(s.New), command))
 	case plan.PortMaster:
 		if s.New == plan.NoMaster {
 			return
 		}
-		w.up = append(w.up, "port "+link+" "+shell.Word(s.New))
-		w.down = append(w.down, "drop "+shell.Word("port "+s.Link)+" ip link set "+link+" nomaster")
+		w.up = append(w.up, "port "+link+" "+plaintext.ShellWord(s.New))
+		w.down = append(w.down, "drop "+plaintext.ShellWord("port "+s.Link)+" ip link set "+link+" nomaster")
 	case plan.LinkState:
 		if s.New == plan.Down {
 			return // port takes a link down where it must
@@ -157,7 +157,7 @@ func (w *writer) step(s plan.Step) {
 	case plan.Offload, plan.Ring, plan.Channel, plan.Coalesce:
 		w.device(s, link, command)
 	case plan.MPTCPLimit:
-		key := shell.Word(s.Key)
+		key := plaintext.ShellWord(s.Key)
 		w.up = append(w.up, fmt.Sprintf(`keep mptcp:%s "$(limit_now %s)"`, key, key), command)
 		w.down = append(w.down, fmt.Sprintf(`! was mptcp:%s || ip mptcp limits set %s "$old"`, key, key))
 	default:
@@ -168,15 +168,15 @@ func (w *writer) step(s plan.Step) {
 // dropCommand is what takes a step back, as one command with plain words.
 func (w *writer) dropCommand(s plan.Step) string {
 	if s.Kind == plan.MPTCPEndpoint {
-		return "endpoint_gone " + shell.Word(s.Endpoint.Addr.String())
+		return "endpoint_gone " + plaintext.ShellWord(s.Endpoint.Addr.String())
 	}
-	return s.Undo().Command()
+	return s.Rollback().Command()
 }
 
 // kept writes a command after what was there before is kept.
 func (w *writer) kept(s plan.Step, what, now, command, back string) {
 	if !w.made[s.Link] {
-		w.up = append(w.up, "keep "+what+":"+shell.Word(s.Link)+" "+now)
+		w.up = append(w.up, "keep "+what+":"+plaintext.ShellWord(s.Link)+" "+now)
 		w.down = append(w.down, back)
 	}
 	w.up = append(w.up, command)
@@ -185,14 +185,14 @@ func (w *writer) kept(s plan.Step, what, now, command, back string) {
 // device writes a step of ethtool's, which fails where nothing would change.
 func (w *writer) device(s plan.Step, link, command string) {
 	flag := map[plan.Kind]string{plan.Offload: "-K", plan.Ring: "-G", plan.Channel: "-L", plan.Coalesce: "-C"}[s.Kind]
-	now := fmt.Sprintf(`"$(%s_now %s %s)"`, s.Kind, link, shell.Word(s.Key))
+	now := fmt.Sprintf(`"$(%s_now %s %s)"`, s.Kind, link, plaintext.ShellWord(s.Key))
 	value := s.New
 	if strings.HasPrefix(s.Key, "adaptive-") {
 		value = map[string]string{"0": "off", "1": "on"}[s.New]
 	}
-	name := shell.Word(string(s.Kind) + ":" + s.Link + ":" + s.Key)
-	w.up = append(w.up, fmt.Sprintf("same %s %s || { keep %s %s; %s; }", now, shell.Word(value), name, now, command))
-	w.down = append(w.down, fmt.Sprintf(`! was %s || ethtool %s %s %s "$old"`, name, flag, link, shell.Word(s.Key)))
+	name := plaintext.ShellWord(string(s.Kind) + ":" + s.Link + ":" + s.Key)
+	w.up = append(w.up, fmt.Sprintf("same %s %s || { keep %s %s; %s; }", now, plaintext.ShellWord(value), name, now, command))
+	w.down = append(w.down, fmt.Sprintf(`! was %s || ethtool %s %s %s "$old"`, name, flag, link, plaintext.ShellWord(s.Key)))
 }
 
 // said tells the ledger what the steps do.

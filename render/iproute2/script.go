@@ -17,7 +17,7 @@ func (w *writer) script() string {
 }
 
 // undo is the way back, in the opposite order.
-func (w *writer) undo() string {
+func (w *writer) rollback() string {
 	lines := []string{
 		"#!/bin/sh", "# Rolls back what " + upPath + " did since it was first run:",
 		"# what was there before it stays.", strings.TrimSpace(scriptHead), "", strings.TrimSpace(scriptDown), "",

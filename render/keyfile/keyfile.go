@@ -260,7 +260,7 @@ func (c *connection) mptcp() {
 		}
 		switch {
 		case flags != 0 && flags != of:
-			c.ledger.Cannot("", key, c.ID+" has one set of flags for all its addresses, and another endpoint's stands there")
+			c.ledger.Cannot("", key, c.ID+" has one set of flags for all its addresses, and another endpoint's are set already")
 			continue
 		case e.Port != 0:
 			c.ledger.Cannot("", key, "NetworkManager announces no port")

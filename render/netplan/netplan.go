@@ -4,10 +4,6 @@ package netplan
 
 import (
 	"fmt"
-	"maps"
-	"path"
-	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -183,20 +179,7 @@ func rendererOf(in render.Input) string {
 // inOrder are netplan's files in the order that it reads them: by name,
 // of one name the one in /run, then /etc, then /lib (netplan-yaml.md).
 func inOrder(files map[string]string) []string {
-	byName := map[string]string{}
-	for _, dir := range []string{"/lib/netplan", "/usr/lib/netplan", "/etc/netplan", "/run/netplan"} {
-		for file := range files {
-			if path.Dir(file) == dir && strings.HasSuffix(file, ".yaml") {
-				byName[path.Base(file)] = file
-			}
-		}
-	}
-	names := slices.Sorted(maps.Keys(byName))
-	sort.Strings(names)
-	for i, name := range names {
-		names[i] = byName[name]
-	}
-	return names
+	return render.ByName(files, ".yaml", "/lib/netplan", "/usr/lib/netplan", "/etc/netplan", "/run/netplan")
 }
 
 // makesLink reports that netplan writes a .link file for the device

@@ -3,7 +3,6 @@
 package networkd
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -167,19 +166,9 @@ func (w files) absent(l *ledger.Ledger) {
 // inOrder are the files of a kind in the order that networkd looks at
 // them: by name, whatever the directory, the strongest directory's for a name.
 func inOrder(files map[string]string, suffix string) []string {
-	byName := map[string]string{}
-	for i := len(dirs) - 1; i >= 0; i-- {
-		for file := range files {
-			if path.Dir(file)+"/" == dirs[i] && strings.HasSuffix(file, suffix) {
-				byName[path.Base(file)] = file
-			}
-		}
-	}
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		all = append(all, byName[name])
-	}
-	return all
+	weakestFirst := slices.Clone(dirs)
+	slices.Reverse(weakestFirst)
+	return render.ByName(files, suffix, weakestFirst...)
 }
 
 func sectionOf(sections []unitfile.Section, name string) unitfile.Section {

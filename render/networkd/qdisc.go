@@ -2,6 +2,7 @@ package networkd
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -239,10 +240,8 @@ func parseSpan(s string) (time.Duration, bool) {
 
 func spanUnit(word string) (time.Duration, bool) {
 	for _, u := range spanUnits {
-		for _, w := range u.words {
-			if w == word {
-				return u.unit, true
-			}
+		if slices.Contains(u.words, word) {
+			return u.unit, true
 		}
 	}
 	return 0, false

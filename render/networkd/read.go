@@ -229,12 +229,7 @@ func (r reader) link(file string, sections []placedSection) {
 
 // says reports a .link file that asks for more than udev's own customs.
 func (r reader) says(sections []placedSection) bool {
-	for _, a := range placedOf(sections, "Link").Keys {
-		if !strings.HasSuffix(a.Key, "Policy") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(placedOf(sections, "Link").Keys, func(a unitfile.Assignment) bool { return !strings.HasSuffix(a.Key, "Policy") })
 }
 
 // section reads one section of a device's file.

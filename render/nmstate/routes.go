@@ -34,7 +34,7 @@ func (w *writer) mptcp(d device.Device, item *yamldoc.Node) {
 			w.ledger.Cannot("", key, "nmstate has no endpoint flags "+flags)
 			continue
 		case first != "" && first != flags:
-			w.ledger.Cannot("", key, d.ID+" has one set of flags for all its addresses, and another endpoint's stands there")
+			w.ledger.Cannot("", key, d.ID+" has one set of flags for all its addresses, and another endpoint's are set already")
 			continue
 		}
 		first = flags

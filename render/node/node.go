@@ -143,12 +143,7 @@ func SetKey(n *yamldoc.Node, key string, value *yamldoc.Node) {
 
 // Contains reports whether one of the items is equal to item.
 func Contains(items []*yamldoc.Node, item *yamldoc.Node) bool {
-	for _, other := range items {
-		if other.Equal(item) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(items, func(other *yamldoc.Node) bool { return other.Equal(item) })
 }
 
 // QuotedList is a list of quoted texts.

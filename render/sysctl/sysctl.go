@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/linerate/linerate/render"
@@ -144,19 +143,7 @@ func procPath(key string) string {
 // the directory, and of one name that of /etc; /etc/sysctl.conf comes last
 // (sysctl --system; systemd reads it where a link in sysctl.d says so).
 func inOrder(files map[string]string) []string {
-	byName := map[string]string{}
-	for _, dir := range []string{"/usr/lib/sysctl.d", "/lib/sysctl.d", "/usr/local/lib/sysctl.d", "/run/sysctl.d", "/etc/sysctl.d"} {
-		for file := range files {
-			if path.Dir(file) == dir && strings.HasSuffix(file, ".conf") {
-				byName[path.Base(file)] = file
-			}
-		}
-	}
-	names := slices.Sorted(maps.Keys(byName))
-	sort.Strings(names)
-	for i, name := range names {
-		names[i] = byName[name]
-	}
+	names := render.ByName(files, ".conf", "/usr/lib/sysctl.d", "/lib/sysctl.d", "/usr/local/lib/sysctl.d", "/run/sysctl.d", "/etc/sysctl.d")
 	if _, ok := files["/etc/sysctl.conf"]; ok {
 		names = append(names, "/etc/sysctl.conf")
 	}

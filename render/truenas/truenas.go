@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/plaintext"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/counterpart"
 	"github.com/linerate/linerate/render/device"
@@ -134,14 +135,14 @@ func (w *writer) call(method string, args ...any) {
 	line := "midclt call " + method
 	for _, a := range args {
 		if s, plain := a.(string); plain {
-			line += " " + shell.Word(s)
+			line += " " + plaintext.ShellWord(s)
 			continue
 		}
 		text, err := json.Marshal(a)
 		if err != nil {
 			continue // maps of strings and numbers always encode
 		}
-		line += " " + shell.Word(string(text))
+		line += " " + plaintext.ShellWord(string(text))
 	}
 	w.calls = append(w.calls, line)
 }
@@ -291,7 +292,7 @@ func (w *writer) route(d device.Device, key string, r fabric.Route) {
 	if r.To.Bits() == 0 {
 		name := map[bool]string{true: "ipv4gateway", false: "ipv6gateway"}[via.Is4()]
 		if w.general[name] != nil {
-			w.ledger.Cannot(d.ID, key, "there is one default gateway of a family, and another stands there")
+			w.ledger.Cannot(d.ID, key, "there is one default gateway of a family, and another is set already")
 			return
 		}
 		w.general[name] = via.String()

@@ -206,7 +206,7 @@ func (b Belief) Information(f flow.Frame) (bits float64) {
 	if b.links == 1 {
 		return 0
 	}
-	bits = entropy(b.Chances(f))
+	bits = Entropy(b.Chances(f))
 	for i := range b.leads {
 		l := b.leads[i]
 		if l.weight <= negligible {
@@ -216,12 +216,13 @@ func (b Belief) Information(f flow.Frame) (bits float64) {
 		l.weight = 1
 		alone := make([]float64, b.links)
 		l.add(alone, f)
-		bits -= weight * entropy(alone)
+		bits -= weight * Entropy(alone)
 	}
 	return max(bits, 0)
 }
 
-func entropy(chances []float64) (bits float64) {
+// Entropy is what is not known of a choice with these chances, in bits.
+func Entropy(chances []float64) (bits float64) {
 	for _, p := range chances {
 		if p > 0 {
 			bits -= p * math.Log2(p)

@@ -183,7 +183,7 @@ type subflowSide struct {
 // sides are the spreaders given, the way to the server first.
 func (req SubflowRequest) sides() []subflowSide {
 	return slices.DeleteFunc([]subflowSide{
-		{req.Near, "", steer.AtNear}, {req.Far, "far side: ", steer.AtFar}, {req.Back, "way back: ", steer.AtBack}, {req.BackFar, "far side of the way back: ", steer.AtBackFar},
+		{req.Near, "", steer.AtNear}, {req.Far, "far side: ", steer.AtFar}, {req.Back, "return path: ", steer.AtBack}, {req.BackFar, "far side of the return path: ", steer.AtBackFar},
 	}, func(v subflowSide) bool { return v.s == nil })
 }
 
@@ -240,7 +240,7 @@ func (req SubflowRequest) plan(aliases steer.Side) (Subflows, error) {
 	return first, nil
 }
 
-// mendable reports that only the far side of the way back is uneven, and that
+// mendable reports that only the far side of the return path is uneven, and that
 // other addresses may mend it.
 func (s Subflows) mendable() bool {
 	return len(s.Chances) == 0 && s.BackFarPerLink != nil && !steer.Evenly(s.BackFarPerLink)
@@ -344,7 +344,7 @@ func (s *Subflows) placeBackFar(req SubflowRequest) (why string) {
 		p := side.Place(frame)
 		if p.Index < 0 {
 			s.Even = s.Even && side.Reach().Striped
-			return "far side of the way back: " + p.Why
+			return "far side of the return path: " + p.Why
 		}
 		s.Flows[i].BackFarLink = p.Index
 		counts[p.Index]++
@@ -352,7 +352,7 @@ func (s *Subflows) placeBackFar(req SubflowRequest) (why string) {
 	s.BackFarPerLink = counts
 	if !steer.Evenly(counts) {
 		s.Even = false
-		return fmt.Sprintf("far side of the way back: %s subflows on the links", steer.List(counts))
+		return fmt.Sprintf("far side of the return path: %s subflows on the links", steer.List(counts))
 	}
 	return ""
 }

@@ -237,10 +237,5 @@ func (p provider) key(name string) string {
 
 // finite reports a rate that arithmetic can be done with.
 func finite(rates ...unit.BitRate) bool {
-	for _, r := range rates {
-		if !(r >= 0 && r <= 1e6*unit.Tbps) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(rates, func(r unit.BitRate) bool { return !(r >= 0 && r <= 1e6*unit.Tbps) })
 }

@@ -2,6 +2,7 @@ package hashsurvey
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 
 	"github.com/linerate/linerate/flow"
@@ -165,12 +166,7 @@ type Names struct {
 
 // Nothing reports that nothing hashes on any side.
 func (n Names) Nothing() bool {
-	for _, side := range Sides() {
-		if !n.Separate[side] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(Sides(), func(side Side) bool { return !n.Separate[side] })
 }
 
 // Report puts the state and the last decision into a report; what a survey

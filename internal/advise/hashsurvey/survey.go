@@ -6,7 +6,6 @@
 package hashsurvey
 
 import (
-	"math"
 	"slices"
 
 	"github.com/linerate/linerate/flow"
@@ -169,7 +168,7 @@ func (s State) Next(candidates []flow.Frame, streams int) (at int, chance float6
 		for _, side := range Sides() {
 			if use[side] {
 				chances[side] = beliefs[side].Chances(side.On(f))
-				unsure += entropy(chances[side])
+				unsure += recognise.Entropy(chances[side])
 			}
 		}
 		fits := fitting(partial, chances, use)
@@ -202,15 +201,6 @@ func (s State) whole(use [sideCount]bool) []packed {
 		}
 	}
 	return out
-}
-
-func entropy(chances []float64) (bits float64) {
-	for _, p := range chances {
-		if p > 0 {
-			bits -= p * math.Log2(p)
-		}
-	}
-	return bits
 }
 
 // curiosity is what a bit of doubt about a flow's links is worth beside the

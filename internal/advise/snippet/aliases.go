@@ -111,26 +111,24 @@ func rcName(device string) string {
 // AIX are the chdev commands, which act at once and outlive a reboot. The
 // device is the interface (en2), not the adapter (ent2).
 func (a Aliases) AIX() []string {
-	var lines []string
-	for _, addr := range a.Addrs {
-		if is6(addr) {
-			lines = append(lines, fmt.Sprintf("chdev -l %s -a alias6=%s,%d", a.Device, addr, a.Bits))
-			continue
-		}
-		lines = append(lines, fmt.Sprintf("chdev -l %s -a alias4=%s,%s", a.Device, addr, mask(a.Bits)))
-	}
-	return lines
+	return a.aix("chdev -l %s -a alias4=%s,%s", "chdev -l %s -a alias6=%s,%d")
 }
 
 // AIXNow are the ifconfig commands that last until the next reboot.
 func (a Aliases) AIXNow() []string {
+	return a.aix("ifconfig %s alias %s netmask %s", "ifconfig %s inet6 %s/%d alias")
+}
+
+// aix is a command for each address; each form takes the device, the address,
+// and its netmask or its prefix's length.
+func (a Aliases) aix(form4, form6 string) []string {
 	var lines []string
 	for _, addr := range a.Addrs {
 		if is6(addr) {
-			lines = append(lines, fmt.Sprintf("ifconfig %s inet6 %s/%d alias", a.Device, addr, a.Bits))
-			continue
+			lines = append(lines, fmt.Sprintf(form6, a.Device, addr, a.Bits))
+		} else {
+			lines = append(lines, fmt.Sprintf(form4, a.Device, addr, mask(a.Bits)))
 		}
-		lines = append(lines, fmt.Sprintf("ifconfig %s alias %s netmask %s", a.Device, addr, mask(a.Bits)))
 	}
 	return lines
 }

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"path"
 	"strings"
+
+	"github.com/linerate/linerate/internal/plaintext"
 )
 
 // NFSVersion is an NFS version as the mount option vers has it. Zero is 4.2.
@@ -92,7 +94,7 @@ func (m NFSMounts) options(server netip.Addr) string {
 func (m NFSMounts) Prepare() []string {
 	line := "mkdir -p"
 	for _, one := range m.Mounts() {
-		line += " " + shellWord(one.Subdir)
+		line += " " + plaintext.ShellWord(one.Subdir)
 	}
 	return []string{line}
 }
@@ -101,8 +103,8 @@ func (m NFSMounts) Prepare() []string {
 func (m NFSMounts) Commands() []string {
 	var lines []string
 	for _, one := range m.Mounts() {
-		lines = append(lines, "mkdir -p "+shellWord(one.Dir),
-			fmt.Sprintf("mount -t nfs -o %s %s %s", one.Options, shellWord(one.Source), shellWord(one.Dir)))
+		lines = append(lines, "mkdir -p "+plaintext.ShellWord(one.Dir),
+			fmt.Sprintf("mount -t nfs -o %s %s %s", one.Options, plaintext.ShellWord(one.Source), plaintext.ShellWord(one.Dir)))
 	}
 	return lines
 }
@@ -126,17 +128,6 @@ func (m NFSMounts) Check() []string {
 		"linerate steer addresses --check " + strings.Join(words, ","),
 		"ss -tn state established dport = :2049",
 	}
-}
-
-// shellWord quotes a word for a POSIX shell where it needs it.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-:,@%+=", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // fstabWord escapes what ends a field of fstab(5).

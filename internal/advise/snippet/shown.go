@@ -8,8 +8,8 @@ import (
 // ShownPick is the document of `linerate steer pick --json`.
 type ShownPick struct {
 	steer.ShownPick
-	// Recipe runs the streams with the program asked for.
-	Recipe *Recipe `json:"recipe,omitempty"`
+	// Snippet runs the streams with the program asked for.
+	Snippet *Snippet `json:"recipe,omitempty"`
 }
 
 // ShownAddresses is the document of `linerate steer addresses --json`.

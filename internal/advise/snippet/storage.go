@@ -22,18 +22,18 @@ const (
 // they then fill it, in whatever order. Where no window of the size is even,
 // it takes the next larger number of connections that gives every link the
 // same, or else one that is even.
-func nfs(req steer.PickRequest) (steer.Picked, Recipe, error) {
+func nfs(req steer.PickRequest) (steer.Picked, Snippet, error) {
 	switch {
 	case req.Proto != 0 && req.Proto != flow.TCP:
-		return steer.Picked{}, Recipe{}, fmt.Errorf("nfs over several connections is TCP, not %s", req.Proto)
+		return steer.Picked{}, Snippet{}, fmt.Errorf("nfs over several connections is TCP, not %s", req.Proto)
 	case req.Streams > mostNFSConnections:
-		return steer.Picked{}, Recipe{}, fmt.Errorf("%d streams for nfs: a mount has at most %d connections (nconnect)", req.Streams, mostNFSConnections)
+		return steer.Picked{}, Snippet{}, fmt.Errorf("%d streams for nfs: a mount has at most %d connections (nconnect)", req.Streams, mostNFSConnections)
 	}
 	req.Proto, req.Dport, req.Dports = flow.TCP, nfsPort, nil
 	asked := req.Streams
 	best, err := nfsWindow(req)
 	if err != nil {
-		return best, Recipe{}, err
+		return best, Snippet{}, err
 	}
 	links := len(req.Near.Links())
 	for req.Streams = asked + 1; req.Streams <= mostNFSConnections && !(best.Even && (len(best.Streams) == asked || len(best.Streams)%links == 0)); req.Streams++ {
@@ -61,9 +61,9 @@ func nfsWindow(req steer.PickRequest) (p steer.Picked, err error) {
 }
 
 // mountOverWindow mounts over the connections that take a window of ports.
-func mountOverWindow(p steer.Picked, asked int) Recipe {
+func mountOverWindow(p steer.Picked, asked int) Snippet {
 	n, s := len(p.Streams), p.Streams[0]
-	r := Recipe{Program: NFS, Exact: true}
+	r := Snippet{Program: NFS, Exact: true}
 	r.Sender = []string{
 		"modprobe sunrpc",
 		fmt.Sprintf("sysctl -w sunrpc.min_resvport=%d sunrpc.max_resvport=%d", s.Sport, int(s.Sport)+n-1),
@@ -93,8 +93,8 @@ func mountHost(server netip.Addr) string {
 
 // rclone binds an address and never a port: processes with an address each
 // are exact where addresses decide the link, and chance where ports do.
-func rclone(p steer.Picked, req steer.PickRequest) Recipe {
-	r := Recipe{Program: Rclone, Exact: p.Even && req.KeepsLinks(p)}
+func rclone(p steer.Picked, req steer.PickRequest) Snippet {
+	r := Snippet{Program: Rclone, Exact: p.Even && req.KeepsLinks(p)}
 	lanes := distinctLanes(p.Streams)
 	each := (len(p.Streams) + len(lanes) - 1) / len(lanes)
 	for i, l := range lanes {
@@ -132,8 +132,8 @@ func distinctLanes(streams []steer.Stream) []flow.Lane {
 // wdt chooses the receiver's ports, which wdt counts on from -start_port
 // with a connection to each; its source ports are the kernel's choice. That
 // is exact where the destination port alone decides.
-func wdt(req steer.PickRequest) (steer.Picked, Recipe, error) {
-	r := Recipe{Program: WDT}
+func wdt(req steer.PickRequest) (steer.Picked, Snippet, error) {
+	r := Snippet{Program: WDT}
 	if req.Dport == 0 {
 		req.Dport = 22356 // wdt's own
 	}

@@ -35,8 +35,8 @@ type SubflowCommands struct {
 	// Verify shows the subflows of a running connection, and what became of
 	// attempts to make some.
 	Verify []string `json:"verify"`
-	// Undo takes Set back.
-	Undo []string `json:"undo"`
+	// Rollback takes Set back.
+	Rollback []string `json:"undo"`
 }
 
 // SubflowUnit is the name of the systemd unit that keeps a plan.
@@ -106,10 +106,10 @@ func hostCommands(h SubflowHost, add []netip.Addr, bits int, want netstate.MPTCP
 		undo = append(undo, fmt.Sprintf("ip addr del %s dev %s", netip.PrefixFrom(a, bits), h.Device))
 	}
 	c := SubflowCommands{
-		Check: aliases.Probe(),
-		Set:   append(aliases.IP(), settings...),
-		Unit:  unitFile(h.Device, settings),
-		Undo:  undo,
+		Check:    aliases.Probe(),
+		Set:      append(aliases.IP(), settings...),
+		Unit:     unitFile(h.Device, settings),
+		Rollback: undo,
 	}
 	if len(add) > 0 {
 		c.Netplan = aliases.Netplan()

@@ -32,7 +32,7 @@ func mustPlan(t *testing.T, req subflow.SubflowRequest) subflow.Subflows {
 }
 
 // What a host was set to before is what taking the plan back sets.
-func TestSubflowUndo(t *testing.T) {
+func TestSubflowRollback(t *testing.T) {
 	req := connection(steer.Declared(netstate.Layer23, 2))
 	req.ClientBefore = &netstate.MPTCP{Subflows: 5, AddAddrAccepted: 4, Endpoints: []netstate.MPTCPEndpoint{{ID: 101, Addr: netip.MustParseAddr("192.0.2.1")}}}
 	s := mustPlan(t, req)
@@ -40,7 +40,7 @@ func TestSubflowUndo(t *testing.T) {
 	want := []string{
 		"ip mptcp endpoint delete id 102", "ip mptcp limits set subflows 5 add_addr_accepted 4", "ip addr del 10.0.0.4/24 dev bond0",
 	}
-	if diff := cmp.Diff(want, c.Undo); diff != "" {
+	if diff := cmp.Diff(want, c.Rollback); diff != "" {
 		t.Errorf("undo (-want +got):\n%s", diff)
 	}
 }

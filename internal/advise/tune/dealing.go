@@ -57,8 +57,8 @@ func segmentOptions(s State) []option {
 	}}
 }
 
-// dealtCut reports bonds all of which deal large frames out after they were cut.
-func dealtCut(s State) bool {
+// stripedCut reports bonds all of which deal large frames out after they were cut.
+func stripedCut(s State) bool {
 	for _, b := range dealing(s) {
 		if joined, known := b.Offloads[segmentation]; joined || !known || b.MTU < largeFrame {
 			return false
@@ -67,27 +67,27 @@ func dealtCut(s State) bool {
 	return true
 }
 
-// dealtOut is what a bond asks for first that deals single packets out: the
+// stripedOut is what a bond asks for first that deals single packets out: the
 // prediction does not know how much of it their disorder takes.
-func dealtOut(s State) []Proposal {
+func stripedOut(s State) []Proposal {
 	t, ok := newest(s, s.Traffic.Direction)
 	if !ok || !striped(s) || s.reached(t) || s.Traffic.SocketBuffer > 0 || s.Traffic.Congestion != "" {
 		return nil
 	}
-	all := together(s, t, dealtTogether(s))
+	all := together(s, t, stripedTogether(s))
 	for i := range all {
 		all[i].Disordered = true
 	}
 	return all
 }
 
-// dealtTogether are the sets for a bond that deals single packets out. Large
+// stripedTogether are the sets for a bond that deals single packets out. Large
 // frames that are cut before they are dealt out carry most, also of a single
 // stream, which large frames alone make slower; small ones cut one by one cost a
 // core more than they bring. Then comes what the sockets alone can do. Where
 // large frames are cut little disorder is left to mend.
-func dealtTogether(s State) [][]Name {
-	if dealtCut(s) {
+func stripedTogether(s State) [][]Name {
+	if stripedCut(s) {
 		return nil
 	}
 	sets := [][]Name{{Streams, SocketControl}, {Streams, Windows}}
@@ -108,5 +108,5 @@ func joint(s State) [][]Name {
 	if !striped(s) {
 		return sets
 	}
-	return append(dealtTogether(s), sets...)
+	return append(stripedTogether(s), sets...)
 }

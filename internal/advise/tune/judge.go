@@ -54,9 +54,9 @@ func JudgeTurns(p Proposal, as, bs []record.Trial, a, b record.Trial) (keep bool
 		return true, fmt.Sprintf("proven: %+.1f %%, as predicted, each time", 100*gain)
 	case len(bs) < manyTurns:
 	case gain >= predictedPart*p.Gain:
-		return true, fmt.Sprintf("%+.1f %% and %+.1f %% predicted, though the rates of single looks overlap", 100*gain, 100*p.Gain)
+		return true, fmt.Sprintf("%+.1f %% and %+.1f %% predicted, though single measurements overlap", 100*gain, 100*p.Gain)
 	case best >= max(predictedPart*p.Gain, leastGain):
-		return true, fmt.Sprintf("%+.1f %% of the best looks and %+.1f %% predicted, on a machine that disturbs them", 100*best, 100*p.Gain)
+		return true, fmt.Sprintf("%+.1f %% of the best measurements and %+.1f %% predicted; the machine is busy with other work", 100*best, 100*p.Gain)
 	}
 	return keep, verdict
 }
@@ -71,7 +71,7 @@ func eachTurn(p Proposal, as, bs []record.Trial, a, b record.Trial) (bool, strin
 	each := AllTurns(as, bs)
 	switch {
 	case keep && len(bs) < 2 && !Clear(as[0], bs[0]):
-		return false, "not proven by one look: " + verdict
+		return false, "not proven by one measurement: " + verdict
 	case keep && !each && p.Disordered && len(bs) >= manyTurns && float64(b.Goodput) >= (1+scatter)*float64(a.Goodput):
 		return true, verdict + " by the medians"
 	case keep && !each:

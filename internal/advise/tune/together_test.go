@@ -59,7 +59,7 @@ func TestTogether(t *testing.T) {
 // large frames first, on both hosts and whatever its ports do; where it does, no
 // disorder is left to look for. Small frames are as they were.
 func TestSegmentation(t *testing.T) {
-	dealt := func(mtu, most int, tso bool) State {
+	striped := func(mtu, most int, tso bool) State {
 		s := healthy(func(b *bonded) { b.mode, b.mtu, b.maxMTU = netstate.BalanceRR, mtu, most })
 		for name, h := range s.Fabric.Hosts {
 			bond, _ := h.Link("bond0")
@@ -84,7 +84,7 @@ func TestSegmentation(t *testing.T) {
 		{1500, 1500, true, []Name{Streams, SocketControl}},
 		{1500, 9000, false, []Name{MTU, Streams, Windows}},
 	} {
-		s := dealt(c.mtu, c.most, c.tso)
+		s := striped(c.mtu, c.most, c.tso)
 		all := Propose(s)
 		if len(all) == 0 || !slices.Equal(all[0].Moves, c.first) {
 			t.Errorf("%+v: %v", c, names(all))
@@ -104,16 +104,16 @@ func TestSegmentation(t *testing.T) {
 			}
 		}
 	}
-	if all := Propose(dealt(9000, 9000, false)); slices.ContainsFunc(all, func(p Proposal) bool {
+	if all := Propose(striped(9000, 9000, false)); slices.ContainsFunc(all, func(p Proposal) bool {
 		return p.Disordered || slices.Contains(p.Moves, Segmentation) || slices.Contains(p.Moves, Windows)
 	}) {
 		t.Errorf("large frames are cut: %v", names(all))
 	}
 }
 
-// TestDealtOut: a bond that deals single packets out is first given what keeps
+// TestStripedOut: a bond that deals single packets out is first given what keeps
 // them in order; where it is so already the prediction has its turn.
-func TestDealtOut(t *testing.T) {
+func TestStripedOut(t *testing.T) {
 	s := healthy(func(b *bonded) { b.mode, b.mtu = netstate.BalanceRR, 1500 })
 	s.Fabric.Paths[0].RTT = 4 * time.Millisecond
 	s.Traffic.Streams, s.Traffic.Ports = 1, "kernel"

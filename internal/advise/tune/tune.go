@@ -123,7 +123,7 @@ func Propose(s State) []Proposal {
 	if s.Objective == Latency {
 		return latencyProposals(s)
 	}
-	if out := append(dealtOut(s), onPaper(s)...); len(out) > 0 {
+	if out := append(stripedOut(s), onPaper(s)...); len(out) > 0 {
 		return out
 	}
 	return byEvidence(s)
@@ -135,12 +135,8 @@ func (p Proposal) Promising() bool { return p.Gain >= leastGain }
 // with is the fabric with some hosts replaced.
 func with(f predict.Fabric, hosts map[string]netstate.Host) predict.Fabric {
 	out := predict.Fabric{Hosts: make(map[string]netstate.Host, len(f.Hosts)), Paths: f.Paths, Clouds: f.Clouds}
-	for name, h := range f.Hosts {
-		out.Hosts[name] = h
-	}
-	for name, h := range hosts {
-		out.Hosts[name] = h
-	}
+	maps.Copy(out.Hosts, f.Hosts)
+	maps.Copy(out.Hosts, hosts)
 	return out
 }
 

@@ -285,9 +285,9 @@ type RollbackRequest struct {
 // RollbackReply says what was put back and what was left because somebody
 // else had changed it since. Of a group it is the sum, and Journal is "".
 type RollbackReply struct {
-	Journal string   `json:"journal,omitempty"`
-	Undone  int      `json:"undone_count"`
-	Left    []string `json:"left,omitempty"`
+	Journal    string   `json:"journal,omitempty"`
+	RolledBack int      `json:"undone_count"`
+	Left       []string `json:"left,omitempty"`
 	// Entries are those of a group, as they went back.
 	Entries []RolledBackEntry `json:"entries,omitempty"`
 }
@@ -295,7 +295,7 @@ type RollbackReply struct {
 // RolledBackEntry is one entry of a group that went back. State is
 // ChangeRolledBack, or ChangeFailed where not all could be put back.
 type RolledBackEntry struct {
-	Journal string      `json:"journal"`
-	State   ChangeState `json:"state"`
-	Undone  int         `json:"undone_count"`
+	Journal    string      `json:"journal"`
+	State      ChangeState `json:"state"`
+	RolledBack int         `json:"undone_count"`
 }

@@ -18,7 +18,7 @@ const (
 	CanSysAdmin Capability = "cap_sys_admin"  // enter and make network namespaces
 	CanPtrace   Capability = "cap_sys_ptrace" // see whose sockets they are
 	CanEcho     Capability = "icmp_echo"      // send ICMP echoes
-	CanHold     Capability = "hold"           // keep every other run off the host
+	CanLock     Capability = "hold"           // keep every other run off the host
 	CanJournal  Capability = "journal"        // write the journal that a change needs
 )
 
@@ -37,8 +37,8 @@ var losses = [...]struct {
 	{CanJournal, "changes"},
 	{CanEcho, "latency by ICMP and probes of the path MTU"},
 	{CanNetRaw, "LLDP neighbours and the hash calibration of bonds"},
-	{CanSysAdmin, "rehearsals and --calibrate between namespaces"},
-	{CanHold, "keeping other users' runs off"},
+	{CanSysAdmin, "lab runs and --calibrate between namespaces"},
+	{CanLock, "a lock against other users' runs"},
 }
 
 // Lost is what an agent cannot do for want of capabilities, in words and in a

@@ -62,17 +62,17 @@ type StepProgress string
 // The progress of a step. A begun step may or may not have happened: only
 // looking tells.
 const (
-	StepPending StepProgress = "pending"
-	StepBegun   StepProgress = "begun"
-	StepDone    StepProgress = "done"
-	StepUndone  StepProgress = "undone"
-	StepLeft    StepProgress = "left" // somebody else changed it since
+	StepPending    StepProgress = "pending"
+	StepBegun      StepProgress = "begun"
+	StepDone       StepProgress = "done"
+	StepRolledBack StepProgress = "undone"
+	StepLeft       StepProgress = "left" // somebody else changed it since
 )
 
 // Known reports whether p is one of them.
 func (p StepProgress) Known() bool {
 	switch p {
-	case StepPending, StepBegun, StepDone, StepUndone, StepLeft:
+	case StepPending, StepBegun, StepDone, StepRolledBack, StepLeft:
 		return true
 	}
 	return false

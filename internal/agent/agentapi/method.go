@@ -54,7 +54,7 @@ var (
 	CoreRate  = Method[CoreRateRequest, CoreRateReply]{Name: "core-rate", Role: RoleMeasure}
 	Ping      = Method[PingRequest, PingReply]{Name: "ping", Role: RoleMeasure}
 
-	Hold    = Method[HoldRequest, HoldReply]{Name: "hold", Role: RoleMeasure}
+	Lock    = Method[LockRequest, LockReply]{Name: "hold", Role: RoleMeasure}
 	Release = Method[Empty, Empty]{Name: "release", Role: RoleMeasure}
 
 	OpenSink    = Method[SinkRequest, SinkReply]{Name: "sink", Role: RoleMeasure}

@@ -152,7 +152,7 @@ func (x thief) replay(t *testing.T) error {
 		t.Fatal(err)
 	}
 	again := newRaw(t, x.adm, r.signer, "db1")
-	again.talk = r.talk // a conversation of the same name, and another challenge
+	again.session = r.session // a conversation of the same name, and another challenge
 	if err := again.open(t); err != nil {
 		t.Fatal(err)
 	}
@@ -174,9 +174,9 @@ func (x thief) lasts(t *testing.T) error {
 		return x.ask(t, agentapi.Observe.Any(), "{}")
 	}
 	if !told {
-		x.signer = signerOf(t, testcluster.Connect(t, x.rig.As(t, fmt.Sprint("y", time.Now().UnixNano()), agentapi.RoleWatch)))
+		x.signer = signerOf(t, testcluster.Connect(t, x.testServer.As(t, fmt.Sprint("y", time.Now().UnixNano()), agentapi.RoleWatch)))
 	}
-	broad := testcluster.Connect(t, forge(t, x.rig, "accomplice", ""))
+	broad := testcluster.Connect(t, forge(t, x.testServer, "accomplice", ""))
 	r := newRaw(t, broad, x.signer, "db1")
 	if x.signer.Who.Role.Person() {
 		if err := r.open(t); err != nil {
@@ -184,11 +184,11 @@ func (x thief) lasts(t *testing.T) error {
 		}
 	}
 	time.Sleep(1100 * time.Millisecond) // a claim of the same second would be good still
-	if err := x.rig.Authority.Revoke(x.signer.Who.Name, x.signer.Who.Role); err != nil {
+	if err := x.testServer.Authority.Revoke(x.signer.Who.Name, x.signer.Who.Role); err != nil {
 		t.Fatal(err)
 	}
 	if told {
-		if err := server.Push(x.rig.Authority, x.rig.URL, x.rig.CA()); err != nil {
+		if err := server.Push(x.testServer.Authority, x.testServer.URL, x.testServer.CA()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -276,7 +276,7 @@ func (x thief) identity(t *testing.T) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := x.rig.Authority.Issue(x.rig.URL, authority.Grant{Name: fmt.Sprint("new", time.Now().UnixNano()), Role: agentapi.RoleChange, Within: time.Minute})
+	token, err := x.testServer.Authority.Issue(x.testServer.URL, authority.Grant{Name: fmt.Sprint("new", time.Now().UnixNano()), Role: agentapi.RoleChange, Within: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

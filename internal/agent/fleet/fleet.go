@@ -49,8 +49,8 @@ var (
 type Config struct {
 	Version    string
 	JournalDir string
-	// HoldDir is where local hosts' holds are; "" is apply.HoldDir.
-	HoldDir string
+	// LockDir is where local hosts' holds are; "" is apply.LockDir.
+	LockDir string
 	// Root is where the configuration files of local hosts are; "" is /.
 	Root string
 	// More are answered by local hosts besides the methods that every agent has.
@@ -143,7 +143,7 @@ func newLocal(name string, ns netns.Namespace, cfg Config) *local {
 		guard = nil
 	}
 	return &local{agent.New(agent.Config{
-		Name: name, Namespace: ns, Version: cfg.Version, Logger: cfg.Logger, JournalDir: cfg.JournalDir, HoldDir: cfg.HoldDir, Root: cfg.Root, StartGuard: guard, More: cfg.More,
+		Name: name, Namespace: ns, Version: cfg.Version, Logger: cfg.Logger, JournalDir: cfg.JournalDir, LockDir: cfg.LockDir, Root: cfg.Root, StartGuard: guard, More: cfg.More,
 	})}
 }
 

@@ -26,9 +26,9 @@ import (
 // to end one, and how long a lasting one goes without an answer: then the agent
 // has given it up too.
 const (
-	natsBeat  = 2 * time.Second
-	natsOpen  = 5 * time.Second
-	natsClose = 15 * time.Second
+	natsHeartbeat = 2 * time.Second
+	natsOpen      = 5 * time.Second
+	natsClose     = 15 * time.Second
 	// natsRepeat is when an opening without an answer is sent again. Of other calls
 	// the beats tell that they got lost.
 	natsRepeat = time.Second
@@ -37,9 +37,9 @@ const (
 	natsJoin = 2 * time.Second
 )
 
-// natsTalk is a conversation with an agent on NATS. It stands a lost message
+// natsSession is a conversation with an agent on NATS. It stands a lost message
 // and a server that dies: what was lost is sent again, and done once.
-type natsTalk struct {
+type natsSession struct {
 	conn   *link.Conn
 	done   func() // lets go of the connection
 	host   string
@@ -66,7 +66,7 @@ type natsCall struct {
 	subject string
 	params  []byte
 	method  agentapi.AnyMethod
-	whole   wire.Whole
+	whole   wire.Assembly
 	signed  string         // the checksum of the reply whose signature is good
 	reply   chan natsReply // room for one
 }
@@ -102,14 +102,14 @@ func newNATS(ctx context.Context, reach string, cfg Config) (Transport, error) {
 	return t, nil
 }
 
-func openNATS(ctx context.Context, conn *link.Conn, host string) (*natsTalk, error) {
+func openNATS(ctx context.Context, conn *link.Conn, host string) (*natsSession, error) {
 	signer, err := conn.Signer()
 	if err != nil {
 		return nil, err
 	}
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails, by its documentation
-	t := &natsTalk{
+	t := &natsSession{
 		conn: conn, host: host, id: hex.EncodeToString(id[:]), signer: signer, trust: claim.NewTrust(signer.Who.Authority, time.Now),
 		waiting: make(map[uint64]*natsCall), heard: time.Now(), ended: make(chan struct{}),
 	}
@@ -142,7 +142,7 @@ func openNATS(ctx context.Context, conn *link.Conn, host string) (*natsTalk, err
 		t.free()
 		return nil, err
 	}
-	opened.Silence = max(opened.Silence, natsBeat)
+	opened.Silence = max(opened.Silence, natsHeartbeat)
 	t.mu.Lock()
 	t.opened = opened // a second answer to the opening may be heard now
 	t.mu.Unlock()
@@ -153,7 +153,7 @@ func openNATS(ctx context.Context, conn *link.Conn, host string) (*natsTalk, err
 }
 
 // unanswered is an opening that no agent answered.
-func (t *natsTalk) unanswered() error {
+func (t *natsSession) unanswered() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.doubt != nil {
@@ -163,12 +163,12 @@ func (t *natsTalk) unanswered() error {
 }
 
 // Call sends a request and waits for its reply, or for ctx.
-func (t *natsTalk) Call(ctx context.Context, m agentapi.AnyMethod, params json.RawMessage) (json.RawMessage, error) {
+func (t *natsSession) Call(ctx context.Context, m agentapi.AnyMethod, params json.RawMessage) (json.RawMessage, error) {
 	return t.call(ctx, m, params, math.MaxInt64)
 }
 
 // call waits as long for an agent that is away as patience says.
-func (t *natsTalk) call(ctx context.Context, m agentapi.AnyMethod, params []byte, patience time.Duration) (json.RawMessage, error) {
+func (t *natsSession) call(ctx context.Context, m agentapi.AnyMethod, params []byte, patience time.Duration) (json.RawMessage, error) {
 	req, err := wire.Ask(t.signer.Who.Name, t.host, m)
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (t *natsTalk) call(ctx context.Context, m agentapi.AnyMethod, params []byte
 			}
 		case r := <-c.reply:
 			if errors.Is(r.err, nats.ErrNoResponders) && time.Since(begun) < patience {
-				again.Reset(min(natsBeat, patience) / 8) // it was not delivered; the beats say when to give up
+				again.Reset(min(natsHeartbeat, patience) / 8) // it was not delivered; the beats say when to give up
 				continue
 			}
 			if r.err != nil {
@@ -227,19 +227,19 @@ func (t *natsTalk) call(ctx context.Context, m agentapi.AnyMethod, params []byte
 	}
 }
 
-func (t *natsTalk) gone() error {
+func (t *natsSession) gone() error {
 	return fmt.Errorf("%w: the agent %s ended the conversation, or was started anew", ErrUnreachable, t.host)
 }
 
 // words is a failure of the bus for people.
-func (t *natsTalk) words(err error) error {
+func (t *natsSession) words(err error) error {
 	if errors.Is(err, nats.ErrNoResponders) {
 		return fmt.Errorf("%w: no agent called %s is on NATS", ErrUnreachable, t.host)
 	}
 	return err
 }
 
-func (t *natsTalk) begin(c *natsCall) (uint64, error) {
+func (t *natsSession) begin(c *natsCall) (uint64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.dead != nil {
@@ -250,15 +250,15 @@ func (t *natsTalk) begin(c *natsCall) (uint64, error) {
 	return t.last, nil
 }
 
-func (t *natsTalk) forget(n uint64) {
+func (t *natsSession) forget(n uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.waiting, n)
 }
 
-func (t *natsTalk) send(n uint64, c *natsCall) error {
-	headers := map[string]string{wire.HeaderTalk: t.id, wire.HeaderCall: strconv.FormatUint(n, 10), wire.HeaderInstance: t.opened.Instance}
-	said := wire.Signed{Kind: wire.KindRequest, Subject: c.subject, Talk: t.id, Challenge: t.opened.Challenge, Call: n}.At(t.conn.Now()).OfBody(c.params)
+func (t *natsSession) send(n uint64, c *natsCall) error {
+	headers := map[string]string{wire.HeaderSession: t.id, wire.HeaderCall: strconv.FormatUint(n, 10), wire.HeaderInstance: t.opened.Instance}
+	said := wire.Signed{Kind: wire.KindRequest, Subject: c.subject, Session: t.id, Challenge: t.opened.Challenge, Call: n}.At(t.conn.Now()).OfBody(c.params)
 	if err := link.Sign(headers, t.signer, said, c.method == wire.Open); err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (t *natsTalk) send(n uint64, c *natsCall) error {
 
 // cancel tells the agent that nobody waits for a call any more. Should it get
 // lost, the next beat says so too.
-func (t *natsTalk) cancel(n uint64) {
+func (t *natsSession) cancel(n uint64) {
 	params, err := json.Marshal(wire.CancelRequest{Call: n})
 	if err != nil {
 		return // never: it is a number
@@ -287,7 +287,7 @@ func (t *natsTalk) cancel(n uint64) {
 }
 
 // hear takes one message of a reply.
-func (t *natsTalk) hear(m *nats.Msg) {
+func (t *natsSession) hear(m *nats.Msg) {
 	n, err := strconv.ParseUint(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:], 10, 64)
 	if err != nil {
 		return
@@ -327,7 +327,7 @@ func (t *natsTalk) hear(m *nats.Msg) {
 // verify is nil for a part of a reply that the agent of this conversation has
 // signed. Who that is, the first good reply says: a claim of the host's name.
 // t.mu is held.
-func (t *natsTalk) verify(m *nats.Msg, call uint64, p wire.Part) error {
+func (t *natsSession) verify(m *nats.Msg, call uint64, p wire.Part) error {
 	who, challenge := t.agent, t.opened.Challenge
 	if token := m.Header.Get(wire.HeaderClaim); token != "" {
 		// It opens the conversation, or is a refusal of an agent that knows of none.
@@ -340,7 +340,7 @@ func (t *natsTalk) verify(m *nats.Msg, call uint64, p wire.Part) error {
 		}
 		who, challenge = id, ""
 	}
-	said := wire.Signed{Kind: wire.KindReply, Subject: m.Subject, Talk: t.id, Challenge: challenge, Call: call}.OfPart(p)
+	said := wire.Signed{Kind: wire.KindReply, Subject: m.Subject, Session: t.id, Challenge: challenge, Call: call}.OfPart(p)
 	if err := who.Verify(said.Text(), m.Header.Get(wire.HeaderSignature)); err != nil {
 		return err
 	}
@@ -357,7 +357,7 @@ func (c *natsCall) answer(r natsReply) {
 }
 
 // denied fails the calls that the server lets this user not make.
-func (t *natsTalk) denied(subject string) {
+func (t *natsSession) denied(subject string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.waiting {
@@ -368,7 +368,7 @@ func (t *natsTalk) denied(subject string) {
 }
 
 // Close ends the conversation: the agent ends its traffic and lets go.
-func (t *natsTalk) Close() error {
+func (t *natsSession) Close() error {
 	t.stop()
 	<-t.ended
 	t.mu.Lock()
@@ -383,7 +383,7 @@ func (t *natsTalk) Close() error {
 	return nil
 }
 
-func (t *natsTalk) free() {
+func (t *natsSession) free() {
 	t.undeny()
 	_ = t.sub.Unsubscribe() // of a connection that may be gone
 	if t.done != nil {

@@ -28,10 +28,10 @@ import (
 )
 
 // onNATS runs an agent on a bus until the returned function is called.
-func onNATS(t *testing.T, r *testcluster.Rig, cfg natsagent.Config) (stop func()) {
+func onNATS(t *testing.T, r *testcluster.Server, cfg natsagent.Config) (stop func()) {
 	t.Helper()
 	conn := testcluster.Connect(t, r.As(t, cfg.Host, agentapi.RoleAgent))
-	cfg.Agent.Version, cfg.Agent.JournalDir, cfg.Agent.HoldDir = "test", t.TempDir(), t.TempDir()
+	cfg.Agent.Version, cfg.Agent.JournalDir, cfg.Agent.LockDir = "test", t.TempDir(), t.TempDir()
 	if cfg.Audit == "" {
 		cfg.Audit = filepath.Join(t.TempDir(), "audit.log")
 	}
@@ -107,7 +107,7 @@ func TestNATSLongReply(t *testing.T) {
 		}
 		body, failed := json.Marshal(reply)
 		call, bad := strconv.ParseUint(m.Header.Get(wire.HeaderCall), 10, 64)
-		said := wire.Signed{Kind: wire.KindReply, Subject: m.Reply, Talk: m.Header.Get(wire.HeaderTalk), Challenge: challenge, Call: call}.OfBody(body)
+		said := wire.Signed{Kind: wire.KindReply, Subject: m.Reply, Session: m.Header.Get(wire.HeaderSession), Challenge: challenge, Call: call}.OfBody(body)
 		headers := make(map[string]string)
 		if err := errors.Join(err, failed, bad, link.Sign(headers, signer, said, challenge == ""), agent.Send(m.Reply, "", headers, body)); err != nil {
 			t.Error(err)
@@ -118,12 +118,12 @@ func TestNATSLongReply(t *testing.T) {
 	if err := agent.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	talk, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", agentapi.RoleChange)), "here")
+	session, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", agentapi.RoleChange)), "here")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer talk.Close()
-	got, err := talk.Call(t.Context(), agentapi.Observe.Any(), []byte("{}"))
+	defer session.Close()
+	got, err := session.Call(t.Context(), agentapi.Observe.Any(), []byte("{}"))
 	if err != nil || string(got) != string(long) {
 		t.Errorf("%d bytes of %d, %v", len(got), len(long), err)
 	}
@@ -164,13 +164,13 @@ func TestNATSOpenLost(t *testing.T) {
 	asked, signer := make(chan string, 2), signerOf(t, agent)
 	if _, err := agent.Subscribe(wire.Asked("here"), func(m *nats.Msg) {
 		select {
-		case asked <- m.Header.Get(wire.HeaderTalk):
+		case asked <- m.Header.Get(wire.HeaderSession):
 		default: // the conversation is open
 			return
 		}
 		if len(asked) == 2 {
-			talk := m.Header.Get(wire.HeaderTalk)
-			said := wire.Signed{Kind: wire.KindReply, Subject: m.Reply, Talk: talk, Call: 1}.OfBody(answer)
+			session := m.Header.Get(wire.HeaderSession)
+			said := wire.Signed{Kind: wire.KindReply, Subject: m.Reply, Session: session, Call: 1}.OfBody(answer)
 			headers := make(map[string]string)
 			if err := errors.Join(link.Sign(headers, signer, said, true), agent.Send(m.Reply, "", headers, answer)); err != nil {
 				t.Error(err)
@@ -182,14 +182,14 @@ func TestNATSOpenLost(t *testing.T) {
 	if err := agent.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	talk, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", agentapi.RoleChange)), "here")
+	session, err := openNATS(t.Context(), testcluster.Connect(t, r.As(t, "eve", agentapi.RoleChange)), "here")
 	if err != nil {
 		t.Fatal(err)
 	}
-	talk.die(errors.New("over"))
-	defer talk.Close()
-	if first, second := <-asked, <-asked; first != second || talk.opened.Instance != "one" {
-		t.Errorf("opened as %q and %q by %+v, want one conversation", first, second, talk.opened)
+	session.die(errors.New("over"))
+	defer session.Close()
+	if first, second := <-asked, <-asked; first != second || session.opened.Instance != "one" {
+		t.Errorf("opened as %q and %q by %+v, want one conversation", first, second, session.opened)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestNATSControllerGoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ask.Call(t.Context(), h, agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1", User: "eve"}}); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Lock, agentapi.LockRequest{Holder: agentapi.Holder{Run: "1", User: "eve"}}); err != nil {
 		t.Fatal(err)
 	}
 	lo := netip.MustParseAddr("127.0.0.1")
@@ -242,8 +242,8 @@ func TestNATSControllerGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	hold := agentapi.HoldRequest{Holder: agentapi.Holder{Run: "2", User: "bob"}}
-	if _, err := ask.Call(t.Context(), other, agentapi.Hold, hold); !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "held by eve") {
+	hold := agentapi.LockRequest{Holder: agentapi.Holder{Run: "2", User: "bob"}}
+	if _, err := ask.Call(t.Context(), other, agentapi.Lock, hold); !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "locked by eve") {
 		t.Errorf("two runs hold one host: %v", err)
 	}
 	if listening, err := dialTCP(lo, sink.Port); err != nil {
@@ -253,7 +253,7 @@ func TestNATSControllerGoes(t *testing.T) {
 	}
 	first.Close() // without a word to the agent
 	time.Sleep(2500 * time.Millisecond)
-	if _, err := ask.Call(t.Context(), other, agentapi.Hold, hold); err != nil {
+	if _, err := ask.Call(t.Context(), other, agentapi.Lock, hold); err != nil {
 		t.Errorf("the hold outlives its controller: %v", err)
 	}
 	if c, err := dialTCP(lo, sink.Port); err == nil {
@@ -281,7 +281,7 @@ func TestNATSRoles(t *testing.T) {
 		if _, err := h.Observe(t.Context()); err != nil {
 			t.Errorf("%s may not observe: %v", c.role, err)
 		}
-		_, err = ask.Call(t.Context(), h, agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "1"}})
+		_, err = ask.Call(t.Context(), h, agentapi.Lock, agentapi.LockRequest{Holder: agentapi.Holder{Run: "1"}})
 		if allowed := !errors.Is(err, fs.ErrPermission); allowed != c.pings {
 			t.Errorf("%s may measure: %v (%v)", c.role, allowed, err)
 		}

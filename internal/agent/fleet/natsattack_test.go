@@ -28,15 +28,15 @@ import (
 // attacked is a fleet of two hosts, db1 that serves everything and db2 whose
 // credentials are stolen, and of one user adm who has kept a run.
 type attacked struct {
-	rig     *testcluster.Rig
-	audit   string
-	journal string
-	adm     *link.Conn
+	testServer *testcluster.Server
+	audit      string
+	journal    string
+	adm        *link.Conn
 }
 
-func attack(t *testing.T, r *testcluster.Rig) *attacked {
+func attack(t *testing.T, r *testcluster.Server) *attacked {
 	t.Helper()
-	a := &attacked{rig: r, audit: filepath.Join(t.TempDir(), "audit.log"), journal: t.TempDir()}
+	a := &attacked{testServer: r, audit: filepath.Join(t.TempDir(), "audit.log"), journal: t.TempDir()}
 	for _, host := range []string{"db1", "db2"} {
 		cfg := natsagent.Config{Host: host, Every: 300 * time.Millisecond, Silence: 2 * time.Second, Audit: filepath.Join(t.TempDir(), "audit.log")}
 		if host == "db1" {
@@ -173,7 +173,7 @@ func (x thief) inName(t *testing.T) error {
 		func(_ *wire.Signed, m *nats.Msg) { m.Header.Set(wire.HeaderClaim, signerOf(t, x.adm).Token) }, // a claim is no secret
 	} {
 		m := r.message(t, wire.Open, nil, spoil)
-		sub, err := x.adm.SubscribeSync(wire.Inbox("adm", "db1", r.talk) + ".>")
+		sub, err := x.adm.SubscribeSync(wire.Inbox("adm", "db1", r.session) + ".>")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,18 +201,18 @@ func (x thief) inName(t *testing.T) error {
 // answers answers adm for db1: in adm's inbox, and from a host of that name.
 func (x thief) answers(t *testing.T) error {
 	t.Helper()
-	talk, err := openNATS(t.Context(), x.adm, "db1")
+	session, err := openNATS(t.Context(), x.adm, "db1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer talk.Close()
+	defer session.Close()
 	body := encodeForTest(t, agentapi.HelloReply{Linerate: "forged"})
 	fake := make(chan struct{})
 	go func() {
 		defer close(fake)
 		for call := uint64(1); call < 6; call++ {
-			to := wire.Answer("adm", "db1", talk.id, call)
-			said := wire.Signed{Kind: wire.KindReply, Subject: to, Talk: talk.id, Challenge: talk.opened.Challenge, Call: call}.OfBody(body)
+			to := wire.Answer("adm", "db1", session.id, call)
+			said := wire.Signed{Kind: wire.KindReply, Subject: to, Session: session.id, Challenge: session.opened.Challenge, Call: call}.OfBody(body)
 			for _, introduce := range []bool{false, true} {
 				headers := make(map[string]string)
 				if introduce {
@@ -225,7 +225,7 @@ func (x thief) answers(t *testing.T) error {
 		}
 	}()
 	<-fake
-	result, err := talk.Call(t.Context(), agentapi.Hello.Any(), []byte(fmt.Sprintf(`{"version":%d}`, agentapi.Version)))
+	result, err := session.Call(t.Context(), agentapi.Hello.Any(), []byte(fmt.Sprintf(`{"version":%d}`, agentapi.Version)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ import (
 
 // changed is an agent in a namespace that may be changed, on a bus.
 type changed struct {
-	audit string
-	rig   *testcluster.Rig
+	audit      string
+	testServer *testcluster.Server
 }
 
 func changeable(t *testing.T) changed {
@@ -36,10 +36,10 @@ func changeable(t *testing.T) changed {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = netns.Delete(space) })
-	c := changed{audit: filepath.Join(t.TempDir(), "log", "audit.log"), rig: testcluster.Start(t, nil)}
+	c := changed{audit: filepath.Join(t.TempDir(), "log", "audit.log"), testServer: testcluster.Start(t, nil)}
 	cfg := natsagent.Config{Host: "here", Audit: c.audit, Silence: time.Second}
 	cfg.Agent.Namespace = ns
-	onNATS(t, c.rig, cfg)
+	onNATS(t, c.testServer, cfg)
 	return c
 }
 
@@ -85,7 +85,7 @@ func (c changed) lines(t *testing.T) []map[string]any {
 // one goes back with its conversation, however that ends.
 func TestNATSChange(t *testing.T) {
 	c := changeable(t)
-	watcher := dialer(c.rig.As(t, "bob", agentapi.RoleWatch))
+	watcher := dialer(c.testServer.As(t, "bob", agentapi.RoleWatch))
 	defer watcher.Close()
 	looks, err := Dial(t.Context(), "here", "nats:here", Config{Bus: watcher})
 	if err != nil {
@@ -93,7 +93,7 @@ func TestNATSChange(t *testing.T) {
 	}
 	defer looks.Close()
 	for _, end := range []string{"said", "silent"} {
-		d := dialer(c.rig.As(t, "eve", agentapi.RoleChange))
+		d := dialer(c.testServer.As(t, "eve", agentapi.RoleChange))
 		h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func join(words []string) string {
 // Where the log cannot be written nothing is changed.
 func TestNATSAuditFailsClosed(t *testing.T) {
 	c := changeable(t)
-	d := dialer(c.rig.As(t, "eve", agentapi.RoleChange))
+	d := dialer(c.testServer.As(t, "eve", agentapi.RoleChange))
 	defer d.Close()
 	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
 	if err != nil {

@@ -46,7 +46,7 @@ func TestNATSSecurityEnrollForged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := accountOf(t, c.Rig, "account.seed")
+	ours := accountOf(t, c.Server, "account.seed")
 	for name, forged := range map[string]struct {
 		by   nkeys.KeyPair
 		role agentapi.Role
@@ -88,7 +88,7 @@ func TestNATSSecurityEnrollForged(t *testing.T) {
 }
 
 // redeem uses a token with a key of one's own choice.
-func redeem(t *testing.T, r *testcluster.Rig, g authority.Grant, key string) (authority.Token, error) {
+func redeem(t *testing.T, r *testcluster.Server, g authority.Grant, key string) (authority.Token, error) {
 	t.Helper()
 	g.Within = time.Minute
 	token, err := r.Authority.Issue(r.URL, g)
@@ -98,7 +98,7 @@ func redeem(t *testing.T, r *testcluster.Rig, g authority.Grant, key string) (au
 	return token, redeemed(t, r, token, key)
 }
 
-func redeemed(t *testing.T, r *testcluster.Rig, token authority.Token, key string) error {
+func redeemed(t *testing.T, r *testcluster.Server, token authority.Token, key string) error {
 	t.Helper()
 	conn := testcluster.Connect(t, tokenCreds(t, r, token))
 	sub, err := conn.SubscribeSync(wire.EnrollInbox(token.ID) + ".>")
@@ -210,7 +210,7 @@ func TestNATSSecurityRevokedToken(t *testing.T) {
 }
 
 // A name that the web page asks under for its visitors is nobody else's.
-func TestNATSSecurityDeputyName(t *testing.T) {
+func TestNATSSecuritySignerName(t *testing.T) {
 	r := testcluster.Start(t, nil)
 	if _, err := r.Authority.Issue(r.URL, authority.Grant{Name: "eve-web", Role: agentapi.RoleChange, Within: time.Minute}); !errors.Is(err, authority.ErrTaken) {
 		t.Errorf("a token for eve-web: %v", err)

@@ -53,14 +53,14 @@ func TestNATSSecurityFloodedHost(t *testing.T) {
 		t.Skip("left out by -short: it takes seconds")
 	}
 	b := besiege(t, agentapi.RoleChange)
-	d := dialer(b.rig.As(t, "bob", agentapi.RoleWatch))
+	d := dialer(b.testServer.As(t, "bob", agentapi.RoleWatch))
 	defer d.Close()
 	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	eve := testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleWatch))
+	eve := testcluster.Connect(t, b.testServer.As(t, "eve", agentapi.RoleWatch))
 	r := newRaw(t, eve, signerOf(t, eve), "here")
 	if err := r.open(t); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestNATSSecurityFloodedStore(t *testing.T) {
 		t.Skip("left out by -short: it takes seconds")
 	}
 	r := testcluster.Start(t, nil)
-	a := &attacked{rig: r, adm: testcluster.Connect(t, r.As(t, "adm", agentapi.RoleChange))}
+	a := &attacked{testServer: r, adm: testcluster.Connect(t, r.As(t, "adm", agentapi.RoleChange))}
 	eve := testcluster.Connect(t, r.As(t, "eve", agentapi.RoleWatch))
 	m := nats.NewMsg(wire.Store("eve", wire.StoreStates))
 	m.Reply = wire.StoreInbox("eve") + ".x"
@@ -101,7 +101,7 @@ func TestNATSSecurityFloodedStore(t *testing.T) {
 // many times what was sent.
 func TestNATSSecurityLongRequest(t *testing.T) {
 	b := besiege(t, agentapi.RoleChange)
-	eve := testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleWatch))
+	eve := testcluster.Connect(t, b.testServer.As(t, "eve", agentapi.RoleWatch))
 	r := newRaw(t, eve, signerOf(t, eve), "here")
 	if err := r.open(t); err != nil {
 		t.Fatal(err)
@@ -114,8 +114,8 @@ func TestNATSSecurityLongRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := wire.Signed{Kind: wire.KindRequest, Subject: req.Subject(), Talk: r.talk, Challenge: r.opened.Challenge, Call: r.call}.At(time.Now()).OfBody(body)
-		headers := map[string]string{wire.HeaderTalk: r.talk, wire.HeaderCall: strconv.FormatUint(r.call, 10), wire.HeaderInstance: r.opened.Instance}
+		said := wire.Signed{Kind: wire.KindRequest, Subject: req.Subject(), Session: r.session, Challenge: r.opened.Challenge, Call: r.call}.At(time.Now()).OfBody(body)
+		headers := map[string]string{wire.HeaderSession: r.session, wire.HeaderCall: strconv.FormatUint(r.call, 10), wire.HeaderInstance: r.opened.Instance}
 		if err := link.Sign(headers, r.signer, said, false); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ import (
 // the session it is of goes on.
 func TestNATSSecurityDataPort(t *testing.T) {
 	b := besiege(t, agentapi.RoleChange)
-	d := dialer(b.rig.As(t, "eve", agentapi.RoleMeasure))
+	d := dialer(b.testServer.As(t, "eve", agentapi.RoleMeasure))
 	defer d.Close()
 	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: d})
 	if err != nil {

@@ -26,12 +26,12 @@ import (
 // raw is a client of NATS that keeps to nothing: what it says goes over one
 // connection and is signed by whom it likes.
 type raw struct {
-	conn   *link.Conn
-	signer *claim.Signer
-	host   string
-	talk   string
-	opened wire.Opened
-	call   uint64
+	conn    *link.Conn
+	signer  *claim.Signer
+	host    string
+	session string
+	opened  wire.Opened
+	call    uint64
 }
 
 func signerOf(t *testing.T, c *link.Conn) *claim.Signer {
@@ -46,7 +46,7 @@ func signerOf(t *testing.T, c *link.Conn) *claim.Signer {
 // newRaw speaks over a connection as whoever signs.
 func newRaw(t *testing.T, over *link.Conn, as *claim.Signer, host string) *raw {
 	t.Helper()
-	return &raw{conn: over, signer: as, host: host, talk: fmt.Sprintf("raw%d", time.Now().UnixNano())}
+	return &raw{conn: over, signer: as, host: host, session: fmt.Sprintf("raw%d", time.Now().UnixNano())}
 }
 
 // message is a request as the program would send it, to be spoilt.
@@ -57,13 +57,13 @@ func (r *raw) message(t *testing.T, m agentapi.AnyMethod, body []byte, spoil fun
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := wire.Signed{Kind: wire.KindRequest, Subject: req.Subject(), Talk: r.talk, Challenge: r.opened.Challenge, Call: r.call}.At(time.Now()).OfBody(body)
+	said := wire.Signed{Kind: wire.KindRequest, Subject: req.Subject(), Session: r.session, Challenge: r.opened.Challenge, Call: r.call}.At(time.Now()).OfBody(body)
 	msg := nats.NewMsg(said.Subject)
-	msg.Data, msg.Reply = body, wire.Answer(r.signer.Who.Name, r.host, r.talk, r.call)
+	msg.Data, msg.Reply = body, wire.Answer(r.signer.Who.Name, r.host, r.session, r.call)
 	for k, v := range wire.Split(body, len(body)+1)[0].Headers() {
 		msg.Header.Set(k, v)
 	}
-	msg.Header.Set(wire.HeaderTalk, r.talk)
+	msg.Header.Set(wire.HeaderSession, r.session)
 	msg.Header.Set(wire.HeaderCall, strconv.FormatUint(r.call, 10))
 	msg.Header.Set(wire.HeaderInstance, r.opened.Instance)
 	if spoil != nil {
@@ -87,7 +87,7 @@ var errUnheard = errors.New("no answer")
 // send sends a message and waits for the answer on the inbox of who signs.
 func (r *raw) send(t *testing.T, msg *nats.Msg) (json.RawMessage, error) {
 	t.Helper()
-	sub, err := r.conn.SubscribeSync(wire.Inbox(r.signer.Who.Name, r.host, r.talk) + ".>")
+	sub, err := r.conn.SubscribeSync(wire.Inbox(r.signer.Who.Name, r.host, r.session) + ".>")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func (r *raw) put(t *testing.T, user string, m wire.StoreMethod, p wire.StorePar
 // forge signs permissions that no role has, with the account's own key: what
 // comes over it is what a hostile server, or one whose administrator gave
 // somebody too much, would let through.
-func forge(t *testing.T, r *testcluster.Rig, name string, role agentapi.Role) link.Config {
+func forge(t *testing.T, r *testcluster.Server, name string, role agentapi.Role) link.Config {
 	t.Helper()
 	account := accountOf(t, r, "account.seed")
 	pair, key := testcluster.Key(t)
@@ -195,7 +195,7 @@ func forge(t *testing.T, r *testcluster.Rig, name string, role agentapi.Role) li
 	return link.Config{URL: r.URL, Creds: testcluster.Creds(t, token, pair), CA: r.CA()}
 }
 
-func accountOf(t *testing.T, r *testcluster.Rig, file string) nkeys.KeyPair {
+func accountOf(t *testing.T, r *testcluster.Server, file string) nkeys.KeyPair {
 	t.Helper()
 	seed, err := os.ReadFile(filepath.Join(r.Dir, file))
 	if err != nil {

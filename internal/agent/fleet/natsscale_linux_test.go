@@ -53,7 +53,7 @@ func TestScaleAgents(t *testing.T) {
 				return
 			}
 			defer conn.Close()
-			cfg := agent.Config{Version: "test", JournalDir: filepath.Join(dir, "journal"), HoldDir: filepath.Join(dir, "hold")}
+			cfg := agent.Config{Version: "test", JournalDir: filepath.Join(dir, "journal"), LockDir: filepath.Join(dir, "hold")}
 			if err := natsagent.Run(ctx, conn, natsagent.Config{Host: conn.Who.Name, Agent: cfg, Audit: filepath.Join(dir, "audit.log")}); err != nil {
 				t.Error(err)
 			}

@@ -30,7 +30,7 @@ import (
 // besieged is a bus with one agent, its logs, and a guard that nothing of the
 // host was changed.
 type besieged struct {
-	rig         *testcluster.Rig
+	testServer  *testcluster.Server
 	server, log testcluster.Text
 	audit       string
 	journal     string
@@ -39,10 +39,10 @@ type besieged struct {
 func besiege(t *testing.T, most agentapi.Role) *besieged {
 	t.Helper()
 	b := &besieged{audit: filepath.Join(t.TempDir(), "audit.log"), journal: t.TempDir()}
-	b.rig = testcluster.Start(t, slog.New(slog.NewTextHandler(&b.server, nil)))
+	b.testServer = testcluster.Start(t, slog.New(slog.NewTextHandler(&b.server, nil)))
 	cfg := natsagent.Config{Host: "here", Most: most, Audit: b.audit, Logger: slog.New(slog.NewTextHandler(&b.log, nil))}
 	cfg.Agent.JournalDir = b.journal
-	onNATS(t, b.rig, cfg)
+	onNATS(t, b.testServer, cfg)
 	return b
 }
 
@@ -78,28 +78,28 @@ func wanted(t *testing.T) []byte {
 func TestNATSSecurityStrangers(t *testing.T) {
 	b := besiege(t, agentapi.RoleChange)
 	other := testcluster.Start(t, nil)
-	expired := b.rig.Valid(t, "late", agentapi.RoleChange, time.Second)
-	expired.URL = b.rig.URL
+	expired := b.testServer.Valid(t, "late", agentapi.RoleChange, time.Second)
+	expired.URL = b.testServer.URL
 	foreign := other.As(t, "eve", agentapi.RoleChange)
-	foreign.URL, foreign.CA = b.rig.URL, b.rig.CA()
-	distrusts := b.rig.As(t, "eve", agentapi.RoleChange)
+	foreign.URL, foreign.CA = b.testServer.URL, b.testServer.CA()
+	distrusts := b.testServer.As(t, "eve", agentapi.RoleChange)
 	distrusts.CA = other.CA()
 	time.Sleep(2100 * time.Millisecond)
-	if _, err := nats.Connect(b.rig.URL, nats.RootCAs(b.rig.CA())); !errors.Is(err, nats.ErrAuthorization) {
+	if _, err := nats.Connect(b.testServer.URL, nats.RootCAs(b.testServer.CA())); !errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("without credentials: %v", err)
 	}
 	b.untouched(t, b.server.String, "authentication error")
 	for name, c := range map[string]struct {
 		cfg  link.Config
 		want error
-	}{"expired": {expired, link.ErrCreds}, "of another account": {foreign, link.ErrCreds}, "of another authority": {distrusts, link.ErrForeign}} {
+	}{"expired": {expired, link.ErrCreds}, "of another account": {foreign, link.ErrCreds}, "of another authority": {distrusts, link.ErrUntrusted}} {
 		if _, err := link.Connect(t.Context(), c.cfg); !errors.Is(err, c.want) || !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// An agent of such credentials hears nothing, however often it tries.
 	agent := other.As(t, "here", agentapi.RoleAgent)
-	agent.URL, agent.CA, agent.Forever = b.rig.URL, b.rig.CA(), true
+	agent.URL, agent.CA, agent.Forever = b.testServer.URL, b.testServer.CA(), true
 	conn, err := link.Connect(t.Context(), agent)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestNATSSecurityStrangers(t *testing.T) {
 		t.Error("a foreign agent is connected")
 	}
 	// Without TLS nothing is said at all.
-	plain, err := net.DialTimeout("tcp", strings.TrimPrefix(b.rig.URL, "tls://"), time.Second)
+	plain, err := net.DialTimeout("tcp", strings.TrimPrefix(b.testServer.URL, "tls://"), time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestNATSSecurityStrangers(t *testing.T) {
 	if bytes.Contains(said, []byte("+OK")) {
 		t.Errorf("a connection without TLS was served: %q", said)
 	}
-	if c := testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleChange)); !c.IsConnected() {
+	if c := testcluster.Connect(t, b.testServer.As(t, "eve", agentapi.RoleChange)); !c.IsConnected() {
 		t.Error("the bus is gone")
 	}
 	b.untouched(t, b.server.String, "authentication error")
@@ -131,7 +131,7 @@ func TestNATSSecurityStrangers(t *testing.T) {
 // not used.
 func TestNATSSecurityCredentials(t *testing.T) {
 	b := besiege(t, agentapi.RoleChange)
-	open := b.rig.As(t, "eve", agentapi.RoleChange)
+	open := b.testServer.As(t, "eve", agentapi.RoleChange)
 	if err := os.Chmod(open.Creds, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -139,15 +139,15 @@ func TestNATSSecurityCredentials(t *testing.T) {
 		t.Errorf("others may read it: %v", err)
 	}
 	for _, name := range []string{"../../etc/passwd", "a.b", ">", "*", "eve\n"} {
-		if _, err := link.Connect(t.Context(), forge(t, b.rig, name, agentapi.RoleChange)); !errors.Is(err, wire.ErrName) {
+		if _, err := link.Connect(t.Context(), forge(t, b.testServer, name, agentapi.RoleChange)); !errors.Is(err, wire.ErrName) {
 			t.Errorf("%q: %v", name, err)
 		}
-		if _, err := b.rig.Authority.Sign(name, agentapi.RoleAgent, "", 0, false); !errors.Is(err, wire.ErrName) {
+		if _, err := b.testServer.Authority.Sign(name, agentapi.RoleAgent, "", 0, false); !errors.Is(err, wire.ErrName) {
 			t.Errorf("%q was signed: %v", name, err)
 		}
 	}
 	for _, dir := range []string{"identities", "tokens"} {
-		found, err := filepath.Glob(filepath.Join(b.rig.Dir, dir, "*passwd*"))
+		found, err := filepath.Glob(filepath.Join(b.testServer.Dir, dir, "*passwd*"))
 		if err != nil || len(found) > 0 {
 			t.Errorf("%v, %v", found, err)
 		}
@@ -159,7 +159,7 @@ func TestNATSSecurityCredentials(t *testing.T) {
 func TestNATSSecurityRoles(t *testing.T) {
 	b := besiege(t, agentapi.RoleMeasure)
 	body := wanted(t)
-	watcher := testcluster.Connect(t, b.rig.As(t, "bob", agentapi.RoleWatch))
+	watcher := testcluster.Connect(t, b.testServer.As(t, "bob", agentapi.RoleWatch))
 	for _, subject := range []string{
 		"linerate.v2.req.bob.change.here.apply", "linerate.v2.req.eve.change.here.apply", "linerate.v2.req.bob.measure.here.sink", "linerate.v2.req.eve.watch.here.observe",
 		"linerate.v2.inbox.eve.here.1.1", "linerate.v2.state.here", "linerate.v2.store.bob.put", "linerate.v2.store.eve.get", "linerate.v2.revoked", "$KV.linerate-hosts.here", "$JS.API.STREAM.DELETE.KV_linerate-hosts", "$SYS.REQ.SERVER.PING",
@@ -191,10 +191,10 @@ func TestNATSSecurityRoles(t *testing.T) {
 	b.untouched(t, b.server.String, "Publish Violation")
 
 	// The server lets everything through: the agent holds to the claim.
-	broad := testcluster.Connect(t, forge(t, b.rig, "mal", ""))
+	broad := testcluster.Connect(t, forge(t, b.testServer, "mal", ""))
 	signers := make(map[agentapi.Role]*raw)
 	for _, role := range agentapi.People() {
-		signers[role] = newRaw(t, broad, signerOf(t, testcluster.Connect(t, b.rig.As(t, "u-"+string(role), role))), "here")
+		signers[role] = newRaw(t, broad, signerOf(t, testcluster.Connect(t, b.testServer.As(t, "u-"+string(role), role))), "here")
 		if err := signers[role].open(t); err != nil {
 			t.Fatal(err)
 		}
@@ -236,16 +236,16 @@ func TestNATSSecurityRoles(t *testing.T) {
 // each, and the agent goes on.
 func TestNATSSecurityRubbish(t *testing.T) {
 	b := besiege(t, agentapi.RoleChange)
-	mal := testcluster.Connect(t, b.rig.As(t, "mal", agentapi.RoleChange))
-	broad := testcluster.Connect(t, forge(t, b.rig, "broad", ""))
+	mal := testcluster.Connect(t, b.testServer.As(t, "mal", agentapi.RoleChange))
+	broad := testcluster.Connect(t, forge(t, b.testServer, "broad", ""))
 	r := newRaw(t, broad, signerOf(t, mal), "here")
 	const observe = "linerate.v2.req.mal.watch.here.observe"
 	for name, m := range map[string]*nats.Msg{
 		"no headers":              {Subject: observe},
-		"a path for conversation": {Subject: observe, Header: nats.Header{wire.HeaderTalk: {"../../etc/passwd"}, wire.HeaderCall: {"1"}}},
+		"a path for conversation": {Subject: observe, Header: nats.Header{wire.HeaderSession: {"../../etc/passwd"}, wire.HeaderCall: {"1"}}},
 		"more tokens":             {Subject: "linerate.v2.req.m%2e.watch.here.observe"},
 		"a user that is a path":   {Subject: `linerate.v2.req.\..\..watch.here.observe`},
-		"a long conversation":     {Subject: observe, Header: nats.Header{wire.HeaderTalk: {strings.Repeat("a", 5000)}}},
+		"a long conversation":     {Subject: observe, Header: nats.Header{wire.HeaderSession: {strings.Repeat("a", 5000)}}},
 		"a wildcard for a method": {Subject: "linerate.v2.req.mal.watch.here.ob*"},
 		"a megabyte of nothing":   {Subject: "linerate.v2.req.mal.watch.here.talk-open", Data: bytes.Repeat([]byte{0xff}, 900<<10)},
 	} {
@@ -280,8 +280,8 @@ func TestNATSSecurityRubbish(t *testing.T) {
 	send("no signature", errUnheard, []byte("{}"), header(wire.HeaderSignature, "x"))
 	send("a signature for another moment", errUnheard, []byte("{}"), header(wire.HeaderTime, "1"))
 	// Another's conversation.
-	thief := newRaw(t, broad, signerOf(t, testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleChange))), "here")
-	thief.talk, thief.opened = r.talk, r.opened
+	thief := newRaw(t, broad, signerOf(t, testcluster.Connect(t, b.testServer.As(t, "eve", agentapi.RoleChange))), "here")
+	thief.session, thief.opened = r.session, r.opened
 	if err := thief.ask(t, agentapi.Observe.Any(), []byte("{}")); !errors.Is(err, errUnheard) {
 		t.Errorf("another's conversation: %v", err)
 	}
@@ -290,7 +290,7 @@ func TestNATSSecurityRubbish(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h1, err := Dial(t.Context(), "here", "nats:here", Config{Bus: dialer(b.rig.As(t, "bob", agentapi.RoleWatch))})
+	h1, err := Dial(t.Context(), "here", "nats:here", Config{Bus: dialer(b.testServer.As(t, "bob", agentapi.RoleWatch))})
 	if err != nil {
 		t.Fatalf("after all that: %v", err)
 	}
@@ -307,7 +307,7 @@ func TestNATSSecurityRubbish(t *testing.T) {
 // More conversations than a user may have are refused, and another's go on.
 func TestNATSSecurityCrowd(t *testing.T) {
 	b := besiege(t, agentapi.RoleChange)
-	d := dialer(b.rig.As(t, "eve", agentapi.RoleWatch))
+	d := dialer(b.testServer.As(t, "eve", agentapi.RoleWatch))
 	defer d.Close()
 	var busy error
 	for i := 0; i < 20 && busy == nil; i++ {
@@ -319,7 +319,7 @@ func TestNATSSecurityCrowd(t *testing.T) {
 	if !errors.Is(busy, agentapi.ErrBusy) {
 		t.Errorf("twenty conversations of one user: %v", busy)
 	}
-	other := dialer(b.rig.As(t, "bob", agentapi.RoleWatch))
+	other := dialer(b.testServer.As(t, "bob", agentapi.RoleWatch))
 	defer other.Close()
 	h, err := Dial(t.Context(), "here", "nats:here", Config{Bus: other})
 	if err != nil {

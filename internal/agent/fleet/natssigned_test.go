@@ -27,7 +27,7 @@ import (
 // can verify it.
 func TestNATSSecurityAudit(t *testing.T) {
 	b := besiege(t, agentapi.RoleChange)
-	eve := testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleChange))
+	eve := testcluster.Connect(t, b.testServer.As(t, "eve", agentapi.RoleChange))
 	body := `{"journal":"none"}`
 	if err := newRaw(t, eve, signerOf(t, eve), "here").ask(t, agentapi.Rollback.Any(), []byte(body)); err == nil {
 		t.Fatal("a change that is not there was rolled back")
@@ -60,7 +60,7 @@ func TestNATSSecurityAudit(t *testing.T) {
 // more, whatever the clocks of both sides say.
 func TestNATSSecurityLate(t *testing.T) {
 	b := besiege(t, agentapi.RoleChange)
-	eve := testcluster.Connect(t, b.rig.As(t, "eve", agentapi.RoleChange))
+	eve := testcluster.Connect(t, b.testServer.As(t, "eve", agentapi.RoleChange))
 	for name, skew := range map[string]time.Duration{"a right clock": 0, "a clock in 1970": -time.Duration(time.Now().UnixNano()) + time.Hour, "a clock an hour ahead": time.Hour} {
 		r := newRaw(t, eve, signerOf(t, eve), "here")
 		at := func(d time.Duration) func(*wire.Signed, *nats.Msg) {
@@ -85,7 +85,7 @@ func TestNATSSecurityLate(t *testing.T) {
 // server that does not mind.
 func TestNATSSecurityExpires(t *testing.T) {
 	b := besiege(t, agentapi.RoleChange)
-	r := newRaw(t, testcluster.Connect(t, forge(t, b.rig, "broad", "")), signerOf(t, testcluster.Connect(t, b.rig.Valid(t, "eve", agentapi.RoleChange, 2*time.Second))), "here")
+	r := newRaw(t, testcluster.Connect(t, forge(t, b.testServer, "broad", "")), signerOf(t, testcluster.Connect(t, b.testServer.Valid(t, "eve", agentapi.RoleChange, 2*time.Second))), "here")
 	if err := r.ask(t, agentapi.Observe.Any(), []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestNATSSecurityTwoServers(t *testing.T) {
 // A user who keeps more than there is room for loses their own oldest results.
 func TestNATSSecurityRoom(t *testing.T) {
 	r := testcluster.Start(t, nil)
-	a := &attacked{rig: r, adm: testcluster.Connect(t, r.As(t, "adm", agentapi.RoleChange))}
+	a := &attacked{testServer: r, adm: testcluster.Connect(t, r.As(t, "adm", agentapi.RoleChange))}
 	a.keep(t, "first", 1)
 	mallory := testcluster.Connect(t, r.As(t, "mallory", agentapi.RoleMeasure))
 	x := newRaw(t, mallory, signerOf(t, mallory), "here")

@@ -83,9 +83,9 @@ func TestNATSSecurityTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes seconds")
 	}
-	for name, start := range map[string]func(t *testing.T) *testcluster.Rig{
-		"one":   func(t *testing.T) *testcluster.Rig { return testcluster.Start(t, nil) },
-		"three": func(t *testing.T) *testcluster.Rig { return testcluster.StartCluster(t).Rig },
+	for name, start := range map[string]func(t *testing.T) *testcluster.Server{
+		"one":   func(t *testing.T) *testcluster.Server { return testcluster.Start(t, nil) },
+		"three": func(t *testing.T) *testcluster.Server { return testcluster.StartCluster(t).Server },
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := attack(t, start(t))
@@ -135,24 +135,24 @@ func (a *attacked) thief(t *testing.T, column string) thief {
 	name := fmt.Sprint("x", time.Now().UnixNano())
 	switch column {
 	case "watch", "measure", "change":
-		return a.with(t, testcluster.Connect(t, a.rig.As(t, name, agentapi.Role(column))))
+		return a.with(t, testcluster.Connect(t, a.testServer.As(t, name, agentapi.Role(column))))
 	case "a host":
-		return a.with(t, testcluster.Connect(t, a.rig.As(t, name, agentapi.RoleAgent)))
+		return a.with(t, testcluster.Connect(t, a.testServer.As(t, name, agentapi.RoleAgent)))
 	case "a token":
-		token, err := a.rig.Authority.Issue(a.rig.URL, authority.Grant{Name: name, Role: agentapi.RoleChange, Within: time.Minute})
+		token, err := a.testServer.Authority.Issue(a.testServer.URL, authority.Grant{Name: name, Role: agentapi.RoleChange, Within: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a.with(t, testcluster.Connect(t, tokenCreds(t, a.rig, token)))
+		return a.with(t, testcluster.Connect(t, tokenCreds(t, a.testServer, token)))
 	case "a hostile server":
 		// It speaks in every name that it likes and has no key of the authority's; what it
 		// signs as is a claim without a role.
-		x := a.with(t, testcluster.Connect(t, forge(t, a.rig, name, "")))
-		creds, err := a.rig.Authority.Store()
+		x := a.with(t, testcluster.Connect(t, forge(t, a.testServer, name, "")))
+		creds, err := a.testServer.Authority.Store()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x.stored, err = nats.Connect(a.rig.URL, nats.RootCAs(a.rig.CA()), nats.UserCredentialBytes(creds)); err != nil {
+		if x.stored, err = nats.Connect(a.testServer.URL, nats.RootCAs(a.testServer.CA()), nats.UserCredentialBytes(creds)); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(x.stored.Close)
@@ -163,7 +163,7 @@ func (a *attacked) thief(t *testing.T, column string) thief {
 }
 
 // tokenCreds are the credentials inside a token, as a file.
-func tokenCreds(t *testing.T, r *testcluster.Rig, token authority.Token) link.Config {
+func tokenCreds(t *testing.T, r *testcluster.Server, token authority.Token) link.Config {
 	t.Helper()
 	text := fmt.Sprintf("-----BEGIN NATS USER JWT-----\n%s\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n%s\n------END USER NKEY SEED------\n", token.JWT, token.Seed)
 	file := filepath.Join(t.TempDir(), enroll.CredsFile)
@@ -177,11 +177,11 @@ func tokenCreds(t *testing.T, r *testcluster.Rig, token authority.Token) link.Co
 // readers are told, or see nothing: none of them is led astray by it.
 func (a *attacked) ruined(t *testing.T) {
 	t.Helper()
-	creds, err := a.rig.Authority.Store()
+	creds, err := a.testServer.Authority.Store()
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := nats.Connect(a.rig.URL, nats.RootCAs(a.rig.CA()), nats.UserCredentialBytes(creds))
+	conn, err := nats.Connect(a.testServer.URL, nats.RootCAs(a.testServer.CA()), nats.UserCredentialBytes(creds))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,11 +42,11 @@ func TestCancelledCallLeavesAFullPipe(t *testing.T) {
 
 // An agent that is alive and slow is not given up: what comes, comes; one that
 // is silent is.
-func TestBeat(t *testing.T) {
+func TestHeartbeat(t *testing.T) {
 	const answer = 30 * time.Second
 	for name, c := range map[string]struct {
-		drip time.Duration // between two bytes of an answer; 0 is none
-		over time.Duration // when it is given up
+		sendPaced time.Duration // between two bytes of an answer; 0 is none
+		over      time.Duration // when it is given up
 	}{
 		"silent":                  {0, 60 * time.Second},
 		"an answer without end":   {time.Second, 600 * time.Second},
@@ -59,8 +59,8 @@ func TestBeat(t *testing.T) {
 				s := newStream(theirs, ours, nil, nil)
 				go func() { _, _ = io.Copy(io.Discard, requests) }()
 				go func() {
-					for c.drip > 0 {
-						time.Sleep(c.drip)
+					for c.sendPaced > 0 {
+						time.Sleep(c.sendPaced)
 						if _, err := replies.Write([]byte(" ")); err != nil {
 							return
 						}

@@ -144,7 +144,7 @@ type applied struct {
 func applyFile(ctx context.Context, con *console.Console, cfg change.Config, flags applyFlags, o change.Options) error {
 	p := progress.New(con)
 	if !flags.dryRun {
-		cfg.Holding = progress.Holding(con, p, flags.wait, "apply", cfg.Fabric.File)
+		cfg.Locking = progress.Locking(con, p, flags.wait, "apply", cfg.Fabric.File)
 	}
 	cfg.Tell = p.Told
 	c, err := openChange(ctx, con, cfg)

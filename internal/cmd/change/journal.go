@@ -142,7 +142,7 @@ func printEntry(con *console.Console, indent string, e agentapi.JournalEntry) {
 func printSteps(con *console.Console, indent string, e agentapi.JournalEntry) {
 	usual := agentapi.StepDone
 	if e.State == agentapi.ChangeRolledBack {
-		usual = agentapi.StepUndone
+		usual = agentapi.StepRolledBack
 	}
 	steps := make([]plan.Step, len(e.Steps))
 	for i, s := range e.Steps {

@@ -123,7 +123,7 @@ func openChange(ctx context.Context, con *console.Console, cfg change.Config) (*
 	case errors.As(err, &refused):
 		return nil, console.BadUsage(err.Error(), "nothing was changed")
 	}
-	return nil, console.WithHint(err, progress.HeldHint(err))
+	return nil, console.WithHint(err, progress.InUseHint(err))
 }
 
 // plannedHost is one host of `plan --json`.

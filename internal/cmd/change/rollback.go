@@ -44,7 +44,7 @@ rollback, apply or tune, and at the next boot.
 			return err
 		}
 		defer closeAll(hosts)
-		var u undoing
+		var u targets
 		if place.id != "" {
 			u, err = named(hosts, place.id)
 		} else {
@@ -66,11 +66,11 @@ rollback, apply or tune, and at the next boot.
 // rolledBack is the document of `rollback --json` for a run or several hosts;
 // one entry's is the host's reply.
 type rolledBack struct {
-	Group  string           `json:"group,omitempty"`
-	Title  string           `json:"title,omitempty"`
-	Undone int              `json:"undone_count"`
-	Left   []string         `json:"left"`
-	Hosts  []rolledBackHost `json:"hosts"`
+	Group      string           `json:"group,omitempty"`
+	Title      string           `json:"title,omitempty"`
+	RolledBack int              `json:"undone_count"`
+	Left       []string         `json:"left"`
+	Hosts      []rolledBackHost `json:"hosts"`
 }
 
 type rolledBackHost struct {
@@ -79,8 +79,8 @@ type rolledBackHost struct {
 }
 
 // rollback puts back host after host; one that fails does not keep the others.
-func rollback(ctx context.Context, con *console.Console, u undoing, wait progress.WaitFlag) error {
-	if err := holdForRun(ctx, con, u, wait); err != nil {
+func rollback(ctx context.Context, con *console.Console, u targets, wait progress.WaitFlag) error {
+	if err := lockForRun(ctx, con, u, wait); err != nil {
 		return err
 	}
 	doc := rolledBack{Group: u.group, Title: u.title, Left: []string{}}
@@ -95,7 +95,7 @@ func rollback(ctx context.Context, con *console.Console, u undoing, wait progres
 			failures = append(failures, noEntry("rollback", req.Journal+req.Group, err))
 			continue
 		}
-		doc.Undone += reply.Undone
+		doc.RolledBack += reply.RolledBack
 		doc.Left = append(doc.Left, reply.Left...)
 		doc.Hosts = append(doc.Hosts, rolledBackHost{part.host.Name, reply})
 	}
@@ -111,10 +111,10 @@ func rollback(ctx context.Context, con *console.Console, u undoing, wait progres
 	return errors.Join(failures...)
 }
 
-// holdForRun keeps off a run that is still changing the hosts: what it changes
+// lockForRun keeps off a run that is still changing the hosts: what it changes
 // next would stay. One change by itself can be taken back while its maker waits
 // for the word to keep it.
-func holdForRun(ctx context.Context, con *console.Console, u undoing, wait progress.WaitFlag) error {
+func lockForRun(ctx context.Context, con *console.Console, u targets, wait progress.WaitFlag) error {
 	if u.group == "" {
 		return nil
 	}
@@ -122,14 +122,14 @@ func holdForRun(ctx context.Context, con *console.Console, u undoing, wait progr
 	for _, part := range u.parts {
 		all = append(all, part.host)
 	}
-	err := fleet.HoldAll(ctx, all, progress.Holding(con, progress.New(con), wait, "rollback", u.group))
+	err := fleet.LockAll(ctx, all, progress.Locking(con, progress.New(con), wait, "rollback", u.group))
 	if errors.Is(err, agentapi.ErrBusy) {
 		return console.WithHint(err, "end that run first: Ctrl-C there rolls its last step back; --wait waits until it is done")
 	}
 	return err
 }
 
-func printRollbackJSON(con *console.Console, u undoing, doc rolledBack) error {
+func printRollbackJSON(con *console.Console, u targets, doc rolledBack) error {
 	if u.group == "" && len(doc.Hosts) == 1 {
 		reply := doc.Hosts[0]
 		return con.PrintJSON(struct {
@@ -140,10 +140,10 @@ func printRollbackJSON(con *console.Console, u undoing, doc rolledBack) error {
 	return con.PrintJSON(doc)
 }
 
-func printRollback(con *console.Console, u undoing, doc rolledBack) {
+func printRollback(con *console.Console, u targets, doc rolledBack) {
 	if u.group != "" {
 		fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%s: %s (%s): %s rolled back on %s", u.group, console.OneLine(runTitle(u.title)), unit.Counted(u.changes(), "change"),
-			unit.Counted(doc.Undone, "step"), unit.Counted(len(doc.Hosts), "host")), con.Width()))
+			unit.Counted(doc.RolledBack, "step"), unit.Counted(len(doc.Hosts), "host")), con.Width()))
 	}
 	for i, h := range doc.Hosts {
 		where := ""
@@ -151,7 +151,7 @@ func printRollback(con *console.Console, u undoing, doc rolledBack) {
 			where = h.Host + ": "
 		}
 		if u.group == "" {
-			fmt.Fprintf(con.Stdout, "%s%s: %s rolled back\n", where, h.Journal, unit.Counted(h.Undone, "step"))
+			fmt.Fprintf(con.Stdout, "%s%s: %s rolled back\n", where, h.Journal, unit.Counted(h.RolledBack, "step"))
 			printRest(con, u.parts[i])
 		}
 		for _, left := range h.Left {
@@ -161,7 +161,7 @@ func printRollback(con *console.Console, u undoing, doc rolledBack) {
 }
 
 // printRest says what an entry that went back alone was a step of.
-func printRest(con *console.Console, p undoPart) {
+func printRest(con *console.Console, p targetPart) {
 	for _, text := range p.later() {
 		fmt.Fprint(con.Stdout, console.Wrapped("note: ", text, con.Width()))
 	}
@@ -177,7 +177,7 @@ func printRest(con *console.Console, p undoPart) {
 	}
 }
 
-func (u undoing) changes() (n int) {
+func (u targets) changes() (n int) {
 	for _, p := range u.parts {
 		n += len(p.entries)
 	}
@@ -186,17 +186,17 @@ func (u undoing) changes() (n int) {
 
 // shownEntry is one entry of `rollback --dry-run --json`.
 type shownEntry struct {
-	Journal string               `json:"journal"`
-	State   agentapi.ChangeState `json:"state"`
-	Undo    []string             `json:"undo"`
-	Files   []string             `json:"files"`
-	Later   []string             `json:"later,omitempty"`
+	Journal  string               `json:"journal"`
+	State    agentapi.ChangeState `json:"state"`
+	Rollback []string             `json:"undo"`
+	Files    []string             `json:"files"`
+	Later    []string             `json:"later,omitempty"`
 }
 
-func wouldUndo(p undoPart, e agentapi.JournalEntry) shownEntry {
-	s := shownEntry{Journal: e.ID, State: e.State, Undo: []string{}, Files: console.OrEmpty(e.Files)}
-	for _, step := range undone(e) {
-		s.Undo = append(s.Undo, step.Change())
+func wouldRollBack(p targetPart, e agentapi.JournalEntry) shownEntry {
+	s := shownEntry{Journal: e.ID, State: e.State, Rollback: []string{}, Files: console.OrEmpty(e.Files)}
+	for _, step := range toRollBack(e) {
+		s.Rollback = append(s.Rollback, step.Change())
 	}
 	if len(p.entries) == 1 {
 		s.Later = p.later()
@@ -205,7 +205,7 @@ func wouldUndo(p undoPart, e agentapi.JournalEntry) shownEntry {
 }
 
 // showRollback lists what a rollback would undo, last step first.
-func showRollback(con *console.Console, u undoing) error {
+func showRollback(con *console.Console, u targets) error {
 	if con.JSON {
 		return con.PrintJSON(shownDocument(u))
 	}
@@ -225,7 +225,7 @@ func showRollback(con *console.Console, u undoing) error {
 				end = " would be rolled back"
 			}
 			fmt.Fprintf(con.Stdout, "%s%s%s (%s)%s:\n", indent, where, e.ID, e.State, end)
-			printUndo(con, indent+"    ", e)
+			printReversed(con, indent+"    ", e)
 		}
 		if u.group == "" {
 			printRest(con, part)
@@ -234,8 +234,8 @@ func showRollback(con *console.Console, u undoing) error {
 	return nil
 }
 
-func printUndo(con *console.Console, indent string, e agentapi.JournalEntry) {
-	steps := undone(e)
+func printReversed(con *console.Console, indent string, e agentapi.JournalEntry) {
+	steps := toRollBack(e)
 	for _, group := range plan.Together(steps) {
 		fmt.Fprint(con.Stdout, console.Wrapped(indent, plan.ChangeTogether(steps, group), con.Width()))
 	}
@@ -244,9 +244,9 @@ func printUndo(con *console.Console, indent string, e agentapi.JournalEntry) {
 	}
 }
 
-func shownDocument(u undoing) any {
+func shownDocument(u targets) any {
 	if u.group == "" && len(u.parts) == 1 {
-		return wouldUndo(u.parts[0], u.parts[0].entries[0])
+		return wouldRollBack(u.parts[0], u.parts[0].entries[0])
 	}
 	type host struct {
 		Host    string       `json:"host"`
@@ -256,7 +256,7 @@ func shownDocument(u undoing) any {
 	for _, p := range u.parts {
 		h := host{Host: p.host.Name}
 		for _, e := range p.entries {
-			h.Entries = append(h.Entries, wouldUndo(p, e))
+			h.Entries = append(h.Entries, wouldRollBack(p, e))
 		}
 		hosts = append(hosts, h)
 	}

@@ -185,7 +185,7 @@ func HintFor(err error) string {
 		return "`linerate serve token` makes another; each is good once and for a short while"
 	case errors.Is(err, link.ErrCreds):
 		return "`linerate enroll TOKEN` makes credentials, `linerate serve token` the token"
-	case errors.Is(err, link.ErrForeign):
+	case errors.Is(err, link.ErrUntrusted):
 		return "is it the right address? where `linerate serve` was set up anew, `linerate serve token` makes a token for it"
 	case errors.Is(err, authority.ErrShared):
 		return "it holds the keys that sign: see who could read them, then `chmod 700` it"

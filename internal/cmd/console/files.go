@@ -71,14 +71,14 @@ func ReadRecordText(ctx context.Context, path string) (record.Record, []byte, er
 	if err != nil {
 		return record.Record{}, nil, err
 	}
-	r, isForeign, err := parseRecord(path, text)
-	if isForeign {
+	r, isUntrusted, err := parseRecord(path, text)
+	if isUntrusted {
 		text = nil
 	}
 	return r, text, err
 }
 
-func parseRecord(path string, text []byte) (r record.Record, isForeign bool, err error) {
+func parseRecord(path string, text []byte) (r record.Record, isUntrusted bool, err error) {
 	if _, ok := resultfile.Detect(text); ok {
 		if r, err = resultfile.Read(text); err != nil {
 			return r, true, BadUsage(path+": "+err.Error(), "")

@@ -149,6 +149,16 @@ func (con *Console) Fleet(journal string) fleet.Config {
 	return fleet.Config{Version: con.Version, JournalDir: journal, SSH: con.SSH, Bus: con.Bus, Logger: con.Logger()}
 }
 
+// Open reaches one host by the word that a user gave for it.
+func (con *Console) Open(ctx context.Context, arg string) (Target, *fleet.Host, error) {
+	t, err := con.Target(arg)
+	if err != nil {
+		return t, nil, err
+	}
+	h, err := con.Dial(ctx, t)
+	return t, h, err
+}
+
 // Dial reaches a host named on the command line.
 func (con *Console) Dial(ctx context.Context, t Target) (*fleet.Host, error) {
 	h, err := fleet.Dial(ctx, t.Name, t.Reach, con.Fleet(""))

@@ -179,7 +179,7 @@ func openDemo(ctx context.Context, con *console.Console, s lab.Scenario, choice 
 	p.Stage("observe %s over netlink, sysfs and /proc", console.HostNames(f))
 	return campaign.Open(ctx, campaign.Config{
 		Fabric: f, Fleet: con.Fleet(console.LabJournal), BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, Tell: p.Tell,
-		Holding: progress.Holding(con, p, progress.WaitFlag{}, "demo"),
+		Locking: progress.Locking(con, p, progress.WaitFlag{}, "demo"),
 	})
 }
 

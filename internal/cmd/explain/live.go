@@ -89,11 +89,7 @@ type liveFlowDocument struct {
 
 // explainLive watches a host and says what limits its traffic.
 func explainLive(ctx context.Context, con *console.Console, reach string, flags liveFlags) error {
-	t, err := con.Target(reach)
-	if err != nil {
-		return err
-	}
-	h, err := con.Dial(ctx, t)
+	t, h, err := con.Open(ctx, reach)
 	if err != nil {
 		return err
 	}

@@ -116,10 +116,10 @@ func explainProbe(ctx context.Context, con *console.Console, file string, r reco
 	p := progress.New(con)
 	p.Stage("reach %s", console.HostNames(f))
 	c, err := campaign.Open(ctx, campaign.Config{
-		Fabric: f, Fleet: con.Fleet(""), Tell: p.Tell, Pings: probePings, Holding: progress.Holding(con, p, flags.wait, "explain", file, "--probe"),
+		Fabric: f, Fleet: con.Fleet(""), Tell: p.Tell, Pings: probePings, Locking: progress.Locking(con, p, flags.wait, "explain", file, "--probe"),
 	})
 	if err != nil {
-		return console.WithHint(err, progress.HeldHint(err))
+		return console.WithHint(err, progress.InUseHint(err))
 	}
 	defer c.Close()
 	saySeparate(p, c, r, todo)

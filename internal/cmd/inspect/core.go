@@ -48,8 +48,8 @@ type calibration struct {
 // its state.
 func coreRate(ctx context.Context, con *console.Console, h *fleet.Host, state *netstate.Host, flags coreRateFlags) (*calibration, error) {
 	p := progress.New(con)
-	if err := fleet.HoldAll(ctx, []*fleet.Host{h}, progress.Holding(con, p, flags.wait, "inspect --calibrate", state.Name)); err != nil {
-		return nil, console.WithHint(err, progress.HeldHint(err))
+	if err := fleet.LockAll(ctx, []*fleet.Host{h}, progress.Locking(con, p, flags.wait, "inspect --calibrate", state.Name)); err != nil {
+		return nil, console.WithHint(err, progress.InUseHint(err))
 	}
 	p.Stage("%s: what one core moves: two cores busy for %.0f s, no packet leaves the host", state.Name, agentapi.DefaultCoreRate.Seconds())
 	reply, err := ask.Call(ctx, h, agentapi.CoreRate, agentapi.CoreRateRequest{})

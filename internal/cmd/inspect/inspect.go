@@ -140,11 +140,7 @@ func inspectFrom(ctx context.Context, con *console.Console, reach string, flags 
 // inspect reads the state of a host, and measures what one core moves where that
 // was asked for.
 func inspect(ctx context.Context, con *console.Console, reach string, rate coreRateFlags) (netstate.Host, *calibration, error) {
-	t, err := con.Target(reach)
-	if err != nil {
-		return netstate.Host{}, nil, err
-	}
-	h, err := con.Dial(ctx, t)
+	t, h, err := con.Open(ctx, reach)
 	if err != nil {
 		return netstate.Host{}, nil, err
 	}
@@ -199,11 +195,7 @@ type capturedDocument struct {
 
 // capture writes the archive of a host.
 func capture(ctx context.Context, con *console.Console, reach string, flags captureFlags) error {
-	t, err := con.Target(reach)
-	if err != nil {
-		return err
-	}
-	h, err := con.Dial(ctx, t)
+	t, h, err := con.Open(ctx, reach)
 	if err != nil {
 		return err
 	}
@@ -231,7 +223,7 @@ func capture(ctx context.Context, con *console.Console, reach string, flags capt
 
 func printCaptured(con *console.Console, doc capturedDocument) {
 	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%s: %s captured in %d files, %s", doc.Archive, doc.Host, doc.Files, doc.Size), con.Width()))
-	what := "It holds the host's name, addresses, hardware addresses and routes, and no keys, passwords or configuration files; --anonymous replaces the former."
+	what := "It contains the host's name, addresses, hardware addresses and routes. It contains no keys, passwords or configuration files. --anonymous replaces names and addresses."
 	if doc.Anonymous {
 		what = "Names and addresses in it are made up; the names of links and the kernel's release are the host's own."
 	}

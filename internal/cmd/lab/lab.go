@@ -31,7 +31,7 @@ import (
 
 // New is `linerate lab`.
 func New(con *console.Console) *cobra.Command {
-	return console.Group("lab", "scenarios on real kernels", newList(con), newRun(con), newUp(con), newExec(con), newDown(con), newShow(con), newReplicas(),
+	return console.Group("lab", "scenarios on real kernels", newList(con), newRun(con), newUp(con), newExec(con), newDown(con), newShow(con), newReport(),
 		newKeep(), newStand(con), newEnter())
 }
 
@@ -142,7 +142,7 @@ the same.
 				if whatIf != "" {
 					return console.BadUsage("lab run all: --what-if is for one scenario", "linerate lab run SCENARIO --what-if "+whatIf)
 				}
-				how := rehearsalOf{out: out.Path}
+				how := scenarioOf{out: out.Path}
 				if cmd.Flags().Changed("duration") {
 					how.window = window
 				}
@@ -185,7 +185,7 @@ the same.
 			in := guest.Command{Args: append(again, "--", what.argument), Writable: writable, Files: what.files()}
 			return Inside(cmd.Context(), con, what.place(place), in, func(choice lab.Choice) error {
 				if what.file != nil {
-					return rehearse(cmd.Context(), con, *what.file, choice, rehearsalOf{whatIf: whatIf, window: asked, out: out.Path})
+					return runScenario(cmd.Context(), con, *what.file, choice, scenarioOf{whatIf: whatIf, window: asked, out: out.Path})
 				}
 				return With(cmd.Context(), what.Blueprint(), func() error { return labRun(cmd.Context(), con, *what.Built, choice, window, out.Path) })
 			})
@@ -194,7 +194,7 @@ the same.
 	place.AddFlags(c)
 	out.Add(c, "also write the record, or the rows, to this file")
 	c.Flags().StringVar(&duration, "duration", "3s", "length of each measurement\n(without: as the scenario says, or 3s)")
-	c.Flags().StringVar(&whatIf, "what-if", "", "changes to rehearse, as predict --what-if takes them")
+	c.Flags().StringVar(&whatIf, "what-if", "", "changes to try in the lab, as predict --what-if takes them")
 	c.Flags().IntVar(&labs, "labs", 0, "of all: how many labs stand side by side\n(default: one for each core, at most 2)")
 	return c
 }
@@ -235,7 +235,7 @@ func labRun(ctx context.Context, con *console.Console, s lab.Scenario, choice la
 	if err != nil {
 		return err
 	}
-	c, err := campaign.Open(ctx, campaign.Config{Fabric: f, Fleet: con.Fleet(console.LabJournal), BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, Tell: p.Tell, Holding: progress.Holding(con, p, progress.WaitFlag{}, "lab run", s.Name)})
+	c, err := campaign.Open(ctx, campaign.Config{Fabric: f, Fleet: con.Fleet(console.LabJournal), BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, Tell: p.Tell, Locking: progress.Locking(con, p, progress.WaitFlag{}, "lab run", s.Name)})
 	if err != nil {
 		return err
 	}
@@ -297,14 +297,14 @@ published numbers. It is a fabric file too, for predict and the others.
 	}
 }
 
-func newReplicas() *cobra.Command {
+func newReport() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use: "replicas RUN.json", Short: "write replicas.md and its charts from the rows of `lab run all`", Args: console.Exactly(1, "one RUN.json, made by `linerate lab run all -o RUN.json`"),
-		Long: `Writes replicas.md and a chart for each scenario from what ` + "`linerate lab run all\n-o RUN.json`" + ` measured: published, reproduced, predicted, linerate's best, ceiling.
+		Use: "report RUN.json", Aliases: []string{"replicas"}, Short: "write lab-report.md and its charts from the rows of `lab run all`", Args: console.Exactly(1, "one RUN.json, made by `linerate lab run all -o RUN.json`"),
+		Long: `Writes lab-report.md and a chart for each scenario from what ` + "`linerate lab run all\n-o RUN.json`" + ` measured: published, reproduced, predicted, linerate's best, ceiling.
 
 ` + console.ExitHelp,
-		Example: "  linerate lab replicas run.json -o docs",
+		Example: "  linerate lab report run.json -o docs",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := console.ReadNamed(cmd.Context(), "read rows", args[0], console.MostRecord)
 			if err != nil {
@@ -318,8 +318,8 @@ func newReplicas() *cobra.Command {
 				return console.BadUsage(args[0]+" has no scenarios", "linerate lab run all -o RUN.json makes one")
 			}
 			made := labreport.Of(doc.Scenarios)
-			made.Charts["replicas.md"] = made.Text
-			if err := console.MkDir("lab replicas -o", dir); err != nil {
+			made.Charts["lab-report.md"] = made.Text
+			if err := console.MkDir("lab report -o", dir); err != nil {
 				return err
 			}
 			for name, text := range made.Charts {

@@ -43,7 +43,7 @@ func labsBeside(asked int) (int, error) {
 // outcomes runs scenarios, those with a kernel of their own side by side, each on a
 // core of its own and the longest first, and then those on the running kernel
 // alone: these have the whole machine. The outcomes are in the order of named.
-func outcomes(ctx context.Context, con *console.Console, named []scenario.Scenario, place Place, how rehearsalOf, labs int) ([]scenario.Outcome, error) {
+func outcomes(ctx context.Context, con *console.Console, named []scenario.Scenario, place Place, how scenarioOf, labs int) ([]scenario.Outcome, error) {
 	labs, err := labsBeside(labs)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func sideBySide(con *console.Console, named []scenario.Scenario, place Place, la
 
 // outcomeOf runs one scenario as `lab run NAME --json` would, in a kernel of its
 // own where it needs one.
-func outcomeOf(ctx context.Context, con *console.Console, name string, place Place, how rehearsalOf) (o scenario.Outcome, err error) {
+func outcomeOf(ctx context.Context, con *console.Console, name string, place Place, how scenarioOf) (o scenario.Outcome, err error) {
 	what, err := Find(ctx, name)
 	if err != nil {
 		return o, err
@@ -167,7 +167,7 @@ var errNotGreen = errors.New("not all as published")
 
 // runAll runs every scenario of the program's own, several labs at a time, and
 // goes on when one fails.
-func runAll(ctx context.Context, con *console.Console, place Place, how rehearsalOf, labs int) error {
+func runAll(ctx context.Context, con *console.Console, place Place, how scenarioOf, labs int) error {
 	named, err := scenario.Builtin()
 	if err != nil {
 		return err
@@ -204,6 +204,6 @@ func runAll(ctx context.Context, con *console.Console, place Place, how rehearsa
 }
 
 // runLab builds a file's network where it can be built, and rehearses.
-func runLab(ctx context.Context, con *console.Console, what labNetwork, place Place, in guest.Command, how rehearsalOf) error {
-	return Inside(ctx, con, place, in, func(choice lab.Choice) error { return rehearse(ctx, con, *what.file, choice, how) })
+func runLab(ctx context.Context, con *console.Console, what labNetwork, place Place, in guest.Command, how scenarioOf) error {
+	return Inside(ctx, con, place, in, func(choice lab.Choice) error { return runScenario(ctx, con, *what.file, choice, how) })
 }

@@ -115,15 +115,15 @@ func (n labNetwork) Blueprint() lab.Blueprint {
 	return lab.Blueprint{File: &lab.File{Name: n.argument, Text: string(n.text)}}
 }
 
-// rehearsalOf is how a scenario is run.
-type rehearsalOf struct {
+// scenarioOf is how a scenario is run.
+type scenarioOf struct {
 	whatIf string
 	window time.Duration // of every measurement; zero is the scenario's
 	out    string        // file for the rows; "" none
 }
 
-// rehearsedDocument is what `lab run --json` prints of a file's scenario.
-type rehearsedDocument struct {
+// scenarioDocument is what `lab run --json` prints of a file's scenario.
+type scenarioDocument struct {
 	Scenario string                   `json:"scenario"`
 	BackEnd  lab.BackEnd              `json:"back_end"`
 	Kernel   string                   `json:"kernel"`
@@ -138,7 +138,7 @@ type rehearsedDocument struct {
 
 // rehearse runs a scenario of a file. What was measured is printed also when
 // the run ends early.
-func rehearse(ctx context.Context, con *console.Console, s scenario.Scenario, choice lab.Choice, how rehearsalOf) error {
+func runScenario(ctx context.Context, con *console.Console, s scenario.Scenario, choice lab.Choice, how scenarioOf) error {
 	if how.window > 0 {
 		s.Steps = slices.Clone(s.Steps)
 		for i := range s.Steps {
@@ -157,13 +157,13 @@ func rehearse(ctx context.Context, con *console.Console, s scenario.Scenario, ch
 	}
 	result, err := scenariorun.Run(ctx, scenariorun.Config{
 		Scenario: s, WhatIf: how.whatIf, Version: con.Version, BackEnd: string(choice.BackEnd), BackEndWhy: choice.Why, JournalDir: console.LabJournal,
-		Logger: con.Logger(), Tell: func(e scenariorun.Progress) { rehearsing(p, e) }, Holding: progress.Holding(con, p, progress.WaitFlag{}, "lab run", s.Name),
+		Logger: con.Logger(), Tell: func(e scenariorun.Progress) { rowLine(p, e) }, Locking: progress.Locking(con, p, progress.WaitFlag{}, "lab run", s.Name),
 	})
 	err = errors.Join(withPackage(err), removeJournal())
 	if err != nil && len(result.Rows) == 0 {
 		return err
 	}
-	doc := rehearsedDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, s.Slow, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes), result.LeftOut}
+	doc := scenarioDocument{s.Name, choice.BackEnd, result.Kernel, s.Scale, s.Slow, result.Tools, listed(result.Rows), listed(result.Findings), listed(result.Notes), result.LeftOut}
 	if how.out != "" {
 		err = errors.Join(err, console.WriteJSON(context.WithoutCancel(ctx), how.out, doc))
 	}
@@ -191,8 +191,8 @@ func withPackage(err error) error {
 	return err
 }
 
-// rehearsing prints a step or a row as it comes.
-func rehearsing(p *progress.Progress, e scenariorun.Progress) {
+// rowLine prints a step or a row as it comes.
+func rowLine(p *progress.Progress, e scenariorun.Progress) {
 	switch {
 	case e.Tried != nil:
 		word := "rolled back"

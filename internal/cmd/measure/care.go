@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,12 +102,7 @@ func (k *careFlags) watchOver(m *campaign.Matrix, f fabric.Fabric) error {
 }
 
 func isHost(f fabric.Fabric, name string) bool {
-	for _, h := range f.Hosts {
-		if h.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Hosts, func(h fabric.Host) bool { return h.Name == name })
 }
 
 // The times of --fail-link where they are not given: enough before to see what

@@ -242,10 +242,10 @@ func measureFabric(ctx context.Context, con *console.Console, f fabric.Fabric, m
 	c, err := campaign.Open(ctx, campaign.Config{
 		Fabric: f, Fleet: con.Fleet(cmp.Or(run.sweeps.journal, journalFor(m))), Tell: p.Tell, Pings: m.Pings,
 		Keep: keeping(ctx, con, f, p, run), Resume: old, Listeners: run.listeners,
-		Holding: progress.Holding(con, p, run.wait, append([]string{"measure"}, run.args...)...),
+		Locking: progress.Locking(con, p, run.wait, append([]string{"measure"}, run.args...)...),
 	})
 	if err != nil {
-		return console.WithHint(err, progress.HeldHint(err))
+		return console.WithHint(err, progress.InUseHint(err))
 	}
 	defer c.Close()
 	for _, d := range c.Differences() {

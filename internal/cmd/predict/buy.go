@@ -40,7 +40,7 @@ func (b buyFlags) read(c *cobra.Command, args []string) (unit.BitRate, error) {
 	case b.from != "" && b.from == b.to:
 		return 0, console.BadUsage(fmt.Sprintf("--buy: %s is named twice", b.from), "give two hosts")
 	case len(args) != 1:
-		return 0, console.BadUsage("--buy takes one FABRIC file", "hosts cannot say what cards cost: write prices and catalog in a fabric file")
+		return 0, console.BadUsage("--buy takes one FABRIC file", "hosts do not report what cards cost: write prices and catalog in a fabric file")
 	}
 	for _, name := range buyAlone {
 		if f := c.Flags().Lookup(name); f != nil && f.Changed {

@@ -79,7 +79,7 @@ func (c calibrateFlag) recorded() (*foresight, error) {
 		s.state.Hosts[h.Name] = h
 	}
 	if len(s.state.Hosts) == 0 || len(s.state.Paths) == 0 {
-		return nil, console.BadUsage(c.file+": the record does not hold its hosts and paths", "name the fabric: linerate predict FABRIC --calibrate "+c.file)
+		return nil, console.BadUsage(c.file+": the record has no hosts and paths", "name the fabric: linerate predict FABRIC --calibrate "+c.file)
 	}
 	return s, nil
 }

@@ -58,10 +58,10 @@ func (w *WaitFlag) Add(c *cobra.Command) {
 
 // holding is how a command holds its hosts; words are the command as the user
 // gave it, for whoever has to wait.
-func Holding(con *console.Console, p *Progress, wait WaitFlag, words ...string) *fleet.Holding {
+func Locking(con *console.Console, p *Progress, wait WaitFlag, words ...string) *fleet.Locking {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails, by its documentation
-	return &fleet.Holding{
+	return &fleet.Locking{
 		Holder: agentapi.Holder{
 			Run: hex.EncodeToString(id[:]), User: user(con), Host: console.ThisHost(), PID: os.Getpid(), What: strings.Join(words, " "),
 		},
@@ -84,9 +84,9 @@ func user(con *console.Console) string {
 	return ""
 }
 
-// HeldHint is what to do about hosts that another run holds; "" for any other
+// InUseHint is what to do about hosts that another run holds; "" for any other
 // error.
-func HeldHint(err error) string {
+func InUseHint(err error) string {
 	if errors.Is(err, agentapi.ErrBusy) {
 		return "--wait waits until it is done, --wait=5m that long"
 	}

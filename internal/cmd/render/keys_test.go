@@ -213,16 +213,16 @@ func TestRenderKeysComplete(t *testing.T) {
 			t.Errorf("the schema has no %s", object)
 		}
 		for key, p := range properties {
-			if !covered[object+"."+key] && !slices.Contains(noWishes[object], key) && !strings.HasPrefix(p.Description, "older spelling") {
+			if !covered[object+"."+key] && !slices.Contains(asksNothing[object], key) && !strings.HasPrefix(p.Description, "older spelling") {
 				t.Errorf("%s of %s has no case", key, object)
 			}
 		}
 	}
 }
 
-// noWishes are keys that ask nothing of a host's network: facts, words for
+// asksNothing are keys that ask nothing of a host's network: facts, words for
 // other commands, what is there in keysBase, or what holds other keys.
-var noWishes = map[string][]string{
+var asksNothing = map[string][]string{
 	"network":       {"version", "renderer", "ethernets", "bonds", "vlans", "bridges", "wifis", "modems", "nm-devices", "vrfs", "tunnels", "virtual-ethernets"},
 	"ethernet":      {"renderer", "addresses", "gateway4", "gateway6", "routes", "routing-policy"},
 	"bond":          {"renderer", "interfaces", "parameters", "addresses", "routes", "routing-policy", "gateway4", "gateway6"},

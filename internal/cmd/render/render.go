@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func New(con *console.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use: "render FABRIC --to FORMAT", Short: "write a host's network as files of a configuration system",
 		Long: `Writes what a fabric file says of a host as the files of a configuration
-system. What the format cannot say is a warning that names the key. Nothing is
+system. A key that the format does not have is a warning. Nothing is
 changed on any host: the files go below a directory, as etc/netplan/...
 
 ` + formatList() + `
@@ -77,7 +78,7 @@ comments and keys that are not known here stay.
 	flags.StringVarP(&f.out, "output", "o", "", "directory to write below, or with --to fabric the file (default: standard output)")
 	flags.BoolVar(&f.stdout, "stdout", false, "print the files on standard output")
 	flags.BoolVar(&f.force, "force", false, "change files that are there")
-	flags.BoolVar(&f.strict, "strict", false, "write nothing and end with 1 where the format cannot say everything")
+	flags.BoolVar(&f.strict, "strict", false, "write nothing and end with 1 where the format lacks a key")
 	flags.StringVar(&f.from, "from", "", "configuration file or directory to read instead of a fabric")
 	console.WordVar(c, &f.as, "from-format", "", "what --from is, where its names do not tell")
 	return c
@@ -228,9 +229,7 @@ func InputOf(file fabric.Fabric, name string) (in render.Input, left []string, e
 		return in, nil, err
 	}
 	in.State = want.Host
-	for key, value := range host.Sysctl {
-		in.Sysctls[key] = value
-	}
+	maps.Copy(in.Sysctls, host.Sysctl)
 	for key, s := range want.Host.Sysctls {
 		if reason, named := want.Reasons[key]; named {
 			in.Sysctls[key] = s.Value

@@ -118,13 +118,13 @@ func TestOutputMakesNoTree(t *testing.T) {
 		{"report", rec, "-o", "none/r.html"}, {"report", rec, "--plots", "none/more"}, {"discover", "local:", "-o", "none/f.yaml"},
 		{"measure", "netns:a", "netns:b", "-o", "none/r.json"}, {"inspect", "--capture", "none/h.tar.gz"}, {"history", "show", "x", "-o", "none/r.json"},
 		{"lab", "run", "two-links", "-o", "none/r.json"}, {"lab", "up", "two-links", "-o", "none/f.yaml"}, {"demo", "--out", "none/more"},
-		{"explain", rec, "--probe", "-o", "none/r.json"}, {"lab", "replicas", rec, "-o", "none/more"},
+		{"explain", rec, "--probe", "-o", "none/r.json"}, {"lab", "report", rec, "-o", "none/more"},
 	} {
 		args[len(args)-1] = filepath.Join(dir, args[len(args)-1])
 		o := run(t, "", args...)
 		if o.status != console.ExitUsage || !strings.Contains(o.stderr, ": no directory "+filepath.Join(dir, "none")) {
 			// What replicas reads is checked first.
-			if args[1] != "replicas" {
+			if args[1] != "report" {
 				t.Errorf("%v: exit %d: %s", args, o.status, o.stderr)
 			}
 		}
@@ -147,7 +147,7 @@ func TestOutputFlags(t *testing.T) {
 			return
 		}
 		found++
-		directory := map[string]bool{"replicas": true, "member": true}[c.Name()] // its files are made for it alone
+		directory := c.Name() == "member" || c.CommandPath() == "linerate lab report" // its files are made for it alone
 		if c.Flags().Lookup("force") == nil && !directory {
 			t.Errorf("%s has -o and no --force", c.CommandPath())
 		}

@@ -168,7 +168,7 @@ func TestRollbackNamesWhatIsNewer(t *testing.T) {
 	if o := p.run(t, "rollback", p.file, "missing"); o.status != console.ExitUsage || !strings.Contains(o.stderr, "no journal entry missing") {
 		t.Errorf("unknown: %d %s", o.status, o.stderr)
 	}
-	if _, err := ask.Call(t.Context(), p.hosts[1], agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "other", What: "tune two.yaml"}}); err != nil {
+	if _, err := ask.Call(t.Context(), p.hosts[1], agentapi.Lock, agentapi.LockRequest{Holder: agentapi.Holder{Run: "other", What: "tune two.yaml"}}); err != nil {
 		t.Fatal(err)
 	}
 	if o := p.run(t, "rollback", p.file); o.status != console.ExitUnreachable || !strings.Contains(o.stderr, "tune two.yaml") || !strings.Contains(o.stderr, "hint: end that run first") {

@@ -184,7 +184,7 @@ func TestStrangersInRecords(t *testing.T) {
 			{"report", rec, "-o", filepath.Join(dir, "r.csv")}, {"report", rec, "--plots", filepath.Join(dir, "plots")}, {"compare", rec, rec}, {"compare", rec}, {"compare", rec, other},
 			{"history", "add", rec, "--store", db}, {"history", "--store", db}, {"history", "--store", db, "--metrics", "-"},
 			{"compare", rec, "--since", "10y", "--store", db, "--min-runs", "3"}, {"predict", "--calibrate", rec}, {"explain", rec, "--probe", "--yes"},
-			{"measure", "netns:linerate-no-such", "netns:linerate-no-such2", "--resume", rec}, {"lab", "replicas", rec, "-o", filepath.Join(dir, "charts")},
+			{"measure", "netns:linerate-no-such", "netns:linerate-no-such2", "--resume", rec}, {"lab", "report", rec, "-o", filepath.Join(dir, "charts")},
 		} {
 			if o := strangers(t, args...); o.status == console.ExitDone && strings.Contains(o.stdout, "]0;owned") {
 				shown[args[0]]++

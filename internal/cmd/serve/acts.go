@@ -23,43 +23,43 @@ import (
 	"github.com/linerate/linerate/internal/web"
 )
 
-// pageIdentity is how long a visitor's identity is good: longer than a
+// pageIdentity is how long a user's identity is good: longer than a
 // measurement of the page can last.
 const pageIdentity = 6 * time.Hour
 
-// visitorsFleet is the fleet as visitors of the page act on it: each under an
+// usersFleet is the fleet as users of the page act on it: each under an
 // identity of their own, with the role that their login has.
-type visitorsFleet struct {
+type usersFleet struct {
 	con   *console.Console
 	who   *authority.Authority
 	bus   *server.Server
 	dir   string // of the identities; this process's alone
 	state string
 	log   *slog.Logger
-	errands
+	jobs
 
-	mu       sync.Mutex
-	visitors map[string]*visitorsLink // by name
+	mu    sync.Mutex
+	users map[string]*usersLink // by name
 }
 
-// visitorsLink is how a visitor is connected.
-type visitorsLink struct {
-	deputy *authority.Deputy
-	until  map[agentapi.Role]time.Time // how long what it has for each role is good
+// usersLink is how a user is connected.
+type usersLink struct {
+	webSigner *authority.Signer
+	until     map[agentapi.Role]time.Time // how long what it has for each role is good
 }
 
-// newVisitorsFleet acts until ctx ends; end takes away what it wrote. Place is
+// newUsersFleet acts until ctx ends; end takes away what it wrote. Place is
 // the store that measurements are kept in.
-func newVisitorsFleet(ctx context.Context, con *console.Console, who *authority.Authority, s *server.Server, state, place string, log *slog.Logger) (f *visitorsFleet, end func(), err error) {
+func newUsersFleet(ctx context.Context, con *console.Console, who *authority.Authority, s *server.Server, state, place string, log *slog.Logger) (f *usersFleet, end func(), err error) {
 	dir, err := os.MkdirTemp("", "linerate-web-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("serve the web page: %w", err)
 	}
-	f = &visitorsFleet{con: con, who: who, bus: s, dir: dir, state: state, log: log, visitors: make(map[string]*visitorsLink)}
-	f.errands = errands{dir: dir, store: place, log: log}
-	f.errands.ctx, f.errands.cancel = context.WithCancel(ctx)
+	f = &usersFleet{con: con, who: who, bus: s, dir: dir, state: state, log: log, users: make(map[string]*usersLink)}
+	f.jobs = jobs{dir: dir, store: place, log: log}
+	f.jobs.ctx, f.jobs.cancel = context.WithCancel(ctx)
 	return f, func() {
-		f.errands.end()
+		f.jobs.end()
 		if err := os.RemoveAll(dir); err != nil {
 			log.Error("remove what the web page wrote", "error", err)
 		}
@@ -67,7 +67,7 @@ func newVisitorsFleet(ctx context.Context, con *console.Console, who *authority.
 }
 
 // Hosts are the fleet as its agents last said.
-func (f *visitorsFleet) Hosts(context.Context) ([]web.Host, error) {
+func (f *usersFleet) Hosts(context.Context) ([]web.Host, error) {
 	store := f.bus.Store()
 	if store == nil {
 		return nil, nil // it starts only now
@@ -80,23 +80,23 @@ func (f *visitorsFleet) Hosts(context.Context) ([]web.Host, error) {
 	return all, nil
 }
 
-// as is how a visitor connects. The identity is made when it is first needed, and
+// as is how a user connects. The identity is made when it is first needed, and
 // made to last longer when it is about to expire.
-func (f *visitorsFleet) as(v web.Visitor) (link.Config, error) {
+func (f *usersFleet) as(v web.User) (link.Config, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	one := f.visitors[v.Name]
+	one := f.users[v.Name]
 	if one == nil {
-		deputy, err := f.who.NewDeputy(v.Name)
+		webSigner, err := f.who.NewSigner(v.Name)
 		if err != nil {
 			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
 		}
-		one = &visitorsLink{deputy, make(map[agentapi.Role]time.Time)}
-		f.visitors[v.Name] = one
+		one = &usersLink{webSigner, make(map[agentapi.Role]time.Time)}
+		f.users[v.Name] = one
 	}
 	creds := filepath.Join(f.dir, v.Name+"."+string(v.Role)+".creds")
 	if time.Until(one.until[v.Role]) < pageIdentity/2 {
-		if err := one.deputy.Credentials(v.Role, pageIdentity, creds); err != nil {
+		if err := one.webSigner.Credentials(v.Role, pageIdentity, creds); err != nil {
 			return link.Config{}, fmt.Errorf("act as %s: %w", v.Name, err)
 		}
 		one.until[v.Role] = time.Now().Add(pageIdentity)
@@ -114,9 +114,9 @@ func fromHere(url string) string {
 	return url
 }
 
-// dial reaches a host as the visitor, over a connection of its own: that it gets
+// dial reaches a host as the user, over a connection of its own: that it gets
 // through is what a confirmation is worth.
-func (f *visitorsFleet) dial(ctx context.Context, v web.Visitor, host string) (h *fleet.Host, done func(), err error) {
+func (f *usersFleet) dial(ctx context.Context, v web.User, host string) (h *fleet.Host, done func(), err error) {
 	cfg, err := f.as(v)
 	if err != nil {
 		return nil, nil, err
@@ -134,7 +134,7 @@ func (f *visitorsFleet) dial(ctx context.Context, v web.Visitor, host string) (h
 }
 
 // Journal is what was changed on a host.
-func (f *visitorsFleet) Journal(ctx context.Context, v web.Visitor, host string) (agentapi.JournalReply, error) {
+func (f *usersFleet) Journal(ctx context.Context, v web.User, host string) (agentapi.JournalReply, error) {
 	h, done, err := f.dial(ctx, v, host)
 	if err != nil {
 		return agentapi.JournalReply{}, err
@@ -144,7 +144,7 @@ func (f *visitorsFleet) Journal(ctx context.Context, v web.Visitor, host string)
 }
 
 // Confirm keeps a change that waits.
-func (f *visitorsFleet) Confirm(ctx context.Context, v web.Visitor, host, change string) error {
+func (f *usersFleet) Confirm(ctx context.Context, v web.User, host, change string) error {
 	h, done, err := f.dial(ctx, v, host)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (f *visitorsFleet) Confirm(ctx context.Context, v web.Visitor, host, change
 }
 
 // Rollback puts a change back.
-func (f *visitorsFleet) Rollback(ctx context.Context, v web.Visitor, host, change string) (agentapi.RollbackReply, error) {
+func (f *usersFleet) Rollback(ctx context.Context, v web.User, host, change string) (agentapi.RollbackReply, error) {
 	h, done, err := f.dial(ctx, v, host)
 	if err != nil {
 		return agentapi.RollbackReply{}, err
@@ -164,14 +164,14 @@ func (f *visitorsFleet) Rollback(ctx context.Context, v web.Visitor, host, chang
 	return ask.Call(ctx, h, agentapi.Rollback, agentapi.RollbackRequest{Journal: change})
 }
 
-// Measure starts `linerate measure` as the visitor.
-func (f *visitorsFleet) Measure(v web.Visitor, w web.Wish) error {
+// Measure starts `linerate measure` as the user.
+func (f *usersFleet) Measure(v web.User, w web.Request) error {
 	cfg, err := f.as(v)
 	if err != nil {
 		return err
 	}
-	return f.errands.start(v.Name, w, []string{"LINERATE_NATS=" + cfg.URL, "LINERATE_CREDS=" + cfg.Creds, "LINERATE_CA=" + cfg.CA, "USER=" + v.Name})
+	return f.jobs.start(v.Name, w, []string{"LINERATE_NATS=" + cfg.URL, "LINERATE_CREDS=" + cfg.Creds, "LINERATE_CA=" + cfg.CA, "USER=" + v.Name})
 }
 
 // Stop ends a measurement.
-func (f *visitorsFleet) Stop(_ web.Visitor, id string) error { return f.errands.stop(id) }
+func (f *usersFleet) Stop(_ web.User, id string) error { return f.jobs.stop(id) }

@@ -39,7 +39,7 @@ func New(con *console.Console) *cobra.Command {
 		Use: "serve", Args: console.NoArgs, Short: "the NATS server that a fleet meets on",
 		Long: `Runs a NATS server with JetStream for agents and controllers, until it is ended.
 At the first start it makes its keys and a certificate authority in the state
-directory, which is its owner's alone: who has it decides who may what. It
+directory, which is its owner's alone: who can read it can sign roles. It
 listens on loopback unless told otherwise. ` + "`serve token`" + ` lets hosts and people in.
 
 ` + console.ExitHelp,
@@ -186,8 +186,8 @@ func serve(ctx context.Context, con *console.Console, flags opts) error {
 	}
 }
 
-// fleetTold are the metrics of a server of the bus.
-type fleetTold struct {
+// fleetSaid are the metrics of a server of the bus.
+type fleetSaid struct {
 	s     *server.Server
 	log   *slog.Logger
 	paths *metrics.Paths // nil where nobody reads them
@@ -196,8 +196,8 @@ type fleetTold struct {
 	stop  context.CancelFunc
 }
 
-func tellOfFleet(ctx context.Context, s *server.Server, address string, log *slog.Logger) (*fleetTold, error) {
-	f := &fleetTold{s: s, log: log, stop: func() {}}
+func tellOfFleet(ctx context.Context, s *server.Server, address string, log *slog.Logger) (*fleetSaid, error) {
+	f := &fleetSaid{s: s, log: log, stop: func() {}}
 	if address == "" {
 		f.end = func() {}
 		return f, nil
@@ -209,7 +209,7 @@ func tellOfFleet(ctx context.Context, s *server.Server, address string, log *slo
 }
 
 // states are the fleet's hosts, on the server that may read them.
-func (f *fleetTold) states(context.Context) (map[string]wire.State, error) {
+func (f *fleetSaid) states(context.Context) (map[string]wire.State, error) {
 	store := f.s.Store()
 	if store == nil {
 		return nil, nil
@@ -218,7 +218,7 @@ func (f *fleetTold) states(context.Context) (map[string]wire.State, error) {
 }
 
 // follow reads what paths carried, from when the streams are there.
-func (f *fleetTold) follow(ctx context.Context) {
+func (f *fleetSaid) follow(ctx context.Context) {
 	kept := f.s.Store()
 	if f.paths == nil || kept == nil {
 		return
@@ -231,7 +231,7 @@ func (f *fleetTold) follow(ctx context.Context) {
 	})
 }
 
-func (f *fleetTold) close() {
+func (f *fleetSaid) close() {
 	f.stop()
 	f.ends.Wait()
 	f.end()

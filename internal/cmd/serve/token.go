@@ -51,9 +51,9 @@ func servedAt(con *console.Console, flags *opts) (string, error) {
 	return "tls://" + at.String(), nil
 }
 
-// toldAt is where a server of this machine is told something: as servedAt, and
+// saidAt is where a server of this machine is told something: as servedAt, and
 // by loopback where that is no answer.
-func toldAt(con *console.Console, flags *opts) string {
+func saidAt(con *console.Console, flags *opts) string {
 	if url, err := servedAt(con, flags); err == nil {
 		return url
 	}
@@ -120,8 +120,8 @@ listens on every address has to be named.
 				return console.BadUsage("serve token: want --host NAME with --role agent", "")
 			case g.Role.Person() && (user == "" || host != ""):
 				return console.BadUsage("serve token: want --user NAME with --role "+role, "")
-			case strings.HasSuffix(user, authority.DeputySuffix):
-				return console.BadUsage("serve token: "+user+": names that end with "+authority.DeputySuffix+" are those under which the web page asks hosts", "name the user otherwise")
+			case strings.HasSuffix(user, authority.SignerSuffix):
+				return console.BadUsage("serve token: "+user+": names that end with "+authority.SignerSuffix+" are those under which the web page asks hosts", "name the user otherwise")
 			case g.Role.Person():
 				g.Name = user
 			}
@@ -211,7 +211,7 @@ it when they are started again. A user's logins to the web page go with it.
 			} else if err != nil {
 				return err
 			}
-			if err := server.Push(a, toldAt(con, serve), filepath.Join(stateDir(con, serve), "ca.pem")); err != nil {
+			if err := server.Push(a, saidAt(con, serve), filepath.Join(stateDir(con, serve), "ca.pem")); err != nil {
 				return console.WithHint(fmt.Errorf("%s is revoked, but servers that run do not know: %w", name, err), "--nats says where they are; or start them again")
 			}
 			return revoked(con, name)

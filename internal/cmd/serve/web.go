@@ -93,22 +93,22 @@ func serveWeb(ctx context.Context, con *console.Console, f webFlags, who *author
 }
 
 // pages are what is shown of a store, and of the fleet where this server can act
-// for visitors; done lets go of both.
+// for users; done lets go of both.
 func pages(ctx context.Context, con *console.Console, place string, who *authority.Authority, s *server.Server, state string, log *slog.Logger) (h http.Handler, done func(), err error) {
-	shelf, err := con.OpenStore(ctx, place, true)
+	runs, err := con.OpenStore(ctx, place, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	endFleet := func() {}
 	done = func() {
 		endFleet()
-		if err := shelf.Close(); err != nil {
+		if err := runs.Close(); err != nil {
 			log.Error("close the store", "error", err)
 		}
 	}
-	cfg := web.Config{Shelf: shelf, Door: door{who}, Version: con.Version, Logger: log, Trials: trialsHeard(s, log)}
+	cfg := web.Config{Store: runs, Authenticator: authenticator{who}, Version: con.Version, Logger: log, Trials: trialsHeard(s, log)}
 	if who.Signs() { // a member of a cluster cannot act for anybody
-		acting, end, err := newVisitorsFleet(ctx, con, who, s, state, shelf.Place(), log)
+		acting, end, err := newUsersFleet(ctx, con, who, s, state, runs.Place(), log)
 		if err != nil {
 			done()
 			return nil, nil, err
@@ -119,17 +119,17 @@ func pages(ctx context.Context, con *console.Console, place string, who *authori
 		done()
 		return nil, nil, err
 	}
-	log.Info("pages", "store", store.Shown(shelf.Place()))
+	log.Info("pages", "store", store.Shown(runs.Place()))
 	return h, done, nil
 }
 
-// door lets in who has a login.
-type door struct{ who *authority.Authority }
+// authenticator lets in who has a login.
+type authenticator struct{ who *authority.Authority }
 
 // Visit is the login of a token.
-func (d door) Visit(token string) (web.Visitor, bool) {
+func (d authenticator) Visit(token string) (web.User, bool) {
 	l, err := d.who.Login(token)
-	return web.Visitor{Name: l.Name, Role: l.Role, Until: l.Expires}, err == nil
+	return web.User{Name: l.Name, Role: l.Role, Until: l.Expires}, err == nil
 }
 
 // trialsHeard are the fleet's trials from now on, once the server may read them.
@@ -158,8 +158,8 @@ often as it is used until it expires; ` + "`serve revoke --user`" + ` takes it a
 			if user == "" {
 				return console.BadUsage("serve login: want --user NAME", "")
 			}
-			if strings.HasSuffix(user, authority.DeputySuffix) {
-				return console.BadUsage("serve login: "+user+": names that end with "+authority.DeputySuffix+" are those under which the web page asks hosts", "name the user otherwise")
+			if strings.HasSuffix(user, authority.SignerSuffix) {
+				return console.BadUsage("serve login: "+user+": names that end with "+authority.SignerSuffix+" are those under which the web page asks hosts", "name the user otherwise")
 			}
 			var life time.Duration
 			if valid != "" {

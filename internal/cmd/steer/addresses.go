@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,11 +169,11 @@ func (a *addressFlags) nearSide(ctx context.Context, con *console.Console, bundl
 	if err != nil {
 		return nil, err
 	}
-	foreign, err := a.foreign(bundle)
+	external, err := a.external(bundle)
 	if err != nil {
 		return nil, err
 	}
-	if foreign {
+	if external {
 		req.Near, err = aggregation("--", a.system, bundle.policy, bundle.links)
 		return nil, err
 	}
@@ -204,24 +205,9 @@ const mostLanes = 64
 const nfsPort = 2049
 
 func (a *addressFlags) template() (flow.Frame, error) {
-	f := flow.Frame{VLAN: a.vlan}
-	f.Sport, f.Dport = a.sport, a.dport
-	if f.Dport == 0 {
-		f.Dport = nfsPort
-	}
-	for _, part := range []struct {
-		flag string
-		err  error
-	}{
-		{"--proto", f.Proto.UnmarshalText([]byte(a.proto))},
-		{"--smac", f.SrcMAC.UnmarshalText([]byte(a.smac))},
-		{"--dmac", f.DstMAC.UnmarshalText([]byte(a.dmac))},
-	} {
-		if part.err != nil {
-			return f, console.BadUsage(part.flag+": "+part.err.Error(), "")
-		}
-	}
-	return f, console.CheckVLAN(a.vlan)
+	f, err := frameOf(a.vlan, a.proto, a.smac, a.dmac)
+	f.Sport, f.Dport = a.sport, cmp.Or(a.dport, nfsPort)
+	return f, err
 }
 
 // otherSides are the spreaders of the far host, where they are declared.

@@ -46,7 +46,7 @@ func (a *avoidFlags) apply(ctx context.Context, con *console.Console, req *steer
 	kept, err := sockets(ctx, con, bundle.host, agentapi.SocketsRequest{Proto: req.Proto, Listening: true})
 	switch {
 	case errors.Is(err, errors.ErrUnsupported) && !a.ephemeral:
-		return []string{"the host cannot say which ports are in use"}, nil
+		return []string{"the host does not report which ports are in use"}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -86,11 +86,7 @@ func rangesText(ranges []flow.PortRange) string {
 
 // sockets lists the sockets of a host that is reached for it.
 func sockets(ctx context.Context, con *console.Console, reach string, req agentapi.SocketsRequest) (agentapi.SocketsReply, error) {
-	t, err := con.Target(reach)
-	if err != nil {
-		return agentapi.SocketsReply{}, err
-	}
-	h, err := con.Dial(ctx, t)
+	_, h, err := con.Open(ctx, reach)
 	if err != nil {
 		return agentapi.SocketsReply{}, err
 	}

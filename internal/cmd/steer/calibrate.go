@@ -33,11 +33,7 @@ func (b *bundleFlags) calibrated(ctx context.Context, con *console.Console, bund
 	if _, _, bond := host.Below(name); bond != nil {
 		name = bond.Name // of a VLAN
 	}
-	t, err := con.Target(b.host)
-	if err != nil {
-		return bundle, err
-	}
-	h, err := con.Dial(ctx, t)
+	_, h, err := con.Open(ctx, b.host)
 	if err != nil {
 		return bundle, err
 	}

@@ -36,11 +36,7 @@ func checkConnections(ctx context.Context, con *console.Console, reach string, f
 	if err != nil {
 		return err
 	}
-	t, err := con.Target(reach)
-	if err != nil {
-		return err
-	}
-	h, err := con.Dial(ctx, t)
+	t, h, err := con.Open(ctx, reach)
 	if err != nil {
 		return err
 	}

@@ -311,11 +311,7 @@ func firstOf(names []string) string {
 
 // routes asks a host's kernel where flows go, in as many requests as it takes.
 func routes(ctx context.Context, con *console.Console, reach string, tuples []flow.Tuple) ([]netstate.FlowRoute, error) {
-	t, err := con.Target(reach)
-	if err != nil {
-		return nil, err
-	}
-	h, err := con.Dial(ctx, t)
+	t, h, err := con.Open(ctx, reach)
 	if err != nil {
 		return nil, err
 	}

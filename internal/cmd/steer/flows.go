@@ -55,21 +55,27 @@ func (f *flowFlags) addParts(c *cobra.Command) {
 
 // template is the frame that all flows of the flags have in common.
 func (f *flowFlags) template() (flow.Frame, error) {
-	frame := flow.Frame{VLAN: f.vlan}
+	frame, err := frameOf(f.vlan, f.proto, f.smac, f.dmac)
 	frame.Dport = f.dport
+	return frame, err
+}
+
+// frameOf is a frame with what --vlan, --proto, --smac and --dmac say.
+func frameOf(vlan uint16, proto, smac, dmac string) (flow.Frame, error) {
+	frame := flow.Frame{VLAN: vlan}
 	for _, part := range []struct {
 		flag string
 		err  error
 	}{
-		{"--proto", frame.Proto.UnmarshalText([]byte(f.proto))},
-		{"--smac", frame.SrcMAC.UnmarshalText([]byte(f.smac))},
-		{"--dmac", frame.DstMAC.UnmarshalText([]byte(f.dmac))},
+		{"--proto", frame.Proto.UnmarshalText([]byte(proto))},
+		{"--smac", frame.SrcMAC.UnmarshalText([]byte(smac))},
+		{"--dmac", frame.DstMAC.UnmarshalText([]byte(dmac))},
 	} {
 		if part.err != nil {
 			return frame, console.BadUsage(part.flag+": "+part.err.Error(), "")
 		}
 	}
-	return frame, console.CheckVLAN(f.vlan)
+	return frame, console.CheckVLAN(vlan)
 }
 
 // frames are the flows that the flags or the file name, in order.

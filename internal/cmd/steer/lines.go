@@ -276,11 +276,16 @@ func printEvenness(con *console.Console, p steer.Addresses) {
 	if len(p.AddFar) > 0 {
 		fmt.Fprint(con.Stdout, console.Wrapped("add to the far host: ", words(p.AddFar), con.Width()))
 	}
-	if p.Why != "" {
-		fmt.Fprint(con.Stdout, console.Wrapped("note: ", p.Why, con.Width()))
+	printWhy(con, p.Why, p.Remedy)
+}
+
+// printWhy prints why something is not even and what helps, where either is said.
+func printWhy(con *console.Console, why, remedy string) {
+	if why != "" {
+		fmt.Fprint(con.Stdout, console.Wrapped("note: ", why, con.Width()))
 	}
-	if p.Remedy != "" {
-		fmt.Fprint(con.Stdout, console.Wrapped("remedy: ", p.Remedy, con.Width()))
+	if remedy != "" {
+		fmt.Fprint(con.Stdout, console.Wrapped("remedy: ", remedy, con.Width()))
 	}
 }
 

@@ -318,12 +318,7 @@ func printSubflowTable(con *console.Console, req subflow.SubflowRequest, p subfl
 
 func printSubflowSpread(con *console.Console, req subflow.SubflowRequest, p subflow.Subflows) {
 	fmt.Fprint(con.Stdout, console.Wrapped("even: ", evenText(p.Even, p.Relative), con.Width()))
-	if p.Why != "" {
-		fmt.Fprint(con.Stdout, console.Wrapped("note: ", p.Why, con.Width()))
-	}
-	if p.Remedy != "" {
-		fmt.Fprint(con.Stdout, console.Wrapped("remedy: ", p.Remedy, con.Width()))
-	}
+	printWhy(con, p.Why, p.Remedy)
 	if len(p.AddFar) > 0 {
 		fmt.Fprint(con.Stdout, console.Wrapped("note: ", "the server must listen on all its addresses (0.0.0.0 or ::), not on "+req.Server.String()+" alone", con.Width()))
 	}
@@ -350,7 +345,7 @@ func subflowSections(p subflow.Subflows, commands map[string]snippet.SubflowComm
 	add("server", "run", "on the server: programs that listen, one of", server.Run)
 	add("client", "run", "on the client: programs that connect, one of", client.Run)
 	add("client", "verify", fmt.Sprintf("while it runs: %d subflows of one connection", len(p.Flows)), client.Verify)
-	add("client", "undo", "on the client, to roll it back (and what was made to stay)", client.Undo)
-	add("server", "undo", "on the server, to roll it back (and what was made to stay)", server.Undo)
+	add("client", "undo", "on the client, to roll it back (and what was made to stay)", client.Rollback)
+	add("server", "undo", "on the server, to roll it back (and what was made to stay)", server.Rollback)
 	return out
 }

@@ -103,7 +103,7 @@ func (p *pickFlags) run(ctx context.Context, con *console.Console, bundle *bundl
 		return err
 	}
 	var picked steer.Picked
-	var how *snippet.Recipe
+	var how *snippet.Snippet
 	if side != nil {
 		defer side.Close()
 		picked, how, err = side.settle(ctx, &req, p.choose)
@@ -123,7 +123,7 @@ func (p *pickFlags) run(ctx context.Context, con *console.Console, bundle *bundl
 }
 
 // choose picks, for a program where one is named.
-func (p *pickFlags) choose(req steer.PickRequest) (picked steer.Picked, how *snippet.Recipe, err error) {
+func (p *pickFlags) choose(req steer.PickRequest) (picked steer.Picked, how *snippet.Snippet, err error) {
 	if p.program == "" {
 		picked, err = steer.Pick(req)
 	} else {
@@ -131,7 +131,7 @@ func (p *pickFlags) choose(req steer.PickRequest) (picked steer.Picked, how *sni
 		if err := program.UnmarshalText([]byte(p.program)); err != nil {
 			return picked, nil, console.BadUsage("--for: unknown program "+p.program, console.OrMeant(p.program, snippet.Programs(), "", "the programs are "+strings.Join(snippet.Programs(), ", ")))
 		}
-		how = new(snippet.Recipe)
+		how = new(snippet.Snippet)
 		picked, *how, err = snippet.For(program, req)
 	}
 	switch {
@@ -277,11 +277,11 @@ func parseDports(s string) ([]uint16, error) {
 // nearSide is how the sender spreads, with the bond and the host it was read
 // from, where it is one.
 func (p *pickFlags) nearSide(ctx context.Context, con *console.Console, req *steer.PickRequest, bundle *bundleFlags) (bond steer.Bundle, host *netstate.Host, err error) {
-	foreign, err := p.foreign(bundle)
+	external, err := p.external(bundle)
 	if err != nil {
 		return bond, nil, err
 	}
-	if foreign {
+	if external {
 		req.Near, err = aggregation("--", p.system, bundle.policy, bundle.links)
 		return bond, nil, err
 	}

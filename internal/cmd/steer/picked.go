@@ -69,7 +69,7 @@ func pickedSides(req steer.PickRequest, p steer.Picked) []pickedSide {
 	return sides
 }
 
-func printPicked(con *console.Console, req steer.PickRequest, p steer.Picked, how *snippet.Recipe, notes []string) error {
+func printPicked(con *console.Console, req steer.PickRequest, p steer.Picked, how *snippet.Snippet, notes []string) error {
 	if p.Why != "" {
 		notes = append(notes, p.Why)
 	}
@@ -77,7 +77,7 @@ func printPicked(con *console.Console, req steer.PickRequest, p steer.Picked, ho
 		for _, n := range notes {
 			sayNote(con, n)
 		}
-		return con.PrintJSON(snippet.ShownPick{ShownPick: p.Shown(), Recipe: how})
+		return con.PrintJSON(snippet.ShownPick{ShownPick: p.Shown(), Snippet: how})
 	}
 	sides := pickedSides(req, p)
 	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("%d streams, %s", len(p.Streams), aggregationText(req.Near)), con.Width()))
@@ -101,16 +101,14 @@ func printPicked(con *console.Console, req steer.PickRequest, p steer.Picked, ho
 	for _, n := range notes {
 		fmt.Fprint(con.Stdout, console.Wrapped("note: ", n, con.Width()))
 	}
-	if p.Remedy != "" {
-		fmt.Fprint(con.Stdout, console.Wrapped("remedy: ", p.Remedy, con.Width()))
-	}
+	printWhy(con, "", p.Remedy)
 	ports := make([]string, len(p.Streams))
 	for i, s := range p.Streams {
 		ports[i] = strconv.Itoa(int(s.Sport))
 	}
 	fmt.Fprintln(con.Stdout, "ports: "+strings.Join(ports, ","))
 	if how != nil {
-		printRecipe(con, *how)
+		printSnippet(con, *how)
 	}
 	return nil
 }
@@ -135,8 +133,8 @@ func printStreams(con *console.Console, p steer.Picked, sides []pickedSide) erro
 	return nil
 }
 
-// printRecipe prints commands as they can be pasted, long ones continued.
-func printRecipe(con *console.Console, r snippet.Recipe) {
+// printSnippet prints commands as they can be pasted, long ones continued.
+func printSnippet(con *console.Console, r snippet.Snippet) {
 	for _, part := range []struct {
 		title    string
 		commands []string

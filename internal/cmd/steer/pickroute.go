@@ -247,11 +247,11 @@ func (s *routeSide) spreader() steer.Spreader {
 }
 
 // chooser picks streams for a request.
-type chooser func(steer.PickRequest) (steer.Picked, *snippet.Recipe, error)
+type chooser func(steer.PickRequest) (steer.Picked, *snippet.Snippet, error)
 
 // settle asks about the flows that a choice looks at and could not place, more
 // with each round, until it is even.
-func (s *routeSide) settle(ctx context.Context, req *steer.PickRequest, choose chooser) (steer.Picked, *snippet.Recipe, error) {
+func (s *routeSide) settle(ctx context.Context, req *steer.PickRequest, choose chooser) (steer.Picked, *snippet.Snippet, error) {
 	for depth := max(firstQuestions, 8*req.Streams); ; depth *= 4 {
 		c := curious{Spreader: s.spreader(), answered: s.answers, depth: depth, asked: make(map[flow.Tuple]bool), count: make(map[flow.Tuple]int)}
 		trial := *req
@@ -270,7 +270,7 @@ func (s *routeSide) settle(ctx context.Context, req *steer.PickRequest, choose c
 }
 
 // settled reports a choice that more answers cannot make better.
-func settled(p steer.Picked, how *snippet.Recipe) bool {
+func settled(p steer.Picked, how *snippet.Snippet) bool {
 	unplaced := func(s steer.Stream) bool { return s.Link < 0 }
 	return p.Even && (how == nil || how.Exact) && !slices.ContainsFunc(p.Streams, unplaced)
 }

@@ -182,8 +182,8 @@ func steerProbe(ctx context.Context, con *console.Console, flags probeFlags, cfg
 		defer h.Close()
 		hosts = append(hosts, h)
 	}
-	if err := fleet.HoldAll(ctx, hosts, progress.Holding(con, p, flags.wait, "steer probe", from, to)); err != nil {
-		return console.WithHint(err, progress.HeldHint(err))
+	if err := fleet.LockAll(ctx, hosts, progress.Locking(con, p, flags.wait, "steer probe", from, to)); err != nil {
+		return console.WithHint(err, progress.InUseHint(err))
 	}
 	for i, t := range targets {
 		h := hosts[i]

@@ -63,9 +63,9 @@ reason.
 			} else if asked {
 				return ecmp.show(cmd.Context(), con, &bundle, &flows, frames)
 			}
-			if foreign, err := system.foreign(&bundle); err != nil {
+			if external, err := system.external(&bundle); err != nil {
 				return err
-			} else if foreign {
+			} else if external {
 				return system.show(con, &bundle, &flows, frames)
 			}
 			b, host, err := bundle.resolve(cmd.Context(), con)
@@ -201,11 +201,7 @@ func (b *bundleFlags) resolve(ctx context.Context, con *console.Console) (steer.
 // linuxRelease is that of the host's kernel; "", which has the eras of a current
 // one, for a host that does not run Linux.
 func linuxRelease(ctx context.Context, con *console.Console, reach string) (string, error) {
-	t, err := con.Target(reach)
-	if err != nil {
-		return "", err
-	}
-	h, err := con.Dial(ctx, t)
+	_, h, err := con.Open(ctx, reach)
 	if err != nil {
 		return "", err
 	}

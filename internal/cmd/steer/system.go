@@ -33,7 +33,7 @@ func (s *systemFlags) add(c *cobra.Command) {
 
 // foreign reports a system other than Linux, whose links and policy come from
 // flags alone.
-func (s *systemFlags) foreign(bundle *bundleFlags) (bool, error) {
+func (s *systemFlags) external(bundle *bundleFlags) (bool, error) {
 	if err := knownSystem("--system", s.system); err != nil {
 		return false, err
 	}

@@ -35,11 +35,11 @@ func (t *tuneRun) run(ctx context.Context) error {
 	cfg := campaign.Config{Fabric: t.narrowed(), Fleet: t.con.Fleet(t.flags.journal), Tell: p.Tell}
 	if !t.flags.dryRun {
 		t.stored = t.con.Keeper(ctx, t.flags.store)
-		cfg.Holding = progress.Holding(t.con, p, t.flags.wait, "tune", t.file.File)
+		cfg.Locking = progress.Locking(t.con, p, t.flags.wait, "tune", t.file.File)
 	}
 	c, err := campaign.Open(ctx, cfg)
 	if err != nil {
-		return console.WithHint(err, progress.HeldHint(err))
+		return console.WithHint(err, progress.InUseHint(err))
 	}
 	defer c.Close()
 	t.options.CeilingMTU = tune.LargestMTU(c.State(), from, to)
@@ -99,7 +99,7 @@ func (t *tuneRun) wayBack(r record.Record) string {
 	if r.Tuning != nil {
 		group = r.Tuning.Group
 	}
-	return fmt.Sprintf("`%s` takes all of this tune back; `linerate journal %s` shows what is active", t.rollback(group), t.path)
+	return fmt.Sprintf("`%s` rolls back this tune; `linerate journal %s` shows what is active", t.rollback(group), t.path)
 }
 
 // longestTitle is in characters, of at most four bytes each: journals take 200

@@ -50,8 +50,8 @@ most (--max-seconds); with what lies between it takes one to five minutes.
 try.
 
 Changes last until the next reboot; --persist writes them to the hosts' files,
-or apply the fabric file that is written. ` + "`linerate rollback FABRIC`" + ` takes the
-whole tune back, however it ended. A change that nobody confirms (because this
+or apply the fabric file that is written. ` + "`linerate rollback FABRIC`" + ` rolls
+back all changes of the tune, however it ended. A change that nobody confirms (because this
 program, the network or the host died) the host rolls back by itself after three
 minutes. Links are taken down for seconds only with --allow-bounce, or a yes at
 the terminal.

@@ -141,9 +141,9 @@ type Result struct {
 	// was written because there was nothing to do or a precondition failed.
 	ID    string
 	State agentapi.ChangeState
-	// Applied is how many steps were done, Undone how many were taken back.
-	Applied int
-	Undone  int
+	// Applied is how many steps were done, RolledBack how many were taken back.
+	Applied    int
+	RolledBack int
 	// Left are changes not taken back because somebody else has changed the
 	// same thing since, in words.
 	Left []string
@@ -168,9 +168,9 @@ type StepError struct {
 	// Step is zero where Check is set: it was Options.Check that said no.
 	Step  plan.Step
 	Check bool
-	// Undone reports that everything done before was taken back.
-	Undone bool
-	Err    error
+	// RolledBack reports that everything done before was taken back.
+	RolledBack bool
+	Err        error
 }
 
 func (e *StepError) Error() string {
@@ -178,7 +178,7 @@ func (e *StepError) Error() string {
 	if e.Check {
 		what = "check of the host after the change"
 	}
-	if !e.Undone {
+	if !e.RolledBack {
 		word = "NOT everything could be rolled back"
 	}
 	return fmt.Sprintf("%s: %v (%s)", what, e.Err, word)
@@ -349,8 +349,8 @@ func (a *Applier) step(ctx context.Context, e *Entry, i int) error {
 // not end the way back too.
 func (a *Applier) takeBack(ctx context.Context, e *Entry, cause *StepError) (Result, error) {
 	e.Reason = reason(cause.Err)
-	err := a.undo(context.WithoutCancel(ctx), e)
-	cause.Undone = e.State == agentapi.ChangeRolledBack
+	err := a.rollBackSteps(context.WithoutCancel(ctx), e)
+	cause.RolledBack = e.State == agentapi.ChangeRolledBack
 	return e.result(), errors.Join(cause, err)
 }
 

@@ -38,7 +38,7 @@ func TestApplyConfirmRollback(t *testing.T) {
 			t.Errorf("%s: confirmed twice: %v", name, err)
 		}
 		back, err := a.Rollback(ctx, r.ID)
-		if err != nil || back.State != agentapi.ChangeRolledBack || back.Undone != len(p.Steps) {
+		if err != nil || back.State != agentapi.ChangeRolledBack || back.RolledBack != len(p.Steps) {
 			t.Fatalf("%s: rollback %+v, %v", name, back, err)
 		}
 		sameHost(t, name+" rolled back", testHost(), k.host)
@@ -73,7 +73,7 @@ func TestErrorAtEveryStep(t *testing.T) {
 				r, err := applier(t, tempDir(t), k).Apply(ctx, p, Options{})
 				cancel()
 				var step *StepError
-				if !errors.As(err, &step) || !step.Undone || r.State != agentapi.ChangeRolledBack || r.ID == "" {
+				if !errors.As(err, &step) || !step.RolledBack || r.State != agentapi.ChangeRolledBack || r.ID == "" {
 					t.Fatalf("%s, step %d, %s: %+v, %v", name, n+1, how, r, err)
 				}
 				if !errors.Is(err, broken) && !errors.Is(err, context.Canceled) {
@@ -213,7 +213,7 @@ func (k refusing) Do(ctx context.Context, s plan.Step) error {
 	return k.fakeKernel.Do(ctx, s)
 }
 
-func TestUndoGoesOnAfterAnError(t *testing.T) {
+func TestRollbackGoesOnAfterAnError(t *testing.T) {
 	ctx := context.Background()
 	p := testPlans(t)["online"]
 	k := &fakeKernel{host: testHost()}
@@ -224,7 +224,7 @@ func TestUndoGoesOnAfterAnError(t *testing.T) {
 	}
 	a.cfg.Kernel = refusing{k, p.Steps[2].Target()}
 	back, err := a.Rollback(ctx, r.ID)
-	if !errors.Is(err, fs.ErrPermission) || back.State != agentapi.ChangeFailed || back.Undone != len(p.Steps)-1 {
+	if !errors.Is(err, fs.ErrPermission) || back.State != agentapi.ChangeFailed || back.RolledBack != len(p.Steps)-1 {
 		t.Errorf("%+v, %v", back, err)
 	}
 	a.cfg.Kernel = k
@@ -234,8 +234,8 @@ func TestUndoGoesOnAfterAnError(t *testing.T) {
 	sameHost(t, "after the second try", testHost(), k.host)
 }
 
-// TestUndoTriesAgain: what is refused once goes when the others are undone.
-func TestUndoTriesAgain(t *testing.T) {
+// TestRollbackTriesAgain: what is refused once goes when the others are undone.
+func TestRollbackTriesAgain(t *testing.T) {
 	ctx := context.Background()
 	p := testPlans(t)["online"]
 	k := &fakeKernel{host: testHost()}
@@ -245,7 +245,7 @@ func TestUndoTriesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.before = failOnce(k.dos+1, fs.ErrPermission)
-	if back, err := a.Rollback(ctx, r.ID); err != nil || back.State != agentapi.ChangeRolledBack || back.Undone != len(p.Steps) {
+	if back, err := a.Rollback(ctx, r.ID); err != nil || back.State != agentapi.ChangeRolledBack || back.RolledBack != len(p.Steps) {
 		t.Errorf("%+v, %v", back, err)
 	}
 	sameHost(t, "in the second pass", testHost(), k.host)

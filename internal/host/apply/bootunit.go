@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,12 +65,7 @@ func isFleeting(path string) bool {
 	if err != nil {
 		return true
 	}
-	for _, dir := range fleeting {
-		if strings.HasPrefix(abs+"/", dir) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fleeting, func(dir string) bool { return strings.HasPrefix(abs+"/", dir) })
 }
 
 // disarmBoot removes the boot unit when nothing is pending any more.
@@ -131,7 +127,7 @@ func installBoot(dir string) error {
 		return err
 	}
 	if strings.ContainsAny(program+dir, " \t\n\"'\\%$;") {
-		return errors.New("a unit cannot say a path with blanks or quotes")
+		return errors.New("a systemd unit cannot name a path with blanks or quotes")
 	}
 	want := bootText(program, dir)
 	if now, err := statefile.Read(BootUnit, maxText); err != nil || string(now) != want {

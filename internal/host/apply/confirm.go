@@ -98,6 +98,6 @@ func (a *Applier) finished(e *Entry) error {
 // ended is called when nothing has to happen to an entry any more.
 func (a *Applier) ended(e *Entry) {
 	r := e.result()
-	a.cfg.Log.Info("change ended", "journal", e.ID, "state", e.State, "undone", r.Undone, "left", r.Left, "reason", e.Reason)
+	a.cfg.Log.Info("change ended", "journal", e.ID, "state", e.State, "undone", r.RolledBack, "left", r.Left, "reason", e.Reason)
 	a.disarmBoot()
 }

@@ -153,8 +153,8 @@ func (e *Entry) result() Result {
 		switch s.Progress {
 		case agentapi.StepDone:
 			r.Applied++
-		case agentapi.StepUndone:
-			r.Undone++
+		case agentapi.StepRolledBack:
+			r.RolledBack++
 		case agentapi.StepLeft:
 			r.Left = append(r.Left, s.Note)
 		}

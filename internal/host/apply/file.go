@@ -94,7 +94,7 @@ func allowed(path string) bool {
 // resolve follows symbolic links to the file itself, which need not exist. An
 // absolute link starts at root again. Administrators do link such files, so a
 // link is followed, but only where nobody else could have made it or can move
-// what it leads to: else it is statefile.ErrForeign.
+// what it leads to: else it is statefile.ErrUntrusted.
 func resolve(root, path string) (string, error) {
 	real, linked, err := followLinks(root, path)
 	if err != nil || !linked {
@@ -102,7 +102,7 @@ func resolve(root, path string) (string, error) {
 	}
 	if info, err := os.Lstat(real); err == nil {
 		if uid, _ := statefile.Owner(info); uid != 0 && uid != os.Geteuid() {
-			return "", &statefile.ForeignError{Path: path, Why: fmt.Sprintf("it leads to %s, which belongs to user %d", real, uid), Do: "name the file itself, or see who made the link"}
+			return "", &statefile.UntrustedError{Path: path, Why: fmt.Sprintf("it leads to %s, which belongs to user %d", real, uid), Do: "name the file itself, or see who made the link"}
 		}
 	}
 	return real, nil
@@ -153,7 +153,7 @@ func readText(path string) (*string, fs.FileInfo, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
-	if errors.Is(err, statefile.ErrForeign) {
+	if errors.Is(err, statefile.ErrUntrusted) {
 		return nil, nil, fmt.Errorf("%w: it is no regular file", ErrPath)
 	}
 	if err != nil {

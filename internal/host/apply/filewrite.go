@@ -147,7 +147,7 @@ func (a *Applier) restoreFiles(e *Entry) error {
 			problems = append(problems, &FileError{f.Path, fmt.Errorf("restore: %w", err)})
 			continue
 		}
-		e.Files[i].reached(agentapi.StepUndone)
+		e.Files[i].reached(agentapi.StepRolledBack)
 	}
 	e.dropDrafts()
 	return errors.Join(problems...)

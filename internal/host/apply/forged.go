@@ -9,7 +9,7 @@ import (
 // ErrForged is a journal file that somebody else may have written: a link, one
 // of another user's, one that others may write. What is in a journal is done as
 // root, so it is not believed.
-var ErrForged = statefile.ErrForeign
+var ErrForged = statefile.ErrUntrusted
 
 // believedIn is nil for a journal's directory that root and its owner alone may
 // write: whoever else may can put an entry in another's place.

@@ -76,9 +76,9 @@ func dieAt(a *Applier, k *fakeKernel, n int) {
 
 func alive(k *fakeKernel) { k.before, k.after = nil, nil }
 
-// TestGroupGoesBackWhole kills a run of several changes at every moment: one
+// TestGroupRollsBackAll kills a run of several changes at every moment: one
 // rollback, after whatever the guard would have done, gives the host as it was.
-func TestGroupGoesBackWhole(t *testing.T) {
+func TestGroupRollsBackAll(t *testing.T) {
 	through := false
 	for n := 0; !through; n++ {
 		k, dir := &fakeKernel{host: testHost()}, tempDir(t)
@@ -283,9 +283,9 @@ func TestGuardGoesOnWithTheGroup(t *testing.T) {
 	}
 }
 
-// TestGroupIsKeptWhole: the journal forgets old changes, and none of a group of
+// TestGroupIsKeptTogether: the journal forgets old changes, and none of a group of
 // which it keeps one.
-func TestGroupIsKeptWhole(t *testing.T) {
+func TestGroupIsKeptTogether(t *testing.T) {
 	a := applier(t, tempDir(t), &fakeKernel{host: testHost()})
 	const more = 5
 	now := time.Now().UTC()

@@ -66,9 +66,9 @@ func (k *stuckKernel) Do(ctx context.Context, s plan.Step) error {
 	return k.fakeKernel.Do(ctx, s)
 }
 
-// TestPendingGroupIsKeptWhole: a change of a run that still waits keeps those
+// TestPendingGroupIsKeptTogether: a change of a run that still waits keeps those
 // of the run that have ended, however many came since.
-func TestPendingGroupIsKeptWhole(t *testing.T) {
+func TestPendingGroupIsKeptTogether(t *testing.T) {
 	a := applier(t, tempDir(t), &fakeKernel{host: testHost()})
 	now := time.Now().UTC()
 	const older = 3

@@ -185,7 +185,7 @@ func startUnit(ctx context.Context, j *Journal, id string, args []string) error 
 		return err
 	}
 	run := []string{
-		"--unit=" + unitName(id), "--description=linerate: takes change " + id + " back unless it is confirmed",
+		"--unit=" + unitName(id), "--description=linerate: rolls back change " + id + " unless it is confirmed",
 		"--collect", "--quiet", "--no-ask-password", "--setenv=" + guardEnv + "=" + id,
 		"--property=DefaultDependencies=no", "--property=KillMode=mixed", "--property=TimeoutStopSec=120",
 		"--property=Restart=on-failure", "--property=RestartSec=200ms",

@@ -81,7 +81,7 @@ func (j *Journal) Read(id string) (Entry, error) {
 	var e Entry
 	var err error
 	for range readTries {
-		b, whole, readErr := readWhole(j.path(id))
+		b, whole, readErr := readAll(j.path(id))
 		if readErr != nil {
 			return Entry{}, fmt.Errorf("journal entry %s: %w", id, readErr)
 		}
@@ -93,11 +93,11 @@ func (j *Journal) Read(id string) (Entry, error) {
 	return e, err
 }
 
-// readWhole reads a file and says whether it stayed as it was meanwhile: the
+// readAll reads a file and says whether it stayed as it was meanwhile: the
 // file that an exchange puts aside is written next.
-func readWhole(path string) (b []byte, whole bool, err error) {
+func readAll(path string) (b []byte, whole bool, err error) {
 	f, err := statefile.Open(path, os.O_RDONLY, 0)
-	if errors.Is(err, statefile.ErrForeign) {
+	if errors.Is(err, statefile.ErrUntrusted) {
 		return nil, false, Problem{filepath.Base(path), err}
 	}
 	if err != nil {

@@ -33,7 +33,7 @@ func TestReadWhileWritten(t *testing.T) {
 	stop := make(chan struct{})
 	writing.Go(func() {
 		for {
-			for _, p := range []agentapi.StepProgress{agentapi.StepBegun, agentapi.StepDone, agentapi.StepUndone, agentapi.StepLeft} {
+			for _, p := range []agentapi.StepProgress{agentapi.StepBegun, agentapi.StepDone, agentapi.StepRolledBack, agentapi.StepLeft} {
 				set(p)
 				if err := j.write(&e); err != nil {
 					t.Error(err)

@@ -145,7 +145,7 @@ func (j *Journal) swap(path, spare string, b []byte) error {
 // exchange: that name is removed, and what it leads to stays as it is.
 func overwriteOwn(path string, b []byte) error {
 	err := overwrite(path, b)
-	if !errors.Is(err, statefile.ErrForeign) {
+	if !errors.Is(err, statefile.ErrUntrusted) {
 		return err
 	}
 	if err := os.Remove(path); err != nil {
@@ -155,7 +155,7 @@ func overwriteOwn(path string, b []byte) error {
 }
 
 // overwrite makes b the whole of a file of our own, in the room that it has
-// already. A link is never followed (statefile.ErrForeign).
+// already. A link is never followed (statefile.ErrUntrusted).
 func overwrite(path string, b []byte) error {
 	f, err := statefile.Open(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {

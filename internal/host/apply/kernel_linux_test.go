@@ -173,7 +173,7 @@ func TestKernelGuardCannotArm(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if r, err := a.Apply(context.Background(), p, Options{}); !errors.Is(err, broken) || r.State != agentapi.ChangeRolledBack || r.Undone != 0 {
+		if r, err := a.Apply(context.Background(), p, Options{}); !errors.Is(err, broken) || r.State != agentapi.ChangeRolledBack || r.RolledBack != 0 {
 			t.Errorf("%+v, %v", r, err)
 		}
 		asBefore()

@@ -189,7 +189,7 @@ func TestForeignConfigurationLink(t *testing.T) {
 		if err := spoil(root); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := filesAsPlanned(root, p.Files); !errors.Is(err, statefile.ErrForeign) {
+		if _, err := filesAsPlanned(root, p.Files); !errors.Is(err, statefile.ErrUntrusted) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

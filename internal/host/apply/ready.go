@@ -20,7 +20,7 @@ func (a *Applier) carried(ctx context.Context, p plan.Plan) ([]string, error) {
 	var links []string
 	seen := make(map[string]bool)
 	for _, s := range p.Steps {
-		for _, l := range slices.Concat(s.Ready, s.ReadyUndone) {
+		for _, l := range slices.Concat(s.Ready, s.ReadyRolledBack) {
 			if seen[l] {
 				continue
 			}

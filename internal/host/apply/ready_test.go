@@ -66,7 +66,7 @@ func TestLinkStaysAway(t *testing.T) {
 	a.cfg.Ready = 20 * time.Millisecond
 	r, err := a.Apply(context.Background(), portsPlan(t), Options{})
 	var step *StepError
-	if !errors.Is(err, ErrNotReady) || !errors.As(err, &step) || !step.Undone || step.Step.Link != "b" || r.State != agentapi.ChangeRolledBack {
+	if !errors.Is(err, ErrNotReady) || !errors.As(err, &step) || !step.RolledBack || step.Step.Link != "b" || r.State != agentapi.ChangeRolledBack {
 		t.Errorf("%+v, %v", r, err)
 	}
 	sameHost(t, "taken back", testHost(), k.host)
@@ -100,7 +100,7 @@ func TestCheckSaysNo(t *testing.T) {
 		return broken
 	}})
 	var step *StepError
-	if !errors.Is(err, broken) || !errors.As(err, &step) || !step.Undone || !step.Check || r.State != agentapi.ChangeRolledBack {
+	if !errors.Is(err, broken) || !errors.As(err, &step) || !step.RolledBack || !step.Check || r.State != agentapi.ChangeRolledBack {
 		t.Errorf("%+v, %v", r, err)
 	}
 	sameHost(t, "taken back", testHost(), k.host)
@@ -116,7 +116,7 @@ func TestGoneLinks(t *testing.T) {
 	}
 	k.gone = "v"
 	back, err := a.Rollback(ctx, "")
-	if err != nil || back.State != agentapi.ChangeRolledBack || len(back.Left) != 1 || back.Undone != 1 {
+	if err != nil || back.State != agentapi.ChangeRolledBack || len(back.Left) != 1 || back.RolledBack != 1 {
 		t.Errorf("%+v, %v", back, err)
 	}
 }

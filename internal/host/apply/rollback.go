@@ -11,16 +11,16 @@ import (
 	"github.com/linerate/linerate/plan"
 )
 
-// undoPasses is how often the way back is gone: what could not be undone may
+// rollbackPasses is how often the way back is gone: what could not be undone may
 // have waited for something that was undone later.
-const undoPasses = 3
+const rollbackPasses = 3
 
 // undo takes back the files that were written and every step that was begun,
 // last one first, and writes the outcome. What is already as it was needs
 // nothing; what is no longer as it was written belongs to somebody else now
 // and is left, and so is what is gone: a link that was taken out or renamed.
 // An error in one step does not keep the others from being undone.
-func (a *Applier) undo(ctx context.Context, e *Entry) error {
+func (a *Applier) rollBackSteps(ctx context.Context, e *Entry) error {
 	if e.State == agentapi.ChangeReverting && !e.Asked {
 		e.cutShort()
 	}
@@ -32,21 +32,21 @@ func (a *Applier) undo(ctx context.Context, e *Entry) error {
 	problems := []error{a.restoreFiles(e)}
 	held := a.heldByGroup(*e)
 	patience := patience{a: a, left: a.cfg.Ready}
-	for range undoPasses {
+	for range rollbackPasses {
 		problems = problems[:1]
 		for i := range slices.Backward(e.Steps) {
 			st := &e.Steps[i]
 			if st.Progress != agentapi.StepBegun && st.Progress != agentapi.StepDone {
 				continue
 			}
-			if err := a.undoStep(ctx, e, i, held); err != nil {
+			if err := a.rollBackStep(ctx, e, i, held); err != nil {
 				st.Note = note(err.Error())
-				problems = append(problems, fmt.Errorf("undo %s: %w", e.Plan.Steps[i].Change(), err))
+				problems = append(problems, fmt.Errorf("roll back %s: %w", e.Plan.Steps[i].Change(), err))
 			}
 			if err := a.journal.write(e); err != nil {
 				unwritten = err
 			}
-			patience.wait(ctx, e, e.Plan.Steps[i].Undo())
+			patience.wait(ctx, e, e.Plan.Steps[i].Rollback())
 		}
 		if len(problems) == 1 {
 			break
@@ -80,12 +80,12 @@ func (e *Entry) cutShort() {
 	}
 }
 
-func (a *Applier) undoStep(ctx context.Context, e *Entry, i int, held map[string]string) error {
+func (a *Applier) rollBackStep(ctx context.Context, e *Entry, i int, held map[string]string) error {
 	s, st := e.Plan.Steps[i], &e.Steps[i]
 	now, err := a.cfg.Kernel.Read(ctx, s)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && madeBefore(e.Plan.Steps[:i], s):
-		st.Progress = agentapi.StepUndone // it went with the link that the plan had made
+		st.Progress = agentapi.StepRolledBack // it went with the link that the plan had made
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		st.Progress, st.Note = agentapi.StepLeft, note(s.Target()+": it is gone: nothing to roll back")
@@ -93,7 +93,7 @@ func (a *Applier) undoStep(ctx context.Context, e *Entry, i int, held map[string
 	case err != nil:
 		return err
 	case now == s.Old:
-		st.Progress, st.Note = agentapi.StepUndone, ""
+		st.Progress, st.Note = agentapi.StepRolledBack, ""
 		return nil
 	case now != s.New && held[s.Target()] != "":
 		return fmt.Errorf("%w: it is rolled back after %s, which set it since and could not be rolled back", ErrState, held[s.Target()])
@@ -105,14 +105,14 @@ func (a *Applier) undoStep(ctx context.Context, e *Entry, i int, held map[string
 		st.Note = note(fmt.Sprintf("%s: it is %s and not the %s that was written: left as it is", s.Target(), now, s.New))
 		return nil
 	}
-	back := s.Undo()
+	back := s.Rollback()
 	if err := a.cfg.Kernel.Do(ctx, back); err != nil {
 		return err
 	}
 	if err := a.verify(ctx, back); err != nil {
 		return err
 	}
-	st.Progress, st.Note = agentapi.StepUndone, ""
+	st.Progress, st.Note = agentapi.StepRolledBack, ""
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (a *Applier) takeBackEntry(ctx context.Context, e Entry, reason string) (Re
 	if e.Boot != a.self.Boot && !a.outlivesReboot(e) {
 		return a.gone(e)
 	}
-	err := a.undo(context.WithoutCancel(ctx), &e)
+	err := a.rollBackSteps(context.WithoutCancel(ctx), &e)
 	return e.result(), err
 }
 
@@ -187,12 +187,9 @@ func (a *Applier) find(id string) (Entry, error) {
 // madeBefore reports whether an earlier step makes a link that s is about: its
 // things are not there before it and go with it.
 func madeBefore(earlier []plan.Step, s plan.Step) bool {
-	for _, m := range earlier {
-		if m.Kind == plan.LinkPresence && m.New == plan.Present && about(s, m.Link) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(earlier, func(m plan.Step) bool {
+		return m.Kind == plan.LinkPresence && m.New == plan.Present && about(s, m.Link)
+	})
 }
 
 // reason is an error in the words of whoever reads the journal.

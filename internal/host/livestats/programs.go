@@ -2,6 +2,7 @@ package livestats
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -77,9 +78,7 @@ func (p *programs) find(tracks []*track) {
 		p.missed = append(p.missed, "programs: "+err.Error())
 	}
 	p.hidden = max(p.hidden, h.Hidden)
-	for inode, held := range h.By {
-		p.held[inode] = held
-	}
+	maps.Copy(p.held, h.By)
 }
 
 func (p *programs) time(into map[int]timed) {

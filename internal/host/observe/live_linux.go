@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -207,9 +208,7 @@ func (o *live) sysctls(more []string) {
 			values, _ := sysctl.Read(global...)
 			found <- values
 		}()
-		for key, value := range <-found {
-			values[key] = value
-		}
+		maps.Copy(values, <-found)
 	}
 	o.host.Sysctls = values
 }

@@ -50,7 +50,7 @@ func TestKernelLinkAndSysctl(t *testing.T) {
 			{Kind: plan.Sysctl, Key: "net.ipv4.tcp_rmem", Old: rmem["net.ipv4.tcp_rmem"].Value, New: "4096 65536 1048576"},
 		}}
 		carryOut(t, p)
-		carryOut(t, p.Undo())
+		carryOut(t, p.Rollback())
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/linerate/linerate/internal/kernel/nlattr"
+	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/plan"
 )
 
@@ -74,19 +75,10 @@ func encodeAddress(l link, p netip.Prefix, bare bool) []byte {
 	b = binary.NativeEndian.AppendUint32(b, uint32(l.index))
 	b = append(b, nlattr.Encode(ifaLocal, a)...)
 	b = append(b, nlattr.Encode(ifaAddress, a)...)
-	if all, ok := broadcastOf(p); ok && !bare {
+	if all, ok := rtnl.Broadcast(p); ok && !bare {
 		b = append(b, nlattr.Encode(ifaBroadcast, all.AsSlice())...)
 	}
 	return b
-}
-
-// broadcastOf is the last address of an IPv4 network that has one.
-func broadcastOf(p netip.Prefix) (netip.Addr, bool) {
-	if !p.Addr().Is4() || p.Bits() >= 31 {
-		return netip.Addr{}, false
-	}
-	all := binary.BigEndian.Uint32(p.Addr().AsSlice()) | (1<<(32-p.Bits()) - 1)
-	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, all))), true
 }
 
 // address is one that a link has.
@@ -205,7 +197,7 @@ func readAddress(name string, p netip.Prefix, want string) (string, error) {
 }
 
 func (a address) beyond(name string) bool {
-	usual, _ := broadcastOf(a.prefix)
+	usual, _ := rtnl.Broadcast(a.prefix)
 	return a.more || a.broadcast.IsValid() && a.broadcast != usual || a.label != "" && a.label != name || a.flags&^uint32(ifaPlain) != 0 || a.flags&ifaPermanent == 0 || a.peer.IsValid() ||
 		a.scope != 0 && a.prefix.Addr().Is4()
 }

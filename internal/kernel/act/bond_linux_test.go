@@ -54,9 +54,9 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestKernelPlanAndUndo carries out whole plans on a bond with a VLAN and
+// TestKernelPlanAndRollback carries out whole plans on a bond with a VLAN and
 // routes, step by step, and rolls them back.
-func TestKernelPlanAndUndo(t *testing.T) {
+func TestKernelPlanAndRollback(t *testing.T) {
 	if inGuest(t) {
 		return
 	}
@@ -84,7 +84,7 @@ func TestKernelPlanAndUndo(t *testing.T) {
 				if cmp.Equal(before, snapshot(t)) {
 					t.Fatal("the plan changed nothing")
 				}
-				carryOut(t, p.Undo())
+				carryOut(t, p.Rollback())
 				if diff := cmp.Diff(before, snapshot(t)); diff != "" {
 					t.Errorf("after undo (-before +after):\n%s", diff)
 				}

@@ -125,7 +125,7 @@ func TestKernelKinds(t *testing.T) {
 				}
 				p := plan.Plan{Steps: steps}
 				carryOut(t, p)
-				carryOut(t, p.Undo())
+				carryOut(t, p.Rollback())
 			})
 		})
 	}
@@ -139,7 +139,7 @@ func TestKernelVethChannels(t *testing.T) {
 		was, err := Kernel{}.Read(t.Context(), s)
 		must(t, err)
 		s.Old = was
-		carryOut(t, plan.Plan{Steps: []plan.Step{s, s.Undo()}})
+		carryOut(t, plan.Plan{Steps: []plan.Step{s, s.Rollback()}})
 		s.New = "5000"
 		if err := (Kernel{}).Do(t.Context(), s); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("5000 queues: %v", err)
@@ -195,7 +195,7 @@ func TestKernelKeepsWhatItCannotPutBack(t *testing.T) {
 		must(t, do(t.Context(), plan.Step{Kind: plan.Sysctl, Key: "net.ipv4.conf.v0.promote_secondaries", New: "1"}))
 		p := plan.Plan{Steps: []plan.Step{absent(plan.Step{Kind: plan.Address, Link: "v0", Address: netip.MustParsePrefix("10.77.0.1/24")})}}
 		carryOut(t, p)
-		carryOut(t, p.Undo())
+		carryOut(t, p.Rollback())
 	})
 }
 

@@ -24,12 +24,7 @@ const (
 // portsOf are the bond's ports in the order that the transmit hash counts them
 // in.
 func portsOf(bond string) ([]string, error) {
-	h, err := rtnl.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer h.Close()
-	links, err := h.Links()
+	links, err := rtnl.Links()
 	if err != nil {
 		return nil, err
 	}

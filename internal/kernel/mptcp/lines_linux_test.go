@@ -60,7 +60,7 @@ func TestKernelPrintedLines(t *testing.T) {
 						t.Errorf("no %s among the addresses %s", e.Addr, now)
 					}
 				}
-				shell(t, c.lines.Undo)
+				shell(t, c.lines.Rollback)
 				after, gone := readAll(t, h)
 				if diff := cmp.Diff(before, after, compareAddr); diff != "" || strings.Contains(gone, "10.9.0.") {
 					t.Errorf("after taking back: %s (-before +after):\n%s", gone, diff)

@@ -78,7 +78,7 @@ func decodeAddress(message []byte) (a foundAddress, ok bool) {
 // settings are those that no prefix says. What the kernel sets by itself, and
 // what a lease is known by, is none.
 func (a *foundAddress) settings(flags uint32, scope uint8, broadcast netip.Addr) {
-	usual, has := lastOf(a.prefix)
+	usual, has := Broadcast(a.prefix)
 	a.noBroadcast = has && !broadcast.IsValid()
 	if broadcast.IsValid() && broadcast != usual {
 		a.add("brd %s", broadcast)
@@ -102,8 +102,8 @@ var addressFlags = [...]struct {
 	word string
 }{{0x10, "home"}, {0x100, "mngtmpaddr"}, {0x200, "noprefixroute"}, {0x400, "autojoin"}}
 
-// lastOf is the broadcast address of an IPv4 network that has one.
-func lastOf(p netip.Prefix) (netip.Addr, bool) {
+// Broadcast is the broadcast address of an IPv4 network that has one.
+func Broadcast(p netip.Prefix) (netip.Addr, bool) {
 	if !p.Addr().Is4() || p.Bits() >= 31 {
 		return netip.Addr{}, false
 	}

@@ -290,16 +290,7 @@ func (b *Builder) Delay(name string, delay time.Duration, limit int, underShaper
 // Jitter is Delay that differs from packet to packet, evenly by up to so much
 // either way: packets overtake each other.
 func (b *Builder) Jitter(name string, delay, jitter time.Duration, limit int, underShaper bool) error {
-	l, err := b.find(name)
-	if err != nil {
-		return err
-	}
-	parent := uint32(netlink.HANDLE_ROOT)
-	if underShaper {
-		parent = netlink.MakeHandle(1, 1)
-	}
-	attrs := netlink.QdiscAttrs{LinkIndex: l.Attrs().Index, Handle: netlink.MakeHandle(2, 0), Parent: parent}
-	return b.wrap("delay", name, b.h.QdiscReplace(netlink.NewNetem(attrs, netlink.NetemQdiscAttrs{
+	return b.netem(name, underShaper, netlink.NetemQdiscAttrs{
 		Latency: uint32(delay / time.Microsecond), Jitter: uint32(jitter / time.Microsecond), Limit: uint32(limit),
-	})))
+	})
 }

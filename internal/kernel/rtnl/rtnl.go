@@ -24,3 +24,13 @@ type LinkCounters struct {
 	CarrierChanges uint64
 	Port           *netstate.BondPort
 }
+
+// Links is Handle.Links of a socket that is opened for it.
+func Links() ([]netstate.Link, error) {
+	h, err := Open()
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	return h.Links()
+}

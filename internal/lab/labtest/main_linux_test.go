@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 )
 
-func TestMain(m *testing.M) { os.Exit(stage.Main(m, lab.Auto)) }
+func TestMain(m *testing.M) { os.Exit(stage.Main(m, lab.Auto, floor.More{})) }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -64,7 +64,7 @@ func TestPickedPorts(t *testing.T) {
 // pickedTrial measures one trial and returns it.
 func pickedTrial(t *testing.T, c *campaign.Campaign, streams int, ports string) record.Trial {
 	t.Helper()
-	stage.Must(t, c.Run(t.Context(), campaign.Matrix{Streams: []int{streams}, Directions: []flow.Direction{flow.Forward}, Ports: ports, Duration: 2 * time.Second}))
+	floor.Must(t, c.Run(t.Context(), campaign.Matrix{Streams: []int{streams}, Directions: []flow.Direction{flow.Forward}, Ports: ports, Duration: 2 * time.Second}))
 	trials := c.Record().Trials
 	trial := trials[len(trials)-1]
 	if len(trial.Lanes) != streams || trial.Window < 2 {

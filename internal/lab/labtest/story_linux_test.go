@@ -11,7 +11,7 @@ import (
 	"github.com/linerate/linerate/internal/advise/tune"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
@@ -21,20 +21,20 @@ import (
 func open(t *testing.T, net lab.Topology, ports string) *campaign.Campaign {
 	t.Helper()
 	down, err := lab.Up(t.Context(), net)
-	stage.Must(t, err)
+	floor.Must(t, err)
 	t.Cleanup(func() {
 		if err := down(); err != nil {
 			t.Error(err)
 		}
 	})
 	f, err := fabric.Parse("lab.yaml", []byte(net.Fabric([]int{1, 2}, ports)))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir()}, BackEnd: "test", Tell: func(e campaign.Event) {
 		if e.Kind == campaign.Proven {
 			t.Logf("%s: %v, then %v: %s", e.Step.Change, e.Step.Before, e.Step.After, e.Step.Verdict)
 		}
 	}})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -64,7 +64,7 @@ func runs(t *testing.T, sample int) int {
 func TestChosenPortsSplitEvenly(t *testing.T) {
 	c := open(t, topology(t, "two-links-tuned"), "chosen")
 	for i := range runs(t, 1) {
-		stage.Must(t, c.Run(t.Context(), campaign.Matrix{Streams: []int{2}, Directions: []flow.Direction{flow.Forward}, Ports: "chosen", Duration: 3 * time.Second}))
+		floor.Must(t, c.Run(t.Context(), campaign.Matrix{Streams: []int{2}, Directions: []flow.Direction{flow.Forward}, Ports: "chosen", Duration: 3 * time.Second}))
 		trial := c.Record().Trials[i]
 		shares := linkShares(trial, "alpha")
 		t.Logf("run %d: %v over %.2f s, links carry %.3f", i+1, trial.Goodput, trial.Window, shares)
@@ -144,7 +144,7 @@ func TestJumboLostInTheMiddle(t *testing.T) {
 	net.Switch.MTU = 1500
 	c := open(t, net, "kernel")
 	_, err := c.Tune(t.Context(), campaign.Tuning{Path: c.State().Paths[0], Direction: flow.Forward, Duration: time.Second, Bare: true})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	tried := false
 	for _, s := range c.Record().Steps {
 		if s.Change == "MTU 9000 on bond0 of alpha and bond0 of beta" {
@@ -177,12 +177,12 @@ func TestTuneFromOneStream(t *testing.T) {
 	}
 	rmem := c.State().Hosts["alpha"].Sysctls["net.ipv4.tcp_rmem"]
 	tuned, err := c.Tune(t.Context(), campaign.Tuning{Path: path, Direction: flow.Forward, Duration: 1500 * time.Millisecond, Thorough: true, Bare: true, CeilingMTU: mtu})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	traffic := tuned.Traffic
 	if traffic.Streams != 2 || traffic.Ports != "chosen" {
 		t.Errorf("tuned to %d streams, ports %s; want 2 chosen", traffic.Streams, traffic.Ports)
 	}
-	stage.Must(t, c.Run(t.Context(), campaign.Matrix{Phase: record.PhaseAfter, Streams: []int{2}, Directions: []flow.Direction{flow.Forward}, Ports: "chosen", Duration: 3 * time.Second, CeilingMTU: mtu}))
+	floor.Must(t, c.Run(t.Context(), campaign.Matrix{Phase: record.PhaseAfter, Streams: []int{2}, Directions: []flow.Direction{flow.Forward}, Ports: "chosen", Duration: 3 * time.Second, CeilingMTU: mtu}))
 	trials := c.Record().Trials
 	last := trials[len(trials)-1]
 	if share := float64(last.Goodput / last.Ceiling); share < 0.97 || last.Finding.Cause != record.LineRate {

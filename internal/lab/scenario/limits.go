@@ -33,7 +33,7 @@ func limits(rows []Row) string {
 		parts = append(parts, fmt.Sprintf("%s (%s)", c, strings.Trim(fmt.Sprint(held[c]), "[]")))
 	}
 	var b strings.Builder
-	for _, line := range broken("held by, streams: "+strings.Join(parts, ", "), tableWidth-2) {
+	for _, line := range broken("limited by, streams: "+strings.Join(parts, ", "), tableWidth-2) {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	return b.String()

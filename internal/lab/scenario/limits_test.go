@@ -18,7 +18,7 @@ func TestLimits(t *testing.T) {
 		row("second", 0, ""), row("third", 4, record.LineRate),
 	}
 	for name, text := range map[string]string{"table": Text(rows), "page": Page([]Outcome{{Scenario: "x", Rows: rows}})} {
-		if n := strings.Count(text, "held by"); n != 2 || !strings.Contains(text, "  held by, streams: receive-window (1 2), shaper (8)\n") || !strings.Contains(text, "line-rate (4)\n") {
+		if n := strings.Count(text, "limited by"); n != 2 || !strings.Contains(text, "  limited by, streams: receive-window (1 2), shaper (8)\n") || !strings.Contains(text, "line-rate (4)\n") {
 			t.Errorf("%s:\n%s", name, text)
 		}
 		for line := range strings.Lines(text) {

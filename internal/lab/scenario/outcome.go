@@ -77,12 +77,7 @@ func alike(a, b Row) bool {
 // Green reports scenarios that all ran, with no row off, and of whose rows few were
 // held by the lab's own processor.
 func Green(all []Outcome) bool {
-	for _, o := range all {
-		if o.Error != "" || o.Off() > 0 || o.tooBusy() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(all, func(o Outcome) bool { return o.Error != "" || o.Off() > 0 || o.tooBusy() })
 }
 
 // mostBusy is the share of a scenario's rows that the lab's processor may hold.

@@ -66,10 +66,10 @@ const (
 	Off         Verdict = "off"
 	Shown       Verdict = "shown"       // of a kind that is not scored
 	Unpublished Verdict = "unpublished" // there is nothing to hold it against
-	// Of what tune comes to: Reached is the ceiling, within 3 percent; Held is
-	// below it, by a limit that is named and that no setting mends.
+	// Of what tune comes to: Reached is the ceiling, within 3 percent; Limited is
+	// below it, by a limit that is named and that no setting removes.
 	Reached Verdict = "reached"
-	Held    Verdict = "held"
+	Limited Verdict = "held" // the word of the JSON
 )
 
 // What a row may be off by.

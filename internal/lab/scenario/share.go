@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/unit"
@@ -53,22 +54,12 @@ func (s *Share) Settle() {
 // AsPredicted reports whether every link has the share that was predicted. Of
 // what luck decides it says nothing.
 func (s Share) AsPredicted() bool {
-	for _, l := range s.Links {
-		if math.Abs(l.MeasuredShare-l.PredictedShare) > sharesWithin {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Links, func(l LinkShare) bool { return math.Abs(l.MeasuredShare-l.PredictedShare) > sharesWithin })
 }
 
 // even reports links that all were to have the same.
 func (s Share) even() bool {
-	for _, l := range s.Links {
-		if math.Abs(l.PredictedShare*float64(len(s.Links))-1) > sharesWithin {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Links, func(l LinkShare) bool { return math.Abs(l.PredictedShare*float64(len(s.Links))-1) > sharesWithin })
 }
 
 // text is the shares in a line below their row.

@@ -61,7 +61,7 @@ func markOf(r Row) string {
 	switch {
 	case r.Verdict == Off && r.Kind == Best:
 		return "<"
-	case r.Verdict == Held:
+	case r.Verdict == Limited:
 		return "^"
 	case r.Verdict == Off:
 		return "!"

@@ -26,10 +26,10 @@ type Tuned struct {
 	CeilingMTU int     `json:"ceiling_mtu_bytes"`
 	// Changes are those that were kept, in words; sizes in them are the lab's.
 	Changes []string `json:"changes"`
-	// HeldBy is what no setting mends and holds the rate below the ceiling, at
-	// HeldAt, as the last look shows; "" where nothing does.
-	HeldBy record.Cause `json:"held_by,omitempty"`
-	HeldAt unit.BitRate `json:"held_at_bps,omitempty"`
+	// LimitedBy is the cause that limits the rate below the ceiling and that no setting
+	// removes, at LimitedAt, by the last measurement; "" where nothing does.
+	LimitedBy record.Cause `json:"held_by,omitempty"`
+	LimitedAt unit.BitRate `json:"held_at_bps,omitempty"`
 	// Stopped says why the search ended, Windows and Traffic what it cost.
 	Stopped string  `json:"stopped"`
 	Windows int     `json:"measurements_count"`
@@ -69,8 +69,8 @@ func (r *Row) judgeTuned() {
 	switch {
 	case within(leastShare, r.Ceiling):
 		r.Verdict = Reached
-	case t.HeldBy != "" && t.HeldAt < r.Ceiling && within(leastHeld, t.HeldAt) && (r.Published == nil || *r.Published <= t.HeldAt):
-		r.Verdict = Held
+	case t.LimitedBy != "" && t.LimitedAt < r.Ceiling && within(leastHeld, t.LimitedAt) && (r.Published == nil || *r.Published <= t.LimitedAt):
+		r.Verdict = Limited
 	default:
 		r.Verdict = Off
 	}
@@ -92,8 +92,8 @@ func (r Row) way(d flow.Direction) unit.BitRate {
 // Words are what the tune came to, a sentence each.
 func (t Tuned) Words() []string {
 	all := []string{fmt.Sprintf("%s before, then %.1f %% of the ceiling at MTU %d", short(t.Before), 100*t.Share, t.CeilingMTU)}
-	if t.HeldBy != "" {
-		all = append(all, fmt.Sprintf("held by %s at %s", t.HeldBy, short(t.HeldAt)))
+	if t.LimitedBy != "" {
+		all = append(all, fmt.Sprintf("limited by %s at %s", t.LimitedBy, short(t.LimitedAt)))
 	}
 	if len(t.Changes) == 0 {
 		return append(all, "nothing was kept")

@@ -110,17 +110,17 @@ func TestJudgeTuned(t *testing.T) {
 		"below":                           {measured: 36e9, want: Off},
 		"above what is possible":          {measured: 39e9, want: Off},
 		"what was published is not it":    {measured: 37e9, published: rate(50e9), want: Reached},
-		"held":                            {measured: 27.5e9, by: record.CardSlot, at: 28e9, want: Held},
-		"held, and others were there too": {measured: 27.5e9, by: record.CardSlot, at: 28e9, published: rate(28e9), want: Held},
+		"held":                            {measured: 27.5e9, by: record.CardSlot, at: 28e9, want: Limited},
+		"held, and others were there too": {measured: 27.5e9, by: record.CardSlot, at: 28e9, published: rate(28e9), want: Limited},
 		"others did better":               {measured: 27.5e9, by: record.CardSlot, at: 28e9, published: rate(30e9), want: Off},
-		"held, with losses":               {measured: 26e9, by: record.CardSlot, at: 28e9, want: Held},
+		"held, with losses":               {measured: 26e9, by: record.CardSlot, at: 28e9, want: Limited},
 		"not as far as what holds it":     {measured: 25e9, by: record.CardSlot, at: 28e9, want: Off},
 		"further than what holds it":      {measured: 30e9, by: record.CardSlot, at: 28e9, want: Off},
 		"held by nothing below":           {measured: 36e9, by: record.CardSlot, at: 40e9, want: Off},
 		"nothing":                         {want: Off},
 	} {
 		r := tunedRow(c.measured)
-		r.Published, r.Tuned.HeldBy, r.Tuned.HeldAt = c.published, c.by, c.at
+		r.Published, r.Tuned.LimitedBy, r.Tuned.LimitedAt = c.published, c.by, c.at
 		r.Judge(0, 2)
 		if r.Verdict != c.want || r.Tuned.Share != float64(c.measured)/38e9 {
 			t.Errorf("%s: %s at %.3f, want %s", name, r.Verdict, r.Tuned.Share, c.want)
@@ -136,7 +136,7 @@ func TestJudgeTuned(t *testing.T) {
 // of either way beside the rows of that way.
 func TestTunedText(t *testing.T) {
 	r := tunedRow(36e9)
-	r.Tuned.HeldBy, r.Tuned.HeldAt = record.CardSlot, 36.5e9
+	r.Tuned.LimitedBy, r.Tuned.LimitedAt = record.CardSlot, 36.5e9
 	r.Judge(0, 2)
 	forward := Row{Step: "as found", From: r.From, To: "server", Streams: 1, Direction: flow.Forward, Tool: "iperf2", Kind: Rate, Measured: 9e9, Predicted: 9.1e9, Ceiling: 18.8e9}
 	larger := forward
@@ -159,7 +159,7 @@ func TestTunedText(t *testing.T) {
 				t.Errorf("%d columns: %s", n, line)
 			}
 		}
-		for _, want := range []string{"18.00G before, then 94.7 % of the ceiling at MTU 9000", "held by card at 36.50G", "      kept: MTU of 9000 on both hosts, and much more much more", "\n        more much", "kept: 4 streams\n", "38.00G^\n", "\n^ limited below"} {
+		for _, want := range []string{"18.00G before, then 94.7 % of the ceiling at MTU 9000", "limited by card at 36.50G", "      kept: MTU of 9000 on both hosts, and much more much more", "\n        more much", "kept: 4 streams\n", "38.00G^\n", "\n^ limited below"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s", want, text)
 			}

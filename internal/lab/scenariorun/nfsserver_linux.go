@@ -18,7 +18,7 @@ import (
 // directory in memory.
 type nfsServer struct {
 	host, dir string
-	undo      []func() error
+	rollback  []func() error
 }
 
 // errNotOurs: a server's state is the machine's, so that a lab must have one of
@@ -88,7 +88,7 @@ func touchMemory(name string, size unit.Bytes) (err error) {
 // lane is the directory of a mount, in the export and where it is mounted.
 func lane(i int) string { return fmt.Sprintf("lane%d", i) }
 
-func (s *nfsServer) later(f func() error) { s.undo = append(s.undo, f) }
+func (s *nfsServer) later(f func() error) { s.rollback = append(s.rollback, f) }
 
 // mount mounts in the server's namespace: the control files are of that one.
 func (s *nfsServer) mount(kind, dir, options string) error {
@@ -146,10 +146,10 @@ func (s *nfsServer) serve(ctx context.Context) error {
 // end takes everything back, the last first, whatever fails.
 func (s *nfsServer) end() error {
 	var errs []error
-	for i := len(s.undo) - 1; i >= 0; i-- {
-		errs = append(errs, s.undo[i]())
+	for i := len(s.rollback) - 1; i >= 0; i-- {
+		errs = append(errs, s.rollback[i]())
 	}
-	s.undo = nil
+	s.rollback = nil
 	return errors.Join(errs...)
 }
 

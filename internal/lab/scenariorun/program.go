@@ -33,8 +33,8 @@ func (e *MissingError) Error() string { return fmt.Sprintf("find %s: not install
 
 // installed is nil when the tool can be run.
 func installed(tool scenario.Tool) error {
-	p, foreign := programs()[tool]
-	if !foreign {
+	p, external := programs()[tool]
+	if !external {
 		return nil
 	}
 	if _, err := exec.LookPath(p[0]); err != nil {

@@ -118,7 +118,7 @@ func (r *run) keep(c *campaign.Campaign, step string, m scenario.Measurement, i 
 		}
 	}
 	if tuned := row.Tuned; tuned != nil {
-		for _, rate := range []*unit.BitRate{&tuned.Before, &tuned.Forward, &tuned.Reverse, &tuned.HeldAt} {
+		for _, rate := range []*unit.BitRate{&tuned.Before, &tuned.Forward, &tuned.Reverse, &tuned.LimitedAt} {
 			*rate *= scale
 		}
 	}

@@ -133,12 +133,12 @@ func (r *run) tuned(c *campaign.Campaign, m scenario.Measurement, largest int, l
 	if f := last.Finding; f != nil {
 		switch f.Cause {
 		case record.CardSlot:
-			row.Tuned.HeldAt = slots(best, traffic)
+			row.Tuned.LimitedAt = slots(best, traffic)
 		case record.SingleLink:
-			row.Tuned.HeldAt = switchHash(best, traffic)
+			row.Tuned.LimitedAt = switchHash(best, traffic)
 		}
-		if row.Tuned.HeldAt > 0 {
-			row.Tuned.HeldBy = f.Cause
+		if row.Tuned.LimitedAt > 0 {
+			row.Tuned.LimitedBy = f.Cause
 		}
 	}
 	return row, nil

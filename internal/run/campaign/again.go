@@ -283,7 +283,7 @@ func (c *Campaign) revive(ctx context.Context, specs []measure.Spec) {
 
 // welcome holds a host that came late, and looks at it.
 func (c *Campaign) welcome(ctx context.Context, h fabric.Host, host *fleet.Host) error {
-	if err := fleet.HoldAll(ctx, []*fleet.Host{host}, c.cfg.Holding); err != nil {
+	if err := fleet.LockAll(ctx, []*fleet.Host{host}, c.cfg.Locking); err != nil {
 		return err
 	}
 	reply, err := host.Observe(ctx)

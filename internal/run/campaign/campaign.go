@@ -42,8 +42,8 @@ type Config struct {
 	Keep func(record.Record) error
 	// Resume is an interrupted run's record to go on with; nil begins anew.
 	Resume *record.Record
-	// Holding keeps other runs off the hosts; nil does not.
-	Holding *fleet.Holding
+	// Locking keeps other runs off the hosts; nil does not.
+	Locking *fleet.Locking
 	// Pings is how idle latency is measured.
 	Pings measure.Pings
 	Now   func() time.Time // nil is time.Now
@@ -110,7 +110,7 @@ func Open(ctx context.Context, cfg Config) (*Campaign, error) {
 	if len(c.hosts) < 2 && len(c.unreached) > 0 {
 		return nil, errors.Join(c.firstUnreached(), c.Close())
 	}
-	if err := fleet.HoldAll(ctx, slices.Collect(maps.Values(c.hosts)), cfg.Holding); err != nil {
+	if err := fleet.LockAll(ctx, slices.Collect(maps.Values(c.hosts)), cfg.Locking); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	if err := c.observe(ctx, true); err != nil {

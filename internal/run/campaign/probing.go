@@ -191,14 +191,14 @@ func (c *Campaign) probe(ctx context.Context, t record.Trial, p Probe) (record.T
 	if p.Decision.Probe == record.ProbePacketSize {
 		return c.probeSizes(ctx, t, p)
 	}
-	if !c.holdLanes(p.Spec) {
+	if !c.lockLanes(p.Spec) {
 		p.Spec.Lanes = nil // the hosts' addresses are others now
 	}
 	return c.judged(ctx, p.Spec, func(progress measure.Progress) { c.cfg.Tell(Event{Kind: Running, Progress: &progress}) })
 }
 
-// holdLanes reports that the hosts still have the addresses of a trial's lanes.
-func (c *Campaign) holdLanes(spec measure.Spec) bool {
+// lockLanes reports that the hosts still have the addresses of a trial's lanes.
+func (c *Campaign) lockLanes(spec measure.Spec) bool {
 	return !slices.ContainsFunc(spec.Lanes, func(l flow.Lane) bool {
 		_, near := c.state.Hosts[spec.From].LinkWith(l.Src)
 		_, far := c.state.Hosts[spec.To].LinkWith(l.Dst)

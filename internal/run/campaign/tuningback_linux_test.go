@@ -74,7 +74,7 @@ func TestKernelHalfPutBack(t *testing.T) {
 	for name, value := range map[string]string{"a": "30", "b": "031"} { // which reads otherwise, so that b puts it back
 		wanted[name] = withValue(u.c.state.Hosts[name], reorderingKey, value)
 	}
-	u.s.Trials = []record.Trial{freshLook(u, 90*unit.Mbps)}
+	u.s.Trials = []record.Trial{freshSample(u, 90*unit.Mbps)}
 	r, _, err := u.step(t.Context(), tune.Proposal{Name: tune.Reordering, Change: "it", Hosts: wanted, Load: u.s.Load, ProofA: u.s.Load, ProofB: u.s.Load})
 	if fault := <-done; fault != nil {
 		t.Fatal(fault)

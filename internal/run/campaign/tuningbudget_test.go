@@ -19,7 +19,7 @@ func counted(windows, spent int, ago time.Duration) *tuning {
 	c := &Campaign{cfg: Config{Now: func() time.Time { return now }}}
 	u := c.begin(Tuning{Path: fabric.Path{From: "a", To: "b"}, Direction: flow.Both, Budget: tune.Budget{MostWindows: windows}})
 	u.spent.Windows = spent
-	u.found.Trial = freshLook(u, 1e9)
+	u.found.Trial = freshSample(u, 1e9)
 	u.found.Started = now.Add(-ago)
 	u.s.Trials = []record.Trial{u.found.Trial}
 	return u
@@ -60,7 +60,7 @@ func TestFewWindows(t *testing.T) {
 func TestLookedAtFound(t *testing.T) {
 	u := counted(24, 3, 0)
 	u.founds = u.s.Trials
-	again, other := freshLook(u, 1.1e9), freshLook(u, 2e9)
+	again, other := freshSample(u, 1.1e9), freshSample(u, 2e9)
 	other.Streams = 2
 	u.s.Trials = append(u.s.Trials, again, other)
 	u.kept = [][]change{nil}
@@ -76,8 +76,8 @@ func TestLookedAtFound(t *testing.T) {
 	}
 }
 
-// freshLook is a fresh look at the present state and traffic.
-func freshLook(u *tuning, rate unit.BitRate) record.Trial {
+// freshSample is a fresh look at the present state and traffic.
+func freshSample(u *tuning, rate unit.BitRate) record.Trial {
 	l := u.s.Load.Traffic
 	return record.Trial{From: l.From, To: l.To, Direction: l.Direction, Streams: l.Streams, Ports: l.Ports, Goodput: rate, Started: u.c.cfg.Now()}
 }

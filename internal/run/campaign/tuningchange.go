@@ -54,7 +54,7 @@ func worst(plans []plan.Plan) plan.Disruption {
 	out := plan.Online
 	for _, pl := range plans {
 		for _, s := range pl.Steps {
-			for _, d := range []plan.Disruption{s.Disruption, s.DisruptionUndone} {
+			for _, d := range []plan.Disruption{s.Disruption, s.DisruptionOfRollback} {
 				if d != "" && d.Worse(out) {
 					out = d
 				}
@@ -170,7 +170,7 @@ func (c *Campaign) revertRun(group string, hosts []string) error {
 	if len(hosts) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(len(hosts))*wholeRun)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(len(hosts))*fullRun)
 	defer cancel()
 	var errs []error
 	for _, host := range hosts {
@@ -192,8 +192,8 @@ func (c *Campaign) TakeBack() error {
 	return c.revertRun(c.record.Tuning.Group, slices.Sorted(maps.Keys(c.hosts)))
 }
 
-// wholeRun is how long a host may take to put all of a run back.
-const wholeRun = 3 * time.Minute
+// fullRun is how long a host may take to put all of a run back.
+const fullRun = 3 * time.Minute
 
 // wentBack is nil where a rollback roll all back, else ErrNotPutBack with what is
 // known of the host.

@@ -24,8 +24,8 @@ func (u *tuning) neverSlower(ctx context.Context) error {
 	if len(u.kept) == 0 || u.Objective == tune.Latency {
 		return nil
 	}
-	now := u.looksNow()
-	pays, sure := tune.Pays(u.gain, u.foundLooks(), now)
+	now := u.samplesNow()
+	pays, sure := tune.Pays(u.gain, u.foundSamples(), now)
 	if sure && pays || pays && u.full(2) != "" {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (u *tuning) neverSlower(ctx context.Context) error {
 		turns = 0
 	}
 	return u.byTurns(ctx, turns, now, func(now []record.Trial) (bool, bool) {
-		return tune.Pays(u.gain, u.foundLooks(), now)
+		return tune.Pays(u.gain, u.foundSamples(), now)
 	})
 }
 
@@ -73,11 +73,11 @@ func (u *tuning) stand(changes []change, looks []record.Trial) error {
 	return nil
 }
 
-// looksNow are the looks at the present state and traffic.
-func (u *tuning) looksNow() []record.Trial { return u.looksAt(u.s.Load) }
+// samplesNow are the looks at the present state and traffic.
+func (u *tuning) samplesNow() []record.Trial { return u.samplesAt(u.s.Load) }
 
-// looksAt are those at the present state under a load.
-func (u *tuning) looksAt(l tune.Load) (out []record.Trial) {
+// samplesAt are those at the present state under a load.
+func (u *tuning) samplesAt(l tune.Load) (out []record.Trial) {
 	for _, t := range u.s.Trials {
 		if same(t, l) {
 			out = append(out, t)
@@ -86,8 +86,8 @@ func (u *tuning) looksAt(l tune.Load) (out []record.Trial) {
 	return out
 }
 
-// foundLooks are the looks at the hosts and traffic as they were found.
-func (u *tuning) foundLooks() []record.Trial {
+// foundSamples are the looks at the hosts and traffic as they were found.
+func (u *tuning) foundSamples() []record.Trial {
 	if len(u.founds) == 0 {
 		return []record.Trial{u.found.Trial}
 	}
@@ -97,7 +97,7 @@ func (u *tuning) foundLooks() []record.Trial {
 // best is the look at the present state and traffic that carried most: a
 // disturbance only ever lowers a rate.
 func (u *tuning) best() (best record.Trial, ok bool) {
-	for _, t := range u.looksNow() {
+	for _, t := range u.samplesNow() {
 		if !ok || t.Goodput > best.Goodput {
 			best, ok = t, true
 		}
@@ -112,7 +112,7 @@ func (u *tuning) turn(ctx context.Context, wanted map[string]netstate.Host) ([]c
 	if err != nil {
 		return nil, a, err
 	}
-	u.founds = append(u.foundLooks(), a.Trial)
+	u.founds = append(u.foundSamples(), a.Trial)
 	return u.setAgain(ctx, wanted)
 }
 
@@ -171,7 +171,7 @@ func (u *tuning) asFound() error {
 		u.out.Settings[i].Kept = false
 	}
 	u.gain = 0
-	u.s.Load, u.s.Fabric, u.s.Trials = u.foundLoad(), u.c.state, u.foundLooks()
+	u.s.Load, u.s.Fabric, u.s.Trials = u.foundLoad(), u.c.state, u.foundSamples()
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (u *tuning) doubt(ctx context.Context, proof record.Trial) error {
 		turns = 0
 	}
 	u.doubted = true
-	earlier, founds := u.looksNow(), len(u.foundLooks())
+	earlier, founds := u.samplesNow(), len(u.foundSamples())
 	err := u.byTurns(ctx, turns, append(earlier, proof), func(now []record.Trial) (bool, bool) {
 		return !tune.Slower(tune.Middle(u.founds[founds:]), tune.Middle(now[len(earlier):])), false
 	})
@@ -217,7 +217,7 @@ func (u *tuning) prove(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if i == 0 && len(u.kept) > 0 && u.Objective != tune.Latency && tune.Slower(tune.Middle(u.foundLooks()), l.Trial) {
+		if i == 0 && len(u.kept) > 0 && u.Objective != tune.Latency && tune.Slower(tune.Middle(u.foundSamples()), l.Trial) {
 			for i, t := range u.c.record.Trials {
 				if t.Phase == record.PhaseAfter {
 					u.demote(i)
@@ -267,7 +267,7 @@ const (
 // tries is how often a proof may be taken, and the share of the ceiling that it
 // is to bear out: of looks that something disturbed the best one's.
 func (u *tuning) tries() (most int, seen float64) {
-	if best, ok := u.best(); ok && !u.lossy && tune.Scattered(u.looksNow()) {
+	if best, ok := u.best(); ok && !u.lossy && tune.Scattered(u.samplesNow()) {
 		return disturbedTries, share(best)
 	}
 	newest, _ := u.newest()

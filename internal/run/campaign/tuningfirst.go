@@ -18,12 +18,12 @@ func (u *tuning) due(p tune.Proposal) int {
 	return 1
 }
 
-// holdFirst holds the traffic as it was found against a change that stands, and
+// lockFirst holds the traffic as it was found against a change that stands, and
 // that other traffic is about to prove: it is not to be slower for it. Where it
 // is, by as many looks at either as tell, that is the step's verdict; each round
 // of the step knows more of what was found. Without room for a look nothing is
 // held against it, and the result says so.
-func (u *tuning) holdFirst(ctx context.Context, r *proof) error {
+func (u *tuning) lockFirst(ctx context.Context, r *proof) error {
 	if u.due(r.p) == 0 {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (u *tuning) lookBack(ctx context.Context, r *proof) error {
 	if err != nil {
 		return err
 	}
-	u.founds = append(u.foundLooks(), found.Trial)
+	u.founds = append(u.foundSamples(), found.Trial)
 	if same(found.Trial, u.s.Load) {
 		u.s.Trials = append(u.s.Trials, found.Trial)
 	}
@@ -84,7 +84,7 @@ func (u *tuning) lookBack(ctx context.Context, r *proof) error {
 
 // foundsOf are the looks at what was found, those of a step's proof among them.
 func (u *tuning) foundsOf(r *proof) []record.Trial {
-	all := slices.Clone(u.foundLooks())
+	all := slices.Clone(u.foundSamples())
 	if u.changed() {
 		return all
 	}

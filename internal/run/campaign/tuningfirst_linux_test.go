@@ -42,7 +42,7 @@ func TestKernelFirstTraffic(t *testing.T) {
 			Hosts: map[string]netstate.Host{"b": withValue(u.c.state.Hosts["b"], c.key, c.value)}}
 		p.ProofA.Traffic.Streams = 2
 		p.ProofB = p.ProofA
-		slow := freshLook(u, unit.Kbps) // so that the step is proven at one look
+		slow := freshSample(u, unit.Kbps) // so that the step is proven at one look
 		slow.Streams = 2
 		u.s.Trials = []record.Trial{slow}
 		r, _, err := u.step(t.Context(), p)

@@ -65,7 +65,7 @@ func (u *tuning) lookedAtFound() {
 	if len(u.kept) != 1 || len(u.founds) == 0 {
 		return
 	}
-	u.founds = u.looksAt(u.foundLoad())
+	u.founds = u.samplesAt(u.foundLoad())
 }
 
 // approved plans the step and asks for it; what needs a consent that was not
@@ -116,7 +116,7 @@ func (u *tuning) rounds(ctx context.Context, r *proof) (look, error) {
 		}
 		r.step.Before, r.step.After = a.Goodput, b.Goodput
 		if kept || tune.Faster(a.Trial, b.Trial) {
-			if err := u.holdFirst(ctx, r); err != nil || r.step.Verdict != "" {
+			if err := u.lockFirst(ctx, r); err != nil || r.step.Verdict != "" {
 				return b, err
 			}
 		}

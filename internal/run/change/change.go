@@ -48,7 +48,7 @@ type Config struct {
 	// Roots is where hosts' configuration files are, by host, in the place of
 	// /: a network namespace has files then. For tests.
 	Roots   map[string]string
-	Holding *fleet.Holding // nil holds nobody off
+	Locking *fleet.Locking // nil holds nobody off
 	// Tell is told what happens, a line each; nil is nobody.
 	Tell func(string)
 }
@@ -117,7 +117,7 @@ func (c *Change) open(ctx context.Context) error {
 	if err := c.dial(ctx); err != nil {
 		return err
 	}
-	if err := fleet.HoldAll(ctx, slices.Collect(maps.Values(c.hosts)), c.cfg.Holding); err != nil {
+	if err := fleet.LockAll(ctx, slices.Collect(maps.Values(c.hosts)), c.cfg.Locking); err != nil {
 		return err
 	}
 	state, err := c.observe(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
@@ -48,21 +49,11 @@ func (c *Change) persist(ctx context.Context, part *Host, want wanted.State) err
 }
 
 func changesSysctls(p plan.Plan) bool {
-	for _, s := range p.Steps {
-		if s.Kind == plan.Sysctl {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Kind == plan.Sysctl })
 }
 
 func changesNetwork(p plan.Plan) bool {
-	for _, s := range p.Steps {
-		if s.Kind != plan.Sysctl {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Kind != plan.Sysctl })
 }
 
 // files renders one format into the plan.

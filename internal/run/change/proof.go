@@ -34,7 +34,7 @@ type Verdict string
 // The verdicts. Impossible is a proof for which something is missing: a far
 // end that nobody reaches, a mode that lets nobody foresee the link.
 const (
-	Held       Verdict = "held"
+	Passed     Verdict = "held" // the word of the JSON
 	Broken     Verdict = "broken"
 	Impossible Verdict = "impossible"
 )
@@ -49,7 +49,11 @@ type Proved struct {
 
 // String is the result on one line.
 func (p Proved) String() string {
-	s := fmt.Sprintf("%-10s %s: %s", p.Verdict, p.Proof, p.What)
+	verdict := string(p.Verdict)
+	if p.Verdict == Passed {
+		verdict = "passed"
+	}
+	s := fmt.Sprintf("%-10s %s: %s", verdict, p.Proof, p.What)
 	if p.Detail != "" {
 		s += ": " + p.Detail
 	}
@@ -139,7 +143,7 @@ func (c *Change) settle(ctx context.Context, accept []Proof) (after predict.Fabr
 func (c *Change) states(after predict.Fabric) []Proved {
 	var proofs []Proved
 	for _, part := range c.parts {
-		p := Proved{Proof: ProofState, What: part.Name, Verdict: Held, Detail: unit.Counted(len(part.Plan.Steps), "change") + " read back"}
+		p := Proved{Proof: ProofState, What: part.Name, Verdict: Passed, Detail: unit.Counted(len(part.Plan.Steps), "change") + " read back"}
 		rest, err := plan.Between(after.Hosts[part.Name], c.want[part.Name])
 		switch {
 		case err != nil:
@@ -162,7 +166,7 @@ func (c *Change) partners(after predict.Fabric) []Proved {
 			if l.Bond == nil || l.Bond.Mode != netstate.LACP || !l.Up || c.portless(part.Name, l) || !(touched[l.Name] || slices.ContainsFunc(l.Bond.Ports, func(p string) bool { return touched[p] })) {
 				continue
 			}
-			p := Proved{Proof: ProofPartner, What: part.Name + ": " + l.Name, Verdict: Held}
+			p := Proved{Proof: ProofPartner, What: part.Name + ": " + l.Name, Verdict: Passed}
 			if why := outOfSync(host, l); why != "" {
 				p.Verdict, p.Detail = Broken, why
 				if was, ok := c.before.Hosts[part.Name].Link(l.Name); ok && was.Bond != nil && outOfSync(c.before.Hosts[part.Name], was) != "" {

@@ -171,7 +171,7 @@ func (c *Change) reached(ctx context.Context, before surroundings, after predict
 	}
 	lost := c.unanswered(ctx, asked)
 	for _, w := range asked {
-		p := Proved{Proof: ProofReach, What: w.String(), Verdict: Held}
+		p := Proved{Proof: ProofReach, What: w.String(), Verdict: Passed}
 		if slices.Contains(lost, w) {
 			p.Verdict, p.Detail = Broken, "no answer at the new address"
 			if before.answers[w] {
@@ -253,7 +253,7 @@ func (c *Change) mtus(ctx context.Context, before surroundings, after predict.Fa
 		if size == 0 {
 			continue
 		}
-		p := Proved{Proof: ProofMTU, What: w.String(), Verdict: Held, Detail: fmt.Sprintf("packets of %d bytes pass", size)}
+		p := Proved{Proof: ProofMTU, What: w.String(), Verdict: Passed, Detail: fmt.Sprintf("packets of %d bytes pass", size)}
 		if !c.pings(ctx, w, size) {
 			p.Verdict, p.Detail = Broken, fmt.Sprintf("packets of %d bytes do not pass", size)
 			if _, old := before.answers[w]; old && frameSize(c.before, w) == size && before.passes[w] != size {

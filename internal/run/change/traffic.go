@@ -65,7 +65,7 @@ func seenOnEach(ctx context.Context, network measure.Network, pair fabric.Path) 
 		p.Verdict, p.Detail = Broken, "nothing seen on "+strings.Join(quiet, ", ")
 		return p
 	}
-	p.Verdict, p.Detail = Held, fmt.Sprintf("bytes seen on %s", strings.Join(loud, ", "))
+	p.Verdict, p.Detail = Passed, fmt.Sprintf("bytes seen on %s", strings.Join(loud, ", "))
 	return p
 }
 

@@ -15,16 +15,16 @@ import (
 // any more, either way.
 type Breaker interface {
 	Break() error
-	// Mend takes Break back; it is called after every Break, a failed one too.
-	Mend() error
+	// Repair takes Break back; it is called after every Break, a failed one too.
+	Repair() error
 }
 
 // silence is a link that failed without a word, which no host's own state
 // shows: when it was broken and mended, since the window opened.
 type silence struct {
 	linkName
-	broken, mended bool
-	from, to       time.Duration
+	broken, repaired bool
+	from, to         time.Duration
 }
 
 // silence breaks one link for its time. However the window ends, it is mended.
@@ -35,8 +35,8 @@ func (r *round) silence(ctx context.Context, f Failing, by Breaker, s *silence) 
 		return nil // the window was over before
 	}
 	defer func() {
-		s.mended, s.to = true, time.Since(opened)
-		if e := by.Mend(); e != nil {
+		s.repaired, s.to = true, time.Since(opened)
+		if e := by.Repair(); e != nil {
 			err = errors.Join(err, fmt.Errorf("repair %s of %s: %w", f.Link, f.Host, e))
 		}
 	}()
@@ -62,7 +62,7 @@ func (s *silence) among(events []linkEvent) []linkEvent {
 		out = append(out, linkEvent{linkName: s.linkName, up: up, after: max(at-failPoll, 0), at: at})
 	}
 	add(s.from, false)
-	if s.mended {
+	if s.repaired {
 		add(s.to, true)
 	}
 	slices.SortStableFunc(out, func(a, b linkEvent) int { return cmp.Compare(a.at, b.at) })

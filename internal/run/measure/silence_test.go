@@ -25,7 +25,7 @@ func (w *wire) Break() error {
 	return w.fails
 }
 
-func (w *wire) Mend() error {
+func (w *wire) Repair() error {
 	w.did = append(w.did, "mended")
 	return nil
 }
@@ -88,7 +88,7 @@ func TestSilentOutage(t *testing.T) {
 		}
 	}
 	tr.spec.Silent = &wire{}
-	tr.silent = &silence{linkName: linkName{"alpha", "eth0"}, broken: true, mended: true, from: 15 * failPoll, to: 95 * failPoll}
+	tr.silent = &silence{linkName: linkName{"alpha", "eth0"}, broken: true, repaired: true, from: 15 * failPoll, to: 95 * failPoll}
 	var out record.Trial
 	tr.addOutages(&out)
 	if len(out.Outages) != 2 || out.Outages[0].Event != "down" || out.Outages[1].Event != "up" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/linerate/linerate/flow"
@@ -159,7 +160,7 @@ func soundest(ctx context.Context, once func() (record.Trial, float64, error)) (
 	if err != nil {
 		return best, err
 	}
-	for tries := 0; tries < repeats; tries++ {
+	for range repeats {
 		why := disturbed(best, dip)
 		if why == "" {
 			break
@@ -214,12 +215,7 @@ func sounder(a record.Trial, aDip float64, b record.Trial, bDip float64) bool {
 // busy reports whether a processor was full: then the unsteadiness is the
 // result's own, and repeating it tells nothing new.
 func busy(t record.Trial) bool {
-	for _, c := range t.CPU {
-		if c.BusiestThread >= 0.9 || c.Busiest >= 0.9 && c.Shared {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.CPU, func(c record.CPUUse) bool { return c.BusiestThread >= 0.9 || c.Busiest >= 0.9 && c.Shared })
 }
 
 // once is one trial and the deepest dip of its rate.
@@ -281,10 +277,8 @@ func (t *trial) newEnd(w way, host, session string, sending bool, sampled map[st
 }
 
 func appendAddr(list []netip.Addr, a netip.Addr) []netip.Addr {
-	for _, have := range list {
-		if have == a {
-			return list
-		}
+	if slices.Contains(list, a) {
+		return list
 	}
 	return append(list, a)
 }

@@ -89,20 +89,11 @@ func frame(n Network, w way, t flow.Tuple) flow.Frame {
 		if l.VLAN != nil {
 			f.VLAN = uint16(l.VLAN.ID)
 		}
-		if far, ok := only(n.Host(w.to), t.Dst, t.Src); ok && sameSubnet(l, t) {
+		if far, ok := only(n.Host(w.to), t.Dst, t.Src); ok && l.Faces(t.Src, t.Dst) {
 			f.DstMAC = far.MAC
 		}
 	}
 	return f
-}
-
-func sameSubnet(l netstate.Link, t flow.Tuple) bool {
-	for _, p := range l.Addresses {
-		if p.Addr() == t.Src && p.Masked().Contains(t.Dst) {
-			return true
-		}
-	}
-	return false
 }
 
 // place is the link on which steer puts a connected stream; "" unknown.

@@ -17,7 +17,7 @@ func (f *finding) say() {
 		f.Summary = fmt.Sprintf("no route from %s to %s (%s)", own, e.Peer, reason(e.Route.Why))
 		f.Remedy = []string{hostRoute(e)}
 	case ReversePath:
-		f.Summary = fmt.Sprintf("%s drops what arrives for %s: rp_filter is strict there, and the way back to %s leaves by %s", f.Link, own, e.Peer, f.Out)
+		f.Summary = fmt.Sprintf("%s drops what arrives for %s: rp_filter is strict there, and the return path to %s leaves by %s", f.Link, own, e.Peer, f.Out)
 		f.Remedy = []string{"sysctl -w " + key(f.Link, "rp_filter") + "=2"}
 	case OneSubnet:
 		f.Summary = fmt.Sprintf("%s and %s are in one subnet, and what is sent from %s (on %s) leaves by %s", f.Link, f.Out, own, f.Link, f.Out)

@@ -37,7 +37,7 @@ func Lanes(a, b netstate.Host, family string) ([]flow.Lane, error) {
 		l, _ := a.LinkWith(src)
 		for _, dst := range far {
 			lane := flow.Lane{Src: src, Dst: dst}
-			if len(lanes) < mostLanes && direct(l, lane) && !slices.Contains(lanes, lane) {
+			if len(lanes) < mostLanes && l.Faces(lane.Src, lane.Dst) && !slices.Contains(lanes, lane) {
 				lanes = append(lanes, lane)
 			}
 		}

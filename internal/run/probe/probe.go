@@ -239,21 +239,10 @@ func (r *runner) frame(lane flow.Lane, sport uint16) flow.Frame {
 	if near.VLAN != nil {
 		f.VLAN = uint16(near.VLAN.ID)
 	}
-	if direct(near, lane) {
+	if near.Faces(lane.Src, lane.Dst) {
 		f.DstMAC = far.MAC
 	}
 	return f
-}
-
-// direct reports whether the far address is on the link's subnet, so that the
-// far host itself is the next hop.
-func direct(l netstate.Link, lane flow.Lane) bool {
-	for _, p := range l.Addresses {
-		if p.Addr() == lane.Src && p.Masked().Contains(lane.Dst) {
-			return true
-		}
-	}
-	return false
 }
 
 // cannotSpread says why a host's own side cannot be even, where its rule says

@@ -25,11 +25,11 @@ type conn interface {
 	multipath() bool
 	// outlet is how the stream's payload is sent, out of the source, and inlet
 	// how it is taken in, after the opening. Either is used by one thread.
-	outlet(agentapi.Mode, *source) (outlet, error)
-	inlet(mode agentapi.Mode, length int) (inlet, error)
+	writer(agentapi.Mode, *source) (writer, error)
+	reader(mode agentapi.Mode, length int) (reader, error)
 	// eager lets the reader sleep until so many bytes wait: the sampler's word,
 	// who alone knows the rate.
-	eager(bytes int)
+	setReceiveLowWater(bytes int)
 	// incoming is the core that last processed what came in; beside reports
 	// that no card handed it over: the peer is on this machine.
 	incoming() (core int, beside bool)
@@ -38,7 +38,7 @@ type conn interface {
 }
 
 // outlet hands payload over to the kernel, many bytes a call.
-type outlet interface {
+type writer interface {
 	// send hands over at most so many bytes.
 	send(most uint64) (int, error)
 	// copied reports whether the kernel copied though it was asked not to.
@@ -47,7 +47,7 @@ type outlet interface {
 }
 
 // inlet takes payload from the kernel; zero, nil is the end of the stream.
-type inlet interface {
+type reader interface {
 	receive() (int, error)
 }
 

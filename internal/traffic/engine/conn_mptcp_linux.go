@@ -66,7 +66,7 @@ func (c *multipathConn) ask() (i mptcp.Info, ok bool) {
 }
 
 // eager does nothing: what wakes a reader is the subflows' business.
-func (c *multipathConn) eager(int) {}
+func (c *multipathConn) setReceiveLowWater(int) {}
 
 func (c *multipathConn) multipath() bool {
 	_, ok := c.ask()

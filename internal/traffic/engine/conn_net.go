@@ -84,11 +84,11 @@ type netMover struct {
 
 func receiveMethod(agentapi.Mode) string { return "read" }
 
-func (c netConn) inlet(mode agentapi.Mode, length int) (inlet, error) {
+func (c netConn) reader(mode agentapi.Mode, length int) (reader, error) {
 	return &netMover{c: c, buf: make([]byte, length)}, refuseMode(mode)
 }
 
-func (c netConn) outlet(mode agentapi.Mode, from *source) (outlet, error) {
+func (c netConn) writer(mode agentapi.Mode, from *source) (writer, error) {
 	return &netMover{c: c, buf: from.bytes}, refuseMode(mode)
 }
 
@@ -118,7 +118,7 @@ func (m *netMover) method() string { return "write" }
 
 func (s *source) release() {}
 
-func (c netConn) eager(int) {}
+func (c netConn) setReceiveLowWater(int) {}
 
 func (c netConn) shut() {
 	_ = c.SetLinger(0)

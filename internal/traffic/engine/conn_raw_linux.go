@@ -127,7 +127,7 @@ func (c *rawConn) shut() { _ = syscall.Shutdown(c.FD, syscall.SHUT_RDWR) }
 
 func (c *rawConn) close() { socket.Reset(c.FD) }
 
-func (c *rawConn) eager(bytes int) {
+func (c *rawConn) setReceiveLowWater(bytes int) {
 	_ = syscall.SetsockoptInt(c.FD, syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, bytes)
 }
 

@@ -61,7 +61,7 @@ const receiveTimes = 16
 func (st *stream) receive(c conn, mode agentapi.Mode) {
 	defer lockThread(&st.thread)()
 	st.settle()
-	in, err := c.inlet(mode, receiveLength(len(st.session.streams)))
+	in, err := c.reader(mode, receiveLength(len(st.session.streams)))
 	if err != nil {
 		st.end(c, err)
 		return
@@ -82,7 +82,7 @@ func (st *stream) receive(c conn, mode agentapi.Mode) {
 
 // pour sends until the connection ends, or until limit bytes are through;
 // zero is no limit.
-func (st *stream) pour(out outlet, limit uint64) error {
+func (st *stream) sendFull(out writer, limit uint64) error {
 	var total uint64
 	for limit == 0 || total < limit {
 		most := uint64(sendLength)
@@ -99,7 +99,7 @@ func (st *stream) pour(out outlet, limit uint64) error {
 }
 
 // account counts what a call handed over.
-func (st *stream) account(out outlet, n int, total *uint64) {
+func (st *stream) account(out writer, n int, total *uint64) {
 	if n > 0 {
 		*total += uint64(n)
 		st.bytes.Store(*total)
@@ -117,7 +117,7 @@ func step(rate unit.BitRate) int {
 
 // drip is pour at a rate of payload, kept by small writes: it holds for every
 // protocol and build, and to the byte. --pacing asks the kernel instead.
-func (st *stream) drip(out outlet, limit uint64, rate unit.BitRate) error {
+func (st *stream) sendPaced(out writer, limit uint64, rate unit.BitRate) error {
 	size := step(rate)
 	pace, begin := newPacer(rate, size), time.Now()
 	var total uint64

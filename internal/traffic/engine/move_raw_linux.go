@@ -26,18 +26,18 @@ func receiveMethod(m agentapi.Mode) string {
 	return "MSG_TRUNC"
 }
 
-// vectorInlet is recvmsg into one buffer many times over. Full calls: fewer,
+// vectorReader is recvmsg into one buffer many times over. Full calls: fewer,
 // larger ones cost the processor less, in the kernel and in the runtime, which
 // looks after every blocked call.
-type vectorInlet struct {
+type vectorReader struct {
 	fd int
 	to *sys.Vector
 }
 
-func (in *vectorInlet) receive() (int, error) { return in.to.Receive(in.fd, sys.WaitAll) }
+func (in *vectorReader) receive() (int, error) { return in.to.Receive(in.fd, sys.WaitAll) }
 
-// dropInlet has the kernel drop what came in.
-type dropInlet struct {
+// dropReader has the kernel drop what came in.
+type dropReader struct {
 	fd   int
 	room []byte
 }
@@ -50,40 +50,40 @@ const (
 	dropTries = 20
 )
 
-func (in dropInlet) receive() (int, error) { return sys.Drop(in.fd, in.room, dropTries) }
+func (in dropReader) receive() (int, error) { return sys.Drop(in.fd, in.room, dropTries) }
 
-func (c *rawConn) inlet(mode agentapi.Mode, length int) (inlet, error) {
+func (c *rawConn) reader(mode agentapi.Mode, length int) (reader, error) {
 	if mode != agentapi.ModeCopy {
-		return dropInlet{c.FD, make([]byte, dropLength)}, nil
+		return dropReader{c.FD, make([]byte, dropLength)}, nil
 	}
-	return &vectorInlet{fd: c.FD, to: sys.NewVector(make([]byte, length), length*receiveTimes, openingLength)}, nil
+	return &vectorReader{fd: c.FD, to: sys.NewVector(make([]byte, length), length*receiveTimes, openingLength)}, nil
 }
 
-func (c *rawConn) outlet(mode agentapi.Mode, from *source) (outlet, error) {
+func (c *rawConn) writer(mode agentapi.Mode, from *source) (writer, error) {
 	switch mode {
 	case agentapi.ModeZeroCopy, agentapi.ModeSendfile:
 		// Of the three ways sendfile wins: MSG_ZEROCOPY is copied on every local
 		// path and pays for every call's completion, splice for the pipe between.
-		return c.fileOutlet(from)
+		return c.fileWriter(from)
 	case agentapi.ModeMsgZeroCopy:
-		return c.pinnedOutlet(from)
+		return c.pinnedWriter(from)
 	}
-	return &writeOutlet{fd: c.FD, from: sys.NewVector(from.bytes, sendLength, openingLength)}, nil
+	return &writeWriter{fd: c.FD, from: sys.NewVector(from.bytes, sendLength, openingLength)}, nil
 }
 
-// writeOutlet is writev of the source many times over.
-type writeOutlet struct {
+// writeWriter is writev of the source many times over.
+type writeWriter struct {
 	fd   int
 	from *sys.Vector
 }
 
-func (o *writeOutlet) send(most uint64) (int, error) { return o.from.Write(o.fd, most) }
-func (o *writeOutlet) copied() bool                  { return false }
-func (o *writeOutlet) method() string                { return "write" }
+func (o *writeWriter) send(most uint64) (int, error) { return o.from.Write(o.fd, most) }
+func (o *writeWriter) copied() bool                  { return false }
+func (o *writeWriter) method() string                { return "write" }
 
-// fileOutlet is sendfile from a file without a name: the kernel sends the pages
+// fileWriter is sendfile from a file without a name: the kernel sends the pages
 // of its cache.
-type fileOutlet struct {
+type fileWriter struct {
 	fd, file int
 	at       int64
 	copies   bool
@@ -93,7 +93,7 @@ type fileOutlet struct {
 // file's end.
 const fileTimes = sendLength / sourceLength
 
-func (c *rawConn) fileOutlet(from *source) (outlet, error) {
+func (c *rawConn) fileWriter(from *source) (writer, error) {
 	f := &from.file
 	f.once.Do(func() {
 		content := make([]byte, 0, fileTimes*len(from.bytes))
@@ -106,10 +106,10 @@ func (c *rawConn) fileOutlet(from *source) (outlet, error) {
 		return nil, f.err
 	}
 	// An MPTCP socket takes no pages: mptcp_sendmsg copies whatever it is given.
-	return &fileOutlet{fd: c.FD, file: f.fd, copies: c.copies}, nil
+	return &fileWriter{fd: c.FD, file: f.fd, copies: c.copies}, nil
 }
 
-func (o *fileOutlet) send(most uint64) (int, error) {
+func (o *fileWriter) send(most uint64) (int, error) {
 	const size = fileTimes * sourceLength
 	n, err := sys.SendFile(o.fd, o.file, o.at, int(min(most, uint64(size-o.at))))
 	if n > 0 {
@@ -118,8 +118,8 @@ func (o *fileOutlet) send(most uint64) (int, error) {
 	return n, err
 }
 
-func (o *fileOutlet) copied() bool   { return o.copies }
-func (o *fileOutlet) method() string { return "sendfile" }
+func (o *fileWriter) copied() bool   { return o.copies }
+func (o *fileWriter) method() string { return "sendfile" }
 
 // release frees what the session's streams had in common.
 func (s *source) release() {
@@ -129,19 +129,19 @@ func (s *source) release() {
 	}
 }
 
-// pinnedOutlet is sendmsg with MSG_ZEROCOPY: the kernel sends the process's
+// pinnedWriter is sendmsg with MSG_ZEROCOPY: the kernel sends the process's
 // own pages and says on the error queue when it is done with them.
-type pinnedOutlet struct {
+type pinnedWriter struct {
 	fd     int
 	from   *sys.Vector
 	copies bool
 }
 
-func (c *rawConn) pinnedOutlet(from *source) (outlet, error) {
+func (c *rawConn) pinnedWriter(from *source) (writer, error) {
 	if err := sys.SetZeroCopy(c.FD); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, errors.ErrUnsupported)
 	}
-	return &pinnedOutlet{fd: c.FD, from: sys.NewVector(from.bytes, pinnedLength, openingLength), copies: c.copies}, nil
+	return &pinnedWriter{fd: c.FD, from: sys.NewVector(from.bytes, pinnedLength, openingLength), copies: c.copies}, nil
 }
 
 // pinnedLength is what one call sends: each call's completion takes part of
@@ -152,7 +152,7 @@ const pinnedLength = 1 << 20
 // that ends in the meantime shuts the socket, which ends it at once.
 const completionWait = 200
 
-func (o *pinnedOutlet) send(most uint64) (int, error) {
+func (o *pinnedWriter) send(most uint64) (int, error) {
 	for {
 		n, err := o.from.Send(o.fd, most, sys.ZeroCopy)
 		some, copied := sys.Completions(o.fd)
@@ -170,7 +170,7 @@ func (o *pinnedOutlet) send(most uint64) (int, error) {
 }
 
 // broken is the socket's own error, which a wait for completions does not tell.
-func (o *pinnedOutlet) broken() error {
+func (o *pinnedWriter) broken() error {
 	n, err := syscall.GetsockoptInt(o.fd, syscall.SOL_SOCKET, syscall.SO_ERROR)
 	if err != nil || n == 0 {
 		return err
@@ -178,5 +178,5 @@ func (o *pinnedOutlet) broken() error {
 	return syscall.Errno(n)
 }
 
-func (o *pinnedOutlet) copied() bool   { return o.copies }
-func (o *pinnedOutlet) method() string { return "MSG_ZEROCOPY" }
+func (o *pinnedWriter) copied() bool   { return o.copies }
+func (o *pinnedWriter) method() string { return "MSG_ZEROCOPY" }

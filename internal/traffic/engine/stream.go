@@ -142,14 +142,14 @@ func (st *stream) connect(ns netns.Namespace, req agentapi.SourceRequest, index 
 		return sender{}, err
 	}
 	*got = opened(want, c)
-	send := func() error { return st.pour(out, st.session.limit) }
+	send := func() error { return st.sendFull(out, st.session.limit) }
 	if req.Rate > 0 {
-		send = func() error { return st.drip(out, st.session.limit, req.Rate) }
+		send = func() error { return st.sendPaced(out, st.session.limit, req.Rate) }
 	}
 	return sender{send, func(err error) { st.end(c, err) }}, nil
 }
 
-func (st *stream) openOn(c conn, req agentapi.SourceRequest, index int, want agentapi.Stream) (outlet, error) {
+func (st *stream) openOn(c conn, req agentapi.SourceRequest, index int, want agentapi.Stream) (writer, error) {
 	if err := open(c, req.Key, index); err != nil {
 		return nil, fmt.Errorf("stream %s: %w", want.Lane, err)
 	}
@@ -159,7 +159,7 @@ func (st *stream) openOn(c conn, req agentapi.SourceRequest, index int, want age
 		return nil, fmt.Errorf("stream %s: %w", want.Lane, ErrFellBack)
 	}
 	st.mptcp = req.MPTCP
-	out, err := c.outlet(req.Mode, st.session.source)
+	out, err := c.writer(req.Mode, st.session.source)
 	if err != nil {
 		return nil, fmt.Errorf("stream %s: %w", want.Lane, err)
 	}

@@ -131,13 +131,13 @@ func (l *datagramListener) opening(here netip.AddrPort, packet []byte, from neti
 	}
 }
 
-// refusalsTold bounds what strangers can write into a log.
-const refusalsTold = 10
+// refusalsLogged bounds what strangers can write into a log.
+const refusalsLogged = 10
 
 func (l *datagramListener) refuse(from netip.AddrPort, reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.refused++; l.refused <= refusalsTold {
+	if l.refused++; l.refused <= refusalsLogged {
 		l.log.Warn("refused a datagram at the data port", "peer", from, "reason", reason)
 	}
 }

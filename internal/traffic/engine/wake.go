@@ -45,16 +45,16 @@ func (s *session) wake(before, now agentapi.Sample) {
 			continue
 		}
 		grown := now.Bytes[i] - min(before.Bytes[i], now.Bytes[i])
-		st.eager(lowWater(float64(grown)/span.Seconds(), now.TCP[i].RcvBuf))
+		st.setReceiveLowWater(lowWater(float64(grown)/span.Seconds(), now.TCP[i].RcvBuf))
 	}
 }
 
-func (st *stream) eager(bytes int) {
+func (st *stream) setReceiveLowWater(bytes int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.conn == nil || st.session.stopped() || bytes == max(st.low, 1) {
 		return
 	}
 	st.low = bytes
-	st.conn.eager(bytes)
+	st.conn.setReceiveLowWater(bytes)
 }

@@ -27,7 +27,7 @@ type datagrams struct {
 const counters64 = true
 
 // pour sends datagrams in volleys, no faster than the stream's rate.
-func (d *datagrams) pour(s *stream, stop <-chan struct{}) error {
+func (d *datagrams) sendFull(s *stream, stop <-chan struct{}) error {
 	p := newPacer(s.rate)
 	volley := volleySize
 	if s.rate > 0 {

@@ -39,11 +39,11 @@ func (s *stream) run(buf []byte, stop <-chan struct{}, ended func() bool) {
 	var err error
 	switch {
 	case s.udp != nil && s.sending:
-		err = s.udp.pour(s, stop)
+		err = s.udp.sendFull(s, stop)
 	case s.udp != nil:
 		err = s.udp.take(s, stop)
 	case s.sending:
-		err = s.pour(buf, stop)
+		err = s.sendFull(buf, stop)
 	default:
 		err = s.take(buf, stop)
 	}
@@ -64,7 +64,7 @@ func stopped(stop <-chan struct{}) bool {
 }
 
 // pour sends the block again and again, no faster than the rate.
-func (s *stream) pour(buf []byte, stop <-chan struct{}) error {
+func (s *stream) sendFull(buf []byte, stop <-chan struct{}) error {
 	p := newPacer(s.rate)
 	total := uint64(0)
 	for !stopped(stop) {

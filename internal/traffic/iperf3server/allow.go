@@ -8,7 +8,7 @@ import (
 )
 
 // doorman says who is served.
-type doorman struct {
+type accessList struct {
 	allow []netip.Prefix
 	token bool
 	// networks are those of the host's interfaces, now.
@@ -25,7 +25,7 @@ const staleAfter = 2 * time.Second
 
 // serves says whether an address may have a test. A host whose interfaces
 // cannot be read serves loopback.
-func (d *doorman) serves(a netip.Addr) bool {
+func (d *accessList) serves(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	switch {
 	case len(d.allow) > 0:
@@ -40,7 +40,7 @@ func within(a netip.Addr, networks []netip.Prefix) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-func (d *doorman) own() []netip.Prefix {
+func (d *accessList) own() []netip.Prefix {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now := time.Now(); d.at.IsZero() || now.Sub(d.at) > staleAfter {

@@ -178,9 +178,9 @@ func TestVanishes(t *testing.T) {
 		}
 	}
 	eventually(t, "all streams given back", func() bool {
-		r.places.mu.Lock()
-		defer r.places.mu.Unlock()
-		return r.places.flowing == 0 && r.places.taken == 0
+		r.slots.mu.Lock()
+		defer r.slots.mu.Unlock()
+		return r.slots.flowing == 0 && r.slots.taken == 0
 	})
 	before := runtime.NumGoroutine()
 	good(t, r, small("after all"))
@@ -211,7 +211,7 @@ func TestRefuses(t *testing.T) {
 		p.want(iperf3.CreateStreams)
 		refused(t, r, ErrFull)
 		_ = p.c.Close()
-		eventually(t, "the place to be free", func() bool { r.places.mu.Lock(); defer r.places.mu.Unlock(); return r.places.taken == 0 })
+		eventually(t, "the place to be free", func() bool { r.slots.mu.Lock(); defer r.slots.mu.Unlock(); return r.slots.taken == 0 })
 		good(t, r, small("next"))
 	})
 	t.Run("without the token", func(t *testing.T) {

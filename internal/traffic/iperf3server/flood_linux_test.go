@@ -148,9 +148,9 @@ func TestFlood(t *testing.T) {
 			}
 			// Cookies take places, for as long as a client may take to answer.
 			eventually(t, "a place", func() bool {
-				r.places.mu.Lock()
-				defer r.places.mu.Unlock()
-				return r.places.taken < DefaultClients/2
+				r.slots.mu.Lock()
+				defer r.slots.mu.Unlock()
+				return r.slots.taken < DefaultClients/2
 			})
 			good(t, r, small("after"))
 		})

@@ -38,7 +38,7 @@ type Config struct {
 	OneOff     bool          // serve one test, then return
 	Log        *slog.Logger  // nil is silence
 	Done       func(Test)    // called once after each test, by several goroutines
-	Refused    func(Refusal) // called for who is turned away, at most RefusalsTold a second
+	Refused    func(Refusal) // called for who is turned away, at most RefusalsLogged a second
 
 	// How long a peer may take for a step that costs it no work; zero is
 	// cookieTime and answerTime.
@@ -63,8 +63,8 @@ const (
 	maxStreamsInAll = 2048 // of all tests
 )
 
-// RefusalsTold bounds how often Config.Refused is called, per second.
-const RefusalsTold = 5
+// RefusalsLogged bounds how often Config.Refused is called, per second.
+const RefusalsLogged = 5
 
 const (
 	cookieTime = 5 * time.Second

@@ -14,25 +14,25 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-func TestDoorman(t *testing.T) {
+func TestAccessList(t *testing.T) {
 	lan := netip.MustParsePrefix("192.0.2.0/24")
 	own := func() ([]netip.Prefix, error) { return []netip.Prefix{lan}, nil }
 	for name, tt := range map[string]struct {
-		d    *doorman
+		d    *accessList
 		from string
 		want bool
 	}{
-		"loopback":              {&doorman{networks: own}, "127.0.0.5", true},
-		"loopback 6":            {&doorman{networks: own}, "::1", true},
-		"own network":           {&doorman{networks: own}, "192.0.2.77", true},
-		"own network, mapped":   {&doorman{networks: own}, "::ffff:192.0.2.77", true},
-		"link-local with zone":  {&doorman{networks: own}, "fe80::1%eth0", true},
-		"stranger":              {&doorman{networks: own}, "198.51.100.1", false},
-		"allowed":               {&doorman{networks: own, allow: []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}}, "198.51.100.1", true},
-		"loopback not allowed":  {&doorman{networks: own, allow: []netip.Prefix{lan}}, "127.0.0.1", false},
-		"token decides":         {&doorman{networks: own, token: true}, "198.51.100.1", true},
-		"not allowed for token": {&doorman{networks: own, token: true, allow: []netip.Prefix{lan}}, "198.51.100.1", false},
-		"networks unknown":      {&doorman{networks: func() ([]netip.Prefix, error) { return nil, errors.New("no") }}, "192.0.2.77", false},
+		"loopback":              {&accessList{networks: own}, "127.0.0.5", true},
+		"loopback 6":            {&accessList{networks: own}, "::1", true},
+		"own network":           {&accessList{networks: own}, "192.0.2.77", true},
+		"own network, mapped":   {&accessList{networks: own}, "::ffff:192.0.2.77", true},
+		"link-local with zone":  {&accessList{networks: own}, "fe80::1%eth0", true},
+		"stranger":              {&accessList{networks: own}, "198.51.100.1", false},
+		"allowed":               {&accessList{networks: own, allow: []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}}, "198.51.100.1", true},
+		"loopback not allowed":  {&accessList{networks: own, allow: []netip.Prefix{lan}}, "127.0.0.1", false},
+		"token decides":         {&accessList{networks: own, token: true}, "198.51.100.1", true},
+		"not allowed for token": {&accessList{networks: own, token: true, allow: []netip.Prefix{lan}}, "198.51.100.1", false},
+		"networks unknown":      {&accessList{networks: func() ([]netip.Prefix, error) { return nil, errors.New("no") }}, "192.0.2.77", false},
 	} {
 		if got := tt.d.serves(netip.MustParseAddr(tt.from)); got != tt.want {
 			t.Errorf("%s: serves %s is %v, want %v", name, tt.from, got, tt.want)
@@ -65,7 +65,7 @@ func TestGate(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
-	p := newPlaces(4, 10)
+	p := newSlots(4, 10)
 	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 	var got []bool
 	for _, from := range []netip.Addr{a, a, a, a, b, b} {
@@ -93,7 +93,7 @@ func TestPlaces(t *testing.T) {
 // TestSpend: a cookie is good once, also under the pressure of others; what
 // cannot be remembered is refused, until the first could not be said again.
 func TestSpend(t *testing.T) {
-	p, now := newPlaces(4, 10), time.Unix(1700000000, 0)
+	p, now := newSlots(4, 10), time.Unix(1700000000, 0)
 	cookie := func(i int) (c iperf3.Cookie) {
 		c[0], c[1], c[2] = byte(i), byte(i>>8), byte(i>>16)+1
 		return c
@@ -119,14 +119,14 @@ func TestSpend(t *testing.T) {
 	}
 }
 
-func TestTeller(t *testing.T) {
+func TestLimitedLog(t *testing.T) {
 	var told []Refusal
-	one := &teller{tell: func(r Refusal) { told = append(told, r) }}
+	one := &limitedLog{tell: func(r Refusal) { told = append(told, r) }}
 	for range 100 {
 		one.refused(netip.IPv6Loopback(), ErrFull)
 	}
 	// A second may have turned once while it ran.
-	if n := len(told); n < RefusalsTold || n > 2*RefusalsTold {
+	if n := len(told); n < RefusalsLogged || n > 2*RefusalsLogged {
 		t.Errorf("%d told", n)
 	}
 	one.finish()
@@ -141,8 +141,8 @@ func TestTeller(t *testing.T) {
 	if more+len(told) != 100 {
 		t.Errorf("%d told and %d counted, want 100 in all", len(told), more)
 	}
-	(&teller{}).refused(netip.IPv6Loopback(), ErrFull)
-	(&teller{}).finish()
+	(&limitedLog{}).refused(netip.IPv6Loopback(), ErrFull)
+	(&limitedLog{}).finish()
 }
 
 func TestPace(t *testing.T) {

@@ -149,7 +149,7 @@ func (s *session) pause() {
 const (
 	drainMost  = 5 * time.Second
 	drainStill = 200 * time.Millisecond
-	drainLook  = 2 * time.Millisecond
+	drainCheck = 2 * time.Millisecond
 )
 
 func (s *session) drain(theirs iperf3.Results) {
@@ -169,7 +169,7 @@ func (s *session) drain(theirs iperf3.Results) {
 		if m := all.moved(); m != moved {
 			moved, changed = m, now
 		}
-		time.Sleep(drainLook)
+		time.Sleep(drainCheck)
 	}
 	s.meter.finish()
 	s.meter.arrived()

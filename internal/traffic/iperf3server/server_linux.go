@@ -19,16 +19,16 @@ import (
 
 // Listener is an open port. Serve must be called once.
 type Listener struct {
-	cfg     Config
-	log     *slog.Logger
-	addrs   []netip.AddrPort
-	tcp     []*net.TCPListener
-	greeter *greeter
-	doorman *doorman
-	gate    *gate
-	places  *places
-	teller  *teller
-	payload *payload
+	cfg        Config
+	log        *slog.Logger
+	addrs      []netip.AddrPort
+	tcp        []*net.TCPListener
+	acceptor   *acceptor
+	accessList *accessList
+	gate       *gate
+	slots      *slots
+	limitedLog *limitedLog
+	payload    *payload
 
 	accepted atomic.Uint64 // connections, in the order of the kernel's queue
 	served   chan struct{} // closed after the first test, with OneOff
@@ -58,9 +58,9 @@ func Listen(cfg Config) (*Listener, error) {
 	strangers, streams := openFiles(fileLimit())
 	l := &Listener{
 		cfg: cfg, log: cfg.Log,
-		doorman: &doorman{allow: cfg.Allow, token: len(cfg.Token) > 0, networks: ownNetworks},
-		gate:    newGate(strangers, min(strangersOfOne, strangers/2)), places: newPlaces(cfg.MaxClients, streams),
-		teller: &teller{tell: cfg.Refused}, served: make(chan struct{}), sessions: make(map[iperf3.Cookie]*session),
+		accessList: &accessList{allow: cfg.Allow, token: len(cfg.Token) > 0, networks: ownNetworks},
+		gate:       newGate(strangers, min(strangersOfOne, strangers/2)), slots: newSlots(cfg.MaxClients, streams),
+		limitedLog: &limitedLog{tell: cfg.Refused}, served: make(chan struct{}), sessions: make(map[iperf3.Cookie]*session),
 	}
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
@@ -133,7 +133,7 @@ func (l *Listener) bind() error {
 		bind = []netip.Addr{{}}
 	}
 	port := l.cfg.Port
-	l.tcp, l.addrs, l.greeter = nil, nil, &greeter{listener: l}
+	l.tcp, l.addrs, l.acceptor = nil, nil, &acceptor{listener: l}
 	for _, a := range bind {
 		host, version := "", "" // every address
 		if a.IsValid() {
@@ -151,7 +151,7 @@ func (l *Listener) bind() error {
 		name := socket.AddrPort(tcp.Addr())
 		port = int(name.Port())
 		l.addrs = append(l.addrs, name)
-		if err := l.greeter.open("udp"+version, net.JoinHostPort(host, strconv.Itoa(port))); err != nil {
+		if err := l.acceptor.open("udp"+version, net.JoinHostPort(host, strconv.Itoa(port))); err != nil {
 			return fmt.Errorf("listen: %w", err)
 		}
 	}
@@ -165,8 +165,8 @@ func (l *Listener) close() {
 	for _, t := range l.tcp {
 		_ = t.Close()
 	}
-	if l.greeter != nil {
-		l.greeter.close()
+	if l.acceptor != nil {
+		l.acceptor.close()
 	}
 }
 
@@ -178,7 +178,7 @@ func (l *Listener) Serve(ctx context.Context) error {
 	for _, t := range l.tcp {
 		l.working.Go(func() { l.accept(t) })
 	}
-	l.working.Go(l.greeter.listen)
+	l.working.Go(l.acceptor.listen)
 	select {
 	case <-ctx.Done():
 	case <-l.served:
@@ -202,7 +202,7 @@ func (l *Listener) Serve(ctx context.Context) error {
 	})
 	defer late.Stop()
 	l.working.Wait()
-	l.teller.finish()
+	l.limitedLog.finish()
 	l.payload.close()
 	return nil
 }
@@ -246,7 +246,7 @@ func (l *Listener) admit(c *net.TCPConn, from netip.AddrPort, number uint64, wai
 		l.log.Debug("a connection said nothing", "peer", from, "reason", err)
 		return
 	}
-	if !l.doorman.serves(from.Addr()) {
+	if !l.accessList.serves(from.Addr()) {
 		l.turnAway(c, from, ErrNotAllowed)
 		return
 	}
@@ -254,18 +254,18 @@ func (l *Listener) admit(c *net.TCPConn, from netip.AddrPort, number uint64, wai
 	if err != nil {
 		_ = c.SetLinger(0)
 		_ = c.Close()
-		l.teller.refused(from.Addr(), ErrMalformed)
+		l.limitedLog.refused(from.Addr(), ErrMalformed)
 		return
 	}
 	if s := l.session(cookie); s != nil {
 		s.offer(c, number)
 		return
 	}
-	if !l.places.take(from.Addr()) {
+	if !l.slots.take(from.Addr()) {
 		l.turnAway(c, from, ErrFull)
 		return
 	}
-	defer l.places.give(from.Addr())
+	defer l.slots.give(from.Addr())
 	l.serve(c, from, cookie)
 }
 
@@ -274,7 +274,7 @@ func (l *Listener) admit(c *net.TCPConn, from netip.AddrPort, number uint64, wai
 func (l *Listener) turnAway(c *net.TCPConn, from netip.AddrPort, reason error) {
 	_, _ = c.Write([]byte{iperf3.AccessDenied.Byte()})
 	_ = c.Close()
-	l.teller.refused(from.Addr(), reason)
+	l.limitedLog.refused(from.Addr(), reason)
 }
 
 func (l *Listener) session(c iperf3.Cookie) *session {
@@ -303,7 +303,7 @@ func (l *Listener) serve(c *net.TCPConn, from netip.AddrPort, cookie iperf3.Cook
 	l.mu.Unlock()
 	if !began {
 		if s.failed != nil && !errors.Is(s.failed, errServerEnds) {
-			l.teller.refused(from.Addr(), s.failed)
+			l.limitedLog.refused(from.Addr(), s.failed)
 		}
 		return
 	}

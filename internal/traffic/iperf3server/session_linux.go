@@ -128,7 +128,7 @@ func (s *session) prove(now time.Time) error {
 	case err != nil:
 		return ErrNoToken
 	}
-	return s.listener.places.spend(s.cookie, until, now)
+	return s.listener.slots.spend(s.cookie, until, now)
 }
 
 // hear reads the client's states until the one after which it waits for us.
@@ -199,7 +199,7 @@ func (s *session) excuse() {
 // order.
 func (s *session) gather() error {
 	n := s.params.Streams()
-	before, ok := s.listener.places.reserve(n)
+	before, ok := s.listener.slots.reserve(n)
 	if !ok {
 		return faulty(iperf3.ReasonStreams, ErrFull)
 	}
@@ -211,10 +211,10 @@ func (s *session) gather() error {
 	if s.params.UDP {
 		// One client of an address at a time: its datagrams do not say whose
 		// they are.
-		if err = s.listener.greeter.expect(s); err == nil {
+		if err = s.listener.acceptor.expect(s); err == nil {
 			err = s.invite(n)
 		}
-		s.listener.greeter.done(s)
+		s.listener.acceptor.done(s)
 	} else {
 		err = s.invite(n)
 	}
@@ -328,7 +328,7 @@ func (s *session) close() {
 	for _, st := range s.streams {
 		st.close()
 	}
-	s.listener.places.release(s.reserved)
+	s.listener.slots.release(s.reserved)
 }
 
 func readFull(r io.Reader, b []byte) error {

@@ -17,7 +17,7 @@ func TestLocal(t *testing.T) {
 		t.Skip("left out by -short: it takes seconds")
 	}
 	Run(t, Transport{Version: "test", Also: added, Dial: func(t testing.TB, at End) *fleet.Host {
-		h, err := fleet.Dial(t.Context(), at.Name, "netns:"+at.NS.Name, fleet.Config{Version: "test", JournalDir: at.Dir, HoldDir: at.Dir, Unguarded: true, More: more()})
+		h, err := fleet.Dial(t.Context(), at.Name, "netns:"+at.NS.Name, fleet.Config{Version: "test", JournalDir: at.Dir, LockDir: at.Dir, Unguarded: true, More: more()})
 		must(t, err)
 		return h
 	}})
@@ -28,7 +28,7 @@ func TestStream(t *testing.T) {
 	Run(t, Transport{Version: "test", Also: added, Dial: func(t testing.TB, at End) *fleet.Host {
 		requests, ours := io.Pipe()
 		theirs, replies := io.Pipe()
-		a := agent.New(agent.Config{Name: at.Name, Namespace: at.NS, Version: "test", JournalDir: at.Dir, HoldDir: at.Dir, More: more()})
+		a := agent.New(agent.Config{Name: at.Name, Namespace: at.NS, Version: "test", JournalDir: at.Dir, LockDir: at.Dir, More: more()})
 		go func() {
 			_ = a.Serve(context.Background(), requests, replies) // it ends with its input
 			replies.Close()

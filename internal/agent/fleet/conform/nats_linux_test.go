@@ -40,14 +40,14 @@ func TestNATS(t *testing.T) {
 }
 
 // serve runs the agent of an end until the test is over.
-func serve(t testing.TB, r *testcluster.Rig, end End) {
+func serve(t testing.TB, r *testcluster.Server, end End) {
 	conn := testcluster.Connect(t, r.As(t, end.Name, agentapi.RoleAgent))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
 		ended <- natsagent.Run(ctx, conn, natsagent.Config{
 			Host: end.Name, Audit: filepath.Join(end.Dir, "audit.log"),
-			Agent: agent.Config{Name: end.Name, Namespace: end.NS, Version: "test", JournalDir: end.Dir, HoldDir: end.Dir, More: more()},
+			Agent: agent.Config{Name: end.Name, Namespace: end.NS, Version: "test", JournalDir: end.Dir, LockDir: end.Dir, More: more()},
 		})
 	}()
 	t.Cleanup(func() {

@@ -27,7 +27,7 @@ func (s *suite) hello(t *testing.T) {
 	if got := h.Hello; got.Version != agentapi.Version || s.version != "" && got.Linerate != s.version || got.OS != runtime.GOOS || got.Machine == "" {
 		t.Errorf("hello: %+v", got)
 	}
-	for _, c := range []agentapi.Capability{agentapi.CanRoot, agentapi.CanNetAdmin, agentapi.CanEcho, agentapi.CanHold} {
+	for _, c := range []agentapi.Capability{agentapi.CanRoot, agentapi.CanNetAdmin, agentapi.CanEcho, agentapi.CanLock} {
 		if !h.Hello.Capabilities.Has(c) {
 			t.Errorf("root lacks %s: %v", c, h.Hello.Capabilities)
 		}
@@ -250,27 +250,27 @@ func (s *suite) atOnce(t *testing.T) {
 
 // hold is kept by one run, over however many connections, until it lets go.
 func (s *suite) hold(t *testing.T) {
-	mine := agentapi.HoldRequest{Holder: agentapi.Holder{Run: "mine", User: "ann", Host: "desk", What: "measure"}}
-	other := agentapi.HoldRequest{Holder: agentapi.Holder{Run: "other", User: "bob", Host: "desk", What: "tune"}}
+	mine := agentapi.LockRequest{Holder: agentapi.Holder{Run: "mine", User: "ann", Host: "desk", What: "measure"}}
+	other := agentapi.LockRequest{Holder: agentapi.Holder{Run: "other", User: "bob", Host: "desk", What: "tune"}}
 	first, second := s.dial(t, s.near), s.open(t, s.near)
-	if reply, err := ask.Call(t.Context(), first, agentapi.Hold, mine); err != nil || reply.Note != "" {
+	if reply, err := ask.Call(t.Context(), first, agentapi.Lock, mine); err != nil || reply.Note != "" {
 		t.Fatalf("%+v, %v", reply, err)
 	}
-	_, err := ask.Call(t.Context(), second, agentapi.Hold, other)
+	_, err := ask.Call(t.Context(), second, agentapi.Lock, other)
 	if !errors.Is(err, agentapi.ErrBusy) || !strings.Contains(err.Error(), "ann") {
-		t.Errorf("held by another run: %v, want ErrBusy and who", err)
+		t.Errorf("locked by another run: %v, want ErrBusy and who", err)
 	}
 	release(t, first)
-	if _, err := ask.Call(t.Context(), second, agentapi.Hold, other); err != nil {
+	if _, err := ask.Call(t.Context(), second, agentapi.Lock, other); err != nil {
 		t.Errorf("let go, and %v", err)
 	}
 	release(t, second)
-	if _, err := ask.Call(t.Context(), first, agentapi.Hold, mine); err != nil {
+	if _, err := ask.Call(t.Context(), first, agentapi.Lock, mine); err != nil {
 		t.Error(err)
 	}
 	must(t, first.Close())
 	s.within(t, "a connection that has ended lets go", func() bool {
-		_, err := ask.Call(t.Context(), second, agentapi.Hold, other)
+		_, err := ask.Call(t.Context(), second, agentapi.Lock, other)
 		return err == nil
 	})
 }

@@ -37,7 +37,7 @@ func TestLinkedState(t *testing.T) {
 		if err == nil {
 			err = a.Revoke("db1", agentapi.RoleAgent)
 		}
-		if !errors.Is(err, statefile.ErrForeign) {
+		if !errors.Is(err, statefile.ErrUntrusted) {
 			t.Errorf("%s as a link: %v", name, err)
 		}
 		if now, err := os.ReadFile(moved); err != nil || string(now) != string(text) {

@@ -36,7 +36,7 @@ const loginMark = "linerate2."
 // like until it expires; valid zero is without end. The directory keeps its
 // hash. Errors: wire.ErrName, ErrLoginRole.
 func (a *Authority) IssueLogin(name string, role agentapi.Role, valid time.Duration) (string, error) {
-	if err := wire.CheckName("user", name+DeputySuffix); err != nil {
+	if err := wire.CheckName("user", name+SignerSuffix); err != nil {
 		return "", err
 	}
 	if !slices.Contains(agentapi.People(), role) {

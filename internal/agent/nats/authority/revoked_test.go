@@ -38,11 +38,11 @@ func TestNATSSecurityRevocationsGrow(t *testing.T) {
 		return account.Revocations
 	}
 	for range 30 { // a page that is started anew, with a visitor
-		deputy, err := a.NewDeputy("eve")
+		webSigner, err := a.NewSigner("eve")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := deputy.Credentials(agentapi.RoleChange, 6*time.Hour, filepath.Join(t.TempDir(), "eve.creds")); err != nil {
+		if err := webSigner.Credentials(agentapi.RoleChange, 6*time.Hour, filepath.Join(t.TempDir(), "eve.creds")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -112,8 +112,8 @@ func (a *Authority) Issue(url string, g Grant) (Token, error) {
 	if _, err := wire.Permissions(g.Name, g.Role); err != nil {
 		return Token{}, err
 	}
-	if g.Role.Person() && strings.HasSuffix(g.Name, DeputySuffix) {
-		return Token{}, fmt.Errorf("user %s: %w: names that end in %s are of users of the web page", g.Name, ErrTaken, DeputySuffix)
+	if g.Role.Person() && strings.HasSuffix(g.Name, SignerSuffix) {
+		return Token{}, fmt.Errorf("user %s: %w: names that end in %s are of users of the web page", g.Name, ErrTaken, SignerSuffix)
 	}
 	if g.Within <= 0 || g.Within > LongestToken {
 		return Token{}, fmt.Errorf("a token for %v: want more than 0 and at most %v", g.Within, LongestToken)

@@ -149,7 +149,7 @@ func pinned(fingerprint string) *tls.Config {
 				}
 			}
 			if !found {
-				return fmt.Errorf("%w, which the token names (%w)", link.ErrForeign, fs.ErrPermission)
+				return fmt.Errorf("%w, which the token names (%w)", link.ErrUntrusted, fs.ErrPermission)
 			}
 			_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, DNSName: state.ServerName})
 			return err

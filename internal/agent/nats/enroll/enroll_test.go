@@ -94,7 +94,7 @@ func TestEnroll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Enroll(t.Context(), token, t.TempDir(), false); !errors.Is(err, link.ErrForeign) {
+		if _, err := Enroll(t.Context(), token, t.TempDir(), false); !errors.Is(err, link.ErrUntrusted) {
 			t.Errorf("a server of another authority was trusted: %v", err)
 		}
 		token.CA = read.CA // a token made up for this server

@@ -30,9 +30,9 @@ import (
 var (
 	ErrUnreachable = errors.New("no NATS server answers")
 	ErrCreds       = errors.New("bad credentials")
-	// ErrForeign is a server that another certificate authority vouches for, or
+	// ErrUntrusted is a server that another certificate authority vouches for, or
 	// none: somebody else's, or one that was set up anew.
-	ErrForeign = errors.New("the server is not of our certificate authority")
+	ErrUntrusted = errors.New("the server is not of our certificate authority")
 )
 
 // Config says where NATS is and who connects.
@@ -154,7 +154,7 @@ func connecting(url string, err error) error {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
 		return fmt.Errorf("connect to %s: %w: the server does not take them (%w)", redacted(url), ErrCreds, fs.ErrPermission)
 	case errors.As(err, &unverified):
-		return fmt.Errorf("connect to %s: %w: %w (%w)", redacted(url), ErrForeign, err, fs.ErrPermission)
+		return fmt.Errorf("connect to %s: %w: %w (%w)", redacted(url), ErrUntrusted, err, fs.ErrPermission)
 	}
 	return fmt.Errorf("connect to %s: %w: %w", redacted(url), ErrUnreachable, err)
 }

@@ -14,26 +14,26 @@ import (
 
 // asked is one message as it came: read, and not believed.
 type asked struct {
-	req    wire.Request
-	method agentapi.AnyMethod // zero: not known here
-	talk   string
-	call   uint64
-	part   wire.Part
-	at     int64 // nanoseconds, by who signed it
-	m      *nats.Msg
+	req     wire.Request
+	method  agentapi.AnyMethod // zero: not known here
+	session string
+	call    uint64
+	part    wire.Part
+	at      int64 // nanoseconds, by who signed it
+	m       *nats.Msg
 }
 
 // read reads a message. Errors: wire.ErrName, wire.ErrParts.
-func (s *station) read(m *nats.Msg) (asked, error) {
-	a := asked{m: m, talk: m.Header.Get(wire.HeaderTalk)}
+func (s *natsAgent) read(m *nats.Msg) (asked, error) {
+	a := asked{m: m, session: m.Header.Get(wire.HeaderSession)}
 	var err error
 	if a.req, err = wire.ParseRequest(m.Subject); err != nil {
 		return a, err
 	}
-	if a.method = wire.Talk(a.req.Method); a.method.Name == "" {
+	if a.method = wire.Session(a.req.Method); a.method.Name == "" {
 		a.method = s.own.Method(a.req.Method)
 	}
-	if err := wire.CheckName("conversation", a.talk); err != nil {
+	if err := wire.CheckName("conversation", a.session); err != nil {
 		return a, err
 	}
 	if a.call, err = strconv.ParseUint(m.Header.Get(wire.HeaderCall), 10, 64); err != nil || a.call == 0 {
@@ -48,7 +48,7 @@ func (s *station) read(m *nats.Msg) (asked, error) {
 
 // said is what the message's signature must be over.
 func (a asked) said(challenge string) wire.Signed {
-	return wire.Signed{Kind: wire.KindRequest, Subject: a.m.Subject, Talk: a.talk, Challenge: challenge, Call: a.call, Time: a.at}.OfPart(a.part)
+	return wire.Signed{Kind: wire.KindRequest, Subject: a.m.Subject, Session: a.session, Challenge: challenge, Call: a.call, Time: a.at}.OfPart(a.part)
 }
 
 // room accounts for what is kept and done for users. It is safe for many
@@ -81,7 +81,7 @@ func (r *room) take(user string, n int) bool {
 // fresh is nil for a message that comes as long after the conversation's opening
 // as it was signed after that. Neither clock need be right. Errors:
 // agentapi.ErrRefused.
-func (t *talk) fresh(a asked) error {
+func (t *session) fresh(a asked) error {
 	late := time.Since(t.opened) - time.Duration(a.at-t.said)
 	if late.Abs() > freshFor {
 		return fmt.Errorf("%w: the request is %v late, want at most %v", agentapi.ErrRefused, late.Round(time.Second), freshFor)

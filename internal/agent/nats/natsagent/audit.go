@@ -114,7 +114,7 @@ func (a *audit) write(e entry) error {
 	// A link would lead the lines somewhere else. Opened anew each time: a log that
 	// was moved away goes on under its name.
 	f, err := statefile.Open(a.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if errors.Is(err, statefile.ErrForeign) {
+	if errors.Is(err, statefile.ErrUntrusted) {
 		return fmt.Errorf("%w: %w", errAudit, err)
 	}
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 // Meter counts what one agent does, for whoever watches it. The zero value is
 // ready; it is for many goroutines. A nil Meter counts nothing.
 type Meter struct {
-	mu      sync.Mutex
-	counts  Counts
-	station *station // whose it is; nil before it answers
+	mu        sync.Mutex
+	counts    Counts
+	natsAgent *natsAgent // whose it is; nil before it answers
 }
 
 // Counts are what was counted since the agent began.
@@ -89,12 +89,12 @@ func (m *Meter) Counts() Counts {
 	defer m.mu.Unlock()
 	out := m.counts
 	out.Calls, out.Changes, out.Refused = maps.Clone(out.Calls), maps.Clone(out.Changes), maps.Clone(out.Refused)
-	if s := m.station; s != nil {
+	if s := m.natsAgent; s != nil {
 		bus := s.conn.Stats()
 		out.Since, out.Connected, out.Reconnects, out.BytesIn, out.BytesOut = s.since, s.conn.IsConnected(), bus.Reconnects, bus.InBytes, bus.OutBytes
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		out.Conversations = len(s.talks)
+		out.Conversations = len(s.sessions)
 	}
 	return out
 }
@@ -103,7 +103,7 @@ func (m *Meter) Counts() Counts {
 // does.
 func (m *Meter) Observe(ctx context.Context) (netstate.Host, error) {
 	m.mu.Lock()
-	s := m.station
+	s := m.natsAgent
 	m.mu.Unlock()
 	if s == nil {
 		return netstate.Host{}, ErrNobody
@@ -116,13 +116,13 @@ func (m *Meter) Observe(ctx context.Context) (netstate.Host, error) {
 var ErrNobody = errors.New("the agent does not answer yet")
 
 // of tells the meter whose it is.
-func (m *Meter) of(s *station) {
+func (m *Meter) of(s *natsAgent) {
 	if m == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.station = s
+	m.natsAgent = s
 }
 
 // begun counts a call that runs; the caller calls ended when it does not.

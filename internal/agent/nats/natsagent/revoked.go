@@ -9,7 +9,7 @@ import (
 )
 
 // recall reads the list of revocations that was known when the agent ended.
-func (s *station) recall() {
+func (s *natsAgent) recall() {
 	if s.cfg.Revoked == "" {
 		return
 	}
@@ -24,7 +24,7 @@ func (s *station) recall() {
 
 // learn takes a list of revocations that is newer, and ends what those whose
 // claims are revoked have begun.
-func (s *station) learn(list string) {
+func (s *natsAgent) learn(list string) {
 	newer, err := s.trust.Learn(list)
 	if err != nil {
 		s.refused.Warn("a list of revocations is not believed", "error", err)
@@ -42,10 +42,10 @@ func (s *station) learn(list string) {
 }
 
 // endRevoked ends the conversations of those whose claims are good no more.
-func (s *station) endRevoked() {
+func (s *natsAgent) endRevoked() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id, t := range s.talks {
+	for id, t := range s.sessions {
 		if err := s.trust.Good(t.who); err != nil {
 			s.log.Warn("a conversation was ended", "user", t.who.Name, "conversation", id, "error", err)
 			s.drop(t)

@@ -92,7 +92,7 @@ func TestEveryMethodHasARoleAndAHandler(t *testing.T) {
 	}
 	for role, some := range map[agentapi.Role][]agentapi.AnyMethod{
 		agentapi.RoleWatch:   {agentapi.Observe.Any(), agentapi.Hello.Any()},
-		agentapi.RoleMeasure: {agentapi.OpenSink.Any(), agentapi.Ping.Any(), agentapi.Hold.Any()},
+		agentapi.RoleMeasure: {agentapi.OpenSink.Any(), agentapi.Ping.Any(), agentapi.Lock.Any()},
 		agentapi.RoleChange:  {agentapi.Apply.Any(), agentapi.Rollback.Any(), agentapi.Confirm.Any(), agentapi.ConfigFiles.Any()}, // files may hold secrets
 	} {
 		for _, m := range some {

@@ -16,7 +16,7 @@ import (
 
 // publish says how the host is, now and then, until ctx ends. Each wait is
 // another: a fleet that was started at once must not speak at once.
-func (s *station) publish(ctx context.Context) {
+func (s *natsAgent) publish(ctx context.Context) {
 	if s.cfg.Every < 0 {
 		return
 	}
@@ -42,7 +42,7 @@ func (s *station) publish(ctx context.Context) {
 }
 
 // tell says how the host is to the run store.
-func (s *station) tell(ctx context.Context) error {
+func (s *natsAgent) tell(ctx context.Context) error {
 	hello, err := ask.Call(ctx, s.own, agentapi.Hello, agentapi.HelloRequest{Version: agentapi.Version})
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *station) tell(ctx context.Context) error {
 
 // say has the run store keep the state, signed, and learns from its answer whose
 // claims were revoked meanwhile.
-func (s *station) say(ctx context.Context, state wire.State) error {
+func (s *natsAgent) say(ctx context.Context, state wire.State) error {
 	body, err := json.Marshal(state)
 	if err != nil {
 		return err

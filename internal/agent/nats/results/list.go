@@ -51,7 +51,7 @@ func List(ctx context.Context, conn *link.Conn) ([]Kept, error) {
 			out = append(out, k)
 		}
 		if p.After <= after {
-			return nil, fmt.Errorf("list runs: %w: it goes back", wire.ErrParts)
+			return nil, fmt.Errorf("list runs: %w: the order is not ascending", wire.ErrParts)
 		}
 		after = p.After
 	}

@@ -241,7 +241,7 @@ func (r *Run) readBase(ctx context.Context) (record.Record, error) {
 	if err != nil {
 		return rec, err
 	}
-	var w wire.Whole
+	var w wire.Assembly
 	var packed []byte
 	for n := 1; n <= h.Of; n++ {
 		body, err := r.get(ctx, wire.BaseKey(h.Version, n))
@@ -274,7 +274,7 @@ func (r *Run) readBase(ctx context.Context) (record.Record, error) {
 // order in which they came.
 func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
 	var out []record.Trial
-	wholes, held := make(map[string]*wire.Whole), 0
+	wholes, held := make(map[string]*wire.Assembly), 0
 	for after := uint64(0); ; {
 		p, body, err := r.store.ask(ctx, wire.StoreTrials, wire.StoreParams{User: r.user, Run: r.name, Sequence: after}, nil)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -297,11 +297,11 @@ func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
 		}
 		id := words[1]
 		if wholes[id] == nil {
-			wholes[id] = &wire.Whole{}
+			wholes[id] = &wire.Assembly{}
 		}
-		held -= wholes[id].Held()
+		held -= wholes[id].Buffered()
 		text, done, err := wholes[id].Add(part)
-		if held += wholes[id].Held(); held > mostOpen {
+		if held += wholes[id].Buffered(); held > mostOpen {
 			return nil, fmt.Errorf("%w: too many trials are not whole", wire.ErrParts)
 		}
 		if err != nil || !done {
@@ -310,7 +310,7 @@ func (r *Run) readTrials(ctx context.Context) ([]record.Trial, error) {
 		if err := wire.CheckValues(text); err != nil {
 			return nil, fmt.Errorf("trial %s: %w", id, err)
 		}
-		held -= wholes[id].Held()
+		held -= wholes[id].Buffered()
 		var t record.Trial
 		if err := json.Unmarshal(text, &t); err != nil {
 			return nil, fmt.Errorf("trial %s: %w", id, err)

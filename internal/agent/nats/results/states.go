@@ -39,7 +39,7 @@ func States(ctx context.Context, conn *link.Conn) (states map[string]wire.State,
 			states[host] = state
 		}
 		if p.After <= after {
-			return nil, nil, fmt.Errorf("read the hosts' states: %w: it goes back", wire.ErrParts)
+			return nil, nil, fmt.Errorf("read the hosts' states: %w: the order is not ascending", wire.ErrParts)
 		}
 		after = p.After
 	}

@@ -18,8 +18,8 @@ import (
 // Bounds of trials whose parts are not all there: whose controller died never
 // are.
 const (
-	mostOpen = 64
-	mostHeld = 64 << 20 // bytes
+	mostOpen     = 64
+	mostBuffered = 64 << 20 // bytes
 )
 
 // betweenStreams is how often a new user's stream is looked for.
@@ -29,7 +29,7 @@ const betweenStreams = 3 * time.Second
 // oldest first, and goes on with those that are kept meanwhile, until ctx ends.
 // One call is made at a time; run is unique in the fleet, with its user's name.
 func (s *Storage) Follow(ctx context.Context, since time.Time, each func(run string, t record.Trial)) error {
-	f := &followed{each: each, wholes: make(map[string]*wire.Whole)}
+	f := &followed{each: each, wholes: make(map[string]*wire.Assembly)}
 	var consuming []jetstream.ConsumeContext
 	defer func() {
 		for _, c := range consuming {
@@ -72,7 +72,7 @@ type followed struct {
 	each func(string, record.Trial)
 
 	mu     sync.Mutex
-	wholes map[string]*wire.Whole
+	wholes map[string]*wire.Assembly
 	order  []string // of wholes, the oldest first
 	held   int      // bytes of all
 }
@@ -93,13 +93,13 @@ func (f *followed) take(m jetstream.Msg) {
 	key := strings.Join([]string{words[0], words[1], words[3]}, ".")
 	w := f.wholes[key]
 	if w == nil {
-		w = &wire.Whole{}
+		w = &wire.Assembly{}
 		f.wholes[key], f.order = w, append(f.order, key)
 	}
-	before := w.Held()
+	before := w.Buffered()
 	text, done, err := w.Add(part)
-	f.held += w.Held() - before
-	for len(f.order) > mostOpen || f.held > mostHeld && len(f.order) > 1 {
+	f.held += w.Buffered() - before
+	for len(f.order) > mostOpen || f.held > mostBuffered && len(f.order) > 1 {
 		f.forget(f.order[0])
 	}
 	if err == nil && !done {
@@ -115,7 +115,7 @@ func (f *followed) take(m jetstream.Msg) {
 
 func (f *followed) forget(key string) {
 	if w := f.wholes[key]; w != nil {
-		f.held -= w.Held()
+		f.held -= w.Buffered()
 	}
 	delete(f.wholes, key)
 	for i, k := range f.order {

@@ -17,7 +17,7 @@ import (
 // Cluster is three processes of nats-server, as Debian or a user would run
 // them, with the configuration that `linerate serve` writes.
 type Cluster struct {
-	*Rig
+	*Server
 	program string
 	conf    []string
 	members []*authority.Authority
@@ -83,7 +83,7 @@ func processes(t testing.TB, n int) *Cluster {
 		}
 		url += "tls://" + listen
 	}
-	c.Rig = &Rig{Authority: a, URL: url, Dir: filepath.Join(top, "serve-0")}
+	c.Server = &Server{Authority: a, URL: url, Dir: filepath.Join(top, "serve-0")}
 	for i := range n {
 		c.Run(t, i)
 	}

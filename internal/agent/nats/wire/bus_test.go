@@ -18,11 +18,11 @@ func TestNoRole(t *testing.T) {
 		t.Errorf("%v, want ErrUnsupported", err)
 	}
 	for _, m := range []agentapi.AnyMethod{Open, Beat, Close, Cancel} {
-		if Talk(m.Name) != m || CheckName("method", string(m.Name)) != nil {
+		if Session(m.Name) != m || CheckName("method", string(m.Name)) != nil {
 			t.Errorf("%+v is no method of a conversation", m)
 		}
 	}
-	if m := Talk("observe"); m != (agentapi.AnyMethod{}) {
+	if m := Session("observe"); m != (agentapi.AnyMethod{}) {
 		t.Errorf("%+v is one", m)
 	}
 }
@@ -180,7 +180,7 @@ func TestRequestCheck(t *testing.T) {
 // What a signature is over differs in every field that a request has, and no JSON
 // text, such as the number that a NATS server has clients sign, is one.
 func TestSigned(t *testing.T) {
-	one := Signed{Kind: KindRequest, Subject: "s", Talk: "t", Challenge: "c", Call: 1, Time: 1, Params: "p", Size: 1, Sum: "x"}
+	one := Signed{Kind: KindRequest, Subject: "s", Session: "t", Challenge: "c", Call: 1, Time: 1, Params: "p", Size: 1, Sum: "x"}
 	seen := map[string]string{string(one.Text()): "itself"}
 	v := reflect.ValueOf(&one).Elem()
 	for i := range v.NumField() {

@@ -15,8 +15,8 @@ var (
 	Cancel = agentapi.AnyMethod{Name: "talk-cancel", Role: agentapi.RoleWatch}
 )
 
-// Talk is the one of them that has a name; the zero AnyMethod is none.
-func Talk(name agentapi.MethodName) agentapi.AnyMethod {
+// Session is the one of them that has a name; the zero AnyMethod is none.
+func Session(name agentapi.MethodName) agentapi.AnyMethod {
 	for _, m := range [...]agentapi.AnyMethod{Open, Beat, Close, Cancel} {
 		if m.Name == name {
 			return m
@@ -44,16 +44,16 @@ type Opened struct {
 	Silence time.Duration `json:"silence_ns"`
 }
 
-// BeatRequest keeps a conversation, and says which calls have no reply yet:
+// HeartbeatRequest keeps a conversation, and says which calls have no reply yet:
 // every call up to Last that is not in Waiting has.
-type BeatRequest struct {
+type HeartbeatRequest struct {
 	Last    uint64   `json:"last"`
 	Waiting []uint64 `json:"waiting,omitempty"`
 }
 
-// BeatReply names those of them that the agent has not heard of, or has
+// HeartbeatReply names those of them that the agent has not heard of, or has
 // answered: to be sent again, as the bus lost one way or the other.
-type BeatReply struct {
+type HeartbeatReply struct {
 	Again []uint64 `json:"again,omitempty"`
 }
 

@@ -11,7 +11,7 @@ import (
 
 // The headers of a message.
 const (
-	HeaderTalk      = "Linerate-Talk"      // the conversation
+	HeaderSession   = "Linerate-Talk"      // the conversation
 	HeaderInstance  = "Linerate-Instance"  // of the agent that it is with
 	HeaderCall      = "Linerate-Call"      // the call's number in it
 	HeaderPart      = "Linerate-Part"      // "2/5": the second of five messages
@@ -86,8 +86,8 @@ func (p Part) Checked(most int) (Part, error) {
 	return p, nil
 }
 
-// Whole collects the parts of one message. The zero value is empty.
-type Whole struct {
+// Assembly collects the parts of one message. The zero value is empty.
+type Assembly struct {
 	parts [][]byte
 	there int
 	bytes int
@@ -97,7 +97,7 @@ type Whole struct {
 // Add takes a part in any order, and returns the whole when it is complete.
 // The same part again changes nothing. Parts of different wholes, more bytes
 // than were said, or a wrong checksum are ErrParts.
-func (w *Whole) Add(p Part) ([]byte, bool, error) {
+func (w *Assembly) Add(p Part) ([]byte, bool, error) {
 	if w.parts == nil {
 		w.parts, w.first = make([][]byte, p.Of), p
 	}
@@ -130,7 +130,7 @@ func (w *Whole) Add(p Part) ([]byte, bool, error) {
 const partCost = 24
 
 // Cost is how many bytes more it would keep with a part.
-func (w *Whole) Cost(p Part) int {
+func (w *Assembly) Cost(p Part) int {
 	cost := 0
 	if w.parts == nil {
 		cost = partCost * p.Of
@@ -140,5 +140,5 @@ func (w *Whole) Cost(p Part) int {
 	return cost + len(p.Body)
 }
 
-// Held is how many bytes it keeps, the places of parts that are awaited too.
-func (w *Whole) Held() int { return w.bytes + partCost*len(w.parts) }
+// Buffered is how many bytes it keeps, the places of parts that are awaited too.
+func (w *Assembly) Buffered() int { return w.bytes + partCost*len(w.parts) }

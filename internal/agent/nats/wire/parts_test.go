@@ -10,7 +10,7 @@ import (
 func TestParts(t *testing.T) {
 	for _, n := range []int{0, 1, 9, 10, 11, 95} {
 		whole := bytes.Repeat([]byte("0123456789"), 10)[:n]
-		var w Whole
+		var w Assembly
 		var got []byte
 		done := false
 		parts := Split(whole, 10)
@@ -61,13 +61,13 @@ func TestPartsRefuse(t *testing.T) {
 	}
 	forged := p[1]
 	forged.Body = []byte("ABCDEF")
-	var w Whole
+	var w Assembly
 	_, _, _ = w.Add(p[0])
 	if _, _, err := w.Add(forged); !errors.Is(err, ErrParts) {
 		t.Errorf("a part of something else: %v", err)
 	}
 	other := Split([]byte("another whole thing"), 10)
-	var v Whole
+	var v Assembly
 	_, _, _ = v.Add(p[0])
 	if _, _, err := v.Add(other[1]); !errors.Is(err, ErrParts) {
 		t.Errorf("parts of two wholes: %v", err)
@@ -82,7 +82,7 @@ func FuzzParts(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var w Whole
+		var w Assembly
 		whole, done, err := w.Add(p)
 		if done && (err != nil || !bytes.Equal(whole, body)) {
 			t.Errorf("%q, %v", whole, err)

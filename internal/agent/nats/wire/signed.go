@@ -24,7 +24,7 @@ const (
 type Signed struct {
 	Kind    Kind   `json:"kind"`
 	Subject string `json:"subject"` // names user, role, host and method
-	Talk    string `json:"talk,omitempty"`
+	Session string `json:"talk,omitempty"`
 	// Challenge is a number that the host drew for the conversation: what was
 	// signed for another one is worth nothing in it. That of an opening is "".
 	Challenge string `json:"challenge,omitempty"`

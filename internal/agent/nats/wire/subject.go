@@ -90,11 +90,13 @@ func Asked(host string) string { return root + "req.*.*." + host + ".*" }
 // answers in a conversation; Answer that of one call. A host may publish to no
 // inbox of another's name, and answers nowhere else, whatever reply subject a
 // request names.
-func Inbox(user, host, talk string) string { return root + "inbox." + user + "." + host + "." + talk }
+func Inbox(user, host, session string) string {
+	return root + "inbox." + user + "." + host + "." + session
+}
 
 // Answer is where a host answers one call.
-func Answer(user, host, talk string, call uint64) string {
-	return Inbox(user, host, talk) + "." + strconv.FormatUint(call, 10)
+func Answer(user, host, session string, call uint64) string {
+	return Inbox(user, host, session) + "." + strconv.FormatUint(call, 10)
 }
 
 // storeName stands for the run store where a host's name would: no host can be

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // congestionControl is set per socket for every tool that can.
@@ -102,19 +102,19 @@ func cable(t *testing.T) (pair, func(mtu int)) {
 	if os.Getuid() != 0 {
 		t.Skip("making network namespaces needs root")
 	}
-	a, b := stage.NewSpace(t, "bench-a"), stage.NewSpace(t, "bench-b")
-	stage.Must(t, a.Builder.Veth("eth0", b.Builder, "eth0"))
+	a, b := floor.NewSpace(t, "bench-a"), floor.NewSpace(t, "bench-b")
+	floor.Must(t, a.Builder.Veth("eth0", b.Builder, "eth0"))
 	on := pair{from: a.NS, to: b.NS, fromAddr: netip.MustParseAddr("10.78.0.1"), toAddr: netip.MustParseAddr("10.78.0.2")}
-	for s, addr := range map[stage.Space]netip.Addr{a: on.fromAddr, b: on.toAddr} {
-		stage.Must(t, s.Builder.Address("eth0", netip.PrefixFrom(addr, 24)))
-		stage.Must(t, s.Builder.Up("eth0"))
-		stage.Must(t, s.Builder.Up("lo"))
+	for s, addr := range map[floor.Space]netip.Addr{a: on.fromAddr, b: on.toAddr} {
+		floor.Must(t, s.Builder.Address("eth0", netip.PrefixFrom(addr, 24)))
+		floor.Must(t, s.Builder.Up("eth0"))
+		floor.Must(t, s.Builder.Up("lo"))
 		// nuttcp cannot be told: the nearest that a namespace may have.
-		stage.Must(t, s.NS.Do(func() error { return sysctl.Write("net.ipv4.tcp_congestion_control", "reno", true) }))
+		floor.Must(t, s.NS.Do(func() error { return sysctl.Write("net.ipv4.tcp_congestion_control", "reno", true) }))
 	}
 	return on, func(mtu int) {
-		stage.Must(t, a.Builder.MTU("eth0", mtu))
-		stage.Must(t, b.Builder.MTU("eth0", mtu))
+		floor.Must(t, a.Builder.MTU("eth0", mtu))
+		floor.Must(t, b.Builder.MTU("eth0", mtu))
 	}
 }
 

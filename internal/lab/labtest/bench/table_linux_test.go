@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // setting is one line of the comparison's frame.
@@ -113,7 +113,7 @@ func TestBench(t *testing.T) {
 	}
 	text := document(all, chosen)
 	if file := os.Getenv("BENCH_FILE"); file != "" {
-		stage.Must(t, os.WriteFile(file, []byte(text), 0o644))
+		floor.Must(t, os.WriteFile(file, []byte(text), 0o644))
 		return
 	}
 	t.Log("\n" + text)
@@ -133,7 +133,7 @@ func kept(t *testing.T) (results, func(measured)) {
 		return all, func(measured) {}
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
-	stage.Must(t, err)
+	floor.Must(t, err)
 	t.Cleanup(func() { f.Close() })
 	for lines := json.NewDecoder(f); ; {
 		var m measured
@@ -148,7 +148,7 @@ func kept(t *testing.T) (results, func(measured)) {
 			}
 		}
 	}
-	return all, func(m measured) { stage.Must(t, json.NewEncoder(f).Encode(m)) }
+	return all, func(m measured) { floor.Must(t, json.NewEncoder(f).Encode(m)) }
 }
 
 func (c contender) udp() bool { return c.kind == datagramsSingle || c.kind == datagramsJoined }

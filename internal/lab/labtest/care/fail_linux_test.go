@@ -9,7 +9,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
@@ -62,7 +62,7 @@ func TestFailLink(t *testing.T) {
 				m.Duration += time.Second
 				pull = sync.OnceFunc(puller(t))
 			}
-			stage.Must(t, run.Run(t.Context(), m))
+			floor.Must(t, run.Run(t.Context(), m))
 			r := run.Record()
 			if len(r.Trials) != 1 {
 				t.Fatalf("%d trials, failures %+v", len(r.Trials), r.Failures)
@@ -73,7 +73,7 @@ func TestFailLink(t *testing.T) {
 			}
 			t.Logf("%+v", trial.Outages)
 			c.check(t, trial.Outages)
-			stage.Must(t, run.Observe(t.Context()))
+			floor.Must(t, run.Observe(t.Context()))
 			alpha := run.State().Hosts["alpha"]
 			if l, _ := alpha.Link("eth0"); !l.Up || !l.Carrier {
 				t.Error("eth0 of alpha was left down")
@@ -86,7 +86,7 @@ func TestFailLink(t *testing.T) {
 // later.
 func puller(t *testing.T) func() {
 	b, err := rtnl.OpenBuilder(netns.Named(lab.Namespace("switch")))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	var wg sync.WaitGroup
 	t.Cleanup(func() {
 		wg.Wait()

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -37,7 +37,7 @@ func hosts(names []string, links int, bond *lab.Bond) lab.Topology {
 func open(t *testing.T, net lab.Topology, tell func(campaign.Event)) *campaign.Campaign {
 	t.Helper()
 	down, err := lab.Up(t.Context(), net)
-	stage.Must(t, err)
+	floor.Must(t, err)
 	t.Cleanup(func() {
 		if err := down(); err != nil {
 			t.Error(err)
@@ -45,9 +45,9 @@ func open(t *testing.T, net lab.Topology, tell func(campaign.Event)) *campaign.C
 	})
 	net.Hosts = net.Hosts[:2]
 	f, err := fabric.Parse("lab.yaml", []byte(net.Fabric([]int{1}, "chosen")))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir()}, BackEnd: "test", Tell: tell})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

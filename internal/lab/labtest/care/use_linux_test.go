@@ -12,7 +12,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/record"
@@ -69,7 +69,7 @@ func (n *inUse) asPing(t *testing.T) {
 			theirs = pinged(t, program)
 		}
 	}
-	stage.Must(t, n.Latency(t.Context()))
+	floor.Must(t, n.Latency(t.Context()))
 	ours := n.Record().Latency[0]
 	t.Logf("min/avg/max/mdev: ping(8) %.3f, linerate [%.3f %.3f %.3f %.3f], p50 %.3f, p99 %.3f", theirs, ours.MinMS, ours.AvgMS, ours.MaxMS, ours.MdevMS, ours.P50MS, ours.P99MS)
 	// One echo that a busy machine held up moves the average, not the least.
@@ -94,7 +94,7 @@ func pinged(t *testing.T, program string) (ms [4]float64) {
 	}
 	for i := range ms {
 		ms[i], err = strconv.ParseFloat(string(found[i+1]), 64)
-		stage.Must(t, err)
+		floor.Must(t, err)
 	}
 	return ms
 }
@@ -103,7 +103,7 @@ func pinged(t *testing.T, program string) (ms [4]float64) {
 func (n *inUse) underLoad(t *testing.T, p *measure.Pings, protocol string) {
 	m := forward(4, 2*time.Second)
 	m.Loaded = p
-	stage.Must(t, n.Run(t.Context(), m))
+	floor.Must(t, n.Run(t.Context(), m))
 	all := n.Record().Latency
 	if len(all) == 0 {
 		t.Fatal("no latency was measured under load")

@@ -16,7 +16,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/netstate"
 )
 
@@ -30,14 +30,14 @@ type ground struct {
 func newGround(t *testing.T, net lab.Topology, fabric string) ground {
 	t.Helper()
 	down, err := lab.Up(t.Context(), net)
-	stage.Must(t, err)
+	floor.Must(t, err)
 	t.Cleanup(func() {
 		if err := down(); err != nil {
 			t.Error(err)
 		}
 	})
 	g := ground{t: t, journal: t.TempDir(), file: filepath.Join(t.TempDir(), "fabric.yaml")}
-	stage.Must(t, os.WriteFile(g.file, []byte(fabric), 0o600))
+	floor.Must(t, os.WriteFile(g.file, []byte(fabric), 0o600))
 	return g
 }
 
@@ -76,10 +76,10 @@ func mustLink(t *testing.T, h hostState, name string) netstate.Link {
 func (g ground) host(name string) netstate.Host {
 	g.t.Helper()
 	h, err := fleet.Dial(g.t.Context(), name, "netns:"+lab.Namespace(name), fleet.Config{Version: "test"})
-	stage.Must(g.t, err)
+	floor.Must(g.t, err)
 	defer h.Close()
 	reply, err := h.Observe(g.t.Context())
-	stage.Must(g.t, err)
+	floor.Must(g.t, err)
 	return reply.Host
 }
 
@@ -98,7 +98,7 @@ func (g ground) unchanged(before map[string]hostState) {
 	g.t.Helper()
 	for name, was := range before {
 		diff := ""
-		for begun := time.Now(); time.Since(begun) < 10*time.Second; stage.Pause() {
+		for begun := time.Now(); time.Since(begun) < 10*time.Second; floor.Pause() {
 			if diff = cmp.Diff(was, g.host(name), unsettled); diff == "" {
 				break
 			}
@@ -159,7 +159,7 @@ type outcome struct {
 func (g ground) apply(args ...string) outcome {
 	g.t.Helper()
 	var o outcome
-	stage.Must(g.t, json.Unmarshal([]byte(g.must(0, append([]string{"apply", g.file, "--yes", "--json"}, args...)...)), &o))
+	floor.Must(g.t, json.Unmarshal([]byte(g.must(0, append([]string{"apply", g.file, "--yes", "--json"}, args...)...)), &o))
 	return o
 }
 
@@ -196,7 +196,7 @@ func bothEndsChangeAsOne(t *testing.T) {
 			Steps []any `json:"steps"`
 		} `json:"plans"`
 	}
-	stage.Must(t, json.Unmarshal([]byte(g.must(0, "plan", g.file, "--json")), &empty))
+	floor.Must(t, json.Unmarshal([]byte(g.must(0, "plan", g.file, "--json")), &empty))
 	for _, p := range empty.Plans {
 		if len(p.Steps) > 0 {
 			t.Errorf("a second plan has steps: %v", p.Steps)
@@ -250,7 +250,7 @@ func nobodyConfirms(t *testing.T) {
 	if policy("beta") != netstate.Layer23 {
 		t.Errorf("beta has %s before its deadline", policy("beta"))
 	}
-	for begun := time.Now(); policy("beta") != netstate.Layer2; stage.Pause() {
+	for begun := time.Now(); policy("beta") != netstate.Layer2; floor.Pause() {
 		if time.Since(begun) > 40*time.Second {
 			t.Fatal("beta was not put back")
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // seed is the proof's, or what is drawn.
@@ -20,7 +20,7 @@ func seed(t *testing.T) uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("PROVE_SEED"), 10, 64); err == nil {
 		return n
 	}
-	return stage.Draw(t)
+	return floor.Draw(t)
 }
 
 // interrupted presses Ctrl-C at random moments of a change: both hosts are
@@ -35,12 +35,12 @@ func interrupted(t *testing.T) {
 	for range 4 {
 		after := time.Duration(r.Int64N(int64(whole)))
 		self, err := os.Executable()
-		stage.Must(t, err)
+		floor.Must(t, err)
 		cmd := exec.Command(self, "apply", g.file, "--yes", "--journal", g.journal)
 		var said bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &said, &said
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		stage.Must(t, cmd.Start())
+		floor.Must(t, cmd.Start())
 		timer := time.AfterFunc(after, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) })
 		err = cmd.Wait()
 		timer.Stop()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // trickle is a TCP connection that something is sent over all the time.
@@ -30,17 +30,17 @@ const tricklePause = 10 * time.Millisecond
 func newTrickle(t *testing.T, to string) *trickle {
 	t.Helper()
 	c := &trickle{}
-	stage.Must(t, netns.Named(lab.Namespace("beta")).Do(func() (err error) {
+	floor.Must(t, netns.Named(lab.Namespace("beta")).Do(func() (err error) {
 		c.listener, err = net.Listen("tcp", to+":0")
 		return err
 	}))
-	stage.Must(t, netns.Named(lab.Namespace("alpha")).Do(func() error {
+	floor.Must(t, netns.Named(lab.Namespace("alpha")).Do(func() error {
 		conn, err := net.DialTimeout("tcp", c.listener.Addr().String(), 10*time.Second)
 		c.ends = append(c.ends, conn)
 		return err
 	}))
 	far, err := c.listener.Accept()
-	stage.Must(t, err)
+	floor.Must(t, err)
 	c.ends = append(c.ends, far)
 	c.last.Store(time.Now().UnixNano())
 	go func(to net.Conn) {

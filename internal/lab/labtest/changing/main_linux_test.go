@@ -8,6 +8,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/guest"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 )
 
@@ -19,5 +20,5 @@ func TestMain(m *testing.M) {
 			os.Exit(root.Run(console.System("test"), os.Args[1:]))
 		}
 	}
-	os.Exit(stage.Main(m, lab.Auto))
+	os.Exit(stage.Main(m, lab.Auto, floor.More{}))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // sshd lets a controller on the switch reach alpha over alpha's bond and by
@@ -22,33 +22,33 @@ import (
 // its own client here.
 func sshd(t *testing.T) {
 	t.Helper()
-	stage.Must(t, os.MkdirAll("/run/sshd", 0o755))
+	floor.Must(t, os.MkdirAll("/run/sshd", 0o755))
 	ns, err := netns.Create(lab.Namespace("controller"))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	t.Cleanup(func() { _ = netns.Delete(lab.Namespace("controller")) })
 	b, err := rtnl.OpenBuilder(ns)
-	stage.Must(t, err)
+	floor.Must(t, err)
 	defer b.Close()
 	sw, err := rtnl.OpenBuilder(netns.Named(lab.Namespace("switch")))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	defer sw.Close()
-	stage.Must(t, b.Veth("eth0", sw, "ctl0"))
+	floor.Must(t, b.Veth("eth0", sw, "ctl0"))
 	ip(t, "switch", "link set ctl0 mtu 9000 master bridge0 up")
 	ip(t, "controller", "addr add 10.0.0.100/24 dev eth0")
 	ip(t, "controller", "link set eth0 up")
 
 	dir := t.TempDir()
-	stage.Must(t, os.Chmod(dir, 0o700))
+	floor.Must(t, os.Chmod(dir, 0o700))
 	for _, key := range []string{"host", "user"} {
 		command(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, key))
 	}
 	public, err := os.ReadFile(filepath.Join(dir, "user.pub"))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	self, err := os.Executable()
-	stage.Must(t, err)
+	floor.Must(t, err)
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		stage.Must(t, os.WriteFile(path, []byte(text), mode))
+		floor.Must(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	write("authorized", string(public), 0o600)
@@ -61,7 +61,7 @@ func sshd(t *testing.T) {
 	cmd := exec.Command("ip", "netns", "exec", lab.Namespace("alpha"), "/usr/sbin/sshd", "-D", "-e", "-f", server)
 	var said bytes.Buffer
 	cmd.Stderr = &said
-	stage.Must(t, cmd.Start())
+	floor.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/change"
 	"github.com/linerate/linerate/netstate"
 )
@@ -19,13 +19,13 @@ import (
 func (g ground) opened(roots map[string]string, persist string) *change.Change {
 	g.t.Helper()
 	text, err := os.ReadFile(g.file)
-	stage.Must(g.t, err)
+	floor.Must(g.t, err)
 	f, err := fabric.Parse(g.file, text)
-	stage.Must(g.t, err)
+	floor.Must(g.t, err)
 	c, err := change.Open(g.t.Context(), change.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: g.journal}, Roots: roots, Persist: persist,
 		Tell: func(line string) { g.t.Log(line) }})
-	stage.Must(g.t, err)
-	g.t.Cleanup(func() { stage.Must(g.t, c.Close()) })
+	floor.Must(g.t, err)
+	g.t.Cleanup(func() { floor.Must(g.t, c.Close()) })
 	return c
 }
 
@@ -62,16 +62,16 @@ func allOrNoneKeep(t *testing.T) {
 	roots := map[string]string{"alpha": t.TempDir(), "beta": t.TempDir()}
 	dir := "etc/systemd/network"
 	for _, r := range roots {
-		stage.Must(t, os.MkdirAll(filepath.Join(r, dir), 0o755))
+		floor.Must(t, os.MkdirAll(filepath.Join(r, dir), 0o755))
 	}
 	written := func(host string) int {
 		files, err := os.ReadDir(filepath.Join(roots[host], dir))
-		stage.Must(t, err)
+		floor.Must(t, err)
 		return len(files)
 	}
 	c := g.opened(roots, "networkd")
 	out, err := c.Apply(t.Context(), change.Options{Unconfirmed: true})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if n := written("alpha") + written("beta"); n != 0 {
 		t.Errorf("%d files are there before the change is confirmed", n)
 	}
@@ -81,7 +81,7 @@ func allOrNoneKeep(t *testing.T) {
 			mine = filepath.Join(roots["beta"], h.Plan.Files[0].Path)
 		}
 	}
-	stage.Must(t, os.WriteFile(mine, []byte("# mine\n"), 0o644))
+	floor.Must(t, os.WriteFile(mine, []byte("# mine\n"), 0o644))
 	if err := c.Keep(&out); !errors.Is(err, change.ErrRolledBack) || !strings.Contains(err.Error(), filepath.Base(mine)) {
 		t.Errorf("kept, or not for the file's sake: %v", err)
 	}
@@ -89,7 +89,7 @@ func allOrNoneKeep(t *testing.T) {
 	if written("alpha") != 0 || written("beta") != 1 {
 		t.Errorf("%d files on alpha, %d on beta", written("alpha"), written("beta"))
 	}
-	stage.Must(t, os.Remove(mine))
+	floor.Must(t, os.Remove(mine))
 
 	c = g.opened(roots, "networkd")
 	if out, err = c.Apply(t.Context(), change.Options{}); err != nil || !out.Confirmed {

@@ -14,7 +14,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // ip runs ip(8) in a lab host, which must work: it is what an administrator
@@ -72,16 +72,16 @@ func backToBack(t *testing.T, fabric, bond string) ground {
 	var builders []*rtnl.Builder
 	for _, h := range []string{"alpha", "beta"} {
 		ns, err := netns.Create(lab.Namespace(h))
-		stage.Must(t, err)
+		floor.Must(t, err)
 		t.Cleanup(func() { _ = netns.Delete(lab.Namespace(h)) })
 		b, err := rtnl.OpenBuilder(ns)
-		stage.Must(t, err)
+		floor.Must(t, err)
 		t.Cleanup(b.Close)
 		builders = append(builders, b)
-		stage.Must(t, b.Up("lo"))
+		floor.Must(t, b.Up("lo"))
 	}
 	for i := range 2 {
-		stage.Must(t, builders[0].Veth(lab.Port(i), builders[1], lab.Port(i)))
+		floor.Must(t, builders[0].Veth(lab.Port(i), builders[1], lab.Port(i)))
 	}
 	for i, h := range []string{"alpha", "beta"} {
 		ip(t, h, "link add bond0 type bond "+bond)
@@ -104,7 +104,7 @@ func onGround(t *testing.T, fabric string) ground {
 
 func (g ground) write(fabric string) {
 	g.t.Helper()
-	stage.Must(g.t, os.WriteFile(g.file, []byte(fabric), 0o600))
+	floor.Must(g.t, os.WriteFile(g.file, []byte(fabric), 0o600))
 }
 
 // hostFile is one host of a fabric file: network is its netplan, more what
@@ -153,7 +153,7 @@ func pings(host, address string) bool {
 // await waits for what comes about by itself.
 func await(t *testing.T, what string, most time.Duration, holds func() bool) {
 	t.Helper()
-	for begun := time.Now(); !holds(); stage.Pause() {
+	for begun := time.Now(); !holds(); floor.Pause() {
 		if time.Since(begun) > most {
 			t.Fatalf("waited %v for %s", most, what)
 		}
@@ -170,7 +170,7 @@ func (g ground) rollbackNewest() {
 			} `json:"entries"`
 		}
 		out := g.must(0, "journal", "--json", "--host", "netns:"+lab.Namespace(h))
-		stage.Must(g.t, json.Unmarshal([]byte(out), &journal))
+		floor.Must(g.t, json.Unmarshal([]byte(out), &journal))
 		g.must(0, "rollback", journal.Entries[len(journal.Entries)-1].ID, "--host", "netns:"+lab.Namespace(h))
 	}
 }

@@ -52,14 +52,14 @@ type job struct {
 
 // outcome is what a job prints when it comes to its end.
 type outcome struct {
-	ID     string
-	State  agentapi.ChangeState
-	Left   []string
-	Err    string
-	Locked bool // ErrLocked or ErrPending
-	Gone   bool // fs.ErrNotExist: no such entry
-	Moment int  // how many there were
-	Undone bool // a StepError, all taken back
+	ID         string
+	State      agentapi.ChangeState
+	Left       []string
+	Err        string
+	Locked     bool // ErrLocked or ErrPending
+	Gone       bool // fs.ErrNotExist: no such entry
+	Moment     int  // how many there were
+	RolledBack bool // a StepError, all taken back
 }
 
 func jobMain(text string) int {
@@ -75,7 +75,7 @@ func jobMain(text string) int {
 		out.Locked = errors.Is(err, apply.ErrLocked) || errors.Is(err, apply.ErrPending)
 		out.Gone = errors.Is(err, fs.ErrNotExist)
 		var step *apply.StepError
-		out.Undone = errors.As(err, &step) && step.Undone
+		out.RolledBack = errors.As(err, &step) && step.RolledBack
 	}
 	b, _ := json.Marshal(out)
 	fmt.Println(string(b))

@@ -9,7 +9,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/traffic/engine"
 )
 
@@ -31,15 +31,15 @@ func TestEveryLossIsCounted(t *testing.T) {
 				sink, err := to.OpenSink(t.Context(), agentapi.SinkRequest{
 					Session: "in", Key: key, Bind: []netip.Addr{far}, Peers: []netip.Addr{near}, Streams: streams, UDP: udp, Lifetime: time.Minute,
 				})
-				stage.Must(t, err)
+				floor.Must(t, err)
 				one := agentapi.Stream{Lane: flow.Lane{Src: near, Dst: far}, Dport: uint16(sink.Port)}
 				_, err = from.OpenSource(t.Context(), agentapi.SourceRequest{
 					Session: "out", Key: key, Streams: []agentapi.Stream{one, one}, UDP: udp, Rate: linkRate * 3 / 4, Lifetime: time.Minute,
 				})
-				stage.Must(t, err)
+				floor.Must(t, err)
 				before := queueDrops(t, a)
 				_, err = from.Start(t.Context(), agentapi.StartRequest{Session: "out", Limit: datagrams * payload})
-				stage.Must(t, err)
+				floor.Must(t, err)
 				sent, got := settled(t, from, to, streams*datagrams)
 				dropped := queueDrops(t, a) - before
 				t.Logf("%d sent in %d calls, %d received in %d, %d lost by sequence, %d dropped by the queue", sent.Datagrams, sent.Calls, got.Datagrams, got.Calls, got.Highest-got.Datagrams, dropped)
@@ -72,7 +72,7 @@ func TestEveryLossIsCounted(t *testing.T) {
 func settled(t *testing.T, from, to *engine.Engine, all uint64) (sent, got agentapi.UDPCount) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
-	for still := 0; still < 10; stage.Pause() {
+	for still := 0; still < 10; floor.Pause() {
 		was := got.Datagrams
 		sent, got = sum(t, from, "out"), sum(t, to, "in")
 		still++
@@ -89,7 +89,7 @@ func settled(t *testing.T, from, to *engine.Engine, all uint64) (sent, got agent
 func sum(t *testing.T, e *engine.Engine, session string) (total agentapi.UDPCount) {
 	t.Helper()
 	r, err := e.Sample(t.Context(), agentapi.SampleRequest{Session: session, Since: -1})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	for _, c := range r.Samples[0].UDP {
 		total.Datagrams += c.Datagrams
 		total.Highest += c.Highest
@@ -102,9 +102,9 @@ func sum(t *testing.T, e *engine.Engine, session string) (total agentapi.UDPCoun
 }
 
 // queueDrops is what the sender's queue has dropped so far.
-func queueDrops(t *testing.T, s stage.Space) (drops uint64) {
+func queueDrops(t *testing.T, s floor.Space) (drops uint64) {
 	t.Helper()
-	stage.Must(t, s.NS.Do(func() error {
+	floor.Must(t, s.NS.Do(func() error {
 		h, err := rtnl.Open()
 		if err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/fleet"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/record"
@@ -29,19 +29,19 @@ const (
 )
 
 // hosts are two namespaces with one shaped link between them.
-func hosts(t *testing.T, near, far netip.Addr, wait time.Duration) (a, b stage.Space) {
+func hosts(t *testing.T, near, far netip.Addr, wait time.Duration) (a, b floor.Space) {
 	t.Helper()
-	a, b = stage.NewSpace(t, "udp-near"), stage.NewSpace(t, "udp-far")
-	stage.Must(t, a.Builder.Veth("eth0", b.Builder, "eth0"))
+	a, b = floor.NewSpace(t, "udp-near"), floor.NewSpace(t, "udp-far")
+	floor.Must(t, a.Builder.Veth("eth0", b.Builder, "eth0"))
 	bits := 24
 	if near.Is6() {
 		bits = 64
 	}
-	for s, addr := range map[*stage.Space]netip.Addr{&a: near, &b: far} {
-		stage.Must(t, s.Builder.Up("lo"))
-		stage.Must(t, s.Builder.Up("eth0"))
-		stage.Must(t, s.Builder.Address("eth0", netip.PrefixFrom(addr, bits)))
-		stage.Must(t, s.Builder.Shape("eth0", linkRate, bucket, wait))
+	for s, addr := range map[*floor.Space]netip.Addr{&a: near, &b: far} {
+		floor.Must(t, s.Builder.Up("lo"))
+		floor.Must(t, s.Builder.Up("eth0"))
+		floor.Must(t, s.Builder.Address("eth0", netip.PrefixFrom(addr, bits)))
+		floor.Must(t, s.Builder.Shape("eth0", linkRate, bucket, wait))
 	}
 	return a, b
 }
@@ -55,9 +55,9 @@ hosts:
   near: {reach: "netns:%s", hardware: {links: {eth0: {speed: 50M, framing: l2}}}}
   far: {reach: "netns:%s", hardware: {links: {eth0: {speed: 50M, framing: l2}}}}
 `, a.NS.Name, b.NS.Name)))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir(), Unguarded: true}, BackEnd: "test"})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -66,7 +66,7 @@ hosts:
 func trial(t *testing.T, c *campaign.Campaign, spec measure.Spec, streams int) record.Trial {
 	t.Helper()
 	spec.Protocol = "udp"
-	stage.Must(t, c.Run(t.Context(), campaign.Matrix{
+	floor.Must(t, c.Run(t.Context(), campaign.Matrix{
 		Base: spec, Streams: []int{streams}, Directions: []flow.Direction{flow.Forward}, Ports: "chosen", Duration: window,
 	}))
 	r := c.Record()

@@ -86,7 +86,7 @@ func (s *stand) broken(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		spoil   func() error
-		mend    func() error
+		repair  func() error
 		from    string
 		kinds   string
 		says    string
@@ -128,7 +128,7 @@ func (s *stand) broken(t *testing.T) {
 		if kinds(found) != c.kinds || !strings.Contains(fmt.Sprint(found), c.says) {
 			t.Errorf("%s: %s, want %s: %+v", c.name, kinds(found), c.kinds, found)
 		}
-		floor.Must(t, c.mend())
+		floor.Must(t, c.repair())
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
@@ -44,7 +44,7 @@ func TestMountsUseBothLinks(t *testing.T) {
 	near, far := newPair(t)
 	picked := chooseAddresses(t, near, far)
 	for _, a := range picked.AddFar {
-		stage.Must(t, far.Builder.Address("bond0", netip.PrefixFrom(a, subnet.Bits())))
+		floor.Must(t, far.Builder.Address("bond0", netip.PrefixFrom(a, subnet.Bits())))
 	}
 	serve(t, far, subnet.String(), 2)
 	one := copyOver(t, near, picked, snippet.NFS42, func(line string) string {
@@ -72,32 +72,32 @@ func TestMountsUseBothLinks(t *testing.T) {
 	}
 }
 
-func newPair(t *testing.T) (near, far stage.Space) {
+func newPair(t *testing.T) (near, far floor.Space) {
 	t.Helper()
-	near, far = stage.NewSpace(t, "nfs-near"), stage.NewSpace(t, "nfs-far")
+	near, far = floor.NewSpace(t, "nfs-near"), floor.NewSpace(t, "nfs-far")
 	for _, p := range ports {
-		stage.Must(t, near.Builder.Veth(p, far.Builder, p))
+		floor.Must(t, near.Builder.Veth(p, far.Builder, p))
 	}
 	policy := netstate.Layer23
 	for _, host := range []struct {
-		stage.Space
+		floor.Space
 		addr netip.Addr
 	}{{near, client}, {far, server}} {
-		stage.Must(t, host.Builder.Up("lo"))
-		stage.Must(t, host.Builder.Bond("bond0", rtnl.BondSpec{Mode: netstate.BalanceXOR, HashPolicy: &policy, Miimon: 100 * time.Millisecond}, ports))
-		stage.Must(t, host.Builder.Address("bond0", netip.PrefixFrom(host.addr, subnet.Bits())))
+		floor.Must(t, host.Builder.Up("lo"))
+		floor.Must(t, host.Builder.Bond("bond0", rtnl.BondSpec{Mode: netstate.BalanceXOR, HashPolicy: &policy, Miimon: 100 * time.Millisecond}, ports))
+		floor.Must(t, host.Builder.Address("bond0", netip.PrefixFrom(host.addr, subnet.Bits())))
 		for _, p := range ports {
-			stage.Must(t, host.Builder.Shape(p, linkRate, burst, 50*time.Millisecond))
+			floor.Must(t, host.Builder.Shape(p, linkRate, burst, 50*time.Millisecond))
 		}
 	}
 	return near, far
 }
 
 // hostOf reads a host once both links of its bond are in use.
-func hostOf(t *testing.T, s stage.Space) netstate.Host {
+func hostOf(t *testing.T, s floor.Space) netstate.Host {
 	t.Helper()
 	var h netstate.Host
-	stage.Must(t, s.NS.Do(func() error {
+	floor.Must(t, s.NS.Do(func() error {
 		handle, err := rtnl.Open()
 		if err != nil {
 			return err
@@ -110,7 +110,7 @@ func hostOf(t *testing.T, s stage.Space) netstate.Host {
 			if len(h.UsablePorts("bond0")) == len(ports) {
 				break
 			}
-			stage.Pause()
+			floor.Pause()
 		}
 		release, err := os.ReadFile("/proc/sys/kernel/osrelease")
 		h.Kernel = netstate.Kernel{OS: "linux", Release: strings.TrimSpace(string(release))}
@@ -119,20 +119,20 @@ func hostOf(t *testing.T, s stage.Space) netstate.Host {
 	return h
 }
 
-func chooseAddresses(t *testing.T, near, far stage.Space) steer.Addresses {
+func chooseAddresses(t *testing.T, near, far floor.Space) steer.Addresses {
 	t.Helper()
 	nearHost, farHost := hostOf(t, near), hostOf(t, far)
 	sends, err := steer.BundleOf(nearHost, "bond0")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	answers, err := steer.BundleOf(farHost, "bond0")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	nearBond, _ := nearHost.Link("bond0")
 	farBond, _ := farHost.Link("bond0")
 	picked, err := steer.PickAddresses(steer.AddressRequest{
 		Near: sends, Back: answers, Subnet: subnet, Src: client, Dst: server, Lanes: 2,
 		Frame: flow.Frame{Tuple: flow.Tuple{Dport: 2049}, SrcMAC: nearBond.MAC, DstMAC: farBond.MAC},
 	})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if !picked.Even {
 		t.Fatalf("addresses %v are not even: %s", picked.Lanes, picked.Why)
 	}
@@ -149,7 +149,7 @@ type copied struct {
 
 // copyOver mounts as steer prints it, edited, writes a file on each mount at
 // the same time, and unmounts.
-func copyOver(t *testing.T, near stage.Space, picked steer.Addresses, version snippet.NFSVersion, edit func(string) string) copied {
+func copyOver(t *testing.T, near floor.Space, picked steer.Addresses, version snippet.NFSVersion, edit func(string) string) copied {
 	t.Helper()
 	m := snippet.NFSMounts{Export: "/", Point: t.TempDir(), Version: version}
 	for _, l := range picked.Lanes {
@@ -164,7 +164,7 @@ func copyOver(t *testing.T, near stage.Space, picked steer.Addresses, version sn
 		}
 	}()
 	for _, one := range m.Mounts() { // the server's grace period is not to be timed
-		stage.Must(t, os.WriteFile(filepath.Join(one.Dir, "first"), nil, 0o600))
+		floor.Must(t, os.WriteFile(filepath.Join(one.Dir, "first"), nil, 0o600))
 	}
 	out := copied{connections: connections(t, near, m.Servers)}
 	before, start := counters(t, near), time.Now()
@@ -173,7 +173,7 @@ func copyOver(t *testing.T, near stage.Space, picked steer.Addresses, version sn
 		go func() { done <- writeFile(filepath.Join(one.Dir, "data")) }()
 	}
 	for range m.Mounts() {
-		stage.Must(t, <-done)
+		floor.Must(t, <-done)
 	}
 	took := time.Since(start)
 	sum := uint64(0)
@@ -206,10 +206,10 @@ func writeFile(name string) error {
 	return f.Sync()
 }
 
-func counters(t *testing.T, s stage.Space) []uint64 {
+func counters(t *testing.T, s floor.Space) []uint64 {
 	t.Helper()
 	var out []uint64
-	stage.Must(t, s.NS.Do(func() error {
+	floor.Must(t, s.NS.Do(func() error {
 		handle, err := rtnl.Open()
 		if err != nil {
 			return err
@@ -226,7 +226,7 @@ func counters(t *testing.T, s stage.Space) []uint64 {
 
 // connections counts the established connections to the servers, as steer
 // addresses --check does, by sock_diag.
-func connections(t *testing.T, s stage.Space, servers []netip.Addr) int {
+func connections(t *testing.T, s floor.Space, servers []netip.Addr) int {
 	t.Helper()
 	words := make([]string, len(servers))
 	for i, a := range servers {
@@ -243,7 +243,7 @@ func connections(t *testing.T, s stage.Space, servers []netip.Addr) int {
 			Count int        `json:"connections_count"`
 		} `json:"servers"`
 	}
-	stage.Must(t, json.Unmarshal(stdout.Bytes(), &doc))
+	floor.Must(t, json.Unmarshal(stdout.Bytes(), &doc))
 	if len(doc.Servers) != len(servers) {
 		t.Fatalf("asked for %d servers, told of %d", len(servers), len(doc.Servers))
 	}

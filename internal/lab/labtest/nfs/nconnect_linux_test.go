@@ -10,7 +10,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/snippet"
 	"github.com/linerate/linerate/internal/kernel/sockdiag"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 )
@@ -21,21 +21,21 @@ import (
 func TestNconnectFillsTheWindow(t *testing.T) {
 	loadModules(t, "nfsd", "nfsv4")
 	near, far := newPair(t)
-	for _, s := range []stage.Space{near, far} {
-		stage.Must(t, s.NS.DoWithSysfs(func() error {
+	for _, s := range []floor.Space{near, far} {
+		floor.Must(t, s.NS.DoWithSysfs(func() error {
 			return os.WriteFile("/sys/class/net/bond0/bonding/xmit_hash_policy", []byte("layer3+4"), 0o644)
 		}))
 	}
 	serve(t, far, subnet.String(), 1)
 	bond, err := steer.BundleOf(hostOf(t, near), "bond0")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if bond.Policy != netstate.Layer34 {
 		t.Fatalf("the bond goes by %s", bond.Policy)
 	}
 	t.Cleanup(func() { command(t, near, "sysctl", "-w", "sunrpc.min_resvport=665", "sunrpc.max_resvport=1023") })
 	for _, connections := range []int{2, 4} {
 		picked, how, err := snippet.For(snippet.NFS, steer.PickRequest{Near: bond, Lanes: []flow.Lane{{Src: client, Dst: server}}, Streams: connections})
-		stage.Must(t, err)
+		floor.Must(t, err)
 		if !picked.Even || !how.Exact {
 			t.Fatalf("%d connections: %v, %s", connections, picked.PerLink, picked.Why)
 		}
@@ -43,7 +43,7 @@ func TestNconnectFillsTheWindow(t *testing.T) {
 	}
 }
 
-func nconnect(t *testing.T, near stage.Space, picked steer.Picked, how snippet.Recipe) {
+func nconnect(t *testing.T, near floor.Space, picked steer.Picked, how snippet.Snippet) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, line := range how.Sender {
@@ -54,10 +54,10 @@ func nconnect(t *testing.T, near stage.Space, picked steer.Picked, how snippet.R
 	}
 	defer command(t, near, "umount", dir)
 	before := counters(t, near)
-	stage.Must(t, writeFile(filepath.Join(dir, "lane0", "data")))
+	floor.Must(t, writeFile(filepath.Join(dir, "lane0", "data")))
 	after := counters(t, near)
 	var got, want []uint16
-	stage.Must(t, near.NS.Do(func() error {
+	floor.Must(t, near.NS.Do(func() error {
 		sockets, err := sockdiag.Sockets(sockdiag.Query{Proto: flow.TCP, Dport: 2049})
 		for _, s := range sockets {
 			if s.State == sockdiag.Established {

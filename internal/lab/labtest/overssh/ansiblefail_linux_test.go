@@ -71,7 +71,7 @@ func TestAnsibleFails(t *testing.T) {
 	if t.Failed() {
 		t.Log(got.out)
 	}
-	s.mended(t)
+	s.repaired(t)
 }
 
 // redeem uses a token as whoever was quicker than Ansible would.
@@ -85,7 +85,7 @@ func (s *site) redeem(t *testing.T, token, name string) {
 }
 
 // mended mends what was wrong with some hosts: they are let in then.
-func (s *site) mended(t *testing.T) {
+func (s *site) repaired(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"h3.linerate_token", "h4.linerate_serve_state", "h8.linerate_nats"} {
 		delete(s.vars, name)

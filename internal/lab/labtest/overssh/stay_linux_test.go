@@ -152,7 +152,7 @@ func TestNetworkCut(t *testing.T) {
 	r := newRack(t, 0, hosting{})
 	shared := r.atDesk(t)
 	h := r.dial(t, "ssh://ann@h1?become=sudo", false, shared)
-	if _, err := ask.Call(t.Context(), h, agentapi.Hold, agentapi.HoldRequest{Holder: agentapi.Holder{Run: "cut"}}); err != nil {
+	if _, err := ask.Call(t.Context(), h, agentapi.Lock, agentapi.LockRequest{Holder: agentapi.Holder{Run: "cut"}}); err != nil {
 		t.Fatal(err)
 	}
 	one := r.hosts[0]

@@ -32,7 +32,7 @@ func (r *rack) Hosts(context.Context) (all []web.Host, _ error) {
 	return all, nil
 }
 
-func (r *rack) Journal(context.Context, web.Visitor, string) (agentapi.JournalReply, error) {
+func (r *rack) Journal(context.Context, web.User, string) (agentapi.JournalReply, error) {
 	step := agentapi.JournalStep{Step: plan.Step{Kind: plan.BondOption, Link: "bond0", Key: "xmit_hash_policy", Old: "layer2", New: "layer3+4"}, Progress: "done"}
 	entry := func(id string, state agentapi.ChangeState, group string) agentapi.JournalEntry {
 		return agentapi.JournalEntry{ID: "20260519T120000.000000Z-" + id, State: state, Group: group, Started: rackTime, Deadline: rackTime.Add(2 * time.Minute), Steps: []agentapi.JournalStep{step}, Files: []string{"/etc/netplan/50-linerate.yaml"}}
@@ -46,30 +46,30 @@ func (r *rack) note(format string, args ...any) {
 	r.asked = append(r.asked, fmt.Sprintf(format, args...))
 }
 
-func (r *rack) Confirm(_ context.Context, v web.Visitor, host, change string) error {
+func (r *rack) Confirm(_ context.Context, v web.User, host, change string) error {
 	r.note("%s confirms %s on %s", v.Name, change, host)
 	return nil
 }
 
-func (r *rack) Rollback(_ context.Context, v web.Visitor, host, change string) (agentapi.RollbackReply, error) {
+func (r *rack) Rollback(_ context.Context, v web.User, host, change string) (agentapi.RollbackReply, error) {
 	r.note("%s puts %s on %s back", v.Name, change, host)
-	return agentapi.RollbackReply{Journal: change, Undone: 1}, nil
+	return agentapi.RollbackReply{Journal: change, RolledBack: 1}, nil
 }
 
-func (r *rack) Measure(v web.Visitor, w web.Wish) error {
+func (r *rack) Measure(v web.User, w web.Request) error {
 	r.note("%s measures %s to %s", v.Name, w.From, w.To)
 	return nil
 }
 
 func (r *rack) Measuring() []web.Measuring {
-	w := web.Wish{From: "db01", To: "db02"}
+	w := web.Request{From: "db01", To: "db02"}
 	return []web.Measuring{
-		{ID: "2", Who: "eve", Wish: w, Started: rackTime, Line: "  3/6 both      4 streams  18.6 Gbit/s    98.8 % of 18.8 Gbit/s  line-rate"},
-		{ID: "1", Who: "bob", Wish: w, Started: rackTime, Ended: true, Run: "run-001"},
+		{ID: "2", Who: "eve", Request: w, Started: rackTime, Line: "  3/6 both      4 streams  18.6 Gbit/s    98.8 % of 18.8 Gbit/s  line-rate"},
+		{ID: "1", Who: "bob", Request: w, Started: rackTime, Ended: true, Run: "run-001"},
 	}
 }
 
-func (r *rack) Stop(v web.Visitor, id string) error {
+func (r *rack) Stop(v web.User, id string) error {
 	r.note("%s stops %s", v.Name, id)
 	return nil
 }

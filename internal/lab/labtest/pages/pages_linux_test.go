@@ -29,8 +29,8 @@ var looks = []struct {
 
 type everybody struct{}
 
-func (everybody) Visit(token string) (web.Visitor, bool) {
-	return web.Visitor{Name: "eve", Role: agentapi.RoleChange}, token == "good"
+func (everybody) Visit(token string) (web.User, bool) {
+	return web.User{Name: "eve", Role: agentapi.RoleChange}, token == "good"
 }
 
 // mesh is a run of n hosts, each to the next ones, until it has so many trials.
@@ -69,18 +69,18 @@ func site(t *testing.T, records ...record.Record) *httptest.Server {
 
 func siteOf(t *testing.T, fleet web.Fleet, records ...record.Record) *httptest.Server {
 	t.Helper()
-	shelf, err := store.Open(t.Context(), store.Config{Place: filepath.Join(t.TempDir(), "history.db"), Create: true})
+	runs, err := store.Open(t.Context(), store.Config{Place: filepath.Join(t.TempDir(), "history.db"), Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { shelf.Close() })
+	t.Cleanup(func() { runs.Close() })
 	for _, r := range records {
-		if _, err := shelf.Add(t.Context(), r, nil); err != nil {
+		if _, err := runs.Add(t.Context(), r, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h, err := web.Handler(web.Config{
-		Shelf: shelf, Door: everybody{}, Fleet: fleet, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
+		Store: runs, Authenticator: everybody{}, Fleet: fleet, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
 		Trials: func(ctx context.Context, each func(string, record.Trial)) {
 			each("eve/run-9", mesh(9, 2, 1).Trials[0])
 			<-ctx.Done()

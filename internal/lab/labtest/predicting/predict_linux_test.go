@@ -102,11 +102,11 @@ func prove(t *testing.T, seed, n uint64) {
 func gain(t *testing.T, st *stand, p predict.Prediction, r record.Trial) (ok bool, said string) {
 	better, causes := st.setup, []string(nil)
 	for i, c := range nextCauses(p) {
-		mended, can := better.mended(c)
+		repaired, can := better.repaired(c)
 		if !can || i == mostMended {
 			break
 		}
-		better, causes = mended, append(causes, string(c))
+		better, causes = repaired, append(causes, string(c))
 		q, err := predict.Predict(st.declared(better, st.network.Fabric.Paths[0].RTT), st.trafficOf(better))
 		floor.Must(t, err)
 		if q.Rate < p.Rate*(1+leastGain) {

@@ -14,32 +14,32 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/probe"
 )
 
 // TestWithoutBonds: two cables, each with addresses of its own, are two links
 // on every side; which one a flow takes is the addresses' choice.
 func TestWithoutBonds(t *testing.T) {
-	near, far := stage.NewSpace(t, "cables-near"), stage.NewSpace(t, "cables-far")
+	near, far := floor.NewSpace(t, "cables-near"), floor.NewSpace(t, "cables-far")
 	for i := range 2 {
 		name := fmt.Sprintf("eth%d", i)
-		stage.Must(t, near.Builder.Veth(name, far.Builder, name))
-		for end, s := range []stage.Space{near, far} {
-			stage.Must(t, s.Builder.Up(name))
-			stage.Must(t, s.Builder.Address(name, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 7, byte(i), byte(1 + end)}), 24)))
+		floor.Must(t, near.Builder.Veth(name, far.Builder, name))
+		for end, s := range []floor.Space{near, far} {
+			floor.Must(t, s.Builder.Up(name))
+			floor.Must(t, s.Builder.Address(name, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 7, byte(i), byte(1 + end)}), 24)))
 		}
 	}
 	cfg := probe.Config{A: end(t, near, "near"), B: end(t, far, "far")}
 	var err error
 	cfg.Lanes, err = probe.Lanes(cfg.A.Host, cfg.B.Host, "")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if len(cfg.Lanes) != 2 {
 		t.Fatalf("lanes %v, want the two of one subnet each", cfg.Lanes)
 	}
 	t.Run("even", func(t *testing.T) {
 		report, err := probe.Run(t.Context(), cfg)
-		stage.Must(t, err)
+		floor.Must(t, err)
 		if !report.Even || report.Found > 6 || len(report.Streams) != 2 {
 			t.Errorf("%+v", report)
 		}
@@ -55,13 +55,13 @@ func TestWithoutBonds(t *testing.T) {
 	t.Run("one address lost", func(t *testing.T) { laneLost(t, cfg) })
 }
 
-func end(t *testing.T, s stage.Space, name string) probe.End {
+func end(t *testing.T, s floor.Space, name string) probe.End {
 	t.Helper()
 	h, err := fleet.Dial(t.Context(), name, "netns:"+s.NS.Name, fleet.Config{Version: "test", Unguarded: true})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	t.Cleanup(func() { h.Close() })
 	reply, err := h.Observe(t.Context())
-	stage.Must(t, err)
+	floor.Must(t, err)
 	reply.Host.Name = name
 	return probe.End{At: h, Host: reply.Host}
 }
@@ -71,14 +71,14 @@ func portInUse(t *testing.T, cfg probe.Config) {
 	_, err := ask.Call(t.Context(), cfg.B.At, agentapi.OpenSink, agentapi.SinkRequest{
 		Session: "other", Bind: []netip.Addr{cfg.Lanes[0].Dst, cfg.Lanes[1].Dst}, Port: 5201, Streams: 1, Lifetime: time.Minute,
 	})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	defer ask.Call(t.Context(), cfg.B.At, agentapi.Finish, agentapi.SessionRequest{Session: "other"})
 	if _, err := probe.Run(t.Context(), cfg); !errors.Is(err, probe.ErrPortUse) {
 		t.Errorf("%v, want ErrPortUse", err)
 	}
 	cfg.Dport = 5301
 	report, err := probe.Run(t.Context(), cfg)
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if !report.Even || report.Streams[0].Dport != 5301 {
 		t.Errorf("on another port: %+v", report)
 	}
@@ -89,13 +89,13 @@ func sourceTaken(t *testing.T, cfg probe.Config) {
 	cfg.Ports = flow.PortRange{First: 42000, Last: 42002}
 	hold := agentapi.SinkRequest{Session: "hold", Bind: []netip.Addr{cfg.Lanes[0].Src, cfg.Lanes[1].Src}, Port: 42001, Streams: 1, Lifetime: time.Minute}
 	reply, err := ask.Call(t.Context(), cfg.A.At, agentapi.OpenSink, hold)
-	stage.Must(t, err)
+	floor.Must(t, err)
 	defer ask.Call(t.Context(), cfg.A.At, agentapi.Finish, agentapi.SessionRequest{Session: "hold"})
 	if reply.Port != 42001 {
 		t.Fatalf("port %d", reply.Port)
 	}
 	report, err := probe.Run(t.Context(), cfg)
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if !report.Even || slices.Contains(report.Ports, 42001) {
 		t.Errorf("%+v", report)
 	}
@@ -134,7 +134,7 @@ func laneLost(t *testing.T, cfg probe.Config) {
 	cfg.Lanes = append([]flow.Lane{{Src: cfg.Lanes[0].Src, Dst: gone}}, cfg.Lanes...)
 	cfg.Streams = 8 // so many that every pair of addresses is tried
 	report, err := probe.Run(t.Context(), cfg)
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if !report.Even || len(report.Notes) != 1 {
 		t.Errorf("notes %v, %+v", report.Notes, report.Streams)
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/probe"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
@@ -36,13 +36,13 @@ func TestCalibrates(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d links", policy, links), func(t *testing.T) {
 				host := newBond(t, policy, links)
 				reply, err := host.Observe(t.Context())
-				stage.Must(t, err)
+				floor.Must(t, err)
 				bundle, err := steer.BundleOf(reply.Host, "bond0")
-				stage.Must(t, err)
+				floor.Must(t, err)
 				truth := bundle.Era
 				bundle.Era, bundle.Doubt = steer.EraSeparate, steer.Eras()[:steer.EraSeparate]
 				placed, err := ask.Call(t.Context(), host, agentapi.Calibrate, agentapi.CalibrateRequest{Bond: "bond0"})
-				stage.Must(t, err)
+				floor.Must(t, err)
 				if !slices.Equal(placed.Ports, bundle.Ports) {
 					t.Fatalf("ports %v, want %v", placed.Ports, bundle.Ports)
 				}
@@ -79,25 +79,25 @@ func TestCalibrationRefuses(t *testing.T) {
 // newBond is a host with a balance-xor bond in a namespace of its own.
 func newBond(t *testing.T, policy netstate.HashPolicy, links int) *fleet.Host {
 	t.Helper()
-	near, far := stage.NewSpace(t, "calibrate-near"), stage.NewSpace(t, "calibrate-far")
+	near, far := floor.NewSpace(t, "calibrate-near"), floor.NewSpace(t, "calibrate-far")
 	var ports []string
 	for i := range links {
 		port, end := fmt.Sprintf("p%d", i), fmt.Sprintf("q%d", i)
-		stage.Must(t, near.Builder.Veth(port, far.Builder, end))
-		stage.Must(t, far.Builder.Up(end))
+		floor.Must(t, near.Builder.Veth(port, far.Builder, end))
+		floor.Must(t, far.Builder.Up(end))
 		ports = append(ports, port)
 	}
-	stage.Must(t, near.Builder.Bond("bond0", rtnl.BondSpec{Mode: netstate.BalanceXOR, HashPolicy: &policy, Miimon: 100e6}, ports))
+	floor.Must(t, near.Builder.Bond("bond0", rtnl.BondSpec{Mode: netstate.BalanceXOR, HashPolicy: &policy, Miimon: 100e6}, ports))
 	h, err := fleet.Dial(t.Context(), "near", "netns:"+near.NS.Name, fleet.Config{Version: "test", Unguarded: true})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	t.Cleanup(func() { h.Close() })
 	for range 200 {
 		reply, err := h.Observe(t.Context())
-		stage.Must(t, err)
+		floor.Must(t, err)
 		if len(reply.Host.UsablePorts("bond0")) == links {
 			return h
 		}
-		stage.Pause()
+		floor.Pause()
 	}
 	t.Fatalf("the bond's %d links did not come up", links)
 	return nil
@@ -120,7 +120,7 @@ func TestLooksAround(t *testing.T) {
 // besideTraffic: a thousand small packets a second on one link do not decide.
 func (n network) besideTraffic(t *testing.T) {
 	all, err := probe.Lanes(n.a, n.b, "")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	lane := all[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -143,7 +143,7 @@ func (n network) besideTraffic(t *testing.T) {
 // hearsNeighbors: the switch speaks on one port, and is heard there alone.
 func (n network) hearsNeighbors(t *testing.T) {
 	var index int
-	stage.Must(t, netns.Named(switchSpace).Do(func() error {
+	floor.Must(t, netns.Named(switchSpace).Do(func() error {
 		h, err := rtnl.Open()
 		if err != nil {
 			return err
@@ -156,7 +156,7 @@ func (n network) hearsNeighbors(t *testing.T) {
 		return err
 	}))
 	var socket *sys.PacketSocket
-	stage.Must(t, netns.Named(switchSpace).Do(func() (err error) {
+	floor.Must(t, netns.Named(switchSpace).Do(func() (err error) {
 		socket, err = sys.OpenPacketSocket(index, 0)
 		return err
 	}))
@@ -175,7 +175,7 @@ func (n network) hearsNeighbors(t *testing.T) {
 		}
 	}()
 	reply, err := ask.Call(t.Context(), n.near, agentapi.LLDP, agentapi.LLDPRequest{Links: []string{"eth0", "eth1"}, Wait: time.Second})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if len(reply.Neighbors) != 1 || reply.Neighbors[0].Link != "eth1" || reply.Neighbors[0].Port != "sw1" {
 		t.Errorf("heard %+v, want sw1 on eth1 alone", reply.Neighbors)
 	}
@@ -186,18 +186,18 @@ func (n network) hearsNeighbors(t *testing.T) {
 func (n network) calibratesQuietly(t *testing.T) {
 	heard := func() (frames uint64) {
 		reply, err := n.far.Observe(t.Context())
-		stage.Must(t, err)
+		floor.Must(t, err)
 		l, _ := reply.Host.Link("bond0")
 		return l.Counters.RxPackets
 	}
 	before := heard()
 	reply, err := ask.Call(t.Context(), n.near, agentapi.Calibrate, agentapi.CalibrateRequest{Bond: "bond0"})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if got := heard() - before; got > 8 { // LACP speaks meanwhile
 		t.Errorf("the far host received %d frames while %d were sent to nobody", got, 2*len(reply.Frames))
 	}
 	bundle, err := steer.BundleOf(n.a, "bond0")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if eras := steer.Fit(bundle, calibrate.Sightings(reply)); len(eras) == 0 {
 		t.Errorf("no era fits %+v", reply.Frames)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/probe"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
@@ -50,7 +50,7 @@ func TestFindsEvenSets(t *testing.T) {
 	counts := [][2]int{{2, 3}, {3, 4}, {2, 2}}
 	repeats, seed := proof(t), uint64(0)
 	if repeats == 0 {
-		seed = stage.Draw(t)
+		seed = floor.Draw(t)
 		repeats, counts = 1, counts[seed%3:][:1]
 	}
 	for _, links := range counts {
@@ -94,7 +94,7 @@ func build(t *testing.T, random *rand.Rand, links [2]int) network {
 	down, err := lab.Up(t.Context(), lab.Topology{
 		Hosts: []lab.Host{host(nearHost, links[0]), host(farHost, links[1])}, Switch: lab.Switch{Hash: netstate.Layer2, MTU: 1500},
 	})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	n := network{links: links}
 	n.near, n.a = reach(t, nearHost)
 	n.far, n.b = reach(t, farHost)
@@ -102,7 +102,7 @@ func build(t *testing.T, random *rand.Rand, links [2]int) network {
 		t.Helper()
 		n.near.Close()
 		n.far.Close()
-		stage.Must(t, down())
+		floor.Must(t, down())
 	}
 	return n
 }
@@ -110,9 +110,9 @@ func build(t *testing.T, random *rand.Rand, links [2]int) network {
 func reach(t *testing.T, name string) (*fleet.Host, netstate.Host) {
 	t.Helper()
 	h, err := fleet.Dial(t.Context(), name, "netns:"+lab.Namespace(name), fleet.Config{Version: "test", Unguarded: true})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	reply, err := h.Observe(t.Context())
-	stage.Must(t, err)
+	floor.Must(t, err)
 	reply.Host.Name = name
 	return h, reply.Host
 }
@@ -120,7 +120,7 @@ func reach(t *testing.T, name string) (*fleet.Host, netstate.Host) {
 // setSwitch gives the switch's bonds another policy, while they are up.
 func (n network) setSwitch(t *testing.T, p netstate.HashPolicy) {
 	t.Helper()
-	stage.Must(t, netns.Named(switchSpace).DoWithSysfs(func() error {
+	floor.Must(t, netns.Named(switchSpace).DoWithSysfs(func() error {
 		for _, host := range []string{nearHost, farHost} {
 			if err := os.WriteFile("/sys/class/net/to-"+host+"/bonding/xmit_hash_policy", []byte(p.String()), 0o644); err != nil {
 				return err
@@ -134,14 +134,14 @@ func (n network) setSwitch(t *testing.T, p netstate.HashPolicy) {
 func (n network) probe(t *testing.T, lanes int, seed uint64, progress func(probe.Look)) hashsurvey.Report {
 	t.Helper()
 	all, err := probe.Lanes(n.a, n.b, "")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if lanes > 0 {
 		all = all[:lanes]
 	}
 	report, err := probe.Run(t.Context(), probe.Config{
 		A: probe.End{At: n.near, Host: n.a}, B: probe.End{At: n.far, Host: n.b}, Lanes: all, Seed: seed, Progress: progress,
 	})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	return report
 }
 
@@ -190,7 +190,7 @@ func (n network) outOfReach(t *testing.T, policy netstate.HashPolicy) (missing [
 		return nil
 	}
 	lanes, err := probe.Lanes(n.a, n.b, "")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	near, _ := n.a.Link("bond0")
 	far, _ := n.b.Link("bond0")
 	for _, side := range []hashsurvey.Side{hashsurvey.FarIn, hashsurvey.NearIn} {
@@ -233,16 +233,16 @@ func (n network) sendSet(t *testing.T, report hashsurvey.Report) {
 	_, err := ask.Call(t.Context(), n.far, agentapi.OpenSink, agentapi.SinkRequest{
 		Session: "set-in", Bind: bind, Peers: peers, Port: int(report.Streams[0].Dport), Streams: len(source.Streams), Links: report.Sides[hashsurvey.FarIn].Links, Lifetime: time.Minute,
 	})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	_, err = ask.Call(t.Context(), n.near, agentapi.OpenSource, source)
-	stage.Must(t, err)
+	floor.Must(t, err)
 	defer ask.Call(t.Context(), n.far, agentapi.Finish, agentapi.SessionRequest{Session: "set-in"})
 	defer ask.Call(t.Context(), n.near, agentapi.Finish, agentapi.SessionRequest{Session: "set-out"})
 	a0, b0 := n.sample(t, n.near, "set-out"), n.sample(t, n.far, "set-in")
 	_, err = ask.Call(t.Context(), n.near, agentapi.Start, agentapi.StartRequest{Session: "set-out", Limit: each})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	a1, b1 := a0, b0
-	for deadline := time.Now().Add(20 * time.Second); ; stage.Pause() {
+	for deadline := time.Now().Add(20 * time.Second); ; floor.Pause() {
 		b1 = n.sample(t, n.far, "set-in")
 		var got uint64
 		for _, x := range b1.Bytes {
@@ -255,7 +255,7 @@ func (n network) sendSet(t *testing.T, report hashsurvey.Report) {
 			t.Fatalf("%d bytes arrived", got)
 		}
 	}
-	stage.Pause()
+	floor.Pause()
 	a1, b1 = n.sample(t, n.near, "set-out"), n.sample(t, n.far, "set-in")
 	for _, side := range report.Sides {
 		moved := moved(side.Side, a0, a1, b0, b1)
@@ -293,7 +293,7 @@ func total(of []float64) (sum float64) {
 func (n network) sample(t *testing.T, h *fleet.Host, session string) agentapi.Sample {
 	t.Helper()
 	r, err := ask.Call(t.Context(), h, agentapi.ReadSamples, agentapi.SampleRequest{Session: session, Since: -1})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	return r.Samples[0]
 }
 

@@ -142,7 +142,7 @@ func summary(o scenario.Outcome) string {
 	best := ""
 	for _, r := range o.Rows {
 		switch r.Verdict {
-		case scenario.Reproduced, scenario.Off, scenario.Reached, scenario.Held:
+		case scenario.Reproduced, scenario.Off, scenario.Reached, scenario.Limited:
 			scored++
 		}
 		if r.Verdict == scenario.Off {

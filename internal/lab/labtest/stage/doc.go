@@ -1,3 +1,2 @@
-// Package stage takes a test binary to a kernel where it can run, and gives
-// its tests network namespaces that go when they do.
+// Package stage lets a test binary of the lab be the program's guard as well.
 package stage

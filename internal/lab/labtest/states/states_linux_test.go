@@ -134,7 +134,7 @@ func (s *stand) roundTrip(name string, y *tally, observed, want netstate.Host, l
 	s.vain = ""
 	var flow *stream
 	bond, there := observed.Link("bond0")
-	if live && p.Worst() == plan.Online && p.Undo().Worst() == plan.Online && there && bond.Up {
+	if live && p.Worst() == plan.Online && p.Rollback().Worst() == plan.Online && there && bond.Up {
 		waits := s.settled("bond0", bond.Bond.Ports)
 		var ok bool
 		if flow, ok = s.startStream(t, nearAddr("bond0"), farAddr("bond0")); !ok {

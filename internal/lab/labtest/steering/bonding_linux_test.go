@@ -9,7 +9,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 )
@@ -86,8 +86,8 @@ func (c *check) bond(t *testing.T, links, flows int) {
 	}
 	b := c.stand.bond(t, rtnl.BondSpec{Mode: netstate.BalanceXOR, HashPolicy: &c.policy}, ports)
 	tag, priority := 1+c.r.IntN(4094), uint8(1+c.r.IntN(7))
-	stage.Must(t, c.near.Builder.VLAN("tagged", "bond0", tag))
-	stage.Must(t, c.near.Builder.PriorityVLAN("urgent", "bond0", tag%4094+1, priority))
+	floor.Must(t, c.near.Builder.VLAN("tagged", "bond0", tag))
+	floor.Must(t, c.near.Builder.PriorityVLAN("urgent", "bond0", tag%4094+1, priority))
 	ways := []struct {
 		via int
 		tci uint16

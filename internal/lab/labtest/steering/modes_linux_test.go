@@ -8,7 +8,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 )
@@ -63,9 +63,9 @@ func TestPortGoesDownAndUp(t *testing.T) {
 				{"its cable", func() error { return s.far.Builder.Down(end(6)) }, func() error { return s.far.Builder.Up(end(6)) }},
 				{"the port itself", func() error { return s.near.Builder.Down(port(6)) }, func() error { return s.near.Builder.Up(port(6)) }},
 			} {
-				stage.Must(t, step.down())
+				floor.Must(t, step.down())
 				s.agree(t, r, s.await(t, slices.Delete(slices.Clone(ports), 2, 3)), 240)
-				stage.Must(t, step.up())
+				floor.Must(t, step.up())
 				s.agree(t, r, s.await(t, ports), 240)
 			}
 		})
@@ -79,9 +79,9 @@ func TestOneAggregatorSends(t *testing.T) {
 	fast, policy := netstate.LACPRate(netstate.LACPFast), netstate.Layer34
 	lacp := rtnl.BondSpec{Mode: netstate.LACP, HashPolicy: &policy, LACPRate: &fast, Miimon: 20e6, WidestAggregator: true}
 	t.Cleanup(func() { _ = s.near.Builder.Delete("bond0") })
-	stage.Must(t, s.far.Builder.Bond("most", lacp, []string{end(2), end(0), end(3)}))
-	stage.Must(t, s.far.Builder.Bond("other", lacp, []string{end(1)}))
-	stage.Must(t, s.near.Builder.Bond("bond0", lacp, []string{port(1), port(3), port(0), port(2)}))
+	floor.Must(t, s.far.Builder.Bond("most", lacp, []string{end(2), end(0), end(3)}))
+	floor.Must(t, s.far.Builder.Bond("other", lacp, []string{end(1)}))
+	floor.Must(t, s.near.Builder.Bond("bond0", lacp, []string{port(1), port(3), port(0), port(2)}))
 	s.agree(t, s.random(t), s.await(t, []string{port(3), port(0), port(2)}), 480)
 }
 
@@ -131,7 +131,7 @@ func TestModesWithoutHash(t *testing.T) {
 				want = fourPorts[:1]
 			}
 			t.Cleanup(func() { _ = s.near.Builder.Delete("bond0") })
-			stage.Must(t, s.near.Builder.Bond("bond0", spec, fourPorts))
+			floor.Must(t, s.near.Builder.Bond("bond0", spec, fourPorts))
 			b := s.await(t, want)
 			parcels, copies := s.parcels(t, s.random(t), b.Policy, 96), 1
 			if mode == netstate.Broadcast {
@@ -191,7 +191,7 @@ func TestRoundRobinShares(t *testing.T) {
 				if down >= 0 {
 					usable[down] = false
 					want = slices.Delete(want, down, down+1)
-					stage.Must(t, s.near.Builder.Down(fourPorts[down]))
+					floor.Must(t, s.near.Builder.Down(fourPorts[down]))
 				}
 				s.await(t, want)
 				counts := map[string]float64{}
@@ -204,7 +204,7 @@ func TestRoundRobinShares(t *testing.T) {
 					}
 				}
 				if down >= 0 {
-					stage.Must(t, s.near.Builder.Up(fourPorts[down]))
+					floor.Must(t, s.near.Builder.Up(fourPorts[down]))
 				}
 			}
 		})

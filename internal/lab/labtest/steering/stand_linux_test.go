@@ -12,7 +12,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 )
@@ -20,7 +20,7 @@ import (
 // stand is two namespaces with cables between them; a bond is made of the near
 // ends, and the far ends are watched.
 type stand struct {
-	near, far stage.Space
+	near, far floor.Space
 	handle    *rtnl.Handle // reads the near side
 	out, eyes int          // packet sockets: sends near, sees all of far
 	ends      map[int]int  // cable by ifindex of its far end
@@ -35,19 +35,19 @@ func end(i int) string  { return "q" + strconv.Itoa(i) }
 
 func newStand(t *testing.T) *stand {
 	t.Helper()
-	s := &stand{near: stage.NewSpace(t, "steer-near"), far: stage.NewSpace(t, "steer-far"), ends: map[int]int{}}
+	s := &stand{near: floor.NewSpace(t, "steer-near"), far: floor.NewSpace(t, "steer-far"), ends: map[int]int{}}
 	for i := range mostLinks {
-		stage.Must(t, s.near.Builder.Veth(port(i), s.far.Builder, end(i)))
-		stage.Must(t, s.far.Builder.Up(end(i)))
+		floor.Must(t, s.near.Builder.Veth(port(i), s.far.Builder, end(i)))
+		floor.Must(t, s.far.Builder.Up(end(i)))
 	}
-	stage.Must(t, s.near.NS.Do(func() (err error) {
+	floor.Must(t, s.near.NS.Do(func() (err error) {
 		if s.handle, err = rtnl.Open(); err != nil {
 			return err
 		}
 		s.out, err = packetSocket(0)
 		return err
 	}))
-	stage.Must(t, s.far.NS.Do(func() (err error) {
+	floor.Must(t, s.far.NS.Do(func() (err error) {
 		if s.eyes, err = packetSocket(syscall.ETH_P_ALL); err != nil {
 			return err
 		}
@@ -65,8 +65,8 @@ func newStand(t *testing.T) *stand {
 		return err
 	}))
 	patience := syscall.Timeval{Sec: 3}
-	stage.Must(t, syscall.SetsockoptTimeval(s.eyes, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &patience))
-	stage.Must(t, syscall.SetsockoptInt(s.eyes, syscall.SOL_SOCKET, syscall.SO_RCVBUFFORCE, 4<<20))
+	floor.Must(t, syscall.SetsockoptTimeval(s.eyes, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &patience))
+	floor.Must(t, syscall.SetsockoptInt(s.eyes, syscall.SOL_SOCKET, syscall.SO_RCVBUFFORCE, 4<<20))
 	t.Cleanup(func() {
 		s.handle.Close()
 		syscall.Close(s.out)
@@ -88,7 +88,7 @@ func swapped(v uint16) uint16 {
 func (s *stand) state(t *testing.T) netstate.Host {
 	t.Helper()
 	var links []netstate.Link
-	stage.Must(t, s.near.NS.Do(func() (err error) { // the order of slaves is in the thread's /proc
+	floor.Must(t, s.near.NS.Do(func() (err error) { // the order of slaves is in the thread's /proc
 		links, err = s.handle.Links()
 		return err
 	}))
@@ -100,7 +100,7 @@ func (s *stand) state(t *testing.T) netstate.Host {
 func release(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	return strings.TrimSpace(string(text))
 }
 
@@ -110,7 +110,7 @@ func (s *stand) bond(t *testing.T, spec rtnl.BondSpec, ports []string) steer.Bun
 	t.Helper()
 	spec.Miimon = 20e6
 	t.Cleanup(func() { _ = s.near.Builder.Delete("bond0") })
-	stage.Must(t, s.near.Builder.Bond("bond0", spec, ports))
+	floor.Must(t, s.near.Builder.Bond("bond0", spec, ports))
 	return s.await(t, ports)
 }
 
@@ -122,12 +122,12 @@ func (s *stand) await(t *testing.T, want []string) steer.Bundle {
 	for range 500 {
 		h := s.state(t)
 		if usable = h.UsablePorts("bond0"); slices.Equal(usable, want) {
-			stage.Pause() // the driver renews its array after it says so
+			floor.Pause() // the driver renews its array after it says so
 			b, err := steer.BundleOf(h, "bond0")
-			stage.Must(t, err)
+			floor.Must(t, err)
 			return b
 		}
-		stage.Pause()
+		floor.Pause()
 	}
 	t.Fatalf("the bond uses %v, want %v", usable, want)
 	return steer.Bundle{}

@@ -21,7 +21,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/steer/subflow"
@@ -58,7 +58,7 @@ func TestPrintedLinesMakeTheSubflows(t *testing.T) {
 	}
 	transfer(t, plan)
 	for side, host := range hosts {
-		typed(t, host, doc.Commands[side].Undo)
+		typed(t, host, doc.Commands[side].Rollback)
 		if diff := cmp.Diff(before[side], pathManager(t, host)); diff != "" {
 			t.Errorf("%s, taken back (-before +after):\n%s", side, diff)
 		}
@@ -79,7 +79,7 @@ func TestAnnouncedAddressesMakeTheSubflows(t *testing.T) {
 		Near:   steer.EtherChannel{Mode: steer.ChannelStandard, Hash: steer.ChannelHashDefault, Adapters: []string{"ent0", "ent1", "ent2"}},
 		Client: subnet.Addr().Next(), Server: subnet.Addr().Next().Next(), Subnet: subnet,
 	})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if len(plan.AddNear) > 0 || len(plan.AddFar) != 2 {
 		t.Fatalf("%+v, want two aliases of the server", plan)
 	}
@@ -92,10 +92,10 @@ func TestAnnouncedAddressesMakeTheSubflows(t *testing.T) {
 func knowNextHop(t *testing.T, plan subflow.Subflows) {
 	t.Helper()
 	b, err := rtnl.OpenBuilder(netns.Named(lab.Namespace(client)))
-	stage.Must(t, err)
+	floor.Must(t, err)
 	defer b.Close()
 	l, _ := observed(t, server).Link("bond0")
-	stage.Must(t, b.Neighbor("bond0", plan.Flows[0].Dst, l.MAC[:]))
+	floor.Must(t, b.Neighbor("bond0", plan.Flows[0].Dst, l.MAC[:]))
 }
 
 // steerMPTCP runs the program.
@@ -121,7 +121,7 @@ func steerMPTCP(t *testing.T, plan subflow.Subflows, links int) snippet.ShownSub
 // typed runs lines in a host's namespace.
 func typed(t *testing.T, host string, lines []string) {
 	t.Helper()
-	stage.Must(t, netns.Named(lab.Namespace(host)).Do(func() error {
+	floor.Must(t, netns.Named(lab.Namespace(host)).Do(func() error {
 		out, err := exec.Command("sh", "-e", "-c", strings.Join(lines, "\n")).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%s: %v: %w: %s", host, lines, err, out)
@@ -132,7 +132,7 @@ func typed(t *testing.T, host string, lines []string) {
 
 func pathManager(t *testing.T, host string) (m netstate.MPTCP) {
 	t.Helper()
-	stage.Must(t, netns.Named(lab.Namespace(host)).Do(func() error {
+	floor.Must(t, netns.Named(lab.Namespace(host)).Do(func() error {
 		h, err := mptcp.Open()
 		if err != nil {
 			return err
@@ -156,18 +156,18 @@ func transfer(t *testing.T, plan subflow.Subflows) {
 	at, err := sink.OpenSink(t.Context(), agentapi.SinkRequest{
 		Session: "in", Bind: append([]netip.Addr{lane.Dst}, plan.AddFar...), Peers: []netip.Addr{lane.Src}, Streams: 1, MPTCP: true, Lifetime: time.Minute,
 	})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	_, err = source.OpenSource(t.Context(), agentapi.SourceRequest{
 		Session: "out", Streams: []agentapi.Stream{{Lane: lane, Dport: uint16(at.Port)}}, MPTCP: true, Lifetime: time.Minute,
 	})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	_, err = source.Start(t.Context(), agentapi.StartRequest{Session: "out", Limit: limit})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	for range 500 {
 		if s := sample(t, sink, "in"); s.Bytes[0] >= limit && s.TCP[0].MPTCP != nil && len(sample(t, source, "out").TCP[0].MPTCP.Subflows) == len(plan.Flows) {
 			break
 		}
-		stage.Pause()
+		floor.Pause()
 	}
 	last := sample(t, sink, "in")
 	if last.Bytes[0] != limit {

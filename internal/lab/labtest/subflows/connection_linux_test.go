@@ -16,7 +16,7 @@ import (
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/traffic/engine"
 	"github.com/linerate/linerate/internal/traffic/sampling"
 	"github.com/linerate/linerate/netstate"
@@ -78,7 +78,7 @@ func up(t *testing.T, links int) {
 		})
 	}
 	down, err := lab.Up(t.Context(), network)
-	stage.Must(t, err)
+	floor.Must(t, err)
 	t.Cleanup(func() {
 		if err := down(); err != nil {
 			t.Error(err)
@@ -122,7 +122,7 @@ func planned(t *testing.T, links int) subflow.Subflows {
 	sw := observed(t, "switch")
 	bundle := func(h netstate.Host, bond string) steer.Spreader {
 		b, err := steer.BundleOf(h, bond)
-		stage.Must(t, err)
+		floor.Must(t, err)
 		if len(b.Ports) != links {
 			t.Fatalf("%s has %d usable ports, want %d", bond, len(b.Ports), links)
 		}
@@ -137,7 +137,7 @@ func planned(t *testing.T, links int) subflow.Subflows {
 		Client: subnet.Addr().Next(), Server: subnet.Addr().Next().Next(), Subnet: subnet,
 		Frame: flow.Frame{SrcMAC: mac(near), DstMAC: mac(far)},
 	})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if !plan.Even || len(plan.Flows) != links {
 		t.Fatalf("no even plan: %+v", plan)
 	}
@@ -148,9 +148,9 @@ func planned(t *testing.T, links int) subflow.Subflows {
 func observed(t *testing.T, host string) netstate.Host {
 	t.Helper()
 	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	stage.Must(t, err)
+	floor.Must(t, err)
 	h := netstate.Host{Name: host, Kernel: netstate.Kernel{OS: "linux", Release: string(release[:len(release)-1])}}
-	stage.Must(t, netns.Named(lab.Namespace(host)).Do(func() error {
+	floor.Must(t, netns.Named(lab.Namespace(host)).Do(func() error {
 		handle, err := rtnl.Open()
 		if err != nil {
 			return err
@@ -172,12 +172,12 @@ func setUp(t *testing.T, plan subflow.Subflows) {
 	}{{client, plan.AddNear, plan.Client}, {server, plan.AddFar, plan.Server}} {
 		ns := netns.Named(lab.Namespace(side.host))
 		b, err := rtnl.OpenBuilder(ns)
-		stage.Must(t, err)
+		floor.Must(t, err)
 		defer b.Close()
 		for _, a := range side.addrs {
-			stage.Must(t, b.Address("bond0", netip.PrefixFrom(a, subnet.Bits())))
+			floor.Must(t, b.Address("bond0", netip.PrefixFrom(a, subnet.Bits())))
 		}
-		stage.Must(t, ns.Do(func() error {
+		floor.Must(t, ns.Do(func() error {
 			h, err := mptcp.Open()
 			if err != nil {
 				return err
@@ -215,14 +215,14 @@ func measure(t *testing.T, plan subflow.Subflows, multipath bool, links int) (ou
 		Session: "in", Key: key, Bind: []netip.Addr{lane.Dst}, Peers: []netip.Addr{lane.Src}, Streams: 1, MPTCP: multipath,
 		Socket: record.Socket{Congestion: "cubic"}, Links: ports, Lifetime: time.Minute,
 	})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	_, err = source.OpenSource(t.Context(), agentapi.SourceRequest{
 		Session: "out", Key: key, Streams: []agentapi.Stream{{Lane: lane, Dport: uint16(at.Port), Socket: record.Socket{Congestion: "cubic"}}}, MPTCP: multipath,
 		Links: ports, Lifetime: time.Minute,
 	})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	_, err = source.Start(t.Context(), agentapi.StartRequest{Session: "out"})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	time.Sleep(warmUp)
 	in, out := sample(t, sink, "in"), sample(t, source, "out")
 	time.Sleep(window)
@@ -246,7 +246,7 @@ func end(t *testing.T, host string) *engine.Engine {
 	t.Helper()
 	ns := netns.Named(lab.Namespace(host))
 	var handle *rtnl.Handle
-	stage.Must(t, ns.Do(func() (err error) {
+	floor.Must(t, ns.Do(func() (err error) {
 		handle, err = rtnl.Open()
 		return err
 	}))
@@ -264,7 +264,7 @@ func end(t *testing.T, host string) *engine.Engine {
 func sample(t *testing.T, e *engine.Engine, session string) agentapi.Sample {
 	t.Helper()
 	r, err := e.Sample(t.Context(), agentapi.SampleRequest{Session: session, Since: -1})
-	stage.Must(t, err)
+	floor.Must(t, err)
 	if len(r.Errors) > 0 {
 		t.Fatalf("session %s: %v", session, r.Errors)
 	}

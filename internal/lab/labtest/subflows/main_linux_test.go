@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 )
 
@@ -12,4 +14,4 @@ import (
 // kernels do not have together.
 const kernel = "6.1"
 
-func TestMain(m *testing.M) { os.Exit(stage.MainOn(m, kernel)) }
+func TestMain(m *testing.M) { os.Exit(stage.Main(m, lab.QEMU, floor.More{Series: kernel})) }

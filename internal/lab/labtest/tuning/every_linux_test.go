@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -59,9 +59,9 @@ func median(all []float64) float64 {
 // the grid that reach most.
 func sample(t *testing.T) {
 	t.Helper()
-	stage.Turn(t, stage.Tuning)
+	floor.Turn(t, floor.Tuning)
 	small := []string{"four-links", "unequal", "backup-etherchannel"}
-	what, _ := named(small[stage.Draw(t)%uint64(len(small))])
+	what, _ := named(small[floor.Draw(t)%uint64(len(small))])
 	s := build(t, what)
 	all := grid(what)
 	chosen := []setting{all[0], all[len(all)-1], all[len(all)-2]} // the first, and the most of everything

@@ -24,15 +24,15 @@ import (
 
 // tuned is what a run of tune came to.
 type tuned struct {
-	windows int
-	traffic time.Duration // that the links carried something for
-	took    time.Duration
-	after   map[string]netstate.Host // the hosts as tune left them
-	load    record.TunedLoad
-	claimed unit.BitRate // of the result, both ways at once
-	kept    []string     // settings
-	stopped string
-	undone  bool // one rollback roll all back
+	windows    int
+	traffic    time.Duration // that the links carried something for
+	took       time.Duration
+	after      map[string]netstate.Host // the hosts as tune left them
+	load       record.TunedLoad
+	claimed    unit.BitRate // of the result, both ways at once
+	kept       []string     // settings
+	stopped    string
+	rolledBack bool // one rollback roll all back
 }
 
 // linerate runs a command of the program.
@@ -68,12 +68,12 @@ func (s *stand) tune(flags ...string) tuned {
 		result.after[h] = s.seen(h)
 	}
 	s.forget()
-	if result.undone = len(result.kept) == 0; !result.undone {
-		result.undone = s.undo()
+	if result.rolledBack = len(result.kept) == 0; !result.rolledBack {
+		result.rolledBack = s.undo()
 	}
 	for _, h := range hosts {
 		if left := differences(s.seen(h), before[h]); len(left) > 0 {
-			result.undone = false
+			result.rolledBack = false
 			s.t.Errorf("%s is not as it was after the rollback: %v", h, left)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/lab"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/labtest/stage"
 )
 
@@ -14,5 +15,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv("PROVE_TABLE") != "" {
 		os.Exit(m.Run())
 	}
-	os.Exit(stage.Main(m, lab.UML))
+	os.Exit(stage.Main(m, lab.UML, floor.More{}))
 }

@@ -34,13 +34,13 @@ type row struct {
 	linerate, kept    float64 // its traffic, and the first traffic on its hosts
 	points, windows   int
 	traffic           float64 // seconds
-	undone            bool
+	rolledBack        bool
 	best, did         string // the grid's best point, and what tune did
 }
 
 func (r row) String() string {
 	back := "all put back"
-	if !r.undone {
+	if !r.rolledBack {
 		back = "NOT ALL put back"
 	}
 	return fmt.Sprintf("scenario %s: ceiling %.1f Mbit/s; as found %.1f and %.1f, article %.1f, tuned %.1f, ESnet %.1f, grid %.1f (%.1f in its sweep of %d points: %s); linerate %.1f (%s), the first traffic there %.1f; %d windows, %.1f s of traffic; %s",
@@ -71,7 +71,7 @@ func readProof(text string) (rows []row, spreads []spread) {
 	lines := bufio.NewScanner(strings.NewReader(text))
 	for lines.Scan() {
 		if m := rowLine.FindStringSubmatch(lines.Text()); m != nil {
-			r := row{scenario: m[1], best: m[11], did: m[13], undone: m[17] == "all"}
+			r := row{scenario: m[1], best: m[11], did: m[13], rolledBack: m[17] == "all"}
 			for i, v := range map[int]any{2: &r.ceiling, 3: &r.found, 4: &r.refound, 5: &r.article, 6: &r.profile, 7: &r.research, 8: &r.again, 9: &r.swept, 10: &r.points, 12: &r.linerate, 14: &r.kept, 15: &r.windows, 16: &r.traffic} {
 				_, _ = fmt.Sscan(m[i], v)
 			}
@@ -107,7 +107,7 @@ func (r row) lacks() (lacking []string) {
 	say(r.kept < leastOfFound*found, "the first traffic is at %.3f of what it was", r.kept/found)
 	say(r.windows > mostWindows, "%d windows", r.windows)
 	say(r.traffic > mostTraffic, "%.1f s of traffic", r.traffic)
-	say(!r.undone, "not all was put back")
+	say(!r.rolledBack, "not all was put back")
 	return lacking
 }
 
@@ -168,7 +168,7 @@ func TestProof(t *testing.T) {
 // TestVerdict: a proof that does not prove is seen to fail.
 func TestVerdict(t *testing.T) {
 	good := row{
-		ceiling: 400, found: 100, refound: 101, article: 300, profile: 200, research: 250, swept: 397, again: 396, linerate: 395, kept: 101, points: 96, windows: 20, traffic: 44.5, undone: true,
+		ceiling: 400, found: 100, refound: 101, article: 300, profile: 200, research: 250, swept: 397, again: 396, linerate: 395, kept: 101, points: 96, windows: 20, traffic: 44.5, rolledBack: true,
 		best: "8 streams, MTU 9000, rmem 6MiB, layer3+4, bbr", did: "2 streams on chosen ports; kept MTU 9000 on a (b), layer3+4",
 	}
 	for name, c := range map[string]struct {
@@ -184,7 +184,7 @@ func TestVerdict(t *testing.T) {
 		"no slower than nothing done":  {func(r *row) { r.refound, r.kept = 98.5, 98 }, true},
 		"many windows":                 {func(r *row) { r.windows = 25 }, false},
 		"much traffic":                 {func(r *row) { r.traffic = 60.2 }, false},
-		"not undone":                   {func(r *row) { r.undone = false }, false},
+		"not undone":                   {func(r *row) { r.rolledBack = false }, false},
 	} {
 		var text strings.Builder
 		var rows []row

@@ -13,7 +13,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
@@ -24,8 +24,8 @@ import (
 type stand struct {
 	t       *testing.T
 	what    scenario
-	mid     stage.Space
-	spaces  map[string]*stage.Space
+	mid     floor.Space
+	spaces  map[string]*floor.Space
 	uplinks map[string][]string // of the middle, by host
 	fabric  fabric.Fabric
 	file    string // of the fabric
@@ -45,16 +45,16 @@ var hosts = []string{"near", "far"}
 
 func eth(i int) string                          { return fmt.Sprintf("eth%d", i) }
 func end(host string, i int) string             { return fmt.Sprintf("%s%d", host, i) }
-func (s *stand) must(err error)                 { s.t.Helper(); stage.Must(s.t, err) }
+func (s *stand) must(err error)                 { s.t.Helper(); floor.Must(s.t, err) }
 func (s *stand) builder(h string) *rtnl.Builder { return s.spaces[h].Builder }
 
 // build makes the scenario as somebody found it.
 func build(t *testing.T, what scenario) *stand {
 	t.Helper()
-	s := &stand{t: t, what: what, uplinks: map[string][]string{}, spaces: map[string]*stage.Space{}, laid: map[string]string{}, hosts: map[string]*fleet.Host{}}
-	s.mid = stage.NewSpace(t, "tuning-mid")
+	s := &stand{t: t, what: what, uplinks: map[string][]string{}, spaces: map[string]*floor.Space{}, laid: map[string]string{}, hosts: map[string]*fleet.Host{}}
+	s.mid = floor.NewSpace(t, "tuning-mid")
 	for _, host := range hosts {
-		space := stage.NewSpace(t, "tuning-"+host)
+		space := floor.NewSpace(t, "tuning-"+host)
 		s.spaces[host] = &space
 		s.must(s.builder(host).Up("lo"))
 		s.sysctl(host, "ipv4/conf/all/arp_ignore", "1")
@@ -81,8 +81,8 @@ func (s *stand) cable(host string, i int) {
 	if what.loss > 0 {
 		s.must(us.Singly(eth(i)))
 	}
-	s.must(us.Shape(eth(i), what.rates[i], stage.Bucket(what.rates[i]), queueTime))
-	s.must(mid.Shape(end(host, i), what.rates[i], stage.Bucket(what.rates[i]), queueTime))
+	s.must(us.Shape(eth(i), what.rates[i], floor.Bucket(what.rates[i]), queueTime))
+	s.must(mid.Shape(end(host, i), what.rates[i], floor.Bucket(what.rates[i]), queueTime))
 	s.must(mid.Lose(end(host, i), what.rtt/2, what.loss, packets, true))
 	s.uplinks[host] = append(s.uplinks[host], end(host, i))
 }
@@ -160,9 +160,9 @@ func (s *stand) settle() {
 		return
 	}
 	for _, host := range hosts {
-		stage.Await(s.t, *s.spaces[host], bondName, len(s.what.rates), patience)
+		floor.Await(s.t, *s.spaces[host], bondName, len(s.what.rates), patience)
 		if s.what.mode.Hashes() {
-			stage.Await(s.t, s.mid, "to-"+host, len(s.what.rates), patience)
+			floor.Await(s.t, s.mid, "to-"+host, len(s.what.rates), patience)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/linerate/linerate/internal/kernel/sys"
 	"github.com/linerate/linerate/internal/lab/guest"
-	"github.com/linerate/linerate/internal/lab/labtest/stage"
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -68,9 +68,9 @@ func parts() (all []proofPart, alone int) {
 func furnish(t *testing.T) {
 	t.Helper()
 	for _, key := range []string{"rmem_max", "wmem_max"} {
-		stage.Must(t, os.WriteFile("/proc/sys/net/core/"+key, []byte("8388608"), 0o644))
+		floor.Must(t, os.WriteFile("/proc/sys/net/core/"+key, []byte("8388608"), 0o644))
 	}
-	stage.Must(t, sys.Mount("tmpfs", "/var/lib", "tmpfs", ""))
+	floor.Must(t, sys.Mount("tmpfs", "/var/lib", "tmpfs", ""))
 }
 
 // part is which part of the proof is asked for; zero is none. Two halves of
@@ -116,7 +116,7 @@ func prove(t *testing.T, what scenario) {
 	points := s.sweep(grid(what), window)
 	r.points, r.swept = len(points), mega(points[0].rate)
 	tuned := s.tune()
-	r.windows, r.traffic, r.undone = tuned.windows, tuned.traffic.Seconds(), tuned.undone
+	r.windows, r.traffic, r.rolledBack = tuned.windows, tuned.traffic.Seconds(), tuned.rolledBack
 	r.did, r.best = tuned.summary(), points[0].setting.String()
 	t.Logf("%v: tune claimed %.1f Mbit/s, took %.1f s", what, mega(tuned.claimed), tuned.took.Seconds())
 	for _, p := range points[:min(4, len(points))] {

@@ -1,3 +1,0 @@
-// Package rehearsing tests that a lab builds, and changes, the networks that
-// scenarios declare.
-package rehearsing
