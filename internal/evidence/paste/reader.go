@@ -52,9 +52,12 @@ func span(lines []Line) Source {
 	return Source{File: lines[0].File, From: lines[0].Number, To: lines[len(lines)-1].Number}
 }
 
-// readersOf are the readers of a line, none where nobody knows it. A command's own
-// readers come first: some outputs show what they are only by it.
-func readersOf(s Segment, line string) []*reader {
+// table is the readers there are, those with the surest marks first.
+type table []reader
+
+// of are the readers of a line, none where nobody knows it. A command's own readers
+// come first: some outputs show what they are only by it.
+func (readers table) of(s Segment, line string) []*reader {
 	var own, others []*reader
 	name := program(s.Command)
 	for i := range readers {
@@ -71,25 +74,25 @@ func readersOf(s Segment, line string) []*reader {
 	return append(own, others...)
 }
 
-// Parse reads texts as one case.
-func Parse(texts []Text) Case {
+// Read reads texts as one case.
+func (readers table) Read(texts []Text) Case {
 	var c Case
 	for _, t := range texts {
 		host := t.Host
-		for _, seg := range segments(cleaned(linesOf(t))) {
+		for _, seg := range readers.segments(cleaned(linesOf(t))) {
 			if seg.Host != "" && t.Host == "" {
 				host = seg.Host
 			}
 			seg.Host = host
-			c.take(seg)
+			readers.take(&c, seg)
 		}
 	}
 	return c
 }
 
 // take has each part of a segment read by whoever knows it.
-func (c *Case) take(seg Segment) {
-	s := &sink{c: c, host: c.Host(seg.Host), segment: seg, known: readersOf}
+func (readers table) take(c *Case, seg Segment) {
+	s := &sink{c: c, host: c.Host(seg.Host), segment: seg, known: readers.of}
 	for i := 0; i < len(seg.Lines); {
 		line := seg.Lines[i]
 		if strings.TrimSpace(line.Text) == "" {
@@ -97,7 +100,7 @@ func (c *Case) take(seg Segment) {
 			continue
 		}
 		n := 0
-		for _, r := range readersOf(seg, line.Text) {
+		for _, r := range readers.of(seg, line.Text) {
 			if n = r.read(s, seg.Lines[i:]); n > 0 {
 				c.Read = append(c.Read, Read{Kind: r.kind, Host: seg.Host, Source: span(seg.Lines[i : i+n])})
 				break

@@ -1,7 +1,7 @@
 package paste
 
 // readers are all there are, those with the surest marks first.
-var readers = []reader{
+var readers = table{
 	procBond,
 	iperf3Text,
 	iperf2Text,
@@ -83,3 +83,6 @@ var readers = []reader{
 	bsdCores,
 	nasPanel,
 }
+
+// Parse reads texts as one case.
+func Parse(texts []Text) Case { return readers.Read(texts) }

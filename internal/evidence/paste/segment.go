@@ -13,7 +13,7 @@ type Segment struct {
 
 // segments cuts cleaned lines at prompts, fences and headings. Lines of prose are
 // in segments too: readers know what is theirs.
-func segments(lines []Line) []Segment {
+func (readers table) segments(lines []Line) []Segment {
 	var out []Segment
 	now := Segment{}
 	flush := func(next Segment) {
@@ -38,7 +38,7 @@ func segments(lines []Line) []Segment {
 		if host, file := headingOf(l.Text); file != "" {
 			flush(Segment{Host: now.Host, Path: file})
 			continue
-		} else if host != "" && !within(l, now.Lines) && len(readersOf(now, l.Text)) == 0 && outputFollows(lines[i+1:]) {
+		} else if host != "" && !within(l, now.Lines) && len(readers.of(now, l.Text)) == 0 && readers.outputFollows(lines[i+1:]) {
 			flush(Segment{Host: host})
 			continue
 		}
@@ -62,7 +62,7 @@ func fence(line string) bool {
 
 // outputFollows reports that the next line that is not empty is no prose: a
 // heading stands above an output, not within a sentence.
-func outputFollows(rest []Line) bool {
+func (readers table) outputFollows(rest []Line) bool {
 	for _, l := range rest[:min(len(rest), 4)] {
 		if strings.TrimSpace(l.Text) == "" {
 			continue
@@ -70,7 +70,7 @@ func outputFollows(rest []Line) bool {
 		if _, ok := promptOf(l.Text); ok || fence(l.Text) || knownCommand(l.Text) {
 			return true
 		}
-		return len(readersOf(Segment{}, l.Text)) > 0
+		return len(readers.of(Segment{}, l.Text)) > 0
 	}
 	return false
 }
