@@ -82,8 +82,8 @@ func readCopyRates(s *sink, lines []Line) (read int) {
 		case rsyncRow.MatchString(text):
 			m := rsyncRow.FindStringSubmatch(text)
 			run.Tool, run.Rate = "rsync", unit.BitRate(thousands(m[5])*kibi[m[6]]*8)
-			run.detail("sent_bytes", strings.ReplaceAll(m[1], ",", "")+m[2])
-			run.detail("received_bytes", strings.ReplaceAll(m[3], ",", "")+m[4])
+			run.remark("sent_bytes", strings.ReplaceAll(m[1], ",", "")+m[2])
+			run.remark("received_bytes", strings.ReplaceAll(m[3], ",", "")+m[4])
 		case wgetRow.MatchString(text):
 			m := wgetRow.FindStringSubmatch(text)
 			run.Tool, run.Rate = "wget", unit.BitRate(float(m[1])*kibi[m[2]]*8)
@@ -124,9 +124,9 @@ func thousands(s string) float64 { return float(strings.ReplaceAll(s, ",", "")) 
 func (s *sink) ddPaths(run *Run) {
 	for _, w := range s.callOf("dd") {
 		if v, ok := strings.CutPrefix(w, "if="); ok {
-			run.detail("from", v)
+			run.remark("from", v)
 		} else if v, ok := strings.CutPrefix(w, "of="); ok {
-			run.detail("to", v)
+			run.remark("to", v)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (s *sink) ddPaths(run *Run) {
 func (s *sink) fio(run *Run, text string) bool {
 	m := fioRow.FindStringSubmatch(text)
 	run.Tool = "fio"
-	run.detail("direction", strings.ToLower(m[1]))
+	run.remark("direction", strings.ToLower(m[1]))
 	scale := kibi[m[4]] // fio's older KB is 1024 as well
 	run.Rate = unit.BitRate(float(m[3]) * scale * 8)
 	if b := fioBytes.FindStringSubmatch(m[6]); b != nil && m[5] == "i" {
@@ -145,10 +145,10 @@ func (s *sink) fio(run *Run, text string) bool {
 		run.Seconds = max(float(t[2]), float(t[3])) / 1000
 	}
 	if m[1] == strings.ToLower(m[1]) { // a job's own
-		run.detail("job", "one")
+		run.remark("job", "one")
 	}
 	if call := s.callOf("fio"); call != nil {
-		run.detail("directory", call.value("--directory", "--filename"))
+		run.remark("directory", call.value("--directory", "--filename"))
 		run.Parallel = call.number("--numjobs")
 	}
 	return true
@@ -165,7 +165,7 @@ func copying(run *Run, text, command string) bool {
 		}
 	}
 	run.Rate = unit.BitRate(float(m[3]) * kibi[m[4]] * 8)
-	run.detail("percent", m[1])
+	run.remark("percent", m[1])
 	return run.Rate > 0
 }
 

@@ -98,7 +98,7 @@ func newIPerf2() *iperf2Reader {
 func (r *iperf2Reader) head(m []string) {
 	if m[1] != "" {
 		r.client, r.port = true, m[3]
-		r.run.detail("target", m[1])
+		r.run.remark("target", m[1])
 	} else {
 		r.server, r.port = true, m[5]
 	}
@@ -116,7 +116,7 @@ func (r *iperf2Reader) stream(m []string) {
 	r.streams[m[1]+m[2]] = len(r.run.Streams)
 	if mss := iperf2MSS.FindStringSubmatch(m[7]); mss != nil {
 		r.run.MSS = int(max(whole(mss[1]), 0))
-		r.run.detail("first_rtt_us", mss[2])
+		r.run.remark("first_rtt_us", mss[2])
 	}
 	r.run.Streams = append(r.run.Streams, st)
 }

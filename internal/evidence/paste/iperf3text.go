@@ -198,7 +198,7 @@ func (r *iperf3Reader) head(m []string, text string) {
 	r.heads = true
 	r.client = r.client || m[1] != ""
 	r.server = r.server || m[2] != "" || strings.HasPrefix(text, "Server listening")
-	r.run.detail("target", m[1])
+	r.run.remark("target", m[1])
 }
 
 // said reads the lines about a run that -V and others print.

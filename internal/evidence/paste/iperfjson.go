@@ -102,7 +102,7 @@ func (s *sink) runOf(t record.Trial, version string, server bool) Run {
 		run.Server = s.segment.Host
 	} else {
 		run.Client = s.segment.Host
-		run.detail("target", t.To)
+		run.remark("target", t.To)
 	}
 	run.Both, run.Reverse, run.UDP = t.Direction == flow.Both, t.Direction == flow.Reverse, t.Protocol == "udp"
 	run.Parallel, run.Rate, run.Seconds, run.Congestion = t.Streams, t.Goodput, t.Window, t.Congest

@@ -104,7 +104,7 @@ func (s *sink) nuttcpRest(run *Run, rest string) {
 		case "retrans", "host-retrans":
 			run.Retransmits = int(max(whole(words[i-1]), 0))
 		case "msRTT":
-			run.detail("rtt_ms", words[i-1])
+			run.remark("rtt_ms", words[i-1])
 		case "drop/pkt":
 			run.UDP = true
 			run.Datagrams = max(whole(words[i-1]), 0)
@@ -135,7 +135,7 @@ func (s *sink) nuttcpParsed(l Line) {
 		case "retrans":
 			run.Retransmits = int(max(whole(m[2]), 0))
 		case "rtt_ms":
-			run.detail("rtt_ms", m[2])
+			run.remark("rtt_ms", m[2])
 		case "drop":
 			run.Lost = max(whole(m[2]), 0)
 		case "pkt":
@@ -179,7 +179,7 @@ func (s *sink) netperf(lines []Line) (read int) {
 				break
 			}
 			run.UDP = strings.HasPrefix(m[1], "UDP")
-			run.detail("test", strings.ReplaceAll(strings.TrimSpace(m[1]), " ", "_"))
+			run.remark("test", strings.ReplaceAll(strings.TrimSpace(m[1]), " ", "_"))
 			run.Reverse = strings.Contains(m[1], "MAERTS")
 			read = i + 1
 			continue
@@ -199,7 +199,7 @@ func (s *sink) netperf(lines []Line) (read int) {
 			continue
 		}
 		if strings.Contains(run.Detail["test"], "_RR") || strings.Contains(run.Detail["test"], "REQUEST") {
-			run.detail("transactions", text)
+			run.remark("transactions", text)
 			read = i + 1
 			break
 		}
@@ -246,7 +246,7 @@ func (s *sink) qperf(lines []Line) (read int) {
 			flush(read)
 			run, from, name = newRun("qperf"), i, m[1]
 			run.Client, run.UDP = s.segment.Host, strings.HasPrefix(name, "udp")
-			run.detail("test", name)
+			run.remark("test", name)
 			read = i + 1
 			continue
 		}
@@ -262,7 +262,7 @@ func (s *sink) qperf(lines []Line) (read int) {
 				run.Rate = unit.BitRate(float(m[2]) * decimal[bits])
 			}
 		default:
-			run.detail(m[1], strings.TrimSpace(m[2]+" "+m[3]))
+			run.remark(m[1], strings.TrimSpace(m[2]+" "+m[3]))
 		}
 		read = i + 1
 	}

@@ -77,14 +77,14 @@ func (s *sink) perftest(lines []Line) (read int) {
 				text = ""
 				break
 			}
-			run.detail("test", text)
+			run.remark("test", text)
 		case strings.Contains(text, "#iterations"):
 			columns = text
 			gigabits = strings.Contains(text, "Gb/sec")
 		case m != nil:
 			// Sizes rise: the last row is the largest.
 			rows++
-			run.detail("size", m[1])
+			run.remark("size", m[1])
 			scale := 8 * kibi["M"]
 			if gigabits {
 				scale = 1e9
@@ -98,7 +98,7 @@ func (s *sink) perftest(lines []Line) (read int) {
 		case perftestOther.MatchString(text):
 			for _, pair := range perftestPair.FindAllStringSubmatch(text, 4) {
 				if key, ok := perftestKeys[strings.TrimSpace(pair[1])]; ok {
-					run.detail(key, pair[2])
+					run.remark(key, pair[2])
 				}
 			}
 		default:
@@ -111,10 +111,10 @@ func (s *sink) perftest(lines []Line) (read int) {
 	}
 	call := s.callOf(run.Tool)
 	if d := call.value("-d", "--ib-dev"); run.Detail["device"] == "" {
-		run.detail("device", d)
+		run.remark("device", d)
 	}
 	if q := call.value("-q", "--qp"); run.Detail["qps"] == "" {
-		run.detail("qps", q)
+		run.remark("qps", q)
 	}
 	run.Parallel = int(max(whole(run.Detail["qps"]), 0))
 	if rows > 0 {
@@ -161,15 +161,15 @@ func (s *sink) ncclTest(lines []Line) (read int) {
 			if size := whole(row[0]); size >= largest && len(figures) >= 3 {
 				largest = size
 				run.Rate = unit.BitRate(figures[2] * 8e9)
-				run.detail("size", row[0])
-				run.detail("bandwidth", "busbw")
+				run.remark("size", row[0])
+				run.remark("bandwidth", "busbw")
 			}
 		} else if strings.HasPrefix(text, "#") {
 			if at := strings.Index(text, " on "); at > 0 && strings.Contains(text, "Rank") {
 				run.Parallel++
 			}
 			if _, value, ok := strings.Cut(text, "Avg bus bandwidth"); ok {
-				run.detail("average_busbw_gbytes", strings.Trim(value, " :"))
+				run.remark("average_busbw_gbytes", strings.Trim(value, " :"))
 				read = i + 1
 				break
 			}

@@ -70,7 +70,7 @@ func newRun(tool string) Run {
 	return Run{Tool: tool, Retransmits: -1, SenderCPU: -1, ReceiverCPU: -1}
 }
 
-func (r *Run) detail(key, value string) {
+func (r *Run) remark(key, value string) {
 	if value == "" {
 		return
 	}
@@ -155,7 +155,7 @@ func (r *Run) asked(c call) {
 		return
 	}
 	if r.Detail["target"] == "" {
-		r.detail("target", c.value("-c", "--client"))
+		r.remark("target", c.value("-c", "--client"))
 	}
 	r.Parallel = max(r.Parallel, c.number("-P", "--parallel"))
 	r.UDP = r.UDP || c.has("-u", "--udp")
