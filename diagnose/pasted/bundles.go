@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
 
@@ -65,7 +65,7 @@ func named(s, name string) string {
 }
 
 // memberSided is a member that carries nearly all of what a bundle sends.
-func memberSided(h *paste.Host, bundle string) (record.Evidence, bool) {
+func memberSided(h *piece.Host, bundle string) (record.Evidence, bool) {
 	b := bond{host: h, name: bundle}
 	for _, link := range h.Subjects("link") {
 		if word(h, link, "master") == strings.ToLower(bundle) {
@@ -81,7 +81,7 @@ func memberSided(h *paste.Host, bundle string) (record.Evidence, bool) {
 }
 
 // teamHash: a team whose hash has no ports in it.
-func (v *view) teamHash(h *paste.Host, name string) {
+func (v *view) teamHash(h *piece.Host, name string) {
 	x, ok := h.Get("link "+name, "tx_hash")
 	if !ok {
 		x, ok = h.Get("config "+name, "tx_hash")
@@ -96,7 +96,7 @@ func (v *view) teamHash(h *paste.Host, name string) {
 }
 
 // lagg: FreeBSD's bundle: which fields its hash has, and the other end's.
-func (v *view) lagg(h *paste.Host, name string) {
+func (v *view) lagg(h *piece.Host, name string) {
 	proto, ok := h.Get("link "+name, "laggproto")
 	if !ok {
 		return
@@ -122,7 +122,7 @@ func (v *view) lagg(h *paste.Host, name string) {
 
 // vSwitch: ESXi's switch: a virtual port has one uplink, and with IP hash a pair of
 // addresses has.
-func (v *view) vSwitch(h *paste.Host, name string) {
+func (v *view) vSwitch(h *piece.Host, name string) {
 	ports := h.Ports[name]
 	if word(h, name, "kind") != "vswitch" || len(ports) < 2 {
 		return

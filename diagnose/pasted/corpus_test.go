@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
 // corpus is where public questions with their true causes lie, beside the project.
@@ -53,7 +54,7 @@ func answerTo(t *testing.T, file string) (Answer, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := Judge(paste.Parse([]paste.Text{{Name: file, Bytes: text}}))
+	a := Judge(paste.Parse([]piece.Text{{Name: file, Bytes: text}}))
 	said := a.Findings[0].Text
 	for _, m := range a.Missing {
 		said += "\n" + m.Command + ": " + m.Why
@@ -107,7 +108,7 @@ func TestCorpusLess(t *testing.T) {
 		lines := strings.SplitAfter(string(text), "\n")
 		for from := 0; from < len(lines); from += 3 {
 			rest := strings.Join(lines[:from], "") + strings.Join(lines[min(from+6, len(lines)):], "")
-			f := Judge(paste.Parse([]paste.Text{{Name: q.File, Bytes: []byte(rest)}})).Findings[0]
+			f := Judge(paste.Parse([]piece.Text{{Name: q.File, Bytes: []byte(rest)}})).Findings[0]
 			tried++
 			if cause := string(f.Cause); f.Confidence > 0.8 && cause != q.Cause && !slices.Contains(q.AlsoRight, cause) {
 				wrong++

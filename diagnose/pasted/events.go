@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
 
 // events counts a host's events of a kind, and says where the first stands.
-func events(h *paste.Host, kind string) (n int, at paste.Source) {
+func events(h *piece.Host, kind string) (n int, at piece.Source) {
 	for _, e := range h.Events {
 		if e.Kind == kind {
 			if n == 0 {
@@ -42,8 +42,8 @@ func lacpEvents(v *view) {
 }
 
 // takenApart: ports that a program releases and enslaves again and again.
-func (v *view) takenApart(h *paste.Host) {
-	var released, first []paste.Event
+func (v *view) takenApart(h *piece.Host) {
+	var released, first []piece.Event
 	for _, e := range h.Events {
 		switch e.Kind {
 		case "released":
@@ -67,7 +67,7 @@ func (v *view) takenApart(h *paste.Host) {
 
 // steady is the time between events where it is about the same each time, in
 // seconds; zero otherwise. Events of one moment count once.
-func steady(all []paste.Event) float64 {
+func steady(all []piece.Event) float64 {
 	var gaps []float64
 	last := 0.0
 	for _, e := range all {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
 
@@ -52,7 +52,7 @@ const leastSure = 0.35
 const decided = 0.8
 
 // Judge is the answer to a case.
-func Judge(c paste.Case) Answer {
+func Judge(c piece.Case) Answer {
 	v := viewOf(&c)
 	for _, r := range rules {
 		r(v)
@@ -85,7 +85,7 @@ func Judge(c paste.Case) Answer {
 }
 
 // add notes a finding.
-func (v *view) add(cause record.Cause, sure float64, host *paste.Host, where, summary, remedy string, evidence ...record.Evidence) *Finding {
+func (v *view) add(cause record.Cause, sure float64, host *piece.Host, where, summary, remedy string, evidence ...record.Evidence) *Finding {
 	f := Finding{Where: where}
 	f.Cause, f.Confidence, f.Summary, f.Remedy, f.Evidence = cause, min(sure, 0.97), summary, remedy, evidence
 	f.Rate = v.best()
@@ -97,7 +97,7 @@ func (v *view) add(cause record.Cause, sure float64, host *paste.Host, where, su
 }
 
 // saw is one piece of evidence.
-func saw(what, value string, at paste.Source) record.Evidence {
+func saw(what, value string, at piece.Source) record.Evidence {
 	return record.Evidence{What: what, Value: value, Source: at.String()}
 }
 

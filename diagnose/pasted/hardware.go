@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/predict/framing"
@@ -53,7 +53,7 @@ func slots(v *view) {
 	}
 }
 
-func (v *view) slot(h *paste.Host, bdf string) {
+func (v *view) slot(h *piece.Host, bdf string) {
 	subject := "pci " + bdf
 	speed, _, okSpeed := number(h, subject, "sta_speed")
 	width, at, okWidth := number(h, subject, "sta_width")
@@ -115,7 +115,7 @@ func (v *view) slot(h *paste.Host, bdf string) {
 
 // portsOf are the links of a card, all its functions, and the sum of their speeds;
 // zero where one is unknown.
-func (v *view) portsOf(h *paste.Host, bdf string) (sum unit.BitRate, names []string) {
+func (v *view) portsOf(h *piece.Host, bdf string) (sum unit.BitRate, names []string) {
 	slot, _, _ := strings.Cut(strings.TrimPrefix(bdf, "0000:"), ".")
 	all := true
 	for _, link := range h.Subjects("link") {
@@ -139,7 +139,7 @@ func (v *view) portsOf(h *paste.Host, bdf string) (sum unit.BitRate, names []str
 }
 
 // rates are what was carried: runs, and what monitors saw of links.
-func (v *view) rates(h *paste.Host, links []string) []unit.BitRate {
+func (v *view) rates(h *piece.Host, links []string) []unit.BitRate {
 	var out []unit.BitRate
 	for _, r := range v.c.Runs {
 		if r.Rate > 0 {
@@ -185,7 +185,7 @@ func slowPort(v *view) {
 }
 
 // fasterSibling reports a link with the same master and more speed.
-func fasterSibling(h *paste.Host, name, master string, speed unit.BitRate) bool {
+func fasterSibling(h *piece.Host, name, master string, speed unit.BitRate) bool {
 	for _, other := range h.Subjects("link") {
 		if other != name && word(h, other, "master") == master && speedOf(h, other) > speed {
 			return true
@@ -196,7 +196,7 @@ func fasterSibling(h *paste.Host, name, master string, speed unit.BitRate) bool 
 
 // badFrames: a port that receives damaged frames.
 func badFrames(v *view) {
-	look := func(h *paste.Host, subject, name string) {
+	look := func(h *piece.Host, subject, name string) {
 		for _, key := range []string{"rx_crc", "rx_frame", "stat.rx_crc_errors", "rx_errors"} {
 			n, at, ok := number(h, subject, key)
 			if !ok || n < 100 {
@@ -251,7 +251,7 @@ func healthyRuns(v *view) {
 }
 
 // ceiling is the payload that a run's links can carry; zero unknown.
-func (v *view) ceiling(r paste.Run) (unit.BitRate, string) {
+func (v *view) ceiling(r piece.Run) (unit.BitRate, string) {
 	for _, b := range v.bonds {
 		sum, one := b.speeds()
 		if sum == 0 || r.Client != "" && b.host.Name != "" && r.Client != b.host.Name && r.Server != b.host.Name {
@@ -332,7 +332,7 @@ func singleLinks(v *view) {
 }
 
 // holds reports a run whose near address a link has.
-func (v *view) holds(h *paste.Host, link string, r paste.Run) bool {
+func (v *view) holds(h *piece.Host, link string, r piece.Run) bool {
 	for _, a := range addresses(h) {
 		for _, s := range r.Streams {
 			if a.link == link && (s.Local.IsValid() && a.prefix.Addr() == s.Local.Addr() || s.Remote.IsValid() && a.prefix.Addr() == s.Remote.Addr()) {

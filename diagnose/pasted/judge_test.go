@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
 
@@ -100,7 +101,7 @@ Connecting to host 192.0.2.2, port 5201
 )
 
 func judge(texts ...string) Answer {
-	return Judge(paste.Parse([]paste.Text{{Name: "-", Bytes: []byte(strings.Join(texts, "\n"))}}))
+	return Judge(paste.Parse([]piece.Text{{Name: "-", Bytes: []byte(strings.Join(texts, "\n"))}}))
 }
 
 func TestJudge(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/steer"
@@ -24,7 +24,7 @@ func placedFlows(v *view) {
 	}
 }
 
-func (v *view) placed(b bond, r paste.Run) {
+func (v *view) placed(b bond, r piece.Run) {
 	sender, _ := sides(r)
 	if sender != "" && sender != b.host.Name {
 		return
@@ -85,7 +85,7 @@ func (v *view) placed(b bond, r paste.Run) {
 		"Choose other source ports: `iperf3 --cport PORT` (iperf2: `-B ADDRESS:PORT`), odd and even ones, or several processes; `linerate steer pick` names ports that use every link. The policy is right as it is.", evidence...)
 }
 
-func portList(r paste.Run) string {
+func portList(r piece.Run) string {
 	var all []string
 	for _, s := range r.Streams {
 		all = append(all, fmt.Sprint(s.Local.Port()))

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -18,7 +18,7 @@ const (
 // busyCores: cores that are full, and what fills them.
 func busyCores(v *view) {
 	for _, h := range v.hosts {
-		var full []paste.Core
+		var full []piece.Core
 		idle, cores := 0, 0
 		for _, c := range h.Cores {
 			if c.ID == "all" {
@@ -59,7 +59,7 @@ func busyCores(v *view) {
 }
 
 // receives reports a host that received in the runs of the case.
-func (v *view) receives(h *paste.Host) bool {
+func (v *view) receives(h *piece.Host) bool {
 	for _, r := range v.c.Runs {
 		if _, to := sides(r); to != "" && to == h.Name {
 			return true
@@ -124,7 +124,7 @@ func before316(version string) bool {
 	return err == nil && n < 16
 }
 
-func (v *view) threadOf(h *paste.Host, sure float64, e record.Evidence) {
+func (v *view) threadOf(h *piece.Host, sure float64, e record.Evidence) {
 	v.add(record.SenderCPU, sure, h, "iperf3 on "+nameOf(h)+" (one thread)",
 		"iperf3 before 3.16 serves all its streams by a single thread: one core is full, and that is what was measured, not the network.",
 		"Use iperf3 3.16 or later (a thread each stream), several iperf3 processes on ports of their own, iperf2, or `linerate measure`.", e)
@@ -150,7 +150,7 @@ func offloads(v *view) {
 			if ok && x.Text == "on" && (kind == "vxlan" || contains(name, "vxlan", "flannel", "geneve")) {
 				v.add(record.CardSlot, 0.75, h, name+" (checksum offload)",
 					fmt.Sprintf("%s hands checksums to the card (tx-checksum-ip-generic on): some kernels and drivers get those of VXLAN packets wrong, and the receiver drops them.", name),
-					fmt.Sprintf("`ethtool -K %s tx-checksum-ip-generic off`; a newer kernel or driver mends it.", name), saw("offload of "+name, "tx-checksum-ip-generic on", x.Source))
+					fmt.Sprintf("`ethtool -K %s tx-checksum-ip-generic off`; a newer kernel or driver repairs it.", name), saw("offload of "+name, "tx-checksum-ip-generic on", x.Source))
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func offloads(v *view) {
 // that wait for the program.
 func idleProgram(v *view) {
 	for _, h := range v.hosts {
-		var waits *paste.Socket
+		var waits *piece.Socket
 		for i := range h.Sockets {
 			if s := &h.Sockets[i]; s.Info["app_limited"] != "" && percent(*s, "rwnd_limited") < waitedLong && percent(*s, "sndbuf_limited") < waitedLong {
 				waits = s
@@ -171,7 +171,7 @@ func idleProgram(v *view) {
 		}
 		for _, r := range v.c.Runs {
 			seen := 0.0
-			var at paste.Source
+			var at piece.Source
 			for _, name := range h.Subjects("link") {
 				for _, way := range []string{"seen_tx_bps", "seen_rx_bps"} {
 					if n, from, ok := number(h, "link "+name, way); ok && n > seen {

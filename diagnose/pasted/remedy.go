@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
 // setBond is how a bond's option is set on that person's system: in what declares
 // the bond, and at once where the kernel takes it.
-func setBond(h *paste.Host, bond, option, value string) string {
+func setBond(h *piece.Host, bond, option, value string) string {
 	now := fmt.Sprintf("at once: `ip link set %s type bond %s %s`", bond, option, value)
 	keep := ""
 	format := word(h, bond, "format")
@@ -47,7 +47,7 @@ func setBond(h *paste.Host, bond, option, value string) string {
 }
 
 // orNameless is a host's name in a sentence.
-func nameOf(h *paste.Host) string {
+func nameOf(h *piece.Host) string {
 	if h == nil || h.Name == "" {
 		return "the host"
 	}

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -14,11 +14,11 @@ import (
 type own struct {
 	link   string
 	prefix netip.Prefix
-	at     paste.Source
+	at     piece.Source
 }
 
 // addresses are those of a host's links that are no bond's ports, IPv4's.
-func addresses(h *paste.Host) []own {
+func addresses(h *piece.Host) []own {
 	var out []own
 	for _, link := range h.Subjects("link") {
 		for key, values := range h.Facts["link "+link] {
@@ -64,7 +64,7 @@ func physical(link string) bool {
 
 // sharedSubnet: two interfaces in one subnet: Linux answers ARP for either on both,
 // and one route sends for both.
-func (v *view) sharedSubnet(h *paste.Host, a, b own) {
+func (v *view) sharedSubnet(h *piece.Host, a, b own) {
 	if ruled(h, a.prefix.Addr()) && ruled(h, b.prefix.Addr()) {
 		return
 	}
@@ -75,7 +75,7 @@ func (v *view) sharedSubnet(h *paste.Host, a, b own) {
 }
 
 // ruled reports a rule for packets from an address.
-func ruled(h *paste.Host, a netip.Addr) bool {
+func ruled(h *piece.Host, a netip.Addr) bool {
 	for _, r := range h.Rules {
 		if r.Rule.From.IsValid() && r.Rule.From.Contains(a) && r.Rule.From.Bits() > 0 {
 			return true
@@ -86,8 +86,8 @@ func ruled(h *paste.Host, a netip.Addr) bool {
 
 // oneDefault: interfaces in two subnets with a default route by one alone, and no
 // rule for the other.
-func (v *view) oneDefault(h *paste.Host, all []own) {
-	var by *paste.Route
+func (v *view) oneDefault(h *piece.Host, all []own) {
+	var by *piece.Route
 	for i := range h.Routes {
 		if r := &h.Routes[i]; r.Dst.Bits() == 0 && r.Gateway.IsValid() {
 			if by != nil && by.Link != r.Link {
@@ -116,12 +116,12 @@ func (v *view) oneDefault(h *paste.Host, all []own) {
 
 // windowsDefault: the routes of Windows name an interface by its address: one that
 // has a network and no default route.
-func (v *view) windowsDefault(h *paste.Host) {
+func (v *view) windowsDefault(h *piece.Host) {
 	if system, _ := h.Get("host", "os"); system.Text != "windows" {
 		return
 	}
-	var by *paste.Route
-	seen := make(map[netip.Addr]paste.Route)
+	var by *piece.Route
+	seen := make(map[netip.Addr]piece.Route)
 	for i := range h.Routes {
 		r := &h.Routes[i]
 		near := r.Route.Source
@@ -142,7 +142,7 @@ func (v *view) windowsDefault(h *paste.Host) {
 			continue
 		}
 		v.add(record.AsymmetricRoute, 0.82, h, "the second interface ("+near.String()+")",
-			fmt.Sprintf("The second interface (%s) has no default route: what comes to it from another subnet finds no way back by it, for the only gateway is reached by %s.", near, by.Route.Source),
+			fmt.Sprintf("The second interface (%s) has no default route: what comes to it from another subnet finds no route for its answers, for the only gateway is reached by %s.", near, by.Route.Source),
 			fmt.Sprintf("Add a default route for it: `route -p add 0.0.0.0 mask 0.0.0.0 GATEWAY metric 5015 if INDEX` with the gateway of %s (its subnet's first address in Azure).", r.Dst),
 			saw("default route", "by "+by.Route.Source.String()+" alone", by.Source), saw("network", r.Dst.String()+" by "+near.String(), r.Source))
 	}
@@ -150,8 +150,8 @@ func (v *view) windowsDefault(h *paste.Host) {
 
 // hostRoutes: a route to one address by another interface than the default's: the
 // platform's addresses stand behind the first.
-func (v *view) hostRoutes(h *paste.Host) {
-	var by *paste.Route
+func (v *view) hostRoutes(h *piece.Host) {
+	var by *piece.Route
 	for i := range h.Routes {
 		if r := &h.Routes[i]; r.Dst.IsValid() && r.Dst.Bits() == 0 && (by == nil || r.Metric < by.Metric) {
 			by = r
@@ -175,16 +175,16 @@ func (v *view) hostRoutes(h *paste.Host) {
 var cloudDrivers = map[string]string{"ena": "aws", "gve": "gcp"}
 
 // cloudOf is the provider whose instance a host is; false where nothing says so.
-func cloudOf(h *paste.Host) (paste.Value, bool) {
+func cloudOf(h *piece.Host) (piece.Value, bool) {
 	if x, ok := h.Get("host", "cloud"); ok {
 		return x, true
 	}
 	for _, name := range h.Subjects("link") {
 		if x, ok := h.Get("link "+name, "driver"); ok && cloudDrivers[x.Text] != "" {
-			return paste.Value{Text: cloudDrivers[x.Text], Source: x.Source}, true
+			return piece.Value{Text: cloudDrivers[x.Text], Source: x.Source}, true
 		}
 	}
-	return paste.Value{}, false
+	return piece.Value{}, false
 }
 
 // cloudFlow: a single flow at the rate that a provider gives one.

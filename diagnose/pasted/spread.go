@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -70,7 +70,7 @@ func (b bond) count(is func(port) bool) (n int) {
 }
 
 // oneSided is the port that has nearly all of a way's traffic.
-func (b bond) oneSided(way string) (name string, part float64, at paste.Source, ok bool) {
+func (b bond) oneSided(way string) (name string, part float64, at piece.Source, ok bool) {
 	parts, at, ok := b.carried(way)
 	if !ok {
 		return "", 0, at, false
@@ -163,7 +163,7 @@ func oneNextHop(v *view) {
 		}
 		if _, one := b.speeds(); one > 0 {
 			sent := 0.0
-			var at paste.Source
+			var at piece.Source
 			for _, p := range b.ports {
 				n, source, ok := number(b.host, "link "+p.name, "seen_tx_bps")
 				if ok {
@@ -230,7 +230,7 @@ func roundRobin(v *view) {
 			remedy = "Change the runner to loadbalance or lacp, with addresses and ports in its tx_hash,"
 		}
 		v.add(record.Reordering, sure, b.host, fmt.Sprintf("%s (balance-rr, %d links)", b.name, len(b.ports)),
-			fmt.Sprintf("%s is balance-rr (round robin): it deals the packets of one TCP flow over its %d links, they arrive out of order, and TCP takes that for loss. A single flow gains little beyond two links, however many cables there are.", b.name, len(b.ports)),
+			fmt.Sprintf("%s is balance-rr (round robin): it stripes the packets of one TCP flow over its %d links, they arrive out of order, and TCP takes that for loss. A single flow gains little beyond two links, however many cables there are.", b.name, len(b.ports)),
 			remedy+" and use several flows: each flow stays on one link, and several flows add up. For one fast flow take one faster card."+after, evidence...)
 	}
 }
@@ -238,7 +238,7 @@ func roundRobin(v *view) {
 // multipathHash: routes with several next hops that choose by addresses alone.
 func multipathHash(v *view) {
 	for _, h := range v.hosts {
-		var route *paste.Route
+		var route *piece.Route
 		for i := range h.Routes {
 			if len(h.Routes[i].Hops) > 1 {
 				route = &h.Routes[i]
@@ -265,7 +265,7 @@ func multipathHash(v *view) {
 }
 
 // evenHops: a route's next hops that hash ports and carry alike.
-func (v *view) evenHops(h *paste.Host, route *paste.Route, policy paste.Value) {
+func (v *view) evenHops(h *piece.Host, route *piece.Route, policy piece.Value) {
 	b := bond{host: h, name: "route"}
 	for _, hop := range route.Hops {
 		b.ports = append(b.ports, port{name: hop.Link})
@@ -321,7 +321,7 @@ func switchHash(v *view) {
 }
 
 // switchHashCommand is how that vendor's switch hashes ports too.
-func switchHashCommand(s *paste.Host) string {
+func switchHashCommand(s *piece.Host) string {
 	vendor, _ := s.Get("host", "vendor")
 	switch vendor.Text {
 	case "nxos":
@@ -337,7 +337,7 @@ func switchHashCommand(s *paste.Host) string {
 }
 
 // channelSided is the member of a switch's channel that sends nearly all.
-func channelSided(s *paste.Host) (name string, part float64, at paste.Source, ok bool) {
+func channelSided(s *piece.Host) (name string, part float64, at piece.Source, ok bool) {
 	for _, ch := range s.Subjects("channel") {
 		parts, sum := map[string]float64{}, 0.0
 		for _, p := range s.Subjects("port") {
@@ -361,7 +361,7 @@ func channelSided(s *paste.Host) (name string, part float64, at paste.Source, ok
 }
 
 // sides are the ways a run's bytes go.
-func sides(r paste.Run) (sender, receiver string) {
+func sides(r piece.Run) (sender, receiver string) {
 	if r.Reverse {
 		return r.Server, r.Client
 	}

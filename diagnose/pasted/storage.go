@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
 
@@ -54,7 +54,7 @@ func oneConnection(v *view) {
 }
 
 // queuePair: an RDMA test over a bond with one connection: a queue pair uses one port.
-func (v *view) queuePair(r paste.Run) {
+func (v *view) queuePair(r piece.Run) {
 	device := r.Detail["device"]
 	if !strings.Contains(device, "bond") || r.Detail["qps"] != "" && r.Detail["qps"] != "1" {
 		return

@@ -5,13 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
 // percent is a share that ss prints; zero where it prints none.
-func percent(s paste.Socket, key string) float64 {
+func percent(s piece.Socket, key string) float64 {
 	n, _ := strconv.ParseFloat(strings.TrimSuffix(s.Info[key], "%"), 64)
 	return n
 }
@@ -63,7 +63,7 @@ func windows(v *view) {
 }
 
 // receiverOf is the other host of a case of two; words otherwise.
-func (v *view) receiverOf(h *paste.Host) string {
+func (v *view) receiverOf(h *piece.Host) string {
 	for _, o := range v.hosts {
 		if o != h && o.Name != "" && len(v.hosts) == 2 {
 			return o.Name
@@ -74,7 +74,7 @@ func (v *view) receiverOf(h *paste.Host) string {
 
 // windowMath: one stream's rate over a round trip that ping or ss shows is what
 // tcp_rmem allows.
-func (v *view) windowMath(h *paste.Host) {
+func (v *view) windowMath(h *piece.Host) {
 	x, ok := h.Get("sysctl", "net.ipv4.tcp_rmem")
 	trip, at, timed := number(h, "host", "rtt_ms")
 	if !ok || !timed || trip < 1 {
@@ -120,7 +120,7 @@ func paced(v *view) {
 }
 
 // shaped judges a qdisc with a rate.
-func (v *view) shaped(h *paste.Host, link, kind string, rate unit.BitRate, at paste.Source) {
+func (v *view) shaped(h *piece.Host, link, kind string, rate unit.BitRate, at piece.Source) {
 	cause, sure := record.Shaper, 0.5
 	summary := fmt.Sprintf("The %s qdisc of %s shapes all that leaves by it to %v.", kind, link, rate)
 	remedy := fmt.Sprintf("Raise its rate or remove it (`tc qdisc show dev %s`).", link)
@@ -232,7 +232,7 @@ func smallBuffers(v *view) {
 }
 
 // mptcp reports a host that uses MPTCP.
-func (v *view) mptcp(h *paste.Host) bool {
+func (v *view) mptcp(h *piece.Host) bool {
 	for _, key := range []string{"net.mptcp.enabled", "net.mptcp.mptcp_enabled"} {
 		if x, ok := h.Get("sysctl", key); ok && x.Text == "1" {
 			return true

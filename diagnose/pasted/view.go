@@ -5,15 +5,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/unit"
 )
 
 // view is a case with what several rules ask of it.
 type view struct {
-	c        *paste.Case
-	hosts    []*paste.Host // that are no switch
-	switches []*paste.Host
+	c        *piece.Case
+	hosts    []*piece.Host // that are no switch
+	switches []*piece.Host
 	bonds    []bond
 	findings []Finding
 }
@@ -21,7 +21,7 @@ type view struct {
 // bond is a bundle of links as far as it was read: of what runs, else of what a
 // file declares.
 type bond struct {
-	host   *paste.Host
+	host   *piece.Host
 	name   string
 	mode   string // "" not read
 	policy string // "" not read
@@ -39,7 +39,7 @@ type port struct {
 	down  bool
 }
 
-func viewOf(c *paste.Case) *view {
+func viewOf(c *piece.Case) *view {
 	v := &view{c: c}
 	for _, h := range c.Hosts {
 		if len(h.Facts)+len(h.Routes)+len(h.Sockets)+len(h.Cores)+len(h.Processes)+len(h.Events)+len(h.Mounts)+len(h.Counters) == 0 {
@@ -65,7 +65,7 @@ func viewOf(c *paste.Case) *view {
 
 // unseenBonds are bonds of which only the ports were read: links with a master and
 // the flag of a bond's port.
-func (v *view) unseenBonds(h *paste.Host) {
+func (v *view) unseenBonds(h *piece.Host) {
 	for _, link := range h.Subjects("link") {
 		flags, _ := h.Get("link "+link, "flags")
 		master, _ := h.Get("link "+link, "master")
@@ -83,19 +83,19 @@ func (v *view) unseenBonds(h *paste.Host) {
 }
 
 // fact is a link's fact: of what runs, else of what a file declares.
-func fact(h *paste.Host, link, key string) (paste.Value, bool) {
+func fact(h *piece.Host, link, key string) (piece.Value, bool) {
 	if x, ok := h.Get("link "+link, key); ok {
 		return x, true
 	}
 	return h.Get("config "+link, key)
 }
 
-func word(h *paste.Host, link, key string) string {
+func word(h *piece.Host, link, key string) string {
 	x, _ := fact(h, link, key)
 	return strings.ToLower(x.Text)
 }
 
-func (v *view) addBond(h *paste.Host, name string) {
+func (v *view) addBond(h *piece.Host, name string) {
 	b := bond{host: h, name: name, mode: word(h, name, "mode"), policy: word(h, name, "xmit_hash_policy")}
 	names := h.Ports[name]
 	if len(names) == 0 {
@@ -128,7 +128,7 @@ func (v *view) addBond(h *paste.Host, name string) {
 
 // teamMode is what a team's runner comes to among a bond's modes, and its hash
 // among the policies; "" where it is none of them.
-func teamMode(h *paste.Host, name string) (mode, policy string) {
+func teamMode(h *piece.Host, name string) (mode, policy string) {
 	switch word(h, name, "runner") {
 	case "roundrobin":
 		return "balance-rr", ""
@@ -153,7 +153,7 @@ func isMode(s string) bool {
 	return false
 }
 
-func (v *view) port(h *paste.Host, name string) port {
+func (v *view) port(h *piece.Host, name string) port {
 	p := port{name: name, up: true, speed: speedOf(h, name)}
 	if s := word(h, name, "mii_status"); s == "down" {
 		p.up, p.down = false, true
@@ -168,7 +168,7 @@ func (v *view) port(h *paste.Host, name string) port {
 }
 
 // speedOf is a link's speed; zero unknown.
-func speedOf(h *paste.Host, link string) unit.BitRate {
+func speedOf(h *piece.Host, link string) unit.BitRate {
 	x, ok := fact(h, link, "speed")
 	if !ok {
 		return 0
@@ -181,7 +181,7 @@ func speedOf(h *paste.Host, link string) unit.BitRate {
 	return unit.BitRate(n) * unit.Mbps
 }
 
-func (v *view) bond(h *paste.Host, name string) (bond, bool) {
+func (v *view) bond(h *piece.Host, name string) (bond, bool) {
 	for _, b := range v.bonds {
 		if b.host == h && b.name == name {
 			return b, true
@@ -215,10 +215,10 @@ func (v *view) best() (most unit.BitRate) {
 }
 
 // number is a fact that is a whole number.
-func number(h *paste.Host, subject, key string) (float64, paste.Source, bool) {
+func number(h *piece.Host, subject, key string) (float64, piece.Source, bool) {
 	x, ok := h.Get(subject, key)
 	if !ok {
-		return 0, paste.Source{}, false
+		return 0, piece.Source{}, false
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(x.Text), 64)
 	return n, x.Source, err == nil
@@ -227,7 +227,7 @@ func number(h *paste.Host, subject, key string) (float64, paste.Source, bool) {
 // carried is how the traffic of a bond's ports is shared one way ("tx" or "rx"):
 // each port's part by its counters or by a monitor, and where that was read. False
 // where one of them was not read, or too little went.
-func (b bond) carried(way string) (parts map[string]float64, at paste.Source, ok bool) {
+func (b bond) carried(way string) (parts map[string]float64, at piece.Source, ok bool) {
 	parts, sum := make(map[string]float64), 0.0
 	for _, kind := range []string{"seen_" + way + "_bps", way + "_bytes"} {
 		sum = 0
@@ -253,7 +253,7 @@ func (b bond) carried(way string) (parts map[string]float64, at paste.Source, ok
 			return parts, at, true
 		}
 	}
-	return nil, paste.Source{}, false
+	return nil, piece.Source{}, false
 }
 
 // busiest is the port with the largest part, and its part.
@@ -267,7 +267,7 @@ func busiest(parts map[string]float64) (name string, part float64) {
 }
 
 // hostOf is the host of a name; nil none.
-func (v *view) hostOf(name string) *paste.Host {
+func (v *view) hostOf(name string) *piece.Host {
 	for _, h := range v.c.Hosts {
 		if h.Name == name && !h.Switch {
 			return h
@@ -278,7 +278,7 @@ func (v *view) hostOf(name string) *paste.Host {
 
 // older reports a kernel release before major.minor; known is false where it was
 // not read.
-func older(h *paste.Host, major, minor int) (before, known bool) {
+func older(h *piece.Host, major, minor int) (before, known bool) {
 	x, ok := h.Get("host", "release")
 	if !ok {
 		return false, false

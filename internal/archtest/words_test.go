@@ -58,7 +58,7 @@ var refusedWords = []refused{
 	// A stream of JetStream has replicas.
 	{`replicas?|replicated`, "lab report", `--replicas|stream replicas|^replicas$`},
 	{`rehears(?:als?|e|es|ed|ing)`, "scenario run", ``},
-	{`foreign`, "external; imported; another program's", `bond-foreign-mac|foreign_keys`}, // a kind of finding; SQLite's
+	{`foreign`, "external; imported; another program's", `bond-foreign-mac|foreign_keys|\|Foreign\|`}, // a kind of finding; SQLite's; a word of EOS's tables
 	{`dealt(?: out)?|deals?|dealing`, "striped (round robin); spread", ``},
 	{`striped in pieces`, "striped (round robin)", ``},
 	{`(?:hold|holds|held|holding) (?:\w+ )?back`, "receiver-limited, sender-limited", ``},

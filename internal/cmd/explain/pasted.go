@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/diagnose/pasted"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/unit"
 )
@@ -45,13 +46,13 @@ const mostPasted = 64 << 20
 
 // readPasted reads the files of a question; records is true where the one file is
 // a record, or another tool's result that is nothing but that.
-func readPasted(ctx context.Context, con *console.Console, args []string, f pasteFlags) (texts []paste.Text, isRecord bool, err error) {
+func readPasted(ctx context.Context, con *console.Console, args []string, f pasteFlags) (texts []piece.Text, isRecord bool, err error) {
 	for _, arg := range args {
 		text, err := textOf(ctx, con, arg)
 		if err != nil {
 			return nil, false, err
 		}
-		texts = append(texts, paste.Text{Name: arg, Bytes: text})
+		texts = append(texts, piece.Text{Name: arg, Bytes: text})
 	}
 	for _, h := range f.hosts {
 		name, file, ok := strings.Cut(h, "=")
@@ -62,7 +63,7 @@ func readPasted(ctx context.Context, con *console.Console, args []string, f past
 		if err != nil {
 			return nil, false, err
 		}
-		texts = append(texts, paste.Text{Name: file, Host: name, Bytes: text})
+		texts = append(texts, piece.Text{Name: file, Host: name, Bytes: text})
 	}
 	if len(texts) == 1 && !f.on() {
 		text := texts[0].Bytes
@@ -88,7 +89,7 @@ func textOf(ctx context.Context, con *console.Console, file string) ([]byte, err
 }
 
 // explainPasted answers from text.
-func explainPasted(con *console.Console, texts []paste.Text, f pasteFlags) error {
+func explainPasted(con *console.Console, texts []piece.Text, f pasteFlags) error {
 	if len(texts) == 1 && !con.JSON {
 		texts[0].Name = "" // "line 12" says where
 	}
@@ -110,7 +111,7 @@ func explainPasted(con *console.Console, texts []paste.Text, f pasteFlags) error
 }
 
 // printAnswer writes the answer in its first line, then what it rests on.
-func printAnswer(con *console.Console, c paste.Case, a pasted.Answer, all bool) {
+func printAnswer(con *console.Console, c piece.Case, a pasted.Answer, all bool) {
 	say := func(lead, text string) { fmt.Fprint(con.Stdout, console.Wrapped(lead, text, con.Width())) }
 	for i, f := range a.Findings {
 		if i > 0 && !all {
@@ -218,7 +219,7 @@ type (
 	}
 )
 
-func pastedJSON(c paste.Case, a pasted.Answer) answerJSON {
+func pastedJSON(c piece.Case, a pasted.Answer) answerJSON {
 	out := answerJSON{Findings: a.Findings, Missing: a.Missing, Read: []readJSON{}, NotRead: []notReadJSON{}}
 	if out.Missing == nil {
 		out.Missing = []pasted.Missing{}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
 // factCase is an output and what it says: "SUBJECT: KEY=VALUE KEY=VALUE", a value
@@ -18,10 +20,10 @@ type factCase struct {
 func TestFacts(t *testing.T) {
 	for _, c := range factCases {
 		t.Run(c.name, func(t *testing.T) {
-			got := Parse([]Text{{Name: "x", Bytes: []byte(c.text)}})
+			got := Parse([]piece.Text{{Name: "x", Bytes: []byte(c.text)}})
 			for _, want := range c.want {
 				subject, rest, _ := strings.Cut(want, ": ")
-				host := &Host{}
+				host := &piece.Host{}
 				for _, h := range got.Hosts {
 					if h.Facts[subject] != nil {
 						host = h
@@ -85,7 +87,7 @@ Destination     Gateway         Genmask         Flags Metric Ref    Use Iface
 0.0.0.0         192.0.2.1       0.0.0.0         UG    5      0        0 eth9
 192.0.2.128     0.0.0.0         255.255.255.128 U     0      0        0 eth8
 `
-	c := Parse([]Text{{Name: "x", Bytes: []byte(text)}})
+	c := Parse([]piece.Text{{Name: "x", Bytes: []byte(text)}})
 	if len(c.NotRead) > 0 {
 		t.Errorf("not read: %v", c.NotRead)
 	}
@@ -127,7 +129,7 @@ Destination     Gateway         Genmask         Flags Metric Ref    Use Iface
 
 // TestPortOrder: ports stay in the order that the file has, which the hash counts by.
 func TestPortOrder(t *testing.T) {
-	c := Parse([]Text{{Name: "x", Bytes: []byte("Slave Interface: eth10\nMII Status: up\nSlave Interface: eth2\nMII Status: up\n")}})
+	c := Parse([]piece.Text{{Name: "x", Bytes: []byte("Slave Interface: eth10\nMII Status: up\nSlave Interface: eth2\nMII Status: up\n")}})
 	if got := c.Hosts[0].Ports["bond0"]; !slices.Equal(got, []string{"eth10", "eth2"}) {
 		t.Errorf("ports %v", got)
 	}
@@ -139,8 +141,8 @@ func TestCutAnywhere(t *testing.T) {
 	for _, c := range factCases {
 		lines := strings.Split(c.text, "\n")
 		for i := range lines {
-			Parse([]Text{{Name: "x", Bytes: []byte(strings.Join(lines[i:], "\n"))}})
-			Parse([]Text{{Name: "x", Bytes: []byte(strings.Join(lines[:i], "\n"))}})
+			Parse([]piece.Text{{Name: "x", Bytes: []byte(strings.Join(lines[i:], "\n"))}})
+			Parse([]piece.Text{{Name: "x", Bytes: []byte(strings.Join(lines[:i], "\n"))}})
 		}
 	}
 }

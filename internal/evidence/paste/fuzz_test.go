@@ -3,6 +3,8 @@ package paste
 import (
 	"strings"
 	"testing"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
 // FuzzParse: any bytes give no panic, and each line that is not blank is read or not
@@ -13,10 +15,10 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add([]byte("$ ethtool -g eth0; for i in eth0 eth1; do ethtool $i\nRX: 1\n@@ -1,1 +1,1 @@\n+iface x\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c := Parse([]Text{{Name: "x", Bytes: b}})
-		lines := linesOf(Text{Name: "x", Bytes: b})
+		c := Parse([]piece.Text{{Name: "x", Bytes: b}})
+		lines := piece.LinesOf(piece.Text{Name: "x", Bytes: b})
 		owner := make([]int, len(lines)+2)
-		note := func(s Source) {
+		note := func(s piece.Source) {
 			if s.From < 1 || s.To > len(lines) || s.From > s.To {
 				t.Fatalf("lines %d-%d of %d", s.From, s.To, len(lines))
 			}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -26,7 +28,7 @@ func TestOutputs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := described(Parse([]Text{{Name: "", Bytes: text}}))
+			got := described(Parse([]piece.Text{{Name: "", Bytes: text}}))
 			golden := strings.TrimSuffix(file, ".txt") + ".golden"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -41,15 +43,15 @@ func TestOutputs(t *testing.T) {
 				t.Errorf("read anew:\n%s\n%s has:\n%s", got, golden, want)
 			}
 			for cut := 1; cut < len(text); cut += 1 + len(text)/97 {
-				Parse([]Text{{Bytes: text[:cut]}}) // no panic wherever it is cut
-				Parse([]Text{{Bytes: text[cut:]}})
+				Parse([]piece.Text{{Bytes: text[:cut]}}) // no panic wherever it is cut
+				Parse([]piece.Text{{Bytes: text[cut:]}})
 			}
 		})
 	}
 }
 
 // described is a case as text, in an order of its own.
-func described(c Case) string {
+func described(c piece.Case) string {
 	var b strings.Builder
 	for _, h := range c.Hosts {
 		fmt.Fprintf(&b, "host %q\n", h.Name)
@@ -74,7 +76,7 @@ func described(c Case) string {
 	return b.String()
 }
 
-func describeLists(b *strings.Builder, h *Host) {
+func describeLists(b *strings.Builder, h *piece.Host) {
 	for _, x := range h.Sockets {
 		fmt.Fprintf(b, "  socket %s %s - %s queued %d %d %s", x.State, x.Local, x.Remote, x.RecvQ, x.SendQ, x.Process)
 		for _, key := range slices.Sorted(maps.Keys(x.Info)) {
@@ -112,7 +114,7 @@ func describeLists(b *strings.Builder, h *Host) {
 	}
 }
 
-func describedRun(r Run) string {
+func describedRun(r piece.Run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s lines %d-%d rate %s", strings.TrimSpace(r.Tool+" "+r.Version), r.From, r.To, r.Rate)
 	put := func(name string, value any, say bool) {

@@ -1,6 +1,10 @@
 package paste
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
 
 // TestProse has what people write between outputs, and rows of outputs that look like
 // another's: none of it may be read as a measurement.
@@ -24,7 +28,7 @@ func TestProse(t *testing.T) {
 		"Tasks: find out which port is used",
 		"1. checked the cables, 2. changed the port, 3. cried",
 	} {
-		c := Parse([]Text{{Bytes: []byte(line + "\n")}})
+		c := Parse([]piece.Text{{Bytes: []byte(line + "\n")}})
 		if len(c.Read) > 0 || len(c.Runs) > 0 {
 			t.Errorf("read as %v, runs %d: %s", c.Read, len(c.Runs), line)
 		}

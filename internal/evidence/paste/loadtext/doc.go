@@ -1,0 +1,4 @@
+// Package loadtext reads what a host did and counted: load tests and copies, sockets,
+// counters and queues, cores and interrupts, logs, cards and slots, mounts and paths
+// to storage. It judges nothing.
+package loadtext

@@ -1,0 +1,401 @@
+package loadtext
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// KernelLog reads dmesg, journals and syslogs: the lines that speak of links. Others
+// within are passed over.
+var KernelLog = piece.Reader{
+	Kind:     "log",
+	Commands: []string{"dmesg", "journalctl", "talosctl", "kubectl", "grep", "tail"},
+	Starts: func(line string) bool {
+		text, stamp := logLine(line)
+		return stamp.known && text != "" || unstampedEvent(text)
+	},
+	Read: reading(readKernelLog),
+}
+
+// logStamp is what stands before a message.
+type logStamp struct {
+	known   bool
+	seconds float64
+	host    string
+}
+
+var stampBoot = regexp.MustCompile(`^(?:<\d+>)?\[ *(\d+\.\d+)\](?:\[ *[TC]\d+\])? ?(.*)$`)
+
+var stampDate = regexp.MustCompile(`^\[([A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d (?:[A-Z]{3,4} )?\d{4})\] (.*)$`)
+
+var stampSyslog = regexp.MustCompile(`^([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)(?:\.\d+)? (\S+) (?:kernel|[\w@./-]+(?:\[\d+\])?): (.*)$`)
+
+var stampISO = regexp.MustCompile(`^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?) (?:(\S+) (?:kernel|[\w@./-]+(?:\[\d+\])?): |)(.*)$`)
+
+var stampTalos = regexp.MustCompile(`^(?:([\w.:-]+): )?(?:kern|user|daemon): +\w+: \[([\dT:.Z-]+)\]: (.*)$`)
+
+var stampLevel = regexp.MustCompile(`^(?:kern|daemon|user|local\d) *:(?:emerg|alert|crit|err|warn|notice|info|debug) *: +(.*)$`)
+
+// logLine parts a line into its message and what stands before it.
+func logLine(line string) (string, logStamp) {
+	text := strings.TrimSpace(line)
+	stamp := logStamp{}
+	if strings.HasPrefix(text, "kernel: [") {
+		text = text[len("kernel: "):]
+	}
+	if len(text) < 10 {
+		return text, stamp
+	}
+	if text[0] == 'k' || text[0] == 'd' || text[0] == 'u' || text[0] == 'l' {
+		if m := stampLevel.FindStringSubmatch(text); m != nil {
+			text, stamp.known = m[1], true
+		}
+	}
+	switch {
+	case text == "":
+	case text[0] == '[' || text[0] == '<':
+		if m := stampBoot.FindStringSubmatch(text); m != nil {
+			return m[2], logStamp{known: true, seconds: piece.Float(m[1])}
+		}
+		if m := stampDate.FindStringSubmatch(text); m != nil {
+			return m[2], logStamp{known: true, seconds: unixTime(m[1], "Mon Jan _2 15:04:05 2006", "Mon Jan _2 15:04:05 MST 2006")}
+		}
+	case text[0] >= '0' && text[0] <= '9' && len(text) > 19 && text[4] == '-':
+		if m := stampISO.FindStringSubmatch(text); m != nil {
+			at := unixTime(strings.Replace(m[1], ",", ".", 1), time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04:05-0700", "2006-01-02 15:04:05.999999999")
+			rest, inner := m[3], stampBoot.FindStringSubmatch(m[3])
+			if inner != nil {
+				rest = inner[2]
+			}
+			return rest, logStamp{known: at > 0, seconds: at, host: m[2]}
+		}
+	case text[3] == ' ' && text[0] >= 'A' && text[0] <= 'Z':
+		if m := stampSyslog.FindStringSubmatch(text); m != nil {
+			rest := m[3]
+			if inner := stampBoot.FindStringSubmatch(rest); inner != nil {
+				rest = inner[2]
+			}
+			return rest, logStamp{known: true, seconds: yearless(m[1]), host: m[2]}
+		}
+	}
+	if strings.Contains(text, "kern:") || strings.Contains(text, "daemon:") {
+		if m := stampTalos.FindStringSubmatch(text); m != nil {
+			return m[3], logStamp{known: true, seconds: unixTime(m[2], time.RFC3339Nano), host: m[1]}
+		}
+	}
+	return strings.TrimPrefix(text, "kernel: "), stamp
+}
+
+func unixTime(text string, layouts ...string) float64 {
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, text); err == nil {
+			return float64(t.UnixNano()) / 1e9
+		}
+	}
+	return 0
+}
+
+// yearless is a syslog's time, in a year that nobody says: only distances count.
+func yearless(text string) float64 {
+	t, err := time.Parse("2006 Jan _2 15:04:05", "2000 "+text)
+	if err != nil {
+		return 0
+	}
+	return float64(t.Unix())
+}
+
+// eventShapes are the messages that count, by a word that each has, so that most
+// lines are told by a search. The group, where there is one, is the link.
+var eventShapes = []struct {
+	mark, kind string
+	shape      *regexp.Regexp
+}{
+	{"No 802.3ad response", "lacp-no-response", regexp.MustCompile(`^(?:bonding: )?([\w.-]+): (?:Warning|warning): No 802\.3ad response`)},
+	{"limited by", "pcie-limited", regexp.MustCompile(`available PCIe bandwidth`)},
+	{"available PCIe bandwidth", "pcie", regexp.MustCompile(`available PCIe bandwidth \(`)},
+	{"available PCIe bandwidth", "pcie-limited", regexp.MustCompile(`available PCIe bandwidth`)},
+	{"PCI Express bandwidth", "pcie-limited", regexp.MustCompile(`PCI Express bandwidth of`)},
+	{"Encoding Loss", "pcie-limited", regexp.MustCompile(`Speed: ?[\d.]+GT/s, Width: ?x\d+`)},
+	{"may be insufficient", "pcie-limited", regexp.MustCompile(`bandwidth available for this device may be insufficient`)},
+	{"PCI-Express: Speed", "pcie", regexp.MustCompile(`PCI-Express: Speed [\d.]+GT/s Width x\d+`)},
+	{"PCIe: Speed", "pcie", regexp.MustCompile(`PCIe: Speed [\d.]+GT/s Width x\d+`)},
+	{"not sufficient for optimal performance", "pcie-limited", regexp.MustCompile(`not sufficient for optimal performance`)},
+	{"link status definitely down", "link-down", regexp.MustCompile(`(?:\(slave ([^)]+)\): link status definitely down|link status definitely down for (?:interface|idle interface|active interface|backup interface) ([^,]+))`)},
+	{"link status down", "link-down", regexp.MustCompile(`(?:\(slave ([^)]+)\): link status down|link status down for (?:\w+ )?interface ([^,]+))`)},
+	{"link status definitely up", "link-up", regexp.MustCompile(`(?:\(slave ([^)]+)\): link status definitely up|link status definitely up for interface ([^,]+))`)},
+	{"link status up", "link-up", regexp.MustCompile(`(?:\(slave ([^)]+)\): link status up|link status up for (?:\w+ )?interface ([^,]+))`)},
+	{"active interface up", "active-up", regexp.MustCompile(`([\w.-]+): active interface up!`)},
+	{"without any active interface", "no-active", regexp.MustCompile(`([\w.-]+): now running without any active interface`)},
+	{"new active one", "active-up", regexp.MustCompile(`(?:\(slave ([^)]+)\): making interface the new active one|making interface ([\w.-]+) the new active one)`)},
+	{"Enslaving", "enslaved", regexp.MustCompile(`(?:\(slave ([^)]+)\): Enslaving|[Ee]nslaving ([\w.-]+) as a)`)},
+	{"Releasing", "released", regexp.MustCompile(`(?:\(slave ([^)]+)\): Releasing|[Rr]eleasing (?:active|backup) interface ([\w.-]+)?)`)},
+	{"Released all slaves", "released", regexp.MustCompile(`([\w.-]+)(?: \(unregistering\))?: Released all slaves`)},
+	{"Removing an active aggregator", "lacp", regexp.MustCompile(`([\w.-]+): (?:\(slave [^)]+\): )?Removing an active aggregator`)},
+	{"illegal loopback", "loopback", regexp.MustCompile(`([\w.-]+): (?:\(slave ([^)]+)\): )?An illegal loopback occurred`)},
+	{"speed changed to 0", "speed", regexp.MustCompile(`speed changed to 0 (?:on|for) port (\S+)`)},
+	{"link speed/duplex", "speed", regexp.MustCompile(`(?:\(slave ([^)]+)\): )?failed to get link speed/duplex(?: for (\S+))?`)},
+	{"get speed and duplex", "speed", regexp.MustCompile(`(?:failed|unable) to get speed and duplex from (\S+?),`)},
+	{"permanent HWaddr", "mac", regexp.MustCompile(`permanent HWaddr of (?:slave|(\S+))`)},
+	{"NETDEV WATCHDOG", "watchdog", regexp.MustCompile(`NETDEV WATCHDOG: ([\w.@-]+)`)},
+	{"transmit queue", "watchdog", regexp.MustCompile(`(?:([\w.-]+) )?.*transmit queue \d+ timed out`)},
+	{"Tx Unit Hang", "hang", regexp.MustCompile(`(?:([\w.-]+): )?Detected Tx Unit Hang`)},
+	{"Hardware Unit Hang", "hang", regexp.MustCompile(`(?:([\w.-]+): )?Detected Hardware Unit Hang`)},
+	{"eset adapter", "reset", regexp.MustCompile(`(?:([\w.-]+): )?[Rr]eset adapter`)},
+	{"adapter reset", "reset", regexp.MustCompile(`(?:([\w.-]+): )?[Aa]dapter reset`)},
+	{"MTU", "mtu", regexp.MustCompile(`(?:([\w.-]+): )?(?:[Cc]hanging MTU from \d+ to \d+|[Cc]hanged mtu|changing MTU|MTU (?:too|greater|larger|smaller|less|not supported|change)|Invalid MTU|[Ff]ailed to (?:set|change) MTU|mtu (?:greater|less) than)`)},
+	{"mtu", "mtu", regexp.MustCompile(`(?:([\w.-]+): )?(?:mtu (?:greater|less) than device|changing mtu from|change of mtu|set mtu to)`)},
+	{"checksum", "checksum", regexp.MustCompile(`(?:([\w.-]+): )?(?:.*(?:hw csum failure|bad checksum|mixed HW and IP checksum|[Cc]hecksum (?:error|failure)|TX checksum|checksum offload))`)},
+	{"hw csum failure", "checksum", regexp.MustCompile(`([\w.-]+): hw csum failure`)},
+	{"neighbor table overflow", "arp-overflow", regexp.MustCompile(`neighbor table overflow`)},
+	{"table full", "conntrack-full", regexp.MustCompile(`nf_conntrack: .*table full`)},
+	{"SYN flooding", "other", regexp.MustCompile(`[Pp]ossible SYN flooding on port`)},
+	{"TCP: out of memory", "other", regexp.MustCompile(`TCP: out of memory`)},
+	{"Out of socket memory", "other", regexp.MustCompile(`Out of socket memory`)},
+	{"martian source", "other", regexp.MustCompile(`martian source .* on dev (\S+)`)},
+	{"extra channel", "channel-failed", regexp.MustCompile(`(?:[Ff]ailed to open|too many).*(?:extra )?channel`)},
+	{"channel open attempts", "channel-failed", regexp.MustCompile(`too many channel open attempts`)},
+	{"renamed from", "renamed", regexp.MustCompile(`([\w.@-]+): renamed from \S+`)},
+	{"lag map", "lacp", regexp.MustCompile(`lag map`)},
+	{"lacp", "lacp", regexp.MustCompile(`(?i)\b(?:lacp|802\.3ad)\b.*(?:fail|expired|timeout|mismatch|not (?:in|negoti)|defaulted|down)`)},
+	{"Link is Up", "link-up", regexp.MustCompile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is Up`)},
+	{"Link is up", "link-up", regexp.MustCompile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is up`)},
+	{"Link is Down", "link-down", regexp.MustCompile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is Down`)},
+	{"Link is down", "link-down", regexp.MustCompile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is down`)},
+	{"Link up", "link-up", regexp.MustCompile(`(?:([\w.-]+): )Link up`)},
+	{"Link down", "link-down", regexp.MustCompile(`(?:([\w.-]+): )Link down`)},
+	{"link up", "link-up", regexp.MustCompile(`(?:([\w.-]+): )link up`)},
+	{"link down", "link-down", regexp.MustCompile(`(?:([\w.-]+): )link down`)},
+	{"carrier: link connected", "link-up", regexp.MustCompile(`\(([\w.-]+)\): carrier: link connected`)},
+	{"Gained carrier", "link-up", regexp.MustCompile(`([\w.-]+): Gained carrier`)},
+	{"Lost carrier", "link-down", regexp.MustCompile(`([\w.-]+): Lost carrier`)},
+	{"link becomes ready", "link-up", regexp.MustCompile(`([\w.-]+): link becomes ready`)},
+	{"is not ready", "link-down", regexp.MustCompile(`([\w.-]+): link is not ready`)},
+	{"link state changed to", "link-up", regexp.MustCompile(`([\w.-]+): link state changed to UP`)},
+	{"link state changed to", "link-down", regexp.MustCompile(`([\w.-]+): link state changed to DOWN`)},
+	{"entered promiscuous", "other", regexp.MustCompile(`(?:device )?([\w.-]+):? (?:left|entered) promiscuous`)},
+}
+
+// logShape is how a message without a stamp begins: with who says it.
+var logShape = regexp.MustCompile(`^[\w.@:-]+(?: [\w.@:-]+){0,2}(?: \([^)]*\))?: `)
+
+// unstampedEvent reports a message without a stamp: prose speaks of links too, so it
+// names a link or a card.
+func unstampedEvent(text string) bool {
+	kind, link := eventAndLink(text)
+	if kind == "" || !logShape.MatchString(text) {
+		return false
+	}
+	switch kind {
+	case "lacp-no-response", "pcie-limited", "pcie", "watchdog", "channel-failed", "arp-overflow", "conntrack-full", "no-active", "active-up", "released", "enslaved":
+		return true
+	}
+	return strings.ContainsAny(link, "0123456789") || cardLink.MatchString(text)
+}
+
+// eventAndLink are the kind of a message and its link; "" for one that does not count.
+func eventAndLink(text string) (kind, link string) {
+	for i := range eventShapes {
+		e := &eventShapes[i]
+		if !strings.Contains(text, e.mark) {
+			continue
+		}
+		m := e.shape.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		for _, g := range m[1:] {
+			if g != "" {
+				link = g
+			}
+		}
+		return e.kind, logLink(text, link)
+	}
+	return "", ""
+}
+
+var afterBDF = regexp.MustCompile(`(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([A-Za-z][\w.@-]*?)(?: \([^)]*\))?:`)
+
+// logLink is the link that a message is of: drivers put the card's address before it,
+// and messages of drivers alone name none.
+func logLink(text, link string) string {
+	if m := afterBDF.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	if isBDF(link) || knownDrivers[link] {
+		return ""
+	}
+	return strings.TrimSpace(link)
+}
+
+var knownDrivers = piece.Words("ixgbe igb igc e1000 e1000e i40e ice bnx2 bnx2x bnxt_en mlx4_en mlx4_core mlx5_core tg3 r8168 r8169 r8125 atlantic be2net qede ena virtio_net vmxnet3 bonding bond kernel alx sfc cxgb4 enic hv_netvsc CIFS VFS")
+
+var bdfShape = regexp.MustCompile(`^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
+
+func isBDF(s string) bool { return bdfShape.MatchString(s) }
+
+func readKernelLog(s *sink, lines []piece.Line) (read int) {
+	for i := 0; i < len(lines); i++ {
+		l := lines[i]
+		text, stamp := logLine(l.Text)
+		if text == "" && !stamp.known {
+			continue
+		}
+		used := 1
+		if next, ok := wrapped(text, lines[i+1:]); ok {
+			text, used = text+" "+next, 2
+		}
+		kind, link := eventAndLink(text)
+		if !stamp.known && !unstampedEvent(text) {
+			break
+		}
+		if kind != "" {
+			at := l.Source()
+			at.To = lines[i+used-1].Number
+			of := s.logged(stamp.host, l)
+			of.Host.Events = append(of.Host.Events, piece.Event{Text: text, Kind: kind, Link: link, Seconds: stamp.seconds, Source: at})
+			of.logFacts(kind, link, text, l)
+		}
+		i += used - 1
+		read = i + 1
+	}
+	return read
+}
+
+// logged is the sink for a line that names its host: that host, but where nobody else
+// names one, the one whose text this is.
+func (s *sink) logged(host string, l piece.Line) *sink {
+	if host == "" || piece.HostName(host) == s.Segment.Host || isAddress(host) {
+		return s
+	}
+	if s.Segment.Host == "" {
+		s.Set("host", "name", piece.HostName(host), l)
+		return s
+	}
+	other := *s
+	other.Host = s.C.Host(piece.HostName(host))
+	return &other
+}
+
+func isAddress(s string) bool { _, err := netip.ParseAddr(s); return err == nil }
+
+// wrapped is the rest of a message that mail broke: the one of the PCI core is long.
+func wrapped(text string, rest []piece.Line) (string, bool) {
+	if len(rest) == 0 || !strings.Contains(text, "available PCIe bandwidth") || strings.Contains(text, "link)") || strings.HasSuffix(text, ")") {
+		return "", false
+	}
+	next := strings.TrimSpace(rest[0].Text)
+	if strings.HasPrefix(next, "[") || !strings.Contains(next, "capable of") && !strings.Contains(next, "link at") && !strings.Contains(next, "GT/s") {
+		return "", false
+	}
+	return next, true
+}
+
+var pcieNew = regexp.MustCompile(`(?:[\w_]+ )?((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: ([\d.]+) Gb/s available PCIe bandwidth(?:, limited by ([\d.]+) GT/s PCIe x(\d+) link(?: at ((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]))?)?(?: \(capable of ([\d.]+) Gb/s with ([\d.]+) GT/s PCIe x(\d+))?`)
+
+var pcieFits = regexp.MustCompile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: ([\d.]+) Gb/s available PCIe bandwidth \(([\d.]+) GT/s PCIe x(\d+) link\)`)
+
+var pcieOld = regexp.MustCompile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: PCI Express bandwidth of ([\d.]+)GT/s available`)
+
+var pcieWidth = regexp.MustCompile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: \(?(?:Speed|PCI-Express: Speed|PCIe: Speed): ?([\d.]+)GT/s, Width: ?x(\d+)`)
+
+var pcieSaid = regexp.MustCompile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: PCI-?E(?:xpress|xpress)?: Speed ([\d.]+)GT/s Width x(\d+)`)
+
+var logSpeed = regexp.MustCompile(`(?:Up,? (?:- )?|up at |up - |definitely up(?: for interface [\w.-]+)?, |[Ll]ink up,? )([\d.]+) ?([GMgm])b(?:ps|it|/s)`)
+
+var logFlow = regexp.MustCompile(`Flow [Cc]ontrol: (\S+)`)
+
+var logDuplex = regexp.MustCompile(`(?i)\b(full|half)[ -]duplex`)
+
+var cardLink = regexp.MustCompile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([A-Za-z][\w.@-]*):`)
+
+// fullBDF is a PCI address with its domain.
+func fullBDF(s string) string {
+	if strings.Count(s, ":") == 1 {
+		return "0000:" + s
+	}
+	return s
+}
+
+// logFacts notes what messages say of cards and links beside that they happened.
+func (s *sink) logFacts(kind, link, text string, l piece.Line) {
+	if m := cardLink.FindStringSubmatch(text); m != nil {
+		s.Set("link "+m[2], "bus", fullBDF(m[1]), l)
+	}
+	switch kind {
+	case "pcie-limited", "pcie":
+		s.logPCIe(text, l)
+	case "link-up":
+		if link == "" {
+			return
+		}
+		if m := logSpeed.FindStringSubmatch(text); m != nil {
+			s.Set("link "+link, "log_speed", wholeMegabits(m[1], m[2]), l)
+		} else if m := logMegabits.FindStringSubmatch(text); m != nil {
+			s.Set("link "+link, "log_speed", m[1], l)
+		}
+		if m := logDuplex.FindStringSubmatch(text); m != nil {
+			s.Set("link "+link, "log_duplex", strings.ToLower(m[1]), l)
+		}
+		if m := logFlow.FindStringSubmatch(text); m != nil {
+			s.Set("link "+link, "log_flow_control", m[1], l)
+		}
+	}
+}
+
+var logMegabits = regexp.MustCompile(`, (\d+) ?Mbps`)
+
+// wholeMegabits is a speed as whole Mbit/s.
+func wholeMegabits(value, unit string) string {
+	v := piece.Float(value)
+	if strings.EqualFold(unit, "G") {
+		v *= 1000
+	}
+	return strings.TrimSuffix(strings.TrimRight(piece.FormatFloat(v), "0"), ".")
+}
+
+// logPCIe reads what the PCI core (since 4.17) and older drivers say of a slot. What
+// ixgbe prints is after encoding.
+func (s *sink) logPCIe(text string, l piece.Line) {
+	if m := pcieFits.FindStringSubmatch(text); m != nil {
+		s.Set("pci "+fullBDF(m[1]), "available_gbps", m[2], l)
+		s.Set("pci "+fullBDF(m[1]), "sta_speed", trimmed(m[3]), l)
+		s.Set("pci "+fullBDF(m[1]), "sta_width", m[4], l)
+		return
+	}
+	if m := pcieNew.FindStringSubmatch(text); m != nil {
+		subject := "pci " + fullBDF(m[1])
+		s.Set(subject, "available_gbps", m[2], l)
+		for i, key := range []string{"limited_speed", "limited_width", "", "capable_gbps", "cap_speed", "cap_width"} {
+			if key != "" && m[3+i] != "" {
+				s.Set(subject, key, trimmed(m[3+i]), l)
+			}
+		}
+		if m[5] != "" {
+			s.Set(subject, "limited_by", fullBDF(m[5]), l)
+		}
+		return
+	}
+	if m := pcieOld.FindStringSubmatch(text); m != nil {
+		s.Set("pci "+fullBDF(m[1]), "available_gbps", m[2], l)
+	}
+	m := pcieWidth.FindStringSubmatch(text)
+	if m == nil {
+		m = pcieSaid.FindStringSubmatch(text)
+	}
+	if m != nil {
+		s.Set("pci "+fullBDF(m[1]), "sta_speed", trimmed(m[2]), l)
+		s.Set("pci "+fullBDF(m[1]), "sta_width", m[3], l)
+	}
+}
+
+// trimmed is a number without zeroes behind the point: 8.0 is 8.
+func trimmed(s string) string {
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}

@@ -1,0 +1,139 @@
+package piece
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/linerate/linerate/netstate"
+)
+
+// Source is where something was read: a file as it was named, and lines from 1.
+type Source struct {
+	File     string
+	From, To int
+}
+
+// String is "FILE:LINE" or "FILE:LINE-LINE"; "line LINE" of a nameless text.
+func (s Source) String() string {
+	at := strconv.Itoa(s.From)
+	if s.To > s.From {
+		at += "-" + strconv.Itoa(s.To)
+	}
+	if s.File == "" || s.File == "-" {
+		return "line " + at
+	}
+	return s.File + ":" + at
+}
+
+// Value is one fact's text with its source.
+type Value struct {
+	Text string
+	Source
+}
+
+// Case is everything that was read.
+type Case struct {
+	Hosts   []*Host
+	Runs    []Run
+	Read    []Read
+	NotRead []NotRead
+}
+
+// Read is an output that was understood.
+type Read struct {
+	Kind string
+	Host string // "" nobody says
+	Source
+}
+
+// NotRead are lines that nobody understood.
+type NotRead struct {
+	Source
+	Why string
+}
+
+// Host is one host, or one switch, as far as the text shows it. Facts are by
+// subject ("link bond0", "host", "pci 01:00.0") and key; the last value is the
+// newest, and earlier ones that differ stay before it.
+type Host struct {
+	Name   string // "" nobody names it
+	Switch bool
+	Facts  map[string]map[string][]Value
+	Routes []Route
+	Rules  []Rule
+	// Ports are a bond's in the order that was read: the order is the hash's.
+	Ports map[string][]string
+
+	Sockets   []Socket
+	Cores     []Core
+	Processes []Process
+	Events    []Event
+	Mounts    []Mount
+	Paths     []Path
+	Pings     []Ping
+	Traces    []Trace
+	// Counters are the kernel's, by nstat's names ("TcpRetransSegs"). Whether they
+	// count from the boot or since the last call only nstat's user knows.
+	Counters map[string]Value
+}
+
+// Route is a route with its source.
+type Route struct {
+	netstate.Route
+	Source
+	TableName string // of a table that has a name of the host's own; Table is zero then
+	Down      bool   // marked linkdown or dead
+}
+
+// Rule is a routing rule with its source.
+type Rule struct {
+	netstate.Rule
+	Source
+	TableName string // as a route's
+}
+
+// Host is the host of that name, made where the case has none. The one without a
+// name is a host, not a switch.
+func (c *Case) Host(name string) *Host {
+	for _, h := range c.Hosts {
+		if h.Name == name && (name != "" || !h.Switch) {
+			return h
+		}
+	}
+	h := &Host{Name: name, Facts: make(map[string]map[string][]Value), Ports: make(map[string][]string)}
+	c.Hosts = append(c.Hosts, h)
+	return h
+}
+
+// Set adds a fact. The same value again is kept once.
+func (h *Host) Set(subject, key, value string, at Source) {
+	if h.Facts[subject] == nil {
+		h.Facts[subject] = make(map[string][]Value)
+	}
+	all := h.Facts[subject][key]
+	if n := len(all); n > 0 && all[n-1].Text == value {
+		return
+	}
+	h.Facts[subject][key] = append(all, Value{Text: value, Source: at})
+}
+
+// Get is the newest value of a fact; false where it was not read.
+func (h *Host) Get(subject, key string) (Value, bool) {
+	all := h.Facts[subject][key]
+	if len(all) == 0 {
+		return Value{}, false
+	}
+	return all[len(all)-1], true
+}
+
+// Subjects are those of a kind ("link"), in order of their names.
+func (h *Host) Subjects(kind string) []string {
+	var out []string
+	for subject := range h.Facts {
+		if len(subject) > len(kind) && subject[:len(kind)] == kind && subject[len(kind)] == ' ' {
+			out = append(out, subject[len(kind)+1:])
+		}
+	}
+	slices.Sort(out)
+	return out
+}

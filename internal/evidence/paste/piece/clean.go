@@ -1,0 +1,173 @@
+package piece
+
+import (
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// cleaned takes off what lies around the outputs: what terminals, mail and markup
+// add. A line keeps its number; one that has nothing else is left empty.
+func cleaned(lines []Line) []Line {
+	for i := range lines {
+		lines[i].Text = plainLine(lines[i].Text)
+	}
+	unquote(lines)
+	unnumber(lines)
+	undiff(lines)
+	return lines
+}
+
+// escapes are CSI and OSC sequences and the shorter ones of terminals.
+var escapes = regexp.MustCompile("\x1b(\\[[0-9;:?<=>]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[()][A-Z0-9]|[=>78cDEHM])")
+
+// bareColours are colours whose escape character was lost on the way.
+var bareColours = regexp.MustCompile(`\[(?:\d{1,3};?)*m`)
+
+var overstrike = regexp.MustCompile("[^\b]\b")
+
+var markup = regexp.MustCompile(`(?i)</?(pre|code|p|div|span|b|i|em|strong|tt|details|summary|blockquote|samp|font|a)(\s[^<>]*)?/?>|\[/?(code|quote|pre|b|i|size|font|spoiler|icode|plain|code=[a-z]+)\]`)
+
+var entities = regexp.MustCompile(`&(lt|gt|amp|nbsp|quot|apos|#\d{2,4}|#x[0-9a-fA-F]{2,4});`)
+
+// typeset are characters that word processors and forums put in place of others.
+var typeset = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2007", " ", "\u2013", "-", "\u2014", "-", "\u2212", "-",
+	"\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u200b", "", "\u200e", "", "\ufeff", "", "\u2028", " ", "\x00", "")
+
+func plainLine(s string) string {
+	if strings.IndexByte(s, 0x1b) >= 0 {
+		s = escapes.ReplaceAllString(s, "")
+	}
+	if strings.IndexByte(s, '\b') >= 0 {
+		for range 4096 {
+			was := s
+			if s = overstrike.ReplaceAllString(s, ""); s == was {
+				break
+			}
+		}
+		s = strings.ReplaceAll(s, "\b", "")
+	}
+	if strings.Contains(s, "[0m") || strings.Contains(s, "[m") {
+		s = bareColours.ReplaceAllString(s, "")
+	}
+	if strings.IndexByte(s, '&') >= 0 && entities.MatchString(s) {
+		s = html.UnescapeString(s)
+	}
+	if strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '[') >= 0 {
+		s = markup.ReplaceAllString(s, "")
+	}
+	return strings.TrimRight(typeset.Replace(s), " \t\f\v")
+}
+
+var quoted = regexp.MustCompile(`^ ?(> ?)+`)
+
+// unquote takes the marks of quoted mail off where they stand before several lines:
+// one alone is a prompt or a redirection.
+func unquote(lines []Line) {
+	for i := 0; i < len(lines); {
+		n := i
+		for n < len(lines) && (quoted.MatchString(lines[n].Text)) {
+			n++
+		}
+		if n-i >= 2 {
+			for ; i < n; i++ {
+				lines[i].Text = quoted.ReplaceAllString(lines[i].Text, "")
+			}
+		}
+		i = max(n, i+1)
+	}
+}
+
+// tableHead is the line above a table's rows: their numbers are ports or groups.
+var tableHead = regexp.MustCompile(`^\s*(?:[-=+| ]*[-=]{3,}[-=+| ]*|(?:Port|Group|No\.?|#|ID|Id|Index|Vlan|VLAN|Channel|CPU|Chan|ChanId|Slot|LAG)\s.*)$`)
+
+var numbered = regexp.MustCompile(`^\s{0,6}(\d{1,6})(?:[:|\t]\s?|\s\s)(.*)$`)
+
+// unnumber takes line numbers off where nearly all lines of a run have one and they
+// rise by one.
+func unnumber(lines []Line) {
+	for i := 0; i < len(lines); {
+		n, next := i, -1
+		for n < len(lines) {
+			m := numbered.FindStringSubmatch(lines[n].Text)
+			if m == nil {
+				if next >= 0 && strings.TrimSpace(lines[n].Text) == "" {
+					n++ // between two outputs
+					continue
+				}
+				if bare, err := strconv.Atoi(strings.TrimSpace(lines[n].Text)); err == nil && bare == next {
+					n, next = n+1, next+1 // a blank line's number
+					continue
+				}
+				break
+			}
+			number, _ := strconv.Atoi(m[1])
+			if next >= 0 && number != next {
+				break
+			}
+			n, next = n+1, number+1
+		}
+		if n-i >= 4 && !(i > 0 && tableHead.MatchString(lines[i-1].Text)) && !countedRows(lines[i:n]) {
+			for ; i < n; i++ {
+				if m := numbered.FindStringSubmatch(lines[i].Text); m != nil {
+					lines[i].Text = m[2]
+				} else {
+					lines[i].Text = ""
+				}
+			}
+		}
+		i = max(n, i+1)
+	}
+}
+
+var hunk = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
+
+// undiff leaves of a unified diff what its new side has: the other side's lines are
+// no longer so. The new file's name becomes a heading.
+func undiff(lines []Line) {
+	within := false
+	for i := range lines {
+		text := lines[i].Text
+		next := ""
+		if i+1 < len(lines) {
+			next = lines[i+1].Text
+		}
+		switch {
+		case strings.HasPrefix(text, "--- ") && strings.HasPrefix(next, "+++ "):
+			lines[i].Text = ""
+		case strings.HasPrefix(text, "+++ ") && i > 0 && lines[i-1].Text == "" && hunk.MatchString(next):
+			name, _, _ := strings.Cut(strings.TrimPrefix(text, "+++ "), "\t")
+			lines[i].Text = strings.TrimPrefix(name, "b")
+			if !strings.HasPrefix(lines[i].Text, "/") || lines[i].Text == name {
+				lines[i].Text = name
+			} else if strings.Count(lines[i].Text, "/") == 1 {
+				lines[i].Text = lines[i].Text[1:]
+			}
+		case hunk.MatchString(text):
+			lines[i].Text, within = "", true
+		case !within:
+		case strings.HasPrefix(text, "+") || strings.HasPrefix(text, " "):
+			lines[i].Text = text[1:]
+		case strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "---"), strings.HasPrefix(text, `\ No newline`):
+			lines[i].Text = ""
+		case text != "":
+			within = false
+		}
+	}
+}
+
+// countedRow is a row that has a number of its own: a link's of ip -o, a hop's of a
+// trace.
+var countedRow = regexp.MustCompile(`^\s*\d{1,4}[:\s]\s*(?:[\w.@-]+:?\s+(?:<|.*\bmtu \d|inet6? |link/)|.*\d ms\b|(?:\* ?){2,})`)
+
+// countedRows reports a run of which most rows are such.
+func countedRows(lines []Line) bool {
+	n := 0
+	for _, l := range lines {
+		if countedRow.MatchString(l.Text) {
+			n++
+		}
+	}
+	return n > len(lines)/2
+}

@@ -1,0 +1,137 @@
+package piece
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Reader reads one kind of output.
+type Reader struct {
+	Kind string
+	// commands are the programs whose output it is, where a prompt names one.
+	Commands []string
+	// starts reports a line that begins such an output, or stands in its middle
+	// and shows what it is.
+	Starts func(line string) bool
+	// owns reports the same of a line that only its command or its file explains,
+	// such as a bare number, or a few lines that grep left; nil no such line.
+	Owns func(s Segment, line string) bool
+	// read takes what it understands from the front of the lines and returns how
+	// many that are; 0 none. Lines within that mean nothing to it are its own too
+	// where the output has such lines.
+	Read func(s *Sink, lines []Line) int
+}
+
+// Sink takes what a reader reads.
+type Sink struct {
+	C       *Case
+	Host    *Host
+	Segment Segment
+	known   func(Segment, string) []*Reader // who may begin with a line
+	Failed  int                             // tries to read a document: each looks at all that follows
+}
+
+// OthersLine reports a line that begins another kind of output: a reader of free
+// text ends there.
+func (s *Sink) OthersLine(kind string, l Line) bool {
+	for _, r := range s.known(Segment{}, l.Text) {
+		return r.Kind != kind
+	}
+	return false
+}
+
+func (s *Sink) Set(subject, key, value string, at Line) {
+	s.Host.Set(subject, key, value, at.Source())
+}
+
+func (l Line) Source() Source { return Source{File: l.File, From: l.Number, To: l.Number} }
+
+// Span is the source of a run of lines.
+func Span(lines []Line) Source {
+	return Source{File: lines[0].File, From: lines[0].Number, To: lines[len(lines)-1].Number}
+}
+
+// Table is the readers there are, those with the surest marks first.
+type Table []Reader
+
+// of are the readers of a line, none where nobody knows it. A command's own readers
+// come first: some outputs show what they are only by it.
+func (readers Table) of(s Segment, line string) []*Reader {
+	var own, others []*Reader
+	name := Program(s.Command)
+	for i := range readers {
+		owned := readers[i].Owns != nil && (s.Command != "" || s.Path != "") && readers[i].Owns(s, line)
+		if !owned && !readers[i].Starts(line) {
+			continue
+		}
+		if owned || name != "" && slices.Contains(readers[i].Commands, name) {
+			own = append(own, &readers[i])
+		} else {
+			others = append(others, &readers[i])
+		}
+	}
+	return append(own, others...)
+}
+
+// Read reads texts as one case.
+func (readers Table) Read(texts []Text) Case {
+	var c Case
+	for _, t := range texts {
+		host := t.Host
+		for _, seg := range readers.segments(cleaned(LinesOf(t))) {
+			if seg.Host != "" && t.Host == "" {
+				host = seg.Host
+			}
+			seg.Host = host
+			readers.take(&c, seg)
+		}
+	}
+	return c
+}
+
+// take has each part of a segment read by whoever knows it.
+func (readers Table) take(c *Case, seg Segment) {
+	s := &Sink{C: c, Host: c.Host(seg.Host), Segment: seg, known: readers.of}
+	for i := 0; i < len(seg.Lines); {
+		line := seg.Lines[i]
+		if strings.TrimSpace(line.Text) == "" {
+			i++
+			continue
+		}
+		n := 0
+		for _, r := range readers.of(seg, line.Text) {
+			if n = r.Read(s, seg.Lines[i:]); n > 0 {
+				c.Read = append(c.Read, Read{Kind: r.Kind, Host: seg.Host, Source: Span(seg.Lines[i : i+n])})
+				break
+			}
+		}
+		if n == 0 {
+			if !Ruled(line.Text) {
+				c.skip(line)
+			}
+			n = 1
+		}
+		i += n
+	}
+}
+
+// skip notes a line that nobody knows, with its neighbours as one.
+func (c *Case) skip(l Line) {
+	if n := len(c.NotRead); n > 0 && c.NotRead[n-1].File == l.File && c.NotRead[n-1].To+1 >= l.Number-1 && !c.readSince(c.NotRead[n-1].Source) {
+		c.NotRead[n-1].To = l.Number
+		return
+	}
+	c.NotRead = append(c.NotRead, NotRead{Source: l.Source(), Why: "no known output"})
+}
+
+// Ruled reports a line that has neither letters nor digits: it says nothing.
+func Ruled(line string) bool {
+	return strings.IndexFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0
+}
+
+// readSince reports that lines behind these were read.
+func (c *Case) readSince(s Source) bool {
+	n := len(c.Read)
+	return n > 0 && c.Read[n-1].File == s.File && c.Read[n-1].From > s.To
+}

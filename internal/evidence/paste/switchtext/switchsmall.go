@@ -1,0 +1,331 @@
+package switchtext
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// RouterBond reads RouterOS's bonds: `/interface bonding print detail`, an export, and
+// `monitor`. What a bond is told in is words with values, over several lines.
+var RouterBond = piece.Reader{
+	Kind:     "RouterOS bonding",
+	Commands: []string{"interface"},
+	Starts: func(line string) bool {
+		return strings.Contains(line, "/interface bonding") || strings.Contains(line, "/interface/bonding") || strings.Contains(line, "slaves=") && strings.Contains(line, "mode=") || routerMonitor.MatchString(line) || routerFlags.MatchString(line)
+	},
+	Read: reading(readRouterBond),
+}
+
+var routerAsked = regexp.MustCompile(`^/?interface[ /]bonding[ /]monitor(?: numbers=)? ?"?([\w.-]+)`)
+
+var routerFlags = regexp.MustCompile(`^Flags: X - disabled[;,] R - running`)
+
+var routerRow = regexp.MustCompile(`^(?:\d+\s+)?(?:[XRI]{1,2}\s+)?(?:;;;|[a-z0-9-]+=)`)
+
+var routerPairs = regexp.MustCompile(`([a-z0-9-]+)=("[^"]*"|[^\s"]*)`)
+
+var routerMonitor = regexp.MustCompile(`^\s*(active-ports|inactive-ports|lacp-system-id|lacp-partner-system-id|partner-system-id): ?(.*)$`)
+
+var routerLine = regexp.MustCompile(`^(?:add |set |/interface|# )`)
+
+var routerValues = map[string]string{"layer-2": "layer2", "layer-2-and-3": "layer2+3", "layer-3-and-4": "layer3+4", "encap-2-and-3": "encap2+3", "encap-3-and-4": "encap3+4",
+	"30secs": "slow", "1sec": "fast"}
+
+var routerKeys = map[string]string{"mtu": "mtu", "mode": "mode", "lacp-rate": "lacp_rate", "transmit-hash-policy": "xmit_hash_policy", "min-links": "min_links", "mac-address": "mac",
+	"mii-interval": "miimon", "primary": "primary", "forced-mac-address": "mac"}
+
+func readRouterBond(s *sink, lines []piece.Line) int {
+	bond, rows := "", 0
+	if m := routerAsked.FindStringSubmatch(s.Segment.Command); m != nil {
+		bond = m[1]
+	}
+	// An option may be broken over two lines, by a backslash or without.
+	read := piece.EachLine(lines, func(l piece.Line, text string) bool {
+		if rows == 0 && piece.Late(l, lines) {
+			return false
+		}
+		if m := routerMonitor.FindStringSubmatch(text); m != nil {
+			s.ofSwitch("routeros", l)
+			key := strings.ReplaceAll(strings.TrimPrefix(m[1], "lacp-"), "-", "_")
+			value := strings.ReplaceAll(m[2], ",", " ")
+			s.SetIf("link "+piece.FirstOf(bond, "bond"), key, piece.FirstOf(piece.MacText(value), value), l)
+			rows++
+			return true
+		}
+		if routerFlags.MatchString(text) {
+			return true
+		}
+		if !routerRow.MatchString(text) && !routerLine.MatchString(text) && !(bond != "" && routerPairs.MatchString(text)) {
+			return bond != "" && strings.HasPrefix(text, ";;;")
+		}
+		if strings.HasPrefix(text, "/interface") && !strings.Contains(text, "bonding") {
+			return false
+		}
+		pairs := make(map[string]string)
+		for _, m := range routerPairs.FindAllStringSubmatch(text, -1) {
+			pairs[m[1]] = strings.Trim(m[2], `"`)
+		}
+		name := pairs["name"]
+		if name == "" && pairs["slaves"] == "" && bond == "" {
+			return strings.HasPrefix(text, "/interface") || strings.Contains(text, ";;;") || strings.HasPrefix(text, "#")
+		}
+		s.ofSwitch("routeros", l)
+		if name != "" {
+			bond = name
+			s.Set("link "+bond, "kind", "bond", l)
+			rows++
+		}
+		for _, port := range strings.Split(pairs["slaves"], ",") {
+			if port != "" && bond != "" {
+				s.Port(bond, port, l)
+			}
+		}
+		if bond == "" {
+			return true
+		}
+		for word, value := range pairs {
+			if key := routerKeys[word]; key != "" && value != "none" && value != "" {
+				if to, ok := routerValues[value]; ok {
+					value = to
+				}
+				if key == "mac" {
+					value = piece.MacText(value)
+				}
+				s.SetIf("link "+bond, key, strings.TrimSuffix(value, "ms"), l)
+			}
+		}
+		return true
+	})
+	if rows == 0 {
+		return 0
+	}
+	return read
+}
+
+// SmallSwitch reads the small switches: Cisco's SG300 family, FASTPATH (Netgear,
+// EdgeSwitch), D-Link, TP-Link, Zyxel, UniFi.
+var SmallSwitch = piece.Reader{
+	Kind:     "small switch",
+	Commands: []string{"show", "sh"},
+	Starts:   func(line string) bool { return smallHead.MatchString(line) || smallChannel.MatchString(line) },
+	Read:     reading(readSmall),
+}
+
+var smallHead = regexp.MustCompile(`(?i)^\s*(?:(?:gi|fa|te|xg)[\d/]+ LACP parameters:|Load balancing: |Gathering information\.\.\.|Channel\s+Ports\s*$|Log(?:ical)?\.?\s+(?:Intf|Interface)\s+Port-Channel|LAG\s+(?:Name|ID)\s+.*(?:Member|Ports|Type)|Link Aggregation Algorithm\s*=|Link Aggregation Algorithm\s*:|Group ID\s*:|Local Interface\.{3,}|Channel Name\.{3,}|Load Balance Option\.{3,}|Aggregation? Algorithm\s*:|EtherChannel Load-Balancing|Etherchannel Load-Balancing)`)
+
+var smallChannel = regexp.MustCompile(`^\s*(Po\d+|ch\d+)\s+(?:(Up|Down)\s+)?((?:Active|Inactive|Non-candidate): ?\S.*|(?:gi|te|fa|xg)\d.*)$`)
+
+var smallParam = regexp.MustCompile(`(?i)^(system priority|system mac addr|port Admin key|port Oper key|port Oper timeout|LACP Activity|Aggregation|synchronization|collecting|distributing|expired|port Admin priority|port Admin timeout|port Oper priority|Port Oper Number|port number|Periodic Tx state|Mux state|Receive state|Attached Lag id|Selected|[A-Za-z ]+):\s+(.*)$`)
+
+var smallDots = regexp.MustCompile(`^([A-Z][\w /()-]*?)\.{3,}\s*(.*)$`)
+
+var smallColon = regexp.MustCompile(`^([A-Z][\w ]*?)\s*[:=]\s*(.*)$`)
+
+var smallLag = regexp.MustCompile(`^(?:lag|LAG|ch|Trk|T)\s?(\d+)\s+(\S+)?\s*(Up|Down|up|down|Enabled|Disabled)?\s`)
+
+func readSmall(s *sink, lines []piece.Line) int {
+	port, side, channel := "", "actor", ""
+	return piece.EachLine(lines, func(l piece.Line, text string) bool {
+		if at := strings.Index(text, " LACP parameters:"); at > 0 && !strings.Contains(text[:at], " ") {
+			s.ofSwitch("sg300", l)
+			port, side = text[:at], "actor"
+			return true
+		}
+		if m := smallChannel.FindStringSubmatch(text); m != nil {
+			s.ofSwitch("sg300", l)
+			s.smallMembers(m[1], m[3], l)
+			return true
+		}
+		if strings.HasPrefix(text, "Load balancing:") {
+			s.ofSwitch("sg300", l)
+			s.SetIf("host", "load_balance", strings.TrimRight(strings.TrimSpace(strings.TrimPrefix(text, "Load balancing:")), "."), l)
+			return true
+		}
+		if port != "" {
+			switch text {
+			case "Actor", "Partner":
+				side = strings.ToLower(text)
+				return true
+			}
+			if m := smallParam.FindStringSubmatch(text); m != nil {
+				s.smallParam("port "+port, side, strings.ToLower(m[1]), strings.TrimSpace(m[2]), l)
+				return true
+			}
+			if strings.HasPrefix(text, "Port ") || strings.HasPrefix(text, "LACP ") {
+				return true
+			}
+		}
+		if strings.HasPrefix(text, "Gathering") || channel != "" && strings.HasPrefix(text, "(") {
+			return true
+		}
+		m := smallDots.FindStringSubmatch(text)
+		if m == nil {
+			m = smallColon.FindStringSubmatch(text)
+		}
+		if m != nil {
+			key, value := strings.TrimSpace(m[1]), strings.TrimSpace(m[2])
+			switch {
+			case key == "Channel Name" && channel != "":
+				s.Set("channel "+channel, "name", value, l)
+			case key == "Local Interface" || key == "Channel Name" || key == "Group ID":
+				s.ofSwitch("", l)
+				channel = value
+				if key == "Group ID" {
+					channel = "lag" + value
+				}
+				s.Set("channel "+channel, "there", "yes", l)
+			case strings.Contains(key, "Algorithm"):
+				s.ofSwitch("", l)
+				s.SetIf("host", "load_balance", value, l)
+			case channel == "":
+				return false
+			case key == "Load Balance Option":
+				s.SetIf("channel "+channel, "hash", value, l)
+			case key == "Type":
+				s.SetIf("channel "+channel, "protocol", protocolWord(value), l)
+			case key == "Link State" || key == "Status":
+				s.SetIf("channel "+channel, "state", strings.ToLower(value), l)
+			case key == "Member Port" || key == "Mbr Ports" || key == "Member Ports":
+				for _, p := range portList(value) {
+					s.join(channel, p, l)
+				}
+			case key == "Active Port" || key == "Active Ports":
+				for _, p := range portList(value) {
+					s.Set("port "+p, "bundled", "yes", l)
+				}
+			}
+			return true
+		}
+		if m := smallRow.FindStringSubmatch(text); m != nil && channel != "" {
+			s.join(channel, m[1], l)
+			s.Set("port "+m[1], "bundled", map[bool]string{true: "yes", false: "no"}[strings.EqualFold(m[2], "true")], l)
+			return true
+		}
+		return smallHead.MatchString(text) || strings.Trim(text, "- =+|") == "" || channel != "" && (strings.HasPrefix(text, "Mbr") || strings.HasPrefix(text, "Ports") || strings.HasPrefix(text, "Port ") || strings.HasPrefix(text, "actor/long") || strings.HasPrefix(text, "partner/long"))
+	})
+}
+
+var smallRow = regexp.MustCompile(`^(\d+/\d+(?:/\d+)?)\s+(?:actor\S*\s+)?\S+\s+(True|False)$`)
+
+// smallMembers reads "Active: gi7,gi8 Inactive: gi9" and "gi1-2".
+func (s *sink) smallMembers(channel, list string, l piece.Line) {
+	var all []member
+	bundled := ""
+	for _, w := range strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' }) {
+		switch strings.TrimSuffix(w, ":") {
+		case "Active":
+			bundled = "yes"
+		case "Inactive", "Non-candidate":
+			bundled = "no"
+		default:
+			for _, p := range portList(w) {
+				all = append(all, member{p, "", bundled})
+			}
+		}
+	}
+	s.members(channel, all, l)
+}
+
+func (s *sink) smallParam(subject, side, key, value string, l piece.Line) {
+	whose := map[string]string{"actor": "", "partner": "partner_"}[side]
+	switch key {
+	case "system mac addr":
+		s.SetIf(subject, side+"_mac", piece.MacText(value), l)
+	case "port oper key":
+		s.SetIf(subject, side+"_key", piece.NumberText(value), l)
+	case "port oper timeout":
+		s.SetIf(subject, whose+"lacp_rate", map[string]string{"LONG": "slow", "SHORT": "fast"}[strings.ToUpper(value)], l)
+	case "lacp activity":
+		s.Set(subject, whose+"mode", strings.ToLower(value), l)
+	case "distributing":
+		if side == "actor" {
+			s.Set(subject, "bundled", piece.YesNo[strings.EqualFold(value, "true")], l)
+		}
+	case "attached lag id":
+		if value != "" && value != "0" && piece.NumberText(value) != "" {
+			s.join("Po"+value, strings.TrimPrefix(subject, "port "), l)
+		}
+	}
+}
+
+// LinuxSwitch reads what Cumulus and SONiC print that Linux does not: `net show bond`,
+// `net show interface`, `nv show interface BOND bond`, `show interfaces status`.
+var LinuxSwitch = piece.Reader{
+	Kind:     "Cumulus or SONiC",
+	Commands: []string{"net", "nv", "show"},
+	Starts: func(line string) bool {
+		return linuxSwitchHead.MatchString(line) || cumulusRow.MatchString(line) || sonicRow.MatchString(line)
+	},
+	Read: reading(func(s *sink, lines []piece.Line) int {
+		bond := nvBond.FindStringSubmatch(s.Segment.Command)
+		return piece.EachLine(lines, func(l piece.Line, text string) bool {
+			if m := cumulusRow.FindStringSubmatch(text); m != nil {
+				s.ofSwitch("cumulus", l)
+				subject := "link " + m[2]
+				s.Set(subject, "carrier", map[string]string{"UP": "yes", "DN": "no", "ADMDN": "no"}[m[1]], l)
+				s.SetIf(subject, "speed", piece.Mbits(m[3]), l)
+				s.SetIf(subject, "mtu", m[4], l)
+				if m[5] == "BondMember" || strings.HasPrefix(m[6], "Master: ") && m[5] != "Bond" {
+					if b := cumulusMaster.FindStringSubmatch(m[6]); b != nil {
+						s.Set(subject, "master", b[1], l)
+					}
+				}
+				if m[5] == "802.3ad" || m[5] == "Bond" || m[5] == "balance-xor" {
+					s.Set(subject, "kind", "bond", l)
+				}
+				if p := cumulusPorts.FindStringSubmatch(m[6]); p != nil {
+					for _, name := range portList(strings.NewReplacer("(UP)", "", "(DN)", "").Replace(p[1])) {
+						s.Port(m[2], name, l)
+					}
+				}
+				return true
+			}
+			if m := sonicRow.FindStringSubmatch(text); m != nil {
+				s.ofSwitch("sonic", l)
+				subject := "port " + m[1]
+				if strings.HasPrefix(m[1], "PortChannel") {
+					subject = "channel " + m[1]
+				}
+				s.SetIf(subject, "speed", piece.Mbits(m[2]), l)
+				s.SetIf(subject, "mtu", m[3], l)
+				s.Set(subject, "state", m[5], l)
+				if strings.HasPrefix(m[4], "PortChannel") {
+					s.join(m[4], m[1], l)
+				}
+				return true
+			}
+			if m := nvRow.FindStringSubmatch(text); m != nil && len(bond) > 1 {
+				s.ofSwitch("cumulus", l)
+				value := piece.FirstOf(m[2], "")
+				switch m[1] {
+				case "mode":
+					s.Set("link "+bond[1], "mode", map[string]string{"lacp": "802.3ad", "static": "balance-xor"}[value], l)
+				case "lacp-rate":
+					s.SetIf("link "+bond[1], "lacp_rate", value, l)
+				case "[member]":
+					s.Port(bond[1], value, l)
+				}
+				return true
+			}
+			return linuxSwitchHead.MatchString(text) || strings.Trim(text, "- ") == "" || sonicFoot.MatchString(text)
+		})
+	}),
+}
+
+var linuxSwitchHead = regexp.MustCompile(`^\s*(?:State\s+Name\s+Spd\s+MTU\s+Mode|Name\s+Speed\s+MTU\s+Mode|Interface\s+Lanes\s+Speed\s+MTU|\s*operational\s+applied(?:\s+pending)?(?:\s+description)?$)`)
+
+var cumulusRow = regexp.MustCompile(`^\s*(UP|DN|ADMDN)\s+(\S+)\s+(N/A|\d+[MG])\s+(\d+)\s+(\S+)(?:\s+(.*))?$`)
+
+var cumulusMaster = regexp.MustCompile(`Master: ([\w.-]+)\((?:UP|DN)\)`)
+
+var cumulusPorts = regexp.MustCompile(`Bond Members: ([\w,()-]+)`)
+
+var sonicRow = regexp.MustCompile(`^\s*((?:Ethernet|PortChannel)\d+)\s+(?:[\d,]+|N/A)\s+(\d+[MG]|N/A)\s+(\d+|N/A)\s+(?:\S+\s+)?(?:\S+\s+)?(routed|trunk|access|PortChannel\d+)\s+(up|down)\s+(up|down)`)
+
+var sonicFoot = regexp.MustCompile(`^(?:Flags: A - active|S - selected)`)
+
+var nvBond = regexp.MustCompile(`^nv show interface (\S+) bond`)
+
+var nvRow = regexp.MustCompile(`^([\[\]\w-]+)\s+(\S+)`)
