@@ -2,6 +2,7 @@ package pasted
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,8 +16,9 @@ import (
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
-// corpus is where public questions with their true causes lie, beside the project.
-const corpus = "../../../shared/field/paste"
+// corpus is where public questions with their true causes lie: beside the project, or
+// where LINERATE_PASTES says.
+var corpus = cmp.Or(os.Getenv("LINERATE_PASTES"), "../../../shared/field/paste")
 
 // truth is a question's true cause, and what an answer must and must not say.
 type truth struct {

@@ -33,7 +33,7 @@ type pasteFlags struct {
 }
 
 func (f *pasteFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.hosts, "host", nil, "`NAME=FILE`: the file is of that host (again for others)")
+	c.Flags().StringArrayVar(&f.hosts, "host", nil, "a file and whose it is, as `NAME=FILE` (again for others)")
 	c.Flags().BoolVar(&f.all, "all", false, "of pasted text: every finding, and what was read")
 	c.Flags().BoolVar(&f.markdown, "markdown", false, "of pasted text: the answer as Markdown, for a reply")
 }
