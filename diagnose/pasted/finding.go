@@ -42,7 +42,8 @@ var rules = []rule{
 	lacpSilent, lacpSplit, lacpStates, lacpEvents, teamPorts, useCarrier,
 	layer2Hash, oneNextHop, roundRobin, switchHash, placedFlows, fewFlows, multipathHash, otherBundles, oneConnection,
 	windows, paced, slowPort, badFrames, stalledRuns, slots, busyCores, threads, offloads, secondInterface, cloudFlow,
-	healthyRuns, singleLinks, healthyState, idleProgram, guest, evenAdapters, smallBuffers, sambaChannels,
+	healthyRuns, singleLinks, healthyState, idleProgram, guest, evenAdapters, smallBuffers, halfDuplex, smallRing, paused, lossyPath, toolWindow, socketPace, blackHole, smallBridge, failoverPaths, busyPrograms, emptyTables, martians, syncWrites, cloudCap, wholeLACP,
+	sambaChannels,
 }
 
 // leastSure is how sure a finding must be to be one.

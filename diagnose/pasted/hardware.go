@@ -364,3 +364,74 @@ func healthyState(v *view) {
 			saw("ports in the aggregator", fmt.Sprintf("%.0f of %d", n, len(b.ports)), at), saw("sent", "alike by all ports", from))
 	}
 }
+
+// wholeLACP: bundles of other systems, and of switches, that are whole.
+func wholeLACP(v *view) {
+	if v.faulty() {
+		return
+	}
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			kind := word(h, name, "kind")
+			if kind != "team" && kind != "lagg" && word(h, name, "laggproto") == "" && kind != "ovs-bond" && word(h, name, "lacp_status") == "" {
+				continue
+			}
+			v.wholeBundle(h, name)
+		}
+	}
+	for _, s := range v.switches {
+		up, ports := 0, []string{}
+		var at piece.Source
+		for _, name := range s.Subjects("port") {
+			if x, ok := s.Get("port "+name, "bundled"); ok {
+				if x.Text != "yes" {
+					return
+				}
+				up++
+				ports, at = append(ports, name), x.Source
+			}
+		}
+		if up >= 2 && len(v.hosts) == 0 {
+			v.add(Healthy, 0.7, s, "none", fmt.Sprintf("Nothing is wrong here: all %d members (%s) are bundled and in sync, both ends agree.", up, strings.Join(ports, ", ")), "",
+				saw("members of "+nameOf(s), "all bundled", at))
+		}
+	}
+}
+
+// faulty reports a finding that something is wrong.
+func (v *view) faulty() bool {
+	for _, f := range v.findings {
+		if f.Confidence >= 0.5 && f.Cause != Healthy && f.Cause != record.LineRate {
+			return true
+		}
+	}
+	return false
+}
+
+// wholeBundle: every member is in use, or in failover one is and the others wait.
+func (v *view) wholeBundle(h *piece.Host, name string) {
+	members, use := 0, 0
+	var at piece.Source
+	for _, link := range h.Subjects("link") {
+		if word(h, link, "master") != strings.ToLower(name) {
+			continue
+		}
+		members++
+		for key, good := range map[string]string{"selected": "yes", "bundled": "yes", "may_enable": "true", "lacp_state": "current", "lagg_flags": "active"} {
+			if x, ok := h.Get("link "+link, key); ok && strings.Contains(strings.ToLower(x.Text), good) {
+				use, at = use+1, x.Source
+				break
+			}
+		}
+	}
+	failover := word(h, name, "laggproto") == "failover"
+	switch {
+	case members < 2 || use == 0:
+	case failover:
+		v.add(Healthy, 0.7, h, "none", fmt.Sprintf("Nothing is wrong: %s is a failover lagg: one port (the master) carries, the others are standby, so one link's rate is as it should be.", name), "For the sum of the links use laggproto lacp and a LAG at the switch.",
+			saw("laggproto of "+name, "failover", at))
+	case use == members:
+		v.add(Healthy, 0.7, h, "none", fmt.Sprintf("Nothing is wrong with %s: all %d members are selected and in use, LACP is current on both ends.", name, members), "",
+			saw("members of "+name, "all in use", at))
+	}
+}

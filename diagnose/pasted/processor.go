@@ -41,8 +41,8 @@ func busyCores(v *view) {
 		}
 		worst := full[0]
 		cause := record.SenderCPU
-		if v.receives(h) {
-			cause = record.ReceiverCPU
+		if v.receives(h) || soft >= 60 && !v.sends(h) {
+			cause = record.ReceiverCPU // receiving is what soft interrupts mostly do
 		}
 		e := saw("core "+worst.ID+" of "+nameOf(h), fmt.Sprintf("%.0f %% idle, %.0f %% soft interrupts", worst.Idle, worst.Soft), worst.Source)
 		if len(full) == cores && cores > 1 {
@@ -66,6 +66,22 @@ func (v *view) receives(h *piece.Host) bool {
 		}
 	}
 	return false
+}
+
+// sends reports a host that sent in the runs of the case, or by its monitors.
+func (v *view) sends(h *piece.Host) bool {
+	for _, r := range v.c.Runs {
+		if from, _ := sides(r); from != "" && from == h.Name {
+			return true
+		}
+	}
+	sent, got := 0.0, 0.0
+	for _, name := range h.Subjects("link") {
+		t, _, _ := number(h, "link "+name, "seen_tx_bps")
+		r, _, _ := number(h, "link "+name, "seen_rx_bps")
+		sent, got = max(sent, t), max(got, r)
+	}
+	return sent > 2*got
 }
 
 // threads: programs whose one thread is full, and iperf3 before 3.16, which serves
@@ -216,6 +232,44 @@ func guest(v *view) {
 				"Give the virtual card more queues, turn its offloads on where the guest's system handles them, or pass a real card through (passthrough, SR-IOV).",
 				saw(p.Name, fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source))
 			break
+		}
+	}
+}
+
+// networkPrograms are those that move data by one thread a connection, and what
+// makes that dear.
+var networkPrograms = map[string]string{
+	"smbd":    "SMB handles each client in one process; signing and encryption make each byte dear: turn off what policy allows (`server signing`, `smb encrypt`), or use AES-GMAC signing",
+	"ksmbd":   "SMB handles each connection in one thread; signing and encryption make each byte dear",
+	"wg":      "WireGuard encrypts (crypt workers) on this host's cores: more or faster cores, or larger frames",
+	"openvpn": "OpenVPN is one thread: use its kernel module (DCO), WireGuard, or several tunnels",
+	"ssh":     "ssh encrypts in one thread: use a cheaper cipher (aes128-gcm@openssh.com), or several transfers at once",
+	"rsync":   "rsync is one thread: several at once, or without compression",
+	"nfsd":    "more nfsd threads, and several connections (nconnect)",
+	"haproxy": "more threads (nbthread)",
+	"nginx":   "more workers",
+	"squid":   "more workers",
+}
+
+// busyPrograms: a program of the network whose thread is full.
+func busyPrograms(v *view) {
+	for _, h := range v.hosts {
+		for _, p := range h.Processes {
+			name := strings.ToLower(p.Name)
+			if p.CPU < fullTask {
+				continue
+			}
+			for prefix, why := range networkPrograms {
+				if !strings.HasPrefix(name, prefix) && !strings.Contains(name, "-"+prefix) && !strings.Contains(name, prefix+"-") && !strings.Contains(name, prefix+"_") {
+					continue
+				}
+				cause := record.SenderCPU
+				if v.receives(h) {
+					cause = record.ReceiverCPU
+				}
+				v.add(cause, 0.86, h, p.Name+" on "+nameOf(h), fmt.Sprintf("%s fills a core (CPU %.0f %%): that program is the limit, not the network.", p.Name, p.CPU),
+					strings.ToUpper(why[:1])+why[1:]+".", saw(p.Name, fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source))
+			}
 		}
 	}
 }

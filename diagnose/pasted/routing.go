@@ -3,9 +3,12 @@ package pasted
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/internal/advise/cloud"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -209,6 +212,96 @@ func cloudFlow(v *view) {
 			v.add(record.Shaper, sure, h, "the cloud's limit of a flow",
 				fmt.Sprintf("%v is what AWS gives a single flow (5 Gbit/s outside a cluster placement group), whatever the instance's bandwidth is.", r.Rate),
 				"Use several flows (two or more streams), or put both instances into one cluster placement group (10 Gbit/s a flow), or use ENA Express.", evidence...)
+		}
+	}
+}
+
+// emptyTables: a rule that sends an address's packets to a table with nothing in it.
+func emptyTables(v *view) {
+	for _, h := range v.hosts {
+		if len(h.Routes) == 0 {
+			continue
+		}
+		for _, r := range h.Rules {
+			if !r.Rule.From.IsValid() || r.Rule.From.Bits() == 0 || r.TableName == "main" || r.TableName == "local" || r.TableName == "default" || r.Table == 254 || r.Table == 255 {
+				continue
+			}
+			full := slices.ContainsFunc(h.Routes, func(t piece.Route) bool {
+				return t.Table == r.Table && r.Table != 0 || t.TableName != "" && t.TableName == r.TableName
+			})
+			if full {
+				continue
+			}
+			name := r.TableName
+			if name == "" {
+				name = fmt.Sprint(r.Table)
+			}
+			v.add(record.AsymmetricRoute, 0.72, h, fmt.Sprintf("table %s of %s", name, nameOf(h)),
+				fmt.Sprintf("A rule sends packets from %s to table %s, and no route of that table is here: if it is empty, they fall through to the main table and leave by the first interface's default route.", r.Rule.From, name),
+				fmt.Sprintf("Check `ip route show table %s`; if it is empty: `ip route add default via GATEWAY dev LINK table %s` with the second interface's gateway, and the same for its network.", name, name),
+				saw("rule", fmt.Sprintf("from %s lookup %s", r.Rule.From, name), r.Source))
+		}
+	}
+}
+
+// martians: packets that reverse path filtering drops, and one network on two
+// interfaces.
+func martians(v *view) {
+	for _, h := range v.hosts {
+		var by []piece.Route
+		for _, r := range h.Routes {
+			if !r.Gateway.IsValid() && r.Dst.IsValid() && r.Dst.Bits() > 0 && r.Dst.Bits() < 32 && r.Link != "" {
+				for _, o := range by {
+					if o.Dst == r.Dst && o.Link != r.Link {
+						v.sharedRoute(h, o, r)
+					}
+				}
+				by = append(by, r)
+			}
+		}
+	}
+}
+
+func (v *view) sharedRoute(h *piece.Host, a, b piece.Route) {
+	sure := 0.75
+	evidence := []record.Evidence{saw("route", a.Dst.String()+" by "+a.Link, a.Source), saw("route", b.Dst.String()+" by "+b.Link, b.Source)}
+	for _, e := range h.Events {
+		if strings.Contains(e.Text, "martian") {
+			evidence = append(evidence, saw("log", e.Text, e.Source))
+			sure = 0.9
+			break
+		}
+	}
+	if x, ok := h.Get("sysctl", "net.ipv4.conf.all.rp_filter"); ok && x.Text == "1" {
+		evidence = append(evidence, saw("rp_filter", x.Text, x.Source))
+		sure = max(sure, 0.85)
+	}
+	v.add(record.AsymmetricRoute, sure, h, fmt.Sprintf("%s and %s in one subnet", a.Link, b.Link),
+		fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: the answers of both addresses leave by %s, and with rp_filter (reverse path) what arrives at the other is dropped as a martian.", a.Link, b.Link, nameOf(h), a.Dst, a.Link),
+		fmt.Sprintf("Put the second interface into another subnet, or bond the two; or a rule and a table for each address, with `sysctl -w net.ipv4.conf.%s.rp_filter=2` and arp_ignore=1, arp_announce=2.", b.Link), evidence...)
+}
+
+// cloudCap: an instance at what its provider gives it.
+func cloudCap(v *view) {
+	for _, h := range v.hosts {
+		provider, ok := cloudOf(h)
+		x, told := h.Get("host", "instance")
+		if !ok || !told {
+			continue
+		}
+		caps, err := cloud.Table{}.Caps(cloud.Query{Cloud: netstate.Cloud{Provider: provider.Text, Instance: x.Text}})
+		most := caps.Egress.Rate
+		if err != nil || most == 0 {
+			continue
+		}
+		for _, r := range v.c.Runs {
+			if r.Rate < most*80/100 || r.Rate > most*105/100 {
+				continue
+			}
+			v.add(record.Shaper, 0.88, h, fmt.Sprintf("the instance %s (%s)", x.Text, provider.Text),
+				fmt.Sprintf("%v is what %s gives an instance of this size (%s: %v): the platform's limit, whatever the cards say.", r.Rate, provider.Text, x.Text, most),
+				"Take a larger size (instance type) with more bandwidth, or spread the traffic over several instances; no setting in the guest helps.",
+				saw("instance", x.Text, x.Source), saw(r.Tool, r.Rate.String(), r.Source))
 		}
 	}
 }

@@ -93,3 +93,21 @@ func sambaChannels(v *view) {
 		}
 	}
 }
+
+// syncWrites: a copy whose own way to write is what it comes to: small blocks, each
+// on the disk before the next.
+func syncWrites(v *view) {
+	for _, r := range v.c.Runs {
+		if r.Tool != "dd" && r.Tool != "fio" {
+			continue
+		}
+		flags := r.Detail["oflag"] + r.Detail["conv"] + r.Detail["flags"] + r.Detail["command"]
+		if !contains(flags, "sync") || r.Rate > 2e9 {
+			continue
+		}
+		v.add(record.Application, 0.82, nil, r.Tool+" (synchronous writes)",
+			fmt.Sprintf("%s writes synchronously, a block at a time: each waits for the disk or server to confirm it, so that the round trip and the disk set the rate (%v), not the links.", r.Tool, r.Rate),
+			"Measure with larger blocks (bs=1M) and without dsync or sync (conv=fsync once at the end), or with many writes in flight (fio iodepth); the program that is slow may need the same.",
+			saw(r.Tool, strings.TrimSpace(flags)+", "+r.Rate.String(), r.Source))
+	}
+}

@@ -20,7 +20,7 @@ var RouteTable = piece.Reader{
 	Kind:     "route",
 	Commands: []string{"route", "netstat"},
 	Starts: func(line string) bool {
-		return strings.HasPrefix(line, "Kernel IP routing table") || strings.Contains(line, "Destination") && strings.Contains(line, "Gateway") || routeRow.MatchString(line)
+		return strings.HasPrefix(line, "Kernel IP routing table") || strings.HasPrefix(line, "Destination") && strings.Contains(line, "Gateway") || routeRow.MatchString(line)
 	},
 	Read: reading(readRouteTable),
 }
@@ -279,7 +279,7 @@ func readRouteTable(s *sink, lines []piece.Line) (read int) {
 		switch m := routeRow.FindStringSubmatch(text); {
 		case text == "":
 			continue
-		case strings.Contains(text, "Destination") && strings.Contains(text, "Gateway"):
+		case strings.HasPrefix(text, "Destination") && strings.Contains(text, "Gateway"):
 			metric, bsd = strings.Contains(text, "Metric"), strings.Contains(text, "Netif")
 		case strings.HasPrefix(text, "Kernel IP routing table") || text == "Routing tables" || text == "Internet:" || text == "Internet6:":
 		case m != nil:

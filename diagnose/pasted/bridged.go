@@ -1,0 +1,131 @@
+package pasted
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/record"
+)
+
+// blackHole: full packets that do not arrive while small ones do.
+func blackHole(v *view) {
+	for _, h := range v.hosts {
+		small, large := false, piece.Ping{}
+		for _, p := range h.Pings {
+			switch {
+			case p.Received > 0 && p.Size < 1000:
+				small = true
+			case p.Size >= 1000 && p.Sent > 0 && p.Received == 0, p.TooLong:
+				if large.Size == 0 || p.Size < large.Size {
+					large = p
+				}
+			}
+		}
+		if large.Size == 0 {
+			continue
+		}
+		sure := 0.7
+		if small {
+			sure = 0.85
+		}
+		what := fmt.Sprintf("Packets of %d bytes do not get through to %s: the path's MTU is smaller than the hosts', and nobody says so (a black hole: ICMP \"fragmentation needed\" is dropped somewhere).", large.Size, large.Target)
+		if large.MTU > 0 {
+			what = fmt.Sprintf("Packets of %d bytes do not get through to %s: the path's MTU is %d.", large.Size, large.Target, large.MTU)
+		}
+		v.add(record.MTU, sure, h, "the path from "+nameOf(h)+" to "+large.Target, what,
+			"Let ICMP type 3 code 4 pass, or clamp the MSS where the tunnel begins (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`), or lower the MTU of both hosts to the path's (1500 where they send jumbo frames).",
+			saw("ping", fmt.Sprintf("%d bytes, don't fragment: %d of %d arrived", large.Size, max(large.Received, 0), large.Sent), large.Source))
+	}
+}
+
+// smallBridge: a bridge or a guest's tap with small frames between ends with large
+// ones.
+func smallBridge(v *view) {
+	jumbo, at := "", piece.Source{}
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			if n, from, ok := number(h, "link "+name, "mtu"); ok && n > 1600 && name != "lo" {
+				jumbo, at = name+" of "+nameOf(h), from
+			}
+		}
+	}
+	if jumbo == "" {
+		return
+	}
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			n, from, ok := number(h, "link "+name, "mtu")
+			kind := word(h, name, "kind")
+			bridge := kind == "bridge" || strings.HasPrefix(name, "vmbr") || strings.HasPrefix(name, "br") || strings.HasPrefix(name, "tap") || strings.HasPrefix(name, "vnet")
+			if !ok || n > 1600 || !bridge {
+				continue
+			}
+			v.add(record.MTU, 0.85, h, name+" of "+nameOf(h)+fmt.Sprintf(" (MTU %.0f)", n),
+				fmt.Sprintf("%s has an MTU of %.0f while %s has 9000: what the ends send in jumbo frames does not fit through the bridge, and is dropped without a word.", name, n, jumbo),
+				fmt.Sprintf("Set the MTU to 9000 on %s and on all its ports (Proxmox: `mtu 9000` in its stanza, and the guest's card), or 1500 on both ends.", name),
+				saw("MTU of "+name, fmt.Sprintf("%.0f", n), from), saw("MTU of "+jumbo, "above 1500", at))
+			return
+		}
+	}
+}
+
+// failoverPaths: several paths to a disk of which one group carries.
+func failoverPaths(v *view) {
+	for _, h := range v.hosts {
+		groups := make(map[string]map[int][]piece.Path)
+		for _, p := range h.Paths {
+			if p.Kind == "multipath" {
+				if groups[p.Device] == nil {
+					groups[p.Device] = make(map[int][]piece.Path)
+				}
+				groups[p.Device][p.Group] = append(groups[p.Device][p.Group], p)
+			}
+		}
+		for device, of := range groups {
+			one := len(of) > 1
+			for _, paths := range of {
+				one = one && len(paths) == 1
+			}
+			if !one {
+				continue
+			}
+			first := of[slices.Min(keys(of))][0]
+			v.add(record.SingleLink, 0.85, h, device+" of "+nameOf(h)+" (multipath)",
+				fmt.Sprintf("Each path of %s is a priority group of its own (policy failover): one path carries, the others wait for it to fail, so one link is all there is.", device),
+				"Set path_grouping_policy multibus (or group_by_prio where the array says so) in multipath.conf, so that the paths are in one group, with path_selector service-time or round-robin; then `multipath -r`.",
+				saw("multipath", fmt.Sprintf("%d groups of one path each", len(of)), first.Source))
+		}
+		v.sharedNetdev(h)
+	}
+}
+
+func keys[V any](m map[int]V) (out []int) {
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}
+
+// sharedNetdev: iSCSI sessions that all go by one link.
+func (v *view) sharedNetdev(h *piece.Host) {
+	links := make(map[string]int)
+	var first piece.Path
+	n := 0
+	for _, p := range h.Paths {
+		if p.Kind == "iscsi" && p.Link != "" {
+			if n++; n == 1 {
+				first = p
+			}
+			links[p.Link]++
+		}
+	}
+	if n < 2 || len(links) > 1 {
+		return
+	}
+	v.add(record.SingleLink, 0.85, h, "iSCSI of "+nameOf(h),
+		fmt.Sprintf("All %d iSCSI sessions go by one interface (%s): they share its one link, and the other link is idle.", n, first.Link),
+		"Make an iSCSI interface for each card (`iscsiadm -m iface -I NAME --op=new`, bind it by its netdev or address), log in by each, in subnets of their own or with source routing; multipath then uses both.",
+		saw("iscsiadm", fmt.Sprintf("%d sessions by %s", n, first.Link), first.Source))
+}
