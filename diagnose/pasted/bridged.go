@@ -114,7 +114,18 @@ func (v *view) sharedNetdev(h *piece.Host) {
 	var first piece.Path
 	n := 0
 	for _, p := range h.Paths {
-		if p.Kind == "iscsi" && p.Link != "" {
+		if p.Kind != "iscsi" {
+			continue
+		}
+		if p.Link == "" || p.Link == "default" {
+			p.Link = p.Local // the address says by which
+		}
+		for _, a := range addresses(h) {
+			if a.prefix.Addr().String() == p.Local {
+				p.Link = a.link
+			}
+		}
+		if p.Link != "" {
 			if n++; n == 1 {
 				first = p
 			}
@@ -125,7 +136,7 @@ func (v *view) sharedNetdev(h *piece.Host) {
 		return
 	}
 	v.add(record.SingleLink, 0.85, h, "iSCSI of "+nameOf(h),
-		fmt.Sprintf("All %d iSCSI sessions go by one interface (%s): they share its one link, and the other link is idle.", n, first.Link),
+		fmt.Sprintf("All %d iSCSI sessions go by one interface (%s): they share the same interface and its one link, and the other link is idle.", n, first.Link),
 		"Make an iSCSI interface for each card (`iscsiadm -m iface -I NAME --op=new`, bind it by its netdev or address), log in by each, in subnets of their own or with source routing; multipath then uses both.",
 		saw("iscsiadm", fmt.Sprintf("%d sessions by %s", n, first.Link), first.Source))
 }

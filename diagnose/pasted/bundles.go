@@ -53,6 +53,7 @@ func otherBundles(v *view) {
 			v.teamHash(h, name)
 			v.lagg(h, name)
 			v.vSwitch(h, name)
+			v.switchIndependent(h, name)
 		}
 	}
 }
@@ -80,19 +81,33 @@ func memberSided(h *piece.Host, bundle string) (record.Evidence, bool) {
 	return record.Evidence{}, false
 }
 
-// teamHash: a team whose hash has no ports in it.
+// teamHash: a team whose hash has no ports in it, by its configuration or by default.
 func (v *view) teamHash(h *piece.Host, name string) {
-	x, ok := h.Get("link "+name, "tx_hash")
-	if !ok {
-		x, ok = h.Get("config "+name, "tx_hash")
-	}
-	if !ok || contains(x.Text, "l4", "tcp", "udp") {
+	runner := word(h, name, "runner")
+	if runner != "loadbalance" && runner != "lacp" {
 		return
 	}
-	v.add(record.SingleLink, 0.5, h, name+" of "+nameOf(h),
-		fmt.Sprintf("%s hashes %s and no ports: all between two hosts takes one link.", name, x.Text),
-		fmt.Sprintf(`Add ports to the runner's tx_hash: ["eth", "ip", "l4"] in the configuration of %s.`, name),
-		saw("tx_hash of "+name, x.Text, x.Source))
+	x, ok := fact(h, name, "tx_hash")
+	said := x.Text
+	if !ok {
+		if _, declared := h.Get("config "+name, "runner"); !declared {
+			return
+		}
+		x, _ = fact(h, name, "runner")
+		said = "eth ipv4 ipv6 (the default: tx_hash is not set)"
+	}
+	if contains(said, "l4", "tcp", "udp") {
+		return
+	}
+	sure := 0.62
+	evidence := []record.Evidence{saw("tx_hash of "+name, said, x.Source)}
+	if e, ok := memberSided(h, name); ok {
+		evidence = append(evidence, e)
+		sure = 0.9
+	}
+	v.add(record.SingleLink, sure, h, name+" of "+nameOf(h),
+		fmt.Sprintf("%s hashes addresses and no ports (tx_hash %s): all between two hosts takes one link.", name, said),
+		fmt.Sprintf(`Add ports to the runner's tx_hash: ["eth", "ip", "l4"] in the configuration of %s, then bring it down and up.`, name), evidence...)
 }
 
 // lagg: FreeBSD's bundle: which fields its hash has, and the other end's.
@@ -114,10 +129,47 @@ func (v *view) lagg(h *piece.Host, name string) {
 	if proto.Text != "lacp" && proto.Text != "loadbalance" {
 		return
 	}
+	if told && !contains(hash.Text, "l3", "l4") {
+		v.add(record.SingleLink, max(sure, 0.75), h, name+" of "+nameOf(h)+" (lagghash "+hash.Text+")",
+			fmt.Sprintf("%s hashes MAC addresses alone (lagghash %s): all that goes to one next hop, router or peer takes one link.", name, hash.Text),
+			fmt.Sprintf("`ifconfig %s lagghash l2,l3,l4` (and in the configuration), so that addresses and ports count; the switch's hash decides what comes in.", name), evidence...)
+		return
+	}
 	v.add(record.SingleLink, sure, h, name+" of "+nameOf(h),
 		fmt.Sprintf("%s (%s) gives each flow one link by a hash: one session or connection, and all between two addresses where the switch hashes addresses, goes no faster than a single link.", name, proto.Text),
 		fmt.Sprintf("Use several connections: iSCSI MPIO with an address on each link instead of the LAG, NFS or SMB with several; `ifconfig %s lagghash l2,l3,l4` on this end, and a hash of addresses and ports (L4) on the switch for what it sends.", name),
 		evidence...)
+}
+
+// switchIndependent: a Windows team that no switch knows of: one member receives.
+func (v *view) switchIndependent(h *piece.Host, name string) {
+	x, ok := h.Get("link "+name, "mode")
+	if !ok || !strings.EqualFold(x.Text, "switchindependent") {
+		return
+	}
+	sure := 0.5
+	evidence := []record.Evidence{saw("teaming mode of "+name, x.Text, x.Source)}
+	b := bond{host: h, name: name}
+	for _, p := range h.Ports[name] {
+		b.ports = append(b.ports, port{name: p})
+	}
+	if member, part, at, ok := b.mostly("rx", 0.75); ok {
+		evidence = append(evidence, saw("received", fmt.Sprintf("%.0f %% by %s", 100*part, member), at))
+		sure = 0.9
+	}
+	v.add(record.SingleLink, sure, h, name+" of "+nameOf(h)+" (what comes in)",
+		fmt.Sprintf("%s is switch independent: it has one MAC towards the switch, so that everything that comes in arrives at one member (one NIC), however it spreads what it sends.", name),
+		"For what comes in make the team LACP (`Set-NetLbfoTeam -TeamingMode Lacp`) with a LAG at the switch that hashes addresses and ports; or use SMB multichannel without a team.", evidence...)
+}
+
+// mostly is the port that has at least so much of a way's traffic.
+func (b bond) mostly(way string, least float64) (name string, part float64, at piece.Source, ok bool) {
+	parts, at, ok := b.carried(way)
+	if !ok {
+		return "", 0, at, false
+	}
+	name, part = busiest(parts)
+	return name, part, at, part >= least
 }
 
 // vSwitch: ESXi's switch: a virtual port has one uplink, and with IP hash a pair of
@@ -140,6 +192,16 @@ func (v *view) vSwitch(h *piece.Host, name string) {
 	where := name + " of " + nameOf(h)
 	switch strings.ToLower(x.Text) {
 	case "", "srcport", "portid":
+		uplinks := make(map[string]bool)
+		for _, vport := range h.Subjects("vport") {
+			if up, ok := h.Get("vport "+vport, "uplink"); ok && up.Text != "" {
+				uplinks[up.Text] = true
+			}
+		}
+		if len(uplinks) > 1 {
+			v.add(Healthy, 0.72, h, "none", fmt.Sprintf("Nothing is wrong with %s: its virtual ports use %d uplinks, one each, as the policy by virtual port does.", name, len(uplinks)), "", evidence...)
+			return
+		}
 		v.add(record.SingleLink, 0.72, h, where+": one virtual NIC, one uplink",
 			fmt.Sprintf("%s gives each virtual port (virtual NIC) one uplink (route based on originating virtual port id, the default): one VM has a single uplink%s, however many there are.", name, one),
 			"Several VMs, or several virtual NICs with addresses of their own, use several uplinks; IP hash (iphash) with a static channel at the switch spreads one VM's peers; a faster uplink helps one flow.", evidence...)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -95,7 +94,7 @@ func TestCorpus(t *testing.T) {
 			t.Logf("%s: %s, named %s %.2f; lacks %q: %.160s", q.File, q.Cause, first, a.Findings[0].Confidence, lacks, strings.ReplaceAll(a.Findings[0].Summary, "\n", " "))
 		}
 	}
-	t.Log(fmt.Sprintf("%d questions: the true cause first in %d (%.0f %%); %d of %d said that must be, %d that must not", len(all), right, 100*float64(right)/float64(len(all)), said, musts, forbidden))
+	t.Logf("%d questions: the true cause first in %d (%.0f %%); %d of %d said that must be, %d that must not", len(all), right, 100*float64(right)/float64(len(all)), said, musts, forbidden)
 }
 
 // TestCorpusLess: of each public question, with any run of six lines taken out,

@@ -39,7 +39,7 @@ type rule func(*view)
 
 // rules are all there are. Their order does not matter.
 var rules = []rule{
-	lacpSilent, lacpSplit, lacpStates, lacpEvents, teamPorts, useCarrier,
+	lacpSilent, fecMismatch, lacpSplit, lacpStates, lacpEvents, teamPorts, useCarrier,
 	layer2Hash, oneNextHop, roundRobin, switchHash, placedFlows, fewFlows, multipathHash, otherBundles, oneConnection,
 	windows, paced, slowPort, badFrames, stalledRuns, slots, busyCores, threads, offloads, secondInterface, cloudFlow,
 	healthyRuns, singleLinks, healthyState, idleProgram, guest, evenAdapters, smallBuffers, halfDuplex, smallRing, paused, lossyPath, toolWindow, socketPace, blackHole, smallBridge, failoverPaths, busyPrograms, emptyTables, martians, syncWrites, cloudCap, wholeLACP,

@@ -48,6 +48,14 @@ func lacpSilent(v *view) {
 			remedy = "On the switch change the members from `mode on` to LACP: `channel-group N mode active`; remove and add the members, for the mode of a channel cannot be changed while it has some."
 			sure = 0.95
 		}
+		for _, p := range b.ports {
+			if x, ok := fact(b.host, p.name, "speed"); ok && p.speed == 0 && contains(x.Text, "unknown") {
+				evidence = append(evidence, saw("speed of "+p.name, x.Text, x.Source))
+				summary = fmt.Sprintf("%s runs 802.3ad, but its ports have no speed (unknown, as virtual cards tell it): a port without speed and duplex cannot aggregate, so no LACP partner is accepted.", b.name)
+				remedy = fmt.Sprintf("Give each port a speed and full duplex: `ethtool -s %s speed 10000 duplex full` (in a VM; keep it in its configuration), or use balance-xor, which needs no LACP.", p.name)
+				break
+			}
+		}
 		if up < 2 {
 			sure = 0.6
 		}
@@ -167,6 +175,28 @@ func (v *view) outside(b bond, name string, told bool) {
 	v.add(record.LACPDown, sure, h, name+" of "+b.name, summary, remedy, evidence...)
 }
 
+// fecMismatch: a port without link whose FEC is another than its neighbour's.
+func fecMismatch(v *view) {
+	for _, b := range v.bonds {
+		for _, p := range b.ports {
+			own, ok := fact(b.host, p.name, "fec")
+			if !p.down || !ok {
+				continue
+			}
+			for _, o := range b.ports {
+				other, ok := fact(b.host, o.name, "fec")
+				if !ok || o.down || strings.EqualFold(other.Text, own.Text) {
+					continue
+				}
+				v.add(record.CardSlot, 0.82, b.host, p.name+" of "+b.name+" (FEC)",
+					fmt.Sprintf("%s has no link and FEC (forward error correction) %s, while %s works with %s: at 25G and more both ends must use the same FEC, or there is no link.", p.name, own.Text, o.name, other.Text),
+					fmt.Sprintf("Set the same on both ends: `ethtool --set-fec %s encoding rs` (or auto), and the switch's port likewise.", p.name),
+					saw("FEC of "+p.name, own.Text, own.Source), saw("FEC of "+o.name, other.Text, other.Source))
+			}
+		}
+	}
+}
+
 // switchPortOut is a switch's own word that a member is not bundled.
 func (v *view) switchPortOut() (record.Evidence, bool) {
 	for _, s := range v.switches {
@@ -218,7 +248,7 @@ func lacpStates(v *view) {
 			}
 			v.add(record.LACPDown, 0.85, s, fmt.Sprintf("%s %s%s", nameOf(s), name, host),
 				fmt.Sprintf("The switch has %s%s not in the bundle (%s): LACP is not up on it, and the channel carries with its other members only.", name, host, x.Text),
-				fmt.Sprintf("Compare %s with a member that is bundled: LACP (mode active) and the same group, speed, MTU and VLANs on both ends; then the host's port.", name),
+				fmt.Sprintf("Compare %s with a member that is bundled: LACP (mode active) and the same group, speed, MTU and VLANs on both ends; then the host's port. An ESXi standard switch with IP hash speaks no LACP: it needs a static channel (mode on), or a distributed switch (VDS) with LACP.", name),
 				saw("port "+name+" of "+nameOf(s), x.Text, x.Source))
 		}
 	}

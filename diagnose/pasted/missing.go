@@ -58,10 +58,13 @@ func (v *view) missing() []Missing {
 			break
 		}
 	}
-	if len(v.bonds) == 0 && len(v.hosts) > 0 && len(v.switches) == 0 {
+	if len(v.bonds) == 0 && len(v.switches) == 0 {
 		out = append(out, Missing{Command: "cat /proc/net/bonding/*", Host: first, Why: "the mode, the hash policy and which ports carry are not here (as root: the LACP partner too)"})
 	}
 	for _, b := range v.bonds {
+		if _, runs := b.host.Get("link "+b.name, "mode"); b.mode != "" && !runs {
+			out = append(out, Missing{Command: "cat /proc/net/bonding/" + b.name, Host: b.host.Name, Why: "only the configuration is here: whether it runs so, which ports carry, and the LACP state"})
+		}
 		if b.mode == "" {
 			out = append(out, Missing{Command: "cat /proc/net/bonding/" + b.name, Host: b.host.Name, Why: "the top is cut: mode and hash policy are not here"})
 		}
@@ -70,7 +73,7 @@ func (v *view) missing() []Missing {
 		}
 	}
 	if len(v.c.Runs) == 0 {
-		out = append(out, Missing{Command: "iperf3 -c PEER -P 8 -V", Host: first, Why: "no rate was measured: how much is slow, and with how many streams"})
+		out = append(out, Missing{Command: "iperf3 -c PEER -P 8 -V", Host: first, Why: "no rate was measured: how much is slow, with how many streams, over which round trip (ping)"})
 	} else {
 		cores := false
 		for _, h := range v.hosts {

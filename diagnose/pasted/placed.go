@@ -2,6 +2,7 @@ package pasted
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"github.com/linerate/linerate/flow"
@@ -21,7 +22,30 @@ func placedFlows(v *view) {
 		for _, r := range v.c.Runs {
 			v.placed(b, r)
 		}
+		for _, r := range connections(b.host) {
+			v.placed(b, r)
+		}
 	}
+}
+
+// connections are a host's sockets to one service each, as if they were a run's
+// streams.
+func connections(h *piece.Host) (out []piece.Run) {
+	at := make(map[netip.AddrPort]int)
+	for _, s := range h.Sockets {
+		if !s.Local.IsValid() || !s.Remote.IsValid() || s.Remote.Port() == 0 || s.Remote.Port() > 9999 {
+			continue
+		}
+		n, seen := at[s.Remote]
+		if !seen {
+			n = len(out)
+			at[s.Remote] = n
+			out = append(out, piece.Run{Tool: "ss", Client: h.Name, Source: s.Source})
+		}
+		out[n].Streams = append(out[n].Streams, piece.Stream{Local: s.Local, Remote: s.Remote, Retransmits: -1})
+		out[n].To = s.To
+	}
+	return out
 }
 
 func (v *view) placed(b bond, r piece.Run) {
@@ -82,7 +106,7 @@ func (v *view) placed(b bond, r piece.Run) {
 		summary = fmt.Sprintf("All %d source ports are even, and the hash of this kernel keeps their lowest bit: layer3+4 is set, but every flow takes the same link (%s) and the others stay idle.", len(frames), one)
 	}
 	v.add(record.HashImbalance, sure, b.host, fmt.Sprintf("%s of %s", b.name, nameOf(b.host)), summary,
-		"Choose other source ports: `iperf3 --cport PORT` (iperf2: `-B ADDRESS:PORT`), odd and even ones, or several processes; `linerate steer pick` names ports that use every link. The policy is right as it is.", evidence...)
+		"Choose other source ports: `iperf3 --cport PORT` (iperf2: `-B ADDRESS:PORT`), odd and even ones, or several processes; `linerate steer pick` names ports that use every link; more connections (streams, nconnect) make it likely. The policy is right as it is.", evidence...)
 }
 
 func portList(r piece.Run) string {

@@ -20,8 +20,9 @@ func busyCores(v *view) {
 	for _, h := range v.hosts {
 		var full []piece.Core
 		idle, cores := 0, 0
+		single, _, _ := number(h, "host", "cores")
 		for _, c := range h.Cores {
-			if c.ID == "all" {
+			if c.ID == "all" && single != 1 {
 				continue
 			}
 			cores++
@@ -44,6 +45,9 @@ func busyCores(v *view) {
 		if v.receives(h) || soft >= 60 && !v.sends(h) {
 			cause = record.ReceiverCPU // receiving is what soft interrupts mostly do
 		}
+		if single == 1 {
+			worst.ID = "0"
+		}
 		e := saw("core "+worst.ID+" of "+nameOf(h), fmt.Sprintf("%.0f %% idle, %.0f %% soft interrupts", worst.Idle, worst.Soft), worst.Source)
 		if len(full) == cores && cores > 1 {
 			v.add(cause, 0.88, h, fmt.Sprintf("the %d cores of %s", cores, nameOf(h)),
@@ -52,6 +56,11 @@ func busyCores(v *view) {
 			continue
 		}
 		where := "core " + worst.ID + " of " + nameOf(h)
+		if program, why, at, ok := heaviest(h); ok && single == 1 {
+			v.add(cause, 0.88, h, program+" on "+nameOf(h), fmt.Sprintf("The one core (vCPU) of %s is full, most of it %s: the processor is the limit, not the network.", nameOf(h), program),
+				"Use more or faster cores (a larger instance). "+why+".", e, saw("the heaviest", program, at))
+			continue
+		}
 		v.add(cause, 0.8, h, where,
 			fmt.Sprintf("One core of %s is full (core %s: %.0f %% soft interrupts) while %d others are idle: one queue, or one single thread, does all the work.", nameOf(h), worst.ID, worst.Soft, idle),
 			"Spread it: more receive queues (`ethtool -L`, multiqueue for a guest) with interrupts on several cores (irqbalance or smp_affinity), RPS where there is one queue only; several processes or threads where a program is the one.", e)
@@ -249,6 +258,20 @@ var networkPrograms = map[string]string{
 	"haproxy": "more threads (nbthread)",
 	"nginx":   "more workers",
 	"squid":   "more workers",
+}
+
+// heaviest is the busiest process that is known to move data, and why it costs.
+func heaviest(h *piece.Host) (name, why string, at piece.Source, ok bool) {
+	most := 30.0
+	for _, p := range h.Processes {
+		for prefix, text := range networkPrograms {
+			low := strings.ToLower(p.Name)
+			if p.CPU > most && (strings.HasPrefix(low, prefix) || strings.Contains(low, "-"+prefix+"-") || strings.Contains(low, prefix+"_")) {
+				name, why, at, ok, most = p.Name, text, p.Source, true, p.CPU
+			}
+		}
+	}
+	return name, why, at, ok
 }
 
 // busyPrograms: a program of the network whose thread is full.

@@ -2,6 +2,7 @@ package pasted
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -120,32 +121,69 @@ func (v *view) oneWayIn(b bond) bool {
 	return seen && b.host.Name != ""
 }
 
-// fewFlows: several flows of a run that all went by one port, where the hash cannot
-// be computed: policy, kernel or ports were not read.
+// idlePorts are a bond's ports that carry next to nothing while others carry, and
+// the busy ones; ok is false where one was not read.
+func (b bond) idlePorts(way string) (busy, idle []string, at piece.Source, ok bool) {
+	parts, at, ok := b.carried(way)
+	if !ok {
+		return nil, nil, at, false
+	}
+	for _, p := range b.ports {
+		if parts[p.name] < 0.02 {
+			idle = append(idle, p.name)
+		} else {
+			busy = append(busy, p.name)
+		}
+	}
+	return busy, idle, at, len(busy) > 0
+}
+
+// fewFlows: several flows of a run, or of a mount, that left some ports idle, where
+// the hash cannot be computed: policy, kernel or ports were not read.
 func fewFlows(v *view) {
 	for _, b := range v.bonds {
 		if b.mode == "active-backup" || b.mode == "balance-rr" || b.policy == "layer2" || b.policy == "layer2+3" || len(b.ports) < 2 {
 			continue
 		}
-		name, part, at, ok := b.oneSided("tx")
-		if !ok {
+		busy, idle, at, ok := b.idlePorts("tx")
+		if !ok || len(idle) == 0 {
 			continue
 		}
+		e := saw("sent", strings.Join(busy, ", ")+" only; "+strings.Join(idle, ", ")+" idle", at)
 		for _, r := range v.c.Runs {
 			n := max(len(r.Streams), r.Parallel)
-			if from, _ := sides(r); n < 2 || from != "" && from != b.host.Name {
+			if from, _ := sides(r); n <= len(busy) || from != "" && b.host.Name != "" && from != b.host.Name {
 				continue
 			}
 			_, fastest := b.speeds()
-			if fastest > 0 && r.Rate > fastest*102/100 {
+			if fastest > 0 && r.Rate > fastest*unit.BitRate(len(busy))*102/100 {
 				continue
 			}
-			v.add(record.HashImbalance, 0.7, b.host, b.name+" of "+nameOf(b.host),
-				fmt.Sprintf("All %d flows went over one link (%s): the hash gave the few connections there were the same port of %s, and the others stayed idle.", n, name, b.name),
-				"Use more flows, or other source ports (`linerate steer pick` names ports that use every link), and hash ports: xmit_hash_policy layer3+4.",
-				saw("sent", fmt.Sprintf("%.0f %% by %s", 100*part, name), at), saw(r.Tool, fmt.Sprintf("%d flows, %v", n, r.Rate), r.Source))
+			v.unlucky(b, n, busy, 0.72, e, saw(r.Tool, fmt.Sprintf("%d flows, %v", n, r.Rate), r.Source))
+		}
+		for _, m := range b.host.Mounts {
+			n, err := strconv.Atoi(m.Options["nconnect"])
+			if err == nil && n > len(busy) {
+				v.unlucky(b, n, busy, 0.75, e, saw("mount "+m.Path, fmt.Sprintf("nconnect=%d: %d connections", n, n), m.Source))
+			}
 		}
 	}
+}
+
+// unlucky is a hash that gave flows fewer ports than there are.
+func (v *view) unlucky(b bond, n int, busy []string, sure float64, evidence ...record.Evidence) {
+	links := "one link (" + busy[0] + ")"
+	if len(busy) > 1 {
+		links = fmt.Sprintf("%d links (%s)", len(busy), strings.Join(busy, ", "))
+	}
+	if b.policy == "" {
+		sure -= 0.05
+	} else if b.policy == "layer3+4" {
+		sure += 0.08
+	}
+	v.add(record.HashImbalance, sure, b.host, b.name+" of "+nameOf(b.host),
+		fmt.Sprintf("All %d flows share %s: the hash gave these few connections no other port of %s, and the others stayed idle. With few flows that is chance.", n, links, b.name),
+		"Use more flows (connections, streams), or other source ports (`linerate steer pick` names ports that use every link); with xmit_hash_policy layer3+4, for layer2+3 sees no ports.", evidence...)
 }
 
 // oneNextHop: balance-tlb and alb give each peer's MAC one port.
@@ -315,7 +353,7 @@ func switchHash(v *view) {
 			}
 		}
 		v.add(record.SingleLink, min(sure, 0.93), s, fmt.Sprintf("%s: load-balance %s", nameOf(s), x.Text),
-			fmt.Sprintf("The switch %s spreads its channels by %s: all that goes from one host to one other takes one member, whatever the hosts' own policies are. What the switch sends, its hash decides.", nameOf(s), kind),
+			fmt.Sprintf("The switch %s spreads its channels by %s: all that goes from one host to one other takes one member (with MAC addresses: all that comes from one router, gateway or firewall, which has one MAC), whatever the hosts' own policies are.", nameOf(s), kind),
 			"On the switch hash addresses and ports: "+switchHashCommand(s)+".", evidence...)
 	}
 }

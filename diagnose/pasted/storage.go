@@ -20,7 +20,7 @@ func oneConnection(v *view) {
 			if len(m.Ports) > 1 {
 				continue
 			}
-			sure := 0.5
+			sure := 0.3 // without a bundle there is nothing to add up
 			if bundled {
 				sure = 0.7
 			}

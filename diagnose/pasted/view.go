@@ -41,6 +41,7 @@ type port struct {
 
 func viewOf(c *piece.Case) *view {
 	v := &view{c: c}
+	joinNameless(c)
 	for _, h := range c.Hosts {
 		if len(h.Facts)+len(h.Routes)+len(h.Sockets)+len(h.Cores)+len(h.Processes)+len(h.Events)+len(h.Mounts)+len(h.Counters) == 0 {
 			continue
@@ -61,6 +62,54 @@ func viewOf(c *piece.Case) *view {
 		v.unseenBonds(h)
 	}
 	return v
+}
+
+// joinNameless gives what a text says of a host without a name to the one named host
+// that has links of the same names: a paste often names its host once.
+func joinNameless(c *piece.Case) {
+	var nameless, match *piece.Host
+	for _, h := range c.Hosts {
+		if h.Name == "" && !h.Switch && len(h.Facts) > 0 {
+			nameless = h
+		}
+	}
+	if nameless == nil {
+		return
+	}
+	for _, h := range c.Hosts {
+		if h == nameless || h.Switch || !slices.ContainsFunc(h.Subjects("link"), func(l string) bool { return l != "lo" && nameless.Facts["link "+l] != nil }) {
+			continue
+		}
+		if match != nil {
+			return // two have them: nobody says which
+		}
+		match = h
+	}
+	if match == nil {
+		return
+	}
+	for subject, facts := range nameless.Facts {
+		for key, values := range facts {
+			if _, known := match.Get(subject, key); known {
+				continue
+			}
+			for _, x := range values {
+				match.Set(subject, key, x.Text, x.Source)
+			}
+		}
+	}
+	for bond, ports := range nameless.Ports {
+		if len(match.Ports[bond]) == 0 {
+			match.Ports[bond] = ports
+		}
+	}
+	match.Sockets = append(match.Sockets, nameless.Sockets...)
+	match.Events = append(match.Events, nameless.Events...)
+	match.Mounts = append(match.Mounts, nameless.Mounts...)
+	match.Cores = append(match.Cores, nameless.Cores...)
+	match.Processes = append(match.Processes, nameless.Processes...)
+	match.Routes = append(match.Routes, nameless.Routes...)
+	c.Hosts = slices.DeleteFunc(c.Hosts, func(h *piece.Host) bool { return h == nameless })
 }
 
 // unseenBonds are bonds of which only the ports were read: links with a master and
@@ -109,10 +158,13 @@ func (v *view) addBond(h *piece.Host, name string) {
 			}
 		}
 	}
+	if _, lacp := h.Get("link "+name, "ad_aggregator"); b.mode == "" && lacp {
+		b.mode = "802.3ad" // what only that mode prints
+	}
 	switch kind := word(h, name, "kind"); {
 	case kind == "team":
 		b.mode, b.policy = teamMode(h, name)
-	case kind != "bond" && !isMode(b.mode):
+	case kind != "bond" && !isMode(b.mode) && b.policy == "":
 		return
 	}
 	for _, p := range names {
@@ -274,22 +326,4 @@ func (v *view) hostOf(name string) *piece.Host {
 		}
 	}
 	return nil
-}
-
-// older reports a kernel release before major.minor; known is false where it was
-// not read.
-func older(h *piece.Host, major, minor int) (before, known bool) {
-	x, ok := h.Get("host", "release")
-	if !ok {
-		return false, false
-	}
-	a, rest, _ := strings.Cut(x.Text, ".")
-	b, _, _ := strings.Cut(rest, ".")
-	b = strings.TrimRightFunc(b, func(r rune) bool { return r < '0' || r > '9' })
-	m, err := strconv.Atoi(a)
-	n, err2 := strconv.Atoi(b)
-	if err != nil || err2 != nil {
-		return false, false
-	}
-	return m < major || m == major && n < minor, true
 }

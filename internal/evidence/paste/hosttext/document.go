@@ -124,7 +124,6 @@ type documentReader struct {
 	*sink
 	lines []piece.Line // of the document; a node's line counts from its first
 	found bool
-	kinds []string // of resources, from the outermost
 }
 
 // parse reads one document, as far as it can be parsed; 0 none of it.

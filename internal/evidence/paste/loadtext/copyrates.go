@@ -137,6 +137,8 @@ func (s *sink) ddPaths(run *piece.Run) {
 			run.Remark("from", v)
 		} else if v, ok := strings.CutPrefix(w, "of="); ok {
 			run.Remark("to", v)
+		} else if key, v, ok := strings.Cut(w, "="); ok && (key == "bs" || key == "oflag" || key == "iflag" || key == "conv") {
+			run.Remark(key, v)
 		}
 	}
 }

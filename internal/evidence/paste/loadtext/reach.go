@@ -28,6 +28,10 @@ var Reach = piece.Reader{
 		}
 		return pingTooLong(text)
 	},
+	Owns: func(s piece.Segment, line string) bool { // what tail left of it
+		text := strings.TrimSpace(line)
+		return s.Runs("ping", "ping6") && (pingCount.MatchString(text) || pingTimes.MatchString(text))
+	},
 	Read: reading(readReach),
 }
 
@@ -123,12 +127,25 @@ func (s *sink) ping(lines []piece.Line) (read int) {
 	if p.Size == 0 {
 		p.Size = max(call.Number("-s"), call.Number("-l"))
 	}
+	if p.Target == "" && len(call) > 0 {
+		p.Target = pingTarget(call)
+	}
 	p.Source = piece.Span(lines[:read])
 	s.Host.Pings = append(s.Host.Pings, p)
 	return read
 }
 
 // windows reports a command with Windows's options of ping.
+// pingTarget is the last word of a command that looks like a name or an address.
+func pingTarget(call piece.Call) string {
+	for _, w := range slices.Backward(call) {
+		if !strings.HasPrefix(w, "-") && strings.ContainsAny(w, ".:") {
+			return w
+		}
+	}
+	return ""
+}
+
 func (s *sink) windows() bool { return s.CallOf("ping").Value("-l") != "" }
 
 func (s *sink) trace(lines []piece.Line) (read int) {

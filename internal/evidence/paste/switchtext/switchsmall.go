@@ -123,8 +123,6 @@ var smallDots = regexp.MustCompile(`^([A-Z][\w /()-]*?)\.{3,}\s*(.*)$`)
 
 var smallColon = regexp.MustCompile(`^([A-Z][\w ]*?)\s*[:=]\s*(.*)$`)
 
-var smallLag = regexp.MustCompile(`^(?:lag|LAG|ch|Trk|T)\s?(\d+)\s+(\S+)?\s*(Up|Down|up|down|Enabled|Disabled)?\s`)
-
 func readSmall(s *sink, lines []piece.Line) int {
 	port, side, channel := "", "actor", ""
 	return piece.EachLine(lines, func(l piece.Line, text string) bool {
