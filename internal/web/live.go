@@ -30,13 +30,45 @@ type heard struct {
 // heartbeat keeps proxies from ending a quiet stream.
 const heartbeat = 20 * time.Second
 
+// Bounds of streams of events at the same time, in all and of one person: each
+// follows the trials of the whole fleet.
+const (
+	mostFollows      = 256
+	mostFollowsOfOne = 16
+)
+
+// begin takes a place among the streams of events; false where all are taken.
+func (s *site) begin(name string) (end func(), ok bool) {
+	s.streams.Lock()
+	defer s.streams.Unlock()
+	if s.streams.all >= mostFollows || s.streams.of[name] >= mostFollowsOfOne {
+		return nil, false
+	}
+	s.streams.all++
+	s.streams.of[name]++
+	return func() {
+		s.streams.Lock()
+		defer s.streams.Unlock()
+		s.streams.all--
+		if s.streams.of[name]--; s.streams.of[name] == 0 {
+			delete(s.streams.of, name)
+		}
+	}, true
+}
+
 // events is the stream of trials as they finish, as long as the login is good.
-func (s *site) events(w http.ResponseWriter, r *http.Request, _ session) {
+func (s *site) events(w http.ResponseWriter, r *http.Request, who session) {
 	flusher, ok := w.(http.Flusher)
 	if !ok || s.cfg.Trials == nil {
 		http.Error(w, "no trials are heard of here", http.StatusNotFound)
 		return
 	}
+	end, ok := s.begin(who.Name)
+	if !ok {
+		http.Error(w, "too many pages are live: close some", http.StatusServiceUnavailable)
+		return
+	}
+	defer end()
 	w.Header().Set("Content-Type", "text/event-stream")
 	trials := make(chan heard, 64)
 	ctx := r.Context()

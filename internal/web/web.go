@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
@@ -71,6 +72,11 @@ type site struct {
 	sessions *sessions
 	recent   recent
 	log      *slog.Logger
+	streams  struct { // of events
+		sync.Mutex
+		all int
+		of  map[string]int // by who reads
+	}
 }
 
 // Handler answers for all pages. The error is only ever the templates' own.
@@ -82,6 +88,7 @@ func Handler(cfg Config) (http.Handler, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.streams.of = make(map[string]int)
 	var err error
 	if s.pages, err = template.New("web").Funcs(functions()).ParseFS(templates, "templates/*.tmpl"); err != nil {
 		return nil, fmt.Errorf("parse page templates: %w", err)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -95,7 +96,9 @@ func serveFleet(t *testing.T, fleet Fleet) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Server = httptest.NewServer(h)
+	s.Server = httptest.NewUnstartedServer(h)
+	s.Config = Server(t.Context(), h, slog.New(slog.DiscardHandler))
+	s.Start()
 	t.Cleanup(s.Close)
 	return s
 }

@@ -71,8 +71,7 @@ func serveWeb(ctx context.Context, con *console.Console, f webFlags, who *author
 		}
 		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}})
 	}
-	served := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), BaseContext: web.Within(ctx)}
+	served := web.Server(ctx, handler, log)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
