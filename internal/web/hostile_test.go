@@ -92,9 +92,9 @@ func (c *counted) Read(b []byte) (int, error) {
 func TestEventStreamsAreBounded(t *testing.T) {
 	s := serve(t)
 	s.gate.mu.Lock()
-	s.gate.all["other"] = Visitor{Name: "bob", Role: agentapi.RoleWatch}
+	s.gate.all["other"] = User{Name: "bob", Role: agentapi.RoleWatch}
 	s.gate.mu.Unlock()
-	eve, bob := s.in(t), s.visitor(t)
+	eve, bob := s.in(t), s.user(t)
 	s.post(t, bob, "/login", url.Values{"token": {"other"}})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

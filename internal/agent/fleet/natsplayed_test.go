@@ -34,7 +34,7 @@ type played struct {
 	thiefs map[agentapi.Role]thief
 }
 
-func play(t *testing.T, r *testcluster.Rig) *played {
+func play(t *testing.T, r *testcluster.Server) *played {
 	t.Helper()
 	p := &played{attacked: attack(t, r), broad: testcluster.Connect(t, forge(t, r, "broad", "")), thiefs: make(map[agentapi.Role]thief)}
 	creds, err := r.Authority.Store()
@@ -537,9 +537,9 @@ func (p *played) same(t *testing.T, before map[string]string) {
 
 // The attacks that a hostile tester found, played as they were.
 func TestNATSSecurityAttacks(t *testing.T) {
-	servers := map[string]func(t *testing.T) *testcluster.Rig{"one": func(t *testing.T) *testcluster.Rig { return testcluster.Start(t, nil) }}
+	servers := map[string]func(t *testing.T) *testcluster.Server{"one": func(t *testing.T) *testcluster.Server { return testcluster.Start(t, nil) }}
 	if !testing.Short() {
-		servers["three"] = func(t *testing.T) *testcluster.Rig { return testcluster.StartCluster(t).Rig }
+		servers["three"] = func(t *testing.T) *testcluster.Server { return testcluster.StartCluster(t).Server }
 	}
 	for name, start := range servers {
 		t.Run(name, func(t *testing.T) {

@@ -49,17 +49,17 @@ func trialOf(n, size int) []byte {
 }
 
 // consistent fails where the account of what is held is not what is held, or
-// above a bound. One trial alone may have more than mostHeld.
+// above a bound. One trial alone may have more than mostBuffered.
 func (f *followed) consistent(t *testing.T) {
 	t.Helper()
 	held := 0
 	for _, w := range f.wholes {
-		held += w.Held()
+		held += w.Buffered()
 	}
 	if held != f.held || len(f.order) != len(f.wholes) {
 		t.Fatalf("%d bytes are held, accounted as %d; %d trials, in order %d", held, f.held, len(f.wholes), len(f.order))
 	}
-	if len(f.order) > mostOpen || held > mostHeld && len(f.order) > 1 {
+	if len(f.order) > mostOpen || held > mostBuffered && len(f.order) > 1 {
 		t.Fatalf("%d trials are open with %d bytes", len(f.order), held)
 	}
 }
@@ -69,7 +69,7 @@ func (f *followed) consistent(t *testing.T) {
 // none.
 func TestFollowIsBounded(t *testing.T) {
 	var came []string
-	f := &followed{each: func(_ string, trial record.Trial) { came = append(came, trial.To) }, wholes: make(map[string]*wire.Whole)}
+	f := &followed{each: func(_ string, trial record.Trial) { came = append(came, trial.To) }, wholes: make(map[string]*wire.Assembly)}
 	t.Run("many", func(t *testing.T) {
 		for n := range 20 * mostOpen {
 			f.take(partsOf(n, trialOf(n, 10), 40)[0])
@@ -90,7 +90,7 @@ func TestFollowIsBounded(t *testing.T) {
 			}
 			most = max(most, f.held)
 		}
-		if most < mostHeld/2 {
+		if most < mostBuffered/2 {
 			t.Errorf("at most %d bytes were held: the bound was not tried", most)
 		}
 	})
