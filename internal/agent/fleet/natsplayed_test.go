@@ -167,11 +167,11 @@ func victimsSubject(victim string, m agentapi.AnyMethod) string {
 	return wire.Request{User: victim, Role: m.Role, Host: "db1", Method: m.Name}.Subject()
 }
 
-// carried are the two messages that a stored request would be delivered as: one
-// that opens a conversation in the victim's name, one that applies a plan. The
-// instance and the challenge are of a conversation of the thief's own, where it
-// may have one.
-func (x thief) carried(t *testing.T, victim string) (open, apply *nats.Msg) {
+// carried are the messages that a stored request would be delivered as: one that
+// opens a conversation in the victim's name, one that applies a plan there, and
+// one that applies it in the thief's own conversation, where it may have one: of
+// that it knows the challenge.
+func (x thief) carried(t *testing.T, victim string) []*nats.Msg {
 	t.Helper()
 	own := x.raw(t, "db1")
 	_ = own.open(t)
@@ -183,7 +183,10 @@ func (x thief) carried(t *testing.T, victim string) (open, apply *nats.Msg) {
 			s.Subject = msg.Subject
 		}
 	}
-	return r.message(t, wire.Open, nil, as(wire.Open)), r.message(t, agentapi.Apply.Any(), wanted(t), as(agentapi.Apply.Any()))
+	return []*nats.Msg{
+		r.message(t, wire.Open, nil, as(wire.Open)), r.message(t, agentapi.Apply.Any(), wanted(t), as(agentapi.Apply.Any())),
+		own.message(t, agentapi.Apply.Any(), wanted(t), as(agentapi.Apply.Any())),
+	}
 }
 
 // stores has a message kept as far as the role can: in a run of its own, as a
@@ -295,19 +298,19 @@ func consumerTo(stream, to string) string {
 func (p *played) escalates(t *testing.T, keeps, fires thief) {
 	t.Helper()
 	for _, victim := range victims {
-		open, apply := keeps.carried(t, victim)
+		requests := keeps.carried(t, victim)
 		p.arrives(t, ofVictims, func() {
-			for _, m := range []*nats.Msg{open, apply} {
+			for _, m := range requests {
 				keeps.stores(t, m)
 				p.delivers(t, fires, m.Subject)
 			}
 		})
 		p.arrives(t, ofVictims, func() {
-			for _, m := range []*nats.Msg{open, apply} {
+			for _, m := range requests {
 				p.storeDelivers(t, m)
 			}
 		})
-		for _, m := range []*nats.Msg{open, apply} {
+		for _, m := range keeps.carried(t, victim) { // anew: a conversation ends when its user falls silent
 			delivered := &nats.Msg{Subject: m.Subject, Header: maps.Clone(m.Header), Data: m.Data}
 			for h, v := range map[string]string{"Nats-Stream": "KV_linerate-hosts", "Nats-Subject": "$KV.linerate-hosts.x", "Nats-Sequence": "1"} {
 				delivered.Header.Set(h, v)
@@ -342,22 +345,11 @@ func (p *played) storeDelivers(t *testing.T, m *nats.Msg) {
 		t.Fatal(err)
 	}
 	_ = hosts.DeleteConsumer(t.Context(), "evil") // it may not have been made
-	if err := hosts.Purge(t.Context(), jetstream.WithPurgeSubject("$KV.linerate-hosts.evil")); err != nil {
-		t.Fatal(err)
-	}
-	kv, err := p.js.KeyValue(t.Context(), "linerate-hosts")
-	if err == nil {
-		err = kv.Delete(t.Context(), "evil") // whoever follows the bucket is told
-	}
-	if err == nil {
-		err = hosts.Purge(t.Context(), jetstream.WithPurgeSubject("$KV.linerate-hosts.evil"))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.forgets(t, "evil")
 }
 
-// forgets takes away the state that a stolen host said of itself.
+// forgets takes away what a host is said to be, and what is left of it in the
+// stream when the run store has seen that it went.
 func (p *played) forgets(t *testing.T, host string) {
 	t.Helper()
 	kv, err := p.js.KeyValue(t.Context(), "linerate-hosts")
@@ -366,6 +358,16 @@ func (p *played) forgets(t *testing.T, host string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		states, refused, err := results.States(t.Context(), p.adm)
+		_, said := states[host]
+		if err == nil && !said && len(refused) == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s is there still: %v, refused %v", host, err, refused)
+		}
 	}
 	hosts, err := p.js.Stream(t.Context(), "KV_linerate-hosts")
 	if err == nil {

@@ -71,14 +71,15 @@ func ReadRecordText(ctx context.Context, path string) (record.Record, []byte, er
 	if err != nil {
 		return record.Record{}, nil, err
 	}
-	r, isUntrusted, err := parseRecord(path, text)
-	if isUntrusted {
+	r, isExternal, err := ParseRecord(path, text)
+	if isExternal {
 		text = nil
 	}
 	return r, text, err
 }
 
-func parseRecord(path string, text []byte) (r record.Record, isUntrusted bool, err error) {
+// ParseRecord is the record of a file's text; isExternal is another tool's result.
+func ParseRecord(path string, text []byte) (r record.Record, isExternal bool, err error) {
 	if _, ok := resultfile.Detect(text); ok {
 		if r, err = resultfile.Read(text); err != nil {
 			return r, true, BadUsage(path+": "+err.Error(), "")
@@ -111,6 +112,13 @@ func noRecordHint(path string, text []byte) string {
 		return "this is a fabric: `linerate measure " + path + " -o record.json` makes a record of it"
 	}
 	return WhatIsRecord
+}
+
+// MayBeRecord reports a text that is JSON, or a fabric: what is wrong with it is said
+// as of a record.
+func MayBeRecord(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("[")) || startOfFabric.Match(text)
 }
 
 // where names line and column of a JSON error, with what is wrong there.

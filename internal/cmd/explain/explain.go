@@ -78,16 +78,14 @@ func (o *opts) run(ctx context.Context, args []string) error {
 	if o.live.on {
 		return explainLive(ctx, o.con, append(args, "local:")[0], o.live)
 	}
-	if !o.probe.on {
-		texts, isRecord, err := readPasted(ctx, o.con, args, o.paste)
-		if err != nil {
-			return err
-		}
-		if !isRecord {
-			return explainPasted(o.con, texts, o.paste)
-		}
+	texts, isRecord, err := readPasted(ctx, o.con, args, o.paste)
+	if err != nil {
+		return err
 	}
-	r, err := console.ReadRecord(ctx, args[0])
+	if !isRecord && !o.probe.on {
+		return explainPasted(o.con, texts, o.paste)
+	}
+	r, _, err := console.ParseRecord(args[0], texts[0].Bytes)
 	if err != nil {
 		return err
 	}

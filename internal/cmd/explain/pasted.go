@@ -76,7 +76,7 @@ func readPasted(ctx context.Context, con *console.Console, args []string, f past
 // textOf is a file's text, or standard input's.
 func textOf(ctx context.Context, con *console.Console, file string) ([]byte, error) {
 	if file != "-" {
-		return console.ReadNamed(ctx, "read", file, mostPasted)
+		return console.ReadNamed(ctx, "read record", file, console.MostRecord)
 	}
 	text, err := io.ReadAll(io.LimitReader(con.Stdin, mostPasted+1))
 	if err != nil {
@@ -90,11 +90,16 @@ func textOf(ctx context.Context, con *console.Console, file string) ([]byte, err
 
 // explainPasted answers from text.
 func explainPasted(con *console.Console, texts []piece.Text, f pasteFlags) error {
+	one := texts[0].Name
 	if len(texts) == 1 && !con.JSON {
 		texts[0].Name = "" // "line 12" says where
 	}
 	c := paste.Parse(texts)
 	if len(c.Read) == 0 {
+		if len(texts) == 1 && console.MayBeRecord(texts[0].Bytes) {
+			_, _, err := console.ParseRecord(one, texts[0].Bytes)
+			return err
+		}
 		return console.BadUsage("explain: nothing in it is the output of a command, a configuration or a result that linerate reads",
 			"paste what `cat /proc/net/bonding/bond0`, `ip -s -d link`, `iperf3 -c PEER -P 8 -V`, `ss -tin`, `ethtool`, `lspci -vv`, the network configuration or a switch's `show` commands print")
 	}

@@ -122,7 +122,7 @@ func explainProbe(ctx context.Context, con *console.Console, file string, r reco
 		return console.WithHint(err, progress.InUseHint(err))
 	}
 	defer c.Close()
-	saySeparate(p, c, r, todo)
+	saySeparate(p, c.State(), r, todo)
 	doc := probed{Probes: []probeMade{}, Record: flags.out.Path}
 	failed := makeProbes(ctx, con, c, &r, todo, &doc)
 	findings := judgedAgain(r, todo, c)
@@ -136,12 +136,12 @@ func explainProbe(ctx context.Context, con *console.Console, file string, r reco
 }
 
 // saySeparate says of which pairs nothing hashes the flows.
-func saySeparate(p *progress.Progress, c *campaign.Campaign, r record.Record, todo []unsettled) {
+func saySeparate(p *progress.Progress, state predict.Fabric, r record.Record, todo []unsettled) {
 	said := map[[2]string]bool{}
 	for _, u := range todo {
 		t := r.Trials[u.trial]
-		lanes, err := predict.Lanes(c.State(), t.From, t.To, "")
-		if pair := [2]string{t.From, t.To}; err == nil && !said[pair] && len(lanes) > 1 && probe.Separate(c.State().Hosts[t.From], c.State().Hosts[t.To], lanes) {
+		lanes, err := predict.Lanes(state, t.From, t.To, "")
+		if pair := [2]string{t.From, t.To}; err == nil && !said[pair] && len(lanes) > 1 && probe.Separate(state.Hosts[t.From], state.Hosts[t.To], lanes) {
 			said[pair] = true
 			p.Note(fmt.Sprintf("%s and %s have separate interfaces, nothing hashes: the probes use the addresses of the trial", t.From, t.To))
 		}

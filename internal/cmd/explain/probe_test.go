@@ -6,8 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/cmd/progress"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -76,5 +80,45 @@ func TestExplainProbeAsksNobodyElse(t *testing.T) {
 	}
 	if len(f.Hosts) != 2 || len(f.Paths) != 1 || f.Paths[0].From != "a" || f.Paths[0].To != "b" {
 		t.Errorf("hosts %v, paths %v", f.Hosts, f.Paths)
+	}
+}
+
+// TestExplainProbeSaysSeparate (user A5b): of hosts with separate interfaces it is
+// said, once for each pair, that nothing hashes their flows; of hosts with one
+// interface, or a bond, nothing is.
+func TestExplainProbeSaysSeparate(t *testing.T) {
+	for name, tt := range map[string]struct {
+		a, b string
+		want string
+	}{
+		"separate": {
+			"{ethernets: {ens5: {addresses: [10.7.0.1/24]}, ens6: {addresses: [10.8.0.1/24]}}}", "{ethernets: {ens5: {addresses: [10.7.0.2/24]}, ens6: {addresses: [10.8.0.2/24]}}}",
+			"        a and b have separate interfaces, nothing hashes: the probes use the\n        addresses of the trial\n",
+		},
+		"one": {"{ethernets: {eth0: {addresses: [10.7.0.1/24]}}}", "{ethernets: {eth0: {addresses: [10.7.0.2/24]}}}", ""},
+		"bond": {
+			"{ethernets: {e1: {}, e2: {}}, bonds: {b0: {interfaces: [e1, e2], addresses: [10.7.0.1/24]}}}", "{ethernets: {e1: {}, e2: {}}, bonds: {b0: {interfaces: [e1, e2], addresses: [10.7.0.2/24]}}}", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := fabric.Parse("f.yaml", []byte("linerate: v1\nhosts:\n  a: {network: "+tt.a+"}\n  b: {network: "+tt.b+"}\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			state := predict.Fabric{Paths: f.EffectivePaths(), Hosts: map[string]netstate.Host{}}
+			for _, h := range f.Hosts {
+				if state.Hosts[h.Name], err = f.State(h.Name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var said strings.Builder
+			p := progress.New(&console.Console{Stderr: &said, Getenv: func(string) string { return "" }})
+			trial := record.Trial{From: "a", To: "b", Direction: flow.Forward, Streams: 2}
+			r := record.Record{Trials: []record.Trial{trial, trial}}
+			saySeparate(p, state, r, []unsettled{{trial: 0}, {trial: 1}})
+			if got := said.String(); got != tt.want {
+				t.Errorf("it is said:\n%q\nwant\n%q", got, tt.want)
+			}
+		})
 	}
 }

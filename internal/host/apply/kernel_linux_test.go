@@ -22,7 +22,8 @@ import (
 )
 
 // childEnv makes the test binary apply a plan and end: DIR and whether a
-// guard is wanted, as "DIR guard" or "DIR none".
+// guard is wanted, as "DIR guard" or "DIR none"; "DIR guard confirm" confirms it
+// a second after it was applied.
 const childEnv = "LINERATE_TEST_APPLY"
 
 func TestMain(m *testing.M) {
@@ -69,6 +70,7 @@ func (k slowSteps) Do(ctx context.Context, s plan.Step) error {
 
 func applyMain(how string) error {
 	dir, guard, _ := strings.Cut(how, " ")
+	guard, confirm, _ := strings.Cut(guard, " ")
 	c := Config{Kernel: slowSteps{}, Dir: dir}
 	if guard == "guard" {
 		c.StartGuard = StartGuard
@@ -81,7 +83,15 @@ func applyMain(how string) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.Apply(context.Background(), p, Options{Deadline: 3 * time.Second})
+	deadline := 3 * time.Second
+	if confirm != "" { // a slow machine must get so far
+		deadline = 8 * time.Second
+	}
+	r, err := a.Apply(context.Background(), p, Options{Deadline: deadline})
+	if err == nil && confirm != "" {
+		time.Sleep(time.Second)
+		err = a.Confirm(context.Background(), r.ID)
+	}
 	return err
 }
 
