@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
@@ -158,10 +159,16 @@ func (s *sink) ipFlags(subject, flags string, l piece.Line) {
 
 var ipHeaderKeys = piece.Words("mtu qdisc master state qlen")
 
-var bondKeys = piece.Words(`mode active_slave miimon updelay downdelay peer_notify_delay use_carrier arp_interval arp_missed_max arp_ip_target
-		ns_ip6_target arp_validate arp_all_targets primary primary_reselect fail_over_mac xmit_hash_policy resend_igmp num_grat_arp
-		all_slaves_active min_links lp_interval packets_per_slave lacp_active lacp_rate lacp_strict coupled_control broadcast_neighbor
-		ad_select ad_aggregator ad_num_ports ad_actor_key ad_partner_key ad_partner_mac ad_actor_sys_prio ad_user_port_key ad_actor_system tlb_dynamic_lb`)
+// bondKeys are the words of a bond's line: its options, and what it runs with.
+var bondKeys = bondWords()
+
+func bondWords() map[string]bool {
+	out := piece.Words("active_slave ad_aggregator ad_num_ports ad_actor_key ad_partner_key ad_partner_mac peer_notify_delay")
+	for _, o := range bondopt.Options() {
+		out[o.Name] = true
+	}
+	return out
+}
 
 var slaveKeys = map[string]string{"state": "slave_state", "mii_status": "mii_status", "link_failure_count": "link_failure_count", "perm_hwaddr": "perm_mac",
 	"ad_aggregator_id": "aggregator_id", "ad_actor_oper_port_state": "actor_state", "ad_partner_oper_port_state": "partner_state",
@@ -175,7 +182,7 @@ var ipKinds = piece.Words(`bridge veth tun team openvswitch macvlan macvtap ipvl
 		hsr can nlmon ifb netdevsim openvswitch_slave vrf_slave`)
 
 // bondNames are options that ip names otherwise than the kernel's sysfs.
-var bondNames = map[string]string{"peer_notify_delay": "peer_notif_delay", "arp_missed_max": "missed_max"}
+var bondNames = map[string]string{"peer_notify_delay": "peer_notif_delay"}
 
 // pairs sets the keys of a row of words and values.
 func (s *sink) pairs(subject string, fields []string, keys map[string]bool, l piece.Line) {

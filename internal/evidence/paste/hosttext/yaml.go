@@ -140,7 +140,7 @@ func (r *documentReader) nmstate(n *yamldoc.Node) {
 
 // talosNames are options that Talos spells in a way of its own.
 var talosNames = map[string]string{"bondmode": "mode", "hashpolicy": "xmit_hash_policy", "adlacpactive": "lacp_active", "numpeernotif": "num_grat_arp", "tlblogicallb": "tlb_dynamic_lb",
-	"arpiptargets": "arp_ip_target", "nsip6targets": "ns_ip6_target", "peernotifydelay": "peer_notif_delay", "failovermac": "fail_over_mac", "arpmissedmax": "missed_max"}
+	"arpiptargets": "arp_ip_target", "nsip6targets": "ns_ip6_target", "peernotifydelay": "peer_notif_delay"}
 
 // talosOptions declares options in Talos' spelling: xmitHashPolicy, lacpRate.
 func (r *documentReader) talosOptions(name string, n *yamldoc.Node) {
