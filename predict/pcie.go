@@ -1,6 +1,8 @@
 package predict
 
 import (
+	"slices"
+
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict/framing"
 	"github.com/linerate/linerate/unit"
@@ -8,6 +10,8 @@ import (
 
 // pcieGeneration is what a generation of PCI Express makes of a lane.
 type pcieGeneration struct {
+	// transfers are one lane's, in GT/s.
+	transfers float64
 	// lane is one lane's rate after line coding.
 	lane unit.BitRate
 	// framing is what the link puts around a packet: start, sequence number,
@@ -23,9 +27,28 @@ type pcieGeneration struct {
 // 236 of packets, which have neither LCRC nor sequence number of their own
 // (6.0, section 4.2.3). Generation 0 is unknown.
 var pcieGenerations = [...]pcieGeneration{
-	1: {lane: 2.5e9 * 8 / 10, framing: 8}, 2: {lane: 5e9 * 8 / 10, framing: 8},
-	3: {lane: 8e9 * 128 / 130, framing: 8}, 4: {lane: 16e9 * 128 / 130, framing: 8}, 5: {lane: 32e9 * 128 / 130, framing: 8},
-	6: {lane: 64e9 * 236 / 256, flit: true}, 7: {lane: 128e9 * 236 / 256, flit: true},
+	1: {transfers: 2.5, lane: 2.5e9 * 8 / 10, framing: 8}, 2: {transfers: 5, lane: 5e9 * 8 / 10, framing: 8},
+	3: {transfers: 8, lane: 8e9 * 128 / 130, framing: 8}, 4: {transfers: 16, lane: 16e9 * 128 / 130, framing: 8}, 5: {transfers: 32, lane: 32e9 * 128 / 130, framing: 8},
+	6: {transfers: 64, lane: 64e9 * 236 / 256, flit: true}, 7: {transfers: 128, lane: 128e9 * 236 / 256, flit: true},
+}
+
+// PCIeGeneration returns the generation whose lanes make so many GT/s; 0 where none
+// does.
+func PCIeGeneration(transfers float64) int {
+	return max(slices.IndexFunc(pcieGenerations[:], func(g pcieGeneration) bool { return g.transfers == transfers && transfers > 0 }), 0)
+}
+
+// PCIeSlot returns the GT/s and lanes whose rate after line coding comes within
+// a hundredth of that one, as drivers print it; zeros where none does.
+func PCIeSlot(rate unit.BitRate) (transfers float64, lanes int) {
+	for lanes = 1; lanes <= 16; lanes *= 2 {
+		for _, g := range pcieGenerations[1:] {
+			if share := g.lane * unit.BitRate(lanes) / rate; share > 0.99 && share < 1.01 {
+				return g.transfers, lanes
+			}
+		}
+	}
+	return 0, 0
 }
 
 // Headers of transaction-layer packets, without framing: four words for a

@@ -13,35 +13,16 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// generations are PCIe's speeds of a lane in GT/s and what is left of each in
-// Gbit/s after encoding (8b/10b up to 2, 128b/130b since).
-var generations = []struct{ gts, gbps float64 }{{2.5, 2}, {5, 4}, {8, 7.877}, {16, 15.754}, {32, 31.508}, {64, 63.015}}
-
 // slotRate is what a slot carries of packets of 1500 bytes, the worse way; zero for
 // a speed that no generation has.
 func slotRate(gts, width float64) unit.BitRate {
-	for i, g := range generations {
-		if g.gts == gts && width >= 1 && width <= 32 {
-			card := netstate.Card{Generation: i + 1, Lanes: int(width)}
-			rx, _, _ := predict.CardRate(card, 1514, false)
-			tx, _, _ := predict.CardRate(card, 1514, true)
-			return min(rx, tx)
-		}
+	if width > 32 {
+		return 0
 	}
-	return 0
-}
-
-// slotOf is the speed and width whose rate after encoding a driver printed; zero
-// where none has it.
-func slotOf(gbps float64) (gts, width float64) {
-	for width := 1.0; width <= 16; width *= 2 {
-		for _, g := range generations {
-			if r := g.gbps * width / gbps; r > 0.99 && r < 1.01 {
-				return g.gts, width
-			}
-		}
-	}
-	return 0, 0
+	card := netstate.Card{Generation: predict.PCIeGeneration(gts), Lanes: int(width)}
+	rx, _, _ := predict.CardRate(card, 1514, false)
+	tx, _, _ := predict.CardRate(card, 1514, true)
+	return min(rx, tx)
 }
 
 // slots: a card whose slot gives it fewer or slower lanes than its ports need.
@@ -66,7 +47,8 @@ func (v *view) slot(h *piece.Host, bdf string) {
 	gbps, source, told := number(h, subject, "available_gbps")
 	if told && (!okSpeed || !okWidth) {
 		at = source
-		speed, width = slotOf(gbps)
+		transfers, lanes := predict.PCIeSlot(unit.BitRate(gbps) * unit.Gbps)
+		speed, width = transfers, float64(lanes)
 	}
 	rate := slotRate(speed, width)
 	if rate == 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
 )
 
 // pciAddress is domain:bus:device.function.
@@ -82,13 +83,12 @@ func readCard(tree fs.FS, name, function string) netstate.Card {
 	return c
 }
 
-// generations are the PCIe generations by their transfer rate, as sysfs
-// prints it (drivers/pci/probe.c pci_speed_string; "8 GT/s" before 5.3).
-var generations = map[string]int{"2.5": 1, "5": 2, "5.0": 2, "8": 3, "8.0": 3, "16": 4, "16.0": 4, "32.0": 5, "64.0": 6, "128.0": 7}
-
+// generation reads the PCIe generation of a transfer rate, as sysfs prints it
+// (drivers/pci/probe.c pci_speed_string; "8 GT/s" before 5.3); 0 unknown.
 func generation(text string) int {
-	rate, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	return generations[rate]
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	transfers, _ := strconv.ParseFloat(word, 64) // zero is no generation's
+	return predict.PCIeGeneration(transfers)
 }
 
 // lanes reads a link width; 0 and 255 are the kernel's unknown.
