@@ -2,6 +2,7 @@ package pasted
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -83,7 +84,8 @@ func failoverPaths(v *view) {
 				groups[p.Device][p.Group] = append(groups[p.Device][p.Group], p)
 			}
 		}
-		for device, of := range groups {
+		for _, device := range slices.Sorted(maps.Keys(groups)) {
+			of := groups[device]
 			one := len(of) > 1
 			for _, paths := range of {
 				one = one && len(paths) == 1
@@ -91,7 +93,7 @@ func failoverPaths(v *view) {
 			if !one {
 				continue
 			}
-			first := of[slices.Min(keys(of))][0]
+			first := of[slices.Min(slices.Collect(maps.Keys(of)))][0]
 			v.add(record.SingleLink, 0.85, h, device+" of "+nameOf(h)+" (multipath)",
 				fmt.Sprintf("Each path of %s is a priority group of its own (policy failover): one path carries, the others wait for it to fail, so one link is all there is.", device),
 				"Set path_grouping_policy multibus (or group_by_prio where the array says so) in multipath.conf, so that the paths are in one group, with path_selector service-time or round-robin; then `multipath -r`.",
@@ -99,13 +101,6 @@ func failoverPaths(v *view) {
 		}
 		v.sharedNetdev(h)
 	}
-}
-
-func keys[V any](m map[int]V) (out []int) {
-	for k := range m {
-		out = append(out, k)
-	}
-	return out
 }
 
 // sharedNetdev: iSCSI sessions that all go by one link.

@@ -12,7 +12,6 @@ import (
 type bundleRule struct {
 	// key and value are the fact that shows it: value is a word within it.
 	key, value      string
-	kinds           []string // of the link; nil any
 	summary, remedy string
 	sure            float64
 }
@@ -25,12 +24,9 @@ var bundleRules = []bundleRule{
 	{key: "bond_mode", value: "active-backup", sure: 0.6,
 		summary: "%s is an Open vSwitch bond in active-backup: one link carries, the other waits.",
 		remedy:  "For more than one link: LACP at the switch and `ovs-vsctl set port %s bond_mode=balance-tcp lacp=active`."},
-	{key: "hash_mode", value: "default", kinds: []string{"etherchannel"}, sure: 0.8,
+	{key: "hash_mode", value: "default", sure: 0.8,
 		summary: "%s has hash_mode default: the EtherChannel chooses an adapter by the destination IP address (its last byte), so all to one address takes one adapter and the others are idle.",
 		remedy:  "`chdev -l %s -a hash_mode=src_dst_port` (with -P and a restart, or while it is detached) hashes ports; then several connections use several adapters. The switch's own hash decides the other direction."},
-	{key: "load_balancing_algorithm", value: "hypervport", sure: 0.7,
-		summary: "%s balances by Hyper-V port: one VM's one adapter has one link of the team.",
-		remedy:  "Use the Dynamic algorithm (`Set-NetLbfoTeam -LoadBalancingAlgorithm Dynamic`), or several adapters."},
 }
 
 // otherBundles: bundles that are no Linux bond.

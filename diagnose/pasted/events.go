@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,9 +33,9 @@ func lacpEvents(v *view) {
 		if n, at := events(h, "lacp-no-response"); n > 0 {
 			last := h.Events[len(h.Events)-1]
 			if last.Kind == "lacp-no-response" && n == len(h.Events) && !v.hasFinding(record.LACPDown) {
-				v.add(record.LACPDown, 0.5+0.1*float64(min(n, 3)), h, orThe(last.Link, "the bond"),
+				v.add(record.LACPDown, 0.5+0.1*float64(min(n, 3)), h, cmp.Or(last.Link, "the bond"),
 					"The bond heard no LACP partner when it came up, and its log says nothing of one since.",
-					"Read `cat /proc/net/bonding/"+orThe(last.Link, "bond0")+"` as root: a partner MAC of zeroes means that the switch does not speak LACP on these ports.",
+					"Read `cat /proc/net/bonding/"+cmp.Or(last.Link, "bond0")+"` as root: a partner MAC of zeroes means that the switch does not speak LACP on these ports.",
 					saw("log", last.Text, at))
 			}
 		}
@@ -59,7 +60,7 @@ func (v *view) takenApart(h *piece.Host) {
 	if gap := steady(released); gap > 0 {
 		period = fmt.Sprintf(", every %s", duration(gap))
 	}
-	v.add(record.LACPDown, 0.82, h, orThe(released[0].Link, "the bond")+", taken apart by software",
+	v.add(record.LACPDown, 0.82, h, cmp.Or(released[0].Link, "the bond")+", taken apart by software",
 		fmt.Sprintf("The bond's ports were released and enslaved again %d times%s, without a link going down first: software takes the bond apart and re-creates it, no cable or switch does.", len(released), period),
 		"Find who does it: the network controller, agent or operator of this host (its log at these times; a periodic resync). Have it apply only what differs.",
 		saw("log", fmt.Sprintf("%d releases, the first: %s", len(released), released[0].Text), released[0].Source))

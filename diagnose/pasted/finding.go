@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,9 @@ type Missing struct {
 	Host    string `json:"host"` // "" nobody named it
 	Why     string `json:"why"`
 }
+
+// On is the host that a command is for, in a sentence.
+func (m Missing) On() string { return cmp.Or(m.Host, "the host") }
 
 // Answer is what a case comes to: findings, the surest first, at least one.
 type Answer struct {

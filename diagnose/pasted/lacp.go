@@ -1,7 +1,9 @@
 package pasted
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,10 +13,8 @@ import (
 
 // Bits of an LACP port state (IEEE 802.1AX 6.4.2.3).
 const (
-	stateSynchronized = 8
-	stateDistributing = 32
-	stateDefaulted    = 64
-	stateExpired      = 128
+	stateDefaulted = 64
+	stateExpired   = 128
 )
 
 const zeroMAC = "00:00:00:00:00:00"
@@ -101,16 +101,17 @@ func lacpSplit(v *view) {
 			continue // lacpSilent
 		}
 		if !told {
-			for id, names := range ids {
-				if len(names) > len(ids[active]) {
+			for _, id := range slices.Sorted(maps.Keys(ids)) {
+				if len(ids[id]) > len(ids[active]) {
 					active = id
 				}
 			}
 		}
-		for id, names := range ids {
+		for _, id := range slices.Sorted(maps.Keys(ids)) {
 			if id == active {
 				continue
 			}
+			names := ids[id]
 			slices.Sort(names)
 			for _, p := range names {
 				v.outside(b, p, told)
@@ -272,24 +273,17 @@ func teamPorts(v *view) {
 				continue
 			}
 			team := word(h, name, "master")
-			summary := fmt.Sprintf("Port %s of %s is not selected: its LACP is %s, so that it carries nothing and one port carries all.", name, orThe(team, "the team"), orThe(state, "not up"))
+			summary := fmt.Sprintf("Port %s of %s is not selected: its LACP is %s, so that it carries nothing and one port carries all.", name, cmp.Or(team, "the team"), cmp.Or(state, "not up"))
 			remedy := fmt.Sprintf("Make both ends agree on LACP: active on the switch's port of %s, in the same group.", name)
-			evidence := []record.Evidence{saw(name, "selected: no, state: "+orThe(state, "?"), x.Source)}
+			evidence := []record.Evidence{saw(name, "selected: no, state: "+cmp.Or(state, "?"), x.Source)}
 			if fast, ok := h.Get("link "+team, "lacp_rate"); ok && fast.Text == "fast" && (state == "expired" || state == "defaulted") {
-				summary = fmt.Sprintf("Port %s of %s is not selected: its LACP state is %s. The team asks for the fast rate (a frame each second, timeout 3 s), and a switch that sends at its slow rate of 30 s lets it expire.", name, orThe(team, "the team"), state)
+				summary = fmt.Sprintf("Port %s of %s is not selected: its LACP state is %s. The team asks for the fast rate (a frame each second, timeout 3 s), and a switch that sends at its slow rate of 30 s lets it expire.", name, cmp.Or(team, "the team"), state)
 				remedy = fmt.Sprintf("Set the same LACP rate at both ends: the short timeout on the switch's port of %s, or `fast_rate: false` for the team.", name)
 				evidence = append(evidence, saw("LACP rate of "+team, "fast", fast.Source))
 			}
 			v.add(record.LACPDown, 0.85, h, team+" port "+name, summary, remedy, evidence...)
 		}
 	}
-}
-
-func orThe(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // useCarrier: a bond that asks drivers for the link's state by ioctl instead of

@@ -70,19 +70,18 @@ func paused(v *view) {
 	for _, h := range v.c.Hosts {
 		for _, kind := range []string{"link", "port"} {
 			for _, name := range h.Subjects(kind) {
-				for key, values := range h.Facts[kind+" "+name] {
+				for _, key := range h.Keys(kind + " " + name) {
 					if !strings.Contains(key, "pause") || !strings.Contains(key, "rx") || strings.Contains(key, "duration") || strings.Contains(key, "transition") || strings.Contains(key, "tx") {
 						continue
 					}
-					x := values[len(values)-1]
-					n, err := strconv.ParseFloat(x.Text, 64)
-					if err != nil || n < 10000 {
+					n, at, ok := number(h, kind+" "+name, key)
+					if !ok || n < 10000 {
 						continue
 					}
 					v.add(record.Congestion, 0.8, h, name+" of "+nameOf(h)+" (pause frames)",
 						fmt.Sprintf("%s was told to pause %.0f times (flow control, 802.3x): a slower receiver behind the switch stops all who send through it, not only its own sender.", name, n),
 						"Turn pause (flow control) off on the switch's ports and the hosts (`ethtool -A "+name+" rx off tx off`), and find the slow receiver: the port that sends the pause frames.",
-						saw(key+" of "+name, x.Text, x.Source))
+						saw(key+" of "+name, strconv.FormatFloat(n, 'f', -1, 64), at))
 					return
 				}
 			}

@@ -107,11 +107,7 @@ func (v *view) unknown(missing []Missing) Finding {
 	f.Rate = v.best()
 	f.Summary = "Unknown: what is here does not show the cause."
 	for _, m := range missing[:min(len(missing), 3)] {
-		on := m.Host
-		if on == "" {
-			on = "the host"
-		}
-		f.Remedy += fmt.Sprintf("Run on %s: `%s` (%s). ", on, m.Command, m.Why)
+		f.Remedy += fmt.Sprintf("Run on %s: `%s` (%s). ", m.On(), m.Command, m.Why)
 	}
 	return f
 }

@@ -1,7 +1,10 @@
 package pasted
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -132,7 +135,7 @@ func threads(v *view) {
 				sure = 0.92
 			}
 		}
-		v.threadOf(h, sure, saw("iperf3 "+orThe(r.Version, "(version not said)"), fmt.Sprintf("%d streams, %v", len(r.Streams), r.Rate), r.Source))
+		v.threadOf(h, sure, saw("iperf3 "+cmp.Or(r.Version, "(version not said)"), fmt.Sprintf("%d streams, %v", len(r.Streams), r.Rate), r.Source))
 	}
 }
 
@@ -264,10 +267,10 @@ var networkPrograms = map[string]string{
 func heaviest(h *piece.Host) (name, why string, at piece.Source, ok bool) {
 	most := 30.0
 	for _, p := range h.Processes {
-		for prefix, text := range networkPrograms {
-			low := strings.ToLower(p.Name)
+		low := strings.ToLower(p.Name)
+		for _, prefix := range slices.Sorted(maps.Keys(networkPrograms)) {
 			if p.CPU > most && (strings.HasPrefix(low, prefix) || strings.Contains(low, "-"+prefix+"-") || strings.Contains(low, prefix+"_")) {
-				name, why, at, ok, most = p.Name, text, p.Source, true, p.CPU
+				name, why, at, ok, most = p.Name, networkPrograms[prefix], p.Source, true, p.CPU
 			}
 		}
 	}
@@ -282,7 +285,8 @@ func busyPrograms(v *view) {
 			if p.CPU < fullTask {
 				continue
 			}
-			for prefix, why := range networkPrograms {
+			for _, prefix := range slices.Sorted(maps.Keys(networkPrograms)) {
+				why := networkPrograms[prefix]
 				if !strings.HasPrefix(name, prefix) && !strings.Contains(name, "-"+prefix) && !strings.Contains(name, prefix+"-") && !strings.Contains(name, prefix+"_") {
 					continue
 				}

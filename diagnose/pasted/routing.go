@@ -2,6 +2,7 @@ package pasted
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ type own struct {
 func addresses(h *piece.Host) []own {
 	var out []own
 	for _, link := range h.Subjects("link") {
-		for key, values := range h.Facts["link "+link] {
+		for _, key := range h.Keys("link " + link) {
 			text, ok := strings.CutPrefix(key, "address ")
 			if !ok || link == "lo" {
 				continue
@@ -33,7 +34,8 @@ func addresses(h *piece.Host) []own {
 			if err != nil || !p.Addr().Is4() || p.Addr().IsLoopback() || p.Addr().IsLinkLocalUnicast() {
 				continue
 			}
-			out = append(out, own{link: link, prefix: p, at: values[len(values)-1].Source})
+			x, _ := h.Get("link "+link, key)
+			out = append(out, own{link: link, prefix: p, at: x.Source})
 		}
 	}
 	return out
@@ -140,7 +142,8 @@ func (v *view) windowsDefault(h *piece.Host) {
 	if by == nil || !by.Route.Source.IsValid() {
 		return
 	}
-	for near, r := range seen {
+	for _, near := range slices.SortedFunc(maps.Keys(seen), netip.Addr.Compare) {
+		r := seen[near]
 		if near == by.Route.Source || r.Dst.Contains(by.Gateway) {
 			continue
 		}

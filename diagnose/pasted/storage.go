@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -64,7 +65,7 @@ func (v *view) queuePair(r piece.Run) {
 	for _, more := range v.c.Runs {
 		if more.Rate > r.Rate*15/10 && more.Detail["qps"] != "1" {
 			sure = 0.93
-			evidence = append(evidence, saw(more.Tool, fmt.Sprintf("%v with %s queue pairs", more.Rate, orThe(more.Detail["qps"], "more")), more.Source))
+			evidence = append(evidence, saw(more.Tool, fmt.Sprintf("%v with %s queue pairs", more.Rate, cmp.Or(more.Detail["qps"], "more")), more.Source))
 		}
 	}
 	v.add(record.SingleLink, sure, nil, device+" (one queue pair)",

@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -104,15 +105,14 @@ func (v *view) windowMath(h *piece.Host) {
 func paced(v *view) {
 	for _, h := range v.hosts {
 		for _, name := range h.Subjects("link") {
-			for key, values := range h.Facts["link "+name] {
+			for _, key := range h.Keys("link " + name) {
 				kind, ok := strings.CutPrefix(key, "shaper ")
 				if !ok {
 					continue
 				}
-				x := values[len(values)-1]
 				kind, _, _ = strings.Cut(kind, " ")
-				if rate, err := strconv.ParseFloat(x.Text, 64); err == nil && rate > 0 {
-					v.shaped(h, name, kind, unit.BitRate(rate), x.Source)
+				if rate, at, ok := number(h, "link "+name, key); ok && rate > 0 {
+					v.shaped(h, name, kind, unit.BitRate(rate), at)
 				}
 			}
 		}
@@ -193,9 +193,9 @@ func stalledRuns(v *view) {
 	if sure == 0 {
 		return
 	}
-	v.add(record.MTU, sure, nil, orThe(small, "the switch or path between the hosts"),
+	v.add(record.MTU, sure, nil, cmp.Or(small, "the switch or path between the hosts"),
 		"Large packets are lost between the hosts: the hosts send jumbo frames (MTU 9000), and something on the path carries 1500 only, so small packets (ping, ssh, the start of a test) pass and full ones vanish.",
-		"Set MTU 9216 on every switch port and VLAN of the path ("+orThe(small, "find it with `ping -M do -s 8972 PEER`")+"), or 1500 on both hosts.", evidence...)
+		"Set MTU 9216 on every switch port and VLAN of the path ("+cmp.Or(small, "find it with `ping -M do -s 8972 PEER`")+"), or 1500 on both hosts.", evidence...)
 }
 
 // Buffers that are far below the kernel's defaults (tcp_init: 6 MiB and 4 MiB).

@@ -25,18 +25,14 @@ type bond struct {
 	name   string
 	mode   string // "" not read
 	policy string // "" not read
-	// implied is a policy that nothing says: the file that declares the bond has
-	// none, so that it is the kernel's own.
-	implied bool
-	ports   []port
+	ports  []port
 }
 
 // port is one of a bond's links.
 type port struct {
 	name  string
 	speed unit.BitRate // zero unknown
-	up    bool         // false is down; unknown counts as up
-	down  bool
+	down  bool         // false where nothing says so
 }
 
 func viewOf(c *piece.Case) *view {
@@ -173,7 +169,7 @@ func (v *view) addBond(h *piece.Host, name string) {
 	_, declared := h.Get("config "+name, "mode")
 	_, runs := h.Get("link "+name, "mode")
 	if b.policy == "" && declared && !runs && (b.mode == "802.3ad" || b.mode == "balance-xor") {
-		b.policy, b.implied = "layer2", true
+		b.policy = "layer2" // the kernel's own, where the file has none
 	}
 	v.bonds = append(v.bonds, b)
 }
@@ -206,17 +202,9 @@ func isMode(s string) bool {
 }
 
 func (v *view) port(h *piece.Host, name string) port {
-	p := port{name: name, up: true, speed: speedOf(h, name)}
-	if s := word(h, name, "mii_status"); s == "down" {
-		p.up, p.down = false, true
-	}
-	if s := word(h, name, "carrier"); s == "no" {
-		p.up, p.down = false, true
-	}
-	if s := word(h, name, "state"); s == "down" || s == "lowerlayerdown" {
-		p.up, p.down = false, true
-	}
-	return p
+	state := word(h, name, "state")
+	down := word(h, name, "mii_status") == "down" || word(h, name, "carrier") == "no" || state == "down" || state == "lowerlayerdown"
+	return port{name: name, speed: speedOf(h, name), down: down}
 }
 
 // speedOf is a link's speed; zero unknown.

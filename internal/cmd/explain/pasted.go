@@ -152,11 +152,7 @@ func printAnswer(con *console.Console, c piece.Case, a pasted.Answer, all bool) 
 }
 
 func missingText(m pasted.Missing) string {
-	on := m.Host
-	if on == "" {
-		on = "the host"
-	}
-	return fmt.Sprintf("`%s` on %s: %s", m.Command, on, m.Why)
+	return fmt.Sprintf("`%s` on %s: %s", m.Command, m.On(), m.Why)
 }
 
 func printPasted(f pasted.Finding, say func(lead, text string)) {
@@ -189,16 +185,9 @@ func printMarkdown(con *console.Console, a pasted.Answer) {
 	if f.Confidence < 0.8 {
 		fmt.Fprint(con.Stdout, "\nTo be sure, please post:\n\n")
 		for _, m := range a.Missing {
-			fmt.Fprintf(con.Stdout, "- `%s` on %s (%s)\n", m.Command, orHost(m.Host), m.Why)
+			fmt.Fprintf(con.Stdout, "- `%s` on %s (%s)\n", m.Command, m.On(), m.Why)
 		}
 	}
-}
-
-func orHost(name string) string {
-	if name == "" {
-		return "the host"
-	}
-	return name
 }
 
 // What `explain FILE --json` prints beside the findings.

@@ -1,6 +1,7 @@
 package othertext
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -83,7 +84,7 @@ func readEntstat(s *sink, lines []piece.Line) int {
 	name, channel, side := "", "", "actor"
 	s.OfSystem("aix", lines[0])
 	return piece.EachLine(lines, func(l piece.Line, text string) bool {
-		subject := "link " + piece.FirstOf(name, "etherchannel")
+		subject := "link " + cmp.Or(name, "etherchannel")
 		if m := aixHead.FindStringSubmatch(text); m != nil {
 			if name = m[1]; channel != "" && channel != name {
 				s.Port(channel, name, l)
@@ -101,7 +102,7 @@ func readEntstat(s *sink, lines []piece.Line) int {
 				}
 				counter := names[min(i, 1)]
 				if counter == "" || i == 0 && len(halves) == 1 && names[0] == "" {
-					counter = piece.FirstOf(names[0], names[1])
+					counter = cmp.Or(names[0], names[1])
 				}
 				s.Set(subject, counter, half[2], l)
 			}
@@ -125,13 +126,13 @@ func readEntstat(s *sink, lines []piece.Line) int {
 		case "Physical Port Link State", "Link Status":
 			s.Set(subject, "carrier", piece.YesNo[strings.EqualFold(value, "up")], l)
 		case "Hash mode":
-			s.Set("link "+piece.FirstOf(channel, name, "etherchannel"), "hash_words", value, l)
+			s.Set("link "+cmp.Or(channel, name, "etherchannel"), "hash_words", value, l)
 		case "Operating mode":
-			s.Set("link "+piece.FirstOf(channel, name, "etherchannel"), "operating_mode", value, l)
+			s.Set("link "+cmp.Or(channel, name, "etherchannel"), "operating_mode", value, l)
 		case "Aggregation status":
 			s.Set(subject, "aggregation", strings.ToLower(value), l)
 		case "Active channel":
-			s.Set("link "+piece.FirstOf(channel, name, "etherchannel"), "active_channel", value, l)
+			s.Set("link "+cmp.Or(channel, name, "etherchannel"), "active_channel", value, l)
 		case "LACPDU Interval":
 			s.Set(subject, "lacp_interval", strings.ToLower(value), l)
 		case "Received LACPDUs", "Transmitted LACPDUs":

@@ -1,6 +1,7 @@
 package othertext
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -32,7 +33,7 @@ func readBSDCounters(s *sink, lines []piece.Line) int {
 	var titles, rates []string
 	link, seconds := "", 1
 	if m := bsdWait.FindStringSubmatch(s.Segment.Command); m != nil {
-		seconds = max(piece.WholeNumber(m[1]), 1)
+		seconds = max(piece.Atoi(m[1]), 1)
 	}
 	return piece.EachLine(lines, func(l piece.Line, text string) bool {
 		f := strings.Fields(text)
@@ -68,8 +69,8 @@ func readBSDCounters(s *sink, lines []piece.Line) int {
 			way := "seen_rx_bps"
 			for i, title := range rates {
 				if title == "bytes" {
-					if n := piece.WholeNumber(f[i]); n >= 0 {
-						s.Set("link "+link, way, piece.Itoa(8*n/seconds), l)
+					if n := piece.Atoi(f[i]); n >= 0 {
+						s.Set("link "+link, way, strconv.Itoa(8*n/seconds), l)
 					}
 					way = "seen_tx_bps"
 				}
@@ -99,7 +100,7 @@ var BSDCores = piece.Reader{
 			if m == nil {
 				return false
 			}
-			core := piece.Core{ID: piece.FirstOf(m[1], "all"), Source: l.Source()}
+			core := piece.Core{ID: cmp.Or(m[1], "all"), Source: l.Source()}
 			for i, field := range []*float64{&core.User, nil, &core.System, &core.Soft, &core.Idle} {
 				if field != nil {
 					*field, _ = strconv.ParseFloat(m[2+i], 64)

@@ -1,7 +1,9 @@
 package othertext
 
 import (
+	"cmp"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -91,7 +93,7 @@ func (r *esxReader) table(text string, l piece.Line) bool {
 		subject := "link " + m[1]
 		s.Set(subject, "bus", m[2], l)
 		s.Set(subject, "driver", m[3], l)
-		s.Set(subject, "state", strings.ToUpper(piece.FirstOf(m[4], m[5])), l)
+		s.Set(subject, "state", strings.ToUpper(cmp.Or(m[4], m[5])), l)
 		s.Set(subject, "carrier", piece.YesNo[m[5] == "Up"], l)
 		s.Set(subject, "speed", map[bool]string{true: "unknown", false: m[6]}[m[6] == "0"], l)
 		s.Set(subject, "duplex", strings.ToLower(m[7]), l)
@@ -167,7 +169,7 @@ func (r *esxReader) pair(text string, l piece.Line) bool {
 		return false
 	}
 	key, value := m[1], strings.TrimSpace(m[2])
-	subject := "link " + piece.FirstOf(r.vswitch, "vswitch")
+	subject := "link " + cmp.Or(r.vswitch, "vswitch")
 	switch key {
 	case "Load Balancing":
 		s.Set(subject, "kind", "vswitch", l)
@@ -203,7 +205,7 @@ func (r *esxReader) pair(text string, l piece.Line) bool {
 			n |= esxWords[w]
 		}
 		if r.nic != "" && r.side != "" {
-			s.Set("link "+r.nic, r.side+"_state", piece.Itoa(n), l)
+			s.Set("link "+r.nic, r.side+"_state", strconv.Itoa(n), l)
 		}
 	case "Oper Key":
 		if r.nic != "" && r.side != "" {
@@ -246,7 +248,7 @@ func (r *esxReader) name(text string, l piece.Line) bool {
 // ports notes a virtual switch's cards in their order.
 func (r *esxReader) ports(list string, l piece.Line) {
 	for _, nic := range strings.Fields(listed(list)) {
-		r.s.Port(piece.FirstOf(r.vswitch, "vswitch"), nic, l)
+		r.s.Port(cmp.Or(r.vswitch, "vswitch"), nic, l)
 	}
 }
 

@@ -1,7 +1,9 @@
 package othertext
 
 import (
+	"cmp"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -87,19 +89,19 @@ func readONTAP(s *sink, lines []piece.Line) int {
 				group = value
 				s.Set("link "+group, "kind", "ifgrp", l)
 			case "Distribution Function":
-				s.Set("link "+piece.FirstOf(group, "ifgrp"), "load_balance", value, l)
+				s.Set("link "+cmp.Or(group, "ifgrp"), "load_balance", value, l)
 			case "Create Policy":
-				s.Set("link "+piece.FirstOf(group, "ifgrp"), "mode", value, l)
+				s.Set("link "+cmp.Or(group, "ifgrp"), "mode", value, l)
 			case "Port Participation":
-				s.Set("link "+piece.FirstOf(group, "ifgrp"), "participation", value, l)
+				s.Set("link "+cmp.Or(group, "ifgrp"), "participation", value, l)
 			case "Network Ports":
 				for _, port := range strings.Fields(listed(value)) {
-					s.Port(piece.FirstOf(group, "ifgrp"), port, l)
+					s.Port(cmp.Or(group, "ifgrp"), port, l)
 				}
 			case "Up Ports", "Active Ports":
-				s.Set("link "+piece.FirstOf(group, "ifgrp"), "up_ports", listed(value), l)
+				s.Set("link "+cmp.Or(group, "ifgrp"), "up_ports", listed(value), l)
 			case "Down Ports":
-				s.SetIf("link "+piece.FirstOf(group, "ifgrp"), "down_ports", listed(value), l)
+				s.SetIf("link "+cmp.Or(group, "ifgrp"), "down_ports", listed(value), l)
 			}
 			return true
 		}
@@ -115,8 +117,8 @@ func (s *sink) ontapCells(subject, way, text string, cells [][]string, l piece.L
 		value := piece.Bps(cell[2], cell[3])
 		switch {
 		case way == "rx_" && key == "Bytes/second", way == "tx_" && key == "Bytes/second":
-			if n := piece.WholeNumber(value); n >= 0 && n < 1<<60 {
-				s.Set(subject, "seen_"+way+"bps", piece.Itoa(8*n), l)
+			if n := piece.Atoi(value); n >= 0 && n < 1<<60 {
+				s.Set(subject, "seen_"+way+"bps", strconv.Itoa(8*n), l)
 			}
 		case way == "rx_" || way == "tx_":
 			if name := ifstatNames[key]; name != "" {
@@ -148,7 +150,7 @@ var NASPanel = piece.Reader{
 				return true
 			}
 			if m := nasStatus.FindStringSubmatch(text); m != nil {
-				name := piece.FirstOf(m[1], strings.TrimPrefix(subject, "link "))
+				name := cmp.Or(m[1], strings.TrimPrefix(subject, "link "))
 				if name == "" {
 					name = "LAN"
 				}

@@ -1,8 +1,10 @@
 package othertext
 
 import (
+	"cmp"
 	"net/netip"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -243,7 +245,7 @@ func (s *sink) team(name string, o psObject, l piece.Line) {
 	s.SetIf(subject, "load_balance", o["LoadBalancingAlgorithm"], l)
 	s.SetIf(subject, "lacp_rate", strings.ToLower(o["LacpTimer"]), l)
 	s.SetIf(subject, "status", o["Status"], l)
-	for _, port := range braced(piece.FirstOf(members, set)) {
+	for _, port := range braced(cmp.Or(members, set)) {
 		s.Port(name, port, l)
 	}
 }
@@ -348,7 +350,7 @@ func (s *sink) winRoute(m []string, l piece.Line) {
 			bits++
 		}
 	}
-	route := netstate.Route{Dst: netip.PrefixFrom(addr, bits).Masked(), Source: via, Metric: max(piece.WholeNumber(m[5]), 0)}
+	route := netstate.Route{Dst: netip.PrefixFrom(addr, bits).Masked(), Source: via, Metric: max(piece.Atoi(m[5]), 0)}
 	if gw, err := netip.ParseAddr(m[3]); err == nil {
 		route.Gateway = gw
 	}
@@ -409,7 +411,7 @@ func readIPConfig(s *sink, lines []piece.Line) int {
 							bits++
 						}
 					}
-					s.Set(subject, "address "+addr+"/"+piece.Itoa(bits), "inet", l)
+					s.Set(subject, "address "+addr+"/"+strconv.Itoa(bits), "inet", l)
 				}
 				addr = ""
 			case strings.Contains(text, "IPv4") || strings.Contains(text, "IP Address") || strings.Contains(text, "IP-A"):

@@ -1,6 +1,7 @@
 package piece
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -100,9 +101,14 @@ func (c *Case) Host(name string) *Host {
 			return h
 		}
 	}
-	h := &Host{Name: name, Facts: make(map[string]map[string][]Value), Ports: make(map[string][]string)}
-	c.Hosts = append(c.Hosts, h)
-	return h
+	return c.add(Host{Name: name})
+}
+
+// add adds a host of which nothing was read yet.
+func (c *Case) add(h Host) *Host {
+	h.Facts, h.Ports = make(map[string]map[string][]Value), make(map[string][]string)
+	c.Hosts = append(c.Hosts, &h)
+	return &h
 }
 
 // Set adds a fact. The same value again is kept once.
@@ -125,6 +131,9 @@ func (h *Host) Get(subject, key string) (Value, bool) {
 	}
 	return all[len(all)-1], true
 }
+
+// Keys are those of a subject's facts, in order of their names.
+func (h *Host) Keys(subject string) []string { return slices.Sorted(maps.Keys(h.Facts[subject])) }
 
 // Subjects are those of a kind ("link"), in order of their names.
 func (h *Host) Subjects(kind string) []string {

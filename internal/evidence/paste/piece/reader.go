@@ -9,15 +9,15 @@ import (
 // Reader reads one kind of output.
 type Reader struct {
 	Kind string
-	// commands are the programs whose output it is, where a prompt names one.
+	// Commands are the programs whose output it is, where a prompt names one.
 	Commands []string
-	// starts reports a line that begins such an output, or stands in its middle
+	// Starts reports a line that begins such an output, or stands in its middle
 	// and shows what it is.
 	Starts func(line string) bool
-	// owns reports the same of a line that only its command or its file explains,
+	// Owns reports the same of a line that only its command or its file explains,
 	// such as a bare number, or a few lines that grep left; nil no such line.
 	Owns func(s Segment, line string) bool
-	// read takes what it understands from the front of the lines and returns how
+	// Read takes what it understands from the front of the lines and returns how
 	// many that are; 0 none. Lines within that mean nothing to it are its own too
 	// where the output has such lines.
 	Read func(s *Sink, lines []Line) int
@@ -41,10 +41,12 @@ func (s *Sink) OthersLine(kind string, l Line) bool {
 	return false
 }
 
+// Set adds a fact of the segment's host.
 func (s *Sink) Set(subject, key, value string, at Line) {
 	s.Host.Set(subject, key, value, at.Source())
 }
 
+// Source is where the line stands.
 func (l Line) Source() Source { return Source{File: l.File, From: l.Number, To: l.Number} }
 
 // Span is the source of a run of lines.

@@ -1,6 +1,9 @@
 package piece
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // OfSystem says which system prints what is read. Where the host is of another one,
 // it is a host that nobody names; prompts of Windows never name theirs.
@@ -19,9 +22,7 @@ func (c *Case) namelessSystem(os string) *Host {
 			return h
 		}
 	}
-	h := &Host{Facts: make(map[string]map[string][]Value), Ports: make(map[string][]string)}
-	c.Hosts = append(c.Hosts, h)
-	return h
+	return c.add(Host{})
 }
 
 // OwnOutputs reports that outputs of a host, not of a switch, were read.
@@ -41,9 +42,7 @@ func (c *Case) NamelessSwitch() *Host {
 			return h
 		}
 	}
-	h := &Host{Switch: true, Facts: make(map[string]map[string][]Value), Ports: make(map[string][]string)}
-	c.Hosts = append(c.Hosts, h)
-	return h
+	return c.add(Host{Switch: true})
 }
 
 // EachLine hands on the lines that are not empty until one is refused, and returns
@@ -76,10 +75,7 @@ func (s *Sink) SetIf(subject, key, value string, l Line) {
 // Port notes a bond's port, in the order that they are read.
 func (s *Sink) Port(bond, name string, l Line) {
 	s.Set("link "+name, "master", bond, l)
-	for _, p := range s.Host.Ports[bond] {
-		if p == name {
-			return
-		}
+	if !slices.Contains(s.Host.Ports[bond], name) {
+		s.Host.Ports[bond] = append(s.Host.Ports[bond], name)
 	}
-	s.Host.Ports[bond] = append(s.Host.Ports[bond], name)
 }

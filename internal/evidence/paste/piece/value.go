@@ -7,6 +7,7 @@ import (
 	"strings"
 )
 
+// Digits is a text of digits alone.
 var Digits = regexp.MustCompile(`^\d+$`)
 
 // Atoi is a number of plain digits; -1 for what is none.
@@ -18,15 +19,7 @@ func Atoi(s string) int {
 	return n
 }
 
-func FirstOf(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
+// Rules are runs of dashes below a title.
 var Rules = regexp.MustCompile(`-+`)
 
 // Phrases is a set of phrases.
@@ -120,14 +113,5 @@ func Bps(n, unit string) string {
 	return strconv.FormatFloat(f, 'f', 0, 64)
 }
 
+// YesNo is a fact of something that is or is not.
 var YesNo = map[bool]string{true: "yes", false: "no"}
-
-func WholeNumber(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-func Itoa(n int) string { return strconv.Itoa(n) }

@@ -1,7 +1,9 @@
 package switchtext
 
 import (
+	"cmp"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -106,7 +108,7 @@ func (s *sink) configLine(subject, text string, l piece.Line) bool {
 		if !ok {
 			return false
 		}
-		number := piece.FirstOf(m[1:]...)
+		number := cmp.Or(m[1:]...)
 		channel := number
 		switch {
 		case m[3] != "" || m[11] != "":
@@ -124,7 +126,7 @@ func (s *sink) configLine(subject, text string, l piece.Line) bool {
 			channel = "BE" + number
 		}
 		s.join(channel, port, l)
-		if mode := piece.FirstOf(m[2], m[8], m[10]); mode != "" {
+		if mode := cmp.Or(m[2], m[8], m[10]); mode != "" {
 			s.Set(subject, "mode", mode, l)
 			s.SetIf("channel "+channel, "protocol", protocolWord(mode), l)
 		} else if m[1] != "" {
@@ -182,7 +184,7 @@ func (s *sink) configGlobal(text string, l piece.Line) {
 		for _, port := range portList(m[1]) {
 			s.join(channel, port, l)
 		}
-		s.SetIf("channel "+channel, "protocol", protocolWord(piece.FirstOf(m[3], "trunk")), l)
+		s.SetIf("channel "+channel, "protocol", protocolWord(cmp.Or(m[3], "trunk")), l)
 		return
 	}
 	f := strings.Fields(text)
@@ -221,13 +223,13 @@ func portList(list string) (out []string) {
 			out = append(out, part)
 			continue
 		}
-		from, to := piece.WholeNumber(m[2]), piece.WholeNumber(m[3])
+		from, to := piece.Atoi(m[2]), piece.Atoi(m[3])
 		if from < 0 || to < from || to-from > 64 {
 			out = append(out, part)
 			continue
 		}
 		for n := from; n <= to; n++ {
-			out = append(out, m[1]+piece.Itoa(n))
+			out = append(out, m[1]+strconv.Itoa(n))
 		}
 	}
 	return out

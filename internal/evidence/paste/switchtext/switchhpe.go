@@ -2,6 +2,7 @@ package switchtext
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -410,5 +411,5 @@ func bitState(bits string) string {
 			n |= 1 << i
 		}
 	}
-	return piece.Itoa(n)
+	return strconv.Itoa(n)
 }

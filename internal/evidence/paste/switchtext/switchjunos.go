@@ -2,6 +2,7 @@ package switchtext
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -52,7 +53,7 @@ func readJunosLACP(s *sink, lines []piece.Line) int {
 			if m[10] == "Active" {
 				state |= 1
 			}
-			s.Set(subject, side+"_state", piece.Itoa(state), l)
+			s.Set(subject, side+"_state", strconv.Itoa(state), l)
 			whose := map[string]string{"actor": "", "partner": "partner_"}[side]
 			s.Set(subject, whose+"lacp_rate", strings.ToLower(m[9]), l)
 			s.Set(subject, whose+"mode", strings.ToLower(m[10]), l)

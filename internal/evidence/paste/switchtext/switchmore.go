@@ -1,6 +1,7 @@
 package switchtext
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -227,7 +228,7 @@ func readBrocade(s *sink, lines []piece.Line) int {
 	read := piece.EachLine(lines, func(l piece.Line, text string) bool {
 		s.ofSwitch("fastiron", l)
 		if m := brocadeRow.FindStringSubmatch(text); m != nil {
-			name := piece.FirstOf(strings.TrimSpace(m[1]), m[4])
+			name := cmp.Or(strings.TrimSpace(m[1]), m[4])
 			channel := "lag " + name
 			s.Set("channel "+channel, "protocol", map[bool]string{true: "lacp", false: "static"}[m[2] == "dynamic"], l)
 			s.Set("channel "+channel, "deployed", map[string]string{"Y": "yes", "N": "no"}[m[3]], l)

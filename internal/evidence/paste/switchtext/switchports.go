@@ -1,6 +1,7 @@
 package switchtext
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -56,7 +57,7 @@ func readPortDetail(s *sink, lines []piece.Line) int {
 			s.ofSwitch("", l)
 			subject, way, unknown = s.portSubject(m[1]), "", 0
 			s.Set(subject, "state", m[2], l)
-			s.SetIf(subject, "status", piece.FirstOf(m[5], m[3], m[4]), l)
+			s.SetIf(subject, "status", cmp.Or(m[5], m[3], m[4]), l)
 			return true
 		}
 		if subject == "" {

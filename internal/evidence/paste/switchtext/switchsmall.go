@@ -1,6 +1,7 @@
 package switchtext
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -50,7 +51,7 @@ func readRouterBond(s *sink, lines []piece.Line) int {
 			s.ofSwitch("routeros", l)
 			key := strings.ReplaceAll(strings.TrimPrefix(m[1], "lacp-"), "-", "_")
 			value := strings.ReplaceAll(m[2], ",", " ")
-			s.SetIf("link "+piece.FirstOf(bond, "bond"), key, piece.FirstOf(piece.MacText(value), value), l)
+			s.SetIf("link "+cmp.Or(bond, "bond"), key, cmp.Or(piece.MacText(value), value), l)
 			rows++
 			return true
 		}
@@ -296,7 +297,7 @@ var LinuxSwitch = piece.Reader{
 			}
 			if m := nvRow.FindStringSubmatch(text); m != nil && len(bond) > 1 {
 				s.ofSwitch("cumulus", l)
-				value := piece.FirstOf(m[2], "")
+				value := cmp.Or(m[2], "")
 				switch m[1] {
 				case "mode":
 					s.Set("link "+bond[1], "mode", map[string]string{"lacp": "802.3ad", "static": "balance-xor"}[value], l)
