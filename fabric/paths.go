@@ -3,6 +3,7 @@ package fabric
 import (
 	"net/netip"
 	"slices"
+	"sort"
 
 	"github.com/linerate/linerate/netstate"
 )
@@ -47,11 +48,14 @@ func PathsBetween(hosts []netstate.Host) []Path {
 		}
 	}
 	paths := pairs(ends)
+	known := make(map[[2]string]bool, len(paths))
+	for _, p := range paths {
+		known[[2]string{p.From, p.To}] = true
+	}
 	for i, a := range hosts {
 		for j, b := range hosts[i+1:] {
 			near, far := ends[i], ends[i+1+j]
-			known := slices.ContainsFunc(paths, func(p Path) bool { return p.From == a.Name && p.To == b.Name })
-			if !known && routesTo(a, far.addresses) && routesTo(b, near.addresses) {
+			if !known[[2]string{a.Name, b.Name}] && routesTo(a, far.addresses) && routesTo(b, near.addresses) {
 				paths = append(paths, Path{From: a.Name, To: b.Name})
 			}
 		}
@@ -74,8 +78,10 @@ type end struct {
 
 func pairs(ends []end) []Path {
 	var paths []Path
+	neighbours := neighboursOf(ends)
 	for i, a := range ends {
-		for _, b := range ends[i+1:] {
+		for _, j := range neighbours(i) {
+			b := ends[j]
 			switch {
 			case len(commonSubnets(a.addresses, b.addresses, "ipv4")) > 0:
 				paths = append(paths, Path{From: a.name, To: b.name})
@@ -85,6 +91,43 @@ func pairs(ends []end) []Path {
 		}
 	}
 	return paths
+}
+
+// neighboursOf finds for an end the later ones that may share a subnet with it, in
+// order: two addresses of one subnet begin alike by the longer prefix of the two,
+// so that a fleet of many subnets need not be compared host by host.
+func neighboursOf(ends []end) func(i int) []int {
+	lengths := make(map[int]bool) // of the prefixes
+	for _, e := range ends {
+		for _, p := range e.addresses {
+			lengths[p.Bits()] = true
+		}
+	}
+	by := make(map[netip.Prefix][]int)
+	for i, e := range ends {
+		for _, p := range e.addresses {
+			for bits := range lengths {
+				if key, err := p.Addr().Prefix(bits); err == nil && bits >= p.Bits() && Connects(p) {
+					if at := by[key]; len(at) == 0 || at[len(at)-1] != i {
+						by[key] = append(at, i)
+					}
+				}
+			}
+		}
+	}
+	return func(i int) []int {
+		var all []int
+		for _, p := range ends[i].addresses {
+			for bits := range lengths {
+				if key, err := p.Addr().Prefix(bits); err == nil && bits >= p.Bits() {
+					at := by[key]
+					all = append(all, at[sort.SearchInts(at, i+1):]...)
+				}
+			}
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
 }
 
 // commonSubnets are a's networks in which both have an address of their own;

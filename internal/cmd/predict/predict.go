@@ -102,8 +102,13 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			if err := calibrate.learn(f, m); err != nil {
 				return err
 			}
-			if n := len(pairsOf(f.state.Paths)); n*len(m.Directions)*len(m.Streams) > manyRows {
-				progress.New(con).Stage("predict %s", unit.Counted(n, "pair"))
+			pairs := len(pairsOf(f.state.Paths))
+			switch rows := pairs * len(m.Directions) * len(m.Streams); {
+			case rows > mostRows:
+				return console.BadUsage(fmt.Sprintf("%s: %s are %d predictions, at most %d are made at once", f.name, unit.Counted(pairs, "pair"), rows, mostRows),
+					"name the pairs that matter in paths:, or fewer --streams")
+			case rows > manyRows:
+				progress.New(con).Stage("predict %s", unit.Counted(pairs, "pair"))
 			}
 			if len(changes) > 0 {
 				return compareWhatIf(con, f, m, changes)
@@ -137,8 +142,12 @@ paper. --validate judges the model by published tables, or by a file of yours.
 	return c
 }
 
-// manyRows take long enough, about a second, for a word about it.
-const manyRows = 10000
+// manyRows take long enough, about a second, for a word about it; mostRows are a
+// minute and some gigabytes, and nobody reads them: 447 hosts in one subnet.
+const (
+	manyRows = 10_000
+	mostRows = 1_000_000
+)
 
 // predictArgs demands one fabric file, or several hosts; nothing where a
 // record brings its own hosts.

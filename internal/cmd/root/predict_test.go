@@ -1,6 +1,7 @@
 package root
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -192,5 +193,23 @@ hosts:
 			t.Fatal(err)
 		}
 		refused(t, "", console.ExitUnreachable, "read fabric: open "+secret, "root", "predict", secret)
+	}
+}
+
+// TestPredictTooMany: a subnet of hundreds of hosts is refused at once, with what to
+// write instead, and predicted where it is asked for less.
+func TestPredictTooMany(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("linerate: v1\nhosts:\n")
+	for i := range 400 {
+		fmt.Fprintf(&b, "  h%d: {network: {ethernets: {eth0: {addresses: [10.0.%d.%d/16]}}}, hardware: {links: {eth0: {speed: 10G}}}}\n", i, i/250, i%250+1)
+	}
+	f := file(t, "fabric.yaml", b.String())
+	o := run(t, "", "predict", f)
+	if o.status != console.ExitUsage || !strings.Contains(o.stderr, "79800 pairs are 1197000 predictions") || !strings.Contains(o.stderr, "--streams") {
+		t.Fatalf("exit %d: %s", o.status, o.stderr)
+	}
+	if o := run(t, "", "predict", f, "--streams", "1", "--directions", "forward"); o.status != console.ExitDone {
+		t.Fatalf("exit %d: %s", o.status, o.stderr)
 	}
 }
