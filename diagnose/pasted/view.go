@@ -37,7 +37,6 @@ type port struct {
 
 func viewOf(c *piece.Case) *view {
 	v := &view{c: c}
-	joinNameless(c)
 	for _, h := range c.Hosts {
 		if len(h.Facts)+len(h.Routes)+len(h.Sockets)+len(h.Cores)+len(h.Processes)+len(h.Events)+len(h.Mounts)+len(h.Counters) == 0 {
 			continue
@@ -58,54 +57,6 @@ func viewOf(c *piece.Case) *view {
 		v.unseenBonds(h)
 	}
 	return v
-}
-
-// joinNameless gives what a text says of a host without a name to the one named host
-// that has links of the same names: a paste often names its host once.
-func joinNameless(c *piece.Case) {
-	var nameless, match *piece.Host
-	for _, h := range c.Hosts {
-		if h.Name == "" && !h.Switch && len(h.Facts) > 0 {
-			nameless = h
-		}
-	}
-	if nameless == nil {
-		return
-	}
-	for _, h := range c.Hosts {
-		if h == nameless || h.Switch || !slices.ContainsFunc(h.Subjects("link"), func(l string) bool { return l != "lo" && nameless.Facts["link "+l] != nil }) {
-			continue
-		}
-		if match != nil {
-			return // two have them: nobody says which
-		}
-		match = h
-	}
-	if match == nil {
-		return
-	}
-	for subject, facts := range nameless.Facts {
-		for key, values := range facts {
-			if _, known := match.Get(subject, key); known {
-				continue
-			}
-			for _, x := range values {
-				match.Set(subject, key, x.Text, x.Source)
-			}
-		}
-	}
-	for bond, ports := range nameless.Ports {
-		if len(match.Ports[bond]) == 0 {
-			match.Ports[bond] = ports
-		}
-	}
-	match.Sockets = append(match.Sockets, nameless.Sockets...)
-	match.Events = append(match.Events, nameless.Events...)
-	match.Mounts = append(match.Mounts, nameless.Mounts...)
-	match.Cores = append(match.Cores, nameless.Cores...)
-	match.Processes = append(match.Processes, nameless.Processes...)
-	match.Routes = append(match.Routes, nameless.Routes...)
-	c.Hosts = slices.DeleteFunc(c.Hosts, func(h *piece.Host) bool { return h == nameless })
 }
 
 // unseenBonds are bonds of which only the ports were read: links with a master and
@@ -209,16 +160,8 @@ func (v *view) port(h *piece.Host, name string) port {
 
 // speedOf is a link's speed; zero unknown.
 func speedOf(h *piece.Host, link string) unit.BitRate {
-	x, ok := fact(h, link, "speed")
-	if !ok {
-		return 0
-	}
-	digits := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(x.Text, " Mbps"), "Mb/s"))
-	n, err := strconv.ParseFloat(digits, 64)
-	if err != nil || n <= 0 || n > 1e7 {
-		return 0
-	}
-	return unit.BitRate(n) * unit.Mbps
+	x, _ := fact(h, link, "speed")
+	return piece.Speed(x.Text)
 }
 
 func (v *view) bond(h *piece.Host, name string) (bond, bool) {

@@ -3,6 +3,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
+	"github.com/linerate/linerate/internal/cmd/texts"
+	"github.com/linerate/linerate/internal/evidence/paste/hoststate"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
@@ -25,8 +28,10 @@ import (
 func New(con *console.Console) *cobra.Command {
 	var out console.Output
 	var lldp string
+	var from []string
+	var whose texts.Flags
 	c := &cobra.Command{
-		Use: "discover HOST...", Short: "write a fabric from live hosts",
+		Use: "discover HOST... | --from FILE...", Short: "write a fabric from live hosts, or from what was pasted of them",
 		Long: `Reads hosts and writes the fabric file that describes them: links, bonds,
 addresses, speeds, kernel, buffers, and the round trip between those that share
 a subnet. What could not be found out stands in comments, and so does what the
@@ -38,16 +43,25 @@ HOST is local: (this host), netns:NAME, ssh://user@host or nats:NAME. Hosts are
 looked at side by side; one that is not reached is named, the others are
 written, and the exit status is 1.
 
+--from reads no host but the outputs of commands in a text, as explain does:
+whoever has a thread, a ticket or an archive of a host gets its fabric.
+
 ` + console.SSHHelp + `
 ` + console.ExitHelp,
-		Example: "  linerate discover ssh://root@192.0.2.11 ssh://root@192.0.2.12 -o fabric.yaml\n  linerate discover local:",
+		Example: "  linerate discover ssh://root@192.0.2.11 ssh://root@192.0.2.12 -o fabric.yaml\n  linerate discover local:\n  linerate discover --from thread.txt -o fabric.yaml",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return console.BadUsage(console.CommandName(cmd)+": want one HOST or more", "write local:, netns:NAME, ssh://user@host or nats:NAME")
+			switch {
+			case len(from)+len(whose.Hosts) > 0 && lldp != "":
+				return console.BadUsage("discover: --lldp listens on live hosts", "leave out --lldp, or --from")
+			case len(from)+len(whose.Hosts)+len(args) == 0:
+				return console.BadUsage(console.CommandName(cmd)+": want one HOST or more", "write local:, netns:NAME, ssh://user@host or nats:NAME; --from FILE reads text")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(from)+len(whose.Hosts) > 0 {
+				return fromTexts(cmd.Context(), con, append(from, args...), whose, out)
+			}
 			wait, err := parseLLDP(lldp)
 			if err != nil {
 				return err
@@ -56,6 +70,8 @@ written, and the exit status is 1.
 		},
 	}
 	out.Add(c, "fabric file to write (default: standard output)")
+	c.Flags().StringArrayVar(&from, "from", nil, "read these `FILE`s instead of hosts, or - for standard input")
+	whose.Add(c)
 	c.Flags().StringVar(&lldp, "lldp", "", "listen that long for what the other ends of the cables say of themselves:\nwhich links are one cable, and which are on one switch; 35s hears most")
 	return c
 }
@@ -68,6 +84,11 @@ func writeDiscovered(ctx context.Context, con *console.Console, args []string, o
 	if err != nil {
 		return err
 	}
+	return errors.Join(writeFabric(ctx, con, text, out), missing.Err())
+}
+
+// writeFabric writes the file that was asked for, else to standard output.
+func writeFabric(ctx context.Context, con *console.Console, text []byte, out console.Output) error {
 	if out.Path != "" {
 		if err := console.WriteFile(ctx, out.Path, text); err != nil {
 			return err
@@ -75,13 +96,38 @@ func writeDiscovered(ctx context.Context, con *console.Console, args []string, o
 	}
 	switch {
 	case con.JSON:
-		err = con.PrintJSON(map[string]any{"file": out.Path, "fabric": string(text)})
+		return con.PrintJSON(map[string]any{"file": out.Path, "fabric": string(text)})
 	case out.Path == "":
-		_, err = con.Stdout.Write(text)
+		_, err := con.Stdout.Write(text)
+		return err
 	case !con.Quiet:
 		fmt.Fprintf(con.Stderr, "%s is written; `linerate predict %s` comes next\n", out.Path, out.Path)
 	}
-	return errors.Join(err, missing.Err())
+	return nil
+}
+
+// fromTexts writes the fabric of what was pasted.
+func fromTexts(ctx context.Context, con *console.Console, files []string, whose texts.Flags, out console.Output) error {
+	if err := out.Check("discover:", console.FabricFile); err != nil {
+		return err
+	}
+	all, err := whose.Read(ctx, con, files)
+	if err != nil {
+		return err
+	}
+	c, err := texts.Case(con, "discover", all)
+	if err != nil {
+		return err
+	}
+	hosts, paths := hoststate.Hosts(c)
+	if len(hosts) == 0 {
+		return console.BadUsage("discover: no link, route or setting of a host is in it", "paste what `ip -d address`, `cat /proc/net/bonding/*`, `ip route` and `sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem` print")
+	}
+	text := describe.Write(hosts, paths, nil, fabric.Measure{})
+	if _, err := fabric.Parse(cmp.Or(out.Path, "the fabric"), text); err != nil {
+		return fmt.Errorf("discover: what was read makes no fabric: %w", err)
+	}
+	return writeFabric(ctx, con, text, out)
 }
 
 // discover observes hosts and returns the fabric file that describes them, and

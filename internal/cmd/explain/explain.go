@@ -66,7 +66,7 @@ func (o *opts) args(cmd *cobra.Command, args []string) error {
 		return console.BadUsage("explain: --duration and --flows are about traffic that is watched", "say --live, or leave them out")
 	case o.probe.on && (len(args) != 1 || o.paste.on()):
 		return console.BadUsage("explain: --probe is about one RECORD", "`linerate measure FABRIC -o record.json` makes one")
-	case len(args)+len(o.paste.hosts) == 0:
+	case len(args)+len(o.paste.Hosts) == 0:
 		return console.BadUsage("explain: want a RECORD, or files to read", "`linerate measure FABRIC -o record.json` makes one; `linerate explain --live` needs none: it watches the traffic of now")
 	case !o.probe.on && (o.probe.yes || o.probe.out.Path != "" || o.probe.out.Force):
 		return console.BadUsage("explain: --yes, --output and --force are about probes", "say --probe, or leave them out")
@@ -78,14 +78,14 @@ func (o *opts) run(ctx context.Context, args []string) error {
 	if o.live.on {
 		return explainLive(ctx, o.con, append(args, "local:")[0], o.live)
 	}
-	texts, isRecord, err := readPasted(ctx, o.con, args, o.paste)
+	all, err := o.paste.Read(ctx, o.con, args)
 	if err != nil {
 		return err
 	}
-	if !isRecord && !o.probe.on {
-		return explainPasted(o.con, texts, o.paste)
+	if !o.paste.isRecord(all) && !o.probe.on {
+		return explainPasted(o.con, all, o.paste)
 	}
-	r, _, err := console.ParseRecord(args[0], texts[0].Bytes)
+	r, _, err := console.ParseRecord(args[0], all[0].Bytes)
 	if err != nil {
 		return err
 	}

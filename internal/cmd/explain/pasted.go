@@ -2,16 +2,14 @@ package explain
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/diagnose/pasted"
 	"github.com/linerate/linerate/internal/cmd/console"
-	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/cmd/texts"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/internal/evidence/resultfile"
 	"github.com/linerate/linerate/unit"
@@ -27,81 +25,39 @@ with its command. --host NAME=FILE says whose a file is.
 
 // pasteFlags are the flags of explain that are about pasted text.
 type pasteFlags struct {
-	hosts    []string
+	texts.Flags
 	all      bool
 	markdown bool
 }
 
 func (f *pasteFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.hosts, "host", nil, "a file and whose it is, as `NAME=FILE` (again for others)")
+	f.Flags.Add(c)
 	c.Flags().BoolVar(&f.all, "all", false, "of pasted text: every finding, and what was read")
 	c.Flags().BoolVar(&f.markdown, "markdown", false, "of pasted text: the answer as Markdown, for a reply")
 }
 
 // on reports flags that only pasted text takes.
-func (f *pasteFlags) on() bool { return len(f.hosts) > 0 || f.all || f.markdown }
+func (f *pasteFlags) on() bool { return len(f.Hosts) > 0 || f.all || f.markdown }
 
-// mostPasted bounds what is read of a text.
-const mostPasted = 64 << 20
-
-// readPasted reads the files of a question; records is true where the one file is
-// a record, or another tool's result that is nothing but that.
-func readPasted(ctx context.Context, con *console.Console, args []string, f pasteFlags) (texts []piece.Text, isRecord bool, err error) {
-	for _, arg := range args {
-		text, err := textOf(ctx, con, arg)
-		if err != nil {
-			return nil, false, err
-		}
-		texts = append(texts, piece.Text{Name: arg, Bytes: text})
+// isRecord reports the one file that is a record, or another tool's result that is
+// nothing but that.
+func (f *pasteFlags) isRecord(all []piece.Text) bool {
+	if len(all) != 1 || f.on() {
+		return false
 	}
-	for _, h := range f.hosts {
-		name, file, ok := strings.Cut(h, "=")
-		if !ok || name == "" || file == "" {
-			return nil, false, console.BadUsage(fmt.Sprintf("explain: --host %q is no NAME=FILE", h), "--host nas=nas.txt")
-		}
-		text, err := textOf(ctx, con, file)
-		if err != nil {
-			return nil, false, err
-		}
-		texts = append(texts, piece.Text{Name: file, Host: name, Bytes: text})
-	}
-	if len(texts) == 1 && !f.on() {
-		text := texts[0].Bytes
-		_, foreign := resultfile.Detect(text)
-		isRecord = foreign || bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
-	}
-	return texts, isRecord, nil
-}
-
-// textOf is a file's text, or standard input's.
-func textOf(ctx context.Context, con *console.Console, file string) ([]byte, error) {
-	if file != "-" {
-		return console.ReadNamed(ctx, "read record", file, console.MostRecord)
-	}
-	text, err := io.ReadAll(io.LimitReader(con.Stdin, mostPasted+1))
-	if err != nil {
-		return nil, fmt.Errorf("read standard input: %w", err)
-	}
-	if len(text) > mostPasted {
-		return nil, console.BadUsage("read standard input: it has more than 64 MiB", "leave out what is no output of a command")
-	}
-	return text, nil
+	_, foreign := resultfile.Detect(all[0].Bytes)
+	return foreign || bytes.HasPrefix(bytes.TrimSpace(all[0].Bytes), []byte("{"))
 }
 
 // explainPasted answers from text.
-func explainPasted(con *console.Console, texts []piece.Text, f pasteFlags) error {
-	one := texts[0].Name
-	if len(texts) == 1 && !con.JSON {
-		texts[0].Name = "" // "line 12" says where
+func explainPasted(con *console.Console, all []piece.Text, f pasteFlags) error {
+	one := all[0]
+	c, err := texts.Case(con, "explain", all)
+	if err != nil && len(all) == 1 && console.MayBeRecord(one.Bytes) {
+		_, _, err = console.ParseRecord(one.Name, one.Bytes)
 	}
-	c := paste.Parse(texts)
-	if len(c.Read) == 0 {
-		if len(texts) == 1 && console.MayBeRecord(texts[0].Bytes) {
-			_, _, err := console.ParseRecord(one, texts[0].Bytes)
-			return err
-		}
-		return console.BadUsage("explain: nothing in it is the output of a command, a configuration or a result that linerate reads",
-			"paste what `cat /proc/net/bonding/bond0`, `ip -s -d link`, `iperf3 -c PEER -P 8 -V`, `ss -tin`, `ethtool`, `lspci -vv`, the network configuration or a switch's `show` commands print")
+	if err != nil {
+		return err
 	}
 	answer := pasted.Judge(c)
 	if con.JSON {

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
+	"github.com/linerate/linerate/internal/cmd/texts"
 	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -34,13 +35,14 @@ type opts struct {
 	root    string
 	all     bool
 	capture captureFlags
+	whose   texts.Flags
 }
 
 // New is `linerate inspect`.
 func New(con *console.Console) *cobra.Command {
 	var flags opts
 	c := &cobra.Command{
-		Use: "inspect [HOST... | FABRIC]", Short: "one host's links, bonds, limits, and what is wrong with them",
+		Use: "inspect [HOST... | FABRIC | FILE...]", Short: "one host's links, bonds, limits, and what is wrong with them",
 		Long: `Shows one host's network as far as throughput goes, and what is wrong with it
 whatever is measured. Nothing is changed and nothing is sent.
 
@@ -48,6 +50,10 @@ HOST is local: (this host, the default), netns:NAME, ssh://user@host or
 nats:NAME.
 
 ` + pairHelp + `
+Of a FILE, or - for standard input, the hosts are shown that the outputs of
+commands in it tell of, as far as they do. What limits a load test in it is
+explain's to say.
+
 --capture writes what was read into an archive, for somebody else to look at:
 linerate/host.json, which is what --root shows, and the files of /proc and /sys
 that it was read from. There are no keys, no passwords, no wireless networks
@@ -65,7 +71,7 @@ between two network namespaces without names, which end with the program, else
 over loopback.
 
 ` + console.ExitHelp,
-		Example: "  linerate inspect\n  linerate inspect ssh://root@192.0.2.11 --json\n  linerate inspect ssh://root@192.0.2.11 --capture host.tar.gz --anonymous\n  linerate inspect --root host.tar.gz --all\n  linerate inspect ssh://root@192.0.2.11 --calibrate",
+		Example: "  linerate inspect\n  linerate inspect ssh://root@192.0.2.11 --json\n  linerate inspect ssh://root@192.0.2.11 --capture host.tar.gz --anonymous\n  linerate inspect --root host.tar.gz --all\n  linerate inspect thread.txt\n  linerate inspect ssh://root@192.0.2.11 --calibrate",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if several(args) && (flags.root != "" || flags.capture.file != "" || flags.rate.calibrate) {
 				return console.BadUsage(console.CommandName(cmd)+": --root, --capture and --calibrate are about one HOST", "leave them out, or name one HOST")
@@ -75,6 +81,9 @@ over loopback.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := flags.check(args); err != nil {
 				return err
+			}
+			if len(flags.whose.Hosts) > 0 || isFiles(args) {
+				return inspectFiles(cmd.Context(), con, args, flags)
 			}
 			if several(args) {
 				return inspectSeveral(cmd.Context(), con, args, flags.all)
@@ -102,6 +111,7 @@ over loopback.
 	}
 	c.Flags().StringVar(&flags.root, "root", "", "show what was captured: a directory or an archive")
 	c.Flags().BoolVar(&flags.all, "all", false, "show everything that was read")
+	flags.whose.Add(c)
 	flags.capture.add(c)
 	flags.rate.add(c)
 	return c

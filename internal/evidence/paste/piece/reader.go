@@ -89,6 +89,7 @@ func (readers Table) Read(texts []Text) Case {
 			readers.take(&c, seg)
 		}
 	}
+	c.joinNameless()
 	return c
 }
 

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/linerate/linerate/unit"
 )
 
 // Digits is a text of digits alone.
@@ -97,6 +99,16 @@ func Mbits(s string) string {
 		return ""
 	}
 	return strconv.FormatFloat(n, 'f', 0, 64)
+}
+
+// Speed is the speed that a fact's text says, in Mbit/s; zero unknown.
+func Speed(text string) unit.BitRate {
+	digits := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(text, " Mbps"), "Mb/s"))
+	n, err := strconv.ParseFloat(digits, 64)
+	if err != nil || n <= 0 || n > 1e7 {
+		return 0
+	}
+	return unit.BitRate(n) * unit.Mbps
 }
 
 // Bps is a rate in whole bits a second as text, of a number and a unit's first

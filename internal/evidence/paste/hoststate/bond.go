@@ -1,0 +1,97 @@
+package hoststate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/netstate"
+)
+
+// bond is a bond as far as it was read: options with a field of their own that were
+// not stand in NotRead.
+func bond(h *piece.Host, name string) netstate.Bond {
+	b := netstate.UnreadBond()
+	for _, o := range bondopt.Options() {
+		text := fact(h, name, o.Name)
+		if strings.EqualFold(text, bondopt.None) && o.Words == nil {
+			continue // no port, no address: as a bond without the option is
+		}
+		if word, err := o.Word(text); (text == "" || err != nil || o.Put(&b, word) != nil) && o.Own() {
+			b.NotRead = append(b.NotRead, o.Name)
+		}
+	}
+	b.Ports = portsOf(h, name)
+	if id := count(h, "link "+name, "ad_aggregator"); id > 0 {
+		ad := netstate.Aggregator{ID: id, Ports: count(h, "link "+name, "ad_num_ports"), ActorKey: count(h, "link "+name, "ad_actor_key"),
+			PartnerKey: count(h, "link "+name, "ad_partner_key")}
+		ad.PartnerMAC, _ = flow.ParseMAC(fact(h, name, "ad_partner_mac"))
+		b.AD = &ad
+	}
+	return b
+}
+
+// portsOf are a bond's ports: in the order that they run in, else as they are
+// declared, else those that name it as their master.
+func portsOf(h *piece.Host, bond string) []string {
+	if ports := h.Ports[bond]; len(ports) > 0 {
+		return slices.Clone(ports)
+	}
+	if declared, ok := h.Get("config "+bond, "ports"); ok {
+		return strings.Fields(declared.Text)
+	}
+	var out []string
+	for _, link := range slices.Concat(h.Subjects("link"), h.Subjects("config")) {
+		if fact(h, link, "master") == bond && !slices.Contains(out, link) {
+			out = append(out, link)
+		}
+	}
+	return out
+}
+
+// masterOf is the bond that a link is a port of; "" none.
+func masterOf(h *piece.Host, link string) string {
+	master := fact(h, link, "master")
+	if master != "" && (fact(h, master, "kind") == "bond" || len(h.Ports[master]) > 0) {
+		return master
+	}
+	for bond, ports := range h.Ports {
+		if slices.Contains(ports, link) {
+			return bond
+		}
+	}
+	return ""
+}
+
+// port is a link's state as a port; nil where it is none, or nothing says whether
+// its bond uses it.
+func port(h *piece.Host, link, bond string) *netstate.BondPort {
+	if bond == "" {
+		return nil
+	}
+	mii := fact(h, link, "mii_status")
+	_, carrier := state(h, link)
+	p := netstate.BondPort{Bond: bond, MIIUp: strings.EqualFold(mii, "up") || mii == "" && carrier,
+		AggregatorID: count(h, "link "+link, "aggregator_id"), FailureCount: count(h, "link "+link, "link_failure_count"),
+		ActorState: uint8(min(count(h, "link "+link, "actor_state"), 255)), PartnerState: uint8(min(count(h, "link "+link, "partner_state"), 255)),
+		PartnerKey: count(h, "link "+link, "partner_key"), ActorChurn: fact(h, link, "actor_churn"), PartnerChurn: fact(h, link, "partner_churn")}
+	p.PartnerMAC, _ = flow.ParseMAC(fact(h, link, "partner_system_mac"))
+	p.Active = active(h, link, bond, p)
+	return &p
+}
+
+// active says whether the bond sends over a port.
+func active(h *piece.Host, link, bond string, p netstate.BondPort) bool {
+	if slave := fact(h, link, "slave_state"); slave != "" {
+		return strings.EqualFold(slave, "active")
+	}
+	if one := fact(h, bond, "active_slave"); fact(h, bond, "mode") == "active-backup" && one != "" {
+		return one == link
+	}
+	if id := count(h, "link "+bond, "ad_aggregator"); id > 0 && p.AggregatorID > 0 {
+		return id == p.AggregatorID
+	}
+	return true
+}
