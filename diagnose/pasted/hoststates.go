@@ -1,0 +1,51 @@
+package pasted
+
+import (
+	diagnosehost "github.com/linerate/linerate/diagnose/host"
+	"github.com/linerate/linerate/internal/evidence/paste/hoststate"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/record"
+)
+
+// limits are the findings about hosts that limit traffic by themselves, with the
+// cause that they come to, and how sure that is where nothing else was found.
+var limits = map[string]struct {
+	cause record.Cause
+	sure  float64
+}{
+	diagnosehost.HalfDuplex: {record.Congestion, 0.6}, diagnosehost.LinkErrors: {record.Congestion, 0.55}, diagnosehost.CloudCap: {record.Shaper, 0.75},
+	diagnosehost.CardSlot: {record.CardSlot, 0.5}, diagnosehost.StrictFilter: {record.AsymmetricRoute, 0.5}, diagnosehost.SoftirqOneCore: {record.ReceiverCPU, 0.5},
+	diagnosehost.VLANMTU: {record.MTU, 0.45}, diagnosehost.BondPortMTU: {record.MTU, 0.5}, diagnosehost.ShaperLeft: {record.Shaper, 0.45},
+	diagnosehost.ECMPDead: {record.SingleLink, 0.5}, diagnosehost.MPTCPLimits: {record.SingleLink, 0.5}, diagnosehost.PairMTU: {record.MTU, 0.5},
+	diagnosehost.BufferForBDP: {record.ReceiveWindow, 0.5}, diagnosehost.BondOneLink: {record.SingleLink, 0.45}, diagnosehost.BondPortOutside: {record.LACPDown, 0.6},
+	diagnosehost.BondNoPartner: {record.LACPDown, 0.6}, diagnosehost.BondTwoPartners: {record.LACPDown, 0.6}, diagnosehost.RingDrops: {record.ReceiverCPU, 0.5},
+	diagnosehost.BacklogDrops: {record.ReceiverCPU, 0.5}, diagnosehost.SlowLink: {record.LineRate, 0.5},
+}
+
+// hostFindings are what the rules for observed hosts find in the states that the
+// text makes: of use where none of the rules for text knew the question.
+func hostFindings(v *view) {
+	hosts, paths := hoststate.Hosts(*v.c)
+	states := predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: paths}
+	var all []diagnosehost.Finding
+	for _, h := range hosts {
+		states.Hosts[h.Name] = h
+		for _, f := range diagnosehost.Judge(h) {
+			f.Hosts = []string{h.Name}
+			all = append(all, f)
+		}
+	}
+	all = append(all, diagnosehost.Pairs(states, nil)...)
+	for _, f := range all {
+		l, ok := limits[f.Kind]
+		if !ok || f.Severity == diagnosehost.Info {
+			continue
+		}
+		evidence := make([]record.Evidence, len(f.Evidence))
+		for i, e := range f.Evidence {
+			evidence[i] = record.Evidence{What: e.What, Value: e.Value, Source: "as read"}
+		}
+		v.add(l.cause, l.sure, v.hostOf(f.Hosts[0]), f.Kind, f.What, f.Remedy, evidence...)
+	}
+}
