@@ -3,13 +3,11 @@ package hoststate_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/describe"
 	"github.com/linerate/linerate/internal/evidence/paste"
@@ -138,23 +136,6 @@ func TestHosts(t *testing.T) {
 	other := hosts[1]
 	if l, ok := other.Link("eno1"); !ok || l.Speed != 0 || l.Device != nil || l.Bond != nil || len(other.Links) != 1 || other.Kernel.Release != "" {
 		t.Errorf("pve %+v", other)
-	}
-}
-
-// TestFindings: a host's own rules see in pasted text what they see in a host.
-func TestFindings(t *testing.T) {
-	hosts, paths := hoststate.Hosts(paste.Parse([]piece.Text{{Name: "t", Bytes: []byte(pasted)}}))
-	var kinds []string
-	for _, f := range diagnosehost.Judge(hosts[0]) {
-		kinds = append(kinds, f.Kind)
-	}
-	for _, want := range []string{"bond-port-outside", "bond-one-link", "card-slot"} {
-		if !slices.Contains(kinds, want) {
-			t.Errorf("no %s in %v", want, kinds)
-		}
-	}
-	if len(paths) == 0 {
-		t.Fatal("no path")
 	}
 }
 
