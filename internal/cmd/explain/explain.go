@@ -131,7 +131,10 @@ const worthExpecting = 1.005
 // printFindings writes the findings of a record's results; of several, what
 // they come to first.
 func printFindings(con *console.Console, r record.Record, findings []record.Finding) {
-	if len(findings) == 0 {
+	for _, f := range r.Failures {
+		fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%s to %s: no result: ", f.From, f.To), f.Error, con.Width()))
+	}
+	if len(findings)+len(r.Failures) == 0 {
 		fmt.Fprintln(con.Stderr, "the record has no result to explain")
 	}
 	if len(findings) > 1 {

@@ -8,11 +8,14 @@ package resultfile
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
+	"unicode/utf16"
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/analysis/series"
@@ -52,8 +55,8 @@ const headLength = 64 << 10
 // Detect says which format a text has; ok is false for any other. It looks at
 // the beginning only, so that a file cut off later is known too.
 func Detect(text []byte) (f Format, ok bool) {
-	head := bytes.TrimLeft(text[:min(len(text), headLength)], "\xef\xbb\xbf \t\r\n")
-	if len(head) > 0 && head[0] == '{' {
+	head := bytes.TrimLeft(asUTF8(text[:min(len(text), headLength)]), "\xef\xbb\xbf \t\r\n")
+	if len(head) > 0 && (head[0] == '{' || head[0] == '[') {
 		switch {
 		case bytes.Contains(head, []byte(`"schema"`)) && bytes.Contains(head, []byte("linerate.record")):
 			return "", false
@@ -77,7 +80,7 @@ func Detect(text []byte) (f Format, ok bool) {
 // say what such a file cannot. Errors: ErrFormat, ErrNothing, or what is wrong
 // where.
 func Read(text []byte) (record.Record, error) {
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	text = bytes.TrimPrefix(asUTF8(text), []byte("\xef\xbb\xbf"))
 	format, ok := Detect(text)
 	if !ok {
 		return record.Record{}, ErrFormat
@@ -89,8 +92,10 @@ func Read(text []byte) (record.Record, error) {
 	var err error
 	switch format {
 	case IPerf3JSON:
+		text = noNumbers.ReplaceAll(text, []byte(": null"))
 		err = readDocuments(text, &out)
 	case IPerf3Stream:
+		text = noNumbers.ReplaceAll(text, []byte(": null"))
 		err = readStream(text, &out)
 	case IPerf2CSV:
 		err = readCSV(text, &out)
@@ -113,6 +118,28 @@ func Read(text []byte) (record.Record, error) {
 		}
 	}
 	return out, nil
+}
+
+// noNumbers are what C prints of a quotient by zero, which JSON has no word for.
+var noNumbers = regexp.MustCompile(`:\s*-?(?:nan|inf)\b`)
+
+// asUTF8 is a text as UTF-8: PowerShell's ">" writes UTF-16.
+func asUTF8(text []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(text, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(text, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return text
+	}
+	text = text[2:]
+	units := make([]uint16, len(text)/2)
+	for i := range units {
+		units[i] = order.Uint16(text[2*i:])
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // settle computes what follows from a trial's lanes and blocks.

@@ -102,6 +102,7 @@ func readCSV(text []byte, out *record.Record) error {
 	if err != nil {
 		return err
 	}
+	streams = withReports(streams)
 	old := orient(streams)
 	for _, group := range together(streams) {
 		if len(out.Trials) >= mostTrials {
@@ -118,6 +119,36 @@ func readCSV(text []byte, out *record.Record) error {
 		out.Trials = append(out.Trials, t)
 	}
 	return nil
+}
+
+// withReports puts what the server reported of a sender's datagrams in the place of
+// what the sender counted: of UDP the client prints both, the server's row with the
+// addresses the other way round and columns of loss (Client.cpp, ReportServerUDP).
+func withReports(streams []*stream) []*stream {
+	type ends struct {
+		from, to netip.AddrPort
+		id       int
+	}
+	reports := make(map[ends][]*stream)
+	for _, s := range streams {
+		if r := s.whole(); r.udp {
+			reports[ends{r.to, r.from, r.id}] = append(reports[ends{r.to, r.from, r.id}], s)
+		}
+	}
+	used := make(map[*stream]bool)
+	for _, s := range streams {
+		w := s.whole()
+		all := reports[ends{w.from, w.to, w.id}]
+		if w.udp || len(all) == 0 || math.Abs(all[0].whole().at.Sub(w.at).Seconds()) > 2 {
+			continue
+		}
+		r := all[0].whole()
+		reports[ends{w.from, w.to, w.id}] = all[1:]
+		used[all[0]] = true
+		r.from, r.to, r.at = w.from, w.to, w.at
+		s.total = &r
+	}
+	return slices.DeleteFunc(streams, func(s *stream) bool { return used[s] })
 }
 
 // totalled reports a row over all the time of the intervals before it.

@@ -54,6 +54,7 @@ type start struct {
 	AskedBuffer float64 `json:"sock_bufsize"`
 	SndBuf      float64 `json:"sndbuf_actual"`
 	RcvBuf      float64 `json:"rcvbuf_actual"`
+	Bitrate     float64 `json:"target_bitrate"` // of a stream, as 3.7 to 3.10 write it
 	Test        struct {
 		Protocol string  `json:"protocol"`
 		Streams  float64 `json:"num_streams"`
@@ -68,6 +69,15 @@ type start struct {
 		Bitrate  float64 `json:"target_bitrate"` // of a stream
 		FQRate   float64 `json:"fqrate"`         // likewise; newer versions
 	} `json:"test_start"`
+}
+
+// length is how long a row's bytes took: its end less its start, as iperf3 divides
+// itself. In a receiver's row the seconds are the sender's (3.5 to 3.9).
+func (s span) length() float64 {
+	if s.End > s.Start && s.Start >= 0 {
+		return s.End - s.Start
+	}
+	return max(s.Seconds, 0)
 }
 
 // span is one row: a stream's or a sum's, of an interval or of all.
@@ -125,19 +135,30 @@ type end struct {
 }
 
 // readDocuments reads one document or several, one after the other, as a
-// server or a loop over clients writes them to one file.
+// server or a loop over clients writes them to one file, or in an array. What
+// follows them and is none, such as iperf3's own error, is left out and said.
 func readDocuments(text []byte, out *record.Record) error {
 	d := json.NewDecoder(bytes.NewReader(text))
-	for {
+	list := bytes.HasPrefix(bytes.TrimSpace(text), []byte("["))
+	if list {
+		if _, err := d.Token(); err != nil {
+			return err
+		}
+	}
+	for read := 0; ; read++ {
 		var doc document
-		from := d.InputOffset()
+		from := int(min(d.InputOffset(), int64(len(text))))
+		if list && !d.More() && !cutOffIn(text[from:]) {
+			return nil
+		}
 		err := d.Decode(&doc)
 		var kind *json.UnmarshalTypeError
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, io.ErrUnexpectedEOF):
-			whole, ok := mend(text[min(int(from), len(text)):])
+			rest := bytes.TrimLeft(text[from:], ", \t\r\n")
+			whole, ok := mend(rest)
 			if !ok {
 				return fmt.Errorf("after byte %d: the text ends in the middle, before anything that counts", from)
 			}
@@ -147,6 +168,11 @@ func readDocuments(text []byte, out *record.Record) error {
 			}
 			doc.cutOff = true
 		case errors.As(err, &kind): // one field that reads otherwise: the rest counts
+		case err != nil && read > 0:
+			if n := len(out.Trials); n > 0 {
+				out.Trials[n-1].Notes = append(out.Trials[n-1].Notes, "what follows the document in the file is no JSON, and was left out")
+			}
+			return nil
 		case err != nil:
 			return err
 		}
@@ -158,6 +184,9 @@ func readDocuments(text []byte, out *record.Record) error {
 		}
 	}
 }
+
+// cutOffIn reports that an array's text ends without its bracket.
+func cutOffIn(rest []byte) bool { return !bytes.Contains(rest, []byte("]")) }
 
 // mend closes what a text that was cut off left open, behind its last whole
 // element; ok is false where there is none.

@@ -1,6 +1,7 @@
 package resultfile
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -46,7 +47,7 @@ func milliseconds(us float64) float64 {
 // rateLimit is what -b let the streams of each direction send in sum: iperf3
 // counts it by stream. Zero is no limit.
 func (d document) rateLimit() unit.BitRate {
-	each := d.Start.Test.Bitrate
+	each := cmp.Or(d.Start.Test.Bitrate, d.Start.Bitrate)
 	if !(each > 0) || each > 1e15 {
 		return 0
 	}

@@ -24,6 +24,9 @@ type laneOf struct {
 // intervals of a test that did not come to its end.
 func (d document) lanes() []laneOf {
 	var out []laneOf
+	if d.cutOff && len(d.Intervals) > 0 && d.End.Sum == nil && d.End.Sent == nil && d.End.Received == nil {
+		d.End.Streams = nil // some of the streams' rows may be lost: the intervals have all
+	}
 	for i := range d.End.Streams {
 		s := d.End.Streams[i]
 		switch {
@@ -91,8 +94,8 @@ func (d document) tcpLane(place int, sent, received span) laneOf {
 	if row.Sender == nil && received.Sender != nil {
 		row = received
 	}
-	out := laneOf{lane: d.laneAt(place, row), seconds: max(received.Seconds, 0)}
-	out.lane.Goodput = unit.FromBytes(max(received.Bytes, 0), received.Seconds)
+	out := laneOf{lane: d.laneAt(place, row), seconds: received.length()}
+	out.lane.Goodput = unit.FromBytes(max(received.Bytes, 0), out.seconds)
 	if received.Bytes <= 0 && sent.Bytes > 0 {
 		out.lane.Goodput, out.seconds, out.sender = unit.FromBytes(sent.Bytes, sent.Seconds), sent.Seconds, true
 	}
