@@ -34,7 +34,7 @@ func portsOf(h netstate.Host, bond netstate.Link) []netstate.Link {
 
 // bondRules are what is looked for in each bond, in the order it is said.
 var bondRules = [...]func(bondView) (Finding, bool){
-	bondView.portDown, bondView.noPartner, bondView.twoPartners, bondView.outside, bondView.unwatched, bondView.portMTU,
+	bondView.portDown, bondView.noPartner, bondView.twoPartners, bondView.outside, bondView.split, bondView.unwatched, bondView.portMTU,
 	bondView.churned, bondView.flapping, bondView.onePolicyLink, bondView.unequal, bondView.delays, bondView.minLinks,
 }
 
@@ -144,6 +144,58 @@ func (b bondView) outside() (Finding, bool) {
 		Severity: Fault, Evidence: evidence,
 		Remedy: "put all switch ports of the bond into one LACP group of one switch (or of one MLAG pair), at one speed",
 	}, true
+}
+
+// split: ports with carrier in different aggregators, of which one alone carries,
+// also where nobody says which (/proc/net/bonding without root); or none does.
+func (b bondView) split() (Finding, bool) {
+	bond := b.link.Bond
+	if bond.Mode != netstate.LACP || !b.link.Up || bond.AD != nil && bond.AD.ID != 0 {
+		return Finding{}, false
+	}
+	var ids []int
+	var carry []netstate.Link
+	var evidence []record.Evidence
+	for _, p := range b.ports {
+		if p.Port == nil || !p.Carrier {
+			continue
+		}
+		carry = append(carry, p)
+		if id := p.Port.AggregatorID; id != 0 {
+			evidence = append(evidence, diagnose.Fact("aggregator of "+p.Name, fmt.Sprint(id), "IFLA_BOND_SLAVE_AD_AGGREGATOR_ID"))
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	f := Finding{
+		Kind: BondPortOutside, Severity: Fault, Evidence: evidence,
+		What:   fmt.Sprintf("the ports of %s are in %d aggregators: those of one alone carry, the others nothing", b.link.Name, len(ids)),
+		Remedy: fmt.Sprintf("put all switch ports of the bond into one LACP group of one switch (or of one MLAG pair), at one speed; as root /proc/net/bonding/%s says whom each port hears", b.link.Name),
+	}
+	switch {
+	case len(ids) > 1:
+		return f, true
+	case bond.AD != nil && len(ids) == 0 && len(carry) > 0:
+		f.What = fmt.Sprintf("%s has no active aggregator: it carries nothing, though %s up", b.link.Name, areUp(carry))
+		f.Evidence = []record.Evidence{diagnose.Fact("active aggregator of "+b.link.Name, "none", "IFLA_BOND_AD_INFO_AGGREGATOR")}
+		return f, true
+	}
+	return Finding{}, false
+}
+
+func goDown(ports []netstate.Link) string {
+	if len(ports) == 1 {
+		return ports[0].Name + " goes down"
+	}
+	return portNames(ports) + " go down"
+}
+
+func areUp(ports []netstate.Link) string {
+	if len(ports) == 1 {
+		return ports[0].Name + " is"
+	}
+	return portNames(ports) + " are"
 }
 
 // unwatched: without link monitoring a dead port keeps its share of the
@@ -415,10 +467,12 @@ func (b bondView) churned() (Finding, bool) {
 const (
 	flaps       = 3
 	flapsOthers = 3
+	flapsMany   = 100 // of a port, whatever the others do
 	linkFlaps   = 20
 )
 
-// flapping: one port fails again and again while others of the bond do not.
+// flapping: one port fails again and again while others of the bond do not, or any
+// so often that no switch starts anew like that.
 func (b bondView) flapping() (Finding, bool) {
 	least := -1
 	for _, p := range b.ports {
@@ -434,13 +488,13 @@ func (b bondView) flapping() (Finding, bool) {
 		}
 		n := p.Port.FailureCount
 		evidence = append(evidence, diagnose.Fact("link failures of "+p.Name, fmt.Sprint(n), "IFLA_BOND_SLAVE_LINK_FAILURE_COUNT"))
-		if n >= flaps && n > flapsOthers*least {
+		if n >= flaps && n > flapsOthers*least || n >= flapsMany {
 			out = append(out, p)
 		}
 	}
 	return Finding{
 		Kind:     BondFlapping,
-		What:     fmt.Sprintf("%s goes down again and again: each time its flows move to the other ports of %s", portNames(out), b.link.Name),
+		What:     fmt.Sprintf("%s again and again: each time flows move to other ports of %s", goDown(out), b.link.Name),
 		Severity: Warning, Evidence: evidence,
 		Remedy: fmt.Sprintf("clean or replace cable and module of %s, then try another switch port; see `ethtool -m %s`", portNames(out), firstName(out)),
 	}, len(out) > 0

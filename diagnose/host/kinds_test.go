@@ -178,6 +178,11 @@ var bondCases = []kindCase{
 	{"a port is down", BondPortDown, Fault, port(func(l *netstate.Link) { l.Carrier = false }), all(port(func(l *netstate.Link) { l.Carrier = false }), func(h *netstate.Host) { h.Links[bond0].Up = false })},
 	{"nobody answers", BondNoPartner, Fault, all(bond(func(b *netstate.Bond) { b.AD.PartnerMAC = flow.MAC{} }), port(func(l *netstate.Link) { l.Port.PartnerMAC = flow.MAC{} })), bond(func(b *netstate.Bond) { b.AD = nil })},
 	{"another aggregator", BondPortOutside, Fault, port(func(l *netstate.Link) { l.Port.AggregatorID = 2 }), port(func(l *netstate.Link) { l.Port.AggregatorID = 0 })},
+	{"two aggregators, nobody says which carries", BondPortOutside, Fault, all(bond(func(b *netstate.Bond) { b.AD = nil }), port(func(l *netstate.Link) { l.Port.AggregatorID = 2 })), bond(func(b *netstate.Bond) { b.AD = nil })},
+	{"no active aggregator", BondPortOutside, Fault, func(h *netstate.Host) {
+		h.Links[bond0].Bond.AD = &netstate.Aggregator{}
+		h.Links[port0].Port.AggregatorID, h.Links[port1].Port.AggregatorID = 0, 0
+	}, bond(func(b *netstate.Bond) { b.AD = nil })},
 	{"two switches", BondTwoPartners, Fault, port(func(l *netstate.Link) { l.Port.AggregatorID, l.Port.PartnerMAC = 2, flow.MAC{2, 0, 0, 0, 0, 9} }), port(func(l *netstate.Link) { l.Port.PartnerMAC = flow.MAC{} })},
 	{"two groups of one switch", BondTwoPartners, Fault, port(func(l *netstate.Link) { l.Port.AggregatorID, l.Port.PartnerKey = 2, 8 }), none},
 	{"miimon 0", BondUnwatched, Fault, bond(func(b *netstate.Bond) { b.Miimon = 0 }), bond(func(b *netstate.Bond) { b.Miimon, b.Options = 0, map[string]string{"arp_interval": "100"} })},
@@ -185,6 +190,9 @@ var bondCases = []kindCase{
 	{"the far end churns", BondChurn, Warning, port(func(l *netstate.Link) { l.Port.PartnerChurn = "churned" }), port(func(l *netstate.Link) { l.Port.PartnerChurn = "monitoring" })},
 	{"not distributing", BondChurn, Warning, port(func(l *netstate.Link) { l.Port.ActorState = 0x0f }), port(func(l *netstate.Link) { l.Port.ActorState = 0x3f })},
 	{"one port flaps", BondFlapping, Warning, port(func(l *netstate.Link) { l.Port.FailureCount = 9 }), func(h *netstate.Host) { h.Links[port0].Port.FailureCount, h.Links[port1].Port.FailureCount = 9, 9 }},
+	{"both ports flap", BondFlapping, Warning, func(h *netstate.Host) {
+		h.Links[port0].Port.FailureCount, h.Links[port1].Port.FailureCount = 92028, 71524
+	}, func(h *netstate.Host) { h.Links[port0].Port.FailureCount, h.Links[port1].Port.FailureCount = 30, 31 }},
 	{"layer2+3, one address", BondOneLink, Warning, bond(func(b *netstate.Bond) { b.HashPolicy = netstate.Layer23 }), bond(func(b *netstate.Bond) { b.HashPolicy = netstate.Encap34 })},
 	{"layer2 through a gateway", BondLayer2Gateway, Warning, bond(func(b *netstate.Bond) { b.HashPolicy = netstate.Layer2 }), bond(func(b *netstate.Bond) { b.HashPolicy, b.Mode = netstate.Layer2, netstate.ActiveBackup })},
 	{"speeds differ", BondUnequal, Warning, port(func(l *netstate.Link) { l.Speed = 10e9; l.Device = nil }), port(func(l *netstate.Link) { l.Speed = 0 })},

@@ -47,7 +47,7 @@ var rules = []rule{
 	layer2Hash, oneNextHop, roundRobin, switchHash, placedFlows, fewFlows, multipathHash, otherBundles, oneConnection,
 	windows, paced, slowPort, badFrames, stalledRuns, slots, busyCores, threads, offloads, secondInterface, cloudFlow,
 	healthyRuns, singleLinks, healthyState, idleProgram, guest, evenAdapters, smallBuffers, halfDuplex, smallRing, paused, lossyPath, toolWindow, socketPace, blackHole, smallBridge, failoverPaths, busyPrograms, emptyTables, martians, syncWrites, cloudCap, wholeLACP,
-	sambaChannels, hostFindings,
+	sambaChannels, noAggregator, hostFindings,
 }
 
 // leastSure is how sure a finding must be to be one.

@@ -100,6 +100,8 @@ func (p *bondingParser) line(key, value string) {
 		return
 	}
 	switch {
+	case strings.HasPrefix(key, "bond ") && strings.HasSuffix(key, " has no active aggregator"):
+		p.b.Bond.AD = &netstate.Aggregator{}
 	case p.section == sectionBond:
 		p.bond(key, value)
 	case p.section == sectionAggregator:

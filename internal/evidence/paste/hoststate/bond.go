@@ -29,6 +29,8 @@ func bond(h *piece.Host, name string) netstate.Bond {
 			PartnerKey: count(h, "link "+name, "ad_partner_key")}
 		ad.PartnerMAC, _ = flow.ParseMAC(fact(h, name, "ad_partner_mac"))
 		b.AD = &ad
+	} else if fact(h, name, "active_aggregator") == "none" {
+		b.AD = &netstate.Aggregator{}
 	}
 	return b
 }

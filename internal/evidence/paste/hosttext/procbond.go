@@ -74,7 +74,9 @@ func readProcBond(s *sink, lines []piece.Line) (read int) {
 		if text == "" {
 			continue
 		}
-		if !bondTitles[text] && !(strings.HasPrefix(text, "bond ") && strings.HasSuffix(text, " has no active aggregator")) && !strings.HasPrefix(text, "NS IPv6 target/s") {
+		if strings.HasPrefix(text, "bond ") && strings.HasSuffix(text, " has no active aggregator") {
+			s.Set("link "+r.bond, "active_aggregator", "none", l)
+		} else if !bondTitles[text] && !strings.HasPrefix(text, "NS IPv6 target/s") {
 			bond, key, value, ok := bondLine(text)
 			if bond != "" && bond != r.bond {
 				r.start(bond)
