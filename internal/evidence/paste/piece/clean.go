@@ -54,10 +54,43 @@ func plainLine(s string) string {
 	if strings.IndexByte(s, '&') >= 0 && entities.MatchString(s) {
 		s = html.UnescapeString(s)
 	}
-	if strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '[') >= 0 {
+	if mayMark(s) {
 		s = markup.ReplaceAllString(s, "")
 	}
-	return strings.TrimRight(typeset.Replace(s), " \t\f\v")
+	if !plain(s) {
+		s = typeset.Replace(s)
+	}
+	return strings.TrimRight(s, " \t\f\v")
+}
+
+// mayMark reports a bracket with a letter or a slash behind it.
+func mayMark(s string) bool {
+	for i := 0; i+1 < len(s); i++ {
+		if c := s[i+1]; (s[i] == '<' || s[i] == '[') && (c == '/' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
+			return true
+		}
+	}
+	return false
+}
+
+// plain reports a line of ASCII without NULs.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] == 0 || s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// firstOf is a line's first character that is no blank; 0 none.
+func firstOf(s string) byte {
+	for i := range len(s) {
+		if s[i] != ' ' && s[i] != '\t' {
+			return s[i]
+		}
+	}
+	return 0
 }
 
 var quoted = regexp.MustCompile(`^ ?(> ?)+`)
@@ -67,7 +100,7 @@ var quoted = regexp.MustCompile(`^ ?(> ?)+`)
 func unquote(lines []Line) {
 	for i := 0; i < len(lines); {
 		n := i
-		for n < len(lines) && (quoted.MatchString(lines[n].Text)) {
+		for n < len(lines) && firstOf(lines[n].Text) == '>' && quoted.MatchString(lines[n].Text) {
 			n++
 		}
 		if n-i >= 2 {
@@ -90,7 +123,10 @@ func unnumber(lines []Line) {
 	for i := 0; i < len(lines); {
 		n, next := i, -1
 		for n < len(lines) {
-			m := numbered.FindStringSubmatch(lines[n].Text)
+			var m []string
+			if c := firstOf(lines[n].Text); c >= '0' && c <= '9' {
+				m = numbered.FindStringSubmatch(lines[n].Text)
+			}
 			if m == nil {
 				if next >= 0 && strings.TrimSpace(lines[n].Text) == "" {
 					n++ // between two outputs

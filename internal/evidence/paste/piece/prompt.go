@@ -11,21 +11,26 @@ type Prompt struct {
 	Command string // "" an empty line
 }
 
-// prompts are the shapes of prompts with a host's name; the first group is the
-// name, the last the command.
-var prompts = []*regexp.Regexp{
+// promptShape is a shape of prompts with a host's name: the first group is the name,
+// the last the command. Has stands in every line of the shape.
+type promptShape struct {
+	has   string
+	shape *regexp.Regexp
+}
+
+var prompts = []promptShape{
 	// [root@db6 ~]# cmd, [root@esx1:~] cmd, ann@nas:/tmp$ cmd, admin@nas[~]$ cmd
-	regexp.MustCompile(`^\s*\(?(?:[\w.-]+\)\s*)?\[?[\w.-]+@([\w.-]+)(?:[ :][^\]#$%>]*)?(?:\[[^\]]*\])?(?:\]\s?[#$%>]?|[#$%>])(?:\s+(.*))?$`),
+	{"@", regexp.MustCompile(`^\s*\(?(?:[\w.-]+\)\s*)?\[?[\w.-]+@([\w.-]+)(?:[ :][^\]#$%>]*)?(?:\[[^\]]*\])?(?:\]\s?[#$%>]?|[#$%>])(?:\s+(.*))?$`)},
 	// PS C:\Users\x> cmd
-	regexp.MustCompile(`^\s*(?:\[([\w.-]+)\]: )?PS [A-Za-z]:\\[^>]*>\s*(.*)$`),
+	{"PS ", regexp.MustCompile(`^\s*(?:\[([\w.-]+)\]: )?PS [A-Za-z]:\\[^>]*>\s*(.*)$`)},
 	// kn1 ~ # cmd (Gentoo, Flatcar), / # cmd (a container's)
-	regexp.MustCompile(`^([\w.-]*) ?(?:~|/[\w./-]*) # (\S.*)$`),
+	{" # ", regexp.MustCompile(`^([\w.-]*) ?(?:~|/[\w./-]*) # (\S.*)$`)},
 	// RP/0/RSP0/CPU0:router# cmd (IOS-XR)
-	regexp.MustCompile(`^RP/\d+/\w+/CPU\d+:([\w.-]+)#\s?(.*)$`),
+	{"RP/", regexp.MustCompile(`^RP/\d+/\w+/CPU\d+:([\w.-]+)#\s?(.*)$`)},
 	// cluster1::> cmd, cluster1::*> cmd (ONTAP)
-	regexp.MustCompile(`^([\w-]+)::(?:[\w -]+)?\*?>\s*(.*)$`),
+	{"::", regexp.MustCompile(`^([\w-]+)::(?:[\w -]+)?\*?>\s*(.*)$`)},
 	// db6:/etc # cmd (SUSE, AIX)
-	regexp.MustCompile(`^([\w.-]+):\s?[~/][^\s#$%]*\s?[#$%]\s+(\S.*)$`),
+	{":", regexp.MustCompile(`^([\w.-]+):\s?[~/][^\s#$%]*\s?[#$%]\s+(\S.*)$`)},
 }
 
 var shellPrompt = regexp.MustCompile(`^(?:ba|k|z)?sh-\d+$`) // sh-5.1#
@@ -42,13 +47,18 @@ func PromptOf(line string) (Prompt, bool) {
 	if !strings.ContainsAny(line, "#$%>]+") {
 		return Prompt{}, false
 	}
-	for _, shape := range prompts {
-		if m := shape.FindStringSubmatch(line); m != nil {
+	for _, p := range prompts {
+		if !strings.Contains(line, p.has) {
+			continue
+		}
+		if m := p.shape.FindStringSubmatch(line); m != nil {
 			return Prompt{Host: HostName(m[1]), Command: strings.TrimSpace(m[len(m)-1])}, true
 		}
 	}
-	if m := windowsPrompt.FindStringSubmatch(line); m != nil {
-		return Prompt{Command: m[1]}, true
+	if strings.Contains(line, `\`) {
+		if m := windowsPrompt.FindStringSubmatch(line); m != nil {
+			return Prompt{Command: m[1]}, true
+		}
 	}
 	if m := namedPrompt.FindStringSubmatch(line); m != nil && knownCommand(m[2]) {
 		return Prompt{Host: HostName(m[1]), Command: m[2]}, true
