@@ -96,7 +96,7 @@ func (o *opts) run(ctx context.Context, args []string) error {
 	if o.con.JSON {
 		return o.con.PrintJSON(map[string]any{"findings": findings})
 	}
-	printFindings(o.con, r, findings)
+	printFindings(o.con, r, findings, o.paste.all)
 	return nil
 }
 
@@ -129,8 +129,9 @@ func findingOf(r record.Record, t record.Trial) record.Finding {
 const worthExpecting = 1.005
 
 // printFindings writes the findings of a record's results; of several, what
-// they come to first.
-func printFindings(con *console.Console, r record.Record, findings []record.Finding) {
+// they come to first. Results that are explained alike are one block, in full that
+// of the first; all writes each.
+func printFindings(con *console.Console, r record.Record, findings []record.Finding, all bool) {
 	for _, f := range r.Failures {
 		fmt.Fprint(con.Stdout, console.Wrapped(fmt.Sprintf("%s to %s: no result: ", f.From, f.To), f.Error, con.Width()))
 	}
@@ -140,11 +141,27 @@ func printFindings(con *console.Console, r record.Record, findings []record.Find
 	if len(findings) > 1 {
 		fmt.Fprint(con.Stdout, console.Wrapped("", answer(r, findings), con.Width())+"\n")
 	}
-	for i, f := range findings {
+	blocks := alike(findings)
+	if all {
+		blocks = nil
+		for _, f := range findings {
+			blocks = append(blocks, []record.Finding{f})
+		}
+	}
+	for i, block := range blocks {
 		if i > 0 {
 			fmt.Fprintln(con.Stdout)
 		}
-		printFinding(con, f)
+		for _, line := range headlines(block) {
+			fmt.Fprint(con.Stdout, console.Wrapped("", line, con.Width()))
+		}
+		if len(block) > 1 {
+			fmt.Fprint(con.Stdout, console.Wrapped("  ", "All alike; of the first:", con.Width()))
+		}
+		printFinding(con, block[0])
+	}
+	if len(blocks) < len(findings) {
+		fmt.Fprint(con.Stdout, console.Wrapped("", "--all explains each result by itself.", con.Width()))
 	}
 }
 
@@ -169,11 +186,10 @@ func answer(r record.Record, findings []record.Finding) string {
 	return fmt.Sprintf("%s Of %d results: %s.", report.Headline(r), len(findings), strings.Join(each, ", "))
 }
 
-// printFinding writes a finding for people: the judgement first, then what it
+// printFinding writes a finding below its headline: the judgement, then what it
 // rests on, what else it may be, what comes next and what to do.
 func printFinding(con *console.Console, f record.Finding) {
 	say := func(lead, text string) { fmt.Fprint(con.Stdout, console.Wrapped(lead, text, con.Width())) }
-	say("", headline(f))
 	say("  ", fmt.Sprintf("%s (%s, confidence %.0f %%)", f.Summary, f.Cause, 100*f.Confidence))
 	for _, e := range f.Evidence {
 		say("    - ", fmt.Sprintf("%s: %s", e.What, e.Value))
@@ -218,17 +234,24 @@ func printNextSteps(con *console.Console, f record.Finding, say func(lead, text 
 
 // headline is which result a finding is of.
 func headline(f record.Finding) string {
-	phase := ""
-	if f.Phase != "" {
-		phase = string(f.Phase) + ": "
-	}
 	noun := "streams"
 	if f.Streams == 1 {
 		noun = "stream"
 	}
+	return fmt.Sprintf("%s%s to %s, %s, %d %s: %s", phaseOf(f), f.From, f.To, f.Direction, f.Streams, noun, rateOf(f))
+}
+
+func phaseOf(f record.Finding) string {
+	if f.Phase == "" {
+		return ""
+	}
+	return string(f.Phase) + ": "
+}
+
+func rateOf(f record.Finding) string {
 	rate := f.Rate.String()
 	if f.Ceiling > 0 {
 		rate += " of " + f.Ceiling.String()
 	}
-	return fmt.Sprintf("%s%s to %s, %s, %d %s: %s", phase, f.From, f.To, f.Direction, f.Streams, noun, rate)
+	return rate
 }

@@ -32,12 +32,12 @@ type pasteFlags struct {
 
 func (f *pasteFlags) add(c *cobra.Command) {
 	f.Flags.Add(c)
-	c.Flags().BoolVar(&f.all, "all", false, "of pasted text: every finding, and what was read")
+	c.Flags().BoolVar(&f.all, "all", false, "each result by itself; of pasted text every finding, and what was read")
 	c.Flags().BoolVar(&f.markdown, "markdown", false, "of pasted text: the answer as Markdown, for a reply")
 }
 
 // on reports flags that only pasted text takes.
-func (f *pasteFlags) on() bool { return len(f.Hosts) > 0 || f.all || f.markdown }
+func (f *pasteFlags) on() bool { return len(f.Hosts) > 0 || f.markdown }
 
 // isRecord reports the one file that is a record, or another tool's result that is
 // nothing but that.

@@ -203,7 +203,7 @@ func showProbed(con *console.Console, r record.Record, findings []record.Finding
 	if con.JSON {
 		return con.PrintJSON(doc)
 	}
-	printFindings(con, r, doc.Findings)
+	printFindings(con, r, doc.Findings, false)
 	return nil
 }
 
