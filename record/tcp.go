@@ -65,8 +65,7 @@ type TCP struct {
 	// headers and the kernel's overhead included (sk_wmem_alloc): a queue here, and
 	// not on the way. It is kept for other readers.
 	MeanBelow unit.Bytes `json:"mean_below_bytes,omitempty"`
-	// ECNMarks are packets that arrived with a mark of a queue on the way: explain
-	// has them as evidence, and alone they are not judged.
+	// ECNMarks are packets that arrived with a mark of a queue on the way.
 	ECNMarks uint64 `json:"delivered_ce_count,omitempty"`
 	// TimeoutMS is the time that timeouts took (Linux 6.7), Rehashes how often
 	// TCP chose another transmit hash, and with it another path (6.2). Both are

@@ -196,6 +196,7 @@ const worthKeeping = 0.03
 const (
 	sawUnclear   = "unclear"
 	sawGrew      = "grew"
+	sawEach      = "each" // grew, as many times as the streams, and nothing is lost
 	sawKept      = "kept"
 	sawFell      = "fell"
 	sawClean     = "clean"
@@ -260,6 +261,11 @@ var shows = map[sight]likelihood{
 		record.SenderCPU: even, record.ReceiverCPU: even, record.HashImbalance: even, record.Application: even,
 		record.Shaper: hardly, record.LineRate: hardly, record.CardSlot: hardly, record.LACPDown: hardly, record.SingleLink: rarely,
 		record.AsymmetricRoute: rarely, record.MTU: rarely,
+	},
+	{record.ProbeStreams, sawEach}: {
+		record.ReceiveWindow: always, record.SendBuffer: always, record.Pacing: always, record.Shaper: mostly, record.Application: mostly,
+		record.Congestion: hardly, record.Reordering: rarely, record.SenderCPU: even, record.ReceiverCPU: even, record.HashImbalance: rarely,
+		record.LineRate: hardly, record.CardSlot: hardly, record.LACPDown: hardly, record.SingleLink: rarely, record.AsymmetricRoute: rarely, record.MTU: rarely,
 	},
 	{record.ProbeStreams, sawKept}: {
 		record.ReceiveWindow: hardly, record.SendBuffer: hardly, record.Congestion: hardly, record.Pacing: rarely, record.Reordering: rarely,

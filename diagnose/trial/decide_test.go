@@ -72,6 +72,10 @@ func TestDecide(t *testing.T) {
 	}{
 		{"four times the streams, four times the rate", []record.Cause{record.Shaper, record.ReceiveWindow}, probeOf(record.ProbeStreams, 8, func(t *record.Trial) { t.Streams, t.Goodput = 8, 390*unit.Mbps }), nil,
 			record.ReceiveWindow, "With 8 streams instead of 2 the rate grew from 100 Mbit/s to 390 Mbit/s"},
+		{"twice the streams, twice the rate, nothing lost", []record.Cause{record.Shaper, record.Congestion}, retransmitting(probeOf(record.ProbeStreams, 4, func(t *record.Trial) { t.Streams, t.Goodput = 4, 199*unit.Mbps }), 50000, 0),
+			func(t record.Trial) record.Trial { return retransmitting(t, 25000, 0) }, record.Shaper, "something holds each flow to that rate"},
+		{"twice the streams, twice the rate, with losses", []record.Cause{record.Shaper, record.Congestion}, retransmitting(probeOf(record.ProbeStreams, 4, func(t *record.Trial) { t.Streams, t.Goodput = 4, 199*unit.Mbps }), 50000, 500),
+			func(t record.Trial) record.Trial { return retransmitting(t, 25000, 250) }, record.Congestion, "each stream has a limit of its own"},
 		{"four times the streams, the same rate", []record.Cause{record.Shaper, record.ReceiveWindow}, probeOf(record.ProbeStreams, 8, func(t *record.Trial) { t.Streams = 8 }), nil,
 			record.Shaper, "the limit is common to all of them"},
 		{"a rate that may be chance", []record.Cause{record.Shaper, record.ReceiveWindow}, probeOf(record.ProbeStreams, 8, running(114*unit.Mbps)), nil, record.Unknown, "which may be chance"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 const fromRoute = "the kernel's own answer (RTM_GETROUTE)"
@@ -124,12 +125,34 @@ func (v *wayView) byCounters() []astray {
 		for _, lane := range v.lanes {
 			own := []netip.Addr{lane.Src, lane.Dst}[i]
 			link, ok := v.idleHolder(host, own, idle)
-			if ok && lane.Goodput > 0 && !slices.ContainsFunc(out, func(a astray) bool { return a.own == own }) {
+			if ok && lane.Goodput > 0 && !v.carriesItsOwn(host, own, i == 0) && !slices.ContainsFunc(out, func(a astray) bool { return a.own == own }) {
 				out = append(out, astray{host, own, link, names(full), false})
 			}
 		}
 	}
 	return out
+}
+
+// carriesItsOwn reports an address whose link carried about what its streams did:
+// they use it, and are slow for another reason.
+func (v *wayView) carriesItsOwn(host string, own netip.Addr, sending bool) bool {
+	var streams, carried unit.BitRate
+	for _, l := range v.lanes {
+		if at := l.Dst; sending && l.Src == own || !sending && at == own {
+			streams += l.Goodput
+		}
+	}
+	h := v.fabric.Hosts[host]
+	holder, _ := h.LinkWith(own)
+	below, _, _ := h.Below(holder.Name)
+	for i, side := range [][]linkLoad{v.egress, v.ingress} {
+		for _, l := range side {
+			if (i == 0) == sending && len(below) == 1 && l.link == below[0].Name {
+				carried += l.payload
+			}
+		}
+	}
+	return streams > 0 && carried >= streams*9/10
 }
 
 // idleHolder is the link, in no bond, that holds the address and idles.

@@ -106,6 +106,10 @@ func probedStreams(base, p record.Trial) outcome {
 	switch with := fmt.Sprintf("With %s instead of %d ", unit.Counted(p.Streams, "stream"), base.Streams); o.word {
 	case sawGrew:
 		o.says = with + fmt.Sprintf("the rate grew from %v to %v: each stream has a limit of its own.", base.Goodput, p.Goodput)
+		if nothingLost(base) && nothingLost(p) && sameEach(base, p) {
+			o.word = sawEach
+			o.says = with + fmt.Sprintf("the rate grew from %v to %v, each stream carries what it did before, and nothing is lost: something holds each flow to that rate.", base.Goodput, p.Goodput)
+		}
 	case sawKept:
 		o.says = with + fmt.Sprintf("the rate stayed where it was (%v, %v before): the limit is common to all of them.", p.Goodput, base.Goodput)
 	case sawFell:
@@ -114,6 +118,18 @@ func probedStreams(base, p record.Trial) outcome {
 		o.says = with + fmt.Sprintf("the rate went from %v to %v, which may be chance.", base.Goodput, p.Goodput)
 	}
 	return o
+}
+
+// nothingLost reports a trial that sent enough to tell, and hardly anything again.
+func nothingLost(t record.Trial) bool {
+	share, segments := repeated(t)
+	return share < lossFew && segments > 0
+}
+
+// sameEach reports streams that carry as much each in both trials.
+func sameEach(a, b record.Trial) bool {
+	each := diagnose.Fraction(b.Goodput/unit.BitRate(max(b.Streams, 1)), a.Goodput/unit.BitRate(max(a.Streams, 1)))
+	return each >= 1-keptBy && each <= 1+keptBy
 }
 
 // probedLinks is what more streams show that used more links as well: the rate

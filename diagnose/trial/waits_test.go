@@ -39,6 +39,20 @@ func TestFlowRules(t *testing.T) {
 		}
 	})
 	others := own(sent(2, rates(one, one), rates(one, one)), one)
+	into := own(sent(2, rates(one/4, one/4), rates(one, one)), one/2)
+	copied := tcpOf(others, func(c *record.TCP) { c.SegmentsOut, c.DSACKDups = 10000, 9000 })
+	marks := tcpOf(slow, func(c *record.TCP) { c.SegmentsOut, c.ECNMarks = 10000, 160 })
+	drops := func(n uint64) record.Trial {
+		return with(slow, func(t *record.Trial) {
+			t.Links = append([]record.LinkUse(nil), t.Links...)
+			t.Links[0].TxPackets, t.Links[0].QdiscDrops = 2534, n
+		})
+	}
+	unscaled := with(tcpOf(receive, func(c *record.TCP) { c.SndWnd = 64 << 10 }), func(t *record.Trial) {
+		for i := range t.Lanes {
+			t.Lanes[i].RcvBuf = 767 << 10
+		}
+	})
 	a, b := record.CPUUse{Host: "a", Cores: 8, Busiest: 0.97}, record.CPUUse{Host: "b", Cores: 8, Busiest: 0.2}
 	flip := func(u record.CPUUse, host string) record.CPUUse { u.Host = host; return u }
 	busy := func(u record.CPUUse) record.CPUUse { u.BusiestThread = 0.95; return u }
@@ -65,7 +79,15 @@ func TestFlowRules(t *testing.T) {
 		{name: "speed unknown", fabric: near, trial: noSpeed, cause: record.Unknown, summary: "speed of a link is not known", remedy: "hardware.links"},
 		{name: "no link counters", fabric: near, trial: with(slow, func(t *record.Trial) { t.Links = nil }), cause: record.Unknown, summary: "counters are missing", remedy: "observed"},
 		{name: "no TCP counters", fabric: near, trial: uncounted, cause: record.Unknown, summary: "TCP counters are missing", remedy: "Linux"},
-		{name: "links full of other traffic", fabric: near, trial: others, cause: record.Unknown, summary: "something else uses them", not: "had room"},
+		{name: "links full of other traffic", fabric: near, trial: others, cause: record.LineRate, summary: "the rest is other traffic", not: "had room", remedy: "who else sends there", leastSure: 0.9},
+		{name: "links full of copies", fabric: near, trial: copied, cause: record.LineRate, summary: "arrive more than once", remedy: "mirror port", leastSure: 0.9},
+		{name: "the receiver's link full of what others send", fabric: near, trial: into, cause: record.LineRate, summary: "The links of b are full", leastSure: 0.9},
+		{name: "nobody else, a little of everything", fabric: near, trial: sent(2, rates(one*45/100, one*45/100), rates(one*45/100, one*45/100)), cause: record.Unknown},
+		{name: "marks", fabric: near, trial: marks, cause: record.Congestion, summary: "marks packets (ECN)", remedy: "threshold", source: "tcpi_delivered_ce", leastSure: 0.6, expected: 2 * one},
+		{name: "a few marks", fabric: near, trial: tcpOf(slow, func(c *record.TCP) { c.SegmentsOut, c.ECNMarks = 1000000, 30 }), cause: record.Unknown},
+		{name: "a queue of its own that drops", fabric: near, trial: drops(122), cause: record.Congestion, summary: "drops in its own queue", remedy: "tc -s -d qdisc", source: "qdisc", leastSure: 0.6, expected: 2 * one},
+		{name: "a few drops of its own", fabric: near, trial: drops(9), cause: record.Unknown},
+		{name: "windows that are not scaled", fabric: f, trial: unscaled, cause: record.ReceiveWindow, summary: "not scaled (RFC 7323)", remedy: "tcp_window_scaling", not: "tcp_rmem on b (or", leastSure: 0.8, expected: boundBySend},
 		{name: "nothing known to bind", fabric: near, trial: slow, cause: record.Unknown, summary: "had room", remedy: "twice the streams"},
 	} {
 		t.Run(r.name, r.check)

@@ -50,6 +50,10 @@ func (v *wayView) receiveWindow() (hypothesis, bool) {
 		h.summary += fmt.Sprintf(" The program asked for that buffer itself (SO_RCVBUF %v), which turns the kernel's tuning off.", l)
 		h.remedy = fmt.Sprintf("let the program on %s ask for a larger SO_RCVBUF, or for none (for linerate: leave `--socket-buffer` out)", v.to)
 	}
+	if v.unscaled() {
+		h.summary += fmt.Sprintf(" %s has the buffer for more: the windows are not scaled (RFC 7323), so that none can be larger than 64 KiB.", v.to)
+		h.remedy = fmt.Sprintf("find out why: net.ipv4.tcp_window_scaling on both hosts (1 is on), `window` in `ip route show` on %s, a firewall in between that strips the option (`tcpdump -nv 'tcp[13] & 2 != 0'` on both hosts shows wscale in the SYN of one and not of the other); until then use more streams: a larger tcp_rmem changes nothing", v.to)
+	}
 	v.doubtQueue(&h)
 	v.doubtLoss(&h, allowed)
 	if w.unheeded >= unreadMost {
@@ -190,6 +194,18 @@ func (v *wayView) windowText() string {
 		return ""
 	}
 	return fmt.Sprintf(": a window of %v over %.1f ms allows %v a stream", most.TCP.SndWnd, most.TCP.RTTMS, rate)
+}
+
+// unscaled reports windows that stop at 64 KiB although the receiver's buffers are a
+// good deal larger: as far as the field of the header goes.
+func (v *wayView) unscaled() bool {
+	const field, larger = 64 << 10, 4
+	for _, l := range v.waits.lanes {
+		if l.TCP.SndWnd <= 0 || l.TCP.SndWnd > field || l.RcvBuf < larger*field || l.Asked != nil && l.Asked.RcvBuf > 0 {
+			return false
+		}
+	}
+	return len(v.waits.lanes) > 0
 }
 
 func (v *wayView) bufferText() string {

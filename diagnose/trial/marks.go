@@ -1,0 +1,36 @@
+package trial
+
+import (
+	"fmt"
+
+	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/record"
+)
+
+// marksShare is the part of its segments from which marks hold a stream back: at one
+// in a thousand CUBIC keeps a window of some forty segments (RFC 9438, section 5.1).
+const marksShare = 0.001
+
+// marked: a queue on the way marks packets (ECN, RFC 3168) instead of dropping them,
+// and the senders slow down as they do for losses.
+func (v *wayView) marked() (hypothesis, bool) {
+	var marks, sent float64
+	for _, l := range v.lanes {
+		marks += float64(l.TCP.ECNMarks)
+		sent += float64(l.TCP.SegmentsOut)
+	}
+	if !v.room() || sent == 0 || marks < 10 || marks < marksShare*sent || v.waits.loss() >= lossShare {
+		return hypothesis{}, false
+	}
+	h := hypothesis{
+		cause: record.Congestion, sure: 0.72, mended: "Without the marks",
+		summary: fmt.Sprintf("A queue on the way marks packets (ECN) while no link of the hosts is full: %s of the segments came with a mark, none had to be lost, and %s slows down for each.", diagnose.Percent(marks/sent), v.from),
+		evidence: append([]record.Evidence{{What: "packets that arrived marked", Value: fmt.Sprintf("%.0f of %.0f", marks, sent), Source: "tcpi_delivered_ce of TCP_INFO"}},
+			append(v.tcpEvidence(), v.loads()...)...),
+		remedy: "find the queue that marks: a switch's ECN (WRED) threshold below the bandwidth-delay product, or an AQM (codel, fq_codel) on the way; raise its threshold, or turn ECN off here (net.ipv4.tcp_ecn=0) to see what it does",
+	}
+	if v.waits.queued() > deepQueue {
+		h.sure = 0.45
+	}
+	return h, true
+}
