@@ -85,7 +85,7 @@ func TestFlowRules(t *testing.T) {
 		{name: "nobody else, a little of everything", fabric: near, trial: sent(2, rates(one*45/100, one*45/100), rates(one*45/100, one*45/100)), cause: record.Unknown},
 		{name: "marks", fabric: near, trial: marks, cause: record.Congestion, summary: "marks packets (ECN)", remedy: "threshold", source: "tcpi_delivered_ce", leastSure: 0.6, expected: 2 * one},
 		{name: "a few marks", fabric: near, trial: tcpOf(slow, func(c *record.TCP) { c.SegmentsOut, c.ECNMarks = 1000000, 30 }), cause: record.Unknown},
-		{name: "a queue of its own that drops", fabric: near, trial: drops(122), cause: record.Congestion, summary: "drops in its own queue", remedy: "tc -s -d qdisc", source: "qdisc", leastSure: 0.6, expected: 2 * one},
+		{name: "a queue of its own that drops", fabric: near, trial: drops(122), cause: record.Congestion, summary: "drops in its own queue", remedy: "tc -s -d qdisc", source: "RTM_GETQDISC", leastSure: 0.6, expected: 2 * one},
 		{name: "a few drops of its own", fabric: near, trial: drops(9), cause: record.Unknown},
 		{name: "windows that are not scaled", fabric: f, trial: unscaled, cause: record.ReceiveWindow, summary: "not scaled (RFC 7323)", remedy: "tcp_window_scaling", not: "tcp_rmem on b (or", leastSure: 0.8, expected: boundBySend},
 		{name: "nothing known to bind", fabric: near, trial: slow, cause: record.Unknown, summary: "had room", remedy: "twice the streams"},
