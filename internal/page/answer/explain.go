@@ -29,7 +29,9 @@ type Explained struct {
 
 // Finding is what limits, as people read it.
 type Finding struct {
+	// Headline is Summary with the cause, the place and how sure that is.
 	Headline   string            `json:"headline"`
+	Summary    string            `json:"summary"`
 	Cause      record.Cause      `json:"cause"`
 	Where      string            `json:"where"`
 	Confidence float64           `json:"confidence_ratio"`
@@ -61,7 +63,7 @@ func Explain(text string) Explained {
 	a := pasted.Judge(c)
 	out := Explained{Summary: pasted.ReadText(c), Markdown: pasted.Markdown(a), Picture: Picture(c), Ask: []Command{}, Read: []Span{}, NotRead: []Span{}}
 	for _, f := range a.Findings {
-		out.Findings = append(out.Findings, Finding{f.Headline(), f.Cause, f.Where, f.Confidence, f.Evidence, f.Remedy, f.Gain()})
+		out.Findings = append(out.Findings, Finding{f.Headline(), f.Summary, f.Cause, f.Where, f.Confidence, f.Evidence, f.Remedy, f.Gain()})
 	}
 	for _, m := range a.Missing {
 		out.Ask = append(out.Ask, Command{m.Command, m.On(), m.Why})

@@ -64,30 +64,66 @@ func Picture(c piece.Case) string {
 	return draw(boxes, across, len(switches) > 0)
 }
 
-// boxesOf are a host's bonds with their ports; its other links where it has no bond.
+// boxesOf are a host's bundles (bonds, teams, laggs) with their ports; its other links
+// where it has none.
 func boxesOf(h *piece.Host) []box {
 	state := hoststate.Of(h)
 	name := cmp.Or(h.Name, "host")
+	var masters []string
+	for _, l := range state.Links {
+		for _, one := range []string{l.Name, l.Master} {
+			if one != "" && !slices.Contains(masters, one) {
+				masters = append(masters, one)
+			}
+		}
+	}
 	var out []box
+	for _, master := range masters {
+		l, _ := state.Link(master)
+		if ports := portsOf(h, state, master); len(ports) > 0 && l.Bridge == nil {
+			out = append(out, boxOf(h, state, name, bundleText(l, master), ports))
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
 	var others []string
 	for _, l := range state.Links {
-		switch {
-		case l.Bond != nil && len(l.Bond.Ports) > 0:
-			out = append(out, boxOf(h, state, name, bondText(l), l.Bond.Ports))
-		case l.Bond == nil && l.Kind == "" && l.Name != "lo" && (l.Speed > 0 || len(l.Addresses) > 0):
+		if l.Kind == "" && l.Name != "lo" && (l.Speed > 0 || len(l.Addresses) > 0 || len(loads(h, "link "+l.Name)) > 0) {
 			others = append(others, l.Name)
 		}
 	}
-	if len(out) == 0 && len(others) > 0 {
-		out = append(out, boxOf(h, state, name, "", others))
+	if len(others) == 0 {
+		return nil
 	}
-	return out
+	return []box{boxOf(h, state, name, "", others)}
 }
 
-// bondText is a bond's name, mode and hash policy, as far as they were read.
-func bondText(l netstate.Link) string {
-	words := []string{l.Name}
-	if read(l, "Bonding Mode") {
+// portsOf are a bundle's ports; none of another link.
+func portsOf(h *piece.Host, state netstate.Host, master string) []string {
+	if l, _ := state.Link(master); l.Bond != nil {
+		return l.Bond.Ports
+	}
+	if ports := h.Ports[master]; len(ports) > 0 {
+		return ports
+	}
+	var ports []string
+	for _, l := range state.Links {
+		if l.Master == master {
+			ports = append(ports, l.Name)
+		}
+	}
+	return ports
+}
+
+// bundleText is a bundle's name with its mode and hash policy, or its kind, as far as
+// they were read.
+func bundleText(l netstate.Link, name string) string {
+	words := []string{name}
+	switch {
+	case l.Bond == nil && l.Kind != "":
+		words = append(words, l.Kind)
+	case l.Bond != nil && read(l, "Bonding Mode"):
 		words = append(words, l.Bond.Mode.String())
 		if l.Bond.Mode.Hashes() && read(l, "Transmit Hash Policy") {
 			words = append(words, l.Bond.HashPolicy.String())
@@ -186,91 +222,128 @@ func channels(h *piece.Host) (out []box) {
 	return out
 }
 
-// Measures of a picture, in its own units: it is scaled to the page's width.
+// Measures of a picture, in its own units: it is scaled to the page's width, and letters
+// are readable on a screen of 320 pixels.
 const (
-	width     = 340
-	boxRight  = 118
-	peerLeft  = 268
-	rowHeight = 34
-	lettering = 6.2 // a letter's width
+	width    = 300
+	boxRight = 98
+	peerLeft = 216
+	bold     = 7.2 // a letter's width in a name, as wide as fonts have it
+	plain    = 5.9 // and in what stands below
+	line     = 14  // a line's height
+	gap      = 10  // between boxes
 )
 
+// pen draws: what it has written, how far down, and the same in words.
+type pen struct {
+	strings.Builder
+	y    int
+	said []string
+}
+
 func draw(boxes []box, across string, switches bool) string {
-	left := 0
-	if len(boxes) > mostBoxes {
-		left, boxes = len(boxes)-mostBoxes, boxes[:mostBoxes]
+	left := len(boxes) - mostBoxes
+	p := &pen{y: 6}
+	for _, one := range boxes[:min(len(boxes), mostBoxes)] {
+		p.box(one)
 	}
-	var b strings.Builder
-	var said []string
-	y := 8
-	for _, one := range boxes {
-		rows := len(one.wires)
-		height := max(rows*rowHeight, 44)
-		if one.more > 0 {
-			height += 18
+	bottom := p.y - gap
+	class := "box"
+	if across == "" {
+		class = "box unread"
+		across = "switch or peer: not read"
+		if switches {
+			across = "hosts: not read"
 		}
-		fmt.Fprintf(&b, `<rect class="box" x="4" y="%d" width="%d" height="%d" rx="5"/>`, y, boxRight-4, height)
-		label(&b, 10, y+18, "name", one.name, boxRight-14)
-		for i, line := range fold(one.below, boxRight-14) {
-			if 36+15*i > height {
-				break
-			}
-			label(&b, 10, y+34+15*i, "soft", line, boxRight-14)
-		}
-		said = append(said, strings.TrimSuffix(one.name+", "+one.below, ", "))
-		for i, w := range one.wires {
-			at := y + i*rowHeight + (height-rows*rowHeight)/2 + rowHeight/2 + 6
-			if one.more > 0 {
-				at -= 9
-			}
-			thick := 1.5 + 5*min(w.share, 1)
-			fmt.Fprintf(&b, `<line class="wire %s" x1="%d" y1="%d" x2="%d" y2="%d" stroke-width="%.1f"/>`, w.state, boxRight, at, peerLeft, at, thick)
-			label(&b, boxRight+4, at-15+2, "link", w.name, peerLeft-boxRight-8)
-			said = append(said, strings.TrimSuffix(w.name+": "+w.words, ": "))
-			label(&b, boxRight+4, at+13, "soft", w.words, peerLeft-boxRight-8)
-		}
-		if one.more > 0 {
-			label(&b, boxRight+4, y+height-4, "soft", fmt.Sprintf("and %s more", unit.Counted(one.more, "link")), peerLeft-boxRight-8)
-		}
-		y += height + 12
 	}
-	bottom := y - 12
-	fmt.Fprintf(&b, `<rect class="%s" x="%d" y="8" width="%d" height="%d" rx="5"/>`, map[bool]string{true: "box", false: "box unread"}[across != ""], peerLeft, width-4-peerLeft, bottom-8)
-	words := cmp.Or(across, map[bool]string{true: "hosts: not read", false: "switch or peer: not read"}[switches])
-	lines := fold(words, width-peerLeft-16)
-	for i, line := range lines {
-		label(&b, peerLeft+6, (8+bottom)/2+4+15*i-7*(len(lines)-1), "name", line, width-peerLeft-12)
+	fmt.Fprintf(p, `<rect class="%s" x="%d" y="6" width="%d" height="%d" rx="5"/>`, class, peerLeft, width-2-peerLeft, bottom-6)
+	lines := fold(across, width-peerLeft-10, bold)
+	lines = lines[:min(len(lines), max((bottom-6)/line, 1))]
+	for i, words := range lines {
+		p.label(peerLeft+6, (6+bottom)/2+4+line*i-line*(len(lines)-1)/2, "name", words)
 	}
 	if left > 0 {
-		label(&b, 10, y+8, "soft", fmt.Sprintf("and %d more, not drawn", left), width-20)
-		y += 20
+		p.label(2, p.y+4, "soft", fmt.Sprintf("and %d more, not drawn", left))
+		p.y += line
 	}
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s">%s</svg>`,
-		width, y, html.EscapeString("Links as read. "+strings.Join(said, "; ")+"; "+words), b.String())
+		width, p.y, html.EscapeString("Links as read. "+strings.Join(append(p.said, across), "; ")), p.String())
 }
 
-// label writes a text that keeps to a width: what does not fit is cut.
-func label(b *strings.Builder, x, y int, class, text string, room int) {
-	if most := int(float64(room) / lettering); len([]rune(text)) > most {
-		text = string([]rune(text)[:max(most-1, 1)]) + "…"
+// box draws a host with its links.
+func (p *pen) box(b box) {
+	names, below := fold(b.name, boxRight-14, bold), fold(b.below, boxRight-14, plain)
+	heights, rows := make([]int, len(b.wires)), 0
+	for i, w := range b.wires {
+		heights[i] = 24 + line*len(fold(w.words, peerLeft-boxRight-8, plain))
+		rows += heights[i]
 	}
-	if text != "" {
-		fmt.Fprintf(b, `<text class="%s" x="%d" y="%d">%s</text>`, class, x, y, html.EscapeString(text))
+	if b.more > 0 {
+		rows += line + 4
 	}
-}
-
-// fold breaks a text at blanks into lines of a width.
-func fold(text string, room int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && float64(len([]rune(line+" "+word)))*lettering > float64(room) {
-			lines = append(lines, line)
-			line = ""
+	height := max(rows+4, line*(len(names)+len(below))+12)
+	fmt.Fprintf(p, `<rect class="box" x="2" y="%d" width="%d" height="%d" rx="5"/>`, p.y, boxRight-2, height)
+	for i, words := range names {
+		p.label(8, p.y+16+line*i, "name", words)
+	}
+	for i, words := range below {
+		p.label(8, p.y+17+line*(len(names)+i), "soft", words)
+	}
+	p.said = append(p.said, strings.TrimSuffix(b.name+", "+b.below, ", "))
+	at := p.y + (height-rows)/2
+	for i, w := range b.wires {
+		p.label(boxRight+6, at+13, "link", cut(w.name, peerLeft-boxRight-8, bold))
+		fmt.Fprintf(p, `<line class="wire %s" x1="%d" y1="%d" x2="%d" y2="%d" stroke-width="%.1f"/>`, w.state, boxRight, at+19, peerLeft, at+19, 1.5+3.5*min(w.share, 1))
+		for j, words := range fold(w.words, peerLeft-boxRight-8, plain) {
+			p.label(boxRight+6, at+32+line*j, "soft", words)
 		}
-		line = strings.TrimSpace(line + " " + word)
+		p.said = append(p.said, strings.TrimSuffix(w.name+": "+w.words, ": "))
+		at += heights[i]
 	}
-	if line != "" {
-		lines = append(lines, line)
+	if b.more > 0 {
+		p.label(boxRight+6, at+line, "soft", "and "+unit.Counted(b.more, "link")+" more")
 	}
+	p.y += height + gap
+}
+
+func (p *pen) label(x, y int, class, text string) {
+	fmt.Fprintf(p, `<text class="%s" x="%d" y="%d">%s</text>`, class, x, y, html.EscapeString(text))
+}
+
+// cut is a text that keeps to a width, with a sign where it ends early.
+func cut(text string, room int, letter float64) string {
+	letters := []rune(text)
+	if most := int(float64(room) / letter); len(letters) > most {
+		return string(letters[:max(most-1, 1)]) + "…"
+	}
+	return text
+}
+
+// fold breaks a text into lines of a width: at blanks, and in words that are too long.
+func fold(text string, room int, letter float64) (lines []string) {
+	most := max(int(float64(room)/letter), 1)
+	var now []rune
+	end := func() {
+		if len(now) > 0 {
+			lines = append(lines, string(now))
+		}
+		now = nil
+	}
+	for _, word := range strings.Fields(text) {
+		letters := []rune(word)
+		if len(now) > 0 && len(now)+1+len(letters) > most {
+			end()
+		}
+		if len(now) > 0 {
+			now = append(now, ' ')
+		}
+		for len(letters) > most {
+			now = letters[:most]
+			letters = letters[most:]
+			end()
+		}
+		now = append(now, letters...)
+	}
+	end()
 	return lines
 }

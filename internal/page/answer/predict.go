@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/flow"
@@ -32,10 +33,11 @@ type Pair struct {
 	Rows []Row  `json:"rows"`
 }
 
-// Row is one prediction. Rates are payload as text.
+// Row is one prediction, or several that differ in the number of streams alone. Rates
+// are payload as text.
 type Row struct {
 	Direction flow.Direction `json:"direction"`
-	Streams   int            `json:"streams"`
+	Streams   string         `json:"streams"` // "4", "2 to 16"
 	Expected  string         `json:"expected"`
 	Range     string         `json:"range,omitempty"` // "" where nothing is open
 	Ceiling   string         `json:"ceiling"`
@@ -67,8 +69,8 @@ func Predict(text string) Predicted {
 		m.Directions = flow.Directions()
 	}
 	pairs := predict.PairsOf(state.Paths)
-	if rows := len(pairs) * len(m.Directions) * len(m.Streams); rows > mostRows {
-		return refused(fmt.Errorf("%s: %s are %d predictions, the page makes at most %d", name, unit.Counted(len(pairs), "pair"), rows, mostRows),
+	if n := len(pairs) * len(m.Directions) * len(m.Streams); n > mostRows {
+		return refused(fmt.Errorf("%s: %s are %d predictions, the page makes at most %d", name, unit.Counted(len(pairs), "pair"), n, mostRows),
 			"name the pairs that matter in paths:, or use `linerate predict`")
 	}
 	out := Predicted{Notes: leftOut(state), Pairs: []Pair{}}
@@ -82,9 +84,7 @@ func Predict(text string) Predicted {
 			return refused(fmt.Errorf("%s: %w", name, err), predict.RemedyFor(err))
 		}
 		pair := Pair{From: paths[0].From, To: paths[0].To}
-		for _, p := range all {
-			pair.Rows = append(pair.Rows, rowOf(p))
-		}
+		pair.Rows = rows(all)
 		out.Pairs = append(out.Pairs, pair)
 	}
 	return out
@@ -99,8 +99,26 @@ func leftOut(f predict.Fabric) []string {
 	return append([]string{}, fabric.LeftOut(hosts)...)
 }
 
+// rows are predictions as they are shown, neighbours that say the same in one.
+func rows(all []predict.Prediction) (out []Row) {
+	first := 0 // the fewest streams of the last row
+	for _, p := range all {
+		r := rowOf(p)
+		if n := len(out); n > 0 {
+			same := out[n-1]
+			if same.Streams = r.Streams; same == r {
+				out[n-1].Streams = fmt.Sprintf("%d to %d", first, p.Streams)
+				continue
+			}
+		}
+		first = p.Streams
+		out = append(out, r)
+	}
+	return out
+}
+
 func rowOf(p predict.Prediction) Row {
-	r := Row{Direction: p.Direction, Streams: p.Streams, Expected: rate(p.Rate), Ceiling: rate(p.Ceiling), Limit: p.Limit}
+	r := Row{Direction: p.Direction, Streams: strconv.Itoa(p.Streams), Expected: rate(p.Rate), Ceiling: rate(p.Ceiling), Limit: p.Limit}
 	if p.Rate > 0 && p.Ceiling == 0 {
 		r.Expected = "at most " + r.Expected
 	} else if low, high := rate(p.RateLow), rate(p.RateHigh); p.RateLow > 0 && p.RateHigh > 0 && low != high {

@@ -38,17 +38,17 @@ type SteerRequest struct {
 type Steered struct {
 	Error string `json:"error,omitempty"`
 	// Bond says what was computed, for which kernels.
-	Bond    string    `json:"bond"`
-	Flows   []Flow    `json:"flows"`
-	PerLink []int     `json:"per_link"`
-	Notes   []string  `json:"notes"`
-	Chosen  *Chosen   `json:"chosen,omitempty"`
-	Names   []string  `json:"names"`
-	Request ShownPair `json:"pair"`
+	Bond    string   `json:"bond"`
+	Flows   []Flow   `json:"flows"`
+	PerLink []int    `json:"per_link"`
+	Notes   []string `json:"notes"`
+	Chosen  *Chosen  `json:"chosen,omitempty"`
+	Names   []string `json:"names"`
+	Pair    Ends     `json:"pair"`
 }
 
-// ShownPair is the pair of addresses that all flows have.
-type ShownPair struct {
+// Ends are the pair of addresses that all flows have.
+type Ends struct {
 	Src   netip.Addr `json:"src"`
 	Dst   netip.Addr `json:"dst"`
 	Dport uint16     `json:"dport"`
@@ -83,7 +83,7 @@ func Steer(q SteerRequest) Steered {
 		frames[i].Sport = steer.DefaultFirstPort + uint16(i)
 	}
 	shown := steer.Show(b, frames)
-	out := Steered{Bond: b.Summary(), PerLink: shown.PerLink, Names: b.Ports, Notes: []string{}, Request: ShownPair{frame.Src, frame.Dst, frame.Dport}}
+	out := Steered{Bond: b.Summary(), PerLink: shown.PerLink, Names: b.Ports, Notes: []string{}, Pair: Ends{frame.Src, frame.Dst, frame.Dport}}
 	told := map[string]bool{"": true}
 	for _, f := range shown.Flows {
 		one := Flow{Sport: f.Sport, Link: f.Link}

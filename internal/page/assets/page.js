@@ -108,7 +108,7 @@
     const out = [];
     if (f.evidence && f.evidence.length) {
       const list = part("ul", "evidence");
-      for (const e of f.evidence) list.append(part("li", "", e.what + ": " + e.value + " (", ...source(e.source), ")"));
+      for (const e of f.evidence) list.append(part("li", "", e.what + ": " + e.value + " ", part("span", e.source.length < 24 ? "n" : "", "(", ...source(e.source), ")")));
       out.push(part("h2", "", "Evidence"), list);
     }
     if (f.remedy) out.push(part("h2", "", "What to do"), part("p", "remedy", f.remedy));
@@ -129,7 +129,7 @@
       return;
     }
     const first = a.findings[0];
-    const all = [part("p", "first", first.headline), ...finding(first)];
+    const all = [part("p", "first", first.summary, part("span", "sure", first.headline.slice(first.summary.length))), ...finding(first)];
     if (a.ask.length) {
       const list = part("ul", "");
       for (const m of a.ask) list.append(part("li", "ask", part("code", "", m.command), " on " + m.on + ": " + m.why));
@@ -166,7 +166,7 @@
     }
     const body = part("tbody", "");
     for (const r of rows) body.append(part("tr", "", ...r.map((c) => (c instanceof Node ? c : part("td", "n", c)))));
-    const out = part("div", "scroll", part("table", "", part("caption", "", caption), part("thead", "", head), body));
+    const out = part("div", "scroll", part("table", heads.length > 3 ? "long" : "", part("caption", "", caption), part("thead", "", head), body));
     out.tabIndex = 0;
     out.setAttribute("role", "region");
     out.setAttribute("aria-label", caption);
@@ -209,7 +209,7 @@
     const all = a.notes.map((n) => part("p", "note", n));
     for (const p of a.pairs) {
       const rows = p.rows.map((r) => [
-        r.direction, String(r.streams), r.expected + (r.range ? " (" + r.range + ")" : ""), r.ceiling, part("td", "why", r.limit, part("br", ""), part("small", "", (r.where ? r.where + ": " : "") + r.why)),
+        r.direction, r.streams, r.expected + (r.range ? " (" + r.range + ")" : ""), r.ceiling, part("td", "why", r.limit, part("br", ""), part("small", "", (r.where ? r.where + ": " : "") + r.why)),
       ]);
       all.push(part("div", "card", table(p.from + " to " + p.to, ["Direction", "Streams", "Expected", "Ceiling", "The limit that binds"], rows)));
     }
