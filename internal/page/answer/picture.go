@@ -49,19 +49,21 @@ func Picture(c piece.Case) string {
 		}
 		boxes = append(boxes, boxesOf(h)...)
 	}
-	across := strings.Join(switches, ", ")
 	if len(boxes) == 0 {
 		for _, h := range c.Hosts {
 			if h.Switch {
 				boxes = append(boxes, channels(h)...)
 			}
 		}
-		across = ""
+		if len(boxes) == 0 {
+			return ""
+		}
+		return draw(boxes, []string{"hosts: not read"}, false)
 	}
-	if len(boxes) == 0 {
-		return ""
+	if len(switches) == 0 {
+		return draw(boxes, []string{"switch or peer: not read"}, false)
 	}
-	return draw(boxes, across, len(switches) > 0)
+	return draw(boxes, switches, true)
 }
 
 // boxesOf are a host's bundles (bonds, teams, laggs) with their ports; its other links
@@ -140,16 +142,16 @@ func read(l netstate.Link, title string) bool {
 
 func boxOf(h *piece.Host, state netstate.Host, name, below string, links []string) box {
 	b := box{name: name, below: below}
-	shares, _, shared := pasted.Shares(h, links, "tx")
+	sent, _, toldSent := pasted.Shares(h, links, "tx")
+	received, _, toldReceived := pasted.Shares(h, links, "rx")
 	for i, link := range links {
 		if i == mostPorts {
 			b.more = len(links) - i
 			break
 		}
-		w := wire{name: link}
+		w := wire{name: link, share: max(sent[link], received[link])}
 		var words []string
-		if at := slices.IndexFunc(state.Links, func(l netstate.Link) bool { return l.Name == link }); at >= 0 {
-			l := state.Links[at]
+		if l, ok := state.Link(link); ok {
 			if l.Speed > 0 {
 				words = append(words, short(l.Speed))
 			}
@@ -160,14 +162,17 @@ func boxOf(h *piece.Host, state netstate.Host, name, below string, links []strin
 				w.state = "idle"
 			}
 		}
-		words = append(words, loads(h, "link "+link)...)
-		if shared {
-			if w.share = shares[link]; len(loads(h, "link "+link)) == 0 {
-				words = append(words, fmt.Sprintf("%.0f %% of what was sent", 100*w.share))
+		rates := loads(h, "link "+link)
+		if words = append(words, rates...); len(rates) == 0 {
+			if toldSent {
+				words = append(words, fmt.Sprintf("tx %.0f %%", 100*sent[link]))
 			}
-			if w.share < 0.01 && w.state == "" {
-				w.state = "idle"
+			if toldReceived {
+				words = append(words, fmt.Sprintf("rx %.0f %%", 100*received[link]))
 			}
+		}
+		if toldSent && toldReceived && w.share < 0.01 && w.state == "" {
+			w.state = "idle"
 		}
 		if w.state != "" {
 			words = append(words, w.state)
@@ -241,23 +246,23 @@ type pen struct {
 	said []string
 }
 
-func draw(boxes []box, across string, switches bool) string {
+// draw draws boxes, and across from them what their links lead to: read or not.
+func draw(boxes []box, across []string, known bool) string {
 	left := len(boxes) - mostBoxes
 	p := &pen{y: 6}
 	for _, one := range boxes[:min(len(boxes), mostBoxes)] {
 		p.box(one)
 	}
 	bottom := p.y - gap
-	class := "box"
-	if across == "" {
-		class = "box unread"
-		across = "switch or peer: not read"
-		if switches {
-			across = "hosts: not read"
-		}
+	class := "box unread"
+	if known {
+		class = "box"
 	}
 	fmt.Fprintf(p, `<rect class="%s" x="%d" y="6" width="%d" height="%d" rx="5"/>`, class, peerLeft, width-2-peerLeft, bottom-6)
-	lines := fold(across, width-peerLeft-10, bold)
+	var lines []string
+	for _, name := range across {
+		lines = append(lines, fold(name, width-peerLeft-10, bold)...)
+	}
 	lines = lines[:min(len(lines), max((bottom-6)/line, 1))]
 	for i, words := range lines {
 		p.label(peerLeft+6, (6+bottom)/2+4+line*i-line*(len(lines)-1)/2, "name", words)
@@ -267,7 +272,7 @@ func draw(boxes []box, across string, switches bool) string {
 		p.y += line
 	}
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s">%s</svg>`,
-		width, p.y, html.EscapeString("Links as read. "+strings.Join(append(p.said, across), "; ")), p.String())
+		width, p.y, html.EscapeString("Links as read. "+strings.Join(append(p.said, across...), "; ")), p.String())
 }
 
 // box draws a host with its links.

@@ -10,6 +10,8 @@
     e.append(...inside.filter((x) => x !== "" && x != null));
     return e;
   };
+  // prose is a text whose parts between backquotes are code.
+  const prose = (text) => text.split("`").map((x, i) => (i % 2 ? part("code", "", x) : x));
   const counted = (n, noun) => n + " " + noun + (n === 1 ? "" : "s");
 
   // ask calls a function of linerate; a program that ended says so.
@@ -111,7 +113,7 @@
       for (const e of f.evidence) list.append(part("li", "", e.what + ": " + e.value + " ", part("span", e.source.length < 24 ? "n" : "", "(", ...source(e.source), ")")));
       out.push(part("h2", "", "Evidence"), list);
     }
-    if (f.remedy) out.push(part("h2", "", "What to do"), part("p", "remedy", f.remedy));
+    if (f.remedy) out.push(part("h2", "", "What to do"), part("p", "remedy", ...prose(f.remedy)));
     if (f.gain) out.push(part("h2", "", "What it should gain"), part("p", "gain", f.gain));
     return out;
   };
@@ -129,7 +131,8 @@
       return;
     }
     const first = a.findings[0];
-    const all = [part("p", "first", first.summary, part("span", "sure", first.headline.slice(first.summary.length))), ...finding(first)];
+    if (first.cause === "unknown" && a.ask.length) first.remedy = ""; // it names the same commands
+    const all = [part("p", "first", ...prose(first.summary), part("span", "sure", first.headline.slice(first.summary.length))), ...finding(first)];
     if (a.ask.length) {
       const list = part("ul", "");
       for (const m of a.ask) list.append(part("li", "ask", part("code", "", m.command), " on " + m.on + ": " + m.why));
@@ -165,7 +168,7 @@
       head.append(th);
     }
     const body = part("tbody", "");
-    for (const r of rows) body.append(part("tr", "", ...r.map((c) => (c instanceof Node ? c : part("td", "n", c)))));
+    for (const r of rows) body.append(part("tr", "", ...r.map((c) => part("td", "n", c))));
     const out = part("div", "scroll", part("table", heads.length > 3 ? "long" : "", part("caption", "", caption), part("thead", "", head), body));
     out.tabIndex = 0;
     out.setAttribute("role", "region");
@@ -208,10 +211,16 @@
     }
     const all = a.notes.map((n) => part("p", "note", n));
     for (const p of a.pairs) {
-      const rows = p.rows.map((r) => [
-        r.direction, r.streams, r.expected + (r.range ? " (" + r.range + ")" : ""), r.ceiling, part("td", "why", r.limit, part("br", ""), part("small", "", (r.where ? r.where + ": " : "") + r.why)),
-      ]);
-      all.push(part("div", "card", table(p.from + " to " + p.to, ["Direction", "Streams", "Expected", "Ceiling", "The limit that binds"], rows)));
+      const rows = p.rows.map((r) => [r.direction, r.streams, r.expected + (r.range ? " (" + r.range + ")" : ""), r.ceiling, r.limit]);
+      const reasons = part("ul", "reasons");
+      const told = new Set();
+      for (const r of p.rows) {
+        const why = (r.where ? r.where + ": " : "") + r.why;
+        if (told.has(why)) continue;
+        told.add(why);
+        reasons.append(part("li", "", part("b", "", r.limit), ", " + r.direction + ", " + (r.streams === "1" ? "1 stream" : r.streams + " streams") + ": " + why));
+      }
+      all.push(part("div", "card", table(p.from + " to " + p.to, ["Direction", "Streams", "Expected", "Ceiling", "The limit that binds"], rows), part("h2", "", "Why"), reasons));
     }
     $("predicted").replaceChildren(...all);
   };
