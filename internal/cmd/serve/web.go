@@ -39,6 +39,9 @@ const mostPage = 64 << 20
 
 // address is where the page listens; the zero one is nowhere.
 func (f webFlags) address() (netip.AddrPort, error) {
+	if f.listen == "" && f.explain != "" {
+		return netip.AddrPort{}, console.BadUsage("--explain-page: there is no web page to add it to", "say --web 127.0.0.1:8480 too")
+	}
 	if f.listen == "" {
 		return netip.AddrPort{}, nil
 	}

@@ -17,8 +17,12 @@
   // ask calls a function of linerate; a program that ended says so.
   let ended = false;
   const ask = (name, text) => {
-    if (ended || !globalThis.linerate) return { error: "linerate has stopped: load this page again" };
-    return JSON.parse(globalThis.linerate[name](text || ""));
+    try {
+      if (!ended) return JSON.parse(globalThis.linerate[name](text || ""));
+    } catch {
+      ended = true; // there was no answer
+    }
+    return { error: "linerate has stopped: load this page again" };
   };
   const alert = (said) => part("p", "alert", said.error + (said.hint ? ": " + said.hint : ""));
 
@@ -141,7 +145,8 @@
     if (a.picture) {
       const figure = part("figure", "");
       figure.innerHTML = a.picture;
-      all.push(part("h2", "", "Links, as read"), ...figure.childNodes);
+      const loads = /[>, ][tr]x /.test(a.picture) ? part("p", "note", "tx, rx: the rate that a link carried, or its part of all.") : "";
+      all.push(part("h2", "", "Links, as read"), ...figure.childNodes, loads);
     }
     all.push(part("div", "row", copier("Copy as Markdown", a.markdown)));
     for (const f of a.findings.slice(1)) all.push(part("details", "also", part("summary", "", "Also: " + f.headline), ...finding(f)));
@@ -244,6 +249,13 @@
     }
     then();
   });
+  // A file that is dropped is read, not opened in the page's place.
+  const dropped = (input, box) => box.addEventListener("drop", (e) => {
+    if (!e.dataTransfer.files.length) return;
+    e.preventDefault();
+    input.files = e.dataTransfer.files;
+    input.dispatchEvent(new Event("change"));
+  });
 
   const forms = [["explain-form", explain], ["steer-form", steer], ["predict-form", predict]];
   for (const [id, act] of forms) {
@@ -254,6 +266,8 @@
   }
   chooser($("file"), $("text"), $("answer"), explain);
   chooser($("fabric-file"), $("fabric"), $("predicted"), predict);
+  dropped($("file"), $("text"));
+  dropped($("fabric-file"), $("fabric"));
   $("text").addEventListener("paste", () => setTimeout(explain, 0));
   $("kernel").addEventListener("change", () => ($("release-field").hidden = $("kernel").value !== "other"));
 

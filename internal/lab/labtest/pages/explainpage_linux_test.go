@@ -163,6 +163,20 @@ func TestExplainPage(t *testing.T) {
 			t.Errorf("%s marks %q, want %q", at, marked, want)
 		}
 	})
+	t.Run("what is copied", func(t *testing.T) {
+		got := b.asks(t, texts[2])
+		value[bool](t, b, `navigator.clipboard.writeText = (t) => { window.copied = t; return Promise.resolve(); }, true`)
+		copied := value[[]string](t, b, `[...document.querySelectorAll("#answer .row button")].map((e) => { e.click(); return window.copied; })`)
+		if len(copied) != 2 || copied[1] != got.Markdown || strings.Count(copied[0], "\n") != len(got.Ask) || !strings.HasPrefix(got.Ask[0], strings.SplitN(copied[0], "\n", 2)[0]) {
+			t.Errorf("copied %q of %+v", copied, got)
+		}
+	})
+	t.Run("a file", func(t *testing.T) {
+		wide := `const u = new Uint8Array(2 + 2 * text.length); u[0] = 255, u[1] = 254; for (let i = 0; i < text.length; i++) u[2 + 2 * i] = text.charCodeAt(i);`
+		value[bool](t, b, `(() => { const text = `+quoted(texts[4])+`; `+wide+` const d = new DataTransfer(); d.items.add(new File([u], "a.txt"));
+			const f = document.getElementById("file"); f.files = d.files; f.dispatchEvent(new Event("change")); return true; })()`)
+		b.await(t, `document.getElementById("text").value === `+quoted(strings.ReplaceAll(texts[4], "\r\n", "\n")))
+	})
 	t.Run("no output", func(t *testing.T) {
 		b.asks(t, "hello")
 		if said := value[string](t, b, `document.querySelector("#answer .alert").textContent`); !strings.HasPrefix(said, paste.Nothing) {
