@@ -27,15 +27,15 @@ func Make(wasm, support []byte, version string) ([]byte, error) {
 	if !bytes.HasPrefix(wasm, []byte("\x00asm")) {
 		return nil, errors.New("make the page: the program is no WebAssembly: build it with GOOS=js GOARCH=wasm")
 	}
-	var parts [4]string
-	for i, name := range []string{"page.html", "page.css", "page.js", "example.yaml"} {
+	parts := make(map[string]string)
+	for _, name := range []string{"page.html", "page.css", "page.js", "example.yaml"} {
 		b, err := assets.ReadFile("assets/" + name)
 		if err != nil {
 			return nil, fmt.Errorf("make the page: %w", err)
 		}
-		parts[i] = string(b)
+		parts[name] = string(b)
 	}
-	layout, style, script := parts[0], parts[1], string(support)+"\n"+parts[2]
+	style, script := parts["page.css"], string(support)+"\n"+parts["page.js"]
 	if strings.Contains(script, "</script") || strings.Contains(script, "\r") {
 		return nil, errors.New("make the page: the script has a line end or a tag that ends it early: take wasm_exec.js from Go's own lib/wasm")
 	}
@@ -44,8 +44,8 @@ func Make(wasm, support []byte, version string) ([]byte, error) {
 		return nil, fmt.Errorf("make the page: compress the program: %w", err)
 	}
 	return []byte(strings.NewReplacer(
-		"{{policy}}", policy(style, script), "{{style}}", style, "{{script}}", script, "{{program}}", packed, "{{version}}", html.EscapeString(version), "{{fabric}}", html.EscapeString(parts[3]),
-	).Replace(layout)), nil
+		"{{policy}}", policy(style, script), "{{style}}", style, "{{script}}", script, "{{program}}", packed, "{{version}}", html.EscapeString(version), "{{fabric}}", html.EscapeString(parts["example.yaml"]),
+	).Replace(parts["page.html"])), nil
 }
 
 // policy is the page's content security policy: its own script and style, known by

@@ -31,7 +31,7 @@ type webFlags struct{ listen, store, explain string }
 func (f *webFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.listen, "web", "", "address and port of the web page, such as 127.0.0.1:8480; with TLS where\nthat is not loopback (default: none)")
 	c.Flags().StringVar(&f.store, "store", "", "the store whose runs it shows (default: that of `history`)")
-	c.Flags().StringVar(&f.explain, "explain-page", "", "linerate.html, which `make page` makes: the web page then has it at /explain,\nfor text that users paste (default: none)")
+	c.Flags().StringVar(&f.explain, "explain-page", "", "`FILE` that make page makes (linerate.html), shown at /explain of the web page\nfor text that users paste (default: none)")
 }
 
 // mostPage bounds the file of --explain-page.

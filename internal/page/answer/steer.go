@@ -125,14 +125,13 @@ func (q SteerRequest) parse() (b steer.Bundle, f flow.Frame, err error) {
 		return b, f, fmt.Errorf("hash policy: %q is none of %s", q.Policy, strings.Join(Policies(), ", "))
 	}
 	b = steer.Declared(policy, q.Links)
-	if eras := steer.Eras(); q.Era < 0 || q.Era >= len(eras) {
+	eras := steer.Eras()
+	if q.Era < 0 || q.Era >= len(eras) {
 		return b, f, fmt.Errorf("kernel: there is no era %d", q.Era)
-	} else {
-		b.Era = eras[q.Era]
 	}
+	b.Era = eras[q.Era]
 	if kernel := strings.TrimSpace(q.Kernel); kernel != "" {
-		eras := steer.ErasOf(kernel)
-		if eras == nil {
+		if eras = steer.ErasOf(kernel); eras == nil {
 			return b, f, fmt.Errorf("kernel: write a release such as 6.1 or 5.15.0-105-generic, not %q", kernel)
 		}
 		b.Era, b.Doubt = eras[0], eras[1:]
