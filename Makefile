@@ -42,6 +42,11 @@ help: ## this list
 build: ## the program, ./linerate: one static file
 	@go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o linerate ./cmd/linerate
 
+PAGE ?= build
+page: ## linerate.html, a page that explains, steers and predicts in a browser; in build/
+	@mkdir -p $(PAGE) && GOOS=js GOARCH=wasm go build -trimpath -ldflags "-s -w" -o $(PAGE)/page.wasm ./cmd/page
+	@go run -trimpath ./cmd/page $(PAGE)/page.wasm "$$(go env GOROOT)/lib/wasm/wasm_exec.js" $(VERSION) $(PAGE)/linerate.html && ls -l $(PAGE)/linerate.html
+
 demo: deps build ## measure, explain and repair a bond in a built-in lab; needs nothing but this machine
 	@./linerate demo
 
@@ -182,6 +187,6 @@ bench: ## the engine beside iperf3, iperf2 and nuttcp: the table in docs/benchma
 	status=$$?; grep -E '^ +[a-z_]+_test\.go|^(---|ok|FAIL)' $(LOG); exit $$status
 
 clean:
-	@rm -rf linerate $(LOG) .lab.tests
+	@rm -rf linerate build $(LOG) .lab.tests
 
 include .ci/deps.mk docs/proofs/proofs.mk

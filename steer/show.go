@@ -1,7 +1,9 @@
 package steer
 
 import (
+	"fmt"
 	"net/netip"
+	"strings"
 
 	"github.com/linerate/linerate/flow"
 )
@@ -66,4 +68,23 @@ func ShowOn(on Spreader, policy string, frames []flow.Frame) Shown {
 		s.Flows = append(s.Flows, row)
 	}
 	return s
+}
+
+// Summary names a bond for people: its mode, its policy, how many links it has, and
+// the kernels that the answer holds for.
+func (b Bundle) Summary() string {
+	return fmt.Sprintf("%s, %s over %d links, %s", b.Mode, b.Policy, len(b.Ports), b.Kernels())
+}
+
+// Kernels says for which kernels an answer of the bond holds.
+func (b Bundle) Kernels() string {
+	order := "little-endian"
+	if b.BigEndian {
+		order = "big-endian"
+	}
+	eras := []string{b.Era.String()}
+	for _, e := range b.Doubt {
+		eras = append(eras, e.String())
+	}
+	return "kernels " + strings.Join(eras, " or ") + ", " + order
 }

@@ -207,21 +207,30 @@ func number(h *piece.Host, subject, key string) (float64, piece.Source, bool) {
 	return n, x.Source, err == nil
 }
 
-// carried is how the traffic of a bond's ports is shared one way ("tx" or "rx"):
-// each port's part by its counters or by a monitor, and where that was read. False
-// where one of them was not read, or too little went.
+// carried is how the traffic of a bond's ports is shared one way.
 func (b bond) carried(way string) (parts map[string]float64, at piece.Source, ok bool) {
+	names := make([]string, len(b.ports))
+	for i, p := range b.ports {
+		names[i] = p.name
+	}
+	return Shares(b.host, names, way)
+}
+
+// Shares is how traffic is shared over links one way ("tx" or "rx"): each link's part,
+// from 0 to 1, by its counters or by a monitor, and where that was read. False where
+// one of them was not read, or too little went.
+func Shares(h *piece.Host, links []string, way string) (parts map[string]float64, at piece.Source, ok bool) {
 	parts, sum := make(map[string]float64), 0.0
 	for _, kind := range []string{"seen_" + way + "_bps", way + "_bytes"} {
 		sum = 0
 		clear(parts)
-		for _, p := range b.ports {
-			n, source, read := number(b.host, "link "+p.name, kind)
+		for _, name := range links {
+			n, source, read := number(h, "link "+name, kind)
 			if !read || n < 0 {
 				sum = -1
 				break
 			}
-			parts[p.name] = n
+			parts[name] = n
 			sum += n
 			at = source
 		}

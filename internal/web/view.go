@@ -23,6 +23,7 @@ type view struct {
 	Session *session
 	Version string
 	Fleet   bool     // there are hosts to act on
+	Explain bool     // there is a page that explains pasted text
 	Scripts []string // of assets, run after the page is read
 	Data    any
 }
@@ -96,7 +97,7 @@ func local(to string) string {
 
 // show writes a page, whole or not at all.
 func (s *site) show(w http.ResponseWriter, status int, name string, v view) {
-	v.Version, v.Fleet = s.cfg.Version, s.cfg.Fleet != nil
+	v.Version, v.Fleet, v.Explain = s.cfg.Version, s.cfg.Fleet != nil, s.cfg.Explain != nil
 	var b bytes.Buffer
 	if err := s.pages.ExecuteTemplate(&b, name, v); err != nil {
 		s.log.Error("fill a page", "page", name, "error", err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/analysis/history"
+	static "github.com/linerate/linerate/internal/page"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/record"
 )
@@ -52,6 +53,8 @@ type Config struct {
 	// Trials is told of every trial from now on until ctx ends; nil where none
 	// are heard of.
 	Trials func(ctx context.Context, each func(run string, t record.Trial))
+	// Explain is the page that `make page` makes; nil where it is not served.
+	Explain []byte
 	// Fleet is the hosts that users may act on; nil where there are none.
 	Fleet  Fleet
 	Logger *slog.Logger // nil is silence
@@ -79,7 +82,8 @@ type site struct {
 	}
 }
 
-// Handler answers for all pages. The error is only ever the templates' own.
+// Handler answers for all pages. The error is the templates' own, or says that
+// Explain is another file.
 func Handler(cfg Config) (http.Handler, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -114,6 +118,13 @@ func Handler(cfg Config) (http.Handler, error) {
 	if cfg.Fleet != nil {
 		s.actions(mux)
 	}
+	if cfg.Explain != nil {
+		own, err := static.PolicyOf(cfg.Explain)
+		if err != nil {
+			return nil, fmt.Errorf("serve the page at /explain: %w", err)
+		}
+		mux.HandleFunc("GET /explain", s.seen(s.explain(own+"; frame-ancestors 'self'")))
+	}
 	mux.HandleFunc("/", s.seen(s.nothing))
 	return guarded(mux), nil
 }
@@ -144,6 +155,15 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // reportPolicy lets a report have its own style and nothing else: no script,
 // no request.
 const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+// explain sends the page that computes in the browser, under its own policy.
+func (s *site) explain(policy string) func(http.ResponseWriter, *http.Request, session) {
+	return func(w http.ResponseWriter, _ *http.Request, _ session) {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(s.cfg.Explain) // the reader is gone
+	}
+}
 
 // unchanging lets browsers keep what only a new version changes.
 func unchanging(next http.Handler) http.Handler {

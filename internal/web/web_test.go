@@ -21,6 +21,7 @@ import (
 
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
+	static "github.com/linerate/linerate/internal/page"
 	"github.com/linerate/linerate/internal/store"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -63,7 +64,9 @@ type served struct {
 
 func serve(t *testing.T) *served { return serveFleet(t, nil) }
 
-func serveFleet(t *testing.T, fleet Fleet) *served {
+func serveFleet(t *testing.T, fleet Fleet) *served { return serveExplain(t, fleet, nil) }
+
+func serveExplain(t *testing.T, fleet Fleet, explain []byte) *served {
 	t.Helper()
 	runs, err := store.Open(t.Context(), store.Config{Place: filepath.Join(t.TempDir(), "history.db"), Create: true})
 	if err != nil {
@@ -81,7 +84,7 @@ func serveFleet(t *testing.T, fleet Fleet) *served {
 	}
 	s := &served{gate: &gate{all: map[string]User{"good": {Name: "eve", Role: agentapi.RoleWatch}}}, hear: make(chan record.Trial), runs: runs}
 	h, err := Handler(Config{
-		Store: runs, Authenticator: s.gate, Fleet: fleet, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 12, 0, 0, 0, 0, time.UTC) },
+		Store: runs, Authenticator: s.gate, Fleet: fleet, Explain: explain, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 12, 0, 0, 0, 0, time.UTC) },
 		Trials: func(ctx context.Context, each func(string, record.Trial)) {
 			for {
 				select {
@@ -351,6 +354,37 @@ func TestSessionsAreBounded(t *testing.T) {
 }
 
 // The vendored script is the one that its licence is for.
+// TestExplain: the page that computes in the browser is there where it was named, for
+// who has logged in, under its own policy; another file is refused.
+func TestExplain(t *testing.T) {
+	html, err := static.Make([]byte("\x00asm"), nil, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serveExplain(t, nil, html)
+	if r, _ := s.get(t, s.user(t), "/explain"); r.Request.URL.Path != "/login" {
+		t.Errorf("without a login: %s", r.Request.URL)
+	}
+	own, _ := static.PolicyOf(html)
+	r, text := s.get(t, s.in(t), "/explain")
+	if policy := r.Header.Get("Content-Security-Policy"); r.StatusCode != http.StatusOK || text != string(html) || !strings.HasPrefix(policy, own) || !strings.HasSuffix(policy, "; frame-ancestors 'self'") || r.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+		t.Errorf("%s, %v, %.80s", r.Status, r.Header, text)
+	}
+	if _, text := s.get(t, s.in(t), "/"); !strings.Contains(text, `href="/explain"`) {
+		t.Error("no link to it")
+	}
+	plain := serve(t)
+	if r, _ := plain.get(t, plain.in(t), "/explain"); r.StatusCode != http.StatusNotFound {
+		t.Errorf("where none was named: %s", r.Status)
+	}
+	if _, text := plain.get(t, plain.in(t), "/"); strings.Contains(text, "/explain") {
+		t.Error("a link to what is not there")
+	}
+	if _, err := Handler(Config{Explain: []byte("<html></html>")}); err == nil {
+		t.Error("another file is served")
+	}
+}
+
 func TestAssets(t *testing.T) {
 	for _, name := range []string{"uPlot.iife.min.js", "uPlot.min.css", "uPlot.LICENSE", "page.css", "path.js", "live.js", "icon.svg"} {
 		if info, err := os.Stat(filepath.Join("assets", name)); err != nil || info.Size() == 0 {

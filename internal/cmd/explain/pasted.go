@@ -3,7 +3,6 @@ package explain
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/linerate/linerate/internal/cmd/texts"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/internal/evidence/resultfile"
-	"github.com/linerate/linerate/unit"
 )
 
 const pasteHelp = `Of any other FILE, or - for standard input, the outputs of commands in it are
@@ -64,7 +62,7 @@ func explainPasted(con *console.Console, all []piece.Text, f pasteFlags) error {
 		return con.PrintJSON(pastedJSON(c, answer))
 	}
 	if f.markdown {
-		printMarkdown(con, answer)
+		fmt.Fprint(con.Stdout, pasted.Markdown(answer))
 		return nil
 	}
 	printAnswer(con, c, answer, f.all)
@@ -73,76 +71,8 @@ func explainPasted(con *console.Console, all []piece.Text, f pasteFlags) error {
 
 // printAnswer writes the answer in its first line, then what it rests on.
 func printAnswer(con *console.Console, c piece.Case, a pasted.Answer, all bool) {
-	say := func(lead, text string) { fmt.Fprint(con.Stdout, console.Wrapped(lead, text, con.Width())) }
-	for i, f := range a.Findings {
-		if i > 0 && !all {
-			break
-		}
-		if i > 0 {
-			fmt.Fprintln(con.Stdout)
-		}
-		printPasted(f, say)
-	}
-	if n := len(a.Findings); n > 1 && !all {
-		var others []string
-		for _, f := range a.Findings[1:] {
-			others = append(others, fmt.Sprintf("%s at %s, %.0f %%", f.Cause, f.Where, 100*f.Confidence))
-		}
-		say("Also: ", strings.Join(others, "; ")+" (--all says more)")
-	}
-	if a.Findings[0].Confidence < 0.8 && a.Findings[0].Cause != "unknown" {
-		for _, m := range a.Missing[:min(len(a.Missing), 3)] {
-			say("To be sure: ", missingText(m))
-		}
-	}
-	lines := 0
-	for _, n := range c.NotRead {
-		lines += n.To - n.From + 1
-	}
-	say("", fmt.Sprintf("Read: %s; %s not recognised.", unit.Counted(len(c.Read), "output"), unit.Counted(lines, "line")))
-	if all {
-		for _, n := range c.NotRead {
-			say("  ", n.Source.String()+": "+n.Why)
-		}
-	}
-}
-
-func missingText(m pasted.Missing) string {
-	return fmt.Sprintf("`%s` on %s: %s", m.Command, m.On(), m.Why)
-}
-
-func printPasted(f pasted.Finding, say func(lead, text string)) {
-	sure := ""
-	if f.Cause != "unknown" {
-		sure = fmt.Sprintf(" (%s at %s, confidence %.0f %%)", f.Cause, f.Where, 100*f.Confidence)
-	}
-	say("", f.Summary+sure)
-	for _, e := range f.Evidence {
-		say("  - ", fmt.Sprintf("%s: %s (%s)", e.What, e.Value, e.Source))
-	}
-	if f.Remedy != "" {
-		say("To do: ", f.Remedy)
-	}
-	if f.Expected > 0 {
-		say("Expect: ", "about "+f.Expected.String()+" with several flows")
-	}
-}
-
-// printMarkdown writes the first finding for a forum or a ticket.
-func printMarkdown(con *console.Console, a pasted.Answer) {
-	f := a.Findings[0]
-	fmt.Fprintf(con.Stdout, "**%s**\n\n", f.Summary)
-	for _, e := range f.Evidence {
-		fmt.Fprintf(con.Stdout, "- %s: %s (%s)\n", e.What, e.Value, e.Source)
-	}
-	if f.Remedy != "" {
-		fmt.Fprintf(con.Stdout, "\n%s\n", f.Remedy)
-	}
-	if f.Confidence < 0.8 {
-		fmt.Fprint(con.Stdout, "\nTo be sure, please post:\n\n")
-		for _, m := range a.Missing {
-			fmt.Fprintf(con.Stdout, "- `%s` on %s (%s)\n", m.Command, m.On(), m.Why)
-		}
+	for _, l := range pasted.Lines(c, a, all) {
+		fmt.Fprint(con.Stdout, console.Wrapped(l.Lead, l.Text, con.Width()))
 	}
 }
 

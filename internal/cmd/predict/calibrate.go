@@ -90,7 +90,7 @@ func (c calibrateFlag) learn(s *foresight, m fabric.Measure) error {
 		return nil
 	}
 	r := c.record
-	for _, paths := range pairsOf(s.state.Paths) {
+	for _, paths := range predict.PairsOf(s.state.Paths) {
 		for _, d := range flow.Directions() {
 			rows := c.rows(r, paths[0].From, paths[0].To, d)
 			if len(rows) == 0 {

@@ -20,7 +20,6 @@ import (
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
-	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -102,7 +101,7 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			if err := calibrate.learn(f, m); err != nil {
 				return err
 			}
-			pairs := len(pairsOf(f.state.Paths))
+			pairs := len(predict.PairsOf(f.state.Paths))
 			switch rows := pairs * len(m.Directions) * len(m.Streams); {
 			case rows > mostRows:
 				return console.BadUsage(fmt.Sprintf("%s: %s are %d predictions, at most %d are made at once", f.name, unit.Counted(pairs, "pair"), rows, mostRows),
@@ -220,31 +219,24 @@ func foresee(ctx context.Context, con *console.Console, args []string, live live
 
 // alone is what the file says by itself.
 func alone(f fabric.Fabric) (*foresight, error) {
-	if err := f.ResolveAlone(); err != nil {
-		return nil, err
-	}
-	if len(f.Paths) == 0 {
-		hint := "name one in paths:, or give two hosts addresses in one subnet"
+	state, err := predict.Declared(f)
+	if errors.Is(err, predict.ErrNoPath) {
+		hint := predict.RemedyFor(err)
 		if slices.ContainsFunc(f.Hosts, func(h fabric.Host) bool { return h.Reach != "" }) {
 			hint += "; --live watches the hosts"
 		}
-		return nil, console.BadUsage(f.File+": no path to predict", hint)
+		return nil, console.BadUsage(f.File+": "+err.Error(), hint)
 	}
-	s := &foresight{name: f.File, measure: f.Measure, state: predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: f.Paths}}
-	for _, h := range f.Hosts {
-		state, err := f.State(h.Name)
-		if err != nil {
-			return nil, err
-		}
-		s.state.Hosts[h.Name] = state
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
+	return &foresight{name: f.File, measure: f.Measure, state: state}, nil
 }
 
 // predictions are those of every pair. A pair about which too little is known
 // is there with its limit unknown and the reason.
 func (s *foresight) predictions(m fabric.Measure) ([]predict.Prediction, error) {
-	pairs := pairsOf(s.state.Paths)
+	pairs := predict.PairsOf(s.state.Paths)
 	some, errs := make([][]predict.Prediction, len(pairs)), make([]error, len(pairs))
 	onEveryCore(len(pairs), func(i int) { some[i], errs[i] = s.pair(pairs[i], m) })
 	all := []predict.Prediction{}
@@ -254,7 +246,7 @@ func (s *foresight) predictions(m fabric.Measure) ([]predict.Prediction, error) 
 		case err == nil:
 			all = append(all, some[i]...)
 		case errors.Is(err, predict.ErrUnknownSpeed):
-			all = append(all, unknownPair(pair[0], m, err)...)
+			all = append(all, predict.Unpredicted(pair[0], m, err)...)
 		default:
 			return nil, s.unpredictable(err)
 		}
@@ -264,14 +256,7 @@ func (s *foresight) predictions(m fabric.Measure) ([]predict.Prediction, error) 
 
 // unpredictable says what to mend in the fabric.
 func (s *foresight) unpredictable(err error) error {
-	hint := "give both hosts an address in one subnet, or a route to the other's"
-	switch {
-	case errors.Is(err, predict.ErrMTU):
-		hint = "set mtu at both ends: Ethernet's is 1500"
-	case errors.Is(err, predict.ErrNoLink):
-		hint = "bring the link up, give the bond a port, or give the hosts addresses on another"
-	}
-	return console.BadUsage(s.name+": "+err.Error(), hint)
+	return console.BadUsage(s.name+": "+err.Error(), predict.RemedyFor(err))
 }
 
 // pair predicts one pair, with what was learned of it.
@@ -317,36 +302,6 @@ func (s *foresight) leftOut() []string {
 		hosts = append(hosts, s.state.Hosts[name])
 	}
 	return fabric.LeftOut(hosts)
-}
-
-// pairsOf groups paths by the pair they join: two directed ones are one pair.
-func pairsOf(paths []fabric.Path) [][]fabric.Path {
-	var pairs [][]fabric.Path
-	index := map[[2]string]int{}
-	for _, p := range paths {
-		i, seen := index[[2]string{p.From, p.To}]
-		if !seen {
-			i = len(pairs)
-			index[[2]string{p.From, p.To}], index[[2]string{p.To, p.From}] = i, i
-			pairs = append(pairs, nil)
-		}
-		pairs[i] = append(pairs[i], p)
-	}
-	return pairs
-}
-
-// unknownPair says of every cell of a pair why nobody can tell.
-func unknownPair(p fabric.Path, m fabric.Measure, why error) []predict.Prediction {
-	limit := predict.Limit{Cause: record.Unknown, Where: p.From + " to " + p.To, Why: why.Error() + "; write it as hosts.NAME.hardware.links: {LINK: {speed: 25G}}"}
-	var out []predict.Prediction
-	for _, d := range m.Directions {
-		for _, n := range m.Streams {
-			out = append(out, predict.Prediction{
-				From: p.From, To: p.To, Direction: d, Streams: n, Protocol: m.Protocol, Limit: record.Unknown, Limits: []predict.Limit{limit},
-			})
-		}
-	}
-	return out
 }
 
 // Headings are the titles in the list of flags.

@@ -26,15 +26,22 @@ import (
 )
 
 // webFlags are the pages of `serve`.
-type webFlags struct{ listen, store string }
+type webFlags struct{ listen, store, explain string }
 
 func (f *webFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.listen, "web", "", "address and port of the web page, such as 127.0.0.1:8480; with TLS where\nthat is not loopback (default: none)")
 	c.Flags().StringVar(&f.store, "store", "", "the store whose runs it shows (default: that of `history`)")
+	c.Flags().StringVar(&f.explain, "explain-page", "", "`FILE` that make page makes (linerate.html), shown at /explain of the web page\nfor text that users paste (default: none)")
 }
+
+// mostPage bounds the file of --explain-page.
+const mostPage = 64 << 20
 
 // address is where the page listens; the zero one is nowhere.
 func (f webFlags) address() (netip.AddrPort, error) {
+	if f.listen == "" && f.explain != "" {
+		return netip.AddrPort{}, console.BadUsage("--explain-page: there is no web page to add it to", "say --web 127.0.0.1:8480 too")
+	}
 	if f.listen == "" {
 		return netip.AddrPort{}, nil
 	}
@@ -52,7 +59,7 @@ func serveWeb(ctx context.Context, con *console.Console, f webFlags, who *author
 	if err != nil || !at.IsValid() {
 		return func() {}, err
 	}
-	handler, done, err := pages(ctx, con, f.store, who, s, state, log)
+	handler, done, err := pages(ctx, con, f, who, s, state, log)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +100,14 @@ func serveWeb(ctx context.Context, con *console.Console, f webFlags, who *author
 
 // pages are what is shown of a store, and of the fleet where this server can act
 // for users; done lets go of both.
-func pages(ctx context.Context, con *console.Console, place string, who *authority.Authority, s *server.Server, state string, log *slog.Logger) (h http.Handler, done func(), err error) {
-	runs, err := con.OpenStore(ctx, place, true)
+func pages(ctx context.Context, con *console.Console, f webFlags, who *authority.Authority, s *server.Server, state string, log *slog.Logger) (h http.Handler, done func(), err error) {
+	var explain []byte
+	if f.explain != "" {
+		if explain, err = console.ReadNamed(ctx, "read the page", f.explain, mostPage); err != nil {
+			return nil, nil, err
+		}
+	}
+	runs, err := con.OpenStore(ctx, f.store, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,7 +118,7 @@ func pages(ctx context.Context, con *console.Console, place string, who *authori
 			log.Error("close the store", "error", err)
 		}
 	}
-	cfg := web.Config{Store: runs, Authenticator: authenticator{who}, Version: con.Version, Logger: log, Trials: trialsHeard(s, log)}
+	cfg := web.Config{Store: runs, Authenticator: authenticator{who}, Version: con.Version, Logger: log, Trials: trialsHeard(s, log), Explain: explain}
 	if who.Signs() { // a member of a cluster cannot act for anybody
 		acting, end, err := newUsersFleet(ctx, con, who, s, state, runs.Place(), log)
 		if err != nil {

@@ -57,9 +57,9 @@ func (b *bundleFlags) calibrated(ctx context.Context, con *console.Console, bund
 func fitted(b steer.Bundle, seen []steer.Sighting) (steer.Bundle, string, error) {
 	if eras := steer.Fit(b, seen); len(eras) > 0 {
 		b = b.AfterFit(eras)
-		return b, fmt.Sprintf("calibrated: %d frames left by the links of %s", len(seen), kernelText(b)), nil
+		return b, fmt.Sprintf("calibrated: %d frames left by the links of %s", len(seen), b.Kernels()), nil
 	}
-	said := kernelText(b)
+	said := b.Kernels()
 	b.Era, b.Doubt = steer.EraCurrent, steer.Eras()[1:]
 	eras := steer.Fit(b, seen)
 	if len(eras) == 0 {
@@ -67,5 +67,5 @@ func fitted(b steer.Bundle, seen []steer.Sighting) (steer.Bundle, string, error)
 			"`linerate steer probe` finds out with probe flows which links flows take")
 	}
 	b = b.AfterFit(eras)
-	return b, fmt.Sprintf("calibrated: the kernel's release says %s, but %d frames left by the links of %s", said, len(seen), kernelText(b)), nil
+	return b, fmt.Sprintf("calibrated: the kernel's release says %s, but %d frames left by the links of %s", said, len(seen), b.Kernels()), nil
 }

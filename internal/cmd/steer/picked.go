@@ -40,7 +40,7 @@ func perLink(b steer.Bundle, counts []int) string {
 }
 
 func printShown(con *console.Console, b steer.Bundle, s steer.Shown) error {
-	return printFlows(con, fmt.Sprintf("%s, %s over %d links, %s", b.Mode, b.Policy, len(b.Ports), kernelText(b)), b.Ports, s)
+	return printFlows(con, b.Summary(), b.Ports, s)
 }
 
 // pickedSide is one side's column of the table.

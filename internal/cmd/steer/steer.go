@@ -292,19 +292,6 @@ func parseByteOrder(word string) (*bool, error) {
 	return nil, console.BadUsage("--byte-order: want little or big, not "+word, "")
 }
 
-// kernelText says for which kernels the answer holds.
-func kernelText(b steer.Bundle) string {
-	order := "little-endian"
-	if b.BigEndian {
-		order = "big-endian"
-	}
-	eras := []string{b.Era.String()}
-	for _, e := range b.Doubt {
-		eras = append(eras, e.String())
-	}
-	return "kernels " + strings.Join(eras, " or ") + ", " + order
-}
-
 // printFlows prints flows with their links, which have these names.
 func printFlows(con *console.Console, header string, names []string, s steer.Shown) error {
 	b := steer.Bundle{Ports: names}

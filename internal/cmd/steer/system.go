@@ -200,7 +200,7 @@ func aggregationText(s steer.Spreader) string {
 	case steer.Answered:
 		return "as the host's kernel routes them, by " + strings.Join(s.Links(), ", ")
 	case steer.Bundle:
-		return fmt.Sprintf("%s, %s over %d links, %s", s.Mode, s.Policy, len(s.Ports), kernelText(s))
+		return s.Summary()
 	}
 	return fmt.Sprintf("%d links", len(s.Links()))
 }

@@ -75,8 +75,7 @@ func Case(con *console.Console, command string, all []piece.Text) (piece.Case, e
 	}
 	c := paste.Parse(all)
 	if len(c.Read) == 0 {
-		return piece.Case{}, console.BadUsage(command+": nothing in it is the output of a command, a configuration or a result that linerate reads",
-			"paste what `cat /proc/net/bonding/bond0`, `ip -s -d link`, `iperf3 -c PEER -P 8 -V`, `ss -tin`, `ethtool`, `lspci -vv`, the network configuration or a switch's `show` commands print")
+		return piece.Case{}, console.BadUsage(command+": "+paste.Nothing, paste.Wanted)
 	}
 	return c, nil
 }

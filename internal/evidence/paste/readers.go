@@ -92,5 +92,11 @@ var readers = piece.Table{
 	othertext.NASPanel,
 }
 
+// Nothing says that no reader knew anything in a text, and Wanted what to paste.
+const (
+	Nothing = "nothing in it is the output of a command, a configuration or a result that linerate reads"
+	Wanted  = "paste what `cat /proc/net/bonding/bond0`, `ip -s -d link`, `iperf3 -c PEER -P 8 -V`, `ss -tin`, `ethtool`, `lspci -vv`, the network configuration or a switch's `show` commands print"
+)
+
 // Parse reads texts as one case.
 func Parse(texts []piece.Text) piece.Case { return readers.Read(texts) }

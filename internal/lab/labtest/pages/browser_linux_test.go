@@ -37,7 +37,8 @@ type browser struct {
 	asked      []string
 }
 
-func open(t *testing.T) *browser {
+// chromium is the browser's program; without it the test is skipped.
+func chromium(t *testing.T) string {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -46,12 +47,18 @@ func open(t *testing.T) *browser {
 		}
 		t.Skip("chromium is not here: make deps-pages installs it")
 	}
+	return program
+}
+
+func open(t *testing.T) *browser {
+	t.Helper()
+	program := chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU)
 	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
 	ctx, end := chromedp.NewContext(ctx)
 	t.Cleanup(end)
-	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	t.Cleanup(cancel)
 	b := &browser{Context: ctx}
 	if err := chromedp.Listen(ctx, b.hear); err != nil {

@@ -69,6 +69,12 @@ func site(t *testing.T, records ...record.Record) *httptest.Server {
 
 func siteOf(t *testing.T, fleet web.Fleet, records ...record.Record) *httptest.Server {
 	t.Helper()
+	return siteExplaining(t, fleet, nil, records...)
+}
+
+// siteExplaining has the page of `make page` too.
+func siteExplaining(t *testing.T, fleet web.Fleet, explain []byte, records ...record.Record) *httptest.Server {
+	t.Helper()
 	runs, err := store.Open(t.Context(), store.Config{Place: filepath.Join(t.TempDir(), "history.db"), Create: true})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +86,7 @@ func siteOf(t *testing.T, fleet web.Fleet, records ...record.Record) *httptest.S
 		}
 	}
 	h, err := web.Handler(web.Config{
-		Store: runs, Authenticator: everybody{}, Fleet: fleet, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
+		Store: runs, Authenticator: everybody{}, Fleet: fleet, Explain: explain, Version: "test", Now: func() time.Time { return time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC) },
 		Trials: func(ctx context.Context, each func(string, record.Trial)) {
 			each("eve/run-9", mesh(9, 2, 1).Trials[0])
 			<-ctx.Done()
