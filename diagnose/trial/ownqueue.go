@@ -12,6 +12,7 @@ import (
 const (
 	ownDropsLeast = 10
 	ownDropsShare = 0.002
+	ownDropsMany  = 0.01 // CUBIC keeps a window of some nine segments (RFC 9438, section 5.1)
 )
 
 // ownQueue: the sender's own queueing discipline drops what TCP hands it, while the
@@ -32,7 +33,10 @@ func (v *wayView) ownQueue() (hypothesis, bool) {
 				append(v.tcpEvidence(), v.loads()...)...),
 			remedy: fmt.Sprintf("look at `tc -s -d qdisc show dev %s` and `tc -s class show dev %s` on %s: lengthen the queue that drops (its limit), raise the rate it holds to, or take it away (`tc qdisc replace dev %s root fq`)", l.Link, l.Link, v.from, l.Link),
 		}
-		if v.waits.queued() > deepQueue {
+		switch {
+		case float64(l.QdiscDrops) >= ownDropsMany*float64(l.TxPackets):
+			h.seen, h.sure = true, 0.85
+		case v.waits.queued() > deepQueue:
 			h.sure = 0.45 // a deep queue elsewhere is a limit of its own
 		}
 		return h, true
