@@ -103,6 +103,9 @@ func TestLiveCauses(t *testing.T) {
 		{"send buffer of a program that writes records", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.SndbufLimited, f.Out.Starved, f.Out.Filled, f.Out.NotSent = 0.1, 1, 0.9, 0
 		})}, nil, record.SendBuffer},
+		{"a program that waits for an answer to each piece", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.SndbufLimited, f.Out.Starved, f.Out.Filled, f.Out.NotSent, f.Received = 0, 1, 1, 0, 6*unit.Kbps
+		})}, nil, record.Application},
 		{"a burst that fills the buffer now and then", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.Starved, f.Out.Filled, f.Out.NotSent, f.Out.Busy = 1, 0.2, 0, 0.3
 		})}, nil, record.Application},

@@ -237,8 +237,27 @@ func (v *view) ownBuffer(f livetraffic.Flow, at direction) (record.Finding, bool
 		found.Evidence[0] = diagnose.Fact("looks with the send buffer full and all of it on its way", diagnose.Percent(f.Out.Filled), fromSockDiag+" SKMEMINFO, notsent_bytes")
 		found.Also = []record.Alternative{{Cause: record.Application, Confidence: 1 - found.Confidence,
 			Summary: Who(f.Program) + " writes no more than this, in pieces that fill the buffer"}}
+		if f.Received > 0 {
+			return v.dialogue(f, found), true
+		}
 	}
 	return found, true
+}
+
+// dialogue: the peer answers on the same connection, and what is on its way fills
+// the buffer that grew to the program's pieces: it waits for an answer before it
+// writes the next. TCP's clock would count a wait for room.
+func (v *view) dialogue(f livetraffic.Flow, buffer record.Finding) record.Finding {
+	return record.Finding{
+		Cause: record.Application, Confidence: 0.65,
+		Summary: fmt.Sprintf("%s writes a piece, and the next when %s has answered: a round trip of %s passes between them.", Who(f.Program), f.Dst, brief(f.Out.RTT)),
+		Evidence: append([]record.Evidence{
+			diagnose.Fact("what comes back on the same connection", f.Received.String(), fromSockDiag+" bytes_received"),
+			diagnose.Fact("time spent waiting for room in the send buffer", diagnose.Percent(f.Out.SndbufLimited), fromSockDiag+" sndbuf_limited"),
+		}, buffer.Evidence...),
+		Remedy: "have more requests under way at once (a deeper queue, several connections), or larger pieces; a larger tcp_wmem changes nothing unless the program sets SO_SNDBUF itself",
+		Also:   []record.Alternative{{Cause: record.SendBuffer, Confidence: 0.3, Summary: fmt.Sprintf("a send buffer of %v that the program asked for (SO_SNDBUF) holds no more", f.Out.Buffer)}},
+	}
 }
 
 // slowWriter: there is nothing to send for much of the time.
