@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/plan"
+	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
 
@@ -276,6 +277,7 @@ func (u *tuning) after(ctx context.Context, r *proof) (look, error) {
 		}
 		if !ok {
 			r.step.Verdict = fmt.Sprintf("packets of %d bytes do not get through both ways", r.p.ProbeMTU)
+			u.refuseMTU()
 			return look{}, nil
 		}
 	}
@@ -288,6 +290,31 @@ func (u *tuning) after(ctx context.Context, r *proof) (look, error) {
 		return u.look(ctx, r.p.ProofB, asked{step: string(r.p.Name), patient: true, again: true})
 	}
 	return b, err
+}
+
+// refuseMTU ends the search for larger frames: the path does not take them, whatever
+// else is changed. The ceiling is the one at the MTU that is set, of what was measured
+// before too.
+func (u *tuning) refuseMTU() {
+	u.s.Refused[tune.MTU] = true
+	was := u.CeilingMTU
+	u.CeilingMTU, u.s.CeilingMTU = 0, 0
+	counted, _, err := predict.CeilingOf(u.s.Fabric, u.s.Load.Traffic, was)
+	set, mtu, err2 := predict.CeilingOf(u.s.Fabric, u.s.Load.Traffic, 0)
+	if err != nil || err2 != nil || counted <= 0 {
+		return
+	}
+	recount := func(t *record.Trial) {
+		if t.CeilingMTU == was && t.Ceiling > 0 {
+			t.Ceiling, t.CeilingMTU = t.Ceiling*(set/counted), mtu
+		}
+	}
+	recount(&u.found.Trial)
+	for _, all := range [][]record.Trial{u.founds, u.s.Trials, u.c.record.Trials} {
+		for i := range all {
+			recount(&all[i])
+		}
+	}
 }
 
 func (u *tuning) better(r *proof, b look) bool {
