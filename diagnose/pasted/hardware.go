@@ -211,7 +211,7 @@ func badFrames(v *view) {
 			look(h, "link "+name, name)
 		}
 	}
-	for _, s := range v.switches {
+	for _, s := range v.c.Hosts {
 		for _, name := range s.Subjects("port") {
 			look(s, "port "+name, name)
 		}
@@ -250,7 +250,7 @@ func (v *view) ceiling(r piece.Run) (unit.BitRate, string) {
 			return framing.LinkPayload(netstate.Link{Speed: speed}, mtu, 0, false)
 		}
 		if b.mode == "active-backup" {
-			return payload(one), "the one active link of " + b.name
+			return payload(one), "the one active link of " + b.name + " (active-backup: the other port is a standby)"
 		}
 		if len(r.Streams) == 1 {
 			continue // one stream on one link is what a bundle gives; no verdict on the bundle

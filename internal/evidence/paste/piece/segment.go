@@ -10,6 +10,7 @@ type Segment struct {
 	Host    string // "" not named here
 	Command string // "" none was seen
 	Path    string // the file whose text it is; "" none was seen
+	At      Line   // the command's; zero where none was seen
 	Lines   []Line
 }
 
@@ -34,7 +35,7 @@ func (readers Table) segments(lines []Line) []Segment {
 			if host == "" {
 				host = now.Host
 			}
-			flush(Segment{Host: host, Command: p.Command, Path: fileOf(p.Command)})
+			flush(Segment{Host: host, Command: p.Command, Path: fileOf(p.Command), At: l})
 			continue
 		}
 		if host, file := headingOf(l.Text); file != "" {
