@@ -52,7 +52,7 @@ var rules = []rule{
 	windowsRSS, windowsTuning, preferredLink, teamFailures,
 	laggOut, sleepingSlot, oneQueue, bsdWindow, mergedForward,
 	ownLimits, fullDisks, slowBus,
-	speedStep, downshift, throughTunnel, radio, fullLink, fullSingle, fullClients, evenLagg,
+	speedStep, downshift, throughTunnel, radio, fullLink, fullSingle, fullClients, evenLagg, standby,
 }
 
 // leastSure is how sure a finding must be to be one.

@@ -215,6 +215,12 @@ func throughTunnel(v *view) {
 			if local != "" {
 				sure += 0.06
 			}
+			for _, near := range addresses(h) {
+				if near.link != dev.Text && near.prefix.Contains(a) {
+					evidence = append(evidence, saw("address of "+near.link, near.prefix.String()+": in the same network", near.at))
+					sure = 0.9
+				}
+			}
 			for _, t := range h.Traces {
 				if len(t.Hops) > 0 && (t.Target == target || t.Target == "") && t.Hops[0].AvgMS > 3 {
 					evidence = append(evidence, saw("first hop of the trace", fmt.Sprintf("%.1f ms away: not in the local network", t.Hops[0].AvgMS), t.Source))
@@ -343,6 +349,12 @@ func fullSingle(v *view) {
 				}
 			}
 			x, _ := h.Get("link "+link.name, "speed")
+			if link.speed <= 100*unit.Mbps {
+				v.add(record.LineRate, sure, h, link.name+" of "+nameOf(h),
+					fmt.Sprintf("%v is line rate of %v (100 Mb/s), and %s negotiated no more: both ends of a link can mostly do 1 Gbit/s today.", r.Rate, link.speed, link.name),
+					"Replace the patch cable (a bad pair gives 100 Mbit/s), then look whether the card, the switch's port or a setting (speed and duplex fixed) allows no more.", saw(r.Tool, r.Rate.String(), r.Source), saw("speed of "+link.name, x.Text, x.Source))
+				continue
+			}
 			f := v.add(record.LineRate, sure, h, "none",
 				fmt.Sprintf("Nothing is wrong: %v is line rate of %v: at MTU %d headers and gaps between frames take the rest, and %v of payload is all that it can be.", r.Rate, link.speed, mtu, payload),
 				"Nothing to do. More takes a faster link, or several links and several flows; a larger MTU (jumbo frames) gains a few per cent at most.", saw(r.Tool, fmt.Sprintf("%v, %d streams", r.Rate, max(len(r.Streams), r.Parallel, 1)), r.Source), saw("speed of "+link.name, x.Text, x.Source))
@@ -378,5 +390,27 @@ func fullClients(v *view) {
 		v.add(record.LineRate, 0.84, b.host, "none",
 			fmt.Sprintf("Nothing is wrong: each of the %d clients gets %v, line rate of its own single link; %s carries them side by side, and one client with one such port gets no more.", len(clients), one, b.name),
 			"Nothing to do. More for one client takes a faster link at both ends, or SMB multichannel with several ports at the client.", evidence...)
+	}
+}
+
+// standby: an active-backup bond whose second port waits, as it should.
+func standby(v *view) {
+	for _, b := range v.bonds {
+		if b.mode != "active-backup" || len(b.ports) < 2 || len(v.bonds) > 1 || b.count(func(p port) bool { return p.down }) > 0 {
+			continue
+		}
+		x, _ := fact(b.host, b.name, "mode")
+		if kind := word(b.host, b.name, "kind"); kind == "team" {
+			x, _ = fact(b.host, b.name, "runner")
+		}
+		evidence := []record.Evidence{saw("mode of "+b.name, x.Text, x.Source)}
+		sure := 0.5
+		if name, part, at, ok := b.oneSided("tx"); ok {
+			evidence = append(evidence, saw("sent", fmt.Sprintf("%.0f %% by %s", 100*part, name), at))
+			sure = 0.72
+		}
+		v.add(record.SingleLink, sure, b.host, b.name+" of "+nameOf(b.host)+" (active-backup)",
+			fmt.Sprintf("Nothing is broken: %s is active-backup: one port carries all, and the others stand by idle until it fails. A single link's rate is what that mode gives by design.", b.name),
+			"For the sum of the links use LACP (802.3ad) with xmit_hash_policy layer3+4 and an LACP group at the switch, with several flows.", evidence...)
 	}
 }

@@ -44,6 +44,8 @@ var vmxCard = regexp.MustCompile(`^\s*(ethernet\d+)\.virtualDev\s*=\s*"(\w+)"`)
 
 var esxShaping = regexp.MustCompile(`^\s*(?:Average|Peak) Bandwidth: \d+ ?[KMG]bps$`)
 
+var esxOf = regexp.MustCompile(`(?:-[pv]|--(?:portgroup|vswitch)-name)[ =]"?([^"-][^"]*)`)
+
 var esxKbps = regexp.MustCompile(`^(\d+) ?([KMG]?)bps$`)
 
 // pveGuest is the number of the guest whose configuration is printed; "" none.
@@ -120,10 +122,8 @@ func readGuestCards(s *sink, lines []piece.Line) int {
 	if m := esxKbps.FindStringSubmatch(shaped["Average Bandwidth"]); m != nil && shaped["Enabled"] != "false" {
 		s.OfSystem("esxi", at)
 		where := ""
-		for _, w := range slices.Backward(strings.Fields(s.Segment.Command)) {
-			if where = strings.Trim(w, `"'`); where != "get" {
-				break
-			}
+		if name := esxOf.FindStringSubmatch(s.Segment.Command); name != nil {
+			where = strings.TrimSpace(name[1])
 		}
 		if bits := piece.Bps(m[1], m[2]); bits != "" && bits != "0" {
 			s.Set("vnic "+cmp.Or(where, "vSwitch"), "limit_bps", bits, at)

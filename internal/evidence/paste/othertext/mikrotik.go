@@ -18,7 +18,7 @@ var RouterOS = piece.Reader{
 		return rosMark.MatchString(line) || rosColumns.MatchString(line) && !strings.Contains(line, "mode=") || rosProfile.MatchString(line)
 	},
 	Owns: func(s piece.Segment, line string) bool {
-		return rosCommand.MatchString(s.Command) && (rosPair.MatchString(line) || rosEntry.MatchString(line) || rosFlags.MatchString(line) || rosLoad.MatchString(line) || rosHead.MatchString(line))
+		return rosCommand.MatchString(s.Command) && (strings.HasPrefix(line, "# ") || rosPair.MatchString(line) || rosEntry.MatchString(line) || rosFlags.MatchString(line) || rosLoad.MatchString(line) || rosHead.MatchString(line))
 	},
 	Read: reading(readRouterOS),
 }
@@ -41,7 +41,7 @@ var rosPair = regexp.MustCompile(`^\s*([a-z][a-z0-9]*(?:-[a-z0-9]+)*): ?(.*)$`)
 
 var rosFlags = regexp.MustCompile(`^\s*(?:Flags: |;;; )`)
 
-var rosEntry = regexp.MustCompile(`^\s*(?:\d+ +)?(?:[XDIHR]+ +)?(?:;;;|[a-z0-9-]+=)`)
+var rosEntry = regexp.MustCompile(`^\s*(?:(?:\d+|add) +)?(?:[XDIHR]+ +)?(?:;;;|[a-z0-9-]+=)`)
 
 var rosBegin = regexp.MustCompile(`^\s*(?:\d+|add)\s+(?:([XDIHR]+)\s+)?`)
 
@@ -90,7 +90,7 @@ func readRouterOS(s *sink, lines []piece.Line) int {
 
 func (r *rosReader) line(text string, l piece.Line) bool {
 	s := r.s
-	if rosFlags.MatchString(text) || strings.HasPrefix(text, "Columns: ") || rosHead.MatchString(text) || strings.HasPrefix(text, "/queue ") {
+	if rosFlags.MatchString(text) || strings.HasPrefix(text, "Columns: ") || rosHead.MatchString(text) || strings.HasPrefix(text, "/queue ") || strings.HasPrefix(text, "# ") && rosCommand.MatchString(s.Segment.Command) {
 		return true
 	}
 	if m := rosPinged.FindStringSubmatch(text); m != nil {

@@ -18,6 +18,8 @@ var prompts = []*regexp.Regexp{
 	regexp.MustCompile(`^\s*\(?(?:[\w.-]+\)\s*)?\[?[\w.-]+@([\w.-]+)(?:[ :][^\]#$%>]*)?(?:\[[^\]]*\])?(?:\]\s?[#$%>]?|[#$%>])(?:\s+(.*))?$`),
 	// PS C:\Users\x> cmd
 	regexp.MustCompile(`^\s*(?:\[([\w.-]+)\]: )?PS(?: [A-Za-z]:\\[^>]*)?>\s*(.*)$`),
+	// mac:~ bob$ cmd (macOS before zsh)
+	regexp.MustCompile(`^([A-Za-z][\w.-]*):[~/]\S* [\w.-]+\$\s(\S.*)$`),
 	// [2.7.2-RELEASE][root@fw.lan]/root: cmd (pfSense)
 	regexp.MustCompile(`^\[[\w.-]+\]\[[\w.-]+@([\w.-]+)\][^:]*: ?(.*)$`),
 	// kn1 ~ # cmd (Gentoo, Flatcar), / # cmd (a container's)
