@@ -50,7 +50,7 @@ var rules = []rule{
 	sambaChannels,
 	routerQueues, routerCPU, routerBonds, guestCardsEmulated, guestLimits, onePath,
 	windowsRSS, windowsTuning, preferredLink, teamFailures,
-	laggOut, sleepingSlot, oneQueue, bsdWindow, mergedForward,
+	laggOut, busyThreads, sleepingSlot, lostSlot, oneQueue, bsdWindow, mergedForward,
 	ownLimits, fullDisks, slowBus,
 	speedStep, downshift, throughTunnel, radio, fullLink, fullSingle, fullClients, evenLagg, standby,
 }

@@ -95,6 +95,11 @@ func evenLagg(v *view) {
 	for _, h := range v.hosts {
 		for _, name := range h.Subjects("link") {
 			in, out, _ := laggMembers(h, name)
+			if word(h, name, "kind") == "lbfo" && word(h, name, "mode") == "lacp" && word(h, name, "status") == "up" && evenMembers(h, name) {
+				x, _ := h.Get("link "+name, "status")
+				v.add(Healthy, 0.78, h, "none", fmt.Sprintf("Nothing is wrong with %s: the team is up with LACP, and its members carry alike.", name), "", saw("status of "+name, "up, LACP", x.Source))
+				continue
+			}
 			if word(h, name, "laggproto") != "lacp" || len(out) > 0 || len(in) < 2 || !evenMembers(h, name) {
 				continue
 			}
@@ -159,6 +164,21 @@ func sleepingSlot(v *view) {
 	}
 }
 
+// lostSlot: a card that fell off its PCIe link, as I225 and I226 with ASPM do.
+func lostSlot(v *view) {
+	for _, h := range v.hosts {
+		for _, link := range h.Subjects("link") {
+			x, ok := h.Get("link "+link, "pcie_lost")
+			if !ok {
+				continue
+			}
+			v.add(record.CardSlot, 0.86, h, link+" of "+nameOf(h)+" (PCIe link lost)",
+				fmt.Sprintf("The PCIe link of %s was lost: the card stopped answering the host, and nothing passes it until the driver is loaded anew.", link),
+				"Switch PCIe power saving (ASPM) off in the firmware (BIOS) or with pcie_aspm=off, update the firmware of board and card, seat the card again or try another slot.", saw("log", x.Text, x.Source))
+		}
+	}
+}
+
 // oneQueue: FreeBSD with a core full of one receive queue's interrupts: PPPoE and
 // other tunnels are not hashed by cards.
 func oneQueue(v *view) {
@@ -189,6 +209,36 @@ func oneQueue(v *view) {
 		v.add(record.ReceiverCPU, 0.88, h, orWord(queue, "one receive queue")+" of "+nameOf(h),
 			fmt.Sprintf("One core (CPU) of %s is full with one receive queue (%s) while others are idle: a card hashes plain IP, and PPPoE or another tunnel arrives on a single queue.", nameOf(h), orWord(queue, "its interrupts")),
 			"Spread the work behind the interrupt: net.isr.dispatch=deferred with net.isr.maxthreads=-1 and net.isr.bindthreads=1 (a restart); for PPPoE the newer if_pppoe backend, or PPPoE in the modem or another box; else a processor with a faster core.", evidence...)
+	}
+}
+
+// bsdThreads are threads and programs of a firewall whose one core is the limit, by a
+// word of their names, and what each means.
+var bsdThreads = []struct{ word, what, remedy string }{
+	{"if_io_tqg", "the receive and transmit work of one queue of a card", "Let more queues share it: dev.DRIVER.N.iflib.override_nrxqs and nrxds, RSS, several flows; for one flow a faster core."},
+	{"wg_tqg", "WireGuard's encryption", "Several tunnels or flows, or a processor with faster cores and AVX."},
+	{"dummynet", "the shaper (dummynet, a limiter)", "Take the limiter off where it is not needed, or set it on the WAN only."},
+	{"suricata", "intrusion detection (Suricata)", "Turn the inspection off on that interface, use fewer rules, or a processor with faster cores; with netmap one thread serves a queue."},
+	{"snort", "intrusion detection (Snort)", "Turn the inspection off on that interface, or use fewer rules; Snort 2 is one thread."},
+	{"ng_queue", "netgraph (PPPoE, L2TP)", "Use the newer if_pppoe backend, or net.isr.dispatch=deferred."},
+}
+
+// busyThreads: FreeBSD's kernel threads and the programs of firewalls that fill a core.
+func busyThreads(v *view) {
+	for _, h := range v.hosts {
+		for _, p := range h.Processes {
+			if p.CPU < 85 {
+				continue
+			}
+			for _, t := range bsdThreads {
+				if !contains(p.Name, t.word) {
+					continue
+				}
+				v.add(record.ReceiverCPU, 0.88, h, p.Name+" on "+nameOf(h),
+					fmt.Sprintf("One core (CPU) of %s is full with %s (%s, %.0f %%): all that it handles goes no faster than that core.", nameOf(h), t.what, p.Name, p.CPU), t.remedy,
+					saw(p.Name, fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source))
+			}
+		}
 	}
 }
 

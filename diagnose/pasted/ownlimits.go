@@ -154,6 +154,8 @@ func slowBus(v *view) {
 				sure = 0.8
 			case link > bus:
 				sure = 0.6
+			case link > 0 && link >= bus*90/100 && mbits >= 5000:
+				sure = 0.4
 			default:
 				continue
 			}
@@ -164,15 +166,15 @@ func slowBus(v *view) {
 				switch {
 				case r.Rate > bus*105/100:
 					sure = 0
-				case r.Rate > bus*45/100 && r.Rate < bus*95/100:
+				case r.Rate > bus*45/100 && r.Rate < bus*86/100:
 					evidence = append(evidence, saw(r.Tool, r.Rate.String(), r.Source))
-					sure = max(sure, 0.93)
+					sure = min(sure+0.35, 0.93)
 				}
 				if sure == 0 {
 					break
 				}
 			}
-			if sure == 0 {
+			if sure < 0.5 {
 				continue
 			}
 			what := "USB 2.0 (high speed)"

@@ -2,6 +2,7 @@ package pasted
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -45,10 +46,13 @@ func routerQueues(v *view) {
 				if e, ok := v.runNear(unit.BitRate(limit)); ok {
 					evidence = append(evidence, e)
 					sure = max(sure+0.04, 0.9)
-				} else if v.best() > unit.BitRate(limit)*120/100 {
-					sure = 0.35
+				} else if v.best() > unit.BitRate(limit)*120/100 && sure < 0.8 {
+					break
 				}
 				target, _ := h.Get(subject, "target")
+				if !v.anyWithin(target.Text) {
+					break
+				}
 				what := ""
 				if target.Text != "" {
 					what = " (target " + target.Text + ")"
@@ -212,4 +216,27 @@ func (v *view) routerSided(h *piece.Host, name string) {
 	v.add(record.SingleLink, sure, h, name+" of "+nameOf(h),
 		fmt.Sprintf("%s sends all by %s and nothing by %s: its hash (%s) gives this traffic one link.", name, busy, idle, policy),
 		"Set `transmit-hash-policy=layer-3-and-4` and use several connections; where the bond is offloaded to a switch chip, look which hash the chip has.", e)
+}
+
+// anyWithin reports that an address of a run lies in one of a queue's targets, or that
+// nothing says the contrary.
+func (v *view) anyWithin(targets string) bool {
+	var all []netip.Prefix
+	for _, w := range strings.Split(targets, ",") {
+		if p, err := netip.ParsePrefix(w); err == nil {
+			all = append(all, p)
+		}
+	}
+	seen := false
+	for _, r := range v.c.Runs {
+		for _, s := range r.Streams {
+			for _, a := range []netip.Addr{s.Local.Addr(), s.Remote.Addr()} {
+				seen = seen || a.IsValid()
+				if slices.ContainsFunc(all, func(p netip.Prefix) bool { return p.Contains(a) }) {
+					return true
+				}
+			}
+		}
+	}
+	return !seen || len(all) == 0
 }

@@ -95,8 +95,16 @@ func (v *view) sharedSubnet(h *piece.Host, a, b own) {
 	}
 	system, _ := h.Get("host", "os")
 	switch {
-	case system.Text == "windows" || system.Text == "esxi":
-		v.add(record.AsymmetricRoute, 0.7, h, fmt.Sprintf("%s and %s in one subnet", a.link, b.link),
+	case system.Text == "esxi":
+		if len(h.Subjects("vmk"))+len(h.Subjects("lun")) > 0 {
+			return // port binding of iSCSI has them in one subnet
+		}
+		v.add(record.AsymmetricRoute, 0.6, h, fmt.Sprintf("%s and %s in one subnet", a.link, b.link),
+			fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: ESXi has one route to it and sends everything by one of them (mostly the first, %s), with its uplink and MTU.", a.link, b.link, nameOf(h), subnet, a.link),
+			fmt.Sprintf("Give the storage a subnet and VLAN of its own for %s (on the server too).", b.link), evidence...)
+		return
+	case system.Text == "windows":
+		v.add(record.AsymmetricRoute, 0.45, h, fmt.Sprintf("%s and %s in one subnet", a.link, b.link),
 			fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: the system sends everything to it by one of them.", a.link, b.link, nameOf(h), subnet),
 			"Put the second adapter into a subnet of its own (on both ends), or disconnect one; SMB multichannel uses both in either case.", evidence...)
 		return

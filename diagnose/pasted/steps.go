@@ -145,6 +145,20 @@ func (v *view) downshifted(h *piece.Host, name string, speed unit.BitRate) {
 		v.lower(h, name, speed, best, 0.88, saw("the other end of "+name, fmt.Sprintf("offers %.0f Mbit/s", far), at))
 		return
 	}
+	able, _, ok3 := number(h, "link "+name, "speed_max")
+	x, _ := h.Get("link "+name, "speed")
+	switch {
+	case ok && ok2 && ok3 && own < able && far > own && unit.BitRate(own)*unit.Mbps == speed:
+		v.add(record.LineRate, 0.88, h, name+" of "+nameOf(h),
+			fmt.Sprintf("%s offers no more than %v although the card can do %.0f Mbit/s and the other end offers %.0f: its advertised modes were restricted, and %v is the line rate of what was agreed.", name, speed, able, far, speed),
+			fmt.Sprintf("Advertise all modes again: `ethtool -s %s autoneg on advertise 0xffffffffffff` or without the option, and take the setting out of the link's configuration; then check the speed.", name), saw("speed of "+name, x.Text, x.Source))
+		return
+	case ok && ok2 && own > far && unit.BitRate(far)*unit.Mbps == speed:
+		v.add(record.LineRate, 0.72, h, name+" of "+nameOf(h),
+			fmt.Sprintf("%s runs at %v because the other end offers no more (%.0f Mbit/s), while this card could do %.0f: the switch's port sets the line rate.", name, speed, far, own),
+			"Plug it into a port of the switch that is as fast as the card (and look whether that port is limited by its configuration).", saw("the other end of "+name, fmt.Sprintf("offers %.0f Mbit/s", far), at))
+		return
+	}
 	about := word(h, name, "description")
 	if speed <= 100*unit.Mbps && contains(about, "gigabit", "2.5g", "10g", "gbe", "1000base", "5gbe", "i210", "i211", "i219", "i225", "i226") {
 		sure := 0.66
@@ -153,7 +167,6 @@ func (v *view) downshifted(h *piece.Host, name string, speed unit.BitRate) {
 				sure = 0.86
 			}
 		}
-		x, _ := h.Get("link "+name, "speed")
 		v.lower(h, name, speed, unit.Gbps, sure, saw("speed of "+name, x.Text+" ("+about+")", x.Source))
 	}
 }
@@ -183,7 +196,8 @@ func tunnelled(link string) bool {
 			return true
 		}
 	}
-	return false
+	low := " " + strings.ToLower(link) + " "
+	return contains(low, "vpn", "wireguard", " wg ", "tailscale", "zerotier", "nordlynx", "openvpn")
 }
 
 // throughTunnel: an address of a private network that is reached by a tunnel while
@@ -339,6 +353,11 @@ func fullSingle(v *view) {
 		}
 		payload := framing.LinkPayload(netstate.Link{Speed: link.speed}, mtu, 0, false)
 		for _, r := range v.c.Runs {
+			if r.Both && r.Back > payload*96/100 && r.Rate-r.Back > payload*96/100 && r.Rate < 2*payload*101/100 {
+				x, _ := h.Get("link "+link.name, "speed")
+				v.add(record.LineRate, 0.8, h, "none", fmt.Sprintf("Nothing is wrong: %v and %v at once is line rate of %v in both directions.", r.Rate-r.Back, r.Back, link.speed), "Nothing to do.",
+					saw(r.Tool, r.Rate.String()+" both ways together", r.Source), saw("speed of "+link.name, x.Text, x.Source))
+			}
 			if !isNetworkTest(r) || r.Both || r.Rate < payload*98/100 || r.Rate > payload*1005/1000 {
 				continue
 			}

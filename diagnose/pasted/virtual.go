@@ -63,6 +63,12 @@ func (v *view) emulatedCard(h *piece.Host, where string, model piece.Value) {
 			break
 		}
 	}
+	for _, c := range h.Cores {
+		if c.ID != "all" && c.Idle < 6 && sure < 0.9 {
+			evidence = append(evidence, saw("core "+c.ID, fmt.Sprintf("%.0f %% idle", c.Idle), c.Source))
+			sure = 0.9
+		}
+	}
 	for _, r := range v.c.Runs {
 		switch {
 		case r.Rate > 8e9:
@@ -95,6 +101,8 @@ func guestLimits(v *view) {
 			if e, ok := v.runNear(unit.BitRate(limit)); ok {
 				evidence = append(evidence, e)
 				sure = 0.93
+			} else if v.best() > unit.BitRate(limit)*120/100 {
+				sure = 0.4 // another guest's, or another path
 			}
 			for _, link := range h.Subjects("link") {
 				if n, from, ok := number(h, "link "+link, "qdisc overlimits"); ok && n > 1000 && contains(link, "tap", "veth", "vnet", "fwln", "fwpr") {
@@ -142,6 +150,10 @@ func onePath(v *view) {
 				if told && n == 1 && paths >= 2 {
 					v.add(record.SingleLink, 0.72, h, "disk "+name, fmt.Sprintf("The disk %s is on round robin, but only one of its %.0f paths is a working (optimized) path: one link carries all.", name, paths),
 						"Check the ALUA state of the other paths on the array (`esxcli storage nmp path list`): only active/optimized ones are used.", saw("working paths", working.Text, working.Source))
+				}
+				if iops, from, ok := number(h, "lun "+name, "iops"); ok && iops >= 100 && n > 1 {
+					v.add(record.SingleLink, 0.55, h, "disk "+name+" (round robin by 1000)", fmt.Sprintf("The disk %s is on round robin with iops=%.0f: that many commands go by one path before the next one has its turn, so that at any moment one link carries and the other waits.", name, iops),
+						fmt.Sprintf("`esxcli storage nmp psp roundrobin deviceconfig set -d %s -t iops -I 1` changes the path with each command.", name), saw("policy", fmt.Sprintf("round robin, iops=%.0f", iops), from))
 				}
 				continue
 			default:

@@ -99,6 +99,7 @@ var readers = piece.Table{
 	othertext.NASPanel,
 	othertext.PCIConf,
 	othertext.Capture,
+	othertext.Dummynet,
 	othertext.WebPorts,
 	othertext.RouterOS,
 }

@@ -15,7 +15,10 @@ var usbDriver = regexp.MustCompile(`^(r8152|r8153_ecm|ax88179_178a|asix|cdc_ncm|
 // usbSpeeds are the kernel's words in Mbit/s (usb_speed_string).
 var usbSpeeds = map[string]string{"low-speed": "1.5", "full-speed": "12", "high-speed": "480", "SuperSpeed": "5000", "SuperSpeed Gen 1": "5000"}
 
-// usbLog notes at what rate of the bus a USB network adapter came up.
+var pcieLost = regexp.MustCompile(`^\w+ [0-9a-f:.]+ ([\w.]+): PCIe link lost`)
+
+// usbLog notes at what rate of the bus a USB network adapter came up, and a card whose PCIe link
+// went away.
 func (s *sink) usbLog(text string, l piece.Line) {
 	if m := usbNew.FindStringSubmatch(text); m != nil {
 		speed := usbSpeeds[m[2]]
@@ -23,6 +26,10 @@ func (s *sink) usbLog(text string, l piece.Line) {
 			speed = "10000"
 		}
 		s.Set("usbport "+m[1], "speed", speed, l)
+		return
+	}
+	if m := pcieLost.FindStringSubmatch(text); m != nil {
+		s.Set("link "+m[1], "pcie_lost", text, l)
 		return
 	}
 	where, driver := "", ""

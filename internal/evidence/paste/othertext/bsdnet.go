@@ -63,6 +63,27 @@ func readPCIConf(s *sink, lines []piece.Line) int {
 	})
 }
 
+// Dummynet reads the pipes of FreeBSD's shaper: `ipfw pipe show`, `dnctl pipe show`.
+var Dummynet = piece.Reader{
+	Kind:     "pipes of dummynet",
+	Commands: []string{"ipfw", "dnctl", "cat"},
+	Starts:   func(line string) bool { return pipeRow.MatchString(line) },
+	Read: reading(func(s *sink, lines []piece.Line) int {
+		return piece.EachLine(lines, func(l piece.Line, text string) bool {
+			if m := pipeRow.FindStringSubmatch(text); m != nil {
+				s.Set("host", "os", "freebsd", l)
+				s.Set("link pipe "+m[1], "shaper dummynet", piece.Bps(m[2], m[3]), l)
+				return true
+			}
+			return pipeOther.MatchString(text)
+		})
+	}),
+}
+
+var pipeRow = regexp.MustCompile(`^(\d{5}): +([\d.]+) ([KMG]?)bit/s +\d+ ms burst`)
+
+var pipeOther = regexp.MustCompile(`^(?:q\d+ |sched |mask: |BKT |Limiters?:|Queues:|Schedulers:|\d+ +\w+ +|FQ_|CoDel|target |\d+ ip )`)
+
 // Capture reads tcpdump's lines of TCP and UDP: the longest segment, and between whom.
 var Capture = piece.Reader{
 	Kind:     "tcpdump",

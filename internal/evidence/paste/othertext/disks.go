@@ -15,7 +15,7 @@ var Disks = piece.Reader{
 	Kind:     "load of disks",
 	Commands: []string{"zpool", "iostat", "gstat"},
 	Starts: func(line string) bool {
-		return strings.Contains(line, "%util") && diskHead(line) != nil || strings.Contains(line, "alloc") && zpoolHead.MatchString(line) || strings.Contains(line, "%busy") || strings.Contains(line, "capacity") && zpoolTop.MatchString(line)
+		return strings.Contains(line, "%util") && diskHead(line) != nil || strings.Contains(line, "alloc") && zpoolHead.MatchString(line) || strings.Contains(line, "%busy") || strings.HasPrefix(line, "dT: ") || strings.Contains(line, "capacity") && zpoolTop.MatchString(line)
 	},
 	Owns: func(s piece.Segment, line string) bool {
 		return s.Runs("zpool") && zpoolRow.MatchString(line)

@@ -131,6 +131,10 @@ func (r *rosReader) line(text string, l piece.Line) bool {
 		}
 		return true
 	}
+	if strings.Contains(text, "packet too large") {
+		r.ping.TooLong, r.ping.DontFragment = true, true
+		return true
+	}
 	if m := rosPing.FindStringSubmatch(text); m != nil && !strings.Contains(text, "=") {
 		r.ping.Target = m[1]
 		if strings.Contains(text, "too large") || strings.Contains(text, "fragment") {

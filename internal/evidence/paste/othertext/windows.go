@@ -30,9 +30,9 @@ var PowerShell = piece.Reader{
 	}),
 }
 
-var psTitles = regexp.MustCompile(`^\s*(?:Name\s+(?:InterfaceDescription|Status\s+LinkSpeed|LinkSpeed|ReceivedBytes|Members|TeamingMode|Enabled|ifIndex|InterfaceAlias|Team\b)|Server Name\s+Selected|ServerName\s+Selected|(?:ifIndex|InterfaceAlias)\s+.*LinkSpeed|ifIndex\s+InterfaceAlias\s|InstanceName\s+CookedValue|IPAddress\s+(?:InterfaceAlias|PrefixLength)|InterfaceAlias\s+(?:IPAddress|NextHop|InterfaceMetric|PrefixLength|NlMtu)|SettingName\s+\S*(?:AutoTuning|Congestion)|VMName\s+)`)
+var psTitles = regexp.MustCompile(`^\s*(?:Name\s+(?:InterfaceDescription|Status\s+LinkSpeed|LinkSpeed|ReceivedBytes|Members|TeamingMode|Enabled|ifIndex|InterfaceAlias|Team\b)|Server Name\s+Selected|ServerName\s+Selected|(?:ifIndex|InterfaceAlias)\s+.*LinkSpeed|ifIndex\s+InterfaceAlias\s|InstanceName\s+CookedValue|IPAddress\s+(?:InterfaceAlias|PrefixLength)|InterfaceAlias\s+(?:IPAddress|NextHop|InterfaceMetric|PrefixLength|NlMtu)|SettingName\s+\S*(?:AutoTuning|Congestion)|VMName\s+[A-Z])`)
 
-var psItem = regexp.MustCompile(`^(Name|InterfaceAlias|ServerName|Server Name|InitiatorPortalAddress|InitiatorAddress|ConnectionIdentifier|AuthenticationType|TeamingMode|LoadBalancingAlgorithm|Members|TeamNics|InterfaceDescription|NetAdapterInterfaceDescription|LinkSpeed|NumberOfReceiveQueues|ClientRSSCapable|MacAddress|EnableMultiChannel|AutoTuningLevelLocal|SettingName|FailureReason|MaximumBandwidth|ThrottleRate(?:Action)?|InterfaceMetric)\s*: ?`)
+var psItem = regexp.MustCompile(`^(Name|VMName|InterfaceAlias|ServerName|Server Name|InitiatorPortalAddress|InitiatorAddress|ConnectionIdentifier|AuthenticationType|TeamingMode|LoadBalancingAlgorithm|Members|TeamNics|InterfaceDescription|NetAdapterInterfaceDescription|LinkSpeed|NumberOfReceiveQueues|ClientRSSCapable|MacAddress|EnableMultiChannel|AutoTuningLevelLocal|SettingName|FailureReason|MaximumBandwidth|ThrottleRate(?:Action)?|InterfaceMetric)\s*: ?`)
 
 var psLine = regexp.MustCompile(`^([A-Z][\w .()/-]*?)\s*:(?: (.*))?$`)
 

@@ -121,11 +121,16 @@ func (s *sink) psMore(o psObject, l piece.Line) bool {
 	case alias != "" && (o["NextHop"] != "" || o["IPAddress"] != ""):
 		if s.Segment.Command == "" || piece.Program(s.Segment.Command) == "find-netroute" {
 			s.Set("host", "chosen_link", alias, l)
+			if m := netRouteTo.FindStringSubmatch(s.Segment.Command); m != nil {
+				s.Set("path "+m[1], "dev", alias, l)
+			}
 		}
 	default:
 		return false
 	}
 	return true
 }
+
+var netRouteTo = regexp.MustCompile(`(?i)-RemoteIPAddress ?:?"?([\d.]+)`)
 
 var throttle = regexp.MustCompile(`^([\d.]+) ?([KMG]?)(?:[Bb]its?(?:/sec|/s)|bps)?$`)

@@ -22,7 +22,7 @@ var Wireless = piece.Reader{
 	Read: reading(readWireless),
 }
 
-var iwBegin = regexp.MustCompile(`^\s*(?:Connected to [0-9a-f:]{17} \(on ([\w.-]+)\)|Station [0-9a-f:]{17} \(on ([\w.-]+)\))`)
+var iwBegin = regexp.MustCompile(`^\s*(?:Connected to [0-9a-f:]{17} \(on ([\w.-]+)\)|\w+ [0-9a-f:]{17} \(on ([\w.-]+)\))`)
 
 var iwOld = regexp.MustCompile(`^\s*([\w.-]+)\s+IEEE 802\.11\w*\s`)
 

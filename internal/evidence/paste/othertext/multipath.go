@@ -1,6 +1,9 @@
 package othertext
 
 import (
+	"encoding/binary"
+	"math/bits"
+	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,7 +18,7 @@ var Multipathing = piece.Reader{
 	Kind:     "path selection",
 	Commands: []string{"esxcli", "mpclaim"},
 	Starts: func(line string) bool {
-		return nmpLine.MatchString(line) || nmpLUN.MatchString(line) || mpioRow.MatchString(line) || portalLine.MatchString(line)
+		return nmpLine.MatchString(line) || nmpLUN.MatchString(line) || mpioRow.MatchString(line) || vmkRow.MatchString(line) || portalLine.MatchString(line)
 	},
 	Owns: func(s piece.Segment, line string) bool {
 		return nmpCommand.MatchString(s.Command) && (nmpPair.MatchString(line) || nmpName.MatchString(strings.TrimSpace(line)))
@@ -36,6 +39,18 @@ var nmpPair = regexp.MustCompile(`^\s*([A-Z][\w /-]*?)(?: \([^)]*\))?: ?(.*)$`)
 var portalLine = regexp.MustCompile(`^\s*(?:Vmknic: vmk\d+|Compliant Status: (?:compliant|non-compliant))`)
 
 var mpioRow = regexp.MustCompile(`^\s*MPIO Disk(\d+)\s+Disk (\d+)\s+(FOO|RR|RRWS|LQD|WP|LB)\s`)
+
+var vmkRow = regexp.MustCompile(`^\s*(vmk\d+)\s+\S.*?\s+IPv4\s+(\d+\.\d+\.\d+\.\d+)\s+(\d+\.\d+\.\d+\.\d+)\s+\d+\.\d+\.\d+\.\d+\s+[0-9a-f:]{17}\s+(\d+)\s`)
+
+// maskLength is the length of a mask's prefix.
+func maskLength(mask string) (int, bool) {
+	a, err := netip.ParseAddr(mask)
+	if err != nil || !a.Is4() {
+		return 0, false
+	}
+	b := a.As4()
+	return bits.LeadingZeros32(^binary.BigEndian.Uint32(b[:])), true
+}
 
 var nmpIOPS = regexp.MustCompile(`\biops=(\d+)`)
 
@@ -58,6 +73,17 @@ func readMultipathing(s *sink, lines []piece.Line) int {
 	}
 	runtime := ""
 	read := piece.EachLine(lines, func(l piece.Line, text string) bool {
+		if m := vmkRow.FindStringSubmatch(text); m != nil {
+			s.OfSystem("esxi", l)
+			if bits, ok := maskLength(m[3]); ok {
+				s.Set("link "+m[1], "address "+m[2]+"/"+strconv.Itoa(bits), "inet", l)
+			}
+			s.Set("link "+m[1], "mtu", m[4], l)
+			return true
+		}
+		if strings.HasPrefix(text, "Interface  Port Group") {
+			return true
+		}
 		if m := mpioRow.FindStringSubmatch(text); m != nil {
 			s.OfSystem("windows", l)
 			s.Set("lun Disk "+m[2], "psp", m[3], l)
