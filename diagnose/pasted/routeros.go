@@ -240,3 +240,36 @@ func (v *view) anyWithin(targets string) bool {
 	}
 	return !seen || len(all) == 0
 }
+
+// routerLACP: a MikroTik's own word of a bond whose LACP finds nobody, or not on all
+// ports.
+func routerLACP(v *view) {
+	for _, h := range v.c.Hosts {
+		if !isRouterOS(h) {
+			continue
+		}
+		for _, name := range h.Subjects("link") {
+			partner, ok := h.Get("link "+name, "partner_system_id")
+			out, told := h.Get("link "+name, "inactive_ports")
+			if mode := word(h, name, "mode"); mode != "" && mode != "802.3ad" {
+				continue
+			}
+			switch {
+			case ok && partner.Text == zeroMAC:
+				other := ""
+				for _, b := range v.bonds {
+					if b.host != h && b.mode != "" && b.mode != "802.3ad" {
+						other = fmt.Sprintf(" %s of %s is in mode %s, not 802.3ad, whatever its file (/etc/network/interfaces) asks for: look for a comment or a wrong word behind the mode.", b.name, nameOf(b.host), b.mode)
+					}
+				}
+				v.add(record.LACPDown, 0.88, h, name+" of "+nameOf(h),
+					fmt.Sprintf("%s of %s runs 802.3ad (LACP), but no partner answers (lacp-partner-system-id is zeroes): the other end speaks no LACP on these ports, so that one port carries at most.%s", name, nameOf(h), other),
+					"At the other end make the bond or team LACP (802.3ad, on a switch a LAG of type LACP), or use a static mode on both (balance-xor here).", saw("LACP partner of "+name, "none", partner.Source))
+			case ok && told && strings.TrimSpace(out.Text) != "":
+				v.add(record.LACPDown, 0.82, h, out.Text+" of "+name,
+					fmt.Sprintf("%s is not active in %s of %s: LACP has a partner on the others only.", out.Text, name, nameOf(h)),
+					"Check that port's link, and at the other end that it is in the same LACP group, with the same speed.", saw("inactive ports of "+name, out.Text, out.Source))
+			}
+		}
+	}
+}

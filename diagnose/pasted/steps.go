@@ -167,14 +167,18 @@ func (v *view) downshifted(h *piece.Host, name string, speed unit.BitRate) {
 				sure = 0.86
 			}
 		}
-		v.lower(h, name, speed, unit.Gbps, sure, saw("speed of "+name, x.Text+" ("+about+")", x.Source))
+		v.lower(h, name, speed, 0, sure, saw("speed of "+name, x.Text+" ("+about+")", x.Source))
 	}
 }
 
 // lower is a link below what both ends can.
 func (v *view) lower(h *piece.Host, name string, speed, best unit.BitRate, sure float64, e record.Evidence) {
+	can := fmt.Sprintf("both ends can do %v", best)
+	if best == 0 {
+		can = "the card can do 1 Gbit/s and more"
+	}
 	v.add(record.LineRate, sure, h, name+" of "+nameOf(h),
-		fmt.Sprintf("%s runs at %v (%d Mb/s) although both ends can do %v: the link came up lower (downshifted), as it does over a cable with a bad pair, and that speed is its line rate.", name, speed, int(speed/unit.Mbps), best),
+		fmt.Sprintf("%s runs at %v (%d Mb/s) although %s: the link came up lower (downshifted), as it does over a cable with a bad pair, and that speed is its line rate.", name, speed, int(speed/unit.Mbps), can),
 		"Replace the patch cable first (all four pairs are needed above 100 Mbit/s), then the wall cable, plug or connector and the switch's port; check `ethtool` again.", e)
 }
 
@@ -358,7 +362,7 @@ func fullSingle(v *view) {
 				v.add(record.LineRate, 0.8, h, "none", fmt.Sprintf("Nothing is wrong: %v and %v at once is line rate of %v in both directions.", r.Rate-r.Back, r.Back, link.speed), "Nothing to do.",
 					saw(r.Tool, r.Rate.String()+" both ways together", r.Source), saw("speed of "+link.name, x.Text, x.Source))
 			}
-			if !isNetworkTest(r) || r.Both || r.Rate < payload*98/100 || r.Rate > payload*1005/1000 {
+			if !isNetworkTest(r) || r.Both || r.Rate < payload*98/100 || r.Rate > payload*1010/1000 {
 				continue
 			}
 			sure := 0.8
@@ -431,5 +435,29 @@ func standby(v *view) {
 		v.add(record.SingleLink, sure, b.host, b.name+" of "+nameOf(b.host)+" (active-backup)",
 			fmt.Sprintf("Nothing is broken: %s is active-backup: one port carries all, and the others stand by idle until it fails. A single link's rate is what that mode gives by design.", b.name),
 			"For the sum of the links use LACP (802.3ad) with xmit_hash_policy layer3+4 and an LACP group at the switch, with several flows.", evidence...)
+	}
+}
+
+// fullBundle: LACP whose ports were not listed, with a run at the sum of so many links
+// of a speed that Ethernet has.
+func fullBundle(v *view) {
+	for _, b := range v.bonds {
+		n, at, ok := number(b.host, "link "+b.name, "ad_num_ports")
+		if sum, _ := b.speeds(); !ok || n < 2 || n > 16 || sum > 0 {
+			continue
+		}
+		for _, r := range v.c.Runs {
+			for _, speed := range standardSpeeds {
+				payload := framing.LinkPayload(netstate.Link{Speed: speed}, 1500, 0, false) * unit.BitRate(n)
+				if slices.Contains(standardSpeeds, speed*unit.BitRate(n)) {
+					continue // one faster link carries as much
+				}
+				if !isNetworkTest(r) || max(len(r.Streams), r.Parallel) < 2 || r.Both || r.Rate < payload*97/100 || r.Rate > payload*101/100 {
+					continue
+				}
+				v.add(record.LineRate, 0.82, b.host, "none", fmt.Sprintf("Nothing is wrong: %v is line rate of %.0f links of %v: LACP has all of them in %s, and the flows spread over them.", r.Rate, n, speed, b.name),
+					"Nothing to do; more takes more or faster links.", saw("ports in the aggregator", fmt.Sprintf("%.0f", n), at), saw(r.Tool, r.Rate.String(), r.Source))
+			}
+		}
 	}
 }

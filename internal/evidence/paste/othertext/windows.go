@@ -113,7 +113,7 @@ func cutTitles(line string, spans [][]int) (out []string) {
 // that begins before it.
 func psRow(titles []string, spans [][]int, line string) psObject {
 	fields := strings.Fields(line)
-	if len(fields) == len(titles) {
+	if len(fields) == len(titles) && !blankedName(fields, spans, line) {
 		object := make(psObject)
 		for i, title := range titles {
 			object[title] = fields[i]
@@ -147,6 +147,16 @@ func psRow(titles []string, spans [][]int, line string) psObject {
 		at = end
 	}
 	return object
+}
+
+// blankedName reports a row whose first two words are one name: both stand under the
+// first title, with one blank between them.
+func blankedName(fields []string, spans [][]int, line string) bool {
+	if len(fields) < 2 || len(spans) < 2 {
+		return false
+	}
+	at := strings.Index(line, fields[0]+" "+fields[1])
+	return at >= 0 && at+len(fields[0])+1+len(fields[1]) <= spans[1][0]
 }
 
 // readPSList reads objects as lists of properties, one a line, parted by blank lines

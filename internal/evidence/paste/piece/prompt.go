@@ -36,6 +36,8 @@ var shellPrompt = regexp.MustCompile(`^(?:ba|k|z)?sh-\d+$`) // sh-5.1#
 
 var windowsPrompt = regexp.MustCompile(`^\s*[A-Za-z]:\\[^>]*>\s*(\S.*)$`)
 
+var powerShellPrompt = regexp.MustCompile(`^\s*PS(?: [A-Za-z]:\\[^>]*)?>`)
+
 var namedPrompt = regexp.MustCompile(`^\s*[<\[]?([A-Za-z][\w.-]*)(?:\([\w/. -]+\))?[\]#>$%]\s?(\S.*)$`)
 
 var barePrompt = regexp.MustCompile(`^\s*(?:~(?:/\S*)? ?)?(?:[#$%❯➜λ»]|\+|>)\s?(?:~ )?([a-z/(].*)$`)

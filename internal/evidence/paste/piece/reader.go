@@ -85,7 +85,7 @@ func (readers Table) Read(texts []Text) Case {
 	for _, t := range texts {
 		host := t.Host
 		for _, seg := range readers.segments(cleaned(LinesOf(t))) {
-			if seg.Host != "" && t.Host == "" {
+			if (seg.Host != "" || seg.Another) && t.Host == "" {
 				host = seg.Host
 			}
 			seg.Host = host
