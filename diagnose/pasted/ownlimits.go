@@ -3,6 +3,7 @@ package pasted
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
@@ -75,10 +76,18 @@ func fullDisks(v *view) {
 		carried, pool := unit.BitRate(0), ""
 		var from piece.Source
 		for _, name := range h.Subjects("pool") {
+			if _, several := h.Get("pool "+name, "looks"); !several && len(busy) == 0 {
+				continue // the mean since the system's start
+			}
 			for _, key := range []string{"read_bps", "write_bps"} {
 				if n, source, ok := number(h, "pool "+name, key); ok && unit.BitRate(n) > carried {
 					carried, pool, from = unit.BitRate(n), name, source
 				}
+			}
+		}
+		for _, name := range h.Subjects("disk") {
+			if n, source, ok := number(h, "disk "+name, "moved_bps"); ok && pool == "" && !strings.HasPrefix(name, "md") && !strings.HasPrefix(name, "dm-") && !strings.HasPrefix(name, "zd") {
+				carried, from = carried+unit.BitRate(n), source
 			}
 		}
 		if len(busy) == 0 && carried == 0 {
@@ -90,7 +99,7 @@ func fullDisks(v *view) {
 			evidence = append(evidence, saw("disks of "+nameOf(h), fmt.Sprintf("%d of %d are busy all the time (%s: 92 %% util and more)", len(busy), disks, busy[0]), at))
 			sure = 0.7
 		}
-		if carried > 0 {
+		if pool != "" {
 			text := fmt.Sprintf("%v", carried)
 			if n, _, ok := number(h, "pool "+pool, "used_percent"); ok {
 				text += fmt.Sprintf(", %.0f %% full", n)
@@ -99,7 +108,7 @@ func fullDisks(v *view) {
 		}
 		fast := false
 		for _, r := range v.c.Runs {
-			if isNetworkTest(r) && (carried == 0 && len(busy) > 0 || carried > 0 && r.Rate > carried*13/10) {
+			if isNetworkTest(r) && (carried == 0 && len(busy) > 0 && r.Rate > 900*unit.Mbps || carried > 0 && r.Rate > carried*13/10) {
 				evidence = append(evidence, saw(r.Tool, r.Rate.String()+": the network carries more", r.Source))
 				fast = true
 			}
@@ -107,7 +116,7 @@ func fullDisks(v *view) {
 		switch {
 		case fast && len(busy) > 0:
 			sure = 0.92
-		case fast && carried > 50*unit.Mbps:
+		case fast && pool != "" && carried > 50*unit.Mbps:
 			sure = 0.62
 		}
 		if sure < leastSure {

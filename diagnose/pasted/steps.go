@@ -34,11 +34,11 @@ func speedStep(v *view) {
 			if faster == "" {
 				continue
 			}
-			sure := 0.8
+			sure := 0.66
 			evidence := []record.Evidence{saw("dropped at port "+name, fmt.Sprintf("%.0f packets to send", drops), at)}
 			if x, ok := s.Get(subject, "flow_control"); ok && x.Text == "no" {
 				evidence = append(evidence, saw("flow control of port "+name, "off", x.Source))
-				sure = 0.84
+				sure = 0.8
 			}
 			for _, r := range v.c.Runs {
 				if r.Retransmits > 100 && r.Rate < speed*80/100 {
@@ -289,8 +289,8 @@ func radio(v *view) {
 						sure += 0.08
 					}
 					break
-				} else if share > 1.2 {
-					sure = 0.3
+				} else if share > 1.2 || r.Client != "" && r.Client != h.Name && r.Server != h.Name {
+					sure = 0.3 // another host's
 				}
 			}
 			tries, _, _ := number(h, "link "+name, "wifi_retries")

@@ -74,8 +74,18 @@ func readDisks(s *sink, lines []piece.Line) int {
 	})
 }
 
+// diskRates are the columns of what a disk reads and writes, in bytes.
+var diskRates = map[string]float64{"rkB/s": 1024, "wkB/s": 1024, "kB_read/s": 1024, "kB_wrtn/s": 1024, "rMB/s": 1 << 20, "wMB/s": 1 << 20, "kr/s": 1024, "kw/s": 1024, "kBps": 1024}
+
 // disk notes how busy a disk is: the busiest of several looks.
 func (s *sink) disk(name string, titles, f []string, l piece.Line) {
+	moved := 0.0
+	for i, title := range titles {
+		moved += piece.Float(f[i]) * diskRates[title]
+	}
+	if moved > 0 {
+		s.Set("disk "+name, "moved_bps", strconv.FormatFloat(8*moved, 'f', 0, 64), l)
+	}
 	for i, title := range titles {
 		if title != "%util" && title != "%busy" {
 			continue
@@ -93,6 +103,9 @@ func (s *sink) pool(m []string, l piece.Line) {
 	kind := "pool "
 	if m[1] != "" || diskName.MatchString(m[2]) || m[3] == "-" {
 		kind = "vdev "
+	}
+	if _, again := s.Host.Get(kind+m[2], "write_bps"); again { // the first row is the mean since the start
+		s.Set(kind+m[2], "looks", "several", l)
 	}
 	for i, key := range []string{"read_bps", "write_bps"} {
 		bytes := piece.Float(m[5+2*i]) * piece.Kibi[m[6+2*i]]

@@ -14,9 +14,9 @@ import (
 // configuration, and pages of a NAS. Limits are "limit PROGRAM" with bps and words.
 var OwnLimits = piece.Reader{
 	Kind:     "a program's own limit",
-	Commands: []string{"vzdump", "pvesh", "crontab", "ps", "cat", "grep"},
+	Commands: []string{"vzdump", "pvesh", "crontab", "ps", "cat", "grep", "tail", "head"},
 	Starts: func(line string) bool {
-		return vzdumpLog.MatchString(line) || vzdumpConf.MatchString(line) || limitWords.MatchString(line) || strings.Contains(line, "-") && limitOf(line) != nil
+		return vzdumpLog.MatchString(line) || pbsLimit.MatchString(line) || strings.Contains(line, "migration active, transferred") || vzdumpConf.MatchString(line) || limitWords.MatchString(line) || strings.Contains(line, "-") && limitOf(line) != nil
 	},
 	Owns: func(s piece.Segment, line string) bool {
 		return strings.Contains(s.Command+s.Path, "vzdump.conf") && vzdumpOther.MatchString(line)
@@ -32,6 +32,11 @@ var OwnLimits = piece.Reader{
 var vzdumpLog = regexp.MustCompile(`^\s*INFO: +(?:starting new backup job: vzdump|Starting Backup of VM|bandwidth limit: \d+ [KM]iB/s|\d+% \([\d.]+ \w+ of [\d.]+ \w+\)|transferred [\d.]+ \w+ in|status: \d+% )`)
 
 var vzdumpAny = regexp.MustCompile(`^\s*(?:INFO|WARN|ERROR): `)
+
+// pbsLimit is a row of proxmox-backup-manager traffic-control list.
+var pbsLimit = regexp.MustCompile(`^\s*│ (\S+)\s+│[^│]*│ ([\d.]+) ([KMG])i?B\s+│`)
+
+var migrationRate = regexp.MustCompile(`migration active, transferred .* VM-state, ([\d.]+) ([KMG])iB/s`)
 
 var vzdumpLimit = regexp.MustCompile(`bandwidth limit: (\d+) ([KM])iB/s`)
 
@@ -124,6 +129,19 @@ func readOwnLimits(s *sink, lines []piece.Line) int {
 	read := piece.EachLine(lines, func(l piece.Line, text string) bool {
 		if m := vzdumpLimit.FindStringSubmatch(text); m != nil {
 			s.limit("vzdump", m[0], piece.Float(m[1])*8*piece.Kibi[m[2]], l)
+			return true
+		}
+		if m := pbsLimit.FindStringSubmatch(text); m != nil {
+			s.limit("traffic control ("+m[1]+")", "rate-in "+m[2]+" "+m[3]+"B", 8*piece.Float(m[2])*piece.Decimal[m[3]], l)
+			return true
+		}
+		if m := migrationRate.FindStringSubmatch(text); m != nil {
+			run := piece.NewRun("migration")
+			run.Rate, run.Client = unit.BitRate(8*piece.Float(m[1])*piece.Kibi[m[2]]), s.Segment.Host
+			s.AddRun(run, []piece.Line{l})
+			return true
+		}
+		if strings.HasPrefix(text, "│") || strings.Trim(text, "┌─┬┐╞═╪╡└┴┘ ") == "" {
 			return true
 		}
 		if vzdumpAny.MatchString(text) {
