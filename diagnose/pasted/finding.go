@@ -48,7 +48,7 @@ var rules = []rule{
 	windows, paced, slowPort, badFrames, stalledRuns, slots, busyCores, threads, offloads, secondInterface, cloudFlow,
 	healthyRuns, singleLinks, healthyState, idleProgram, guest, evenAdapters, smallBuffers, halfDuplex, smallRing, paused, lossyPath, toolWindow, socketPace, blackHole, smallBridge, failoverPaths, busyPrograms, emptyTables, martians, syncWrites, cloudCap, wholeLACP,
 	sambaChannels,
-	routerQueues, routerCPU, routerBonds, routerLACP, guestCardsEmulated, guestLimits, onePath,
+	routerQueues, routerCPU, routerBonds, routerLACP, edgeOffload, guestCardsEmulated, guestLimits, onePath,
 	windowsRSS, windowsTuning, preferredLink, teamFailures,
 	laggOut, busyThreads, sleepingSlot, lostSlot, oneQueue, bsdWindow, mergedForward,
 	ownLimits, fullDisks, slowBus,

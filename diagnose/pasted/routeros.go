@@ -273,3 +273,21 @@ func routerLACP(v *view) {
 		}
 	}
 }
+
+// edgeOffload: an EdgeRouter that forwards by its processor.
+func edgeOffload(v *view) {
+	for _, h := range v.c.Hosts {
+		x, ok := h.Get("host", "offload.ipv4.forwarding")
+		if !ok || x.Text != "disabled" {
+			continue
+		}
+		sure := 0.62
+		evidence := []record.Evidence{saw("IPv4 forwarding offload", x.Text, x.Source)}
+		if best := v.best(); best > 0 && best < 600*unit.Mbps {
+			sure = 0.75
+		}
+		v.add(record.SenderCPU, sure, h, "the processor of "+nameOf(h),
+			fmt.Sprintf("%s forwards in software: offload is disabled, so that its processor (CPU) handles every packet, and these models reach a few hundred Mbit/s that way.", nameOf(h)),
+			"Enable it: `set system offload ipv4 forwarding enable` (also vlan and pppoe; on MediaTek models `set system offload hwnat enable`), commit; QoS (smart queue) needs the processor and excludes it.", evidence...)
+	}
+}

@@ -343,8 +343,11 @@ func fullSingle(v *view) {
 	if len(v.bonds) > 0 {
 		return
 	}
-	for _, h := range v.hosts {
+	for _, h := range v.c.Hosts {
 		link, ok := onlyLink(h)
+		if !ok {
+			link, ok = portsAlike(h)
+		}
 		if !ok || word(h, link.name, "master") != "" && word(h, word(h, link.name, "master"), "kind") != "bridge" && word(h, link.name, "laggproto") != "" {
 			continue
 		}
@@ -371,7 +374,10 @@ func fullSingle(v *view) {
 					sure = 0.5 // something else is slow
 				}
 			}
-			x, _ := h.Get("link "+link.name, "speed")
+			x, told := h.Get("link "+link.name, "speed")
+			if !told {
+				x, _ = h.Get("port "+link.name, "speed")
+			}
 			if link.speed <= 100*unit.Mbps {
 				v.add(record.LineRate, sure, h, link.name+" of "+nameOf(h),
 					fmt.Sprintf("%v is line rate of %v (100 Mb/s), and %s negotiated no more: both ends of a link can mostly do 1 Gbit/s today.", r.Rate, link.speed, link.name),
@@ -384,6 +390,25 @@ func fullSingle(v *view) {
 			f.Ceiling = payload
 		}
 	}
+}
+
+// portsAlike is a port of a switch whose ports that are up all have one speed, and
+// which has no channels.
+func portsAlike(h *piece.Host) (one port, ok bool) {
+	if len(h.Subjects("channel")) > 0 {
+		return port{}, false
+	}
+	for _, name := range h.Subjects("port") {
+		speed := portSpeed(h, name)
+		switch {
+		case speed == 0 || noLink(h, "port "+name):
+		case one.name == "":
+			one = port{name: name, speed: speed}
+		case one.speed != speed:
+			return port{}, false
+		}
+	}
+	return one, one.name != ""
 }
 
 // fullClients: clients of one link each that are all at its rate, by a bond.

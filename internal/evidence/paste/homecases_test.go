@@ -550,6 +550,49 @@ Port 5  Enable  10G Full     402120331    0          812493650    0          Off
 			"?: port 5 speed=10000",
 			"?: port 5 flow_control=no",
 			"?: port 2 state=down"}},
+	{"EdgeOS offload", `ubnt@er-x:~$ show ubnt offload
+
+IP offload module   : loaded
+IPv4
+  forwarding: disabled
+  vlan      : disabled
+  pppoe     : disabled
+  gre       : disabled
+IPSec offload module: loaded
+`,
+		[]string{"er-x: host offload.ipv4.forwarding=disabled"}},
+	{"pipes of dummynet", `[2.7.2-RELEASE][admin@pf]/root: dnctl pipe show
+00001: 200.000 Mbit/s    0 ms burst 0
+q131073  50 sl. 0 flows (1 buckets) sched 65537 weight 0 lmax 0 pri 0 droptail
+ sched 65537 type FIFO flags 0x0 16 buckets 1 active
+`,
+		[]string{"pf: link pipe 00001 shaper dummynet=200000000"}},
+	{"VMkernel ports", `[root@esx:~] esxcfg-vmknic -l
+Interface  Port Group/DVPort/Opaque Network        IP Family IP Address                              Netmask         Broadcast       MAC Address       MTU     TSO MSS   Enabled Type                NetStack
+vmk0       Management Network                      IPv4      10.0.0.5                                255.255.255.0   10.0.0.255      a0:36:9f:00:53:10 1500    65535     true    STATIC              defaultTcpipStack
+vmk1       NFS                                     IPv4      10.0.0.6                                255.255.255.0   10.0.0.255      00:50:56:6b:53:11 9000    65535     true    STATIC              defaultTcpipStack
+`,
+		[]string{"esx: link vmk1 address 10.0.0.6/24=inet",
+			"esx: link vmk1 mtu=9000"}},
+	{"route of Windows", `PS C:\> Find-NetRoute -RemoteIPAddress 10.0.0.9 | ft InterfaceAlias,IPAddress,NextHop
+
+InterfaceAlias   IPAddress    NextHop
+--------------   ---------    -------
+Surfshark WG     10.14.0.2
+Surfshark WG                  0.0.0.0
+`,
+		[]string{": path 10.0.0.9 dev=Surfshark WG"}},
+	{"migration and its limit", `root@pve:~# cat /etc/pve/datacenter.cfg
+bwlimit: migration=102400,restore=51200
+root@pve:~# tail -3 /var/log/mig.log
+2024-11-03 10:11:20 migration active, transferred 3.0 GiB of 16.0 GiB VM-state, 100.1 MiB/s
+2024-11-03 10:11:21 migration active, transferred 3.1 GiB of 16.0 GiB VM-state, 100.3 MiB/s
+`,
+		[]string{"pve: limit migration bps=838860800"}},
+	{"USB of FreeBSD", `$ usbconfig
+ugen0.3: <Realtek USB 10/100/1G/2.5G LAN> at usbus0, cfg=0 md=HOST spd=HIGH (480Mbps) pwr=ON (200mA)
+`,
+		[]string{": usb ugen0.3 Realtek USB 10/100/1G/2.5G LAN speed=480"}},
 	{"CRC of a web page", `Port  Bytes Received   Bytes Sent      CRC Error Packets
 1     88120331902      12033190220     0
 2     9120331902       88033190220     48211

@@ -101,6 +101,7 @@ var readers = piece.Table{
 	othertext.Capture,
 	othertext.Dummynet,
 	othertext.WebPorts,
+	othertext.EdgeOffload,
 	othertext.RouterOS,
 }
 

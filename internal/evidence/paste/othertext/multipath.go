@@ -18,7 +18,7 @@ var Multipathing = piece.Reader{
 	Kind:     "path selection",
 	Commands: []string{"esxcli", "mpclaim"},
 	Starts: func(line string) bool {
-		return nmpLine.MatchString(line) || nmpLUN.MatchString(line) || mpioRow.MatchString(line) || vmkRow.MatchString(line) || portalLine.MatchString(line)
+		return nmpLine.MatchString(line) || nmpLUN.MatchString(line) || mpioRow.MatchString(line) || strings.HasPrefix(line, "Interface  Port Group") || vmkRow.MatchString(line) || portalLine.MatchString(line)
 	},
 	Owns: func(s piece.Segment, line string) bool {
 		return nmpCommand.MatchString(s.Command) && (nmpPair.MatchString(line) || nmpName.MatchString(strings.TrimSpace(line)))

@@ -72,3 +72,29 @@ func readWebPorts(s *sink, lines []piece.Line) int {
 	}
 	return read
 }
+
+// EdgeOffload reads EdgeOS's `show ubnt offload`: what its chip forwards by itself.
+var EdgeOffload = piece.Reader{
+	Kind:     "EdgeOS offload",
+	Commands: []string{"show"},
+	Starts:   func(line string) bool { return strings.HasPrefix(line, "IP offload module") },
+	Read: reading(func(s *sink, lines []piece.Line) int {
+		family := ""
+		return piece.EachLine(lines, func(l piece.Line, text string) bool {
+			if text == "IPv4" || text == "IPv6" {
+				family = strings.ToLower(text) + "."
+				return true
+			}
+			m := offloadPair.FindStringSubmatch(text)
+			if m == nil {
+				return false
+			}
+			if family != "" && strings.HasPrefix(l.Text, " ") {
+				s.Set("host", "offload."+family+m[1], m[2], l)
+			}
+			return true
+		})
+	}),
+}
+
+var offloadPair = regexp.MustCompile(`^([\w -]+?)\s*: (enabled|disabled|loaded|not loaded)$`)
