@@ -122,7 +122,7 @@ func (v *view) lagg(h *piece.Host, name string) {
 		evidence = append(evidence, e)
 		sure = 0.85
 	}
-	if proto.Text != "lacp" && proto.Text != "loadbalance" {
+	if proto.Text != "lacp" && proto.Text != "loadbalance" || evenMembers(h, name) {
 		return
 	}
 	if told && !contains(hash.Text, "l3", "l4") {

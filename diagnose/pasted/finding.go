@@ -48,6 +48,11 @@ var rules = []rule{
 	windows, paced, slowPort, badFrames, stalledRuns, slots, busyCores, threads, offloads, secondInterface, cloudFlow,
 	healthyRuns, singleLinks, healthyState, idleProgram, guest, evenAdapters, smallBuffers, halfDuplex, smallRing, paused, lossyPath, toolWindow, socketPace, blackHole, smallBridge, failoverPaths, busyPrograms, emptyTables, martians, syncWrites, cloudCap, wholeLACP,
 	sambaChannels, noAggregator, hostFindings,
+	routerQueues, routerCPU, routerBonds, routerLACP, edgeOffload, guestCardsEmulated, guestLimits, onePath,
+	windowsRSS, windowsTuning, preferredLink, teamFailures,
+	laggOut, busyThreads, sleepingSlot, lostSlot, oneQueue, bsdWindow, mergedForward,
+	ownLimits, fullDisks, slowBus,
+	speedStep, downshift, throughTunnel, radio, fullLink, fullSingle, fullClients, fullBundle, evenLagg, standby,
 }
 
 // leastSure is how sure a finding must be to be one.

@@ -179,6 +179,9 @@ func fasterSibling(h *piece.Host, name, master string, speed unit.BitRate) bool 
 // badFrames: a port that receives damaged frames.
 func badFrames(v *view) {
 	look := func(h *piece.Host, subject, name string) {
+		if strings.Trim(name, "0123456789/") == "" {
+			name = "port " + name
+		}
 		for _, key := range []string{"rx_crc", "rx_frame", "stat.rx_crc_errors", "rx_errors"} {
 			n, at, ok := number(h, subject, key)
 			if !ok || n < 100 {
@@ -211,7 +214,7 @@ func badFrames(v *view) {
 			look(h, "link "+name, name)
 		}
 	}
-	for _, s := range v.switches {
+	for _, s := range v.c.Hosts {
 		for _, name := range s.Subjects("port") {
 			look(s, "port "+name, name)
 		}
@@ -250,9 +253,9 @@ func (v *view) ceiling(r piece.Run) (unit.BitRate, string) {
 			return framing.LinkPayload(netstate.Link{Speed: speed}, mtu, 0, false)
 		}
 		if b.mode == "active-backup" {
-			return payload(one), "the one active link of " + b.name
+			return payload(one), "the one active link of " + b.name + " (active-backup: the other port is a standby)"
 		}
-		if len(r.Streams) == 1 {
+		if len(r.Streams) == 1 || len(b.ports) < 2 {
 			continue // one stream on one link is what a bundle gives; no verdict on the bundle
 		}
 		return payload(sum), fmt.Sprintf("both links of %s (%d links)", b.name, len(b.ports)-b.count(func(p port) bool { return p.down }))

@@ -9,24 +9,18 @@ import (
 )
 
 // TestHostFindings: a text that no rule for text knows is judged by those for
-// observed hosts: here a cable that lets through less than both its ends can.
+// observed hosts: here a bond of which one port takes smaller frames.
 func TestHostFindings(t *testing.T) {
-	a := Judge(paste.Parse([]piece.Text{{Name: "t", Bytes: []byte(`root@web:~# ethtool eth0
-Settings for eth0:
-	Supported link modes:   10baseT/Full
-	                        100baseT/Full
-	                        1000baseT/Full
-	Advertised link modes:  10baseT/Full
-	                        100baseT/Full
-	                        1000baseT/Full
-	Link partner advertised link modes:  100baseT/Full
-	                                     1000baseT/Full
-	Speed: 100Mb/s
-	Duplex: Full
-	Auto-negotiation: on
-	Link detected: yes
+	a := Judge(paste.Parse([]piece.Text{{Name: "t", Bytes: []byte(`root@web:~# ip -d link
+2: eth0: <BROADCAST,MULTICAST,SLAVE,UP,LOWER_UP> mtu 9000 qdisc mq master bond0 state UP mode DEFAULT group default qlen 1000
+    link/ether 52:54:00:11:22:01 brd ff:ff:ff:ff:ff:ff
+3: eth1: <BROADCAST,MULTICAST,SLAVE,UP,LOWER_UP> mtu 1500 qdisc mq master bond0 state UP mode DEFAULT group default qlen 1000
+    link/ether 52:54:00:11:22:01 brd ff:ff:ff:ff:ff:ff
+4: bond0: <BROADCAST,MULTICAST,MASTER,UP,LOWER_UP> mtu 9000 qdisc noqueue state UP mode DEFAULT group default qlen 1000
+    link/ether 52:54:00:11:22:01 brd ff:ff:ff:ff:ff:ff
+    bond mode active-backup active_slave eth0 miimon 100
 `)}}))
-	if f := a.Findings[0]; f.Cause != record.LineRate || f.Confidence >= decided {
+	if f := a.Findings[0]; f.Cause != record.MTU || f.Confidence >= decided {
 		t.Errorf("%s %.2f: %s", f.Cause, f.Confidence, f.Summary)
 	}
 	if a := Judge(paste.Parse([]piece.Text{{Name: "t", Bytes: []byte("$ ip link show eth0\n2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP\n")}})); a.Findings[0].Cause != record.Unknown {

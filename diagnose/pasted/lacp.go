@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 // Bits of an LACP port state (IEEE 802.1AX 6.4.2.3).
@@ -144,6 +145,9 @@ func (v *view) outside(b bond, name string, told bool) {
 		evidence = append(evidence, saw("speed of "+name, x.Text, x.Source))
 		summary = fmt.Sprintf("%s negotiated %v while its neighbour runs at %v: ports of different speed cannot be in one LACP aggregator, so it stays outside the bundle.", name, own, fastest)
 		remedy = fmt.Sprintf("Replace the cable of %s first (a broken pair gives 100 Mb/s on a gigabit port), then check that both ends negotiate: `ethtool %s`.", name, name)
+		if own >= unit.Gbps { // no cable does that: the ports differ
+			remedy = fmt.Sprintf("Bundle ports of one speed only: set the faster ones to %v as well, or use the faster port alone.", own)
+		}
 		sure = 0.93
 	case keyed && key == 0:
 		evidence = append(evidence, saw("port key of "+name, "0: it had no speed and duplex when it joined", keyAt))

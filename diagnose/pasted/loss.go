@@ -16,7 +16,7 @@ func halfDuplex(v *view) {
 		for _, kind := range []string{"link", "port"} {
 			for _, name := range h.Subjects(kind) {
 				x, ok := h.Get(kind+" "+name, "duplex")
-				if !ok || !strings.Contains(strings.ToLower(x.Text), "half") {
+				if !ok || !strings.Contains(strings.ToLower(x.Text), "half") || noLink(h, kind+" "+name) {
 					continue
 				}
 				sure := 0.85
@@ -33,6 +33,19 @@ func halfDuplex(v *view) {
 			}
 		}
 	}
+}
+
+// noLink reports a port that is down: its duplex and speed say nothing.
+func noLink(h *piece.Host, subject string) bool {
+	for _, key := range []string{"carrier", "state", "status"} {
+		x, _ := h.Get(subject, key)
+		switch strings.ToLower(x.Text) {
+		case "no", "down", "lowerlayerdown", "no-link", "notconnect", "notconnec", "disabled":
+			return true
+		}
+	}
+	x, ok := h.Get(subject, "speed")
+	return ok && piece.Speed(x.Text) == 0
 }
 
 // smallRing: a card that ran out of receive buffers, with a ring that may be larger.
@@ -127,7 +140,7 @@ func lossyPath(v *view) {
 
 // roundTrip is a path's in milliseconds, by ping or ss; zero unknown.
 func (v *view) roundTrip() (most float64) {
-	for _, h := range v.hosts {
+	for _, h := range v.c.Hosts {
 		for _, p := range h.Pings {
 			most = max(most, p.AvgMS)
 		}
@@ -168,6 +181,9 @@ func socketPace(v *view) {
 	for _, h := range v.hosts {
 		for _, s := range h.Sockets {
 			pace, err := strconv.ParseFloat(s.Info["pacing_bps"], 64)
+			if most, err := strconv.ParseFloat(s.Info["pacing_max_bps"], 64); err == nil && most > 0 && most < 0.95*pace && v.heldByProgram(h, s, most) {
+				break
+			}
 			delivered, err2 := strconv.ParseFloat(s.Info["delivery_bps"], 64)
 			rtt, _, _ := strings.Cut(s.Info["rtt"], "/")
 			trip, _ := strconv.ParseFloat(rtt, 64)
@@ -187,4 +203,18 @@ func socketPace(v *view) {
 			break
 		}
 	}
+}
+
+// heldByProgram: ss prints a socket's own maximum behind its pace where the program
+// set one (SO_MAX_PACING_RATE).
+func (v *view) heldByProgram(h *piece.Host, s piece.Socket, most float64) bool {
+	delivered, err := strconv.ParseFloat(s.Info["delivery_bps"], 64)
+	if err != nil || delivered < 0.8*most || delivered > 1.1*most {
+		return false
+	}
+	v.add(record.Pacing, 0.93, h, fmt.Sprintf("SO_MAX_PACING_RATE of a program of %s (port %d)", nameOf(h), s.Local.Port()),
+		fmt.Sprintf("The program set a maximum for its socket (SO_MAX_PACING_RATE %v: the figure behind the slash of pacing_rate), and the socket delivers that (%v). No qdisc and no congestion control is the cause: they carry it out.", unit.BitRate(most), unit.BitRate(delivered)),
+		fmt.Sprintf("Look for a rate limit per connection in the configuration of the program (daemon) that owns port %d (`ss -tinp` names it).", s.Local.Port()),
+		saw("ss on "+nameOf(h), fmt.Sprintf("pacing_rate .../%v, delivery_rate %v", unit.BitRate(most), unit.BitRate(delivered)), s.Source))
+	return true
 }

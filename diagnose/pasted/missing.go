@@ -44,6 +44,9 @@ func (v *view) missing() []Missing {
 			return out
 		}
 	}
+	if own := v.missingOf(); own != nil {
+		return own
+	}
 	var out []Missing
 	for _, h := range v.hosts {
 		if v.mptcp(h) {
@@ -110,4 +113,38 @@ func (v *view) unknown(missing []Missing) Finding {
 		f.Remedy += fmt.Sprintf("Run on %s: `%s` (%s). ", m.On(), m.Command, m.Why)
 	}
 	return f
+}
+
+// missingOf are the outputs that help on systems without /proc; nil where a Linux host
+// or a switch was read.
+func (v *view) missingOf() (out []Missing) {
+	system, host := "", ""
+	for _, h := range v.hosts {
+		os, ok := h.Get("host", "os")
+		if !ok || system != "" && system != os.Text {
+			return nil
+		}
+		system, host = os.Text, h.Name
+	}
+	if len(v.switches) > 0 || len(v.bonds) > 0 {
+		return nil
+	}
+	if len(v.c.Runs) == 0 {
+		out = append(out, Missing{Command: "iperf3 -c PEER -P 4, then with -R", Host: host, Why: "what the network alone carries, each way: without disks and SMB"})
+	}
+	switch system {
+	case "windows":
+		return append(out, Missing{Command: "Get-SmbMultichannelConnection; Get-NetAdapterRss", Host: host, Why: "how many SMB connections there are, over which adapter, and whether RSS is on"},
+			Missing{Command: `Get-Counter '\Processor(*)\% Processor Time'`, Host: host, Why: "whether one core (CPU) is full during the copy"},
+			Missing{Command: "iostat -x 5 or the disk and pool load page", Host: "the server", Why: "whether the disks or the pool are the limit"})
+	case "freebsd":
+		return append(out, Missing{Command: "ifconfig -v; netstat -i", Host: host, Why: "lagg's ports and partners, speeds, and errors or drops of each link"},
+			Missing{Command: "top -aSHP", Host: host, Why: "whether one core (CPU) or one interrupt thread is full while it runs"},
+			Missing{Command: "sysctl net.inet.tcp.sendbuf_max net.inet.tcp.recvbuf_max", Host: host, Why: "whether a socket buffer limits a long path (with ping's round trip)"})
+	case "esxi":
+		return append(out, Missing{Command: "esxcli network nic list; esxcli network nic stats get -n vmnic0", Host: host, Why: "speeds, drops and errors of each card"},
+			Missing{Command: "esxcli storage nmp device list", Host: host, Why: "for iSCSI: the path selection policy and the working paths"},
+			Missing{Command: "esxtop (n)", Host: host, Why: "which uplink carries which virtual port"})
+	}
+	return nil
 }

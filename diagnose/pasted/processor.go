@@ -267,7 +267,7 @@ var networkPrograms = map[string]string{
 func heaviest(h *piece.Host) (name, why string, at piece.Source, ok bool) {
 	most := 30.0
 	for _, p := range h.Processes {
-		low := strings.ToLower(p.Name)
+		low := programName(p.Name)
 		for _, prefix := range slices.Sorted(maps.Keys(networkPrograms)) {
 			if p.CPU > most && (strings.HasPrefix(low, prefix) || strings.Contains(low, "-"+prefix+"-") || strings.Contains(low, prefix+"_")) {
 				name, why, at, ok, most = p.Name, networkPrograms[prefix], p.Source, true, p.CPU
@@ -281,7 +281,7 @@ func heaviest(h *piece.Host) (name, why string, at piece.Source, ok bool) {
 func busyPrograms(v *view) {
 	for _, h := range v.hosts {
 		for _, p := range h.Processes {
-			name := strings.ToLower(p.Name)
+			name := programName(p.Name)
 			if p.CPU < fullTask {
 				continue
 			}
@@ -299,4 +299,13 @@ func busyPrograms(v *view) {
 			}
 		}
 	}
+}
+
+// programName is a process's name without its path.
+func programName(s string) string {
+	first, rest, _ := strings.Cut(strings.ToLower(s), " ")
+	if at := strings.LastIndexByte(first, '/'); at >= 0 && at+1 < len(first) && strings.HasPrefix(first, "/") {
+		first = first[at+1:]
+	}
+	return strings.TrimSpace(first + " " + rest)
 }

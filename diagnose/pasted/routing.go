@@ -73,10 +73,70 @@ func (v *view) sharedSubnet(h *piece.Host, a, b own) {
 	if ruled(h, a.prefix.Addr()) && ruled(h, b.prefix.Addr()) {
 		return
 	}
-	v.add(record.AsymmetricRoute, 0.82, h, fmt.Sprintf("%s and %s in one subnet", a.link, b.link),
-		fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: Linux answers ARP for both addresses on either (ARP flux), and its one route sends everything by one of them.", a.link, b.link, nameOf(h), a.prefix.Masked()),
-		fmt.Sprintf("Give each address a routing table and a rule (`ip route add %s dev %s table 102; ip rule add from %s table 102`, the default route too), and `sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2`; or put the second interface into another subnet.", b.prefix.Masked(), b.link, b.prefix.Addr()),
-		saw("address of "+a.link, a.prefix.String(), a.at), saw("address of "+b.link, b.prefix.String(), b.at))
+	subnet := a.prefix.Masked()
+	evidence := []record.Evidence{saw("address of "+a.link, a.prefix.String(), a.at), saw("address of "+b.link, b.prefix.String(), b.at)}
+	sure, more := 0.82, ""
+	for _, p := range h.Paths { // sessions that all begin at one of the two
+		if near, err := netip.ParseAddr(p.Local); err == nil && p.Kind == "iscsi" && subnet.Contains(near) {
+			more = fmt.Sprintf(" The iSCSI sessions all leave by %s; multipath is not at fault.", a.link)
+			if near == b.prefix.Addr() {
+				more = ""
+				break
+			}
+			sure = 0.9
+		}
+	}
+	if more == "" {
+		sure = 0.82
+	}
+	if e, ok := sentByOne(h, a.link, b.link); ok {
+		evidence = append(evidence, e)
+		sure = 0.9
+	}
+	system, _ := h.Get("host", "os")
+	switch {
+	case system.Text == "esxi":
+		if len(h.Subjects("vmk"))+len(h.Subjects("lun")) > 0 {
+			return // port binding of iSCSI has them in one subnet
+		}
+		v.add(record.AsymmetricRoute, 0.6, h, fmt.Sprintf("%s and %s in one subnet", a.link, b.link),
+			fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: ESXi has one route to it and sends everything by one of them (mostly the first, %s), with its uplink and MTU.", a.link, b.link, nameOf(h), subnet, a.link),
+			fmt.Sprintf("Give the storage a subnet and VLAN of its own for %s (on the server too).", b.link), evidence...)
+		return
+	case system.Text == "windows":
+		v.add(record.AsymmetricRoute, 0.45, h, fmt.Sprintf("%s and %s in one subnet", a.link, b.link),
+			fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: the system sends everything to it by one of them.", a.link, b.link, nameOf(h), subnet),
+			"Put the second adapter into a subnet of its own (on both ends), or disconnect one; SMB multichannel uses both in either case.", evidence...)
+		return
+	case system.Text == "freebsd" || bsdLink(a.link) && bsdLink(b.link):
+		v.add(record.AsymmetricRoute, sure, h, fmt.Sprintf("%s and %s in one subnet", a.link, b.link),
+			fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: FreeBSD has one route to it, by one of them (%s or %s), and all answers leave there, whichever address a client uses.", a.link, b.link, nameOf(h), subnet, a.link, b.link),
+			fmt.Sprintf("Put %s into a subnet of its own (on the clients too), or join the two in a lagg (lacp or loadbalance, with a switch that can).", b.link), evidence...)
+		return
+	}
+	v.add(record.AsymmetricRoute, sure, h, fmt.Sprintf("%s and %s in one subnet", a.link, b.link),
+		fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: Linux answers ARP for both addresses on either (ARP flux), and its one route sends everything by one of them.%s", a.link, b.link, nameOf(h), subnet, more),
+		fmt.Sprintf("Put the second interface into another subnet (for iSCSI: a subnet for each port); or give each address a routing table and a rule (`ip route add %s dev %s table 102; ip rule add from %s table 102`, the default route too), with `sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2`, and bind iSCSI's ifaces to the links.", b.prefix.Masked(), b.link, b.prefix.Addr()),
+		evidence...)
+}
+
+// bsdLink reports a name of FreeBSD's Ethernet drivers.
+func bsdLink(name string) bool {
+	for _, p := range []string{"igb", "ix", "ixl", "ixv", "em", "bge", "bce", "re", "cxl", "cxgb", "cxgbe", "mlxen", "mce", "vtnet", "vmx", "igc", "ice", "ure", "axge", "bnxt"} {
+		if rest, ok := strings.CutPrefix(name, p); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// sentByOne is the evidence that one of two links sends nearly all.
+func sentByOne(h *piece.Host, a, b string) (record.Evidence, bool) {
+	pair := bond{host: h, ports: []port{{name: a}, {name: b}}}
+	if name, part, at, ok := pair.oneSided("tx"); ok {
+		return saw("sent", fmt.Sprintf("%.0f %% by %s", 100*part, name), at), true
+	}
+	return record.Evidence{}, false
 }
 
 // ruled reports a rule for packets from an address.

@@ -126,6 +126,10 @@ func (v *view) shaped(h *piece.Host, link, kind string, rate unit.BitRate, at pi
 	remedy := fmt.Sprintf("Raise its rate or remove it (`tc qdisc show dev %s`).", link)
 	where := kind + " on " + link
 	evidence := []record.Evidence{saw("qdisc of "+link, kind+", "+rate.String(), at)}
+	if kind == "dummynet" {
+		summary = fmt.Sprintf("The limiter %s of %s (dummynet) shapes all that its rules send through it to %v.", link, nameOf(h), rate)
+		remedy = "Raise it or take it out: Firewall, Traffic Shaper, Limiters of pfSense and OPNsense, and the rules that use it."
+	}
 	if kind == "fq" {
 		cause = record.Pacing
 		where = "fq maxrate on " + link

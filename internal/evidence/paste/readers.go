@@ -11,6 +11,10 @@ import (
 // readers are all there are, those with the surest marks first.
 var readers = piece.Table{
 	hosttext.ProcBond,
+	othertext.OwnLimits,
+	othertext.GuestCards,
+	othertext.USB,
+	othertext.Disks,
 	loadtext.Iperf3Text,
 	loadtext.Iperf2Text,
 	loadtext.IperfJSON,
@@ -79,7 +83,10 @@ var readers = piece.Table{
 	switchtext.LLDPDetail,
 	switchtext.MACTable,
 	switchtext.SwitchConfig,
+	othertext.Multipathing,
 	othertext.ESXi,
+	othertext.Netsh,
+	othertext.Wireless,
 	othertext.PowerShell,
 	othertext.RoutePrint,
 	othertext.IPConfig,
@@ -90,6 +97,12 @@ var readers = piece.Table{
 	othertext.BSDCounters,
 	othertext.BSDCores,
 	othertext.NASPanel,
+	othertext.PCIConf,
+	othertext.Capture,
+	othertext.Dummynet,
+	othertext.WebPorts,
+	othertext.EdgeOffload,
+	othertext.RouterOS,
 }
 
 // Nothing says that no reader knew anything in a text, and Wanted what to paste.

@@ -17,6 +17,9 @@ var Ifconfig = piece.Reader{
 		return ifNew.MatchString(line) || strings.Contains(line, "ncap") && ifOld.MatchString(line) || strings.Contains(line, ":Ethernet ") && ifOld.MatchString(line) ||
 			strings.Contains(line, "laggp") && laggLine.MatchString(line)
 	},
+	Owns: func(s piece.Segment, line string) bool { // what grep left of one link
+		return ifDetailLine.MatchString(line) && s.Runs("ifconfig") && len(s.LinksOf("ifconfig")) == 1
+	},
 	Read: reading(readIfconfig),
 }
 
@@ -25,6 +28,10 @@ var ifNew = regexp.MustCompile(`^\s*([\w.:@-]+?): flags=([0-9a-fA-F]+)(?:<([^>]*
 var ifOld = regexp.MustCompile(`^\s*([\w.:@-]+)\s+\S[^:]*:(Ethernet|Local|InfiniBand|\S+)\s.*?([0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5})?\s*$`)
 
 var laggLine = regexp.MustCompile(`^\s*(?:laggproto (\w+)|laggport: (\S+) flags=([0-9a-f]+))`)
+
+var ifDetailLine = regexp.MustCompile(`^\s*(?:media:|status:|options=|ether |inet |description:|laggproto |RX |TX )`)
+
+var laggState = regexp.MustCompile(` state=([0-9a-f]+)<`)
 
 var oldCount = regexp.MustCompile(`^([RT]X)[ -]\S+:(\d+) \S+:(\d+) \S+:(\d+) \S+:(\d+) \S+:(\d+)`)
 
@@ -158,6 +165,8 @@ func (s *sink) ifDetail(subject, text string, l piece.Line) {
 		}
 	case strings.HasPrefix(text, "options=") && strings.Contains(text, "<"):
 		s.Set(subject, "options", strings.Trim(text[strings.IndexByte(text, '<'):], "<>"), l)
+	case f[0] == "description:":
+		s.Set(subject, "description", strings.TrimSpace(strings.TrimPrefix(text, "description:")), l)
 	case f[0] == "vlan:":
 		s.Set(subject, "kind", "vlan", l)
 		s.named(subject, f, map[string]string{"vlan:": "id", "interface:": "below"}, l)
@@ -182,6 +191,11 @@ func (s *sink) laggPort(subject, text string, l piece.Line) {
 	port := "link " + m[2]
 	s.Port(strings.TrimPrefix(subject, "link "), m[2], l)
 	s.Set(port, "lagg_flags", m[3], l)
+	if state := laggState.FindStringSubmatch(text); state != nil {
+		if n, err := strconv.ParseUint(state[1], 16, 16); err == nil {
+			s.Set(port, "actor_state", strconv.FormatUint(n, 10), l)
+		}
+	}
 	n, err := strconv.ParseUint(m[3], 16, 32)
 	if err != nil {
 		return

@@ -252,6 +252,7 @@ func readKernelLog(s *sink, lines []piece.Line) (read int) {
 		if !stamp.known && !unstampedEvent(text) {
 			break
 		}
+		s.usbLog(text, l)
 		if kind != "" {
 			at := l.Source()
 			at.To = lines[i+used-1].Number

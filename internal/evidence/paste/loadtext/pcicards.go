@@ -112,6 +112,9 @@ func (s *sink) pciFacts(subject, section, key, rest, text string, l piece.Line) 
 		if m[2] == "downgraded" || m[4] == "downgraded" {
 			s.Set(subject, "downgraded", "yes", l)
 		}
+	case "LnkCtl":
+		state, _, _ := strings.Cut(strings.TrimPrefix(rest, "ASPM "), ";")
+		s.SetIf(subject, "aspm", strings.TrimSuffix(strings.ToLower(state), " enabled"), l)
 	case "NUMA node":
 		s.Set(subject, "numa", rest, l)
 	case "Physical Slot":

@@ -47,6 +47,10 @@ var pingWinN = regexp.MustCompile(`Sent = (\d+), Received = (\d+)`)
 
 var pingTimes = regexp.MustCompile(`min/avg/max(?:/\w+)? = ([\d.]+)/([\d.]+)/([\d.]+)`)
 
+var pingReply = regexp.MustCompile(`^(?:\d+ bytes from|Reply from) .*time[=<]([\d.]+) ?ms`)
+
+var pingWinTimes = regexp.MustCompile(`Minimum = ([\d.]+)ms, Maximum = ([\d.]+)ms, Average = ([\d.]+)ms`)
+
 var pingMTU = regexp.MustCompile(`(?i)mtu ?[:=]? ?(\d+)`)
 
 var pingOther = regexp.MustCompile(`^(?:--- .* ---$|rtt |round-trip|\d+ bytes from |From \S+ icmp_seq|ping: |Request timed out|Reply from|Packet(?:s:| needs)|Ping statistics|Approximate round|\s*Minimum =|no answer yet|Request timeout for|\d+ packets transmitted|\d+ packets? |pipe \d|error)`)
@@ -81,6 +85,7 @@ func readReach(s *sink, lines []piece.Line) int {
 func (s *sink) ping(lines []piece.Line) (read int) {
 	p := piece.Ping{Sent: -1, Received: -1}
 	headed, ended := false, false
+	var replies []float64
 	for i, l := range lines {
 		text := strings.TrimSpace(l.Text)
 		if text == "" {
@@ -114,6 +119,12 @@ func (s *sink) ping(lines []piece.Line) (read int) {
 		} else if n := pingWinN.FindStringSubmatch(text); n != nil {
 			p.Sent, p.Received, ended = int(max(piece.Whole(n[1]), 0)), int(max(piece.Whole(n[2]), 0)), true
 		}
+		if n := pingReply.FindStringSubmatch(text); n != nil && p.MaxMS == 0 {
+			replies = append(replies, piece.Float(n[1]))
+		}
+		if n := pingWinTimes.FindStringSubmatch(text); n != nil {
+			p.MinMS, p.MaxMS, p.AvgMS = piece.Float(n[1]), piece.Float(n[2]), piece.Float(n[3])
+		}
 		if n := pingTimes.FindStringSubmatch(text); n != nil {
 			p.MinMS, p.AvgMS, p.MaxMS = piece.Float(n[1]), piece.Float(n[2]), piece.Float(n[3])
 		}
@@ -121,6 +132,12 @@ func (s *sink) ping(lines []piece.Line) (read int) {
 	}
 	if read == 0 {
 		return 0
+	}
+	if p.AvgMS == 0 && len(replies) > 0 { // the end is cut
+		p.MinMS, p.MaxMS = slices.Min(replies), slices.Max(replies)
+		for _, ms := range replies {
+			p.AvgMS += ms / float64(len(replies))
+		}
 	}
 	call := s.CallOf("ping", "ping6")
 	p.DontFragment = p.TooLong || call.Value("-M") == "do" || call.Has("-f") && s.windows() || call.Has("-D") && !call.Has("-O")

@@ -175,6 +175,9 @@ func infoOf(s *piece.Socket, text string) {
 				s.Info["mptcp"] = "yes"
 			case bitsRate.MatchString(strings.Split(next, "/")[0]):
 				s.Info[map[string]string{"send": "send_bps", "pacing_rate": "pacing_bps", "delivery_rate": "delivery_bps"}[f[i]]] = bitsText(strings.Split(next, "/")[0])
+				if _, most, ok := strings.Cut(next, "/"); ok && f[i] == "pacing_rate" && bitsRate.MatchString(most) {
+					s.Info["pacing_max_bps"] = bitsText(most) // SO_MAX_PACING_RATE
+				}
 				i++
 			}
 			continue

@@ -30,14 +30,14 @@ var PowerShell = piece.Reader{
 	}),
 }
 
-var psTitles = regexp.MustCompile(`^\s*(?:Name\s+(?:InterfaceDescription|Status\s+LinkSpeed|LinkSpeed|ReceivedBytes|Members|TeamingMode|Enabled|ifIndex|InterfaceAlias|Team\b)|Server Name\s+Selected|ServerName\s+Selected|(?:ifIndex|InterfaceAlias)\s+.*LinkSpeed)`)
+var psTitles = regexp.MustCompile(`^\s*(?:Name\s+(?:InterfaceDescription|Status\s+LinkSpeed|LinkSpeed|ReceivedBytes|Members|TeamingMode|Enabled|ifIndex|InterfaceAlias|Team\b)|Server Name\s+Selected|ServerName\s+Selected|(?:ifIndex|InterfaceAlias)\s+.*LinkSpeed|ifIndex\s+InterfaceAlias\s|InstanceName\s+CookedValue|IPAddress\s+(?:InterfaceAlias|PrefixLength)|InterfaceAlias\s+(?:IPAddress|NextHop|InterfaceMetric|PrefixLength|NlMtu)|SettingName\s+\S*(?:AutoTuning|Congestion)|VMName\s+[A-Z])`)
 
-var psItem = regexp.MustCompile(`^(Name|InterfaceAlias|ServerName|Server Name|InitiatorPortalAddress|InitiatorAddress|ConnectionIdentifier|AuthenticationType|TeamingMode|LoadBalancingAlgorithm|Members|TeamNics|InterfaceDescription|NetAdapterInterfaceDescription|LinkSpeed|NumberOfReceiveQueues|ClientRSSCapable|MacAddress)\s*: ?`)
+var psItem = regexp.MustCompile(`^(Name|VMName|InterfaceAlias|ServerName|Server Name|InitiatorPortalAddress|InitiatorAddress|ConnectionIdentifier|AuthenticationType|TeamingMode|LoadBalancingAlgorithm|Members|TeamNics|InterfaceDescription|NetAdapterInterfaceDescription|LinkSpeed|NumberOfReceiveQueues|ClientRSSCapable|MacAddress|EnableMultiChannel|AutoTuningLevelLocal|SettingName|FailureReason|MaximumBandwidth|ThrottleRate(?:Action)?|InterfaceMetric)\s*: ?`)
 
 var psLine = regexp.MustCompile(`^([A-Z][\w .()/-]*?)\s*:(?: (.*))?$`)
 
 var psMarks = piece.Phrases("TeamingMode", "LoadBalancingAlgorithm", "TeamNics", "NetAdapterInterfaceDescription", "InterfaceDescription", "NumberOfReceiveQueues", "ClientRSSCapable", "Client RSS Capable",
-	"InitiatorPortalAddress", "TargetPortalAddress", "TargetNodeAddress", "TargetAddress", "LinkSpeed", "MediaConnectionState", "ReceivedBytes", "CurrentChannels")
+	"InitiatorPortalAddress", "TargetPortalAddress", "TargetNodeAddress", "TargetAddress", "LinkSpeed", "MediaConnectionState", "ReceivedBytes", "CurrentChannels", "EnableMultiChannel", "AutoTuningLevelLocal", "AutoTuningLevelEffective", "FailureReason", "MaximumBandwidth", "ThrottleRate", "ThrottleRateAction", "InterfaceMetric")
 
 // psObject is one object that PowerShell prints, by its properties.
 type psObject map[string]string
@@ -113,7 +113,7 @@ func cutTitles(line string, spans [][]int) (out []string) {
 // that begins before it.
 func psRow(titles []string, spans [][]int, line string) psObject {
 	fields := strings.Fields(line)
-	if len(fields) == len(titles) {
+	if len(fields) == len(titles) && !blankedName(fields, spans, line) {
 		object := make(psObject)
 		for i, title := range titles {
 			object[title] = fields[i]
@@ -147,6 +147,16 @@ func psRow(titles []string, spans [][]int, line string) psObject {
 		at = end
 	}
 	return object
+}
+
+// blankedName reports a row whose first two words are one name: both stand under the
+// first title, with one blank between them.
+func blankedName(fields []string, spans [][]int, line string) bool {
+	if len(fields) < 2 || len(spans) < 2 {
+		return false
+	}
+	at := strings.Index(line, fields[0]+" "+fields[1])
+	return at >= 0 && at+len(fields[0])+1+len(fields[1]) <= spans[1][0]
 }
 
 // readPSList reads objects as lists of properties, one a line, parted by blank lines
@@ -224,6 +234,7 @@ func (s *sink) psObject(o psObject, l piece.Line) {
 	s.OfSystem("windows", l)
 	name := o.first("Name", "InterfaceAlias")
 	switch {
+	case s.psMore(o, l):
 	case o.first("Client IP", "ClientIpAddress") != "":
 		s.smbConnection(o, l)
 	case o.first("InitiatorPortalAddress", "InitiatorAddress") != "":
@@ -268,7 +279,10 @@ func (s *sink) psAdapter(name string, o psObject, l piece.Line) {
 	s.SetIf(subject, "description", o["InterfaceDescription"], l)
 	s.SetIf(subject, "ifindex", o.first("ifIndex", "InterfaceIndex"), l)
 	s.SetIf(subject, "mac", piece.MacText(o.first("MacAddress", "PermanentAddress")), l)
-	s.SetIf(subject, "speed", piece.Mbits(o.first("LinkSpeed", "TransmitLinkSpeed(Gbps)")), l)
+	s.SetIf(subject, "speed", piece.Mbits(o.first("LinkSpeed")), l)
+	if gbps := o.first("TransmitLinkSpeed(Gbps)"); gbps != "" {
+		s.SetIf(subject, "speed", piece.Mbits(gbps+"G"), l)
+	}
 	s.SetIf(subject, "mtu", piece.NumberText(o.first("MtuSize")), l)
 	s.SetIf(subject, "master", o.first("Team"), l)
 	s.SetIf(subject, "channels", piece.NumberText(o.first("NumberOfReceiveQueues")), l)

@@ -22,7 +22,11 @@ var prompts = []promptShape{
 	// [root@db6 ~]# cmd, [root@esx1:~] cmd, ann@nas:/tmp$ cmd, admin@nas[~]$ cmd
 	{"@", regexp.MustCompile(`^\s*\(?(?:[\w.-]+\)\s*)?\[?[\w.-]+@([\w.-]+)(?:[ :][^\]#$%>]*)?(?:\[[^\]]*\])?(?:\]\s?[#$%>]?|[#$%>])(?:\s+(.*))?$`)},
 	// PS C:\Users\x> cmd
-	{"PS ", regexp.MustCompile(`^\s*(?:\[([\w.-]+)\]: )?PS [A-Za-z]:\\[^>]*>\s*(.*)$`)},
+	{"PS", regexp.MustCompile(`^\s*(?:\[([\w.-]+)\]: )?PS(?: [A-Za-z]:\\[^>]*)?>\s*(.*)$`)},
+	// mac:~ bob$ cmd (macOS before zsh)
+	{"$ ", regexp.MustCompile(`^([A-Za-z][\w.-]*):[~/]\S* [\w.-]+\$\s(\S.*)$`)},
+	// [2.7.2-RELEASE][root@fw.lan]/root: cmd (pfSense)
+	{"][", regexp.MustCompile(`^\[[\w.-]+\]\[[\w.-]+@([\w.-]+)\][^:]*: ?(.*)$`)},
 	// kn1 ~ # cmd (Gentoo, Flatcar), / # cmd (a container's)
 	{" # ", regexp.MustCompile(`^([\w.-]*) ?(?:~|/[\w./-]*) # (\S.*)$`)},
 	// RP/0/RSP0/CPU0:router# cmd (IOS-XR)
@@ -37,14 +41,16 @@ var shellPrompt = regexp.MustCompile(`^(?:ba|k|z)?sh-\d+$`) // sh-5.1#
 
 var windowsPrompt = regexp.MustCompile(`^\s*[A-Za-z]:\\[^>]*>\s*(\S.*)$`)
 
+var powerShellPrompt = regexp.MustCompile(`^\s*PS(?: [A-Za-z]:\\[^>]*)?>`)
+
 var namedPrompt = regexp.MustCompile(`^\s*[<\[]?([A-Za-z][\w.-]*)(?:\([\w/. -]+\))?[\]#>$%]\s?(\S.*)$`)
 
-var barePrompt = regexp.MustCompile(`^\s*(?:~ ?)?(?:[#$%]|\+|>)\s?([a-z/(].*)$`)
+var barePrompt = regexp.MustCompile(`^\s*(?:~(?:/\S*)? ?)?(?:[#$%❯➜λ»]|\+|>)\s?(?:~ )?([a-z/(].*)$`)
 
 // PromptOf is the prompt of a line. One without a host, or of a name alone, counts
 // where a command that is known stands behind it: a comment of a file begins alike.
 func PromptOf(line string) (Prompt, bool) {
-	if !strings.ContainsAny(line, "#$%>]+") {
+	if !strings.ContainsAny(line, "#$%>]+") && (plain(line) || !strings.ContainsAny(line, "❯➜λ»")) {
 		return Prompt{}, false
 	}
 	for _, p := range prompts {
@@ -89,7 +95,8 @@ var commands = Words(`ip iperf iperf3 iperf2 nuttcp netperf qperf cat zcat head 
 	showmount nvme-cli smartctl lsscsi multipathd ib_send_lat ib_read_lat ib_write_lat getconf perf atop collectl raw_ethernet_bw
 	dstat kubectl talosctl docker virsh qm pvesh smbstatus smbclient smbd tcpdump lldpctl lldpcli ib_write_bw ib_read_bw ib_send_bw ibdev2netdev
 	all_reduce_perf nvidia-smi numactl taskset lscpu nproc ls find diff echo sudo time watch vtysh birdc zpool midclt configctl pfctl systemctl
-	oc nmstatectl modinfo modprobe lsmod wicked wg drbdadm goben`)
+	oc nmstatectl modinfo modprobe lsmod wicked wg drbdadm goben
+	lsusb usbconfig iw iwconfig pciconf gstat crontab ps get-nettcpsetting get-netipinterface find-netroute get-counter get-smbclientconfiguration pct`)
 
 func Words(s string) map[string]bool {
 	out := make(map[string]bool)

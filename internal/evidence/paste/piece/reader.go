@@ -17,6 +17,9 @@ type Reader struct {
 	// Owns reports the same of a line that only its command or its file explains,
 	// such as a bare number, or a few lines that grep left; nil no such line.
 	Owns func(s Segment, line string) bool
+	// Asked is told each command that a prompt shows, where its words alone say
+	// something; nil it is not.
+	Asked func(s *Sink, at Line)
 	// Read takes what it understands from the front of the lines and returns how
 	// many that are; 0 none. Lines within that mean nothing to it are its own too
 	// where the output has such lines.
@@ -82,7 +85,7 @@ func (readers Table) Read(texts []Text) Case {
 	for _, t := range texts {
 		host := t.Host
 		for _, seg := range readers.segments(cleaned(LinesOf(t))) {
-			if seg.Host != "" && t.Host == "" {
+			if (seg.Host != "" || seg.Another) && t.Host == "" {
 				host = seg.Host
 			}
 			seg.Host = host
@@ -96,6 +99,11 @@ func (readers Table) Read(texts []Text) Case {
 // take has each part of a segment read by whoever knows it.
 func (readers Table) take(c *Case, seg Segment) {
 	s := &Sink{C: c, Host: c.Host(seg.Host), Segment: seg, known: readers.of}
+	for _, r := range readers {
+		if r.Asked != nil && seg.Command != "" {
+			r.Asked(s, seg.At)
+		}
+	}
 	for i := 0; i < len(seg.Lines); {
 		line := seg.Lines[i]
 		if strings.TrimSpace(line.Text) == "" {

@@ -8,8 +8,10 @@ import (
 // heading names it.
 type Segment struct {
 	Host    string // "" not named here
+	Another bool   // a prompt of Windows, which names nobody, below a named host's
 	Command string // "" none was seen
 	Path    string // the file whose text it is; "" none was seen
+	At      Line   // the command's; zero where none was seen
 	Lines   []Line
 }
 
@@ -17,7 +19,7 @@ type Segment struct {
 // in segments too: readers know what is theirs.
 func (readers Table) segments(lines []Line) []Segment {
 	var out []Segment
-	now := Segment{}
+	now, unix := Segment{}, false // whether a prompt named the host
 	flush := func(next Segment) {
 		if len(now.Lines) > 0 || now.Command != "" {
 			out = append(out, now)
@@ -31,16 +33,19 @@ func (readers Table) segments(lines []Line) []Segment {
 		}
 		if p, ok := PromptOf(l.Text); ok {
 			host := p.Host
-			if host == "" {
+			another := host == "" && unix && (windowsPrompt.MatchString(l.Text) || powerShellPrompt.MatchString(l.Text))
+			if host == "" && !another {
 				host = now.Host
 			}
-			flush(Segment{Host: host, Command: p.Command, Path: fileOf(p.Command)})
+			unix = unix && !another || p.Host != ""
+			flush(Segment{Host: host, Another: another, Command: p.Command, Path: fileOf(p.Command), At: l})
 			continue
 		}
 		if host, file := headingOf(l.Text); file != "" {
 			flush(Segment{Host: now.Host, Path: file})
 			continue
 		} else if host != "" && !within(l, now.Lines) && len(readers.of(now, l.Text)) == 0 && readers.outputFollows(lines[i+1:]) {
+			unix = false
 			flush(Segment{Host: host})
 			continue
 		}

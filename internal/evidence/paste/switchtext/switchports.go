@@ -223,7 +223,7 @@ var counterNames = map[string]string{"InOctets": "rx_bytes", "InUcastPkts": "rx_
 	"UnderSize": "", "OutDiscards": "drops", "InDiscards": "rx_dropped", "Single-Col": "", "Multi-Col": "", "Late-Col": "", "Exces-Col": "", "Excess-Col": "",
 	"Carri-Sen": "", "Runts": "rx_runts", "Giants": "rx_giants", "FCS": "rx_crc", "Align": "rx_frame", "Symbol": "", "Rx": "rx_errors", "Tx": "tx_errors",
 	"CrcAlign-Err": "rx_crc", "Collisions": "", "TotalDropped": "", "SQETest-Err": "", "Deferred-Tx": "", "IntMacTx-Er": "", "IntMacRx-Er": "", "Symbol-Err": "",
-	"Stomped-CRC": "rx_crc_stomped", "Pause": ""}
+	"Stomped-CRC": "rx_crc_stomped", "Pause": "", "InErrors": "rx_errors", "OutErrors": "tx_errors"}
 
 // counterTitles are a table's names behind "Port"; nil another line.
 func counterTitles(line string) []string {

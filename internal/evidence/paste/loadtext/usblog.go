@@ -1,0 +1,45 @@
+package loadtext
+
+import (
+	"regexp"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+var usbNew = regexp.MustCompile(`^usb (\d+-[\d.]+): (?:new|reset) (low-speed|full-speed|high-speed|SuperSpeed|SuperSpeed Gen 1|SuperSpeed Plus|SuperSpeed Plus Gen 2x?1?|SuperSpeed Plus Gen 2x2) USB device number`)
+
+var usbProduct = regexp.MustCompile(`^usb (\d+-[\d.]+): Product: .*(?:LAN|Ethernet|Network|NIC|10/100|AX88|RTL81|AQC)`)
+
+var usbDriver = regexp.MustCompile(`^(r8152|r8153_ecm|ax88179_178a|asix|cdc_ncm|cdc_ether|aqc111|smsc95xx|smsc75xx|lan78xx) (\d+-[\d.]+):\d+\.\d+`)
+
+// usbSpeeds are the kernel's words in Mbit/s (usb_speed_string).
+var usbSpeeds = map[string]string{"low-speed": "1.5", "full-speed": "12", "high-speed": "480", "SuperSpeed": "5000", "SuperSpeed Gen 1": "5000"}
+
+var pcieLost = regexp.MustCompile(`^\w+ [0-9a-f:.]+ ([\w.]+): PCIe link lost`)
+
+// usbLog notes at what rate of the bus a USB network adapter came up, and a card whose PCIe link
+// went away.
+func (s *sink) usbLog(text string, l piece.Line) {
+	if m := usbNew.FindStringSubmatch(text); m != nil {
+		speed := usbSpeeds[m[2]]
+		if speed == "" {
+			speed = "10000"
+		}
+		s.Set("usbport "+m[1], "speed", speed, l)
+		return
+	}
+	if m := pcieLost.FindStringSubmatch(text); m != nil {
+		s.Set("link "+m[1], "pcie_lost", text, l)
+		return
+	}
+	where, driver := "", ""
+	if m := usbDriver.FindStringSubmatch(text); m != nil {
+		where, driver = m[2], m[1]
+	} else if m := usbProduct.FindStringSubmatch(text); m != nil {
+		where = m[1]
+	}
+	if x, ok := s.Host.Get("usbport "+where, "speed"); ok {
+		s.Host.Set("usb "+where, "speed", x.Text, x.Source)
+		s.SetIf("usb "+where, "driver", driver, l)
+	}
+}
