@@ -122,6 +122,12 @@ func TestLiveCauses(t *testing.T) {
 		{"overtaking", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
 			f.Out.Loss, f.Out.Retransmits, f.Out.Spurious, f.Out.Reordered = 0.01, 500, 400, 300
 		})}, nil, record.Reordering},
+		{"overtaking that the peer does not tell of", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.Loss, f.Out.Retransmits, f.Out.Spurious, f.Out.Reordered = 0.09, 105, 0, 60
+		})}, nil, record.Reordering},
+		{"losses, and a packet or two overtaken", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {
+			f.Out.Loss, f.Out.Retransmits, f.Out.Spurious, f.Out.Reordered = 0.01, 500, 0, 6
+		})}, nil, record.Congestion},
 		{"queue elsewhere", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) { f.Out.RTT = 20 * time.Millisecond })}, nil, record.Shaper},
 		{"nothing decides", netstate.Layer34, calm, []livetraffic.Flow{sendingFlow(nothing)}, nil, record.Unknown},
 		{"the link of others", netstate.Layer34, []livetraffic.Link{carried("eth0", 0), carried("eth1", 0), carried("eth2", 0.99)}, []livetraffic.Flow{sendingFlow(func(f *livetraffic.Flow) {

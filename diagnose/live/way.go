@@ -234,10 +234,14 @@ func (v *view) fullSomewhere(f livetraffic.Flow, at direction) (record.Finding, 
 // overtaken: packets overtake each other, and TCP takes it for loss.
 func (v *view) overtaken(f livetraffic.Flow, _ direction) (record.Finding, bool) {
 	o := f.Out
-	if o.Retransmits == 0 || o.Reordered == 0 || 2*o.Spurious < o.Retransmits {
+	told := 2*o.Spurious >= o.Retransmits
+	// A peer that says nothing of what came twice (tcp_dsack 0): what was lost is
+	// never seen to be overtaken (tcp_check_sack_reordering of net/ipv4/tcp_input.c).
+	untold := o.Spurious == 0 && o.Reordered >= overtakenLeast && overtakenPart*o.Reordered >= o.Retransmits
+	if o.Retransmits == 0 || o.Reordered == 0 || !told && !untold {
 		return record.Finding{}, false
 	}
-	return record.Finding{
+	found := record.Finding{
 		Cause: record.Reordering, Confidence: 0.8,
 		Summary: "Packets overtake each other on the way: TCP takes it for loss, sends again what has arrived, and slows down.",
 		Evidence: []record.Evidence{
@@ -246,8 +250,20 @@ func (v *view) overtaken(f livetraffic.Flow, _ direction) (record.Finding, bool)
 			diagnose.Fact("of these the peer had already", fmt.Sprint(o.Spurious), fromSockDiag+" dsack_dups"),
 		},
 		Remedy: "see what spreads packets of one connection: a bond in balance-rr, or a router that balances packets",
-	}, true
+	}
+	if !told {
+		found.Confidence = 0.6
+		found.Evidence[2] = diagnose.Fact("of these the peer had already", "it does not say (no DSACK)", fromSockDiag+" dsack_dups")
+		found.Also = []record.Alternative{{Cause: record.Congestion, Confidence: 0.3, Summary: "packets are lost as well; net.ipv4.tcp_dsack=1 on " + f.Dst.String() + " would tell"}}
+	}
+	return found, true
 }
+
+// A stream whose losses are real is seen to be overtaken now and then only.
+const (
+	overtakenLeast = 5
+	overtakenPart  = 4 // of its repetitions at least one in four
+)
 
 // lossy: packets are lost on the way.
 func (v *view) lossy(f livetraffic.Flow, at direction) (record.Finding, bool) {
