@@ -70,10 +70,10 @@ func physical(link string) bool {
 // sharedSubnet: two interfaces in one subnet: Linux answers ARP for either on both,
 // and one route sends for both.
 func (v *view) sharedSubnet(h *piece.Host, a, b own) {
-	if ruled(h, a.prefix.Addr()) && ruled(h, b.prefix.Addr()) {
+	if system, _ := h.Get("host", "os"); ruled(h, a.prefix.Addr()) && ruled(h, b.prefix.Addr()) || system.Text == "solaris" {
 		return
 	}
-	v.add(record.AsymmetricRoute, 0.82, h, fmt.Sprintf("%s and %s in one subnet", a.link, b.link),
+	v.add(record.AsymmetricRoute, 0.78, h, fmt.Sprintf("%s and %s in one subnet", a.link, b.link),
 		fmt.Sprintf("%s and %s of %s are both in %s, the same subnet: Linux answers ARP for both addresses on either (ARP flux), and its one route sends everything by one of them.", a.link, b.link, nameOf(h), a.prefix.Masked()),
 		fmt.Sprintf("Give each address a routing table and a rule (`ip route add %s dev %s table 102; ip rule add from %s table 102`, the default route too), and `sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2`; or put the second interface into another subnet.", b.prefix.Masked(), b.link, b.prefix.Addr()),
 		saw("address of "+a.link, a.prefix.String(), a.at), saw("address of "+b.link, b.prefix.String(), b.at))
@@ -287,9 +287,8 @@ func (v *view) sharedRoute(h *piece.Host, a, b piece.Route) {
 // cloudCap: an instance at what its provider gives it.
 func cloudCap(v *view) {
 	for _, h := range v.hosts {
-		provider, ok := cloudOf(h)
-		x, told := h.Get("host", "instance")
-		if !ok || !told {
+		provider, x := v.instanceOf(h)
+		if provider.Text == "" || x.Text == "" {
 			continue
 		}
 		caps, err := cloud.Table{}.Caps(cloud.Query{Cloud: netstate.Cloud{Provider: provider.Text, Instance: x.Text}})
@@ -301,10 +300,28 @@ func cloudCap(v *view) {
 			if r.Rate < most*80/100 || r.Rate > most*105/100 {
 				continue
 			}
+			evidence := []record.Evidence{saw("instance", x.Text, x.Source), saw(r.Tool, r.Rate.String(), r.Source)}
+			if n, at, ok := v.spared(h); ok && r.Rate > most*97/100 && n == 0 {
+				v.add(record.LineRate, 0.88, h, "none",
+					fmt.Sprintf("Nothing is wrong: %v is line rate of this instance (%s: %v), and no allowance of it was exceeded (0).", r.Rate, x.Text, most),
+					"More takes a larger instance type.", append(evidence, saw("allowances exceeded", "0", at))...)
+				continue
+			}
 			v.add(record.Shaper, 0.88, h, fmt.Sprintf("the instance %s (%s)", x.Text, provider.Text),
 				fmt.Sprintf("%v is what %s gives an instance of this size (%s: %v): the platform's limit, whatever the cards say.", r.Rate, provider.Text, x.Text, most),
-				"Take a larger size (instance type) with more bandwidth, or spread the traffic over several instances; no setting in the guest helps.",
-				saw("instance", x.Text, x.Source), saw(r.Tool, r.Rate.String(), r.Source))
+				"Take a larger size (instance type) with more bandwidth, or spread the traffic over several instances; no setting in the guest helps.", evidence...)
 		}
 	}
+}
+
+// spared is the sum of the allowances that AWS says were exceeded; false where they
+// were not read.
+func (v *view) spared(h *piece.Host) (sum float64, at piece.Source, ok bool) {
+	for _, link := range h.Subjects("link") {
+		for _, way := range []string{"in", "out"} {
+			n, from, read := number(h, "link "+link, "stat.bw_"+way+"_allowance_exceeded")
+			sum, at, ok = sum+n, from, ok || read
+		}
+	}
+	return sum, at, ok
 }

@@ -161,6 +161,11 @@ func fewFlows(v *view) {
 			}
 			v.unlucky(b, n, busy, 0.72, e, saw(r.Tool, fmt.Sprintf("%d flows, %v", n, r.Rate), r.Source))
 		}
+		for _, r := range connections(b.host) {
+			if n := len(r.Streams); n > len(busy) && n <= 4*len(b.ports) {
+				v.unlucky(b, n, busy, 0.78, e, saw("ss", fmt.Sprintf("%d connections to %v", n, r.Streams[0].Remote), r.Source))
+			}
+		}
 		for _, m := range b.host.Mounts {
 			n, err := strconv.Atoi(m.Options["nconnect"])
 			if err == nil && n > len(busy) {

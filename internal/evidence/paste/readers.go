@@ -11,6 +11,20 @@ import (
 // readers are all there are, those with the surest marks first.
 var readers = piece.Table{
 	hosttext.ProcBond,
+	hosttext.LinkRemains,
+	hosttext.FunctionRates,
+	hosttext.FlowHash,
+	hosttext.PollThreads,
+	switchtext.PolicyCounters,
+	switchtext.PolicyConfig,
+	switchtext.NextHops,
+	switchtext.PeerLinks,
+	switchtext.BriefLoad,
+	loadtext.Handshakes,
+	loadtext.PacketFilter,
+	loadtext.SocketWords,
+	loadtext.TestScripts,
+	loadtext.Services,
 	loadtext.Iperf3Text,
 	loadtext.Iperf2Text,
 	loadtext.IperfJSON,
@@ -33,6 +47,7 @@ var readers = piece.Table{
 	loadtext.LinkRates,
 	loadtext.KernelLog,
 	loadtext.HostID,
+	loadtext.CloudWords,
 	hosttext.IPLink,
 	hosttext.Ethtool,
 	hosttext.Ifconfig,
@@ -90,6 +105,8 @@ var readers = piece.Table{
 	othertext.BSDCounters,
 	othertext.BSDCores,
 	othertext.NASPanel,
+	othertext.Solaris,
+	othertext.AIXOptions,
 }
 
 // Parse reads texts as one case.

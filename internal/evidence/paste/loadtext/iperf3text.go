@@ -367,7 +367,7 @@ func (r *iperf3Reader) end(s *sink, lines []piece.Line) {
 			run.Streams[i].Reverse = true
 		}
 	}
-	if r.server && !r.client {
+	if call := s.CallOf("iperf3"); r.server && !r.client || call.Has("-s", "--server") && !r.client {
 		run.ServerText, run.Server = true, s.Segment.Host
 	} else {
 		run.Client = s.Segment.Host

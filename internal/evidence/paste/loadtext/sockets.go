@@ -169,12 +169,17 @@ func infoOf(s *piece.Socket, text string) {
 			switch {
 			case algorithm[f[i]]:
 				s.Info["congestion"] = f[i]
+			case f[i] == "ecnseen":
+				s.Info["ecnseen"] = "yes"
 			case f[i] == "app_limited":
 				s.Info["app_limited"] = "yes"
 			case strings.HasPrefix(f[i], "tcp-ulp-mptcp"):
 				s.Info["mptcp"] = "yes"
 			case bitsRate.MatchString(strings.Split(next, "/")[0]):
 				s.Info[map[string]string{"send": "send_bps", "pacing_rate": "pacing_bps", "delivery_rate": "delivery_bps"}[f[i]]] = bitsText(strings.Split(next, "/")[0])
+				if _, most, ok := strings.Cut(next, "/"); ok && f[i] == "pacing_rate" {
+					s.Info["max_pacing_bps"] = bitsText(most) // printed only where the program set it
+				}
 				i++
 			}
 			continue
