@@ -46,6 +46,11 @@ func policed(v *view) {
 					fmt.Sprintf("%s polices to %v (police cir %.0f) and drops what is above it: TCP takes each drop for loss and saws below that rate.", nameOf(s)+" "+f[0], limit, rate),
 					"Change the rate of that policy to what is paid for, or remove it; where a limit must be, shape (`shape average`) instead of police, or give the policer a burst (bc) of a round trip at least.", evidence...)
 			}
+			if n, from, ok := number(s, subject, "queue_drops"); ok && n > 1000 && !hasFact(s, subject, "shape_bps") {
+				v.add(record.Congestion, 0.78, s, where,
+					fmt.Sprintf("The queue of class %s on %s %s dropped %.0f packets: more arrives than the port, or the class's share of it, sends.", f[2], nameOf(s), f[0], n),
+					"Give the class more bandwidth or a longer queue (queue-limit), or let the senders pace; a port that is full needs a faster one.", saw("total drops of "+f[2], fmt.Sprintf("%.0f", n), from))
+			}
 			if rate, from, ok := number(s, subject, "shape_bps"); ok && rate > 0 {
 				e, near := v.near(unit.BitRate(rate), 0.85)
 				lost, _, _ := number(s, subject, "queue_drops")
@@ -77,6 +82,11 @@ func policed(v *view) {
 			}
 		}
 	}
+}
+
+func hasFact(h *piece.Host, subject, key string) bool {
+	_, ok := h.Get(subject, key)
+	return ok
 }
 
 // filtered: a packet filter on a host that drops above a rate.

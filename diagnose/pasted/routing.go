@@ -196,8 +196,8 @@ func cloudOf(h *piece.Host) (piece.Value, bool) {
 // cloudFlow: a single flow at the rate that a provider gives one.
 func cloudFlow(v *view) {
 	for _, h := range v.hosts {
-		provider, ok := cloudOf(h)
-		if !ok || provider.Text != "aws" {
+		provider, _ := v.instanceOf(h)
+		if provider.Text != "aws" {
 			continue
 		}
 		for _, r := range v.c.Runs {

@@ -47,8 +47,11 @@ func windows(v *view) {
 					}
 				}
 				sure := 0.6 + 0.35*rwnd/100
-				if v.slowReader(h) {
+				switch {
+				case v.slowReader(h):
 					sure = 0.5 // the window closes because the receiver reads too slowly
+				case trip > 0 && trip < 1 && window == 0:
+					sure = min(sure, 0.74) // over a short trip that is mostly the cause
 				}
 				v.add(record.ReceiveWindow, sure, h, "the receive window of "+receiver,
 					fmt.Sprintf("The sender waited for the receiver's window %.0f %% of the time%s.", rwnd, allowed),

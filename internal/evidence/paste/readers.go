@@ -13,6 +13,7 @@ var readers = piece.Table{
 	hosttext.ProcBond,
 	hosttext.LinkRemains,
 	hosttext.FunctionRates,
+	hosttext.BondStates,
 	hosttext.FlowHash,
 	hosttext.PollThreads,
 	switchtext.PolicyCounters,

@@ -64,6 +64,43 @@ func countText(text string) string {
 	return strconv.FormatFloat(n, 'f', 0, 64)
 }
 
+// BondStates reads what wicked and networkctl say of a bond that runs.
+var BondStates = piece.Reader{
+	Kind:     "state of a bond",
+	Commands: []string{"wicked", "networkctl"},
+	Starts:   func(line string) bool { return wickedBond.MatchString(line) },
+	Owns: func(s piece.Segment, line string) bool {
+		return s.Runs("wicked") && strings.TrimSpace(line) != "" || s.Runs("networkctl") && networkdMode.MatchString(line)
+	},
+	Read: reading(func(s *sink, lines []piece.Line) int {
+		link := ""
+		if names := s.Segment.LinksOf("networkctl"); len(names) == 1 {
+			link = names[0]
+		}
+		wicked := s.Segment.Runs("wicked")
+		return piece.EachLine(lines, func(l piece.Line, text string) bool {
+			if m := wickedHead.FindStringSubmatch(l.Text); m != nil && wicked {
+				link = m[1]
+				return true
+			}
+			for _, shape := range []*regexp.Regexp{wickedBond, networkdMode} {
+				if m := shape.FindStringSubmatch(l.Text); m != nil && link != "" {
+					s.Set("link "+link, "kind", "bond", l)
+					s.Set("link "+link, "mode", m[1], l)
+					return true
+				}
+			}
+			return wicked
+		})
+	}),
+}
+
+var wickedHead = regexp.MustCompile(`^([A-Za-z][\w.-]*)\s+(?:up|down|device-\S+|setup-\S+|no-device)$`)
+
+var wickedBond = regexp.MustCompile(`^\s+type:\s+bond, mode ([a-z0-9.-]+)`)
+
+var networkdMode = regexp.MustCompile(`^\s+Mode: (balance-rr|active-backup|balance-xor|broadcast|802\.3ad|balance-tlb|balance-alb)\b`)
+
 // FunctionRates reads the virtual functions below a link of `ip link`, which may be
 // held to a rate.
 var FunctionRates = piece.Reader{

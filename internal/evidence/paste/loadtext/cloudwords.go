@@ -15,7 +15,7 @@ var CloudWords = piece.Reader{
 	Commands: []string{"aws", "az", "gcloud", "ibmcloud", "curl", "wget", "ec2-metadata"},
 	Starts: func(line string) bool {
 		_, _, named := instanceIn(line)
-		return named || ibmColumn.MatchString(line) || cloudPair.MatchString(line) && cloudKey(cloudPair.FindStringSubmatch(line)[1]) != "" || providerIn(line) != ""
+		return named || ibmColumn.MatchString(line) || toolPair(line) || providerIn(line) != ""
 	},
 	Owns: func(s piece.Segment, line string) bool { return cloudTool(s.Command) != "" },
 	Read: reading(readCloud),
@@ -115,6 +115,12 @@ func readCloud(s *sink, lines []piece.Line) int {
 		}
 		return true
 	})
+}
+
+// toolPair reports a line of a tool's document whose word no other tool has.
+func toolPair(line string) bool {
+	m := cloudPair.FindStringSubmatch(line)
+	return m != nil && cloudKey(m[1]) != "" && cloudKey(m[1]) != "instance"
 }
 
 // cloudLines reads lines that no command explains: pairs of a tool's document, and

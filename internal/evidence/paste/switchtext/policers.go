@@ -100,7 +100,9 @@ var PolicyConfig = piece.Reader{
 	Kind:     "policy-map",
 	Commands: []string{"show", "sh"},
 	Starts: func(line string) bool {
-		return policyMap.MatchString(line) || junosPolicer.MatchString(strings.TrimSpace(line))
+		text := strings.TrimSpace(line)
+		_, bps := rateLine(text)
+		return policyMap.MatchString(line) || junosPolicer.MatchString(text) || bps != ""
 	},
 	Read: reading(readPolicyConfig),
 }
@@ -125,6 +127,11 @@ func readPolicyConfig(s *sink, lines []piece.Line) int {
 			s.SetIf("policy-config "+cmp.Or(m[1], "policer"), "police_bps", piece.Bps(m[2], m[3]), l)
 			return true
 		}
+		if kind, bps := rateLine(text); bps != "" && name == "" {
+			s.ofSwitch("", l)
+			s.Set("policy-config "+strings.Fields(text)[0], kind, bps, l)
+			return true
+		}
 		if m := policyMap.FindStringSubmatch(l.Text); m != nil {
 			s.ofSwitch("", l)
 			name, class = m[1], ""
@@ -138,7 +145,9 @@ func readPolicyConfig(s *sink, lines []piece.Line) int {
 			return true
 		}
 		subject := strings.TrimSpace("policy-config " + name + " " + class)
-		if m := policyConfigRate.FindStringSubmatch(text); m != nil {
+		if kind, bps := rateLine(text); bps != "" {
+			s.Set(subject, kind, bps, l)
+		} else if m := policyConfigRate.FindStringSubmatch(text); m != nil {
 			s.SetIf(subject, m[1]+"_bps", piece.Bps(m[2], m[3]), l)
 		}
 		if m := policyMarks.FindStringSubmatch(text); m != nil && byteWords[m[4]] > 0 {
@@ -150,4 +159,29 @@ func readPolicyConfig(s *sink, lines []piece.Line) int {
 		}
 		return strings.HasPrefix(l.Text, " ") || text == "!" || text == "system qos" || strings.HasPrefix(text, "service-policy ")
 	})
+}
+
+// rateLines are lines of a port's section, or of a policy, that hold it to a rate, with
+// the unit that they mean where they say none.
+var rateLines = []struct {
+	kind, unit string
+	shape      *regexp.Regexp
+}{
+	{"police_bps", "K", regexp.MustCompile(`^qos car (?:inbound|outbound)?.*\bcir (\d+)()`)},
+	{"shape_bps", "K", regexp.MustCompile(`^qos (?:lr|gts)\b.*\bcir (\d+)()`)},
+	{"police_bps", "K", regexp.MustCompile(`^car cir (\d+)()`)},
+	{"police_bps", "", regexp.MustCompile(`^rate-limit (?:input|output) (?:access-group \S+ )?(\d+)()`)},
+	{"shape_bps", "K", regexp.MustCompile(`^shape rate (\d+)(?: ([kmg])bps)?`)},
+	{"shape_bps", "", regexp.MustCompile(`^(?:shaping-rate|set class-of-service interfaces \S+ shaping-rate) (\d+)([kmg]?);?$`)},
+	{"shape_bps", "K", regexp.MustCompile(`^set (?:inbandwidth|outbandwidth|maximum-bandwidth) ([1-9]\d*)()$`)},
+}
+
+// rateLine is the rate in bits a second of such a line; empty another line.
+func rateLine(text string) (kind, bps string) {
+	for _, r := range rateLines {
+		if m := r.shape.FindStringSubmatch(text); m != nil {
+			return r.kind, piece.Bps(m[1], cmp.Or(m[2], r.unit))
+		}
+	}
+	return "", ""
 }

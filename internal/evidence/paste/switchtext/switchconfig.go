@@ -134,6 +134,10 @@ func (s *sink) configLine(subject, text string, l piece.Line) bool {
 		}
 		return true
 	}
+	if kind, bps := rateLine(text); bps != "" {
+		s.Set("policy-config "+strings.TrimPrefix(subject, "port "), kind, bps, l)
+		return true
+	}
 	switch {
 	case text == "link-aggregation mode dynamic", strings.HasPrefix(text, "mode lacp"):
 		s.Set(subject, "protocol", "lacp", l)
