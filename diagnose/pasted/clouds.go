@@ -35,6 +35,20 @@ func (v *view) instanceOf(h *piece.Host) (provider, name piece.Value) {
 	return provider, name
 }
 
+// ends are the hosts of a case; where no output of any was read, those that ran its
+// tests.
+func (v *view) ends() []*piece.Host {
+	if len(v.hosts) > 0 {
+		return v.hosts
+	}
+	for _, h := range v.c.Hosts {
+		if !h.Switch && len(v.c.Runs) > 0 && h.Name == v.c.Runs[0].Client {
+			return []*piece.Host{h}
+		}
+	}
+	return nil
+}
+
 // allowances: what AWS counts of packets beyond an instance's own limits.
 func allowances(v *view) {
 	for _, h := range v.hosts {
@@ -80,7 +94,7 @@ func (v *view) fell() (record.Evidence, bool) {
 
 // bursting: an instance that may go faster for a while, and fell to its baseline.
 func bursting(v *view) {
-	for _, h := range v.hosts {
+	for _, h := range v.ends() {
 		provider, name := v.instanceOf(h)
 		caps, err := cloud.Table{}.Caps(cloud.Query{Cloud: netstate.Cloud{Provider: provider.Text, Instance: name.Text}})
 		base := caps.Egress.Rate
@@ -122,7 +136,7 @@ func peerOf(r piece.Run) netip.Addr {
 // outsideCaps: runs to public addresses at the rates that a provider gives what
 // leaves its network: of a flow, and of an instance.
 func outsideCaps(v *view) {
-	for _, h := range v.hosts {
+	for _, h := range v.ends() {
 		provider, name := v.instanceOf(h)
 		if provider.Text != "gcp" {
 			continue
@@ -206,7 +220,7 @@ func planned(v *view) {
 	if v.faulty() {
 		return
 	}
-	for _, h := range v.hosts {
+	for _, h := range v.ends() {
 		provider, _ := v.instanceOf(h)
 		card := piece.Value{}
 		for _, name := range h.Subjects("link") {

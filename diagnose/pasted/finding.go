@@ -50,7 +50,7 @@ var rules = []rule{
 	sambaChannels,
 	allowances, bursting, outsideCaps, allotted, plainCard, policed, filtered, functions, asked, fullConntrack, marked,
 	channelHash, polarised, overrun, peerless, farNode, tunnelQueue, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, cardTotal,
-	nearPath, oneInterface, subflowLimits, reversePath, tunnelFrames, stripped, standby, fullLinks, innocent, planned, plainLink, wholeChannel,
+	nearPath, oneInterface, subflowLimits, backupSubflows, unscaled, podLimits, reversePath, tunnelFrames, stripped, standby, fullLinks, innocent, planned, plainLink, wholeChannel,
 }
 
 // leastSure is how sure a finding must be to be one.

@@ -184,6 +184,22 @@ func asked(v *view) {
 	}
 }
 
+// podLimits: a pod whose annotation limits its rate.
+func podLimits(v *view) {
+	for _, h := range v.c.Hosts {
+		for _, way := range []string{"egress", "ingress"} {
+			rate, at, ok := number(h, "pod", way+"_bps")
+			e, near := v.near(unit.BitRate(rate), 0.85)
+			if !ok || rate <= 0 || !near {
+				continue
+			}
+			v.add(record.Shaper, 0.91, h, "the pod's annotation kubernetes.io/"+way+"-bandwidth",
+				fmt.Sprintf("The pod's annotation limits it to %v (%s-bandwidth: the bandwidth plugin's tbf, or Cilium's bandwidth manager), and that is what was measured.", unit.BitRate(rate), way),
+				"Remove or raise the annotation, in what makes the pods too, and start the pod again.", saw("annotation", unit.BitRate(rate).String(), at), e)
+		}
+	}
+}
+
 // fullConntrack: a connection table that is full drops what would make a new entry.
 func fullConntrack(v *view) {
 	for _, h := range v.hosts {

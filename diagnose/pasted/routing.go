@@ -195,21 +195,21 @@ func cloudOf(h *piece.Host) (piece.Value, bool) {
 
 // cloudFlow: a single flow at the rate that a provider gives one.
 func cloudFlow(v *view) {
-	for _, h := range v.hosts {
+	for _, h := range v.ends() {
 		provider, _ := v.instanceOf(h)
 		if provider.Text != "aws" {
 			continue
 		}
 		for _, r := range v.c.Runs {
-			if len(r.Streams) > 1 || r.Rate < 4.3*unit.Gbps || r.Rate > 5.05*unit.Gbps {
+			if max(len(r.Streams), r.Parallel) > 1 || r.Rate < 4.3*unit.Gbps || r.Rate > 5.05*unit.Gbps {
 				continue
 			}
 			sure := 0.75
 			evidence := []record.Evidence{saw("cloud", "AWS ("+provider.Text+")", provider.Source), saw(r.Tool, r.Rate.String()+", one stream", r.Source)}
 			for _, more := range v.c.Runs {
-				if len(more.Streams) > 1 && more.Rate > r.Rate*15/10 {
+				if n := max(len(more.Streams), more.Parallel); n > 1 && more.Rate > r.Rate*15/10 {
 					sure = 0.92
-					evidence = append(evidence, saw(more.Tool, fmt.Sprintf("%v, %d streams", more.Rate, len(more.Streams)), more.Source))
+					evidence = append(evidence, saw(more.Tool, fmt.Sprintf("%v, %d streams", more.Rate, n), more.Source))
 				}
 			}
 			v.add(record.Shaper, sure, h, "the cloud's limit of a flow",
@@ -286,7 +286,7 @@ func (v *view) sharedRoute(h *piece.Host, a, b piece.Route) {
 
 // cloudCap: an instance at what its provider gives it.
 func cloudCap(v *view) {
-	for _, h := range v.hosts {
+	for _, h := range v.ends() {
 		provider, x := v.instanceOf(h)
 		if provider.Text == "" || x.Text == "" {
 			continue

@@ -133,6 +133,41 @@ func subflowLimits(v *view) {
 	}
 }
 
+// backupSubflows: MPTCP endpoints that are marked as backup: their subflows carry
+// nothing while another lives.
+func backupSubflows(v *view) {
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("mptcp endpoint") {
+			x, ok := h.Get("mptcp endpoint "+name, "flags")
+			if !ok || !strings.Contains(x.Text, "backup") {
+				continue
+			}
+			v.add(record.SingleLink, 0.82, h, "the MPTCP endpoint "+name+" of "+nameOf(h),
+				fmt.Sprintf("The MPTCP endpoint %s is marked as backup: its subflow carries nothing while another one lives, so that one link does all.", name),
+				fmt.Sprintf("`ip mptcp endpoint change id N nobackup`, or delete it and add %s again with `subflow` alone.", name), saw("endpoint "+name, x.Text, x.Source))
+		}
+	}
+}
+
+// unscaled: a host that has window scaling off.
+func unscaled(v *view) {
+	trip := v.roundTrip()
+	for _, h := range v.hosts {
+		x, ok := h.Get("sysctl", "net.ipv4.tcp_window_scaling")
+		if !ok || x.Text != "0" {
+			continue
+		}
+		sure := 0.7
+		evidence := []record.Evidence{saw("net.ipv4.tcp_window_scaling", x.Text, x.Source)}
+		if e, near := v.near(unit.FromBytes(65535, max(trip, 1)/1000), 0.6); near && trip > 1 {
+			evidence, sure = append(evidence, e), 0.93
+		}
+		v.add(record.ReceiveWindow, sure, h, "tcp_window_scaling of "+nameOf(h),
+			fmt.Sprintf("%s has window scaling off: no window is larger than 64 KiB, which bounds each stream by the round trip, whatever tcp_rmem says.", nameOf(h)),
+			"`sysctl -w net.ipv4.tcp_window_scaling=1`, in what sets it to 0 too; connections that stand keep what they agreed on.", evidence...)
+	}
+}
+
 // reversePath: packets that reverse path filtering drops.
 func reversePath(v *view) {
 	for _, h := range v.hosts {

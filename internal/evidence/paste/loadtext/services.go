@@ -14,7 +14,7 @@ var Services = piece.Reader{
 	Commands: []string{"ceph", "lnetctl", "lctl", "cat", "nvme"},
 	Starts: func(line string) bool {
 		text := strings.TrimSpace(line)
-		return cephRow.MatchString(text) || cephPGs.MatchString(text) || cephHead.MatchString(line) || lnetModule.MatchString(text) || nvmePolicyLine.MatchString(text) || cephSetting.MatchString(text)
+		return cephRow.MatchString(text) || cephPGs.MatchString(text) || cephHead.MatchString(line) || lnetModule.MatchString(text) || nvmePolicyLine.MatchString(text) || cephSetting.MatchString(text) || podRate.MatchString(text)
 	},
 	Owns: func(s piece.Segment, line string) bool {
 		return s.Runs("ceph", "lnetctl", "lctl") || strings.Contains(s.Command+s.Path, "iopolicy") && nvmePolicy.MatchString(strings.TrimSpace(line))
@@ -31,6 +31,8 @@ var cephPGs = regexp.MustCompile(`^(?:pgs:\s+)?(\d+)\s+(active\+\S+)$`)
 var cephSetting = regexp.MustCompile(`^(?:(?:global|osd(?:\.\d+)?)\s+(?:advanced|basic|dev)\s+)?(osd_(?:mclock_profile|max_backfills|recovery_max_active\w*|recovery_sleep\w*|mclock_override_recovery_settings))\s*[:=]?\s+"?(\S+?)"?\s*\*?$`)
 
 var cephAsked = regexp.MustCompile(`ceph config get \S+ (osd_\w+)`)
+
+var podRate = regexp.MustCompile(`^(?:Annotations:\s+)?"?kubernetes\.io/(egress|ingress)-bandwidth"?:\s*"?(\d+)([KMG]?)"?,?$`)
 
 var lnetModule = regexp.MustCompile(`^options lnet .*\bnetworks="?([^"]*)"?`)
 
@@ -59,6 +61,8 @@ func readServices(s *sink, lines []piece.Line) int {
 			}
 		} else if m := cephSetting.FindStringSubmatch(text); m != nil {
 			s.Set("ceph", m[1], m[2], l)
+		} else if m := podRate.FindStringSubmatch(text); m != nil {
+			s.SetIf("pod", m[1]+"_bps", piece.Bps(m[2], m[3]), l)
 		} else if asked != nil && strings.IndexByte(text, ' ') < 0 {
 			s.Set("ceph", asked[1], text, l)
 		} else if m := lnetModule.FindStringSubmatch(text); m != nil {

@@ -93,6 +93,9 @@ func (s *sink) solarisRow(table string, columns, f []string, l piece.Line) bool 
 	}
 	link := value["LINK"]
 	if link == "" {
+		link = s.lastAggregate()
+	}
+	if link == "" {
 		return false
 	}
 	if port := value["PORT"]; port != "" && (table == "ports" || table == "lacp") {
@@ -112,6 +115,17 @@ func (s *sink) solarisRow(table string, columns, f []string, l piece.Line) bool 
 		}
 	}
 	return true
+}
+
+// lastAggregate is the aggregation whose ports follow: rows behind its first say "--".
+func (s *sink) lastAggregate() string {
+	name, line := "", 0
+	for _, link := range s.Host.Subjects("link") {
+		if x, ok := s.Host.Get("link "+link, "kind"); ok && x.Text == "aggr" && x.To >= line {
+			name, line = link, x.To
+		}
+	}
+	return name
 }
 
 // solarisRoute notes a route with its interface.

@@ -148,7 +148,7 @@ func (s *sink) configLine(subject, text string, l piece.Line) bool {
 	case text == "no port-channel static":
 		s.Set(subject, "protocol", "lacp", l)
 		return true
-	case text == "ip load-sharing per-packet", text == "load-balance per-packet":
+	case text == "ip load-sharing per-packet":
 		s.Set(subject, "load_sharing", "per-packet", l)
 		return true
 	case text == "shutdown":
