@@ -68,8 +68,14 @@ func allowances(v *view) {
 					sure = max(sure, 0.9)
 				}
 				_, name := v.instanceOf(h)
+				if strings.HasPrefix(key, "conntrack") {
+					v.add(record.Shaper, sure, h, "the instance's allowance of connections (AWS)",
+						fmt.Sprintf("AWS dropped packets of %s because more connections were tracked than its instance type may have (%s): new connections fail or stall, old ones go on.", nameOf(h), key),
+						"Fewer connections (reuse them, shorter idle timeouts), security groups that allow all so that nothing is tracked, or a larger instance type.", evidence...)
+					return
+				}
 				v.add(record.Shaper, sure, h, "the instance's bandwidth allowance (AWS"+strings.TrimSuffix(", "+name.Text, ", ")+")",
-					fmt.Sprintf("AWS held packets of %s back because its instance used up an allowance (%s): an \"up to\" instance goes fast while its network credits last, then at its baseline, and every packet beyond is queued or dropped by the platform.", nameOf(h), key),
+					fmt.Sprintf("AWS queued or dropped packets of %s because its instance used up an allowance (%s): an \"up to\" instance goes fast while its network credits last, then at its baseline, whatever its card says.", nameOf(h), key),
 					"Take a larger instance type, or one with a sustained rate (an n variant such as c5n or c6in), or pace the transfer to the baseline; the driver and sysctls do not matter.", evidence...)
 				return
 			}

@@ -120,13 +120,32 @@ func lossyPath(v *view) {
 		}
 	}
 	sure := 0.82
-	if v.hasFinding(record.Reordering) {
+	switch {
+	case v.hasFinding(record.Reordering):
 		sure = 0.5 // what was sent again was late, not lost
+	case v.modelBased():
+		sure = 0.45 // BBR does not take a loss for congestion
 	}
 	v.add(record.Congestion, sure, nil, "the path",
 		fmt.Sprintf("The path loses %.2g %% of the packets over a round trip of %.0f ms: loss-based congestion control (cubic, reno) takes each for congestion and never gets up to speed.", 100*share, trip),
 		"Find where they are lost (the provider's line, a cable, an optic, a full queue: counters of each port on the way). Until then BBR (`sysctl -w net.ipv4.tcp_congestion_control=bbr`) or more streams help.",
 		saw(tool, fmt.Sprintf("%.2g %% lost", 100*share), at))
+}
+
+// modelBased reports sockets, all of which are BBR's.
+func (v *view) modelBased() bool {
+	n := 0
+	for _, h := range v.hosts {
+		for _, s := range h.Sockets {
+			if c := s.Info["congestion"]; c != "" {
+				if !strings.HasPrefix(c, "bbr") {
+					return false
+				}
+				n++
+			}
+		}
+	}
+	return n > 0
 }
 
 // roundTrip is a path's in milliseconds, by ping or ss; zero unknown.

@@ -70,6 +70,7 @@ func channelHash(v *view) {
 			evidence := []record.Evidence{saw("hash of "+ch, hash.Text, hash.Source)}
 			remedy := "Hash addresses and ports: " + channelHashCommand(s, ch) + "."
 			if !seen {
+				v.boundByHash(s, ch, hash, remedy)
 				continue
 			}
 			name, part := busiest(parts)
@@ -85,6 +86,28 @@ func channelHash(v *view) {
 					remedy+" Other addresses, or a hash with another function, spread them too.", evidence...)
 			}
 		}
+	}
+}
+
+// boundByHash: a channel that hashes addresses, of whose members no load was read,
+// and a test of several streams that came to one link's rate.
+func (v *view) boundByHash(s *piece.Host, ch string, hash piece.Value, remedy string) {
+	for _, b := range v.bonds {
+		e, near := v.nearOneLink(b)
+		if !near || b.policy != "layer3+4" {
+			continue
+		}
+		sure := 0.7
+		evidence := []record.Evidence{saw("hash of "+ch, hash.Text, hash.Source), e}
+		if parts, at, ok := b.carried("tx"); ok {
+			if _, part := busiest(parts); part < 0.7 {
+				sure = 0.85
+				evidence = append(evidence, saw("sent by "+nameOf(b.host), "evenly by its ports", at))
+			}
+		}
+		v.add(record.SingleLink, sure, s, fmt.Sprintf("%s of %s (hash %s)", ch, nameOf(s), hash.Text),
+			fmt.Sprintf("%s hashes addresses only (%s, no ports): what it sends from one host to another takes one member, whatever the hosts' own policies are.", ch, hash.Text), remedy, evidence...)
+		return
 	}
 }
 
@@ -270,8 +293,9 @@ func peerless(v *view) {
 					fmt.Sprintf("%s has %s with clag-id (MLAG id) %s, and %s has no such id: it answers LACP with its own system MAC, so the host sees two partners, puts the ports into different aggregators, and one of them stands aside.", nameOf(s), name, id.Text, other),
 					fmt.Sprintf("Set the same id on %s for %s (Cumulus: `clag-id %s` and ifreload -a; NX-OS: `vpc %s`; EOS: `mlag %s`).", other, name, id.Text, id.Text, id.Text), evidence...)
 			case strings.HasPrefix(state.Text, "down") || state.Text == "active-partial" || consistency.Text == "failed":
-				v.add(record.LACPDown, 0.82, s, fmt.Sprintf("%s of %s (%s)", name, nameOf(s), strings.TrimSpace(state.Text+" "+consistency.Text)),
-					fmt.Sprintf("%s of %s is %s on one of the two switches: only a part of its links carries.", name, nameOf(s), strings.TrimSpace(state.Text+", consistency "+cmp.Or(consistency.Text, "not read"))),
+				said := strings.TrimSpace(state.Text + " " + consistency.Text)
+				v.add(record.LACPDown, 0.82, s, fmt.Sprintf("%s of %s (%s)", name, nameOf(s), said),
+					fmt.Sprintf("%s of %s is not whole on both switches of the pair (%s): only a part of its links carries.", name, nameOf(s), said),
 					"Compare both switches' channels (`show vpc consistency-parameters`, `show mlag interfaces detail`): the same id, mode, VLANs and MTU, LACP active.", saw(name, "id "+id.Text+", "+state.Text, cmp.Or(state, id).Source))
 			}
 		}

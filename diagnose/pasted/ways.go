@@ -15,7 +15,9 @@ func twoLinks(h *piece.Host) (busy string, idle []string, at piece.Source, ok bo
 	for _, way := range []string{"rx", "tx"} {
 		all := bond{host: h}
 		for _, link := range h.Subjects("link") {
-			if _, _, seen := number(h, "link "+link, "seen_"+way+"_bps"); seen && physical(link) && link != "lo" {
+			_, _, seen := number(h, "link "+link, "seen_"+way+"_bps")
+			_, _, counted := number(h, "link "+link, way+"_bytes")
+			if (seen || counted) && physical(link) && link != "lo" {
 				all.ports = append(all.ports, port{name: link})
 			}
 		}
@@ -37,6 +39,11 @@ func twoLinks(h *piece.Host) (busy string, idle []string, at piece.Source, ok bo
 func nearPath(v *view) {
 	for _, h := range v.hosts {
 		x, ok := h.Get("nvme", "iopolicy")
+		for _, device := range h.Subjects("nvme") {
+			if y, told := h.Get("nvme "+device, "iopolicy"); told {
+				x, ok = y, true
+			}
+		}
 		if !ok || x.Text != "numa" {
 			continue
 		}

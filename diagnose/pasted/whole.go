@@ -167,7 +167,7 @@ func innocent(v *view) {
 			}
 		}
 		v.add(record.Application, min(sure, 0.93), h, "Ceph's recovery (mClock, osd_max_backfills)",
-			fmt.Sprintf("The network is not the limit: Ceph moves %v for recovery, and holds itself to that: its mClock profile and osd_max_backfills ration backfill in favour of clients.", unit.BitRate(moved)),
+			fmt.Sprintf("The network is not the limit: Ceph moves %v for recovery, and no more by its own choice: its mClock profile and osd_max_backfills ration backfill in favour of clients.", unit.BitRate(moved)),
 			"For the time of the rebuild: `ceph config set osd osd_mclock_profile high_recovery_ops` (before Reef, or with osd_mclock_override_recovery_settings: osd_max_backfills, osd_recovery_max_active); the disks' latency decides then.", evidence...)
 	}
 }

@@ -108,6 +108,10 @@ func readCloud(s *sink, lines []piece.Line) int {
 	if provider == "" {
 		return s.cloudLines(lines)
 	}
+	if of, name, ok := instanceIn(s.Segment.Command); ok && of == provider {
+		s.Set("said", "cloud", of, lines[0])
+		s.Set("said", "instance", name, lines[0])
+	}
 	return piece.EachLine(lines, func(l piece.Line, text string) bool {
 		s.cloudLine(text, l)
 		if of, name, ok := instanceIn(text); ok && (provider == "any" || of == provider) {
@@ -179,4 +183,6 @@ func (s *sink) cloudLine(text string, l piece.Line) (known bool) {
 func (s *sink) instance(provider, name string, l piece.Line) {
 	s.Set("host", "cloud", provider, l)
 	s.Set("host", "instance", name, l)
+	s.Set("said", "cloud", provider, l) // a tool often runs on another machine
+	s.Set("said", "instance", name, l)
 }

@@ -13,7 +13,7 @@ var PeerLinks = piece.Reader{
 	Kind:     "mlag",
 	Commands: []string{"clagctl", "show", "sh", "net", "nv"},
 	Starts: func(line string) bool {
-		return clagRow.MatchString(line) || vpcRow.MatchString(line) || peerWords.MatchString(strings.TrimSpace(line))
+		return clagRow.MatchString(line) || vpcRow.MatchString(line) || vltHead.MatchString(line) || peerWords.MatchString(strings.TrimSpace(line))
 	},
 	Read: reading(readPeerLinks),
 }
@@ -30,7 +30,13 @@ var peerWords = regexp.MustCompile(`^(?:The peer is (?:alive|not alive)|Our Prio
 
 var peerFact = regexp.MustCompile(`^(Peer status|vPC keep-alive status|Configuration consistency status|Per-vlan consistency status|Type-2 consistency status|vPC role|vPC domain id|System MAC|state|peer-config|domain-id)\s*:\s*(.*?)\s*$`)
 
+// vltHead and vltRow are Dell OS10's: a channel, and its state on each unit.
+var vltHead = regexp.MustCompile(`^vlt-port-channel ID : (\d+)`)
+
+var vltRow = regexp.MustCompile(`^(?:\* )?\d+\s+port-channel\d+\s+(up|down)\b`)
+
 func readPeerLinks(s *sink, lines []piece.Line) int {
+	vlt := ""
 	return piece.EachLine(lines, func(l piece.Line, text string) bool {
 		set := func(channel, peer, id, state string) {
 			s.ofSwitch("", l)
@@ -48,6 +54,18 @@ func readPeerLinks(s *sink, lines []piece.Line) int {
 			set(m[4], m[5], m[1], m[3])
 			return true
 		}
+		if m := vltHead.FindStringSubmatch(text); m != nil {
+			s.ofSwitch("os10", l)
+			vlt = "port-channel" + m[1]
+			s.Set("mlag "+vlt, "id", m[1], l)
+			return true
+		}
+		if m := vltRow.FindStringSubmatch(text); m != nil && vlt != "" {
+			if x, ok := s.Host.Get("mlag "+vlt, "state"); !ok || x.Text == "up" {
+				s.Set("mlag "+vlt, "state", m[1], l) // of both units: down where one is
+			}
+			return true
+		}
 		if m := peerFact.FindStringSubmatch(text); m != nil {
 			s.ofSwitch("", l)
 			s.Set("mlag", strings.ToLower(m[1]), m[2], l)
@@ -62,7 +80,7 @@ func readPeerLinks(s *sink, lines []piece.Line) int {
 			set(m[1], m[2], m[3], "")
 			return true
 		}
-		return peerWords.MatchString(text) || strings.Contains(text, ": ") || strings.Trim(text, "- ") == "" || s.vendor() == "nxos" && peerRow.MatchString(text) ||
+		return peerWords.MatchString(text) || vlt != "" && strings.HasPrefix(text, "VLT Unit ID") || strings.Contains(text, ": ") || strings.Trim(text, "- ") == "" || s.vendor() == "nxos" && peerRow.MatchString(text) ||
 			strings.HasPrefix(text, "(*)") || strings.HasSuffix(text, ":")
 	})
 }

@@ -104,7 +104,7 @@ func tunnelQueue(v *view) {
 		}
 		for _, link := range h.Subjects("link") {
 			x, ok := h.Get("link "+link, "rxhash.udp4")
-			if !ok || contains(x.Text, "L4") {
+			if !ok || contains(x.Text, "l4") {
 				continue
 			}
 			sure, evidence := 0.5, []record.Evidence{saw("receive hash of "+link+" for udp4", x.Text, x.Source)}
@@ -115,6 +115,9 @@ func tunnelQueue(v *view) {
 					where = fmt.Sprintf("core %s of %s (one receive queue of %s)", c.ID, nameOf(h), link)
 					evidence = append(evidence, saw("core "+c.ID, fmt.Sprintf("%.0f %% soft interrupts", c.Soft), c.Source))
 				}
+			}
+			if tunnel == "" && len(evidence) == 1 {
+				continue
 			}
 			if tunnel != "" {
 				sure = min(sure+0.04, 0.94)
@@ -206,6 +209,11 @@ func unheard(v *view) {
 				if x, ok := h.Get("link "+link, "lacp_state"); ok && strings.Contains(x.Text, "defaulted") {
 					silent, at = silent+1, x.Source
 				}
+			}
+			if silent > 0 && silent < members {
+				v.add(record.LACPDown, 0.84, h, fmt.Sprintf("a member of %s of %s", name, nameOf(h)),
+					fmt.Sprintf("%d of %d members of %s hears no LACP partner (defaulted): it carries nothing, the others do.", silent, members, name),
+					"Put the switch's port of that member into the same LACP channel, and check its cable (`ovs-appctl lacp/show` names it).", saw("members of "+name, "defaulted", at))
 			}
 			if silent == 0 || silent < members {
 				continue
