@@ -175,7 +175,7 @@ func outsideCaps(v *view) {
 		}
 		sure := 0.6 + 0.15*float64(signs)
 		if inside > caps.OutsideEgress.Rate*12/10 {
-			sure += 0.08
+			sure += 0.16
 			evidence = append(evidence, saw("to an internal address", inside.String(), provider.Source))
 		}
 		if signs == 0 {

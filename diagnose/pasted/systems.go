@@ -249,7 +249,8 @@ func solarisBuffers(v *view) {
 			}
 			allowed := unit.FromBytes(bytes, trip/1000)
 			for _, r := range v.c.Runs {
-				if r.UDP || r.Client != "" && h.Name != "" && r.Client != h.Name || !close(r.Rate/unit.BitRate(max(len(r.Streams), 1)), allowed, 0.6, 1.15) {
+				from, _ := sides(r)
+				if r.UDP || from != "" && h.Name != "" && (from == h.Name) != (key == "send_buf") || !close(r.Rate/unit.BitRate(max(len(r.Streams), 1)), allowed, 0.6, 1.15) {
 					continue
 				}
 				cause := map[string]record.Cause{"send_buf": record.SendBuffer, "recv_buf": record.ReceiveWindow}[key]
