@@ -45,7 +45,7 @@ func busyCores(v *view) {
 		}
 		worst := full[0]
 		cause := record.SenderCPU
-		if v.receives(h) || soft >= 60 && !v.sends(h) {
+		if v.receives(h) && !v.slowSender(h) || soft >= 60 && !v.sends(h) {
 			cause = record.ReceiverCPU // receiving is what soft interrupts mostly do
 		}
 		if single == 1 {
@@ -82,6 +82,21 @@ func (v *view) receives(h *piece.Host) bool {
 		}
 	}
 	return false
+}
+
+// slowSender reports a host that was tested both ways and is slower to send.
+func (v *view) slowSender(h *piece.Host) bool {
+	var out, in unit.BitRate
+	for _, r := range v.c.Runs {
+		switch from, to := sides(r); {
+		case r.Rate == 0 || h.Name == "":
+		case from == h.Name && (out == 0 || r.Rate < out):
+			out = r.Rate
+		case to == h.Name && (in == 0 || r.Rate < in):
+			in = r.Rate
+		}
+	}
+	return out > 0 && in > 0 && out < in
 }
 
 // sends reports a host that sent in the runs of the case, or by its monitors.

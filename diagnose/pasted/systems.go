@@ -92,6 +92,60 @@ func farNode(v *view) {
 	}
 }
 
+// boundNodes: runs that were bound to NUMA nodes, slower on the one where the card is
+// not.
+func boundNodes(v *view) {
+	for _, h := range v.hosts {
+		for _, link := range h.Subjects("link") {
+			node, at, ok := number(h, "link "+link, "numa")
+			if !ok || node < 0 {
+				continue
+			}
+			own := fmt.Sprintf("%.0f", node)
+			for _, far := range v.c.Runs {
+				for _, near := range v.c.Runs {
+					if far.Detail["node"] == "" || far.Detail["node"] == own || near.Detail["node"] != own || far.Rate*10 > near.Rate*8 || far.Client != h.Name {
+						continue
+					}
+					cause := record.SenderCPU
+					if far.Reverse {
+						cause = record.ReceiverCPU
+					}
+					v.add(cause, 0.92, h, fmt.Sprintf("the program's NUMA node on %s (%s is on node %s)", nameOf(h), link, own),
+						fmt.Sprintf("%s is on NUMA node %s: bound to that node (local) the test comes to %v, bound to node %s to %v, for every byte is copied from the other socket.", link, own, near.Rate, far.Detail["node"], far.Rate),
+						fmt.Sprintf("Bind the program to the card's node: `numactl -N %s -m %s PROGRAM` (or taskset), and the card's interrupts too.", own, own),
+						saw("NUMA node of "+link, own, at), saw(far.Tool+" on node "+far.Detail["node"], far.Rate.String(), far.Source), saw(near.Tool+" on node "+own, near.Rate.String(), near.Source))
+					return
+				}
+			}
+		}
+	}
+}
+
+// unscaledAIX: AIX without window scaling, over a path that needs it.
+func unscaledAIX(v *view) {
+	trip := v.roundTrip()
+	for _, h := range v.hosts {
+		scale, at, ok := number(h, "no", "rfc1323")
+		bytes, _, told := number(h, "no", "tcp_recvspace")
+		if !ok || scale != 0 || trip < 2 {
+			continue
+		}
+		allowed := unit.FromBytes(65535, trip/1000)
+		sure := 0.72
+		evidence := []record.Evidence{saw("no -o rfc1323", "0 (no window scaling)", at)}
+		if told {
+			evidence = append(evidence, saw("tcp_recvspace", fmt.Sprintf("%.0f", bytes), at))
+		}
+		if e, near := v.near(allowed, 0.6); near {
+			evidence, sure = append(evidence, e), 0.92
+		}
+		v.add(record.ReceiveWindow, sure, h, "rfc1323 of "+nameOf(h),
+			fmt.Sprintf("AIX runs without window scaling (rfc1323 0): no window is larger than 64 KiB, and over a round trip of %.0f ms that allows %v a stream, whatever the line carries.", trip, allowed),
+			"`no -p -o rfc1323=1 -o sb_max=4194304 -o tcp_recvspace=1048576 -o tcp_sendspace=1048576`; where use_isno is 1 on the interface too (`chdev -l en0 -a rfc1323=1 -a tcp_recvspace=1048576`).", evidence...)
+	}
+}
+
 // tunnelQueue: a card that chooses receive queues for UDP by addresses alone, below a
 // tunnel, whose packets between two hosts all have the same ones.
 func tunnelQueue(v *view) {

@@ -14,7 +14,7 @@ import (
 
 // fullPart is the part of a link's rate, in per cent, from which it is full: frames
 // of 1500 bytes leave the rest to headers.
-const fullPart = 96.0
+const fullPart = 95.0
 
 // fullLinks: all links of a bundle carry what they can.
 func fullLinks(v *view) {
