@@ -68,7 +68,7 @@ func countText(text string) string {
 var BondStates = piece.Reader{
 	Kind:     "state of a bond",
 	Commands: []string{"wicked", "networkctl"},
-	Starts:   func(line string) bool { return wickedBond.MatchString(line) },
+	Starts:   func(line string) bool { return strings.Contains(line, "bond, mode ") && wickedBond.MatchString(line) },
 	Owns: func(s piece.Segment, line string) bool {
 		return s.Runs("wicked") && strings.TrimSpace(line) != "" || s.Runs("networkctl") && networkdMode.MatchString(line)
 	},
@@ -106,7 +106,7 @@ var networkdMode = regexp.MustCompile(`^\s+Mode: (balance-rr|active-backup|balan
 var FunctionRates = piece.Reader{
 	Kind:     "virtual functions",
 	Commands: []string{"ip"},
-	Starts:   func(line string) bool { return functionRow.MatchString(line) },
+	Starts:   func(line string) bool { return strings.Contains(line, " vf ") && functionRow.MatchString(line) },
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		link := ""
 		for _, l := range s.Segment.Lines {
@@ -141,7 +141,9 @@ var functionRate = regexp.MustCompile(`(?:max_tx_rate|tx rate) (\d+) ?\(?Mbps`)
 var FlowHash = piece.Reader{
 	Kind:     "receive hash",
 	Commands: []string{"ethtool"},
-	Starts:   func(line string) bool { return flowHashHead.MatchString(line) },
+	Starts: func(line string) bool {
+		return strings.Contains(line, "flows use these") && flowHashHead.MatchString(line)
+	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		link := ""
 		if m := flowHashLink.FindStringSubmatch(s.Segment.Command); m != nil {
@@ -176,7 +178,7 @@ var flowHashField = regexp.MustCompile(`^(?:IP [SD]A|L[234] .*|VLAN tag|None|GTP
 var PollThreads = piece.Reader{
 	Kind:     "poll mode threads",
 	Commands: []string{"ovs-appctl", "ovs-vsctl"},
-	Starts:   func(line string) bool { return pollHead.MatchString(line) },
+	Starts:   func(line string) bool { return strings.Contains(line, "pmd thread") && pollHead.MatchString(line) },
 	Owns: func(s piece.Segment, line string) bool {
 		return strings.Contains(s.Command, "dpif-netdev/") || strings.Contains(s.Command, "get ") && strings.Contains(s.Command, "statistics")
 	},

@@ -3,6 +3,7 @@ package loadtext
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -15,7 +16,7 @@ var CloudWords = piece.Reader{
 	Commands: []string{"aws", "az", "gcloud", "ibmcloud", "curl", "wget", "ec2-metadata"},
 	Starts: func(line string) bool {
 		_, _, named := instanceIn(line)
-		return named || ibmColumn.MatchString(line) || toolPair(line) || providerIn(line) != ""
+		return named || strings.Contains(line, "(Mbps)") && ibmColumn.MatchString(line) || toolPair(line) || providerIn(line) != ""
 	},
 	Owns: func(s piece.Segment, line string) bool { return cloudTool(s.Command) != "" },
 	Read: reading(readCloud),
@@ -49,20 +50,24 @@ func cloudTool(command string) string {
 // instanceNames are the shapes of types' names, which no other words have.
 var instanceNames = []struct {
 	provider string
+	marks    []string // one of them is in each of these names
 	shape    *regexp.Regexp
 }{
-	{"aws", regexp.MustCompile(`\b([a-z]{1,3}\d+[a-z-]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal(?:-\d+xl)?))\b`)},
-	{"gcp", regexp.MustCompile(`\b((?:[acehmntz]\d[a-z]?|t2[ad]|g2)-(?:standard|highmem|highcpu|ultramem|megamem|megagpu|highgpu|ultragpu)-\d+g?)\b`)},
-	{"azure", regexp.MustCompile(`\b(Standard_[A-Z]+\d[\w-]*|[DEFLM][A-Z]?\d+(?:-\d+)?[a-z]{0,4}_v\d)\b`)},
-	{"ibm-vpc", regexp.MustCompile(`\b([bcmvu][a-z]\d[a-z]{0,2}-\d+x\d+)\b`)},
+	{"aws", []string{"large", "micro", ".small", ".medium", ".metal", ".nano"}, regexp.MustCompile(`\b([a-z]{1,3}\d+[a-z-]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal(?:-\d+xl)?))\b`)},
+	{"gcp", []string{"-standard-", "-high", "-ultra", "-mega"}, regexp.MustCompile(`\b((?:[acehmntz]\d[a-z]?|t2[ad]|g2)-(?:standard|highmem|highcpu|ultramem|megamem|megagpu|highgpu|ultragpu)-\d+g?)\b`)},
+	{"azure", []string{"Standard_", "_v"}, regexp.MustCompile(`\b(Standard_[A-Z]+\d[\w-]*|[DEFLM][A-Z]?\d+(?:-\d+)?[a-z]{0,4}_v\d)\b`)},
+	{"ibm-vpc", []string{"x2-", "x3-", "x2d-", "x3d-", "x1-", "x2a-", "x4-"}, regexp.MustCompile(`\b([bcmvu]x\d[a-z]{0,2}-\d+x\d+)\b`)},
 }
 
 // instanceIn is the instance type that a line names.
 func instanceIn(line string) (provider, name string, ok bool) {
-	if !strings.ContainsAny(line, "0123456789") || !strings.ContainsAny(line, ".-_") || len(line) > 2000 {
+	if len(line) > 2000 {
 		return "", "", false
 	}
 	for _, n := range instanceNames {
+		if !slices.ContainsFunc(n.marks, func(mark string) bool { return strings.Contains(line, mark) }) {
+			continue
+		}
 		if m := n.shape.FindStringSubmatch(line); m != nil {
 			return n.provider, m[1], true
 		}
@@ -71,12 +76,14 @@ func instanceIn(line string) (provider, name string, ok bool) {
 }
 
 // hosters are providers that sell plans, by their names in a sentence.
-var hosters = regexp.MustCompile(`\b(OVH|Hetzner Cloud|DigitalOcean|Scaleway|Linode|Vultr|Contabo|Oracle Cloud|UpCloud|IONOS|Exoscale|Infomaniak)\b`)
+var hosters = []string{"OVH", "Hetzner Cloud", "DigitalOcean", "Scaleway", "Linode", "Vultr", "Contabo", "Oracle Cloud", "UpCloud", "IONOS", "Exoscale", "Infomaniak"}
 
 // providerIn is a provider whose cloud a sentence names; "" none.
 func providerIn(line string) string {
-	if m := hosters.FindStringSubmatch(line); m != nil && strings.Contains(line, " ") {
-		return strings.ToLower(m[1])
+	for _, name := range hosters {
+		if strings.Contains(line, name) && strings.Contains(line, " ") {
+			return strings.ToLower(name)
+		}
 	}
 	return ""
 }
@@ -123,6 +130,10 @@ func readCloud(s *sink, lines []piece.Line) int {
 
 // toolPair reports a line of a tool's document whose word no other tool has.
 func toolPair(line string) bool {
+	low := strings.ToLower(line)
+	if !strings.Contains(low, "bandwidth") && !strings.Contains(low, "networkperf") && !strings.Contains(low, "acceleratednet") && !strings.Contains(low, "nictype") {
+		return false
+	}
 	m := cloudPair.FindStringSubmatch(line)
 	return m != nil && cloudKey(m[1]) != "" && cloudKey(m[1]) != "instance"
 }

@@ -2,6 +2,7 @@ package loadtext
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -14,6 +15,9 @@ var Services = piece.Reader{
 	Commands: []string{"ceph", "lnetctl", "lctl", "cat", "nvme"},
 	Starts: func(line string) bool {
 		text := strings.TrimSpace(line)
+		if !slices.ContainsFunc(serviceMarks, func(mark string) bool { return strings.Contains(text, mark) }) {
+			return false
+		}
 		return cephRow.MatchString(text) || cephPGs.MatchString(text) || cephHead.MatchString(line) || lnetModule.MatchString(text) || nvmePolicyLine.MatchString(text) || cephSetting.MatchString(text) || podRate.MatchString(text)
 	},
 	Owns: func(s piece.Segment, line string) bool {
@@ -21,6 +25,9 @@ var Services = piece.Reader{
 	},
 	Read: reading(readServices),
 }
+
+// serviceMarks are words of which each line that begins such an output has one.
+var serviceMarks = []string{"id: ", "recovery:", "client:", "backfill:", "active+", "osd_", "options lnet", "iopolicy", "kubernetes.io/"}
 
 var cephHead = regexp.MustCompile(`^ {4}id:     [0-9a-f]{8}-`)
 

@@ -49,6 +49,9 @@ var solarisHeads = []struct{ begin, with, table string }{
 // solarisHead is the table whose first line this is; "" none. Its routes have a
 // column "Ref" and none "MSS", as others' have.
 func solarisHead(line string) string {
+	if first := strings.TrimSpace(line); first == "" || !strings.Contains("PALDR", first[:1]) {
+		return ""
+	}
 	text := strings.Join(strings.Fields(line), " ")
 	for _, h := range solarisHeads {
 		if strings.HasPrefix(text, h.begin) && strings.Contains(text, h.with) {
@@ -149,7 +152,7 @@ var AIXOptions = piece.Reader{
 	Kind:     "no",
 	Commands: []string{"no"},
 	Starts: func(line string) bool {
-		return aixOption.MatchString(strings.TrimSpace(line)) || aixSpaces.MatchString(line)
+		return strings.Contains(line, " = ") && aixOption.MatchString(strings.TrimSpace(line)) || strings.Contains(line, "tcp_sendspace") && aixSpaces.MatchString(line)
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		link := ""

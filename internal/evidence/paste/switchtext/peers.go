@@ -13,7 +13,7 @@ var PeerLinks = piece.Reader{
 	Kind:     "mlag",
 	Commands: []string{"clagctl", "show", "sh", "net", "nv"},
 	Starts: func(line string) bool {
-		return clagRow.MatchString(line) || vpcRow.MatchString(line) || vltHead.MatchString(line) || peerWords.MatchString(strings.TrimSpace(line))
+		return strings.HasPrefix(line, "      ") && clagRow.MatchString(line) || strings.Contains(line, "Po") && vpcRow.MatchString(line) || vltHead.MatchString(line) || peerWords.MatchString(strings.TrimSpace(line))
 	},
 	Read: reading(readPeerLinks),
 }
@@ -93,7 +93,8 @@ var NextHops = piece.Reader{
 	Kind:     "next hops of a switch",
 	Commands: []string{"show", "sh"},
 	Starts: func(line string) bool {
-		return ecmpLine.MatchString(line) || ecmpHop.MatchString(line) || ecmpRoute.MatchString(line)
+		return (strings.Contains(line, "load-sharing") || strings.Contains(line, "hash seed")) && ecmpLine.MatchString(line) ||
+			strings.Contains(line, "via ") && ecmpHop.MatchString(line) || strings.Contains(line, " [") && ecmpRoute.MatchString(line)
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		return piece.EachLine(lines, func(l piece.Line, text string) bool {

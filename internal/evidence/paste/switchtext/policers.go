@@ -14,7 +14,9 @@ import (
 var PolicyCounters = piece.Reader{
 	Kind:     "show policy-map interface",
 	Commands: []string{"show", "sh"},
-	Starts:   func(line string) bool { return policyAttached.MatchString(line) || policyClass.MatchString(line) },
+	Starts: func(line string) bool {
+		return strings.Contains(line, "Service-policy") && policyAttached.MatchString(line) || strings.Contains(line, "Class") && policyClass.MatchString(line)
+	},
 	Owns: func(s piece.Segment, line string) bool {
 		return strings.Contains(s.Command, "policy-map int") && policyPort.MatchString(line)
 	},
@@ -102,7 +104,7 @@ var PolicyConfig = piece.Reader{
 	Starts: func(line string) bool {
 		text := strings.TrimSpace(line)
 		_, bps := rateLine(text)
-		return policyMap.MatchString(line) || junosPolicer.MatchString(text) || bps != ""
+		return strings.HasPrefix(strings.ToLower(line), "policy") && policyMap.MatchString(line) || junosPolicer.MatchString(text) || bps != ""
 	},
 	Read: reading(readPolicyConfig),
 }
@@ -178,6 +180,9 @@ var rateLines = []struct {
 
 // rateLine is the rate in bits a second of such a line; empty another line.
 func rateLine(text string) (kind, bps string) {
+	if !strings.Contains(text, "cir ") && !strings.Contains(text, "rate") && !strings.Contains(text, "bandwidth") {
+		return "", ""
+	}
 	for _, r := range rateLines {
 		if m := r.shape.FindStringSubmatch(text); m != nil {
 			return r.kind, piece.Bps(m[1], cmp.Or(m[2], r.unit))
