@@ -49,7 +49,7 @@ var rules = []rule{
 	healthyRuns, singleLinks, healthyState, idleProgram, guest, evenAdapters, smallBuffers, halfDuplex, smallRing, paused, perPacket, lossyPath, toolWindow, socketPace, blackHole, smallBridge, failoverPaths, busyPrograms, emptyTables, martians, syncWrites, cloudCap, wholeLACP,
 	sambaChannels,
 	allowances, bursting, outsideCaps, allotted, plainCard, policed, filtered, functions, asked, fullConntrack, marked,
-	channelHash, polarised, overrun, peerless, farNode, boundNodes, unscaledAIX, tunnelQueue, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, cardTotal,
+	channelHash, polarised, overrun, peerless, farNode, boundNodes, unscaledAIX, tunnelQueue, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, outOfSync, cardTotal,
 	nearPath, oneInterface, subflowLimits, backupSubflows, unscaled, podLimits, reversePath, tunnelFrames, stripped, standby, fullLinks, innocent, planned, plainLink, wholeChannel,
 }
 

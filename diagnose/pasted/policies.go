@@ -152,10 +152,10 @@ func functions(v *view) {
 // own default for UDP.
 func asked(v *view) {
 	for _, r := range v.c.Runs {
-		if r.UDP && r.Target == 0 && strings.HasPrefix(r.Tool, "iperf") && r.Detail["target"] != "" && r.Rate > 0.9e6 && r.Rate < 1.2e6 && r.Lost*100 <= r.Datagrams {
+		if r.UDP && r.Target == 0 && (strings.HasPrefix(r.Tool, "iperf") && r.Detail["target"] != "" || r.Tool == "nuttcp") && r.Rate > 0.9e6 && r.Rate < 1.2e6 && r.Lost*100 <= r.Datagrams {
 			v.add(record.Application, 0.93, nil, r.Tool+" -u without -b",
 				fmt.Sprintf("%s -u sends 1 Mbit/s where no rate is asked for: %v is its default target rate, not a limit of the network.", r.Tool, r.Rate),
-				"Give a rate: `iperf3 -u -b 10G` (-b 0: as fast as it can; several streams with -P, larger datagrams with -l 8k).", saw(r.Tool, r.Rate.String()+", UDP, no -b", r.Source))
+				"Give a rate: `iperf3 -u -b 10G`, nuttcp `-R 9g` (-b 0: as fast as it can; several streams with -P, larger datagrams with -l 8k).", saw(r.Tool, r.Rate.String()+", UDP, no -b", r.Source))
 		}
 		if each := r.Rate / unit.BitRate(max(len(r.Streams), r.Parallel, 1)); r.Target > 0 && !r.UDP && close(each, r.Target, 0.96, 1.02) {
 			v.add(record.Pacing, 0.9, nil, r.Tool+" (a rate was asked for)",

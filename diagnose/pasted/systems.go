@@ -398,6 +398,25 @@ func interfaceOptions(v *view) {
 	}
 }
 
+// outOfSync: an AIX adapter of an EtherChannel that LACP leaves outside.
+func outOfSync(v *view) {
+	for _, h := range v.hosts {
+		if system, _ := h.Get("host", "os"); system.Text != "aix" {
+			continue
+		}
+		for _, link := range h.Subjects("link") {
+			x, ok := h.Get("link "+link, "partner_sync")
+			state, told := h.Get("link "+link, "aggregation")
+			if !ok || x.Text != "out_of_sync" || told && state.Text == "aggregated" {
+				continue
+			}
+			v.add(record.LACPDown, 0.88, h, link+" of "+nameOf(h),
+				fmt.Sprintf("%s is outside of the EtherChannel: its LACP partner is out of sync (%s), so that it carries nothing.", link, cmp.Or(state.Text, "not aggregated")),
+				"Put the switch's port of that adapter into the same LACP group as the others (active), and check its cable and VLANs.", saw("entstat of "+link, "partner out of sync", x.Source))
+		}
+	}
+}
+
 // cardTotals are cards whose ports together carry less than their sum, by words of
 // their names.
 var cardTotals = []struct {

@@ -210,8 +210,14 @@ func reversePath(v *view) {
 		if !ok && sure > 0.9 {
 			sure = 0.85
 		}
+		same := ""
+		for _, f := range v.findings {
+			if f.Cause == record.AsymmetricRoute && strings.Contains(f.Where, "in one subnet") {
+				same = " Its cause: " + f.Where + " (the same subnet)."
+			}
+		}
 		v.add(record.AsymmetricRoute, sure, h, "rp_filter on "+nameOf(h),
-			fmt.Sprintf("Reverse path filtering (rp_filter) on %s drops packets that come in by another interface than the one that the route to their source uses: the paths are asymmetric.", nameOf(h)),
+			fmt.Sprintf("Reverse path filtering (rp_filter) on %s drops packets that come in by another interface than the one that the route to their source uses: the paths are asymmetric.%s", nameOf(h), same),
 			"`sysctl -w net.ipv4.conf.all.rp_filter=2` (loose; 0 is off), in /etc/sysctl.d too: a host with several uplinks needs that, or a rule and a table for each address so that answers leave where the question came.", evidence...)
 	}
 }

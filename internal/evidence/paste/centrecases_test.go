@@ -65,5 +65,7 @@ var centreCases = []factCase{
 	{"next hops of EOS", "spine1#show ip route 10.60.0.0/16\n\n O        10.60.0.0/16 [110/30]\n           via 10.255.1.0, Ethernet29/1\n           via 10.255.1.2, Ethernet30/1\nspine1#show running-config | include load-sharing\nip load-sharing trident fields ip source-ip destination-ip\nspine1#show running-config all | include hash seed\nport-channel load-balance trident hash seed 3\n",
 		[]string{"port Et29/1: next_hop=yes", `host: "ecmp_hash=trident fields ip source-ip destination-ip" hash_seed=3`}},
 	{"next hops of NX-OS", "leaf9# show ip route 10.9.0.0/16\n10.9.0.0/16, ubest/mbest: 2/0 prose\n    *via 10.255.0.1, Eth1/49, [110/41], 3d02h, ospf-1, intra\n    *via 10.255.0.3, Eth1/50, [110/41], 3d02h, ospf-1, intra\n", []string{"port Eth1/50: next_hop=yes"}},
+	{"hash fields of EOS", "leaf1#show port-channel load-balance trident fields\nSource MAC address hashing for Non-IP packets is ON\nSource IP address hashing is ON\nDestination IP address hashing is ON\nSource TCP/UDP port hashing is OFF\n",
+		[]string{`host: "load_balance=source ip address, destination ip address"`}},
 	{"load of Huawei's ports", "<S67>display interface brief\nPHY: Physical\nInterface                   PHY   Protocol InUti OutUti   inErrors  outErrors\n10GE1/0/45                  up    up       3.11%  98.42%          0          0\n", []string{"port 10GE1/0/45: seen_rx_util=3.11 seen_tx_util=98.42 state=up"}},
 }

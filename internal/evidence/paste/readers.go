@@ -21,6 +21,7 @@ var readers = piece.Table{
 	switchtext.NextHops,
 	switchtext.PeerLinks,
 	switchtext.BriefLoad,
+	switchtext.HashFields,
 	loadtext.Handshakes,
 	loadtext.PacketFilter,
 	loadtext.SocketWords,

@@ -131,6 +131,34 @@ var ecmpHop = regexp.MustCompile(`^\s+(?:\*?via|\[\d+/\d+\] via) (?:\d+\.){3}\d+
 
 var ecmpRoute = regexp.MustCompile(`^ ?[A-Z*][A-Z0-9* ]{0,6}\s+(?:\d+\.){3}\d+(?:/\d+)? \[\d+/\d+\](?:\s*$| via (?:\d+\.){3}\d+, (?:\S+, )?([A-Z][A-Za-z-]*\d[\d/.]*)?)`)
 
+// HashFields reads EOS' lists of the fields that a hash uses, each ON or OFF.
+var HashFields = piece.Reader{
+	Kind:     "hash fields",
+	Commands: []string{"show", "sh"},
+	Starts:   func(line string) bool { return strings.Contains(line, "hashing ") && hashField.MatchString(line) },
+	Read: reading(func(s *sink, lines []piece.Line) int {
+		var fields []string
+		var last piece.Line
+		read := piece.EachLine(lines, func(l piece.Line, text string) bool {
+			m := hashField.FindStringSubmatch(text)
+			if m == nil {
+				return false
+			}
+			if last = l; m[3] == "ON" && m[2] == "" {
+				fields = append(fields, strings.ToLower(m[1]))
+			}
+			return true
+		})
+		if len(fields) > 0 {
+			s.ofSwitch("eos", last)
+			s.Set("host", "load_balance", strings.Join(fields, ", "), last)
+		}
+		return read
+	}),
+}
+
+var hashField = regexp.MustCompile(`^\s*((?:Source |Destination )?[A-Z][\w/ ]*?) hashing (for Non-IP packets )?is (ON|OFF)$`)
+
 // BriefLoad reads Huawei's `display interface brief`: the load of each port in per
 // cent of its speed.
 var BriefLoad = piece.Reader{
