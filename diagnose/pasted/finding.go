@@ -46,13 +46,16 @@ var rules = []rule{
 	lacpSilent, fecMismatch, lacpSplit, lacpStates, lacpEvents, teamPorts, useCarrier,
 	layer2Hash, oneNextHop, roundRobin, switchHash, placedFlows, fewFlows, multipathHash, otherBundles, oneConnection,
 	windows, paced, slowPort, badFrames, stalledRuns, slots, busyCores, threads, offloads, secondInterface, cloudFlow,
-	healthyRuns, singleLinks, healthyState, idleProgram, guest, evenAdapters, smallBuffers, halfDuplex, smallRing, paused, lossyPath, toolWindow, socketPace, blackHole, smallBridge, failoverPaths, busyPrograms, emptyTables, martians, syncWrites, cloudCap, wholeLACP,
+	healthyRuns, singleLinks, healthyState, idleProgram, guest, evenAdapters, smallBuffers, halfDuplex, smallRing, paused, perPacket, lossyPath, toolWindow, socketPace, blackHole, smallBridge, failoverPaths, busyPrograms, emptyTables, martians, syncWrites, cloudCap, wholeLACP,
 	sambaChannels, noAggregator, hostFindings,
 	routerQueues, routerCPU, routerBonds, routerLACP, edgeOffload, guestCardsEmulated, guestLimits, onePath,
 	windowsRSS, windowsTuning, preferredLink, teamFailures,
 	laggOut, busyThreads, sleepingSlot, lostSlot, oneQueue, bsdWindow, mergedForward,
 	ownLimits, fullDisks, slowBus,
 	speedStep, downshift, throughTunnel, radio, fullLink, fullSingle, fullClients, fullBundle, evenLagg, standby,
+	allowances, bursting, outsideCaps, allotted, plainCard, policed, filtered, functions, asked, fullConntrack, marked,
+	channelHash, polarised, overrun, peerless, farNode, boundNodes, unscaledAIX, tunnelQueue, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, outOfSync, cardTotal,
+	nearPath, oneInterface, subflowLimits, backupSubflows, unscaled, podLimits, reversePath, tunnelFrames, stripped, standby, fullLinks, innocent, planned, plainLink, wholeChannel,
 }
 
 // leastSure is how sure a finding must be to be one.

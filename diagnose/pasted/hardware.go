@@ -376,7 +376,7 @@ func wholeLACP(v *view) {
 				ports, at = append(ports, name), x.Source
 			}
 		}
-		if up >= 2 && len(v.hosts) == 0 {
+		if up >= 2 && len(v.hosts) == 0 && !unevenChannel(s) {
 			v.add(Healthy, 0.7, s, "none", fmt.Sprintf("Nothing is wrong here: all %d members (%s) are bundled and in sync, both ends agree.", up, strings.Join(ports, ", ")), "",
 				saw("members of "+nameOf(s), "all bundled", at))
 		}
@@ -402,6 +402,9 @@ func (v *view) wholeBundle(h *piece.Host, name string) {
 			continue
 		}
 		members++
+		if x, ok := h.Get("link "+link, "lacp_state"); ok && !strings.Contains(x.Text, "current") {
+			continue // defaulted, expired: no partner
+		}
 		for key, good := range map[string]string{"selected": "yes", "bundled": "yes", "may_enable": "true", "lacp_state": "current", "lagg_flags": "active"} {
 			if x, ok := h.Get("link "+link, key); ok && strings.Contains(strings.ToLower(x.Text), good) {
 				use, at = use+1, x.Source

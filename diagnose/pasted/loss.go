@@ -132,10 +132,33 @@ func lossyPath(v *view) {
 			}
 		}
 	}
-	v.add(record.Congestion, 0.82, nil, "the path",
+	sure := 0.82
+	switch {
+	case v.hasFinding(record.Reordering):
+		sure = 0.5 // what was sent again was late, not lost
+	case v.modelBased():
+		sure = 0.45 // BBR does not take a loss for congestion
+	}
+	v.add(record.Congestion, sure, nil, "the path",
 		fmt.Sprintf("The path loses %.2g %% of the packets over a round trip of %.0f ms: loss-based congestion control (cubic, reno) takes each for congestion and never gets up to speed.", 100*share, trip),
 		"Find where they are lost (the provider's line, a cable, an optic, a full queue: counters of each port on the way). Until then BBR (`sysctl -w net.ipv4.tcp_congestion_control=bbr`) or more streams help.",
 		saw(tool, fmt.Sprintf("%.2g %% lost", 100*share), at))
+}
+
+// modelBased reports sockets, all of which are BBR's.
+func (v *view) modelBased() bool {
+	n := 0
+	for _, h := range v.hosts {
+		for _, s := range h.Sockets {
+			if c := s.Info["congestion"]; c != "" {
+				if !strings.HasPrefix(c, "bbr") {
+					return false
+				}
+				n++
+			}
+		}
+	}
+	return n > 0
 }
 
 // roundTrip is a path's in milliseconds, by ping or ss; zero unknown.
@@ -176,12 +199,18 @@ func toolWindow(v *view) {
 	}
 }
 
+// ownPace reports a socket whose algorithm was not read, on a host where BBR paces.
+func (v *view) ownPace(h *piece.Host, s piece.Socket) bool {
+	x, ok := h.Get("sysctl", "net.ipv4.tcp_congestion_control")
+	return s.Info["congestion"] == "" && ok && strings.HasPrefix(x.Text, "bbr")
+}
+
 // socketPace: a socket whose pace is what it delivers: the program set it.
 func socketPace(v *view) {
 	for _, h := range v.hosts {
 		for _, s := range h.Sockets {
 			pace, err := strconv.ParseFloat(s.Info["pacing_bps"], 64)
-			if most, err := strconv.ParseFloat(s.Info["pacing_max_bps"], 64); err == nil && most > 0 && most < 0.95*pace && v.heldByProgram(h, s, most) {
+			if most, err := strconv.ParseFloat(s.Info["max_pacing_bps"], 64); err == nil && most > 0 && most < 0.95*pace && v.heldByProgram(h, s, most) {
 				break
 			}
 			delivered, err2 := strconv.ParseFloat(s.Info["delivery_bps"], 64)
@@ -191,6 +220,9 @@ func socketPace(v *view) {
 			mss, _ := strconv.ParseFloat(s.Info["mss"], 64)
 			if err != nil || err2 != nil || pace <= 0 || trip <= 0 || cwnd*mss <= 0 {
 				continue
+			}
+			if _, most := s.Info["max_pacing_bps"]; !most && (strings.HasPrefix(s.Info["congestion"], "bbr") || v.ownPace(h, s)) {
+				continue // BBR paces by itself
 			}
 			own := cwnd * mss * 8 / (trip / 1000)
 			if delivered < 0.85*pace || delivered > 1.1*pace || pace > 0.6*own {

@@ -61,6 +61,12 @@ func (v *view) missing() []Missing {
 			break
 		}
 	}
+	for _, r := range v.c.Runs {
+		if r.UDP && r.Datagrams > 0 && r.Lost*50 > r.Datagrams {
+			out = append(out, Missing{Command: "nstat -az | grep Udp; ethtool -S LINK | grep -E 'drop|miss'", Host: r.Server, Why: "on the receiver: whether its sockets (UdpRcvbufErrors, net.core.rmem_max) or its card lost what the test counts as lost; a TCP run beside it tells the path apart from the program"})
+			break
+		}
+	}
 	if len(v.bonds) == 0 && len(v.switches) == 0 {
 		out = append(out, Missing{Command: "cat /proc/net/bonding/*", Host: first, Why: "the mode, the hash policy and which ports carry are not here (as root: the LACP partner too)"})
 	}

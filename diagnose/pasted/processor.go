@@ -45,7 +45,7 @@ func busyCores(v *view) {
 		}
 		worst := full[0]
 		cause := record.SenderCPU
-		if v.receives(h) || soft >= 60 && !v.sends(h) {
+		if v.receives(h) && !v.slowSender(h) || soft >= 60 && !v.sends(h) {
 			cause = record.ReceiverCPU // receiving is what soft interrupts mostly do
 		}
 		if single == 1 {
@@ -64,7 +64,11 @@ func busyCores(v *view) {
 				"Use more or faster cores (a larger instance). "+why+".", e, saw("the heaviest", program, at))
 			continue
 		}
-		v.add(cause, 0.8, h, where,
+		sure := 0.8
+		if soft < 60 && !v.receives(h) && !v.sends(h) {
+			sure = 0.72 // which way it works was not read
+		}
+		v.add(cause, sure, h, where,
 			fmt.Sprintf("One core of %s is full (core %s: %.0f %% soft interrupts) while %d others are idle: one queue, or one single thread, does all the work.", nameOf(h), worst.ID, worst.Soft, idle),
 			"Spread it: more receive queues (`ethtool -L`, multiqueue for a guest) with interrupts on several cores (irqbalance or smp_affinity), RPS where there is one queue only; several processes or threads where a program is the one.", e)
 	}
@@ -78,6 +82,21 @@ func (v *view) receives(h *piece.Host) bool {
 		}
 	}
 	return false
+}
+
+// slowSender reports a host that was tested both ways and is slower to send.
+func (v *view) slowSender(h *piece.Host) bool {
+	var out, in unit.BitRate
+	for _, r := range v.c.Runs {
+		switch from, to := sides(r); {
+		case r.Rate == 0 || h.Name == "":
+		case from == h.Name && (out == 0 || r.Rate < out):
+			out = r.Rate
+		case to == h.Name && (in == 0 || r.Rate < in):
+			in = r.Rate
+		}
+	}
+	return out > 0 && in > 0 && out < in
 }
 
 // sends reports a host that sent in the runs of the case, or by its monitors.
@@ -107,8 +126,9 @@ func threads(v *view) {
 			e := saw(p.Name+" on "+nameOf(h), fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source)
 			switch name := strings.ToLower(p.Name); {
 			case strings.HasPrefix(name, "vhost"):
-				v.add(record.SenderCPU, 0.88, h, "the vhost thread of the guest on "+nameOf(h),
-					fmt.Sprintf("The thread %s is full: it carries all of the guest's (VM's) packets of one virtio queue, and one core is all that it has.", p.Name),
+				cause, sure := v.guestWay(h)
+				v.add(cause, sure, h, "the vhost thread of the guest on "+nameOf(h),
+					fmt.Sprintf("The thread %s is full: it carries all of the guest's (VM's) packets of one virtio queue (one thread), and one core is all that it has.", p.Name),
 					"Give the guest's virtio card more queues (multiqueue: queues=N, then `ethtool -L eth0 combined N` in the guest), or pass a card through (SR-IOV).", e)
 			case strings.HasPrefix(name, "iperf3"):
 				v.threadOf(h, 0.93, e)

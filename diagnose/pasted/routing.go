@@ -70,12 +70,12 @@ func physical(link string) bool {
 // sharedSubnet: two interfaces in one subnet: Linux answers ARP for either on both,
 // and one route sends for both.
 func (v *view) sharedSubnet(h *piece.Host, a, b own) {
-	if ruled(h, a.prefix.Addr()) && ruled(h, b.prefix.Addr()) {
+	if system, _ := h.Get("host", "os"); ruled(h, a.prefix.Addr()) && ruled(h, b.prefix.Addr()) || system.Text == "solaris" {
 		return
 	}
 	subnet := a.prefix.Masked()
 	evidence := []record.Evidence{saw("address of "+a.link, a.prefix.String(), a.at), saw("address of "+b.link, b.prefix.String(), b.at)}
-	sure, more := 0.82, ""
+	sure, more := 0.78, ""
 	for _, p := range h.Paths { // sessions that all begin at one of the two
 		if near, err := netip.ParseAddr(p.Local); err == nil && p.Kind == "iscsi" && subnet.Contains(near) {
 			more = fmt.Sprintf(" The iSCSI sessions all leave by %s; multipath is not at fault.", a.link)
@@ -87,7 +87,7 @@ func (v *view) sharedSubnet(h *piece.Host, a, b own) {
 		}
 	}
 	if more == "" {
-		sure = 0.82
+		sure = 0.78
 	}
 	if e, ok := sentByOne(h, a.link, b.link); ok {
 		evidence = append(evidence, e)
@@ -255,21 +255,21 @@ func cloudOf(h *piece.Host) (piece.Value, bool) {
 
 // cloudFlow: a single flow at the rate that a provider gives one.
 func cloudFlow(v *view) {
-	for _, h := range v.hosts {
-		provider, ok := cloudOf(h)
-		if !ok || provider.Text != "aws" {
+	for _, h := range v.ends() {
+		provider, _ := v.instanceOf(h)
+		if provider.Text != "aws" {
 			continue
 		}
 		for _, r := range v.c.Runs {
-			if len(r.Streams) > 1 || r.Rate < 4.3*unit.Gbps || r.Rate > 5.05*unit.Gbps {
+			if max(len(r.Streams), r.Parallel) > 1 || r.Rate < 4.3*unit.Gbps || r.Rate > 5.05*unit.Gbps {
 				continue
 			}
 			sure := 0.75
 			evidence := []record.Evidence{saw("cloud", "AWS ("+provider.Text+")", provider.Source), saw(r.Tool, r.Rate.String()+", one stream", r.Source)}
 			for _, more := range v.c.Runs {
-				if len(more.Streams) > 1 && more.Rate > r.Rate*15/10 {
+				if n := max(len(more.Streams), more.Parallel); n > 1 && more.Rate > r.Rate*15/10 {
 					sure = 0.92
-					evidence = append(evidence, saw(more.Tool, fmt.Sprintf("%v, %d streams", more.Rate, len(more.Streams)), more.Source))
+					evidence = append(evidence, saw(more.Tool, fmt.Sprintf("%v, %d streams", more.Rate, n), more.Source))
 				}
 			}
 			v.add(record.Shaper, sure, h, "the cloud's limit of a flow",
@@ -346,10 +346,9 @@ func (v *view) sharedRoute(h *piece.Host, a, b piece.Route) {
 
 // cloudCap: an instance at what its provider gives it.
 func cloudCap(v *view) {
-	for _, h := range v.hosts {
-		provider, ok := cloudOf(h)
-		x, told := h.Get("host", "instance")
-		if !ok || !told {
+	for _, h := range v.ends() {
+		provider, x := v.instanceOf(h)
+		if provider.Text == "" || x.Text == "" {
 			continue
 		}
 		caps, err := cloud.Table{}.Caps(cloud.Query{Cloud: netstate.Cloud{Provider: provider.Text, Instance: x.Text}})
@@ -361,10 +360,28 @@ func cloudCap(v *view) {
 			if r.Rate < most*80/100 || r.Rate > most*105/100 {
 				continue
 			}
+			evidence := []record.Evidence{saw("instance", x.Text, x.Source), saw(r.Tool, r.Rate.String(), r.Source)}
+			if n, at, ok := v.spared(h); ok && r.Rate > most*97/100 && n == 0 {
+				v.add(record.LineRate, 0.88, h, "none",
+					fmt.Sprintf("Nothing is wrong: %v is line rate of this instance (%s: %v), and no allowance of it was exceeded (0).", r.Rate, x.Text, most),
+					"More takes a larger instance type.", append(evidence, saw("allowances exceeded", "0", at))...)
+				continue
+			}
 			v.add(record.Shaper, 0.88, h, fmt.Sprintf("the instance %s (%s)", x.Text, provider.Text),
 				fmt.Sprintf("%v is what %s gives an instance of this size (%s: %v): the platform's limit, whatever the cards say.", r.Rate, provider.Text, x.Text, most),
-				"Take a larger size (instance type) with more bandwidth, or spread the traffic over several instances; no setting in the guest helps.",
-				saw("instance", x.Text, x.Source), saw(r.Tool, r.Rate.String(), r.Source))
+				"Take a larger size (instance type) with more bandwidth, or spread the traffic over several instances; no setting in the guest helps.", evidence...)
 		}
 	}
+}
+
+// spared is the sum of the allowances that AWS says were exceeded; false where they
+// were not read.
+func (v *view) spared(h *piece.Host) (sum float64, at piece.Source, ok bool) {
+	for _, link := range h.Subjects("link") {
+		for _, way := range []string{"in", "out"} {
+			n, from, read := number(h, "link "+link, "stat.bw_"+way+"_allowance_exceeded")
+			sum, at, ok = sum+n, from, ok || read
+		}
+	}
+	return sum, at, ok
 }

@@ -101,8 +101,8 @@ func (v *view) gateway(b bond) (record.Evidence, bool) {
 func (v *view) nearOneLink(b bond) (record.Evidence, bool) {
 	_, one := b.speeds()
 	for _, r := range v.c.Runs {
-		if one > 0 && len(r.Streams) > 1 && r.Rate > one*80/100 && r.Rate <= one {
-			return saw(r.Tool, fmt.Sprintf("%d streams come to %v, one link", len(r.Streams), r.Rate), r.Source), true
+		if one > 0 && max(len(r.Streams), r.Parallel) > 1 && r.Rate > one*80/100 && r.Rate <= one {
+			return saw(r.Tool, fmt.Sprintf("%d streams come to %v, one link", max(len(r.Streams), r.Parallel), r.Rate), r.Source), true
 		}
 	}
 	return record.Evidence{}, false
@@ -160,6 +160,11 @@ func fewFlows(v *view) {
 				continue
 			}
 			v.unlucky(b, n, busy, 0.72, e, saw(r.Tool, fmt.Sprintf("%d flows, %v", n, r.Rate), r.Source))
+		}
+		for _, r := range connections(b.host) {
+			if n := len(r.Streams); n > len(busy) && n <= 4*len(b.ports) {
+				v.unlucky(b, n, busy, 0.78, e, saw("ss", fmt.Sprintf("%d connections to %v", n, r.Streams[0].Remote), r.Source))
+			}
 		}
 		for _, m := range b.host.Mounts {
 			n, err := strconv.Atoi(m.Options["nconnect"])

@@ -441,28 +441,6 @@ func fullClients(v *view) {
 	}
 }
 
-// standby: an active-backup bond whose second port waits, as it should.
-func standby(v *view) {
-	for _, b := range v.bonds {
-		if b.mode != "active-backup" || len(b.ports) < 2 || len(v.bonds) > 1 || b.count(func(p port) bool { return p.down }) > 0 {
-			continue
-		}
-		x, _ := fact(b.host, b.name, "mode")
-		if kind := word(b.host, b.name, "kind"); kind == "team" {
-			x, _ = fact(b.host, b.name, "runner")
-		}
-		evidence := []record.Evidence{saw("mode of "+b.name, x.Text, x.Source)}
-		sure := 0.5
-		if name, part, at, ok := b.oneSided("tx"); ok {
-			evidence = append(evidence, saw("sent", fmt.Sprintf("%.0f %% by %s", 100*part, name), at))
-			sure = 0.72
-		}
-		v.add(record.SingleLink, sure, b.host, b.name+" of "+nameOf(b.host)+" (active-backup)",
-			fmt.Sprintf("Nothing is broken: %s is active-backup: one port carries all, and the others stand by idle until it fails. A single link's rate is what that mode gives by design.", b.name),
-			"For the sum of the links use LACP (802.3ad) with xmit_hash_policy layer3+4 and an LACP group at the switch, with several flows.", evidence...)
-	}
-}
-
 // fullBundle: LACP whose ports were not listed, with a run at the sum of so many links
 // of a speed that Ethernet has.
 func fullBundle(v *view) {

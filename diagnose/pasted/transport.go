@@ -46,13 +46,26 @@ func windows(v *view) {
 						receiver = nameOf(other)
 					}
 				}
-				v.add(record.ReceiveWindow, 0.6+0.35*rwnd/100, h, "the receive window of "+receiver,
+				sure := 0.6 + 0.35*rwnd/100
+				switch {
+				case v.slowReader(h):
+					sure = 0.5 // the window closes because the receiver reads too slowly
+				case trip > 0 && trip < 1 && window == 0:
+					sure = min(sure, 0.74) // over a short trip that is mostly the cause
+				}
+				v.add(record.ReceiveWindow, sure, h, "the receive window of "+receiver,
 					fmt.Sprintf("The sender waited for the receiver's window %.0f %% of the time%s.", rwnd, allowed),
 					fmt.Sprintf("On %s (the receiver) raise the third value of tcp_rmem to at least twice what the path needs: `sysctl -w net.ipv4.tcp_rmem=\"4096 131072 67108864\"`; or use more streams.", receiver), evidence...)
 			case snd >= waitedLong:
 				evidence := []record.Evidence{saw("ss on "+nameOf(h), fmt.Sprintf("sndbuf_limited %.1f %% of the time%s", snd, over), s.Source)}
 				if x, ok := h.Get("sysctl", "net.ipv4.tcp_wmem"); ok {
 					evidence = append(evidence, saw("net.ipv4.tcp_wmem", x.Text, x.Source))
+				}
+				for _, r := range v.c.Runs {
+					if x, ok := h.Get("sysctl", "net.core.wmem_max"); ok && r.Client == h.Name && r.Tool == "nuttcp" {
+						evidence = append(evidence, saw("net.core.wmem_max", x.Text+": a buffer that a program asks for (-w) is cut to it", x.Source))
+						break
+					}
 				}
 				v.add(record.SendBuffer, 0.6+0.35*snd/100, h, "tcp_wmem of "+nameOf(h),
 					fmt.Sprintf("%s waited for its own send buffer (sndbuf) %.0f %% of the time: it is too small for this path%s.", nameOf(h), snd, over),

@@ -38,7 +38,11 @@ type port struct {
 func viewOf(c *piece.Case) *view {
 	v := &view{c: c}
 	for _, h := range c.Hosts {
-		if len(h.Facts)+len(h.Routes)+len(h.Sockets)+len(h.Cores)+len(h.Processes)+len(h.Events)+len(h.Mounts)+len(h.Counters) == 0 {
+		facts := len(h.Facts)
+		if h.Facts["said"] != nil {
+			facts-- // what a sentence names is no output of the host's
+		}
+		if facts+len(h.Routes)+len(h.Sockets)+len(h.Cores)+len(h.Processes)+len(h.Events)+len(h.Mounts)+len(h.Counters)+len(h.Pings)+len(h.Paths) == 0 {
 			continue
 		}
 		if h.Switch {
@@ -105,8 +109,10 @@ func (v *view) addBond(h *piece.Host, name string) {
 			}
 		}
 	}
-	if _, lacp := h.Get("link "+name, "ad_aggregator"); b.mode == "" && lacp {
-		b.mode = "802.3ad" // what only that mode prints
+	for _, key := range []string{"ad_aggregator", "ad_num_ports", "ad_partner_mac"} {
+		if _, lacp := h.Get("link "+name, key); b.mode == "" && lacp {
+			b.mode = "802.3ad" // what only that mode prints
+		}
 	}
 	switch kind := word(h, name, "kind"); {
 	case kind == "team":

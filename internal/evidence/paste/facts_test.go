@@ -18,7 +18,7 @@ type factCase struct {
 }
 
 func TestFacts(t *testing.T) {
-	for _, c := range factCases {
+	for _, c := range slices.Concat(factCases, centreCases) {
 		t.Run(c.name, func(t *testing.T) {
 			got := Parse([]piece.Text{{Name: "x", Bytes: []byte(c.text)}})
 			for _, want := range c.want {
@@ -138,7 +138,7 @@ func TestPortOrder(t *testing.T) {
 // TestCutAnywhere: any head or tail of an output is read without a panic, and says
 // nothing that the whole does not.
 func TestCutAnywhere(t *testing.T) {
-	for _, c := range factCases {
+	for _, c := range slices.Concat(factCases, centreCases) {
 		lines := strings.Split(c.text, "\n")
 		for i := range lines {
 			Parse([]piece.Text{{Name: "x", Bytes: []byte(strings.Join(lines[i:], "\n"))}})

@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 // FuzzParse: any bytes give no panic, and each line that is not blank is read or not
 // read, once.
 func FuzzParse(f *testing.F) {
-	for _, c := range factCases {
+	for _, c := range slices.Concat(factCases, centreCases) {
 		f.Add([]byte(c.text))
 	}
 	f.Add([]byte("$ ethtool -g eth0; for i in eth0 eth1; do ethtool $i\nRX: 1\n@@ -1,1 +1,1 @@\n+iface x\n"))

@@ -161,7 +161,7 @@ func (r *ethReader) line(key, value string, l piece.Line) bool {
 	word, _, _ := strings.Cut(value, " ")
 	switch {
 	case piece.Digits.MatchString(value) && (r.section == "S" || strings.Contains(key, "_")):
-		if value != "0" {
+		if value != "0" || strings.HasPrefix(key, "bw_") { // of a provider's allowance 0 says that it is kept
 			r.put(key, "stat."+key, value, l)
 		}
 	case (value == "on" || value == "off" || strings.HasPrefix(value, "on [") || strings.HasPrefix(value, "off [")) && (r.section == "k" || features[key] || strings.HasPrefix(key, "tx-") || strings.HasPrefix(key, "rx-")):

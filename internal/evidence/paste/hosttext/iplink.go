@@ -104,7 +104,7 @@ func readIPLink(s *sink, lines []piece.Line) (read int) {
 			continue
 		}
 		switch {
-		case titles != nil && len(fields) >= 4 && piece.Digits.MatchString(fields[0]):
+		case titles != nil && len(fields) >= 4 && countText(fields[0]) != "":
 			s.ipCounters(subject, titles, fields, l)
 			titles = nil
 		case fields[0] == "RX:" || fields[0] == "TX:" || len(fields) > 1 && fields[1] == "errors:":
@@ -283,9 +283,10 @@ func (s *sink) ipCounters(subject string, titles, fields []string, l piece.Line)
 		names = names[1:]
 	}
 	for i, name := range names {
-		if i >= len(fields) || !piece.Digits.MatchString(fields[i]) {
+		if i >= len(fields) || countText(fields[i]) == "" {
 			continue
 		}
+		fields[i] = countText(fields[i])
 		if countNames[name] != "" {
 			name = countNames[name]
 		}

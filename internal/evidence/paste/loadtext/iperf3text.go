@@ -362,12 +362,18 @@ func (r *iperf3Reader) end(s *sink, lines []piece.Line) {
 	if run.UDP {
 		run.Retransmits = -1
 	}
+	if call := s.CallOf("iperf3"); call.Has("-R", "--reverse") && !run.Both {
+		run.Reverse = true // where the head that says so is cut
+	}
+	if m := boundNode.FindStringSubmatch(s.Segment.Command); m != nil {
+		run.Remark("node", m[1])
+	}
 	if run.Reverse && !run.Both {
 		for i := range run.Streams {
 			run.Streams[i].Reverse = true
 		}
 	}
-	if r.server && !r.client {
+	if call := s.CallOf("iperf3"); r.server && !r.client || call.Has("-s", "--server") && !r.client {
 		run.ServerText, run.Server = true, s.Segment.Host
 	} else {
 		run.Client = s.Segment.Host
@@ -377,6 +383,9 @@ func (r *iperf3Reader) end(s *sink, lines []piece.Line) {
 	}
 	s.AddRun(*run, lines)
 }
+
+// boundNode is the NUMA node that a command binds its program to.
+var boundNode = regexp.MustCompile(`\bnumactl .*?(?:-N|--cpunodebind)[ =]?(\d)\b`)
 
 // sides finds the server's text where its head is cut: one port for all streams.
 func (r *iperf3Reader) sides() {

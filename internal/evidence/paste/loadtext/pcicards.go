@@ -123,6 +123,8 @@ func (s *sink) pciFacts(subject, section, key, rest, text string, l piece.Line) 
 		s.Set(subject, "driver", rest, l)
 	case "Subsystem":
 		s.Set(subject, "subsystem", rest, l)
+	case "Product":
+		s.SetIf(subject, "product", strings.TrimPrefix(rest, "Name: "), l)
 	case "Bus":
 		if strings.HasPrefix(rest, "primary=") {
 			for _, part := range strings.Split(rest, ",") {

@@ -169,6 +169,8 @@ func infoOf(s *piece.Socket, text string) {
 			switch {
 			case algorithm[f[i]]:
 				s.Info["congestion"] = f[i]
+			case f[i] == "ecnseen":
+				s.Info["ecnseen"] = "yes"
 			case f[i] == "app_limited":
 				s.Info["app_limited"] = "yes"
 			case strings.HasPrefix(f[i], "tcp-ulp-mptcp"):
@@ -176,7 +178,7 @@ func infoOf(s *piece.Socket, text string) {
 			case bitsRate.MatchString(strings.Split(next, "/")[0]):
 				s.Info[map[string]string{"send": "send_bps", "pacing_rate": "pacing_bps", "delivery_rate": "delivery_bps"}[f[i]]] = bitsText(strings.Split(next, "/")[0])
 				if _, most, ok := strings.Cut(next, "/"); ok && f[i] == "pacing_rate" && bitsRate.MatchString(most) {
-					s.Info["pacing_max_bps"] = bitsText(most) // SO_MAX_PACING_RATE
+					s.Info["max_pacing_bps"] = bitsText(most) // SO_MAX_PACING_RATE: printed only where the program set it
 				}
 				i++
 			}

@@ -3,7 +3,6 @@ package othertext
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -83,38 +82,3 @@ var Dummynet = piece.Reader{
 var pipeRow = regexp.MustCompile(`^(\d{5}): +([\d.]+) ([KMG]?)bit/s +\d+ ms burst`)
 
 var pipeOther = regexp.MustCompile(`^(?:q\d+ |sched |mask: |BKT |Limiters?:|Queues:|Schedulers:|\d+ +\w+ +|FQ_|CoDel|target |\d+ ip )`)
-
-// Capture reads tcpdump's lines of TCP and UDP: the longest segment, and between whom.
-var Capture = piece.Reader{
-	Kind:     "tcpdump",
-	Commands: []string{"tcpdump"},
-	Starts: func(line string) bool {
-		return strings.Contains(line, ", length ") && capturePacket.MatchString(line) || strings.HasPrefix(line, "tcpdump: ") || strings.HasPrefix(line, "listening on ")
-	},
-	Read: reading(func(s *sink, lines []piece.Line) int {
-		on := ""
-		return piece.EachLine(lines, func(l piece.Line, text string) bool {
-			if m := captureOn.FindStringSubmatch(text); m != nil {
-				on = m[1]
-				return true
-			}
-			if m := capturePacket.FindStringSubmatch(text); m != nil {
-				n := piece.Atoi(m[3])
-				old, _ := s.Host.Get("capture "+on, "longest")
-				if n > piece.Atoi(old.Text) {
-					s.Set("capture "+on, "longest", strconv.Itoa(n), l)
-					s.Set("capture "+on, "from", m[1], l)
-					s.Set("capture "+on, "to", m[2], l)
-				}
-				return true
-			}
-			return strings.HasPrefix(text, "tcpdump: ") || captureEnd.MatchString(text)
-		})
-	}),
-}
-
-var captureOn = regexp.MustCompile(`^listening on (\S+?),`)
-
-var capturePacket = regexp.MustCompile(`\bIP6? (\S+?)\.\w+ > (\S+?)\.[\w-]+: .*\blength (\d+)`)
-
-var captureEnd = regexp.MustCompile(`^\d+ packets (?:captured|received by filter|dropped by kernel)$`)

@@ -48,7 +48,7 @@ func plainLine(s string) string {
 		}
 		s = strings.ReplaceAll(s, "\b", "")
 	}
-	if strings.Contains(s, "[0m") || strings.Contains(s, "[m") {
+	if strings.Contains(s, "[0m") || strings.Contains(s, "[m") && !strings.Contains(s, "options [mss ") { // tcpdump's begin alike
 		s = bareColours.ReplaceAllString(s, "")
 	}
 	if strings.IndexByte(s, '&') >= 0 && entities.MatchString(s) {

@@ -95,6 +95,7 @@ var commands = Words(`ip iperf iperf3 iperf2 nuttcp netperf qperf cat zcat head 
 	showmount nvme-cli smartctl lsscsi multipathd ib_send_lat ib_read_lat ib_write_lat getconf perf atop collectl raw_ethernet_bw
 	dstat kubectl talosctl docker virsh qm pvesh smbstatus smbclient smbd tcpdump lldpctl lldpcli ib_write_bw ib_read_bw ib_send_bw ibdev2netdev
 	all_reduce_perf nvidia-smi numactl taskset lscpu nproc ls find diff echo sudo time watch vtysh birdc zpool midclt configctl pfctl systemctl
+	aws az gcloud ibmcloud ipadm dladm ceph lnetctl lctl iptables nft iptables-save conntrack clagctl ec2-metadata vppctl
 	oc nmstatectl modinfo modprobe lsmod wicked wg drbdadm goben
 	lsusb usbconfig iw iwconfig pciconf gstat crontab ps get-nettcpsetting get-netipinterface find-netroute get-counter get-smbclientconfiguration pct`)
 

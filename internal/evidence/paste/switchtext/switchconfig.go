@@ -27,7 +27,7 @@ var configKeys = map[string]string{"mtu": "mtu", "description": "description", "
 	"lacp period": "lacp_rate", "hash": "hash", "load-balance": "hash", "lacp min-links": "min_links", "port-channel min-links": "min_links",
 	"switchport mode": "switchport", "jumboframe enable": "mtu", "link-aggregation load-sharing mode": "hash", "port-channel load-balance": "hash",
 	"lacp mode": "mode", "least active-linknumber": "min_links", "switchport access vlan": "access_vlan", "switchport trunk allowed vlan": "vlans",
-	"port link-type": "switchport", "hashing-mode": "hash"}
+	"port link-type": "switchport", "hashing-mode": "hash", "clag-id": "mlag_id", "vpc": "mlag_id", "mlag": "mlag_id"}
 
 var configGroup = regexp.MustCompile(`^(?:channel-group (\d+)(?: mode (\w+))?|port link-aggregation group (\d+)|eth-trunk (\d+)|lag (\d+)|addport (?:lag )?(\S+)|bundle id (\d+)(?: mode (\S+))?|port-channel (\d+) mode (\w+)|link-aggregation group (\d+))$`)
 
@@ -134,6 +134,10 @@ func (s *sink) configLine(subject, text string, l piece.Line) bool {
 		}
 		return true
 	}
+	if kind, bps := rateLine(text); bps != "" {
+		s.Set("policy-config "+strings.TrimPrefix(subject, "port "), kind, bps, l)
+		return true
+	}
 	switch {
 	case text == "link-aggregation mode dynamic", strings.HasPrefix(text, "mode lacp"):
 		s.Set(subject, "protocol", "lacp", l)
@@ -143,6 +147,9 @@ func (s *sink) configLine(subject, text string, l piece.Line) bool {
 		return true
 	case text == "no port-channel static":
 		s.Set(subject, "protocol", "lacp", l)
+		return true
+	case text == "ip load-sharing per-packet":
+		s.Set(subject, "load_sharing", "per-packet", l)
 		return true
 	case text == "shutdown":
 		s.Set(subject, "state", "down", l)

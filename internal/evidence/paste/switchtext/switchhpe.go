@@ -333,11 +333,11 @@ var HuaweiTrunk = piece.Reader{
 
 var huaweiHead = regexp.MustCompile(`^Eth-Trunk(\d+)'s state information is`)
 
-var huaweiLocal = regexp.MustCompile(`^([A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Selected|Unselect\w*)\s+(\S+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})\s+\d+`)
+var huaweiLocal = regexp.MustCompile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Selected|Unselect\w*)\s+(\S+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})\s+\d+`)
 
-var huaweiPartner = regexp.MustCompile(`^([A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(\d+)\s+([0-9a-f-]{14})\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})`)
+var huaweiPartner = regexp.MustCompile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(\d+)\s+([0-9a-f-]{14})\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})`)
 
-var huaweiNormal = regexp.MustCompile(`^([A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Up|Down)\s+\d+$`)
+var huaweiNormal = regexp.MustCompile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Up|Down)\s+\d+$`)
 
 var huaweiWords = regexp.MustCompile(`(WorkingMode|Hash arithmetic|Operate status|Operating Status|Number Of Up Ports? In Trunk|Number Of Up Port In Trunk|Least Active-linknumber|Mode): ?(.*?)(?:  |\t|$)`)
 

@@ -116,6 +116,10 @@ var junosCount = regexp.MustCompile(`^(Input|Output)\s+(bytes|packets)\s*: +(\d+
 
 var junosCRC = regexp.MustCompile(`^CRC/Align errors\s+(\d+)\s+(\d+)`)
 
+// junosQueue is a queue's counter of packets that it dropped; the last queue that
+// dropped any stands for the port.
+var junosQueue = regexp.MustCompile(`^(Tail|RED|RL)-dropped packets\s*: +(\d+)`)
+
 var junosLink = regexp.MustCompile(`^(` + junosPort + `)\.\d+$`)
 
 func readJunosDetail(s *sink, lines []piece.Line) int {
@@ -156,6 +160,9 @@ func readJunosDetail(s *sink, lines []piece.Line) int {
 		}
 		if m := junosCount.FindStringSubmatch(text); m != nil {
 			s.Set(subject, map[string]string{"Input": "rx_", "Output": "tx_"}[m[1]]+m[2], m[3], l)
+		}
+		if m := junosQueue.FindStringSubmatch(text); m != nil && m[2] != "0" {
+			s.Set(subject, map[string]string{"Tail": "tail_drops", "RED": "red_drops", "RL": "policed_drops"}[m[1]], m[2], l)
 		}
 		if m := junosCRC.FindStringSubmatch(text); m != nil {
 			s.Set(subject, "rx_crc", m[1], l)

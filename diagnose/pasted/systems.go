@@ -1,0 +1,455 @@
+package pasted
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// guestWay is which end of a test the guests of a host are: their packets all pass
+// its vhost threads.
+func (v *view) guestWay(host *piece.Host) (record.Cause, float64) {
+	for _, guest := range v.hosts {
+		if guest != host && v.receives(guest) && !v.sends(guest) {
+			return record.ReceiverCPU, 0.88
+		}
+	}
+	if v.sends(host) || !v.receives(host) {
+		for _, guest := range v.hosts {
+			if guest != host && v.sends(guest) {
+				return record.SenderCPU, 0.88
+			}
+		}
+		return record.SenderCPU, 0.74 // which way was not read
+	}
+	return record.ReceiverCPU, 0.8
+}
+
+// slowReader reports that a host other than the sender has a full core.
+func (v *view) slowReader(sender *piece.Host) bool {
+	for _, h := range v.hosts {
+		for _, c := range h.Cores {
+			if h != sender && c.ID != "all" && c.Idle <= fullCore {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// within reports a core in a list such as "0-31,64-95".
+func within(core int, list string) bool {
+	for _, part := range strings.Split(list, ",") {
+		from, to, ranged := strings.Cut(strings.TrimSpace(part), "-")
+		low := piece.Atoi(from)
+		high := low
+		if ranged {
+			high = piece.Atoi(to)
+		}
+		if low >= 0 && core >= low && core <= high {
+			return true
+		}
+	}
+	return false
+}
+
+// farNode: a full core on another NUMA node than the card.
+func farNode(v *view) {
+	for _, h := range v.hosts {
+		for _, link := range h.Subjects("link") {
+			node, at, ok := number(h, "link "+link, "numa")
+			cores, told := h.Get("host", fmt.Sprintf("cores_of_node %.0f", node))
+			if !ok || !told || node < 0 {
+				continue
+			}
+			for _, c := range h.Cores {
+				id, err := strconv.Atoi(c.ID)
+				if err != nil || c.Idle > fullCore || c.Soft > 60 || within(id, cores.Text) {
+					continue
+				}
+				cause := record.SenderCPU
+				for _, other := range v.hosts {
+					for _, s := range other.Sockets {
+						if other != h && percent(s, "rwnd_limited") >= waitedLong {
+							cause = record.ReceiverCPU
+						}
+					}
+				}
+				if v.receives(h) {
+					cause = record.ReceiverCPU
+				}
+				v.add(cause, 0.9, h, fmt.Sprintf("core %s of %s, far from %s (NUMA)", c.ID, nameOf(h), link),
+					fmt.Sprintf("The program runs on core %s, which is full, and %s is on NUMA node %.0f (cores %s): every byte is copied from the other socket.", c.ID, link, node, cores.Text),
+					fmt.Sprintf("Bind it to the card's node: `numactl --cpunodebind=%.0f --membind=%.0f PROGRAM` (or taskset), and the card's interrupts too; several streams spread the work.", node, node),
+					saw("NUMA node of "+link, fmt.Sprintf("%.0f", node), at), saw("core "+c.ID, fmt.Sprintf("%.0f %% idle, %.0f %% in the kernel", c.Idle, c.System), c.Source), saw("cores of that node", cores.Text, cores.Source))
+			}
+		}
+	}
+}
+
+// boundNodes: runs that were bound to NUMA nodes, slower on the one where the card is
+// not.
+func boundNodes(v *view) {
+	for _, h := range v.hosts {
+		for _, link := range h.Subjects("link") {
+			node, at, ok := number(h, "link "+link, "numa")
+			if !ok || node < 0 {
+				continue
+			}
+			own := fmt.Sprintf("%.0f", node)
+			for _, far := range v.c.Runs {
+				for _, near := range v.c.Runs {
+					if far.Detail["node"] == "" || far.Detail["node"] == own || near.Detail["node"] != own || far.Rate*10 > near.Rate*8 || far.Client != h.Name {
+						continue
+					}
+					cause := record.SenderCPU
+					if far.Reverse {
+						cause = record.ReceiverCPU
+					}
+					v.add(cause, 0.92, h, fmt.Sprintf("the program's NUMA node on %s (%s is on node %s)", nameOf(h), link, own),
+						fmt.Sprintf("%s is on NUMA node %s: bound to that node (local) the test comes to %v, bound to node %s to %v, for every byte is copied from the other socket.", link, own, near.Rate, far.Detail["node"], far.Rate),
+						fmt.Sprintf("Bind the program to the card's node: `numactl -N %s -m %s PROGRAM` (or taskset), and the card's interrupts too.", own, own),
+						saw("NUMA node of "+link, own, at), saw(far.Tool+" on node "+far.Detail["node"], far.Rate.String(), far.Source), saw(near.Tool+" on node "+own, near.Rate.String(), near.Source))
+					return
+				}
+			}
+		}
+	}
+}
+
+// unscaledAIX: AIX without window scaling, over a path that needs it.
+func unscaledAIX(v *view) {
+	trip := v.roundTrip()
+	for _, h := range v.hosts {
+		scale, at, ok := number(h, "no", "rfc1323")
+		bytes, _, told := number(h, "no", "tcp_recvspace")
+		if !ok || scale != 0 || trip < 2 {
+			continue
+		}
+		allowed := unit.FromBytes(65535, trip/1000)
+		sure := 0.72
+		evidence := []record.Evidence{saw("no -o rfc1323", "0 (no window scaling)", at)}
+		if told {
+			evidence = append(evidence, saw("tcp_recvspace", fmt.Sprintf("%.0f", bytes), at))
+		}
+		if e, near := v.near(allowed, 0.6); near {
+			evidence, sure = append(evidence, e), 0.92
+		}
+		v.add(record.ReceiveWindow, sure, h, "rfc1323 of "+nameOf(h),
+			fmt.Sprintf("AIX runs without window scaling (rfc1323 0): no window is larger than 64 KiB, and over a round trip of %.0f ms that allows %v a stream, whatever the line carries.", trip, allowed),
+			"`no -p -o rfc1323=1 -o sb_max=4194304 -o tcp_recvspace=1048576 -o tcp_sendspace=1048576`; where use_isno is 1 on the interface too (`chdev -l en0 -a rfc1323=1 -a tcp_recvspace=1048576`).", evidence...)
+	}
+}
+
+// tunnelQueue: a card that chooses receive queues for UDP by addresses alone, below a
+// tunnel, whose packets between two hosts all have the same ones.
+func tunnelQueue(v *view) {
+	for _, h := range v.hosts {
+		tunnel := ""
+		for _, link := range h.Subjects("link") {
+			if kind := word(h, link, "kind"); kind == "geneve" || kind == "vxlan" || contains(link, "genev_sys", "vxlan", "flannel.") {
+				tunnel = link
+			}
+		}
+		for _, link := range h.Subjects("link") {
+			x, ok := h.Get("link "+link, "rxhash.udp4")
+			if !ok || contains(x.Text, "l4") {
+				continue
+			}
+			sure, evidence := 0.5, []record.Evidence{saw("receive hash of "+link+" for udp4", x.Text, x.Source)}
+			where := link + " of " + nameOf(h)
+			for _, c := range h.Cores {
+				if c.ID != "all" && c.Idle <= fullCore && c.Soft > 60 {
+					sure = 0.9
+					where = fmt.Sprintf("core %s of %s (one receive queue of %s)", c.ID, nameOf(h), link)
+					evidence = append(evidence, saw("core "+c.ID, fmt.Sprintf("%.0f %% soft interrupts", c.Soft), c.Source))
+				}
+			}
+			if tunnel == "" && len(evidence) == 1 {
+				continue
+			}
+			if tunnel != "" {
+				sure = min(sure+0.04, 0.94)
+			}
+			v.add(record.ReceiverCPU, sure, h, where,
+				fmt.Sprintf("%s chooses the receive queue of UDP by addresses alone (rx-flow-hash), and a tunnel's packets (%s) between two hosts all have the same two: one queue and one core take them all.", link, cmp.Or(tunnel, "VXLAN, Geneve")),
+				fmt.Sprintf("`ethtool -N %s rx-flow-hash udp4 sdfn` (and udp6) on every host: the outer source port differs by inner flow, so that ports spread them.", link), evidence...)
+		}
+	}
+}
+
+// polling: a poll mode thread of OVS-DPDK that is full while others poll nothing.
+func polling(v *view) {
+	for _, h := range v.hosts {
+		full, fullAt, idle, all := "", piece.Source{}, 0, 0
+		ports := map[string]int{}
+		load := 0.0
+		for _, core := range h.Subjects("pmd") {
+			subject := "pmd " + core
+			usage, at, ok := number(h, subject, "usage")
+			if busy, from, told := number(h, subject, "processing"); told {
+				usage, at, ok = max(busy, usage), from, true
+			}
+			if !ok {
+				continue
+			}
+			all++
+			if usage < 20 {
+				idle++
+			}
+			if usage >= 85 && usage > load {
+				full, fullAt, load = core, at, usage
+			}
+			for _, key := range h.Keys(subject) {
+				if rest, ok := strings.CutPrefix(key, "queue "); ok {
+					port, _, _ := strings.Cut(rest, " ")
+					ports[port]++
+				}
+			}
+		}
+		if full == "" {
+			continue
+		}
+		evidence := []record.Evidence{saw("PMD thread of core "+full, fmt.Sprintf("%.0f %% busy, %d of %d others next to idle", load, idle, all-1), fullAt)}
+		single := ""
+		for _, key := range h.Keys("pmd " + full) {
+			if rest, ok := strings.CutPrefix(key, "queue "); ok {
+				port, _, _ := strings.Cut(rest, " ")
+				if ports[port] == 1 && (single == "" || strings.HasPrefix(port, "dpdk")) {
+					single = port
+				}
+			}
+		}
+		remedy := "Add cores to pmd-cpu-mask, and queues (`ovs-vsctl set interface PORT options:n_rxq=4`)."
+		summary := fmt.Sprintf("The poll mode thread (PMD) of core %s is full: it polls too many queues.", full)
+		if single != "" {
+			summary = fmt.Sprintf("The poll mode thread (PMD) of core %s is full: %s has one receive queue (n_rxq 1), so that one core polls all of its packets while other PMD cores are idle.", full, single)
+			remedy = fmt.Sprintf("More receive queues: `ovs-vsctl set interface %s options:n_rxq=4` (the guest's port: multiqueue), spread over the cores (pmd-rxq-assign, pmd-rxq-affinity).", single)
+		}
+		for _, link := range h.Subjects("link") {
+			if n, at, ok := number(h, "link "+link, "dpdk.rx_missed_errors"); ok && n > 0 {
+				evidence = append(evidence, saw("rx_missed_errors of "+link, fmt.Sprintf("%.0f", n), at))
+			}
+		}
+		sure := 0.8
+		if idle > 0 {
+			sure = 0.92
+		}
+		v.add(record.ReceiverCPU, sure, h, fmt.Sprintf("PMD core %s of %s", full, nameOf(h)), summary, remedy, evidence...)
+	}
+}
+
+// unheard: a bond of Open vSwitch that asks for LACP and hears nobody.
+func unheard(v *view) {
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			if word(h, name, "kind") != "ovs-bond" {
+				continue
+			}
+			silent, members := 0, 0
+			var at piece.Source
+			var names []string
+			for _, link := range h.Subjects("link") {
+				if word(h, link, "master") != strings.ToLower(name) {
+					continue
+				}
+				members++
+				names = append(names, link)
+				if x, ok := h.Get("link "+link, "lacp_state"); ok && strings.Contains(x.Text, "defaulted") {
+					silent, at = silent+1, x.Source
+				}
+			}
+			if silent > 0 && silent < members {
+				v.add(record.LACPDown, 0.84, h, fmt.Sprintf("a member of %s of %s", name, nameOf(h)),
+					fmt.Sprintf("%d of %d members of %s hears no LACP partner (defaulted): it carries nothing, the others do.", silent, members, name),
+					"Put the switch's port of that member into the same LACP channel, and check its cable (`ovs-appctl lacp/show` names it).", saw("members of "+name, "defaulted", at))
+			}
+			if silent == 0 || silent < members {
+				continue
+			}
+			evidence := []record.Evidence{saw("members of "+name, strings.Join(names, ", ")+": LACP defaulted, no partner", at)}
+			where := "the switch's ports of " + nameOf(h)
+			sure := 0.88
+			for _, s := range v.switches {
+				for _, p := range s.Subjects("port") {
+					if x, ok := s.Get("port "+p, "description"); ok && h.Name != "" && strings.Contains(x.Text, h.Name) {
+						if _, grouped := s.Get("port "+p, "channel"); !grouped {
+							where, sure = p+" of "+nameOf(s), 0.94
+							evidence = append(evidence, saw(p+" of "+nameOf(s), "no channel-group", x.Source))
+						}
+					}
+				}
+			}
+			v.add(record.LACPDown, sure, h, where,
+				fmt.Sprintf("%s asks for LACP and hears no partner on any member (defaulted): the switch has no LACP group there, and the bond falls back to active-backup (lacp-fallback-ab), one link at a time.", name),
+				"On the switch put both ports into one LACP channel: `channel-group N mode active` (NX-OS: `feature lacp` first); `ovs-appctl lacp/show` then says current.", evidence...)
+		}
+	}
+}
+
+// solarisBuffers: a send or receive buffer of Solaris that a path outgrows.
+func solarisBuffers(v *view) {
+	trip := v.roundTrip()
+	for _, h := range v.hosts {
+		for _, key := range []string{"send_buf", "recv_buf"} {
+			bytes, at, ok := number(h, "property tcp", key)
+			if !ok || trip < 1 {
+				continue
+			}
+			allowed := unit.FromBytes(bytes, trip/1000)
+			for _, r := range v.c.Runs {
+				from, _ := sides(r)
+				if r.UDP || from != "" && h.Name != "" && (from == h.Name) != (key == "send_buf") || !close(r.Rate/unit.BitRate(max(len(r.Streams), 1)), allowed, 0.6, 1.15) {
+					continue
+				}
+				cause := map[string]record.Cause{"send_buf": record.SendBuffer, "recv_buf": record.ReceiveWindow}[key]
+				v.add(cause, 0.93, h, key+" of "+nameOf(h),
+					fmt.Sprintf("%s (%s) over a round trip of %.1f ms allows %v a stream (bandwidth times delay), and that is what was measured.", key, unit.Bytes(bytes), trip, allowed),
+					fmt.Sprintf("`ipadm set-prop -p max_buf=16777216 tcp`, then `ipadm set-prop -p %s=4194304 tcp` (the other buffer and cwnd_max too), or a larger one in the program (-w).", key),
+					saw(key, fmt.Sprintf("%.0f", bytes), at), saw(r.Tool, r.Rate.String(), r.Source))
+			}
+		}
+	}
+}
+
+// hostModel: Solaris with several addresses in a subnet and the weak model: answers
+// leave by the first route.
+func hostModel(v *view) {
+	for _, h := range v.hosts {
+		model, ok := h.Get("property ipv4", "hostmodel")
+		all := addresses(h)
+		for i, a := range all {
+			for _, b := range all[i+1:] {
+				if system, _ := h.Get("host", "os"); system.Text != "solaris" || a.link == b.link || a.prefix.Masked() != b.prefix.Masked() {
+					continue
+				}
+				sure := 0.7
+				evidence := []record.Evidence{saw("address of "+a.link, a.prefix.String(), a.at), saw("address of "+b.link, b.prefix.String(), b.at)}
+				if ok && model.Text != "weak" {
+					continue
+				}
+				if ok {
+					sure = 0.85
+					evidence = append(evidence, saw("hostmodel", model.Text, model.Source))
+				}
+				pair := bond{host: h, ports: []port{{name: a.link}, {name: b.link}}}
+				name, part, at, sided := pair.mostly("tx", 0.95)
+				if sided {
+					sure = 0.92
+					evidence = append(evidence, saw("sent", fmt.Sprintf("%.0f %% by %s", 100*part, name), at))
+				}
+				v.add(record.AsymmetricRoute, sure, h, fmt.Sprintf("%s and %s in one subnet (hostmodel %s)", a.link, b.link, cmp.Or(model.Text, "weak")),
+					fmt.Sprintf("%s and %s are in the same subnet %s, and with hostmodel weak the outgoing interface is chosen by the destination, not by the source address: one route sends all answers.", a.link, b.link, a.prefix.Masked()),
+					"`ipadm set-prop -p hostmodel=src-priority ipv4` (or strong), or two subnets, or one aggregation (`dladm create-aggr -L active`).", evidence...)
+			}
+		}
+	}
+}
+
+// aggregates: a Solaris aggregation that hashes MACs, or a port of it without LACP.
+func aggregates(v *view) {
+	for _, h := range v.hosts {
+		for _, name := range h.Subjects("link") {
+			if x, ok := h.Get("link "+name, "aggr_defaulted"); ok && strings.EqualFold(x.Text, "yes") {
+				v.add(record.LACPDown, 0.86, h, name+" of "+nameOf(h), fmt.Sprintf("%s hears no LACP partner (DEFAULTED yes): it is not in the aggregation.", name),
+					"Put the switch's port into the same LACP group, active.", saw("dladm show-aggr -L", name+" defaulted", x.Source))
+			}
+			if x, ok := h.Get("link "+name, "aggr_policy"); ok && !contains(x.Text, "l4", "l3") && len(h.Ports[name]) != 1 {
+				v.add(record.SingleLink, 0.6, h, name+" of "+nameOf(h), fmt.Sprintf("%s spreads by MAC addresses (policy %s): all to one peer or router takes one link.", name, x.Text),
+					fmt.Sprintf("`dladm modify-aggr -P L4 %s` hashes ports; the switch decides what comes in.", name), saw("policy of "+name, x.Text, x.Source))
+			}
+		}
+	}
+}
+
+// interfaceOptions: AIX socket buffers of an interface, which override those of no.
+func interfaceOptions(v *view) {
+	for _, h := range v.hosts {
+		for _, link := range h.Subjects("link") {
+			bytes, at, ok := number(h, "link "+link, "tcp_recvspace")
+			scale, from, told := number(h, "link "+link, "rfc1323")
+			trip := v.roundTrip()
+			if !ok || bytes <= 0 || bytes > 262144 || trip < 1 {
+				continue
+			}
+			allowed := unit.FromBytes(min(bytes, 65536), trip/1000)
+			if told && scale == 1 {
+				allowed = unit.FromBytes(bytes, trip/1000)
+			}
+			for _, r := range v.c.Runs {
+				if r.UDP || !close(r.Rate/unit.BitRate(max(len(r.Streams), 1)), allowed, 0.6, 1.15) {
+					continue
+				}
+				evidence := []record.Evidence{saw("tcp_recvspace of "+link, fmt.Sprintf("%.0f", bytes), at), saw(r.Tool, r.Rate.String(), r.Source)}
+				if told {
+					evidence = append(evidence, saw("rfc1323 of "+link, fmt.Sprintf("%.0f (window scaling)", scale), from))
+				}
+				v.add(record.ReceiveWindow, 0.9, h, "the interface specific options of "+link,
+					fmt.Sprintf("%s has its own options (ISNO: tcp_recvspace %.0f, rfc1323 %.0f), which override those of `no`: over %.0f ms that window allows %v a stream, as was measured.", link, bytes, scale, trip, allowed),
+					fmt.Sprintf("`chdev -l %s -a rfc1323=1 -a tcp_recvspace=1048576 -a tcp_sendspace=1048576` on both ends (sb_max above that); `no -o use_isno=0` ignores them.", link), evidence...)
+				return
+			}
+		}
+	}
+}
+
+// outOfSync: an AIX adapter of an EtherChannel that LACP leaves outside.
+func outOfSync(v *view) {
+	for _, h := range v.hosts {
+		if system, _ := h.Get("host", "os"); system.Text != "aix" {
+			continue
+		}
+		for _, link := range h.Subjects("link") {
+			x, ok := h.Get("link "+link, "partner_sync")
+			state, told := h.Get("link "+link, "aggregation")
+			if !ok || x.Text != "out_of_sync" || told && state.Text == "aggregated" {
+				continue
+			}
+			v.add(record.LACPDown, 0.88, h, link+" of "+nameOf(h),
+				fmt.Sprintf("%s is outside of the EtherChannel: its LACP partner is out of sync (%s), so that it carries nothing.", link, cmp.Or(state.Text, "not aggregated")),
+				"Put the switch's port of that adapter into the same LACP group as the others (active), and check its cable and VLANs.", saw("entstat of "+link, "partner out of sync", x.Source))
+		}
+	}
+}
+
+// cardTotals are cards whose ports together carry less than their sum, by words of
+// their names.
+var cardTotals = []struct {
+	words  []string
+	total  unit.BitRate
+	remedy string
+}{
+	{[]string{"E810-C-Q2", "E810-CQDA2"}, 100 * unit.Gbps, "the E810-2CQDA2 (two controllers, a slot that bifurcates)"},
+	{[]string{"XL710-Q2", "XL710-QDA2"}, 40 * unit.Gbps, "a card of 100 Gbit/s"},
+}
+
+// cardTotal: a card with several ports and one controller that carries one's rate.
+func cardTotal(v *view) {
+	for _, h := range v.hosts {
+		for _, bdf := range h.Subjects("pci") {
+			subsystem, _ := h.Get("pci "+bdf, "subsystem")
+			product, _ := h.Get("pci "+bdf, "product")
+			for _, c := range cardTotals {
+				if !contains(subsystem.Text+" "+product.Text, strings.ToLower(c.words[0]), strings.ToLower(c.words[1])) || contains(subsystem.Text+product.Text, "2cqda2") {
+					continue
+				}
+				_, names := v.portsOf(h, bdf)
+				for _, rate := range v.rates(h, names) {
+					if !close(rate, c.total, 0.9, 1.03) {
+						continue
+					}
+					v.add(record.CardSlot, 0.9, h, "the card "+c.words[1]+" of "+nameOf(h),
+						fmt.Sprintf("%s is one controller: it carries %v in all, for both ports together, whatever each port's speed is; %v was carried.", c.words[1], c.total, rate),
+						fmt.Sprintf("For more take %s, a card of 200 Gbit/s, or two cards with one port each in use.", c.remedy),
+						saw("card", cmp.Or(product.Text, subsystem.Text), cmp.Or(subsystem, product).Source))
+					break
+				}
+			}
+		}
+	}
+}
