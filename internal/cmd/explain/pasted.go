@@ -20,8 +20,7 @@ read, whatever stands around them: a forum post, a ticket, the scroll of a
 terminal, several hosts and a switch in one text. Every value keeps its line;
 lines that mean nothing to linerate are listed, and what would decide is named
 with its command. --host NAME=FILE says whose a file is.
-
-`
+` + texts.Help
 
 // pasteFlags are the flags of explain that are about pasted text.
 type pasteFlags struct {
@@ -42,7 +41,7 @@ func (f *pasteFlags) on() bool { return len(f.Hosts) > 0 || f.all || f.markdown 
 // isRecord reports the one file that is a record, or another tool's result that is
 // nothing but that.
 func (f *pasteFlags) isRecord(all []piece.Text) bool {
-	if len(all) != 1 || f.on() {
+	if len(all) != 1 || all[0].Whole() || f.on() {
 		return false
 	}
 	_, foreign := resultfile.Detect(all[0].Bytes)
@@ -97,14 +96,22 @@ func printAnswer(con *console.Console, c piece.Case, a pasted.Answer, all bool) 
 	}
 	lines := 0
 	for _, n := range c.NotRead {
-		lines += n.To - n.From + 1
+		lines += n.Count()
 	}
 	say("", fmt.Sprintf("Read: %s; %s not recognised.", unit.Counted(len(c.Read), "output"), unit.Counted(lines, "line")))
 	if all {
 		for _, n := range c.NotRead {
-			say("  ", n.Source.String()+": "+n.Why)
+			say("  ", n.Source.String()+": "+notReadWhy(n))
 		}
 	}
+}
+
+// notReadWhy says how many lines they are, where that is not what their numbers say.
+func notReadWhy(n piece.NotRead) string {
+	if n.Lines > 0 && n.Lines != n.To-n.From+1 {
+		return unit.Counted(n.Lines, "line") + " of " + n.Why
+	}
+	return n.Why
 }
 
 func missingText(m pasted.Missing) string {
