@@ -78,7 +78,7 @@ func from(parts []string) (Member, bool) {
 		m.Host = hostName(parts[1])
 		m.Slot = path.Join("nodes", parts[1], m.Slot)
 		return m, ok
-	case n == 1 && sccFiles[last]:
+	case n == 1 && (sccFiles[last] || pveReport.MatchString(last)):
 		return Member{Several: true}, true
 	case parts[0] == "logs" && n == 2 && slices.Contains(kernelLogs, last): // ixdiagnose's
 		return ofFile("/var/log/" + last)
@@ -95,6 +95,9 @@ var ixPlugins = words("network hardware sysctl cpu system nfs smb iscsi")
 
 // sccFiles are supportconfig's that have outputs which are read.
 var sccFiles = words("network.txt basic-environment.txt env.txt hardware.txt boot.txt mpio.txt fs-iscsi.txt nfs.txt samba.txt")
+
+// pveReport is how the web interface of Proxmox names its report, and the command.
+var pveReport = regexp.MustCompile(`^(?:[\w-]+-)?pve-?report(?:-[\w-]+)?\.txt$`)
 
 // kernelLogs are below /var/log, those with the least of other programs first.
 var kernelLogs = []string{"kern.log", "messages", "syslog"}
