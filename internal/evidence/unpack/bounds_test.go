@@ -236,7 +236,9 @@ func TestLarge(t *testing.T) {
 		t.Skip("it packs 200 MB")
 	}
 	line := "May 06 10:00:00 nas app[812]: a request of 192.0.2.7 took 12 ms and 4711 bytes\n"
-	sos := slices.DeleteFunc(slices.Clone(newSos), func(m member) bool { return strings.Contains(m.name, "dmesg") || strings.Contains(m.name, "journalctl") })
+	sos := slices.DeleteFunc(slices.Clone(newSos), func(m member) bool {
+		return strings.Contains(m.name, "dmesg") || strings.Contains(m.name, "journalctl")
+	})
 	all := append(below("sosreport-nas-2024-05-06-abcdefg", sos),
 		member{"sosreport-nas-2024-05-06-abcdefg/var/log/messages", strings.Repeat(line, 100<<20/len(line))},
 		member{"sosreport-nas-2024-05-06-abcdefg/sos_commands/rpm/package-data", strings.Repeat(line, 100<<20/len(line))})

@@ -234,6 +234,15 @@ func TestCapture(t *testing.T) {
 	}
 }
 
+// TestTarOfProc: tar packs files of /proc as empty ones, and fills those of /sys with
+// zeros.
+func TestTarOfProc(t *testing.T) {
+	got, err := Open(context.Background(), file(t, "h.tar", tarOf(t, []member{{"proc/net/bonding/bond0", ""}, {"sys/class/net/bond0/mtu", "9000\n" + strings.Repeat("\x00", 4091)}})))
+	if err != nil || len(got.Texts) != 1 || string(got.Texts[0].Bytes) != "9000\n" || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "1 files of /proc in it are empty") {
+		t.Errorf("%v %+v", err, got)
+	}
+}
+
 // TestLog: of a log the end is read from the beginning of a line, with its number.
 func TestLog(t *testing.T) {
 	var log strings.Builder

@@ -26,6 +26,12 @@ func (w *walk) contents(err error) (Contents, error) {
 	if w.dropped.locked > 0 {
 		w.note(fmt.Sprintf("%d members are encrypted: unpack it with its password, and name the directory", w.dropped.locked))
 	}
+	if n := w.dropped.empty; n > 0 {
+		w.note(fmt.Sprintf("%d files of /proc in it are empty: tar packs them so; copy them with `cp -r` first, then pack the copy", n))
+	}
+	if n := w.dropped.notes; n > 0 {
+		w.notes = append(w.notes, fmt.Sprintf("%d more of such notes", n))
+	}
 	if w.single != nil {
 		return Contents{Single: true, Notes: w.notes, Texts: []piece.Text{{Name: w.single.name, Bytes: w.single.text}}}, nil
 	}

@@ -37,7 +37,7 @@ type walk struct {
 	capture bool
 	single  *found
 	notes   []string
-	dropped struct{ names, cut, locked int }
+	dropped struct{ names, cut, locked, empty, notes int }
 }
 
 type slot struct{ root, slot string }
@@ -59,7 +59,16 @@ func newWalk(ctx context.Context, name string, most bounds) *walk {
 	return &walk{ctx: ctx, name: name, most: most, left: most.unpacked, found: make(map[slot]*found), names: make(map[string]named)}
 }
 
-func (w *walk) note(text string) { w.notes = append(w.notes, text) }
+// mostNotes are enough for people; the others are counted.
+const mostNotes = 8
+
+func (w *walk) note(text string) {
+	if len(w.notes) < mostNotes {
+		w.notes = append(w.notes, text)
+	} else {
+		w.dropped.notes++
+	}
+}
 
 // metered counts what is unpacked, and how many zero bytes stand at its end: a tar
 // ends with two blocks of them.
@@ -269,7 +278,9 @@ func clean(name string) string {
 // member reads a member that is known, and an archive within.
 func (w *walk) member(name, given string, depth int, open func() (io.Reader, error)) error {
 	if clean(given) == "" || len(name) > w.most.name {
-		w.dropped.names++
+		if _, known := archive.Of(strings.ReplaceAll(given, `\`, "/")); known {
+			w.dropped.names++
+		}
 		return nil
 	}
 	m, known := archive.Of(name)
@@ -306,7 +317,11 @@ func (w *walk) member(name, given string, depth int, open func() (io.Reader, err
 		most = w.most.log
 	}
 	f.text, f.first, err = w.text(r, most, m.Log)
-	if notText(f.text) {
+	f.text = bytes.TrimRight(f.text, "\x00") // tar fills a file of /sys up to the size that it claims
+	if len(f.text) == 0 && strings.HasPrefix(m.Path, "/proc/") {
+		w.dropped.empty++
+	}
+	if len(f.text) == 0 || notText(f.text) {
 		return err
 	}
 	if host, rank := archive.NameIn(m, f.text); host != "" {

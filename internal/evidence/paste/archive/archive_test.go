@@ -131,7 +131,7 @@ func TestNames(t *testing.T) {
 func TestNested(t *testing.T) {
 	for name, want := range map[string]bool{
 		"case/sosreport-nas-2024-05-06-abcdefg.tar.xz": true, "host.zip": true, "vc/esx-a.tgz": true,
-		"sosreport-a/sos_commands/pcp/archive.tar.gz": false, "sosreport-a/var/crash/core.zip": false, "host.txt": false, "a.tar.gz.asc": false,
+		"sosreport-a/sos_commands/pcp/archive.tar.gz": false, "sosreport-a/var/crash/core.zip": false, "host.txt": false, "a/b/c/d/host.zip": false, "a.tar.gz.asc": false,
 	} {
 		if got := Nested(name); got != want {
 			t.Errorf("%s: %v", name, got)

@@ -173,10 +173,16 @@ func processRank(process string) int {
 	return 1
 }
 
+// mostAbove is how many directories are above a report that somebody put with others.
+const mostAbove = 3
+
 // Nested reports a member that may be an archive of a host itself, by its name:
 // archives among the files that a report collects are none.
 func Nested(name string) bool {
 	parts := strings.Split(path.Clean(name), "/")
+	if len(parts) > mostAbove+1 {
+		return false
+	}
 	for _, dir := range parts[:len(parts)-1] {
 		if trees[dir] || dir == "sos_commands" || dir == "insights_commands" || dir == "commands" || dir == "plugins" || dir == "artifacts" || dir == "namespaces" {
 			return false

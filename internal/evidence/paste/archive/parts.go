@@ -42,64 +42,59 @@ func Parts(text []byte) ([]Part, bool) {
 	return nil, false
 }
 
+// mostHead is the lines of the longest heading.
+const mostHead = 3
+
 // cut parts a text at its headings.
 func cut(text []byte, head func([]string) (Member, int)) []Part {
 	var out []Part
 	var now *Part
-	var starts []int // of lines
-	for at := 0; at < len(text); {
-		starts = append(starts, at)
-		end := bytes.IndexByte(text[at:], '\n')
-		if end < 0 {
-			break
-		}
-		at += end + 1
-	}
-	line := func(i int) string {
-		end := len(text)
-		if i+1 < len(starts) {
-			end = starts[i+1]
-		}
-		return strings.TrimRight(string(text[starts[i]:end]), "\r\n")
-	}
+	from := 0
 	flush := func(end int) {
-		if now != nil {
-			from := starts[now.First-1]
+		if now != nil && len(bytes.TrimSpace(text[from:end])) > 0 {
 			now.Text = text[from:end]
-			if len(bytes.TrimSpace(now.Text)) > 0 {
-				out = append(out, *now)
-			}
+			out = append(out, *now)
 		}
 		now = nil
 	}
-	for i := 0; i < len(starts); {
-		ahead := make([]string, 0, 4)
-		if first := line(i); mayHead(first) {
-			for j := i; j < min(i+4, len(starts)); j++ {
-				ahead = append(ahead, line(j))
+	for at, number := 0, 1; at < len(text); {
+		line, next := lineAt(text, at)
+		n, m := 0, Member{}
+		var lines []string
+		ends := [mostHead]int{next}
+		if mayHead(line) {
+			lines = append(lines, string(line))
+			for len(lines) < mostHead && next < len(text) {
+				line, next = lineAt(text, next)
+				ends[len(lines)] = next
+				lines = append(lines, string(line))
 			}
-		}
-		m, n := Member{}, 0
-		if len(ahead) > 0 {
-			m, n = head(ahead)
+			m, n = head(lines)
 		}
 		if n == 0 {
-			i++
+			at, number = ends[0], number+1
 			continue
 		}
-		flush(starts[i])
-		if i += n; i >= len(starts) {
-			break
-		}
+		flush(at)
+		at, number = ends[min(n, len(lines))-1], number+n
 		if m.Command != "" || m.Path != "" || m.Names {
-			now = &Part{Member: m, First: i + 1}
+			now, from = &Part{Member: m, First: number}, at
 		}
 	}
 	flush(len(text))
 	return out
 }
 
-func mayHead(line string) bool {
+// lineAt is the line that begins there, without its end, and where the next begins.
+func lineAt(text []byte, at int) (line []byte, next int) {
+	next = len(text)
+	if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
+		next = at + end + 1
+	}
+	return bytes.TrimRight(text[at:next], "\r\n"), next
+}
+
+func mayHead(line []byte) bool {
 	return len(line) > 0 && len(line) < 400 && strings.IndexByte("#=+-", line[0]) >= 0
 }
 
