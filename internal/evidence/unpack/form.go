@@ -6,15 +6,12 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"path"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
 )
 
 // form is how a file is packed, by its first bytes.
@@ -126,10 +123,7 @@ func expanded(f form, from *bufio.Reader) (io.Reader, func(), error) {
 	case bzip2Form:
 		return bzip2.NewReader(from), none, nil
 	case xzForm:
-		if err := checkXZ(from); err != nil {
-			return nil, none, err
-		}
-		z, err := xz.NewReader(from)
+		z, err := newXZReader(from)
 		return z, none, err
 	case zstdForm:
 		z, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostDictionary), zstd.WithDecoderLowmem(true))
@@ -139,33 +133,4 @@ func expanded(f form, from *bufio.Reader) (io.Reader, func(), error) {
 		return z, z.Close, nil
 	}
 	return nil, none, errors.New("it is not compressed")
-}
-
-// checkXZ refuses a stream whose first block asks for a large dictionary (the .xz file
-// format 1.2.1, 3.1 and 5.3.1: 12 bytes of stream header, the block's size and flags,
-// its filters; LZMA2's property byte is the dictionary's size).
-func checkXZ(from *bufio.Reader) error {
-	head, err := from.Peek(12 + 32)
-	if len(head) < 12+8 {
-		return fmt.Errorf("read header: %w", errors.Join(err, io.ErrUnexpectedEOF))
-	}
-	block := head[12:]
-	at := 2
-	for _, mark := range []byte{0x40, 0x80} { // the sizes, where they are said
-		if block[1]&mark != 0 {
-			_, n := binary.Uvarint(block[at:])
-			if n <= 0 {
-				return errors.New("its first block has no valid header")
-			}
-			at += n
-		}
-	}
-	if block[0] == 0 || at+3 > len(block) || block[at] != 0x21 {
-		return nil // an empty stream, or a filter that the reader refuses
-	}
-	bits := block[at+2] & 0x3f
-	if size := uint64(2|bits&1) << (bits/2 + 11); size > mostDictionary {
-		return fmt.Errorf("it wants %d MiB of memory to unpack, more than %d", size>>20, mostDictionary>>20)
-	}
-	return nil
 }
