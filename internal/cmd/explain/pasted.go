@@ -166,7 +166,10 @@ type (
 		File string `json:"file"`
 		From int    `json:"from_line"`
 		To   int    `json:"to_line"`
-		Why  string `json:"why"`
+		// Lines is how many of them are not read: of a member of an archive others
+		// between may be.
+		Lines int    `json:"lines_count"`
+		Why   string `json:"why"`
 	}
 	answerJSON struct {
 		Findings []pasted.Finding `json:"findings"`
@@ -185,7 +188,7 @@ func pastedJSON(c piece.Case, a pasted.Answer) answerJSON {
 		out.Read = append(out.Read, readJSON{r.File, r.From, r.To, r.Kind, r.Host})
 	}
 	for _, n := range c.NotRead {
-		out.NotRead = append(out.NotRead, notReadJSON{n.File, n.From, n.To, n.Why})
+		out.NotRead = append(out.NotRead, notReadJSON{n.File, n.From, n.To, n.Count(), n.Why})
 	}
 	return out
 }

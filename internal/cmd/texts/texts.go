@@ -177,12 +177,12 @@ func (s source) unpacked(con *console.Console, c unpack.Contents, err error) (gi
 	case err != nil:
 		return given{}, fmt.Errorf("read %s: %w", s.file, err)
 	}
-	for _, n := range c.Notes {
-		fmt.Fprint(con.Stderr, console.Wrapped("note: ", s.file+": "+n, con.Width()))
-	}
 	if len(c.Texts) == 0 {
 		return given{}, console.BadUsage("read "+s.file+": nothing in it is known"+noted(c.Notes),
 			"it can be a sosreport, supportconfig, must-gather, TrueNAS debug, vm-support, or a copy of /proc, /sys and /etc; name files of other outputs one by one")
+	}
+	for _, n := range c.Notes {
+		fmt.Fprint(con.Stderr, console.Wrapped("note: ", s.file+": "+n, con.Width()))
 	}
 	if c.Single {
 		return given{texts: s.parted(c.Texts[0].Bytes)}, nil

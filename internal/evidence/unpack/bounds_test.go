@@ -49,7 +49,7 @@ func TestTricks(t *testing.T) {
 	if len(got.Texts) != 1 || got.Texts[0].Path != "/proc/net/bonding/bond2" {
 		t.Errorf("%d texts: %+v", len(got.Texts), got.Texts)
 	}
-	if len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "4 members have a path that is not allowed") {
+	if len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "4 members left out: the path leads out") {
 		t.Errorf("%q", got.Notes)
 	}
 
@@ -83,7 +83,7 @@ func TestBombs(t *testing.T) {
 		texts    int
 		note     string
 	}{
-		{"one large member", usual.unpacked, 2, "larger than 8 MiB"},
+		{"one large member", usual.unpacked, 2, "1 file larger than 8 MiB"},
 		{"too much in all", 100 << 20, 1, "unpacks to more than 100 MiB"},
 	} {
 		var before, after runtime.MemStats
@@ -203,7 +203,7 @@ func TestForms(t *testing.T) {
 	_, err = io.WriteString(f, noPartner)
 	must(t, errors.Join(err, w.Close()))
 	got := unpackedTexts(t, "a.zip", locked.Bytes())
-	if len(got.Texts) != 0 || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "1 members are encrypted") {
+	if len(got.Texts) != 0 || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "1 encrypted member left out") {
 		t.Errorf("%d texts, %q", len(got.Texts), got.Notes)
 	}
 }

@@ -238,7 +238,7 @@ func TestCapture(t *testing.T) {
 // zeros.
 func TestTarOfProc(t *testing.T) {
 	got, err := Open(context.Background(), file(t, "h.tar", tarOf(t, []member{{"proc/net/bonding/bond0", ""}, {"sys/class/net/bond0/mtu", "9000\n" + strings.Repeat("\x00", 4091)}})))
-	if err != nil || len(got.Texts) != 1 || string(got.Texts[0].Bytes) != "9000\n" || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "1 files of /proc in it are empty") {
+	if err != nil || len(got.Texts) != 1 || string(got.Texts[0].Bytes) != "9000\n" || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "1 empty file of /proc") {
 		t.Errorf("%v %+v", err, got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate/linerate/internal/evidence/paste/archive"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/unit"
 )
 
 // contents are what a walk has found, or why it found nothing.
@@ -18,19 +19,19 @@ func (w *walk) contents(err error) (Contents, error) {
 		return Contents{}, err
 	}
 	if w.dropped.names > 0 {
-		w.note(fmt.Sprintf("%d members have a path that is not allowed (it leads out of the archive, or has control characters): they were left out", w.dropped.names))
+		w.note(unit.Counted(w.dropped.names, "member") + " left out: the path leads out of the archive, or has control characters")
 	}
 	if w.dropped.cut > 0 {
-		w.note(fmt.Sprintf("%d files in it are larger than %d MiB: their beginning was read", w.dropped.cut, w.most.member>>20))
+		w.note(fmt.Sprintf("%s larger than %d MiB: of each the beginning was read", unit.Counted(w.dropped.cut, "file"), w.most.member>>20))
 	}
 	if w.dropped.locked > 0 {
-		w.note(fmt.Sprintf("%d members are encrypted: unpack it with its password, and name the directory", w.dropped.locked))
+		w.note(unit.Counted(w.dropped.locked, "encrypted member") + " left out: unpack it with its password, and name the directory")
 	}
 	if n := w.dropped.empty; n > 0 {
-		w.note(fmt.Sprintf("%d files of /proc in it are empty: tar packs them so; copy them with `cp -r` first, then pack the copy", n))
+		w.note(unit.Counted(n, "empty file") + " of /proc: tar packs them so; copy them with `cp -r` first, then pack the copy")
 	}
 	if n := w.dropped.notes; n > 0 {
-		w.notes = append(w.notes, fmt.Sprintf("%d more of such notes", n))
+		w.notes = append(w.notes, unit.Counted(n, "more note"))
 	}
 	if w.single != nil {
 		return Contents{Single: true, Notes: w.notes, Texts: []piece.Text{{Name: w.single.name, Bytes: w.single.text}}}, nil

@@ -153,9 +153,12 @@ func (w *walk) compressed(name string, f form, from *bufio.Reader, depth int) er
 	if depth > 0 || formOf(head) != noForm {
 		return nil // a compressed file among others
 	}
-	text, first, err := w.text(r, w.most.kept, false)
+	text, first, err := w.text(r, w.most.single, false)
 	if err != nil {
 		return err
+	}
+	if notText(text) {
+		return nil
 	}
 	w.single = &found{name: strings.TrimSuffix(path.Base(w.name), path.Ext(w.name)), text: text, first: first}
 	return nil
