@@ -24,8 +24,9 @@ import (
 
 // Help says what commands read that take such files.
 const Help = `A FILE may be an archive (tar, zip; gzip, bzip2, xz, zstd) or a directory:
-sosreport, supportconfig, must-gather, pvereport, a debug of TrueNAS, vm-support,
-or a copy of /proc, /sys and /etc. Only members that are known are read.
+sosreport, supportconfig, must-gather, pvereport, a debug of TrueNAS, a
+vm-support, or a copy of /proc, /sys and /etc. Only members that are known are
+read.
 
 `
 
