@@ -47,7 +47,7 @@ func (a Answer) Ask() []Missing {
 func ReadText(c piece.Case) string {
 	lines := 0
 	for _, n := range c.NotRead {
-		lines += n.To - n.From + 1
+		lines += n.Count()
 	}
 	return fmt.Sprintf("Read: %s; %s not recognised.", unit.Counted(len(c.Read), "output"), unit.Counted(lines, "line"))
 }
@@ -88,10 +88,18 @@ func Lines(c piece.Case, a Answer, all bool) []Line {
 	say("", ReadText(c))
 	if all {
 		for _, n := range c.NotRead {
-			say("  ", n.Source.String()+": "+n.Why)
+			say("  ", n.Source.String()+": "+notReadWhy(n))
 		}
 	}
 	return out
+}
+
+// notReadWhy says how many lines they are, where that is not what their numbers say.
+func notReadWhy(n piece.NotRead) string {
+	if n.Lines > 0 && n.Lines != n.To-n.From+1 {
+		return unit.Counted(n.Lines, "line") + " of " + n.Why
+	}
+	return n.Why
 }
 
 func evidenceText(e record.Evidence) string {

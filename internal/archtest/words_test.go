@@ -217,7 +217,7 @@ func pages(tree fs.FS) (docs, texts []text, err error) {
 		}
 		base := d.Name()
 		if d.IsDir() {
-			if name != "." && (base[0] == '.' || base == "testdata") || name == "docs/proofs" {
+			if name != "." && (base[0] == '.' || base == "testdata") || name == "docs/proofs" || name == "build" {
 				return fs.SkipDir
 			}
 			return nil

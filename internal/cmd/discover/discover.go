@@ -18,7 +18,6 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/cmd/texts"
-	"github.com/linerate/linerate/internal/evidence/paste/hoststate"
 	"github.com/linerate/linerate/internal/run/measure"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
@@ -45,8 +44,7 @@ written, and the exit status is 1.
 
 --from reads no host but the outputs of commands in a text, as explain does:
 whoever has a thread, a ticket or an archive of a host gets its fabric.
-
-` + console.SSHHelp + `
+` + texts.Help + console.SSHHelp + `
 ` + console.ExitHelp,
 		Example: "  linerate discover ssh://root@192.0.2.11 ssh://root@192.0.2.12 -o fabric.yaml\n  linerate discover local:\n  linerate discover --from thread.txt -o fabric.yaml",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -111,15 +109,10 @@ func fromTexts(ctx context.Context, con *console.Console, files []string, whose 
 	if err := out.Check("discover:", console.FabricFile); err != nil {
 		return err
 	}
-	all, err := whose.Read(ctx, con, files)
+	hosts, paths, err := whose.States(ctx, con, "discover", files)
 	if err != nil {
 		return err
 	}
-	c, err := texts.Case(con, "discover", all)
-	if err != nil {
-		return err
-	}
-	hosts, paths := hoststate.Hosts(c)
 	if len(hosts) == 0 {
 		return console.BadUsage("discover: no link, route or setting of a host is in it", "paste what `ip -d address`, `cat /proc/net/bonding/*`, `ip route` and `sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem` print")
 	}

@@ -44,6 +44,7 @@ func New(con *console.Console) *cobra.Command {
   linerate explain thread.txt
   ssh nas 'cat /proc/net/bonding/*; ip -s -d link' | linerate explain -
   linerate explain client.txt --host nas=nas.txt --markdown
+  linerate explain sosreport-nas.tar.xz
   linerate explain --live
   linerate explain --live ssh://root@192.0.2.11 --duration 30s`,
 		Args: o.args,

@@ -18,8 +18,7 @@ read, whatever stands around them: a forum post, a ticket, the scroll of a
 terminal, several hosts and a switch in one text. Every value keeps its line;
 lines that mean nothing to linerate are listed, and what would decide is named
 with its command. --host NAME=FILE says whose a file is.
-
-`
+` + texts.Help
 
 // pasteFlags are the flags of explain that are about pasted text.
 type pasteFlags struct {
@@ -40,7 +39,7 @@ func (f *pasteFlags) on() bool { return len(f.Hosts) > 0 || f.markdown }
 // isRecord reports the one file that is a record, or another tool's result that is
 // nothing but that.
 func (f *pasteFlags) isRecord(all []piece.Text) bool {
-	if len(all) != 1 || f.on() {
+	if len(all) != 1 || all[0].Whole() || f.on() {
 		return false
 	}
 	_, foreign := resultfile.Detect(all[0].Bytes)
@@ -89,7 +88,10 @@ type (
 		File string `json:"file"`
 		From int    `json:"from_line"`
 		To   int    `json:"to_line"`
-		Why  string `json:"why"`
+		// Lines is how many of them are not read: of a member of an archive others
+		// between may be.
+		Lines int    `json:"lines_count"`
+		Why   string `json:"why"`
 	}
 	answerJSON struct {
 		Findings []pasted.Finding `json:"findings"`
@@ -108,7 +110,7 @@ func pastedJSON(c piece.Case, a pasted.Answer) answerJSON {
 		out.Read = append(out.Read, readJSON{r.File, r.From, r.To, r.Kind, r.Host})
 	}
 	for _, n := range c.NotRead {
-		out.NotRead = append(out.NotRead, notReadJSON{n.File, n.From, n.To, n.Why})
+		out.NotRead = append(out.NotRead, notReadJSON{n.File, n.From, n.To, n.Count(), n.Why})
 	}
 	return out
 }

@@ -8,20 +8,19 @@ import (
 
 	diagnosehost "github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/internal/cmd/console"
-	"github.com/linerate/linerate/internal/cmd/texts"
-	"github.com/linerate/linerate/internal/evidence/paste/hoststate"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
 )
 
-// isFiles reports arguments that are files with text in them: no fabric, no host.
+// isFiles reports arguments that are files with text in them, archives or directories:
+// no fabric, no host.
 func isFiles(args []string) bool {
 	for _, arg := range args {
 		if arg == "-" {
 			continue
 		}
 		info, err := os.Stat(arg)
-		if err != nil || !info.Mode().IsRegular() || isFabricName(arg) && isFabric(arg) {
+		if err != nil || !info.IsDir() && (!info.Mode().IsRegular() || isFabricName(arg) && isFabric(arg)) {
 			return false
 		}
 	}
@@ -50,15 +49,10 @@ func inspectFiles(ctx context.Context, con *console.Console, files []string, fla
 	if flags.root != "" || flags.capture.file != "" || flags.rate.calibrate {
 		return console.BadUsage("inspect: --root, --capture and --calibrate are about a HOST", "leave them out, or the files")
 	}
-	all, err := flags.whose.Read(ctx, con, files)
+	hosts, paths, err := flags.whose.States(ctx, con, "inspect", files)
 	if err != nil {
 		return err
 	}
-	c, err := texts.Case(con, "inspect", all)
-	if err != nil {
-		return err
-	}
-	hosts, paths := hoststate.Hosts(c)
 	if len(hosts) == 0 {
 		return console.BadUsage("inspect: no link, route or setting of a host is in it", "`linerate explain` says what the load tests in it mean")
 	}

@@ -53,8 +53,7 @@ nats:NAME.
 Of a FILE, or - for standard input, the hosts are shown that the outputs of
 commands in it tell of, as far as they do. What limits a load test in it is
 explain's to say.
-
---capture writes what was read into an archive, for somebody else to look at:
+` + texts.Help + `--capture writes what was read into an archive, for somebody else to look at:
 linerate/host.json, which is what --root shows, and the files of /proc and /sys
 that it was read from. There are no keys, no passwords, no wireless networks
 and no configuration files in it. There are the host's name, its addresses,
@@ -71,7 +70,7 @@ between two network namespaces without names, which end with the program, else
 over loopback.
 
 ` + console.ExitHelp,
-		Example: "  linerate inspect\n  linerate inspect ssh://root@192.0.2.11 --json\n  linerate inspect ssh://root@192.0.2.11 --capture host.tar.gz --anonymous\n  linerate inspect --root host.tar.gz --all\n  linerate inspect thread.txt\n  linerate inspect ssh://root@192.0.2.11 --calibrate",
+		Example: "  linerate inspect\n  linerate inspect ssh://root@192.0.2.11 --json\n  linerate inspect ssh://root@192.0.2.11 --capture host.tar.gz --anonymous\n  linerate inspect --root host.tar.gz --all\n  linerate inspect thread.txt\n  linerate inspect sosreport-nas.tar.xz\n  linerate inspect ssh://root@192.0.2.11 --calibrate",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if several(args) && (flags.root != "" || flags.capture.file != "" || flags.rate.calibrate) {
 				return console.BadUsage(console.CommandName(cmd)+": --root, --capture and --calibrate are about one HOST", "leave them out, or name one HOST")

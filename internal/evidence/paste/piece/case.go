@@ -14,8 +14,12 @@ type Source struct {
 	From, To int
 }
 
-// String is "FILE:LINE" or "FILE:LINE-LINE"; "line LINE" of a nameless text.
+// String is "FILE:LINE" or "FILE:LINE-LINE"; "line LINE" of a nameless text, "FILE"
+// of a whole one.
 func (s Source) String() string {
+	if s.From == 0 {
+		return s.File
+	}
 	at := strconv.Itoa(s.From)
 	if s.To > s.From {
 		at += "-" + strconv.Itoa(s.To)
@@ -50,7 +54,16 @@ type Read struct {
 // NotRead are lines that nobody understood.
 type NotRead struct {
 	Source
-	Why string
+	Why   string
+	Lines int // how many they are where others between them were read; 0 all
+}
+
+// Count is how many lines they are; 0 of what is no lines.
+func (n NotRead) Count() int {
+	if n.Lines > 0 || n.From == 0 {
+		return n.Lines
+	}
+	return n.To - n.From + 1
 }
 
 // Host is one host, or one switch, as far as the text shows it. Facts are by

@@ -35,6 +35,15 @@ var entities = regexp.MustCompile(`&(lt|gt|amp|nbsp|quot|apos|#\d{2,4}|#x[0-9a-f
 var typeset = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2007", " ", "\u2013", "-", "\u2014", "-", "\u2212", "-",
 	"\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, "\u200b", "", "\u200e", "", "\ufeff", "", "\u2028", " ", "\x00", "")
 
+// bareLine is a line of an output that nobody has quoted: without a terminal's
+// colours and blanks at its end.
+func bareLine(s string) string {
+	if strings.IndexByte(s, 0x1b) >= 0 {
+		s = escapes.ReplaceAllString(s, "")
+	}
+	return strings.TrimRight(s, " \t\f\v\x00")
+}
+
 func plainLine(s string) string {
 	if strings.IndexByte(s, 0x1b) >= 0 {
 		s = escapes.ReplaceAllString(s, "")

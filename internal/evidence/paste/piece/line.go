@@ -13,7 +13,14 @@ type Text struct {
 	Name  string
 	Host  string // whose it is, as the user says; "" not said
 	Bytes []byte
+	// Command or Path is what the whole text is known to be the output of, or the file
+	// that it is: a member of an archive. Such a text has no prompts and no markup.
+	Command, Path string
+	First         int // number of its first line where it is part of a file; 0 is 1
 }
+
+// Whole reports a text of which is known what it is.
+func (t Text) Whole() bool { return t.Command != "" || t.Path != "" }
 
 // Line is a line of a text, cleaned, with where it stands: lines count from 1.
 type Line struct {
@@ -85,13 +92,13 @@ func LinesOf(t Text) []Line {
 	if n := len(all); n > 0 && all[n-1] == "" {
 		all = all[:n-1]
 	}
-	out := make([]Line, len(all))
+	out, first := make([]Line, len(all)), max(t.First, 1)
 	for i, line := range all {
 		line = strings.TrimRight(line, "\r")
 		if at := strings.LastIndexByte(line, '\r'); at >= 0 {
 			line = line[at+1:]
 		}
-		out[i] = Line{File: t.Name, Number: i + 1, Text: line}
+		out[i] = Line{File: t.Name, Number: first + i, Text: line}
 	}
 	return out
 }

@@ -83,6 +83,10 @@ func (readers Table) of(s Segment, line string) []*Reader {
 func (readers Table) Read(texts []Text) Case {
 	var c Case
 	for _, t := range texts {
+		if t.Whole() {
+			readers.takeWhole(&c, t)
+			continue
+		}
 		host := t.Host
 		for _, seg := range readers.segments(cleaned(LinesOf(t))) {
 			if (seg.Host != "" || seg.Another) && t.Host == "" {
@@ -94,6 +98,42 @@ func (readers Table) Read(texts []Text) Case {
 	}
 	c.joinNameless()
 	return c
+}
+
+// takeWhole reads a text that is known to be one output. Where readers say that the
+// command is theirs, no other is asked: what a log quotes is no output.
+func (readers Table) takeWhole(c *Case, t Text) {
+	seg := Segment{Host: t.Host, Command: t.Command, Path: t.Path, Lines: LinesOf(t)}
+	for i, l := range seg.Lines {
+		seg.Lines[i].Text = bareLine(l.Text)
+	}
+	asked := readers
+	if own := readers.commanded(Program(t.Command)); len(own) > 0 {
+		asked = own
+	}
+	before := len(c.NotRead)
+	asked.take(c, seg)
+	if len(c.NotRead) <= before {
+		return
+	}
+	// One entry for the text, however its lines lie.
+	one, lines := c.NotRead[before], 0
+	for _, n := range c.NotRead[before:] {
+		one.To, lines = n.To, lines+n.Count()
+	}
+	one.Lines = lines
+	c.NotRead = append(c.NotRead[:before], one)
+}
+
+// commanded are the readers of a program's output; none where nobody says so.
+func (readers Table) commanded(program string) Table {
+	var out Table
+	for _, r := range readers {
+		if program != "" && slices.Contains(r.Commands, program) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // take has each part of a segment read by whoever knows it.
@@ -129,7 +169,7 @@ func (readers Table) take(c *Case, seg Segment) {
 
 // skip notes a line that nobody knows, with its neighbours as one.
 func (c *Case) skip(l Line) {
-	if n := len(c.NotRead); n > 0 && c.NotRead[n-1].File == l.File && c.NotRead[n-1].To+1 >= l.Number-1 && !c.readSince(c.NotRead[n-1].Source) {
+	if n := len(c.NotRead); n > 0 && c.NotRead[n-1].File == l.File && c.NotRead[n-1].Lines == 0 && c.NotRead[n-1].To+1 >= l.Number-1 && !c.readSince(c.NotRead[n-1].Source) {
 		c.NotRead[n-1].To = l.Number
 		return
 	}
