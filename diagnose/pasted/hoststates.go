@@ -2,6 +2,7 @@ package pasted
 
 import (
 	diagnosehost "github.com/linerate/linerate/diagnose/host"
+	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/hoststate"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/predict"
@@ -25,8 +26,8 @@ var limits = map[string]struct {
 
 // hostFindings are what the rules for observed hosts find in the states that the
 // text makes: of use where none of the rules for text knew the question.
-func hostFindings(v *view) {
-	hosts, paths := hoststate.Hosts(*v.c)
+func hostFindings(v *scene.View) {
+	hosts, paths := hoststate.Hosts(*v.C)
 	states := predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: paths}
 	var all []diagnosehost.Finding
 	for _, h := range hosts {
@@ -46,6 +47,6 @@ func hostFindings(v *view) {
 		for i, e := range f.Evidence {
 			evidence[i] = record.Evidence{What: e.What, Value: e.Value, Source: "as read"}
 		}
-		v.add(l.cause, l.sure, v.hostOf(f.Hosts[0]), f.Kind, f.What, f.Remedy, evidence...)
+		v.Add(l.cause, l.sure, v.HostOf(f.Hosts[0]), f.Kind, f.What, f.Remedy, evidence...)
 	}
 }

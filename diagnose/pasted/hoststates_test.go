@@ -3,6 +3,7 @@ package pasted
 import (
 	"testing"
 
+	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
@@ -18,9 +19,9 @@ func TestHostFindings(t *testing.T) {
     link/ether 52:54:00:11:22:01 brd ff:ff:ff:ff:ff:ff
 4: bond0: <BROADCAST,MULTICAST,MASTER,UP,LOWER_UP> mtu 9000 qdisc noqueue state UP mode DEFAULT group default qlen 1000
     link/ether 52:54:00:11:22:01 brd ff:ff:ff:ff:ff:ff
-    bond mode active-backup active_slave eth0 miimon 100
+    bond mode balance-xor xmit_hash_policy layer3+4 miimon 100
 `)}}))
-	if f := a.Findings[0]; f.Cause != record.MTU || f.Confidence >= decided {
+	if f := a.Findings[0]; f.Cause != record.MTU || f.Confidence >= scene.Decided {
 		t.Errorf("%s %.2f: %s", f.Cause, f.Confidence, f.Summary)
 	}
 	if a := Judge(paste.Parse([]piece.Text{{Name: "t", Bytes: []byte("$ ip link show eth0\n2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP\n")}})); a.Findings[0].Cause != record.Unknown {

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/record"
 )
 
 // settles are the outputs that make sure of one cause.
-var settles = map[record.Cause][]Missing{
+var settles = map[record.Cause][]scene.Missing{
 	record.AsymmetricRoute: {{Command: "ip rule; ip route show table all", Why: "whether a rule sends each address's answers by its own interface"}, {Command: "ip route get PEER from ADDRESS", Why: "by which interface the answers leave"}},
 	record.Reordering:      {{Command: "nstat -az | grep -E 'Reorder|DSACK|OFO'", Why: "whether segments arrive out of order (on the receiver: TCPOFOQueue)"}},
 	record.MTU:             {{Command: "ping -M do -s 8972 PEER", Why: "whether full frames pass"}},
@@ -22,14 +23,14 @@ var settles = map[record.Cause][]Missing{
 
 // missing are the outputs that would decide, for whom, the most telling first:
 // those that settle the cause named first, or of none all that help.
-func (v *view) missing() []Missing {
+func missing(v *scene.View) []scene.Missing {
 	first := ""
-	if len(v.hosts) > 0 {
-		first = v.hosts[0].Name
+	if len(v.Hosts) > 0 {
+		first = v.Hosts[0].Name
 	}
-	if len(v.findings) > 0 {
-		best := v.findings[0]
-		for _, f := range v.findings {
+	if len(v.Findings) > 0 {
+		best := v.Findings[0]
+		for _, f := range v.Findings {
 			if f.Confidence > best.Confidence {
 				best = f
 			}
@@ -44,76 +45,76 @@ func (v *view) missing() []Missing {
 			return out
 		}
 	}
-	if own := v.missingOf(); own != nil {
+	if own := missingOf(v); own != nil {
 		return own
 	}
-	var out []Missing
-	for _, h := range v.hosts {
-		if v.mptcp(h) {
-			out = append(out, Missing{Command: "ss -Mtin; ip mptcp endpoint", Host: h.Name, Why: "which MPTCP subflow carries how much over which link"})
+	var out []scene.Missing
+	for _, h := range v.Hosts {
+		if v.MPTCP(h) {
+			out = append(out, scene.Missing{Command: "ss -Mtin; ip mptcp endpoint", Host: h.Name, Why: "which MPTCP subflow carries how much over which link"})
 			break
 		}
 	}
-	for _, h := range v.hosts {
-		if n, _ := events(h, "lacp-no-response"); n > 0 {
-			out = append(out, Missing{Command: "cat /proc/net/bonding/*", Host: h.Name, Why: "as root, some minutes after the start: whether an LACP partner answers"},
-				Missing{Command: "show spanning-tree interface PORT", Host: "the switch", Why: "whether its ports are edge ports (portfast): spanning tree and the slow LACP rate hold a bond down for up to 30 s"})
+	for _, h := range v.Hosts {
+		if n, _ := scene.Events(h, "lacp-no-response"); n > 0 {
+			out = append(out, scene.Missing{Command: "cat /proc/net/bonding/*", Host: h.Name, Why: "as root, some minutes after the start: whether an LACP partner answers"},
+				scene.Missing{Command: "show spanning-tree interface PORT", Host: "the switch", Why: "whether its ports are edge ports (portfast): spanning tree and the slow LACP rate hold a bond down for up to 30 s"})
 			break
 		}
 	}
-	for _, r := range v.c.Runs {
+	for _, r := range v.C.Runs {
 		if r.UDP && r.Datagrams > 0 && r.Lost*50 > r.Datagrams {
-			out = append(out, Missing{Command: "nstat -az | grep Udp; ethtool -S LINK | grep -E 'drop|miss'", Host: r.Server, Why: "on the receiver: whether its sockets (UdpRcvbufErrors, net.core.rmem_max) or its card lost what the test counts as lost; a TCP run beside it tells the path apart from the program"})
+			out = append(out, scene.Missing{Command: "nstat -az | grep Udp; ethtool -S LINK | grep -E 'drop|miss'", Host: r.Server, Why: "on the receiver: whether its sockets (UdpRcvbufErrors, net.core.rmem_max) or its card lost what the test counts as lost; a TCP run beside it tells the path apart from the program"})
 			break
 		}
 	}
-	if len(v.bonds) == 0 && len(v.switches) == 0 {
-		out = append(out, Missing{Command: "cat /proc/net/bonding/*", Host: first, Why: "the mode, the hash policy and which ports carry are not here (as root: the LACP partner too)"})
+	if len(v.Bonds) == 0 && len(v.Switches) == 0 {
+		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/*", Host: first, Why: "the mode, the hash policy and which ports carry are not here (as root: the LACP partner too)"})
 	}
-	for _, b := range v.bonds {
-		if _, runs := b.host.Get("link "+b.name, "mode"); b.mode != "" && !runs {
-			out = append(out, Missing{Command: "cat /proc/net/bonding/" + b.name, Host: b.host.Name, Why: "only the configuration is here: whether it runs so, which ports carry, and the LACP state"})
+	for _, b := range v.Bonds {
+		if _, runs := b.Host.Get("link "+b.Name, "mode"); b.Mode != "" && !runs {
+			out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "only the configuration is here: whether it runs so, which ports carry, and the LACP state"})
 		}
-		if b.mode == "" {
-			out = append(out, Missing{Command: "cat /proc/net/bonding/" + b.name, Host: b.host.Name, Why: "the top is cut: mode and hash policy are not here"})
+		if b.Mode == "" {
+			out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "the top is cut: mode and hash policy are not here"})
 		}
-		if _, _, ok := b.carried("tx"); !ok {
-			out = append(out, Missing{Command: "ip -s link", Host: b.host.Name, Why: "which link carries how much"})
+		if _, _, ok := b.Carried("tx"); !ok {
+			out = append(out, scene.Missing{Command: "ip -s link", Host: b.Host.Name, Why: "which link carries how much"})
 		}
 	}
-	if len(v.c.Runs) == 0 {
-		out = append(out, Missing{Command: "iperf3 -c PEER -P 8 -V", Host: first, Why: "no rate was measured: how much is slow, with how many streams, over which round trip (ping)"})
+	if len(v.C.Runs) == 0 {
+		out = append(out, scene.Missing{Command: "iperf3 -c PEER -P 8 -V", Host: first, Why: "no rate was measured: how much is slow, with how many streams, over which round trip (ping)"})
 	} else {
 		cores := false
-		for _, h := range v.hosts {
+		for _, h := range v.Hosts {
 			cores = cores || len(h.Cores) > 0
 		}
 		if !cores {
-			out = append(out, Missing{Command: "mpstat -P ALL 1 5", Host: first, Why: "whether one core is full while it runs, on both hosts"})
+			out = append(out, scene.Missing{Command: "mpstat -P ALL 1 5", Host: first, Why: "whether one core is full while it runs, on both hosts"})
 		}
-		out = append(out, Missing{Command: "ss -tin", Host: first, Why: "round trip, window and what TCP waits for"})
+		out = append(out, scene.Missing{Command: "ss -tin", Host: first, Why: "round trip, window and what TCP waits for"})
 	}
 	pci := false
-	for _, h := range v.hosts {
+	for _, h := range v.Hosts {
 		for _, bdf := range h.Subjects("pci") {
 			_, told := h.Get("pci "+bdf, "sta_width")
 			pci = pci || told
 		}
 	}
 	if !pci {
-		out = append(out, Missing{Command: "lspci -vv", Host: first, Why: "as root, while it is up: the width of the slot (LnkSta)"})
+		out = append(out, scene.Missing{Command: "lspci -vv", Host: first, Why: "as root, while it is up: the width of the slot (LnkSta)"})
 	}
-	if len(v.switches) == 0 {
-		out = append(out, Missing{Command: "show etherchannel summary; show etherchannel load-balance", Host: "the switch", Why: "which members are bundled, and by what the switch chooses"})
+	if len(v.Switches) == 0 {
+		out = append(out, scene.Missing{Command: "show etherchannel summary; show etherchannel load-balance", Host: "the switch", Why: "which members are bundled, and by what the switch chooses"})
 	}
 	return out[:min(len(out), 5)]
 }
 
 // unknown is the answer where nothing that was read decides.
-func (v *view) unknown(missing []Missing) Finding {
-	f := Finding{Where: "not known from this"}
+func unknown(v *scene.View, missing []scene.Missing) scene.Finding {
+	f := scene.Finding{Where: "not known from this"}
 	f.Cause, f.Confidence = record.Unknown, 0
-	f.Rate = v.best()
+	f.Rate = v.Best()
 	f.Summary = "Unknown: what is here does not show the cause."
 	for _, m := range missing[:min(len(missing), 3)] {
 		f.Remedy += fmt.Sprintf("Run on %s: `%s` (%s). ", m.On(), m.Command, m.Why)
@@ -123,34 +124,34 @@ func (v *view) unknown(missing []Missing) Finding {
 
 // missingOf are the outputs that help on systems without /proc; nil where a Linux host
 // or a switch was read.
-func (v *view) missingOf() (out []Missing) {
+func missingOf(v *scene.View) (out []scene.Missing) {
 	system, host := "", ""
-	for _, h := range v.hosts {
+	for _, h := range v.Hosts {
 		os, ok := h.Get("host", "os")
 		if !ok || system != "" && system != os.Text {
 			return nil
 		}
 		system, host = os.Text, h.Name
 	}
-	if len(v.switches) > 0 || len(v.bonds) > 0 {
+	if len(v.Switches) > 0 || len(v.Bonds) > 0 {
 		return nil
 	}
-	if len(v.c.Runs) == 0 {
-		out = append(out, Missing{Command: "iperf3 -c PEER -P 4, then with -R", Host: host, Why: "what the network alone carries, each way: without disks and SMB"})
+	if len(v.C.Runs) == 0 {
+		out = append(out, scene.Missing{Command: "iperf3 -c PEER -P 4, then with -R", Host: host, Why: "what the network alone carries, each way: without disks and SMB"})
 	}
 	switch system {
 	case "windows":
-		return append(out, Missing{Command: "Get-SmbMultichannelConnection; Get-NetAdapterRss", Host: host, Why: "how many SMB connections there are, over which adapter, and whether RSS is on"},
-			Missing{Command: `Get-Counter '\Processor(*)\% Processor Time'`, Host: host, Why: "whether one core (CPU) is full during the copy"},
-			Missing{Command: "iostat -x 5 or the disk and pool load page", Host: "the server", Why: "whether the disks or the pool are the limit"})
+		return append(out, scene.Missing{Command: "Get-SmbMultichannelConnection; Get-NetAdapterRss", Host: host, Why: "how many SMB connections there are, over which adapter, and whether RSS is on"},
+			scene.Missing{Command: `Get-Counter '\Processor(*)\% Processor Time'`, Host: host, Why: "whether one core (CPU) is full during the copy"},
+			scene.Missing{Command: "iostat -x 5 or the disk and pool load page", Host: "the server", Why: "whether the disks or the pool are the limit"})
 	case "freebsd":
-		return append(out, Missing{Command: "ifconfig -v; netstat -i", Host: host, Why: "lagg's ports and partners, speeds, and errors or drops of each link"},
-			Missing{Command: "top -aSHP", Host: host, Why: "whether one core (CPU) or one interrupt thread is full while it runs"},
-			Missing{Command: "sysctl net.inet.tcp.sendbuf_max net.inet.tcp.recvbuf_max", Host: host, Why: "whether a socket buffer limits a long path (with ping's round trip)"})
+		return append(out, scene.Missing{Command: "ifconfig -v; netstat -i", Host: host, Why: "lagg's ports and partners, speeds, and errors or drops of each link"},
+			scene.Missing{Command: "top -aSHP", Host: host, Why: "whether one core (CPU) or one interrupt thread is full while it runs"},
+			scene.Missing{Command: "sysctl net.inet.tcp.sendbuf_max net.inet.tcp.recvbuf_max", Host: host, Why: "whether a socket buffer limits a long path (with ping's round trip)"})
 	case "esxi":
-		return append(out, Missing{Command: "esxcli network nic list; esxcli network nic stats get -n vmnic0", Host: host, Why: "speeds, drops and errors of each card"},
-			Missing{Command: "esxcli storage nmp device list", Host: host, Why: "for iSCSI: the path selection policy and the working paths"},
-			Missing{Command: "esxtop (n)", Host: host, Why: "which uplink carries which virtual port"})
+		return append(out, scene.Missing{Command: "esxcli network nic list; esxcli network nic stats get -n vmnic0", Host: host, Why: "speeds, drops and errors of each card"},
+			scene.Missing{Command: "esxcli storage nmp device list", Host: host, Why: "for iSCSI: the path selection policy and the working paths"},
+			scene.Missing{Command: "esxtop (n)", Host: host, Why: "which uplink carries which virtual port"})
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -11,37 +12,6 @@ import (
 
 // Line is one line of an answer: Text, which may be wrapped, after Lead.
 type Line struct{ Lead, Text string }
-
-// Headline is a finding's first line: what it says with the cause, the place and how
-// sure that is; of an unknown one what it says.
-func (f Finding) Headline() string {
-	if f.Cause == record.Unknown {
-		return f.Summary
-	}
-	return fmt.Sprintf("%s (%s at %s, confidence %.0f %%)", f.Summary, f.Cause, f.Where, 100*f.Confidence)
-}
-
-// Gain is what the remedy should gain; "" nobody can say.
-func (f Finding) Gain() string {
-	if f.Expected <= 0 {
-		return ""
-	}
-	return "about " + f.Expected.String() + " with several flows"
-}
-
-// String is the command, for whom it is and why.
-func (m Missing) String() string {
-	return fmt.Sprintf("`%s` on %s: %s", m.Command, m.On(), m.Why)
-}
-
-// Ask is what to send next: of a cause that is named but not decided the most telling
-// outputs, three at most. An unknown cause's remedy names them itself.
-func (a Answer) Ask() []Missing {
-	if a.Findings[0].Confidence >= decided || a.Findings[0].Cause == record.Unknown {
-		return nil
-	}
-	return a.Missing[:min(len(a.Missing), 3)]
-}
 
 // ReadText says how many outputs were read, and how many lines were not.
 func ReadText(c piece.Case) string {
@@ -54,7 +24,7 @@ func ReadText(c piece.Case) string {
 
 // Lines is the answer as text: in its first line what limits, then what that rests on.
 // All has every finding, and the lines that were not read with the reason.
-func Lines(c piece.Case, a Answer, all bool) []Line {
+func Lines(c piece.Case, a scene.Answer, all bool) []Line {
 	var out []Line
 	say := func(lead, text string) { out = append(out, Line{lead, text}) }
 	for i, f := range a.Findings {
@@ -108,7 +78,7 @@ func evidenceText(e record.Evidence) string {
 
 // Markdown is the first finding for a forum or a ticket, with the outputs that are
 // missing where it is not decided.
-func Markdown(a Answer) string {
+func Markdown(a scene.Answer) string {
 	var b strings.Builder
 	f := a.Findings[0]
 	fmt.Fprintf(&b, "**%s**\n\n", f.Summary)
@@ -118,7 +88,7 @@ func Markdown(a Answer) string {
 	if f.Remedy != "" {
 		fmt.Fprintf(&b, "\n%s\n", f.Remedy)
 	}
-	if f.Confidence < decided {
+	if f.Confidence < scene.Decided {
 		b.WriteString("\nTo be sure, please post:\n\n")
 		for _, m := range a.Missing {
 			fmt.Fprintf(&b, "- `%s` on %s (%s)\n", m.Command, m.On(), m.Why)

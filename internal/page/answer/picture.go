@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/diagnose/pasted"
+	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/evidence/paste/hoststate"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -142,8 +142,8 @@ func read(l netstate.Link, title string) bool {
 
 func boxOf(h *piece.Host, state netstate.Host, name, below string, links []string) box {
 	b := box{name: name, below: below}
-	sent, _, toldSent := pasted.Shares(h, links, "tx")
-	received, _, toldReceived := pasted.Shares(h, links, "rx")
+	sent, _, toldSent := scene.Shares(h, links, "tx")
+	received, _, toldReceived := scene.Shares(h, links, "rx")
 	for i, link := range links {
 		if i == mostPorts {
 			b.more = len(links) - i

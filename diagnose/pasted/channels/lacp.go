@@ -1,0 +1,297 @@
+package channels
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// lacpSilent: nobody answers LACP on any port.
+func lacpSilent(v *scene.View) {
+	for _, b := range v.Bonds {
+		if b.Mode != "802.3ad" {
+			continue
+		}
+		partner, told := scene.Fact(b.Host, b.Name, "ad_partner_mac")
+		if !told || partner.Text != scene.ZeroMAC {
+			continue
+		}
+		up := 0
+		for _, p := range b.Ports {
+			if !p.Down {
+				up++
+			}
+		}
+		evidence := []record.Evidence{scene.Saw("partner of "+b.Name, "MAC 00:00:00:00:00:00: no LACP partner was heard", partner.Source)}
+		if n, at, ok := scene.Number(b.Host, "link "+b.Name, "ad_num_ports"); ok {
+			evidence = append(evidence, scene.Saw("ports in its aggregator", fmt.Sprintf("%.0f of %d", n, len(b.Ports)), at))
+		}
+		summary := fmt.Sprintf("%s runs 802.3ad, but no partner answers: the switch does not speak LACP on these ports, so that one port alone carries.", b.Name)
+		remedy := "On the switch put these ports into one LACP group (Cisco: `channel-group N mode active`; others: LAG of type LACP, active or passive). Check that all are cabled to that group."
+		sure := 0.85
+		if e, on := staticChannel(v); on {
+			evidence = append(evidence, e)
+			summary = fmt.Sprintf("%s runs 802.3ad (LACP), but the switch's channel is static (mode on) and never sends LACP: the bond finds no partner and one port alone carries.", b.Name)
+			remedy = "On the switch change the members from `mode on` to LACP: `channel-group N mode active`; remove and add the members, for the mode of a channel cannot be changed while it has some."
+			sure = 0.95
+		}
+		for _, p := range b.Ports {
+			if x, ok := scene.Fact(b.Host, p.Name, "speed"); ok && p.Speed == 0 && scene.Contains(x.Text, "unknown") {
+				evidence = append(evidence, scene.Saw("speed of "+p.Name, x.Text, x.Source))
+				summary = fmt.Sprintf("%s runs 802.3ad, but its ports have no speed (unknown, as virtual cards tell it): a port without speed and duplex cannot aggregate, so no LACP partner is accepted.", b.Name)
+				remedy = fmt.Sprintf("Give each port a speed and full duplex: `ethtool -s %s speed 10000 duplex full` (in a VM; keep it in its configuration), or use balance-xor, which needs no LACP.", p.Name)
+				break
+			}
+		}
+		if up < 2 {
+			sure = 0.6
+		}
+		v.Add(record.LACPDown, sure, b.Host, fmt.Sprintf("%s and the switch's ports", b.Name), summary, remedy, evidence...)
+	}
+}
+
+// staticChannel is the evidence of a switch's channel without LACP.
+func staticChannel(v *scene.View) (record.Evidence, bool) {
+	for _, s := range v.Switches {
+		for _, name := range s.Subjects("channel") {
+			p, ok := s.Get("channel "+name, "protocol")
+			if ok && (p.Text == "none" || p.Text == "static" || p.Text == "-") {
+				return scene.Saw("channel "+name+" of "+scene.NameOf(s), "no protocol (mode on): it is static", p.Source), true
+			}
+		}
+		for _, name := range s.Subjects("port") {
+			if m, ok := s.Get("port "+name, "mode"); ok && m.Text == "on" {
+				return scene.Saw("port "+name+" of "+scene.NameOf(s), "channel-group mode on: static", m.Source), true
+			}
+		}
+	}
+	return record.Evidence{}, false
+}
+
+// lacpSplit: ports that are up stand in other aggregators than the one that carries.
+func lacpSplit(v *scene.View) {
+	for _, b := range v.Bonds {
+		if b.Mode != "" && b.Mode != "802.3ad" || len(b.Ports) < 2 {
+			continue
+		}
+		active, _, told := scene.Number(b.Host, "link "+b.Name, "ad_aggregator")
+		ids := make(map[float64][]string)
+		for _, p := range b.Ports {
+			if id, _, ok := scene.Number(b.Host, "link "+p.Name, "aggregator_id"); ok && !p.Down {
+				ids[id] = append(ids[id], p.Name)
+			}
+		}
+		if len(ids) < 2 {
+			continue
+		}
+		if partner, ok := scene.Fact(b.Host, b.Name, "ad_partner_mac"); ok && partner.Text == scene.ZeroMAC {
+			continue // lacpSilent
+		}
+		if !told {
+			for _, id := range slices.Sorted(maps.Keys(ids)) {
+				if len(ids[id]) > len(ids[active]) {
+					active = id
+				}
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(ids)) {
+			if id == active {
+				continue
+			}
+			names := ids[id]
+			slices.Sort(names)
+			for _, p := range names {
+				outside(v, b, p, told)
+			}
+		}
+	}
+}
+
+// outside judges one port that is up and not in the aggregator that carries.
+func outside(v *scene.View, b scene.Bond, name string, told bool) {
+	h := b.Host
+	id, at, _ := scene.Number(h, "link "+name, "aggregator_id")
+	evidence := []record.Evidence{scene.Saw("aggregator of "+name, strconv.Itoa(int(id))+": not the one that carries", at)}
+	summary := fmt.Sprintf("%s is up but outside the LACP group: its aggregator is another than the one of %s that carries, so it moves no traffic.", name, b.Name)
+	remedy := fmt.Sprintf("Compare the switch's port of %s with its neighbour's: the same LACP group, LACP on, the same speed.", name)
+	sure := 0.85
+	if !told {
+		sure = 0.7
+	}
+	_, fastest := b.Speeds()
+	own := scene.SpeedOf(h, name)
+	key, keyAt, keyed := scene.Number(h, "link "+name, "actor_key")
+	mac, macTold := h.Get("link "+name, "partner_system_mac")
+	other, otherTold := scene.Fact(h, b.Name, "ad_partner_mac")
+	partnerKey, pkAt, pkTold := scene.Number(h, "link "+name, "partner_key")
+	activeKey, _, akTold := scene.Number(h, "link "+b.Name, "ad_partner_key")
+	switch {
+	case own > 0 && fastest > own:
+		x, _ := scene.Fact(h, name, "speed")
+		evidence = append(evidence, scene.Saw("speed of "+name, x.Text, x.Source))
+		summary = fmt.Sprintf("%s negotiated %v while its neighbour runs at %v: ports of different speed cannot be in one LACP aggregator, so it stays outside the bundle.", name, own, fastest)
+		remedy = fmt.Sprintf("Replace the cable of %s first (a broken pair gives 100 Mb/s on a gigabit port), then check that both ends negotiate: `ethtool %s`.", name, name)
+		if own >= unit.Gbps { // no cable does that: the ports differ
+			remedy = fmt.Sprintf("Bundle ports of one speed only: set the faster ones to %v as well, or use the faster port alone.", own)
+		}
+		sure = 0.93
+	case keyed && key == 0:
+		evidence = append(evidence, scene.Saw("port key of "+name, "0: it had no speed and duplex when it joined", keyAt))
+		summary = fmt.Sprintf("%s joined %s before its driver knew speed and duplex (port key 0), so it has an aggregator of its own and never hears a partner: LACP is down on it.", name, b.Name)
+		remedy = fmt.Sprintf("Re-enslave it once the link is up: `ip link set %s nomaster && ip link set %s down && ip link set %s master %s`; to keep it, update the driver or kernel, or add the port late (after the link is up).", name, name, name, b.Name)
+		sure = 0.9
+	case macTold && mac.Text == scene.ZeroMAC:
+		evidence = append(evidence, scene.Saw("partner of "+name, "none heard", mac.Source))
+		summary = fmt.Sprintf("%s hears no LACP partner while its neighbour does: the switch's port is not in the LACP group, or its frames do not arrive; the port is outside the bundle.", name)
+		remedy = fmt.Sprintf("On the switch add the port of %s to the same LACP group (`show lacp neighbor`, `show interfaces` of it); then check cable and VLAN.", name)
+		sure = 0.9
+	case macTold && otherTold && mac.Text != other.Text && mac.Text != "" && other.Text != scene.ZeroMAC:
+		evidence = append(evidence, scene.Saw("partner of "+name, mac.Text+", of the others "+other.Text, mac.Source))
+		summary = fmt.Sprintf("The ports of %s end at two switches (partners %s and %s) that are not one LACP system, so that only one group carries; %s is in the other.", b.Name, other.Text, mac.Text, name)
+		remedy = "Join the two switches by MLAG/vPC/stack, or cable all ports to one of them, or use active-backup."
+		sure = 0.93
+	case pkTold && akTold && partnerKey != activeKey:
+		evidence = append(evidence, scene.Saw("group of "+name+" at the switch", fmt.Sprintf("key %.0f, of the others %.0f", partnerKey, activeKey), pkAt))
+		summary = fmt.Sprintf("The switch has %s in another LACP group than the other ports of %s, so that it stays outside the one that carries.", name, b.Name)
+		remedy = fmt.Sprintf("On the switch put the port of %s into the same group as the others.", name)
+		sure = 0.93
+	}
+	if churn, ok := h.Get("link "+name, "partner_churn"); ok && churn.Text == "churned" {
+		evidence = append(evidence, scene.Saw("churn of "+name, "partner churned: it does not get in sync", churn.Source))
+	}
+	if e, ok := v.SwitchPortOut(); ok {
+		evidence = append(evidence, e)
+		sure = min(sure+0.03, 0.96)
+	}
+	v.Add(record.LACPDown, sure, h, name+" of "+b.Name, summary, remedy, evidence...)
+}
+
+// fecMismatch: a port without link whose FEC is another than its neighbour's.
+func fecMismatch(v *scene.View) {
+	for _, b := range v.Bonds {
+		for _, p := range b.Ports {
+			own, ok := scene.Fact(b.Host, p.Name, "fec")
+			if !p.Down || !ok {
+				continue
+			}
+			for _, o := range b.Ports {
+				other, ok := scene.Fact(b.Host, o.Name, "fec")
+				if !ok || o.Down || strings.EqualFold(other.Text, own.Text) {
+					continue
+				}
+				v.Add(record.CardSlot, 0.82, b.Host, p.Name+" of "+b.Name+" (FEC)",
+					fmt.Sprintf("%s has no link and FEC (forward error correction) %s, while %s works with %s: at 25G and more both ends must use the same FEC, or there is no link.", p.Name, own.Text, o.Name, other.Text),
+					fmt.Sprintf("Set the same on both ends: `ethtool --set-fec %s encoding rs` (or auto), and the switch's port likewise.", p.Name),
+					scene.Saw("FEC of "+p.Name, own.Text, own.Source), scene.Saw("FEC of "+o.Name, other.Text, other.Source))
+			}
+		}
+	}
+}
+
+// lacpStates: what a port's state bits, or the switch's word, say where the
+// aggregators do not.
+func lacpStates(v *scene.View) {
+	for _, b := range v.Bonds {
+		if b.Mode != "" && b.Mode != "802.3ad" {
+			continue
+		}
+		for _, p := range b.Ports {
+			actor, at, ok := scene.Number(b.Host, "link "+p.Name, "actor_state")
+			partner, pAt, pOK := scene.Number(b.Host, "link "+p.Name, "partner_state")
+			switch {
+			case p.Down:
+			case ok && int(actor)&scene.StateDefaulted != 0 && some(b, "actor_state", func(s int) bool { return s&scene.StateDefaulted == 0 }):
+				v.Add(record.LACPDown, 0.8, b.Host, p.Name+" of "+b.Name, fmt.Sprintf("%s hears no LACP partner (its state is defaulted) while another port of %s does: it is outside the bundle.", p.Name, b.Name),
+					fmt.Sprintf("Check the switch's port of %s: LACP on and in the same group; then that its frames arrive (`tcpdump -e -i %s ether proto 0x8809`).", p.Name, p.Name),
+					scene.Saw("actor state of "+p.Name, fmt.Sprintf("%.0f: defaulted", actor), at))
+			case pOK && int(partner)&(scene.StateDefaulted|scene.StateExpired) != 0 && ok && int(actor)&scene.StateDefaulted == 0:
+				v.Add(record.LACPDown, 0.75, b.Host, p.Name+" of "+b.Name, fmt.Sprintf("The switch does not hear LACP from %s (its state is %.0f): frames of this port are lost on the way, or the switch asks for a faster rate than it gets.", p.Name, partner),
+					"Set the same LACP rate at both ends, and look at the port's counters on the switch.",
+					scene.Saw("partner state of "+p.Name, fmt.Sprintf("%.0f", partner), pAt))
+			}
+		}
+	}
+	for _, s := range v.Switches {
+		for _, name := range s.Subjects("port") {
+			x, ok := s.Get("port "+name, "bundled")
+			if !ok || x.Text == "yes" || x.Text == "" || x.Text == "no link" || x.Text == "down" {
+				continue
+			}
+			if ch, in := s.Get("port "+name, "channel"); !in || ch.Text == "" {
+				continue
+			}
+			host := ""
+			if d, ok := s.Get("port "+name, "description"); ok {
+				host = " (" + d.Text + ")"
+			}
+			v.Add(record.LACPDown, 0.85, s, fmt.Sprintf("%s %s%s", scene.NameOf(s), name, host),
+				fmt.Sprintf("The switch has %s%s not in the bundle (%s): LACP is not up on it, and the channel carries with its other members only.", name, host, x.Text),
+				fmt.Sprintf("Compare %s with a member that is bundled: LACP (mode active) and the same group, speed, MTU and VLANs on both ends; then the host's port. An ESXi standard switch with IP hash speaks no LACP: it needs a static channel (mode on), or a distributed switch (VDS) with LACP.", name),
+				scene.Saw("port "+name+" of "+scene.NameOf(s), x.Text, x.Source))
+		}
+	}
+}
+
+// some reports a port of the bond whose number of a key is so.
+func some(b scene.Bond, key string, is func(int) bool) bool {
+	return slices.ContainsFunc(b.Ports, func(p scene.Port) bool {
+		n, _, ok := scene.Number(b.Host, "link "+p.Name, key)
+		return ok && is(int(n))
+	})
+}
+
+// teamPorts: a port of a team whose LACP is not current or not selected.
+func teamPorts(v *scene.View) {
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			state := scene.Word(h, name, "lacp_state")
+			x, ok := h.Get("link "+name, "selected")
+			if !ok || x.Text != "no" || scene.Word(h, name, "carrier") == "no" {
+				continue
+			}
+			team := scene.Word(h, name, "master")
+			summary := fmt.Sprintf("Port %s of %s is not selected: its LACP is %s, so that it carries nothing and one port carries all.", name, cmp.Or(team, "the team"), cmp.Or(state, "not up"))
+			remedy := fmt.Sprintf("Make both ends agree on LACP: active on the switch's port of %s, in the same group.", name)
+			evidence := []record.Evidence{scene.Saw(name, "selected: no, state: "+cmp.Or(state, "?"), x.Source)}
+			if fast, ok := h.Get("link "+team, "lacp_rate"); ok && fast.Text == "fast" && (state == "expired" || state == "defaulted") {
+				summary = fmt.Sprintf("Port %s of %s is not selected: its LACP state is %s. The team asks for the fast rate (a frame each second, timeout 3 s), and a switch that sends at its slow rate of 30 s lets it expire.", name, cmp.Or(team, "the team"), state)
+				remedy = fmt.Sprintf("Set the same LACP rate at both ends: the short timeout on the switch's port of %s, or `fast_rate: false` for the team.", name)
+				evidence = append(evidence, scene.Saw("LACP rate of "+team, "fast", fast.Source))
+			}
+			v.Add(record.LACPDown, 0.85, h, team+" port "+name, summary, remedy, evidence...)
+		}
+	}
+}
+
+// useCarrier: a bond that asks drivers for the link's state by ioctl instead of
+// the carrier: with drivers that do not answer that, ports flap or never come up.
+func useCarrier(v *scene.View) {
+	for _, b := range v.Bonds {
+		x, ok := scene.Fact(b.Host, b.Name, "use_carrier")
+		if !ok || x.Text != "0" && strings.ToLower(x.Text) != "off" && strings.ToLower(x.Text) != "false" {
+			continue
+		}
+		sure := 0.6
+		evidence := []record.Evidence{scene.Saw("use_carrier of "+b.Name, x.Text, x.Source)}
+		for _, p := range b.Ports {
+			if n, at, ok := scene.Number(b.Host, "link "+p.Name, "link_failure_count"); ok && n > 3 {
+				evidence = append(evidence, scene.Saw("link failures of "+p.Name, fmt.Sprintf("%.0f", n), at))
+				sure = 0.88
+			}
+		}
+		if n, at := scene.Events(b.Host, "link-down"); n > 3 {
+			evidence = append(evidence, scene.Saw("link failures in the log", strconv.Itoa(n), at))
+			sure = 0.88
+		}
+		v.Add(record.LACPDown, sure, b.Host, b.Name+" (use_carrier 0)",
+			fmt.Sprintf("%s has use_carrier 0: the bond polls each driver by ioctl (MII) instead of its carrier, and drivers that answer late or not at all make its ports flap.", b.Name),
+			scene.SetBond(b.Host, b.Name, "use_carrier", "1"), evidence...)
+	}
+}

@@ -1,0 +1,18 @@
+package channels
+
+import "github.com/linerate/linerate/diagnose/pasted/scene"
+
+// Rules are all there are about bonds, channels and switches. Their order does not matter.
+func Rules() []scene.Rule {
+	return []scene.Rule{
+		noAggregator,
+		blackHole, smallBridge, failoverPaths,
+		otherBundles, evenAdapters,
+		lacpSilent, fecMismatch, lacpSplit, lacpStates, teamPorts, useCarrier,
+		lacpEvents,
+		placedFlows,
+		layer2Hash, oneNextHop, roundRobin, switchHash, fewFlows, multipathHash,
+		perPacket, channelHash, polarised, overrun, peerless,
+		fullLinks, innocent, plainLink, wholeChannel,
+	}
+}

@@ -1,0 +1,416 @@
+package hosts
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/framing"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// slotRate is what a slot carries of packets of 1500 bytes, the worse way; zero for
+// a speed that no generation has.
+func slotRate(gts, width float64) unit.BitRate {
+	if width > 32 {
+		return 0
+	}
+	card := netstate.Card{Generation: predict.PCIeGeneration(gts), Lanes: int(width)}
+	rx, _, _ := predict.CardRate(card, 1514, false)
+	tx, _, _ := predict.CardRate(card, 1514, true)
+	return min(rx, tx)
+}
+
+// slots: a card whose slot gives it fewer or slower lanes than its ports need.
+func slots(v *scene.View) {
+	for _, h := range v.Hosts {
+		for _, bdf := range h.Subjects("pci") {
+			slot(v, h, bdf)
+		}
+	}
+}
+
+func slot(v *scene.View, h *piece.Host, bdf string) {
+	subject := "pci " + bdf
+	speed, _, okSpeed := scene.Number(h, subject, "sta_speed")
+	width, at, okWidth := scene.Number(h, subject, "sta_width")
+	capWidth, _, okCap := scene.Number(h, subject, "cap_width")
+	capSpeed, _, _ := scene.Number(h, subject, "cap_speed")
+	if acs, ok := h.Get(subject, "acs"); ok && (acs.Text == "on" || strings.Contains(acs.Text, "ReqRedir+")) {
+		v.Add(record.CardSlot, 0.72, h, "PCIe bridge "+bdf+" with ACS", fmt.Sprintf("The PCIe bridge %s has ACS on: traffic between devices below it goes up to the root complex and back instead of straight across.", bdf),
+			"Turn ACS off on the bridges where no VM needs it: in the firmware, or `setpci -s "+bdf+" ECAP_ACS+6.w=0000`.", scene.Saw("ACSCtl of "+bdf, acs.Text, acs.Source))
+	}
+	gbps, source, told := scene.Number(h, subject, "available_gbps")
+	if told && (!okSpeed || !okWidth) {
+		at = source
+		transfers, lanes := predict.PCIeSlot(unit.BitRate(gbps) * unit.Gbps)
+		speed, width = transfers, float64(lanes)
+	}
+	rate := slotRate(speed, width)
+	if rate == 0 {
+		return
+	}
+	need, ports := portsOf(v, h, bdf)
+	limited := okCap && width > 0 && width < capWidth || capSpeed > 0 && speed < capSpeed
+	_, downgraded := h.Get(subject, "downgraded")
+	if !limited && !downgraded && !told && (need == 0 || rate >= need) {
+		return
+	}
+	if need > 0 && rate >= need {
+		return
+	}
+	name, _ := h.Get(subject, "name")
+	what := fmt.Sprintf("x%.0f at %g GT/s", width, speed)
+	evidence := []record.Evidence{}
+	if okSpeed && okWidth {
+		evidence = append(evidence, scene.Saw("link of "+bdf, fmt.Sprintf("Speed %gGT/s, width x%.0f", speed, width), at))
+	}
+	if x, ok := h.Get(subject, "cap_width"); ok && limited {
+		evidence = append(evidence, scene.Saw("the card could", fmt.Sprintf("x%s at %g GT/s%s", x.Text, capSpeed, map[bool]string{true: " (downgraded)"}[downgraded]), x.Source))
+	}
+	if x, ok := h.Get(subject, "available_gbps"); ok {
+		evidence = append(evidence, scene.Saw("the driver says", x.Text+" Gb/s of PCIe bandwidth", x.Source))
+	}
+	sure := 0.62
+	if need > 0 {
+		sure = 0.72
+	}
+	for _, seen := range rates(v, h, ports) {
+		if float64(seen) > 0.8*float64(rate) && float64(seen) < 1.25*float64(rate) {
+			evidence = append(evidence, scene.Saw("carried", seen.String(), at))
+			sure = 0.93
+			break
+		}
+	}
+	more := "more lanes (x8)"
+	if width == 1 {
+		more = "more lanes (x4 or wider)"
+	}
+	v.Add(record.CardSlot, sure, h, strings.TrimSpace("PCIe slot "+bdf+" "+strings.Join(ports, ", ")),
+		fmt.Sprintf("The PCIe slot limits %s: %s carries about %v for all ports of the card together, each way.", strings.TrimSpace("the card "+bdf+" "+name.Text), what, rate),
+		fmt.Sprintf("Put the card into a slot with %s, wired as such (the form of the slot says nothing; `lspci -vv` LnkSta does), or take two cards.", more), evidence...)
+}
+
+// portsOf are the links of a card, all its functions, and the sum of their speeds;
+// zero where one is unknown.
+func portsOf(v *scene.View, h *piece.Host, bdf string) (sum unit.BitRate, names []string) {
+	slot, _, _ := strings.Cut(strings.TrimPrefix(bdf, "0000:"), ".")
+	all := true
+	for _, link := range h.Subjects("link") {
+		bus, ok := h.Get("link "+link, "bus")
+		if !ok {
+			continue
+		}
+		own, _, _ := strings.Cut(strings.TrimPrefix(bus.Text, "0000:"), ".")
+		if own != slot {
+			continue
+		}
+		names = append(names, link)
+		speed := scene.SpeedOf(h, link)
+		all = all && speed > 0
+		sum += speed
+	}
+	if !all {
+		sum = 0
+	}
+	return sum, names
+}
+
+// rates are what was carried: runs, and what monitors saw of links.
+func rates(v *scene.View, h *piece.Host, links []string) []unit.BitRate {
+	var out []unit.BitRate
+	for _, r := range v.C.Runs {
+		if r.Rate > 0 {
+			out = append(out, r.Rate)
+		}
+	}
+	if len(links) == 0 {
+		links = h.Subjects("link")
+	}
+	for _, way := range []string{"seen_tx_bps", "seen_rx_bps"} {
+		sum := 0.0
+		for _, l := range links {
+			if scene.Word(h, l, "kind") == "bond" || l == "lo" {
+				continue
+			}
+			n, _, _ := scene.Number(h, "link "+l, way)
+			sum += n
+		}
+		if sum > 0 {
+			out = append(out, unit.BitRate(sum))
+		}
+	}
+	return out
+}
+
+// slowPort: a port that negotiated less than its neighbours, outside of LACP too.
+func slowPort(v *scene.View) {
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			speed := scene.SpeedOf(h, name)
+			if speed == 0 || speed > 100*unit.Mbps || scene.Word(h, name, "state") == "down" {
+				continue
+			}
+			master := scene.Word(h, name, "master")
+			if master == "" || v.HasFinding(record.LACPDown) || !fasterSibling(h, name, master, speed) {
+				continue
+			}
+			x, _ := scene.Fact(h, name, "speed")
+			v.Add(record.LineRate, 0.75, h, name, fmt.Sprintf("%s negotiated %v while another port of %s is faster: a gigabit port does that over a broken pair or an old switch port.", name, speed, master),
+				"Replace its cable, then check that both ends negotiate.", scene.Saw("speed of "+name, x.Text, x.Source))
+		}
+	}
+}
+
+// fasterSibling reports a link with the same master and more speed.
+func fasterSibling(h *piece.Host, name, master string, speed unit.BitRate) bool {
+	for _, other := range h.Subjects("link") {
+		if other != name && scene.Word(h, other, "master") == master && scene.SpeedOf(h, other) > speed {
+			return true
+		}
+	}
+	return false
+}
+
+// badFrames: a port that receives damaged frames.
+func badFrames(v *scene.View) {
+	look := func(h *piece.Host, subject, name string) {
+		if strings.Trim(name, "0123456789/") == "" {
+			name = "port " + name
+		}
+		for _, key := range []string{"rx_crc", "rx_frame", "stat.rx_crc_errors", "rx_errors"} {
+			n, at, ok := scene.Number(h, subject, key)
+			if !ok || n < 100 {
+				continue
+			}
+			if packets, _, ok := scene.Number(h, subject, "rx_packets"); ok && packets > 0 && n/packets < 1e-6 {
+				continue
+			}
+			sure := 0.9
+			if key == "rx_errors" {
+				if crc, _, told := scene.Number(h, subject, "rx_crc"); told && crc == 0 {
+					continue
+				}
+				sure = 0.6
+			}
+			v.Add(record.Congestion, sure, h, name+" of "+scene.NameOf(h),
+				fmt.Sprintf("%s receives damaged frames (%.0f, CRC errors): each is a lost packet, and TCP on that link stays slow.", name, n),
+				fmt.Sprintf("Clean or replace cable, optic (SFP, transceiver) and connector of %s, one at a time, and watch the counter.", name),
+				scene.Saw(strings.TrimPrefix(key, "stat.")+" of "+name, strconv.FormatFloat(n, 'f', -1, 64), at))
+			return
+		}
+		if n, at, ok := scene.Number(h, subject, "rx_bus_overruns"); ok && n > 100 {
+			v.Add(record.CardSlot, 0.85, h, "port "+name+" of "+scene.NameOf(h),
+				fmt.Sprintf("Port %s counts bus overruns (%.0f): the card cannot hand its packets to the host in time, a limit of the hardware of this port.", name, n),
+				"Move the traffic to another port or card, on a wider or other bus; compare its neighbour's counter.", scene.Saw("bus overruns of "+name, strconv.FormatFloat(n, 'f', -1, 64), at))
+		}
+	}
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			look(h, "link "+name, name)
+		}
+	}
+	for _, s := range v.C.Hosts {
+		for _, name := range s.Subjects("port") {
+			look(s, "port "+name, name)
+		}
+	}
+}
+
+// healthyRuns: runs that come to what the links carry.
+func healthyRuns(v *scene.View) {
+	for _, r := range v.C.Runs {
+		ceiling, what := ceiling(v, r)
+		if ceiling == 0 || r.Rate < ceiling*94/100 || r.Rate > ceiling*103/100 {
+			continue
+		}
+		f := v.Add(record.LineRate, 0.86, nil, "none",
+			fmt.Sprintf("Nothing is wrong: %v is line rate of %s (%v of payload at this MTU); the links are full, as they should be.", r.Rate, what, ceiling),
+			"More than that takes more or faster links.", scene.Saw(r.Tool, fmt.Sprintf("%v, %d streams", r.Rate, max(len(r.Streams), 1)), r.Source))
+		f.Ceiling = ceiling
+	}
+}
+
+// ceiling is the payload that a run's links can carry; zero unknown.
+func ceiling(v *scene.View, r piece.Run) (unit.BitRate, string) {
+	for _, b := range v.Bonds {
+		sum, one := b.Speeds()
+		if sum == 0 || r.Client != "" && b.Host.Name != "" && r.Client != b.Host.Name && r.Server != b.Host.Name {
+			continue
+		}
+		mtu := 1500
+		for _, name := range append([]string{b.Name}, portNames(b)...) {
+			if n, _, ok := scene.Number(b.Host, "link "+name, "mtu"); ok {
+				mtu = int(n)
+				break
+			}
+		}
+		payload := func(speed unit.BitRate) unit.BitRate {
+			return framing.LinkPayload(netstate.Link{Speed: speed}, mtu, 0, false)
+		}
+		if b.Mode == "active-backup" {
+			return payload(one), "the one active link of " + b.Name + " (active-backup: the other port is a standby)"
+		}
+		if len(r.Streams) == 1 || len(b.Ports) < 2 {
+			continue // one stream on one link is what a bundle gives; no verdict on the bundle
+		}
+		return payload(sum), fmt.Sprintf("both links of %s (%d links)", b.Name, len(b.Ports)-b.Count(func(p scene.Port) bool { return p.Down }))
+	}
+	return 0, ""
+}
+
+func portNames(b scene.Bond) (out []string) {
+	for _, p := range b.Ports {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// standardSpeeds are those of Ethernet.
+var standardSpeeds = []unit.BitRate{100 * unit.Mbps, unit.Gbps, 2.5 * unit.Gbps, 5 * unit.Gbps, 10 * unit.Gbps, 25 * unit.Gbps, 40 * unit.Gbps, 50 * unit.Gbps, 100 * unit.Gbps, 200 * unit.Gbps, 400 * unit.Gbps}
+
+// singleLinks: a run at the rate of one link, between hosts that show no bundle.
+func singleLinks(v *scene.View) {
+	if len(v.Bonds) > 0 || len(v.Switches) > 0 {
+		return
+	}
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			if scene.Word(h, name, "laggproto") != "" || scene.Word(h, name, "master") != "" {
+				return
+			}
+		}
+		for _, r := range h.Routes {
+			if len(r.Hops) > 1 {
+				return
+			}
+		}
+	}
+	for _, r := range v.C.Runs {
+		for _, h := range v.Hosts {
+			for _, name := range h.Subjects("link") {
+				mtu, at, ok := scene.Number(h, "link "+name, "mtu")
+				if !ok || name == "lo" || !holds(v, h, name, r) {
+					continue
+				}
+				speeds := standardSpeeds
+				if speed := scene.SpeedOf(h, name); speed > 0 {
+					speeds = []unit.BitRate{speed}
+				}
+				for _, speed := range speeds {
+					payload := framing.LinkPayload(netstate.Link{Speed: speed}, int(mtu), 0, false)
+					if r.Rate < payload*985/1000 || r.Rate > payload*1005/1000 {
+						continue
+					}
+					f := v.Add(record.LineRate, 0.82, h, "none",
+						fmt.Sprintf("Nothing is wrong: %v is line rate of %v at MTU %.0f (%v of payload); the link is full, as it should be.", r.Rate, speed, mtu, payload),
+						"More takes a faster link, or more links and several flows.", scene.Saw(r.Tool, r.Rate.String(), r.Source), scene.Saw("MTU of "+name, fmt.Sprintf("%.0f", mtu), at))
+					f.Ceiling = payload
+				}
+			}
+		}
+	}
+}
+
+// holds reports a run whose near address a link has.
+func holds(v *scene.View, h *piece.Host, link string, r piece.Run) bool {
+	for _, a := range scene.Addresses(h) {
+		for _, s := range r.Streams {
+			if a.Link == link && (s.Local.IsValid() && a.Prefix.Addr() == s.Local.Addr() || s.Remote.IsValid() && a.Prefix.Addr() == s.Remote.Addr()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// healthyState: LACP that is whole on a bond whose ports carry alike.
+func healthyState(v *scene.View) {
+	for _, b := range v.Bonds {
+		if b.Mode != "802.3ad" || len(b.Ports) < 2 || b.Policy == "layer2" || len(v.Bonds) > 1 {
+			continue
+		}
+		n, at, ok := scene.Number(b.Host, "link "+b.Name, "ad_num_ports")
+		if !ok || int(n) != len(b.Ports) {
+			continue
+		}
+		parts, from, seen := b.Carried("tx")
+		if !seen {
+			continue
+		}
+		if _, part := scene.Busiest(parts); part > 1.5/float64(len(parts)) {
+			continue
+		}
+		v.Add(scene.Healthy, 0.7, b.Host, "none", fmt.Sprintf("Nothing is wrong with %s: LACP is up on both ends of all %d ports, and all of them carry.", b.Name, len(b.Ports)), "",
+			scene.Saw("ports in the aggregator", fmt.Sprintf("%.0f of %d", n, len(b.Ports)), at), scene.Saw("sent", "alike by all ports", from))
+	}
+}
+
+// wholeLACP: bundles of other systems, and of switches, that are whole.
+func wholeLACP(v *scene.View) {
+	if v.Faulty() {
+		return
+	}
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			kind := scene.Word(h, name, "kind")
+			if kind != "team" && kind != "lagg" && scene.Word(h, name, "laggproto") == "" && kind != "ovs-bond" && scene.Word(h, name, "lacp_status") == "" {
+				continue
+			}
+			wholeBundle(v, h, name)
+		}
+	}
+	for _, s := range v.Switches {
+		up, ports := 0, []string{}
+		var at piece.Source
+		for _, name := range s.Subjects("port") {
+			if x, ok := s.Get("port "+name, "bundled"); ok {
+				if x.Text != "yes" {
+					return
+				}
+				up++
+				ports, at = append(ports, name), x.Source
+			}
+		}
+		if up >= 2 && len(v.Hosts) == 0 && !scene.UnevenChannel(s) {
+			v.Add(scene.Healthy, 0.7, s, "none", fmt.Sprintf("Nothing is wrong here: all %d members (%s) are bundled and in sync, both ends agree.", up, strings.Join(ports, ", ")), "",
+				scene.Saw("members of "+scene.NameOf(s), "all bundled", at))
+		}
+	}
+}
+
+// wholeBundle: every member is in use, or in failover one is and the others wait.
+func wholeBundle(v *scene.View, h *piece.Host, name string) {
+	members, use := 0, 0
+	var at piece.Source
+	for _, link := range h.Subjects("link") {
+		if scene.Word(h, link, "master") != strings.ToLower(name) {
+			continue
+		}
+		members++
+		if x, ok := h.Get("link "+link, "lacp_state"); ok && !strings.Contains(x.Text, "current") {
+			continue // defaulted, expired: no partner
+		}
+		for key, good := range map[string]string{"selected": "yes", "bundled": "yes", "may_enable": "true", "lacp_state": "current", "lagg_flags": "active"} {
+			if x, ok := h.Get("link "+link, key); ok && strings.Contains(strings.ToLower(x.Text), good) {
+				use, at = use+1, x.Source
+				break
+			}
+		}
+	}
+	failover := scene.Word(h, name, "laggproto") == "failover"
+	switch {
+	case members < 2 || use == 0:
+	case failover:
+		v.Add(scene.Healthy, 0.7, h, "none", fmt.Sprintf("Nothing is wrong: %s is a failover lagg: one port (the master) carries, the others are standby, so one link's rate is as it should be.", name), "For the sum of the links use laggproto lacp and a LAG at the switch.",
+			scene.Saw("laggproto of "+name, "failover", at))
+	case use == members:
+		v.Add(scene.Healthy, 0.7, h, "none", fmt.Sprintf("Nothing is wrong with %s: all %d members are selected and in use, LACP is current on both ends.", name, members), "",
+			scene.Saw("members of "+name, "all in use", at))
+	}
+}

@@ -1,0 +1,332 @@
+package hosts
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+const (
+	fullCore = 5.0  // per cent idle: no more than this is full
+	fullTask = 88.0 // per cent of a core: a thread that has no more
+)
+
+// busyCores: cores that are full, and what fills them.
+func busyCores(v *scene.View) {
+	for _, h := range v.Hosts {
+		var full []piece.Core
+		idle, cores := 0, 0
+		single, _, _ := scene.Number(h, "host", "cores")
+		for _, c := range h.Cores {
+			if c.ID == "all" && single != 1 {
+				continue
+			}
+			cores++
+			switch {
+			case c.Idle <= fullCore:
+				full = append(full, c)
+			case c.Idle > 50:
+				idle++
+			}
+		}
+		if len(full) == 0 {
+			continue
+		}
+		soft := 0.0
+		for _, c := range full {
+			soft = max(soft, c.Soft)
+		}
+		worst := full[0]
+		cause := record.SenderCPU
+		if receives(v, h) && !slowSender(v, h) || soft >= 60 && !sends(v, h) {
+			cause = record.ReceiverCPU // receiving is what soft interrupts mostly do
+		}
+		if single == 1 {
+			worst.ID = "0"
+		}
+		e := scene.Saw("core "+worst.ID+" of "+scene.NameOf(h), fmt.Sprintf("%.0f %% idle, %.0f %% soft interrupts", worst.Idle, worst.Soft), worst.Source)
+		if len(full) == cores && cores > 1 {
+			v.Add(cause, 0.88, h, fmt.Sprintf("the %d cores of %s", cores, scene.NameOf(h)),
+				fmt.Sprintf("All %d cores of %s are full (%.0f %% soft interrupts on the busiest): the processor limits, not the links.", cores, scene.NameOf(h), soft),
+				"Use more or faster cores, or less work a packet: larger frames, offloads (GRO, TSO) on, interrupts spread over all cores, a newer platform.", e)
+			continue
+		}
+		where := "core " + worst.ID + " of " + scene.NameOf(h)
+		if program, why, at, ok := heaviest(h); ok && single == 1 {
+			v.Add(cause, 0.88, h, program+" on "+scene.NameOf(h), fmt.Sprintf("The one core (vCPU) of %s is full, most of it %s: the processor is the limit, not the network.", scene.NameOf(h), program),
+				"Use more or faster cores (a larger instance). "+why+".", e, scene.Saw("the heaviest", program, at))
+			continue
+		}
+		sure := 0.8
+		if soft < 60 && !receives(v, h) && !sends(v, h) {
+			sure = 0.72 // which way it works was not read
+		}
+		v.Add(cause, sure, h, where,
+			fmt.Sprintf("One core of %s is full (core %s: %.0f %% soft interrupts) while %d others are idle: one queue, or one single thread, does all the work.", scene.NameOf(h), worst.ID, worst.Soft, idle),
+			"Spread it: more receive queues (`ethtool -L`, multiqueue for a guest) with interrupts on several cores (irqbalance or smp_affinity), RPS where there is one queue only; several processes or threads where a program is the one.", e)
+	}
+}
+
+// receives reports a host that received in the runs of the case.
+func receives(v *scene.View, h *piece.Host) bool {
+	for _, r := range v.C.Runs {
+		if _, to := scene.Sides(r); to != "" && to == h.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// slowSender reports a host that was tested both ways and is slower to send.
+func slowSender(v *scene.View, h *piece.Host) bool {
+	var out, in unit.BitRate
+	for _, r := range v.C.Runs {
+		switch from, to := scene.Sides(r); {
+		case r.Rate == 0 || h.Name == "":
+		case from == h.Name && (out == 0 || r.Rate < out):
+			out = r.Rate
+		case to == h.Name && (in == 0 || r.Rate < in):
+			in = r.Rate
+		}
+	}
+	return out > 0 && in > 0 && out < in
+}
+
+// sends reports a host that sent in the runs of the case, or by its monitors.
+func sends(v *scene.View, h *piece.Host) bool {
+	for _, r := range v.C.Runs {
+		if from, _ := scene.Sides(r); from != "" && from == h.Name {
+			return true
+		}
+	}
+	sent, got := 0.0, 0.0
+	for _, name := range h.Subjects("link") {
+		t, _, _ := scene.Number(h, "link "+name, "seen_tx_bps")
+		r, _, _ := scene.Number(h, "link "+name, "seen_rx_bps")
+		sent, got = max(sent, t), max(got, r)
+	}
+	return sent > 2*got
+}
+
+// threads: programs whose one thread is full, and iperf3 before 3.16, which serves
+// all streams by one.
+func threads(v *scene.View) {
+	for _, h := range v.Hosts {
+		for _, p := range h.Processes {
+			if p.CPU < fullTask {
+				continue
+			}
+			e := scene.Saw(p.Name+" on "+scene.NameOf(h), fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source)
+			switch name := strings.ToLower(p.Name); {
+			case strings.HasPrefix(name, "vhost"):
+				cause, sure := guestWay(v, h)
+				v.Add(cause, sure, h, "the vhost thread of the guest on "+scene.NameOf(h),
+					fmt.Sprintf("The thread %s is full: it carries all of the guest's (VM's) packets of one virtio queue (one thread), and one core is all that it has.", p.Name),
+					"Give the guest's virtio card more queues (multiqueue: queues=N, then `ethtool -L eth0 combined N` in the guest), or pass a card through (SR-IOV).", e)
+			case strings.HasPrefix(name, "iperf3"):
+				threadOf(v, h, 0.93, e)
+			case strings.HasPrefix(name, "ksoftirqd"):
+				v.Add(record.ReceiverCPU, 0.85, h, p.Name+" of "+scene.NameOf(h), fmt.Sprintf("%s is full: one core does the receiving of all packets that its interrupts bring.", p.Name),
+					"Spread the card's queues over cores (`ethtool -L`, irqbalance), GRO on, larger frames.", e)
+			case strings.HasPrefix(name, "ssh") || strings.HasPrefix(name, "scp") || strings.HasPrefix(name, "rsync"):
+				v.Add(record.Application, 0.85, h, p.Name+" on "+scene.NameOf(h), fmt.Sprintf("%s fills one core: the program limits, not the network.", p.Name),
+					"Run several at a time, or one without encryption and compression.", e)
+			}
+		}
+	}
+	for _, r := range v.C.Runs {
+		if r.Tool != "iperf3" || len(r.Streams) < 2 || !before316(r.Version) || r.Rate < 8e9 {
+			continue
+		}
+		h := v.HostOf(r.Client)
+		if h == nil && len(v.Hosts) > 0 {
+			h = v.Hosts[0]
+		}
+		sure := 0.6
+		for _, other := range v.C.Runs {
+			if other.Tool == "iperf2" && other.Rate > r.Rate*13/10 {
+				sure = 0.92
+			}
+		}
+		threadOf(v, h, sure, scene.Saw("iperf3 "+cmp.Or(r.Version, "(version not said)"), fmt.Sprintf("%d streams, %v", len(r.Streams), r.Rate), r.Source))
+	}
+}
+
+// before316 reports an iperf3 whose streams share a thread; a version that is not
+// said may be one.
+func before316(version string) bool {
+	_, minor, ok := strings.Cut(version, ".")
+	if !ok {
+		return false
+	}
+	minor, _, _ = strings.Cut(minor, ".")
+	minor = strings.TrimRight(minor, "+-abcdefghijklmnopqrstuvwxyz")
+	n, err := strconv.Atoi(minor)
+	return err == nil && n < 16
+}
+
+func threadOf(v *scene.View, h *piece.Host, sure float64, e record.Evidence) {
+	v.Add(record.SenderCPU, sure, h, "iperf3 on "+scene.NameOf(h)+" (one thread)",
+		"iperf3 before 3.16 serves all its streams by a single thread: one core is full, and that is what was measured, not the network.",
+		"Use iperf3 3.16 or later (a thread each stream), several iperf3 processes on ports of their own, iperf2, or `linerate measure`.", e)
+}
+
+// offloads: work that the card could do and the host does.
+func offloads(v *scene.View) {
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			if x, ok := h.Get("link "+name, "offload.generic-receive-offload"); ok && x.Text == "off" && len(v.C.Runs)+len(h.Cores)+len(h.Processes) > 0 {
+				sure := 0.6
+				for _, c := range h.Cores {
+					if c.ID != "all" && c.Soft > 60 {
+						sure = 0.9
+					}
+				}
+				v.Add(record.ReceiverCPU, sure, h, name+" (GRO off)",
+					fmt.Sprintf("%s has generic-receive-offload (GRO) off: the receiver's core handles every packet singly, and one core fills.", name),
+					fmt.Sprintf("`ethtool -K %s gro on`; keep it with the link's configuration.", name), scene.Saw("offload of "+name, "generic-receive-offload off", x.Source))
+			}
+			kind := scene.Word(h, name, "kind")
+			x, ok := h.Get("link "+name, "offload.tx-checksum-ip-generic")
+			if ok && x.Text == "on" && (kind == "vxlan" || scene.Contains(name, "vxlan", "flannel", "geneve")) {
+				v.Add(record.CardSlot, 0.75, h, name+" (checksum offload)",
+					fmt.Sprintf("%s hands checksums to the card (tx-checksum-ip-generic on): some kernels and drivers get those of VXLAN packets wrong, and the receiver drops them.", name),
+					fmt.Sprintf("`ethtool -K %s tx-checksum-ip-generic off`; a newer kernel or driver repairs it.", name), scene.Saw("offload of "+name, "tx-checksum-ip-generic on", x.Source))
+			}
+		}
+	}
+}
+
+// idleProgram: a path that carries far more than a program asks of it, and sockets
+// that wait for the program.
+func idleProgram(v *scene.View) {
+	for _, h := range v.Hosts {
+		var waits *piece.Socket
+		for i := range h.Sockets {
+			if s := &h.Sockets[i]; s.Info["app_limited"] != "" && percent(*s, "rwnd_limited") < waitedLong && percent(*s, "sndbuf_limited") < waitedLong {
+				waits = s
+			}
+		}
+		if waits == nil {
+			continue
+		}
+		for _, r := range v.C.Runs {
+			seen := 0.0
+			var at piece.Source
+			for _, name := range h.Subjects("link") {
+				for _, way := range []string{"seen_tx_bps", "seen_rx_bps"} {
+					if n, from, ok := scene.Number(h, "link "+name, way); ok && n > seen {
+						seen, at = n, from
+					}
+				}
+			}
+			if seen == 0 || float64(r.Rate) < 3*seen {
+				continue
+			}
+			v.Add(record.Application, 0.82, h, "the program on "+scene.NameOf(h),
+				fmt.Sprintf("The network is not the limit: it carries %v in a test, and the program asks for %v of it; TCP waits for the program (app_limited).", r.Rate, unit.BitRate(seen)),
+				"Look at the program: its disks, its own limit or concurrency, a lock, one request at a time.",
+				scene.Saw(r.Tool, r.Rate.String(), r.Source), scene.Saw("traffic of the program", unit.BitRate(seen).String(), at), scene.Saw("ss", "app_limited", waits.Source))
+		}
+	}
+}
+
+// guestCards are the names that FreeBSD gives a hypervisor's cards.
+var guestCards = []string{"vtnet", "vmx", "hn", "xn"}
+
+// guest: a virtual card whose one core or thread is full.
+func guest(v *scene.View) {
+	for _, h := range v.Hosts {
+		card := ""
+		for _, name := range h.Subjects("link") {
+			for _, p := range guestCards {
+				if rest, ok := strings.CutPrefix(name, p); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+					card = name
+				}
+			}
+		}
+		if card == "" {
+			continue
+		}
+		for _, p := range h.Processes {
+			if p.CPU < 80 || scene.Contains(p.Name, "idle") {
+				continue
+			}
+			v.Add(record.ReceiverCPU, 0.8, h, card+" in the guest "+scene.NameOf(h),
+				fmt.Sprintf("%s is a virtual card (virtio) of a guest (VM), and one core of the guest is full with its interrupts (%s): that core limits.", card, p.Name),
+				"Give the virtual card more queues, turn its offloads on where the guest's system handles them, or pass a real card through (passthrough, SR-IOV).",
+				scene.Saw(p.Name, fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source))
+			break
+		}
+	}
+}
+
+// networkPrograms are those that move data by one thread a connection, and what
+// makes that dear.
+var networkPrograms = map[string]string{
+	"smbd":    "SMB handles each client in one process; signing and encryption make each byte dear: turn off what policy allows (`server signing`, `smb encrypt`), or use AES-GMAC signing",
+	"ksmbd":   "SMB handles each connection in one thread; signing and encryption make each byte dear",
+	"wg":      "WireGuard encrypts (crypt workers) on this host's cores: more or faster cores, or larger frames",
+	"openvpn": "OpenVPN is one thread: use its kernel module (DCO), WireGuard, or several tunnels",
+	"ssh":     "ssh encrypts in one thread: use a cheaper cipher (aes128-gcm@openssh.com), or several transfers at once",
+	"rsync":   "rsync is one thread: several at once, or without compression",
+	"nfsd":    "more nfsd threads, and several connections (nconnect)",
+	"haproxy": "more threads (nbthread)",
+	"nginx":   "more workers",
+	"squid":   "more workers",
+}
+
+// heaviest is the busiest process that is known to move data, and why it costs.
+func heaviest(h *piece.Host) (name, why string, at piece.Source, ok bool) {
+	most := 30.0
+	for _, p := range h.Processes {
+		low := programName(p.Name)
+		for _, prefix := range slices.Sorted(maps.Keys(networkPrograms)) {
+			if p.CPU > most && (strings.HasPrefix(low, prefix) || strings.Contains(low, "-"+prefix+"-") || strings.Contains(low, prefix+"_")) {
+				name, why, at, ok, most = p.Name, networkPrograms[prefix], p.Source, true, p.CPU
+			}
+		}
+	}
+	return name, why, at, ok
+}
+
+// busyPrograms: a program of the network whose thread is full.
+func busyPrograms(v *scene.View) {
+	for _, h := range v.Hosts {
+		for _, p := range h.Processes {
+			name := programName(p.Name)
+			if p.CPU < fullTask {
+				continue
+			}
+			for _, prefix := range slices.Sorted(maps.Keys(networkPrograms)) {
+				why := networkPrograms[prefix]
+				if !strings.HasPrefix(name, prefix) && !strings.Contains(name, "-"+prefix) && !strings.Contains(name, prefix+"-") && !strings.Contains(name, prefix+"_") {
+					continue
+				}
+				cause := record.SenderCPU
+				if receives(v, h) {
+					cause = record.ReceiverCPU
+				}
+				v.Add(cause, 0.86, h, p.Name+" on "+scene.NameOf(h), fmt.Sprintf("%s fills a core (CPU %.0f %%): that program is the limit, not the network.", p.Name, p.CPU),
+					strings.ToUpper(why[:1])+why[1:]+".", scene.Saw(p.Name, fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source))
+			}
+		}
+	}
+}
+
+// programName is a process's name without its path.
+func programName(s string) string {
+	first, rest, _ := strings.Cut(strings.ToLower(s), " ")
+	if at := strings.LastIndexByte(first, '/'); at >= 0 && at+1 < len(first) && strings.HasPrefix(first, "/") {
+		first = first[at+1:]
+	}
+	return strings.TrimSpace(first + " " + rest)
+}

@@ -1,0 +1,25 @@
+package hosts
+
+import "github.com/linerate/linerate/diagnose/pasted/scene"
+
+// Rules are all there are about hosts, their cards, routes and programs. Their order does not matter.
+func Rules() []scene.Rule {
+	return []scene.Rule{
+		allowances, bursting, outsideCaps, allotted, plainCard, planned,
+		laggOut, busyThreads, sleepingSlot, lostSlot, oneQueue, bsdWindow, mergedForward, evenLagg,
+		slowPort, badFrames, slots, healthyRuns, singleLinks, healthyState, wholeLACP,
+		halfDuplex, smallRing, paused, lossyPath, toolWindow, socketPace,
+		ownLimits, fullDisks, slowBus,
+		policed, filtered, functions, asked, fullConntrack, marked, podLimits,
+		busyCores, threads, offloads, idleProgram, guest, busyPrograms,
+		routerQueues, routerCPU, routerBonds, routerLACP, edgeOffload,
+		secondInterface, cloudFlow, emptyTables, martians, cloudCap,
+		speedStep, downshift, throughTunnel, radio, fullLink, fullSingle, fullClients, fullBundle,
+		oneConnection, syncWrites, sambaChannels,
+		farNode, boundNodes, unscaledAIX, tunnelQueue, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, outOfSync, cardTotal,
+		windows, paced, stalledRuns, smallBuffers,
+		guestCardsEmulated, guestLimits, onePath,
+		standby, nearPath, oneInterface, subflowLimits, backupSubflows, unscaled, reversePath, tunnelFrames, stripped,
+		windowsRSS, windowsTuning, preferredLink, teamFailures,
+	}
+}

@@ -1,0 +1,194 @@
+package hosts
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// windowsRSS: a card of Windows that hands all it receives to one core.
+func windowsRSS(v *scene.View) {
+	for _, h := range v.Hosts {
+		global, _ := h.Get("host", "rss_global")
+		for _, name := range h.Subjects("link") {
+			x, ok := h.Get("link "+name, "rss")
+			if !ok && global.Text == "disabled" && len(h.Subjects("link")) == 1 {
+				x, ok = global, true
+			}
+			if !ok || x.Text != "off" && x.Text != "disabled" || scene.Word(h, name, "state") == "down" {
+				continue
+			}
+			sure := 0.6
+			evidence := []record.Evidence{scene.Saw("RSS of "+name, "disabled", x.Source)}
+			for _, c := range h.Cores {
+				if c.ID != "all" && c.Idle < 10 {
+					evidence = append(evidence, scene.Saw("core "+c.ID, fmt.Sprintf("%.0f %% busy", 100-c.Idle), c.Source))
+					sure = 0.93
+					break
+				}
+			}
+			for _, path := range h.Subjects("smb") {
+				if r, ok := h.Get("smb "+path, "rss"); ok && r.Text == "false" {
+					evidence = append(evidence, scene.Saw("SMB connection", "client not RSS capable: one connection", r.Source))
+					sure = max(sure, 0.84)
+					break
+				}
+			}
+			v.Add(record.ReceiverCPU, sure, h, name+" of "+scene.NameOf(h)+" (RSS off)",
+				fmt.Sprintf("Receive side scaling (RSS) is off on %s: one core (CPU) handles all that the card receives, and SMB opens one connection only. One full core of many is a small part of the total that the task manager shows.", name),
+				fmt.Sprintf("Turn it on: `Enable-NetAdapterRss -Name \"%s\"` (in the adapter's advanced properties: Receive Side Scaling); `netsh interface tcp set global rss=enabled`.", name), evidence...)
+		}
+	}
+}
+
+// windowsTuning: Windows' receive window that does not grow: 64 KiB a round trip.
+func windowsTuning(v *scene.View) {
+	for _, h := range v.Hosts {
+		x, ok := h.Get("host", "autotuning")
+		if !ok || x.Text == "normal" || x.Text == "experimental" || x.Text == "inherited" {
+			continue
+		}
+		trip := roundTrip(v)
+		sure := 0.66
+		summary := fmt.Sprintf("Receive window auto-tuning is %s on %s: its TCP window stays near 64 KiB, so that one connection gets at most 64 KiB in a round trip.", x.Text, scene.NameOf(h))
+		evidence := []record.Evidence{scene.Saw("auto-tuning level", x.Text, x.Source)}
+		if trip >= 1 {
+			allowed := unit.FromBytes(65535, trip/1000)
+			summary += fmt.Sprintf(" Over %.0f ms that is %v.", trip, allowed)
+			sure = 0.7
+			for _, r := range v.C.Runs {
+				n := unit.BitRate(max(len(r.Streams), r.Parallel, 1))
+				each := r.Rate / n
+				if each > allowed*65/100 && each < allowed*115/100 && !r.UDP {
+					evidence = append(evidence, scene.Saw(r.Tool, r.Rate.String(), r.Source))
+					sure = 0.94
+				}
+			}
+		}
+		v.Add(record.ReceiveWindow, sure, h, "the receive window of "+scene.NameOf(h)+" (auto-tuning "+x.Text+")", summary,
+			"Set it back to normal: `netsh interface tcp set global autotuninglevel=normal` (PowerShell: `Set-NetTCPSetting -AutoTuningLevelLocal Normal`); check that no group policy or tuning tool sets it again.", evidence...)
+	}
+}
+
+// isWireless reports a link of a radio, by its facts or its name.
+func isWireless(h *piece.Host, link string) bool {
+	if scene.Word(h, link, "wifi") == "yes" {
+		return true
+	}
+	low := strings.ToLower(link)
+	return strings.HasPrefix(low, "wl") || strings.Contains(low, "wi-fi") || strings.Contains(low, "wifi") || strings.Contains(low, "wlan") || strings.Contains(low, "wireless") ||
+		scene.Contains(scene.Word(h, link, "description"), "wi-fi", "wireless", "802.11")
+}
+
+// preferredLink: two links into the same subnet, of which the system prefers the
+// slower one (a radio) by its metric.
+func preferredLink(v *scene.View) {
+	for _, h := range v.Hosts {
+		all := scene.Addresses(h)
+		for i, a := range all {
+			for _, b := range all[i+1:] {
+				if a.Link != b.Link && a.Prefix.Masked() == b.Prefix.Masked() {
+					preferred(v, h, a.Link, b.Link, a.Prefix.Masked().String())
+				}
+			}
+		}
+		for i, a := range h.Routes {
+			for _, b := range h.Routes[i+1:] {
+				if a.Dst == b.Dst && a.Link != b.Link && a.Link != "" && b.Link != "" && a.Table == b.Table && a.Metric != b.Metric && (a.Dst.Bits() == 0 || !a.Gateway.IsValid()) {
+					first, second := a, b
+					if b.Metric < a.Metric {
+						first, second = b, a
+					}
+					if isWireless(h, first.Link) && !isWireless(h, second.Link) {
+						overRadio(v, h, first.Link, second.Link, fmt.Sprintf("metric %d against %d", first.Metric, second.Metric), first.Source, 0.82)
+					}
+				}
+			}
+		}
+	}
+}
+
+func preferred(v *scene.View, h *piece.Host, a, b, subnet string) {
+	am, at, aok := scene.Number(h, "link "+a, "metric")
+	bm, bt, bok := scene.Number(h, "link "+b, "metric")
+	chosen, told := h.Get("host", "chosen_link")
+	first, second, from, said := a, b, at, ""
+	switch {
+	case aok && bok && am != bm:
+		said = fmt.Sprintf("metric %.0f against %.0f", min(am, bm), max(am, bm))
+		if bm < am {
+			first, second, from = b, a, bt
+		}
+	case told && (chosen.Text == a || chosen.Text == b):
+		said, from = "the route chosen", chosen.Source
+		if chosen.Text == b {
+			first, second = b, a
+		}
+	default:
+		return
+	}
+	fast, slow := scene.SpeedOf(h, second), scene.SpeedOf(h, first)
+	switch {
+	case isWireless(h, first) && !isWireless(h, second):
+		overRadio(v, h, first, second, said+", both in "+subnet, from, 0.9)
+	case fast > slow && slow > 0:
+		v.Add(record.AsymmetricRoute, 0.86, h, fmt.Sprintf("%s is preferred to %s", first, second),
+			fmt.Sprintf("%s and %s are both in %s, and %s prefers %s (%s), the slower one (%v against %v).", first, second, subnet, scene.NameOf(h), first, said, slow, fast),
+			metricRemedy(h, first, second), scene.Saw("interface metric", said, from))
+	}
+}
+
+func overRadio(v *scene.View, h *piece.Host, radio, wire, said string, at piece.Source, sure float64) {
+	if scene.Word(h, wire, "carrier") == "no" || scene.Word(h, wire, "state") == "down" {
+		return
+	}
+	evidence := []record.Evidence{scene.Saw("interface metric", said, at)}
+	if x, ok := h.Get("host", "chosen_link"); ok && x.Text == radio {
+		evidence = append(evidence, scene.Saw("route chosen", "by "+radio, x.Source))
+	}
+	if x, ok := h.Get("host", "smb_multichannel"); ok && x.Text == "false" {
+		evidence = append(evidence, scene.Saw("SMB multichannel", "off: SMB cannot add the other adapter by itself", x.Source))
+	}
+	v.Add(record.AsymmetricRoute, sure, h, fmt.Sprintf("%s is preferred to %s", radio, wire),
+		fmt.Sprintf("%s sends by Wi-Fi (%s) although the cable (%s) leads to the same network: the interface metric of %s is the lower one (%s), and a lower metric wins, whatever the speeds are.", scene.NameOf(h), radio, wire, radio, said),
+		metricRemedy(h, radio, wire), evidence...)
+}
+
+func metricRemedy(h *piece.Host, first, second string) string {
+	if system, _ := h.Get("host", "os"); system.Text == "windows" {
+		return fmt.Sprintf("Give the wired adapter the lower metric: `Set-NetIPInterface -InterfaceAlias \"%s\" -InterfaceMetric 5` (or -AutomaticMetric Enabled on both), and turn SMB multichannel on; or disconnect %s.", second, first)
+	}
+	return fmt.Sprintf("Give the wired link the lower metric (`nmcli connection modify NAME ipv4.route-metric 50` for %s), or disconnect %s.", second, first)
+}
+
+// teamFailures: members of a Windows team that say why they do not carry.
+func teamFailures(v *scene.View) {
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			x, ok := h.Get("link "+name, "failure")
+			if !ok || x.Text == "NoFailure" || x.Text == "AdministrativeDecision" || x.Text == "" {
+				continue
+			}
+			team := scene.Word(h, name, "master")
+			evidence := []record.Evidence{scene.Saw("failure of "+name, x.Text, x.Source)}
+			switch {
+			case strings.Contains(x.Text, "Lacp"):
+				port := ""
+				if e, ok := v.SwitchPortOut(); ok {
+					evidence = append(evidence, e)
+					port = " (" + e.What + " is the group's member that is not in the bundle: perhaps the cable is in another port)"
+				}
+				v.Add(record.LACPDown, 0.93, h, name+" of team "+team,
+					fmt.Sprintf("%s of the team %s has failed LACP (%s): the switch's port at the other end is not in the same LACP group, or does not speak LACP%s.", name, team, x.Text, port),
+					fmt.Sprintf("On the switch put the port that %s is plugged into in the LACP group of its neighbour, or move the cable to the group's port.", name), evidence...)
+			case strings.Contains(x.Text, "Disconnected") || strings.Contains(x.Text, "Media"):
+				v.Add(record.LACPDown, 0.7, h, name+" of team "+team, fmt.Sprintf("%s of the team %s has no link (%s): the team carries with the others only.", name, team, x.Text),
+					"Check its cable and the switch's port.", evidence...)
+			}
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package scene
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// Own is an address of a link.
+type Own struct {
+	Link   string
+	Prefix netip.Prefix
+	At     piece.Source
+}
+
+// Addresses are those of a host's links that are no bond's ports, IPv4's.
+func Addresses(h *piece.Host) []Own {
+	var out []Own
+	for _, link := range h.Subjects("link") {
+		for _, key := range h.Keys("link " + link) {
+			text, ok := strings.CutPrefix(key, "address ")
+			if !ok || link == "lo" {
+				continue
+			}
+			p, err := netip.ParsePrefix(text)
+			if err != nil || !p.Addr().Is4() || p.Addr().IsLoopback() || p.Addr().IsLinkLocalUnicast() {
+				continue
+			}
+			x, _ := h.Get("link "+link, key)
+			out = append(out, Own{Link: link, Prefix: p, At: x.Source})
+		}
+	}
+	return out
+}
+
+// Physical reports a link by whose name it is a card's: no bond, bridge or tunnel.
+func Physical(link string) bool {
+	for _, p := range []string{"docker", "veth", "br-", "virbr", "cni", "tap", "tun", "wg", "vxlan", "flannel", "cali", "dummy", "bond"} {
+		if strings.HasPrefix(link, p) {
+			return false
+		}
+	}
+	return true
+}
