@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -18,13 +17,13 @@ var Bridges = piece.Reader{
 	Read: reading(readBridges),
 }
 
-var brRow = regexp.MustCompile(`^([\w.-]+)\s+([0-9a-f]{4}\.[0-9a-f]{12})\s+(yes|no)(?:\s+([\w.@-]+))?$`)
+var brRow = piece.Compile(`^([\w.-]+)\s+([0-9a-f]{4}\.[0-9a-f]{12})\s+(yes|no)(?:\s+([\w.@-]+))?$`)
 
-var brPort = regexp.MustCompile(`^\s+([\w.@-]+)$`)
+var brPort = piece.Compile(`^\s+([\w.@-]+)$`)
 
-var bridgeLink = regexp.MustCompile(`^\d+: ([\w.-]+)(?:@\S+)?(?:: state| state|:).*\bmaster (\S+) state (\w+)`)
+var bridgeLink = piece.Compile(`^\d+: ([\w.-]+)(?:@\S+)?(?:: state| state|:).*\bmaster (\S+) state (\w+)`)
 
-var vlanRow = regexp.MustCompile(`^([\w.-]+)?\s+(\d+(?:-\d+)?)((?: PVID| Egress Untagged| untagged)*)$`)
+var vlanRow = piece.Compile(`^([\w.-]+)?\s+(\d+(?:-\d+)?)((?: PVID| Egress Untagged| untagged)*)$`)
 
 func readBridges(s *sink, lines []piece.Line) (read int) {
 	bridge, vlans, port := "", false, ""

@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +85,7 @@ func (s *sink) namedOption(link string, f bondopt.Format, key, value string, l p
 	return true
 }
 
-var timeSpan = regexp.MustCompile(`^(\d+(?:\.\d+)?) ?(us|ms|msec|s|sec|seconds?)?$`)
+var timeSpan = piece.Compile(`^(\d+(?:\.\d+)?) ?(us|ms|msec|s|sec|seconds?)?$`)
 
 // milliseconds is a time of systemd's or netplan's as a number of milliseconds: a
 // bare number is seconds in units, milliseconds elsewhere.

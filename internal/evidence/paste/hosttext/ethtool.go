@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -24,15 +23,15 @@ var Ethtool = piece.Reader{
 	Read: reading(readEthtool),
 }
 
-var ethHead = regexp.MustCompile(`^\s*(Settings|Features|Offload parameters|Ring parameters|Channel parameters|Coalesce parameters|Pause parameters|FEC parameters|Time stamping parameters|Private flags|EEE [Ss]ettings|RX flow hash indirection table|Module parameters) for ([\w.@-]+)(?: with (\d+) RX ring\(s\))?:?$`)
+var ethHead = piece.Compile(`^\s*(Settings|Features|Offload parameters|Ring parameters|Channel parameters|Coalesce parameters|Pause parameters|FEC parameters|Time stamping parameters|Private flags|EEE [Ss]ettings|RX flow hash indirection table|Module parameters) for ([\w.@-]+)(?: with (\d+) RX ring\(s\))?:?$`)
 
-var ethSpeed = regexp.MustCompile(`^\s*Speed: (\d+Mb/s|Unknown!)`)
+var ethSpeed = piece.Compile(`^\s*Speed: (\d+Mb/s|Unknown!)`)
 
-var ethLink = regexp.MustCompile(`^\s*Link detected: (yes|no)\b`)
+var ethLink = piece.Compile(`^\s*Link detected: (yes|no)\b`)
 
-var ethLine = regexp.MustCompile(`^\s*[\[\w][^:]{0,60}(?:\]: [^:]+)?:(\s|$)|^\s*(netlink error|Cannot )`)
+var ethLine = piece.Compile(`^\s*[\[\w][^:]{0,60}(?:\]: [^:]+)?:(\s|$)|^\s*(netlink error|Cannot )`)
 
-var ethModes = regexp.MustCompile(`(\d+)base`)
+var ethModes = piece.Compile(`(\d+)base`)
 
 // settings are lines that ethtool prints of a link, and of its driver.
 var settings = map[string]string{"Port": "port", "Auto-negotiation": "autoneg", "Transceiver": "transceiver", "Lanes": "lanes", "driver": "driver",

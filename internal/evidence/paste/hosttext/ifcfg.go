@@ -2,7 +2,6 @@ package hosttext
 
 import (
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -22,15 +21,15 @@ var Ifcfg = piece.Reader{
 	Read: reading(readIfcfg),
 }
 
-var ifcfgLine = regexp.MustCompile(`^\s*(DEVICE|BONDING_OPTS|BONDING_MASTER|BONDING_MODULE_OPTS|BONDING_SLAVE_?\d+|ONBOOT|BOOTPROTO|STARTMODE|TEAM_CONFIG|TEAM_MASTER|DEVICETYPE|NM_CONTROLLED|IPADDR\d*|PREFIX\d*|ETHERDEVICE)=|^\s*(ifconfig_[\w.]+|cloned_interfaces|defaultrouter|create_args_\w+)=`)
+var ifcfgLine = piece.Compile(`^\s*(DEVICE|BONDING_OPTS|BONDING_MASTER|BONDING_MODULE_OPTS|BONDING_SLAVE_?\d+|ONBOOT|BOOTPROTO|STARTMODE|TEAM_CONFIG|TEAM_MASTER|DEVICETYPE|NM_CONTROLLED|IPADDR\d*|PREFIX\d*|ETHERDEVICE)=|^\s*(ifconfig_[\w.]+|cloned_interfaces|defaultrouter|create_args_\w+)=`)
 
-var ifcfgFile = regexp.MustCompile(`ifcfg-([\w.@-]+)|rc\.conf`)
+var ifcfgFile = piece.Compile(`ifcfg-([\w.@-]+)|rc\.conf`)
 
-var assignment = regexp.MustCompile(`^\s*(?:export )?[A-Za-z_]\w*=`)
+var assignment = piece.Compile(`^\s*(?:export )?[A-Za-z_]\w*=`)
 
-var slaveNo = regexp.MustCompile(`^BONDING_SLAVE_?\d+$`)
+var slaveNo = piece.Compile(`^BONDING_SLAVE_?\d+$`)
 
-var addressNo = regexp.MustCompile(`^IPADDR_?(\w*)$`)
+var addressNo = piece.Compile(`^IPADDR_?(\w*)$`)
 
 func readIfcfg(s *sink, lines []piece.Line) (read int) {
 	type pair struct {

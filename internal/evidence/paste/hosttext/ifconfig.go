@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,37 +22,37 @@ var Ifconfig = piece.Reader{
 	Read: reading(readIfconfig),
 }
 
-var ifNew = regexp.MustCompile(`^\s*([\w.:@-]+?): flags=([0-9a-fA-F]+)(?:<([^>]*)>)?(.*)$`)
+var ifNew = piece.Compile(`^\s*([\w.:@-]+?): flags=([0-9a-fA-F]+)(?:<([^>]*)>)?(.*)$`)
 
-var ifOld = regexp.MustCompile(`^\s*([\w.:@-]+)\s+\S[^:]*:(Ethernet|Local|InfiniBand|\S+)\s.*?([0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5})?\s*$`)
+var ifOld = piece.Compile(`^\s*([\w.:@-]+)\s+\S[^:]*:(Ethernet|Local|InfiniBand|\S+)\s.*?([0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5})?\s*$`)
 
-var laggLine = regexp.MustCompile(`^\s*(?:laggproto (\w+)|laggport: (\S+) flags=([0-9a-f]+))`)
+var laggLine = piece.Compile(`^\s*(?:laggproto (\w+)|laggport: (\S+) flags=([0-9a-f]+))`)
 
-var ifDetailLine = regexp.MustCompile(`^\s*(?:media:|status:|options=|ether |inet |description:|laggproto |RX |TX )`)
+var ifDetailLine = piece.Compile(`^\s*(?:media:|status:|options=|ether |inet |description:|laggproto |RX |TX )`)
 
-var laggState = regexp.MustCompile(` state=([0-9a-f]+)<`)
+var laggState = piece.Compile(` state=([0-9a-f]+)<`)
 
-var oldCount = regexp.MustCompile(`^([RT]X)[ -]\S+:(\d+) \S+:(\d+) \S+:(\d+) \S+:(\d+) \S+:(\d+)`)
+var oldCount = piece.Compile(`^([RT]X)[ -]\S+:(\d+) \S+:(\d+) \S+:(\d+) \S+:(\d+) \S+:(\d+)`)
 
-var oldBytes = regexp.MustCompile(`RX \S+?:\s*(\d+) \(.*TX \S+?:\s*(\d+)`)
+var oldBytes = piece.Compile(`RX \S+?:\s*(\d+) \(.*TX \S+?:\s*(\d+)`)
 
-var newCount = regexp.MustCompile(`^([RT]X) packets (\d+)\s+bytes (\d+)`)
+var newCount = piece.Compile(`^([RT]X) packets (\d+)\s+bytes (\d+)`)
 
-var newError = regexp.MustCompile(`^([RT]X) errors (\d+)\s+dropped (\d+)\s+overruns (\d+)\s+(?:frame|carrier) (\d+)`)
+var newError = piece.Compile(`^([RT]X) errors (\d+)\s+dropped (\d+)\s+overruns (\d+)\s+(?:frame|carrier) (\d+)`)
 
-var oldMTU = regexp.MustCompile(`\bMTU:\s*(\d+)`)
+var oldMTU = piece.Compile(`\bMTU:\s*(\d+)`)
 
-var oldInet = regexp.MustCompile(`^inet \S+?:\s*([\d.]+).*?(?:\S+:([\d.]+))?$`)
+var oldInet = piece.Compile(`^inet \S+?:\s*([\d.]+).*?(?:\S+:([\d.]+))?$`)
 
-var oldInet6 = regexp.MustCompile(`^inet6 [^:]*:\s*([0-9a-fA-F:]+/\d+)`)
+var oldInet6 = piece.Compile(`^inet6 [^:]*:\s*([0-9a-fA-F:]+/\d+)`)
 
-var newInet = regexp.MustCompile(`^inet ([\d.]+)(?:/(\d+))?(?:.*netmask (\S+))?`)
+var newInet = piece.Compile(`^inet ([\d.]+)(?:/(\d+))?(?:.*netmask (\S+))?`)
 
-var newInet6 = regexp.MustCompile(`^inet6 ([0-9a-fA-F:]+)(?:%\S+)?(?:/(\d+))?\s*(?:prefixlen (\d+))?`)
+var newInet6 = piece.Compile(`^inet6 ([0-9a-fA-F:]+)(?:%\S+)?(?:/(\d+))?\s*(?:prefixlen (\d+))?`)
 
-var ifMTU = regexp.MustCompile(`\bmtu (\d+)`)
+var ifMTU = piece.Compile(`\bmtu (\d+)`)
 
-var mediaBy = regexp.MustCompile(`(?i)\b(\d+(?:\.\d+)?)(G?)base`)
+var mediaBy = piece.Compile(`(?i)\b(\d+(?:\.\d+)?)(G?)base`)
 
 var ifWords = piece.Words(`inet inet6 ether RX TX UP media: status: laggproto laggport: options= nd6 groups: collisions: txqueuelen description: vlan: member:
 		hwaddr lladdr loop unspec lagg Interrupt: device Memory: id root groups active flapping plugged: supported drivername:`)

@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -20,7 +19,7 @@ var Ifupdown = piece.Reader{
 	Read: reading(readIfupdown),
 }
 
-var stanza = regexp.MustCompile(`^\s*(?:iface [\w.:@-]+(?: inet6?\b| can\b|\s*$)|auto [\w.:@-]+(?: [\w.:@-]+)*\s*$|allow-[\w-]+ [\w.@-]+(?: [\w.@-]+)*\s*$|source(?:-directory)? /|mapping [\w*]+\s*$)`)
+var stanza = piece.Compile(`^\s*(?:iface [\w.:@-]+(?: inet6?\b| can\b|\s*$)|auto [\w.:@-]+(?: [\w.:@-]+)*\s*$|allow-[\w-]+ [\w.@-]+(?: [\w.@-]+)*\s*$|source(?:-directory)? /|mapping [\w*]+\s*$)`)
 
 var ifOptions = piece.Words(`address netmask gateway mtu up down pre-up post-up pre-down post-down slaves network broadcast hwaddress metric pointopoint
 		method txqueuelen inherits accept_ra autoconf dad-attempts scope privext vlan-raw-device vlan-id vlan_raw_device alias link-speed link-duplex
@@ -28,9 +27,9 @@ var ifOptions = piece.Words(`address netmask gateway mtu up down pre-up post-up 
 
 var ifPrefixes = []string{"bond-", "bond_", "bridge-", "bridge_", "ovs_", "ovs-", "dns-", "vlan-", "vxlan-", "hardware-", "ethtool-", "mstpctl-", "lacp-", "auto-"}
 
-var sysfsEcho = regexp.MustCompile(`echo\s+["']?([\w.+ -]+?)["']?\s*>\s*/sys/class/net/([^/\s]+)/bonding/(\w+)`)
+var sysfsEcho = piece.Compile(`echo\s+["']?([\w.+ -]+?)["']?\s*>\s*/sys/class/net/([^/\s]+)/bonding/(\w+)`)
 
-var ovsOption = regexp.MustCompile(`([\w:-]+)=("[^"]*"|\S+)`)
+var ovsOption = piece.Compile(`([\w:-]+)=("[^"]*"|\S+)`)
 
 // ifOption reports an option of a stanza.
 func ifOption(f []string) bool {

@@ -2,7 +2,6 @@ package hosttext
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -69,15 +68,15 @@ var IPBrief = piece.Reader{
 	}),
 }
 
-var ipHead = regexp.MustCompile(`^\s*(\d{1,6}):\s+([^\s:@]+)(?:@([^\s:]+))?:\s+(<[^>]*>)?\s*(.*\bmtu\s+\d+.*)$`)
+var ipHead = piece.Compile(`^\s*(\d{1,6}):\s+([^\s:@]+)(?:@([^\s:]+))?:\s+(<[^>]*>)?\s*(.*\bmtu\s+\d+.*)$`)
 
-var ipOneLine = regexp.MustCompile(`^\s*\d{1,6}:\s+([^\s:@]+)(?:@\S+)?\s+(inet6?)\s+(\S+)(.*)$`)
+var ipOneLine = piece.Compile(`^\s*\d{1,6}:\s+([^\s:@]+)(?:@\S+)?\s+(inet6?)\s+(\S+)(.*)$`)
 
-var ipSub = regexp.MustCompile(`^\s*(link/\w+|bond mode |bond_slave |inet6? \S+[/ ]|alias |vlan protocol |bridge_slave |team_slave|RX: +bytes|TX: +bytes|[RT]X errors: |valid_lft |altname |permaddr |vxlan id |parentbus )`)
+var ipSub = piece.Compile(`^\s*(link/\w+|bond mode |bond_slave |inet6? \S+[/ ]|alias |vlan protocol |bridge_slave |team_slave|RX: +bytes|TX: +bytes|[RT]X errors: |valid_lft |altname |permaddr |vxlan id |parentbus )`)
 
-var ipState = regexp.MustCompile(`^(\S+)\s+(UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT|TESTING|NOTPRESENT)(?:\s+(.*))?$`)
+var ipState = piece.Compile(`^(\S+)\s+(UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT|TESTING|NOTPRESENT)(?:\s+(.*))?$`)
 
-var macShape = regexp.MustCompile(`^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$`)
+var macShape = piece.Compile(`^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$`)
 
 func readIPLink(s *sink, lines []piece.Line) (read int) {
 	subject := ""

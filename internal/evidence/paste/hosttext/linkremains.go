@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -42,11 +41,11 @@ var LinkRemains = piece.Reader{
 	}),
 }
 
-var remainsHead = regexp.MustCompile(`^\s+[RT]X:\s+bytes\s+packets\s`)
+var remainsHead = piece.Compile(`^\s+[RT]X:\s+bytes\s+packets\s`)
 
-var remainsMTU = regexp.MustCompile(`^([A-Za-z][\w.-]*?)(?:@\S+?)?: mtu (\d+)$`)
+var remainsMTU = piece.Compile(`^([A-Za-z][\w.-]*?)(?:@\S+?)?: mtu (\d+)$`)
 
-var shortCount = regexp.MustCompile(`^(\d+(?:\.\d+)?)([KMGTPE])i?$`)
+var shortCount = piece.Compile(`^(\d+(?:\.\d+)?)([KMGTPE])i?$`)
 
 // countText is a counter as digits: `ip -h` prints 91.2T; "" no counter.
 func countText(text string) string {
@@ -83,7 +82,7 @@ var BondStates = piece.Reader{
 				link = m[1]
 				return true
 			}
-			for _, shape := range []*regexp.Regexp{wickedBond, networkdMode} {
+			for _, shape := range []piece.Pattern{wickedBond, networkdMode} {
 				if m := shape.FindStringSubmatch(l.Text); m != nil && link != "" {
 					s.Set("link "+link, "kind", "bond", l)
 					s.Set("link "+link, "mode", m[1], l)
@@ -95,11 +94,11 @@ var BondStates = piece.Reader{
 	}),
 }
 
-var wickedHead = regexp.MustCompile(`^([A-Za-z][\w.-]*)\s+(?:up|down|device-\S+|setup-\S+|no-device)$`)
+var wickedHead = piece.Compile(`^([A-Za-z][\w.-]*)\s+(?:up|down|device-\S+|setup-\S+|no-device)$`)
 
-var wickedBond = regexp.MustCompile(`^\s+type:\s+bond, mode ([a-z0-9.-]+)`)
+var wickedBond = piece.Compile(`^\s+type:\s+bond, mode ([a-z0-9.-]+)`)
 
-var networkdMode = regexp.MustCompile(`^\s+Mode: (balance-rr|active-backup|balance-xor|broadcast|802\.3ad|balance-tlb|balance-alb)\b`)
+var networkdMode = piece.Compile(`^\s+Mode: (balance-rr|active-backup|balance-xor|broadcast|802\.3ad|balance-tlb|balance-alb)\b`)
 
 // FunctionRates reads the virtual functions below a link of `ip link`, which may be
 // held to a rate.
@@ -132,9 +131,9 @@ var FunctionRates = piece.Reader{
 	}),
 }
 
-var functionRow = regexp.MustCompile(`^\s+vf (\d+)\s+(?:link/ether|MAC) ([0-9a-f]{2}(?::[0-9a-f]{2}){5})`)
+var functionRow = piece.Compile(`^\s+vf (\d+)\s+(?:link/ether|MAC) ([0-9a-f]{2}(?::[0-9a-f]{2}){5})`)
 
-var functionRate = regexp.MustCompile(`(?:max_tx_rate|tx rate) (\d+) ?\(?Mbps`)
+var functionRate = piece.Compile(`(?:max_tx_rate|tx rate) (\d+) ?\(?Mbps`)
 
 // FlowHash reads `ethtool -n LINK rx-flow-hash PROTOCOL`: what receive queues are
 // chosen by.
@@ -167,11 +166,11 @@ var FlowHash = piece.Reader{
 	}),
 }
 
-var flowHashHead = regexp.MustCompile(`^(TCP|UDP|SCTP) over (IPV4|IPV6) flows use these fields for computing Hash flow key:`)
+var flowHashHead = piece.Compile(`^(TCP|UDP|SCTP) over (IPV4|IPV6) flows use these fields for computing Hash flow key:`)
 
-var flowHashLink = regexp.MustCompile(`ethtool (?:-n|-u|--show-nfc|--show-ntuple) (\S+) rx-flow-hash`)
+var flowHashLink = piece.Compile(`ethtool (?:-n|-u|--show-nfc|--show-ntuple) (\S+) rx-flow-hash`)
 
-var flowHashField = regexp.MustCompile(`^(?:IP [SD]A|L[234] .*|VLAN tag|None|GTP TEID.*)$`)
+var flowHashField = piece.Compile(`^(?:IP [SD]A|L[234] .*|VLAN tag|None|GTP TEID.*)$`)
 
 // PollThreads reads the poll mode threads of OVS-DPDK: which queues each polls, and
 // how busy it is.
@@ -185,15 +184,15 @@ var PollThreads = piece.Reader{
 	Read: reading(readPollThreads),
 }
 
-var pollHead = regexp.MustCompile(`^\s*pmd thread numa_id (\d+) core_id (\d+):`)
+var pollHead = piece.Compile(`^\s*pmd thread numa_id (\d+) core_id (\d+):`)
 
-var pollQueue = regexp.MustCompile(`^port: (\S+)\s+queue-id:\s+(\d+)\s+(?:\(enabled\)|\(disabled\))?\s*(?:pmd usage:\s+(\d+|NOT AVAIL)\s?%?)?`)
+var pollQueue = piece.Compile(`^port: (\S+)\s+queue-id:\s+(\d+)\s+(?:\(enabled\)|\(disabled\))?\s*(?:pmd usage:\s+(\d+|NOT AVAIL)\s?%?)?`)
 
-var pollBusy = regexp.MustCompile(`^processing cycles: \d+ \(([\d.]+)%\)`)
+var pollBusy = piece.Compile(`^processing cycles: \d+ \(([\d.]+)%\)`)
 
-var pollOption = regexp.MustCompile(`\b(n_rxq|rx_missed_errors|ovs_rx_qos_drops|rx_dropped)="?(\d+)`)
+var pollOption = piece.Compile(`\b(n_rxq|rx_missed_errors|ovs_rx_qos_drops|rx_dropped)="?(\d+)`)
 
-var pollPort = regexp.MustCompile(`(?:get|list) [Ii]nterface (\S+)`)
+var pollPort = piece.Compile(`(?:get|list) [Ii]nterface (\S+)`)
 
 func readPollThreads(s *sink, lines []piece.Line) int {
 	owned := strings.Contains(s.Segment.Command, "dpif-netdev/") || pollPort.MatchString(s.Segment.Command)

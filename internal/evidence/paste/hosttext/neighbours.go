@@ -2,7 +2,6 @@ package hosttext
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,9 +20,9 @@ var Neighbours = piece.Reader{
 
 var neighbourStates = []string{"REACHABLE", "STALE", "DELAY", "PROBE", "FAILED", "INCOMPLETE", "PERMANENT", "NOARP"}
 
-var arpAll = regexp.MustCompile(`^\S+ \((\S+)\) at (\S+)(?: \[\w+\])?.* on (\S+)`)
+var arpAll = piece.Compile(`^\S+ \((\S+)\) at (\S+)(?: \[\w+\])?.* on (\S+)`)
 
-var arpRow = regexp.MustCompile(`^(\d+\.\d+\.\d+\.\d+)\s+(?:ether\s+([0-9A-Fa-f:]{17})|\(incomplete\))\s+.*?(\S+)$`)
+var arpRow = piece.Compile(`^(\d+\.\d+\.\d+\.\d+)\s+(?:ether\s+([0-9A-Fa-f:]{17})|\(incomplete\))\s+.*?(\S+)$`)
 
 // neighbourRow reports the fields of a row of `ip neigh`.
 func neighbourRow(f []string) bool {

@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -16,7 +15,7 @@ var NetDev = piece.Reader{
 	Read: reading(readNetDev),
 }
 
-var netDevRow = regexp.MustCompile(`^\s*([A-Za-z][\w.@-]*):\s*(\d+(?:\s+\d+){15})\s*$`)
+var netDevRow = piece.Compile(`^\s*([A-Za-z][\w.@-]*):\s*(\d+(?:\s+\d+){15})\s*$`)
 
 var netDevKeys = strings.Fields("rx_bytes rx_packets rx_errors rx_dropped rx_fifo rx_frame - - tx_bytes tx_packets tx_errors tx_dropped tx_fifo tx_collisions tx_carrier -")
 

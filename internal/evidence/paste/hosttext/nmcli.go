@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -17,15 +16,15 @@ var Nmcli = piece.Reader{
 	Read: reading(readNmcli),
 }
 
-var nmcliRow = regexp.MustCompile(`^([A-Za-z0-9][\w-]*\.[\w.\[\]-]+):\s*(.*)$`)
+var nmcliRow = piece.Compile(`^([A-Za-z0-9][\w-]*\.[\w.\[\]-]+):\s*(.*)$`)
 
 var nmcliSections = piece.Words("connection bond ipv4 ipv6 802-3-ethernet vlan bridge team GENERAL WIRED-PROPERTIES IP4 IP6 CONNECTION bond-port bridge-port team-port infiniband proxy CAPABILITIES DHCP4 DHCP6 INTERFACE-FLAGS CONNECTIONS BOND SLAVES")
 
-var nmcliTable = regexp.MustCompile(`^(?:DEVICE +TYPE +\S+ +\S+|NAME +UUID +TYPE +DEVICE)\s*$`)
+var nmcliTable = piece.Compile(`^(?:DEVICE +TYPE +\S+ +\S+|NAME +UUID +TYPE +DEVICE)\s*$`)
 
 var nmcliTypes = piece.Words("ethernet bond team bridge vlan loopback wifi tun dummy vxlan ovs-bridge ovs-port ovs-interface infiniband veth")
 
-var nmcliUUID = regexp.MustCompile(`^(.*?)\s+[0-9a-f]{8}-[0-9a-f-]{27}\s+(\S+)\s+(\S+)\s*$`)
+var nmcliUUID = piece.Compile(`^(.*?)\s+[0-9a-f]{8}-[0-9a-f-]{27}\s+(\S+)\s+(\S+)\s*$`)
 
 func readNmcli(s *sink, lines []piece.Line) (read int) {
 	if nmcliTable.MatchString(lines[0].Text) {

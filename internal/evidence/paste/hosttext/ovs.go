@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,19 +22,19 @@ var OpenVSwitch = piece.Reader{
 	Read: reading(readOpenVSwitch),
 }
 
-var ovsBond = regexp.MustCompile(`^---- ([\w.@-]+) ----$`)
+var ovsBond = piece.Compile(`^---- ([\w.@-]+) ----$`)
 
-var ovsMember = regexp.MustCompile(`^\s*(?:member|slave):? ([\w.@-]+): (enabled|disabled|current|expired|defaulted|[a-z ]*attached)(.*)$`)
+var ovsMember = piece.Compile(`^\s*(?:member|slave):? ([\w.@-]+): (enabled|disabled|current|expired|defaulted|[a-z ]*attached)(.*)$`)
 
-var ovsHash = regexp.MustCompile(`^\s*hash (\d+): (\d+) kB load`)
+var ovsHash = piece.Compile(`^\s*hash (\d+): (\d+) kB load`)
 
-var ovsTree = regexp.MustCompile(`^\s+(Bridge|Port|Interface|fail_mode:|datapath_type:|Controller|Manager) "?([\w.@][\w.@:-]*)"?$`)
+var ovsTree = piece.Compile(`^\s+(Bridge|Port|Interface|fail_mode:|datapath_type:|Controller|Manager) "?([\w.@][\w.@:-]*)"?$`)
 
-var ovsUUID = regexp.MustCompile(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var ovsUUID = piece.Compile(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-var ovsColumn = regexp.MustCompile(`^(\w+) +: (.*)$`)
+var ovsColumn = piece.Compile(`^(\w+) +: (.*)$`)
 
-var ovsKey = regexp.MustCompile(`^\s*([a-z][\w -]*): ?(.*)$`)
+var ovsKey = piece.Compile(`^\s*([a-z][\w -]*): ?(.*)$`)
 
 // ovsFacts are lines of a bond, as they are printed.
 var ovsFacts = map[string]string{"bond_mode": "bond_mode", "lacp_status": "lacp_status", "updelay": "updelay", "downdelay": "downdelay", "bond-hash-basis": "hash_basis",

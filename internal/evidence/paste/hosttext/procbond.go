@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -30,7 +29,7 @@ var bondMarks = piece.Phrases("Ethernet Channel Bonding Driver", "Bonding Mode",
 	"Link Failure Count", "Permanent HW addr", "Slave queue ID", "Partner Mac Address", "Currently Active Slave")
 
 // grepPath is the file's name that grep puts in front of a line, of several files.
-var grepPath = regexp.MustCompile(`^(?:/proc/net/bonding/)?([\w.-]+):([A-Z\t a-z(][^:]*:.*)$`)
+var grepPath = piece.Compile(`^(?:/proc/net/bonding/)?([\w.-]+):([A-Z\t a-z(][^:]*:.*)$`)
 
 // bondLine is a line's key and value, and the bond that grep names in front.
 func bondLine(line string) (bond, key, value string, ok bool) {
@@ -243,7 +242,7 @@ func (r *procReader) canonical(name, value string) string {
 	return value
 }
 
-var speedWords = regexp.MustCompile(`(?i)^(\d+(?:\.\d+)?) ?([MG])(?:b/s|bps|bit|base|$)`)
+var speedWords = piece.Compile(`(?i)^(\d+(?:\.\d+)?) ?([MG])(?:b/s|bps|bit|base|$)`)
 
 // megabits is a speed as programs print it, in Mbit/s; "unknown" where they do not
 // know it.

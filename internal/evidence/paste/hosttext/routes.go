@@ -2,7 +2,6 @@ package hosttext
 
 import (
 	"net/netip"
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -29,9 +28,9 @@ var routeTypes = piece.Words("unicast local broadcast multicast anycast throw un
 
 var routeSecond = piece.Words("via dev proto nhid metric scope src table from onlink encap nexthop mtu error")
 
-var ruleRow = regexp.MustCompile(`^\s*(\d+):\s+(not )?from (\S+)(?:\s+(.*))?$`)
+var ruleRow = piece.Compile(`^\s*(\d+):\s+(not )?from (\S+)(?:\s+(.*))?$`)
 
-var routeRow = regexp.MustCompile(`^(0\.0\.0\.0|default|[\d.]+)\s+(\*|\S*[.]\S*)\s+([\d.]+)\s+([UGHRDMAC!]+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\S+)$`)
+var routeRow = piece.Compile(`^(0\.0\.0\.0|default|[\d.]+)\s+(\*|\S*[.]\S*)\s+([\d.]+)\s+([UGHRDMAC!]+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\S+)$`)
 
 // isRoute reports a row of a route: a destination and one of ip's words behind it.
 func isRoute(line string) bool {

@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/bondopt"
@@ -19,14 +18,14 @@ var SysNet = piece.Reader{
 	Read: reading(readSysNet),
 }
 
-var sysRow = regexp.MustCompile(`^(/sys/class/net/[\w.@-]+/[\w./@-]+|/proc/sys/[\w./@-]+):(.*)$`)
+var sysRow = piece.Compile(`^(/sys/class/net/[\w.@-]+/[\w./@-]+|/proc/sys/[\w./@-]+):(.*)$`)
 
-var sysPath = regexp.MustCompile(`^(/sys/class/net/[\w.@{},-]+/[\w./@{},-]+|/proc/sys/[\w./@{},-]+)$`)
+var sysPath = piece.Compile(`^(/sys/class/net/[\w.@{},-]+/[\w./@{},-]+|/proc/sys/[\w./@{},-]+)$`)
 
-var sysBrace = regexp.MustCompile(`^(.*?)\{([^{}]*)\}(.*)$`)
+var sysBrace = piece.Compile(`^(.*?)\{([^{}]*)\}(.*)$`)
 
 // sysValue is the value of a file: a word, a number, names; no sentence.
-var sysValue = regexp.MustCompile(`^\s*[-+\w.:/@]+(?:[ \t]+[-+\w.:/@]+){0,15}\s*$`)
+var sysValue = piece.Compile(`^\s*[-+\w.:/@]+(?:[ \t]+[-+\w.:/@]+){0,15}\s*$`)
 
 var sysFacts = map[string]string{"mtu": "mtu", "operstate": "state", "address": "mac", "carrier": "carrier", "carrier_changes": "carrier_changes",
 	"duplex": "duplex", "speed": "speed", "tx_queue_len": "qlen", "device/numa_node": "numa", "device/current_link_speed": "sta_speed",

@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -22,7 +21,7 @@ var teamRunners = piece.Words("broadcast roundrobin random activebackup loadbala
 var teamWords = piece.Phrases("setup", "runner", "ports", "link watches", "link summary", "name", "link", "down count", "aggregator ID", "selected", "state",
 	"active", "fast rate", "active port", "delay_up", "delay_down", "team_device", "kernel_team_mode_name", "priority", "sys_prio", "select_policy")
 
-var teamPort = regexp.MustCompile(`^\s*([A-Za-z][\w.@-]*)$`)
+var teamPort = piece.Compile(`^\s*([A-Za-z][\w.@-]*)$`)
 
 // teamName is the team that a command or a file's name names.
 func (s *sink) teamName() string {

@@ -1,7 +1,6 @@
 package hosttext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/bondopt"
@@ -20,9 +19,9 @@ var Units = piece.Reader{
 var unitHeads = piece.Phrases("[NetDev]", "[Match]", "[Network]", "[Bond]", "[Link]", "[VLAN]", "[Bridge]", "[Route]", "[Address]", "[connection]", "[bond]",
 	"[ethernet]", "[ipv4]", "[ipv6]", "[vlan]", "[bond-port]", "[802-3-ethernet]", "[RoutingPolicyRule]", "[DHCPv4]", "[BridgeVLAN]", "[team]")
 
-var unitSection = regexp.MustCompile(`^\[[\w. -]+\]$`)
+var unitSection = piece.Compile(`^\[[\w. -]+\]$`)
 
-var unitKey = regexp.MustCompile(`^[A-Za-z][\w.-]*\s*=`)
+var unitKey = piece.Compile(`^[A-Za-z][\w.-]*\s*=`)
 
 var unitStarts = piece.Words("NetDev Match connection Link")
 
@@ -139,7 +138,7 @@ func (s *sink) networkd(name, section string, a unitfile.Assignment, l piece.Lin
 	}
 }
 
-var keyAddress = regexp.MustCompile(`^address(?:es)?\d*$`)
+var keyAddress = piece.Compile(`^address(?:es)?\d*$`)
 
 // keyfile declares a profile of NetworkManager's.
 func (s *sink) keyfile(name string, file []unitfile.Section, lines []piece.Line, at piece.Line) {

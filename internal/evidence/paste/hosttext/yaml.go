@@ -1,12 +1,12 @@
 package hosttext
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
 // netplan's sections and the kinds of links in them.
@@ -201,7 +201,7 @@ func (r *documentReader) talosBond(n *yamldoc.Node) {
 	r.addresses(name, n.Get("addresses"))
 }
 
-var bondInName = regexp.MustCompile(`bond[\w.]*?\d+`)
+var bondInName = piece.Compile(`bond[\w.]*?\d+`)
 
 // fileBond is the bond that a document leaves to its file's name to say.
 func (s *sink) fileBond() string {

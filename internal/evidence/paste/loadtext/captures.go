@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -22,13 +21,13 @@ var Captures = piece.Reader{
 	Read: reading(readCaptures),
 }
 
-var captureOn = regexp.MustCompile(`^listening on (\S+?),`)
+var captureOn = piece.Compile(`^listening on (\S+?),`)
 
-var capturePacket = regexp.MustCompile(`\bIP6? (\S+?)\.\w+ > (\S+?)\.[\w-]+: .*\blength (\d+)`)
+var capturePacket = piece.Compile(`\bIP6? (\S+?)\.\w+ > (\S+?)\.[\w-]+: .*\blength (\d+)`)
 
-var synShape = regexp.MustCompile(`IP6? (\S+?) > (\S+?): Flags \[(S\.?)[EW]*\].*?\boptions \[([^\]]*)\]`)
+var synShape = piece.Compile(`IP6? (\S+?) > (\S+?): Flags \[(S\.?)[EW]*\].*?\boptions \[([^\]]*)\]`)
 
-var dumpWords = regexp.MustCompile(`^(?:tcpdump: |listening on |\d+ packets? (?:captured|received|dropped)|(?:[\d-]+ )?\d\d:\d\d:\d\d\.\d+ )`)
+var dumpWords = piece.Compile(`^(?:tcpdump: |listening on |\d+ packets? (?:captured|received|dropped)|(?:[\d-]+ )?\d\d:\d\d:\d\d\.\d+ )`)
 
 func readCaptures(s *sink, lines []piece.Line) int {
 	on := ""

@@ -2,7 +2,6 @@ package loadtext
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -51,12 +50,12 @@ func cloudTool(command string) string {
 var instanceNames = []struct {
 	provider string
 	marks    []string // one of them is in each of these names
-	shape    *regexp.Regexp
+	shape    piece.Pattern
 }{
-	{"aws", []string{"large", "micro", ".small", ".medium", ".metal", ".nano"}, regexp.MustCompile(`\b([a-z]{1,3}\d+[a-z-]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal(?:-\d+xl)?))\b`)},
-	{"gcp", []string{"-standard-", "-high", "-ultra", "-mega"}, regexp.MustCompile(`\b((?:[acehmntz]\d[a-z]?|t2[ad]|g2)-(?:standard|highmem|highcpu|ultramem|megamem|megagpu|highgpu|ultragpu)-\d+g?)\b`)},
-	{"azure", []string{"Standard_", "_v"}, regexp.MustCompile(`\b(Standard_[A-Z]+\d[\w-]*|[DEFLM][A-Z]?\d+(?:-\d+)?[a-z]{0,4}_v\d)\b`)},
-	{"ibm-vpc", []string{"x2-", "x3-", "x2d-", "x3d-", "x1-", "x2a-", "x4-"}, regexp.MustCompile(`\b([bcmvu]x\d[a-z]{0,2}-\d+x\d+)\b`)},
+	{"aws", []string{"large", "micro", ".small", ".medium", ".metal", ".nano"}, piece.Compile(`\b([a-z]{1,3}\d+[a-z-]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal(?:-\d+xl)?))\b`)},
+	{"gcp", []string{"-standard-", "-high", "-ultra", "-mega"}, piece.Compile(`\b((?:[acehmntz]\d[a-z]?|t2[ad]|g2)-(?:standard|highmem|highcpu|ultramem|megamem|megagpu|highgpu|ultragpu)-\d+g?)\b`)},
+	{"azure", []string{"Standard_", "_v"}, piece.Compile(`\b(Standard_[A-Z]+\d[\w-]*|[DEFLM][A-Z]?\d+(?:-\d+)?[a-z]{0,4}_v\d)\b`)},
+	{"ibm-vpc", []string{"x2-", "x3-", "x2d-", "x3d-", "x1-", "x2a-", "x4-"}, piece.Compile(`\b([bcmvu]x\d[a-z]{0,2}-\d+x\d+)\b`)},
 }
 
 // instanceIn is the instance type that a line names.
@@ -88,11 +87,11 @@ func providerIn(line string) string {
 	return ""
 }
 
-var cloudPair = regexp.MustCompile(`^[\s"'|*-]*([A-Za-z][\w ()-]{2,40}?)["']?\s*[:=|]\s*["']?([^"',|{}\[]+)`)
+var cloudPair = piece.Compile(`^[\s"'|*-]*([A-Za-z][\w ()-]{2,40}?)["']?\s*[:=|]\s*["']?([^"',|{}\[]+)`)
 
-var jsonPair = regexp.MustCompile(`"(\w+)"\s*:\s*"?([^",{}\[\]]+)`)
+var jsonPair = piece.Compile(`"(\w+)"\s*:\s*"?([^",{}\[\]]+)`)
 
-var ibmColumn = regexp.MustCompile(`^((?:Total v|V|Total network b|Network b|B)(?:olume )?(?:andwidth|olume bandwidth) ?\(Mbps\))\s+(\d+)\s*$`)
+var ibmColumn = piece.Compile(`^((?:Total v|V|Total network b|Network b|B)(?:olume )?(?:andwidth|olume bandwidth) ?\(Mbps\))\s+(\d+)\s*$`)
 
 // cloudKeys are the tools' words, without case and signs, as facts of the host.
 var cloudKeys = map[string]string{"instancetype": "instance", "vmsize": "instance", "machinetype": "instance", "profile": "instance",

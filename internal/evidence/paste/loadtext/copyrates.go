@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -41,25 +40,25 @@ var CopyRates = piece.Reader{
 	Read: reading(readCopyRates),
 }
 
-var ddRow = regexp.MustCompile(`^(\d+) (?:bytes|Bytes|octets|байт)[^)]*(?:\([^)]*\) )?[^,]*, ?([\d.,]+(?:e[-+]\d+)?) ?s\w*, ([\d.,]+) ([kKMGT]?)(i?)B/s$`)
+var ddRow = piece.Compile(`^(\d+) (?:bytes|Bytes|octets|байт)[^)]*(?:\([^)]*\) )?[^,]*, ?([\d.,]+(?:e[-+]\d+)?) ?s\w*, ([\d.,]+) ([kKMGT]?)(i?)B/s$`)
 
-var ddBSD = regexp.MustCompile(`^(\d+) bytes transferred in ([\d.]+) secs \((\d+) bytes/sec\)`)
+var ddBSD = piece.Compile(`^(\d+) bytes transferred in ([\d.]+) secs \((\d+) bytes/sec\)`)
 
-var fioRow = regexp.MustCompile(`^\s*(read|write|READ|WRITE|TRIM|trim)\s*:\s+(.*\bbw=|.*\baggrb=)([\d.]+)\s*([KMGT]?)(i?)B/s(.*)$`)
+var fioRow = piece.Compile(`^\s*(read|write|READ|WRITE|TRIM|trim)\s*:\s+(.*\bbw=|.*\baggrb=)([\d.]+)\s*([KMGT]?)(i?)B/s(.*)$`)
 
-var fioBytes = regexp.MustCompile(`\(([\d.]+)([kKMGT]?)B/s\)`)
+var fioBytes = piece.Compile(`\(([\d.]+)([kKMGT]?)B/s\)`)
 
-var fioTime = regexp.MustCompile(`run=(\d+)-(\d+)msec|/(\d+)msec\)`)
+var fioTime = piece.Compile(`run=(\d+)-(\d+)msec|/(\d+)msec\)`)
 
-var scpRow = regexp.MustCompile(`(?:^|\s)(\d{1,3})%\s+(?:([\d.,]+ ?[kKMGT]?B?)\s+)?([\d.]+)([kKMGT]?)B/s(?:\s+([\d:]+))?`)
+var scpRow = piece.Compile(`(?:^|\s)(\d{1,3})%\s+(?:([\d.,]+ ?[kKMGT]?B?)\s+)?([\d.]+)([kKMGT]?)B/s(?:\s+([\d:]+))?`)
 
-var rsyncRow = regexp.MustCompile(`^sent ([\d.,]+)([KMGT]?) bytes\s+received ([\d.,]+)([KMGT]?) bytes\s+([\d.,]+)([KMGT]?) bytes/sec`)
+var rsyncRow = piece.Compile(`^sent ([\d.,]+)([KMGT]?) bytes\s+received ([\d.,]+)([KMGT]?) bytes\s+([\d.,]+)([KMGT]?) bytes/sec`)
 
-var rsyncSize = regexp.MustCompile(`^total size is .*speedup is`)
+var rsyncSize = piece.Compile(`^total size is .*speedup is`)
 
-var wgetRow = regexp.MustCompile(`\(([\d.,]+) ([KMGT]?)(B|b)/s\) - .* saved \[`)
+var wgetRow = piece.Compile(`\(([\d.,]+) ([KMGT]?)(B|b)/s\) - .* saved \[`)
 
-var curlRow = regexp.MustCompile(`^\s*(\d{1,3})\s+([\d.]+[kMGTP]?)\s+(\d{1,3})\s+([\d.]+[kMGTP]?)\s+\d{1,3}\s+[\d.]+[kMGTP]?\s+([\d.]+)([kMGTP]?)\s+([\d.]+)([kMGTP]?)\s+[\d:-]+\s+([\d:-]+)\s+[\d:-]+\s+[\d.]+[kMGTP]?$`)
+var curlRow = piece.Compile(`^\s*(\d{1,3})\s+([\d.]+[kMGTP]?)\s+(\d{1,3})\s+([\d.]+[kMGTP]?)\s+\d{1,3}\s+[\d.]+[kMGTP]?\s+([\d.]+)([kMGTP]?)\s+([\d.]+)([kMGTP]?)\s+[\d:-]+\s+([\d:-]+)\s+[\d:-]+\s+[\d.]+[kMGTP]?$`)
 
 func readCopyRates(s *sink, lines []piece.Line) (read int) {
 	kind := ""
@@ -125,7 +124,7 @@ func readCopyRates(s *sink, lines []piece.Line) (read int) {
 }
 
 // copyOther are lines of these programs that say nothing of a rate.
-var copyOther = regexp.MustCompile(`^(?:sending incremental file list|receiving incremental file list|Run status|Disk stats|\w+: \(groupid|\s*(?:slat|clat|lat|bw|iops|cpu|IO depths|submit|complete|issued|latency|clat percentiles|lat \(\w+\)) *[(:]|\| +[\d.]+th|fio-\d|Starting \d|\s*[vsh]d\w+: ios=|100%)`)
+var copyOther = piece.Compile(`^(?:sending incremental file list|receiving incremental file list|Run status|Disk stats|\w+: \(groupid|\s*(?:slat|clat|lat|bw|iops|cpu|IO depths|submit|complete|issued|latency|clat percentiles|lat \(\w+\)) *[(:]|\| +[\d.]+th|fio-\d|Starting \d|\s*[vsh]d\w+: ios=|100%)`)
 
 // thousands is a number with separators.
 func thousands(s string) float64 { return piece.Float(strings.ReplaceAll(s, ",", "")) }

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -25,13 +24,13 @@ var KernelCounters = piece.Reader{
 	Read: reading(readCounters),
 }
 
-var nstatRow = regexp.MustCompile(`^((?:Ip6?|Tcp|TcpExt|Udp6?|UdpLite6?|IpExt|Icmp6?\w*|MPTcpExt)[A-Z]\w*)\s+(\d+)(?:\s+[\d.]+)?$`)
+var nstatRow = piece.Compile(`^((?:Ip6?|Tcp|TcpExt|Udp6?|UdpLite6?|IpExt|Icmp6?\w*|MPTcpExt)[A-Z]\w*)\s+(\d+)(?:\s+[\d.]+)?$`)
 
-var statsFirst = regexp.MustCompile(`^(\d+) (.+)$`)
+var statsFirst = piece.Compile(`^(\d+) (.+)$`)
 
-var statsNamed = regexp.MustCompile(`^(\w+): (\d+)$`)
+var statsNamed = piece.Compile(`^(\w+): (\d+)$`)
 
-var statsInner = regexp.MustCompile(`^Detected reordering (\d+) times using (.+)$`)
+var statsInner = piece.Compile(`^Detected reordering (\d+) times using (.+)$`)
 
 // statsBlocks are the headings of netstat -s, and what nstat puts before its names.
 var statsBlocks = map[string]string{"Ip:": "Ip", "Icmp:": "Icmp", "IcmpMsg:": "IcmpMsg", "Tcp:": "Tcp", "TcpExt:": "TcpExt", "Udp:": "Udp", "UdpLite:": "UdpLite",
@@ -119,7 +118,7 @@ func netstatOther(text string) bool {
 		strings.HasPrefix(text, "Forwarding") || strings.HasPrefix(text, "Default TTL") || regexpWordNumber.MatchString(text)
 }
 
-var regexpWordNumber = regexp.MustCompile(`^[a-zA-Z ]+: \d+$`)
+var regexpWordNumber = piece.Compile(`^[a-zA-Z ]+: \d+$`)
 
 // sentence reads a row of netstat -s.
 func (s *sink) sentence(block, text string, l piece.Line) bool {

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,15 +26,15 @@ var CPULoad = piece.Reader{
 	Read: reading(readCPULoad),
 }
 
-var topCore = regexp.MustCompile(`^%?Cpu(\(s\)|\d+)\s*:\s*(.*)$`)
+var topCore = piece.Compile(`^%?Cpu(\(s\)|\d+)\s*:\s*(.*)$`)
 
-var topShare = regexp.MustCompile(`([\d.,]+)\s*%?\s*(us|sy|ni|id|wa|hi|si|st)\b`)
+var topShare = piece.Compile(`([\d.,]+)\s*%?\s*(us|sy|ni|id|wa|hi|si|st)\b`)
 
-var topOther = regexp.MustCompile(`^(?:top - |Tasks:|Threads:|(?:[KMG]iB )?(?:Mem|Swap)\s*:|Mem:|Swap:|last pid|\d+ (?:processes|threads)|CPU:|CPU \d+:|ARC:|\.\.\.)`)
+var topOther = piece.Compile(`^(?:top - |Tasks:|Threads:|(?:[KMG]iB )?(?:Mem|Swap)\s*:|Mem:|Swap:|last pid|\d+ (?:processes|threads)|CPU:|CPU \d+:|ARC:|\.\.\.)`)
 
-var bsdTopRow = regexp.MustCompile(`^\s*\d+ \S+ +(?:\d+ +)?-?\d+ +\S+ .*\s(\d+:\d+(?:\.\d+)?|\d+\.\dH)\s+([\d.]+)% (\S.*)$`)
+var bsdTopRow = piece.Compile(`^\s*\d+ \S+ +(?:\d+ +)?-?\d+ +\S+ .*\s(\d+:\d+(?:\.\d+)?|\d+\.\dH)\s+([\d.]+)% (\S.*)$`)
 
-var clockTime = regexp.MustCompile(`^\d{1,2}[:.]\d{2}[:.]\d{2}$`)
+var clockTime = piece.Compile(`^\d{1,2}[:.]\d{2}[:.]\d{2}$`)
 
 func readCPULoad(s *sink, lines []piece.Line) (read int) {
 	var titles []string

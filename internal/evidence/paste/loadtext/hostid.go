@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -20,25 +19,25 @@ var HostID = piece.Reader{
 	Read: reading(readHostID),
 }
 
-var unameLine = regexp.MustCompile(`^Linux (\S+) (\d+\.\d+\S*) (#\S.*)?`)
+var unameLine = piece.Compile(`^Linux (\S+) (\d+\.\d+\S*) (#\S.*)?`)
 
-var unameBSD = regexp.MustCompile(`^(FreeBSD|OPNsense|AIX) (\S+) (\d\S*)(?: (\S+))?`)
+var unameBSD = piece.Compile(`^(FreeBSD|OPNsense|AIX) (\S+) (\d\S*)(?: (\S+))?`)
 
-var sysstatHead = regexp.MustCompile(`^Linux (\d+\.\d+\S*) \(([^)]+)\)\s+\S+\s+(?:_(\w+)_\s+)?\((\d+) CPU\)`)
+var sysstatHead = piece.Compile(`^Linux (\d+\.\d+\S*) \(([^)]+)\)\s+\S+\s+(?:_(\w+)_\s+)?\((\d+) CPU\)`)
 
-var anyRelease = regexp.MustCompile(`^\d+\.\d+[\w.+~-]*$`)
+var anyRelease = piece.Compile(`^\d+\.\d+[\w.+~-]*$`)
 
-var bareRelease = regexp.MustCompile(`^(\d+\.\d+\.\d+(?:[-.+~_][\w.+~-]+)?)$`)
+var bareRelease = piece.Compile(`^(\d+\.\d+\.\d+(?:[-.+~_][\w.+~-]+)?)$`)
 
-var architecture = regexp.MustCompile(`\b(x86_64|aarch64|armv\w+|i[3-6]86|ppc64le?|s390x|riscv64|amd64|arm64)\b`)
+var architecture = piece.Compile(`\b(x86_64|aarch64|armv\w+|i[3-6]86|ppc64le?|s390x|riscv64|amd64|arm64)\b`)
 
-var osNames = regexp.MustCompile(`^(?:PRETTY_NAME|NAME|ID|VERSION_ID|ID_LIKE)="?([^"]*)"?$`)
+var osNames = piece.Compile(`^(?:PRETTY_NAME|NAME|ID|VERSION_ID|ID_LIKE)="?([^"]*)"?$`)
 
-var hostctlLine = regexp.MustCompile(`^(Static hostname|Operating System|Kernel|Architecture|Virtualization|Hardware Model|Hardware Vendor|Chassis|Transient hostname|Icon name|Machine ID|Boot ID|CPE OS Name|Firmware Version|Firmware Date|Firmware Age):\s*(.*)$`)
+var hostctlLine = piece.Compile(`^(Static hostname|Operating System|Kernel|Architecture|Virtualization|Hardware Model|Hardware Vendor|Chassis|Transient hostname|Icon name|Machine ID|Boot ID|CPE OS Name|Firmware Version|Firmware Date|Firmware Age):\s*(.*)$`)
 
-var lscpuLine = regexp.MustCompile(`^(Architecture|CPU\(s\)|Model name|Socket\(s\)|Core\(s\) per socket|Thread\(s\) per core|NUMA node\(s\)|NUMA node\d+ CPU\(s\)|CPU max MHz|CPU MHz|CPU min MHz|CPU\(s\) scaling MHz|Hypervisor vendor|Virtualization type|Vendor ID|CPU op-mode\(s\)|Byte Order|On-line CPU\(s\) list|Address sizes|CPU family|Model|Stepping|BogoMIPS|L[123][di]?(?: cache)?|Flags|Virtualization|BIOS \S+.*|Vulnerability .*|Frequency boost|Caches \(sum of all\)|NUMA|Vulnerabilities):\s*(.*)$`)
+var lscpuLine = piece.Compile(`^(Architecture|CPU\(s\)|Model name|Socket\(s\)|Core\(s\) per socket|Thread\(s\) per core|NUMA node\(s\)|NUMA node\d+ CPU\(s\)|CPU max MHz|CPU MHz|CPU min MHz|CPU\(s\) scaling MHz|Hypervisor vendor|Virtualization type|Vendor ID|CPU op-mode\(s\)|Byte Order|On-line CPU\(s\) list|Address sizes|CPU family|Model|Stepping|BogoMIPS|L[123][di]?(?: cache)?|Flags|Virtualization|BIOS \S+.*|Vulnerability .*|Frequency boost|Caches \(sum of all\)|NUMA|Vulnerabilities):\s*(.*)$`)
 
-var pveVersion = regexp.MustCompile(`^pve-manager/(\S+?)/`)
+var pveVersion = piece.Compile(`^pve-manager/(\S+?)/`)
 
 // systems are marks of distributions and appliances in a release's name or in the
 // name that a system gives itself.

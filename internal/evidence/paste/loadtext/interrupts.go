@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -21,13 +20,13 @@ var Interrupts = piece.Reader{
 	Read: reading(readInterrupts),
 }
 
-var bareInterrupt = regexp.MustCompile(`^\s*(\d+):((?:\s+\d+)+)\s+(\S.*)$`)
+var bareInterrupt = piece.Compile(`^\s*(\d+):((?:\s+\d+)+)\s+(\S.*)$`)
 
-var softirqRow = regexp.MustCompile(`^\s*(NET_RX|NET_TX|TIMER|TASKLET|SCHED|HI|BLOCK|RCU|HRTIMER|IRQ_POLL):((?:\s+\d+)+)\s*$`)
+var softirqRow = piece.Compile(`^\s*(NET_RX|NET_TX|TIMER|TASKLET|SCHED|HI|BLOCK|RCU|HRTIMER|IRQ_POLL):((?:\s+\d+)+)\s*$`)
 
-var interruptKinds = regexp.MustCompile(`MSI|IO-APIC|IR-|GIC|xen-|XEN|ITS-|MPIC|IPI`)
+var interruptKinds = piece.Compile(`MSI|IO-APIC|IR-|GIC|xen-|XEN|ITS-|MPIC|IPI`)
 
-var interruptOther = regexp.MustCompile(`^\s*[A-Z]{3}:\s`)
+var interruptOther = piece.Compile(`^\s*[A-Z]{3}:\s`)
 
 // cpuTitles is the number of cores that a title names; 0 no title.
 func cpuTitles(f []string) int {

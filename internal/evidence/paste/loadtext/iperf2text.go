@@ -2,7 +2,6 @@ package loadtext
 
 import (
 	"net/netip"
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -21,17 +20,17 @@ var Iperf2Text = piece.Reader{
 	Read: reading(readIPerf2),
 }
 
-var iperf2Head = regexp.MustCompile(`^(?:Client connecting to (\S+), (TCP|UDP) port (\d+)|Server listening on (TCP|UDP) port (\d+))`)
+var iperf2Head = piece.Compile(`^(?:Client connecting to (\S+), (TCP|UDP) port (\d+)|Server listening on (TCP|UDP) port (\d+))`)
 
-var iperf2Stream = regexp.MustCompile(`^\s*(?:[^\[\]]{1,40}\s)?\[ *(\*?)(\d+)\] local (\S+) port (\d+) connected with (\S+) port (\d+)(.*)$`)
+var iperf2Stream = piece.Compile(`^\s*(?:[^\[\]]{1,40}\s)?\[ *(\*?)(\d+)\] local (\S+) port (\d+) connected with (\S+) port (\d+)(.*)$`)
 
-var iperf2Window = regexp.MustCompile(`^(?:TCP window|UDP buffer) size: +([\d.]+) ([KMG]?)Bytes?(?:.*requested +([\d.]+) ([KMG]?)Byte)?`)
+var iperf2Window = piece.Compile(`^(?:TCP window|UDP buffer) size: +([\d.]+) ([KMG]?)Bytes?(?:.*requested +([\d.]+) ([KMG]?)Byte)?`)
 
-var iperf2Other = regexp.MustCompile(`^(?:-----|\[ *ID\]|\[ *\*?(?:\d+|SUM(?:-\d+)?|FD\d+)\]|(?:TCP window|UDP buffer|MSS|Write buffer|Read buffer|datagram) size|TCP congestion|Sending \d+ byte|Receiving \d+ byte|Binding to|TOS |Setting |Waiting for|Multicast|connect failed|write failed|read failed|WARNING: |iperf version|Event queue|Client set to|bounceback|Clock sync|tcp fast open|IPG |Using |Reading )`)
+var iperf2Other = piece.Compile(`^(?:-----|\[ *ID\]|\[ *\*?(?:\d+|SUM(?:-\d+)?|FD\d+)\]|(?:TCP window|UDP buffer|MSS|Write buffer|Read buffer|datagram) size|TCP congestion|Sending \d+ byte|Receiving \d+ byte|Binding to|TOS |Setting |Waiting for|Multicast|connect failed|write failed|read failed|WARNING: |iperf version|Event queue|Client set to|bounceback|Clock sync|tcp fast open|IPG |Using |Reading )`)
 
-var iperf2MSS = regexp.MustCompile(`mss/irtt=\d+/(\d+)/(\d+)`)
+var iperf2MSS = piece.Compile(`mss/irtt=\d+/(\d+)/(\d+)`)
 
-var iperf2Sender = regexp.MustCompile(`^\d+/\d+\s+(\d+)\s`)
+var iperf2Sender = piece.Compile(`^\d+/\d+\s+(\d+)\s`)
 
 func readIPerf2(s *sink, lines []piece.Line) (read int) {
 	if !ofIPerf2(s.Segment.Command, lines) {

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -24,19 +23,19 @@ var Iperf3Text = piece.Reader{
 	Read: reading(readIPerf3),
 }
 
-var iperf3Head = regexp.MustCompile(`^(?:Connecting to host (\S+), port \d+|Server listening on \d+|Accepted connection from (\S+), port \d+|iperf 3\.(\d[\w.+-]*))`)
+var iperf3Head = piece.Compile(`^(?:Connecting to host (\S+), port \d+|Server listening on \d+|Accepted connection from (\S+), port \d+|iperf 3\.(\d[\w.+-]*))`)
 
-var iperf3Stream = regexp.MustCompile(`^\s*(?:[^\[\]]{1,40}\s)?\[ *(\d+)\](?:\[[TR]X-[CS]\])? local (\S+) port (\d+) connected to (\S+) port (\d+)`)
+var iperf3Stream = piece.Compile(`^\s*(?:[^\[\]]{1,40}\s)?\[ *(\d+)\](?:\[[TR]X-[CS]\])? local (\S+) port (\d+) connected to (\S+) port (\d+)`)
 
-var iperf3Other = regexp.MustCompile(`^(?:- - -|-----|iperf Done|\[ *ID\]|\[ *\d+\] (?:Sent|datagrams)|Test Complete|Reverse mode|Time: |Starting Test|Cookie|TCP MSS|Control connection|Target Bit|CPU Utilization|(?:snd|rcv)_tcp_congestion|Linux \S+ \d|Interval|Summary Results|Read lengths|\d+ +: +\d+|iperf3: |warning: |WARNING: |Accepted connection|Server listening|Server output|Connecting to host|iperf 3\.|Optional features|\[ *(?:\d+|SUM)\].*(?:statistics not available|out-of-order))`)
+var iperf3Other = piece.Compile(`^(?:- - -|-----|iperf Done|\[ *ID\]|\[ *\d+\] (?:Sent|datagrams)|Test Complete|Reverse mode|Time: |Starting Test|Cookie|TCP MSS|Control connection|Target Bit|CPU Utilization|(?:snd|rcv)_tcp_congestion|Linux \S+ \d|Interval|Summary Results|Read lengths|\d+ +: +\d+|iperf3: |warning: |WARNING: |Accepted connection|Server listening|Server output|Connecting to host|iperf 3\.|Optional features|\[ *(?:\d+|SUM)\].*(?:statistics not available|out-of-order))`)
 
-var retransmits = regexp.MustCompile(`^(\d+)(?:\s+([\d.]+) ?([KMGT]?)Bytes)?\s*(?:sender|receiver)?$`)
+var retransmits = piece.Compile(`^(\d+)(?:\s+([\d.]+) ?([KMGT]?)Bytes)?\s*(?:sender|receiver)?$`)
 
-var datagramLoss = regexp.MustCompile(`([\d.]+) ms\s+(-?\d+|Unknown)/\s*(\d+)`)
+var datagramLoss = piece.Compile(`([\d.]+) ms\s+(-?\d+|Unknown)/\s*(\d+)`)
 
-var cpuUse = regexp.MustCompile(`(?:local|remote)/(sender|receiver) ([\d.]+)%`)
+var cpuUse = piece.Compile(`(?:local|remote)/(sender|receiver) ([\d.]+)%`)
 
-var startedTest = regexp.MustCompile(`protocol: (\w+), (\d+) streams?`)
+var startedTest = piece.Compile(`protocol: (\w+), (\d+) streams?`)
 
 // iperfRow is a row of an interval or of the end, of either iperf.
 type iperfRow struct {
@@ -49,7 +48,7 @@ type iperfRow struct {
 	beforeSec int    // blanks before the word
 }
 
-var iperfRowShape = regexp.MustCompile(`^\s*(?:[^\[\]]{1,40}\s)?\[ *(\*?\d+|SUM|SUM-\d+|FD\d+|SUM)\](?:\[([TR]X-[CS])\])?\s+(\d+\.\d+)\s*-\s*(\d+\.\d+)( +)sec\s+([\d.]+) ?([KMGTP]?)(?:Bytes|bits)\s+([\d.]+) ?([KMGTP]?)(bits|Bytes)/sec\s*(.*)$`)
+var iperfRowShape = piece.Compile(`^\s*(?:[^\[\]]{1,40}\s)?\[ *(\*?\d+|SUM|SUM-\d+|FD\d+|SUM)\](?:\[([TR]X-[CS])\])?\s+(\d+\.\d+)\s*-\s*(\d+\.\d+)( +)sec\s+([\d.]+) ?([KMGTP]?)(?:Bytes|bits)\s+([\d.]+) ?([KMGTP]?)(bits|Bytes)/sec\s*(.*)$`)
 
 // iperfRowOf reads a row; nil for another line.
 func iperfRowOf(line string) *iperfRow {
@@ -233,7 +232,7 @@ func (r *iperf3Reader) said(s *sink, text string, l piece.Line) {
 	}
 }
 
-var numberShape = regexp.MustCompile(`\d+`)
+var numberShape = piece.Compile(`\d+`)
 
 func firstNumber(text string) string { return numberShape.FindString(text) }
 
@@ -385,7 +384,7 @@ func (r *iperf3Reader) end(s *sink, lines []piece.Line) {
 }
 
 // boundNode is the NUMA node that a command binds its program to.
-var boundNode = regexp.MustCompile(`\bnumactl .*?(?:-N|--cpunodebind)[ =]?(\d)\b`)
+var boundNode = piece.Compile(`\bnumactl .*?(?:-N|--cpunodebind)[ =]?(\d)\b`)
 
 // sides finds the server's text where its head is cut: one port for all streams.
 func (r *iperf3Reader) sides() {

@@ -3,7 +3,6 @@ package loadtext
 import (
 	"bytes"
 	"net/netip"
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/flow"
@@ -24,7 +23,7 @@ var IperfJSON = piece.Reader{
 	Read: reading(readIPerfJSON),
 }
 
-var jsonVersion = regexp.MustCompile(`"version"\s*:\s*"iperf (\d[\w.+-]*)`)
+var jsonVersion = piece.Compile(`"version"\s*:\s*"iperf (\d[\w.+-]*)`)
 
 func readIPerfJSON(s *sink, lines []piece.Line) int {
 	head := ""

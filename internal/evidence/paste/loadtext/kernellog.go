@@ -2,7 +2,6 @@ package loadtext
 
 import (
 	"net/netip"
-	"regexp"
 	"strings"
 	"time"
 
@@ -28,17 +27,17 @@ type logStamp struct {
 	host    string
 }
 
-var stampBoot = regexp.MustCompile(`^(?:<\d+>)?\[ *(\d+\.\d+)\](?:\[ *[TC]\d+\])? ?(.*)$`)
+var stampBoot = piece.Compile(`^(?:<\d+>)?\[ *(\d+\.\d+)\](?:\[ *[TC]\d+\])? ?(.*)$`)
 
-var stampDate = regexp.MustCompile(`^\[([A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d (?:[A-Z]{3,4} )?\d{4})\] (.*)$`)
+var stampDate = piece.Compile(`^\[([A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d (?:[A-Z]{3,4} )?\d{4})\] (.*)$`)
 
-var stampSyslog = regexp.MustCompile(`^([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)(?:\.\d+)? (\S+) (?:kernel|[\w@./-]+(?:\[\d+\])?): (.*)$`)
+var stampSyslog = piece.Compile(`^([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)(?:\.\d+)? (\S+) (?:kernel|[\w@./-]+(?:\[\d+\])?): (.*)$`)
 
-var stampISO = regexp.MustCompile(`^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?) (?:(\S+) (?:kernel|[\w@./-]+(?:\[\d+\])?): |)(.*)$`)
+var stampISO = piece.Compile(`^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?) (?:(\S+) (?:kernel|[\w@./-]+(?:\[\d+\])?): |)(.*)$`)
 
-var stampTalos = regexp.MustCompile(`^(?:([\w.:-]+): )?(?:kern|user|daemon): +\w+: \[([\dT:.Z-]+)\]: (.*)$`)
+var stampTalos = piece.Compile(`^(?:([\w.:-]+): )?(?:kern|user|daemon): +\w+: \[([\dT:.Z-]+)\]: (.*)$`)
 
-var stampLevel = regexp.MustCompile(`^(?:kern|daemon|user|local\d) *:(?:emerg|alert|crit|err|warn|notice|info|debug) *: +(.*)$`)
+var stampLevel = piece.Compile(`^(?:kern|daemon|user|local\d) *:(?:emerg|alert|crit|err|warn|notice|info|debug) *: +(.*)$`)
 
 // logLine parts a line into its message and what stands before it.
 func logLine(line string) (string, logStamp) {
@@ -112,75 +111,75 @@ func yearless(text string) float64 {
 // lines are told by a search. The group, where there is one, is the link.
 var eventShapes = []struct {
 	mark, kind string
-	shape      *regexp.Regexp
+	shape      piece.Pattern
 }{
-	{"No 802.3ad response", "lacp-no-response", regexp.MustCompile(`^(?:bonding: )?([\w.-]+): (?:Warning|warning): No 802\.3ad response`)},
-	{"limited by", "pcie-limited", regexp.MustCompile(`available PCIe bandwidth`)},
-	{"available PCIe bandwidth", "pcie", regexp.MustCompile(`available PCIe bandwidth \(`)},
-	{"available PCIe bandwidth", "pcie-limited", regexp.MustCompile(`available PCIe bandwidth`)},
-	{"PCI Express bandwidth", "pcie-limited", regexp.MustCompile(`PCI Express bandwidth of`)},
-	{"Encoding Loss", "pcie-limited", regexp.MustCompile(`Speed: ?[\d.]+GT/s, Width: ?x\d+`)},
-	{"may be insufficient", "pcie-limited", regexp.MustCompile(`bandwidth available for this device may be insufficient`)},
-	{"PCI-Express: Speed", "pcie", regexp.MustCompile(`PCI-Express: Speed [\d.]+GT/s Width x\d+`)},
-	{"PCIe: Speed", "pcie", regexp.MustCompile(`PCIe: Speed [\d.]+GT/s Width x\d+`)},
-	{"not sufficient for optimal performance", "pcie-limited", regexp.MustCompile(`not sufficient for optimal performance`)},
-	{"link status definitely down", "link-down", regexp.MustCompile(`(?:\(slave ([^)]+)\): link status definitely down|link status definitely down for (?:interface|idle interface|active interface|backup interface) ([^,]+))`)},
-	{"link status down", "link-down", regexp.MustCompile(`(?:\(slave ([^)]+)\): link status down|link status down for (?:\w+ )?interface ([^,]+))`)},
-	{"link status definitely up", "link-up", regexp.MustCompile(`(?:\(slave ([^)]+)\): link status definitely up|link status definitely up for interface ([^,]+))`)},
-	{"link status up", "link-up", regexp.MustCompile(`(?:\(slave ([^)]+)\): link status up|link status up for (?:\w+ )?interface ([^,]+))`)},
-	{"active interface up", "active-up", regexp.MustCompile(`([\w.-]+): active interface up!`)},
-	{"without any active interface", "no-active", regexp.MustCompile(`([\w.-]+): now running without any active interface`)},
-	{"new active one", "active-up", regexp.MustCompile(`(?:\(slave ([^)]+)\): making interface the new active one|making interface ([\w.-]+) the new active one)`)},
-	{"Enslaving", "enslaved", regexp.MustCompile(`(?:\(slave ([^)]+)\): Enslaving|[Ee]nslaving ([\w.-]+) as a)`)},
-	{"Releasing", "released", regexp.MustCompile(`(?:\(slave ([^)]+)\): Releasing|[Rr]eleasing (?:active|backup) interface ([\w.-]+)?)`)},
-	{"Released all slaves", "released", regexp.MustCompile(`([\w.-]+)(?: \(unregistering\))?: Released all slaves`)},
-	{"Removing an active aggregator", "lacp", regexp.MustCompile(`([\w.-]+): (?:\(slave [^)]+\): )?Removing an active aggregator`)},
-	{"illegal loopback", "loopback", regexp.MustCompile(`([\w.-]+): (?:\(slave ([^)]+)\): )?An illegal loopback occurred`)},
-	{"speed changed to 0", "speed", regexp.MustCompile(`speed changed to 0 (?:on|for) port (\S+)`)},
-	{"link speed/duplex", "speed", regexp.MustCompile(`(?:\(slave ([^)]+)\): )?failed to get link speed/duplex(?: for (\S+))?`)},
-	{"get speed and duplex", "speed", regexp.MustCompile(`(?:failed|unable) to get speed and duplex from (\S+?),`)},
-	{"permanent HWaddr", "mac", regexp.MustCompile(`permanent HWaddr of (?:slave|(\S+))`)},
-	{"NETDEV WATCHDOG", "watchdog", regexp.MustCompile(`NETDEV WATCHDOG: ([\w.@-]+)`)},
-	{"transmit queue", "watchdog", regexp.MustCompile(`(?:([\w.-]+) )?.*transmit queue \d+ timed out`)},
-	{"Tx Unit Hang", "hang", regexp.MustCompile(`(?:([\w.-]+): )?Detected Tx Unit Hang`)},
-	{"Hardware Unit Hang", "hang", regexp.MustCompile(`(?:([\w.-]+): )?Detected Hardware Unit Hang`)},
-	{"eset adapter", "reset", regexp.MustCompile(`(?:([\w.-]+): )?[Rr]eset adapter`)},
-	{"adapter reset", "reset", regexp.MustCompile(`(?:([\w.-]+): )?[Aa]dapter reset`)},
-	{"MTU", "mtu", regexp.MustCompile(`(?:([\w.-]+): )?(?:[Cc]hanging MTU from \d+ to \d+|[Cc]hanged mtu|changing MTU|MTU (?:too|greater|larger|smaller|less|not supported|change)|Invalid MTU|[Ff]ailed to (?:set|change) MTU|mtu (?:greater|less) than)`)},
-	{"mtu", "mtu", regexp.MustCompile(`(?:([\w.-]+): )?(?:mtu (?:greater|less) than device|changing mtu from|change of mtu|set mtu to)`)},
-	{"checksum", "checksum", regexp.MustCompile(`(?:([\w.-]+): )?(?:.*(?:hw csum failure|bad checksum|mixed HW and IP checksum|[Cc]hecksum (?:error|failure)|TX checksum|checksum offload))`)},
-	{"hw csum failure", "checksum", regexp.MustCompile(`([\w.-]+): hw csum failure`)},
-	{"neighbor table overflow", "arp-overflow", regexp.MustCompile(`neighbor table overflow`)},
-	{"table full", "conntrack-full", regexp.MustCompile(`nf_conntrack: .*table full`)},
-	{"SYN flooding", "other", regexp.MustCompile(`[Pp]ossible SYN flooding on port`)},
-	{"TCP: out of memory", "other", regexp.MustCompile(`TCP: out of memory`)},
-	{"Out of socket memory", "other", regexp.MustCompile(`Out of socket memory`)},
-	{"martian source", "other", regexp.MustCompile(`martian source .* on dev (\S+)`)},
-	{"extra channel", "channel-failed", regexp.MustCompile(`(?:[Ff]ailed to open|too many).*(?:extra )?channel`)},
-	{"channel open attempts", "channel-failed", regexp.MustCompile(`too many channel open attempts`)},
-	{"renamed from", "renamed", regexp.MustCompile(`([\w.@-]+): renamed from \S+`)},
-	{"lag map", "lacp", regexp.MustCompile(`lag map`)},
-	{"lacp", "lacp", regexp.MustCompile(`(?i)\b(?:lacp|802\.3ad)\b.*(?:fail|expired|timeout|mismatch|not (?:in|negoti)|defaulted|down)`)},
-	{"Link is Up", "link-up", regexp.MustCompile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is Up`)},
-	{"Link is up", "link-up", regexp.MustCompile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is up`)},
-	{"Link is Down", "link-down", regexp.MustCompile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is Down`)},
-	{"Link is down", "link-down", regexp.MustCompile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is down`)},
-	{"Link up", "link-up", regexp.MustCompile(`(?:([\w.-]+): )Link up`)},
-	{"Link down", "link-down", regexp.MustCompile(`(?:([\w.-]+): )Link down`)},
-	{"link up", "link-up", regexp.MustCompile(`(?:([\w.-]+): )link up`)},
-	{"link down", "link-down", regexp.MustCompile(`(?:([\w.-]+): )link down`)},
-	{"carrier: link connected", "link-up", regexp.MustCompile(`\(([\w.-]+)\): carrier: link connected`)},
-	{"Gained carrier", "link-up", regexp.MustCompile(`([\w.-]+): Gained carrier`)},
-	{"Lost carrier", "link-down", regexp.MustCompile(`([\w.-]+): Lost carrier`)},
-	{"link becomes ready", "link-up", regexp.MustCompile(`([\w.-]+): link becomes ready`)},
-	{"is not ready", "link-down", regexp.MustCompile(`([\w.-]+): link is not ready`)},
-	{"link state changed to", "link-up", regexp.MustCompile(`([\w.-]+): link state changed to UP`)},
-	{"link state changed to", "link-down", regexp.MustCompile(`([\w.-]+): link state changed to DOWN`)},
-	{"entered promiscuous", "other", regexp.MustCompile(`(?:device )?([\w.-]+):? (?:left|entered) promiscuous`)},
+	{"No 802.3ad response", "lacp-no-response", piece.Compile(`^(?:bonding: )?([\w.-]+): (?:Warning|warning): No 802\.3ad response`)},
+	{"limited by", "pcie-limited", piece.Compile(`available PCIe bandwidth`)},
+	{"available PCIe bandwidth", "pcie", piece.Compile(`available PCIe bandwidth \(`)},
+	{"available PCIe bandwidth", "pcie-limited", piece.Compile(`available PCIe bandwidth`)},
+	{"PCI Express bandwidth", "pcie-limited", piece.Compile(`PCI Express bandwidth of`)},
+	{"Encoding Loss", "pcie-limited", piece.Compile(`Speed: ?[\d.]+GT/s, Width: ?x\d+`)},
+	{"may be insufficient", "pcie-limited", piece.Compile(`bandwidth available for this device may be insufficient`)},
+	{"PCI-Express: Speed", "pcie", piece.Compile(`PCI-Express: Speed [\d.]+GT/s Width x\d+`)},
+	{"PCIe: Speed", "pcie", piece.Compile(`PCIe: Speed [\d.]+GT/s Width x\d+`)},
+	{"not sufficient for optimal performance", "pcie-limited", piece.Compile(`not sufficient for optimal performance`)},
+	{"link status definitely down", "link-down", piece.Compile(`(?:\(slave ([^)]+)\): link status definitely down|link status definitely down for (?:interface|idle interface|active interface|backup interface) ([^,]+))`)},
+	{"link status down", "link-down", piece.Compile(`(?:\(slave ([^)]+)\): link status down|link status down for (?:\w+ )?interface ([^,]+))`)},
+	{"link status definitely up", "link-up", piece.Compile(`(?:\(slave ([^)]+)\): link status definitely up|link status definitely up for interface ([^,]+))`)},
+	{"link status up", "link-up", piece.Compile(`(?:\(slave ([^)]+)\): link status up|link status up for (?:\w+ )?interface ([^,]+))`)},
+	{"active interface up", "active-up", piece.Compile(`([\w.-]+): active interface up!`)},
+	{"without any active interface", "no-active", piece.Compile(`([\w.-]+): now running without any active interface`)},
+	{"new active one", "active-up", piece.Compile(`(?:\(slave ([^)]+)\): making interface the new active one|making interface ([\w.-]+) the new active one)`)},
+	{"Enslaving", "enslaved", piece.Compile(`(?:\(slave ([^)]+)\): Enslaving|[Ee]nslaving ([\w.-]+) as a)`)},
+	{"Releasing", "released", piece.Compile(`(?:\(slave ([^)]+)\): Releasing|[Rr]eleasing (?:active|backup) interface ([\w.-]+)?)`)},
+	{"Released all slaves", "released", piece.Compile(`([\w.-]+)(?: \(unregistering\))?: Released all slaves`)},
+	{"Removing an active aggregator", "lacp", piece.Compile(`([\w.-]+): (?:\(slave [^)]+\): )?Removing an active aggregator`)},
+	{"illegal loopback", "loopback", piece.Compile(`([\w.-]+): (?:\(slave ([^)]+)\): )?An illegal loopback occurred`)},
+	{"speed changed to 0", "speed", piece.Compile(`speed changed to 0 (?:on|for) port (\S+)`)},
+	{"link speed/duplex", "speed", piece.Compile(`(?:\(slave ([^)]+)\): )?failed to get link speed/duplex(?: for (\S+))?`)},
+	{"get speed and duplex", "speed", piece.Compile(`(?:failed|unable) to get speed and duplex from (\S+?),`)},
+	{"permanent HWaddr", "mac", piece.Compile(`permanent HWaddr of (?:slave|(\S+))`)},
+	{"NETDEV WATCHDOG", "watchdog", piece.Compile(`NETDEV WATCHDOG: ([\w.@-]+)`)},
+	{"transmit queue", "watchdog", piece.Compile(`(?:([\w.-]+) )?.*transmit queue \d+ timed out`)},
+	{"Tx Unit Hang", "hang", piece.Compile(`(?:([\w.-]+): )?Detected Tx Unit Hang`)},
+	{"Hardware Unit Hang", "hang", piece.Compile(`(?:([\w.-]+): )?Detected Hardware Unit Hang`)},
+	{"eset adapter", "reset", piece.Compile(`(?:([\w.-]+): )?[Rr]eset adapter`)},
+	{"adapter reset", "reset", piece.Compile(`(?:([\w.-]+): )?[Aa]dapter reset`)},
+	{"MTU", "mtu", piece.Compile(`(?:([\w.-]+): )?(?:[Cc]hanging MTU from \d+ to \d+|[Cc]hanged mtu|changing MTU|MTU (?:too|greater|larger|smaller|less|not supported|change)|Invalid MTU|[Ff]ailed to (?:set|change) MTU|mtu (?:greater|less) than)`)},
+	{"mtu", "mtu", piece.Compile(`(?:([\w.-]+): )?(?:mtu (?:greater|less) than device|changing mtu from|change of mtu|set mtu to)`)},
+	{"checksum", "checksum", piece.Compile(`(?:([\w.-]+): )?(?:.*(?:hw csum failure|bad checksum|mixed HW and IP checksum|[Cc]hecksum (?:error|failure)|TX checksum|checksum offload))`)},
+	{"hw csum failure", "checksum", piece.Compile(`([\w.-]+): hw csum failure`)},
+	{"neighbor table overflow", "arp-overflow", piece.Compile(`neighbor table overflow`)},
+	{"table full", "conntrack-full", piece.Compile(`nf_conntrack: .*table full`)},
+	{"SYN flooding", "other", piece.Compile(`[Pp]ossible SYN flooding on port`)},
+	{"TCP: out of memory", "other", piece.Compile(`TCP: out of memory`)},
+	{"Out of socket memory", "other", piece.Compile(`Out of socket memory`)},
+	{"martian source", "other", piece.Compile(`martian source .* on dev (\S+)`)},
+	{"extra channel", "channel-failed", piece.Compile(`(?:[Ff]ailed to open|too many).*(?:extra )?channel`)},
+	{"channel open attempts", "channel-failed", piece.Compile(`too many channel open attempts`)},
+	{"renamed from", "renamed", piece.Compile(`([\w.@-]+): renamed from \S+`)},
+	{"lag map", "lacp", piece.Compile(`lag map`)},
+	{"lacp", "lacp", piece.Compile(`(?i)\b(?:lacp|802\.3ad)\b.*(?:fail|expired|timeout|mismatch|not (?:in|negoti)|defaulted|down)`)},
+	{"Link is Up", "link-up", piece.Compile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is Up`)},
+	{"Link is up", "link-up", piece.Compile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is up`)},
+	{"Link is Down", "link-down", piece.Compile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is Down`)},
+	{"Link is down", "link-down", piece.Compile(`(?:([\w.-]+): )?(?:[Nn][Ii][Cc] )?Link is down`)},
+	{"Link up", "link-up", piece.Compile(`(?:([\w.-]+): )Link up`)},
+	{"Link down", "link-down", piece.Compile(`(?:([\w.-]+): )Link down`)},
+	{"link up", "link-up", piece.Compile(`(?:([\w.-]+): )link up`)},
+	{"link down", "link-down", piece.Compile(`(?:([\w.-]+): )link down`)},
+	{"carrier: link connected", "link-up", piece.Compile(`\(([\w.-]+)\): carrier: link connected`)},
+	{"Gained carrier", "link-up", piece.Compile(`([\w.-]+): Gained carrier`)},
+	{"Lost carrier", "link-down", piece.Compile(`([\w.-]+): Lost carrier`)},
+	{"link becomes ready", "link-up", piece.Compile(`([\w.-]+): link becomes ready`)},
+	{"is not ready", "link-down", piece.Compile(`([\w.-]+): link is not ready`)},
+	{"link state changed to", "link-up", piece.Compile(`([\w.-]+): link state changed to UP`)},
+	{"link state changed to", "link-down", piece.Compile(`([\w.-]+): link state changed to DOWN`)},
+	{"entered promiscuous", "other", piece.Compile(`(?:device )?([\w.-]+):? (?:left|entered) promiscuous`)},
 }
 
 // logShape is how a message without a stamp begins: with who says it.
-var logShape = regexp.MustCompile(`^[\w.@:-]+(?: [\w.@:-]+){0,2}(?: \([^)]*\))?: `)
+var logShape = piece.Compile(`^[\w.@:-]+(?: [\w.@:-]+){0,2}(?: \([^)]*\))?: `)
 
 // unstampedEvent reports a message without a stamp: prose speaks of links too, so it
 // names a link or a card.
@@ -217,7 +216,7 @@ func eventAndLink(text string) (kind, link string) {
 	return "", ""
 }
 
-var afterBDF = regexp.MustCompile(`(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([A-Za-z][\w.@-]*?)(?: \([^)]*\))?:`)
+var afterBDF = piece.Compile(`(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([A-Za-z][\w.@-]*?)(?: \([^)]*\))?:`)
 
 // logLink is the link that a message is of: drivers put the card's address before it,
 // and messages of drivers alone name none.
@@ -233,7 +232,7 @@ func logLink(text, link string) string {
 
 var knownDrivers = piece.Words("ixgbe igb igc e1000 e1000e i40e ice bnx2 bnx2x bnxt_en mlx4_en mlx4_core mlx5_core tg3 r8168 r8169 r8125 atlantic be2net qede ena virtio_net vmxnet3 bonding bond kernel alx sfc cxgb4 enic hv_netvsc CIFS VFS")
 
-var bdfShape = regexp.MustCompile(`^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
+var bdfShape = piece.Compile(`^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
 
 func isBDF(s string) bool { return bdfShape.MatchString(s) }
 
@@ -295,23 +294,23 @@ func wrapped(text string, rest []piece.Line) (string, bool) {
 	return next, true
 }
 
-var pcieNew = regexp.MustCompile(`(?:[\w_]+ )?((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: ([\d.]+) Gb/s available PCIe bandwidth(?:, limited by ([\d.]+) GT/s PCIe x(\d+) link(?: at ((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]))?)?(?: \(capable of ([\d.]+) Gb/s with ([\d.]+) GT/s PCIe x(\d+))?`)
+var pcieNew = piece.Compile(`(?:[\w_]+ )?((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: ([\d.]+) Gb/s available PCIe bandwidth(?:, limited by ([\d.]+) GT/s PCIe x(\d+) link(?: at ((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]))?)?(?: \(capable of ([\d.]+) Gb/s with ([\d.]+) GT/s PCIe x(\d+))?`)
 
-var pcieFits = regexp.MustCompile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: ([\d.]+) Gb/s available PCIe bandwidth \(([\d.]+) GT/s PCIe x(\d+) link\)`)
+var pcieFits = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: ([\d.]+) Gb/s available PCIe bandwidth \(([\d.]+) GT/s PCIe x(\d+) link\)`)
 
-var pcieOld = regexp.MustCompile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: PCI Express bandwidth of ([\d.]+)GT/s available`)
+var pcieOld = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: PCI Express bandwidth of ([\d.]+)GT/s available`)
 
-var pcieWidth = regexp.MustCompile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: \(?(?:Speed|PCI-Express: Speed|PCIe: Speed): ?([\d.]+)GT/s, Width: ?x(\d+)`)
+var pcieWidth = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: \(?(?:Speed|PCI-Express: Speed|PCIe: Speed): ?([\d.]+)GT/s, Width: ?x(\d+)`)
 
-var pcieSaid = regexp.MustCompile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: PCI-?E(?:xpress|xpress)?: Speed ([\d.]+)GT/s Width x(\d+)`)
+var pcieSaid = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: PCI-?E(?:xpress|xpress)?: Speed ([\d.]+)GT/s Width x(\d+)`)
 
-var logSpeed = regexp.MustCompile(`(?:Up,? (?:- )?|up at |up - |definitely up(?: for interface [\w.-]+)?, |[Ll]ink up,? )([\d.]+) ?([GMgm])b(?:ps|it|/s)`)
+var logSpeed = piece.Compile(`(?:Up,? (?:- )?|up at |up - |definitely up(?: for interface [\w.-]+)?, |[Ll]ink up,? )([\d.]+) ?([GMgm])b(?:ps|it|/s)`)
 
-var logFlow = regexp.MustCompile(`Flow [Cc]ontrol: (\S+)`)
+var logFlow = piece.Compile(`Flow [Cc]ontrol: (\S+)`)
 
-var logDuplex = regexp.MustCompile(`(?i)\b(full|half)[ -]duplex`)
+var logDuplex = piece.Compile(`(?i)\b(full|half)[ -]duplex`)
 
-var cardLink = regexp.MustCompile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([A-Za-z][\w.@-]*):`)
+var cardLink = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([A-Za-z][\w.@-]*):`)
 
 // fullBDF is a PCI address with its domain.
 func fullBDF(s string) string {
@@ -347,7 +346,7 @@ func (s *sink) logFacts(kind, link, text string, l piece.Line) {
 	}
 }
 
-var logMegabits = regexp.MustCompile(`, (\d+) ?Mbps`)
+var logMegabits = piece.Compile(`, (\d+) ?Mbps`)
 
 // wholeMegabits is a speed as whole Mbit/s.
 func wholeMegabits(value, unit string) string {

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -44,23 +43,23 @@ var LinkRates = piece.Reader{
 	Read: reading(readLinkRates),
 }
 
-var nloadDevice = regexp.MustCompile(`^Device (\S+) (?:\[[^\]]*\] )?\(\d+/\d+\):`)
+var nloadDevice = piece.Compile(`^Device (\S+) (?:\[[^\]]*\] )?\(\d+/\d+\):`)
 
-var nloadRow = regexp.MustCompile(`(Curr|Avg|Min|Max|Ttl): +([\d.]+) ([kMGT]?)(Bit|Byte)(/s)?`)
+var nloadRow = piece.Compile(`(Curr|Avg|Min|Max|Ttl): +([\d.]+) ([kMGT]?)(Bit|Byte)(/s)?`)
 
-var vnstatLive = regexp.MustCompile(`rx: +([\d.]+) ([kMGT]?)(bit|B)/s.*tx: +([\d.]+) ([kMGT]?)(bit|B)/s`)
+var vnstatLive = piece.Compile(`rx: +([\d.]+) ([kMGT]?)(bit|B)/s.*tx: +([\d.]+) ([kMGT]?)(bit|B)/s`)
 
-var vnstatTraffic = regexp.MustCompile(`^\s*(rx|tx)\s+([\d.]+) ([kKMGT]?)(i?)(bit|B)/s`)
+var vnstatTraffic = piece.Compile(`^\s*(rx|tx)\s+([\d.]+) ([kKMGT]?)(i?)(bit|B)/s`)
 
-var bwmRow = regexp.MustCompile(`^\s*([A-Za-z]\S*?):?\s+([\d.]+) ([KMG]?)([Bb])/s\s+([\d.]+) ([KMG]?)[Bb]/s\s+([\d.]+) ([KMG]?)[Bb]/s`)
+var bwmRow = piece.Compile(`^\s*([A-Za-z]\S*?):?\s+([\d.]+) ([KMG]?)([Bb])/s\s+([\d.]+) ([KMG]?)[Bb]/s\s+([\d.]+) ([KMG]?)[Bb]/s`)
 
-var bmonRow = regexp.MustCompile(`^\s*>?([A-Za-z][\w.@-]*)\s*[|│]?\s+([\d.]+)([KMG]?)(i?)([Bb])?\s+([\d.]+)[KM]?\s*\d*%?\s*[|│]?\s+([\d.]+)([KMG]?)(i?)([Bb])?\s+`)
+var bmonRow = piece.Compile(`^\s*>?([A-Za-z][\w.@-]*)\s*[|│]?\s+([\d.]+)([KMG]?)(i?)([Bb])?\s+([\d.]+)[KM]?\s*\d*%?\s*[|│]?\s+([\d.]+)([KMG]?)(i?)([Bb])?\s+`)
 
-var dstatNames = regexp.MustCompile(`net/([\w.@]+)`)
+var dstatNames = piece.Compile(`net/([\w.@]+)`)
 
-var dstatValue = regexp.MustCompile(`^(\d+(?:\.\d+)?)([BkMG]?)$`)
+var dstatValue = piece.Compile(`^(\d+(?:\.\d+)?)([BkMG]?)$`)
 
-var nameShape = regexp.MustCompile(`^[A-Za-z][\w.@:-]{0,14}$`)
+var nameShape = piece.Compile(`^[A-Za-z][\w.@:-]{0,14}$`)
 
 var sarColumns = map[string]string{"rxerr/s": "seen_rx_errors", "txerr/s": "seen_tx_errors", "rxdrop/s": "seen_rx_drops", "txdrop/s": "seen_tx_drops",
 	"rxfram/s": "seen_rx_frame", "rxfifo/s": "seen_rx_fifo", "rxpck/s": "seen_rx_pps", "txpck/s": "seen_tx_pps", "%ifutil": "seen_util"}

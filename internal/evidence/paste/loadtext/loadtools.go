@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -35,23 +34,23 @@ var LoadTools = piece.Reader{
 	Read: reading(readLoadTools),
 }
 
-var nuttcpRow = regexp.MustCompile(`^\s*(?:nuttcp-\w+: )?([\d.]+) ([KMG]?)B / +([\d.]+) sec = +([\d.]+) ([KMG])bps(.*)$`)
+var nuttcpRow = piece.Compile(`^\s*(?:nuttcp-\w+: )?([\d.]+) ([KMG]?)B / +([\d.]+) sec = +([\d.]+) ([KMG])bps(.*)$`)
 
-var nuttcpParse = regexp.MustCompile(`(\w+)=([\d.]+)`)
+var nuttcpParse = piece.Compile(`(\w+)=([\d.]+)`)
 
-var percentTXRX = regexp.MustCompile(`([\d.]+) %TX\s+([\d.]+) %RX`)
+var percentTXRX = piece.Compile(`([\d.]+) %TX\s+([\d.]+) %RX`)
 
-var netperfHead = regexp.MustCompile(`^(?:MIGRATED )?((?:TCP|UDP|SCTP|OMNI|DCCP)[_\w ]*) TEST (?:from|to) (\S+)`)
+var netperfHead = piece.Compile(`^(?:MIGRATED )?((?:TCP|UDP|SCTP|OMNI|DCCP)[_\w ]*) TEST (?:from|to) (\S+)`)
 
-var qperfHead = regexp.MustCompile(`^\s*(\w+_(?:bw|lat)):\s*$`)
+var qperfHead = piece.Compile(`^\s*(\w+_(?:bw|lat)):\s*$`)
 
-var qperfRow = regexp.MustCompile(`^\s+(bw|send_bw|recv_bw|latency|msg_rate|loc_cpus_used|rem_cpus_used|loc_send_cost|\w+)\s+=\s+([\d.]+)\s*(\S*)(?:\s.*)?$`)
+var qperfRow = piece.Compile(`^\s+(bw|send_bw|recv_bw|latency|msg_rate|loc_cpus_used|rem_cpus_used|loc_send_cost|\w+)\s+=\s+([\d.]+)\s*(\S*)(?:\s.*)?$`)
 
-var gobenRow = regexp.MustCompile(`(?:(\d+)/(\d+) +average +(?:output|input)|aggregate (writing|reading)): +(\d+) +Mbps`)
+var gobenRow = piece.Compile(`(?:(\d+)/(\d+) +average +(?:output|input)|aggregate (writing|reading)): +(\d+) +Mbps`)
 
-var netperfTitle = regexp.MustCompile(`^(?i:recv|send|socket|size|bytes|local|remote|interim|utilization|\^|# )`)
+var netperfTitle = piece.Compile(`^(?i:recv|send|socket|size|bytes|local|remote|interim|utilization|\^|# )`)
 
-var netperfOmni = regexp.MustCompile(`^([A-Z_]+)=(.*)$`)
+var netperfOmni = piece.Compile(`^([A-Z_]+)=(.*)$`)
 
 func readLoadTools(s *sink, lines []piece.Line) int {
 	text := lines[0].Text

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -34,15 +33,15 @@ var Mounts = piece.Reader{
 	Read: reading(readMounts),
 }
 
-var mountLine = regexp.MustCompile(`^(\S+) on (/.*?) type (\S+) \(([^)]*)\)?$`)
+var mountLine = piece.Compile(`^(\S+) on (/.*?) type (\S+) \(([^)]*)\)?$`)
 
-var procMount = regexp.MustCompile(`^(\S+) (/\S*) (\w[\w.]*) (\S+) \d \d$`)
+var procMount = piece.Compile(`^(\S+) (/\S*) (\w[\w.]*) (\S+) \d \d$`)
 
-var nfsFrom = regexp.MustCompile(`^(/\S*) from (\S+:/\S*)$`)
+var nfsFrom = piece.Compile(`^(/\S*) from (\S+:/\S*)$`)
 
-var nfsDevice = regexp.MustCompile(`^device (\S+) mounted on (/.*?) with fstype (\S+)(?: statvers=\S+)?$`)
+var nfsDevice = piece.Compile(`^device (\S+) mounted on (/.*?) with fstype (\S+)(?: statvers=\S+)?$`)
 
-var statsLine = regexp.MustCompile(`^(?:opts|age|impl_id|caps|nfsv4|sec|events|bytes|RPC iostats version|xprt|per-op statistics|fsc|[A-Z_0-9]+):?\s`)
+var statsLine = piece.Compile(`^(?:opts|age|impl_id|caps|nfsv4|sec|events|bytes|RPC iostats version|xprt|per-op statistics|fsc|[A-Z_0-9]+):?\s`)
 
 var networkKinds = piece.Words("nfs nfs4 cifs smb3 smbfs ceph glusterfs fuse.glusterfs fuse.sshfs lustre 9p beegfs afs fuse.juicefs gpfs")
 

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -18,11 +17,11 @@ var MPTCP = piece.Reader{
 	Read: reading(readMPTCP),
 }
 
-var mptcpEndpoint = regexp.MustCompile(`^([0-9a-fA-F.:]+)(?: port \d+)? id (\d+)((?: (?:subflow|signal|backup|fullmesh|implicit|laminar))*)(?: dev (\S+))?\s*$`)
+var mptcpEndpoint = piece.Compile(`^([0-9a-fA-F.:]+)(?: port \d+)? id (\d+)((?: (?:subflow|signal|backup|fullmesh|implicit|laminar))*)(?: dev (\S+))?\s*$`)
 
-var mptcpOld = regexp.MustCompile(`^id (\d+)((?: (?:subflow|signal|backup|fullmesh))*)(?: dev (\S+))? ([0-9a-fA-F.:]+)\s*$`)
+var mptcpOld = piece.Compile(`^id (\d+)((?: (?:subflow|signal|backup|fullmesh))*)(?: dev (\S+))? ([0-9a-fA-F.:]+)\s*$`)
 
-var mptcpLimits = regexp.MustCompile(`^(?:add_addr_accepted (\d+) )?subflows? (\d+)(?: add_addr_accepted (\d+))?\s*$`)
+var mptcpLimits = piece.Compile(`^(?:add_addr_accepted (\d+) )?subflows? (\d+)(?: add_addr_accepted (\d+))?\s*$`)
 
 func readMPTCP(s *sink, lines []piece.Line) (read int) {
 	for i, l := range lines {

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,9 +17,9 @@ var NodeMetrics = piece.Reader{
 	Read: reading(readNodeMetrics),
 }
 
-var metricRow = regexp.MustCompile(`^(node_(?:network|bonding)_\w+)\{([^}]*)\}\s+([-+\d.eEInfNa]+)$`)
+var metricRow = piece.Compile(`^(node_(?:network|bonding)_\w+)\{([^}]*)\}\s+([-+\d.eEInfNa]+)$`)
 
-var metricLabel = regexp.MustCompile(`(\w+)="([^"]*)"`)
+var metricLabel = piece.Compile(`(\w+)="([^"]*)"`)
 
 var metricFacts = map[string]string{"receive_bytes_total": "rx_bytes", "transmit_bytes_total": "tx_bytes", "receive_packets_total": "rx_packets", "transmit_packets_total": "tx_packets",
 	"receive_errs_total": "rx_errors", "transmit_errs_total": "tx_errors", "receive_drop_total": "rx_dropped", "transmit_drop_total": "tx_dropped", "receive_fifo_total": "rx_fifo",

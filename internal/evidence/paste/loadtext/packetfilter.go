@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -24,19 +23,19 @@ var PacketFilter = piece.Reader{
 	Read: reading(readPacketFilter),
 }
 
-var chainHead = regexp.MustCompile(`^Chain (\S+) \((?:policy \w+|\d+ references)`)
+var chainHead = piece.Compile(`^Chain (\S+) \((?:policy \w+|\d+ references)`)
 
 // filterRule is a row of iptables -vnL: packets, bytes, target.
-var filterRule = regexp.MustCompile(`^(\d+[KMGT]?)\s+(\d+[KMGT]?)\s+([A-Z][\w-]*)\s+(?:tcp|udp|all|icmp|\d+)\s+(?:--|-f)\s+(\S+)\s+(\S+)\s`)
+var filterRule = piece.Compile(`^(\d+[KMGT]?)\s+(\d+[KMGT]?)\s+([A-Z][\w-]*)\s+(?:tcp|udp|all|icmp|\d+)\s+(?:--|-f)\s+(\S+)\s+(\S+)\s`)
 
 // filterLimit is a rate in bytes, of all or above which a rule matches.
-var filterLimit = regexp.MustCompile(`(?:limit: (?:above|up to|avg) |--hashlimit(?:-above|-upto)? |--limit |limit rate (?:over )?)(\d+) ?(kb/s|mb/s|b/s|kbytes/second|mbytes/second|bytes/second|kbytes/s|mbytes/s)`)
+var filterLimit = piece.Compile(`(?:limit: (?:above|up to|avg) |--hashlimit(?:-above|-upto)? |--limit |limit rate (?:over )?)(\d+) ?(kb/s|mb/s|b/s|kbytes/second|mbytes/second|bytes/second|kbytes/s|mbytes/s)`)
 
 var filterBytes = map[string]float64{"b/s": 8, "kb/s": 8 << 10, "mb/s": 8 << 20, "bytes/second": 8, "kbytes/second": 8 << 10, "mbytes/second": 8 << 20, "kbytes/s": 8 << 10, "mbytes/s": 8 << 20}
 
-var filterCount = regexp.MustCompile(`counter packets (\d+) bytes (\d+)`)
+var filterCount = piece.Compile(`counter packets (\d+) bytes (\d+)`)
 
-var conntrackRow = regexp.MustCompile(`^cpu=\d+\s+(?:searched=\d+ )?found=\d+ .*\bdrop=(\d+)`)
+var conntrackRow = piece.Compile(`^cpu=\d+\s+(?:searched=\d+ )?found=\d+ .*\bdrop=(\d+)`)
 
 func readPacketFilter(s *sink, lines []piece.Line) int {
 	chain, rules, dropped := "", 0, 0

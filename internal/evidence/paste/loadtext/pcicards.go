@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -24,21 +23,21 @@ var PCICards = piece.Reader{
 	Read: reading(readPCICards),
 }
 
-var pciHead = regexp.MustCompile(`^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([A-Z][\w/ ()-]*?)(?: \[[0-9a-f]{4}\])?: (\S.*)$`)
+var pciHead = piece.Compile(`^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([A-Z][\w/ ()-]*?)(?: \[[0-9a-f]{4}\])?: (\S.*)$`)
 
-var pciLink = regexp.MustCompile(`Speed ([\d.]+|unknown)(?:GT/s)?(?: \((\w+)\))?, Width x(\d+)(?: \((\w+)\))?`)
+var pciLink = piece.Compile(`Speed ([\d.]+|unknown)(?:GT/s)?(?: \((\w+)\))?, Width x(\d+)(?: \((\w+)\))?`)
 
-var pciLine = regexp.MustCompile(`^(?:Subsystem|Control|Status|Latency|Interrupt|Region|Capabilities|DevCap|DevCtl|DevSta|LnkCap|LnkCtl|LnkSta|Kernel driver|Kernel modules|NUMA node|Physical Slot|Expansion ROM|IOMMU group|Bus|I/O behind|Memory behind|Prefetchable|Secondary status|BridgeCtl|ACSC|Vector table|PBA|Address|Masking|Product Name|Read-only fields|\[[A-Z0-9]+\]|End|Flags|Part number|Serial number|Vital Product|RootC|RootSta|SltC|SltSta|AtomicOps|EqualizationComplete|Transmit Margin|Compliance|UESta|UEMsk|UESvrt|CESta|CEMsk|AERCap|HeaderLog|MaxPayload|ClockPM|ExtSynch|TrErr|CorrErr|RlxdOrd|ExtTag|PCI PM|IOV|Initial VFs|VF |Supported Page|ARI|LTR|L1Sub|T_|DevName|Device Serial|Subsystem|PriDiscTmr|Changed|Power|Slot|Target Link|Retimer|FRS|10BitTag|EmergencyPower|Max snoop|Max no snoop|LaneErr|Lane |Kernel|DeviceName|PCI-?X|Virtual|Arb|Port Arb|VC\d|Caps|Ctrl|Enable|LinkEqual)`)
+var pciLine = piece.Compile(`^(?:Subsystem|Control|Status|Latency|Interrupt|Region|Capabilities|DevCap|DevCtl|DevSta|LnkCap|LnkCtl|LnkSta|Kernel driver|Kernel modules|NUMA node|Physical Slot|Expansion ROM|IOMMU group|Bus|I/O behind|Memory behind|Prefetchable|Secondary status|BridgeCtl|ACSC|Vector table|PBA|Address|Masking|Product Name|Read-only fields|\[[A-Z0-9]+\]|End|Flags|Part number|Serial number|Vital Product|RootC|RootSta|SltC|SltSta|AtomicOps|EqualizationComplete|Transmit Margin|Compliance|UESta|UEMsk|UESvrt|CESta|CEMsk|AERCap|HeaderLog|MaxPayload|ClockPM|ExtSynch|TrErr|CorrErr|RlxdOrd|ExtTag|PCI PM|IOV|Initial VFs|VF |Supported Page|ARI|LTR|L1Sub|T_|DevName|Device Serial|Subsystem|PriDiscTmr|Changed|Power|Slot|Target Link|Retimer|FRS|10BitTag|EmergencyPower|Max snoop|Max no snoop|LaneErr|Lane |Kernel|DeviceName|PCI-?X|Virtual|Arb|Port Arb|VC\d|Caps|Ctrl|Enable|LinkEqual)`)
 
-var pciLetters = regexp.MustCompile(`^(?:[A-Z]\w*[+-] ?)+`)
+var pciLetters = piece.Compile(`^(?:[A-Z]\w*[+-] ?)+`)
 
-var pciPayload = regexp.MustCompile(`MaxPayload (\d+) bytes(?:, MaxReadReq (\d+) bytes)?`)
+var pciPayload = piece.Compile(`MaxPayload (\d+) bytes(?:, MaxReadReq (\d+) bytes)?`)
 
-var slotLine = regexp.MustCompile(`^(Designation|Type|Current Usage|Length|ID|Characteristics|Bus Address|Data Bus Width|Slot Characteristics|Peer Devices|Height)\s*:\s*(.*)$`)
+var slotLine = piece.Compile(`^(Designation|Type|Current Usage|Length|ID|Characteristics|Bus Address|Data Bus Width|Slot Characteristics|Peer Devices|Height)\s*:\s*(.*)$`)
 
-var slotWidth = regexp.MustCompile(`^x(\d+) PCI Express(?: (?:Gen )?(\d))?`)
+var slotWidth = piece.Compile(`^x(\d+) PCI Express(?: (?:Gen )?(\d))?`)
 
-var slotOther = regexp.MustCompile(`^(?:Handle 0x|# dmidecode|Getting SMBIOS|SMBIOS \d|Table at|\d+ structures|3\.3 V|5\.0 V|Opening is shared|PME signal|SMBus signal|Hot-plug|PCIe slot bifurcation|Supports)`)
+var slotOther = piece.Compile(`^(?:Handle 0x|# dmidecode|Getting SMBIOS|SMBIOS \d|Table at|\d+ structures|3\.3 V|5\.0 V|Opening is shared|PME signal|SMBus signal|Hot-plug|PCIe slot bifurcation|Supports)`)
 
 // slotSpeeds are a generation's GT/s a lane (PCI Express Base Specification).
 var slotSpeeds = map[string]string{"": "2.5", "1": "2.5", "2": "5", "3": "8", "4": "16", "5": "32", "6": "64"}

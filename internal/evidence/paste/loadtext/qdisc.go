@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -20,23 +19,23 @@ var Queues = piece.Reader{
 	Read: reading(readQueues),
 }
 
-var tcQdisc = regexp.MustCompile(`^qdisc (\w+) ([0-9a-f]+:[0-9a-f]*) (?:\[\w+\] )?(?:dev (\S+) )?(root|parent \S+|ingress|clsact)?(.*)$`)
+var tcQdisc = piece.Compile(`^qdisc (\w+) ([0-9a-f]+:[0-9a-f]*) (?:\[\w+\] )?(?:dev (\S+) )?(root|parent \S+|ingress|clsact)?(.*)$`)
 
-var tcClass = regexp.MustCompile(`^class (\w+) ([0-9a-f]*:[0-9a-f]+)(?: dev (\S+))? (root|parent \S+)(.*)$`)
+var tcClass = piece.Compile(`^class (\w+) ([0-9a-f]*:[0-9a-f]+)(?: dev (\S+))? (root|parent \S+)(.*)$`)
 
-var tcSent = regexp.MustCompile(`^Sent (\d+) bytes (\d+) pkts? \(dropped (\d+), overlimits (\d+) requeues (\d+)\)`)
+var tcSent = piece.Compile(`^Sent (\d+) bytes (\d+) pkts? \(dropped (\d+), overlimits (\d+) requeues (\d+)\)`)
 
-var tcBacklog = regexp.MustCompile(`^backlog (\d+)([KM]?)b (\d+)p`)
+var tcBacklog = piece.Compile(`^backlog (\d+)([KM]?)b (\d+)p`)
 
-var tcMore = regexp.MustCompile(`^(?:rate \d|\d+ flows|\d+ gc|maxpacket|new_flows_len|backlog|lended|tokens|ctokens|memory used|capacity|min/max|average|thresh|target|interval|pk_delay|av_delay|sp_delay|backlog|pkts|bytes|way_|drops|marks|ack_drop|sp_flows|bk_flows|un_flows|max_len|quantum|Tin|flows_plimit|highprio|throttled|ecn_mark|horizon|Bulk|police|filter|action|match|installed|index|ref|direct_|qmap|prio_|bands|priomap|queues|offload|options|fastpath|\d+ fastpath|\(inactive|(?:\d+ )?(?:highprio|throttled|pkts_too_long))`)
+var tcMore = piece.Compile(`^(?:rate \d|\d+ flows|\d+ gc|maxpacket|new_flows_len|backlog|lended|tokens|ctokens|memory used|capacity|min/max|average|thresh|target|interval|pk_delay|av_delay|sp_delay|backlog|pkts|bytes|way_|drops|marks|ack_drop|sp_flows|bk_flows|un_flows|max_len|quantum|Tin|flows_plimit|highprio|throttled|ecn_mark|horizon|Bulk|police|filter|action|match|installed|index|ref|direct_|qmap|prio_|bands|priomap|queues|offload|options|fastpath|\d+ fastpath|\(inactive|(?:\d+ )?(?:highprio|throttled|pkts_too_long))`)
 
-var tcRate = regexp.MustCompile(`\b(rate|maxrate|bandwidth|ceil|max_rate) (\d[\d.]*)([KMG]?)(bit|bps|Bps|ibit)`)
+var tcRate = piece.Compile(`\b(rate|maxrate|bandwidth|ceil|max_rate) (\d[\d.]*)([KMG]?)(bit|bps|Bps|ibit)`)
 
 var tcScale = map[string]float64{"": 1, "K": 1e3, "M": 1e6, "G": 1e9}
 
-var tcPolice = regexp.MustCompile(`^police (\S+) rate`)
+var tcPolice = piece.Compile(`^police (\S+) rate`)
 
-var tcNetem = regexp.MustCompile(`(?:delay|loss|reorder|duplicate|corrupt) \S+.*$`)
+var tcNetem = piece.Compile(`(?:delay|loss|reorder|duplicate|corrupt) \S+.*$`)
 
 // tcBits is a rate that tc prints, in bits a second; 0 none.
 func tcBits(text, word string) int64 {

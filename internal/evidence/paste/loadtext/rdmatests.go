@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -37,17 +36,17 @@ var RDMATests = piece.Reader{
 
 var perftests = piece.Words("ib_write_bw ib_read_bw ib_send_bw ib_atomic_bw raw_ethernet_bw")
 
-var perftestRow = regexp.MustCompile(`^\s*(\d+)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)((?:\s+[\d.]+)*)\s*$`)
+var perftestRow = piece.Compile(`^\s*(\d+)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)((?:\s+[\d.]+)*)\s*$`)
 
-var perftestPair = regexp.MustCompile(`([A-Z][\w*./ -]*?|ibv_wr\* API|rdma_cm QPs)\s*:\s*(\S+)`)
+var perftestPair = piece.Compile(`([A-Z][\w*./ -]*?|ibv_wr\* API|rdma_cm QPs)\s*:\s*(\S+)`)
 
-var perftestOther = regexp.MustCompile(`^(?:-----|local address|remote address|GID|Mtu|Link type|TX depth|CQ Moderation|RX depth|Max inline|Data ex|rdma_cm|Connection type|PCIe relax|ibv_wr|Number of qps|Dual-port|Conflicting CPU|WARNING|Waiting for client|\*+|Post List|GID index|Lock-free|Using )`)
+var perftestOther = piece.Compile(`^(?:-----|local address|remote address|GID|Mtu|Link type|TX depth|CQ Moderation|RX depth|Max inline|Data ex|rdma_cm|Connection type|PCIe relax|ibv_wr|Number of qps|Dual-port|Conflicting CPU|WARNING|Waiting for client|\*+|Post List|GID index|Lock-free|Using )`)
 
-var ncclVariable = regexp.MustCompile(`^(?:export |-x |set )?(NCCL_[A-Z0-9_]+)[=:]\s*"?([^"\s]*)"?$`)
+var ncclVariable = piece.Compile(`^(?:export |-x |set )?(NCCL_[A-Z0-9_]+)[=:]\s*"?([^"\s]*)"?$`)
 
-var ncclUsing = regexp.MustCompile(`NET/(IB|Socket|OFI|Plugin\S*) ?: ?(?:Using )?(.*)$`)
+var ncclUsing = piece.Compile(`NET/(IB|Socket|OFI|Plugin\S*) ?: ?(?:Using )?(.*)$`)
 
-var ncclVia = regexp.MustCompile(`via NET/(IB|Socket)/(\d+)`)
+var ncclVia = piece.Compile(`via NET/(IB|Socket)/(\d+)`)
 
 func readRDMATests(s *sink, lines []piece.Line) int {
 	text := strings.TrimSpace(lines[0].Text)
@@ -221,4 +220,4 @@ func (s *sink) ncclInfo(text string, l piece.Line) {
 	}
 }
 
-var ncclSet = regexp.MustCompile(`(NCCL_[A-Z0-9_]+) set by environment to (\S+?)\.?$`)
+var ncclSet = piece.Compile(`(NCCL_[A-Z0-9_]+) set by environment to (\S+?)\.?$`)

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -35,35 +34,35 @@ var Reach = piece.Reader{
 	Read: reading(readReach),
 }
 
-var pingHead = regexp.MustCompile(`^PING (\S+?)[ (:].*?(\d+)(?:\(\d+\))? (?:bytes of data|data bytes|octets)`)
+var pingHead = piece.Compile(`^PING (\S+?)[ (:].*?(\d+)(?:\(\d+\))? (?:bytes of data|data bytes|octets)`)
 
-var pingBSD = regexp.MustCompile(`^PING6?\(?.*?(\S+): (\d+) data bytes`)
+var pingBSD = piece.Compile(`^PING6?\(?.*?(\S+): (\d+) data bytes`)
 
-var pingWin = regexp.MustCompile(`^Pinging (\S+)(?: \[[^\]]*\])? with (\d+) bytes`)
+var pingWin = piece.Compile(`^Pinging (\S+)(?: \[[^\]]*\])? with (\d+) bytes`)
 
-var pingCount = regexp.MustCompile(`(\d+) packets transmitted, (\d+) (?:packets )?received`)
+var pingCount = piece.Compile(`(\d+) packets transmitted, (\d+) (?:packets )?received`)
 
-var pingWinN = regexp.MustCompile(`Sent = (\d+), Received = (\d+)`)
+var pingWinN = piece.Compile(`Sent = (\d+), Received = (\d+)`)
 
-var pingTimes = regexp.MustCompile(`min/avg/max(?:/\w+)? = ([\d.]+)/([\d.]+)/([\d.]+)`)
+var pingTimes = piece.Compile(`min/avg/max(?:/\w+)? = ([\d.]+)/([\d.]+)/([\d.]+)`)
 
-var pingReply = regexp.MustCompile(`^(?:\d+ bytes from|Reply from) .*time[=<]([\d.]+) ?ms`)
+var pingReply = piece.Compile(`^(?:\d+ bytes from|Reply from) .*time[=<]([\d.]+) ?ms`)
 
-var pingWinTimes = regexp.MustCompile(`Minimum = ([\d.]+)ms, Maximum = ([\d.]+)ms, Average = ([\d.]+)ms`)
+var pingWinTimes = piece.Compile(`Minimum = ([\d.]+)ms, Maximum = ([\d.]+)ms, Average = ([\d.]+)ms`)
 
-var pingMTU = regexp.MustCompile(`(?i)mtu ?[:=]? ?(\d+)`)
+var pingMTU = piece.Compile(`(?i)mtu ?[:=]? ?(\d+)`)
 
-var pingOther = regexp.MustCompile(`^(?:--- .* ---$|rtt |round-trip|\d+ bytes from |From \S+ icmp_seq|ping: |Request timed out|Reply from|Packet(?:s:| needs)|Ping statistics|Approximate round|\s*Minimum =|no answer yet|Request timeout for|\d+ packets transmitted|\d+ packets? |pipe \d|error)`)
+var pingOther = piece.Compile(`^(?:--- .* ---$|rtt |round-trip|\d+ bytes from |From \S+ icmp_seq|ping: |Request timed out|Reply from|Packet(?:s:| needs)|Ping statistics|Approximate round|\s*Minimum =|no answer yet|Request timeout for|\d+ packets transmitted|\d+ packets? |pipe \d|error)`)
 
-var traceHop = regexp.MustCompile(`^(\d{1,2})(\??)[:.|\s-]+\s*(\S.*)$`)
+var traceHop = piece.Compile(`^(\d{1,2})(\??)[:.|\s-]+\s*(\S.*)$`)
 
-var traceAddr = regexp.MustCompile(`\(?((?:\d{1,3}\.){3}\d{1,3}|[0-9a-fA-F]*:[0-9a-fA-F:]+)\)?`)
+var traceAddr = piece.Compile(`\(?((?:\d{1,3}\.){3}\d{1,3}|[0-9a-fA-F]*:[0-9a-fA-F:]+)\)?`)
 
-var traceTime = regexp.MustCompile(`([\d.]+) ?ms`)
+var traceTime = piece.Compile(`([\d.]+) ?ms`)
 
-var tracePMTU = regexp.MustCompile(`pmtu (\d+)`)
+var tracePMTU = piece.Compile(`pmtu (\d+)`)
 
-var mtrRow = regexp.MustCompile(`^(\d{1,2})\.(?:\|--)?\s+(\S+)\s+([\d.]+)%?\s+(\d+)\s+([\d.]+)\s+([\d.]+)`)
+var mtrRow = piece.Compile(`^(\d{1,2})\.(?:\|--)?\s+(\S+)\s+([\d.]+)%?\s+(\d+)\s+([\d.]+)\s+([\d.]+)`)
 
 // pingTooLong reports a line that says that a packet does not fit.
 func pingTooLong(text string) bool {

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -29,27 +28,27 @@ var Services = piece.Reader{
 // serviceMarks are words of which each line that begins such an output has one.
 var serviceMarks = []string{"id: ", "recovery:", "client:", "backfill:", "active+", "osd_", "options lnet", "iopolicy", "kubernetes.io/"}
 
-var cephHead = regexp.MustCompile(`^ {4}id:     [0-9a-f]{8}-`)
+var cephHead = piece.Compile(`^ {4}id:     [0-9a-f]{8}-`)
 
-var cephRow = regexp.MustCompile(`^(recovery|client|backfill):\s+([\d.]+) ([KMGT]?i?B)/s`)
+var cephRow = piece.Compile(`^(recovery|client|backfill):\s+([\d.]+) ([KMGT]?i?B)/s`)
 
-var cephPGs = regexp.MustCompile(`^(?:pgs:\s+)?(\d+)\s+(active\+\S+)$`)
+var cephPGs = piece.Compile(`^(?:pgs:\s+)?(\d+)\s+(active\+\S+)$`)
 
-var cephSetting = regexp.MustCompile(`^(?:(?:global|osd(?:\.\d+)?)\s+(?:advanced|basic|dev)\s+)?(osd_(?:mclock_profile|max_backfills|recovery_max_active\w*|recovery_sleep\w*|mclock_override_recovery_settings))\s*[:=]?\s+"?(\S+?)"?\s*\*?$`)
+var cephSetting = piece.Compile(`^(?:(?:global|osd(?:\.\d+)?)\s+(?:advanced|basic|dev)\s+)?(osd_(?:mclock_profile|max_backfills|recovery_max_active\w*|recovery_sleep\w*|mclock_override_recovery_settings))\s*[:=]?\s+"?(\S+?)"?\s*\*?$`)
 
-var cephAsked = regexp.MustCompile(`ceph config get \S+ (osd_\w+)`)
+var cephAsked = piece.Compile(`ceph config get \S+ (osd_\w+)`)
 
-var podRate = regexp.MustCompile(`^(?:Annotations:\s+)?"?kubernetes\.io/(egress|ingress)-bandwidth"?:\s*"?(\d+)([KMG]?)"?,?$`)
+var podRate = piece.Compile(`^(?:Annotations:\s+)?"?kubernetes\.io/(egress|ingress)-bandwidth"?:\s*"?(\d+)([KMG]?)"?,?$`)
 
-var lnetModule = regexp.MustCompile(`^options lnet .*\bnetworks="?([^"]*)"?`)
+var lnetModule = piece.Compile(`^options lnet .*\bnetworks="?([^"]*)"?`)
 
-var lnetNID = regexp.MustCompile(`^- nid: (\S+@\S+)$`)
+var lnetNID = piece.Compile(`^- nid: (\S+@\S+)$`)
 
-var lnetInterface = regexp.MustCompile(`^\d+: (\S+)$`)
+var lnetInterface = piece.Compile(`^\d+: (\S+)$`)
 
-var nvmePolicy = regexp.MustCompile(`^(?:/\S*/)?(?:nvme-subsys\d+(?:/iopolicy)?:)?(numa|round-robin|queue-depth)$`)
+var nvmePolicy = piece.Compile(`^(?:/\S*/)?(?:nvme-subsys\d+(?:/iopolicy)?:)?(numa|round-robin|queue-depth)$`)
 
-var nvmePolicyLine = regexp.MustCompile(`^(?:iopolicy\s*[=:]\s*"?|/sys/\S*/iopolicy:)(numa|round-robin|queue-depth)"?$`)
+var nvmePolicyLine = piece.Compile(`^(?:iopolicy\s*[=:]\s*"?|/sys/\S*/iopolicy:)(numa|round-robin|queue-depth)"?$`)
 
 func readServices(s *sink, lines []piece.Line) int {
 	nid := ""

@@ -2,7 +2,6 @@ package loadtext
 
 import (
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -32,11 +31,11 @@ var netIDs = piece.Words("tcp tcp4 tcp6 mptcp udp udp4 udp6 sctp")
 
 var algorithm = piece.Words("cubic bbr bbr2 bbr3 reno dctcp htcp vegas westwood bic scalable illinois yeah veno hybla lp cdg nv newreno")
 
-var limited = regexp.MustCompile(`^(\d+)ms(?:\(([\d.]+)%\))?$`)
+var limited = piece.Compile(`^(\d+)ms(?:\(([\d.]+)%\))?$`)
 
-var bitsRate = regexp.MustCompile(`^([\d.]+)([KMGT]?)bps$`)
+var bitsRate = piece.Compile(`^([\d.]+)([KMGT]?)bps$`)
 
-var userName = regexp.MustCompile(`users:\(\("([^"]+)"`)
+var userName = piece.Compile(`users:\(\("([^"]+)"`)
 
 var services = map[string]string{"nfs": "2049", "ssh": "22", "http": "80", "https": "443", "microsoft-ds": "445", "iscsi-target": "3260", "commplex-link": "5001", "rsync": "873"}
 

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -35,23 +34,23 @@ var StoragePaths = piece.Reader{
 	Read: reading(readStoragePaths),
 }
 
-var multipathHead = regexp.MustCompile(`^(?:\w+: )?(\S+)(?: \(([0-9A-Za-z_.:-]+)\))? (dm-\d+)(?: (\S.*))?$`)
+var multipathHead = piece.Compile(`^(?:\w+: )?(\S+)(?: \(([0-9A-Za-z_.:-]+)\))? (dm-\d+)(?: (\S.*))?$`)
 
-var multipathGroup = regexp.MustCompile(`policy='([\w-]+)(?: \d+)?' prio=(-?\d+) status=(\w+)`)
+var multipathGroup = piece.Compile(`policy='([\w-]+)(?: \d+)?' prio=(-?\d+) status=(\w+)`)
 
-var multipathPath = regexp.MustCompile("^[|` -]*[|`]- *(\\d+:\\d+:\\d+:\\d+|#:#:#:#) +(\\S+) +(\\S+) +(\\S.*)$")
+var multipathPath = piece.Compile("^[|` -]*[|`]- *(\\d+:\\d+:\\d+:\\d+|#:#:#:#) +(\\S+) +(\\S+) +(\\S.*)$")
 
-var iscsiSession = regexp.MustCompile(`^(tcp|iser): \[(\d+)\] (\S+?),(-?\d+) (\S+)`)
+var iscsiSession = piece.Compile(`^(tcp|iser): \[(\d+)\] (\S+?),(-?\d+) (\S+)`)
 
-var iscsiField = regexp.MustCompile(`^(Target|Current Portal|Persistent Portal|Iface Name|Iface Transport|Iface Initiatorname|Iface IPaddress|Iface HWaddress|Iface Netdev|SID|iSCSI Connection State|iSCSI Session State|Internal iscsid Session State|Attached scsi disk \S+.*|Host Number|\w+DataSegmentLength|HeaderDigest|DataDigest|MaxBurstLength|FirstBurstLength|ImmediateData|InitialR2T|MaxOutstandingR2T|Recovery Timeout|Target Reset Timeout|LUN Reset Timeout|Abort Timeout|CHAP|username|password\w*|username_in|\w+_in|Timeouts|Negotiated iSCSI params|Attached SCSI devices|Interface|scsi\d+ Channel .*)\s*:\s*(.*)$`)
+var iscsiField = piece.Compile(`^(Target|Current Portal|Persistent Portal|Iface Name|Iface Transport|Iface Initiatorname|Iface IPaddress|Iface HWaddress|Iface Netdev|SID|iSCSI Connection State|iSCSI Session State|Internal iscsid Session State|Attached scsi disk \S+.*|Host Number|\w+DataSegmentLength|HeaderDigest|DataDigest|MaxBurstLength|FirstBurstLength|ImmediateData|InitialR2T|MaxOutstandingR2T|Recovery Timeout|Target Reset Timeout|LUN Reset Timeout|Abort Timeout|CHAP|username|password\w*|username_in|\w+_in|Timeouts|Negotiated iSCSI params|Attached SCSI devices|Interface|scsi\d+ Channel .*)\s*:\s*(.*)$`)
 
-var nvmeSubsystem = regexp.MustCompile(`^(nvme-subsys\d+) - NQN=(\S+)`)
+var nvmeSubsystem = piece.Compile(`^(nvme-subsys\d+) - NQN=(\S+)`)
 
-var nvmePath = regexp.MustCompile(`^\+- (nvme\d+) (\w+) (.*)$`)
+var nvmePath = piece.Compile(`^\+- (nvme\d+) (\w+) (.*)$`)
 
-var smbRow = regexp.MustCompile(`^(\d+)\s+(\S+)\s+(\S+)\s+(\S+)\s+\(ipv[46]:(\S+)\)\s+(\S+)\s+(.*)$`)
+var smbRow = piece.Compile(`^(\d+)\s+(\S+)\s+(\S+)\s+(\S+)\s+\(ipv[46]:(\S+)\)\s+(\S+)\s+(.*)$`)
 
-var smbSetting = regexp.MustCompile(`^[#;]?\s*(server multi channel support|bind interfaces only|interfaces|smb2 max (?:read|write|trans|credits)|aio (?:read|write) size|use sendfile|socket options)\s*=\s*(\S.*)$`)
+var smbSetting = piece.Compile(`^[#;]?\s*(server multi channel support|bind interfaces only|interfaces|smb2 max (?:read|write|trans|credits)|aio (?:read|write) size|use sendfile|socket options)\s*=\s*(\S.*)$`)
 
 func readStoragePaths(s *sink, lines []piece.Line) int {
 	for _, l := range lines[:min(len(lines), 2)] {
@@ -209,7 +208,7 @@ func (s *sink) smbStatus(lines []piece.Line) (read int) {
 	return read
 }
 
-var smbShare = regexp.MustCompile(`^\S+\s+\d+\s+\S+\s+(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) `)
+var smbShare = piece.Compile(`^\S+\s+\d+\s+\S+\s+(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) `)
 
 // smbSettings reads the settings of a server that decide which addresses it names to
 // its clients.
@@ -230,7 +229,7 @@ func (s *sink) smbSettings(lines []piece.Line) (read int) {
 	return read
 }
 
-var smbOther = regexp.MustCompile(`^(?:\[[^\]]+\]|[#;].*|[a-z][\w :-]* = .*)$`)
+var smbOther = piece.Compile(`^(?:\[[^\]]+\]|[#;].*|[a-z][\w :-]* = .*)$`)
 
 // smbFile reports the text of a server's settings.
 func smbFile(s piece.Segment) bool {

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -22,13 +21,13 @@ var Sysctls = piece.Reader{
 	Read: reading(readSysctls),
 }
 
-var sysctlName = regexp.MustCompile(`^-?((?:net|kernel|vm|fs|dev|sunrpc|user|crypto|hw|kern)[./][\w./:@*-]+)$`)
+var sysctlName = piece.Compile(`^-?((?:net|kernel|vm|fs|dev|sunrpc|user|crypto|hw|kern)[./][\w./:@*-]+)$`)
 
-var sysctlBare = regexp.MustCompile(`^-?[\w.+-]+(?:\s+-?[\w.+-]+){0,12}$`)
+var sysctlBare = piece.Compile(`^-?[\w.+-]+(?:\s+-?[\w.+-]+){0,12}$`)
 
-var sysctlPath = regexp.MustCompile(`^/proc/sys/([\w./@:-]+)\s*[:=]\s*(\S.*)$`)
+var sysctlPath = piece.Compile(`^/proc/sys/([\w./@:-]+)\s*[:=]\s*(\S.*)$`)
 
-var freeBSDRow = regexp.MustCompile(`^((?:net|kern|hw|dev|vm)\.[\w.%-]+): (\S.*)$`)
+var freeBSDRow = piece.Compile(`^((?:net|kern|hw|dev|vm)\.[\w.%-]+): (\S.*)$`)
 
 // bsdSysctl reports a row of FreeBSD's sysctl.
 func bsdSysctl(line string) bool {

@@ -1,7 +1,6 @@
 package loadtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -18,7 +17,7 @@ var TestScripts = piece.Reader{
 	Read:     reading(readScript),
 }
 
-var scriptCall = regexp.MustCompile(`^\s*(?:\w+=\S+ |exec |ExecStart=|timeout \S+ |nice |sudo |numactl \S+ |taskset -c \S+ )*(?:/[\w/.-]+/)?iperf3?\s+(?:.*\s)?(?:-c|--client)\b`)
+var scriptCall = piece.Compile(`^\s*(?:\w+=\S+ |exec |ExecStart=|timeout \S+ |nice |sudo |numactl \S+ |taskset -c \S+ )*(?:/[\w/.-]+/)?iperf3?\s+(?:.*\s)?(?:-c|--client)\b`)
 
 func readScript(s *sink, lines []piece.Line) int {
 	script := strings.HasPrefix(lines[0].Text, "#!/")
@@ -70,4 +69,4 @@ var SocketWords = piece.Reader{
 	}),
 }
 
-var socketWord = regexp.MustCompile(`^(?:rtt|rto|mss|cwnd|ssthresh|retrans|busy|rwnd_limited|sndbuf_limited|app_limited|minrtt|snd_wnd|reordering|delivered_ce|wscale|bytes_sent|bytes_retrans|(?:pacing_rate|delivery_rate|send) [\d.]+[KMG]?bps)(?::\S+|\b\S*)(?: \S+)?$`)
+var socketWord = piece.Compile(`^(?:rtt|rto|mss|cwnd|ssthresh|retrans|busy|rwnd_limited|sndbuf_limited|app_limited|minrtt|snd_wnd|reordering|delivered_ce|wscale|bytes_sent|bytes_retrans|(?:pacing_rate|delivery_rate|send) [\d.]+[KMG]?bps)(?::\S+|\b\S*)(?: \S+)?$`)

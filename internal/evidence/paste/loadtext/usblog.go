@@ -1,21 +1,19 @@
 package loadtext
 
 import (
-	"regexp"
-
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
-var usbNew = regexp.MustCompile(`^usb (\d+-[\d.]+): (?:new|reset) (low-speed|full-speed|high-speed|SuperSpeed|SuperSpeed Gen 1|SuperSpeed Plus|SuperSpeed Plus Gen 2x?1?|SuperSpeed Plus Gen 2x2) USB device number`)
+var usbNew = piece.Compile(`^usb (\d+-[\d.]+): (?:new|reset) (low-speed|full-speed|high-speed|SuperSpeed|SuperSpeed Gen 1|SuperSpeed Plus|SuperSpeed Plus Gen 2x?1?|SuperSpeed Plus Gen 2x2) USB device number`)
 
-var usbProduct = regexp.MustCompile(`^usb (\d+-[\d.]+): Product: .*(?:LAN|Ethernet|Network|NIC|10/100|AX88|RTL81|AQC)`)
+var usbProduct = piece.Compile(`^usb (\d+-[\d.]+): Product: .*(?:LAN|Ethernet|Network|NIC|10/100|AX88|RTL81|AQC)`)
 
-var usbDriver = regexp.MustCompile(`^(r8152|r8153_ecm|ax88179_178a|asix|cdc_ncm|cdc_ether|aqc111|smsc95xx|smsc75xx|lan78xx) (\d+-[\d.]+):\d+\.\d+`)
+var usbDriver = piece.Compile(`^(r8152|r8153_ecm|ax88179_178a|asix|cdc_ncm|cdc_ether|aqc111|smsc95xx|smsc75xx|lan78xx) (\d+-[\d.]+):\d+\.\d+`)
 
 // usbSpeeds are the kernel's words in Mbit/s (usb_speed_string).
 var usbSpeeds = map[string]string{"low-speed": "1.5", "full-speed": "12", "high-speed": "480", "SuperSpeed": "5000", "SuperSpeed Gen 1": "5000"}
 
-var pcieLost = regexp.MustCompile(`^\w+ [0-9a-f:.]+ ([\w.]+): PCIe link lost`)
+var pcieLost = piece.Compile(`^\w+ [0-9a-f:.]+ ([\w.]+): PCIe link lost`)
 
 // usbLog notes at what rate of the bus a USB network adapter came up, and a card whose PCIe link
 // went away.

@@ -2,7 +2,6 @@ package othertext
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -55,9 +54,9 @@ var aixNames = piece.Words(`adapter_names alt_addr auto_recovery backup_adapter 
 		jumbo_frames large_send large_receive chksum_offload flow_ctrl media_speed rfc1323 tcp_nodelay tcp_recvspace tcp_sendspace mtu_bypass queues_rx queues_tx rx_max_pkts thread
 		real_adapter virt_adapters pvid ha_mode`)
 
-var aixRow = regexp.MustCompile(`^\s*([a-z]\w*)\s+(\S*)\s{1,}(?:.*\s)?(?:True\+?|False)$`)
+var aixRow = piece.Compile(`^\s*([a-z]\w*)\s+(\S*)\s{1,}(?:.*\s)?(?:True\+?|False)$`)
 
-var aixAsked = regexp.MustCompile(`(?:-El|-E -l|-l)\s*(\w+)`)
+var aixAsked = piece.Compile(`(?:-El|-E -l|-l)\s*(\w+)`)
 
 // AIXStatistics reads AIX's `entstat -d`, and the same blocks of `netstat -v`.
 var AIXStatistics = piece.Reader{
@@ -69,11 +68,11 @@ var AIXStatistics = piece.Reader{
 	Read: reading(readEntstat),
 }
 
-var aixHead = regexp.MustCompile(`^ETHERNET STATISTICS \((\w+)\)`)
+var aixHead = piece.Compile(`^ETHERNET STATISTICS \((\w+)\)`)
 
-var aixPairs = regexp.MustCompile(`([A-Z][A-Za-z0-9 ./-]*?): +(\S+)`)
+var aixPairs = piece.Compile(`([A-Z][A-Za-z0-9 ./-]*?): +(\S+)`)
 
-var aixSpeed = regexp.MustCompile(`^(\d+) (Mbps|Gbps) (Full|Half) Duplex`)
+var aixSpeed = piece.Compile(`^(\d+) (Mbps|Gbps) (Full|Half) Duplex`)
 
 // aixCounters are the rows that have two halves: what was sent, what came.
 var aixCounters = map[string][2]string{"Packets": {"tx_packets", "rx_packets"}, "Bytes": {"tx_bytes", "rx_bytes"}, "Transmit Errors": {"tx_errors", ""}, "Receive Errors": {"", "rx_errors"},
@@ -178,4 +177,4 @@ var AIXDevices = piece.Reader{
 	}),
 }
 
-var aixDevice = regexp.MustCompile(`^([a-z]+\d+)\s+(Available|Defined)\s+(?:(\w\w(?:-\w\w)+)\s+)?(\S.*)$`)
+var aixDevice = piece.Compile(`^([a-z]+\d+)\s+(Available|Defined)\s+(?:(\w\w(?:-\w\w)+)\s+)?(\S.*)$`)

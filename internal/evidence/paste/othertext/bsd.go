@@ -2,7 +2,6 @@ package othertext
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -19,15 +18,15 @@ var BSDCounters = piece.Reader{
 	Read: reading(readBSDCounters),
 }
 
-var bsdHead = regexp.MustCompile(`^\s*(?:Name\s+Mtu\s+Network\s+Address\s+Ipkts|input\s+\(?(\w+)\)?\s+output|interrupt\s+total\s+rate)`)
+var bsdHead = piece.Compile(`^\s*(?:Name\s+Mtu\s+Network\s+Address\s+Ipkts|input\s+\(?(\w+)\)?\s+output|interrupt\s+total\s+rate)`)
 
-var bsdRow = regexp.MustCompile(`^\s*(\S+?)\*?\s+(\d+)\s+<Link#\d+>\s+(?:([0-9a-f:]{17})\s+)?((?:[\d-]+\s*)+)$`)
+var bsdRow = piece.Compile(`^\s*(\S+?)\*?\s+(\d+)\s+<Link#\d+>\s+(?:([0-9a-f:]{17})\s+)?((?:[\d-]+\s*)+)$`)
 
-var bsdWay = regexp.MustCompile(`^\s*(?:\d+\s+){6,8}\d+$`)
+var bsdWay = piece.Compile(`^\s*(?:\d+\s+){6,8}\d+$`)
 
-var bsdIRQ = regexp.MustCompile(`^(irq\d+|cpu\d+): ?(\S+(?: \S+)*?)\s+(\d+)\s+(\d+)$`)
+var bsdIRQ = piece.Compile(`^(irq\d+|cpu\d+): ?(\S+(?: \S+)*?)\s+(\d+)\s+(\d+)$`)
 
-var bsdWait = regexp.MustCompile(`-w\s*(\d+)`)
+var bsdWait = piece.Compile(`-w\s*(\d+)`)
 
 func readBSDCounters(s *sink, lines []piece.Line) int {
 	var titles, rates []string
@@ -112,4 +111,4 @@ var BSDCores = piece.Reader{
 	}),
 }
 
-var bsdCore = regexp.MustCompile(`^\s*CPU ?(\d*): +([\d.]+)% user, +([\d.]+)% nice, +([\d.]+)% system, +([\d.]+)% interrupt, +([\d.]+)% idle`)
+var bsdCore = piece.Compile(`^\s*CPU ?(\d*): +([\d.]+)% user, +([\d.]+)% nice, +([\d.]+)% system, +([\d.]+)% interrupt, +([\d.]+)% idle`)

@@ -2,7 +2,6 @@ package othertext
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -19,9 +18,9 @@ var PCIConf = piece.Reader{
 	Read: reading(readPCIConf),
 }
 
-var pciconfHead = regexp.MustCompile(`^\s*(\w+?)(\d+|none\d+)@pci(\d+):(\d+):(\d+):(\d+):\s`)
+var pciconfHead = piece.Compile(`^\s*(\w+?)(\d+|none\d+)@pci(\d+):(\d+):(\d+):(\d+):\s`)
 
-var pciconfLink = regexp.MustCompile(`\blink x(\d+)\(x(\d+)\)(?: speed ([\d.]+)\(([\d.]+)\))?(?: ASPM (\S+?)(?:\(([^)]*)\))?)?(?:\s|$)`)
+var pciconfLink = piece.Compile(`\blink x(\d+)\(x(\d+)\)(?: speed ([\d.]+)\(([\d.]+)\))?(?: ASPM (\S+?)(?:\(([^)]*)\))?)?(?:\s|$)`)
 
 func readPCIConf(s *sink, lines []piece.Line) int {
 	subject, link := "", ""
@@ -79,6 +78,6 @@ var Dummynet = piece.Reader{
 	}),
 }
 
-var pipeRow = regexp.MustCompile(`^(\d{5}): +([\d.]+) ([KMG]?)bit/s +\d+ ms burst`)
+var pipeRow = piece.Compile(`^(\d{5}): +([\d.]+) ([KMG]?)bit/s +\d+ ms burst`)
 
-var pipeOther = regexp.MustCompile(`^(?:q\d+ |sched |mask: |BKT |Limiters?:|Queues:|Schedulers:|\d+ +\w+ +|FQ_|CoDel|target |\d+ ip )`)
+var pipeOther = piece.Compile(`^(?:q\d+ |sched |mask: |BKT |Limiters?:|Queues:|Schedulers:|\d+ +\w+ +|FQ_|CoDel|target |\d+ ip )`)

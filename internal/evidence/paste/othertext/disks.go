@@ -1,7 +1,6 @@
 package othertext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,13 +22,13 @@ var Disks = piece.Reader{
 	Read: reading(readDisks),
 }
 
-var zpoolTop = regexp.MustCompile(`^\s*capacity\s+operations\s+bandwidth`)
+var zpoolTop = piece.Compile(`^\s*capacity\s+operations\s+bandwidth`)
 
-var zpoolHead = regexp.MustCompile(`^\s*pool\s+alloc\s+free\s+read\s+write\s+read\s+write`)
+var zpoolHead = piece.Compile(`^\s*pool\s+alloc\s+free\s+read\s+write\s+read\s+write`)
 
-var zpoolRow = regexp.MustCompile(`^(\s*)([\w./:-]+)\s+([\d.]+[KMGTP]?|-)\s+([\d.]+[KMGTP]?|-)\s+[\d.]+[KMG]?\s+[\d.]+[KMG]?\s+([\d.]+)([KMGT]?)\s+([\d.]+)([KMGT]?)(?:\s|$)`)
+var zpoolRow = piece.Compile(`^(\s*)([\w./:-]+)\s+([\d.]+[KMGTP]?|-)\s+([\d.]+[KMGTP]?|-)\s+[\d.]+[KMG]?\s+[\d.]+[KMG]?\s+([\d.]+)([KMGT]?)\s+([\d.]+)([KMGT]?)(?:\s|$)`)
 
-var diskName = regexp.MustCompile(`^(?:sd[a-z]+|nvme\d+n\d+|vd[a-z]+|xvd[a-z]+|hd[a-z]|md\d+\w*|dm-\d+|da\d+|ada\d+|nda\d+|nvd\d+|mmcblk\d+|sata\d+|nvme\d+|zd\d+|ada\d+p\d+|rbd\d+|bcache\d+)$`)
+var diskName = piece.Compile(`^(?:sd[a-z]+|nvme\d+n\d+|vd[a-z]+|xvd[a-z]+|hd[a-z]|md\d+\w*|dm-\d+|da\d+|ada\d+|nda\d+|nvd\d+|mmcblk\d+|sata\d+|nvme\d+|zd\d+|ada\d+p\d+|rbd\d+|bcache\d+)$`)
 
 // diskHead are the titles of iostat -x; nil another line.
 func diskHead(line string) []string {

@@ -2,7 +2,6 @@ package othertext
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,23 +26,23 @@ var ESXi = piece.Reader{
 	Read: reading(readESXi),
 }
 
-var esxNIC = regexp.MustCompile(`^\s*(vmnic\d+|vusb\d+)\s+([0-9a-fA-F:.]+|Pseudo)\s+(\S+)\s+(?:(Up|Down)\s+)?(Up|Down)\s+(\d+)\s?(?:Mbps)?\s+(Full|Half|Auto)\s+(?:([0-9a-f:]{17})\s+)?(\d+)\s*(.*)$`)
+var esxNIC = piece.Compile(`^\s*(vmnic\d+|vusb\d+)\s+([0-9a-fA-F:.]+|Pseudo)\s+(\S+)\s+(?:(Up|Down)\s+)?(Up|Down)\s+(\d+)\s?(?:Mbps)?\s+(Full|Half|Auto)\s+(?:([0-9a-f:]{17})\s+)?(\d+)\s*(.*)$`)
 
-var esxHead = regexp.MustCompile(`^\s*(?:Name\s+PCI(?: Device)?\s+Driver\s|Switch Name\s+Num Ports|Load Balancing: (?:srcport|iphash|mac|explicit|portid)|Network Failure Detection: |Active Adapters: |Volume Name\s+Host(?:\(s\))?\s+Share|PORT-ID\s+(?:USED-BY|UPLINK)|DVSwitch: |LAGID: |DVS Name\s+Num Ports|Uplinks: vmnic)`)
+var esxHead = piece.Compile(`^\s*(?:Name\s+PCI(?: Device)?\s+Driver\s|Switch Name\s+Num Ports|Load Balancing: (?:srcport|iphash|mac|explicit|portid)|Network Failure Detection: |Active Adapters: |Volume Name\s+Host(?:\(s\))?\s+Share|PORT-ID\s+(?:USED-BY|UPLINK)|DVSwitch: |LAGID: |DVS Name\s+Num Ports|Uplinks: vmnic)`)
 
-var esxStat = regexp.MustCompile(`^\s*NIC statistics for (vmnic\d+)`)
+var esxStat = piece.Compile(`^\s*NIC statistics for (vmnic\d+)`)
 
-var esxSwitch = regexp.MustCompile(`^(\S+)\s+\d+\s+\d+\s+\d+\s+(\d+)\s+((?:vmnic|vusb)\d+(?:,\s?(?:vmnic|vusb)\d+)*)?$`)
+var esxSwitch = piece.Compile(`^(\S+)\s+\d+\s+\d+\s+\d+\s+(\d+)\s+((?:vmnic|vusb)\d+(?:,\s?(?:vmnic|vusb)\d+)*)?$`)
 
-var esxGroup = regexp.MustCompile(`^(.+?)\s{2,}(\d+)\s+(\d+)\s+((?:vmnic|vusb|lag)\d+(?:,\s?\S+)*)?$`)
+var esxGroup = piece.Compile(`^(.+?)\s{2,}(\d+)\s+(\d+)\s+((?:vmnic|vusb|lag)\d+(?:,\s?\S+)*)?$`)
 
-var esxNFS = regexp.MustCompile(`^(\S.*?)\s{2,}(\S+)\s+(/\S*)\s+(?:(vmk\d+|None)\s+)?(true|false)\s+(true|false)\s+(?:(\d+)\s+)?(true|false)\b`)
+var esxNFS = piece.Compile(`^(\S.*?)\s{2,}(\S+)\s+(/\S*)\s+(?:(vmk\d+|None)\s+)?(true|false)\s+(true|false)\s+(?:(\d+)\s+)?(true|false)\b`)
 
-var esxTop = regexp.MustCompile(`^(\d{6,})\s+(.*?)\s+(\S+)\s+(\S+)((?:\s+-?[\d.]+){4,})$`)
+var esxTop = piece.Compile(`^(\d{6,})\s+(.*?)\s+(\S+)\s+(\S+)((?:\s+-?[\d.]+){4,})$`)
 
-var esxPair = regexp.MustCompile(`^([A-Z][\w /-]*?):\s*(.*)$`)
+var esxPair = piece.Compile(`^([A-Z][\w /-]*?):\s*(.*)$`)
 
-var esxNamed = regexp.MustCompile(`(?:-v|--vswitch-name)[ =]"?([\w.-]+)`)
+var esxNamed = piece.Compile(`(?:-v|--vswitch-name)[ =]"?([\w.-]+)`)
 
 var esxWords = map[string]int{"ACT": 1, "STO": 2, "AGG": 4, "SYN": 8, "COL": 16, "DIST": 32, "DEF": 64, "EXP": 128}
 

@@ -2,7 +2,6 @@ package othertext
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -19,17 +18,17 @@ var ONTAP = piece.Reader{
 	Read: reading(readONTAP),
 }
 
-var ifstatHead = regexp.MustCompile(`^\s*-- interface\s+(\S+)\s`)
+var ifstatHead = piece.Compile(`^\s*-- interface\s+(\S+)\s`)
 
-var ifstatCell = regexp.MustCompile(`([A-Z][A-Za-z/ ]*?): +([\d.]+)([kmgtKMGT])?\b`)
+var ifstatCell = piece.Compile(`([A-Z][A-Za-z/ ]*?): +([\d.]+)([kmgtKMGT])?\b`)
 
-var ontapHead = regexp.MustCompile(`^\s*(?:Port\s+IPspace\s|Speed\(Mbps\) Health|Port\s+Distribution\s+Active|Node\s+IfGrp\s+Function|Node\s+Port\s+Distribution Function|Interface Group Name: |Distribution Function: |Port Participation: )`)
+var ontapHead = piece.Compile(`^\s*(?:Port\s+IPspace\s|Speed\(Mbps\) Health|Port\s+Distribution\s+Active|Node\s+IfGrp\s+Function|Node\s+Port\s+Distribution Function|Interface Group Name: |Distribution Function: |Port Participation: )`)
 
-var ontapGroup = regexp.MustCompile(`^\s*(a\d+[a-z])\s+(ip|mac|port|sequential)\s+([0-9a-f:]{17})\s+(full|partial|none)\s+(.*)$`)
+var ontapGroup = piece.Compile(`^\s*(a\d+[a-z])\s+(ip|mac|port|sequential)\s+([0-9a-f:]{17})\s+(full|partial|none)\s+(.*)$`)
 
-var ontapPort = regexp.MustCompile(`^\s*(e\d+[a-z]\d*|a\d+[a-z](?:-\d+)?)\s+(\S+)\s+(?:(\S+)\s+)?(up|down|off)\s+(\d{4,5})\s+(?:auto|\d+)/(\d+|-)`)
+var ontapPort = piece.Compile(`^\s*(e\d+[a-z]\d*|a\d+[a-z](?:-\d+)?)\s+(\S+)\s+(?:(\S+)\s+)?(up|down|off)\s+(\d{4,5})\s+(?:auto|\d+)/(\d+|-)`)
 
-var ontapPair = regexp.MustCompile(`^\s*([A-Z][\w ()-]+?): (.*)$`)
+var ontapPair = piece.Compile(`^\s*([A-Z][\w ()-]+?): (.*)$`)
 
 // ifstatNames are the cells of ifstat below RECEIVE and TRANSMIT.
 var ifstatNames = map[string]string{"Total frames": "packets", "Total bytes": "bytes", "Total errors": "errors", "Total discards": "dropped", "CRC errors": "crc", "Runt frames": "runts",
@@ -177,6 +176,6 @@ var NASPanel = piece.Reader{
 	}),
 }
 
-var nasName = regexp.MustCompile(`^((?:LAN|Bond|Adapter|Ethernet|Trunk)[ -]?\d+(?: \+ \d+)?)(?:\s*\(.*\))?:?$`)
+var nasName = piece.Compile(`^((?:LAN|Bond|Adapter|Ethernet|Trunk)[ -]?\d+(?: \+ \d+)?)(?:\s*\(.*\))?:?$`)
 
-var nasStatus = regexp.MustCompile(`^\s*(?:((?:LAN|Bond|Adapter|Trunk) ?\d+)[: ]+)?(?:[Nn]etwork )?(?:[Ss]tatus|[Ss]peed)?[: ]*(\d+) ?Mbps,? ([Ff]ull|[Hh]alf)[ -]?[Dd]uplex(?:, MTU:? (\d+))?$`)
+var nasStatus = piece.Compile(`^\s*(?:((?:LAN|Bond|Adapter|Trunk) ?\d+)[: ]+)?(?:[Nn]etwork )?(?:[Ss]tatus|[Ss]peed)?[: ]*(\d+) ?Mbps,? ([Ff]ull|[Hh]alf)[ -]?[Dd]uplex(?:, MTU:? (\d+))?$`)

@@ -3,7 +3,6 @@ package othertext
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,27 +25,27 @@ var GuestCards = piece.Reader{
 	Read: reading(readGuestCards),
 }
 
-var pveNet = regexp.MustCompile(`^\s*(net\d+): (?:((?:virtio|e1000e?|e1000-82540em|e1000-82544gc|e1000-82545em|rtl8139|vmxnet3|ne2k_\w+|pcnet|i82551|i82557b|i82559er)=|model=|name=)\S*|\S*\bbridge=\S*)`)
+var pveNet = piece.Compile(`^\s*(net\d+): (?:((?:virtio|e1000e?|e1000-82540em|e1000-82544gc|e1000-82545em|rtl8139|vmxnet3|ne2k_\w+|pcnet|i82551|i82557b|i82559er)=|model=|name=)\S*|\S*\bbridge=\S*)`)
 
-var pveLine = regexp.MustCompile(`^\s*[a-z_]+\d*: \S`)
+var pveLine = piece.Compile(`^\s*[a-z_]+\d*: \S`)
 
-var pveFile = regexp.MustCompile(`(?:\bqm config|\bpct config|qemu-server/|lxc/)\s*(\d+)`)
+var pveFile = piece.Compile(`(?:\bqm config|\bpct config|qemu-server/|lxc/)\s*(\d+)`)
 
-var virtXML = regexp.MustCompile(`^\s*(?:<interface type=|<model type=['"](?:virtio|e1000e?|rtl8139|pcnet|ne2k_pci|vmxnet3)['"]|<(?:in|out)bound average=)`)
+var virtXML = piece.Compile(`^\s*(?:<interface type=|<model type=['"](?:virtio|e1000e?|rtl8139|pcnet|ne2k_pci|vmxnet3)['"]|<(?:in|out)bound average=)`)
 
-var virtAttr = regexp.MustCompile(`(\w+)=['"]([^'"]*)['"]`)
+var virtAttr = piece.Compile(`(\w+)=['"]([^'"]*)['"]`)
 
-var virtRow = regexp.MustCompile(`^\s*(\w[\w.-]*|-)\s+(bridge|network|direct|ethernet|user|vhostuser)\s+(\S+)\s+(virtio|e1000e?|rtl8139|pcnet|ne2k_pci|vmxnet3|-)\s+([0-9a-f]{2}(?::[0-9a-f]{2}){5})$`)
+var virtRow = piece.Compile(`^\s*(\w[\w.-]*|-)\s+(bridge|network|direct|ethernet|user|vhostuser)\s+(\S+)\s+(virtio|e1000e?|rtl8139|pcnet|ne2k_pci|vmxnet3|-)\s+([0-9a-f]{2}(?::[0-9a-f]{2}){5})$`)
 
-var virtTune = regexp.MustCompile(`^\s*(inbound|outbound)\.(average|peak|burst|floor)\s*: ?(\d+)$`)
+var virtTune = piece.Compile(`^\s*(inbound|outbound)\.(average|peak|burst|floor)\s*: ?(\d+)$`)
 
-var vmxCard = regexp.MustCompile(`^\s*(ethernet\d+)\.virtualDev\s*=\s*"(\w+)"`)
+var vmxCard = piece.Compile(`^\s*(ethernet\d+)\.virtualDev\s*=\s*"(\w+)"`)
 
-var esxShaping = regexp.MustCompile(`^\s*(?:Average|Peak) Bandwidth: \d+ ?[KMG]bps$`)
+var esxShaping = piece.Compile(`^\s*(?:Average|Peak) Bandwidth: \d+ ?[KMG]bps$`)
 
-var esxOf = regexp.MustCompile(`(?:-[pv]|--(?:portgroup|vswitch)-name)[ =]"?([^"-][^"]*)`)
+var esxOf = piece.Compile(`(?:-[pv]|--(?:portgroup|vswitch)-name)[ =]"?([^"-][^"]*)`)
 
-var esxKbps = regexp.MustCompile(`^(\d+) ?([KMG]?)bps$`)
+var esxKbps = piece.Compile(`^(\d+) ?([KMG]?)bps$`)
 
 // pveGuest is the number of the guest whose configuration is printed; "" none.
 func pveGuest(s piece.Segment) string {

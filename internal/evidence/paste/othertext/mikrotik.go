@@ -1,7 +1,6 @@
 package othertext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,35 +22,35 @@ var RouterOS = piece.Reader{
 	Read: reading(readRouterOS),
 }
 
-var rosCommand = regexp.MustCompile(`^/?(?:system[ /]resource|tool[ /](?:profile|ping)|ping\b|queue[ /](?:simple|tree)|interface[ /](?:ethernet|monitor-traffic|bridge|print)|ip[ /]firewall)`)
+var rosCommand = piece.Compile(`^/?(?:system[ /]resource|tool[ /](?:profile|ping)|ping\b|queue[ /](?:simple|tree)|interface[ /](?:ethernet|monitor-traffic|bridge|print)|ip[ /]firewall)`)
 
-var rosMark = regexp.MustCompile(`^\s*(?:(?:uptime|cpu-load|cpu-count|free-memory|total-hdd-space|architecture-name|board-name): \S|(?:driver-[rt]x-(?:byte|packet)s?|rx-(?:fcs-error|align-error|overflow|bytes|bits-per-second|packets-per-second)|tx-(?:drop|bits-per-second|queue-drop)): +[\d.]|sent=\d+ received=\d+ packet-loss=|link-partner-advertising: |status: (?:link-ok|no-link)\b|(?:\d+ +)?(?:[XDI]+ +)?name="?[^"=]+"? (?:target|parent)=|/queue (?:simple|tree)$)`)
+var rosMark = piece.Compile(`^\s*(?:(?:uptime|cpu-load|cpu-count|free-memory|total-hdd-space|architecture-name|board-name): \S|(?:driver-[rt]x-(?:byte|packet)s?|rx-(?:fcs-error|align-error|overflow|bytes|bits-per-second|packets-per-second)|tx-(?:drop|bits-per-second|queue-drop)): +[\d.]|sent=\d+ received=\d+ packet-loss=|link-partner-advertising: |status: (?:link-ok|no-link)\b|(?:\d+ +)?(?:[XDI]+ +)?name="?[^"=]+"? (?:target|parent)=|/queue (?:simple|tree)$)`)
 
-var rosColumns = regexp.MustCompile(`^\s*Columns: [A-Z][A-Z0-9, -]+$`)
+var rosColumns = piece.Compile(`^\s*Columns: [A-Z][A-Z0-9, -]+$`)
 
-var rosHead = regexp.MustCompile(`^\s*(?:Columns: |#? *(?:NAME|SEQ|INTERFACE|CPU)\s+[A-Z])`)
+var rosHead = piece.Compile(`^\s*(?:Columns: |#? *(?:NAME|SEQ|INTERFACE|CPU)\s+[A-Z])`)
 
-var rosProfile = regexp.MustCompile(`^\s*(?:wireguard|networking|management|firewall(?:-mgmt)?|queuing|queue-mgmt|encrypting|ethernet|bridging|routing|unclassified|l2tp|pppoe|ppp|ipsec|wireless|profiling|idle|total|btest|vxlan|eoip|gre|crypto|user-manager|winbox|cpu\d+)\s+(?:all\s+|\d+\s+)?[\d.]+%$`)
+var rosProfile = piece.Compile(`^\s*(?:wireguard|networking|management|firewall(?:-mgmt)?|queuing|queue-mgmt|encrypting|ethernet|bridging|routing|unclassified|l2tp|pppoe|ppp|ipsec|wireless|profiling|idle|total|btest|vxlan|eoip|gre|crypto|user-manager|winbox|cpu\d+)\s+(?:all\s+|\d+\s+)?[\d.]+%$`)
 
-var rosUse = regexp.MustCompile(`^(\S+(?: \S+)?)\s+(?:(all|\d+)\s+)?([\d.]+)%$`)
+var rosUse = piece.Compile(`^(\S+(?: \S+)?)\s+(?:(all|\d+)\s+)?([\d.]+)%$`)
 
-var rosLoad = regexp.MustCompile(`^\s*\d+\s+(cpu\d+)\s+(\d+)%\s+\d+%\s+\d+%$`)
+var rosLoad = piece.Compile(`^\s*\d+\s+(cpu\d+)\s+(\d+)%\s+\d+%\s+\d+%$`)
 
-var rosPair = regexp.MustCompile(`^\s*([a-z][a-z0-9]*(?:-[a-z0-9]+)*): ?(.*)$`)
+var rosPair = piece.Compile(`^\s*([a-z][a-z0-9]*(?:-[a-z0-9]+)*): ?(.*)$`)
 
-var rosFlags = regexp.MustCompile(`^\s*(?:Flags: |;;; )`)
+var rosFlags = piece.Compile(`^\s*(?:Flags: |;;; )`)
 
-var rosEntry = regexp.MustCompile(`^\s*(?:(?:\d+|add) +)?(?:[XDIHR]+ +)?(?:;;;|[a-z0-9-]+=)`)
+var rosEntry = piece.Compile(`^\s*(?:(?:\d+|add) +)?(?:[XDIHR]+ +)?(?:;;;|[a-z0-9-]+=)`)
 
-var rosBegin = regexp.MustCompile(`^\s*(?:\d+|add)\s+(?:([XDIHR]+)\s+)?`)
+var rosBegin = piece.Compile(`^\s*(?:\d+|add)\s+(?:([XDIHR]+)\s+)?`)
 
-var rosWords = regexp.MustCompile(`([a-z0-9-]+)=("[^"]*"|[^\s"]*)`)
+var rosWords = piece.Compile(`([a-z0-9-]+)=("[^"]*"|[^\s"]*)`)
 
-var rosBridgePort = regexp.MustCompile(`^\s*\d+\s+([A-Z]*H[A-Z]*)?\s*([a-zA-Z][\w.+-]*)\s+(\S+)\s+(yes|no)\b`)
+var rosBridgePort = piece.Compile(`^\s*\d+\s+([A-Z]*H[A-Z]*)?\s*([a-zA-Z][\w.+-]*)\s+(\S+)\s+(yes|no)\b`)
 
-var rosPing = regexp.MustCompile(`^\s*\d+\s+([0-9a-fA-F.:]+)\s+(?:(\d+)\s+(\d+)\s+(\S+)(?:\s+(\S.*))?|(\S.*))$`)
+var rosPing = piece.Compile(`^\s*\d+\s+([0-9a-fA-F.:]+)\s+(?:(\d+)\s+(\d+)\s+(\S+)(?:\s+(\S.*))?|(\S.*))$`)
 
-var rosPinged = regexp.MustCompile(`sent=(\d+) received=(\d+) packet-loss=\d+%(?: min-rtt=(\S+) avg-rtt=(\S+) max-rtt=(\S+))?`)
+var rosPinged = piece.Compile(`sent=(\d+) received=(\d+) packet-loss=\d+%(?: min-rtt=(\S+) avg-rtt=(\S+) max-rtt=(\S+))?`)
 
 // rosReader follows one output.
 type rosReader struct {
@@ -287,7 +286,7 @@ func (r *rosReader) flush() {
 	}
 }
 
-var rosNumber = regexp.MustCompile(`^([\d. ]+)([kKMG]?)$`)
+var rosNumber = piece.Compile(`^([\d. ]+)([kKMG]?)$`)
 
 // rosBits is a number as RouterOS prints it: "500M", "986.1M", "8.1k"; -1 none.
 func rosBits(s string) float64 {
@@ -298,7 +297,7 @@ func rosBits(s string) float64 {
 	return piece.Float(strings.ReplaceAll(m[1], " ", "")) * piece.Decimal[strings.ToUpper(m[2])]
 }
 
-var rosTimes = regexp.MustCompile(`(\d+)(us|ms|s)`)
+var rosTimes = piece.Compile(`(\d+)(us|ms|s)`)
 
 // rosTime is a time such as 6ms380us in milliseconds.
 func rosTime(s string) (ms float64) {

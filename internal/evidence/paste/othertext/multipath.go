@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -26,21 +25,21 @@ var Multipathing = piece.Reader{
 	Read: reading(readMultipathing),
 }
 
-var nmpCommand = regexp.MustCompile(`storage nmp (?:device|path)|storage core path|iscsi networkportal|iscsi session`)
+var nmpCommand = piece.Compile(`storage nmp (?:device|path)|storage core path|iscsi networkportal|iscsi session`)
 
-var nmpLine = regexp.MustCompile(`^\s*(?:Path Selection Policy: VMW_PSP_|Storage Array Type: VMW_SATP_|Working Paths: vmhba|Runtime Name: vmhba)`)
+var nmpLine = piece.Compile(`^\s*(?:Path Selection Policy: VMW_PSP_|Storage Array Type: VMW_SATP_|Working Paths: vmhba|Runtime Name: vmhba)`)
 
-var nmpLUN = regexp.MustCompile(`^(?:naa|eui|t10|mpx)\.\S+$`)
+var nmpLUN = piece.Compile(`^(?:naa|eui|t10|mpx)\.\S+$`)
 
-var nmpName = regexp.MustCompile(`^(?:(?:naa|eui|t10|mpx)\.\S+|vmhba\d+|iqn\.\S+|\S+-naa\.\S+)$`)
+var nmpName = piece.Compile(`^(?:(?:naa|eui|t10|mpx)\.\S+|vmhba\d+|iqn\.\S+|\S+-naa\.\S+)$`)
 
-var nmpPair = regexp.MustCompile(`^\s*([A-Z][\w /-]*?)(?: \([^)]*\))?: ?(.*)$`)
+var nmpPair = piece.Compile(`^\s*([A-Z][\w /-]*?)(?: \([^)]*\))?: ?(.*)$`)
 
-var portalLine = regexp.MustCompile(`^\s*(?:Vmknic: vmk\d+|Compliant Status: (?:compliant|non-compliant))`)
+var portalLine = piece.Compile(`^\s*(?:Vmknic: vmk\d+|Compliant Status: (?:compliant|non-compliant))`)
 
-var mpioRow = regexp.MustCompile(`^\s*MPIO Disk(\d+)\s+Disk (\d+)\s+(FOO|RR|RRWS|LQD|WP|LB)\s`)
+var mpioRow = piece.Compile(`^\s*MPIO Disk(\d+)\s+Disk (\d+)\s+(FOO|RR|RRWS|LQD|WP|LB)\s`)
 
-var vmkRow = regexp.MustCompile(`^\s*(vmk\d+)\s+\S.*?\s+IPv4\s+(\d+\.\d+\.\d+\.\d+)\s+(\d+\.\d+\.\d+\.\d+)\s+\d+\.\d+\.\d+\.\d+\s+[0-9a-f:]{17}\s+(\d+)\s`)
+var vmkRow = piece.Compile(`^\s*(vmk\d+)\s+\S.*?\s+IPv4\s+(\d+\.\d+\.\d+\.\d+)\s+(\d+\.\d+\.\d+\.\d+)\s+\d+\.\d+\.\d+\.\d+\s+[0-9a-f:]{17}\s+(\d+)\s`)
 
 // maskLength is the length of a mask's prefix.
 func maskLength(mask string) (int, bool) {
@@ -52,7 +51,7 @@ func maskLength(mask string) (int, bool) {
 	return bits.LeadingZeros32(^binary.BigEndian.Uint32(b[:])), true
 }
 
-var nmpIOPS = regexp.MustCompile(`\biops=(\d+)`)
+var nmpIOPS = piece.Compile(`\biops=(\d+)`)
 
 func readMultipathing(s *sink, lines []piece.Line) int {
 	if nmpLUN.MatchString(lines[0].Text) || nmpLine.MatchString(lines[0].Text) || portalLine.MatchString(lines[0].Text) || nmpCommand.MatchString(s.Segment.Command) {

@@ -1,7 +1,6 @@
 package othertext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -29,29 +28,29 @@ var OwnLimits = piece.Reader{
 	Read: reading(readOwnLimits),
 }
 
-var vzdumpLog = regexp.MustCompile(`^\s*INFO: +(?:starting new backup job: vzdump|Starting Backup of VM|bandwidth limit: \d+ [KM]iB/s|\d+% \([\d.]+ \w+ of [\d.]+ \w+\)|transferred [\d.]+ \w+ in|status: \d+% )`)
+var vzdumpLog = piece.Compile(`^\s*INFO: +(?:starting new backup job: vzdump|Starting Backup of VM|bandwidth limit: \d+ [KM]iB/s|\d+% \([\d.]+ \w+ of [\d.]+ \w+\)|transferred [\d.]+ \w+ in|status: \d+% )`)
 
-var vzdumpAny = regexp.MustCompile(`^\s*(?:INFO|WARN|ERROR): `)
+var vzdumpAny = piece.Compile(`^\s*(?:INFO|WARN|ERROR): `)
 
 // pbsLimit is a row of proxmox-backup-manager traffic-control list.
-var pbsLimit = regexp.MustCompile(`^\s*│ (\S+)\s+│[^│]*│ ([\d.]+) ([KMG])i?B\s+│`)
+var pbsLimit = piece.Compile(`^\s*│ (\S+)\s+│[^│]*│ ([\d.]+) ([KMG])i?B\s+│`)
 
-var migrationRate = regexp.MustCompile(`migration active, transferred .* VM-state, ([\d.]+) ([KMG])iB/s`)
+var migrationRate = piece.Compile(`migration active, transferred .* VM-state, ([\d.]+) ([KMG])iB/s`)
 
-var vzdumpLimit = regexp.MustCompile(`bandwidth limit: (\d+) ([KM])iB/s`)
+var vzdumpLimit = piece.Compile(`bandwidth limit: (\d+) ([KM])iB/s`)
 
-var vzdumpRate = regexp.MustCompile(`\b(?:read|write): ([\d.]+) ([KMG])iB/s|\(([\d.]+) ([KMG])iB/s\)`)
+var vzdumpRate = piece.Compile(`\b(?:read|write): ([\d.]+) ([KMG])iB/s|\(([\d.]+) ([KMG])iB/s\)`)
 
-var vzdumpConf = regexp.MustCompile(`^\s*bwlimit: (?:(\d+)$|(?:(default|migration|clone|move|restore)=\d+,?)+$)`)
+var vzdumpConf = piece.Compile(`^\s*bwlimit: (?:(\d+)$|(?:(default|migration|clone|move|restore)=\d+,?)+$)`)
 
-var vzdumpOther = regexp.MustCompile(`^\s*(?:[a-z-]+: \S|#)`)
+var vzdumpOther = piece.Compile(`^\s*(?:[a-z-]+: \S|#)`)
 
-var limitWords = regexp.MustCompile(`(?i)^\s*(?:[-*] )?(?:max(?:imum|\.)? )?(?:(?:bandwidth|speed|rate|traffic|upload|download|transfer)[ -]?){1,3}(?:limit|cap|restriction)\w*(?: \([^)]*\))?\s*[:=]\s*([\d.]+) ?([KMG]?)i?(B|b|bit|byte)s?(?:/s|ps)\b`)
+var limitWords = piece.Compile(`(?i)^\s*(?:[-*] )?(?:max(?:imum|\.)? )?(?:(?:bandwidth|speed|rate|traffic|upload|download|transfer)[ -]?){1,3}(?:limit|cap|restriction)\w*(?: \([^)]*\))?\s*[:=]\s*([\d.]+) ?([KMG]?)i?(B|b|bit|byte)s?(?:/s|ps)\b`)
 
 // programLimit is a program's option that limits it, with the bits of one unit where
 // the value has no letter.
 type programLimit struct {
-	option *regexp.Regexp
+	option piece.Pattern
 	base   float64 // bits of the bare number
 	letter float64 // bits of a K: 8*1024 or 1000
 }
@@ -59,20 +58,20 @@ type programLimit struct {
 // programLimits are by the program: rsync(1), rclone docs, curl(1), wget(1), scp(1),
 // borg, restic, pv(1), mbuffer(1), lftp(1), trickle(1).
 var programLimits = map[string]programLimit{
-	"rsync":     {regexp.MustCompile(`--bwlimit[= ]([\d.]+)([kKmMgG]?)(?:i?[bB])?\b`), 8 * 1024, 8 * 1024},
-	"rclone":    {regexp.MustCompile(`--bwlimit[= ]"?([\d.]+)([kKmMgGbB]?)(?:i?[bB])?(?::\S*)?\b`), 8 * 1024, 8 * 1024},
-	"curl":      {regexp.MustCompile(`--limit-rate[= ]([\d.]+)([kKmMgG]?)\b`), 8, 8 * 1024},
-	"wget":      {regexp.MustCompile(`--limit-rate[= ]([\d.]+)([kKmMgG]?)\b`), 8, 8 * 1024},
-	"scp":       {regexp.MustCompile(`\s-l ?(\d+)()\b`), 1000, 1000},
-	"sftp":      {regexp.MustCompile(`\s-l ?(\d+)()\b`), 1000, 1000},
-	"borg":      {regexp.MustCompile(`--(?:upload-ratelimit|remote-ratelimit)[= ](\d+)()\b`), 8 * 1024, 8 * 1024},
-	"restic":    {regexp.MustCompile(`--limit-(?:upload|download)[= ](\d+)()\b`), 8 * 1024, 8 * 1024},
-	"pv":        {regexp.MustCompile(`(?:\s-[a-z]*L ?|--rate-limit[= ])([\d.]+)([kKmMgG]?)\b`), 8, 8 * 1024},
-	"mbuffer":   {regexp.MustCompile(`\s-[rR] ?([\d.]+)([kKmMgG]?)\b`), 8, 8 * 1024},
-	"trickle":   {regexp.MustCompile(`\s-[du] ?(\d+)()\b`), 8 * 1024, 8 * 1024},
-	"syncoid":   {regexp.MustCompile(`--(?:source|target)-bwlimit[= ]([\d.]+)([kKmMgG]?)\b`), 8, 8 * 1024},
-	"vzdump":    {regexp.MustCompile(`--?bwlimit[= ](\d+)()\b`), 8 * 1024, 8 * 1024},
-	"qmrestore": {regexp.MustCompile(`--?bwlimit[= ](\d+)()\b`), 8 * 1024, 8 * 1024},
+	"rsync":     {piece.Compile(`--bwlimit[= ]([\d.]+)([kKmMgG]?)(?:i?[bB])?\b`), 8 * 1024, 8 * 1024},
+	"rclone":    {piece.Compile(`--bwlimit[= ]"?([\d.]+)([kKmMgGbB]?)(?:i?[bB])?(?::\S*)?\b`), 8 * 1024, 8 * 1024},
+	"curl":      {piece.Compile(`--limit-rate[= ]([\d.]+)([kKmMgG]?)\b`), 8, 8 * 1024},
+	"wget":      {piece.Compile(`--limit-rate[= ]([\d.]+)([kKmMgG]?)\b`), 8, 8 * 1024},
+	"scp":       {piece.Compile(`\s-l ?(\d+)()\b`), 1000, 1000},
+	"sftp":      {piece.Compile(`\s-l ?(\d+)()\b`), 1000, 1000},
+	"borg":      {piece.Compile(`--(?:upload-ratelimit|remote-ratelimit)[= ](\d+)()\b`), 8 * 1024, 8 * 1024},
+	"restic":    {piece.Compile(`--limit-(?:upload|download)[= ](\d+)()\b`), 8 * 1024, 8 * 1024},
+	"pv":        {piece.Compile(`(?:\s-[a-z]*L ?|--rate-limit[= ])([\d.]+)([kKmMgG]?)\b`), 8, 8 * 1024},
+	"mbuffer":   {piece.Compile(`\s-[rR] ?([\d.]+)([kKmMgG]?)\b`), 8, 8 * 1024},
+	"trickle":   {piece.Compile(`\s-[du] ?(\d+)()\b`), 8 * 1024, 8 * 1024},
+	"syncoid":   {piece.Compile(`--(?:source|target)-bwlimit[= ]([\d.]+)([kKmMgG]?)\b`), 8, 8 * 1024},
+	"vzdump":    {piece.Compile(`--?bwlimit[= ](\d+)()\b`), 8 * 1024, 8 * 1024},
+	"qmrestore": {piece.Compile(`--?bwlimit[= ](\d+)()\b`), 8 * 1024, 8 * 1024},
 }
 
 // foundLimit is a limit that a command line sets.
@@ -81,7 +80,7 @@ type foundLimit struct {
 	bits           float64
 }
 
-var commandWord = regexp.MustCompile(`(?:^|[\s/|;&"'(])(rsync|rclone|curl|wget|scp|sftp|borg|restic|pv|mbuffer|trickle|syncoid|vzdump|qmrestore)(?:\.exe)?\s`)
+var commandWord = piece.Compile(`(?:^|[\s/|;&"'(])(rsync|rclone|curl|wget|scp|sftp|borg|restic|pv|mbuffer|trickle|syncoid|vzdump|qmrestore)(?:\.exe)?\s`)
 
 // limitOf is the limit that a command line sets; nil none.
 func limitOf(line string) *foundLimit {

@@ -1,7 +1,6 @@
 package othertext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -37,7 +36,7 @@ var Solaris = piece.Reader{
 	}),
 }
 
-var solarisRule = regexp.MustCompile(`^[- ]+$`)
+var solarisRule = piece.Compile(`^[- ]+$`)
 
 // solarisHeads are the tables' first columns.
 var solarisHeads = []struct{ begin, with, table string }{
@@ -178,8 +177,8 @@ var AIXOptions = piece.Reader{
 	}),
 }
 
-var aixOption = regexp.MustCompile(`^(tcp_sendspace|tcp_recvspace|rfc1323|sb_max|use_isno|udp_sendspace|udp_recvspace|tcp_nodelayack|sack|ipforwarding) = (\d+)$`)
+var aixOption = piece.Compile(`^(tcp_sendspace|tcp_recvspace|rfc1323|sb_max|use_isno|udp_sendspace|udp_recvspace|tcp_nodelayack|sack|ipforwarding) = (\d+)$`)
 
-var aixInterface = regexp.MustCompile(`^(en\d+|et\d+): flags=`)
+var aixInterface = piece.Compile(`^(en\d+|et\d+): flags=`)
 
-var aixSpaces = regexp.MustCompile(`^\s+tcp_sendspace \d+ tcp_recvspace \d+`)
+var aixSpaces = piece.Compile(`^\s+tcp_sendspace \d+ tcp_recvspace \d+`)

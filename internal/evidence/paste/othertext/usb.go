@@ -2,7 +2,6 @@ package othertext
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -23,26 +22,26 @@ var USB = piece.Reader{
 	Read: reading(readUSB),
 }
 
-var usbRoot = regexp.MustCompile(`^\s*/: +Bus \d+\.Port \d+: Dev \d+, Class=root_hub, Driver=\S+, (\d+)M`)
+var usbRoot = piece.Compile(`^\s*/: +Bus \d+\.Port \d+: Dev \d+, Class=root_hub, Driver=\S+, (\d+)M`)
 
-var usbTree = regexp.MustCompile(`^[\s|]*\|__ Port \d+: Dev (\d+), If \d+, Class=([^,]*), Driver=([^,]*), ([\d.]+)M`)
+var usbTree = piece.Compile(`^[\s|]*\|__ Port \d+: Dev (\d+), If \d+, Class=([^,]*), Driver=([^,]*), ([\d.]+)M`)
 
-var usbDSM = regexp.MustCompile(`^[\s|]*\|__(\S+)\s+([0-9a-f]{4}:[0-9a-f]{4}):\S+ \S+\s+[\d.]+\s+([\d.]+)MBit/s \S+ \d+IFs?\s+\((.*)\)`)
+var usbDSM = piece.Compile(`^[\s|]*\|__(\S+)\s+([0-9a-f]{4}:[0-9a-f]{4}):\S+ \S+\s+[\d.]+\s+([\d.]+)MBit/s \S+ \d+IFs?\s+\((.*)\)`)
 
-var usbBSD = regexp.MustCompile(`^(ugen[\d.]+): <(.*)> at usbus\d+, cfg=\d+ md=\w+ spd=(\w+) \((\d+)([MG])bps\)`)
+var usbBSD = piece.Compile(`^(ugen[\d.]+): <(.*)> at usbus\d+, cfg=\d+ md=\w+ spd=(\w+) \((\d+)([MG])bps\)`)
 
-var usbID = regexp.MustCompile(`^\s*Bus (\d{3}) Device (\d{3}): ID ([0-9a-f]{4}:[0-9a-f]{4}) ?(.*)$`)
+var usbID = piece.Compile(`^\s*Bus (\d{3}) Device (\d{3}): ID ([0-9a-f]{4}:[0-9a-f]{4}) ?(.*)$`)
 
-var usbMac = regexp.MustCompile(`^\s+(Speed|Product ID|Vendor ID|Manufacturer|Version|Serial Number|Location ID|Current Available.*|Current Required.*|Extra Operating.*|Host Controller.*|PCI .*): (.*)$`)
+var usbMac = piece.Compile(`^\s+(Speed|Product ID|Vendor ID|Manufacturer|Version|Serial Number|Location ID|Current Available.*|Current Required.*|Extra Operating.*|Host Controller.*|PCI .*): (.*)$`)
 
-var usbMacName = regexp.MustCompile(`^\s+(\S.*):$`)
+var usbMacName = piece.Compile(`^\s+(\S.*):$`)
 
-var usbMacSpeed = regexp.MustCompile(`^Up to (\d+) ([MG])b/s$`)
+var usbMacSpeed = piece.Compile(`^Up to (\d+) ([MG])b/s$`)
 
 // usbDrivers are those of network adapters.
 var usbDrivers = piece.Words("r8152 r8153_ecm ax88179_178a asix cdc_ncm cdc_ether cdc_mbim aqc111 smsc75xx smsc95xx lan78xx dm9601 rtl8150 pegasus mcs7830 sr9700 ax_usb_nic")
 
-var usbNetwork = regexp.MustCompile(`(?i)\b(?:LAN|Ethernet|Network|NIC|10/100|Gigabit|RTL815[2-9]|AX88\d+|AQC\d+|2\.5G|5G ?base|10G)\b`)
+var usbNetwork = piece.Compile(`(?i)\b(?:LAN|Ethernet|Network|NIC|10/100|Gigabit|RTL815[2-9]|AX88\d+|AQC\d+|2\.5G|5G ?base|10G)\b`)
 
 func readUSB(s *sink, lines []piece.Line) int {
 	name := ""

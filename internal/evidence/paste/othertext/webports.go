@@ -1,7 +1,6 @@
 package othertext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -18,13 +17,13 @@ var WebPorts = piece.Reader{
 	Read: reading(readWebPorts),
 }
 
-var webHead = regexp.MustCompile(`(?i)TxGoodPkts?\s+TxBadPkts?\s+RxGoodPkts?\s+RxBadPkts?`)
+var webHead = piece.Compile(`(?i)TxGoodPkts?\s+TxBadPkts?\s+RxGoodPkts?\s+RxBadPkts?`)
 
-var webCRC = regexp.MustCompile(`(?i)^\s*Port\s+Bytes Received\s+Bytes Sent\s+CRC Error Packets\s*$`)
+var webCRC = piece.Compile(`(?i)^\s*Port\s+Bytes Received\s+Bytes Sent\s+CRC Error Packets\s*$`)
 
-var webRow = regexp.MustCompile(`(?i)^\s*(?:Port\s*)?(\d+|[A-Z]+\d+)\s+(?:(Enabled?|Disabled?)\s+)?(?:(Link (?:Up|Down)|Down|\d+(?:\.\d+)?[MG]?(?:bps)?[ -]?(?:Full|Half)?(?: ?Duplex)?)\s+)?(\d+)\s+(\d+)\s+(\d+)(?:\s+(\d+))?(?:\s+(On|Off|Enabled?|Disabled?))?\s*$`)
+var webRow = piece.Compile(`(?i)^\s*(?:Port\s*)?(\d+|[A-Z]+\d+)\s+(?:(Enabled?|Disabled?)\s+)?(?:(Link (?:Up|Down)|Down|\d+(?:\.\d+)?[MG]?(?:bps)?[ -]?(?:Full|Half)?(?: ?Duplex)?)\s+)?(\d+)\s+(\d+)\s+(\d+)(?:\s+(\d+))?(?:\s+(On|Off|Enabled?|Disabled?))?\s*$`)
 
-var webSpeed = regexp.MustCompile(`(?i)^(\d+(?:\.\d+)?)([MG]?)`)
+var webSpeed = piece.Compile(`(?i)^(\d+(?:\.\d+)?)([MG]?)`)
 
 func readWebPorts(s *sink, lines []piece.Line) int {
 	crc := webCRC.MatchString(lines[0].Text)
@@ -97,4 +96,4 @@ var EdgeOffload = piece.Reader{
 	}),
 }
 
-var offloadPair = regexp.MustCompile(`^([\w -]+?)\s*: (enabled|disabled|loaded|not loaded)$`)
+var offloadPair = piece.Compile(`^([\w -]+?)\s*: (enabled|disabled|loaded|not loaded)$`)

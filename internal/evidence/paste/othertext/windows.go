@@ -3,7 +3,6 @@ package othertext
 import (
 	"cmp"
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -30,11 +29,11 @@ var PowerShell = piece.Reader{
 	}),
 }
 
-var psTitles = regexp.MustCompile(`^\s*(?:Name\s+(?:InterfaceDescription|Status\s+LinkSpeed|LinkSpeed|ReceivedBytes|Members|TeamingMode|Enabled|ifIndex|InterfaceAlias|Team\b)|Server Name\s+Selected|ServerName\s+Selected|(?:ifIndex|InterfaceAlias)\s+.*LinkSpeed|ifIndex\s+InterfaceAlias\s|InstanceName\s+CookedValue|IPAddress\s+(?:InterfaceAlias|PrefixLength)|InterfaceAlias\s+(?:IPAddress|NextHop|InterfaceMetric|PrefixLength|NlMtu)|SettingName\s+\S*(?:AutoTuning|Congestion)|VMName\s+[A-Z])`)
+var psTitles = piece.Compile(`^\s*(?:Name\s+(?:InterfaceDescription|Status\s+LinkSpeed|LinkSpeed|ReceivedBytes|Members|TeamingMode|Enabled|ifIndex|InterfaceAlias|Team\b)|Server Name\s+Selected|ServerName\s+Selected|(?:ifIndex|InterfaceAlias)\s+.*LinkSpeed|ifIndex\s+InterfaceAlias\s|InstanceName\s+CookedValue|IPAddress\s+(?:InterfaceAlias|PrefixLength)|InterfaceAlias\s+(?:IPAddress|NextHop|InterfaceMetric|PrefixLength|NlMtu)|SettingName\s+\S*(?:AutoTuning|Congestion)|VMName\s+[A-Z])`)
 
-var psItem = regexp.MustCompile(`^(Name|VMName|InterfaceAlias|ServerName|Server Name|InitiatorPortalAddress|InitiatorAddress|ConnectionIdentifier|AuthenticationType|TeamingMode|LoadBalancingAlgorithm|Members|TeamNics|InterfaceDescription|NetAdapterInterfaceDescription|LinkSpeed|NumberOfReceiveQueues|ClientRSSCapable|MacAddress|EnableMultiChannel|AutoTuningLevelLocal|SettingName|FailureReason|MaximumBandwidth|ThrottleRate(?:Action)?|InterfaceMetric)\s*: ?`)
+var psItem = piece.Compile(`^(Name|VMName|InterfaceAlias|ServerName|Server Name|InitiatorPortalAddress|InitiatorAddress|ConnectionIdentifier|AuthenticationType|TeamingMode|LoadBalancingAlgorithm|Members|TeamNics|InterfaceDescription|NetAdapterInterfaceDescription|LinkSpeed|NumberOfReceiveQueues|ClientRSSCapable|MacAddress|EnableMultiChannel|AutoTuningLevelLocal|SettingName|FailureReason|MaximumBandwidth|ThrottleRate(?:Action)?|InterfaceMetric)\s*: ?`)
 
-var psLine = regexp.MustCompile(`^([A-Z][\w .()/-]*?)\s*:(?: (.*))?$`)
+var psLine = piece.Compile(`^([A-Z][\w .()/-]*?)\s*:(?: (.*))?$`)
 
 var psMarks = piece.Phrases("TeamingMode", "LoadBalancingAlgorithm", "TeamNics", "NetAdapterInterfaceDescription", "InterfaceDescription", "NumberOfReceiveQueues", "ClientRSSCapable", "Client RSS Capable",
 	"InitiatorPortalAddress", "TargetPortalAddress", "TargetNodeAddress", "TargetAddress", "LinkSpeed", "MediaConnectionState", "ReceivedBytes", "CurrentChannels", "EnableMultiChannel", "AutoTuningLevelLocal", "AutoTuningLevelEffective", "FailureReason", "MaximumBandwidth", "ThrottleRate", "ThrottleRateAction", "InterfaceMetric")
@@ -314,13 +313,13 @@ var RoutePrint = piece.Reader{
 	Read: reading(readRoutePrint),
 }
 
-var winRoute = regexp.MustCompile(`^\s*(\d+\.\d+\.\d+\.\d+)\s+(\d+\.\d+\.\d+\.\d+)\s+(\d+\.\d+\.\d+\.\d+|[A-Za-zÀ-ÿ][\w -]*?)\s+(\d+\.\d+\.\d+\.\d+)\s+(\d+)$`)
+var winRoute = piece.Compile(`^\s*(\d+\.\d+\.\d+\.\d+)\s+(\d+\.\d+\.\d+\.\d+)\s+(\d+\.\d+\.\d+\.\d+|[A-Za-zÀ-ÿ][\w -]*?)\s+(\d+\.\d+\.\d+\.\d+)\s+(\d+)$`)
 
-var winPersist = regexp.MustCompile(`^\s*\d+\.\d+\.\d+\.\d+\s+\d+\.\d+\.\d+\.\d+\s+\d+\.\d+\.\d+\.\d+\s+\S+$`)
+var winPersist = piece.Compile(`^\s*\d+\.\d+\.\d+\.\d+\s+\d+\.\d+\.\d+\.\d+\s+\d+\.\d+\.\d+\.\d+\s+\S+$`)
 
-var winInterface = regexp.MustCompile(`^\s*(\d+)\.{3}((?:[0-9a-f]{2} ){6})\.+(.*)$`)
+var winInterface = piece.Compile(`^\s*(\d+)\.{3}((?:[0-9a-f]{2} ){6})\.+(.*)$`)
 
-var winLoopback = regexp.MustCompile(`^\s*\d+\.{10,}\S`)
+var winLoopback = piece.Compile(`^\s*\d+\.{10,}\S`)
 
 func readRoutePrint(s *sink, lines []piece.Line) int {
 	rows := 0
@@ -385,11 +384,11 @@ var IPConfig = piece.Reader{
 	Read: reading(readIPConfig),
 }
 
-var ipcHead = regexp.MustCompile(`^(?:[\w-]+ (?:LAN )?[Aa]dapter|Ethernet-Adapter|Carte [\w-]+|Adaptador de [\w-]+|Scheda [\w-]+|Adattatore [\w-]+|Drahtlos-LAN-Adapter) (.+?) ?:$`)
+var ipcHead = piece.Compile(`^(?:[\w-]+ (?:LAN )?[Aa]dapter|Ethernet-Adapter|Carte [\w-]+|Adaptador de [\w-]+|Scheda [\w-]+|Adattatore [\w-]+|Drahtlos-LAN-Adapter) (.+?) ?:$`)
 
-var ipcPair = regexp.MustCompile(`^(.+?)(?: ?\. ?)*(?: \.)+ ?: ?(.*)$`)
+var ipcPair = piece.Compile(`^(.+?)(?: ?\. ?)*(?: \.)+ ?: ?(.*)$`)
 
-var ipcAddr = regexp.MustCompile(`^(\d+\.\d+\.\d+\.\d+)(?:\(\S+\))?$`)
+var ipcAddr = piece.Compile(`^(\d+\.\d+\.\d+\.\d+)(?:\(\S+\))?$`)
 
 func readIPConfig(s *sink, lines []piece.Line) int {
 	subject, addr := "", ""

@@ -1,7 +1,6 @@
 package othertext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -19,13 +18,13 @@ var Netsh = piece.Reader{
 	Read: reading(readNetsh),
 }
 
-var netshPair = regexp.MustCompile(`^\s*(Receive-Side Scaling State|Receive Window Auto-Tuning Level|Add-On Congestion Control Provider|ECN Capability|RFC 1323 Timestamps|Initial RTO|Receive Segment Coalescing State|Non Sack Rtt Resiliency|Max SYN Retransmissions|Fast Open(?: Fallback)?|HyStart|Proportional Rate Reduction|Pacing Profile|Chimney Offload State|NetDMA State|Direct Cache Access \(DCA\)|Congestion Control Provider)\s*: ?(\S.*)$`)
+var netshPair = piece.Compile(`^\s*(Receive-Side Scaling State|Receive Window Auto-Tuning Level|Add-On Congestion Control Provider|ECN Capability|RFC 1323 Timestamps|Initial RTO|Receive Segment Coalescing State|Non Sack Rtt Resiliency|Max SYN Retransmissions|Fast Open(?: Fallback)?|HyStart|Proportional Rate Reduction|Pacing Profile|Chimney Offload State|NetDMA State|Direct Cache Access \(DCA\)|Congestion Control Provider)\s*: ?(\S.*)$`)
 
-var netshHead = regexp.MustCompile(`^\s*Idx\s+Met\s+MTU\s+State\s+Name`)
+var netshHead = piece.Compile(`^\s*Idx\s+Met\s+MTU\s+State\s+Name`)
 
-var netshRow = regexp.MustCompile(`^\s*(\d+)\s+(\d+)\s+(\d+)\s+(connected|disconnected)\s+(\S.*)$`)
+var netshRow = piece.Compile(`^\s*(\d+)\s+(\d+)\s+(\d+)\s+(connected|disconnected)\s+(\S.*)$`)
 
-var counterName = regexp.MustCompile(`(?i)\\(?:processor|processor information)\((\S+)\)\\% (processor|dpc|interrupt|privileged) time :`)
+var counterName = piece.Compile(`(?i)\\(?:processor|processor information)\((\S+)\)\\% (processor|dpc|interrupt|privileged) time :`)
 
 func readNetsh(s *sink, lines []piece.Line) int {
 	core := ""
@@ -131,6 +130,6 @@ func (s *sink) psMore(o psObject, l piece.Line) bool {
 	return true
 }
 
-var netRouteTo = regexp.MustCompile(`(?i)-RemoteIPAddress ?:?"?([\d.]+)`)
+var netRouteTo = piece.Compile(`(?i)-RemoteIPAddress ?:?"?([\d.]+)`)
 
-var throttle = regexp.MustCompile(`^([\d.]+) ?([KMG]?)(?:[Bb]its?(?:/sec|/s)|bps)?$`)
+var throttle = piece.Compile(`^([\d.]+) ?([KMG]?)(?:[Bb]its?(?:/sec|/s)|bps)?$`)

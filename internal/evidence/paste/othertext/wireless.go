@@ -2,7 +2,6 @@ package othertext
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -22,25 +21,25 @@ var Wireless = piece.Reader{
 	Read: reading(readWireless),
 }
 
-var iwBegin = regexp.MustCompile(`^\s*(?:Connected to [0-9a-f:]{17} \(on ([\w.-]+)\)|\w+ [0-9a-f:]{17} \(on ([\w.-]+)\))`)
+var iwBegin = piece.Compile(`^\s*(?:Connected to [0-9a-f:]{17} \(on ([\w.-]+)\)|\w+ [0-9a-f:]{17} \(on ([\w.-]+)\))`)
 
-var iwOld = regexp.MustCompile(`^\s*([\w.-]+)\s+IEEE 802\.11\w*\s`)
+var iwOld = piece.Compile(`^\s*([\w.-]+)\s+IEEE 802\.11\w*\s`)
 
-var iwDev = regexp.MustCompile(`\bdev (\S+) `)
+var iwDev = piece.Compile(`\bdev (\S+) `)
 
-var iwLine = regexp.MustCompile(`^\s*(SSID|freq|RX|TX|signal|signal avg|[rt]x bitrate|bss flags|dtim period|beacon int(?:erval)?|inactive time|[rt]x (?:bytes|packets|retries|failed|duration|drop misc)|expected throughput|authorized|authenticated|associated|preamble|WMM/WME|MFP|TDLS peer|short (?:preamble|slot time)|connected time|last ack signal|avg ack signal|beacon (?:loss|rx|signal avg)|airtime weight|associated at.*|current time):\s*(.*)$`)
+var iwLine = piece.Compile(`^\s*(SSID|freq|RX|TX|signal|signal avg|[rt]x bitrate|bss flags|dtim period|beacon int(?:erval)?|inactive time|[rt]x (?:bytes|packets|retries|failed|duration|drop misc)|expected throughput|authorized|authenticated|associated|preamble|WMM/WME|MFP|TDLS peer|short (?:preamble|slot time)|connected time|last ack signal|avg ack signal|beacon (?:loss|rx|signal avg)|airtime weight|associated at.*|current time):\s*(.*)$`)
 
-var iwOldWord = regexp.MustCompile(`(Bit Rate|Signal level|Frequency|Tx-Power|Link Quality)[=:]\s?(-?[\d.]+(?:/\d+)?) ?([MG]b/s|dBm|GHz)?`)
+var iwOldWord = piece.Compile(`(Bit Rate|Signal level|Frequency|Tx-Power|Link Quality)[=:]\s?(-?[\d.]+(?:/\d+)?) ?([MG]b/s|dBm|GHz)?`)
 
-var wlanBegin = regexp.MustCompile(`^\s*There (?:is|are) \d+ interfaces? on the system`)
+var wlanBegin = piece.Compile(`^\s*There (?:is|are) \d+ interfaces? on the system`)
 
-var wlanPair = regexp.MustCompile(`^\s*([A-Z][\w ()/.-]*?)\s+: (.*)$`)
+var wlanPair = piece.Compile(`^\s*([A-Z][\w ()/.-]*?)\s+: (.*)$`)
 
-var airBegin = regexp.MustCompile(`^\s*agrCtlRSSI: -?\d+`)
+var airBegin = piece.Compile(`^\s*agrCtlRSSI: -?\d+`)
 
-var airPair = regexp.MustCompile(`^\s*([\w. ]+?): (.*)$`)
+var airPair = piece.Compile(`^\s*([\w. ]+?): (.*)$`)
 
-var firstNumber = regexp.MustCompile(`-?[\d.]+`)
+var firstNumber = piece.Compile(`-?[\d.]+`)
 
 func readWireless(s *sink, lines []piece.Line) int {
 	subject, kind := "", ""

@@ -2,7 +2,6 @@ package piece
 
 import (
 	"html"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -20,16 +19,16 @@ func cleaned(lines []Line) []Line {
 }
 
 // escapes are CSI and OSC sequences and the shorter ones of terminals.
-var escapes = regexp.MustCompile("\x1b(\\[[0-9;:?<=>]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[()][A-Z0-9]|[=>78cDEHM])")
+var escapes = Compile("\x1b(\\[[0-9;:?<=>]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[()][A-Z0-9]|[=>78cDEHM])")
 
 // bareColours are colours whose escape character was lost on the way.
-var bareColours = regexp.MustCompile(`\[(?:\d{1,3};?)*m`)
+var bareColours = Compile(`\[(?:\d{1,3};?)*m`)
 
-var overstrike = regexp.MustCompile("[^\b]\b")
+var overstrike = Compile("[^\b]\b")
 
-var markup = regexp.MustCompile(`(?i)</?(pre|code|p|div|span|b|i|em|strong|tt|details|summary|blockquote|samp|font|a)(\s[^<>]*)?/?>|\[/?(code|quote|pre|b|i|size|font|spoiler|icode|plain|code=[a-z]+)\]`)
+var markup = Compile(`(?i)</?(pre|code|p|div|span|b|i|em|strong|tt|details|summary|blockquote|samp|font|a)(\s[^<>]*)?/?>|\[/?(code|quote|pre|b|i|size|font|spoiler|icode|plain|code=[a-z]+)\]`)
 
-var entities = regexp.MustCompile(`&(lt|gt|amp|nbsp|quot|apos|#\d{2,4}|#x[0-9a-fA-F]{2,4});`)
+var entities = Compile(`&(lt|gt|amp|nbsp|quot|apos|#\d{2,4}|#x[0-9a-fA-F]{2,4});`)
 
 // typeset are characters that word processors and forums put in place of others.
 var typeset = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2007", " ", "\u2013", "-", "\u2014", "-", "\u2212", "-",
@@ -102,7 +101,7 @@ func firstOf(s string) byte {
 	return 0
 }
 
-var quoted = regexp.MustCompile(`^ ?(> ?)+`)
+var quoted = Compile(`^ ?(> ?)+`)
 
 // unquote takes the marks of quoted mail off where they stand before several lines:
 // one alone is a prompt or a redirection.
@@ -122,9 +121,9 @@ func unquote(lines []Line) {
 }
 
 // tableHead is the line above a table's rows: their numbers are ports or groups.
-var tableHead = regexp.MustCompile(`^\s*(?:[-=+| ]*[-=]{3,}[-=+| ]*|(?:Port|Group|No\.?|#|ID|Id|Index|Vlan|VLAN|Channel|CPU|Chan|ChanId|Slot|LAG)\s.*)$`)
+var tableHead = Compile(`^\s*(?:[-=+| ]*[-=]{3,}[-=+| ]*|(?:Port|Group|No\.?|#|ID|Id|Index|Vlan|VLAN|Channel|CPU|Chan|ChanId|Slot|LAG)\s.*)$`)
 
-var numbered = regexp.MustCompile(`^\s{0,6}(\d{1,6})(?:[:|\t]\s?|\s\s)(.*)$`)
+var numbered = Compile(`^\s{0,6}(\d{1,6})(?:[:|\t]\s?|\s\s)(.*)$`)
 
 // unnumber takes line numbers off where nearly all lines of a run have one and they
 // rise by one.
@@ -166,7 +165,7 @@ func unnumber(lines []Line) {
 	}
 }
 
-var hunk = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
+var hunk = Compile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
 
 // undiff leaves of a unified diff what its new side has: the other side's lines are
 // no longer so. The new file's name becomes a heading.
@@ -204,7 +203,7 @@ func undiff(lines []Line) {
 
 // countedRow is a row that has a number of its own: a link's of ip -o, a hop's of a
 // trace.
-var countedRow = regexp.MustCompile(`^\s*\d{1,4}[:\s]\s*(?:[\w.@-]+:?\s+(?:<|.*\bmtu \d|inet6? |link/)|.*\d ms\b|(?:\* ?){2,})`)
+var countedRow = Compile(`^\s*\d{1,4}[:\s]\s*(?:[\w.@-]+:?\s+(?:<|.*\bmtu \d|inet6? |link/)|.*\d ms\b|(?:\* ?){2,})`)
 
 // countedRows reports a run of which most rows are such.
 func countedRows(lines []Line) bool {

@@ -2,7 +2,6 @@ package piece
 
 import (
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -33,11 +32,11 @@ func Statements(command string) [][]string {
 	return out
 }
 
-var forLoop = regexp.MustCompile(`\bfor (\w+) in ([^;]*);`)
+var forLoop = Compile(`\bfor (\w+) in ([^;]*);`)
 
 var noProgram = Words("sudo time watch do then doas env")
 
-var LinkName = regexp.MustCompile(`^[A-Za-z][\w.:@-]{0,30}$`)
+var LinkName = Compile(`^[A-Za-z][\w.:@-]{0,30}$`)
 
 var nameless = Words("link addr address route rule neigh l a r show s ls list dev up type master details get statistics stats tables table dump actual state config view main local all vrf to from")
 

@@ -1,7 +1,6 @@
 package piece
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -15,37 +14,37 @@ type Prompt struct {
 // the last the command. Has stands in every line of the shape.
 type promptShape struct {
 	has   string
-	shape *regexp.Regexp
+	shape Pattern
 }
 
 var prompts = []promptShape{
 	// [root@db6 ~]# cmd, [root@esx1:~] cmd, ann@nas:/tmp$ cmd, admin@nas[~]$ cmd
-	{"@", regexp.MustCompile(`^\s*\(?(?:[\w.-]+\)\s*)?\[?[\w.-]+@([\w.-]+)(?:[ :][^\]#$%>]*)?(?:\[[^\]]*\])?(?:\]\s?[#$%>]?|[#$%>])(?:\s+(.*))?$`)},
+	{"@", Compile(`^\s*\(?(?:[\w.-]+\)\s*)?\[?[\w.-]+@([\w.-]+)(?:[ :][^\]#$%>]*)?(?:\[[^\]]*\])?(?:\]\s?[#$%>]?|[#$%>])(?:\s+(.*))?$`)},
 	// PS C:\Users\x> cmd
-	{"PS", regexp.MustCompile(`^\s*(?:\[([\w.-]+)\]: )?PS(?: [A-Za-z]:\\[^>]*)?>\s*(.*)$`)},
+	{"PS", Compile(`^\s*(?:\[([\w.-]+)\]: )?PS(?: [A-Za-z]:\\[^>]*)?>\s*(.*)$`)},
 	// mac:~ bob$ cmd (macOS before zsh)
-	{"$ ", regexp.MustCompile(`^([A-Za-z][\w.-]*):[~/]\S* [\w.-]+\$\s(\S.*)$`)},
+	{"$ ", Compile(`^([A-Za-z][\w.-]*):[~/]\S* [\w.-]+\$\s(\S.*)$`)},
 	// [2.7.2-RELEASE][root@fw.lan]/root: cmd (pfSense)
-	{"][", regexp.MustCompile(`^\[[\w.-]+\]\[[\w.-]+@([\w.-]+)\][^:]*: ?(.*)$`)},
+	{"][", Compile(`^\[[\w.-]+\]\[[\w.-]+@([\w.-]+)\][^:]*: ?(.*)$`)},
 	// kn1 ~ # cmd (Gentoo, Flatcar), / # cmd (a container's)
-	{" # ", regexp.MustCompile(`^([\w.-]*) ?(?:~|/[\w./-]*) # (\S.*)$`)},
+	{" # ", Compile(`^([\w.-]*) ?(?:~|/[\w./-]*) # (\S.*)$`)},
 	// RP/0/RSP0/CPU0:router# cmd (IOS-XR)
-	{"RP/", regexp.MustCompile(`^RP/\d+/\w+/CPU\d+:([\w.-]+)#\s?(.*)$`)},
+	{"RP/", Compile(`^RP/\d+/\w+/CPU\d+:([\w.-]+)#\s?(.*)$`)},
 	// cluster1::> cmd, cluster1::*> cmd (ONTAP)
-	{"::", regexp.MustCompile(`^([\w-]+)::(?:[\w -]+)?\*?>\s*(.*)$`)},
+	{"::", Compile(`^([\w-]+)::(?:[\w -]+)?\*?>\s*(.*)$`)},
 	// db6:/etc # cmd (SUSE, AIX)
-	{":", regexp.MustCompile(`^([\w.-]+):\s?[~/][^\s#$%]*\s?[#$%]\s+(\S.*)$`)},
+	{":", Compile(`^([\w.-]+):\s?[~/][^\s#$%]*\s?[#$%]\s+(\S.*)$`)},
 }
 
-var shellPrompt = regexp.MustCompile(`^(?:ba|k|z)?sh-\d+$`) // sh-5.1#
+var shellPrompt = Compile(`^(?:ba|k|z)?sh-\d+$`) // sh-5.1#
 
-var windowsPrompt = regexp.MustCompile(`^\s*[A-Za-z]:\\[^>]*>\s*(\S.*)$`)
+var windowsPrompt = Compile(`^\s*[A-Za-z]:\\[^>]*>\s*(\S.*)$`)
 
-var powerShellPrompt = regexp.MustCompile(`^\s*PS(?: [A-Za-z]:\\[^>]*)?>`)
+var powerShellPrompt = Compile(`^\s*PS(?: [A-Za-z]:\\[^>]*)?>`)
 
-var namedPrompt = regexp.MustCompile(`^\s*[<\[]?([A-Za-z][\w.-]*)(?:\([\w/. -]+\))?[\]#>$%]\s?(\S.*)$`)
+var namedPrompt = Compile(`^\s*[<\[]?([A-Za-z][\w.-]*)(?:\([\w/. -]+\))?[\]#>$%]\s?(\S.*)$`)
 
-var barePrompt = regexp.MustCompile(`^\s*(?:~(?:/\S*)? ?)?(?:[#$%❯➜λ»]|\+|>)\s?(?:~ )?([a-z/(].*)$`)
+var barePrompt = Compile(`^\s*(?:~(?:/\S*)? ?)?(?:[#$%❯➜λ»]|\+|>)\s?(?:~ )?([a-z/(].*)$`)
 
 // PromptOf is the prompt of a line. One without a host, or of a name alone, counts
 // where a command that is known stands behind it: a comment of a file begins alike.
@@ -126,20 +125,20 @@ func Program(line string) string {
 	return ""
 }
 
-var tailHeading = regexp.MustCompile(`^==> (\S+) <==$`)
+var tailHeading = Compile(`^==> (\S+) <==$`)
 
-var hashHeading = regexp.MustCompile(`^#\s*((?:/[\w.@+-]+){2,})\s*:?$`)
+var hashHeading = Compile(`^#\s*((?:/[\w.@+-]+){2,})\s*:?$`)
 
-var pathHeading = regexp.MustCompile(`^\s*((?:/[\w.@+-]+){2,}|ifcfg-[\w.-]+|[\w.-]+\.(?:netdev|network|link|nmconnection|ya?ml|conf))\s*:?$`)
+var pathHeading = Compile(`^\s*((?:/[\w.@+-]+){2,}|ifcfg-[\w.-]+|[\w.-]+\.(?:netdev|network|link|nmconnection|ya?ml|conf))\s*:?$`)
 
-var ansibleHost = regexp.MustCompile(`^([\w.-]+) \| (?:CHANGED|SUCCESS|FAILED)[^>]*>>`)
+var ansibleHost = Compile(`^([\w.-]+) \| (?:CHANGED|SUCCESS|FAILED)[^>]*>>`)
 
-var hostHeading = regexp.MustCompile(`^[\s#*=_-]*(?i:on |host |node |from |output (?:of|from) |switch )?(?:the )?["'*]?([A-Za-z][\w.-]*)["'*]?(?: side| host| node| box)?(?: \([^)]*\))?[\s*_]*:[\s*_=-]*$`)
+var hostHeading = Compile(`^[\s#*=_-]*(?i:on |host |node |from |output (?:of|from) |switch )?(?:the )?["'*]?([A-Za-z][\w.-]*)["'*]?(?: side| host| node| box)?(?: \([^)]*\))?[\s*_]*:[\s*_=-]*$`)
 
-var ruledHeading = regexp.MustCompile(`^[=*#_-]{3,}\s*([A-Za-z][\w.-]*)\s*[=*#_-]{2,}$`)
+var ruledHeading = Compile(`^[=*#_-]{3,}\s*([A-Za-z][\w.-]*)\s*[=*#_-]{2,}$`)
 
 // linkLike are names that links have, above what is said of one.
-var linkLike = regexp.MustCompile(`^(?:bond|eth|en[ops]|ens|vmbr|br|team|lagg|igb|ixl?|em|bge|re|mlxen|cxl|vtnet|vmnic|wlan|veth|tap|vlan|mgmt-)[a-z]*[\d-][\w.-]*$`)
+var linkLike = Compile(`^(?:bond|eth|en[ops]|ens|vmbr|br|team|lagg|igb|ixl?|em|bge|re|mlxen|cxl|vtnet|vmnic|wlan|veth|tap|vlan|mgmt-)[a-z]*[\d-][\w.-]*$`)
 
 var notHostsNames = Words(`port ports chassis interface vlan vlans actor partner bond team system description local remote setup runner aggregator member members statistics counters code quote output result results config configuration edit update here this bond info note details example now also then and with
 		without before after log logs dmesg interfaces network netplan thanks question problem setup hardware regards hi hello machine spec status
@@ -158,12 +157,12 @@ func headingOf(line string) (host, file string) {
 	if len(line) > 120 || !mayHead(line) {
 		return "", ""
 	}
-	for _, shape := range []*regexp.Regexp{tailHeading, hashHeading, pathHeading} {
+	for _, shape := range []Pattern{tailHeading, hashHeading, pathHeading} {
 		if m := shape.FindStringSubmatch(line); m != nil {
 			return "", m[1]
 		}
 	}
-	for _, shape := range []*regexp.Regexp{ansibleHost, ruledHeading, hostHeading} {
+	for _, shape := range []Pattern{ansibleHost, ruledHeading, hostHeading} {
 		if m := shape.FindStringSubmatch(line); m != nil && !notHostsNames[strings.ToLower(m[1])] && !knownCommand(m[1]) && !linkLike.MatchString(m[1]) {
 			return HostName(m[1]), ""
 		}

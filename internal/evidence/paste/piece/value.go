@@ -2,7 +2,6 @@ package piece
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -10,7 +9,7 @@ import (
 )
 
 // Digits is a text of digits alone.
-var Digits = regexp.MustCompile(`^\d+$`)
+var Digits = Compile(`^\d+$`)
 
 // Atoi is a number of plain digits; -1 for what is none.
 func Atoi(s string) int {
@@ -22,7 +21,7 @@ func Atoi(s string) int {
 }
 
 // Rules are runs of dashes below a title.
-var Rules = regexp.MustCompile(`-+`)
+var Rules = Compile(`-+`)
 
 // Phrases is a set of phrases.
 func Phrases(all ...string) map[string]bool {
@@ -33,7 +32,7 @@ func Phrases(all ...string) map[string]bool {
 	return out
 }
 
-var anyMAC = regexp.MustCompile(`^(?:[0-9a-fA-F]{1,2}(?:[:-][0-9a-fA-F]{1,2}){5}|[0-9a-fA-F]{4}(?:[.-][0-9a-fA-F]{4}){2}|[0-9a-fA-F]{6}-[0-9a-fA-F]{6}|[0-9a-fA-F]{12})$`)
+var anyMAC = Compile(`^(?:[0-9a-fA-F]{1,2}(?:[:-][0-9a-fA-F]{1,2}){5}|[0-9a-fA-F]{4}(?:[.-][0-9a-fA-F]{4}){2}|[0-9a-fA-F]{6}-[0-9a-fA-F]{6}|[0-9a-fA-F]{12})$`)
 
 // MacText is a MAC address in the form of the kernel; "" another text.
 func MacText(s string) string {
@@ -74,7 +73,7 @@ func NumberText(s string) string {
 	return strconv.FormatUint(n, 10)
 }
 
-var speedText = regexp.MustCompile(`^(?i:a-|auto-)?([\d.]+)\s?(?i:(k|m|g|t)?(?:bps|b/s|bit/s|bits/s|b|bits|base.*|gige?)?)(?:\([a-z]+\))?$`)
+var speedText = Compile(`^(?i:a-|auto-)?([\d.]+)\s?(?i:(k|m|g|t)?(?:bps|b/s|bit/s|bits/s|b|bits|base.*|gige?)?)(?:\([a-z]+\))?$`)
 
 // Mbits is a speed in whole Mbit/s as text: "a-1000", "10G", "10 Gb/s", "1000Mb/s";
 // "" no speed. A number without a unit is in Mbit/s.

@@ -1,7 +1,6 @@
 package switchtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -19,21 +18,21 @@ var PeerLinks = piece.Reader{
 }
 
 // clagRow: our interface, the peer's, the id.
-var clagRow = regexp.MustCompile(`^\s+([A-Za-z][\w.-]*)\s+([A-Za-z][\w.-]*|-)\s+(\d+)\s+(\S.*?)\s{2,}(\S.*)$`)
+var clagRow = piece.Compile(`^\s+([A-Za-z][\w.-]*)\s+([A-Za-z][\w.-]*|-)\s+(\d+)\s+(\S.*?)\s{2,}(\S.*)$`)
 
 // vpcRow: id, port channel, state, consistency.
-var vpcRow = regexp.MustCompile(`^\s*(\d+)\s+(Po\d+)\s+(up|down\*?)\s+(success|failed|Not)\b`)
+var vpcRow = piece.Compile(`^\s*(\d+)\s+(Po\d+)\s+(up|down\*?)\s+(success|failed|Not)\b`)
 
-var mlagRow = regexp.MustCompile(`^\s*(\d+)\s+(.*?)\s+(active-full|active-partial|inactive|configured|disabled)\s+(Po\d+)\s+(Po\d+|-)\s+(\S+)`)
+var mlagRow = piece.Compile(`^\s*(\d+)\s+(.*?)\s+(active-full|active-partial|inactive|configured|disabled)\s+(Po\d+)\s+(Po\d+|-)\s+(\S+)`)
 
-var peerWords = regexp.MustCompile(`^(?:The peer is (?:alive|not alive)|Our Priority, ID, and Role:|Peer Priority, ID, and Role:|Peer Interface and IP:|System MAC: |Backup IP: |CLAG Interfaces|Our Interface\s+Peer Interface|vPC domain id\s+:|Peer status\s+:|vPC keep-alive status\s+:|vPC status$|vPC Peer-link status|MLAG Configuration:|mlag\s+desc\s+state|Id\s+Port\s+Status Consistency)`)
+var peerWords = piece.Compile(`^(?:The peer is (?:alive|not alive)|Our Priority, ID, and Role:|Peer Priority, ID, and Role:|Peer Interface and IP:|System MAC: |Backup IP: |CLAG Interfaces|Our Interface\s+Peer Interface|vPC domain id\s+:|Peer status\s+:|vPC keep-alive status\s+:|vPC status$|vPC Peer-link status|MLAG Configuration:|mlag\s+desc\s+state|Id\s+Port\s+Status Consistency)`)
 
-var peerFact = regexp.MustCompile(`^(Peer status|vPC keep-alive status|Configuration consistency status|Per-vlan consistency status|Type-2 consistency status|vPC role|vPC domain id|System MAC|state|peer-config|domain-id)\s*:\s*(.*?)\s*$`)
+var peerFact = piece.Compile(`^(Peer status|vPC keep-alive status|Configuration consistency status|Per-vlan consistency status|Type-2 consistency status|vPC role|vPC domain id|System MAC|state|peer-config|domain-id)\s*:\s*(.*?)\s*$`)
 
 // vltHead and vltRow are Dell OS10's: a channel, and its state on each unit.
-var vltHead = regexp.MustCompile(`^vlt-port-channel ID : (\d+)`)
+var vltHead = piece.Compile(`^vlt-port-channel ID : (\d+)`)
 
-var vltRow = regexp.MustCompile(`^(?:\* )?\d+\s+port-channel\d+\s+(up|down)\b`)
+var vltRow = piece.Compile(`^(?:\* )?\d+\s+port-channel\d+\s+(up|down)\b`)
 
 func readPeerLinks(s *sink, lines []piece.Line) int {
 	vlt := ""
@@ -85,7 +84,7 @@ func readPeerLinks(s *sink, lines []piece.Line) int {
 	})
 }
 
-var peerRow = regexp.MustCompile(`^(?:id\s+Port\s|\d+\s+Po\d+\s|Id\s+Port\s|[\d,-]+$)`)
+var peerRow = piece.Compile(`^(?:id\s+Port\s|\d+\s+Po\d+\s|Id\s+Port\s|[\d,-]+$)`)
 
 // NextHops reads the routes of a switch that have several next hops, and how it
 // chooses among them: `show ip route`, and the lines of the configuration.
@@ -125,11 +124,11 @@ var NextHops = piece.Reader{
 	}),
 }
 
-var ecmpLine = regexp.MustCompile(`^(?:(?:ip load-sharing|port-channel load-balance)(?: \S+)? hash seed (\d+)|ip load-sharing (address .*|\S+ fields .*)|ip cef load-sharing algorithm (.*))$`)
+var ecmpLine = piece.Compile(`^(?:(?:ip load-sharing|port-channel load-balance)(?: \S+)? hash seed (\d+)|ip load-sharing (address .*|\S+ fields .*)|ip cef load-sharing algorithm (.*))$`)
 
-var ecmpHop = regexp.MustCompile(`^\s+(?:\*?via|\[\d+/\d+\] via) (?:\d+\.){3}\d+, (?:\S+ago, |\d\S*, )?([A-Z][A-Za-z-]*\d[\d/.]*)`)
+var ecmpHop = piece.Compile(`^\s+(?:\*?via|\[\d+/\d+\] via) (?:\d+\.){3}\d+, (?:\S+ago, |\d\S*, )?([A-Z][A-Za-z-]*\d[\d/.]*)`)
 
-var ecmpRoute = regexp.MustCompile(`^ ?[A-Z*][A-Z0-9* ]{0,6}\s+(?:\d+\.){3}\d+(?:/\d+)? \[\d+/\d+\](?:\s*$| via (?:\d+\.){3}\d+, (?:\S+, )?([A-Z][A-Za-z-]*\d[\d/.]*)?)`)
+var ecmpRoute = piece.Compile(`^ ?[A-Z*][A-Z0-9* ]{0,6}\s+(?:\d+\.){3}\d+(?:/\d+)? \[\d+/\d+\](?:\s*$| via (?:\d+\.){3}\d+, (?:\S+, )?([A-Z][A-Za-z-]*\d[\d/.]*)?)`)
 
 // HashFields reads EOS' lists of the fields that a hash uses, each ON or OFF.
 var HashFields = piece.Reader{
@@ -157,7 +156,7 @@ var HashFields = piece.Reader{
 	}),
 }
 
-var hashField = regexp.MustCompile(`^\s*((?:Source |Destination )?[A-Z][\w/ ]*?) hashing (for Non-IP packets )?is (ON|OFF)$`)
+var hashField = piece.Compile(`^\s*((?:Source |Destination )?[A-Z][\w/ ]*?) hashing (for Non-IP packets )?is (ON|OFF)$`)
 
 // BriefLoad reads Huawei's `display interface brief`: the load of each port in per
 // cent of its speed.
@@ -191,6 +190,6 @@ var BriefLoad = piece.Reader{
 	}),
 }
 
-var briefLoadRow = regexp.MustCompile(`^(\S*\d\S*)\s+(\*?up|\*?down|\^?down)(?:\(\w+\))?\s+(\*?up|\*?down)(?:\(\w+\))?\s+([\d.]+)%\s+([\d.]+)%(?:\s+(\d+)\s+(\d+))?$`)
+var briefLoadRow = piece.Compile(`^(\S*\d\S*)\s+(\*?up|\*?down|\^?down)(?:\(\w+\))?\s+(\*?up|\*?down)(?:\(\w+\))?\s+([\d.]+)%\s+([\d.]+)%(?:\s+(\d+)\s+(\d+))?$`)
 
-var briefLegend = regexp.MustCompile(`^(?:\*?\^?[#(]?\w*\)?: |InUti/OutUti)`)
+var briefLegend = piece.Compile(`^(?:\*?\^?[#(]?\w*\)?: |InUti/OutUti)`)

@@ -2,7 +2,6 @@ package switchtext
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -23,21 +22,21 @@ var PolicyCounters = piece.Reader{
 	Read: reading(readPolicyCounters),
 }
 
-var policyPort = regexp.MustCompile(`^ ?([A-Z][A-Za-z-]*\d[\d/.:]*)[ :]*$`)
+var policyPort = piece.Compile(`^ ?([A-Z][A-Za-z-]*\d[\d/.:]*)[ :]*$`)
 
-var policyAttached = regexp.MustCompile(`^\s*Service-policy(?: \(\w+\))? ?(input|output|\(?in\)?|\(?out\)?)\s*:\s*(\S+)`)
+var policyAttached = piece.Compile(`^\s*Service-policy(?: \(\w+\))? ?(input|output|\(?in\)?|\(?out\)?)\s*:\s*(\S+)`)
 
-var policyClass = regexp.MustCompile(`^\s*(?:Class-map(?: \(\w+\))?:\s+|Class: ?)(\S+)(?:\s+\(match|$)`)
+var policyClass = piece.Compile(`^\s*(?:Class-map(?: \(\w+\))?:\s+|Class: ?)(\S+)(?:\s+\(match|$)`)
 
-var policyAsked = regexp.MustCompile(`policy-map int\w*\s+([A-Za-z][A-Za-z-]*\s?\d[\d/.:]*)`)
+var policyAsked = piece.Compile(`policy-map int\w*\s+([A-Za-z][A-Za-z-]*\s?\d[\d/.:]*)`)
 
-var policyRate = regexp.MustCompile(`(?:\bcir|^rate|target shape rate) (\d+)(?: ?([kmgKMG])bps)?`)
+var policyRate = piece.Compile(`(?:\bcir|^rate|target shape rate) (\d+)(?: ?([kmgKMG])bps)?`)
 
-var policyCount = regexp.MustCompile(`\b(conformed|exceeded|violated) (\d+) (?:packets|bytes)`)
+var policyCount = piece.Compile(`\b(conformed|exceeded|violated) (\d+) (?:packets|bytes)`)
 
-var policyNow = regexp.MustCompile(`\b(exceeded|exceed|violated|violate) (\d+) bps`)
+var policyNow = piece.Compile(`\b(exceeded|exceed|violated|violate) (\d+) bps`)
 
-var policyQueue = regexp.MustCompile(`/total drops/no-buffer drops\)\s+\d+/(\d+)/\d+`)
+var policyQueue = piece.Compile(`/total drops/no-buffer drops\)\s+\d+/(\d+)/\d+`)
 
 func readPolicyCounters(s *sink, lines []piece.Line) int {
 	port, way, class, policy := "", "", "", ""
@@ -109,15 +108,15 @@ var PolicyConfig = piece.Reader{
 	Read: reading(readPolicyConfig),
 }
 
-var policyMap = regexp.MustCompile(`^(?:policy-map|Policy Map) (?:type \S+ )?(\S+)\s*$`)
+var policyMap = piece.Compile(`^(?:policy-map|Policy Map) (?:type \S+ )?(\S+)\s*$`)
 
-var policyMapClass = regexp.MustCompile(`^[Cc]lass (?:type \S+ )?(\S+)$`)
+var policyMapClass = piece.Compile(`^[Cc]lass (?:type \S+ )?(\S+)$`)
 
-var policyConfigRate = regexp.MustCompile(`^(police|shape)(?: (?:cir|rate|average))* (\d+)(?: ?([kmgKMG])bps)?\b`)
+var policyConfigRate = piece.Compile(`^(police|shape)(?: (?:cir|rate|average))* (\d+)(?: ?([kmgKMG])bps)?\b`)
 
-var policyMarks = regexp.MustCompile(`^random-detect\b.*?minimum-threshold (\d+) (\w?bytes|packets|segments)\s.*?maximum-threshold (\d+) (\w?bytes|packets|segments)`)
+var policyMarks = piece.Compile(`^random-detect\b.*?minimum-threshold (\d+) (\w?bytes|packets|segments)\s.*?maximum-threshold (\d+) (\w?bytes|packets|segments)`)
 
-var junosPolicer = regexp.MustCompile(`^(?:set firewall policer (\S+) if-exceeding )?bandwidth-limit (\d+)([kmg]?);?$`)
+var junosPolicer = piece.Compile(`^(?:set firewall policer (\S+) if-exceeding )?bandwidth-limit (\d+)([kmg]?);?$`)
 
 var byteWords = map[string]float64{"bytes": 1, "kbytes": 1e3, "mbytes": 1e6}
 
@@ -167,15 +166,15 @@ func readPolicyConfig(s *sink, lines []piece.Line) int {
 // the unit that they mean where they say none.
 var rateLines = []struct {
 	kind, unit string
-	shape      *regexp.Regexp
+	shape      piece.Pattern
 }{
-	{"police_bps", "K", regexp.MustCompile(`^qos car (?:inbound|outbound)?.*\bcir (\d+)()`)},
-	{"shape_bps", "K", regexp.MustCompile(`^qos (?:lr|gts)\b.*\bcir (\d+)()`)},
-	{"police_bps", "K", regexp.MustCompile(`^car cir (\d+)()`)},
-	{"police_bps", "", regexp.MustCompile(`^rate-limit (?:input|output) (?:access-group \S+ )?(\d+)()`)},
-	{"shape_bps", "K", regexp.MustCompile(`^shape rate (\d+)(?: ([kmg])bps)?`)},
-	{"shape_bps", "", regexp.MustCompile(`^(?:shaping-rate|set class-of-service interfaces \S+ shaping-rate) (\d+)([kmg]?);?$`)},
-	{"shape_bps", "K", regexp.MustCompile(`^set (?:inbandwidth|outbandwidth|maximum-bandwidth) ([1-9]\d*)()$`)},
+	{"police_bps", "K", piece.Compile(`^qos car (?:inbound|outbound)?.*\bcir (\d+)()`)},
+	{"shape_bps", "K", piece.Compile(`^qos (?:lr|gts)\b.*\bcir (\d+)()`)},
+	{"police_bps", "K", piece.Compile(`^car cir (\d+)()`)},
+	{"police_bps", "", piece.Compile(`^rate-limit (?:input|output) (?:access-group \S+ )?(\d+)()`)},
+	{"shape_bps", "K", piece.Compile(`^shape rate (\d+)(?: ([kmg])bps)?`)},
+	{"shape_bps", "", piece.Compile(`^(?:shaping-rate|set class-of-service interfaces \S+ shaping-rate) (\d+)([kmg]?);?$`)},
+	{"shape_bps", "K", piece.Compile(`^set (?:inbandwidth|outbandwidth|maximum-bandwidth) ([1-9]\d*)()$`)},
 }
 
 // rateLine is the rate in bits a second of such a line; empty another line.

@@ -1,7 +1,6 @@
 package switchtext
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,7 +70,7 @@ func (s *sink) portName(name string) string {
 	return name
 }
 
-var channelName = regexp.MustCompile(`^(?i:po|port-channel|portchannel|ae|lag|trk|bagg|ragg|bridge-aggregation|route-aggregation|eth-trunk|be|bundle-ether|bond|ch|agg)-?\s?\d+$`)
+var channelName = piece.Compile(`^(?i:po|port-channel|portchannel|ae|lag|trk|bagg|ragg|bridge-aggregation|route-aggregation|eth-trunk|be|bundle-ether|bond|ch|agg)-?\s?\d+$`)
 
 // portSubject is the subject of a port or of a channel, told by the name.
 func (s *sink) portSubject(name string) string {

@@ -1,7 +1,6 @@
 package switchtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -18,15 +17,15 @@ var ChannelSummary = piece.Reader{
 	Read: reading(readChannelSummary),
 }
 
-var channelRow = regexp.MustCompile(`^\s*(?:\d+\s+)?((?i:Po|port-channel|PortChannel)\s?\d+)\s*\(([A-Za-z]+)\)\s+\S|^\s*(?:\d+\s+)?((?:PortChannel)\d+)\s+((?:LACP|NONE)\([AI]\)\(\w+\))`)
+var channelRow = piece.Compile(`^\s*(?:\d+\s+)?((?i:Po|port-channel|PortChannel)\s?\d+)\s*\(([A-Za-z]+)\)\s+\S|^\s*(?:\d+\s+)?((?:PortChannel)\d+)\s+((?:LACP|NONE)\([AI]\)\(\w+\))`)
 
-var channelHead = regexp.MustCompile(`^\s*(?:Flags:?$|Flags:\s+D - [Dd]own|Group\s+Port-(?:channel|Channel)?\s+.*Protocol|Port-Channel\s+Protocol\s+Ports|Flags: A - active, I - inactive|[A-Za-z+] - (?:bundled in Po|In Use|Individual|In-Sync|LACP Active|Fallback enabled)|Number of channel(?:s|-groups) in use:|No\.\s+Team Dev\s+Protocol)`)
+var channelHead = piece.Compile(`^\s*(?:Flags:?$|Flags:\s+D - [Dd]own|Group\s+Port-(?:channel|Channel)?\s+.*Protocol|Port-Channel\s+Protocol\s+Ports|Flags: A - active, I - inactive|[A-Za-z+] - (?:bundled in Po|In Use|Individual|In-Sync|LACP Active|Fallback enabled)|Number of channel(?:s|-groups) in use:|No\.\s+Team Dev\s+Protocol)`)
 
-var channelLegend = regexp.MustCompile(`^(?:Flags:?|Flags:\s+.*|Channel|\(?[\w+*^/-]{1,6}\)? - \S.*|[-=+ |]+|Number of (?:channel|aggregator).*|Group .*|Port-Channel\s.*|No\..*|.*[-=]{10,})$`)
+var channelLegend = piece.Compile(`^(?:Flags:?|Flags:\s+.*|Channel|\(?[\w+*^/-]{1,6}\)? - \S.*|[-=+ |]+|Number of (?:channel|aggregator).*|Group .*|Port-Channel\s.*|No\..*|.*[-=]{10,})$`)
 
-var memberToken = regexp.MustCompile(`^([A-Za-z][A-Za-z-]*\d[\d/.:]*|\d+(?:[/:]\d+)+)\(([\w+*^-]*)\)\*?$`)
+var memberToken = piece.Compile(`^([A-Za-z][A-Za-z-]*\d[\d/.:]*|\d+(?:[/:]\d+)+)\(([\w+*^-]*)\)\*?$`)
 
-var spacedFlags = regexp.MustCompile(`(\d)\s+\(`)
+var spacedFlags = piece.Compile(`(\d)\s+\(`)
 
 func readChannelSummary(s *sink, lines []piece.Line) int {
 	channel, protocol, all, rows, legend := "", "", []member(nil), 0, true
@@ -166,19 +165,19 @@ var LACPTable = piece.Reader{
 	Read: reading(readLACPTable),
 }
 
-var lacpHead = regexp.MustCompile(`^\s*(?:Flags:\s+S - Device is|(?:Channel group \d+(?: neighbors)?$|port-channel\d+ neighbors)|Partner's information:|State: A = Active, P = Passive|Port Channel Port-Channel\d+)`)
+var lacpHead = piece.Compile(`^\s*(?:Flags:\s+S - Device is|(?:Channel group \d+(?: neighbors)?$|port-channel\d+ neighbors)|Partner's information:|State: A = Active, P = Passive|Port Channel Port-Channel\d+)`)
 
-var lacpLegend = regexp.MustCompile(`^(?:[A-Z] - Device|Flags:|Local information|LACP |LACPDUs|Partner('s)?\b|Port |Actor|State:|[A-Z] ?= |s\+|[a-z] ?= |[-|= ]+$|\||Port State Flags|Activity:|Active |Passive |Collecting:|(?:Yes|No)\s+(?:Yes|No)|Aggregate port|Admin )`)
+var lacpLegend = piece.Compile(`^(?:[A-Z] - Device|Flags:|Local information|LACP |LACPDUs|Partner('s)?\b|Port |Actor|State:|[A-Z] ?= |s\+|[a-z] ?= |[-|= ]+$|\||Port State Flags|Activity:|Active |Passive |Collecting:|(?:Yes|No)\s+(?:Yes|No)|Aggregate port|Admin )`)
 
-var lacpGroup = regexp.MustCompile(`^(?:(?:Channel group|port-channel)\s?:?\s?(\d+)|Port Channel (Port-Channel\d+))`)
+var lacpGroup = piece.Compile(`^(?:(?:Channel group|port-channel)\s?:?\s?(\d+)|Port Channel (Port-Channel\d+))`)
 
-var sysID = regexp.MustCompile(`^(?:0x)?[0-9a-fA-F]+,\s?([0-9a-fA-F.:-]+)$`)
+var sysID = piece.Compile(`^(?:0x)?[0-9a-fA-F]+,\s?([0-9a-fA-F.:-]+)$`)
 
-var eosLACP = regexp.MustCompile(`^\s*(\w+[\d/]+)\s+([A-Z]\w+(?: \w+)?)\s*\|\s*([0-9A-Fa-f]+),([0-9a-f.:-]+)\s+(\d+)\s+([A-Za-z+-]+)\s+(0x[0-9a-f]+)`)
+var eosLACP = piece.Compile(`^\s*(\w+[\d/]+)\s+([A-Z]\w+(?: \w+)?)\s*\|\s*([0-9A-Fa-f]+),([0-9a-f.:-]+)\s+(\d+)\s+([A-Za-z+-]+)\s+(0x[0-9a-f]+)`)
 
 var portStates = map[string]string{"bndl": "yes", "susp": "suspended", "hot-sby": "no", "indep": "individual", "down": "no", "waiting": "no", "passive": "no", "D": "no"}
 
-var lacpFlags = regexp.MustCompile(`^[SFsf][APap]C?$`)
+var lacpFlags = piece.Compile(`^[SFsf][APap]C?$`)
 
 var eosStates = map[rune]int{'A': 1, 'S': 2, 'G': 4, '+': 8, 'C': 16, 'D': 32, 'd': 64, 'X': 128}
 
@@ -294,13 +293,13 @@ var LoadBalance = piece.Reader{
 	Read:     reading(readLoadBalance),
 }
 
-var balanceHead = regexp.MustCompile(`^\s*(?:EtherChannel Load-Balancing |Port Channel Load-Balancing |port-channel load-balance |System(?: config)?: ?(?:source|src|dest|dst|$)|System config:$|Global LB Method: |LB Algo type: )`)
+var balanceHead = piece.Compile(`^\s*(?:EtherChannel Load-Balancing |Port Channel Load-Balancing |port-channel load-balance |System(?: config)?: ?(?:source|src|dest|dst|$)|System config:$|Global LB Method: |LB Algo type: )`)
 
-var balanceWord = regexp.MustCompile(`^(?:extended\b.*|(?:src|dst|source|dest|destination|both|vlan)(?:-[a-z0-9]+)+(?: .*)?)$`)
+var balanceWord = piece.Compile(`^(?:extended\b.*|(?:src|dst|source|dest|destination|both|vlan)(?:-[a-z0-9]+)+(?: .*)?)$`)
 
-var balanceState = regexp.MustCompile(`Operational State \((.+?)\)`)
+var balanceState = piece.Compile(`Operational State \((.+?)\)`)
 
-var balanceChan = regexp.MustCompile(`^(Port-channel\d+)\s*:\s*(\S+)(?: \((.*)\))?$`)
+var balanceChan = piece.Compile(`^(Port-channel\d+)\s*:\s*(\S+)(?: \((.*)\))?$`)
 
 func readLoadBalance(s *sink, lines []piece.Line) int {
 	set := func(key, value string, l piece.Line) { s.SetIf("host", key, strings.TrimSpace(value), l) }
@@ -372,7 +371,7 @@ var ChannelTraffic = piece.Reader{
 	}),
 }
 
-var trafficRow = regexp.MustCompile(`^\s*(\d+)\s+((?:Eth|Ethernet)[\d/]+)\s+([\d.]+)%\s+([\d.]+)%`)
+var trafficRow = piece.Compile(`^\s*(\d+)\s+((?:Eth|Ethernet)[\d/]+)\s+([\d.]+)%\s+([\d.]+)%`)
 
 // ChannelDetail reads the outputs that tell of a channel in lines: IOS `show
 // etherchannel detail` and `port-channel`, NX-OS `show port-channel database`.
@@ -383,21 +382,21 @@ var ChannelDetail = piece.Reader{
 	Read:     reading(readChannelDetail),
 }
 
-var detailHead = regexp.MustCompile(`^\s*(?:port-channel\d+$|Port state\s+= |Port-channels in the group:|Ports in the group:|Port-channel: Po\d+|Port: \w+[\d/]+$|Group state = L[23]|Channel-group listing:|Last membership update is |Index\s+Load\s+Port\s+EC state|\d+ ports in total, \d+ ports? up|Dest Port: : \S+|All IDBs List contains|Active Member List contains|Bucket Information for|Outgoing port id: \S+|PC member: \S+|Missing params will be)`)
+var detailHead = piece.Compile(`^\s*(?:port-channel\d+$|Port state\s+= |Port-channels in the group:|Ports in the group:|Port-channel: Po\d+|Port: \w+[\d/]+$|Group state = L[23]|Channel-group listing:|Last membership update is |Index\s+Load\s+Port\s+EC state|\d+ ports in total, \d+ ports? up|Dest Port: : \S+|All IDBs List contains|Active Member List contains|Bucket Information for|Outgoing port id: \S+|PC member: \S+|Missing params will be)`)
 
-var detailIndex = regexp.MustCompile(`^(\d+)\s+([0-9A-F]{2})\s+([A-Z]\w+[\d/]+)\s+(\S+)\s+\d+$`)
+var detailIndex = piece.Compile(`^(\d+)\s+([0-9A-F]{2})\s+([A-Z]\w+[\d/]+)\s+(\S+)\s+\d+$`)
 
-var detailPorts = regexp.MustCompile(`^(?:Ports:\s+)?([A-Z]\w+[\d/]+)\s+\[(\w+)\s*\] \[([\w-]+)\]`)
+var detailPorts = piece.Compile(`^(?:Ports:\s+)?([A-Z]\w+[\d/]+)\s+\[(\w+)\s*\] \[([\w-]+)\]`)
 
-var detailTotal = regexp.MustCompile(`^(\d+) ports in total, (\d+) ports? up`)
+var detailTotal = piece.Compile(`^(\d+) ports in total, (\d+) ports? up`)
 
-var bucketPort = regexp.MustCompile(`^[A-Z][A-Za-z]+\d[\d/]*:$`)
+var bucketPort = piece.Compile(`^[A-Z][A-Za-z]+\d[\d/]*:$`)
 
-var bucketNumbers = regexp.MustCompile(`\d+`)
+var bucketNumbers = piece.Compile(`\d+`)
 
-var detailMode = regexp.MustCompile(`^Channel group = (\d+)\s+Mode = ([\w-]+)`)
+var detailMode = piece.Compile(`^Channel group = (\d+)\s+Mode = ([\w-]+)`)
 
-var detailOthers = regexp.MustCompile(`^(?:Port-channel|Port index|Port state|Flags:|[A-Z] - |Local info|Partner|Port |LACP|Age of|Logical slot|GC |HotStand|Protocol|Port security|Fast-sw|Standalone|Ports in|Index |Time since|Group|Ports:|Maxports|Minimum Links|Last |First |[-+=]{3,}|Channel-group|All IDBs|Active Member|Passive Member|Bucket|Interface:|Dest Port|Passive |Timers|[HQ] - |Gcchange)`)
+var detailOthers = piece.Compile(`^(?:Port-channel|Port index|Port state|Flags:|[A-Z] - |Local info|Partner|Port |LACP|Age of|Logical slot|GC |HotStand|Protocol|Port security|Fast-sw|Standalone|Ports in|Index |Time since|Group|Ports:|Maxports|Minimum Links|Last |First |[-+=]{3,}|Channel-group|All IDBs|Active Member|Passive Member|Bucket|Interface:|Dest Port|Passive |Timers|[HQ] - |Gcchange)`)
 
 func readChannelDetail(s *sink, lines []piece.Line) int {
 	channel, port := "", commandPort(s.Segment.Command)

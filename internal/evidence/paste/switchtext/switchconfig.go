@@ -2,7 +2,6 @@ package switchtext
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,9 +17,9 @@ var SwitchConfig = piece.Reader{
 	Read:     reading(readSwitchConfig),
 }
 
-var configHead = regexp.MustCompile(`^\s*(?:interface (?:range )?((?:[A-Za-z][\w-]*?\s?\d[\d/.:]*|\d+(?:/\d+)+)|lag \d+)(?: multi-chassis)?(\s?-\s?[\d/]+)?$|Building configuration\.\.\.|Current configuration ?:|!Command: show running|! Command: show running)`)
+var configHead = piece.Compile(`^\s*(?:interface (?:range )?((?:[A-Za-z][\w-]*?\s?\d[\d/.:]*|\d+(?:/\d+)+)|lag \d+)(?: multi-chassis)?(\s?-\s?[\d/]+)?$|Building configuration\.\.\.|Current configuration ?:|!Command: show running|! Command: show running)`)
 
-var linuxNames = regexp.MustCompile(`^(?:eth|en[ospx]|em|bond|br|vmbr|wlan|lo|veth|tap|ib|team|p)\d|^en[ospx]`)
+var linuxNames = piece.Compile(`^(?:eth|en[ospx]|em|bond|br|vmbr|wlan|lo|veth|tap|ib|team|p)\d|^en[ospx]`)
 
 // configKeys are lines of a section as facts' keys, with one value.
 var configKeys = map[string]string{"mtu": "mtu", "description": "description", "speed": "speed", "lacp rate": "lacp_rate", "lacp timer": "lacp_rate",
@@ -29,9 +28,9 @@ var configKeys = map[string]string{"mtu": "mtu", "description": "description", "
 	"lacp mode": "mode", "least active-linknumber": "min_links", "switchport access vlan": "access_vlan", "switchport trunk allowed vlan": "vlans",
 	"port link-type": "switchport", "hashing-mode": "hash", "clag-id": "mlag_id", "vpc": "mlag_id", "mlag": "mlag_id"}
 
-var configGroup = regexp.MustCompile(`^(?:channel-group (\d+)(?: mode (\w+))?|port link-aggregation group (\d+)|eth-trunk (\d+)|lag (\d+)|addport (?:lag )?(\S+)|bundle id (\d+)(?: mode (\S+))?|port-channel (\d+) mode (\w+)|link-aggregation group (\d+))$`)
+var configGroup = piece.Compile(`^(?:channel-group (\d+)(?: mode (\w+))?|port link-aggregation group (\d+)|eth-trunk (\d+)|lag (\d+)|addport (?:lag )?(\S+)|bundle id (\d+)(?: mode (\S+))?|port-channel (\d+) mode (\w+)|link-aggregation group (\d+))$`)
 
-var configRefused = regexp.MustCompile(`^(?:\[|auto |iface |auto\b|allow-|source |#!)`)
+var configRefused = piece.Compile(`^(?:\[|auto |iface |auto\b|allow-|source |#!)`)
 
 // configGlobal reports a line of a switch's configuration that tells of hashes or
 // frames outside of a section.
@@ -44,7 +43,7 @@ func configGlobal(line string) bool {
 	return trunkLine.MatchString(line)
 }
 
-var trunkLine = regexp.MustCompile(`(?i)^trunk ([A-Za-z]?\d[\w,/-]*) (trk\d+)(?: (lacp|trunk|dt-lacp))?$`)
+var trunkLine = piece.Compile(`(?i)^trunk ([A-Za-z]?\d[\w,/-]*) (trk\d+)(?: (lacp|trunk|dt-lacp))?$`)
 
 func readSwitchConfig(s *sink, lines []piece.Line) int {
 	subject := ""
@@ -220,7 +219,7 @@ func (s *sink) configGlobal(text string, l piece.Line) {
 	}
 }
 
-var portRange = regexp.MustCompile(`^([A-Za-z]*(?:\d+/)*)(\d+)-(?:[A-Za-z]*(?:\d+/)*)(\d+)$`)
+var portRange = piece.Compile(`^([A-Za-z]*(?:\d+/)*)(\d+)-(?:[A-Za-z]*(?:\d+/)*)(\d+)$`)
 
 // portList are the ports of a list like "1-4,A1,1/1/5-1/1/6".
 func portList(list string) (out []string) {

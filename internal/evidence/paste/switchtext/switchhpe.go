@@ -1,7 +1,6 @@
 package switchtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,11 +17,11 @@ var ProcurveTrunks = piece.Reader{
 	Read: reading(readProcurveTrunks),
 }
 
-var procurveHead = regexp.MustCompile(`^\s*(?:Port\s+\|?\s*Name\s+Type\s+\|\s+Group|Port\s+Enabled\s+Group\s+Status\s+Partner|PORT\s+LACP\s+TRUNK\s+PORT\s+LACP|LACP\s+Trunk\s+Port\s+LACP)`)
+var procurveHead = piece.Compile(`^\s*(?:Port\s+\|?\s*Name\s+Type\s+\|\s+Group|Port\s+Enabled\s+Group\s+Status\s+Partner|PORT\s+LACP\s+TRUNK\s+PORT\s+LACP|LACP\s+Trunk\s+Port\s+LACP)`)
 
-var procurveTrunk = regexp.MustCompile(`^\s*([A-Z]?\d[\d/]*)\s+(?:\|\s*)?(?:(.*?)\s+)?((?:\d[\d/]*)?\d*[\w/.+-]*?)?\s*\|\s*(Trk\d+)\s+(LACP|Trunk|dt-LACP|dt-Trunk|FEC)\b`)
+var procurveTrunk = piece.Compile(`^\s*([A-Z]?\d[\d/]*)\s+(?:\|\s*)?(?:(.*?)\s+)?((?:\d[\d/]*)?\d*[\w/.+-]*?)?\s*\|\s*(Trk\d+)\s+(LACP|Trunk|dt-LACP|dt-Trunk|FEC)\b`)
 
-var procurveLACP = regexp.MustCompile(`^\s*([A-Z]?\d[\d/]*)\s+(Active|Passive)\s+(Trk\d+|[A-Z]?\d[\d/]*|Dyn\d+)\s+(Up|Down|Blocked|Disabled)\s+(Yes|No)\s+(Success|Failure|\S+)(?:\s+(\d+)\s+(\d+))?`)
+var procurveLACP = piece.Compile(`^\s*([A-Z]?\d[\d/]*)\s+(Active|Passive)\s+(Trk\d+|[A-Z]?\d[\d/]*|Dyn\d+)\s+(Up|Down|Blocked|Disabled)\s+(Yes|No)\s+(Success|Failure|\S+)(?:\s+(\d+)\s+(\d+))?`)
 
 func readProcurveTrunks(s *sink, lines []piece.Line) int {
 	all := make(map[string][]member)
@@ -81,9 +80,9 @@ var AoscxLACP = piece.Reader{
 	Read: reading(readAOSCX),
 }
 
-var aoscxKey = regexp.MustCompile(`^\s*(Aggregate[- ]name|Aggregated[- ]interfaces|Interfaces|Peer interfaces|Heartbeat [Rr]ate|Hash|Aggregate mode|System-ID|System-id|System-priority)\s*:\s*(.*)$`)
+var aoscxKey = piece.Compile(`^\s*(Aggregate[- ]name|Aggregated[- ]interfaces|Interfaces|Peer interfaces|Heartbeat [Rr]ate|Hash|Aggregate mode|System-ID|System-id|System-priority)\s*:\s*(.*)$`)
 
-var aoscxRow = regexp.MustCompile(`^\s*(\d+/\d+/\d+)\s+(lag\d+)(?:\(mc\))?\s+(?:(\d+)\s+\d+\s+)?([ALFISNDCOEX*]+)\s+(?:([0-9a-f:]{17})\s+\d+\s+(\d+))?(?:\s+(up|down|lacp-block|[a-z-]+))?`)
+var aoscxRow = piece.Compile(`^\s*(\d+/\d+/\d+)\s+(lag\d+)(?:\(mc\))?\s+(?:(\d+)\s+\d+\s+)?([ALFISNDCOEX*]+)\s+(?:([0-9a-f:]{17})\s+\d+\s+(\d+))?(?:\s+(up|down|lacp-block|[a-z-]+))?`)
 
 var aoscxFlags = map[rune]int{'A': 1, 'S': 2, 'F': 4, 'N': 8, 'C': 16, 'D': 32}
 
@@ -188,9 +187,9 @@ var AoscxPort = piece.Reader{
 	}),
 }
 
-var aoscxHead = regexp.MustCompile(`^\s*(?:Interface|Aggregate) (\d+/\d+/\d+|lag\d+|Aggregate-name lag\d+) is (up|down)`)
+var aoscxHead = piece.Compile(`^\s*(?:Interface|Aggregate) (\d+/\d+/\d+|lag\d+|Aggregate-name lag\d+) is (up|down)`)
 
-var aoscxCount = regexp.MustCompile(`(\d+) (CRC|total bytes|total packets|dropped|errors?)\b`)
+var aoscxCount = piece.Compile(`(\d+) (CRC|total bytes|total packets|dropped|errors?)\b`)
 
 // aoscxTable reads a row of the newer form: a name, RX, TX, the sum.
 func (s *sink) aoscxTable(subject string, f []string, l piece.Line) {
@@ -214,19 +213,19 @@ var ComwareLACP = piece.Reader{
 	Read:     reading(readComware),
 }
 
-var comwareHead = regexp.MustCompile(`^\s*(?:Aggreg\w+ Interface: (?:Bridge|Route)-Aggregation|Loadsharing Type: Shar|Flags:\s+A -- LACP_Activity|Aggregat\w+ Interface Type:|(?:BAGG|RAGG)\d+\s+[SD]\s|Link-Aggregation Load-Sharing Mode)`)
+var comwareHead = piece.Compile(`^\s*(?:Aggreg\w+ Interface: (?:Bridge|Route)-Aggregation|Loadsharing Type: Shar|Flags:\s+A -- LACP_Activity|Aggregat\w+ Interface Type:|(?:BAGG|RAGG)\d+\s+[SD]\s|Link-Aggregation Load-Sharing Mode)`)
 
-var comwareRow = regexp.MustCompile(`^(\S+?)(\(R\))?\s+([SUI])\s+(\d+)\s+(?:(\d+)\s+)?(\d+)(?:\s+\{([A-H]*)\})?$`)
+var comwareRow = piece.Compile(`^(\S+?)(\(R\))?\s+([SUI])\s+(\d+)\s+(?:(\d+)\s+)?(\d+)(?:\s+\{([A-H]*)\})?$`)
 
-var comwareRemote = regexp.MustCompile(`^(\S+?)(?:\(R\))?\s+(\d+)\s+(\d+)\s+(\d+)\s+(?:0x)?[0-9a-f]+, ?([0-9a-z-]+)\s+\{([A-H]*)\}$`)
+var comwareRemote = piece.Compile(`^(\S+?)(?:\(R\))?\s+(\d+)\s+(\d+)\s+(\d+)\s+(?:0x)?[0-9a-f]+, ?([0-9a-z-]+)\s+\{([A-H]*)\}$`)
 
-var comwareRemote7 = regexp.MustCompile(`^(\S+?)(?:\(R\))?\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(?:0x)?[0-9a-f]+, ?([0-9a-z-]+)\s+\{([A-H]*)\}$`)
+var comwareRemote7 = piece.Compile(`^(\S+?)(?:\(R\))?\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(?:0x)?[0-9a-f]+, ?([0-9a-z-]+)\s+\{([A-H]*)\}$`)
 
-var comwareSum = regexp.MustCompile(`^((?:BAGG|RAGG)\d+)\s+([SD])\s+(.+?)\s+(\d+)\s+(\d+)\s+(?:(\d+)\s+)?(Shar|NonS)$`)
+var comwareSum = piece.Compile(`^((?:BAGG|RAGG)\d+)\s+([SD])\s+(.+?)\s+(\d+)\s+(\d+)\s+(?:(\d+)\s+)?(Shar|NonS)$`)
 
-var comwarePort = regexp.MustCompile(`^([A-Z][A-Za-z-]*\d+(?:/\d+)+):$`)
+var comwarePort = piece.Compile(`^([A-Z][A-Za-z-]*\d+(?:/\d+)+):$`)
 
-var comwareLegend = regexp.MustCompile(`^(?:Loadsharing Type|Port Status|Port: |Flags:|[A-H] -- |Management VLAN|Port |Actor |Aggregation Mode|Aggregat|AGG |Interface |S -- |BAGG -- |-{5,}|=+$|Received |Illegal|Sent |Creation|Layer |Default|Link-Agg|Destination|Source|Port Priority|M -- )`)
+var comwareLegend = piece.Compile(`^(?:Loadsharing Type|Port Status|Port: |Flags:|[A-H] -- |Management VLAN|Port |Actor |Aggregation Mode|Aggregat|AGG |Interface |S -- |BAGG -- |-{5,}|=+$|Received |Illegal|Sent |Creation|Layer |Default|Link-Agg|Destination|Source|Port Priority|M -- )`)
 
 var comwareBits = map[rune]int{'A': 1, 'B': 2, 'C': 4, 'D': 8, 'E': 16, 'F': 32, 'G': 64, 'H': 128}
 
@@ -331,15 +330,15 @@ var HuaweiTrunk = piece.Reader{
 	Read: reading(readHuawei),
 }
 
-var huaweiHead = regexp.MustCompile(`^Eth-Trunk(\d+)'s state information is`)
+var huaweiHead = piece.Compile(`^Eth-Trunk(\d+)'s state information is`)
 
-var huaweiLocal = regexp.MustCompile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Selected|Unselect\w*)\s+(\S+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})\s+\d+`)
+var huaweiLocal = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Selected|Unselect\w*)\s+(\S+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})\s+\d+`)
 
-var huaweiPartner = regexp.MustCompile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(\d+)\s+([0-9a-f-]{14})\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})`)
+var huaweiPartner = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(\d+)\s+([0-9a-f-]{14})\s+(\d+)\s+(\d+)\s+(\d+)\s+([01]{8})`)
 
-var huaweiNormal = regexp.MustCompile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Up|Down)\s+\d+$`)
+var huaweiNormal = piece.Compile(`^((?:\d+)?[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Up|Down)\s+\d+$`)
 
-var huaweiWords = regexp.MustCompile(`(WorkingMode|Hash arithmetic|Operate status|Operating Status|Number Of Up Ports? In Trunk|Number Of Up Port In Trunk|Least Active-linknumber|Mode): ?(.*?)(?:  |\t|$)`)
+var huaweiWords = piece.Compile(`(WorkingMode|Hash arithmetic|Operate status|Operating Status|Number Of Up Ports? In Trunk|Number Of Up Port In Trunk|Least Active-linknumber|Mode): ?(.*?)(?:  |\t|$)`)
 
 func readHuawei(s *sink, lines []piece.Line) int {
 	channel := ""

@@ -1,7 +1,6 @@
 package switchtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -21,11 +20,11 @@ var JunosLACP = piece.Reader{
 
 var junosPort = `(?:fe|ge|xe|et|mge)-\d+/\d+/\d+(?::\d+)?`
 
-var junosLACPRow = regexp.MustCompile(`^\s*(` + junosPort + `|[a-z]+\d+)\s+(Actor|Partner)\s+(Yes|No)\s+(Yes|No)\s+(Yes|No)\s+(Yes|No)\s+(Yes|No)\s+(Yes|No)\s+(Fast|Slow)\s+(Active|Passive)`)
+var junosLACPRow = piece.Compile(`^\s*(` + junosPort + `|[a-z]+\d+)\s+(Actor|Partner)\s+(Yes|No)\s+(Yes|No)\s+(Yes|No)\s+(Yes|No)\s+(Yes|No)\s+(Yes|No)\s+(Fast|Slow)\s+(Active|Passive)`)
 
-var junosMux = regexp.MustCompile(`^\s*(` + junosPort + `)\s+(Current|Expired|Defaulted|Port disabled|LACP disabled|Initialize)\s+(Fast periodic|Slow periodic|No periodic|None)\s+(\S.*?)\s*$`)
+var junosMux = piece.Compile(`^\s*(` + junosPort + `)\s+(Current|Expired|Defaulted|Port disabled|LACP disabled|Initialize)\s+(Fast periodic|Slow periodic|No periodic|None)\s+(\S.*?)\s*$`)
 
-var junosInfo = regexp.MustCompile(`^(` + junosPort + `)\s+(Actor|Partner)\s+\d+\s+([0-9a-f:]{17})\s+\d+\s+(\d+)\s+(\d+)`)
+var junosInfo = piece.Compile(`^(` + junosPort + `)\s+(Actor|Partner)\s+\d+\s+([0-9a-f:]{17})\s+\d+\s+(\d+)\s+(\d+)`)
 
 func readJunosLACP(s *sink, lines []piece.Line) int {
 	channel := ""
@@ -100,27 +99,27 @@ var JunosDetail = piece.Reader{
 	Read: reading(readJunosDetail),
 }
 
-var junosHead = regexp.MustCompile(`^Physical interface: (\S+?)(?: \([^)]*\))?, (Enabled|Administratively down|Disabled|Unknown), Physical link is (Up|Down)`)
+var junosHead = piece.Compile(`^Physical interface: (\S+?)(?: \([^)]*\))?, (Enabled|Administratively down|Disabled|Unknown), Physical link is (Up|Down)`)
 
-var junosTerse = regexp.MustCompile(`^\s*(\S+-\d\S*|ae\d+\S*|[a-z]+\d*\S*)\s+(up|down)\s+(up|down)(?:\s+(\S+)(?:\s+--> (ae\d+)\.\d+)?.*)?$`)
+var junosTerse = piece.Compile(`^\s*(\S+-\d\S*|ae\d+\S*|[a-z]+\d*\S*)\s+(up|down)\s+(up|down)(?:\s+(\S+)(?:\s+--> (ae\d+)\.\d+)?.*)?$`)
 
-var junosMTU = regexp.MustCompile(`\bMTU: (\d+)`)
+var junosMTU = piece.Compile(`\bMTU: (\d+)`)
 
-var junosSpeed = regexp.MustCompile(`\bSpeed: (\d+[mMgG])(?:bps)?`)
+var junosSpeed = piece.Compile(`\bSpeed: (\d+[mMgG])(?:bps)?`)
 
-var junosRate = regexp.MustCompile(`^(Input|Output) rate\s*: (\d+) bps`)
+var junosRate = piece.Compile(`^(Input|Output) rate\s*: (\d+) bps`)
 
-var junosError = regexp.MustCompile(`\b(Errors|Drops|Framing errors|Runts|FIFO errors|Resource errors): (\d+)`)
+var junosError = piece.Compile(`\b(Errors|Drops|Framing errors|Runts|FIFO errors|Resource errors): (\d+)`)
 
-var junosCount = regexp.MustCompile(`^(Input|Output)\s+(bytes|packets)\s*: +(\d+)`)
+var junosCount = piece.Compile(`^(Input|Output)\s+(bytes|packets)\s*: +(\d+)`)
 
-var junosCRC = regexp.MustCompile(`^CRC/Align errors\s+(\d+)\s+(\d+)`)
+var junosCRC = piece.Compile(`^CRC/Align errors\s+(\d+)\s+(\d+)`)
 
 // junosQueue is a queue's counter of packets that it dropped; the last queue that
 // dropped any stands for the port.
-var junosQueue = regexp.MustCompile(`^(Tail|RED|RL)-dropped packets\s*: +(\d+)`)
+var junosQueue = piece.Compile(`^(Tail|RED|RL)-dropped packets\s*: +(\d+)`)
 
-var junosLink = regexp.MustCompile(`^(` + junosPort + `)\.\d+$`)
+var junosLink = piece.Compile(`^(` + junosPort + `)\.\d+$`)
 
 func readJunosDetail(s *sink, lines []piece.Line) int {
 	subject, way := "", ""
@@ -204,7 +203,7 @@ var JunosSet = piece.Reader{
 	}),
 }
 
-var junosSetLine = regexp.MustCompile(`^\s*(?:set|delete|deactivate) (?:interfaces|chassis|forwarding-options|protocols|system|vlans|version|policy-options|routing-options|groups|switch-options|security|firewall|snmp|class-of-service|access|event-options|poe|ethernet-switching-options|multi-chassis|apply-groups) `)
+var junosSetLine = piece.Compile(`^\s*(?:set|delete|deactivate) (?:interfaces|chassis|forwarding-options|protocols|system|vlans|version|policy-options|routing-options|groups|switch-options|security|firewall|snmp|class-of-service|access|event-options|poe|ethernet-switching-options|multi-chassis|apply-groups) `)
 
 // junosWords reads one statement of a configuration as its path of words.
 func (s *sink) junosWords(f []string, l piece.Line) {
@@ -252,7 +251,7 @@ var JunosBraces = piece.Reader{
 	Read: reading(readJunosBraces),
 }
 
-var junosOpen = regexp.MustCompile(`^\s*(?:interfaces|forwarding-options|enhanced-hash-key|aggregated-ether-options|(?:gig)?ether-options|ae\d+|` + junosPort + `) \{$`)
+var junosOpen = piece.Compile(`^\s*(?:interfaces|forwarding-options|enhanced-hash-key|aggregated-ether-options|(?:gig)?ether-options|ae\d+|` + junosPort + `) \{$`)
 
 func readJunosBraces(s *sink, lines []piece.Line) int {
 	var path []string

@@ -2,7 +2,6 @@ package switchtext
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -34,43 +33,43 @@ var OtherChannels = piece.Reader{
 	}),
 }
 
-var bundleHead = regexp.MustCompile(`^\s*(?:Bundle-Ether ?\d+(?: \(ICCP Group \d+\))?$|State: a - Port is marked as)`)
+var bundleHead = piece.Compile(`^\s*(?:Bundle-Ether ?\d+(?: \(ICCP Group \d+\))?$|State: a - Port is marked as)`)
 
-var bundlePort = regexp.MustCompile(`^([A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Local)\s+(\w+)\s+`)
+var bundlePort = piece.Compile(`^([A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(Local)\s+(\w+)\s+`)
 
-var bundleState = regexp.MustCompile(`^(Partner|[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(?:(\d+)s\s+)?([a-z-]{4}[A-Z-]{4})\s+\S+\s+(0x[0-9a-f]+)\s+0x[0-9a-f]+,([0-9a-f.:-]+)$`)
+var bundleState = piece.Compile(`^(Partner|[A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(?:(\d+)s\s+)?([a-z-]{4}[A-Z-]{4})\s+\S+\s+(0x[0-9a-f]+)\s+0x[0-9a-f]+,([0-9a-f.:-]+)$`)
 
-var bundleMachine = regexp.MustCompile(`^([A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(\w+)\s+(\w+)\s+(\w+)\s+(\w+)\s+\w+\s+\w+$`)
+var bundleMachine = piece.Compile(`^([A-Z][A-Za-z]*\d+(?:/\d+)+)\s+(\w+)\s+(\w+)\s+(\w+)\s+(\w+)\s+\w+\s+\w+$`)
 
-var bundleOther = regexp.MustCompile(`^(?:[A-Z]\w*\d+(?:/\d+)+\s+[\d.]+\s|Status|Local|MAC |Minimum|Maximum|Wait|Load|LACP|mLACP|IPv[46]|Link |Port|--|State|Flap|Cisco|Interchassis|Foreign|Switch|Recovery|Maximize|Fast|Start|Neighbor|Preferred|Dest|ICCP|Role|Hash|Non-revert|[a-zA-Z] - |\S.*:\s+\S|RP/)`)
+var bundleOther = piece.Compile(`^(?:[A-Z]\w*\d+(?:/\d+)+\s+[\d.]+\s|Status|Local|MAC |Minimum|Maximum|Wait|Load|LACP|mLACP|IPv[46]|Link |Port|--|State|Flap|Cisco|Interchassis|Foreign|Switch|Recovery|Maximize|Fast|Start|Neighbor|Preferred|Dest|ICCP|Role|Hash|Non-revert|[a-zA-Z] - |\S.*:\s+\S|RP/)`)
 
 var xrBits = map[rune]int{'a': 4, 's': 8, 'c': 16, 'd': 32, 'A': 1, 'F': 2, 'D': 64, 'E': 128}
 
-var aggregatorHead = regexp.MustCompile(`^\s*(?:%? ?(?:LACP )?Aggregator:? (po\d+|sa\d+) \(IfIndex)`)
+var aggregatorHead = piece.Compile(`^\s*(?:%? ?(?:LACP )?Aggregator:? (po\d+|sa\d+) \(IfIndex)`)
 
-var aggregatorLink = regexp.MustCompile(`^Link: (port[\d.]+|\S+)\s+\(.*?\)\s*(?:\S* )?(synchronized|in sync|not synchronized|disabled|\S+.*)?$`)
+var aggregatorLink = piece.Compile(`^Link: (port[\d.]+|\S+)\s+\(.*?\)\s*(?:\S* )?(synchronized|in sync|not synchronized|disabled|\S+.*)?$`)
 
-var paloHead = regexp.MustCompile(`^\s*AE group: ae\d+`)
+var paloHead = piece.Compile(`^\s*AE group: ae\d+`)
 
-var paloMember = regexp.MustCompile(`^(ethernet\d+/\d+)\s+(yes|no)\s+(\w+)\s+(\w+)\s+(\w+)$`)
+var paloMember = piece.Compile(`^(ethernet\d+/\d+)\s+(yes|no)\s+(\w+)\s+(\w+)\s+(\w+)$`)
 
-var paloState = regexp.MustCompile(`^(ethernet\d+/\d+|Partner)\s+(\d+)\s+(\d+)\s+(Active|Passive)\s+(Fast|Slow)\s+(\d+)\s+(0x[0-9A-Fa-f]+)`)
+var paloState = piece.Compile(`^(ethernet\d+/\d+|Partner)\s+(\d+)\s+(\d+)\s+(Active|Passive)\s+(Fast|Slow)\s+(\d+)\s+(0x[0-9A-Fa-f]+)`)
 
-var brocadeHead = regexp.MustCompile(`^\s*(?:Total number of LAGs:|Total number of deployed LAGs:|LAG\s+Type\s+Deploy Trunk|Configured trunks:|Operational trunks:|=== LAG )`)
+var brocadeHead = piece.Compile(`^\s*(?:Total number of LAGs:|Total number of deployed LAGs:|LAG\s+Type\s+Deploy Trunk|Configured trunks:|Operational trunks:|=== LAG )`)
 
-var brocadeRow = regexp.MustCompile(`^(.*?)\s*(dynamic|static|keep-alive|keepaliv)\s+([YN])\s+(\d+|none)\s+(\S+)\s+(?:e(?:the)? )?(.*)$`)
+var brocadeRow = piece.Compile(`^(.*?)\s*(dynamic|static|keep-alive|keepaliv)\s+([YN])\s+(\d+|none)\s+(\S+)\s+(?:e(?:the)? )?(.*)$`)
 
-var brocadePort = regexp.MustCompile(`^(\d+(?:/\d+)*)\s+(active|down|none|\S+)\s+(Forward\w*|enable|disable|Blocked|\S+)`)
+var brocadePort = piece.Compile(`^(\d+(?:/\d+)*)\s+(active|down|none|\S+)\s+(Forward\w*|enable|disable|Blocked|\S+)`)
 
-var nokiaHead = regexp.MustCompile(`^\s*(?:Lag Data$|Lag Port States$|Lag-id\s+(?:Port-id|Adm)|LACP Status: e - Enabled)`)
+var nokiaHead = piece.Compile(`^\s*(?:Lag Data$|Lag Port States$|Lag-id\s+(?:Port-id|Adm)|LACP Status: e - Enabled)`)
 
-var nokiaPort = regexp.MustCompile(`^(?:(\d+)\(([ed])\)\s+)?((?:\w+-)?[A-Z0-9]+(?:/\w+)+)\s+(up|down)\s+(active|standby)\s+(up|down)\s`)
+var nokiaPort = piece.Compile(`^(?:(\d+)\(([ed])\)\s+)?((?:\w+-)?[A-Z0-9]+(?:/\w+)+)\s+(up|down)\s+(active|standby)\s+(up|down)\s`)
 
-var nokiaLag = regexp.MustCompile(`^(\d+)\s+(up|down)\s+(up|down)\s+(?:Yes|No)\s+\d+\s+(\d+)`)
+var nokiaLag = piece.Compile(`^(\d+)\s+(up|down)\s+(up|down)\s+(?:Yes|No)\s+\d+\s+(\d+)`)
 
-var os9Row = regexp.MustCompile(`^\s*(?:(L)\s+)?(\d+)\s+(L[23])\s+(up|down)\s+\S+\s+((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?`)
+var os9Row = piece.Compile(`^\s*(?:(L)\s+)?(\d+)\s+(L[23])\s+(up|down)\s+\S+\s+((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?`)
 
-var os9More = regexp.MustCompile(`^((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?$`)
+var os9More = piece.Compile(`^((?:Te|Gi|Fo|Hu|Tf) \d+/\d+(?:/\d+)?)\s+\((Up|Down)\)\*?$`)
 
 func readBundles(s *sink, lines []piece.Line) int {
 	channel, port := "", ""
@@ -385,10 +384,10 @@ var SwitchHash = piece.Reader{
 	}),
 }
 
-var hashHead = regexp.MustCompile(`^\s*(?:stack-unit \d+ Port-Set \d+|EcmpAlgo- \S+ LagAlgo-|lag_hash_config\.\w+\s*=|LAG hashing (?:on|mode|seed|polynomial|is)|\|?\s*(?:Hash\s+Configuration|LAG Hash)\b)`)
+var hashHead = piece.Compile(`^\s*(?:stack-unit \d+ Port-Set \d+|EcmpAlgo- \S+ LagAlgo-|lag_hash_config\.\w+\s*=|LAG hashing (?:on|mode|seed|polynomial|is)|\|?\s*(?:Hash\s+Configuration|LAG Hash)\b)`)
 
-var dellAlgo = regexp.MustCompile(`LagAlgo- (\S+)`)
+var dellAlgo = piece.Compile(`LagAlgo- (\S+)`)
 
-var sonicHash = regexp.MustCompile(`^\|?\s*(ECMP|LAG)(?: Hash)?\s+\|?\s*([A-Z_0-9, ]*)\|?$`)
+var sonicHash = piece.Compile(`^\|?\s*(ECMP|LAG)(?: Hash)?\s+\|?\s*([A-Z_0-9, ]*)\|?$`)
 
-var lagHash = regexp.MustCompile(`^lag_hash_config\.(\w+)\s*=\s*(\w+)`)
+var lagHash = piece.Compile(`^lag_hash_config\.(\w+)\s*=\s*(\w+)`)

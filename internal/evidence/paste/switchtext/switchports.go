@@ -2,7 +2,6 @@ package switchtext
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -22,17 +21,17 @@ var PortDetail = piece.Reader{
 	Read: reading(readPortDetail),
 }
 
-var portHead = regexp.MustCompile(`^\s*((?:[A-HJ-Za-z]|I[a-mo-z])[\w-]*? ?\d[\d/.:]*|mgmt0|[Vv]lan\d+) is (?:administratively )?(up|down)\b(?: \(([\w ,-]+)\))?(?:, line protocol is (\w+))?(?: \(([\w -]+)\))?\s*(?:,.*)?$`)
+var portHead = piece.Compile(`^\s*((?:[A-HJ-Za-z]|I[a-mo-z])[\w-]*? ?\d[\d/.:]*|mgmt0|[Vv]lan\d+) is (?:administratively )?(up|down)\b(?: \(([\w ,-]+)\))?(?:, line protocol is (\w+))?(?: \(([\w -]+)\))?\s*(?:,.*)?$`)
 
-var portMTU = regexp.MustCompile(`MTU (\d+) bytes.*?(?:BW (\d+) [Kk]bit)?`)
+var portMTU = piece.Compile(`MTU (\d+) bytes.*?(?:BW (\d+) [Kk]bit)?`)
 
-var portBW = regexp.MustCompile(`BW (\d+) [Kk]bit`)
+var portBW = piece.Compile(`BW (\d+) [Kk]bit`)
 
-var portRate = regexp.MustCompile(`(?:^|, )\s*(?:\d+ (?:minute|second|min|sec)s? )?(input|output) rate:? ([\d.]+) ?([KkMG]?)(?:bits/sec|bps|its/sec|bits/second|bit/s)`)
+var portRate = piece.Compile(`(?:^|, )\s*(?:\d+ (?:minute|second|min|sec)s? )?(input|output) rate:? ([\d.]+) ?([KkMG]?)(?:bits/sec|bps|its/sec|bits/second|bit/s)`)
 
-var portSpeed = regexp.MustCompile(`(?i)\b(full|half|auto)-?\s?duplex(?: \([^)]*\))?, (?:link type is \w+, )?(\d+(?:\.\d+)? ?[kmgt]?b(?:it)?(?:/s|ps))`)
+var portSpeed = piece.Compile(`(?i)\b(full|half|auto)-?\s?duplex(?: \([^)]*\))?, (?:link type is \w+, )?(\d+(?:\.\d+)? ?[kmgt]?b(?:it)?(?:/s|ps))`)
 
-var portCount = regexp.MustCompile(`(\d+) ([A-Za-z][A-Za-z 0-9-]*?)(?:,|$|  | \(|\t)`)
+var portCount = piece.Compile(`(\d+) ([A-Za-z][A-Za-z 0-9-]*?)(?:,|$|  | \(|\t)`)
 
 // portWords are the counters' names as facts' keys.
 var portWords = map[string]string{"input errors": "rx_errors", "input error": "rx_errors", "CRC": "rx_crc", "CRC errors": "rx_crc", "frame": "rx_frame", "overrun": "rx_overrun",
@@ -43,7 +42,7 @@ var portWords = map[string]string{"input errors": "rx_errors", "input error": "r
 	"unknown protocol drops": "unknown_protocol_drops", "jumbo packets": "rx_jumbo", "CRC/FCS": "rx_crc", "late collision": "late_collisions",
 	"packets": "", "output drops": "drops"}
 
-var portLine = regexp.MustCompile(`^(?:Hardware|Description|MTU|BW|DLY|reliability|Encapsulation|Keepalive|[Ff]ull|[Hh]alf|[Aa]uto|[Ii]nput|[Oo]utput|ARP|Last|Queueing|Total|Queue|Conversations|Reserved|Available|\d+ (?:minute|second|packets|runts|input|output|lost|unknown|babbles|interface|watchdog|unicast|jumbo|giants|dribble|bad|link|underruns|multicast|broadcast|storm)|\d[\d.]* |Received|RX$|TX$|Dedicated|Belongs|admin state|Port mode|Beacon|Auto|Switchport|EtherType|EEE|Load-Interval|Rate mode|Loopback|Up \d|Down|Up Time|Members in|No\. of members|Active members|Fallback|Ethernet\d|Ethernet MTU|Internet address|IP MTU|Interface|Bandwidth|Carrier|Clear|Time since|media type|Member|Rx$|Tx$|Vlan|Configured|Minimum|Partner|Pluggable|Interface index|LineSpeed|Flowcontrol|Rate info|Current address|Queuing|Throttles|Link |Port:|Tags|Address|Port is|PHY|Physical|  )`)
+var portLine = piece.Compile(`^(?:Hardware|Description|MTU|BW|DLY|reliability|Encapsulation|Keepalive|[Ff]ull|[Hh]alf|[Aa]uto|[Ii]nput|[Oo]utput|ARP|Last|Queueing|Total|Queue|Conversations|Reserved|Available|\d+ (?:minute|second|packets|runts|input|output|lost|unknown|babbles|interface|watchdog|unicast|jumbo|giants|dribble|bad|link|underruns|multicast|broadcast|storm)|\d[\d.]* |Received|RX$|TX$|Dedicated|Belongs|admin state|Port mode|Beacon|Auto|Switchport|EtherType|EEE|Load-Interval|Rate mode|Loopback|Up \d|Down|Up Time|Members in|No\. of members|Active members|Fallback|Ethernet\d|Ethernet MTU|Internet address|IP MTU|Interface|Bandwidth|Carrier|Clear|Time since|media type|Member|Rx$|Tx$|Vlan|Configured|Minimum|Partner|Pluggable|Interface index|LineSpeed|Flowcontrol|Rate info|Current address|Queuing|Throttles|Link |Port:|Tags|Address|Port is|PHY|Physical|  )`)
 
 func readPortDetail(s *sink, lines []piece.Line) int {
 	subject, way := "", ""
@@ -99,7 +98,7 @@ func commandPort(command string) string {
 	return ""
 }
 
-var commandName = regexp.MustCompile(`^((?i)gi|te|tw|fi|twe|fo|hu|fa|po|eth|et|e|gigabitethernet|tengigabitethernet|ethernet|port-channel|ae|xe-|et-|ge-)(\d[\d/.:]*)`)
+var commandName = piece.Compile(`^((?i)gi|te|tw|fi|twe|fo|hu|fa|po|eth|et|e|gigabitethernet|tengigabitethernet|ethernet|port-channel|ae|xe-|et-|ge-)(\d[\d/.:]*)`)
 
 // portFacts reads one line below a port's first.
 func (s *sink) portFacts(subject, way, text string, l piece.Line) {
@@ -148,7 +147,7 @@ func (s *sink) portFacts(subject, way, text string, l piece.Line) {
 	s.portBytes(subject, way, text, l)
 }
 
-var portBytes = regexp.MustCompile(`packets (input|output), (\d+) bytes|(input|output) packets\s+(\d+) bytes|(\d+) packets?, (\d+) bytes`)
+var portBytes = piece.Compile(`packets (input|output), (\d+) bytes|(input|output) packets\s+(\d+) bytes|(\d+) packets?, (\d+) bytes`)
 
 func (s *sink) portBytes(subject, way, text string, l piece.Line) {
 	m := portBytes.FindStringSubmatch(text)
@@ -202,11 +201,11 @@ var PortStatus = piece.Reader{
 	}),
 }
 
-var shortPort = regexp.MustCompile(`^\s*(?:Gi|Te|Tw|Twe|Fi|Fo|Hu|Fa|Po|Eth|Et|mgmt|Ma|gi|te|fa|po)\s?\d`)
+var shortPort = piece.Compile(`^\s*(?:Gi|Te|Tw|Twe|Fi|Fo|Hu|Fa|Po|Eth|Et|mgmt|Ma|gi|te|fa|po)\s?\d`)
 
-var statusHead = regexp.MustCompile(`^\s*Port\s+(?:Name|Description)\s+Status\s`)
+var statusHead = piece.Compile(`^\s*Port\s+(?:Name|Description)\s+Status\s`)
 
-var statusRow = regexp.MustCompile(`^\s*(\S+\d)\s+(?:(.*?)\s+)?(connected|notconnect|notconnec|disabled|err-disabled|suspended|suspnd|inactive|monitoring|xcvrAbsen|xcvrInval|sfpAbsent|noOperMem|down|Down|Up|up)\s+(?:(\S+)\s+)?(a-full|full|a-half|half|Full|Half|auto|Auto)\s+(a-?[\d.]+[GMgm]?|[\d.]+ ?(?:[GMgm][bB]?(?:ps|it)?)?|auto|Auto|unconf)(?:\s|$|\()`)
+var statusRow = piece.Compile(`^\s*(\S+\d)\s+(?:(.*?)\s+)?(connected|notconnect|notconnec|disabled|err-disabled|suspended|suspnd|inactive|monitoring|xcvrAbsen|xcvrInval|sfpAbsent|noOperMem|down|Down|Up|up)\s+(?:(\S+)\s+)?(a-full|full|a-half|half|Full|Half|auto|Auto)\s+(a-?[\d.]+[GMgm]?|[\d.]+ ?(?:[GMgm][bB]?(?:ps|it)?)?|auto|Auto|unconf)(?:\s|$|\()`)
 
 // PortCounters reads tables of counters that are named by their heads: one row a
 // port, as many numbers as there are names.
@@ -290,7 +289,7 @@ var PortRates = piece.Reader{
 	}),
 }
 
-var ratesRow = regexp.MustCompile(`^\s*((?:Et|Po|Ma)[\d/]+)\s+(.*?)\s*\d+:\d\d\s+([\d.]+)\s+[\d.]+%\s+[\d.]+\s+([\d.]+)\s+[\d.]+%\s+[\d.]+`)
+var ratesRow = piece.Compile(`^\s*((?:Et|Po|Ma)[\d/]+)\s+(.*?)\s*\d+:\d\d\s+([\d.]+)\s+[\d.]+%\s+[\d.]+\s+([\d.]+)\s+[\d.]+%\s+[\d.]+`)
 
 // PortDescription reads `show interfaces description`.
 var PortDescription = piece.Reader{
@@ -314,6 +313,6 @@ var PortDescription = piece.Reader{
 	}),
 }
 
-var descriptionHead = regexp.MustCompile(`^\s*Interface\s+(?:IfIndex\s+)?(?:Status|Link|Admin)\s+Protocol(?:\s+Description)?\s*$`)
+var descriptionHead = piece.Compile(`^\s*Interface\s+(?:IfIndex\s+)?(?:Status|Link|Admin)\s+Protocol(?:\s+Description)?\s*$`)
 
-var descriptionRow = regexp.MustCompile(`^\s*(\S+\d|Vl\d+)\s+(admin down|up|down)\s+(up|down|lowerlayerdown|notpresent)(?:\s+(.*))?$`)
+var descriptionRow = piece.Compile(`^\s*(\S+\d|Vl\d+)\s+(admin down|up|down)\s+(up|down|lowerlayerdown|notpresent)(?:\s+(.*))?$`)

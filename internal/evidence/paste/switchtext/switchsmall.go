@@ -2,7 +2,6 @@ package switchtext
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -19,17 +18,17 @@ var RouterBond = piece.Reader{
 	Read: reading(readRouterBond),
 }
 
-var routerAsked = regexp.MustCompile(`^/?interface[ /]bonding[ /]monitor(?: numbers=)? ?"?([\w.-]+)`)
+var routerAsked = piece.Compile(`^/?interface[ /]bonding[ /]monitor(?: numbers=)? ?"?([\w.-]+)`)
 
-var routerFlags = regexp.MustCompile(`^Flags: X - disabled[;,] R - running`)
+var routerFlags = piece.Compile(`^Flags: X - disabled[;,] R - running`)
 
-var routerRow = regexp.MustCompile(`^(?:\d+\s+)?(?:[XRI]{1,2}\s+)?(?:;;;|[a-z0-9-]+=)`)
+var routerRow = piece.Compile(`^(?:\d+\s+)?(?:[XRI]{1,2}\s+)?(?:;;;|[a-z0-9-]+=)`)
 
-var routerPairs = regexp.MustCompile(`([a-z0-9-]+)=("[^"]*"|[^\s"]*)`)
+var routerPairs = piece.Compile(`([a-z0-9-]+)=("[^"]*"|[^\s"]*)`)
 
-var routerMonitor = regexp.MustCompile(`^\s*(active-ports|inactive-ports|lacp-system-id|lacp-partner-system-id|partner-system-id): ?(.*)$`)
+var routerMonitor = piece.Compile(`^\s*(active-ports|inactive-ports|lacp-system-id|lacp-partner-system-id|partner-system-id): ?(.*)$`)
 
-var routerLine = regexp.MustCompile(`^(?:add |set |/interface|# )`)
+var routerLine = piece.Compile(`^(?:add |set |/interface|# )`)
 
 var routerValues = map[string]string{"layer-2": "layer2", "layer-2-and-3": "layer2+3", "layer-3-and-4": "layer3+4", "encap-2-and-3": "encap2+3", "encap-3-and-4": "encap3+4",
 	"30secs": "slow", "1sec": "fast"}
@@ -114,15 +113,15 @@ var SmallSwitch = piece.Reader{
 	Read:     reading(readSmall),
 }
 
-var smallHead = regexp.MustCompile(`(?i)^\s*(?:(?:gi|fa|te|xg)[\d/]+ LACP parameters:|Load balancing: |Gathering information\.\.\.|Channel\s+Ports\s*$|Log(?:ical)?\.?\s+(?:Intf|Interface)\s+Port-Channel|LAG\s+(?:Name|ID)\s+.*(?:Member|Ports|Type)|Link Aggregation Algorithm\s*=|Link Aggregation Algorithm\s*:|Group ID\s*:|Local Interface\.{3,}|Channel Name\.{3,}|Load Balance Option\.{3,}|Aggregation? Algorithm\s*:|EtherChannel Load-Balancing|Etherchannel Load-Balancing)`)
+var smallHead = piece.Compile(`(?i)^\s*(?:(?:gi|fa|te|xg)[\d/]+ LACP parameters:|Load balancing: |Gathering information\.\.\.|Channel\s+Ports\s*$|Log(?:ical)?\.?\s+(?:Intf|Interface)\s+Port-Channel|LAG\s+(?:Name|ID)\s+.*(?:Member|Ports|Type)|Link Aggregation Algorithm\s*=|Link Aggregation Algorithm\s*:|Group ID\s*:|Local Interface\.{3,}|Channel Name\.{3,}|Load Balance Option\.{3,}|Aggregation? Algorithm\s*:|EtherChannel Load-Balancing|Etherchannel Load-Balancing)`)
 
-var smallChannel = regexp.MustCompile(`^\s*(Po\d+|ch\d+)\s+(?:(Up|Down)\s+)?((?:Active|Inactive|Non-candidate): ?\S.*|(?:gi|te|fa|xg)\d.*)$`)
+var smallChannel = piece.Compile(`^\s*(Po\d+|ch\d+)\s+(?:(Up|Down)\s+)?((?:Active|Inactive|Non-candidate): ?\S.*|(?:gi|te|fa|xg)\d.*)$`)
 
-var smallParam = regexp.MustCompile(`(?i)^(system priority|system mac addr|port Admin key|port Oper key|port Oper timeout|LACP Activity|Aggregation|synchronization|collecting|distributing|expired|port Admin priority|port Admin timeout|port Oper priority|Port Oper Number|port number|Periodic Tx state|Mux state|Receive state|Attached Lag id|Selected|[A-Za-z ]+):\s+(.*)$`)
+var smallParam = piece.Compile(`(?i)^(system priority|system mac addr|port Admin key|port Oper key|port Oper timeout|LACP Activity|Aggregation|synchronization|collecting|distributing|expired|port Admin priority|port Admin timeout|port Oper priority|Port Oper Number|port number|Periodic Tx state|Mux state|Receive state|Attached Lag id|Selected|[A-Za-z ]+):\s+(.*)$`)
 
-var smallDots = regexp.MustCompile(`^([A-Z][\w /()-]*?)\.{3,}\s*(.*)$`)
+var smallDots = piece.Compile(`^([A-Z][\w /()-]*?)\.{3,}\s*(.*)$`)
 
-var smallColon = regexp.MustCompile(`^([A-Z][\w ]*?)\s*[:=]\s*(.*)$`)
+var smallColon = piece.Compile(`^([A-Z][\w ]*?)\s*[:=]\s*(.*)$`)
 
 func readSmall(s *sink, lines []piece.Line) int {
 	port, side, channel := "", "actor", ""
@@ -206,7 +205,7 @@ func readSmall(s *sink, lines []piece.Line) int {
 	})
 }
 
-var smallRow = regexp.MustCompile(`^(\d+/\d+(?:/\d+)?)\s+(?:actor\S*\s+)?\S+\s+(True|False)$`)
+var smallRow = piece.Compile(`^(\d+/\d+(?:/\d+)?)\s+(?:actor\S*\s+)?\S+\s+(True|False)$`)
 
 // smallMembers reads "Active: gi7,gi8 Inactive: gi9" and "gi1-2".
 func (s *sink) smallMembers(channel, list string, l piece.Line) {
@@ -313,18 +312,18 @@ var LinuxSwitch = piece.Reader{
 	}),
 }
 
-var linuxSwitchHead = regexp.MustCompile(`^\s*(?:State\s+Name\s+Spd\s+MTU\s+Mode|Name\s+Speed\s+MTU\s+Mode|Interface\s+Lanes\s+Speed\s+MTU|\s*operational\s+applied(?:\s+pending)?(?:\s+description)?$)`)
+var linuxSwitchHead = piece.Compile(`^\s*(?:State\s+Name\s+Spd\s+MTU\s+Mode|Name\s+Speed\s+MTU\s+Mode|Interface\s+Lanes\s+Speed\s+MTU|\s*operational\s+applied(?:\s+pending)?(?:\s+description)?$)`)
 
-var cumulusRow = regexp.MustCompile(`^\s*(UP|DN|ADMDN)\s+(\S+)\s+(N/A|\d+[MG])\s+(\d+)\s+(\S+)(?:\s+(.*))?$`)
+var cumulusRow = piece.Compile(`^\s*(UP|DN|ADMDN)\s+(\S+)\s+(N/A|\d+[MG])\s+(\d+)\s+(\S+)(?:\s+(.*))?$`)
 
-var cumulusMaster = regexp.MustCompile(`Master: ([\w.-]+)\((?:UP|DN)\)`)
+var cumulusMaster = piece.Compile(`Master: ([\w.-]+)\((?:UP|DN)\)`)
 
-var cumulusPorts = regexp.MustCompile(`Bond Members: ([\w,()-]+)`)
+var cumulusPorts = piece.Compile(`Bond Members: ([\w,()-]+)`)
 
-var sonicRow = regexp.MustCompile(`^\s*((?:Ethernet|PortChannel)\d+)\s+(?:[\d,]+|N/A)\s+(\d+[MG]|N/A)\s+(\d+|N/A)\s+(?:\S+\s+)?(?:\S+\s+)?(routed|trunk|access|PortChannel\d+)\s+(up|down)\s+(up|down)`)
+var sonicRow = piece.Compile(`^\s*((?:Ethernet|PortChannel)\d+)\s+(?:[\d,]+|N/A)\s+(\d+[MG]|N/A)\s+(\d+|N/A)\s+(?:\S+\s+)?(?:\S+\s+)?(routed|trunk|access|PortChannel\d+)\s+(up|down)\s+(up|down)`)
 
-var sonicFoot = regexp.MustCompile(`^(?:Flags: A - active|S - selected)`)
+var sonicFoot = piece.Compile(`^(?:Flags: A - active|S - selected)`)
 
-var nvBond = regexp.MustCompile(`^nv show interface (\S+) bond`)
+var nvBond = piece.Compile(`^nv show interface (\S+) bond`)
 
-var nvRow = regexp.MustCompile(`^([\[\]\w-]+)\s+(\S+)`)
+var nvRow = piece.Compile(`^([\[\]\w-]+)\s+(\S+)`)

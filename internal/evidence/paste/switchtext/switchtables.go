@@ -1,7 +1,6 @@
 package switchtext
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -13,7 +12,7 @@ var MACTable = piece.Reader{
 	Kind:     "mac address-table",
 	Commands: []string{"show", "sh", "display", "dis"},
 	Starts: func(line string) bool {
-		return macHead.MatchString(line) || strings.Count(line, ":")+strings.Count(line, ".")+strings.Count(line, "-") >= 2 && macRow(line, true) != nil
+		return macHead.MatchString(line) || mayHaveMAC(line) && macRow(line, true) != nil
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		rows, portFirst := 0, false
@@ -45,13 +44,29 @@ var MACTable = piece.Reader{
 	}),
 }
 
-var macHead = regexp.MustCompile(`(?i)^\s*(?:Mac Address Table$|.*\bVlan\s+Mac Address\s+(?:Type|Port)|MAC Address\s+(?:VLAN|Port|Interface|Type)|Flags: I - Internal usage VLAN|Aging time is \d+ sec|Status and Counters - Port Address Table|Ethernet switching table|VLAN ID\s+MAC Address|No\.\s+Vlan\s+MacAddress)`)
+var macHead = piece.Compile(`(?i)^\s*(?:Mac Address Table$|.*\bVlan\s+Mac Address\s+(?:Type|Port)|MAC Address\s+(?:VLAN|Port|Interface|Type)|Flags: I - Internal usage VLAN|Aging time is \d+ sec|Status and Counters - Port Address Table|Ethernet switching table|VLAN ID\s+MAC Address|No\.\s+Vlan\s+MacAddress)`)
 
-var macLegend = regexp.MustCompile(`(?i)^(?:[-=+ |]+|Legend:?.*|\* - primary entry.*|\(?[A-Za-z*+]\)? - .*|age - .*|Total .*|Multicast Mac.*|Unicast Entries|.*Mac Addresses for this criterion.*|VLAN/VNI.*|vlan .*mac address.*|Name +address.*|MAC Address +Port.*|---.*)$`)
+var macLegend = piece.Compile(`(?i)^(?:[-=+ |]+|Legend:?.*|\* - primary entry.*|\(?[A-Za-z*+]\)? - .*|age - .*|Total .*|Multicast Mac.*|Unicast Entries|.*Mac Addresses for this criterion.*|VLAN/VNI.*|vlan .*mac address.*|Name +address.*|MAC Address +Port.*|---.*)$`)
 
-var macPort = regexp.MustCompile(`^(?i:(?:[a-z][a-z-]*)?\d+(?:[/.:]\d+)*|ae\d+\.\d+|swp\w+|sup-eth1\S*|vPC|cpu|router|switch)$`)
+var macPort = piece.Compile(`^(?i:(?:[a-z][a-z-]*)?\d+(?:[/.:]\d+)*|ae\d+\.\d+|swp\w+|sup-eth1\S*|vPC|cpu|router|switch)$`)
 
 var macTypes = piece.Words("dynamic static learned learnt dynamicunicast d s permanent secure management self mgmt dhcp-snooping learn age aging y n true false ~~~ f t c l dlr * + g r 0 - ntfy dl dynamic(r) p")
+
+// mayHaveMAC reports a run of hexadecimal digits and marks as long as an address.
+func mayHaveMAC(line string) bool {
+	run := 0
+	for i := range len(line) {
+		switch c := line[i]; {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'f', c >= 'A' && c <= 'F', c == ':', c == '.', c == '-':
+			if run++; run >= 11 {
+				return true
+			}
+		default:
+			run = 0
+		}
+	}
+	return false
+}
 
 // macRow is the address, the port and the VLAN of a row; nil another line. Where
 // both are numbers, the head says which comes first.
@@ -112,9 +127,9 @@ var LLDPTable = piece.Reader{
 	Read:     reading(readLLDPTable),
 }
 
-var lldpHead = regexp.MustCompile(`(?i)^\s*(?:(?:System c|C)apability (?:codes?|legend):|Device ID\s+Local Intf|Port\s+Neighbor Device ID|Local Interface\s+Parent Interface\s+Chassis Id|LocalPort\s+\||LOCAL-PORT\s+CHASSIS-ID|System Name\s+Local Interface\s+Chassis ID|Local Intf\s+Neighbor Dev|LocalPort\s+RemoteDevice|Last table change time|\s*Port\s+Device ID\s+Port ID\s+System Name|Chassis ID : \*|Device-ID\s+Local Intrfce)`)
+var lldpHead = piece.Compile(`(?i)^\s*(?:(?:System c|C)apability (?:codes?|legend):|Device ID\s+Local Intf|Port\s+Neighbor Device ID|Local Interface\s+Parent Interface\s+Chassis Id|LocalPort\s+\||LOCAL-PORT\s+CHASSIS-ID|System Name\s+Local Interface\s+Chassis ID|Local Intf\s+Neighbor Dev|LocalPort\s+RemoteDevice|Last table change time|\s*Port\s+Device ID\s+Port ID\s+System Name|Chassis ID : \*|Device-ID\s+Local Intrfce)`)
 
-var lldpLegend = regexp.MustCompile(`^(?:.* -- -- |\([A-Z]\) |[A-Z] - |Total |Number of table|Last table|Capability|Chassis ID : \*|Local Interface|-{2,}|\{master)`)
+var lldpLegend = piece.Compile(`^(?:.* -- -- |\([A-Z]\) |[A-Z] - |Total |Number of table|Last table|Capability|Chassis ID : \*|Local Interface|-{2,}|\{master)`)
 
 // lldpColumns are the titles of columns as what they are.
 var lldpColumns = []struct{ title, key string }{
@@ -259,7 +274,7 @@ func cellOf(columns []column, c column, line string) string {
 	return strings.TrimSpace(line[c.at:cellEnd(columns, c, len(line))])
 }
 
-var lldpLocal = regexp.MustCompile(`^(?i:[a-z][a-z-]*\d+(?:[/.:]\d+)*|\d+(?:/\d+)*|mgmt\d)$`)
+var lldpLocal = piece.Compile(`^(?i:[a-z][a-z-]*\d+(?:[/.:]\d+)*|\d+(?:/\d+)*|mgmt\d)$`)
 
 // lldpRow cuts a row by its columns, or where a column is too wide by its words.
 func (s *sink) lldpRow(columns []column, l piece.Line) map[string]string {
@@ -308,7 +323,7 @@ func columnKey(columns []column, n int) string {
 	return ""
 }
 
-var lldpGlued = regexp.MustCompile(`^(\S.*?)\s*((?:Gi|Te|Fa|Tw|Fi|Hu|Fo|Eth|Twe|mgmt)\d[\d/.]*)\s+\d+\s+(?:[BRTCWPSO,]+\s+)?(\S.*?)\s*$`)
+var lldpGlued = piece.Compile(`^(\S.*?)\s*((?:Gi|Te|Fa|Tw|Fi|Hu|Fo|Eth|Twe|mgmt)\d[\d/.]*)\s+\d+\s+(?:[BRTCWPSO,]+\s+)?(\S.*?)\s*$`)
 
 func (s *sink) neighbour(local, name, remote, chassis string, l piece.Line) {
 	if local == "" {
@@ -332,18 +347,18 @@ var LLDPDetail = piece.Reader{
 	Read: reading(readLLDPDetail),
 }
 
-var lldpStarts = []*regexp.Regexp{
-	regexp.MustCompile(`^Local (?:Intf|Interface|Port id|interface|port)\s*: ?([\w/.:-]+)$`),
-	regexp.MustCompile(`^Local (port[\d.]+):$`),
-	regexp.MustCompile(`^Interface (\S+) detected [1-9]\d* LLDP neighbou?rs`),
-	regexp.MustCompile(`^([A-Z][\w-]*\d(?:/\d+)+) has [1-9]\d* neighbou?r`),
-	regexp.MustCompile(`^LLDP neighbor-information of port \d+\[([^\]]+)\]`),
-	regexp.MustCompile(`^Port\s+: (\d+/\d+/\d+)$`),
-	regexp.MustCompile(`^Interface:\s+(\S+), via: (?:LLDP|CDP)`),
-	regexp.MustCompile(`^LLDP Neighbor Information.*[Pp]ort (\S+)`),
+var lldpStarts = []piece.Pattern{
+	piece.Compile(`^Local (?:Intf|Interface|Port id|interface|port)\s*: ?([\w/.:-]+)$`),
+	piece.Compile(`^Local (port[\d.]+):$`),
+	piece.Compile(`^Interface (\S+) detected [1-9]\d* LLDP neighbou?rs`),
+	piece.Compile(`^([A-Z][\w-]*\d(?:/\d+)+) has [1-9]\d* neighbou?r`),
+	piece.Compile(`^LLDP neighbor-information of port \d+\[([^\]]+)\]`),
+	piece.Compile(`^Port\s+: (\d+/\d+/\d+)$`),
+	piece.Compile(`^Interface:\s+(\S+), via: (?:LLDP|CDP)`),
+	piece.Compile(`^LLDP Neighbor Information.*[Pp]ort (\S+)`),
 }
 
-var lldpPair = regexp.MustCompile(`^(?:[-+] ?)?([A-Za-z][\w /()-]*?)\s*(?:: ?|\.{3,} ?| {2,}| - not adv)(.*)$`)
+var lldpPair = piece.Compile(`^(?:[-+] ?)?([A-Za-z][\w /()-]*?)\s*(?:: ?|\.{3,} ?| {2,}| - not adv)(.*)$`)
 
 // lldpPort is the port that a paragraph is about; "" another line.
 func lldpPort(text string) string {
