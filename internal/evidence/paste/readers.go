@@ -62,6 +62,7 @@ var readers = piece.Table{
 	hosttext.Bridges,
 	hosttext.SysNet,
 	hosttext.TeamText,
+	hosttext.BondOptions,
 	hosttext.Units,
 	hosttext.Ifcfg,
 	hosttext.Nmcli,

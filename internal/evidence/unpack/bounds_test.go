@@ -225,7 +225,7 @@ func TestEnd(t *testing.T) {
 // TestLarge: 200 MB of a report, most of it logs and what processes have, in seconds.
 func TestLarge(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it packs 200 MB")
+		t.Skip("left out by -short: it packs 200 MB")
 	}
 	line := "May 06 10:00:00 nas app[812]: a request of 192.0.2.7 took 12 ms and 4711 bytes\n"
 	sos := slices.DeleteFunc(slices.Clone(newSos), func(m member) bool {
