@@ -1,6 +1,7 @@
 package piece
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,14 +32,14 @@ type Sink struct {
 	C       *Case
 	Host    *Host
 	Segment Segment
-	known   func(Segment, string) []*Reader // who may begin with a line
-	Failed  int                             // tries to read a document: each looks at all that follows
+	known   func(Segment, string) iter.Seq[*Reader] // who may begin with a line
+	Failed  int                                     // tries to read a document: each looks at all that follows
 }
 
 // OthersLine reports a line that begins another kind of output: a reader of free
 // text ends there.
 func (s *Sink) OthersLine(kind string, l Line) bool {
-	for _, r := range s.known(Segment{}, l.Text) {
+	for r := range s.known(Segment{}, l.Text) {
 		return r.Kind != kind
 	}
 	return false
@@ -60,23 +61,37 @@ func Span(lines []Line) Source {
 // Table is the readers there are, those with the surest marks first.
 type Table []Reader
 
-// of are the readers of a line, none where nobody knows it. A command's own readers
-// come first: some outputs show what they are only by it.
-func (readers Table) of(s Segment, line string) []*Reader {
-	var own, others []*Reader
-	name := Program(s.Command)
-	for i := range readers {
-		owned := readers[i].Owns != nil && (s.Command != "" || s.Path != "") && readers[i].Owns(s, line)
-		if !owned && !readers[i].Starts(line) {
-			continue
+// of are the readers of a line, none where nobody knows it; each is asked only when
+// those before it did not take the line. A command's own readers come first: some
+// outputs show what they are only by it.
+func (readers Table) of(s Segment, line string) iter.Seq[*Reader] {
+	return func(yield func(*Reader) bool) {
+		name := s.program()
+		owns := func(r *Reader) bool {
+			return r.Owns != nil && (s.Command != "" || s.Path != "") && r.Owns(s, line)
 		}
-		if owned || name != "" && slices.Contains(readers[i].Commands, name) {
-			own = append(own, &readers[i])
-		} else {
-			others = append(others, &readers[i])
+		commands := func(r *Reader) bool { return name != "" && slices.Contains(r.Commands, name) }
+		if s.Command != "" || s.Path != "" {
+			for i := range readers {
+				if r := &readers[i]; (owns(r) || commands(r) && r.Starts(line)) && !yield(r) {
+					return
+				}
+			}
+		}
+		for i := range readers {
+			if r := &readers[i]; !commands(r) && r.Starts(line) && !owns(r) && !yield(r) {
+				return
+			}
 		}
 	}
-	return append(own, others...)
+}
+
+// knows reports a line that begins an output.
+func (readers Table) knows(s Segment, line string) bool {
+	for range readers.of(s, line) {
+		return true
+	}
+	return false
 }
 
 // Read reads texts as one case.
@@ -138,6 +153,7 @@ func (readers Table) commanded(program string) Table {
 
 // take has each part of a segment read by whoever knows it.
 func (readers Table) take(c *Case, seg Segment) {
+	seg.name = seg.program()
 	s := &Sink{C: c, Host: c.Host(seg.Host), Segment: seg, known: readers.of}
 	for _, r := range readers {
 		if r.Asked != nil && seg.Command != "" {
@@ -151,7 +167,7 @@ func (readers Table) take(c *Case, seg Segment) {
 			continue
 		}
 		n := 0
-		for _, r := range readers.of(seg, line.Text) {
+		for r := range readers.of(seg, line.Text) {
 			if n = r.Read(s, seg.Lines[i:]); n > 0 {
 				c.Read = append(c.Read, Read{Kind: r.Kind, Host: seg.Host, Source: Span(seg.Lines[i : i+n])})
 				break

@@ -13,6 +13,16 @@ type Segment struct {
 	Path    string // the file whose text it is; "" none was seen
 	At      Line   // the command's; zero where none was seen
 	Lines   []Line
+
+	name string // the program that Command runs; "" not looked for yet
+}
+
+// program is the program whose output the segment is; "" nobody says.
+func (s Segment) program() string {
+	if s.name == "" && s.Command != "" {
+		return Program(s.Command)
+	}
+	return s.name
 }
 
 // segments cuts cleaned lines at prompts, fences and headings. Lines of prose are
@@ -44,7 +54,7 @@ func (readers Table) segments(lines []Line) []Segment {
 		if host, file := headingOf(l.Text); file != "" {
 			flush(Segment{Host: now.Host, Path: file})
 			continue
-		} else if host != "" && !within(l, now.Lines) && len(readers.of(now, l.Text)) == 0 && readers.outputFollows(lines[i+1:]) {
+		} else if host != "" && !within(l, now.Lines) && !readers.knows(now, l.Text) && readers.outputFollows(lines[i+1:]) {
 			unix = false
 			flush(Segment{Host: host})
 			continue
@@ -77,7 +87,7 @@ func (readers Table) outputFollows(rest []Line) bool {
 		if _, ok := PromptOf(l.Text); ok || fence(l.Text) || knownCommand(l.Text) {
 			return true
 		}
-		return len(readers.of(Segment{}, l.Text)) > 0
+		return readers.knows(Segment{}, l.Text)
 	}
 	return false
 }
