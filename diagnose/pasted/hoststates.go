@@ -27,7 +27,7 @@ var limits = map[string]struct {
 // hostFindings are what the rules for observed hosts find in the states that the
 // text makes: of use where none of the rules for text knew the question.
 func hostFindings(v *scene.View) {
-	hosts, paths := hoststate.Hosts(*v.C)
+	hosts, paths := hoststate.Hosts(*v.Case)
 	states := predict.Fabric{Hosts: make(map[string]netstate.Host), Paths: paths}
 	var all []diagnosehost.Finding
 	for _, h := range hosts {

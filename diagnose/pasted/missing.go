@@ -62,7 +62,7 @@ func missing(v *scene.View) []scene.Missing {
 			break
 		}
 	}
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if r.UDP && r.Datagrams > 0 && r.Lost*50 > r.Datagrams {
 			out = append(out, scene.Missing{Command: "nstat -az | grep Udp; ethtool -S LINK | grep -E 'drop|miss'", Host: r.Server, Why: "on the receiver: whether its sockets (UdpRcvbufErrors, net.core.rmem_max) or its card lost what the test counts as lost; a TCP run beside it tells the path apart from the program"})
 			break
@@ -82,7 +82,7 @@ func missing(v *scene.View) []scene.Missing {
 			out = append(out, scene.Missing{Command: "ip -s link", Host: b.Host.Name, Why: "which link carries how much"})
 		}
 	}
-	if len(v.C.Runs) == 0 {
+	if len(v.Case.Runs) == 0 {
 		out = append(out, scene.Missing{Command: "iperf3 -c PEER -P 8 -V", Host: first, Why: "no rate was measured: how much is slow, with how many streams, over which round trip (ping)"})
 	} else {
 		cores := false
@@ -136,7 +136,7 @@ func missingOf(v *scene.View) (out []scene.Missing) {
 	if len(v.Switches) > 0 || len(v.Bonds) > 0 {
 		return nil
 	}
-	if len(v.C.Runs) == 0 {
+	if len(v.Case.Runs) == 0 {
 		out = append(out, scene.Missing{Command: "iperf3 -c PEER -P 4, then with -R", Host: host, Why: "what the network alone carries, each way: without disks and SMB"})
 	}
 	switch system {

@@ -20,7 +20,7 @@ func placedFlows(v *scene.View) {
 		if b.Mode != "802.3ad" && b.Mode != "balance-xor" || b.Policy != "layer3+4" || len(b.Ports) < 2 {
 			continue
 		}
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			placed(v, b, r)
 		}
 		for _, r := range connections(b.Host) {

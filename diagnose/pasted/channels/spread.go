@@ -79,7 +79,7 @@ func gateway(v *scene.View, b scene.Bond) (record.Evidence, bool) {
 // nearOneLink is a run of several streams that came to one link's rate.
 func nearOneLink(v *scene.View, b scene.Bond) (record.Evidence, bool) {
 	_, one := b.Speeds()
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if one > 0 && max(len(r.Streams), r.Parallel) > 1 && r.Rate > one*80/100 && r.Rate <= one {
 			return scene.Saw(r.Tool, fmt.Sprintf("%d streams come to %v, one link", max(len(r.Streams), r.Parallel), r.Rate), r.Source), true
 		}
@@ -90,7 +90,7 @@ func nearOneLink(v *scene.View, b scene.Bond) (record.Evidence, bool) {
 // oneWayIn reports runs in which this host receives only.
 func oneWayIn(v *scene.View, b scene.Bond) bool {
 	seen := false
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		in := r.Server == b.Host.Name && !r.Reverse || r.Client == b.Host.Name && r.Reverse
 		if r.Both || !in {
 			return false
@@ -129,7 +129,7 @@ func fewFlows(v *scene.View) {
 			continue
 		}
 		e := scene.Saw("sent", strings.Join(busy, ", ")+" only; "+strings.Join(idle, ", ")+" idle", at)
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			n := max(len(r.Streams), r.Parallel)
 			if from, _ := scene.Sides(r); n <= len(busy) || from != "" && b.Host.Name != "" && from != b.Host.Name {
 				continue
@@ -215,7 +215,7 @@ func roundRobin(v *scene.View) {
 		}
 		evidence := []record.Evidence{scene.Saw("mode of "+b.Name, x.Text, x.Source)}
 		sure := 0.55
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			again := 0
 			for _, s := range r.Streams {
 				again += max(s.Retransmits, 0)

@@ -133,7 +133,7 @@ func polarised(v *scene.View) {
 func overrun(v *scene.View) {
 	lost := false
 	var run record.Evidence
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if r.Retransmits > 500 {
 			lost, run = true, scene.Saw(r.Tool, fmt.Sprintf("%v, %d retransmits", r.Rate, r.Retransmits), r.Source)
 		}
@@ -197,7 +197,7 @@ func perPacket(v *scene.View) {
 		}
 	}
 	where := "the path"
-	for _, s := range v.C.Hosts {
+	for _, s := range v.Case.Hosts {
 		for _, p := range s.Subjects("port") {
 			if x, ok := s.Get("port "+p, "load_sharing"); ok && x.Text == "per-packet" {
 				evidence = append(evidence, scene.Saw(p+" of "+scene.NameOf(s), "ip load-sharing per-packet", x.Source))
@@ -228,7 +228,7 @@ func peerless(v *scene.View) {
 				other := "its peer"
 				evidence := []record.Evidence{scene.Saw(name+" of "+scene.NameOf(s), "MLAG id "+id.Text+", no peer interface", peer.Source)}
 				sure := 0.8
-				for _, o := range v.C.Hosts {
+				for _, o := range v.Case.Hosts {
 					x, has := o.Get("config "+name, "ports")
 					_, marked := o.Get("config "+name, "clag_id")
 					_, dashed := o.Get("config "+name, "clag-id")

@@ -77,10 +77,10 @@ func plainLink(v *scene.View) {
 			at = x.Source
 		}
 		payload := framing.LinkPayload(netstate.Link{Speed: speed}, int(mtu), 0, false)
-		if slices.ContainsFunc(v.C.Runs, func(r piece.Run) bool { return !r.UDP && r.Rate < payload*9/10 }) {
+		if slices.ContainsFunc(v.Case.Runs, func(r piece.Run) bool { return !r.UDP && r.Rate < payload*9/10 }) {
 			continue // another test of these was slow: that is the question
 		}
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			if r.Client != "" && h.Name != "" && r.Client != h.Name && r.Server != h.Name || r.UDP || !scene.Close(r.Rate, payload, 0.98, 1.005) {
 				continue
 			}
@@ -142,7 +142,7 @@ func innocent(v *scene.View) {
 				sure = min(sure+0.04, 0.72)
 			}
 		}
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			if float64(r.Rate) > 4*moved {
 				sure += 0.14
 				evidence = append(evidence, scene.Saw(r.Tool, r.Rate.String()+": the network is fine", r.Source))

@@ -20,7 +20,7 @@ import (
 func instanceOf(v *scene.View, h *piece.Host) (provider, name piece.Value) {
 	provider, _ = cloudOf(h)
 	name, told := h.Get("host", "instance")
-	for _, o := range v.C.Hosts {
+	for _, o := range v.Case.Hosts {
 		said, ok := o.Get("said", "cloud")
 		if !ok || provider.Text != "" && provider.Text != said.Text {
 			continue
@@ -42,8 +42,8 @@ func ends(v *scene.View) []*piece.Host {
 	if len(v.Hosts) > 0 {
 		return v.Hosts
 	}
-	for _, h := range v.C.Hosts {
-		if !h.Switch && len(v.C.Runs) > 0 && h.Name == v.C.Runs[0].Client {
+	for _, h := range v.Case.Hosts {
+		if !h.Switch && len(v.Case.Runs) > 0 && h.Name == v.Case.Runs[0].Client {
 			return []*piece.Host{h}
 		}
 	}
@@ -86,7 +86,7 @@ func allowances(v *scene.View) {
 
 // fell is a run that began at a rate, and went on at less than half of it.
 func fell(v *scene.View) (record.Evidence, bool) {
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		n := len(r.Series)
 		if n < 6 {
 			continue
@@ -112,7 +112,7 @@ func bursting(v *scene.View) {
 		if err != nil || base == 0 || !fell {
 			continue
 		}
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			if len(r.Series) == 0 || !scene.Close(r.Series[len(r.Series)-1], base, 0.8, 1.1) {
 				continue
 			}
@@ -150,7 +150,7 @@ func outsideCaps(v *scene.View) {
 		var evidence []record.Evidence
 		signs, inside := 0, unit.BitRate(0)
 		seen := map[unit.BitRate]bool{}
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			a := peerOf(r)
 			switch {
 			case !a.IsValid() || r.Reverse:
@@ -197,10 +197,10 @@ func allotted(v *scene.View) {
 		if n, from, ok := scene.Number(h, "host", "volume_mbps"); ok {
 			evidence = append(evidence, scene.Saw("volume bandwidth", (unit.BitRate(n)*unit.Mbps).String(), from))
 		}
-		for i, r := range v.C.Runs {
+		for i, r := range v.Case.Runs {
 			rate := r.Rate
-			if i+1 < len(v.C.Runs) && !scene.Close(rate, most, 0.93, 1.02) && v.C.Runs[i+1].From <= r.To+2 {
-				rate += v.C.Runs[i+1].Rate // one command began both
+			if i+1 < len(v.Case.Runs) && !scene.Close(rate, most, 0.93, 1.02) && v.Case.Runs[i+1].From <= r.To+2 {
+				rate += v.Case.Runs[i+1].Rate // one command began both
 			}
 			if !scene.Close(rate, most, 0.93, 1.02) {
 				continue
@@ -238,8 +238,8 @@ func planned(v *scene.View) {
 		if provider.Text == "" || card.Text == "" && !slices.ContainsFunc(h.Subjects("link"), func(l string) bool { return l != "lo" }) {
 			continue
 		}
-		for i, r := range v.C.Runs {
-			for _, other := range v.C.Runs[i+1:] {
+		for i, r := range v.Case.Runs {
+			for _, other := range v.Case.Runs[i+1:] {
 				differ := len(r.Streams) != len(other.Streams) || r.Reverse != other.Reverse || r.Parallel != other.Parallel
 				at := slices.IndexFunc(roundRates, func(round unit.BitRate) bool { return scene.Close(r.Rate, round, 0.93, 1.005) })
 				if !differ || r.UDP || at < 0 || !scene.Close(other.Rate, r.Rate, 0.98, 1.02) {
@@ -261,9 +261,9 @@ func planned(v *scene.View) {
 
 // plainCard: a guest in Azure whose packets all take the synthetic card.
 func plainCard(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		x, ok := h.Get("host", "accelerated")
-		if !ok || !strings.EqualFold(x.Text, "false") || len(v.C.Runs) == 0 {
+		if !ok || !strings.EqualFold(x.Text, "false") || len(v.Case.Runs) == 0 {
 			continue
 		}
 		v.Add(record.ReceiverCPU, 0.62, h, "the synthetic card (no accelerated networking)",

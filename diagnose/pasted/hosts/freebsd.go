@@ -85,7 +85,7 @@ func evenLagg(v *scene.View) {
 			}
 			x, _ := h.Get("link "+in[0], "bundled")
 			evidence := []record.Evidence{scene.Saw("ports of "+name, "all active, collecting and distributing", x.Source)}
-			for _, r := range v.C.Runs {
+			for _, r := range v.Case.Runs {
 				evidence = append(evidence, scene.Saw(r.Tool, r.Rate.String(), r.Source))
 			}
 			v.Add(scene.Healthy, 0.82, h, "none", fmt.Sprintf("Nothing is wrong with %s: LACP is up on all %d ports, they carry alike, and no errors were read.", name, len(in)), "", evidence...)
@@ -252,7 +252,7 @@ func bsdWindow(v *scene.View) {
 				most = most * 2048 / (2048 + 256) // sb_max_adj
 			}
 			allowed := unit.FromBytes(most, trip/1000)
-			for _, r := range v.C.Runs {
+			for _, r := range v.Case.Runs {
 				from, to := scene.Sides(r)
 				who := to
 				if b.sends {
@@ -328,7 +328,7 @@ func mergedForward(v *scene.View) {
 
 // forwards reports a run that the host itself ends: it says nothing of forwarding.
 func forwards(v *scene.View, h *piece.Host) bool {
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if h.Name != "" && (r.Client == h.Name || r.Server == h.Name) {
 			return true
 		}

@@ -124,7 +124,7 @@ func portsOf(v *scene.View, h *piece.Host, bdf string) (sum unit.BitRate, names 
 // rates are what was carried: runs, and what monitors saw of links.
 func rates(v *scene.View, h *piece.Host, links []string) []unit.BitRate {
 	var out []unit.BitRate
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if r.Rate > 0 {
 			out = append(out, r.Rate)
 		}
@@ -215,7 +215,7 @@ func badFrames(v *scene.View) {
 			look(h, "link "+name, name)
 		}
 	}
-	for _, s := range v.C.Hosts {
+	for _, s := range v.Case.Hosts {
 		for _, name := range s.Subjects("port") {
 			look(s, "port "+name, name)
 		}
@@ -224,7 +224,7 @@ func badFrames(v *scene.View) {
 
 // healthyRuns: runs that come to what the links carry.
 func healthyRuns(v *scene.View) {
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		ceiling, what := ceiling(v, r)
 		if ceiling == 0 || r.Rate < ceiling*94/100 || r.Rate > ceiling*103/100 {
 			continue
@@ -291,7 +291,7 @@ func singleLinks(v *scene.View) {
 			}
 		}
 	}
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		for _, h := range v.Hosts {
 			for _, name := range h.Subjects("link") {
 				mtu, at, ok := scene.Number(h, "link "+name, "mtu")

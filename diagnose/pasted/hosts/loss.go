@@ -13,7 +13,7 @@ import (
 
 // halfDuplex: a port at half duplex, whose other end mostly is not.
 func halfDuplex(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		for _, kind := range []string{"link", "port"} {
 			for _, name := range h.Subjects(kind) {
 				x, ok := h.Get(kind+" "+name, "duplex")
@@ -81,7 +81,7 @@ func smallRing(v *scene.View) {
 
 // paused: a port that was told to pause.
 func paused(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		for _, kind := range []string{"link", "port"} {
 			for _, name := range h.Subjects(kind) {
 				for _, key := range h.Keys(kind + " " + name) {
@@ -106,7 +106,7 @@ func paused(v *scene.View) {
 // lossyPath: a path that loses packets without being full.
 func lossyPath(v *scene.View) {
 	share, at, tool := 0.0, piece.Source{}, ""
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if r.UDP && r.Datagrams > 1000 && r.Lost > 0 {
 			if s := float64(r.Lost) / float64(r.Datagrams); s < 0.2 && s > share {
 				share, at, tool = s, r.Source, r.Tool
@@ -164,7 +164,7 @@ func modelBased(v *scene.View) bool {
 
 // roundTrip is a path's in milliseconds, by ping or ss; zero unknown.
 func roundTrip(v *scene.View) (most float64) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		for _, p := range h.Pings {
 			most = max(most, p.AvgMS)
 		}
@@ -180,7 +180,7 @@ func roundTrip(v *scene.View) (most float64) {
 // toolWindow: a test whose own socket buffer is what its rate comes to.
 func toolWindow(v *scene.View) {
 	trip := roundTrip(v)
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		window := r.Window
 		if r.Clamped > 0 && window == 0 {
 			window = r.Clamped

@@ -13,7 +13,7 @@ import (
 
 // ownLimits: a program that was told to go no faster.
 func ownLimits(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		for _, name := range h.Subjects("limit") {
 			bits, at, ok := scene.Number(h, "limit "+name, "bps")
 			if !ok || bits <= 0 {
@@ -23,7 +23,7 @@ func ownLimits(v *scene.View) {
 			words, _ := h.Get("limit "+name, "words")
 			evidence := []record.Evidence{scene.Saw("limit of "+name, words.Text, at)}
 			sure, own, passed := 0.6, false, false
-			for _, r := range v.C.Runs {
+			for _, r := range v.Case.Runs {
 				switch {
 				case r.Rate > limit*60/100 && r.Rate < limit*110/100:
 					evidence = append(evidence, scene.Saw(r.Tool, r.Rate.String(), r.Source))
@@ -108,7 +108,7 @@ func fullDisks(v *scene.View) {
 			evidence = append(evidence, scene.Saw("pool "+pool, text, from))
 		}
 		fast := false
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			if isNetworkTest(r) && (carried == 0 && len(busy) > 0 && r.Rate > 900*unit.Mbps || carried > 0 && r.Rate > carried*13/10) {
 				evidence = append(evidence, scene.Saw(r.Tool, r.Rate.String()+": the network carries more", r.Source))
 				fast = true
@@ -172,7 +172,7 @@ func slowBus(v *scene.View) {
 			if link > 0 {
 				evidence = append(evidence, scene.Saw("link", link.String(), at))
 			}
-			for _, r := range v.C.Runs {
+			for _, r := range v.Case.Runs {
 				switch {
 				case r.Rate > bus*105/100:
 					sure = 0

@@ -13,7 +13,7 @@ import (
 // near is a run, or one stream of it, that came to a limit: no more than it, and most
 // of it. A policer that drops leaves TCP less than a shaper that queues.
 func near(v *scene.View, limit unit.BitRate, low float64) (record.Evidence, bool) {
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if scene.Close(r.Rate, limit, low, 1.06) {
 			return scene.Saw(r.Tool, fmt.Sprintf("%v, %d streams", r.Rate, max(len(r.Streams), 1)), r.Source), true
 		}
@@ -23,7 +23,7 @@ func near(v *scene.View, limit unit.BitRate, low float64) (record.Evidence, bool
 
 // policed: a class of a router's or switch's port that drops what is above a rate.
 func policed(v *scene.View) {
-	for _, s := range v.C.Hosts {
+	for _, s := range v.Case.Hosts {
 		for _, class := range s.Subjects("policy") {
 			subject := "policy " + class
 			f := strings.Fields(class)
@@ -152,7 +152,7 @@ func functions(v *scene.View) {
 // asked: tests that were told a rate, by their command, by a script, or by iperf's
 // own default for UDP.
 func asked(v *scene.View) {
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if r.UDP && r.Target == 0 && (strings.HasPrefix(r.Tool, "iperf") && r.Detail["target"] != "" || r.Tool == "nuttcp") && r.Rate > 0.9e6 && r.Rate < 1.2e6 && r.Lost*100 <= r.Datagrams {
 			v.Add(record.Application, 0.93, nil, r.Tool+" -u without -b",
 				fmt.Sprintf("%s -u sends 1 Mbit/s where no rate is asked for: %v is its default target rate, not a limit of the network.", r.Tool, r.Rate),
@@ -173,7 +173,7 @@ func asked(v *scene.View) {
 			}
 			evidence := []record.Evidence{scene.Saw("script", option+" "+x.Text, x.Source)}
 			sure := 0.5
-			for _, r := range v.C.Runs {
+			for _, r := range v.Case.Runs {
 				if each := r.Rate / unit.BitRate(max(len(r.Streams), r.Parallel, 1)); scene.Close(each, rate, 0.9, 1.05) {
 					evidence, sure = append(evidence, scene.Saw(r.Tool, fmt.Sprintf("%v a stream", each), r.Source)), 0.94
 				}
@@ -187,7 +187,7 @@ func asked(v *scene.View) {
 
 // podLimits: a pod whose annotation limits its rate.
 func podLimits(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		for _, way := range []string{"egress", "ingress"} {
 			rate, at, ok := scene.Number(h, "pod", way+"_bps")
 			e, near := near(v, unit.BitRate(rate), 0.85)

@@ -77,7 +77,7 @@ func busyCores(v *scene.View) {
 
 // receives reports a host that received in the runs of the case.
 func receives(v *scene.View, h *piece.Host) bool {
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if _, to := scene.Sides(r); to != "" && to == h.Name {
 			return true
 		}
@@ -88,7 +88,7 @@ func receives(v *scene.View, h *piece.Host) bool {
 // slowSender reports a host that was tested both ways and is slower to send.
 func slowSender(v *scene.View, h *piece.Host) bool {
 	var out, in unit.BitRate
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		switch from, to := scene.Sides(r); {
 		case r.Rate == 0 || h.Name == "":
 		case from == h.Name && (out == 0 || r.Rate < out):
@@ -102,7 +102,7 @@ func slowSender(v *scene.View, h *piece.Host) bool {
 
 // sends reports a host that sent in the runs of the case, or by its monitors.
 func sends(v *scene.View, h *piece.Host) bool {
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if from, _ := scene.Sides(r); from != "" && from == h.Name {
 			return true
 		}
@@ -142,7 +142,7 @@ func threads(v *scene.View) {
 			}
 		}
 	}
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if r.Tool != "iperf3" || len(r.Streams) < 2 || !before316(r.Version) || r.Rate < 8e9 {
 			continue
 		}
@@ -151,7 +151,7 @@ func threads(v *scene.View) {
 			h = v.Hosts[0]
 		}
 		sure := 0.6
-		for _, other := range v.C.Runs {
+		for _, other := range v.Case.Runs {
 			if other.Tool == "iperf2" && other.Rate > r.Rate*13/10 {
 				sure = 0.92
 			}
@@ -183,7 +183,7 @@ func threadOf(v *scene.View, h *piece.Host, sure float64, e record.Evidence) {
 func offloads(v *scene.View) {
 	for _, h := range v.Hosts {
 		for _, name := range h.Subjects("link") {
-			if x, ok := h.Get("link "+name, "offload.generic-receive-offload"); ok && x.Text == "off" && len(v.C.Runs)+len(h.Cores)+len(h.Processes) > 0 {
+			if x, ok := h.Get("link "+name, "offload.generic-receive-offload"); ok && x.Text == "off" && len(v.Case.Runs)+len(h.Cores)+len(h.Processes) > 0 {
 				sure := 0.6
 				for _, c := range h.Cores {
 					if c.ID != "all" && c.Soft > 60 {
@@ -218,7 +218,7 @@ func idleProgram(v *scene.View) {
 		if waits == nil {
 			continue
 		}
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			seen := 0.0
 			var at piece.Source
 			for _, name := range h.Subjects("link") {

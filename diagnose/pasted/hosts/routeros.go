@@ -22,7 +22,7 @@ func isRouterOS(h *piece.Host) bool {
 // routerQueues: a queue of RouterOS that is at its limit, or whose limit is what was
 // carried.
 func routerQueues(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		for _, name := range h.Subjects("queue") {
 			subject := "queue " + name
 			off, _ := h.Get(subject, "disabled")
@@ -72,7 +72,7 @@ func routerQueues(v *scene.View) {
 
 // runNear is a run that comes to a limit: TCP gets 80 to 103 per cent of it.
 func runNear(v *scene.View, limit unit.BitRate) (record.Evidence, bool) {
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if r.Rate > limit*80/100 && r.Rate < limit*103/100 {
 			return scene.Saw(r.Tool, r.Rate.String(), r.Source), true
 		}
@@ -87,7 +87,7 @@ var routerWork = map[string]string{"wireguard": "WireGuard encryption", "encrypt
 
 // routerCPU: a MikroTik whose cores are full, or one of them.
 func routerCPU(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		if !isRouterOS(h) {
 			continue
 		}
@@ -140,7 +140,7 @@ func routerCPU(v *scene.View) {
 // routerBonds: a bond that the switch chip forwards: some chips hash MAC addresses
 // whatever the policy says.
 func routerBonds(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		if !isRouterOS(h) {
 			continue
 		}
@@ -229,7 +229,7 @@ func anyWithin(v *scene.View, targets string) bool {
 		}
 	}
 	seen := false
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		for _, s := range r.Streams {
 			for _, a := range []netip.Addr{s.Local.Addr(), s.Remote.Addr()} {
 				seen = seen || a.IsValid()
@@ -245,7 +245,7 @@ func anyWithin(v *scene.View, targets string) bool {
 // routerLACP: a MikroTik's own word of a bond whose LACP finds nobody, or not on all
 // ports.
 func routerLACP(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		if !isRouterOS(h) {
 			continue
 		}
@@ -277,7 +277,7 @@ func routerLACP(v *scene.View) {
 
 // edgeOffload: an EdgeRouter that forwards by its processor.
 func edgeOffload(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		x, ok := h.Get("host", "offload.ipv4.forwarding")
 		if !ok || x.Text != "disabled" {
 			continue

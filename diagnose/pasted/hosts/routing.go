@@ -225,13 +225,13 @@ func cloudFlow(v *scene.View) {
 		if provider.Text != "aws" {
 			continue
 		}
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			if max(len(r.Streams), r.Parallel) > 1 || r.Rate < 4.3*unit.Gbps || r.Rate > 5.05*unit.Gbps {
 				continue
 			}
 			sure := 0.75
 			evidence := []record.Evidence{scene.Saw("cloud", "AWS ("+provider.Text+")", provider.Source), scene.Saw(r.Tool, r.Rate.String()+", one stream", r.Source)}
-			for _, more := range v.C.Runs {
+			for _, more := range v.Case.Runs {
 				if n := max(len(more.Streams), more.Parallel); n > 1 && more.Rate > r.Rate*15/10 {
 					sure = 0.92
 					evidence = append(evidence, scene.Saw(more.Tool, fmt.Sprintf("%v, %d streams", more.Rate, n), more.Source))
@@ -321,7 +321,7 @@ func cloudCap(v *scene.View) {
 		if err != nil || most == 0 {
 			continue
 		}
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			if r.Rate < most*80/100 || r.Rate > most*105/100 {
 				continue
 			}

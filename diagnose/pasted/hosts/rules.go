@@ -5,6 +5,7 @@ import "github.com/linerate/linerate/diagnose/pasted/scene"
 // Rules are all there are about hosts, their cards, routes and programs. Their order does not matter.
 func Rules() []scene.Rule {
 	return []scene.Rule{
+		slowerAddress,
 		allowances, bursting, outsideCaps, allotted, plainCard, planned,
 		laggOut, busyThreads, sleepingSlot, lostSlot, oneQueue, bsdWindow, mergedForward, evenLagg,
 		slowPort, badFrames, slots, healthyRuns, singleLinks, healthyState, wholeLACP,

@@ -17,7 +17,7 @@ import (
 // speedStep: a slow port behind a faster one that drops: its buffer is too small for
 // the bursts of the faster one.
 func speedStep(v *scene.View) {
-	for _, s := range v.C.Hosts {
+	for _, s := range v.Case.Hosts {
 		for _, name := range s.Subjects("port") {
 			subject := "port " + name
 			drops, at, ok := scene.Number(s, subject, "drops")
@@ -41,7 +41,7 @@ func speedStep(v *scene.View) {
 				evidence = append(evidence, scene.Saw("flow control of port "+name, "off", x.Source))
 				sure = 0.8
 			}
-			for _, r := range v.C.Runs {
+			for _, r := range v.Case.Runs {
 				if r.Retransmits > 100 && r.Rate < speed*80/100 {
 					evidence = append(evidence, scene.Saw(r.Tool, fmt.Sprintf("%v with %d retransmits", r.Rate, r.Retransmits), r.Source))
 					sure = 0.92
@@ -76,7 +76,7 @@ func stepBetweenHosts(v *scene.View) {
 	if b.Speed > a.Speed {
 		fast, slow, a, b = slow, fast, b, a
 	}
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if from, _ := scene.Sides(r); from != fast.Name || r.Retransmits < 300 || r.Rate > b.Speed*75/100 || r.Rate < b.Speed*5/100 {
 			continue
 		}
@@ -107,7 +107,7 @@ func onlyLink(h *piece.Host) (only scene.Port, ok bool) {
 
 // downshift: a link that came up slower than both of its ends can.
 func downshift(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		for _, name := range h.Subjects("link") {
 			speed := scene.SpeedOf(h, name)
 			if speed == 0 || noLink(h, "link "+name) {
@@ -163,7 +163,7 @@ func downshifted(v *scene.View, h *piece.Host, name string, speed unit.BitRate) 
 	about := scene.Word(h, name, "description")
 	if speed <= 100*unit.Mbps && scene.Contains(about, "gigabit", "2.5g", "10g", "gbe", "1000base", "5gbe", "i210", "i211", "i219", "i225", "i226") {
 		sure := 0.66
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			if r.Rate > speed*85/100 && r.Rate < speed {
 				sure = 0.86
 			}
@@ -281,7 +281,7 @@ func radio(v *scene.View) {
 				sure = 0.65
 			}
 			over := routed(v, h, name)
-			for _, r := range v.C.Runs {
+			for _, r := range v.Case.Runs {
 				share := float64(r.Rate) / (tx * 1e6)
 				if (r.Client == "" || r.Client == h.Name || r.Server == h.Name) && share > 0.3 && share < 0.9 {
 					evidence = append(evidence, scene.Saw(r.Tool, r.Rate.String(), r.Source))
@@ -344,7 +344,7 @@ func fullSingle(v *scene.View) {
 	if len(v.Bonds) > 0 {
 		return
 	}
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		link, ok := onlyLink(h)
 		if !ok {
 			link, ok = portsAlike(h)
@@ -360,7 +360,7 @@ func fullSingle(v *scene.View) {
 			mtu = int(n)
 		}
 		payload := framing.LinkPayload(netstate.Link{Speed: link.Speed}, mtu, 0, false)
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			if r.Both && r.Back > payload*96/100 && r.Rate-r.Back > payload*96/100 && r.Rate < 2*payload*101/100 {
 				x, _ := h.Get("link "+link.Name, "speed")
 				v.Add(record.LineRate, 0.8, h, "none", fmt.Sprintf("Nothing is wrong: %v and %v at once is line rate of %v in both directions.", r.Rate-r.Back, r.Back, link.Speed), "Nothing to do.",
@@ -370,7 +370,7 @@ func fullSingle(v *scene.View) {
 				continue
 			}
 			sure := 0.8
-			for _, other := range v.C.Runs {
+			for _, other := range v.Case.Runs {
 				if other.Rate > 0 && other.Rate < r.Rate*70/100 {
 					sure = 0.5 // something else is slow
 				}
@@ -421,7 +421,7 @@ func fullClients(v *scene.View) {
 		}
 		payload := framing.LinkPayload(netstate.Link{Speed: one}, 1500, 0, false)
 		clients := make(map[netip.Addr]piece.Run)
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			if r.Rate < payload*97/100 || r.Rate > payload*101/100 || len(r.Streams) == 0 {
 				continue
 			}
@@ -433,7 +433,7 @@ func fullClients(v *scene.View) {
 			continue
 		}
 		var evidence []record.Evidence
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			evidence = append(evidence, scene.Saw(r.Tool, r.Rate.String(), r.Source))
 		}
 		v.Add(record.LineRate, 0.84, b.Host, "none",
@@ -450,7 +450,7 @@ func fullBundle(v *scene.View) {
 		if sum, _ := b.Speeds(); !ok || n < 2 || n > 16 || sum > 0 {
 			continue
 		}
-		for _, r := range v.C.Runs {
+		for _, r := range v.Case.Runs {
 			for _, speed := range standardSpeeds {
 				payload := framing.LinkPayload(netstate.Link{Speed: speed}, 1500, 0, false) * unit.BitRate(n)
 				if slices.Contains(standardSpeeds, speed*unit.BitRate(n)) {

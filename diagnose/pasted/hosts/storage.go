@@ -50,7 +50,7 @@ func oneConnection(v *scene.View) {
 				"Use MPIO: one address and one session on each link, with round-robin paths.", scene.Saw("iSCSI sessions", x.Text, x.Source))
 		}
 	}
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		queuePair(v, r)
 	}
 }
@@ -63,7 +63,7 @@ func queuePair(v *scene.View, r piece.Run) {
 	}
 	sure := 0.8
 	evidence := []record.Evidence{scene.Saw(r.Tool, fmt.Sprintf("%s, one queue pair (QP), %v", device, r.Rate), r.Source)}
-	for _, more := range v.C.Runs {
+	for _, more := range v.Case.Runs {
 		if more.Rate > r.Rate*15/10 && more.Detail["qps"] != "1" {
 			sure = 0.93
 			evidence = append(evidence, scene.Saw(more.Tool, fmt.Sprintf("%v with %s queue pairs", more.Rate, cmp.Or(more.Detail["qps"], "more")), more.Source))
@@ -99,7 +99,7 @@ func sambaChannels(v *scene.View) {
 // syncWrites: a copy whose own way to write is what it comes to: small blocks, each
 // on the disk before the next.
 func syncWrites(v *scene.View) {
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if r.Tool != "dd" && r.Tool != "fio" {
 			continue
 		}

@@ -103,8 +103,8 @@ func boundNodes(v *scene.View) {
 				continue
 			}
 			own := fmt.Sprintf("%.0f", node)
-			for _, far := range v.C.Runs {
-				for _, near := range v.C.Runs {
+			for _, far := range v.Case.Runs {
+				for _, near := range v.Case.Runs {
 					if far.Detail["node"] == "" || far.Detail["node"] == own || near.Detail["node"] != own || far.Rate*10 > near.Rate*8 || far.Client != h.Name {
 						continue
 					}
@@ -303,7 +303,7 @@ func solarisBuffers(v *scene.View) {
 				continue
 			}
 			allowed := unit.FromBytes(bytes, trip/1000)
-			for _, r := range v.C.Runs {
+			for _, r := range v.Case.Runs {
 				from, _ := scene.Sides(r)
 				if r.UDP || from != "" && h.Name != "" && (from == h.Name) != (key == "send_buf") || !scene.Close(r.Rate/unit.BitRate(max(len(r.Streams), 1)), allowed, 0.6, 1.15) {
 					continue
@@ -382,7 +382,7 @@ func interfaceOptions(v *scene.View) {
 			if told && scale == 1 {
 				allowed = unit.FromBytes(bytes, trip/1000)
 			}
-			for _, r := range v.C.Runs {
+			for _, r := range v.Case.Runs {
 				if r.UDP || !scene.Close(r.Rate/unit.BitRate(max(len(r.Streams), 1)), allowed, 0.6, 1.15) {
 					continue
 				}

@@ -62,7 +62,7 @@ func windows(v *scene.View) {
 				if x, ok := h.Get("sysctl", "net.ipv4.tcp_wmem"); ok {
 					evidence = append(evidence, scene.Saw("net.ipv4.tcp_wmem", x.Text, x.Source))
 				}
-				for _, r := range v.C.Runs {
+				for _, r := range v.Case.Runs {
 					if x, ok := h.Get("sysctl", "net.core.wmem_max"); ok && r.Client == h.Name && r.Tool == "nuttcp" {
 						evidence = append(evidence, scene.Saw("net.core.wmem_max", x.Text+": a buffer that a program asks for (-w) is cut to it", x.Source))
 						break
@@ -104,7 +104,7 @@ func windowMath(v *scene.View, h *piece.Host) {
 		return
 	}
 	allowed := unit.FromBytes(most/2, trip/1000)
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if len(r.Streams) != 1 || r.UDP || r.Rate < allowed*70/100 || r.Rate > allowed*115/100 {
 			continue
 		}
@@ -150,7 +150,7 @@ func shaped(v *scene.View, h *piece.Host, link, kind string, rate unit.BitRate, 
 		summary = fmt.Sprintf("The fq qdisc of %s paces each flow at %v (maxrate): a flow goes no faster, whatever the links carry.", link, rate)
 		remedy = fmt.Sprintf("Raise the limit or remove it: `tc qdisc replace dev %s root fq` without maxrate.", link)
 	}
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		carried := r.Rate
 		if kind == "fq" {
 			carried /= unit.BitRate(max(len(r.Streams), 1))
@@ -186,7 +186,7 @@ func stalledRuns(v *scene.View) {
 		}
 	}
 	stalled, sure := false, 0.0
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if r.Intervals >= 4 && r.Stalled >= r.Intervals/2 {
 			stalled = true
 			evidence = append(evidence, scene.Saw(r.Tool, fmt.Sprintf("nothing arrived in %d of %d seconds", r.Stalled, r.Intervals), r.Source))
@@ -241,7 +241,7 @@ func smallBuffers(v *scene.View) {
 			v.Add(record.ReceiveWindow, 0.78, h, "tcp_rmem and tcp_wmem of both ends",
 				fmt.Sprintf("MPTCP needs a buffer for both paths together: the sum of their rates over the slower path's round trip. tcp_rmem stops at %v, so the second path adds little.", unit.Bytes(most)),
 				"Raise the third values on both ends: `sysctl -w net.ipv4.tcp_rmem=\"4096 131072 33554432\" net.ipv4.tcp_wmem=\"4096 65536 33554432\"`.", evidence...)
-		case most < smallBuffer && len(v.C.Runs) > 0:
+		case most < smallBuffer && len(v.Case.Runs) > 0:
 			v.Add(record.ReceiveWindow, 0.5, h, "tcp_rmem of "+scene.NameOf(h),
 				fmt.Sprintf("tcp_rmem of %s stops at %v, far below the kernel's default of 6 MiB: a stream gets no more than half of that in a round trip.", scene.NameOf(h), unit.Bytes(most)),
 				"Set its third value to 33554432 or more, and that of tcp_wmem on the sender.", evidence...)

@@ -25,7 +25,7 @@ var emulatedChips = []string{"82540EM", "82545EM", "PRO/1000 MT", "RTL-8100/8101
 
 // guestCardsEmulated: a guest's card that is emulated, where a paravirtual one exists.
 func guestCardsEmulated(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		for _, name := range h.Subjects("vnic") {
 			if x, ok := h.Get("vnic "+name, "model"); ok && emulated(x.Text) {
 				emulatedCard(v, h, "guest card "+name, x)
@@ -70,7 +70,7 @@ func emulatedCard(v *scene.View, h *piece.Host, where string, model piece.Value)
 			sure = 0.9
 		}
 	}
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		switch {
 		case r.Rate > 8e9:
 			return // it carries what such a card never does
@@ -86,7 +86,7 @@ func emulatedCard(v *scene.View, h *piece.Host, where string, model piece.Value)
 
 // guestLimits: a guest's card with a rate that its hypervisor enforces.
 func guestLimits(v *scene.View) {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		for _, name := range h.Subjects("vnic") {
 			limit, at, ok := scene.Number(h, "vnic "+name, "limit_bps")
 			if !ok || limit <= 0 {

@@ -259,7 +259,7 @@ func tunnelFrames(v *scene.View) {
 						}
 					}
 				}
-				for _, r := range v.C.Runs {
+				for _, r := range v.Case.Runs {
 					if r.Intervals >= 4 && r.Stalled >= r.Intervals/2 {
 						sure = 0.86
 					}
@@ -346,7 +346,7 @@ func standby(v *scene.View) {
 		case ok:
 			evidence = append(evidence, scene.Saw("traffic", fmt.Sprintf("%.0f %% by %s, the others idle (standby)", 100*part, name), at))
 			sure, carries = 0.72, "one link ("+name+")"
-			if len(v.C.Runs) == 0 {
+			if len(v.Case.Runs) == 0 {
 				sure = 0.84
 			}
 		case len(v.Bonds) > 1 || b.Count(func(p scene.Port) bool { return p.Down }) > 0:

@@ -60,7 +60,7 @@ func windowsTuning(v *scene.View) {
 			allowed := unit.FromBytes(65535, trip/1000)
 			summary += fmt.Sprintf(" Over %.0f ms that is %v.", trip, allowed)
 			sure = 0.7
-			for _, r := range v.C.Runs {
+			for _, r := range v.Case.Runs {
 				n := unit.BitRate(max(len(r.Streams), r.Parallel, 1))
 				each := r.Rate / n
 				if each > allowed*65/100 && each < allowed*115/100 && !r.UDP {

@@ -12,7 +12,7 @@ import (
 
 // View is a case with what several rules ask of it.
 type View struct {
-	C        *piece.Case
+	Case     *piece.Case
 	Hosts    []*piece.Host // that are no switch
 	Switches []*piece.Host
 	Bonds    []Bond
@@ -38,7 +38,7 @@ type Port struct {
 
 // ViewOf is a case as the rules see it, with no finding yet.
 func ViewOf(c *piece.Case) *View {
-	v := &View{C: c}
+	v := &View{Case: c}
 	for _, h := range c.Hosts {
 		facts := len(h.Facts)
 		if h.Facts["said"] != nil {
@@ -200,7 +200,7 @@ func (b Bond) Speeds() (sum, fastest unit.BitRate) {
 
 // Best is the highest rate that a run of the case came to; zero none.
 func (v *View) Best() (most unit.BitRate) {
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		most = max(most, r.Rate)
 	}
 	return most
@@ -269,7 +269,7 @@ func Busiest(parts map[string]float64) (name string, part float64) {
 
 // HostOf is the host of a name; nil none.
 func (v *View) HostOf(name string) *piece.Host {
-	for _, h := range v.C.Hosts {
+	for _, h := range v.Case.Hosts {
 		if h.Name == name && !h.Switch {
 			return h
 		}
@@ -313,7 +313,7 @@ func (v *View) MPTCP(h *piece.Host) bool {
 			return true
 		}
 	}
-	for _, r := range v.C.Runs {
+	for _, r := range v.Case.Runs {
 		if r.MPTCP {
 			return true
 		}

@@ -33,6 +33,8 @@ Aggregator ID: 2
 	{"a list of options, nmcli", "[root@n1 ~]# nmcli -g bond.options con show bond7\nmode=802.3ad,miimon=100,lacp_rate=fast,xmit_hash_policy=layer2+3\n",
 		[]string{"config bond7: mode=802.3ad miimon=100 lacp_rate=fast xmit_hash_policy=layer2+3 kind=bond"}},
 	{"a list of options, modprobe.d", "# cat /etc/modprobe.d/bonding.conf\noptions bond1 mode=4 miimon=100 max_bonds=2\n", []string{"config bond1: mode=802.3ad miimon=100"}},
+	{"ethtool in a loop that prints names", "root@n:~# for i in eno1 enp1s0; do echo $i; ethtool $i | grep Speed; done\neno1\n\tSpeed: 1000Mb/s\nenp1s0\n\tSpeed: 10000Mb/s\n",
+		[]string{"link eno1: speed=1000", "link enp1s0: speed=10000"}},
 	{"bond's file, one word", "$ grep -i rate /proc/net/bonding/mgmt-bo\nLACP rate: slow\n", []string{"link mgmt-bo: lacp_rate=slow"}},
 	{"names first, counts after", "Slave Interface: eth0\nSlave Interface: eth1\nLink Failure Count: 8\nLink Failure Count: 9\n", []string{"link eth0: link_failure_count=8", "link eth1: link_failure_count=9"}},
 	{"bond's files, grep's names", "/proc/net/bonding/bond0:Slave Interface: eth0\n/proc/net/bonding/bond1:Slave Interface: eth1\n", []string{"link eth0: master=bond0", "link eth1: master=bond1"}},

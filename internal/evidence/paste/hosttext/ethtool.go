@@ -1,6 +1,7 @@
 package hosttext
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,9 @@ var Ethtool = piece.Reader{
 			strings.HasPrefix(line, "Permanent address: ") || strings.Contains(line, "peed: ") && ethSpeed.MatchString(line) || ethLink.MatchString(line)
 	},
 	Owns: func(s piece.Segment, line string) bool {
+		if echoed(s, strings.TrimSpace(line)) {
+			return true
+		}
 		key, value, ok := strings.Cut(strings.TrimSpace(line), ":")
 		return ok && (value != "" || settings[key] != "") && s.Runs("ethtool") && ethLine.MatchString(line)
 	},
@@ -59,6 +63,8 @@ func readEthtool(s *sink, lines []piece.Line) (read int) {
 		if m := ethHead.FindStringSubmatch(l.Text); m != nil {
 			r.head(m, l)
 			owned = true
+		} else if echoed(s.Segment, text) {
+			r.subject, r.limits, r.list, owned = "link "+text, false, "", true
 		} else if strings.HasPrefix(text, "NIC statistics:") {
 			r.section, owned = "S", true
 		} else if key, value, ok := cutLast(text, r.section); ok && (owned || read == 0 || l.Text != text || settings[key] != "") && ethLine.MatchString(l.Text) {
@@ -74,6 +80,11 @@ func readEthtool(s *sink, lines []piece.Line) (read int) {
 		read = i + 1
 	}
 	return read
+}
+
+// echoed reports the name of a link that a loop prints before what ethtool says of it.
+func echoed(s piece.Segment, text string) bool {
+	return piece.LinkName.MatchString(text) && strings.Contains(s.Command, "echo") && slices.Contains(s.LinksOf("ethtool"), text)
 }
 
 // ethReader follows the sections.
