@@ -141,6 +141,11 @@ func overflowing(v sysctlView) bool {
 	return len(v.n) > 0 && (slices.Max(v.n) > 1<<31-1 || slices.Min(v.n) < 0)
 }
 
+// lowered reports three numbers of which the last is below the kernel's own.
+func lowered(own int64) func(sysctlView) bool {
+	return func(v sysctlView) bool { return len(v.n) == 3 && v.n[2] >= v.n[1] && v.n[2] < own }
+}
+
 // startsHuge reports a first buffer above a size.
 func startsHuge(v sysctlView) bool { return len(v.n) == 3 && v.n[1] > 8<<20 && v.n[1] <= v.n[2] }
 
@@ -189,6 +194,12 @@ var sysctlTable = [...]SysctlRow{
 	{Key: "net.ipv4.tcp_wmem", Kind: SysctlClashes, Severity: Warning, bad: falling,
 		Wrong: "min, default, max that do not rise", Why: "a buffer starts above its most: the three numbers must rise",
 		Remedy: "sysctl -w KEY=\"4096 16384 4194304\"", Source: "ip-sysctl, tcp_wmem: min, default, max"},
+	{Key: "net.ipv4.tcp_rmem", Kind: SysctlSlow, Severity: Warning, bad: both(withMemory(2*unit.GiB), lowered(6<<20)),
+		Wrong: "a largest size below 6291456 with 2 GiB of memory or more", Why: "it was lowered: a stream's receive window ends below what the kernel allows by itself",
+		Remedy: "remove the line that sets it, or sysctl -w KEY=\"4096 131072 6291456\"", Source: "tcp_init, net/ipv4/tcp.c: 6 MiB, or a 128th of a smaller memory"},
+	{Key: "net.ipv4.tcp_wmem", Kind: SysctlSlow, Severity: Warning, bad: both(withMemory(2*unit.GiB), lowered(4<<20)),
+		Wrong: "a largest size below 4194304 with 2 GiB of memory or more", Why: "it was lowered: a stream's send buffer ends below what the kernel allows by itself",
+		Remedy: "remove the line that sets it, or sysctl -w KEY=\"4096 16384 4194304\"", Source: "tcp_init, net/ipv4/tcp.c: 4 MiB, or a 128th of a smaller memory"},
 	{Key: "net.ipv4.tcp_rmem", Kind: SysctlDanger, Severity: Warning, bad: startsHuge,
 		Wrong: "a default above 8 MiB", Why: "every socket starts with that much, idle ones too: raise the maximum, not the default",
 		Remedy: "sysctl -w KEY with 131072 as the middle number", Source: "ip-sysctl, tcp_rmem: default is the initial size"},
