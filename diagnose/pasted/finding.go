@@ -26,6 +26,7 @@ func Judge(c piece.Case) scene.Answer {
 	for _, r := range slices.Concat(channels.Rules(), hosts.Rules(), []scene.Rule{hostFindings}) {
 		r(v)
 	}
+	doubtWell(v)
 	var a scene.Answer
 	for _, f := range v.Findings {
 		if f.Confidence >= scene.LeastSure && !slices.ContainsFunc(a.Findings, func(g scene.Finding) bool { return g.Cause == f.Cause && g.Where == f.Where }) {

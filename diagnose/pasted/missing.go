@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
 
@@ -116,10 +117,31 @@ func unknown(v *scene.View, missing []scene.Missing) scene.Finding {
 	f.Cause, f.Confidence = record.Unknown, 0
 	f.Rate = v.Best()
 	f.Summary = "Unknown: what is here does not show the cause."
+	if r, ok := failed(v); ok {
+		f.Summary = fmt.Sprintf("Unknown: the test did not run (%s), so nothing was measured.", r.Error)
+		f.Evidence = []record.Evidence{scene.Saw(r.Tool, r.Error, r.Source)}
+		f.Remedy = "Start the other end (`iperf3 -s` there), let its port through the firewalls (5201 is iperf3's), and see that the address is reached (`ping`); then measure again."
+		return f
+	}
 	for _, m := range missing[:min(len(missing), 3)] {
 		f.Remedy += fmt.Sprintf("Run on %s: `%s` (%s). ", m.On(), m.Command, m.Why)
 	}
 	return f
+}
+
+// failed is the first run that came to nothing, where no other did better.
+func failed(v *scene.View) (piece.Run, bool) {
+	for _, r := range v.Case.Runs {
+		if r.Rate > 0 {
+			return piece.Run{}, false
+		}
+	}
+	for _, r := range v.Case.Runs {
+		if r.Error != "" {
+			return r, true
+		}
+	}
+	return piece.Run{}, false
 }
 
 // missingOf are the outputs that help on systems without /proc; nil where a Linux host

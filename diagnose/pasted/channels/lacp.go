@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -231,12 +232,55 @@ func lacpStates(v *scene.View) {
 			if d, ok := s.Get("port "+name, "description"); ok {
 				host = " (" + d.Text + ")"
 			}
-			v.Add(record.LACPDown, 0.85, s, fmt.Sprintf("%s %s%s", scene.NameOf(s), name, host),
-				fmt.Sprintf("The switch has %s%s not in the bundle (%s): LACP is not up on it, and the channel carries with its other members only.", name, host, x.Text),
-				fmt.Sprintf("Compare %s with a member that is bundled: LACP (mode active) and the same group, speed, MTU and VLANs on both ends; then the host's port. An ESXi standard switch with IP hash speaks no LACP: it needs a static channel (mode on), or a distributed switch (VDS) with LACP.", name),
-				scene.Saw("port "+name+" of "+scene.NameOf(s), x.Text, x.Source))
+			channel, _ := s.Get("port "+name, "channel")
+			notBundled(v, s, name, host, channel.Text, x)
 		}
 	}
+}
+
+// notBundled tells of a switch's port that its channel does not use: why as far as the
+// table says, and what is left of the channel.
+func notBundled(v *scene.View, s *piece.Host, name, host, channel string, x piece.Value) {
+	used := 0
+	for _, other := range s.Subjects("port") {
+		of, _ := s.Get("port "+other, "channel")
+		if in, ok := s.Get("port "+other, "bundled"); ok && of.Text == channel && in.Text == "yes" {
+			used++
+		}
+	}
+	left := "the channel carries with its other members only"
+	if used == 0 {
+		left = "no member of the channel carries: it is down"
+	}
+	flag, _ := s.Get("port "+name, "flag")
+	protocol, told := s.Get("channel "+channel, "protocol")
+	static := told && (protocol.Text == "none" || protocol.Text == "static" || protocol.Text == "-" || protocol.Text == "on")
+	why, remedy := "LACP is not up on it", fmt.Sprintf("Compare %s with a member that is bundled: LACP (mode active) and the same group, speed, MTU and VLANs on both ends; then the host's port.", name)
+	sure := 0.85
+	switch {
+	case flag.Text == "D":
+		why, remedy = "the port is down", fmt.Sprintf("Look at the cable and at the other end of %s: is it plugged in, up, and of the same speed? `show interfaces %s status` says whether it is connected, disabled or err-disabled.", name, name)
+	case static:
+		why, remedy = "the channel is static (no LACP), and the port is not in it", fmt.Sprintf("Compare the configuration of %s with its channel's: speed, duplex, MTU, VLANs; `show interfaces %s status` says whether the port is up.", name, name)
+		sure = 0.75
+	default:
+		for _, h := range v.Hosts {
+			if os, _ := h.Get("host", "os"); os.Text == "esxi" {
+				remedy += " An ESXi standard switch with IP hash speaks no LACP: it needs a static channel (mode on), or a distributed switch (VDS) with LACP."
+				break
+			}
+		}
+		if len(v.Hosts) == 0 {
+			remedy += " An ESXi standard switch with IP hash, and a bond in balance-xor, speak no LACP: they need a static channel (mode on)."
+		}
+	}
+	state := x.Text
+	if x.Text == "no" && flag.Text != "" {
+		state = "flag " + flag.Text
+	}
+	v.Add(record.LACPDown, sure, s, fmt.Sprintf("%s %s%s", scene.NameOf(s), name, host),
+		fmt.Sprintf("The switch has %s%s not in the bundle (%s): %s, and %s.", name, host, state, why, left), remedy,
+		scene.Saw("port "+name+" of "+scene.NameOf(s), "not bundled ("+state+")", x.Source))
 }
 
 // some reports a port of the bond whose number of a key is so.

@@ -17,8 +17,8 @@ import (
 // addresses were read, for each kernel that the host may be.
 func placedFlows(v *scene.View) {
 	for _, b := range v.Bonds {
-		if b.Mode != "802.3ad" && b.Mode != "balance-xor" || b.Policy != "layer3+4" || len(b.Ports) < 2 {
-			continue
+		if b.Mode != "802.3ad" && b.Mode != "balance-xor" || b.Policy != "layer3+4" || b.Count(func(p scene.Port) bool { return !p.Down }) < 2 {
+			continue // of one port there is nothing to choose
 		}
 		for _, r := range v.Case.Runs {
 			placed(v, b, r)

@@ -5,6 +5,7 @@ import "github.com/linerate/linerate/diagnose/pasted/scene"
 // Rules are all there are about bonds, channels and switches. Their order does not matter.
 func Rules() []scene.Rule {
 	return []scene.Rule{
+		deadPorts, oneStream,
 		noAggregator,
 		blackHole, smallBridge, failoverPaths,
 		otherBundles, evenAdapters,

@@ -240,6 +240,9 @@ func healthyRuns(v *scene.View) {
 func ceiling(v *scene.View, r piece.Run) (unit.BitRate, string) {
 	for _, b := range v.Bonds {
 		sum, one := b.Speeds()
+		if b.Count(func(p scene.Port) bool { return p.Down }) > 0 {
+			continue // what is left may be full, and is not all there is
+		}
 		if sum == 0 || r.Client != "" && b.Host.Name != "" && r.Client != b.Host.Name && r.Server != b.Host.Name {
 			continue
 		}
@@ -259,7 +262,7 @@ func ceiling(v *scene.View, r piece.Run) (unit.BitRate, string) {
 		if len(r.Streams) == 1 || len(b.Ports) < 2 {
 			continue // one stream on one link is what a bundle gives; no verdict on the bundle
 		}
-		return payload(sum), fmt.Sprintf("both links of %s (%d links)", b.Name, len(b.Ports)-b.Count(func(p scene.Port) bool { return p.Down }))
+		return payload(sum), fmt.Sprintf("both links of %s (%d links)", b.Name, len(b.Ports))
 	}
 	return 0, ""
 }

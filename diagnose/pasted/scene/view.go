@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,8 +37,21 @@ type Port struct {
 	Down  bool         // false where nothing says so
 }
 
-// ViewOf is a case as the rules see it, with no finding yet.
+// loopback reports a run that never left its host: it says nothing of links.
+func loopback(r piece.Run) bool {
+	if a, err := netip.ParseAddr(r.Detail["target"]); err == nil {
+		return a.IsLoopback()
+	}
+	if r.Detail["target"] == "localhost" {
+		return true
+	}
+	return len(r.Streams) > 0 && r.Streams[0].Remote.IsValid() && r.Streams[0].Remote.Addr().IsLoopback()
+}
+
+// ViewOf is a case as the rules see it, with no finding yet; runs within a host are
+// left out.
 func ViewOf(c *piece.Case) *View {
+	c.Runs = slices.DeleteFunc(slices.Clone(c.Runs), loopback)
 	v := &View{Case: c}
 	for _, h := range c.Hosts {
 		facts := len(h.Facts)

@@ -120,6 +120,13 @@ func fromTexts(ctx context.Context, con *console.Console, files []string, whose 
 	if _, err := fabric.Parse(cmp.Or(out.Path, "the fabric"), text); err != nil {
 		return fmt.Errorf("discover: what was read makes no fabric: %w", err)
 	}
+	for _, h := range hosts {
+		for _, l := range h.Links {
+			if l.Bond != nil && (l.Bond.Mode.IsZero() || l.Bond.Unread("miimon")) && !con.Quiet {
+				fmt.Fprint(con.Stderr, console.Wrapped("warning: ", fmt.Sprintf("not all of %s of %s was read (its comments say what): write its mode and mii-monitor-interval into the file before you render or apply it, or they are netplan's defaults", l.Name, h.Name), con.Width()))
+			}
+		}
+	}
 	return writeFabric(ctx, con, text, out)
 }
 

@@ -53,10 +53,27 @@ func portsOf(h *piece.Host, bond string) []string {
 	return out
 }
 
+// isBond reports a bond: by its kind, its ports, or the flags that a bond and its
+// ports alone have.
+func isBond(h *piece.Host, name string) bool {
+	kind := fact(h, name, "kind")
+	if kind != "" {
+		return kind == "bond"
+	}
+	if len(h.Ports[name]) > 0 || hasFlag(h, name, "MASTER") {
+		return true
+	}
+	return slices.ContainsFunc(h.Subjects("link"), func(link string) bool { return fact(h, link, "master") == name && hasFlag(h, link, "SLAVE") })
+}
+
+func hasFlag(h *piece.Host, link, flag string) bool {
+	return slices.Contains(strings.Split(fact(h, link, "flags"), ","), flag)
+}
+
 // masterOf is the bond that a link is a port of; "" none.
 func masterOf(h *piece.Host, link string) string {
 	master := fact(h, link, "master")
-	if master != "" && (fact(h, master, "kind") == "bond" || len(h.Ports[master]) > 0) {
+	if master != "" && isBond(h, master) {
 		return master
 	}
 	for bond, ports := range h.Ports {

@@ -161,7 +161,7 @@ func link(h *piece.Host, name string) netstate.Link {
 		l.VLAN = &netstate.VLAN{ID: id, Parent: cmp.Or(fact(h, name, "below"), fact(h, name, "link"))}
 	}
 	switch {
-	case l.Kind == "bond" || len(h.Ports[name]) > 0 && l.Kind == "":
+	case isBond(h, name):
 		l.Kind = "bond"
 		b := bond(h, name)
 		l.Bond = &b

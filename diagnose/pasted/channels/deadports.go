@@ -1,0 +1,49 @@
+package channels
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/record"
+)
+
+// deadPorts: a bond of which a port has no link while others have: it runs on fewer
+// links than there are, whatever its hash.
+func deadPorts(v *scene.View) {
+	for _, b := range v.Bonds {
+		var dead []string
+		var evidence []record.Evidence
+		for _, p := range b.Ports {
+			if !p.Down {
+				continue
+			}
+			dead = append(dead, p.Name)
+			for _, key := range []string{"mii_status", "carrier", "state"} {
+				if x, ok := b.Host.Get("link "+p.Name, key); ok {
+					evidence = append(evidence, scene.Saw(strings.ReplaceAll(key, "_", " ")+" of "+p.Name, x.Text, x.Source))
+					break
+				}
+			}
+		}
+		if len(dead) == 0 || len(dead) == len(b.Ports) || len(evidence) < len(dead) || len(b.Ports) < 2 {
+			continue
+		}
+		names, have := strings.Join(dead, " and "), "has"
+		if len(dead) > 1 {
+			have = "have"
+		}
+		live := len(b.Ports) - len(dead)
+		cause, sure, what := record.SingleLink, 0.86, fmt.Sprintf("%s runs on %d of its %d links: %s %s no link, and carries nothing.", b.Name, live, len(b.Ports), names, have)
+		switch {
+		case b.Mode == "active-backup":
+			sure, what = 0.6, fmt.Sprintf("%s is active-backup, and %s %s no link: what is left is one port without a standby, and the next failure cuts the host off.", b.Name, names, have)
+		case b.Mode == "802.3ad":
+			cause = record.LACPDown
+		case live > 1:
+			sure = 0.75
+		}
+		v.Add(cause, sure, b.Host, fmt.Sprintf("%s of %s of %s", names, b.Name, scene.NameOf(b.Host)), what,
+			fmt.Sprintf("Look at the cable, the module and the switch's port of %s: is it plugged in, up there (`no shutdown`, not err-disabled) and set to the same speed? `ethtool %s` says whether there is a link; if it is down on purpose, take it out of the bond.", names, dead[0]), evidence...)
+	}
+}

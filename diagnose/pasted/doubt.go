@@ -1,0 +1,60 @@
+package pasted
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
+)
+
+// mostDoubted is how sure an answer may be that nothing is wrong, where something is odd.
+const mostDoubted = 0.5
+
+// manyRepeated is the part of what a run carried that it sent again, from which nobody
+// calls it well.
+const manyRepeated = 0.02
+
+// doubtWell lowers answers that nothing is wrong where the text shows what is odd, and
+// says that.
+func doubtWell(v *scene.View) {
+	but, evidence := oddities(v)
+	if len(but) == 0 {
+		return
+	}
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		if f.Cause != record.LineRate && f.Cause != Healthy || !strings.HasPrefix(f.Summary, "Nothing is wrong") {
+			continue
+		}
+		_, rest, _ := strings.Cut(f.Summary, ": ")
+		f.Summary = strings.TrimSpace(rest + " But " + strings.Join(but, "; ") + ".")
+		f.Confidence = min(f.Confidence, mostDoubted)
+		f.Evidence = append(f.Evidence, evidence...)
+	}
+}
+
+// oddities are what speaks against that nothing is wrong.
+func oddities(v *scene.View) (but []string, evidence []record.Evidence) {
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			now := scene.SpeedOf(h, name)
+			x, ok := h.Get("link "+name, "speed_max")
+			if could := piece.Speed(x.Text); ok && now > 0 && could >= 2*now {
+				but = append(but, fmt.Sprintf("%s of %s runs at %v and can do %v: the other end's port, the cable or the module holds it", name, scene.NameOf(h), now, could))
+				evidence = append(evidence, scene.Saw("fastest mode of "+name, could.String(), x.Source))
+			}
+		}
+	}
+	for _, r := range v.Case.Runs {
+		sent := float64(r.Rate) / 8 * r.Seconds
+		again := float64(r.Retransmits) * 1448
+		if r.Retransmits > 0 && sent > 0 && again > manyRepeated*sent {
+			but = append(but, fmt.Sprintf("%s had to send %.0f %% again", r.Tool, 100*again/sent))
+			evidence = append(evidence, scene.Saw("segments sent again", fmt.Sprintf("%d, about %v", r.Retransmits, unit.Bytes(again)), r.Source))
+		}
+	}
+	return but, evidence
+}
