@@ -29,6 +29,9 @@ func missing(v *scene.View) []scene.Missing {
 	if len(v.Hosts) > 0 {
 		first = v.Hosts[0].Name
 	}
+	if _, ok := failed(v); ok && len(v.Findings) == 0 {
+		return []scene.Missing{{Command: "iperf3 -c PEER -P 8 -V", Host: first, Why: "once the other end listens and is reached: no rate was measured"}}
+	}
 	if len(v.Findings) > 0 {
 		best := v.Findings[0]
 		for _, f := range v.Findings {

@@ -1,10 +1,12 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"sync"
+	"syscall"
 
 	"github.com/charmbracelet/x/term"
 
@@ -91,6 +93,17 @@ type stream struct {
 	to    io.Writer
 	plain *plaintext.Writer
 	live  *Live
+	lost  *error // the first that a write met; nil none so far
+}
+
+// Lost is why some of what was written to a stream did not get there; nil where all
+// did, or the reader had enough (a pipe that was closed).
+func Lost(w io.Writer) error {
+	s, ok := w.(stream)
+	if !ok || *s.lost == nil || errors.Is(*s.lost, syscall.EPIPE) {
+		return nil
+	}
+	return WithHint(fmt.Errorf("write output: %w", *s.lost), "make room where it goes to, or send it elsewhere: it is not whole")
 }
 
 // StreamTo makes a stream of where it goes to; one that is there stays.
@@ -98,12 +111,16 @@ func (con *Console) StreamTo(w io.Writer) io.Writer {
 	if _, ok := w.(stream); ok || w == nil {
 		return w
 	}
-	return stream{w, plaintext.NewWriter(w), con.Live}
+	return stream{w, plaintext.NewWriter(w), con.Live, new(error)}
 }
 
 func (s stream) Write(b []byte) (int, error) {
 	s.live.Stop()
-	return s.plain.Write(b)
+	n, err := s.plain.Write(b)
+	if err != nil && *s.lost == nil {
+		*s.lost = err
+	}
+	return n, err
 }
 
 // Bare is where a stream goes to, for a program that writes to it by itself.

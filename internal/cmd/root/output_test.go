@@ -3,6 +3,7 @@
 package root
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -248,5 +249,18 @@ func TestStoreIsItsUsersAlone(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// fullDisk is a place where nothing fits.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// A trial's case 22: an answer that did not get where it was sent is no success.
+func TestOutputThatIsLost(t *testing.T) {
+	con := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: fullDisk{}, Stderr: new(bytes.Buffer), Getenv: os.Getenv}
+	if status := Run(con, []string{"version"}); status != console.ExitFailed {
+		t.Errorf("exit %d", status)
 	}
 }

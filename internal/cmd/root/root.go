@@ -47,6 +47,9 @@ func Run(con *console.Console, args []string) int {
 	if err == nil {
 		err = *misasked
 	}
+	if err == nil {
+		err = console.Lost(con.Stdout)
+	}
 	con.Live.Stop()
 	_ = con.SSH.Close() // what is left of it ends by itself
 	con.Bus.Close()

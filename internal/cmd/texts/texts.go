@@ -4,6 +4,8 @@ package texts
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -219,6 +221,11 @@ func pasted(in io.Reader) ([]byte, error) {
 // Case is what the texts say. A single text's lines need no file's name, except in
 // JSON. Nothing recognised is bad usage, with what can be read.
 func Case(con *console.Console, command string, all []piece.Text) (piece.Case, error) {
+	for _, t := range all {
+		if !t.Whole() && len(bytes.TrimSpace(t.Bytes)) == 0 {
+			return piece.Case{}, console.BadUsage(command+": "+cmp.Or(t.Name, "standard input")+" is empty", paste.Wanted)
+		}
+	}
 	if len(all) == 1 && !all[0].Whole() && !con.JSON {
 		all[0].Name = "" // "line 12" says where
 	}
