@@ -132,9 +132,13 @@ func lagg(v *scene.View, h *piece.Host, name string) {
 			fmt.Sprintf("`ifconfig %s lagghash l2,l3,l4` (and in the configuration), so that addresses and ports count; the switch's hash decides what comes in.", name), evidence...)
 		return
 	}
+	own := fmt.Sprintf("`ifconfig %s lagghash l2,l3,l4` on this end, and ", name)
+	if told && scene.Contains(hash.Text, "l4") {
+		own = ""
+	}
 	v.Add(record.SingleLink, sure, h, name+" of "+scene.NameOf(h),
 		fmt.Sprintf("%s (%s) gives each flow one link by a hash: one session or connection, and all between two addresses where the switch hashes addresses, goes no faster than a single link.", name, proto.Text),
-		fmt.Sprintf("Use several connections: iSCSI MPIO with an address on each link instead of the LAG, NFS or SMB with several; `ifconfig %s lagghash l2,l3,l4` on this end, and a hash of addresses and ports (L4) on the switch for what it sends.", name),
+		fmt.Sprintf("Use several connections: iSCSI MPIO with an address on each link instead of the LAG, NFS or SMB with several; %sa hash of addresses and ports (L4) on the switch for what it sends.", own),
 		evidence...)
 }
 

@@ -247,7 +247,7 @@ func roundRobin(v *scene.View) {
 		if dead != "" {
 			after = " Remove what has no link (" + strings.TrimSuffix(dead, ", ") + ": down) or give it a link watch."
 		}
-		remedy := "Set xmit_hash_policy layer3+4 with mode balance-xor (or 802.3ad on a LAG of the switch)"
+		remedy := "Set xmit_hash_policy layer3+4 with mode 802.3ad and an LACP group on the switch (or balance-xor and a static channel there)"
 		if scene.Word(b.Host, b.Name, "kind") == "team" {
 			remedy = "Change the runner to loadbalance or lacp, with addresses and ports in its tx_hash,"
 		}

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 )
 
 // SetBond is how a bond's option is set on that person's system: in what declares
 // the bond, and at once where the kernel takes it.
 func SetBond(h *piece.Host, bond, option, value string) string {
-	now := fmt.Sprintf("at once: `ip link set %s type bond %s %s`", bond, option, value)
+	now := atOnce(bond, option, value)
 	keep := ""
 	format := Word(h, bond, "format")
 	system := ""
@@ -44,6 +45,19 @@ func SetBond(h *piece.Host, bond, option, value string) string {
 		keep = "to keep it: the same option in what declares the bond"
 	}
 	return fmt.Sprintf("Set %s to %s on %s: %s; %s.", option, value, bond, now, keep)
+}
+
+// atOnce is how the option is set on a bond that runs, as far as the kernel takes it
+// then.
+func atOnce(bond, option, value string) string {
+	set := fmt.Sprintf("`ip link set %s type bond %s %s`", bond, option, value)
+	switch o, _ := bondopt.Find(option); {
+	case o.NoPorts:
+		return fmt.Sprintf("the kernel takes another %s from a bond without ports only, so that the change restarts %s: make it from a console or with a timed rollback, and the switch's side with it", option, bond)
+	case o.NeedsDown:
+		return fmt.Sprintf("now: %s, which the kernel takes while %s is down: its traffic stops meanwhile", set, bond)
+	}
+	return "at once: " + set
 }
 
 // NameOf is a host's name in a sentence.
