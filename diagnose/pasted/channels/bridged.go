@@ -33,12 +33,24 @@ func blackHole(v *scene.View) {
 			sure = 0.85
 		}
 		what := fmt.Sprintf("Packets of %d bytes do not get through to %s: the path's MTU is smaller than the hosts', and nobody says so (a black hole: ICMP \"fragmentation needed\" is dropped somewhere).", large.Size, large.Target)
-		if large.MTU > 0 {
+		remedy := "Let ICMP type 3 code 4 pass, or clamp the MSS where the tunnel begins (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`), or lower the MTU of both hosts to the path's (1500 where they send jumbo frames)."
+		seen := fmt.Sprintf("%d bytes, don't fragment: %d of %d arrived", large.Size, max(large.Received, 0), large.Sent)
+		switch {
+		case large.TooLong: // somebody says so: this host, or a router
+			limit := "this host's interface, or the path, takes less"
+			if large.MTU > 0 {
+				limit = fmt.Sprintf("the interface or the path takes %d", large.MTU)
+			}
+			what = fmt.Sprintf("Packets of %d bytes to %s are refused as too long: %s. Where larger frames are meant, something has not got them yet.", large.Size, large.Target, limit)
+			remedy = "Set the larger MTU on this host's interface, on the peer's, and on every switch port between them (jumbo frames), or leave all at 1500; then ping with that size again."
+			seen, sure = fmt.Sprintf("%d bytes, don't fragment: refused as too long", large.Size), 0.6
+		case large.MTU > 0:
 			what = fmt.Sprintf("Packets of %d bytes do not get through to %s: the path's MTU is %d.", large.Size, large.Target, large.MTU)
 		}
-		v.Add(record.MTU, sure, h, "the path from "+scene.NameOf(h)+" to "+large.Target, what,
-			"Let ICMP type 3 code 4 pass, or clamp the MSS where the tunnel begins (`iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu`), or lower the MTU of both hosts to the path's (1500 where they send jumbo frames).",
-			scene.Saw("ping", fmt.Sprintf("%d bytes, don't fragment: %d of %d arrived", large.Size, max(large.Received, 0), large.Sent), large.Source))
+		if os, _ := h.Get("host", "os"); os.Text == "windows" && !large.TooLong {
+			remedy = "Let ICMP type 3 code 4 pass the firewalls on the way, or lower the MTU of both hosts to the path's (`netsh interface ipv4 set subinterface NAME mtu=1500 store=persistent`)."
+		}
+		v.Add(record.MTU, sure, h, "the path from "+scene.NameOf(h)+" to "+large.Target, what, remedy, scene.Saw("ping", seen, large.Source))
 	}
 }
 
