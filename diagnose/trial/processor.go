@@ -44,6 +44,9 @@ func (v *wayView) core(host string, cause record.Cause) (hypothesis, bool) {
 	case busy >= busyCore:
 		h.sure = 0.85
 		h.summary = fmt.Sprintf("A core of %s was busy %s of the time with one stream's thread: the result is what it can move, not the links'.", host, diagnose.Percent(busiest(use)))
+		if v.oneThreaded(use) {
+			h.summary = fmt.Sprintf("iperf3's one thread on %s was busy %s of the time with all %d streams: the result is what it can move, not the links'.", host, diagnose.Percent(busiest(use)), len(v.lanes))
+		}
 	case busy+waited >= wantsHalf && waited >= crowdedShare && !coreToSpare(use):
 		h.sure = min(0.6+0.35*(busy+waited), 0.93)
 		h.summary = fmt.Sprintf("The threads of %s wanted a core and %s of the time had none: other work runs there.", host, diagnose.Percent(waited))
@@ -165,10 +168,11 @@ func (v *wayView) threads(use record.CPUUse, sending bool) (busy, waited float64
 }
 
 func (v *wayView) coreEvidence(use record.CPUUse, busy, waited float64) []record.Evidence {
-	out := []record.Evidence{
-		{What: "busiest core of " + use.Host, Value: diagnose.Percent(use.Busiest), Source: "/proc/stat"},
-		{What: "busiest stream thread of " + use.Host, Value: diagnose.Percent(max(busy, ratio(use.BusiestThread))), Source: fromThread},
+	var out []record.Evidence
+	if use.Cores > 0 || use.Busiest > 0 { // another tool's file has its own process alone
+		out = append(out, record.Evidence{What: "busiest core of " + use.Host, Value: diagnose.Percent(use.Busiest), Source: "/proc/stat"})
 	}
+	out = append(out, record.Evidence{What: "busiest stream thread of " + use.Host, Value: diagnose.Percent(max(busy, ratio(use.BusiestThread))), Source: fromThread})
 	if waited > 0 {
 		out = append(out, record.Evidence{What: "time that thread waited for a core", Value: diagnose.Percent(waited), Source: fromSchedstat})
 	}
@@ -236,8 +240,17 @@ func (v *wayView) busiestHost() (best record.CPUUse, ok bool) {
 
 func busiest(c record.CPUUse) float64 { return max(ratio(c.Busiest), ratio(c.BusiestThread)) }
 
+// oneThreaded reports iperf3 before 3.16, whose one thread has all the streams: of
+// those alone a file tells how busy the thread was.
+func (v *wayView) oneThreaded(use record.CPUUse) bool {
+	return v.trial.Tool == "iperf3" && len(v.lanes) > 1 && ratio(use.BusiestThread) > 0 && len(use.Threads) < 2
+}
+
 // processorRemedy: more streams help only while cores are left to run them.
 func (v *wayView) processorRemedy(use record.CPUUse) string {
+	if v.oneThreaded(use) {
+		return "run several iperf3 at once, each with a port of its own (`-p`), or iperf3 3.16 or newer: before, one thread moves all streams, and more streams (-P) add nothing"
+	}
 	if use.Cores > 0 && len(v.lanes) >= use.Cores {
 		return "use larger frames or a faster core: there are as many streams as cores already"
 	}

@@ -70,9 +70,17 @@ func busyCores(v *scene.View) {
 			sure = 0.72 // which way it works was not read
 		}
 		v.Add(cause, sure, h, where,
-			fmt.Sprintf("One core of %s is full (core %s: %.0f %% soft interrupts) while %d others are idle: one queue, or one single thread, does all the work.", scene.NameOf(h), worst.ID, worst.Soft, idle),
+			fmt.Sprintf("One core of %s is full (core %s: %.0f %% soft interrupts)%s: one queue, or one single thread, does all the work.", scene.NameOf(h), worst.ID, worst.Soft, othersIdle(idle)),
 			"Spread it: more receive queues (`ethtool -L`, multiqueue for a guest) with interrupts on several cores (irqbalance or smp_affinity), RPS where there is one queue only; several processes or threads where a program is the one.", e)
 	}
+}
+
+// othersIdle says how many cores idle beside; "" none was read.
+func othersIdle(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" while %d others are idle", n)
 }
 
 // receives reports a host that received in the runs of the case.
