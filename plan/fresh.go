@@ -82,9 +82,12 @@ func optionsOf(b *netstate.Bond) map[string]string {
 func spell(b *netstate.Bond) (map[string]string, []error) {
 	out := make(map[string]string)
 	var problems []error
-	for option, d := range map[string]time.Duration{"miimon": b.Miimon, "updelay": b.UpDelay, "downdelay": b.DownDelay} {
-		if d%time.Millisecond != 0 {
-			problems = append(problems, fmt.Errorf("bond option %s: %v is no whole number of milliseconds", option, d))
+	for _, o := range []struct {
+		name string
+		is   time.Duration
+	}{{"downdelay", b.DownDelay}, {"miimon", b.Miimon}, {"updelay", b.UpDelay}} {
+		if o.is%time.Millisecond != 0 {
+			problems = append(problems, fmt.Errorf("bond option %s: %v is no whole number of milliseconds", o.name, o.is))
 		}
 	}
 	for _, o := range bondopt.Options() {

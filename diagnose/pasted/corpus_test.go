@@ -99,11 +99,17 @@ func TestCorpus(t *testing.T) {
 
 // TestOwn answers the questions of testdata, which are our own: written from what
 // tools print, without a look at the rules. Most name the true cause, none another
-// one with confidence.
+// one with confidence, and the same text has the same answer.
 func TestOwn(t *testing.T) {
 	right, all := 0, truths(t, "testdata")
 	for _, q := range all {
 		a, _ := answerTo(t, "testdata", q.File)
+		for range 4 {
+			if again, _ := answerTo(t, "testdata", q.File); Markdown(again) != Markdown(a) {
+				t.Errorf("%s: two answers to one text:\n%s\n%s", q.File, Markdown(a), Markdown(again))
+				break
+			}
+		}
 		f := a.Findings[0]
 		switch cause := string(f.Cause); {
 		case cause == q.Cause || slices.Contains(q.AlsoRight, cause):

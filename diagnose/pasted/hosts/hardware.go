@@ -399,8 +399,8 @@ func wholeBundle(v *scene.View, h *piece.Host, name string) {
 		if x, ok := h.Get("link "+link, "lacp_state"); ok && !strings.Contains(x.Text, "current") {
 			continue // defaulted, expired: no partner
 		}
-		for key, good := range map[string]string{"selected": "yes", "bundled": "yes", "may_enable": "true", "lacp_state": "current", "lagg_flags": "active"} {
-			if x, ok := h.Get("link "+link, key); ok && strings.Contains(strings.ToLower(x.Text), good) {
+		for _, good := range []struct{ key, word string }{{"lacp_state", "current"}, {"may_enable", "true"}, {"selected", "yes"}, {"bundled", "yes"}, {"lagg_flags", "active"}} {
+			if x, ok := h.Get("link "+link, good.key); ok && strings.Contains(strings.ToLower(x.Text), good.word) {
 				use, at = use+1, x.Source
 				break
 			}
