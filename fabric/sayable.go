@@ -40,10 +40,10 @@ func CanSayEndpoint(h netstate.Host, e netstate.MPTCPEndpoint) bool {
 }
 
 // RuleBelongs reports a rule that has to do with the link: it leads to a table
-// with routes over it, or from its addresses.
+// with routes over it, or is for packets from its addresses or to its networks.
 func RuleBelongs(h netstate.Host, r netstate.Rule, link string) bool {
 	l, _ := h.Link(link)
-	return owner(l, r.From) || slices.ContainsFunc(h.Routes, func(route netstate.Route) bool {
+	return owner(l, r.From) || owner(l, r.To) || slices.ContainsFunc(h.Routes, func(route netstate.Route) bool {
 		return r.Action == "" && route.Table == r.Table && (route.Link == link || slices.ContainsFunc(route.Hops, func(hop netstate.NextHop) bool { return hop.Link == link }))
 	})
 }

@@ -139,15 +139,16 @@ func TestRefusesLoss(t *testing.T) {
 		"IPv6 on a small link": {lonely(nil, nil), func(h *netstate.Host) {
 			h.Links[1].MTU, h.Links[1].Addresses = 1200, []netip.Prefix{prefix("fd00::1/64")}
 		}, "an MTU of 1200 is below IPv6's least, 1280"},
-		"settings of IPv6":       {lonely(nil, map[string]string{"net.ipv6.conf.f.accept_ra": "0", "net.ipv6.conf.default.accept_ra": "1"}), func(h *netstate.Host) { h.Links[1].MTU = 1200 }, "the kernel would forget net.ipv6.conf.f.accept_ra"},
-		"IPv6's own MTU":         {lonely(nil, map[string]string{"net.ipv6.conf.f.mtu": "1500"}), func(h *netstate.Host) { h.Links[1].MTU = 1400; setSysctl(h, "net.ipv6.conf.f.mtu", "1300") }, "a new MTU of f sets it too"},
-		"default of another":     {lonely([]string{"10.0.0.1/24"}, nil, via("0.0.0.0/0", "10.0.0.254", "zebra")), func(h *netstate.Host) { h.Links[0].Addresses = []netip.Prefix{prefix("10.5.0.1/24")} }, "it would go and not come back"},
-		"gateway out of reach":   {lonely([]string{"10.0.0.1/24"}, nil), func(h *netstate.Host) { h.Routes = []netstate.Route{via("10.9.0.0/16", "10.8.0.1", "static")} }, "its gateway 10.8.0.1 is in no network of its link"},
-		"lease of a link down":   {leasedDown(), func(h *netstate.Host) { h.Links[0].Up = false }, "e holds the leased fd00::1/64, which the kernel removes"},
-		"nexthop object":         {objectOn(lonely(nil, nil), "e"), func(h *netstate.Host) { h.Links[0].Up = false }, "the kernel would drop nexthop object 7, which leads over e"},
-		"nexthop object, MTU":    {objectOn(lonely(nil, nil), "e"), func(h *netstate.Host) { h.Links[0].MTU = 8000 }, ""},
-		"nexthop object of VLAN": {objectOn(bonded(), "bond0.5"), func(h *netstate.Host) { h.Links[2].Bond.Ports = h.Links[2].Bond.Ports[:0] }, "which leads over bond0.5"},
-		"nexthop object, a port": {objectOn(bonded(), "bond0"), func(h *netstate.Host) { h.Links[2].Bond.Ports = h.Links[2].Bond.Ports[:1] }, ""},
+		"settings of IPv6":                       {lonely(nil, map[string]string{"net.ipv6.conf.f.accept_ra": "0", "net.ipv6.conf.default.accept_ra": "1"}), func(h *netstate.Host) { h.Links[1].MTU = 1200 }, "the kernel would forget net.ipv6.conf.f.accept_ra"},
+		"IPv6's own MTU":                         {lonely(nil, map[string]string{"net.ipv6.conf.f.mtu": "1500"}), func(h *netstate.Host) { h.Links[1].MTU = 1400; setSysctl(h, "net.ipv6.conf.f.mtu", "1300") }, "a new MTU of f sets it too"},
+		"default of another":                     {lonely([]string{"10.0.0.1/24"}, nil, via("0.0.0.0/0", "10.0.0.254", "zebra")), func(h *netstate.Host) { h.Links[0].Addresses = []netip.Prefix{prefix("10.5.0.1/24")} }, "it would go and not come back"},
+		"gateway out of reach":                   {lonely([]string{"10.0.0.1/24"}, nil), func(h *netstate.Host) { h.Routes = []netstate.Route{via("10.9.0.0/16", "10.8.0.1", "static")} }, "its gateway 10.8.0.1 is in no network of its link"},
+		"lease of a link down":                   {leasedDown(), func(h *netstate.Host) { h.Links[0].Up = false }, "e holds the leased fd00::1/64, which the kernel removes"},
+		"nexthop object":                         {objectOn(lonely(nil, nil), "e"), func(h *netstate.Host) { h.Links[0].Up = false }, "the kernel would drop nexthop object 7, which leads over e"},
+		"nexthop object, MTU":                    {objectOn(lonely(nil, nil), "e"), func(h *netstate.Host) { h.Links[0].MTU = 8000 }, ""},
+		"nexthop object of VLAN":                 {objectOn(bonded(), "bond0.5"), func(h *netstate.Host) { h.Links[2].Bond.Ports = h.Links[2].Bond.Ports[:0] }, "which leads over bond0.5"},
+		"nexthop object, a port":                 {objectOn(bonded(), "bond0"), func(h *netstate.Host) { h.Links[2].Bond.Ports = h.Links[2].Bond.Ports[:1] }, ""},
+		"nexthop object, last port with carrier": {objectOn(unplugged(bonded(), "e"), "bond0"), func(h *netstate.Host) { h.Links[2].Bond.Ports = h.Links[2].Bond.Ports[:1] }, "which leads over bond0"},
 		"nexthop object, mode": {objectOn(bonded(), "bond0"), func(h *netstate.Host) {
 			h.Links[2].Bond.Mode, h.Links[2].Bond.Miimon = netstate.LACP, 100*time.Millisecond
 		}, "which leads over bond0"},
@@ -175,11 +176,19 @@ func objectOn(h netstate.Host, link string) netstate.Host {
 	return h
 }
 
+// unplugged is the host with no carrier on the named link.
+func unplugged(h netstate.Host, link string) netstate.Host {
+	l, _ := h.Link(link)
+	l.Carrier = false
+	h.SetLink(l)
+	return h
+}
+
 // bonded has the bond bond0 of e and f, third, and a VLAN on it.
 func bonded() netstate.Host {
 	h := lonely(nil, nil)
 	for i := range h.Links {
-		h.Links[i].Master, h.Links[i].Port, h.Links[i].MTU = "bond0", &netstate.BondPort{Bond: "bond0", MIIUp: true, Active: true}, 1500
+		h.Links[i].Master, h.Links[i].Port, h.Links[i].MTU, h.Links[i].Carrier = "bond0", &netstate.BondPort{Bond: "bond0", MIIUp: true, Active: true}, 1500, true
 	}
 	h.Links = append(h.Links,
 		netstate.Link{Name: "bond0", Kind: "bond", MTU: 1500, Up: true, Addresses: []netip.Prefix{}, Bond: &netstate.Bond{Ports: []string{"e", "f"}, Options: map[string]string{}}},

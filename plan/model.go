@@ -105,7 +105,21 @@ func Current(h netstate.Host, s Step) (string, error) {
 	return currentDevice(l, s)
 }
 
+// set does a step on the modelled host; one with which a nexthop object would go is
+// refused.
 func set(h *netstate.Host, s Step) error {
+	led := objectLinks(*h)
+	if err := change(h, s); err != nil {
+		return err
+	}
+	if why := flushed(*h, led); why != "" {
+		return &StateError{s, why}
+	}
+	return nil
+}
+
+// change is set without what the kernel takes away along with it.
+func change(h *netstate.Host, s Step) error {
 	l, _ := h.Link(s.Link)
 	switch s.Kind {
 	case Sysctl:

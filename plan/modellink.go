@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -154,9 +153,6 @@ func setState(h *netstate.Host, l netstate.Link, s Step) error {
 		if lost, _ := lostRoutes(*h, l.Name); len(lost) > 0 {
 			return &StateError{s, "the route " + routeWords(&lost[0], false) + " would be lost"}
 		}
-		if why := flushed(*h, l.Name); why != "" {
-			return &StateError{s, why}
-		}
 	} else if l.VLAN != nil {
 		if parent, ok := h.Link(l.VLAN.Parent); ok && !parent.Up {
 			return &StateError{s, "its parent " + parent.Name + " is down (ENETDOWN)"}
@@ -165,17 +161,6 @@ func setState(h *netstate.Host, l netstate.Link, s Step) error {
 	l.Up = s.New == Up
 	h.SetLink(l)
 	return nil
-}
-
-// flushed says why a link must not go down or lose its carrier: a nexthop
-// object on it, or on a VLAN of it, would go, which no step adds again.
-func flushed(h netstate.Host, link string) string {
-	for _, name := range ridingOn(h, link) {
-		if l, _ := h.Link(name); len(l.NexthopObjects) > 0 {
-			return fmt.Sprintf("the kernel would drop nexthop object %d, which leads over %s, and the routes that name it, and nothing adds it again: change this by hand", l.NexthopObjects[0], name)
-		}
-	}
-	return ""
 }
 
 func setMAC(h *netstate.Host, l netstate.Link, s Step) error {

@@ -77,14 +77,8 @@ func release(h *netstate.Host, port netstate.Link, s Step) error {
 	if bond.Bond.Options[bondopt.Primary] == port.Name {
 		return &StateError{s, "it is the primary"}
 	}
-	carried := canCarry(*h, bond.Name)
 	bond.Bond.Ports = slices.DeleteFunc(slices.Clone(bond.Bond.Ports), func(p string) bool { return p == port.Name })
 	h.SetLink(bond)
-	if why := flushed(*h, port.Name); why != "" {
-		return &StateError{s, why}
-	} else if why := flushed(*h, bond.Name); carried && !canCarry(*h, bond.Name) && why != "" {
-		return &StateError{s, why}
-	}
 	if bond.Bond.Active == port.Name {
 		bond.Bond.Active = ""
 	}

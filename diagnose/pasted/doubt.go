@@ -17,12 +17,18 @@ const mostDoubted = 0.5
 // calls it well.
 const manyRepeated = 0.02
 
+// mostOddities is how many are told in one sentence.
+const mostOddities = 4
+
 // doubtWell lowers answers that nothing is wrong where the text shows what is odd, and
 // says that.
 func doubtWell(v *scene.View) {
 	but, evidence := oddities(v)
 	if len(but) == 0 {
 		return
+	}
+	if more := len(but) - mostOddities; more > 0 {
+		but, evidence = append(but[:mostOddities], fmt.Sprintf("and %d more are odd", more)), evidence[:mostOddities]
 	}
 	for i := range v.Findings {
 		f := &v.Findings[i]

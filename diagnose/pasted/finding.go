@@ -1,13 +1,16 @@
 package pasted
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/channels"
 	"github.com/linerate/linerate/diagnose/pasted/hosts"
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/record"
 )
 
 // What an answer is made of.
@@ -27,21 +30,19 @@ func Judge(c piece.Case) scene.Answer {
 		r(v)
 	}
 	doubtWell(v)
+	slices.SortStableFunc(v.Findings, func(x, y scene.Finding) int { return cmp.Compare(y.Confidence, x.Confidence) })
 	var a scene.Answer
+	type about struct {
+		cause record.Cause
+		where string
+	}
+	told := make(map[about]bool)
 	for _, f := range v.Findings {
-		if f.Confidence >= scene.LeastSure && !slices.ContainsFunc(a.Findings, func(g scene.Finding) bool { return g.Cause == f.Cause && g.Where == f.Where }) {
+		if one := (about{f.Cause, f.Where}); f.Confidence >= scene.LeastSure && !told[one] {
+			told[one] = true
 			a.Findings = append(a.Findings, f)
 		}
 	}
-	slices.SortStableFunc(a.Findings, func(x, y scene.Finding) int {
-		switch {
-		case x.Confidence > y.Confidence:
-			return -1
-		case x.Confidence < y.Confidence:
-			return 1
-		}
-		return 0
-	})
 	if len(a.Findings) == 0 || a.Findings[0].Confidence < scene.Decided {
 		a.Missing = missing(v)
 	}
@@ -49,19 +50,27 @@ func Judge(c piece.Case) scene.Answer {
 		a.Findings = []scene.Finding{unknown(v, a.Missing)}
 	}
 	for i := range a.Findings {
-		a.Findings[i].Text = text(a.Findings[i])
+		f := &a.Findings[i]
+		if more := len(f.Evidence) - mostEvidence; more > 1 {
+			f.Evidence = append(slices.Clone(f.Evidence[:mostEvidence]), record.Evidence{What: "and", Value: fmt.Sprintf("%d more like these", more), Source: f.Evidence[mostEvidence].Source})
+		}
+		f.Text = text(*f)
 	}
 	return a
 }
 
+// mostEvidence is how many pieces of evidence a finding shows: an answer is a screen.
+const mostEvidence = 12
+
 // text is a finding in full.
 func text(f scene.Finding) string {
-	out := f.Summary
+	var out strings.Builder
+	out.WriteString(f.Summary)
 	for _, e := range f.Evidence {
-		out += fmt.Sprintf("\n  %s: %s (%s)", e.What, e.Value, e.Source)
+		fmt.Fprintf(&out, "\n  %s: %s (%s)", e.What, e.Value, e.Source)
 	}
 	if f.Remedy != "" {
-		out += "\n" + f.Remedy
+		out.WriteString("\n" + f.Remedy)
 	}
-	return out
+	return out.String()
 }

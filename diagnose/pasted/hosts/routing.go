@@ -277,7 +277,16 @@ func emptyTables(v *scene.View) {
 func martians(v *scene.View) {
 	for _, h := range v.Hosts {
 		var by []piece.Route
+		type way struct {
+			to   netip.Prefix
+			link string
+		}
+		seen := make(map[way]bool)
 		for _, r := range h.Routes {
+			if seen[way{r.Dst, r.Link}] {
+				continue // the same output twice
+			}
+			seen[way{r.Dst, r.Link}] = true
 			if !r.Gateway.IsValid() && r.Dst.IsValid() && r.Dst.Bits() > 0 && r.Dst.Bits() < 32 && r.Link != "" {
 				for _, o := range by {
 					if o.Dst == r.Dst && o.Link != r.Link {

@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -433,7 +434,8 @@ func fullClients(v *scene.View) {
 			continue
 		}
 		var evidence []record.Evidence
-		for _, r := range v.Case.Runs {
+		for _, client := range slices.SortedFunc(maps.Keys(clients), netip.Addr.Compare) {
+			r := clients[client]
 			evidence = append(evidence, scene.Saw(r.Tool, r.Rate.String(), r.Source))
 		}
 		v.Add(record.LineRate, 0.84, b.Host, "none",

@@ -18,6 +18,7 @@ type View struct {
 	Switches []*piece.Host
 	Bonds    []Bond
 	Findings []Finding
+	best     unit.BitRate
 }
 
 // Bond is a bundle of links as far as it was read: of what runs, else of what a
@@ -53,6 +54,9 @@ func loopback(r piece.Run) bool {
 func ViewOf(c *piece.Case) *View {
 	c.Runs = slices.DeleteFunc(slices.Clone(c.Runs), loopback)
 	v := &View{Case: c}
+	for _, r := range c.Runs {
+		v.best = max(v.best, r.Rate)
+	}
 	for _, h := range c.Hosts {
 		facts := len(h.Facts)
 		if h.Facts["said"] != nil {
@@ -213,12 +217,7 @@ func (b Bond) Speeds() (sum, fastest unit.BitRate) {
 }
 
 // Best is the highest rate that a run of the case came to; zero none.
-func (v *View) Best() (most unit.BitRate) {
-	for _, r := range v.Case.Runs {
-		most = max(most, r.Rate)
-	}
-	return most
-}
+func (v *View) Best() unit.BitRate { return v.best }
 
 // Number is a fact that is a whole number.
 func Number(h *piece.Host, subject, key string) (float64, piece.Source, bool) {

@@ -35,7 +35,7 @@ var CopyRates = piece.Reader{
 		return false
 	},
 	Owns: func(s piece.Segment, line string) bool {
-		return piece.Program(s.Command) == "curl" && curlRow.MatchString(line)
+		return s.Program() == "curl" && curlRow.MatchString(line)
 	},
 	Read: reading(readCopyRates),
 }
@@ -87,7 +87,7 @@ func readCopyRates(s *sink, lines []piece.Line) (read int) {
 		case fioRow.MatchString(text):
 			own = s.fio(&run, text)
 		case scpRow.MatchString(text):
-			own = copying(&run, text, piece.Program(s.Segment.Command))
+			own = copying(&run, text, s.Segment.Program())
 		case rsyncRow.MatchString(text):
 			m := rsyncRow.FindStringSubmatch(text)
 			run.Tool, run.Rate = "rsync", unit.BitRate(thousands(m[5])*piece.Kibi[m[6]]*8)
@@ -99,7 +99,7 @@ func readCopyRates(s *sink, lines []piece.Line) (read int) {
 			if m[3] == "b" {
 				run.Rate = unit.BitRate(piece.Float(m[1]) * piece.Decimal[m[2]])
 			}
-		case curlRow.MatchString(text) && (kind == "curl" || piece.Program(s.Segment.Command) == "curl"):
+		case curlRow.MatchString(text) && (kind == "curl" || s.Segment.Program() == "curl"):
 			m := curlRow.FindStringSubmatch(text)
 			run.Tool = "curl"
 			down, up := piece.Float(m[5])*piece.Kibi[m[6]], piece.Float(m[7])*piece.Kibi[m[8]]

@@ -30,7 +30,7 @@ var LinkRates = piece.Reader{
 		return strings.Count(line, ".")+strings.Count(line, ",") >= 7 && sarBare(unstamped(strings.Fields(line)))
 	},
 	Owns: func(s piece.Segment, line string) bool {
-		switch piece.Program(s.Command) {
+		switch s.Program() {
 		case "bmon":
 			return bmonRow.MatchString(line)
 		case "ifstat":
@@ -150,7 +150,7 @@ func (s *sink) sarRow(titles, f []string, l piece.Line) {
 // nload prints two columns, received and sent; its multiples are of 1024.
 func (s *sink) nload(lines []piece.Line) (read int) {
 	link := ""
-	if f := strings.Fields(s.Segment.Command); len(f) > 1 && piece.Program(s.Segment.Command) == "nload" {
+	if f := strings.Fields(s.Segment.Command); len(f) > 1 && s.Segment.Program() == "nload" {
 		link = f[len(f)-1]
 	}
 	ways := []string{"rx", "tx"}
@@ -335,7 +335,7 @@ func (s *sink) otherRates(lines []piece.Line) (read int) {
 			if link != "" {
 				s.rate(link, m[1], vnstatBits(m[2], m[3], m[4], m[5]), l)
 			}
-		} else if m := bmonRow.FindStringSubmatch(l.Text); m != nil && piece.Program(s.Segment.Command) == "bmon" {
+		} else if m := bmonRow.FindStringSubmatch(l.Text); m != nil && s.Segment.Program() == "bmon" {
 			s.rate(m[1], "rx", bmonBits(m[2], m[3], m[4], m[5]), l)
 			s.rate(m[1], "tx", bmonBits(m[7], m[8], m[9], m[10]), l)
 		} else if !strings.HasPrefix(text, "Interfaces") && !strings.Contains(text, "bwm-ng") && !strings.HasPrefix(text, "input: /proc") && !strings.Contains(text, "iface ") {

@@ -29,7 +29,7 @@ var LoadTools = piece.Reader{
 		return false
 	},
 	Owns: func(s piece.Segment, line string) bool {
-		return piece.Program(s.Command) == "netperf" && netperfRow(line) != nil
+		return s.Program() == "netperf" && netperfRow(line) != nil
 	},
 	Read: reading(readLoadTools),
 }
@@ -55,7 +55,7 @@ var netperfOmni = piece.Compile(`^([A-Z_]+)=(.*)$`)
 func readLoadTools(s *sink, lines []piece.Line) int {
 	text := lines[0].Text
 	switch {
-	case strings.Contains(text, " TEST ") || piece.Program(s.Segment.Command) == "netperf":
+	case strings.Contains(text, " TEST ") || s.Segment.Program() == "netperf":
 		return s.netperf(lines)
 	case qperfHead.MatchString(text):
 		return s.qperf(lines)

@@ -28,7 +28,7 @@ var Mounts = piece.Reader{
 		return strings.HasPrefix(text, "/") && strings.Contains(text, " from ") && nfsFrom.MatchString(text)
 	},
 	Owns: func(s piece.Segment, line string) bool {
-		return piece.Program(s.Command) == "findmnt" && findmntRow(strings.Fields(line), nil) != nil
+		return s.Program() == "findmnt" && findmntRow(strings.Fields(line), nil) != nil
 	},
 	Read: reading(readMounts),
 }

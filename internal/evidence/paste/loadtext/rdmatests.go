@@ -29,7 +29,7 @@ var RDMATests = piece.Reader{
 		return strings.HasPrefix(text, "#") && strings.Contains(text, "busbw")
 	},
 	Owns: func(s piece.Segment, line string) bool {
-		return perftests[piece.Program(s.Command)] && perftestRow.MatchString(line) || strings.HasSuffix(piece.Program(s.Command), "_perf") && ncclRow(line) != nil
+		return perftests[s.Program()] && perftestRow.MatchString(line) || strings.HasSuffix(s.Program(), "_perf") && ncclRow(line) != nil
 	},
 	Read: reading(readRDMATests),
 }
@@ -53,7 +53,7 @@ func readRDMATests(s *sink, lines []piece.Line) int {
 	switch {
 	case strings.Contains(text, "NCCL INFO") || ncclVariable.MatchString(text):
 		return s.ncclSays(lines)
-	case strings.HasPrefix(text, "# ") && !strings.Contains(text, "#iterations") || strings.Contains(text, "busbw") || ncclRow(text) != nil && strings.HasSuffix(piece.Program(s.Segment.Command), "_perf"):
+	case strings.HasPrefix(text, "# ") && !strings.Contains(text, "#iterations") || strings.Contains(text, "busbw") || ncclRow(text) != nil && strings.HasSuffix(s.Segment.Program(), "_perf"):
 		return s.ncclTest(lines)
 	}
 	return s.perftest(lines)
@@ -61,7 +61,7 @@ func readRDMATests(s *sink, lines []piece.Line) int {
 
 // perftest reads a run of ib_write_bw: its head, and the rows of the sizes.
 func (s *sink) perftest(lines []piece.Line) (read int) {
-	run := piece.NewRun(piece.Program(s.Segment.Command))
+	run := piece.NewRun(s.Segment.Program())
 	if !perftests[run.Tool] {
 		run.Tool = "perftest"
 	}

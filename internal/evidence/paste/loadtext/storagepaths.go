@@ -233,5 +233,5 @@ var smbOther = piece.Compile(`^(?:\[[^\]]+\]|[#;].*|[a-z][\w :-]* = .*)$`)
 
 // smbFile reports the text of a server's settings.
 func smbFile(s piece.Segment) bool {
-	return strings.Contains(s.Command+s.Path, "smb.conf") || strings.Contains(s.Command+s.Path, "ksmbd.conf") || piece.Program(s.Command) == "testparm"
+	return strings.Contains(s.Command+s.Path, "smb.conf") || strings.Contains(s.Command+s.Path, "ksmbd.conf") || s.Program() == "testparm"
 }

@@ -66,24 +66,35 @@ type Table []Reader
 // outputs show what they are only by it.
 func (readers Table) of(s Segment, line string) iter.Seq[*Reader] {
 	return func(yield func(*Reader) bool) {
-		name := s.program()
+		own := s.own
+		if name := s.Program(); own == nil && name != "" {
+			own = readers.owners(name)
+		}
 		owns := func(r *Reader) bool {
 			return r.Owns != nil && (s.Command != "" || s.Path != "") && r.Owns(s, line)
 		}
-		commands := func(r *Reader) bool { return name != "" && slices.Contains(r.Commands, name) }
 		if s.Command != "" || s.Path != "" {
 			for i := range readers {
-				if r := &readers[i]; (owns(r) || commands(r) && r.Starts(line)) && !yield(r) {
+				if r := &readers[i]; (owns(r) || own != nil && own[i] && r.Starts(line)) && !yield(r) {
 					return
 				}
 			}
 		}
 		for i := range readers {
-			if r := &readers[i]; !commands(r) && r.Starts(line) && !owns(r) && !yield(r) {
+			if r := &readers[i]; (own == nil || !own[i]) && r.Starts(line) && !owns(r) && !yield(r) {
 				return
 			}
 		}
 	}
+}
+
+// owners marks the readers whose command the program is.
+func (readers Table) owners(program string) []bool {
+	out := make([]bool, len(readers))
+	for i, r := range readers {
+		out[i] = slices.Contains(r.Commands, program)
+	}
+	return out
 }
 
 // knows reports a line that begins an output.
@@ -153,7 +164,9 @@ func (readers Table) commanded(program string) Table {
 
 // take has each part of a segment read by whoever knows it.
 func (readers Table) take(c *Case, seg Segment) {
-	seg.name = seg.program()
+	if seg.name = seg.Program(); seg.name != "" {
+		seg.own = readers.owners(seg.name)
+	}
 	s := &Sink{C: c, Host: c.Host(seg.Host), Segment: seg, known: readers.of}
 	for _, r := range readers {
 		if r.Asked != nil && seg.Command != "" {

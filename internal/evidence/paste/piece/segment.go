@@ -15,10 +15,11 @@ type Segment struct {
 	Lines   []Line
 
 	name string // the program that Command runs; "" not looked for yet
+	own  []bool // which readers' command it is; nil not looked for, or nobody's
 }
 
-// program is the program whose output the segment is; "" nobody says.
-func (s Segment) program() string {
+// Program is the program whose output the segment is; "" nobody says.
+func (s Segment) Program() string {
 	if s.name == "" && s.Command != "" {
 		return Program(s.Command)
 	}

@@ -1,0 +1,35 @@
+package pasted
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/linerate/linerate/internal/evidence/paste"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+)
+
+// BenchmarkLarge answers a text of 10 MB that is nothing but outputs: all of our own
+// questions, again and again.
+func BenchmarkLarge(b *testing.B) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		b.Fatal(files, err)
+	}
+	var all bytes.Buffer
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all.Write(text)
+		all.WriteByte('\n')
+	}
+	text := bytes.Repeat(all.Bytes(), 10<<20/all.Len()+1)[:10<<20]
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Judge(paste.Parse([]piece.Text{{Bytes: text}}))
+	}
+}
