@@ -257,7 +257,10 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, x piec
 	static := told && (protocol.Text == "none" || protocol.Text == "static" || protocol.Text == "-" || protocol.Text == "on")
 	why, remedy := "LACP is not up on it", fmt.Sprintf("Compare %s with a member that is bundled: LACP (mode active) and the same group, speed, MTU and VLANs on both ends; then the host's port.", name)
 	sure := 0.85
+	status, _ := s.Get("port "+name, "status")
 	switch {
+	case status.Text == "err-disabled":
+		why, remedy, sure = errDisabled(s, name)
 	case flag.Text == "D":
 		why, remedy = "the port is down", fmt.Sprintf("Look at the cable and at the other end of %s: is it plugged in, up, and of the same speed? `show interfaces %s status` says whether it is connected, disabled or err-disabled.", name, name)
 	case static:
@@ -281,6 +284,17 @@ func notBundled(v *scene.View, s *piece.Host, name, host, channel string, x piec
 	v.Add(record.LACPDown, sure, s, fmt.Sprintf("%s %s%s", scene.NameOf(s), name, host),
 		fmt.Sprintf("The switch has %s%s not in the bundle (%s): %s, and %s.", name, host, state, why, left), remedy,
 		scene.Saw("port "+name+" of "+scene.NameOf(s), "not bundled ("+state+")", x.Source))
+}
+
+// errDisabled is what to say of a port that the switch has shut itself.
+func errDisabled(s *piece.Host, name string) (why, remedy string, sure float64) {
+	reason, told := s.Get("port "+name, "err_disabled")
+	if !told {
+		return "the switch has shut the port itself (err-disabled)",
+			fmt.Sprintf("`show interfaces status err-disabled` says for what reason; mend that, then `shutdown` and `no shutdown` on %s.", name), 0.88
+	}
+	return fmt.Sprintf("the switch has shut the port itself (err-disabled, %s)", reason.Text),
+		fmt.Sprintf("Mend what %s stands for on %s (`show logging` has the moment it was shut), then `shutdown` and `no shutdown` on the port.", reason.Text, name), 0.92
 }
 
 // some reports a port of the bond whose number of a key is so.

@@ -2,6 +2,11 @@ package paste
 
 // centreCases are outputs of data centres and clouds: own data, in the tools' forms.
 var centreCases = []factCase{
+	{"ethtool -m of four lanes", "# ethtool -m ens3f0np0\n\tIdentifier                                : 0x11 (QSFP28)\n\tExtended identifier                       : 0xcc\n\tVendor name                               : ACME\n\tLaser tx bias current (Channel 1)         : 7.192 mA\n" +
+		"\tRcvr signal avg optical power(Channel 1)  : 0.8013 mW / -0.96 dBm\n\tRcvr signal avg optical power(Channel 2)  : 0.0121 mW / -19.17 dBm\n\tRcvr signal avg optical power(Channel 3)  : 0.7907 mW / -1.02 dBm\n\tLaser rx power low alarm   (Chan 2)       : On\n\tLaser rx power low warning (Chan 2)       : On\n",
+		[]string{"link ens3f0np0: optic_rx_dbm=-19.17 optic_rx_low=alarm optic_vendor=ACME"}},
+	{"a copper module", "# ethtool -m eth4\n\tIdentifier                                : 0x03 (SFP)\n\tTransceiver type                          : Passive Cable\n\tReceiver signal average optical power     : 0.0000 mW / -inf dBm\n\tReceiver signal average optical power low alarm   : Off\n",
+		[]string{"link eth4: optic_rx_dbm=-inf -optic_rx_low"}},
 	{"metadata of AWS", "[ec2-user@ip-10-0-0-9 ~]$ curl -s http://169.254.169.254/latest/meta-data/instance-type\nc5.xlarge\n", []string{"host: cloud=aws instance=c5.xlarge"}},
 	{"az vm show", "$ az vm show -g rg1 -n app2\n{\n  \"vmSize\": \"Standard_D4s_v3\",\n  \"enableAcceleratedNetworking\": false\n}\n", []string{"host: cloud=azure instance=Standard_D4s_v3 accelerated=false"}},
 	{"gcloud", "$ gcloud compute instances describe web-3 | egrep 'machineType|nicType'\nmachineType: https://www.googleapis.com/compute/v1/projects/p1/zones/z/machineTypes/n2-standard-8\n  nicType: GVNIC\n",

@@ -55,6 +55,7 @@ var readers = piece.Table{
 	loadtext.HostID,
 	loadtext.CloudWords,
 	hosttext.IPLink,
+	hosttext.Optics,
 	hosttext.Ethtool,
 	hosttext.Ifconfig,
 	hosttext.Ifupdown,

@@ -183,6 +183,14 @@ var PortStatus = piece.Reader{
 	},
 	Read: reading(func(s *sink, lines []piece.Line) int {
 		return piece.EachLine(lines, func(l piece.Line, text string) bool {
+			if m := errDisabledRow.FindStringSubmatch(text); m != nil {
+				s.ofSwitch("", l)
+				subject := s.portSubject(m[1])
+				s.Set(subject, "status", "err-disabled", l)
+				s.Set(subject, "state", "down", l)
+				s.Set(subject, "err_disabled", m[2], l)
+				return true
+			}
 			if m := statusRow.FindStringSubmatch(text); m != nil {
 				s.ofSwitch("", l)
 				subject := s.portSubject(m[1])
@@ -204,6 +212,10 @@ var PortStatus = piece.Reader{
 var shortPort = piece.Compile(`^\s*(?:Gi|Te|Tw|Twe|Fi|Fo|Hu|Fa|Po|Eth|Et|mgmt|Ma|gi|te|fa|po)\s?\d`)
 
 var statusHead = piece.Compile(`^\s*Port\s+(?:Name|Description)\s+Status\s`)
+
+// errDisabledRow is one of `show interfaces status err-disabled`: with why the switch
+// shut the port.
+var errDisabledRow = piece.Compile(`^\s*(\S+\d)\s+(?:.*?\s+)?err-disabled\s+([a-z][a-z0-9-]+(?: [a-z-]+)?)(?:\s+[\d,-]+)?\s*$`)
 
 var statusRow = piece.Compile(`^\s*(\S+\d)\s+(?:(.*?)\s+)?(connected|notconnect|notconnec|disabled|err-disabled|suspended|suspnd|inactive|monitoring|xcvrAbsen|xcvrInval|sfpAbsent|noOperMem|down|Down|Up|up)\s+(?:(\S+)\s+)?(a-full|full|a-half|half|Full|Half|auto|Auto)\s+(a-?[\d.]+[GMgm]?|[\d.]+ ?(?:[GMgm][bB]?(?:ps|it)?)?|auto|Auto|unconf)(?:\s|$|\()`)
 
