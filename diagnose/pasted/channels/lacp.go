@@ -291,10 +291,10 @@ func errDisabled(s *piece.Host, name string) (why, remedy string, sure float64) 
 	reason, told := s.Get("port "+name, "err_disabled")
 	if !told {
 		return "the switch has shut the port itself (err-disabled)",
-			fmt.Sprintf("`show interfaces status err-disabled` says for what reason; mend that, then `shutdown` and `no shutdown` on %s.", name), 0.88
+			fmt.Sprintf("`show interfaces status err-disabled` says for what reason; repair that, then `shutdown` and `no shutdown` on %s.", name), 0.88
 	}
 	return fmt.Sprintf("the switch has shut the port itself (err-disabled, %s)", reason.Text),
-		fmt.Sprintf("Mend what %s stands for on %s (`show logging` has the moment it was shut), then `shutdown` and `no shutdown` on the port.", reason.Text, name), 0.92
+		fmt.Sprintf("Repair what %s stands for on %s (`show logging` has the moment it was shut), then `shutdown` and `no shutdown` on the port.", reason.Text, name), 0.92
 }
 
 // some reports a port of the bond whose number of a key is so.

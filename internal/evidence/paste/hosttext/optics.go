@@ -1,6 +1,7 @@
 package hosttext
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -64,8 +65,11 @@ func readOptics(s *sink, lines []piece.Line) int {
 
 // lowest keeps the least light of a module's lanes.
 func lowest(s *sink, subject, dbm string, l piece.Line) {
-	if now, ok := s.Host.Get(subject, "optic_rx_dbm"); ok && (now.Text == "-inf" || dbm != "-inf" && piece.Float(now.Text) <= piece.Float(dbm)) {
-		return
+	if now, ok := s.Host.Get(subject, "optic_rx_dbm"); ok {
+		least, err := strconv.ParseFloat(now.Text, 64)
+		if power, bad := strconv.ParseFloat(dbm, 64); err != nil || bad != nil || least <= power {
+			return
+		}
 	}
 	s.Set(subject, "optic_rx_dbm", dbm, l)
 }

@@ -1,6 +1,7 @@
 package hosttext
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,6 +67,9 @@ func readProcBond(s *sink, lines []piece.Line) (read int) {
 	bond := s.bondName()
 	for n := 0; strings.ContainsAny(s.Segment.Command, "*") && s.Host.Ports[bond] != nil && n < 16; n++ { // the next of several files
 		bond = "bond" + strconv.Itoa(n)
+	}
+	if s.anothers(bond, lines) {
+		s.Host = s.C.Another(s.Host)
 	}
 	r.start(bond)
 	for i, l := range lines {
@@ -277,6 +281,28 @@ func (s *sink) bondName() string {
 		return bonds[0]
 	}
 	return "bond0"
+}
+
+// anothers reports a bond's file that is of another host than the one of that bond that
+// was read: none of its ports is the same.
+func (s *sink) anothers(bond string, lines []piece.Line) bool {
+	if !strings.Contains(s.Segment.Command+s.Segment.Path, "/bonding/"+bond) {
+		return false // which bond's it is, nobody says
+	}
+	known, ports := s.Host.Ports[bond], 0
+	for i, l := range lines {
+		_, key, value, ok := bondLine(l.Text)
+		switch {
+		case i > 0 && key == "Ethernet Channel Bonding Driver":
+			return len(known) > 0 && ports > 0
+		case !ok || key != "Slave Interface":
+			continue
+		case slices.Contains(known, value):
+			return false
+		}
+		ports++
+	}
+	return len(known) > 0 && ports > 0
 }
 
 // linksOfKind are the host's links that were read as such.

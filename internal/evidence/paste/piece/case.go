@@ -1,6 +1,8 @@
 package piece
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -42,6 +44,8 @@ type Case struct {
 	Runs    []Run
 	Read    []Read
 	NotRead []NotRead
+
+	newest map[string]*Host // of several hosts that call themselves alike
 }
 
 // Read is an output that was understood.
@@ -109,6 +113,9 @@ type Rule struct {
 // Host is the host of that name, made where the case has none. The one without a
 // name is a host, not a switch.
 func (c *Case) Host(name string) *Host {
+	if h := c.newest[name]; h != nil {
+		return h
+	}
 	for _, h := range c.Hosts {
 		if h.Name == name && (name != "" || !h.Switch) {
 			return h
@@ -116,6 +123,28 @@ func (c *Case) Host(name string) *Host {
 	}
 	return c.add(Host{Name: name})
 }
+
+// Another is a host of the same name as h, from here on the one of that name: default
+// names are many hosts' own.
+func (c *Case) Another(h *Host) *Host {
+	name, n := h.Name, 2
+	for first, host := range c.newest {
+		if host == h {
+			name = first
+		}
+	}
+	for slices.ContainsFunc(c.Hosts, func(o *Host) bool { return o.Name == hostNumber(name, n) }) {
+		n++
+	}
+	if c.newest == nil {
+		c.newest = make(map[string]*Host)
+	}
+	next := c.add(Host{Name: hostNumber(name, n)})
+	c.newest[name] = next
+	return next
+}
+
+func hostNumber(name string, n int) string { return fmt.Sprintf("%s-%d", cmp.Or(name, "host"), n) }
 
 // add adds a host of which nothing was read yet.
 func (c *Case) add(h Host) *Host {
