@@ -18,6 +18,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/host/apply"
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/sysctl"
 )
@@ -83,7 +84,7 @@ type cutLane struct {
 
 func newCutLane(t *testing.T, server *testcluster.Cluster, i int) *cutLane {
 	t.Helper()
-	l := &cutLane{name: fmt.Sprintf("cut%d", i), journal: t.TempDir()}
+	l := &cutLane{name: fmt.Sprintf("cut%d", i), journal: testjournal.Dir(t)}
 	space := "linerate-" + l.name
 	_ = netns.Delete(space) // of a test that was killed
 	var err error

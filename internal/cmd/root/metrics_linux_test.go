@@ -19,6 +19,7 @@ import (
 
 	"github.com/linerate/linerate/internal/agent/nats/natsagent"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/metrics"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/unit"
@@ -127,7 +128,7 @@ func (f *served) enroll(t *testing.T, role, name string) string {
 // agent starts one, and returns the directory of its journal and audit log.
 func (f *served) agent(t *testing.T, name string) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := testjournal.Dir(t)
 	p := startWatched(t, "agent", "--nats", f.url, "--creds", f.enroll(t, "agent", name), "--nats-ca", filepath.Join(f.state, "ca.pem"), "--netns", "linerate-bus-"+name,
 		"--audit-log", dir+"/audit.log", "--journal", dir, "--metrics", "127.0.0.1:0")
 	f.told = append(f.told, awaitWord(t, p, toldAt))

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/plan"
 )
@@ -30,7 +31,7 @@ func newTunedPair(t *testing.T) tunedPair {
 	if os.Getuid() != 0 {
 		t.Skip("making a network namespace needs root")
 	}
-	p := tunedPair{file: t.TempDir() + "/two.yaml", journal: t.TempDir()}
+	p := tunedPair{file: t.TempDir() + "/two.yaml", journal: testjournal.Dir(t)}
 	text := "linerate: v1\nhosts:\n"
 	for _, name := range []string{"left", "right"} {
 		space := "linerate-undo-" + name

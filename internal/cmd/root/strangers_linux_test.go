@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/nats/testcluster"
 	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
 
@@ -57,7 +58,7 @@ func TestStrangersOnLiveHosts(t *testing.T) {
 			t.Fatalf("ip %q: %v: %s", args, err, out)
 		}
 	}
-	reach, journal := "netns:"+space, t.TempDir()
+	reach, journal := "netns:"+space, testjournal.Dir(t)
 	writeJournal(t, journal, space)
 	fabricFile := file(t, "f.yaml", "linerate: v1\nhosts:\n  h: {reach: \""+reach+"\", network: {version: 2}}\n")
 	for _, args := range [][]string{

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/advise/tune"
 	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
@@ -29,7 +30,7 @@ func open(t *testing.T, net lab.Topology, ports string) *campaign.Campaign {
 	})
 	f, err := fabric.Parse("lab.yaml", []byte(net.Fabric([]int{1, 2}, ports)))
 	floor.Must(t, err)
-	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir()}, BackEnd: "test", Tell: func(e campaign.Event) {
+	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: testjournal.Dir(t)}, BackEnd: "test", Tell: func(e campaign.Event) {
 		if e.Kind == campaign.Proven {
 			t.Logf("%s: %v, then %v: %s", e.Step.Change, e.Step.Before, e.Step.After, e.Step.Verdict)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/kernel/netns"
 )
 
@@ -23,7 +24,7 @@ func TestKernelWaves(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("making a network namespace needs root")
 	}
-	text, journal := "linerate: v1\nhosts:\n", t.TempDir()
+	text, journal := "linerate: v1\nhosts:\n", testjournal.Dir(t)
 	for _, name := range []string{"a", "b", "c", "d"} {
 		space := "linerate-wave-" + name
 		_ = netns.Delete(space) // of a test that was killed

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/agent/fleet"
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/campaign"
@@ -46,7 +47,7 @@ func open(t *testing.T, net lab.Topology, tell func(campaign.Event)) *campaign.C
 	net.Hosts = net.Hosts[:2]
 	f, err := fabric.Parse("lab.yaml", []byte(net.Fabric([]int{1}, "chosen")))
 	floor.Must(t, err)
-	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: t.TempDir()}, BackEnd: "test", Tell: tell})
+	c, err := campaign.Open(t.Context(), campaign.Config{Fabric: f, Fleet: fleet.Config{Version: "test", JournalDir: testjournal.Dir(t)}, BackEnd: "test", Tell: tell})
 	floor.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate/linerate/internal/agent/fleet"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/root"
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/netstate"
@@ -36,7 +37,7 @@ func newGround(t *testing.T, net lab.Topology, fabric string) ground {
 			t.Error(err)
 		}
 	})
-	g := ground{t: t, journal: t.TempDir(), file: filepath.Join(t.TempDir(), "fabric.yaml")}
+	g := ground{t: t, journal: testjournal.Dir(t), file: filepath.Join(t.TempDir(), "fabric.yaml")}
 	floor.Must(t, os.WriteFile(g.file, []byte(fabric), 0o600))
 	return g
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/kernel/rtnl"
 	"github.com/linerate/linerate/internal/lab"
@@ -97,7 +98,7 @@ func backToBack(t *testing.T, fabric, bond string) ground {
 
 func onGround(t *testing.T, fabric string) ground {
 	t.Helper()
-	g := ground{t: t, journal: t.TempDir(), file: filepath.Join(t.TempDir(), "fabric.yaml")}
+	g := ground{t: t, journal: testjournal.Dir(t), file: filepath.Join(t.TempDir(), "fabric.yaml")}
 	g.write(fabric)
 	return g
 }

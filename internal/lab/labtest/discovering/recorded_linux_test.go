@@ -14,6 +14,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/root"
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
@@ -25,7 +26,7 @@ func TestDiscoverRecorded(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			s := built(t, k.name, k.links, k.sysctls, append(append([]string{}, base...), k.commands...))
 			y.count(s.observe(), s.refused)
-			journal, file := t.TempDir(), filepath.Join(t.TempDir(), "fabric.yaml")
+			journal, file := testjournal.Dir(t), filepath.Join(t.TempDir(), "fabric.yaml")
 			try := func(args ...string) (status int, stdout, stderr string) {
 				var out, errs bytes.Buffer
 				app := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}

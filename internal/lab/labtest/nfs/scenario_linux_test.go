@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/internal/lab/scenariorun"
@@ -20,7 +21,7 @@ func TestRehearsed(t *testing.T) {
 	s, _, err := scenario.Named("nfs-lacp")
 	floor.Must(t, err)
 	s.Steps = slices.DeleteFunc(s.Steps, func(step scenario.Step) bool { return step.Measure[0].Tool != scenario.NFS })
-	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir()})
+	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: testjournal.Dir(t)})
 	floor.Must(t, err)
 	connections := []int{1, 1, 2, 2}
 	if len(result.Rows) != len(connections) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/root"
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
@@ -110,9 +111,7 @@ func (c testCase) run(t *testing.T) (rolledBack int) {
 	for name := range look(t).links {
 		own[name] = look(t).mac(name)
 	}
-	journal, err := os.MkdirTemp("", "journal")
-	floor.Must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(journal) }) // a guard may yet end there
+	journal := testjournal.Dir(t)
 	for i, s := range c.Steps {
 		file := filepath.Join(t.TempDir(), "fabric.yaml")
 		floor.Must(t, os.WriteFile(file, s.file(t, own), 0o600))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/host/observe"
 	"github.com/linerate/linerate/internal/kernel/netns"
 	"github.com/linerate/linerate/internal/lab"
@@ -168,7 +169,7 @@ func TestSteps(t *testing.T) {
 		},
 	}
 	seen := 0
-	_, err = scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir(), Tell: func(p scenariorun.Progress) {
+	_, err = scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: testjournal.Dir(t), Tell: func(p scenariorun.Progress) {
 		if f := begun[p.Step]; f != nil {
 			seen++
 			f()
@@ -187,7 +188,7 @@ func TestWhatIf(t *testing.T) {
 	floor.Must(t, err)
 	s.Steps = s.Steps[:1]
 	looked := 0
-	_, err = scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, WhatIf: "mtu=9000", Version: "test", BackEnd: "test", JournalDir: t.TempDir(), Tell: func(p scenariorun.Progress) {
+	_, err = scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, WhatIf: "mtu=9000", Version: "test", BackEnd: "test", JournalDir: testjournal.Dir(t), Tell: func(p scenariorun.Progress) {
 		looked++
 		expect(t, "a", 9000, netstate.Layer2, 10*unit.Gbps*9014/9038/10)
 	}})
@@ -203,7 +204,7 @@ func TestInterrupted(t *testing.T) {
 	s, err := scenario.Parse("changes.yaml", []byte(steps))
 	floor.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = scenariorun.Run(ctx, scenariorun.Config{Scenario: s, Version: "test", JournalDir: t.TempDir(), Tell: func(p scenariorun.Progress) {
+	_, err = scenariorun.Run(ctx, scenariorun.Config{Scenario: s, Version: "test", JournalDir: testjournal.Dir(t), Tell: func(p scenariorun.Progress) {
 		if p.Step == "frames" {
 			cancel()
 		}

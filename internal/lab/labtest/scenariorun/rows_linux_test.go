@@ -3,6 +3,7 @@ package scenariorun
 import (
 	"testing"
 
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/internal/lab/scenariorun"
@@ -48,7 +49,7 @@ func TestRows(t *testing.T) {
 	s, err := scenario.Parse("rows.yaml", []byte(rows))
 	floor.Must(t, err)
 	told := 0
-	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir(), Tell: func(p scenariorun.Progress) {
+	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: testjournal.Dir(t), Tell: func(p scenariorun.Progress) {
 		if p.Row != nil {
 			told++
 			t.Log(scenario.Line(*p.Row))

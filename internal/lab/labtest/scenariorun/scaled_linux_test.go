@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/internal/lab/scenariorun"
@@ -70,7 +71,7 @@ func rowsAt(t *testing.T, scale, slow float64) (all []unit.BitRate) {
 	t.Helper()
 	s, err := scenario.Parse("twice.yaml", []byte(fmt.Sprintf(twice, scale, slow)))
 	floor.Must(t, err)
-	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir()})
+	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: testjournal.Dir(t)})
 	floor.Must(t, err)
 	for _, r := range result.Rows {
 		t.Logf("scale %g, slow %g, %d streams: %v, predicted %v, ceiling %v", scale, slow, r.Streams, r.Measured, r.Predicted, r.Ceiling)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/internal/host/apply/testjournal"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/lab/scenario"
 	"github.com/linerate/linerate/internal/lab/scenariorun"
@@ -49,7 +50,7 @@ func TestSeveral(t *testing.T) {
 	floor.Turn(t, floor.Rehearsing)
 	s, err := scenario.Parse("several.yaml", []byte(several))
 	floor.Must(t, err)
-	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: t.TempDir()})
+	result, err := scenariorun.Run(t.Context(), scenariorun.Config{Scenario: s, Version: "test", BackEnd: "test", JournalDir: testjournal.Dir(t)})
 	floor.Must(t, err)
 	if len(result.LeftOut) != 1 || result.LeftOut[0].Step != "never done" || !strings.Contains(result.LeftOut[0].Why, "nfsd") {
 		t.Errorf("left out: %+v", result.LeftOut)
