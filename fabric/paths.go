@@ -40,7 +40,7 @@ func PathsBetween(hosts []netstate.Host) []Path {
 		ends[i].name = h.Name
 		for _, l := range h.Links {
 			for _, p := range l.Addresses {
-				if l.Loopback() { // a network on lo is the host's own, all of it
+				if h.LeadsNowhere(l) { // its network is the host's own, all of it
 					p = netip.PrefixFrom(p.Addr(), p.Addr().BitLen())
 				}
 				ends[i].addresses = append(ends[i].addresses, p)

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"net/netip"
 	"strconv"
@@ -236,6 +237,15 @@ hosts:
 	}
 	if diff := cmp.Diff(want, PathsBetween(hosts)); diff != "" {
 		t.Errorf("PathsBetween (-want +got):\n%s", diff)
+	}
+	for i := range hosts { // a container's network that is called alike on both joins nothing
+		if name := hosts[i].Name; name == "a" || name == "d" {
+			hosts[i].SetLink(netstate.Link{Name: "dummy0", Kind: "dummy", Up: true, Carrier: true, Addresses: []netip.Prefix{netip.MustParsePrefix("172.18." + fmt.Sprint(i) + ".1/16")}})
+			hosts[i].SetLink(netstate.Link{Name: "br7", Kind: "bridge", Up: true, Addresses: []netip.Prefix{netip.MustParsePrefix("172.19." + fmt.Sprint(i) + ".1/16")}})
+		}
+	}
+	if diff := cmp.Diff(want, PathsBetween(hosts)); diff != "" {
+		t.Errorf("PathsBetween with addresses that lead nowhere (-want +got):\n%s", diff)
 	}
 }
 

@@ -8,6 +8,7 @@ package netstate
 
 import (
 	"net/netip"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -299,21 +300,68 @@ func (h Host) LinkWith(addr netip.Addr) (Link, bool) {
 	return Link{}, false
 }
 
+// LeadsNowhere reports a link that holds addresses and carries nothing off the host by
+// itself: lo, a dummy, a bridge without a port. Whatever subnet is written on it, its
+// addresses are the host's own.
+func (h Host) LeadsNowhere(l Link) bool {
+	switch {
+	case l.Loopback(), l.Kind == "dummy", l.Kind == "loopback":
+		return true
+	case l.Kind == "bridge" && !l.Carrier:
+		return !slices.ContainsFunc(h.Links, func(p Link) bool { return p.Master == l.Name && p.Name != l.Name })
+	}
+	return false
+}
+
+// maxStack bounds how deep devices may lie on each other, against loops.
+const maxStack = 16
+
+// OutwardPort is the port by which a bridge's own frames leave the host: the one that is
+// a card's, a bond's or a VLAN's, or its only one, which a container's or a lab's bridge
+// has. False for what is no bridge, and where it has several such ports or none.
+func (h Host) OutwardPort(bridge Link) (string, bool) {
+	if bridge.Kind != "bridge" {
+		return "", false
+	}
+	var out, all []string
+	for _, p := range h.Links {
+		if p.Master != bridge.Name || p.Name == bridge.Name {
+			continue
+		}
+		all = append(all, p.Name)
+		if p.Kind == "" || p.Kind == "bond" || p.Kind == "vlan" {
+			out = append(out, p.Name)
+		}
+	}
+	switch {
+	case len(out) == 1:
+		return out[0], true
+	case len(out) == 0 && len(all) == 1:
+		return all[0], true
+	}
+	return "", false
+}
+
 // Below returns the links that carry the named link's frames: itself when it
-// rides on nothing, a bond's usable ports, a VLAN's parent's; with the number
-// of VLAN tags added on the way and the bond passed, if any.
+// rides on nothing, a bond's usable ports, a VLAN's parent's, those of a bridge's one
+// way out; with the number of VLAN tags added on the way and the bond passed, if any.
 func (h Host) Below(name string) (ports []Link, tags int, bond *Link) {
 	l, ok := h.Link(name)
 	if !ok {
 		return nil, 0, nil
 	}
-	for depth := 0; l.VLAN != nil && depth < 8; depth++ {
-		tags++
-		parent, ok := h.Link(l.VLAN.Parent)
-		if !ok {
+	for range maxStack {
+		next, passes := h.OutwardPort(l)
+		if l.VLAN != nil {
+			next, passes = l.VLAN.Parent, true
+			tags++
+		}
+		if !passes {
+			break
+		}
+		if l, ok = h.Link(next); !ok {
 			return nil, tags, nil
 		}
-		l = parent
 	}
 	if l.Bond == nil {
 		return []Link{l}, tags, nil

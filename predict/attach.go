@@ -73,19 +73,7 @@ func under(h netstate.Host, l netstate.Link) (string, bool) {
 	if l.VXLAN != nil {
 		return carrier(h, *l.VXLAN)
 	}
-	if l.Kind != "bridge" {
-		return "", false
-	}
-	var out []string
-	for _, p := range h.Links {
-		if p.Master == l.Name && (p.Kind == "" || p.Kind == "bond" || p.Kind == "vlan") {
-			out = append(out, p.Name)
-		}
-	}
-	if len(out) != 1 {
-		return "", false
-	}
-	return out[0], true
+	return h.OutwardPort(l)
 }
 
 // carrier is the link that a VXLAN device's packets leave by: its own word,

@@ -141,7 +141,7 @@ func (w *way) addLeg(lane flow.Lane) error {
 	if l, _, ok := routing.Egress(w.sender, lane.Src, lane.Dst); ok {
 		departure = l
 	}
-	if routing.LeadsNowhere(departure) {
+	if w.sender.LeadsNowhere(departure) {
 		return fmt.Errorf("no route of %s leads from %s to %s: %w", w.sender.Name, lane.Src, lane.Dst, ErrNoLink)
 	}
 	down, okOut := below(w.sender, departure)
@@ -161,7 +161,7 @@ func (w *way) addLeg(lane flow.Lane) error {
 	} else if l.in, err = w.in.add(w.receiver, up.base, false); err != nil {
 		return err
 	}
-	if own, ok := below(w.sender, holder); ok && own.base.Name != down.base.Name && !routing.LeadsNowhere(own.base) {
+	if own, ok := below(w.sender, holder); ok && own.base.Name != down.base.Name && !w.sender.LeadsNowhere(own.base) {
 		w.out.addIdle(w.sender, own.base)
 	}
 	w.legs = append(w.legs, l)

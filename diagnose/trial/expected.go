@@ -51,8 +51,8 @@ func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 	sent := predict.Between(t.From, t.To, t.Direction, streams)
 	sent.Protocol, sent.Lanes, sent.ChosenOnly = t.Protocol, v.counted(), true
 	p, err := predict.Predict(best, sent)
-	if err != nil {
-		return 0, nil
+	if err != nil || p.Ceiling <= 0 {
+		return 0, nil // of links whose speed nobody knows no rate is promised
 	}
 	next := &record.NextLimit{Cause: p.Limit, Rate: p.Rate, Why: "as predicted"}
 	if len(p.Limits) > 0 && p.Limits[0].Why != "" {

@@ -2,6 +2,7 @@ package trial_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,12 +22,26 @@ import (
 	"github.com/linerate/linerate/record"
 )
 
-// injected is what internal/lab/labtest/explaining keeps of a network with a
-// fault: what was measured, and which causes' removal raised the rate most.
+// injected is what internal/lab/labtest/explaining and field keep of a network with a
+// fault: what was measured, which causes are right (those whose removal raised the rate
+// most), and a pattern of what is right to say whatever the cause.
 type injected struct {
 	Setup  string         `json:"setup"`
 	Truth  []record.Cause `json:"truth"`
+	Says   string         `json:"says,omitempty"`
 	Record record.Record  `json:"record"`
+}
+
+// right reports a finding that names the truth.
+func (f injected) right(found record.Finding) bool {
+	if slices.Contains(f.Truth, found.Cause) {
+		return true
+	}
+	text := found.Summary + found.Remedy
+	for _, e := range found.Evidence {
+		text += e.What + e.Value
+	}
+	return f.Says != "" && regexp.MustCompile("(?i)"+f.Says).MatchString(text)
 }
 
 // leastRight is the share that must be named right.
@@ -34,19 +50,26 @@ const leastRight = 0.97
 // TestFaults judges measured networks with known faults anew: those in
 // testdata, or those of the directory LINERATE_FAULTS_DIR.
 func TestFaults(t *testing.T) {
-	all := corpus(t, filepath.Join("testdata", "faults.json.gz"))
 	if dir := os.Getenv("LINERATE_FAULTS_DIR"); dir != "" {
-		all = directory(t, dir)
+		judgeAll(t, directory(t, dir))
+		return
 	}
+	for _, name := range []string{"faults.json.gz", "field.json.gz"} {
+		t.Run(name, func(t *testing.T) { judgeAll(t, corpus(t, filepath.Join("testdata", name))) })
+	}
+}
+
+func judgeAll(t *testing.T, all map[string]injected) {
+	t.Helper()
 	if len(all) == 0 {
 		t.Fatal("no instance is here")
 	}
 	right, matrix := 0, map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		f := all[name]
-		named := judged(f.Record)
-		row := f.Truth[0]
-		if slices.Contains(f.Truth, named) {
+		found := judged(f.Record)
+		named, row := found.Cause, f.Truth[0]
+		if f.right(found) {
 			right++
 			row = named
 		} else {
@@ -64,8 +87,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestKeepFaults writes the corpus anew from LINERATE_FAULTS_DIR, so many of
-// each cause as LINERATE_FAULTS_KEEP says; without it nothing is written.
+// TestKeepFaults writes a corpus (LINERATE_FAULTS_FILE, or faults.json.gz) anew from
+// LINERATE_FAULTS_DIR, so many of each cause as LINERATE_FAULTS_KEEP says; without it
+// nothing is written.
 func TestKeepFaults(t *testing.T) {
 	most, _ := strconv.Atoi(os.Getenv("LINERATE_FAULTS_KEEP"))
 	if most == 0 {
@@ -96,23 +120,23 @@ func TestKeepFaults(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join("testdata", "faults.json.gz"), zipped.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join("testdata", cmp.Or(os.Getenv("LINERATE_FAULTS_FILE"), "faults.json.gz")), zipped.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d instances in %d bytes", len(small), zipped.Len())
 }
 
-// judged is the cause that is named in a record's first trial, in the state
-// that its hosts were found in; a record without trial names none.
-func judged(r record.Record) record.Cause {
+// judged is what is found of a record's first trial, in the state that its hosts were
+// found in; of a record without trial nothing.
+func judged(r record.Record) record.Finding {
 	if len(r.Trials) == 0 {
-		return ""
+		return record.Finding{}
 	}
 	state := predict.Fabric{Hosts: map[string]netstate.Host{}, Paths: r.Fabric.Paths}
 	for _, h := range r.Environment.Hosts {
 		state.Hosts[h.Name] = h
 	}
-	return trial.Judge(state, r.Trials[0]).Cause
+	return trial.Judge(state, r.Trials[0])
 }
 
 func directory(t *testing.T, dir string) map[string]injected {

@@ -38,6 +38,9 @@ func (v *wayView) atLineRate() (hypothesis, bool) {
 	if h, ok := v.idleStandby(side); ok {
 		return h, true
 	}
+	if h, ok := v.narrowRoute(); ok {
+		return h, true
+	}
 	what := fmt.Sprintf("All %d links run at their line rate.", len(side))
 	switch len(side) {
 	case 1:

@@ -271,8 +271,10 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 	h.evidence = append(h.evidence, v.loads()...)
 	h.summary = fmt.Sprintf("Something on the way lets through about %v, less than the links between %s and %s carry: %s.", w.goodput, v.from, v.to, why)
 	if v.ceiling() <= 0 {
-		h.sure *= 0.7
-		h.summary = fmt.Sprintf("Something on the way lets through about %v: %s. Whether that is a link's own speed or a cap below it, nobody counted.", v.goodput, why)
+		h.cause, h.sure, h.nothingToWin = record.Unknown, 0, true
+		h.summary = fmt.Sprintf("About %v comes through: %s. Whether that is a link's own speed or a limit below it cannot be told while the links' speeds are unknown.", v.goodput, why)
+		h.remedy = "write the links' speeds into the fabric file (hardware.links) and measure again"
+		return h, true
 	}
 	h.remedy = fmt.Sprintf("look for a rate limit on the way: `tc qdisc show` on both hosts, the switch's ports, the provider's contract for about %v", w.goodput/rateOf(v.efficiency()))
 	h.decide = v.decideStreams(record.Shaper, record.Congestion)

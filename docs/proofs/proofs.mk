@@ -10,7 +10,7 @@ ERAS := uml 5.10 6.12
 # Proofs whose draws are the same until PROVE_SEED says another, and those that draw afresh.
 prove-predict prove-states prove-discover prove-store prove-changes prove-crash prove-disturbed: export PROVE_SEED ?= 1
 prove-tune: export PROVE_SEED := 1
-prove-explain prove-live: export PROVE_SEED ?= $(shell date +%s)
+prove-explain prove-field prove-live: export PROVE_SEED ?= $(shell date +%s)
 
 prove-demo: deps ## five runs in a row of the demo
 	@$(PROVE) demo 5 ./cmd/linerate TestDemo
@@ -67,6 +67,14 @@ prove-explain: deps ## networks with faults, what is named held against what men
 	PROVE_HALF=1 $(PROVE) explain-1 20 $(LABTEST)/explaining TestExplain 1 uml; \
 	wait $$first; $(PROVE) explain-host 10 $(LABTEST)/explaining TestExplain 1 host || true
 	@rm -f docs/proofs/explain-verdict.txt; docs/proofs/verdict explain-verdict $(LABTEST)/explaining
+
+# Every kind twice, odd networks thrice, two labs at a time.
+prove-field: deps ## faults and odd networks that no other proof draws: what is named first; half an hour
+	@echo "seed $$PROVE_SEED"; \
+	PROVE_HALF=0 $(PROVE) field-0 16 $(LABTEST)/field TestField 1 uml & first=$$!; \
+	PROVE_HALF=1 $(PROVE) field-1 16 $(LABTEST)/field TestField 1 uml; \
+	wait $$first
+	@rm -f docs/proofs/field-verdict.txt; docs/proofs/verdict field-verdict $(LABTEST)/field
 
 prove-fleetssh: deps deps-ssh ## eight hosts over ssh and over NATS, and hosts that fail, as root: seven minutes
 	@$(PROVE) fleetssh 1 $(LABTEST)/overssh 'Test[^A].*'

@@ -209,12 +209,13 @@ func describeHardware(h netstate.Host, ports []netstate.Link) *yamldoc.Node {
 // describeLink is a port's speed, or nil with a remark that it is unknown.
 func describeLink(l netstate.Link, links *yamldoc.Node) *yamldoc.Node {
 	link := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
-	rate := shaped(l)
+	rate, limit := l.Speed, shaped(l)
 	framing := l.Framing
-	if rate > 0 {
-		framing = netstate.FramingL2
-	} else {
-		rate = l.Speed
+	switch {
+	case limit > 0 && (rate == 0 || l.Kind != ""):
+		rate, framing = limit, netstate.FramingL2 // a device of software has no speed but this
+	case limit > 0 && limit < rate:
+		links.Remark("%s: a queueing discipline lets through %v of it (tc qdisc show dev %s)", yamldoc.QuotedKey(l.Name), limit, l.Name)
 	}
 	if rate == 0 {
 		links.Remark("%s: {speed: 25G}  # unknown: write its speed here", yamldoc.QuotedKey(l.Name))

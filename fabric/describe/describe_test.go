@@ -189,8 +189,8 @@ func TestDescribeObserved(t *testing.T) {
 	}
 	f := parsed(t, "described.yaml", []byte(text))
 	s := stateOf(t, f, "a")
-	if l, _ := s.Link("eth0"); l.Speed != 500e6 || l.Framing != netstate.FramingL2 {
-		t.Errorf("a shaped link was read back as %+v", l)
+	if l, _ := s.Link("eth0"); l.Speed != 10e9 || !strings.Contains(text, "# eth0: a queueing discipline lets through 500 Mbit/s of it") {
+		t.Errorf("a shaped card was read back as %+v", l)
 	}
 	for _, absent := range []string{"lo", "docker0", "wg0", "eth9"} {
 		if _, ok := s.Link(absent); ok {

@@ -120,8 +120,10 @@ func (d *describer) useRemark() string {
 // bridged are the ports of a bridge that lead off the host.
 func (d *describer) bridged(bridge string) []string {
 	var ports []string
+	self, _ := d.host.Link(bridge)
+	only, _ := d.host.OutwardPort(self)
 	for _, l := range d.host.Links {
-		if l.Master == bridge && l.Name != bridge && (l.Kind == "" || l.Bond != nil || l.VLAN != nil) && d.whole(l.Name, 1) {
+		if l.Master == bridge && l.Name != bridge && (l.Kind == "" || l.Bond != nil || l.VLAN != nil || l.Name == only) && d.whole(l.Name, 1) {
 			ports = append(ports, l.Name)
 		}
 	}

@@ -8,14 +8,9 @@ import (
 	"github.com/linerate/linerate/steer"
 )
 
-// inner are kinds of links that hold addresses and lead nowhere.
-var inner = map[string]bool{"dummy": true, "loopback": true}
-
-func LeadsNowhere(l netstate.Link) bool { return l.Loopback() || inner[l.Kind] }
-
 // Facing returns the links by which the host faces a peer from an address of
-// its own: the link that holds the address, or, where that is lo or a dummy,
-// which lead nowhere, those that its route to the peer leaves by: several of a
+// its own: the link that holds the address, or, where that leads
+// nowhere (lo, a dummy), those that its route to the peer leaves by: several of a
 // multipath route. What comes back is taken to come in by the same ones. None
 // where the host has neither the address nor a route.
 func Facing(h netstate.Host, own, peer netip.Addr) []netstate.Link {
@@ -23,17 +18,17 @@ func Facing(h netstate.Host, own, peer netip.Addr) []netstate.Link {
 	if !ok {
 		return nil
 	}
-	if !LeadsNowhere(holder) {
+	if !h.LeadsNowhere(holder) {
 		return []netstate.Link{holder}
 	}
 	first, prefix, ok := Egress(h, own, peer)
-	if !ok || LeadsNowhere(first) {
+	if !ok || h.LeadsNowhere(first) {
 		return nil
 	}
 	links := []netstate.Link{first}
 	r, _ := RouteOver(h, own, peer, prefix)
 	for _, hop := range r.Hops {
-		if l, ok := HopLink(h, hop); ok && l.Up && !hop.Dead && !LeadsNowhere(l) && !slices.ContainsFunc(links, func(o netstate.Link) bool { return o.Name == l.Name }) {
+		if l, ok := HopLink(h, hop); ok && l.Up && !hop.Dead && !h.LeadsNowhere(l) && !slices.ContainsFunc(links, func(o netstate.Link) bool { return o.Name == l.Name }) {
 			links = append(links, l)
 		}
 	}

@@ -38,7 +38,8 @@ func (e laneEnds) turned() laneEnds {
 }
 
 // addresses lists the host's usable addresses of one family, links in order.
-// A network on lo is the host's own, all of it: it is shared with nobody.
+// A network on a link that leads nowhere is the host's own, all of it: it is shared
+// with nobody.
 func addresses(h netstate.Host, v6 bool) []netip.Prefix {
 	var all []netip.Prefix
 	for _, l := range h.Links {
@@ -50,7 +51,7 @@ func addresses(h netstate.Host, v6 bool) []netip.Prefix {
 			if addr.Is4() == v6 || addr.IsLoopback() || addr.IsLinkLocalUnicast() || !l.MaySend(addr) {
 				continue
 			}
-			if l.Loopback() {
+			if h.LeadsNowhere(l) {
 				p = netip.PrefixFrom(addr, addr.BitLen())
 			}
 			all = append(all, p)
@@ -62,7 +63,7 @@ func addresses(h netstate.Host, v6 bool) []netip.Prefix {
 func innerAddresses(h netstate.Host) []netip.Prefix {
 	var all []netip.Prefix
 	for _, l := range h.Links {
-		if LeadsNowhere(l) {
+		if h.LeadsNowhere(l) {
 			all = append(all, l.Addresses...)
 		}
 	}

@@ -128,10 +128,6 @@ func physical(h netstate.Host, lanes []flow.Lane, sending bool) []string {
 			lane = lane.Reverse()
 		}
 		for _, link := range routing.Facing(h, lane.Src, lane.Dst) {
-			if link.Bond == nil && link.VLAN == nil {
-				names = appendNew(names, seen, link.Name)
-				continue
-			}
 			for _, name := range allBelow(h, link) {
 				names = appendNew(names, seen, name)
 			}

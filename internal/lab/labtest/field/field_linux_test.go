@@ -2,7 +2,9 @@ package field
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,8 +19,8 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// envKept is a directory where records of what was named wrong are kept.
-const envKept = "LINERATE_FIELD_DIR"
+// envKept is a directory where what was measured is kept, for TestFaults of diagnose/trial.
+const envKept = "LINERATE_FAULTS_DIR"
 
 // kind is one way to go wrong, or to be odd and well.
 type kind struct {
@@ -56,9 +58,8 @@ func (f finding) text() string {
 }
 
 const (
-	// leastTaken is the part of the ceiling that a fault must take to count.
-	leastTaken = 0.15
-	// wellShare is what a network that is well reaches.
+	// wellShare of what a network carries when it is well: a fault that leaves that
+	// much took nothing.
 	wellShare = 0.88
 	window    = "3s"
 )
@@ -97,21 +98,44 @@ func try(t *testing.T, n int, seed uint64, k kind) (verdict string) {
 				f = all.Findings[0]
 			}
 		}
-		verdict = judge(k, f, said+wrong)
+		verdict = judge(k, f, s.payload(), said+wrong)
 		t.Logf("row: %s: %s; named %s %.0f%% %s; %.1f of %.1f Mbit/s, %v each, %v, %d streams", k.words(), words(k.truth), f.Cause, 100*f.Confidence, verdict, float64(f.Rate)/1e6, float64(f.Ceiling)/1e6, s.rate, s.delay, s.flows)
 		if verdict == "WRONG" || verdict == "unknown" || verdict == "broken" {
 			t.Logf("said: %s", strings.TrimSpace(f.text()))
 			if f.Cause == "" {
 				t.Logf("measured: %s", strings.TrimSpace(said+wrong))
 			}
-			if dir := os.Getenv(envKept); dir != "" {
-				if text, err := os.ReadFile(rec); err == nil {
-					s.must(os.WriteFile(filepath.Join(dir, strings.ReplaceAll(strings.ReplaceAll(k.words(), " ", "-"), "/", "")+".json"), text, 0o644))
-				}
-			}
+		}
+		if dir := os.Getenv(envKept); dir != "" && verdict != "void" {
+			s.must(keep(dir, fmt.Sprintf("%03d", n), k, rec))
 		}
 	})
 	return verdict
+}
+
+// keep writes an instance down as TestFaults reads it; what was not measured is left out.
+func keep(dir, name string, k kind, rec string) error {
+	var kept struct {
+		Setup  string         `json:"setup"`
+		Truth  []record.Cause `json:"truth"`
+		Says   string         `json:"says,omitempty"`
+		Record record.Record  `json:"record"`
+	}
+	text, err := os.ReadFile(rec)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err = errors.Join(err, json.Unmarshal(text, &kept.Record)); err != nil || len(kept.Record.Trials) == 0 {
+		return err
+	}
+	kept.Setup, kept.Truth, kept.Says = k.words(), k.truth, k.says
+	if len(k.truth) == 0 {
+		kept.Truth = causes(record.LineRate)
+	}
+	if text, err = json.Marshal(kept); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, strings.NewReplacer(" ", "-", "/", "").Replace(k.words())+"-"+name+".json"), text, 0o644)
 }
 
 func (k kind) words() string { return k.shape + ", " + k.name }
@@ -127,15 +151,24 @@ func words(all []record.Cause) string {
 	return strings.Join(out, " or ")
 }
 
+// payload is what the network carries when nothing is wrong, about.
+func (s *stand) payload() unit.BitRate {
+	links := unit.BitRate(1)
+	if s.shape == "two" || s.shape == "bond" || s.shape == "xor" || s.shape == "ecmp" {
+		links = 2
+	}
+	return links * s.rate * unit.BitRate(s.mtu-52) / unit.BitRate(s.mtu+14)
+}
+
 // judge holds what is said first against the truth.
-func judge(k kind, f finding, measured string) string {
+func judge(k kind, f finding, healthy unit.BitRate, measured string) string {
 	if f.Cause == "" {
 		if k.unmeasured != "" && regexp.MustCompile(k.unmeasured).MatchString(measured) {
 			return "right"
 		}
 		return "broken"
 	}
-	well := f.Ceiling > 0 && f.Rate >= f.Ceiling*wellShare
+	well := f.Rate >= healthy*wellShare
 	switch {
 	case len(k.truth) == 0 && f.Cause == record.LineRate:
 		return "right"
@@ -170,8 +203,9 @@ func TestField(t *testing.T) {
 		}
 	case run > 0:
 		first := int(2*(run-1)+half) * perRun
-		for n := first; n < first+perRun && n < rounds*len(all); n++ {
-			counts[try(t, n, seed*1000+uint64(n), all[n%len(all)])]++
+		all = slices.Concat(faults(), odd(), faults(), odd(), odd())
+		for n := first; n < min(first+perRun, len(all)); n++ {
+			counts[try(t, n, seed*1000+uint64(n), all[n])]++
 		}
 	default:
 		floor.Turn(t, floor.Explaining)
@@ -188,6 +222,5 @@ func TestField(t *testing.T) {
 
 const (
 	perRun     = 8
-	rounds     = 2
 	sampleTime = 15 * time.Second
 )

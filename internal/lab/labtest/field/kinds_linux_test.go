@@ -3,6 +3,7 @@ package field
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/record"
@@ -15,6 +16,18 @@ func faults() []kind {
 }
 
 func singly(s *stand) { s.singly = true }
+
+// fastSender has the queue before the link to the receiver, not at the sender's own.
+func fastSender(s *stand) {
+	s.singly, s.delay = true, 10*time.Millisecond
+	s.speeds["a eth0"] = 4 * s.rate
+}
+
+// oneFast is a single stream of a fast sender, over a longer way.
+func oneFast(s *stand) {
+	fastSender(s)
+	s.flows, s.delay = 1, 20*time.Millisecond
+}
 
 // causes is one or several.
 func causes(all ...record.Cause) []record.Cause { return all }
@@ -46,15 +59,30 @@ func otherTraffic() []kind {
 			return iperf("a", "c", "10.9.0.3", "-u -b "+s.part(s.between(0.4, 0.7)))
 		}),
 		full("broadcast that every port gets", func(s *stand) string {
-			size := 1200.0
-			pause := size * 8 / (s.between(0.4, 0.6) * float64(s.rate))
-			return fmt.Sprintf("c&: python3 -c \"import socket,time\ns=socket.socket(socket.AF_INET,socket.SOCK_DGRAM);s.setsockopt(1,6,1)\nt=time.time()\nwhile 1:\n  t+=%f*8\n  [s.sendto(b'x'*1200,('10.9.0.255',9)) for i in range(8)]\n  time.sleep(max(0,t-time.time()))\"\nhere: sleep 1\n", pause)
+			var out string
+			for range int(s.between(0.4, 0.6) * float64(s.rate) / 9.8e6) {
+				out += "c&: ping -q -b -i 0.001 -s 1200 10.9.0.255\n"
+			}
+			return out + "here: sleep 1\n"
 		}),
 		{name: "copies of all packets", shape: "cable", truth: line, says: otherWords, done: func(s *stand) string {
 			return "m: tc qdisc change dev pb parent 1:1 handle 2: netem delay 2ms duplicate 100% limit 20000\n"
 		}},
-		{name: "traffic in transit over the same trunk", shape: "routed", truth: causes(record.Shaper, record.Congestion), says: otherWords, done: func(s *stand) string {
-			return "c: ip link set lo up\n" + fmt.Sprintf("m: tc qdisc replace dev pb root handle 1: %s\nm&: iperf3 -s -p 5998\nb&: iperf3 -s -p 5999\nhere: sleep 0.5\nm&: iperf3 -c 10.9.2.1 -p 5999 -P 4 -t 60\nhere: sleep 2\n", s.tbf(s.rate))
+		{name: "traffic in transit over the same trunk", shape: "cable", truth: causes(record.Shaper, record.Congestion), says: otherWords, done: func(s *stand) string {
+			return fmt.Sprintf(`m: ip link add sw1 type bridge stp_state 0 forward_delay 0
+				m: ip link set sw1 up
+				m: ip addr add 10.9.0.9/24 dev sw1
+				m: ip link add x0 type veth peer name x1
+				m: ip link set x0 master sw0 up
+				m: ip link set x1 master sw1 up
+				m: ip link set pb nomaster
+				m: ip link set pb master sw1
+				m: tc qdisc add dev x0 root %s
+				m&: iperf3 -s -p 5999
+				here: sleep 0.5
+				c&: iperf3 -c 10.9.0.9 -p 5999 -P 6 -t 60
+				here: sleep 2
+				`, s.tbf(s.rate))
 		}},
 		{name: "other traffic over one of two links", shape: "two", truth: line, says: otherWords, done: func(s *stand) string { return iperf("c", "b", "10.9.2.2", "-P 8") }},
 	}
@@ -69,17 +97,17 @@ func limits() []kind {
 	}
 	mid := func(name string, qdisc func(*stand) string) kind {
 		return kind{name: name, shape: "cable", truth: dropped, done: func(s *stand) string {
-			return "m: tc qdisc replace dev pb root handle 1: " + qdisc(s) + "\n"
+			return "m: tc qdisc replace dev pb root handle 5: " + qdisc(s) + "\n"
 		}}
 	}
 	return []kind{
 		mid("cake in the middle", func(s *stand) string { return "cake bandwidth " + s.part(s.between(0.25, 0.7)) }),
 		mid("hfsc in the middle", func(s *stand) string {
 			r := s.part(s.between(0.25, 0.7))
-			return fmt.Sprintf("hfsc default 1\nm: tc class add dev pb parent 1: classid 1:1 hfsc sc rate %s ul rate %s", r, r)
+			return fmt.Sprintf("hfsc default 1\nm: tc class add dev pb parent 5: classid 5:1 hfsc sc rate %s ul rate %s", r, r)
 		}),
 		mid("a limit that halves while it runs", func(s *stand) string {
-			return s.tbf(s.rate*6/10) + "\nm&: sleep 3; tc qdisc change dev pb root handle 1: " + s.tbf(s.rate*3/10)
+			return s.tbf(s.rate*6/10) + "\nm&: sleep 3; tc qdisc change dev pb root handle 5: " + s.tbf(s.rate*3/10)
 		}),
 		mid("a token bucket of megabytes", func(s *stand) string {
 			return fmt.Sprintf("tbf rate %s burst 2mb limit 3mb", s.part(s.between(0.2, 0.5)))
@@ -96,24 +124,24 @@ func limits() []kind {
 		{name: "a policer at the receiver itself", shape: "cable", suit: singly, truth: dropped, done: func(s *stand) string {
 			return fmt.Sprintf("b: tc qdisc add dev eth0 ingress\nb: tc filter add dev eth0 ingress matchall action police rate %s burst 60k mtu 65535 conform-exceed drop\n", s.part(s.between(0.3, 0.6)))
 		}},
-		{name: "a limit in the receiver's own firewall", shape: "cable", suit: singly, truth: dropped, done: func(s *stand) string {
-			return fmt.Sprintf("b: nft add table ip t\nb: nft add chain ip t c '{ type filter hook input priority 0 ; }'\nb: nft add rule ip t c tcp dport != 22 limit rate over %s bytes/second burst 60000 bytes drop\n", s.bytesPart(s.between(0.3, 0.6)))
+		{name: "packets policed at the receiver itself", shape: "cable", suit: singly, truth: dropped, done: func(s *stand) string {
+			return fmt.Sprintf("b: tc qdisc add dev eth0 ingress\nb: tc filter add dev eth0 ingress matchall action police pkts_rate %s pkts_burst 40 conform-exceed drop\n", s.packetsPart(s.between(0.3, 0.6)))
 		}},
-		{name: "a limit in the sender's own firewall", shape: "cable", suit: singly, truth: dropped, done: func(s *stand) string {
-			return fmt.Sprintf("a: nft add table ip t\na: nft add chain ip t c '{ type filter hook output priority 0 ; }'\na: nft add rule ip t c oifname eth0 limit rate over %s bytes/second burst 60000 bytes drop\n", s.bytesPart(s.between(0.3, 0.6)))
+		{name: "a policer of the sender's own", shape: "cable", suit: singly, truth: dropped, done: func(s *stand) string {
+			return fmt.Sprintf("a: tc qdisc add dev eth0 clsact\na: tc filter add dev eth0 egress matchall action police rate %s burst 60k mtu 65535 conform-exceed drop\n", s.part(s.between(0.3, 0.6)))
 		}},
 		{name: "cake of the sender's own", shape: "cable", truth: shaper, done: func(s *stand) string {
-			return "a: tc qdisc replace dev eth0 root handle 1: cake bandwidth " + s.part(s.between(0.25, 0.7)) + "\n"
+			return "a: tc qdisc replace dev eth0 root handle 5: cake bandwidth " + s.part(s.between(0.25, 0.7)) + "\n"
 		}},
 		{name: "hfsc of the sender's own", shape: "cable", truth: shaper, done: func(s *stand) string {
 			r := s.part(s.between(0.25, 0.7))
-			return fmt.Sprintf("a: tc qdisc replace dev eth0 root handle 1: hfsc default 1\na: tc class add dev eth0 parent 1: classid 1:1 hfsc sc rate %s ul rate %s\n", r, r)
+			return fmt.Sprintf("a: tc qdisc replace dev eth0 root handle 5: hfsc default 1\na: tc class add dev eth0 parent 5: classid 5:1 hfsc sc rate %s ul rate %s\n", r, r)
 		}},
 		{name: "fq with a limit of each flow at the sender", shape: "cable", suit: func(s *stand) { s.flows = pick(s, 1, 2) }, truth: causes(record.Pacing, record.Shaper), done: func(s *stand) string {
 			return fmt.Sprintf("a: tc qdisc replace dev eth0 parent 1:1 handle 3: fq maxrate %s\n", s.part(s.between(0.15, 0.3)))
 		}},
 		{name: "a small class of the sender's prio and htb", shape: "cable", truth: shaper, done: func(s *stand) string {
-			return fmt.Sprintf("a: tc qdisc replace dev eth0 root handle 1: prio bands 3\na: tc qdisc add dev eth0 parent 1:2 handle 20: htb default 1\na: tc class add dev eth0 parent 20: classid 20:1 htb rate %s burst 15k\n", s.part(s.between(0.25, 0.6)))
+			return fmt.Sprintf("a: tc qdisc replace dev eth0 root handle 5: prio bands 3 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\na: tc qdisc add dev eth0 parent 5:2 handle 20: htb default 1\na: tc class add dev eth0 parent 20: classid 20:1 htb rate %s burst 15k\n", s.part(s.between(0.25, 0.6)))
 		}},
 		{name: "a router's limit", shape: "routed", truth: shaper, done: func(s *stand) string {
 			return "m: tc qdisc replace dev pb root handle 1: " + s.tbf(s.rate*unit.BitRate(s.between(0.25, 0.7)*1000)/1000) + "\n"
@@ -133,23 +161,23 @@ func marksAndQueues() []kind {
 		{name: "one packet in some is marked", shape: "cable", suit: func(s *stand) { s.singly, s.delay = true, 5*time.Millisecond }, truth: lossy, done: func(s *stand) string {
 			return ecn + fmt.Sprintf("m: nft add table bridge t\nm: nft add chain bridge t c '{ type filter hook forward priority 0 ; }'\nm: nft add rule bridge t c iifname pa ip ecn ect0 numgen random mod %d == 0 ip ecn set ce\n", pick(s, 30, 60, 90))
 		}},
-		{name: "red that marks too early", shape: "cable", suit: func(s *stand) { s.singly, s.delay = true, 10*time.Millisecond }, truth: causes(record.Congestion, record.Shaper), done: func(s *stand) string {
-			return ecn + "m: tc qdisc replace dev pb parent 1:1 handle 3: red limit 400000 min 1600 max 5000 avpkt 1500 burst 2 probability 0.3 bandwidth " + s.part(1) + " ecn\n"
+		{name: "red that marks too early", shape: "cable", suit: oneFast, truth: causes(record.Congestion, record.Shaper), done: func(s *stand) string {
+			return ecn + "m: tc qdisc replace dev pb parent 1:1 handle 3: red limit 400000 min 1500 max 3000 avpkt 1000 burst 2 probability 0.9 bandwidth " + s.part(1) + " ecn\n"
 		}},
-		{name: "red that drops too early", shape: "cable", suit: func(s *stand) { s.singly, s.delay = true, 10*time.Millisecond }, truth: causes(record.Congestion, record.Shaper), done: func(s *stand) string {
-			return "m: tc qdisc replace dev pb parent 1:1 handle 3: red limit 400000 min 1600 max 5000 avpkt 1500 burst 2 probability 0.3 bandwidth " + s.part(1) + "\n"
+		{name: "red that drops too early", shape: "cable", suit: oneFast, truth: causes(record.Congestion, record.Shaper), done: func(s *stand) string {
+			return "m: tc qdisc replace dev pb parent 1:1 handle 3: red limit 400000 min 1500 max 3000 avpkt 1000 burst 2 probability 0.9 bandwidth " + s.part(1) + "\n"
 		}},
-		{name: "a short queue of the sender's own", shape: "cable", suit: singly, truth: lossy, says: "own queue", done: func(s *stand) string {
-			return fmt.Sprintf("a: tc qdisc replace dev eth0 root handle 1: htb default 1\na: tc class add dev eth0 parent 1: classid 1:1 htb rate %s burst 1600\na: tc qdisc add dev eth0 parent 1:1 pfifo %s\n", s.part(1), short(pick(s, 1, 2, 3)))
+		{name: "a short queue of the sender's own", shape: "cable", suit: func(s *stand) { s.flows = pick(s, 1, 2) }, truth: lossy, says: "own queue", done: func(s *stand) string {
+			return fmt.Sprintf("a: tc qdisc replace dev eth0 root handle 5: htb default 1\na: tc class add dev eth0 parent 5: classid 5:1 htb rate %s burst 16k\na: tc qdisc add dev eth0 parent 5:1 pfifo limit 1\n", s.part(1))
 		}},
-		{name: "a short queue of the switch", shape: "cable", suit: func(s *stand) { s.singly, s.delay = true, 10*time.Millisecond }, truth: causes(record.Congestion, record.Shaper), done: func(s *stand) string {
-			return fmt.Sprintf("m: tc qdisc replace dev pb root handle 1: htb default 1\nm: tc class add dev pb parent 1: classid 1:1 htb rate %s burst 1600\nm: tc qdisc add dev pb parent 1:1 pfifo %s\na: tc qdisc replace dev eth0 root handle 1: netem delay 10ms limit 20000\n", s.part(0.9), short(pick(s, 2, 4)))
+		{name: "a short queue of the switch", shape: "cable", suit: fastSender, truth: causes(record.Congestion, record.Shaper), done: func(s *stand) string {
+			return fmt.Sprintf("m: tc qdisc replace dev pb root handle 5: htb default 1\nm: tc class add dev pb parent 5: classid 5:1 htb rate %s burst 1600\nm: tc qdisc add dev pb parent 5:1 pfifo %s\na: tc qdisc replace dev eth0 root handle 5: netem delay 10ms limit 20000\n", s.part(0.9), short(pick(s, 2, 4)))
 		}},
-		{name: "a delay that holds few packets", shape: "cable", suit: func(s *stand) { s.singly, s.delay = true, 10*time.Millisecond }, truth: causes(record.Congestion, record.Shaper), done: func(s *stand) string {
+		{name: "a delay that holds few packets", shape: "cable", suit: fastSender, truth: causes(record.Congestion, record.Shaper), done: func(s *stand) string {
 			return fmt.Sprintf("m: tc qdisc change dev pb parent 1:1 handle 2: netem delay 10ms limit %d\n", pick(s, 8, 12, 16))
 		}},
-		{name: "a pie that aims at a millisecond", shape: "cable", suit: func(s *stand) { s.singly, s.delay = true, 10*time.Millisecond }, truth: causes(record.Congestion, record.Shaper), done: func(s *stand) string {
-			return "m: tc qdisc replace dev pb parent 1:1 handle 3: pie target 100us tupdate 2ms limit 50\n"
+		{name: "a pie that aims at a millisecond", shape: "cable", suit: oneFast, truth: causes(record.Congestion, record.Shaper), done: func(s *stand) string {
+			return "m: tc qdisc replace dev pb parent 1:1 handle 3: pie target 100us tupdate 2ms limit 4\n"
 		}},
 	}
 }
@@ -177,10 +205,11 @@ func memory() []kind {
 		{name: "overhead of windows at the receiver", shape: "cable", suit: far, truth: window, done: func(s *stand) string {
 			return "b: sysctl -qw net.ipv4.tcp_adv_win_scale=4\nb: sysctl -qw 'net.ipv4.tcp_rmem=4096 16384 32768'\n"
 		}},
-		{name: "a small maximum at the sender", shape: "cable", suit: far, truth: buffer, done: sys("a", "net.ipv4.tcp_wmem", "4096 16384 32768")},
-		{name: "no memory for TCP at the receiver", shape: "cable", suit: far, truth: causes(record.ReceiveWindow, record.Congestion), says: "tcp_mem|memory", done: sys("b", "net.ipv4.tcp_mem", "4 6 8")},
-		{name: "a locked congestion window", shape: "cable", suit: far, truth: causes(record.Congestion, record.SendBuffer), says: "cwnd|congestion window", done: func(s *stand) string {
-			return "a: ip route replace 10.9.0.0/24 dev eth0 src 10.9.0.1 cwnd lock 6\n"
+		{name: "a small maximum at the sender", shape: "cable", suit: func(s *stand) { far(s); s.flows = 1 }, truth: buffer, done: sys("a", "net.ipv4.tcp_wmem", "4096 16384 32768")},
+		{name: "no memory for TCP on the machine", shape: "cable", suit: far, truth: causes(record.ReceiveWindow, record.Congestion, record.SendBuffer), says: "tcp_mem|memory", done: func(s *stand) string {
+			was := strings.TrimSpace(s.shell("cat /proc/sys/net/ipv4/tcp_mem"))
+			s.t.Cleanup(func() { s.shell("sysctl -qw 'net.ipv4.tcp_mem=" + was + "'") })
+			return "here: sysctl -qw 'net.ipv4.tcp_mem=8 12 16'\n"
 		}},
 		{name: "a clamp of windows by the router's route", shape: "routed", suit: far, truth: window, done: func(s *stand) string {
 			return "b: ip route replace 10.9.1.0/24 via 10.9.2.254 window 18000\n"
@@ -200,14 +229,13 @@ func lost() []kind {
 	return []kind{
 		{name: "every so many packets lost", shape: "cable", suit: far, truth: lossy, done: nft("iifname pa ip length '>' 500 numgen inc mod 50 == 0 drop")},
 		{name: "large packets lost now and then", shape: "cable", suit: far, truth: causes(record.Congestion), done: nft("iifname pa ip length '>' 1400 numgen random mod 40 == 0 drop")},
-		{name: "some flows lose packets", shape: "cable", suit: func(s *stand) { far(s); s.flows = 8 }, truth: lossy, done: nft("iifname pa tcp sport 1-65535 jhash ip saddr . tcp sport . tcp dport mod 2 == 0 numgen random mod 25 == 0 drop")},
-		{name: "most acknowledgements lost", shape: "cable", suit: func(s *stand) { far(s); s.flows = 1 }, truth: lossy, done: nft("iifname pb ip length '<' 100 numgen random mod 10 '<' 9 drop")},
+		{name: "most acknowledgements lost", shape: "cable", suit: func(s *stand) { far(s); s.flows, s.delay = 1, 20*time.Millisecond }, truth: lossy, done: nft("iifname pb ip length '<' 100 tcp flags '& (syn|fin|rst)' == 0 numgen random mod 100 '<' 97 drop")},
 		{name: "damaged packets", shape: "cable", suit: far, truth: lossy, done: func(s *stand) string { return s.netem("pb", "corrupt 2%") }},
 		{name: "losses in bursts", shape: "cable", suit: far, truth: lossy, done: func(s *stand) string { return s.netem("pb", "loss gemodel 0.5% 20%") }},
 		{name: "one of two links loses packets", shape: "two", suit: far, truth: lossy, done: func(s *stand) string { return s.netem("qb", "loss 4%") }},
 		{name: "one member of the bond loses packets", shape: "bond", suit: func(s *stand) { far(s); s.flows = 8 }, truth: lossy, done: func(s *stand) string { return s.netem("pb1", "loss 4%") }},
 		{name: "late packets without DSACK", shape: "cable", suit: func(s *stand) { s.singly, s.delay = true, 1*time.Millisecond }, truth: causes(record.Reordering), done: func(s *stand) string {
-			return "a: sysctl -qw net.ipv4.tcp_dsack=0\nb: sysctl -qw net.ipv4.tcp_dsack=0\nm: tc qdisc change dev pb parent 1:1 handle 2: netem delay 10ms reorder 80% 25% limit 20000\n"
+			return "a: sysctl -qw net.ipv4.tcp_dsack=0\nb: sysctl -qw net.ipv4.tcp_dsack=0\nm: tc qdisc change dev pb parent 1:1 handle 2: netem delay 20ms reorder 50% 25% limit 20000\n"
 		}},
 		{name: "delay that jumps about", shape: "cable", suit: func(s *stand) { s.singly, s.delay = true, 1*time.Millisecond }, truth: causes(record.Reordering, record.Congestion), done: func(s *stand) string {
 			return "m: tc qdisc change dev pb parent 1:1 handle 2: netem delay 20ms 15ms limit 20000\n"
@@ -218,20 +246,9 @@ func lost() []kind {
 	}
 }
 
-// tunnels are overlays that do not carry what they should.
+// tunnels are faults below overlays, which are measured beside them.
 func tunnels() []kind {
 	return []kind{
-		{name: "a VXLAN of 1500 over links of 1500", shape: "overlay", truth: causes(record.MTU), done: func(s *stand) string {
-			return s.overlaid("vxlan", 1500) + "m: nft add table bridge t\nm: nft add chain bridge t c '{ type filter hook forward priority 0 ; }'\nm: nft add rule bridge t c ip frag-off '&' 0x3fff != 0 drop\n"
-		}},
-		{name: "a limit on the tunnel's own device", shape: "overlay", truth: causes(record.Shaper), done: func(s *stand) string {
-			return s.overlaid("gre", 1450) + "a: tc qdisc add dev tun7 root " + s.tbf(s.rate*4/10) + "\n"
-		}},
-		{name: "a VXLAN whose outer ports never change, over a bond", shape: "bond", suit: func(s *stand) { s.flows = 8 }, truth: causes(record.SingleLink, record.HashImbalance), says: "one link", done: func(s *stand) string {
-			s.shape = "bond"
-			return s.overlaid("fixed", 1450)
-		}},
-		{name: "GRE over a bond", shape: "bond", suit: func(s *stand) { s.flows = 8 }, truth: causes(record.SingleLink, record.HashImbalance), says: "one link", done: func(s *stand) string { return s.overlaid("gre", 1450) }},
 		{name: "losses under a VXLAN", shape: "overlay", suit: func(s *stand) { s.singly, s.delay = true, 10*time.Millisecond }, truth: causes(record.Congestion), done: func(s *stand) string { return s.overlaid("vxlan", 1450) + s.netem("pb", "loss 2%") }},
 		{name: "a limit under IPIP", shape: "overlay", truth: causes(record.Shaper, record.Congestion), done: func(s *stand) string {
 			return s.overlaid("ipip", 1450) + "m: tc qdisc replace dev pb root handle 1: " + s.tbf(s.rate*4/10) + "\n"
@@ -252,14 +269,14 @@ func ways() []kind {
 		{name: "next hops of unequal weight", shape: "ecmp", suit: func(s *stand) { s.flows = 8 }, truth: oneLink, done: func(s *stand) string {
 			return "a: ip route replace 10.99.0.2/32 src 10.99.0.1 nexthop via 10.9.1.254 weight 9 nexthop via 10.9.3.254 weight 1\n"
 		}},
-		{name: "one next hop is missing at the sender", shape: "ecmp", suit: func(s *stand) { s.flows = 8 }, truth: oneLink, says: "eth1", done: func(s *stand) string {
+		{name: "one next hop is missing at the sender", shape: "ecmp", suit: func(s *stand) { s.flows = 8 }, truth: oneLink, done: func(s *stand) string {
 			return "a: ip route replace 10.99.0.2/32 src 10.99.0.1 via 10.9.1.254\n"
 		}},
 		{name: "both subnets leave by one link", shape: "two", truth: causes(record.AsymmetricRoute, record.SingleLink), done: func(s *stand) string {
 			return "a: ip route replace 10.9.2.0/24 dev eth0 src 10.9.2.1\na: sysctl -qw net.ipv4.conf.all.arp_ignore=0\nb: sysctl -qw net.ipv4.conf.all.rp_filter=0\nb: sysctl -qw net.ipv4.conf.eth0.rp_filter=0\nb: sysctl -qw net.ipv4.conf.eth1.rp_filter=0\nm: ip link add x0 type veth peer name x1\nm: ip link set x0 master sw0 up\nm: ip link set x1 master sw1 up\n"
 		}},
 		{name: "a router with a small MTU that says nothing", shape: "routed", truth: causes(record.MTU), unmeasured: "(?i)mtu|bytes|pass", done: func(s *stand) string {
-			return "m: nft add table ip t\nm: nft add chain ip t c '{ type filter hook forward priority 0 ; }'\nm: nft add rule ip t c ip length '>' 1400 drop\na: sysctl -qw net.ipv4.tcp_mtu_probing=0\n"
+			return "m: tc qdisc add dev pa ingress\nm: tc filter add dev pa ingress protocol ip basic match 'cmp(u16 at 2 layer 1 gt 1400)' action drop\na: sysctl -qw net.ipv4.tcp_mtu_probing=0\n"
 		}},
 		{name: "hosts of 9000, a switch of 1500", shape: "cable", truth: causes(record.MTU), unmeasured: "(?i)mtu|bytes|pass", suit: func(s *stand) { s.mtu = 9000 }, done: func(s *stand) string {
 			return "m: nft add table bridge t\nm: nft add chain bridge t c '{ type filter hook forward priority 0 ; }'\nm: nft add rule bridge t c ip length '>' 1500 drop\n"
@@ -277,6 +294,9 @@ func bonds() []kind {
 	return []kind{
 		{name: "the switch spreads by MAC addresses", shape: "bond", suit: eight, truth: one, done: func(s *stand) string { return "m: ip link set bob type bond xmit_hash_policy layer2\n" }},
 		{name: "the host spreads by MAC addresses", shape: "xor", suit: eight, truth: one, done: func(s *stand) string { return "a: ip link set bond0 type bond xmit_hash_policy layer2\n" }},
+		{name: "a bridge over a bond that spreads by MAC addresses", shape: "xor", suit: eight, truth: one, done: func(s *stand) string {
+			return "a: ip link set bond0 type bond xmit_hash_policy layer2\n" + bridged("bond0")
+		}},
 		{name: "a port of the switch is in no channel", shape: "bond", suit: eight, truth: causes(record.LACPDown), done: func(s *stand) string {
 			return "m: ip link set pb1 nomaster\nm: ip link set pb1 up\nhere: sleep 4\n"
 		}},
@@ -302,4 +322,13 @@ func bonds() []kind {
 			return "m: ip link set bob type bond xmit_hash_policy layer2+3\n"
 		}},
 	}
+}
+
+// bridged puts the addresses of both hosts on a bridge over a link, as hypervisors do.
+func bridged(link string) string {
+	var out string
+	for i, host := range []string{"a", "b"} {
+		out += fmt.Sprintf("%[1]s: ip addr flush dev %[2]s\n%[1]s: ip link add br0 type bridge forward_delay 0 stp_state 0\n%[1]s: ip link set %[2]s master br0\n%[1]s: ip link set br0 up\n%[1]s: ip addr add 10.9.0.%[3]d/24 dev br0\n", host, link, i+1)
+	}
+	return out
 }

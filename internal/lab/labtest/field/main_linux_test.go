@@ -10,6 +10,6 @@ import (
 
 // TestMain runs the tests in a lab kernel: what they put in is wholly its own.
 func TestMain(m *testing.M) {
-	os.Exit(floor.MainWith(m, lab.UML, floor.More{Env: envKept, Modules: []string{"act_police", "cls_matchall", "cls_u32", "sch_fq", "sch_cake", "sch_hfsc", "sch_red", "sch_pie", "sch_codel", "sch_fq_codel", "sch_prio", "sch_sfq", "sch_choke",
+	os.Exit(floor.MainWith(m, lab.UML, floor.More{Env: envKept, Modules: []string{"act_police", "act_gact", "cls_matchall", "cls_basic", "em_cmp", "sch_ingress", "sch_fq", "sch_cake", "sch_hfsc", "sch_red", "sch_pie", "sch_codel", "sch_fq_codel", "sch_prio", "sch_sfq", "sch_choke",
 		"vxlan", "geneve", "ip_gre", "ipip", "macvlan", "dummy", "nf_tables", "nft_limit", "nft_numgen", "nft_hash", "nft_ct", "nf_conntrack_bridge"}}))
 }

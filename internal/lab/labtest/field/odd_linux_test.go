@@ -2,6 +2,7 @@ package field
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/linerate/linerate/unit"
@@ -12,8 +13,12 @@ func odd() []kind {
 	line := func(name, script string) kind {
 		return kind{name: name, shape: "cable", done: func(*stand) string { return script }}
 	}
-	onEach := func(format string) string {
-		return fmt.Sprintf(format, "a", 1) + fmt.Sprintf(format, "b", 2)
+	onEach := func(script string) string {
+		var out string
+		for i, host := range []string{"a", "b"} {
+			out += strings.NewReplacer("HOST", host, "N", fmt.Sprint(i+1)).Replace(script)
+		}
+		return out
 	}
 	return []kind{
 		{name: "VXLAN", shape: "overlay", done: func(s *stand) string { return s.overlaid("vxlan", 1450) }},
@@ -29,16 +34,18 @@ func odd() []kind {
 		{name: "a bond", shape: "bond", suit: func(s *stand) { s.flows = 8 }},
 		{name: "a static bond", shape: "xor", suit: func(s *stand) { s.flows = 8 }},
 		{name: "one stream over a bond", shape: "bond", suit: func(s *stand) { s.flows = 1 }},
-		line("a VLAN", onEach("%[1]s: ip addr flush dev eth0\n%[1]s: ip link add link eth0 name eth0.7 type vlan id 7\n%[1]s: ip link set eth0.7 up\n%[1]s: ip addr add 10.9.0.%[2]d/24 dev eth0.7\n")),
-		line("VLANs in VLANs", onEach("%[1]s: ip addr flush dev eth0\n%[1]s: ip link add link eth0 name eth0.7 type vlan id 7\n%[1]s: ip link set eth0.7 up\n%[1]s: ip link add link eth0.7 name inner type vlan id 9\n%[1]s: ip link set inner mtu 1496 up\n%[1]s: ip addr add 10.9.0.%[2]d/24 dev inner\n")),
-		line("a bridge on each host", onEach("%[1]s: ip addr flush dev eth0\n%[1]s: ip link add br0 type bridge forward_delay 0 stp_state 0\n%[1]s: ip link set eth0 master br0\n%[1]s: ip link set br0 up\n%[1]s: ip addr add 10.9.0.%[2]d/24 dev br0\n")),
-		line("macvlans", onEach("%[1]s: ip addr flush dev eth0\n%[1]s: ip link add mv0 link eth0 type macvlan mode bridge\n%[1]s: ip link set mv0 up\n%[1]s: ip addr add 10.9.0.%[2]d/24 dev mv0\n")),
-		line("IPv6 alone", onEach("%[1]s: ip addr flush dev eth0\n%[1]s: ip addr add fd00:9::%[2]d/64 dev eth0 nodad\n")),
-		line("other addresses beside", onEach("%[1]s: ip link add d0 type dummy\n%[1]s: ip link set d0 up\n%[1]s: ip addr add 172.17.%[2]d.1/16 dev d0\n")),
-		line("rules of a VPN", onEach("%[1]s: ip rule add pref 5210 fwmark 0x80000/0xff0000 lookup main\n%[1]s: ip rule add pref 5270 lookup 52\n")),
-		line("no timestamps", onEach("%[1]s: sysctl -qw net.ipv4.tcp_timestamps=0 %[2].0s\n")),
-		line("no SACK", onEach("%[1]s: sysctl -qw net.ipv4.tcp_sack=0 %[2].0s\n")),
-		line("ECN asked for", onEach("%[1]s: sysctl -qw net.ipv4.tcp_ecn=1 %[2].0s\n")),
+		line("a VLAN", onEach("HOST: ip addr flush dev eth0\nHOST: ip link add link eth0 name eth0.7 type vlan id 7\nHOST: ip link set eth0.7 up\nHOST: ip addr add 10.9.0.N/24 dev eth0.7\n")),
+		line("VLANs in VLANs", onEach("HOST: ip addr flush dev eth0\nHOST: ip link add link eth0 name eth0.7 type vlan id 7\nHOST: ip link set eth0.7 up\nHOST: ip link add link eth0.7 name inner type vlan id 9\nHOST: ip link set inner mtu 1496 up\nHOST: ip addr add 10.9.0.N/24 dev inner\n")),
+		line("a bridge on each host", bridged("eth0")),
+		{name: "bridges over bonds", shape: "bond", suit: func(s *stand) { s.flows = 8 }, done: func(*stand) string { return bridged("bond0") }},
+		line("macvlans", onEach("HOST: ip addr flush dev eth0\nHOST: ip link add mv0 link eth0 type macvlan mode bridge\nHOST: ip link set mv0 up\nHOST: ip addr add 10.9.0.N/24 dev mv0\n")),
+		line("IPv6 alone", onEach("HOST: ip addr flush dev eth0\nHOST: ip addr add fd00:9::N/64 dev eth0 nodad\n")),
+		line("other addresses beside", onEach("HOST: ip link add d0 type dummy\nHOST: ip link set d0 up\nHOST: ip addr add 172.17.N.1/16 dev d0\n")),
+		line("a bridge without ports beside", onEach("HOST: ip link add br7 type bridge\nHOST: ip link set br7 up\nHOST: ip addr add 172.18.N.1/16 dev br7\n")),
+		line("rules of a VPN", onEach("HOST: ip rule add pref 5210 fwmark 0x80000/0xff0000 lookup main\nHOST: ip rule add pref 5270 lookup 52\n")),
+		line("no timestamps", onEach("HOST: sysctl -qw net.ipv4.tcp_timestamps=0\n")),
+		line("no SACK", onEach("HOST: sysctl -qw net.ipv4.tcp_sack=0\n")),
+		line("ECN asked for", onEach("HOST: sysctl -qw net.ipv4.tcp_ecn=1\n")),
 		line("a window of the usual size kept from growing", "b: sysctl -qw net.ipv4.tcp_moderate_rcvbuf=0\nb: sysctl -qw 'net.ipv4.tcp_rmem=4096 2000000 6291456'\n"),
 		line("small bursts of TSQ", "a: sysctl -qw net.ipv4.tcp_limit_output_bytes=30000\n"),
 		line("fq at the sender", "a: tc qdisc replace dev eth0 parent 1:1 handle 3: fq\n"),
@@ -51,7 +58,7 @@ func odd() []kind {
 		{name: "jumbo frames", shape: "cable", suit: func(s *stand) { s.mtu = 9000 }},
 		{name: "small frames", shape: "cable", suit: func(s *stand) { s.mtu = 576 }},
 		{name: "segments one by one", shape: "cable", suit: singly},
-		{name: "vegas", shape: "cable", suit: func(s *stand) { s.flows = 4 }, done: func(*stand) string {
+		{name: "reno", shape: "cable", suit: func(s *stand) { s.flows = 4 }, done: func(*stand) string {
 			return "a: sysctl -qw net.ipv4.tcp_congestion_control=reno\n"
 		}},
 		{name: "a queue of half a second", shape: "cable", suit: func(s *stand) { s.flows = 4 }, done: func(s *stand) string {

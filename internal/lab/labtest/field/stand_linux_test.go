@@ -89,6 +89,15 @@ func (s *stand) do(script string) {
 	}
 }
 
+// shell is what a line prints on the machine itself.
+func (s *stand) shell(line string) string {
+	out, err := exec.Command("sh", "-c", line).CombinedOutput()
+	if err != nil {
+		s.t.Errorf("%s: %v: %s", line, err, out)
+	}
+	return string(out)
+}
+
 // tbf is a link's own rate, with a queue of 50 ms.
 func (s *stand) tbf(rate unit.BitRate) string {
 	bucket := int64(floor.Bucket(rate))
@@ -255,13 +264,13 @@ func (s *stand) file() string {
 			if l.Speed = s.rate; s.speeds[name+" "+l.Name] != 0 {
 				l.Speed = s.speeds[name+" "+l.Name]
 			}
-			l.Framing = netstate.FramingL2
+			l.Kind, l.Framing = "", netstate.FramingL2 // as a card is
 			reply.Host.SetLink(l)
 		}
 		all = append(all, reply.Host)
 	}
 	paths := fabric.PathsBetween(all)
-	if s.shape == "overlay" || len(paths) == 0 {
+	if len(paths) == 0 {
 		paths = []fabric.Path{{From: "a", To: "b"}}
 	}
 	for i := range paths {
