@@ -276,10 +276,27 @@ func (v *wayView) hiddenShaper() (hypothesis, bool) {
 		h.remedy = "write the links' speeds into the fabric file (hardware.links) and measure again"
 		return h, true
 	}
+	if own := v.unknownSpeeds(); own != "" {
+		h.sure *= 0.55
+		h.against = append(h.against, record.Evidence{What: "speed of " + own, Value: "unknown: it may be the limit itself", Source: fromCounters})
+	}
 	h.remedy = fmt.Sprintf("look for a rate limit on the way: `tc qdisc show` on both hosts, the switch's ports, the provider's contract for about %v", w.goodput/rateOf(v.efficiency()))
 	h.decide = v.decideStreams(record.Shaper, record.Congestion)
 	return h, true
 }
+
+// unknownSpeeds names a link that carries much of the way and whose speed nobody knows.
+func (v *wayView) unknownSpeeds() string {
+	for _, l := range slices.Concat(v.egress, v.ingress) {
+		if l.ceiling <= 0 && l.payload > v.goodput*muchOfWay {
+			return l.link + " of " + l.host
+		}
+	}
+	return ""
+}
+
+// muchOfWay is the part of a way's payload from which a link can be what binds it.
+const muchOfWay = 0.3
 
 // queueOrPolicer is how sure a hidden limit is, and what shows it; zero where
 // nothing does.

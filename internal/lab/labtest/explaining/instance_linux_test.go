@@ -1,8 +1,10 @@
 package explaining
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -272,10 +274,14 @@ func (i *instance) keep(what string, r record.Record, truth []record.Cause, k ke
 
 // rowOf is the line of an instance.
 func rowOf(k kept, cause record.Cause) row {
-	named := record.Unknown
-	if f := k.finding(); f != nil {
-		named = f.Cause
+	r := row{seed: k.Seed, number: k.Number, cause: cause, setup: k.Setup, truth: k.Truth, named: record.Unknown, rate: mega(k.Rates["faulted"]), healthy: mega(k.Rates["healthy"])}
+	f := k.finding()
+	if f == nil {
+		return r
 	}
-	r := row{seed: k.Seed, number: k.Number, cause: cause, setup: k.Setup, truth: k.Truth, named: named, rate: mega(k.Rates["faulted"]), healthy: mega(k.Rates["healthy"])}
+	r.named, r.sure = f.Cause, int(math.Round(100*f.Confidence))
+	if mended := cmp.Or(k.Rates["without "+string(f.Cause)], k.Rates["healthy"]); f.Expected > 0 && cause != record.LineRate {
+		r.expected, r.mended = mega(f.Expected), mega(mended)
+	}
 	return r
 }

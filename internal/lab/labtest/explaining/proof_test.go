@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,9 +22,15 @@ import (
 // What the whole proof (`make prove-explain`) has to show.
 const (
 	perCause     = 20 // instances of each cause
-	leastRight   = 0.97
+	leastRight   = 0.98
 	leastHealthy = 50
 	leastCalm    = 0.98 // of healthy networks that are named line-rate
+	// What confidence promises, in percent, of what is named with it.
+	verySure, halfSure = 90, 50
+	// nearExpected is how near what is promised for a remedy must come to what its
+	// fault's end brings, in leastKept of the cases.
+	nearExpected = 0.10
+	leastKept    = 0.90
 )
 
 // row is one line of a proof: a network with faults, or a healthy one.
@@ -35,6 +42,10 @@ type row struct {
 	named        record.Cause
 	rate         float64 // Mbit/s
 	healthy      float64
+	sure         int // percent; of the first three proofs it was not kept
+	// expected is the rate that is promised without what is named, mended what was
+	// measured without it; 0 where nothing is promised.
+	expected, mended float64
 }
 
 func (r row) right() bool { return slices.Contains(r.truth, r.named) }
@@ -52,7 +63,11 @@ func (r row) String() string {
 	if !r.right() {
 		verdict = "WRONG"
 	}
-	return fmt.Sprintf("seed %d number %d %s: %s: truth %s; named %s %s; %.1f of %.1f Mbit/s", r.seed, r.number, r.cause, r.setup, words(r.truth), r.named, verdict, r.rate, r.healthy)
+	line := fmt.Sprintf("seed %d number %d %s: %s: truth %s; named %s %s; %.1f of %.1f Mbit/s; sure %d", r.seed, r.number, r.cause, r.setup, words(r.truth), r.named, verdict, r.rate, r.healthy, r.sure)
+	if r.expected > 0 {
+		line += fmt.Sprintf("; promised %.1f, got %.1f", r.expected, r.mended)
+	}
+	return line
 }
 
 func words(all []record.Cause) string {
@@ -63,7 +78,7 @@ func words(all []record.Cause) string {
 	return strings.Join(out, " or ")
 }
 
-var rowLine = regexp.MustCompile(`seed (\d+) number (\d+) (\S+): (.*): truth ([a-z -]+); named (\S+) (right|WRONG); ([\d.]+) of ([\d.]+) Mbit/s`)
+var rowLine = regexp.MustCompile(`seed (\d+) number (\d+) (\S+): (.*): truth ([a-z -]+); named (\S+) (right|WRONG); ([\d.]+) of ([\d.]+) Mbit/s(?:; sure (\d+)(?:; promised ([\d.]+), got ([\d.]+))?)?`)
 
 func readProof(text string) (rows []row) {
 	lines := bufio.NewScanner(strings.NewReader(text))
@@ -77,7 +92,9 @@ func readProof(text string) (rows []row) {
 		for _, c := range strings.Split(m[5], " or ") {
 			r.truth = append(r.truth, record.Cause(c))
 		}
-		_, _ = fmt.Sscan(m[1]+" "+m[2]+" "+m[8]+" "+m[9], &r.seed, &r.number, &r.rate, &r.healthy) // digits by the pattern
+		// Digits by the pattern, or nothing.
+		_, _ = fmt.Sscan(m[1]+" "+m[2]+" "+m[8]+" "+m[9], &r.seed, &r.number, &r.rate, &r.healthy)
+		_, _ = fmt.Sscan(m[10]+" "+m[11]+" "+m[12], &r.sure, &r.expected, &r.mended)
 		rows = append(rows, r)
 	}
 	return rows
@@ -110,10 +127,61 @@ func verdict(rows []row) (said string, lacking []string) {
 			lacking = append(lacking, fmt.Sprintf("%d instances of %s, want %d", drawn[c], c, perCause))
 		}
 	}
+	for _, b := range reliability(rows) {
+		if b.of > 0 && (b.least == verySure || b.least == halfSure) && percent(b.right, b.of) < float64(b.least) {
+			lacking = append(lacking, "too sure: "+b.String())
+		}
+	}
+	if kept, of := promises(rows); of > 0 && percent(kept, of) < 100*leastKept {
+		lacking = append(lacking, fmt.Sprintf("%d of %d promised rates came within %.0f %%", kept, of, 100*nearExpected))
+	}
 	if percent(right, faults) < 100*leastRight || healthy < leastHealthy || percent(calm, healthy) < 100*leastCalm {
 		lacking = append(lacking, said)
 	}
 	return said, lacking
+}
+
+// band is what was named with a confidence of least percent or more, below the next band's.
+type band struct{ least, right, of int }
+
+func (b band) String() string {
+	return fmt.Sprintf("sure %d %% or more: %d of %d right (%.1f %%)", b.least, b.right, b.of, percent(b.right, b.of))
+}
+
+// reliability is how often what was named of networks with faults is right, by how
+// sure it was; none where that was not kept.
+func reliability(rows []row) []band {
+	all := []band{{least: verySure}, {least: 70}, {least: halfSure}, {least: 1}}
+	for _, r := range rows {
+		if r.cause == record.LineRate {
+			continue
+		}
+		for i := range all {
+			if r.sure >= all[i].least {
+				all[i].of++
+				if r.right() {
+					all[i].right++
+				}
+				break
+			}
+		}
+	}
+	return all
+}
+
+// promises counts the rates that were promised without what is rightly named, and those
+// that came about.
+func promises(rows []row) (kept, of int) {
+	for _, r := range rows {
+		if r.expected <= 0 || r.mended <= 0 || !r.right() {
+			continue
+		}
+		of++
+		if math.Abs(r.expected-r.mended) <= nearExpected*r.mended {
+			kept++
+		}
+	}
+	return kept, of
 }
 
 func percent(part, all int) float64 {
@@ -146,9 +214,19 @@ func matrix(rows []row) (lines []string) {
 			lines = append(lines, fmt.Sprintf("%-16s %3d of %3d right%s", c, right, total, prefixed("; else ", strings.Join(wrong, ", "))))
 		}
 	}
+	for _, b := range reliability(rows) {
+		if b.of > 0 {
+			lines = append(lines, b.String())
+		}
+	}
+	if kept, of := promises(rows); of > 0 {
+		lines = append(lines, fmt.Sprintf("promised rates that came within %.0f %%: %d of %d", 100*nearExpected, kept, of))
+	}
 	for _, r := range rows {
 		if !r.right() {
 			lines = append(lines, "missed: "+r.String())
+		} else if kept, of := promises([]row{r}); kept < of {
+			lines = append(lines, "promised otherwise: "+r.String())
 		}
 	}
 	return lines
@@ -197,7 +275,7 @@ func TestVerdict(t *testing.T) {
 	full := func(change func(i int, r *row)) (rows []row) {
 		for _, c := range causes() {
 			for range perCause {
-				rows = append(rows, row{seed: 1, number: 2, cause: c, setup: "2 x 30M: odd (a) and b (c)", truth: []record.Cause{c}, named: c, rate: 10.5, healthy: 99})
+				rows = append(rows, row{seed: 1, number: 2, cause: c, setup: "2 x 30M: odd (a) and b (c)", truth: []record.Cause{c}, named: c, rate: 10.5, healthy: 99, sure: 95, expected: 100, mended: 99})
 			}
 		}
 		for range leastHealthy {
@@ -221,15 +299,40 @@ func TestVerdict(t *testing.T) {
 		rows []row
 		ok   bool
 	}{
-		"all right":         {full(none), true},
-		"either is right":   {full(func(_ int, r *row) { r.truth = append([]record.Cause{record.MTU}, r.truth...) }), true},
-		"nothing":           {nil, false},
-		"one cause short":   {full(none)[1:], false},
-		"few healthy":       {full(none)[:all+leastHealthy-1], false},
-		"nine of 300 wrong": {full(wrong(0, all*3/100)), true},
-		"ten of 300 wrong":  {full(wrong(0, all*3/100+1)), false},
-		"a false alarm":     {full(wrong(all, all+1)), true},
-		"two false alarms":  {full(wrong(all, all+2)), false},
+		"all right":          {full(none), true},
+		"either is right":    {full(func(_ int, r *row) { r.truth = append([]record.Cause{record.MTU}, r.truth...) }), true},
+		"nothing":            {nil, false},
+		"one cause short":    {full(none)[1:], false},
+		"few healthy":        {full(none)[:all+leastHealthy-1], false},
+		"six of 300 wrong":   {full(wrong(0, all*2/100)), true},
+		"seven of 300 wrong": {full(wrong(0, all*2/100+1)), false},
+		"too sure": {full(func(i int, r *row) {
+			if i%20 == 0 {
+				r.sure = 55
+			}
+			if i == 40 || i == 80 || i == 120 || i == 160 {
+				r.named = record.Unknown
+				r.sure = 95
+			}
+		}), true},
+		"promises kept": {full(func(i int, r *row) {
+			if i < all/11 {
+				r.mended = 80
+			}
+		}), true},
+		"promises broken": {full(func(i int, r *row) {
+			if i < all/9 {
+				r.mended = 80
+			}
+		}), false},
+		"unsure, and wrong": {full(func(i int, r *row) {
+			if i < 4 {
+				r.sure = 55
+				r.named = record.Unknown
+			}
+		}), false},
+		"a false alarm":    {full(wrong(all, all+1)), true},
+		"two false alarms": {full(wrong(all, all+2)), false},
 	} {
 		var text strings.Builder
 		for _, r := range c.rows {
