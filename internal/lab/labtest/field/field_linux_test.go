@@ -46,6 +46,7 @@ type finding struct {
 	Evidence   []record.Evidence `json:"evidence"`
 	Remedy     string            `json:"remedy"`
 	Expected   unit.BitRate      `json:"expected_bps"`
+	Decide     record.Decision   `json:"decide"`
 }
 
 func (f finding) text() string {
@@ -88,18 +89,13 @@ func try(t *testing.T, n int, seed uint64, k kind) (verdict string) {
 		}
 		file, rec := s.file(), filepath.Join(t.TempDir(), "record.json")
 		said, wrong, _ := linerate("measure", file, "-o", rec, "--streams", fmt.Sprint(s.flows), "--directions", "forward", "--duration", window)
-		var f finding
-		if text, _, status := linerate("explain", rec, "--json"); status == 0 {
-			var all struct {
-				Findings []finding `json:"findings"`
-			}
-			s.must(json.Unmarshal([]byte(text), &all))
-			if len(all.Findings) > 0 {
-				f = all.Findings[0]
-			}
-		}
+		f := s.explained(rec)
 		verdict = judge(k, f, s.payload(), said+wrong)
-		t.Logf("row: %s: %s; named %s %.0f%% %s; %.1f of %.1f Mbit/s, %v each, %v, %d streams", k.words(), words(k.truth), f.Cause, 100*f.Confidence, verdict, float64(f.Rate)/1e6, float64(f.Ceiling)/1e6, s.rate, s.delay, s.flows)
+		probed := ""
+		if f.Decide.Probe != "" && verdict != "void" {
+			probed = s.probed(k, rec)
+		}
+		t.Logf("row: %s: %s; named %s %.0f%% %s; %s%.1f of %.1f Mbit/s, %v each, %v, %d streams", k.words(), words(k.truth), f.Cause, 100*f.Confidence, verdict, probed, float64(f.Rate)/1e6, float64(f.Ceiling)/1e6, s.rate, s.delay, s.flows)
 		if verdict == "WRONG" || verdict == "unknown" || verdict == "broken" {
 			t.Logf("said: %s", strings.TrimSpace(f.text()))
 			if f.Cause == "" {
@@ -111,6 +107,41 @@ func try(t *testing.T, n int, seed uint64, k kind) (verdict string) {
 		}
 	})
 	return verdict
+}
+
+// explained is the first finding of a record; the zero one where there is none.
+func (s *stand) explained(rec string) finding {
+	s.t.Helper()
+	var all struct {
+		Findings []finding `json:"findings"`
+	}
+	text, _, status := linerate("explain", rec, "--json")
+	if status != 0 {
+		return finding{}
+	}
+	s.must(json.Unmarshal([]byte(text), &all))
+	if len(all.Findings) == 0 {
+		return finding{}
+	}
+	return all.Findings[0]
+}
+
+// probed makes the measurement that would settle a record's cause, and says what is
+// named then.
+func (s *stand) probed(k kind, rec string) string {
+	s.t.Helper()
+	settled := filepath.Join(s.t.TempDir(), "settled.json")
+	said, wrong, status := linerate("explain", rec, "--probe", "--yes", "-o", settled)
+	if status != 0 {
+		s.t.Logf("probe: status %d: %s%s", status, said, wrong)
+		return ""
+	}
+	f := s.explained(settled)
+	verdict := judge(k, f, s.payload(), said+wrong)
+	if verdict == "WRONG" {
+		s.t.Logf("said after the probe: %s", strings.TrimSpace(f.text()))
+	}
+	return fmt.Sprintf("probed %s %.0f%% %s; ", f.Cause, 100*f.Confidence, verdict)
 }
 
 // keep writes an instance down as TestFaults reads it; what was not measured is left out.

@@ -21,17 +21,19 @@ const (
 	leastFaults = 100
 	leastOdd    = 100
 	leastKinds  = 60 // of faults
+	leastProbes = 50
 )
 
 // row is one line of a proof.
 type row struct {
 	kind, truth, named, verdict string
-	confidence                  int // percent
+	confidence                  int    // percent
+	probed                      string // the verdict after a probe; "" where there was none
 }
 
 func (r row) well() bool { return r.truth == "well" }
 
-var rowLine = regexp.MustCompile(`row: (.*): ([a-z -]+); named ([a-z-]*) (\d+)% (right|unknown|WRONG|void|broken); `)
+var rowLine = regexp.MustCompile(`row: (.*): ([a-z -]+); named ([a-z-]*) (\d+)% (right|unknown|WRONG|void|broken); (?:probed [a-z-]* \d+% ([a-zA-Z]+); )?`)
 
 func readRows(text string) (rows []row) {
 	lines := bufio.NewScanner(strings.NewReader(text))
@@ -39,7 +41,7 @@ func readRows(text string) (rows []row) {
 	for lines.Scan() {
 		if m := rowLine.FindStringSubmatch(lines.Text()); m != nil {
 			sure, _ := strconv.Atoi(m[4]) // digits by the pattern
-			rows = append(rows, row{m[1], m[2], m[3], m[5], sure})
+			rows = append(rows, row{m[1], m[2], m[3], m[5], sure, m[6]})
 		}
 	}
 	return rows
@@ -49,8 +51,19 @@ func readRows(text string) (rows []row) {
 func verdict(rows []row) (said []string, lacking []string) {
 	kinds := map[string]bool{}
 	faults, odd := map[string]int{}, map[string]int{}
-	var sure, sureRight int
+	var sure, sureRight, probes, spoilt, settled int
 	for _, r := range rows {
+		switch {
+		case r.probed == "":
+		case r.verdict == "right" && r.probed == "WRONG":
+			spoilt++
+			probes++
+		case r.verdict != "right" && r.probed == "right":
+			settled++
+			probes++
+		default:
+			probes++
+		}
 		if r.well() {
 			odd[r.verdict]++
 			odd["all"]++
@@ -73,6 +86,7 @@ func verdict(rows []row) (said []string, lacking []string) {
 		fmt.Sprintf("%d faults of %d kinds that took something (%d took nothing): named right first %d, honestly unknown %d, wrong %d, no result %d", faults["all"], len(kinds), faults["void"], faults["right"], faults["unknown"], faults["WRONG"], faults["broken"]),
 		fmt.Sprintf("%d odd networks that are well: named line-rate %d, unknown %d, false alarms %d, no result %d", odd["all"], odd["right"], odd["unknown"], odd["WRONG"], odd["broken"]),
 		fmt.Sprintf("at 90 %% or more: %d of %d right", sureRight, sure),
+		fmt.Sprintf("%d probes: %d made a right answer wrong, %d a wrong or unknown one right", probes, spoilt, settled),
 	}
 	lack := func(is bool, format string, values ...any) {
 		if is {
@@ -84,6 +98,7 @@ func verdict(rows []row) (said []string, lacking []string) {
 	lack(float64(faults["WRONG"]) > mostWrong*float64(faults["all"]), "too many wrong: %s", said[0])
 	lack(float64(odd["WRONG"]) > mostAlarms*float64(odd["all"]), "false alarms: %s", said[1])
 	lack(float64(sureRight) < 0.9*float64(sure), "too sure: %s", said[2])
+	lack(spoilt > 0 || probes < leastProbes, "probes: %s", said[3])
 	return said, lacking
 }
 
@@ -125,12 +140,12 @@ func TestProof(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	full := func(change func(i int, r *row)) (text string) {
 		for i := range 2*leastFaults + leastOdd {
-			r := row{fmt.Sprintf("cable, kind %d", i%leastKinds), "shaper or congestion", "shaper", "right", 92}
+			r := row{fmt.Sprintf("cable, kind %d", i%leastKinds), "shaper or congestion", "shaper", "right", 92, "right"}
 			if i >= 2*leastFaults {
 				r.truth, r.named = "well", "line-rate"
 			}
 			if change(i, &r); r.kind != "" {
-				text += fmt.Sprintf("  row: %s: %s; named %s %d%% %s; 1.0 of 2.0 Mbit/s, 2 ms\n", r.kind, r.truth, r.named, r.confidence, r.verdict)
+				text += fmt.Sprintf("  row: %s: %s; named %s %d%% %s; %s1.0 of 2.0 Mbit/s, 2 ms\n", r.kind, r.truth, r.named, r.confidence, r.verdict, probedWords(r.probed))
 			}
 		}
 		return text
@@ -146,18 +161,35 @@ func TestVerdict(t *testing.T) {
 		text string
 		ok   bool
 	}{
-		"all right":                 {full(func(int, *row) {}), true},
-		"nothing":                   {"", false},
-		"unknowns":                  {full(as("unknown", 0, 100, 10)), true},
-		"four of 200 wrong":         {full(as("WRONG", 0, 4, 50)), true},
-		"five of 200 wrong":         {full(as("WRONG", 0, 5, 50)), false},
-		"some without a result":     {full(as("broken", 0, 17, 0)), false},
-		"one false alarm of 100":    {full(as("WRONG", 2*leastFaults, 2*leastFaults+1, 90)), true},
-		"two false alarms of 100":   {full(as("WRONG", 2*leastFaults, 2*leastFaults+2, 90)), false},
+		"all right":               {full(func(int, *row) {}), true},
+		"nothing":                 {"", false},
+		"unknowns":                {full(as("unknown", 0, 100, 10)), true},
+		"four of 200 wrong":       {full(as("WRONG", 0, 4, 50)), true},
+		"five of 200 wrong":       {full(as("WRONG", 0, 5, 50)), false},
+		"some without a result":   {full(as("broken", 0, 17, 0)), false},
+		"one false alarm of 100":  {full(as("WRONG", 2*leastFaults, 2*leastFaults+1, 90)), true},
+		"two false alarms of 100": {full(as("WRONG", 2*leastFaults, 2*leastFaults+2, 90)), false},
+		"a probe spoils one": {full(func(i int, r *row) {
+			if i == 3 {
+				r.probed = "WRONG"
+			}
+		}), false},
+		"few probes": {full(func(i int, r *row) {
+			if i >= leastProbes-1 {
+				r.probed = ""
+			}
+		}), false},
 		"half of them took nothing": {full(as("void", 0, leastFaults+1, 90)), false},
 	} {
 		if said, lacking := verdict(readRows(c.text)); (len(lacking) == 0) != c.ok {
 			t.Errorf("%s: %q; lacking %q", name, said, lacking)
 		}
 	}
+}
+
+func probedWords(verdict string) string {
+	if verdict == "" {
+		return ""
+	}
+	return "probed shaper 92% " + verdict + "; "
 }
