@@ -72,6 +72,9 @@ func (v *wayView) nearLineRate() (hypothesis, bool) {
 	if share >= slackLink && v.trial.Ceiling > 0 && diagnose.Fraction(v.trial.Goodput, v.trial.Ceiling) < pairShare {
 		return v.partOfPair(side), true
 	}
+	if h, ok := v.unbridged(side); ok {
+		return h, true
+	}
 	h := hypothesis{
 		cause: record.LineRate, sure: 0.6, nothingToWin: true,
 		summary: fmt.Sprintf("The links run at %s of their line rate, each about as full as the others. What is left is the swing of congestion control and a busy machine, not a limit of its own.", diagnose.Percent(share)),
@@ -85,6 +88,22 @@ func (v *wayView) nearLineRate() (hypothesis, bool) {
 		h.evidence = append(h.evidence, v.tcpEvidence()...)
 	}
 	return h, true
+}
+
+// unbridged: one or two streams swing below a full link, and no queue bridges it: after
+// each loss the window takes its time to grow back.
+func (v *wayView) unbridged(side []linkLoad) (hypothesis, bool) {
+	w := v.waits
+	if !v.room() || len(v.lanes) > 2 || w.repeated == 0 || w.cwndLimited < fullWindows || w.queued() > 0.3 {
+		return hypothesis{}, false
+	}
+	return hypothesis{
+		cause: record.Congestion, sure: 0.55, mended: "Without them",
+		summary:  fmt.Sprintf("%s is not kept full: after each of a few losses the window of %s shrinks, and no queue bridges the time that it takes to grow back.", side[0].link, theStreams(len(v.lanes))),
+		evidence: append(v.tcpEvidence(), v.loads()...),
+		remedy:   "more streams bridge it (`--streams 4`); else look for a short queue that drops before the link is full: `tc -s qdisc show` on both hosts, the switch port's drops (a buffer below the bandwidth-delay product)",
+		decide:   v.decideStreams(record.Congestion, record.Shaper),
+	}, true
 }
 
 func allFull(side []linkLoad) bool {

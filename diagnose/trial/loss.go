@@ -15,7 +15,7 @@ import (
 func (v *wayView) lossOnPath() (hypothesis, bool) {
 	w := v.waits
 	few := w.loss() < lossShare
-	if few && (w.loss() < lossShare/20 || w.recovering < 0.15) || w.sent <= 0 || !v.room() {
+	if few && (w.loss() < lossShare/20 || w.recovering < 0.15) && !v.asLossesLeave() || w.sent <= 0 || !v.room() {
 		return hypothesis{}, false
 	}
 	h := hypothesis{
@@ -36,6 +36,20 @@ func (v *wayView) lossOnPath() (hypothesis, bool) {
 	h.decide = v.decideStreams(record.Congestion, record.Shaper)
 	return h, true
 }
+
+// asLossesLeave reports streams that few losses hold, over a long way: their windows are
+// always full, nothing queues, and they carry what the response of congestion control
+// to just so many losses leaves.
+func (v *wayView) asLossesLeave() bool {
+	w := v.waits
+	left, ok := v.lossLeaves()
+	return ok && w.repeated >= repeatedFew && w.cwndLimited >= fullWindows && w.queued() <= 0.5 &&
+		w.goodput > left*0.6 && w.goodput < left*1.6
+}
+
+// fullWindows is the part of the samples in which the congestion window was full, from
+// which on it is what held the streams.
+const fullWindows = 0.8
 
 // weighLoss lowers the confidence by what speaks for another reason of the
 // losses, or for another limit than them.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/predict/tcp"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
 )
@@ -201,7 +202,8 @@ func (v *wayView) burstTime(w waits) (longest float64) {
 	size := 0.0
 	for _, l := range w.lanes {
 		if w.sndbuf > w.rwnd {
-			size = max(size, float64(l.SndBuf))
+			_, most := tcp.SendFilled(l.SndBuf)
+			size = max(size, float64(most))
 		} else {
 			size = max(size, float64(l.TCP.SndWnd))
 		}

@@ -229,7 +229,6 @@ func lost() []kind {
 	return []kind{
 		{name: "every so many packets lost", shape: "cable", suit: far, truth: lossy, done: nft("iifname pa ip length '>' 500 numgen inc mod 50 == 0 drop")},
 		{name: "large packets lost now and then", shape: "cable", suit: far, truth: causes(record.Congestion), done: nft("iifname pa ip length '>' 1400 numgen random mod 40 == 0 drop")},
-		{name: "most acknowledgements lost", shape: "cable", suit: func(s *stand) { far(s); s.flows, s.delay = 1, 20*time.Millisecond }, truth: lossy, done: nft("iifname pb ip length '<' 100 tcp flags '& (syn|fin|rst)' == 0 numgen random mod 100 '<' 97 drop")},
 		{name: "damaged packets", shape: "cable", suit: far, truth: lossy, done: func(s *stand) string { return s.netem("pb", "corrupt 2%") }},
 		{name: "losses in bursts", shape: "cable", suit: far, truth: lossy, done: func(s *stand) string { return s.netem("pb", "loss gemodel 0.5% 20%") }},
 		{name: "one of two links loses packets", shape: "two", suit: far, truth: lossy, done: func(s *stand) string { return s.netem("qb", "loss 4%") }},
