@@ -66,6 +66,9 @@ func (v *wayView) nearLineRate() (hypothesis, bool) {
 	if _, ok := v.held(side); ok {
 		return hypothesis{}, false
 	}
+	if full, idle := split(side); len(full) > 0 && slices.ContainsFunc(idle, func(l linkLoad) bool { return l.share() < slackLink-0.03 }) {
+		return hypothesis{}, false // not as full as each other
+	}
 	if h, ok := v.idleStandby(side); ok && share >= slackLink {
 		return h, true
 	}
