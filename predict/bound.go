@@ -106,7 +106,7 @@ func (w *way) bounds() bounds {
 	b.shared = append(b.shared, w.readings()...)
 	b.shared = append(b.shared, w.allCores()...)
 	b.shared = append(b.shared, w.stripedLimits()...)
-	b.shared = append(b.shared, w.cloudTotals()...)
+	b.shared = append(b.shared, w.cloudTotals(false)...)
 	return b
 }
 

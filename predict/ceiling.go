@@ -63,7 +63,7 @@ func (w *way) ceiling() (unit.BitRate, int) {
 
 // ceilings are the shared limits that no setting of the hosts can mend.
 func (w *way) ceilings() []sharedLimit {
-	return append(w.shapers(), w.cloudTotals()...)
+	return append(w.shapers(), w.cloudTotals(true)...)
 }
 
 func (w *way) everyLeg() []int {

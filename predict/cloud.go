@@ -25,8 +25,9 @@ type cloudEnd struct {
 	// totals are the host's in the way's sense.
 	totals []cloud.Cap
 	// at are the side's attachments, end tells a leg's.
-	at  []attachment
-	end legEnd
+	at    []attachment
+	end   legEnd
+	sends bool
 }
 
 // cloudEnds are the ends of the way that are declared as instances.
@@ -41,7 +42,7 @@ func (w *way) cloudEnds() []cloudEnd {
 		if e.host.Cloud == nil {
 			continue
 		}
-		one := cloudEnd{host: e.host, at: e.at, end: e.end}
+		one := cloudEnd{host: e.host, at: e.at, end: e.end, sends: e.transmit}
 		one.caps, one.err = w.fabric.Clouds.Caps(cloud.Query{
 			Cloud: *e.host.Cloud, Peer: e.peer.Cloud, Interfaces: vNICs(e.host), UDP: w.traffic.protocol() == "udp",
 		})
@@ -87,9 +88,10 @@ func nicsOf(h netstate.Host, l netstate.Link) int {
 }
 
 // cloudTotals are what the providers let the hosts and their interfaces carry.
+// Those of interfaces that routes leave idle are counted in where idle is asked for.
 // They count frames from the Ethernet header on, as a shaper in the host's
 // path does; no provider says which bytes count.
-func (w *way) cloudTotals() []sharedLimit {
+func (w *way) cloudTotals(idle bool) []sharedLimit {
 	var all []sharedLimit
 	for _, e := range w.cloudEnds() {
 		for _, c := range e.totals {
@@ -97,20 +99,29 @@ func (w *way) cloudTotals() []sharedLimit {
 				all = append(all, sharedLimit{cause: record.Shaper, where: e.host.Name, what: c.Why, total: w.capped(c)})
 			}
 		}
-		all = append(all, w.interfaceCaps(e)...)
+		all = append(all, w.interfaceCaps(e, idle)...)
 	}
 	return all
 }
 
-// interfaceCaps are one member for each interface that the way uses.
-func (w *way) interfaceCaps(e cloudEnd) []sharedLimit {
+// interfaceCaps are one member for each interface that the way uses. Those of the
+// sender that routes leave idle are why it is no more, or count as well.
+func (w *way) interfaceCaps(e cloudEnd, idle bool) []sharedLimit {
 	if e.caps.Interface.Rate == 0 {
 		return nil
 	}
+	cause, more, why := record.Shaper, 1.0, ""
+	if e.sends && len(w.out.idle) > 0 {
+		more = float64(len(e.at)+len(w.out.idle)) / float64(len(e.at))
+		cause, why = record.AsymmetricRoute, leftIdle(w.out.idle)+"; "
+	}
+	if !idle {
+		more = 1
+	}
 	var all []sharedLimit
 	for i, a := range e.at {
-		s := sharedLimit{cause: record.Shaper, group: "interfaces of " + e.host.Name, where: e.host.Name + ": " + a.base.Name,
-			what: e.caps.Interface.Why, total: w.capped(e.caps.Interface).times(float64(max(nicsOf(e.host, a.base), 1)))}
+		s := sharedLimit{cause: cause, group: "interfaces of " + e.host.Name, where: e.host.Name + ": " + a.base.Name,
+			what: why + e.caps.Interface.Why, total: w.capped(e.caps.Interface).times(more * float64(max(nicsOf(e.host, a.base), 1)))}
 		for n, l := range w.legs {
 			if at, _ := e.end(l); at == i {
 				s.legs = append(s.legs, n)

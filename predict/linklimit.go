@@ -190,6 +190,15 @@ func (w *way) atSpeed(u usage) record.Cause {
 	return record.LineRate
 }
 
+// leftIdle says which links carry nothing, why, and what gives them their own part.
+func leftIdle(idle []attachment) string {
+	var parts []string
+	for _, a := range idle {
+		parts = append(parts, fmt.Sprintf("traffic from %s's addresses leaves by another link: routes lead it there (`source_rules: [%s]` on %s gives it its own)", a.name(), a.name(), a.host.Name))
+	}
+	return strings.Join(parts, "; ")
+}
+
 // standby counts the ports that an active-backup bond keeps idle.
 func (u usage) standby() int {
 	n := 0
@@ -278,9 +287,7 @@ func (w *way) linkWhy(u usage, cause record.Cause, rate unit.BitRate, count floa
 			}
 		}
 	case record.AsymmetricRoute:
-		for _, a := range u.side.idle {
-			parts = append(parts, "traffic from "+a.name()+"'s addresses leaves by another link: routes lead it there")
-		}
+		parts = append(parts, leftIdle(u.side.idle))
 	case record.HashImbalance:
 		if u.chance {
 			parts = append(parts, "flows land by chance, and some share a link while others idle")

@@ -26,11 +26,16 @@ var nominalPayloads = [...]float64{1448.0 / 1538, 8948.0 / 9038, 1448.0 / 1542}
 
 func (v *wayView) unobserved() bool { return len(v.egress)+len(v.ingress) == 0 }
 
-// nominalRate: nobody counted the links, and the rate is just what a link of a
-// usual speed carries.
+// nominalRate: nobody counted the links, or nobody knows their speed, and the rate is
+// just what a link of a usual speed carries.
 func (v *wayView) nominalRate() (hypothesis, bool) {
-	if !v.unobserved() || v.goodput <= 0 {
+	if v.ceiling() > 0 || v.goodput <= 0 {
 		return hypothesis{}, false
+	}
+	unsaid := "no link was counted"
+	remedy := "measure with both hosts observed (`linerate measure FABRIC`) to see which link it is, and whether others idle beside it"
+	if !v.unobserved() {
+		unsaid, remedy = "its speed is in no file", "write the links' speeds into the fabric file (hardware.links) and measure again"
 	}
 	for _, speed := range ethernetSpeeds {
 		for _, share := range nominalPayloads {
@@ -40,10 +45,10 @@ func (v *wayView) nominalRate() (hypothesis, bool) {
 			}
 			h := hypothesis{
 				cause: record.LineRate, sure: 0.75, nothingToWin: true,
-				summary: fmt.Sprintf("The rate is what a link of %v carries in full packets, so most likely one is full; no link was counted.", speed),
+				summary: fmt.Sprintf("The rate is what a link of %v carries in full packets, so most likely one is full; %s.", speed, unsaid),
 				evidence: append([]record.Evidence{{What: fmt.Sprintf("payload of a link of %v", speed), Value: rateOf(payload).String(), Source: "IEEE 802.3 framing, IPv4 and TCP headers"}},
 					v.tcpEvidence()...),
-				remedy: "measure with both hosts observed (`linerate measure FABRIC`) to see which link it is, and whether others idle beside it",
+				remedy: remedy,
 			}
 			return h, true
 		}

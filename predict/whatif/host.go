@@ -2,6 +2,8 @@ package whatif
 
 import (
 	"fmt"
+	"math/big"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -169,49 +171,128 @@ func setMode(h *netstate.Host, at int, mode netstate.BondMode) {
 	}
 }
 
-// links gives every bond n ports: those that are too many go, last first;
-// those that lack are like its last one.
+// links gives every bond n ports, and a host without one n interfaces with addresses:
+// those that are too many go, last first; those that lack are like the last one.
 func (v *variant) links(n int) error {
-	return v.eachBond(func(h *netstate.Host, at int) {
-		name := h.Links[at].Name
-		b := *h.Links[at].Bond
-		b.Ports = slices.Clone(b.Ports)
-		if len(b.Ports) == 0 {
-			return
-		}
-		last, ok := h.Link(b.Ports[len(b.Ports)-1])
-		if !ok {
-			return
-		}
-		for len(b.Ports) < n {
-			port := last
-			port.Name = freeName(*h, last.Name)
-			if b.Mode == netstate.ActiveBackup && port.Port != nil {
-				backup := *port.Port
-				backup.Active = false
-				port.Port = &backup
-			}
-			b.Ports = append(b.Ports, port.Name)
-			h.Links = append(h.Links, port)
-			if port.Card != "" {
-				v.note("%s of %s on %s: like %s, in the same card %s", port.Name, name, h.Name, last.Name, port.Card)
-			}
-		}
-		for _, gone := range b.Ports[n:] {
-			h.Links = slices.DeleteFunc(h.Links, func(l netstate.Link) bool { return l.Name == gone })
-		}
-		b.Ports = b.Ports[:n]
-		if b.AD != nil {
-			ad := *b.AD
-			ad.Ports = n
-			b.AD = &ad
-		}
+	return v.eachHost(func(h *netstate.Host) error {
+		found := false
 		for i := range h.Links {
-			if h.Links[i].Name == name {
-				h.Links[i].Bond = &b
+			if h.Links[i].Bond != nil {
+				found = true
+				v.bondPorts(h, i, n)
 			}
 		}
+		if found {
+			return nil
+		}
+		return v.interfaces(h, n)
 	})
+}
+
+// interfaces gives a host n interfaces of its own: each that lacks is like the last,
+// in the subnet that comes after its.
+func (v *variant) interfaces(h *netstate.Host, n int) error {
+	var own, added []string
+	for _, l := range h.Links {
+		if onWire(l) && !l.Loopback() && l.Unused == "" && l.Master == "" && len(l.Addresses) > 0 {
+			own = append(own, l.Name)
+		}
+	}
+	if len(own) == 0 {
+		return fmt.Errorf("%s has no bond, and no interface with an address: %w", h.Name, ErrChange)
+	}
+	last, _ := h.Link(own[len(own)-1])
+	for i := len(own); i < n; i++ {
+		more := last
+		more.Name, more.Addresses = freeName(*h, last.Name), nil
+		for _, p := range last.Addresses {
+			moved, ok := inLaterSubnet(p, i-len(own)+1)
+			if !ok {
+				continue
+			}
+			more.Addresses = append(more.Addresses, moved)
+			for _, r := range h.Routes {
+				if r.Link == last.Name && r.Dst == p.Masked() {
+					r.Link, r.Dst, r.Source = more.Name, moved.Masked(), netip.Addr{}
+					h.Routes = append(slices.Clone(h.Routes), r)
+				}
+			}
+		}
+		if len(more.Addresses) == 0 {
+			return fmt.Errorf("%s on %s has no address with a subnet after its own: %w", last.Name, h.Name, ErrChange)
+		}
+		h.Links = append(h.Links, more)
+		added = append(added, fmt.Sprintf("%s (%v)", more.Name, more.Addresses[0]))
+	}
+	if len(added) > 0 {
+		v.note("%s on %s: like %s, in subnets of their own", strings.Join(added, ", "), h.Name, last.Name)
+	}
+	if len(own) > n {
+		for _, gone := range own[n:] {
+			h.Links = slices.DeleteFunc(h.Links, func(l netstate.Link) bool { return l.Name == gone })
+			h.Routes = slices.DeleteFunc(slices.Clone(h.Routes), func(r netstate.Route) bool { return r.Link == gone })
+		}
+	}
+	return nil
+}
+
+// inLaterSubnet is the same address in the n-th subnet after its own; false where there
+// is none.
+func inLaterSubnet(p netip.Prefix, n int) (netip.Prefix, bool) {
+	bits := p.Addr().BitLen() - p.Bits()
+	if p.Bits() < 8 || bits == 0 {
+		return netip.Prefix{}, false
+	}
+	raw := new(big.Int).SetBytes(p.Addr().AsSlice())
+	raw.Add(raw, new(big.Int).Lsh(big.NewInt(int64(n)), uint(bits)))
+	text := make([]byte, p.Addr().BitLen()/8)
+	if raw.BitLen() > p.Addr().BitLen() {
+		return netip.Prefix{}, false
+	}
+	moved, ok := netip.AddrFromSlice(raw.FillBytes(text))
+	return netip.PrefixFrom(moved, p.Bits()), ok
+}
+
+// bondPorts gives a bond n ports.
+func (v *variant) bondPorts(h *netstate.Host, at, n int) {
+	name := h.Links[at].Name
+	b := *h.Links[at].Bond
+	b.Ports = slices.Clone(b.Ports)
+	if len(b.Ports) == 0 {
+		return
+	}
+	last, ok := h.Link(b.Ports[len(b.Ports)-1])
+	if !ok {
+		return
+	}
+	for len(b.Ports) < n {
+		port := last
+		port.Name = freeName(*h, last.Name)
+		if b.Mode == netstate.ActiveBackup && port.Port != nil {
+			backup := *port.Port
+			backup.Active = false
+			port.Port = &backup
+		}
+		b.Ports = append(b.Ports, port.Name)
+		h.Links = append(h.Links, port)
+		if port.Card != "" {
+			v.note("%s of %s on %s: like %s, in the same card %s", port.Name, name, h.Name, last.Name, port.Card)
+		}
+	}
+	for _, gone := range b.Ports[n:] {
+		h.Links = slices.DeleteFunc(h.Links, func(l netstate.Link) bool { return l.Name == gone })
+	}
+	b.Ports = b.Ports[:n]
+	if b.AD != nil {
+		ad := *b.AD
+		ad.Ports = n
+		b.AD = &ad
+	}
+	for i := range h.Links {
+		if h.Links[i].Name == name {
+			h.Links[i].Bond = &b
+		}
+	}
 }
 
 // freeName is the next name that no link has: ens2f1 follows ens2f0.

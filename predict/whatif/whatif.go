@@ -55,7 +55,7 @@ func keys() []keyRow {
 		{"policy", "transmit hash policy of every bond", readPolicy},
 		{"switch_hash", "how the far side spreads flows", readSwitchHash},
 		{"speed", "speed of every port, such as 25G", rated((*variant).speed)},
-		{"links", "ports in every bond", counting(64, (*variant).links)},
+		{"links", "ports in every bond; interfaces of a host without one", counting(64, (*variant).links)},
 		{"mtu", "MTU of every link, 68 to 65535 bytes", readMTU},
 		{"rtt", "round trip of every path, such as 9ms", readRTT},
 		{"loss", "loss of every path, from 0 to below 1", readLoss},

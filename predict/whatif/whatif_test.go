@@ -156,7 +156,7 @@ func TestWhatIfRefuses(t *testing.T) {
 		}
 	}
 	plainly := between(testfabric.Plain("a", 1e9, 1500, "10.0.0.1/24", "10.1.0.1/24"), testfabric.Plain("b", 1e9, 1500, "10.0.0.2/24"), 0)
-	for _, text := range []string{"policy=layer3+4", "links=2", "mode=802.3ad"} {
+	for _, text := range []string{"policy=layer3+4", "mode=802.3ad"} {
 		w, err := Parse(text)
 		if err != nil {
 			t.Fatal(err)
@@ -185,4 +185,37 @@ func FuzzParseWhatIf(f *testing.F) {
 			_, _ = predict.Predict(g, predict.Traffic{From: "a", To: "b", Direction: flow.Forward, Streams: m.Streams[0], Protocol: m.Protocol, Ports: m.Ports})
 		}
 	})
+}
+
+// TestInterfaces: hosts without a bond get interfaces in subnets of their own, or lose
+// their last ones.
+func TestInterfaces(t *testing.T) {
+	one := between(testfabric.Plain("a", 1e9, 1500, "10.0.0.1/24"), testfabric.Plain("b", 1e9, 1500, "10.0.0.2/24"), 0)
+	two := between(testfabric.Plain("a", 1e9, 1500, "10.0.0.1/24", "10.1.0.1/24"), testfabric.Plain("b", 1e9, 1500, "10.0.0.2/24", "10.1.0.2/24"), 0)
+	last := between(testfabric.Plain("a", 1e9, 1500, "255.255.255.1/24"), testfabric.Plain("b", 1e9, 1500, "255.255.255.2/24"), 0)
+	for _, c := range []struct {
+		name  string
+		f     predict.Fabric
+		text  string
+		links unit.BitRate // what they carry together
+	}{{"one to four", one, "links=4", 4}, {"two to one", two, "links=1", 1}, {"two to three", two, "links=3", 3}, {"as they are", two, "links=2", 2}, {"no subnet after", last, "links=2", 0}} {
+		w, err := Parse(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _, notes, err := w.Apply(c.f, fabric.Measure{})
+		if c.links == 0 {
+			if !errors.Is(err, ErrChange) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		p, err := predict.Predict(f, predict.Traffic{From: "a", To: "b", Direction: flow.Forward, Streams: 12})
+		if want := c.links * 1e9 * 1448 / 1538; err != nil || p.Rate < want*0.999 || p.Rate > want*1.001 {
+			t.Errorf("%s: %v, %v; want %v (%q)", c.name, p.Rate, err, want, notes)
+		}
+	}
 }

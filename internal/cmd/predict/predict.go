@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/advise/cloud"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/measure"
 	"github.com/linerate/linerate/internal/cmd/progress"
@@ -76,7 +77,7 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			if err != nil {
 				return err
 			}
-			if err := together.check(calibrate.file != "", len(changes)); err != nil {
+			if err := together.check(calibrate.file != ""); err != nil {
 				return err
 			}
 			if err := ladder.check(together.on, len(changes)); err != nil {
@@ -94,6 +95,9 @@ paper. --validate judges the model by published tables, or by a file of yours.
 				return err
 			}
 			f.state.Clouds = rules
+			if err := f.checkClouds(); err != nil {
+				return err
+			}
 			m, err := overPrediction(&flags, f.measure)
 			if err != nil {
 				return err
@@ -109,11 +113,11 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			case rows > manyRows:
 				progress.New(con).Stage("predict %s", unit.Counted(pairs, "pair"))
 			}
+			if together.on {
+				return predictTogether(con, f, m, flags.Streams != "", changes)
+			}
 			if len(changes) > 0 {
 				return compareWhatIf(con, f, m, changes)
-			}
-			if together.on {
-				return predictTogether(con, f, m, flags.Streams != "")
 			}
 			predictions, err := f.predictions(m)
 			if err != nil {
@@ -231,6 +235,22 @@ func alone(f fabric.Fabric) (*foresight, error) {
 		return nil, err
 	}
 	return &foresight{name: f.File, measure: f.Measure, state: state}, nil
+}
+
+// checkClouds refuses a provider or an instance type that no rule knows and whose
+// bandwidth nobody says: what it caps would be left out of every figure.
+func (s *foresight) checkClouds() error {
+	for _, name := range slices.Sorted(maps.Keys(s.state.Hosts)) {
+		c := s.state.Hosts[name].Cloud
+		if c == nil {
+			continue
+		}
+		_, err := s.state.Clouds.Caps(cloud.Query{Cloud: *c, Interfaces: 1})
+		if errors.Is(err, cloud.ErrUnknownProvider) || errors.Is(err, cloud.ErrUnknownInstance) {
+			return console.BadUsage(fmt.Sprintf("%s: hosts.%s.cloud: %v", s.name, name, err), "correct the name, or write cloud.bandwidth, or the type in a file of your own (--clouds)")
+		}
+	}
+	return nil
 }
 
 // predictions are those of every pair. A pair about which too little is known

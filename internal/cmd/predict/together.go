@@ -13,6 +13,7 @@ import (
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/predict"
+	"github.com/linerate/linerate/predict/whatif"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -24,37 +25,81 @@ func (f *togetherFlags) add(c *cobra.Command) {
 }
 
 // check refuses what does not go with --together.
-func (f *togetherFlags) check(calibrated bool, changes int) error {
-	switch {
-	case !f.on:
-	case calibrated:
+func (f *togetherFlags) check(calibrated bool) error {
+	if f.on && calibrated {
 		return console.BadUsage("--together: does not go with --calibrate", "calibrate one pair at a time")
-	case changes > 0:
-		return console.BadUsage("--together: does not go with --what-if", "write the change into a copy of the file")
 	}
 	return nil
 }
 
+// supposedTogether is what all pairs get at once with one set of changes.
+type supposedTogether struct {
+	Change string          `json:"change"`
+	Notes  []string        `json:"notes,omitempty"`
+	Rows   []predict.Joint `json:"predictions"`
+}
+
 // predictTogether predicts all pairs at once, for each direction and stream
-// count, and prints it. Where no stream count was asked for it is the largest
-// one alone: one table a direction, not five.
-func predictTogether(con *console.Console, s *foresight, m fabric.Measure, asked bool) error {
+// count, as they are and with each set of changes, and prints it. Where no stream
+// count was asked for it is the largest one alone: one table a direction, not five.
+func predictTogether(con *console.Console, s *foresight, m fabric.Measure, asked bool, changes []whatif.Changes) error {
 	if !asked && len(m.Streams) > 0 {
 		m.Streams = []int{slices.Max(m.Streams)}
 	}
+	all, err := s.together(m)
+	if err != nil {
+		return err
+	}
+	var supposed []supposedTogether
+	for _, w := range changes {
+		state, then, notes, err := w.Apply(s.state, m)
+		if err != nil {
+			return badWhatIf(w.String(), err)
+		}
+		changed := *s
+		changed.state = state
+		rows, err := changed.together(then)
+		if err != nil {
+			return err
+		}
+		supposed = append(supposed, supposedTogether{w.String(), notes, rows})
+	}
+	if con.JSON {
+		doc := map[string]any{"predictions": all}
+		if len(supposed) > 0 {
+			doc["what_if"] = supposed
+		}
+		return con.PrintJSON(doc)
+	}
+	printTables(con, all)
+	for _, c := range supposed {
+		fmt.Fprint(con.Stdout, console.Wrapped("", "with "+c.Change+":", con.Width()))
+		for _, n := range c.Notes {
+			fmt.Fprint(con.Stdout, console.Wrapped("  ", n, con.Width()))
+		}
+		printTables(con, c.Rows)
+	}
+	fmt.Fprint(con.Stdout, console.Wrapped("", "Links between switches are not in the file, and are taken to bind nothing.", con.Width()))
+	return nil
+}
+
+// together is every pair at once, for each direction and stream count.
+func (s *foresight) together(m fabric.Measure) ([]predict.Joint, error) {
 	all := []predict.Joint{}
 	for _, d := range m.Directions {
 		for _, n := range m.Streams {
 			rows, err := predict.Together(s.state, predict.EveryPair(s.state, m, d, n))
 			if err != nil {
-				return s.unpredictable(err)
+				return nil, s.unpredictable(err)
 			}
 			all = append(all, rows...)
 		}
 	}
-	if con.JSON {
-		return con.PrintJSON(map[string]any{"predictions": all})
-	}
+	return all, nil
+}
+
+// printTables prints a table for each direction and stream count.
+func printTables(con *console.Console, all []predict.Joint) {
 	for i := 0; i < len(all); {
 		end := i
 		for end < len(all) && all[end].Direction == all[i].Direction && all[end].Streams == all[i].Streams {
@@ -64,8 +109,6 @@ func predictTogether(con *console.Console, s *foresight, m fabric.Measure, asked
 		fmt.Fprintln(con.Stdout)
 		i = end
 	}
-	fmt.Fprint(con.Stdout, console.Wrapped("", "Links between switches are not in the file, and are taken to bind nothing.", con.Width()))
-	return nil
 }
 
 // mostPairs is how many pairs are listed one by one; of more a summary is.
