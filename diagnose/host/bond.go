@@ -203,6 +203,9 @@ func areUp(ports []netstate.Link) string {
 // (bond_option_mode_set, drivers/net/bonding/bond_options.c, sets 100 ms).
 func (b bondView) unwatched() (Finding, bool) {
 	arp := b.link.Bond.Options["arp_interval"]
+	if b.link.Bond.Options["use_carrier"] == "0" && b.link.Bond.Miimon != 0 {
+		return b.asksDrivers(), true
+	}
 	if len(b.ports) == 0 || b.link.Bond.Miimon != 0 || b.link.Bond.Unread("miimon") || arp != "" && arp != "0" {
 		return Finding{}, false
 	}
@@ -213,6 +216,19 @@ func (b bondView) unwatched() (Finding, bool) {
 		Evidence: []record.Evidence{diagnose.Fact("miimon", "0", "IFLA_BOND_MIIMON"), diagnose.Fact("arp_interval", orUnset(arp), "IFLA_BOND_ARP_INTERVAL")},
 		Remedy:   fmt.Sprintf("echo 100 > /sys/class/net/%s/bonding/miimon, and mii-monitor-interval: 100 in the configuration", b.link.Name),
 	}, true
+}
+
+// asksDrivers: with use_carrier 0 each poll asks the driver by ioctl, which drivers
+// without MII registers answer late or wrongly (bond_check_dev_link, bond_main.c;
+// gone in Linux 6.18).
+func (b bondView) asksDrivers() Finding {
+	return Finding{
+		Kind:     BondUnwatched,
+		What:     fmt.Sprintf("%s asks its drivers by ioctl whether links are up, instead of their carrier: ports may flap, or a dead one seem alive", b.link.Name),
+		Severity: Warning,
+		Evidence: []record.Evidence{diagnose.Fact("use_carrier", "0", "IFLA_BOND_USE_CARRIER"), diagnose.Fact("miimon", b.link.Bond.Miimon.String(), "IFLA_BOND_MIIMON")},
+		Remedy:   fmt.Sprintf("echo 1 > /sys/class/net/%s/bonding/use_carrier, and take use_carrier out of the configuration: 1 is the kernel's own", b.link.Name),
+	}
 }
 
 func orUnset(s string) string {

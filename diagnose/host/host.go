@@ -48,7 +48,7 @@ type Finding struct {
 
 // hostRules are what is looked for in a host, in the order it is said.
 var hostRules = [...]func(netstate.Host) []Finding{
-	bonds, portsMisused, foreignBondAddress, dividedOwners,
+	bonds, portsMisused, foreignBondAddress, dividedOwners, tunedElsewhere,
 	slowLinks, brokenCables, offloadsOff, mergedWhileForwarding, droppingRings, pausedLinks, cappedLinks, largeVLANs,
 	sharedSubnets, strictFilters, looseARP, futureOnly,
 	narrowSlots, poorSlots, oneCore, farInterrupts, slowGovernor, backlogs,

@@ -208,6 +208,8 @@ var bondCases = []kindCase{
 		h.Links[bond0].Owner, h.Links[port0].Owner = "NetworkManager", "systemd-networkd"
 	},
 		func(h *netstate.Host) { h.Links[bond0].Owner = "NetworkManager" }},
+	{"a tuner", TwoOwners, Info, func(h *netstate.Host) { h.Owners = []string{"NetworkManager", "bpftune"} }, func(h *netstate.Host) { h.Owners = []string{"NetworkManager", "netplan"} }},
+	{"use_carrier 0", BondUnwatched, Warning, bond(func(b *netstate.Bond) { b.Options = map[string]string{"use_carrier": "0"} }), bond(func(b *netstate.Bond) { b.Options = map[string]string{"use_carrier": "1"} })},
 	{"two owners, a guest's end", TwoOwners, Warning, func(h *netstate.Host) { h.Links[bond0].Owner, h.Links[port0].Owner = "ifupdown", "wicked" }, func(h *netstate.Host) {
 		h.Links = append(h.Links, netstate.Link{Name: "br0", Kind: "bridge", Up: true, MTU: 1500, Owner: "NetworkManager"}, netstate.Link{Name: "vnet0", Kind: "tun", Up: true, MTU: 1500, Master: "br0", Owner: "libvirt"})
 	}},

@@ -87,6 +87,29 @@ func foreignBondAddress(h netstate.Host) []Finding {
 // configure.
 var managers = [...]string{"NetworkManager", "systemd-networkd", "ifupdown", "wicked"}
 
+// tuners are programs that set sysctls and cards by themselves, and how they stop.
+var tuners = map[string]string{
+	"tuned":   "`tuned-adm active` names its profile; put the values into a profile of its own (/etc/tuned/NAME/tuned.conf), or `tuned-adm off`",
+	"bpftune": "it leaves a setting alone that is set while it runs (its log says so); stop it while values are compared: `systemctl stop bpftune`",
+}
+
+// tunedElsewhere names programs that change what a file or linerate sets.
+func tunedElsewhere(h netstate.Host) []Finding {
+	var found []Finding
+	for _, name := range h.Owners {
+		if remedy, ok := tuners[name]; ok {
+			found = append(found, Finding{
+				Kind:     TwoOwners,
+				What:     name + " runs and sets sysctls too: what is set beside it may be changed again, now or when it starts anew",
+				Severity: Info,
+				Evidence: []record.Evidence{diagnose.Fact(name, "runs", "its traces in /run")},
+				Remedy:   remedy,
+			})
+		}
+	}
+	return found
+}
+
 // dividedOwners finds bonds, VLANs and bridges that one program manages and
 // whose lower links another does: each undoes what the other does.
 func dividedOwners(h netstate.Host) []Finding {

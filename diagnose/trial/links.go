@@ -102,7 +102,7 @@ func (v *wayView) unbridged(side []linkLoad) (hypothesis, bool) {
 	}
 	return hypothesis{
 		cause: record.Congestion, sure: 0.55, mended: "Without them",
-		summary:  fmt.Sprintf("%s is not kept full: after each of a few losses the window of %s shrinks, and no queue bridges the time that it takes to grow back.", side[0].link, theStreams(len(v.lanes))),
+		summary:  fmt.Sprintf("%s is not kept full: after each of a few losses the window of %s shrinks, and no queue bridges the time that it takes to grow again.", side[0].link, theStreams(len(v.lanes))),
 		evidence: append(v.tcpEvidence(), v.loads()...),
 		remedy:   "more streams bridge it (`--streams 4`); else look for a short queue that drops before the link is full: `tc -s qdisc show` on both hosts, the switch port's drops (a buffer below the bandwidth-delay product)",
 		decide:   v.decideStreams(record.Congestion, record.Shaper),

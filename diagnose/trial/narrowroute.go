@@ -42,10 +42,10 @@ func (v *wayView) narrowRoute() (hypothesis, bool) {
 	links := strings.Join(idle, ", ")
 	return hypothesis{
 		cause: record.SingleLink, seen: true, sure: 0.8, mended: "With a next hop on each",
-		summary: fmt.Sprintf("%s of %s is full: the route to %s has that one way, and %s's route back has %d; %s carries nothing of it.", only, v.from, dst, v.to, back, links),
+		summary: fmt.Sprintf("%s of %s is full: the route to %s has that one way, and %s's return path has %d; %s carries nothing of it.", only, v.from, dst, v.to, back, links),
 		evidence: append(v.loads(),
 			record.Evidence{What: "ways from " + v.from + " to " + dst, Value: only + " alone", Source: "its routes"},
-			record.Evidence{What: "ways back from " + v.to, Value: fmt.Sprint(back), Source: "its routes"}),
+			record.Evidence{What: "return paths from " + v.to, Value: fmt.Sprint(back), Source: "its routes"}),
 		remedy: fmt.Sprintf("add a next hop over %s to the route to %s on %s (`ip route replace %s nexthop via ... nexthop via ...`, or what the routing daemon announces there)", links, dst, v.from, dst),
 	}, true
 }

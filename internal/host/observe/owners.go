@@ -29,6 +29,8 @@ var owners = [...]struct {
 	{"Calico", []string{"run/calico/*", "var/lib/calico/*", "etc/cni/net.d/*calico*"}, nil, ""},
 	{"flannel", []string{"run/flannel/subnet.env", "etc/cni/net.d/*flannel*"}, nil, ""},
 	{"Open vSwitch", []string{"run/openvswitch/db.sock"}, nil, "ovs-vswitchd"},
+	{"tuned", []string{"run/tuned/tuned.pid", "run/systemd/units/invocation:tuned.service"}, nil, "tuned"},
+	{"bpftune", []string{"run/systemd/units/invocation:bpftune.service"}, nil, "bpftune"},
 	{"dhclient", []string{"run/dhclient*.pid"}, nil, "dhclient"},
 	{"dhcpcd", []string{"run/dhcpcd*.pid", "run/dhcpcd/*.pid", "run/dhcpcd/pid"}, nil, "dhcpcd"},
 }
