@@ -50,7 +50,7 @@ type Finding struct {
 var hostRules = [...]func(netstate.Host) []Finding{
 	bonds, portsMisused, foreignBondAddress, dividedOwners, tunedElsewhere,
 	slowLinks, brokenCables, offloadsOff, mergedWhileForwarding, droppingRings, pausedLinks, cappedLinks, largeVLANs,
-	sharedSubnets, strictFilters, looseARP, futureOnly,
+	sharedSubnets, returnPaths, strictFilters, looseARP, futureOnly,
 	narrowSlots, poorSlots, oneCore, farInterrupts, slowGovernor, backlogs,
 	leftShapers, unpacedQueues, multipaths, mptcpEndpoints, judgeSysctls,
 }

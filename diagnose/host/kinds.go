@@ -36,6 +36,7 @@ const (
 	CardBelow    = "card-below-possible"
 
 	SharedSubnet = "shared-subnet"
+	ReturnPath   = "return-path"
 	StrictFilter = "rp-filter"
 	LooseARP     = "arp-mismatch"
 	FutureOnly   = "conf-default-only"
@@ -70,7 +71,7 @@ var kinds = [...]string{
 	BondPortDown, BondNoPartner, BondTwoPartners, BondPortOutside, BondUnwatched, BondPortMTU, BondChurn, BondFlapping, BondOneLink,
 	BondLayer2Gateway, BondUnequal, BondDelay, BondMinLinks, BondPortAddress, BondPortVLAN, BondForeignMAC, TwoOwners,
 	HalfDuplex, AutonegOff, SlowLink, LinkErrors, LinkFlapping, OffloadOff, LROForwards, RingDrops, PauseFrames, CloudCap, VLANMTU,
-	CardSlot, CardBelow, SharedSubnet, StrictFilter, LooseARP, FutureOnly, SoftirqOneCore, IRQFarNode, Governor, BacklogDrops, TimeSqueeze,
+	CardSlot, CardBelow, SharedSubnet, ReturnPath, StrictFilter, LooseARP, FutureOnly, SoftirqOneCore, IRQFarNode, Governor, BacklogDrops, TimeSqueeze,
 	ShaperLeft, QdiscPacing, QdiscDefault, NoQueue, ECMPHash, ECMPDead, MPTCPAbsent, MPTCPLimits,
 	SysctlUnit, SysctlGone, SysctlDanger, SysctlSlow, SysctlClashes,
 	PathMTU, PairMTU, PairHash, BufferForBDP,

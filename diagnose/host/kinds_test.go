@@ -208,6 +208,18 @@ var bondCases = []kindCase{
 		h.Links[bond0].Owner, h.Links[port0].Owner = "NetworkManager", "systemd-networkd"
 	},
 		func(h *netstate.Host) { h.Links[bond0].Owner = "NetworkManager" }},
+	{"a cloud's second interface", ReturnPath, Warning, func(h *netstate.Host) {
+		h.Rules = []netstate.Rule{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254}}
+		h.Links = append(h.Links, netstate.Link{Name: "ens6", Driver: "ena", Up: true, Carrier: true, MTU: 9001, Addresses: []netip.Prefix{netip.MustParsePrefix("198.51.100.11/24")}})
+	}, func(h *netstate.Host) {
+		h.Links = append(h.Links, netstate.Link{Name: "ens6", Driver: "ena", Up: true, Carrier: true, MTU: 9001, Addresses: []netip.Prefix{netip.MustParsePrefix("198.51.100.11/24")}})
+		h.Rules = []netstate.Rule{{Priority: 0, Table: 255}, {Priority: 100, From: netip.MustParsePrefix("198.51.100.11/32"), Table: 100}, {Priority: 32766, Table: 254}}
+	}},
+	{"a cloud's second interface, rules not read", ReturnPath, Info, func(h *netstate.Host) {
+		h.Links = append(h.Links, netstate.Link{Name: "eth9", Driver: "hv_netvsc", Up: true, Carrier: true, MTU: 1500, Addresses: []netip.Prefix{netip.MustParsePrefix("198.51.100.11/24")}})
+	}, func(h *netstate.Host) { // a storage network of a host of one's own
+		h.Links = append(h.Links, netstate.Link{Name: "eth9", Driver: "ixgbe", Up: true, Carrier: true, MTU: 1500, Addresses: []netip.Prefix{netip.MustParsePrefix("198.51.100.11/24")}})
+	}},
 	{"a tuner", TwoOwners, Info, func(h *netstate.Host) { h.Owners = []string{"NetworkManager", "bpftune"} }, func(h *netstate.Host) { h.Owners = []string{"NetworkManager", "netplan"} }},
 	{"use_carrier 0", BondUnwatched, Warning, bond(func(b *netstate.Bond) { b.Options = map[string]string{"use_carrier": "0"} }), bond(func(b *netstate.Bond) { b.Options = map[string]string{"use_carrier": "1"} })},
 	{"two owners, a guest's end", TwoOwners, Warning, func(h *netstate.Host) { h.Links[bond0].Owner, h.Links[port0].Owner = "ifupdown", "wicked" }, func(h *netstate.Host) {

@@ -20,14 +20,18 @@ const (
 
 // network reads routes and addresses. IPv4 addresses have no file of their
 // own: they are the local table's hosts, each put on the link and prefix of
-// the connected route that holds it.
+// the connected route that holds it. Of several links in one subnet each has one
+// at least, by which the kernel made its route; which one is not told.
 func (c *captured) network() {
 	c.host.Routes = parseRoutes(c.text("proc/net/route"), !c.host.Kernel.BigEndian)
 	connected := slices.DeleteFunc(slices.Clone(c.host.Routes), func(r netstate.Route) bool { return r.Gateway.IsValid() || r.Type != "" })
 	for _, a := range parseLocals(c.text("proc/net/fib_trie")) {
 		var best netstate.Route
 		for _, r := range connected {
-			if r.Dst.Contains(a) && r.Dst.Bits() > 0 && r.Dst.Bits() >= best.Dst.Bits() {
+			switch {
+			case !r.Dst.Contains(a) || r.Dst.Bits() == 0 || r.Dst.Bits() < best.Dst.Bits():
+			case r.Dst == best.Dst && c.holding(r) >= c.holding(best):
+			default:
 				best = r
 			}
 		}
@@ -41,6 +45,21 @@ func (c *captured) network() {
 			l.Addresses = append(l.Addresses, prefixes...)
 		}
 	}
+}
+
+// holding is how many addresses of a route's network its link has so far.
+func (c *captured) holding(r netstate.Route) int {
+	l := c.find(r.Link)
+	if l == nil {
+		return 0
+	}
+	n := 0
+	for _, p := range l.Addresses {
+		if r.Dst.Contains(p.Addr()) {
+			n++
+		}
+	}
+	return n
 }
 
 // hexAddr4 reads an address of /proc/net/route: a 32-bit word in the

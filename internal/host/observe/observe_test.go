@@ -315,3 +315,27 @@ func FuzzCapturedFiles(f *testing.F) {
 		}
 	})
 }
+
+// TestCapturedSharedSubnet: of two links in one subnet each has one of its addresses,
+// which is all that a capture tells.
+func TestCapturedSharedSubnet(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	tree := fstest.MapFS{
+		"proc/sys/kernel/osrelease": file("6.1.0\n"), "proc/sys/kernel/arch": file("x86_64\n"),
+		"proc/net/route":    file("Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\nens5\t006433C6\t00000000\t0001\t0\t0\t512\t00FFFFFF\t0\t0\t0\nens6\t006433C6\t00000000\t0001\t0\t0\t522\t00FFFFFF\t0\t0\t0\n"),
+		"proc/net/fib_trie": file("Local:\n     |-- 198.51.100.10\n        /32 host LOCAL\n     |-- 198.51.100.11\n        /32 host LOCAL\n     |-- 198.51.100.12\n        /32 host LOCAL\n"),
+	}
+	for i, name := range []string{"lo", "ens5", "ens6"} {
+		dir := "sys/class/net/" + name + "/"
+		tree[dir+"ifindex"], tree[dir+"mtu"], tree[dir+"flags"], tree[dir+"carrier"] = file(string(rune('1'+i))+"\n"), file("1500\n"), file("0x1003\n"), file("1\n")
+	}
+	h, err := Captured(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"ens5": 2, "ens6": 1} {
+		if l, _ := h.Link(name); len(l.Addresses) != want {
+			t.Errorf("%s has %v, want %d", name, l.Addresses, want)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package host
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose"
+	"github.com/linerate/linerate/netstate"
+	"github.com/linerate/linerate/record"
+)
+
+// cloudDrivers are those of interfaces that a cloud's fabric looks at: it drops what
+// leaves by one with another's address.
+var cloudDrivers = []string{"hv_netvsc", "mana", "ena", "gve"}
+
+// returnPaths finds a cloud's further interfaces whose answers leave by another: what
+// comes to them from beyond their subnet is never answered. Elsewhere a network without
+// a gateway is as often meant to be one.
+func returnPaths(h netstate.Host) []Finding {
+	if h.Cloud == nil && !slices.ContainsFunc(h.Links, func(l netstate.Link) bool { return slices.Contains(cloudDrivers, l.Driver) }) {
+		return nil
+	}
+	first := defaultLinks(h)
+	if len(first) == 0 {
+		return nil
+	}
+	var found []Finding
+	for _, l := range h.Links {
+		if !l.Up || isLoopback(l) || slices.Contains(first, l.Name) || l.Kind != "" && l.VLAN == nil {
+			continue
+		}
+		i := slices.IndexFunc(l.Addresses, func(p netip.Prefix) bool {
+			return p.Addr().Is4() && p.Addr().IsGlobalUnicast() && spans(p) && !steered(h, l, p.Addr()) && !rulesFor(h, p.Addr())
+		})
+		if i < 0 {
+			continue
+		}
+		own, ways := l.Addresses[i], strings.Join(first, ", ")
+		f := Finding{
+			Kind:     ReturnPath,
+			What:     fmt.Sprintf("who asks %s's %s from beyond its subnet gets no answer: it leaves by %s, and the cloud drops it there", l.Name, own.Addr(), ways),
+			Severity: Warning,
+			Evidence: []record.Evidence{
+				diagnose.Fact("default route", ways, "RTM_GETROUTE"),
+				diagnose.Fact("rule for "+own.Addr().String(), "none", "RTM_GETRULE"),
+			},
+			Remedy: fmt.Sprintf("`source_rules: [%s]` in the fabric file, or: ip route add default via GATEWAY dev %s table 100, ip route add %v dev %s table 100, ip rule add from %s table 100", l.Name, l.Name, own.Masked(), l.Name, own.Addr()),
+		}
+		if effective(h, l.Name, "rp_filter") == 1 {
+			f.What = fmt.Sprintf("%s drops what comes to %s from beyond its subnet: the return path leaves by %s, and the reverse path filter is strict", l.Name, own.Addr(), ways)
+		}
+		if len(h.Rules) == 0 { // a running kernel has three
+			f.Severity, f.Evidence[1] = Info, diagnose.Fact("rules", "not read: one for "+own.Addr().String()+" would mend it", "RTM_GETRULE")
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// defaultLinks are the links of the host's best default route for IPv4.
+func defaultLinks(h netstate.Host) []string {
+	best := -1
+	var links []string
+	for _, r := range h.Routes {
+		if r.Type != "" || !r.Dst.IsValid() || !r.Dst.Addr().Is4() || r.Dst.Bits() != 0 || r.Table != 0 && r.Table != mainTable || best >= 0 && r.Metric > best {
+			continue
+		}
+		if r.Metric < best || best < 0 {
+			best, links = r.Metric, nil
+		}
+		links = append(links, r.Link)
+		for _, hop := range r.Hops {
+			links = append(links, hop.Link)
+		}
+	}
+	return slices.DeleteFunc(links, func(name string) bool { return name == "" })
+}
