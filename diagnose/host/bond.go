@@ -508,12 +508,29 @@ func (b bondView) flapping() (Finding, bool) {
 			out = append(out, p)
 		}
 	}
-	return Finding{
+	f := Finding{
 		Kind:     BondFlapping,
 		What:     fmt.Sprintf("%s again and again: each time flows move to other ports of %s", goDown(out), b.link.Name),
 		Severity: Warning, Evidence: evidence,
 		Remedy: fmt.Sprintf("clean or replace cable and module of %s, then try another switch port; see `ethtool -m %s`", portNames(out), firstName(out)),
-	}, len(out) > 0
+	}
+	if len(out) > 1 && len(out) == len(b.ports) && alike(out) {
+		f.What = fmt.Sprintf("all ports of %s go down as often as each other: what they share does it, not a cable", b.link.Name)
+		f.Remedy = "look at what happens to all at once: a program that takes the bond apart and builds it anew (`journalctl -u NetworkManager -u systemd-networkd`, a controller's resync), a switch that starts anew, a driver's watchdog (`dmesg`)"
+		if b.link.Bond.Options["use_carrier"] == "0" {
+			f.Remedy = "set use_carrier to 1 first: by ioctl a driver may call a good link down; then " + f.Remedy
+		}
+	}
+	return f, len(out) > 0
+}
+
+// alike reports ports that failed about as often as each other.
+func alike(ports []netstate.Link) bool {
+	least, most := ports[0].Port.FailureCount, ports[0].Port.FailureCount
+	for _, p := range ports {
+		least, most = min(least, p.Port.FailureCount), max(most, p.Port.FailureCount)
+	}
+	return most-least <= most/10
 }
 
 func firstName(links []netstate.Link) string {
