@@ -138,12 +138,42 @@ func (b bondView) outside() (Finding, bool) {
 	if len(out) == 0 {
 		return Finding{}, false
 	}
+	remedy := "put all switch ports of the bond into one LACP group of one switch (or of one MLAG pair), at one speed"
+	for _, p := range out {
+		if why, what := lacpWhy(p); why != "" {
+			evidence = append(evidence, diagnose.Fact("LACP on "+p.Name, why, "IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE, ..._PARTNER_..."))
+			remedy = what
+		}
+	}
 	return Finding{
 		Kind:     BondPortOutside,
 		What:     fmt.Sprintf("%s carries nothing: outside the active aggregator of %s", portNames(out), b.link.Name),
-		Severity: Fault, Evidence: evidence,
-		Remedy: "put all switch ports of the bond into one LACP group of one switch (or of one MLAG pair), at one speed",
+		Severity: Fault, Evidence: evidence, Remedy: remedy,
 	}, true
+}
+
+// lacpWhy reads a port's two LACP states (IEEE 802.1AX 6.4.2.3): why it is outside, and
+// what to do; "" where they were not read or say nothing.
+func lacpWhy(p netstate.Link) (why, remedy string) {
+	actor, partner := p.Port.ActorState, p.Port.PartnerState
+	states := fmt.Sprintf("(states %d and %d)", actor, partner)
+	switch {
+	case actor == 0:
+		return "", ""
+	case actor&(netstate.LACPDefaulted|netstate.LACPExpired) != 0:
+		return "hears no partner " + states,
+			fmt.Sprintf("set the switch port of %s to LACP, in the group of the others; where it is, `ip link set %s down` and up again: a port whose speed the driver told late stays outside (`port key: 0` in /proc/net/bonding)", p.Name, p.Name)
+	case partner&(netstate.LACPDefaulted|netstate.LACPExpired) != 0:
+		return "the switch does not hear this host " + states,
+			fmt.Sprintf("find what drops this host's LACP frames on the way from %s: a bridge or a media converter between, a filter of the switch port, lacp_active off", p.Name)
+	case actor&netstate.LACPSync == 0 && partner&netstate.LACPSync != 0:
+		return "the switch is ready, and this host chose another group " + states,
+			"put all switch ports of the bond into one LACP group of one switch (or of one MLAG pair): the partner's key or system differs from the others'"
+	case partner&netstate.LACPSync == 0:
+		return "the switch refuses it " + states,
+			fmt.Sprintf("look at the switch port of %s: another group, more ports than the group takes (max-links), another speed or VLANs", p.Name)
+	}
+	return "", ""
 }
 
 // split: ports with carrier in different aggregators, of which one alone carries,

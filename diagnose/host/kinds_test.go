@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -185,6 +186,10 @@ var bondCases = []kindCase{
 	}, bond(func(b *netstate.Bond) { b.AD = nil })},
 	{"two switches", BondTwoPartners, Fault, port(func(l *netstate.Link) { l.Port.AggregatorID, l.Port.PartnerMAC = 2, flow.MAC{2, 0, 0, 0, 0, 9} }), port(func(l *netstate.Link) { l.Port.PartnerMAC = flow.MAC{} })},
 	{"two groups of one switch", BondTwoPartners, Fault, port(func(l *netstate.Link) { l.Port.AggregatorID, l.Port.PartnerKey = 2, 8 }), none},
+	{"a port hears nobody", BondPortOutside, Fault, port(func(l *netstate.Link) {
+		l.Port.AggregatorID, l.Port.ActorState, l.Port.PartnerState = 2, 69, 1
+		l.Port.PartnerMAC, l.Port.PartnerKey = flow.MAC{}, 1
+	}), none},
 	{"miimon 0", BondUnwatched, Fault, bond(func(b *netstate.Bond) { b.Miimon = 0 }), bond(func(b *netstate.Bond) { b.Miimon, b.Options = 0, map[string]string{"arp_interval": "100"} })},
 	{"a port's MTU", BondPortMTU, Fault, port(func(l *netstate.Link) { l.MTU = 1500 }), port(func(l *netstate.Link) { l.MTU = 0 })},
 	{"the far end churns", BondChurn, Warning, port(func(l *netstate.Link) { l.Port.PartnerChurn = "churned" }), port(func(l *netstate.Link) { l.Port.PartnerChurn = "monitoring" })},
@@ -287,6 +292,25 @@ func TestNoFalseAlarms(t *testing.T) {
 			if f.Severity != Info {
 				t.Errorf("%s: %s %s: %s", name, f.Severity, f.Kind, f.What)
 			}
+		}
+	}
+}
+
+// TestLACPWhy: the states that two Linux bonds were measured in (6.1).
+func TestLACPWhy(t *testing.T) {
+	for _, c := range []struct {
+		actor, partner uint8
+		want           string
+	}{
+		{63, 63, ""}, {61, 61, ""}, {61, 60, ""}, {0, 0, ""}, // healthy, or not read
+		{69, 1, "hears no partner"}, {71, 0, "hears no partner"}, {79, 0, "hears no partner"}, {143, 3, "hears no partner"},
+		{13, 69, "does not hear this host"}, {7, 69, "does not hear this host"}, {63, 143, "does not hear this host"},
+		{7, 15, "chose another group"}, {5, 13, "chose another group"},
+		{15, 7, "refuses"},
+	} {
+		why, remedy := lacpWhy(netstate.Link{Name: "eth0", Port: &netstate.BondPort{ActorState: c.actor, PartnerState: c.partner}})
+		if !strings.Contains(why, c.want) || (c.want == "") != (why == "") || (why == "") != (remedy == "") {
+			t.Errorf("%d and %d: %q, %q; want %q", c.actor, c.partner, why, remedy, c.want)
 		}
 	}
 }
