@@ -83,11 +83,36 @@ func folded(limits []predict.Limit) []predict.Limit {
 		switch {
 		case i < 0:
 			out = append(out, l)
-		case !slices.Contains(strings.Split(out[i].Where, "; "), l.Where):
-			out[i].Where += "; " + l.Where
+		default:
+			out[i].Where = withPlace(out[i].Where, l.Where)
 		}
 	}
 	return out
+}
+
+// withPlace adds a place to others, such as "a: ens2" to "a: ens1; b: ens1": a host's
+// links are listed once.
+func withPlace(where, more string) string {
+	places := strings.Split(where, "; ")
+	host, links, inside := strings.Cut(more, ": ")
+	for i, place := range places {
+		h, known, ok := strings.Cut(place, ": ")
+		switch {
+		case place == more:
+			return where
+		case !ok || !inside || h != host || strings.Contains(known+links, "("):
+			continue
+		}
+		all := strings.Split(known, ", ")
+		for _, l := range strings.Split(links, ", ") {
+			if !slices.Contains(all, l) {
+				all = append(all, l)
+			}
+		}
+		places[i] = h + ": " + strings.Join(all, ", ")
+		return strings.Join(places, "; ")
+	}
+	return where + "; " + more
 }
 
 // placeless is why a limit is there, without the place that Where ends in:
