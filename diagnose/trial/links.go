@@ -69,6 +69,9 @@ func (v *wayView) nearLineRate() (hypothesis, bool) {
 	if full, idle := split(side); len(full) > 0 && slices.ContainsFunc(idle, func(l linkLoad) bool { return l.share() < slackLink-0.03 }) {
 		return hypothesis{}, false // not as full as each other
 	}
+	if w := v.waits; max(w.rwnd, w.sndbuf) >= limitedShare && w.queued() <= 1 && share < atCeiling {
+		return hypothesis{}, false // a window or a buffer says why, and nothing waits for the links
+	}
 	if h, ok := v.idleStandby(side); ok && share >= slackLink {
 		return h, true
 	}
