@@ -317,6 +317,7 @@ func bonds() []kind {
 		{name: "one port at half the speed", shape: "bond", suit: func(s *stand) { s.flows = 8; s.speeds["b eth1"] = s.rate }, truth: causes(record.HashImbalance, record.Shaper, record.SingleLink), done: func(s *stand) string {
 			return "m: tc qdisc replace dev pb1 root handle 1: " + s.tbf(s.rate*3/10) + "\n"
 		}},
+		{name: "one stream over a bond", shape: "bond", suit: func(s *stand) { s.flows = 1 }, truth: one, done: func(*stand) string { return "" }},
 		{name: "few streams of one port", shape: "bond", suit: func(s *stand) { s.flows = 2 }, truth: causes(record.HashImbalance, record.SingleLink), done: func(s *stand) string {
 			return "m: ip link set bob type bond xmit_hash_policy layer2+3\n"
 		}},

@@ -33,7 +33,6 @@ func odd() []kind {
 		{name: "two subnets", shape: "two"},
 		{name: "a bond", shape: "bond", suit: func(s *stand) { s.flows = 8 }},
 		{name: "a static bond", shape: "xor", suit: func(s *stand) { s.flows = 8 }},
-		{name: "one stream over a bond", shape: "bond", suit: func(s *stand) { s.flows = 1 }},
 		line("a VLAN", onEach("HOST: ip addr flush dev eth0\nHOST: ip link add link eth0 name eth0.7 type vlan id 7\nHOST: ip link set eth0.7 up\nHOST: ip addr add 10.9.0.N/24 dev eth0.7\n")),
 		line("VLANs in VLANs", onEach("HOST: ip addr flush dev eth0\nHOST: ip link add link eth0 name eth0.7 type vlan id 7\nHOST: ip link set eth0.7 up\nHOST: ip link add link eth0.7 name inner type vlan id 9\nHOST: ip link set inner mtu 1496 up\nHOST: ip addr add 10.9.0.N/24 dev inner\n")),
 		line("a bridge on each host", bridged("eth0")),
