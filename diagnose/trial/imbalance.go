@@ -78,8 +78,11 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 // almostFull are a side's links where some are used nearly to the full, and
 // all others hardly at all: collisions make one link's streams fight.
 func (v *wayView) almostFull(side []linkLoad) (full, idle []linkLoad) {
+	most := mostLoaded(side)
 	for _, l := range side {
 		switch s := l.share(); {
+		case l.untold(most):
+			return nil, nil
 		case s >= slackLink, s >= roomLink && (v.neverEmpty(l) || v.gathered()):
 			full = append(full, l)
 		case s <= idleLink:

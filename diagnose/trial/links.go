@@ -125,11 +125,28 @@ func (v *wayView) weaker() []linkLoad {
 	return v.egress
 }
 
+// mostLoaded is the payload of the link of a side that carries most.
+func mostLoaded(side []linkLoad) (most unit.BitRate) {
+	for _, l := range side {
+		most = max(most, l.payload)
+	}
+	return most
+}
+
+// untold reports a link that carries something beside the busiest of its side and whose
+// speed is unknown: it may be full, and it may have room.
+func (l linkLoad) untold(busiest unit.BitRate) bool {
+	return l.ceiling <= 0 && l.payload > busiest*idleLink
+}
+
 // split is the links of a side that are full and those with room left; none
 // is idle when even the least used is nearly full.
 func split(side []linkLoad) (full, idle []linkLoad) {
-	least := 1.0
+	least, most := 1.0, mostLoaded(side)
 	for _, l := range side {
+		if l.untold(most) {
+			continue
+		}
 		least = min(least, l.share())
 		if l.share() >= fullLink {
 			full = append(full, l)
