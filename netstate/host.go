@@ -161,6 +161,8 @@ type Link struct {
 	MaxMTU  int  `json:"max_mtu_bytes,omitempty"`
 	Up      bool `json:"up"`      // administratively up (IFF_UP)
 	Carrier bool `json:"carrier"` // lower layer up (IFF_LOWER_UP)
+	// StateUnread: nobody read Up and Carrier, and the link is taken to be in use.
+	StateUnread bool `json:"state_not_read,omitempty"`
 	// Speed is line rate in each direction as Framing counts it.
 	Speed   unit.BitRate `json:"speed_bps,omitempty"`
 	Framing Framing      `json:"framing,omitempty"`

@@ -125,6 +125,8 @@ func kindText(l netstate.Link) string {
 
 func stateText(l netstate.Link) string {
 	switch {
+	case l.StateUnread:
+		return "-"
 	case !l.Up:
 		return "down"
 	case !l.Carrier:
@@ -190,7 +192,10 @@ func portText(b netstate.Bond, p netstate.Link, all bool) string {
 	if p.Port == nil {
 		return "unknown"
 	}
-	parts := []string{stateText(p)}
+	var parts []string
+	if !p.StateUnread {
+		parts = append(parts, stateText(p))
+	}
 	if p.Up && p.Carrier && !p.Port.MIIUp {
 		parts = append(parts, "the bond believes it is down")
 	}
@@ -207,6 +212,9 @@ func portText(b netstate.Bond, p netstate.Link, all bool) string {
 	}
 	if b.Mode == netstate.LACP {
 		parts = append(parts, partnerText(b, *p.Port, all)...)
+	}
+	if len(parts) == 0 {
+		return "unknown"
 	}
 	return strings.Join(parts, ", ")
 }

@@ -91,7 +91,7 @@ func port(h *piece.Host, link, bond string) *netstate.BondPort {
 		return nil
 	}
 	mii := fact(h, link, "mii_status")
-	_, carrier := state(h, link)
+	_, carrier, _ := state(h, link)
 	p := netstate.BondPort{Bond: bond, MIIUp: strings.EqualFold(mii, "up") || mii == "" && carrier,
 		AggregatorID: count(h, "link "+link, "aggregator_id"), FailureCount: count(h, "link "+link, "link_failure_count"),
 		ActorState: uint8(min(count(h, "link "+link, "actor_state"), 255)), PartnerState: uint8(min(count(h, "link "+link, "partner_state"), 255)),

@@ -151,7 +151,7 @@ func link(h *piece.Host, name string) netstate.Link {
 		l.Duplex = duplex
 	}
 	l.PCI = fact(h, name, "bus")
-	l.Up, l.Carrier = state(h, name)
+	l.Up, l.Carrier, l.StateUnread = state(h, name)
 	l.Addresses = addresses(h, name)
 	l.Counters = counters(h, name)
 	l.Offloads = offloads(h, name)
@@ -174,9 +174,9 @@ func link(h *piece.Host, name string) netstate.Link {
 	return l
 }
 
-// state says whether a link is up and has carrier: what was read, else that it is
-// in use; a link that is declared is wanted up.
-func state(h *piece.Host, name string) (up, carrier bool) {
+// state says whether a link is up and has carrier: what was read, else, unread, that it
+// is in use; a link that is declared is wanted up.
+func state(h *piece.Host, name string) (up, carrier, unread bool) {
 	flags := strings.Split(fact(h, name, "flags"), ",")
 	oper := strings.ToUpper(fact(h, name, "state"))
 	mii := fact(h, name, "mii_status")
@@ -188,9 +188,9 @@ func state(h *piece.Host, name string) (up, carrier bool) {
 	case oper == "DOWN":
 		up = false
 	default:
-		up = true
+		up, unread = true, !down && oper == "" && mii == "" && detected == ""
 	}
-	return up, up && !down
+	return up, up && !down, unread
 }
 
 func addresses(h *piece.Host, name string) []netip.Prefix {
