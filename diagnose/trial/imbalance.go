@@ -53,6 +53,9 @@ func (v *wayView) oneSided(doubt func(full, idle []linkLoad, placed int) float64
 		if v.striping() != nil && least(idle) > idleLink {
 			continue // dealt out in unequal pieces: no flow has one link
 		}
+		if i == 1 && slices.ContainsFunc(v.lanes, v.standsStill) {
+			continue // where a stream that does not arrive would arrive nobody sees
+		}
 		if c, ok := v.cap(); ok && c.payload <= total(full)*(1+nearTie) {
 			continue // more links would not pass the cap
 		}

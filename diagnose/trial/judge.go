@@ -27,6 +27,7 @@ type hypothesis struct {
 	missing      []string
 	decide       record.Decision
 	nothingToWin bool // the rate is what there is
+	stands       bool // all streams stand still, and this says why
 }
 
 // A hypothesis below worthNaming is not the finding, one below worthListing no
@@ -53,7 +54,7 @@ func (v *wayView) judge() record.Finding {
 	}
 	var all []hypothesis
 	for _, try := range v.hypotheses() {
-		if h, ok := try(); ok && h.sure > 0 && (v.goodput > 0 || h.cause == record.MTU || h.cause == record.AsymmetricRoute) {
+		if h, ok := try(); ok && h.sure > 0 && (v.goodput > 0 || ofRest(h)) {
 			v.lessSure(&h)
 			all = append(all, h)
 		}
@@ -63,6 +64,11 @@ func (v *wayView) judge() record.Finding {
 		return v.finding(v.unknown(all), all)
 	}
 	return v.finding(all[0], all[1:])
+}
+
+// ofRest reports what may be named of a way that carried nothing.
+func ofRest(h hypothesis) bool {
+	return h.cause == record.MTU || h.cause == record.AsymmetricRoute || h.stands
 }
 
 // ranked has the likeliest first, and what was seen before what was inferred.

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"net/netip"
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/host"
@@ -57,11 +58,30 @@ func (v *wayView) sizesLost() (hypothesis, bool) {
 	return hypothesis{}, false
 }
 
+// standStill reports streams between two addresses that all stand still.
+func (v *wayView) standStill(src, dst netip.Addr) bool {
+	n := 0
+	for _, l := range v.lanes {
+		switch {
+		case l.Src != src || l.Dst != dst:
+		case !v.standsStill(l):
+			return false
+		default:
+			n++
+		}
+	}
+	return n > 0
+}
+
 // weighSizes lowers the confidence in a hole by how the streams fare: those
 // that send full packets and get on show that full packets pass, and echoes
 // get lost for other reasons too.
 func (v *wayView) weighSizes(h *hypothesis, p record.SizeProbe) {
 	switch {
+	case someEchoesLost(p):
+		h.sure = 0.3 // by chance
+	case p.Passed == 0 && v.standStill(p.Src, p.Dst):
+		return // the others go another way
 	case v.fullPass() && p.Passed > 0:
 		h.sure = 0.15
 	case v.fullPass():

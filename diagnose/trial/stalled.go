@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate/linerate/record"
 )
@@ -10,17 +11,58 @@ import (
 // still.
 const asGoodAsNothing = 0.005
 
+// standsStill reports a stream that sends again and again and carries nothing.
+func (v *wayView) standsStill(l record.Lane) bool {
+	part := float64(v.goodput) / float64(max(len(v.lanes), 1))
+	return float64(l.Goodput) <= asGoodAsNothing*part && (l.Retransmits > 0 || l.TCP.Timeouts > 0)
+}
+
+// Echoes of a size that does not pass are lost, all of them or those by one way of
+// several; where most come back, what is lost is lost by chance.
+const (
+	fewEchoes    = 10
+	mostEchoBack = 0.8
+)
+
+// echoesLost reports echoes of full packets of which most came back and some did not.
+func (v *wayView) echoesLost() bool {
+	return slices.ContainsFunc(v.trial.Sizes, func(p record.SizeProbe) bool {
+		return p.From == v.from && p.To == v.to && p.Answers && someEchoesLost(p)
+	})
+}
+
+func someEchoesLost(p record.SizeProbe) bool {
+	return p.Sent >= fewEchoes && p.Passed < p.Sent && float64(p.Passed) > mostEchoBack*float64(p.Sent)
+}
+
+// othersFull reports links of the sender's that are full beside others that carry
+// nothing, none between.
+func (v *wayView) othersFull() bool {
+	full, idle := 0, 0
+	for _, l := range v.egress {
+		switch s := l.share(); {
+		case s >= slackLink:
+			full++
+		case s > idleLink:
+			return false
+		default:
+			idle++
+		}
+	}
+	return full > 0 && idle > 0
+}
+
 // stalledStreams: some streams carry nothing although they send again and again,
 // while the others get on: their packets, or the answers to them, are dropped.
 func (v *wayView) stalledStreams() (hypothesis, bool) {
-	n, again, part := 0, uint64(0), float64(v.goodput)/float64(max(len(v.lanes), 1))
+	n, again := 0, uint64(0)
 	for _, l := range v.lanes {
-		if float64(l.Goodput) <= asGoodAsNothing*part && (l.Retransmits > 0 || l.TCP.Timeouts > 0) {
+		if v.standsStill(l) {
 			n++
 			again += max(l.Retransmits, l.TCP.Timeouts)
 		}
 	}
-	if n == 0 || n == len(v.lanes) || !v.room() || v.goodput <= 0 {
+	if n == 0 || !v.room() || n == len(v.lanes) && !v.echoesLost() {
 		return hypothesis{}, false
 	}
 	h := hypothesis{
@@ -30,6 +72,14 @@ func (v *wayView) stalledStreams() (hypothesis, bool) {
 			{What: "segments that streams at a standstill sent again", Value: fmt.Sprint(again), Source: fromTCP},
 		}, v.dropEvidence()...), v.tcpEvidence()...), v.loads()...),
 		remedy: "send echoes between the addresses of the streams that stand still (`ping -I ADDRESS`), and look where they end: a filter, a port, a route",
+	}
+	if n < len(v.lanes) && v.othersFull() {
+		h.seen, h.sure = true, 0.8 // nothing else is missing
+	}
+	if n == len(v.lanes) {
+		h.stands = true
+		h.summary = fmt.Sprintf("%s from %s stand still: what they send again gets lost again, as some of the echoes do.", flows(n), v.from)
+		h.remedy = "find where it drops: link errors, a bad cable or optic, a switch buffer (`ip -s link` on both hosts, the switch's counters, `ping -s 1400 -c 100`)"
 	}
 	for _, host := range []string{v.to, v.from} {
 		use, ok := v.processorOf(host)
