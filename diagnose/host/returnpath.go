@@ -52,7 +52,7 @@ func returnPaths(h netstate.Host) []Finding {
 			f.What = fmt.Sprintf("%s drops what comes to %s from beyond its subnet: the return path leaves by %s, and the reverse path filter is strict", l.Name, own.Addr(), ways)
 		}
 		if len(h.Rules) == 0 { // a running kernel has three
-			f.Severity, f.Evidence[1] = Info, diagnose.Fact("rules", "not read: one for "+own.Addr().String()+" would mend it", "RTM_GETRULE")
+			f.Severity, f.Evidence[1] = Info, diagnose.Fact("rules", "not read: one for "+own.Addr().String()+" would lead them back", "RTM_GETRULE")
 		}
 		found = append(found, f)
 	}

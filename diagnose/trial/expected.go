@@ -42,8 +42,14 @@ func (v *wayView) after(cause record.Cause) (unit.BitRate, *record.NextLimit) {
 		unpace(best, v.from)
 	case record.CardSlot:
 		unslot(best, t.From, t.To)
+	case record.SingleLink:
+		spread(best, v.from, netstate.ActiveBackup)
+		spread(best, v.to, netstate.ActiveBackup, netstate.BalanceTLB)
+		joinPorts(best, t.From, t.To)
 	case record.ReceiveWindow:
 		raise(best, v.to, "net.ipv4.tcp_rmem")
+		set(best, "1", "net.ipv4.tcp_moderate_rcvbuf", v.to)
+		set(best, "1", "net.ipv4.tcp_window_scaling", v.from, v.to)
 	case record.SendBuffer:
 		raise(best, v.from, "net.ipv4.tcp_wmem")
 	}
@@ -180,6 +186,27 @@ func raise(f predict.Fabric, host, key string) {
 	s := h.Sysctls[key]
 	s.Value = fmt.Sprintf("4096 131072 %d", ampleBuffer)
 	h.Sysctls[key] = s
+}
+
+// set writes a sysctl that was read of hosts. They are the fabric's own copies.
+func set(f predict.Fabric, value, key string, hosts ...string) {
+	for _, name := range hosts {
+		h := f.Hosts[name]
+		if s, ok := h.Sysctls[key]; ok {
+			s.Value = value
+			h.Sysctls[key] = s
+		}
+	}
+}
+
+// spread makes a host's bonds of some modes, by which one link does all, spread flows over
+// every port. The host is the fabric's own copy.
+func spread(f predict.Fabric, host string, modes ...netstate.BondMode) {
+	for _, l := range f.Hosts[host].Links {
+		if l.Bond != nil && slices.Contains(modes, l.Bond.Mode) {
+			l.Bond.Mode, l.Bond.HashPolicy, l.Bond.Active = netstate.BalanceXOR, netstate.Layer34, ""
+		}
+	}
 }
 
 // unshape takes the host's own shapers off links whose speed is known. The

@@ -38,18 +38,8 @@ func someEchoesLost(p record.SizeProbe) bool {
 // othersFull reports links of the sender's that are full beside others that carry
 // nothing, none between.
 func (v *wayView) othersFull() bool {
-	full, idle := 0, 0
-	for _, l := range v.egress {
-		switch s := l.share(); {
-		case s >= slackLink:
-			full++
-		case s > idleLink:
-			return false
-		default:
-			idle++
-		}
-	}
-	return full > 0 && idle > 0
+	full, idle := split(v.egress)
+	return len(full) > 0 && len(idle) > 0 && !slices.ContainsFunc(idle, func(l linkLoad) bool { return l.share() > idleLink })
 }
 
 // stalledStreams: some streams carry nothing although they send again and again,
