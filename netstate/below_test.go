@@ -18,7 +18,8 @@ func stacked() Host {
 		{Name: "vmbr0.7", Kind: "vlan", VLAN: &VLAN{ID: 7, Parent: "vmbr0"}, Carrier: true},
 		{Name: "docker0", Kind: "bridge", Addresses: net("172.17.0.1/16")},
 		{Name: "virbr0", Kind: "bridge", Carrier: true}, {Name: "vnet0", Kind: "tun", Master: "virbr0", Carrier: true}, {Name: "vnet1", Kind: "tun", Master: "virbr0", Carrier: true},
-		{Name: "br-lab", Kind: "bridge", Carrier: true}, {Name: "veth2", Kind: "veth", Master: "br-lab", Carrier: true},
+		{Name: "br-lab", Kind: "bridge", Carrier: true}, {Name: "up0", Kind: "veth", Master: "br-lab", Carrier: true},
+		{Name: "docker1", Kind: "bridge", Carrier: true}, {Name: "veth1a2b3c", Kind: "veth", Master: "docker1", Carrier: true},
 		{Name: "two", Kind: "bridge", Carrier: true}, {Name: "eth2", Master: "two", Carrier: true}, {Name: "eth3", Master: "two", Carrier: true},
 		{Name: "dummy0", Kind: "dummy", Carrier: true, Addresses: net("10.9.9.9/24")},
 		{Name: "round", Kind: "bridge", Master: "about", Carrier: true}, {Name: "about", Kind: "bridge", Master: "round", Carrier: true},
@@ -45,7 +46,8 @@ func TestBelow(t *testing.T) {
 		"vmbr0.7": {[]string{"eth0", "eth1"}, 1, "bond0"},
 		"docker0": {[]string{"docker0"}, 0, ""},
 		"virbr0":  {[]string{"virbr0"}, 0, ""}, // one of several guests
-		"br-lab":  {[]string{"veth2"}, 0, ""},
+		"br-lab":  {[]string{"up0"}, 0, ""},
+		"docker1": {[]string{"docker1"}, 0, ""}, // its one port leads to a container
 		"two":     {[]string{"two"}, 0, ""},
 	} {
 		ports, tags, bond := h.Below(name)

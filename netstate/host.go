@@ -318,9 +318,18 @@ func (h Host) LeadsNowhere(l Link) bool {
 // maxStack bounds how deep devices may lie on each other, against loops.
 const maxStack = 16
 
+// guestNames begin the names of ports that lead to guests and containers, as their
+// programs give them: Docker, CNI and LXC, libvirt, QEMU, Calico, Cilium, Proxmox.
+var guestNames = []string{"veth", "vnet", "tap", "cali", "lxc", "fwpr", "fwln"}
+
+func guestEnd(name string) bool {
+	return slices.ContainsFunc(guestNames, func(begin string) bool { return strings.HasPrefix(name, begin) })
+}
+
 // OutwardPort is the port by which a bridge's own frames leave the host: the one that is
-// a card's, a bond's or a VLAN's, or its only one, which a container's or a lab's bridge
-// has. False for what is no bridge, and where it has several such ports or none.
+// a card's, a bond's or a VLAN's, or its only one, which the bridge of a container's or a
+// lab's host has, unless a guest is at the end of that. False for what is no bridge, and
+// where it has several such ports or none.
 func (h Host) OutwardPort(bridge Link) (string, bool) {
 	if bridge.Kind != "bridge" {
 		return "", false
@@ -338,7 +347,7 @@ func (h Host) OutwardPort(bridge Link) (string, bool) {
 	switch {
 	case len(out) == 1:
 		return out[0], true
-	case len(out) == 0 && len(all) == 1:
+	case len(out) == 0 && len(all) == 1 && !guestEnd(all[0]):
 		return all[0], true
 	}
 	return "", false
