@@ -63,8 +63,8 @@ func returnPaths(h netstate.Host) []Finding {
 func defaultLinks(h netstate.Host) []string {
 	best := -1
 	var links []string
-	for _, r := range h.Routes {
-		if r.Type != "" || !r.Dst.IsValid() || !r.Dst.Addr().Is4() || r.Dst.Bits() != 0 || r.Table != 0 && r.Table != mainTable || best >= 0 && r.Metric > best {
+	for _, r := range defaultRoutes(h) {
+		if best >= 0 && r.Metric > best {
 			continue
 		}
 		if r.Metric < best || best < 0 {

@@ -130,15 +130,19 @@ func firstOn(h netstate.Host, subnet netip.Prefix) string {
 	return best
 }
 
+// defaultRoutes are the host's default routes for IPv4 in the main table.
+func defaultRoutes(h netstate.Host) []netstate.Route {
+	return slices.DeleteFunc(slices.Clone(h.Routes), func(r netstate.Route) bool {
+		return r.Type != "" || !r.Dst.IsValid() || !r.Dst.Addr().Is4() || r.Dst.Bits() != 0 || r.Table != 0 && r.Table != mainTable
+	})
+}
+
 // betterDefault is the link of a default route with a lower metric than the
 // one over the link named; "" where there is none of either.
 func betterDefault(h netstate.Host, link string) string {
 	own, best := -1, -1
 	name := ""
-	for _, r := range h.Routes {
-		if r.Type != "" || !r.Dst.IsValid() || !r.Dst.Addr().Is4() || r.Dst.Bits() != 0 || r.Table != 0 && r.Table != mainTable {
-			continue
-		}
+	for _, r := range defaultRoutes(h) {
 		if r.Link == link && (own < 0 || r.Metric < own) {
 			own = r.Metric
 		}
