@@ -1,7 +1,9 @@
 package predict
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +30,26 @@ type cloudEnd struct {
 	at    []attachment
 	end   legEnd
 	sends bool
+}
+
+// KnownClouds refuses a provider or an instance type that no rule knows and whose
+// bandwidth nobody says: what it caps would be left out of every figure. Errors:
+// cloud.ErrUnknownProvider, cloud.ErrUnknownInstance.
+func KnownClouds(f Fabric) error {
+	for _, name := range slices.Sorted(maps.Keys(f.Hosts)) {
+		c := f.Hosts[name].Cloud
+		if c == nil {
+			continue
+		}
+		if _, err := f.Clouds.Caps(cloud.Query{Cloud: *c, Interfaces: 1}); unknownCloud(err) {
+			return fmt.Errorf("hosts.%s.cloud: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func unknownCloud(err error) bool {
+	return errors.Is(err, cloud.ErrUnknownProvider) || errors.Is(err, cloud.ErrUnknownInstance)
 }
 
 // cloudEnds are the ends of the way that are declared as instances.

@@ -73,6 +73,8 @@ func RemedyFor(err error) string {
 		return "set mtu at both ends: Ethernet's is 1500"
 	case errors.Is(err, ErrNoLink):
 		return "bring the link up, give the bond a port, or give the hosts addresses on another"
+	case unknownCloud(err):
+		return "correct the name, or write cloud.bandwidth, or the type in a file of your own (--clouds)"
 	}
 	return "give both hosts an address in one subnet, or a route to the other's"
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
-	"github.com/linerate/linerate/internal/advise/cloud"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/measure"
 	"github.com/linerate/linerate/internal/cmd/progress"
@@ -95,8 +94,8 @@ paper. --validate judges the model by published tables, or by a file of yours.
 				return err
 			}
 			f.state.Clouds = rules
-			if err := f.checkClouds(); err != nil {
-				return err
+			if err := predict.KnownClouds(f.state); err != nil {
+				return f.unpredictable(err)
 			}
 			m, err := overPrediction(&flags, f.measure)
 			if err != nil {
@@ -235,22 +234,6 @@ func alone(f fabric.Fabric) (*foresight, error) {
 		return nil, err
 	}
 	return &foresight{name: f.File, measure: f.Measure, state: state}, nil
-}
-
-// checkClouds refuses a provider or an instance type that no rule knows and whose
-// bandwidth nobody says: what it caps would be left out of every figure.
-func (s *foresight) checkClouds() error {
-	for _, name := range slices.Sorted(maps.Keys(s.state.Hosts)) {
-		c := s.state.Hosts[name].Cloud
-		if c == nil {
-			continue
-		}
-		_, err := s.state.Clouds.Caps(cloud.Query{Cloud: *c, Interfaces: 1})
-		if errors.Is(err, cloud.ErrUnknownProvider) || errors.Is(err, cloud.ErrUnknownInstance) {
-			return console.BadUsage(fmt.Sprintf("%s: hosts.%s.cloud: %v", s.name, name, err), "correct the name, or write cloud.bandwidth, or the type in a file of your own (--clouds)")
-		}
-	}
-	return nil
 }
 
 // predictions are those of every pair. A pair about which too little is known

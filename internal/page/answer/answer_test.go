@@ -204,3 +204,15 @@ func TestPredict(t *testing.T) {
 		}
 	}
 }
+
+// TestPredictUnknownCloud: a cloud's name that no rule knows is an error, as in a terminal.
+func TestPredictUnknownCloud(t *testing.T) {
+	p := Predict(`linerate: v1
+hosts:
+  a: {cloud: {provider: ibm-vpcc, instance: bx2-4x16}, network: {ethernets: {ens3: {addresses: [10.0.0.1/24]}}}}
+  b: {network: {ethernets: {ens3: {addresses: [10.0.0.2/24]}}}}
+`)
+	if !strings.Contains(p.Error, `unknown cloud provider "ibm-vpcc"`) || !strings.Contains(p.Hint, "cloud.bandwidth") {
+		t.Errorf("%q, %q", p.Error, p.Hint)
+	}
+}

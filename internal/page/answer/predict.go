@@ -61,6 +61,9 @@ func Predict(text string) Predicted {
 	case err != nil:
 		return refused(err, "")
 	}
+	if err := predict.KnownClouds(state); err != nil {
+		return refused(fmt.Errorf("%s: %w", name, err), predict.RemedyFor(err))
+	}
 	m := f.Measure
 	if len(m.Streams) == 0 {
 		m.Streams = []int{1, 2, 4, 8, 16}
