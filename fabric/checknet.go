@@ -79,6 +79,9 @@ func (c netChecker) ports(section, id string, interfaces []string, owner map[str
 		}
 		devices, known := c.host.interfaces(port)
 		all = all && known
+		if e, is := c.host.Network.Ethernet(port); is && e.byAddress() {
+			all = false // its name is what the host calls it
+		}
 		if !known {
 			devices = []string{port}
 		}

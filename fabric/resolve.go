@@ -52,6 +52,12 @@ func (e Ethernet) names(hw Hardware) ([]string, bool) {
 	return nil, false
 }
 
+// byAddress reports a definition of the one device that has a MAC address, whatever
+// its name.
+func (e Ethernet) byAddress() bool {
+	return e.Match != nil && e.SetName == "" && e.Match.Name == "" && !e.Match.MAC.IsZero()
+}
+
 // NaturalLess orders names with numbers in them as people do: ens2f2 before
 // ens2f10.
 func NaturalLess(a, b string) bool {

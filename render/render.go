@@ -30,6 +30,7 @@ const (
 	FormatIfcfg    Format = "ifcfg"
 	FormatNetworkd Format = "networkd"
 	FormatKeyfile  Format = "nmkeyfile"
+	FormatIfupdown Format = "ifupdown"
 	FormatNmstate  Format = "nmstate"
 	FormatIproute2 Format = "iproute2"
 	FormatFreeBSD  Format = "freebsd"
@@ -118,8 +119,9 @@ var ErrEmpty = errors.New("the host has no network")
 // Unread is a line of a file that says something which a fabric has no words
 // for, or which could not be understood.
 type Unread struct {
-	Path string `json:"path"`
-	Line int    `json:"line"` // from 1
+	Path   string `json:"path"`
+	Line   int    `json:"line"` // from 1
+	Column int    `json:"column,omitempty"`
 	// Key is the file's own word with its section ("[connection] zone").
 	Key   string `json:"key"`
 	Value string `json:"value,omitempty"`
@@ -127,7 +129,12 @@ type Unread struct {
 }
 
 // String is the line as compilers point at one.
-func (u Unread) String() string { return fmt.Sprintf("%s:%d: %s: %s", u.Path, u.Line, u.Key, u.Why) }
+func (u Unread) String() string {
+	if u.Column > 0 {
+		return fmt.Sprintf("%s:%d:%d: %s: %s", u.Path, u.Line, u.Column, u.Key, u.Why)
+	}
+	return fmt.Sprintf("%s:%d: %s: %s", u.Path, u.Line, u.Key, u.Why)
+}
 
 // Found is what the files of a format say of a host.
 type Found struct {
@@ -136,13 +143,19 @@ type Found struct {
 	Keys *yamldoc.Node
 	// Unread is what Keys leaves out.
 	Unread []Unread
+	// Warnings are what was read and a program that reads the same files takes
+	// otherwise, or that somebody must know of them.
+	Warnings []Warning
+	// Where gives a problem with FabricFile's text the file, line and column where
+	// the user has what is wrong; nil, and unchanged, where that is not known.
+	Where func(yamldoc.Problem) yamldoc.Problem
 }
 
 // FabricFile is what was found as a fabric file with one host.
 func (f Found) FabricFile(host string) []byte {
 	hosts := &yamldoc.Node{Kind: yamldoc.MappingNode, Pairs: []yamldoc.Pair{{Key: host, Value: f.Keys}}}
 	return []byte(yamldoc.Write(&yamldoc.Node{Kind: yamldoc.MappingNode, Pairs: []yamldoc.Pair{
-		{Key: "linerate", Value: &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: fabric.Version}},
+		{Key: "linerate", Value: yamldoc.Text(fabric.Version)},
 		{Key: "hosts", Value: hosts},
 	}}))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/render/ifupdown"
 )
 
 // bondPage is the table of bond options: what the kernel takes, and what each
@@ -21,10 +22,10 @@ func bondPage() string {
 		for _, o := range part.rows {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", o.Name, values(o), o.Default, cmp.Or(o.ModeWords(), "all"), changes(o), kernels(o), cell(o.Doc))
 		}
-		b.WriteString("\n| option | netplan | systemd-networkd | NetworkManager | ifcfg | nmstate | ip-link(8) |\n|---|---|---|---|---|---|---|\n")
+		b.WriteString("\n| option | netplan | systemd-networkd | NetworkManager | ifcfg | ifupdown (ifenslave) | ifupdown2 | nmstate | ip-link(8) |\n|---|---|---|---|---|---|---|---|---|\n")
 		for _, o := range part.rows {
 			fmt.Fprintf(&b, "| `%s` |", o.Name)
-			for _, f := range []bondopt.Format{bondopt.Netplan, bondopt.Networkd, bondopt.Keyfile, bondopt.Ifcfg, bondopt.Nmstate, bondopt.Iproute2} {
+			for _, f := range []bondopt.Format{bondopt.Netplan, bondopt.Networkd, bondopt.Keyfile, bondopt.Ifcfg, bondopt.Ifenslave, bondopt.Ifupdown2, bondopt.Nmstate, bondopt.Iproute2} {
 				fmt.Fprintf(&b, " %s |", said(o, f))
 			}
 			b.WriteString("\n")
@@ -80,6 +81,9 @@ func said(o bondopt.Option, f bondopt.Format) string {
 		return "`" + o.Name + "`"
 	case !ok:
 		return ""
+	}
+	if f == bondopt.Ifenslave || f == bondopt.Ifupdown2 {
+		s.Name = ifupdown.Key(o)
 	}
 	text := "`" + s.Name + "`"
 	if s.Since != "" {

@@ -104,12 +104,14 @@ type Format int
 
 // The formats.
 const (
-	Netplan  Format = iota
-	Networkd        // systemd.netdev's [Bond]
-	Keyfile         // NetworkManager's [bond] and [bond-port]
-	Nmstate         // link-aggregation's options
-	Ifcfg           // a port's own variables
-	Iproute2        // ip-link(8)
+	Netplan   Format = iota
+	Networkd         // systemd.netdev's [Bond]
+	Keyfile          // NetworkManager's [bond] and [bond-port]
+	Nmstate          // link-aggregation's options
+	Ifcfg            // a port's own variables
+	Iproute2         // ip-link(8)
+	Ifenslave        // interfaces(5) as ifupdown reads it, with the package ifenslave
+	Ifupdown2        // interfaces(5) as ifupdown2 reads it
 )
 
 // Saying is how a format says an option.

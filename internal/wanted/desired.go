@@ -24,6 +24,9 @@ type Request struct {
 	// Observed is the host as it is now. Its sysctls must hold those of Sysctls
 	// that the kernel has: one that is missing is taken for one that it lacks.
 	Observed netstate.Host
+	// FromFile says that Observed is what the file itself tells of a host that nobody
+	// has looked at: a match that covers nothing of it is left to who reads the file.
+	FromFile bool
 	// Exact also removes the static addresses, routes and rules of the file's
 	// devices, and the MPTCP endpoints, that the file does not say. Without it
 	// they stay, and are named in State.Left.

@@ -67,6 +67,7 @@ func (b *builder) find() {
 		switch {
 		case len(names) == 0 && e.Match == nil && !e.Optional():
 			b.wrong(path, "name the interface as the host does, or mark it optional: true", "no link %s was observed%s", e.ID, b.nearestLink(e.ID))
+		case len(names) == 0 && e.Match != nil && b.request.FromFile:
 		case len(names) == 0 && e.Match != nil && !e.Optional():
 			b.wrong(append(path, "match"), "", "match %s covers no observed link", e.Match)
 		case len(names) == 0:

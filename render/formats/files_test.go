@@ -52,7 +52,7 @@ func byPath(files []render.File) map[string]string {
 // changed in place, and once more over what that gave.
 func TestFiles(t *testing.T) {
 	for _, dir := range []string{"full", "settings"} {
-		for _, format := range []render.Format{render.FormatNetplan, render.FormatNetworkd, render.FormatIfcfg, render.FormatSysctl} {
+		for _, format := range []render.Format{render.FormatNetplan, render.FormatNetworkd, render.FormatIfcfg, render.FormatIfupdown, render.FormatSysctl} {
 			if dir == "full" && format == render.FormatSysctl {
 				continue
 			}
@@ -92,7 +92,7 @@ hosts:
     sysctl: {net.ipv4.tcp_sack: 1, net.core.rmem_max: 67108864}
     absent: [bond9]
 `
-	for _, format := range []render.Format{render.FormatNetplan, render.FormatNetworkd, render.FormatIfcfg, render.FormatSysctl} {
+	for _, format := range []render.Format{render.FormatNetplan, render.FormatNetworkd, render.FormatIfcfg, render.FormatIfupdown, render.FormatSysctl} {
 		in := inputOf(t, "host.yaml", host, "a")
 		in.Old = parts(string(read(t, "testdata/inplace/"+string(format)+"-before.txt")))
 		out := mustRender(t, format, in)
@@ -169,7 +169,7 @@ func mustRender(t *testing.T, format render.Format, in render.Input) render.Outp
 // Peers 12g: what no file of a format can say is said, whatever the format.
 func TestAbsentIsWarnedOf(t *testing.T) {
 	const text = "linerate: v1\nhosts: {h: {network: {version: 2, ethernets: {eno1: {addresses: [192.0.2.10/24]}}}, absent: [bond9]}}\n"
-	for _, format := range []render.Format{render.FormatKeyfile, render.FormatIfcfg, render.FormatNetworkd, render.FormatNetplan} {
+	for _, format := range []render.Format{render.FormatKeyfile, render.FormatIfcfg, render.FormatIfupdown, render.FormatNetworkd, render.FormatNetplan} {
 		out := mustRender(t, format, inputOf(t, "f.yaml", text, "h"))
 		found := false
 		for _, w := range out.Warnings {

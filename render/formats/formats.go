@@ -3,16 +3,21 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/aix"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/freebsd"
 	"github.com/linerate/linerate/render/ifcfg"
+	"github.com/linerate/linerate/render/ifupdown"
 	"github.com/linerate/linerate/render/iproute2"
 	"github.com/linerate/linerate/render/keyfile"
 	"github.com/linerate/linerate/render/netplan"
@@ -27,25 +32,58 @@ type format struct {
 	name  render.Format
 	doc   string // what it is, for help texts
 	write func(render.Input) (render.Output, error)
-	read  func(files map[string]string) (render.Found, error) // nil: is not read back
+	reading
+}
+
+// reading is how a format is read back; the zero value for one that is not.
+type reading struct {
+	read func(files map[string]string) (render.Found, error)
+	// dirs are where the system's program looks for the files; none where it takes a
+	// file by its name, wherever it lies. dropIns is where those directories lie
+	// whose files add to another's.
+	dirs    []string
+	dropIns string
+	// is tells the format's files by their names and texts, standard is one of them.
+	is       func(base, text string) bool
+	standard string
 }
 
 // list has the formats in the order of help texts.
-var list = [...]format{
-	{render.FormatNetplan, "netplan YAML (Ubuntu; /etc/netplan)", netplan.Write, netplan.Read},
-	{render.FormatNetworkd, "systemd-networkd .netdev, .network and .link files", networkd.Write, networkd.Read},
-	{render.FormatIfcfg, "ifcfg, route and rule files (RHEL and CentOS up to 8)", ifcfg.Write, ifcfg.Read},
-	{render.FormatKeyfile, "NetworkManager keyfiles (RHEL 9, Fedora; nmconnection)", keyfile.Write, keyfile.Read},
-	{render.FormatNmstate, "nmstate YAML for nmstatectl apply", nmstate.Write, nil},
-	{render.FormatIproute2, "a script of ip, tc and ethtool lines, and one that rolls it back", iproute2.Write, nil},
-	{render.FormatFreeBSD, "FreeBSD rc.conf, loader.conf and sysctl.conf", freebsd.Write, nil},
-	{render.FormatTrueNAS, "TrueNAS: the middleware's calls for CORE and SCALE, and the menu", truenas.Write, nil},
-	{render.FormatAIX, "AIX EtherChannel: mkdev and chdev lines with their rollback", aix.Write, nil},
-	{render.FormatSysctl, "sysctl.d file with a reason for each key", sysctl.Write, nil},
+func list() []format {
+	return []format{
+		{render.FormatNetplan, "netplan YAML (Ubuntu; /etc/netplan)", netplan.Write, reading{
+			netplan.Read, append(netplan.Dirs(), networkd.Dirs()...), networkd.Dir,
+			func(base, text string) bool { return isYAML(base, text) && !nmstate.Is(text) }, "/etc/netplan/standard-input.yaml",
+		}},
+		{render.FormatNetworkd, "systemd-networkd .netdev, .network and .link files", networkd.Write, reading{
+			networkd.Read, networkd.Dirs(), networkd.Dir,
+			ending(".network", ".netdev", ".link"), "/etc/systemd/network/standard-input.network",
+		}},
+		{render.FormatIfcfg, "ifcfg, route and rule files (RHEL and CentOS up to 8)", ifcfg.Write, reading{
+			ifcfg.Read, []string{ifcfg.Dir}, "",
+			beginning("ifcfg-"), ifcfg.Dir + "ifcfg-standard-input",
+		}},
+		{render.FormatKeyfile, "NetworkManager keyfiles (RHEL 9, Fedora; nmconnection)", keyfile.Write, reading{
+			keyfile.Read, nil, "",
+			ending(".nmconnection"), "/etc/NetworkManager/system-connections/standard-input.nmconnection",
+		}},
+		{render.FormatIfupdown, "interfaces(5) of Debian, Proxmox VE and Cumulus (ifupdown, ifupdown2)", ifupdown.Write, reading{
+			ifupdown.Read, []string{ifupdown.Dir}, ifupdown.Dir,
+			beginning("interfaces"), ifupdown.Dir + "interfaces",
+		}},
+		{render.FormatNmstate, "nmstate YAML for nmstatectl apply", nmstate.Write, reading{
+			nmstate.Read, nil, "", func(base, text string) bool { return isYAML(base, text) && nmstate.Is(text) }, "state.yml",
+		}},
+		{render.FormatIproute2, "a script of ip, tc and ethtool lines, and one that rolls it back", iproute2.Write, reading{}},
+		{render.FormatFreeBSD, "FreeBSD rc.conf, loader.conf and sysctl.conf", freebsd.Write, reading{}},
+		{render.FormatTrueNAS, "TrueNAS: the middleware's calls for CORE and SCALE, and the menu", truenas.Write, reading{}},
+		{render.FormatAIX, "AIX EtherChannel: mkdev and chdev lines with their rollback", aix.Write, reading{}},
+		{render.FormatSysctl, "sysctl.d file with a reason for each key", sysctl.Write, reading{}},
+	}
 }
 
 func find(name render.Format) (format, bool) {
-	for _, f := range list {
+	for _, f := range list() {
 		if f.name == name {
 			return f, true
 		}
@@ -53,10 +91,12 @@ func find(name render.Format) (format, bool) {
 	return format{}, false
 }
 
+func sortedKeys(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }
+
 // All lists the formats that Write takes, in the order of help texts.
 func All() []render.Format {
-	all := make([]render.Format, 0, len(list))
-	for _, f := range list {
+	all := make([]render.Format, 0, len(list()))
+	for _, f := range list() {
 		all = append(all, f.name)
 	}
 	return all
@@ -77,7 +117,7 @@ func Write(name render.Format, in render.Input) (render.Output, error) {
 	f, known := find(name)
 	if !known {
 		var names []string
-		for _, f := range list {
+		for _, f := range list() {
 			names = append(names, string(f.name))
 		}
 		return render.Output{}, fmt.Errorf("%w %q: want one of %s", render.ErrFormat, name, strings.Join(names, ", "))
@@ -118,18 +158,30 @@ func checkText(in render.Input, out render.Output) error {
 	return nil
 }
 
-// Read returns what a format's files, text by path, say of a host. The error
-// is render.ErrFormat for a format that is not read back, render.ErrEmpty where
+// Read returns what a format's files, text by the user's paths, say of a host,
+// wherever they lie. The error is render.ErrFormat for a format that is not read back, render.ErrEmpty where
 // the files say nothing of a network.
 func Read(name render.Format, files map[string]string) (render.Found, error) {
 	f, _ := find(name)
 	if f.read == nil {
 		return render.Found{}, fmt.Errorf("%w: %s is not read back", render.ErrFormat, name)
 	}
-	found, err := f.read(files)
+	p, twice := f.place(files)
+	found, err := f.read(p.files)
+	var problems yamldoc.Problems
+	if errors.As(err, &problems) {
+		err = p.unplaceProblems(problems)
+	}
 	if err != nil {
 		return render.Found{}, fmt.Errorf("read %s: %w", name, err)
 	}
+	p.unplace(&found)
+	if where := found.Where; where != nil {
+		found.Where = func(problem yamldoc.Problem) yamldoc.Problem {
+			return p.unplaceProblems(yamldoc.Problems{where(problem)})[0]
+		}
+	}
+	found.Unread = append(found.Unread, twice...)
 	sort.SliceStable(found.Unread, func(i, j int) bool {
 		a, b := found.Unread[i], found.Unread[j]
 		return a.Path < b.Path || a.Path == b.Path && a.Line < b.Line

@@ -145,7 +145,7 @@ func FuzzReadFiles(f *testing.F) {
 			ifcfg.Dir + "ifcfg-eth0": text, ifcfg.Dir + "route-eth0": more, ifcfg.Dir + "rule-eth0": text, ifcfg.Dir + "ifcfg-eth0:1": more,
 			"/etc/netplan/10-b.yaml": more,
 		}
-		for _, format := range []render.Format{render.FormatIfcfg, render.FormatNetworkd, render.FormatNetplan} {
+		for _, format := range Readable() {
 			found, err := Read(format, files)
 			if err != nil {
 				continue

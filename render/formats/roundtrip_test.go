@@ -63,7 +63,7 @@ func drawnHost(t *rapid.T) string {
 // again over that, and reads them: nothing changes the second time, and every
 // wish is read again unless a warning or the reader names it.
 func TestRoundTrip(t *testing.T) {
-	formats := []render.Format{render.FormatNetplan, render.FormatNetworkd, render.FormatIfcfg, render.FormatKeyfile}
+	formats := []render.Format{render.FormatNetplan, render.FormatNetworkd, render.FormatIfcfg, render.FormatKeyfile, render.FormatIfupdown, render.FormatNmstate}
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawnHost(t)
 		in, err := oneHost(text)

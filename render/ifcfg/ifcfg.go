@@ -280,46 +280,16 @@ func (w writer) bridge(d device.Device, p *pairs) {
 
 // ethtool is what ethtool is to be run with, ";" between the calls.
 func (w writer) ethtool(d device.Device, p *pairs) {
-	var calls []string
-	call := func(letter string, words []string) {
-		if len(words) > 0 {
-			calls = append(calls, letter+" ${DEVICE} "+strings.Join(words, " "))
-		}
-	}
-	if wol, said := d.Truth("wakeonlan"); said {
-		call("-s", []string{"wol", map[bool]string{true: "g", false: "d"}[wol]})
-		w.l.Say(d.ID, "wakeonlan")
-	}
-	offloads, s := d.Offloads(), d.Settings
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(offloads)) {
-		words = append(words, name, device.OnOff(offloads[name]))
-		w.l.Say(d.ID, "offloads."+name)
-		for _, row := range device.Offloads {
-			if row.Ethtool == name && row.Netplan != "" {
-				w.l.Say(d.ID, row.Netplan)
-			}
-		}
-	}
-	call("-K", words)
-	numbers := map[string][]string{}
-	for _, n := range device.Numbers(s) {
-		value := strconv.Itoa(n.Value)
-		if strings.HasPrefix(n.Name, "adaptive-") {
-			value = device.OnOff(n.Value != 0)
-		}
-		numbers[n.Kind] = append(numbers[n.Kind], n.Name, value)
-		w.l.Say(d.ID, n.Key())
+	calls, said := d.EthtoolCalls("${DEVICE}")
+	w.l.Say(d.ID, said...)
+	for _, n := range device.Numbers(d.Settings) {
 		if n.Kind == "channels" {
 			w.out.Warn(d.ID, n.Key(), "NetworkManager reads no -L in ETHTOOL_OPTS: only initscripts set it")
 		}
 	}
-	call("-G", numbers["rings"])
-	call("-C", numbers["coalesce"])
-	call("-L", numbers["channels"])
 	p.put("ETHTOOL_OPTS", strings.Join(calls, "; "))
 	for _, o := range bondopt.Ports() {
-		value, wanted := s.Port[o.Name]
+		value, wanted := d.Settings.Port[o.Name]
 		if said, ok := o.Saying(bondopt.Ifcfg); ok && wanted {
 			p.put(said.Name, value)
 			w.l.Say(d.ID, o.Key)

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/render/device"
+	"github.com/linerate/linerate/render/ipwords"
 	"github.com/linerate/linerate/render/node"
 	"github.com/linerate/linerate/render/shell"
 )
@@ -184,7 +185,7 @@ func (w writer) lines(d device.Device, suffix string) {
 		if r.From.IsValid() {
 			w.l.Say(d.ID, "source_rules")
 		}
-		files[name] = append(files[name], ruleLine(r))
+		files[name] = append(files[name], strings.Join(ipwords.RuleLine(r), " "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		file := Dir + name + suffix
@@ -196,40 +197,9 @@ func (w writer) lines(d device.Device, suffix string) {
 }
 
 func (w writer) route(d device.Device, r fabric.Route, key string) string {
-	said := d.RouteKeys(r)
 	w.l.Say(d.ID, key, key+".type")
-	for _, word := range ipRouteWords {
-		w.l.Say(d.ID, key+"."+word.key)
+	for _, word := range ipwords.RouteKeys() {
+		w.l.Say(d.ID, key+"."+word)
 	}
-	var words []string
-	if said["type"] != "" {
-		words = append(words, said["type"])
-	}
-	if r.To.Bits() == 0 {
-		said["to"] = "default"
-	}
-	words = append(words, said["to"])
-	if said["via"] != "" {
-		words = append(words, "via", said["via"])
-		delete(said, "via")
-	}
-	if said["type"] == "" || said["type"] == "local" {
-		words = append(words, "dev", d.Name)
-	}
-	return strings.Join(append(words, ipWords(ipRouteWords[:], said)...), " ")
-}
-
-// ruleLine is a rule in ip-rule(8)'s words.
-func ruleLine(r fabric.Rule) string {
-	said := device.RuleKeys(r)
-	for key, p := range map[string]netip.Prefix{"from": r.From, "to": r.To} {
-		if p.IsSingleIP() {
-			said[key] = p.Addr().String()
-		}
-	}
-	if r.TOS != 0 {
-		said["type-of-service"] = fmt.Sprintf("%#x", r.TOS)
-	}
-	said["table"] = strconv.Itoa(device.Table(r.Table))
-	return strings.Join(ipWords(ipRuleWords[:], said), " ")
+	return strings.Join(ipwords.RouteLine(d, r), " ")
 }

@@ -2,7 +2,6 @@ package ifcfg
 
 import (
 	"maps"
-	"net/netip"
 	"path"
 	"regexp"
 	"slices"
@@ -32,6 +31,8 @@ type reader struct {
 // render.ErrEmpty where they say nothing of a network.
 func Read(files map[string]string) (render.Found, error) {
 	f := readback.New()
+	f.ReadTables(files)
+	masters(f, files)
 	names := map[string]string{} // interface by file suffix
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		suffix, ok := strings.CutPrefix(path.Base(file), "ifcfg-")
@@ -44,8 +45,13 @@ func Read(files map[string]string) (render.Found, error) {
 			f.Miss(file, 1, "DEVICE", r.id, "is no interface's name")
 			continue
 		}
+		if strings.EqualFold(r.get("DEVICETYPE"), "team") {
+			r.wrong("DEVICETYPE", "teamd makes this device, not the bonding driver: left out")
+			continue
+		}
 		names[suffix] = r.id
 		r.read()
+		f.Mark(file, files[file], 1, strings.Count(files[file], "\n")+1)
 	}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		kind, suffix, ok := strings.Cut(path.Base(file), "-")
@@ -65,9 +71,28 @@ func Read(files map[string]string) (render.Found, error) {
 		default:
 			(&reader{Host: f, file: file, id: id}).lines(kind, files[file])
 		}
+		f.Mark(file, files[file], 1, strings.Count(files[file], "\n")+1)
 	}
 	return f.Found()
 }
+
+// masters notes the bonds and bridges that ports name: a bond's own file need not
+// say what it is, where its options stand in modprobe.d.
+func masters(f *readback.Host, files map[string]string) {
+	for file, text := range files {
+		if !strings.HasPrefix(path.Base(file), "ifcfg-") || path.Dir(file)+"/" != Dir || isBackup(path.Base(file)) {
+			continue
+		}
+		for _, l := range shell.Read(text) {
+			if kind := masterKinds[l.Key]; kind != "" && readback.LinkName(l.Value) {
+				f.Kinds[l.Value] = kind
+			}
+		}
+	}
+}
+
+// masterKinds are what a port's keys name.
+var masterKinds = map[string]string{"MASTER": "bonds", "BRIDGE": "bridges"}
 
 // isBackup reports a file that initscripts leave out (network-functions,
 // __sed_discard_ignored_files).
@@ -157,18 +182,21 @@ func (r *reader) read() {
 }
 
 func (r *reader) master() {
-	for _, row := range [][2]string{{"MASTER", "bonds"}, {"BRIDGE", "bridges"}} {
-		name := r.get(row[0])
+	for _, key := range slices.Sorted(maps.Keys(masterKinds)) {
+		name := r.get(key)
 		if !readback.LinkName(name) {
 			continue
 		}
-		r.Kinds[name] = row[1]
+		r.Kinds[name] = masterKinds[key]
 		node.Push(r.Device(name), "interfaces", node.Plain(r.id))
 	}
 	for _, o := range bondopt.Ports() {
 		if said, ok := o.Saying(bondopt.Ifcfg); ok && r.get(said.Name) != "" {
 			node.Put(r.Setting("links", r.id), o.Key, node.Plain(r.get(said.Name)))
 		}
+	}
+	if r.get("TEAM_MASTER") != "" {
+		r.wrong("TEAM_MASTER", "the team that it is a port of is left out")
 	}
 	r.get("SLAVE")
 }
@@ -206,7 +234,7 @@ func (r *reader) bonding() {
 		if have := r.Device(r.id).Get("parameters").Get("arp-ip-targets"); name == "arp_ip_target" && have != nil {
 			value = strings.Join(node.Texts(have), ",") + "," + value // one entry for each target
 		}
-		r.Option(r.id, name, kernelWord(name, value))
+		r.Option(r.id, name, value)
 	}
 }
 
@@ -222,62 +250,21 @@ func (r *reader) ethtool() {
 		if len(words) > 0 && (words[0] == r.id || words[0] == "${DEVICE}" || words[0] == "$DEVICE") {
 			words = words[1:]
 		}
-		if !r.ethtoolCall(letter, words) {
+		if !r.Ethtool(r.id, letter, words) {
 			r.wrong("ETHTOOL_OPTS", strings.TrimSpace(call)+" is not read")
 		}
 	}
-}
-
-func (r *reader) ethtoolCall(letter string, words []string) bool {
-	if len(words)%2 != 0 {
-		return false
-	}
-	for i := 0; i < len(words); i += 2 {
-		name, value := words[i], words[i+1]
-		n, err := strconv.Atoi(value)
-		switch {
-		case letter == "-K" && (value == "on" || value == "off"):
-			r.Offload(r.id, name, value == "on")
-		case letter == "-G" && (name == "rx" || name == "tx") && err == nil:
-			node.Put(r.Setting("links", r.id, "rings"), name, node.PlainInt(n))
-		case letter == "-L" && err == nil:
-			node.Put(r.Setting("links", r.id, "channels"), name, node.PlainInt(n))
-		case letter == "-C" && (err == nil || value == "on" || value == "off"):
-			node.Put(r.Setting("links", r.id, "coalesce"), name, node.Plain(value))
-		case letter == "-s" && name == "wol" && (value == "g" || value == "d"):
-			node.Put(r.Device(r.id), "wakeonlan", node.Plain(strconv.FormatBool(value == "g")))
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // rest notes what was not asked for; keys that only name things are no loss.
 func (r *reader) rest(*yamldoc.Node) {
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
 		switch key {
-		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "ONPARENT", "USERCTL":
+		case "NAME", "UUID", "TYPE", "NM_CONTROLLED", "NETWORK", "BROADCAST", "ONPARENT", "USERCTL", "AUTOCONNECT_PRIORITY", "PROXY_METHOD", "BROWSER_ONLY":
 			continue
 		}
 		if !r.used[key] {
 			r.wrong(key, "a fabric cannot represent it")
 		}
 	}
-}
-
-// dottedLength is a dotted mask's length.
-func dottedLength(s string) (int, bool) {
-	a, err := netip.ParseAddr(s)
-	if err != nil || !a.Is4() {
-		return 0, false
-	}
-	b := a.As4()
-	bits := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
-	n := 0
-	for bits&(1<<31) != 0 {
-		n++
-		bits <<= 1
-	}
-	return n, bits == 0
 }

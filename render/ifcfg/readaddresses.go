@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/render/ipwords"
 	"github.com/linerate/linerate/render/node"
+	"github.com/linerate/linerate/render/readback"
 	"github.com/linerate/linerate/render/shell"
 )
 
@@ -50,7 +52,7 @@ func (r *reader) addresses(d *yamldoc.Node) {
 	for _, row := range dhcpWords {
 		value := r.get(row[1])
 		if value == "" || d.Get("dhcp4") == nil {
-			if value != "" {
+			if value != "" && (row[0] != "route-metric" || d.Get("routes") == nil) {
 				r.wrong(row[1], "matters with DHCP only")
 			}
 			continue
@@ -78,7 +80,7 @@ func (r *reader) address4(n string) (netip.Prefix, bool) {
 	mask := r.get("NETMASK" + n)
 	if err != nil {
 		var ok bool
-		if bits, ok = dottedLength(mask); !ok {
+		if bits, ok = readback.DottedLength(mask); !ok {
 			if mask != "" || r.get("PREFIX"+n) != "" {
 				r.wrong("IPADDR"+n, "has no prefix length that can be read")
 				return netip.Prefix{}, false
@@ -116,6 +118,17 @@ func (r *reader) gateway(key, text string) {
 	route := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true}
 	node.Put(route, "to", node.Plain("default"))
 	node.Put(route, "via", node.Text(g.String()))
+	metric := "IPV6_ROUTE_METRIC"
+	if g.Is4() {
+		// METRIC is initscripts' word for its default route (ifup-eth), the other
+		// NetworkManager's for all of a connection's.
+		if metric = "METRIC"; r.get(metric) == "" {
+			metric = "IPV4_ROUTE_METRIC"
+		}
+	}
+	if n, err := strconv.ParseUint(r.get(metric), 10, 32); err == nil && n > 0 {
+		node.Put(route, "metric", node.Plain(strconv.FormatUint(n, 10)))
+	}
 	node.Push(r.Device(r.id), "routes", route)
 }
 
@@ -190,15 +203,33 @@ func (r *reader) lines(kind, text string) {
 			numbered.values[l.Key] = l
 			continue
 		}
-		read := r.routeWords
+		read := r.route
 		if strings.HasPrefix(kind, "rule") {
-			read = r.ruleWords
+			read = r.rule
 		}
 		if why := read(words, four); why != "" {
 			r.Miss(r.file, i+1, kind, strings.TrimSpace(line), why)
 		}
 	}
 	numbered.numbered()
+}
+
+// route reads a route of the device in ip(8)'s words; why is what was wrong.
+func (r *reader) route(words []string, four bool) (why string) {
+	n, why := ipwords.ReadRoute(r.Host, r.id, words, four)
+	if why == "" {
+		node.Push(r.Device(r.id), "routes", n)
+	}
+	return why
+}
+
+// rule reads a rule in ip(8)'s words.
+func (r *reader) rule(words []string, four bool) (why string) {
+	n, why := ipwords.ReadRule(r.Host, words, four)
+	if why == "" {
+		node.Push(r.Device(r.id), "routing-policy", n)
+	}
+	return why
 }
 
 // numbered reads ADDRESSn, NETMASKn, GATEWAYn, METRICn and OPTIONSn.
@@ -209,7 +240,7 @@ func (r *reader) numbered() {
 		if to == "" {
 			continue
 		}
-		bits, ok := dottedLength(r.get("NETMASK" + n))
+		bits, ok := readback.DottedLength(r.get("NETMASK" + n))
 		if l, err := strconv.Atoi(r.get("PREFIX" + n)); err == nil {
 			bits, ok = l, true
 		}
@@ -224,7 +255,7 @@ func (r *reader) numbered() {
 			words = append(words, "metric", m)
 		}
 		words = append(words, strings.Fields(r.get("OPTIONS"+n))...)
-		if why := r.routeWords(words, true); why != "" {
+		if why := r.route(words, true); why != "" {
 			r.wrong("ADDRESS"+n, why)
 		}
 	}
@@ -236,7 +267,7 @@ func (r *reader) numberedRule(key string) {
 	if text == "" {
 		return
 	}
-	if why := r.ruleWords(strings.Fields(text), !strings.Contains(key, "6_")); why != "" {
+	if why := r.rule(strings.Fields(text), !strings.Contains(key, "6_")); why != "" {
 		r.wrong(key, why)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/render"
@@ -22,9 +21,17 @@ type reader struct {
 	names map[string]string
 	// ports are those of each bond and bridge, in the order of the files.
 	ports map[string][]string
+	// masters are the lines that name a device as another's port.
+	masters []masterLine
 	// costs are the bridge parameters that ports hold.
 	costs []portParameter
 	hops  []weightedHop
+}
+
+// masterLine is a line that makes an interface a port of a master.
+type masterLine struct {
+	name, path string
+	keyLine
 }
 
 // portParameter is a bridge's parameter of one port.
@@ -36,8 +43,7 @@ var keySections = map[string]string{
 }
 
 // Read returns what the files, text by path, say of a host. The error is
-// render.ErrEmpty where they say nothing of a network, yamldoc.Problems where it is no
-// network.
+// render.ErrEmpty where they say nothing of a network.
 func Read(files map[string]string) (render.Found, error) {
 	r := &reader{names: map[string]string{}, ports: map[string][]string{}, Host: readback.New()}
 	parsed := map[string]file{}
@@ -55,6 +61,7 @@ func Read(files map[string]string) (render.Found, error) {
 		for _, p := range slices.Sorted(maps.Keys(parsed)) {
 			if keySections[parsed[p].value("connection", "type")] == section {
 				(&connectionReader{reader: r, path: p, file: parsed[p], used: map[int]bool{}}).read(section)
+				r.Mark(p, files[p], 1, len(parsed[p].lines))
 			}
 		}
 	}
@@ -69,14 +76,7 @@ func Read(files map[string]string) (render.Found, error) {
 	}
 	r.placePorts()
 	r.placeHops()
-	found, err := r.Found()
-	if err != nil {
-		return found, err
-	}
-	if _, err := fabric.Parse("what the files say together", found.FabricFile("host")); err != nil {
-		return render.Found{}, err
-	}
-	return found, nil
+	return r.Found()
 }
 
 // interfaceOf is the interface that a connection is for, or a name for the
@@ -95,6 +95,11 @@ func plainName(s string) bool {
 	return s != "" && s[0] != '-' && s != "." && s != ".." &&
 		!strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '/' || r >= 0x7f })
 }
+
+// idleKeys are those of [connection] that say nothing of the network: names, and
+// when and by whom the connection is brought up.
+var idleKeys = []string{"id", "uuid", "type", "interface-name", "timestamp", "autoconnect-priority", "autoconnect-retries",
+	"autoconnect-slaves", "autoconnect-ports", "permissions", "stable-id", "wait-device-timeout", "multi-connect", "metered", "llmnr", "mdns"}
 
 // connectionReader reads one file.
 type connectionReader struct {
@@ -130,8 +135,17 @@ func (r *connectionReader) read(section string) {
 		return
 	}
 	r.entry = node.Within(devices, r.name)
-	for _, key := range []string{"id", "uuid", "type", "interface-name", "timestamp"} {
+	for _, key := range idleKeys {
 		r.take("connection", key)
+	}
+	for _, l := range r.file.lines {
+		if l.group == "user" || l.group == ".nmmeta" || l.group == "proxy" {
+			r.used[l.number] = true // notes of other programs
+		}
+	}
+	for _, group := range []string{"ipv4", "ipv6"} {
+		r.take(group, "may-fail")
+		r.take(group, "required-timeout")
 	}
 	r.master()
 	r.link(section)
@@ -172,10 +186,14 @@ func (r *connectionReader) masterName() string {
 }
 
 func (r *connectionReader) master() {
+	name := r.masterName()
 	for _, key := range []string{"controller", "master", "port-type", "slave-type"} {
 		r.take("connection", key)
+		if l, ok := r.file.find("connection", key); ok && (key == "controller" || key == "master") {
+			r.masters = append(r.masters, masterLine{name, r.path, l})
+		}
 	}
-	if name := r.masterName(); name != "" {
+	if name != "" {
 		r.ports[name] = append(r.ports[name], r.name)
 		for _, p := range [...][2]string{{"path-cost", "path-cost"}, {"port-priority", "priority"}} {
 			if l, ok := r.file.find("bridge-port", p[1]); ok {
@@ -215,6 +233,9 @@ func (r *connectionReader) link(section string) {
 		}
 	}
 	node.Put(r.entry, "match", match)
+	if r.file.value("connection", "interface-name") == "" && len(match.Pairs) == 0 {
+		node.SetKey(r.entry, "match", match) // any device, as NetworkManager takes it
+	}
 }
 
 func (r *connectionReader) vlan() {
@@ -258,6 +279,11 @@ func (r *connectionReader) bridge() {
 
 // placePorts writes the ports of bonds and bridges that were read.
 func (r *reader) placePorts() {
+	for _, m := range r.masters {
+		if r.Network.Get("bonds").Get(m.name) == nil && r.Network.Get("bridges").Get(m.name) == nil {
+			r.Miss(m.path, m.number, "[connection] "+m.key, m.value, "no bond or bridge of this name is read")
+		}
+	}
 	for _, section := range []string{"bonds", "bridges"} {
 		for _, p := range node.Pairs(r.Network.Get(section)) {
 			node.Put(p.Value, "interfaces", node.FlowList(r.ports[p.Key]))

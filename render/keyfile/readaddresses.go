@@ -87,7 +87,21 @@ func (r *connectionReader) gateway(group string) {
 		return
 	}
 	r.used[l.number] = true
-	node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", a.String()))
+	r.defaultRoute(group, a)
+}
+
+// defaultRoute adds the route by a connection's gateway.
+func (r *connectionReader) defaultRoute(group string, via netip.Addr) {
+	node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", via.String(), "metric", r.metric(group)))
+}
+
+// metric is what a family's routes without a metric of their own get
+// (nm-settings-keyfile(5), route-metric); "" leaves it to NetworkManager.
+func (r *connectionReader) metric(group string) string {
+	if n, err := strconv.ParseUint(r.file.value(group, "route-metric"), 10, 32); err == nil && n > 0 {
+		return strconv.FormatUint(n, 10)
+	}
+	return ""
 }
 
 // address reads "ADDRESS/LENGTH[,GATEWAY]".
@@ -104,7 +118,7 @@ func (r *connectionReader) address(l keyLine) {
 		r.entry.Get("addresses").Flow = true
 	}
 	if a, err := netip.ParseAddr(strings.TrimSpace(gateway)); err == nil && !a.IsUnspecified() && a.Zone() == "" && a.Is4() == p.Addr().Is4() {
-		node.Push(r.entry, "routes", node.FlowMap("to", "default", "via", a.String()))
+		r.defaultRoute(l.group, a)
 	}
 }
 
@@ -127,7 +141,7 @@ func (r *connectionReader) route(l keyLine) {
 			return
 		}
 	}
-	metric := 0
+	metric, _ := strconv.Atoi(r.metric(l.group))
 	if len(fields) > 2 {
 		n, err := strconv.ParseUint(strings.TrimSpace(fields[2]), 10, 32)
 		if err != nil {

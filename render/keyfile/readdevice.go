@@ -150,6 +150,11 @@ func (r *connectionReader) parameter(parameters *yamldoc.Node, l keyLine) bool {
 	if twin, ok := bondopt.ByTwin(name); ok {
 		name = twin.Name
 	}
+	if o, known := bondopt.Find(name); known && o.Words != nil {
+		if word, err := o.Word(l.value); err == nil {
+			l.value = word // it may be a number
+		}
+	}
 	if parameter, value, ok := fabric.ParameterOf(nil, name, l.value); ok {
 		if name == bondopt.Primary && !plainName(l.value) {
 			return false

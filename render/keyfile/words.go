@@ -181,6 +181,9 @@ func (r *connectionReader) keys(group string) {
 			continue
 		}
 		r.used[l.number] = true
+		if k.word == "route-metric" && (r.metric(group) == "" || !slices.Contains([]string{"", "auto", "dhcp"}, r.file.value(group, "method"))) {
+			continue // it is the routes' own, or left to NetworkManager
+		}
 		if said != "" {
 			node.PutAt(r.entry, k.netplan, node.Text(said))
 		}

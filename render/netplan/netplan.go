@@ -4,6 +4,7 @@ package netplan
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -176,6 +177,11 @@ func rendererOf(in render.Input) string {
 	return renderer
 }
 
+// Dirs are the directories that netplan looks in, an administrator's first.
+func Dirs() []string {
+	return []string{"/etc/netplan/", "/run/netplan/", "/usr/lib/netplan/", "/lib/netplan/"}
+}
+
 // inOrder are netplan's files in the order that it reads them: by name,
 // of one name the one in /run, then /etc, then /lib (netplan-yaml.md).
 func inOrder(files map[string]string) []string {
@@ -199,13 +205,15 @@ func makesLink(d device.Device) bool {
 	return false
 }
 
-func merge(files map[string]string) (*yamldoc.Node, error) {
+// merge is what the files say together, each part marked with where it stands.
+func merge(f *readback.Host, files map[string]string) (*yamldoc.Node, error) {
 	merged := node.Mapping()
 	for _, file := range inOrder(files) {
 		tree, err := yamldoc.Parse(file, []byte(files[file]))
 		if err != nil {
 			return nil, err
 		}
+		f.MarkRead(file, tree)
 		switch n := tree.Get("network"); {
 		case tree.Kind == yamldoc.NullNode:
 		case tree.Kind != yamldoc.MappingNode || n == nil:
@@ -229,11 +237,11 @@ func mergeNodes(into, from *yamldoc.Node) {
 		case have != nil && have.Kind == yamldoc.SequenceNode && p.Value.Kind == yamldoc.SequenceNode:
 			for _, item := range p.Value.Items {
 				if !node.Contains(have.Items, item) {
-					have.Items = append(have.Items, item.Clone())
+					have.Items = append(have.Items, item)
 				}
 			}
 		default:
-			node.SetKey(into, p.Key, p.Value.Clone())
+			node.SetKey(into, p.Key, p.Value)
 		}
 	}
 }
@@ -241,15 +249,13 @@ func mergeNodes(into, from *yamldoc.Node) {
 // Read reads netplan's files and the drop-ins of systemd-networkd
 // beside them.
 func Read(files map[string]string) (render.Found, error) {
-	merged, err := merge(files)
+	f := readback.New()
+	merged, err := merge(f, files)
 	if err != nil {
 		return render.Found{}, err
 	}
-	if _, err := fabric.ParseNetwork("netplan", []byte(yamldoc.Write(merged))); err != nil {
-		return render.Found{}, fmt.Errorf("check what the files say together: %w", err)
-	}
-	f := readback.New()
 	f.Network = merged
+	leaveOutOthers(f)
 	for _, section := range merged.Pairs {
 		if section.Value.Kind == yamldoc.MappingNode && section.Key != "ethernets" {
 			for _, d := range section.Value.Pairs {
@@ -259,4 +265,37 @@ func Read(files map[string]string) (render.Found, error) {
 	}
 	networkd.ReadDropIns(f, files)
 	return f.Found()
+}
+
+// leaveOutOthers leaves out what the kernel's own drivers do not make: bonds and
+// bridges of Open vSwitch, with the bonds and VLANs on its bridges
+// (netplan-yaml(5), openvswitch), and VLANs in a card's filter (renderer sriov).
+func leaveOutOthers(f *readback.Host) {
+	ovs := map[string]bool{}
+	for _, section := range []string{"bridges", "bonds", "vlans"} {
+		for _, d := range node.Pairs(f.Network.Get(section)) {
+			own := d.Value.Get("openvswitch") != nil || section == "vlans" && d.Value.Get("link") != nil && ovs[d.Value.Get("link").Text]
+			if ovs[d.Key] = ovs[d.Key] || own; ovs[d.Key] && section == "bridges" {
+				for _, port := range node.Texts(d.Value.Get("interfaces")) {
+					if f.Network.Get("bonds").Get(port) != nil {
+						ovs[port] = true
+					}
+				}
+			}
+		}
+	}
+	for _, section := range []string{"bridges", "bonds", "vlans"} {
+		for _, d := range slices.Clone(node.Pairs(f.Network.Get(section))) {
+			why := ""
+			if renderer := d.Value.Get("renderer"); renderer != nil && renderer.Text == "sriov" {
+				why = "the card's VLAN filter makes it (renderer sriov), not the kernel: left out"
+			}
+			if ovs[d.Key] {
+				why = "Open vSwitch makes it, not the kernel: left out"
+			}
+			if why != "" {
+				f.LeaveOut(section, d.Key, why)
+			}
+		}
+	}
 }

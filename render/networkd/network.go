@@ -74,7 +74,7 @@ func linkSection(d device.Device, l *ledger.Ledger) unitfile.Section {
 	s := unitfile.Section{Name: "Link"}
 	mode := d.Key("activation-mode")
 	if mode != nil {
-		s.Put("ActivationPolicy", mode.Text)
+		s.Put("ActivationPolicy", map[string]string{"manual": "manual", "off": "always-down"}[mode.Text])
 		l.Say(d.ID, "activation-mode")
 	}
 	optional, said := d.Truth("optional")

@@ -22,6 +22,9 @@ const Dir = "/etc/systemd/network/"
 // dirs are all of them, the strongest first.
 var dirs = []string{Dir, "/run/systemd/network/", "/usr/local/lib/systemd/network/", "/usr/lib/systemd/network/", "/lib/systemd/network/"}
 
+// Dirs are the directories that systemd-networkd looks in, the strongest first.
+func Dirs() []string { return slices.Clone(dirs) }
+
 // fileMode is what systemd-networkd can read, which runs as a user of its
 // own.
 const fileMode = 0o644

@@ -35,6 +35,7 @@ type placedSection struct {
 // render.ErrEmpty where they say nothing of a network.
 func Read(files map[string]string) (render.Found, error) {
 	r := reader{Host: readback.New(), files: files, taken: map[string]string{}, macs: map[string]string{}}
+	r.ReadTables(files)
 	for _, file := range inOrder(files, ".netdev") {
 		r.netdev(file, r.sections(file))
 	}
@@ -137,9 +138,19 @@ func (r reader) network(file string, sections []placedSection) {
 		for _, s := range sections {
 			r.section(s, id, ".network")
 		}
+		r.leaseMetric(sections, id)
 		if i > 0 {
 			r.Unread = r.Unread[:at] // said for the first device
 		}
+	}
+}
+
+// leaseMetric keeps networkd's own metric of leased routes, which is not netplan's
+// (DHCP_ROUTE_METRIC of src/network/networkd-dhcp-common.h, systemd 252): a host with
+// two of them would change its way out.
+func (r reader) leaseMetric(sections []placedSection, id string) {
+	if d := r.Device(id); node.True(d.Get("dhcp4")) && placedOf(sections, "DHCP").Get("RouteMetric")+placedOf(sections, "DHCPv4").Get("RouteMetric") == "" {
+		node.Put(node.Within(d, "dhcp4-overrides"), "route-metric", node.Plain("1024"))
 	}
 }
 
@@ -147,6 +158,7 @@ func (r reader) network(file string, sections []placedSection) {
 // of netplan's where a name alone does not do.
 func (r reader) matched(file string, m unitfile.Section) []string {
 	var names, macs, drivers []string
+	ethernet := false
 	for _, a := range m.Keys {
 		switch a.Key {
 		case "Name", "OriginalName":
@@ -155,6 +167,13 @@ func (r reader) matched(file string, m unitfile.Section) []string {
 			macs = append(macs, strings.Fields(strings.ToLower(a.Value))...)
 		case "Driver":
 			drivers = append(drivers, strings.Fields(a.Value)...)
+		case "Type", "Kind":
+			// What a definition below ethernets covers anyway: no device of a kind
+			// that netdev files make.
+			if ethernet = a.Key == "Type" && a.Value == "ether" || ethernet; a.Key == "Type" && a.Value != "ether" || a.Key == "Kind" && a.Value != "!*" {
+				r.left(placedSection{m, file}, a)
+				return nil
+			}
 		default:
 			r.left(placedSection{m, file}, a)
 			return nil
@@ -211,6 +230,11 @@ func (r reader) matched(file string, m unitfile.Section) []string {
 		node.Put(node.Within(r.Device(id), "match"), "driver", node.QuotedList(drivers))
 		ids = append(ids, id)
 	}
+	if ethernet && names == nil && drivers == nil {
+		id := strings.TrimSuffix(path.Base(file), path.Ext(file))
+		node.SetKey(r.Device(id), "match", node.FlowMap())
+		ids = append(ids, id)
+	}
 	return ids
 }
 
@@ -236,6 +260,9 @@ func (r reader) says(sections []placedSection) bool {
 func (r reader) section(s placedSection, id, suffix string) {
 	if s.Name == "Match" {
 		return
+	}
+	if len(s.Keys) > 0 {
+		defer r.Mark(s.file, r.files[s.file], s.Keys[0].Line, s.Keys[len(s.Keys)-1].Line)
 	}
 	if read, ok := sectionReaders[suffix+s.Name]; ok {
 		read(r, s, id)

@@ -208,8 +208,8 @@ func (r reader) custom(a unitfile.Assignment, d *yamldoc.Node, id string, port b
 			node.Put(d, "link-local", node.FlowList(list))
 		}
 	case "ConfigureWithoutCarrier":
-		if r.Kinds[id] == "" && isBool && on == "1" {
-			node.Put(d, "ignore-carrier", node.Plain("true"))
+		if made := r.Kinds[id] != ""; isBool && made != (on == "1") { // else as netplan has it by itself
+			node.Put(d, "ignore-carrier", node.Plain(strconv.FormatBool(on == "1")))
 		}
 		return isBool
 	default:

@@ -35,7 +35,7 @@ next:
 			if row.word != a.Key && (row.key != "on-link" || a.Key != "GatewayOnlink") { // the old spelling
 				continue
 			}
-			if value, ok := readback.RouteValue(row.key, a.Value, four); ok {
+			if value, ok := r.RouteValue(row.key, a.Value, four); ok {
 				node.Put(route, row.key, node.Text(value))
 				continue next
 			}
@@ -71,7 +71,7 @@ func (r reader) multipath(s placedSection, id string, hops []string) {
 		switch a.Key {
 		case "Destination":
 		case "Table", "Metric":
-			value, ok := readback.RouteValue(strings.ToLower(a.Key), a.Value, true)
+			value, ok := r.RouteValue(strings.ToLower(a.Key), a.Value, true)
 			if !ok {
 				r.left(s, a)
 				continue
@@ -113,7 +113,7 @@ next:
 			if row.word != a.Key {
 				continue
 			}
-			if value, ok := readback.RuleValue(row.key, a.Value, true); ok {
+			if value, ok := r.RuleValue(row.key, a.Value, true); ok {
 				node.Put(rule, row.key, node.Text(value))
 				continue next
 			}

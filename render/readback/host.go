@@ -3,12 +3,18 @@
 package readback
 
 import (
+	"encoding/binary"
+	"maps"
+	"math/bits"
 	"net/netip"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/internal/bondopt"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/device"
 	"github.com/linerate/linerate/render/node"
@@ -22,11 +28,14 @@ type Host struct {
 	Unread []render.Unread
 	// Kinds are netplan's sections by device, for those that files make.
 	Kinds map[string]string
+	// Tables are the numbers of routing tables that have a name.
+	Tables map[string]string
+	places map[*yamldoc.Node]place
 }
 
 // New returns a host of which nothing is known yet.
 func New() *Host {
-	f := &Host{Network: node.Mapping(), Beside: node.Mapping(), Kinds: map[string]string{}}
+	f := &Host{Network: node.Mapping(), Beside: node.Mapping(), Kinds: map[string]string{}, places: map[*yamldoc.Node]place{}}
 	node.Put(f.Network, "version", node.Plain("2"))
 	return f
 }
@@ -54,6 +63,11 @@ func (f *Host) Setting(kind, id string, more ...string) *yamldoc.Node {
 
 // Option puts a bond option under netplan's name, or beside where it has none.
 func (f *Host) Option(bond, kernel, value string) {
+	if o, known := bondopt.Find(kernel); known {
+		if word, err := o.Word(value); err == nil {
+			value = word // what the kernel takes as a number
+		}
+	}
 	name, parameter, ok := fabric.ParameterOf(nil, kernel, value)
 	if !ok {
 		node.Put(f.Setting("bonding", bond), kernel, node.Quoted(value))
@@ -85,13 +99,17 @@ func (f *Host) Address(id string, p netip.Prefix, options *yamldoc.Node) {
 	node.Push(f.Device(id), "addresses", item)
 }
 
-// Found is what was read; ErrEmpty for nothing.
+// Found is what was read, less what a fabric refuses, which is noted as unread.
+// The error is render.ErrEmpty where nothing was.
 func (f *Host) Found() (render.Found, error) {
 	keys := node.Mapping()
 	for i := range f.Network.Pairs {
 		f.dropUnrealPorts(f.Network.Pairs[i].Value)
 	}
-	if len(f.Network.Pairs) > 1 {
+	if slices.ContainsFunc(f.Network.Pairs, func(p yamldoc.Pair) bool { return p.Key != "version" }) {
+		if f.Network.Get("version") == nil {
+			f.Network.Pairs = slices.Insert(f.Network.Pairs, 0, yamldoc.Pair{Key: "version", Value: node.Plain("2")})
+		}
 		node.Put(keys, "network", f.Network)
 	}
 	for _, p := range f.Beside.Pairs {
@@ -100,7 +118,10 @@ func (f *Host) Found() (render.Found, error) {
 	if len(keys.Pairs) == 0 {
 		return render.Found{Unread: f.Unread}, render.ErrEmpty
 	}
-	return render.Found{Keys: keys, Unread: f.Unread}, nil
+	if err := f.takeOut(keys); err != nil {
+		return render.Found{Unread: f.Unread}, err
+	}
+	return render.Found{Keys: keys, Unread: f.Unread, Where: func(p yamldoc.Problem) yamldoc.Problem { return f.where(keys, p) }}, nil
 }
 
 // dropUnrealPorts makes {} of definitions that say nothing.
@@ -152,7 +173,7 @@ func PrintableName(s string) bool {
 }
 
 // RouteValue is a value of [Route]'s as netplan has it.
-func RouteValue(key, value string, four bool) (string, bool) {
+func (f *Host) RouteValue(key, value string, four bool) (string, bool) {
 	switch key {
 	case "to":
 		p, ok := ParseDestination(value, four)
@@ -167,7 +188,7 @@ func RouteValue(key, value string, four bool) (string, bool) {
 		on, ok := ZeroOne(value)
 		return strconv.FormatBool(on == "1"), ok
 	case "table":
-		return TableNumber(value)
+		return f.TableNumber(value)
 	case "type", "scope":
 		return value, LinkName(value)
 	}
@@ -176,13 +197,39 @@ func RouteValue(key, value string, four bool) (string, bool) {
 	return value, err == nil
 }
 
-// TableNumber is a routing table's number (rt_tables of iproute2).
-func TableNumber(s string) (string, bool) {
+// TableNumber is a routing table's number: by the kernel's names, then by Tables.
+func (f *Host) TableNumber(s string) (string, bool) {
 	if n, ok := map[string]string{"default": "253", "main": "254", "local": "255"}[s]; ok {
+		return n, true
+	}
+	if n, ok := f.Tables[s]; ok {
 		return n, true
 	}
 	_, err := strconv.ParseUint(s, 10, 32)
 	return s, err == nil
+}
+
+// ReadTables reads the names of routing tables out of iproute2's files (rt_tables,
+// rt_tables.d/*.conf): a number and a name on each line.
+func (f *Host) ReadTables(files map[string]string) {
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if dir := path.Base(path.Dir(file)); path.Base(file) != "rt_tables" && (dir != "rt_tables.d" || path.Ext(file) != ".conf") {
+			continue
+		}
+		for _, line := range strings.Split(files[file], "\n") {
+			line, _, _ = strings.Cut(line, "#")
+			words := strings.Fields(line)
+			if len(words) != 2 {
+				continue
+			}
+			if n, err := strconv.ParseUint(words[0], 0, 32); err == nil {
+				if f.Tables == nil {
+					f.Tables = map[string]string{}
+				}
+				f.Tables[words[1]] = strconv.FormatUint(n, 10)
+			}
+		}
+	}
 }
 
 // ScaledNumber is a number times a scale, rounded; false for what is none, and
@@ -226,14 +273,27 @@ func ZeroOne(s string) (string, bool) {
 }
 
 // RuleValue is a value of a routing rule's as netplan has it.
-func RuleValue(key, value string, four bool) (string, bool) {
+func (f *Host) RuleValue(key, value string, four bool) (string, bool) {
 	switch key {
 	case "from", "to":
 		p, ok := ParseDestination(value, four)
 		return p.String(), ok
 	case "table":
-		return TableNumber(value)
+		return f.TableNumber(value)
 	}
 	n, err := strconv.ParseUint(value, 0, 32)
 	return strconv.FormatUint(n, 10), err == nil
+}
+
+// DottedLength is the prefix length that a dotted mask says; false for one that is no
+// mask.
+func DottedLength(s string) (int, bool) {
+	a, err := netip.ParseAddr(s)
+	if err != nil || !a.Is4() {
+		return 0, false
+	}
+	b := a.As4()
+	mask := binary.BigEndian.Uint32(b[:])
+	n := bits.LeadingZeros32(^mask)
+	return n, mask<<n == 0
 }

@@ -33,7 +33,7 @@ func (f *changeFlags) add(c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.hosts, "host", nil, "only these hosts of the file (repeat, or with commas)")
 	c.Flags().BoolVar(&f.exact, "exact", false, "also remove addresses, routes and rules that the file does not name")
 	c.Flags().StringVar(&f.profiles, "profiles", "", "sets of sysctls instead of those in the file, with commas, or none")
-	c.Flags().StringVar(&f.persist, "persist", change.PersistAuto, "files that keep it over a reboot: auto, always (also what is active already), none, netplan, networkd, nmkeyfile or ifcfg")
+	c.Flags().StringVar(&f.persist, "persist", change.PersistAuto, "files that keep it over a reboot: auto, always (also what is active already), none, netplan, networkd, nmkeyfile, ifcfg or ifupdown")
 	c.Flags().BoolVar(&f.despiteOwner, "despite-owner", false, "also change links that another program manages and would set back")
 	c.Flags().StringVar(&f.journal, "journal", "", "journal directory on hosts of this machine")
 }
@@ -41,7 +41,7 @@ func (f *changeFlags) add(c *cobra.Command) {
 // config is the flags as package change wants them.
 func (f *changeFlags) config(ctx context.Context, con *console.Console, path string) (change.Config, error) {
 	cfg := change.Config{Only: f.hosts, Exact: f.exact, Persist: f.persist, DespiteOwner: f.despiteOwner, Fleet: con.Fleet(f.journal)}
-	formats := []string{change.PersistAuto, change.PersistAlways, change.PersistNone, string(render.FormatNetplan), string(render.FormatNetworkd), string(render.FormatKeyfile), string(render.FormatIfcfg)}
+	formats := []string{change.PersistAuto, change.PersistAlways, change.PersistNone, string(render.FormatNetplan), string(render.FormatNetworkd), string(render.FormatKeyfile), string(render.FormatIfcfg), string(render.FormatIfupdown)}
 	if !slices.Contains(formats, f.persist) {
 		return cfg, console.BadUsage("--persist: unknown word "+f.persist, console.OrMeant(f.persist, formats, "", "want one of "+strings.Join(formats, ", ")))
 	}

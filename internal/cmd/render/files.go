@@ -4,56 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/fabric"
 	"github.com/linerate/linerate/internal/cmd/console"
+	"github.com/linerate/linerate/internal/host/conffile"
 	"github.com/linerate/linerate/internal/userfile"
 	"github.com/linerate/linerate/render"
 	"github.com/linerate/linerate/render/formats"
 )
 
-// renderPlaces are where each format's files are on a host: what stands there
-// is changed in place.
-var renderPlaces = map[render.Format][]string{
-	render.FormatNetplan:  {"/etc/netplan/*.yaml", "/etc/systemd/network/*", "/etc/systemd/network/*/*", "/etc/sysctl.d/*.conf"},
-	render.FormatNetworkd: {"/etc/systemd/network/*", "/etc/systemd/network/*/*", "/etc/sysctl.d/*.conf"},
-	render.FormatIfcfg:    {"/etc/sysconfig/network-scripts/*", "/etc/sysctl.d/*.conf"},
-	render.FormatKeyfile:  {"/etc/NetworkManager/system-connections/*.nmconnection", "/etc/sysctl.d/*.conf"},
-	render.FormatSysctl:   {"/etc/sysctl.d/*.conf"},
-	render.FormatFreeBSD:  {"/etc/rc.conf", "/etc/sysctl.conf", "/boot/loader.conf"},
-}
-
 // mostConfig is more than any configuration file has.
 const mostConfig = 4 << 20
 
-// OldFiles reads a format's files below a directory, by their paths on the
-// host.
-func OldFiles(ctx context.Context, dir string, format render.Format) (map[string]string, error) {
-	if dir == "" {
-		return nil, nil
-	}
+// OldFiles reads a format's files below a directory, by their paths on the host,
+// and those of sysctl.d, which many formats write beside theirs.
+func OldFiles(dir string, format render.Format) (map[string]string, error) {
 	old := map[string]string{}
-	for _, pattern := range renderPlaces[format] {
-		found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", dir, err)
+	if dir == "" {
+		return old, nil
+	}
+	for _, f := range []render.Format{format, render.FormatSysctl} {
+		files, err := conffile.Read(os.DirFS(dir), f)
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return nil, fmt.Errorf("read what %s has: %w", dir, err)
 		}
-		for _, name := range found {
-			text, err := readConfig(ctx, name)
-			if err != nil {
-				return nil, err
-			}
-			if text != nil {
-				relative, _ := filepath.Rel(dir, name)
-				old["/"+filepath.ToSlash(relative)] = *text
-			}
-		}
+		maps.Copy(old, files)
 	}
 	return old, nil
 }
@@ -110,19 +92,21 @@ func writeMode(ctx context.Context, name, text string, mode os.FileMode) error {
 
 // renderFrom reads a format's files and writes another's, or a fabric.
 func renderFrom(ctx context.Context, con *console.Console, f opts) error {
-	files, err := configFiles(ctx, f.from)
+	files, err := configFiles(ctx, con.Stdin, f.from, render.Format(f.as))
 	if err != nil {
 		return err
 	}
+	said := strings.Join(f.from, " ")
 	format := render.Format(f.as)
 	if format == "" {
-		if format = guessFormat(files); format == "" {
-			return console.BadUsage("render: what "+f.from+" is cannot be told from its names", "say it with --from-format netplan, networkd, ifcfg or nmkeyfile")
+		if format = formats.Guess(files); format == "" {
+			return console.BadUsage("render: what "+said+" is cannot be told from its names", "say it with --from-format "+readFormats())
 		}
 	}
 	found, err := formats.Read(format, files)
 	if errors.Is(err, render.ErrFormat) || errors.Is(err, render.ErrEmpty) {
-		return console.BadUsage(fmt.Sprintf("render: %s: %v", f.from, err), "netplan, networkd, ifcfg and nmkeyfile are read")
+		printUnread(con, found.Unread)
+		return console.BadUsage(fmt.Sprintf("render: %s: %v", said, err), readFormats()+" are read")
 	}
 	if err != nil {
 		return err
@@ -132,21 +116,36 @@ func renderFrom(ctx context.Context, con *console.Console, f opts) error {
 		host = "host"
 	}
 	text := found.FabricFile(host)
-	file, err := fabric.Parse(f.from, text)
+	file, err := fabric.Parse(said, text)
 	if err != nil {
 		return err
 	}
-	for _, u := range found.Unread {
-		fmt.Fprint(con.Stderr, console.Wrapped("unread: ", u.String(), con.Width()))
-	}
+	printUnread(con, found.Unread)
 	f.host = host
+	PrintWarnings(con, found.Warnings)
 	if f.to != fabricFormat {
-		return renderFile(ctx, con, file, f, found.Unread)
+		return renderFile(ctx, con, file, f, &found)
 	}
 	if f.strict && len(found.Unread) > 0 {
-		return fmt.Errorf("render: %d lines of %s have no place in a fabric, and --strict was given: nothing is written", len(found.Unread), f.from)
+		return fmt.Errorf("render: %d lines of %s have no place in a fabric, and --strict was given: nothing is written", len(found.Unread), said)
 	}
 	return writeFabric(ctx, con, f, text, found.Unread)
+}
+
+// readFormats are the formats that are read, for hints.
+func readFormats() string {
+	var names []string
+	for _, f := range formats.Readable() {
+		names = append(names, string(f))
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+func printUnread(con *console.Console, unread []render.Unread) {
+	for _, u := range unread {
+		fmt.Fprint(con.Stderr, console.Wrapped("unread: ", u.String(), con.Width()))
+	}
 }
 
 func writeFabric(ctx context.Context, con *console.Console, f opts, text []byte, unread []render.Unread) error {
@@ -169,68 +168,131 @@ func writeFabric(ctx context.Context, con *console.Console, f opts, text []byte,
 	return err
 }
 
-// configFiles reads a file, or the files of a directory, text by path.
-func configFiles(ctx context.Context, from string) (map[string]string, error) {
+// standardInput is the path that means it.
+const standardInput = "-"
+
+// configFiles reads files, the files of directories, and what a host's root
+// directory has of every format, text by path.
+func configFiles(ctx context.Context, stdin io.Reader, from []string, as render.Format) (map[string]string, error) {
+	files := map[string]string{}
+	for _, name := range from {
+		if name == standardInput {
+			if as == "" {
+				return nil, console.BadUsage("render: what standard input holds cannot be told", "say it with --from-format "+readFormats())
+			}
+			text, err := io.ReadAll(io.LimitReader(stdin, mostConfig+1))
+			if err != nil {
+				return nil, fmt.Errorf("read standard input: %w", err)
+			}
+			if len(text) > mostConfig {
+				return nil, console.BadUsage("render: standard input has more than 4 MiB", "name the host's network files only")
+			}
+			files[formats.StandardInput] = string(text)
+			continue
+		}
+		if err := addFiles(ctx, name, files); err != nil {
+			return nil, err
+		}
+	}
+	if len(files) == 0 {
+		return nil, console.BadUsage("render: "+strings.Join(from, " ")+" holds no files", "name a file, a directory of them, or a host's root directory")
+	}
+	addTables(ctx, from, files)
+	return files, nil
+}
+
+// addFiles reads one path that the user named: a file, a host's root directory, or a
+// directory of files.
+func addFiles(ctx context.Context, from string, files map[string]string) error {
 	info, err := os.Stat(from)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, console.BadUsage("render: "+from+": no such file or directory", "")
+		return console.BadUsage("render: "+from+": no such file or directory", "name a file, a directory of them, or a host's root directory")
 	}
 	if err != nil {
-		return nil, console.BadFile("read configuration", err)
+		return console.BadFile("read configuration", err)
 	}
-	files := map[string]string{}
 	if !info.IsDir() {
 		text, err := console.ReadNamed(ctx, "read configuration", from, mostConfig)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		files[from] = string(text)
-		return files, nil
+		return nil
 	}
-	entries, err := os.ReadDir(from)
-	if err != nil {
-		return nil, console.BadFile("read configuration", err)
-	}
-	for _, e := range entries {
-		name := filepath.Join(from, e.Name())
-		if strings.HasPrefix(e.Name(), ".") {
-			continue
+	for _, format := range formats.Readable() {
+		root, err := conffile.Read(os.DirFS(from), format)
+		if errors.Is(err, errors.ErrUnsupported) {
+			continue // its files have no place of their own
 		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", from, err)
+		}
+		for file, text := range root {
+			files[filepath.Join(from, filepath.FromSlash(file))] = text
+		}
+	}
+	if len(files) > 0 {
+		return nil
+	}
+	names, err := filesIn(from)
+	if err != nil {
+		return console.BadFile("read configuration", err)
+	}
+	for _, name := range names {
 		text, err := readConfig(ctx, name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if text != nil {
 			files[name] = *text
 		}
 	}
-	if len(files) == 0 {
-		return nil, console.BadUsage("render: "+from+" holds no files", "")
-	}
-	return files, nil
+	return nil
 }
 
-// guessFormat is the format that most files' names belong to; "" none does.
-func guessFormat(files map[string]string) render.Format {
-	count := map[render.Format]int{}
-	for name := range files {
-		base := filepath.Base(name)
-		switch ext := filepath.Ext(base); {
-		case ext == ".nmconnection":
-			count[render.FormatKeyfile]++
-		case slices.Contains([]string{".network", ".netdev", ".link"}, ext):
-			count[render.FormatNetworkd]++
-		case ext == ".yaml" || ext == ".yml":
-			count[render.FormatNetplan]++
-		case strings.HasPrefix(base, "ifcfg-"):
-			count[render.FormatIfcfg]++
+// filesIn are the files of a directory and of the directories of drop-ins in it.
+func filesIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		names = append(names, name)
+		if e.IsDir() && strings.HasSuffix(e.Name(), ".d") {
+			below, err := filepath.Glob(filepath.Join(name, "*"))
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, below...)
 		}
 	}
-	best := render.Format("")
-	for _, f := range []render.Format{render.FormatNetplan, render.FormatNetworkd, render.FormatIfcfg, render.FormatKeyfile} {
-		if count[f] > count[best] {
-			best = f
+	return names, nil
+}
+
+// addTables reads the names of routing tables of the host whose files were named, if
+// they lie below an etc of its own.
+func addTables(ctx context.Context, from []string, files map[string]string) {
+	for _, name := range from {
+		whole, err := filepath.Abs(name)
+		if err != nil {
+			continue
+		}
+		root, _, below := strings.Cut(filepath.ToSlash(whole)+"/", "/etc/")
+		if !below {
+			root = filepath.ToSlash(whole)
+		}
+		for _, pattern := range []string{"etc/iproute2/rt_tables", "etc/iproute2/rt_tables.d/*.conf"} {
+			found, _ := filepath.Glob(filepath.Join(filepath.FromSlash(root+"/"), filepath.FromSlash(pattern)))
+			for _, table := range found {
+				if text, err := readConfig(ctx, table); err == nil && text != nil {
+					files[table] = *text
+				}
+			}
 		}
 	}
-	return best
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
 	"github.com/linerate/linerate/internal/advise/profile"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/wanted"
@@ -25,8 +26,9 @@ const fabricFormat = "fabric"
 
 // opts are the command's.
 type opts struct {
-	host, to, out, from, as string
-	force, strict, stdout   bool
+	host, to, out, as     string
+	from                  []string
+	force, strict, stdout bool
 }
 
 // New is `linerate render`.
@@ -39,8 +41,10 @@ system. A key that the format does not have is a warning. Nothing is
 changed on any host: the files go below a directory, as etc/netplan/...
 
 ` + formatList() + `
-With --from, files that are there (netplan, networkd, ifcfg or NetworkManager's)
-are read in place of a fabric; --to fabric writes the fabric file they mean.
+With --from, files that are there are read in place of a fabric, wherever they
+lie: files, a directory of them, a host's root directory, - for standard input;
+--to fabric writes the fabric file they mean. What a fabric cannot hold is one
+line, with its place in the file.
 Files that stand below the directory already are changed in place with --force:
 comments and keys that are not known here stay.
 
@@ -50,10 +54,11 @@ comments and keys that are not known here stay.
   linerate render --from /etc/netplan --to fabric -o fabric.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case f.from == "" && len(args) != 1:
+			case len(f.from) == 0 && len(args) != 1:
 				return console.BadUsage(console.CommandName(cmd)+": want one fabric file, or --from", "`"+cmd.CommandPath()+" --help` shows how")
-			case f.from != "" && len(args) != 0:
-				return console.BadUsage(console.CommandName(cmd)+": --from takes the place of the fabric file", "leave out "+args[0])
+			}
+			if len(f.from) > 0 {
+				f.from = append(f.from, args...) // --from FILE FILE
 			}
 			return nil
 		},
@@ -62,7 +67,7 @@ comments and keys that are not known here stay.
 			if err := f.check(); err != nil {
 				return err
 			}
-			if f.from != "" {
+			if len(f.from) > 0 {
 				return renderFrom(ctx, con, f)
 			}
 			file, err := console.ReadFabric(ctx, args[0])
@@ -79,7 +84,7 @@ comments and keys that are not known here stay.
 	flags.BoolVar(&f.stdout, "stdout", false, "print the files on standard output")
 	flags.BoolVar(&f.force, "force", false, "change files that are there")
 	flags.BoolVar(&f.strict, "strict", false, "write nothing and end with 1 where the format lacks a key")
-	flags.StringVar(&f.from, "from", "", "configuration file or directory to read instead of a fabric")
+	flags.StringArrayVar(&f.from, "from", nil, "configuration files or directories to read instead of a fabric; - is standard input")
 	console.WordVar(c, &f.as, "from-format", "", "what --from is, where its names do not tell")
 	return c
 }
@@ -106,7 +111,7 @@ func FormatWords() []string {
 // check refuses flags that make no sense before anything is read.
 func (f *opts) check() error {
 	known := FormatWords()
-	if f.from != "" {
+	if len(f.from) > 0 {
 		known = append(known, fabricFormat)
 	}
 	switch {
@@ -116,24 +121,39 @@ func (f *opts) check() error {
 		return console.BadUsage("render: unknown format "+f.to, console.OrMeant(f.to, known, "", "formats are "+strings.Join(known, ", ")))
 	case f.stdout && f.out != "":
 		return console.BadUsage("render: --stdout and -o are two places for the same", "")
-	case f.as != "" && f.from == "":
+	case f.as != "" && len(f.from) == 0:
 		return console.BadUsage("render: --from-format goes with --from", "")
 	}
 	return nil
 }
 
-// render writes one host of a fabric; unread is what reading it left out.
-func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f opts, unread []render.Unread) error {
+// renderFile writes one host of a fabric; found is what it was read from, nil for a
+// fabric file.
+func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f opts, found *render.Found) error {
 	host, err := console.ChosenHost("render", file, f.host)
 	if err != nil {
 		return err
 	}
 	in, left, err := InputOf(file, host)
+	var unread []render.Unread
+	if found != nil {
+		unread = found.Unread
+		var problems yamldoc.Problems
+		if errors.As(err, &problems) {
+			// What a plan would refuse is written as it stands, and said.
+			for _, p := range problems {
+				p = found.Where(p)
+				p.What = strings.TrimPrefix(p.What, host+": ")
+				fmt.Fprint(con.Stderr, console.Wrapped("warning: ", p.Error(), con.Width()))
+			}
+			in, err = asRead(file, host)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	format := render.Format(f.to)
-	if in.Old, err = OldFiles(ctx, f.out, format); err != nil {
+	if in.Old, err = OldFiles(f.out, format); err != nil {
 		return err
 	}
 	out, err := Whole(format, in)
@@ -171,7 +191,7 @@ func renderFile(ctx context.Context, con *console.Console, file fabric.Fabric, f
 // withoutSysctls are formats whose systems read sysctl.d beside them: what
 // they cannot say of sysctls is written there.
 var withoutSysctls = []render.Format{
-	render.FormatNetplan, render.FormatNetworkd, render.FormatIfcfg, render.FormatKeyfile, render.FormatNmstate,
+	render.FormatNetplan, render.FormatNetworkd, render.FormatIfcfg, render.FormatKeyfile, render.FormatIfupdown, render.FormatNmstate,
 }
 
 // Whole renders a format, and for one without sysctls the sysctl.d file
@@ -224,7 +244,7 @@ func InputOf(file fabric.Fabric, name string) (in render.Input, left []string, e
 	}
 	in = render.Input{Host: host, State: state, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}}
 	bare := barehost.Of(host, state, append(profile.Keys(state.Links), wanted.Sysctls(host)...))
-	want, err := wanted.Of(wanted.Request{Fabric: file, Host: name, Observed: bare})
+	want, err := wanted.Of(wanted.Request{Fabric: file, Host: name, Observed: bare, FromFile: true})
 	if err != nil {
 		return in, nil, err
 	}
@@ -237,6 +257,14 @@ func InputOf(file fabric.Fabric, name string) (in render.Input, left []string, e
 		}
 	}
 	return in, want.Left, nil
+}
+
+// asRead is the host as the files say it, without anybody having looked whether it can
+// be had.
+func asRead(file fabric.Fabric, name string) (render.Input, error) {
+	host, _ := file.Host(name)
+	state, err := file.State(name)
+	return render.Input{Host: host, State: state, Sysctls: maps.Clone(host.Sysctl)}, err
 }
 
 // PrintWarnings prints what a format cannot say.

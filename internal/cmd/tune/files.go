@@ -154,7 +154,7 @@ func (t *tuneRun) renderFiles(ctx context.Context, tuned fabric.Fabric, steps ma
 		if err != nil {
 			return fmt.Errorf("render %s: %w", h.Name, err)
 		}
-		if in.Old, err = rendercmd.OldFiles(ctx, dir, format); err != nil {
+		if in.Old, err = rendercmd.OldFiles(dir, format); err != nil {
 			return err
 		}
 		made, err := rendercmd.Whole(format, in)

@@ -18,13 +18,16 @@ import (
 // as patterns of path.Match (netplan(5), systemd.network(5),
 // nm-settings-keyfile(5), the initscripts' sysconfig.txt, sysctl.d(5)).
 var patterns = map[render.Format][]string{
-	render.FormatNetplan:  {"etc/netplan/*.yaml", "etc/systemd/network/*.d/90-linerate.conf", "etc/systemd/network/*.link"},
+	render.FormatNetplan: {"etc/netplan/*.yaml", "run/netplan/*.yaml", "usr/lib/netplan/*.yaml", "lib/netplan/*.yaml",
+		"etc/systemd/network/*.d/90-linerate.conf", "etc/systemd/network/*.link"},
 	render.FormatNetworkd: {"etc/systemd/network/*.network", "etc/systemd/network/*.netdev", "etc/systemd/network/*.link", "etc/systemd/network/*.d/*.conf"},
 	render.FormatKeyfile: {"etc/NetworkManager/system-connections/*.nmconnection",
 		"etc/NetworkManager/conf.d/*.conf", "etc/NetworkManager/NetworkManager.conf"},
 	render.FormatIfcfg: {"etc/sysconfig/network-scripts/ifcfg-*", "etc/sysconfig/network-scripts/route-*", "etc/sysconfig/network-scripts/route6-*",
 		"etc/sysconfig/network-scripts/rule-*", "etc/sysconfig/network-scripts/rule6-*"},
-	render.FormatSysctl: {"etc/sysctl.conf", "etc/sysctl.d/*.conf", "usr/lib/sysctl.d/*.conf", "run/sysctl.d/*.conf"},
+	render.FormatIfupdown: {"etc/network/interfaces", "etc/network/interfaces.new", "etc/network/interfaces.d/*"},
+	render.FormatFreeBSD:  {"etc/rc.conf", "etc/sysctl.conf", "boot/loader.conf"},
+	render.FormatSysctl:   {"etc/sysctl.conf", "etc/sysctl.d/*.conf", "usr/lib/sysctl.d/*.conf", "run/sysctl.d/*.conf"},
 }
 
 // Bounds of what is read: a configuration beyond them is somebody's mistake.

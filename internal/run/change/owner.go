@@ -24,6 +24,7 @@ func (e *OwnerError) Error() string {
 // that hand a change over to them.
 var ownFormats = map[string][]render.Format{
 	"systemd-networkd": {render.FormatNetworkd, render.FormatNetplan},
+	"ifupdown":         {render.FormatIfupdown},
 	"NetworkManager":   {render.FormatKeyfile, render.FormatIfcfg, render.FormatNetplan},
 }
 
@@ -83,7 +84,7 @@ func backEnd(h netstate.Host, inNamespace bool) (render.Format, string) {
 	case has("systemd-networkd"):
 		return render.FormatNetworkd, "systemd-networkd manages this host"
 	case has("ifupdown"):
-		return "", "ifupdown manages this host, and its file is not written: until the next reboot, or add it to /etc/network/interfaces yourself"
+		return render.FormatIfupdown, "ifupdown manages this host"
 	case has("wicked"):
 		return "", "wicked manages this host, and its files are not written: until the next reboot"
 	}

@@ -70,7 +70,7 @@ func TestBackEnd(t *testing.T) {
 		{"netplan over NetworkManager", []string{"NetworkManager", "netplan"}, "linux", false, render.FormatNetplan},
 		{"NetworkManager", []string{"NetworkManager"}, "linux", false, render.FormatKeyfile},
 		{"networkd", []string{"systemd-networkd"}, "linux", false, render.FormatNetworkd},
-		{"ifupdown", []string{"ifupdown"}, "linux", false, ""},
+		{"ifupdown", []string{"ifupdown"}, "linux", false, render.FormatIfupdown},
 		{"wicked", []string{"wicked"}, "linux", false, ""},
 		{"a namespace", []string{"netplan"}, "linux", true, ""},
 		{"another system", []string{"netplan"}, "freebsd", false, ""},

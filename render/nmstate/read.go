@@ -1,0 +1,579 @@
+package nmstate
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/bondopt"
+	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/node"
+	"github.com/linerate/linerate/render/readback"
+)
+
+// kinds are netplan's sections by an interface's type.
+var kinds = map[string]string{"ethernet": "ethernets", "veth": "ethernets", "bond": "bonds", "vlan": "vlans", "linux-bridge": "bridges", "dummy": "dummy-devices"}
+
+// reader reads states.
+type reader struct {
+	*readback.Host
+	file string
+	// left are interfaces that are not read, whose routes are not either.
+	left map[string]bool
+}
+
+// Read returns what states say of a host, text by path: as nmstatectl takes them, as a
+// NodeNetworkConfigurationPolicy or a NodeNetworkState holds them
+// (kubernetes-nmstate's v1, desiredState and currentState). The error is
+// render.ErrEmpty where they say nothing of a network, yamldoc.Problems for what is no
+// YAML.
+func Read(files map[string]string) (render.Found, error) {
+	r := &reader{Host: readback.New(), left: map[string]bool{}}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		for _, text := range documents(files[file]) {
+			tree, err := yamldoc.Parse(file, []byte(text))
+			if err != nil {
+				return render.Found{}, err
+			}
+			r.file = file
+			r.document(tree)
+		}
+	}
+	return r.Found()
+}
+
+// Is reports a text that has a state, by the keys that stand at the beginning of lines.
+func Is(text string) bool {
+	for _, line := range strings.Split(text, "\n") {
+		key, _, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if key == "desiredState" || key == "currentState" || key == line[:min(len(line), len(key))] && (key == "interfaces" || key == "route-rules" || key == "dns-resolver") {
+			return true
+		}
+	}
+	return false
+}
+
+// documents are the texts of a file between lines of ---, each with the lines before it
+// empty, so that places stay true.
+func documents(text string) []string {
+	var all []string
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	from := 0
+	part := func(to int) {
+		if strings.TrimSpace(strings.Join(lines[from:to], "")) != "" {
+			all = append(all, strings.Repeat("\n", from)+strings.Join(lines[from:to], "\n"))
+		}
+	}
+	for i, line := range lines {
+		if strings.TrimRight(line, " \t") == "---" {
+			part(i)
+			from = i + 1
+		}
+	}
+	part(len(lines))
+	return all
+}
+
+// document reads a state, wherever a document of Kubernetes holds it.
+func (r *reader) document(tree *yamldoc.Node) {
+	if kind := tree.Get("kind"); kind != nil && kind.Text == "List" {
+		for _, item := range itemsOf(tree.Get("items")) {
+			r.document(item)
+		}
+		return
+	}
+	state := tree
+	for _, path := range [][2]string{{"spec", "desiredState"}, {"status", "currentState"}} {
+		if inner := tree.Get(path[0]).Get(path[1]); inner != nil {
+			state = inner
+		}
+	}
+	if capture := tree.Get("spec").Get("capture"); capture != nil {
+		r.miss(capture, "spec.capture", "what a capture finds is known on the node only")
+	}
+	for _, p := range node.Pairs(state) {
+		switch p.Key {
+		case "interfaces":
+			for _, item := range itemsOf(p.Value) {
+				r.iface(item)
+			}
+		case "routes":
+			for _, item := range itemsOf(p.Value.Get("config")) {
+				r.route(item)
+			}
+		case "route-rules":
+			for _, item := range itemsOf(p.Value.Get("config")) {
+				r.rule(item)
+			}
+		case "dns-resolver":
+			r.resolver(p.Value.Get("config"))
+		case "apiVersion", "kind", "metadata", "spec", "status", "hostname", "capabilities", "description", "version":
+		default:
+			r.miss(p.Value, p.Key, "a fabric cannot represent it")
+		}
+	}
+	r.MarkRead(r.file, r.Network)
+	r.MarkRead(r.file, r.Beside)
+}
+
+func itemsOf(n *yamldoc.Node) []*yamldoc.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Items
+}
+
+func (r *reader) miss(n *yamldoc.Node, key, why string) {
+	value := ""
+	if n.Kind == yamldoc.ScalarNode {
+		value = n.Text
+	}
+	r.Unread = append(r.Unread, render.Unread{Path: r.file, Line: max(n.Line, 1), Column: n.Column, Key: key, Value: value, Why: why})
+}
+
+// at is a scalar at the place of another node, so that a complaint about it points there.
+func at(n *yamldoc.Node, text string, quoted bool) *yamldoc.Node {
+	return &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: text, Quoted: quoted, Line: n.Line, Column: n.Column}
+}
+
+func text(n *yamldoc.Node) string {
+	if n == nil || n.Kind != yamldoc.ScalarNode {
+		return ""
+	}
+	return n.Text
+}
+
+// iface reads an interface.
+func (r *reader) iface(n *yamldoc.Node) {
+	name, kind := text(n.Get("name")), text(n.Get("type"))
+	if !readback.LinkName(name) {
+		r.miss(n, "interfaces.name", "is no interface's name")
+		return
+	}
+	if strings.Contains(name, "capture.") || name == "lo" {
+		return
+	}
+	if state := text(n.Get("state")); state == "absent" || state == "ignore" {
+		r.left[name] = true
+		if state == "absent" {
+			node.Push(r.Beside, "absent", at(n.Get("name"), name, false))
+		}
+		return
+	}
+	section, known := kinds[kind]
+	if kind == "" {
+		section, known = "ethernets", n.Get("link-aggregation") == nil && n.Get("vlan") == nil && n.Get("bridge") == nil
+	}
+	if !known {
+		r.left[name] = true
+		r.miss(n, "interfaces."+name, "interfaces of type "+kind+" are not read")
+		return
+	}
+	if section != "ethernets" {
+		r.Kinds[name] = section
+	}
+	d := r.Device(name)
+	d.Line, d.Column = n.Line, n.Column
+	for _, p := range n.Pairs {
+		key := "interfaces." + name + "." + p.Key
+		switch p.Key {
+		case "name", "type", "profile-name", "description", "alt-names", "lldp", "accept-all-mac-addresses", "wait-ip", "permanent-mac-address", "max-mtu", "min-mtu",
+			"controller", "driver", "identifier", "ieee8021x", "copy-mac-from", "ethernet", "veth", "ovs-db":
+			if p.Key == "copy-mac-from" || p.Key == "ieee8021x" {
+				r.miss(p.Value, key, "a fabric cannot represent it")
+			}
+		case "state":
+			if p.Value.Text == "down" {
+				node.Put(d, "activation-mode", at(p.Value, "off", true))
+			}
+		case "mtu":
+			node.Put(d, "mtu", p.Value)
+		case "mac-address":
+			r.mac(n, d, p.Value)
+		case "ipv4":
+			r.family(name, d, p.Value, "dhcp4")
+		case "ipv6":
+			r.family(name, d, p.Value, "dhcp6")
+		case "link-aggregation":
+			r.bond(name, p.Value)
+		case "vlan":
+			r.vlan(d, p.Value)
+		case "bridge":
+			r.bridge(name, d, p.Value)
+		case "ethtool":
+			r.ethtool(name, p.Value)
+		case "mptcp":
+			r.mptcp(name, d, p.Value)
+		default:
+			r.miss(p.Value, key, "a fabric cannot represent it")
+		}
+	}
+}
+
+// mac reads an address: what the interface is found by, or what it gets.
+func (r *reader) mac(n, d, value *yamldoc.Node) {
+	m, err := flow.ParseMAC(value.Text)
+	if err != nil {
+		r.miss(value, "mac-address", "is no MAC address of six bytes")
+		return
+	}
+	if text(n.Get("identifier")) == "mac-address" {
+		node.Put(node.Within(d, "match"), "macaddress", at(value, m.String(), true))
+		return
+	}
+	node.Put(d, "macaddress", at(value, m.String(), true))
+}
+
+func (r *reader) family(name string, d, n *yamldoc.Node, dhcp string) {
+	if text(n.Get("enabled")) == "false" {
+		return
+	}
+	if on := n.Get("dhcp"); on != nil && node.True(on) {
+		node.Put(d, dhcp, at(on, "true", false))
+	}
+	if on := n.Get("autoconf"); on != nil && !(node.True(n.Get("dhcp")) && node.True(on)) {
+		node.Put(d, "accept-ra", at(on, strconv.FormatBool(node.True(on)), false))
+	}
+	for _, o := range [...][2]string{{"use-dns", "auto-dns"}, {"use-routes", "auto-routes"}, {"route-metric", "auto-route-metric"}} {
+		if v := n.Get(o[1]); v != nil && d.Get(dhcp) != nil {
+			node.Put(node.Within(d, dhcp+"-overrides"), o[0], v)
+		}
+	}
+	for _, item := range itemsOf(n.Get("address")) {
+		a, err := netip.ParseAddr(text(item.Get("ip")))
+		bits, errBits := strconv.Atoi(text(item.Get("prefix-length")))
+		p := netip.PrefixFrom(a, bits)
+		if err != nil || errBits != nil || !p.IsValid() {
+			r.miss(item, "interfaces."+name+".address", "is no address with its prefix length")
+			continue
+		}
+		if a.IsLinkLocalUnicast() && a.Is6() {
+			continue // the kernel's own
+		}
+		node.Push(d, "addresses", at(item, p.String(), true))
+	}
+}
+
+// bond reads a bond; options of NetworkManager's that are none of the kernel's are
+// left out.
+func (r *reader) bond(name string, n *yamldoc.Node) {
+	if mode := n.Get("mode"); mode != nil {
+		word := mode.Text
+		if word == "lacp" {
+			word = "802.3ad"
+		}
+		r.Option(name, "mode", word)
+	}
+	for _, p := range node.Pairs(n.Get("options")) {
+		o, said, known := option(p.Key)
+		if !known {
+			r.miss(p.Value, "options."+p.Key, "the bonding driver has no such option")
+			continue
+		}
+		value := p.Value.Text
+		if i := slices.Index(said.Words, value); said.Words != nil && i >= 0 {
+			value = strconv.Itoa(i)
+		}
+		if o.Switch() {
+			value = map[bool]string{true: "1", false: "0"}[node.Yes(value) || value == "1"]
+		}
+		r.Option(name, o.Name, value)
+	}
+	for _, list := range []string{"port", "ports", "slaves"} {
+		for _, item := range itemsOf(n.Get(list)) {
+			r.port(name, item.Text, item)
+		}
+	}
+	for _, item := range itemsOf(n.Get("ports-config")) {
+		port := text(item.Get("name"))
+		r.port(name, port, item)
+		for _, o := range bondopt.Ports() {
+			if said, ok := o.Saying(bondopt.Nmstate); ok && item.Get(said.Name) != nil {
+				node.Put(r.Setting("links", port), o.Key, item.Get(said.Name))
+			}
+		}
+	}
+	r.Device(name) // one without ports is a bond too
+}
+
+// option is a bond option by nmstate's name.
+func option(name string) (bondopt.Option, bondopt.Saying, bool) {
+	if o, known := bondopt.Named(bondopt.Nmstate, name); known {
+		said, _ := o.Saying(bondopt.Nmstate)
+		return o, said, true
+	}
+	o, twin := bondopt.ByTwin(name)
+	if !twin {
+		o, twin = bondopt.Find(name)
+	}
+	return o, bondopt.Saying{}, twin
+}
+
+func (r *reader) port(master, port string, item *yamldoc.Node) {
+	if !readback.LinkName(port) {
+		r.miss(item, "port", "is no interface's name")
+		return
+	}
+	r.Device(port)
+	if list := r.Device(master).Get("interfaces"); list == nil || !node.Contains(list.Items, node.Plain(port)) {
+		node.Push(r.Device(master), "interfaces", at(item, port, false))
+	}
+}
+
+func (r *reader) vlan(d, n *yamldoc.Node) {
+	if id := n.Get("id"); id != nil {
+		node.Put(d, "id", id)
+	}
+	if base := n.Get("base-iface"); base != nil {
+		r.Device(base.Text)
+		node.Put(d, "link", base)
+	}
+	if protocol := n.Get("protocol"); protocol != nil && protocol.Text != "802.1q" {
+		r.miss(protocol, "vlan.protocol", "a fabric has VLANs of 802.1Q only")
+	}
+}
+
+// bridgeOptions are nmstate's words below options.stp and netplan's.
+var bridgeOptions = [...][2]string{{"priority", "priority"}, {"forward-delay", "forward-delay"}, {"hello-time", "hello-time"}, {"max-age", "max-age"}}
+
+func (r *reader) bridge(name string, d, n *yamldoc.Node) {
+	stp := n.Get("options").Get("stp")
+	if on := stp.Get("enabled"); on != nil {
+		node.Put(node.Within(d, "parameters"), "stp", at(on, strconv.FormatBool(node.True(on)), false))
+	}
+	for _, o := range bridgeOptions {
+		if v := stp.Get(o[0]); v != nil {
+			node.Put(node.Within(d, "parameters"), o[1], v)
+		}
+	}
+	if v := n.Get("options").Get("mac-ageing-time"); v != nil {
+		node.Put(node.Within(d, "parameters"), "ageing-time", v)
+	}
+	for _, item := range itemsOf(n.Get("port")) {
+		port := text(item.Get("name"))
+		r.port(name, port, item)
+		for _, o := range [...][2]string{{"path-cost", "stp-path-cost"}, {"port-priority", "stp-priority"}} {
+			if v := item.Get(o[1]); v != nil {
+				node.Put(node.Within(d, "parameters", o[0]), port, v)
+			}
+		}
+		if v := item.Get("vlan"); v != nil && len(v.Pairs) > 0 {
+			r.miss(v, "bridge.port.vlan", "a fabric has no VLAN filter of a bridge")
+		}
+	}
+}
+
+func (r *reader) ethtool(name string, n *yamldoc.Node) {
+	for _, p := range node.Pairs(n.Get("feature")) {
+		short := p.Key
+		for ethtool, kernel := range features {
+			if kernel == p.Key {
+				short = ethtool
+			}
+		}
+		r.Offload(name, short, node.True(p.Value))
+	}
+	for _, p := range node.Pairs(n.Get("ring")) {
+		if p.Key == "rx" || p.Key == "tx" {
+			node.Put(r.Setting("links", name, "rings"), p.Key, p.Value)
+		}
+	}
+	for _, p := range node.Pairs(n.Get("coalesce")) {
+		value := p.Value
+		if strings.HasPrefix(p.Key, "adaptive-") {
+			value = at(value, map[bool]string{true: "on", false: "off"}[node.True(value)], false)
+		}
+		node.Put(r.Setting("links", name, "coalesce"), p.Key, value)
+	}
+}
+
+func (r *reader) mptcp(name string, d, n *yamldoc.Node) {
+	flags := node.Texts(n.Get("address-flags"))
+	if len(flags) == 0 {
+		return
+	}
+	for _, address := range node.Texts(d.Get("addresses")) {
+		p, err := netip.ParsePrefix(address)
+		if err != nil {
+			continue
+		}
+		item := node.FlowMap()
+		node.PutText(item, "address", p.Addr().String())
+		node.Put(item, "dev", node.Plain(name))
+		node.Put(item, "flags", node.FlowList(flags))
+		node.Push(node.Within(r.Beside, "mptcp"), "endpoints", item)
+	}
+}
+
+// routeKeys are nmstate's words of a route and netplan's.
+var routeKeys = [...][2]string{
+	{"next-hop-address", "via"}, {"source", "from"}, {"table-id", "table"}, {"metric", "metric"}, {"mtu", "mtu"}, {"route-type", "type"},
+	{"cwnd", "congestion-window"}, {"initrwnd", "advertised-receive-window"}, {"advmss", "advertised-mss"},
+}
+
+func (r *reader) route(n *yamldoc.Node) {
+	name, to := text(n.Get("next-hop-interface")), text(n.Get("destination"))
+	if text(n.Get("state")) == "absent" || r.left[name] {
+		return
+	}
+	p, ok := readback.ParseDestination(to, true)
+	if !ok || name != "" && !readback.LinkName(name) {
+		r.miss(n, "routes.config", "has no destination or no interface's name")
+		return
+	}
+	if name == "" {
+		if name = r.first(); name == "" {
+			r.miss(n, "routes.config", "a route of no interface, and no interface to put it under")
+			return
+		}
+	}
+	route := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true, Line: n.Line, Column: n.Column}
+	node.Put(route, "to", at(n.Get("destination"), readback.DestinationText(p), p.Bits() > 0))
+	for _, k := range routeKeys {
+		v := n.Get(k[0])
+		if v == nil || v.Kind != yamldoc.ScalarNode || k[0] == "metric" && v.Text == "-1" || k[0] == "table-id" && (v.Text == "254" || v.Text == "0") || k[0] == "route-type" && v.Text == "unicast" {
+			continue
+		}
+		if k[0] == "metric" && v.Text == "0" {
+			continue
+		}
+		node.Put(route, k[1], at(v, v.Text, strings.Contains(v.Text, ":")))
+	}
+	for _, p := range n.Pairs {
+		if !slices.ContainsFunc(routeKeys[:], func(k [2]string) bool { return k[0] == p.Key }) && !slices.Contains([]string{"destination", "next-hop-interface", "state", "weight"}, p.Key) {
+			r.miss(p.Value, "routes.config."+p.Key, "a fabric cannot represent it")
+		}
+	}
+	if weight := n.Get("weight"); weight != nil {
+		r.hop(p, route, name, weight)
+		return
+	}
+	if route.Get("via") == nil && route.Get("type") == nil {
+		node.Put(route, "scope", node.Plain("link"))
+	}
+	if p.Bits() == 0 && !p.Addr().Is4() && route.Get("via") == nil {
+		node.Put(route, "to", node.Quoted("::/0"))
+	}
+	node.Push(r.Device(name), "routes", route)
+}
+
+// first is the first device that was read, for routes that belong to none.
+func (r *reader) first() string {
+	for _, section := range r.Network.Pairs {
+		if section.Value.Kind == yamldoc.MappingNode && len(section.Value.Pairs) > 0 {
+			return section.Value.Pairs[0].Key
+		}
+	}
+	return ""
+}
+
+// hop adds a next hop to the route over several that has the same destination, table
+// and metric.
+func (r *reader) hop(to netip.Prefix, route *yamldoc.Node, name string, weight *yamldoc.Node) {
+	same := func(item *yamldoc.Node) bool {
+		return text(item.Get("to")) == readback.DestinationText(to) && text(item.Get("table")) == text(route.Get("table")) && text(item.Get("metric")) == text(route.Get("metric"))
+	}
+	hop := node.FlowMap()
+	if via := route.Get("via"); via != nil {
+		node.Put(hop, "via", via)
+	}
+	node.Put(hop, "dev", node.Plain(name))
+	node.Put(hop, "weight", weight)
+	if list := r.Beside.Get("multipath"); list != nil {
+		for _, item := range list.Items {
+			if same(item) {
+				node.Push(item, "hops", hop)
+				return
+			}
+		}
+	}
+	item := node.Mapping()
+	for _, key := range []string{"to", "table", "metric"} {
+		if v := route.Get(key); v != nil {
+			node.Put(item, key, v)
+		}
+	}
+	node.Push(item, "hops", hop)
+	node.Push(r.Beside, "multipath", item)
+}
+
+// ruleKeys are nmstate's words of a rule and netplan's.
+var ruleKeys = [...][2]string{{"ip-from", "from"}, {"ip-to", "to"}, {"priority", "priority"}, {"route-table", "table"}, {"fwmark", "mark"}}
+
+func (r *reader) rule(n *yamldoc.Node) {
+	if text(n.Get("state")) == "absent" {
+		return
+	}
+	rule := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true, Line: n.Line, Column: n.Column}
+	for _, k := range ruleKeys {
+		v := n.Get(k[0])
+		if v == nil || v.Text == "" {
+			continue
+		}
+		said, ok := r.RuleValue(k[1], v.Text, text(n.Get("family")) != "ipv6")
+		if !ok {
+			r.miss(v, "route-rules.config."+k[0], "is no value of it: the rule is left out")
+			return
+		}
+		node.Put(rule, k[1], at(v, said, strings.Contains(said, ":")))
+	}
+	for _, p := range n.Pairs {
+		if !slices.ContainsFunc(ruleKeys[:], func(k [2]string) bool { return k[0] == p.Key }) && p.Key != "family" && p.Key != "state" {
+			r.miss(p.Value, "route-rules.config."+p.Key, "a fabric has no rule with it: the rule is left out")
+			return
+		}
+	}
+	owner := r.holder(text(n.Get("ip-from")))
+	if owner == "" || len(rule.Pairs) == 0 {
+		r.miss(n, "route-rules.config", "a rule of no interface, and no interface to put it under")
+		return
+	}
+	node.Push(r.Device(owner), "routing-policy", rule)
+}
+
+// holder is the interface that has an address in the network that a rule is about,
+// else the first one with an address.
+func (r *reader) holder(from string) string {
+	p, ok := readback.ParseDestination(from, true)
+	for _, section := range r.Network.Pairs {
+		for _, d := range section.Value.Pairs {
+			for _, address := range node.Texts(d.Value.Get("addresses")) {
+				if a, err := netip.ParsePrefix(address); err == nil && ok && p.Bits() > 0 && (p.Contains(a.Addr()) || a.Contains(p.Addr())) {
+					return d.Key
+				}
+			}
+		}
+	}
+	return r.addressed()
+}
+
+// addressed is the first device that has an address, else the first one.
+func (r *reader) addressed() string {
+	for _, section := range r.Network.Pairs {
+		for _, d := range section.Value.Pairs {
+			if d.Value.Get("addresses") != nil {
+				return d.Key
+			}
+		}
+	}
+	return r.first()
+}
+
+// resolver reads the host's name servers, which stand under the first device that
+// has an address, since a fabric has them by device.
+func (r *reader) resolver(n *yamldoc.Node) {
+	owner := r.addressed()
+	for _, k := range [...][2]string{{"server", "addresses"}, {"search", "search"}} {
+		for _, item := range itemsOf(n.Get(k[0])) {
+			if owner == "" {
+				r.miss(item, "dns-resolver.config."+k[0], "no interface is read to put it under")
+				return
+			}
+			node.Push(node.Within(r.Device(owner), "nameservers"), k[1], at(item, item.Text, true))
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package readback
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/fabric/yamldoc"
+	"github.com/linerate/linerate/render"
+	"github.com/linerate/linerate/render/node"
+)
+
+// place is where in a user's file something was read.
+type place struct {
+	file         string
+	line, column int
+}
+
+// Mark says of all that was added since the last call where it was read: in the
+// lines from first to last of a file. A value that stands there word for word is
+// placed at it, all else at the first line.
+func (f *Host) Mark(file, text string, first, last int) {
+	lines := strings.Split(text, "\n")
+	first, last = max(first, 1), min(last, len(lines))
+	where := func(n *yamldoc.Node) place {
+		for i := first; i <= last && n.Kind == yamldoc.ScalarNode && n.Text != ""; i++ {
+			if at := strings.LastIndex(strings.ToLower(lines[i-1]), strings.ToLower(n.Text)); at >= 0 {
+				return place{file, i, len([]rune(lines[i-1][:min(at, len(lines[i-1]))])) + 1}
+			}
+		}
+		return place{file, first, 1}
+	}
+	f.mark(f.Network, where)
+	f.mark(f.Beside, where)
+}
+
+// MarkRead says of all that was added since the last call that it was read in a
+// YAML file, at the places that its nodes have.
+func (f *Host) MarkRead(file string, n *yamldoc.Node) {
+	f.mark(n, func(n *yamldoc.Node) place { return place{file, max(n.Line, 1), max(n.Column, 1)} })
+}
+
+func (f *Host) mark(n *yamldoc.Node, where func(*yamldoc.Node) place) {
+	if _, marked := f.places[n]; !marked {
+		f.places[n] = where(n)
+	}
+	for _, p := range n.Pairs {
+		f.mark(p.Value, where)
+	}
+	for _, item := range n.Items {
+		f.mark(item, where)
+	}
+}
+
+// mostRounds is how often what is wrong is taken out: once for each thing that
+// only shows when another is gone.
+const mostRounds = 100
+
+// takeOut leaves out of what was read each part that a fabric refuses, and notes it
+// at its place, so that one wrong value is one line and never the refusal of a
+// host. The error is yamldoc.Problems where nothing can be left out any more.
+func (f *Host) takeOut(keys *yamldoc.Node) error {
+	var problems yamldoc.Problems
+	for range mostRounds {
+		text := render.Found{Keys: keys}.FabricFile(checkedHost)
+		file, err := fabric.Parse("", text)
+		if err == nil {
+			_, err = file.State(checkedHost)
+		}
+		problems = nil
+		if err == nil {
+			return nil
+		}
+		if !errors.As(err, &problems) {
+			return err
+		}
+		written, err := yamldoc.Parse("", text)
+		if err != nil {
+			return err
+		}
+		chains := make([][]step, len(problems)) // all of them before anything is cut
+		for i, p := range problems {
+			chains[i] = chainTo(written.Find("hosts", checkedHost), keys, p)
+		}
+		found := false
+		for i, p := range problems {
+			found = f.cut(keys, chains[i], p) || found
+		}
+		if !found {
+			break
+		}
+	}
+	return problems
+}
+
+// checkedHost is the name that a host has while it is checked.
+const checkedHost = "host"
+
+// step is a node on the way to a problem, with the key that led to it; "" for an
+// item of a list.
+type step struct {
+	key  string
+	node *yamldoc.Node
+}
+
+// chainTo are the nodes that lead to where a problem is, found in the text that was
+// written and followed in the tree that it was written from.
+func chainTo(written, keys *yamldoc.Node, p yamldoc.Problem) []step {
+	var best []step
+	var visit func(w, k *yamldoc.Node, chain []step)
+	visit = func(w, k *yamldoc.Node, chain []step) {
+		if w.Line == p.Line && w.Column == p.Column && len(chain) > len(best) {
+			best = append([]step(nil), chain...)
+		}
+		for i, pair := range w.Pairs {
+			if i >= len(k.Pairs) {
+				return
+			}
+			next := append(chain, step{pair.Key, k.Pairs[i].Value})
+			if pair.Line == p.Line && pair.Column == p.Column && len(next) > len(best) {
+				best = append([]step(nil), next...)
+			}
+			visit(pair.Value, k.Pairs[i].Value, next)
+		}
+		for i, item := range w.Items {
+			if i < len(k.Items) {
+				visit(item, k.Items[i], append(chain, step{"", k.Items[i]}))
+			}
+		}
+	}
+	visit(written, keys, nil)
+	return best
+}
+
+// cut takes the smallest whole thing out that a problem is in, and notes it; false
+// where there is none.
+func (f *Host) cut(keys *yamldoc.Node, chain []step, p yamldoc.Problem) bool {
+	n := whole(chain)
+	if n == 0 {
+		return false
+	}
+	parent := keys
+	if n > 1 {
+		parent = chain[n-2].node
+	}
+	gone := chain[n-1].node
+	if !drop(parent, gone) {
+		return true // with another problem
+	}
+	at, known := f.places[chain[len(chain)-1].node]
+	if !known {
+		at = f.places[gone]
+	}
+	key, why, split := strings.Cut(strings.TrimPrefix(p.What, "hosts."+checkedHost+"."), ": ")
+	if !split {
+		key, why = chain[n-1].key, p.What
+	}
+	if n < len(chain) {
+		why += "; left out with all of " + named(chain[:n])
+	}
+	if p.Hint != "" {
+		why += " (" + p.Hint + ")"
+	}
+	f.Unread = append(f.Unread, render.Unread{Path: at.file, Line: at.line, Column: at.column, Key: key, Value: gone.Text, Why: why})
+	return true
+}
+
+// where gives a problem with the text that keys are written as the user's own place.
+func (f *Host) where(keys *yamldoc.Node, p yamldoc.Problem) yamldoc.Problem {
+	written, err := yamldoc.Parse("", render.Found{Keys: keys}.FabricFile(checkedHost))
+	if err != nil {
+		return p
+	}
+	chain := chainTo(written.Find("hosts", checkedHost), keys, p)
+	for i := len(chain) - 1; i >= 0; i-- {
+		if at, known := f.places[chain[i].node]; known {
+			p.File, p.Line, p.Column = at.file, at.line, at.column
+			break
+		}
+	}
+	return p
+}
+
+// whole is how many steps of a chain lead to what can be left out by itself: an
+// item of a list, a parameter, a key; a device whose other keys mean nothing
+// without it.
+func whole(chain []step) int {
+	if len(chain) == 0 {
+		return 0
+	}
+	if chain[0].key != "network" {
+		for i, s := range chain {
+			if s.key == "" {
+				return i + 1
+			}
+		}
+		return len(chain)
+	}
+	const section, device, key, below = 1, 2, 3, 4 // steps to each
+	switch {
+	case len(chain) <= device+1:
+		return len(chain)
+	case chain[section].key == "vlans" && (chain[key].key == "id" || chain[key].key == "link"):
+		return device + 1
+	case chain[key].key == "match":
+		return key + 1
+	}
+	for i := below; i < len(chain); i++ {
+		if chain[i].key == "" {
+			return i + 1
+		}
+	}
+	return len(chain)
+}
+
+// named is a chain in words.
+func named(chain []step) string {
+	var keys []string
+	for _, s := range chain {
+		if s.key != "" {
+			keys = append(keys, s.key)
+		}
+	}
+	return strings.Join(keys, ".")
+}
+
+// drop takes a node out of the mapping or list that holds it; false where it does
+// not.
+func drop(parent, gone *yamldoc.Node) bool {
+	for i := range parent.Pairs {
+		if parent.Pairs[i].Value == gone {
+			node.SetKey(parent, parent.Pairs[i].Key, nil)
+			return true
+		}
+	}
+	for i := range parent.Items {
+		if parent.Items[i] == gone {
+			parent.Items = append(parent.Items[:i:i], parent.Items[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// LeaveOut takes a device out that a fabric cannot hold, and notes it at the place of
+// its definition.
+func (f *Host) LeaveOut(section, id, why string) {
+	devices := f.Network.Get(section)
+	d := devices.Get(id)
+	if d == nil {
+		return
+	}
+	at := f.places[d]
+	f.Unread = append(f.Unread, render.Unread{Path: at.file, Line: max(at.line, 1), Column: at.column, Key: section + "." + id, Why: why})
+	node.SetKey(devices, id, nil)
+	if len(devices.Pairs) == 0 {
+		node.SetKey(f.Network, section, nil)
+	}
+}
