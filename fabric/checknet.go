@@ -29,7 +29,7 @@ func checkNetwork(ps *yamldoc.Collector, at place, n *yamldoc.Node, h Host) {
 		c.bond(b, owner)
 	}
 	for _, b := range h.Network.Bridges {
-		c.ports("bridges", b.ID, b.Interfaces, map[string]string{})
+		c.ports("bridges", b.ID, b.Interfaces, owner)
 	}
 	for _, v := range h.Network.VLANs {
 		c.vlan(v)
@@ -87,7 +87,7 @@ func (c netChecker) ports(section, id string, interfaces []string, owner map[str
 		}
 		for _, device := range devices {
 			if other := owner[device]; other != "" {
-				c.say(fmt.Sprintf("%s is a port of %s already", device, other), "a port belongs to one bond and is named once", section, id, "interfaces", i)
+				c.say(fmt.Sprintf("%s is a port of %s already", device, other), "a port belongs to one bond or bridge and is named once", section, id, "interfaces", i)
 				all = false
 				continue
 			}

@@ -15,6 +15,10 @@ func keptKinds() map[string]func(*yamldoc.Node) (what, hint string) {
 		"activation-mode": wordOf("manual", "off"),
 		"renderer":        wordOf("networkd", "NetworkManager", "sriov"),
 		"nameservers":     serverAddresses,
+		"link-local":      eachOf("ipv4", "ipv6"),
+		"dhcp-identifier": wordOf("mac", "duid"),
+
+		"ipv6-address-generation": wordOf("eui64", "stable-privacy"),
 	}
 	for _, name := range []string{"dhcp4", "dhcp6", "accept-ra", "optional", "wakeonlan", "emit-lldp", "ignore-carrier", "critical"} {
 		kinds[name] = truthNode
@@ -40,6 +44,18 @@ func wordOf(words ...string) func(*yamldoc.Node) (what, hint string) {
 			}
 		}
 		return yamldoc.Quote(n.Text) + " is not known" + yamldoc.Nearest(n.Text, words), "one of: " + strings.Join(words, ", ")
+	}
+}
+
+func eachOf(words ...string) func(*yamldoc.Node) (what, hint string) {
+	is := wordOf(words...)
+	return func(n *yamldoc.Node) (what, hint string) {
+		for _, item := range n.Items {
+			if what, hint := is(item); what != "" {
+				return what, hint
+			}
+		}
+		return "", ""
 	}
 }
 

@@ -137,6 +137,9 @@ func finishRule(d *decoder, at place, n *yamldoc.Node, r *Rule) {
 	if r.TOS&ecn != 0 {
 		d.wrong(at, n.Find("type-of-service"), fmt.Sprintf("%d has bits of ECN set, its last two (RFC 3168), by which no rule selects", r.TOS), fmt.Sprintf("write %d", r.TOS&^ecn))
 	}
+	if r.From.IsValid() && r.To.IsValid() && r.From.Addr().Is4() != r.To.Addr().Is4() {
+		d.wrong(at, n, fmt.Sprintf("goes from %s to %s, which are of two address families", r.From, r.To), "write one rule for each family")
+	}
 	if !r.From.IsValid() && !r.To.IsValid() {
 		d.wrong(at, n, "has neither from nor to, so that it is of no address family", "write from: 0.0.0.0/0 or from: ::/0 for all traffic")
 	}

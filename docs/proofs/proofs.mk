@@ -109,6 +109,9 @@ prove-discover: deps deps-qemu ## 500 hosts discovered on four kernels plan noth
 prove-paste: ## public questions answered from their text: right, said, missed; 100,000 mutations of them: ten minutes
 	@LINERATE_MUTATIONS=100000 go test -count=1 -timeout 40m -v -run '^TestCorpus' ./diagnose/pasted | sed -n 's/^ *[a-z]*_test.go:[0-9]*: //p' | tee docs/proofs/paste.txt
 
+prove-corpora: ## netplan's and cloud-init's own test inputs read, and held against what they are to become: seconds
+	@go test -count=1 -v -run '^TestCorpora' ./render/formats | sed -n 's/^ *[a-z]*_test.go:[0-9]*: //p' | tee docs/proofs/corpora.txt
+
 prove-live: deps deps-peers ## programs with known limits over a bond, watched without a packet
 	@$(PROVE) live 5 $(LABTEST)/live TestLive 1 uml
 

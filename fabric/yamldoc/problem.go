@@ -79,7 +79,10 @@ func (ps Problems) Err() error {
 // Collector collects what is wrong while a file is read.
 type Collector struct {
 	File string
-	All  Problems
+	// Repeated takes a key that stands twice: mappings are joined, of all else the
+	// last counts.
+	Repeated bool
+	All      Problems
 }
 
 func (ps *Collector) Add(line, column int, what, hint string) {

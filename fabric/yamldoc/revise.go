@@ -9,7 +9,16 @@ import (
 // Parse returns one YAML document as ordered data, with line and column of
 // every node; a NullNode for an empty one. The error is Problems.
 func Parse(name string, text []byte) (*Node, error) {
-	ps := &Collector{File: name}
+	return parse(&Collector{File: name}, text)
+}
+
+// ParseRepeated is Parse of a document whose keys may stand twice: mappings are joined,
+// of all else the last counts.
+func ParseRepeated(name string, text []byte) (*Node, error) {
+	return parse(&Collector{File: name, Repeated: true}, text)
+}
+
+func parse(ps *Collector, text []byte) (*Node, error) {
 	t := Read(ps, Normalised(text))
 	if err := ps.All.Err(); err != nil {
 		return nil, err

@@ -292,7 +292,12 @@ func (b *builder) mapping(at ast.Node, values []*ast.MappingValueNode, flow bool
 			b.Add(line, column, "a key must be plain text", "")
 			continue
 		}
-		if first, twice := seen[key]; twice {
+		first, twice := seen[key]
+		if twice && b.Repeated {
+			join(n, Pair{Key: key, Line: line, Column: column, Value: b.build(v.Value)})
+			continue
+		}
+		if twice {
 			b.Add(line, column, "duplicate key "+Quote(key)+" (first on line "+itoa(first)+")", "")
 			continue
 		}
@@ -309,6 +314,25 @@ func (b *builder) mapping(at ast.Node, values []*ast.MappingValueNode, flow bool
 	}
 	b.merge(n, merged, seen)
 	return n
+}
+
+// join adds a pair to a mapping that has its key already.
+func join(n *Node, p Pair) {
+	for i := range n.Pairs {
+		have := &n.Pairs[i]
+		switch {
+		case have.Key != p.Key:
+			continue
+		case have.Value.Kind != MappingNode || p.Value.Kind != MappingNode:
+			have.Value = p.Value
+		default:
+			for _, inner := range p.Value.Pairs {
+				join(have.Value, inner)
+			}
+		}
+		return
+	}
+	n.Pairs = append(n.Pairs, p)
 }
 
 // keyText is a key's text; false for keys that are themselves lists,

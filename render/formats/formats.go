@@ -60,7 +60,7 @@ func list() []format {
 			ending(".network", ".netdev", ".link"), "/etc/systemd/network/standard-input.network",
 		}},
 		{render.FormatIfcfg, "ifcfg, route and rule files (RHEL and CentOS up to 8)", ifcfg.Write, reading{
-			ifcfg.Read, []string{ifcfg.Dir}, "",
+			ifcfg.Read, []string{ifcfg.Dir, ifcfg.SUSEDir}, "",
 			beginning("ifcfg-"), ifcfg.Dir + "ifcfg-standard-input",
 		}},
 		{render.FormatKeyfile, "NetworkManager keyfiles (RHEL 9, Fedora; nmconnection)", keyfile.Write, reading{

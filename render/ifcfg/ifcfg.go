@@ -20,8 +20,18 @@ import (
 	"github.com/linerate/linerate/render/shell"
 )
 
-// Dir is where initscripts and NetworkManager's ifcfg-rh plugin look.
-const Dir = "/etc/sysconfig/network-scripts/"
+// Dir is where initscripts and NetworkManager's ifcfg-rh plugin look, SUSEDir where
+// SUSE's wicked does, whose files are read and not written (ifcfg(5) of wicked).
+const (
+	Dir     = "/etc/sysconfig/network-scripts/"
+	SUSEDir = "/etc/sysconfig/network/"
+)
+
+// ours reports a file of one of them.
+func ours(file string) bool {
+	dir := path.Dir(file) + "/"
+	return dir == Dir || dir == SUSEDir
+}
 
 // Write writes ifcfg-, route-, route6-, rule- and rule6- files (sysconfig.txt
 // of initscripts 10.00; nm-settings-ifcfg-rh(5)).

@@ -36,7 +36,7 @@ func Read(files map[string]string) (render.Found, error) {
 	names := map[string]string{} // interface by file suffix
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		suffix, ok := strings.CutPrefix(path.Base(file), "ifcfg-")
-		if !ok || path.Dir(file)+"/" != Dir || isBackup(suffix) || suffix == "lo" || strings.Contains(suffix, ":") {
+		if !ok || !ours(file) || isBackup(suffix) || suffix == "lo" || strings.Contains(suffix, ":") {
 			continue
 		}
 		r := newReader(f, file, files[file])
@@ -55,7 +55,7 @@ func Read(files map[string]string) (render.Found, error) {
 	}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		kind, suffix, ok := strings.Cut(path.Base(file), "-")
-		if !ok || path.Dir(file)+"/" != Dir || isBackup(suffix) {
+		if !ok || !ours(file) || isBackup(suffix) {
 			continue
 		}
 		id := names[suffix]
@@ -65,6 +65,8 @@ func Read(files map[string]string) (render.Found, error) {
 			r := newReader(f, file, files[file])
 			r.id = names[base]
 			r.alias(number)
+		case kind == "ifroute" && id != "":
+			(&reader{Host: f, file: file, id: id}).suseRoutes(files[file])
 		case kind != "route" && kind != "route6" && kind != "rule" && kind != "rule6":
 		case id == "":
 			f.Miss(file, 1, kind, suffix, "there is no ifcfg-"+suffix)
@@ -80,11 +82,11 @@ func Read(files map[string]string) (render.Found, error) {
 // say what it is, where its options stand in modprobe.d.
 func masters(f *readback.Host, files map[string]string) {
 	for file, text := range files {
-		if !strings.HasPrefix(path.Base(file), "ifcfg-") || path.Dir(file)+"/" != Dir || isBackup(path.Base(file)) {
+		if !strings.HasPrefix(path.Base(file), "ifcfg-") || !ours(file) || isBackup(path.Base(file)) {
 			continue
 		}
 		for _, l := range shell.Read(text) {
-			if kind := masterKinds[l.Key]; kind != "" && readback.LinkName(l.Value) {
+			if kind := masterKinds[l.Key]; kind != "" && readback.LinkName(l.Value) && l.Value != "yes" && l.Value != "no" {
 				f.Kinds[l.Value] = kind
 			}
 		}
@@ -146,7 +148,9 @@ func (r *reader) read() {
 	switch {
 	case r.truth("BONDING_MASTER") || r.values["BONDING_OPTS"].Key != "" || kind == "bond":
 		r.Kinds[r.id] = "bonds"
-	case r.truth("VLAN") || kind == "vlan":
+	case r.get("BRIDGE_PORTS") != "" || r.get("BRIDGE_STP") != "":
+		r.Kinds[r.id] = "bridges"
+	case r.truth("VLAN") || kind == "vlan" || r.values["ETHERDEVICE"].Key != "":
 		r.Kinds[r.id] = "vlans"
 		r.vlan()
 	case kind == "bridge":
@@ -163,8 +167,10 @@ func (r *reader) read() {
 			r.wrong("HWADDR", "is no address")
 		}
 	}
-	if mac := strings.ToLower(r.get("MACADDR")); mac != "" {
-		node.Put(d, "macaddress", node.Quoted(mac))
+	for _, key := range []string{"MACADDR", "LLADDR", "LLADDRESS"} {
+		if mac := strings.ToLower(r.get(key)); mac != "" {
+			node.Put(d, "macaddress", node.Quoted(mac))
+		}
 	}
 	if n, err := strconv.Atoi(r.get("MTU")); err == nil && n > 0 {
 		node.Put(d, "mtu", node.PlainInt(n))
@@ -174,8 +180,13 @@ func (r *reader) read() {
 	if on := r.get("ONBOOT"); on != "" && !r.truth("ONBOOT") {
 		node.Put(d, "activation-mode", node.Plain("manual"))
 	}
+	if mode := strings.ToLower(r.get("STARTMODE")); mode == "manual" || mode == "off" {
+		node.Put(d, "activation-mode", node.Plain("manual"))
+	}
 	r.master()
-	r.bonding()
+	r.listedPorts()
+	r.bonding("BONDING_OPTS")
+	r.bonding("BONDING_MODULE_OPTS")
 	r.ethtool()
 	r.addresses(d)
 	r.rest(d)
@@ -184,11 +195,13 @@ func (r *reader) read() {
 func (r *reader) master() {
 	for _, key := range slices.Sorted(maps.Keys(masterKinds)) {
 		name := r.get(key)
-		if !readback.LinkName(name) {
+		if !readback.LinkName(name) || name == "yes" || name == "no" { // SUSE's BRIDGE says whether it is one
 			continue
 		}
 		r.Kinds[name] = masterKinds[key]
-		node.Push(r.Device(name), "interfaces", node.Plain(r.id))
+		if list := r.Device(name).Get("interfaces"); list == nil || !node.Contains(list.Items, node.Plain(r.id)) {
+			node.Push(r.Device(name), "interfaces", node.Plain(r.id))
+		}
 	}
 	for _, o := range bondopt.Ports() {
 		if said, ok := o.Saying(bondopt.Ifcfg); ok && r.get(said.Name) != "" {
@@ -205,7 +218,7 @@ var vlanName = regexp.MustCompile(`^(.+)\.([0-9]{1,4})$|^vlan([0-9]{1,4})$`)
 
 // vlan is a VLAN's parent and number: what is said, else what its name says.
 func (r *reader) vlan() {
-	parent, tag := r.get("PHYSDEV"), r.get("VLAN_ID")
+	parent, tag := r.get("PHYSDEV")+r.get("ETHERDEVICE"), r.get("VLAN_ID")
 	if m := vlanName.FindStringSubmatch(r.id); m != nil {
 		if parent == "" {
 			parent = m[1]
@@ -223,11 +236,31 @@ func (r *reader) vlan() {
 	node.Put(r.Device(r.id), "link", node.Plain(parent))
 }
 
-func (r *reader) bonding() {
-	for _, word := range strings.Fields(r.get("BONDING_OPTS")) {
+// listedPorts reads ports where a bond or a bridge names them: SUSE's way.
+func (r *reader) listedPorts() {
+	var ports []string
+	for _, key := range slices.Sorted(maps.Keys(r.values)) {
+		if strings.HasPrefix(key, "BONDING_SLAVE") && r.Kinds[r.id] == "bonds" {
+			ports = append(ports, r.get(key))
+		}
+	}
+	ports = append(ports, strings.Fields(r.get("BRIDGE_PORTS"))...)
+	for _, port := range ports {
+		if !readback.LinkName(port) {
+			continue
+		}
+		r.Device(port)
+		if list := r.Device(r.id).Get("interfaces"); list == nil || !node.Contains(list.Items, node.Plain(port)) {
+			node.Push(r.Device(r.id), "interfaces", node.Plain(port))
+		}
+	}
+}
+
+func (r *reader) bonding(key string) {
+	for _, word := range strings.Fields(r.get(key)) {
 		name, value, ok := strings.Cut(word, "=")
 		if !ok || !shell.IsName(name) || value == "" {
-			r.wrong("BONDING_OPTS", word+" is no option=value")
+			r.wrong(key, word+" is no option=value")
 			continue
 		}
 		value = strings.TrimPrefix(value, "+")

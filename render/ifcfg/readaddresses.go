@@ -1,7 +1,9 @@
 package ifcfg
 
 import (
+	"maps"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,8 +20,12 @@ const mostAddresses = 256
 
 func (r *reader) addresses(d *yamldoc.Node) {
 	switch proto := strings.ToLower(r.get("BOOTPROTO")); proto {
-	case "dhcp", "bootp":
+	case "dhcp", "bootp", "dhcp4", "dhcp+autoip":
 		node.Put(d, "dhcp4", node.Plain("true"))
+	case "dhcp6":
+		if !strings.EqualFold(r.get("DHCLIENT6_MODE"), "info") {
+			node.Put(d, "dhcp6", node.Plain("true"))
+		}
 	case "", "none", "static":
 	default:
 		r.wrong("BOOTPROTO", "is not read")
@@ -48,6 +54,7 @@ func (r *reader) addresses(d *yamldoc.Node) {
 	for _, s := range strings.Fields(r.get("DOMAIN")) {
 		node.Push(node.Within(d, "nameservers"), "search", node.Quoted(s))
 	}
+	r.suffixed()
 	r.ipv6(d)
 	for _, row := range dhcpWords {
 		value := r.get(row[1])
@@ -71,12 +78,15 @@ func (r *reader) address4(n string) (netip.Prefix, bool) {
 	if text == "" {
 		return netip.Prefix{}, false
 	}
+	if p, err := netip.ParsePrefix(text); err == nil {
+		return p, p.Addr().Is4() || strings.HasPrefix(n, "_") // SUSE's form
+	}
 	a, err := netip.ParseAddr(text)
 	if err != nil || !a.Is4() {
 		r.wrong("IPADDR"+n, "is no IPv4 address")
 		return netip.Prefix{}, false
 	}
-	bits, err := strconv.Atoi(r.get("PREFIX" + n))
+	bits, err := strconv.Atoi(r.get("PREFIX"+n) + r.get("PREFIXLEN"+n))
 	mask := r.get("NETMASK" + n)
 	if err != nil {
 		var ok bool
@@ -93,6 +103,49 @@ func (r *reader) address4(n string) (netip.Prefix, bool) {
 		r.wrong("PREFIX"+n, "is no prefix length")
 	}
 	return p, p.IsValid()
+}
+
+// suffixed are SUSE's further addresses, whose keys have any ending behind _.
+func (r *reader) suffixed() {
+	for _, key := range slices.Sorted(maps.Keys(r.values)) {
+		ending, ok := strings.CutPrefix(key, "IPADDR_")
+		if !ok {
+			continue
+		}
+		if p, ok := r.address4("_" + ending); ok {
+			r.Host.Address(r.id, p, nil)
+		}
+		r.get("LABEL_" + ending)
+	}
+}
+
+// suseRoutes reads a file ifroute-NAME: destination, gateway, mask and interface, of
+// which - says nothing, and options in ip-route(8)'s words (routes(5) of wicked).
+func (r *reader) suseRoutes(text string) {
+	for i, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		for len(fields) < 4 {
+			fields = append(fields, "-")
+		}
+		to := fields[0]
+		if bits, ok := readback.DottedLength(fields[2]); ok && !strings.Contains(to, "/") {
+			to += "/" + strconv.Itoa(bits)
+		}
+		words := []string{to}
+		if fields[1] != "-" {
+			words = append(words, "via", fields[1])
+		}
+		if fields[3] != "-" {
+			words = append(words, "dev", fields[3])
+		}
+		if why := r.route(append(words, fields[4:]...), !strings.Contains(to+fields[1], ":")); why != "" {
+			r.Miss(r.file, i+1, "ifroute", strings.TrimSpace(line), why)
+		}
+	}
 }
 
 // classful is the length that ipcalc(1) gives an address without one.
@@ -136,7 +189,10 @@ func (r *reader) ipv6(d *yamldoc.Node) {
 	if r.get("IPV6INIT") != "" && !r.truth("IPV6INIT") && r.values["IPV6ADDR"].Key == "" {
 		node.SetKey(d, "link-local", &yamldoc.Node{Kind: yamldoc.SequenceNode, Flow: true})
 	}
-	for _, key := range []string{"IPV6ADDR", "IPV6ADDR_SECONDARIES"} {
+	if strings.EqualFold(r.get("DHCLIENT6_MODE"), "managed") {
+		node.Put(d, "dhcp6", node.Plain("true"))
+	}
+	for _, key := range []string{"IPV6ADDR", "IPV6ADDR_SECONDARIES", "IPADDR6"} {
 		for _, word := range strings.Fields(r.get(key)) {
 			if !strings.Contains(word, "/") {
 				word += "/64"

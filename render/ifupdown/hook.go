@@ -86,8 +86,12 @@ func (r *reader) command(s *stanza, words []string, name string) bool {
 func (r *reader) ip(s *stanza, words []string, name string) bool {
 	four := s.family != "inet6"
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
-		if words[0] == "-6" || words[0] == "-4" {
+		switch {
+		case words[0] == "-6" || words[0] == "-4":
 			four = words[0] == "-4"
+		case (words[0] == "-family" || words[0] == "-f") && len(words) > 1:
+			words = words[1:]
+			four = words[0] != "inet6"
 		}
 		words = words[1:]
 	}
@@ -172,12 +176,17 @@ func (r *reader) ipLink(words []string, name string) bool {
 	return true
 }
 
-// oldRoute reads route(8): route add -net N netmask M gw G [metric N] [dev D].
+// oldRoute reads route(8): route add [-A inet6] -net N netmask M gw G [metric N] [dev D].
 func (r *reader) oldRoute(words []string, name string) bool {
 	if len(words) < 3 || words[0] != "add" {
 		return false
 	}
 	words = words[1:]
+	four := true
+	if words[0] == "-A" || words[0] == "-6" {
+		four = words[0] == "-A" && words[1] != "inet6"
+		words = words[map[bool]int{true: 2, false: 1}[words[0] == "-A"]:]
+	}
 	said := map[string]string{}
 	to := ""
 	for i := 0; i < len(words); i++ {
@@ -207,7 +216,7 @@ func (r *reader) oldRoute(words []string, name string) bool {
 			ip = append(ip, pair[1], said[pair[0]])
 		}
 	}
-	route, why := ipwords.ReadRoute(r.Host, name, ip, true)
+	route, why := ipwords.ReadRoute(r.Host, name, ip, four)
 	if why == "" {
 		node.Push(r.Device(name), "routes", route)
 	}

@@ -107,6 +107,21 @@ iface bond0 inet manual
     bond-ad-select bandwidth
     bond-lacp-active on
 `, want: []string{"mode: 802.3ad", "layer3+4", "ad-select: bandwidth"}, warnings: []string{"balance-rr", "the kernel's word is layer3+4", "ifupdown2 does not", "neither ifupdown"}},
+		{name: "a bond's options in its ports' stanzas", text: `auto eth0
+iface eth0 inet manual
+    bond-master bond0
+    bond-mode active-backup
+    bond-primary eth0
+auto eth1
+iface eth1 inet manual
+    bond-master bond0
+    bond-mode active-backup
+auto bond0
+iface bond0 inet static
+    address 10.0.0.2/24
+    bond-slaves none
+    bond-mode active-backup
+`, want: []string{"primary: eth0", "- eth0", "- eth1", "mode: active-backup"}},
 		{name: "Open vSwitch", text: `auto bond0
 iface bond0 inet manual
     ovs_type OVSBond
@@ -292,6 +307,33 @@ iface eth1 inet manual
 `
 	if diff := cmp.Diff(want, out.Files[0].Text); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestUpdateStanzas: several stanzas of a family are one device, and one without a
+// family has both.
+func TestUpdateStanzas(t *testing.T) {
+	for _, c := range []struct{ name, network, old, want string }{
+		{"a stanza for each address", "      ethernets: {eth0: {addresses: [10.0.0.2/24, 10.0.0.4/24]}}\n",
+			"auto eth0\niface eth0 inet static\n  address 10.0.0.2/24\niface eth0 inet static\n  address 10.0.0.3/24\niface eth0 inet static\n  address 10.0.0.4/24\n",
+			"auto eth0\niface eth0 inet static\n  address 10.0.0.2/24\niface eth0 inet static\n  address 10.0.0.4/24\n"},
+		{"a lease beside an address", "      ethernets: {eth0: {dhcp4: true, addresses: [10.0.0.2/24]}}\n",
+			"auto eth0\niface eth0 inet dhcp\niface eth0 inet static\n  address 10.0.0.2/24\n", ""},
+		{"no family", "      ethernets: {eth0: {mtu: 9000, addresses: [10.0.0.2/24, \"fd00::2/64\"]}}\n",
+			"auto eth0\niface eth0\n  address 10.0.0.2/24\n  address fd00::2/64\n", "auto eth0\niface eth0\n  address 10.0.0.2/24\n  address fd00::2/64\n  mtu 9000\n"},
+	} {
+		in := wantedHost(t, c.network)
+		in.Old = map[string]string{mainFile: c.old}
+		out, err := Write(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.want == "" {
+			c.want = c.old
+		}
+		if diff := cmp.Diff(c.want, out.Files[0].Text); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
 	}
 }
 

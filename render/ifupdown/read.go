@@ -119,7 +119,8 @@ func (r *reader) kinds() {
 				r.Kinds[name] = "dummy-devices"
 			case o.key == "link-type" || o.key == "vxlan-id" || o.key == "tunnel-mode" || o.key == "vrf-table":
 				r.left[name] = "devices made by " + o.key + " are not read: left out"
-			case strings.HasPrefix(o.key, "bond-") && o.key != "bond-primary" && o.key != "bond-give-a-chance":
+			case s.master() == "":
+				// A port's stanza may have its bond's options too (ifenslave reads them there).
 				if _, known := bondOption(o.key); known && r.Kinds[name] == "" {
 					r.Kinds[name] = "bonds"
 				}
@@ -132,6 +133,14 @@ func (r *reader) kinds() {
 			r.Kinds[name] = "vlans"
 		}
 	}
+}
+
+// master is the bond that a port's stanza names; "" none.
+func (s *stanza) master() string {
+	if name := s.get("bond-master"); name != "none" {
+		return name
+	}
+	return ""
 }
 
 func (r *reader) claim(ports []string) {
@@ -310,14 +319,18 @@ func (r *reader) bond(s *stanza, name string) {
 		case "bond-slaves", "bond-ports", "slaves":
 			r.portsOf(s, o, name)
 		case "bond-master":
-			if master := o.first(); r.Kinds[master] == "bonds" {
+			if master := s.master(); r.Kinds[master] == "bonds" {
 				r.addPort(master, name)
 			}
 		case "bridge-ports":
 			r.portsOf(s, o, name)
 		}
 		row, known := bondOption(o.key)
-		if !known || r.Kinds[name] != "bonds" {
+		bond := name
+		if r.Kinds[name] != "bonds" {
+			bond = s.master()
+		}
+		if !known || r.Kinds[bond] != "bonds" || bond != name && r.says(bond, o.key) {
 			continue
 		}
 		raw := strings.TrimSpace(o.value)
@@ -331,11 +344,16 @@ func (r *reader) bond(s *stanza, name string) {
 		if lower, err := row.Word(strings.ToLower(word)); err == nil && row.Words != nil {
 			word = lower
 		}
-		r.Option(name, row.Name, word)
+		r.Option(bond, row.Name, word)
 		if why := doubt(row, raw, word); why != "" {
 			r.warn(name, o.key, s.file, o.number, why)
 		}
 	}
+}
+
+// says reports a device of which some stanza has the option.
+func (r *reader) says(name, key string) bool {
+	return slices.ContainsFunc(r.stanzas, func(s stanza) bool { return s.name == name && s.get(key) != "" })
 }
 
 // portsOf reads a list of ports; "none" is an empty one.
@@ -386,8 +404,12 @@ var idleOptions = []string{"network", "broadcast", "bond-slaves", "bond-ports", 
 func (r *reader) option(s *stanza, o option, name string, d *yamldoc.Node) bool {
 	_, ofBond := bondOption(o.key)
 	switch {
-	case ofBond && r.Kinds[name] == "bonds", slices.Contains(idleOptions, o.key):
+	case ofBond && (r.Kinds[name] == "bonds" || r.Kinds[s.master()] == "bonds"), slices.Contains(idleOptions, o.key):
 		return true
+	case o.key == "dhcp" && s.family == "inet6":
+		return o.first() == "0" // leases beside advertisements are not read
+	case o.key == "ethernet-wol":
+		return r.Ethtool(name, "-s", []string{"wol", o.first()})
 	case o.key == "mtu":
 		n, err := strconv.Atoi(o.first())
 		if err == nil && n > 0 {
@@ -444,6 +466,14 @@ func (r *reader) bridge(o option, d *yamldoc.Node) bool {
 	if o.key == "bridge-stp" {
 		on := strings.ToLower(o.first())
 		node.Put(node.Within(d, "parameters"), "stp", node.Plain(strconv.FormatBool(on == "on" || on == "yes" || on == "1")))
+		return true
+	}
+	if list, ok := map[string]string{"bridge-pathcost": "path-cost", "bridge-portprio": "port-priority"}[o.key]; ok {
+		words := o.list()
+		if len(words) != 2 || !readback.LinkName(words[0]) {
+			return false
+		}
+		node.Put(node.Within(d, "parameters", list), words[0], node.Plain(words[1]))
 		return true
 	}
 	parameter, known := bridgeParameters[o.key]

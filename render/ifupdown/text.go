@@ -78,8 +78,9 @@ type config struct {
 	brought map[string]bool
 	// others are lines that belong to nothing known.
 	others []placedLine
-	// unread are files that no line names.
-	unread []string
+	// unread are files that no line names, elsewhere patterns of files in other
+	// directories, which may say more.
+	unread, elsewhere []string
 }
 
 type placedLine struct {
@@ -179,6 +180,13 @@ func (c *config) read(file string, files map[string]string, seen map[string]bool
 func (c *config) source(from string, directory bool, pattern string, files map[string]string, seen map[string]bool) {
 	if !strings.HasPrefix(pattern, "/") {
 		pattern = path.Join(path.Dir(from), pattern)
+	}
+	dir := path.Dir(pattern)
+	if directory {
+		dir = path.Clean(pattern)
+	}
+	if dir+"/" != Dir && dir != path.Clean(Dir+"interfaces.d") {
+		c.elsewhere = append(c.elsewhere, pattern)
 	}
 	for _, file := range sortedNames(files) {
 		named := false

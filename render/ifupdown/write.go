@@ -103,6 +103,10 @@ func (w *writer) device(d device.Device) {
 	if w.stanza(d.Name, false) == nil && w.stanza(d.Name, true) == nil {
 		w.fresh(d, four, six)
 	} else {
+		if s := w.stanza(d.Name, false); s != nil && s.family == "" && w.stanza(d.Name, true) == nil {
+			// ifupdown2 has both families in one.
+			four.lines, four.lists, six = append(four.lines, six.lines...), append(four.lists, six.lists...), wantedStanza{}
+		}
 		w.update(d, false, four)
 		w.update(d, true, six)
 	}
@@ -147,6 +151,9 @@ func (w *writer) fresh(d device.Device, four, six wantedStanza) {
 		lines = append(lines, "")
 		lines = append(lines, stanzaLines(d.Name, "inet6", method, six.lines)...)
 	}
+	if len(w.old.elsewhere) > 0 {
+		w.out.Warn(d.ID, "interfaces", "its stanza is added to "+mainFile+", which sources files that were not read: "+strings.Join(w.old.elsewhere, ", "))
+	}
 	w.append(mainFile, lines)
 }
 
@@ -167,65 +174,107 @@ func (w *writer) append(file string, lines []string) {
 	w.texts[file] = append(have, lines...)
 }
 
-// stanza is the first stanza of a name and a family in the files as they are now; one
-// without a family is IPv4's.
+// stanza is the first stanza of a name and a family; nil for none.
 func (w *writer) stanza(name string, six bool) *stanza {
+	if all := w.stanzasOf(name, six); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// stanzasOf are a name's stanzas of a family in the files as they are now; one without
+// a family is IPv4's.
+func (w *writer) stanzasOf(name string, six bool) []*stanza {
 	texts := map[string]string{}
 	for file, lines := range w.texts {
 		texts[file] = strings.Join(lines, "\n")
 	}
 	c := readConfig(texts)
+	var all []*stanza
 	for i := range c.stanzas {
 		if s := &c.stanzas[i]; s.name == name && (s.family == "inet6") == six {
-			return s
+			all = append(all, s)
 		}
 	}
-	return nil
+	return all
 }
 
-// update puts what is wanted into the stanza of a family, or makes it.
+// update puts what is wanted into the stanzas of a family, or makes one. What some
+// stanza says already stays there; what is missing goes into the first.
 func (w *writer) update(d device.Device, six bool, wanted wantedStanza) {
-	s := w.stanza(d.Name, six)
-	if s == nil {
-		if wanted.method == "" && len(wanted.lines) == 0 {
-			return
-		}
-		other := w.stanza(d.Name, !six)
-		family, method := "inet", wanted.method
-		if six {
-			family = "inet6"
-		}
-		if method == "" {
-			method = "manual"
-		}
-		w.insert(other.file, lastOf(other), append([]string{""}, stanzaLines(d.Name, family, method, wanted.lines)...))
+	stanzas := w.stanzasOf(d.Name, six)
+	if len(stanzas) == 0 {
+		w.addFamily(d, six, wanted)
 		return
 	}
 	left := slices.Clone(wanted.lines)
-	changed := map[int]*string{} // by line; nil deletes
-	for _, o := range s.options {
-		class, id := topicOf(o, d.Name, s.get("netmask"))
-		at := slices.IndexFunc(left, func(l said) bool { return l.class == class && (l.id == id || single(class)) })
-		switch {
-		case class == "":
-		case at >= 0:
-			if !sameMeaning(o, left[at]) {
-				text := indentOf(w.texts[s.file][o.number-1]) + inForm(o, left[at])
-				changed[o.number] = &text
+	changes := make([]map[int]*string, len(stanzas)) // by line; nil deletes
+	for i, s := range stanzas {
+		changes[i] = map[int]*string{}
+		for _, o := range s.options {
+			class, id := topicOf(o, d.Name, s.get("netmask"))
+			at := slices.IndexFunc(left, func(l said) bool { return l.class == class && (l.id == id || single(class)) })
+			switch {
+			case class == "":
+			case at >= 0:
+				if !sameMeaning(o, left[at]) {
+					text := indentOf(w.texts[s.file][o.number-1]) + inForm(o, left[at])
+					changes[i][o.number] = &text
+				}
+				left = slices.Delete(left, at, at+1)
+			case slices.Contains(wanted.lists, class), class == "master" && o.first() != d.Master:
+				changes[i][o.number] = nil
 			}
-			left = slices.Delete(left, at, at+1)
-		case slices.Contains(wanted.lists, class):
-			changed[o.number] = nil
-		}
-		if class == "master" && o.first() != d.Master {
-			changed[o.number] = nil
 		}
 	}
-	if wanted.method != "" && s.method != wanted.method && !(wanted.method == "manual" && s.method == "static") {
-		text := strings.Join([]string{"iface", s.name, familyOf(s, six), wanted.method}, " ")
-		changed[s.head.number] = &text
+	first := stanzas[0]
+	bare := first.family == "" && first.method == "" && wanted.method != "dhcp" // ifupdown2's
+	keeps := wanted.method == "manual" && first.method == "static"
+	if wanted.method != "" && first.method != wanted.method && !bare && !keeps && !w.leasedBeside(first, stanzas, wanted) {
+		text := strings.Join([]string{"iface", first.name, familyOf(first, six), wanted.method}, " ")
+		changes[0][first.head.number] = &text
 	}
-	w.change(s, changed, left)
+	for i := len(stanzas) - 1; i >= 0; i-- { // from the end, so that numbers of lines hold
+		var more []said
+		if i == 0 {
+			more = left
+		} else if emptied(stanzas[i], changes[i]) {
+			w.texts[stanzas[i].file] = slices.Delete(w.texts[stanzas[i].file], stanzas[i].head.number-1, lastOf(stanzas[i]))
+			continue
+		}
+		w.change(stanzas[i], changes[i], more)
+	}
+}
+
+// leasedBeside reports a first stanza that leases while another has the wanted static
+// addresses, as a host with both has them.
+func (w *writer) leasedBeside(first *stanza, all []*stanza, wanted wantedStanza) bool {
+	return first.method == "dhcp" && wanted.method == "static" && slices.ContainsFunc(all, func(s *stanza) bool { return s.method == "static" })
+}
+
+// emptied reports a static stanza that loses its last address.
+func emptied(s *stanza, changed map[int]*string) bool {
+	return s.method == "static" && !slices.ContainsFunc(s.options, func(o option) bool {
+		text, touched := changed[o.number]
+		return o.key == "address" && (!touched || text != nil)
+	})
+}
+
+// addFamily adds a stanza of a family behind the device's last one.
+func (w *writer) addFamily(d device.Device, six bool, wanted wantedStanza) {
+	if wanted.method == "" && len(wanted.lines) == 0 {
+		return
+	}
+	others := w.stanzasOf(d.Name, !six)
+	family, method := "inet", wanted.method
+	if six {
+		family = "inet6"
+	}
+	if method == "" {
+		method = "manual"
+	}
+	last := others[len(others)-1]
+	w.insert(last.file, lastOf(last), append([]string{""}, stanzaLines(d.Name, family, method, wanted.lines)...))
 }
 
 func familyOf(s *stanza, six bool) string {
@@ -345,7 +394,10 @@ func topicOfHook(o option, name string) (class, id string) {
 func topicOfIP(c []string, name string, down bool) (class, id string) {
 	four := true
 	for len(c) > 0 && strings.HasPrefix(c[0], "-") {
-		four = c[0] != "-6"
+		if four = c[0] != "-6"; (c[0] == "-family" || c[0] == "-f") && len(c) > 1 {
+			four = c[1] != "inet6"
+			c = c[1:]
+		}
 		c = c[1:]
 	}
 	if len(c) < 3 {

@@ -209,7 +209,7 @@ func makesLink(d device.Device) bool {
 func merge(f *readback.Host, files map[string]string) (*yamldoc.Node, error) {
 	merged := node.Mapping()
 	for _, file := range inOrder(files) {
-		tree, err := yamldoc.Parse(file, []byte(files[file]))
+		tree, err := yamldoc.ParseRepeated(file, []byte(files[file])) // as libyaml hands it to netplan
 		if err != nil {
 			return nil, err
 		}

@@ -151,9 +151,9 @@ func (f *Host) cut(keys *yamldoc.Node, chain []step, p yamldoc.Problem) bool {
 	if !known {
 		at = f.places[gone]
 	}
-	key, why, split := strings.Cut(strings.TrimPrefix(p.What, "hosts."+checkedHost+"."), ": ")
-	if !split {
-		key, why = chain[n-1].key, p.What
+	key, why := named(chain), strings.TrimPrefix(p.What, checkedHost+": ")
+	if what, ofKey := strings.CutPrefix(p.What, "hosts."+checkedHost+"."); ofKey {
+		key, why, _ = strings.Cut(what, ": ")
 	}
 	if n < len(chain) {
 		why += "; left out with all of " + named(chain[:n])
