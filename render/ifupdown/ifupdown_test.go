@@ -258,6 +258,10 @@ func TestUpdate(t *testing.T) {
 	if _, err := Write(in); !errors.Is(err, ErrStaged) {
 		t.Errorf("with a staged change: %v", err)
 	}
+	in.Old = map[string]string{mainFile: proxmox + "% for i in range(2):\niface swp${i}\n% endfor\n"}
+	if _, err := Write(in); !errors.Is(err, ErrTemplate) {
+		t.Errorf("over a template: %v", err)
+	}
 }
 
 // TestUpdateForms: a line that says it already stays, in whatever form; one that says
@@ -319,6 +323,9 @@ func TestUpdateStanzas(t *testing.T) {
 			"auto eth0\niface eth0 inet static\n  address 10.0.0.2/24\niface eth0 inet static\n  address 10.0.0.4/24\n"},
 		{"a lease beside an address", "      ethernets: {eth0: {dhcp4: true, addresses: [10.0.0.2/24]}}\n",
 			"auto eth0\niface eth0 inet dhcp\niface eth0 inet static\n  address 10.0.0.2/24\n", ""},
+		{"a gateway that nobody speaks of, and a pattern of ports", "      ethernets: {eth0: {addresses: [10.0.0.2/24], routes: [{to: 10.9.0.0/16, via: 10.0.0.9}]}, eth1: {}}\n      bridges: {br0: {interfaces: [eth1]}}\n",
+			"auto eth0\niface eth0 inet static\n  address 10.0.0.2/24\n  gateway 10.0.0.1\niface br0 inet manual\n  bridge-ports regex eth[1-9]\n",
+			"auto eth0\niface eth0 inet static\n  address 10.0.0.2/24\n  gateway 10.0.0.1\n  post-up ip route replace 10.9.0.0/16 via 10.0.0.9 dev eth0\niface br0 inet manual\n  bridge-ports regex eth[1-9]\n"},
 		{"no family", "      ethernets: {eth0: {mtu: 9000, addresses: [10.0.0.2/24, \"fd00::2/64\"]}}\n",
 			"auto eth0\niface eth0\n  address 10.0.0.2/24\n  address fd00::2/64\n", "auto eth0\niface eth0\n  address 10.0.0.2/24\n  address fd00::2/64\n  mtu 9000\n"},
 	} {

@@ -235,7 +235,10 @@ func (w *writer) routes(d device.Device, four, six *wantedStanza) {
 		if r.To.Addr().Is4() {
 			s = four
 		}
-		s.only("gateway", "metric", "route")
+		s.only("route")
+		if r.To.Bits() == 0 && device.Table(r.Table) == device.MainTable {
+			s.only("gateway", "metric") // a gateway that the fabric does not speak of stays
+		}
 		key := fmt.Sprintf("routes[%d]", i)
 		w.l.Say(d.ID, key, key+".type")
 		for _, word := range ipwords.RouteKeys() {

@@ -2,6 +2,7 @@ package ifupdown
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -35,6 +36,11 @@ func Write(in render.Input) (render.Output, error) {
 	}
 	if staged, there := in.Old[stagedOne]; there && staged != in.Old[mainFile] {
 		return render.Output{}, ErrStaged
+	}
+	for file, lines := range w.texts {
+		if slices.ContainsFunc(lines, isTemplate) {
+			return render.Output{}, fmt.Errorf("%s: %w", file, ErrTemplate)
+		}
 	}
 	if _, there := w.texts[mainFile]; !there {
 		w.texts[mainFile] = []string{"auto lo", "iface lo inet loopback"}
@@ -79,6 +85,15 @@ func Write(in render.Input) (render.Output, error) {
 // next boot, or when somebody applies it, it takes the place of what is written here.
 var ErrStaged = errors.New(stagedOne + " waits to take this file's place: apply it (pvesh set /nodes/NODE/network) or drop it (pvesh delete /nodes/NODE/network) first")
 
+// ErrTemplate is the error for a file that ifupdown2 makes stanzas of by a template
+// (template_enable of ifupdown2.conf): what a line of it becomes is not known.
+var ErrTemplate = errors.New("is a template: change what it is made from, or write the stanzas out")
+
+func isTemplate(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, "%") || strings.Contains(line, "<%") || strings.HasPrefix(line, "${")
+}
+
 type writer struct {
 	in    render.Input
 	out   *render.Output
@@ -101,6 +116,9 @@ func (w *writer) device(d device.Device) {
 		}
 	}
 	if w.stanza(d.Name, false) == nil && w.stanza(d.Name, true) == nil {
+		if _, there := w.in.Old[mainFile]; there && d.Kind == device.Ethernet && nothing(four) && nothing(six) {
+			return // a port needs no stanza
+		}
 		w.fresh(d, four, six)
 	} else {
 		if s := w.stanza(d.Name, false); s != nil && s.family == "" && w.stanza(d.Name, true) == nil {
@@ -114,6 +132,8 @@ func (w *writer) device(d device.Device) {
 		w.alias(label, aliases[label])
 	}
 }
+
+func nothing(s wantedStanza) bool { return s.method == "" && len(s.lines) == 0 }
 
 func sortedKeys(m map[string]netip.Prefix) []string {
 	var all []string
@@ -216,6 +236,9 @@ func (w *writer) update(d device.Device, six bool, wanted wantedStanza) {
 			at := slices.IndexFunc(left, func(l said) bool { return l.class == class && (l.id == id || single(class)) })
 			switch {
 			case class == "":
+			case at >= 0 && class == "ports" && isPattern(o):
+				w.out.Warn(d.ID, "interfaces", "the file has its ports as a pattern, which stays: "+o.value)
+				left = slices.Delete(left, at, at+1)
 			case at >= 0:
 				if !sameMeaning(o, left[at]) {
 					text := indentOf(w.texts[s.file][o.number-1]) + inForm(o, left[at])
@@ -244,6 +267,11 @@ func (w *writer) update(d device.Device, six bool, wanted wantedStanza) {
 		}
 		w.change(stanzas[i], changes[i], more)
 	}
+}
+
+// isPattern reports ports that are named by a pattern.
+func isPattern(o option) bool {
+	return slices.ContainsFunc(o.list(), func(w string) bool { return w == "all" || w == "glob" || w == "regex" })
 }
 
 // leasedBeside reports a first stanza that leases while another has the wanted static

@@ -63,6 +63,9 @@ func (c *Change) files(ctx context.Context, part *Host, want wanted.State, forma
 		return fmt.Errorf("read %s files: %w", format, err)
 	}
 	declared, _ := c.cfg.Fabric.Host(part.Name)
+	if !c.cfg.Exact {
+		declared = keeping(declared, format, old.Files)
+	}
 	in := render.Input{Host: declared, State: want.Host, Old: old.Files, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}}
 	for key, reason := range want.Reasons {
 		if v, isSysctl := want.Host.Sysctls[key]; isSysctl {

@@ -25,16 +25,16 @@ type trickle struct {
 
 const tricklePause = 10 * time.Millisecond
 
-// newTrickle sends from alpha to an address of beta, by its own goroutines,
+// newTrickle sends from a namespace to an address of beta, by its own goroutines,
 // which end when close does.
-func newTrickle(t *testing.T, to string) *trickle {
+func newTrickle(t *testing.T, from, to string) *trickle {
 	t.Helper()
 	c := &trickle{}
 	floor.Must(t, netns.Named(lab.Namespace("beta")).Do(func() (err error) {
 		c.listener, err = net.Listen("tcp", to+":0")
 		return err
 	}))
-	floor.Must(t, netns.Named(lab.Namespace("alpha")).Do(func() error {
+	floor.Must(t, netns.Named(from).Do(func() error {
 		conn, err := net.DialTimeout("tcp", c.listener.Addr().String(), 10*time.Second)
 		c.ends = append(c.ends, conn)
 		return err
@@ -91,7 +91,7 @@ func liveChanges(t *testing.T) {
 	options := "transmit-hash-policy: layer3+4, mii-monitor-interval: 100, min-links: 1"
 	g := newGround(t, threeLinks(t), file("eth0, eth1, eth2", options))
 	before := g.both()
-	stream := newTrickle(t, "10.0.0.2")
+	stream := newTrickle(t, lab.Namespace("alpha"), "10.0.0.2")
 	var made []outcome
 	for _, tt := range []struct{ what, file string }{
 		{"policy, min_links and miimon", file("eth0, eth1, eth2", options)},

@@ -29,6 +29,7 @@ var scenarios = []struct {
 	{"source rules", 30, sourceRules},
 	{"the second host refuses", 9, secondHostRefuses},
 	{"all or none keep", 16, allOrNoneKeep},
+	{"on a hypervisor", 20, onHypervisor},
 }
 
 const (
