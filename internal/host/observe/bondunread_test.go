@@ -132,3 +132,45 @@ func TestCapturedLinkUnread(t *testing.T) {
 		t.Errorf("operstate up, and %+v", l)
 	}
 }
+
+// TestBondInProcAlone: a capture without sysfs' traces of a bond, but with its file
+// below /proc, has a bond.
+func TestBondInProcAlone(t *testing.T) {
+	tree := fstest.MapFS{
+		"sys/class/net/bond0/ifindex": file("4\n"), "sys/class/net/eth1/ifindex": file("2\n"), "sys/class/net/eth2/ifindex": file("3\n"),
+		"proc/net/bonding/bond0": file(`Ethernet Channel Bonding Driver: v3.7.1 (April 27, 2011)
+
+Bonding Mode: IEEE 802.3ad Dynamic link aggregation
+Transmit Hash Policy: layer3+4 (1)
+MII Status: up
+MII Polling Interval (ms): 100
+
+Slave Interface: eth1
+MII Status: up
+Speed: 1000 Mbps
+Duplex: full
+Link Failure Count: 2
+Permanent HW addr: 00:00:5e:00:53:f3
+Slave queue ID: 0
+Aggregator ID: 2
+
+Slave Interface: eth2
+MII Status: down
+Speed: Unknown
+Duplex: Unknown
+Link Failure Count: 2
+Permanent HW addr: 00:00:5e:00:53:f2
+Slave queue ID: 0
+Aggregator ID: 1
+`),
+	}
+	h, err := Captured(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bond, _ := h.Link("bond0")
+	port, _ := h.Link("eth2")
+	if bond.Kind != "bond" || bond.Bond == nil || bond.Bond.Mode != netstate.LACP || bond.Bond.HashPolicy != netstate.Layer34 || port.Master != "bond0" {
+		t.Errorf("bond0 is %q %+v, eth2 in %q", bond.Kind, bond.Bond, port.Master)
+	}
+}

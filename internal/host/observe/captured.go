@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,7 +109,7 @@ func (c *captured) links() error {
 		}
 	}
 	if len(c.host.Links) == 0 {
-		return errors.New("sys/class/net holds no links")
+		return errors.New("sys/class/net holds no links with an ifindex: `linerate inspect DIRECTORY` reads a report of other files, each by what it is")
 	}
 	slices.SortStableFunc(c.host.Links, func(a, b netstate.Link) int { return a.Index - b.Index })
 	return nil
@@ -205,7 +206,7 @@ func (c *captured) kind(dir string, loopback bool) string {
 	switch {
 	case loopback:
 		return "loopback"
-	case there("bonding"):
+	case there("bonding"), c.inProc(path.Base(dir)):
 		return "bond"
 	case there("bridge"):
 		return "bridge"
@@ -215,6 +216,12 @@ func (c *captured) kind(dir string, loopback bool) string {
 		return ""
 	}
 	return "unknown"
+}
+
+// inProc reports a bond whose file below /proc was captured, and may be all of it.
+func (c *captured) inProc(name string) bool {
+	_, err := fs.Stat(c.tree, "proc/net/bonding/"+name)
+	return err == nil
 }
 
 // find is the named link; nil when there is none.
