@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/predict"
 	"github.com/linerate/linerate/record"
 )
@@ -23,11 +24,10 @@ const (
 	surest  = 0.97
 )
 
-// Decide is a trial's finding once probes were made for it: each outcome makes
-// the causes that would show it likelier and the others less so. The fabric is
-// the state that the probes were made in. A probe of kind "same" is what the
-// others are set beside, else the trial itself; probes that show nothing, and
-// none at all, leave the finding as it is.
+// Decide is a trial's finding once probes were made for it in the fabric's state: each
+// outcome makes the causes that would show it likelier and the others less so. A probe of
+// kind "same" is what the others are set beside, else the trial itself; probes that show
+// nothing, none at all, or a path that is full now, leave the finding as it is.
 func Decide(f predict.Fabric, finding record.Finding, t record.Trial, probes []record.Trial) record.Finding {
 	base := t
 	for _, p := range probes {
@@ -43,6 +43,10 @@ func Decide(f predict.Fabric, finding record.Finding, t record.Trial, probes []r
 		return finding
 	}
 	again := judgedAgain(f, base, probes)
+	if diagnose.Fraction(base.Goodput, t.Goodput) > 1+keptBy && diagnose.Fraction(base.Goodput, base.Ceiling) > reached {
+		finding.Summary += fmt.Sprintf(" Measured again, the same streams carried %v: what limits them comes and goes, and no probe met it.", base.Goodput)
+		return finding
+	}
 	chances := chancesOf(finding, again)
 	for _, o := range seen {
 		chances.weigh(o)

@@ -146,6 +146,21 @@ func TestDecideBeside(t *testing.T) {
 	}
 }
 
+// TestDecideNotMet: a path that is full when it is measured again was not limited by
+// what limited the trial: probes beside it say nothing of that.
+func TestDecideNotMet(t *testing.T) {
+	f := openTo(record.ReceiveWindow)
+	f.Cause, f.Confidence, f.Summary = record.HashImbalance, 0.45, "the ports fell that way."
+	full := probeOf(record.ProbeSame, 0, func(t *record.Trial) {
+		t.Goodput = 990 * unit.Mbps
+		t.Links = []record.LinkUse{{Host: "a", Link: "eth0", TxPayload: 990 * unit.Mbps, Ceiling: unit.Gbps}}
+	})
+	got := Decide(predict.Fabric{}, f, doubtful(), []record.Trial{full, probeOf(record.ProbeStreams, 8, running(500*unit.Mbps))})
+	if got.Cause != record.HashImbalance || got.Confidence != 0.45 || !strings.Contains(got.Summary, "comes and goes") {
+		t.Errorf("%s %.2f: %s", got.Cause, got.Confidence, got.Summary)
+	}
+}
+
 // TestDecideAgainst: evidence that was strong before is not thrown away for
 // one probe that does not fit it, and what does not fit is said.
 func TestDecideAgainst(t *testing.T) {

@@ -10,8 +10,7 @@ import (
 	"github.com/linerate/linerate/unit"
 )
 
-// What a probe must differ by to say something. Two runs of a sound network
-// differ by a few percent, by ten where other traffic comes and goes.
+// What a probe must differ by: a sound network's runs do by a few percent, by ten beside other traffic.
 const (
 	grewBy  = 1.20
 	keptBy  = 0.10
