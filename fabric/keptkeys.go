@@ -10,7 +10,9 @@ import (
 // keptKinds are what the keys that are kept as they were written may hold, where
 // netplan itself refuses all else (netplan 1.1, src/parse.c): a reader that took
 // "maybe" for no would turn it into its opposite.
-func keptKinds() map[string]func(*yamldoc.Node) (what, hint string) {
+var keptKinds = keptKindRows()
+
+func keptKindRows() map[string]func(*yamldoc.Node) (what, hint string) {
 	kinds := map[string]func(*yamldoc.Node) (what, hint string){
 		"activation-mode": wordOf("manual", "off"),
 		"renderer":        wordOf("networkd", "NetworkManager", "sriov"),

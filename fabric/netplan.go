@@ -65,7 +65,7 @@ func unread[T any](at func(*T) *[]yamldoc.Pair) reader[T] {
 		schema: func(*schemaWriter) map[string]any { return map[string]any{} },
 		read: func(d *decoder, p place, n *yamldoc.Node, into *T) {
 			name := string(p[strings.LastIndexByte(string(p), '.')+1:])
-			if is, known := keptKinds()[name]; known && n.Kind != yamldoc.NullNode {
+			if is, known := keptKinds[name]; known && n.Kind != yamldoc.NullNode {
 				if what, hint := is(n); what != "" {
 					d.At(n, string(p)+": "+what, hint)
 				}

@@ -21,7 +21,7 @@ const (
 	leastFaults = 100
 	leastOdd    = 100
 	leastKinds  = 60 // of faults
-	leastProbes = 50
+	leastProbes = 60
 )
 
 // row is one line of a proof.
