@@ -7,9 +7,6 @@ import (
 	"github.com/linerate/linerate/internal/bondopt"
 )
 
-// olderNames are options' older spellings that either program, or a forum, has.
-var olderNames = map[string]string{"missed_max": "arp_missed_max", "num_unsol_na": "num_grat_arp"}
-
 // bondOption is a bond option by its key in the file; false for a key that is none's.
 func bondOption(key string) (bondopt.Option, bool) {
 	key, ok := strings.CutPrefix(key, "bond-")
@@ -17,8 +14,8 @@ func bondOption(key string) (bondopt.Option, bool) {
 		return bondopt.Option{}, false
 	}
 	name := strings.ReplaceAll(key, "-", "_")
-	if older, known := olderNames[name]; known {
-		name = older
+	if o, known := bondopt.ByTwin(name); known {
+		return o, true
 	}
 	if o, known := bondopt.Named(bondopt.Ifupdown2, name); known {
 		return o, true
