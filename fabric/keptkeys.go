@@ -1,9 +1,6 @@
 package fabric
 
 import (
-	"net/netip"
-	"strings"
-
 	"github.com/linerate/linerate/fabric/yamldoc"
 )
 
@@ -12,64 +9,40 @@ import (
 // "maybe" for no would turn it into its opposite.
 var keptKinds = keptKindRows()
 
-func keptKindRows() map[string]func(*yamldoc.Node) (what, hint string) {
-	kinds := map[string]func(*yamldoc.Node) (what, hint string){
-		"activation-mode": wordOf("manual", "off"),
-		"renderer":        wordOf("networkd", "NetworkManager", "sriov"),
-		"nameservers":     serverAddresses,
-		"link-local":      eachOf("ipv4", "ipv6"),
-		"dhcp-identifier": wordOf("mac", "duid"),
+func keptKindRows() map[string]func(*decoder, place, *yamldoc.Node) {
+	kinds := map[string]func(*decoder, place, *yamldoc.Node){
+		"activation-mode": is(word("manual", "off")),
+		"renderer":        is(word("networkd", "NetworkManager", "sriov")),
+		"link-local":      each(word("ipv4", "ipv6")),
+		"dhcp-identifier": is(word("mac", "duid")),
 
-		"ipv6-address-generation": wordOf("eui64", "stable-privacy"),
+		"ipv6-address-generation": is(word("eui64", "stable-privacy")),
+		"nameservers": func(d *decoder, at place, n *yamldoc.Node) {
+			each(address)(d, at.key("addresses"), n.Get("addresses"))
+		},
 	}
 	for _, name := range []string{"dhcp4", "dhcp6", "accept-ra", "optional", "wakeonlan", "emit-lldp", "ignore-carrier", "critical"} {
-		kinds[name] = truthNode
+		kinds[name] = is(truth)
 	}
 	for _, k := range offloadKeys {
-		kinds[k[0]] = truthNode
+		kinds[k[0]] = is(truth)
 	}
 	return kinds
 }
 
-func truthNode(n *yamldoc.Node) (what, hint string) {
-	if _, err := parseBool(n.Text); err != nil {
-		return err.Error(), "write true or false"
-	}
-	return "", ""
+// is holds a value against what a scalar reads.
+func is[V any](s scalar[V]) func(*decoder, place, *yamldoc.Node) {
+	return func(d *decoder, at place, n *yamldoc.Node) { s.decode(d, at, n) }
 }
 
-func wordOf(words ...string) func(*yamldoc.Node) (what, hint string) {
-	return func(n *yamldoc.Node) (what, hint string) {
-		for _, w := range words {
-			if n.Text == w {
-				return "", ""
-			}
+// each holds the items of a list against it.
+func each[V any](s scalar[V]) func(*decoder, place, *yamldoc.Node) {
+	return func(d *decoder, at place, n *yamldoc.Node) {
+		if n == nil {
+			return
 		}
-		return yamldoc.Quote(n.Text) + " is not known" + yamldoc.Nearest(n.Text, words), "one of: " + strings.Join(words, ", ")
-	}
-}
-
-func eachOf(words ...string) func(*yamldoc.Node) (what, hint string) {
-	is := wordOf(words...)
-	return func(n *yamldoc.Node) (what, hint string) {
 		for _, item := range n.Items {
-			if what, hint := is(item); what != "" {
-				return what, hint
-			}
-		}
-		return "", ""
-	}
-}
-
-func serverAddresses(n *yamldoc.Node) (what, hint string) {
-	list := n.Get("addresses")
-	if list == nil {
-		return "", ""
-	}
-	for _, item := range list.Items {
-		if _, err := netip.ParseAddr(item.Text); err != nil {
-			return yamldoc.Quote(item.Text) + " is no address of a name server", ""
+			s.decode(d, at, item)
 		}
 	}
-	return "", ""
 }

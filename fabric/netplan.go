@@ -65,10 +65,8 @@ func unread[T any](at func(*T) *[]yamldoc.Pair) reader[T] {
 		schema: func(*schemaWriter) map[string]any { return map[string]any{} },
 		read: func(d *decoder, p place, n *yamldoc.Node, into *T) {
 			name := string(p[strings.LastIndexByte(string(p), '.')+1:])
-			if is, known := keptKinds[name]; known && n.Kind != yamldoc.NullNode {
-				if what, hint := is(n); what != "" {
-					d.At(n, string(p)+": "+what, hint)
-				}
+			if check, known := keptKinds[name]; known && n.Kind != yamldoc.NullNode {
+				check(d, p, n)
 			}
 			*at(into) = append(*at(into), yamldoc.Pair{Key: name, Line: n.Line, Column: n.Column, Value: n})
 		},

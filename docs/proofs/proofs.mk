@@ -106,11 +106,16 @@ prove-discover: deps deps-qemu ## 500 hosts discovered on four kernels plan noth
 	$(PROVE) discover-recorded 1 $(LABTEST)/discovering TestDiscoverRecorded 1 host $(ERAS); status=$$?; \
 	cd docs/proofs; cat discover-host.txt discover-uml.txt discover-emulated.txt discover-recorded.txt >discover.txt; exit $$status
 
+# What a run of go test said, kept under a name; the target fails where the run did.
+define said
+@log=$$(mktemp); $(1) >$$log 2>&1; status=$$?; sed -n 's/^ *[a-z]*_test.go:[0-9]*: //p' $$log | tee docs/proofs/$(2).txt; rm $$log; exit $$status
+endef
+
 prove-paste: ## public questions answered from their text: right, said, missed; 100,000 mutations of them: ten minutes
-	@LINERATE_MUTATIONS=100000 go test -count=1 -timeout 40m -v -run '^TestCorpus' ./diagnose/pasted | sed -n 's/^ *[a-z]*_test.go:[0-9]*: //p' | tee docs/proofs/paste.txt
+	$(call said,LINERATE_MUTATIONS=100000 go test -count=1 -timeout 40m -v -run '^TestCorpus' ./diagnose/pasted,paste)
 
 prove-corpora: ## netplan's and cloud-init's own test inputs read, and held against what they are to become: seconds
-	@go test -count=1 -v -run '^TestCorpora' ./render/formats | sed -n 's/^ *[a-z]*_test.go:[0-9]*: //p' | tee docs/proofs/corpora.txt
+	$(call said,go test -count=1 -v -run '^TestCorpora' ./render/formats,corpora)
 
 prove-live: deps deps-peers ## programs with known limits over a bond, watched without a packet
 	@$(PROVE) live 5 $(LABTEST)/live TestLive 1 uml

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"path"
@@ -273,7 +274,7 @@ func TestCorporaCloudInit(t *testing.T) {
 		{"expected_eni_route_cmd", render.FormatIfupdown, func(string) string { return "/etc/network/interfaces" }},
 	}
 	all, silent := map[string]int{}, 0
-	for _, name := range sortedKeysOf(hosts) {
+	for _, name := range slices.Sorted(maps.Keys(hosts)) {
 		reference := map[string]bool{}
 		for _, f := range formats {
 			raw, there := hosts[name][f.key]
@@ -314,15 +315,6 @@ func TestCorporaCloudInit(t *testing.T) {
 		words = append(words, fmt.Sprintf("%s %d", strings.TrimPrefix(f.key, "expected_"), all[f.key]))
 	}
 	t.Logf("row: cloud-init: %d hosts, files read: %s; %d lack silently what the host's netplan file says", len(hosts), strings.Join(words, ", "), silent)
-}
-
-func sortedKeysOf(m map[string]map[string]json.RawMessage) []string {
-	var all []string
-	for k := range m {
-		all = append(all, k)
-	}
-	sort.Strings(all)
-	return all
 }
 
 // hostFacts are a host's addresses, next hops, leases, bonds with their modes and

@@ -5,8 +5,6 @@ package formats
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sort"
 	"strings"
 
@@ -90,8 +88,6 @@ func find(name render.Format) (format, bool) {
 	}
 	return format{}, false
 }
-
-func sortedKeys(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }
 
 // All lists the formats that Write takes, in the order of help texts.
 func All() []render.Format {

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type placed struct {
 // other is unread.
 func (f format) place(files map[string]string) (p placed, unread []render.Unread) {
 	p = placed{map[string]string{}, map[string]string{}}
-	for _, file := range sortedKeys(files) {
+	for _, file := range slices.Sorted(maps.Keys(files)) {
 		at := f.hostPath(file)
 		if file == StandardInput {
 			at = f.standard
@@ -34,7 +35,7 @@ func (f format) place(files map[string]string) (p placed, unread []render.Unread
 	return p, unread
 }
 
-// hostPath is where a user's file lies on the host: below the last of the format's
+// hostPath is where a user's file lies on the host: below the outermost of the format's
 // directories that its path names, else in the first of them. Drop-ins keep their
 // directory.
 func (f format) hostPath(file string) string {

@@ -5,6 +5,7 @@
 package ifupdown
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -97,7 +98,7 @@ func readConfig(files map[string]string) config {
 	if _, whole := files[mainFile]; whole {
 		c.read(mainFile, files, seen)
 	}
-	for _, file := range sortedNames(files) {
+	for _, file := range slices.Sorted(maps.Keys(files)) {
 		if seen[file] || !strings.HasPrefix(file, Dir) {
 			continue
 		}
@@ -108,15 +109,6 @@ func readConfig(files map[string]string) config {
 		c.read(file, files, seen)
 	}
 	return c
-}
-
-func sortedNames(files map[string]string) []string {
-	var names []string
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // read adds a file, in whose place among the others its source line stands.
@@ -188,7 +180,7 @@ func (c *config) source(from string, directory bool, pattern string, files map[s
 	if dir+"/" != Dir && dir != path.Clean(Dir+"interfaces.d") {
 		c.elsewhere = append(c.elsewhere, pattern)
 	}
-	for _, file := range sortedNames(files) {
+	for _, file := range slices.Sorted(maps.Keys(files)) {
 		named := false
 		if directory {
 			named = path.Dir(file) == path.Clean(pattern) && !strings.ContainsFunc(path.Base(file), func(r rune) bool {

@@ -1,6 +1,7 @@
 package ifupdown
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -55,20 +56,10 @@ func (w *writer) link(d device.Device, s *wantedStanza) {
 	}
 	switch d.Kind {
 	case device.Bond:
-		w.l.Say(d.ID, "interfaces")
-		ports := "none"
-		if len(d.Ports) > 0 {
-			ports = strings.Join(d.Ports, " ")
-		}
-		s.add("ports", "", "bond-slaves "+ports)
+		w.ports(d, "bond-slaves", s)
 		w.bond(d, s)
 	case device.Bridge:
-		w.l.Say(d.ID, "interfaces")
-		ports := "none"
-		if len(d.Ports) > 0 {
-			ports = strings.Join(d.Ports, " ")
-		}
-		s.add("ports", "", "bridge-ports "+ports)
+		w.ports(d, "bridge-ports", s)
 		w.bridge(d, s)
 	case device.VLAN:
 		w.l.Say(d.ID, "id", "link")
@@ -99,15 +90,21 @@ func (w *writer) link(d device.Device, s *wantedStanza) {
 			continue
 		}
 		if o.Name == bondopt.QueueID {
-			// post-up of the port may come before its bond has it (ifenslave's
-			// hook runs in the bond's stanza), so the bond's own stanza would say it.
-			continue
+			continue // the bond may get the port only after the port's own lines ran
 		}
 		s.add("port", o.Name, "post-up ip link set "+d.Name+" type bond_slave "+o.Name+" "+value+" || true")
 		w.l.Say(d.ID, o.Key)
 	}
 	if mode := d.Text("activation-mode"); mode == "manual" {
 		w.l.Say(d.ID, "activation-mode")
+	}
+}
+
+// ports are a bond's or a bridge's, unless some stanza names them already.
+func (w *writer) ports(d device.Device, key string, s *wantedStanza) {
+	w.l.Say(d.ID, "interfaces")
+	if !w.samePorts(d) {
+		s.add("ports", "", key+" "+cmp.Or(strings.Join(d.Ports, " "), "none"))
 	}
 }
 

@@ -3,6 +3,7 @@ package ifupdown
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -98,17 +99,24 @@ type writer struct {
 	in    render.Input
 	out   *render.Output
 	l     *ledger.Ledger
-	texts map[string][]string // lines by file
-	old   config              // what was there before anything was written
-	now   *yamldoc.Node       // the same as a fabric has it
+	texts map[string][]string // lines by file, which put changes
+	// parsed is what they say; nil after a change, until somebody asks.
+	parsed *config
+	old    config        // what was there before anything was written
+	now    *yamldoc.Node // the same as a fabric has it
+}
+
+// put gives a file other lines.
+func (w *writer) put(file string, lines []string) { w.texts[file], w.parsed = lines, nil }
+
+// cutOut takes a stanza out of its file.
+func (w *writer) cutOut(s *stanza) {
+	w.put(s.file, slices.Delete(w.texts[s.file], s.head.number-1, lastOf(s)))
 }
 
 // device writes a device's stanzas.
 func (w *writer) device(d device.Device) {
 	four, six, aliases := w.wantedOf(d)
-	if w.samePorts(d) {
-		four.lines = slices.DeleteFunc(four.lines, func(s said) bool { return s.class == "ports" })
-	}
 	for _, six := range []bool{false, true} {
 		if s := w.stanza(d.Name, six); s != nil && s.file == sdnFile {
 			w.l.LeaveOut(d.ID, "interfaces", "Proxmox VE writes its stanza anew with each change of its SDN: change it there")
@@ -128,21 +136,12 @@ func (w *writer) device(d device.Device) {
 		w.update(d, false, four)
 		w.update(d, true, six)
 	}
-	for _, label := range sortedKeys(aliases) {
+	for _, label := range slices.Sorted(maps.Keys(aliases)) {
 		w.alias(label, aliases[label])
 	}
 }
 
 func nothing(s wantedStanza) bool { return s.method == "" && len(s.lines) == 0 }
-
-func sortedKeys(m map[string]netip.Prefix) []string {
-	var all []string
-	for k := range m {
-		all = append(all, k)
-	}
-	slices.Sort(all)
-	return all
-}
 
 // samePorts reports a bond or bridge whose ports are the wanted ones already, in
 // whatever stanza they are named.
@@ -191,7 +190,7 @@ func (w *writer) append(file string, lines []string) {
 	if n := len(have); n > 0 && strings.TrimSpace(have[n-1]) != "" {
 		have = append(have, "")
 	}
-	w.texts[file] = append(have, lines...)
+	w.put(file, append(have, lines...))
 }
 
 // stanza is the first stanza of a name and a family; nil for none.
@@ -205,14 +204,17 @@ func (w *writer) stanza(name string, six bool) *stanza {
 // stanzasOf are a name's stanzas of a family in the files as they are now; one without
 // a family is IPv4's.
 func (w *writer) stanzasOf(name string, six bool) []*stanza {
-	texts := map[string]string{}
-	for file, lines := range w.texts {
-		texts[file] = strings.Join(lines, "\n")
+	if w.parsed == nil {
+		texts := map[string]string{}
+		for file, lines := range w.texts {
+			texts[file] = strings.Join(lines, "\n")
+		}
+		c := readConfig(texts)
+		w.parsed = &c
 	}
-	c := readConfig(texts)
 	var all []*stanza
-	for i := range c.stanzas {
-		if s := &c.stanzas[i]; s.name == name && (s.family == "inet6") == six {
+	for i := range w.parsed.stanzas {
+		if s := &w.parsed.stanzas[i]; s.name == name && (s.family == "inet6") == six {
 			all = append(all, s)
 		}
 	}
@@ -262,7 +264,7 @@ func (w *writer) update(d device.Device, six bool, wanted wantedStanza) {
 		if i == 0 {
 			more = left
 		} else if emptied(stanzas[i], changes[i]) {
-			w.texts[stanzas[i].file] = slices.Delete(w.texts[stanzas[i].file], stanzas[i].head.number-1, lastOf(stanzas[i]))
+			w.cutOut(stanzas[i])
 			continue
 		}
 		w.change(stanzas[i], changes[i], more)
@@ -352,11 +354,11 @@ func (w *writer) change(s *stanza, changed map[int]*string, more []said) {
 			}
 		}
 	}
-	w.texts[s.file] = out
+	w.put(s.file, out)
 }
 
 func (w *writer) insert(file string, after int, lines []string) {
-	w.texts[file] = slices.Insert(w.texts[file], after, lines...)
+	w.put(file, slices.Insert(w.texts[file], after, lines...))
 }
 
 func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
@@ -560,7 +562,7 @@ func (w *writer) alias(label string, p netip.Prefix) {
 func (w *writer) remove(name string) (found bool) {
 	for _, six := range []bool{false, true} {
 		for s := w.stanza(name, six); s != nil; s = w.stanza(name, six) {
-			w.texts[s.file] = slices.Delete(w.texts[s.file], s.head.number-1, lastOf(s))
+			w.cutOut(s)
 			found = true
 		}
 	}
@@ -577,7 +579,7 @@ func (w *writer) remove(name string) (found bool) {
 			}
 			out = append(out, line)
 		}
-		w.texts[file] = out
+		w.put(file, out)
 	}
 	return found
 }

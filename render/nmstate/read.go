@@ -81,7 +81,7 @@ func documents(text string) []string {
 // document reads a state, wherever a document of Kubernetes holds it.
 func (r *reader) document(tree *yamldoc.Node) {
 	if kind := tree.Get("kind"); kind != nil && kind.Text == "List" {
-		for _, item := range itemsOf(tree.Get("items")) {
+		for _, item := range node.Items(tree.Get("items")) {
 			r.document(item)
 		}
 		return
@@ -98,15 +98,15 @@ func (r *reader) document(tree *yamldoc.Node) {
 	for _, p := range node.Pairs(state) {
 		switch p.Key {
 		case "interfaces":
-			for _, item := range itemsOf(p.Value) {
+			for _, item := range node.Items(p.Value) {
 				r.iface(item)
 			}
 		case "routes":
-			for _, item := range itemsOf(p.Value.Get("config")) {
+			for _, item := range node.Items(p.Value.Get("config")) {
 				r.route(item)
 			}
 		case "route-rules":
-			for _, item := range itemsOf(p.Value.Get("config")) {
+			for _, item := range node.Items(p.Value.Get("config")) {
 				r.rule(item)
 			}
 		case "dns-resolver":
@@ -118,13 +118,6 @@ func (r *reader) document(tree *yamldoc.Node) {
 	}
 	r.MarkRead(r.file, r.Network)
 	r.MarkRead(r.file, r.Beside)
-}
-
-func itemsOf(n *yamldoc.Node) []*yamldoc.Node {
-	if n == nil {
-		return nil
-	}
-	return n.Items
 }
 
 func (r *reader) miss(n *yamldoc.Node, key, why string) {
@@ -140,16 +133,9 @@ func at(n *yamldoc.Node, text string, quoted bool) *yamldoc.Node {
 	return &yamldoc.Node{Kind: yamldoc.ScalarNode, Text: text, Quoted: quoted, Line: n.Line, Column: n.Column}
 }
 
-func text(n *yamldoc.Node) string {
-	if n == nil || n.Kind != yamldoc.ScalarNode {
-		return ""
-	}
-	return n.Text
-}
-
 // iface reads an interface.
 func (r *reader) iface(n *yamldoc.Node) {
-	name, kind := text(n.Get("name")), text(n.Get("type"))
+	name, kind := node.Said(n.Get("name")), node.Said(n.Get("type"))
 	if !readback.LinkName(name) {
 		r.miss(n, "interfaces.name", "is no interface's name")
 		return
@@ -157,7 +143,7 @@ func (r *reader) iface(n *yamldoc.Node) {
 	if strings.Contains(name, "capture.") || name == "lo" {
 		return
 	}
-	if state := text(n.Get("state")); state == "absent" || state == "ignore" {
+	if state := node.Said(n.Get("state")); state == "absent" || state == "ignore" {
 		r.left[name] = true
 		if state == "absent" {
 			node.Push(r.Beside, "absent", at(n.Get("name"), name, false))
@@ -221,7 +207,7 @@ func (r *reader) mac(n, d, value *yamldoc.Node) {
 		r.miss(value, "mac-address", "is no MAC address of six bytes")
 		return
 	}
-	if text(n.Get("identifier")) == "mac-address" {
+	if node.Said(n.Get("identifier")) == "mac-address" {
 		node.Put(node.Within(d, "match"), "macaddress", at(value, m.String(), true))
 		return
 	}
@@ -229,7 +215,7 @@ func (r *reader) mac(n, d, value *yamldoc.Node) {
 }
 
 func (r *reader) family(name string, d, n *yamldoc.Node, dhcp string) {
-	if text(n.Get("enabled")) == "false" {
+	if node.Said(n.Get("enabled")) == "false" {
 		return
 	}
 	if on := n.Get("dhcp"); on != nil && node.True(on) {
@@ -243,9 +229,9 @@ func (r *reader) family(name string, d, n *yamldoc.Node, dhcp string) {
 			node.Put(node.Within(d, dhcp+"-overrides"), o[0], v)
 		}
 	}
-	for _, item := range itemsOf(n.Get("address")) {
-		a, err := netip.ParseAddr(text(item.Get("ip")))
-		bits, errBits := strconv.Atoi(text(item.Get("prefix-length")))
+	for _, item := range node.Items(n.Get("address")) {
+		a, err := netip.ParseAddr(node.Said(item.Get("ip")))
+		bits, errBits := strconv.Atoi(node.Said(item.Get("prefix-length")))
 		p := netip.PrefixFrom(a, bits)
 		if err != nil || errBits != nil || !p.IsValid() {
 			r.miss(item, "interfaces."+name+".address", "is no address with its prefix length")
@@ -284,12 +270,12 @@ func (r *reader) bond(name string, n *yamldoc.Node) {
 		r.Option(name, o.Name, value)
 	}
 	for _, list := range []string{"port", "ports", "slaves"} {
-		for _, item := range itemsOf(n.Get(list)) {
+		for _, item := range node.Items(n.Get(list)) {
 			r.port(name, item.Text, item)
 		}
 	}
-	for _, item := range itemsOf(n.Get("ports-config")) {
-		port := text(item.Get("name"))
+	for _, item := range node.Items(n.Get("ports-config")) {
+		port := node.Said(item.Get("name"))
 		r.port(name, port, item)
 		for _, o := range bondopt.Ports() {
 			if said, ok := o.Saying(bondopt.Nmstate); ok && item.Get(said.Name) != nil {
@@ -353,8 +339,8 @@ func (r *reader) bridge(name string, d, n *yamldoc.Node) {
 	if v := n.Get("options").Get("mac-ageing-time"); v != nil {
 		node.Put(node.Within(d, "parameters"), "ageing-time", v)
 	}
-	for _, item := range itemsOf(n.Get("port")) {
-		port := text(item.Get("name"))
+	for _, item := range node.Items(n.Get("port")) {
+		port := node.Said(item.Get("name"))
 		r.port(name, port, item)
 		for _, o := range [...][2]string{{"path-cost", "stp-path-cost"}, {"port-priority", "stp-priority"}} {
 			if v := item.Get(o[1]); v != nil {
@@ -416,8 +402,8 @@ var routeKeys = [...][2]string{
 }
 
 func (r *reader) route(n *yamldoc.Node) {
-	name, to := text(n.Get("next-hop-interface")), text(n.Get("destination"))
-	if text(n.Get("state")) == "absent" || r.left[name] {
+	name, to := node.Said(n.Get("next-hop-interface")), node.Said(n.Get("destination"))
+	if node.Said(n.Get("state")) == "absent" || r.left[name] {
 		return
 	}
 	p, ok := readback.ParseDestination(to, true)
@@ -475,7 +461,7 @@ func (r *reader) first() string {
 // and metric.
 func (r *reader) hop(to netip.Prefix, route *yamldoc.Node, name string, weight *yamldoc.Node) {
 	same := func(item *yamldoc.Node) bool {
-		return text(item.Get("to")) == readback.DestinationText(to) && text(item.Get("table")) == text(route.Get("table")) && text(item.Get("metric")) == text(route.Get("metric"))
+		return node.Said(item.Get("to")) == readback.DestinationText(to) && node.Said(item.Get("table")) == node.Said(route.Get("table")) && node.Said(item.Get("metric")) == node.Said(route.Get("metric"))
 	}
 	hop := node.FlowMap()
 	if via := route.Get("via"); via != nil {
@@ -505,7 +491,7 @@ func (r *reader) hop(to netip.Prefix, route *yamldoc.Node, name string, weight *
 var ruleKeys = [...][2]string{{"ip-from", "from"}, {"ip-to", "to"}, {"priority", "priority"}, {"route-table", "table"}, {"fwmark", "mark"}}
 
 func (r *reader) rule(n *yamldoc.Node) {
-	if text(n.Get("state")) == "absent" {
+	if node.Said(n.Get("state")) == "absent" {
 		return
 	}
 	rule := &yamldoc.Node{Kind: yamldoc.MappingNode, Flow: true, Line: n.Line, Column: n.Column}
@@ -514,7 +500,7 @@ func (r *reader) rule(n *yamldoc.Node) {
 		if v == nil || v.Text == "" {
 			continue
 		}
-		said, ok := r.RuleValue(k[1], v.Text, text(n.Get("family")) != "ipv6")
+		said, ok := r.RuleValue(k[1], v.Text, node.Said(n.Get("family")) != "ipv6")
 		if !ok {
 			r.miss(v, "route-rules.config."+k[0], "is no value of it: the rule is left out")
 			return
@@ -527,7 +513,7 @@ func (r *reader) rule(n *yamldoc.Node) {
 			return
 		}
 	}
-	owner := r.holder(text(n.Get("ip-from")))
+	owner := r.holder(node.Said(n.Get("ip-from")))
 	if owner == "" || len(rule.Pairs) == 0 {
 		r.miss(n, "route-rules.config", "a rule of no interface, and no interface to put it under")
 		return
@@ -568,7 +554,7 @@ func (r *reader) addressed() string {
 func (r *reader) resolver(n *yamldoc.Node) {
 	owner := r.addressed()
 	for _, k := range [...][2]string{{"server", "addresses"}, {"search", "search"}} {
-		for _, item := range itemsOf(n.Get(k[0])) {
+		for _, item := range node.Items(n.Get(k[0])) {
 			if owner == "" {
 				r.miss(item, "dns-resolver.config."+k[0], "no interface is read to put it under")
 				return

@@ -24,6 +24,22 @@ func Texts(n *yamldoc.Node) []string {
 	return all
 }
 
+// Items are a list's; none of a node that is not there.
+func Items(n *yamldoc.Node) []*yamldoc.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Items
+}
+
+// Said is a scalar's text; "" for what is none, and for a node that is not there.
+func Said(n *yamldoc.Node) string {
+	if n == nil || n.Kind != yamldoc.ScalarNode {
+		return ""
+	}
+	return n.Text
+}
+
 // Mapping returns an empty mapping.
 func Mapping() *yamldoc.Node { return &yamldoc.Node{Kind: yamldoc.MappingNode} }
 

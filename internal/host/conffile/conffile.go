@@ -78,21 +78,18 @@ func Read(tree fs.FS, format render.Format) (map[string]string, error) {
 var errNoFile = errors.New("no regular file")
 
 func read(tree fs.FS, name string, most int64) (string, error) {
-	f, err := tree.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := fs.Stat(tree, name) // before it is opened, which waits for the writer of a pipe
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return "", errNoFile
 	}
+	if err != nil {
+		return "", err
+	}
+	f, err := tree.Open(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errNoFile
-	}
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(text)) > most {
 		err = ErrTooLarge

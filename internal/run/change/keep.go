@@ -14,15 +14,16 @@ import (
 // keeping is the host with the addresses, routes and rules that its own files have and
 // the fabric does not name: a change leaves them on the host, and so they must not go at
 // the next boot either. A route that the fabric has another way to, by destination,
-// table and metric, is replaced as the kernel replaces it.
-func keeping(declared fabric.Host, format render.Format, old map[string]string) fabric.Host {
+// table and metric, is replaced as the kernel replaces it. Left says what cannot be
+// kept, "" nothing.
+func keeping(declared fabric.Host, format render.Format, old map[string]string) (host fabric.Host, left string) {
 	found, err := formats.Read(format, old)
 	if err != nil || found.Keys == nil {
-		return declared // there is nothing that could be kept
+		return declared, "" // there is nothing that could be kept
 	}
 	tree, err := yamldoc.Parse("network", []byte(declared.Network.Source))
 	if err != nil {
-		return declared
+		return declared, ""
 	}
 	grown := false
 	for _, section := range tree.Pairs {
@@ -47,14 +48,14 @@ func keeping(declared fabric.Host, format render.Format, old map[string]string) 
 		}
 	}
 	if !grown {
-		return declared
+		return declared, ""
 	}
 	network, err := fabric.ParseNetwork("network", []byte(yamldoc.Write(tree)))
 	if err != nil {
-		return declared // together they are no network: the fabric's own word counts
+		return declared, "addresses, routes and rules that the files have and the fabric does not name are not kept in them: " + err.Error()
 	}
 	declared.Network = network
-	return declared
+	return declared, ""
 }
 
 // keptLists are the lists that are kept, with what tells their items apart.
@@ -70,9 +71,9 @@ var keptLists = map[string]func(*yamldoc.Node) string{
 		return text
 	},
 	"routes": func(n *yamldoc.Node) string {
-		to := textOf(n, "to")
+		to := node.Said(n.Get("to"))
 		switch {
-		case to == "0.0.0.0/0", to == "default" && !isIPv6(textOf(n, "via")):
+		case to == "0.0.0.0/0", to == "default" && !isIPv6(node.Said(n.Get("via"))):
 			to = "default"
 		case to == "::/0", to == "default":
 			to = "default6"
@@ -80,25 +81,18 @@ var keptLists = map[string]func(*yamldoc.Node) string{
 		if p, err := netip.ParsePrefix(to); err == nil {
 			to = p.Masked().String()
 		}
-		table := textOf(n, "table")
+		table := node.Said(n.Get("table"))
 		if table == "254" {
 			table = ""
 		}
-		return to + " " + table + " " + textOf(n, "metric")
+		return to + " " + table + " " + node.Said(n.Get("metric"))
 	},
 	"routing-policy": func(n *yamldoc.Node) string {
-		if priority := textOf(n, "priority"); priority != "" {
+		if priority := node.Said(n.Get("priority")); priority != "" {
 			return priority
 		}
-		return textOf(n, "from") + " " + textOf(n, "to") + " " + textOf(n, "table")
+		return node.Said(n.Get("from")) + " " + node.Said(n.Get("to")) + " " + node.Said(n.Get("table"))
 	},
-}
-
-func textOf(n *yamldoc.Node, key string) string {
-	if v := n.Get(key); v != nil {
-		return v.Text
-	}
-	return ""
 }
 
 func isIPv6(s string) bool {

@@ -48,9 +48,10 @@ hosts:
 			[]string{"192.0.2.5/24", "192.0.2.6/24", "gateway 192.0.2.1", "10.9.0.0/16"}, nil},
 	} {
 		old := map[string]string{c.file: c.text}
-		out, err := formats.Write(c.format, render.Input{Host: keeping(declared, c.format, old), State: state, Old: old})
-		if err != nil {
-			t.Errorf("%s: %v", c.format, err)
+		host, left := keeping(declared, c.format, old)
+		out, err := formats.Write(c.format, render.Input{Host: host, State: state, Old: old})
+		if err != nil || left != "" {
+			t.Errorf("%s: %v %s", c.format, err, left)
 			continue
 		}
 		all := ""

@@ -64,7 +64,10 @@ func (c *Change) files(ctx context.Context, part *Host, want wanted.State, forma
 	}
 	declared, _ := c.cfg.Fabric.Host(part.Name)
 	if !c.cfg.Exact {
-		declared = keeping(declared, format, old.Files)
+		var left string
+		if declared, left = keeping(declared, format, old.Files); left != "" {
+			part.Warnings = append(part.Warnings, left)
+		}
 	}
 	in := render.Input{Host: declared, State: want.Host, Old: old.Files, Sysctls: map[string]string{}, SysctlReasons: map[string]string{}}
 	for key, reason := range want.Reasons {

@@ -45,10 +45,16 @@ func newGround(t *testing.T, net lab.Topology, fabric string) ground {
 // run is one command line, as in a shell without a terminal.
 func (g ground) run(args ...string) (status int, stdout, stderr string) {
 	g.t.Helper()
+	status, stdout, stderr = program(append(args, "--journal", g.journal)...)
+	g.t.Logf("$ linerate %s\n%s%sexit status %d", strings.Join(args, " "), stdout, stderr, status)
+	return status, stdout, stderr
+}
+
+// program runs the program as a shell without a terminal does.
+func program(args ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	app := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
-	status = root.Run(app, append(args, "--journal", g.journal))
-	g.t.Logf("$ linerate %s\n%s%sexit status %d", strings.Join(args, " "), out.String(), errs.String(), status)
+	status = root.Run(app, args)
 	return status, out.String(), errs.String()
 }
 

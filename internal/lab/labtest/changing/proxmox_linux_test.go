@@ -1,7 +1,6 @@
 package changing
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/linerate/linerate/internal/cmd/console"
-	"github.com/linerate/linerate/internal/cmd/root"
 	"github.com/linerate/linerate/internal/lab"
 	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/internal/run/change"
@@ -65,17 +62,16 @@ func onHypervisor(t *testing.T) {
 	command(t, "ip", "-n", guest, "link", "set", "eth0", "up")
 	await(t, "the guest hears beta", 20*time.Second, func() bool { return pings("beta", "10.0.0.100") })
 
-	var found bytes.Buffer
-	app := &console.Console{Version: "test", Stdin: strings.NewReader(""), Stdout: &found, Stderr: os.Stderr, Getenv: func(string) string { return "" }}
-	if status := root.Run(app, []string{"discover", "netns:" + alpha}); status != 0 {
+	status, found, errs := program("discover", "netns:"+alpha)
+	t.Logf("%s%s", found, errs)
+	if status != 0 {
 		t.Fatalf("discover: exit status %d", status)
 	}
-	t.Logf("%s", found.String())
-	if strings.Contains(found.String(), "tap100i0, bond0") || !strings.Contains(found.String(), "vmbr0") {
+	if strings.Contains(found, "tap100i0, bond0") || !strings.Contains(found, "vmbr0") {
 		t.Errorf("discovered otherwise than it is")
 	}
 	mode := regexp.MustCompile(`(?m)^( +)mode: 802.3ad$`)
-	wanted := mode.ReplaceAllString(found.String(), "${0}\n${1}transmit-hash-policy: layer3+4")
+	wanted := mode.ReplaceAllString(found, "${0}\n${1}transmit-hash-policy: layer3+4")
 	g.write(wanted)
 
 	files := t.TempDir()
@@ -84,7 +80,7 @@ func onHypervisor(t *testing.T) {
 	floor.Must(t, os.WriteFile(file, []byte(interfaces), 0o644))
 	stream := newTrickle(t, guest, "10.0.0.2")
 	stream.silence()
-	c := g.opened(map[string]string{hostOf(t, g): files}, "ifupdown")
+	c := g.opened(map[string]string{alpha: files}, "ifupdown")
 	out, err := c.Apply(t.Context(), change.Options{})
 	if err != nil || !out.Confirmed {
 		t.Fatalf("not kept: %+v, %v", out, err)
@@ -104,14 +100,4 @@ func onHypervisor(t *testing.T) {
 	if diff := cmp.Diff(want, string(kept)); diff != "" {
 		t.Errorf("/etc/network/interfaces (-want +got):\n%s", diff)
 	}
-}
-
-// hostOf is the one host of the ground's file.
-func hostOf(t *testing.T, g ground) string {
-	t.Helper()
-	for _, h := range g.opened(nil, change.PersistNone).Hosts() {
-		return h.Name
-	}
-	t.Fatal("the file has no host")
-	return ""
 }
