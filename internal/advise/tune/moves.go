@@ -101,7 +101,7 @@ func (s State) left(m move) []option {
 		if o.key == "" {
 			o.key = m.name
 		}
-		if !s.Tried[o.key] {
+		if !s.Tried[o.key] && !s.Refused[o.key] {
 			out = append(out, o)
 		}
 	}

@@ -47,7 +47,8 @@ type State struct {
 	// bare name rules out all of its kind.
 	Tried map[Name]bool
 	// Refused are the moves that the path was proven not to take, and those that the
-	// traffic as it was found is slower with: none of their options is proposed.
+	// traffic as it was found is slower with: none of their options is proposed. By
+	// their keys they are single options that a host did not take.
 	Refused map[Name]bool
 	// Thorough proves each change by itself, under traffic that shows it, and
 	// also proposes what the load of the links already rules out.

@@ -69,8 +69,8 @@ func (o *opts) args(cmd *cobra.Command, args []string) error {
 		return console.BadUsage("explain: --probe is about one RECORD", "`linerate measure FABRIC -o record.json` makes one")
 	case len(args)+len(o.paste.Hosts) == 0:
 		return console.BadUsage("explain: want a RECORD, or files to read", "`linerate explain -` reads standard input; `linerate measure FABRIC -o record.json` makes a record; `linerate explain --live` needs none: it watches the traffic of now")
-	case !o.probe.on && (o.probe.yes || o.probe.out.Path != "" || o.probe.out.Force):
-		return console.BadUsage("explain: --yes, --output and --force are about probes", "say --probe, or leave them out")
+	case !o.probe.on && (o.probe.yes || o.probe.out.Path != "" || o.probe.ports != "" || o.probe.out.Force):
+		return console.BadUsage("explain: --yes, --ports, --output and --force are about probes", "say --probe, or leave them out")
 	}
 	return nil
 }

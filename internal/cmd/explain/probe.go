@@ -27,6 +27,7 @@ import (
 type probeFlags struct {
 	on, yes bool // --probe, --yes
 	out     console.Output
+	ports   string
 	wait    progress.WaitFlag
 }
 
@@ -41,6 +42,7 @@ Nothing is changed on the hosts.
 func (f *probeFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.on, "probe", false, "measure what would settle the causes that are not")
 	c.Flags().BoolVar(&f.yes, "yes", false, "with --probe: send without asking")
+	c.Flags().StringVar(&f.ports, "ports", "", "with --probe: the only ports that receivers may listen on, such as\n5201-5216 (default: any)")
 	f.out.Add(c, "with --probe: write the record with its probes to this file (JSON)")
 	f.wait.Add(c)
 }
@@ -53,8 +55,9 @@ type unsettled struct {
 }
 
 // unsettledOf are a record's trials to probe: of those of one pair and
-// direction that want the same, the first.
-func unsettledOf(r record.Record) []unsettled {
+// direction that want the same, the first. Receivers listen within some ports; nil
+// is any.
+func unsettledOf(r record.Record, within *flow.PortRange) []unsettled {
 	type want struct {
 		from, to  string
 		direction flow.Direction
@@ -73,6 +76,9 @@ func unsettledOf(r record.Record) []unsettled {
 			continue
 		}
 		have[w] = true
+		for i := range probes {
+			probes[i].Spec.Within = within
+		}
 		out = append(out, unsettled{i, f, probes})
 	}
 	return out
@@ -101,7 +107,11 @@ func explainProbe(ctx context.Context, con *console.Console, file string, r reco
 	if err := flags.out.Check("explain -o", console.RecordFile); err != nil {
 		return err
 	}
-	todo := unsettledOf(r)
+	within, err := console.ListenPorts(flags.ports)
+	if err != nil {
+		return err
+	}
+	todo := unsettledOf(r, within)
 	if len(todo) == 0 {
 		fmt.Fprintln(con.Stderr, "nothing to probe: no finding names a measurement that would settle it")
 		return showProbed(con, r, explain(r), probed{Probes: []probeMade{}})

@@ -74,7 +74,7 @@ func TestExplainProbeAsksNobodyElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := reachable(r, unsettledOf(r))
+	f, err := reachable(r, unsettledOf(r, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

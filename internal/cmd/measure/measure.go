@@ -80,7 +80,7 @@ func (m *MatrixFlags) Over(f fabric.Measure) (campaign.Matrix, error) {
 		}
 	}
 	if m.Ports != "" {
-		word, within, err := parseTrialPorts(m.Ports)
+		word, within, err := console.TrialPorts(m.Ports)
 		if err != nil {
 			return out, err
 		}

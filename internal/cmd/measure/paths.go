@@ -2,11 +2,9 @@ package measure
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/internal/run/campaign"
@@ -46,35 +44,6 @@ func (f *pathFlags) over(m *campaign.Matrix) error {
 	}
 	m.Pairs = &n
 	return nil
-}
-
-const portsHint = "write chosen, kernel, ports for the receiver such as 5201-5216, or both: kernel,5201-5216"
-
-// parseTrialPorts reads --ports: how source ports are found, "" where it does not
-// say, and the only ports that receivers may listen on; nil is any.
-func parseTrialPorts(s string) (word string, within *flow.PortRange, err error) {
-	for _, part := range strings.Split(s, ",") {
-		part = strings.TrimSpace(part)
-		switch {
-		case part == "chosen" || part == "kernel":
-			if word != "" {
-				return "", nil, console.BadUsage("--ports: want chosen or kernel, once, not "+s, portsHint)
-			}
-			word = part
-		case part == "" || part[0] < '0' || part[0] > '9':
-			return "", nil, console.BadUsage("--ports: want chosen, kernel or ports, not "+s, portsHint)
-		default:
-			r, err := flow.ParsePortRange(part)
-			if err != nil || r.First == 0 {
-				return "", nil, console.BadUsage("--ports: want ports from 1 to 65535, such as 5201-5216, not "+part, portsHint)
-			}
-			if within != nil {
-				return "", nil, console.BadUsage("--ports: want one range of ports, not "+s, portsHint)
-			}
-			within = &r
-		}
-	}
-	return word, within, nil
 }
 
 // checkRoutes asks the hosts where packets would go, unless told not to.

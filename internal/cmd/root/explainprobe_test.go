@@ -50,8 +50,8 @@ func TestExplainProbeRefused(t *testing.T) {
 		line, hint string
 		args       []string
 	}{
-		{console.ExitUsage, "explain: --yes, --output and --force are about probes", "--probe", []string{reached, "--yes"}},
-		{console.ExitUsage, "explain: --yes, --output and --force are about probes", "--probe", []string{reached, "-o", "x.json"}},
+		{console.ExitUsage, "explain: --yes, --ports, --output and --force are about probes", "--probe", []string{reached, "--yes"}},
+		{console.ExitUsage, "explain: --yes, --ports, --output and --force are about probes", "--probe", []string{reached, "-o", "x.json"}},
 		{console.ExitUsage, "explain: --probe sends for ", "--yes", []string{reached, "--probe"}},
 		{console.ExitUsage, "read nowhere.json", "", []string{"nowhere.json", "--probe", "--yes"}},
 		{console.ExitUnreachable, "probe a to b: host is unreachable: the record has no fabric", "`linerate listen` on b", []string{lone(t, "", nil), "--probe", "--yes"}},

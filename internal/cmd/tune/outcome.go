@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/progress"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/report"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -34,6 +36,11 @@ type tuned struct {
 	Load     record.TunedLoad `json:"load"`
 	Left     []string         `json:"left"`
 	Stopped  string           `json:"stopped,omitempty"`
+	// Finding is what limits the result where it is below the target, nil where it
+	// is not, or nobody knows.
+	Finding *record.Finding `json:"finding,omitempty"`
+	// Recipe is how another program comes to Load.
+	Recipe *recipe `json:"recipe,omitempty"`
 	Traffic  float64          `json:"traffic_s"`
 	// Group is the run in the hosts' journals, Rollback the command that takes
 	// it back, "" where nothing was kept.
@@ -101,6 +108,10 @@ func outcomeOf(r record.Record, t *tuneRun) tuneOutcome {
 	if out.kept() > 0 {
 		d.Group, d.Rollback = r.Tuning.Group, t.rollback(r.Tuning.Group)
 	}
+	d.Recipe = t.recipeOf(r, d.Load)
+	if result, ok := resultOf(r, t.direction()); ok && short(*d, out.target) {
+		d.Finding = result.Finding
+	}
 	return out
 }
 
@@ -153,12 +164,8 @@ func printTuned(con *console.Console, out tuneOutcome) {
 		share = fmt.Sprintf(", %.1f %% of the ceiling of %v", 100*float64(d.After/d.Ceiling), d.Ceiling)
 	}
 	fmt.Fprint(con.Stdout, console.Wrapped("", fmt.Sprintf("before %v, after %v%s; %s, %.0f s of traffic", d.Before, d.After, share, unit.Counted(d.Measurements, "measurement"), d.Traffic), con.Width()))
-	if short := belowTarget(d, out.target); short != "" {
-		fmt.Fprint(con.Stdout, console.Wrapped("", short, con.Width()))
-	}
-	if d.Load.Streams > 0 {
-		fmt.Fprint(con.Stdout, console.Wrapped("", "with "+loadWords(d.Load), con.Width()))
-	}
+	printStopped(con, out)
+	printRecipe(con, d.Recipe)
 	for _, note := range out.notes {
 		fmt.Fprint(con.Stdout, console.Wrapped("", note, con.Width()))
 	}
@@ -176,17 +183,57 @@ func printTuned(con *console.Console, out tuneOutcome) {
 	}
 }
 
-// belowTarget says that a result is below the target, and why the search ended;
-// "" where it is not.
-func belowTarget(d tuned, target float64) string {
-	if d.Ceiling <= 0 || float64(d.After) >= target*float64(d.Ceiling) {
-		return ""
+// short reports a result below the target.
+func short(d tuned, target float64) bool {
+	return d.Ceiling > 0 && float64(d.After) < target*float64(d.Ceiling)
+}
+
+// printStopped says of a result below the target why the search ended, what limits
+// the result, and what to do next.
+func printStopped(con *console.Console, out tuneOutcome) {
+	d := out.doc
+	say := func(lead, text string) {
+		if text != "" {
+			fmt.Fprint(con.Stdout, console.Wrapped(lead, text, con.Width()))
+		}
 	}
-	words := fmt.Sprintf("below the target of %.1f %%", 100*target)
-	if d.Stopped != "" {
-		words += "; ended by: " + d.Stopped
+	if short(d, out.target) {
+		say("", fmt.Sprintf("below the target of %.1f %%: %s", 100*out.target, stoppedWords(d.Stopped)))
+		if f := d.Finding; f != nil {
+			say("cause: ", fmt.Sprintf("%s (%.0f %% sure). %s", f.Cause, 100*f.Confidence, cmp.Or(f.Summary, report.Meaning(f.Cause))))
+			say("next: ", cmp.Or(f.Remedy, f.Decide.Text))
+		}
 	}
-	return words
+	if out.kept() == 0 && len(out.steps) > 0 {
+		say("", "no setting of the hosts is changed")
+	}
+}
+
+// stoppedWords is why a search ended, by the words of record.Tuning.Stopped.
+func stoppedWords(stopped string) string {
+	switch stopped {
+	case "windows":
+		return "the measurements allowed are used up (--max-windows)"
+	case "traffic":
+		return "the traffic allowed is used up (--max-seconds)"
+	case "target":
+		return "it was reached once, and not again"
+	}
+	return "no further setting on these hosts helps"
+}
+
+// printRecipe says what traffic carries most, and how to come to it.
+func printRecipe(con *console.Console, r *recipe) {
+	if r == nil {
+		return
+	}
+	fmt.Fprint(con.Stdout, console.Wrapped("", "with "+r.Words, con.Width()))
+	for _, pair := range r.Pairs {
+		fmt.Fprint(con.Stdout, console.Wrapped("  ", pair, con.Width()))
+	}
+	if r.Command != "" {
+		command(con, "to find such ports for a program", r.Command)
+	}
 }
 
 // command is a line to type, which is not broken.
@@ -219,11 +266,15 @@ func settingsOf(all []record.Setting, step int) []record.Setting {
 // printTunedStep lists a step's settings, or the step itself where it changed
 // the traffic alone, and why it was kept or not.
 func printTunedStep(con *console.Console, s record.Step, settings []record.Setting) {
+	keptWord := "kept"
+	if len(settings) == 0 { // other traffic: the hosts are the same
+		keptWord = "advised"
+	}
 	line := func(kept bool, gain float64, about, text string) {
 		word, gained := "rolled back", gainWords(gain)
 		switch {
 		case kept:
-			word = "kept"
+			word = keptWord
 		case progress.Unproven(s.Before, s.After):
 			word, about, gained = "not kept", " ", ""
 		}
@@ -267,7 +318,7 @@ func gainWords(gain float64) string {
 func loadWords(l record.TunedLoad) string {
 	words := unit.Counted(l.Streams, "stream")
 	if l.Ports == "chosen" {
-		words += " on chosen source ports (`linerate steer pick` names them)"
+		words += " on chosen source ports"
 	}
 	if l.Pace > 0 {
 		words += fmt.Sprintf(", each paced at %v", l.Pace)

@@ -26,7 +26,7 @@ type opts struct {
 	target, require, seconds               float64
 	windows                                int
 	objective, bound                       string
-	path, direction, duration              string
+	path, direction, duration, ports       string
 	fabricOut, render, renderTo            string
 	out                                    console.Output
 	journal, store                         string
@@ -99,6 +99,7 @@ func (f *opts) add(c *cobra.Command) {
 	s.StringVar(&f.path, "path", "", "path to tune, as FROM,TO (default: the file's first)")
 	s.StringVar(&f.direction, "direction", "both", "of the proofs: forward, reverse or both")
 	s.StringVar(&f.duration, "duration", "", "exact length of each measurement (default: until the result is sure)")
+	s.StringVar(&f.ports, "ports", "", "the only ports that receivers may listen on, such as 5201-5216, where a\nfirewall is between (default: any)")
 	s.StringVarP(&f.out.Path, "output", "o", "", "write the record to this file (JSON)")
 	s.BoolVar(&f.out.Force, "force", false, "replace files that are there, whatever they contain")
 	s.StringVar(&f.fabricOut, "fabric-out", "", "where the tuned fabric file goes, none for nowhere (default: FABRIC.tuned.yaml)")
@@ -124,6 +125,9 @@ func (f *opts) options() (campaign.Tuning, error) {
 		return o, err
 	}
 	o.Duration = w
+	if o.Within, err = console.ListenPorts(f.ports); err != nil {
+		return o, err
+	}
 	objectives := []string{string(tune.Throughput), string(tune.Latency)}
 	formats := render.FormatWords()
 	switch {

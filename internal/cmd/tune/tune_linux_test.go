@@ -3,15 +3,18 @@ package tune
 import (
 	"bytes"
 	"context"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/flow"
 	"github.com/linerate/linerate/internal/agent/agentapi"
 	"github.com/linerate/linerate/internal/agent/ask"
 	"github.com/linerate/linerate/internal/agent/fleet"
@@ -19,6 +22,7 @@ import (
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/history"
 	"github.com/linerate/linerate/internal/run/campaign"
+	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/plan"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/render"
@@ -217,6 +221,7 @@ func TestTuneOutcome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	lane := flow.Lane{Src: netip.MustParseAddr("192.0.2.1"), Dst: netip.MustParseAddr("192.0.2.2")}
 	run := &tuneRun{con: con, file: file, path: "fabric.yaml", options: campaign.Tuning{Path: file.Paths[0]}}
 	r := record.Record{
 		Steps: []record.Step{
@@ -232,8 +237,13 @@ func TestTuneOutcome(t *testing.T) {
 		}, Left: []string{"channels: 8 on ens2f0 of rbx: traffic stops for seconds (link-down), which needs consent"}},
 		Trials: []record.Trial{
 			{Phase: record.PhaseBefore, Direction: run.direction(), Goodput: 9.9e9, Ceiling: 19.9e9},
-			{Phase: record.PhaseAfter, Direction: run.direction(), Goodput: 19.8e9, Ceiling: 19.9e9},
+			{Phase: record.PhaseAfter, Direction: run.direction(), Goodput: 19.8e9, Ceiling: 19.9e9, From: "rbx", To: "lim", Streams: 2, Lanes: []record.Lane{
+				{Lane: lane, Way: flow.Forward}, {Lane: lane, Way: flow.Forward}, {Lane: lane.Reverse(), Way: flow.Reverse}}},
 		},
+		Environment: record.Environment{Hosts: []netstate.Host{{Name: "rbx", Links: []netstate.Link{
+			{Name: "bond1", Kind: "bond", Up: true, Carrier: true, Addresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/24")}, Bond: &netstate.Bond{Mode: netstate.LACP, Ports: []string{"eth1", "eth2"}}},
+			{Name: "eth1", Up: true, Carrier: true}, {Name: "eth2", Up: true, Carrier: true},
+		}}}},
 	}
 	out := outcomeOf(r, run)
 	out.doc.Fabric = "fabric.tuned.yaml"
@@ -244,7 +254,7 @@ func TestTuneOutcome(t *testing.T) {
 rolled back    +0.1 %  rbx: net.ipv4.tcp_rmem: 4096 131072 6291456 -> 4096
                        131072 33554432
                     no gain (+0.1 %)
-kept           +8.8 %  2 streams on chosen source ports instead of 1 stream
+advised        +8.8 %  2 streams on chosen source ports instead of 1 stream
                     1 stream can use 1 link at most
 not kept               MTU 9000
                     could not be applied: rbx: no room
@@ -252,7 +262,9 @@ not tried: channels: 8 on ens2f0 of rbx: traffic stops for seconds (link-down),
            which needs consent
 before 9.90 Gbit/s, after 19.8 Gbit/s, 99.5 % of the ceiling of 19.9 Gbit/s; 11
 measurements, 31 s of traffic
-with 2 streams on chosen source ports (` + "`linerate steer pick`" + ` names them)
+with 2 streams on chosen source ports
+to find such ports for a program:
+  linerate steer pick --host ssh://root@192.0.2.1 --bond bond1 --lane 192.0.2.1,192.0.2.2 --streams 2 --for iperf3
 to roll all of it back:
   linerate rollback fabric.yaml --host rbx,lim 20261122T103000.000Z
 to make it stay over a reboot:
@@ -263,19 +275,46 @@ to make it stay over a reboot:
 	}
 }
 
-// TestBelowTarget: a result below what was asked for says so, and why there is
-// no more.
-func TestBelowTarget(t *testing.T) {
+// TestStopped: a result below what was asked for says so, why the search ended, what
+// limits the result and what to do next; one that is not says nothing of the kind.
+func TestStopped(t *testing.T) {
+	shaped := &record.Finding{Cause: record.Shaper, Confidence: 0.93, Summary: "Something caps each link at 96.0 Mbit/s.", Remedy: "Ask for the switch's ports."}
+	steps := []record.Step{{Change: "MTU 9000"}}
 	for _, c := range []struct {
+		about  string
 		after  unit.BitRate
 		target float64
+		why    string
+		f      *record.Finding
 		want   string
 	}{
-		{9.7e9, 0.97, ""}, {9.6e9, 0.97, "below the target of 97.0 %; ended by: windows"}, {9.6e9, 0.9, ""},
+		{"reached", 9.7e9, 0.97, "", shaped, "no setting of the hosts is changed\n"},
+		{"windows", 9.6e9, 0.97, "windows", nil, "below the target of 97.0 %: the measurements allowed are used up (--max-windows)\nno setting of the hosts is changed\n"},
+		{"a lower target", 9.6e9, 0.9, "windows", shaped, "no setting of the hosts is changed\n"},
+		{"a cause", 0.9e9, 0.97, "nothing left to try", shaped, "below the target of 97.0 %: no further setting on these hosts helps\ncause: shaper (93 % sure). Something caps each link at 96.0 Mbit/s.\nnext: Ask for the switch's ports.\nno setting of the hosts is changed\n"},
 	} {
-		if got := belowTarget(tuned{After: c.after, Ceiling: 10e9, Stopped: "windows"}, c.target); got != c.want {
-			t.Errorf("%v of 10 Gbit/s, target %g: %q, want %q", c.after, c.target, got, c.want)
+		var text bytes.Buffer
+		con := &console.Console{Stdout: &text, Stderr: &bytes.Buffer{}, Getenv: os.Getenv}
+		printStopped(con, tuneOutcome{steps: steps, target: c.target, doc: tuned{After: c.after, Ceiling: 10e9, Stopped: c.why, Finding: c.f}})
+		if text.String() != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.about, text.String(), c.want)
 		}
+	}
+}
+
+// TestRecipeOfInterfaces: streams over interfaces without a bond are told by their
+// addresses, and no ports are to be picked.
+func TestRecipeOfInterfaces(t *testing.T) {
+	run := &tuneRun{options: campaign.Tuning{Direction: flow.Forward}}
+	lanes := []record.Lane{}
+	for _, pair := range [][2]string{{"10.1.1.11", "10.1.1.12"}, {"10.1.2.11", "10.1.2.12"}, {"10.1.1.11", "10.1.1.12"}} {
+		lanes = append(lanes, record.Lane{Lane: flow.Lane{Src: netip.MustParseAddr(pair[0]), Dst: netip.MustParseAddr(pair[1])}, Way: flow.Forward})
+	}
+	r := record.Record{Trials: []record.Trial{{From: "a", To: "b", Phase: record.PhaseAfter, Direction: flow.Forward, Streams: 3, Lanes: lanes}}}
+	got := run.recipeOf(r, record.TunedLoad{Streams: 3, Ports: "kernel"})
+	want := []string{"2 streams: 10.1.1.11 to 10.1.1.12", "1 stream: 10.1.2.11 to 10.1.2.12"}
+	if !slices.Equal(got.Pairs, want) || got.Command != "" || got.Words != "3 streams" {
+		t.Errorf("got %+v, want pairs %v", got, want)
 	}
 }
 

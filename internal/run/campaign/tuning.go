@@ -46,6 +46,8 @@ type Tuning struct {
 	Approve func(record.Step, []plan.Plan) (bool, error)
 	// CeilingMTU is the MTU the ceiling is computed at.
 	CeilingMTU int
+	// Within are the only ports that receivers may listen on; nil is any.
+	Within *flow.PortRange
 }
 
 // LongestProof is the longest window of a proof.

@@ -191,7 +191,7 @@ func (u *tuning) spec(l tune.Load, a asked) measure.Spec {
 	spec := measure.Spec{
 		From: t.From, To: t.To, Direction: t.Direction, Streams: t.Streams, Ports: t.Ports, Lanes: t.Lanes,
 		Socket:   record.Socket{SndBuf: t.SocketBuffer, RcvBuf: t.SocketBuffer, Congestion: t.Congestion, Pacing: t.Pace},
-		Duration: u.windowOf(a), LongestWarm: max(u.warm(a), warmLeast), Once: !u.Bare, Phase: a.phase, Step: a.step, CeilingMTU: u.CeilingMTU,
+		Duration: u.windowOf(a), LongestWarm: max(u.warm(a), warmLeast), Once: !u.Bare, Phase: a.phase, Step: a.step, CeilingMTU: u.CeilingMTU, Within: u.Within,
 	}
 	if l.ZeroCopy {
 		spec.Mode = agentapi.ModeZeroCopy

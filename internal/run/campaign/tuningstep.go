@@ -156,7 +156,24 @@ func (u *tuning) notApplied(ctx context.Context, r *proof, err error) error {
 		return err
 	}
 	r.step.Verdict = "could not be applied: " + err.Error()
+	u.refused(r.p, err)
 	return nil
+}
+
+// refused remembers what a host did not take, so that no bundle asks for it again:
+// that option, and where the host does not permit it any other of its move.
+func (u *tuning) refused(p tune.Proposal, err error) {
+	if len(p.Moves) != 1 {
+		return // which of them it was is not known
+	}
+	var a *agentapi.Error
+	switch {
+	case errors.As(err, &a) && (a.Code == agentapi.CodeBusy || a.Code == agentapi.CodeCancelled || a.Code == agentapi.CodeState):
+		return // it may take it later
+	case errors.As(err, &a) && a.Code == agentapi.CodePermission:
+		u.s.Refused[p.Name] = true
+	}
+	u.s.Refused[p.Key] = true
 }
 
 // asBefore reports a change that was refused, or did not hold, and left the
