@@ -114,40 +114,12 @@ func ruled(h *piece.Host, a netip.Addr) bool {
 	return false
 }
 
-// oneDefault: interfaces in two subnets with a default route by one alone, and no
-// rule for the other.
-func oneDefault(v *scene.View, h *piece.Host, all []scene.Own) {
-	var by *piece.Route
-	for i := range h.Routes {
-		if r := &h.Routes[i]; r.Dst.Bits() == 0 && r.Gateway.IsValid() {
-			if by != nil && by.Link != r.Link {
-				return
-			}
-			by = r
-		}
-	}
-	if by == nil || len(h.Facts) == 0 {
-		return
-	}
-	for _, a := range all {
-		if a.Link == by.Link || !scene.Physical(a.Link) || ruled(h, a.Prefix.Addr()) || a.Prefix.Contains(by.Gateway) {
-			continue
-		}
-		sure := 0.6
-		if _, ok := cloudOf(h); ok || len(h.Rules) > 0 {
-			sure = 0.8
-		}
-		v.Add(record.AsymmetricRoute, sure, h, a.Link+" of "+scene.NameOf(h),
-			fmt.Sprintf("%s has the only default route by %s: what arrives at %s (%s) from other subnets is answered by %s, and the second interface carries no answer; a provider or rp_filter drops it.", scene.NameOf(h), by.Link, a.Link, a.Prefix.Addr(), by.Link),
-			fmt.Sprintf("Give %s a table of its own: `ip route add default via GATEWAY dev %s table 102; ip rule add from %s table 102`.", a.Link, a.Link, a.Prefix.Addr()),
-			scene.Saw("default route", "by "+by.Link, by.Source), scene.Saw("address of "+a.Link, a.Prefix.String(), a.At))
-	}
-}
-
 // windowsDefault: the routes of Windows name an interface by its address: one that
-// has a network and no default route.
+// has a network and no default route. Elsewhere than with a provider it is as often a
+// network of its own.
 func windowsDefault(v *scene.View, h *piece.Host) {
-	if system, _ := h.Get("host", "os"); system.Text != "windows" {
+	system, _ := h.Get("host", "os")
+	if provider, _ := instanceOf(v, h); system.Text != "windows" || provider.Text == "" {
 		return
 	}
 	var by *piece.Route
@@ -176,29 +148,6 @@ func windowsDefault(v *scene.View, h *piece.Host) {
 			fmt.Sprintf("The second interface (%s) has no default route: what comes to it from another subnet finds no route for its answers, for the only gateway is reached by %s.", near, by.Route.Source),
 			fmt.Sprintf("Add a default route for it: `route -p add 0.0.0.0 mask 0.0.0.0 GATEWAY metric 5015 if INDEX` with the gateway of %s (its subnet's first address in Azure).", r.Dst),
 			scene.Saw("default route", "by "+by.Route.Source.String()+" alone", by.Source), scene.Saw("network", r.Dst.String()+" by "+near.String(), r.Source))
-	}
-}
-
-// hostRoutes: a route to one address by another interface than the default's: the
-// platform's addresses stand behind the first.
-func hostRoutes(v *scene.View, h *piece.Host) {
-	var by *piece.Route
-	for i := range h.Routes {
-		if r := &h.Routes[i]; r.Dst.IsValid() && r.Dst.Bits() == 0 && (by == nil || r.Metric < by.Metric) {
-			by = r
-		}
-	}
-	if by == nil {
-		return
-	}
-	for _, r := range h.Routes {
-		if !r.Dst.IsValid() || !r.Dst.IsSingleIP() || r.Link == by.Link || r.Link == "" || !r.Gateway.IsValid() {
-			continue
-		}
-		v.Add(record.AsymmetricRoute, 0.72, h, r.Link+", host route to "+r.Dst.Addr().String(),
-			fmt.Sprintf("A host route sends %s by %s, while the default route goes by %s: an address of the platform answers on the first interface only.", r.Dst.Addr(), r.Link, by.Link),
-			fmt.Sprintf("Delete that route (`ip route del %s dev %s`), so that %s is reached by %s, and keep what adds it (DHCP on %s) from doing so again.", r.Dst.Addr(), r.Link, r.Dst.Addr(), by.Link, r.Link),
-			scene.Saw("route", r.Dst.Addr().String()+" by "+r.Link, r.Source), scene.Saw("default route", "by "+by.Link, by.Source))
 	}
 }
 

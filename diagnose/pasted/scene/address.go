@@ -2,6 +2,7 @@ package scene
 
 import (
 	"net/netip"
+	"regexp"
 	"strings"
 
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
@@ -34,9 +35,16 @@ func Addresses(h *piece.Host) []Own {
 	return out
 }
 
+// cardNames are interfaces of cards as the kernel, udev or BIOS name them.
+var cardNames = regexp.MustCompile(`^(eth[0-9]|em[0-9]|ib[0-9]|ibp|en[opsx][0-9a-f]|wl[opsx][0-9a-f]|p[0-9]+p[0-9]|net[0-9]|nic[0-9]|lan[0-9]|wan[0-9])`)
+
+// Card reports a name of a card's interface: none of a bridge, a tunnel or a guest's
+// end.
+func Card(link string) bool { return cardNames.MatchString(link) }
+
 // Physical reports a link by whose name it is a card's: no bond, bridge or tunnel.
 func Physical(link string) bool {
-	for _, p := range []string{"docker", "veth", "br-", "virbr", "cni", "tap", "tun", "wg", "vxlan", "flannel", "cali", "dummy", "bond"} {
+	for _, p := range []string{"docker", "veth", "br-", "virbr", "cni", "tap", "tun", "wg", "vxlan", "flannel", "cali", "dummy", "bond", "vmbr", "lxdbr", "lxcbr", "incusbr", "ppp", "tailscale", "zt", "ifb", "sit", "gre", "ipip"} {
 		if strings.HasPrefix(link, p) {
 			return false
 		}

@@ -77,8 +77,20 @@ func instanceIn(line string) (provider, name string, ok bool) {
 // hosters are providers that sell plans, by their names in a sentence.
 var hosters = []string{"OVH", "Hetzner Cloud", "DigitalOcean", "Scaleway", "Linode", "Vultr", "Contabo", "Oracle Cloud", "UpCloud", "IONOS", "Exoscale", "Infomaniak"}
 
+// providerWords are the providers that instances are had from, as sentences name them.
+var providerWords = piece.Compile(`\b(Azure|EC2|AWS|GCE|GCP|Google Cloud|Google Compute Engine|IBM Cloud|IBM VPC)\b`)
+
+// providers are theirs by those words.
+var providers = map[string]string{"Azure": "azure", "EC2": "aws", "AWS": "aws", "GCE": "gcp", "GCP": "gcp", "Google Cloud": "gcp", "Google Compute Engine": "gcp",
+	"IBM Cloud": "ibm", "IBM VPC": "ibm"}
+
 // providerIn is a provider whose cloud a sentence names; "" none.
 func providerIn(line string) string {
+	if strings.Contains(line, " ") && len(line) < 2000 {
+		if m := providerWords.FindStringSubmatch(line); m != nil {
+			return providers[m[1]]
+		}
+	}
 	for _, name := range hosters {
 		if strings.Contains(line, name) && strings.Contains(line, " ") {
 			return strings.ToLower(name)

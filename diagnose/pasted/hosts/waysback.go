@@ -1,0 +1,170 @@
+package hosts
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/evidence/paste/piece"
+	"github.com/linerate/linerate/record"
+)
+
+// oneDefault: interfaces in two subnets with a default route by one alone, no rule for
+// the other, and a sign that somebody beyond its subnet asks there: without one it is
+// as often a network of its own, as storage has.
+func oneDefault(v *scene.View, h *piece.Host, all []scene.Own) {
+	by := onlyDefault(h)
+	if by == nil || len(h.Facts) == 0 {
+		return
+	}
+	for _, a := range all {
+		if a.Link == by.Link || !scene.Physical(a.Link) || ruled(h, a.Prefix.Addr()) || a.Prefix.Contains(by.Gateway) {
+			continue
+		}
+		sure, signs := askedFromBeyond(v, h, a)
+		if sure == 0 {
+			continue
+		}
+		evidence := append([]record.Evidence{scene.Saw("default route", "by "+by.Link, by.Source), scene.Saw("address of "+a.Link, a.Prefix.String(), a.At)}, signs...)
+		v.Add(record.AsymmetricRoute, sure, h, a.Link+" of "+scene.NameOf(h),
+			fmt.Sprintf("%s has the only default route by %s: what arrives at %s (%s) from other subnets is answered by %s, and the second interface carries no answer; a provider or rp_filter drops it.", scene.NameOf(h), by.Link, a.Link, a.Prefix.Addr(), by.Link),
+			fmt.Sprintf("Give %s a table of its own: `ip route add default via GATEWAY dev %s table 102; ip rule add from %s table 102`.", a.Link, a.Link, a.Prefix.Addr()),
+			evidence...)
+	}
+}
+
+// onlyDefault is the default route of a host whose default routes are all by one
+// interface; nil where there is none, or another.
+func onlyDefault(h *piece.Host) *piece.Route {
+	var by *piece.Route
+	for i := range h.Routes {
+		if r := &h.Routes[i]; r.Dst.IsValid() && r.Dst.Bits() == 0 && r.Gateway.IsValid() {
+			if by != nil && by.Link != r.Link {
+				return nil
+			}
+			by = r
+		}
+	}
+	return by
+}
+
+// askedFromBeyond is how sure it is that what comes to an address from beyond its
+// subnet is missed, and by which signs; 0 where nothing says so.
+func askedFromBeyond(v *scene.View, h *piece.Host, a scene.Own) (sure float64, signs []record.Evidence) {
+	sign := func(how float64, e record.Evidence) { sure, signs = max(sure, how), append(signs, e) }
+	if x, _ := instanceOf(v, h); x.Text != "" {
+		sign(0.8, scene.Saw("cloud", x.Text, x.Source))
+	}
+	for _, link := range []string{a.Link, "all"} {
+		if x, ok := h.Get("sysctl", "net.ipv4.conf."+link+".rp_filter"); ok && x.Text == "1" && a.Prefix.Addr().Is4() {
+			sign(0.65, scene.Saw("net.ipv4.conf."+link+".rp_filter", "1 (strict)", x.Source))
+		}
+	}
+	for _, to := range h.Subjects("path") {
+		from, _ := h.Get("path "+to, "from")
+		dev, ok := h.Get("path "+to, "dev")
+		if ok && from.Text == a.Prefix.Addr().String() && dev.Text != a.Link {
+			sign(0.82, scene.Saw("way from "+from.Text+" to "+to, "by "+dev.Text, dev.Source))
+		}
+	}
+	for _, e := range h.Events {
+		if strings.Contains(e.Text, "martian") && strings.Contains(e.Text, a.Prefix.Addr().String()) {
+			sign(0.85, scene.Saw("log", e.Text, e.Source))
+			break
+		}
+	}
+	for _, p := range h.Pings { // by another host, of this address
+		if p.Target == a.Prefix.Addr().String() && p.Sent > 0 && p.Received == 0 {
+			sign(0.7, scene.Saw("ping "+p.Target, "no answer", p.Source))
+		}
+	}
+	return sure, signs
+}
+
+// platform are addresses that a provider answers at on the first interface only: Azure's
+// WireServer and, but on AWS, the metadata service.
+var platform = map[netip.Addr]bool{
+	netip.AddrFrom4([4]byte{168, 63, 129, 16}):   true,
+	netip.AddrFrom4([4]byte{169, 254, 169, 254}): false,
+}
+
+// hostRoutes: a route to one address by another interface than the default's, where
+// that cannot be meant: the platform's addresses stand behind the first interface, and
+// an address in none of an interface's subnets is no neighbour there.
+func hostRoutes(v *scene.View, h *piece.Host) {
+	var by *piece.Route
+	for i := range h.Routes {
+		if r := &h.Routes[i]; r.Dst.IsValid() && r.Dst.Bits() == 0 && (by == nil || r.Metric < by.Metric) {
+			by = r
+		}
+	}
+	if by == nil {
+		return
+	}
+	for _, r := range h.Routes {
+		if !r.Dst.IsValid() || !r.Dst.IsSingleIP() || r.Link == by.Link || !scene.Card(r.Link) || r.Type != "" {
+			continue
+		}
+		sure, why := misledTo(v, h, r)
+		if sure == 0 {
+			continue
+		}
+		to := r.Dst.Addr().String()
+		v.Add(record.AsymmetricRoute, sure, h, r.Link+", host route to "+to,
+			fmt.Sprintf("A host route sends %s by %s, while the default route goes by %s: %s.", to, r.Link, by.Link, why),
+			fmt.Sprintf("Delete that route (`ip route del %s dev %s`), so that %s is reached by %s, and keep what adds it (DHCP on %s) from doing so again.", to, r.Link, to, by.Link, r.Link),
+			scene.Saw("route", to+" by "+r.Link, r.Source), scene.Saw("default route", "by "+by.Link, by.Source))
+	}
+}
+
+// misledTo is how sure it is that a host route leads where its address does not answer,
+// and why; 0 where it may well.
+func misledTo(v *scene.View, h *piece.Host, r piece.Route) (sure float64, why string) {
+	to := r.Dst.Addr()
+	provider, _ := instanceOf(v, h)
+	cloud := provider.Text != ""
+	azure, known := platform[to]
+	switch {
+	case azure, known && cloud && provider.Text != "aws":
+		return 0.85, "an address of the platform answers on the first interface only"
+	case known || to.IsLinkLocalUnicast() || to.IsMulticast():
+		return 0, ""
+	case cloud && r.Gateway.IsValid() && !to.IsPrivate():
+		return 0.82, "an address of the platform answers on the first interface only"
+	case r.Gateway.IsValid() || isGateway(h, to):
+		return 0, ""
+	}
+	own := false
+	for _, a := range scene.Addresses(h) {
+		if a.Link == r.Link {
+			own = true
+			if a.Prefix.Contains(to) || a.Prefix.IsSingleIP() {
+				return 0, ""
+			}
+		}
+	}
+	for _, o := range h.Routes {
+		if o.Link == r.Link && !o.Gateway.IsValid() && o.Dst.IsValid() && o.Dst.Bits() > 0 && !o.Dst.IsSingleIP() {
+			own = true
+			if o.Dst.Contains(to) {
+				return 0, ""
+			}
+		}
+	}
+	if !own {
+		return 0, ""
+	}
+	return 0.6, "it stands there as a neighbour, and is in none of that interface's subnets"
+}
+
+// isGateway reports an address by which other routes lead: a host route to a gateway
+// outside the subnet is meant.
+func isGateway(h *piece.Host, a netip.Addr) bool {
+	for _, r := range h.Routes {
+		if r.Gateway == a {
+			return true
+		}
+	}
+	return false
+}
