@@ -50,7 +50,7 @@ type Finding struct {
 var hostRules = [...]func(netstate.Host) []Finding{
 	bonds, portsMisused, foreignBondAddress, dividedOwners, tunedElsewhere,
 	slowLinks, brokenCables, offloadsOff, mergedWhileForwarding, droppingRings, pausedLinks, cappedLinks, largeVLANs,
-	sharedSubnets, returnPaths, strictFilters, looseARP, futureOnly,
+	sharedSubnets, returnPaths, platformRoutes, strictFilters, looseARP, futureOnly,
 	narrowSlots, poorSlots, oneCore, farInterrupts, slowGovernor, backlogs,
 	leftShapers, unpacedQueues, multipaths, mptcpEndpoints, judgeSysctls,
 }
@@ -84,17 +84,21 @@ const (
 // traffic rules or routes of their own steer are meant that way.
 func sharedSubnets(h netstate.Host) []Finding {
 	var subnets []netip.Prefix
-	members := map[netip.Prefix][]string{}
+	members, apart := map[netip.Prefix][]string{}, map[netip.Prefix][]string{}
 	evidence := map[netip.Prefix][]record.Evidence{}
 	for _, l := range h.Links {
 		if master, _ := h.Link(l.Master); master.Kind == "vrf" {
 			continue // routed apart from the others
 		}
 		for _, a := range l.Addresses {
-			if !l.Up || !spans(a) || steered(h, l, a.Addr()) {
+			if !l.Up || !spans(a) {
 				continue
 			}
 			subnet := a.Masked()
+			if steered(h, l, a.Addr()) {
+				apart[subnet] = append(apart[subnet], l.Name)
+				continue
+			}
 			if slices.Contains(members[subnet], l.Name) {
 				continue
 			}
@@ -109,6 +113,9 @@ func sharedSubnets(h netstate.Host) []Finding {
 	for _, subnet := range subnets {
 		links := members[subnet]
 		if len(links) < 2 {
+			if first := firstOn(h, subnet); len(apart[subnet]) > 0 && first != "" && first != links[0] {
+				found = append(found, halfSteered(links[0], first, subnet, evidence[subnet]))
+			}
 			continue
 		}
 		if s, ok := h.Sysctls["net.ipv4.conf.all.arp_ignore"]; ok && subnet.Addr().Is4() {
@@ -123,6 +130,17 @@ func sharedSubnets(h netstate.Host) []Finding {
 		})
 	}
 	return found
+}
+
+// halfSteered is a link without a rule for its address beside others in its subnet that
+// have one: the main table sends by the first route of the subnet, which is another's.
+func halfSteered(link, first string, subnet netip.Prefix, evidence []record.Evidence) Finding {
+	return Finding{
+		Kind:     SharedSubnet,
+		What:     fmt.Sprintf("what %s's address sends to %s leaves by %s: others there have rules of their own, and it has none", link, subnet, first),
+		Severity: Warning, Evidence: append(evidence, diagnose.Fact("first route to "+subnet.String(), first, "RTM_GETROUTE")),
+		Remedy: fmt.Sprintf("a routing table and a rule for %s's address too, as the others have, or a lower metric for its route", link),
+	}
 }
 
 // spans reports an address whose network can hold other hosts.

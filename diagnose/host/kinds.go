@@ -37,6 +37,7 @@ const (
 
 	SharedSubnet = "shared-subnet"
 	ReturnPath   = "return-path"
+	HostRoute    = "host-route"
 	StrictFilter = "rp-filter"
 	LooseARP     = "arp-mismatch"
 	FutureOnly   = "conf-default-only"
@@ -71,7 +72,7 @@ var kinds = [...]string{
 	BondPortDown, BondNoPartner, BondTwoPartners, BondPortOutside, BondUnwatched, BondPortMTU, BondChurn, BondFlapping, BondOneLink,
 	BondLayer2Gateway, BondUnequal, BondDelay, BondMinLinks, BondPortAddress, BondPortVLAN, BondForeignMAC, TwoOwners,
 	HalfDuplex, AutonegOff, SlowLink, LinkErrors, LinkFlapping, OffloadOff, LROForwards, RingDrops, PauseFrames, CloudCap, VLANMTU,
-	CardSlot, CardBelow, SharedSubnet, ReturnPath, StrictFilter, LooseARP, FutureOnly, SoftirqOneCore, IRQFarNode, Governor, BacklogDrops, TimeSqueeze,
+	CardSlot, CardBelow, SharedSubnet, ReturnPath, HostRoute, StrictFilter, LooseARP, FutureOnly, SoftirqOneCore, IRQFarNode, Governor, BacklogDrops, TimeSqueeze,
 	ShaperLeft, QdiscPacing, QdiscDefault, NoQueue, ECMPHash, ECMPDead, MPTCPAbsent, MPTCPLimits,
 	SysctlUnit, SysctlGone, SysctlDanger, SysctlSlow, SysctlClashes,
 	PathMTU, PairMTU, PairHash, BufferForBDP,

@@ -225,11 +225,45 @@ var bondCases = []kindCase{
 	}, func(h *netstate.Host) { // a storage network of a host of one's own
 		h.Links = append(h.Links, netstate.Link{Name: "eth9", Driver: "ixgbe", Up: true, Carrier: true, MTU: 1500, Addresses: []netip.Prefix{netip.MustParsePrefix("198.51.100.11/24")}})
 	}},
+	{"a second interface and a filter that dropped", ReturnPath, Warning, secondNetwork("1", 12), secondNetwork("2", 12)},
+	{"a second interface and a strict filter", ReturnPath, Info, secondNetwork("1", 0), secondNetwork("0", 0)},
+	{"one address of two steered", SharedSubnet, Warning, oneSteered("eth9"), oneSteered("bond0")},
+	{"Azure's own address by the second", HostRoute, Warning, hostRoute("168.63.129.16/32", "eth9"), hostRoute("168.63.129.16/32", "bond0")},
+	{"a host route of one's own", HostRoute, Warning, hostRoute("168.63.129.16/32", "eth9"), hostRoute("203.0.113.7/32", "eth9")},
 	{"a tuner", TwoOwners, Info, func(h *netstate.Host) { h.Owners = []string{"NetworkManager", "bpftune"} }, func(h *netstate.Host) { h.Owners = []string{"NetworkManager", "netplan"} }},
 	{"use_carrier 0", BondUnwatched, Warning, bond(func(b *netstate.Bond) { b.Options = map[string]string{"use_carrier": "0"} }), bond(func(b *netstate.Bond) { b.Options = map[string]string{"use_carrier": "1"} })},
 	{"two owners, a guest's end", TwoOwners, Warning, func(h *netstate.Host) { h.Links[bond0].Owner, h.Links[port0].Owner = "ifupdown", "wicked" }, func(h *netstate.Host) {
 		h.Links = append(h.Links, netstate.Link{Name: "br0", Kind: "bridge", Up: true, MTU: 1500, Owner: "NetworkManager"}, netstate.Link{Name: "vnet0", Kind: "tun", Up: true, MTU: 1500, Master: "br0", Owner: "libvirt"})
 	}},
+}
+
+// secondNetwork is an interface with a network and no gateway, with its reverse path
+// filter and how many packets such filters have dropped.
+func secondNetwork(filter string, dropped uint64) func(*netstate.Host) {
+	return func(h *netstate.Host) {
+		h.Rules = []netstate.Rule{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254}}
+		h.Links = append(h.Links, netstate.Link{Name: "eth9", Kind: "veth", Up: true, Carrier: true, MTU: 1500, Addresses: []netip.Prefix{netip.MustParsePrefix("198.51.100.11/24")}})
+		h.Sysctls["net.ipv4.conf.eth9.rp_filter"] = netstate.Sysctl{Value: filter}
+		h.Protocols["TcpExt.IPReversePathFilter"] = dropped
+	}
+}
+
+// oneSteered is a second interface in bond0's subnet that alone has a rule, while the
+// subnet's first route is that link's.
+func oneSteered(first string) func(*netstate.Host) {
+	return func(h *netstate.Host) {
+		h.Links = append(h.Links, netstate.Link{Name: "eth9", Driver: "ixgbe", Up: true, Carrier: true, MTU: 1500, Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.11/24")}})
+		h.Rules = []netstate.Rule{{Priority: 0, Table: 255}, {Priority: 100, From: netip.MustParsePrefix("10.0.0.11/32"), Table: 100}, {Priority: 32766, Table: 254}}
+		h.Routes[0].Link = first
+	}
+}
+
+// hostRoute is a route to one address by a link.
+func hostRoute(to, link string) func(*netstate.Host) {
+	return func(h *netstate.Host) {
+		h.Links = append(h.Links, netstate.Link{Name: "eth9", Driver: "ixgbe", Up: true, Carrier: true, MTU: 1500, Addresses: []netip.Prefix{netip.MustParsePrefix("198.51.100.11/24")}})
+		h.Routes = append(h.Routes, netstate.Route{Dst: netip.MustParsePrefix(to), Link: link, Table: 254})
+	}
 }
 
 func vlanOn(parent string, mtu int) func(*netstate.Host) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose"
@@ -15,20 +16,24 @@ import (
 // leaves by one with another's address.
 var cloudDrivers = []string{"hv_netvsc", "mana", "ena", "gve"}
 
-// returnPaths finds a cloud's further interfaces whose answers leave by another: what
-// comes to them from beyond their subnet is never answered. Elsewhere a network without
-// a gateway is as often meant to be one.
+// returnPaths finds further interfaces whose answers leave by another: what comes to
+// them from beyond their subnet is never answered in a cloud, nor by a strict filter.
+// Outside a cloud a network without a gateway is as often meant to be one: it is told
+// there, and a warning once the filter has dropped something.
 func returnPaths(h netstate.Host) []Finding {
-	if h.Cloud == nil && !slices.ContainsFunc(h.Links, func(l netstate.Link) bool { return slices.Contains(cloudDrivers, l.Driver) }) {
-		return nil
-	}
+	inCloud := h.Cloud != nil || slices.ContainsFunc(h.Links, func(l netstate.Link) bool { return slices.Contains(cloudDrivers, l.Driver) })
+	dropped := h.Protocols["TcpExt.IPReversePathFilter"]
 	first := defaultLinks(h)
 	if len(first) == 0 {
 		return nil
 	}
 	var found []Finding
 	for _, l := range h.Links {
-		if !l.Up || isLoopback(l) || slices.Contains(first, l.Name) || l.Kind != "" && l.VLAN == nil {
+		if !l.Up || isLoopback(l) || slices.Contains(first, l.Name) || l.Kind != "" && l.Kind != "veth" && l.VLAN == nil {
+			continue
+		}
+		strict := effective(h, l.Name, "rp_filter") == 1
+		if !inCloud && !strict {
 			continue
 		}
 		i := slices.IndexFunc(l.Addresses, func(p netip.Prefix) bool {
@@ -48,8 +53,15 @@ func returnPaths(h netstate.Host) []Finding {
 			},
 			Remedy: fmt.Sprintf("`source_rules: [%s]` in the fabric file, or: ip route add default via GATEWAY dev %s table 100, ip route add %v dev %s table 100, ip rule add from %s table 100", l.Name, l.Name, own.Masked(), l.Name, own.Addr()),
 		}
-		if effective(h, l.Name, "rp_filter") == 1 {
+		if strict {
 			f.What = fmt.Sprintf("%s drops what comes to %s from beyond its subnet: the return path leaves by %s, and the reverse path filter is strict", l.Name, own.Addr(), ways)
+		}
+		switch {
+		case inCloud:
+		case dropped == 0:
+			f.Severity = Info
+		default:
+			f.Evidence = append(f.Evidence, diagnose.Fact("packets dropped", strconv.FormatUint(dropped, 10), "IPReversePathFilter of /proc/net/netstat"))
 		}
 		if len(h.Rules) == 0 { // a running kernel has three
 			f.Severity, f.Evidence[1] = Info, diagnose.Fact("rules", "not read: one for "+own.Addr().String()+" would lead them back", "RTM_GETRULE")
@@ -76,4 +88,31 @@ func defaultLinks(h netstate.Host) []string {
 		}
 	}
 	return slices.DeleteFunc(links, func(name string) bool { return name == "" })
+}
+
+// wireServer is where Azure's agent, DHCP and health probes live; it answers on a
+// machine's first interface only.
+var wireServer = netip.AddrFrom4([4]byte{168, 63, 129, 16})
+
+// platformRoutes finds routes that send the platform's own address by a further
+// interface, where nothing answers.
+func platformRoutes(h netstate.Host) []Finding {
+	first := defaultLinks(h)
+	if len(first) == 0 {
+		return nil
+	}
+	var found []Finding
+	for _, r := range h.Routes {
+		if r.Type != "" || r.Table != 0 && r.Table != mainTable || !r.Dst.IsValid() || !r.Dst.IsSingleIP() || r.Dst.Addr() != wireServer || slices.Contains(first, r.Link) || r.Link == "" {
+			continue
+		}
+		found = append(found, Finding{
+			Kind:     HostRoute,
+			What:     fmt.Sprintf("%s, an address of Azure's own, is asked by %s and answers by %s alone, which has the default route", wireServer, r.Link, strings.Join(first, ", ")),
+			Severity: Warning,
+			Evidence: []record.Evidence{diagnose.Fact("route to "+wireServer.String(), r.Link, "RTM_GETROUTE"), diagnose.Fact("default route", strings.Join(first, ", "), "RTM_GETROUTE")},
+			Remedy:   fmt.Sprintf("ip route del %s dev %s, and keep DHCP on %s from adding it again", wireServer, r.Link, r.Link),
+		})
+	}
+	return found
 }
