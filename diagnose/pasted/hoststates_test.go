@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -26,5 +27,24 @@ func TestHostFindings(t *testing.T) {
 	}
 	if a := Judge(paste.Parse([]piece.Text{{Name: "t", Bytes: []byte("$ ip link show eth0\n2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP\n")}})); a.Findings[0].Cause != record.Unknown {
 		t.Errorf("a link alone is blamed: %s", a.Findings[0].Summary)
+	}
+}
+
+// TestHostFindingsOnce: what both kinds of rules find is told once, at a place; what
+// only the rules for hosts know is told too.
+func TestHostFindingsOnce(t *testing.T) {
+	failing := strings.ReplaceAll(strings.ReplaceAll(whole, "MII Status: up\nSpeed", "MII Status: up\nLink Failure Count: 5200\nSpeed"), "layer3+4 (1)", "layer2 (0)")
+	if f := judge(failing).Findings[0]; f.Cause != record.LACPDown || !strings.Contains(f.Where, "bond0") || !strings.Contains(f.Summary, "as often as each other") {
+		t.Errorf("ports that fail alike: %s at %s: %s", f.Cause, f.Where, f.Summary)
+	}
+	unwatched := strings.Replace(silent, "MII Status: up\n", "MII Status: up\nMII Polling Interval (ms): 0\n", 1)
+	var where []string
+	for _, f := range judge(unwatched).Findings {
+		if f.Cause == record.LACPDown {
+			where = append(where, f.Where)
+		}
+	}
+	if len(where) != 2 || strings.Contains(strings.Join(where, " "), "bond-") {
+		t.Errorf("no partner and miimon 0 are told at %q", where)
 	}
 }
