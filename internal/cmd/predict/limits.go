@@ -132,35 +132,78 @@ func placeless(l predict.Limit) string {
 }
 
 // printLimits says why each limit that binds somewhere does, once, and what is
-// unknown that might bind before it.
+// unknown that might bind before it. Where one cause binds for several reasons, each
+// says with how many streams.
 func printLimits(w io.Writer, pair []predict.Prediction, width int) {
-	for _, l := range toldLimits(pair) {
-		fmt.Fprint(w, console.Wrapped("  ", fmt.Sprintf("%s, %s: %s", l.Cause, l.Where, l.Why), width))
+	all := toldLimits(pair)
+	for _, l := range all {
+		where := l.Where
+		if slices.ContainsFunc(all, func(o toldLimit) bool { return o.Cause == l.Cause && !slices.Equal(o.streams, l.streams) }) && len(l.streams) > 0 {
+			where += fmt.Sprintf(", with %s", streamsWords(l.streams))
+		}
+		fmt.Fprint(w, console.Wrapped("  ", fmt.Sprintf("%s, %s: %s", l.Cause, where, l.Why), width))
 	}
 }
 
-// toldLimits are the limits that printLimits tells.
-func toldLimits(pair []predict.Prediction) []predict.Limit {
-	var told []string
-	once := func(key string) bool {
-		if slices.Contains(told, key) {
-			return false
-		}
-		told = append(told, key)
-		return true
+func streamsWords(counts []int) string {
+	if len(counts) == 1 && counts[0] == 1 {
+		return "1 stream"
 	}
-	var limits []predict.Limit
+	return countsOf(counts) + " streams"
+}
+
+// toldLimit is a limit that text tells, with the numbers of streams that it binds with;
+// of what is unknown none.
+type toldLimit struct {
+	predict.Limit
+	streams []int
+}
+
+// toldLimits are the limits that printLimits tells: of each cause every reason.
+func toldLimits(pair []predict.Prediction) []toldLimit {
+	var told []toldLimit
+	var keys []string
 	for _, p := range pair {
-		if once(string(p.Limit)) {
-			limits = append(limits, p.Limits[0])
+		l := p.Limits[0]
+		key := string(p.Limit) + ": " + reasonOf(l)
+		i := slices.Index(keys, key)
+		if i < 0 {
+			l.Why = placeless(l)
+			i, keys, told = len(keys), append(keys, key), append(told, toldLimit{Limit: l})
+		}
+		if !slices.Contains(told[i].streams, p.Streams) {
+			told[i].streams = append(told[i].streams, p.Streams)
 		}
 	}
+	var unknown []predict.Limit
 	for _, p := range pair {
 		for _, l := range p.Limits[1:] {
-			if l.Cause == record.Unknown && once(l.Where) {
-				limits = append(limits, l)
+			if l.Cause == record.Unknown && !slices.ContainsFunc(unknown, func(o predict.Limit) bool { return o.Where == l.Where }) && !slices.ContainsFunc(told, func(o toldLimit) bool { return o.Where == l.Where && o.Cause == l.Cause }) {
+				unknown = append(unknown, l)
 			}
 		}
 	}
-	return folded(limits)
+	for _, l := range folded(unknown) {
+		told = append(told, toldLimit{Limit: l})
+	}
+	return told
+}
+
+// reasonOf is why a limit is there, without its place, its way and its numbers: what
+// two rows have in common that say the same.
+func reasonOf(l predict.Limit) string {
+	why := placeless(l)
+	for _, way := range []flow.Direction{flow.Forward, flow.Reverse} {
+		why = strings.TrimPrefix(why, string(way)+": ")
+	}
+	if _, rest, found := strings.Cut(why, ": "); found && !strings.Contains(why[:len(why)-len(rest)], " ") {
+		why = rest // the bond's name
+	}
+	why, _, _ = strings.Cut(why, ";")
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r == '.' {
+			return -1
+		}
+		return r
+	}, why)
 }
