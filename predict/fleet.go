@@ -74,6 +74,7 @@ func Together(f Fabric, all []Traffic) ([]Joint, error) {
 	if err != nil {
 		return nil, err
 	}
+	j.weigh(shares)
 	rows := make([]Joint, len(all))
 	for i, some := range ways {
 		rows[i] = j.row(some, shares)
@@ -107,6 +108,10 @@ type joint struct {
 	latest   []int      // the way that claimed it last, counted from 1
 	ways     int
 	flows    maxmin.Flows
+	// loads is what all put on each resource, ports the numbers of a host's port in one
+	// direction: of the shares, once they are known.
+	loads []float64
+	ports map[portEnd][]int
 }
 
 // jointWay is one way of traffic: its flows, and the prediction of it alone.
@@ -249,7 +254,7 @@ func (j *joint) oneWay(w jointWay, s maxmin.Shares) Joint {
 	r.Together = min(r.Together, r.Rate)
 	r.TogetherLinks = w.links(j.flows, s)
 	if r.Shared() && len(bound) > 0 {
-		l := forRole(w.alone, j.limit(bound))
+		l := forRole(w.alone, j.hashed(w, j.limit(bound), bound))
 		r.TogetherLimit, r.TogetherWhere, r.TogetherWhy = l.Cause, l.Where, l.Why
 	}
 	return r
