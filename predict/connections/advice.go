@@ -43,7 +43,7 @@ func (q Question) Advise(d flow.Direction, now predict.Prediction) []Advice {
 		return nil
 	}
 	a := adviser{q: q, d: d, now: now, opened: o}
-	a.raise(q, "")
+	a.raise(q, "", now.Rate)
 	a.choose()
 	a.widen()
 	a.rehash()
@@ -61,12 +61,12 @@ type adviser struct {
 	found  []Advice
 }
 
-// gains reports a rate above what is expected now, and above what was found.
+// gains reports a rate above what is expected now.
 func (a *adviser) gains(rate unit.BitRate) bool { return rate > a.now.Rate*worth }
 
-// raise tries more connections, and adds the smallest number that does; before
-// is what has to be changed as well.
-func (a *adviser) raise(q Question, before string) bool {
+// raise tries more connections, and adds the smallest number that does, where it
+// carries more than base; before is what has to be changed as well.
+func (a *adviser) raise(q Question, before string, base unit.BitRate) bool {
 	knob, ok := a.opened.Use.Program.Knob()
 	if !ok {
 		return false
@@ -91,7 +91,7 @@ func (a *adviser) raise(q Question, before string) bool {
 		tried = append(tried, Advice{Change: before + knob.Write(n), How: a.opened.Use.Program.More, Connections: o.Connections, Rate: p.Rate})
 	}
 	i := slices.IndexFunc(tried, func(t Advice) bool { return t.Rate >= best*enough })
-	if i < 0 || !a.gains(tried[i].Rate) {
+	if i < 0 || tried[i].Rate <= base*worth {
 		return false
 	}
 	a.found = append(a.found, tried[i])
@@ -149,10 +149,11 @@ func (a *adviser) rehash() {
 		p, err := changed.Predict(a.d)
 		if err == nil && a.gains(p.Rate) && !a.have(p.Rate) {
 			a.found = append(a.found, Advice{Change: try.change, Connections: a.opened.Connections, Rate: p.Rate})
+			a.raise(changed, try.change+", and ", p.Rate)
 			a.addresses()
 			return
 		}
-		if len(a.found) == 0 && a.raise(changed, try.change+", and ") {
+		if len(a.found) == 0 && a.raise(changed, try.change+", and ", a.now.Rate) {
 			a.addresses()
 			return
 		}
@@ -202,7 +203,8 @@ func byAddresses(h netstate.Host) bool {
 // alone says of a program with one connection and no option for several what
 // carries one connection over several links.
 func (a *adviser) alone() {
-	if _, ok := a.opened.Use.Program.Knob(); ok || a.now.Limit != record.SingleLink {
+	_, several := a.opened.Use.Program.Knob()
+	if placed := a.now.Limit == record.SingleLink || a.now.Limit == record.LineRate; several || !placed || a.now.Rate*worth > a.now.Ceiling {
 		return
 	}
 	a.found = append(a.found, Advice{Change: "one connection over several links", How: a.opened.Use.Program.What + " has no option for several connections: MPTCP (`linerate steer mptcp`), or a faster link"})

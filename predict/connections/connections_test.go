@@ -132,6 +132,7 @@ func TestAdvise(t *testing.T) {
 		{"addresses decide, one connection", bonded(netstate.Layer23, "layer2+3"), "nfs", []string{"transmit hash policy layer3+4 on both hosts, a hash of ports on the switch, and nconnect=8", "another address for each link"}},
 		{"MAC addresses decide", bonded(netstate.Layer2, ports), "nfs:nconnect=8", []string{"transmit hash policy layer3+4 on both hosts"}},
 		{"no option for more", bonded(netstate.Layer34, ports), "pg_basebackup", []string{"one connection over several links"}},
+		{"no option for more, on one of two interfaces", apart(), "pg_basebackup", []string{"one connection over several links"}},
 		{"an address unused", apart(), "nfs", []string{"nfs:mounts=2,max_connect=2"}},
 		{"paths for failover", apart(), "drbd", []string{"drbd:load-balance-paths=yes"}},
 		{"both in use", apart(), "iscsi", nil},

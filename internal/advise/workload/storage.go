@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/unit"
 )
 
 // nfs41 is the place of 4.1 among the words of vers: those up to it know that
@@ -78,7 +79,9 @@ func storage() []Program {
 			Needs:  []string{"several channels to one address need RSS of that interface, as the server says it (`interfaces = \"ADDRESS;speed=N,capability=RSS\"`)"},
 		},
 		// open-iscsi: a session is one connection (scsi_transport_iscsi.c: "we do
-		// not support MCS"), node.session.nr_sessions to a portal of each iface.
+		// not support MCS"), node.session.nr_sessions to a portal of each iface. An
+		// iface binds its device or MAC address; an IP address is refused for
+		// software iSCSI (bind_conn_to_iface of usr/io.c).
 		{
 			Name: "iscsi", What: "iSCSI sessions", Each: true, Kernel: true,
 			Params: []Param{
@@ -87,7 +90,7 @@ func storage() []Program {
 			Opens:     "One session is one connection; there is one from each interface to each portal, and Linux has no further connections of a session (MC/S).",
 			Ports:     []flow.PortRange{one(3260)},
 			More:      "several sessions to a portal (`iscsiadm -m node --op update -n node.session.nr_sessions -v N`, then log in again)",
-			Spread:    "a portal and an interface for each link (`iscsiadm -m iface -I NAME --op=new`, bound by its address), and a session by each",
+			Spread:    "a portal on each link and an iface for each card (`iscsiadm -m iface -I NAME --op=new`, then `-n iface.net_ifacename -v DEVICE`), and a session by each",
 			Needs:     []string{"multipath in one group: `path_grouping_policy multibus` with `path_selector service-time` or round-robin (Windows: MPIO with round robin); a policy of failover uses one session"},
 			Processes: []string{"iscsid"},
 		},
@@ -160,7 +163,7 @@ func openNFS(u Use, pairs int) (Opened, error) {
 	}
 	switch {
 	case mounts > max(pairs, 1):
-		return Opened{}, fmt.Errorf("nfs: mounts=%d, but the hosts have %d pairs of addresses: %w", mounts, max(pairs, 1), ErrAddresses)
+		return Opened{}, fmt.Errorf("nfs: mounts=%d, but the hosts have %s of addresses: %w", mounts, unit.Counted(max(pairs, 1), "pair"), ErrAddresses)
 	case trunks && used > 1 && each > 1:
 		return Opened{}, fmt.Errorf("nfs: nconnect and max_connect at once give the first address more connections than the others, which is not predicted: write one of them: %w", ErrParam)
 	}
