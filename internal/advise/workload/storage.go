@@ -15,6 +15,10 @@ const nfs41 = 1
 // max_connect (NFS_MAX_TRANSPORTS), fs/nfs/fs_context.c.
 const MostNFS = 16
 
+// NVMePolicies are the I/O policies that use several paths (NVME_IOPOLICY_* of
+// drivers/nvme/host/multipath.c).
+const NVMePolicies = "round-robin (queue-depth from Linux 6.11)"
+
 // storage are file systems and block devices.
 func storage() []Program {
 	return []Program{
@@ -25,7 +29,7 @@ func storage() []Program {
 		// trunkdiscovery: off by default since it is an option, 5.18 (a43bf6044464).
 		// Ports: xs_get_random_port of net/sunrpc/xprtsock.c.
 		{
-			Name: "nfs", What: "an NFS mount", Kernel: true, Mounts: []string{"nfs", "nfs4"},
+			Name: "nfs", What: "an NFS mount", Kernel: true, Protocol: "NFS", Mounts: []string{"nfs", "nfs4"},
 			Params: []Param{
 				{Key: "nconnect", Doc: "connections of a mount", Counts: PerAddress, Default: 1, Most: MostNFS, Written: "nconnect={n}", Since: "Linux 5.3"},
 				{Key: "mounts", Doc: "mounts, each of another address of the server", Counts: Addresses, Default: 1, Most: MostNFS, Written: "a mount of each of {n} server addresses"},
@@ -68,7 +72,7 @@ func storage() []Program {
 		// multi channel support` is on by default from 4.15 (smb.conf(5): until 4.14
 		// an experiment), ksmbd's is off.
 		{
-			Name: "cifs", What: "an SMB mount of Linux", Each: true, Kernel: true, Mounts: []string{"cifs", "smb3"},
+			Name: "cifs", What: "an SMB mount of Linux", Each: true, Kernel: true, Protocol: "SMB", Mounts: []string{"cifs", "smb3"},
 			Params: []Param{
 				{Key: "max_channels", Doc: "channels of a mount, over the server's interfaces", Counts: InAll, Default: 1, Most: 16, Written: "multichannel,max_channels={n}", Since: "Linux 5.8"},
 			},
@@ -83,7 +87,7 @@ func storage() []Program {
 		// iface binds its device or MAC address; an IP address is refused for
 		// software iSCSI (bind_conn_to_iface of usr/io.c).
 		{
-			Name: "iscsi", What: "iSCSI sessions", Each: true, Kernel: true,
+			Name: "iscsi", What: "iSCSI sessions", Each: true, Kernel: true, Protocol: "iSCSI",
 			Params: []Param{
 				{Key: "sessions", Doc: "sessions to each portal (node.session.nr_sessions)", Counts: PerAddress, Default: 1, Most: 32, Written: "iscsiadm -m node --op update -n node.session.nr_sessions -v {n}"},
 			},
@@ -99,7 +103,7 @@ func storage() []Program {
 		// administration (drivers/nvme/host/tcp.c). A request takes the queue of the
 		// core that makes it (blk-mq). iopolicy: drivers/nvme/host/multipath.c.
 		{
-			Name: "nvme", What: "NVMe over TCP", Each: true, Kernel: true,
+			Name: "nvme", What: "NVMe over TCP", Each: true, Kernel: true, Protocol: "NVMe over TCP",
 			Params: []Param{
 				{Key: "queues", Doc: "I/O queues of each controller (--nr-io-queues); one for each core by default", Counts: PerAddress, Most: 1024, PerCores: asMany, Written: "nvme connect --nr-io-queues={n}"},
 			},
@@ -107,7 +111,7 @@ func storage() []Program {
 			Beside: "one connection of each controller for administration",
 			Ports:  []flow.PortRange{one(4420)},
 			More:   "`nvme connect --nr-io-queues=N`, and as many cores that ask for data: a request takes the queue of its core",
-			Spread: "a controller for each link (`nvme connect -a ADDRESS -w OWN_ADDRESS` once for each), with iopolicy round-robin (queue-depth from Linux 6.11)",
+			Spread: "a controller for each link (`nvme connect -a ADDRESS -w OWN_ADDRESS` once for each), with iopolicy " + NVMePolicies,
 			Needs: []string{
 				"a job of one thread on one core uses one queue, and so one connection",
 				"iopolicy numa, the default, uses one path of several",
@@ -116,7 +120,7 @@ func storage() []Program {
 		// ms_bind_port_min 6800, ms_bind_port_max 7568 (7300 in older releases):
 		// src/common/options/global.yaml.in. Monitors: 3300 (v2), 6789 (v1).
 		{
-			Name: "ceph", What: "Ceph between two hosts", Kernel: true, Mounts: []string{"ceph"},
+			Name: "ceph", What: "Ceph between two hosts", Kernel: true, Protocol: "ceph", Mounts: []string{"ceph"},
 			Params: []Param{
 				{Key: "pairs", Doc: "pairs of daemons (or clients) that move data between the two hosts", Counts: PerAddress, Default: 1, Most: 4096, Written: "{n} pairs of daemons"},
 			},
@@ -132,7 +136,7 @@ func storage() []Program {
 		// tcp uses the first path that works, lb-tcp has both on every path. lb-tcp
 		// and the option: ChangeLog of 9.2.6.
 		{
-			Name: "drbd", What: "DRBD", Kernel: true,
+			Name: "drbd", What: "DRBD", Kernel: true, Protocol: "DRBD",
 			Params: []Param{
 				{Key: "resources", Doc: "resources that replicate at the same time", Counts: PerAddress, Default: 1, Most: 1024, Written: "{n} resources"},
 				{Key: "load-balance-paths", Doc: "use every path of a connection at once", Counts: Addresses, Words: []string{"no", "yes"}, Written: "load-balance-paths {n};", Since: "DRBD 9.2.6"},

@@ -119,6 +119,8 @@ type Program struct {
 	// the kinds of file systems that use it.
 	Kernel bool
 	Mounts []string
+	// Protocol is what the kernel's sockets speak: "NFS".
+	Protocol string
 	// Processes are the names of processes that are known to be it.
 	Processes []string
 
@@ -149,6 +151,19 @@ func Named(name string) (Program, bool) {
 	return Program{}, false
 }
 
+// MoreOf is how a named program gets more connections; "" where it cannot, and
+// for a name that there is none of.
+func MoreOf(name string) string {
+	p, _ := Named(name)
+	return p.More
+}
+
+// SpreadOf is how a named program uses several addresses; "" as of MoreOf.
+func SpreadOf(name string) string {
+	p, _ := Named(name)
+	return p.Spread
+}
+
 // Port is the usual port of its server; zero where there is none.
 func (p Program) Port() uint16 {
 	if len(p.Ports) == 0 {
@@ -160,6 +175,17 @@ func (p Program) Port() uint16 {
 // Listens reports a port that the program's server has.
 func (p Program) Listens(port uint16) bool {
 	return slices.ContainsFunc(p.Ports, func(r flow.PortRange) bool { return port >= r.First && port <= r.Last })
+}
+
+// OfMount is the program of a mounted file system of that kind, and whether
+// there is one.
+func OfMount(kind string) (Program, bool) {
+	for _, p := range Programs() {
+		if slices.Contains(p.Mounts, kind) {
+			return p, true
+		}
+	}
+	return Program{}, false
 }
 
 // OfKernel is the program that the kernel itself is at a server's port.

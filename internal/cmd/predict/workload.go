@@ -343,8 +343,10 @@ func adviceText(con *console.Console, program workload.Program, pair workloadPai
 		say("  ", fmt.Sprintf("no option of the program and no hash carries more: the limit is %s", pair.now.Limit))
 		return b.String()
 	}
-	for _, need := range program.Needs {
-		say("  note: ", need)
+	if slices.ContainsFunc(pair.Advice, func(a connections.Advice) bool { return a.How != "" }) {
+		for _, need := range program.Needs {
+			say("  note: ", need)
+		}
 	}
 	return b.String()
 }
