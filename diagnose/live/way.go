@@ -223,6 +223,8 @@ func otherLinks(f livetraffic.Flow) string {
 		return "other source ports, which `linerate steer pick` names, or more connections"
 	case p.ChosenBy != "" && p.More != "":
 		return fmt.Sprintf("other source ports (`linerate steer pick --for %s` sets %s), or more connections: %s", p.Name, p.ChosenBy, p.More)
+	case p.More != "":
+		return "more connections, for its source ports cannot be chosen: " + moreConnections(f)
 	}
 	return moreConnections(f)
 }
