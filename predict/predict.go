@@ -19,6 +19,7 @@
 //	who gets how much      network (resources), fleet and fleetresource (very many flows), maxmin/
 //	one measured row       calibrate/
 //	changes on paper       whatif/
+//	a program by name      connections/
 package predict
 
 import (

@@ -3,6 +3,7 @@ package live
 import (
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/steer"
 	"github.com/linerate/linerate/unit"
 )
 
@@ -260,5 +262,61 @@ func TestLiveLinks(t *testing.T) {
 				t.Errorf("expects %v of %v", f.Expected, f.Rate)
 			}
 		})
+	}
+}
+
+// TestLiveRemedies: what a program can do about its one link is in its own words,
+// and nothing is said of what it cannot.
+func TestLiveRemedies(t *testing.T) {
+	full := []livetraffic.Link{carried("eth0", 0.99), carried("eth1", 0.02), carried("eth2", 0.1)}
+	kernel := func(use string, dport uint16) func(*livetraffic.Flow) {
+		return func(f *livetraffic.Flow) { f.Program, f.Dport = livetraffic.Program{Kernel: use}, dport }
+	}
+	named := func(name string, dport uint16) func(*livetraffic.Flow) {
+		return func(f *livetraffic.Flow) { f.Program.Name, f.Dport = name, dport }
+	}
+	for _, tt := range []struct {
+		name        string
+		policy      netstate.HashPolicy
+		change      func(*livetraffic.Flow)
+		says, never []string
+	}{
+		{"NFS", netstate.Layer34, kernel("NFS mount /data of 10.0.0.2", 2049), []string{"nconnect=N", "steer pick --for nfs"}, []string{"let the program"}},
+		{"NFS where addresses decide", netstate.Layer23, kernel("NFS mount /data of 10.0.0.2", 2049), []string{"xmit_hash_policy layer3+4", "max_connect", "steer addresses"}, nil},
+		{"NFS where MAC addresses decide", netstate.Layer2, kernel("NFS mount /data of 10.0.0.2", 2049), []string{"xmit_hash_policy layer3+4"}, []string{"max_connect"}},
+		{"iSCSI", netstate.Layer34, kernel("iSCSI of 10.0.0.2", 3260), []string{"node.session.nr_sessions"}, nil},
+		{"DRBD", netstate.Layer34, kernel("DRBD of 10.0.0.2", 7789), []string{"several resources"}, nil},
+		{"NVMe", netstate.Layer34, kernel("NVMe over TCP of 10.0.0.2", 4420), []string{"--nr-io-queues=N"}, nil},
+		{"Lustre, of which no row says anything", netstate.Layer34, kernel("Lustre of 10.0.0.2", 988), []string{"let the program use several connections"}, nil},
+		{"rsync", netstate.Layer34, named("rsync", 873), []string{"several at once", "steer pick --for rsync"}, nil},
+		{"a migration", netstate.Layer34, named("qemu-system-x86", 49153), []string{"--parallel-connections N"}, nil},
+		{"a guest's screen", netstate.Layer34, named("qemu-system-x86", 5900), []string{"let the program"}, []string{"migrate"}},
+		{"pg_basebackup", netstate.Layer34, named("pg_basebackup", 5432), []string{"no option for several", "steer mptcp"}, nil},
+		{"a program of the user's", netstate.Layer34, named("pump", 9000), []string{"let the program use several connections"}, nil},
+	} {
+		f := sendingFlow(tt.change)
+		host := liveHost(tt.policy)
+		links := full
+		b, err := steer.BundleOf(host, "bond0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := b.Place(flow.Frame{Tuple: f.Tuple, SrcMAC: f.Way.SrcMAC, DstMAC: f.Way.DstMAC}); p.Known && p.Link == "eth1" {
+			links = []livetraffic.Link{carried("eth1", 0.99), carried("eth0", 0.02), carried("eth2", 0.1)}
+		}
+		found := Judge(livetraffic.Watched{Host: host, Span: 5 * time.Second, Links: links, Flows: []livetraffic.Flow{f}}).Flows[0].Finding
+		if found.Cause != record.SingleLink {
+			t.Errorf("%s: %s: %s", tt.name, found.Cause, found.Summary)
+		}
+		for _, word := range tt.says {
+			if !strings.Contains(found.Remedy, word) {
+				t.Errorf("%s: %q does not say %q", tt.name, found.Remedy, word)
+			}
+		}
+		for _, word := range tt.never {
+			if strings.Contains(found.Remedy, word) {
+				t.Errorf("%s: %q says %q", tt.name, found.Remedy, word)
+			}
+		}
 	}
 }

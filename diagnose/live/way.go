@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/host"
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/internal/evidence/livetraffic"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
@@ -159,16 +160,16 @@ func (v *view) unevenly(f livetraffic.Flow, at direction) (record.Finding, bool)
 	case !reach.Ports && !reach.Addresses || !reach.Ports && v.onePair(at.link):
 		found.Cause = record.SingleLink
 		found.Summary = fmt.Sprintf("%s: %s.", idle, reach.Why)
-		found.Remedy = spread(b, at.bond)
+		found.Remedy = byHash(b, at.bond, f)
 	case users == 1:
 		found.Cause = record.SingleLink
 		found.Summary = fmt.Sprintf("%s. One connection uses one link, and this one has it to itself: a second connection could use the other.", idle)
-		found.Remedy = "let the program use several connections; `linerate steer pick` names source ports that spread them"
+		found.Remedy = moreConnections(f)
 	default:
 		found.Summary = fmt.Sprintf("%s: the hash of %s sends %d of the heaviest connections by the same link.", idle, at.bond, users)
-		found.Remedy = "other source ports, which `linerate steer pick` names, or more connections"
+		found.Remedy = otherLinks(f)
 		if !reach.Ports {
-			found.Remedy = spread(b, at.bond)
+			found.Remedy = byHash(b, at.bond, f)
 		}
 	}
 	return found, true
@@ -188,6 +189,54 @@ func (v *view) onePair(link string) bool {
 		}
 	}
 	return true
+}
+
+// programOf is the program of a connection in the table of workloads.
+func programOf(f livetraffic.Flow) (workload.Program, bool) {
+	if f.Program.Kernel == "" {
+		return workload.OfProcess(f.Program.Name, f.Dport, f.Sport)
+	}
+	if p, ok := workload.OfKernel(f.Dport); ok {
+		return p, true
+	}
+	return workload.OfKernel(f.Sport)
+}
+
+// moreConnections is how the program of a connection gets more of them.
+func moreConnections(f livetraffic.Flow) string {
+	p, known := programOf(f)
+	switch {
+	case !known:
+		return "let the program use several connections; `linerate steer pick` names source ports that spread them"
+	case p.More == "":
+		return p.Name + " has no option for several connections; `linerate steer mptcp` carries one over several links"
+	}
+	return fmt.Sprintf("%s; `linerate steer pick --for %s` says what can be chosen for it", p.More, p.Name)
+}
+
+// otherLinks is how connections that share a link get on others, where ports
+// decide.
+func otherLinks(f livetraffic.Flow) string {
+	p, known := programOf(f)
+	switch {
+	case !known:
+		return "other source ports, which `linerate steer pick` names, or more connections"
+	case p.ChosenBy != "" && p.More != "":
+		return fmt.Sprintf("other source ports (`linerate steer pick --for %s` sets %s), or more connections: %s", p.Name, p.ChosenBy, p.More)
+	case p.More != "":
+		return "more connections, for its source ports cannot be chosen: " + moreConnections(f)
+	}
+	return moreConnections(f)
+}
+
+// byHash is how a program's connections get on other links where the hash sees
+// no ports: another hash, or the program's several addresses where those decide.
+func byHash(b steer.Bundle, bond string, f livetraffic.Flow) string {
+	remedy := spread(b, bond)
+	if p, known := programOf(f); known && p.Spread != "" && b.Reach().Addresses {
+		remedy += "; or several addresses: " + p.Spread + " (`linerate steer addresses` names some)"
+	}
+	return remedy
 }
 
 // spread is how to make a bond use more links for what it has.

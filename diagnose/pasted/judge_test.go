@@ -89,6 +89,24 @@ Aggregator ID: 1
     TX:  bytes packets errors dropped carrier collsns
     88000000000 60000000 0 0 0 0
 `
+	nfsLine  = "192.0.2.36:/tank on /data type nfs4 (rw,noatime,vers=4.2,rsize=1048576,proto=tcp,clientaddr=192.0.2.37,addr=192.0.2.36)"
+	smbLine  = "//192.0.2.36/tank on /data type cifs (rw,vers=3.1.1,cache=strict,addr=192.0.2.36)"
+	nfsMount = "root@n1:~# mount | grep data\n" + nfsLine + "\n"
+	// mostlyRead is what a reading client's bond has received.
+	mostlyRead = `root@n1:~# ip -s -d link
+2: eno1: <BROADCAST,MULTICAST,SLAVE,UP,LOWER_UP> mtu 1500 qdisc mq master bond0 state UP mode DEFAULT group default qlen 1000
+    link/ether 00:00:5e:00:53:01 brd ff:ff:ff:ff:ff:ff
+    RX:  bytes packets errors dropped  missed   mcast
+    1000 10 0 0 0 0
+    TX:  bytes packets errors dropped carrier collsns
+    900000000 900000 0 0 0 0
+3: eno2: <BROADCAST,MULTICAST,SLAVE,UP,LOWER_UP> mtu 1500 qdisc mq master bond0 state UP mode DEFAULT group default qlen 1000
+    link/ether 00:00:5e:00:53:01 brd ff:ff:ff:ff:ff:ff
+    RX:  bytes packets errors dropped  missed   mcast
+    88000000000 60000000 0 0 0 0
+    TX:  bytes packets errors dropped carrier collsns
+    900000000 900000 0 0 0 0
+`
 	full = `root@n1:~# iperf3 -c 192.0.2.2 -P 4
 Connecting to host 192.0.2.2, port 5201
 [  5] local 192.0.2.1 port 40001 connected to 192.0.2.2 port 5201
@@ -115,6 +133,9 @@ func TestJudge(t *testing.T) {
 		{"a port at another speed", split, record.LACPDown, 0.9, []string{"eno2", "100 Mbit/s"}},
 		{"everything on one link, by layer2", strings.Replace(whole, "layer3+4 (1)", "layer2 (0)", 1) + oneSide, record.SingleLink, 0.85, []string{"layer2", "xmit_hash_policy layer3+4", "eno2"}},
 		{"full links", whole + full, record.LineRate, 0.8, []string{"line rate"}},
+		{"an NFS mount of one connection", nfsMount + whole + mostlyRead, record.SingleLink, 0.7, []string{"/data", "nconnect=N", "linerate steer pick --for nfs", "max_connect"}},
+		{"an SMB mount of one connection", strings.Replace(nfsMount, nfsLine, smbLine, 1) + whole + mostlyRead, record.SingleLink, 0.6, []string{"/data", "multichannel,max_channels=N", "Samba 4.15"}},
+		{"an SMB mount of two", strings.Replace(nfsMount, nfsLine, strings.Replace(smbLine, "vers=3.1.1", "vers=3.1.1,multichannel,max_channels=2", 1), 1) + whole, record.Unknown, 0, nil},
 		{"state alone", whole, record.Unknown, 0, []string{"iperf3"}},
 	} {
 		a := judge(c.text)

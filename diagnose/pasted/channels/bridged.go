@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
@@ -145,6 +146,6 @@ func sharedNetdev(v *scene.View, h *piece.Host) {
 	}
 	v.Add(record.SingleLink, 0.85, h, "iSCSI of "+scene.NameOf(h),
 		fmt.Sprintf("All %d iSCSI sessions go by one interface (%s): they share the same interface and its one link, and the other link is idle.", n, first.Link),
-		"Make an iSCSI interface for each card (`iscsiadm -m iface -I NAME --op=new`, bind it by its netdev or address), log in by each, in subnets of their own or with source routing; multipath then uses both.",
+		"Have "+workload.SpreadOf("iscsi")+", in subnets of their own or with source routing; multipath then uses both.",
 		scene.Saw("iscsiadm", fmt.Sprintf("%d sessions by %s", n, first.Link), first.Source))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/netstate"
 	"github.com/linerate/linerate/record"
@@ -107,7 +108,28 @@ func placed(v *scene.View, b scene.Bond, r piece.Run) {
 		summary = fmt.Sprintf("All %d source ports are even, and the hash of this kernel keeps their lowest bit: layer3+4 is set, but every flow takes the same link (%s) and the others stay idle.", len(frames), one)
 	}
 	v.Add(record.HashImbalance, sure, b.Host, fmt.Sprintf("%s of %s", b.Name, scene.NameOf(b.Host)), summary,
-		"Choose other source ports: `iperf3 --cport PORT` (iperf2: `-B ADDRESS:PORT`), odd and even ones, or several processes; `linerate steer pick` names ports that use every link; more connections (streams, nconnect) make it likely. The policy is right as it is.", evidence...)
+		otherPorts(r)+" The policy is right as it is.", evidence...)
+}
+
+// otherPorts is how a run's flows get on other links, where ports decide: of
+// sockets of the kernel's own, whose server's port tells the program, in that
+// program's words.
+func otherPorts(r piece.Run) string {
+	if r.Tool == "ss" && len(r.Streams) > 0 {
+		if w, ok := workload.OfKernel(r.Streams[0].Remote.Port()); ok {
+			return otherLinks(w)
+		}
+	}
+	return "Choose other source ports: `iperf3 --cport PORT` (iperf2: `-B ADDRESS:PORT`), odd and even ones, or several processes; `linerate steer pick` names ports that use every link; more connections (streams) make it likely."
+}
+
+// otherLinks is how a program's connections get on other links.
+func otherLinks(w workload.Program) string {
+	how := "More connections make it likely: "
+	if w.ChosenBy != "" {
+		how = fmt.Sprintf("Choose other source ports (%s; `linerate steer pick --for %s`); more connections make it likely: ", w.ChosenBy, w.Name)
+	}
+	return how + w.More + "."
 }
 
 func portList(r piece.Run) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -138,24 +139,32 @@ func fewFlows(v *scene.View) {
 			if fastest > 0 && r.Rate > fastest*unit.BitRate(len(busy))*102/100 {
 				continue
 			}
-			unlucky(v, b, n, busy, 0.72, e, scene.Saw(r.Tool, fmt.Sprintf("%d flows, %v", n, r.Rate), r.Source))
+			unlucky(v, b, n, busy, 0.72, moreFlows, e, scene.Saw(r.Tool, fmt.Sprintf("%d flows, %v", n, r.Rate), r.Source))
 		}
 		for _, r := range connections(b.Host) {
 			if n := len(r.Streams); n > len(busy) && n <= 4*len(b.Ports) {
-				unlucky(v, b, n, busy, 0.78, e, scene.Saw("ss", fmt.Sprintf("%d connections to %v", n, r.Streams[0].Remote), r.Source))
+				more := moreFlows
+				if w, ok := workload.OfKernel(r.Streams[0].Remote.Port()); ok {
+					more = otherLinks(w)
+				}
+				unlucky(v, b, n, busy, 0.78, more, e, scene.Saw("ss", fmt.Sprintf("%d connections to %v", n, r.Streams[0].Remote), r.Source))
 			}
 		}
 		for _, m := range b.Host.Mounts {
 			n, err := strconv.Atoi(m.Options["nconnect"])
 			if err == nil && n > len(busy) {
-				unlucky(v, b, n, busy, 0.75, e, scene.Saw("mount "+m.Path, fmt.Sprintf("nconnect=%d: %d connections", n, n), m.Source))
+				nfs, _ := workload.Named("nfs")
+				unlucky(v, b, n, busy, 0.75, otherLinks(nfs), e, scene.Saw("mount "+m.Path, fmt.Sprintf("nconnect=%d: %d connections", n, n), m.Source))
 			}
 		}
 	}
 }
 
+// moreFlows is how flows of a program that nobody knows use more links.
+const moreFlows = "Use more flows (connections, streams), or other source ports (`linerate steer pick` names ports that use every link)."
+
 // unlucky is a hash that gave flows fewer ports than there are.
-func unlucky(v *scene.View, b scene.Bond, n int, busy []string, sure float64, evidence ...record.Evidence) {
+func unlucky(v *scene.View, b scene.Bond, n int, busy []string, sure float64, more string, evidence ...record.Evidence) {
 	links := "one link (" + busy[0] + ")"
 	if len(busy) > 1 {
 		links = fmt.Sprintf("%d links (%s)", len(busy), strings.Join(busy, ", "))
@@ -167,7 +176,7 @@ func unlucky(v *scene.View, b scene.Bond, n int, busy []string, sure float64, ev
 	}
 	v.Add(record.HashImbalance, sure, b.Host, b.Name+" of "+scene.NameOf(b.Host),
 		fmt.Sprintf("All %d flows share %s: the hash gave these few connections no other port of %s, and the others stayed idle. With few flows that is chance.", n, links, b.Name),
-		"Use more flows (connections, streams), or other source ports (`linerate steer pick` names ports that use every link); with xmit_hash_policy layer3+4, for layer2+3 sees no ports.", evidence...)
+		more+" It takes xmit_hash_policy layer3+4, for layer2+3 sees no ports.", evidence...)
 }
 
 // oneNextHop: balance-tlb and alb give each peer's MAC one port.

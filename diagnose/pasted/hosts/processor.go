@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -286,7 +287,7 @@ var networkPrograms = map[string]string{
 	"openvpn": "OpenVPN is one thread: use its kernel module (DCO), WireGuard, or several tunnels",
 	"ssh":     "ssh encrypts in one thread: use a cheaper cipher (aes128-gcm@openssh.com), or several transfers at once",
 	"rsync":   "rsync is one thread: several at once, or without compression",
-	"nfsd":    "more nfsd threads, and several connections (nconnect)",
+	"nfsd":    "more nfsd threads, and several connections: " + workload.MoreOf("nfs"),
 	"haproxy": "more threads (nbthread)",
 	"nginx":   "more workers",
 	"squid":   "more workers",

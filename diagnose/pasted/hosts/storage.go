@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
@@ -16,6 +17,9 @@ func oneConnection(v *scene.View) {
 	bundled := len(v.Bonds) > 0
 	for _, h := range v.Hosts {
 		for _, m := range h.Mounts {
+			if w, ok := workload.OfMount(m.Kind); ok && w.Name == "cifs" {
+				oneChannel(v, h, m)
+			}
 			if !strings.HasPrefix(m.Kind, "nfs") || m.Options["nconnect"] != "" && m.Options["nconnect"] != "1" || m.Options["max_connect"] != "" {
 				continue
 			}
@@ -43,16 +47,45 @@ func oneConnection(v *scene.View) {
 			}
 			v.Add(record.SingleLink, sure, h, "the NFS mount "+m.Path+" of "+scene.NameOf(h),
 				fmt.Sprintf("The NFS mount %s has one TCP connection, and one connection takes one link of a bond: no more than a single link's rate.", m.Path),
-				"Mount it with `nconnect=4` (Linux 5.3 and later; NFS 4.1 also with several server addresses and max_connect), with layer3+4 on both hosts and a hash of ports on the switch; source ports decide whether all links are used (`linerate steer nfs`).", evidence...)
+				sentence(workload.MoreOf("nfs"))+", with layer3+4 on both hosts and a hash of ports on the switch (`linerate steer pick --for nfs` chooses the ports). "+sentence(workload.SpreadOf("nfs"))+".", evidence...)
 		}
 		if x, ok := h.Get("host", "iscsi_sessions"); ok && x.Text == "1" {
 			v.Add(record.SingleLink, 0.6, h, "iSCSI of "+scene.NameOf(h), "There is one iSCSI session, and one session is one connection: it takes a single link.",
-				"Use MPIO: one address and one session on each link, with round-robin paths.", scene.Saw("iSCSI sessions", x.Text, x.Source))
+				sentence(workload.SpreadOf("iscsi"))+"; MPIO with round-robin paths then uses them all.", scene.Saw("iSCSI sessions", x.Text, x.Source))
 		}
 	}
 	for _, r := range v.Case.Runs {
 		queuePair(v, r)
 	}
+}
+
+// oneChannel: an SMB mount of Linux without multichannel, over a bond.
+func oneChannel(v *scene.View, h *piece.Host, m piece.Mount) {
+	_, several := m.Options["multichannel"]
+	if most := m.Options["max_channels"]; several && most != "1" || most != "" && most != "1" || len(v.Bonds) == 0 {
+		return
+	}
+	evidence := []record.Evidence{scene.Saw("mount "+m.Path, m.Kind+" from "+m.Device+" without multichannel: one TCP connection", m.Source)}
+	sure := 0.6
+	for _, b := range v.Bonds {
+		for _, way := range []string{"rx", "tx"} {
+			if name, part, at, ok := b.OneSided(way); ok {
+				evidence = append(evidence, scene.Saw("traffic of "+b.Name, fmt.Sprintf("%.0f %% by %s", 100*part, name), at))
+				sure = 0.8
+			}
+		}
+	}
+	v.Add(record.SingleLink, sure, h, "the SMB mount "+m.Path+" of "+scene.NameOf(h),
+		fmt.Sprintf("The SMB mount %s has one TCP connection, and one connection takes one link of a bond: no more than a single link's rate.", m.Path),
+		sentence(workload.MoreOf("cifs"))+", with layer3+4 on both hosts and a hash of ports on the switch.", evidence...)
+}
+
+// sentence begins with a capital letter.
+func sentence(text string) string {
+	if text == "" {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // queuePair: an RDMA test over a bond with one connection: a queue pair uses one port.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 	"github.com/linerate/linerate/unit"
@@ -66,7 +67,7 @@ func nearPath(v *scene.View) {
 		}
 		v.Add(record.SingleLink, sure, h, "the iopolicy of NVMe on "+scene.NameOf(h),
 			"The NVMe subsystem has several paths, and its iopolicy is numa: all requests take the one path that is nearest to the core, one link.",
-			"`echo round-robin > /sys/class/nvme-subsystem/nvme-subsys0/iopolicy` (queue-depth from Linux 6.11), and a udev rule or nvme_core.iopolicy=round-robin that keeps it.", evidence...)
+			"Set its iopolicy to "+workload.NVMePolicies+": `echo round-robin > /sys/class/nvme-subsystem/nvme-subsys0/iopolicy`, and a udev rule or nvme_core.iopolicy=round-robin that keeps it.", evidence...)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/internal/plaintext"
 )
 
@@ -35,10 +36,6 @@ func (v *NFSVersion) UnmarshalText(b []byte) error {
 	*v = NFSVersion(i)
 	return err
 }
-
-// mostNFSConnections is the kernel's limit of nconnect (NFS_MAX_CONNECTIONS)
-// and of max_connect (NFS_MAX_TRANSPORTS, both fs/nfs/fs_context.c).
-const mostNFSConnections = 16
 
 // NFSMounts mounts one export once for each server address, each time another
 // sub-directory of it: two mounts never write one file.
@@ -83,7 +80,7 @@ func (m NFSMounts) options(server netip.Addr) string {
 	words := []string{"vers=" + m.Version.String(), "proto=" + proto}
 	switch m.Version {
 	case NFS42, NFS41:
-		words = append(words, fmt.Sprintf("max_connect=%d", min(max(len(m.Servers), 1), mostNFSConnections)))
+		words = append(words, fmt.Sprintf("max_connect=%d", min(max(len(m.Servers), 1), workload.MostNFS)))
 	case NFS3:
 		words = append(words, "mountproto="+proto)
 	}

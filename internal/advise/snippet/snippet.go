@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -23,21 +24,38 @@ const (
 	WDT
 )
 
-// programWords is the one table of program names, indexed by program.
+// programWords are the names of programs with a snippet of their own, indexed by
+// program; those of the table of workloads follow.
 var programWords = [...]string{"ports", "iperf3", "iperf2", "nfs", "rclone", "wdt"}
 
 // Programs lists the words for programs.
-func Programs() []string { return slices.Clone(programWords[:]) }
+func Programs() []string {
+	words := slices.Clone(programWords[:])
+	for _, name := range workload.Names() {
+		if !slices.Contains(words, name) {
+			words = append(words, name)
+		}
+	}
+	return words
+}
 
 // String is the program's word.
-func (p Program) String() string { return wordOf(programWords[:], int(p)) }
+func (p Program) String() string { return wordOf(Programs(), int(p)) }
+
+// Workload is the program's row in the table of workloads; false for those that
+// are no row of it.
+func (p Program) Workload() (workload.Program, bool) { return workload.Named(p.String()) }
 
 // MarshalText writes the program's word.
 func (p Program) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText reads the program's word.
 func (p *Program) UnmarshalText(b []byte) error {
-	i, err := indexOf("program", programWords[:], string(b))
+	word := string(b)
+	if w, ok := workload.Named(word); ok {
+		word = w.Name
+	}
+	i, err := indexOf("program", Programs(), word)
 	*p = Program(i)
 	return err
 }
@@ -72,6 +90,12 @@ func pickFor(program Program, req steer.PickRequest) (steer.Picked, Snippet, err
 		return nfs(req)
 	case WDT:
 		return wdt(req)
+	}
+	if int(program) >= len(programWords) {
+		return leftToChance(program, req)
+	}
+	if w, ok := program.Workload(); ok && req.Dport == 0 && len(req.Dports) == 0 {
+		req.Dport = w.Port()
 	}
 	p, err := steer.Pick(req)
 	if err != nil {

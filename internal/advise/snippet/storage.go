@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/steer"
 )
 
@@ -26,8 +27,8 @@ func nfs(req steer.PickRequest) (steer.Picked, Snippet, error) {
 	switch {
 	case req.Proto != 0 && req.Proto != flow.TCP:
 		return steer.Picked{}, Snippet{}, fmt.Errorf("nfs over several connections is TCP, not %s", req.Proto)
-	case req.Streams > mostNFSConnections:
-		return steer.Picked{}, Snippet{}, fmt.Errorf("%d streams for nfs: a mount has at most %d connections (nconnect)", req.Streams, mostNFSConnections)
+	case req.Streams > workload.MostNFS:
+		return steer.Picked{}, Snippet{}, fmt.Errorf("%d streams for nfs: a mount has at most %d connections (nconnect)", req.Streams, workload.MostNFS)
 	}
 	req.Proto, req.Dport, req.Dports = flow.TCP, nfsPort, nil
 	asked := req.Streams
@@ -36,7 +37,7 @@ func nfs(req steer.PickRequest) (steer.Picked, Snippet, error) {
 		return best, Snippet{}, err
 	}
 	links := len(req.Near.Links())
-	for req.Streams = asked + 1; req.Streams <= mostNFSConnections && !(best.Even && (len(best.Streams) == asked || len(best.Streams)%links == 0)); req.Streams++ {
+	for req.Streams = asked + 1; req.Streams <= workload.MostNFS && !(best.Even && (len(best.Streams) == asked || len(best.Streams)%links == 0)); req.Streams++ {
 		p, err := nfsWindow(req)
 		if err == nil && p.Even && (!best.Even || req.Streams%links == 0) {
 			best = p

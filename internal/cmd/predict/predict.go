@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate/linerate/fabric"
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/internal/cmd/console"
 	"github.com/linerate/linerate/internal/cmd/measure"
 	"github.com/linerate/linerate/internal/cmd/progress"
@@ -34,6 +35,7 @@ func New(con *console.Console) *cobra.Command {
 	var together togetherFlags
 	var clouds cloudsFlag
 	var buy buyFlags
+	var program workloadFlag
 	c := &cobra.Command{
 		Use: "predict FABRIC | HOST HOST...", Short: "what every pair of hosts can carry, and what binds",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -42,6 +44,9 @@ func New(con *console.Console) *cobra.Command {
 			}
 			if clouds.show {
 				return clouds.args(args)
+			}
+			if program.listed() && len(args) == 0 {
+				return nil
 			}
 			return predictArgs(cmd, args, calibrate.file != "")
 		},
@@ -52,6 +57,10 @@ the ports asked for, the ceiling what no measurement may exceed in steady
 state, both TCP payload. Beside them stand the limits from the lowest up: what
 binds, and what would bind next if that were removed.
 
+--workload predicts a program instead of streams: as many connections as it
+opens, to as many addresses, from ports that nobody chose; and says which of its
+own options, or of the hosts' hashes, would carry more.
+
 --calibrate takes one measured row a pair and direction from a record, settles
 with it what is unknown, and predicts the rest. --what-if compares changes on
 paper. --validate judges the model by published tables, or by a file of yours.
@@ -60,20 +69,30 @@ paper. --validate judges the model by published tables, or by a file of yours.
 		Example: `  linerate predict fabric.yaml
   linerate predict fabric.yaml --streams 1,8 --directions both --json
   linerate predict fabric.yaml --what-if mtu=9000 --what-if links=4,rmem=64Mi
+  linerate predict fabric.yaml --workload nfs:nconnect=8
   linerate predict fabric.yaml --calibrate record.json
   linerate predict --validate`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := program.alone(cmd); err != nil {
+				return err
+			}
 			if validate.on {
 				return validateModel(cmd.Context(), con, args, validate)
 			}
 			if clouds.show {
 				return printClouds(con)
 			}
+			if program.listed() {
+				return printWorkloads(con)
+			}
 			if buy.asked() {
 				return compareDesigns(con, cmd, args, buy)
 			}
 			changes, err := whatIf.read()
 			if err != nil {
+				return err
+			}
+			if err := program.read(changes); err != nil {
 				return err
 			}
 			if err := together.check(calibrate.file != ""); err != nil {
@@ -101,6 +120,10 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			if err != nil {
 				return err
 			}
+			if f.use = program.use; f.use != nil {
+				m.Streams = []int{1} // one row: how many there are is the program's
+				f.asked = m
+			}
 			if err := calibrate.learn(f, m); err != nil {
 				return err
 			}
@@ -125,7 +148,13 @@ paper. --validate judges the model by published tables, or by a file of yours.
 			if con.JSON {
 				return con.PrintJSON(f.document(predictions))
 			}
+			if f.use != nil {
+				printWorkload(con, *f.use)
+			}
 			printForesight(con, f, predictions, ladder)
+			if f.use != nil {
+				printAdvised(con, f, f.advised(predictions))
+			}
 			return nil
 		},
 	}
@@ -141,6 +170,7 @@ paper. --validate judges the model by published tables, or by a file of yours.
 	validate.add(c)
 	together.add(c)
 	clouds.add(c)
+	program.add(c)
 	return c
 }
 
@@ -198,6 +228,8 @@ type foresight struct {
 	measure     fabric.Measure
 	differences []fabric.Difference
 	learned     []learned
+	use         *workload.Use  // the program to predict; nil is streams
+	asked       fabric.Measure // with it
 }
 
 // foresee gathers what predictions are made from: the file, or a record's
@@ -248,6 +280,8 @@ func (s *foresight) predictions(m fabric.Measure) ([]predict.Prediction, error) 
 		switch {
 		case err == nil:
 			all = append(all, some[i]...)
+		case errors.Is(err, workload.ErrCores), errors.Is(err, workload.ErrAddresses), errors.Is(err, workload.ErrParam):
+			return nil, s.misused(err)
 		case errors.Is(err, predict.ErrUnknownSpeed):
 			all = append(all, predict.Unpredicted(pair[0], m, err)...)
 		default:
@@ -264,6 +298,9 @@ func (s *foresight) unpredictable(err error) error {
 
 // pair predicts one pair, with what was learned of it.
 func (s *foresight) pair(paths []fabric.Path, m fabric.Measure) ([]predict.Prediction, error) {
+	if s.use != nil {
+		return s.workloadRows(paths, m)
+	}
 	f := s.state
 	f.Paths = paths
 	if len(s.learned) == 0 {
@@ -295,6 +332,9 @@ func (s *foresight) document(all []predict.Prediction) map[string]any {
 	if len(s.learned) > 0 {
 		doc["calibrations"] = s.calibrations()
 	}
+	if s.use != nil {
+		doc["workload"] = s.workloadDocument(all)
+	}
 	return doc
 }
 
@@ -309,7 +349,7 @@ func (s *foresight) leftOut() []string {
 
 // Headings are the titles in the list of flags.
 var Headings = []console.FlagHeading{
-	{Title: "What to predict", Flags: "streams directions ports socket-buffer together limits"},
+	{Title: "What to predict", Flags: "streams directions ports socket-buffer workload together limits"},
 	{Title: "From what", Flags: "live calibrate calibrate-streams clouds show-clouds"},
 	{Title: "What to compare", Flags: "what-if buy from to"},
 	{Title: "The model itself", Flags: "validate format"},

@@ -53,8 +53,9 @@ can be even, they are in that order.
 
 Ports that sockets of the host hold, and those it reserves
 (net.ipv4.ip_local_reserved_ports), are left out where the bond is read from a
-host or --host names one. --for prints the commands that run the streams with
-another program.
+host or --host names one. --for chooses for a program what can be chosen for it:
+ports, addresses or the number of connections, prints its commands, and says
+what is left to chance.
 
 ` + flowHelp + bundleHelp + ecmpHelp + console.ExitHelp,
 		Example: `  linerate steer pick --src 10.0.0.1 --dst 10.0.0.2 --streams 4
@@ -84,7 +85,9 @@ func (p *pickFlags) add(c *cobra.Command, flows *flowFlags) {
 	c.Flags().StringVar(&flows.sport, "sport", "", fmt.Sprintf("source ports to choose from, a range or a list of such (default: %d-%d)", steer.DefaultFirstPort, steer.DefaultLastPort))
 	c.Flags().IntVar(&p.streams, "streams", 0, "number of streams (default: one a link)")
 	c.Flags().StringArrayVar(&p.lanes, "lane", nil, "SRC,DST: a pair of addresses that may be used; again for each")
-	console.WordVar(c, &p.program, "for", "", "print commands for a program: iperf3, iperf2, nfs, rclone, wdt, or ports\nfor any that binds its ports")
+	console.WordVar(c, &p.program, "for", "", "choose for a program what can be chosen, and print its commands: "+strings.Join(snippet.Programs()[1:], ", ")+"; or ports, for any that binds its ports")
+	// The error is a second registration, and there is one.
+	_ = c.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(snippet.Programs(), cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().BoolVar(&p.require, "require", false, "exit 1 unless the streams are even, for certain, with --for also as the program runs them")
 	p.avoid.add(c)
 	console.WordVar(c, &p.farPolicy, "far-policy", "", "transmit hash policy of the switch towards the receiver's links")
@@ -224,13 +227,23 @@ func (p *pickFlags) parts(req *steer.PickRequest, flows *flowFlags) (base flow.F
 		return base, err
 	}
 	base.Dport = req.Dports[0]
-	if p.program == snippet.WDT.String() && p.dports == fmt.Sprint(steer.DefaultDport) {
-		req.Dports = nil // wdt has a default of its own
+	if p.ownPort() && p.dports == fmt.Sprint(steer.DefaultDport) {
+		req.Dports = nil // the program has a default of its own
 	}
 	if p.streams < 0 || p.streams > mostStreams {
 		return base, console.BadUsage(fmt.Sprintf("--streams: want 1 to %d, not %d", mostStreams, p.streams), "")
 	}
 	return base, nil
+}
+
+// ownPort reports a program whose server listens on a port of its own.
+func (p *pickFlags) ownPort() bool {
+	var program snippet.Program
+	if program.UnmarshalText([]byte(p.program)) != nil {
+		return false
+	}
+	w, ok := program.Workload()
+	return ok && w.Port() != steer.DefaultDport
 }
 
 // sourcesOf puts a list of source ports into the request: from the lowest to

@@ -92,7 +92,7 @@ func printPicked(con *console.Console, req steer.PickRequest, p steer.Picked, ho
 		even = "yes"
 	}
 	if how != nil && !how.Exact {
-		even += ": " + how.Program.String() + " cannot be limited to these streams; how it fares is said below its commands"
+		even += ": " + how.Program.String() + " cannot be limited to these streams; how it fares is said below"
 	}
 	if p.Relative {
 		even += "; the links are told apart, but their numbers are not known"

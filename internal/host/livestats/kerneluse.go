@@ -7,42 +7,48 @@ import (
 	"strings"
 
 	"github.com/linerate/linerate/flow"
+	"github.com/linerate/linerate/internal/advise/workload"
 	"github.com/linerate/linerate/internal/kernel/procfs"
 )
 
 // service is what the kernel itself serves or uses over TCP. Its sockets have
 // no program.
 type service struct {
-	first, last uint16 // ports of the server (IANA's, or the kernel's default)
-	name        string
-	kinds       []string // of file systems
+	ports []flow.PortRange // of the server (IANA's, or the kernel's default)
+	name  string
+	kinds []string // of file systems
 }
 
-// services is the one table of them.
-var services = [...]service{
-	{2049, 2049, "NFS", []string{"nfs", "nfs4"}},
-	{445, 445, "SMB", []string{"cifs", "smb3"}},
-	{3260, 3260, "iSCSI", nil},
-	{4420, 4420, "NVMe over TCP", nil},
-	{3300, 3300, "ceph", []string{"ceph"}},
-	{6789, 6789, "ceph", []string{"ceph"}},
-	{6800, 7568, "ceph", []string{"ceph"}},
-	{7788, 7799, "DRBD", nil},
-	{988, 988, "Lustre", nil},
-	{564, 564, "9P", []string{"9p"}},
+func (s service) has(port uint16) bool {
+	return slices.ContainsFunc(s.ports, func(r flow.PortRange) bool { return port >= r.First && port <= r.Last })
+}
+
+// services are the workloads of the kernel's, and what is none of them.
+func services() []service {
+	all := []service{
+		{[]flow.PortRange{{First: 988, Last: 988}}, "Lustre", nil},
+		{[]flow.PortRange{{First: 564, Last: 564}}, "9P", []string{"9p"}},
+	}
+	for _, w := range workload.Programs() {
+		if w.Kernel {
+			all = append(all, service{w.Ports, w.Protocol, w.Mounts})
+		}
+	}
+	return all
 }
 
 // kernelUse says what the kernel uses a connection for: "NFS mount /data of
 // 10.0.0.2", "NFS server", or "" where neither ports nor mounts tell. Mounted
 // is set when there is a mount of that server.
 func kernelUse(t flow.Tuple, mounts []procfs.Mount) (use string, mounted bool) {
-	for _, s := range services {
-		if t.Dport >= s.first && t.Dport <= s.last {
+	all := services()
+	for _, s := range all {
+		if s.has(t.Dport) {
 			return s.client(t.Dst, mounts)
 		}
 	}
-	for _, s := range services {
-		if t.Sport >= s.first && t.Sport <= s.last {
+	for _, s := range all {
+		if s.has(t.Sport) {
 			return s.name + " server", false
 		}
 	}
