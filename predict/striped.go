@@ -32,6 +32,7 @@ const (
 	// lowest of one stream, of four, and of one with BBR; see stripedByCards.
 	stripeCards, stripeSeveral, stripeBBR = 0.63, 0.90, 0.85
 	stripeMany, severalStreams            = 16, 4
+	stripeMost                            = 2.4 // links that one stream fills, however many there are
 )
 
 // A turn of balance-rr is what the stack hands down, up to 64 KB: as many
@@ -99,9 +100,11 @@ func (w *way) stripedShare(l leg, links int) (share, least float64) {
 // overtake each other by far more than a turn. One CUBIC stream of 1448 bytes
 // read 1.19 and 1.19 of 1.88 Gb/s (Linux 6.8, two I210, RTT 0.25 and 0.3 ms),
 // 1.32 and 1.88 of 1.88, 1.86 of 2.82, 2.23 and 3.12 of 3.77 (2020, kernel not
-// told): 0.63 to 1 of all links, and no reason known that tells them apart. Half
-// way between all links and what bonding.rst expects is taken, which is 0.88,
-// 0.82 and 0.79 for two, three and four links; residuals -12 to +39 %. Four
+// told), and 2.25 of 2.82 and of 6.59 alike (4.19, three and seven direct cables):
+// 0.34 to 1 of all links, and no reason known that tells them apart. Half way between
+// all links and what bonding.rst expects is taken, and never more than 2.4 links, the
+// middle of the readings with three and more (1.98 to 3.31); residuals -28 to +39 %.
+// Four
 // streams, which lose their order apart, read 0.92 to 0.96, and one BBR stream
 // 0.86 and 0.95 (the first of the sources). The 11.3 Gb/s that singlyRate speaks
 // of are 0.60 of their links: they may be of this kind as well. The readings and
@@ -116,7 +119,7 @@ func (w *way) stripedByCards(share, least float64, links int, bbr bool) (middle,
 	case w.traffic.Streams > 1:
 		return share, min(least, stripeCards, expected)
 	}
-	return min(share, (1+expected)/2), min(least, stripeCards, expected)
+	return min(share, (1+expected)/2, stripeMost/float64(links)), min(least, stripeCards, expected)
 }
 
 // singlyLimits are what one core takes in of a striped stream.

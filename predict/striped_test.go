@@ -67,8 +67,10 @@ func TestStriped(t *testing.T) {
 		{"I210, four streams", striping(2, 1500, 1e9, "6.8", false), 4, 1.80e9, 0.02, record.Reordering, true, true},
 		{"two gigabit ports", striping(2, 1500, 1e9, "5.4", false), 1, 1.881e9, 0.15, record.Reordering, true, true},
 		{"three gigabit ports", striping(3, 1500, 1e9, "5.4", false), 1, 1.856e9, 0.30, record.Reordering, true, true},
-		{"four gigabit ports", striping(4, 1500, 1e9, "5.4", false), 1, 2.227e9, 0.35, record.Reordering, true, true},
-		{"four gigabit ports, the other way", striping(4, 1500, 1e9, "5.4", false), 1, 3.117e9, 0.10, record.Reordering, true, true},
+		{"three direct cables", striping(3, 1500, 1e9, "4.19", false), 1, 2.25e9, 0.10, record.Reordering, true, true},
+		{"seven direct cables", striping(7, 1500, 1e9, "4.19", false), 1, 2.25e9, 0.10, record.Reordering, true, true},
+		{"four gigabit ports", striping(4, 1500, 1e9, "5.4", false), 1, 2.227e9, 0.10, record.Reordering, true, true},
+		{"four gigabit ports, the other way", striping(4, 1500, 1e9, "5.4", false), 1, 3.117e9, 0.30, record.Reordering, true, true},
 	} {
 		p := mustPredict(t, c.f, Traffic{Streams: c.streams})
 		if !near(p.Rate, c.measured, c.within) || p.Limit != c.limit {
