@@ -32,7 +32,9 @@ const (
 	// lowest of one stream, of four, and of one with BBR; see stripedByCards.
 	stripeCards, stripeSeveral, stripeBBR = 0.63, 0.90, 0.85
 	stripeMany, severalStreams            = 16, 4
-	stripeMost                            = 2.4 // links that one stream fills, however many there are
+	// Links that one stream fills, however many there are, and the fewest of more than
+	// bonding.rst tells of.
+	stripeMost, stripeFewest, stripeTold = 2.4, 1.98, 4
 )
 
 // A turn of balance-rr is what the stack hands down, up to 64 KB: as many
@@ -119,7 +121,11 @@ func (w *way) stripedByCards(share, least float64, links int, bbr bool) (middle,
 	case w.traffic.Streams > 1:
 		return share, min(least, stripeCards, expected)
 	}
-	return min(share, (1+expected)/2, stripeMost/float64(links)), min(least, stripeCards, expected)
+	lowest = min(least, stripeCards, expected)
+	if links > stripeTold {
+		lowest = min(lowest, stripeFewest/float64(links))
+	}
+	return min(share, (1+expected)/2, stripeMost/float64(links)), lowest
 }
 
 // singlyLimits are what one core takes in of a striped stream.
