@@ -222,12 +222,15 @@ func (m *merger) addresses(l, seen netstate.Link) {
 	m.differ("addresses of "+l.Name, Prefixes(l.Addresses), Prefixes(seen.Addresses), false)
 }
 
-// Prefixes lists addresses in order, without the link-local ones that the
-// kernel makes by itself.
+// own are the addresses that the kernel gives lo.
+var own = [...]netip.Prefix{netip.MustParsePrefix("127.0.0.1/8"), netip.MustParsePrefix("::1/128")}
+
+// Prefixes lists addresses in order, without those that the kernel makes by itself:
+// link-local ones, and lo's.
 func Prefixes(all []netip.Prefix) string {
 	var texts []string
 	for _, p := range all {
-		if !p.Addr().IsLinkLocalUnicast() {
+		if !p.Addr().IsLinkLocalUnicast() && !slices.Contains(own[:], p) {
 			texts = append(texts, p.String())
 		}
 	}

@@ -33,7 +33,9 @@ func (f Fabric) EffectivePaths() []Path {
 
 // PathsBetween is EffectivePaths for observed hosts, and every pair besides of
 // which each has a route to a single address of the other: interfaces with
-// addresses of their own and a route for each peer share no subnet.
+// addresses of their own and a route for each peer share no subnet. A host that has no
+// path by then has one to every host that it has a route to, and that has one back:
+// there are routers between them.
 func PathsBetween(hosts []netstate.Host) []Path {
 	ends := make([]end, len(hosts))
 	for i, h := range hosts {
@@ -48,19 +50,37 @@ func PathsBetween(hosts []netstate.Host) []Path {
 		}
 	}
 	paths := pairs(ends)
-	known := make(map[[2]string]bool, len(paths))
+	known, met := make(map[[2]string]bool, len(paths)), make(map[string]bool, len(hosts))
 	for _, p := range paths {
 		known[[2]string{p.From, p.To}] = true
+		met[p.From], met[p.To] = true, true
 	}
 	for i, a := range hosts {
 		for j, b := range hosts[i+1:] {
 			near, far := ends[i], ends[i+1+j]
 			if !known[[2]string{a.Name, b.Name}] && routesTo(a, far.addresses) && routesTo(b, near.addresses) {
+				paths, known[[2]string{a.Name, b.Name}] = append(paths, Path{From: a.Name, To: b.Name}), true
+				met[a.Name], met[b.Name] = true, true
+			}
+		}
+	}
+	for i, a := range hosts {
+		for j, b := range hosts[i+1:] {
+			near, far := ends[i], ends[i+1+j]
+			if (!met[a.Name] || !met[b.Name]) && !known[[2]string{a.Name, b.Name}] && routed(a, far.addresses) && routed(b, near.addresses) {
 				paths = append(paths, Path{From: a.Name, To: b.Name})
 			}
 		}
 	}
 	return paths
+}
+
+// routed reports a route by a gateway to one of the addresses that others can have.
+func routed(h netstate.Host, addresses []netip.Prefix) bool {
+	return slices.ContainsFunc(h.Routes, func(r netstate.Route) bool {
+		return r.Type == "" && r.Dst.IsValid() && (r.Gateway.IsValid() || len(r.Hops) > 0) &&
+			slices.ContainsFunc(addresses, func(p netip.Prefix) bool { return p.Addr().IsGlobalUnicast() && r.Dst.Contains(p.Addr()) })
+	})
 }
 
 // routesTo reports a route to one of the addresses alone.

@@ -219,6 +219,45 @@ hosts:
 	}
 }
 
+// TestRoutedPaths: hosts with routers between them have a path; beside others that
+// share a subnet nobody is joined by a mere default route.
+func TestRoutedPaths(t *testing.T) {
+	const behind = `{network: {ethernets: {eth0: {addresses: [%s], routes: [{to: default, via: %s}]}}}}`
+	routed := func(names ...string) []netstate.Host {
+		text := "linerate: v1\nhosts:\n"
+		for i, n := range names {
+			at := fmt.Sprintf("10.%d.0.2/24", i)
+			if strings.HasPrefix(n, "near") {
+				at = fmt.Sprintf("10.9.0.%d/24", 2+i)
+			}
+			text += "  " + n + ": " + fmt.Sprintf(behind, at, strings.Replace(at[:strings.LastIndex(at, ".")], "/24", "", 1)+".1") + "\n"
+		}
+		f := parseText(t, text)
+		var hosts []netstate.Host
+		for _, h := range f.Hosts {
+			hosts = append(hosts, state(t, f, h.Name))
+		}
+		return hosts
+	}
+	for _, c := range []struct {
+		names []string
+		want  []Path
+	}{
+		{[]string{"a", "b"}, []Path{{From: "a", To: "b"}}},
+		{[]string{"near1", "near2"}, []Path{{From: "near1", To: "near2"}}},
+		{[]string{"near1", "near2", "c"}, []Path{{From: "near1", To: "near2"}, {From: "near1", To: "c"}, {From: "near2", To: "c"}}},
+	} {
+		if diff := cmp.Diff(c.want, PathsBetween(routed(c.names...))); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c.names, diff)
+		}
+	}
+	alone := routed("a", "b")
+	alone[0].Routes = nil
+	if got := PathsBetween(alone); len(got) > 0 {
+		t.Errorf("a host without a route has %v", got)
+	}
+}
+
 func TestEffectivePaths(t *testing.T) {
 	f := parseText(t, `linerate: v1
 hosts:

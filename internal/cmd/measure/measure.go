@@ -227,6 +227,9 @@ func FabricOf(ctx context.Context, con *console.Console, args []string, run *Run
 }
 
 func measureFabric(ctx context.Context, con *console.Console, f fabric.Fabric, m campaign.Matrix, run *RunFlags) error {
+	if len(f.EffectivePaths()) == 0 {
+		return console.BadUsage(f.File+": no path to measure", "name one in paths:, such as `- {between: [a, b]}`, or give two hosts addresses in one subnet")
+	}
 	p := progress.New(con)
 	old, err := run.previous(ctx, f, m)
 	if strings.HasPrefix(run.resume, console.OnNATS) {
