@@ -1,13 +1,12 @@
 package crash
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"regexp"
 	"strconv"
 	"testing"
+
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // leastCuts is what `make prove-crash` has to show, and leastPlans of how many
@@ -43,15 +42,11 @@ func verdict(text string) (said string, lacking []string) {
 
 // TestProof reads the file that `make prove-crash` keeps.
 func TestProof(t *testing.T) {
-	b, err := os.ReadFile("../../../../docs/proofs/crash.txt")
-	if errors.Is(err, fs.ErrNotExist) && os.Getenv("PROVE_RUN") == "" {
-		t.Log("no proof is kept: `make prove-crash` makes one")
+	text, kept := floor.KeptProof(t, "crash", "crash.txt")
+	if !kept {
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, lacking := verdict(string(b))
+	said, lacking := verdict(text)
 	t.Log(said)
 	for _, l := range lacking {
 		t.Error(l)

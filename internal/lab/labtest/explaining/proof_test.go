@@ -4,18 +4,15 @@ package explaining
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 	"github.com/linerate/linerate/record"
 )
 
@@ -239,27 +236,13 @@ func prefixed(prefix, text string) string {
 	return prefix + text
 }
 
-// proofs are the files of the proof, a part each.
-const proofs = "../../../../docs/proofs/explain-[01h]*.txt"
-
 // TestProof judges the proof that is kept in docs/proofs, where there is one.
 func TestProof(t *testing.T) {
-	names, err := filepath.Glob(proofs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(names) == 0 {
-		t.Log("no proof is kept: `make prove-explain` makes one")
+	text, kept := floor.KeptProof(t, "explain", "explain-[01h]*.txt")
+	if !kept {
 		return
 	}
-	var rows []row
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-		rows = append(rows, readProof(string(text))...)
-	}
+	rows := readProof(text)
 	for _, line := range matrix(rows) {
 		t.Log(line)
 	}

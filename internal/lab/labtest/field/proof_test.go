@@ -2,15 +2,13 @@ package field
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // What the proof must show.
@@ -102,26 +100,13 @@ func verdict(rows []row) (said []string, lacking []string) {
 	return said, lacking
 }
 
-const proofs = "../../../../docs/proofs/field-[01].txt"
-
 // TestProof judges the proof that is kept in docs/proofs, where there is one.
 func TestProof(t *testing.T) {
-	names, err := filepath.Glob(proofs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(names) == 0 {
-		t.Log("no proof is kept: `make prove-field` makes one")
+	text, kept := floor.KeptProof(t, "field", "field-[01].txt")
+	if !kept {
 		return
 	}
-	var rows []row
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-		rows = append(rows, readRows(string(text))...)
-	}
+	rows := readRows(text)
 	for _, r := range rows {
 		if r.verdict != "right" {
 			t.Logf("%s: %s: truth %s; named %s, %d %%", r.verdict, r.kind, r.truth, r.named, r.confidence)

@@ -2,15 +2,14 @@ package predicting
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // The whole proof (`make prove-predict`) is so many configurations, a few in
@@ -131,15 +130,11 @@ func verdict(rows []row) (said string, lacking []string) {
 
 // TestProof judges the proof that is kept in docs/proofs, where there is one.
 func TestProof(t *testing.T) {
-	text, err := os.ReadFile("../../../../docs/proofs/predict.txt")
-	if errors.Is(err, fs.ErrNotExist) && os.Getenv("PROVE_RUN") == "" {
-		t.Log("no proof is kept: `make prove-predict` makes one")
+	text, kept := floor.KeptProof(t, "predict", "predict.txt")
+	if !kept {
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, lacking := verdict(readProof(string(text)))
+	said, lacking := verdict(readProof(text))
 	t.Log(said)
 	for _, l := range lacking {
 		t.Error(l)

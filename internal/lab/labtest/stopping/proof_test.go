@@ -2,15 +2,14 @@ package stopping
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // What `make prove-stop` has to show, over all its seeds.
@@ -92,15 +91,11 @@ func (p proof) verdict() (said string, lacking []string) {
 
 // TestProof judges the proof that is kept in docs/proofs, where there is one.
 func TestProof(t *testing.T) {
-	text, err := os.ReadFile("../../../../docs/proofs/stop.txt")
-	if errors.Is(err, fs.ErrNotExist) && os.Getenv("PROVE_RUN") == "" {
-		t.Log("no proof is kept: `make prove-stop` makes one")
+	text, kept := floor.KeptProof(t, "stop", "stop.txt")
+	if !kept {
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, lacking := readProof(string(text)).verdict()
+	said, lacking := readProof(text).verdict()
 	t.Log(said)
 	for _, l := range lacking {
 		t.Error(l)

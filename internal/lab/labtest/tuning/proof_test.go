@@ -2,14 +2,14 @@ package tuning
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/linerate/linerate/internal/lab/labtest/floor"
 )
 
 // What the proof has to show.
@@ -145,21 +145,17 @@ func verdict(rows []row, spreads []spread) (said string, lacking []string) {
 
 // TestProof judges the proof that is kept in docs/proofs, where there is one.
 func TestProof(t *testing.T) {
-	text, err := os.ReadFile("../../../../docs/proofs/tune.txt")
-	if errors.Is(err, fs.ErrNotExist) && os.Getenv("PROVE_RUN") == "" {
-		t.Log("no proof is kept: `make prove-tune` makes one")
+	text, kept := floor.KeptProof(t, "tune", "tune.txt")
+	if !kept {
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, lacking := verdict(readProof(string(text)))
+	said, lacking := verdict(readProof(text))
 	t.Log(said)
 	for _, l := range lacking {
 		switch {
 		case os.Getenv("PROVE_VERDICT") != "":
 			t.Error(l)
-		case !strings.Contains(string(text), "verdict: "+l+"\n"):
+		case !strings.Contains(text, "verdict: "+l+"\n"):
 			t.Errorf("the kept proof does not say of itself: %s", l)
 		}
 	}
