@@ -175,7 +175,8 @@ var eventShapes = []struct {
 	{"is not ready", "link-down", piece.Compile(`([\w.-]+): link is not ready`)},
 	{"link state changed to", "link-up", piece.Compile(`([\w.-]+): link state changed to UP`)},
 	{"link state changed to", "link-down", piece.Compile(`([\w.-]+): link state changed to DOWN`)},
-	{"entered promiscuous", "other", piece.Compile(`(?:device )?([\w.-]+):? (?:left|entered) promiscuous`)},
+	{"entered promiscuous", "bridged", piece.Compile(`(?:device )?([\w.-]+):? entered promiscuous`)},
+	{"left promiscuous", "unbridged", piece.Compile(`(?:device )?([\w.-]+):? left promiscuous`)},
 }
 
 // logShape is how a message without a stamp begins: with who says it.
