@@ -50,6 +50,9 @@ func layer2Hash(v *scene.View) {
 		if oneWayIn(v, b) {
 			sure = 0.4 // what comes in is the switch's choice
 		}
+		if _, _, ok := comesUp(b.Host); ok && len(v.Case.Runs) == 0 {
+			sure = min(sure, 0.4) // nobody asks for rates
+		}
 		f := v.Add(record.SingleLink, sure, b.Host, fmt.Sprintf("%s of %s (%s)", b.Name, scene.NameOf(b.Host), b.Policy),
 			fmt.Sprintf("%s chooses a port by %s (%s), so %s takes one MAC's one link: with one peer or router, a single link carries everything %s sends.", b.Name, what, b.Policy, peers, scene.NameOf(b.Host)),
 			scene.SetBond(b.Host, b.Name, "xmit_hash_policy", "layer3+4")+" Several flows then use several links (layer2+3 tells addresses apart, layer3+4 ports too); what arrives is spread by the switch's own hash.", evidence...)
