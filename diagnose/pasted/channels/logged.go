@@ -51,10 +51,17 @@ func takenApart(v *scene.View, h *piece.Host) {
 	case len(all) < fewest+2 && all[len(all)-1].seconds-all[0].seconds < anHour:
 		sure = 0.55 // that many restarts a person makes as well
 	}
-	v.Add(record.LACPDown, sure, h, cmp.Or(all[0].Link, "the bond")+", taken apart by software",
+	f := v.Add(record.LACPDown, sure, h, cmp.Or(all[0].Link, "the bond")+", taken apart by software",
 		fmt.Sprintf("The bond's ports were released and enslaved again %s, without a link going down first: software takes the bond apart and re-creates it, no cable or switch does.", times),
 		"Find who does it: the network controller, agent or operator of this host (its log at these times; a periodic resync). Have it apply only what differs.",
 		scene.Saw("log", fmt.Sprintf("%d moments, the first: %s", len(all), all[0].Text), all[0].Source))
+	f.Ask = around(h)
+}
+
+// around asks for what else happened at those moments.
+func around(h *piece.Host) []scene.Missing {
+	return []scene.Missing{{Command: `journalctl --since "TIME - 1 min" --until "TIME + 1 min"`, Host: h.Name, Why: "all that happened at one of those moments, without a filter: which program did it"},
+		{Command: "journalctl -k --since -2days | grep -Ei 'bond|slave|link|carrier'", Host: h.Name, Why: "more of these moments, with their times"}}
 }
 
 // Between moments, in seconds.
@@ -141,10 +148,11 @@ func byTheClock(v *scene.View, h *piece.Host) {
 			}) || strings.Contains(name, "bond") {
 				cause = record.LACPDown
 			}
-			v.Add(cause, sure, h, name+", by a timer",
+			f := v.Add(cause, sure, h, name+", by a timer",
 				fmt.Sprintf("%s %s every %s (%d times): cables and modules keep no time. Software or a timer does it: a controller or agent that re-creates what it manages (a periodic resync), cron, a backup, DHCP or a lease that ends; the switch's err-disable recovery.", name, what, duration(gap), len(all)),
-				fmt.Sprintf("Read what else happens at those times: `journalctl --since %q --until %q` around one of them, without a filter, the list of timers (`systemctl list-timers`, crontabs), the controller's log, and the switch's log.", "TIME - 1 min", "TIME + 1 min"),
+				"Read what else happens at those times: the journal around one of them without a filter, the list of timers (`systemctl list-timers`, crontabs), the controller's log, and the switch's log.",
 				scene.Saw("log of "+name, fmt.Sprintf("%d times, every %s, the first: %s", len(all), duration(gap), all[0].Text), all[0].Source))
+			f.Ask = around(h)
 			return
 		}
 	}
