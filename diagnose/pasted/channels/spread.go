@@ -223,7 +223,7 @@ func roundRobin(v *scene.View) {
 			for _, s := range r.Streams {
 				again += max(s.Retransmits, 0)
 			}
-			if again > 200 && len(r.Streams) <= 2 {
+			if again > manyAgain && len(r.Streams) <= 2 {
 				evidence = append(evidence, scene.Saw(r.Tool, fmt.Sprintf("%v with %d retransmits", r.Rate, again), r.Source))
 				sure = max(sure, 0.85)
 			}
@@ -240,24 +240,46 @@ func roundRobin(v *scene.View) {
 				sure = max(sure, 0.85)
 			}
 		}
-		dead := ""
+		live, links := len(b.Ports), ""
+		var dead []string
 		for _, p := range b.Ports {
 			if p.Down {
-				dead += p.Name + ", "
+				dead = append(dead, p.Name)
 			}
 		}
 		after := ""
-		if dead != "" {
-			after = " Remove what has no link (" + strings.TrimSuffix(dead, ", ") + ": down) or give it a link watch."
+		if len(dead) > 0 {
+			live -= len(dead)
+			links = fmt.Sprintf(" that have a link (%s: down)", strings.Join(dead, ", "))
+			after = " Remove what has no link (" + strings.Join(dead, ", ") + ": down) or give it a link watch."
 		}
-		remedy := "Set xmit_hash_policy layer3+4 with mode 802.3ad and an LACP group on the switch (or balance-xor and a static channel there)"
-		if scene.Word(b.Host, b.Name, "kind") == "team" {
+		if live == 1 {
+			continue // one link keeps its order: deadPorts
+		}
+		count := ""
+		if live > 0 {
+			count = fmt.Sprintf("%d ", live)
+		}
+		what := scene.Word(b.Host, b.Name, "kind")
+		mode := "balance-rr (round robin)"
+		remedy := "Set xmit_hash_policy layer3+4 with mode 802.3ad and an LACP group on the switch (or balance-xor and a static channel there; two hosts cabled to each other: the same mode on both)"
+		switch {
+		case what == "team":
 			remedy = "Change the runner to loadbalance or lacp, with addresses and ports in its tx_hash,"
+		case what == "lagg" || systemIs(b.Host, "freebsd"):
+			mode = "round robin (laggproto roundrobin)"
+			remedy = fmt.Sprintf("Make it LACP: `ifconfig %s laggproto lacp lagghash l2,l3,l4` (pfSense, OPNsense: Interfaces, LAGG) with an LACP group on the switch,", b.Name)
 		}
-		v.Add(record.Reordering, sure, b.Host, fmt.Sprintf("%s (balance-rr, %d links)", b.Name, len(b.Ports)),
-			fmt.Sprintf("%s is balance-rr (round robin): it stripes the packets of one TCP flow over its %d links, they arrive out of order, and TCP takes that for loss. A single flow gains little beyond two links, however many cables there are.", b.Name, len(b.Ports)),
+		v.Add(record.Reordering, sure, b.Host, fmt.Sprintf("%s (balance-rr, %slinks)", b.Name, count),
+			fmt.Sprintf("%s is %s: it stripes the packets of one TCP flow over its %slinks%s, they arrive out of order, and TCP takes that for loss. A single flow gains little beyond two links, however many cables there are.", b.Name, mode, count, links),
 			remedy+" and use several flows: each flow stays on one link, and several flows add up. For one fast flow take one faster card."+after, evidence...)
 	}
+}
+
+// systemIs reports a host of that system.
+func systemIs(h *piece.Host, system string) bool {
+	x, ok := h.Get("host", "os")
+	return ok && x.Text == system
 }
 
 // multipathHash: routes with several next hops that choose by addresses alone.
