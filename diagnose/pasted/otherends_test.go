@@ -96,3 +96,7 @@ func TestOtherSystemsWords(t *testing.T) {
 		{"lagg in round robin", "lagg0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tether 02:00:5e:00:53:11\n\tlaggproto roundrobin lagghash l2,l3,l4\n\tlaggport: ix1 flags=4<ACTIVE>\n\tlaggport: ix0 flags=4<ACTIVE>\n", record.Reordering, 0.5, []string{"laggproto lacp"}, []string{"xmit_hash_policy", "802.3ad"}},
 	})
 }
+
+func replaced(text string, pairs ...string) string {
+	return strings.NewReplacer(pairs...).Replace(text)
+}

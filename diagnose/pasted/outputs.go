@@ -156,7 +156,11 @@ func ask(v *scene.View, h *piece.Host, about topic) (scene.Missing, bool) {
 func hasOutput(v *scene.View, h *piece.Host, about topic) bool {
 	switch about {
 	case aboutBundle:
-		found := false
+		found := slices.ContainsFunc(h.Subjects("link"), func(l string) bool {
+			_, lagg := h.Get("link "+l, "laggproto")
+			_, group := h.Get("link "+l, "participation")
+			return lagg || group
+		})
 		for _, b := range v.Bonds {
 			_, partner := h.Get("link "+b.Name, "ad_partner_mac")
 			_, runs := h.Get("link "+b.Name, "mode")

@@ -45,14 +45,56 @@ func oneConnection(v *scene.View) {
 				fmt.Sprintf("The NFS mount %s has one TCP connection, and one connection takes one link of a bond: no more than a single link's rate.", m.Path),
 				"Mount it with `nconnect=4` (Linux 5.3 and later; NFS 4.1 also with several server addresses and max_connect), with layer3+4 on both hosts and a hash of ports on the switch; source ports decide whether all links are used (`linerate steer nfs`).", evidence...)
 		}
-		if x, ok := h.Get("host", "iscsi_sessions"); ok && x.Text == "1" {
-			v.Add(record.SingleLink, 0.6, h, "iSCSI of "+scene.NameOf(h), "There is one iSCSI session, and one session is one connection: it takes a single link.",
-				"Use MPIO: one address and one session on each link, with round-robin paths.", scene.Saw("iSCSI sessions", x.Text, x.Source))
-		}
+		oneSession(v, h)
 	}
 	for _, r := range v.Case.Runs {
 		queuePair(v, r)
 	}
+}
+
+// oneSession: all of a host's iSCSI goes by one session, which is one TCP connection.
+func oneSession(v *scene.View, h *piece.Host) {
+	var sessions, connections, disks []piece.Path
+	for _, p := range h.Paths {
+		switch {
+		case p.Kind == "multipath":
+			disks = append(disks, p)
+		case p.Kind == "iscsi" && p.Device != "":
+			sessions = append(sessions, p)
+		case p.Kind == "iscsi":
+			connections = append(connections, p)
+		}
+	}
+	if len(sessions) == 0 {
+		sessions = connections
+	} else if len(connections) > len(sessions) {
+		return // a session with several connections
+	}
+	if len(sessions) != 1 || len(disks) > 1 {
+		return
+	}
+	one := sessions[0]
+	evidence := []record.Evidence{scene.Saw("iSCSI sessions", "1, to "+cmp.Or(one.Device, one.Remote), one.Source)}
+	cards := make(map[string]bool)
+	for _, name := range h.Subjects("link") {
+		if scene.Physical(name) && name != "lo" && scene.Word(h, name, "state") != "down" && scene.Word(h, name, "kind") == "" {
+			cards[name] = true
+		}
+	}
+	sure := 0.55
+	switch bundled := v.Bundled(h); {
+	case !bundled && len(cards) == 1:
+		return // there is no other link
+	case bundled || len(cards) > 1:
+		sure = 0.68
+	}
+	if len(disks) == 1 {
+		evidence = append(evidence, scene.Saw("multipath "+disks[0].Device, "one path", disks[0].Source))
+		sure += 0.08
+	}
+	v.Add(record.SingleLink, sure, h, "iSCSI of "+scene.NameOf(h),
+		"There is one iSCSI session, and one session is one TCP connection: it takes a single link, whatever bonds or teams it runs over.",
+		"Use MPIO (multipath): an address and a session on each link, in subnets of their own and without a bond or team under them, with round-robin paths; the target needs an address (portal) for each too.", evidence...)
 }
 
 // queuePair: an RDMA test over a bond with one connection: a queue pair uses one port.
