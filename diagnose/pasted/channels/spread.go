@@ -285,30 +285,44 @@ func systemIs(h *piece.Host, system string) bool {
 // multipathHash: routes with several next hops that choose by addresses alone.
 func multipathHash(v *scene.View) {
 	for _, h := range v.Hosts {
-		var route *piece.Route
-		for i := range h.Routes {
-			if len(h.Routes[i].Hops) > 1 {
-				route = &h.Routes[i]
-			}
+		for _, family := range []string{"ipv4", "ipv6"} {
+			nextHops(v, h, family)
 		}
-		if route == nil {
-			continue
-		}
-		x, told := h.Get("sysctl", "net.ipv4.fib_multipath_hash_policy")
-		if told && x.Text != "0" {
-			evenHops(v, h, route, x)
-			continue
-		}
-		evidence := []record.Evidence{scene.Saw("route", fmt.Sprintf("%d next hops", len(route.Hops)), route.Source)}
-		sure := 0.5
-		if told {
-			evidence = append(evidence, scene.Saw("net.ipv4.fib_multipath_hash_policy", x.Text, x.Source))
-			sure = 0.88
-		}
-		v.Add(record.SingleLink, sure, h, scene.NameOf(h)+"'s ECMP (fib_multipath_hash_policy 0)",
-			fmt.Sprintf("%s chooses among the route's next hops by addresses alone (layer 3: fib_multipath_hash_policy 0, the default): all flows between two addresses take one link.", scene.NameOf(h)),
-			"`sysctl -w net.ipv4.fib_multipath_hash_policy=1` hashes ports too (layer 4), on each router that has several next hops; keep it in /etc/sysctl.d.", evidence...)
 	}
+}
+
+// nextHops judges the last route of a family that has several. IPv6's policy 0 has the
+// flow label too (ip-sysctl of the kernel, fib_multipath_hash_policy): routers see one
+// for each flow of a Linux sender, while a host's own flows have none yet when their
+// route is looked up.
+func nextHops(v *scene.View, h *piece.Host, family string) {
+	var route *piece.Route
+	for i := range h.Routes {
+		if r := &h.Routes[i]; len(r.Hops) > 1 && r.Dst.Addr().Is6() == (family == "ipv6") {
+			route = r
+		}
+	}
+	if route == nil {
+		return
+	}
+	knob := "net." + family + ".fib_multipath_hash_policy"
+	x, told := h.Get("sysctl", knob)
+	if told && x.Text != "0" {
+		evenHops(v, h, route, x)
+		return
+	}
+	evidence := []record.Evidence{scene.Saw("route", fmt.Sprintf("%d next hops", len(route.Hops)), route.Source)}
+	sure, known, most := 0.5, "addresses alone", 0.88
+	if family == "ipv6" {
+		known, most = "addresses and the flow label, which what this host itself sends has not got yet", 0.75
+	}
+	if told {
+		evidence = append(evidence, scene.Saw(knob, x.Text, x.Source))
+		sure = most
+	}
+	v.Add(record.SingleLink, sure, h, scene.NameOf(h)+"'s ECMP (fib_multipath_hash_policy 0)",
+		fmt.Sprintf("%s chooses among the route's next hops by %s (layer 3: %s 0, the default): all flows between two addresses take one link.", scene.NameOf(h), known, knob),
+		fmt.Sprintf("`sysctl -w %s=1` hashes ports too (layer 4), on each router that has several next hops; keep it in /etc/sysctl.d.", knob), evidence...)
 }
 
 // evenHops: a route's next hops that hash ports and carry alike.
@@ -323,7 +337,7 @@ func evenHops(v *scene.View, h *piece.Host, route *piece.Route, policy piece.Val
 	}
 	if name, part := scene.Busiest(parts); part < 1.3/float64(len(parts)) {
 		v.Add(scene.Healthy, 0.85, h, "none", fmt.Sprintf("Nothing is wrong: both ECMP legs carry alike (%s, the busiest, %.0f %%), and the hash looks at ports too (policy %s).", name, 100*part, policy.Text), "",
-			scene.Saw("sent", "even over the next hops", at), scene.Saw("net.ipv4.fib_multipath_hash_policy", policy.Text, policy.Source))
+			scene.Saw("sent", "even over the next hops", at), scene.Saw("fib_multipath_hash_policy", policy.Text, policy.Source))
 	}
 }
 
