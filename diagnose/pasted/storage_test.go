@@ -41,3 +41,34 @@ func TestBundlesOfOthers(t *testing.T) {
 		{"OVS by flow", replaced(port, "MODE", "balance-tcp"), record.Unknown, 0, nil, nil},
 	})
 }
+
+// TestClusterStorage: how a cluster mounts and moves its data.
+func TestClusterStorage(t *testing.T) {
+	const class = "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: vol-nfs\nprovisioner: nfs.csi.k8s.io\nparameters:\n  server: 198.51.100.20\n  share: /export/k8s\nreclaimPolicy: Delete\nmountOptions:\n  - nfsvers=4.2\n  - hard\n"
+	const bond = "\nbond0            UP             02:00:5e:00:53:01 <BROADCAST,MULTICAST,MASTER,UP,LOWER_UP>\n# cat /sys/class/net/bond0/bonding/mode\n802.3ad 4\n"
+	const smb = "# cat /proc/fs/cifs/DebugData\nDisplay Internal CIFS Data Structures for Debugging\n---------------------------------------------------\nCIFS Version 2.43\nFeatures: DFS,SMB_DIRECT,STATS,DEBUG\nCIFSMaxBufSize: 16384\nActive VFS Requests: 0\n\nServers:\n1) ConnectionId: 0x1 Hostname: files\nClientGUID: 9E2C\nNumber of credits: 512,1,1 Dialect 0x311\nTCP status: 1 Instance: 1\nLocal Users To Server: 1 SecMode: 0x1 Req On Wire: 0\n\n\tSessions:\n\t1) Address: 198.51.100.20 Uses: 1 Capability: 0x300047\tSession Status: 1\n\tSecurity type: RawNTLMSSP  SessionId: 0x1\n\tUser: 0 Cred User: 0\nEXTRA\n\tShares:\n\t0) IPC: \\\\files\\IPC$ Mounts: 1 DevInfo: 0x0 Attributes: 0x0\n\n\tServer interfaces: 2\n\t1)\tSpeed: 10Gbps\n\t\tCapabilities: rss\n\t\tIPv4: 198.51.100.20\n\t\t[CONNECTED]\n\t2)\tSpeed: 10Gbps\n\t\tCapabilities: rss\n\t\tIPv4: 198.51.101.20\n"
+	check(t, []shows{
+		{"a class without nconnect", class, record.SingleLink, 0.4, []string{"StorageClass vol-nfs", "nconnect"}, nil},
+		{"a class without nconnect and a bond", class + bond, record.SingleLink, 0.6, []string{"mountOptions"}, nil},
+		{"a class with nconnect", class + "  - nconnect=8\n", record.Unknown, 0, nil, nil},
+		{"a class of block storage", "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: fast\nprovisioner: rbd.csi.ceph.com\nmountOptions:\n  - discard\n", record.Unknown, 0, nil, nil},
+		{"SMB, one channel of two interfaces", replaced(smb, "EXTRA", ""), record.SingleLink, 0.7, []string{"one channel", "multichannel"}, nil},
+		{"SMB, several channels", replaced(smb, "EXTRA", "\n\tExtra Channels: 3 \n\n\t\tChannel: 2 ConnectionId: 0x2\n\t\tNumber of credits: 510,1,1 Dialect 0x311\n"), record.Unknown, 0, nil, nil},
+		{"migration through SSH", "# cat /etc/pve/datacenter.cfg\nkeyboard: de\nmigration: network=198.51.100.0/24\n", record.SenderCPU, 0.5, []string{"SSH", "insecure"}, nil},
+		{"migration in the open", "# cat /etc/pve/datacenter.cfg\nmigration: type=insecure,network=198.51.100.0/24\n", record.Unknown, 0, nil, nil},
+	})
+}
+
+// TestAddressesThatMove: FreeBSD's log of ARP, and balance-alb below a bridge.
+func TestAddressesThatMove(t *testing.T) {
+	const one = "arp: 198.51.100.9 moved from 02:00:5e:00:53:01 to 02:00:5e:00:53:02 on igb0\n"
+	const other = "arp: 198.51.100.9 moved from 02:00:5e:00:53:02 to 02:00:5e:00:53:01 on igb0\n"
+	const alb = "auto bond0\niface bond0 inet manual\n\tbond-slaves eno1 eno2\n\tbond-mode balance-alb\n\tbond-miimon 100\n\n"
+	check(t, []shows{
+		{"by turns", one + other + one + other, record.AsymmetricRoute, 0.6, []string{"198.51.100.9", "ARP"}, nil},
+		{"once, as a failover does", one, record.Unknown, 0, nil, nil},
+		{"over several hosts, as a virtual address does", one + "arp: 198.51.100.9 moved from 02:00:5e:00:53:02 to 02:00:5e:00:53:07 on igb0\narp: 198.51.100.9 moved from 02:00:5e:00:53:07 to 02:00:5e:00:53:01 on igb0\n", record.Unknown, 0, nil, nil},
+		{"alb below a bridge", alb + "auto br0\niface br0 inet static\n\taddress 198.51.100.4/24\n\tbridge-ports bond0\n", record.SingleLink, 0.6, []string{"bridge", "guests"}, nil},
+		{"alb with its own address", alb, record.SingleLink, 0.45, []string{"behind a router"}, []string{"guests"}},
+	})
+}

@@ -181,6 +181,10 @@ func oneNextHop(v *scene.View) {
 		}
 		x, _ := scene.Fact(b.Host, b.Name, "mode")
 		evidence := []record.Evidence{scene.Saw("mode of "+b.Name, x.Text, x.Source)}
+		if bridge, ok := scene.Fact(b.Host, b.Name, "master"); ok && b.Mode == "balance-alb" {
+			bridgedGuests(v, b, bridge, evidence)
+			continue
+		}
 		sure := 0.5
 		if gw, ok := gateway(v, b); ok {
 			evidence = append(evidence, gw)
@@ -204,6 +208,16 @@ func oneNextHop(v *scene.View) {
 			fmt.Sprintf("%s (%s, transmit load balancing) gives each destination MAC one port: all clients behind a router have the next hop's one MAC, so their traffic takes one port at a time, moved from port to port, and in sum no more than one link.", b.Name, b.Mode),
 			"Make it a LAG with the switch: mode 802.3ad (LACP) with xmit_hash_policy layer3+4 on the host and an LACP group on the switch; on kernels from 4.15 balance-tlb with tlb_dynamic_lb 0 and xmit_hash_policy layer3+4 hashes flows instead.", evidence...)
 	}
+}
+
+// bridgedGuests: balance-alb below a bridge. It spreads what comes in by the MAC that it
+// answers ARP with, and leaves ARP alone that comes through a bridge (rlb_arp_xmit of
+// drivers/net/bonding/bond_alb.c).
+func bridgedGuests(v *scene.View, b scene.Bond, bridge piece.Value, evidence []record.Evidence) {
+	v.Add(record.SingleLink, 0.65, b.Host, b.Name+" below "+bridge.Text+" ("+b.Mode+")",
+		fmt.Sprintf("%s (balance-alb) stands below the bridge %s. It spreads what comes in by answering ARP for the host's own address with different MACs; guests (VMs) have MACs of their own, for which it cannot: what comes in for them takes the one port where the switch learnt them, and what goes out to one MAC takes one port.", b.Name, bridge.Text),
+		"Make it a LAG with the switch: mode 802.3ad (LACP) with xmit_hash_policy layer3+4 on the host and an LACP group on the switch; then guests are spread both ways. One flow keeps one link's rate.",
+		append(evidence, scene.Saw("master of "+b.Name, bridge.Text, bridge.Source))...)
 }
 
 // roundRobin: packets of one flow over several links arrive out of order.

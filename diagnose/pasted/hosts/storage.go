@@ -23,6 +23,9 @@ func oneConnection(v *scene.View) {
 				continue
 			}
 			sure := 0.3 // without a bundle there is nothing to add up
+			if strings.HasPrefix(m.Path, "StorageClass ") || strings.HasPrefix(m.Path, "PersistentVolume ") {
+				sure = 0.4 // asked about, and of nodes that nobody showed
+			}
 			if bundled {
 				sure = 0.7
 			}
@@ -43,13 +46,21 @@ func oneConnection(v *scene.View) {
 			}
 			v.Add(record.SingleLink, sure, h, "the NFS mount "+m.Path+" of "+scene.NameOf(h),
 				fmt.Sprintf("The NFS mount %s has one TCP connection, and one connection takes one link of a bond: no more than a single link's rate.", m.Path),
-				"Mount it with `nconnect=4` (Linux 5.3 and later; NFS 4.1 also with several server addresses and max_connect), with layer3+4 on both hosts and a hash of ports on the switch; source ports decide whether all links are used (`linerate steer nfs`).", evidence...)
+				mountWith(m)+" (Linux 5.3 and later; NFS 4.1 also with several server addresses and max_connect), with layer3+4 on both hosts and a hash of ports on the switch; source ports decide whether all links are used (`linerate steer nfs`).", evidence...)
 		}
 		oneSession(v, h)
 	}
 	for _, r := range v.Case.Runs {
 		queuePair(v, r)
 	}
+}
+
+// mountWith is how a mount is given several connections.
+func mountWith(m piece.Mount) string {
+	if kind, _, cluster := strings.Cut(m.Path, " "); cluster && !strings.HasPrefix(m.Path, "/") {
+		return "Add `nconnect=4` to mountOptions of the " + kind + " (new volumes take it; pods that have it mounted start again)"
+	}
+	return "Mount it with `nconnect=4`"
 }
 
 // oneSession: all of a host's iSCSI goes by one session, which is one TCP connection.

@@ -175,6 +175,7 @@ var eventShapes = []struct {
 	{"is not ready", "link-down", piece.Compile(`([\w.-]+): link is not ready`)},
 	{"link state changed to", "link-up", piece.Compile(`([\w.-]+): link state changed to UP`)},
 	{"link state changed to", "link-down", piece.Compile(`([\w.-]+): link state changed to DOWN`)},
+	{"moved from", "arp-moved", piece.Compile(`arp: \S+ moved from [0-9a-f:]{17} to [0-9a-f:]{17} on (\S+)`)},
 	{"entered promiscuous", "bridged", piece.Compile(`(?:device )?([\w.-]+):? entered promiscuous`)},
 	{"left promiscuous", "unbridged", piece.Compile(`(?:device )?([\w.-]+):? left promiscuous`)},
 }
@@ -190,7 +191,7 @@ func unstampedEvent(text string) bool {
 		return false
 	}
 	switch kind {
-	case "lacp-no-response", "pcie-limited", "pcie", "watchdog", "channel-failed", "arp-overflow", "conntrack-full", "no-active", "active-up", "released", "enslaved":
+	case "lacp-no-response", "pcie-limited", "pcie", "watchdog", "channel-failed", "arp-overflow", "arp-moved", "conntrack-full", "no-active", "active-up", "released", "enslaved":
 		return true
 	}
 	return strings.ContainsAny(link, "0123456789") || cardLink.MatchString(text)
