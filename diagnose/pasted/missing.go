@@ -1,37 +1,36 @@
 package pasted
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
 	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
 
-// settles are the outputs that make sure of one cause.
-var settles = map[record.Cause][]scene.Missing{
-	record.AsymmetricRoute: {{Command: "ip rule; ip route show table all", Why: "whether a rule sends each address's answers by its own interface"}, {Command: "ip route get PEER from ADDRESS", Why: "by which interface the answers leave"}},
-	record.Reordering:      {{Command: "nstat -az | grep -E 'Reorder|DSACK|OFO'", Why: "whether segments arrive out of order (on the receiver: TCPOFOQueue)"}},
-	record.MTU:             {{Command: "ping -M do -s 8972 PEER", Why: "whether full frames pass"}},
-	record.CardSlot:        {{Command: "lspci -vv", Why: "as root: the width and speed of the slot (LnkSta)"}},
-	record.SenderCPU:       {{Command: "mpstat -P ALL 1 5", Why: "which core is full while it runs"}},
-	record.ReceiverCPU:     {{Command: "mpstat -P ALL 1 5", Why: "which core is full while it runs"}},
-	record.ReceiveWindow:   {{Command: "ss -tin", Why: "rwnd_limited on the sender while it runs"}},
-	record.SendBuffer:      {{Command: "ss -tin", Why: "sndbuf_limited on the sender while it runs"}},
-	record.LACPDown:        {{Command: "cat /proc/net/bonding/*", Why: "as root: aggregators, partner and port states"}, {Command: "show lacp neighbor", Host: "the switch", Why: "whom the switch hears on each port"}},
-}
+// mostAsked is how many outputs are named; enoughAsked are so many of a question's kind
+// that others would only distract.
+const mostAsked, enoughAsked = 5, 3
 
-// missing are the outputs that would decide, for whom, the most telling first:
-// those that settle the cause named first, or of none all that help.
+// missing are the outputs that would decide, for whom, the most telling first: those
+// that settle the cause named first, or of none what that kind of question wants. What
+// was read is not asked for.
 func missing(v *scene.View) []scene.Missing {
-	first := ""
+	var first *piece.Host
 	if len(v.Hosts) > 0 {
-		first = v.Hosts[0].Name
+		first = v.Hosts[0]
 	}
 	if _, ok := failed(v); ok && len(v.Findings) == 0 {
-		return []scene.Missing{{Command: "iperf3 -c PEER -P 8 -V", Host: first, Why: "once the other end listens and is reached: no rate was measured"}}
+		m := scene.Missing{Command: "iperf3 -c PEER -P 8 -V", Why: "once the other end listens and is reached: no rate was measured"}
+		if first != nil {
+			m.Host = first.Name
+		}
+		return []scene.Missing{m}
 	}
+	var out []scene.Missing
 	if len(v.Findings) > 0 {
 		best := v.Findings[0]
 		for _, f := range v.Findings {
@@ -39,20 +38,137 @@ func missing(v *scene.View) []scene.Missing {
 				best = f
 			}
 		}
-		if out := settles[best.Cause]; out != nil {
-			out = slices.Clone(out)
-			for i := range out {
-				if out[i].Host == "" {
-					out[i].Host = first
-				}
+		if best.Ask != nil {
+			return best.Ask
+		}
+		at := first
+		if len(best.Hosts) > 0 {
+			at = cmp.Or(v.HostOf(best.Hosts[0]), first)
+		}
+		for _, about := range settles[best.Cause] {
+			if m, ok := ask(v, at, about); ok {
+				out = append(out, m)
 			}
+		}
+		if best.Cause == record.LACPDown && systemOf(at) != "esxi" {
+			out = append(out, scene.Missing{Command: "show lacp neighbor", Host: "the switch", Why: "whom the switch hears on each port"})
+		}
+		if out != nil {
 			return out
 		}
 	}
-	if own := missingOf(v); own != nil {
-		return own
+	seen := make(map[string]bool)
+	all := ofKind(v)
+	if len(all) < enoughAsked {
+		all = append(all, ofCase(v, first)...)
 	}
-	var out []scene.Missing
+	for _, m := range all {
+		if key := m.Host + "\x00" + m.Command; !seen[key] {
+			seen[key] = true
+			out = append(out, m)
+		}
+	}
+	return out[:min(len(out), mostAsked)]
+}
+
+// ofKind are the outputs that a kind of question wants, whatever its system.
+func ofKind(v *scene.View) (out []scene.Missing) {
+	add := func(h *piece.Host, about ...topic) {
+		for _, t := range about {
+			if m, ok := ask(v, h, t); ok {
+				out = append(out, m)
+			}
+		}
+	}
+	say := func(host, command, why string) {
+		out = append(out, scene.Missing{Command: command, Host: host, Why: why})
+	}
+	switch {
+	case rdma(v):
+		host := ""
+		if len(v.Hosts) > 0 {
+			host = v.Hosts[0].Name
+		}
+		say(host, "lspci -vvv | grep -E '^[0-9a-f]|ACSCtl|LnkSta:'", "as root: ACS on the bridges (SrcValid+) sends what GPU and card exchange through the processor, and a narrow slot limits both")
+		say(host, "NCCL_DEBUG=INFO ... | grep -E 'NET/|GDRDMA'", "whether each channel goes by IB with GPU Direct RDMA (GDRDMA), and by which cards")
+		say(host, "ib_write_bw -q 1, then -q 4; ethtool -S LINK | grep phy", "what one queue pair (QP) and several carry, and by which port of a bond: then NCCL_IB_QPS_PER_CONNECTION")
+	case len(v.Case.Runs) == 0 && logged(v) != nil:
+		h := logged(v)
+		add(h, aboutLog)
+		if systemOf(h) == linux {
+			say(h.Name, `journalctl --since "TIME - 1 min" --until "TIME + 1 min"`, "all that happened at one of those moments, without a filter: which program did it, or that the link went first")
+		}
+		add(h, aboutBundle)
+		say("the switch", "show logging; show interfaces counters errors", "what its ports saw at the same moments")
+	default:
+		out = append(ofGuests(v), ofRoutes(v)...)
+	}
+	return out
+}
+
+// ofGuests are the outputs about a guest's card: it is served by threads of its host.
+func ofGuests(v *scene.View) (out []scene.Missing) {
+	h, inside := guestOf(v)
+	if h == nil || len(v.Case.Runs) == 0 {
+		return nil
+	}
+	if systemOf(h) == "freebsd" {
+		if m, ok := ask(v, h, aboutCores); ok {
+			out = append(out, m)
+		}
+		out = append(out, scene.Missing{Command: "sysctl dev.vtnet hw.vtnet", Host: h.Name, Why: "how many queues the card has (act_vq_pairs)"})
+	}
+	on, guest := h.Name, "the guest"
+	if inside {
+		on, guest = "", h.Name
+	}
+	if esx := slices.ContainsFunc(h.Subjects("link"), func(l string) bool { return scene.Word(h, l, "driver") == "vmxnet3" || strings.HasPrefix(l, "vmx") }); esx {
+		return append(out, scene.Missing{Command: "esxtop (c, then n)", Host: "the hypervisor", Why: "while it runs: whether one of the guest's worlds (vCPU, NetWorld) is full, and dropped packets (%DRPRX)"})
+	}
+	out = append(out, scene.Missing{Command: "top -H -b -n 1 | head -30", Host: cmp.Or(on, "the hypervisor"), Why: "while it runs: whether a vhost thread (vhost-PID) or one of the guest's vCPUs is full"})
+	queues := slices.ContainsFunc(v.Hosts, func(h *piece.Host) bool {
+		return slices.ContainsFunc(h.Subjects("link"), func(l string) bool { _, ok := h.Get("link "+l, "channels"); return ok })
+	})
+	if !queues && systemOf(h) != "freebsd" {
+		out = append(out, scene.Missing{Command: "ethtool -l LINK; mpstat -P ALL 1 5", Host: guest, Why: "how many queues the guest's card has (Combined), and whether one core is full"})
+	}
+	return out
+}
+
+// ofRoutes are the outputs about which way answers take.
+func ofRoutes(v *scene.View) (out []scene.Missing) {
+	if len(v.Bonds) > 0 || len(v.Case.Runs) > 0 {
+		return nil
+	}
+	for _, h := range v.Hosts {
+		if len(h.Routes) == 0 {
+			continue
+		}
+		if m, ok := ask(v, h, aboutRoutes); ok {
+			out = append(out, m)
+		} else if systemOf(h) == linux {
+			out = append(out, scene.Missing{Command: "ip route get PEER from ADDRESS", Host: h.Name, Why: "by which interface the answers of each address leave"})
+		}
+		if systemOf(h) == linux {
+			if len(scene.Addresses(h)) == 0 {
+				out = append(out, scene.Missing{Command: "ip -br addr", Host: h.Name, Why: "which address is on which interface"})
+			}
+			out = append(out, scene.Missing{Command: "sysctl -a | grep '\\.rp_filter'; nstat -az | grep -i filter", Host: h.Name, Why: "whether the kernel drops what arrives by another interface than answers leave (IPReversePathFilter)"})
+		}
+		break
+	}
+	return out
+}
+
+// ofCase are the outputs that help with any question of rates.
+func ofCase(v *scene.View, first *piece.Host) (out []scene.Missing) {
+	add := func(h *piece.Host, about ...topic) {
+		for _, t := range about {
+			if m, ok := ask(v, h, t); ok {
+				out = append(out, m)
+			}
+		}
+	}
 	for _, h := range v.Hosts {
 		if v.MPTCP(h) {
 			out = append(out, scene.Missing{Command: "ss -Mtin; ip mptcp endpoint", Host: h.Name, Why: "which MPTCP subflow carries how much over which link"})
@@ -72,46 +188,49 @@ func missing(v *scene.View) []scene.Missing {
 			break
 		}
 	}
-	if len(v.Bonds) == 0 && len(v.Switches) == 0 {
-		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/*", Host: first, Why: "the mode, the hash policy and which ports carry are not here (as root: the LACP partner too)"})
-	}
 	for _, b := range v.Bonds {
-		if _, runs := b.Host.Get("link "+b.Name, "mode"); b.Mode != "" && !runs {
-			out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "only the configuration is here: whether it runs so, which ports carry, and the LACP state"})
-		}
-		if b.Mode == "" {
-			out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "the top is cut: mode and hash policy are not here"})
-		}
-		if _, _, ok := b.Carried("tx"); !ok {
-			out = append(out, scene.Missing{Command: "ip -s link", Host: b.Host.Name, Why: "which link carries how much"})
+		if systemOf(b.Host) == linux {
+			out = append(out, ofBond(b)...)
+		} else {
+			add(b.Host, aboutBundle, aboutTraffic)
 		}
 	}
-	if len(v.Case.Runs) == 0 {
-		out = append(out, scene.Missing{Command: "iperf3 -c PEER -P 8 -V", Host: first, Why: "no rate was measured: how much is slow, with how many streams, over which round trip (ping)"})
-	} else {
-		cores := false
-		for _, h := range v.Hosts {
-			cores = cores || len(h.Cores) > 0
-		}
-		if !cores {
-			out = append(out, scene.Missing{Command: "mpstat -P ALL 1 5", Host: first, Why: "whether one core is full while it runs, on both hosts"})
-		}
-		out = append(out, scene.Missing{Command: "ss -tin", Host: first, Why: "round trip, window and what TCP waits for"})
+	add(first, aboutRate)
+	if len(v.Case.Runs) > 0 || len(v.Bonds) > 0 || len(v.Switches) > 0 {
+		add(first, aboutCores, aboutSockets)
 	}
-	pci := false
-	for _, h := range v.Hosts {
-		for _, bdf := range h.Subjects("pci") {
-			_, told := h.Get("pci "+bdf, "sta_width")
-			pci = pci || told
-		}
+	if len(v.Bonds) == 0 && len(v.Switches) == 0 {
+		add(first, aboutBundle)
 	}
-	if !pci {
-		out = append(out, scene.Missing{Command: "lspci -vv", Host: first, Why: "as root, while it is up: the width of the slot (LnkSta)"})
-	}
-	if len(v.Switches) == 0 {
+	if len(v.Switches) == 0 && len(v.Bonds) > 0 && systemOf(first) == linux {
 		out = append(out, scene.Missing{Command: "show etherchannel summary; show etherchannel load-balance", Host: "the switch", Why: "which members are bundled, and by what the switch chooses"})
 	}
-	return out[:min(len(out), 5)]
+	add(first, aboutCores)
+	for _, h := range v.Hosts {
+		if systemOf(h) != systemOf(first) {
+			add(h, aboutBundle, aboutCores)
+			break
+		}
+	}
+	if systemOf(first) == "windows" {
+		out = append(out, scene.Missing{Command: "iostat -x 5 or the disk and pool load page", Host: "the server", Why: "whether the disks or the pool are the limit"})
+	}
+	add(first, aboutSlot, aboutSockets)
+	return out
+}
+
+// ofBond are what was not read of a Linux bond.
+func ofBond(b scene.Bond) (out []scene.Missing) {
+	if _, runs := b.Host.Get("link "+b.Name, "mode"); b.Mode != "" && !runs {
+		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "only the configuration is here: whether it runs so, which ports carry, and the LACP state"})
+	}
+	if b.Mode == "" {
+		out = append(out, scene.Missing{Command: "cat /proc/net/bonding/" + b.Name, Host: b.Host.Name, Why: "the top is cut: mode and hash policy are not here"})
+	}
+	if _, _, ok := b.Carried("tx"); !ok {
+		out = append(out, scene.Missing{Command: "ip -s link", Host: b.Host.Name, Why: "which link carries how much"})
+	}
+	return out
 }
 
 // unknown is the answer where nothing that was read decides.
@@ -145,38 +264,4 @@ func failed(v *scene.View) (piece.Run, bool) {
 		}
 	}
 	return piece.Run{}, false
-}
-
-// missingOf are the outputs that help on systems without /proc; nil where a Linux host
-// or a switch was read.
-func missingOf(v *scene.View) (out []scene.Missing) {
-	system, host := "", ""
-	for _, h := range v.Hosts {
-		os, ok := h.Get("host", "os")
-		if !ok || system != "" && system != os.Text {
-			return nil
-		}
-		system, host = os.Text, h.Name
-	}
-	if len(v.Switches) > 0 || len(v.Bonds) > 0 {
-		return nil
-	}
-	if len(v.Case.Runs) == 0 {
-		out = append(out, scene.Missing{Command: "iperf3 -c PEER -P 4, then with -R", Host: host, Why: "what the network alone carries, each way: without disks and SMB"})
-	}
-	switch system {
-	case "windows":
-		return append(out, scene.Missing{Command: "Get-SmbMultichannelConnection; Get-NetAdapterRss", Host: host, Why: "how many SMB connections there are, over which adapter, and whether RSS is on"},
-			scene.Missing{Command: `Get-Counter '\Processor(*)\% Processor Time'`, Host: host, Why: "whether one core (CPU) is full during the copy"},
-			scene.Missing{Command: "iostat -x 5 or the disk and pool load page", Host: "the server", Why: "whether the disks or the pool are the limit"})
-	case "freebsd":
-		return append(out, scene.Missing{Command: "ifconfig -v; netstat -i", Host: host, Why: "lagg's ports and partners, speeds, and errors or drops of each link"},
-			scene.Missing{Command: "top -aSHP", Host: host, Why: "whether one core (CPU) or one interrupt thread is full while it runs"},
-			scene.Missing{Command: "sysctl net.inet.tcp.sendbuf_max net.inet.tcp.recvbuf_max", Host: host, Why: "whether a socket buffer limits a long path (with ping's round trip)"})
-	case "esxi":
-		return append(out, scene.Missing{Command: "esxcli network nic list; esxcli network nic stats get -n vmnic0", Host: host, Why: "speeds, drops and errors of each card"},
-			scene.Missing{Command: "esxcli storage nmp device list", Host: host, Why: "for iSCSI: the path selection policy and the working paths"},
-			scene.Missing{Command: "esxtop (n)", Host: host, Why: "which uplink carries which virtual port"})
-	}
-	return nil
 }

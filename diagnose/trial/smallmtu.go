@@ -3,11 +3,13 @@ package trial
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/linerate/linerate/diagnose"
 	"github.com/linerate/linerate/diagnose/host"
 	"github.com/linerate/linerate/predict/routing"
 	"github.com/linerate/linerate/record"
+	"github.com/linerate/linerate/unit"
 )
 
 const (
@@ -60,17 +62,8 @@ func (v *wayView) sizesLost() (hypothesis, bool) {
 
 // standStill reports streams between two addresses that all stand still.
 func (v *wayView) standStill(src, dst netip.Addr) bool {
-	n := 0
-	for _, l := range v.lanes {
-		switch {
-		case l.Src != src || l.Dst != dst:
-		case !v.standsStill(l):
-			return false
-		default:
-			n++
-		}
-	}
-	return n > 0
+	between := slices.DeleteFunc(slices.Clone(v.lanes), func(l record.Lane) bool { return l.Src != src || l.Dst != dst })
+	return len(between) > 0 && !slices.ContainsFunc(between, func(l record.Lane) bool { return !v.standsStill(l) })
 }
 
 // weighSizes lowers the confidence in a hole by how the streams fare: those
@@ -209,10 +202,7 @@ func (v *wayView) efficiencyOf(payload int) float64 {
 // cost more than anything else could bring.
 func (v *wayView) headersTakeLinks() (hypothesis, bool) {
 	h, ok := v.smallSegments()
-	if !ok || !h.strong() || v.efficiencyOf(v.fullSegment())/v.efficiencyOf(v.waits.mss)-1 < costlyMTU {
-		return hypothesis{}, false
-	}
-	return h, true
+	return h, ok && h.strong() && v.efficiencyOf(v.fullSegment())/v.efficiencyOf(v.waits.mss)-1 >= costlyMTU
 }
 
 // wireFactor is how much fuller than their payload says the weaker side's links
@@ -248,20 +238,23 @@ func (v *wayView) ceilingEfficiency(host string) float64 {
 }
 
 func (v *wayView) anyBusy() bool {
-	for _, host := range []string{v.from, v.to} {
-		if use, ok := v.processorOf(host); ok && busiest(use) >= wantsCore {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{v.from, v.to}, func(host string) bool {
+		use, ok := v.processorOf(host)
+		return ok && busiest(use) >= wantsCore
+	})
 }
 
 // blackHole: the streams as good as stand still on links with large frames,
-// and nobody looked which sizes get through.
+// and nobody looked which sizes get through. Where nobody knows the links, most of the
+// time without a byte, though segments are larger than Ethernet's own, is as good.
 func (v *wayView) blackHole() (hypothesis, bool) {
-	w := v.waits
-	full := v.fullSegment()
+	w, full := v.waits, v.fullSegment()
 	still := diagnose.Fraction(v.goodput, v.ceiling()) < standstill && v.ceiling() > 0
+	rates := slices.Sorted(slices.Values(v.trial.Blocks))
+	blind := v.ceiling() <= 0 && w.mss > usualFrame && w.again > 0 && len(rates) > 2 && rates[len(rates)/2] == 0 && rates[len(rates)-1] < 50*unit.Mbps
+	if blind {
+		still, full = true, w.mss
+	}
 	if !still || full <= usualFrame || len(v.trial.Sizes) > 0 || v.trial.UDP != nil {
 		return hypothesis{}, false
 	}
@@ -275,7 +268,7 @@ func (v *wayView) blackHole() (hypothesis, bool) {
 		decide: record.Decision{Probe: record.ProbePacketSize, Value: float64(full + headerBytes(v.trial.Protocol, v.lanes[0].Dst.Is6())), Between: []record.Cause{record.MTU, record.Congestion},
 			Text: "send single packets of the MTU's size with don't-fragment set: if they are lost and small ones not, it is the MTU"},
 	}
-	if w.timeouts > 0 || w.present && w.mss < full {
+	if blind || w.timeouts > 0 || w.present && w.mss < full {
 		h.sure = 0.7
 	}
 	return h, true

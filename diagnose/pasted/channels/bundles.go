@@ -2,6 +2,7 @@ package channels
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -33,9 +34,15 @@ var bundleRules = []bundleRule{
 // otherBundles: bundles that are no Linux bond.
 func otherBundles(v *scene.View) {
 	for _, h := range v.Hosts {
-		for _, name := range h.Subjects("link") {
+		names := h.Subjects("link")
+		for _, name := range h.Subjects("config") {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		for _, name := range names {
 			for _, r := range bundleRules {
-				x, ok := h.Get("link "+name, r.key)
+				x, ok := scene.Fact(h, name, r.key)
 				if !ok || !strings.Contains(strings.ToLower(x.Text), r.value) {
 					continue
 				}
@@ -49,6 +56,7 @@ func otherBundles(v *scene.View) {
 			}
 			teamHash(v, h, name)
 			lagg(v, h, name)
+			interfaceGroup(v, h, name)
 			vSwitch(v, h, name)
 			switchIndependent(v, h, name)
 		}
@@ -140,6 +148,35 @@ func lagg(v *scene.View, h *piece.Host, name string) {
 		fmt.Sprintf("%s (%s) gives each flow one link by a hash: one session or connection, and all between two addresses where the switch hashes addresses, goes no faster than a single link.", name, proto.Text),
 		fmt.Sprintf("Use several connections: iSCSI MPIO with an address on each link instead of the LAG, NFS or SMB with several; %sa hash of addresses and ports (L4) on the switch for what it sends.", own),
 		evidence...)
+}
+
+// interfaceGroup: ONTAP's bundle and what it distributes by.
+func interfaceGroup(v *scene.View, h *piece.Host, name string) {
+	x, ok := h.Get("link "+name, "load_balance")
+	if !ok || scene.Word(h, name, "kind") != "ifgrp" {
+		return
+	}
+	what, sure := "", 0.0
+	switch strings.ToLower(x.Text) {
+	case "mac":
+		what, sure = "MAC addresses: all that goes to one next hop or router, and all between two MACs", 0.78
+	case "ip":
+		what, sure = "IP addresses: all between one LIF and one client", 0.5
+	case "sequential":
+		v.Add(record.Reordering, 0.55, h, name+" of "+scene.NameOf(h)+" (sequential)",
+			fmt.Sprintf("%s distributes frames in turn (sequential): those of one flow arrive out of order, which TCP takes for loss.", name),
+			"Make the group again with `-distr-func port` (`network port ifgrp create`), its LIFs moved meanwhile, and LACP on the switch.", scene.Saw("distribution function of "+name, x.Text, x.Source))
+		return
+	default:
+		return
+	}
+	evidence := []record.Evidence{scene.Saw("distribution function of "+name, x.Text, x.Source)}
+	if e, ok := memberSided(h, name); ok {
+		evidence, sure = append(evidence, e), 0.9
+	}
+	v.Add(record.SingleLink, sure, h, name+" of "+scene.NameOf(h)+" (distribution "+x.Text+")",
+		fmt.Sprintf("%s distributes by %s, takes one port of the group, however many there are.", name, what),
+		"The function is fixed when a group is made: move its LIFs to another port (`network interface migrate`), delete the group and make it again with `network port ifgrp create -node NODE -ifgrp "+name+" -distr-func port -mode multimode_lacp`, then add its ports; several LIFs and clients, or nconnect, give it flows to spread. What comes in is the switch's hash.", evidence...)
 }
 
 // switchIndependent: a Windows team that no switch knows of: one member receives.

@@ -36,6 +36,9 @@ func deadPorts(v *scene.View) {
 		live := len(b.Ports) - len(dead)
 		cause, sure, what := record.SingleLink, 0.86, fmt.Sprintf("%s runs on %d of its %d links: %s %s no link, and carries nothing.", b.Name, live, len(b.Ports), names, have)
 		switch {
+		case b.Mode == "balance-rr" && scene.Word(b.Host, b.Name, "kind") == "team":
+			turnsLost(v, b, names, dead, live, evidence)
+			continue
 		case b.Mode == "active-backup":
 			sure, what = 0.6, fmt.Sprintf("%s is active-backup, and %s %s no link: what is left is one port without a standby, and the next failure cuts the host off.", b.Name, names, have)
 		case b.Mode == "802.3ad":
@@ -47,3 +50,21 @@ func deadPorts(v *scene.View) {
 			fmt.Sprintf("Look at the cable, the module and the switch's port of %s: is it plugged in, up there (`no shutdown`, not err-disabled) and set to the same speed? `ethtool %s` says whether there is a link; if it is down on purpose, take it out of the bond.", names, dead[0]), evidence...)
 	}
 }
+
+// turnsLost: a round robin team gives each port its turn, and what it sends to one
+// without a link is lost where no link watch takes that port out.
+func turnsLost(v *scene.View, b scene.Bond, names string, dead []string, live int, evidence []record.Evidence) {
+	sure := 0.75
+	for _, r := range v.Case.Runs {
+		if r.Retransmits > manyAgain {
+			evidence = append(evidence, scene.Saw(r.Tool, fmt.Sprintf("%v with %d retransmits", r.Rate, r.Retransmits), r.Source))
+			sure = 0.87
+		}
+	}
+	v.Add(record.Congestion, sure, b.Host, fmt.Sprintf("%s of %s of %s", names, b.Name, scene.NameOf(b.Host)),
+		fmt.Sprintf("%s is round robin over %d ports, and %s: down, no link. Each port has its turn; what is sent to a port without a link is lost, unless a link watch takes that port out, and TCP sends it again.", b.Name, len(b.Ports), names),
+		fmt.Sprintf("Remove %s from %s first (`teamdctl %s port remove %s`) or give every port a link watch (\"link_watch\": {\"name\": \"ethtool\"}); then %d of its links carry. What is left, segments out of order, is round robin's own: the runner lacp or loadbalance keeps each flow on one link.", names, b.Name, b.Name, dead[0], live), evidence...)
+}
+
+// manyAgain is how many retransmits of a test are no chance.
+const manyAgain = 200

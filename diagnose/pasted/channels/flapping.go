@@ -58,7 +58,7 @@ func comesAndGoes(v *scene.View, b scene.Bond) {
 	var evidence []record.Evidence
 	most := 0
 	for _, p := range b.Ports {
-		if all := losses(b.Host, p.Name); len(all) >= fewest {
+		if all := losses(b.Host, p.Name); len(all) >= fewest && steady(moments(b.Host, "link-down", p.Name)) == 0 {
 			names, most = append(names, p.Name), max(most, len(all))
 			evidence = append(evidence, scene.Saw("log of "+p.Name, fmt.Sprintf("lost its link %d times, the first: %s", len(all), all[0].Text), all[0].Source))
 		}

@@ -21,7 +21,11 @@ func lacpSilent(v *scene.View) {
 			continue
 		}
 		partner, told := scene.Fact(b.Host, b.Name, "ad_partner_mac")
-		if !told || partner.Text != scene.ZeroMAC {
+		if !told {
+			mixedModes(v, b)
+			continue
+		}
+		if partner.Text != scene.ZeroMAC {
 			continue
 		}
 		up := 0
@@ -35,12 +39,12 @@ func lacpSilent(v *scene.View) {
 			evidence = append(evidence, scene.Saw("ports in its aggregator", fmt.Sprintf("%.0f of %d", n, len(b.Ports)), at))
 		}
 		summary := fmt.Sprintf("%s runs 802.3ad, but no partner answers: the switch does not speak LACP on these ports, so that one port alone carries.", b.Name)
-		remedy := "On the switch put these ports into one LACP group (Cisco: `channel-group N mode active`; others: LAG of type LACP, active or passive). Check that all are cabled to that group."
+		remedy := "On the switch put these ports into one LACP group (" + lacpCommand(v) + "). Check that all are cabled to that group."
 		sure := 0.85
 		if e, on := staticChannel(v); on {
 			evidence = append(evidence, e)
 			summary = fmt.Sprintf("%s runs 802.3ad (LACP), but the switch's channel is static (mode on) and never sends LACP: the bond finds no partner and one port alone carries.", b.Name)
-			remedy = "On the switch change the members from `mode on` to LACP: `channel-group N mode active`; remove and add the members, for the mode of a channel cannot be changed while it has some."
+			remedy = "On the switch change the channel from static to LACP: " + lacpCommand(v) + "; remove and add the members, for the mode of a channel cannot be changed while it has some."
 			sure = 0.95
 		}
 		for _, p := range b.Ports {
@@ -56,6 +60,53 @@ func lacpSilent(v *scene.View) {
 		}
 		v.Add(record.LACPDown, sure, b.Host, fmt.Sprintf("%s and the switch's ports", b.Name), summary, remedy, evidence...)
 	}
+}
+
+// mixedModes: a bond with LACP, of which no partner was read, beside a switch that has
+// static channels alone.
+func mixedModes(v *scene.View, b scene.Bond) {
+	e, static := staticChannel(v)
+	x, ok := scene.Fact(b.Host, b.Name, "mode")
+	if !static || !ok {
+		return
+	}
+	for _, s := range v.Switches {
+		for _, name := range s.Subjects("channel") {
+			if p, ok := s.Get("channel "+name, "protocol"); ok && strings.Contains(strings.ToLower(p.Text), "lacp") {
+				return // it may be that one
+			}
+		}
+	}
+	v.Add(record.LACPDown, 0.72, b.Host, fmt.Sprintf("%s and the switch's ports", b.Name),
+		fmt.Sprintf("%s runs 802.3ad (LACP), and the switch's channel is static: it never sends LACP, so that the bond finds no partner and one port alone carries.", b.Name),
+		"On the switch make the channel LACP: "+lacpCommand(v)+". Or make both static (balance-xor with xmit_hash_policy layer3+4 on the host), which notices less.",
+		scene.Saw("mode of "+b.Name, x.Text, x.Source), e)
+}
+
+// lacpCommand is how the switch that was read makes a channel with LACP; where none
+// was, of several.
+func lacpCommand(v *scene.View) string {
+	vendor := ""
+	for _, s := range v.Switches {
+		if x, ok := s.Get("host", "vendor"); ok {
+			vendor = x.Text
+		}
+	}
+	switch vendor {
+	case "procurve":
+		return "`trunk PORTS trkN lacp`"
+	case "aoscx":
+		return "`interface lag N`, `lacp mode active`"
+	case "junos":
+		return "`set interfaces aeN aggregated-ether-options lacp active`"
+	case "comware":
+		return "`interface Bridge-Aggregation N`, `link-aggregation mode dynamic`"
+	case "huawei":
+		return "`interface Eth-Trunk N`, `mode lacp` (older: `mode lacp-static`)"
+	case "":
+		return "Cisco: `channel-group N mode active`; others: LAG of type LACP, active or passive"
+	}
+	return "`channel-group N mode active`"
 }
 
 // staticChannel is the evidence of a switch's channel without LACP.
@@ -311,21 +362,36 @@ func teamPorts(v *scene.View) {
 		for _, name := range h.Subjects("link") {
 			state := scene.Word(h, name, "lacp_state")
 			x, ok := h.Get("link "+name, "selected")
-			if !ok || x.Text != "no" || scene.Word(h, name, "carrier") == "no" {
+			stale := state == "expired" || state == "defaulted"
+			if !ok || x.Text != "no" && !stale || scene.Word(h, name, "carrier") == "no" {
 				continue
 			}
 			team := scene.Word(h, name, "master")
-			summary := fmt.Sprintf("Port %s of %s is not selected: its LACP is %s, so that it carries nothing and one port carries all.", name, cmp.Or(team, "the team"), cmp.Or(state, "not up"))
-			remedy := fmt.Sprintf("Make both ends agree on LACP: active on the switch's port of %s, in the same group.", name)
-			evidence := []record.Evidence{scene.Saw(name, "selected: no, state: "+cmp.Or(state, "?"), x.Source)}
-			if fast, ok := h.Get("link "+team, "lacp_rate"); ok && fast.Text == "fast" && (state == "expired" || state == "defaulted") {
-				summary = fmt.Sprintf("Port %s of %s is not selected: its LACP state is %s. The team asks for the fast rate (a frame each second, timeout 3 s), and a switch that sends at its slow rate of 30 s lets it expire.", name, cmp.Or(team, "the team"), state)
-				remedy = fmt.Sprintf("Set the same LACP rate at both ends: the short timeout on the switch's port of %s, or `fast_rate: false` for the team.", name)
-				evidence = append(evidence, scene.Saw("LACP rate of "+team, "fast", fast.Source))
+			of := cmp.Or(team, "the team")
+			evidence := []record.Evidence{scene.Saw(name, "selected: "+x.Text+", state: "+cmp.Or(state, "?"), x.Source)}
+			summary := fmt.Sprintf("Port %s of %s is not selected: its LACP is %s, so that it carries nothing and one port carries all.", name, of, cmp.Or(state, "not up"))
+			sure := 0.85
+			if x.Text != "no" {
+				summary = fmt.Sprintf("Port %s of %s hears no LACP any more: its state is %s, though it is still selected. What it sends may be lost, for the switch does not take it for a member.", name, of, state)
+				sure = 0.72
 			}
-			v.Add(record.LACPDown, 0.85, h, team+" port "+name, summary, remedy, evidence...)
+			remedy := fmt.Sprintf("Make both ends agree on LACP: active on the switch's port of %s, in the same group.", name)
+			if fast, ok := fastRate(h, team); ok && stale {
+				summary += " The team asks for the fast rate (a frame each second, timeout 3 s): a switch that sends at its slow rate of 30 s lets it expire."
+				remedy += " Set the same LACP rate at both ends: the short timeout on the switch's port, or `fast_rate: false` for the team."
+				evidence = append(evidence, fast)
+			}
+			v.Add(record.LACPDown, sure, h, team+" port "+name, summary, remedy, evidence...)
 		}
 	}
+}
+
+// fastRate is the evidence that a team asks for LACP's fast rate.
+func fastRate(h *piece.Host, team string) (record.Evidence, bool) {
+	if x, ok := scene.Fact(h, team, "fast_rate"); ok && (x.Text == "yes" || x.Text == "true") {
+		return scene.Saw("LACP rate of "+team, "fast", x.Source), true
+	}
+	return record.Evidence{}, false
 }
 
 // useCarrier: a bond that asks drivers for the link's state by ioctl instead of

@@ -18,7 +18,13 @@ import (
 // addresses were read, for each kernel that the host may be.
 func placedFlows(v *scene.View) {
 	for _, b := range v.Bonds {
-		if b.Mode != "802.3ad" && b.Mode != "balance-xor" || b.Policy != "layer3+4" || b.Count(func(p scene.Port) bool { return !p.Down }) < 2 {
+		if b.Mode != "802.3ad" && b.Mode != "balance-xor" || b.Policy != "layer3+4" {
+			continue
+		}
+		if len(b.Ports) == 0 { // a file that does not name them: a bond has two or more
+			b.Ports = []scene.Port{{Name: unnamed + "1"}, {Name: unnamed + "2"}}
+		}
+		if b.Count(func(p scene.Port) bool { return !p.Down }) < 2 {
 			continue // of one port there is nothing to choose
 		}
 		for _, r := range v.Case.Runs {
@@ -29,6 +35,9 @@ func placedFlows(v *scene.View) {
 		}
 	}
 }
+
+// unnamed begins the names of ports that nobody named.
+const unnamed = "port "
 
 // connections are a host's sockets to one service each, as if they were a run's
 // streams.
@@ -81,7 +90,11 @@ func placed(v *scene.View, b scene.Bond, r piece.Run) {
 	}
 	evidence := []record.Evidence{scene.Saw("streams", fmt.Sprintf("%d, source ports %s", len(frames), portList(r)), r.Source)}
 	if x, ok := b.Host.Get("host", "release"); ok {
-		evidence = append(evidence, scene.Saw("kernel", x.Text, x.Source))
+		said := x.Text
+		if number, release, guessed := strings.Cut(said, "-0.el"); guessed {
+			said = fmt.Sprintf("%s, that release %s ships", number, release)
+		}
+		evidence = append(evidence, scene.Saw("kernel", said, x.Source))
 	}
 	if x, ok := scene.Fact(b.Host, b.Name, "xmit_hash_policy"); ok {
 		evidence = append(evidence, scene.Saw("transmit hash policy of "+b.Name, x.Text, x.Source))
@@ -102,6 +115,11 @@ func placed(v *scene.View, b scene.Bond, r piece.Run) {
 	if name, part, at, ok := b.OneSided("tx"); ok {
 		evidence = append(evidence, scene.Saw("sent", fmt.Sprintf("%.0f %% by %s, next to nothing by the others (idle)", 100*part, name), at))
 		one, sure = name, 0.95
+	}
+	if guessed := strings.HasPrefix(one, unnamed); guessed {
+		one = "one of two"
+		sure = min(sure, 0.65)
+		evidence = append(evidence, record.Evidence{What: "ports of " + b.Name, Value: "not named here: computed for two", Source: "assumed"})
 	}
 	summary := fmt.Sprintf("The hash puts all %d flows on one link (%s): layer3+4 is set, but the source ports of these flows leave no other.", len(frames), one)
 	if even {

@@ -10,7 +10,7 @@ func Rules() []scene.Rule {
 		blackHole, smallBridge, failoverPaths,
 		otherBundles, evenAdapters,
 		lacpSilent, fecMismatch, lacpSplit, lacpStates, teamPorts, useCarrier,
-		lacpEvents, flapping, dimLight,
+		lacpEvents, slowStart, delayedUp, flapping, dimLight,
 		placedFlows,
 		layer2Hash, oneNextHop, roundRobin, switchHash, fewFlows, multipathHash,
 		perPacket, channelHash, polarised, overrun, peerless,

@@ -51,6 +51,9 @@ func layer2Hash(v *scene.View) {
 		if oneWayIn(v, b) {
 			sure = 0.4 // what comes in is the switch's choice
 		}
+		if _, _, ok := comesUp(b.Host); ok && len(v.Case.Runs) == 0 {
+			sure = min(sure, 0.4) // nobody asks for rates
+		}
 		f := v.Add(record.SingleLink, sure, b.Host, fmt.Sprintf("%s of %s (%s)", b.Name, scene.NameOf(b.Host), b.Policy),
 			fmt.Sprintf("%s chooses a port by %s (%s), so %s takes one MAC's one link: with one peer or router, a single link carries everything %s sends.", b.Name, what, b.Policy, peers, scene.NameOf(b.Host)),
 			scene.SetBond(b.Host, b.Name, "xmit_hash_policy", "layer3+4")+" Several flows then use several links (layer2+3 tells addresses apart, layer3+4 ports too); what arrives is spread by the switch's own hash.", evidence...)
@@ -187,6 +190,10 @@ func oneNextHop(v *scene.View) {
 		}
 		x, _ := scene.Fact(b.Host, b.Name, "mode")
 		evidence := []record.Evidence{scene.Saw("mode of "+b.Name, x.Text, x.Source)}
+		if bridge, ok := scene.Fact(b.Host, b.Name, "master"); ok && b.Mode == "balance-alb" {
+			bridgedGuests(v, b, bridge, evidence)
+			continue
+		}
 		sure := 0.5
 		if gw, ok := gateway(v, b); ok {
 			evidence = append(evidence, gw)
@@ -212,6 +219,16 @@ func oneNextHop(v *scene.View) {
 	}
 }
 
+// bridgedGuests: balance-alb below a bridge. It spreads what comes in by the MAC that it
+// answers ARP with, and leaves ARP alone that comes through a bridge (rlb_arp_xmit of
+// drivers/net/bonding/bond_alb.c).
+func bridgedGuests(v *scene.View, b scene.Bond, bridge piece.Value, evidence []record.Evidence) {
+	v.Add(record.SingleLink, 0.65, b.Host, b.Name+" below "+bridge.Text+" ("+b.Mode+")",
+		fmt.Sprintf("%s (balance-alb) stands below the bridge %s. It spreads what comes in by answering ARP for the host's own address with different MACs; guests (VMs) have MACs of their own, for which it cannot: what comes in for them takes the one port where the switch learnt them, and what goes out to one MAC takes one port.", b.Name, bridge.Text),
+		"Make it a LAG with the switch: mode 802.3ad (LACP) with xmit_hash_policy layer3+4 on the host and an LACP group on the switch; then guests are spread both ways. One flow keeps one link's rate.",
+		append(evidence, scene.Saw("master of "+b.Name, bridge.Text, bridge.Source))...)
+}
+
 // roundRobin: packets of one flow over several links arrive out of order.
 func roundRobin(v *scene.View) {
 	for _, b := range v.Bonds {
@@ -229,7 +246,7 @@ func roundRobin(v *scene.View) {
 			for _, s := range r.Streams {
 				again += max(s.Retransmits, 0)
 			}
-			if again > 200 && len(r.Streams) <= 2 {
+			if again > manyAgain && len(r.Streams) <= 2 {
 				evidence = append(evidence, scene.Saw(r.Tool, fmt.Sprintf("%v with %d retransmits", r.Rate, again), r.Source))
 				sure = max(sure, 0.85)
 			}
@@ -246,53 +263,89 @@ func roundRobin(v *scene.View) {
 				sure = max(sure, 0.85)
 			}
 		}
-		dead := ""
+		live, links := len(b.Ports), ""
+		var dead []string
 		for _, p := range b.Ports {
 			if p.Down {
-				dead += p.Name + ", "
+				dead = append(dead, p.Name)
 			}
 		}
 		after := ""
-		if dead != "" {
-			after = " Remove what has no link (" + strings.TrimSuffix(dead, ", ") + ": down) or give it a link watch."
+		if len(dead) > 0 {
+			live -= len(dead)
+			links = fmt.Sprintf(" that have a link (%s: down)", strings.Join(dead, ", "))
+			after = " Remove what has no link (" + strings.Join(dead, ", ") + ": down) or give it a link watch."
 		}
-		remedy := "Set xmit_hash_policy layer3+4 with mode 802.3ad and an LACP group on the switch (or balance-xor and a static channel there)"
-		if scene.Word(b.Host, b.Name, "kind") == "team" {
+		if live == 1 {
+			continue // one link keeps its order: deadPorts
+		}
+		count := ""
+		if live > 0 {
+			count = fmt.Sprintf("%d ", live)
+		}
+		what := scene.Word(b.Host, b.Name, "kind")
+		mode := "balance-rr (round robin)"
+		remedy := "Set xmit_hash_policy layer3+4 with mode 802.3ad and an LACP group on the switch (or balance-xor and a static channel there; two hosts cabled to each other: the same mode on both)"
+		switch {
+		case what == "team":
 			remedy = "Change the runner to loadbalance or lacp, with addresses and ports in its tx_hash,"
+		case what == "lagg" || systemIs(b.Host, "freebsd"):
+			mode = "round robin (laggproto roundrobin)"
+			remedy = fmt.Sprintf("Make it LACP: `ifconfig %s laggproto lacp lagghash l2,l3,l4` (pfSense, OPNsense: Interfaces, LAGG) with an LACP group on the switch,", b.Name)
 		}
-		v.Add(record.Reordering, sure, b.Host, fmt.Sprintf("%s (balance-rr, %d links)", b.Name, len(b.Ports)),
-			fmt.Sprintf("%s is balance-rr (round robin): it stripes the packets of one TCP flow over its %d links, they arrive out of order, and TCP takes that for loss. A single flow gains little beyond two links, however many cables there are.", b.Name, len(b.Ports)),
+		v.Add(record.Reordering, sure, b.Host, fmt.Sprintf("%s (balance-rr, %slinks)", b.Name, count),
+			fmt.Sprintf("%s is %s: it stripes the packets of one TCP flow over its %slinks%s, they arrive out of order, and TCP takes that for loss. A single flow gains little beyond two links, however many cables there are.", b.Name, mode, count, links),
 			remedy+" and use several flows: each flow stays on one link, and several flows add up. For one fast flow take one faster card."+after, evidence...)
 	}
+}
+
+// systemIs reports a host of that system.
+func systemIs(h *piece.Host, system string) bool {
+	x, ok := h.Get("host", "os")
+	return ok && x.Text == system
 }
 
 // multipathHash: routes with several next hops that choose by addresses alone.
 func multipathHash(v *scene.View) {
 	for _, h := range v.Hosts {
-		var route *piece.Route
-		for i := range h.Routes {
-			if len(h.Routes[i].Hops) > 1 {
-				route = &h.Routes[i]
-			}
+		for _, family := range []string{"ipv4", "ipv6"} {
+			nextHops(v, h, family)
 		}
-		if route == nil {
-			continue
-		}
-		x, told := h.Get("sysctl", "net.ipv4.fib_multipath_hash_policy")
-		if told && x.Text != "0" {
-			evenHops(v, h, route, x)
-			continue
-		}
-		evidence := []record.Evidence{scene.Saw("route", fmt.Sprintf("%d next hops", len(route.Hops)), route.Source)}
-		sure := 0.5
-		if told {
-			evidence = append(evidence, scene.Saw("net.ipv4.fib_multipath_hash_policy", x.Text, x.Source))
-			sure = 0.88
-		}
-		v.Add(record.SingleLink, sure, h, scene.NameOf(h)+"'s ECMP (fib_multipath_hash_policy 0)",
-			fmt.Sprintf("%s chooses among the route's next hops by addresses alone (layer 3: fib_multipath_hash_policy 0, the default): all flows between two addresses take one link.", scene.NameOf(h)),
-			"`sysctl -w net.ipv4.fib_multipath_hash_policy=1` hashes ports too (layer 4), on each router that has several next hops; keep it in /etc/sysctl.d.", evidence...)
 	}
+}
+
+// nextHops judges the last route of a family that has several. IPv6's policy 0 has the
+// flow label too (ip-sysctl of the kernel, fib_multipath_hash_policy): routers see one
+// for each flow of a Linux sender, while a host's own flows have none yet when their
+// route is looked up.
+func nextHops(v *scene.View, h *piece.Host, family string) {
+	var route *piece.Route
+	for i := range h.Routes {
+		if r := &h.Routes[i]; len(r.Hops) > 1 && r.Dst.Addr().Is6() == (family == "ipv6") {
+			route = r
+		}
+	}
+	if route == nil {
+		return
+	}
+	knob := "net." + family + ".fib_multipath_hash_policy"
+	x, told := h.Get("sysctl", knob)
+	if told && x.Text != "0" {
+		evenHops(v, h, route, x)
+		return
+	}
+	evidence := []record.Evidence{scene.Saw("route", fmt.Sprintf("%d next hops", len(route.Hops)), route.Source)}
+	sure, known, most := 0.5, "addresses alone", 0.88
+	if family == "ipv6" {
+		known, most = "addresses and the flow label, which what this host itself sends has not got yet", 0.75
+	}
+	if told {
+		evidence = append(evidence, scene.Saw(knob, x.Text, x.Source))
+		sure = most
+	}
+	v.Add(record.SingleLink, sure, h, scene.NameOf(h)+"'s ECMP (fib_multipath_hash_policy 0)",
+		fmt.Sprintf("%s chooses among the route's next hops by %s (layer 3: %s 0, the default): all flows between two addresses take one link.", scene.NameOf(h), known, knob),
+		fmt.Sprintf("`sysctl -w %s=1` hashes ports too (layer 4), on each router that has several next hops; keep it in /etc/sysctl.d.", knob), evidence...)
 }
 
 // evenHops: a route's next hops that hash ports and carry alike.
@@ -307,7 +360,7 @@ func evenHops(v *scene.View, h *piece.Host, route *piece.Route, policy piece.Val
 	}
 	if name, part := scene.Busiest(parts); part < 1.3/float64(len(parts)) {
 		v.Add(scene.Healthy, 0.85, h, "none", fmt.Sprintf("Nothing is wrong: both ECMP legs carry alike (%s, the busiest, %.0f %%), and the hash looks at ports too (policy %s).", name, 100*part, policy.Text), "",
-			scene.Saw("sent", "even over the next hops", at), scene.Saw("net.ipv4.fib_multipath_hash_policy", policy.Text, policy.Source))
+			scene.Saw("sent", "even over the next hops", at), scene.Saw("fib_multipath_hash_policy", policy.Text, policy.Source))
 	}
 }
 

@@ -27,6 +27,9 @@ func oneConnection(v *scene.View) {
 				continue
 			}
 			sure := 0.3 // without a bundle there is nothing to add up
+			if strings.HasPrefix(m.Path, "StorageClass ") || strings.HasPrefix(m.Path, "PersistentVolume ") {
+				sure = 0.4 // asked about, and of nodes that nobody showed
+			}
 			if bundled {
 				sure = 0.7
 			}
@@ -47,12 +50,9 @@ func oneConnection(v *scene.View) {
 			}
 			v.Add(record.SingleLink, sure, h, "the NFS mount "+m.Path+" of "+scene.NameOf(h),
 				fmt.Sprintf("The NFS mount %s has one TCP connection, and one connection takes one link of a bond: no more than a single link's rate.", m.Path),
-				sentence(workload.MoreOf("nfs"))+", with layer3+4 on both hosts and a hash of ports on the switch (`linerate steer pick --for nfs` chooses the ports). "+sentence(workload.SpreadOf("nfs"))+".", evidence...)
+				mountWith(m)+", with layer3+4 on both hosts and a hash of ports on the switch (`linerate steer pick --for nfs` chooses the ports). "+sentence(workload.SpreadOf("nfs"))+".", evidence...)
 		}
-		if x, ok := h.Get("host", "iscsi_sessions"); ok && x.Text == "1" {
-			v.Add(record.SingleLink, 0.6, h, "iSCSI of "+scene.NameOf(h), "There is one iSCSI session, and one session is one connection: it takes a single link.",
-				sentence(workload.SpreadOf("iscsi"))+"; MPIO with round-robin paths then uses them all.", scene.Saw("iSCSI sessions", x.Text, x.Source))
-		}
+		oneSession(v, h)
 	}
 	for _, r := range v.Case.Runs {
 		queuePair(v, r)
@@ -86,6 +86,59 @@ func sentence(text string) string {
 		return text
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// mountWith is how a mount is given several connections.
+func mountWith(m piece.Mount) string {
+	if kind, _, cluster := strings.Cut(m.Path, " "); cluster && !strings.HasPrefix(m.Path, "/") {
+		return "Add `nconnect=4` to mountOptions of the " + kind + " (new volumes take it; pods that have it mounted start again)"
+	}
+	return sentence(workload.MoreOf("nfs"))
+}
+
+// oneSession: all of a host's iSCSI goes by one session, which is one TCP connection.
+func oneSession(v *scene.View, h *piece.Host) {
+	var sessions, connections, disks []piece.Path
+	for _, p := range h.Paths {
+		switch {
+		case p.Kind == "multipath":
+			disks = append(disks, p)
+		case p.Kind == "iscsi" && p.Device != "":
+			sessions = append(sessions, p)
+		case p.Kind == "iscsi":
+			connections = append(connections, p)
+		}
+	}
+	if len(sessions) == 0 {
+		sessions = connections
+	} else if len(connections) > len(sessions) {
+		return // a session with several connections
+	}
+	if len(sessions) != 1 || len(disks) > 1 {
+		return
+	}
+	one := sessions[0]
+	evidence := []record.Evidence{scene.Saw("iSCSI sessions", "1, to "+cmp.Or(one.Device, one.Remote), one.Source)}
+	cards := make(map[string]bool)
+	for _, name := range h.Subjects("link") {
+		if scene.Physical(name) && name != "lo" && scene.Word(h, name, "state") != "down" && scene.Word(h, name, "kind") == "" {
+			cards[name] = true
+		}
+	}
+	sure := 0.55
+	switch bundled := v.Bundled(h); {
+	case !bundled && len(cards) == 1:
+		return // there is no other link
+	case bundled || len(cards) > 1:
+		sure = 0.68
+	}
+	if len(disks) == 1 {
+		evidence = append(evidence, scene.Saw("multipath "+disks[0].Device, "one path", disks[0].Source))
+		sure += 0.08
+	}
+	v.Add(record.SingleLink, sure, h, "iSCSI of "+scene.NameOf(h),
+		"There is one iSCSI session, and one session is one TCP connection: it takes a single link, whatever bonds or teams it runs over.",
+		"Use MPIO (multipath): an address and a session on each link, in subnets of their own and without a bond or team under them, with round-robin paths; the target needs an address (portal) for each too.", evidence...)
 }
 
 // queuePair: an RDMA test over a bond with one connection: a queue pair uses one port.

@@ -19,6 +19,8 @@ type Finding struct {
 	Where string `json:"where"`
 	// Text is the finding as people read it, with its evidence and remedy.
 	Text string `json:"text"`
+	// Ask are the outputs that would make sure of it; nil what its cause needs.
+	Ask []Missing `json:"-"`
 }
 
 // Missing is an output that would decide.

@@ -60,8 +60,11 @@ func atOnce(bond, option, value string) string {
 	return "at once: " + set
 }
 
-// NameOf is a host's name in a sentence.
+// NameOf is a host's or switch's name in a sentence.
 func NameOf(h *piece.Host) string {
+	if h != nil && h.Name == "" && h.Switch {
+		return "the switch"
+	}
 	if h == nil || h.Name == "" {
 		return "the host"
 	}

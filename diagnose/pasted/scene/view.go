@@ -171,6 +171,11 @@ func teamMode(h *piece.Host, name string) (mode, policy string) {
 	return mode, policy
 }
 
+// Bundled reports a host that has a bundle of links: a bond, team, lagg or other.
+func (v *View) Bundled(h *piece.Host) bool {
+	return len(h.Ports) > 0 || slices.ContainsFunc(v.Bonds, func(b Bond) bool { return b.Host == h })
+}
+
 func isMode(s string) bool {
 	switch s {
 	case "balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb":

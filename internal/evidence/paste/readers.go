@@ -43,6 +43,7 @@ var readers = piece.Table{
 	loadtext.Sysctls,
 	loadtext.StoragePaths,
 	loadtext.Mounts,
+	othertext.ClusterStorage,
 	loadtext.MPTCP,
 	loadtext.Interrupts,
 	loadtext.PCICards,

@@ -48,6 +48,9 @@ func readIfcfg(s *sink, lines []piece.Line) (read int) {
 				name = m[1]
 			}
 		}
+		if _, bond := values["BONDING_OPTS"]; name == "" && bond {
+			name = "bond0" // the line alone was pasted: the usual name
+		}
 		for _, p := range all {
 			switch {
 			case strings.HasPrefix(p.key, "ifconfig_") || p.key == "cloned_interfaces" || p.key == "defaultrouter" || strings.HasPrefix(p.key, "create_args_"):

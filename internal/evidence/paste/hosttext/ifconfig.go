@@ -113,6 +113,7 @@ func (s *sink) ifHead(subject string, m []string, l piece.Line) {
 	base, bsd := 10, strings.Contains(m[4], "metric") // BSD writes them in hexadecimal
 	if bsd {
 		base = 16
+		s.Set("host", "os", "freebsd", l)
 	}
 	if n, err := strconv.ParseUint(m[2], base, 32); err == nil {
 		state := "DOWN"

@@ -193,7 +193,7 @@ func (r *documentReader) teamState(n *yamldoc.Node) {
 		put(subject, "duplex", value(p.Value, "link", "duplex"))
 		put(subject, "aggregator_id", value(p.Value, "runner", "aggregator", "id"))
 		put(subject, "selected", map[string]string{"true": "yes", "false": "no"}[value(p.Value, "runner", "selected")])
-		put(subject, "runner_state", value(p.Value, "runner", "state"))
+		put(subject, "lacp_state", value(p.Value, "runner", "state"))
 		put(subject, "actor_state", value(p.Value, "runner", "actor_lacpdu_info", "state"))
 		put(subject, "partner_state", value(p.Value, "runner", "partner_lacpdu_info", "state"))
 		put(subject, "partner_system_mac", value(p.Value, "runner", "partner_lacpdu_info", "system"))

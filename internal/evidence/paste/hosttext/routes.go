@@ -9,7 +9,31 @@ import (
 )
 
 // IPRoute reads `ip route`, of one table or all, -d or not, and `ip route get`.
-var IPRoute = piece.Reader{Kind: "ip route", Commands: []string{"ip"}, Starts: isRoute, Read: reading(readRoutes)}
+var IPRoute = piece.Reader{
+	Kind:     "ip route",
+	Commands: []string{"ip"},
+	Starts:   func(line string) bool { return isRoute(line) || onlyDestination(line) },
+	Read:     reading(readRoutes),
+}
+
+// onlyDestination reports a row that has nothing but a prefix: its next hops stand below.
+func onlyDestination(line string) bool {
+	text := strings.TrimSpace(line)
+	if text != "default" && !strings.Contains(text, "/") || strings.ContainsAny(text, " \t") {
+		return false
+	}
+	_, ok := destination(text, false)
+	return ok
+}
+
+// hopFollows reports that the next line is a next hop.
+func hopFollows(rest []piece.Line) bool {
+	if len(rest) == 0 {
+		return false
+	}
+	f := strings.Fields(rest[0].Text)
+	return len(f) > 2 && f[0] == "nexthop" && (f[1] == "via" || f[1] == "dev")
+}
 
 // IPRule reads `ip rule`.
 var IPRule = piece.Reader{Kind: "ip rule", Commands: []string{"ip"}, Starts: ruleRow.MatchString, Read: reading(readRules)}
@@ -82,6 +106,10 @@ func readRoutes(s *sink, lines []piece.Line) (read int) {
 			s.hop(f[1:])
 			s.Host.Routes[len(s.Host.Routes)-1].To = l.Number
 		case f[0] == "cache" && read > 0:
+		case onlyDestination(l.Text) && hopFollows(lines[i+1:]):
+			if !s.route(f, l) {
+				return read
+			}
 		case !isRoute(l.Text):
 			return read
 		case s.got(f):

@@ -79,7 +79,7 @@ func (s *sink) teamFact(subject, key, value string, port bool, l piece.Line) {
 	case key == "selected":
 		s.Set(subject, "selected", value, l)
 	case key == "state" && port:
-		s.Set(subject, "runner_state", value, l)
+		s.Set(subject, "lacp_state", value, l)
 	case key == "active port":
 		s.Set(subject, "active_slave", value, l)
 	case (key == "active" || key == "fast rate") && !port:

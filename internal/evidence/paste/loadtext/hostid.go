@@ -60,10 +60,23 @@ func systemOf(text string) string {
 	return ""
 }
 
+// rebuilt is the line that Red Hat's systems and their rebuilds name themselves by, in
+// /etc/redhat-release and as people repeat it.
+var rebuilt = piece.Compile(`^(?:OS(?: [Vv]ersion)? ?: ?)?(?:CentOS|Red Hat Enterprise Linux|RHEL|Rocky Linux|AlmaLinux)(?: Linux| Server| Stream)*(?: release)? (\d+)(?:\.[\d.]+)?(?: ?\([A-Za-z ]+\))?\.?$`)
+
+// shipped are the kernels of those releases: one for all of a release's life.
+var shipped = map[string]string{"6": "2.6.32", "7": "3.10.0", "8": "4.18.0", "9": "5.14.0", "10": "6.12.0"}
+
 func hostLine(text string) bool {
 	switch {
 	case text == "":
 		return false
+	case strings.Contains(text, "Linux") || strings.Contains(text, "CentOS") || strings.Contains(text, "RHEL"):
+		if rebuilt.MatchString(text) {
+			return true
+		}
+	}
+	switch {
 	case strings.HasPrefix(text, "Linux "):
 		return unameLine.MatchString(text) || sysstatHead.MatchString(text)
 	case text[0] >= '0' && text[0] <= '9':
@@ -96,6 +109,12 @@ func readHostID(s *sink, lines []piece.Line) (read int) {
 				known = true
 			} else if strings.Contains(s.Segment.Command, "nproc") && piece.Whole(text) > 0 && piece.Whole(text) < 1<<16 {
 				s.Set("host", "cores", text, l)
+				known = true
+			} else if m := rebuilt.FindStringSubmatch(text); m != nil {
+				s.Set("host", "system", "rhel", l)
+				if _, told := s.Host.Get("host", "release"); !told && shipped[m[1]] != "" {
+					s.Set("host", "release", shipped[m[1]]+"-0.el"+m[1], l)
+				}
 				known = true
 			} else if m := pveVersion.FindStringSubmatch(text); m != nil {
 				s.Set("host", "system", "proxmox", l)

@@ -175,7 +175,9 @@ var eventShapes = []struct {
 	{"is not ready", "link-down", piece.Compile(`([\w.-]+): link is not ready`)},
 	{"link state changed to", "link-up", piece.Compile(`([\w.-]+): link state changed to UP`)},
 	{"link state changed to", "link-down", piece.Compile(`([\w.-]+): link state changed to DOWN`)},
-	{"entered promiscuous", "other", piece.Compile(`(?:device )?([\w.-]+):? (?:left|entered) promiscuous`)},
+	{"moved from", "arp-moved", piece.Compile(`arp: \S+ moved from [0-9a-f:]{17} to [0-9a-f:]{17} on (\S+)`)},
+	{"entered promiscuous", "bridged", piece.Compile(`(?:device )?([\w.-]+):? entered promiscuous`)},
+	{"left promiscuous", "unbridged", piece.Compile(`(?:device )?([\w.-]+):? left promiscuous`)},
 }
 
 // logShape is how a message without a stamp begins: with who says it.
@@ -189,7 +191,7 @@ func unstampedEvent(text string) bool {
 		return false
 	}
 	switch kind {
-	case "lacp-no-response", "pcie-limited", "pcie", "watchdog", "channel-failed", "arp-overflow", "conntrack-full", "no-active", "active-up", "released", "enslaved":
+	case "lacp-no-response", "pcie-limited", "pcie", "watchdog", "channel-failed", "arp-overflow", "arp-moved", "conntrack-full", "no-active", "active-up", "released", "enslaved":
 		return true
 	}
 	return strings.ContainsAny(link, "0123456789") || cardLink.MatchString(text)

@@ -199,6 +199,39 @@ func undiff(lines []Line) {
 			within = false
 		}
 	}
+	unmark(lines)
+}
+
+var addedLine, removedLine = Compile(`^\+[ \t]*[A-Za-z_"'#\[{]`), Compile(`^-[ \t]{2,}[A-Za-z_"'#\[{]|^-[A-Za-z_#]`)
+
+// unmark does the same for the rows of a diff whose head was left out: a paragraph of
+// which every row begins with a blank, + or -, and that has both of them.
+func unmark(lines []Line) {
+	for i := 0; i < len(lines); {
+		n, added, removed, kept := i, 0, 0, 0
+		for ; n < len(lines) && lines[n].Text != ""; n++ {
+			switch text := lines[n].Text; {
+			case addedLine.MatchString(text):
+				added++
+			case removedLine.MatchString(text):
+				removed++
+			case text[0] == ' ' || text == "+" || text == "-":
+				kept++
+			default:
+				added = -len(lines)
+			}
+		}
+		if added > 0 && removed > 0 && kept > 0 {
+			for ; i < n; i++ {
+				if lines[i].Text[0] == '-' {
+					lines[i].Text = ""
+				} else {
+					lines[i].Text = lines[i].Text[1:]
+				}
+			}
+		}
+		i = max(n, i+1)
+	}
 }
 
 // countedRow is a row that has a number of its own: a link's of ip -o, a hop's of a
