@@ -304,6 +304,10 @@ var pcieWidth = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])
 
 var pcieSaid = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: PCI-?E(?:xpress|xpress)?: Speed ([\d.]+)GT/s Width x(\d+)`)
 
+// pcieComplaint is a driver's own word that the slot is too slow for its card (ixgbe,
+// i40e).
+var pcieComplaint = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: .*(?:not sufficient for optimal performance|may be insufficient)`)
+
 var logSpeed = piece.Compile(`(?:Up,? (?:- )?|up at |up - |definitely up(?: for interface [\w.-]+)?, |[Ll]ink up,? )([\d.]+) ?([GMgm])b(?:ps|it|/s)`)
 
 var logFlow = piece.Compile(`Flow [Cc]ontrol: (\S+)`)
@@ -381,6 +385,9 @@ func (s *sink) logPCIe(text string, l piece.Line) {
 	}
 	if m := pcieOld.FindStringSubmatch(text); m != nil {
 		s.Set("pci "+fullBDF(m[1]), "available_gbps", m[2], l)
+	}
+	if m := pcieComplaint.FindStringSubmatch(text); m != nil {
+		s.Set("pci "+fullBDF(m[1]), "insufficient", "yes", l)
 	}
 	m := pcieWidth.FindStringSubmatch(text)
 	if m == nil {
