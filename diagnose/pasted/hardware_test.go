@@ -50,3 +50,40 @@ func TestSlots(t *testing.T) {
 		{"firmware that knows a wider slot", "# lspci -vv -s 03:00.0\n03:00.0 Ethernet controller: Intel Corporation Ethernet Controller X710 for 10GbE SFP+ (rev 02)\n\tLnkCap:\tPort #0, Speed 8GT/s, Width x8, ASPM L1\n\tLnkSta:\tSpeed 8GT/s, Width x1 (downgraded)\n# dmidecode -t slot\nSystem Slot Information\n\tDesignation: PCIE2\n\tType: x8 PCI Express 3\n\tCurrent Usage: In Use\n\tBus Address: 0000:03:00.0\n", record.CardSlot, 0.6, 0, "seat the card anew", ""},
 	})
 }
+
+// TestDriverLogs: what drivers and the bond write of ports that are slow, stuck or of
+// unknown speed, and what they write where all is well.
+func TestDriverLogs(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"unstamped lines of an old driver, in a bond", "tg3 0000:03:00.0: eth2: Link is up at 100 Mbps, full duplex\ntg3 0000:03:00.1: eth3: Link is up at 1000 Mbps, full duplex\nbonding: bond1: enslaving eth2 as a backup interface with an up link.\nbonding: bond1: enslaving eth3 as a backup interface with an up link.\n", record.LineRate, 0.7, 0.8, "eth2 negotiated 100 Mbit/s", ""},
+		{"two ports of one speed", "bnx2 0000:02:00.0: eth0: NIC Copper Link is Up, 1000 Mbps full duplex\nbnx2 0000:02:00.1: eth1: NIC Copper Link is Up, 1000 Mbps full duplex\n", record.Unknown, 0, 0, "", "negotiated"},
+		{"a storage port and a slower one on another card", "[   11.1] igb 0000:05:00.0 eno1: igb: eno1 NIC Link is Up 1000 Mbps Full Duplex, Flow Control: RX\n[   11.4] ixgbe 0000:82:00.0 ens2f0: NIC Link is Up 10 Gbps, Flow Control: RX/TX\n", record.Unknown, 0, 0, "", "negotiated"},
+		{"ports of two speeds on one card, on purpose", "[   11.1] i40e 0000:82:00.0 ens2f0: NIC Link is Up, 1000 Mbps Full Duplex, Flow Control: None\n[   11.4] i40e 0000:82:00.1 ens2f1: NIC Link is Up, 10 Gbps Full Duplex, Flow Control: None\n", record.Unknown, 0, 0, "", "negotiated"},
+		{"half duplex in the log", "[   11.1] e1000e 0000:00:19.0 eth0: NIC Link is Up 100 Mbps Half Duplex, Flow Control: None\n", record.Congestion, 0.8, 0, "half duplex", ""},
+		{"an e1000e that hangs", "[ 6110.1] e1000e 0000:00:1f.6 eno1: Detected Hardware Unit Hang:\n[ 6112.1] e1000e 0000:00:1f.6 eno1: Detected Hardware Unit Hang:\n[ 6114.1] e1000e 0000:00:1f.6 eno1: Detected Hardware Unit Hang:\n[ 6115.0] e1000e 0000:00:1f.6 eno1: Reset adapter unexpectedly\n", record.CardSlot, 0.7, 0, "ethtool -K eno1 tso off", ""},
+		{"one watchdog, once", "[ 9110.1] NETDEV WATCHDOG: eno1 (igb): transmit queue 2 timed out\n[ 9113.1] igb 0000:02:00.0 eno1: igb: eno1 NIC Link is Up 1000 Mbps Full Duplex, Flow Control: RX\n", record.Unknown, 0, 0, "", "stopped sending"},
+		{"a speed that was read later", "[   12.1] bond0: (slave eno2): failed to get link speed/duplex\n[   15.3] bond0: (slave eno2): link status definitely up, 10000 Mbps full duplex\n[   15.3] bond0: active interface up!\n", record.Unknown, 0, 0, "", "could not read the speed"},
+		{"a speed that was never read", "[   15.3] bond0: (slave ens1f1): link status up again after 0 ms\n[   15.4] bond0: (slave ens1f1): speed changed to 0 on port 2\n", record.LACPDown, 0.7, 0, "speed and duplex of ens1f1", ""},
+		{"a port that flaps beside a quiet one", restless("212", "8"), record.Congestion, 0.5, 0.7, "212 times", ""},
+		{"a guest of ESXi that drops", esxtop("4.20"), record.ReceiverCPU, 0.6, 0.8, "drops 4.2 %", ""},
+		{"a guest of ESXi that takes all", esxtop("0.00"), record.Unknown, 0, 0, "", "virtual switch drops"},
+		{"both ports saw the switch restart", restless("44", "42"), record.Unknown, 0, 0, "", "lost or found"},
+	})
+}
+
+// restless is a bond whose ports changed their carrier that often.
+func restless(first, second string) string {
+	port := func(n, name, changes string) string {
+		return n + ": " + name + ": <BROADCAST,MULTICAST,SLAVE,UP,LOWER_UP> mtu 1500 qdisc mq master bond0 state UP mode DEFAULT group default qlen 1000\n    link/ether 00:00:5e:00:53:01 brd ff:ff:ff:ff:ff:ff\n" +
+			"    RX:  bytes packets errors dropped  missed   mcast\n    900000000 900000 0 0 0 0\n    RX errors:  length    crc   frame    fifo overrun\n    0 0 0 0 0\n" +
+			"    TX:  bytes packets errors dropped carrier collsns\n    900000000 900000 0 0 0 0\n    TX errors: aborted   fifo  window heartbt transns\n    0 0 0 0 " + changes + "\n"
+	}
+	return "root@n1:~# ip -s -s link\n" + port("2", "eno1", first) + port("3", "eno2", second)
+}
+
+// esxtop is its network screen with that part of a guest's packets dropped.
+func esxtop(dropped string) string {
+	return "[root@esx1:~] esxtop -b -n 1\n   PORT-ID              USED-BY  TEAM-PNIC DNAME              PKTTX/s  MbTX/s   PSZTX    PKTRX/s  MbRX/s   PSZRX %DRPTX %DRPRX\n" +
+		"  33554436               vmnic0          - vSwitch0           8120.11   94.10 1500.00    4120.00    2.10   66.00   0.00   0.00\n" +
+		"  67108870        1234:vm1.eth0     vmnic0 vSwitch0           8120.11   94.10 1500.00   44120.00 5302.10 1500.00   0.00   " + dropped + "\n"
+}

@@ -40,35 +40,6 @@ func rates(v *scene.View, h *piece.Host, links []string) []unit.BitRate {
 	return out
 }
 
-// slowPort: a port that negotiated less than its neighbours, outside of LACP too.
-func slowPort(v *scene.View) {
-	for _, h := range v.Hosts {
-		for _, name := range h.Subjects("link") {
-			speed := scene.SpeedOf(h, name)
-			if speed == 0 || speed > 100*unit.Mbps || scene.Word(h, name, "state") == "down" {
-				continue
-			}
-			master := scene.Word(h, name, "master")
-			if master == "" || v.HasFinding(record.LACPDown) || !fasterSibling(h, name, master, speed) {
-				continue
-			}
-			x, _ := scene.Fact(h, name, "speed")
-			v.Add(record.LineRate, 0.75, h, name, fmt.Sprintf("%s negotiated %v while another port of %s is faster: a gigabit port does that over a broken pair or an old switch port.", name, speed, master),
-				"Replace its cable, then check that both ends negotiate.", scene.Saw("speed of "+name, x.Text, x.Source))
-		}
-	}
-}
-
-// fasterSibling reports a link with the same master and more speed.
-func fasterSibling(h *piece.Host, name, master string, speed unit.BitRate) bool {
-	for _, other := range h.Subjects("link") {
-		if other != name && scene.Word(h, other, "master") == master && scene.SpeedOf(h, other) > speed {
-			return true
-		}
-	}
-	return false
-}
-
 // badFrames: a port that receives damaged frames.
 func badFrames(v *scene.View) {
 	look := func(h *piece.Host, subject, name string) {

@@ -130,12 +130,12 @@ var eventShapes = []struct {
 	{"active interface up", "active-up", piece.Compile(`([\w.-]+): active interface up!`)},
 	{"without any active interface", "no-active", piece.Compile(`([\w.-]+): now running without any active interface`)},
 	{"new active one", "active-up", piece.Compile(`(?:\(slave ([^)]+)\): making interface the new active one|making interface ([\w.-]+) the new active one)`)},
-	{"Enslaving", "enslaved", piece.Compile(`(?:\(slave ([^)]+)\): Enslaving|[Ee]nslaving ([\w.-]+) as a)`)},
+	{"nslaving", "enslaved", piece.Compile(`(?:\(slave ([^)]+)\): Enslaving|[Ee]nslaving ([\w.-]+) as a)`)},
 	{"Releasing", "released", piece.Compile(`(?:\(slave ([^)]+)\): Releasing|[Rr]eleasing (?:active|backup) interface ([\w.-]+)?)`)},
 	{"Released all slaves", "released", piece.Compile(`([\w.-]+)(?: \(unregistering\))?: Released all slaves`)},
 	{"Removing an active aggregator", "lacp", piece.Compile(`([\w.-]+): (?:\(slave [^)]+\): )?Removing an active aggregator`)},
 	{"illegal loopback", "loopback", piece.Compile(`([\w.-]+): (?:\(slave ([^)]+)\): )?An illegal loopback occurred`)},
-	{"speed changed to 0", "speed", piece.Compile(`speed changed to 0 (?:on|for) port (\S+)`)},
+	{"speed changed to 0", "speed", piece.Compile(`(?:\(slave ([^)]+)\): )?speed changed to 0 (?:on|for) port (?:\d+\b|(\S+))`)},
 	{"link speed/duplex", "speed", piece.Compile(`(?:\(slave ([^)]+)\): )?failed to get link speed/duplex(?: for (\S+))?`)},
 	{"get speed and duplex", "speed", piece.Compile(`(?:failed|unable) to get speed and duplex from (\S+?),`)},
 	{"permanent HWaddr", "mac", piece.Compile(`permanent HWaddr of (?:slave|(\S+))`)},
@@ -218,11 +218,17 @@ func eventAndLink(text string) (kind, link string) {
 
 var afterBDF = piece.Compile(`(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([A-Za-z][\w.@-]*?)(?: \([^)]*\))?:`)
 
+// colonBDF is how older drivers (bnx2, tg3, ixgbe before 3.13) write card and link.
+var colonBDF = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): ([a-z][a-z_.@-]*[0-9][\w.@-]*): `)
+
 // logLink is the link that a message is of: drivers put the card's address before it,
 // and messages of drivers alone name none.
 func logLink(text, link string) string {
 	if m := afterBDF.FindStringSubmatch(text); m != nil {
 		return m[1]
+	}
+	if m := colonBDF.FindStringSubmatch(text); m != nil && !knownDrivers[m[2]] {
+		return m[2]
 	}
 	if isBDF(link) || knownDrivers[link] {
 		return ""
@@ -326,7 +332,11 @@ func fullBDF(s string) string {
 
 // logFacts notes what messages say of cards and links beside that they happened.
 func (s *sink) logFacts(kind, link, text string, l piece.Line) {
-	if m := cardLink.FindStringSubmatch(text); m != nil {
+	m := cardLink.FindStringSubmatch(text)
+	if m == nil {
+		m = colonBDF.FindStringSubmatch(text)
+	}
+	if m != nil && !knownDrivers[m[2]] {
 		s.Set("link "+m[2], "bus", fullBDF(m[1]), l)
 	}
 	switch kind {
