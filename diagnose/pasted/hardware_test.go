@@ -87,3 +87,24 @@ func esxtop(dropped string) string {
 		"  33554436               vmnic0          - vSwitch0           8120.11   94.10 1500.00    4120.00    2.10   66.00   0.00   0.00\n" +
 		"  67108870        1234:vm1.eth0     vmnic0 vSwitch0           8120.11   94.10 1500.00   44120.00 5302.10 1500.00   0.00   " + dropped + "\n"
 }
+
+// TestThreads: what iperf3 prints of its own thread, full and not.
+func TestThreads(t *testing.T) {
+	sum := func(rate string) string {
+		return "[SUM]   0.00-10.00  sec  9.99 GBytes  " + rate + " Gbits/sec    3             sender\n[SUM]   0.00-10.04  sec  9.99 GBytes  " + rate + " Gbits/sec                  receiver\n"
+	}
+	cpu := func(sender, receiver string) string {
+		return "CPU Utilization: local/sender " + sender + "% (1.0%u/90.0%s), remote/receiver " + receiver + "% (2.0%u/50.0%s)\n"
+	}
+	judgeHardware(t, []hardwareCase{
+		{"a full thread, version said, slow", "# iperf3 -V -c 192.0.2.9 -P 6\niperf 3.12\n" + sum("3.12") + cpu("99.9", "40.2"), record.SenderCPU, 0.9, 0, "single thread", ""},
+		{"a full thread of the receiver, version not said", "# iperf3 -V -c 192.0.2.9 -P 6\n" + sum("17.1") + cpu("61.0", "99.4"), record.ReceiverCPU, 0.8, 0.9, "3.16", ""},
+		{"one stream, one thread, any version", "# iperf3 -V -c 192.0.2.9\niperf 3.18\n[  5]   0.00-10.00  sec  25.0 GBytes  21.4 Gbits/sec    0             sender\n[  5]   0.00-10.00  sec  25.0 GBytes  21.4 Gbits/sec                  receiver\n" + cpu("99.2", "70.1"), record.SenderCPU, 0.7, 0.85, "one stream", ""},
+		{"iperf2 half as fast again", "# iperf -c 192.0.2.9 -P 4\n[SUM]  0.0-10.0 sec  27.5 GBytes  23.4 Gbits/sec\n# iperf3 -c 192.0.2.9 -P 4\n" + sum("12.8"), record.SenderCPU, 0.8, 0, "iperf2", ""},
+		{"iperf2 as fast", "# iperf -c 192.0.2.9 -P 4\n[SUM]  0.0-10.0 sec  15.5 GBytes  13.4 Gbits/sec\n# iperf3 -c 192.0.2.9 -P 4\n" + sum("12.8"), record.Unknown, 0, 0, "", "single thread"},
+		{"threads, several cores' worth", "# iperf3 -V -c 192.0.2.9 -P 6\niperf 3.17.1\n" + sum("33.1") + cpu("310.4", "280.1"), record.Unknown, 0, 0, "", "single thread"},
+		{"a new iperf3 with a core's worth", "# iperf3 -V -c 192.0.2.9 -P 6\niperf 3.18\n" + sum("13.1") + cpu("99.4", "80.1"), record.Unknown, 0, 0, "", "single thread"},
+		{"a thread with room", "# iperf3 -V -c 192.0.2.9 -P 6\niperf 3.9\n" + sum("5.11") + cpu("31.4", "40.1"), record.Unknown, 0, 0, "", "single thread"},
+		{"line rate with a full thread", "# ethtool ens1 | grep Speed\n\tSpeed: 10000Mb/s\n# iperf3 -V -c 192.0.2.9 -P 4\niperf 3.9\n" + sum("9.41") + cpu("98.0", "99.0"), record.LineRate, 0.7, 0, "", "single thread"},
+	})
+}

@@ -1,11 +1,9 @@
 package hosts
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
@@ -124,8 +122,7 @@ func sends(v *scene.View, h *piece.Host) bool {
 	return sent > 2*got
 }
 
-// threads: programs whose one thread is full, and iperf3 before 3.16, which serves
-// all streams by one.
+// threads: programs whose one thread is full.
 func threads(v *scene.View) {
 	for _, h := range v.Hosts {
 		for _, p := range h.Processes {
@@ -140,7 +137,7 @@ func threads(v *scene.View) {
 					fmt.Sprintf("The thread %s is full: it carries all of the guest's (VM's) packets of one virtio queue (one thread), and one core is all that it has.", p.Name),
 					"Give the guest's virtio card more queues (multiqueue: queues=N, then `ethtool -L eth0 combined N` in the guest), or pass a card through (SR-IOV).", e)
 			case strings.HasPrefix(name, "iperf3"):
-				threadOf(v, h, 0.93, e)
+				threadOf(v, h, record.SenderCPU, 0.93, e)
 			case strings.HasPrefix(name, "ksoftirqd"):
 				v.Add(record.ReceiverCPU, 0.85, h, p.Name+" of "+scene.NameOf(h), fmt.Sprintf("%s is full: one core does the receiving of all packets that its interrupts bring.", p.Name),
 					"Spread the card's queues over cores (`ethtool -L`, irqbalance), GRO on, larger frames.", e)
@@ -150,41 +147,6 @@ func threads(v *scene.View) {
 			}
 		}
 	}
-	for _, r := range v.Case.Runs {
-		if r.Tool != "iperf3" || len(r.Streams) < 2 || !before316(r.Version) || r.Rate < 8e9 {
-			continue
-		}
-		h := v.HostOf(r.Client)
-		if h == nil && len(v.Hosts) > 0 {
-			h = v.Hosts[0]
-		}
-		sure := 0.6
-		for _, other := range v.Case.Runs {
-			if other.Tool == "iperf2" && other.Rate > r.Rate*13/10 {
-				sure = 0.92
-			}
-		}
-		threadOf(v, h, sure, scene.Saw("iperf3 "+cmp.Or(r.Version, "(version not said)"), fmt.Sprintf("%d streams, %v", len(r.Streams), r.Rate), r.Source))
-	}
-}
-
-// before316 reports an iperf3 whose streams share a thread; a version that is not
-// said may be one.
-func before316(version string) bool {
-	_, minor, ok := strings.Cut(version, ".")
-	if !ok {
-		return false
-	}
-	minor, _, _ = strings.Cut(minor, ".")
-	minor = strings.TrimRight(minor, "+-abcdefghijklmnopqrstuvwxyz")
-	n, err := strconv.Atoi(minor)
-	return err == nil && n < 16
-}
-
-func threadOf(v *scene.View, h *piece.Host, sure float64, e record.Evidence) {
-	v.Add(record.SenderCPU, sure, h, "iperf3 on "+scene.NameOf(h)+" (one thread)",
-		"iperf3 before 3.16 serves all its streams by a single thread: one core is full, and that is what was measured, not the network.",
-		"Use iperf3 3.16 or later (a thread each stream), several iperf3 processes on ports of their own, iperf2, or `linerate measure`.", e)
 }
 
 // offloads: work that the card could do and the host does.
