@@ -108,3 +108,51 @@ func TestThreads(t *testing.T) {
 		{"line rate with a full thread", "# ethtool ens1 | grep Speed\n\tSpeed: 10000Mb/s\n# iperf3 -V -c 192.0.2.9 -P 4\niperf 3.9\n" + sum("9.41") + cpu("98.0", "99.0"), record.LineRate, 0.7, 0, "", "single thread"},
 	})
 }
+
+// TestOverlays: a VXLAN device with the default offloads, where packets are lost and
+// where they are not.
+func TestOverlays(t *testing.T) {
+	const on = "n1# ethtool -k flannel.1 | grep ip-generic\n\ttx-checksum-ip-generic: on\n"
+	row := func(rate, again string) string {
+		return "pod1# iperf3 -c 10.42.0.9\n[  5]   0.00-10.00  sec   242 MBytes  " + rate + "  " + again + "             sender\n[  5]   0.00-10.04  sec   240 MBytes  " + rate + "                  receiver\n"
+	}
+	node := "n1# iperf3 -c 192.0.2.2\n[  5]   0.00-10.00  sec  10.9 GBytes  9.35 Gbits/sec    9             sender\n[  5]   0.00-10.04  sec  10.9 GBytes  9.34 Gbits/sec                  receiver\n"
+	judgeHardware(t, []hardwareCase{
+		{"far below the underlay", on + row("181 Mbits/sec", "2210") + node, record.CardSlot, 0.7, 0.8, "tx-checksum-ip-generic off", ""},
+		{"many segments sent again", on + row("181 Mbits/sec", "2210"), record.CardSlot, 0.45, 0.6, "tx-checksum-ip-generic off", ""},
+		{"wrong checksums at the receiver", on + "n2# nstat -az | grep Csum\nTcpInCsumErrors                 48211              0.0\n", record.CardSlot, 0.8, 0, "TcpInCsumErrors", ""},
+		{"an overlay as fast as its underlay", on + row("8.61 Gbits/sec", "12") + node, record.Unknown, 0, 0, "", "tx-checksum-ip-generic off"},
+		{"no rate at all", on, record.Unknown, 0, 0, "", "tx-checksum-ip-generic off"},
+		{"an overlay over a slow line", on + row("93.1 Mbits/sec", "0"), record.Unknown, 0, 0, "", "tx-checksum-ip-generic off"},
+	})
+}
+
+// TestGuests: virtual cards of one queue and of several, with what was carried.
+func TestGuests(t *testing.T) {
+	row := func(prompt, to, rate string) string {
+		return prompt + "# iperf3 -c " + to + " -P 4\n[SUM]   0.00-10.00  sec  12.9 GBytes  " + rate + " Gbits/sec  31             sender\n[SUM]   0.00-10.04  sec  12.9 GBytes  " + rate + " Gbits/sec                  receiver\n"
+	}
+	queues := func(host, n string) string {
+		return "root@" + host + ":~# ethtool -i enp1s0 | head -1\ndriver: virtio_net\nroot@" + host + ":~# ethtool -l enp1s0\nChannel parameters for enp1s0:\nPre-set maximums:\nCombined:\t" + n + "\nCurrent hardware settings:\nCombined:\t" + n + "\n"
+	}
+	vtnet := func(options string) string {
+		return "root@fw:~ # ifconfig vtnet0\nvtnet0: flags=8863<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\toptions=" + options + "\n\tether 52:54:00:00:53:01\n\tinet 192.0.2.1 netmask 0xffffff00 broadcast 192.0.2.255\n"
+	}
+	single := func(to, rate string) string {
+		return "root@fw:~ # iperf3 -c " + to + "\n[  5]   0.00-10.00  sec  1013 MBytes   " + rate + " Mbits/sec   21             sender\n[  5]   0.00-10.00  sec  1013 MBytes   " + rate + " Mbits/sec                  receiver\n"
+	}
+	xml := "root@kvm1:~# virsh dumpxml web | grep -A8 '<interface'\n    <interface type='bridge'>\n      <source bridge='br0'/>\n      <model type='virtio'/>\n    </interface>\n"
+	judgeHardware(t, []hardwareCase{
+		{"one queue that sends, beside a faster host", queues("vm3", "1") + row("root@vm3:~", "192.0.2.9", "9.02") + row("root@kvm1:~", "192.0.2.9", "23.4"), record.SenderCPU, 0.55, 0.7, "one queue", "cat /proc/net/bonding"},
+		{"one queue that receives", queues("vm3", "1") + row("root@bare7:~", "192.0.2.3", "14.1"), record.ReceiverCPU, 0.45, 0.6, "top -H", ""},
+		{"libvirt's XML without queues", xml + row("root@bare7:~", "192.0.2.3", "14.1") + row("root@bare7:~", "192.0.2.4", "24.3"), record.ReceiverCPU, 0.55, 0.7, "queues='4'", ""},
+		{"four queues", queues("vm3", "4") + row("root@vm3:~", "192.0.2.9", "9.02") + row("root@kvm1:~", "192.0.2.9", "23.4"), record.Unknown, 0, 0, "", "one queue"},
+		{"one queue at the line rate of its gigabit", queues("vm3", "1") + "root@vm3:~# iperf3 -c 192.0.2.9\n[  5]   0.00-10.04  sec  1.10 GBytes   941 Mbits/sec                  receiver\n", record.Unknown, 0, 0, "", "one queue"},
+		{"one queue over a slow line", queues("vm3", "1") + single("203.0.113.9", "212"), record.Unknown, 0, 0, "", "one queue"},
+		{"a firewall's guest without offloads, to its neighbour", vtnet("80028<VLAN_MTU,JUMBO_MTU,LINKSTATE>") + single("192.0.2.7", "910"), record.SenderCPU, 0.45, 0.6, "top -aSHP", ""},
+		{"the same over the provider's line", vtnet("80028<VLAN_MTU,JUMBO_MTU,LINKSTATE>") + single("203.0.113.7", "480"), record.Unknown, 0, 0, "", "limits it most likely"},
+		{"the same with offloads", vtnet("c00b8<VLAN_MTU,JUMBO_MTU,VLAN_HWCSUM,TXCSUM,RXCSUM,TSO4,LRO,LINKSTATE>") + single("192.0.2.7", "910"), record.Unknown, 0, 0, "", "limits it most likely"},
+		{"a guest's interrupt is no PPPoE", vtnet("80028<VLAN_MTU,JUMBO_MTU,LINKSTATE>") + "root@fw:~ # top -aSH\nCPU 0:  0.4% user,  0.0% nice, 8.1% system, 90.1% interrupt,  1.4% idle\n  PID USERNAME    PRI NICE   SIZE    RES STATE    C   TIME    WCPU COMMAND\n   12 root        -92    -     0B   400K CPU0     0   2:11  98.12% [intr{irq28: virtio_pci1}]\n", record.ReceiverCPU, 0.85, 0, "virtual card", "PPPoE"},
+		{"a card's interrupt with PPPoE", "root@fw:~ # ifconfig\nigb0: flags=8863<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tether 52:54:00:00:53:01\npppoe0: flags=88d1<UP,POINTOPOINT,RUNNING,NOARP,SIMPLEX,MULTICAST> metric 0 mtu 1492\nroot@fw:~ # top -aSH\nCPU 0:  0.4% user,  0.0% nice, 8.1% system, 90.1% interrupt,  1.4% idle\n  PID USERNAME    PRI NICE   SIZE    RES STATE    C   TIME    WCPU COMMAND\n   12 root        -92    -     0B   400K CPU0     0   2:11  98.12% [intr{irq264: igb0:rxq0}]\n", record.ReceiverCPU, 0.85, 0, "PPPoE", ""},
+	})
+}

@@ -164,77 +164,7 @@ func offloads(v *scene.View) {
 					fmt.Sprintf("%s has generic-receive-offload (GRO) off: the receiver's core handles every packet singly, and one core fills.", name),
 					fmt.Sprintf("`ethtool -K %s gro on`; keep it with the link's configuration.", name), scene.Saw("offload of "+name, "generic-receive-offload off", x.Source))
 			}
-			kind := scene.Word(h, name, "kind")
-			x, ok := h.Get("link "+name, "offload.tx-checksum-ip-generic")
-			if ok && x.Text == "on" && (kind == "vxlan" || scene.Contains(name, "vxlan", "flannel", "geneve")) {
-				v.Add(record.CardSlot, 0.75, h, name+" (checksum offload)",
-					fmt.Sprintf("%s hands checksums to the card (tx-checksum-ip-generic on): some kernels and drivers get those of VXLAN packets wrong, and the receiver drops them.", name),
-					fmt.Sprintf("`ethtool -K %s tx-checksum-ip-generic off`; a newer kernel or driver repairs it.", name), scene.Saw("offload of "+name, "tx-checksum-ip-generic on", x.Source))
-			}
-		}
-	}
-}
-
-// idleProgram: a path that carries far more than a program asks of it, and sockets
-// that wait for the program.
-func idleProgram(v *scene.View) {
-	for _, h := range v.Hosts {
-		var waits *piece.Socket
-		for i := range h.Sockets {
-			if s := &h.Sockets[i]; s.Info["app_limited"] != "" && percent(*s, "rwnd_limited") < waitedLong && percent(*s, "sndbuf_limited") < waitedLong {
-				waits = s
-			}
-		}
-		if waits == nil {
-			continue
-		}
-		for _, r := range v.Case.Runs {
-			seen := 0.0
-			var at piece.Source
-			for _, name := range h.Subjects("link") {
-				for _, way := range []string{"seen_tx_bps", "seen_rx_bps"} {
-					if n, from, ok := scene.Number(h, "link "+name, way); ok && n > seen {
-						seen, at = n, from
-					}
-				}
-			}
-			if seen == 0 || float64(r.Rate) < 3*seen {
-				continue
-			}
-			v.Add(record.Application, 0.82, h, "the program on "+scene.NameOf(h),
-				fmt.Sprintf("The network is not the limit: it carries %v in a test, and the program asks for %v of it; TCP waits for the program (app_limited).", r.Rate, unit.BitRate(seen)),
-				"Look at the program: its disks, its own limit or concurrency, a lock, one request at a time.",
-				scene.Saw(r.Tool, r.Rate.String(), r.Source), scene.Saw("traffic of the program", unit.BitRate(seen).String(), at), scene.Saw("ss", "app_limited", waits.Source))
-		}
-	}
-}
-
-// guestCards are the names that FreeBSD gives a hypervisor's cards.
-var guestCards = []string{"vtnet", "vmx", "hn", "xn"}
-
-// guest: a virtual card whose one core or thread is full.
-func guest(v *scene.View) {
-	for _, h := range v.Hosts {
-		card := ""
-		for _, name := range h.Subjects("link") {
-			for _, p := range guestCards {
-				if rest, ok := strings.CutPrefix(name, p); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
-					card = name
-				}
-			}
-		}
-		if card == "" {
-			continue
-		}
-		for _, p := range h.Processes {
-			if p.CPU < 80 || scene.Contains(p.Name, "idle") {
-				continue
-			}
-			v.Add(record.ReceiverCPU, 0.8, h, card+" in the guest "+scene.NameOf(h),
-				fmt.Sprintf("%s is a virtual card (virtio) of a guest (VM), and one core of the guest is full with its interrupts (%s): that core limits.", card, p.Name),
-				"Give the virtual card more queues, turn its offloads on where the guest's system handles them, or pass a real card through (passthrough, SR-IOV).",
-				scene.Saw(p.Name, fmt.Sprintf("%.0f %% of a core", p.CPU), p.Source))
-			break
+			overlayChecksums(v, h, name)
 		}
 	}
 }

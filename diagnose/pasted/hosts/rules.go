@@ -19,7 +19,7 @@ func Rules() []scene.Rule {
 		oneConnection, syncWrites, sambaChannels,
 		farNode, boundNodes, unscaledAIX, tunnelQueue, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, outOfSync, cardTotal,
 		windows, paced, stalledRuns, smallBuffers,
-		guestCardsEmulated, guestLimits, onePath,
+		guestCardsEmulated, guestLimits, guestQueue, onePath,
 		standby, nearPath, oneInterface, subflowLimits, backupSubflows, unscaled, reversePath, tunnelFrames, stripped,
 		windowsRSS, windowsTuning, preferredLink, teamFailures,
 	}
