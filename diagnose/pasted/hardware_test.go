@@ -156,3 +156,45 @@ func TestGuests(t *testing.T) {
 		{"a card's interrupt with PPPoE", "root@fw:~ # ifconfig\nigb0: flags=8863<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tether 52:54:00:00:53:01\npppoe0: flags=88d1<UP,POINTOPOINT,RUNNING,NOARP,SIMPLEX,MULTICAST> metric 0 mtu 1492\nroot@fw:~ # top -aSH\nCPU 0:  0.4% user,  0.0% nice, 8.1% system, 90.1% interrupt,  1.4% idle\n  PID USERNAME    PRI NICE   SIZE    RES STATE    C   TIME    WCPU COMMAND\n   12 root        -92    -     0B   400K CPU0     0   2:11  98.12% [intr{irq264: igb0:rxq0}]\n", record.ReceiverCPU, 0.85, 0, "PPPoE", ""},
 	})
 }
+
+// TestWork: a monitor while the work runs, beside what a test carried.
+func TestWork(t *testing.T) {
+	run := func(rate string) string {
+		return "# iperf3 -c 192.0.2.9\n[  5]   0.00-10.00  sec  10.9 GBytes  " + rate + "    9             sender\n[  5]   0.00-10.04  sec  10.9 GBytes  " + rate + "                  receiver\n"
+	}
+	sar := func(received string) string {
+		return "# sar -n DEV 5 1\nAverage:        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil\nAverage:         eno1  69012.00   4411.00 " + received + "    311.20      0.00      0.00      0.00      8.39\n"
+	}
+	full := "# mpstat -P ALL 1 1\n10:11:12     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\nAverage:       0    2.00    0.00    8.00    0.00    0.00   90.00    0.00    0.00    0.00    0.00\nAverage:       1    1.00    0.00    2.00    0.00    0.00    0.00    0.00    0.00    0.00   97.00\n"
+	judgeHardware(t, []hardwareCase{
+		{"a copy far below the test", run("23.4 Gbits/sec") + sar("240100.50"), record.Application, 0.5, 0.6, "app_limited", ""},
+		{"a link that nobody uses", run("23.4 Gbits/sec") + sar("14.50"), record.Unknown, 0, 0, "", "not the limit, as far"},
+		{"the monitor saw the test", run("9.12 Gbits/sec") + sar("1151000.10") + run("4.12 Gbits/sec"), record.Unknown, 0, 0, "", "not the limit, as far"},
+		{"the work fills a gigabit link", run("8.11 Gbits/sec") + sar("121800.00"), record.Unknown, 0, 0, "", "not the limit, as far"},
+		{"a core is full", run("8.11 Gbits/sec") + sar("240100.50") + full, record.ReceiverCPU, 0.6, 0, "", "not the limit, as far"},
+	})
+}
+
+// TestRDMA: NCCL over bonds of RDMA cards, and bridges with ACS.
+func TestRDMA(t *testing.T) {
+	nccl := func(busbw string) string {
+		return "node1:411:411 [0] NCCL INFO NET/IB : Using [0]mlx5_bond_0:1/RoCE [1]mlx5_bond_1:1/RoCE [RO]; OOB bond0:192.0.2.11<0>\n# nThread 1 nGpus 1 minBytes 1073741824 maxBytes 8589934592 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n  8589934592    2147483648     float     sum      -1   692133   12.41   " + busbw + "      0   692011   12.41   " + busbw + "      0\n# Avg bus bandwidth    : " + busbw + "\n"
+	}
+	wire := func(device, qps, rate string) string {
+		return "node1# ib_write_bw -d " + device + " -q " + qps + " --report_gbits 192.0.2.12\n                    RDMA_Write BW Test\n Dual-port       : OFF\t\tDevice         : " + device + "\n Number of qps   : " + qps + "\t\tTransport type : IB\n #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n 65536      10000            " + rate + "             " + rate + "\t\t     0.352711\n"
+	}
+	acs := func(redirect string) string {
+		line := "\t\tACSCtl:\tSrcValid" + redirect + " TransBlk- ReqRedir" + redirect + " CmpltRedir" + redirect + " UpstreamFwd" + redirect + " EgressCtrl- DirectTrans-\n"
+		return "# lspci -vvv | grep -i acsctl\n" + line + line
+	}
+	bridge := "# lspci -vvv\n00:1c.0 PCI bridge: Intel Corporation PCI Express Root Port #1\n\tLnkSta:\tSpeed 8GT/s, Width x8\n\tCapabilities: [220 v1] Access Control Services\n\t\tACSCap:\tSrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-\n"
+	judgeHardware(t, []hardwareCase{
+		{"one port of each bond", nccl("23.10") + wire("mlx5_bond_0", "4", "184.10"), record.SingleLink, 0.7, 0.8, "NCCL_IB_QPS_PER_CONNECTION=4", ""},
+		{"both ports of each bond", nccl("44.60") + wire("mlx5_bond_0", "4", "184.10"), record.Unknown, 0, 0, "", "NCCL_IB_QPS_PER_CONNECTION"},
+		{"queue pairs that somebody set", "NCCL_IB_QPS_PER_CONNECTION=4\n" + nccl("23.10") + wire("mlx5_bond_0", "4", "184.10"), record.Unknown, 0, 0, "", "NCCL_IB_QPS_PER_CONNECTION"},
+		{"NCCL far below the wire", strings.ReplaceAll(nccl("9.10"), "_bond_", "_") + wire("mlx5_0", "2", "184.10"), record.CardSlot, 0.4, 0.5, "ACSCtl", ""},
+		{"ACS, its cards cut off", acs("+"), record.CardSlot, 0.55, 0.7, "2 of 2", ""},
+		{"no ACS, its cards cut off", acs("-"), record.Unknown, 0, 0, "", "have ACS on"},
+		{"ACS where nobody speaks of GPUs or RDMA", bridge, record.Unknown, 0, 0, "", "has ACS on"},
+	})
+}

@@ -29,6 +29,7 @@ func slotRate(gts, width float64) unit.BitRate {
 // bridges that send what goes between cards up to the root.
 func slots(v *scene.View) {
 	for _, h := range v.Hosts {
+		isolatedSomewhere(v, h)
 		for _, bdf := range h.Subjects("pci") {
 			isolated(v, h, bdf)
 			slot(v, h, bdf)
@@ -36,14 +37,50 @@ func slots(v *scene.View) {
 	}
 }
 
-// isolated: a bridge with ACS on.
+// isolated: a bridge with ACS on, where devices talk to each other.
 func isolated(v *scene.View, h *piece.Host, bdf string) {
 	acs, ok := h.Get("pci "+bdf, "acs")
-	if !ok || acs.Text != "on" && !strings.Contains(acs.Text, "ReqRedir+") {
+	if !ok || acs.Text != "on" && !strings.Contains(acs.Text, "ReqRedir+") || !peerToPeer(v, h) {
 		return
 	}
 	v.Add(record.CardSlot, 0.72, h, "PCIe bridge "+bdf+" with ACS", fmt.Sprintf("The PCIe bridge %s has ACS on: traffic between devices below it goes up to the root complex and back instead of straight across.", bdf),
 		"Turn ACS off on the bridges where no VM needs it: in the firmware, or `setpci -s "+bdf+" ECAP_ACS+6.w=0000`.", scene.Saw("ACSCtl of "+bdf, acs.Text, acs.Source))
+}
+
+// isolatedSomewhere: bridges with ACS on, of which grep left the settings only.
+func isolatedSomewhere(v *scene.View, h *piece.Host) {
+	n, at, ok := scene.Number(h, "host", "acs_redirecting")
+	all, _, _ := scene.Number(h, "host", "acs_bridges")
+	if !ok || n == 0 {
+		return
+	}
+	sure := 0.6
+	if peerToPeer(v, h) {
+		sure = 0.72
+	}
+	v.Add(record.CardSlot, sure, h, "PCIe bridges with ACS", fmt.Sprintf("%.0f of %.0f PCIe bridges or devices have ACS on (ReqRedir+): traffic between a GPU and a card below them (GPUDirect RDMA) goes up to the root complex and back instead of straight across.", n, all),
+		"`lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'` names them. Turn ACS off on the bridges where no VM needs it: in the firmware, or `setpci -s BRIDGE ECAP_ACS+6.w=0000`; then measure again.", scene.Saw("ACSCtl", fmt.Sprintf("ReqRedir+ on %.0f of %.0f", n, all), at))
+}
+
+// peerToPeer reports a case of devices that read and write each other: GPUs, NCCL,
+// RDMA. Elsewhere ACS is what an IOMMU wants, and costs nothing.
+func peerToPeer(v *scene.View, h *piece.Host) bool {
+	for _, r := range v.Case.Runs {
+		if r.Tool == "nccl-tests" || r.Detail["device"] != "" {
+			return true
+		}
+	}
+	if len(h.Facts["nccl"]) > 0 {
+		return true
+	}
+	for _, bdf := range h.Subjects("pci") {
+		name, _ := h.Get("pci "+bdf, "name")
+		class, _ := h.Get("pci "+bdf, "class")
+		if strings.Contains(class.Text, "3D controller") || scene.Contains(name.Text, "nvidia", "mellanox", "connectx") {
+			return true
+		}
+	}
+	return false
 }
 
 // lanes are a PCIe link's: GT/s a lane, and how many; zero not read.

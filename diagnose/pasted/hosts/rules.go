@@ -16,7 +16,7 @@ func Rules() []scene.Rule {
 		routerQueues, routerCPU, routerBonds, routerLACP, edgeOffload,
 		secondInterface, cloudFlow, emptyTables, martians, cloudCap,
 		speedStep, downshift, throughTunnel, radio, fullLink, fullSingle, fullClients, fullBundle,
-		oneConnection, syncWrites, sambaChannels,
+		oneConnection, queuePairs, syncWrites, sambaChannels,
 		farNode, boundNodes, unscaledAIX, tunnelQueue, polling, unheard, solarisBuffers, hostModel, aggregates, interfaceOptions, outOfSync, cardTotal,
 		windows, paced, stalledRuns, smallBuffers,
 		guestCardsEmulated, guestLimits, guestQueue, onePath,

@@ -1,12 +1,10 @@
 package hosts
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/linerate/linerate/diagnose/pasted/scene"
-	"github.com/linerate/linerate/internal/evidence/paste/piece"
 	"github.com/linerate/linerate/record"
 )
 
@@ -50,28 +48,6 @@ func oneConnection(v *scene.View) {
 				"Use MPIO: one address and one session on each link, with round-robin paths.", scene.Saw("iSCSI sessions", x.Text, x.Source))
 		}
 	}
-	for _, r := range v.Case.Runs {
-		queuePair(v, r)
-	}
-}
-
-// queuePair: an RDMA test over a bond with one connection: a queue pair uses one port.
-func queuePair(v *scene.View, r piece.Run) {
-	device := r.Detail["device"]
-	if !strings.Contains(device, "bond") || r.Detail["qps"] != "" && r.Detail["qps"] != "1" {
-		return
-	}
-	sure := 0.8
-	evidence := []record.Evidence{scene.Saw(r.Tool, fmt.Sprintf("%s, one queue pair (QP), %v", device, r.Rate), r.Source)}
-	for _, more := range v.Case.Runs {
-		if more.Rate > r.Rate*15/10 && more.Detail["qps"] != "1" {
-			sure = 0.93
-			evidence = append(evidence, scene.Saw(more.Tool, fmt.Sprintf("%v with %s queue pairs", more.Rate, cmp.Or(more.Detail["qps"], "more")), more.Source))
-		}
-	}
-	v.Add(record.SingleLink, sure, nil, device+" (one queue pair)",
-		fmt.Sprintf("%s is a bond of two ports, and one RDMA connection (queue pair, QP) uses one port of it: a single port's rate is all that one QP gets.", device),
-		"Use more queue pairs: NCCL_IB_QPS_PER_CONNECTION=4 (and NCCL_IB_SPLIT_DATA_ON_QPS=1), `ib_write_bw -q 4`; the port is chosen for each QP, no transmit hash policy of the bond does that.", evidence...)
 }
 
 // sambaChannels: SMB multichannel that asks for interfaces which do not answer, or
