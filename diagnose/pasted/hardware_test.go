@@ -66,6 +66,7 @@ func TestDriverLogs(t *testing.T) {
 		{"a speed that was never read", "[   15.3] bond0: (slave ens1f1): link status up again after 0 ms\n[   15.4] bond0: (slave ens1f1): speed changed to 0 on port 2\n", record.LACPDown, 0.7, 0, "speed and duplex of ens1f1", ""},
 		{"a port that flaps beside a quiet one", restless("212", "8"), record.Congestion, 0.5, 0.7, "212 times", ""},
 		{"a guest of ESXi that drops", esxtop("4.20"), record.ReceiverCPU, 0.6, 0.8, "drops 4.2 %", ""},
+		{"a guest of ESXi that may not send", strings.Replace(esxtop("0.00"), "5302.10 1500.00   0.00", "5302.10 1500.00   9.80", 1), record.Congestion, 0.5, 0.7, "traffic shaping", ""},
 		{"a guest of ESXi that takes all", esxtop("0.00"), record.Unknown, 0, 0, "", "virtual switch drops"},
 		{"both ports saw the switch restart", restless("44", "42"), record.Unknown, 0, 0, "", "lost or found"},
 	})
@@ -196,5 +197,25 @@ func TestRDMA(t *testing.T) {
 		{"ACS, its cards cut off", acs("+"), record.CardSlot, 0.55, 0.7, "2 of 2", ""},
 		{"no ACS, its cards cut off", acs("-"), record.Unknown, 0, 0, "", "have ACS on"},
 		{"ACS where nobody speaks of GPUs or RDMA", bridge, record.Unknown, 0, 0, "", "has ACS on"},
+	})
+}
+
+// TestHyperV: virtual machine queues that are off, and where that costs nothing.
+func TestHyperV(t *testing.T) {
+	table := func(on string) string {
+		return "PS C:\\> Get-NetAdapterVmq\n\nName                           InterfaceDescription              Enabled BaseVmqProcessor MaxProcessors NumberOfReceive\n" +
+			"                                                                                                        Queues\n" +
+			"----                           --------------------              ------- ---------------- ------------- ---------------\n" +
+			"Embedded NIC 1                 Broadcom NetXtreme-E 25Gb         " + on + "   0:2              8             31\n"
+	}
+	guest := func(weight, vrss string) string {
+		return "PS C:\\> Get-VMNetworkAdapter -VMName sql1 | fl VMName,VmqWeight,VrssEnabled\n\nVMName      : sql1\nVmqWeight   : " + weight + "\nVrssEnabled : " + vrss + "\n"
+	}
+	speed := "PS C:\\> Get-NetAdapter\n\nName           InterfaceDescription      ifIndex Status MacAddress        LinkSpeed\n----           --------------------      ------- ------ ----------        ---------\nEmbedded NIC 1 Broadcom NetXtreme-E 25Gb       7 Up     00-00-5E-00-53-01    1 Gbps\n"
+	judgeHardware(t, []hardwareCase{
+		{"off on the card and for the guest", guest("0", "False") + table("False"), record.ReceiverCPU, 0.7, 0.85, "Enable-NetAdapterVmq", ""},
+		{"off on the card", table("False"), record.ReceiverCPU, 0.6, 0.7, "Embedded NIC 1", ""},
+		{"on for both", guest("100", "True") + table("True "), record.Unknown, 0, 0, "", "VMQ) are off"},
+		{"off on a gigabit card", speed + table("False"), record.Unknown, 0, 0, "", "VMQ) are off"},
 	})
 }

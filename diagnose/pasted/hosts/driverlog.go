@@ -210,17 +210,36 @@ func restlessPort(v *scene.View) {
 	}
 }
 
-// guestDrops: packets that a guest on ESXi did not take in time, as esxtop counts them.
+// manyDropped is the part of a port's packets, in per cent, from which esxtop's drops
+// count.
+const manyDropped = 0.5
+
+// guestDrops: packets that ESXi's virtual switch drops at a guest's port or at a card, as
+// esxtop counts them.
 func guestDrops(v *scene.View) {
 	for _, h := range v.Hosts {
 		for _, name := range h.Subjects("vport") {
-			n, at, ok := scene.Number(h, "vport "+name, "rx_dropped_percent")
-			if !ok || n < 0.5 {
+			if n, at, ok := scene.Number(h, "vport "+name, "rx_dropped_percent"); ok && n >= manyDropped {
+				v.Add(record.ReceiverCPU, 0.7, h, name+" of "+scene.NameOf(h),
+					fmt.Sprintf("The virtual switch drops %.1f %% of what %s should receive: the guest (VM) does not empty its receive ring in time, for want of CPU time or of room in the ring.", n, name),
+					"In the guest enlarge the card's receive ring (vmxnet3: `ethtool -G LINK rx 4096`; Windows: Rx Ring #1 Size and Small Rx Buffers), use several queues (RSS), and see that its vCPUs have time (esxtop: %RDY).",
+					scene.Saw("%DRPRX of "+name, fmt.Sprintf("%g", n), at))
+			}
+			if n, at, ok := scene.Number(h, "vport "+name, "tx_dropped_percent"); ok && n >= manyDropped {
+				v.Add(record.Congestion, 0.6, h, name+" of "+scene.NameOf(h),
+					fmt.Sprintf("The virtual switch drops %.1f %% of what %s sends: its uplink is full, or traffic shaping holds the port.", n, name),
+					"Compare the uplink's MbTX/s with its speed, read the port group's traffic shaping (`esxcli network vswitch standard portgroup policy shaping get -p NAME`), and spread the guests over more uplinks.",
+					scene.Saw("%DRPTX of "+name, fmt.Sprintf("%g", n), at))
+			}
+		}
+		for _, name := range h.Subjects("link") {
+			n, at, ok := scene.Number(h, "link "+name, "rx_dropped_percent")
+			if !ok || n < manyDropped {
 				continue
 			}
-			v.Add(record.ReceiverCPU, 0.7, h, name+" of "+scene.NameOf(h),
-				fmt.Sprintf("The virtual switch drops %.1f %% of what %s should receive: the guest (VM) does not empty its receive ring in time, for want of CPU time or of room in the ring.", n, name),
-				"In the guest enlarge the card's receive ring (vmxnet3: `ethtool -G LINK rx 4096`; Windows: Rx Ring #1 Size and Small Rx Buffers), use several queues (RSS), and see that its vCPUs have time (esxtop: %RDY).",
+			v.Add(record.ReceiverCPU, 0.66, h, name+" of "+scene.NameOf(h),
+				fmt.Sprintf("%s drops %.1f %% of what it receives: the hypervisor does not empty the card's ring in time.", name, n),
+				fmt.Sprintf("Enlarge its ring (`esxcli network nic ring current set -n %s -r 4096`), see that the driver uses several queues (NetQueue, RSS) and that the hypervisor's cores have time.", name),
 				scene.Saw("%DRPRX of "+name, fmt.Sprintf("%g", n), at))
 		}
 	}
