@@ -55,7 +55,7 @@ func isolatedSomewhere(v *scene.View, h *piece.Host) {
 		return
 	}
 	sure := 0.6
-	if peerToPeer(v, h) {
+	if len(v.Case.Runs) > 0 && peerToPeer(v, h) {
 		sure = 0.72
 	}
 	v.Add(record.CardSlot, sure, h, "PCIe bridges with ACS", fmt.Sprintf("%.0f of %.0f PCIe bridges or devices have ACS on (ReqRedir+): traffic between a GPU and a card below them (GPUDirect RDMA) goes up to the root complex and back instead of straight across.", n, all),
@@ -63,7 +63,8 @@ func isolatedSomewhere(v *scene.View, h *piece.Host) {
 }
 
 // peerToPeer reports a case of devices that read and write each other: GPUs, NCCL,
-// RDMA. Elsewhere ACS is what an IOMMU wants, and costs nothing.
+// RDMA; or of which grep took ACSCtl and no more, so that it is what was asked.
+// Elsewhere ACS is what an IOMMU wants, and costs nothing.
 func peerToPeer(v *scene.View, h *piece.Host) bool {
 	for _, r := range v.Case.Runs {
 		if r.Tool == "nccl-tests" || r.Detail["device"] != "" {
@@ -73,14 +74,16 @@ func peerToPeer(v *scene.View, h *piece.Host) bool {
 	if len(h.Facts["nccl"]) > 0 {
 		return true
 	}
+	whole := false
 	for _, bdf := range h.Subjects("pci") {
 		name, _ := h.Get("pci "+bdf, "name")
 		class, _ := h.Get("pci "+bdf, "class")
 		if strings.Contains(class.Text, "3D controller") || scene.Contains(name.Text, "nvidia", "mellanox", "connectx") {
 			return true
 		}
+		whole = whole || hasFact(h, "pci "+bdf, "sta_width")
 	}
-	return false
+	return !whole
 }
 
 // lanes are a PCIe link's: GT/s a lane, and how many; zero not read.
@@ -146,8 +149,8 @@ func slot(v *scene.View, h *piece.Host, bdf string) {
 	case !downgraded && !complained && now.width >= can.width:
 		sure, perhaps = 0.45, " That limits where its ports together need more: their speeds are not here."
 	}
-	if best := v.Best(); best > 0 && best < rate/2 {
-		sure = min(sure, 0.4) // what ran needs no more than this slot has
+	if ran := allRuns(v); ran > 0 && ran < rate/2 {
+		sure = min(sure, 0.4) // what ran, all at once even, needs no more than this slot has
 	}
 	for _, carried := range rates(v, h, ports) {
 		if float64(carried) > 0.8*float64(rate) && float64(carried) < 1.25*float64(rate) {
@@ -163,6 +166,14 @@ func slot(v *scene.View, h *piece.Host, bdf string) {
 		what = fmt.Sprintf("The PCIe slot limits %s: the narrowest link on its way to the processor, at %s, is %v and carries about %v for all ports of the card together, each way.", strings.TrimSpace("the card "+bdf+" "+name.Text), by, now, rate)
 	}
 	v.Add(record.CardSlot, sure, h, strings.TrimSpace("PCIe slot "+bdf+" "+strings.Join(ports, ", ")), what+perhaps, remedy, evidence...)
+}
+
+// allRuns is the sum of what all runs came to.
+func allRuns(v *scene.View) (sum unit.BitRate) {
+	for _, r := range v.Case.Runs {
+		sum += r.Rate
+	}
+	return sum
 }
 
 // slotRemedy is what gives a card more of a bus, and what firmware says of its slot:
