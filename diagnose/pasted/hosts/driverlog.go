@@ -36,6 +36,34 @@ func slowPort(v *scene.View) {
 	}
 }
 
+// slowerThanOnce: a link that came up again at half its former speed or less, by the
+// log.
+func slowerThanOnce(v *scene.View) {
+	for _, h := range v.Hosts {
+		for _, name := range h.Subjects("link") {
+			said := h.Facts["link "+name]["log_speed"]
+			if len(said) < 2 || noLink(h, "link "+name) || hasFact(h, "link "+name, "speed") {
+				continue
+			}
+			now := said[len(said)-1]
+			was := now
+			for _, x := range said {
+				if piece.Float(x.Text) > piece.Float(was.Text) {
+					was = x
+				}
+			}
+			speed, best := unit.BitRate(piece.Float(now.Text))*unit.Mbps, unit.BitRate(piece.Float(was.Text))*unit.Mbps
+			if speed == 0 || best < 2*speed || v.Best() > speed {
+				continue
+			}
+			v.Add(record.LineRate, 0.68, h, name+" of "+scene.NameOf(h),
+				fmt.Sprintf("%s came up at %v and ran at %v before: a cable with a bad pair, a port or module that fails does that (downshift), and that speed is its line rate now.", name, speed, best),
+				"Replace its cable first (above 100 Mbit/s all four pairs are needed), then try another port of the switch; `ethtool` shows the speed.",
+				scene.Saw("speed of "+name, now.Text+" Mbit/s", now.Source), scene.Saw("before", was.Text+" Mbit/s", was.Source))
+		}
+	}
+}
+
 // fasterSibling is a link of ten times the speed beside another: in the same bond, of
 // is the bond; else on the same card. "" none.
 func fasterSibling(h *piece.Host, name string, speed unit.BitRate) (of string, sure float64, e record.Evidence) {
@@ -152,13 +180,22 @@ func stallRemedy(h *piece.Host, link string) string {
 func speedUnread(v *scene.View) {
 	for _, h := range v.Hosts {
 		last := make(map[string]piece.Event)
+		up := make(map[string]bool)
 		for _, e := range h.Events {
 			switch {
 			case e.Link == "":
+			case e.Kind == "speed" && strings.Contains(e.Text, "changed to 0") && !up[e.Link]:
+				// A link that goes down says that too.
 			case e.Kind == "speed":
 				last[e.Link] = e
-			case e.Kind == "link-up" && strings.Contains(e.Text, "definitely up") && !strings.Contains(e.Text, ", 0 Mbps"), e.Kind == "released":
-				delete(last, e.Link) // the bond took it after all
+			case e.Kind == "link-down", e.Kind == "released":
+				up[e.Link] = false
+				delete(last, e.Link)
+			case e.Kind == "link-up":
+				up[e.Link] = true
+				if strings.Contains(e.Text, "definitely up") && !strings.Contains(e.Text, ", 0 Mbps") {
+					delete(last, e.Link) // the bond took it after all
+				}
 			}
 		}
 		for _, name := range h.Subjects("link") {

@@ -176,7 +176,11 @@ func guestQueue(v *scene.View) {
 		case to != "" && to == c.host.Name, from != "" && !hypervisor(v, from):
 			cause = record.ReceiverCPU
 		}
-		how := "has one queue: one thread of the hypervisor (vhost) and one vCPU of the guest handle all its packets"
+		thread := "one thread of the hypervisor"
+		if c.kind == "virtio" {
+			thread += " (vhost)"
+		}
+		how := "has one queue: " + thread + " and one vCPU of the guest handle all its packets"
 		if c.queues == 0 {
 			how = "has its checksum and segmentation offloads off: the guest and the hypervisor's thread (vhost) handle each packet singly, on one core"
 		}

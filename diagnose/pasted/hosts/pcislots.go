@@ -32,7 +32,13 @@ func slots(v *scene.View) {
 		isolatedSomewhere(v, h)
 		for _, bdf := range h.Subjects("pci") {
 			isolated(v, h, bdf)
-			slot(v, h, bdf)
+			need, ports := portsOf(v, h, bdf)
+			slot(v, h, "pci "+bdf, need, ports)
+		}
+		for _, link := range h.Subjects("link") { // of /sys/class/net/LINK/device
+			if speed, _ := speedNow(h, link); !hasFact(h, "link "+link, "bus") {
+				slot(v, h, "link "+link, speed, []string{link})
+			}
 		}
 	}
 }
@@ -103,7 +109,8 @@ func lanesOf(h *piece.Host, subject, key string) (lanes, piece.Source) {
 // as it was read, and what said so. By is the port that the kernel names for it.
 func narrowest(h *piece.Host, subject string) (l lanes, by string, e record.Evidence) {
 	own, at := lanesOf(h, subject, "sta")
-	e = scene.Saw("link of "+strings.TrimPrefix(subject, "pci "), own.String(), at)
+	_, name, _ := strings.Cut(subject, " ")
+	e = scene.Saw("link of "+name, own.String(), at)
 	path, from := lanesOf(h, subject, "limited")
 	if path.rate() > 0 && (own.rate() == 0 || path.rate() <= own.rate()) {
 		port, _ := h.Get(subject, "limited_by")
@@ -113,21 +120,23 @@ func narrowest(h *piece.Host, subject string) (l lanes, by string, e record.Evid
 		if gbps, from, ok := scene.Number(h, subject, "available_gbps"); ok {
 			transfers, n := predict.PCIeSlot(unit.BitRate(gbps) * unit.Gbps)
 			own = lanes{transfers, float64(n)}
-			e = scene.Saw("link of "+strings.TrimPrefix(subject, "pci "), own.String()+" by its rate", from)
+			e = scene.Saw("link of "+name, own.String()+" by its rate", from)
 		}
 	}
 	return own, "", e
 }
 
-func slot(v *scene.View, h *piece.Host, bdf string) {
-	subject := "pci " + bdf
+func slot(v *scene.View, h *piece.Host, subject string, need unit.BitRate, ports []string) {
+	_, bdf, _ := strings.Cut(subject, " ")
+	if strings.HasPrefix(subject, "link ") {
+		bdf = "of " + bdf
+	}
 	now, by, seen := narrowest(h, subject)
 	rate := now.rate()
 	if rate == 0 {
 		return
 	}
 	can, canAt := lanesOf(h, subject, "cap")
-	need, ports := portsOf(v, h, bdf)
 	_, downgraded := h.Get(subject, "downgraded")
 	_, complained := h.Get(subject, "insufficient")
 	limited := can.width > 0 && now.width < can.width || can.speed > 0 && now.speed < can.speed || downgraded || complained
@@ -165,7 +174,7 @@ func slot(v *scene.View, h *piece.Host, bdf string) {
 	if by != "" {
 		what = fmt.Sprintf("The PCIe slot limits %s: the narrowest link on its way to the processor, at %s, is %v and carries about %v for all ports of the card together, each way.", strings.TrimSpace("the card "+bdf+" "+name.Text), by, now, rate)
 	}
-	v.Add(record.CardSlot, sure, h, strings.TrimSpace("PCIe slot "+bdf+" "+strings.Join(ports, ", ")), what+perhaps, remedy, evidence...)
+	v.Add(record.CardSlot, sure, h, strings.TrimSpace("PCIe slot "+strings.TrimPrefix(bdf, "of ")+" "+strings.TrimPrefix(strings.Join(ports, ", "), strings.TrimPrefix(bdf, "of "))), what+perhaps, remedy, evidence...)
 }
 
 // allRuns is the sum of what all runs came to.

@@ -121,6 +121,9 @@ var eventShapes = []struct {
 	{"Encoding Loss", "pcie-limited", piece.Compile(`Speed: ?[\d.]+GT/s, Width: ?x\d+`)},
 	{"may be insufficient", "pcie-limited", piece.Compile(`bandwidth available for this device may be insufficient`)},
 	{"PCI-Express: Speed", "pcie", piece.Compile(`PCI-Express: Speed [\d.]+GT/s Width x\d+`)},
+	{"(PCI Express:", "pcie", piece.Compile(`\(PCI Express:[\d.]+GT/s:Width x\d+\)`)},
+	{"device supports", "pcie", piece.Compile(`PCIe link (?:speed|width) is \S+, device supports`)},
+	{"GHz", "pcie", piece.Compile(`PCI-E x\d+ [\d.]+GHz`)},
 	{"PCIe: Speed", "pcie", piece.Compile(`PCIe: Speed [\d.]+GT/s Width x\d+`)},
 	{"not sufficient for optimal performance", "pcie-limited", piece.Compile(`not sufficient for optimal performance`)},
 	{"link status definitely down", "link-down", piece.Compile(`(?:\(slave ([^)]+)\): link status definitely down|link status definitely down for (?:interface|idle interface|active interface|backup interface) ([^,]+))`)},
@@ -310,6 +313,15 @@ var pcieWidth = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])
 
 var pcieSaid = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: PCI-?E(?:xpress|xpress)?: Speed ([\d.]+)GT/s Width x(\d+)`)
 
+// pcieBoot is what Intel's drivers say at the start: "(PCI Express:5.0GT/s:Width x8)".
+var pcieBoot = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: (?:\S+: )?\(PCI Express:([\d.]+)GT/s:Width x(\d+)\)`)
+
+// pcieOfTwo is mlx4's: "PCIe link width is x4, device supports x8", speed alike.
+var pcieOfTwo = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): PCIe link (speed|width) is x?([\d.]+)(?:GT/s)?, device supports x?([\d.]+)`)
+
+// pcieClock is bnx2x's: "PCI-E x8 5GHz (Gen2) found at mem".
+var pcieClock = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: .*PCI-E x(\d+) ([\d.]+)GHz`)
+
 // pcieComplaint is a driver's own word that the slot is too slow for its card (ixgbe,
 // i40e).
 var pcieComplaint = piece.Compile(`((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?: \S+)?: .*(?:not sufficient for optimal performance|may be insufficient)`)
@@ -399,9 +411,20 @@ func (s *sink) logPCIe(text string, l piece.Line) {
 	if m := pcieComplaint.FindStringSubmatch(text); m != nil {
 		s.Set("pci "+fullBDF(m[1]), "insufficient", "yes", l)
 	}
+	if m := pcieOfTwo.FindStringSubmatch(text); m != nil {
+		s.Set("pci "+fullBDF(m[1]), "sta_"+m[2], trimmed(m[3]), l)
+		s.Set("pci "+fullBDF(m[1]), "cap_"+m[2], trimmed(m[4]), l)
+	}
+	if m := pcieClock.FindStringSubmatch(text); m != nil {
+		s.Set("pci "+fullBDF(m[1]), "sta_width", m[2], l)
+		s.Set("pci "+fullBDF(m[1]), "sta_speed", trimmed(m[3]), l)
+	}
 	m := pcieWidth.FindStringSubmatch(text)
 	if m == nil {
 		m = pcieSaid.FindStringSubmatch(text)
+	}
+	if m == nil {
+		m = pcieBoot.FindStringSubmatch(text)
 	}
 	if m != nil {
 		s.Set("pci "+fullBDF(m[1]), "sta_speed", trimmed(m[2]), l)
