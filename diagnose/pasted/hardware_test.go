@@ -229,3 +229,14 @@ func TestHyperV(t *testing.T) {
 		{"off on a gigabit card", speed + table("False"), record.Unknown, 0, 0, "", "VMQ) are off"},
 	})
 }
+
+// TestKernelWords: what the kernel says that it lacks, and what is said beside healthy
+// traffic.
+func TestKernelWords(t *testing.T) {
+	judgeHardware(t, []hardwareCase{
+		{"a full neighbour table", "[ 9110.1] neighbour: arp_cache: neighbor table overflow!\n[ 9110.2] neighbour: arp_cache: neighbor table overflow!\n", record.Congestion, 0.6, 0.8, "gc_thresh3", ""},
+		{"no memory for TCP", "[1043311.1] TCP: out of memory -- consider tuning tcp_mem\n", record.ReceiveWindow, 0.5, 0.7, "sockstat", ""},
+		{"wrong receive checksums", "[  811.2] ens1f0: hw csum failure\n[  811.2] CPU: 3 PID: 0 Comm: swapper/3 Not tainted 5.4.0-150-generic\n[  819.2] ens1f0: hw csum failure\n", record.CardSlot, 0.45, 0.6, "ethtool -K ens1f0 rx off", ""},
+		{"renamed links and SYN cookies", "[    2.2] igb 0000:02:00.0 eno1: renamed from eth0\n[ 8110.1] TCP: request_sock_TCP: Possible SYN flooding on port 443. Sending cookies.\n", record.Unknown, 0, 0, "", "memory left"},
+	})
+}

@@ -232,7 +232,7 @@ func slowerRun(v *scene.View) (slow, fast piece.Run) {
 func guestRemedy(c paravirtual) string {
 	inside, more := "`mpstat -P ALL 1` in the guest", fmt.Sprintf("then `ethtool -L %s combined 4` in the guest", linkOr(c, "eth0"))
 	if bsdGuestCard.MatchString(c.name) {
-		inside, more = "`top -aSHP` in the guest", "(hw.vtnet.mq_disable=0 in the guest)"
+		inside, more = "`top -aSHP` in the guest", "`hw.vtnet.mq_disable=0` in the guest's loader.conf"
 	}
 	where := "libvirt: `<driver name='vhost' queues='4'/>`; Proxmox: `queues=4` at the card"
 	proof := "`top -H` on the hypervisor (vhost-PID near 100 %)"

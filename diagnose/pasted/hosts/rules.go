@@ -8,7 +8,7 @@ func Rules() []scene.Rule {
 		slowerAddress,
 		allowances, bursting, outsideCaps, allotted, plainCard, planned,
 		laggOut, busyThreads, sleepingSlot, lostSlot, oneQueue, bsdWindow, mergedForward, evenLagg,
-		slowPort, slowerThanOnce, stalledCard, speedUnread, restlessPort, guestDrops, badFrames, slots, healthyRuns, singleLinks, healthyState, wholeLACP,
+		slowPort, slowerThanOnce, stalledCard, kernelWords, speedUnread, restlessPort, guestDrops, badFrames, slots, healthyRuns, singleLinks, healthyState, wholeLACP,
 		halfDuplex, smallRing, paused, lossyPath, toolWindow, socketPace,
 		ownLimits, fullDisks, slowBus,
 		policed, filtered, functions, asked, fullConntrack, marked, podLimits,

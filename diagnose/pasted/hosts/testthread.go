@@ -19,13 +19,15 @@ import (
 const (
 	fullThread = 95.0
 	oneThread  = 103.0
+	// Below it a thread that spins is no thread that works.
+	leastWorked = 100 * unit.Mbps
 )
 
 // testThread: iperf3 whose one thread is full. Before 3.16 it serves all its streams by
 // one; a stream is one thread's in any version.
 func testThread(v *scene.View) {
 	for _, r := range v.Case.Runs {
-		if r.Tool != "iperf3" || r.UDP || r.Rate == 0 || r.Error != "" || r.Target > 0 || fillsLink(v, r) {
+		if r.Tool != "iperf3" || r.UDP || r.Rate < leastWorked || r.Error != "" || r.Target > 0 || fillsLink(v, r) {
 			continue
 		}
 		several := len(r.Streams) > 1 || r.Parallel > 1 || r.Detail["sum"] != ""
